@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+bin_PROGRAMS += ftr
+ftr_SOURCES = \
+	cmds/cmd.h \
+	cmds/main.c
+ftr_LDADD = $(FTR_LIBS)

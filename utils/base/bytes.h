@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Integers in byte buffers of either byte order, without alignment. */
+#ifndef FTR_BASE_BYTES_H
+#define FTR_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FTR_HOST_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+static inline uint16_t ftr_get_u16(const void *p, bool is_big)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return is_big == FTR_HOST_IS_BIG ? v : __builtin_bswap16(v);
+}
+
+static inline uint32_t ftr_get_u32(const void *p, bool is_big)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return is_big == FTR_HOST_IS_BIG ? v : __builtin_bswap32(v);
+}
+
+static inline uint64_t ftr_get_u64(const void *p, bool is_big)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return is_big == FTR_HOST_IS_BIG ? v : __builtin_bswap64(v);
+}
+
+static inline uint64_t ftr_align_up(uint64_t value, uint64_t align)
+{
+	return (value + align - 1) / align * align;
+}
+
+#endif /* FTR_BASE_BYTES_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A growable array:
+ *
+ *	FTR_VEC(struct thing) things = { 0 };
+ *	if (ftr_vec_push(&things, thing) < 0) ... -ENOMEM
+ *	for (size_t i = 0; i < things.nr; i++) use(&things.v[i]);
+ *	ftr_vec_fini(&things);
+ *
+ * Pushing may move the elements: keep indices, not pointers.
+ */
+#ifndef FTR_BASE_VEC_H
+#define FTR_BASE_VEC_H
+
+#include <stddef.h>
+
+#define FTR_VEC(type) struct { type *v; size_t nr; size_t cap; }
+
+int ftr_vec_grow(void **v, size_t *cap, size_t need, size_t elem_bytes);
+
+#define ftr_vec_reserve(vec, need) \
+	((need) <= (vec)->cap ? 0 : ftr_vec_grow((void **)&(vec)->v, &(vec)->cap, (need), sizeof(*(vec)->v)))
+#define ftr_vec_push(vec, value) \
+	(ftr_vec_reserve(vec, (vec)->nr + 1) < 0 ? -ENOMEM : ((vec)->v[(vec)->nr++] = (value), 0))
+#define ftr_vec_fini(vec) \
+	do { free((vec)->v); (vec)->v = NULL; (vec)->nr = (vec)->cap = 0; } while (0)
+
+#endif /* FTR_BASE_VEC_H */

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+libftr_a_SOURCES += \
+	utils/format/format.h

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Names as people read them: C++, Rust (legacy and v0) and D, by libiberty. */
+#ifndef FTR_OBJECT_DEMANGLE_H
+#define FTR_OBJECT_DEMANGLE_H
+
+enum ftr_demangle {
+	FTR_DEMANGLE_SIMPLE,	/* no parameters, no template arguments (default) */
+	FTR_DEMANGLE_FULL,
+	FTR_DEMANGLE_NO,
+};
+
+/* A new string (free(3)), equal to @name when it is not mangled; NULL when out of memory. */
+char *ftr_demangle(const char *name, enum ftr_demangle style);
+
+#endif /* FTR_OBJECT_DEMANGLE_H */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The channel: SOCK_SEQPACKET messages from the runtime to the recorder.
+ *
+ * The recorder listens on an abstract address (it survives chroot and dropped privileges) whose
+ * name stands in FTR_CHANNEL.  For each message the runtime connects, sends one packet,
+ * reads one reply, closes: no descriptor stays open in the traced process.
+ *
+ *	runtime				recorder
+ *	SESSION			->	reads /proc/PID/maps of the peer, writes SESS
+ *			<-	OK + control block (SCM_RIGHTS: memfd)
+ *	TASK + ring memfd	->	maps the ring; TASK or FORK line; drains from now on
+ *			<-	OK
+ *	DLOPEN			->	DLOP line
+ *			<-	OK
+ *
+ * pid of the sender comes from SO_PEERCRED (so that it is right across pid namespaces); tid from the
+ * message, valid in the sender's namespace.  time is CLOCK_MONOTONIC-like ticks of the ring's clock.
+ */
+#ifndef FTR_PROTO_CHANNEL_H
+#define FTR_PROTO_CHANNEL_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define FTR_CHANNEL_ENV		"FTR_CHANNEL"	/* abstract name, without its leading NUL */
+#define FTR_CHANNEL_MAGIC	0x4d525446u	/* "FTRM" */
+#define FTR_CHANNEL_TIMEOUT_MS	5000		/* for one reply; then the program runs untraced */
+#define FTR_CHANNEL_PATH_MAX	4096
+
+enum ftr_channel_type {
+	FTR_CHANNEL_SESSION = 1,	/* path: the program's /proc/self/exe */
+	FTR_CHANNEL_TASK    = 2,	/* + ring; parent_pid != 0: first task of a forked child */
+	FTR_CHANNEL_DLOPEN  = 3,	/* base, path: a library was loaded */
+	FTR_CHANNEL_OK      = 100,	/* reply */
+	FTR_CHANNEL_REFUSED = 101,	/* reply: path holds the reason; run on untraced */
+};
+
+struct ftr_channel_message {
+	uint32_t magic;
+	uint32_t type;			/* enum ftr_channel_type */
+	int32_t  pid;			/* sender's, in its own namespace */
+	int32_t  tid;
+	int32_t  parent_pid;
+	uint32_t path_bytes;		/* of the path that follows, no NUL; <= FTR_CHANNEL_PATH_MAX */
+	uint64_t time;			/* ticks of the control block's clock; SESSION: 0 */
+	uint64_t base;
+};
+static_assert(sizeof(struct ftr_channel_message) == 40, "wire layout");
+
+#endif /* FTR_PROTO_CHANNEL_H */

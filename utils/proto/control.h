@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control block: everything the runtime is told, in one memfd that the recorder keeps
+ * mapped for writing and the traced process maps read-only (F_SEAL_FUTURE_WRITE).
+ */
+#ifndef FTR_PROTO_CONTROL_H
+#define FTR_PROTO_CONTROL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define FTR_CONTROL_MAGIC	0x43525446u	/* "FTRC" */
+#define FTR_CONTROL_VERSION	1u
+
+/* What word 0 of a record in a ring counts. */
+enum ftr_control_clock {
+	FTR_CONTROL_CLOCK_TSC     = 0,	/* raw time stamp counter; the recorder converts */
+	FTR_CONTROL_CLOCK_VDSO    = 1,	/* clock_gettime(clock_id) nanoseconds */
+	FTR_CONTROL_CLOCK_COUNTER = 2,	/* per process: +1000 at each read, for tests */
+};
+
+enum ftr_on_full {
+	FTR_ON_FULL_WAIT      = 0,	/* wait for the recorder; nothing is lost */
+	FTR_ON_FULL_DROP      = 1,	/* go on, count LOST */
+	FTR_ON_FULL_OVERWRITE = 2,	/* keep the newest (flight recorder) */
+};
+
+struct ftr_control {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t clock;			/* enum ftr_control_clock */
+	int32_t  clock_id;		/* clockid_t for FTR_CONTROL_CLOCK_VDSO */
+	uint32_t on_full;		/* enum ftr_on_full */
+	uint32_t ring_bytes;		/* power of two, FTR_RING_MIN_BYTES.. */
+	uint32_t depth_max;		/* deepest call recorded (-D); 0 = no limit */
+	uint32_t stack_max;		/* frames of a shadow stack (--max-stack) */
+	uint32_t wait_ms;		/* longest wait for room before it counts as lost */
+	_Atomic uint32_t stopped;	/* not 0: the recorder takes no more; disarm */
+
+	/*
+	 * A robust futex that the recorder holds while it lives: the kernel sets
+	 * FUTEX_OWNER_DIED (0x40000000) in it when the recorder dies, however that happens,
+	 * so a task that waits for room sees it without a system call.
+	 */
+	_Atomic uint32_t recorder_futex;
+};
+
+#endif /* FTR_PROTO_CONTROL_H */

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+libftr_a_SOURCES += \
+	utils/proto/channel.h \
+	utils/proto/control.h \
+	utils/proto/record.h \
+	utils/proto/ring.h

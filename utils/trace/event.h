@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waist 2: the event, one decoded, time-stamped unit of a trace.
+ *
+ * Batches of events are passed from source to source and at last to a sink.  An event and what it
+ * borrows (task, func: as long as the trace; payload: until the next batch) is never freed by anyone.
+ */
+#ifndef FTR_TRACE_EVENT_H
+#define FTR_TRACE_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ftr_task;
+struct ftr_func;
+struct ftr_argspec;
+
+#define FTR_BIT(n) (1u << (n))
+
+enum ftr_event_type {
+	FTR_EVENT_ENTRY,	/* a traced function was called */
+	FTR_EVENT_EXIT,		/* it returned */
+	FTR_EVENT_POINT,	/* something happened: id and, decoded, data */
+	FTR_EVENT_LOST,		/* lost_nr records are missing here (0 = unknown) */
+	FTR_EVENT_FORK,		/* the task started the process or thread peer */
+	FTR_EVENT_MESSAGE,	/* a text for people */
+	FTR_EVENT_TYPES
+};
+
+enum ftr_event_flag {
+	FTR_EVENT_INFERRED   = 1 << 0,	/* not recorded: calls made it up to balance the stream */
+	FTR_EVENT_UNFINISHED = 1 << 1,	/* EXIT: the call had not returned when the trace ended */
+	FTR_EVENT_NO_ENTRY   = 1 << 2,	/* ENTRY: began before the trace; its time is the trace's start */
+};
+
+/* Undecoded argument or return-value bytes (ENTRY, EXIT) or event data (POINT): see trace/args.h. */
+struct ftr_payload {
+	const uint8_t *data;
+	const struct ftr_argspec *spec;	/* (nullable: unknown layout) */
+	uint16_t len;
+	bool is_big_endian;
+};
+
+struct ftr_event {
+	uint64_t time_ns;
+	struct ftr_task *task;		/* (borrowed) never NULL */
+	union {
+		struct {			/* ENTRY, EXIT */
+			const struct ftr_func *func;	/* (borrowed) never NULL */
+			uint64_t addr;		/* as recorded */
+			uint64_t start_ns;	/* EXIT, after calls: time of its ENTRY */
+			uint64_t child_ns;	/* EXIT, after calls: time inside its callees */
+		} call;
+		struct {			/* POINT */
+			const char *name;	/* (borrowed) "linux:sched-in" */
+			uint64_t id;		/* uftrace event id, else 0 */
+			uint64_t start_ns;	/* after calls: of a pair's first half (sched-out); else 0 */
+		} point;
+		struct { uint64_t nr; } lost;	/* LOST */
+		struct { struct ftr_task *peer; } fork;		/* FORK */
+		struct { const char *text; } message;		/* MESSAGE */
+	};
+	const struct ftr_payload *payload;	/* (borrowed, nullable) */
+	uint32_t depth;			/* open calls of the task below this one; after calls exact */
+	uint8_t  type;			/* enum ftr_event_type */
+	uint8_t  flags;			/* FTR_EVENT_* flags */
+	uint16_t reserved;
+};
+
+#endif /* FTR_TRACE_EVENT_H */

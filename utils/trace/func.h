@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* A traced function, interned: one struct per (module, symbol) of a trace; id is dense, for arrays. */
+#ifndef FTR_TRACE_FUNC_H
+#define FTR_TRACE_FUNC_H
+
+#include <stdint.h>
+
+struct ftr_module {
+	const char *path;	/* "/usr/bin/prog", "[kernel]", "" = none */
+	const char *name;	/* its last component */
+	const char *build_id;	/* hex (nullable) */
+	struct ftr_symtab *symtab;	/* (nullable: not loaded yet, or none) */
+	uint32_t id;
+};
+
+struct ftr_func {
+	const char *name;	/* as displayed; never empty: "<5633a1d8d340>" for an unknown address */
+	const char *mangled;	/* as in the symbol table */
+	const struct ftr_module *module;	/* (nullable) */
+	uint64_t addr;		/* start, relative to the module */
+	uint32_t size;		/* bytes, 0 = unknown */
+	uint32_t id;		/* 0 .. trace->funcs.nr - 1 */
+	uint32_t name_id;	/* equal for equal display names: 0 .. trace->names.nr - 1 */
+	uint16_t name_len;
+	char     symbol_type;	/* as nm(1); P = library call */
+	const char *src_file;	/* (nullable) of its first line */
+	uint32_t src_line;
+	const struct ftr_argspec *args;		/* (nullable) layout of ENTRY payloads */
+	const struct ftr_argspec *retval;	/* (nullable) layout of EXIT payloads */
+};
+
+#endif /* FTR_TRACE_FUNC_H */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* A sink: what consumes events.  One const struct ftr_sink_ops per kind of output. */
+#ifndef FTR_TRACE_SINK_H
+#define FTR_TRACE_SINK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/event.h"
+
+struct ftr_ostream;
+struct ftr_sink;
+struct ftr_trace;
+
+struct ftr_sink_ops {
+	size_t   size;			/* bytes of the concrete sink, base included */
+	uint32_t accepts;		/* FTR_BIT() of each event type it can represent */
+	int  (*begin)(struct ftr_sink *sink, const struct ftr_trace *trace);	/* (nullable) */
+	int  (*event)(struct ftr_sink *sink, const struct ftr_event *ev);
+	int  (*end)(struct ftr_sink *sink);					/* (nullable) */
+	void (*fini)(struct ftr_sink *sink);	/* (nullable) release what begin allocated */
+};
+
+struct ftr_sink {
+	const struct ftr_sink_ops *ops;
+	struct ftr_ostream *out;	/* (borrowed, nullable) the caller opens and closes it */
+	struct ftr_err     *err;	/* (borrowed) first failure is described here */
+	uint64_t cut_nr;		/* things the format could not hold (deep, long, many), counted */
+	const char *cut_what;		/* "arguments beyond 15" (nullable) */
+};
+
+/* Heap, zeroed beyond the base; NULL when out of memory. */
+struct ftr_sink *ftr_sink_new(const struct ftr_sink_ops *ops, struct ftr_ostream *out,
+			      struct ftr_err *err);
+void ftr_sink_free(struct ftr_sink *sink);	/* calls fini; NULL is fine */
+
+#endif /* FTR_TRACE_SINK_H */

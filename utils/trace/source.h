@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A source: a pull iterator over batches of events.
+ *
+ *	const struct ftr_event *evs;
+ *	ssize_t nr;
+ *	while ((nr = ftr_source_next(source, &evs, err)) > 0)
+ *		for (ssize_t i = 0; i < nr; i++) use(&evs[i]);
+ */
+#ifndef FTR_TRACE_SOURCE_H
+#define FTR_TRACE_SOURCE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/event.h"
+
+#define FTR_SOURCE_BATCH 256		/* events a batch holds at most */
+
+struct ftr_source;
+
+struct ftr_source_ops {
+	/*
+	 * Hand out the next events, 1..FTR_SOURCE_BATCH, in order.  They stay valid until the next
+	 * call; a wrapping source may change them in place.  0 at the end (and ever after), or -errno
+	 * for what no resynchronisation can mend.
+	 */
+	ssize_t (*next)(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err);
+	void (*free)(struct ftr_source *source);
+};
+
+struct ftr_source {
+	const struct ftr_source_ops *ops;
+};
+
+static inline ssize_t ftr_source_next(struct ftr_source *source, struct ftr_event **evs,
+				      struct ftr_err *err)
+{
+	return source->ops->next(source, evs, err);
+}
+
+/* NULL is fine.  A wrapping source frees what it wraps. */
+static inline void ftr_source_free(struct ftr_source *source)
+{
+	if (source != NULL)
+		source->ops->free(source);
+}
+
+#endif /* FTR_TRACE_SOURCE_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A task (thread) of a trace. */
+#ifndef FTR_TRACE_TASK_H
+#define FTR_TRACE_TASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ftr_session;
+
+struct ftr_task {
+	int32_t  pid;
+	int32_t  tid;
+	uint32_t id;			/* dense, in order of appearance */
+	uint64_t start_ns;		/* of its TASK/FORK line, 0 = unknown */
+	const char *name;		/* comm; never NULL */
+	struct ftr_task *parent;	/* (nullable) who forked it */
+	struct ftr_session **sessions;	/* by time; a process's images, exec to exec */
+	uint32_t session_nr;
+	uint64_t data_bytes;		/* recorded bytes */
+	bool     is_forked;		/* by fork, not by pthread_create */
+};
+
+static inline bool ftr_task_is_main(const struct ftr_task *task)
+{
+	return task->pid == task->tid;
+}
+
+#endif /* FTR_TRACE_TASK_H */

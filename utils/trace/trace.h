@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace: an opened data set.  A format's reader fills it (ftr_trace_open, format/open.h); everything in it
+ * lives until ftr_trace_free.
+ */
+#ifndef FTR_TRACE_TRACE_H
+#define FTR_TRACE_TRACE_H
+
+#include <stdint.h>
+
+#include "utils/base/arena.h"
+#include "utils/base/err.h"
+#include "utils/base/hashmap.h"
+#include "utils/base/strpool.h"
+#include "utils/base/vec.h"
+#include "utils/object/demangle.h"
+#include "utils/trace/func.h"
+#include "utils/trace/info.h"
+#include "utils/trace/session.h"
+#include "utils/trace/source.h"
+#include "utils/trace/task.h"
+
+struct ftr_trace {
+	const char *path;		/* as the user named it */
+	const char *format;		/* name of the format it was read from */
+	struct ftr_info info;
+	enum ftr_demangle demangle;
+	FTR_VEC(struct ftr_task *) tasks;	/* by id */
+	struct ftr_hashmap task_by_tid;
+	FTR_VEC(struct ftr_session *) sessions;	/* by start time */
+	FTR_VEC(struct ftr_func *) funcs;	/* by id */
+	FTR_VEC(struct ftr_module *) modules;	/* by id */
+	struct ftr_strpool names;	/* display names; func->name_id */
+	struct ftr_arena arena;		/* all of the above */
+	struct ftr_diag *diag;		/* (borrowed, nullable) */
+
+	/*
+	 * (owned) One source per task and further ones (kernel, perf), each ordered by time; ftr_merge takes
+	 * them over.  A format that is one stream supplies one.
+	 */
+	FTR_VEC(struct ftr_source *) sources;
+	bool is_ordered;		/* the one source interleaves tasks already */
+
+	void *reader;			/* (owned by the format) */
+	void (*reader_free)(void *reader);	/* (nullable) */
+};
+
+struct ftr_trace *ftr_trace_new(const char *path, struct ftr_diag *diag);
+void ftr_trace_free(struct ftr_trace *trace);
+
+/* Find or add; NULL when out of memory.  A new task has pid = @pid, name "" and no session. */
+struct ftr_task *ftr_trace_task_get(struct ftr_trace *trace, int32_t pid, int32_t tid);
+struct ftr_task *ftr_trace_task_find(const struct ftr_trace *trace, int32_t tid);
+
+struct ftr_module *ftr_trace_module_get(struct ftr_trace *trace, const char *path,
+					const char *build_id);
+
+/* The function of this name without any symbol (formats that carry names only). */
+struct ftr_func *ftr_trace_func_by_name(struct ftr_trace *trace, const struct ftr_module *module,
+					const char *name, size_t len);
+
+/*
+ * The function at an address of a task at a time: session, module, symbol.  Never NULL unless out of
+ * memory: an unknown address becomes a function named "<hex>".  Cached: about 3 ns.
+ */
+const struct ftr_func *ftr_trace_resolve(struct ftr_trace *trace, struct ftr_session *session,
+					 uint64_t time_ns, uint64_t addr);
+
+#endif /* FTR_TRACE_TRACE_H */
