@@ -10,7 +10,9 @@
  *	SESSION			->	reads /proc/PID/maps of the peer, writes SESS
  *			<-	OK + control block (SCM_RIGHTS: memfd)
  *	TASK + ring memfd	->	maps the ring; TASK or FORK line; drains from now on
- *			<-	OK
+ *			<-	OK, base = an id for this ring, never 0
+ *	TASK, base = ring id	->	the ring's task is dead and a new one goes on in the same ring: what
+ *			<-	OK	it holds is drained to the old task first, then it is the new one's
  *	DLOPEN			->	DLOP line
  *			<-	OK
  *

@@ -35,6 +35,7 @@ struct ftr_control {
 	uint32_t depth_max;		/* deepest call recorded (-D); 0 = no limit */
 	uint32_t stack_max;		/* frames of a shadow stack (--max-stack) */
 	uint32_t wait_ms;		/* longest wait for room before it counts as lost */
+	uint32_t ticks_per_ms;		/* of FTR_CONTROL_CLOCK_TSC, roughly: to bound that wait */
 	_Atomic uint32_t stopped;	/* not 0: the recorder takes no more; disarm */
 
 	/*
