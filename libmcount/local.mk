@@ -1,1 +1,32 @@
 # SPDX-License-Identifier: MIT
+# The runtime.  Compiled without vector registers: what it does not use it need not save.
+mcountexec_PROGRAMS += libmcount.so
+libmcount_so_SOURCES = \
+	libmcount/channel.c \
+	libmcount/channel.h \
+	libmcount/clock.c \
+	libmcount/clock.h \
+	libmcount/hook.c \
+	libmcount/hook.h \
+	libmcount/probe_cygprof.c \
+	libmcount/probe_mcount.c \
+	libmcount/ring.c \
+	libmcount/session.c \
+	libmcount/state.h \
+	libmcount/thread.c \
+	libmcount/thread.h \
+	utils/base/rt/sys.h
+EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
+libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 \
+	-fvisibility=hidden -ftls-model=initial-exec -fcf-protection=branch \
+	-fno-stack-protector -fno-exceptions -fno-builtin -fomit-frame-pointer \
+	-fno-instrument-functions -fno-sanitize=all
+libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs \
+	-Wl,-soname,libmcount.so -Wl,--version-script=$(srcdir)/libmcount/libmcount.map
+EXTRA_DIST += libmcount/libmcount.map
+if ARCH_X86_64
+libmcount_so_SOURCES += \
+	arch/x86_64/mcount.S \
+	arch/x86_64/prologue.h \
+	arch/x86_64/rt.h
+endif

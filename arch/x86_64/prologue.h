@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a function that called mcount keeps its return address. */
+#ifndef FTR_ARCH_X86_64_PROLOGUE_H
+#define FTR_ARCH_X86_64_PROLOGUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * gcc realigns the stack of a function with over-aligned locals like this, in %r10 (or %r13):
+ *
+ *	lea    8(%rsp), %r10		the argument area
+ *	and    $-32, %rsp
+ *	push   -8(%r10)			a copy of the return address	41 ff 72 f8 (41 ff 75 f8)
+ *	push   %rbp						55
+ *	mov    %rsp, %rbp					48 89 e5
+ *	...
+ *	push   %r10			kept at -8(%rbp)
+ *
+ * The copy at 8(%rbp) is never returned through: the true slot is the one below %r10.
+ */
+#define FTR_PROLOGUE_WINDOW 64		/* bytes before the mcount call that hold the prologue */
+
+static inline bool ftr_arch_prologue_realigns(const uint8_t *call)
+{
+	const uint8_t *p;
+
+	for (p = call - FTR_PROLOGUE_WINDOW; p < call - 8; p++) {
+		if (p[0] == 0x41 && p[1] == 0xff && (p[2] == 0x72 || p[2] == 0x75) &&
+		    p[3] == 0xf8 && p[4] == 0x55 && p[5] == 0x48 && p[6] == 0x89 && p[7] == 0xe5)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The slot the function will return through, given 8(%rbp) and our return address.  In nearly
+ * every call the first test decides: a realigned frame's %rbp is 16 below a multiple of 32 and the kept
+ * %r10 points a little above it, at the byte behind an equal return address.
+ */
+static inline uintptr_t *ftr_arch_return_slot(uintptr_t *slot, uintptr_t child_ip)
+{
+	uintptr_t kept = slot[-2];	/* -8(%rbp) */
+	uintptr_t above = kept - (uintptr_t)(slot + 1);
+	uintptr_t *candidate = (uintptr_t *)(kept - sizeof(uintptr_t));
+
+	if (__builtin_expect(above - 8 > 4096 || kept % sizeof(uintptr_t) != 0, 1))
+		return slot;
+	if (*candidate != *slot || !ftr_arch_prologue_realigns((const uint8_t *)child_ip))
+		return slot;
+	return candidate;
+}
+
+#endif /* FTR_ARCH_X86_64_PROLOGUE_H */

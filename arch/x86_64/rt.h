@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What the runtime needs of the machine: system calls without libc, the tick counter, local atomics. */
+#ifndef FTR_ARCH_X86_64_RT_H
+#define FTR_ARCH_X86_64_RT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A system call as the kernel gives it: no errno, no cancellation point, no vector register touched.
+ * Returns the kernel's result, -errno on failure.
+ */
+static inline long ftr_arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline uint64_t ftr_arch_ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+/* Fetch and add in one instruction: whole against this thread's signal handlers, not other threads. */
+static inline uint64_t ftr_arch_local_add(uint64_t *counter, uint64_t nr)
+{
+	__asm__ volatile("xaddq %0, %1" : "+r"(nr), "+m"(*counter) : : "memory", "cc");
+	return nr;
+}
+
+/* Compare and store in one instruction, local likewise: true when *counter was @old. */
+static inline bool ftr_arch_local_cas(uint64_t *counter, uint64_t old, uint64_t value)
+{
+	bool is_done;
+
+	__asm__ volatile("cmpxchgq %3, %1"
+			 : "=@ccz"(is_done), "+m"(*counter), "+a"(old)
+			 : "r"(value)
+			 : "memory");
+	return is_done;
+}
+
+static inline void ftr_arch_relax(void)
+{
+	__builtin_ia32_pause();
+}
+
+#endif /* FTR_ARCH_X86_64_RT_H */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* A connection for each message: no descriptor stays in the program, none can be closed by it. */
+#include "libmcount/channel.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "libmcount/state.h"
+#include "utils/base/rt/sys.h"
+
+struct fd_control {
+	struct cmsghdr header;
+	int fd;
+};
+
+static int channel_connect(void)
+{
+	struct { long sec, usec; } timeout = { FTR_CHANNEL_TIMEOUT_MS / 1000, 0 };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	long fd, ret;
+	uint32_t i;
+
+	fd = ftr_sys3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return (int)fd;
+	for (i = 0; i < ftr_state.address_bytes; i++)	/* sun_path[0] stays NUL: abstract */
+		address.sun_path[1 + i] = ftr_state.address[i];
+	ftr_sys5(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	ftr_sys5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	ret = ftr_sys3(SYS_connect, fd, &address,
+		       offsetof(struct sockaddr_un, sun_path) + 1 + ftr_state.address_bytes);
+	if (ret < 0) {
+		ftr_sys1(SYS_close, fd);
+		return (int)ret;
+	}
+	return (int)fd;
+}
+
+static int channel_send(int sock, const struct ftr_channel_message *message, const char *path, int fd)
+{
+	struct iovec parts[2] = {
+		{ (void *)message, sizeof(*message) },
+		{ (void *)path, message->path_bytes },
+	};
+	struct fd_control control = {
+		{ .cmsg_len = CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS }, fd,
+	};
+	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 2 };
+	long ret;
+
+	if (fd >= 0) {
+		packet.msg_control = &control;
+		packet.msg_controllen = CMSG_SPACE(sizeof(int));
+	}
+	ret = ftr_sys3(SYS_sendmsg, sock, &packet, MSG_NOSIGNAL);
+	return ret < 0 ? (int)ret : 0;
+}
+
+static int channel_receive(int sock, struct ftr_channel_message *reply, int *reply_fd)
+{
+	struct iovec part = { reply, sizeof(*reply) };
+	union { struct fd_control fd; char room[CMSG_SPACE(sizeof(int))]; } control;
+	struct msghdr packet = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	long ret = ftr_sys3(SYS_recvmsg, sock, &packet, MSG_CMSG_CLOEXEC);
+
+	if (ret < 0)
+		return (int)ret;
+	if (ret < (long)sizeof(*reply) || reply->magic != FTR_CHANNEL_MAGIC)
+		return -EPROTO;
+	if (reply->type != FTR_CHANNEL_OK)
+		return -EACCES;
+	if (packet.msg_controllen >= CMSG_LEN(sizeof(int)) &&
+	    control.fd.header.cmsg_type == SCM_RIGHTS) {
+		if (reply_fd != NULL)
+			*reply_fd = control.fd.fd;
+		else
+			ftr_sys1(SYS_close, control.fd.fd);
+	}
+	return 0;
+}
+
+int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int fd, int *reply_fd)
+{
+	struct ftr_channel_message reply;
+	int sock, ret;
+
+	sock = channel_connect();
+	if (sock < 0)
+		return sock;
+	ret = channel_send(sock, message, path, fd);
+	if (ret == 0)
+		ret = channel_receive(sock, &reply, reply_fd);
+	ftr_sys1(SYS_close, sock);
+	if (ret == 0)
+		message->base = reply.base;
+	return ret;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* One question to the recorder and its answer: utils/proto/channel.h, by bare system calls. */
+#ifndef FTR_LIBMCOUNT_CHANNEL_H
+#define FTR_LIBMCOUNT_CHANNEL_H
+
+#include "utils/proto/channel.h"
+
+/*
+ * Connect, send @message (with @path of message->path_bytes, and @fd unless it is -1), wait for the reply,
+ * close.  Bounded by FTR_CHANNEL_TIMEOUT_MS for each step.  The reply's base replaces
+ * message->base; a descriptor that came with it is stored in *@reply_fd (nullable).
+ *
+ * 0, or -errno; -EACCES when the recorder refused.
+ */
+int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int fd, int *reply_fd);
+
+#endif /* FTR_LIBMCOUNT_CHANNEL_H */

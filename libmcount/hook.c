@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hook: one frame and one record for a call, one record for its end.
+ *
+ * It runs inside any function of the program, in any context, and so uses neither libc nor vector
+ * registers, nor makes a system call once its thread is attached.  A signal handler may
+ * interrupt it anywhere and pass through it itself; what a handler pushes it pops, so a frame is
+ * claimed by storing top before the frame is filled and given back by storing top last.
+ */
+#include "libmcount/hook.h"
+
+#include <stdatomic.h>
+
+#include "libmcount/clock.h"
+#include "libmcount/state.h"
+
+#if defined(__x86_64__)
+#include "arch/x86_64/prologue.h"
+#endif
+
+__thread struct ftr_thread ftr_self;
+
+static inline void record_put(struct ftr_thread *self, const struct ftr_frame *frame,
+			      enum ftr_record_type type)
+{
+	struct ftr_producer *producer = self->producer;
+	uint64_t depth = (uint64_t)(frame - self->frames);
+	uint64_t time = ftr_clock_read(self);
+	uint64_t pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
+	struct ftr_record *record = (struct ftr_record *)(producer->data + (pos & producer->mask));
+
+	if (unlikely(pos >= producer->limit)) {
+		record = ftr_ring_reserve_slow(self, pos, &time);
+		if (record == NULL)
+			return;
+	}
+	if (unlikely(depth > FTR_RECORD_DEPTH_MAX))
+		depth = FTR_RECORD_DEPTH_MAX;
+	record->time = time;
+	__atomic_store_n(&record->word, ftr_record_word(type, (unsigned)depth, frame->func),
+			 __ATOMIC_RELEASE);
+}
+
+/* No frame at hand: the thread's first call, or a call that is not to be recorded. */
+static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct ftr_thread *self)
+{
+	if (self->frames == NULL && !self->is_refused &&
+	    atomic_load_explicit(&ftr_state.arming, memory_order_relaxed) == FTR_ARMED &&
+	    ftr_thread_attach(self) && self->top < self->frames_end)
+		return self->top;
+	self->skipped++;
+	return NULL;
+}
+
+static inline struct ftr_frame *frame_open(struct ftr_thread *self, uintptr_t *loc, uintptr_t ret,
+					   uintptr_t func, enum ftr_frame_kind kind)
+{
+	struct ftr_frame *frame = self->top;
+
+	if (unlikely(frame >= self->frames_end)) {
+		frame = frame_claim_slow(self);
+		if (frame == NULL)
+			return NULL;
+	}
+	self->top = frame + 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->loc = loc;
+	frame->ret = ret;
+	frame->func = func;
+	frame->kind = kind;
+	record_put(self, frame, FTR_RECORD_ENTRY);
+	return frame;
+}
+
+struct ftr_frame *ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
+{
+	return frame_open(&ftr_self, loc, 0, func, kind);
+}
+
+static inline void enter(uintptr_t *slot, uintptr_t child_ip)
+{
+	if (frame_open(&ftr_self, slot, *slot, child_ip, FTR_FRAME_RETURN) != NULL)
+		*slot = (uintptr_t)ftr_return_hook;
+}
+
+void ftr_enter(uintptr_t *slot, uintptr_t child_ip)
+{
+	enter(slot, child_ip);
+}
+
+void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip)
+{
+	enter(ftr_arch_return_slot(slot, child_ip), child_ip);
+}
+
+void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
+{
+	record_put(self, frame, FTR_RECORD_EXIT);
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->loc = NULL;
+	while (self->top > self->frames && self->top[-1].loc == NULL)
+		self->top--;
+}
+
+/*
+ * The top frame is not the one that returns: the ones above it were abandoned (a jump or an unwinder
+ * that nobody told us of), or live on another stack (coroutines).  Which of the two cannot
+ * be known, so they are kept: losing a live frame would lose a return address.
+ */
+static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self, uintptr_t *slot)
+{
+	struct ftr_frame *frame;
+	uintptr_t ret;
+
+	for (frame = self->top - 1; frame >= self->frames; frame--) {
+		if (frame->loc == slot && frame->kind == FTR_FRAME_RETURN) {
+			ret = frame->ret;
+			ftr_frame_close(self, frame);
+			return ret;
+		}
+	}
+	__builtin_trap();	/* the return address is gone: nothing true is left to do */
+}
+
+uintptr_t ftr_leave(uintptr_t *slot)
+{
+	struct ftr_thread *self = &ftr_self;
+	struct ftr_frame *frame = self->top - 1;
+	uintptr_t ret;
+
+	if (unlikely(frame->loc != slot))
+		return leave_slow(self, slot);
+	record_put(self, frame, FTR_RECORD_EXIT);
+	ret = frame->ret;
+	atomic_signal_fence(memory_order_seq_cst);
+	self->top = frame;
+	return ret;
+}

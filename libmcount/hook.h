@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The hook: every probe tells it of a call and of its end. */
+#ifndef FTR_LIBMCOUNT_HOOK_H
+#define FTR_LIBMCOUNT_HOOK_H
+
+#include "libmcount/thread.h"
+
+#define FTR_HIDDEN __attribute__((visibility("hidden")))
+#define FTR_EXPORT __attribute__((visibility("default")))
+
+/* The trampoline that replaced return addresses lead to (arch/ISA/mcount.S). */
+extern const char ftr_return_hook[] FTR_HIDDEN;
+
+/*
+ * A function that will return through *@slot was called; @child_ip is the address recorded for it.
+ * Replaces *@slot by ftr_return_hook unless the call is declined.
+ */
+void ftr_enter(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
+
+/* The same for -pg, where @slot may be a copy (realigned stacks). */
+void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
+
+/* The function whose return address stood in *@slot has returned; answers with that address. */
+uintptr_t ftr_leave(uintptr_t *slot) FTR_HIDDEN;
+
+/* Open a frame of @kind and record its ENTRY; NULL when the call is declined. */
+struct ftr_frame *ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind) FTR_HIDDEN;
+
+/* Record the EXIT of @frame (at or below the top) and give it, and left ones above it, back. */
+void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame) FTR_HIDDEN;
+
+#endif /* FTR_LIBMCOUNT_HOOK_H */

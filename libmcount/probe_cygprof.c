@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * -finstrument-functions: the compiler calls us at entry and exit, and no return address is touched.
+ * Inlined functions are told of as well, several of them with one stack frame.
+ */
+#include "libmcount/hook.h"
+
+/* Where the caller of the caller stood; grows with each return, so it orders the open calls. */
+#define CALLERS_CFA() ((uintptr_t *)__builtin_frame_address(0) + 2)
+
+FTR_EXPORT void __cyg_profile_func_enter(void *func, void *call_site);
+FTR_EXPORT void __cyg_profile_func_exit(void *func, void *call_site);
+
+void __cyg_profile_func_enter(void *func, void *call_site)
+{
+	if (ftr_frame_open(CALLERS_CFA(), (uintptr_t)func, FTR_FRAME_CYGPROF) == NULL)
+		ftr_self.uncounted++;
+	else if (unlikely(ftr_self.uncounted != 0))
+		ftr_self.uncounted = 0;	/* there is room again: they were jumped out of */
+}
+
+/*
+ * Find the call that ends.  Frames above it were left by a jump or an exception: their exits are
+ * recorded now, unless their stack frame lies beyond ours (another stack: they go on living).
+ */
+static struct ftr_frame *cygprof_find(struct ftr_thread *self, uintptr_t func)
+{
+	struct ftr_frame *frame;
+
+	for (frame = self->top - 1; frame >= self->frames; frame--) {
+		if (frame->func == func && frame->kind == FTR_FRAME_CYGPROF && frame->loc != NULL)
+			return frame;
+	}
+	return NULL;
+}
+
+void __cyg_profile_func_exit(void *func, void *call_site)
+{
+	struct ftr_thread *self = &ftr_self;
+	uintptr_t *cfa = CALLERS_CFA();
+	struct ftr_frame *frame, *above;
+
+	if (unlikely(self->uncounted != 0)) {
+		self->uncounted--;
+		return;
+	}
+	frame = cygprof_find(self, (uintptr_t)func);
+	if (frame == NULL)
+		return;		/* entered before tracing began */
+	for (above = self->top - 1; above > frame; above--) {
+		if (above->kind == FTR_FRAME_CYGPROF && above->loc != NULL && above->loc <= cfa)
+			ftr_frame_close(self, above);
+	}
+	ftr_frame_close(self, frame);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * -pg links gcrt1.o, which starts and ends gprof's sampling through these.  Its mcount is ours now,
+ * so there is no call graph to write, and its SIGPROF would only disturb: they do nothing.
+ */
+#include "libmcount/hook.h"
+
+FTR_EXPORT void __monstartup(unsigned long low, unsigned long high);
+FTR_EXPORT void _mcleanup(void);
+FTR_EXPORT void mcleanup(void);
+
+void __monstartup(unsigned long low, unsigned long high)
+{
+}
+
+void _mcleanup(void)
+{
+}
+
+void mcleanup(void)
+{
+}

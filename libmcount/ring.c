@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* The producer's slow path: no ring yet, or no room in it.  See utils/proto/ring.h. */
+#include "libmcount/clock.h"
+#include "libmcount/hook.h"
+#include "libmcount/state.h"
+
+#define RECORD_BYTES ((uint64_t)sizeof(struct ftr_record))
+#define FUTEX_OWNER_DIED_BIT 0x40000000u	/* <linux/futex.h> FUTEX_OWNER_DIED */
+#define TICKS_PER_MS_GUESS 3000000u
+
+static bool recorder_is_gone(void)
+{
+	const struct ftr_control *control = ftr_state.control;
+	uint32_t futex = atomic_load_explicit(&control->recorder_futex, memory_order_relaxed);
+
+	return (futex & FUTEX_OWNER_DIED_BIT) != 0 ||
+	       atomic_load_explicit(&control->stopped, memory_order_relaxed) != 0;
+}
+
+static struct ftr_record *record_at(const struct ftr_producer *producer, uint64_t pos)
+{
+	return (struct ftr_record *)(producer->data + (pos & producer->mask));
+}
+
+/* Take over the room the recorder has made.  True when @pos is inside it. */
+static bool room_for(struct ftr_producer *producer, uint64_t pos)
+{
+	uint64_t tail = atomic_load_explicit(&producer->header->tail, memory_order_acquire);
+
+	producer->limit = tail + producer->mask + 1;
+	return pos < producer->limit;
+}
+
+/* A machine-readable wait: until there is room, the recorder is gone, or wait_ms have passed. */
+static bool room_wait(struct ftr_producer *producer, uint64_t pos)
+{
+	uint64_t per_ms = ftr_state.control->ticks_per_ms;
+	uint64_t until = (per_ms != 0 ? per_ms : TICKS_PER_MS_GUESS) * ftr_state.control->wait_ms;
+	uint64_t start = ftr_arch_ticks();
+
+	while (!room_for(producer, pos)) {
+		if (recorder_is_gone() || ftr_arch_ticks() - start > until)
+			return false;
+		ftr_arch_relax();
+	}
+	return true;
+}
+
+static void record_write(struct ftr_record *record, uint64_t time, enum ftr_record_type type,
+			 uint64_t addr)
+{
+	record->time = time;
+	__atomic_store_n(&record->word, ftr_record_word(type, 0, addr), __ATOMIC_RELEASE);
+}
+
+/* Give @pos back; when a signal handler has reserved behind it, there must be room for both. */
+static bool position_return(struct ftr_producer *producer, uint64_t pos)
+{
+	return ftr_arch_local_cas(&producer->head, pos + RECORD_BYTES, pos);
+}
+
+/* The next position; none of its slow path's own records is worth waiting for again. */
+static bool position_next(struct ftr_producer *producer, uint64_t *pos)
+{
+	*pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
+	while (*pos >= producer->limit && !room_for(producer, *pos)) {
+		if (recorder_is_gone())
+			return false;
+		ftr_arch_relax();
+	}
+	return true;
+}
+
+static void count_lost(struct ftr_producer *producer)
+{
+	producer->lost++;
+	atomic_fetch_add_explicit(&producer->header->lost, 1, memory_order_relaxed);
+}
+
+/* Drop the record at @pos unless room appears meanwhile. */
+static bool drop(struct ftr_producer *producer, uint64_t pos)
+{
+	while (!room_for(producer, pos)) {
+		if (position_return(producer, pos)) {
+			count_lost(producer);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* There is room at *@pos: if records were dropped before it, that is told first. */
+static bool tell_lost(struct ftr_producer *producer, uint64_t *pos)
+{
+	uint64_t lost = producer->lost;
+
+	if (lost == 0)
+		return true;
+	producer->lost = 0;
+	record_write(record_at(producer, *pos), 0, FTR_RECORD_LOST, lost);
+	return position_next(producer, pos);
+}
+
+static bool wait_and_tell(struct ftr_thread *self, uint64_t *pos, uint64_t *time)
+{
+	struct ftr_producer *producer = self->producer;
+	uint64_t since = *time;
+
+	if (!room_wait(producer, *pos)) {
+		if (recorder_is_gone())
+			return false;
+		if (drop(producer, *pos))	/* waited long enough: lost, and counted */
+			return false;
+	}
+	atomic_fetch_add_explicit(&producer->header->stalls, 1, memory_order_relaxed);
+	record_write(record_at(producer, *pos), since, FTR_RECORD_EVENT,
+		     FTR_RECORD_EVENT_STALL_BEGIN);
+	if (!position_next(producer, pos))
+		return false;
+	*time = ftr_clock_read(self);
+	record_write(record_at(producer, *pos), *time, FTR_RECORD_EVENT,
+		     FTR_RECORD_EVENT_STALL_END);
+	return position_next(producer, pos);
+}
+
+static bool position_secure(struct ftr_thread *self, uint64_t *pos, uint64_t *time)
+{
+	struct ftr_producer *producer = self->producer;
+
+	if (!room_for(producer, *pos)) {
+		if (ftr_state.control->on_full == FTR_ON_FULL_DROP) {
+			if (drop(producer, *pos))
+				return false;
+		} else if (!wait_and_tell(self, pos, time)) {
+			return false;
+		}
+	}
+	return tell_lost(producer, pos);
+}
+
+struct ftr_record *ftr_ring_reserve_slow(struct ftr_thread *self, uint64_t pos, uint64_t *time)
+{
+	struct ftr_producer *producer;
+
+	if (self->is_refused)
+		return NULL;
+	if (self->producer->limit == 0) {	/* a forked child's first record */
+		if (!ftr_thread_attach(self))
+			return NULL;
+		pos = ftr_arch_local_add(&self->producer->head, RECORD_BYTES);
+	}
+	producer = self->producer;
+	if (pos < producer->limit || position_secure(self, &pos, time))
+		return record_at(producer, pos);
+	if (recorder_is_gone()) {
+		atomic_store_explicit(&ftr_state.arming, FTR_DISARMED, memory_order_relaxed);
+		ftr_thread_disarm(self);
+	}
+	return NULL;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* The start of a program image: ask the recorder how to trace, before the program's own code runs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "libmcount/channel.h"
+#include "libmcount/hook.h"
+#include "libmcount/state.h"
+#include "utils/base/rt/sys.h"
+
+struct ftr_state ftr_state;
+
+static void warn(const char *text)
+{
+	ftr_sys3(SYS_write, 2, text, strlen(text));
+}
+
+static bool address_find(void)
+{
+	const char *name = getenv(FTR_CHANNEL_ENV);
+	size_t len = name != NULL ? strlen(name) : 0;
+
+	if (len == 0 || len > FTR_ADDRESS_MAX - 2)
+		return false;
+	memcpy(ftr_state.address, name, len);
+	ftr_state.address_bytes = (uint32_t)len;
+	return true;
+}
+
+static int session_ask(int *control_fd)
+{
+	char path[FTR_CHANNEL_PATH_MAX];
+	long len = ftr_sys3(SYS_readlink, "/proc/self/exe", path, sizeof(path));
+	struct ftr_channel_message message = {
+		.magic = FTR_CHANNEL_MAGIC,
+		.type = FTR_CHANNEL_SESSION,
+		.pid = (int32_t)ftr_sys0(SYS_getpid),
+		.tid = (int32_t)ftr_sys0(SYS_gettid),
+		.path_bytes = len > 0 ? (uint32_t)len : 0,
+	};
+
+	return ftr_channel_ask(&message, path, -1, control_fd);
+}
+
+static const struct ftr_control *control_map(int fd)
+{
+	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_control), PROT_READ, MAP_SHARED, fd, 0);
+	const struct ftr_control *control = (const struct ftr_control *)mem;
+
+	if (ftr_sys_map_failed(mem))
+		return NULL;
+	if (control->magic != FTR_CONTROL_MAGIC || control->version != FTR_CONTROL_VERSION)
+		return NULL;
+	return control;
+}
+
+/* Before the constructors of the program and, by load order, of most libraries. */
+static __attribute__((constructor(101))) void session_start(void)
+{
+	int control_fd = -1;
+	int ret;
+
+	if (!address_find())
+		return;		/* not run by ftr: stay out of the way */
+	ret = session_ask(&control_fd);
+	if (ret < 0) {
+		if (ret != -EACCES)
+			warn("ftr: the recorder does not answer; the program runs on untraced\n");
+		return;
+	}
+	ftr_state.control = control_map(control_fd);
+	ftr_sys1(SYS_close, control_fd);
+	if (ftr_state.control == NULL) {
+		warn("ftr: libmcount.so and ftr are of different versions; reinstall ftr. "
+		     "The program runs on untraced\n");
+		return;
+	}
+	atomic_store(&ftr_state.arming, FTR_ARMED);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What the runtime knows about its process: one of its two mutable objects (the other: ftr_self). */
+#ifndef FTR_LIBMCOUNT_STATE_H
+#define FTR_LIBMCOUNT_STATE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "libmcount/thread.h"
+#include "utils/proto/control.h"
+
+#define FTR_ADDRESS_MAX 108		/* of an abstract socket: sockaddr_un.sun_path */
+
+enum ftr_arming {
+	FTR_UNARMED = 0,	/* before the constructor, or not run by ftr */
+	FTR_ARMED,
+	FTR_DISARMED,		/* for good: refused, stopped, or the recorder is gone */
+};
+
+struct ftr_state {
+	_Atomic uint32_t arming;		/* enum ftr_arming */
+	const struct ftr_control *control;	/* mapped read-only */
+	struct ftr_slot *_Atomic slots;		/* newest first */
+	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
+	uint32_t address_bytes;
+	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */
+};
+
+extern struct ftr_state ftr_state __attribute__((visibility("hidden")));
+
+#endif /* FTR_LIBMCOUNT_STATE_H */

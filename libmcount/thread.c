@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread's first call, and a forked child's: memory, ring, and one message to the recorder.  System
+ * calls are made here and nowhere else on the way of a call.
+ */
+#include "libmcount/thread.h"
+
+#include <errno.h>
+#include <linux/mman.h>
+#include <sys/mman.h>
+
+#include "libmcount/channel.h"
+#include "libmcount/clock.h"
+#include "libmcount/state.h"
+
+#define PAGE 4096u
+#define STACK_MIN_FRAMES 1024u
+#define RECYCLE_LOOKS 8		/* slots asked whether their thread is dead, per attach */
+
+static void *map_memory(uint64_t bytes)
+{
+	long mem = ftr_sys6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return ftr_sys_map_failed(mem) ? NULL : (void *)mem;
+}
+
+/* One mapping: [ slot ][ producer, wiped by fork ][ frames ... ].  Under a small RLIMIT_AS: fewer frames. */
+static struct ftr_slot *slot_new(void)
+{
+	uint64_t frame_nr = ftr_state.control->stack_max;
+	struct ftr_slot *slot = NULL;
+
+	for (; slot == NULL && frame_nr >= STACK_MIN_FRAMES; frame_nr /= 2) {
+		slot = map_memory(2 * PAGE + frame_nr * sizeof(struct ftr_frame));
+		if (slot != NULL)
+			break;
+	}
+	if (slot == NULL)
+		return NULL;
+	slot->frame_nr = frame_nr;
+	slot->producer = (struct ftr_producer *)((char *)slot + PAGE);
+	slot->frames = (struct ftr_frame *)((char *)slot + 2 * PAGE);
+	if (ftr_sys3(SYS_madvise, slot->producer, PAGE, MADV_WIPEONFORK) < 0) {
+		ftr_sys2(SYS_munmap, slot, 2 * PAGE + frame_nr * sizeof(struct ftr_frame));
+		return NULL;
+	}
+	return slot;
+}
+
+static void slot_publish(struct ftr_slot *slot)
+{
+	slot->next = atomic_load(&ftr_state.slots);
+	while (!atomic_compare_exchange_weak(&ftr_state.slots, &slot->next, slot))
+		;
+}
+
+static bool thread_is_dead(int32_t pid, int32_t tid)
+{
+	return tid != 0 && ftr_sys3(SYS_tgkill, pid, tid, 0) == -ESRCH;
+}
+
+/* A slot whose thread has ended; its ring goes on where it is. */
+static struct ftr_slot *slot_recycle(int32_t pid)
+{
+	struct ftr_slot *slot = atomic_load(&ftr_state.slots);
+	unsigned looks;
+
+	for (looks = 0; slot != NULL && looks < RECYCLE_LOOKS; slot = slot->next, looks++) {
+		int32_t tid = atomic_load(&slot->tid);
+
+		if (slot->pid == pid && slot->ring_id != 0 && thread_is_dead(pid, tid) &&
+		    atomic_compare_exchange_strong(&slot->tid, &tid, 0))
+			return slot;
+	}
+	return NULL;
+}
+
+/* Map a fresh ring's header and, right behind each other, its data twice. */
+static bool ring_map(struct ftr_producer *producer, int memfd, uint32_t bytes)
+{
+	long header = ftr_sys6(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+	long data = ftr_sys6(SYS_mmap, 0, 2ul * bytes, PROT_NONE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int i;
+
+	if (ftr_sys_map_failed(header) || ftr_sys_map_failed(data))
+		return false;
+	for (i = 0; i < 2; i++) {
+		if (ftr_sys_map_failed(ftr_sys6(SYS_mmap, data + (long)i * bytes, bytes,
+						PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+						memfd, FTR_RING_DATA_OFFSET)))
+			return false;
+	}
+	producer->header = (struct ftr_ring_header *)header;
+	producer->header->magic = FTR_RING_MAGIC;
+	producer->header->size_bytes = bytes;
+	producer->data = (uint8_t *)data;
+	producer->mask = bytes - 1;
+	return true;
+}
+
+static void limit_set(struct ftr_producer *producer)
+{
+	if (ftr_state.control->on_full == FTR_ON_FULL_OVERWRITE)
+		producer->limit = UINT64_MAX;
+	else
+		producer->limit = atomic_load_explicit(&producer->header->tail,
+						       memory_order_acquire) +
+				  producer->mask + 1;
+}
+
+static struct ftr_channel_message task_message(const struct ftr_thread *self, int32_t pid,
+					       int32_t tid, int32_t parent_pid)
+{
+	return (struct ftr_channel_message){
+		.magic = FTR_CHANNEL_MAGIC,
+		.type = FTR_CHANNEL_TASK,
+		.pid = pid,
+		.tid = tid,
+		.parent_pid = parent_pid,
+		.time = ftr_clock_read(self),
+		.base = self->slot->ring_id,
+	};
+}
+
+static bool ring_open(struct ftr_thread *self, int32_t pid, int32_t tid, int32_t parent_pid)
+{
+	uint32_t bytes = ftr_state.control->ring_bytes;
+	struct ftr_channel_message message = task_message(self, pid, tid, parent_pid);
+	bool is_open;
+	int memfd;
+
+	if (self->slot->ring_id != 0)	/* recycled */
+		return ftr_channel_ask(&message, NULL, -1, NULL) == 0;
+	memfd = (int)ftr_sys2(SYS_memfd_create, "ftr-ring", 1 /* MFD_CLOEXEC */);
+	if (memfd < 0)
+		return false;
+	is_open = ftr_sys2(SYS_ftruncate, memfd, FTR_RING_DATA_OFFSET + (uint64_t)bytes) == 0 &&
+		  ring_map(self->slot->producer, memfd, bytes) &&
+		  ftr_channel_ask(&message, NULL, memfd, NULL) == 0;
+	ftr_sys1(SYS_close, memfd);
+	self->slot->ring_id = message.base;
+	return is_open;
+}
+
+/* The parent's other threads do not exist in a forked child; their memory does. */
+static void slots_forget(const struct ftr_slot *mine)
+{
+	struct ftr_slot *slot = atomic_load(&ftr_state.slots);
+	struct ftr_slot *next;
+
+	for (; slot != NULL; slot = next) {
+		next = slot->next;
+		if (slot != mine)
+			ftr_sys2(SYS_munmap, slot,
+				 2 * PAGE + slot->frame_nr * sizeof(struct ftr_frame));
+	}
+	atomic_store(&ftr_state.slots, NULL);
+}
+
+static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot)
+{
+	uint64_t depth_max = ftr_state.control->depth_max;
+
+	self->slot = slot;
+	self->producer = slot->producer;
+	self->frames = slot->frames;
+	self->top = slot->frames;
+	if (depth_max == 0 || depth_max > slot->frame_nr)
+		depth_max = slot->frame_nr;
+	self->frames_end = slot->frames + depth_max;
+	self->is_slow_clock = ftr_state.control->clock != FTR_CONTROL_CLOCK_TSC;
+}
+
+static bool attach(struct ftr_thread *self)
+{
+	int32_t pid = (int32_t)ftr_sys0(SYS_getpid);
+	int32_t tid = (int32_t)ftr_sys0(SYS_gettid);
+	int32_t parent_pid = 0;
+	struct ftr_slot *slot = self->slot;
+
+	if (slot != NULL) {	/* forked: the shadow stack is ours, the ring is our parent's */
+		parent_pid = slot->pid;
+		slots_forget(slot);
+		slot->ring_id = 0;
+		slot_publish(slot);
+	} else {
+		slot = slot_recycle(pid);
+		if (slot == NULL) {
+			slot = slot_new();
+			if (slot == NULL)
+				return false;
+			slot_publish(slot);
+		}
+		thread_take_slot(self, slot);
+	}
+	slot->pid = pid;
+	atomic_store(&slot->tid, tid);
+	if (!ring_open(self, pid, tid, parent_pid))
+		return false;
+	limit_set(slot->producer);
+	return true;
+}
+
+bool ftr_thread_attach(struct ftr_thread *self)
+{
+	uint64_t all = UINT64_MAX, old;
+	bool is_attached;
+
+	ftr_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &old, sizeof(all));
+	is_attached = self->producer != NULL && self->producer->limit != 0;
+	if (!is_attached && !self->is_refused) {
+		is_attached = attach(self);
+		if (!is_attached)
+			ftr_thread_disarm(self);
+	}
+	ftr_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, NULL, sizeof(old));
+	return is_attached;
+}
+
+void ftr_thread_disarm(struct ftr_thread *self)
+{
+	self->is_refused = true;
+	self->frames_end = self->frames;
+	if (self->producer != NULL)
+		self->producer->limit = 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* One traced thread: its shadow stack and its end of its ring. */
+#ifndef FTR_LIBMCOUNT_THREAD_H
+#define FTR_LIBMCOUNT_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/proto/record.h"
+#include "utils/proto/ring.h"
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+enum ftr_frame_kind {
+	FTR_FRAME_RETURN  = 0,		/* leaves through ftr_return_hook; loc holds its address */
+	FTR_FRAME_CYGPROF = 1,		/* leaves through __cyg_profile_func_exit; loc is its CFA */
+};
+
+/* An open call. */
+struct ftr_frame {
+	uintptr_t *loc;			/* where the return address stood; NULL = already left */
+	uintptr_t  ret;			/* the true return address */
+	uintptr_t  func;		/* the address recorded for the function */
+	uintptr_t  kind;
+};
+
+/*
+ * The producer's end of a ring, alone in a page that fork(2) wipes: in a forked child head and limit
+ * are 0, so its first record takes the slow path and cannot land in its parent's ring.
+ */
+struct ftr_producer {
+	uint64_t head;			/* bytes reserved since the start */
+	uint64_t limit;			/* head may go up to here without asking; 0 = no ring */
+	uint64_t mask;			/* bytes of the ring - 1 */
+	uint8_t *data;			/* mirrored: mask + 1 bytes, twice */
+	struct ftr_ring_header *header;	/* (shared with the recorder) */
+	uint64_t lost;			/* dropped since the last record, not yet told */
+};
+
+/*
+ * The memory of one thread, mapped at its first call and handed on when it is dead; never freed, so
+ * that a list of them can be walked without a lock.
+ */
+struct ftr_slot {
+	struct ftr_slot *next;		/* older; set before the slot is published */
+	_Atomic int32_t tid;		/* owner; 0 = just claimed */
+	int32_t pid;
+	uint64_t ring_id;		/* the recorder's name for the ring; 0 = none */
+	struct ftr_producer *producer;	/* its page */
+	struct ftr_frame *frames;	/* frame_nr of them, reserved address space */
+	uint64_t frame_nr;
+};
+
+/*
+ * What the hook touches, in the thread's static TLS.  All zero before the first call: top equals
+ * frames_end, which leads into the slow path without a test of its own.
+ */
+struct ftr_thread {
+	struct ftr_frame *top;		/* first free frame */
+	struct ftr_frame *frames_end;	/* no call is recorded from here on */
+	struct ftr_frame *frames;
+	struct ftr_producer *producer;
+	struct ftr_slot *slot;
+	uint64_t uncounted;		/* cygprof: open calls that found no frame */
+	uint64_t skipped;		/* calls that were declined */
+	bool is_slow_clock;		/* not the processor's ticks */
+	bool is_refused;		/* this thread cannot be traced; do not try again */
+};
+
+extern __thread struct ftr_thread ftr_self __attribute__((visibility("hidden")));
+
+/*
+ * Give the calling thread a shadow stack (unless it has one: a forked child) and a ring.  All signals
+ * are blocked meanwhile.  False: it runs on untraced.
+ */
+bool ftr_thread_attach(struct ftr_thread *self);
+
+/* Record no more calls of this thread; open ones still return where they must. */
+void ftr_thread_disarm(struct ftr_thread *self);
+
+/*
+ * Reserve the next slot of the ring when the fast path could not: wait for room, or drop, or attach
+ * first.  @pos is what the fast path reserved, *@time may be taken anew.  NULL: not to be recorded.
+ */
+struct ftr_record *ftr_ring_reserve_slow(struct ftr_thread *self, uint64_t pos, uint64_t *time);
+
+#endif /* FTR_LIBMCOUNT_THREAD_H */

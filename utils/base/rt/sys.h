@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Linux system calls for code that must not touch libc: results as the kernel gives them (-errno),
+ * no errno, no cancellation point, callable from any context.
+ */
+#ifndef FTR_BASE_RT_SYS_H
+#define FTR_BASE_RT_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#if defined(__x86_64__)
+#include "arch/x86_64/rt.h"
+#endif
+
+#define ftr_sys0(nr)		 ftr_arch_syscall(nr, 0, 0, 0, 0, 0, 0)
+#define ftr_sys1(nr, a)		 ftr_arch_syscall(nr, (long)(a), 0, 0, 0, 0, 0)
+#define ftr_sys2(nr, a, b)	 ftr_arch_syscall(nr, (long)(a), (long)(b), 0, 0, 0, 0)
+#define ftr_sys3(nr, a, b, c)	 ftr_arch_syscall(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define ftr_sys4(nr, a, b, c, d) \
+	ftr_arch_syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define ftr_sys5(nr, a, b, c, d, e) \
+	ftr_arch_syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
+#define ftr_sys6(nr, a, b, c, d, e, f) \
+	ftr_arch_syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+/* mmap's result: an address, or -errno in the last page. */
+static inline int ftr_sys_map_failed(long result)
+{
+	return (unsigned long)result > (unsigned long)-4096L;
+}
+
+#endif /* FTR_BASE_RT_SYS_H */
