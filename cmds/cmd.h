@@ -3,6 +3,9 @@
 #ifndef FTR_CMDS_CMD_H
 #define FTR_CMDS_CMD_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct ftr_option;
 
 /* Exit statuses (DESIGN: errors). */
@@ -17,10 +20,22 @@ enum {
 
 struct ftr_cmd {
 	const char *name;
-	const char *usage;		/* "[options] [FUNC]" */
+	const char *usage;		/* "[OPTION...] [FUNC]" */
 	const char *summary;		/* one line */
 	const struct ftr_option *options;	/* ends with a row of zeros */
-	int (*run)(int argc, char **argv);	/* exit status; argv[0] is the command's name */
+	size_t values_bytes;		/* of the struct that the options fill; begins with ftr_common */
+	const void *defaults;		/* (nullable: zeros) of that struct */
+	bool stops_at_operand;		/* what follows the first operand belongs to the program */
+
+	/* @values are parsed, argv[0..argc-1] are the operands, argv[argc] is NULL.  Exit status. */
+	int (*run)(void *values, int argc, char **argv);
 };
+
+/* Iterate over commands.def: *pos starts at 0; NULL at the end. */
+const struct ftr_cmd *ftr_cmd_next(size_t *pos);
+const struct ftr_cmd *ftr_cmd_find(const char *name);
+
+/* "ftr.data", or "uftrace.data" for who called ftr by that name. */
+const char *ftr_cmd_data_dir(void);
 
 #endif /* FTR_CMDS_CMD_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Option rows that several commands share: each a table and the struct that it fills. */
+#ifndef FTR_CLI_COMMON_H
+#define FTR_CLI_COMMON_H
+
+#include "utils/cli/option.h"
+#include "utils/object/demangle.h"
+
+/* Every command. */
+enum ftr_color {
+	FTR_COLOR_AUTO,
+	FTR_COLOR_YES,
+	FTR_COLOR_NO,
+};
+
+struct ftr_common {
+	const char *data;	/* -d (nullable: ftr_data_dir_default) */
+	const char *logfile;	/* (nullable) */
+	enum ftr_color color;
+	bool     no_pager;
+	unsigned verbose;	/* how many -v */
+};
+
+extern const struct ftr_option ftr_common_options[];
+
+/* Commands that show the calls of a trace. */
+struct ftr_selection {
+	const char *tids;		/* --tid "A,B" (nullable) */
+	const char *time_range;		/* -r "A~B" (nullable) */
+	uint64_t    depth;		/* -D, 0 = no limit */
+	uint64_t    time_ns;		/* -t: calls that take less are left out */
+	enum ftr_demangle demangle;
+};
+
+extern const struct ftr_option ftr_selection_options[];
+
+#endif /* FTR_CLI_COMMON_H */
