@@ -11,8 +11,8 @@
 
 #include <stdatomic.h>
 
-#include "libmcount/clock.h"
 #include "libmcount/state.h"
+#include "utils/base/rt/sys.h"
 
 #if defined(__x86_64__)
 #include "arch/x86_64/prologue.h"
@@ -24,21 +24,23 @@ static inline void record_put(struct ftr_thread *self, const struct ftr_frame *f
 			      enum ftr_record_type type)
 {
 	struct ftr_producer *producer = self->producer;
-	uint64_t depth = (uint64_t)(frame - self->frames);
-	uint64_t time = ftr_clock_read(self);
-	uint64_t pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
-	struct ftr_record *record = (struct ftr_record *)(producer->data + (pos & producer->mask));
+	uint64_t depth = (uint64_t)((const char *)frame - (const char *)self->frames) /
+			 sizeof(struct ftr_frame);
+	uint64_t time = ftr_arch_ticks();
+	struct ftr_record *record;
+	uint64_t pos, word;
 
-	if (unlikely(pos >= producer->limit)) {
-		record = ftr_ring_reserve_slow(self, pos, &time);
-		if (record == NULL)
-			return;
-	}
 	if (unlikely(depth > FTR_RECORD_DEPTH_MAX))
 		depth = FTR_RECORD_DEPTH_MAX;
+	word = ftr_record_word(type, (unsigned)depth, frame->func);
+	pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
+	if (unlikely(pos >= producer->limit)) {
+		ftr_ring_put_slow(self, pos, time, word);
+		return;
+	}
+	record = (struct ftr_record *)(producer->data + (pos & producer->mask));
 	record->time = time;
-	__atomic_store_n(&record->word, ftr_record_word(type, (unsigned)depth, frame->func),
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
 }
 
 /* No frame at hand: the thread's first call, or a call that is not to be recorded. */
@@ -52,8 +54,7 @@ static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct
 	return NULL;
 }
 
-static inline struct ftr_frame *frame_open(struct ftr_thread *self, uintptr_t *loc, uintptr_t ret,
-					   uintptr_t func, enum ftr_frame_kind kind)
+static inline struct ftr_frame *frame_claim(struct ftr_thread *self)
 {
 	struct ftr_frame *frame = self->top;
 
@@ -64,23 +65,35 @@ static inline struct ftr_frame *frame_open(struct ftr_thread *self, uintptr_t *l
 	}
 	self->top = frame + 1;
 	atomic_signal_fence(memory_order_seq_cst);
-	frame->loc = loc;
-	frame->ret = ret;
-	frame->func = func;
-	frame->kind = kind;
-	record_put(self, frame, FTR_RECORD_ENTRY);
 	return frame;
 }
 
-struct ftr_frame *ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
+bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 {
-	return frame_open(&ftr_self, loc, 0, func, kind);
+	struct ftr_thread *self = &ftr_self;
+	struct ftr_frame *frame = frame_claim(self);
+
+	if (frame == NULL)
+		return false;
+	*frame = (struct ftr_frame){ loc, 0, func, kind };
+	record_put(self, frame, FTR_RECORD_ENTRY);
+	return true;
 }
 
+/* One screen: what every call of a traced function costs. */
 static inline void enter(uintptr_t *slot, uintptr_t child_ip)
 {
-	if (frame_open(&ftr_self, slot, *slot, child_ip, FTR_FRAME_RETURN) != NULL)
-		*slot = (uintptr_t)ftr_return_hook;
+	struct ftr_thread *self = &ftr_self;
+	struct ftr_frame *frame = frame_claim(self);
+
+	if (unlikely(frame == NULL))
+		return;
+	frame->loc = slot;
+	frame->ret = *slot;
+	frame->func = child_ip;
+	frame->kind = FTR_FRAME_RETURN;
+	*slot = (uintptr_t)ftr_return_hook;
+	record_put(self, frame, FTR_RECORD_ENTRY);
 }
 
 void ftr_enter(uintptr_t *slot, uintptr_t child_ip)
@@ -122,17 +135,29 @@ static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *s
 	__builtin_trap();	/* the return address is gone: nothing true is left to do */
 }
 
+static inline uintptr_t frame_pop(struct ftr_thread *self)
+{
+	record_put(self, &self->top[-1], FTR_RECORD_EXIT);
+	atomic_signal_fence(memory_order_seq_cst);
+	return (--self->top)->ret;
+}
+
 uintptr_t ftr_leave(uintptr_t *slot)
 {
 	struct ftr_thread *self = &ftr_self;
-	struct ftr_frame *frame = self->top - 1;
-	uintptr_t ret;
 
-	if (unlikely(frame->loc != slot))
+	if (unlikely(self->top[-1].loc != slot))
 		return leave_slow(self, slot);
-	record_put(self, frame, FTR_RECORD_EXIT);
-	ret = frame->ret;
-	atomic_signal_fence(memory_order_seq_cst);
-	self->top = frame;
-	return ret;
+	return frame_pop(self);
+}
+
+bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind)
+{
+	struct ftr_thread *self = &ftr_self;
+	const struct ftr_frame *frame = &self->top[-1];
+
+	if (unlikely(self->top == self->frames || frame->func != func || frame->kind != kind))
+		return false;
+	frame_pop(self);
+	return true;
 }

@@ -23,8 +23,11 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
 /* The function whose return address stood in *@slot has returned; answers with that address. */
 uintptr_t ftr_leave(uintptr_t *slot) FTR_HIDDEN;
 
-/* Open a frame of @kind and record its ENTRY; NULL when the call is declined. */
-struct ftr_frame *ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind) FTR_HIDDEN;
+/* Open a frame of @kind and record its ENTRY; false when the call is declined. */
+bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind) FTR_HIDDEN;
+
+/* Close the top frame if it is @func's; false when it is not. */
+bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind) FTR_HIDDEN;
 
 /* Record the EXIT of @frame (at or below the top) and give it, and left ones above it, back. */
 void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame) FTR_HIDDEN;

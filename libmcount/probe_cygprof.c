@@ -13,7 +13,7 @@ FTR_EXPORT void __cyg_profile_func_exit(void *func, void *call_site);
 
 void __cyg_profile_func_enter(void *func, void *call_site)
 {
-	if (ftr_frame_open(CALLERS_CFA(), (uintptr_t)func, FTR_FRAME_CYGPROF) == NULL)
+	if (unlikely(!ftr_frame_open(CALLERS_CFA(), (uintptr_t)func, FTR_FRAME_CYGPROF)))
 		ftr_self.uncounted++;
 	else if (unlikely(ftr_self.uncounted != 0))
 		ftr_self.uncounted = 0;	/* there is room again: they were jumped out of */
@@ -34,17 +34,16 @@ static struct ftr_frame *cygprof_find(struct ftr_thread *self, uintptr_t func)
 	return NULL;
 }
 
-void __cyg_profile_func_exit(void *func, void *call_site)
+static __attribute__((noinline, cold)) void exit_slow(struct ftr_thread *self, uintptr_t func,
+						     const uintptr_t *cfa)
 {
-	struct ftr_thread *self = &ftr_self;
-	uintptr_t *cfa = CALLERS_CFA();
 	struct ftr_frame *frame, *above;
 
-	if (unlikely(self->uncounted != 0)) {
+	if (self->uncounted != 0) {
 		self->uncounted--;
 		return;
 	}
-	frame = cygprof_find(self, (uintptr_t)func);
+	frame = cygprof_find(self, func);
 	if (frame == NULL)
 		return;		/* entered before tracing began */
 	for (above = self->top - 1; above > frame; above--) {
@@ -52,4 +51,11 @@ void __cyg_profile_func_exit(void *func, void *call_site)
 			ftr_frame_close(self, above);
 	}
 	ftr_frame_close(self, frame);
+}
+
+void __cyg_profile_func_exit(void *func, void *call_site)
+{
+	if (unlikely(ftr_self.uncounted != 0 ||
+		     !ftr_frame_pop((uintptr_t)func, FTR_FRAME_CYGPROF)))
+		exit_slow(&ftr_self, (uintptr_t)func, CALLERS_CFA());
 }

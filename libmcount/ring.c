@@ -22,13 +22,21 @@ static struct ftr_record *record_at(const struct ftr_producer *producer, uint64_
 	return (struct ftr_record *)(producer->data + (pos & producer->mask));
 }
 
-/* Take over the room the recorder has made.  True when @pos is inside it. */
-static bool room_for(struct ftr_producer *producer, uint64_t pos)
+void ftr_ring_update_limit(struct ftr_producer *producer)
 {
 	uint64_t tail = atomic_load_explicit(&producer->header->tail, memory_order_acquire);
 
-	producer->limit = tail + producer->mask + 1;
-	return pos < producer->limit;
+	producer->room = tail + producer->mask + 1;
+	if (ftr_state.control->on_full == FTR_ON_FULL_OVERWRITE)
+		producer->room = UINT64_MAX;
+	producer->limit = ftr_clock_is_slow() ? 0 : producer->room;
+}
+
+/* Take over the room the recorder has made.  True when @pos is inside it. */
+static bool room_for(struct ftr_producer *producer, uint64_t pos)
+{
+	ftr_ring_update_limit(producer);
+	return pos < producer->room;
 }
 
 /* A machine-readable wait: until there is room, the recorder is gone, or wait_ms have passed. */
@@ -63,7 +71,7 @@ static bool position_return(struct ftr_producer *producer, uint64_t pos)
 static bool position_next(struct ftr_producer *producer, uint64_t *pos)
 {
 	*pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
-	while (*pos >= producer->limit && !room_for(producer, *pos)) {
+	while (*pos >= producer->room && !room_for(producer, *pos)) {
 		if (recorder_is_gone())
 			return false;
 		ftr_arch_relax();
@@ -117,7 +125,7 @@ static bool wait_and_tell(struct ftr_thread *self, uint64_t *pos, uint64_t *time
 		     FTR_RECORD_EVENT_STALL_BEGIN);
 	if (!position_next(producer, pos))
 		return false;
-	*time = ftr_clock_read(self);
+	*time = ftr_clock_read();
 	record_write(record_at(producer, *pos), *time, FTR_RECORD_EVENT,
 		     FTR_RECORD_EVENT_STALL_END);
 	return position_next(producer, pos);
@@ -138,23 +146,33 @@ static bool position_secure(struct ftr_thread *self, uint64_t *pos, uint64_t *ti
 	return tell_lost(producer, pos);
 }
 
-struct ftr_record *ftr_ring_reserve_slow(struct ftr_thread *self, uint64_t pos, uint64_t *time)
+static void recorder_lost(struct ftr_thread *self)
 {
-	struct ftr_producer *producer;
+	atomic_store_explicit(&ftr_state.arming, FTR_DISARMED, memory_order_relaxed);
+	ftr_thread_disarm(self);
+}
+
+__attribute__((noinline, cold))
+void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t time, uint64_t word)
+{
+	struct ftr_producer *producer = self->producer;
+	struct ftr_record *record;
 
 	if (self->is_refused)
-		return NULL;
-	if (self->producer->limit == 0) {	/* a forked child's first record */
+		return;
+	if (producer->header == NULL) {	/* a forked child's first record */
 		if (!ftr_thread_attach(self))
-			return NULL;
-		pos = ftr_arch_local_add(&self->producer->head, RECORD_BYTES);
+			return;
+		pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
 	}
-	producer = self->producer;
-	if (pos < producer->limit || position_secure(self, &pos, time))
-		return record_at(producer, pos);
-	if (recorder_is_gone()) {
-		atomic_store_explicit(&ftr_state.arming, FTR_DISARMED, memory_order_relaxed);
-		ftr_thread_disarm(self);
+	if (ftr_clock_is_slow())
+		time = ftr_clock_slow();
+	if (pos >= producer->room && !position_secure(self, &pos, &time)) {
+		if (recorder_is_gone())
+			recorder_lost(self);
+		return;
 	}
-	return NULL;
+	record = record_at(producer, pos);
+	record->time = time;
+	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
 }

@@ -100,17 +100,7 @@ static bool ring_map(struct ftr_producer *producer, int memfd, uint32_t bytes)
 	return true;
 }
 
-static void limit_set(struct ftr_producer *producer)
-{
-	if (ftr_state.control->on_full == FTR_ON_FULL_OVERWRITE)
-		producer->limit = UINT64_MAX;
-	else
-		producer->limit = atomic_load_explicit(&producer->header->tail,
-						       memory_order_acquire) +
-				  producer->mask + 1;
-}
-
-static struct ftr_channel_message task_message(const struct ftr_thread *self, int32_t pid,
+static struct ftr_channel_message task_message(const struct ftr_slot *slot, int32_t pid,
 					       int32_t tid, int32_t parent_pid)
 {
 	return (struct ftr_channel_message){
@@ -119,15 +109,15 @@ static struct ftr_channel_message task_message(const struct ftr_thread *self, in
 		.pid = pid,
 		.tid = tid,
 		.parent_pid = parent_pid,
-		.time = ftr_clock_read(self),
-		.base = self->slot->ring_id,
+		.time = ftr_clock_read(),
+		.base = slot->ring_id,
 	};
 }
 
 static bool ring_open(struct ftr_thread *self, int32_t pid, int32_t tid, int32_t parent_pid)
 {
 	uint32_t bytes = ftr_state.control->ring_bytes;
-	struct ftr_channel_message message = task_message(self, pid, tid, parent_pid);
+	struct ftr_channel_message message = task_message(self->slot, pid, tid, parent_pid);
 	bool is_open;
 	int memfd;
 
@@ -170,7 +160,6 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot)
 	if (depth_max == 0 || depth_max > slot->frame_nr)
 		depth_max = slot->frame_nr;
 	self->frames_end = slot->frames + depth_max;
-	self->is_slow_clock = ftr_state.control->clock != FTR_CONTROL_CLOCK_TSC;
 }
 
 static bool attach(struct ftr_thread *self)
@@ -199,7 +188,7 @@ static bool attach(struct ftr_thread *self)
 	atomic_store(&slot->tid, tid);
 	if (!ring_open(self, pid, tid, parent_pid))
 		return false;
-	limit_set(slot->producer);
+	ftr_ring_update_limit(slot->producer);
 	return true;
 }
 
@@ -209,7 +198,7 @@ bool ftr_thread_attach(struct ftr_thread *self)
 	bool is_attached;
 
 	ftr_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &old, sizeof(all));
-	is_attached = self->producer != NULL && self->producer->limit != 0;
+	is_attached = self->producer != NULL && self->producer->header != NULL;
 	if (!is_attached && !self->is_refused) {
 		is_attached = attach(self);
 		if (!is_attached)
@@ -224,5 +213,5 @@ void ftr_thread_disarm(struct ftr_thread *self)
 	self->is_refused = true;
 	self->frames_end = self->frames;
 	if (self->producer != NULL)
-		self->producer->limit = 0;
+		self->producer->limit = 0;	/* ends in ftr_ring_put_slow, which declines */
 }

@@ -31,10 +31,11 @@ struct ftr_frame {
  */
 struct ftr_producer {
 	uint64_t head;			/* bytes reserved since the start */
-	uint64_t limit;			/* head may go up to here without asking; 0 = no ring */
+	uint64_t limit;			/* head may go up to here without asking */
+	uint64_t room;			/* ... and there is room up to here (slow clocks: limit is 0) */
 	uint64_t mask;			/* bytes of the ring - 1 */
 	uint8_t *data;			/* mirrored: mask + 1 bytes, twice */
-	struct ftr_ring_header *header;	/* (shared with the recorder) */
+	struct ftr_ring_header *header;	/* (shared with the recorder) NULL = no ring */
 	uint64_t lost;			/* dropped since the last record, not yet told */
 };
 
@@ -64,7 +65,6 @@ struct ftr_thread {
 	struct ftr_slot *slot;
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
 	uint64_t skipped;		/* calls that were declined */
-	bool is_slow_clock;		/* not the processor's ticks */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
 };
 
@@ -80,9 +80,12 @@ bool ftr_thread_attach(struct ftr_thread *self);
 void ftr_thread_disarm(struct ftr_thread *self);
 
 /*
- * Reserve the next slot of the ring when the fast path could not: wait for room, or drop, or attach
- * first.  @pos is what the fast path reserved, *@time may be taken anew.  NULL: not to be recorded.
+ * Put a record when the fast path could not: wait for room, or drop, or attach first.  @pos is what the
+ * fast path reserved, @time its ticks; other clocks, and the time after a wait, are read here.
  */
-struct ftr_record *ftr_ring_reserve_slow(struct ftr_thread *self, uint64_t pos, uint64_t *time);
+void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t time, uint64_t word);
+
+/* Take over the room that the recorder has made. */
+void ftr_ring_update_limit(struct ftr_producer *producer);
 
 #endif /* FTR_LIBMCOUNT_THREAD_H */
