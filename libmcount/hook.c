@@ -43,23 +43,62 @@ static inline void record_put(struct ftr_thread *self, const struct ftr_frame *f
 	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
 }
 
-/* No frame at hand: the thread's first call, or a call that is not to be recorded. */
-static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct ftr_thread *self)
+void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
+{
+	record_put(self, frame, FTR_RECORD_EXIT);
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->loc = NULL;
+	while (self->top > self->frames && self->top[-1].loc == NULL)
+		self->top--;
+}
+
+static bool is_home(const struct ftr_thread *self, const uintptr_t *loc)
+{
+	return (uintptr_t)loc - self->home_low < self->home_high - self->home_low;
+}
+
+/*
+ * A call begins, or ends, at @loc: open frames below it on the same stack are gone (a jump or
+ * an exception left them), and so is one at @loc itself when @is_reused.  Frames on other stacks go on
+ * living: coroutines, or the code that a handler on its own stack interrupted.
+ */
+static void frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
+			   const uintptr_t *loc, bool is_reused)
+{
+	struct ftr_frame *frame;
+
+	if (!is_home(self, loc))
+		return;
+	for (frame = self->top - 1; frame > until; frame--) {
+		if (frame->loc == NULL || !is_home(self, frame->loc))
+			continue;
+		if (frame->loc > loc || (frame->loc == loc && !is_reused))
+			break;
+		ftr_frame_close(self, frame);
+	}
+}
+
+/* No frame at hand (the thread's first call, or one not to be recorded), or frames were abandoned. */
+static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct ftr_thread *self,
+									 const uintptr_t *loc)
 {
 	if (self->frames == NULL && !self->is_refused &&
-	    atomic_load_explicit(&ftr_state.arming, memory_order_relaxed) == FTR_ARMED &&
-	    ftr_thread_attach(self) && self->top < self->frames_end)
+	    atomic_load_explicit(&ftr_state.arming, memory_order_relaxed) == FTR_ARMED)
+		ftr_thread_attach(self);
+	if (self->top != NULL && self->top[-1].loc < loc)
+		frames_abandon(self, self->frames - 1, loc, *loc != self->hook);
+	if (self->top < self->frames_end)
 		return self->top;
 	self->skipped++;
 	return NULL;
 }
 
-static inline struct ftr_frame *frame_claim(struct ftr_thread *self)
+static inline struct ftr_frame *frame_claim(struct ftr_thread *self, const uintptr_t *loc)
 {
 	struct ftr_frame *frame = self->top;
 
-	if (unlikely(frame >= self->frames_end)) {
-		frame = frame_claim_slow(self);
+	if (unlikely(frame >= self->frames_end || frame[-1].loc < loc)) {
+		frame = frame_claim_slow(self, loc);
 		if (frame == NULL)
 			return NULL;
 	}
@@ -71,7 +110,7 @@ static inline struct ftr_frame *frame_claim(struct ftr_thread *self)
 bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 {
 	struct ftr_thread *self = &ftr_self;
-	struct ftr_frame *frame = frame_claim(self);
+	struct ftr_frame *frame = frame_claim(self, loc);
 
 	if (frame == NULL)
 		return false;
@@ -84,7 +123,7 @@ bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 static inline void enter(uintptr_t *slot, uintptr_t child_ip)
 {
 	struct ftr_thread *self = &ftr_self;
-	struct ftr_frame *frame = frame_claim(self);
+	struct ftr_frame *frame = frame_claim(self, slot);
 
 	if (unlikely(frame == NULL))
 		return;
@@ -92,7 +131,7 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip)
 	frame->ret = *slot;
 	frame->func = child_ip;
 	frame->kind = FTR_FRAME_RETURN;
-	*slot = (uintptr_t)ftr_return_hook;
+	*slot = self->hook;
 	record_put(self, frame, FTR_RECORD_ENTRY);
 }
 
@@ -106,19 +145,9 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip)
 	enter(ftr_arch_return_slot(slot, child_ip), child_ip);
 }
 
-void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
-{
-	record_put(self, frame, FTR_RECORD_EXIT);
-	atomic_signal_fence(memory_order_seq_cst);
-	frame->loc = NULL;
-	while (self->top > self->frames && self->top[-1].loc == NULL)
-		self->top--;
-}
-
 /*
- * The top frame is not the one that returns: the ones above it were abandoned (a jump or an unwinder
- * that nobody told us of), or live on another stack (coroutines).  Which of the two cannot
- * be known, so they are kept: losing a live frame would lose a return address.
+ * The top frame is not the one that returns: those above it were abandoned, or live on another stack.
+ * What cannot be told apart is kept: losing a live frame would lose a return address.
  */
 static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self, uintptr_t *slot)
 {
@@ -127,6 +156,7 @@ static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *s
 
 	for (frame = self->top - 1; frame >= self->frames; frame--) {
 		if (frame->loc == slot && frame->kind == FTR_FRAME_RETURN) {
+			frames_abandon(self, frame, slot, false);
 			ret = frame->ret;
 			ftr_frame_close(self, frame);
 			return ret;

@@ -8,12 +8,18 @@
 #define FTR_HIDDEN __attribute__((visibility("hidden")))
 #define FTR_EXPORT __attribute__((visibility("default")))
 
-/* The trampoline that replaced return addresses lead to (arch/ISA/mcount.S). */
-extern const char ftr_return_hook[] FTR_HIDDEN;
+/*
+ * Where replaced return addresses lead: stub n belongs to the thread in ftr_unwind_threads[n], which is how an
+ * unwinder finds the true address (arch/ISA/mcount.S).
+ */
+#define FTR_STUB_NR 4096
+#define FTR_STUB_BYTES 8
+extern const char ftr_return_stubs[] FTR_HIDDEN;
+extern struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR] FTR_HIDDEN;
 
 /*
  * A function that will return through *@slot was called; @child_ip is the address recorded for it.
- * Replaces *@slot by ftr_return_hook unless the call is declined.
+ * Replaces *@slot by the thread's stub unless the call is declined.
  */
 void ftr_enter(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
 

@@ -12,6 +12,8 @@ libmcount_so_SOURCES = \
 	libmcount/probe_mcount.c \
 	libmcount/ring.c \
 	libmcount/session.c \
+	libmcount/stack.c \
+	libmcount/stack.h \
 	libmcount/state.h \
 	libmcount/thread.c \
 	libmcount/thread.h \

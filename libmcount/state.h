@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the runtime knows about its process: one of its two mutable objects (the other: ftr_self). */
+/* What the runtime knows about its process: with ftr_self all that is mutable here. */
 #ifndef FTR_LIBMCOUNT_STATE_H
 #define FTR_LIBMCOUNT_STATE_H
 
@@ -21,6 +21,7 @@ struct ftr_state {
 	_Atomic uint32_t arming;		/* enum ftr_arming */
 	const struct ftr_control *control;	/* mapped read-only */
 	struct ftr_slot *_Atomic slots;		/* newest first */
+	_Atomic uint32_t stubs;			/* return stubs handed out */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uint32_t address_bytes;
 	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */

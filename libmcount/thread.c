@@ -11,10 +11,14 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
+#include "libmcount/hook.h"
+#include "libmcount/stack.h"
 #include "libmcount/state.h"
 
 #define PAGE 4096u
 #define STACK_MIN_FRAMES 1024u
+struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR];
+
 #define RECYCLE_LOOKS 8		/* slots asked whether their thread is dead, per attach */
 
 static void *map_memory(uint64_t bytes)
@@ -25,24 +29,35 @@ static void *map_memory(uint64_t bytes)
 	return ftr_sys_map_failed(mem) ? NULL : (void *)mem;
 }
 
-/* One mapping: [ slot ][ producer, wiped by fork ][ frames ... ].  Under a small RLIMIT_AS: fewer frames. */
+/* A stub of its own for unwinders; the last threads of a huge program have to share. */
+static uint32_t stub_take(void)
+{
+	uint32_t stub = atomic_fetch_add(&ftr_state.stubs, 1) + 2;
+
+	return stub < FTR_STUB_NR ? stub : 0;
+}
+
+/* One mapping: [ slot ][ producer, wiped by fork ][ sentinel, frames ... ].  Under a small RLIMIT_AS: fewer frames. */
 static struct ftr_slot *slot_new(void)
 {
 	uint64_t frame_nr = ftr_state.control->stack_max;
 	struct ftr_slot *slot = NULL;
+	uint64_t bytes;
 
-	for (; slot == NULL && frame_nr >= STACK_MIN_FRAMES; frame_nr /= 2) {
-		slot = map_memory(2 * PAGE + frame_nr * sizeof(struct ftr_frame));
-		if (slot != NULL)
-			break;
-	}
+	do {
+		bytes = 2 * PAGE + frame_nr * sizeof(struct ftr_frame);
+		slot = map_memory(bytes);
+	} while (slot == NULL && (frame_nr /= 2) >= STACK_MIN_FRAMES);
 	if (slot == NULL)
 		return NULL;
-	slot->frame_nr = frame_nr;
+	slot->frame_nr = frame_nr - 1;
+	slot->bytes = bytes;
+	slot->stub = stub_take();
 	slot->producer = (struct ftr_producer *)((char *)slot + PAGE);
-	slot->frames = (struct ftr_frame *)((char *)slot + 2 * PAGE);
+	slot->frames = (struct ftr_frame *)((char *)slot + 2 * PAGE) + 1;
+	slot->frames[-1].loc = (uintptr_t *)UINTPTR_MAX;	/* above every stack: ends all searches */
 	if (ftr_sys3(SYS_madvise, slot->producer, PAGE, MADV_WIPEONFORK) < 0) {
-		ftr_sys2(SYS_munmap, slot, 2 * PAGE + frame_nr * sizeof(struct ftr_frame));
+		ftr_sys2(SYS_munmap, slot, bytes);
 		return NULL;
 	}
 	return slot;
@@ -143,8 +158,7 @@ static void slots_forget(const struct ftr_slot *mine)
 	for (; slot != NULL; slot = next) {
 		next = slot->next;
 		if (slot != mine)
-			ftr_sys2(SYS_munmap, slot,
-				 2 * PAGE + slot->frame_nr * sizeof(struct ftr_frame));
+			ftr_sys2(SYS_munmap, slot, slot->bytes);
 	}
 	atomic_store(&ftr_state.slots, NULL);
 }
@@ -160,6 +174,10 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot)
 	if (depth_max == 0 || depth_max > slot->frame_nr)
 		depth_max = slot->frame_nr;
 	self->frames_end = slot->frames + depth_max;
+	self->hook = (uintptr_t)ftr_return_stubs + FTR_STUB_BYTES * (slot->stub != 0 ? slot->stub : 1);
+	if (slot->stub != 0)
+		ftr_unwind_threads[slot->stub] = self;
+	ftr_stack_find(__builtin_frame_address(0), &self->home_low, &self->home_high);
 }
 
 static bool attach(struct ftr_thread *self)

@@ -3,7 +3,9 @@
 #ifndef FTR_LIBMCOUNT_THREAD_H
 #define FTR_LIBMCOUNT_THREAD_H
 
+#include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "utils/proto/record.h"
@@ -13,7 +15,7 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 enum ftr_frame_kind {
-	FTR_FRAME_RETURN  = 0,		/* leaves through ftr_return_hook; loc holds its address */
+	FTR_FRAME_RETURN  = 0,		/* leaves through a return stub; loc holds its address */
 	FTR_FRAME_CYGPROF = 1,		/* leaves through __cyg_profile_func_exit; loc is its CFA */
 };
 
@@ -51,6 +53,8 @@ struct ftr_slot {
 	struct ftr_producer *producer;	/* its page */
 	struct ftr_frame *frames;	/* frame_nr of them, reserved address space */
 	uint64_t frame_nr;
+	uint64_t bytes;			/* of this mapping */
+	uint32_t stub;			/* 0 = none left: unwinders end at this thread's calls */
 };
 
 /*
@@ -62,11 +66,19 @@ struct ftr_thread {
 	struct ftr_frame *frames_end;	/* no call is recorded from here on */
 	struct ftr_frame *frames;
 	struct ftr_producer *producer;
+	uintptr_t hook;			/* this thread's return stub */
+	uintptr_t home_low, home_high;	/* the stack it was born on; 0, 0 = unknown */
 	struct ftr_slot *slot;
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
 	uint64_t skipped;		/* calls that were declined */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
 };
+
+/* Read by the call frame information of the return stubs. */
+static_assert(offsetof(struct ftr_thread, top) == 0, "arch/x86_64/mcount.S");
+static_assert(offsetof(struct ftr_thread, frames) == 16, "arch/x86_64/mcount.S");
+static_assert(offsetof(struct ftr_frame, loc) == 0 && offsetof(struct ftr_frame, ret) == 8 &&
+	      sizeof(struct ftr_frame) == 32, "arch/x86_64/mcount.S");
 
 extern __thread struct ftr_thread ftr_self __attribute__((visibility("hidden")));
 

@@ -92,19 +92,99 @@ FUNCTION __fentry__
 END __fentry__
 
 /*
- * Where traced functions return to.  ftr_leave gets the address of the slot that held the return
- * address and answers with the true one.  It goes back into that slot, now just below the
- * stack pointer and inside the red zone, so that the last jump needs no register at all.
+ * Where traced functions return to.  Each thread has a stub of its own, so that an unwinder that meets one
+ * can find the thread's shadow stack; all of them lead to ftr_return_common.
+ *
+ *	ftr_return_stubs + 0	distance from here to ftr_unwind_threads[]
+ *	ftr_return_stubs + 8*n	stub of ftr_unwind_threads[n]; stub 1 also serves threads beyond the last
+ *
+ * The call frame information below is what makes exceptions, pthread_cancel, backtrace(3) and gdb
+ * pass through: "this frame is empty, its caller's address is in the shadow stack".  With r7 = rsp
+ * just above the return slot and r16 = rip = the stub, the expression looks, newest first, for the frame
+ * whose loc is the slot; tail calls have several, the one whose ret is not a stub counts.
+ *
+ * It is marked as a signal frame and answers ret - 1, which comes to the same place in every
+ * table, because libgcc tells frames apart by their CFA and this mark: an empty frame has the CFA of
+ * its caller, and without the mark an exception would be thought to have passed its handler.
  */
-	.hidden	ftr_return_hook
-	.globl	ftr_return_hook
-	.type	ftr_return_hook, @function
-	.p2align 5
+#define STUBS		4096
+#define STUB_MASK	0x7fff		/* 8 * STUBS - 1 */
+#define OP_DEREF	0x06
+#define OP_CONST1U	0x08
+#define OP_CONST2U	0x0a
+#define OP_DUP		0x12
+#define OP_OVER		0x14
+#define OP_PICK		0x15
+#define OP_SWAP		0x16
+#define OP_AND		0x1a
+#define OP_MINUS	0x1c
+#define OP_NOT		0x20
+#define OP_PLUS		0x22
+#define OP_PLUS_UCONST	0x23
+#define OP_BRA		0x28
+#define OP_EQ		0x29
+#define OP_GE		0x2a
+#define OP_NE		0x2e
+#define OP_SKIP		0x2f
+#define OP_LIT0		0x30
+#define OP_BREG7	0x77
+#define OP_BREG16	0x80
+#define OP_NOP		0x96
+
+	.hidden	ftr_return_stubs
+	.globl	ftr_return_stubs
+	.type	ftr_return_stubs, @function
+	.p2align 15
 	.cfi_startproc
-	.cfi_undefined rip	/* an unwinder ends here instead of guessing */
-	nop			/* unwinders look up the address before the return address */
-ftr_return_hook:
-	endbr64
+	.cfi_signal_frame
+	.cfi_def_cfa rsp, 0
+	/* DW_CFA_val_expression, column 16, 72 bytes */
+	.cfi_escape 0x16, 16, 72
+	.cfi_escape OP_BREG7, 0x78				/*  0: slot = rsp - 8 */
+	.cfi_escape OP_BREG16, 0				/*  2: slot stub */
+	.cfi_escape OP_CONST2U, 0xff, 0x7f, OP_AND		/*  4: slot offset */
+	.cfi_escape OP_BREG16, 0				/*  8 */
+	.cfi_escape OP_CONST2U, 0xff, 0x7f, OP_NOT, OP_AND	/* 10: slot offset stubs */
+	.cfi_escape OP_DUP, OP_DEREF, OP_PLUS, OP_PLUS, OP_DEREF /* 15: slot thread */
+	.cfi_escape OP_DUP, OP_BRA, 3, 0			/* 20: no such thread: */
+	.cfi_escape OP_SKIP, 44, 0				/* 24: to none (71) */
+	.cfi_escape OP_DUP, OP_DEREF, OP_SWAP			/* 27: slot top thread */
+	.cfi_escape OP_PLUS_UCONST, 16, OP_DEREF, OP_SWAP	/* 30: slot frames frame */
+	/* next: */
+	.cfi_escape OP_OVER, OP_OVER, OP_GE			/* 34: frames >= frame: */
+	.cfi_escape OP_BRA, 31, 0				/* 37: to none (71) */
+	.cfi_escape OP_CONST1U, 32, OP_MINUS			/* 40: frame-- */
+	.cfi_escape OP_DUP, OP_DEREF, OP_PICK, 3, OP_NE		/* 43: frame->loc != slot: */
+	.cfi_escape OP_BRA, 0xef, 0xff				/* 48: to next (34) */
+	.cfi_escape OP_DUP, OP_PLUS_UCONST, 8, OP_DEREF		/* 51: frame->ret */
+	.cfi_escape OP_BREG16, 0, OP_EQ				/* 55: is the stub: a tail call */
+	.cfi_escape OP_BRA, 0xe5, 0xff				/* 58: to next (34) */
+	.cfi_escape OP_PLUS_UCONST, 8, OP_DEREF			/* 61: frame->ret */
+	.cfi_escape OP_CONST1U, 1, OP_MINUS			/* 64: - 1 */
+	.cfi_escape OP_NOP					/* 67 */
+	.cfi_escape OP_SKIP, 1, 0				/* 68: to the end (72) */
+	/* none: */
+	.cfi_escape OP_LIT0					/* 71: the stack ends here */
+ftr_return_stubs:
+	.quad	ftr_unwind_threads - ftr_return_stubs
+	.rept	STUBS - 1
+	.p2align 3
+	jmp	ftr_return_common
+	.endr
+	.p2align 3
+	.cfi_endproc
+	.size	ftr_return_stubs, . - ftr_return_stubs
+
+/*
+ * ftr_leave gets the address of the slot that held the return address and answers with the true one.
+ * It goes back into that slot, now just below the stack pointer and inside the red zone, so
+ * that the last jump needs no register at all.
+ */
+	.type	ftr_return_common, @function
+	.p2align 5
+ftr_return_common:
+	.cfi_startproc
+	.cfi_undefined rip
 	subq	$SAVED_BYTES + 8, %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES + 8
 	SAVE_REGISTERS
@@ -116,7 +196,7 @@ ftr_return_hook:
 	.cfi_adjust_cfa_offset -SAVED_BYTES - 8
 	notrack jmp *-8(%rsp)
 	.cfi_endproc
-	.size	ftr_return_hook, . - ftr_return_hook
+	.size	ftr_return_common, . - ftr_return_common
 
 /* IBT: every indirect target above starts with endbr64.  (SHSTK and replaced return addresses
  * exclude each other, so SHSTK is not claimed.) */
