@@ -1,4 +1,26 @@
 # SPDX-License-Identifier: MIT
+# What tests find in their environment: where things are, and the compilers of this build.
+AM_TESTS_ENVIRONMENT = \
+	srcdir='$(abs_top_srcdir)'; export srcdir; \
+	builddir='$(abs_top_builddir)'; export builddir; \
+	FTR='$(abs_top_builddir)/ftr'; export FTR; \
+	CC='$(CC)'; export CC; \
+	SANITIZERS='$(SAN_CFLAGS)'; export SANITIZERS; \
+	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0; export ASAN_OPTIONS; \
+	UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS; \
+	unset FTR_CHANNEL LD_PRELOAD;
+TEST_EXTENSIONS = .sh .py
+SH_LOG_COMPILER = bash
+PY_LOG_COMPILER = $(PYTHON)
+
+EXTRA_DIST += \
+	check \
+	quickstart \
+	tests/packages.txt \
+	tests/lib/count-results.awk \
+	tests/lib/packages.sh \
+	tests/lib/tree.sh
+
 # One unit-test program a module, linked with what ships.
 unit_libs = $(FTR_LIBS) $(CMOCKA_LIBS)
 UNIT_TESTS =
