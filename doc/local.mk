@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: MIT
+EXTRA_DIST += doc/layers.txt

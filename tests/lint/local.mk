@@ -1,1 +1,19 @@
 # SPDX-License-Identifier: MIT
+LINTS = \
+	tests/lint/headers.py \
+	tests/lint/layers.py \
+	tests/lint/libftr_symbols.py \
+	tests/lint/mcount_symbols.py \
+	tests/lint/text.py
+EXTRA_DIST += $(LINTS) \
+	tests/lint/mcount-undefined.txt \
+	tests/lint/sizes.py \
+	tests/lint/tree.py
+if HAVE_PYTHON
+TESTS += $(LINTS)
+endif
+
+# How long functions and files are.
+sizes:
+	@srcdir=$(abs_top_srcdir) PYTHONDONTWRITEBYTECODE=1 $(PYTHON) $(srcdir)/tests/lint/sizes.py
+.PHONY: sizes

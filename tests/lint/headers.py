@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Every header compiles alone, with gcc and with clang."""
+import concurrent.futures
+import os
+import shutil
+import subprocess
+
+import tree
+
+FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter",
+         "-Wno-unused-function", "-fsyntax-only", f"-I{tree.SRC}", f"-I{tree.BUILD}"]
+
+
+def compile_alone(job):
+    compiler, path = job
+    # Twice: it must also bear being included again.
+    text = f'#include "{path}"\n#include "{path}"\n'
+    done = subprocess.run([compiler, *FLAGS, "-x", "c", "-"], input=text, text=True,
+                          stderr=subprocess.PIPE, check=False)
+    return f"{path} ({compiler}):\n{done.stderr}" if done.returncode else None
+
+
+def main():
+    compilers = [name for name in ("gcc", "clang") if shutil.which(name)]
+    if not compilers:
+        tree.skip("neither gcc nor clang here")
+    paths = tree.files(".h", rooms=("arch", "cmds", "libmcount", "utils"))
+    jobs = [(compiler, path) for compiler in compilers for path in paths]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        problems = [problem for problem in pool.map(compile_alone, jobs) if problem]
+    tree.finish(problems, f"headers: {len(paths)} with {' and '.join(compilers)}")
+
+
+main()
