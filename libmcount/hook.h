@@ -9,8 +9,8 @@
 #define FTR_EXPORT __attribute__((visibility("default")))
 
 /*
- * Where replaced return addresses lead: stub n belongs to the thread in ftr_unwind_threads[n], which is how an
- * unwinder finds the true address (arch/ISA/mcount.S).
+ * Where replaced return addresses lead: stub n belongs to the thread in ftr_unwind_threads[n],
+ * which is how an unwinder finds the true address (arch/ISA/mcount.S).
  */
 #define FTR_STUB_NR 4096
 #define FTR_STUB_BYTES 8

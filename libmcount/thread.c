@@ -37,7 +37,10 @@ static uint32_t stub_take(void)
 	return stub < FTR_STUB_NR ? stub : 0;
 }
 
-/* One mapping: [ slot ][ producer, wiped by fork ][ sentinel, frames ... ].  Under a small RLIMIT_AS: fewer frames. */
+/*
+ * One mapping: [ slot ][ producer, wiped by fork ][ sentinel, frames ... ].
+ * Under a small RLIMIT_AS: fewer frames.
+ */
 static struct ftr_slot *slot_new(void)
 {
 	uint64_t frame_nr = ftr_state.control->stack_max;
