@@ -1,2 +1,22 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += tests/prog/demo.c
+# Traced programs: each is a test, run in every way it can be instrumented.
+TEST_EXTENSIONS = .sh .c .cc
+C_LOG_COMPILER = $(srcdir)/tests/prog/run
+CC_LOG_COMPILER = $(srcdir)/tests/prog/run
+traced_programs = \
+	tests/prog/abort.c \
+	tests/prog/args.c \
+	tests/prog/exceptions.cc \
+	tests/prog/exec.c \
+	tests/prog/exit.c \
+	tests/prog/fork.c \
+	tests/prog/longjmp.c \
+	tests/prog/nested.c \
+	tests/prog/realign.c \
+	tests/prog/recursion.c \
+	tests/prog/signals.c \
+	tests/prog/threads.c \
+	tests/prog/under_exit.c \
+	tests/prog/vectors.c
+EXTRA_DIST += $(traced_programs) tests/prog/run

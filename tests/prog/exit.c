@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exit() below open calls: what was recorded before it is there, the status passes through.
+ *
+ * expect-status: 3
+ * expect-calls: inner 1
+ * expect-calls: leaf 1
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+__attribute__((noinline, noclone)) void leaf(void)
+{
+	__asm__ volatile("");
+}
+
+__attribute__((noinline, noclone)) void inner(void)
+{
+	leaf();
+	exit(3);
+}
+
+int main(void)
+{
+	inner();
+	return 0;
+}

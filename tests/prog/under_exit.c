@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * _exit() below open calls: what was recorded before it is there, the status passes through.
+ *
+ * expect-status: 4
+ * expect-calls: inner 1
+ * expect-calls: leaf 1
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+__attribute__((noinline, noclone)) void leaf(void)
+{
+	__asm__ volatile("");
+}
+
+__attribute__((noinline, noclone)) void inner(void)
+{
+	leaf();
+	_exit(4);
+}
+
+int main(void)
+{
+	inner();
+	return 0;
+}
