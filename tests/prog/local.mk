@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += tests/prog/demo.c
 # Traced programs: each is a test, run in every way it can be instrumented.
-TEST_EXTENSIONS = .sh .c .cc
 C_LOG_COMPILER = $(srcdir)/tests/prog/run
 CC_LOG_COMPILER = $(srcdir)/tests/prog/run
 traced_programs = \
