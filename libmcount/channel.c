@@ -10,9 +10,10 @@
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
-struct fd_control {
+/* A control message with one descriptor. */
+union fd_control {
 	struct cmsghdr header;
-	int fd;
+	char room[CMSG_SPACE(sizeof(int))];
 };
 
 static int channel_connect(void)
@@ -44,15 +45,16 @@ static int channel_send(int sock, const struct ftr_channel_message *message, con
 		{ (void *)message, sizeof(*message) },
 		{ (void *)path, message->path_bytes },
 	};
-	struct fd_control control = {
-		{ .cmsg_len = CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS }, fd,
+	union fd_control control = {
+		.header = { .cmsg_len = CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS },
 	};
 	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 2 };
 	long ret;
 
 	if (fd >= 0) {
+		*(int *)CMSG_DATA(&control.header) = fd;
 		packet.msg_control = &control;
-		packet.msg_controllen = CMSG_SPACE(sizeof(int));
+		packet.msg_controllen = sizeof(control);
 	}
 	ret = ftr_sys3(SYS_sendmsg, sock, &packet, MSG_NOSIGNAL);
 	return ret < 0 ? (int)ret : 0;
@@ -61,12 +63,13 @@ static int channel_send(int sock, const struct ftr_channel_message *message, con
 static int channel_receive(int sock, struct ftr_channel_message *reply, int *reply_fd)
 {
 	struct iovec part = { reply, sizeof(*reply) };
-	union { struct fd_control fd; char room[CMSG_SPACE(sizeof(int))]; } control;
+	union fd_control control;
 	struct msghdr packet = {
 		.msg_iov = &part, .msg_iovlen = 1,
 		.msg_control = &control, .msg_controllen = sizeof(control),
 	};
 	long ret = ftr_sys3(SYS_recvmsg, sock, &packet, MSG_CMSG_CLOEXEC);
+	int fd;
 
 	if (ret < 0)
 		return (int)ret;
@@ -75,11 +78,12 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
 	if (reply->type != FTR_CHANNEL_OK)
 		return -EACCES;
 	if (packet.msg_controllen >= CMSG_LEN(sizeof(int)) &&
-	    control.fd.header.cmsg_type == SCM_RIGHTS) {
+	    control.header.cmsg_type == SCM_RIGHTS) {
+		fd = *(int *)CMSG_DATA(&control.header);
 		if (reply_fd != NULL)
-			*reply_fd = control.fd.fd;
+			*reply_fd = fd;
 		else
-			ftr_sys1(SYS_close, control.fd.fd);
+			ftr_sys1(SYS_close, fd);
 	}
 	return 0;
 }

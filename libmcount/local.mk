@@ -22,7 +22,7 @@ EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
 libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 \
 	-fvisibility=hidden -ftls-model=initial-exec -fcf-protection=branch \
 	-fno-stack-protector -fno-exceptions -fno-builtin -fomit-frame-pointer \
-	-fno-instrument-functions -fno-sanitize=all
+	-fno-sanitize=all
 libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs \
 	-Wl,-soname,libmcount.so -Wl,--version-script=$(srcdir)/libmcount/libmcount.map
 EXTRA_DIST += libmcount/libmcount.map

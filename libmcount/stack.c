@@ -59,12 +59,13 @@ static bool line_is_main_stack(struct maps *maps)
 
 void ftr_stack_find(const void *address, uintptr_t *low, uintptr_t *high)
 {
-	struct maps maps = { .fd = (int)ftr_sys4(SYS_openat, AT_FDCWD, "/proc/self/maps",
-						 O_RDONLY | O_CLOEXEC, 0) };
+	struct maps maps;	/* member by member: clang clears the whole of it with memset */
 	uintptr_t start, end, end_below = 0;
 	bool is_main;
 
 	*low = *high = 0;
+	maps.pos = maps.len = 0;
+	maps.fd = (int)ftr_sys4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	if (maps.fd < 0)
 		return;
 	while (next_hex(&maps, &start) == '-' && next_hex(&maps, &end) == ' ') {
