@@ -15,7 +15,6 @@ SH_LOG_COMPILER = bash
 PY_LOG_COMPILER = $(PYTHON)
 
 EXTRA_DIST += \
-	check \
 	quickstart \
 	tests/packages.txt \
 	tests/lib/count-results.awk \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * longjmp over traced frames, often, and siglongjmp out of a handler: the shadow stack does not grow and later calls
- * stand at the right depth.
+ * longjmp over traced frames, often, and siglongjmp out of a handler: the shadow stack does not
+ * grow and later calls stand at the right depth.
  *
  * expect-replay:
  * main() {
