@@ -1,1 +1,13 @@
 # SPDX-License-Identifier: MIT
+# make bench: the table of doc/BENCH.md.  BENCH_FLAGS=--smoke takes seconds.
+EXTRA_DIST += \
+	tests/bench/bench.py \
+	tests/bench/measure.c \
+	tests/bench/smoke.sh \
+	tests/bench/work.c
+CLEANFILES += bench.json bench-smoke.json
+
+bench: all
+	srcdir=$(abs_top_srcdir) builddir=$(abs_top_builddir) FTR=$(abs_top_builddir)/ftr \
+		PYTHONDONTWRITEBYTECODE=1 $(PYTHON) $(srcdir)/tests/bench/bench.py $(BENCH_FLAGS)
+.PHONY: bench

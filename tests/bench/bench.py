@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""The benchmark: ftr beside Debian's uftrace and no tracer at all, interleaved in one run.
+
+What a call costs is CPU time of the traced thread, measured by the program itself (work.c); what the
+recorder costs is CPU time of the whole `record` less the program's own.  The least of all rounds
+counts.  Only ratios carry over to another machine.
+"""
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SRC = os.environ.get("srcdir", ".")
+BUILD = os.environ.get("builddir", ".")
+BUILDS = {
+    "-pg": ["-pg"],
+    "-mfentry": ["-pg", "-mfentry"],
+    "-finstrument-functions": ["-finstrument-functions"],
+}
+WORKLOADS = ("fib", "chain", "mix", "threads")
+ANALYSES = {
+    "report": ["report"],
+    "replay": ["replay"],
+    "dump": ["dump"],
+    "dump --chrome": ["dump", "--chrome"],
+}
+
+
+class Failure(Exception):
+    """What was tried and what came of it."""
+
+
+class Tool:
+    """A tracer: how it is called; None where it is not installed."""
+
+    def __init__(self, name, command):
+        self.name = name
+        self.command = command
+
+    def record(self, data, program):
+        # The whole path of the words after "record" is alike in both.
+        return [self.command, "record", "--no-pager", "-d", data, *program]
+
+    def analyse(self, data, words):
+        return [self.command, *words, "--no-pager", "-d", data]
+
+
+class Bench:
+    """One run: where its files are, which tools there are, how much is measured."""
+
+    def __init__(self, options, folder):
+        self.options = options
+        self.folder = folder
+        self.tools = [Tool("ftr", options.ftr)]
+        if options.uftrace:
+            self.tools.append(Tool("uftrace", options.uftrace))
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def build(self):
+        compiler = os.environ.get("BENCH_CC", "gcc")
+        source = os.path.join(SRC, "tests/bench/work.c")
+        for name, flags in [("native", []), *BUILDS.items()]:
+            # Or gcc makes a loop of fib's second call.
+            run_quietly([compiler, "-O2", "-fno-optimize-sibling-calls", *flags, "-o", self.path("work" + name),
+                         source, "-lpthread"])
+        run_quietly([compiler, "-O2", "-o", self.path("measure"),
+                     os.path.join(SRC, "tests/bench/measure.c")])
+
+    def measure(self, command, output=subprocess.DEVNULL):
+        """Run it: its output, CPU seconds (with its children's) and peak KB."""
+        result = self.path("measured")
+        done = subprocess.run([self.path("measure"), result, *command], stdin=subprocess.DEVNULL,
+                              stdout=output, stderr=subprocess.PIPE, text=True, check=False,
+                              cwd=self.folder)
+        with open(result, encoding="ascii") as file:
+            user, system, peak, status = map(int, file.read().split())
+        if done.returncode or status:
+            raise Failure(f"{' '.join(command)}: status {status}: {done.stderr.strip()[-300:]}")
+        return done.stdout, (user + system) / 1e6, peak
+
+    def work(self, build, words, tool=None):
+        """Run the program, under a tool or none: what it says, and the whole CPU time in ns."""
+        program = [self.path("work" + build), *words]
+        data = self.path("data")
+        if tool:
+            shutil.rmtree(data, ignore_errors=True)
+            program = tool.record(data, program)
+        output, cpu, _ = self.measure(program, subprocess.PIPE)
+        said = re.search(r"calls=(\d+) ns=([\d.]+) cpu_ns=(\d+)", output)
+        if not said:
+            raise Failure(f"{' '.join(program)}: said {output!r}")
+        return int(said[1]), float(said[2]), int(said[3]), cpu * 1e9
+
+
+def run_quietly(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
+    if done.returncode:
+        raise Failure(f"{' '.join(command)}: {done.stdout.strip()}")
+    return done.stdout
+
+
+def least(row, key, value):
+    row[key] = min(row.get(key, value), value)
+
+
+def measure_startup(bench):
+    """CPU of the whole record of a program that does nothing."""
+    row = {}
+    for _ in range(bench.options.startup_rounds):
+        for tool in bench.tools:
+            data = bench.path("data")
+            shutil.rmtree(data, ignore_errors=True)
+            _, cpu, peak = bench.measure(tool.record(data, [bench.path("work-pg"), "empty"]))
+            least(row, f"{tool.name}_ms", cpu * 1e3)
+            least(row, f"{tool.name}_peak_kb", peak)
+        _, cpu, _ = bench.measure([bench.path("work-pg"), "empty"])
+        least(row, "native_ms", cpu * 1e3)
+    return row
+
+
+def count_calls(bench):
+    """The calls in the trace that lies there, of functions of the workloads."""
+    text = run_quietly([bench.options.ftr, "report", "--no-pager", "-d", bench.path("data"),
+                        "-f", "call"])
+    return sum(int(nr) for nr, name in re.findall(r"^\s*(\d+)\s+(\w+)", text, re.M)
+               if re.fullmatch(r"fib|chain\d+|mix\d+", name))
+
+
+def measure_calls(bench, startup):
+    rows = {(load, build): {"workload": load, "build": build}
+            for load in WORKLOADS for build in BUILDS}
+    for number in range(bench.options.rounds):
+        for (load, build), row in rows.items():
+            words = ["time", load, str(bench.options.reps)]
+            least(row, "native_ns", bench.work("native", words)[1])
+            for tool in bench.tools:
+                calls, ns, own, whole = bench.work(build, words, tool)
+                least(row, f"{tool.name}_ns", ns)
+                rest = whole - own - startup[f"{tool.name}_ms"] * 1e6
+                least(row, f"{tool.name}_recorder_ns", max(rest, 0) / calls)
+                if tool.name == "ftr" and number == 0:
+                    row["ftr_lost_calls"] = calls - count_calls(bench)
+        progress(f"round {number + 1} of {bench.options.rounds}")
+    for row in rows.values():
+        for tool in bench.tools:
+            row[f"{tool.name}_added_ns"] = row[f"{tool.name}_ns"] - row["native_ns"]
+    return list(rows.values())
+
+
+def measure_analysis(bench):
+    calls = bench.options.records // 2
+    made = bench.work("-pg", ["count", "threads", str(calls)], bench.tools[0])[0]
+    records, rows = 2 * made, []
+    for name, words in ANALYSES.items():
+        row = {"analysis": name, "records": records}
+        for _ in range(bench.options.analysis_rounds):
+            for tool in bench.tools:
+                _, cpu, peak = bench.measure(tool.analyse(bench.path("data"), words))
+                least(row, f"{tool.name}_cpu_s", cpu)
+                least(row, f"{tool.name}_peak_kb", peak)
+        rows.append(row)
+        progress(name)
+    return rows
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"... {text}", file=sys.stderr)
+
+
+def ratio(row, key, unit=""):
+    """ftr / uftrace, as text."""
+    if f"uftrace_{key}" not in row:
+        return "-"
+    return f"{row[f'ftr_{key}'] / max(row[f'uftrace_{key}'], 1e-9):.3f}{unit}"
+
+
+def cell(row, key, digits=1, scale=1.0):
+    return f"{row[key] * scale:.{digits}f}" if key in row else "-"
+
+
+def table(head, rows):
+    widths = [max(len(line[i]) for line in [head, *rows]) for i in range(len(head))]
+    lines = ["| " + " | ".join(text.ljust(width) if i == 0 else text.rjust(width)
+                               for i, (text, width) in enumerate(zip(line, widths))) + " |"
+             for line in [head, *rows]]
+    lines.insert(1, "|" + "|".join("-" * (width + 1) + (":" if i else "-")
+                                   for i, width in enumerate(widths)) + "|")
+    return "\n".join(lines)
+
+
+def show(result):
+    print("\nns per call (least CPU time of the traced thread), and CPU of the recorder per call:\n")
+    print(table(["workload", "native", "ftr", "uftrace", "added: ftr", "uftrace", "ratio",
+                 "recorder: ftr", "uftrace", "ratio", "lost"],
+                [[f"{row['workload']} {row['build']}", cell(row, "native_ns"), cell(row, "ftr_ns"),
+                  cell(row, "uftrace_ns"), cell(row, "ftr_added_ns"), cell(row, "uftrace_added_ns"),
+                  ratio(row, "added_ns"), cell(row, "ftr_recorder_ns"),
+                  cell(row, "uftrace_recorder_ns"), ratio(row, "recorder_ns"),
+                  str(row["ftr_lost_calls"])] for row in result["calls"]]))
+    print("\nrecording an empty program (CPU ms of all of it):\n")
+    row = result["startup"]
+    print(table(["", "native", "ftr", "uftrace", "ratio"],
+                [["CPU ms", cell(row, "native_ms", 2), cell(row, "ftr_ms", 2),
+                  cell(row, "uftrace_ms", 2), ratio(row, "ms")],
+                 ["peak MB", "", cell(row, "ftr_peak_kb", 1, 1 / 1024),
+                  cell(row, "uftrace_peak_kb", 1, 1 / 1024), ratio(row, "peak_kb")]]))
+    print(f"\nreading {result['analysis'][0]['records'] / 1e6:.1f} M records "
+          "(output to /dev/null; million records per CPU second; speed-up; peak memory in MB):\n")
+    print(table(["command", "ftr Mrec/s", "uftrace", "speed-up", "ftr MB", "uftrace MB"],
+                [[row["analysis"], *(f"{row['records'] / row[f'{name}_cpu_s'] / 1e6:.2f}"
+                                     if f"{name}_cpu_s" in row else "-"
+                                     for name in ("ftr", "uftrace")),
+                  (f"{row['uftrace_cpu_s'] / row['ftr_cpu_s']:.1f} x" if "uftrace_cpu_s" in row
+                   else "-"), cell(row, "ftr_peak_kb", 1, 1 / 1024),
+                  cell(row, "uftrace_peak_kb", 1, 1 / 1024)] for row in result["analysis"]]))
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ftr", default=os.environ.get("FTR", "ftr"))
+    parser.add_argument("--uftrace", default=shutil.which("uftrace"))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--reps", type=int, default=500, help="repetitions of 0.1 ms in a run")
+    parser.add_argument("--startup-rounds", type=int, default=15)
+    parser.add_argument("--records", type=int, default=20_000_000, help="of the trace to analyse")
+    parser.add_argument("--analysis-rounds", type=int, default=1)
+    parser.add_argument("--json", default="bench.json", help="where the numbers go")
+    parser.add_argument("--smoke", action="store_true", help="everything, but very little of it")
+    options = parser.parse_args()
+    if options.smoke:
+        options.rounds, options.reps, options.startup_rounds = 1, 3, 1
+        options.records, options.analysis_rounds = 20_000, 1
+    return options
+
+
+def main():
+    options = parse_options()
+    with tempfile.TemporaryDirectory(prefix="ftr-bench.") as folder:
+        bench = Bench(options, folder)
+        bench.build()
+        startup = measure_startup(bench)
+        result = {
+            "date": datetime.date.today().isoformat(),
+            "machine": {"kernel": platform.release(), "cpus": os.cpu_count()},
+            "uftrace": run_quietly([options.uftrace, "--version"]).strip()
+                       if options.uftrace else None,
+            "startup": startup,
+            "calls": measure_calls(bench, startup),
+            "analysis": measure_analysis(bench),
+        }
+    with open(options.json, "w", encoding="ascii") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    show(result)
+    lost = sum(abs(row["ftr_lost_calls"]) for row in result["calls"])
+    if lost:
+        raise Failure(f"{lost} calls are missing in, or too many in, the traces of ftr")
+
+
+try:
+    main()
+except Failure as failure:
+    sys.exit(f"bench: {failure}")
