@@ -16,7 +16,7 @@ struct ftr_istream {
 	const uint8_t *data;
 	size_t size;
 	size_t pos;
-	char  *name;		/* (owned) for messages: "task.txt" */
+	char  *name;		/* (owned) for messages: "task.txt"; NULL when out of memory */
 	void  *owned_heap;	/* (owned, nullable) */
 	void  *owned_map;	/* (owned, nullable) of owned_map_bytes */
 	size_t owned_map_bytes;

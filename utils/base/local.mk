@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/base/arena.c \
 	utils/base/arena.h \
 	utils/base/bytes.h \
+	utils/base/clock.c \
 	utils/base/clock.h \
 	utils/base/err.c \
 	utils/base/err.h \
+	utils/base/hashmap.c \
 	utils/base/hashmap.h \
+	utils/base/istream.c \
 	utils/base/istream.h \
+	utils/base/ostream.c \
 	utils/base/ostream.h \
+	utils/base/ostream_format.c \
+	utils/base/strbuf.c \
 	utils/base/strbuf.h \
+	utils/base/strpool.c \
 	utils/base/strpool.h \
+	utils/base/text.c \
 	utils/base/text.h \
+	utils/base/vec.c \
 	utils/base/vec.h

@@ -2,7 +2,8 @@
 /*
  * Buffered output to a descriptor or to memory.  Numbers are formatted by hand: printf costs 20 times
  * as much and replay prints one line per call.  A failed write is remembered: later calls
- * do nothing, and ftr_ostream_flush and _close report it.
+ * do nothing, and ftr_ostream_flush and _close report it.  SIGPIPE is the program's: ignored, a closed
+ * pipe is EPIPE like any other failure.
  */
 #ifndef FTR_BASE_OSTREAM_H
 #define FTR_BASE_OSTREAM_H
@@ -61,7 +62,10 @@ void ftr_ostream_printf(struct ftr_ostream *out, const char *fmt, ...)
 /* A quoted JSON string; bytes that are not UTF-8 become U+FFFD. */
 void ftr_ostream_json_string(struct ftr_ostream *out, const char *s, size_t len);
 
-/* Format helpers on raw room: return the end.  ftr_fmt_u64 needs 20 bytes, _fixed @digits. */
+/*
+ * Format helpers on raw room: return the end.  ftr_fmt_u64 needs 20 bytes, _hex 16, _fixed @digits: the
+ * last @digits digits of @value, shorter ones right-aligned behind @pad.
+ */
 char *ftr_fmt_u64(char *p, uint64_t value);
 char *ftr_fmt_fixed(char *p, uint64_t value, unsigned digits, char pad);
 char *ftr_fmt_hex(char *p, uint64_t value);

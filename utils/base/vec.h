@@ -12,7 +12,9 @@
 #ifndef FTR_BASE_VEC_H
 #define FTR_BASE_VEC_H
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define FTR_VEC(type) struct { type *v; size_t nr; size_t cap; }
 

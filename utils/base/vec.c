@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Growing of arrays. */
+#include "utils/base/vec.h"
+
+#include <stdint.h>
+#include <string.h>
+
+int ftr_vec_grow(void **v, size_t *cap, size_t need, size_t elem_bytes)
+{
+	size_t larger = *cap < 8 ? 8 : *cap + *cap / 2;
+	void *array;
+
+	if (larger < need)
+		larger = need;
+	if (larger > SIZE_MAX / 2 / elem_bytes)
+		return -ENOMEM;
+	memcpy(&array, v, sizeof(array));	/* *v is a pointer of some other type */
+	array = realloc(array, larger * elem_bytes);
+	if (array == NULL)
+		return -ENOMEM;
+	memcpy(v, &array, sizeof(array));
+	*cap = larger;
+	return 0;
+}
