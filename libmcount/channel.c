@@ -16,6 +16,11 @@ union fd_control {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
+struct reply_fds {
+	struct cmsghdr header;
+	int fds[FTR_CHANNEL_REPLY_FDS];
+};
+
 static int channel_connect(void)
 {
 	struct { long sec, usec; } timeout = { FTR_CHANNEL_TIMEOUT_MS / 1000, 0 };
@@ -60,35 +65,44 @@ static int channel_send(int sock, const struct ftr_channel_message *message, con
 	return ret < 0 ? (int)ret : 0;
 }
 
-static int channel_receive(int sock, struct ftr_channel_message *reply, int *reply_fd)
+/* Hand the descriptors of a reply over, or close them. */
+static void take_fds(const struct reply_fds *control, size_t bytes, int *fds)
+{
+	size_t nr, i;
+
+	if (bytes < CMSG_LEN(0) || control->header.cmsg_type != SCM_RIGHTS)
+		return;
+	nr = (control->header.cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	for (i = 0; i < nr && i < FTR_CHANNEL_REPLY_FDS; i++) {
+		if (fds != NULL)
+			fds[i] = control->fds[i];
+		else
+			ftr_sys1(SYS_close, control->fds[i]);
+	}
+}
+
+static int channel_receive(int sock, struct ftr_channel_message *reply, int *reply_fds)
 {
 	struct iovec part = { reply, sizeof(*reply) };
-	union fd_control control;
+	union {
+		struct reply_fds fds;
+		char room[CMSG_SPACE(FTR_CHANNEL_REPLY_FDS * sizeof(int))];
+	} control;
 	struct msghdr packet = {
 		.msg_iov = &part, .msg_iovlen = 1,
 		.msg_control = &control, .msg_controllen = sizeof(control),
 	};
 	long ret = ftr_sys3(SYS_recvmsg, sock, &packet, MSG_CMSG_CLOEXEC);
-	int fd;
 
 	if (ret < 0)
 		return (int)ret;
+	take_fds(&control.fds, packet.msg_controllen, reply_fds);
 	if (ret < (long)sizeof(*reply) || reply->magic != FTR_CHANNEL_MAGIC)
 		return -EPROTO;
-	if (reply->type != FTR_CHANNEL_OK)
-		return -EACCES;
-	if (packet.msg_controllen >= CMSG_LEN(sizeof(int)) &&
-	    control.header.cmsg_type == SCM_RIGHTS) {
-		fd = *(int *)CMSG_DATA(&control.header);
-		if (reply_fd != NULL)
-			*reply_fd = fd;
-		else
-			ftr_sys1(SYS_close, fd);
-	}
-	return 0;
+	return reply->type == FTR_CHANNEL_OK ? 0 : -EACCES;
 }
 
-int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int fd, int *reply_fd)
+int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int fd, int *reply_fds)
 {
 	struct ftr_channel_message reply;
 	int sock, ret;
@@ -98,7 +112,7 @@ int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int f
 		return sock;
 	ret = channel_send(sock, message, path, fd);
 	if (ret == 0)
-		ret = channel_receive(sock, &reply, reply_fd);
+		ret = channel_receive(sock, &reply, reply_fds);
 	ftr_sys1(SYS_close, sock);
 	if (ret == 0)
 		message->base = reply.base;

@@ -191,3 +191,9 @@ bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind)
 	frame_pop(self);
 	return true;
 }
+
+void ftr_point(uintptr_t *loc, uintptr_t func)
+{
+	if (ftr_frame_open(loc, func, FTR_FRAME_CYGPROF))
+		ftr_frame_pop(func, FTR_FRAME_CYGPROF);
+}

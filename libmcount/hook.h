@@ -29,6 +29,9 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
 /* The function whose return address stood in *@slot has returned; answers with that address. */
 uintptr_t ftr_leave(uintptr_t *slot) FTR_HIDDEN;
 
+/* A call whose return address must stay: recorded as if it returned at once. */
+void ftr_point(uintptr_t *loc, uintptr_t func) FTR_HIDDEN;
+
 /* Open a frame of @kind and record its ENTRY; false when the call is declined. */
 bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind) FTR_HIDDEN;
 

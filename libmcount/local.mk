@@ -10,6 +10,8 @@ libmcount_so_SOURCES = \
 	libmcount/hook.h \
 	libmcount/probe_cygprof.c \
 	libmcount/probe_mcount.c \
+	libmcount/probe_plt.c \
+	libmcount/probe_plt.h \
 	libmcount/ring.c \
 	libmcount/session.c \
 	libmcount/stack.c \
@@ -29,6 +31,8 @@ EXTRA_DIST += libmcount/libmcount.map
 if ARCH_X86_64
 libmcount_so_SOURCES += \
 	arch/x86_64/mcount.S \
+	arch/x86_64/plt.S \
 	arch/x86_64/prologue.h \
-	arch/x86_64/rt.h
+	arch/x86_64/rt.h \
+	arch/x86_64/saved.h
 endif

@@ -8,6 +8,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
+#include "libmcount/probe_plt.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -30,7 +31,7 @@ static bool address_find(void)
 	return true;
 }
 
-static int session_ask(int *control_fd)
+static int session_ask(int fds[FTR_CHANNEL_REPLY_FDS])
 {
 	char path[FTR_CHANNEL_PATH_MAX];
 	long len = ftr_sys3(SYS_readlink, "/proc/self/exe", path, sizeof(path));
@@ -42,7 +43,7 @@ static int session_ask(int *control_fd)
 		.path_bytes = len > 0 ? (uint32_t)len : 0,
 	};
 
-	return ftr_channel_ask(&message, path, -1, control_fd);
+	return ftr_channel_ask(&message, path, -1, fds);
 }
 
 static const struct ftr_control *control_map(int fd)
@@ -60,23 +61,25 @@ static const struct ftr_control *control_map(int fd)
 /* Before the constructors of the program and, by load order, of most libraries. */
 static __attribute__((constructor(101))) void session_start(void)
 {
-	int control_fd = -1;
+	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };	/* control block, library calls */
 	int ret;
 
 	if (!address_find())
 		return;		/* not run by ftr: stay out of the way */
-	ret = session_ask(&control_fd);
+	ret = session_ask(fds);
 	if (ret < 0) {
 		if (ret != -EACCES)
 			warn("ftr: the recorder does not answer; the program runs on untraced\n");
 		return;
 	}
-	ftr_state.control = control_map(control_fd);
-	ftr_sys1(SYS_close, control_fd);
+	ftr_state.control = control_map(fds[0]);
+	ftr_sys1(SYS_close, fds[0]);
 	if (ftr_state.control == NULL) {
 		warn("ftr: libmcount.so and ftr are of different versions; reinstall ftr. "
 		     "The program runs on untraced\n");
 		return;
 	}
+	if (fds[1] >= 0)
+		ftr_plt_start(fds[1]);
 	atomic_store(&ftr_state.arming, FTR_ARMED);
 }

@@ -4,12 +4,20 @@
 #define FTR_LIBMCOUNT_STATE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libmcount/thread.h"
 #include "utils/proto/control.h"
 
 #define FTR_ADDRESS_MAX 108		/* of an abstract socket: sockaddr_un.sun_path */
+
+/* A hooked entry of a global offset table. */
+struct ftr_plt_call {
+	uintptr_t target;
+	uintptr_t addr;			/* recorded for it */
+	bool is_point;			/* its return address must stay */
+};
 
 enum ftr_arming {
 	FTR_UNARMED = 0,	/* before the constructor, or not run by ftr */
@@ -21,6 +29,7 @@ struct ftr_state {
 	_Atomic uint32_t arming;		/* enum ftr_arming */
 	const struct ftr_control *control;	/* mapped read-only */
 	struct ftr_slot *_Atomic slots;		/* newest first */
+	struct ftr_plt_call *plt_calls;		/* by stub; fixed before the program runs */
 	_Atomic uint32_t stubs;			/* return stubs handed out */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uint32_t address_bytes;

@@ -8,7 +8,8 @@
  *
  *	runtime				recorder
  *	SESSION			->	reads /proc/PID/maps of the peer, writes SESS
- *			<-	OK + control block (SCM_RIGHTS: memfd)
+ *			<-	OK + control block and, unless there is none, the
+ *				library-call table of proto/plt.h (SCM_RIGHTS: memfds)
  *	TASK + ring memfd	->	maps the ring; TASK or FORK line; drains from now on
  *			<-	OK, base = an id for this ring, never 0
  *	TASK, base = ring id	->	the ring's task is dead and a new one goes on in the same ring: what
@@ -29,6 +30,7 @@
 #define FTR_CHANNEL_MAGIC	0x4d525446u	/* "FTRM" */
 #define FTR_CHANNEL_TIMEOUT_MS	5000		/* for one reply; then the program runs untraced */
 #define FTR_CHANNEL_PATH_MAX	4096
+#define FTR_CHANNEL_REPLY_FDS	2		/* most that come with a reply */
 
 enum ftr_channel_type {
 	FTR_CHANNEL_SESSION = 1,	/* path: the program's /proc/self/exe */

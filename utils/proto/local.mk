@@ -2,5 +2,6 @@
 libftr_a_SOURCES += \
 	utils/proto/channel.h \
 	utils/proto/control.h \
+	utils/proto/plt.h \
 	utils/proto/record.h \
 	utils/proto/ring.h
