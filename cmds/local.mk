@@ -2,6 +2,17 @@
 bin_PROGRAMS += ftr
 ftr_SOURCES = \
 	cmds/cmd.h \
+	cmds/commands.def \
+	cmds/completion.c \
+	cmds/help.c \
+	cmds/help.h \
 	cmds/main.c \
-	cmds/say.h
+	cmds/output.c \
+	cmds/output.h \
+	cmds/registry.c \
+	cmds/say.c \
+	cmds/say.h \
+	cmds/words.c \
+	cmds/words.h
+ftr_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_ARCH_NAME='"$(FTR_ARCH)"'
 ftr_LDADD = $(FTR_LIBS)

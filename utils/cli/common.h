@@ -4,7 +4,6 @@
 #define FTR_CLI_COMMON_H
 
 #include "utils/cli/option.h"
-#include "utils/object/demangle.h"
 
 /* Every command. */
 enum ftr_color {
@@ -29,7 +28,7 @@ struct ftr_selection {
 	const char *time_range;		/* -r "A~B" (nullable) */
 	uint64_t    depth;		/* -D, 0 = no limit */
 	uint64_t    time_ns;		/* -t: calls that take less are left out */
-	enum ftr_demangle demangle;
+	int         demangle;		/* enum ftr_demangle */
 };
 
 extern const struct ftr_option ftr_selection_options[];

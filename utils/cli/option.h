@@ -4,9 +4,9 @@
  *
  *	struct replay_values { struct ftr_common common; bool is_flat; };
  *	static const struct ftr_option replay_options[] = {
- *		{ .group = ftr_common_options, .offset = offsetof(struct replay_values, common) },
- *		{ "flat", 0, NULL, "Use a flat listing", ftr_opt_flag,
- *		  offsetof(struct replay_values, is_flat) },
+ *		FTR_OPTION_GROUP(ftr_common_options, struct replay_values, common),
+ *		FTR_OPTION("flat", 0, NULL, "Use a flat listing", ftr_opt_flag,
+ *			   struct replay_values, is_flat),
  *		{ 0 }
  *	};
  */
@@ -41,6 +41,13 @@ struct ftr_option {
 	const char *const *words;	/* CHOICE: the words, NULL-terminated; also for completion */
 	const struct ftr_option *group;	/* a table whose rows stand here, shared by commands */
 };
+
+/* Rows; what follows the member are further fields: .max = 65535. */
+#define FTR_OPTION(name_, letter_, arg_, help_, parse_, values_, member_, ...) \
+	{ .name = name_, .letter = letter_, .arg = arg_, .help = help_, .parse = parse_, \
+	  .offset = offsetof(values_, member_), ##__VA_ARGS__ }
+#define FTR_OPTION_GROUP(table_, values_, member_) \
+	{ .group = table_, .offset = offsetof(values_, member_) }
 
 /* The values ftr_opt_list fills: every argument in the order given (strings borrowed from argv). */
 struct ftr_opt_list {

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* ftr --help, ftr COMMAND --help, ftr --version. */
+#include "cmds/help.h"
+
+#include "cmds/cmd.h"
+#include "cmds/output.h"
+#include "utils/cli/common.h"
+#include "utils/format/format.h"
+
+static const struct ftr_common plain = { .no_pager = true };
+
+int ftr_help_print(void)
+{
+	const struct ftr_cmd *cmd;
+	struct ftr_output output;
+	size_t pos = 0;
+
+	if (ftr_output_open(&output, &plain, NULL) < 0)
+		return FTR_EXIT_FAILED;
+	ftr_ostream_puts(&output.out,
+			 "ftr -- function tracer for Linux programs\n\n"
+			 "usage: ftr [COMMAND] [OPTION...] [OPERAND...]\n\n"
+			 "commands:\n");
+	while ((cmd = ftr_cmd_next(&pos)) != NULL)
+		ftr_ostream_printf(&output.out, "  %-15s %s\n", cmd->name, cmd->summary);
+	ftr_ostream_puts(&output.out, "\noptions of every command:\n");
+	ftr_options_print_help(ftr_common_options, &output.out);
+	ftr_ostream_puts(&output.out, "\n\"ftr COMMAND --help\" lists the options of a command.\n");
+	return ftr_output_close(&output);
+}
+
+int ftr_help_print_command(const struct ftr_cmd *cmd)
+{
+	struct ftr_output output;
+
+	if (ftr_output_open(&output, &plain, NULL) < 0)
+		return FTR_EXIT_FAILED;
+	ftr_ostream_printf(&output.out, "ftr %s -- %s\n\nusage: ftr %s %s\n\noptions:\n", cmd->name,
+			   cmd->summary, cmd->name, cmd->usage);
+	ftr_options_print_help(cmd->options, &output.out);
+	return ftr_output_close(&output);
+}
+
+static void print_formats(struct ftr_ostream *out, const char *head, bool is_reading)
+{
+	const struct ftr_format *format;
+	size_t pos = 0;
+
+	ftr_ostream_puts(out, head);
+	while ((format = ftr_format_next(&pos)) != NULL) {
+		bool has_writer = format->write != NULL || format->write_new != NULL;
+
+		if (is_reading ? format->read != NULL : has_writer)
+			ftr_ostream_printf(out, " %s", format->name);
+	}
+	ftr_ostream_putc(out, '\n');
+}
+
+int ftr_version_print(void)
+{
+	struct ftr_output output;
+
+	if (ftr_output_open(&output, &plain, NULL) < 0)
+		return FTR_EXIT_FAILED;
+	ftr_ostream_puts(&output.out, "ftr " FTR_VERSION "\n"
+			 "  architecture    " FTR_ARCH_NAME "\n"
+			 "  built in        libelf libdw libiberty libzstd\n");
+	print_formats(&output.out, "  formats, in    ", true);
+	print_formats(&output.out, "  formats, out   ", false);
+	return ftr_output_close(&output);
+}

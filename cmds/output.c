@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a command's result goes: a file, standard output, or a pager on a terminal. */
+#include "cmds/output.h"
+
+#include "cmds/cmd.h"
+#include "cmds/say.h"
+#include "cmds/words.h"
+#include "utils/cli/common.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *pager_command(void)
+{
+	const char *pager = getenv("PAGER");
+
+	if (pager == NULL)
+		pager = "less";
+	if (*pager == '\0' || strcmp(pager, "cat") == 0)
+		return NULL;
+	return pager;
+}
+
+static void pager_exec(const char *command, int input)
+{
+	const char *const argv[] = { "sh", "-c", command, NULL };
+
+	dup2(input, STDIN_FILENO);
+	signal(SIGPIPE, SIG_DFL);
+	setenv("LESS", "FRSX", 0);
+	setenv("LV", "-c", 0);
+	execv("/bin/sh", (char **)argv);
+	_exit(FTR_EXIT_NOT_FOUND);
+}
+
+/* A missing pager must not swallow the output. */
+static bool pager_exists(const char *command)
+{
+	char word[256];
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(command, " \t"), command);
+	return ftr_words_is_program(word);
+}
+
+/* The descriptor to write to: the pager's input, or standard output when there is none. */
+static int pager_start(struct ftr_output *output, const struct ftr_common *common)
+{
+	const char *command = pager_command();
+	int fds[2];
+
+	if (common->no_pager || !isatty(STDOUT_FILENO) || command == NULL ||
+	    !pager_exists(command) || pipe2(fds, O_CLOEXEC) < 0)
+		return STDOUT_FILENO;
+	output->pager = fork();
+	if (output->pager == 0)
+		pager_exec(command, fds[0]);
+	close(fds[0]);
+	if (output->pager > 0)
+		return fds[1];
+	output->pager = 0;
+	close(fds[1]);
+	return STDOUT_FILENO;
+}
+
+static bool wants_color(const struct ftr_common *common)
+{
+	const char *term = getenv("TERM");
+
+	if (common->color != FTR_COLOR_AUTO)
+		return common->color == FTR_COLOR_YES;
+	return isatty(STDOUT_FILENO) && term != NULL && strcmp(term, "dumb") != 0 &&
+	       getenv("NO_COLOR") == NULL;
+}
+
+int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, const char *path)
+{
+	struct ftr_err err = { 0 };
+	int ret, fd;
+
+	*output = (struct ftr_output){ 0 };
+	signal(SIGPIPE, SIG_IGN);
+	if (path != NULL && strcmp(path, "-") != 0) {
+		output->use_color = common->color == FTR_COLOR_YES;
+		ret = ftr_ostream_open(&output->out, path, &err);
+		if (ret < 0)
+			ftr_say_error("%s", err.text);
+		return ret;
+	}
+	output->use_color = wants_color(common);
+	fd = pager_start(output, common);
+	ret = ftr_ostream_from_fd(&output->out, fd, "standard output");
+	if (ret < 0)
+		ftr_say_error("out of memory");
+	output->out.owns_fd = output->pager != 0;
+	return ret;
+}
+
+int ftr_output_close(struct ftr_output *output)
+{
+	struct ftr_err err = { 0 };
+	int ret = ftr_ostream_close(&output->out, &err);
+
+	if (output->pager != 0)
+		while (waitpid(output->pager, NULL, 0) < 0 && errno == EINTR)
+			;
+	if (ret == 0 || ret == -EPIPE)
+		return FTR_EXIT_OK;
+	ftr_say_error("%s", err.text);
+	return FTR_EXIT_FAILED;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a command's result goes: a file, standard output, or a pager on a terminal. */
+#ifndef FTR_CMDS_OUTPUT_H
+#define FTR_CMDS_OUTPUT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "utils/base/ostream.h"
+
+struct ftr_common;
+
+struct ftr_output {
+	struct ftr_ostream out;
+	pid_t pager;		/* 0 = none */
+	bool  use_color;
+};
+
+/*
+ * @path NULL or "-" is standard output, with a pager when it is a terminal.  From here on a reader that goes
+ * away ends the output quietly.  0, or -errno after saying what failed.
+ */
+int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, const char *path);
+
+/* Flush, and wait until the pager is left.  FTR_EXIT_OK, or FTR_EXIT_FAILED after saying why. */
+int ftr_output_close(struct ftr_output *output);
+
+/* Nobody reads any more: stop producing. */
+static inline bool ftr_output_is_closed(const struct ftr_output *output)
+{
+	return output->out.code != 0;
+}
+
+#endif /* FTR_CMDS_OUTPUT_H */

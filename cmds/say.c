@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* What ftr itself says: "ftr: text" to standard error, or to --logfile. */
+#include "cmds/say.h"
+
+#include "utils/cli/common.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static FILE *log_file;		/* NULL = standard error */
+static unsigned verbosity;
+
+int ftr_say_init(const struct ftr_common *common, struct ftr_err *err)
+{
+	verbosity = common->verbose;
+	if (common->logfile == NULL)
+		return 0;
+	log_file = fopen(common->logfile, "ae");
+	if (log_file == NULL)
+		return ftr_err_set(err, errno, "%s: %s", common->logfile, strerror(errno));
+	return 0;
+}
+
+static void say(const char *prefix, const char *fmt, va_list ap)
+{
+	FILE *to = log_file != NULL ? log_file : stderr;
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	fprintf(to, "ftr: %s%s\n", prefix, text);
+	fflush(to);
+}
+
+void ftr_say_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("", fmt, ap);
+	va_end(ap);
+}
+
+void ftr_say_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("warning: ", fmt, ap);
+	va_end(ap);
+}
+
+void ftr_say_verbose(unsigned level, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (verbosity < level)
+		return;
+	va_start(ap, fmt);
+	say("", fmt, ap);
+	va_end(ap);
+}
+
+static void say_diag(void *arg, const char *text)
+{
+	ftr_say_warn("%s", text);
+}
+
+struct ftr_diag ftr_say_diag(void)
+{
+	return (struct ftr_diag){ .warn = say_diag };
+}
+
+void ftr_say_diag_end(const struct ftr_diag *diag)
+{
+	if (diag->nr > FTR_DIAG_MAX)
+		ftr_say_warn("%u further warnings are not shown", diag->nr - FTR_DIAG_MAX);
+}

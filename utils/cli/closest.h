@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of several names somebody who mistyped one may have meant. */
+#ifndef FTR_CLI_CLOSEST_H
+#define FTR_CLI_CLOSEST_H
+
+struct ftr_closest {
+	const char *name;	/* (borrowed) the best so far; NULL = none is near */
+	unsigned distance;	/* letters to change, add, drop or swap */
+};
+
+/* Consider @name for @word; start from zeros. */
+void ftr_closest_try(struct ftr_closest *closest, const char *word, const char *name);
+
+#endif /* FTR_CLI_CLOSEST_H */

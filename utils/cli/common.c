@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Option rows that several commands share. */
+#include "utils/cli/common.h"
+
+#include "utils/trace/trace.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int parse_color(const struct ftr_option *opt, void *value, const char *arg,
+		       struct ftr_err *err)
+{
+	enum ftr_color *color = value;
+	int is_on;
+
+	if (strcmp(arg, "auto") == 0) {
+		*color = FTR_COLOR_AUTO;
+		return 0;
+	}
+	if (ftr_opt_on_off(opt, &is_on, arg, NULL) < 0)
+		return ftr_err_set(err, EINVAL, "\"%s\" is none of: yes, no, auto", arg);
+	*color = is_on ? FTR_COLOR_YES : FTR_COLOR_NO;
+	return 0;
+}
+
+static const char *const color_words[] = { "yes", "no", "auto", NULL };
+
+/* By the values of enum ftr_demangle. */
+static const char *const demangle_words[] = {
+	[FTR_DEMANGLE_SIMPLE] = "simple", [FTR_DEMANGLE_FULL] = "full", [FTR_DEMANGLE_NO] = "no",
+	NULL
+};
+
+const struct ftr_option ftr_common_options[] = {
+	FTR_OPTION("data", 'd', "DATA", "Use this data instead of ftr.data", ftr_opt_string,
+		   struct ftr_common, data),
+	FTR_OPTION("color", 0, "SET", "Colour the output: yes, no, auto (default: auto)",
+		   parse_color, struct ftr_common, color, .words = color_words),
+	FTR_OPTION("no-pager", 0, NULL, "Write to the terminal without a pager", ftr_opt_flag,
+		   struct ftr_common, no_pager),
+	FTR_OPTION("logfile", 0, "FILE", "Write ftr's own messages to FILE", ftr_opt_string,
+		   struct ftr_common, logfile),
+	FTR_OPTION("verbose", 'v', NULL, "Say more about what is done; twice: even more",
+		   ftr_opt_count, struct ftr_common, verbose),
+	FTR_OPTION("debug", 0, NULL, NULL, ftr_opt_count, struct ftr_common, verbose),
+	{ 0 }
+};
+
+const struct ftr_option ftr_selection_options[] = {
+	FTR_OPTION("tid", 0, "TID[,TID...]", "Show these tasks only", ftr_opt_string,
+		   struct ftr_selection, tids),
+	FTR_OPTION("time-range", 'r', "A~B",
+		   "Show what is within the times A and B: time stamps, or since the start with a unit",
+		   ftr_opt_string, struct ftr_selection, time_range),
+	FTR_OPTION("depth", 'D', "DEPTH", "Show calls less than DEPTH deep", ftr_opt_u64,
+		   struct ftr_selection, depth, .min = 1),
+	FTR_OPTION("time-filter", 't', "TIME",
+		   "Leave out calls that take less than TIME (ns, us, ms, s)", ftr_opt_time,
+		   struct ftr_selection, time_ns),
+	FTR_OPTION("demangle", 0, "TYPE",
+		   "Names of C++, Rust and D: full, simple, no (default: simple)", ftr_opt_choice,
+		   struct ftr_selection, demangle, .words = demangle_words),
+	{ 0 }
+};

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/* Parsing by getopt_long over the rows of an option table, and --help from the same rows. */
+#include "utils/cli/option.h"
+
+#include "utils/base/text.h"
+#include "utils/cli/closest.h"
+#include "utils/cli/later.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONG_BASE 256		/* getopt's value of row i is LONG_BASE + i: never a letter */
+#define HELP_COLUMN 29		/* where the text starts */
+#define HELP_WIDTH 100
+
+/* One row as getopt sees it. */
+struct row {
+	const struct ftr_option *opt;	/* NULL: one of uftrace's that ftr does not have here */
+	size_t base;
+	const char *name;
+	char letter;
+	bool takes_arg;
+	int outcome;			/* --help and the like */
+};
+
+struct parser {
+	FTR_VEC(struct row) rows;
+	FTR_VEC(struct option) longs;
+	char letters[3 * 128];
+	size_t letters_len;
+};
+
+static const struct row builtin_rows[] = {
+	{ .name = "help", .letter = 'h', .outcome = FTR_OPTIONS_HELP },
+	{ .name = "usage", .outcome = FTR_OPTIONS_HELP },
+	{ .name = "version", .letter = 'V', .outcome = FTR_OPTIONS_VERSION },
+};
+
+int ftr_opt_flag(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	*(bool *)value = true;
+	return 0;
+}
+
+int ftr_opt_count(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	++*(unsigned *)value;
+	return 0;
+}
+
+int ftr_opt_string(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	*(const char **)value = arg;
+	return 0;
+}
+
+int ftr_opt_list(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	struct ftr_opt_list *list = value;
+
+	if (ftr_vec_push(list, arg) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	return 0;
+}
+
+static int check_range(const struct ftr_option *opt, uint64_t number, const char *arg,
+		       struct ftr_err *err)
+{
+	if (number < opt->min)
+		return ftr_err_set(err, ERANGE, "%s is too small, the least is %llu", arg,
+				   (unsigned long long)opt->min);
+	if (opt->max != 0 && number > opt->max)
+		return ftr_err_set(err, ERANGE, "%s is too large, the most is %llu", arg,
+				   (unsigned long long)opt->max);
+	return 0;
+}
+
+int ftr_opt_u64(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	uint64_t number;
+
+	if (ftr_parse_u64(ftr_slice_make(arg, strlen(arg)), 10, &number) < 0)
+		return ftr_err_set(err, EINVAL, "\"%s\" is not a number", arg);
+	*(uint64_t *)value = number;
+	return check_range(opt, number, arg, err);
+}
+
+int ftr_opt_size(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	uint64_t bytes;
+
+	if (ftr_parse_size(ftr_slice_make(arg, strlen(arg)), &bytes) < 0)
+		return ftr_err_set(err, EINVAL, "\"%s\" is not a size like 128K or 4M", arg);
+	*(uint64_t *)value = bytes;
+	return check_range(opt, bytes, arg, err);
+}
+
+int ftr_opt_time(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	if (ftr_parse_time(ftr_slice_make(arg, strlen(arg)), value, NULL) < 0)
+		return ftr_err_set(err, EINVAL, "\"%s\" is not a time like 10us or 2ms", arg);
+	return 0;
+}
+
+int ftr_opt_choice(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	char known[200] = "";
+	size_t len = 0;
+
+	for (int i = 0; opt->words[i] != NULL; i++) {
+		if (strcmp(opt->words[i], arg) == 0) {
+			*(int *)value = i;
+			return 0;
+		}
+		if (len < sizeof(known))
+			len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
+						i > 0 ? ", " : "", opt->words[i]);
+	}
+	return ftr_err_set(err, EINVAL, "\"%s\" is none of: %s", arg, known);
+}
+
+int ftr_opt_on_off(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	static const char *const words[2][6] = {
+		{ "off", "no", "false", "n", "0" }, { "on", "yes", "true", "y", "1" },
+	};
+
+	for (int is_on = 0; is_on < 2; is_on++) {
+		for (int i = 0; words[is_on][i] != NULL; i++) {
+			if (strcmp(words[is_on][i], arg) == 0) {
+				*(int *)value = is_on;
+				return 0;
+			}
+		}
+	}
+	return ftr_err_set(err, EINVAL, "\"%s\" is neither on nor off", arg);
+}
+
+const struct ftr_option *ftr_option_next(struct ftr_option_iter *iter,
+					 const struct ftr_option *table)
+{
+	const struct ftr_option *row;
+
+	if (iter->table == NULL)
+		iter->table = table;
+	for (;;) {
+		if (iter->inner != NULL && iter->inner->name != NULL)
+			return iter->inner++;
+		iter->inner = NULL;
+		iter->base = 0;
+		row = iter->table;
+		if (row->name == NULL && row->group == NULL)
+			return NULL;
+		iter->table++;
+		if (row->group == NULL)
+			return row;
+		iter->inner = row->group;
+		iter->base = row->offset;
+	}
+}
+
+static bool parser_has(const struct parser *parser, const char *name)
+{
+	for (size_t i = 0; i < parser->rows.nr; i++)
+		if (strcmp(parser->rows.v[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool letter_is_taken(const struct parser *parser, char letter)
+{
+	for (size_t i = 0; i < parser->rows.nr; i++)
+		if (parser->rows.v[i].letter == letter)
+			return true;
+	return false;
+}
+
+static int parser_add(struct parser *parser, struct row row)
+{
+	struct option entry = {
+		.name = row.name, .has_arg = row.takes_arg ? required_argument : no_argument,
+		.val = LONG_BASE + (int)parser->rows.nr,
+	};
+
+	if (letter_is_taken(parser, row.letter))
+		row.letter = 0;
+	if (row.letter != 0 && parser->letters_len + 3 < sizeof(parser->letters)) {
+		parser->letters[parser->letters_len++] = row.letter;
+		if (row.takes_arg)
+			parser->letters[parser->letters_len++] = ':';
+		parser->letters[parser->letters_len] = '\0';
+	}
+	if (ftr_vec_push(&parser->longs, entry) < 0)
+		return -ENOMEM;
+	return ftr_vec_push(&parser->rows, row);
+}
+
+static int parser_fill(struct parser *parser, const struct ftr_option *table)
+{
+	struct ftr_option_iter iter = { 0 };
+	const struct ftr_option *opt;
+	const struct ftr_later *later;
+	size_t pos = 0;
+	int ret = 0;
+
+	while (ret == 0 && (opt = ftr_option_next(&iter, table)) != NULL)
+		ret = parser_add(parser, (struct row){ opt, iter.base, opt->name, opt->letter,
+						       opt->arg != NULL, 0 });
+	for (size_t i = 0; ret == 0 && i < sizeof(builtin_rows) / sizeof(builtin_rows[0]); i++)
+		ret = parser_add(parser, builtin_rows[i]);
+	while (ret == 0 && (later = ftr_later_next(&pos)) != NULL)
+		if (!parser_has(parser, later->name))
+			ret = parser_add(parser, (struct row){ .name = later->name,
+							       .letter = later->letter,
+							       .takes_arg = later->takes_arg });
+	if (ret == 0)
+		ret = ftr_vec_push(&parser->longs, (struct option){ 0 });
+	return ret;
+}
+
+static const struct row *parser_find(const struct parser *parser, int val)
+{
+	if (val >= LONG_BASE)
+		return &parser->rows.v[val - LONG_BASE];
+	for (size_t i = 0; i < parser->rows.nr; i++)
+		if (parser->rows.v[i].letter == (char)val)
+			return &parser->rows.v[i];
+	return NULL;
+}
+
+/* "--tim" that begins several names is not one of them. */
+static bool is_ambiguous(const struct parser *parser, const char *word, size_t len,
+			 char *names, size_t names_bytes)
+{
+	size_t at = 0;
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < parser->rows.nr; i++) {
+		const struct row *row = &parser->rows.v[i];
+
+		if (strncmp(row->name, word, len) != 0)
+			continue;
+		nr++;
+		if (at < names_bytes)
+			at += (size_t)snprintf(names + at, names_bytes - at, " --%s", row->name);
+	}
+	return nr > 1;
+}
+
+static int report_unknown(const struct parser *parser, char **argv, struct ftr_err *err)
+{
+	struct ftr_closest closest = { 0 };
+	const char *word = argv[optind - 1];
+	char names[160] = "", word_text[64];
+	size_t len;
+
+	if (optopt != 0 && optopt < LONG_BASE)
+		return ftr_err_set(err, EINVAL, "%s: unknown option -%c", argv[0], optopt);
+	if (optopt >= LONG_BASE)
+		return ftr_err_set(err, EINVAL, "--%s: takes no argument",
+				   parser_find(parser, optopt)->name);
+	word += strspn(word, "-");
+	len = strcspn(word, "=");
+	snprintf(word_text, sizeof(word_text), "%.*s", (int)len, word);
+	if (is_ambiguous(parser, word, len, names, sizeof(names)))
+		return ftr_err_set(err, EINVAL, "%s: --%s could be any of%s", argv[0], word_text,
+				   names);
+	for (size_t i = 0; i < parser->rows.nr; i++)
+		ftr_closest_try(&closest, word_text, parser->rows.v[i].name);
+	if (closest.name == NULL)
+		return ftr_err_set(err, EINVAL, "%s: unknown option --%s", argv[0], word_text);
+	return ftr_err_set(err, EINVAL, "%s: unknown option --%s, the closest is --%s", argv[0],
+			   word_text, closest.name);
+}
+
+static int report_missing(const struct parser *parser, struct ftr_err *err)
+{
+	const struct row *row = parser_find(parser, optopt);
+
+	if (row == NULL || row->opt == NULL)
+		return ftr_err_set(err, EINVAL, "--%s: needs an argument", row ? row->name : "?");
+	return ftr_err_set(err, EINVAL, "--%s: needs an argument: %s", row->name, row->opt->arg);
+}
+
+static int apply(const struct row *row, void *values, char **argv, int *outcome,
+		 struct ftr_err *err)
+{
+	int ret;
+
+	if (row->outcome != 0) {
+		*outcome = row->outcome;
+		return 0;
+	}
+	if (row->opt == NULL)
+		return ftr_err_set(err, EINVAL,
+				   "--%s: uftrace has this option, ftr %s does not have it yet",
+				   row->name, argv[0]);
+	ret = row->opt->parse(row->opt, (char *)values + row->base + row->opt->offset, optarg, err);
+	if (ret < 0)
+		ftr_err_prefix(err, "--%s", row->name);
+	return ret;
+}
+
+static int parse_all(const struct parser *parser, void *values, int argc, char **argv,
+		     int *outcome, struct ftr_err *err)
+{
+	int val, ret = 0;
+
+	opterr = 0;
+	optind = 0;			/* glibc: start anew */
+	while (ret == 0 && *outcome == 0 &&
+	       (val = getopt_long(argc, argv, parser->letters, parser->longs.v, NULL)) != -1) {
+		if (val == '?')
+			ret = report_unknown(parser, argv, err);
+		else if (val == ':')
+			ret = report_missing(parser, err);
+		else
+			ret = apply(parser_find(parser, val), values, argv, outcome, err);
+	}
+	return ret;
+}
+
+int ftr_options_parse(const struct ftr_option *table, void *values, int argc, char **argv,
+		      bool stops_at_operand, int *outcome, struct ftr_err *err)
+{
+	struct parser parser = { 0 };
+	int ret;
+
+	*outcome = 0;
+	if (stops_at_operand)
+		parser.letters[parser.letters_len++] = '+';
+	parser.letters[parser.letters_len++] = ':';
+	ret = parser_fill(&parser, table);
+	if (ret < 0)
+		ftr_err_set(err, ENOMEM, "out of memory");
+	else
+		ret = parse_all(&parser, values, argc, argv, outcome, err);
+	ftr_vec_fini(&parser.rows);
+	ftr_vec_fini(&parser.longs);
+	return ret < 0 ? -EINVAL : optind;
+}
+
+void ftr_options_fini(const struct ftr_option *table, void *values)
+{
+	struct ftr_option_iter iter = { 0 };
+	const struct ftr_option *opt;
+
+	while ((opt = ftr_option_next(&iter, table)) != NULL) {
+		if (opt->parse == ftr_opt_list) {
+			struct ftr_opt_list *list = (void *)((char *)values + iter.base + opt->offset);
+
+			ftr_vec_fini(list);
+		}
+	}
+}
+
+/* Text in columns HELP_COLUMN .. HELP_WIDTH, broken at blanks. */
+static void print_wrapped(struct ftr_ostream *out, const char *text)
+{
+	const size_t room = HELP_WIDTH - HELP_COLUMN;
+	size_t len;
+
+	for (;;) {
+		len = strlen(text);
+		if (len <= room)
+			break;
+		for (len = room; len > 0 && text[len] != ' ';)
+			len--;
+		if (len == 0)
+			break;
+		ftr_ostream_write(out, text, len);
+		ftr_ostream_putc(out, '\n');
+		ftr_ostream_pad(out, ' ', HELP_COLUMN);
+		text += len + 1;
+	}
+	ftr_ostream_puts(out, text);
+	ftr_ostream_putc(out, '\n');
+}
+
+static void print_row(const struct ftr_option *opt, struct ftr_ostream *out)
+{
+	char head[80];
+	int len;
+
+	len = snprintf(head, sizeof(head), "  %c%c%s --%s%s%s", opt->letter ? '-' : ' ',
+		       opt->letter ? opt->letter : ' ', opt->letter ? "," : " ", opt->name,
+		       opt->arg ? "=" : "", opt->arg ? opt->arg : "");
+	ftr_ostream_puts(out, head);
+	if (len >= HELP_COLUMN) {
+		ftr_ostream_putc(out, '\n');
+		len = 0;
+	}
+	ftr_ostream_pad(out, ' ', (size_t)(HELP_COLUMN - len));
+	print_wrapped(out, opt->help);
+}
+
+void ftr_options_print_help(const struct ftr_option *table, struct ftr_ostream *out)
+{
+	static const struct ftr_option help = { .name = "help", .letter = 'h',
+						.help = "Show this list" };
+	static const struct ftr_option version = { .name = "version", .letter = 'V',
+						   .help = "Show what is built in" };
+	struct ftr_option_iter iter = { 0 };
+	const struct ftr_option *opt;
+
+	while ((opt = ftr_option_next(&iter, table)) != NULL)
+		if (opt->help != NULL)
+			print_row(opt, out);
+	print_row(&help, out);
+	print_row(&version, out);
+}
