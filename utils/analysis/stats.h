@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* How often and how long: statistics of each function and of each task, as data. */
+#ifndef FTR_ANALYSIS_STATS_H
+#define FTR_ANALYSIS_STATS_H
+
+#include <stdint.h>
+
+#include "utils/base/vec.h"
+#include "utils/trace/sink.h"
+
+/* Of one kind of time (total or self) of all calls of a function. */
+struct ftr_time_stat {
+	uint64_t sum_ns;	/* without the calls that a call of the same function made */
+	uint64_t nested_ns;	/* these */
+	uint64_t min_ns, max_ns;
+	uint64_t min_at_ns, max_at_ns;	/* when the shortest and the longest began */
+	double   squares;	/* sum of the squared times, ns^2 */
+};
+
+struct ftr_func_stat {
+	const char *name;	/* NULL: this name_id was never called */
+	uint32_t name_len;
+	uint32_t size;		/* bytes of the function, 0 = unknown */
+	uint64_t calls;
+	struct ftr_time_stat total, self;
+};
+
+struct ftr_task_stat {
+	const struct ftr_task *task;	/* NULL: no call */
+	uint64_t total_ns;	/* inside of functions */
+	uint64_t self_ns;	/* of that: not scheduled out */
+	uint64_t calls;
+	FTR_VEC(uint32_t) open;	/* by func->id: open calls */
+};
+
+struct ftr_stats {
+	FTR_VEC(struct ftr_func_stat) funcs;	/* by name_id; the names of one function add up */
+	FTR_VEC(struct ftr_task_stat) tasks;	/* by task->id */
+	struct ftr_func_stat schedule[2];	/* scheduled out inside of functions; [1] pre-empted */
+};
+
+double ftr_time_stat_avg_ns(const struct ftr_time_stat *stat, uint64_t calls);
+/* Standard deviation in percent of the average. */
+double ftr_time_stat_stdv(const struct ftr_time_stat *stat, uint64_t calls);
+
+/* A sink that counts; the tasks of the stream may come one after the other.  NULL = out of memory. */
+struct ftr_sink *ftr_stats_new(struct ftr_err *err);
+/* What it has counted so far; valid as long as the sink. */
+const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink);
+
+#endif /* FTR_ANALYSIS_STATS_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns that a user picks with -f. */
+#include "utils/view/fields.h"
+
+#include "utils/base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int report_unknown(const struct ftr_field_name *table, struct ftr_slice name,
+			  struct ftr_err *err)
+{
+	char known[300] = "";
+	size_t len = 0;
+
+	for (int i = 0; table[i].name != NULL && len < sizeof(known); i++)
+		len += (size_t)snprintf(known + len, sizeof(known) - len, " %s", table[i].name);
+	return ftr_err_set(err, EINVAL, "unknown field \"%.*s\"; there are:%s all none",
+			   (int)name.len, name.s, known);
+}
+
+static int add_field(const struct ftr_field_name *table, struct ftr_slice name, uint64_t *mask,
+		     struct ftr_err *err)
+{
+	bool is_all = ftr_slice_eq(name, "all");
+
+	for (int i = 0; table[i].name != NULL; i++) {
+		if (is_all)
+			*mask |= UINT64_C(1) << i;
+		if (!ftr_slice_eq(name, table[i].name))
+			continue;
+		*mask |= UINT64_C(1) << i;
+		return 0;
+	}
+	return is_all ? 0 : report_unknown(table, name, err);
+}
+
+int ftr_fields_parse(const struct ftr_field_name *table, const char *text, uint64_t *mask,
+		     struct ftr_err *err)
+{
+	struct ftr_slice rest, name;
+	int ret = 0;
+
+	if (text == NULL)
+		return 0;
+	if (*text == '+')
+		text++;
+	else
+		*mask = 0;
+	if (strcmp(text, "none") == 0)
+		return 0;
+	rest = ftr_slice_make(text, strlen(text));
+	while (ret == 0 && ftr_slice_split(&rest, ',', &name))
+		ret = add_field(table, ftr_slice_trim(name), mask, err);
+	return ret;
+}

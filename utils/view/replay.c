@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls of a trace as an indented listing, as uftrace replay prints it. */
+#include "utils/view/replay.h"
+
+#include "utils/base/strbuf.h"
+#include "utils/base/vec.h"
+#include "utils/trace/args.h"
+#include "utils/trace/trace.h"
+#include "utils/view/color.h"
+#include "utils/view/event_text.h"
+#include "utils/view/replay_flat.h"
+#include "utils/view/replay_line.h"
+#include "utils/view/unfinished.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What replay keeps of each task, by task->id. */
+struct task_view {
+	char tid_text[REPLAY_TID_CHARS];
+	bool is_seen;			/* a line of it was printed */
+	uint32_t column;		/* --column-view: 0, 1 ... in order of their first lines */
+	uint64_t last_ns;		/* of that line */
+	uint64_t sched_out_id;		/* of its last sched-out, 0 = none */
+};
+
+/*
+ * What waits for the next event: an entry and its exit are one line when nothing stands between
+ * them, and so are the two halves of a scheduling event.
+ */
+enum pending {
+	PENDING_NONE,
+	PENDING_ENTRY,
+	PENDING_SCHED_OUT,
+};
+
+struct replay_sink {
+	struct ftr_sink base;
+	struct ftr_replay_opts opts;
+	const struct ftr_trace *trace;
+	struct replay_layout layout;
+	FTR_VEC(struct task_view) tasks;
+	struct unfinished unfinished;
+	uint32_t columns;
+	const struct ftr_task *last_task;	/* (nullable) of the last line */
+	uint64_t first_ns;
+	bool has_first;
+	enum pending pending;
+	struct ftr_event held;		/* its payload is not valid any more: see args */
+	struct ftr_strbuf args;		/* of the held entry */
+	struct ftr_strbuf text;		/* of a return value or an event's data */
+};
+
+static struct replay_sink *replay_of(struct ftr_sink *sink)
+{
+	return (struct replay_sink *)sink;
+}
+
+static struct task_view *tasks_grow(struct replay_sink *self, const struct ftr_task *task)
+{
+	while (self->tasks.nr <= task->id)
+		if (ftr_vec_push(&self->tasks, (struct task_view){ .is_seen = false }) < 0)
+			return NULL;
+	replay_tid_text(self->tasks.v[task->id].tid_text, task->tid);
+	return &self->tasks.v[task->id];
+}
+
+static struct task_view *task_view(struct replay_sink *self, const struct ftr_task *task)
+{
+	if (task->id < self->tasks.nr && self->tasks.v[task->id].is_seen)
+		return &self->tasks.v[task->id];
+	return tasks_grow(self, task);
+}
+
+static struct ftr_session *session_of(const struct ftr_event *ev)
+{
+	const struct ftr_task *task = ev->task;
+	struct ftr_session *session = NULL;
+
+	for (uint32_t i = 0; i < task->session_nr; i++)
+		if (session == NULL || task->sessions[i]->start_ns <= ev->time_ns)
+			session = task->sessions[i];
+	return session;
+}
+
+static void format_payload(struct replay_sink *self, const struct ftr_event *ev,
+			   struct ftr_strbuf *text)
+{
+	if (text->len > 0)
+		ftr_strbuf_clear(text);
+	if (ev->payload != NULL && !self->opts.no_args)
+		ftr_payload_format(ev->payload, (struct ftr_trace *)self->trace, session_of(ev),
+				   text);
+}
+
+static void first_line_of_task(struct replay_sink *self, struct task_view *view,
+			       struct replay_line *line)
+{
+	view->is_seen = true;
+	view->column = self->columns++;
+	line->delta_ns = 0;
+}
+
+/* Begin the line of @line->task and @line->time_ns; NULL when out of memory. */
+static char *begin(struct replay_sink *self, struct replay_line *line, uint32_t depth,
+		   size_t bytes)
+{
+	struct task_view *view = task_view(self, line->task);
+	size_t indent = (size_t)depth * 2;
+
+	if (view == NULL)
+		return NULL;
+	line->tid_text = view->tid_text;
+	line->delta_ns = line->time_ns - view->last_ns;
+	line->elapsed_ns = line->time_ns - self->first_ns;
+	if (!view->is_seen)
+		first_line_of_task(self, view, line);
+	view->last_ns = line->time_ns;
+	if (self->opts.is_column_view)
+		indent += (size_t)view->column * self->opts.column_offset * 2;
+	if (self->opts.has_task_newline && self->last_task != NULL &&
+	    self->last_task != line->task)
+		replay_layout_put_blank(&self->layout);
+	self->last_task = line->task;
+	return replay_line_begin(&self->layout, line, indent, bytes);
+}
+
+static int out_of_memory(struct replay_sink *self)
+{
+	return ftr_err_set(self->base.err, ENOMEM, "replay: out of memory");
+}
+
+static void line_of_call(struct replay_line *line, const struct ftr_event *ev)
+{
+	const struct ftr_module *module = ev->call.func->module;
+
+	*line = (struct replay_line){
+		.task = ev->task, .time_ns = ev->time_ns, .addr = ev->call.addr,
+		.module = module != NULL ? module->name : NULL,
+	};
+}
+
+static char *put_name(char *p, const struct replay_sink *self)
+{
+	const struct ftr_func *func = self->held.call.func;
+
+	p = replay_put(p, func->name, func->name_len);
+	*p++ = '(';
+	if (self->args.len > 0)
+		p = replay_put(p, self->args.s, self->args.len);
+	*p++ = ')';
+	return p;
+}
+
+static char *put_retval(char *p, const struct replay_sink *self)
+{
+	if (self->text.len == 0)
+		return p;
+	p = replay_put(p, " = ", 3);
+	return replay_put(p, self->text.s, self->text.len);
+}
+
+/* "name() {" */
+static int put_entry(struct replay_sink *self)
+{
+	const struct ftr_event *ev = &self->held;
+	struct replay_line line;
+	char *p;
+
+	line_of_call(&line, ev);
+	p = begin(self, &line, ev->depth, ev->call.func->name_len + self->args.len + 5);
+	if (p == NULL)
+		return out_of_memory(self);
+	p = put_name(p, self);
+	p = replay_put(p, " {\n", 3);
+	replay_line_end(&self->layout, p);
+	return 0;
+}
+
+/* "name();", at the time of its entry */
+static int put_leaf(struct replay_sink *self, const struct ftr_event *exit)
+{
+	const struct ftr_event *ev = &self->held;
+	struct replay_line line;
+	char *p;
+
+	format_payload(self, exit, &self->text);
+	line_of_call(&line, ev);
+	line.duration_ns = exit->time_ns - ev->time_ns;
+	p = begin(self, &line, ev->depth,
+		  ev->call.func->name_len + self->args.len + self->text.len + 8);
+	if (p == NULL)
+		return out_of_memory(self);
+	p = put_name(p, self);
+	p = put_retval(p, self);
+	p = replay_put(p, ";\n", 2);
+	replay_line_end(&self->layout, p);
+	return 0;
+}
+
+static char *put_comment(char *p, const struct replay_sink *self, const struct ftr_func *func)
+{
+	if (self->opts.use_color)
+		p = replay_put(p, FTR_SGR_GRAY, sizeof(FTR_SGR_GRAY) - 1);
+	p = replay_put(p, " /* ", 4);
+	p = replay_put(p, func->name, func->name_len);
+	p = replay_put(p, " */", 3);
+	if (self->opts.use_color)
+		p = replay_put(p, FTR_SGR_RESET, sizeof(FTR_SGR_RESET) - 1);
+	return p;
+}
+
+/* "} = 5; slash-star name star-slash" */
+static int put_exit(struct replay_sink *self, const struct ftr_event *ev)
+{
+	struct replay_line line;
+	char *p;
+
+	format_payload(self, ev, &self->text);
+	line_of_call(&line, ev);
+	line.duration_ns = ev->time_ns - ev->call.start_ns;
+	p = begin(self, &line, ev->depth, ev->call.func->name_len + self->text.len + 32);
+	if (p == NULL)
+		return out_of_memory(self);
+	*p++ = '}';
+	if (self->text.len > 0) {
+		p = put_retval(p, self);
+		*p++ = ';';
+	}
+	if (!self->opts.no_comment)
+		p = put_comment(p, self, ev->call.func);
+	*p++ = '\n';
+	replay_line_end(&self->layout, p);
+	return 0;
+}
+
+/* A line that is a comment: @name and, in parentheses, @data. */
+static int put_remark(struct replay_sink *self, struct replay_line *line, uint32_t depth,
+		      const char *name, const char *data)
+{
+	size_t name_len = strlen(name), data_len = strlen(data);
+	bool use_color = self->opts.use_color;
+	char *p;
+
+	/* The colour covers the indent too, and the two halves of the comment are coloured apart. */
+	p = begin(self, line, use_color ? 0 : depth, name_len + data_len + 64 + depth * 2);
+	if (p == NULL)
+		return out_of_memory(self);
+	if (use_color) {
+		p = replay_put(p, FTR_SGR_GREEN, sizeof(FTR_SGR_GREEN) - 1);
+		memset(p, ' ', depth * 2);
+		p += depth * 2;
+	}
+	p = replay_put(p, "/* ", 3);
+	if (use_color)
+		p = replay_put(p, FTR_SGR_RESET FTR_SGR_GREEN, 9);
+	p = replay_put(p, name, name_len);
+	if (data_len > 0) {
+		p = replay_put(p, " (", 2);
+		p = replay_put(p, data, data_len);
+		*p++ = ')';
+	}
+	if (use_color)
+		p = replay_put(p, FTR_SGR_RESET FTR_SGR_GREEN, 9);
+	p = replay_put(p, " */\n", 4);
+	if (use_color)
+		p = replay_put(p, FTR_SGR_RESET, sizeof(FTR_SGR_RESET) - 1);
+	replay_line_end(&self->layout, p);
+	return 0;
+}
+
+static int put_point(struct replay_sink *self, const struct ftr_event *ev)
+{
+	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
+	uint64_t id = ftr_event_point_id(ev);
+	struct task_view *view = task_view(self, ev->task);
+
+	if (view == NULL)
+		return out_of_memory(self);
+	ftr_strbuf_clear(&self->text);
+	ftr_event_data_text(ev, self->trace, true, &self->text);
+	if (id == FTR_ID_SCHED_IN && ev->point.start_ns != 0) {
+		line.duration_ns = ev->time_ns - ev->point.start_ns;
+		line.addr = view->sched_out_id;
+		line.module = "[event]";
+	}
+	return put_remark(self, &line, ev->depth, ev->point.name,
+			  ftr_strbuf_str(&self->text));
+}
+
+/* Out and in as one line, at the time of the out. */
+static int put_schedule(struct replay_sink *self, const struct ftr_event *in)
+{
+	uint64_t out_id = ftr_event_point_id(&self->held);
+	struct replay_line line = {
+		.task = in->task, .time_ns = self->held.time_ns,
+		.duration_ns = in->time_ns - self->held.time_ns,
+		.addr = out_id, .module = "[event]",
+	};
+
+	return put_remark(self, &line, self->held.depth, ftr_event_schedule_name(out_id), "");
+}
+
+static int put_lost(struct replay_sink *self, const struct ftr_event *ev)
+{
+	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
+	char count[24];
+	char *p = begin(self, &line, ev->depth, 80);
+
+	if (p == NULL)
+		return out_of_memory(self);
+	if (self->opts.use_color)
+		p = replay_put(p, FTR_SGR_RED, sizeof(FTR_SGR_RED) - 1);
+	p = replay_put(p, "/* LOST ", 8);
+	if (ev->lost.nr > 0)
+		p = replay_put(p, count, (size_t)(ftr_fmt_u64(count, ev->lost.nr) - count));
+	else
+		p = replay_put(p, "some", 4);
+	p = replay_put(p, " records!! */\n", 14);
+	if (self->opts.use_color)
+		p = replay_put(p, FTR_SGR_RESET, sizeof(FTR_SGR_RESET) - 1);
+	replay_line_end(&self->layout, p);
+	return 0;
+}
+
+static int put_message(struct replay_sink *self, const struct ftr_event *ev)
+{
+	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
+
+	return put_remark(self, &line, ev->depth, ev->message.text, "");
+}
+
+static void hold(struct replay_sink *self, const struct ftr_event *ev, enum pending pending)
+{
+	self->held = *ev;
+	self->held.payload = NULL;
+	self->pending = pending;
+}
+
+/* Say whether a POINT is to be shown, and note what later ones need of it. */
+static bool point_is_shown(struct replay_sink *self, const struct ftr_event *ev)
+{
+	uint64_t id = ftr_event_point_id(ev);
+	struct task_view *view = task_view(self, ev->task);
+	bool is_sched = ftr_event_id_is_sched(id);
+
+	if (view != NULL && ftr_event_id_is_sched_out(id))
+		view->sched_out_id = id;
+	if (self->opts.no_event || (is_sched && self->opts.no_sched))
+		return false;
+	if (is_sched && self->opts.no_sched_preempt && view != NULL &&
+	    view->sched_out_id == FTR_ID_SCHED_OUT_PREEMPT)
+		return false;
+	return ev->depth > 0 || self->opts.all_events;
+}
+
+static int show(struct replay_sink *self, const struct ftr_event *ev)
+{
+	switch (ev->type) {
+	case FTR_EVENT_ENTRY:
+		format_payload(self, ev, &self->args);
+		if (self->opts.no_merge) {
+			self->held = *ev;
+			return put_entry(self);
+		}
+		hold(self, ev, PENDING_ENTRY);
+		return 0;
+	case FTR_EVENT_EXIT:
+		return put_exit(self, ev);
+	case FTR_EVENT_POINT:
+		if (ftr_event_id_is_sched_out(ftr_event_point_id(ev))) {
+			hold(self, ev, PENDING_SCHED_OUT);
+			return 0;
+		}
+		return put_point(self, ev);
+	case FTR_EVENT_LOST:
+		return put_lost(self, ev);
+	case FTR_EVENT_MESSAGE:
+		return put_message(self, ev);
+	default:
+		return 0;
+	}
+}
+
+static int flush_held(struct replay_sink *self)
+{
+	enum pending pending = self->pending;
+
+	self->pending = PENDING_NONE;
+	if (pending == PENDING_ENTRY)
+		return put_entry(self);
+	if (pending == PENDING_SCHED_OUT)
+		return put_point(self, &self->held);
+	return 0;
+}
+
+static bool completes_held(const struct replay_sink *self, const struct ftr_event *ev)
+{
+	if (ev->task != self->held.task)
+		return false;
+	if (self->pending == PENDING_ENTRY)
+		return ev->type == FTR_EVENT_EXIT;
+	return ev->type == FTR_EVENT_POINT && ftr_event_point_id(ev) == FTR_ID_SCHED_IN;
+}
+
+static int replay_event(struct ftr_sink *sink, const struct ftr_event *ev)
+{
+	struct replay_sink *self = replay_of(sink);
+	enum pending pending;
+	int ret;
+
+	if (!self->has_first) {
+		self->first_ns = ev->time_ns;
+		self->has_first = true;
+	}
+	if (ev->type == FTR_EVENT_POINT && !point_is_shown(self, ev))
+		return 0;
+	/* What calls made up was never there to see; what did not return is listed at the end. */
+	if (ev->flags != 0 && ev->type == FTR_EVENT_EXIT && (ev->flags & FTR_EVENT_UNFINISHED))
+		return unfinished_add(&self->unfinished, ev) < 0 ? out_of_memory(self) : 0;
+	if (ev->flags & FTR_EVENT_INFERRED)
+		return 0;
+	if (self->pending != PENDING_NONE) {
+		pending = self->pending;
+		if (completes_held(self, ev)) {
+			self->pending = PENDING_NONE;
+			return pending == PENDING_ENTRY ? put_leaf(self, ev)
+							: put_schedule(self, ev);
+		}
+		ret = flush_held(self);
+		if (ret < 0)
+			return ret;
+	}
+	if (sink->out->code != 0)
+		return ftr_err_set(sink->err, sink->out->code, "%s: %s", sink->out->name,
+				   strerror(sink->out->code));
+	return show(self, ev);
+}
+
+static int replay_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	struct replay_sink *self = replay_of(sink);
+
+	self->trace = trace;
+	replay_layout_put_header(&self->layout);
+	return 0;
+}
+
+static int replay_end(struct ftr_sink *sink)
+{
+	struct replay_sink *self = replay_of(sink);
+	int ret = flush_held(self);
+
+	if (ret == 0)
+		unfinished_print(&self->unfinished, self->trace, sink->out);
+	return ret;
+}
+
+static void replay_fini(struct ftr_sink *sink)
+{
+	struct replay_sink *self = replay_of(sink);
+
+	replay_layout_fini(&self->layout);
+	ftr_vec_fini(&self->tasks);
+	unfinished_fini(&self->unfinished);
+	ftr_strbuf_fini(&self->args);
+	ftr_strbuf_fini(&self->text);
+}
+
+static const struct ftr_sink_ops replay_sink_ops = {
+	.size	 = sizeof(struct replay_sink),
+	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT) |
+		   FTR_BIT(FTR_EVENT_LOST) | FTR_BIT(FTR_EVENT_MESSAGE),
+	.begin	 = replay_begin,
+	.event	 = replay_event,
+	.end	 = replay_end,
+	.fini	 = replay_fini,
+};
+
+struct ftr_sink *ftr_replay_new(const struct ftr_replay_opts *opts, struct ftr_ostream *out,
+				struct ftr_err *err)
+{
+	struct ftr_sink *sink;
+	struct replay_sink *self;
+
+	if (opts->is_flat)
+		return replay_flat_new(opts, out, err);
+	sink = ftr_sink_new(&replay_sink_ops, out, err);
+	if (sink == NULL) {
+		ftr_err_set(err, ENOMEM, "replay: out of memory");
+		return NULL;
+	}
+	self = replay_of(sink);
+	self->opts = *opts;
+	self->layout.out = out;
+	self->layout.use_color = opts->use_color;
+	ftr_strbuf_init(&self->args);
+	ftr_strbuf_init(&self->text);
+	if (replay_layout_init(&self->layout, opts->fields, err) < 0) {
+		ftr_sink_free(sink);
+		return NULL;
+	}
+	return sink;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls of a trace as an indented listing, as uftrace replay prints it. */
+#ifndef FTR_VIEW_REPLAY_H
+#define FTR_VIEW_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/trace/sink.h"
+
+struct ftr_replay_opts {
+	const char *fields;	/* -f (nullable: "duration,tid") */
+	bool is_flat;
+	bool is_column_view;
+	uint64_t column_offset;	/* levels between the columns of two tasks */
+	bool no_merge;		/* a leaf call takes two lines */
+	bool no_comment;	/* no name behind a closing brace */
+	bool no_args;
+	bool no_event;
+	bool no_sched;
+	bool no_sched_preempt;
+	bool all_events;	/* also those outside of functions */
+	bool has_task_newline;	/* an empty line where the task changes */
+	bool use_color;
+};
+
+/* NULL on a wrong field or out of memory, described in @err.  @opts is copied; its strings borrowed. */
+struct ftr_sink *ftr_replay_new(const struct ftr_replay_opts *opts, struct ftr_ostream *out,
+				struct ftr_err *err);
+
+#endif /* FTR_VIEW_REPLAY_H */
