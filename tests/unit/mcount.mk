@@ -1,1 +1,14 @@
 # SPDX-License-Identifier: MIT
+# Parts of the runtime that can be tried outside a traced program.
+UNIT_TESTS += \
+	tests/unit/mcount_ring_test \
+	tests/unit/mcount_stack_test
+tests_unit_mcount_ring_test_SOURCES = \
+	libmcount/clock.c \
+	libmcount/ring.c \
+	tests/unit/mcount_ring_test.c
+tests_unit_mcount_ring_test_LDADD = $(unit_libs)
+tests_unit_mcount_stack_test_SOURCES = \
+	libmcount/stack.c \
+	tests/unit/mcount_stack_test.c
+tests_unit_mcount_stack_test_LDADD = $(unit_libs)
