@@ -19,7 +19,11 @@ EXTRA_DIST += \
 	tests/packages.txt \
 	tests/lib/count-results.awk \
 	tests/lib/packages.sh \
-	tests/lib/tree.sh
+	tests/lib/tree.sh \
+	tests/real/balance.py \
+	tests/real/redis.commands \
+	tests/real/run \
+	tests/real/work.lua
 
 # One unit-test program a module, linked with what ships.
 unit_libs = $(FTR_LIBS) $(CMOCKA_LIBS)

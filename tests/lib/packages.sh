@@ -30,3 +30,11 @@ packages_install() {
     "${as_root[@]}" apt-get update -q >"$log" 2>&1 &&
         "${as_root[@]}" apt-get install -y -q --no-install-recommends "$@" >>"$log" 2>&1 </dev/null
 }
+
+# The mirror this machine gets Debian from; nothing where its sources name none.
+debian_mirror() {
+    cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+        awk '/^#/ { next }
+             /^URIs:/ && $2 ~ /\/debian\/?$/ { print $2; exit }
+             /^deb / { for (i = 2; i <= NF; i++) if ($i ~ /:\/\/.*\/debian\/?$/) { print $i; exit } }'
+}
