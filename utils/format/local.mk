@@ -1,3 +1,15 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
-	utils/format/format.h
+	utils/format/dir.c \
+	utils/format/dir.h \
+	utils/format/format.h \
+	utils/format/formats.def \
+	utils/format/registry.c \
+	utils/format/uftrace.h \
+	utils/format/uftrace_read.c \
+	utils/format/uftrace_read.h \
+	utils/format/uftrace_read_data.c \
+	utils/format/uftrace_read_event.c \
+	utils/format/uftrace_read_info.c \
+	utils/format/uftrace_read_map.c \
+	utils/format/uftrace_read_task.c

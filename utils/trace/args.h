@@ -4,6 +4,7 @@
 #define FTR_TRACE_ARGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "utils/base/arena.h"
@@ -55,6 +56,13 @@ struct ftr_value {
 		struct { const char *s; uint16_t len; } str;	/* STRING; STRUCT: raw bytes */
 	};
 };
+
+/*
+ * How many bytes of @data (at most @left) a payload of this layout takes, padding to 8 included; 0 = it
+ * does not fit.
+ */
+size_t ftr_payload_measure(const struct ftr_argspec *spec, const uint8_t *data, size_t left,
+			   bool is_big_endian);
 
 /* Step through a payload: *pos starts at 0, *nr at 0; false at its end or where it is damaged. */
 bool ftr_payload_next(const struct ftr_payload *payload, unsigned *nr, unsigned *pos,

@@ -30,7 +30,23 @@ enum ftr_event_type {
 enum ftr_event_flag {
 	FTR_EVENT_INFERRED   = 1 << 0,	/* not recorded: calls made it up to balance the stream */
 	FTR_EVENT_UNFINISHED = 1 << 1,	/* EXIT: the call had not returned when the trace ended */
-	FTR_EVENT_NO_ENTRY   = 1 << 2,	/* ENTRY: began before the trace; its time is the trace's start */
+	FTR_EVENT_NO_ENTRY   = 1 << 2,	/* ENTRY: began before the task's data, whose first time it has;
+					 * EXIT: of such a call, so its duration is cut */
+	FTR_EVENT_PREEMPTED  = 1 << 3,	/* POINT: linux:sched-out, and its sched-in: pre-empted */
+};
+
+/* Depth of an ENTRY or EXIT whose format does not say it (or cannot: uftrace's depth saturates). */
+#define FTR_DEPTH_UNKNOWN UINT32_MAX
+
+/* Ids of POINT events that the library itself looks at; uftrace's numbers. */
+enum ftr_event_id {
+	FTR_EVENT_ID_SCHED_IN	 = 200001,
+	FTR_EVENT_ID_SCHED_OUT	 = 200002,
+	FTR_EVENT_ID_TASK_NEW	 = 200004,
+	FTR_EVENT_ID_TASK_EXIT	 = 200005,
+	FTR_EVENT_ID_TASK_NAME	 = 200006,
+	FTR_EVENT_ID_SCHED_OUT_PREEMPTED = 200007,
+	FTR_EVENT_ID_EXTERN	 = 2000000,
 };
 
 /* Undecoded argument or return-value bytes (ENTRY, EXIT) or event data (POINT): see trace/args.h. */
@@ -61,7 +77,8 @@ struct ftr_event {
 		struct { const char *text; } message;		/* MESSAGE */
 	};
 	const struct ftr_payload *payload;	/* (borrowed, nullable) */
-	uint32_t depth;			/* open calls of the task below this one; after calls exact */
+	uint32_t depth;			/* open calls of the task below this one; after calls exact,
+					 * before: as recorded, or FTR_DEPTH_UNKNOWN */
 	uint8_t  type;			/* enum ftr_event_type */
 	uint8_t  flags;			/* FTR_EVENT_* flags */
 	uint16_t reserved;

@@ -3,7 +3,11 @@
 #ifndef FTR_TRACE_FUNC_H
 #define FTR_TRACE_FUNC_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct ftr_argspec;
+struct ftr_symtab;
 
 struct ftr_module {
 	const char *path;	/* "/usr/bin/prog", "[kernel]", "" = none */
@@ -11,6 +15,9 @@ struct ftr_module {
 	const char *build_id;	/* hex (nullable) */
 	struct ftr_symtab *symtab;	/* (nullable: not loaded yet, or none) */
 	uint32_t id;
+	bool is_loaded;		/* the loader was asked for symtab */
+	bool is_absolute;	/* its symbols are not relative to its first mapping */
+	void *loader_data;	/* (owned by the format's reader, nullable) */
 };
 
 struct ftr_func {

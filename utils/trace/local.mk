@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/trace/args.c \
 	utils/trace/args.h \
+	utils/trace/calls.c \
+	utils/trace/calls.h \
 	utils/trace/event.h \
 	utils/trace/func.h \
 	utils/trace/info.h \
+	utils/trace/merge.c \
+	utils/trace/merge.h \
+	utils/trace/pipeline.c \
+	utils/trace/pipeline.h \
+	utils/trace/pump.c \
 	utils/trace/pump.h \
+	utils/trace/resolve.c \
+	utils/trace/session.c \
 	utils/trace/session.h \
+	utils/trace/sink.c \
 	utils/trace/sink.h \
 	utils/trace/source.h \
 	utils/trace/task.h \
+	utils/trace/trace.c \
 	utils/trace/trace.h

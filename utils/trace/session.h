@@ -12,7 +12,7 @@
 struct ftr_mapping {
 	uint64_t start;
 	uint64_t end;		/* exclusive */
-	uint64_t since_ns;	/* 0 = from the start; else a DLOP line's time */
+	uint64_t since_ns;	/* 0 = from the start; else the time of a dlopen */
 	struct ftr_module *module;
 };
 
@@ -23,8 +23,20 @@ struct ftr_session {
 	uint64_t start_ns;
 	const char *exename;
 	uint64_t stack_end;	/* user addresses end here; above: kernel.  0 = unknown */
-	FTR_VEC(struct ftr_mapping) mappings;	/* sorted by start, then since_ns */
-	struct ftr_hashmap cache;	/* address -> func; dropped where a DLOP changes the map */
+	FTR_VEC(struct ftr_mapping) mappings;	/* in any order; overlaps are resolved by since_ns */
+	FTR_VEC(uint64_t) changes_ns;	/* ascending: when dlopen changed the map */
+	struct ftr_hashmap cache;	/* (epoch, address) -> func */
+	uint32_t context_base;		/* for a reader: first of changes_ns.nr + 1 numbers of its epochs */
 };
+
+/* 0 or -ENOMEM.  @since_ns as in struct ftr_mapping. */
+int ftr_session_map(struct ftr_session *session, const struct ftr_mapping *mapping);
+
+/* The mapping an address lies in at a time, or NULL. */
+const struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t time_ns,
+					   uint64_t addr);
+
+/* How many changes of the map happened until @time_ns.  *next_ns: of the one that follows. */
+uint32_t ftr_session_epoch(const struct ftr_session *session, uint64_t time_ns, uint64_t *next_ns);
 
 #endif /* FTR_TRACE_SESSION_H */

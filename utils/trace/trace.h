@@ -20,6 +20,16 @@
 #include "utils/trace/source.h"
 #include "utils/trace/task.h"
 
+struct ftr_trace;
+
+/* What a format knows of its modules; asked once per module or function, at its first use. */
+struct ftr_trace_loader {
+	/* Load module->symtab; it stays NULL where the module has no symbols. */
+	void (*module_load)(struct ftr_trace *trace, struct ftr_module *module);
+	/* Fill args, retval, src_file and src_line of a function that was just made. */
+	void (*func_init)(struct ftr_trace *trace, struct ftr_func *func);
+};
+
 struct ftr_trace {
 	const char *path;		/* as the user named it */
 	const char *format;		/* name of the format it was read from */
@@ -33,6 +43,8 @@ struct ftr_trace {
 	struct ftr_strpool names;	/* display names; func->name_id */
 	struct ftr_arena arena;		/* all of the above */
 	struct ftr_diag *diag;		/* (borrowed, nullable) */
+	const struct ftr_trace_loader *loader;	/* (borrowed, nullable) */
+	uint64_t first_ns;		/* time of the earliest event; 0 = not known in advance */
 
 	/*
 	 * (owned) One source per task and further ones (kernel, perf), each ordered by time; ftr_merge takes
@@ -43,6 +55,13 @@ struct ftr_trace {
 
 	void *reader;			/* (owned by the format) */
 	void (*reader_free)(void *reader);	/* (nullable) */
+
+	/* Only for trace.c and resolve.c. */
+	struct ftr_strpool paths;	/* of modules, and their build ids */
+	struct ftr_hashmap module_by_key;
+	struct ftr_hashmap func_by_key;
+	struct ftr_hashmap func_by_symbol;
+	uint32_t unknown_nr;		/* functions made up for unknown addresses */
 };
 
 struct ftr_trace *ftr_trace_new(const char *path, struct ftr_diag *diag);
@@ -59,9 +78,19 @@ struct ftr_module *ftr_trace_module_get(struct ftr_trace *trace, const char *pat
 struct ftr_func *ftr_trace_func_by_name(struct ftr_trace *trace, const struct ftr_module *module,
 					const char *name, size_t len);
 
+/* A new session, dense id, not known to any task yet; NULL when out of memory.  @sid: 16 characters. */
+struct ftr_session *ftr_trace_session_new(struct ftr_trace *trace, const char *sid, int32_t pid,
+					  uint64_t start_ns);
+struct ftr_session *ftr_trace_session_find(const struct ftr_trace *trace, const char *sid);
+
+/* Append to task->sessions, whose start times must ascend.  0 or -ENOMEM. */
+int ftr_trace_task_add_session(struct ftr_trace *trace, struct ftr_task *task,
+			       struct ftr_session *session);
+
 /*
- * The function at an address of a task at a time: session, module, symbol.  Never NULL unless out of
- * memory: an unknown address becomes a function named "<hex>".  Cached: about 3 ns.
+ * The function at an address of a task at a time: session (nullable), module, symbol.  Never NULL unless
+ * out of memory: an unknown address becomes a function named "<hex>".  Cached: some 10 ns; a reader
+ * keeps a smaller cache in front of it.
  */
 const struct ftr_func *ftr_trace_resolve(struct ftr_trace *trace, struct ftr_session *session,
 					 uint64_t time_ns, uint64_t addr);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of formats, and detection. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "utils/base/istream.h"
+#include "utils/format/format.h"
+
+#define X(name) extern const struct ftr_format ftr_format_##name;
+#include "utils/format/formats.def"
+#undef X
+
+#define X(name) &ftr_format_##name,
+static const struct ftr_format *const formats[] = {
+#include "utils/format/formats.def"
+};
+#undef X
+
+#define HEAD_BYTES ((size_t)4096)	/* what detect() gets to see of a file */
+
+const struct ftr_format *ftr_format_next(size_t *pos)
+{
+	if (*pos >= sizeof(formats) / sizeof(formats[0]))
+		return NULL;
+	return formats[(*pos)++];
+}
+
+const struct ftr_format *ftr_format_find(const char *name)
+{
+	const struct ftr_format *format;
+	size_t pos = 0;
+
+	while ((format = ftr_format_next(&pos)) != NULL) {
+		if (strcmp(format->name, name) == 0)
+			return format;
+	}
+	return NULL;
+}
+
+static const struct ftr_format *format_detect(const char *path, enum ftr_format_kind kind,
+					      const uint8_t *head, size_t len)
+{
+	const struct ftr_format *format;
+	size_t pos = 0;
+
+	while ((format = ftr_format_next(&pos)) != NULL) {
+		if (format->read != NULL && format->detect != NULL && format->kind == kind &&
+		    format->detect(path, head, len))
+			return format;
+	}
+	return NULL;
+}
+
+static int detect_file(const char *path, const struct ftr_format **format, struct ftr_err *err)
+{
+	struct ftr_istream in;
+	int ret = ftr_istream_open(&in, AT_FDCWD, path, err);
+
+	if (ret < 0)
+		return ret;
+	*format = format_detect(path, FTR_FORMAT_FILE, in.data,
+				in.size < HEAD_BYTES ? in.size : HEAD_BYTES);
+	ftr_istream_close(&in);
+	if (*format == NULL)
+		return ftr_err_set(err, EBADMSG, "%s: not a trace in any format that ftr reads",
+				   path);
+	return 0;
+}
+
+static int detect_any(const char *path, const struct ftr_format **format, struct ftr_err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return ftr_err_set(err, errno, "%s: %s: record a program first (ftr record PROGRAM), "
+				   "or name its data with -d", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return detect_file(path, format, err);
+	*format = format_detect(path, FTR_FORMAT_DIRECTORY, NULL, 0);
+	if (*format == NULL)
+		return ftr_err_set(err, EBADMSG, "%s: no trace in this directory (it has no file "
+				   "named info): name another one with -d", path);
+	return 0;
+}
+
+int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
+		   struct ftr_err *err)
+{
+	const struct ftr_format *format = NULL;
+	struct ftr_trace *trace;
+	int ret = detect_any(path, &format, err);
+
+	if (ret < 0)
+		return ret;
+	trace = ftr_trace_new(path, diag);
+	if (trace == NULL)
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", path);
+	trace->format = format->name;
+	ret = format->read(trace, path, err);
+	if (ret < 0) {
+		ftr_trace_free(trace);
+		return ret;
+	}
+	*out = trace;
+	return 0;
+}

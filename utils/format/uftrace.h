@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The uftrace data directory read from any kind of directory (tests, fuzzing). */
+#ifndef FTR_FORMAT_UFTRACE_H
+#define FTR_FORMAT_UFTRACE_H
+
+#include "utils/base/err.h"
+
+struct ftr_dir;
+struct ftr_trace;
+
+/* As ftr_format.read; takes @dir over, also on failure. */
+int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err);
+
+#endif /* FTR_FORMAT_UFTRACE_H */

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a uftrace data directory, as uftrace and ftr record them: doc/ftr-data.5. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "utils/base/bytes.h"
+#include "utils/base/text.h"
+#include "utils/format/format.h"
+#include "utils/format/uftrace.h"
+#include "utils/format/uftrace_read.h"
+#include "utils/proto/record.h"
+
+struct uft_task *uft_task_get(struct uft_reader *reader, int32_t pid, int32_t tid)
+{
+	struct uft_task *task = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid);
+
+	if (task != NULL)
+		return task;
+	task = calloc(1, sizeof(*task));
+	if (task == NULL)
+		return NULL;
+	if (ftr_vec_push(&reader->tasks, task) < 0) {
+		free(task);
+		return NULL;
+	}
+	task->task = ftr_trace_task_get(reader->trace, pid, tid);
+	if (task->task == NULL || ftr_hashmap_set(&reader->task_by_tid, (uint32_t)tid, task) < 0)
+		return NULL;
+	return task;
+}
+
+static void reader_free(void *arg)
+{
+	struct uft_reader *reader = arg;
+
+	for (size_t i = 0; i < reader->tasks.nr; i++) {
+		struct uft_task *task = reader->tasks.v[i];
+
+		if (task->is_open)
+			ftr_istream_close(&task->in);
+		ftr_vec_fini(&task->side);
+		free(task);
+	}
+	ftr_vec_fini(&reader->tasks);
+	ftr_hashmap_fini(&reader->task_by_tid);
+	ftr_hashmap_fini(&reader->event_names);
+	ftr_dir_free(reader->dir);
+	free(reader);
+}
+
+static const struct ftr_trace_loader uft_loader = {
+	.module_load = uft_module_load,
+};
+
+/* The tasks of the info file come first, in its order. */
+static int tasks_of_info(struct uft_reader *reader)
+{
+	const struct ftr_info *info = &reader->trace->info;
+
+	for (uint32_t i = 0; i < info->task_nr; i++) {
+		if (uft_task_get(reader, info->tids[i], info->tids[i]) == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* "1234.dat": 1234, else -1. */
+static int32_t tid_of_name(const char *name)
+{
+	struct ftr_slice text = ftr_slice_make(name, strlen(name));
+	uint64_t tid;
+
+	if (text.len < 5 || strcmp(name + text.len - 4, ".dat") != 0)
+		return -1;
+	text.len -= 4;
+	if (ftr_parse_u64(text, 10, &tid) < 0 || tid > INT32_MAX)
+		return -1;
+	return (int32_t)tid;
+}
+
+/* Data that nothing else speaks of is shown all the same. */
+static int tasks_of_files(struct uft_reader *reader)
+{
+	for (size_t i = 0; i < reader->dir->names.nr; i++) {
+		const char *name = reader->dir->names.v[i];
+		int32_t tid = tid_of_name(name);
+
+		if (tid < 0 || ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid) != NULL)
+			continue;
+		ftr_diag_warn(reader->trace->diag, "%s: neither info nor task.txt knows this task: it is "
+			      "shown as a process of its own", name);
+		if (uft_task_get(reader, tid, tid) == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The time of the first record that has one. */
+static uint64_t data_first_ns(const struct uft_reader *reader, const struct ftr_istream *in)
+{
+	for (size_t pos = 0; pos + sizeof(struct ftr_record) <= in->size; pos += 8) {
+		uint64_t word = ftr_get_u64(in->data + pos + 8, reader->is_big);
+
+		if ((word & FTR_RECORD_MAGIC_MASK) == FTR_RECORD_MAGIC &&
+		    (word & 3) != FTR_RECORD_LOST)
+			return ftr_get_u64(in->data + pos, reader->is_big);
+	}
+	return 0;
+}
+
+static void data_open(struct uft_reader *reader, struct uft_task *task)
+{
+	struct ftr_trace *trace = reader->trace;
+	struct ftr_err err;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d.dat", task->task->tid);
+	if (ftr_dir_file(reader->dir, name, &task->in, &err) < 0) {
+		ftr_diag_warn(trace->diag, "%s: calls of this task are not shown", err.text);
+		return;
+	}
+	task->is_open = true;
+	task->task->data_bytes = task->in.size;
+	task->first_ns = data_first_ns(reader, &task->in);
+	if (task->first_ns != 0 && (trace->first_ns == 0 || task->first_ns < trace->first_ns))
+		trace->first_ns = task->first_ns;
+}
+
+static void contexts_number(struct ftr_trace *trace)
+{
+	uint32_t next = 2;	/* 0 = free slot, 1 = no session */
+
+	for (size_t i = 0; i < trace->sessions.nr; i++) {
+		trace->sessions.v[i]->context_base = next;
+		next += (uint32_t)trace->sessions.v[i]->changes_ns.nr + 1;
+	}
+}
+
+static int sources_make(struct uft_reader *reader)
+{
+	for (size_t i = 0; i < reader->tasks.nr; i++) {
+		struct uft_task *task = reader->tasks.v[i];
+		struct ftr_source *source;
+
+		if (task->in.size == 0 && task->side.nr == 0)
+			continue;
+		source = uft_data_source(reader, task);
+		if (source == NULL || ftr_vec_push(&reader->trace->sources, source) < 0) {
+			ftr_source_free(source);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static void kernel_warn(const struct uft_reader *reader)
+{
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < reader->dir->names.nr; i++) {
+		if (strncmp(reader->dir->names.v[i], "kernel-cpu", 10) == 0)
+			nr++;
+	}
+	if (nr > 0)
+		ftr_diag_warn(reader->trace->diag, "kernel-cpu*.dat: %u file%s with kernel functions: "
+			      "not shown by this version", nr, nr == 1 ? "" : "s");
+}
+
+static int reader_load(struct uft_reader *reader, struct ftr_err *err)
+{
+	int ret = uft_info_load(reader, err);
+
+	if (ret < 0)
+		return ret;
+	if (tasks_of_info(reader) < 0)
+		return ftr_err_set(err, ENOMEM, "info: out of memory");
+	ret = uft_tasks_load(reader, err);
+	if (ret == 0)
+		ret = uft_events_load(reader, err);
+	if (ret < 0)
+		return ret;
+	ret = tasks_of_files(reader);
+	if (ret == 0)
+		ret = uft_tasks_link(reader);
+	for (size_t i = 0; ret == 0 && i < reader->tasks.nr; i++)
+		data_open(reader, reader->tasks.v[i]);
+	contexts_number(reader->trace);
+	kernel_warn(reader);
+	if (ret == 0)
+		ret = sources_make(reader);
+	return ret < 0 ? ftr_err_set(err, ENOMEM, "out of memory") : 0;
+}
+
+int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err)
+{
+	struct uft_reader *reader = calloc(1, sizeof(*reader));
+
+	if (reader == NULL) {
+		ftr_dir_free(dir);
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	}
+	reader->trace = trace;
+	reader->dir = dir;
+	ftr_hashmap_init(&reader->task_by_tid);
+	ftr_hashmap_init(&reader->event_names);
+	trace->reader = reader;
+	trace->reader_free = reader_free;
+	trace->loader = &uft_loader;
+	return reader_load(reader, err);
+}
+
+static int uftrace_read(struct ftr_trace *trace, const char *path, struct ftr_err *err)
+{
+	struct ftr_dir *dir;
+	int ret = ftr_dir_open(&dir, path, err);
+
+	if (ret < 0)
+		return ret;
+	ret = ftr_uftrace_read_dir(trace, dir, err);
+	if (ret < 0)
+		ftr_err_prefix(err, "%s", path);
+	return ret;
+}
+
+static bool uftrace_detect(const char *path, const uint8_t *head, size_t len)
+{
+	struct ftr_dir *dir;
+	bool has_info;
+
+	if (ftr_dir_open(&dir, path, NULL) < 0)
+		return false;
+	has_info = ftr_dir_has(dir, "info");
+	ftr_dir_free(dir);
+	return has_info;
+}
+
+const struct ftr_format ftr_format_uftrace = {
+	.name	 = "uftrace",
+	.summary = "data directory of ftr record and uftrace record",
+	.kind	 = FTR_FORMAT_DIRECTORY,
+	.detect	 = uftrace_detect,
+	.read	 = uftrace_read,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of the reader of uftrace directories; for uftrace_read*.c only. */
+#ifndef FTR_FORMAT_UFTRACE_READ_H
+#define FTR_FORMAT_UFTRACE_READ_H
+
+#include "utils/format/dir.h"
+#include "utils/trace/args.h"
+#include "utils/trace/trace.h"
+
+#define UFT_SLOTS 2048		/* of the direct-mapped cache of addresses */
+
+/* One resolved address of one context: a session between two changes of its map. */
+struct uft_slot {
+	uint64_t addr;
+	uint32_t context;	/* 0 = free */
+	const struct ftr_func *func;
+};
+
+/* What a task's stream holds besides its records: perf events, forks, extern texts. */
+struct uft_side {
+	uint64_t time_ns;
+	uint32_t id;		/* POINT; UFT_SIDE_* */
+	uint32_t order;		/* as found: keeps the sort stable */
+	union {
+		const struct ftr_payload *payload;	/* POINT (nullable) */
+		struct ftr_task *peer;			/* UFT_SIDE_FORK */
+		const char *text;			/* UFT_SIDE_MESSAGE */
+	};
+};
+
+enum {
+	UFT_SIDE_FORK	 = UINT32_MAX - 1,
+	UFT_SIDE_MESSAGE = UINT32_MAX,
+};
+
+/* An open call that a forked child took over from its parent. */
+struct uft_frame {
+	uint64_t addr;
+	uint32_t depth;
+};
+
+/* One task and its data. */
+struct uft_task {
+	struct ftr_task *task;
+	struct ftr_istream in;	/* TID.dat; data = NULL: there is none */
+	bool is_open;
+	uint64_t first_ns;	/* of its first record, 0 = none */
+	FTR_VEC(struct uft_side) side;	/* sorted by time before reading starts */
+};
+
+struct uft_reader {
+	struct ftr_trace *trace;
+	struct ftr_dir *dir;	/* (owned) */
+	bool is_big;
+	bool is_32;
+	bool is_broken_info;	/* no masks: believe the files alone */
+	FTR_VEC(struct uft_task *) tasks;	/* (owned) in order of info, then as found */
+	struct ftr_hashmap task_by_tid;		/* struct uft_task */
+	struct ftr_hashmap event_names;		/* id -> const char *, of events.txt */
+	struct uft_specs *specs;		/* (owned, nullable) arguments, see uftrace_read_spec.c */
+	struct uft_slot slots[UFT_SLOTS];
+};
+
+/* uftrace_read_info.c: the file info.  -ENOENT, -EBADMSG (not uftrace data). */
+int uft_info_load(struct uft_reader *reader, struct ftr_err *err);
+
+/* uftrace_read_task.c: task.txt and the maps it names.  0 or -ENOMEM; damage is warned about. */
+int uft_tasks_load(struct uft_reader *reader, struct ftr_err *err);
+/* Sessions of every task, once all tasks are known. */
+int uft_tasks_link(struct uft_reader *reader);
+
+/* uftrace_read_map.c */
+int uft_map_load(struct uft_reader *reader, struct ftr_session *session);
+void uft_module_load(struct ftr_trace *trace, struct ftr_module *module);
+
+/* uftrace_read_event.c: names of POINT events; the file events.txt.  NULL = out of memory. */
+const char *uft_event_name(struct uft_reader *reader, uint64_t id);
+int uft_events_load(struct uft_reader *reader, struct ftr_err *err);
+
+/* uftrace_read_data.c: the source over one task's records and side events. */
+struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task);
+
+struct uft_task *uft_task_get(struct uft_reader *reader, int32_t pid, int32_t tid);
+
+#endif /* FTR_FORMAT_UFTRACE_READ_H */

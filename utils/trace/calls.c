@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* Shadow stacks over a stream: matching, depth, durations, repair. */
+#include "utils/trace/calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/hashmap.h"
+#include "utils/base/vec.h"
+#include "utils/trace/trace.h"
+
+/* Deeper claims than a record can make are damage: such depths are counted instead. */
+#define RECORDED_DEPTH_MAX 1023
+
+struct frame {
+	const struct ftr_func *func;
+	uint64_t addr;
+	uint64_t start_ns;
+	uint64_t child_ns;
+	uint8_t  flags;		/* of its ENTRY */
+};
+
+struct stack {
+	struct ftr_task *task;
+	FTR_VEC(struct frame) frames;
+	uint64_t last_ns;
+	uint64_t sched_out_ns;	/* 0 = running */
+	uint8_t  sched_flags;
+};
+
+struct calls {
+	struct ftr_source base;
+	struct ftr_source *inner;	/* (owned) */
+	struct ftr_trace *trace;
+	const struct ftr_func *lost;	/* stands for a function nobody knows */
+	struct stack *current;
+	struct ftr_hashmap by_task;
+	FTR_VEC(struct stack *) stacks;
+	struct ftr_event *in;		/* (borrowed) batch of inner, handed out in slices */
+	size_t pos;
+	size_t nr;
+	size_t drained;			/* stacks that were emptied at the end */
+	uint64_t last_ns;		/* of the whole stream */
+	bool is_ended;
+	struct ftr_event made[FTR_SOURCE_BATCH];
+};
+
+static struct stack *stack_of(struct calls *self, struct ftr_task *task)
+{
+	struct stack *stack = self->current;
+
+	if (__builtin_expect(stack != NULL && stack->task == task, 1))
+		return stack;
+	stack = ftr_hashmap_find(&self->by_task, task->id);
+	if (stack == NULL) {
+		stack = calloc(1, sizeof(*stack));
+		if (stack == NULL)
+			return NULL;
+		stack->task = task;
+		if (ftr_vec_push(&self->stacks, stack) < 0) {
+			free(stack);
+			return NULL;
+		}
+		if (ftr_hashmap_set(&self->by_task, task->id, stack) < 0)
+			return NULL;
+	}
+	self->current = stack;
+	return stack;
+}
+
+static inline bool entry_fits(const struct stack *stack, const struct ftr_event *ev)
+{
+	return ev->depth == stack->frames.nr || ev->depth == FTR_DEPTH_UNKNOWN;
+}
+
+static inline bool exit_fits(const struct stack *stack, const struct ftr_event *ev)
+{
+	size_t nr = stack->frames.nr;
+
+	return nr > 0 && (ev->depth == nr - 1 || ev->depth == FTR_DEPTH_UNKNOWN) &&
+	       stack->frames.v[nr - 1].func == ev->call.func;
+}
+
+static inline int stack_push(struct stack *stack, struct ftr_event *ev)
+{
+	struct frame *frame;
+
+	if (ftr_vec_reserve(&stack->frames, stack->frames.nr + 1) < 0)
+		return -ENOMEM;
+	ev->depth = (uint32_t)stack->frames.nr;
+	frame = &stack->frames.v[stack->frames.nr++];
+	frame->func = ev->call.func;
+	frame->addr = ev->call.addr;
+	frame->start_ns = ev->time_ns;
+	frame->child_ns = 0;
+	frame->flags = ev->flags;
+	return 0;
+}
+
+static inline void stack_pop(struct stack *stack, struct ftr_event *ev)
+{
+	size_t nr = --stack->frames.nr;
+	const struct frame *frame = &stack->frames.v[nr];
+
+	ev->depth = (uint32_t)nr;
+	ev->flags |= frame->flags & FTR_EVENT_NO_ENTRY;
+	ev->call.start_ns = frame->start_ns;
+	ev->call.child_ns = frame->child_ns;
+	if (nr > 0)
+		stack->frames.v[nr - 1].child_ns += ev->time_ns - frame->start_ns;
+}
+
+/* A pair of sched-out and sched-in is like a call that the current function made. */
+static void stack_point(struct stack *stack, struct ftr_event *ev)
+{
+	size_t nr = stack->frames.nr;
+
+	ev->depth = (uint32_t)nr;
+	ev->point.start_ns = 0;
+	if (ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
+	    ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED) {
+		if (ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED)
+			ev->flags |= FTR_EVENT_PREEMPTED;
+		stack->sched_flags = ev->flags & FTR_EVENT_PREEMPTED;
+		stack->sched_out_ns = ev->time_ns;
+	} else if (ev->point.id == FTR_EVENT_ID_SCHED_IN && stack->sched_out_ns != 0) {
+		ev->flags |= stack->sched_flags;
+		ev->point.start_ns = stack->sched_out_ns;
+		if (nr > 0)
+			stack->frames.v[nr - 1].child_ns += ev->time_ns - ev->point.start_ns;
+		stack->sched_out_ns = 0;
+	}
+}
+
+/*
+ * Take the batch's events as far as they fit.  Returns the index of the first that needs repair (nr =
+ * none), or -ENOMEM.
+ */
+static ssize_t calls_take(struct calls *self)
+{
+	size_t i;
+
+	for (i = self->pos; i < self->nr; i++) {
+		struct ftr_event *ev = &self->in[i];
+		struct stack *stack = stack_of(self, ev->task);
+
+		if (__builtin_expect(stack == NULL, 0))
+			return -ENOMEM;
+		if (__builtin_expect(ev->time_ns < stack->last_ns, 0))
+			ev->time_ns = stack->last_ns;
+		if (ev->type == FTR_EVENT_ENTRY) {
+			if (__builtin_expect(!entry_fits(stack, ev), 0))
+				break;
+			if (__builtin_expect(stack_push(stack, ev) < 0, 0))
+				return -ENOMEM;
+		} else if (ev->type == FTR_EVENT_EXIT) {
+			if (__builtin_expect(!exit_fits(stack, ev), 0))
+				break;
+			stack_pop(stack, ev);
+		} else if (ev->type == FTR_EVENT_POINT) {
+			stack_point(stack, ev);
+		} else {
+			ev->depth = (uint32_t)stack->frames.nr;
+		}
+		stack->last_ns = ev->time_ns;
+		self->last_ns = ev->time_ns;
+	}
+	return (ssize_t)i;
+}
+
+static struct ftr_event *make_event(struct calls *self, struct stack *stack, size_t at)
+{
+	struct ftr_event *made = &self->made[at];
+
+	memset(made, 0, sizeof(*made));
+	made->task = stack->task;
+	made->flags = FTR_EVENT_INFERRED;
+	made->time_ns = stack->last_ns;
+	return made;
+}
+
+static void make_exit(struct calls *self, struct stack *stack, size_t at)
+{
+	const struct frame *frame = &stack->frames.v[stack->frames.nr - 1];
+	struct ftr_event *made = make_event(self, stack, at);
+
+	made->type = FTR_EVENT_EXIT;
+	made->call.func = frame->func;
+	made->call.addr = frame->addr;
+	stack_pop(stack, made);
+}
+
+static int make_entry(struct calls *self, struct stack *stack, size_t at,
+		      const struct ftr_func *func)
+{
+	struct ftr_event *made = make_event(self, stack, at);
+
+	made->type = FTR_EVENT_ENTRY;
+	made->flags |= FTR_EVENT_NO_ENTRY;
+	made->call.func = func;
+	made->call.addr = func->addr;
+	return stack_push(stack, made);
+}
+
+/* How deep the stack has to be for @ev, an ENTRY or EXIT, to happen on it. */
+static size_t depth_for(const struct stack *stack, const struct ftr_event *ev)
+{
+	size_t nr = stack->frames.nr;
+
+	if (ev->depth <= RECORDED_DEPTH_MAX)
+		return ev->depth + (ev->type == FTR_EVENT_EXIT);
+	if (ev->type == FTR_EVENT_ENTRY)
+		return nr;
+	for (size_t i = nr; i-- > 0;) {		/* EXIT: of the innermost call of its function */
+		if (stack->frames.v[i].func == ev->call.func)
+			return i + 1;
+	}
+	return nr + 1;
+}
+
+/*
+ * One inferred event that brings the stack nearer to what the event at pos needs; it is tried again
+ * afterwards.
+ */
+static int repair_step(struct calls *self, struct stack *stack, struct ftr_event *ev, size_t at)
+{
+	size_t nr = stack->frames.nr;
+	size_t want = depth_for(stack, ev);
+	bool is_exit = ev->type == FTR_EVENT_EXIT;
+
+	if (nr > want || (nr == want && is_exit)) {
+		make_exit(self, stack, at);
+		return 0;
+	}
+	if (nr + 1 == want && is_exit)
+		return make_entry(self, stack, at, ev->call.func);
+	return make_entry(self, stack, at, self->lost);
+}
+
+/* Fill made[] until the event at pos fits.  Returns how many, or -ENOMEM. */
+static ssize_t calls_repair(struct calls *self)
+{
+	struct ftr_event *ev = &self->in[self->pos];
+	struct stack *stack = self->current;
+	size_t nr;
+
+	if (ev->depth > RECORDED_DEPTH_MAX)
+		ev->depth = FTR_DEPTH_UNKNOWN;
+	for (nr = 0; nr < FTR_SOURCE_BATCH; nr++) {
+		if (ev->type == FTR_EVENT_ENTRY ? entry_fits(stack, ev) : exit_fits(stack, ev))
+			break;
+		if (repair_step(self, stack, ev, nr) < 0)
+			return -ENOMEM;
+	}
+	return (ssize_t)nr;
+}
+
+/* The end: everything that is still open did not finish. */
+static ssize_t calls_drain(struct calls *self)
+{
+	size_t nr = 0;
+
+	while (self->drained < self->stacks.nr && nr < FTR_SOURCE_BATCH) {
+		struct stack *stack = self->stacks.v[self->drained];
+
+		if (stack->frames.nr == 0) {
+			self->drained++;
+			continue;
+		}
+		stack->last_ns = self->last_ns;
+		make_exit(self, stack, nr);
+		self->made[nr++].flags |= FTR_EVENT_UNFINISHED;
+	}
+	return (ssize_t)nr;
+}
+
+static ssize_t calls_refill(struct calls *self, struct ftr_err *err)
+{
+	ssize_t nr = ftr_source_next(self->inner, &self->in, err);
+
+	self->pos = 0;
+	self->nr = nr < 0 ? 0 : (size_t)nr;
+	self->is_ended = nr == 0;
+	return nr;
+}
+
+static ssize_t calls_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
+{
+	struct calls *self = (struct calls *)source;
+	ssize_t nr;
+
+	if (self->pos == self->nr && !self->is_ended && (nr = calls_refill(self, err)) < 0)
+		return nr;
+	if (self->is_ended) {
+		*evs = self->made;
+		return calls_drain(self);
+	}
+	nr = calls_take(self);
+	if (nr > (ssize_t)self->pos) {
+		*evs = &self->in[self->pos];
+		nr -= (ssize_t)self->pos;
+		self->pos += (size_t)nr;
+		return nr;
+	}
+	if (nr >= 0) {
+		*evs = self->made;
+		nr = calls_repair(self);
+	}
+	return nr < 0 ? ftr_err_set(err, ENOMEM, "out of memory") : nr;
+}
+
+static void calls_free(struct ftr_source *source)
+{
+	struct calls *self = (struct calls *)source;
+
+	ftr_source_free(self->inner);
+	for (size_t i = 0; i < self->stacks.nr; i++) {
+		ftr_vec_fini(&self->stacks.v[i]->frames);
+		free(self->stacks.v[i]);
+	}
+	ftr_vec_fini(&self->stacks);
+	ftr_hashmap_fini(&self->by_task);
+	free(self);
+}
+
+static const struct ftr_source_ops calls_ops = {
+	.next = calls_next,
+	.free = calls_free,
+};
+
+struct ftr_source *ftr_calls_new(struct ftr_source *inner, struct ftr_trace *trace)
+{
+	struct calls *self = calloc(1, sizeof(*self));
+
+	if (self == NULL) {
+		ftr_source_free(inner);
+		return NULL;
+	}
+	self->base.ops = &calls_ops;
+	self->inner = inner;
+	self->trace = trace;
+	ftr_hashmap_init(&self->by_task);
+	self->lost = ftr_trace_func_by_name(trace, NULL, FTR_CALLS_LOST_NAME,
+					    strlen(FTR_CALLS_LOST_NAME));
+	if (self->lost == NULL) {
+		calls_free(&self->base);
+		return NULL;
+	}
+	return &self->base;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* From an opened trace to the one stream that a command pumps: calls, filters, merge. */
+#ifndef FTR_TRACE_PIPELINE_H
+#define FTR_TRACE_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+struct ftr_source;
+struct ftr_trace;
+
+/* All zero = everything, in order of time. */
+struct ftr_pipeline_options {
+	const int32_t *tids;	/* (borrowed) only these tasks; tid_nr = 0: all */
+	size_t   tid_nr;
+	uint64_t from_ns;	/* only events not before, 0 = from the start */
+	uint64_t to_ns;		/* only events not after, 0 = to the end */
+	bool     from_is_elapsed;	/* counted from trace->first_ns */
+	bool     to_is_elapsed;
+	uint32_t depth_max;	/* only calls less deep, 0 = all */
+	uint64_t threshold_ns;	/* only calls that take so long, 0 = all */
+	bool     no_libcall;	/* without calls of library functions (type P) */
+	bool     no_event;	/* without POINT and MESSAGE */
+	bool     no_sched;	/* without sched-in, sched-out */
+	bool     no_preempt;	/* without those of tasks that were pre-empted */
+	bool     event_full;	/* with perf and kernel events outside of any call */
+	bool     is_unordered;	/* task after task instead of merged: enough for sums */
+};
+
+/*
+ * Takes over trace->sources, so once per trace.  The source must be freed before the trace.
+ * 0 or -errno (-ENOMEM; -ESRCH: none of the tids exists).
+ */
+int ftr_trace_pipeline(struct ftr_trace *trace, const struct ftr_pipeline_options *options,
+		       struct ftr_source **out, struct ftr_err *err);
+
+#endif /* FTR_TRACE_PIPELINE_H */

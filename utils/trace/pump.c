@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The pump: pull batches, push events, count what the sink cannot hold. */
+#include "utils/trace/pump.h"
+
+#include <string.h>
+
+#include "utils/base/strbuf.h"
+
+static const char *const type_names[FTR_EVENT_TYPES] = {
+	[FTR_EVENT_ENTRY]   = "call entries",
+	[FTR_EVENT_EXIT]    = "call exits",
+	[FTR_EVENT_POINT]   = "events",
+	[FTR_EVENT_LOST]    = "marks of lost records",
+	[FTR_EVENT_FORK]    = "task starts",
+	[FTR_EVENT_MESSAGE] = "messages",
+};
+
+static int pump_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr,
+		      struct ftr_pump_stats *stats)
+{
+	int (*push)(struct ftr_sink *, const struct ftr_event *) = sink->ops->event;
+	uint32_t accepts = sink->ops->accepts;
+
+	for (size_t i = 0; i < nr; i++) {
+		int ret;
+
+		if (__builtin_expect(!(accepts & FTR_BIT(evs[i].type)), 0)) {
+			stats->refused[evs[i].type]++;
+			continue;
+		}
+		ret = push(sink, &evs[i]);
+		if (ret < 0)
+			return ret;
+	}
+	stats->events += nr;
+	return 0;
+}
+
+int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_trace *trace,
+	     struct ftr_pump_stats *stats, struct ftr_err *err)
+{
+	struct ftr_pump_stats unasked;
+	struct ftr_event *evs;
+	ssize_t nr;
+	int ret = 0;
+
+	if (stats == NULL)
+		stats = &unasked;
+	memset(stats, 0, sizeof(*stats));
+	sink->err = err;
+	if (sink->ops->begin != NULL)
+		ret = sink->ops->begin(sink, trace);
+	while (ret >= 0 && (nr = ftr_source_next(source, &evs, err)) != 0)
+		ret = nr < 0 ? (int)nr : pump_batch(sink, evs, (size_t)nr, stats);
+	if (ret >= 0 && sink->ops->end != NULL)
+		ret = sink->ops->end(sink);
+	return ret < 0 ? ret : 0;
+}
+
+bool ftr_pump_describe_loss(const struct ftr_pump_stats *stats, const struct ftr_sink *sink,
+			    struct ftr_strbuf *text)
+{
+	const char *separator = "not in the output: ";
+	bool is_any = false;
+
+	for (unsigned type = 0; type < FTR_EVENT_TYPES; type++) {
+		if (stats->refused[type] == 0)
+			continue;
+		ftr_strbuf_printf(text, "%s%llu %s", separator,
+				  (unsigned long long)stats->refused[type], type_names[type]);
+		separator = ", ";
+		is_any = true;
+	}
+	if (sink->cut_nr == 0)
+		return is_any;
+	ftr_strbuf_printf(text, "%s%llu %s", separator, (unsigned long long)sink->cut_nr,
+			  sink->cut_what == NULL ? "details" : sink->cut_what);
+	return true;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions: by address, by symbol, by name. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/object/symtab.h"
+#include "utils/trace/trace.h"
+
+/* A damaged file can hold any number of addresses: beyond so many they all are "<unknown>". */
+#define UNKNOWN_MAX (1u << 20)
+#define ADDR_BITS 48
+
+static struct ftr_func *func_new(struct ftr_trace *trace, const struct ftr_str *name)
+{
+	struct ftr_func *func;
+
+	if (name == NULL || ftr_vec_reserve(&trace->funcs, trace->funcs.nr + 1) < 0)
+		return NULL;
+	func = ftr_arena_alloc(&trace->arena, sizeof(*func));
+	if (func == NULL)
+		return NULL;
+	func->name = name->s;
+	func->mangled = name->s;
+	func->name_id = name->id;
+	func->name_len = name->len > UINT16_MAX ? UINT16_MAX : (uint16_t)name->len;
+	func->symbol_type = '?';
+	func->id = (uint32_t)trace->funcs.nr;
+	trace->funcs.v[trace->funcs.nr++] = func;
+	return func;
+}
+
+struct ftr_func *ftr_trace_func_by_name(struct ftr_trace *trace, const struct ftr_module *module,
+					const char *name, size_t len)
+{
+	const struct ftr_str *str;
+	struct ftr_func *func;
+	uint64_t key;
+
+	if (len == 0) {
+		name = "<no name>";
+		len = strlen(name);
+	}
+	str = ftr_strpool_get(&trace->names, name, len);
+	if (str == NULL)
+		return NULL;
+	key = (uint64_t)(module == NULL ? 0 : module->id + 1) << 32 | str->id;
+	func = ftr_hashmap_find(&trace->func_by_key, key);
+	if (func != NULL)
+		return func;
+	func = func_new(trace, str);
+	if (func == NULL || ftr_hashmap_set(&trace->func_by_key, key, func) < 0)
+		return NULL;
+	func->module = module;
+	return func;
+}
+
+static const struct ftr_str *display_name(struct ftr_trace *trace, const char *mangled)
+{
+	char *text = ftr_demangle(mangled, trace->demangle);
+	const struct ftr_str *name = NULL;
+
+	if (text != NULL)
+		name = ftr_strpool_get(&trace->names, text, strlen(text));
+	free(text);
+	return name;
+}
+
+static const struct ftr_func *func_by_symbol(struct ftr_trace *trace, struct ftr_module *module,
+					     const struct ftr_symbol *symbol)
+{
+	uint64_t key = (uint64_t)(uintptr_t)symbol;
+	struct ftr_func *func = ftr_hashmap_find(&trace->func_by_symbol, key);
+
+	if (func != NULL)
+		return func;
+	func = func_new(trace, display_name(trace, symbol->name));
+	if (func == NULL || ftr_hashmap_set(&trace->func_by_symbol, key, func) < 0)
+		return NULL;
+	func->mangled = symbol->name;
+	func->module = module;
+	func->addr = symbol->addr;
+	func->size = symbol->size;
+	func->symbol_type = symbol->type;
+	if (trace->loader != NULL && trace->loader->func_init != NULL)
+		trace->loader->func_init(trace, func);
+	return func;
+}
+
+static const struct ftr_func *func_unknown(struct ftr_trace *trace, struct ftr_module *module,
+					   uint64_t addr)
+{
+	char name[24] = "<unknown>";
+	struct ftr_func *func;
+
+	if (trace->unknown_nr < UNKNOWN_MAX)
+		snprintf(name, sizeof(name), "<%llx>", (unsigned long long)addr);
+	func = ftr_trace_func_by_name(trace, module, name, strlen(name));
+	if (func != NULL && func->symbol_type == '?' && func->addr == 0) {
+		trace->unknown_nr++;
+		func->addr = addr;
+	}
+	return func;
+}
+
+static const struct ftr_func *resolve_slow(struct ftr_trace *trace, struct ftr_session *session,
+					   uint64_t time_ns, uint64_t addr)
+{
+	const struct ftr_mapping *mapping = ftr_session_find(session, time_ns, addr);
+	const struct ftr_symbol *symbol = NULL;
+	struct ftr_module *module;
+
+	if (mapping == NULL)
+		return func_unknown(trace, NULL, addr);
+	module = mapping->module;
+	if (!module->is_loaded) {
+		module->is_loaded = true;
+		if (trace->loader != NULL && trace->loader->module_load != NULL)
+			trace->loader->module_load(trace, module);
+	}
+	if (module->symtab != NULL)
+		symbol = ftr_symtab_find(module->symtab,
+					 module->is_absolute ? addr : addr - mapping->start);
+	if (symbol == NULL)
+		return func_unknown(trace, module, addr);
+	return func_by_symbol(trace, module, symbol);
+}
+
+const struct ftr_func *ftr_trace_resolve(struct ftr_trace *trace, struct ftr_session *session,
+					 uint64_t time_ns, uint64_t addr)
+{
+	const struct ftr_func *func;
+	uint64_t next_ns;
+	uint64_t key;
+
+	if (session == NULL)
+		return func_unknown(trace, NULL, addr);
+	/* More than 65535 changes of one map share the last epoch's entries. */
+	key = ftr_session_epoch(session, time_ns, &next_ns);
+	key = (key > UINT16_MAX ? UINT16_MAX : key) << ADDR_BITS | addr;
+	func = ftr_hashmap_find(&session->cache, key);
+	if (func != NULL)
+		return func;
+	func = resolve_slow(trace, session, time_ns, addr);
+	if (func == NULL || ftr_hashmap_set(&session->cache, key, (void *)(uintptr_t)func) < 0)
+		return NULL;
+	return func;
+}
