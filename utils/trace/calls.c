@@ -247,6 +247,8 @@ static ssize_t calls_repair(struct calls *self)
 
 	if (ev->depth > RECORDED_DEPTH_MAX)
 		ev->depth = FTR_DEPTH_UNKNOWN;
+	if (stack->last_ns == 0)	/* the task's first event */
+		stack->last_ns = ev->time_ns;
 	for (nr = 0; nr < FTR_SOURCE_BATCH; nr++) {
 		if (ev->type == FTR_EVENT_ENTRY ? entry_fits(stack, ev) : exit_fits(stack, ev))
 			break;
