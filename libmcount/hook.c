@@ -140,6 +140,11 @@ void ftr_enter(uintptr_t *slot, uintptr_t child_ip)
 	enter(slot, child_ip);
 }
 
+void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, uintptr_t chain)
+{
+	enter(slot + ftr_arch_fentry_pushed(slot, child_ip, chain), child_ip);
+}
+
 void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip)
 {
 	enter(ftr_arch_return_slot(slot, child_ip), child_ip);

@@ -26,6 +26,9 @@ void ftr_enter(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
 /* The same for -pg, where @slot may be a copy (realigned stacks). */
 void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
 
+/* The same for -mfentry, where a nested function's static @chain may lie before the return address. */
+void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, uintptr_t chain) FTR_HIDDEN;
+
 /* The function whose return address stood in *@slot has returned; answers with that address. */
 uintptr_t ftr_leave(uintptr_t *slot) FTR_HIDDEN;
 

@@ -56,7 +56,8 @@ FUNCTION __fentry__
 	SAVE_REGISTERS
 	leaq	SAVED_BYTES + 8(%rsp), %rdi
 	movq	SAVED_BYTES(%rsp), %rsi
-	call	ftr_enter
+	movq	%r10, %rdx
+	call	ftr_enter_fentry
 	RESTORE_REGISTERS
 	addq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset -SAVED_BYTES

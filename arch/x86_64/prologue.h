@@ -51,4 +51,23 @@ static inline uintptr_t *ftr_arch_return_slot(uintptr_t *slot, uintptr_t child_i
 	return candidate;
 }
 
+/*
+ * With -mfentry, gcc keeps the static chain of a nested function on the stack around the call:
+ *
+ *	push   %r10			41 52
+ *	call   __fentry__		e8 ....  or  ff 15 ....
+ *	pop    %r10
+ *
+ * so the return slot is one higher.  @chain is %r10 at the call; few calls get past the comparison.
+ */
+static inline bool ftr_arch_fentry_pushed(const uintptr_t *slot, uintptr_t child_ip, uintptr_t chain)
+{
+	const uint8_t *ip = (const uint8_t *)child_ip;
+
+	if (__builtin_expect(*slot != chain, 1))
+		return false;
+	return (ip[-7] == 0x41 && ip[-6] == 0x52 && ip[-5] == 0xe8) ||
+	       (ip[-8] == 0x41 && ip[-7] == 0x52 && ip[-6] == 0xff && ip[-5] == 0x15);
+}
+
 #endif /* FTR_ARCH_X86_64_PROLOGUE_H */
