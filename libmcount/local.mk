@@ -19,6 +19,7 @@ libmcount_so_SOURCES = \
 	libmcount/state.h \
 	libmcount/thread.c \
 	libmcount/thread.h \
+	libmcount/wrap_exec.c \
 	utils/base/rt/sys.h
 EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
 libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 \

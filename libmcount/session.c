@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
@@ -29,6 +28,35 @@ static bool address_find(void)
 	memcpy(ftr_state.address, name, len);
 	ftr_state.address_bytes = (uint32_t)len;
 	return true;
+}
+
+/* "NAME=VALUE" in memory of our own: programs write over their environment, in place too. */
+static char *env_copy(const char *name)
+{
+	const char *value = getenv(name);
+	size_t name_len = strlen(name), len = value != NULL ? strlen(value) : 0;
+	long mem = ftr_sys6(SYS_mmap, 0, name_len + len + 2, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *copy = (char *)mem;
+
+	if (value == NULL || ftr_sys_map_failed(mem))
+		return NULL;
+	memcpy(copy, name, name_len);
+	copy[name_len] = '=';
+	memcpy(copy + name_len + 1, value, len);
+	return copy;
+}
+
+/* What new images need to be traced, too. */
+static void environment_keep(void)
+{
+	char *preload = env_copy("LD_PRELOAD"), *channel = env_copy(FTR_CHANNEL_ENV);
+
+	if (preload != NULL && channel != NULL) {
+		ftr_state.preload_env = preload;
+		ftr_state.channel_env = channel;
+	}
+	ftr_exec_start();
 }
 
 static int session_ask(int fds[FTR_CHANNEL_REPLY_FDS])
@@ -66,6 +94,7 @@ static __attribute__((constructor(101))) void session_start(void)
 
 	if (!address_find())
 		return;		/* not run by ftr: stay out of the way */
+	environment_keep();
 	ret = session_ask(fds);
 	if (ret < 0) {
 		if (ret != -EACCES)

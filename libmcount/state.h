@@ -19,6 +19,11 @@ struct ftr_plt_call {
 	bool is_point;			/* its return address must stay */
 };
 
+/* libc's functions behind those we interpose. */
+struct ftr_real {
+	void *execvpe, *posix_spawn, *posix_spawnp;
+};
+
 enum ftr_arming {
 	FTR_UNARMED = 0,	/* before the constructor, or not run by ftr */
 	FTR_ARMED,
@@ -29,12 +34,17 @@ struct ftr_state {
 	_Atomic uint32_t arming;		/* enum ftr_arming */
 	const struct ftr_control *control;	/* mapped read-only */
 	struct ftr_slot *_Atomic slots;		/* newest first */
+	char *preload_env, *channel_env;	/* "NAME=VALUE", for new images; NULL = untraced */
+	struct ftr_real real;
 	struct ftr_plt_call *plt_calls;		/* by stub; fixed before the program runs */
 	_Atomic uint32_t stubs;			/* return stubs handed out */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uint32_t address_bytes;
 	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */
 };
+
+/* Look libc's functions up (libmcount/wrap_exec.c); before the program's own code runs. */
+void ftr_exec_start(void) __attribute__((visibility("hidden")));
 
 extern struct ftr_state ftr_state __attribute__((visibility("hidden")));
 

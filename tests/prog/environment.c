@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * New images are traced also when the program hands on an environment of its own, or none.
+ *
+ * expect-calls: in_new_image 5
+ */
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SELF "/proc/self/exe"
+
+__attribute__((noinline, noclone)) int in_new_image(const char *word)
+{
+	puts(word);
+	fflush(stdout);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	char *none[] = { NULL };
+	char *other[] = { "LD_PRELOAD=", "A=b", NULL };
+	char *args[] = { argv[0], "by vector", NULL };
+	pid_t pid;
+
+	if (argc > 1)
+		return in_new_image(argv[1]);
+	if (fork() == 0)
+		execve(SELF, args, none);
+	wait(NULL);
+	if (fork() == 0)
+		execle(SELF, argv[0], "by list", (char *)NULL, other);
+	wait(NULL);
+	if (vfork() == 0)
+		execve(SELF, args, NULL);
+	wait(NULL);
+	posix_spawn(&pid, SELF, NULL, NULL, args, none);
+	wait(NULL);
+	clearenv();
+	if (fork() == 0)
+		execlp(SELF, argv[0], "by name", (char *)NULL);
+	wait(NULL);
+	return 0;
+}
