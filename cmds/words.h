@@ -9,8 +9,8 @@
 #define FTR_WORDS_VERSION -2
 
 /*
- * The index of the first word that is neither an option nor an option's argument, @argc when there is none, or
- * FTR_WORDS_HELP or _VERSION when one of these was asked for before it.
+ * The index of the first word that is neither an option nor an option's argument, @argc when there
+ * is none, or FTR_WORDS_HELP or _VERSION when one of these was asked for before it.
  */
 int ftr_words_find_operand(int argc, char **argv);
 
