@@ -16,9 +16,10 @@ union fd_control {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
-struct reply_fds {
+/* One with as many as a reply may bring. */
+union reply_control {
 	struct cmsghdr header;
-	int fds[FTR_CHANNEL_REPLY_FDS];
+	char room[CMSG_SPACE(FTR_CHANNEL_REPLY_FDS * sizeof(int))];
 };
 
 static int channel_connect(void)
@@ -66,8 +67,9 @@ static int channel_send(int sock, const struct ftr_channel_message *message, con
 }
 
 /* Hand the descriptors of a reply over, or close them. */
-static void take_fds(const struct reply_fds *control, size_t bytes, int *fds)
+static void take_fds(const union reply_control *control, size_t bytes, int *fds)
 {
+	const int *given = (const int *)CMSG_DATA(&control->header);
 	size_t nr, i;
 
 	if (bytes < CMSG_LEN(0) || control->header.cmsg_type != SCM_RIGHTS)
@@ -75,19 +77,16 @@ static void take_fds(const struct reply_fds *control, size_t bytes, int *fds)
 	nr = (control->header.cmsg_len - CMSG_LEN(0)) / sizeof(int);
 	for (i = 0; i < nr && i < FTR_CHANNEL_REPLY_FDS; i++) {
 		if (fds != NULL)
-			fds[i] = control->fds[i];
+			fds[i] = given[i];
 		else
-			ftr_sys1(SYS_close, control->fds[i]);
+			ftr_sys1(SYS_close, given[i]);
 	}
 }
 
 static int channel_receive(int sock, struct ftr_channel_message *reply, int *reply_fds)
 {
 	struct iovec part = { reply, sizeof(*reply) };
-	union {
-		struct reply_fds fds;
-		char room[CMSG_SPACE(FTR_CHANNEL_REPLY_FDS * sizeof(int))];
-	} control;
+	union reply_control control;
 	struct msghdr packet = {
 		.msg_iov = &part, .msg_iovlen = 1,
 		.msg_control = &control, .msg_controllen = sizeof(control),
@@ -96,7 +95,7 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
 
 	if (ret < 0)
 		return (int)ret;
-	take_fds(&control.fds, packet.msg_controllen, reply_fds);
+	take_fds(&control, packet.msg_controllen, reply_fds);
 	if (ret < (long)sizeof(*reply) || reply->magic != FTR_CHANNEL_MAGIC)
 		return -EPROTO;
 	return reply->type == FTR_CHANNEL_OK ? 0 : -EACCES;
