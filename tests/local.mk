@@ -46,4 +46,5 @@ include tests/roundtrip/local.mk
 include tests/fuzz/local.mk
 include tests/lint/local.mk
 include tests/bench/local.mk
+include tests/model/local.mk
 include tests/prog/local.mk
