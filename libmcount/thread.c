@@ -141,7 +141,8 @@ static bool ring_open(struct ftr_thread *self, int32_t pid, int32_t tid, int32_t
 
 	if (self->slot->ring_id != 0)	/* recycled */
 		return ftr_channel_ask(&message, NULL, -1, NULL) == 0;
-	memfd = (int)ftr_sys2(SYS_memfd_create, "ftr-ring", 1 /* MFD_CLOEXEC */);
+	memfd = (int)ftr_sys2(SYS_memfd_create, "ftr-ring",
+			      MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (memfd < 0)
 		return false;
 	is_open = ftr_sys2(SYS_ftruncate, memfd, FTR_RING_DATA_OFFSET + (uint64_t)bytes) == 0 &&
