@@ -12,4 +12,10 @@ libftr_a_SOURCES += \
 	utils/format/uftrace_read_event.c \
 	utils/format/uftrace_read_info.c \
 	utils/format/uftrace_read_map.c \
-	utils/format/uftrace_read_task.c
+	utils/format/uftrace_read_task.c \
+	utils/format/uftrace_write.c \
+	utils/format/uftrace_write.h \
+	utils/format/uftrace_write_dir.c \
+	utils/format/uftrace_write_dir.h \
+	utils/format/uftrace_write_info.c \
+	utils/format/uftrace_write_info.h

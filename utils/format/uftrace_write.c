@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing a data directory in the uftrace format, version 4. */
+#include "utils/format/uftrace_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/format/uftrace_write_dir.h"
+#include "utils/format/uftrace_write_info.h"
+
+#define NSEC_PER_SEC UINT64_C(1000000000)
+#define INFO_RESERVE_BYTES 65536	/* so that info can be rewritten on a full disk */
+#define MAP_PATH_COLUMN 73		/* as in /proc/PID/maps: the longest line starts its path here */
+
+struct ftr_uftrace_dir {
+	int fd;
+	int task_fd;		/* task.txt */
+	char *path;		/* (owned) for messages */
+};
+
+static int file_write(int fd, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, bytes, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		bytes += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int file_create(const struct ftr_uftrace_dir *dir, const char *name, int flags)
+{
+	int fd = openat(dir->fd, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0644);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int file_store(struct ftr_uftrace_dir *dir, const char *name, const struct ftr_strbuf *sb)
+{
+	int fd, ret;
+
+	if (sb->failed)
+		return -ENOMEM;
+	fd = file_create(dir, name, O_TRUNC);
+	if (fd < 0)
+		return fd;
+	ret = file_write(fd, ftr_strbuf_str(sb), sb->len);
+	close(fd);
+	return ret;
+}
+
+/* One write(2) a line: a reader never sees half of one. */
+static int line_append(int fd, struct ftr_strbuf *sb)
+{
+	int ret = sb->failed ? -ENOMEM : file_write(fd, ftr_strbuf_str(sb), sb->len);
+
+	ftr_strbuf_fini(sb);
+	return ret;
+}
+
+static void put_head(struct ftr_strbuf *sb, const char *word, uint64_t time_ns)
+{
+	ftr_strbuf_init(sb);
+	ftr_strbuf_printf(sb, "%s timestamp=%" PRIu64 ".%09" PRIu64, word, time_ns / NSEC_PER_SEC,
+			  time_ns % NSEC_PER_SEC);
+}
+
+int ftr_uftrace_dir_open(struct ftr_uftrace_dir **out, const char *path, struct ftr_err *err)
+{
+	struct ftr_uftrace_dir *dir = calloc(1, sizeof(*dir));
+	size_t len = strlen(path);
+	int ret;
+
+	if (dir == NULL)
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", path);
+	dir->fd = dir->task_fd = -1;
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	dir->path = strndup(path, len);
+	ret = dir->path == NULL ? ftr_err_set(err, ENOMEM, "%s: out of memory", path)
+				: ftr_uftrace_dir_make_room(dir->path, err);
+	if (ret < 0)
+		goto out;
+	if (mkdir(dir->path, 0755) < 0 && errno != EEXIST) {
+		ret = ftr_err_set(err, errno, "%s: cannot create the data directory: %s",
+				  dir->path, strerror(errno));
+		goto out;
+	}
+	dir->fd = open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir->fd >= 0)
+		dir->task_fd = file_create(dir, "task.txt", O_APPEND);
+	if (dir->task_fd < 0) {
+		ret = ftr_err_set(err, errno, "%s/task.txt: %s", dir->path, strerror(errno));
+		goto out;
+	}
+	*out = dir;
+	dir = NULL;
+out:
+	ftr_uftrace_dir_close(dir);
+	return ret;
+}
+
+void ftr_uftrace_dir_close(struct ftr_uftrace_dir *dir)
+{
+	if (dir == NULL)
+		return;
+	if (dir->task_fd >= 0)
+		close(dir->task_fd);
+	if (dir->fd >= 0)
+		close(dir->fd);
+	free(dir->path);
+	free(dir);
+}
+
+int ftr_uftrace_dir_fd(const struct ftr_uftrace_dir *dir)
+{
+	return dir->fd;
+}
+
+/* On a full disk no second file can be made: then the old one's reserved blocks are overwritten. */
+static int info_overwrite(struct ftr_uftrace_dir *dir, const struct ftr_strbuf *sb)
+{
+	int fd = file_create(dir, "info", 0);
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ret = file_write(fd, ftr_strbuf_str(sb), sb->len);
+	if (ret == 0 && ftruncate(fd, (off_t)sb->len) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static int info_create(struct ftr_uftrace_dir *dir, const struct ftr_strbuf *sb)
+{
+	int fd = file_create(dir, "info", O_TRUNC);
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	/* Best effort: a file system without fallocate only has the less safe rewrite. */
+	(void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, INFO_RESERVE_BYTES);
+	ret = file_write(fd, ftr_strbuf_str(sb), sb->len);
+	close(fd);
+	return ret;
+}
+
+static int info_replace(struct ftr_uftrace_dir *dir, const struct ftr_strbuf *sb)
+{
+	int ret = file_store(dir, "info.new", sb);
+
+	if (ret == 0 && renameat(dir->fd, "info.new", dir->fd, "info") < 0)
+		ret = -errno;
+	if (ret == 0)
+		return 0;
+	unlinkat(dir->fd, "info.new", 0);
+	return info_overwrite(dir, sb);
+}
+
+int ftr_uftrace_dir_info(struct ftr_uftrace_dir *dir, const struct ftr_info *info,
+			 struct ftr_err *err)
+{
+	struct ftr_strbuf sb;
+	int ret;
+
+	ftr_strbuf_init(&sb);
+	ftr_uftrace_info_format(&sb, info);
+	if (sb.failed)
+		ret = -ENOMEM;
+	else if (faccessat(dir->fd, "info", F_OK, 0) < 0)
+		ret = info_create(dir, &sb);
+	else
+		ret = info_replace(dir, &sb);
+	ftr_strbuf_fini(&sb);
+	if (ret < 0)
+		return ftr_err_set(err, -ret, "%s/info: %s", dir->path, strerror(-ret));
+	return 0;
+}
+
+static void put_map(struct ftr_strbuf *sb, const struct ftr_uftrace_map *map)
+{
+	size_t start = sb->len;
+
+	ftr_strbuf_printf(sb, "%08" PRIx64 "-%08" PRIx64 " %.4s 00000000 00:00 0 ", map->start,
+			  map->end, map->prot);
+	while (sb->len - start < MAP_PATH_COLUMN && !sb->failed)
+		ftr_strbuf_putc(sb, ' ');
+	ftr_strbuf_puts(sb, map->path);
+	if (map->build_id != NULL && map->build_id[0] != '\0')
+		ftr_strbuf_printf(sb, " build-id:%s", map->build_id);
+	ftr_strbuf_putc(sb, '\n');
+}
+
+int ftr_uftrace_dir_map(struct ftr_uftrace_dir *dir, const char *sid,
+			const struct ftr_uftrace_map *maps, size_t nr, struct ftr_err *err)
+{
+	struct ftr_strbuf sb;
+	char name[32];
+	size_t i;
+	int ret;
+
+	snprintf(name, sizeof(name), "sid-%.16s.map", sid);
+	ftr_strbuf_init(&sb);
+	for (i = 0; i < nr; i++)
+		put_map(&sb, &maps[i]);
+	ret = file_store(dir, name, &sb);
+	ftr_strbuf_fini(&sb);
+	if (ret < 0)
+		return ftr_err_set(err, -ret, "%s/%s: %s", dir->path, name, strerror(-ret));
+	return 0;
+}
+
+int ftr_uftrace_dir_session(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t pid,
+			    const char *sid, const char *exename)
+{
+	struct ftr_strbuf sb;
+
+	put_head(&sb, "SESS", time_ns);
+	ftr_strbuf_printf(&sb, " pid=%d sid=%.16s exename=\"%s\"\n", pid, sid, exename);
+	return line_append(dir->task_fd, &sb);
+}
+
+int ftr_uftrace_dir_task(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t tid, int32_t pid)
+{
+	struct ftr_strbuf sb;
+
+	put_head(&sb, "TASK", time_ns);
+	ftr_strbuf_printf(&sb, " tid=%d pid=%d\n", tid, pid);
+	return line_append(dir->task_fd, &sb);
+}
+
+int ftr_uftrace_dir_fork(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t pid, int32_t ppid)
+{
+	struct ftr_strbuf sb;
+
+	put_head(&sb, "FORK", time_ns);
+	ftr_strbuf_printf(&sb, " pid=%d ppid=%d\n", pid, ppid);
+	return line_append(dir->task_fd, &sb);
+}
+
+int ftr_uftrace_dir_dlopen(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t tid,
+			   const char *sid, uint64_t base, const char *path)
+{
+	struct ftr_strbuf sb;
+
+	put_head(&sb, "DLOP", time_ns);
+	ftr_strbuf_printf(&sb, " tid=%d sid=%.16s base=%" PRIx64 " libname=\"%s\"\n", tid, sid,
+			  base, path);
+	return line_append(dir->task_fd, &sb);
+}
+
+int ftr_uftrace_dir_event(struct ftr_uftrace_dir *dir, uint32_t id, const char *name)
+{
+	int fd = file_create(dir, "events.txt", O_APPEND);
+	struct ftr_strbuf sb;
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ftr_strbuf_init(&sb);
+	ftr_strbuf_printf(&sb, "EVENT: %u %s\n", id, name);
+	ret = line_append(fd, &sb);
+	close(fd);
+	return ret;
+}
+
+/* The part of a path after its last slash. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* What tells modules of one base name apart: the build-id's start, else a sum of the path. */
+static void clash_suffix(char suffix[5], const struct ftr_symtab *tab)
+{
+	const unsigned char *p;
+	uint16_t sum = 0;
+
+	if (tab->build_id != NULL && strlen(tab->build_id) >= 4) {
+		snprintf(suffix, 5, "%.4s", tab->build_id);
+		return;
+	}
+	for (p = (const unsigned char *)tab->path; *p != '\0'; p++)
+		sum = (uint16_t)(sum + *p);
+	snprintf(suffix, 5, "%04x", sum);
+}
+
+static int symbols_store(struct ftr_uftrace_dir *dir, const struct ftr_symtab *tab,
+			 const char *name)
+{
+	int fd = file_create(dir, name, O_EXCL);
+	struct ftr_ostream out;
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ret = ftr_ostream_from_fd(&out, fd, name);
+	if (ret == 0) {
+		ret = ftr_symtab_store_text(tab, &out);
+		if (ftr_ostream_close(&out, NULL) < 0 && ret == 0)
+			ret = -EIO;
+	}
+	close(fd);
+	return ret;
+}
+
+int ftr_uftrace_dir_symbols(struct ftr_uftrace_dir *dir, const struct ftr_symtab *tab,
+			    struct ftr_err *err)
+{
+	char name[NAME_MAX + 1], suffix[5];
+	const char *base = base_name(tab->path);
+	int ret;
+
+	snprintf(name, sizeof(name), "%.200s.sym", base);
+	ret = symbols_store(dir, tab, name);
+	if (ret == -EEXIST) {
+		clash_suffix(suffix, tab);
+		snprintf(name, sizeof(name), "%.200s-%s.sym", base, suffix);
+		ret = symbols_store(dir, tab, name);
+	}
+	if (ret < 0)
+		return ftr_err_set(err, -ret, "%s/%s: %s", dir->path, name, strerror(-ret));
+	return 0;
+}
+
+int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d.dat", tid);
+	return file_create(dir, name, O_APPEND);
+}
+
+/* A write that stopped inside a record: cut the file back to whole ones. */
+static void dat_align(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && st.st_size % (off_t)sizeof(struct ftr_record) != 0)
+		(void)!ftruncate(fd, st.st_size - st.st_size % (off_t)sizeof(struct ftr_record));
+}
+
+size_t ftr_uftrace_dat_append(int fd, const struct ftr_record *records, size_t nr, int *code)
+{
+	const char *bytes = (const char *)records;
+	size_t done = 0, all = nr * sizeof(*records);
+
+	*code = 0;
+	while (done < all) {
+		ssize_t n = write(fd, bytes + done, all - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			*code = n < 0 ? errno : ENOSPC;
+			dat_align(fd);
+			break;
+		}
+		done += (size_t)n;
+	}
+	return done / sizeof(*records);
+}
