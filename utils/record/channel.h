@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The recorder's end of the channel (utils/proto/channel.h): one message, one reply, a connection. */
+#ifndef FTR_RECORD_CHANNEL_H
+#define FTR_RECORD_CHANNEL_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/proto/channel.h"
+
+#define FTR_CHANNEL_WAITING_MAX 32	/* connections that have not sent their message yet */
+#define FTR_CHANNEL_NAME_MAX 48
+
+struct ftr_channel {
+	int  fd;				/* listening */
+	char name[FTR_CHANNEL_NAME_MAX];	/* for FTR_CHANNEL_ENV */
+	int  waiting[FTR_CHANNEL_WAITING_MAX];	/* accepted, oldest first */
+	unsigned waiting_nr;
+};
+
+/* A message that arrived, checked: sizes are right, path ends in NUL. */
+struct ftr_channel_request {
+	struct ftr_channel_message message;
+	char  path[FTR_CHANNEL_PATH_MAX + 1];
+	int   fd;		/* (owned by the receiver) what came with it, or -1 */
+	int   sock;		/* for ftr_channel_reply, once */
+	pid_t pid;		/* the sender's process in our namespace */
+	uid_t uid;
+};
+
+int  ftr_channel_open(struct ftr_channel *channel, struct ftr_err *err);
+void ftr_channel_close(struct ftr_channel *channel);
+
+/* The next message, without waiting: true and @request is filled, or false. */
+bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *request);
+
+/* Answer and hang up.  @fd goes along when it is not -1; @reason (nullable) makes it a refusal. */
+void ftr_channel_reply(struct ftr_channel_request *request, uint64_t base, int fd,
+		       const char *reason);
+
+#endif /* FTR_RECORD_CHANNEL_H */

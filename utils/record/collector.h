@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A collector: how the recorder gets records from one kind of source.  One const struct per source,
+ * listed in collectors.def.  Members that a source has no use for are NULL.
+ */
+#ifndef FTR_RECORD_COLLECTOR_H
+#define FTR_RECORD_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/proto/control.h"
+#include "utils/record/store.h"
+#include "utils/record/tick.h"
+
+/* What every collector may use; lives as long as the recording. */
+struct ftr_recording {
+	struct ftr_store *store;
+	struct ftr_diag *diag;			/* (nullable) */
+	const struct ftr_control *control;	/* ring size, clock, ... */
+	const struct ftr_tick_map *ticks;
+};
+
+/* A task has reported itself. */
+struct ftr_task_start {
+	struct ftr_store_task *task;
+	int32_t  pid;		/* in our namespace */
+	int	 fd;		/* (owned by the collector) a ring, or -1 */
+	uint64_t ring_id;	/* 0, or the ring to go on with */
+};
+
+struct ftr_collector {
+	const char *name;
+
+	/* Make the state of a recording; NULL with a description. */
+	void *(*open)(const struct ftr_recording *recording, struct ftr_err *err);
+	/* Write what is left, and release. */
+	void (*close)(void *self);
+
+	/* A task starts: *ring_id is the answer.  -errno: the task is refused. */
+	int (*task)(void *self, const struct ftr_task_start *start, uint64_t *ring_id,
+		    struct ftr_err *err);
+	/* The program image of @pid is gone (exec, or the end): nothing new comes of it. */
+	void (*image_end)(void *self, int32_t pid);
+	/* Move what is there to the store.  Returns how full the fullest source was, in percent. */
+	unsigned (*drain)(void *self);
+	/* May a process that has not reported itself still write to a source? */
+	bool (*is_shared)(void *self);
+};
+
+/* Iterate over collectors.def: *pos starts at 0; NULL at the end. */
+const struct ftr_collector *ftr_collector_next(unsigned *pos);
+
+#endif /* FTR_RECORD_COLLECTOR_H */

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* The collector of the runtime's rings: one a task, drained in turn through one buffer. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "utils/base/vec.h"
+#include "utils/record/collector.h"
+#include "utils/record/ring.h"
+
+/* Fits the second-level cache; larger writes gain nothing. */
+#define CHUNK_RECORDS 16384u
+
+struct source {
+	struct ftr_ring ring;
+	struct ftr_convert convert;
+	struct ftr_store_task *task;
+	uint64_t id;
+	int32_t pid;
+	bool is_ended;		/* unmapped; only its sharing is still of interest */
+};
+
+struct ring_collector {
+	const struct ftr_recording *recording;
+	FTR_VEC(struct source *) sources;	/* (owned) */
+	struct ftr_record *chunk;		/* (owned) CHUNK_RECORDS */
+	uint64_t last_id;
+};
+
+static void *ring_open(const struct ftr_recording *recording, struct ftr_err *err)
+{
+	struct ring_collector *self = calloc(1, sizeof(*self));
+
+	if (self != NULL)
+		self->chunk = malloc(CHUNK_RECORDS * sizeof(*self->chunk));
+	if (self == NULL || self->chunk == NULL) {
+		free(self);
+		ftr_err_set(err, ENOMEM, "ring collector: out of memory");
+		return NULL;
+	}
+	self->recording = recording;
+	return self;
+}
+
+/* What conversion found besides records goes to the store's counts. */
+static void tell_lost(struct ring_collector *self, struct source *source, uint64_t lost,
+		      uint64_t bad)
+{
+	struct ftr_store *store = self->recording->store;
+
+	if (source->convert.lost != lost)
+		store->ops->lost(store, source->task, source->convert.lost - lost,
+				 FTR_LOST_NO_ROOM);
+	if (source->convert.bad == bad)
+		return;
+	store->ops->lost(store, source->task, source->convert.bad - bad, FTR_LOST_DAMAGED);
+	if (bad == 0)
+		ftr_diag_warn(self->recording->diag, "task %d: its ring holds what is no record; "
+			      "such slots are skipped", source->task->tid);
+}
+
+/* One chunk; returns records moved. */
+static size_t source_move(struct ring_collector *self, struct source *source)
+{
+	struct ftr_store *store = self->recording->store;
+	struct ftr_convert before = source->convert;
+	size_t nr = ftr_ring_take(&source->ring, &source->convert, self->recording->ticks,
+				  self->chunk, CHUNK_RECORDS);
+
+	if (source->convert.events != before.events)
+		store->ops->events(store);
+	if (nr != 0)
+		store->ops->append(store, source->task, self->chunk, nr);
+	tell_lost(self, source, before.lost, before.bad);
+	return nr;
+}
+
+/* At most one ring's size at a time, so that no task keeps the others waiting.  Returns bytes. */
+static uint64_t source_drain(struct ring_collector *self, struct source *source)
+{
+	uint64_t bytes = 0;
+	size_t nr;
+
+	do {
+		nr = source_move(self, source);
+		bytes += nr * sizeof(struct ftr_record);
+	} while (nr == CHUNK_RECORDS && bytes < source->ring.size_bytes);
+	return bytes;
+}
+
+/* The oldest records are gone, nobody knows how many: say so at the time of the first that is left. */
+static void put_lost_unknown(struct ring_collector *self, struct source *source)
+{
+	struct ftr_store *store = self->recording->store;
+	size_t nr = ftr_ring_take(&source->ring, &source->convert, self->recording->ticks,
+				  self->chunk + 1, 1);
+
+	self->chunk[0].time = nr != 0 ? self->chunk[1].time : source->convert.last_ns;
+	self->chunk[0].word = ftr_record_word(FTR_RECORD_LOST, 0, 0);
+	store->ops->append(store, source->task, self->chunk, 1 + nr);
+}
+
+/* The producer is dead: take all that it had committed. */
+static void source_finish(struct ring_collector *self, struct source *source)
+{
+	if (self->recording->control->on_full == FTR_ON_FULL_OVERWRITE) {
+		if (ftr_ring_end_overwritten(&source->ring))
+			put_lost_unknown(self, source);
+	} else {
+		source_drain(self, source);
+		ftr_ring_end(&source->ring);
+	}
+	source_drain(self, source);
+	source->convert.depth = FTR_DEPTH_UNKNOWN;
+}
+
+static void source_free(struct source *source)
+{
+	ftr_ring_close(&source->ring);
+	free(source);
+}
+
+static struct source *source_find(struct ring_collector *self, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < self->sources.nr; i++) {
+		if (self->sources.v[i]->id == id)
+			return self->sources.v[i];
+	}
+	return NULL;
+}
+
+static void source_assign(struct source *source, const struct ftr_task_start *start)
+{
+	source->task = start->task;
+	source->convert = (struct ftr_convert){
+		.last_ns = start->task->last_ns,
+		.depth = FTR_DEPTH_UNKNOWN,
+	};
+}
+
+/* A ring outlives its task: the next one of the process goes on in it. */
+static int source_renew(struct ring_collector *self, const struct ftr_task_start *start,
+			struct ftr_err *err)
+{
+	struct source *source = source_find(self, start->ring_id);
+
+	if (start->fd >= 0)
+		close(start->fd);
+	if (source == NULL || source->pid != start->pid || source->is_ended)
+		return ftr_err_set(err, ENOENT, "no such ring");
+	source_finish(self, source);
+	if (source->task != start->task)
+		self->recording->store->ops->rest(self->recording->store, source->task);
+	source_assign(source, start);
+	ftr_ring_renew(&source->ring);
+	return 0;
+}
+
+static int ring_task(void *arg, const struct ftr_task_start *start, uint64_t *ring_id,
+		     struct ftr_err *err)
+{
+	struct ring_collector *self = arg;
+	struct source *source;
+	int ret;
+
+	*ring_id = start->ring_id;
+	if (start->ring_id != 0)
+		return source_renew(self, start, err);
+	if (start->fd < 0)
+		return ftr_err_set(err, EBADMSG, "a task without a ring");
+	source = calloc(1, sizeof(*source));
+	if (source == NULL || ftr_vec_reserve(&self->sources, self->sources.nr + 1) < 0) {
+		free(source);
+		close(start->fd);
+		return ftr_err_set(err, ENOMEM, "ring: out of memory");
+	}
+	ret = ftr_ring_open(&source->ring, start->fd, self->recording->control->ring_bytes, err);
+	if (ret < 0) {
+		free(source);
+		return ret;
+	}
+	source->id = *ring_id = ++self->last_id;
+	source->pid = start->pid;
+	source_assign(source, start);
+	(void)ftr_vec_push(&self->sources, source);
+	return 0;
+}
+
+/* A forked child that has not called anything yet still has its parent's rings mapped. */
+static void ring_image_end(void *arg, int32_t pid)
+{
+	struct ring_collector *self = arg;
+	size_t kept = 0, i;
+
+	for (i = 0; i < self->sources.nr; i++) {
+		struct source *source = self->sources.v[i];
+
+		if (source->pid != pid || source->is_ended) {
+			self->sources.v[kept++] = source;
+			continue;
+		}
+		source_finish(self, source);
+		self->recording->store->ops->rest(self->recording->store, source->task);
+		if (ftr_ring_is_shared(&source->ring)) {
+			source->is_ended = true;
+			self->sources.v[kept++] = source;
+		} else {
+			source_free(source);
+		}
+	}
+	self->sources.nr = kept;
+}
+
+static unsigned ring_drain(void *arg)
+{
+	struct ring_collector *self = arg;
+	unsigned percent_max = 0;
+	size_t i;
+
+	if (self->recording->control->on_full == FTR_ON_FULL_OVERWRITE)
+		return 0;
+	for (i = 0; i < self->sources.nr; i++) {
+		struct source *source = self->sources.v[i];
+		unsigned percent;
+
+		if (source->is_ended)
+			continue;
+		percent = (unsigned)(source_drain(self, source) * 100 / source->ring.size_bytes);
+		if (percent > percent_max)
+			percent_max = percent;
+	}
+	return percent_max;
+}
+
+static bool ring_is_shared(void *arg)
+{
+	struct ring_collector *self = arg;
+	size_t kept = 0, i;
+
+	for (i = 0; i < self->sources.nr; i++) {
+		struct source *source = self->sources.v[i];
+
+		if (source->is_ended && !ftr_ring_is_shared(&source->ring))
+			source_free(source);
+		else
+			self->sources.v[kept++] = source;
+	}
+	self->sources.nr = kept;
+	return kept != 0;
+}
+
+static void ring_close(void *arg)
+{
+	struct ring_collector *self = arg;
+	size_t i;
+
+	for (i = 0; i < self->sources.nr; i++) {
+		if (!self->sources.v[i]->is_ended)
+			source_finish(self, self->sources.v[i]);
+		source_free(self->sources.v[i]);
+	}
+	ftr_vec_fini(&self->sources);
+	free(self->chunk);
+	free(self);
+}
+
+const struct ftr_collector ftr_collector_ring = {
+	.name	   = "ring",
+	.open	   = ring_open,
+	.close	   = ring_close,
+	.task	   = ring_task,
+	.image_end = ring_image_end,
+	.drain	   = ring_drain,
+	.is_shared = ring_is_shared,
+};

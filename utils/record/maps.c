@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* The modules of a process, from /proc/PID/maps. */
+#include "utils/record/maps.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DELETED " (deleted)"
+
+struct line {
+	uint64_t start, end;
+	char prot[5];
+	const char *path;
+	size_t path_len;
+};
+
+/* "START-END PROT OFFSET DEV INODE   PATH"; the path may hold blanks. */
+static bool line_parse(struct line *line, const char *s, size_t len)
+{
+	char head[128];
+	int path_at = 0;
+	size_t head_len = len < sizeof(head) - 1 ? len : sizeof(head) - 1;
+
+	memcpy(head, s, head_len);
+	head[head_len] = '\0';
+	if (sscanf(head, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n", &line->start, &line->end,
+		   line->prot, &path_at) < 3 || path_at == 0)
+		return false;
+	line->path = s + path_at;
+	line->path_len = len - (size_t)path_at;
+	return line->start < line->end;
+}
+
+static bool path_is_wanted(const struct line *line)
+{
+	if (line->path_len == 7 && memcmp(line->path, "[stack]", 7) == 0)
+		return true;
+	return line->path_len > 0 && line->path[0] == '/';
+}
+
+static size_t path_trim(const struct line *line)
+{
+	size_t cut = strlen(DELETED);
+
+	if (line->path_len > cut &&
+	    memcmp(line->path + line->path_len - cut, DELETED, cut) == 0)
+		return line->path_len - cut;
+	return line->path_len;
+}
+
+static struct ftr_maps_range *range_find(struct ftr_maps *maps, const char *path, size_t len)
+{
+	size_t i;
+
+	for (i = maps->ranges.nr; i-- > 0;) {
+		struct ftr_maps_range *range = &maps->ranges.v[i];
+
+		if (strncmp(range->path, path, len) == 0 && range->path[len] == '\0')
+			return range;
+	}
+	return NULL;
+}
+
+static int range_add(struct ftr_maps *maps, const struct line *line)
+{
+	size_t len = path_trim(line);
+	struct ftr_maps_range *range = range_find(maps, line->path, len);
+	struct ftr_maps_range fresh = { .start = line->start, .end = line->end };
+
+	if (range != NULL) {
+		range->end = line->end;
+		if (strchr(range->prot, 'x') == NULL && strchr(line->prot, 'x') != NULL)
+			memcpy(range->prot, line->prot, sizeof(range->prot));
+		return 0;
+	}
+	fresh.path = strndup(line->path, len);
+	if (fresh.path == NULL)
+		return -ENOMEM;
+	memcpy(fresh.prot, line->prot, sizeof(fresh.prot));
+	if (ftr_vec_push(&maps->ranges, fresh) < 0) {
+		free(fresh.path);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Data files have no functions. */
+static void drop_data_files(struct ftr_maps *maps)
+{
+	size_t kept = 0, i;
+
+	for (i = 0; i < maps->ranges.nr; i++) {
+		struct ftr_maps_range *range = &maps->ranges.v[i];
+
+		if (range->path[0] == '/' && strchr(range->prot, 'x') == NULL)
+			free(range->path);
+		else
+			maps->ranges.v[kept++] = *range;
+	}
+	maps->ranges.nr = kept;
+}
+
+int ftr_maps_parse(struct ftr_maps *maps, const char *text, size_t len)
+{
+	const char *end = text + len;
+	struct line line;
+	int ret = 0;
+
+	memset(maps, 0, sizeof(*maps));
+	while (text < end && ret == 0) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		const char *stop = newline != NULL ? newline : end;
+
+		if (line_parse(&line, text, (size_t)(stop - text)) && path_is_wanted(&line))
+			ret = range_add(maps, &line);
+		text = stop + 1;
+	}
+	drop_data_files(maps);
+	if (ret < 0)
+		ftr_maps_fini(maps);
+	return ret;
+}
+
+int ftr_maps_load(struct ftr_maps *maps, int32_t pid, struct ftr_err *err)
+{
+	char name[64], *text = NULL;
+	size_t cap = 0, len = 0, n;
+	FILE *file;
+	int ret = 0;
+
+	memset(maps, 0, sizeof(*maps));
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	file = fopen(name, "re");
+	if (file == NULL)
+		return ftr_err_set(err, errno, "%s: %s", name, strerror(errno));
+	do {
+		if (cap - len < 4096) {
+			char *grown = realloc(text, cap = cap * 2 + 16384);
+
+			if (grown == NULL) {
+				ret = ftr_err_set(err, ENOMEM, "%s: out of memory", name);
+				goto out;
+			}
+			text = grown;
+		}
+		n = fread(text + len, 1, cap - len, file);
+		len += n;
+	} while (n > 0);
+	ret = ftr_maps_parse(maps, text, len);
+out:
+	free(text);
+	fclose(file);
+	return ret;
+}
+
+void ftr_maps_fini(struct ftr_maps *maps)
+{
+	size_t i;
+
+	for (i = 0; i < maps->ranges.nr; i++)
+		free(maps->ranges.v[i].path);
+	ftr_vec_fini(&maps->ranges);
+}

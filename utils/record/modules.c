@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* The ELF files mapped in traced processes. */
+#include "utils/record/modules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "utils/object/symtab.h"
+
+static struct ftr_module_file *file_find(const struct ftr_modules *modules, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < modules->files.nr; i++) {
+		if (strcmp(modules->files.v[i]->path, path) == 0)
+			return modules->files.v[i];
+	}
+	return NULL;
+}
+
+static void file_free(struct ftr_module_file *file)
+{
+	free(file->path);
+	free(file);
+}
+
+static struct ftr_module_file *file_add(struct ftr_modules *modules, const char *path)
+{
+	struct ftr_module_file *file = calloc(1, sizeof(*file));
+
+	if (file == NULL)
+		return NULL;
+	file->path = strdup(path);
+	if (file->path == NULL || ftr_vec_push(&modules->files, file) < 0) {
+		file_free(file);
+		return NULL;
+	}
+	file->is_readable = ftr_elf_info_load(&file->elf, path, NULL) == 0;
+	file->is_wanted = file->is_readable && file->elf.hooks != 0;
+	return file;
+}
+
+const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool is_wanted)
+{
+	struct ftr_module_file *file = file_find(modules, path);
+
+	if (file == NULL)
+		file = file_add(modules, path);
+	if (file == NULL || !file->is_readable)
+		return "";
+	file->is_wanted |= is_wanted;
+	return file->elf.build_id;
+}
+
+static void store_one(const struct ftr_module_file *file, struct ftr_uftrace_dir *dir)
+{
+	struct ftr_symtab tab;
+
+	ftr_symtab_init(&tab);
+	if (ftr_symtab_load_elf(&tab, file->path, NULL) == 0) {
+		if (tab.path == NULL)
+			tab.path = file->path;
+		if (tab.build_id == NULL && file->elf.build_id[0] != '\0')
+			tab.build_id = file->elf.build_id;
+		ftr_uftrace_dir_symbols(dir, &tab, NULL);
+	}
+	ftr_symtab_fini(&tab);
+}
+
+static bool is_due(const struct ftr_module_file *file)
+{
+	return file->is_wanted && !file->is_stored;
+}
+
+static void helper_run(const struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
+{
+	size_t i;
+
+	for (i = 0; i < modules->files.nr; i++) {
+		if (is_due(modules->files.v[i]))
+			store_one(modules->files.v[i], dir);
+	}
+}
+
+void ftr_modules_store(struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
+{
+	size_t i, due = 0;
+	pid_t pid;
+
+	for (i = 0; i < modules->files.nr; i++)
+		due += is_due(modules->files.v[i]);
+	if (due == 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		helper_run(modules, dir);
+		_exit(0);
+	}
+	if (pid < 0)
+		helper_run(modules, dir);
+	else
+		(void)ftr_vec_push(&modules->helpers, pid);
+	for (i = 0; i < modules->files.nr; i++)
+		modules->files.v[i]->is_stored = modules->files.v[i]->is_wanted;
+}
+
+void ftr_modules_fini(struct ftr_modules *modules)
+{
+	size_t i;
+
+	for (i = 0; i < modules->helpers.nr; i++) {
+		while (waitpid(modules->helpers.v[i], NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	ftr_vec_fini(&modules->helpers);
+	for (i = 0; i < modules->files.nr; i++)
+		file_free(modules->files.v[i]);
+	ftr_vec_fini(&modules->files);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ELF files mapped in traced processes: each is looked at once, and the symbols of those that are
+ * instrumented are written by a helper process, so that reading a large file delays
+ * no task and a damaged one harms no recording.
+ */
+#ifndef FTR_RECORD_MODULES_H
+#define FTR_RECORD_MODULES_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/base/vec.h"
+#include "utils/format/uftrace_write.h"
+#include "utils/object/elf.h"
+
+struct ftr_module_file {
+	char *path;			/* (owned) */
+	struct ftr_elf_info elf;
+	bool is_readable;		/* elf is filled */
+	bool is_wanted;			/* its symbols are needed */
+	bool is_stored;			/* and have been given to a helper */
+};
+
+struct ftr_modules {
+	FTR_VEC(struct ftr_module_file *) files;	/* (owned) */
+	FTR_VEC(pid_t) helpers;		/* still at work */
+};
+
+/*
+ * Look at the file of @path unless that was done before.  @is_wanted: its symbols are needed even if
+ * it is not instrumented.  Returns its build-id in hex, "" = none; (borrowed) for good.
+ */
+const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool is_wanted);
+
+/* Start a helper for the wanted files that have none yet. */
+void ftr_modules_store(struct ftr_modules *modules, struct ftr_uftrace_dir *dir);
+
+/* Wait for the helpers, and release. */
+void ftr_modules_fini(struct ftr_modules *modules);
+
+#endif /* FTR_RECORD_MODULES_H */

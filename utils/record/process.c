@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* The traced processes. */
+#include "utils/record/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void ftr_processes_fini(struct ftr_processes *processes)
+{
+	while (processes->all.nr > 0)
+		ftr_process_remove(processes, processes->all.v[0]);
+	ftr_vec_fini(&processes->all);
+}
+
+struct ftr_process *ftr_process_find(const struct ftr_processes *processes, int32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < processes->all.nr; i++) {
+		if (processes->all.v[i]->pid == pid)
+			return processes->all.v[i];
+	}
+	return NULL;
+}
+
+struct ftr_process *ftr_process_find_own(const struct ftr_processes *processes, int32_t own_pid)
+{
+	size_t i;
+
+	for (i = 0; i < processes->all.nr; i++) {
+		if (processes->all.v[i]->own_pid == own_pid)
+			return processes->all.v[i];
+	}
+	return NULL;
+}
+
+static void process_watch(const struct ftr_processes *processes, struct ftr_process *process)
+{
+	struct epoll_event event = {
+		.events = EPOLLIN,
+		.data.u64 = FTR_PROCESS_EPOLL_TAG | (uint32_t)process->pid,
+	};
+
+	process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+	if (process->pidfd >= 0)
+		epoll_ctl(processes->epoll_fd, EPOLL_CTL_ADD, process->pidfd, &event);
+}
+
+struct ftr_process *ftr_process_get(struct ftr_processes *processes, int32_t pid, int32_t own_pid)
+{
+	struct ftr_process *process = ftr_process_find(processes, pid);
+
+	if (process != NULL)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (process == NULL || ftr_vec_push(&processes->all, process) < 0) {
+		free(process);
+		return NULL;
+	}
+	process->pid = pid;
+	process->own_pid = own_pid;
+	process_watch(processes, process);
+	return process;
+}
+
+bool ftr_process_has_ended(const struct ftr_process *process)
+{
+	struct pollfd poll_fd = { .fd = process->pidfd, .events = POLLIN };
+
+	if (process->pidfd < 0)
+		return true;
+	return poll(&poll_fd, 1, 0) > 0;
+}
+
+void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *process)
+{
+	size_t i;
+
+	for (i = 0; i < processes->all.nr && processes->all.v[i] != process; i++)
+		;
+	if (i == processes->all.nr)
+		return;
+	processes->all.v[i] = processes->all.v[--processes->all.nr];
+	if (process->pidfd >= 0)
+		close(process->pidfd);
+	free(process);
+}
+
+/* The value of "Key:" in a status file as text; false when there is none. */
+static bool status_value(const char *path, const char *key, char *value, size_t bytes)
+{
+	size_t key_len = strlen(key);
+	bool is_found = false;
+	char line[256];
+	FILE *file = fopen(path, "re");
+
+	if (file == NULL)
+		return false;
+	while (!is_found && fgets(line, sizeof(line), file) != NULL) {
+		is_found = strncmp(line, key, key_len) == 0 && line[key_len] == ':';
+		if (is_found)
+			snprintf(value, bytes, "%s", line + key_len + 1);
+	}
+	fclose(file);
+	return is_found;
+}
+
+int32_t ftr_process_parent(int32_t pid)
+{
+	char path[64], value[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return status_value(path, "PPid", value, sizeof(value)) ? atoi(value) : 0;
+}
+
+/* NSpid lists the thread's number in each namespace, the innermost last. */
+static bool thread_is(int32_t pid, int32_t tid, int32_t own_tid)
+{
+	char path[64], value[128], *last, *rest;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	if (!status_value(path, "NSpid", value, sizeof(value)))
+		return tid == own_tid;
+	value[strcspn(value, "\n")] = '\0';
+	last = strrchr(value, '\t');
+	return strtol(last != NULL ? last + 1 : value, &rest, 10) == own_tid;
+}
+
+int32_t ftr_process_thread(int32_t pid, int32_t own_tid)
+{
+	struct dirent *entry;
+	int32_t found = 0;
+	char path[64];
+	DIR *dir;
+
+	if (thread_is(pid, own_tid, own_tid))
+		return own_tid;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (dir == NULL)
+		return 0;
+	while (found == 0 && (entry = readdir(dir)) != NULL) {
+		int32_t tid = atoi(entry->d_name);
+
+		if (tid > 0 && thread_is(pid, tid, own_tid))
+			found = tid;
+	}
+	closedir(dir);
+	return found;
+}

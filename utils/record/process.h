@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The traced processes that have reported themselves, each watched through a pidfd. */
+#ifndef FTR_RECORD_PROCESS_H
+#define FTR_RECORD_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/vec.h"
+
+struct ftr_process {
+	int32_t pid;		/* in our namespace */
+	int32_t own_pid;	/* in its own */
+	int  pidfd;		/* (owned) readable once every thread has ended; -1: ended already */
+	char sid[17];		/* of its session; "" = inherited from nobody known */
+};
+
+struct ftr_processes {
+	FTR_VEC(struct ftr_process *) all;	/* (owned) alive ones */
+	int epoll_fd;				/* (borrowed) pidfds are added with their pid as data */
+};
+
+/* What epoll's data say: this, or a pid. */
+#define FTR_PROCESS_EPOLL_TAG (UINT64_C(1) << 32)
+
+void ftr_processes_fini(struct ftr_processes *processes);
+struct ftr_process *ftr_process_find(const struct ftr_processes *processes, int32_t pid);
+/* Also those that gave themselves this number in their own namespace; NULL = none. */
+struct ftr_process *ftr_process_find_own(const struct ftr_processes *processes, int32_t own_pid);
+/* Find or add; NULL when out of memory. */
+struct ftr_process *ftr_process_get(struct ftr_processes *processes, int32_t pid, int32_t own_pid);
+bool ftr_process_has_ended(const struct ftr_process *process);
+void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *process);
+
+/* The parent's pid as /proc says, 0 when that cannot be told. */
+int32_t ftr_process_parent(int32_t pid);
+/* The thread of @pid that calls itself @own_tid in its own namespace; 0 when there is none. */
+int32_t ftr_process_thread(int32_t pid, int32_t own_tid);
+
+#endif /* FTR_RECORD_PROCESS_H */

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Can this program be traced? */
+#include "utils/record/program.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define HOST_MACHINE EM_X86_64
+#define HOST_CLASS   ELFCLASS64
+#define HOST_NAME    "64-bit x86"
+#endif
+
+#define RUNTIME "libmcount.so"
+
+static bool is_executable_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The first executable file of this name along PATH; NULL = none. */
+static char *path_search(const char *name)
+{
+	const char *dirs = getenv("PATH");
+	char *path = NULL;
+
+	if (dirs == NULL)
+		dirs = "/bin:/usr/bin";
+	for (;;) {
+		size_t len = strcspn(dirs, ":");
+
+		if (asprintf(&path, "%.*s%s%s", (int)len, dirs, len > 0 ? "/" : "./", name) < 0)
+			return NULL;
+		if (is_executable_file(path))
+			return path;
+		free(path);
+		if (dirs[len] == '\0')
+			return NULL;
+		dirs += len + 1;
+	}
+}
+
+static int check_executable(const char *name, const char *path, struct ftr_err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return ftr_err_set(err, errno, "%s: %s", name, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return ftr_err_set(err, EACCES, "%s: is a directory: name the program in it", name);
+	if (!S_ISREG(st.st_mode))
+		return ftr_err_set(err, EACCES, "%s: is not a regular file", name);
+	if (access(path, X_OK) < 0)
+		return ftr_err_set(err, EACCES, "%s: is not executable: chmod +x it", name);
+	return 0;
+}
+
+/* The loader ignores LD_PRELOAD where the program gets rights that we do not have. */
+static int check_rights(const char *name, const char *path, struct ftr_err *err)
+{
+	struct stat st;
+	bool is_raised;
+
+	if (stat(path, &st) < 0)
+		return ftr_err_set(err, errno, "%s: %s", name, strerror(errno));
+	is_raised = ((st.st_mode & S_ISUID) != 0 && st.st_uid != getuid()) ||
+		    ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+		     st.st_gid != getgid()) ||
+		    (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
+	if (!is_raised)
+		return 0;
+	return ftr_err_set(err, ENOTSUP, "%s: is set-uid, set-gid or has capabilities, so the loader "
+			   "does not preload into it: trace a plain copy (cp it)", name);
+}
+
+/* "#!INTERPRETER [ARG]": the interpreter into @image; 0 when this is no script. */
+static int script_interpreter(const char *path, char *image, size_t bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char line[256], *start;
+	ssize_t len;
+
+	if (fd < 0)
+		return 0;
+	len = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (len < 3 || line[0] != '#' || line[1] != '!')
+		return 0;
+	line[len] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	start = line + 2 + strspn(line + 2, " \t");
+	start[strcspn(start, " \t")] = '\0';
+	snprintf(image, bytes, "%s", start);
+	return 1;
+}
+
+static int check_image(const struct ftr_program *program, const char *name, bool force,
+		       struct ftr_err *err)
+{
+	const struct ftr_elf_info *elf = &program->elf;
+
+	if (elf->elf_class != HOST_CLASS || elf->machine != HOST_MACHINE)
+		return ftr_err_set(err, ENOTSUP, "%s: is for another machine (ELF class %d, machine "
+				   "%d), this ftr traces " HOST_NAME ": build it for that", name,
+				   elf->elf_class == ELFCLASS32 ? 32 : 64, elf->machine);
+	if (elf->type != ET_EXEC && elf->type != ET_DYN)
+		return ftr_err_set(err, ENOEXEC, "%s: is no program (ELF type %d): link it", name,
+				   elf->type);
+	if (!elf->has_interp)
+		return ftr_err_set(err, ENOTSUP, "%s: is statically linked, libmcount cannot be "
+				   "preloaded into it: link it without -static", name);
+	if (elf->hooks == 0 && !force && program->is_script)
+		return ftr_err_set(err, ENOTSUP, "%s: is a script: what would be traced is its "
+				   "interpreter %s, which is not instrumented; --force runs it "
+				   "nevertheless", name, program->image);
+	if (elf->hooks == 0 && !force)
+		return ftr_err_set(err, ENOTSUP, "%s: is not instrumented: compile it with -pg, "
+				   "-pg -mfentry or -finstrument-functions (--force when only its "
+				   "libraries are)", name);
+	return 0;
+}
+
+static int image_find(struct ftr_program *program, const char *name, struct ftr_err *err)
+{
+	char image[PATH_MAX];
+
+	snprintf(image, sizeof(image), "%s", program->path);
+	program->is_script = script_interpreter(program->path, image, sizeof(image)) != 0;
+	if (program->is_script && access(image, X_OK) < 0)
+		return ftr_err_set(err, EACCES, "%s: is a script whose interpreter %s cannot be "
+				   "run: %s", name, image, strerror(errno));
+	program->image = realpath(image, NULL);
+	if (program->image == NULL)
+		return ftr_err_set(err, errno, "%s: %s", image, strerror(errno));
+	return 0;
+}
+
+int ftr_program_find(struct ftr_program *program, const char *name, bool force,
+		     struct ftr_err *err)
+{
+	int ret;
+
+	memset(program, 0, sizeof(*program));
+	program->path = strchr(name, '/') != NULL ? strdup(name) : path_search(name);
+	if (program->path == NULL)
+		return ftr_err_set(err, ENOENT, "%s: no such program along PATH%s", name,
+				   access(name, F_OK) == 0 ? ": did you mean ./? it is here" : "");
+	ret = check_executable(name, program->path, err);
+	if (ret == 0)
+		ret = image_find(program, name, err);
+	if (ret == 0)
+		ret = check_rights(name, program->image, err);
+	if (ret == 0 && ftr_elf_info_load(&program->elf, program->image, err) < 0)
+		ret = ftr_err_set(err, ENOEXEC, "%s: is no program that Linux can run (%s)", name,
+				  err->text);
+	if (ret == 0)
+		ret = check_image(program, name, force, err);
+	if (ret < 0)
+		ftr_program_fini(program);
+	return ret;
+}
+
+void ftr_program_fini(struct ftr_program *program)
+{
+	free(program->path);
+	free(program->image);
+	program->path = program->image = NULL;
+}
+
+/* Built and not installed, the runtime lies beside the executable. */
+static char *runtime_beside(void)
+{
+	char exe[PATH_MAX], *slash, *path = NULL;
+	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (len <= 0)
+		return NULL;
+	exe[len] = '\0';
+	slash = strrchr(exe, '/');
+	if (slash == NULL || asprintf(&path, "%.*s/" RUNTIME, (int)(slash - exe), exe) < 0)
+		return NULL;
+	if (access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+static int runtime_check(const struct ftr_program *program, const char *path, struct ftr_err *err)
+{
+	struct ftr_elf_info elf;
+
+	if (access(path, R_OK) < 0)
+		return ftr_err_set(err, errno, "%s: %s: install ftr, or name its directory with "
+				   "--libmcount-path", path, strerror(errno));
+	if (ftr_elf_info_load(&elf, path, err) < 0)
+		return ftr_err_set(err, ENOEXEC, "%s: cannot be loaded into a program (%s): install "
+				   "ftr again", path, err->text);
+	if (elf.elf_class != program->elf.elf_class || elf.machine != program->elf.machine ||
+	    elf.type != ET_DYN)
+		return ftr_err_set(err, ENOEXEC, "%s: is no library for %s: install the ftr of its "
+				   "architecture", path, program->image);
+	if (strpbrk(path, ": \t") != NULL)
+		return ftr_err_set(err, EINVAL, "%s: LD_PRELOAD cannot hold a path with blanks or "
+				   "colons: put ftr elsewhere", path);
+	return 0;
+}
+
+int ftr_program_runtime(const struct ftr_program *program, const char *dir, char **out,
+			struct ftr_err *err)
+{
+	char *path = NULL, *absolute;
+	int ret;
+
+	if (dir != NULL) {
+		if (asprintf(&path, "%s/" RUNTIME, dir) < 0)
+			return ftr_err_set(err, ENOMEM, "out of memory");
+	} else {
+		path = runtime_beside();
+		if (path == NULL)
+			path = strdup(FTR_PKGLIBDIR "/" RUNTIME);
+	}
+	if (path == NULL)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	absolute = realpath(path, NULL);	/* the program may change its directory and exec */
+	if (absolute != NULL) {
+		free(path);
+		path = absolute;
+	}
+	ret = runtime_check(program, path, err);
+	if (ret < 0)
+		free(path);
+	else
+		*out = path;
+	return ret;
+}

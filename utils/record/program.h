@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Can this program be traced?  Asked before it is started, answered in one line. */
+#ifndef FTR_RECORD_PROGRAM_H
+#define FTR_RECORD_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "utils/base/err.h"
+#include "utils/object/elf.h"
+
+struct ftr_program {
+	char *path;		/* (owned) what execve gets */
+	char *image;		/* (owned) the ELF file that runs: of a script, its interpreter */
+	bool  is_script;
+	struct ftr_elf_info elf;	/* of the image */
+};
+
+/*
+ * Look @name up as execvp does and check it.  @force: also when nothing in it is instrumented.
+ * -ENOENT: no such program.  Others: it is there, but cannot be run (-EACCES, -ENOEXEC) or not be
+ * traced (-ENOTSUP); the description says why and what to do.
+ */
+int  ftr_program_find(struct ftr_program *program, const char *name, bool force,
+		      struct ftr_err *err);
+void ftr_program_fini(struct ftr_program *program);
+
+/*
+ * The runtime to preload for @program: @dir/libmcount.so when @dir is not NULL, else the one beside our own
+ * executable, else the installed one.  *out is a new string.
+ */
+int  ftr_program_runtime(const struct ftr_program *program, const char *dir, char **out,
+			 struct ftr_err *err);
+
+#endif /* FTR_RECORD_PROGRAM_H */

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* ftr record without its command line: the life of a recording and its loop. */
+#include "utils/record/recorder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "utils/record/launch.h"
+#include "utils/record/recorder_state.h"
+#include "utils/record/tick_clock.h"
+
+#define USEC UINT64_C(1000)
+#define MSEC UINT64_C(1000000)
+#define SLEEP_MIN_NS	(100 * USEC)
+#define SLEEP_MAX_NS	(4 * MSEC)
+#define SLEEP_ORPHANS_NS (20 * MSEC)	/* only processes that have not reported themselves are left */
+#define FULL_PERCENT	50		/* go on at once */
+#define BUSY_PERCENT	25
+#define CALM_PERCENT	10
+#define EVENTS_MAX	64
+#define STOP_REQUESTS_MAX 3		/* then the program is left to itself */
+
+enum epoll_tag { TAG_CHANNEL, TAG_SIGNAL };
+
+uint64_t ftr_recorder_now(struct ftr_recorder *recorder)
+{
+	const struct ftr_clock *clock = recorder->options->clock;
+
+	if (!clock->is_counter)
+		ftr_tick_clock_read(&recorder->ticks, clock->id);
+	return ftr_tick_map_last(&recorder->ticks).ns;
+}
+
+void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid)
+{
+	unsigned i;
+
+	for (i = 0; i < recorder->collector_nr; i++)
+		recorder->collectors[i].ops->image_end(recorder->collectors[i].self, pid);
+}
+
+static struct ftr_control control_values(const struct ftr_recorder_options *options)
+{
+	return (struct ftr_control){
+		.clock = options->clock->is_counter ? FTR_CONTROL_CLOCK_COUNTER :
+			 ftr_clock_kernel_uses_tsc() ? FTR_CONTROL_CLOCK_TSC :
+						       FTR_CONTROL_CLOCK_VDSO,
+		.clock_id = options->clock->id,
+		.on_full = options->on_full,
+		.ring_bytes = options->ring_bytes,
+		.depth_max = options->depth_max,
+		.stack_max = options->stack_max,
+		.wait_ms = options->wait_ms,
+		.ticks_per_ms = ftr_tick_clock_per_ms(),
+	};
+}
+
+static int collectors_open(struct ftr_recorder *recorder, struct ftr_err *err)
+{
+	const struct ftr_collector *ops;
+	unsigned pos = 0;
+
+	while ((ops = ftr_collector_next(&pos)) != NULL &&
+	       recorder->collector_nr < FTR_RECORDER_COLLECTORS_MAX) {
+		void *self = ops->open(&recorder->recording, err);
+
+		if (self == NULL)
+			return -err->code;
+		recorder->collectors[recorder->collector_nr].ops = ops;
+		recorder->collectors[recorder->collector_nr++].self = self;
+	}
+	return 0;
+}
+
+static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
+{
+	const struct ftr_recorder_options *options = recorder->options;
+	struct ftr_control control = control_values(options);
+	int ret;
+
+	ftr_arena_init(&recorder->arena);
+	ret = ftr_tick_map_init(&recorder->ticks, control.clock != FTR_CONTROL_CLOCK_TSC);
+	if (ret == 0)
+		ret = ftr_control_open(&recorder->control, &control, err);
+	if (ret == 0)
+		ret = ftr_channel_open(&recorder->channel, err);
+	if (ret == 0)
+		ret = ftr_store_dir_open(&recorder->store, options->dir, options->diag, err);
+	if (ret < 0)
+		return ret;
+	recorder->recording = (struct ftr_recording){
+		.store = &recorder->store.base,
+		.diag = options->diag,
+		.control = recorder->control.map,
+		.ticks = &recorder->ticks,
+	};
+	recorder->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
+	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
+	ftr_recorder_now(recorder);
+	ret = ftr_recorder_info_start(recorder, err);
+	return ret < 0 ? ret : collectors_open(recorder, err);
+}
+
+/* A descriptor per ring and process: take what the system allows. */
+static void raise_nofile(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int watch(struct ftr_recorder *recorder, int fd, enum epoll_tag tag)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tag };
+
+	return epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, struct ftr_err *err)
+{
+	raise_nofile();
+	recorder->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	recorder->signal_fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	recorder->processes.epoll_fd = recorder->epoll_fd;
+	if (recorder->epoll_fd < 0 || recorder->signal_fd < 0 ||
+	    watch(recorder, recorder->channel.fd, TAG_CHANNEL) < 0 ||
+	    watch(recorder, recorder->signal_fd, TAG_SIGNAL) < 0)
+		return ftr_err_set(err, errno, "epoll: %s", strerror(errno));
+	return 0;
+}
+
+/* The program may already be at its constructors when this returns: everything is ready by then. */
+static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
+{
+	const struct ftr_recorder_options *options = recorder->options;
+	struct ftr_launch launch = {
+		.path = options->program->path,
+		.argv = options->argv,
+		.runtime = options->runtime,
+		.channel = recorder->channel.name,
+		.no_randomize = options->no_randomize,
+		.keep_pid = options->keep_pid,
+	};
+	sigset_t signals;
+	int ready, ret = 0;
+
+	ftr_launch_signals(&launch, &signals);
+	if (!options->keep_pid)
+		ret = ftr_control_hold(&recorder->control, err);
+	if (ret == 0)
+		ret = ftr_launch_start(&launch, &recorder->child, &ready, err);
+	if (ret < 0) {
+		recorder->child = 0;
+		return ret;
+	}
+	recorder->result->was_run = true;
+	recorder->is_child_ours = !options->keep_pid;
+	if (options->keep_pid)
+		ret = ftr_control_hold(&recorder->control, err);
+	if (ret == 0)
+		ret = loop_open(recorder, &signals, err);
+	if (ret == 0 &&
+	    ftr_process_get(&recorder->processes, recorder->child, recorder->child) == NULL)
+		ret = ftr_err_set(err, ENOMEM, "out of memory");
+	if (ready >= 0) {
+		(void)!write(ready, "", 1);
+		close(ready);
+	}
+	return ret;
+}
+
+static unsigned drain(struct ftr_recorder *recorder)
+{
+	unsigned percent_max = 0, i;
+
+	ftr_recorder_now(recorder);
+	for (i = 0; i < recorder->collector_nr; i++) {
+		unsigned percent = recorder->collectors[i].ops->drain(recorder->collectors[i].self);
+
+		if (percent > percent_max)
+			percent_max = percent;
+	}
+	return percent_max;
+}
+
+static bool is_shared(struct ftr_recorder *recorder)
+{
+	unsigned i;
+
+	for (i = 0; i < recorder->collector_nr; i++) {
+		if (recorder->collectors[i].ops->is_shared != NULL &&
+		    recorder->collectors[i].ops->is_shared(recorder->collectors[i].self))
+			return true;
+	}
+	return false;
+}
+
+static void child_ended(struct ftr_recorder *recorder)
+{
+	struct ftr_recorder_result *result = recorder->result;
+
+	result->has_status = recorder->is_child_ours &&
+			     wait4(recorder->child, &result->wait_status, 0, &result->usage) > 0;
+	result->elapsed_ns = ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns;
+	recorder->child = 0;
+}
+
+static void process_ended(struct ftr_recorder *recorder, int32_t pid)
+{
+	struct ftr_process *process = ftr_process_find(&recorder->processes, pid);
+
+	if (process == NULL || !ftr_process_has_ended(process))
+		return;
+	ftr_recorder_now(recorder);
+	ftr_recorder_image_end(recorder, pid);
+	ftr_process_remove(&recorder->processes, process);
+	if (pid == recorder->child)
+		child_ended(recorder);
+}
+
+/*
+ * The terminal's signals reach the program without us; those sent to us alone are handed on.  When it
+ * has ended, or does not care, they end the recording.
+ */
+static void signals_read(struct ftr_recorder *recorder)
+{
+	struct signalfd_siginfo info;
+
+	while (read(recorder->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		recorder->stop_requests++;
+		if (recorder->child == 0 || recorder->stop_requests >= STOP_REQUESTS_MAX)
+			recorder->result->was_stopped = true;
+		else if (info.ssi_code <= 0 && recorder->is_child_ours)
+			kill(recorder->child, (int)info.ssi_signo);
+	}
+}
+
+static void requests_answer(struct ftr_recorder *recorder)
+{
+	while (ftr_channel_next(&recorder->channel, &recorder->request))
+		ftr_recorder_answer(recorder);
+}
+
+static void events_handle(struct ftr_recorder *recorder)
+{
+	struct epoll_event events[EVENTS_MAX];
+	int nr = epoll_wait(recorder->epoll_fd, events, EVENTS_MAX, 0);
+	int i;
+
+	/* Whatever a process asked for before it died comes first. */
+	requests_answer(recorder);
+	for (i = 0; i < nr; i++) {
+		if (events[i].data.u64 == TAG_SIGNAL)
+			signals_read(recorder);
+		else if (events[i].data.u64 & FTR_PROCESS_EPOLL_TAG)
+			process_ended(recorder, (int32_t)(uint32_t)events[i].data.u64);
+	}
+}
+
+static uint64_t sleep_next(uint64_t sleep_ns, unsigned percent)
+{
+	if (percent >= FULL_PERCENT)
+		return SLEEP_MIN_NS;
+	if (percent >= BUSY_PERCENT)
+		sleep_ns /= 2;
+	else if (percent < CALM_PERCENT)
+		sleep_ns += sleep_ns / 2;
+	if (sleep_ns < SLEEP_MIN_NS)
+		return SLEEP_MIN_NS;
+	return sleep_ns > SLEEP_MAX_NS ? SLEEP_MAX_NS : sleep_ns;
+}
+
+static void wait_for_events(struct ftr_recorder *recorder, uint64_t ns)
+{
+	struct timespec timeout = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+	struct pollfd poll_fd = { .fd = recorder->epoll_fd, .events = POLLIN };
+
+	/* Whoever has connected and said nothing yet will do so in a moment. */
+	if (recorder->channel.waiting_nr != 0 && ns > SLEEP_MIN_NS)
+		timeout = (struct timespec){ 0, SLEEP_MIN_NS };
+	ppoll(&poll_fd, 1, &timeout, NULL);
+}
+
+static void loop(struct ftr_recorder *recorder)
+{
+	uint64_t sleep_ns = SLEEP_MIN_NS;
+
+	while (!recorder->result->was_stopped) {
+		unsigned percent;
+
+		events_handle(recorder);
+		if (recorder->processes.all.nr == 0) {
+			if (!is_shared(recorder))
+				break;
+			wait_for_events(recorder, SLEEP_ORPHANS_NS);
+			continue;
+		}
+		percent = drain(recorder);
+		sleep_ns = sleep_next(sleep_ns, percent);
+		ftr_recorder_info_update(recorder);
+		if (percent < FULL_PERCENT)
+			wait_for_events(recorder, sleep_ns);
+	}
+}
+
+static void recorder_finish(struct ftr_recorder *recorder)
+{
+	struct ftr_recorder_result *result = recorder->result;
+	unsigned i;
+
+	if (recorder->control.map != NULL)
+		ftr_control_stop(&recorder->control);
+	if (recorder->store.dir == NULL)
+		return;
+	ftr_recorder_now(recorder);
+	for (i = 0; i < recorder->collector_nr; i++)
+		recorder->collectors[i].ops->close(recorder->collectors[i].self);
+	ftr_modules_fini(&recorder->modules);
+	if (result->elapsed_ns == 0)
+		result->elapsed_ns = ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns;
+	if (result->was_run)
+		ftr_recorder_info_end(recorder);
+	result->tasks = (unsigned)recorder->store.tids.nr;
+	result->records = recorder->store.records;
+	memcpy(result->lost, recorder->store.lost, sizeof(result->lost));
+}
+
+static void recorder_close(struct ftr_recorder *recorder)
+{
+	ftr_processes_fini(&recorder->processes);
+	ftr_channel_close(&recorder->channel);
+	ftr_control_close(&recorder->control);
+	ftr_store_dir_close(&recorder->store);
+	ftr_tick_map_fini(&recorder->ticks);
+	ftr_arena_fini(&recorder->arena);
+	if (recorder->signal_fd >= 0)
+		close(recorder->signal_fd);
+	if (recorder->epoll_fd >= 0)
+		close(recorder->epoll_fd);
+}
+
+int ftr_recorder_run(const struct ftr_recorder_options *options,
+		     struct ftr_recorder_result *result, struct ftr_err *err)
+{
+	struct ftr_recorder recorder = {
+		.options = options, .result = result, .epoll_fd = -1, .signal_fd = -1,
+		.channel.fd = -1, .control.fd = -1,
+	};
+	bool has_dir;
+	int ret;
+
+	memset(result, 0, sizeof(*result));
+	ret = recorder_open(&recorder, err);
+	has_dir = recorder.store.dir != NULL;
+	if (ret == 0)
+		ret = program_start(&recorder, err);
+	if (ret == 0)
+		loop(&recorder);
+	recorder_finish(&recorder);
+	recorder_close(&recorder);
+	if (!result->was_run && has_dir)
+		ftr_uftrace_dir_remove(options->dir, NULL);
+	return ret;
+}

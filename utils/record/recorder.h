@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* ftr record without its command line: start a program, collect until its last process has ended. */
+#ifndef FTR_RECORD_RECORDER_H
+#define FTR_RECORD_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "utils/base/clock.h"
+#include "utils/base/err.h"
+#include "utils/proto/control.h"
+#include "utils/record/program.h"
+#include "utils/record/store.h"
+
+struct ftr_recorder_options {
+	const char *dir;			/* data directory */
+	const struct ftr_program *program;	/* checked by ftr_program_find */
+	const char *runtime;			/* libmcount.so, from ftr_program_runtime */
+	char *const *argv;			/* of the program, NULL-terminated */
+	const struct ftr_clock *clock;
+	enum ftr_on_full on_full;
+	uint32_t ring_bytes;			/* a power of two */
+	uint32_t depth_max;			/* 0 = no limit */
+	uint32_t stack_max;
+	uint32_t wait_ms;
+	bool keep_pid;
+	bool no_randomize;
+	const char *cmdline;			/* of ftr, for info */
+	const char *version;
+	struct ftr_diag *diag;
+};
+
+struct ftr_recorder_result {
+	bool was_run;			/* the program was started */
+	bool has_status;		/* wait_status is known */
+	int  wait_status;
+	uint64_t elapsed_ns;
+	struct rusage usage;		/* of the program and what it waited for */
+	unsigned sessions;		/* program images that reported themselves */
+	unsigned tasks;
+	uint64_t records;
+	uint64_t lost[FTR_LOST_CAUSES];
+	bool was_stopped;		/* by a signal, while processes went on */
+};
+
+/*
+ * Record.  0: the program ran, and *result says how it went.  -errno: it could not be started
+ * (result->was_run is false), or recording failed.
+ */
+int ftr_recorder_run(const struct ftr_recorder_options *options,
+		     struct ftr_recorder_result *result, struct ftr_err *err);
+
+#endif /* FTR_RECORD_RECORDER_H */

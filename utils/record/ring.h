@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recorder's end of a ring (utils/proto/ring.h), and the conversion of its records on their way
+ * to the file: ticks become nanoseconds that never decrease within a task, depths become exact.
+ *
+ * The tracee may write anything into the shared memory at any time: positions and sizes are the
+ * recorder's own, and every word is looked at once.
+ */
+#ifndef FTR_RECORD_RING_H
+#define FTR_RECORD_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/proto/record.h"
+#include "utils/proto/ring.h"
+#include "utils/record/tick.h"
+
+#define FTR_DEPTH_UNKNOWN (UINT64_MAX / 2)
+
+/* The state of one task that conversion carries from record to record, and from ring to ring. */
+struct ftr_convert {
+	uint64_t last_ns;	/* of the record before */
+	uint64_t depth;		/* open calls now; FTR_DEPTH_UNKNOWN: believe the next record */
+	uint64_t lost;		/* records the runtime said it dropped */
+	uint64_t bad;		/* slots that were no records */
+	uint64_t events;	/* EVENT records passed on */
+};
+
+struct ftr_ring {
+	struct ftr_ring_header *header;	/* (owned mapping) */
+	struct ftr_record *data;	/* within it */
+	uint64_t size_bytes;
+	uint64_t tail;			/* bytes taken since the start */
+	uint64_t scan_end;		/* dead ring: no record lies at or after this */
+	int fd;				/* (owned) of the memfd, sealed against shrinking */
+};
+
+/*
+ * Map the memfd @fd and take it over (also on failure).  Refused are files that are no sealable memfd, could
+ * shrink under the reader, have a bad header or are not of @bytes: -EBADMSG with a description.
+ */
+int  ftr_ring_open(struct ftr_ring *ring, int fd, uint32_t bytes, struct ftr_err *err);
+void ftr_ring_close(struct ftr_ring *ring);
+
+/* Does any process but us still have the ring mapped?  Unmaps ours; afterwards only _close may follow. */
+bool ftr_ring_is_shared(struct ftr_ring *ring);
+
+/*
+ * Copy converted records to @dst and free their slots.  Stops at the first slot that is not committed, and
+ * at a record later than the newest pair of @map.  Returns how many, at most @nr; fewer: nothing
+ * more is there now.
+ */
+size_t ftr_ring_take(struct ftr_ring *ring, struct ftr_convert *convert,
+		     const struct ftr_tick_map *map, struct ftr_record *dst, size_t nr);
+
+/*
+ * The producer is dead: from now on holes (slots reserved, never committed) are skipped, and
+ * ftr_ring_take gives everything that was committed.
+ */
+void ftr_ring_end(struct ftr_ring *ring);
+
+/* The producer overwrote its oldest records: start with the oldest that is left.  True when it had wrapped. */
+bool ftr_ring_end_overwritten(struct ftr_ring *ring);
+
+/* A new producer goes on where the dead one stopped. */
+void ftr_ring_renew(struct ftr_ring *ring);
+
+#endif /* FTR_RECORD_RING_H */

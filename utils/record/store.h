@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Where collectors put what they get: records of a task, and counts of what could not be kept. */
+#ifndef FTR_RECORD_STORE_H
+#define FTR_RECORD_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/proto/record.h"
+
+enum ftr_lost_cause {
+	FTR_LOST_NO_ROOM,	/* the program dropped them: its ring was full */
+	FTR_LOST_DISK,		/* they could not be written */
+	FTR_LOST_DAMAGED,	/* what stood in the ring was no record */
+	FTR_LOST_CAUSES
+};
+
+/* A task of the recording.  One per tid: several rings, images and tasks of a recycled tid follow each other. */
+struct ftr_store_task {
+	int32_t tid;
+	int32_t pid;
+	uint64_t last_ns;	/* of the last record appended */
+	void *file;		/* the store's own (nullable) */
+};
+
+struct ftr_store;
+
+struct ftr_store_ops {
+	/* Append records, in order of time. */
+	void (*append)(struct ftr_store *store, struct ftr_store_task *task,
+		       const struct ftr_record *records, size_t nr);
+	/* Records of our own events are coming: see that they are named. */
+	void (*events)(struct ftr_store *store);
+	/* @nr records of @task were lost. */
+	void (*lost)(struct ftr_store *store, struct ftr_store_task *task, uint64_t nr,
+		     enum ftr_lost_cause cause);
+	/* Nothing more comes of @task for now. */
+	void (*rest)(struct ftr_store *store, struct ftr_store_task *task);
+};
+
+struct ftr_store {
+	const struct ftr_store_ops *ops;
+};
+
+#endif /* FTR_RECORD_STORE_H */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* The store that writes a data directory. */
+#include "utils/record/store_dir.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* file of a struct ftr_store_task: its descriptor + 1, so that NULL is "not open". */
+static int file_get(const struct ftr_store_task *task)
+{
+	return (int)(intptr_t)task->file - 1;
+}
+
+static void file_set(struct ftr_store_task *task, int fd)
+{
+	task->file = (void *)(intptr_t)(fd + 1);
+}
+
+static struct ftr_store_dir *dir_of(struct ftr_store *store)
+{
+	return (struct ftr_store_dir *)store;
+}
+
+void ftr_store_dir_failed(struct ftr_store_dir *store, const char *what, int code)
+{
+	if (store->has_failed)
+		return;
+	store->has_failed = true;
+	ftr_diag_warn(store->diag, "%s: %s: what comes now is lost; the program goes on", what,
+		      strerror(code));
+}
+
+static void dir_lost(struct ftr_store *base, struct ftr_store_task *task, uint64_t nr,
+		     enum ftr_lost_cause cause)
+{
+	dir_of(base)->lost[cause] += nr;
+}
+
+/* Events are named once one occurs: a directory without events.txt says that there are none. */
+static void dir_events(struct ftr_store *base)
+{
+	struct ftr_store_dir *store = dir_of(base);
+
+	if (store->has_events)
+		return;
+	store->has_events = true;
+	ftr_uftrace_dir_event(store->dir, FTR_RECORD_EVENT_STALL_BEGIN, "ftr:stall-begin");
+	ftr_uftrace_dir_event(store->dir, FTR_RECORD_EVENT_STALL_END, "ftr:stall-end");
+}
+
+static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
+		       const struct ftr_record *records, size_t nr)
+{
+	struct ftr_store_dir *store = dir_of(base);
+	char what[32];
+	size_t done = 0;
+	int code = 0;
+
+	if (task->file == NULL)
+		file_set(task, ftr_uftrace_dat_open(store->dir, task->tid));
+	if (file_get(task) < 0) {
+		code = -file_get(task);
+		task->file = NULL;
+	} else {
+		done = ftr_uftrace_dat_append(file_get(task), records, nr, &code);
+	}
+	store->records += done;
+	if (done < nr) {
+		snprintf(what, sizeof(what), "%d.dat", task->tid);
+		ftr_store_dir_failed(store, what, code);
+		store->lost[FTR_LOST_DISK] += nr - done;
+	}
+	task->last_ns = records[nr - 1].time;
+}
+
+static void dir_rest(struct ftr_store *base, struct ftr_store_task *task)
+{
+	if (task->file != NULL && file_get(task) >= 0)
+		close(file_get(task));
+	task->file = NULL;
+}
+
+static const struct ftr_store_ops dir_ops = {
+	.append = dir_append,
+	.events = dir_events,
+	.lost	= dir_lost,
+	.rest	= dir_rest,
+};
+
+int ftr_store_dir_open(struct ftr_store_dir *store, const char *path, struct ftr_diag *diag,
+		       struct ftr_err *err)
+{
+	memset(store, 0, sizeof(*store));
+	store->base.ops = &dir_ops;
+	store->diag = diag;
+	ftr_hashmap_init(&store->by_tid);
+	return ftr_uftrace_dir_open(&store->dir, path, err);
+}
+
+void ftr_store_dir_close(struct ftr_store_dir *store)
+{
+	const struct ftr_hashmap_slot *slot;
+	size_t pos = 0;
+
+	while ((slot = ftr_hashmap_next(&store->by_tid, &pos)) != NULL) {
+		dir_rest(&store->base, slot->value);
+		free(slot->value);
+	}
+	ftr_hashmap_fini(&store->by_tid);
+	ftr_vec_fini(&store->tids);
+	ftr_uftrace_dir_close(store->dir);
+	store->dir = NULL;
+}
+
+struct ftr_store_task *ftr_store_dir_task(struct ftr_store_dir *store, int32_t tid, int32_t pid,
+					  bool *is_new)
+{
+	struct ftr_store_task *task = ftr_hashmap_find(&store->by_tid, (uint32_t)tid);
+
+	*is_new = task == NULL;
+	if (task != NULL) {
+		*is_new = task->pid != pid;	/* a tid that came back as another's */
+		task->pid = pid;
+		return task;
+	}
+	task = calloc(1, sizeof(*task));
+	if (task == NULL)
+		return NULL;
+	task->tid = tid;
+	task->pid = pid;
+	if (ftr_hashmap_set(&store->by_tid, (uint32_t)tid, task) < 0) {
+		free(task);
+		return NULL;
+	}
+	return ftr_vec_push(&store->tids, tid) < 0 ? NULL : task;
+}

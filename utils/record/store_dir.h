@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The store that writes a data directory. */
+#ifndef FTR_RECORD_STORE_DIR_H
+#define FTR_RECORD_STORE_DIR_H
+
+#include "utils/base/err.h"
+#include "utils/base/hashmap.h"
+#include "utils/base/vec.h"
+#include "utils/format/uftrace_write.h"
+#include "utils/record/store.h"
+
+struct ftr_store_dir {
+	struct ftr_store base;			/* first: ops receive a pointer to it */
+	struct ftr_uftrace_dir *dir;		/* (owned) */
+	struct ftr_diag *diag;			/* (borrowed, nullable) */
+	struct ftr_hashmap by_tid;		/* tid -> struct ftr_store_task (owned) */
+	FTR_VEC(int32_t) tids;			/* in order of appearance */
+	uint64_t records;			/* written */
+	uint64_t lost[FTR_LOST_CAUSES];
+	bool has_events;			/* events.txt is there */
+	bool has_failed;			/* writing failed, and that was said */
+};
+
+int  ftr_store_dir_open(struct ftr_store_dir *store, const char *path, struct ftr_diag *diag,
+			struct ftr_err *err);
+void ftr_store_dir_close(struct ftr_store_dir *store);
+
+/* The task of @tid, made when it is new (*is_new says so); NULL when out of memory. */
+struct ftr_store_task *ftr_store_dir_task(struct ftr_store_dir *store, int32_t tid, int32_t pid,
+					  bool *is_new);
+
+/* A line of task.txt or a file could not be written: said once, counted no more. */
+void ftr_store_dir_failed(struct ftr_store_dir *store, const char *what, int code);
+
+#endif /* FTR_RECORD_STORE_DIR_H */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What the info file says of the machine, taken from the system that runs. */
+#ifndef FTR_RECORD_SYSINFO_H
+#define FTR_RECORD_SYSINFO_H
+
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "utils/base/arena.h"
+#include "utils/format/uftrace_write.h"
+
+/* CPU, memory, system, load: strings in @arena, their bits in info->info_mask. */
+void ftr_sysinfo_machine(struct ftr_info *info, struct ftr_arena *arena);
+/* What the program used. */
+void ftr_sysinfo_usage(struct ftr_info *info, struct ftr_arena *arena, const struct rusage *usage);
+/* Start (UNIX time) and length of the recording. */
+void ftr_sysinfo_time(struct ftr_info *info, struct ftr_arena *arena, int64_t start_s,
+		      uint64_t elapsed_ns);
+
+#endif /* FTR_RECORD_SYSINFO_H */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* From ticks to nanoseconds, piecewise linear. */
+#include "utils/record/tick.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ftr_tick_map_init(struct ftr_tick_map *map, bool is_identity)
+{
+	*map = (struct ftr_tick_map){ .is_identity = is_identity };
+	map->pairs = calloc(FTR_TICK_PAIRS_MAX, sizeof(*map->pairs));
+	return map->pairs == NULL ? -ENOMEM : 0;
+}
+
+void ftr_tick_map_fini(struct ftr_tick_map *map)
+{
+	free(map->pairs);
+	map->pairs = NULL;
+	map->nr = 0;
+}
+
+/* Keep every other pair of the older half: the far past gets coarse, the present stays fine. */
+static void map_thin(struct ftr_tick_map *map)
+{
+	size_t half = map->nr / 2, kept = 0, i;
+
+	for (i = 0; i < half; i += 2)
+		map->pairs[kept++] = map->pairs[i];
+	memmove(map->pairs + kept, map->pairs + half, (map->nr - half) * sizeof(*map->pairs));
+	map->nr = kept + map->nr - half;
+}
+
+void ftr_tick_map_add(struct ftr_tick_map *map, uint64_t tick, uint64_t ns)
+{
+	struct ftr_tick_pair last = ftr_tick_map_last(map);
+
+	if (map->nr != 0 && tick <= last.tick)
+		return;
+	if (map->nr == FTR_TICK_PAIRS_MAX)
+		map_thin(map);
+	if (ns < last.ns)
+		ns = last.ns;
+	map->pairs[map->nr++] = (struct ftr_tick_pair){ tick, ns };
+}
+
+struct ftr_tick_pair ftr_tick_map_last(const struct ftr_tick_map *map)
+{
+	return map->nr == 0 ? (struct ftr_tick_pair){ 0 } : map->pairs[map->nr - 1];
+}
+
+/* Index of the last pair at or before @tick; there must be one. */
+static size_t pair_find(const struct ftr_tick_map *map, uint64_t tick)
+{
+	size_t low = 0, high = map->nr;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (map->pairs[mid].tick <= tick)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static uint64_t slope(const struct ftr_tick_pair *a, const struct ftr_tick_pair *b)
+{
+	unsigned __int128 mult = (unsigned __int128)(b->ns - a->ns) << FTR_TICK_MULT_SHIFT;
+
+	mult /= b->tick - a->tick;
+	return mult > UINT64_MAX ? UINT64_MAX : (uint64_t)mult;
+}
+
+bool ftr_tick_map_find(const struct ftr_tick_map *map, uint64_t tick,
+		       struct ftr_tick_segment *segment)
+{
+	const struct ftr_tick_pair *pair;
+	size_t i;
+
+	if (map->is_identity) {
+		*segment = (struct ftr_tick_segment){
+			.span = map->nr == 0 ? UINT64_MAX : map->pairs[map->nr - 1].tick + 1,
+			.mult = UINT64_C(1) << FTR_TICK_MULT_SHIFT,
+		};
+		return map->nr == 0 || tick < segment->span;
+	}
+	if (map->nr == 0 || tick > map->pairs[map->nr - 1].tick)
+		return false;
+	if (tick < map->pairs[0].tick) {
+		*segment = (struct ftr_tick_segment){
+			.span = map->pairs[0].tick, .ns = map->pairs[0].ns,
+		};
+		return true;
+	}
+	i = pair_find(map, tick);
+	pair = &map->pairs[i];
+	*segment = (struct ftr_tick_segment){ .first = pair->tick, .span = 1, .ns = pair->ns };
+	if (i + 1 < map->nr) {
+		segment->span = pair[1].tick - pair->tick;
+		segment->mult = slope(pair, pair + 1);
+	}
+	return true;
+}
+
+uint64_t ftr_tick_map_ns(const struct ftr_tick_map *map, uint64_t tick)
+{
+	struct ftr_tick_segment segment;
+
+	if (!ftr_tick_map_find(map, tick, &segment))
+		return ftr_tick_map_last(map).ns;
+	return ftr_tick_segment_ns(&segment, tick);
+}
