@@ -8,26 +8,56 @@
 
 #include "utils/trace/calls.h"
 #include "utils/trace/merge.h"
+#include "utils/trace/range.h"
+#include "utils/trace/select.h"
+#include "utils/trace/threshold.h"
 #include "utils/trace/trace.h"
 
-static void sources_free(struct ftr_trace *trace)
+static int out_of_memory(struct ftr_err *err)
 {
-	for (size_t i = 0; i < trace->sources.nr; i++)
-		ftr_source_free(trace->sources.v[i]);
-	trace->sources.nr = 0;
+	return ftr_err_set(err, ENOMEM, "out of memory");
+}
+
+static int tids_check(const struct ftr_trace *trace, const struct ftr_pipeline_options *options,
+		      struct ftr_err *err)
+{
+	for (size_t i = 0; i < options->tid_nr; i++) {
+		if (ftr_trace_task_find(trace, options->tids[i]) != NULL)
+			return 0;
+	}
+	if (options->tid_nr == 0)
+		return 0;
+	return ftr_err_set(err, ESRCH, "%s: no task %d in this trace: \"info --task\" lists them",
+			   trace->path, options->tids[0]);
+}
+
+/* What is done to one source, in this order: durations are those of the whole calls. */
+static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source *source,
+				      const struct ftr_pipeline_options *options)
+{
+	source = ftr_calls_new(source, trace);
+	if (source != NULL && options->threshold_ns > 0)
+		source = ftr_threshold_new(source, options->threshold_ns);
+	if (source != NULL && ftr_range_is_needed(options))
+		source = ftr_range_new(source, options, trace->first_ns);
+	if (source != NULL && ftr_select_is_needed(options))
+		source = ftr_select_new(source, options);
+	return source;
 }
 
 int ftr_trace_pipeline(struct ftr_trace *trace, const struct ftr_pipeline_options *options,
 		       struct ftr_source **out, struct ftr_err *err)
 {
+	int ret = tids_check(trace, options, err);
+
+	if (ret < 0)
+		return ret;
 	for (size_t i = 0; i < trace->sources.nr; i++) {
-		trace->sources.v[i] = ftr_calls_new(trace->sources.v[i], trace);
-		if (trace->sources.v[i] == NULL) {
-			sources_free(trace);
-			return ftr_err_set(err, ENOMEM, "out of memory");
-		}
+		trace->sources.v[i] = source_wrap(trace, trace->sources.v[i], options);
+		if (trace->sources.v[i] == NULL)
+			return out_of_memory(err);	/* the trace frees the others */
 	}
 	*out = ftr_merge_new(trace->sources.v, trace->sources.nr, options->is_unordered);
 	trace->sources.nr = 0;
-	return *out == NULL ? ftr_err_set(err, ENOMEM, "out of memory") : 0;
+	return *out == NULL ? out_of_memory(err) : 0;
 }

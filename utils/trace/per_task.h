@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* State that a source keeps per task, in a stream of one task or of several. */
+#ifndef FTR_TRACE_PER_TASK_H
+#define FTR_TRACE_PER_TASK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/vec.h"
+#include "utils/trace/task.h"
+
+struct ftr_per_task {
+	size_t bytes;			/* of one state */
+	FTR_VEC(void *) by_id;		/* (owned) NULL where there is none */
+	const struct ftr_task *last;
+	void *last_state;
+};
+
+void *ftr_per_task_get_slow(struct ftr_per_task *states, const struct ftr_task *task);
+
+/* The state of @task, zeroed at first; NULL when out of memory. */
+static inline void *ftr_per_task_get(struct ftr_per_task *states, const struct ftr_task *task)
+{
+	if (__builtin_expect(states->last == task, 1))
+		return states->last_state;
+	return ftr_per_task_get_slow(states, task);
+}
+
+/* Iterate: *pos starts at 0; NULL at the end. */
+void *ftr_per_task_next(const struct ftr_per_task *states, size_t *pos);
+/* Release the states themselves; what they own is the caller's. */
+void ftr_per_task_fini(struct ftr_per_task *states);
+
+#endif /* FTR_TRACE_PER_TASK_H */
