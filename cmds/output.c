@@ -109,7 +109,8 @@ int ftr_output_close(struct ftr_output *output)
 	if (output->pager != 0)
 		while (waitpid(output->pager, NULL, 0) < 0 && errno == EINTR)
 			;
-	if (ret == 0 || ret == -EPIPE)
+	output->is_quiet_end = ret == -EPIPE;
+	if (ret == 0 || output->is_quiet_end)
 		return FTR_EXIT_OK;
 	ftr_say_error("%s", err.text);
 	return FTR_EXIT_FAILED;

@@ -14,6 +14,7 @@ struct ftr_output {
 	struct ftr_ostream out;
 	pid_t pager;		/* 0 = none */
 	bool  use_color;
+	bool  is_quiet_end;	/* after closing: the reader went away, which is no failure */
 };
 
 /*

@@ -60,5 +60,16 @@ const struct ftr_option ftr_selection_options[] = {
 	FTR_OPTION("demangle", 0, "TYPE",
 		   "Names of C++, Rust and D: full, simple, no (default: simple)", ftr_opt_choice,
 		   struct ftr_selection, demangle, .words = demangle_words),
+	FTR_OPTION("no-libcall", 0, NULL, "Leave out library calls", ftr_opt_flag,
+		   struct ftr_selection, no_libcall),
+	FTR_OPTION("no-event", 0, NULL, "Leave out events", ftr_opt_flag, struct ftr_selection,
+		   no_event),
+	FTR_OPTION("no-sched", 0, NULL, "Leave out scheduling events", ftr_opt_flag,
+		   struct ftr_selection, no_sched),
+	FTR_OPTION("no-sched-preempt", 0, NULL,
+		   "Leave out scheduling events of tasks that were pre-empted", ftr_opt_flag,
+		   struct ftr_selection, no_sched_preempt),
+	FTR_OPTION("event-full", 0, NULL, "Show events outside of functions, too", ftr_opt_flag,
+		   struct ftr_selection, event_full),
 	{ 0 }
 };

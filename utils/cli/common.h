@@ -29,6 +29,11 @@ struct ftr_selection {
 	uint64_t    depth;		/* -D, 0 = no limit */
 	uint64_t    time_ns;		/* -t: calls that take less are left out */
 	int         demangle;		/* enum ftr_demangle */
+	bool        no_libcall;
+	bool        no_event;
+	bool        no_sched;
+	bool        no_sched_preempt;
+	bool        event_full;
 };
 
 extern const struct ftr_option ftr_selection_options[];

@@ -4,7 +4,7 @@
 #define FTR_VIEW_COLOR_H
 
 #define FTR_SGR_RESET	"\033[0m"
-#define FTR_SGR_RED	"\033[31m"
+#define FTR_SGR_RED	"\033[91m"
 #define FTR_SGR_GREEN	"\033[32m"
 #define FTR_SGR_YELLOW	"\033[33m"
 #define FTR_SGR_GRAY	"\033[90m"

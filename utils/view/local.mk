@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
 	utils/view/color.h \
+	utils/view/dump.c \
+	utils/view/dump.h \
+	utils/view/dump_header.c \
+	utils/view/dump_header.h \
 	utils/view/duration.c \
 	utils/view/duration.h \
 	utils/view/event_text.c \
 	utils/view/event_text.h \
 	utils/view/fields.c \
 	utils/view/fields.h \
+	utils/view/info.c \
+	utils/view/info.h \
+	utils/view/info_task.c \
 	utils/view/replay.c \
 	utils/view/replay.h \
 	utils/view/replay_flat.c \
 	utils/view/replay_flat.h \
 	utils/view/replay_line.c \
 	utils/view/replay_line.h \
+	utils/view/report.c \
+	utils/view/report.h \
+	utils/view/report_task.c \
 	utils/view/unfinished.c \
 	utils/view/unfinished.h

@@ -44,8 +44,7 @@ struct replay_sink {
 	struct unfinished unfinished;
 	uint32_t columns;
 	const struct ftr_task *last_task;	/* (nullable) of the last line */
-	uint64_t first_ns;
-	bool has_first;
+	uint64_t first_ns;		/* --field elapsed counts from here */
 	enum pending pending;
 	struct ftr_event held;		/* its payload is not valid any more: see args */
 	struct ftr_strbuf args;		/* of the held entry */
@@ -338,21 +337,14 @@ static void hold(struct replay_sink *self, const struct ftr_event *ev, enum pend
 	self->pending = pending;
 }
 
-/* Say whether a POINT is to be shown, and note what later ones need of it. */
-static bool point_is_shown(struct replay_sink *self, const struct ftr_event *ev)
+static int note_sched_out(struct replay_sink *self, const struct ftr_event *ev)
 {
-	uint64_t id = ftr_event_point_id(ev);
 	struct task_view *view = task_view(self, ev->task);
-	bool is_sched = ftr_event_id_is_sched(id);
 
-	if (view != NULL && ftr_event_id_is_sched_out(id))
-		view->sched_out_id = id;
-	if (self->opts.no_event || (is_sched && self->opts.no_sched))
-		return false;
-	if (is_sched && self->opts.no_sched_preempt && view != NULL &&
-	    view->sched_out_id == FTR_ID_SCHED_OUT_PREEMPT)
-		return false;
-	return ev->depth > 0 || self->opts.all_events;
+	if (view == NULL)
+		return out_of_memory(self);
+	view->sched_out_id = ftr_event_point_id(ev);
+	return 0;
 }
 
 static int show(struct replay_sink *self, const struct ftr_event *ev)
@@ -369,11 +361,10 @@ static int show(struct replay_sink *self, const struct ftr_event *ev)
 	case FTR_EVENT_EXIT:
 		return put_exit(self, ev);
 	case FTR_EVENT_POINT:
-		if (ftr_event_id_is_sched_out(ftr_event_point_id(ev))) {
-			hold(self, ev, PENDING_SCHED_OUT);
-			return 0;
-		}
-		return put_point(self, ev);
+		if (!ftr_event_id_is_sched_out(ftr_event_point_id(ev)))
+			return put_point(self, ev);
+		hold(self, ev, PENDING_SCHED_OUT);
+		return note_sched_out(self, ev);
 	case FTR_EVENT_LOST:
 		return put_lost(self, ev);
 	case FTR_EVENT_MESSAGE:
@@ -410,12 +401,8 @@ static int replay_event(struct ftr_sink *sink, const struct ftr_event *ev)
 	enum pending pending;
 	int ret;
 
-	if (!self->has_first) {
+	if (self->first_ns == 0)
 		self->first_ns = ev->time_ns;
-		self->has_first = true;
-	}
-	if (ev->type == FTR_EVENT_POINT && !point_is_shown(self, ev))
-		return 0;
 	/* What calls made up was never there to see; what did not return is listed at the end. */
 	if (ev->flags != 0 && ev->type == FTR_EVENT_EXIT && (ev->flags & FTR_EVENT_UNFINISHED))
 		return unfinished_add(&self->unfinished, ev) < 0 ? out_of_memory(self) : 0;
@@ -443,6 +430,7 @@ static int replay_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	struct replay_sink *self = replay_of(sink);
 
 	self->trace = trace;
+	self->first_ns = trace->first_ns;
 	replay_layout_put_header(&self->layout);
 	return 0;
 }
@@ -485,7 +473,7 @@ struct ftr_sink *ftr_replay_new(const struct ftr_replay_opts *opts, struct ftr_o
 	struct replay_sink *self;
 
 	if (opts->is_flat)
-		return replay_flat_new(opts, out, err);
+		return replay_flat_new(out, err);
 	sink = ftr_sink_new(&replay_sink_ops, out, err);
 	if (sink == NULL) {
 		ftr_err_set(err, ENOMEM, "replay: out of memory");

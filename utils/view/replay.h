@@ -16,10 +16,6 @@ struct ftr_replay_opts {
 	bool no_merge;		/* a leaf call takes two lines */
 	bool no_comment;	/* no name behind a closing brace */
 	bool no_args;
-	bool no_event;
-	bool no_sched;
-	bool no_sched_preempt;
-	bool all_events;	/* also those outside of functions */
 	bool has_task_newline;	/* an empty line where the task changes */
 	bool use_color;
 };

@@ -4,8 +4,6 @@
 
 #include "utils/base/ostream.h"
 #include "utils/trace/trace.h"
-#include "utils/view/event_text.h"
-#include "utils/view/replay.h"
 #include "utils/view/unfinished.h"
 
 #include <errno.h>
@@ -13,7 +11,6 @@
 
 struct flat_sink {
 	struct ftr_sink base;
-	struct ftr_replay_opts opts;
 	const struct ftr_trace *trace;
 	struct unfinished unfinished;
 	uint64_t nr;		/* of the next line */
@@ -61,14 +58,6 @@ static void put_lost(struct flat_sink *self, const struct ftr_event *ev)
 			   (unsigned long long)ev->lost.nr);
 }
 
-static bool point_is_shown(const struct flat_sink *self, const struct ftr_event *ev)
-{
-	if (self->opts.no_event ||
-	    (self->opts.no_sched && ftr_event_id_is_sched(ftr_event_point_id(ev))))
-		return false;
-	return ev->depth > 0 || self->opts.all_events;
-}
-
 static int flat_event(struct ftr_sink *sink, const struct ftr_event *ev)
 {
 	struct flat_sink *self = (struct flat_sink *)sink;
@@ -84,7 +73,7 @@ static int flat_event(struct ftr_sink *sink, const struct ftr_event *ev)
 		put_call(self, ev);
 	else if (ev->type == FTR_EVENT_LOST)
 		put_lost(self, ev);
-	else if (point_is_shown(self, ev))
+	else
 		put_point(self, ev);
 	return 0;
 }
@@ -121,14 +110,11 @@ static const struct ftr_sink_ops flat_sink_ops = {
 	.fini	 = flat_fini,
 };
 
-struct ftr_sink *replay_flat_new(const struct ftr_replay_opts *opts, struct ftr_ostream *out,
-				 struct ftr_err *err)
+struct ftr_sink *replay_flat_new(struct ftr_ostream *out, struct ftr_err *err)
 {
 	struct ftr_sink *sink = ftr_sink_new(&flat_sink_ops, out, err);
 
 	if (sink == NULL)
 		ftr_err_set(err, ENOMEM, "replay: out of memory");
-	else
-		((struct flat_sink *)sink)->opts = *opts;
 	return sink;
 }

@@ -5,9 +5,6 @@
 
 #include "utils/trace/sink.h"
 
-struct ftr_replay_opts;
-
-struct ftr_sink *replay_flat_new(const struct ftr_replay_opts *opts, struct ftr_ostream *out,
-				 struct ftr_err *err);
+struct ftr_sink *replay_flat_new(struct ftr_ostream *out, struct ftr_err *err);
 
 #endif /* FTR_VIEW_REPLAY_FLAT_H */

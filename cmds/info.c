@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* ftr info: what a trace says about machine, program and recording. */
+#include "cmds/cmd.h"
+#include "cmds/open.h"
+#include "cmds/output.h"
+#include "cmds/say.h"
+#include "utils/cli/common.h"
+#include "utils/object/symtab.h"
+#include "utils/view/info.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct info_values {
+	struct ftr_common common;
+	bool by_task;
+	bool symbols;
+};
+
+static const struct ftr_option info_options[] = {
+	FTR_OPTION_GROUP(ftr_common_options, struct info_values, common),
+	FTR_OPTION("task", 0, NULL, "List the tasks", ftr_opt_flag, struct info_values, by_task),
+	FTR_OPTION("symbols", 0, NULL, "List the symbols of the program", ftr_opt_flag,
+		   struct info_values, symbols),
+	{ 0 }
+};
+
+/* One kind of symbols: those of the program, or its library calls. */
+static void print_symbols(const struct ftr_symtab *tab, bool wants_libcalls, const char *heading,
+			  struct ftr_ostream *out)
+{
+	ftr_ostream_puts(out, heading);
+	ftr_ostream_putc(out, '\n');
+	ftr_ostream_pad(out, '=', strlen(heading));
+	ftr_ostream_putc(out, '\n');
+	for (size_t i = 0; i < tab->nr; i++) {
+		const struct ftr_symbol *symbol = &tab->symbols[i];
+		char *name;
+
+		if ((symbol->type == 'P') != wants_libcalls)
+			continue;
+		name = ftr_demangle(symbol->name, FTR_DEMANGLE_SIMPLE);
+		ftr_ostream_printf(out, "[%2zu] %#llx: %s (size: %u)\n", i,
+				   (unsigned long long)symbol->addr,
+				   name != NULL ? name : symbol->name, symbol->size);
+		free(name);
+	}
+}
+
+static struct ftr_module *module_of_program(struct ftr_trace *trace)
+{
+	for (size_t i = 0; trace->info.exename != NULL && i < trace->modules.nr; i++)
+		if (strcmp(trace->modules.v[i]->path, trace->info.exename) == 0)
+			return trace->modules.v[i];
+	return NULL;
+}
+
+static int print_program_symbols(struct ftr_trace *trace, struct ftr_ostream *out)
+{
+	struct ftr_module *module = module_of_program(trace);
+
+	if (module != NULL && module->symtab == NULL && trace->loader != NULL)
+		trace->loader->module_load(trace, module);
+	if (module == NULL || module->symtab == NULL) {
+		ftr_say_error("%s: there are no symbols of the program", trace->path);
+		return FTR_EXIT_FAILED;
+	}
+	print_symbols(module->symtab, false, "Normal symbols", out);
+	ftr_ostream_puts(out, "\n\n");
+	print_symbols(module->symtab, true, "Dynamic symbols", out);
+	return FTR_EXIT_OK;
+}
+
+static int info_opened(struct ftr_trace *trace, const struct info_values *values)
+{
+	struct ftr_output output;
+	int status = FTR_EXIT_OK, closed;
+
+	if (ftr_output_open(&output, &values->common, NULL) < 0)
+		return FTR_EXIT_FAILED;
+	if (values->symbols)
+		status = print_program_symbols(trace, &output.out);
+	else if (values->by_task)
+		ftr_info_print_tasks(trace, &output.out);
+	else
+		ftr_info_print(trace, &output.out);
+	closed = ftr_output_close(&output);
+	return status != FTR_EXIT_OK ? status : closed;
+}
+
+static int info_run(void *values, int argc, char **argv)
+{
+	const struct info_values *self = values;
+	struct ftr_opened opened;
+	int status;
+
+	if (argc > 0) {
+		ftr_say_error("info: takes no operand: %s", argv[0]);
+		return FTR_EXIT_USAGE;
+	}
+	if (ftr_opened_open(&opened, &self->common, NULL, false) < 0)
+		return FTR_EXIT_FAILED;
+	status = info_opened(opened.trace, self);
+	ftr_opened_close(&opened);
+	return status;
+}
+
+const struct ftr_cmd ftr_cmd_info = {
+	.name	      = "info",
+	.usage	      = "[OPTION...]",
+	.summary      = "Show what the data say about machine, program and recording",
+	.options      = info_options,
+	.values_bytes = sizeof(struct info_values),
+	.run	      = info_run,
+};

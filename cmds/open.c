@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening the data of an analysis command, with warnings said as they come. */
+#include "cmds/open.h"
+
+#include "cmds/cmd.h"
+#include "cmds/say.h"
+#include "utils/base/text.h"
+#include "utils/base/vec.h"
+#include "utils/cli/common.h"
+#include "utils/format/format.h"
+#include "utils/trace/pipeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef FTR_VEC(int32_t) tid_list;
+
+const char *ftr_data_path(const struct ftr_common *common)
+{
+	const char *places[] = { ftr_cmd_data_dir(), "ftr.data", "uftrace.data" };
+
+	if (common->data != NULL)
+		return common->data;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (access(places[i], F_OK) == 0)
+			return places[i];
+	return access("./info", R_OK) == 0 ? "." : places[0];
+}
+
+static int parse_tids(tid_list *tids, const char *text, struct ftr_err *err)
+{
+	struct ftr_slice rest = ftr_slice_make(text, strlen(text)), word;
+
+	while (ftr_slice_split(&rest, ',', &word)) {
+		uint64_t tid;
+
+		if (ftr_parse_u64(word, 10, &tid) < 0 || tid > INT32_MAX)
+			return ftr_err_set(err, EINVAL, "--tid: \"%.*s\" is no task id",
+					   (int)word.len, word.s);
+		if (ftr_vec_push(tids, (int32_t)tid) < 0)
+			return ftr_err_set(err, ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/* "2891.568304588" is a time stamp; with a unit it counts from the start. */
+static int parse_moment(struct ftr_slice text, uint64_t *ns, bool *is_elapsed,
+			struct ftr_err *err)
+{
+	*is_elapsed = false;
+	if (text.len == 0)
+		return 0;
+	if (ftr_parse_timestamp(text, ns) == 0)
+		return 0;
+	if (ftr_parse_time(text, ns, is_elapsed) == 0 && *is_elapsed)
+		return 0;
+	return ftr_err_set(err, EINVAL,
+			   "--time-range: \"%.*s\" is neither a time stamp nor a time like 10us",
+			   (int)text.len, text.s);
+}
+
+static int parse_range(struct ftr_pipeline_options *options, const char *text,
+		       struct ftr_err *err)
+{
+	const char *tilde = strchr(text, '~');
+	int ret;
+
+	if (tilde == NULL)
+		return ftr_err_set(err, EINVAL, "--time-range: \"%s\" is no range like A~B", text);
+	ret = parse_moment(ftr_slice_make(text, (size_t)(tilde - text)), &options->from_ns,
+			   &options->from_is_elapsed, err);
+	if (ret == 0)
+		ret = parse_moment(ftr_slice_make(tilde + 1, strlen(tilde + 1)), &options->to_ns,
+				   &options->to_is_elapsed, err);
+	return ret;
+}
+
+static int select_events(struct ftr_opened *opened, const struct ftr_selection *selection,
+			 bool is_unordered, struct ftr_err *err)
+{
+	struct ftr_pipeline_options options = {
+		.depth_max = selection->depth > UINT32_MAX ? 0 : (uint32_t)selection->depth,
+		.threshold_ns = selection->time_ns, .no_libcall = selection->no_libcall,
+		.no_event = selection->no_event, .no_sched = selection->no_sched,
+		.no_preempt = selection->no_sched_preempt, .event_full = selection->event_full,
+		.is_unordered = is_unordered,
+	};
+	tid_list tids = { 0 };
+	int ret = 0;
+
+	if (selection->tids != NULL)
+		ret = parse_tids(&tids, selection->tids, err);
+	if (ret == 0 && selection->time_range != NULL)
+		ret = parse_range(&options, selection->time_range, err);
+	options.tids = tids.v;
+	options.tid_nr = tids.nr;
+	if (ret == 0)
+		ret = ftr_trace_pipeline(opened->trace, &options, &opened->source, err);
+	ftr_vec_fini(&tids);
+	return ret;
+}
+
+int ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
+		    const struct ftr_selection *selection, bool is_unordered)
+{
+	struct ftr_err err = { 0 };
+	int ret;
+
+	*opened = (struct ftr_opened){ .diag = ftr_say_diag() };
+	ret = ftr_trace_open(&opened->trace, ftr_data_path(common), &opened->diag, &err);
+	if (ret == 0 && selection != NULL) {
+		opened->trace->demangle = (enum ftr_demangle)selection->demangle;
+		ret = select_events(opened, selection, is_unordered, &err);
+	}
+	if (ret < 0) {
+		ftr_say_error("%s", err.text);
+		ftr_opened_close(opened);
+	}
+	return ret;
+}
+
+void ftr_opened_close(struct ftr_opened *opened)
+{
+	ftr_source_free(opened->source);
+	if (opened->trace != NULL)
+		ftr_trace_free(opened->trace);
+	ftr_say_diag_end(&opened->diag);
+	*opened = (struct ftr_opened){ .diag = { 0 } };
+}

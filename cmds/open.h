@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening the data of an analysis command, with warnings said as they come. */
+#ifndef FTR_CMDS_OPEN_H
+#define FTR_CMDS_OPEN_H
+
+#include <stdbool.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/source.h"
+#include "utils/trace/trace.h"
+
+struct ftr_common;
+struct ftr_selection;
+
+struct ftr_opened {
+	struct ftr_diag diag;
+	struct ftr_trace *trace;
+	struct ftr_source *source;	/* NULL before ftr_opened_select */
+};
+
+/* What -d says, else ftr.data or uftrace.data, whichever there is, else a directory that one stands in. */
+const char *ftr_data_path(const struct ftr_common *common);
+
+/* @selection NULL: the trace itself, without a source.  0, or -errno after saying what failed. */
+int  ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
+		     const struct ftr_selection *selection, bool is_unordered);
+void ftr_opened_close(struct ftr_opened *opened);
+
+#endif /* FTR_CMDS_OPEN_H */

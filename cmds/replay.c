@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* ftr replay: the calls of a trace as an indented listing. */
+#include "cmds/cmd.h"
+#include "cmds/open.h"
+#include "cmds/output.h"
+#include "cmds/replay.h"
+#include "cmds/say.h"
+#include "cmds/show.h"
+
+const struct ftr_option ftr_replay_view_options[] = {
+	FTR_OPTION("output-fields", 'f', "FIELD[,FIELD...]",
+		   "Columns: duration tid addr time delta elapsed task module; +x adds, none hides",
+		   ftr_opt_string, struct ftr_replay_opts, fields),
+	FTR_OPTION("flat", 0, NULL, "A numbered line for each event", ftr_opt_flag,
+		   struct ftr_replay_opts, is_flat),
+	FTR_OPTION("column-view", 0, NULL, "Indent each task differently", ftr_opt_flag,
+		   struct ftr_replay_opts, is_column_view),
+	FTR_OPTION("column-offset", 0, "DEPTH", "Levels between two tasks (default: 8)",
+		   ftr_opt_u64, struct ftr_replay_opts, column_offset, .max = 1000),
+	FTR_OPTION("no-merge", 0, NULL, "Two lines for a call without callees", ftr_opt_flag,
+		   struct ftr_replay_opts, no_merge),
+	FTR_OPTION("no-comment", 0, NULL, "No names behind closing braces", ftr_opt_flag,
+		   struct ftr_replay_opts, no_comment),
+	FTR_OPTION("no-args", 0, NULL, "Neither arguments nor return values", ftr_opt_flag,
+		   struct ftr_replay_opts, no_args),
+	FTR_OPTION("task-newline", 0, NULL, "An empty line where the task changes", ftr_opt_flag,
+		   struct ftr_replay_opts, has_task_newline),
+	{ 0 }
+};
+
+static const struct ftr_option replay_options[] = {
+	FTR_OPTION_GROUP(ftr_common_options, struct ftr_replay_values, common),
+	FTR_OPTION_GROUP(ftr_selection_options, struct ftr_replay_values, selection),
+	FTR_OPTION_GROUP(ftr_replay_view_options, struct ftr_replay_values, view),
+	{ 0 }
+};
+
+static const struct ftr_replay_values replay_defaults = {
+	.view = { .column_offset = 8 },
+};
+
+static int replay_opened(struct ftr_opened *opened, const struct ftr_replay_values *values)
+{
+	struct ftr_replay_opts opts = values->view;
+	struct ftr_err err = { 0 };
+	struct ftr_output output;
+	struct ftr_sink *sink;
+	int status, closed;
+
+	if (ftr_output_open(&output, &values->common, NULL) < 0)
+		return FTR_EXIT_FAILED;
+	opts.use_color = output.use_color;
+	sink = ftr_replay_new(&opts, &output.out, &err);
+	if (sink == NULL) {
+		ftr_output_close(&output);
+		ftr_say_error("%s", err.text);
+		return FTR_EXIT_USAGE;
+	}
+	status = ftr_show(opened, sink, &output, false);
+	closed = ftr_output_close(&output);
+	return output.is_quiet_end ? FTR_EXIT_OK : status != FTR_EXIT_OK ? status : closed;
+}
+
+int ftr_replay_show(const struct ftr_replay_values *values)
+{
+	struct ftr_opened opened;
+	int status;
+
+	if (ftr_opened_open(&opened, &values->common, &values->selection, false) < 0)
+		return FTR_EXIT_FAILED;
+	status = replay_opened(&opened, values);
+	ftr_opened_close(&opened);
+	return status;
+}
+
+static int replay_run(void *values, int argc, char **argv)
+{
+	if (argc > 0) {
+		ftr_say_error("replay: takes no operand: %s", argv[0]);
+		return FTR_EXIT_USAGE;
+	}
+	return ftr_replay_show(values);
+}
+
+const struct ftr_cmd ftr_cmd_replay = {
+	.name	      = "replay",
+	.usage	      = "[OPTION...]",
+	.summary      = "Show the calls in the order in which they happened",
+	.options      = replay_options,
+	.values_bytes = sizeof(struct ftr_replay_values),
+	.defaults     = &replay_defaults,
+	.run	      = replay_run,
+};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* ftr report: how often functions were called and how long they took. */
+#include "cmds/cmd.h"
+#include "cmds/open.h"
+#include "cmds/output.h"
+#include "cmds/say.h"
+#include "cmds/show.h"
+#include "utils/analysis/stats.h"
+#include "utils/cli/common.h"
+#include "utils/view/report.h"
+
+struct report_values {
+	struct ftr_common common;
+	struct ftr_selection selection;
+	struct ftr_report_opts view;
+	bool by_task;
+};
+
+static const struct ftr_option report_options[] = {
+	FTR_OPTION_GROUP(ftr_common_options, struct report_values, common),
+	FTR_OPTION_GROUP(ftr_selection_options, struct report_values, selection),
+	FTR_OPTION("output-fields", 'f', "FIELD[,FIELD...]",
+		   "Columns: total total-avg total-min total-max self self-avg self-min self-max call size "
+		   "total-stdv self-stdv total-min-ts total-max-ts self-min-ts self-max-ts all; with --task "
+		   "total self tid func; +x adds, none hides",
+		   ftr_opt_string, struct report_values, view.fields),
+	FTR_OPTION("sort", 's', "KEY[,KEY...]", "Sort by func or fields (default: total)",
+		   ftr_opt_string, struct report_values, view.sort),
+	FTR_OPTION("avg-total", 0, NULL, "Average, least and most of the total times",
+		   ftr_opt_flag, struct report_values, view.avg_total),
+	FTR_OPTION("avg-self", 0, NULL, "Average, least and most of the self times", ftr_opt_flag,
+		   struct report_values, view.avg_self),
+	FTR_OPTION("task", 0, NULL, "A row for each task instead", ftr_opt_flag,
+		   struct report_values, by_task),
+	{ 0 }
+};
+
+static int print_stats(const struct ftr_stats *stats, const struct report_values *values)
+{
+	struct ftr_report_opts opts = values->view;
+	struct ftr_err err = { 0 };
+	struct ftr_output output;
+	int ret, status;
+
+	if (ftr_output_open(&output, &values->common, NULL) < 0)
+		return FTR_EXIT_FAILED;
+	opts.use_color = output.use_color;
+	if (values->by_task)
+		ret = ftr_report_print_tasks(stats, &opts, &output.out, &err);
+	else
+		ret = ftr_report_print(stats, &opts, &output.out, &err);
+	status = ftr_output_close(&output);
+	if (ret == 0)
+		return status;
+	ftr_say_error("%s", err.text);
+	return FTR_EXIT_USAGE;
+}
+
+static int report_opened(struct ftr_opened *opened, const struct report_values *values)
+{
+	struct ftr_pump_stats pumped;
+	struct ftr_err err = { 0 };
+	struct ftr_sink *sink = ftr_stats_new(&err);
+	int status = FTR_EXIT_FAILED;
+
+	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, &pumped, &err) < 0)
+		ftr_say_error("%s", err.text);
+	else
+		status = print_stats(ftr_stats_get(sink), values);
+	ftr_sink_free(sink);
+	return status;
+}
+
+static int report_run(void *values, int argc, char **argv)
+{
+	const struct report_values *self = values;
+	struct ftr_opened opened;
+	int status;
+
+	if (argc > 0) {
+		ftr_say_error("report: takes no operand: %s", argv[0]);
+		return FTR_EXIT_USAGE;
+	}
+	if (self->view.avg_total && self->view.avg_self) {
+		ftr_say_error("report: --avg-total and --avg-self exclude each other");
+		return FTR_EXIT_USAGE;
+	}
+	if (ftr_opened_open(&opened, &self->common, &self->selection, true) < 0)
+		return FTR_EXIT_FAILED;
+	status = report_opened(&opened, self);
+	ftr_opened_close(&opened);
+	return status;
+}
+
+const struct ftr_cmd ftr_cmd_report = {
+	.name	      = "report",
+	.usage	      = "[OPTION...]",
+	.summary      = "Show how often functions were called and how long they took",
+	.options      = report_options,
+	.values_bytes = sizeof(struct report_values),
+	.run	      = report_run,
+};

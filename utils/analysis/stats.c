@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics by arrays over the dense ids of names, functions and tasks: no search per event. */
+#include "utils/analysis/stats.h"
+
+#include "utils/trace/func.h"
+#include "utils/trace/task.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stats_sink {
+	struct ftr_sink base;
+	struct ftr_stats stats;
+};
+
+static struct stats_sink *stats_of(struct ftr_sink *sink)
+{
+	return (struct stats_sink *)sink;
+}
+
+double ftr_time_stat_avg_ns(const struct ftr_time_stat *stat, uint64_t calls)
+{
+	return calls == 0 ? 0 : (double)(stat->sum_ns + stat->nested_ns) / (double)calls;
+}
+
+double ftr_time_stat_stdv(const struct ftr_time_stat *stat, uint64_t calls)
+{
+	double avg = ftr_time_stat_avg_ns(stat, calls);
+	double variance;
+
+	if (calls < 2 || avg == 0)
+		return 0;
+	variance = stat->squares / (double)calls - avg * avg;
+	return variance > 0 ? 100 * sqrt(variance) / avg : 0;
+}
+
+static inline void count_time(struct ftr_time_stat *stat, uint64_t ns, uint64_t start_ns,
+			      bool is_first)
+{
+	if (is_first || ns < stat->min_ns) {
+		stat->min_ns = ns;
+		stat->min_at_ns = start_ns;
+	}
+	if (is_first || ns > stat->max_ns) {
+		stat->max_ns = ns;
+		stat->max_at_ns = start_ns;
+	}
+	stat->squares += (double)ns * (double)ns;
+}
+
+static inline void count_call(struct ftr_func_stat *stat, uint64_t total_ns, uint64_t self_ns,
+			      uint64_t start_ns, bool is_nested)
+{
+	count_time(&stat->total, total_ns, start_ns, stat->calls == 0);
+	count_time(&stat->self, self_ns, start_ns, stat->calls == 0);
+	if (is_nested)
+		stat->total.nested_ns += total_ns;
+	else
+		stat->total.sum_ns += total_ns;
+	stat->self.sum_ns += self_ns;
+	stat->calls++;
+}
+
+#define GROW_TO(vec, index) \
+	((index) < (vec)->nr ? 0 : grow((void **)&(vec)->v, &(vec)->nr, &(vec)->cap, (index), \
+					sizeof(*(vec)->v)))
+
+/* Zeroed elements up to @index. */
+static int grow(void **v, size_t *nr, size_t *cap, size_t index, size_t elem_bytes)
+{
+	char *array;
+
+	if (index >= *cap && ftr_vec_grow(v, cap, index + 1, elem_bytes) < 0)
+		return -ENOMEM;
+	memcpy(&array, v, sizeof(array));	/* *v is a pointer of some other type */
+	memset(array + *nr * elem_bytes, 0, (*cap - *nr) * elem_bytes);
+	*nr = *cap;
+	return 0;
+}
+
+static struct ftr_task_stat *task_stat(struct ftr_stats *stats, const struct ftr_event *ev)
+{
+	struct ftr_task_stat *task;
+
+	if (GROW_TO(&stats->tasks, ev->task->id) < 0)
+		return NULL;
+	task = &stats->tasks.v[ev->task->id];
+	task->task = ev->task;
+	return task;
+}
+
+static int count_entry(struct ftr_stats *stats, const struct ftr_event *ev)
+{
+	struct ftr_task_stat *task = task_stat(stats, ev);
+
+	if (task == NULL || GROW_TO(&task->open, ev->call.func->id) < 0)
+		return -ENOMEM;
+	task->open.v[ev->call.func->id]++;
+	return 0;
+}
+
+static struct ftr_func_stat *func_stat(struct ftr_stats *stats, const struct ftr_func *func)
+{
+	struct ftr_func_stat *stat;
+
+	if (GROW_TO(&stats->funcs, func->name_id) < 0)
+		return NULL;
+	stat = &stats->funcs.v[func->name_id];
+	if (stat->name == NULL) {
+		stat->name = func->name;
+		stat->name_len = func->name_len;
+		stat->size = func->size;
+	}
+	return stat;
+}
+
+static int count_exit(struct ftr_stats *stats, const struct ftr_event *ev)
+{
+	uint64_t total_ns = ev->time_ns - ev->call.start_ns;
+	uint64_t self_ns = total_ns > ev->call.child_ns ? total_ns - ev->call.child_ns : 0;
+	struct ftr_task_stat *task = task_stat(stats, ev);
+	struct ftr_func_stat *stat = func_stat(stats, ev->call.func);
+	uint32_t *open;
+
+	if (task == NULL || stat == NULL || GROW_TO(&task->open, ev->call.func->id) < 0)
+		return -ENOMEM;
+	open = &task->open.v[ev->call.func->id];
+	if (*open > 0)
+		--*open;
+	count_call(stat, total_ns, self_ns, ev->call.start_ns, *open > 0);
+	task->calls++;
+	task->self_ns += self_ns;
+	if (ev->depth == 0)
+		task->total_ns += total_ns;
+	return 0;
+}
+
+/* The time from a sched-out to its sched-in, inside of a function, is like a call it made. */
+static int count_schedule(struct ftr_stats *stats, const struct ftr_event *ev)
+{
+	bool is_preempted = ev->flags & FTR_EVENT_PREEMPTED;
+	uint64_t ns = ev->time_ns - ev->point.start_ns;
+	struct ftr_func_stat *stat = &stats->schedule[is_preempted];
+	struct ftr_task_stat *task;
+
+	if (ev->point.id != FTR_EVENT_ID_SCHED_IN || ev->point.start_ns == 0 || ev->depth == 0)
+		return 0;
+	task = task_stat(stats, ev);
+	if (task == NULL)
+		return -ENOMEM;
+	stat->name = is_preempted ? "linux:schedule (pre-empted)" : "linux:schedule";
+	stat->name_len = (uint32_t)strlen(stat->name);
+	count_call(stat, ns, ns, ev->point.start_ns, false);
+	task->calls++;
+	return 0;
+}
+
+static int stats_event(struct ftr_sink *sink, const struct ftr_event *ev)
+{
+	struct ftr_stats *stats = &stats_of(sink)->stats;
+	int ret = 0;
+
+	if (ev->type == FTR_EVENT_ENTRY)
+		ret = count_entry(stats, ev);
+	else if (ev->type == FTR_EVENT_EXIT)
+		ret = count_exit(stats, ev);
+	else if (ev->type == FTR_EVENT_POINT)
+		ret = count_schedule(stats, ev);
+	return ret < 0 ? ftr_err_set(sink->err, -ret, "statistics: out of memory") : 0;
+}
+
+static void stats_fini(struct ftr_sink *sink)
+{
+	struct ftr_stats *stats = &stats_of(sink)->stats;
+
+	for (size_t i = 0; i < stats->tasks.nr; i++)
+		ftr_vec_fini(&stats->tasks.v[i].open);
+	ftr_vec_fini(&stats->tasks);
+	ftr_vec_fini(&stats->funcs);
+}
+
+static const struct ftr_sink_ops stats_sink_ops = {
+	.size	 = sizeof(struct stats_sink),
+	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
+	.event	 = stats_event,
+	.fini	 = stats_fini,
+};
+
+struct ftr_sink *ftr_stats_new(struct ftr_err *err)
+{
+	struct ftr_sink *sink = ftr_sink_new(&stats_sink_ops, NULL, err);
+
+	if (sink == NULL)
+		ftr_err_set(err, ENOMEM, "statistics: out of memory");
+	return sink;
+}
+
+const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink)
+{
+	return &((const struct stats_sink *)sink)->stats;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* A trace as it was recorded, record by record and task by task, as uftrace dump lists it. */
+#include "utils/view/dump.h"
+
+#include "utils/base/strbuf.h"
+#include "utils/base/vec.h"
+#include "utils/trace/args.h"
+#include "utils/trace/trace.h"
+#include "utils/view/dump_header.h"
+#include "utils/view/event_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORD_BYTES 16
+#define RECORD_MAGIC 5
+#define RECORD_TID_WIDTH 7
+
+/* An event that is not of a task's own file. */
+struct perf_event {
+	uint64_t time_ns;
+	const char *name;
+	uint64_t id;
+	int32_t tid;
+};
+
+struct dump {
+	struct ftr_trace *trace;
+	const struct ftr_dump_opts *opts;
+	struct ftr_ostream *out;
+	struct ftr_strbuf text;
+	FTR_VEC(struct perf_event) perf;
+	uint64_t offset;		/* in the task's file */
+};
+
+static void put_head(struct dump *self, uint64_t time_ns, int32_t tid, const char *type)
+{
+	struct ftr_ostream *out = self->out;
+
+	ftr_ostream_u64(out, time_ns / 1000000000);
+	ftr_ostream_putc(out, '.');
+	ftr_ostream_u64_width(out, time_ns % 1000000000, 9, '0');
+	ftr_ostream_write(out, "  ", 2);
+	ftr_ostream_u64_width(out, (uint64_t)(uint32_t)tid, RECORD_TID_WIDTH, ' ');
+	ftr_ostream_write(out, ": [", 3);
+	ftr_ostream_puts(out, type);
+	ftr_ostream_write(out, "] ", 2);
+}
+
+static void put_tail(struct dump *self, const char *name, size_t len, uint64_t addr,
+		     uint32_t depth)
+{
+	struct ftr_ostream *out = self->out;
+
+	ftr_ostream_write(out, name, len);
+	ftr_ostream_putc(out, '(');
+	ftr_ostream_hex(out, addr);
+	ftr_ostream_write(out, ") depth: ", 9);
+	ftr_ostream_u64(out, depth);
+	ftr_ostream_putc(out, '\n');
+}
+
+static void put_hex(struct dump *self, const uint8_t *bytes, size_t len)
+{
+	for (size_t at = 0; at < len; at += RECORD_BYTES) {
+		ftr_ostream_printf(self->out, " <%016llx>:", (unsigned long long)self->offset);
+		for (size_t i = at; i < len && i < at + RECORD_BYTES; i++)
+			ftr_ostream_printf(self->out, "%s%02x", i == at + 8 ? "  " : " ", bytes[i]);
+		ftr_ostream_putc(self->out, '\n');
+		self->offset += len - at < RECORD_BYTES ? len - at : RECORD_BYTES;
+	}
+}
+
+static void put_u64(uint8_t *bytes, uint64_t value, bool is_big)
+{
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(value >> (is_big ? 56 - 8 * i : 8 * i));
+}
+
+/* The 16 bytes a record of this event has. */
+static void put_record_hex(struct dump *self, const struct ftr_event *ev, unsigned type,
+			   uint64_t addr)
+{
+	bool is_big = self->trace->info.elf_data == 2;
+	uint8_t bytes[RECORD_BYTES];
+
+	if (!self->opts->has_hex)
+		return;
+	put_u64(bytes, ev->time_ns, is_big);
+	put_u64(bytes + 8,
+		type | (uint64_t)(ev->payload != NULL) << 2 | RECORD_MAGIC << 3 |
+			(uint64_t)(ev->depth & 1023) << 6 | addr << 16, is_big);
+	put_hex(self, bytes, sizeof(bytes));
+}
+
+/* Padding is shown as zeros: what stands there is nobody's data. */
+static void put_payload_hex(struct dump *self, const struct ftr_payload *payload, size_t before)
+{
+	uint8_t bytes[2048] = { 0 };
+	size_t len = payload->len;
+
+	if (!self->opts->has_hex || len + before > sizeof(bytes) - 8)
+		return;
+	if (before > 0)
+		bytes[payload->is_big_endian] = (uint8_t)len,
+		bytes[!payload->is_big_endian] = (uint8_t)(len >> 8);
+	memcpy(bytes + before, payload->data, len);
+	put_hex(self, bytes, (len + before + 7) / 8 * 8);
+}
+
+static char format_letter(enum ftr_arg_format format)
+{
+	static const char letters[] = {
+		[FTR_ARG_AUTO] = 'd', [FTR_ARG_SIGNED] = 'i', [FTR_ARG_UNSIGNED] = 'u',
+		[FTR_ARG_HEX] = 'x', [FTR_ARG_OCTAL] = 'o', [FTR_ARG_CHAR] = 'c',
+		[FTR_ARG_FLOAT] = 'f', [FTR_ARG_ENUM] = 'e',
+	};
+
+	return letters[format];
+}
+
+static uint64_t float_bits(const struct ftr_value *value)
+{
+	uint64_t bits = 0;
+	double d = (double)value->f;
+	float f = (float)value->f;
+
+	if (value->arg->size == sizeof(f))
+		memcpy(&bits, &f, sizeof(f));
+	else
+		memcpy(&bits, &d, sizeof(d));
+	return bits;
+}
+
+static void put_value(struct dump *self, const struct ftr_value *value)
+{
+	struct ftr_ostream *out = self->out;
+	const struct ftr_arg *arg = value->arg;
+	uint64_t bits;
+
+	switch (arg->format) {
+	case FTR_ARG_STRING:
+		ftr_ostream_printf(out, " str: %.*s\n", (int)value->str.len, value->str.s);
+		return;
+	case FTR_ARG_STRUCT:
+		ftr_ostream_printf(out, " struct: %s{...}\n", arg->type_name ? arg->type_name : "");
+		return;
+	case FTR_ARG_POINTER:
+		ftr_ostream_printf(out, " p: %#llx\n", (unsigned long long)value->u);
+		return;
+	default:
+		bits = arg->format == FTR_ARG_FLOAT ? float_bits(value) : value->u;
+		if (arg->size < 8)
+			bits &= (UINT64_C(1) << arg->size * 8) - 1;
+		ftr_ostream_printf(out, " %c%d: 0x%0*llx\n", format_letter(arg->format),
+				   arg->size * 8, arg->size < 8 ? arg->size * 2 : 16,
+				   (unsigned long long)bits);
+	}
+}
+
+static void put_args(struct dump *self, const struct ftr_event *ev)
+{
+	bool is_entry = ev->type == FTR_EVENT_ENTRY;
+	struct ftr_value value;
+	unsigned nr = 0, pos = 0;
+
+	put_head(self, ev->time_ns, ev->task->tid, is_entry ? "args " : "retval");
+	ftr_ostream_printf(self->out, "length = %u\n", ev->payload->len);
+	for (unsigned i = 0; ftr_payload_next(ev->payload, &nr, &pos, &value); i++) {
+		if (is_entry)
+			ftr_ostream_printf(self->out, "  args[%u]", i);
+		else
+			ftr_ostream_puts(self->out, "  retval");
+		put_value(self, &value);
+	}
+	put_payload_hex(self, ev->payload, 0);
+}
+
+static void put_call(struct dump *self, const struct ftr_event *ev)
+{
+	const struct ftr_func *func = ev->call.func;
+
+	put_head(self, ev->time_ns, ev->task->tid,
+		 ev->type == FTR_EVENT_ENTRY ? "entry" : "exit ");
+	put_tail(self, func->name, func->name_len, ev->call.addr, ev->depth);
+	put_record_hex(self, ev, ev->type, ev->call.addr);
+	if (ev->payload != NULL)
+		put_args(self, ev);
+}
+
+static void put_point(struct dump *self, const struct ftr_event *ev)
+{
+	put_head(self, ev->time_ns, ev->task->tid, "event");
+	put_tail(self, ev->point.name, strlen(ev->point.name), ev->point.id, ev->depth);
+	put_record_hex(self, ev, 3, ev->point.id);
+	if (ev->payload == NULL)
+		return;
+	put_head(self, ev->time_ns, ev->task->tid, "data ");
+	ftr_ostream_printf(self->out, "length = %u\n", ev->payload->len);
+	ftr_strbuf_clear(&self->text);
+	ftr_event_data_text(ev, self->trace, false, &self->text);
+	ftr_ostream_printf(self->out, "  %s: %s\n", ev->point.name, ftr_strbuf_str(&self->text));
+	put_payload_hex(self, ev->payload, 2);
+}
+
+static void put_lost(struct dump *self, const struct ftr_event *ev)
+{
+	put_head(self, ev->time_ns, ev->task->tid, "lost ");
+	ftr_ostream_printf(self->out, "%llu records\n", (unsigned long long)ev->lost.nr);
+	put_record_hex(self, ev, 2, ev->lost.nr);
+}
+
+static bool is_perf_event(const struct ftr_event *ev)
+{
+	return ev->type == FTR_EVENT_POINT && ev->point.id >= FTR_ID_SCHED_IN &&
+	       ev->point.id <= FTR_ID_SCHED_BOTH_PREEMPT;
+}
+
+static int put_event(struct dump *self, const struct ftr_event *ev)
+{
+	if (is_perf_event(ev)) {
+		struct perf_event perf = { ev->time_ns, ev->point.name, ev->point.id,
+					   ev->task->tid };
+
+		return ftr_vec_push(&self->perf, perf);
+	}
+	if (ev->type <= FTR_EVENT_EXIT)
+		put_call(self, ev);
+	else if (ev->type == FTR_EVENT_POINT)
+		put_point(self, ev);
+	else if (ev->type == FTR_EVENT_LOST)
+		put_lost(self, ev);
+	return 0;
+}
+
+static int dump_source(struct dump *self, struct ftr_source *source, struct ftr_err *err)
+{
+	const char *head = self->trace->is_ordered ? self->trace->path : NULL;
+	struct ftr_event *evs;
+	bool is_first = true;
+	ssize_t nr;
+
+	self->offset = 0;
+	while ((nr = ftr_source_next(source, &evs, err)) > 0) {
+		for (ssize_t i = 0; i < nr; i++) {
+			if (is_first && !is_perf_event(&evs[i])) {
+				if (head != NULL)
+					ftr_ostream_printf(self->out, "reading %s\n", head);
+				else
+					ftr_ostream_printf(self->out, "reading %d.dat\n",
+							   evs[i].task->tid);
+				is_first = false;
+			}
+			if (put_event(self, &evs[i]) < 0)
+				return ftr_err_set(err, ENOMEM, "dump: out of memory");
+		}
+		if (self->out->code != 0)
+			return ftr_err_set(err, self->out->code, "%s: %s", self->out->name,
+					   strerror(self->out->code));
+	}
+	return (int)nr;
+}
+
+static int compare_time(const void *a, const void *b)
+{
+	const struct perf_event *x = a, *y = b;
+
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static void put_perf(struct dump *self)
+{
+	if (self->perf.nr == 0)
+		return;
+	qsort(self->perf.v, self->perf.nr, sizeof(*self->perf.v), compare_time);
+	ftr_ostream_puts(self->out, "\nreading perf events\n");
+	for (size_t i = 0; i < self->perf.nr; i++) {
+		const struct perf_event *perf = &self->perf.v[i];
+
+		put_head(self, perf->time_ns, perf->tid, "event");
+		ftr_ostream_printf(self->out, "%s(%llu)\n", perf->name,
+				   (unsigned long long)perf->id);
+	}
+}
+
+int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
+		   struct ftr_ostream *out, struct ftr_err *err)
+{
+	struct dump self = { .trace = trace, .opts = opts, .out = out };
+	int ret = 0;
+
+	ftr_strbuf_init(&self.text);
+	if (trace->info.header_bytes != 0)
+		dump_put_header(&trace->info, out);
+	for (size_t i = 0; ret == 0 && i < trace->sources.nr; i++)
+		ret = dump_source(&self, trace->sources.v[i], err);
+	if (ret == 0)
+		put_perf(&self);
+	ftr_vec_fini(&self.perf);
+	ftr_strbuf_fini(&self.text);
+	return ret;
+}

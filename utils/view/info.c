@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* What a trace says about machine, program and recording, as uftrace info prints it. */
+#include "utils/view/info.h"
+
+#include "utils/trace/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define STATUS_FINISHED 65536	/* a finish trigger ended the recording */
+
+static void put_row(struct ftr_ostream *out, const char *name, const char *value,
+		    const char *after)
+{
+	size_t len;
+
+	if (value == NULL)
+		return;
+	len = strlen(value);
+	while (len > 0 && value[len - 1] == ' ')
+		len--;
+	ftr_ostream_printf(out, "# %-20s: %.*s%s\n", name, (int)len, value, after);
+}
+
+static void put_heading(struct ftr_ostream *out, const char *text)
+{
+	ftr_ostream_printf(out, "# %s\n# ", text);
+	ftr_ostream_pad(out, '=', strlen(text));
+	ftr_ostream_putc(out, '\n');
+}
+
+/* "perf_event_paranoid=2 kptr_restrict=0": a row each. */
+static void put_sysctl(struct ftr_ostream *out, const char *text)
+{
+	while (text != NULL && *text != '\0') {
+		size_t len = strcspn(text, " ");
+		size_t name_len = strcspn(text, "= ");
+		char name[40], value[80];
+
+		snprintf(name, sizeof(name), "%.*s", (int)name_len, text);
+		snprintf(value, sizeof(value), "%.*s",
+			 name_len < len ? (int)(len - name_len - 1) : 0, text + name_len + 1);
+		put_row(out, name, value, "");
+		text += len;
+		text += strspn(text, " ");
+	}
+}
+
+static void put_system(const struct ftr_info *info, struct ftr_ostream *out)
+{
+	char cpus[64];
+
+	put_heading(out, "system information");
+	put_row(out, "program version", info->recorder_version, "");
+	put_row(out, "recorded on", info->record_date, "");
+	put_row(out, "cmdline", info->cmdline, "");
+	put_row(out, "cpu info", info->cpu_desc, "");
+	if (info->info_mask & FTR_INFO_CPUINFO) {
+		snprintf(cpus, sizeof(cpus), "%u / %u (online / possible)", info->cpus_online,
+			 info->cpus_possible);
+		put_row(out, "number of cpus", cpus, "");
+	}
+	put_row(out, "memory info", info->meminfo, "");
+	put_row(out, "system load", info->loadinfo, " (1 / 5 / 15 min)");
+	put_row(out, "kernel version", info->os_kernel, "");
+	put_row(out, "hostname", info->os_hostname, "");
+	put_row(out, "distro", info->os_distro, "");
+	put_sysctl(out, info->sysctl);
+}
+
+static void put_task_list(const struct ftr_trace *trace, struct ftr_ostream *out)
+{
+	const struct ftr_info *info = &trace->info;
+
+	ftr_ostream_printf(out, "# %-20s: %u\n# %-20s: ", "number of tasks", info->task_nr,
+			   "task list");
+	for (uint32_t i = 0; i < info->task_nr; i++) {
+		const struct ftr_task *task = ftr_trace_task_find(trace, info->tids[i]);
+
+		ftr_ostream_printf(out, "%s%d", i > 0 ? ", " : "", info->tids[i]);
+		if (task != NULL && *task->name != '\0')
+			ftr_ostream_printf(out, "(%s)", task->name);
+	}
+	ftr_ostream_putc(out, '\n');
+}
+
+static void put_exit_status(int32_t status, struct ftr_ostream *out)
+{
+	char text[80];
+
+	if (status == STATUS_FINISHED)
+		snprintf(text, sizeof(text), "terminated by finish trigger");
+	else if (WIFEXITED(status))
+		snprintf(text, sizeof(text), "exited with code: %d", WEXITSTATUS(status));
+	else if (WIFSIGNALED(status))
+		snprintf(text, sizeof(text), "terminated by signal: %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	else
+		snprintf(text, sizeof(text), "unknown exit status: %d", status);
+	put_row(out, "exit status", text, "");
+}
+
+static void put_usage(const struct ftr_info *info, struct ftr_ostream *out)
+{
+	char cpu[80];
+
+	if (info->systime != NULL && info->usrtime != NULL) {
+		snprintf(cpu, sizeof(cpu), "%.3f / %.3f sec (sys / user)",
+			 strtod(info->systime, NULL), strtod(info->usrtime, NULL));
+		put_row(out, "cpu time", cpu, "");
+	}
+	put_row(out, "context switch", info->ctxsw, "");
+	put_row(out, "max rss", info->maxrss, " KB");
+	put_row(out, "page fault", info->pagefault, "");
+	put_row(out, "disk iops", info->iops, "");
+}
+
+static void put_process(const struct ftr_trace *trace, struct ftr_ostream *out)
+{
+	const struct ftr_info *info = &trace->info;
+
+	put_heading(out, "process information");
+	if (info->info_mask & FTR_INFO_TASKINFO)
+		put_task_list(trace, out);
+	put_row(out, "exe image", info->exename, "");
+	put_row(out, "build id", info->build_id, "");
+	put_row(out, "argspec", info->argspec, "");
+	put_row(out, "retspec", info->retspec, "");
+	if (info->auto_args)
+		put_row(out, "auto-args", "true", "");
+	put_row(out, "pattern", info->pattern_type, "");
+	if (info->info_mask & FTR_INFO_EXIT_STATUS)
+		put_exit_status(info->exit_status, out);
+	put_row(out, "elapsed time", info->elapsed_time, "");
+	put_usage(info, out);
+}
+
+void ftr_info_print(const struct ftr_trace *trace, struct ftr_ostream *out)
+{
+	put_system(&trace->info, out);
+	ftr_ostream_puts(out, "#\n");
+	put_process(trace, out);
+	ftr_ostream_putc(out, '\n');
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What a trace says about machine, program and recording, as uftrace info prints it. */
+#ifndef FTR_VIEW_INFO_H
+#define FTR_VIEW_INFO_H
+
+#include "utils/base/ostream.h"
+
+struct ftr_trace;
+
+void ftr_info_print(const struct ftr_trace *trace, struct ftr_ostream *out);
+void ftr_info_print_tasks(const struct ftr_trace *trace, struct ftr_ostream *out);
+
+#endif /* FTR_VIEW_INFO_H */
