@@ -1,2 +1,16 @@
 # SPDX-License-Identifier: MIT
-EXTRA_DIST += doc/layers.txt
+EXTRA_DIST += \
+	doc/GLOSSARY.md \
+	doc/HACKING.md \
+	doc/HOWTO-ADD-a-command.md \
+	doc/HOWTO-ADD-a-format.md \
+	doc/HOWTO-ADD-a-probe.md \
+	doc/HOWTO-ADD-an-architecture.md \
+	doc/adr/0001-two-waists.md \
+	doc/adr/0002-names-in-the-recorder.md \
+	doc/adr/0003-uftrace-data-directory.md \
+	doc/adr/0004-ring-memory-order.md \
+	doc/adr/0005-pull-sources-push-sinks.md \
+	doc/adr/0006-accepts-and-stated-loss.md \
+	doc/adr/0007-no-plug-ins.md \
+	doc/layers.txt
