@@ -50,8 +50,8 @@ def check_uses(rows):
         used |= wants
         problems += [f"{name}.o uses {symbol}: not allowed there by {LIST}"
                      for symbol in sorted(wants - allowed)]
-    problems += [f"{LIST}: nothing uses {symbol} any more"
-                 for symbol in sorted((rows["hook"] | rows["start"]) - used)]
+    for symbol in sorted((rows["hook"] | rows["start"]) - used):
+        print(f"note: {LIST}: nothing uses {symbol} in this build")
     return problems, len(objects)
 
 
