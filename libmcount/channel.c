@@ -45,24 +45,15 @@ static int channel_connect(void)
 	return (int)fd;
 }
 
-static int channel_send(int sock, const struct ftr_channel_message *message, const char *path, int fd)
+static int channel_send(int sock, const struct ftr_channel_message *message, const char *path)
 {
 	struct iovec parts[2] = {
 		{ (void *)message, sizeof(*message) },
 		{ (void *)path, message->path_bytes },
 	};
-	union fd_control control = {
-		.header = { .cmsg_len = CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS },
-	};
 	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 2 };
-	long ret;
+	long ret = ftr_sys3(SYS_sendmsg, sock, &packet, MSG_NOSIGNAL);
 
-	if (fd >= 0) {
-		*(int *)CMSG_DATA(&control.header) = fd;
-		packet.msg_control = &control;
-		packet.msg_controllen = sizeof(control);
-	}
-	ret = ftr_sys3(SYS_sendmsg, sock, &packet, MSG_NOSIGNAL);
 	return ret < 0 ? (int)ret : 0;
 }
 
@@ -101,7 +92,7 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
 	return reply->type == FTR_CHANNEL_OK ? 0 : -EACCES;
 }
 
-int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int fd, int *reply_fds)
+int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *reply_fds)
 {
 	struct ftr_channel_message reply;
 	int sock, ret;
@@ -109,7 +100,7 @@ int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int f
 	sock = channel_connect();
 	if (sock < 0)
 		return sock;
-	ret = channel_send(sock, message, path, fd);
+	ret = channel_send(sock, message, path);
 	if (ret == 0)
 		ret = channel_receive(sock, &reply, reply_fds);
 	ftr_sys1(SYS_close, sock);

@@ -59,7 +59,7 @@ static void environment_keep(void)
 	ftr_exec_start();
 }
 
-static int session_ask(int fds[FTR_CHANNEL_REPLY_FDS])
+static int session_ask(uint64_t *flags, int fds[FTR_CHANNEL_REPLY_FDS])
 {
 	char path[FTR_CHANNEL_PATH_MAX];
 	long len = ftr_sys3(SYS_readlink, "/proc/self/exe", path, sizeof(path));
@@ -71,7 +71,10 @@ static int session_ask(int fds[FTR_CHANNEL_REPLY_FDS])
 		.path_bytes = len > 0 ? (uint32_t)len : 0,
 	};
 
-	return ftr_channel_ask(&message, path, -1, fds);
+	int ret = ftr_channel_ask(&message, path, fds);
+
+	*flags = message.base;
+	return ret;
 }
 
 static const struct ftr_control *control_map(int fd)
@@ -90,12 +93,13 @@ static const struct ftr_control *control_map(int fd)
 static __attribute__((constructor(101))) void session_start(void)
 {
 	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };	/* control block, library calls */
+	uint64_t flags;
 	int ret;
 
 	if (!address_find())
 		return;		/* not run by ftr: stay out of the way */
 	environment_keep();
-	ret = session_ask(fds);
+	ret = session_ask(&flags, fds);
 	if (ret < 0) {
 		if (ret != -EACCES)
 			warn("ftr: the recorder does not answer; the program runs on untraced\n");
@@ -111,4 +115,6 @@ static __attribute__((constructor(101))) void session_start(void)
 	if (fds[1] >= 0)
 		ftr_plt_start(fds[1]);
 	atomic_store(&ftr_state.arming, FTR_ARMED);
+	if ((flags & FTR_CHANNEL_ATTACH_NOW) != 0)
+		ftr_thread_attach(&ftr_self);
 }

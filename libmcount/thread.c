@@ -94,7 +94,7 @@ static struct ftr_slot *slot_recycle(int32_t pid)
 	return NULL;
 }
 
-/* Map a fresh ring's header and, right behind each other, its data twice. */
+/* Map a new ring's header and, right behind each other, its data twice. */
 static bool ring_map(struct ftr_producer *producer, int memfd, uint32_t bytes)
 {
 	long header = ftr_sys6(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
@@ -111,8 +111,6 @@ static bool ring_map(struct ftr_producer *producer, int memfd, uint32_t bytes)
 			return false;
 	}
 	producer->header = (struct ftr_ring_header *)header;
-	producer->header->magic = FTR_RING_MAGIC;
-	producer->header->size_bytes = bytes;
 	producer->data = (uint8_t *)data;
 	producer->mask = bytes - 1;
 	return true;
@@ -132,23 +130,22 @@ static struct ftr_channel_message task_message(const struct ftr_slot *slot, int3
 	};
 }
 
+/*
+ * The recorder makes the ring: no limit of the program's (file size, descriptors) stands in the way, and
+ * nobody here can shrink it under the recorder.
+ */
 static bool ring_open(struct ftr_thread *self, int32_t pid, int32_t tid, int32_t parent_pid)
 {
-	uint32_t bytes = ftr_state.control->ring_bytes;
 	struct ftr_channel_message message = task_message(self->slot, pid, tid, parent_pid);
-	bool is_open;
-	int memfd;
+	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };
+	bool is_open = self->slot->ring_id != 0;	/* recycled: it goes on where it is */
 
-	if (self->slot->ring_id != 0)	/* recycled */
-		return ftr_channel_ask(&message, NULL, -1, NULL) == 0;
-	memfd = (int)ftr_sys2(SYS_memfd_create, "ftr-ring",
-			      MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (memfd < 0)
+	if (ftr_channel_ask(&message, NULL, fds) < 0)
 		return false;
-	is_open = ftr_sys2(SYS_ftruncate, memfd, FTR_RING_DATA_OFFSET + (uint64_t)bytes) == 0 &&
-		  ring_map(self->slot->producer, memfd, bytes) &&
-		  ftr_channel_ask(&message, NULL, memfd, NULL) == 0;
-	ftr_sys1(SYS_close, memfd);
+	if (fds[0] >= 0) {
+		is_open = ring_map(self->slot->producer, fds[0], ftr_state.control->ring_bytes);
+		ftr_sys1(SYS_close, fds[0]);
+	}
 	self->slot->ring_id = message.base;
 	return is_open;
 }

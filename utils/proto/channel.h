@@ -9,9 +9,10 @@
  *	runtime				recorder
  *	SESSION			->	reads /proc/PID/maps of the peer, writes SESS
  *			<-	OK + control block and, unless there is none, the
- *				library-call table of proto/plt.h (SCM_RIGHTS: memfds)
- *	TASK + ring memfd	->	maps the ring; TASK or FORK line; drains from now on
- *			<-	OK, base = an id for this ring, never 0
+ *				library-call table of proto/plt.h (SCM_RIGHTS: memfds); base =
+ *				FTR_CHANNEL_ATTACH_NOW when calls are to be expected
+ *	TASK			->	makes a ring; TASK or FORK line; drains from now on
+ *			<-	OK + ring (memfd), base = an id for it, never 0
  *	TASK, base = ring id	->	the ring's task is dead and a new one goes on in the same ring: what
  *			<-	OK	it holds is drained to the old task first, then it is the new one's
  *	DLOPEN			->	DLOP line
@@ -32,9 +33,15 @@
 #define FTR_CHANNEL_PATH_MAX	4096
 #define FTR_CHANNEL_REPLY_FDS	2		/* most that come with a reply */
 
+/*
+ * In the reply to SESSION: attach the first task before the program's own code runs, which may limit itself
+ * (seccomp, chroot, RLIMIT_NOFILE) before its first call.
+ */
+#define FTR_CHANNEL_ATTACH_NOW	1u
+
 enum ftr_channel_type {
 	FTR_CHANNEL_SESSION = 1,	/* path: the program's /proc/self/exe */
-	FTR_CHANNEL_TASK    = 2,	/* + ring; parent_pid != 0: first task of a forked child */
+	FTR_CHANNEL_TASK    = 2,	/* parent_pid != 0: first task of a forked child */
 	FTR_CHANNEL_DLOPEN  = 3,	/* base, path: a library was loaded */
 	FTR_CHANNEL_OK      = 100,	/* reply */
 	FTR_CHANNEL_REFUSED = 101,	/* reply: path holds the reason; run on untraced */

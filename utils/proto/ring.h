@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring: one memfd per task, written by the task, read by the recorder.
+ * The ring: one memfd per task, made and read by the recorder, written by the task.
  *
  *	file:	[ header, one page ][ data, size_bytes, a power of two ]
  *	task:	                    [ data ][ data again ]     (mirrored: a run never wraps)

@@ -2,6 +2,7 @@
 /* The recorder's end of the channel. */
 #include "utils/record/channel.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 
 union fd_control {
 	struct cmsghdr header;
-	char room[CMSG_SPACE(sizeof(int))];
+	char room[CMSG_SPACE(FTR_CHANNEL_REPLY_FDS * sizeof(int))];
 };
 
 int ftr_channel_open(struct ftr_channel *channel, struct ftr_err *err)
@@ -72,18 +73,6 @@ static void accept_all(struct ftr_channel *channel)
 	}
 }
 
-/* More than one descriptor cannot come: there is room for one, the kernel closes the rest. */
-static int received_fd(struct msghdr *packet)
-{
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(packet);
-	int fd = -1;
-
-	if (cmsg != NULL && cmsg->cmsg_level == SOL_SOCKET && cmsg->cmsg_type == SCM_RIGHTS &&
-	    cmsg->cmsg_len >= CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(cmsg), sizeof(fd));
-	return fd;
-}
-
 static bool request_check(struct ftr_channel_request *request, size_t len)
 {
 	const struct ftr_channel_message *message = &request->message;
@@ -104,26 +93,18 @@ static int receive(int sock, struct ftr_channel_request *request)
 		{ &request->message, sizeof(request->message) },
 		{ request->path, FTR_CHANNEL_PATH_MAX },
 	};
-	union fd_control control;
-	struct msghdr packet = {
-		.msg_iov = parts, .msg_iovlen = 2,
-		.msg_control = &control, .msg_controllen = sizeof(control),
-	};
+	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 2 };	/* descriptors are dropped */
 	struct ucred cred = { 0 };
 	socklen_t cred_bytes = sizeof(cred);
-	ssize_t len = recvmsg(sock, &packet, MSG_CMSG_CLOEXEC);
+	ssize_t len = recvmsg(sock, &packet, 0);
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (len <= 0)
 		return -1;
-	request->fd = received_fd(&packet);
 	if (!request_check(request, (size_t)len) || (packet.msg_flags & MSG_TRUNC) != 0 ||
-	    getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &cred_bytes) < 0 || cred.pid <= 0) {
-		if (request->fd >= 0)
-			close(request->fd);
+	    getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &cred_bytes) < 0 || cred.pid <= 0)
 		return -1;
-	}
 	request->sock = sock;
 	request->pid = cred.pid;
 	request->uid = cred.uid;
@@ -152,32 +133,48 @@ bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *r
 	return false;
 }
 
-void ftr_channel_reply(struct ftr_channel_request *request, uint64_t base, int fd,
-		       const char *reason)
+/* A peer that is gone does not mind. */
+static void send_and_close(struct ftr_channel_request *request, struct msghdr *packet)
+{
+	(void)!sendmsg(request->sock, packet, MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(request->sock);
+	request->sock = -1;
+}
+
+void ftr_channel_reply(struct ftr_channel_request *request, uint64_t base, const int *fds,
+		       unsigned fd_nr)
 {
 	struct ftr_channel_message message = {
-		.magic = FTR_CHANNEL_MAGIC,
-		.type = reason == NULL ? FTR_CHANNEL_OK : FTR_CHANNEL_REFUSED,
-		.path_bytes = reason == NULL ? 0 : (uint32_t)strlen(reason),
-		.base = base,
+		.magic = FTR_CHANNEL_MAGIC, .type = FTR_CHANNEL_OK, .base = base,
+	};
+	struct iovec part = { &message, sizeof(message) };
+	union fd_control control = { .room = { 0 } };
+	struct msghdr packet = { .msg_iov = &part, .msg_iovlen = 1 };
+	size_t bytes = fd_nr * sizeof(*fds);
+
+	assert(fd_nr <= FTR_CHANNEL_REPLY_FDS);
+	if (fd_nr > 0) {
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(bytes);
+		memcpy(CMSG_DATA(&control.header), fds, bytes);
+		packet.msg_control = &control;
+		packet.msg_controllen = CMSG_SPACE(bytes);
+	}
+	send_and_close(request, &packet);
+}
+
+void ftr_channel_refuse(struct ftr_channel_request *request, const char *reason)
+{
+	struct ftr_channel_message message = {
+		.magic = FTR_CHANNEL_MAGIC, .type = FTR_CHANNEL_REFUSED,
+		.path_bytes = (uint32_t)strlen(reason),
 	};
 	struct iovec parts[2] = {
 		{ &message, sizeof(message) },
 		{ (void *)reason, message.path_bytes },
 	};
-	union fd_control control = { .room = { 0 } };
 	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 2 };
 
-	if (fd >= 0) {
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-		packet.msg_control = &control;
-		packet.msg_controllen = sizeof(control);
-	}
-	/* A peer that is gone does not mind. */
-	(void)!sendmsg(request->sock, &packet, MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(request->sock);
-	request->sock = -1;
+	send_and_close(request, &packet);
 }

@@ -23,8 +23,7 @@ struct ftr_channel {
 struct ftr_channel_request {
 	struct ftr_channel_message message;
 	char  path[FTR_CHANNEL_PATH_MAX + 1];
-	int   fd;		/* (owned by the receiver) what came with it, or -1 */
-	int   sock;		/* for ftr_channel_reply, once */
+	int   sock;		/* for ftr_channel_reply or _refuse, once */
 	pid_t pid;		/* the sender's process in our namespace */
 	uid_t uid;
 };
@@ -35,8 +34,10 @@ void ftr_channel_close(struct ftr_channel *channel);
 /* The next message, without waiting: true and @request is filled, or false. */
 bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *request);
 
-/* Answer and hang up.  @fd goes along when it is not -1; @reason (nullable) makes it a refusal. */
-void ftr_channel_reply(struct ftr_channel_request *request, uint64_t base, int fd,
-		       const char *reason);
+/* Answer and hang up.  @fd_nr descriptors of @fds (borrowed) go along. */
+void ftr_channel_reply(struct ftr_channel_request *request, uint64_t base, const int *fds,
+		       unsigned fd_nr);
+/* Refuse, for a reason that people may read, and hang up. */
+void ftr_channel_refuse(struct ftr_channel_request *request, const char *reason);
 
 #endif /* FTR_RECORD_CHANNEL_H */

@@ -26,8 +26,13 @@ struct ftr_recording {
 struct ftr_task_start {
 	struct ftr_store_task *task;
 	int32_t  pid;		/* in our namespace */
-	int	 fd;		/* (owned by the collector) a ring, or -1 */
 	uint64_t ring_id;	/* 0, or the ring to go on with */
+};
+
+/* Where it shall write. */
+struct ftr_task_answer {
+	uint64_t ring_id;
+	int	 ring_fd;	/* (borrowed) of a new ring, or -1: it has the ring already */
 };
 
 struct ftr_collector {
@@ -38,9 +43,9 @@ struct ftr_collector {
 	/* Write what is left, and release. */
 	void (*close)(void *self);
 
-	/* A task starts: *ring_id is the answer.  -errno: the task is refused. */
-	int (*task)(void *self, const struct ftr_task_start *start, uint64_t *ring_id,
-		    struct ftr_err *err);
+	/* A task starts.  -errno: the task is refused. */
+	int (*task)(void *self, const struct ftr_task_start *start,
+		    struct ftr_task_answer *answer, struct ftr_err *err);
 	/* The program image of @pid is gone (exec, or the end): nothing new comes of it. */
 	void (*image_end)(void *self, int32_t pid);
 	/* Move what is there to the store.  Returns how full the fullest source was, in percent. */

@@ -2,7 +2,6 @@
 /* The collector of the runtime's rings: one a task, drained in turn through one buffer. */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "utils/base/vec.h"
 #include "utils/record/collector.h"
@@ -146,8 +145,6 @@ static int source_renew(struct ring_collector *self, const struct ftr_task_start
 {
 	struct source *source = source_find(self, start->ring_id);
 
-	if (start->fd >= 0)
-		close(start->fd);
 	if (source == NULL || source->pid != start->pid || source->is_ended)
 		return ftr_err_set(err, ENOENT, "no such ring");
 	source_finish(self, source);
@@ -158,33 +155,31 @@ static int source_renew(struct ring_collector *self, const struct ftr_task_start
 	return 0;
 }
 
-static int ring_task(void *arg, const struct ftr_task_start *start, uint64_t *ring_id,
+static int ring_task(void *arg, const struct ftr_task_start *start, struct ftr_task_answer *answer,
 		     struct ftr_err *err)
 {
 	struct ring_collector *self = arg;
 	struct source *source;
 	int ret;
 
-	*ring_id = start->ring_id;
+	*answer = (struct ftr_task_answer){ .ring_id = start->ring_id, .ring_fd = -1 };
 	if (start->ring_id != 0)
 		return source_renew(self, start, err);
-	if (start->fd < 0)
-		return ftr_err_set(err, EBADMSG, "a task without a ring");
 	source = calloc(1, sizeof(*source));
 	if (source == NULL || ftr_vec_reserve(&self->sources, self->sources.nr + 1) < 0) {
 		free(source);
-		close(start->fd);
 		return ftr_err_set(err, ENOMEM, "ring: out of memory");
 	}
-	ret = ftr_ring_open(&source->ring, start->fd, self->recording->control->ring_bytes, err);
+	ret = ftr_ring_open(&source->ring, self->recording->control->ring_bytes, err);
 	if (ret < 0) {
 		free(source);
 		return ret;
 	}
-	source->id = *ring_id = ++self->last_id;
+	source->id = answer->ring_id = ++self->last_id;
 	source->pid = start->pid;
 	source_assign(source, start);
 	(void)ftr_vec_push(&self->sources, source);
+	answer->ring_fd = source->ring.fd;
 	return 0;
 }
 

@@ -43,12 +43,22 @@ static struct ftr_module_file *file_add(struct ftr_modules *modules, const char 
 	return file;
 }
 
-const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool is_wanted)
+static struct ftr_module_file *file_get(struct ftr_modules *modules, const char *path)
 {
 	struct ftr_module_file *file = file_find(modules, path);
 
-	if (file == NULL)
-		file = file_add(modules, path);
+	return file != NULL ? file : file_add(modules, path);
+}
+
+const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const char *path)
+{
+	return file_get(modules, path);
+}
+
+const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool is_wanted)
+{
+	struct ftr_module_file *file = file_get(modules, path);
+
 	if (file == NULL || !file->is_readable)
 		return "";
 	file->is_wanted |= is_wanted;

@@ -28,6 +28,9 @@ struct ftr_modules {
 	FTR_VEC(pid_t) helpers;		/* still at work */
 };
 
+/* The file of @path, looked at once; NULL when out of memory.  (borrowed) for good. */
+const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const char *path);
+
 /*
  * Look at the file of @path unless that was done before.  @is_wanted: its symbols are needed even if
  * it is not instrumented.  Returns its build-id in hex, "" = none; (borrowed) for good.

@@ -40,9 +40,7 @@ static bool is_ours(const struct ftr_recorder *recorder)
 
 static void refuse(struct ftr_recorder *recorder, const char *reason)
 {
-	if (recorder->request.fd >= 0)
-		close(recorder->request.fd);
-	ftr_channel_reply(&recorder->request, 0, -1, reason);
+	ftr_channel_refuse(&recorder->request, reason);
 }
 
 static void check_line(struct ftr_recorder *recorder, int ret)
@@ -95,6 +93,13 @@ static void session_store(struct ftr_recorder *recorder, const char *sid, const 
 	ftr_modules_store(&recorder->modules, recorder->store.dir);
 }
 
+static uint64_t session_flags(struct ftr_recorder *recorder, const char *path)
+{
+	const struct ftr_module_file *file = ftr_modules_get(&recorder->modules, path);
+
+	return file != NULL && file->elf.hooks != 0 ? FTR_CHANNEL_ATTACH_NOW : 0;
+}
+
 static void answer_session(struct ftr_recorder *recorder)
 {
 	struct ftr_channel_request *request = &recorder->request;
@@ -118,9 +123,7 @@ static void answer_session(struct ftr_recorder *recorder)
 	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, now, request->pid,
 						     process->sid, path));
 	recorder->result->sessions++;
-	if (request->fd >= 0)
-		close(request->fd);
-	ftr_channel_reply(request, 0, recorder->control.fd, NULL);
+	ftr_channel_reply(request, session_flags(recorder, path), &recorder->control.fd, 1);
 	session_store(recorder, process->sid, path, &maps);	/* meanwhile it runs */
 	ftr_maps_fini(&maps);
 }
@@ -162,14 +165,14 @@ static void task_line(struct ftr_recorder *recorder, const struct ftr_store_task
 }
 
 static int collectors_task(struct ftr_recorder *recorder, const struct ftr_task_start *start,
-			   uint64_t *ring_id, struct ftr_err *err)
+			   struct ftr_task_answer *answer, struct ftr_err *err)
 {
 	unsigned i;
 
 	for (i = 0; i < recorder->collector_nr; i++) {
 		if (recorder->collectors[i].ops->task != NULL)
 			return recorder->collectors[i].ops->task(recorder->collectors[i].self,
-								 start, ring_id, err);
+								 start, answer, err);
 	}
 	return ftr_err_set(err, ENOTSUP, "nobody takes rings");
 }
@@ -186,11 +189,12 @@ static int32_t own_thread(const struct ftr_channel_request *request)
 static void answer_task(struct ftr_recorder *recorder)
 {
 	struct ftr_channel_request *request = &recorder->request;
-	uint64_t ring_id = 0, time_ns;
+	struct ftr_task_answer answer = { .ring_fd = -1 };
+	uint64_t time_ns;
 	int32_t tid = own_thread(request);
 	struct ftr_err err = { 0 };
 	struct ftr_task_start start = {
-		.pid = request->pid, .fd = request->fd, .ring_id = request->message.base,
+		.pid = request->pid, .ring_id = request->message.base,
 	};
 	bool is_new;
 
@@ -202,14 +206,13 @@ static void answer_task(struct ftr_recorder *recorder)
 		refuse(recorder, "the recorder does not know this thread");
 		return;
 	}
-	if (collectors_task(recorder, &start, &ring_id, &err) < 0) {
-		request->fd = -1;	/* the collector's */
+	if (collectors_task(recorder, &start, &answer, &err) < 0) {
 		ftr_diag_warn(recorder->options->diag, "task %d is not traced: %s", tid, err.text);
 		refuse(recorder, err.text);
 		return;
 	}
 	task_line(recorder, start.task, time_ns);
-	ftr_channel_reply(request, ring_id, -1, NULL);
+	ftr_channel_reply(request, answer.ring_id, &answer.ring_fd, answer.ring_fd >= 0);
 	if (recorder->store.tids.nr == 1)
 		ftr_recorder_info_update(recorder);
 }
@@ -229,9 +232,7 @@ static void answer_dlopen(struct ftr_recorder *recorder)
 	check_line(recorder, ftr_uftrace_dir_dlopen(recorder->store.dir, time_ns,
 						    own_thread(request), process->sid,
 						    request->message.base, request->path));
-	if (request->fd >= 0)
-		close(request->fd);
-	ftr_channel_reply(request, 0, -1, NULL);
+	ftr_channel_reply(request, 0, NULL, 0);
 	ftr_modules_add(&recorder->modules, request->path, false);
 	ftr_modules_store(&recorder->modules, recorder->store.dir);
 }

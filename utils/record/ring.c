@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define likely(x)   __builtin_expect(!!(x), 1)
@@ -22,49 +21,31 @@
 #define CALL_WORD  FTR_RECORD_MAGIC
 #define DEPTH_BITS ((uint64_t)FTR_RECORD_DEPTH_MAX << FTR_RECORD_DEPTH_SHIFT)
 
-static int ring_check(const struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err)
-{
-	const struct ftr_ring_header *header = ring->header;
-
-	if (header->magic != FTR_RING_MAGIC)
-		return ftr_err_set(err, EBADMSG, "ring: bad magic 0x%x", header->magic);
-	if (header->size_bytes != bytes)
-		return ftr_err_set(err, EBADMSG, "ring: header says %u bytes, not %u",
-				   header->size_bytes, bytes);
-	return 0;
-}
-
-int ftr_ring_open(struct ftr_ring *ring, int fd, uint32_t bytes, struct ftr_err *err)
+int ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err)
 {
 	size_t total = FTR_RING_DATA_OFFSET + (size_t)bytes;
-	struct stat st;
 	void *mem;
-	int ret;
 
-	*ring = (struct ftr_ring){ .fd = fd, .size_bytes = bytes, .scan_end = LIVE };
+	*ring = (struct ftr_ring){ .fd = -1, .size_bytes = bytes, .scan_end = LIVE };
+	ring->fd = memfd_create("ftr-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ring->fd < 0 || ftruncate(ring->fd, (off_t)total) < 0)
+		goto failed;
 	/* A file that could shrink would end the recorder with SIGBUS. */
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
-		ret = ftr_err_set(err, EBADMSG, "ring: cannot be sealed: %s", strerror(errno));
-		goto out;
-	}
-	if (fstat(fd, &st) < 0 || st.st_size != (off_t)total) {
-		ret = ftr_err_set(err, EBADMSG, "ring: %lld bytes, not %zu",
-				  (long long)st.st_size, total);
-		goto out;
-	}
-	mem = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (mem == MAP_FAILED) {
-		ret = ftr_err_set(err, errno, "ring: mmap: %s", strerror(errno));
-		goto out;
-	}
+	if (fcntl(ring->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
+		goto failed;
+	mem = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	if (mem == MAP_FAILED)
+		goto failed;
 	madvise(mem, total, MADV_DONTFORK);	/* helpers must not look like tracees */
 	ring->header = mem;
+	ring->header->magic = FTR_RING_MAGIC;
+	ring->header->size_bytes = bytes;
 	ring->data = (struct ftr_record *)((char *)mem + FTR_RING_DATA_OFFSET);
-	ret = ring_check(ring, bytes, err);
-out:
-	if (ret < 0)
-		ftr_ring_close(ring);
-	return ret;
+	return 0;
+failed:
+	ftr_err_set(err, errno, "ring of %u bytes: %s", bytes, strerror(errno));
+	ftr_ring_close(ring);
+	return -err->code;
 }
 
 static void ring_unmap(struct ftr_ring *ring)

@@ -35,14 +35,11 @@ struct ftr_ring {
 	uint64_t size_bytes;
 	uint64_t tail;			/* bytes taken since the start */
 	uint64_t scan_end;		/* dead ring: no record lies at or after this */
-	int fd;				/* (owned) of the memfd, sealed against shrinking */
+	int fd;				/* (owned) of the memfd; handed to the tracee */
 };
 
-/*
- * Map the memfd @fd and take it over (also on failure).  Refused are files that are no sealable memfd, could
- * shrink under the reader, have a bad header or are not of @bytes: -EBADMSG with a description.
- */
-int  ftr_ring_open(struct ftr_ring *ring, int fd, uint32_t bytes, struct ftr_err *err);
+/* Make a ring of @bytes (a power of two), sealed so that the tracee cannot shrink it under us. */
+int  ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err);
 void ftr_ring_close(struct ftr_ring *ring);
 
 /* Does any process but us still have the ring mapped?  Unmaps ours; afterwards only _close may follow. */
