@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += \
+	doc/ARCHITECTURE.md \
 	doc/GLOSSARY.md \
 	doc/HACKING.md \
+	doc/HOWTO-ADD-a-collector.md \
 	doc/HOWTO-ADD-a-command.md \
 	doc/HOWTO-ADD-a-format.md \
 	doc/HOWTO-ADD-a-probe.md \
