@@ -4,7 +4,7 @@
 #define FTR_OBJECT_DEMANGLE_H
 
 enum ftr_demangle {
-	FTR_DEMANGLE_SIMPLE,	/* no parameters, no template arguments (default) */
+	FTR_DEMANGLE_SIMPLE,	/* no parameters, no template arguments, as in uftrace (default) */
 	FTR_DEMANGLE_FULL,
 	FTR_DEMANGLE_NO,
 };

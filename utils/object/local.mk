@@ -1,5 +1,19 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/object/debugfile.c \
+	utils/object/debugfile.h \
+	utils/object/demangle.c \
 	utils/object/demangle.h \
+	utils/object/elf.c \
 	utils/object/elf.h \
-	utils/object/symtab.h
+	utils/object/elf_file.c \
+	utils/object/elf_file.h \
+	utils/object/minidebug.c \
+	utils/object/minidebug.h \
+	utils/object/plt.c \
+	utils/object/plt.h \
+	utils/object/symtab.c \
+	utils/object/symtab.h \
+	utils/object/symtab_build.h \
+	utils/object/symtab_elf.c \
+	utils/object/symtab_text.c

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening ELF files and finding their sections, through libelf. */
+#include "utils/object/elf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096
+
+/* Opening without O_NONBLOCK would hang on a FIFO. */
+static int regular_file_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int ret = fd;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		ret = -errno;
+	else if (S_ISDIR(st.st_mode))
+		ret = -EISDIR;
+	else if (!S_ISREG(st.st_mode))
+		ret = -ENOEXEC;
+	if (ret < 0)
+		close(fd);
+	return ret;
+}
+
+static uint64_t first_mapping(Elf *elf)
+{
+	uint64_t lowest = UINT64_MAX;
+	GElf_Phdr phdr;
+	size_t nr = 0;
+
+	if (elf_getphdrnum(elf, &nr) < 0)
+		return 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (gelf_getphdr(elf, (int)i, &phdr) == NULL)
+			break;
+		if (phdr.p_type == PT_LOAD && phdr.p_vaddr < lowest)
+			lowest = phdr.p_vaddr;
+	}
+	return lowest == UINT64_MAX ? 0 : lowest & ~(uint64_t)(PAGE_BYTES - 1);
+}
+
+static void build_id_format(Elf *elf, char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+	const void *note = NULL;
+	ssize_t len = dwelf_elf_gnu_build_id(elf, &note);
+	const unsigned char *bytes = note;
+
+	for (ssize_t i = 0; i < len && i < (FTR_BUILD_ID_CHARS - 1) / 2; i++) {
+		*text++ = digits[bytes[i] >> 4];
+		*text++ = digits[bytes[i] & 15];
+	}
+	*text = '\0';
+}
+
+int ftr_elf_file_open(struct ftr_elf_file *file, const char *path, struct ftr_err *err)
+{
+	*file = (struct ftr_elf_file){ .fd = -1 };
+	file->fd = regular_file_open(path);
+	if (file->fd < 0 && file->fd != -ENOEXEC)
+		return ftr_err_set(err, -file->fd, "%s: %s", path, strerror(-file->fd));
+	if (file->fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
+		file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+	if (file->elf == NULL || elf_kind(file->elf) != ELF_K_ELF ||
+	    gelf_getehdr(file->elf, &file->ehdr) == NULL) {
+		ftr_elf_file_close(file);
+		return ftr_err_set(err, ENOEXEC, "%s: not an ELF file, or a damaged one", path);
+	}
+	file->base = first_mapping(file->elf);
+	build_id_format(file->elf, file->build_id);
+	return 0;
+}
+
+void ftr_elf_file_close(struct ftr_elf_file *file)
+{
+	if (file->elf != NULL)
+		elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	file->elf = NULL;
+	file->fd = -1;
+}
+
+const char *ftr_elf_section_name(const struct ftr_elf_file *file, const GElf_Shdr *shdr)
+{
+	const char *name = NULL;
+	size_t strings;
+
+	if (elf_getshdrstrndx(file->elf, &strings) == 0)
+		name = elf_strptr(file->elf, strings, shdr->sh_name);
+	return name == NULL ? "" : name;
+}
+
+Elf_Scn *ftr_elf_section_find(const struct ftr_elf_file *file, uint32_t type, const char *name,
+			      GElf_Shdr *shdr)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(file->elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, shdr) == NULL)
+			continue;
+		if (type != SHT_NULL && shdr->sh_type != type)
+			continue;
+		if (name == NULL || strcmp(ftr_elf_section_name(file, shdr), name) == 0)
+			return scn;
+	}
+	return NULL;
+}
+
+Elf_Data *ftr_elf_section_data(Elf_Scn *scn, const GElf_Shdr *shdr)
+{
+	Elf_Data *data;
+
+	if (scn == NULL || shdr->sh_type == SHT_NOBITS || (shdr->sh_flags & SHF_COMPRESSED) != 0)
+		return NULL;
+	data = elf_getdata(scn, NULL);
+	return data == NULL || data->d_buf == NULL || data->d_size == 0 ? NULL : data;
+}
+
+const char *ftr_elf_string(const Elf_Data *strings, uint64_t offset)
+{
+	const char *s;
+
+	if (offset >= strings->d_size)
+		return NULL;
+	s = (const char *)strings->d_buf + offset;
+	return memchr(s, '\0', strings->d_size - offset) == NULL ? NULL : s;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* An opened ELF file, for the readers of this room. */
+#ifndef FTR_OBJECT_ELF_FILE_H
+#define FTR_OBJECT_ELF_FILE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+#define FTR_BUILD_ID_CHARS 41	/* hex of the first 20 bytes, and a NUL */
+
+struct ftr_elf_file {
+	int   fd;
+	Elf  *elf;		/* (owned) */
+	GElf_Ehdr ehdr;
+	uint64_t base;		/* page-aligned address of the first mapping: lowest PT_LOAD */
+	char  build_id[FTR_BUILD_ID_CHARS];	/* "" = none */
+};
+
+/* -ENOENT, -EACCES ..., -ENOEXEC (not ELF, or damaged) */
+int  ftr_elf_file_open(struct ftr_elf_file *file, const char *path, struct ftr_err *err);
+void ftr_elf_file_close(struct ftr_elf_file *file);	/* after a failed open too */
+
+/* The section's name, never NULL. */
+const char *ftr_elf_section_name(const struct ftr_elf_file *file, const GElf_Shdr *shdr);
+
+/* The first section of this type (or SHT_NULL: any) and name (or NULL: any); NULL = none. */
+Elf_Scn *ftr_elf_section_find(const struct ftr_elf_file *file, uint32_t type, const char *name,
+			      GElf_Shdr *shdr);
+
+/* Bytes of a section that has some in the file and is not compressed; else NULL. */
+Elf_Data *ftr_elf_section_data(Elf_Scn *scn, const GElf_Shdr *shdr);
+
+/* A NUL-terminated string of a string section, or NULL when it is not wholly inside. */
+const char *ftr_elf_string(const Elf_Data *strings, uint64_t offset);
+
+#endif /* FTR_OBJECT_ELF_FILE_H */
