@@ -10,8 +10,10 @@ libftr_a_SOURCES += \
 	utils/format/uftrace_read.h \
 	utils/format/uftrace_read_data.c \
 	utils/format/uftrace_read_event.c \
+	utils/format/uftrace_read_fork.c \
 	utils/format/uftrace_read_info.c \
 	utils/format/uftrace_read_map.c \
+	utils/format/uftrace_read_perf.c \
 	utils/format/uftrace_read_task.c \
 	utils/format/uftrace_write.c \
 	utils/format/uftrace_write.h \

@@ -42,6 +42,8 @@ static void reader_free(void *arg)
 		if (task->is_open)
 			ftr_istream_close(&task->in);
 		ftr_vec_fini(&task->side);
+		ftr_vec_fini(&task->children);
+		ftr_vec_fini(&task->inherited);
 		free(task);
 	}
 	ftr_vec_fini(&reader->tasks);
@@ -189,6 +191,8 @@ static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 		data_open(reader, reader->tasks.v[i]);
 	contexts_number(reader->trace);
 	kernel_warn(reader);
+	if (ret == 0)
+		ret = uft_sides_load(reader);
 	if (ret == 0)
 		ret = sources_make(reader);
 	return ret < 0 ? ftr_err_set(err, ENOMEM, "out of memory") : 0;

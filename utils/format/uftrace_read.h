@@ -33,12 +33,6 @@ enum {
 	UFT_SIDE_MESSAGE = UINT32_MAX,
 };
 
-/* An open call that a forked child took over from its parent. */
-struct uft_frame {
-	uint64_t addr;
-	uint32_t depth;
-};
-
 /* One task and its data. */
 struct uft_task {
 	struct ftr_task *task;
@@ -46,6 +40,9 @@ struct uft_task {
 	bool is_open;
 	uint64_t first_ns;	/* of its first record, 0 = none */
 	FTR_VEC(struct uft_side) side;	/* sorted by time before reading starts */
+	FTR_VEC(struct uft_task *) children;	/* (borrowed) forked, not exec'ed */
+	FTR_VEC(uint64_t) inherited;	/* addresses of the calls it was forked in, outermost first */
+	bool is_forks_done;		/* its children know what they inherit */
 };
 
 struct uft_reader {
@@ -53,7 +50,6 @@ struct uft_reader {
 	struct ftr_dir *dir;	/* (owned) */
 	bool is_big;
 	bool is_32;
-	bool is_broken_info;	/* no masks: believe the files alone */
 	FTR_VEC(struct uft_task *) tasks;	/* (owned) in order of info, then as found */
 	struct ftr_hashmap task_by_tid;		/* struct uft_task */
 	struct ftr_hashmap event_names;		/* id -> const char *, of events.txt */
@@ -76,6 +72,12 @@ void uft_module_load(struct ftr_trace *trace, struct ftr_module *module);
 /* uftrace_read_event.c: names of POINT events; the file events.txt.  NULL = out of memory. */
 const char *uft_event_name(struct uft_reader *reader, uint64_t id);
 int uft_events_load(struct uft_reader *reader, struct ftr_err *err);
+
+/* uftrace_read_perf.c: perf-cpuN.dat and extern.dat become side events.  0 or -ENOMEM. */
+int uft_sides_load(struct uft_reader *reader);
+
+/* uftrace_read_fork.c: fill task->inherited of a forked child.  0 or -ENOMEM. */
+int uft_inherit(struct uft_reader *reader, struct uft_task *task);
 
 /* uftrace_read_data.c: the source over one task's records and side events. */
 struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task);

@@ -29,6 +29,8 @@ struct data_source {
 	struct ftr_session *session;	/* (nullable) */
 	uint32_t context;
 	size_t side_pos;
+	size_t inherit_pos;	/* calls of the parent that were handed out */
+	bool is_started;
 	size_t window_pos;	/* how far the file was asked into memory */
 	bool is_back_said;
 	struct ftr_event evs[FTR_SOURCE_BATCH];
@@ -89,6 +91,39 @@ static void context_update(struct data_source *self, uint64_t time_ns)
 	special_update(self);
 }
 
+static int data_start(struct data_source *self)
+{
+	self->is_started = true;
+	return uft_inherit(self->reader, self->data);
+}
+
+/* A child that was forked inside calls begins with them. */
+static int event_inherited(struct data_source *self, struct ftr_event *ev)
+{
+	uint64_t addr = self->data->inherited.v[self->inherit_pos];
+	const struct ftr_func *func;
+
+	func = ftr_trace_resolve(self->reader->trace, self->session, self->data->first_ns, addr);
+	if (func == NULL)
+		return -ENOMEM;
+	*ev = (struct ftr_event){
+		.time_ns = self->data->first_ns,
+		.task = self->data->task,
+		.depth = (uint32_t)self->inherit_pos++,
+		.type = FTR_EVENT_ENTRY,
+		.flags = FTR_EVENT_NO_ENTRY | FTR_EVENT_INFERRED,
+	};
+	ev->call.func = func;
+	ev->call.addr = addr;
+	return 1;
+}
+
+/* What comes before the first record that is not a side event. */
+static bool has_inherited(const struct data_source *self, uint64_t time_ns)
+{
+	return self->inherit_pos < self->data->inherited.nr && time_ns >= self->data->first_ns;
+}
+
 static const struct ftr_func *resolve_slow(struct data_source *self, struct uft_slot *slot,
 					   uint64_t time_ns, uint64_t addr)
 {
@@ -137,6 +172,8 @@ static ssize_t data_fast(struct data_source *self, size_t nr)
 	uint64_t last_ns = self->last_ns;
 	const uint8_t *p = self->p;
 
+	if (self->inherit_pos < self->data->inherited.nr)
+		return (ssize_t)nr;
 	for (; nr < FTR_SOURCE_BATCH; nr++) {
 		uint64_t time_ns, word;
 
@@ -347,9 +384,13 @@ static int data_slow(struct data_source *self, struct ftr_event *ev)
 			return 0;
 		if (has_side && (left == 0 || (word_is_record(record_word(self, self->p)) &&
 		    record_time(self, self->p) >= self->data->side.v[self->side_pos].time_ns))) {
+			if (has_inherited(self, self->data->side.v[self->side_pos].time_ns))
+				return event_inherited(self, ev);
 			event_side(self, ev);
 			return ev->type == FTR_EVENT_POINT && ev->point.name == NULL ? -ENOMEM : 1;
 		}
+		if (has_inherited(self, UINT64_MAX))
+			return event_inherited(self, ev);
 		ret = data_record(self, ev);
 	}
 	return ret;
@@ -381,6 +422,8 @@ static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, stru
 	struct data_source *self = (struct data_source *)source;
 	size_t nr = 0;
 
+	if (!self->is_started && data_start(self) < 0)
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->data->in.name);
 	window_move(self);
 	while (nr < FTR_SOURCE_BATCH) {
 		ssize_t ret = data_fast(self, nr);
@@ -413,7 +456,7 @@ static const struct ftr_source_ops data_ops = {
 
 struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task)
 {
-	struct data_source *self = malloc(sizeof(*self));
+	struct data_source *self = malloc(sizeof(*self));	/* its batches need no zeros */
 
 	if (self == NULL)
 		return NULL;
@@ -424,6 +467,8 @@ struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *t
 	self->end = task->in.size == 0 ? self->p : self->p + task->in.size;
 	self->last_ns = 0;
 	self->side_pos = 0;
+	self->inherit_pos = 0;
+	self->is_started = false;
 	self->window_pos = 0;
 	self->is_back_said = false;
 	context_update(self, task->first_ns);

@@ -139,6 +139,8 @@ static int fork_line(struct uft_reader *reader, const struct line *line)
 	child->task->start_ns = line->time_ns;
 	child->task->parent = parent->task;
 	child->task->is_forked = true;
+	if (ftr_vec_push(&parent->children, child) < 0)
+		return -ENOMEM;
 	return side_fork(parent, line, child->task);
 }
 

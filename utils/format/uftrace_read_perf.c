@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf-cpuN.dat and extern.dat of a uftrace directory: what happened to tasks besides calls.  The perf
+ * records (perf_event.h) are those of a dummy event: each ends in sample_id { u32 pid, tid; u64 time }.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/bytes.h"
+#include "utils/base/text.h"
+#include "utils/format/uftrace_read.h"
+
+#define HEADER_BYTES 8		/* u32 type, u16 misc, u16 size */
+#define SAMPLE_BYTES 16
+#define TASK_TID_OFFSET 16	/* FORK, EXIT: u32 pid, ppid, tid, ptid; u64 time */
+#define TASK_TIME_OFFSET 24
+#define COMM_OFFSET 16		/* COMM: u32 pid, tid; char comm[] */
+#define RECORD_BYTES_MIN (HEADER_BYTES + SAMPLE_BYTES)
+#define RECORD_BYTES_MAX 512
+
+static int side_add(struct uft_reader *reader, int32_t tid, struct uft_side side)
+{
+	struct uft_task *task = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid);
+
+	if (task == NULL)	/* never called a traced function */
+		return 0;
+	side.order = (uint32_t)task->side.nr;
+	return ftr_vec_push(&task->side, side);
+}
+
+static int perf_switch(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		       struct uft_side *side, int32_t *tid)
+{
+	side->id = FTR_EVENT_ID_SCHED_IN;
+	if (misc & PERF_RECORD_MISC_SWITCH_OUT)
+		side->id = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
+			   ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED : FTR_EVENT_ID_SCHED_OUT;
+	return 1;
+}
+
+static int perf_task(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		     struct uft_side *side, int32_t *tid)
+{
+	if (ftr_get_u16(p + 6, reader->is_big) < TASK_TIME_OFFSET + 8 + SAMPLE_BYTES)
+		return 0;
+	*tid = (int32_t)ftr_get_u32(p + TASK_TID_OFFSET, reader->is_big);
+	side->time_ns = ftr_get_u64(p + TASK_TIME_OFFSET, reader->is_big);
+	side->id = ftr_get_u32(p, reader->is_big) == PERF_RECORD_FORK ? FTR_EVENT_ID_TASK_NEW
+								       : FTR_EVENT_ID_TASK_EXIT;
+	return 1;
+}
+
+/* The task is called so from now on; the trace keeps the last name. */
+static int perf_comm(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		     struct uft_side *side, int32_t *tid)
+{
+	struct ftr_arena *arena = &reader->trace->arena;
+	struct ftr_task *task = ftr_trace_task_find(reader->trace, *tid);
+	size_t room = ftr_get_u16(p + 6, reader->is_big) - RECORD_BYTES_MIN;
+	struct ftr_payload *payload;
+	char *comm;
+
+	if (task == NULL || room < COMM_OFFSET - HEADER_BYTES)
+		return 0;
+	room -= COMM_OFFSET - HEADER_BYTES;
+	comm = ftr_arena_strndup(arena, (const char *)p + COMM_OFFSET,
+				 strnlen((const char *)p + COMM_OFFSET, room));
+	payload = ftr_arena_alloc(arena, sizeof(*payload));
+	if (comm == NULL || payload == NULL)
+		return -ENOMEM;
+	task->name = comm;
+	payload->data = (const uint8_t *)comm;
+	payload->len = (uint16_t)strlen(comm);
+	side->id = FTR_EVENT_ID_TASK_NAME;
+	side->payload = payload;
+	return 1;
+}
+
+static int perf_ignored(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+			struct uft_side *side, int32_t *tid)
+{
+	return 0;
+}
+
+static const struct {
+	uint32_t type;
+	/* Fill @side.id and more; @tid is the sample's.  1, 0 = nothing to show, or -ENOMEM. */
+	int (*read)(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		    struct uft_side *side, int32_t *tid);
+} perf_kinds[] = {
+	{ PERF_RECORD_SWITCH,	perf_switch },
+	{ PERF_RECORD_FORK,	perf_task },
+	{ PERF_RECORD_EXIT,	perf_task },
+	{ PERF_RECORD_COMM,	perf_comm },
+	{ PERF_RECORD_LOST,	perf_ignored },
+	{ PERF_RECORD_THROTTLE,	perf_ignored },
+	{ PERF_RECORD_UNTHROTTLE, perf_ignored },
+};
+
+/* The row of the record at @p, or -1 when none can be there. */
+static int perf_kind(const struct uft_reader *reader, const uint8_t *p, size_t left)
+{
+	uint32_t type;
+	uint16_t size;
+
+	if (left < RECORD_BYTES_MIN)
+		return -1;
+	type = ftr_get_u32(p, reader->is_big);
+	size = ftr_get_u16(p + 6, reader->is_big);
+	if (size < RECORD_BYTES_MIN || size > RECORD_BYTES_MAX || size % 8 != 0 || size > left)
+		return -1;
+	for (size_t i = 0; i < sizeof(perf_kinds) / sizeof(perf_kinds[0]); i++) {
+		if (perf_kinds[i].type == type)
+			return (int)i;
+	}
+	return -1;
+}
+
+static int perf_record(struct uft_reader *reader, const uint8_t *p, int kind)
+{
+	const uint8_t *sample = p + ftr_get_u16(p + 6, reader->is_big) - SAMPLE_BYTES;
+	int32_t tid = (int32_t)ftr_get_u32(sample + 4, reader->is_big);
+	struct uft_side side = { .time_ns = ftr_get_u64(sample + 8, reader->is_big) };
+	int ret = perf_kinds[kind].read(reader, p, ftr_get_u16(p + 4, reader->is_big), &side, &tid);
+
+	return ret > 0 ? side_add(reader, tid, side) : ret;
+}
+
+static int perf_file(struct uft_reader *reader, const char *name)
+{
+	struct ftr_diag *diag = reader->trace->diag;
+	struct ftr_istream in;
+	struct ftr_err err;
+	size_t pos = 0;
+	int ret = 0;
+
+	if (ftr_dir_file(reader->dir, name, &in, &err) < 0) {
+		ftr_diag_warn(diag, "%s: scheduling on this CPU is not shown", err.text);
+		return 0;
+	}
+	while (ret == 0 && pos < in.size) {
+		size_t from = pos;
+		int kind = perf_kind(reader, in.data + pos, in.size - pos);
+
+		if (kind >= 0) {
+			ret = perf_record(reader, in.data + pos, kind);
+			pos += ftr_get_u16(in.data + pos + 6, reader->is_big);
+			continue;
+		}
+		for (pos += 8; pos < in.size && kind < 0; pos += kind < 0 ? 8 : 0)
+			kind = perf_kind(reader, in.data + pos, in.size - pos);
+		if (pos > in.size)
+			pos = in.size;
+		ftr_diag_warn(diag, "%s+0x%zx: no record: %zu bytes are skipped", name, from,
+			      pos - from);
+	}
+	ftr_istream_close(&in);
+	return ret;
+}
+
+static bool name_is_perf(const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(name, "perf-cpu", 8) == 0 && len > 12 && strcmp(name + len - 4, ".dat") == 0;
+}
+
+/* "SEC.NNN TEXT"; comments and empty lines are no texts. */
+static int extern_line(struct uft_reader *reader, struct ftr_slice line)
+{
+	struct uft_side side = { .id = UFT_SIDE_MESSAGE };
+	struct ftr_strbuf text;
+	struct ftr_slice time;
+	int ret = -EINVAL;
+
+	line = ftr_slice_trim(line);
+	if (line.len == 0 || line.s[0] == '#')
+		return 0;
+	if (!ftr_slice_split(&line, ' ', &time) || ftr_parse_timestamp(time, &side.time_ns) < 0)
+		return -EINVAL;
+	ftr_strbuf_init(&text);
+	ftr_strbuf_puts(&text, "external-data: ");
+	ftr_strbuf_put(&text, line.s, line.len);
+	side.text = text.failed ? NULL : ftr_arena_strndup(&reader->trace->arena, text.s, text.len);
+	ftr_strbuf_fini(&text);
+	ret = side.text == NULL ? -ENOMEM : side_add(reader, reader->trace->tasks.v[0]->tid, side);
+	return ret;
+}
+
+static int extern_file(struct uft_reader *reader)
+{
+	struct ftr_istream in;
+	struct ftr_err err;
+	const char *line;
+	size_t len;
+	int ret = 0;
+
+	if (!ftr_dir_has(reader->dir, "extern.dat") || reader->trace->tasks.nr == 0)
+		return 0;
+	if (ftr_dir_file(reader->dir, "extern.dat", &in, &err) < 0) {
+		ftr_diag_warn(reader->trace->diag, "%s", err.text);
+		return 0;
+	}
+	while (ret != -ENOMEM && ftr_istream_line(&in, &line, &len)) {
+		ret = extern_line(reader, ftr_slice_make(line, len));
+		if (ret == -EINVAL)
+			ftr_diag_warn(reader->trace->diag, "extern.dat:%u: expected a time and a text",
+				      in.lineno);
+	}
+	ftr_istream_close(&in);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static int side_compare(const void *a, const void *b)
+{
+	const struct uft_side *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+int uft_sides_load(struct uft_reader *reader)
+{
+	int ret = extern_file(reader);
+
+	for (size_t i = 0; ret == 0 && i < reader->dir->names.nr; i++) {
+		if (name_is_perf(reader->dir->names.v[i]))
+			ret = perf_file(reader, reader->dir->names.v[i]);
+	}
+	for (size_t i = 0; i < reader->tasks.nr; i++) {
+		struct uft_task *task = reader->tasks.v[i];
+
+		if (task->side.nr > 1)
+			qsort(task->side.v, task->side.nr, sizeof(*task->side.v), side_compare);
+	}
+	return ret;
+}
