@@ -14,7 +14,10 @@ libftr_a_SOURCES += \
 	utils/format/uftrace_read_info.c \
 	utils/format/uftrace_read_map.c \
 	utils/format/uftrace_read_perf.c \
+	utils/format/uftrace_read_spec.c \
 	utils/format/uftrace_read_task.c \
+	utils/format/uftrace_spec.c \
+	utils/format/uftrace_spec.h \
 	utils/format/uftrace_write.c \
 	utils/format/uftrace_write.h \
 	utils/format/uftrace_write_dir.c \

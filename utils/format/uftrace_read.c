@@ -46,6 +46,7 @@ static void reader_free(void *arg)
 		ftr_vec_fini(&task->inherited);
 		free(task);
 	}
+	uft_specs_free(reader);
 	ftr_vec_fini(&reader->tasks);
 	ftr_hashmap_fini(&reader->task_by_tid);
 	ftr_hashmap_fini(&reader->event_names);
@@ -55,6 +56,7 @@ static void reader_free(void *arg)
 
 static const struct ftr_trace_loader uft_loader = {
 	.module_load = uft_module_load,
+	.func_init   = uft_func_init,
 };
 
 /* The tasks of the info file come first, in its order. */
@@ -149,7 +151,7 @@ static int sources_make(struct uft_reader *reader)
 
 		if (task->in.size == 0 && task->side.nr == 0)
 			continue;
-		source = uft_data_source(reader, task);
+		source = uft_data_source(reader, task, reader->trace->diag);
 		if (source == NULL || ftr_vec_push(&reader->trace->sources, source) < 0) {
 			ftr_source_free(source);
 			return -ENOMEM;
@@ -177,7 +179,7 @@ static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 
 	if (ret < 0)
 		return ret;
-	if (tasks_of_info(reader) < 0)
+	if (uft_specs_load(reader) < 0 || tasks_of_info(reader) < 0)
 		return ftr_err_set(err, ENOMEM, "info: out of memory");
 	ret = uft_tasks_load(reader, err);
 	if (ret == 0)

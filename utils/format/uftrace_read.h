@@ -45,6 +45,8 @@ struct uft_task {
 	bool is_forks_done;		/* its children know what they inherit */
 };
 
+struct uft_specs;
+
 struct uft_reader {
 	struct ftr_trace *trace;
 	struct ftr_dir *dir;	/* (owned) */
@@ -53,7 +55,7 @@ struct uft_reader {
 	FTR_VEC(struct uft_task *) tasks;	/* (owned) in order of info, then as found */
 	struct ftr_hashmap task_by_tid;		/* struct uft_task */
 	struct ftr_hashmap event_names;		/* id -> const char *, of events.txt */
-	struct uft_specs *specs;		/* (owned, nullable) arguments, see uftrace_read_spec.c */
+	struct uft_specs *specs;		/* (owned, nullable) */
 	struct uft_slot slots[UFT_SLOTS];
 };
 
@@ -68,6 +70,14 @@ int uft_tasks_link(struct uft_reader *reader);
 /* uftrace_read_map.c */
 int uft_map_load(struct uft_reader *reader, struct ftr_session *session);
 void uft_module_load(struct ftr_trace *trace, struct ftr_module *module);
+/* Open the module's file NAME@suffix or, on a clash of names, NAME-xxxx@suffix.  -ENOENT ... */
+int uft_module_file(struct uft_reader *reader, const struct ftr_module *module, const char *suffix,
+		    struct ftr_istream *in);
+
+/* uftrace_read_spec.c: layouts of arguments, and source lines. */
+int uft_specs_load(struct uft_reader *reader);
+void uft_specs_free(struct uft_reader *reader);
+void uft_func_init(struct ftr_trace *trace, struct ftr_func *func);
 
 /* uftrace_read_event.c: names of POINT events; the file events.txt.  NULL = out of memory. */
 const char *uft_event_name(struct uft_reader *reader, uint64_t id);
@@ -79,8 +89,9 @@ int uft_sides_load(struct uft_reader *reader);
 /* uftrace_read_fork.c: fill task->inherited of a forked child.  0 or -ENOMEM. */
 int uft_inherit(struct uft_reader *reader, struct uft_task *task);
 
-/* uftrace_read_data.c: the source over one task's records and side events. */
-struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task);
+/* uftrace_read_data.c: the source over one task's records and side events; damage is told to @diag. */
+struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task,
+				   struct ftr_diag *diag);
 
 struct uft_task *uft_task_get(struct uft_reader *reader, int32_t pid, int32_t tid);
 

@@ -21,6 +21,7 @@ struct data_source {
 	struct ftr_source base;
 	struct uft_reader *reader;
 	struct uft_task *data;
+	struct ftr_diag *diag;	/* (borrowed, nullable) */
 	const uint8_t *p;
 	const uint8_t *end;
 	uint64_t last_ns;
@@ -222,7 +223,7 @@ static void data_resync(struct data_source *self, const uint8_t *at, const char 
 		self->p += 8;		/* records and payloads are multiples of that */
 	if (self->p > self->end || (size_t)(self->end - self->p) < RECORD_BYTES)
 		self->p = self->end;
-	ftr_diag_warn(self->reader->trace->diag, "%s+0x%zx: %s: %zu bytes are skipped",
+	ftr_diag_warn(self->diag, "%s+0x%zx: %s: %zu bytes are skipped",
 		      self->data->in.name, offset_of(self, from), why, (size_t)(self->p - from));
 }
 
@@ -230,7 +231,7 @@ static void data_resync(struct data_source *self, const uint8_t *at, const char 
 static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 {
 	const uint8_t *next = self->p + RECORD_BYTES;
-	struct ftr_diag *diag = self->reader->trace->diag;
+	struct ftr_diag *diag = self->diag;
 	uint64_t next_ns;
 
 	if (time_ns < self->last_ns) {
@@ -317,7 +318,7 @@ static void point_payload(struct data_source *self, struct ftr_event *ev)
 	size_t bytes = left < 2 ? SIZE_MAX : ftr_get_u16(self->p, self->reader->is_big);
 
 	if (left < 2 || ftr_align_up(bytes + 2, 8) > left) {
-		ftr_diag_warn(self->reader->trace->diag, "%s+0x%zx: the file ends inside an event's data",
+		ftr_diag_warn(self->diag, "%s+0x%zx: the file ends inside an event's data",
 			      self->data->in.name, offset_of(self, self->p));
 		self->p = self->end;
 		return;
@@ -374,7 +375,7 @@ static int data_slow(struct data_source *self, struct ftr_event *ev)
 		bool has_side = self->side_pos < self->data->side.nr;
 
 		if (left > 0 && left < RECORD_BYTES) {
-			ftr_diag_warn(self->reader->trace->diag,
+			ftr_diag_warn(self->diag,
 				      "%s+0x%zx: the file ends inside a record", self->data->in.name,
 				      offset_of(self, self->p));
 			self->p = self->end;
@@ -454,7 +455,8 @@ static const struct ftr_source_ops data_ops = {
 	.free = data_free,
 };
 
-struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task)
+struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task,
+				   struct ftr_diag *diag)
 {
 	struct data_source *self = malloc(sizeof(*self));	/* its batches need no zeros */
 
@@ -463,6 +465,7 @@ struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *t
 	self->base.ops = &data_ops;
 	self->reader = reader;
 	self->data = task;
+	self->diag = diag;
 	self->p = task->in.data;
 	self->end = task->in.size == 0 ? self->p : self->p + task->in.size;
 	self->last_ns = 0;

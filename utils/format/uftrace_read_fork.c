@@ -68,11 +68,14 @@ static int inherited_set(struct uft_task *child, const struct pass *pass, unsign
 /* What the parent's ENTRY means for those children whose fork is still to come. */
 static int pass_entry(struct pass *pass, uint64_t addr, unsigned depth)
 {
-	struct first *first = &pass->firsts.v[pass->next];
+	struct first *first;
 
 	pass->addrs[depth] = addr;
 	if (depth + 1 > pass->deepest)
 		pass->deepest = depth + 1;
+	if (pass->next == pass->firsts.nr)
+		return 0;
+	first = &pass->firsts.v[pass->next];
 	if (depth != first->depth || addr != first->addr)
 		return 0;
 	first->is_found = true;
@@ -96,29 +99,27 @@ static int pass_forks(struct pass *pass, uint64_t time_ns)
 	return ret;
 }
 
-static int pass_run(struct pass *pass, const struct uft_task *parent)
+/* Follow the parent's calls until the last fork. */
+static int pass_run(struct pass *pass, struct uft_task *parent)
 {
-	const struct ftr_istream *in = &parent->in;
-	struct ftr_record record;
-	size_t step;
+	struct ftr_source *source = uft_data_source(pass->reader, parent, NULL);
+	struct ftr_event *evs;
+	ssize_t nr = -ENOMEM;
 	int ret = 0;
 
-	for (size_t i = 0; i < parent->inherited.nr && i < DEPTH_NR; i++)
-		pass->addrs[pass->deepest++] = parent->inherited.v[i];
-	for (size_t pos = 0; ret == 0 && pass->next < pass->firsts.nr &&
-	     pos + sizeof(record) <= in->size; pos += step) {
-		step = 8;	/* payloads are stepped through: they hardly look like records */
-		if (!record_at(pass->reader, in, pos, &record))
-			continue;
-		step = sizeof(record);
-		if (ftr_record_type(record.word) > FTR_RECORD_EXIT)
-			continue;
-		ret = pass_forks(pass, record.time);
-		if (ret == 0 && pass->next < pass->firsts.nr &&
-		    ftr_record_type(record.word) == FTR_RECORD_ENTRY)
-			ret = pass_entry(pass, ftr_record_addr(record.word),
-					 ftr_record_depth(record.word));
+	while (ret == 0 && pass->next < pass->firsts.nr && source != NULL &&
+	       (nr = ftr_source_next(source, &evs, NULL)) > 0) {
+		for (ssize_t i = 0; ret == 0 && i < nr; i++) {
+			if (evs[i].type > FTR_EVENT_EXIT)
+				continue;
+			ret = pass_forks(pass, evs[i].time_ns);
+			if (ret == 0 && evs[i].type == FTR_EVENT_ENTRY && evs[i].depth < DEPTH_NR)
+				ret = pass_entry(pass, evs[i].call.addr, evs[i].depth);
+		}
 	}
+	ftr_source_free(source);
+	if (ret == 0 && nr < 0)
+		ret = -ENOMEM;
 	return ret < 0 ? ret : pass_forks(pass, UINT64_MAX);
 }
 

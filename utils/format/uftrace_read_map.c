@@ -106,68 +106,107 @@ int uft_map_load(struct uft_reader *reader, struct ftr_session *session)
 	return ret;
 }
 
-/* -EXDEV: the file is of another module with the same name. */
-static int symbols_try(struct uft_reader *reader, const struct ftr_module *module,
-		       const char *name, struct ftr_symtab *symtab)
+/* "# path name: PATH" and "# build-id: HEX" of the first lines: is the file about this module? */
+static bool header_fits(const struct ftr_istream *in, const struct ftr_module *module)
 {
-	struct ftr_err err = { 0 };
-	struct ftr_istream in;
-	int ret;
+	struct ftr_istream head = { .data = in->data, .size = in->size };
+	const char *line;
+	size_t len;
 
-	if (!ftr_dir_has(reader->dir, name))
-		return -ENOENT;
-	ret = ftr_dir_file(reader->dir, name, &in, &err);
-	if (ret < 0) {
-		ftr_diag_warn(reader->trace->diag, "%s", err.text);
-		return ret;
+	while (ftr_istream_line(&head, &line, &len) && len > 0 && line[0] == '#') {
+		struct ftr_slice text = ftr_slice_make(line, len);
+		struct ftr_slice key;
+
+		if (!ftr_slice_split(&text, ':', &key))
+			continue;
+		text = ftr_slice_trim(text);
+		if (ftr_slice_eq(key, "# path name") && !ftr_slice_eq(text, module->path))
+			return false;
+		if (ftr_slice_eq(key, "# build-id") && module->build_id != NULL &&
+		    !ftr_slice_eq(text, module->build_id))
+			return false;
 	}
-	ftr_symtab_init(symtab);
-	ret = ftr_symtab_load_text(symtab, &in, reader->trace->diag, &err);
-	ftr_istream_close(&in);
-	if (ret < 0)
-		ftr_diag_warn(reader->trace->diag, "%s", err.text);
-	else if ((symtab->path != NULL && strcmp(symtab->path, module->path) != 0) ||
-		 (symtab->build_id != NULL && module->build_id != NULL &&
-		  strcmp(symtab->build_id, module->build_id) != 0))
-		ret = -EXDEV;
-	if (ret < 0)
-		ftr_symtab_fini(symtab);
-	return ret;
+	return true;
 }
 
 /* The second name of a module whose first one is taken: four characters tell them apart. */
-static void clash_name(const struct ftr_module *module, char *name, size_t size)
+static void clash_name(const struct ftr_module *module, const char *suffix, char *name, size_t size)
 {
 	unsigned sum = 0;
 
 	if (module->build_id != NULL) {
-		snprintf(name, size, "%s-%.4s.sym", module->name, module->build_id);
+		snprintf(name, size, "%s-%.4s%s", module->name, module->build_id, suffix);
 		return;
 	}
 	for (const char *p = module->path; *p != '\0'; p++)
 		sum += (unsigned char)*p;
-	snprintf(name, size, "%s-%04x.sym", module->name, sum & 0xffff);
+	snprintf(name, size, "%s-%04x%s", module->name, sum & 0xffff, suffix);
 }
 
-static int symbols_load(struct uft_reader *reader, const struct ftr_module *module,
-			struct ftr_symtab *symtab)
+static int file_try(struct uft_reader *reader, const struct ftr_module *module, const char *name,
+		    struct ftr_istream *in)
 {
-	size_t size = strlen(module->name) + 16;
-	struct ftr_err err = { 0 };
+	struct ftr_err err;
+	int ret;
+
+	if (!ftr_dir_has(reader->dir, name))
+		return -ENOENT;
+	ret = ftr_dir_file(reader->dir, name, in, &err);
+	if (ret < 0) {
+		ftr_diag_warn(reader->trace->diag, "%s", err.text);
+		return ret;
+	}
+	if (header_fits(in, module))
+		return 0;
+	ftr_istream_close(in);
+	return -ENOENT;
+}
+
+int uft_module_file(struct uft_reader *reader, const struct ftr_module *module, const char *suffix,
+		    struct ftr_istream *in)
+{
+	size_t size = strlen(module->name) + strlen(suffix) + 8;
 	char *name = malloc(size);
 	int ret;
 
 	if (name == NULL)
 		return -ENOMEM;
-	clash_name(module, name, size);
-	ret = symbols_try(reader, module, name, symtab);
-	if (ret == -ENOENT) {
-		snprintf(name, size, "%s.sym", module->name);
-		ret = symbols_try(reader, module, name, symtab);
+	snprintf(name, size, "%s%s", module->name, suffix);
+	ret = file_try(reader, module, name, in);
+	if (ret < 0) {
+		clash_name(module, suffix, name, size);
+		ret = file_try(reader, module, name, in);
 	}
 	free(name);
-	if (ret == 0 || !reader->dir->is_real)
+	return ret;
+}
+
+static int symbols_from_text(struct uft_reader *reader, const struct ftr_module *module,
+			     struct ftr_symtab *symtab)
+{
+	struct ftr_err err = { 0 };
+	struct ftr_istream in;
+	int ret = uft_module_file(reader, module, ".sym", &in);
+
+	if (ret < 0)
 		return ret;
+	ftr_symtab_init(symtab);
+	ret = ftr_symtab_load_text(symtab, &in, reader->trace->diag, &err);
+	ftr_istream_close(&in);
+	if (ret < 0) {
+		ftr_diag_warn(reader->trace->diag, "%s", err.text);
+		ftr_symtab_fini(symtab);
+	}
+	return ret;
+}
+
+/* The file itself, if it is still what was recorded. */
+static int symbols_from_elf(struct uft_reader *reader, const struct ftr_module *module,
+			    struct ftr_symtab *symtab)
+{
+	struct ftr_err err = { 0 };
+	int ret;
+
 	ftr_symtab_init(symtab);
 	ret = ftr_symtab_load_elf(symtab, module->path, &err);
 	if (ret == 0 && symtab->build_id != NULL && module->build_id != NULL &&
@@ -178,6 +217,18 @@ static int symbols_load(struct uft_reader *reader, const struct ftr_module *modu
 	}
 	if (ret < 0)
 		ftr_symtab_fini(symtab);
+	return ret;
+}
+
+static int symbols_load(struct uft_reader *reader, struct ftr_module *module,
+			struct ftr_symtab *symtab)
+{
+	int ret = symbols_from_text(reader, module, symtab);
+
+	if (ret < 0 && reader->dir->is_real && module->path[0] == '/') {
+		ret = symbols_from_elf(reader, module, symtab);
+		module->is_absolute = false;
+	}
 	return ret;
 }
 

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding argument and return-value payloads by their layout. */
+/* Decoding argument and return-value payloads by their layout, and their text. */
 #include "utils/trace/args.h"
 
+#include <string.h>
+
 #include "utils/base/bytes.h"
+#include "utils/trace/trace.h"
 
 #define VALUE_ALIGN 4
 #define PAYLOAD_ALIGN 8
 
-/* Bytes that a value takes, padding included; 0 = more than @left. */
+/* A d value in this range is shown in decimal; beyond it looks like a pointer. */
+#define DECIMAL_MAX 100000
+/* Negative numbers of 32 bits in a register of 64. */
+#define SMALL_NEGATIVE UINT64_C(0xffff0000)
+
+/* Bytes that a value takes, without padding; 0 = more than @left. */
 static size_t value_bytes(const struct ftr_arg *arg, const uint8_t *data, size_t left, bool is_big)
 {
 	size_t bytes = arg->size;
@@ -17,9 +25,7 @@ static size_t value_bytes(const struct ftr_arg *arg, const uint8_t *data, size_t
 			return 0;
 		bytes = 2 + (size_t)ftr_get_u16(data, is_big);
 	}
-	if (bytes == 0 || bytes > left)
-		return 0;
-	return ftr_align_up(bytes, VALUE_ALIGN);
+	return bytes > left ? 0 : bytes;
 }
 
 size_t ftr_payload_measure(const struct ftr_argspec *spec, const uint8_t *data, size_t left,
@@ -33,8 +39,254 @@ size_t ftr_payload_measure(const struct ftr_argspec *spec, const uint8_t *data, 
 
 		if (bytes == 0)
 			return 0;
-		pos += bytes;
+		pos += ftr_align_up(bytes, VALUE_ALIGN);
 	}
 	pos = ftr_align_up(pos, PAYLOAD_ALIGN);
 	return pos > left ? 0 : pos;
+}
+
+static uint64_t get_unsigned(const uint8_t *p, size_t bytes, bool is_big)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < bytes && i < sizeof(value); i++)
+		value |= (uint64_t)p[is_big ? bytes - 1 - i : i] << 8 * i;
+	return value;
+}
+
+static int64_t sign_extend(uint64_t value, size_t bytes)
+{
+	unsigned shift = bytes >= sizeof(value) ? 0 : 64 - 8 * (unsigned)bytes;
+
+	return (int64_t)(value << shift) >> shift;
+}
+
+static long double get_float(const uint8_t *p, size_t bytes, bool is_big)
+{
+	uint64_t raw = get_unsigned(p, bytes, is_big);
+	uint32_t half = (uint32_t)raw;
+	long double wide = 0;
+	double middle;
+	float narrow;
+
+	if (bytes == sizeof(narrow)) {
+		memcpy(&narrow, &half, sizeof(narrow));
+		return narrow;
+	}
+	if (bytes == sizeof(middle)) {
+		memcpy(&middle, &raw, sizeof(middle));
+		return middle;
+	}
+	/* 80 bits are x87's: little-endian, and as this host keeps them where it has them. */
+	if (bytes <= sizeof(wide))
+		memcpy(&wide, p, bytes);
+	return wide;
+}
+
+static void value_decode(struct ftr_value *value, const uint8_t *p, size_t bytes, bool is_big)
+{
+	switch (value->arg->format) {
+	case FTR_ARG_STRING:
+		value->str.s = (const char *)p + 2;
+		value->str.len = (uint16_t)(bytes - 2);
+		break;
+	case FTR_ARG_STRUCT:
+		value->str.s = (const char *)p;
+		value->str.len = (uint16_t)bytes;
+		break;
+	case FTR_ARG_FLOAT:
+		value->f = get_float(p, bytes, is_big);
+		break;
+	case FTR_ARG_SIGNED:
+	case FTR_ARG_CHAR:
+		value->i = sign_extend(get_unsigned(p, bytes, is_big), bytes);
+		break;
+	default:
+		value->u = get_unsigned(p, bytes, is_big);
+		break;
+	}
+}
+
+bool ftr_payload_next(const struct ftr_payload *payload, unsigned *nr, unsigned *pos,
+		      struct ftr_value *value)
+{
+	const struct ftr_argspec *spec = payload->spec;
+	size_t bytes;
+
+	if (spec == NULL || *nr >= spec->nr || *pos > payload->len)
+		return false;
+	value->arg = &spec->args[*nr];
+	bytes = value_bytes(value->arg, payload->data + *pos, payload->len - *pos,
+			    payload->is_big_endian);
+	if (bytes == 0)
+		return false;
+	value_decode(value, payload->data + *pos, bytes, payload->is_big_endian);
+	*pos += (unsigned)ftr_align_up(bytes, VALUE_ALIGN);
+	(*nr)++;
+	return true;
+}
+
+/* A byte that would break a line is written as C would. */
+static void put_byte(struct ftr_strbuf *text, unsigned char c)
+{
+	static const char named[][2] = {
+		{ '\0', '0' }, { '\a', 'a' }, { '\b', 'b' }, { '\t', 't' }, { '\n', 'n' },
+		{ '\v', 'v' }, { '\f', 'f' }, { '\r', 'r' },
+	};
+
+	if (c >= ' ' && c != 0x7f) {
+		ftr_strbuf_putc(text, (char)c);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		if ((unsigned char)named[i][0] == c) {
+			ftr_strbuf_printf(text, "\\%c", named[i][1]);
+			return;
+		}
+	}
+	ftr_strbuf_printf(text, "\\x%02x", c);
+}
+
+/* A single character: one beyond ASCII is no character of its own. */
+static void put_char(struct ftr_strbuf *text, unsigned char c)
+{
+	ftr_strbuf_putc(text, '\'');
+	if (c >= 0x80)
+		ftr_strbuf_printf(text, "\\x%02x", c);
+	else
+		put_byte(text, c);
+	ftr_strbuf_putc(text, '\'');
+}
+
+static void put_string(struct ftr_strbuf *text, const struct ftr_value *value)
+{
+	ftr_strbuf_putc(text, '"');
+	for (unsigned i = 0; i < value->str.len; i++) {
+		if (value->str.s[i] == '\0')
+			break;
+		put_byte(text, (unsigned char)value->str.s[i]);
+	}
+	ftr_strbuf_putc(text, '"');
+	if (value->arg->type_name != NULL)	/* std::string, as a C++ literal of that type */
+		ftr_strbuf_putc(text, 's');
+}
+
+static void put_hex(struct ftr_strbuf *text, uint64_t value)
+{
+	ftr_strbuf_printf(text, "%#llx", (unsigned long long)value);
+}
+
+/* Numbers in decimal; what looks like a pointer in hexadecimal. */
+static void put_auto(struct ftr_strbuf *text, uint64_t value)
+{
+	int64_t number = (int64_t)value;
+
+	if (value > SMALL_NEGATIVE && value <= UINT32_MAX)
+		number = (int32_t)value;
+	if (number > DECIMAL_MAX || number < -DECIMAL_MAX)
+		put_hex(text, value);
+	else
+		ftr_strbuf_printf(text, "%lld", (long long)number);
+}
+
+/*
+ * The enumerator of this value; else the largest ones that add up to it, and what is left.  The values
+ * are sorted, the greatest first.
+ */
+static void put_enum(struct ftr_strbuf *text, const struct ftr_arg_enum *values, int64_t number)
+{
+	const char *separator = "";
+	int64_t left = number;
+
+	for (uint32_t i = 0; values != NULL && i < values->nr; i++) {
+		if (values->values[i].value == number) {
+			ftr_strbuf_puts(text, values->values[i].name);
+			return;
+		}
+	}
+	for (uint32_t i = 0; values != NULL && i < values->nr; i++) {
+		if (left < values->values[i].value || (left == 0 && separator[0] != '\0'))
+			continue;
+		ftr_strbuf_printf(text, "%s%s", separator, values->values[i].name);
+		left = (int64_t)((uint64_t)left - (uint64_t)values->values[i].value);
+		separator = "|";
+	}
+	if (separator[0] == '\0')
+		ftr_strbuf_printf(text, "%lld", (long long)number);
+	else if (left != 0)
+		ftr_strbuf_printf(text, "+%#llx", (unsigned long long)left);
+}
+
+static void put_pointer(struct ftr_strbuf *text, struct ftr_trace *trace,
+			struct ftr_session *session, uint64_t addr)
+{
+	const struct ftr_func *func;
+	uint64_t offset;
+
+	func = addr == 0 || session == NULL ? NULL : ftr_trace_find(trace, session, UINT64_MAX,
+								    addr, &offset);
+	if (func == NULL) {
+		put_hex(text, addr);
+		return;
+	}
+	ftr_strbuf_printf(text, "&%s", func->name);
+	if (offset > 0)
+		ftr_strbuf_printf(text, "+%#llx", (unsigned long long)offset);
+}
+
+static void put_value(struct ftr_strbuf *text, const struct ftr_value *value,
+		      struct ftr_trace *trace, struct ftr_session *session)
+{
+	const struct ftr_arg *arg = value->arg;
+
+	switch (arg->format) {
+	case FTR_ARG_AUTO:
+		put_auto(text, value->u);
+		break;
+	case FTR_ARG_SIGNED:
+		ftr_strbuf_printf(text, "%lld", (long long)value->i);
+		break;
+	case FTR_ARG_UNSIGNED:
+		ftr_strbuf_printf(text, "%llu", (unsigned long long)value->u);
+		break;
+	case FTR_ARG_HEX:
+		put_hex(text, value->u);
+		break;
+	case FTR_ARG_OCTAL:
+		ftr_strbuf_printf(text, "%#llo", (unsigned long long)value->u);
+		break;
+	case FTR_ARG_STRING:
+		put_string(text, value);
+		break;
+	case FTR_ARG_CHAR:
+		put_char(text, (unsigned char)value->i);
+		break;
+	case FTR_ARG_FLOAT:
+		ftr_strbuf_printf(text, "%Lf", value->f);
+		break;
+	case FTR_ARG_POINTER:
+		put_pointer(text, trace, session, value->u);
+		break;
+	case FTR_ARG_ENUM:
+		/* Enumerations have 32 bits, their registers 64. */
+		put_enum(text, arg->values, sign_extend(value->u, sizeof(int32_t)));
+		break;
+	case FTR_ARG_STRUCT:
+		ftr_strbuf_printf(text, "%s{...}", arg->type_name == NULL ? "" : arg->type_name);
+		break;
+	}
+}
+
+void ftr_payload_format(const struct ftr_payload *payload, struct ftr_trace *trace,
+			struct ftr_session *session, struct ftr_strbuf *text)
+{
+	struct ftr_value value;
+	unsigned nr = 0;
+	unsigned pos = 0;
+
+	while (ftr_payload_next(payload, &nr, &pos, &value)) {
+		if (nr > 1)
+			ftr_strbuf_puts(text, ", ");
+		put_value(text, &value, trace, session);
+	}
 }

@@ -104,26 +104,54 @@ static const struct ftr_func *func_unknown(struct ftr_trace *trace, struct ftr_m
 	return func;
 }
 
-static const struct ftr_func *resolve_slow(struct ftr_trace *trace, struct ftr_session *session,
-					   uint64_t time_ns, uint64_t addr)
+/* The module mapped at an address, its symbols loaded, and the address as they count; NULL = none. */
+static struct ftr_module *module_at(struct ftr_trace *trace, const struct ftr_session *session,
+				    uint64_t time_ns, uint64_t addr, uint64_t *symbol_addr)
 {
 	const struct ftr_mapping *mapping = ftr_session_find(session, time_ns, addr);
-	const struct ftr_symbol *symbol = NULL;
 	struct ftr_module *module;
 
 	if (mapping == NULL)
-		return func_unknown(trace, NULL, addr);
+		return NULL;
 	module = mapping->module;
 	if (!module->is_loaded) {
 		module->is_loaded = true;
 		if (trace->loader != NULL && trace->loader->module_load != NULL)
 			trace->loader->module_load(trace, module);
 	}
-	if (module->symtab != NULL)
-		symbol = ftr_symtab_find(module->symtab,
-					 module->is_absolute ? addr : addr - mapping->start);
+	*symbol_addr = module->is_absolute ? addr : addr - mapping->start;
+	return module;
+}
+
+static const struct ftr_func *resolve_slow(struct ftr_trace *trace, struct ftr_session *session,
+					   uint64_t time_ns, uint64_t addr)
+{
+	const struct ftr_symbol *symbol = NULL;
+	uint64_t symbol_addr = 0;
+	struct ftr_module *module = module_at(trace, session, time_ns, addr, &symbol_addr);
+
+	if (module != NULL && module->symtab != NULL)
+		symbol = ftr_symtab_find(module->symtab, symbol_addr);
 	if (symbol == NULL)
 		return func_unknown(trace, module, addr);
+	return func_by_symbol(trace, module, symbol);
+}
+
+const struct ftr_func *ftr_trace_find(struct ftr_trace *trace, struct ftr_session *session,
+				      uint64_t time_ns, uint64_t addr, uint64_t *offset)
+{
+	const struct ftr_symbol *symbol = NULL;
+	uint64_t symbol_addr = 0;
+	struct ftr_module *module;
+
+	if (session == NULL)
+		return NULL;
+	module = module_at(trace, session, time_ns, addr, &symbol_addr);
+	if (module != NULL && module->symtab != NULL)
+		symbol = ftr_symtab_find(module->symtab, symbol_addr);
+	if (symbol == NULL)
+		return NULL;
+	*offset = symbol_addr - symbol->addr;
 	return func_by_symbol(trace, module, symbol);
 }
 

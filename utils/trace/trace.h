@@ -95,4 +95,11 @@ int ftr_trace_task_add_session(struct ftr_trace *trace, struct ftr_task *task,
 const struct ftr_func *ftr_trace_resolve(struct ftr_trace *trace, struct ftr_session *session,
 					 uint64_t time_ns, uint64_t addr);
 
+/*
+ * The function (or variable) of the symbol table that covers an address, and how far into it the address
+ * lies; NULL when there is none.  Unlike ftr_trace_resolve it makes nothing up.
+ */
+const struct ftr_func *ftr_trace_find(struct ftr_trace *trace, struct ftr_session *session,
+				      uint64_t time_ns, uint64_t addr, uint64_t *offset);
+
 #endif /* FTR_TRACE_TRACE_H */
