@@ -102,11 +102,14 @@ static inline void stack_pop(struct stack *stack, struct ftr_event *ev)
 {
 	size_t nr = --stack->frames.nr;
 	const struct frame *frame = &stack->frames.v[nr];
+	uint64_t child_ns = frame->child_ns;
 
+	/* Else the compiler loads both times at once, which waits for the store of child_ns before. */
+	__asm__("" : "+r"(child_ns));
 	ev->depth = (uint32_t)nr;
 	ev->flags |= frame->flags & FTR_EVENT_NO_ENTRY;
 	ev->call.start_ns = frame->start_ns;
-	ev->call.child_ns = frame->child_ns;
+	ev->call.child_ns = child_ns;
 	if (nr > 0)
 		stack->frames.v[nr - 1].child_ns += ev->time_ns - frame->start_ns;
 }
