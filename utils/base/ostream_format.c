@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/base/text.h"
 
 static const char digit_pairs[200] =
@@ -76,14 +77,34 @@ char *ftr_fmt_fixed(char *p, uint64_t value, unsigned digits, char pad)
 	return p + digits;
 }
 
+/* The eight nibbles of @value as eight digits, the first in the lowest byte. */
+static uint64_t hex_of_u32(uint32_t value)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t v = __builtin_bswap32(value);
+	uint64_t is_letter;
+
+	v = (v | v << 16) & UINT64_C(0x0000ffff0000ffff);
+	v = (v | v << 8) & UINT64_C(0x00ff00ff00ff00ff);
+	v = (v >> 4 & UINT64_C(0x000f000f000f000f)) | (v & UINT64_C(0x000f000f000f000f)) << 8;
+	is_letter = (v + 6 * ones) >> 4 & ones;
+	return v + '0' * ones + is_letter * ('a' - '0' - 10);
+}
+
+static void put_u64_le(char *p, uint64_t value)
+{
+	if (FTR_HOST_IS_BIG)
+		value = __builtin_bswap64(value);
+	memcpy(p, &value, sizeof(value));
+}
+
 char *ftr_fmt_hex(char *p, uint64_t value)
 {
 	unsigned digits = value == 0 ? 1 : (67 - (unsigned)__builtin_clzll(value)) / 4;
 
-	for (unsigned i = digits; i > 0; i--) {
-		p[i - 1] = hex_digits[value & 15];
-		value >>= 4;
-	}
+	value <<= 64 - 4 * digits;
+	put_u64_le(p, hex_of_u32((uint32_t)(value >> 32)));
+	put_u64_le(p + 8, hex_of_u32((uint32_t)value));
 	return p + digits;
 }
 
