@@ -5,6 +5,7 @@
 #include "cmds/cmd.h"
 #include "cmds/output.h"
 #include "utils/cli/common.h"
+#include "utils/format/format.h"
 
 static const struct ftr_common plain = { .no_pager = true };
 
@@ -40,6 +41,21 @@ int ftr_help_print_command(const struct ftr_cmd *cmd)
 	return ftr_output_close(&output);
 }
 
+static void print_formats(struct ftr_ostream *out, const char *head, bool is_reading)
+{
+	const struct ftr_format *format;
+	size_t pos = 0;
+
+	ftr_ostream_puts(out, head);
+	while ((format = ftr_format_next(&pos)) != NULL) {
+		bool has_writer = format->write != NULL || format->write_new != NULL;
+
+		if (is_reading ? format->read != NULL : has_writer)
+			ftr_ostream_printf(out, " %s", format->name);
+	}
+	ftr_ostream_putc(out, '\n');
+}
+
 int ftr_version_print(void)
 {
 	struct ftr_output output;
@@ -49,5 +65,7 @@ int ftr_version_print(void)
 	ftr_ostream_puts(&output.out, "ftr " FTR_VERSION "\n"
 			 "  architecture    " FTR_ARCH_NAME "\n"
 			 "  built in        libelf libdw libiberty libzstd\n");
+	print_formats(&output.out, "  formats, in    ", true);
+	print_formats(&output.out, "  formats, out   ", false);
 	return ftr_output_close(&output);
 }

@@ -25,6 +25,14 @@ static const struct ftr_option info_options[] = {
 	{ 0 }
 };
 
+/* Files of older recorders have no sizes: then a symbol reaches up to the next. */
+static uint64_t size_of(const struct ftr_symtab *tab, size_t i)
+{
+	if (tab->symbols[i].size != 0 || i + 1 == tab->nr)
+		return tab->symbols[i].size;
+	return tab->symbols[i + 1].addr - tab->symbols[i].addr;
+}
+
 /* One kind of symbols: those of the program, or its library calls. */
 static void print_symbols(const struct ftr_symtab *tab, bool wants_libcalls, const char *heading,
 			  struct ftr_ostream *out)
@@ -40,9 +48,10 @@ static void print_symbols(const struct ftr_symtab *tab, bool wants_libcalls, con
 		if ((symbol->type == 'P') != wants_libcalls)
 			continue;
 		name = ftr_demangle(symbol->name, FTR_DEMANGLE_SIMPLE);
-		ftr_ostream_printf(out, "[%2zu] %#llx: %s (size: %u)\n", i,
+		ftr_ostream_printf(out, "[%2zu] %#llx: %s (size: %llu)\n", i,
 				   (unsigned long long)symbol->addr,
-				   name != NULL ? name : symbol->name, symbol->size);
+				   name != NULL ? name : symbol->name,
+				   (unsigned long long)size_of(tab, i));
 		free(name);
 	}
 }

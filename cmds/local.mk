@@ -4,14 +4,23 @@ ftr_SOURCES = \
 	cmds/cmd.h \
 	cmds/commands.def \
 	cmds/completion.c \
+	cmds/dump.c \
 	cmds/help.c \
 	cmds/help.h \
+	cmds/info.c \
 	cmds/main.c \
+	cmds/open.c \
+	cmds/open.h \
 	cmds/output.c \
 	cmds/output.h \
 	cmds/registry.c \
+	cmds/replay.c \
+	cmds/replay.h \
+	cmds/report.c \
 	cmds/say.c \
 	cmds/say.h \
+	cmds/show.c \
+	cmds/show.h \
 	cmds/words.c \
 	cmds/words.h
 ftr_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_ARCH_NAME='"$(FTR_ARCH)"'

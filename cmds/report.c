@@ -56,11 +56,17 @@ static int print_stats(const struct ftr_stats *stats, const struct report_values
 	return FTR_EXIT_USAGE;
 }
 
+/* Without fields and keys of one's own it is total, self and calls. */
+static bool wants_details(const struct ftr_report_opts *opts)
+{
+	return opts->fields != NULL || opts->sort != NULL || opts->avg_total || opts->avg_self;
+}
+
 static int report_opened(struct ftr_opened *opened, const struct report_values *values)
 {
 	struct ftr_pump_stats pumped;
 	struct ftr_err err = { 0 };
-	struct ftr_sink *sink = ftr_stats_new(&err);
+	struct ftr_sink *sink = ftr_stats_new(wants_details(&values->view), &err);
 	int status = FTR_EXIT_FAILED;
 
 	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, &pumped, &err) < 0)

@@ -13,6 +13,9 @@
 struct stats_sink {
 	struct ftr_sink base;
 	struct ftr_stats stats;
+	bool has_details;
+	const struct ftr_task *task;	/* (nullable) of the last event */
+	struct ftr_task_stat *task_stat;	/* its */
 };
 
 static struct stats_sink *stats_of(struct ftr_sink *sink)
@@ -50,11 +53,16 @@ static inline void count_time(struct ftr_time_stat *stat, uint64_t ns, uint64_t 
 	stat->squares += (double)ns * (double)ns;
 }
 
-static inline void count_call(struct ftr_func_stat *stat, uint64_t total_ns, uint64_t self_ns,
-			      uint64_t start_ns, bool is_nested)
+static inline void count_details(struct ftr_func_stat *stat, uint64_t total_ns, uint64_t self_ns,
+				 uint64_t start_ns)
 {
-	count_time(&stat->total, total_ns, start_ns, stat->calls == 0);
-	count_time(&stat->self, self_ns, start_ns, stat->calls == 0);
+	count_time(&stat->total, total_ns, start_ns, stat->calls == 1);
+	count_time(&stat->self, self_ns, start_ns, stat->calls == 1);
+}
+
+static inline void count_call(struct ftr_func_stat *stat, uint64_t total_ns, uint64_t self_ns,
+			      bool is_nested)
+{
 	if (is_nested)
 		stat->total.nested_ns += total_ns;
 	else
@@ -80,56 +88,72 @@ static int grow(void **v, size_t *nr, size_t *cap, size_t index, size_t elem_byt
 	return 0;
 }
 
-static struct ftr_task_stat *task_stat(struct ftr_stats *stats, const struct ftr_event *ev)
+static struct ftr_task_stat *task_stat_slow(struct stats_sink *self, const struct ftr_task *task)
 {
-	struct ftr_task_stat *task;
+	struct ftr_stats *stats = &self->stats;
 
-	if (GROW_TO(&stats->tasks, ev->task->id) < 0)
+	if (GROW_TO(&stats->tasks, task->id) < 0)
 		return NULL;
-	task = &stats->tasks.v[ev->task->id];
-	task->task = ev->task;
-	return task;
+	self->task = task;
+	self->task_stat = &stats->tasks.v[task->id];
+	self->task_stat->task = task;
+	return self->task_stat;
 }
 
-static int count_entry(struct ftr_stats *stats, const struct ftr_event *ev)
+static inline struct ftr_task_stat *task_stat(struct stats_sink *self,
+					      const struct ftr_task *task)
 {
-	struct ftr_task_stat *task = task_stat(stats, ev);
+	return task == self->task ? self->task_stat : task_stat_slow(self, task);
+}
 
-	if (task == NULL || GROW_TO(&task->open, ev->call.func->id) < 0)
+static inline int count_entry(struct stats_sink *self, const struct ftr_event *ev)
+{
+	struct ftr_task_stat *task = task_stat(self, ev->task);
+	uint32_t id = ev->call.func->id;
+
+	if (task == NULL || GROW_TO(&task->open, id) < 0)
 		return -ENOMEM;
-	task->open.v[ev->call.func->id]++;
+	task->open.v[id]++;
 	return 0;
 }
 
-static struct ftr_func_stat *func_stat(struct ftr_stats *stats, const struct ftr_func *func)
+static struct ftr_func_stat *func_stat_slow(struct ftr_stats *stats, const struct ftr_func *func)
 {
 	struct ftr_func_stat *stat;
 
 	if (GROW_TO(&stats->funcs, func->name_id) < 0)
 		return NULL;
 	stat = &stats->funcs.v[func->name_id];
-	if (stat->name == NULL) {
-		stat->name = func->name;
-		stat->name_len = func->name_len;
-		stat->size = func->size;
-	}
+	stat->name = func->name;
+	stat->name_len = func->name_len;
+	stat->size = func->size;
 	return stat;
 }
 
-static int count_exit(struct ftr_stats *stats, const struct ftr_event *ev)
+static inline struct ftr_func_stat *func_stat(struct ftr_stats *stats, const struct ftr_func *func)
 {
+	if (func->name_id < stats->funcs.nr && stats->funcs.v[func->name_id].name != NULL)
+		return &stats->funcs.v[func->name_id];
+	return func_stat_slow(stats, func);
+}
+
+static inline int count_exit(struct stats_sink *self, const struct ftr_event *ev)
+{
+	const struct ftr_func *func = ev->call.func;
 	uint64_t total_ns = ev->time_ns - ev->call.start_ns;
 	uint64_t self_ns = total_ns > ev->call.child_ns ? total_ns - ev->call.child_ns : 0;
-	struct ftr_task_stat *task = task_stat(stats, ev);
-	struct ftr_func_stat *stat = func_stat(stats, ev->call.func);
-	uint32_t *open;
+	struct ftr_task_stat *task = task_stat(self, ev->task);
+	struct ftr_func_stat *stat = func_stat(&self->stats, func);
+	uint32_t open;
 
-	if (task == NULL || stat == NULL || GROW_TO(&task->open, ev->call.func->id) < 0)
+	if (task == NULL || stat == NULL || GROW_TO(&task->open, func->id) < 0)
 		return -ENOMEM;
-	open = &task->open.v[ev->call.func->id];
-	if (*open > 0)
-		--*open;
-	count_call(stat, total_ns, self_ns, ev->call.start_ns, *open > 0);
+	open = task->open.v[func->id];
+	open -= open > 0;
+	task->open.v[func->id] = open;
+	count_call(stat, total_ns, self_ns, open > 0);
+	if (self->has_details)
+		count_details(stat, total_ns, self_ns, ev->call.start_ns);
 	task->calls++;
 	task->self_ns += self_ns;
 	if (ev->depth == 0)
@@ -138,36 +162,38 @@ static int count_exit(struct ftr_stats *stats, const struct ftr_event *ev)
 }
 
 /* The time from a sched-out to its sched-in, inside of a function, is like a call it made. */
-static int count_schedule(struct ftr_stats *stats, const struct ftr_event *ev)
+static int count_schedule(struct stats_sink *self, const struct ftr_event *ev)
 {
 	bool is_preempted = ev->flags & FTR_EVENT_PREEMPTED;
 	uint64_t ns = ev->time_ns - ev->point.start_ns;
-	struct ftr_func_stat *stat = &stats->schedule[is_preempted];
+	struct ftr_func_stat *stat = &self->stats.schedule[is_preempted];
 	struct ftr_task_stat *task;
 
 	if (ev->point.id != FTR_EVENT_ID_SCHED_IN || ev->point.start_ns == 0 || ev->depth == 0)
 		return 0;
-	task = task_stat(stats, ev);
+	task = task_stat(self, ev->task);
 	if (task == NULL)
 		return -ENOMEM;
 	stat->name = is_preempted ? "linux:schedule (pre-empted)" : "linux:schedule";
 	stat->name_len = (uint32_t)strlen(stat->name);
-	count_call(stat, ns, ns, ev->point.start_ns, false);
+	count_call(stat, ns, ns, false);
+	if (self->has_details)
+		count_details(stat, ns, ns, ev->point.start_ns);
 	task->calls++;
 	return 0;
 }
 
 static int stats_event(struct ftr_sink *sink, const struct ftr_event *ev)
 {
-	struct ftr_stats *stats = &stats_of(sink)->stats;
+	struct stats_sink *self = stats_of(sink);
 	int ret = 0;
 
 	if (ev->type == FTR_EVENT_ENTRY)
-		ret = count_entry(stats, ev);
+		ret = count_entry(self, ev);
 	else if (ev->type == FTR_EVENT_EXIT)
-		ret = count_exit(stats, ev);
+		ret = count_exit(self, ev);
 	else if (ev->type == FTR_EVENT_POINT)
-		ret = count_schedule(stats, ev);
+		ret = count_schedule(self, ev);
 	return ret < 0 ? ftr_err_set(sink->err, -ret, "statistics: out of memory") : 0;
 }
 
@@ -188,12 +214,14 @@ static const struct ftr_sink_ops stats_sink_ops = {
 	.fini	 = stats_fini,
 };
 
-struct ftr_sink *ftr_stats_new(struct ftr_err *err)
+struct ftr_sink *ftr_stats_new(bool has_details, struct ftr_err *err)
 {
 	struct ftr_sink *sink = ftr_sink_new(&stats_sink_ops, NULL, err);
 
 	if (sink == NULL)
 		ftr_err_set(err, ENOMEM, "statistics: out of memory");
+	else
+		stats_of(sink)->has_details = has_details;
 	return sink;
 }
 

@@ -3,6 +3,7 @@
 #ifndef FTR_ANALYSIS_STATS_H
 #define FTR_ANALYSIS_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "utils/base/vec.h"
@@ -12,6 +13,7 @@
 struct ftr_time_stat {
 	uint64_t sum_ns;	/* without the calls that a call of the same function made */
 	uint64_t nested_ns;	/* these */
+	/* With details: */
 	uint64_t min_ns, max_ns;
 	uint64_t min_at_ns, max_at_ns;	/* when the shortest and the longest began */
 	double   squares;	/* sum of the squared times, ns^2 */
@@ -43,8 +45,11 @@ double ftr_time_stat_avg_ns(const struct ftr_time_stat *stat, uint64_t calls);
 /* Standard deviation in percent of the average. */
 double ftr_time_stat_stdv(const struct ftr_time_stat *stat, uint64_t calls);
 
-/* A sink that counts; the tasks of the stream may come one after the other.  NULL = out of memory. */
-struct ftr_sink *ftr_stats_new(struct ftr_err *err);
+/*
+ * A sink that counts; the tasks of the stream may come one after the other.  NULL = out of memory.
+ * @has_details: least, most and deviation, too, which takes twice as long.
+ */
+struct ftr_sink *ftr_stats_new(bool has_details, struct ftr_err *err);
 /* What it has counted so far; valid as long as the sink. */
 const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink);
 

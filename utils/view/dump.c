@@ -3,10 +3,12 @@
 #include "utils/view/dump.h"
 
 #include "utils/base/strbuf.h"
+#include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/trace/args.h"
 #include "utils/trace/trace.h"
 #include "utils/view/dump_header.h"
+#include "utils/view/duration.h"
 #include "utils/view/event_text.h"
 
 #include <errno.h>
@@ -16,6 +18,9 @@
 #define RECORD_BYTES 16
 #define RECORD_MAGIC 5
 #define RECORD_TID_WIDTH 7
+#define HEAD_BYTES 80
+#define TAIL_BYTES 64
+#define NAME_SHORT 1024
 
 /* An event that is not of a task's own file. */
 struct perf_event {
@@ -32,33 +37,87 @@ struct dump {
 	struct ftr_strbuf text;
 	FTR_VEC(struct perf_event) perf;
 	uint64_t offset;		/* in the task's file */
+	uint64_t sec_ns;		/* whole seconds that sec_text says */
+	size_t   sec_len;
+	char     sec_text[20];
+	int32_t  tid;			/* that tid_text says */
+	char     tid_text[RECORD_TID_WIDTH];
 };
+
+/* "2891.568304588  "; the seconds seldom change. */
+static char *put_time(struct dump *self, char *p, uint64_t time_ns)
+{
+	uint64_t rest = time_ns - self->sec_ns;
+
+	if (rest >= 1000000000) {
+		uint64_t sec = time_ns / 1000000000;
+
+		self->sec_ns = sec * 1000000000;
+		self->sec_len = (size_t)(ftr_fmt_u64(self->sec_text, sec) - self->sec_text);
+		rest = time_ns - self->sec_ns;
+	}
+	memcpy(p, self->sec_text, sizeof(self->sec_text));
+	p += self->sec_len;
+	*p++ = '.';
+	p = view_put_nanos(p, (uint32_t)rest);
+	*p++ = ' ';
+	*p++ = ' ';
+	return p;
+}
+
+/* "2891.568304588     6134: [entry] "; needs HEAD_BYTES. */
+static char *fmt_head(struct dump *self, char *p, uint64_t time_ns, int32_t tid, const char *type)
+{
+	if (tid != self->tid) {
+		ftr_fmt_fixed(self->tid_text, (uint64_t)(uint32_t)tid, RECORD_TID_WIDTH, ' ');
+		self->tid = tid;
+	}
+	p = put_time(self, p, time_ns);
+	memcpy(p, self->tid_text, RECORD_TID_WIDTH);
+	memcpy(p + RECORD_TID_WIDTH, ": [", 3);
+	p = stpcpy(p + RECORD_TID_WIDTH + 3, type);
+	*p++ = ']';
+	*p++ = ' ';
+	return p;
+}
 
 static void put_head(struct dump *self, uint64_t time_ns, int32_t tid, const char *type)
 {
-	struct ftr_ostream *out = self->out;
+	char *p = ftr_ostream_reserve(self->out, HEAD_BYTES);
+	char *end = fmt_head(self, p, time_ns, tid, type);
 
-	ftr_ostream_u64(out, time_ns / 1000000000);
-	ftr_ostream_putc(out, '.');
-	ftr_ostream_u64_width(out, time_ns % 1000000000, 9, '0');
-	ftr_ostream_write(out, "  ", 2);
-	ftr_ostream_u64_width(out, (uint64_t)(uint32_t)tid, RECORD_TID_WIDTH, ' ');
-	ftr_ostream_write(out, ": [", 3);
-	ftr_ostream_puts(out, type);
-	ftr_ostream_write(out, "] ", 2);
+	ftr_ostream_commit(self->out, (size_t)(end - p));
 }
 
-static void put_tail(struct dump *self, const char *name, size_t len, uint64_t addr,
-		     uint32_t depth)
+/* "(5633a1d8d070) depth: 0" and the end of the line; needs TAIL_BYTES. */
+static char *fmt_tail(char *p, uint64_t addr, uint32_t depth)
 {
-	struct ftr_ostream *out = self->out;
+	*p++ = '(';
+	p = ftr_fmt_hex(p, addr);
+	memcpy(p, ") depth: ", 9);
+	p = ftr_fmt_u64(p + 9, depth);
+	*p++ = '\n';
+	return p;
+}
 
-	ftr_ostream_write(out, name, len);
-	ftr_ostream_putc(out, '(');
-	ftr_ostream_hex(out, addr);
-	ftr_ostream_write(out, ") depth: ", 9);
-	ftr_ostream_u64(out, depth);
-	ftr_ostream_putc(out, '\n');
+/* A whole line at once when it is as short as nearly all are. */
+static void put_line(struct dump *self, const struct ftr_event *ev, const char *type,
+		     struct ftr_slice name, uint64_t addr)
+{
+	char *p, *end;
+
+	if (name.len > NAME_SHORT) {
+		put_head(self, ev->time_ns, ev->task->tid, type);
+		ftr_ostream_write(self->out, name.s, name.len);
+		p = end = ftr_ostream_reserve(self->out, TAIL_BYTES);
+	} else {
+		p = ftr_ostream_reserve(self->out, HEAD_BYTES + NAME_SHORT + TAIL_BYTES);
+		end = fmt_head(self, p, ev->time_ns, ev->task->tid, type);
+		memcpy(end, name.s, name.len);
+		end += name.len;
+	}
+	end = fmt_tail(end, addr, ev->depth);
+	ftr_ostream_commit(self->out, (size_t)(end - p));
 }
 
 static void put_hex(struct dump *self, const uint8_t *bytes, size_t len)
@@ -181,9 +240,8 @@ static void put_call(struct dump *self, const struct ftr_event *ev)
 {
 	const struct ftr_func *func = ev->call.func;
 
-	put_head(self, ev->time_ns, ev->task->tid,
-		 ev->type == FTR_EVENT_ENTRY ? "entry" : "exit ");
-	put_tail(self, func->name, func->name_len, ev->call.addr, ev->depth);
+	put_line(self, ev, ev->type == FTR_EVENT_ENTRY ? "entry" : "exit ",
+		 ftr_slice_make(func->name, func->name_len), ev->call.addr);
 	put_record_hex(self, ev, ev->type, ev->call.addr);
 	if (ev->payload != NULL)
 		put_args(self, ev);
@@ -191,8 +249,8 @@ static void put_call(struct dump *self, const struct ftr_event *ev)
 
 static void put_point(struct dump *self, const struct ftr_event *ev)
 {
-	put_head(self, ev->time_ns, ev->task->tid, "event");
-	put_tail(self, ev->point.name, strlen(ev->point.name), ev->point.id, ev->depth);
+	put_line(self, ev, "event", ftr_slice_make(ev->point.name, strlen(ev->point.name)),
+		 ev->point.id);
 	put_record_hex(self, ev, 3, ev->point.id);
 	if (ev->payload == NULL)
 		return;
@@ -287,7 +345,8 @@ static void put_perf(struct dump *self)
 int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 		   struct ftr_ostream *out, struct ftr_err *err)
 {
-	struct dump self = { .trace = trace, .opts = opts, .out = out };
+	struct dump self = { .trace = trace, .opts = opts, .out = out, .tid = -1,
+			     .sec_text = "0", .sec_len = 1 };
 	int ret = 0;
 
 	ftr_strbuf_init(&self.text);

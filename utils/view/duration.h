@@ -12,4 +12,7 @@
 /* "  0.849 us"; blank when it is 0.  Returns the end. */
 char *view_put_duration(char *p, uint64_t ns, bool use_color);
 
+/* The nine digits of a time's part below the second. */
+char *view_put_nanos(char *p, uint32_t ns);
+
 #endif /* FTR_VIEW_DURATION_H */

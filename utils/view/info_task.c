@@ -15,11 +15,12 @@ static void put_task(const struct ftr_task *task, struct ftr_ostream *out)
 	/* Its program was there before its first TASK line. */
 	if (has_session && !task->is_forked && task->sessions[0]->start_ns != 0)
 		start_ns = task->sessions[0]->start_ns;
-	ftr_ostream_printf(out, " %18llu.%09llu  %c%c     [%7d]  %-16s  %9.3f MB\n",
+	ftr_ostream_printf(out, "%14llu.%09llu  %c%c     [%7d]  %-16s  %5llu.%03llu MB\n",
 			   (unsigned long long)(start_ns / 1000000000),
 			   (unsigned long long)(start_ns % 1000000000), is_process ? 'F' : ' ',
 			   has_session ? 'S' : ' ', task->tid, task->name,
-			   (double)task->data_bytes / (1 << 20));
+			   (unsigned long long)(task->data_bytes >> 20),
+			   (unsigned long long)((task->data_bytes & 0xfffff) * 1000 >> 20));
 }
 
 void ftr_info_print_tasks(const struct ftr_trace *trace, struct ftr_ostream *out)

@@ -65,7 +65,7 @@ static struct task_view *tasks_grow(struct replay_sink *self, const struct ftr_t
 	return &self->tasks.v[task->id];
 }
 
-static struct task_view *task_view(struct replay_sink *self, const struct ftr_task *task)
+static inline struct task_view *task_view(struct replay_sink *self, const struct ftr_task *task)
 {
 	if (task->id < self->tasks.nr && self->tasks.v[task->id].is_seen)
 		return &self->tasks.v[task->id];
@@ -83,12 +83,12 @@ static struct ftr_session *session_of(const struct ftr_event *ev)
 	return session;
 }
 
-static void format_payload(struct replay_sink *self, const struct ftr_event *ev,
-			   struct ftr_strbuf *text)
+static inline void format_payload(struct replay_sink *self, const struct ftr_event *ev,
+				  struct ftr_strbuf *text)
 {
 	if (text->len > 0)
 		ftr_strbuf_clear(text);
-	if (ev->payload != NULL && !self->opts.no_args)
+	if (__builtin_expect(ev->payload != NULL, 0) && !self->opts.no_args)
 		ftr_payload_format(ev->payload, (struct ftr_trace *)self->trace, session_of(ev),
 				   text);
 }
@@ -218,7 +218,9 @@ static int put_exit(struct replay_sink *self, const struct ftr_event *ev)
 
 	format_payload(self, ev, &self->text);
 	line_of_call(&line, ev);
-	line.duration_ns = ev->time_ns - ev->call.start_ns;
+	/* Where the entry is missing nobody knows; a forked child at least began with its data. */
+	if (!(ev->flags & FTR_EVENT_NO_ENTRY) || ev->task->is_forked)
+		line.duration_ns = ev->time_ns - ev->call.start_ns;
 	p = begin(self, &line, ev->depth, ev->call.func->name_len + self->text.len + 32);
 	if (p == NULL)
 		return out_of_memory(self);
@@ -256,6 +258,8 @@ static int put_remark(struct replay_sink *self, struct replay_line *line, uint32
 		p = replay_put(p, FTR_SGR_RESET FTR_SGR_GREEN, 9);
 	p = replay_put(p, name, name_len);
 	if (data_len > 0) {
+		if (use_color)
+			p = replay_put(p, FTR_SGR_RESET FTR_SGR_GREEN, 9);
 		p = replay_put(p, " (", 2);
 		p = replay_put(p, data, data_len);
 		*p++ = ')';
@@ -301,23 +305,28 @@ static int put_schedule(struct replay_sink *self, const struct ftr_event *in)
 	return put_remark(self, &line, self->held.depth, ftr_event_schedule_name(out_id), "");
 }
 
+/* One level deeper than the calls it would have stood among, and its colour begins at the bar. */
 static int put_lost(struct replay_sink *self, const struct ftr_event *ev)
 {
 	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
+	size_t indent = ((size_t)ev->depth + 1) * 2;
+	bool use_color = self->opts.use_color;
 	char count[24];
-	char *p = begin(self, &line, ev->depth, 80);
+	char *p = begin(self, &line, 0, indent + 80);
 
 	if (p == NULL)
 		return out_of_memory(self);
-	if (self->opts.use_color)
+	if (use_color)
 		p = replay_put(p, FTR_SGR_RED, sizeof(FTR_SGR_RED) - 1);
+	memset(p, ' ', indent);
+	p += indent;
 	p = replay_put(p, "/* LOST ", 8);
 	if (ev->lost.nr > 0)
 		p = replay_put(p, count, (size_t)(ftr_fmt_u64(count, ev->lost.nr) - count));
 	else
 		p = replay_put(p, "some", 4);
 	p = replay_put(p, " records!! */\n", 14);
-	if (self->opts.use_color)
+	if (use_color)
 		p = replay_put(p, FTR_SGR_RESET, sizeof(FTR_SGR_RESET) - 1);
 	replay_line_end(&self->layout, p);
 	return 0;
@@ -395,26 +404,37 @@ static bool completes_held(const struct replay_sink *self, const struct ftr_even
 	return ev->type == FTR_EVENT_POINT && ftr_event_point_id(ev) == FTR_ID_SCHED_IN;
 }
 
+/* What calls made up was never there to see; what did not return is listed at the end. */
+static int skip_inferred(struct replay_sink *self, const struct ftr_event *ev)
+{
+	int ret = flush_held(self);
+
+	if (ret == 0 && (ev->flags & FTR_EVENT_UNFINISHED) && ev->type == FTR_EVENT_EXIT &&
+	    unfinished_add(&self->unfinished, ev) < 0)
+		ret = out_of_memory(self);
+	return ret;
+}
+
+static int complete_held(struct replay_sink *self, const struct ftr_event *ev)
+{
+	enum pending pending = self->pending;
+
+	self->pending = PENDING_NONE;
+	return pending == PENDING_ENTRY ? put_leaf(self, ev) : put_schedule(self, ev);
+}
+
 static int replay_event(struct ftr_sink *sink, const struct ftr_event *ev)
 {
 	struct replay_sink *self = replay_of(sink);
-	enum pending pending;
 	int ret;
 
 	if (self->first_ns == 0)
 		self->first_ns = ev->time_ns;
-	/* What calls made up was never there to see; what did not return is listed at the end. */
-	if (ev->flags != 0 && ev->type == FTR_EVENT_EXIT && (ev->flags & FTR_EVENT_UNFINISHED))
-		return unfinished_add(&self->unfinished, ev) < 0 ? out_of_memory(self) : 0;
-	if (ev->flags & FTR_EVENT_INFERRED)
-		return 0;
+	if (ev->flags & (FTR_EVENT_INFERRED | FTR_EVENT_UNFINISHED))
+		return skip_inferred(self, ev);
 	if (self->pending != PENDING_NONE) {
-		pending = self->pending;
-		if (completes_held(self, ev)) {
-			self->pending = PENDING_NONE;
-			return pending == PENDING_ENTRY ? put_leaf(self, ev)
-							: put_schedule(self, ev);
-		}
+		if (completes_held(self, ev))
+			return complete_held(self, ev);
 		ret = flush_held(self);
 		if (ret < 0)
 			return ret;

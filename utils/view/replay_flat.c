@@ -3,7 +3,9 @@
 #include "utils/view/replay_flat.h"
 
 #include "utils/base/ostream.h"
+#include "utils/base/strbuf.h"
 #include "utils/trace/trace.h"
+#include "utils/view/event_text.h"
 #include "utils/view/unfinished.h"
 
 #include <errno.h>
@@ -13,6 +15,7 @@ struct flat_sink {
 	struct ftr_sink base;
 	const struct ftr_trace *trace;
 	struct unfinished unfinished;
+	struct ftr_strbuf text;	/* of an event's data */
 	uint64_t nr;		/* of the next line */
 };
 
@@ -28,6 +31,7 @@ static void put_head(struct flat_sink *self, const char *mark, const struct ftr_
 
 static void put_call(struct flat_sink *self, const struct ftr_event *ev)
 {
+	bool is_cut = (ev->flags & FTR_EVENT_NO_ENTRY) && !ev->task->is_forked;
 	struct ftr_ostream *out = self->base.out;
 
 	put_head(self, ev->type == FTR_EVENT_ENTRY ? "] ==> " : "] <== ", ev);
@@ -39,15 +43,21 @@ static void put_call(struct flat_sink *self, const struct ftr_event *ev)
 	ftr_ostream_u64(out, ev->time_ns);
 	if (ev->type == FTR_EVENT_EXIT) {
 		ftr_ostream_putc(out, ':');
-		ftr_ostream_u64(out, ev->time_ns - ev->call.start_ns);
+		ftr_ostream_u64(out, is_cut ? 0 : ev->time_ns - ev->call.start_ns);
 	}
 	ftr_ostream_write(out, ")\n", 2);
 }
 
 static void put_point(struct flat_sink *self, const struct ftr_event *ev)
 {
+	const char *data;
+
+	ftr_strbuf_clear(&self->text);
+	ftr_event_data_text(ev, self->trace, true, &self->text);
+	data = ftr_strbuf_str(&self->text);
 	put_head(self, "] !!! ", ev);
-	ftr_ostream_printf(self->base.out, ": %s time (%llu)\n", ev->point.name,
+	ftr_ostream_printf(self->base.out, ": %s%s%s%s time (%llu)\n", ev->point.name,
+			   *data ? " (" : "", data, *data ? ")" : "",
 			   (unsigned long long)ev->time_ns);
 }
 
@@ -83,6 +93,7 @@ static int flat_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	struct flat_sink *self = (struct flat_sink *)sink;
 
 	self->trace = trace;
+	ftr_strbuf_init(&self->text);
 	ftr_ostream_putc(sink->out, '\n');
 	return 0;
 }
@@ -97,7 +108,10 @@ static int flat_end(struct ftr_sink *sink)
 
 static void flat_fini(struct ftr_sink *sink)
 {
-	unfinished_fini(&((struct flat_sink *)sink)->unfinished);
+	struct flat_sink *self = (struct flat_sink *)sink;
+
+	unfinished_fini(&self->unfinished);
+	ftr_strbuf_fini(&self->text);
 }
 
 static const struct ftr_sink_ops flat_sink_ops = {

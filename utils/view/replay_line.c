@@ -59,7 +59,7 @@ static char *put_time(char *p, const struct replay_layout *layout, const struct 
 		p = put_blanks(p, 8 - len);
 	p = replay_put(p, text, len);
 	*p++ = '.';
-	return ftr_fmt_fixed(p, line->time_ns - sec * 1000000000, 9, '0');
+	return view_put_nanos(p, (uint32_t)(line->time_ns - sec * 1000000000));
 }
 
 static char *put_delta(char *p, const struct replay_layout *layout, const struct replay_line *line)
@@ -181,6 +181,16 @@ static char *scratch_reserve(struct replay_layout *layout, size_t bytes)
 	return layout->scratch;
 }
 
+static char *put_fields(char *p, const struct replay_layout *layout,
+			const struct replay_line *line)
+{
+	for (unsigned i = 0; i < layout->nr; i++) {
+		*p++ = ' ';
+		p = fields[layout->shown[i]].put(p, layout, line);
+	}
+	return p;
+}
+
 char *replay_line_begin(struct replay_layout *layout, const struct replay_line *line,
 			size_t indent, size_t bytes)
 {
@@ -193,9 +203,13 @@ char *replay_line_begin(struct replay_layout *layout, const struct replay_line *
 		p = scratch_reserve(layout, need);
 	if (p == NULL)
 		return NULL;
-	for (unsigned i = 0; i < layout->nr; i++) {
+	if (layout->mask == REPLAY_FIELDS_DEFAULT) {	/* without calls through the table */
 		*p++ = ' ';
-		p = fields[layout->shown[i]].put(p, layout, line);
+		p = put_duration(p, layout, line);
+		*p++ = ' ';
+		p = put_tid(p, layout, line);
+	} else {
+		p = put_fields(p, layout, line);
 	}
 	if (layout->nr > 0)
 		p = replay_put(p, " | ", 3);
