@@ -104,7 +104,9 @@ int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *
 	if (ret == 0)
 		ret = channel_receive(sock, &reply, reply_fds);
 	ftr_sys1(SYS_close, sock);
-	if (ret == 0)
+	if (ret == 0) {
 		message->base = reply.base;
+		message->time = reply.time;
+	}
 	return ret;
 }

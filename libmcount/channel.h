@@ -7,7 +7,7 @@
 
 /*
  * Connect, send @message (with @path of message->path_bytes), wait for the reply, close.  Bounded by
- * FTR_CHANNEL_TIMEOUT_MS for each step.  The reply's base replaces message->base; descriptors that
+ * FTR_CHANNEL_TIMEOUT_MS for each step.  The reply's base and time replace the message's; descriptors that
  * came with it are stored in @reply_fds (nullable), the others stay as they are.
  *
  * 0, or -errno; -EACCES when the recorder refused.

@@ -202,3 +202,15 @@ void ftr_point(uintptr_t *loc, uintptr_t func)
 	if (ftr_frame_open(loc, func, FTR_FRAME_CYGPROF))
 		ftr_frame_pop(func, FTR_FRAME_CYGPROF);
 }
+
+void ftr_frames_jumped(const uintptr_t *sp)
+{
+	struct ftr_thread *self = &ftr_self;
+	const uintptr_t *here = __builtin_frame_address(0);
+	struct ftr_frame *frame;
+
+	for (frame = self->top - 1; frame >= self->frames; frame--) {
+		if (frame->loc != NULL && frame->loc >= here && frame->loc < sp)
+			ftr_frame_close(self, frame);
+	}
+}

@@ -32,6 +32,12 @@ void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, uintptr_t chain) FTR_
 /* The function whose return address stood in *@slot has returned; answers with that address. */
 uintptr_t ftr_leave(uintptr_t *slot) FTR_HIDDEN;
 
+/*
+ * The thread is about to jump up its stack, to @sp: record the exits of the calls it leaves.  Only those
+ * between here and there on one stack: what lies elsewhere goes on living.
+ */
+void ftr_frames_jumped(const uintptr_t *sp) FTR_HIDDEN;
+
 /* A call whose return address must stay: recorded as if it returned at once. */
 void ftr_point(uintptr_t *loc, uintptr_t func) FTR_HIDDEN;
 

@@ -20,6 +20,7 @@ libmcount_so_SOURCES = \
 	libmcount/thread.c \
 	libmcount/thread.h \
 	libmcount/wrap_exec.c \
+	libmcount/wrap_longjmp.c \
 	utils/base/rt/sys.h
 EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
 libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 \
@@ -31,6 +32,7 @@ libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs
 EXTRA_DIST += libmcount/libmcount.map
 if ARCH_X86_64
 libmcount_so_SOURCES += \
+	arch/x86_64/jmpbuf.h \
 	arch/x86_64/mcount.S \
 	arch/x86_64/plt.S \
 	arch/x86_64/prologue.h \

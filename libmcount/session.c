@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The start of a program image: ask the recorder how to trace, before the program's own code runs. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,18 @@ static void environment_keep(void)
 		ftr_state.preload_env = preload;
 		ftr_state.channel_env = channel;
 	}
-	ftr_exec_start();
+}
+
+/* Ahead of time: dlsym takes a lock that a forked child may find taken for ever. */
+static void real_find(void)
+{
+	ftr_state.real = (struct ftr_real){
+		.execvpe = dlsym(RTLD_NEXT, "execvpe"),
+		.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn"),
+		.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp"),
+		.longjmp = dlsym(RTLD_NEXT, "longjmp"),
+		.longjmp_chk = dlsym(RTLD_NEXT, "__longjmp_chk"),
+	};
 }
 
 static int session_ask(uint64_t *flags, int fds[FTR_CHANNEL_REPLY_FDS])
@@ -74,6 +86,7 @@ static int session_ask(uint64_t *flags, int fds[FTR_CHANNEL_REPLY_FDS])
 	int ret = ftr_channel_ask(&message, path, fds);
 
 	*flags = message.base;
+	atomic_store(&ftr_state.counter_ns, message.time);
 	return ret;
 }
 
@@ -99,6 +112,7 @@ static __attribute__((constructor(101))) void session_start(void)
 	if (!address_find())
 		return;		/* not run by ftr: stay out of the way */
 	environment_keep();
+	real_find();
 	ret = session_ask(&flags, fds);
 	if (ret < 0) {
 		if (ret != -EACCES)

@@ -22,6 +22,7 @@ struct ftr_plt_call {
 /* libc's functions behind those we interpose. */
 struct ftr_real {
 	void *execvpe, *posix_spawn, *posix_spawnp;
+	void *longjmp, *longjmp_chk;
 };
 
 enum ftr_arming {
@@ -42,9 +43,6 @@ struct ftr_state {
 	uint32_t address_bytes;
 	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */
 };
-
-/* Look libc's functions up (libmcount/wrap_exec.c); before the program's own code runs. */
-void ftr_exec_start(void) __attribute__((visibility("hidden")));
 
 extern struct ftr_state ftr_state __attribute__((visibility("hidden")));
 

@@ -28,16 +28,6 @@ typedef char *const *strings;
 	((__typeof__(&name))(ftr_state.real.name != NULL ? ftr_state.real.name : \
 			     dlsym(RTLD_NEXT, #name)))
 
-/* Ahead of time: dlsym takes a lock that a forked child may find taken for ever. */
-void ftr_exec_start(void)
-{
-	ftr_state.real = (struct ftr_real){
-		.execvpe = dlsym(RTLD_NEXT, "execvpe"),
-		.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn"),
-		.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp"),
-	};
-}
-
 static int result(long ret)
 {
 	if (ret >= 0)

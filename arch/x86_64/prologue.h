@@ -55,6 +55,7 @@ static inline uintptr_t *ftr_arch_return_slot(uintptr_t *slot, uintptr_t child_i
  * With -mfentry, gcc keeps the static chain of a nested function on the stack around the call:
  *
  *	push   %r10			41 52
+ *	endbr64				f3 0f 1e fa, with -fcf-protection
  *	call   __fentry__		e8 ....  or  ff 15 ....
  *	pop    %r10
  *
@@ -62,12 +63,14 @@ static inline uintptr_t *ftr_arch_return_slot(uintptr_t *slot, uintptr_t child_i
  */
 static inline bool ftr_arch_fentry_pushed(const uintptr_t *slot, uintptr_t child_ip, uintptr_t chain)
 {
-	const uint8_t *ip = (const uint8_t *)child_ip;
+	const uint8_t *p = (const uint8_t *)child_ip;
 
 	if (__builtin_expect(*slot != chain, 1))
 		return false;
-	return (ip[-7] == 0x41 && ip[-6] == 0x52 && ip[-5] == 0xe8) ||
-	       (ip[-8] == 0x41 && ip[-7] == 0x52 && ip[-6] == 0xff && ip[-5] == 0x15);
+	p -= p[-6] == 0xff && p[-5] == 0x15 ? 6 : 5;
+	if (p[-4] == 0xf3 && p[-3] == 0x0f && p[-2] == 0x1e && p[-1] == 0xfa)
+		p -= 4;
+	return p[-2] == 0x41 && p[-1] == 0x52;
 }
 
 #endif /* FTR_ARCH_X86_64_PROLOGUE_H */

@@ -4,7 +4,6 @@
  *
  * expect-calls: in_child 6
  * expect-calls: in_parent 3
- * expect-calls: main 1
  */
 #include <stdio.h>
 #include <sys/wait.h>

@@ -3,7 +3,7 @@
  * Deeper than the 10-bit depth field, and 200,000 deep: every call is recorded and none is corrupt.
  *
  * expect-calls: down 206002
- * expect-calls: main 1
+ * expect-calls: main 2
  */
 #include <stdio.h>
 #include <sys/resource.h>

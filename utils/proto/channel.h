@@ -10,7 +10,8 @@
  *	SESSION			->	reads /proc/PID/maps of the peer, writes SESS
  *			<-	OK + control block and, unless there is none, the
  *				library-call table of proto/plt.h (SCM_RIGHTS: memfds); base =
- *				FTR_CHANNEL_ATTACH_NOW when calls are to be expected
+ *				FTR_CHANNEL_ATTACH_NOW when calls are to be expected; time =
+ *				what a counter clock starts with
  *	TASK			->	makes a ring; TASK or FORK line; drains from now on
  *			<-	OK + ring (memfd), base = an id for it, never 0
  *	TASK, base = ring id	->	the ring's task is dead and a new one goes on in the same ring: what

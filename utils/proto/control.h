@@ -12,6 +12,8 @@
 #define FTR_CONTROL_MAGIC	0x43525446u	/* "FTRC" */
 #define FTR_CONTROL_VERSION	1u
 
+#define FTR_COUNTER_STEP_NS 1000u	/* FTR_CONTROL_CLOCK_COUNTER */
+
 /* What word 0 of a record in a ring counts. */
 enum ftr_control_clock {
 	FTR_CONTROL_CLOCK_TSC     = 0,	/* raw time stamp counter; the recorder converts */

@@ -141,11 +141,12 @@ static void send_and_close(struct ftr_channel_request *request, struct msghdr *p
 	request->sock = -1;
 }
 
-void ftr_channel_reply(struct ftr_channel_request *request, uint64_t base, const int *fds,
-		       unsigned fd_nr)
+void ftr_channel_reply(struct ftr_channel_request *request,
+		       const struct ftr_channel_message *answer, const int *fds, unsigned fd_nr)
 {
 	struct ftr_channel_message message = {
-		.magic = FTR_CHANNEL_MAGIC, .type = FTR_CHANNEL_OK, .base = base,
+		.magic = FTR_CHANNEL_MAGIC, .type = FTR_CHANNEL_OK,
+		.base = answer->base, .time = answer->time,
 	};
 	struct iovec part = { &message, sizeof(message) };
 	union fd_control control = { .room = { 0 } };

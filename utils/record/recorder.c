@@ -34,8 +34,9 @@ uint64_t ftr_recorder_now(struct ftr_recorder *recorder)
 {
 	const struct ftr_clock *clock = recorder->options->clock;
 
-	if (!clock->is_counter)
-		ftr_tick_clock_read(&recorder->ticks, clock->id);
+	if (clock->is_counter)
+		return recorder->store.last_ns + FTR_COUNTER_STEP_NS;
+	ftr_tick_clock_read(&recorder->ticks, clock->id);
 	return ftr_tick_map_last(&recorder->ticks).ns;
 }
 

@@ -107,9 +107,11 @@ static void answer_session(struct ftr_recorder *recorder)
 	struct ftr_maps maps;
 	char path[PATH_MAX];
 	struct ftr_err err = { 0 };
-	uint64_t now = ftr_recorder_now(recorder);
+	struct ftr_channel_message answer;
+	uint64_t now;
 
 	ftr_recorder_image_end(recorder, request->pid);	/* exec: the old image's rings */
+	now = ftr_recorder_now(recorder);
 	process = ftr_process_get(&recorder->processes, request->pid, request->message.pid);
 	if (process == NULL || ftr_maps_load(&maps, request->pid, &err) < 0) {
 		refuse(recorder, "the recorder cannot look at the process");
@@ -123,7 +125,8 @@ static void answer_session(struct ftr_recorder *recorder)
 	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, now, request->pid,
 						     process->sid, path));
 	recorder->result->sessions++;
-	ftr_channel_reply(request, session_flags(recorder, path), &recorder->control.fd, 1);
+	answer = (struct ftr_channel_message){ .base = session_flags(recorder, path), .time = now };
+	ftr_channel_reply(request, &answer, &recorder->control.fd, 1);
 	session_store(recorder, process->sid, path, &maps);	/* meanwhile it runs */
 	ftr_maps_fini(&maps);
 }
@@ -190,6 +193,7 @@ static void answer_task(struct ftr_recorder *recorder)
 {
 	struct ftr_channel_request *request = &recorder->request;
 	struct ftr_task_answer answer = { .ring_fd = -1 };
+	struct ftr_channel_message reply = { 0 };
 	uint64_t time_ns;
 	int32_t tid = own_thread(request);
 	struct ftr_err err = { 0 };
@@ -212,7 +216,8 @@ static void answer_task(struct ftr_recorder *recorder)
 		return;
 	}
 	task_line(recorder, start.task, time_ns);
-	ftr_channel_reply(request, answer.ring_id, &answer.ring_fd, answer.ring_fd >= 0);
+	reply.base = answer.ring_id;
+	ftr_channel_reply(request, &reply, &answer.ring_fd, answer.ring_fd >= 0);
 	if (recorder->store.tids.nr == 1)
 		ftr_recorder_info_update(recorder);
 }
@@ -232,7 +237,7 @@ static void answer_dlopen(struct ftr_recorder *recorder)
 	check_line(recorder, ftr_uftrace_dir_dlopen(recorder->store.dir, time_ns,
 						    own_thread(request), process->sid,
 						    request->message.base, request->path));
-	ftr_channel_reply(request, 0, NULL, 0);
+	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, NULL, 0);
 	ftr_modules_add(&recorder->modules, request->path, false);
 	ftr_modules_store(&recorder->modules, recorder->store.dir);
 }

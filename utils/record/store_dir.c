@@ -75,6 +75,8 @@ static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
 		store->lost[FTR_LOST_DISK] += nr - done;
 	}
 	task->last_ns = records[nr - 1].time;
+	if (task->last_ns > store->last_ns)
+		store->last_ns = task->last_ns;
 }
 
 static void dir_rest(struct ftr_store *base, struct ftr_store_task *task)
