@@ -1,4 +1,11 @@
 # SPDX-License-Identifier: MIT
+dist_man_MANS += \
+	doc/ftr.1 \
+	doc/ftr-data.5 \
+	doc/ftr-dump.1 \
+	doc/ftr-info.1 \
+	doc/ftr-replay.1 \
+	doc/ftr-report.1
 EXTRA_DIST += \
 	doc/ARCHITECTURE.md \
 	doc/GLOSSARY.md \

@@ -198,7 +198,7 @@ def table(head, rows):
     return "\n".join(lines)
 
 
-def show(result):
+def show_calls(rows):
     print("\nns per call (least CPU time of the traced thread), and CPU of the recorder per call:\n")
     print(table(["workload", "native", "ftr", "uftrace", "added: ftr", "uftrace", "ratio",
                  "recorder: ftr", "uftrace", "ratio", "lost"],
@@ -206,23 +206,40 @@ def show(result):
                   cell(row, "uftrace_ns"), cell(row, "ftr_added_ns"), cell(row, "uftrace_added_ns"),
                   ratio(row, "added_ns"), cell(row, "ftr_recorder_ns"),
                   cell(row, "uftrace_recorder_ns"), ratio(row, "recorder_ns"),
-                  str(row["ftr_lost_calls"])] for row in result["calls"]]))
+                  str(row["ftr_lost_calls"])] for row in rows]))
+
+
+def show_startup(row):
     print("\nrecording an empty program (CPU ms of all of it):\n")
-    row = result["startup"]
     print(table(["", "native", "ftr", "uftrace", "ratio"],
                 [["CPU ms", cell(row, "native_ms", 2), cell(row, "ftr_ms", 2),
                   cell(row, "uftrace_ms", 2), ratio(row, "ms")],
                  ["peak MB", "", cell(row, "ftr_peak_kb", 1, 1 / 1024),
                   cell(row, "uftrace_peak_kb", 1, 1 / 1024), ratio(row, "peak_kb")]]))
-    print(f"\nreading {result['analysis'][0]['records'] / 1e6:.1f} M records "
+
+
+def speed(row, name):
+    """Million records per CPU second, as text."""
+    key = f"{name}_cpu_s"
+    return f"{row['records'] / row[key] / 1e6:.2f}" if key in row else "-"
+
+
+def show_analysis(rows):
+    print(f"\nreading {rows[0]['records'] / 1e6:.1f} M records "
           "(output to /dev/null; million records per CPU second; speed-up; peak memory in MB):\n")
     print(table(["command", "ftr Mrec/s", "uftrace", "speed-up", "ftr MB", "uftrace MB"],
-                [[row["analysis"], *(f"{row['records'] / row[f'{name}_cpu_s'] / 1e6:.2f}"
-                                     if f"{name}_cpu_s" in row else "-"
-                                     for name in ("ftr", "uftrace")),
-                  (f"{row['uftrace_cpu_s'] / row['ftr_cpu_s']:.1f} x" if "uftrace_cpu_s" in row
-                   else "-"), cell(row, "ftr_peak_kb", 1, 1 / 1024),
-                  cell(row, "uftrace_peak_kb", 1, 1 / 1024)] for row in result["analysis"]]))
+                [[row["analysis"], speed(row, "ftr"), speed(row, "uftrace"),
+                  f"{row['uftrace_cpu_s'] / row['ftr_cpu_s']:.1f} x" if "uftrace_cpu_s" in row
+                  else "-", cell(row, "ftr_peak_kb", 1, 1 / 1024),
+                  cell(row, "uftrace_peak_kb", 1, 1 / 1024)] for row in rows]))
+
+
+def show(result):
+    if result["calls"]:
+        show_calls(result["calls"])
+    show_startup(result["startup"])
+    if result["analysis"]:
+        show_analysis(result["analysis"])
 
 
 def parse_options():
@@ -234,6 +251,7 @@ def parse_options():
     parser.add_argument("--startup-rounds", type=int, default=15)
     parser.add_argument("--records", type=int, default=20_000_000, help="of the trace to analyse")
     parser.add_argument("--analysis-rounds", type=int, default=1)
+    parser.add_argument("--parts", default="calls,analysis", help="beside the start-up")
     parser.add_argument("--json", default="bench.json", help="where the numbers go")
     parser.add_argument("--smoke", action="store_true", help="everything, but very little of it")
     options = parser.parse_args()
@@ -255,8 +273,8 @@ def main():
             "uftrace": run_quietly([options.uftrace, "--version"]).strip()
                        if options.uftrace else None,
             "startup": startup,
-            "calls": measure_calls(bench, startup),
-            "analysis": measure_analysis(bench),
+            "calls": measure_calls(bench, startup) if "calls" in options.parts else [],
+            "analysis": measure_analysis(bench) if "analysis" in options.parts else [],
         }
     with open(options.json, "w", encoding="ascii") as file:
         json.dump(result, file, indent=1)

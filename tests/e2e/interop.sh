@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Debian's uftrace reads what ftr recorded, ftr what uftrace recorded: the same calls in the same order.
+# shellcheck disable=SC2154 # srcdir: tests/local.mk
+set -u
+
+command -v uftrace >/dev/null || { echo "skipped: uftrace is not installed"; exit 77; }
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/ftr-interop.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+passed=0 failed=0
+
+result() {			# NAME STATUS
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+        echo "ok      $1"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $1"
+    fi
+}
+
+# Both programs' words for the same thing, from their different layouts.
+calls_of_dump() {
+    awk '/^reading/ { task = $2; sub(/.*\//, "", task) }
+         $3 ~ /^\[(entry|exit)/ || $4 ~ /^\[(entry|exit)/ {
+             line = $0
+             sub(/^ *[0-9]+\.[0-9]+ +/, "", line)
+             print task, line
+         }'
+}
+
+# Widths of columns differ between the versions of uftrace; what stands in them does not.
+has_same() {
+    diff -bB theirs ours >differences && [ -s ours ]
+}
+
+same() {			# NAME DATA WORDS...: both tools say the same
+    local name=$1 data=$2
+
+    shift 2
+    uftrace "$@" --no-pager -d "$data" >theirs 2>theirs.err || cat theirs.err
+    "$FTR" "$@" --no-pager -d "$data" >ours 2>ours.err
+    result "$name: ftr $1 reads it ($(wc -l <ours) lines)" $?
+    cat ours.err
+    has_same
+    result "$name: $*" $?
+    head -n 20 differences
+}
+
+compare() {			# NAME DATA
+    local name=$1 data=$2
+
+    same "$name" "$data" replay -f none --no-merge
+    same "$name" "$data" replay -f tid,duration,elapsed
+    same "$name" "$data" replay --flat -f none
+    same "$name" "$data" report -s func -f call
+    same "$name" "$data" report -s total,func
+    uftrace dump --no-pager -d "$data" 2>theirs.err | calls_of_dump >theirs
+    "$FTR" dump --no-pager -d "$data" 2>ours.err | calls_of_dump >ours
+    has_same
+    result "$name: dump ($(wc -l <ours) records)" $?
+    head -n 20 differences
+}
+
+try() {				# PROGRAM WORD FLAGS...
+    local program=$1 name=$1$2
+
+    shift 2
+    gcc -g -O1 "$@" -o prog "$srcdir/tests/prog/$program.c" -lpthread ||
+        { result "$name: builds" 1; return; }
+    "$FTR" record --no-pager -d ours.data ./prog >ours.out 2>&1
+    result "$name: ftr records" $?
+    uftrace record --no-pager --no-event -d theirs.data ./prog >theirs.out 2>&1
+    result "$name: uftrace records" $?
+    compare "$name recorded by ftr" ours.data
+    compare "$name recorded by uftrace" theirs.data
+}
+
+for program in demo threads; do
+    try $program -pg -pg
+    try $program -mfentry -pg -mfentry
+    try $program -finstrument-functions -finstrument-functions
+done
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
