@@ -274,6 +274,15 @@ static void put_value(struct ftr_strbuf *text, const struct ftr_value *value,
 	case FTR_ARG_STRUCT:
 		ftr_strbuf_printf(text, "%s{...}", arg->type_name == NULL ? "" : arg->type_name);
 		break;
+	case FTR_ARG_BOOL:
+		ftr_strbuf_puts(text, value->u & 1 ? "true" : "false");
+		break;
+	case FTR_ARG_KOID:
+		ftr_strbuf_printf(text, "%llu", (unsigned long long)value->u);
+		break;
+	case FTR_ARG_NULL:
+		ftr_strbuf_puts(text, "null");
+		break;
 	}
 }
 
@@ -287,6 +296,8 @@ void ftr_payload_format(const struct ftr_payload *payload, struct ftr_trace *tra
 	while (ftr_payload_next(payload, &nr, &pos, &value)) {
 		if (nr > 1)
 			ftr_strbuf_puts(text, ", ");
+		if (value.arg->name != NULL)
+			ftr_strbuf_printf(text, "%s=", value.arg->name);
 		put_value(text, &value, trace, session);
 	}
 }

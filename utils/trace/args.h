@@ -24,6 +24,9 @@ enum ftr_arg_format {
 	FTR_ARG_POINTER,	/* p: a function's address, shown as its name */
 	FTR_ARG_ENUM,		/* e:NAME */
 	FTR_ARG_STRUCT,		/* t SIZE:NAME */
+	FTR_ARG_BOOL,		/* of 4 bytes; the rest only from formats that have them */
+	FTR_ARG_KOID,		/* number of a process, thread ... */
+	FTR_ARG_NULL,		/* a name without value; its 4 bytes mean nothing */
 };
 
 struct ftr_arg_enum {
@@ -37,6 +40,7 @@ struct ftr_arg {
 	bool     is_float_reg;	/* fpargN */
 	enum ftr_arg_format format;
 	uint16_t size;		/* bytes of a value that is not a string */
+	const char *name;	/* (nullable: as index says) in formats that name arguments */
 	const char *type_name;	/* enum, struct (nullable) */
 	const struct ftr_arg_enum *values;	/* FTR_ARG_ENUM (nullable: unknown) */
 };
@@ -68,7 +72,7 @@ size_t ftr_payload_measure(const struct ftr_argspec *spec, const uint8_t *data, 
 bool ftr_payload_next(const struct ftr_payload *payload, unsigned *nr, unsigned *pos,
 		      struct ftr_value *value);
 
-/* As replay prints it: "1, \"hello\"" (no parentheses), or of a return value "5". */
+/* As replay prints it: "1, \"hello\"" (no parentheses), or of a return value "5".  Appends. */
 struct ftr_trace;
 struct ftr_session;
 void ftr_payload_format(const struct ftr_payload *payload, struct ftr_trace *trace,

@@ -120,6 +120,8 @@ static void stack_point(struct stack *stack, struct ftr_event *ev)
 	size_t nr = stack->frames.nr;
 
 	ev->depth = (uint32_t)nr;
+	if (ev->point.kind != FTR_POINT_INSTANT)
+		return;
 	ev->point.start_ns = 0;
 	if (ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
 	    ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED) {

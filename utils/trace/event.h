@@ -38,6 +38,18 @@ enum ftr_event_flag {
 /* Depth of an ENTRY or EXIT whose format does not say it (or cannot: uftrace's depth saturates). */
 #define FTR_DEPTH_UNKNOWN UINT32_MAX
 
+/* What a POINT is.  Formats that know nothing of this make instants. */
+enum ftr_point_kind {
+	FTR_POINT_INSTANT,
+	FTR_POINT_COUNTER,	/* the payload holds values of a time series */
+	FTR_POINT_ASYNC_BEGIN,	/* of something that is not bound to a task's calls; id tells which */
+	FTR_POINT_ASYNC_INSTANT,
+	FTR_POINT_ASYNC_END,	/* start_ns is that of its begin, where known */
+	FTR_POINT_FLOW_BEGIN,	/* of an arrow from call to call; id tells which */
+	FTR_POINT_FLOW_STEP,
+	FTR_POINT_FLOW_END,
+};
+
 /* Ids of POINT events that the library itself looks at; uftrace's numbers. */
 enum ftr_event_id {
 	FTR_EVENT_ID_SCHED_IN	 = 200001,
@@ -69,8 +81,10 @@ struct ftr_event {
 		} call;
 		struct {			/* POINT */
 			const char *name;	/* (borrowed) "linux:sched-in" */
-			uint64_t id;		/* uftrace event id, else 0 */
+			uint64_t id;		/* uftrace event id, else 0; kinds but INSTANT: see there */
 			uint64_t start_ns;	/* after calls: of a pair's first half (sched-out); else 0 */
+			uint8_t  kind;		/* enum ftr_point_kind */
+			uint16_t cpu_nr;	/* CPU it happened on, plus 1; 0 = not known */
 		} point;
 		struct { uint64_t nr; } lost;	/* LOST */
 		struct { struct ftr_task *peer; } fork;		/* FORK */
