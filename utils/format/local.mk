@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/format/chrome_write.c \
 	utils/format/dir.c \
 	utils/format/dir.h \
 	utils/format/format.h \
 	utils/format/formats.def \
+	utils/format/fxt_builtin.c \
+	utils/format/fxt_builtin.h \
+	utils/format/fxt_layout.h \
+	utils/format/fxt_window.c \
+	utils/format/fxt_window.h \
+	utils/format/fxt_write.c \
+	utils/format/fxt_write.h \
+	utils/format/fxt_write_args.c \
+	utils/format/fxt_write_event.c \
+	utils/format/fxt_write_prologue.c \
+	utils/format/fxt_write_table.c \
 	utils/format/registry.c \
 	utils/format/uftrace.h \
 	utils/format/uftrace_read.c \

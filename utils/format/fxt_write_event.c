@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* FXT writer: events that are no calls, and the shape all event records have. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "utils/base/bytes.h"
+#include "utils/format/fxt_builtin.h"
+#include "utils/format/fxt_write.h"
+#include "utils/trace/trace.h"
+
+static void put_part(struct fxt_writer *w, uint64_t thread, const struct fxt_shape *shape,
+		     uint32_t part)
+{
+	bool has_args = part < w->args.part_nr;
+	uint32_t arg_words = has_args ? w->args.parts[part].words : 0;
+	uint64_t arg_nr = has_args ? w->args.parts[part].nr : 0;
+	uint32_t words = 2 + arg_words + shape->has_extra;
+	uint64_t *p = fxt_window_put(&w->window, words);
+
+	if (part == 0)
+		w->event_pos = fxt_window_last(&w->window, words);
+	*p++ = fxt_header(FXT_EVENT, words) | (uint64_t)shape->type << 16 | arg_nr << 20 |
+	       thread << 24 | (uint64_t)shape->category << 32 | (uint64_t)shape->name << 48;
+	*p++ = shape->time_ns;
+	if (has_args)
+		memcpy(p, w->args.words + w->args.parts[part].start, arg_words * sizeof(*p));
+	if (shape->has_extra)
+		p[arg_words] = shape->extra;
+}
+
+/* Refs of a category and a name; both stay valid while an event is put together. */
+static int shape_name(struct fxt_writer *w, struct fxt_shape *shape, const char *category,
+		      size_t category_len, const char *name)
+{
+	uint32_t category_id, name_id;
+
+	if (fxt_string_id(w, category, category_len, &category_id) < 0 ||
+	    fxt_string_id(w, name, strlen(name), &name_id) < 0)
+		return -ENOMEM;
+	shape->category = fxt_string_ref(w, category_id);
+	shape->name = fxt_string_ref(w, name_id);
+	return 0;
+}
+
+static int shape_own(struct fxt_writer *w, struct fxt_shape *shape, const char *name)
+{
+	return shape_name(w, shape, FXT_CATEGORY, strlen(FXT_CATEGORY), name);
+}
+
+int fxt_put_event(struct fxt_writer *w, const struct ftr_task *task, const struct fxt_shape *shape)
+{
+	struct fxt_shape more = { .type = FXT_INSTANT, .time_ns = shape->time_ns };
+	uint64_t thread;
+
+	if (w->args.part_nr > 1) {
+		w->split_nr++;
+		if (shape_own(w, &more, FXT_NAME_MORE_ARGS) < 0)
+			return -ENOMEM;
+	}
+	thread = fxt_thread_ref(w, task);
+	put_part(w, thread, shape, 0);
+	for (uint32_t part = 1; part < w->args.part_nr; part++)
+		put_part(w, thread, &more, part);
+	return 0;
+}
+
+static int begin_event(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	struct fxt_task *task = fxt_task_get(w, ev->task);
+
+	if (task == NULL)
+		return -ENOMEM;
+	task->last_ns = ev->time_ns;
+	fxt_args_clear(w);
+	return 0;
+}
+
+/* What a context switch hands the CPU to, or takes it from: nobody knows. */
+static int write_switch(struct fxt_writer *w, const struct ftr_event *ev, bool is_out)
+{
+	static const char *const weights[] = { "outgoing_weight", "incoming_weight" };
+	bool is_preempted = ev->flags & FTR_EVENT_PREEMPTED;
+	uint64_t state = !is_out || is_preempted ? FXT_STATE_NEW : FXT_STATE_BLOCKED;
+	uint64_t cpu = ev->point.cpu_nr == 0 ? ev->task->id : ev->point.cpu_nr - 1u;
+	uint64_t tid = (uint32_t)ev->task->tid;
+	uint64_t *p;
+
+	if (fxt_arg_i64(w, weights[is_out], FXT_IDLE_WEIGHT) < 0)
+		return -ENOMEM;
+	p = fxt_window_put(&w->window, 4 + w->args.nr_words);
+	p[0] = fxt_header(FXT_SCHEDULING, 4 + w->args.nr_words) | UINT64_C(1) << 16 |
+	       (cpu & 0xffff) << 20 | state << 36 | (uint64_t)FXT_SCHED_SWITCH << 60;
+	p[1] = ev->time_ns;
+	p[2] = is_out ? tid : 0;
+	p[3] = is_out ? 0 : tid;
+	memcpy(p + 4, w->args.words, w->args.nr_words * sizeof(*p));
+	return 0;
+}
+
+static int builtin_args(struct fxt_writer *w, const struct fxt_builtin *builtin,
+			const struct ftr_payload *payload)
+{
+	int ret = 0;
+
+	for (unsigned i = 0; ret == 0 && i < builtin->field_nr; i++) {
+		uint64_t value = ftr_get_u64(payload->data + 8 * i, payload->is_big_endian);
+
+		ret = builtin->is_difference ?
+			fxt_arg_i64(w, builtin->fields[i], (int64_t)value) :
+			fxt_arg_u64(w, builtin->fields[i], value);
+	}
+	return ret;
+}
+
+static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
+		      const struct fxt_builtin *builtin)
+{
+	const struct ftr_payload *payload = ev->payload;
+
+	if (payload == NULL)
+		return 0;
+	if (builtin != NULL && payload->len >= 8u * builtin->field_nr)
+		return builtin_args(w, builtin, payload);
+	if (ev->point.id == FTR_EVENT_ID_EXTERN && payload->spec == NULL)
+		return fxt_arg_string(w, "text", (const char *)payload->data, payload->len);
+	return fxt_args_payload(w, ev);
+}
+
+static const struct {
+	enum fxt_event type;
+	bool has_id;
+} point_types[] = {
+	[FTR_POINT_INSTANT]	  = { FXT_INSTANT, false },
+	[FTR_POINT_COUNTER]	  = { FXT_COUNTER, true },
+	[FTR_POINT_ASYNC_BEGIN]	  = { FXT_ASYNC_BEGIN, true },
+	[FTR_POINT_ASYNC_INSTANT] = { FXT_ASYNC_INSTANT, true },
+	[FTR_POINT_ASYNC_END]	  = { FXT_ASYNC_END, true },
+	[FTR_POINT_FLOW_BEGIN]	  = { FXT_FLOW_BEGIN, true },
+	[FTR_POINT_FLOW_STEP]	  = { FXT_FLOW_STEP, true },
+	[FTR_POINT_FLOW_END]	  = { FXT_FLOW_END, true },
+};
+
+/* Counters of one name on several threads are told apart by their id: the tid. */
+static void point_shape(const struct ftr_event *ev, const struct fxt_builtin *builtin,
+			struct fxt_shape *shape)
+{
+	unsigned kind = builtin != NULL ? FTR_POINT_COUNTER : ev->point.kind;
+
+	shape->type = point_types[kind].type;
+	shape->has_extra = point_types[kind].has_id;
+	shape->extra = builtin != NULL ? (uint32_t)ev->task->tid : ev->point.id;
+	shape->time_ns = ev->time_ns;
+}
+
+int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	const struct fxt_builtin *builtin = fxt_builtin_by_id(ev->point.id);
+	const char *colon = strchr(ev->point.name, ':');
+	struct fxt_shape shape;
+	int ret = begin_event(w, ev);
+
+	if (ret < 0)
+		return ret;
+	if (ev->point.kind == FTR_POINT_INSTANT &&
+	    (ev->point.id == FTR_EVENT_ID_SCHED_IN || ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
+	     ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED))
+		return write_switch(w, ev, ev->point.id != FTR_EVENT_ID_SCHED_IN);
+	point_shape(ev, builtin, &shape);
+	if (colon == NULL)
+		ret = shape_name(w, &shape, "", 0, ev->point.name);
+	else
+		ret = shape_name(w, &shape, ev->point.name, (size_t)(colon - ev->point.name),
+				 colon + 1);
+	if (ret == 0)
+		ret = point_args(w, ev, builtin);
+	return ret < 0 ? ret : fxt_put_event(w, ev->task, &shape);
+}
+
+static void put_log(struct fxt_writer *w, const struct ftr_event *ev, const char *text)
+{
+	uint64_t thread = fxt_thread_ref(w, ev->task);
+	uint32_t bytes, words;
+	uint64_t *p;
+
+	text = fxt_text_clean(w, text, strlen(text), FXT_TEXT_MAX, &bytes);
+	words = 2 + fxt_text_words(bytes);
+	p = fxt_window_put(&w->window, words);
+	p[0] = fxt_header(FXT_LOG, words) | (uint64_t)bytes << 16 | thread << 32;
+	p[1] = ev->time_ns;
+	fxt_put_text(p + 2, text, bytes);
+}
+
+/* As an instant for viewers, as the provider's event and a log line for those who read the format. */
+int fxt_write_lost(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	struct fxt_shape shape = { .type = FXT_INSTANT, .time_ns = ev->time_ns };
+	char text[64];
+	int ret = begin_event(w, ev);
+
+	if (ret == 0)
+		ret = shape_own(w, &shape, FXT_NAME_LOST);
+	if (ret == 0)
+		ret = fxt_arg_u64(w, "records", ev->lost.nr);
+	if (ret == 0)
+		ret = fxt_put_event(w, ev->task, &shape);
+	if (ret < 0)
+		return ret;
+	*fxt_window_put(&w->window, 1) = fxt_header(FXT_METADATA, 1) |
+					 (uint64_t)FXT_PROVIDER_EVENT << 16 |
+					 (uint64_t)FXT_PROVIDER_ID << 20;
+	snprintf(text, sizeof(text), FXT_LOG_LOST "%" PRIu64, ev->lost.nr);
+	put_log(w, ev, text);
+	return 0;
+}
+
+int fxt_write_message(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	struct fxt_shape shape = { .type = FXT_INSTANT, .time_ns = ev->time_ns };
+	int ret = begin_event(w, ev);
+
+	if (ret == 0)
+		ret = shape_own(w, &shape, FXT_NAME_MESSAGE);
+	if (ret == 0)
+		ret = fxt_arg_string(w, "text", ev->message.text, strlen(ev->message.text));
+	if (ret == 0)
+		ret = fxt_put_event(w, ev->task, &shape);
+	if (ret < 0)
+		return ret;
+	put_log(w, ev, ev->message.text);
+	return 0;
+}
+
+/* An arrow from the call that made the task to the task's first call. */
+int fxt_write_fork(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	struct fxt_shape shape = { .type = FXT_FLOW_BEGIN, .time_ns = ev->time_ns };
+	int ret = 0;
+
+	if (fxt_task_get(w, ev->fork.peer) == NULL)
+		ret = -ENOMEM;
+	if (ret == 0)
+		ret = begin_event(w, ev);
+	if (ret == 0)
+		ret = shape_own(w, &shape, FXT_NAME_FORK);
+	if (ret == 0)
+		ret = fxt_arg_word(w, "child", FXT_ARG_KOID, (uint32_t)ev->fork.peer->tid);
+	if (ret < 0)
+		return ret;
+	shape.has_extra = true;
+	shape.extra = ++w->flow_nr;
+	w->tasks.v[ev->fork.peer->id].flow_id = w->flow_nr;
+	return fxt_put_event(w, ev->task, &shape);
+}
+
+int fxt_flow_end(struct fxt_writer *w, const struct ftr_task *task, uint64_t time_ns)
+{
+	struct fxt_shape shape = { .type = FXT_FLOW_END, .time_ns = time_ns, .has_extra = true,
+				   .extra = w->tasks.v[task->id].flow_id };
+
+	w->tasks.v[task->id].flow_id = 0;
+	fxt_args_clear(w);
+	if (shape_own(w, &shape, FXT_NAME_FORK) < 0)
+		return -ENOMEM;
+	return fxt_put_event(w, task, &shape);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* FXT writer: what stands before the first event. */
+#include <string.h>
+
+#include "utils/format/fxt_write.h"
+#include "utils/format/uftrace_write_info.h"
+#include "utils/trace/trace.h"
+
+/* Readers forget strings, threads and ticks where a provider is introduced: so that comes first. */
+static void put_provider(struct fxt_writer *w)
+{
+	static const char name[] = "ftr";
+	const uint64_t id = (uint64_t)FXT_PROVIDER_ID << 20;
+	uint64_t *p = fxt_window_put(&w->window, 6);
+
+	*p++ = FXT_MAGIC;
+	*p++ = fxt_header(FXT_METADATA, 2) | (uint64_t)FXT_PROVIDER_INFO << 16 | id |
+	       (uint64_t)strlen(name) << 52;
+	p = fxt_put_text(p, name, (uint32_t)strlen(name));
+	*p++ = fxt_header(FXT_METADATA, 1) | (uint64_t)FXT_PROVIDER_SECTION << 16 | id;
+	*p++ = fxt_header(FXT_INIT, 2);
+	*p = FXT_TICKS_PER_S;
+}
+
+/* @name must be a text that fxt_string_id takes; data beyond one record goes into further ones. */
+void fxt_write_blob(struct fxt_writer *w, const char *name, const void *data, size_t len)
+{
+	const char *rest = data;
+	uint32_t name_id;
+
+	if (fxt_string_id(w, name, strlen(name), &name_id) < 0)
+		return;
+	while (len > 0) {
+		uint32_t bytes = len > FXT_TEXT_MAX ? FXT_TEXT_MAX : (uint32_t)len;
+		uint32_t words = 1 + fxt_text_words(bytes);
+		uint64_t ref = fxt_string_ref(w, name_id);
+		uint64_t *p = fxt_window_put(&w->window, words);
+
+		p[0] = fxt_header(FXT_BLOB, words) | ref << 16 | (uint64_t)bytes << 32 |
+		       (uint64_t)FXT_BLOB_DATA << 48;
+		fxt_put_text(p + 1, rest, bytes);
+		rest += bytes;
+		len -= bytes;
+	}
+}
+
+static int put_info(struct fxt_writer *w)
+{
+	struct ftr_strbuf info;
+	bool is_cut;
+
+	if (w->trace->info.info_mask == 0)
+		return 0;
+	ftr_strbuf_init(&info);
+	ftr_uftrace_info_format(&info, &w->trace->info);
+	fxt_write_blob(w, FXT_BLOB_INFO, ftr_strbuf_str(&info), info.len);
+	is_cut = info.failed;
+	ftr_strbuf_fini(&info);
+	return is_cut ? fxt_no_memory(w) : 0;
+}
+
+int fxt_write_prologue(struct fxt_writer *w)
+{
+	int ret;
+
+	put_provider(w);
+	ret = put_info(w);
+	for (size_t i = 0; ret == 0 && i < w->trace->tasks.nr; i++) {
+		if (fxt_task_get(w, w->trace->tasks.v[i]) == NULL)
+			ret = -ENOMEM;
+	}
+	return ret;
+}
