@@ -1,1 +1,4 @@
 # SPDX-License-Identifier: MIT
+# What is written can be read again; the checker of FXT files is written from the specification alone.
+EXTRA_DIST += \
+	tests/roundtrip/fxt_check.py
