@@ -8,11 +8,14 @@ ftr_SOURCES = \
 	cmds/help.c \
 	cmds/help.h \
 	cmds/info.c \
+	cmds/live.c \
 	cmds/main.c \
 	cmds/open.c \
 	cmds/open.h \
 	cmds/output.c \
 	cmds/output.h \
+	cmds/record.c \
+	cmds/record.h \
 	cmds/registry.c \
 	cmds/replay.c \
 	cmds/replay.h \

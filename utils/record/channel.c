@@ -13,6 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "utils/base/clock.h"
+
 union fd_control {
 	struct cmsghdr header;
 	char room[CMSG_SPACE(FTR_CHANNEL_REPLY_FDS * sizeof(int))];
@@ -53,24 +55,34 @@ static void waiting_remove(struct ftr_channel *channel, unsigned i)
 void ftr_channel_close(struct ftr_channel *channel)
 {
 	while (channel->waiting_nr > 0)
-		close(channel->waiting[--channel->waiting_nr]);
+		close(channel->waiting[--channel->waiting_nr].sock);
 	if (channel->fd >= 0)
 		close(channel->fd);
 	channel->fd = -1;
 }
 
-/* Accept what has connected; whoever has been silent for longest makes room. */
-static void accept_all(struct ftr_channel *channel)
+/* Accept while there is room; the rest waits in the kernel's queue. */
+static void accept_some(struct ftr_channel *channel)
 {
 	int sock;
 
-	while ((sock = accept4(channel->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		if (channel->waiting_nr == FTR_CHANNEL_WAITING_MAX) {
-			close(channel->waiting[0]);
-			waiting_remove(channel, 0);
-		}
-		channel->waiting[channel->waiting_nr++] = sock;
+	while (channel->waiting_nr < FTR_CHANNEL_WAITING_MAX &&
+	       (sock = accept4(channel->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		channel->waiting[channel->waiting_nr].sock = sock;
+		channel->waiting[channel->waiting_nr++].since_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	}
+}
+
+/* Everybody is silent and there is no room: whoever was so for too long is hung up on. */
+static bool make_room(struct ftr_channel *channel)
+{
+	if (channel->waiting_nr < FTR_CHANNEL_WAITING_MAX ||
+	    ftr_clock_now_ns(CLOCK_MONOTONIC) - channel->waiting[0].since_ns <
+	    FTR_CHANNEL_PATIENCE_NS)
+		return false;
+	close(channel->waiting[0].sock);
+	waiting_remove(channel, 0);
+	return true;
 }
 
 static bool request_check(struct ftr_channel_request *request, size_t len)
@@ -111,14 +123,14 @@ static int receive(int sock, struct ftr_channel_request *request)
 	return 1;
 }
 
-bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *request)
+/* The first of those waiting that has said something; the ones that hung up are forgotten. */
+static bool waiting_next(struct ftr_channel *channel, struct ftr_channel_request *request)
 {
 	unsigned i = 0;
 	int ret;
 
-	accept_all(channel);
 	while (i < channel->waiting_nr) {
-		int sock = channel->waiting[i];
+		int sock = channel->waiting[i].sock;
 
 		ret = receive(sock, request);
 		if (ret == 0) {
@@ -130,6 +142,16 @@ bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *r
 			return true;
 		close(sock);
 	}
+	return false;
+}
+
+bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *request)
+{
+	do {
+		accept_some(channel);
+		if (waiting_next(channel, request))
+			return true;
+	} while (make_room(channel));
 	return false;
 }
 

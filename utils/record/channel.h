@@ -9,13 +9,17 @@
 #include "utils/base/err.h"
 #include "utils/proto/channel.h"
 
-#define FTR_CHANNEL_WAITING_MAX 32	/* connections that have not sent their message yet */
+#define FTR_CHANNEL_WAITING_MAX 256	/* connections that have not sent their message yet */
+#define FTR_CHANNEL_PATIENCE_NS 200000000u	/* how long they may keep others from being heard */
 #define FTR_CHANNEL_NAME_MAX 48
 
 struct ftr_channel {
 	int  fd;				/* listening */
 	char name[FTR_CHANNEL_NAME_MAX];	/* for FTR_CHANNEL_ENV */
-	int  waiting[FTR_CHANNEL_WAITING_MAX];	/* accepted, oldest first */
+	struct {
+		int sock;
+		uint64_t since_ns;		/* CLOCK_MONOTONIC */
+	} waiting[FTR_CHANNEL_WAITING_MAX];	/* accepted, oldest first */
 	unsigned waiting_nr;
 };
 

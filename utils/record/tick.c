@@ -65,11 +65,13 @@ static size_t pair_find(const struct ftr_tick_map *map, uint64_t tick)
 	return low;
 }
 
+/* Rounded up: what is exact in nanoseconds must not come out as one less. */
 static uint64_t slope(const struct ftr_tick_pair *a, const struct ftr_tick_pair *b)
 {
 	unsigned __int128 mult = (unsigned __int128)(b->ns - a->ns) << FTR_TICK_MULT_SHIFT;
+	uint64_t ticks = b->tick - a->tick;
 
-	mult /= b->tick - a->tick;
+	mult = (mult + ticks - 1) / ticks;
 	return mult > UINT64_MAX ? UINT64_MAX : (uint64_t)mult;
 }
 

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* ftr PROGRAM: record into a temporary directory, replay it, leave nothing behind. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/cmd.h"
+#include "cmds/record.h"
+#include "cmds/replay.h"
+#include "cmds/say.h"
+#include "utils/format/uftrace_write.h"
+
+struct live_values {
+	struct ftr_replay_values replay;
+	struct ftr_record_opts record;
+	bool keeps_data;
+};
+
+static const struct ftr_option live_options[] = {
+	FTR_OPTION_GROUP(ftr_common_options, struct live_values, replay.common),
+	FTR_OPTION_GROUP(ftr_record_opts_options, struct live_values, record),
+	FTR_OPTION_GROUP(ftr_selection_options, struct live_values, replay.selection),
+	FTR_OPTION_GROUP(ftr_replay_view_options, struct live_values, replay.view),
+	FTR_OPTION("record", 0, NULL, "Keep the recorded data (-d does so too)", ftr_opt_flag,
+		   struct live_values, keeps_data),
+	{ 0 }
+};
+
+static const struct live_values live_defaults = {
+	.replay = { .view = { .column_offset = 8 } },
+	.record = FTR_RECORD_OPTS_DEFAULTS,
+};
+
+static const int ending_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+
+/* The program gets the default action again at exec, which "ignore" would not give it. */
+static void on_signal(int signo)
+{
+}
+
+/* From now on a signal interrupts, but does not end us before the directory is removed. */
+static void signals_outlive(void)
+{
+	struct sigaction old, action = { .sa_handler = on_signal };
+	size_t i;
+
+	for (i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
+		if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(ending_signals[i], &action, NULL);
+	}
+}
+
+static void signals_default(void)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
+		sigaction(ending_signals[i], &action, NULL);
+		sigaddset(&set, ending_signals[i]);
+	}
+	sigprocmask(SIG_UNBLOCK, &set, NULL);	/* the recorder had them blocked */
+}
+
+/* In a process of its own, which a signal may end: we stay and clean up. */
+static int replay(const struct ftr_replay_values *values)
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0) {
+		ftr_say_error("fork: %s", strerror(errno));
+		return FTR_EXIT_FAILED;
+	}
+	if (pid == 0) {
+		signals_default();
+		status = ftr_replay_show(values);
+		fflush(NULL);
+		_exit(status);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int live_in(struct live_values *values, const char *dir, char **argv)
+{
+	bool was_run;
+	int status, shown = FTR_EXIT_OK;
+
+	status = ftr_record_program(&values->record, dir, argv, &was_run);
+	if (was_run) {
+		values->replay.common.data = dir;
+		shown = replay(&values->replay);
+	}
+	return shown != FTR_EXIT_OK ? shown : status;
+}
+
+/* "$TMPDIR/ftr-live-XXXXXX", made; NULL after saying what failed. */
+static char *directory_make(void)
+{
+	const char *top = getenv("TMPDIR");
+	char *dir = NULL;
+
+	if (asprintf(&dir, "%s/ftr-live-XXXXXX", top != NULL ? top : "/tmp") < 0)
+		return NULL;
+	if (mkdtemp(dir) != NULL)
+		return dir;
+	ftr_say_error("%s: %s: name a directory that can be written in TMPDIR", dir,
+		      strerror(errno));
+	free(dir);
+	return NULL;
+}
+
+static int live_run(void *arg, int argc, char **argv)
+{
+	struct live_values *values = arg;
+	const char *kept = values->replay.common.data;
+	char *dir;
+	int status;
+
+	if (argc == 0) {
+		ftr_say_error("live: name the program to run: ftr PROGRAM [ARGUMENT...]");
+		return FTR_EXIT_USAGE;
+	}
+	values->record.depth = values->replay.selection.depth;
+	if (kept != NULL || values->keeps_data)
+		return live_in(values, kept != NULL ? kept : ftr_cmd_data_dir(), argv);
+	signals_outlive();
+	dir = directory_make();
+	if (dir == NULL)
+		return FTR_EXIT_FTR;
+	status = live_in(values, dir, argv);
+	if (access(dir, F_OK) == 0)
+		ftr_uftrace_dir_remove(dir, NULL);
+	free(dir);
+	return status;
+}
+
+const struct ftr_cmd ftr_cmd_live = {
+	.name		  = "live",
+	.usage		  = "[OPTION...] PROGRAM [ARGUMENT...]",
+	.summary	  = "Record and replay at once (what ftr PROGRAM does)",
+	.options	  = live_options,
+	.values_bytes	  = sizeof(struct live_values),
+	.defaults	  = &live_defaults,
+	.stops_at_operand = true,
+	.run		  = live_run,
+};

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* ftr record: run a program and keep its calls in a data directory. */
+#include "cmds/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "cmds/cmd.h"
+#include "cmds/say.h"
+#include "utils/base/strbuf.h"
+#include "utils/proto/ring.h"
+#include "utils/record/recorder.h"
+
+#define STACK_MAX_LIMIT (1u << 24)
+#define WAIT_MS 10000			/* a recorder that is that far behind is not coming back */
+#define CMDLINE_FILE "/proc/self/cmdline"
+
+struct record_values {
+	struct ftr_common common;
+	struct ftr_record_opts record;
+};
+
+static const char *const clock_words[] = { "mono", "mono_raw", "boot", "realtime", "counter", NULL };
+
+/* By the values of enum ftr_on_full. */
+static const char *const on_full_words[] = {
+	[FTR_ON_FULL_WAIT] = "wait", [FTR_ON_FULL_DROP] = "drop",
+	[FTR_ON_FULL_OVERWRITE] = "overwrite", NULL
+};
+
+#define ROW(name_, letter_, arg_, help_, parse_, member_, ...) \
+	FTR_OPTION(name_, letter_, arg_, help_, parse_, struct ftr_record_opts, member_, \
+		   ##__VA_ARGS__)
+
+const struct ftr_option ftr_record_opts_options[] = {
+	ROW("buffer", 'b', "SIZE", "Size of a task's ring, rounded up to a power of two (default: 4M)",
+	    ftr_opt_size, buffer_bytes, .min = 1, .max = FTR_RING_MAX_BYTES),
+	ROW("clock", 0, "CLOCK", "Clock of the time stamps: mono, mono_raw, boot, realtime; counter "
+	    "counts its readings (for tests)", ftr_opt_choice, clock, .words = clock_words),
+	ROW("force", 0, NULL, "Run also a program that is not instrumented", ftr_opt_flag, force),
+	ROW("keep-pid", 0, NULL, "Give the program ftr's own process id", ftr_opt_flag, keep_pid),
+	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount.so", ftr_opt_string, libmcount_dir),
+	ROW("library-path", 0, "DIR", NULL, ftr_opt_string, libmcount_dir),
+	ROW("max-stack", 0, "DEPTH", "Follow at most DEPTH open calls of a task (default: 1048576)",
+	    ftr_opt_u64, max_stack, .min = 1, .max = STACK_MAX_LIMIT),
+	ROW("no-randomize-addr", 0, NULL, "Do not randomise the program's addresses", ftr_opt_flag,
+	    no_randomize),
+	ROW("on-full", 0, "WHAT", "When a ring is full: wait (default), drop the newest, overwrite "
+	    "the oldest", ftr_opt_choice, on_full, .words = on_full_words),
+	ROW("time", 0, NULL, "Print the time that the program took", ftr_opt_flag, shows_time),
+	{ 0 }
+};
+
+static const struct ftr_option record_options[] = {
+	FTR_OPTION_GROUP(ftr_common_options, struct record_values, common),
+	FTR_OPTION_GROUP(ftr_record_opts_options, struct record_values, record),
+	FTR_OPTION("depth", 'D', "DEPTH", "Record calls less than DEPTH deep", ftr_opt_u64,
+		   struct record_values, record.depth, .min = 1, .max = STACK_MAX_LIMIT),
+	{ 0 }
+};
+
+static const struct record_values record_defaults = { .record = FTR_RECORD_OPTS_DEFAULTS };
+
+static uint32_t ring_bytes(uint64_t wanted)
+{
+	uint32_t bytes = FTR_RING_MIN_BYTES;
+
+	while (bytes < wanted && bytes < FTR_RING_MAX_BYTES)
+		bytes *= 2;
+	return bytes;
+}
+
+/* Our own words, each followed by a blank, as info keeps them. */
+static char *command_line(void)
+{
+	FILE *file = fopen(CMDLINE_FILE, "re");
+	struct ftr_strbuf sb;
+	int c;
+
+	ftr_strbuf_init(&sb);
+	while (file != NULL && (c = getc(file)) != EOF)
+		ftr_strbuf_putc(&sb, c == '\0' || c == '\n' ? ' ' : (char)c);
+	if (file != NULL)
+		fclose(file);
+	return ftr_strbuf_take(&sb);
+}
+
+static int refusal_status(int ret)
+{
+	return ret == -ENOENT ? FTR_EXIT_NOT_FOUND : FTR_EXIT_NOT_RUN;
+}
+
+static int program_status(const struct ftr_recorder_result *result)
+{
+	if (!result->has_status)
+		return FTR_EXIT_OK;
+	if (WIFSIGNALED(result->wait_status))
+		return 128 + WTERMSIG(result->wait_status);
+	return WEXITSTATUS(result->wait_status);
+}
+
+static void say_lost(const struct ftr_recorder_result *result)
+{
+	static const char *const causes[FTR_LOST_CAUSES] = {
+		[FTR_LOST_NO_ROOM] = "no room in the ring: a larger one (-b) helps",
+		[FTR_LOST_DISK]	   = "they could not be written to the data directory",
+		[FTR_LOST_DAMAGED] = "the program overwrote them in its ring",
+	};
+	size_t i;
+
+	for (i = 0; i < FTR_LOST_CAUSES; i++) {
+		if (result->lost[i] != 0)
+			ftr_say_warn("LOST %" PRIu64 " records: %s", result->lost[i], causes[i]);
+	}
+}
+
+static void say_result(const struct ftr_recorder_result *result, const char *program,
+		       const char *runtime)
+{
+	say_lost(result);
+	if (result->was_stopped)
+		ftr_say_warn("stopped by a signal; the program goes on untraced");
+	if (result->sessions == 0 && result->has_status)
+		ftr_say_warn("%s ended without a word from %s: could the loader not load it (see "
+			     "above), or was it too early for it?", program, runtime);
+	ftr_say_verbose(1, "%u sessions, %u tasks, %" PRIu64 " records", result->sessions,
+			result->tasks, result->records);
+}
+
+static void print_time(const struct ftr_recorder_result *result)
+{
+	const struct rusage *usage = &result->usage;
+
+	fprintf(stderr, "elapsed time: %6" PRIu64 ".%09" PRIu64 " sec\n"
+		" system time: %6ld.%06ld000 sec\n   user time: %6ld.%06ld000 sec\n",
+		result->elapsed_ns / 1000000000u, result->elapsed_ns % 1000000000u,
+		(long)usage->ru_stime.tv_sec, (long)usage->ru_stime.tv_usec,
+		(long)usage->ru_utime.tv_sec, (long)usage->ru_utime.tv_usec);
+}
+
+static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_options *recorder,
+			bool *was_run)
+{
+	struct ftr_recorder_result result;
+	struct ftr_err err = { 0 };
+	int ret = ftr_recorder_run(recorder, &result, &err);
+
+	*was_run = result.was_run;
+	ftr_say_diag_end(recorder->diag);
+	if (ret < 0)
+		ftr_say_error("%s", err.text);
+	if (!result.was_run)
+		return err.code == ENOENT || err.code == EACCES || err.code == ENOEXEC ?
+		       FTR_EXIT_NOT_RUN : FTR_EXIT_FTR;
+	if (ret < 0)
+		return FTR_EXIT_FTR;
+	say_result(&result, recorder->program->path, recorder->runtime);
+	if (opts->shows_time)
+		print_time(&result);
+	return program_status(&result);
+}
+
+int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char **argv,
+		       bool *was_run)
+{
+	struct ftr_diag diag = ftr_say_diag();
+	struct ftr_program program = { 0 };
+	struct ftr_err err = { 0 };
+	char *runtime = NULL, *cmdline = NULL;
+	int ret, status;
+
+	*was_run = false;
+	ret = ftr_program_find(&program, argv[0], opts->force, &err);
+	if (ret < 0) {
+		ftr_say_error("%s", err.text);
+		return refusal_status(ret);
+	}
+	ret = ftr_program_runtime(&program, opts->libmcount_dir, &runtime, &err);
+	if (ret < 0) {
+		ftr_say_error("%s", err.text);
+		status = FTR_EXIT_FTR;
+		goto out;
+	}
+	cmdline = command_line();
+	status = record_found(opts, &(struct ftr_recorder_options){
+		.dir = dir,
+		.program = &program,
+		.runtime = runtime,
+		.argv = argv,
+		.clock = ftr_clock_find(clock_words[opts->clock]),
+		.on_full = (enum ftr_on_full)opts->on_full,
+		.ring_bytes = ring_bytes(opts->buffer_bytes),
+		.depth_max = (uint32_t)opts->depth,
+		.stack_max = (uint32_t)opts->max_stack,
+		.wait_ms = WAIT_MS,
+		.keep_pid = opts->keep_pid,
+		.no_randomize = opts->no_randomize,
+		.cmdline = cmdline,
+		.version = "ftr v" FTR_VERSION,
+		.diag = &diag,
+	}, was_run);
+out:
+	free(cmdline);
+	free(runtime);
+	ftr_program_fini(&program);
+	return status;
+}
+
+static int record_run(void *arg, int argc, char **argv)
+{
+	const struct record_values *values = arg;
+	const char *dir = values->common.data != NULL ? values->common.data : ftr_cmd_data_dir();
+	bool was_run;
+
+	if (argc == 0) {
+		ftr_say_error("record: name the program to run: ftr record PROGRAM [ARGUMENT...]");
+		return FTR_EXIT_USAGE;
+	}
+	return ftr_record_program(&values->record, dir, argv, &was_run);
+}
+
+const struct ftr_cmd ftr_cmd_record = {
+	.name		  = "record",
+	.usage		  = "[OPTION...] PROGRAM [ARGUMENT...]",
+	.summary	  = "Run a program and record its calls",
+	.options	  = record_options,
+	.values_bytes	  = sizeof(struct record_values),
+	.defaults	  = &record_defaults,
+	.stops_at_operand = true,
+	.run		  = record_run,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What live shares with record. */
+#ifndef FTR_CMDS_RECORD_H
+#define FTR_CMDS_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/cli/common.h"
+
+struct ftr_record_opts {
+	uint64_t buffer_bytes;
+	uint64_t depth;			/* 0 = no limit */
+	uint64_t max_stack;
+	int  clock;			/* index in the words of --clock */
+	int  on_full;			/* enum ftr_on_full */
+	bool force;
+	bool keep_pid;
+	bool no_randomize;
+	bool shows_time;
+	const char *libmcount_dir;	/* (nullable) */
+};
+
+extern const struct ftr_option ftr_record_opts_options[];	/* fill struct ftr_record_opts but depth */
+#define FTR_RECORD_OPTS_DEFAULTS { .buffer_bytes = 4 << 20, .max_stack = 1 << 20 }
+
+/*
+ * Record argv[0] with its arguments into @dir; says what went wrong.  *was_run: there is a recording.
+ * The exit status: the program's own (128 + n for a signal), or an FTR_EXIT_*.
+ */
+int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char **argv,
+		       bool *was_run);
+
+#endif /* FTR_CMDS_RECORD_H */

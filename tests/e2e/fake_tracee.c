@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A traced process that speaks the channel and writes its ring itself, as well or as badly as it is
+ * told to.  Usage: fake_tracee MODE; run by ftr record --force.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "utils/proto/channel.h"
+#include "utils/proto/control.h"
+#include "utils/proto/record.h"
+#include "utils/proto/ring.h"
+
+#define FUNC UINT64_C(0x401000)
+
+static struct ftr_ring_header *ring;
+static struct ftr_record *data;
+static size_t slots;
+static int ring_fd;
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(9);
+}
+
+static int channel_connect(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *name = getenv(FTR_CHANNEL_ENV);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (name == NULL || fd < 0)
+		fail("no channel");
+	strncpy(address.sun_path + 1, name, sizeof(address.sun_path) - 2);
+	if (connect(fd, (struct sockaddr *)&address,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))) < 0)
+		fail("connect");
+	return fd;
+}
+
+/* The type of the reply, 0 when there is none; the descriptor that came with it in *fd. */
+static uint32_t reply_read(int sock, struct ftr_channel_message *reply, int *fd)
+{
+	union { struct cmsghdr header; char room[CMSG_SPACE(2 * sizeof(int))]; } control;
+	char text[256];
+	struct iovec parts[2] = { { reply, sizeof(*reply) }, { text, sizeof(text) } };
+	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 2, .msg_control = &control,
+				 .msg_controllen = sizeof(control) };
+
+	if (recvmsg(sock, &packet, 0) < (ssize_t)sizeof(*reply))
+		return 0;
+	if (fd != NULL && packet.msg_controllen > 0)
+		memcpy(fd, CMSG_DATA(&control.header), sizeof(*fd));
+	return reply->type;
+}
+
+static uint32_t ask(struct ftr_channel_message *message, int *fd)
+{
+	struct ftr_channel_message reply = { 0 };
+	int sock = channel_connect();
+	uint32_t type;
+
+	message->magic = FTR_CHANNEL_MAGIC;
+	message->pid = getpid();
+	message->tid = gettid();
+	if (send(sock, message, sizeof(*message), 0) < 0)
+		fail("send");
+	type = reply_read(sock, &reply, fd);
+	message->base = reply.base;
+	close(sock);
+	return type;
+}
+
+static void task_start(void)
+{
+	struct ftr_channel_message message = { .type = FTR_CHANNEL_TASK };
+	size_t bytes;
+
+	if (ask(&message, &ring_fd) != FTR_CHANNEL_OK)
+		fail("task refused");
+	ring = mmap(NULL, FTR_RING_DATA_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED, ring_fd, 0);
+	if (ring == MAP_FAILED)
+		fail("mmap");
+	bytes = ring->size_bytes;
+	data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring_fd, FTR_RING_DATA_OFFSET);
+	slots = bytes / sizeof(*data);
+}
+
+static void put(size_t slot, uint64_t time, enum ftr_record_type type, unsigned depth)
+{
+	data[slot % slots].time = time;
+	__atomic_store_n(&data[slot % slots].word, ftr_record_word(type, depth, FUNC),
+			 __ATOMIC_RELEASE);
+}
+
+/* Killed between reserving and committing: everything else counts. */
+static void mode_hole(void)
+{
+	task_start();
+	put(0, 1000, FTR_RECORD_ENTRY, 0);
+	put(3, 2000, FTR_RECORD_ENTRY, 2);
+	put(4, 3000, FTR_RECORD_EXIT, 2);
+	raise(SIGKILL);
+}
+
+static void mode_garbage(void)
+{
+	size_t i;
+
+	task_start();
+	srandom(1);
+	for (i = 0; i < slots * sizeof(*data) / sizeof(int); i++)
+		((int *)data)[i] = (int)random();
+	memset(ring, 0xff, sizeof(*ring));
+}
+
+static void mode_backwards(void)
+{
+	task_start();
+	put(0, 5000, FTR_RECORD_ENTRY, 0);
+	put(1, 3000, FTR_RECORD_ENTRY, 1);
+	put(2, 6000, FTR_RECORD_EXIT, 1);
+	put(3, 6500, FTR_RECORD_EXIT, 0);
+}
+
+static void mode_deep(void)
+{
+	unsigned i;
+
+	task_start();
+	for (i = 0; i < 1500; i++)
+		put(i, i, FTR_RECORD_ENTRY, i < 1023 ? i : 1023);
+	for (i = 1500; i-- > 0;)
+		put(2999 - i, 4000, FTR_RECORD_EXIT, i < 1023 ? i : 1023);
+}
+
+static void mode_overwrite(void)
+{
+	size_t i;
+
+	task_start();
+	for (i = 0; i < 3 * slots + 5; i++)
+		put(i, i, i % 2 ? FTR_RECORD_EXIT : FTR_RECORD_ENTRY, 0);
+}
+
+static void mode_future(void)
+{
+	task_start();
+	put(0, UINT64_MAX, FTR_RECORD_ENTRY, 0);
+	put(1, UINT64_MAX - 1, FTR_RECORD_EXIT, 0);
+	put(2, 0, FTR_RECORD_ENTRY, 0);
+}
+
+static void mode_shrink(void)
+{
+	task_start();
+	if (ftruncate(ring_fd, 0) == 0)
+		exit(9);
+	put(0, 1, FTR_RECORD_ENTRY, 0);
+}
+
+/* The control block can only be read, whatever one tries. */
+static void mode_control(void)
+{
+	struct ftr_channel_message message = { .type = FTR_CHANNEL_SESSION };
+	int fd = -1;
+
+	if (ask(&message, &fd) != FTR_CHANNEL_OK || fd < 0)
+		fail("session refused");
+	if (mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) != MAP_FAILED ||
+	    ftruncate(fd, 0) == 0 || pwrite(fd, "x", 1, 0) == 1)
+		exit(9);
+	mode_backwards();
+}
+
+static void mode_requests(void)
+{
+	struct ftr_channel_message message = { .type = FTR_CHANNEL_TASK, .base = 4711 };
+	char junk[8192] = "junk";
+	int sock, i;
+
+	for (i = 0; i < 100; i++)	/* connects, and keeps silent */
+		channel_connect();
+	if (ask(&message, NULL) != FTR_CHANNEL_REFUSED)
+		exit(9);
+	message = (struct ftr_channel_message){ .type = 77 };
+	if (ask(&message, NULL) != FTR_CHANNEL_REFUSED)
+		exit(9);
+	message = (struct ftr_channel_message){ .type = FTR_CHANNEL_TASK, .path_bytes = 1u << 31 };
+	if (ask(&message, NULL) != 0)
+		exit(9);
+	for (i = 0; i < 3; i++) {
+		sock = channel_connect();
+		send(sock, junk, i == 0 ? 1 : i == 1 ? sizeof(message) : sizeof(junk), 0);
+		close(sock);
+	}
+	mode_backwards();
+}
+
+static const struct { const char *name; void (*run)(void); } modes[] = {
+	{ "backwards", mode_backwards },
+	{ "control", mode_control },
+	{ "deep", mode_deep },
+	{ "future", mode_future },
+	{ "garbage", mode_garbage },
+	{ "hole", mode_hole },
+	{ "overwrite", mode_overwrite },
+	{ "requests", mode_requests },
+	{ "shrink", mode_shrink },
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (argc == 2 && strcmp(modes[i].name, argv[1]) == 0) {
+			modes[i].run();
+			return 0;
+		}
+	}
+	return 8;
+}

@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: MIT
+"""ftr record under bad circumstances: programs that cannot be traced, deaths, full disks, hostile programs."""
+import collections
+import glob
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+FTR = os.environ.get("FTR", "./ftr")
+SRCDIR = os.environ.get("srcdir", ".")
+CC = os.environ.get("CC", "gcc").split()
+TIMEOUT = 60
+
+ENTRY, EXIT, LOST, EVENT = range(4)
+Record = collections.namedtuple("Record", "time type depth addr")
+
+
+def build(source, out, *flags):
+    subprocess.run([*CC, "-D_GNU_SOURCE", "-I", SRCDIR, *flags, "-o", out,
+                    os.path.join(SRCDIR, "tests/e2e", source), "-lpthread"], check=True)
+
+
+class Trace:
+    """A data directory, read strictly: what is not well-formed fails the test."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path + "/info", "rb") as file:
+            info = file.read()
+        assert info[:8] == b"Ftrace!\0" and len(info) > 40
+        self.info = dict(line.split(":", 1) for line in info[40:].decode().splitlines()
+                         if "=" not in line.split(":", 1)[1][:12])
+        tids = re.search(r"tids=([\d,]*)", info[40:].decode())
+        self.listed = [int(tid) for tid in tids.group(1).split(",")] if tids else []
+        with open(path + "/task.txt") as file:
+            self.lines = file.read().splitlines()
+        self.tasks = {int(os.path.basename(name)[:-4]): self.read(name)
+                      for name in glob.glob(path + "/*.dat")}
+
+    @staticmethod
+    def read(name):
+        with open(name, "rb") as file:
+            data = file.read()
+        assert len(data) % 16 == 0, name
+        records, last = [], 0
+        for when, word in struct.iter_unpack("<QQ", data):
+            assert word & 0x3c == 0x28, "%s: bad record %x" % (name, word)
+            assert when >= last, name + ": time goes backwards"
+            last = when
+            records.append(Record(when, word & 3, word >> 6 & 1023, word >> 16))
+        return records
+
+    def only(self):
+        assert len(self.tasks) == 1, list(self.tasks)
+        return next(iter(self.tasks.values()))
+
+    def words(self, word):
+        return [line for line in self.lines if line.startswith(word + " ")]
+
+
+class RecordTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
+        os.chdir(cls.top)
+        build("victim.c", "victim", "-pg", "-O1")
+        build("victim.c", "plain", "-O1")
+        build("fake_tracee.c", "fake", "-O1")
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        shutil.rmtree(cls.top)
+
+    def setUp(self):
+        shutil.rmtree("d", ignore_errors=True)
+        shutil.rmtree("d.old", ignore_errors=True)
+
+    def ftr(self, *words, **options):
+        return subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=TIMEOUT, **options)
+
+    def record(self, *words, status=0, quiet=True, **options):
+        run = self.ftr("record", "-d", "d", *words, **options)
+        self.assertEqual(run.returncode, status, run.stderr)
+        if quiet:
+            self.assertEqual(run.stderr, "")
+        return run
+
+    def refused(self, status, pattern, *words):
+        run = self.ftr("record", "-d", "d", *words)
+        self.assertEqual(run.returncode, status, run.stderr)
+        self.assertRegex(run.stderr, pattern)
+        self.assertEqual(len(run.stderr.splitlines()), 1)
+        self.assertEqual(run.stdout, "")
+        self.assertFalse(os.path.exists("d"))
+
+    def start(self, *words):
+        child = subprocess.Popen([FTR, "record", "-d", "d", *words], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        return child
+
+    # Programs that cannot be traced.
+
+    def test_missing(self):
+        self.refused(127, "nowhere: no such program", "nowhere")
+        self.refused(127, "No such file", "./nowhere")
+
+    def test_not_executable(self):
+        shutil.copy("victim", "locked")
+        os.chmod("locked", 0o644)
+        self.refused(126, "chmod", "./locked")
+        self.refused(126, "directory", "/tmp")
+
+    def test_not_instrumented(self):
+        self.refused(126, "not instrumented.*-pg", "./plain", "work")
+        run = self.record("--force", "./plain", "work")
+        self.assertEqual(run.stdout, "15\n")
+
+    def test_static(self):
+        build("victim.c", "static", "-pg", "-static")
+        self.refused(126, "static", "./static", "work")
+
+    def test_stripped(self):
+        build("victim.c", "stripped", "-pg", "-s")
+        self.record("./stripped", "work", "5")
+        self.assertEqual(len(Trace("d").only()), 16)
+
+    def test_other_class(self):
+        with open("victim", "rb") as file:
+            image = bytearray(file.read())
+        image[18] = 40      # e_machine: Arm
+        with open("foreign", "wb") as file:
+            file.write(image)
+        os.chmod("foreign", 0o755)
+        self.refused(126, "another machine", "./foreign")
+
+    def test_no_program(self):
+        for name, content in (("empty", b""), ("text", b"hello\n"), ("cut", b"\x7fELF\2\1\1")):
+            with open(name, "wb") as file:
+                file.write(content)
+            os.chmod(name, 0o755)
+            self.refused(126, "no program", "./" + name)
+
+    def test_script(self):
+        with open("script", "w") as file:
+            file.write("#!/bin/sh\necho $((6 * 7))\n")
+        os.chmod("script", 0o755)
+        self.refused(126, "script.*interpreter.*sh", "./script")
+        self.assertEqual(self.record("--force", "./script").stdout, "42\n")
+
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_set_uid(self):
+        shutil.copy("victim", "raised")
+        os.chown("raised", 65534, 65534)
+        os.chmod("raised", 0o4755)
+        self.refused(126, "set-uid", "./raised", "work")
+
+    def test_runtime_missing(self):
+        self.refused(125, "libmcount.so.*--libmcount-path", "--libmcount-path", "/nowhere",
+                     "./victim")
+        os.makedirs("damaged", exist_ok=True)
+        with open("damaged/libmcount.so", "w") as file:
+            file.write("no library\n")
+        self.refused(125, "install", "--libmcount-path", "damaged", "./victim")
+
+    def test_options(self):
+        self.refused(2, "argument|not", "-A", "x@arg1", "./victim")
+        self.refused(2, "no-such", "--no-such", "./victim")
+        self.refused(2, "program", )
+
+    def test_not_a_trace(self):
+        os.mkdir("d")
+        with open("d/letter", "w"):
+            pass
+        run = self.ftr("record", "-d", "d", "./victim", "work")
+        self.assertEqual(run.returncode, 125)
+        self.assertIn("not a trace", run.stderr)
+        self.assertEqual(os.listdir("d"), ["letter"])
+
+    # The program gets what is its own.
+
+    def test_arguments_are_the_programs(self):
+        self.refused(126, "not instrumented", "/bin/echo", "-d", "x", "--help")
+        run = self.record("--force", "/bin/echo", "-d", "x", "--force")
+        self.assertEqual(run.stdout, "-d x --force\n")
+
+    def test_exit_status(self):
+        self.record("./victim", "status", "77", status=77)
+        self.assertEqual(Trace("d").info["exit_status"], str(77 << 8))
+
+    def test_looks_the_same_inside(self):
+        # (natively -pg also starts a profiling timer, which tracing has no use for)
+        native = subprocess.run(["./plain", "look"], stdout=subprocess.PIPE, text=True)
+        self.assertEqual(self.record("./victim", "look").stdout, native.stdout)
+
+    def test_keep_pid(self):
+        child = subprocess.Popen([FTR, "record", "-d", "d", "--keep-pid", "./victim", "pid"],
+                                 stdout=subprocess.PIPE, text=True)
+        out, _ = child.communicate(timeout=TIMEOUT)
+        self.assertEqual(int(out), child.pid)
+        self.assertEqual(child.returncode, 0)
+        self.wait_for(lambda: Trace("d").listed == [child.pid] and len(Trace("d").only()) == 16)
+
+    def wait_for(self, condition):
+        end = time.monotonic() + 10
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+
+    # Deaths.
+
+    def test_deaths(self):
+        for mode, signo in (("abort", signal.SIGABRT), ("segv", signal.SIGSEGV),
+                            ("kill", signal.SIGKILL)):
+            self.record("./victim", mode, "1000", status=128 + signo)
+            trace = Trace("d")
+            self.assertEqual(int(trace.info["exit_status"]) & 127, signo)
+            calls = [r for r in trace.only() if r.depth == 3 or r.depth == 2]
+            self.assertGreaterEqual(len(calls), 2002, mode)
+
+    def test_recorder_killed(self):
+        child = self.start("./victim", "wait", "100000")
+        self.wait_for(lambda: Trace("d").listed and len(Trace("d").only()) > 20)
+        child.kill()
+        child.wait()
+        out, _ = child.communicate("go on\n", timeout=TIMEOUT)
+        self.assertEqual(out, "705082704\n")        # the program's own, to its end
+        trace = Trace("d")
+        self.assertEqual(trace.listed, list(trace.tasks))
+        self.assertEqual([r.type for r in trace.only()][:3], [ENTRY, ENTRY, ENTRY])
+
+    def test_terminated(self):
+        child = self.start("./victim", "loop", "1000")
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 128 + signal.SIGTERM)
+        self.assertGreater(len(Trace("d").only()), 20)
+
+    def test_interrupted_at_the_terminal(self):
+        child = subprocess.Popen([FTR, "record", "-d", "d", "./victim", "loop", "1000"],
+                                 stdout=subprocess.PIPE, start_new_session=True, text=True)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        os.killpg(child.pid, signal.SIGINT)
+        child.communicate(timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 128 + signal.SIGINT)
+        self.assertGreater(len(Trace("d").only()), 20)
+
+    def test_child_outlives(self):
+        self.record("./victim", "daemon", "50")
+        trace = Trace("d")
+        self.assertEqual(len(trace.words("FORK")), 1)
+        child = int(re.search(r"pid=(\d+)", trace.words("FORK")[0]).group(1))
+        self.assertEqual(len([r for r in trace.tasks[child] if r.type == ENTRY]), 51)
+
+    def test_stop_while_a_child_goes_on(self):
+        child = subprocess.Popen([FTR, "record", "-d", "d", "--force", "sh", "-c", "sleep 30 &"],
+                                 stderr=subprocess.PIPE, start_new_session=True, text=True)
+        self.wait_for(lambda: os.path.exists("d/task.txt") and Trace("d").words("SESS"))
+        time.sleep(0.3)
+        os.killpg(child.pid, signal.SIGTERM)
+        child.communicate(timeout=TIMEOUT)
+
+    # Many of them.
+
+    def test_threads(self):
+        self.record("./victim", "threads", "300")
+        trace = Trace("d")
+        self.assertEqual(len(trace.tasks), 301)
+        self.assertEqual(sorted(trace.listed), sorted(trace.tasks))
+        self.assertEqual(len(trace.words("TASK")), 301)
+        self.assertEqual(sum(len(records) == 24 for records in trace.tasks.values()), 300)
+
+    def test_children(self):
+        self.record("./victim", "children", "40")
+        trace = Trace("d")
+        self.assertEqual(len(trace.words("FORK")), 40)
+        self.assertEqual(len(trace.words("SESS")), 1)
+        self.assertEqual(len(trace.tasks), 41)
+
+    def test_exec(self):
+        self.record("./victim", "exec", "20")
+        trace = Trace("d")
+        self.assertEqual(len(trace.words("SESS")), 21)
+        self.assertEqual(len(glob.glob("d/*.map")), 21)
+        leaves = [r for r in trace.only() if r.type == EXIT and r.depth == 3]
+        self.assertEqual(len(leaves), 3 * 21)
+
+    # Not enough room.
+
+    def test_disk_full(self):
+        def limit():
+            import resource
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+        run = self.record("-b", "4K", "./victim", "work", "50000", quiet=False, preexec_fn=limit)
+        self.assertEqual(run.stdout, "1250025000\n")
+        self.assertEqual(run.stderr.count(".dat"), 1)
+        self.assertIn("LOST", run.stderr)
+        self.assertEqual(len(Trace("d").only()), 100000 // 16)
+
+    def test_wait(self):
+        self.record("-b", "4K", "./victim", "work", "100000")
+        records = Trace("d").only()
+        self.assertEqual(len([r for r in records if r.type in (ENTRY, EXIT)]), 200006)
+        stalls = [r for r in records if r.type == EVENT]
+        self.assertGreater(len(stalls), 0)
+        with open("d/events.txt") as file:
+            self.assertIn("EVENT: 1000000 ftr:stall-begin\n", file.read())
+
+    def test_drop(self):
+        run = self.record("-b", "4K", "--on-full", "drop", "./victim", "work", "1000000",
+                          quiet=False)
+        records = Trace("d").only()
+        lost = sum(r.addr for r in records if r.type == LOST)
+        self.assertGreater(lost, 0)
+        self.assertIn("LOST", run.stderr)
+        kept = len([r for r in records if r.type in (ENTRY, EXIT)])
+        self.assertLessEqual(kept + lost, 2000006)
+        self.assertGreaterEqual(kept + lost, 2000006 - 256)     # what came after the last LOST
+
+    def test_overwrite(self):
+        self.record("-b", "4K", "--on-full", "overwrite", "./victim", "work", "10000")
+        records = Trace("d").only()
+        self.assertEqual(records[0].type, LOST)
+        self.assertEqual(len(records), 257)
+        self.assertEqual((records[-1].type, records[-1].depth), (EXIT, 0))
+
+    # Programs that mean harm.
+
+    def fake(self, mode, *words, status=0, quiet=True):
+        self.record("--force", "-b", "64K", *words, "./fake", mode, status=status, quiet=quiet)
+        return Trace("d").only()
+
+    def test_hole(self):
+        records = self.fake("hole", "--clock", "counter", status=128 + 9)
+        self.assertEqual([r.time for r in records], [1000, 2000, 3000])
+
+    def test_backwards(self):
+        records = self.fake("backwards", "--clock", "counter")
+        self.assertEqual([r.time for r in records], [5000, 5000, 6000, 6500])
+
+    def test_deep(self):
+        records = self.fake("deep", "--clock", "counter")
+        self.assertEqual([r.depth for r in records[:1500]],
+                         [min(i, 1023) for i in range(1500)])
+        self.assertEqual([r.depth for r in records[1500:]],
+                         [min(i, 1023) for i in reversed(range(1500))])
+
+    def test_future(self):
+        records = self.fake("future")
+        now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        self.assertEqual(len(records), 3)
+        self.assertLess(records[-1].time, now)
+
+    def test_fake_overwrite(self):
+        records = self.fake("overwrite", "--clock", "counter", "--on-full", "overwrite")
+        self.assertEqual(records[0].type, LOST)
+        self.assertEqual([r.time for r in records[1:]], list(range(2 * 4096 + 5, 3 * 4096 + 5)))
+
+    def test_garbage(self):
+        self.record("--force", "-b", "64K", "./fake", "garbage", quiet=False)
+        Trace("d")
+
+    def test_shrink(self):
+        self.assertEqual(len(self.fake("shrink")), 1)
+
+    def test_control_is_read_only(self):
+        self.assertEqual(len(self.fake("control", "--clock", "counter")), 4)
+
+    def test_requests(self):
+        self.assertEqual(len(self.fake("requests", "--clock", "counter", quiet=False)), 4)
+
+    # A peer.
+
+    @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
+    def test_uftrace_reads_it(self):
+        self.record("-b", "4K", "./victim", "work", "3000")
+        run = subprocess.run(["uftrace", "report", "-d", "d", "-f", "call"],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        calls = {words[1]: int(words[0]) for words in map(str.split, run.stdout.splitlines())
+                 if len(words) == 2 and words[0].isdigit()}
+        self.assertEqual(calls.get("leaf"), 3000, run.stdout)
+        self.assertEqual(calls.get("main"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

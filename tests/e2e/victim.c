@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* A traced program that ends in every way a program can.  Usage: victim MODE [N] */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__attribute__((noinline)) int leaf(int n)
+{
+	__asm__ volatile("");
+	return n + 1;
+}
+
+__attribute__((noinline)) int work(int n)
+{
+	int i, sum = 0;
+
+	for (i = 0; i < n; i++)
+		sum += leaf(i);
+	return sum;
+}
+
+__attribute__((noinline)) void *thread(void *arg)
+{
+	work(10);
+	return arg;
+}
+
+static void mode_threads(int n)
+{
+	pthread_t *ids = calloc((size_t)n, sizeof(*ids));
+	int i;
+
+	for (i = 0; i < n; i++)
+		pthread_create(&ids[i], NULL, thread, NULL);
+	for (i = 0; i < n; i++)
+		pthread_join(ids[i], NULL);
+	free(ids);
+}
+
+/* The child calls nothing that is traced until its parent is long gone. */
+static void mode_daemon(int n)
+{
+	if (fork() == 0) {
+		usleep(300000);
+		work(n);
+		_exit(0);
+	}
+}
+
+static void mode_children(int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (fork() == 0) {
+			work(5);
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
+/* What the program finds of itself: descriptors, blocked and ignored signals. */
+static void mode_look(int n)
+{
+	struct dirent *entry;
+	DIR *dir = opendir("/proc/self/fd");
+	char line[256];
+	FILE *status;
+
+	while ((entry = readdir(dir)) != NULL)
+		printf("%s ", entry->d_name);
+	closedir(dir);
+	status = fopen("/proc/self/status", "r");
+	while (fgets(line, sizeof(line), status) != NULL) {
+		if (strncmp(line, "Sig", 3) == 0 && strncmp(line, "SigQ", 4) != 0)
+			printf("%s", line);
+	}
+	fclose(status);
+	work(n);
+}
+
+static void mode_exec(int n)
+{
+	char count[16];
+
+	snprintf(count, sizeof(count), "%d", n - 1);
+	work(3);
+	if (n > 0)
+		execl("/proc/self/exe", "victim", "exec", count, (char *)NULL);
+}
+
+/* Works until a signal comes, and says so when it has begun. */
+static void mode_loop(int n)
+{
+	work(10);
+	printf("ready\n");
+	fflush(stdout);
+	for (;;)
+		work(n);
+}
+
+/* Waits for a line, then goes on: the recorder may have died meanwhile. */
+static void mode_wait(int n)
+{
+	char line[16];
+
+	work(10);
+	printf("ready\n");
+	fflush(stdout);
+	if (fgets(line, sizeof(line), stdin) != NULL)
+		printf("%d\n", work(n));
+}
+
+static void mode_work(int n) { printf("%d\n", work(n)); }
+static void mode_abort(int n) { work(n); abort(); }
+static void mode_kill(int n) { work(n); raise(SIGKILL); }
+static void mode_segv(int n) { work(n); raise(SIGSEGV); }
+static void mode_status(int n) { work(3); exit(n); }
+static void mode_pid(int n) { work(n); printf("%d\n", getpid()); }
+
+static const struct { const char *name; void (*run)(int n); } modes[] = {
+	{ "abort", mode_abort },
+	{ "children", mode_children },
+	{ "daemon", mode_daemon },
+	{ "exec", mode_exec },
+	{ "kill", mode_kill },
+	{ "look", mode_look },
+	{ "loop", mode_loop },
+	{ "pid", mode_pid },
+	{ "segv", mode_segv },
+	{ "status", mode_status },
+	{ "threads", mode_threads },
+	{ "wait", mode_wait },
+	{ "work", mode_work },
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (argc >= 2 && strcmp(modes[i].name, argv[1]) == 0) {
+			modes[i].run(argc > 2 ? atoi(argv[2]) : 5);
+			return 0;
+		}
+	}
+	return 8;
+}
