@@ -234,8 +234,8 @@ static void put_pointer(struct ftr_strbuf *text, struct ftr_trace *trace,
 		ftr_strbuf_printf(text, "+%#llx", (unsigned long long)offset);
 }
 
-static void put_value(struct ftr_strbuf *text, const struct ftr_value *value,
-		      struct ftr_trace *trace, struct ftr_session *session)
+void ftr_value_format(const struct ftr_value *value, struct ftr_trace *trace,
+		      struct ftr_session *session, struct ftr_strbuf *text)
 {
 	const struct ftr_arg *arg = value->arg;
 
@@ -298,6 +298,6 @@ void ftr_payload_format(const struct ftr_payload *payload, struct ftr_trace *tra
 			ftr_strbuf_puts(text, ", ");
 		if (value.arg->name != NULL)
 			ftr_strbuf_printf(text, "%s=", value.arg->name);
-		put_value(text, &value, trace, session);
+		ftr_value_format(&value, trace, session, text);
 	}
 }

@@ -77,5 +77,8 @@ struct ftr_trace;
 struct ftr_session;
 void ftr_payload_format(const struct ftr_payload *payload, struct ftr_trace *trace,
 			struct ftr_session *session, struct ftr_strbuf *text);
+/* One of its values. */
+void ftr_value_format(const struct ftr_value *value, struct ftr_trace *trace,
+		      struct ftr_session *session, struct ftr_strbuf *text);
 
 #endif /* FTR_TRACE_ARGS_H */
