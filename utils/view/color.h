@@ -7,6 +7,9 @@
 #define FTR_SGR_RED	"\033[91m"
 #define FTR_SGR_GREEN	"\033[32m"
 #define FTR_SGR_YELLOW	"\033[33m"
+#define FTR_SGR_MAGENTA	"\033[35m"
+#define FTR_SGR_CYAN	"\033[36m"
+#define FTR_SGR_BLUE	"\033[94m"
 #define FTR_SGR_GRAY	"\033[90m"
 
 #endif /* FTR_VIEW_COLOR_H */

@@ -7,6 +7,7 @@
 #include "utils/base/vec.h"
 #include "utils/trace/args.h"
 #include "utils/trace/trace.h"
+#include "utils/view/args_text.h"
 #include "utils/view/dump_header.h"
 #include "utils/view/duration.h"
 #include "utils/view/event_text.h"
@@ -192,7 +193,22 @@ static uint64_t float_bits(const struct ftr_value *value)
 	return bits;
 }
 
-static void put_value(struct dump *self, const struct ftr_value *value)
+/* "0x7fff3b", or of a function "5633a1d8d2d9 (&worker)". */
+static void put_pointer(struct dump *self, const struct ftr_event *ev,
+			const struct ftr_value *value)
+{
+	ftr_strbuf_clear(&self->text);
+	view_value_text(ev, value, self->trace, &self->text);
+	if (*ftr_strbuf_str(&self->text) == '&')
+		ftr_ostream_printf(self->out, " p: %llx (%s)\n", (unsigned long long)value->u,
+				   ftr_strbuf_str(&self->text));
+	else if (value->u == 0 && ev->type == FTR_EVENT_EXIT)
+		ftr_ostream_puts(self->out, " p: (nil)\n");
+	else
+		ftr_ostream_printf(self->out, " p: %#llx\n", (unsigned long long)value->u);
+}
+
+static void put_value(struct dump *self, const struct ftr_event *ev, const struct ftr_value *value)
 {
 	struct ftr_ostream *out = self->out;
 	const struct ftr_arg *arg = value->arg;
@@ -206,8 +222,14 @@ static void put_value(struct dump *self, const struct ftr_value *value)
 		ftr_ostream_printf(out, " struct: %s{...}\n", arg->type_name ? arg->type_name : "");
 		return;
 	case FTR_ARG_POINTER:
-		ftr_ostream_printf(out, " p: %#llx\n", (unsigned long long)value->u);
+		put_pointer(self, ev, value);
 		return;
+	case FTR_ARG_FLOAT:
+		if (arg->size > 8) {
+			ftr_ostream_printf(out, " f%d: %Lf\n", arg->size * 8, value->f);
+			return;
+		}
+		/* fall through */
 	default:
 		bits = arg->format == FTR_ARG_FLOAT ? float_bits(value) : value->u;
 		if (arg->size < 8)
@@ -225,13 +247,16 @@ static void put_args(struct dump *self, const struct ftr_event *ev)
 	unsigned nr = 0, pos = 0;
 
 	put_head(self, ev->time_ns, ev->task->tid, is_entry ? "args " : "retval");
-	ftr_ostream_printf(self->out, "length = %u\n", ev->payload->len);
+	while (ftr_payload_next(ev->payload, &nr, &pos, &value))
+		;
+	ftr_ostream_printf(self->out, "length = %u\n", pos);
+	nr = pos = 0;
 	for (unsigned i = 0; ftr_payload_next(ev->payload, &nr, &pos, &value); i++) {
 		if (is_entry)
 			ftr_ostream_printf(self->out, "  args[%u]", i);
 		else
 			ftr_ostream_puts(self->out, "  retval");
-		put_value(self, &value);
+		put_value(self, ev, &value);
 	}
 	put_payload_hex(self, ev->payload, 0);
 }
@@ -275,6 +300,12 @@ static bool is_perf_event(const struct ftr_event *ev)
 	       ev->point.id <= FTR_ID_SCHED_BOTH_PREEMPT;
 }
 
+static bool is_record(const struct ftr_event *ev)
+{
+	return !is_perf_event(ev) && ev->type != FTR_EVENT_FORK && ev->type != FTR_EVENT_MESSAGE &&
+	       !(ev->flags & (FTR_EVENT_INFERRED | FTR_EVENT_NO_ENTRY));
+}
+
 static int put_event(struct dump *self, const struct ftr_event *ev)
 {
 	if (is_perf_event(ev)) {
@@ -283,6 +314,8 @@ static int put_event(struct dump *self, const struct ftr_event *ev)
 
 		return ftr_vec_push(&self->perf, perf);
 	}
+	if (!is_record(ev))
+		return 0;
 	if (ev->type <= FTR_EVENT_EXIT)
 		put_call(self, ev);
 	else if (ev->type == FTR_EVENT_POINT)
@@ -302,7 +335,7 @@ static int dump_source(struct dump *self, struct ftr_source *source, struct ftr_
 	self->offset = 0;
 	while ((nr = ftr_source_next(source, &evs, err)) > 0) {
 		for (ssize_t i = 0; i < nr; i++) {
-			if (is_first && !is_perf_event(&evs[i])) {
+			if (is_first && is_record(&evs[i])) {
 				if (head != NULL)
 					ftr_ostream_printf(self->out, "reading %s\n", head);
 				else

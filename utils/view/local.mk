@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/view/args_text.c \
+	utils/view/args_text.h \
 	utils/view/color.h \
 	utils/view/dump.c \
 	utils/view/dump.h \

@@ -4,8 +4,8 @@
 
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
-#include "utils/trace/args.h"
 #include "utils/trace/trace.h"
+#include "utils/view/args_text.h"
 #include "utils/view/color.h"
 #include "utils/view/event_text.h"
 #include "utils/view/replay_flat.h"
@@ -72,25 +72,13 @@ static inline struct task_view *task_view(struct replay_sink *self, const struct
 	return tasks_grow(self, task);
 }
 
-static struct ftr_session *session_of(const struct ftr_event *ev)
-{
-	const struct ftr_task *task = ev->task;
-	struct ftr_session *session = NULL;
-
-	for (uint32_t i = 0; i < task->session_nr; i++)
-		if (session == NULL || task->sessions[i]->start_ns <= ev->time_ns)
-			session = task->sessions[i];
-	return session;
-}
-
 static inline void format_payload(struct replay_sink *self, const struct ftr_event *ev,
 				  struct ftr_strbuf *text)
 {
 	if (text->len > 0)
 		ftr_strbuf_clear(text);
 	if (__builtin_expect(ev->payload != NULL, 0) && !self->opts.no_args)
-		ftr_payload_format(ev->payload, (struct ftr_trace *)self->trace, session_of(ev),
-				   text);
+		view_args_text(ev, self->trace, self->opts.use_color, text);
 }
 
 static void first_line_of_task(struct replay_sink *self, struct task_view *view,
