@@ -64,6 +64,8 @@ void view_args_text(const struct ftr_event *ev, const struct ftr_trace *trace, b
 		ftr_value_format(&value, (struct ftr_trace *)trace, session, &plain);
 		if (nr > 1)
 			ftr_strbuf_puts(text, ", ");
+		if (value.arg->name != NULL)
+			ftr_strbuf_printf(text, "%s=", value.arg->name);
 		put_colored(&value, ftr_strbuf_str(&plain), text);
 	}
 	ftr_strbuf_fini(&plain);
