@@ -34,6 +34,7 @@ TESTS += $(UNIT_TESTS)
 endif
 
 include tests/unit/base.mk
+include tests/unit/etrace.mk
 include tests/unit/object.mk
 include tests/unit/trace.mk
 include tests/unit/format.mk

@@ -3,6 +3,11 @@ libftr_a_SOURCES += \
 	utils/format/chrome_write.c \
 	utils/format/dir.c \
 	utils/format/dir.h \
+	utils/format/etrace.h \
+	utils/format/etrace_heads.c \
+	utils/format/etrace_heads.h \
+	utils/format/etrace_load.c \
+	utils/format/etrace_write.c \
 	utils/format/format.h \
 	utils/format/formats.def \
 	utils/format/fxt_builtin.c \

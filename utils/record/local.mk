@@ -34,3 +34,13 @@ libftr_a_SOURCES += \
 	utils/record/tick.h \
 	utils/record/tick_clock.c \
 	utils/record/tick_clock.h
+	utils/record/syscall_decode.c \
+	utils/record/syscall_decode.h \
+	utils/record/syscall_exec.c \
+	utils/record/syscall_exec.h \
+	utils/record/syscall_filter.c \
+	utils/record/syscall_filter.h \
+	utils/record/syscall_observer.c \
+	utils/record/syscall_observer.h \
+	utils/record/syscall_tracee.c \
+	utils/record/syscall_tracee.h

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* The etrace text: every kind of record as it must be written, read back, and damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "utils/format/etrace.h"
+
+#define UPID 4194305	/* 1 << 22 | 1 */
+#define CHILD 8388610	/* 2 << 22 | 2 */
+#define S(text) { text, sizeof(text) - 1 }
+#define A50 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define A100 A50 A50
+#define A900 A100 A100 A100 A100 A100 A100 A100 A100 A100
+#define B899 "b" A100 A100 A100 A100 A100 A100 A100 A100 \
+	"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb" \
+	"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+static const struct ftr_slice sh_args[] = { S("sh"), S("-c"), S("echo one\necho two\n"), S("") };
+static const struct ftr_slice long_args[] = { S("x"), S(A900 "y"), S(A900), S("") };
+
+/* One record of each form, and its text from the "!" on, line by line. */
+static const struct golden {
+	struct ftr_etrace_record rec;
+	const char *text;
+} goldens[] = {
+	{ { .kind = FTR_ETRACE_EXEC, .text = { S("/usr/bin/sh"), S("/tmp/script"), S("/tmp") },
+	    .argv = sh_args, .argc = 4 },
+	  "New_proc|argsize=26,prognameisize=11,prognamepsize=11,cwdsize=4\n"
+	  "PI|/usr/bin/sh\nPP|/tmp/script\nCW|/tmp\n"
+	  "A[0]sh\nA[1]-c\nA[2]echo one\nCont|echo two\nCont|\nCont_end|\nA[3]\nEnd_of_args|\n" },
+	{ { .kind = FTR_ETRACE_EXEC, .text = { S("/x"), S("/x"), S("/") }, .argv = long_args, .argc = 4 },
+	  "New_proc|argsize=1806,prognameisize=2,prognamepsize=2,cwdsize=1\n"
+	  "PI|/x\nPP|/x\nCW|/\nA[0]x\nA[1]" A900 "\nA[1]y\nA[2]" A900 "\nA[3]\nEnd_of_args|\n" },
+	{ { .kind = FTR_ETRACE_FORK, .peer = CHILD }, "SchedFork|pid=8388610\n" },
+	{ { .kind = FTR_ETRACE_CLONE, .flags = 18874385, .peer = CHILD },
+	  "SysClone|flags=18874385\nSchedFork|pid=8388610\n" },
+	{ { .kind = FTR_ETRACE_CLONE, .flags = -1, .is_failed = true },
+	  "SysClone|flags=-1\nSysCloneFailed|\n" },
+	{ { .kind = FTR_ETRACE_OPEN, .text = { S("/lib/libc-2.so"), S("/lib/libc.so") }, .flags = 524288,
+	    .mode = 0, .fd = 3 },
+	  "Open|fnamesize=14,forigsize=12,flags=524288,mode=0,fd=3\nFN|/lib/libc-2.so\nFO|/lib/libc.so\n" },
+	{ { .kind = FTR_ETRACE_OPEN, .text = { S(B899), S(A900) }, .flags = 577, .mode = 438, .fd = 4 },
+	  "Open|fnamesize=899,forigsize=900,flags=577,mode=438,fd=4\nFN|" B899 "\n"
+	  "FO[0]" A900 "\nFO_end|\n" },
+	{ { .kind = FTR_ETRACE_OPEN, .text = { S("this is\na name\n\nof lines"), S(A900 "x\n" A900 "y\nz") },
+	    .fd = 5 },
+	  "Open|fnamesize=24,forigsize=1805,flags=0,mode=0,fd=5\n"
+	  "FN|this is\nCont|a name\nCont|\nCont|of lines\nCont_end|\n"
+	  "FO[0]" A900 "\nFO[1]x\nCont|" A900 "\nCont_end|\nFO[2]y\nCont|z\nCont_end|\nFO_end|\n" },
+	{ { .kind = FTR_ETRACE_PIPE, .fd = 3, .fd2 = 4, .flags = 524288 },
+	  "Pipe|fd1=3,fd2=4,flags=524288\n" },
+	{ { .kind = FTR_ETRACE_RENAME, .text = { S("/tmp/a"), S("/tmp/b2") } },
+	  "RenameFrom|fnamesize=6\nRF|/tmp/a\nRenameTo|fnamesize=7\nRT|/tmp/b2\n" },
+	{ { .kind = FTR_ETRACE_RENAME, .text = { S("/tmp/a") }, .is_failed = true },
+	  "RenameFrom|fnamesize=6\nRF|/tmp/a\nRenameFailed|\n" },
+	{ { .kind = FTR_ETRACE_RENAME, .is_failed = true }, "RenameFailed|\n" },
+	{ { .kind = FTR_ETRACE_RENAME2, .text = { S("/tmp/a"), S("/tmp/b2") }, .flags = 1 },
+	  "Rename2From|fnamesize=6,flags=1\nRF|/tmp/a\nRenameTo|fnamesize=7\nRT|/tmp/b2\n" },
+	{ { .kind = FTR_ETRACE_RENAME2, .text = { S("/tmp/a") }, .is_failed = true },
+	  "Rename2From|fnamesize=6,flags=0\nRF|/tmp/a\nRenameFailed|\n" },
+	{ { .kind = FTR_ETRACE_LINK, .text = { S("/tmp/a"), S("/tmp/b2") } },
+	  "LinkFrom|fnamesize=6\nLF|/tmp/a\nLinkTo|fnamesize=7\nLT|/tmp/b2\n" },
+	{ { .kind = FTR_ETRACE_LINKAT, .text = { S("/tmp/a"), S("/tmp/b2") }, .flags = 1024 },
+	  "LinkatFrom|fnamesize=6,flags=1024\nLF|/tmp/a\nLinkTo|fnamesize=7\nLT|/tmp/b2\n" },
+	{ { .kind = FTR_ETRACE_LINKAT, .text = { S("/tmp/a") }, .is_failed = true },
+	  "LinkatFrom|fnamesize=6,flags=0\nLF|/tmp/a\nLinkFailed|\n" },
+	{ { .kind = FTR_ETRACE_LINK, .is_failed = true }, "LinkFailed|\n" },
+	{ { .kind = FTR_ETRACE_SYMLINK, .text = { S("../x"), { NULL, 0 }, S("/tmp/l") } },
+	  "Symlink|targetnamesize=4,linknamesize=6\nST|../x\nSL|/tmp/l\n" },
+	{ { .kind = FTR_ETRACE_SYMLINK, .text = { S("../"), S("/"), S("/tmp/l") } },
+	  "Symlink|targetnamesize=3,resolvednamesize=1,linknamesize=6\nST|../\nSR|/\nSL|/tmp/l\n" },
+	{ { .kind = FTR_ETRACE_CLOSE, .fd = 3 }, "Close|fd=3\n" },
+	{ { .kind = FTR_ETRACE_DUP, .fd = 2, .fd2 = 5, .flags = 0 }, "Dup|oldfd=2,newfd=5,flags=0\n" },
+	{ { .kind = FTR_ETRACE_MOUNT, .text = { S("proc"), S("/proc"), S("proc") }, .flags = 14 },
+	  "Mount|sourcenamesize=4,targetnamesize=5,typenamesize=4,flags=14\nMS|proc\nMT|/proc\nMX|proc\n" },
+	{ { .kind = FTR_ETRACE_MOUNT, .text = { S("/a"), S("/b"), { NULL, 0 } }, .flags = 4096,
+	    .is_failed = true },
+	  "Mount|sourcenamesize=2,targetnamesize=2,flags=4096\nMS|/a\nMT|/b\nMountFailed|\n" },
+	{ { .kind = FTR_ETRACE_MOUNT, .text = { { NULL, 0 }, S("/b"), { NULL, 0 } }, .flags = 32 },
+	  "Mount|targetnamesize=2,flags=32\nMT|/b\n" },
+	{ { .kind = FTR_ETRACE_UMOUNT, .text = { { NULL, 0 }, S("/mnt"), { NULL, 0 } }, .flags = 2 },
+	  "Umount|targetnamesize=4,flags=2\nMT|/mnt\n" },
+	{ { .kind = FTR_ETRACE_UMOUNT, .text = { { NULL, 0 }, S("/mnt"), { NULL, 0 } }, .is_failed = true },
+	  "Umount|targetnamesize=4,flags=0\nMT|/mnt\nUmountFailed|\n" },
+	{ { .kind = FTR_ETRACE_UMOUNT, .is_failed = true }, "UmountFailed|\n" },
+	{ { .kind = FTR_ETRACE_COMM, .text = { S("new_name") } }, "Comm|size=8\nCN|new_name\n" },
+	{ { .kind = FTR_ETRACE_EXIT, .status = 3 }, "Exit|status=3\n" },
+};
+
+#define GOLDENS (sizeof(goldens) / sizeof(goldens[0]))
+
+static const struct ftr_etrace_options everything = { .thread_names = true, .mounts = true };
+
+/* The text with "UPID,CPU,SEC,NSEC!" before each line, counted from @ns. */
+static void expect_lines(const char *text, uint64_t ns, char **expected, size_t *len)
+{
+	FILE *out = open_memstream(expected, len);
+
+	while (*text != '\0') {
+		size_t bytes = strcspn(text, "\n");
+
+		fprintf(out, "%d,1,%llu,%llu!%.*s\n", UPID, (unsigned long long)(ns / 1000000000),
+			(unsigned long long)(ns % 1000000000), (int)bytes, text);
+		text += bytes + 1;
+		ns++;
+	}
+	fclose(out);
+}
+
+static struct ftr_etrace_record golden_record(size_t i)
+{
+	struct ftr_etrace_record rec = goldens[i].rec;
+
+	rec.upid = UPID;
+	rec.cpu = 1;
+	rec.start_ns = rec.time_ns = 999999998 + i * 1000;
+	return rec;
+}
+
+static void write_records(const struct ftr_etrace_record *recs, size_t nr,
+			  const struct ftr_etrace_options *options, struct ftr_ostream *out)
+{
+	struct ftr_etrace_writer writer;
+
+	assert_int_equal(ftr_ostream_to_memory(out), 0);
+	ftr_etrace_writer_init(&writer, out, options);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(ftr_etrace_write(&writer, &recs[i]), 0);
+	ftr_etrace_writer_fini(&writer);
+}
+
+static void each_kind_is_written(void **state)
+{
+	for (size_t i = 0; i < GOLDENS; i++) {
+		struct ftr_etrace_record rec = golden_record(i);
+		struct ftr_ostream out;
+		char *expected;
+		size_t len;
+
+		write_records(&rec, 1, &everything, &out);
+		expect_lines(goldens[i].text, rec.time_ns, &expected, &len);
+		assert_int_equal(out.len, len);
+		assert_memory_equal(out.buf, expected, len);
+		free(expected);
+		ftr_ostream_close(&out, NULL);
+	}
+}
+
+static void say(void *arg, const char *text)
+{
+	print_message("%s\n", text);
+}
+
+static void load(struct ftr_etrace_log *log, const void *text, size_t len, ftr_etrace_violation_fn *fn,
+		 void *arg)
+{
+	struct ftr_istream in;
+
+	ftr_istream_from_memory(&in, "t.etrace", text, len);
+	ftr_etrace_log_init(log);
+	assert_int_equal(ftr_etrace_load(log, &in, fn, arg), 0);
+	ftr_istream_close(&in);
+}
+
+static void check_round_trip(const struct ftr_etrace_options *options)
+{
+	struct ftr_etrace_record recs[GOLDENS];
+	struct ftr_ostream first, second;
+	struct ftr_etrace_log log;
+
+	for (size_t i = 0; i < GOLDENS; i++)
+		recs[i] = golden_record(i);
+	write_records(recs, GOLDENS, options, &first);
+	load(&log, first.buf, first.len, say, NULL);
+	assert_int_equal(log.violations, 0);
+	assert_int_equal(log.records.nr, GOLDENS);
+	write_records(log.records.v, log.records.nr, options, &second);
+	assert_int_equal(first.len, second.len);
+	assert_memory_equal(first.buf, second.buf, first.len);
+	ftr_etrace_log_fini(&log);
+	ftr_ostream_close(&first, NULL);
+	ftr_ostream_close(&second, NULL);
+}
+
+static void what_is_written_is_read(void **state)
+{
+	struct ftr_etrace_options options = everything;
+
+	check_round_trip(&options);
+	options.has_prefix = true;
+	check_round_trip(&options);
+}
+
+/* Data directories also keep durations, names of calls, and failures that the format has no words for. */
+static void extension_round_trips(void **state)
+{
+	static const struct ftr_etrace_options extended = { .is_extended = true };
+	struct ftr_etrace_record recs[2] = {
+		{ .kind = FTR_ETRACE_OPEN, .upid = UPID, .start_ns = 100, .time_ns = 350, .call = "openat2",
+		  .is_failed = true, .error = 2, .text = { { NULL, 0 }, S("gone") }, .fd = -1 },
+		{ .kind = FTR_ETRACE_EXIT, .upid = UPID, .start_ns = 400, .time_ns = 400, .signal = 9 },
+	};
+	struct ftr_etrace_log log;
+	struct ftr_ostream out;
+
+	write_records(recs, 2, &extended, &out);
+	load(&log, out.buf, out.len, say, NULL);
+	assert_int_equal(log.violations, 0);
+	assert_int_equal(log.records.nr, 2);
+	assert_string_equal(log.records.v[0].call, "openat2");
+	assert_true(log.records.v[0].is_failed);
+	assert_int_equal(log.records.v[0].error, 2);
+	assert_int_equal(log.records.v[0].start_ns, 100);
+	assert_int_equal(log.records.v[0].time_ns, 350);
+	assert_null(log.records.v[0].text[0].s);
+	assert_int_equal(log.records.v[0].text[1].len, 4);
+	assert_int_equal(log.records.v[1].signal, 9);
+	ftr_etrace_log_fini(&log);
+	ftr_ostream_close(&out, NULL);
+}
+
+static void options_leave_out(void **state)
+{
+	static const struct ftr_etrace_options none, repeated = { .skip_repeated_opens = true };
+	struct ftr_etrace_record open = { .kind = FTR_ETRACE_OPEN, .upid = UPID, .time_ns = 1, .fd = 3,
+					  .text = { S("/a"), S("/a") } };
+	struct ftr_etrace_record close3 = { .kind = FTR_ETRACE_CLOSE, .upid = UPID, .time_ns = 2, .fd = 3 };
+	struct ftr_etrace_record recs[] = { open, close3, open, close3, close3,
+		{ .kind = FTR_ETRACE_COMM, .upid = UPID, .text = { S("x") } },
+		{ .kind = FTR_ETRACE_OPEN, .upid = UPID, .is_failed = true },
+		{ .kind = FTR_ETRACE_UMOUNT, .upid = UPID, .is_failed = true } };
+	struct ftr_etrace_log log;
+	struct ftr_ostream out;
+
+	write_records(recs, 8, &none, &out);
+	load(&log, out.buf, out.len, say, NULL);
+	assert_int_equal(log.records.nr, 5);
+	ftr_etrace_log_fini(&log);
+	ftr_ostream_close(&out, NULL);
+
+	write_records(recs, 8, &repeated, &out);
+	load(&log, out.buf, out.len, say, NULL);
+	assert_int_equal(log.records.nr, 3);
+	assert_int_equal(log.records.v[2].kind, FTR_ETRACE_CLOSE);
+	ftr_etrace_log_fini(&log);
+	ftr_ostream_close(&out, NULL);
+}
+
+/* What other writers do: markers without a bar, empty arguments left out, interleaved tasks, "0: ". */
+static void other_spellings_are_read(void **state)
+{
+	static const char text[] =
+		"INITCWD=/w\n"
+		"0: 5,0,1,1!New_proc|argsize=7,prognameisize=2,prognamepsize=2,cwdsize=2\n"
+		"1: 6,1,1,1!Pipe|fd1=3,fd2=4,flags=0\n"
+		"0: 5,0,1,2!PI|/a\n0: 5,0,1,3!PP|/a\n0: 5,0,1,4!CW|/w\n"
+		"0: 5,0,1,5!A[0]a\n0: 5,0,1,6!A[2]x\n0: 5,0,1,7!Cont|y\n0: 5,0,1,8!Cont_end\n"
+		"0: 5,0,1,9!End_of_args\n"
+		"0: 5,0,1,10!Open|fnamesize=901,forigsize=1,flags=0,mode=0,fd=3\n"
+		"0: 5,0,1,11!FN[0]" A900 "\n0: 5,0,1,12!FN[1]z\n0: 5,0,1,13!FN_end\n0: 5,0,1,14!FO|/\n";
+	struct ftr_etrace_log log;
+	const struct ftr_etrace_record *exec;
+
+	load(&log, text, sizeof(text) - 1, say, NULL);
+	assert_int_equal(log.violations, 0);
+	assert_string_equal(log.init_cwd, "/w");
+	assert_int_equal(log.records.nr, 3);
+	exec = log.records.v[0].kind == FTR_ETRACE_EXEC ? &log.records.v[0] : &log.records.v[1];
+	assert_int_equal(exec->argc, 3);
+	assert_int_equal(exec->argv[1].len, 0);
+	assert_int_equal(exec->argv[2].len, 3);
+	assert_memory_equal(exec->argv[2].s, "x\ny", 3);
+	assert_int_equal(log.records.v[2].text[0].len, 901);
+	ftr_etrace_log_fini(&log);
+}
+
+struct said {
+	unsigned nr;
+	char first[400];
+};
+
+static void remember(void *arg, const char *text)
+{
+	struct said *said = arg;
+
+	if (said->nr++ == 0)
+		snprintf(said->first, sizeof(said->first), "%s", text);
+}
+
+/* Each breaks one rule, which must be said with its line. */
+static const struct damage {
+	const char *text;
+	const char *says;
+} damages[] = {
+	{ "garbage\n", "t.etrace:1: does not begin with" },
+	{ "5,0,1!Close|fd=3\n", "t.etrace:1: does not begin with" },
+	{ "5,0,1,1000000000!Close|fd=3\n", "t.etrace:1: does not begin with" },
+	{ "5,0,1,1!Nonsense|x=1\n", "t.etrace:1: Nonsense belongs to no record" },
+	{ "5,0,1,1!Close|fd=3,x=1\n", "t.etrace:1: Close: \"x\" is none of its fields" },
+	{ "5,0,1,1!Close|\n", "t.etrace:1: Close has no fd" },
+	{ "5,0,1,1!Close|fd=3\n5,0,1,1!Close|fd=4\n", "t.etrace:2: not later" },
+	{ "5,0,1,1!Exit|status=0\n5,0,1,2!Close|fd=4\n", "t.etrace:2: a line after the task's Exit" },
+	{ "5,0,1,1!SysClone|flags=0\n5,0,1,2!Close|fd=4\n", "t.etrace:1: SysClone has no end" },
+	{ "5,0,1,1!SysCloneFailed|\n", "t.etrace:1: SysCloneFailed without its beginning" },
+	{ "5,0,1,1!RenameTo|fnamesize=1\n5,0,1,2!RT|/\n", "t.etrace:1: RenameTo without its beginning" },
+	{ "5,0,1,1!Comm|size=2\n5,0,1,2!CN|abc\n", "t.etrace:1: a text has 3 bytes, 2 are announced" },
+	{ "5,0,1,1!Comm|size=2\n", "t.etrace:1: a text of 2 bytes is missing" },
+	{ "5,0,1,1!CN|abc\n", "t.etrace:1: CN belongs to no record" },
+	{ "5,0,1,1!Cont|abc\n", "t.etrace:1: Cont continues no text" },
+	{ "5,0,1,1!Comm|size=1\n5,0,1,2!CN|a\n5,0,1,3!Cont_end|\n", "t.etrace:3: Cont_end without a Cont" },
+	{ "5,0,1,1!Comm|size=1\n5,0,1,2!CN[1]a\n", "t.etrace:2: part 1 of a text that has no part 0" },
+	{ "5,0,1,1!Comm|size=2\n5,0,1,2!CN[0]a\n5,0,1,3!CN[2]a\n",
+	  "t.etrace:3: part 2 where part 1 must come" },
+	{ "5,0,1,1!End_of_args|\n", "t.etrace:1: End_of_args without New_proc" },
+	{ "6,0,1,1!Close|fd=1\n5,0,1,1!SchedFork|pid=6\n", "t.etrace:2: lines of the child 6 stand before" },
+	{ "5,0,1,1!New_proc|argsize=1,prognameisize=0,prognamepsize=0,cwdsize=0\n"
+	  "5,0,1,2!PI|\n5,0,1,3!PP|\n5,0,1,4!CW|\n5,0,1,5!A[99999999]x\n",
+	  "t.etrace:5: A[99999999] cannot follow 0 arguments" },
+};
+
+static void damage_is_said(void **state)
+{
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		struct said said = { 0 };
+		struct ftr_etrace_log log;
+
+		load(&log, damages[i].text, strlen(damages[i].text), remember, &said);
+		assert_true(log.violations > 0);
+		assert_int_equal(said.nr, log.violations);
+		if (strncmp(said.first, damages[i].says, strlen(damages[i].says)) != 0)
+			fail_msg("%s, expected: %s", said.first, damages[i].says);
+		ftr_etrace_log_fini(&log);
+	}
+}
+
+/* Cut anywhere, a text is read without harm, and all whole records of it. */
+static void cut_text_is_read(void **state)
+{
+	struct ftr_etrace_record recs[GOLDENS];
+	struct ftr_etrace_log log;
+	struct ftr_ostream out;
+
+	for (size_t i = 0; i < GOLDENS; i++)
+		recs[i] = golden_record(i);
+	write_records(recs, GOLDENS, &everything, &out);
+	for (size_t len = 0; len < out.len; len += 7) {
+		load(&log, out.buf, len, NULL, NULL);
+		assert_true(log.records.nr <= GOLDENS);
+		ftr_etrace_log_fini(&log);
+	}
+	ftr_ostream_close(&out, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_kind_is_written),
+		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(extension_round_trips),
+		cmocka_unit_test(options_leave_out),
+		cmocka_unit_test(other_spellings_are_read),
+		cmocka_unit_test(damage_is_said),
+		cmocka_unit_test(cut_text_is_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

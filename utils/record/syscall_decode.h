@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* From a stopped task's system call to records: one row a call. */
+#ifndef FTR_RECORD_SYSCALL_DECODE_H
+#define FTR_RECORD_SYSCALL_DECODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/base/vec.h"
+#include "utils/format/etrace.h"
+#include "utils/record/syscall_tracee.h"
+
+/* Buffers that one record at a time uses. */
+struct ftr_syscall_scratch {
+	struct ftr_strbuf cmdline;
+	struct ftr_strbuf text;
+	FTR_VEC(struct ftr_slice) argv;
+};
+
+struct ftr_syscall_decoding {
+	struct ftr_tracee *tracee;
+	struct ftr_syscall_scratch *scratch;
+	struct ftr_etrace_record rec;		/* upid, times and cpu are filled in */
+	void (*emit)(void *arg, const struct ftr_etrace_record *rec);
+	void *arg;
+	/* The traced task of this tid, or 0: for those who name another one. */
+	uint64_t (*upid_find)(void *arg, pid_t tid);
+};
+
+void ftr_syscall_scratch_fini(struct ftr_syscall_scratch *scratch);
+
+/* The call tracee->call begins: read what it may change. */
+void ftr_syscall_begin(struct ftr_syscall_decoding *decoding);
+
+/* It is done: give out its records.  @result as the kernel returned it, -errno for a failure. */
+void ftr_syscall_end(struct ftr_syscall_decoding *decoding, int64_t result);
+
+/* The new image of an exec is in place. */
+void ftr_syscall_exec(struct ftr_syscall_decoding *decoding);
+
+/* The clone or fork made the task @peer. */
+void ftr_syscall_fork(struct ftr_syscall_decoding *decoding, uint64_t peer);
+
+/* The task ends. */
+void ftr_syscall_exit(struct ftr_syscall_decoding *decoding, unsigned wait_status);
+
+/* Is a descriptor of the process open on a comm file? */
+bool ftr_syscall_is_comm_fd(const struct ftr_tracee_process *process, int64_t fd);
+
+#endif /* FTR_RECORD_SYSCALL_DECODE_H */
