@@ -11,3 +11,8 @@ bench: all
 	srcdir=$(abs_top_srcdir) builddir=$(abs_top_builddir) FTR=$(abs_top_builddir)/ftr \
 		PYTHONDONTWRITEBYTECODE=1 $(PYTHON) $(srcdir)/tests/bench/bench.py $(BENCH_FLAGS)
 .PHONY: bench
+
+# A large made-up data directory: tests/bench/mkdata DIR RECORDS [TASKS]
+EXTRA_PROGRAMS += tests/bench/mkdata
+tests_bench_mkdata_SOURCES = tests/bench/mkdata.c
+CLEANFILES += tests/bench/mkdata

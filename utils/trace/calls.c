@@ -2,6 +2,7 @@
 /* Shadow stacks over a stream: matching, depth, durations, repair. */
 #include "utils/trace/calls.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,11 @@ struct frame {
 	uint8_t  flags;		/* of its ENTRY */
 };
 
+/* A task's open calls: frames.v[1] is the outermost, frames.v[0] a sentinel of no function. */
 struct stack {
 	struct ftr_task *task;
-	FTR_VEC(struct frame) frames;
+	FTR_VEC(struct frame) frames;	/* nr is not used: see open_nr */
+	size_t open_nr;
 	uint64_t last_ns;
 	uint64_t sched_out_ns;	/* 0 = running */
 	uint8_t  sched_flags;
@@ -46,80 +49,83 @@ struct calls {
 	struct ftr_event made[FTR_SOURCE_BATCH];
 };
 
+/* Room for as many calls as one batch can open. */
+static int stack_reserve(struct stack *stack)
+{
+	return ftr_vec_reserve(&stack->frames, stack->open_nr + FTR_SOURCE_BATCH + 2);
+}
+
+static struct stack *stack_new(struct calls *self, struct ftr_task *task)
+{
+	struct stack *stack = calloc(1, sizeof(*stack));
+
+	if (stack == NULL)
+		return NULL;
+	stack->task = task;
+	if (ftr_vec_push(&self->stacks, stack) < 0) {
+		free(stack);
+		return NULL;
+	}
+	if (stack_reserve(stack) < 0 || ftr_hashmap_set(&self->by_task, task->id, stack) < 0)
+		return NULL;
+	stack->frames.v[0] = (struct frame){ 0 };
+	return stack;
+}
+
+/* The stack of @task, with room for a batch; NULL when out of memory. */
 static struct stack *stack_of(struct calls *self, struct ftr_task *task)
 {
-	struct stack *stack = self->current;
+	struct stack *stack = ftr_hashmap_find(&self->by_task, task->id);
 
-	if (__builtin_expect(stack != NULL && stack->task == task, 1))
-		return stack;
-	stack = ftr_hashmap_find(&self->by_task, task->id);
-	if (stack == NULL) {
-		stack = calloc(1, sizeof(*stack));
-		if (stack == NULL)
-			return NULL;
-		stack->task = task;
-		if (ftr_vec_push(&self->stacks, stack) < 0) {
-			free(stack);
-			return NULL;
-		}
-		if (ftr_hashmap_set(&self->by_task, task->id, stack) < 0)
-			return NULL;
-	}
+	if (stack == NULL)
+		stack = stack_new(self, task);
+	if (stack == NULL || stack_reserve(stack) < 0)
+		return NULL;
 	self->current = stack;
 	return stack;
 }
 
-static inline bool entry_fits(const struct stack *stack, const struct ftr_event *ev)
+static inline struct frame *stack_top(const struct stack *stack)
 {
-	return ev->depth == stack->frames.nr || ev->depth == FTR_DEPTH_UNKNOWN;
+	return &stack->frames.v[stack->open_nr];
 }
 
-static inline bool exit_fits(const struct stack *stack, const struct ftr_event *ev)
+/*
+ * ENTRY and EXIT in one, without a branch between them: which comes next is what nobody can predict.
+ * False when the event does not fit the stack.
+ */
+static inline bool stack_call(struct stack *stack, struct ftr_event *ev)
 {
-	size_t nr = stack->frames.nr;
+	size_t is_exit = ev->type;	/* 0 or 1 */
+	size_t depth = stack->open_nr - is_exit;
+	struct frame *frame = &stack->frames.v[depth + 1];
+	uint64_t start_ns = frame->start_ns;
+	uint64_t child_ns = frame->child_ns;
+	uint64_t mask = 0 - (uint64_t)is_exit;
 
-	return nr > 0 && (ev->depth == nr - 1 || ev->depth == FTR_DEPTH_UNKNOWN) &&
-	       stack->frames.v[nr - 1].func == ev->call.func;
-}
-
-static inline int stack_push(struct stack *stack, struct ftr_event *ev)
-{
-	struct frame *frame;
-
-	if (ftr_vec_reserve(&stack->frames, stack->frames.nr + 1) < 0)
-		return -ENOMEM;
-	ev->depth = (uint32_t)stack->frames.nr;
-	frame = &stack->frames.v[stack->frames.nr++];
+	static_assert(FTR_EVENT_ENTRY == 0 && FTR_EVENT_EXIT == 1, "is_exit is the type");
+	if (__builtin_expect(((ev->depth != depth) & (ev->depth != FTR_DEPTH_UNKNOWN)) |
+			     (is_exit & (frame->func != ev->call.func)), 0))
+		return false;
+	/* Else the compiler loads both times at once, which waits for the store of child_ns before. */
+	__asm__("" : "+r"(child_ns));
+	ev->depth = (uint32_t)depth;
+	ev->flags |= frame->flags & (uint8_t)mask;
+	ev->call.start_ns = start_ns;
+	ev->call.child_ns = child_ns;
+	frame[-1].child_ns += (ev->time_ns - start_ns) & mask;
 	frame->func = ev->call.func;
 	frame->addr = ev->call.addr;
 	frame->start_ns = ev->time_ns;
 	frame->child_ns = 0;
-	frame->flags = ev->flags;
-	return 0;
-}
-
-static inline void stack_pop(struct stack *stack, struct ftr_event *ev)
-{
-	size_t nr = --stack->frames.nr;
-	const struct frame *frame = &stack->frames.v[nr];
-	uint64_t child_ns = frame->child_ns;
-
-	/* Else the compiler loads both times at once, which waits for the store of child_ns before. */
-	__asm__("" : "+r"(child_ns));
-	ev->depth = (uint32_t)nr;
-	ev->flags |= frame->flags & FTR_EVENT_NO_ENTRY;
-	ev->call.start_ns = frame->start_ns;
-	ev->call.child_ns = child_ns;
-	if (nr > 0)
-		stack->frames.v[nr - 1].child_ns += ev->time_ns - frame->start_ns;
+	frame->flags = ev->flags & FTR_EVENT_NO_ENTRY;
+	stack->open_nr = depth + 1 - is_exit;
+	return true;
 }
 
 /* A pair of sched-out and sched-in is like a call that the current function made. */
 static void stack_point(struct stack *stack, struct ftr_event *ev)
 {
-	size_t nr = stack->frames.nr;
-
-	ev->depth = (uint32_t)nr;
 	if (ev->point.kind != FTR_POINT_INSTANT)
 		return;
 	ev->point.start_ns = 0;
@@ -132,10 +138,16 @@ static void stack_point(struct stack *stack, struct ftr_event *ev)
 	} else if (ev->point.id == FTR_EVENT_ID_SCHED_IN && stack->sched_out_ns != 0) {
 		ev->flags |= stack->sched_flags;
 		ev->point.start_ns = stack->sched_out_ns;
-		if (nr > 0)
-			stack->frames.v[nr - 1].child_ns += ev->time_ns - ev->point.start_ns;
+		stack_top(stack)->child_ns += ev->time_ns - ev->point.start_ns;
 		stack->sched_out_ns = 0;
 	}
+}
+
+static void stack_other(struct stack *stack, struct ftr_event *ev)
+{
+	ev->depth = (uint32_t)stack->open_nr;
+	if (ev->type == FTR_EVENT_POINT)
+		stack_point(stack, ev);
 }
 
 /*
@@ -144,33 +156,29 @@ static void stack_point(struct stack *stack, struct ftr_event *ev)
  */
 static ssize_t calls_take(struct calls *self)
 {
+	struct stack *stack = self->current;
 	size_t i;
 
+	if (stack != NULL && stack_reserve(stack) < 0)
+		return -ENOMEM;
 	for (i = self->pos; i < self->nr; i++) {
 		struct ftr_event *ev = &self->in[i];
-		struct stack *stack = stack_of(self, ev->task);
 
-		if (__builtin_expect(stack == NULL, 0))
-			return -ENOMEM;
+		if (__builtin_expect(stack == NULL || stack->task != ev->task, 0)) {
+			stack = stack_of(self, ev->task);
+			if (stack == NULL)
+				return -ENOMEM;
+		}
 		if (__builtin_expect(ev->time_ns < stack->last_ns, 0))
 			ev->time_ns = stack->last_ns;
-		if (ev->type == FTR_EVENT_ENTRY) {
-			if (__builtin_expect(!entry_fits(stack, ev), 0))
-				break;
-			if (__builtin_expect(stack_push(stack, ev) < 0, 0))
-				return -ENOMEM;
-		} else if (ev->type == FTR_EVENT_EXIT) {
-			if (__builtin_expect(!exit_fits(stack, ev), 0))
-				break;
-			stack_pop(stack, ev);
-		} else if (ev->type == FTR_EVENT_POINT) {
-			stack_point(stack, ev);
-		} else {
-			ev->depth = (uint32_t)stack->frames.nr;
-		}
+		if (__builtin_expect(ev->type > FTR_EVENT_EXIT, 0))
+			stack_other(stack, ev);
+		else if (__builtin_expect(!stack_call(stack, ev), 0))
+			break;
 		stack->last_ns = ev->time_ns;
-		self->last_ns = ev->time_ns;
 	}
+	if (i > self->pos)
+		self->last_ns = self->in[i - 1].time_ns;
 	return (ssize_t)i;
 }
 
@@ -187,60 +195,64 @@ static struct ftr_event *make_event(struct calls *self, struct stack *stack, siz
 
 static void make_exit(struct calls *self, struct stack *stack, size_t at)
 {
-	const struct frame *frame = &stack->frames.v[stack->frames.nr - 1];
+	const struct frame *frame = stack_top(stack);
 	struct ftr_event *made = make_event(self, stack, at);
 
 	made->type = FTR_EVENT_EXIT;
+	made->depth = FTR_DEPTH_UNKNOWN;
 	made->call.func = frame->func;
 	made->call.addr = frame->addr;
-	stack_pop(stack, made);
+	stack_call(stack, made);
 }
 
-static int make_entry(struct calls *self, struct stack *stack, size_t at,
-		      const struct ftr_func *func)
+static void make_entry(struct calls *self, struct stack *stack, size_t at,
+		       const struct ftr_func *func)
 {
 	struct ftr_event *made = make_event(self, stack, at);
 
 	made->type = FTR_EVENT_ENTRY;
+	made->depth = FTR_DEPTH_UNKNOWN;
 	made->flags |= FTR_EVENT_NO_ENTRY;
 	made->call.func = func;
 	made->call.addr = func->addr;
-	return stack_push(stack, made);
+	stack_call(stack, made);
 }
 
 /* How deep the stack has to be for @ev, an ENTRY or EXIT, to happen on it. */
 static size_t depth_for(const struct stack *stack, const struct ftr_event *ev)
 {
-	size_t nr = stack->frames.nr;
+	size_t nr = stack->open_nr;
 
 	if (ev->depth <= RECORDED_DEPTH_MAX)
 		return ev->depth + (ev->type == FTR_EVENT_EXIT);
 	if (ev->type == FTR_EVENT_ENTRY)
 		return nr;
-	for (size_t i = nr; i-- > 0;) {		/* EXIT: of the innermost call of its function */
+	for (size_t i = nr; i > 0; i--) {	/* EXIT: of the innermost call of its function */
 		if (stack->frames.v[i].func == ev->call.func)
-			return i + 1;
+			return i;
 	}
 	return nr + 1;
 }
 
-/*
- * One inferred event that brings the stack nearer to what the event at pos needs; it is tried again
- * afterwards.
- */
-static int repair_step(struct calls *self, struct stack *stack, struct ftr_event *ev, size_t at)
+/* Is the stack as the event needs it? */
+static bool stack_fits(const struct stack *stack, const struct ftr_event *ev)
 {
-	size_t nr = stack->frames.nr;
+	return depth_for(stack, ev) == stack->open_nr &&
+	       (ev->type == FTR_EVENT_ENTRY || stack_top(stack)->func == ev->call.func);
+}
+
+/* One inferred event that brings the stack nearer to what @ev needs. */
+static void repair_step(struct calls *self, struct stack *stack, const struct ftr_event *ev,
+			size_t at)
+{
+	size_t nr = stack->open_nr;
 	size_t want = depth_for(stack, ev);
 	bool is_exit = ev->type == FTR_EVENT_EXIT;
 
-	if (nr > want || (nr == want && is_exit)) {
+	if (nr > want || (nr == want && is_exit))
 		make_exit(self, stack, at);
-		return 0;
-	}
-	if (nr + 1 == want && is_exit)
-		return make_entry(self, stack, at, ev->call.func);
-	return make_entry(self, stack, at, self->lost);
+	else
+		make_entry(self, stack, at, nr + 1 == want && is_exit ? ev->call.func : self->lost);
 }
 
 /* Fill made[] until the event at pos fits.  Returns how many, or -ENOMEM. */
@@ -254,12 +266,10 @@ static ssize_t calls_repair(struct calls *self)
 		ev->depth = FTR_DEPTH_UNKNOWN;
 	if (stack->last_ns == 0)	/* the task's first event */
 		stack->last_ns = ev->time_ns;
-	for (nr = 0; nr < FTR_SOURCE_BATCH; nr++) {
-		if (ev->type == FTR_EVENT_ENTRY ? entry_fits(stack, ev) : exit_fits(stack, ev))
-			break;
-		if (repair_step(self, stack, ev, nr) < 0)
-			return -ENOMEM;
-	}
+	if (stack_reserve(stack) < 0)
+		return -ENOMEM;
+	for (nr = 0; nr < FTR_SOURCE_BATCH && !stack_fits(stack, ev); nr++)
+		repair_step(self, stack, ev, nr);
 	return (ssize_t)nr;
 }
 
@@ -271,7 +281,7 @@ static ssize_t calls_drain(struct calls *self)
 	while (self->drained < self->stacks.nr && nr < FTR_SOURCE_BATCH) {
 		struct stack *stack = self->stacks.v[self->drained];
 
-		if (stack->frames.nr == 0) {
+		if (stack->open_nr == 0) {
 			self->drained++;
 			continue;
 		}
@@ -303,17 +313,18 @@ static ssize_t calls_next(struct ftr_source *source, struct ftr_event **evs, str
 		*evs = self->made;
 		return calls_drain(self);
 	}
-	nr = calls_take(self);
-	if (nr > (ssize_t)self->pos) {
-		*evs = &self->in[self->pos];
-		nr -= (ssize_t)self->pos;
-		self->pos += (size_t)nr;
-		return nr;
-	}
-	if (nr >= 0) {
+	do {
+		nr = calls_take(self);
+		if (nr > (ssize_t)self->pos) {
+			*evs = &self->in[self->pos];
+			nr -= (ssize_t)self->pos;
+			self->pos += (size_t)nr;
+			return nr;
+		}
 		*evs = self->made;
-		nr = calls_repair(self);
-	}
+		if (nr >= 0)
+			nr = calls_repair(self);
+	} while (nr == 0);	/* an absurd depth was dropped: the event fits now */
 	return nr < 0 ? ftr_err_set(err, ENOMEM, "out of memory") : nr;
 }
 

@@ -1,190 +1,133 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A heap of sources by the time of their next event.  A long run of one source is handed out where it
- * lies; short ones are collected in a batch of our own.
+ * A tree of merges of two.  Long runs of one side, the usual case between tasks that take turns, are handed
+ * out where they lie; finely mixed sides are copied without branches, as nobody can predict which is next.
  */
 #include "utils/trace/merge.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define RUN_MIN 48	/* a run of so many events is worth a batch of its own */
 
 struct input {
 	struct ftr_source *source;	/* (owned) NULL at its end */
 	struct ftr_event *evs;		/* (borrowed) what is left of its batch */
-	struct ftr_event *end;
-	uint64_t time_ns;		/* of evs[0] */
-	size_t order;
+	size_t nr;
 };
 
 struct merge {
 	struct ftr_source base;
-	struct input *heap;		/* (owned) by time, then order; [0] is next */
-	size_t nr;			/* inputs in the heap */
-	size_t all_nr;			/* with those still to be started or already ended */
-	bool is_started;
-	struct ftr_event batch[FTR_SOURCE_BATCH];
+	struct input a;			/* first at equal times */
+	struct input b;
+	struct ftr_event *batch;	/* (owned) allocated when needed */
 };
 
-static inline bool input_before(const struct input *a, const struct input *b)
+/* 1, 0 at its end (the source is freed), or -errno. */
+static int input_fill(struct input *input, struct ftr_err *err)
 {
-	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
-}
+	ssize_t nr;
 
-static void heap_sift_down(struct merge *self, size_t i)
-{
-	struct input moving = self->heap[i];
-	size_t child;
-
-	while ((child = 2 * i + 1) < self->nr) {
-		if (child + 1 < self->nr &&
-		    input_before(&self->heap[child + 1], &self->heap[child]))
-			child++;
-		if (!input_before(&self->heap[child], &moving))
-			break;
-		self->heap[i] = self->heap[child];
-		i = child;
-	}
-	self->heap[i] = moving;
-}
-
-/* The next batch of an input.  1, 0 at its end (the source is freed), or -errno. */
-static int input_refill(struct input *input, struct ftr_err *err)
-{
-	ssize_t nr = ftr_source_next(input->source, &input->evs, err);
-
-	if (nr < 0)
+	if (input->nr > 0 || input->source == NULL)
+		return input->nr > 0;
+	nr = ftr_source_next(input->source, &input->evs, err);
+	if (nr <= 0) {
+		if (nr == 0) {
+			ftr_source_free(input->source);
+			input->source = NULL;
+		}
 		return (int)nr;
-	if (nr == 0) {
-		ftr_source_free(input->source);
-		input->source = NULL;
-		return 0;
 	}
-	input->end = input->evs + nr;
-	input->time_ns = input->evs[0].time_ns;
+	input->nr = (size_t)nr;
 	return 1;
 }
 
-static int merge_start(struct merge *self, struct ftr_err *err)
+static ssize_t input_hand_out(struct input *input, struct ftr_event **evs, size_t nr)
 {
-	for (size_t i = 0; i < self->all_nr; i++) {
-		int ret = input_refill(&self->heap[i], err);
+	*evs = input->evs;
+	input->evs += nr;
+	input->nr -= nr;
+	return (ssize_t)nr;
+}
 
-		if (ret < 0)
-			return ret;
-		if (ret > 0) {
-			struct input filled = self->heap[i];
+/* How many events of @input are before @limit_ns, or at it; 0 when fewer than a run. */
+static size_t input_run(const struct input *input, uint64_t limit_ns)
+{
+	size_t low = RUN_MIN;
+	size_t high = input->nr;
 
-			self->heap[i] = self->heap[self->nr];
-			self->heap[self->nr++] = filled;
-		}
+	if (high < RUN_MIN || input->evs[RUN_MIN - 1].time_ns > limit_ns)
+		return 0;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (input->evs[mid].time_ns <= limit_ns)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	for (size_t i = self->nr / 2; i-- > 0;)
-		heap_sift_down(self, i);
-	self->is_started = true;
-	return 0;
+	return low;
 }
 
-/* The event before which the first input has to stop: the earliest of the others. */
-static const struct input *merge_runner_up(const struct merge *self)
+/* Mix as much as fits without asking either side for more: its payloads live until then. */
+static size_t merge_mix(struct merge *self)
 {
-	if (self->nr < 2)
-		return NULL;
-	if (self->nr > 2 && input_before(&self->heap[2], &self->heap[1]))
-		return &self->heap[2];
-	return &self->heap[1];
-}
+	const struct ftr_event *a = self->a.evs, *a_end = a + self->a.nr;
+	const struct ftr_event *b = self->b.evs, *b_end = b + self->b.nr;
+	struct ftr_event *to = self->batch, *end = to + FTR_SOURCE_BATCH;
 
-/* How many of the first input's events come before everything else. */
-static size_t merge_run(const struct merge *self)
-{
-	const struct input *first = &self->heap[0];
-	const struct input *other = merge_runner_up(self);
-	size_t left = (size_t)(first->end - first->evs);
-	uint64_t limit_ns;
-	size_t nr;
+	while (to < end && a < a_end && b < b_end) {
+		bool is_b = b->time_ns < a->time_ns;
+		const struct ftr_event *from = is_b ? b : a;
 
-	if (other == NULL)
-		return left;
-	limit_ns = other->time_ns;
-	if (first->order > other->order)
-		limit_ns--;			/* a tie goes to the other; it is later than first, so > 0 */
-	if (first->end[-1].time_ns <= limit_ns)
-		return left;
-	for (nr = 1; nr < left && first->evs[nr].time_ns <= limit_ns; nr++)
-		;
-	return nr;
-}
-
-/* The first input has nothing left: fetch more, or drop it. */
-static int merge_advance(struct merge *self, struct ftr_err *err)
-{
-	int ret = input_refill(&self->heap[0], err);
-
-	if (ret < 0)
-		return ret;
-	if (ret == 0) {
-		struct input ended = self->heap[0];
-
-		self->heap[0] = self->heap[--self->nr];
-		self->heap[self->nr] = ended;
+		*to++ = *from;
+		b += is_b;
+		a += !is_b;
 	}
-	if (self->nr > 0)
-		heap_sift_down(self, 0);
-	return 0;
+	self->a.nr = (size_t)(a_end - a);
+	self->a.evs += a - self->a.evs;
+	self->b.nr = (size_t)(b_end - b);
+	self->b.evs += b - self->b.evs;
+	return (size_t)(to - self->batch);
 }
 
 static ssize_t merge_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct merge *self = (struct merge *)source;
-	size_t nr = 0;
-	int ret = 0;
+	int has_a = input_fill(&self->a, err);
+	int has_b = has_a < 0 ? 0 : input_fill(&self->b, err);
+	size_t run;
 
-	if (!self->is_started)
-		ret = merge_start(self, err);
-	while (ret == 0 && self->nr > 0) {
-		struct input *first = &self->heap[0];
-		size_t run;
-
-		if (first->evs == first->end) {
-			if (nr > 0)		/* its payloads live until it is asked again */
-				break;
-			ret = merge_advance(self, err);
-			continue;
-		}
-		run = merge_run(self);
-		if (nr == 0 && run >= RUN_MIN) {
-			*evs = first->evs;
-			nr = run;
-		} else if (run >= RUN_MIN) {
-			break;
-		} else {
-			if (run > FTR_SOURCE_BATCH - nr)
-				run = FTR_SOURCE_BATCH - nr;
-			memcpy(&self->batch[nr], first->evs, run * sizeof(*first->evs));
-			*evs = self->batch;
-			nr += run;
-		}
-		first->evs += run;
-		if (first->evs < first->end) {
-			first->time_ns = first->evs[0].time_ns;
-			heap_sift_down(self, 0);
-		}
-		if (*evs != self->batch || nr == FTR_SOURCE_BATCH)
-			break;
+	if (has_a < 0 || has_b < 0)
+		return has_a < 0 ? has_a : has_b;
+	if (!has_b)
+		return input_hand_out(&self->a, evs, self->a.nr);
+	if (!has_a)
+		return input_hand_out(&self->b, evs, self->b.nr);
+	run = input_run(&self->a, self->b.evs[0].time_ns);
+	if (run > 0)
+		return input_hand_out(&self->a, evs, run);
+	/* At equal times a goes first; so b's run ends before a's event, whose time is then not 0. */
+	if (self->a.evs[0].time_ns > 0)
+		run = input_run(&self->b, self->a.evs[0].time_ns - 1);
+	if (run > 0)
+		return input_hand_out(&self->b, evs, run);
+	if (self->batch == NULL) {
+		self->batch = malloc(FTR_SOURCE_BATCH * sizeof(*self->batch));
+		if (self->batch == NULL)
+			return ftr_err_set(err, ENOMEM, "out of memory");
 	}
-	return ret < 0 ? ret : (ssize_t)nr;
+	*evs = self->batch;
+	return (ssize_t)merge_mix(self);
 }
 
 static void merge_free(struct ftr_source *source)
 {
 	struct merge *self = (struct merge *)source;
 
-	for (size_t i = 0; i < self->all_nr; i++)
-		ftr_source_free(self->heap[i].source);
-	free(self->heap);
+	ftr_source_free(self->a.source);
+	ftr_source_free(self->b.source);
+	free(self->batch);
 	free(self);
 }
 
@@ -197,18 +140,14 @@ static const struct ftr_source_ops merge_ops = {
 static ssize_t chain_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct merge *self = (struct merge *)source;
+	int has = input_fill(&self->a, err);
 
-	while (self->nr < self->all_nr) {
-		struct input *input = &self->heap[self->nr];
-		ssize_t nr = ftr_source_next(input->source, evs, err);
-
-		if (nr != 0)
-			return nr;
-		ftr_source_free(input->source);
-		input->source = NULL;
-		self->nr++;
-	}
-	return 0;
+	if (has == 0)
+		has = input_fill(&self->b, err);
+	if (has < 0)
+		return has;
+	return self->a.nr > 0 ? input_hand_out(&self->a, evs, self->a.nr)
+			      : input_hand_out(&self->b, evs, self->b.nr);
 }
 
 static const struct ftr_source_ops chain_ops = {
@@ -216,24 +155,50 @@ static const struct ftr_source_ops chain_ops = {
 	.free = merge_free,
 };
 
+static struct ftr_source *pair_new(struct ftr_source *a, struct ftr_source *b,
+				   const struct ftr_source_ops *ops)
+{
+	struct merge *self = a == NULL || b == NULL ? NULL : calloc(1, sizeof(*self));
+
+	if (self == NULL) {
+		ftr_source_free(a);
+		ftr_source_free(b);
+		return NULL;
+	}
+	self->base.ops = ops;
+	self->a.source = a;
+	self->b.source = b;
+	return &self->base;
+}
+
+static ssize_t nothing_next(struct ftr_source *source, struct ftr_event **evs,
+			    struct ftr_err *err)
+{
+	return 0;
+}
+
+static void nothing_free(struct ftr_source *source)
+{
+	free(source);
+}
+
+static const struct ftr_source_ops nothing_ops = {
+	.next = nothing_next,
+	.free = nothing_free,
+};
+
 struct ftr_source *ftr_merge_new(struct ftr_source *const *sources, size_t nr, bool is_unordered)
 {
-	struct merge *self = NULL;
+	const struct ftr_source_ops *ops = is_unordered ? &chain_ops : &merge_ops;
+	struct ftr_source *nothing;
 
 	if (nr == 1)
 		return sources[0];
-	self = calloc(1, sizeof(*self));
-	if (self != NULL)
-		self->heap = calloc(nr + 1, sizeof(*self->heap));
-	if (self == NULL || self->heap == NULL) {
-		for (size_t i = 0; i < nr; i++)
-			ftr_source_free(sources[i]);
-		free(self);
-		return NULL;
-	}
-	self->base.ops = is_unordered ? &chain_ops : &merge_ops;
-	self->all_nr = nr;
-	for (size_t i = 0; i < nr; i++)
-		self->heap[i] = (struct input){ .source = sources[i], .order = i };
-	return &self->base;
+	if (nr > 1)
+		return pair_new(ftr_merge_new(sources, nr / 2, is_unordered),
+				ftr_merge_new(sources + nr / 2, nr - nr / 2, is_unordered), ops);
+	nothing = calloc(1, sizeof(*nothing));
+	if (nothing != NULL)
+		nothing->ops = &nothing_ops;
+	return nothing;
 }

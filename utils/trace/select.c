@@ -19,6 +19,7 @@ struct select {
 	struct ftr_source *inner;	/* (owned) */
 	struct ftr_pipeline_options options;
 	struct ftr_per_task hidden;	/* uint32_t: open library calls that are left out */
+	bool is_about_points;		/* calls all stay */
 };
 
 bool ftr_select_is_needed(const struct ftr_pipeline_options *options)
@@ -96,6 +97,15 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, uint32_t 
 	}
 }
 
+static bool batch_has_others(const struct ftr_event *evs, ssize_t nr)
+{
+	unsigned others = 0;
+
+	for (ssize_t i = 0; i < nr; i++)
+		others |= evs[i].type;
+	return others > FTR_EVENT_EXIT;
+}
+
 static ssize_t select_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct select *self = (struct select *)source;
@@ -103,6 +113,8 @@ static ssize_t select_next(struct ftr_source *source, struct ftr_event **evs, st
 
 	do {
 		nr = ftr_source_next(self->inner, evs, err);
+		if (nr > 0 && self->is_about_points && !batch_has_others(*evs, nr))
+			return nr;
 		kept = 0;
 		for (ssize_t i = 0; i < nr; i++) {
 			struct ftr_event *ev = &(*evs)[i];
@@ -146,6 +158,8 @@ struct ftr_source *ftr_select_new(struct ftr_source *inner,
 	self->base.ops = &select_ops;
 	self->inner = inner;
 	self->options = *options;
+	self->is_about_points = options->tid_nr == 0 && options->depth_max == 0 &&
+				!options->no_libcall;
 	self->hidden.bytes = sizeof(uint32_t);
 	return &self->base;
 }

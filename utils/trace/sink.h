@@ -18,6 +18,11 @@ struct ftr_sink_ops {
 	uint32_t accepts;		/* FTR_BIT() of each event type it can represent */
 	int  (*begin)(struct ftr_sink *sink, const struct ftr_trace *trace);	/* (nullable) */
 	int  (*event)(struct ftr_sink *sink, const struct ftr_event *ev);
+	/*
+	 * (nullable) As event, for a whole batch at once, of any types: what is not accepted has to be
+	 * skipped.  For sinks that do so little per event that the call counts.
+	 */
+	int  (*batch)(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr);
 	int  (*end)(struct ftr_sink *sink);					/* (nullable) */
 	void (*fini)(struct ftr_sink *sink);	/* (nullable) release what begin allocated */
 };
