@@ -4,6 +4,8 @@ dist_man_MANS += \
 	doc/ftr-data.5 \
 	doc/ftr-dump.1 \
 	doc/ftr-info.1 \
+	doc/ftr-live.1 \
+	doc/ftr-record.1 \
 	doc/ftr-replay.1 \
 	doc/ftr-report.1
 EXTRA_DIST += \
