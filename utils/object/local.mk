@@ -2,6 +2,8 @@
 libftr_a_SOURCES += \
 	utils/object/debugfile.c \
 	utils/object/debugfile.h \
+	utils/object/debuginfo.c \
+	utils/object/debuginfo.h \
 	utils/object/demangle.c \
 	utils/object/demangle.h \
 	utils/object/elf.c \
