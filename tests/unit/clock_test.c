@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks by name. */
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "utils/base/clock.h"
+#include "utils/base/text.h"
+
+static void names_are_found(void **state)
+{
+	assert_int_equal(ftr_clock_find("mono")->id, CLOCK_MONOTONIC);
+	assert_int_equal(ftr_clock_find("mono_raw")->id, CLOCK_MONOTONIC_RAW);
+	assert_int_equal(ftr_clock_find("boot")->id, CLOCK_BOOTTIME);
+	assert_int_equal(ftr_clock_find("realtime")->id, CLOCK_REALTIME);
+	assert_true(ftr_clock_find("counter")->is_counter);
+	assert_false(ftr_clock_find("mono")->is_counter);
+	assert_null(ftr_clock_find("Mono"));
+	assert_null(ftr_clock_find(""));
+}
+
+static void each_listed_name_is_one(void **state)
+{
+	struct ftr_slice rest = ftr_slice_make(ftr_clock_names(), strlen(ftr_clock_names()));
+	struct ftr_slice name;
+	unsigned nr = 0;
+
+	while (ftr_slice_split(&rest, ',', &name)) {
+		char text[20];
+
+		name = ftr_slice_trim(name);
+		snprintf(text, sizeof(text), "%.*s", (int)name.len, name.s);
+		assert_non_null(ftr_clock_find(text));
+		nr++;
+	}
+	assert_int_equal(nr, 5);
+}
+
+static void time_goes_on(void **state)
+{
+	uint64_t before = ftr_clock_now_ns(CLOCK_MONOTONIC);
+	struct timespec pause = { .tv_nsec = 2000000 };
+	uint64_t after;
+
+	nanosleep(&pause, NULL);
+	after = ftr_clock_now_ns(CLOCK_MONOTONIC);
+	assert_true(after - before >= 2000000);
+	assert_true(after - before < UINT64_C(60000000000));
+}
+
+static void kernel_clock_source(void **state)
+{
+	char name[32] = "";
+	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "r");
+
+	if (file == NULL) {
+		assert_false(ftr_clock_kernel_uses_tsc());
+		return;
+	}
+	assert_non_null(fgets(name, sizeof(name), file));
+	fclose(file);
+	assert_int_equal(ftr_clock_kernel_uses_tsc(), strcmp(name, "tsc\n") == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_found),
+		cmocka_unit_test(each_listed_name_is_one),
+		cmocka_unit_test(time_goes_on),
+		cmocka_unit_test(kernel_clock_source),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

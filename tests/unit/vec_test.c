@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Growable arrays. */
+#include "tests/unit/unit.h"
+
+#include "utils/base/vec.h"
+
+static void pushes_keep_order(void **state)
+{
+	FTR_VEC(uint64_t) vec = { 0 };
+
+	for (uint64_t i = 0; i < 100000; i++)
+		assert_int_equal(ftr_vec_push(&vec, i * i), 0);
+	assert_int_equal(vec.nr, 100000);
+	for (uint64_t i = 0; i < vec.nr; i++)
+		assert_int_equal(vec.v[i], i * i);
+	ftr_vec_fini(&vec);
+	assert_null(vec.v);
+	assert_int_equal(vec.cap, 0);
+}
+
+static void reserve_grows_once(void **state)
+{
+	FTR_VEC(struct { char bytes[3]; }) vec = { 0 };
+	size_t nothing = 0;
+
+	assert_int_equal(ftr_vec_reserve(&vec, nothing), 0);
+	assert_null(vec.v);
+	assert_int_equal(ftr_vec_reserve(&vec, 1000), 0);
+	assert_true(vec.cap >= 1000);
+	assert_int_equal(vec.nr, 0);
+	ftr_vec_fini(&vec);
+}
+
+static void absurd_reserves_fail_and_keep(void **state)
+{
+	FTR_VEC(uint32_t) vec = { 0 };
+
+	assert_int_equal(ftr_vec_push(&vec, 7), 0);
+	assert_int_equal(ftr_vec_reserve(&vec, SIZE_MAX), -ENOMEM);
+	assert_int_equal(ftr_vec_reserve(&vec, SIZE_MAX / 4), -ENOMEM);
+	assert_int_equal(vec.v[0], 7);
+	ftr_vec_fini(&vec);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pushes_keep_order),
+		cmocka_unit_test(reserve_grows_once),
+		cmocka_unit_test(absurd_reserves_fail_and_keep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
