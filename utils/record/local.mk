@@ -34,6 +34,7 @@ libftr_a_SOURCES += \
 	utils/record/tick.h \
 	utils/record/tick_clock.c \
 	utils/record/tick_clock.h
+libftr_a_SOURCES += \
 	utils/record/syscall_decode.c \
 	utils/record/syscall_decode.h \
 	utils/record/syscall_exec.c \
