@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "cmds/cmd.h"
+#include "cmds/record_etrace.h"
 #include "cmds/say.h"
 #include "utils/base/strbuf.h"
 #include "utils/proto/ring.h"
@@ -21,7 +22,13 @@
 struct record_values {
 	struct ftr_common common;
 	struct ftr_record_opts record;
+	struct ftr_etrace_options etrace;
+	int format;			/* index in format_words */
+	const char *output;		/* (nullable) */
 };
+
+enum { FORMAT_DIRECTORY, FORMAT_ETRACE };
+static const char *const format_words[] = { "uftrace", "etrace", NULL };
 
 static const char *const clock_words[] = { "mono", "mono_raw", "boot", "realtime", "counter", NULL };
 
@@ -50,6 +57,8 @@ const struct ftr_option ftr_record_opts_options[] = {
 	    no_randomize),
 	ROW("on-full", 0, "WHAT", "When a ring is full: wait (default), drop the newest, overwrite "
 	    "the oldest", ftr_opt_choice, on_full, .words = on_full_words),
+	ROW("syscalls", 0, NULL, "Also record what all its processes do to files and processes",
+	    ftr_opt_flag, has_syscalls),
 	ROW("time", 0, NULL, "Print the time that the program took", ftr_opt_flag, shows_time),
 	{ 0 }
 };
@@ -59,6 +68,12 @@ static const struct ftr_option record_options[] = {
 	FTR_OPTION_GROUP(ftr_record_opts_options, struct record_values, record),
 	FTR_OPTION("depth", 'D', "DEPTH", "Record calls less than DEPTH deep", ftr_opt_u64,
 		   struct record_values, record.depth, .min = 1, .max = STACK_MAX_LIMIT),
+	FTR_OPTION("format", 0, "FORMAT", "What to write: uftrace, a data directory (default); etrace, the "
+		   "text of --syscalls, while the program runs", ftr_opt_choice, struct record_values,
+		   format, .words = format_words),
+	FTR_OPTION("output", 'o', "FILE", "Write the text of --format=etrace to FILE; - is standard output",
+		   ftr_opt_string, struct record_values, output),
+	FTR_OPTION_GROUP(ftr_etrace_opts_options, struct record_values, etrace),
 	{ 0 }
 };
 
@@ -123,7 +138,7 @@ static void say_result(const struct ftr_recorder_result *result, const char *pro
 	say_lost(result);
 	if (result->was_stopped)
 		ftr_say_warn("stopped by a signal; the program goes on untraced");
-	if (result->sessions == 0 && result->has_status)
+	if (runtime != NULL && result->sessions == 0 && result->has_status)
 		ftr_say_warn("%s ended without a word from %s: could the loader not load it (see "
 			     "above), or was it too early for it?", program, runtime);
 	ftr_say_verbose(1, "%u sessions, %u tasks, %" PRIu64 " records", result->sessions,
@@ -163,6 +178,19 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 	return program_status(&result);
 }
 
+/* What cannot be traced from inside can still be observed. */
+static int find(const struct ftr_record_opts *opts, const char *name, struct ftr_program *program,
+		bool *has_functions, struct ftr_err *err)
+{
+	int ret = ftr_program_find(program, name, opts->force, err);
+
+	*has_functions = ret == 0;
+	if (ret == 0 || !opts->has_syscalls || (ret != -ENOTSUP && ret != -ENOEXEC))
+		return ret;
+	ftr_say_verbose(1, "%s; only its system calls are recorded", err->text);
+	return ftr_program_find_any(program, name, err);
+}
+
 int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char **argv,
 		       bool *was_run)
 {
@@ -170,15 +198,16 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 	struct ftr_program program = { 0 };
 	struct ftr_err err = { 0 };
 	char *runtime = NULL, *cmdline = NULL;
+	bool has_functions;
 	int ret, status;
 
 	*was_run = false;
-	ret = ftr_program_find(&program, argv[0], opts->force, &err);
+	ret = find(opts, argv[0], &program, &has_functions, &err);
 	if (ret < 0) {
 		ftr_say_error("%s", err.text);
 		return refusal_status(ret);
 	}
-	ret = ftr_program_runtime(&program, opts->libmcount_dir, &runtime, &err);
+	ret = has_functions ? ftr_program_runtime(&program, opts->libmcount_dir, &runtime, &err) : 0;
 	if (ret < 0) {
 		ftr_say_error("%s", err.text);
 		status = FTR_EXIT_FTR;
@@ -197,6 +226,7 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		.stack_max = (uint32_t)opts->max_stack,
 		.wait_ms = WAIT_MS,
 		.keep_pid = opts->keep_pid,
+		.has_syscalls = opts->has_syscalls,
 		.no_randomize = opts->no_randomize,
 		.cmdline = cmdline,
 		.version = "ftr v" FTR_VERSION,
@@ -217,6 +247,12 @@ static int record_run(void *arg, int argc, char **argv)
 
 	if (argc == 0) {
 		ftr_say_error("record: name the program to run: ftr record PROGRAM [ARGUMENT...]");
+		return FTR_EXIT_USAGE;
+	}
+	if (values->format == FORMAT_ETRACE) {
+		if (values->record.has_syscalls)
+			return ftr_record_etrace(&values->etrace, values->output, argv);
+		ftr_say_error("record: --format=etrace is the text of --syscalls: give that, too");
 		return FTR_EXIT_USAGE;
 	}
 	return ftr_record_program(&values->record, dir, argv, &was_run);

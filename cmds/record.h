@@ -16,6 +16,7 @@ struct ftr_record_opts {
 	int  on_full;			/* enum ftr_on_full */
 	bool force;
 	bool keep_pid;
+	bool has_syscalls;
 	bool no_randomize;
 	bool shows_time;
 	const char *libmcount_dir;	/* (nullable) */

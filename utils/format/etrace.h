@@ -21,6 +21,7 @@
 #define FTR_ETRACE_LINE_MAX 2047	/* longer lines stop other readers */
 #define FTR_ETRACE_PID_BITS 22		/* of a upid: serial number << 22 | tid */
 #define FTR_ETRACE_TEXTS 3
+#define FTR_SYSCALL_FILE "syscalls.etrace"	/* of a data directory, with Ftr lines */
 
 enum ftr_etrace_kind {
 	FTR_ETRACE_EXEC,	/* text: interpreter, program, cwd; argv */

@@ -33,6 +33,8 @@ static int environment_set(const struct ftr_launch *launch)
 	char *preload = NULL;
 	int ret;
 
+	if (launch->runtime == NULL)
+		return 0;
 	if (others != NULL && others[0] != '\0')
 		ret = asprintf(&preload, "%s:%s", launch->runtime, others);
 	else
@@ -57,6 +59,10 @@ static int become(const struct ftr_launch *launch)
 		personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
 	sigaction(SIGCHLD, &launch->old_chld, NULL);
 	sigprocmask(SIG_SETMASK, &launch->old_mask, NULL);
+	if (launch->in_child != NULL)
+		code = launch->in_child(launch->arg);
+	if (code != 0)
+		return code;
 	execv(launch->path, launch->argv);
 	return errno;
 }
@@ -64,6 +70,11 @@ static int become(const struct ftr_launch *launch)
 static int exec_failed(const struct ftr_launch *launch, int code, struct ftr_err *err)
 {
 	return ftr_err_set(err, code, "%s: cannot be run: %s", launch->path, strerror(code));
+}
+
+static int parent_ready(const struct ftr_launch *launch, pid_t pid, struct ftr_err *err)
+{
+	return launch->in_parent != NULL ? launch->in_parent(launch->arg, pid, err) : 0;
 }
 
 /* The other end closes at exec: nothing read means that the program runs. */
@@ -83,6 +94,12 @@ static int start_child(struct ftr_launch *launch, pid_t *pid, struct ftr_err *er
 	if (*pid < 0) {
 		close(fds[0]);
 		return ftr_err_set(err, errno, "fork: %s", strerror(errno));
+	}
+	if (parent_ready(launch, *pid, err) < 0) {
+		close(fds[0]);
+		kill(*pid, SIGKILL);
+		waitpid(*pid, NULL, 0);
+		return -err->code;
 	}
 	if (read(fds[0], &code, sizeof(code)) != sizeof(code))
 		code = 0;
@@ -131,7 +148,7 @@ static int start_self(struct ftr_launch *launch, pid_t *pid, int *ready, struct 
 		_exit(middle < 0);
 	close(fds[0]);
 	*ready = fds[1];
-	return 0;
+	return parent_ready(launch, *pid, err);
 }
 
 int ftr_launch_start(struct ftr_launch *launch, pid_t *pid, int *ready, struct ftr_err *err)

@@ -12,10 +12,16 @@
 struct ftr_launch {
 	const char *path;
 	char *const *argv;
-	const char *runtime;		/* for LD_PRELOAD, before the user's own */
+	const char *runtime;		/* for LD_PRELOAD, before the user's own (nullable) */
 	const char *channel;		/* for FTR_CHANNEL */
 	bool no_randomize;		/* no address space layout randomisation */
 	bool keep_pid;			/* the program gets our pid, the recorder becomes another process */
+
+	/* (nullable) In the child, the last thing before its exec: 0 or an errno. */
+	int (*in_child)(void *arg);
+	/* (nullable) In the recorder, while the child is held in in_child: 0 or -errno. */
+	int (*in_parent)(void *arg, pid_t program, struct ftr_err *err);
+	void *arg;
 
 	sigset_t old_mask;		/* what the program gets back */
 	struct sigaction old_chld;

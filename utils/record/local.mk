@@ -41,6 +41,8 @@ libftr_a_SOURCES += \
 	utils/record/syscall_exec.h \
 	utils/record/syscall_filter.c \
 	utils/record/syscall_filter.h \
+	utils/record/syscall_job.c \
+	utils/record/syscall_job.h \
 	utils/record/syscall_observer.c \
 	utils/record/syscall_observer.h \
 	utils/record/syscall_tracee.c \

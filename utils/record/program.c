@@ -145,17 +145,30 @@ static int image_find(struct ftr_program *program, const char *name, struct ftr_
 	return 0;
 }
 
-int ftr_program_find(struct ftr_program *program, const char *name, bool force,
-		     struct ftr_err *err)
+static int path_find(struct ftr_program *program, const char *name, struct ftr_err *err)
 {
-	int ret;
-
 	memset(program, 0, sizeof(*program));
 	program->path = strchr(name, '/') != NULL ? strdup(name) : path_search(name);
 	if (program->path == NULL)
 		return ftr_err_set(err, ENOENT, "%s: no such program along PATH%s", name,
 				   access(name, F_OK) == 0 ? ": did you mean ./? it is here" : "");
-	ret = check_executable(name, program->path, err);
+	return check_executable(name, program->path, err);
+}
+
+int ftr_program_find_any(struct ftr_program *program, const char *name, struct ftr_err *err)
+{
+	int ret = path_find(program, name, err);
+
+	if (ret < 0)
+		ftr_program_fini(program);
+	return ret;
+}
+
+int ftr_program_find(struct ftr_program *program, const char *name, bool force,
+		     struct ftr_err *err)
+{
+	int ret = path_find(program, name, err);
+
 	if (ret == 0)
 		ret = image_find(program, name, err);
 	if (ret == 0)

@@ -22,6 +22,9 @@ struct ftr_program {
  */
 int  ftr_program_find(struct ftr_program *program, const char *name, bool force,
 		      struct ftr_err *err);
+/* The same without the question whether it can be traced from inside. */
+int  ftr_program_find_any(struct ftr_program *program, const char *name, struct ftr_err *err);
+
 void ftr_program_fini(struct ftr_program *program);
 
 /*

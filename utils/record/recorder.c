@@ -157,7 +157,13 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	int ready, ret = 0;
 
 	ftr_launch_signals(&launch, &signals);
-	if (!options->keep_pid)
+	if (options->has_syscalls) {
+		ret = ftr_syscall_job_open(&recorder->syscalls, options->dir, options->diag, err);
+		launch.in_child = ftr_syscall_job_in_child;
+		launch.in_parent = ftr_syscall_job_in_parent;
+		launch.arg = &recorder->syscalls;
+	}
+	if (ret == 0 && !options->keep_pid)
 		ret = ftr_control_hold(&recorder->control, err);
 	if (ret == 0)
 		ret = ftr_launch_start(&launch, &recorder->child, &ready, err);
@@ -317,6 +323,17 @@ static void loop(struct ftr_recorder *recorder)
 	}
 }
 
+/* Processes without the runtime may go on for longer than those that have reported themselves. */
+static void syscalls_wait(struct ftr_recorder *recorder)
+{
+	struct pollfd poll_fd = { .fd = recorder->signal_fd, .events = POLLIN };
+
+	while (!recorder->result->was_stopped && !ftr_syscall_job_has_ended(&recorder->syscalls)) {
+		poll(&poll_fd, 1, -1);
+		signals_read(recorder);
+	}
+}
+
 static void recorder_finish(struct ftr_recorder *recorder)
 {
 	struct ftr_recorder_result *result = recorder->result;
@@ -341,6 +358,8 @@ static void recorder_finish(struct ftr_recorder *recorder)
 
 static void recorder_close(struct ftr_recorder *recorder)
 {
+	if (recorder->options->has_syscalls)
+		ftr_syscall_job_close(&recorder->syscalls);
 	ftr_processes_fini(&recorder->processes);
 	ftr_channel_close(&recorder->channel);
 	ftr_control_close(&recorder->control);
@@ -370,6 +389,8 @@ int ftr_recorder_run(const struct ftr_recorder_options *options,
 		ret = program_start(&recorder, err);
 	if (ret == 0)
 		loop(&recorder);
+	if (ret == 0 && options->has_syscalls)
+		syscalls_wait(&recorder);
 	recorder_finish(&recorder);
 	recorder_close(&recorder);
 	if (!result->was_run && has_dir)

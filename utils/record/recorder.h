@@ -16,7 +16,9 @@
 struct ftr_recorder_options {
 	const char *dir;			/* data directory */
 	const struct ftr_program *program;	/* checked by ftr_program_find */
-	const char *runtime;			/* libmcount.so, from ftr_program_runtime */
+	const char *runtime;			/* libmcount.so, from ftr_program_runtime; NULL: no
+						 * functions */
+	bool has_syscalls;			/* observe processes and files */
 	char *const *argv;			/* of the program, NULL-terminated */
 	const struct ftr_clock *clock;
 	enum ftr_on_full on_full;

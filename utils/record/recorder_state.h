@@ -13,6 +13,7 @@
 #include "utils/record/process.h"
 #include "utils/record/recorder.h"
 #include "utils/record/store_dir.h"
+#include "utils/record/syscall_job.h"
 #include "utils/record/sysinfo.h"
 #include "utils/record/tick.h"
 
@@ -41,6 +42,7 @@ struct ftr_recorder {
 	bool is_info_stale;			/* a task is not in it yet */
 	uint64_t info_ns;			/* CLOCK_MONOTONIC of the last rewrite */
 
+	struct ftr_syscall_job syscalls;	/* when options->has_syscalls */
 	int epoll_fd;
 	int signal_fd;
 	pid_t child;				/* the program; 0 = has ended */
