@@ -75,8 +75,9 @@ static int dump_listing(const struct dump_values *values)
 	struct ftr_output output;
 	int ret, status;
 
-	if (ftr_opened_open(&opened, &values->common, NULL, false) < 0)
-		return FTR_EXIT_FAILED;
+	status = ftr_opened_open(&opened, &values->common, NULL, false);
+	if (status != FTR_EXIT_OK)
+		return status;
 	ret = ftr_output_open(&output, &values->common, values->output);
 	if (ret < 0) {
 		ftr_opened_close(&opened);
@@ -137,8 +138,9 @@ static int convert(const struct dump_values *values)
 			      values->format->name);
 		return FTR_EXIT_USAGE;
 	}
-	if (ftr_opened_open(&opened, &values->common, &values->selection, false) < 0)
-		return FTR_EXIT_FAILED;
+	status = ftr_opened_open(&opened, &values->common, &values->selection, false);
+	if (status != FTR_EXIT_OK)
+		return status;
 	if (is_file)
 		status = convert_to_file(&opened, values);
 	else

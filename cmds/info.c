@@ -107,8 +107,9 @@ static int info_run(void *values, int argc, char **argv)
 		ftr_say_error("info: takes no operand: %s", argv[0]);
 		return FTR_EXIT_USAGE;
 	}
-	if (ftr_opened_open(&opened, &self->common, NULL, false) < 0)
-		return FTR_EXIT_FAILED;
+	status = ftr_opened_open(&opened, &self->common, NULL, false);
+	if (status != FTR_EXIT_OK)
+		return status;
 	status = info_opened(opened.trace, self);
 	ftr_opened_close(&opened);
 	return status;

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef FTR_VEC(int32_t) tid_list;
-
 const char *ftr_data_path(const struct ftr_common *common)
 {
 	const char *places[] = { ftr_cmd_data_dir(), "ftr.data", "uftrace.data" };
@@ -29,7 +27,7 @@ const char *ftr_data_path(const struct ftr_common *common)
 	return access("./info", R_OK) == 0 ? "." : places[0];
 }
 
-static int parse_tids(tid_list *tids, const char *text, struct ftr_err *err)
+static int parse_tids(struct ftr_opened *opened, const char *text, struct ftr_err *err)
 {
 	struct ftr_slice rest = ftr_slice_make(text, strlen(text)), word;
 
@@ -39,7 +37,7 @@ static int parse_tids(tid_list *tids, const char *text, struct ftr_err *err)
 		if (ftr_parse_u64(word, 10, &tid) < 0 || tid > INT32_MAX)
 			return ftr_err_set(err, EINVAL, "--tid: \"%.*s\" is no task id",
 					   (int)word.len, word.s);
-		if (ftr_vec_push(tids, (int32_t)tid) < 0)
+		if (ftr_vec_push(&opened->tids, (int32_t)tid) < 0)
 			return ftr_err_set(err, ENOMEM, "out of memory");
 	}
 	return 0;
@@ -77,48 +75,57 @@ static int parse_range(struct ftr_pipeline_options *options, const char *text,
 	return ret;
 }
 
-static int select_events(struct ftr_opened *opened, const struct ftr_selection *selection,
-			 bool is_unordered, struct ftr_err *err)
+static int parse_selection(struct ftr_opened *opened, const struct ftr_selection *selection,
+			   struct ftr_pipeline_options *options, struct ftr_err *err)
 {
-	struct ftr_pipeline_options options = {
+	int ret = 0;
+
+	*options = (struct ftr_pipeline_options){
 		.depth_max = selection->depth > UINT32_MAX ? 0 : (uint32_t)selection->depth,
 		.threshold_ns = selection->time_ns, .no_libcall = selection->no_libcall,
 		.no_event = selection->no_event, .no_sched = selection->no_sched,
 		.no_preempt = selection->no_sched_preempt, .event_full = selection->event_full,
-		.is_unordered = is_unordered,
 	};
-	tid_list tids = { 0 };
-	int ret = 0;
-
 	if (selection->tids != NULL)
-		ret = parse_tids(&tids, selection->tids, err);
+		ret = parse_tids(opened, selection->tids, err);
 	if (ret == 0 && selection->time_range != NULL)
-		ret = parse_range(&options, selection->time_range, err);
-	options.tids = tids.v;
-	options.tid_nr = tids.nr;
-	if (ret == 0)
-		ret = ftr_trace_pipeline(opened->trace, &options, &opened->source, err);
-	ftr_vec_fini(&tids);
+		ret = parse_range(options, selection->time_range, err);
+	options->tids = opened->tids.v;
+	options->tid_nr = opened->tids.nr;
+	opened->range_is_elapsed = options->from_is_elapsed || options->to_is_elapsed;
 	return ret;
+}
+
+static int open_selected(struct ftr_opened *opened, const struct ftr_common *common,
+			 const struct ftr_selection *selection,
+			 const struct ftr_pipeline_options *options, struct ftr_err *err)
+{
+	int ret = ftr_trace_open(&opened->trace, ftr_data_path(common), &opened->diag, err);
+
+	if (ret < 0 || selection == NULL)
+		return ret;
+	opened->trace->demangle = (enum ftr_demangle)selection->demangle;
+	return ftr_trace_pipeline(opened->trace, options, &opened->source, err);
 }
 
 int ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
 		    const struct ftr_selection *selection, bool is_unordered)
 {
+	struct ftr_pipeline_options options = { 0 };
 	struct ftr_err err = { 0 };
-	int ret;
+	int status = FTR_EXIT_OK;
 
 	*opened = (struct ftr_opened){ .diag = ftr_say_diag() };
-	ret = ftr_trace_open(&opened->trace, ftr_data_path(common), &opened->diag, &err);
-	if (ret == 0 && selection != NULL) {
-		opened->trace->demangle = (enum ftr_demangle)selection->demangle;
-		ret = select_events(opened, selection, is_unordered, &err);
-	}
-	if (ret < 0) {
+	if (selection != NULL && parse_selection(opened, selection, &options, &err) < 0)
+		status = FTR_EXIT_USAGE;
+	options.is_unordered = is_unordered;
+	if (status == FTR_EXIT_OK && open_selected(opened, common, selection, &options, &err) < 0)
+		status = FTR_EXIT_FAILED;
+	if (status != FTR_EXIT_OK) {
 		ftr_say_error("%s", err.text);
 		ftr_opened_close(opened);
 	}
-	return ret;
+	return status;
 }
 
 void ftr_opened_close(struct ftr_opened *opened)
@@ -126,6 +133,7 @@ void ftr_opened_close(struct ftr_opened *opened)
 	ftr_source_free(opened->source);
 	if (opened->trace != NULL)
 		ftr_trace_free(opened->trace);
+	ftr_vec_fini(&opened->tids);
 	ftr_say_diag_end(&opened->diag);
 	*opened = (struct ftr_opened){ .diag = { 0 } };
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "utils/base/err.h"
+#include "utils/base/vec.h"
 #include "utils/trace/source.h"
 #include "utils/trace/trace.h"
 
@@ -15,13 +16,15 @@ struct ftr_selection;
 struct ftr_opened {
 	struct ftr_diag diag;
 	struct ftr_trace *trace;
-	struct ftr_source *source;	/* NULL before ftr_opened_select */
+	struct ftr_source *source;	/* (owned) what the selection lets through */
+	FTR_VEC(int32_t) tids;		/* (owned) of --tid */
+	bool range_is_elapsed;		/* --time-range counts from the start */
 };
 
 /* What -d says, else ftr.data or uftrace.data, whichever there is, else a directory that one stands in. */
 const char *ftr_data_path(const struct ftr_common *common);
 
-/* @selection NULL: the trace itself, without a source.  0, or -errno after saying what failed. */
+/* @selection NULL: the trace itself, without a source.  An exit status, after saying what failed. */
 int  ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
 		     const struct ftr_selection *selection, bool is_unordered);
 void ftr_opened_close(struct ftr_opened *opened);

@@ -39,6 +39,14 @@ static const struct ftr_replay_values replay_defaults = {
 	.view = { .column_offset = 8 },
 };
 
+/* Who asks for a range of time wants to see the times, counted in the same way. */
+static enum ftr_replay_times times_of(const struct ftr_opened *opened, const char *range)
+{
+	if (range == NULL)
+		return FTR_REPLAY_NO_TIMES;
+	return opened->range_is_elapsed ? FTR_REPLAY_ELAPSED : FTR_REPLAY_TIME_STAMPS;
+}
+
 static int replay_opened(struct ftr_opened *opened, const struct ftr_replay_values *values)
 {
 	struct ftr_replay_opts opts = values->view;
@@ -50,6 +58,7 @@ static int replay_opened(struct ftr_opened *opened, const struct ftr_replay_valu
 	if (ftr_output_open(&output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
 	opts.use_color = output.use_color;
+	opts.times = times_of(opened, values->selection.time_range);
 	sink = ftr_replay_new(&opts, &output.out, &err);
 	if (sink == NULL) {
 		ftr_output_close(&output);
@@ -66,8 +75,9 @@ int ftr_replay_show(const struct ftr_replay_values *values)
 	struct ftr_opened opened;
 	int status;
 
-	if (ftr_opened_open(&opened, &values->common, &values->selection, false) < 0)
-		return FTR_EXIT_FAILED;
+	status = ftr_opened_open(&opened, &values->common, &values->selection, false);
+	if (status != FTR_EXIT_OK)
+		return status;
 	status = replay_opened(&opened, values);
 	ftr_opened_close(&opened);
 	return status;

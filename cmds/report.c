@@ -91,8 +91,9 @@ static int report_run(void *values, int argc, char **argv)
 		ftr_say_error("report: --avg-total and --avg-self exclude each other");
 		return FTR_EXIT_USAGE;
 	}
-	if (ftr_opened_open(&opened, &self->common, &self->selection, true) < 0)
-		return FTR_EXIT_FAILED;
+	status = ftr_opened_open(&opened, &self->common, &self->selection, true);
+	if (status != FTR_EXIT_OK)
+		return status;
 	status = report_opened(&opened, self);
 	ftr_opened_close(&opened);
 	return status;

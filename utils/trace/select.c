@@ -88,7 +88,7 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, uint32_t 
 	case FTR_EVENT_EXIT:
 		return options->depth_max == 0 || ev->depth < options->depth_max;
 	case FTR_EVENT_POINT:
-		return (options->depth_max == 0 || ev->depth <= options->depth_max) &&
+		return (options->depth_max == 0 || ev->depth < options->depth_max) &&
 		       point_is_wanted(options, ev);
 	case FTR_EVENT_MESSAGE:
 		return !options->no_event;

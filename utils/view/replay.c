@@ -131,8 +131,12 @@ static void line_of_call(struct replay_line *line, const struct ftr_event *ev)
 static char *put_name(char *p, const struct replay_sink *self)
 {
 	const struct ftr_func *func = self->held.call.func;
+	size_t len = func->name_len;
 
-	p = replay_put(p, func->name, func->name_len);
+	/* With --demangle=full a name may bring its own empty parentheses. */
+	if (len > 2 && func->name[len - 1] == ')' && func->name[len - 2] == '(')
+		len -= 2;
+	p = replay_put(p, func->name, len);
 	*p++ = '(';
 	if (self->args.len > 0)
 		p = replay_put(p, self->args.s, self->args.len);
@@ -477,6 +481,11 @@ static const struct ftr_sink_ops replay_sink_ops = {
 struct ftr_sink *ftr_replay_new(const struct ftr_replay_opts *opts, struct ftr_ostream *out,
 				struct ftr_err *err)
 {
+	static const unsigned extras[] = {
+		[FTR_REPLAY_NO_TIMES]	 = REPLAY_FIELDS,
+		[FTR_REPLAY_TIME_STAMPS] = REPLAY_TIME,
+		[FTR_REPLAY_ELAPSED]	 = REPLAY_ELAPSED,
+	};
 	struct ftr_sink *sink;
 	struct replay_sink *self;
 
@@ -493,7 +502,7 @@ struct ftr_sink *ftr_replay_new(const struct ftr_replay_opts *opts, struct ftr_o
 	self->layout.use_color = opts->use_color;
 	ftr_strbuf_init(&self->args);
 	ftr_strbuf_init(&self->text);
-	if (replay_layout_init(&self->layout, opts->fields, err) < 0) {
+	if (replay_layout_init(&self->layout, opts->fields, extras[opts->times], err) < 0) {
 		ftr_sink_free(sink);
 		return NULL;
 	}

@@ -8,8 +8,15 @@
 
 #include "utils/trace/sink.h"
 
+enum ftr_replay_times {
+	FTR_REPLAY_NO_TIMES,
+	FTR_REPLAY_TIME_STAMPS,
+	FTR_REPLAY_ELAPSED,
+};
+
 struct ftr_replay_opts {
 	const char *fields;	/* -f (nullable: "duration,tid") */
+	enum ftr_replay_times times;	/* --time-range: columns that say when */
 	bool is_flat;
 	bool is_column_view;
 	uint64_t column_offset;	/* levels between the columns of two tasks */

@@ -125,20 +125,29 @@ void replay_tid_text(char text[REPLAY_TID_CHARS], int32_t tid)
 	text[REPLAY_TID_CHARS - 1] = ']';
 }
 
-int replay_layout_init(struct replay_layout *layout, const char *text, struct ftr_err *err)
+static void show_field(struct replay_layout *layout, unsigned field)
 {
+	layout->shown[layout->nr++] = (uint8_t)field;
+	layout->width += 1 + fields[field].bytes;
+}
+
+int replay_layout_init(struct replay_layout *layout, const char *text, unsigned extra,
+		       struct ftr_err *err)
+{
+	bool extra_is_first = extra < REPLAY_FIELDS && text == NULL;
 	int ret;
 
 	layout->mask = REPLAY_FIELDS_DEFAULT;
+	if (extra < REPLAY_FIELDS)
+		layout->mask |= 1u << extra;
 	ret = ftr_fields_parse(field_names, text, &layout->mask, err);
 	if (ret < 0)
 		return ret;
-	for (uint8_t i = 0; i < REPLAY_FIELDS; i++) {
-		if (!(layout->mask >> i & 1))
-			continue;
-		layout->shown[layout->nr++] = i;
-		layout->width += 1 + fields[i].bytes;
-	}
+	if (extra_is_first)
+		show_field(layout, extra);
+	for (unsigned i = 0; i < REPLAY_FIELDS; i++)
+		if ((layout->mask >> i & 1) && !(extra_is_first && i == extra))
+			show_field(layout, i);
 	return 0;
 }
 

@@ -48,7 +48,12 @@ struct replay_layout {
 /* "[%7d]" without a NUL. */
 void replay_tid_text(char text[REPLAY_TID_CHARS], int32_t tid);
 
-int  replay_layout_init(struct replay_layout *layout, const char *fields, struct ftr_err *err);
+/*
+ * @fields: -f (nullable).  @extra: a field that belongs to the default, then as the first; REPLAY_FIELDS
+ * for none.
+ */
+int  replay_layout_init(struct replay_layout *layout, const char *fields, unsigned extra,
+			struct ftr_err *err);
 void replay_layout_fini(struct replay_layout *layout);
 
 /* "# DURATION     TID      FUNCTION"; nothing when no field is shown. */

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The same data shown by Debian's uftrace, which has narrower columns for task ids.
+srcdir=${srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+. "$srcdir/tests/golden/lib.sh"
+FTR=${FTR:-$srcdir/ftr}
+cases=0
+failures=0
+
+if ! command -v uftrace > /dev/null; then
+	echo "peer: there is no uftrace to compare with"
+	exit 77
+fi
+cd "$srcdir/tests/data" || exit 99
+unset PAGER NO_COLOR
+
+one_width() {
+	sed -e 's/\[ *\([0-9][0-9]*\)\]/[\1]/g' -e 's/TID  */TID /' -e 's/^  *| $/ | /'
+}
+
+check() {
+	local kind=$1 name=$2 data=$3
+	[ "$kind" = peer ] || return 0
+	shift 3
+	cases=$((cases + 1))
+	if ! diff -u <(uftrace "$@" -d "$data" 2>&1 | one_width) \
+		     <("$FTR" "$@" -d "$data" 2>&1 | one_width); then
+		echo "$name: uftrace $* -d tests/data/$data prints something else"
+		failures=$((failures + 1))
+	fi
+}
+
+each_case check
+echo "peer: $cases cases: $failures failures"
+[ "$cases" -gt 0 ] && [ "$failures" -eq 0 ]
