@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Source lines through libdwfl. */
+/*
+ * Source lines through libdwfl.  The functions of a compilation unit are indexed when the first of its
+ * addresses is asked for: searching its tree for each would be quadratic.
+ */
 #include "utils/object/debuginfo.h"
 
 #include <elfutils/libdwfl.h>
@@ -8,14 +11,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "utils/base/arena.h"
+#include "utils/base/hashmap.h"
 #include "utils/object/debugfile.h"
 #include "utils/object/elf_file.h"
+
+struct declaration {
+	const char *file;
+	unsigned line;
+};
 
 struct ftr_debuginfo {
 	struct ftr_elf_file file;
 	char *path;		/* (owned) */
 	Dwfl *dwfl;		/* (owned, nullable: not asked yet) */
 	Dwfl_Module *module;	/* (nullable: nothing to be found) */
+	struct ftr_hashmap units;	/* indexed compilation units, by offset */
+	struct ftr_hashmap functions;	/* address -> struct declaration */
+	struct ftr_arena arena;
 };
 
 /* Not libdwfl's own search, which would ask debuginfod servers. */
@@ -62,6 +75,9 @@ int ftr_debuginfo_open(struct ftr_debuginfo **out, const char *path, struct ftr_
 
 	if (info == NULL)
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", path);
+	ftr_hashmap_init(&info->units);
+	ftr_hashmap_init(&info->functions);
+	ftr_arena_init(&info->arena);
 	ret = ftr_elf_file_open(&info->file, path, err);
 	if (ret < 0)
 		goto out;
@@ -84,21 +100,60 @@ void ftr_debuginfo_close(struct ftr_debuginfo *info)
 	if (info->dwfl != NULL)
 		dwfl_end(info->dwfl);
 	ftr_elf_file_close(&info->file);
+	ftr_hashmap_fini(&info->units);
+	ftr_hashmap_fini(&info->functions);
+	ftr_arena_fini(&info->arena);
 	free(info->path);
 	free(info);
 }
 
-bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **file, unsigned *line)
+struct unit_walk {
+	struct ftr_debuginfo *info;
+	Dwarf_Addr bias;	/* of the DWARF's addresses */
+};
+
+static int index_function(Dwarf_Die *function, void *arg)
 {
-	Dwfl_Line *entry;
+	const struct unit_walk *walk = arg;
+	struct ftr_debuginfo *info = walk->info;
+	struct declaration *declaration;
+	const char *file = dwarf_decl_file(function);
+	Dwarf_Addr addr;
+	int line;
+
+	if (file == NULL || dwarf_decl_line(function, &line) != 0 || line <= 0 ||
+	    dwarf_entrypc(function, &addr) != 0)
+		return DWARF_CB_OK;
+	declaration = ftr_arena_alloc(&info->arena, sizeof(*declaration));
+	if (declaration == NULL)
+		return DWARF_CB_ABORT;
+	*declaration = (struct declaration){ file, (unsigned)line };
+	if (ftr_hashmap_set(&info->functions, addr + walk->bias, declaration) < 0)
+		return DWARF_CB_ABORT;
+	return DWARF_CB_OK;
+}
+
+static void index_unit_of(struct ftr_debuginfo *info, uint64_t addr)
+{
+	struct unit_walk walk = { .info = info };
+	Dwarf_Die *unit = dwfl_module_addrdie(info->module, addr, &walk.bias);
+	Dwarf_Off offset;
+
+	if (unit == NULL)
+		return;
+	offset = dwarf_dieoffset(unit);
+	if (ftr_hashmap_find(&info->units, offset) == NULL &&
+	    ftr_hashmap_set(&info->units, offset, info) == 0)
+		dwarf_getfuncs(unit, index_function, &walk, 0);
+}
+
+static bool find_in_line_table(struct ftr_debuginfo *info, uint64_t addr, const char **file,
+			       unsigned *line)
+{
+	Dwfl_Line *entry = dwfl_module_getsrc(info->module, addr);
 	const char *name;
 	int number;
 
-	if (info->dwfl == NULL)
-		module_open(info);
-	if (info->module == NULL)
-		return false;
-	entry = dwfl_module_getsrc(info->module, addr + info->file.base);
 	if (entry == NULL)
 		return false;
 	name = dwfl_lineinfo(entry, NULL, &number, NULL, NULL, NULL);
@@ -106,5 +161,26 @@ bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **
 		return false;
 	*file = name;
 	*line = (unsigned)number;
+	return true;
+}
+
+bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **file, unsigned *line)
+{
+	const struct declaration *declaration;
+
+	if (info->dwfl == NULL)
+		module_open(info);
+	if (info->module == NULL)
+		return false;
+	addr += info->file.base;
+	declaration = ftr_hashmap_find(&info->functions, addr);
+	if (declaration == NULL) {
+		index_unit_of(info, addr);
+		declaration = ftr_hashmap_find(&info->functions, addr);
+	}
+	if (declaration == NULL)
+		return find_in_line_table(info, addr, file, line);
+	*file = declaration->file;
+	*line = declaration->line;
 	return true;
 }

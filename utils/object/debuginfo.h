@@ -19,9 +19,9 @@ int ftr_debuginfo_open(struct ftr_debuginfo **out, const char *path, struct ftr_
 void ftr_debuginfo_close(struct ftr_debuginfo *info);	/* NULL is fine */
 
 /*
- * The line that the code at @addr (relative to the module's first mapping, as in ftr_symbol) comes from;
- * of a function's first address the line that names it.  *file is as the compiler wrote it, and lives
- * until the close.  False when unknown.
+ * Where the function that begins at @addr (relative to the module's first mapping, as in ftr_symbol) is
+ * declared, as DWARF says; of another address, or an assembler's function, where its code comes from.
+ * *file is as the compiler wrote it, and lives until the close.  False when unknown.
  */
 bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **file,
 			unsigned *line);

@@ -42,7 +42,8 @@ static bool put_operator(struct ftr_strbuf *out, struct demangle_component *node
 
 	if (text == NULL)
 		return false;
-	ftr_strbuf_puts(out, text);
+	/* Its name for literals has the word already: "operator operator\"\"". */
+	ftr_strbuf_puts(out, strncmp(text, "operator operator", 17) == 0 ? text + 9 : text);
 	free(text);
 	return true;
 }
