@@ -19,11 +19,14 @@
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 #define INFO_RESERVE_BYTES 65536	/* so that info can be rewritten on a full disk */
+#define INFO_ATOMIC_BYTES 4096
 #define MAP_PATH_COLUMN 73		/* as in /proc/PID/maps: the longest line starts its path here */
 
 struct ftr_uftrace_dir {
 	int fd;
 	int task_fd;		/* task.txt */
+	int info_fd;		/* -1 before the first ftr_uftrace_dir_info */
+	size_t info_bytes;	/* its size */
 	char *path;		/* (owned) for messages */
 };
 
@@ -87,7 +90,7 @@ int ftr_uftrace_dir_open(struct ftr_uftrace_dir **out, const char *path, struct 
 
 	if (dir == NULL)
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", path);
-	dir->fd = dir->task_fd = -1;
+	dir->fd = dir->task_fd = dir->info_fd = -1;
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	dir->path = strndup(path, len);
@@ -118,6 +121,8 @@ void ftr_uftrace_dir_close(struct ftr_uftrace_dir *dir)
 {
 	if (dir == NULL)
 		return;
+	if (dir->info_fd >= 0)
+		close(dir->info_fd);
 	if (dir->task_fd >= 0)
 		close(dir->task_fd);
 	if (dir->fd >= 0)
@@ -131,45 +136,52 @@ int ftr_uftrace_dir_fd(const struct ftr_uftrace_dir *dir)
 	return dir->fd;
 }
 
-/* On a full disk no second file can be made: then the old one's reserved blocks are overwritten. */
+static int info_create(struct ftr_uftrace_dir *dir)
+{
+	dir->info_fd = file_create(dir, "info", O_TRUNC);
+	if (dir->info_fd < 0)
+		return dir->info_fd;
+	/* Best effort: without it a disk that fills up may leave the info of the start. */
+	(void)!fallocate(dir->info_fd, FALLOC_FL_KEEP_SIZE, 0, INFO_RESERVE_BYTES);
+	return 0;
+}
+
+/* One write within a page is done or not done, also for a writer that is killed. */
 static int info_overwrite(struct ftr_uftrace_dir *dir, const struct ftr_strbuf *sb)
 {
-	int fd = file_create(dir, "info", 0);
-	int ret;
+	ssize_t n = pwrite(dir->info_fd, ftr_strbuf_str(sb), sb->len, 0);
 
-	if (fd < 0)
-		return fd;
-	ret = file_write(fd, ftr_strbuf_str(sb), sb->len);
-	if (ret == 0 && ftruncate(fd, (off_t)sb->len) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
+	if (n < 0)
+		return -errno;
+	if ((size_t)n < sb->len)
+		return -ENOSPC;
+	if (sb->len < dir->info_bytes && ftruncate(dir->info_fd, (off_t)sb->len) < 0)
+		return -errno;
+	dir->info_bytes = sb->len;
+	return 0;
 }
 
-static int info_create(struct ftr_uftrace_dir *dir, const struct ftr_strbuf *sb)
-{
-	int fd = file_create(dir, "info", O_TRUNC);
-	int ret;
-
-	if (fd < 0)
-		return fd;
-	/* Best effort: a file system without fallocate only has the less safe rewrite. */
-	(void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, INFO_RESERVE_BYTES);
-	ret = file_write(fd, ftr_strbuf_str(sb), sb->len);
-	close(fd);
-	return ret;
-}
-
+/* Longer texts get a file of their own; on a full disk, where none can be made, the old one's blocks do. */
 static int info_replace(struct ftr_uftrace_dir *dir, const struct ftr_strbuf *sb)
 {
-	int ret = file_store(dir, "info.new", sb);
+	int ret, fd;
 
+	if (sb->len <= INFO_ATOMIC_BYTES)
+		return info_overwrite(dir, sb);
+	ret = file_store(dir, "info.new", sb);
 	if (ret == 0 && renameat(dir->fd, "info.new", dir->fd, "info") < 0)
 		ret = -errno;
-	if (ret == 0)
-		return 0;
-	unlinkat(dir->fd, "info.new", 0);
-	return info_overwrite(dir, sb);
+	if (ret < 0) {
+		unlinkat(dir->fd, "info.new", 0);
+		return info_overwrite(dir, sb);
+	}
+	fd = file_create(dir, "info", 0);
+	if (fd < 0)
+		return fd;
+	close(dir->info_fd);
+	dir->info_fd = fd;
+	dir->info_bytes = sb->len;
+	return 0;
 }
 
 int ftr_uftrace_dir_info(struct ftr_uftrace_dir *dir, const struct ftr_info *info,
@@ -180,11 +192,8 @@ int ftr_uftrace_dir_info(struct ftr_uftrace_dir *dir, const struct ftr_info *inf
 
 	ftr_strbuf_init(&sb);
 	ftr_uftrace_info_format(&sb, info);
-	if (sb.failed)
-		ret = -ENOMEM;
-	else if (faccessat(dir->fd, "info", F_OK, 0) < 0)
-		ret = info_create(dir, &sb);
-	else
+	ret = sb.failed ? -ENOMEM : dir->info_fd < 0 ? info_create(dir) : 0;
+	if (ret == 0)
 		ret = info_replace(dir, &sb);
 	ftr_strbuf_fini(&sb);
 	if (ret < 0)

@@ -13,6 +13,8 @@
 
 #include "utils/proto/channel.h"
 
+#define PRELOAD_ENV "LD_PRELOAD"
+
 void ftr_launch_signals(struct ftr_launch *launch, sigset_t *set)
 {
 	struct sigaction child = { .sa_handler = SIG_DFL };
@@ -27,34 +29,64 @@ void ftr_launch_signals(struct ftr_launch *launch, sigset_t *set)
 	sigaction(SIGCHLD, &child, &launch->old_chld);	/* ignored: no exit status for us */
 }
 
-static int environment_set(const struct ftr_launch *launch)
+static bool is_variable(const char *entry, const char *name)
 {
-	const char *others = getenv("LD_PRELOAD");
-	char *preload = NULL;
-	int ret;
+	size_t len = strlen(name);
 
-	if (launch->runtime == NULL)
-		return 0;
-	if (others != NULL && others[0] != '\0')
-		ret = asprintf(&preload, "%s:%s", launch->runtime, others);
-	else
-		ret = asprintf(&preload, "%s", launch->runtime);
-	if (ret < 0)
-		return -ENOMEM;
-	ret = setenv("LD_PRELOAD", preload, 1);
-	free(preload);
-	if (ret == 0)
-		ret = setenv(FTR_CHANNEL_ENV, launch->channel, 1);
-	return ret < 0 ? -ENOMEM : 0;
+	return strncmp(entry, name, len) == 0 && entry[len] == '=';
 }
 
-/* Become the program; returns the errno of what failed. */
-static int become(const struct ftr_launch *launch)
+/* Our environment with the variables of libmcount; what is added is the last one or two entries. */
+static char **environment_new(const struct ftr_launch *launch)
 {
-	int code = -environment_set(launch);
+	const char *others = getenv(PRELOAD_ENV);
+	char **env, *preload = NULL, *channel = NULL;
+	size_t nr = 0, kept = 0;
 
-	if (code != 0)
-		return code;
+	while (environ[nr] != NULL)
+		nr++;
+	env = calloc(nr + 3, sizeof(*env));
+	if (env == NULL)
+		return NULL;
+	for (nr = 0; environ[nr] != NULL; nr++) {
+		if (launch->runtime == NULL || (!is_variable(environ[nr], PRELOAD_ENV) &&
+						!is_variable(environ[nr], FTR_CHANNEL_ENV)))
+			env[kept++] = environ[nr];
+	}
+	if (launch->runtime == NULL)
+		return env;
+	if (others != NULL && others[0] == '\0')
+		others = NULL;
+	if (asprintf(&preload, PRELOAD_ENV "=%s%s%s", launch->runtime, others != NULL ? ":" : "",
+		     others != NULL ? others : "") < 0 ||
+	    asprintf(&channel, FTR_CHANNEL_ENV "=%s", launch->channel) < 0) {
+		free(preload);
+		free(env);
+		return NULL;
+	}
+	env[kept++] = preload;
+	env[kept] = channel;
+	return env;
+}
+
+static void environment_free(const struct ftr_launch *launch, char **env)
+{
+	size_t nr = 0;
+
+	while (env[nr] != NULL)
+		nr++;
+	if (launch->runtime != NULL) {
+		free(env[nr - 1]);
+		free(env[nr - 2]);
+	}
+	free(env);
+}
+
+/* Become the program; returns the errno of what failed.  May run in a vfork child: touches no memory. */
+static int become(const struct ftr_launch *launch, char **env)
+{
+	int code = 0;
+
 	if (launch->no_randomize)
 		personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
 	sigaction(SIGCHLD, &launch->old_chld, NULL);
@@ -63,7 +95,7 @@ static int become(const struct ftr_launch *launch)
 		code = launch->in_child(launch->arg);
 	if (code != 0)
 		return code;
-	execv(launch->path, launch->argv);
+	execve(launch->path, launch->argv, env);
 	return errno;
 }
 
@@ -77,8 +109,27 @@ static int parent_ready(const struct ftr_launch *launch, pid_t pid, struct ftr_e
 	return launch->in_parent != NULL ? launch->in_parent(launch->arg, pid, err) : 0;
 }
 
-/* The other end closes at exec: nothing read means that the program runs. */
-static int start_child(struct ftr_launch *launch, pid_t *pid, struct ftr_err *err)
+/* A vfork child shares our memory until it execs: it tells in *code what failed, if anything. */
+static int start_child(struct ftr_launch *launch, char **env, pid_t *pid, struct ftr_err *err)
+{
+	volatile int code = 0;
+	pid_t child = vfork();
+
+	if (child == 0) {
+		code = become(launch, env);
+		_exit(127);
+	}
+	if (child < 0)
+		return ftr_err_set(err, errno, "fork: %s", strerror(errno));
+	*pid = child;
+	if (code == 0)
+		return 0;
+	waitpid(child, NULL, 0);
+	return exec_failed(launch, code, err);
+}
+
+/* A child that waits in in_child for what we do in in_parent; the pipe closes at its exec. */
+static int start_held(struct ftr_launch *launch, char **env, pid_t *pid, struct ftr_err *err)
 {
 	int fds[2], code = 0;
 
@@ -86,7 +137,7 @@ static int start_child(struct ftr_launch *launch, pid_t *pid, struct ftr_err *er
 		return ftr_err_set(err, errno, "pipe: %s", strerror(errno));
 	*pid = fork();
 	if (*pid == 0) {
-		code = become(launch);
+		code = become(launch, env);
 		(void)!write(fds[1], &code, sizeof(code));
 		_exit(127);
 	}
@@ -111,7 +162,7 @@ static int start_child(struct ftr_launch *launch, pid_t *pid, struct ftr_err *er
 }
 
 /* Wait for the recorder, then be the program.  Only returns when that failed. */
-static int become_when_ready(struct ftr_launch *launch, const int fds[2], pid_t middle,
+static int become_when_ready(struct ftr_launch *launch, char **env, const int fds[2], pid_t middle,
 			     struct ftr_err *err)
 {
 	char byte;
@@ -123,11 +174,12 @@ static int become_when_ready(struct ftr_launch *launch, const int fds[2], pid_t 
 	close(fds[0]);
 	if (n != 1)
 		return ftr_err_set(err, ECHILD, "the recorder could not be started");
-	return exec_failed(launch, become(launch), err);
+	return exec_failed(launch, become(launch, env), err);
 }
 
 /* A child in between ends at once, so the program does not find a child that it never made. */
-static int start_self(struct ftr_launch *launch, pid_t *pid, int *ready, struct ftr_err *err)
+static int start_self(struct ftr_launch *launch, char **env, pid_t *pid, int *ready,
+		      struct ftr_err *err)
 {
 	int fds[2];
 	pid_t middle;
@@ -142,7 +194,7 @@ static int start_self(struct ftr_launch *launch, pid_t *pid, int *ready, struct 
 		return ftr_err_set(err, errno, "fork: %s", strerror(errno));
 	}
 	if (middle > 0)
-		return become_when_ready(launch, fds, middle, err);
+		return become_when_ready(launch, env, fds, middle, err);
 	middle = fork();
 	if (middle != 0)
 		_exit(middle < 0);
@@ -154,11 +206,19 @@ static int start_self(struct ftr_launch *launch, pid_t *pid, int *ready, struct 
 int ftr_launch_start(struct ftr_launch *launch, pid_t *pid, int *ready, struct ftr_err *err)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	char **env = environment_new(launch);
 	int ret;
 
 	*ready = -1;
-	ret = launch->keep_pid ? start_self(launch, pid, ready, err)
-			       : start_child(launch, pid, err);
+	if (env == NULL)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	if (launch->keep_pid)
+		ret = start_self(launch, env, pid, ready, err);
+	else if (launch->in_child != NULL)
+		ret = start_held(launch, env, pid, err);
+	else
+		ret = start_child(launch, env, pid, err);
+	environment_free(launch, env);
 	if (ret == 0) {
 		sigaction(SIGXFSZ, &ignore, NULL);	/* a full disk is a write that fails */
 		sigaction(SIGPIPE, &ignore, NULL);

@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "utils/object/symtab.h"
+
+#define INLINE_BYTES_MAX (512u << 10)	/* what is read in less time than a process takes to start */
 
 static struct ftr_module_file *file_find(const struct ftr_modules *modules, const char *path)
 {
@@ -30,6 +33,7 @@ static void file_free(struct ftr_module_file *file)
 static struct ftr_module_file *file_add(struct ftr_modules *modules, const char *path)
 {
 	struct ftr_module_file *file = calloc(1, sizeof(*file));
+	struct stat st;
 
 	if (file == NULL)
 		return NULL;
@@ -38,6 +42,8 @@ static struct ftr_module_file *file_add(struct ftr_modules *modules, const char 
 		file_free(file);
 		return NULL;
 	}
+	if (stat(path, &st) == 0)
+		file->size_bytes = (uint64_t)st.st_size;
 	file->is_readable = ftr_elf_info_load(&file->elf, path, NULL) == 0;
 	file->is_wanted = file->is_readable && file->elf.hooks != 0;
 	return file;
@@ -85,7 +91,7 @@ static bool is_due(const struct ftr_module_file *file)
 	return file->is_wanted && !file->is_stored;
 }
 
-static void helper_run(const struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
+static void store_due(const struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
 {
 	size_t i;
 
@@ -95,23 +101,30 @@ static void helper_run(const struct ftr_modules *modules, struct ftr_uftrace_dir
 	}
 }
 
+static uint64_t due_bytes(const struct ftr_modules *modules)
+{
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = 0; i < modules->files.nr; i++) {
+		if (is_due(modules->files.v[i]))
+			bytes += modules->files.v[i]->size_bytes;
+	}
+	return bytes;
+}
+
 void ftr_modules_store(struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
 {
-	size_t i, due = 0;
-	pid_t pid;
+	pid_t pid = -1;
+	size_t i;
 
-	for (i = 0; i < modules->files.nr; i++)
-		due += is_due(modules->files.v[i]);
-	if (due == 0)
-		return;
-	pid = fork();
-	if (pid == 0) {
-		helper_run(modules, dir);
+	if (due_bytes(modules) > INLINE_BYTES_MAX)
+		pid = fork();
+	if (pid <= 0)
+		store_due(modules, dir);
+	if (pid == 0)
 		_exit(0);
-	}
-	if (pid < 0)
-		helper_run(modules, dir);
-	else
+	if (pid > 0)
 		(void)ftr_vec_push(&modules->helpers, pid);
 	for (i = 0; i < modules->files.nr; i++)
 		modules->files.v[i]->is_stored = modules->files.v[i]->is_wanted;

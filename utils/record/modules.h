@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The ELF files mapped in traced processes: each is looked at once, and the symbols of those that are
- * instrumented are written by a helper process, so that reading a large file delays
- * no task and a damaged one harms no recording.
+ * instrumented are written; of large files by a helper process, so that no task is delayed.
  */
 #ifndef FTR_RECORD_MODULES_H
 #define FTR_RECORD_MODULES_H
@@ -18,6 +17,7 @@
 struct ftr_module_file {
 	char *path;			/* (owned) */
 	struct ftr_elf_info elf;
+	uint64_t size_bytes;
 	bool is_readable;		/* elf is filled */
 	bool is_wanted;			/* its symbols are needed */
 	bool is_stored;			/* and have been given to a helper */
@@ -37,7 +37,7 @@ const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const
  */
 const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool is_wanted);
 
-/* Start a helper for the wanted files that have none yet. */
+/* Write the symbols of wanted files that was not done for yet, or start a helper for it. */
 void ftr_modules_store(struct ftr_modules *modules, struct ftr_uftrace_dir *dir);
 
 /* Wait for the helpers, and release. */
