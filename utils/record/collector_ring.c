@@ -16,6 +16,7 @@ struct source {
 	struct ftr_store_task *task;
 	uint64_t id;
 	int32_t pid;
+	uint64_t lost_told;	/* of what the producers dropped, in LOST records or by us */
 	bool is_ended;		/* unmapped; only its sharing is still of interest */
 };
 
@@ -47,6 +48,7 @@ static void tell_lost(struct ring_collector *self, struct source *source, uint64
 {
 	struct ftr_store *store = self->recording->store;
 
+	source->lost_told += source->convert.lost - lost;
 	if (source->convert.lost != lost)
 		store->ops->lost(store, source->task, source->convert.lost - lost,
 				 FTR_LOST_NO_ROOM);
@@ -99,6 +101,21 @@ static void put_lost_unknown(struct ring_collector *self, struct source *source)
 	store->ops->append(store, source->task, self->chunk, 1 + nr);
 }
 
+/* What it dropped last it could not tell any more: there was no next record. */
+static void put_lost_at_end(struct ring_collector *self, struct source *source)
+{
+	struct ftr_store *store = self->recording->store;
+	uint64_t lost = ftr_ring_lost(&source->ring) - source->lost_told;
+
+	if (lost == 0 || lost > FTR_RECORD_ADDR_MASK)
+		return;
+	self->chunk[0].time = source->convert.last_ns;
+	self->chunk[0].word = ftr_record_word(FTR_RECORD_LOST, 0, lost);
+	store->ops->append(store, source->task, self->chunk, 1);
+	store->ops->lost(store, source->task, lost, FTR_LOST_NO_ROOM);
+	source->lost_told += lost;
+}
+
 /* The producer is dead: take all that it had committed. */
 static void source_finish(struct ring_collector *self, struct source *source)
 {
@@ -110,6 +127,7 @@ static void source_finish(struct ring_collector *self, struct source *source)
 		ftr_ring_end(&source->ring);
 	}
 	source_drain(self, source);
+	put_lost_at_end(self, source);
 	source->convert.depth = FTR_DEPTH_UNKNOWN;
 }
 

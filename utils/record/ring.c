@@ -267,6 +267,11 @@ bool ftr_ring_end_overwritten(struct ftr_ring *ring)
 	return i == nr;
 }
 
+uint64_t ftr_ring_lost(const struct ftr_ring *ring)
+{
+	return atomic_load_explicit(&ring->header->lost, memory_order_relaxed);
+}
+
 void ftr_ring_renew(struct ftr_ring *ring)
 {
 	uint64_t head = atomic_load_explicit(&ring->header->head, memory_order_acquire);

@@ -62,6 +62,9 @@ void ftr_ring_end(struct ftr_ring *ring);
 /* The producer overwrote its oldest records: start with the oldest that is left.  True when it had wrapped. */
 bool ftr_ring_end_overwritten(struct ftr_ring *ring);
 
+/* Records that the producer says it dropped, ever; a number to be shown, not to be trusted. */
+uint64_t ftr_ring_lost(const struct ftr_ring *ring);
+
 /* A new producer goes on where the dead one stopped. */
 void ftr_ring_renew(struct ftr_ring *ring);
 
