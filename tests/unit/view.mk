@@ -1,1 +1,8 @@
 # SPDX-License-Identifier: MIT
+UNIT_TESTS += \
+	tests/unit/option_test \
+	tests/unit/stats_test
+tests_unit_option_test_SOURCES = tests/unit/option_test.c
+tests_unit_option_test_LDADD = $(unit_libs)
+tests_unit_stats_test_SOURCES = tests/unit/stats_test.c
+tests_unit_stats_test_LDADD = $(unit_libs)

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Option tables: parsing, messages, help. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "utils/cli/closest.h"
+#include "utils/cli/common.h"
+#include "utils/cli/completion.h"
+#include "utils/cli/option.h"
+
+struct values {
+	struct ftr_common common;
+	bool flat;
+	uint64_t depth, bytes, ns;
+	int shape;
+	struct ftr_opt_list filters;
+};
+
+static const char *const shapes[] = { "round", "square", NULL };
+
+static const struct ftr_option table[] = {
+	FTR_OPTION_GROUP(ftr_common_options, struct values, common),
+	FTR_OPTION("flat", 0, NULL, "Flat", ftr_opt_flag, struct values, flat),
+	FTR_OPTION("depth", 'D', "DEPTH", "Depth", ftr_opt_u64, struct values, depth, .min = 1,
+		   .max = 100),
+	FTR_OPTION("buffer", 'b', "SIZE", "Bytes", ftr_opt_size, struct values, bytes),
+	FTR_OPTION("time-filter", 't', "TIME", "Time", ftr_opt_time, struct values, ns),
+	FTR_OPTION("shape", 0, "SHAPE", "Shape", ftr_opt_choice, struct values, shape,
+		   .words = shapes),
+	FTR_OPTION("filter", 'F', "FUNC", "A text that is so long that it does not fit into the "
+		   "line that it begins in, so it is broken", ftr_opt_list, struct values, filters),
+	{ 0 }
+};
+
+#define ARGV(...) { (char *)"test", ##__VA_ARGS__, NULL }
+#define PARSE(stops, ...) \
+	do { \
+		char *words[] = ARGV(__VA_ARGS__); \
+		memcpy(argv, words, sizeof(words)); \
+		first = ftr_options_parse(table, &values, (int)(sizeof(words) / sizeof(*words)) - 1, \
+					  argv, stops, &outcome, &err); \
+	} while (0)
+
+static struct values values;
+static struct ftr_err err;
+static char *argv[20];
+static int first, outcome;
+
+static int setup(void **state)
+{
+	ftr_options_fini(table, &values);
+	memset(&values, 0, sizeof(values));
+	memset(&err, 0, sizeof(err));
+	return 0;
+}
+
+static void values_are_set(void **state)
+{
+	PARSE(false, "-d", "x", "--flat", "-D5", "--buffer=4K", "-t", "10us", "--shape", "square",
+	      "--color=no", "-vv");
+	assert_int_equal(first, 12);
+	assert_int_equal(outcome, 0);
+	assert_string_equal(values.common.data, "x");
+	assert_true(values.flat);
+	assert_int_equal(values.depth, 5);
+	assert_int_equal(values.bytes, 4096);
+	assert_int_equal(values.ns, 10000);
+	assert_int_equal(values.shape, 1);
+	assert_int_equal(values.common.color, FTR_COLOR_NO);
+	assert_int_equal(values.common.verbose, 2);
+}
+
+static void lists_keep_their_order(void **state)
+{
+	PARSE(false, "-F", "one", "--filter=two", "-Fthree");
+	assert_int_equal(values.filters.nr, 3);
+	assert_string_equal(values.filters.v[0], "one");
+	assert_string_equal(values.filters.v[2], "three");
+}
+
+static void operands_move_behind(void **state)
+{
+	PARSE(false, "a", "--flat", "b", "-D", "2");
+	assert_int_equal(first, 4);
+	assert_string_equal(argv[4], "a");
+	assert_string_equal(argv[5], "b");
+	assert_true(values.flat);
+}
+
+static void parsing_stops_at_the_program(void **state)
+{
+	PARSE(true, "--flat", "prog", "--depth", "x");
+	assert_int_equal(first, 2);
+	assert_string_equal(argv[first], "prog");
+	assert_int_equal(values.depth, 0);
+}
+
+static void names_may_be_short(void **state)
+{
+	PARSE(false, "--sha=square", "--dep=3");
+	assert_int_equal(values.shape, 1);
+	assert_int_equal(values.depth, 3);
+}
+
+static void help_and_version(void **state)
+{
+	PARSE(false, "--flat", "--help", "--nonsense");
+	assert_int_equal(outcome, FTR_OPTIONS_HELP);
+	PARSE(false, "-V");
+	assert_int_equal(outcome, FTR_OPTIONS_VERSION);
+}
+
+#define REFUSED(part, ...) \
+	do { \
+		PARSE(false, __VA_ARGS__); \
+		assert_int_equal(first, -EINVAL); \
+		assert_non_null(strstr(err.text, part)); \
+	} while (0)
+
+static void mistakes_are_explained(void **state)
+{
+	REFUSED("closest is --flat", "--flta");
+	REFUSED("unknown option -j", "-j");
+	REFUSED("--depth: needs an argument: DEPTH", "--depth");
+	REFUSED("--depth: needs an argument: DEPTH", "-D");
+	REFUSED("--flat: takes no argument", "--flat=1");
+	REFUSED("--depth: \"many\" is not a number", "--depth=many");
+	REFUSED("the least is 1", "-D", "0");
+	REFUSED("the most is 100", "-D", "101");
+	REFUSED("is not a size", "-b", "4X");
+	REFUSED("is not a time", "-t", "4parsec");
+	REFUSED("none of: round, square", "--shape=oval");
+	REFUSED("none of: yes, no, auto", "--color=perhaps");
+	REFUSED("does not have it yet", "--kernel-depth", "2");
+	REFUSED("does not have it yet", "-k");
+	REFUSED("could be any of --flat --flame-graph", "--fla=1", "--fl");
+}
+
+static void closest_is_near(void **state)
+{
+	struct ftr_closest closest = { 0 };
+
+	ftr_closest_try(&closest, "repaly", "record");
+	assert_null(closest.name);
+	ftr_closest_try(&closest, "repaly", "replay");
+	assert_string_equal(closest.name, "replay");
+	assert_int_equal(closest.distance, 2);
+	ftr_closest_try(&closest, "repaly", "repair");
+	assert_string_equal(closest.name, "replay");
+}
+
+static void swapped_letters_are_one_mistake(void **state)
+{
+	struct ftr_closest closest = { 0 };
+
+	ftr_closest_try(&closest, "flta", "flat");
+	assert_int_equal(closest.distance, 1);
+}
+
+static void help_is_in_columns(void **state)
+{
+	struct ftr_ostream out;
+
+	assert_int_equal(ftr_ostream_to_memory(&out), 0);
+	ftr_options_print_help(table, &out);
+	ftr_ostream_putc(&out, '\0');
+	assert_non_null(strstr(out.buf, "\n  -D, --depth=DEPTH          Depth\n"));
+	assert_non_null(strstr(out.buf, "\n      --flat                 Flat\n"));
+	assert_non_null(strstr(out.buf, "line that it\n                             begins in,"));
+	assert_null(strstr(out.buf, "--debug"));	/* an old spelling */
+	ftr_ostream_close(&out, NULL);
+}
+
+static void completion_names_everything(void **state)
+{
+	static const struct ftr_completion_command commands[] = {
+		{ "draw", "Draw a user's shape", table }, { 0 }
+	};
+	struct ftr_ostream out;
+
+	assert_int_equal(ftr_ostream_to_memory(&out), 0);
+	ftr_completion_bash(commands, &out);
+	ftr_completion_zsh(commands, &out);
+	ftr_ostream_putc(&out, '\0');
+	assert_non_null(strstr(out.buf, "draw:--shape) words=\"round square\""));
+	assert_non_null(strstr(out.buf, "--time-filter= "));
+	assert_non_null(strstr(out.buf, "'draw:Draw a user'\\''s shape'"));
+	assert_non_null(strstr(out.buf, "'--shape=[Shape]:SHAPE:(round square)'"));
+	ftr_ostream_close(&out, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(values_are_set, setup),
+		cmocka_unit_test_setup(lists_keep_their_order, setup),
+		cmocka_unit_test_setup(operands_move_behind, setup),
+		cmocka_unit_test_setup(parsing_stops_at_the_program, setup),
+		cmocka_unit_test_setup(names_may_be_short, setup),
+		cmocka_unit_test_setup(help_and_version, setup),
+		cmocka_unit_test_setup(mistakes_are_explained, setup),
+		cmocka_unit_test(closest_is_near),
+		cmocka_unit_test(swapped_letters_are_one_mistake),
+		cmocka_unit_test(help_is_in_columns),
+		cmocka_unit_test_setup(completion_names_everything, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of made-up calls. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "utils/analysis/stats.h"
+#include "utils/trace/func.h"
+#include "utils/trace/task.h"
+#include "utils/view/duration.h"
+#include "utils/view/fields.h"
+
+static const struct ftr_func outer = { .name = "outer", .name_len = 5, .id = 3, .name_id = 1 };
+static const struct ftr_func inner = { .name = "inner", .name_len = 5, .id = 70, .name_id = 40,
+				       .size = 12 };
+static struct ftr_task task = { .pid = 1, .tid = 1, .name = "t" };
+
+static void push(struct ftr_sink *sink, struct ftr_event ev)
+{
+	ev.task = &task;
+	assert_int_equal(sink->ops->event(sink, &ev), 0);
+}
+
+static void enter(struct ftr_sink *sink, const struct ftr_func *func, uint64_t ns, uint32_t depth)
+{
+	push(sink, (struct ftr_event){ .type = FTR_EVENT_ENTRY, .call = { .func = func },
+				       .time_ns = ns, .depth = depth });
+}
+
+static void leave(struct ftr_sink *sink, const struct ftr_func *func, uint64_t start_ns,
+		  uint64_t child_ns, uint64_t ns, uint32_t depth)
+{
+	push(sink, (struct ftr_event){ .type = FTR_EVENT_EXIT, .time_ns = ns, .depth = depth,
+				       .call = { .func = func, .start_ns = start_ns,
+						 .child_ns = child_ns } });
+}
+
+static void times_add_up(void **state)
+{
+	struct ftr_sink *sink = ftr_stats_new(true, NULL);
+	const struct ftr_stats *stats = ftr_stats_get(sink);
+	const struct ftr_func_stat *stat;
+
+	enter(sink, &outer, 100, 0);
+	enter(sink, &inner, 110, 1);
+	leave(sink, &inner, 110, 0, 130, 1);
+	enter(sink, &inner, 140, 1);
+	leave(sink, &inner, 140, 0, 180, 1);
+	leave(sink, &outer, 100, 60, 200, 0);
+	stat = &stats->funcs.v[inner.name_id];
+	assert_int_equal(stat->calls, 2);
+	assert_int_equal(stat->size, 12);
+	assert_int_equal(stat->total.sum_ns, 60);
+	assert_int_equal(stat->total.min_ns, 20);
+	assert_int_equal(stat->total.max_ns, 40);
+	assert_int_equal(stat->total.max_at_ns, 140);
+	assert_true(ftr_time_stat_avg_ns(&stat->total, stat->calls) == 30);
+	assert_true(ftr_time_stat_stdv(&stat->total, stat->calls) > 33.3);
+	assert_true(ftr_time_stat_stdv(&stat->total, stat->calls) < 33.4);
+	stat = &stats->funcs.v[outer.name_id];
+	assert_int_equal(stat->total.sum_ns, 100);
+	assert_int_equal(stat->self.sum_ns, 40);
+	assert_null(stats->funcs.v[0].name);
+	assert_int_equal(stats->tasks.v[0].calls, 3);
+	assert_int_equal(stats->tasks.v[0].total_ns, 100);
+	assert_int_equal(stats->tasks.v[0].self_ns, 100);
+	ftr_sink_free(sink);
+}
+
+/* The outermost call alone counts for the total, all of them for average and least. */
+static void recursion_counts_once(void **state)
+{
+	struct ftr_sink *sink = ftr_stats_new(true, NULL);
+	const struct ftr_func_stat *stat;
+
+	enter(sink, &outer, 0, 0);
+	enter(sink, &outer, 10, 1);
+	leave(sink, &outer, 10, 0, 40, 1);
+	leave(sink, &outer, 0, 30, 100, 0);
+	stat = &ftr_stats_get(sink)->funcs.v[outer.name_id];
+	assert_int_equal(stat->calls, 2);
+	assert_int_equal(stat->total.sum_ns, 100);
+	assert_int_equal(stat->total.nested_ns, 30);
+	assert_int_equal(stat->self.sum_ns, 100);
+	assert_true(ftr_time_stat_avg_ns(&stat->total, 2) == 65);
+	ftr_sink_free(sink);
+}
+
+static void scheduling_counts_inside_of_calls(void **state)
+{
+	struct ftr_event in = { .type = FTR_EVENT_POINT, .time_ns = 50, .depth = 0,
+				.point = { .name = "linux:sched-in", .start_ns = 20,
+					   .id = FTR_EVENT_ID_SCHED_IN } };
+	struct ftr_sink *sink = ftr_stats_new(false, NULL);
+	const struct ftr_stats *stats = ftr_stats_get(sink);
+
+	push(sink, in);
+	assert_null(stats->schedule[0].name);
+	in.depth = 1;
+	push(sink, in);
+	in.flags = FTR_EVENT_PREEMPTED;
+	push(sink, in);
+	assert_int_equal(stats->schedule[0].calls, 1);
+	assert_int_equal(stats->schedule[0].total.sum_ns, 30);
+	assert_string_equal(stats->schedule[1].name, "linux:schedule (pre-empted)");
+	ftr_sink_free(sink);
+}
+
+static void fields_are_chosen(void **state)
+{
+	static const struct ftr_field_name names[] = { { "a" }, { "b" }, { "c" }, { NULL } };
+	struct ftr_err err = { 0 };
+	uint64_t mask = 1;
+
+	assert_int_equal(ftr_fields_parse(names, NULL, &mask, &err), 0);
+	assert_int_equal(mask, 1);
+	assert_int_equal(ftr_fields_parse(names, "+c", &mask, &err), 0);
+	assert_int_equal(mask, 5);
+	assert_int_equal(ftr_fields_parse(names, "c,b", &mask, &err), 0);
+	assert_int_equal(mask, 6);
+	assert_int_equal(ftr_fields_parse(names, "none", &mask, &err), 0);
+	assert_int_equal(mask, 0);
+	assert_int_equal(ftr_fields_parse(names, "all", &mask, &err), 0);
+	assert_int_equal(mask, 7);
+	assert_true(ftr_fields_parse(names, "a,d", &mask, &err) < 0);
+	assert_string_equal(err.text, "unknown field \"d\"; there are: a b c all none");
+}
+
+static void durations_take_ten_columns(void **state)
+{
+	char text[VIEW_DURATION_BYTES] = "";
+
+	*view_put_duration(text, 849, false) = '\0';
+	assert_string_equal(text, "  0.849 us");
+	*view_put_duration(text, 0, true) = '\0';
+	assert_string_equal(text, "          ");
+	*view_put_duration(text, 2351000, true) = '\0';
+	assert_string_equal(text, "  2.351 \033[32mms\033[0m");
+	*view_put_nanos(text, 7008090) = '\0';
+	assert_string_equal(text, "007008090");
+	*view_put_nanos(text, 999999999) = '\0';
+	assert_string_equal(text, "999999999");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_add_up),
+		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(scheduling_counts_inside_of_calls),
+		cmocka_unit_test(fields_are_chosen),
+		cmocka_unit_test(durations_take_ten_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
