@@ -132,6 +132,7 @@ static int live_run(void *arg, int argc, char **argv)
 		return FTR_EXIT_USAGE;
 	}
 	values->record.depth = values->replay.selection.depth;
+	values->record.no_libcall = values->replay.selection.no_libcall;
 	if (kept != NULL || values->keeps_data)
 		return live_in(values, kept != NULL ? kept : ftr_cmd_data_dir(), argv);
 	signals_outlive();

@@ -66,6 +66,8 @@ const struct ftr_option ftr_record_opts_options[] = {
 static const struct ftr_option record_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct record_values, common),
 	FTR_OPTION_GROUP(ftr_record_opts_options, struct record_values, record),
+	FTR_OPTION("no-libcall", 0, NULL, "Do not record calls of library functions", ftr_opt_flag,
+		   struct record_values, record.no_libcall),
 	FTR_OPTION("depth", 'D', "DEPTH", "Record calls less than DEPTH deep", ftr_opt_u64,
 		   struct record_values, record.depth, .min = 1, .max = STACK_MAX_LIMIT),
 	FTR_OPTION("format", 0, "FORMAT", "What to write: uftrace, a data directory (default); etrace, the "
@@ -225,6 +227,8 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		.depth_max = (uint32_t)opts->depth,
 		.stack_max = (uint32_t)opts->max_stack,
 		.wait_ms = WAIT_MS,
+		.libcalls = !opts->no_libcall,
+		.force = opts->force,
 		.keep_pid = opts->keep_pid,
 		.has_syscalls = opts->has_syscalls,
 		.no_randomize = opts->no_randomize,

@@ -17,12 +17,13 @@ struct ftr_record_opts {
 	bool force;
 	bool keep_pid;
 	bool has_syscalls;
+	bool no_libcall;
 	bool no_randomize;
 	bool shows_time;
 	const char *libmcount_dir;	/* (nullable) */
 };
 
-extern const struct ftr_option ftr_record_opts_options[];	/* fill struct ftr_record_opts but depth */
+extern const struct ftr_option ftr_record_opts_options[];	/* but depth, no_libcall */
 #define FTR_RECORD_OPTS_DEFAULTS { .buffer_bytes = 4 << 20, .max_stack = 1 << 20 }
 
 /*

@@ -140,6 +140,9 @@ static bool ring_open(struct ftr_thread *self, int32_t pid, int32_t tid, int32_t
 	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };
 	bool is_open = self->slot->ring_id != 0;	/* recycled: it goes on where it is */
 
+	if (is_open)			/* the dead thread may have left holes: this is where we go on */
+		atomic_store_explicit(&self->slot->producer->header->head,
+				      self->slot->producer->head, memory_order_release);
 	if (ftr_channel_ask(&message, NULL, fds) < 0)
 		return false;
 	if (fds[0] >= 0) {

@@ -88,14 +88,14 @@ class RecordTest(unittest.TestCase):
                               text=True, timeout=TIMEOUT, **options)
 
     def record(self, *words, status=0, quiet=True, **options):
-        run = self.ftr("record", "-d", "d", *words, **options)
+        run = self.ftr("record", "--no-libcall", "-d", "d", *words, **options)
         self.assertEqual(run.returncode, status, run.stderr)
         if quiet:
             self.assertEqual(run.stderr, "")
         return run
 
     def refused(self, status, pattern, *words):
-        run = self.ftr("record", "-d", "d", *words)
+        run = self.ftr("record", "--no-libcall", "-d", "d", *words)
         self.assertEqual(run.returncode, status, run.stderr)
         self.assertRegex(run.stderr, pattern)
         self.assertEqual(len(run.stderr.splitlines()), 1)
@@ -103,7 +103,7 @@ class RecordTest(unittest.TestCase):
         self.assertFalse(os.path.exists("d"))
 
     def start(self, *words):
-        child = subprocess.Popen([FTR, "record", "-d", "d", *words], stdin=subprocess.PIPE,
+        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", *words], stdin=subprocess.PIPE,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(child.stdout.readline(), "ready\n")
         return child
@@ -181,7 +181,7 @@ class RecordTest(unittest.TestCase):
         os.mkdir("d")
         with open("d/letter", "w"):
             pass
-        run = self.ftr("record", "-d", "d", "./victim", "work")
+        run = self.ftr("record", "--no-libcall", "-d", "d", "./victim", "work")
         self.assertEqual(run.returncode, 125)
         self.assertIn("not a trace", run.stderr)
         self.assertEqual(os.listdir("d"), ["letter"])
@@ -203,7 +203,7 @@ class RecordTest(unittest.TestCase):
         self.assertEqual(self.record("./victim", "look").stdout, native.stdout)
 
     def test_keep_pid(self):
-        child = subprocess.Popen([FTR, "record", "-d", "d", "--keep-pid", "./victim", "pid"],
+        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "--keep-pid", "./victim", "pid"],
                                  stdout=subprocess.PIPE, text=True)
         out, _ = child.communicate(timeout=TIMEOUT)
         self.assertEqual(int(out), child.pid)
@@ -246,7 +246,7 @@ class RecordTest(unittest.TestCase):
         self.assertGreater(len(Trace("d").only()), 20)
 
     def test_interrupted_at_the_terminal(self):
-        child = subprocess.Popen([FTR, "record", "-d", "d", "./victim", "loop", "1000"],
+        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "./victim", "loop", "1000"],
                                  stdout=subprocess.PIPE, start_new_session=True, text=True)
         self.assertEqual(child.stdout.readline(), "ready\n")
         os.killpg(child.pid, signal.SIGINT)
@@ -262,7 +262,7 @@ class RecordTest(unittest.TestCase):
         self.assertEqual(len([r for r in trace.tasks[child] if r.type == ENTRY]), 51)
 
     def test_stop_while_a_child_goes_on(self):
-        child = subprocess.Popen([FTR, "record", "-d", "d", "--force", "sh", "-c", "sleep 30 &"],
+        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "--force", "sh", "-c", "sleep 30 &"],
                                  stderr=subprocess.PIPE, start_new_session=True, text=True)
         self.wait_for(lambda: os.path.exists("d/task.txt") and Trace("d").words("SESS"))
         time.sleep(0.3)

@@ -11,6 +11,7 @@ traced_programs = \
 	tests/prog/exec.c \
 	tests/prog/exit.c \
 	tests/prog/fork.c \
+	tests/prog/libcalls.c \
 	tests/prog/longjmp.c \
 	tests/prog/nested.c \
 	tests/prog/realign.c \
@@ -19,4 +20,5 @@ traced_programs = \
 	tests/prog/threads.c \
 	tests/prog/under_exit.c \
 	tests/prog/vectors.c
+TESTS += $(traced_programs)
 EXTRA_DIST += $(traced_programs) tests/prog/run

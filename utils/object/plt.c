@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PLT slots by what they do, not by where linkers use to put them: a slot holds "jmp *GOT(%rip)", and the
- * relocation of that GOT entry names the function.
+ * Ways out of a module by what they do, not by where linkers use to put them: an instruction holds
+ * "jmp *GOT(%rip)" or "call *GOT(%rip)", and the relocation of that GOT entry names the function.
  */
 #include "utils/object/plt.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "utils/base/arena.h"
 #include "utils/base/bytes.h"
 #include "utils/base/hashmap.h"
 
@@ -40,15 +41,105 @@ static bool linked_tables(const struct ftr_elf_file *file, const GElf_Shdr *rela
 	return *symbols != NULL && *strings != NULL;
 }
 
-static int got_add_section(struct ftr_hashmap *got, const struct ftr_elf_file *file, Elf_Scn *scn,
-			   const GElf_Shdr *shdr)
+/* What a relocation says of a GOT entry. */
+struct got_entry {
+	struct ftr_plt_entry plt;
+	bool has_plt;			/* a PLT slot jumps through it */
+	bool is_called;			/* code calls through it */
+};
+
+struct got {
+	struct ftr_hashmap by_addr;	/* -> struct got_entry, in the arena */
+	struct ftr_arena arena;
+	const struct ftr_elf_file *file;
+	Elf_Data *versyms;		/* (nullable) */
+};
+
+/* The name of version @ndx that this module needs of others; "" = none. */
+static const char *version_name(const struct ftr_elf_file *file, unsigned ndx)
+{
+	GElf_Shdr shdr, strings_shdr;
+	Elf_Scn *scn = ftr_elf_section_find(file, SHT_GNU_verneed, NULL, &shdr);
+	Elf_Data *data = scn != NULL ? ftr_elf_section_data(scn, &shdr) : NULL;
+	Elf_Scn *strings_scn = scn != NULL ? elf_getscn(file->elf, shdr.sh_link) : NULL;
+	Elf_Data *strings;
+	GElf_Verneed need;
+	GElf_Vernaux aux;
+	int offset = 0, aux_offset;
+
+	if (data == NULL || strings_scn == NULL || gelf_getshdr(strings_scn, &strings_shdr) == NULL)
+		return "";
+	strings = ftr_elf_section_data(strings_scn, &strings_shdr);
+	while (strings != NULL && gelf_getverneed(data, offset, &need) != NULL) {
+		aux_offset = offset + (int)need.vn_aux;
+		for (int i = 0; i < need.vn_cnt && gelf_getvernaux(data, aux_offset, &aux); i++) {
+			const char *name = ftr_elf_string(strings, aux.vna_name);
+
+			if (aux.vna_other == ndx && name != NULL)
+				return name;
+			aux_offset += (int)aux.vna_next;
+		}
+		if (need.vn_next == 0)
+			break;
+		offset += (int)need.vn_next;
+	}
+	return "";
+}
+
+static const char *symbol_version(const struct got *got, int symbol)
+{
+	GElf_Versym ndx;
+
+	if (got->versyms == NULL || gelf_getversym(got->versyms, symbol, &ndx) == NULL)
+		return "";
+	ndx &= 0x7fff;			/* the bit above says "hidden" */
+	return ndx < 2 ? "" : version_name(got->file, ndx);
+}
+
+/* The 8 bytes at an address of the file, 0 where it has none. */
+static uint64_t file_word(const struct ftr_elf_file *file, uint64_t addr)
+{
+	Elf_Scn *scn = NULL;
+	Elf_Data *data;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(file->elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, &shdr) == NULL || shdr.sh_type != SHT_PROGBITS ||
+		    (shdr.sh_flags & SHF_ALLOC) == 0 || addr < shdr.sh_addr ||
+		    addr - shdr.sh_addr + sizeof(uint64_t) > shdr.sh_size)
+			continue;
+		data = ftr_elf_section_data(scn, &shdr);
+		if (data == NULL || addr - shdr.sh_addr + sizeof(uint64_t) > data->d_size)
+			return 0;
+		return ftr_get_u64((const char *)data->d_buf + (addr - shdr.sh_addr), false);
+	}
+	return 0;
+}
+
+static int got_add(struct got *got, const GElf_Rela *rela, const char *name)
+{
+	bool is_lazy = GELF_R_TYPE(rela->r_info) == R_X86_64_JUMP_SLOT;
+	struct got_entry *entry = ftr_arena_alloc(&got->arena, sizeof(*entry));
+
+	if (entry == NULL)
+		return -ENOMEM;
+	entry->plt = (struct ftr_plt_entry){
+		.plt = rela->r_offset, .got = rela->r_offset, .size = sizeof(uint64_t),
+		.unbound = is_lazy ? file_word(got->file, rela->r_offset) : 0,
+		.name = name,
+		.version = symbol_version(got, (int)GELF_R_SYM(rela->r_info)),
+	};
+	return ftr_hashmap_set(&got->by_addr, rela->r_offset, entry);
+}
+
+static int got_add_section(struct got *got, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	Elf_Data *relas = ftr_elf_section_data(scn, shdr);
 	Elf_Data *symbols;
 	Elf_Data *strings;
 	GElf_Rela rela;
 
-	if (relas == NULL || !linked_tables(file, shdr, &symbols, &strings))
+	if (relas == NULL || !linked_tables(got->file, shdr, &symbols, &strings))
 		return 0;
 	for (int i = 0; gelf_getrela(relas, i, &rela) != NULL; i++) {
 		unsigned type = (unsigned)GELF_R_TYPE(rela.r_info);
@@ -57,51 +148,84 @@ static int got_add_section(struct ftr_hashmap *got, const struct ftr_elf_file *f
 
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 			continue;
-		if (gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &sym) == NULL)
+		if (gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &sym) == NULL ||
+		    GELF_ST_TYPE(sym.st_info) == STT_OBJECT)
 			continue;
 		name = ftr_elf_string(strings, sym.st_name);
-		if (name != NULL && name[0] != '\0' &&
-		    ftr_hashmap_set(got, rela.r_offset, (void *)(uintptr_t)name) < 0)
+		if (name != NULL && name[0] != '\0' && got_add(got, &rela, name) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* GOT entry -> name, from every dynamic relocation. */
-static int got_load(struct ftr_hashmap *got, const struct ftr_elf_file *file)
+/* Every GOT entry that a dynamic relocation fills with a function. */
+static int got_load(struct got *got)
 {
-	Elf_Scn *scn = NULL;
+	Elf_Scn *scn = ftr_elf_section_find(got->file, SHT_GNU_versym, NULL, &(GElf_Shdr){ 0 });
 	GElf_Shdr shdr;
 	int ret = 0;
 
-	while (ret == 0 && (scn = elf_nextscn(file->elf, scn)) != NULL) {
+	if (scn != NULL && gelf_getshdr(scn, &shdr) != NULL)
+		got->versyms = ftr_elf_section_data(scn, &shdr);
+	scn = NULL;
+	while (ret == 0 && (scn = elf_nextscn(got->file->elf, scn)) != NULL) {
 		if (gelf_getshdr(scn, &shdr) != NULL && shdr.sh_type == SHT_RELA)
-			ret = got_add_section(got, file, scn, &shdr);
+			ret = got_add_section(got, scn, &shdr);
 	}
 	return ret;
 }
 
-static int slots_add(struct ftr_symtab_build *build, const struct ftr_elf_file *file,
-		     const struct ftr_hashmap *got, const GElf_Shdr *shdr, const Elf_Data *code,
-		     unsigned slot_bytes)
+/* The entry that a RIP-relative operand at @i of the section's bytes refers to, or NULL. */
+static struct got_entry *operand_entry(const struct got *got, const GElf_Shdr *shdr,
+				       const uint8_t *bytes, size_t i)
+{
+	int32_t distance = (int32_t)ftr_get_u32(bytes + i, false);
+
+	return ftr_hashmap_find(&got->by_addr, shdr->sh_addr + i + sizeof(distance) +
+					       (uint64_t)(int64_t)distance);
+}
+
+static void plt_section_read(struct got *got, const GElf_Shdr *shdr, const Elf_Data *code,
+			     unsigned slot_bytes)
 {
 	const uint8_t *bytes = code->d_buf;
 
 	for (size_t i = 0; i + JMP_BYTES <= code->d_size; i++) {
-		struct ftr_symbol symbol = { .size = slot_bytes, .type = 'P' };
+		struct got_entry *entry;
 
 		if (bytes[i] != 0xff || bytes[i + 1] != 0x25)
 			continue;
-		symbol.name = ftr_hashmap_find(got, shdr->sh_addr + i + JMP_BYTES +
-						    (uint64_t)(int32_t)ftr_get_u32(bytes + i + 2, false));
-		if (symbol.name == NULL)
+		entry = operand_entry(got, shdr, bytes, i + 2);
+		if (entry == NULL)
 			continue;
-		symbol.addr = shdr->sh_addr + i / slot_bytes * slot_bytes - file->base;
-		if (ftr_symtab_build_add(build, symbol, strlen(symbol.name)) < 0)
-			return -ENOMEM;
+		entry->plt.plt = shdr->sh_addr + i / slot_bytes * slot_bytes;
+		entry->plt.size = slot_bytes;
+		entry->has_plt = true;
 		i += JMP_BYTES - 1;
 	}
-	return 0;
+}
+
+/*
+ * Code outside the PLT: call *GOT (ff 15) and jmp *GOT (ff 25) call; mov GOT, REG (8b /r) reads the
+ * function's address.  Bytes that only look like it name a GOT entry by chance hardly ever.
+ */
+static void text_section_read(struct got *got, const GElf_Shdr *shdr, const Elf_Data *code)
+{
+	const uint8_t *bytes = code->d_buf;
+
+	for (size_t i = 0; i + JMP_BYTES <= code->d_size; i++) {
+		bool is_call = bytes[i] == 0xff && (bytes[i + 1] == 0x15 || bytes[i + 1] == 0x25);
+		bool is_load = bytes[i] == 0x8b && (bytes[i + 1] & 0xc7) == 0x05;
+		struct got_entry *entry;
+
+		if (!is_call && !is_load)
+			continue;
+		entry = operand_entry(got, shdr, bytes, i + 2);
+		if (entry == NULL)
+			continue;
+		entry->is_called |= is_call;
+		entry->plt.is_shared |= is_load;
+	}
 }
 
 static const struct plt_section *plt_section_find(const char *name)
@@ -113,31 +237,78 @@ static const struct plt_section *plt_section_find(const char *name)
 	return NULL;
 }
 
-int ftr_plt_load(struct ftr_symtab_build *build, const struct ftr_elf_file *file)
+static void sections_read(struct got *got)
 {
-	struct ftr_hashmap got;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
-	int ret;
 
-	if (file->ehdr.e_machine != EM_X86_64)
-		return 0;
-	ftr_hashmap_init(&got);
-	ret = got_load(&got, file);
-	while (ret == 0 && (scn = elf_nextscn(file->elf, scn)) != NULL) {
-		const struct plt_section *section = NULL;
+	while ((scn = elf_nextscn(got->file->elf, scn)) != NULL) {
+		const struct plt_section *section;
 		Elf_Data *code;
-		unsigned slot_bytes;
 
-		if (gelf_getshdr(scn, &shdr) != NULL && shdr.sh_type == SHT_PROGBITS)
-			section = plt_section_find(ftr_elf_section_name(file, &shdr));
-		code = section == NULL ? NULL : ftr_elf_section_data(scn, &shdr);
+		if (gelf_getshdr(scn, &shdr) == NULL || shdr.sh_type != SHT_PROGBITS ||
+		    (shdr.sh_flags & SHF_EXECINSTR) == 0)
+			continue;
+		code = ftr_elf_section_data(scn, &shdr);
+		section = plt_section_find(ftr_elf_section_name(got->file, &shdr));
 		if (code == NULL)
 			continue;
-		slot_bytes = shdr.sh_entsize == 8 || shdr.sh_entsize == 16 ?
-			     (unsigned)shdr.sh_entsize : section->slot_bytes;
-		ret = slots_add(build, file, &got, &shdr, code, slot_bytes);
+		if (section == NULL)
+			text_section_read(got, &shdr, code);
+		else
+			plt_section_read(got, &shdr, code,
+					 shdr.sh_entsize == 8 || shdr.sh_entsize == 16 ?
+					 (unsigned)shdr.sh_entsize : section->slot_bytes);
 	}
-	ftr_hashmap_fini(&got);
+}
+
+int ftr_plt_load(struct ftr_plt *plt, const struct ftr_elf_file *file)
+{
+	struct got got = { .file = file };
+	const struct ftr_hashmap_slot *slot;
+	size_t pos = 0;
+	int ret;
+
+	*plt = (struct ftr_plt){ 0 };
+	if (file->ehdr.e_machine != EM_X86_64)
+		return 0;
+	ftr_hashmap_init(&got.by_addr);
+	ftr_arena_init(&got.arena);
+	ret = got_load(&got);
+	if (ret == 0)
+		sections_read(&got);
+	while (ret == 0 && (slot = ftr_hashmap_next(&got.by_addr, &pos)) != NULL) {
+		const struct got_entry *entry = slot->value;
+
+		if (entry->has_plt || entry->is_called)
+			ret = ftr_vec_push(&plt->entries, entry->plt);
+	}
+	ftr_arena_fini(&got.arena);
+	ftr_hashmap_fini(&got.by_addr);
+	if (ret < 0)
+		ftr_plt_fini(plt);
+	return ret;
+}
+
+void ftr_plt_fini(struct ftr_plt *plt)
+{
+	ftr_vec_fini(&plt->entries);
+}
+
+int ftr_plt_add_symbols(struct ftr_symtab_build *build, const struct ftr_elf_file *file)
+{
+	struct ftr_plt plt;
+	int ret = ftr_plt_load(&plt, file);
+
+	for (size_t i = 0; ret == 0 && i < plt.entries.nr; i++) {
+		const struct ftr_plt_entry *entry = &plt.entries.v[i];
+		struct ftr_symbol symbol = {
+			.addr = entry->plt - file->base, .size = entry->size,
+			.type = 'P', .name = entry->name,
+		};
+
+		ret = ftr_symtab_build_add(build, symbol, strlen(symbol.name));
+	}
+	ftr_plt_fini(&plt);
 	return ret;
 }

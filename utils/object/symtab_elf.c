@@ -120,7 +120,7 @@ static int add_all(struct ftr_symtab_build *build, const struct ftr_elf_file *fi
 		if (ret == 0)
 			ret = ftr_minidebug_load(build, file, path);
 	}
-	return ret < 0 ? ret : ftr_plt_load(build, file);
+	return ret < 0 ? ret : ftr_plt_add_symbols(build, file);
 }
 
 int ftr_symtab_load_elf(struct ftr_symtab *tab, const char *path, struct ftr_err *err)

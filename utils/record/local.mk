@@ -14,6 +14,8 @@ libftr_a_SOURCES += \
 	utils/record/maps.h \
 	utils/record/modules.c \
 	utils/record/modules.h \
+	utils/record/plt_table.c \
+	utils/record/plt_table.h \
 	utils/record/process.c \
 	utils/record/process.h \
 	utils/record/program.c \

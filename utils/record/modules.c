@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "utils/object/symtab.h"
+#include "utils/record/plt_table.h"
 
 #define INLINE_BYTES_MAX (512u << 10)	/* what is read in less time than a process takes to start */
 
@@ -26,6 +27,8 @@ static struct ftr_module_file *file_find(const struct ftr_modules *modules, cons
 
 static void file_free(struct ftr_module_file *file)
 {
+	if (file->plt_fd >= 0)
+		close(file->plt_fd);
 	free(file->path);
 	free(file);
 }
@@ -37,6 +40,7 @@ static struct ftr_module_file *file_add(struct ftr_modules *modules, const char 
 
 	if (file == NULL)
 		return NULL;
+	file->plt_fd = -1;
 	file->path = strdup(path);
 	if (file->path == NULL || ftr_vec_push(&modules->files, file) < 0) {
 		file_free(file);
@@ -59,6 +63,23 @@ static struct ftr_module_file *file_get(struct ftr_modules *modules, const char 
 const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const char *path)
 {
 	return file_get(modules, path);
+}
+
+int ftr_modules_plt_fd(struct ftr_modules *modules, const char *path)
+{
+	struct ftr_module_file *file = file_get(modules, path);
+	struct ftr_plt_table_maker maker;
+
+	if (file == NULL)
+		return -1;
+	if (!file->has_plt) {
+		ftr_plt_table_init(&maker);
+		if (ftr_plt_table_add(&maker, path, "") == 0)
+			file->plt_fd = ftr_plt_table_memfd(&maker);
+		ftr_plt_table_fini(&maker);
+		file->has_plt = true;
+	}
+	return file->plt_fd;
 }
 
 const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool is_wanted)

@@ -26,6 +26,8 @@ struct ftr_recorder_options {
 	uint32_t depth_max;			/* 0 = no limit */
 	uint32_t stack_max;
 	uint32_t wait_ms;
+	bool libcalls;				/* record library calls */
+	bool force;				/* of images that are not instrumented, too */
 	bool keep_pid;
 	bool no_randomize;
 	const char *cmdline;			/* of ftr, for info */

@@ -93,11 +93,27 @@ static void session_store(struct ftr_recorder *recorder, const char *sid, const 
 	ftr_modules_store(&recorder->modules, recorder->store.dir);
 }
 
-static uint64_t session_flags(struct ftr_recorder *recorder, const char *path)
+/* Are calls to be expected of this image? */
+static bool image_is_traced(struct ftr_recorder *recorder, const char *path)
 {
 	const struct ftr_module_file *file = ftr_modules_get(&recorder->modules, path);
 
-	return file != NULL && file->elf.hooks != 0 ? FTR_CHANNEL_ATTACH_NOW : 0;
+	return file != NULL && (file->elf.hooks != 0 ||
+				(recorder->options->force && recorder->options->libcalls));
+}
+
+/* Control block, library calls, and when to attach. */
+static void session_reply(struct ftr_recorder *recorder, const char *path, uint64_t now)
+{
+	struct ftr_channel_message answer = { .time = now };
+	int fds[FTR_CHANNEL_REPLY_FDS] = { recorder->control.fd, -1 };
+
+	if (image_is_traced(recorder, path)) {
+		answer.base = FTR_CHANNEL_ATTACH_NOW;
+		if (recorder->options->libcalls)
+			fds[1] = ftr_modules_plt_fd(&recorder->modules, path);
+	}
+	ftr_channel_reply(&recorder->request, &answer, fds, fds[1] >= 0 ? 2 : 1);
 }
 
 static void answer_session(struct ftr_recorder *recorder)
@@ -107,7 +123,6 @@ static void answer_session(struct ftr_recorder *recorder)
 	struct ftr_maps maps;
 	char path[PATH_MAX];
 	struct ftr_err err = { 0 };
-	struct ftr_channel_message answer;
 	uint64_t now;
 
 	ftr_recorder_image_end(recorder, request->pid);	/* exec: the old image's rings */
@@ -125,8 +140,7 @@ static void answer_session(struct ftr_recorder *recorder)
 	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, now, request->pid,
 						     process->sid, path));
 	recorder->result->sessions++;
-	answer = (struct ftr_channel_message){ .base = session_flags(recorder, path), .time = now };
-	ftr_channel_reply(request, &answer, &recorder->control.fd, 1);
+	session_reply(recorder, path, now);
 	session_store(recorder, process->sid, path, &maps);	/* meanwhile it runs */
 	ftr_maps_fini(&maps);
 }

@@ -12,6 +12,8 @@ static void info_features(struct ftr_info *info, const struct ftr_recorder *reco
 {
 	info->feature_mask = FTR_FEATURE_TASK_SESSION | FTR_FEATURE_SYM_REL_ADDR |
 			     FTR_FEATURE_MAX_STACK | FTR_FEATURE_SYM_SIZE;
+	if (recorder->options->libcalls)
+		info->feature_mask |= FTR_FEATURE_PLTHOOK;
 	if (recorder->store.has_events)
 		info->feature_mask |= FTR_FEATURE_EVENT;
 }
