@@ -229,7 +229,7 @@ class RecordTest(unittest.TestCase):
 
     def test_recorder_killed(self):
         child = self.start("./victim", "wait", "100000")
-        self.wait_for(lambda: Trace("d").listed and len(Trace("d").only()) > 20)
+        self.wait_for(lambda: Trace("d").tasks and len(Trace("d").only()) > 20)
         child.kill()
         child.wait()
         out, _ = child.communicate("go on\n", timeout=TIMEOUT)
