@@ -151,7 +151,7 @@ static void closest_is_near(void **state)
 	assert_null(closest.name);
 	ftr_closest_try(&closest, "repaly", "replay");
 	assert_string_equal(closest.name, "replay");
-	assert_int_equal(closest.distance, 2);
+	assert_int_equal(closest.distance, 1);
 	ftr_closest_try(&closest, "repaly", "repair");
 	assert_string_equal(closest.name, "replay");
 }
