@@ -279,6 +279,22 @@ class RecordTest(unittest.TestCase):
         self.assertEqual(len(trace.words("TASK")), 301)
         self.assertEqual(sum(len(records) == 24 for records in trace.tasks.values()), 300)
 
+    @unittest.skipUnless(os.getuid() == 0 and shutil.which("unshare"), "needs root and unshare")
+    def test_pid_namespace(self):
+        if subprocess.run(["unshare", "-pf", "true"], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("no new pid namespaces here")
+        self.record("--force", "unshare", "-pf", "./victim", "threads", "5")
+        self.check_outer_numbers(6)
+        self.record("--force", "unshare", "-pf", "./victim", "children", "5")
+        self.check_outer_numbers(6)
+        forks = [re.search(r" pid=(\d+) ppid=(\d+)", line) for line in Trace("d").words("FORK")]
+        self.assertEqual(len({fork.group(2) for fork in forks}), 1)
+
+    def check_outer_numbers(self, count):
+        tids = list(Trace("d").tasks)
+        self.assertEqual(len(tids), count)
+        self.assertGreater(min(tids), count)        # inside they are 1, 2, 3 ...
+
     def test_children(self):
         self.record("./victim", "children", "40")
         trace = Trace("d")

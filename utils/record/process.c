@@ -127,7 +127,7 @@ static bool thread_is(int32_t pid, int32_t tid, int32_t own_tid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
 	if (!status_value(path, "NSpid", value, sizeof(value)))
-		return tid == own_tid;
+		return false;
 	value[strcspn(value, "\n")] = '\0';
 	last = strrchr(value, '\t');
 	return strtol(last != NULL ? last + 1 : value, &rest, 10) == own_tid;
