@@ -21,7 +21,7 @@ static struct ftr_task task = { .pid = 1, .tid = 1, .name = "t" };
 static void push(struct ftr_sink *sink, struct ftr_event ev)
 {
 	ev.task = &task;
-	assert_int_equal(sink->ops->event(sink, &ev), 0);
+	assert_int_equal(sink->ops->batch(sink, &ev, 1), 0);
 }
 
 static void enter(struct ftr_sink *sink, const struct ftr_func *func, uint64_t ns, uint32_t depth)

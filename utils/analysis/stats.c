@@ -183,17 +183,19 @@ static int count_schedule(struct stats_sink *self, const struct ftr_event *ev)
 	return 0;
 }
 
-static int stats_event(struct ftr_sink *sink, const struct ftr_event *ev)
+static int stats_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr)
 {
 	struct stats_sink *self = stats_of(sink);
 	int ret = 0;
 
-	if (ev->type == FTR_EVENT_ENTRY)
-		ret = count_entry(self, ev);
-	else if (ev->type == FTR_EVENT_EXIT)
-		ret = count_exit(self, ev);
-	else if (ev->type == FTR_EVENT_POINT)
-		ret = count_schedule(self, ev);
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		if (evs[i].type == FTR_EVENT_ENTRY)
+			ret = count_entry(self, &evs[i]);
+		else if (evs[i].type == FTR_EVENT_EXIT)
+			ret = count_exit(self, &evs[i]);
+		else if (evs[i].type == FTR_EVENT_POINT)
+			ret = count_schedule(self, &evs[i]);
+	}
 	return ret < 0 ? ftr_err_set(sink->err, -ret, "statistics: out of memory") : 0;
 }
 
@@ -210,7 +212,7 @@ static void stats_fini(struct ftr_sink *sink)
 static const struct ftr_sink_ops stats_sink_ops = {
 	.size	 = sizeof(struct stats_sink),
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
-	.event	 = stats_event,
+	.batch	 = stats_batch,
 	.fini	 = stats_fini,
 };
 
