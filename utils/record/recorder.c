@@ -21,12 +21,19 @@
 #define MSEC UINT64_C(1000000)
 #define SLEEP_MIN_NS	(100 * USEC)
 #define SLEEP_MAX_NS	(4 * MSEC)
+#define SLEEP_IDLE_NS	(10 * MSEC)	/* after CALM_ROUNDS */
 #define SLEEP_ORPHANS_NS (20 * MSEC)	/* only processes that have not reported themselves are left */
 #define FULL_PERCENT	50		/* go on at once */
 #define BUSY_PERCENT	25
 #define CALM_PERCENT	10
+#define CALM_ROUNDS	250
 #define EVENTS_MAX	64
 #define STOP_REQUESTS_MAX 3		/* then the program is left to itself */
+
+struct pace {
+	uint64_t sleep_ns;
+	unsigned calm_rounds;
+};
 
 enum epoll_tag { TAG_CHANNEL, TAG_SIGNAL };
 
@@ -277,49 +284,56 @@ static void events_handle(struct ftr_recorder *recorder)
 	}
 }
 
-static uint64_t sleep_next(uint64_t sleep_ns, unsigned percent)
+/* How long to sleep next, by how full the fullest ring was, and for how long nothing has happened. */
+static void pace_update(struct pace *pace, unsigned percent)
 {
-	if (percent >= FULL_PERCENT)
-		return SLEEP_MIN_NS;
+	uint64_t max_ns;
+
+	pace->calm_rounds = percent == 0 ? pace->calm_rounds + 1 : 0;
+	max_ns = pace->calm_rounds > CALM_ROUNDS ? SLEEP_IDLE_NS : SLEEP_MAX_NS;
 	if (percent >= BUSY_PERCENT)
-		sleep_ns /= 2;
+		pace->sleep_ns /= 2;
 	else if (percent < CALM_PERCENT)
-		sleep_ns += sleep_ns / 2;
-	if (sleep_ns < SLEEP_MIN_NS)
-		return SLEEP_MIN_NS;
-	return sleep_ns > SLEEP_MAX_NS ? SLEEP_MAX_NS : sleep_ns;
+		pace->sleep_ns += pace->sleep_ns / 2;
+	if (percent >= FULL_PERCENT || pace->sleep_ns < SLEEP_MIN_NS)
+		pace->sleep_ns = SLEEP_MIN_NS;
+	if (pace->sleep_ns > max_ns)
+		pace->sleep_ns = max_ns;
 }
 
-static void wait_for_events(struct ftr_recorder *recorder, uint64_t ns)
+/* True when there is something to handle. */
+static bool wait_for_events(struct ftr_recorder *recorder, uint64_t ns)
 {
-	struct timespec timeout = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
 	struct pollfd poll_fd = { .fd = recorder->epoll_fd, .events = POLLIN };
+	struct timespec timeout;
 
 	/* Whoever has connected and said nothing yet will do so in a moment. */
 	if (recorder->channel.waiting_nr != 0 && ns > SLEEP_MIN_NS)
-		timeout = (struct timespec){ 0, SLEEP_MIN_NS };
-	ppoll(&poll_fd, 1, &timeout, NULL);
+		ns = SLEEP_MIN_NS;
+	timeout = (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+	return ppoll(&poll_fd, 1, &timeout, NULL) > 0 || recorder->channel.waiting_nr != 0;
 }
 
 static void loop(struct ftr_recorder *recorder)
 {
-	uint64_t sleep_ns = SLEEP_MIN_NS;
+	struct pace pace = { .sleep_ns = SLEEP_MIN_NS };
+	bool has_events = true;
 
 	while (!recorder->result->was_stopped) {
 		unsigned percent;
 
-		events_handle(recorder);
+		if (has_events)
+			events_handle(recorder);
 		if (recorder->processes.all.nr == 0) {
 			if (!is_shared(recorder))
 				break;
-			wait_for_events(recorder, SLEEP_ORPHANS_NS);
+			has_events = wait_for_events(recorder, SLEEP_ORPHANS_NS);
 			continue;
 		}
 		percent = drain(recorder);
-		sleep_ns = sleep_next(sleep_ns, percent);
+		pace_update(&pace, percent);
 		ftr_recorder_info_update(recorder);
-		if (percent < FULL_PERCENT)
-			wait_for_events(recorder, sleep_ns);
+		has_events = wait_for_events(recorder, percent < FULL_PERCENT ? pace.sleep_ns : 0);
 	}
 }
 
