@@ -60,6 +60,7 @@ struct uft_reader {
 };
 
 /* uftrace_read_info.c: the file info.  -ENOENT, -EBADMSG (not uftrace data). */
+int uft_info_parse(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
 int uft_info_load(struct uft_reader *reader, struct ftr_err *err);
 
 /* uftrace_read_task.c: task.txt and the maps it names.  0 or -ENOMEM; damage is warned about. */

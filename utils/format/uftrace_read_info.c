@@ -164,14 +164,14 @@ static int info_line(struct ftr_trace *trace, struct ftr_slice line)
 	return -ENOENT;
 }
 
-static int info_lines(struct uft_reader *reader, struct ftr_istream *in)
+static int info_lines(struct ftr_trace *trace, struct ftr_istream *in)
 {
-	struct ftr_diag *diag = reader->trace->diag;
+	struct ftr_diag *diag = trace->diag;
 	const char *line;
 	size_t len;
 
 	while (ftr_istream_line(in, &line, &len)) {
-		int ret = len == 0 ? 0 : info_line(reader->trace, ftr_slice_make(line, len));
+		int ret = len == 0 ? 0 : info_line(trace, ftr_slice_make(line, len));
 
 		if (ret == -ENOMEM)
 			return ret;
@@ -185,34 +185,43 @@ static int info_lines(struct uft_reader *reader, struct ftr_istream *in)
 	return 0;
 }
 
-static int info_header(struct uft_reader *reader, struct ftr_istream *in, struct ftr_err *err)
+static int info_header(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
 {
-	struct ftr_info *info = &reader->trace->info;
+	struct ftr_info *info = &trace->info;
 	const uint8_t *p = ftr_istream_take(in, HEADER_BYTES);
 	size_t further;
+	bool is_big;
 
 	if (p == NULL || memcmp(p, INFO_MAGIC, sizeof(INFO_MAGIC)) != 0)
 		return ftr_err_set(err, EBADMSG, "info: not the header of uftrace data: record again, "
 				   "or name another directory with -d");
 	info->elf_data = p[14];
 	info->elf_class = p[15];
-	reader->is_big = info->elf_data == ELFDATA2MSB;
-	reader->is_32 = info->elf_class == ELFCLASS32;
-	info->version = ftr_get_u32(p + 8, reader->is_big);
-	info->header_bytes = ftr_get_u16(p + 12, reader->is_big);
-	info->feature_mask = ftr_get_u64(p + 16, reader->is_big);
-	info->info_mask = ftr_get_u64(p + 24, reader->is_big);
-	info->max_stack = ftr_get_u16(p + 32, reader->is_big);
+	is_big = info->elf_data == ELFDATA2MSB;
+	info->version = ftr_get_u32(p + 8, is_big);
+	info->header_bytes = ftr_get_u16(p + 12, is_big);
+	info->feature_mask = ftr_get_u64(p + 16, is_big);
+	info->info_mask = ftr_get_u64(p + 24, is_big);
+	info->max_stack = ftr_get_u16(p + 32, is_big);
 	if (info->version < 3 || info->version > 4)
-		ftr_diag_warn(reader->trace->diag, "info+0x8: version %u is not known: read as 4",
+		ftr_diag_warn(trace->diag, "info+0x8: version %u is not known: read as 4",
 			      info->version);
 	if (!(info->feature_mask & FTR_FEATURE_MAX_STACK) || info->max_stack == 0)
 		info->max_stack = 1024;
 	further = info->header_bytes > HEADER_BYTES ? info->header_bytes - HEADER_BYTES : 0;
 	if (ftr_istream_take(in, further) == NULL)
-		ftr_diag_warn(reader->trace->diag, "info+0xc: header size %u is beyond the file",
+		ftr_diag_warn(trace->diag, "info+0xc: header size %u is beyond the file",
 			      info->header_bytes);
 	return 0;
+}
+
+int uft_info_parse(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
+{
+	int ret = info_header(trace, in, err);
+
+	if (ret == 0 && info_lines(trace, in) < 0)
+		ret = ftr_err_set(err, ENOMEM, "info: out of memory");
+	return ret;
 }
 
 int uft_info_load(struct uft_reader *reader, struct ftr_err *err)
@@ -222,9 +231,9 @@ int uft_info_load(struct uft_reader *reader, struct ftr_err *err)
 
 	if (ret < 0)
 		return ret;
-	ret = info_header(reader, &in, err);
-	if (ret == 0 && info_lines(reader, &in) < 0)
-		ret = ftr_err_set(err, ENOMEM, "info: out of memory");
+	ret = uft_info_parse(reader->trace, &in, err);
+	reader->is_big = reader->trace->info.elf_data == ELFDATA2MSB;
+	reader->is_32 = reader->trace->info.elf_class == ELFCLASS32;
 	ftr_istream_close(&in);
 	return ret;
 }

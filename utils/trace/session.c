@@ -6,6 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/trace/task.h"
+
+struct ftr_session *ftr_task_session_at(const struct ftr_task *task, uint64_t time_ns)
+{
+	struct ftr_session *found = NULL;
+
+	for (uint32_t i = 0; i < task->session_nr; i++) {
+		if (found == NULL || task->sessions[i]->start_ns <= time_ns)
+			found = task->sessions[i];
+	}
+	return found;
+}
+
 static int changes_insert(struct ftr_session *session, uint64_t time_ns)
 {
 	size_t i;
