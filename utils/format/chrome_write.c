@@ -215,18 +215,6 @@ static inline char *put_line_begin(struct chrome_sink *self, char *p, uint64_t t
 	return put_time(self, p + 6, time_ns);
 }
 
-/* The session whose addresses an event of this task at this time speaks of. */
-static struct ftr_session *session_at(const struct ftr_task *task, uint64_t time_ns)
-{
-	struct ftr_session *found = NULL;
-
-	for (uint32_t i = 0; i < task->session_nr; i++) {
-		if (found == NULL || task->sessions[i]->start_ns <= time_ns)
-			found = task->sessions[i];
-	}
-	return found;
-}
-
 /* "KEY":"values as replay prints them"; arguments stand in parentheses. */
 static void put_values(struct chrome_sink *self, const struct ftr_event *ev, const char *key)
 {
@@ -236,7 +224,7 @@ static void put_values(struct chrome_sink *self, const struct ftr_event *ev, con
 	if (has_parentheses)
 		ftr_strbuf_putc(&self->text, '(');
 	ftr_payload_format(ev->payload, (struct ftr_trace *)self->trace,
-			   session_at(ev->task, ev->time_ns), &self->text);
+			   ftr_task_session_at(ev->task, ev->time_ns), &self->text);
 	if (has_parentheses)
 		ftr_strbuf_putc(&self->text, ')');
 	ftr_ostream_puts(self->base.out, key);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of uftrace's counters. */
+/* The table of uftrace's events. */
 #include "utils/format/fxt_builtin.h"
 
 #include <string.h>
+
+#include "utils/trace/event.h"
 
 #define MEMORY { "vmsize", "vmrss", "shared" }
 
@@ -17,15 +19,24 @@ static const struct fxt_builtin builtins[] = {
 	{ 100008, "diff:pmu-cache",   true,  2, { "references", "misses" } },
 	{ 100009, "read:pmu-branch",  false, 2, { "branches", "misses" } },
 	{ 100010, "diff:pmu-branch",  true,  2, { "branches", "misses" } },
+	{ .id = 100011, .name = "watch:cpu" },
+	{ .id = 100012, .name = "watch:var" },
+	{ .id = 100013, .name = "callsite" },
+	{ .id = FTR_EVENT_ID_TASK_NEW, .name = "linux:task-new" },
+	{ .id = FTR_EVENT_ID_TASK_EXIT, .name = "linux:task-exit" },
+	{ .id = FTR_EVENT_ID_TASK_NAME, .name = "linux:task-name" },
+	{ .id = FTR_EVENT_ID_EXTERN, .name = "extern-data" },
 };
 
 #define BUILTIN_NR (sizeof(builtins) / sizeof(builtins[0]))
 
 const struct fxt_builtin *fxt_builtin_by_id(uint64_t id)
 {
-	size_t i = id - builtins[0].id;
-
-	return i < BUILTIN_NR ? &builtins[i] : NULL;
+	for (size_t i = 0; i < BUILTIN_NR; i++) {
+		if (builtins[i].id == id)
+			return &builtins[i];
+	}
+	return NULL;
 }
 
 const struct fxt_builtin *fxt_builtin_by_name(const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uftrace's counters and the names of their values, for the FXT writer and reader. */
+/* uftrace's events, and the names of the values of its counters, for the FXT writer and reader. */
 #ifndef FTR_FORMAT_FXT_BUILTIN_H
 #define FTR_FORMAT_FXT_BUILTIN_H
 
@@ -13,7 +13,7 @@ struct fxt_builtin {
 	uint32_t id;
 	const char *name;
 	bool is_difference;	/* signed */
-	uint8_t field_nr;	/* 8 bytes each */
+	uint8_t field_nr;	/* 8 bytes each; 0 = not a counter */
 	const char *fields[FXT_FIELDS_MAX];
 };
 

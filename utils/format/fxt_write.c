@@ -6,6 +6,7 @@
 
 #include "utils/base/ostream.h"
 #include "utils/format/format.h"
+#include "utils/format/fxt.h"
 #include "utils/format/fxt_write.h"
 #include "utils/trace/trace.h"
 
@@ -58,7 +59,7 @@ static int entry_args(struct fxt_writer *w, const struct ftr_event *ev, struct f
 
 	fxt_args_clear(w);
 	if (func->loc != FXT_ID_NONE)
-		ret = fxt_arg_ref(w, "loc", func->loc);
+		ret = fxt_arg_ref(w, FXT_KEY_LOC, func->loc);
 	if (ret == 0 && ev->payload != NULL)
 		ret = fxt_args_payload(w, ev);
 	if (ret < 0)
@@ -250,5 +251,7 @@ const struct ftr_format ftr_format_fxt = {
 	.summary = "Fuchsia trace format, for the Perfetto UI and magic-trace's viewer",
 	.suffix	 = ".fxt",
 	.kind	 = FTR_FORMAT_FILE,
+	.detect	 = ftr_fxt_detect,
+	.read	 = ftr_fxt_read,
 	.write	 = &fxt_ops,
 };

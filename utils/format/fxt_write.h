@@ -11,20 +11,12 @@
 #include "utils/base/strpool.h"
 #include "utils/base/vec.h"
 #include "utils/format/fxt_layout.h"
+#include "utils/format/fxt_names.h"
 #include "utils/format/fxt_window.h"
 #include "utils/trace/sink.h"
 #include "utils/trace/task.h"
 
 #define FXT_PROVIDER_ID	   1u
-#define FXT_CATEGORY	   "ftr"	/* of what is not a call or event of the program */
-#define FXT_NAME_LOST	   "LOST"
-#define FXT_NAME_FORK	   "fork"
-#define FXT_NAME_MESSAGE   "message"
-#define FXT_NAME_MORE_ARGS "more arguments"
-#define FXT_LOG_LOST	   "records lost: "	/* of the log line that goes with FXT_NAME_LOST */
-#define FXT_BLOB_INFO	   "ftr.info"	/* the bytes of a data directory's info file */
-#define FXT_BLOB_ENUMS	   "ftr.enums"	/* lines "NAME VALUE LABEL" */
-
 #define FXT_ID_NONE	   UINT32_MAX	/* of a string: no text, ref 0 */
 #define FXT_VICTIMS	   1024u	/* slots that are chosen for re-assignment at a time */
 
@@ -131,6 +123,10 @@ static inline uint16_t fxt_string_ref(struct fxt_writer *w, uint32_t id)
 /* fxt_write_table.c: threads.  Pointers hold until the next call of fxt_task_get. */
 struct fxt_task *fxt_task_add(struct fxt_writer *w, const struct ftr_task *task);
 uint8_t fxt_thread_register(struct fxt_writer *w, const struct ftr_task *task);
+
+/* A userspace object: what a pointer of the task's process points to. */
+int fxt_write_object(struct fxt_writer *w, const struct ftr_task *task, uint64_t pointer,
+		     const struct ftr_strbuf *name);
 
 /* The state of a task, which is named in the file by now; NULL = out of memory. */
 static inline struct fxt_task *fxt_task_get(struct fxt_writer *w, const struct ftr_task *task)

@@ -10,6 +10,7 @@
 
 #include "utils/format/fxt_write.h"
 #include "utils/trace/args.h"
+#include "utils/trace/trace.h"
 
 /* Values of FTR_ARG_AUTO that are shown alike whether they have 4 bytes or 8. */
 #define AUTO_MIN (-0xffff)
@@ -239,7 +240,36 @@ static int arg_enum(struct fxt_writer *w, const char *name, const struct ftr_val
 	return ret < 0 ? ret : fxt_arg_i64(w, name, number);
 }
 
-static int arg_value(struct fxt_writer *w, const char *name, const struct ftr_value *value)
+/* A pointer to a function: an object of this name is written before the first use of the pointer. */
+static int arg_pointer(struct fxt_writer *w, const struct ftr_event *ev, const char *name,
+		       uint64_t value)
+{
+	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
+	uint64_t key = (uint64_t)(uint32_t)ev->task->pid << 48 ^ value;
+	const struct ftr_func *func;
+	uint64_t offset;
+
+	if (value == 0 || session == NULL || ftr_hashmap_find(&w->objects, key) != NULL)
+		return fxt_arg_word(w, name, FXT_ARG_POINTER, value);
+	func = ftr_trace_find((struct ftr_trace *)w->trace, session, UINT64_MAX, value, &offset);
+	if (func != NULL) {
+		struct ftr_strbuf text;
+		int ret;
+
+		ftr_strbuf_init(&text);
+		ftr_strbuf_puts(&text, func->name);
+		if (offset > 0)
+			ftr_strbuf_printf(&text, "+%#llx", (unsigned long long)offset);
+		ret = fxt_write_object(w, ev->task, value, &text);
+		ftr_strbuf_fini(&text);
+		if (ret < 0 || ftr_hashmap_set(&w->objects, key, w) < 0)
+			return fxt_no_memory(w);
+	}
+	return fxt_arg_word(w, name, FXT_ARG_POINTER, value);
+}
+
+static int arg_value(struct fxt_writer *w, const struct ftr_event *ev, const char *name,
+		     const struct ftr_value *value)
 {
 	switch (value->arg->format) {
 	case FTR_ARG_AUTO:
@@ -250,8 +280,9 @@ static int arg_value(struct fxt_writer *w, const char *name, const struct ftr_va
 	case FTR_ARG_UNSIGNED:
 	case FTR_ARG_OCTAL:
 		return fxt_arg_u64(w, name, value->u);
-	case FTR_ARG_HEX:
 	case FTR_ARG_POINTER:
+		return arg_pointer(w, ev, name, value->u);
+	case FTR_ARG_HEX:
 		return fxt_arg_word(w, name, FXT_ARG_POINTER, value->u);
 	case FTR_ARG_KOID:
 		return fxt_arg_word(w, name, FXT_ARG_KOID, value->u);
@@ -279,12 +310,12 @@ int fxt_args_payload(struct fxt_writer *w, const struct ftr_event *ev)
 	int ret = 0;
 
 	if (payload->spec == NULL)
-		return payload->len == 0 ? 0 : fxt_arg_blob(w, "data", payload->data, payload->len);
+		return payload->len == 0 ? 0 : fxt_arg_blob(w, FXT_KEY_DATA, payload->data, payload->len);
 	while (ret == 0 && ftr_payload_next(payload, &nr, &pos, &value)) {
 		char text[128];
 
-		ret = arg_value(w, arg_name(value.arg, ev->type == FTR_EVENT_EXIT, text,
-					    sizeof(text)), &value);
+		ret = arg_value(w, ev, arg_name(value.arg, ev->type == FTR_EVENT_EXIT, text,
+						sizeof(text)), &value);
 	}
 	return ret;
 }

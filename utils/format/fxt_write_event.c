@@ -120,10 +120,10 @@ static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
 
 	if (payload == NULL)
 		return 0;
-	if (builtin != NULL && payload->len >= 8u * builtin->field_nr)
+	if (builtin != NULL && builtin->field_nr > 0 && payload->len >= 8u * builtin->field_nr)
 		return builtin_args(w, builtin, payload);
 	if (ev->point.id == FTR_EVENT_ID_EXTERN && payload->spec == NULL)
-		return fxt_arg_string(w, "text", (const char *)payload->data, payload->len);
+		return fxt_arg_string(w, FXT_KEY_TEXT, (const char *)payload->data, payload->len);
 	return fxt_args_payload(w, ev);
 }
 
@@ -145,17 +145,19 @@ static const struct {
 static void point_shape(const struct ftr_event *ev, const struct fxt_builtin *builtin,
 			struct fxt_shape *shape)
 {
-	unsigned kind = builtin != NULL ? FTR_POINT_COUNTER : ev->point.kind;
+	bool is_counter = builtin != NULL && builtin->field_nr > 0;
+	unsigned kind = is_counter ? FTR_POINT_COUNTER : ev->point.kind;
 
 	shape->type = point_types[kind].type;
 	shape->has_extra = point_types[kind].has_id;
-	shape->extra = builtin != NULL ? (uint32_t)ev->task->tid : ev->point.id;
+	shape->extra = is_counter ? (uint32_t)ev->task->tid : ev->point.id;
 	shape->time_ns = ev->time_ns;
 }
 
 int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
 {
-	const struct fxt_builtin *builtin = fxt_builtin_by_id(ev->point.id);
+	bool has_id = ev->point.kind <= FTR_POINT_COUNTER && ev->point.id != 0;
+	const struct fxt_builtin *builtin = has_id ? fxt_builtin_by_id(ev->point.id) : NULL;
 	const char *colon = strchr(ev->point.name, ':');
 	struct fxt_shape shape;
 	int ret = begin_event(w, ev);
@@ -201,7 +203,7 @@ int fxt_write_lost(struct fxt_writer *w, const struct ftr_event *ev)
 	if (ret == 0)
 		ret = shape_own(w, &shape, FXT_NAME_LOST);
 	if (ret == 0)
-		ret = fxt_arg_u64(w, "records", ev->lost.nr);
+		ret = fxt_arg_u64(w, FXT_KEY_RECORDS, ev->lost.nr);
 	if (ret == 0)
 		ret = fxt_put_event(w, ev->task, &shape);
 	if (ret < 0)
@@ -222,7 +224,7 @@ int fxt_write_message(struct fxt_writer *w, const struct ftr_event *ev)
 	if (ret == 0)
 		ret = shape_own(w, &shape, FXT_NAME_MESSAGE);
 	if (ret == 0)
-		ret = fxt_arg_string(w, "text", ev->message.text, strlen(ev->message.text));
+		ret = fxt_arg_string(w, FXT_KEY_TEXT, ev->message.text, strlen(ev->message.text));
 	if (ret == 0)
 		ret = fxt_put_event(w, ev->task, &shape);
 	if (ret < 0)
@@ -244,7 +246,7 @@ int fxt_write_fork(struct fxt_writer *w, const struct ftr_event *ev)
 	if (ret == 0)
 		ret = shape_own(w, &shape, FXT_NAME_FORK);
 	if (ret == 0)
-		ret = fxt_arg_word(w, "child", FXT_ARG_KOID, (uint32_t)ev->fork.peer->tid);
+		ret = fxt_arg_word(w, FXT_KEY_CHILD, FXT_ARG_KOID, (uint32_t)ev->fork.peer->tid);
 	if (ret < 0)
 		return ret;
 	shape.has_extra = true;

@@ -235,6 +235,23 @@ static int put_object(struct fxt_writer *w, unsigned type, const struct ftr_task
 	return 0;
 }
 
+int fxt_write_object(struct fxt_writer *w, const struct ftr_task *task, uint64_t pointer,
+		     const struct ftr_strbuf *name)
+{
+	uint64_t thread, name_ref;
+	uint32_t name_id;
+	uint64_t *p;
+
+	if (fxt_string_id(w, ftr_strbuf_str(name), name->len, &name_id) < 0)
+		return -ENOMEM;
+	name_ref = fxt_string_ref(w, name_id);
+	thread = fxt_thread_ref(w, task);
+	p = fxt_window_put(&w->window, 2);
+	p[0] = fxt_header(FXT_USER_OBJECT, 2) | thread << 16 | name_ref << 24;
+	p[1] = pointer;
+	return 0;
+}
+
 /* A process is called as its main thread, or as the program of its first image. */
 static const char *process_name(const struct ftr_trace *trace, const struct ftr_task *task)
 {

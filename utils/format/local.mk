@@ -10,9 +10,21 @@ libftr_a_SOURCES += \
 	utils/format/etrace_write.c \
 	utils/format/format.h \
 	utils/format/formats.def \
+	utils/format/fxt.h \
 	utils/format/fxt_builtin.c \
 	utils/format/fxt_builtin.h \
 	utils/format/fxt_layout.h \
+	utils/format/fxt_names.h \
+	utils/format/fxt_read.c \
+	utils/format/fxt_read.h \
+	utils/format/fxt_read_args.c \
+	utils/format/fxt_read_object.c \
+	utils/format/fxt_read_record.c \
+	utils/format/fxt_read_scan.c \
+	utils/format/fxt_read_source.c \
+	utils/format/fxt_read_stack.c \
+	utils/format/fxt_read_stack.h \
+	utils/format/fxt_read_table.c \
 	utils/format/fxt_window.c \
 	utils/format/fxt_window.h \
 	utils/format/fxt_write.c \

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The Fuchsia trace format, from any bytes (tests, fuzzing). */
+#ifndef FTR_FORMAT_FXT_H
+#define FTR_FORMAT_FXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+struct ftr_istream;
+struct ftr_trace;
+
+bool ftr_fxt_detect(const char *path, const uint8_t *head, size_t len);
+int ftr_fxt_read(struct ftr_trace *trace, const char *path, struct ftr_err *err);
+/* As ftr_fxt_read; takes what @in holds over, also on failure. */
+int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
+
+#endif /* FTR_FORMAT_FXT_H */

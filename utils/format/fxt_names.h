@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Names that ftr's own records in an FXT file bear. */
+#ifndef FTR_FORMAT_FXT_NAMES_H
+#define FTR_FORMAT_FXT_NAMES_H
+
+#define FXT_CATEGORY	   "ftr"	/* of what is not a call or event of the program */
+#define FXT_NAME_LOST	   "LOST"
+#define FXT_NAME_FORK	   "fork"
+#define FXT_NAME_MESSAGE   "message"
+#define FXT_NAME_MORE_ARGS "more arguments"
+#define FXT_KEY_LOC	   "loc"	/* "main.c:7" */
+#define FXT_KEY_CHILD	   "child"
+#define FXT_KEY_RECORDS	   "records"
+#define FXT_KEY_TEXT	   "text"
+#define FXT_KEY_DATA	   "data"	/* bytes of an unknown layout */
+#define FXT_LOG_LOST	   "records lost: "	/* of the log line that goes with FXT_NAME_LOST */
+#define FXT_BLOB_INFO	   "ftr.info"	/* the bytes of a data directory's info file */
+#define FXT_BLOB_ENUMS	   "ftr.enums"	/* lines "NAME VALUE LABEL" */
+
+#endif /* FTR_FORMAT_FXT_NAMES_H */

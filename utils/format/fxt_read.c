@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* FXT reader: a file becomes a trace with one source. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/format/fxt.h"
+#include "utils/format/fxt_read.h"
+
+bool ftr_fxt_detect(const char *path, const uint8_t *head, size_t len)
+{
+	return len >= 8 && (ftr_get_u64(head, false) == FXT_MAGIC ||
+			    ftr_get_u64(head, true) == FXT_MAGIC);
+}
+
+/* Merge two neighbouring ascending runs; stable. */
+static void runs_merge(struct fxt_order *to, const struct fxt_order *a, size_t a_nr,
+		       const struct fxt_order *b, size_t b_nr)
+{
+	while (a_nr > 0 && b_nr > 0) {
+		if (b->time_ns < a->time_ns) {
+			*to++ = *b++;
+			b_nr--;
+		} else {
+			*to++ = *a++;
+			a_nr--;
+		}
+	}
+	memcpy(to, a_nr > 0 ? a : b, (a_nr > 0 ? a_nr : b_nr) * sizeof(*to));
+}
+
+static size_t run_length(const struct fxt_order *v, size_t nr)
+{
+	size_t len = 1;
+
+	while (len < nr && v[len - 1].time_ns <= v[len].time_ns)
+		len++;
+	return len;
+}
+
+/* One pass: pairs of runs become one.  Returns how many runs there were. */
+static size_t runs_pass(struct fxt_order *to, const struct fxt_order *from, size_t nr)
+{
+	size_t runs = 0;
+
+	for (size_t pos = 0; pos < nr;) {
+		size_t a = run_length(from + pos, nr - pos);
+		size_t b = pos + a < nr ? run_length(from + pos + a, nr - pos - a) : 0;
+
+		runs_merge(to + pos, from + pos, a, from + pos + a, b);
+		pos += a + b;
+		runs += 1 + (b > 0);
+	}
+	return runs;
+}
+
+/* A merge sort of ascending runs: files are mostly in order, or made of a few that are. */
+static int order_sort(struct fxt_reader *r)
+{
+	struct fxt_order *from = r->order.v;
+	struct fxt_order *to = malloc(r->order.nr * sizeof(*to));
+
+	if (to == NULL && r->order.nr > 0)
+		return -ENOMEM;
+	while (r->order.nr > 0) {
+		size_t runs = runs_pass(to, from, r->order.nr);
+		struct fxt_order *swap = from;
+
+		from = to;
+		to = swap;
+		if (runs <= 2)
+			break;
+	}
+	r->order.v = from;
+	free(to);
+	return 0;
+}
+
+/* 16 bytes an event: the one part of reading that grows with the file, for files out of order alone. */
+static int order_build(struct fxt_reader *r, struct ftr_err *err)
+{
+	struct fxt_record_at at;
+	struct fxt_decoded record;
+	uint64_t offset = 0;
+	int ret = 0;
+
+	while (ret == 0 && fxt_record_next(r, &offset, &at, false)) {
+		unsigned type = fxt_bits(at.header, 0, 4);
+
+		if (type != FXT_EVENT && type != FXT_SCHEDULING && type != FXT_LOG)
+			continue;
+		if (fxt_decode(r, &at, &record))
+			ret = ftr_vec_push(&r->order,
+					   ((struct fxt_order){ record.time_ns, at.offset }));
+		else
+			r->damaged_nr++;
+	}
+	r->order.cap = r->order.nr;
+	if (ret == 0 && !r->is_failed)
+		ret = order_sort(r);
+	return ret < 0 || r->is_failed ? ftr_err_set(err, ENOMEM, "%s: out of memory", r->in.name) : 0;
+}
+
+/* What the reader stepped over is said once, when everything was read. */
+static void reader_free(void *arg)
+{
+	struct fxt_reader *r = arg;
+	const struct {
+		uint64_t nr;
+		const char *what;
+	} rows[] = {
+		{ r->damaged_nr, "damaged records or arguments were left out" },
+		{ r->overlap_nr, "calls ended after the call around them and were cut" },
+		{ r->stray_nr, "ends of calls without a begin were left out" },
+		{ r->filled_nr > r->lost_nr ? r->filled_nr : 0,
+		  "times the buffer of a provider was full: records are missing" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].nr > 0)
+			ftr_diag_warn(r->trace->diag, "%s: %llu %s", r->in.name,
+				      (unsigned long long)rows[i].nr, rows[i].what);
+	}
+	fxt_enums_fini(r);
+	fxt_objects_fini(r);
+	fxt_tables_fini(r);
+	ftr_istream_close(&r->in);
+	free(r);
+}
+
+static int names_init(struct fxt_reader *r)
+{
+	const struct {
+		const struct fxt_text **text;
+		const char *s;
+	} rows[] = {
+		{ &r->own, FXT_CATEGORY },
+		{ &r->name_lost, FXT_NAME_LOST },
+		{ &r->name_fork, FXT_NAME_FORK },
+		{ &r->name_message, FXT_NAME_MESSAGE },
+		{ &r->name_more, FXT_NAME_MORE_ARGS },
+		{ &r->key_loc, FXT_KEY_LOC },
+		{ &r->key_child, FXT_KEY_CHILD },
+		{ &r->key_records, FXT_KEY_RECORDS },
+		{ &r->key_text, FXT_KEY_TEXT },
+		{ &r->key_data, FXT_KEY_DATA },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		*rows[i].text = fxt_text_get(r, rows[i].s, strlen(rows[i].s));
+		if (*rows[i].text == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int source_add(struct fxt_reader *r, struct ftr_err *err)
+{
+	struct ftr_source *source = fxt_source_new(r);
+
+	if (source == NULL || ftr_vec_push(&r->trace->sources, source) < 0) {
+		ftr_source_free(source);
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", r->in.name);
+	}
+	r->trace->is_ordered = true;
+	return 0;
+}
+
+/* Takes @in over, also on failure. */
+int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
+{
+	struct fxt_reader *r = calloc(1, sizeof(*r));
+	int ret;
+
+	if (r == NULL) {
+		ftr_istream_close(in);
+		return ftr_err_set(err, ENOMEM, "fxt: out of memory");
+	}
+	r->trace = trace;
+	r->in = *in;
+	trace->reader = r;
+	trace->reader_free = reader_free;
+	ftr_strpool_init(&r->pool);
+	if (!ftr_fxt_detect(NULL, in->data, in->size))
+		return ftr_err_set(err, EBADMSG, "%s: not a Fuchsia trace: it does not begin with "
+				   "the magic number", in->name);
+	r->is_big = ftr_get_u64(in->data, false) != FXT_MAGIC;
+	if (names_init(r) < 0)
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", in->name);
+	ret = fxt_scan(r, err);
+	if (ret == 0 && r->is_unordered)
+		ret = order_build(r, err);
+	return ret < 0 ? ret : source_add(r, err);
+}
+
+int ftr_fxt_read(struct ftr_trace *trace, const char *path, struct ftr_err *err)
+{
+	struct ftr_istream in;
+	int ret = ftr_istream_open(&in, AT_FDCWD, path, err);
+
+	return ret < 0 ? ret : ftr_fxt_read_stream(trace, &in, err);
+}

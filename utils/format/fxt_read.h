@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts of the FXT reader; for fxt_read*.c only.
+ *
+ * The file is walked twice.  The first walk (fxt_read_scan.c) collects tables, names and tasks, and sees
+ * whether the events are in order.  Tables keep their history, so a record means the same whenever
+ * it is decoded: in the order of the file, or by an index sorted by time.
+ */
+#ifndef FTR_FORMAT_FXT_READ_H
+#define FTR_FORMAT_FXT_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/bytes.h"
+#include "utils/base/hashmap.h"
+#include "utils/base/istream.h"
+#include "utils/base/strbuf.h"
+#include "utils/base/strpool.h"
+#include "utils/base/vec.h"
+#include "utils/format/fxt_builtin.h"
+#include "utils/format/fxt_layout.h"
+#include "utils/format/fxt_names.h"
+#include "utils/trace/args.h"
+#include "utils/trace/trace.h"
+
+#define FXT_PROVIDERS_MAX 1024u		/* contexts that a file may have */
+
+/* A distinct text of the file, and what it stands for, found out at its first use. */
+struct fxt_text {
+	const struct ftr_str *str;
+	struct ftr_module *module;		/* as a category */
+	const struct fxt_text *func_category;	/* func is that of this category */
+	struct ftr_func *func;
+	const struct fxt_text *point_category;	/* point_name is that of this category */
+	const char *point_name;			/* "category:name" */
+	const struct fxt_builtin *builtin;	/* (nullable) of point_name */
+	struct fxt_arg_name *arg;		/* as the name of an argument */
+	const struct ftr_argspec *spec;		/* of the last event of this name */
+};
+
+/* An argument's name, taken apart: "arg2/e:color". */
+struct fxt_arg_name {
+	const char *name;		/* NULL: one of ours, which the rest describes */
+	const char *type_name;		/* (nullable) */
+	uint16_t size;			/* of a struct */
+	uint8_t  index;
+	bool     is_float_reg;
+	char     letter;		/* as in argument specs; '\0' = as the type says */
+};
+
+/* The values of an enum, from blob ftr.enums. */
+struct fxt_enum {
+	struct ftr_arg_enum public;
+	FTR_VEC(struct ftr_arg_enumerator) values;
+};
+
+/* What a slot of a table held over time, in order of offsets. */
+struct fxt_slot {
+	FTR_VEC(struct fxt_assigned { uint64_t offset; void *value; }) history;
+	size_t hint;			/* where the last look was answered */
+};
+
+/* A provider's context, from its info record on. */
+struct fxt_provider {
+	uint32_t id;
+	uint64_t ticks_per_s;
+	FTR_VEC(struct fxt_slot) strings;	/* by index: struct fxt_text */
+	struct fxt_slot threads[FXT_THREAD_MAX + 1];	/* struct ftr_task */
+};
+
+struct fxt_section {
+	uint64_t offset;
+	struct fxt_provider *provider;
+};
+
+struct fxt_order { uint64_t time_ns, offset; };
+
+struct fxt_reader {
+	struct ftr_trace *trace;
+	struct ftr_istream in;
+	bool is_big;
+	FTR_VEC(struct fxt_provider *) providers;	/* (owned) */
+	FTR_VEC(struct fxt_section) sections;		/* by offset */
+	size_t section_hint;
+	struct ftr_strpool pool;
+	FTR_VEC(struct fxt_text *) texts;		/* by id of the pool; in the trace's arena */
+	struct ftr_hashmap tasks;		/* by process and thread koid: struct ftr_task */
+	struct ftr_hashmap process_names;	/* by pid: struct fxt_text */
+	struct ftr_hashmap enums;		/* by id of the name's text: struct fxt_enum (owned) */
+	struct ftr_hashmap objects;		/* by pid: struct fxt_objects (owned) */
+	struct ftr_hashmap specs;		/* by hash: struct ftr_argspec, every layout once */
+	struct ftr_strbuf info;			/* blob ftr.info */
+	struct ftr_strbuf enum_lines;		/* blob ftr.enums */
+	const struct fxt_text *own, *name_lost, *name_fork, *name_message, *name_more;
+	const struct fxt_text *key_loc, *key_child, *key_records, *key_text, *key_data;
+	FTR_VEC(struct fxt_order) order;	/* empty: the file's own order */
+	size_t order_pos;
+	uint64_t last_ns;
+	bool is_unordered;
+	bool is_failed;				/* out of memory */
+	uint64_t damaged_nr;			/* records that could not be read */
+	uint64_t skipped_nr;			/* records of kinds that say nothing about calls */
+	uint64_t overlap_nr;			/* calls that ended after the call around them */
+	uint64_t stray_nr;			/* ends without a begin */
+	uint64_t filled_nr;			/* "buffer filled" events of providers */
+	uint64_t lost_nr;			/* LOST events, which go with those of our own files */
+};
+
+/* A record: where it lies, and its header. */
+struct fxt_record_at {
+	uint64_t offset;
+	uint64_t header;
+	uint64_t bytes;
+};
+
+/* An event, log or scheduling record, decoded but for its arguments. */
+struct fxt_decoded {
+	struct fxt_record_at at;
+	uint64_t time_ns;
+	struct ftr_task *task;		/* (nullable: scheduling) */
+	struct fxt_text *category, *name;	/* never NULL in events */
+	uint64_t args;			/* offset of the arguments */
+	unsigned arg_nr;
+	uint64_t extra;			/* the word behind the arguments: end in ns, id */
+};
+
+static inline uint64_t fxt_word(const struct fxt_reader *r, uint64_t offset)
+{
+	return ftr_get_u64(r->in.data + offset, r->is_big);
+}
+
+/* fxt_read_table.c */
+struct fxt_text *fxt_text_get(struct fxt_reader *r, const char *s, size_t len);	/* NULL: no memory */
+struct fxt_provider *fxt_provider_add(struct fxt_reader *r, uint32_t id);
+struct fxt_provider *fxt_provider_find(const struct fxt_reader *r, uint32_t id);
+struct fxt_provider *fxt_provider_at(struct fxt_reader *r, uint64_t offset);
+int fxt_slot_assign(struct fxt_slot *slot, uint64_t offset, void *value);
+void *fxt_slot_find_slow(struct fxt_slot *slot, uint64_t offset);
+struct ftr_task *fxt_task_of(struct fxt_reader *r, uint64_t process, uint64_t thread);
+/* The task of a thread koid alone: any process. */
+struct ftr_task *fxt_task_by_thread(struct fxt_reader *r, uint64_t thread);
+void fxt_tables_fini(struct fxt_reader *r);
+
+/* What a slot held at @offset; NULL = nothing. */
+static inline void *fxt_slot_find(struct fxt_slot *slot, uint64_t offset)
+{
+	size_t i = slot->hint;
+
+	if (__builtin_expect(i < slot->history.nr && slot->history.v[i].offset < offset &&
+			     (i + 1 == slot->history.nr || slot->history.v[i + 1].offset > offset), 1))
+		return slot->history.v[i].value;
+	return fxt_slot_find_slow(slot, offset);
+}
+
+/* fxt_read_record.c */
+/*
+ * The next record at or behind *offset, which is moved behind it; damage is stepped over, and said when
+ * @is_said.  False at the end.
+ */
+bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at, bool is_said);
+/* The text of a string ref whose inline bytes would lie at *pos, before @end; NULL = damaged. */
+struct fxt_text *fxt_string_at(struct fxt_reader *r, struct fxt_provider *provider, unsigned ref,
+			       uint64_t at, uint64_t *pos, uint64_t end);
+/* Decode an event, scheduling or log record; false when it is damaged. */
+bool fxt_decode(struct fxt_reader *r, const struct fxt_record_at *at, struct fxt_decoded *out);
+
+/* fxt_read_object.c: what pointers point to, per process.  0 or -ENOMEM. */
+int  fxt_object_add(struct fxt_reader *r, uint64_t process, uint64_t pointer,
+		    const struct fxt_text *name);
+int  fxt_objects_load(struct fxt_reader *r);
+void fxt_objects_fini(struct fxt_reader *r);
+
+/* fxt_read_scan.c: 0 or -errno. */
+int fxt_scan(struct fxt_reader *r, struct ftr_err *err);
+
+/* fxt_read_args.c */
+#define FXT_PAYLOAD_MAX 65528u
+struct fxt_args_out {
+	struct ftr_payload *payload;	/* filled in */
+	uint8_t *bytes;			/* room for FXT_PAYLOAD_MAX of them */
+	const struct fxt_text *loc;	/* (nullable) "loc" */
+	uint64_t child;			/* "child" (koid) */
+	uint64_t records;		/* "records" (a number) */
+};
+/* The arguments of an event and of what continues it.  True when there is a payload. */
+bool fxt_args_read(struct fxt_reader *r, const struct fxt_decoded *ev, struct fxt_args_out *out);
+int  fxt_enums_load(struct fxt_reader *r);	/* 0 or -ENOMEM */
+void fxt_enums_fini(struct fxt_reader *r);
+
+/* fxt_read_source.c */
+struct ftr_source *fxt_source_new(struct fxt_reader *r);
+
+#endif /* FTR_FORMAT_FXT_READ_H */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* FXT reader: the open calls of each task, and which of them ends next. */
+#ifndef FTR_FORMAT_FXT_READ_STACK_H
+#define FTR_FORMAT_FXT_READ_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/vec.h"
+#include "utils/trace/task.h"
+
+#define FXT_END_OPEN UINT64_MAX		/* no end is known */
+
+struct ftr_func;
+
+struct fxt_frame {
+	const struct ftr_func *func;
+	uint64_t end_ns;	/* its own, or of the call around it that has one: does not grow upwards */
+	bool     is_open;	/* has no end of its own */
+};
+
+struct fxt_stack {
+	struct ftr_task *task;
+	FTR_VEC(struct fxt_frame) frames;
+	uint32_t open_nr;	/* of the frames: without an end of their own */
+	size_t   heap_pos;
+};
+
+struct fxt_stacks {
+	FTR_VEC(struct fxt_stack *) by_task;	/* (owned) by task id; NULL = none yet */
+	FTR_VEC(struct fxt_stack *) heap;	/* by the end of the top frame, then by task id */
+};
+
+struct fxt_stack *fxt_stack_add(struct fxt_stacks *stacks, struct ftr_task *task);	/* NULL: no memory */
+static inline struct fxt_stack *fxt_stack_of(struct fxt_stacks *stacks, struct ftr_task *task)
+{
+	if (__builtin_expect(task->id < stacks->by_task.nr && stacks->by_task.v[task->id] != NULL, 1))
+		return stacks->by_task.v[task->id];
+	return fxt_stack_add(stacks, task);
+}
+
+void fxt_stacks_fini(struct fxt_stacks *stacks);
+
+/* Push a call; an end beyond that of the call around it is cut and counted.  0 or -ENOMEM. */
+int  fxt_stack_push(struct fxt_stacks *stacks, struct fxt_stack *stack, const struct ftr_func *func,
+		    uint64_t end_ns, uint64_t *cut_nr);
+void fxt_stack_pop(struct fxt_stacks *stacks, struct fxt_stack *stack);
+/* The top call ends at @end_ns. */
+void fxt_stack_cut(struct fxt_stacks *stacks, struct fxt_stack *stack, uint64_t end_ns);
+/* The end that comes first, and whose it is; FXT_END_OPEN = none is known. */
+uint64_t fxt_stacks_next_end(const struct fxt_stacks *stacks, struct ftr_task **task);
+
+static inline bool fxt_stack_has_open(const struct fxt_stack *stack)
+{
+	return stack->open_nr > 0;
+}
+
+static inline bool fxt_stack_top_is_open(const struct fxt_stack *stack)
+{
+	return stack->frames.nr > 0 && stack->frames.v[stack->frames.nr - 1].is_open;
+}
+
+#endif /* FTR_FORMAT_FXT_READ_STACK_H */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* FXT reader: texts, providers, and tables that remember what their slots held. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/format/fxt_read.h"
+
+struct fxt_text *fxt_text_get(struct fxt_reader *r, const char *s, size_t len)
+{
+	const struct ftr_str *str = ftr_strpool_get(&r->pool, s, len);
+	struct fxt_text *text;
+
+	if (str != NULL && str->id < r->texts.nr)
+		return r->texts.v[str->id];
+	text = str == NULL ? NULL : ftr_arena_alloc(&r->trace->arena, sizeof(*text));
+	if (text == NULL || ftr_vec_push(&r->texts, text) < 0) {
+		r->is_failed = true;
+		return NULL;
+	}
+	text->str = str;
+	return text;
+}
+
+int fxt_slot_assign(struct fxt_slot *slot, uint64_t offset, void *value)
+{
+	return ftr_vec_push(&slot->history, ((struct fxt_assigned){ offset, value }));
+}
+
+void *fxt_slot_find_slow(struct fxt_slot *slot, uint64_t offset)
+{
+	size_t low = 0, high = slot->history.nr;
+
+	while (low < high) {		/* the first one that is not before @offset */
+		size_t middle = low + (high - low) / 2;
+
+		if (slot->history.v[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return NULL;
+	slot->hint = low - 1;
+	return slot->history.v[low - 1].value;
+}
+
+struct fxt_provider *fxt_provider_find(const struct fxt_reader *r, uint32_t id)
+{
+	for (size_t i = r->providers.nr; i-- > 0;) {
+		if (r->providers.v[i]->id == id)
+			return r->providers.v[i];
+	}
+	return NULL;
+}
+
+struct fxt_provider *fxt_provider_add(struct fxt_reader *r, uint32_t id)
+{
+	struct fxt_provider *provider;
+
+	if (r->providers.nr == FXT_PROVIDERS_MAX)
+		return r->providers.v[FXT_PROVIDERS_MAX - 1];
+	provider = calloc(1, sizeof(*provider));
+	if (provider == NULL || ftr_vec_push(&r->providers, provider) < 0) {
+		free(provider);
+		r->is_failed = true;
+		return NULL;
+	}
+	provider->id = id;
+	provider->ticks_per_s = FXT_TICKS_PER_S;
+	return provider;
+}
+
+struct fxt_provider *fxt_provider_at(struct fxt_reader *r, uint64_t offset)
+{
+	const struct fxt_section *sections = r->sections.v;
+	size_t i = r->section_hint;
+	size_t low = 0, high = r->sections.nr;
+
+	if (sections[i].offset <= offset &&
+	    (i + 1 == r->sections.nr || sections[i + 1].offset > offset))
+		return sections[i].provider;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sections[middle].offset <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	r->section_hint = low;
+	return sections[low].provider;
+}
+
+struct ftr_task *fxt_task_by_thread(struct fxt_reader *r, uint64_t thread)
+{
+	int32_t tid = (int32_t)(thread & INT32_MAX);
+	struct ftr_task *task = ftr_trace_task_find(r->trace, tid);
+
+	if (task == NULL)
+		task = ftr_trace_task_get(r->trace, tid, tid);
+	if (task == NULL)
+		r->is_failed = true;
+	return task;
+}
+
+/* Thread koids may be the same in two processes; tids of a trace are not: take another one. */
+static int32_t tid_free(const struct fxt_reader *r, int32_t tid)
+{
+	while (ftr_trace_task_find(r->trace, tid) != NULL)
+		tid = (int32_t)(((uint32_t)tid + 1000003u) & INT32_MAX);
+	return tid;
+}
+
+struct ftr_task *fxt_task_of(struct fxt_reader *r, uint64_t process, uint64_t thread)
+{
+	uint64_t key = (process & INT32_MAX) << 32 | (thread & INT32_MAX);
+	struct ftr_task *task = ftr_hashmap_find(&r->tasks, key);
+
+	if (task != NULL)
+		return task;
+	task = ftr_trace_task_get(r->trace, (int32_t)(process & INT32_MAX),
+				  tid_free(r, (int32_t)(thread & INT32_MAX)));
+	if (task == NULL || ftr_hashmap_set(&r->tasks, key, task) < 0) {
+		r->is_failed = true;
+		return NULL;
+	}
+	return task;
+}
+
+static void provider_free(struct fxt_provider *provider)
+{
+	for (size_t i = 0; i < provider->strings.nr; i++)
+		ftr_vec_fini(&provider->strings.v[i].history);
+	for (size_t i = 0; i <= FXT_THREAD_MAX; i++)
+		ftr_vec_fini(&provider->threads[i].history);
+	ftr_vec_fini(&provider->strings);
+	free(provider);
+}
+
+void fxt_tables_fini(struct fxt_reader *r)
+{
+	for (size_t i = 0; i < r->providers.nr; i++)
+		provider_free(r->providers.v[i]);
+	ftr_vec_fini(&r->providers);
+	ftr_vec_fini(&r->sections);
+	ftr_vec_fini(&r->texts);
+	ftr_vec_fini(&r->order);
+	ftr_strpool_fini(&r->pool);
+	ftr_hashmap_fini(&r->tasks);
+	ftr_hashmap_fini(&r->process_names);
+	ftr_hashmap_fini(&r->specs);
+	ftr_strbuf_fini(&r->info);
+	ftr_strbuf_fini(&r->enum_lines);
+}
