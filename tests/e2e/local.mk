@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += \
 	tests/e2e/fake_tracee.c \
+	tests/e2e/live.py \
 	tests/e2e/record.py \
 	tests/e2e/victim.c
 if HAVE_PYTHON
-TESTS += tests/e2e/record.py
+TESTS += \
+	tests/e2e/live.py \
+	tests/e2e/record.py
 endif
