@@ -117,12 +117,17 @@ static void run_all(const struct file *files, size_t nr)
 
 static int write_seed(const char *corpus, const char *path, const struct file *files, size_t nr)
 {
-	const char *base = strrchr(path, '/');
+	size_t end = strlen(path);
+	size_t start;
 	char name[4096];
 	FILE *out;
 
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && path[start - 1] != '/'; start--)
+		;
 	pack(files, nr, SIZE_MAX, SIZE_MAX, 0);
-	snprintf(name, sizeof(name), "%s/%s", corpus, base == NULL ? path : base + 1);
+	snprintf(name, sizeof(name), "%s/%.*s", corpus, (int)(end - start), path + start);
 	out = fopen(name, "wb");
 	if (out == NULL || fwrite(packed.s, packed.len, 1, out) != 1 || fclose(out) != 0) {
 		perror(name);

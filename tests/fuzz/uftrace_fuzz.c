@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ftr_diag diag = { 0 };
 	struct ftr_err err = { 0 };
 	struct ftr_trace *trace = ftr_trace_new("fuzz", &diag);
-	struct ftr_dir *dir;
+	struct ftr_dir *dir = NULL;
 
 	check(trace != NULL && ftr_dir_open_memory(&dir, data, size, &err) == 0);
 	if (ftr_uftrace_read_dir(trace, dir, &err) == 0)
