@@ -9,3 +9,8 @@ TESTS += \
 	tests/e2e/live.py \
 	tests/e2e/record.py
 endif
+
+EXTRA_DIST += tests/e2e/syscalls.py
+if HAVE_PYTHON
+TESTS += tests/e2e/syscalls.py
+endif
