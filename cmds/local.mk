@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 bin_PROGRAMS += ftr
 ftr_SOURCES = \
-	cmds/check.c \
 	cmds/cmd.h \
 	cmds/commands.def \
 	cmds/completion.c \

@@ -88,8 +88,10 @@ static struct ftr_slot *slot_recycle(int32_t pid)
 		int32_t tid = atomic_load(&slot->tid);
 
 		if (slot->pid == pid && slot->ring_id != 0 && thread_is_dead(pid, tid) &&
-		    atomic_compare_exchange_strong(&slot->tid, &tid, 0))
+		    atomic_compare_exchange_strong(&slot->tid, &tid, 0)) {
+			slot->producer->lost = 0;	/* the recorder tells of these itself */
 			return slot;
+		}
 	}
 	return NULL;
 }

@@ -7,6 +7,10 @@ EXTRA_DIST += \
 	tests/bench/work.c
 CLEANFILES += bench.json bench-smoke.json
 
+if HAVE_PYTHON
+TESTS += tests/bench/smoke.sh
+endif
+
 bench: all
 	srcdir=$(abs_top_srcdir) builddir=$(abs_top_builddir) FTR=$(abs_top_builddir)/ftr \
 		PYTHONDONTWRITEBYTECODE=1 $(PYTHON) $(srcdir)/tests/bench/bench.py $(BENCH_FLAGS)

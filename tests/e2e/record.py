@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
+FTR = os.environ.get("FTR", "./ftr")
 SRCDIR = os.environ.get("srcdir", ".")
 CC = os.environ.get("CC", "gcc").split()
 TIMEOUT = 60
@@ -172,22 +172,6 @@ class RecordTest(unittest.TestCase):
             file.write("no library\n")
         self.refused(125, "install", "--libmcount-path", "damaged", "./victim")
 
-    def test_runtime_cut_short(self):
-        runtime = os.path.join(os.path.dirname(os.path.abspath(FTR)), "libmcount.so")
-        os.makedirs("short", exist_ok=True)
-        with open(runtime, "rb") as whole, open("short/libmcount.so", "wb") as cut:
-            cut.write(whole.read(20000))
-        self.refused(125, "cut short", "--libmcount-path", "short", "./victim")
-
-    def test_runtime_is_something_else(self):
-        with open("other.c", "w") as file:
-            file.write("int other;\n")
-        os.makedirs("other", exist_ok=True)
-        subprocess.run([*CC, "-shared", "-fPIC", "other.c", "-o", "other/libmcount.so"], check=True)
-        run = self.record("--libmcount-path", "other", "./victim", "status", "3", status=3,
-                          quiet=False)
-        self.assertIn("without a word", run.stderr)
-
     def test_options(self):
         self.refused(2, "argument|not", "-A", "x@arg1", "./victim")
         self.refused(2, "no-such", "--no-such", "./victim")
@@ -228,9 +212,14 @@ class RecordTest(unittest.TestCase):
 
     def wait_for(self, condition):
         end = time.monotonic() + 10
-        while not condition():
-            self.assertLess(time.monotonic(), end)
+        while time.monotonic() < end:
+            try:
+                if condition():
+                    return
+            except (OSError, AssertionError):
+                pass                    # not all of it is there yet
             time.sleep(0.02)
+        self.fail("waited 10 s for it")
 
     # Deaths.
 

@@ -7,7 +7,7 @@ import tree
 SUFFIXES = (".c", ".h", ".S", ".def", ".mk", ".py", ".sh", ".awk", ".map", ".am", ".ac", ".cc")
 TOP = ("Makefile.am", "configure.ac", "check", "quickstart", "README.md", "NEWS")
 TEXTS = SUFFIXES + (".md", ".txt", ".1", ".5")
-PRIVATE = re.compile(r"/(home|work|Users)/\w")
+PRIVATE = re.compile(r"/(home/(?!user/)|work/|Users/)\w")
 COLUMNS = 120  # the style says 100; a comment may stand out a little
 
 

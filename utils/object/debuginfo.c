@@ -27,6 +27,7 @@ struct ftr_debuginfo {
 	Dwfl *dwfl;		/* (owned, nullable: not asked yet) */
 	Dwfl_Module *module;	/* (nullable: nothing to be found) */
 	struct ftr_hashmap units;	/* indexed compilation units, by offset */
+	bool has_all_units;
 	struct ftr_hashmap functions;	/* address -> struct declaration */
 	struct ftr_arena arena;
 };
@@ -133,18 +134,31 @@ static int index_function(Dwarf_Die *function, void *arg)
 	return DWARF_CB_OK;
 }
 
+static void index_unit(struct unit_walk *walk, Dwarf_Die *unit)
+{
+	struct ftr_debuginfo *info = walk->info;
+	Dwarf_Off offset = dwarf_dieoffset(unit);
+
+	if (ftr_hashmap_find(&info->units, offset) == NULL &&
+	    ftr_hashmap_set(&info->units, offset, info) == 0)
+		dwarf_getfuncs(unit, index_function, walk, 0);
+}
+
+/* clang writes no table of address ranges: then all units are looked through, once. */
 static void index_unit_of(struct ftr_debuginfo *info, uint64_t addr)
 {
 	struct unit_walk walk = { .info = info };
 	Dwarf_Die *unit = dwfl_module_addrdie(info->module, addr, &walk.bias);
-	Dwarf_Off offset;
 
-	if (unit == NULL)
+	if (unit != NULL) {
+		index_unit(&walk, unit);
 		return;
-	offset = dwarf_dieoffset(unit);
-	if (ftr_hashmap_find(&info->units, offset) == NULL &&
-	    ftr_hashmap_set(&info->units, offset, info) == 0)
-		dwarf_getfuncs(unit, index_function, &walk, 0);
+	}
+	if (info->has_all_units)
+		return;
+	info->has_all_units = true;
+	while ((unit = dwfl_module_nextcu(info->module, unit, &walk.bias)) != NULL)
+		index_unit(&walk, unit);
 }
 
 static bool find_in_line_table(struct ftr_debuginfo *info, uint64_t addr, const char **file,
