@@ -1,1 +1,14 @@
 # SPDX-License-Identifier: MIT
+fxt_util = tests/unit/fxt_util.c tests/unit/fxt_util.h tests/unit/unit.h
+
+UNIT_TESTS += tests/unit/fxt_random_test
+tests_unit_fxt_random_test_SOURCES = tests/unit/fxt_random_test.c $(fxt_util)
+tests_unit_fxt_random_test_LDADD = $(unit_libs)
+
+UNIT_TESTS += tests/unit/fxt_write_test
+tests_unit_fxt_write_test_SOURCES = tests/unit/fxt_write_test.c $(fxt_util)
+tests_unit_fxt_write_test_LDADD = $(unit_libs)
+
+UNIT_TESTS += tests/unit/fxt_limit_test
+tests_unit_fxt_limit_test_SOURCES = tests/unit/fxt_limit_test.c $(fxt_util)
+tests_unit_fxt_limit_test_LDADD = $(unit_libs)

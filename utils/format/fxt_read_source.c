@@ -318,7 +318,7 @@ static int take_fork(struct fxt_source *self, size_t nr)
 /* Records of our own category: what viewers see, or what the format has no record for. */
 static int take_own(struct fxt_source *self, size_t nr, enum fxt_event type)
 {
-	const struct fxt_reader *r = self->r;
+	struct fxt_reader *r = self->r;
 	const struct fxt_text *name = self->record.name;
 	struct ftr_event *ev = &self->evs[nr];
 	struct fxt_args_out out;
@@ -331,6 +331,7 @@ static int take_own(struct fxt_source *self, size_t nr, enum fxt_event type)
 		return take_fork(self, nr);
 	if (type != FXT_INSTANT || name != r->name_lost)
 		return take_point(self, nr, type);
+	r->lost_nr++;
 	event_begin(self, ev, FTR_EVENT_LOST);
 	event_args(self, ev, nr, &out);
 	ev->payload = NULL;

@@ -113,6 +113,7 @@ static int write_end(struct fxt_writer *w, const struct ftr_event *ev)
 
 	if (ev->depth >= VIEWER_DEPTH_MAX)
 		w->deep_nr++;
+	w->tasks.v[ev->task->id].last_ns = ev->time_ns;
 	fxt_args_clear(w);
 	if (ev->payload != NULL) {
 		int ret = fxt_args_payload(w, ev);
@@ -124,8 +125,8 @@ static int write_end(struct fxt_writer *w, const struct ftr_event *ev)
 }
 
 /*
- * The end is filled in where a reader cannot mistake what lies inside of the call: something that begins
- * at the very time at which the call ends could as well follow it.
+ * The end is filled in where a reader cannot mistake what lies inside of the call: a record of the very time
+ * at which the call ends could as well follow it.
  */
 static int write_exit(struct fxt_writer *w, const struct ftr_event *ev)
 {

@@ -46,7 +46,7 @@ struct fxt_func {
 };
 
 struct fxt_task {
-	uint64_t last_ns;	/* begin of its last record */
+	uint64_t last_ns;	/* time of its last record */
 	FTR_VEC(uint64_t) open;	/* positions of the records of its open calls */
 	uint32_t flow_id;	/* of the fork that made it, waiting for its first call; 0 = none */
 	uint8_t  slot;		/* in the thread table; 0 = none */

@@ -250,7 +250,7 @@ int fxt_write_fork(struct fxt_writer *w, const struct ftr_event *ev)
 	if (ret < 0)
 		return ret;
 	shape.has_extra = true;
-	shape.extra = ++w->flow_nr;
+	shape.extra = FXT_FLOW_FORK | ++w->flow_nr;
 	w->tasks.v[ev->fork.peer->id].flow_id = w->flow_nr;
 	return fxt_put_event(w, ev->task, &shape);
 }
@@ -258,7 +258,7 @@ int fxt_write_fork(struct fxt_writer *w, const struct ftr_event *ev)
 int fxt_flow_end(struct fxt_writer *w, const struct ftr_task *task, uint64_t time_ns)
 {
 	struct fxt_shape shape = { .type = FXT_FLOW_END, .time_ns = time_ns, .has_extra = true,
-				   .extra = w->tasks.v[task->id].flow_id };
+				   .extra = FXT_FLOW_FORK | w->tasks.v[task->id].flow_id };
 
 	w->tasks.v[task->id].flow_id = 0;
 	fxt_args_clear(w);

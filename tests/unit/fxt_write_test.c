@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes of every kind of FXT record that is written, and the limits of records and tables. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/fxt_util.h"
+#include "tests/unit/unit.h"
+#include "utils/format/fxt_layout.h"
+
+/*
+ * Header words are put together from what is drawn above each use.  TEXT is up to eight characters of a
+ * stream, first character in the lowest byte.
+ */
+#define TEXT(a, b, c, d, e, f, g, h)						\
+	((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 |	\
+	 (uint64_t)(e) << 32 | (uint64_t)(f) << 40 | (uint64_t)(g) << 48 | (uint64_t)(h) << 56)
+
+struct made {
+	struct ftr_trace *trace;
+	struct ftr_task *task;
+	const struct ftr_func *func;
+	struct writing w;
+};
+
+static void made_begin(struct made *made)
+{
+	made->trace = ftr_trace_new("made", NULL);
+	assert_non_null(made->trace);
+	made->task = make_task(made->trace, 100, 100, "t");
+	made->func = make_func(made->trace, "/bin/p", "f");
+	writing_begin(&made->w, made->trace, "fxt");
+}
+
+static void made_end(struct made *made)
+{
+	writing_free(&made->w);
+	ftr_trace_free(made->trace);
+}
+
+static void assert_words(const struct made *made, size_t skip, const uint64_t *expected, size_t nr)
+{
+	const char *buf = made->w.out.buf;
+
+	for (size_t i = 0; i < nr && 8 * (skip + i) + 8 <= made->w.out.len; i++) {
+		uint64_t word;
+
+		memcpy(&word, buf + 8 * (skip + i), 8);
+		if (word != expected[i])
+			print_error("word %zu: %016llx, not %016llx\n", i, (unsigned long long)word,
+				    (unsigned long long)expected[i]);
+		assert_int_equal(word, expected[i]);
+	}
+	assert_int_equal(made->w.out.len, 8 * (skip + nr));
+}
+
+#define WORDS(expected) (expected), sizeof(expected) / sizeof((expected)[0])
+
+static void prologue(void **state)
+{
+	static const uint64_t expected[] = {
+		/* trace info, magic:  type 0 | size 1 | metadata 4 | info 0 | 0x16547846 */
+		UINT64_C(0x0016547846040010),
+		/* provider info:      type 0 | size 2 | metadata 1 | id 1 at 20 | name length 3 at 52 */
+		UINT64_C(0x0030000000110020),
+		TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
+		/* provider section:   type 0 | size 1 | metadata 2 | id 1 at 20 */
+		UINT64_C(0x0000000000120010),
+		/* initialization:     type 1 | size 2; ticks per second */
+		0x21, 1000000000,
+		/* string:             type 2 | size 2 | index 1 at 16 | length 1 at 32 */
+		UINT64_C(0x0000000100010022),
+		TEXT('t', 0, 0, 0, 0, 0, 0, 0),
+		/* kernel object:      type 7 | size 2 | process 1 at 16 | name 1 at 24; koid */
+		UINT64_C(0x0000000001010027), 100,
+		/* string "process":   index 2 | length 7 */
+		UINT64_C(0x0000000700020022),
+		TEXT('p', 'r', 'o', 'c', 'e', 's', 's', 0),
+		/* kernel object:      type 7 | size 4 | thread 2 at 16 | name 1 at 24 | 1 argument at 40 */
+		UINT64_C(0x0000010001020047), 100,
+		/* koid argument:      type 8 | size 2 | name 2 at 16; the process */
+		UINT64_C(0x0000000000020028), 100,
+	};
+	struct made made;
+
+	made_begin(&made);
+	writing_end(&made.w);
+	assert_words(&made, 0, WORDS(expected));
+	made_end(&made);
+}
+
+static void call(void **state)
+{
+	static const uint64_t expected[] = {
+		/* string "p": index 3, "f": index 4 */
+		UINT64_C(0x0000000100030022), 'p',
+		UINT64_C(0x0000000100040022), 'f',
+		/* thread:             type 3 | size 3 | index 1 at 16; process, thread */
+		0x10033, 100, 100,
+		/*
+		 * duration complete:  type 4 | size 3 | event 4 at 16 | 0 arguments at 20 |
+		 *                     thread 1 at 24 | category 3 at 32 | name 4 at 48; begin; end
+		 */
+		UINT64_C(0x0004000301040034), 1000, 2000,
+	};
+	struct made made;
+
+	made_begin(&made);
+	writing_entry(&made.w, made.task, 1000, made.func, 0, NULL);
+	writing_exit(&made.w, made.task, 2000, made.func, 0, NULL);
+	writing_end(&made.w);
+	assert_words(&made, 16, WORDS(expected));
+	made_end(&made);
+}
+
+static void call_that_does_not_end(void **state)
+{
+	static const uint64_t expected[] = {
+		UINT64_C(0x0000000100030022), 'p',
+		UINT64_C(0x0000000100040022), 'f',
+		0x10033, 100, 100,
+		/* duration begin:     as complete, but size 2 and event 2 */
+		UINT64_C(0x0004000301020024), 1000,
+	};
+	struct ftr_event unfinished = { .type = FTR_EVENT_EXIT, .flags = FTR_EVENT_UNFINISHED,
+					.time_ns = 2000 };
+	struct made made;
+
+	made_begin(&made);
+	writing_entry(&made.w, made.task, 1000, made.func, 0, NULL);
+	unfinished.task = made.task;
+	unfinished.call.func = made.func;
+	writing_event(&made.w, &unfinished);
+	writing_end(&made.w);
+	assert_words(&made, 16, WORDS(expected));
+	made_end(&made);
+}
+
+/* A call without duration could be taken for one inside of what follows: it keeps both ends. */
+static void call_of_no_time(void **state)
+{
+	static const uint64_t expected[] = {
+		UINT64_C(0x0000000100030022), 'p',
+		UINT64_C(0x0000000100040022), 'f',
+		0x10033, 100, 100,
+		UINT64_C(0x0004000301020024), 1000,
+		/* duration end:       type 4 | size 2 | event 3 | thread 1 */
+		UINT64_C(0x0000000001030024), 1000,
+	};
+	struct made made;
+
+	made_begin(&made);
+	writing_entry(&made.w, made.task, 1000, made.func, 0, NULL);
+	writing_exit(&made.w, made.task, 1000, made.func, 0, NULL);
+	writing_end(&made.w);
+	assert_words(&made, 16, WORDS(expected));
+	made_end(&made);
+}
+
+struct arg_row {
+	const char *what;
+	struct ftr_arg arg;
+	uint64_t raw[3];
+	uint64_t type_size;	/* lowest half of the header but for the name */
+	uint64_t upper;		/* upper half of the header */
+	uint64_t value[3];
+	unsigned value_nr;
+};
+
+static const struct arg_row arg_rows[] = {
+	{ "int32", { .format = FTR_ARG_AUTO, .size = 8 }, { (uint64_t)-5 }, 0x11, 0xfffffffb, { 0 }, 0 },
+	{ "uint32", { .format = FTR_ARG_UNSIGNED, .size = 4 }, { 7 }, 0x12, 7, { 0 }, 0 },
+	{ "int64", { .format = FTR_ARG_AUTO, .size = 8 }, { (uint64_t)-500000000000 }, 0x23, 0,
+	  { (uint64_t)-500000000000 }, 1 },
+	{ "uint64", { .format = FTR_ARG_UNSIGNED, .size = 8 }, { UINT64_C(1) << 40 }, 0x24, 0,
+	  { UINT64_C(1) << 40 }, 1 },
+	{ "double", { .format = FTR_ARG_FLOAT, .size = 8 }, { UINT64_C(0x3ff8000000000000) }, 0x25, 0,
+	  { UINT64_C(0x3ff8000000000000) }, 1 },
+	{ "string", { .format = FTR_ARG_STRING }, { TEXT(9, 0, 'a', 'b', 'c', 'd', 'e', 'f'),
+	  TEXT('g', 'h', 'i', 0, 0, 0, 0, 0) }, 0x36, 0x8009,
+	  { TEXT('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), 'i' }, 2 },
+	{ "pointer", { .format = FTR_ARG_HEX, .size = 8 }, { 0x7fffdeadbeef }, 0x27, 0,
+	  { 0x7fffdeadbeef }, 1 },
+	{ "koid", { .format = FTR_ARG_KOID, .size = 8, .name = "arg1" }, { 77 }, 0x28, 0, { 77 }, 1 },
+	{ "null", { .format = FTR_ARG_NULL, .size = 4, .name = "arg1" }, { 0 }, 0x10, 0, { 0 }, 0 },
+	{ "bool", { .format = FTR_ARG_BOOL, .size = 4, .name = "arg1" }, { 1 }, 0x19, 1, { 0 }, 0 },
+	{ "blob", { .format = FTR_ARG_STRUCT, .size = 12, .name = "arg1" }, { 1, 2 }, 0x3a, 12,
+	  { 1, 2 }, 2 },
+};
+
+/* Each argument hangs at a duration begin of name "f"; its own name is string 5. */
+static void arguments(void **state)
+{
+	for (size_t i = 0; i < sizeof(arg_rows) / sizeof(arg_rows[0]); i++) {
+		const struct arg_row *row = &arg_rows[i];
+		struct ftr_argspec *spec = calloc(1, sizeof(*spec) + sizeof(row->arg));
+		struct ftr_payload payload = { .data = (const uint8_t *)row->raw, .spec = spec,
+					       .len = sizeof(row->raw) };
+		uint64_t size = 3 + row->value_nr;
+		uint64_t expected[16] = {
+			UINT64_C(0x0000000100030022), 'p',
+			UINT64_C(0x0000000100040022), 'f',
+			UINT64_C(0x0000000400050022), TEXT('a', 'r', 'g', '1', 0, 0, 0, 0),
+			0x10033, 100, 100,
+			UINT64_C(0x0004000301120004) | size << 4, 1000,
+			row->type_size | 5 << 16 | row->upper << 32,
+		};
+		struct made made;
+
+		spec->nr = 1;
+		spec->args[0] = row->arg;
+		spec->args[0].index = 1;
+		memcpy(expected + 12, row->value, 8 * row->value_nr);
+		made_begin(&made);
+		writing_entry(&made.w, made.task, 1000, made.func, 0, &payload);
+		writing_end(&made.w);
+		writing_keep(&made.w, row->what);
+		assert_words(&made, 16, expected, 12 + row->value_nr);
+		made_end(&made);
+		free(spec);
+	}
+}
+
+struct event_row {
+	const char *what;
+	struct ftr_event ev;
+	uint64_t words[24];
+	unsigned nr;
+};
+
+/* Records of events that are no calls, at time 1000; strings from index 3 on, then thread 1. */
+static const struct event_row event_rows[] = {
+	/* instant:            type 4 | size 2 | event 0 | thread 1 | category 3 | name 4 */
+	{ "instant", { .type = FTR_EVENT_POINT, .point.name = "c:n" }, {
+		UINT64_C(0x0000000100030022), 'c', UINT64_C(0x0000000100040022), 'n',
+		0x10033, 100, 100,
+		UINT64_C(0x0004000301000024), 1000 }, 9 },
+	/* async begin:        event 5, its id behind the arguments */
+	{ "async-begin", { .type = FTR_EVENT_POINT, .point = { .name = "c:n", .id = 9,
+							     .kind = FTR_POINT_ASYNC_BEGIN } }, {
+		UINT64_C(0x0000000100030022), 'c', UINT64_C(0x0000000100040022), 'n',
+		0x10033, 100, 100,
+		UINT64_C(0x0004000301050034), 1000, 9 }, 10 },
+	/* without category:   the empty string is ref 0 */
+	{ "flow-begin", { .type = FTR_EVENT_POINT, .point = { .name = "n", .id = 9,
+							    .kind = FTR_POINT_FLOW_BEGIN } }, {
+		UINT64_C(0x0000000100030022), 'n',
+		0x10033, 100, 100,
+		UINT64_C(0x0003000001080034), 1000, 9 }, 8 },
+	/*
+	 * scheduling:         type 8 | size 5 | 1 argument at 16 | cpu 2 at 20 | state 3 at 36 |
+	 *                     subtype 1 at 60; time; outgoing; incoming; weight of the idle thread
+	 */
+	{ "switch", { .type = FTR_EVENT_POINT, .point = { .name = "linux:sched-out", .cpu_nr = 3,
+							.id = FTR_EVENT_ID_SCHED_OUT } }, {
+		UINT64_C(0x0000000f00030032), TEXT('i', 'n', 'c', 'o', 'm', 'i', 'n', 'g'),
+		TEXT('_', 'w', 'e', 'i', 'g', 'h', 't', 0),
+		UINT64_C(0x1000003000210058), 1000, 100, 0,
+		UINT64_C(0x8000000000030011) }, 8 },
+	/* log:                type 9 | size 3 | length 2 at 16 | thread 1 at 32; after an instant */
+	{ "message", { .type = FTR_EVENT_MESSAGE, .message.text = "hi" }, {
+		UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000700040022), TEXT('m', 'e', 's', 's', 'a', 'g', 'e', 0),
+		UINT64_C(0x0000000400050022), TEXT('t', 'e', 'x', 't', 0, 0, 0, 0),
+		0x10033, 100, 100,
+		UINT64_C(0x0004000301100044), 1000,
+		UINT64_C(0x0000800200050026), TEXT('h', 'i', 0, 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000100020039), 1000, TEXT('h', 'i', 0, 0, 0, 0, 0, 0) }, 16 },
+	/* provider event:     type 0 | size 1 | metadata 3 | id 1 at 20 | event 0; between instant and log */
+	{ "lost", { .type = FTR_EVENT_LOST, .lost.nr = 5 }, {
+		UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000400040022), TEXT('L', 'O', 'S', 'T', 0, 0, 0, 0),
+		UINT64_C(0x0000000700050022), TEXT('r', 'e', 'c', 'o', 'r', 'd', 's', 0),
+		0x10033, 100, 100,
+		UINT64_C(0x0004000301100034), 1000, UINT64_C(0x0000000500050012),
+		0x130010,
+		UINT64_C(0x00000001000f0049), 1000, TEXT('r', 'e', 'c', 'o', 'r', 'd', 's', ' '),
+		TEXT('l', 'o', 's', 't', ':', ' ', '5', 0) }, 17 },
+};
+
+static void events(void **state)
+{
+	for (size_t i = 0; i < sizeof(event_rows) / sizeof(event_rows[0]); i++) {
+		struct ftr_event ev = event_rows[i].ev;
+		struct made made;
+
+		made_begin(&made);
+		ev.time_ns = 1000;
+		ev.task = made.task;
+		writing_event(&made.w, &ev);
+		writing_end(&made.w);
+		writing_keep(&made.w, event_rows[i].what);
+		assert_words(&made, 16, event_rows[i].words, event_rows[i].nr);
+		made_end(&made);
+	}
+}
+
+/* type 4 | size 5 | event 1 | 2 arguments | thread 1 | category 3 | name 4; values; id: the tid */
+static void counter(void **state)
+{
+	static const uint64_t data[] = { 7, UINT64_C(1) << 32 };
+	static const uint64_t expected[] = {
+		UINT64_C(0x0000000400030022), TEXT('r', 'e', 'a', 'd', 0, 0, 0, 0),
+		UINT64_C(0x0000000a00040032), TEXT('p', 'a', 'g', 'e', '-', 'f', 'a', 'u'),
+		TEXT('l', 't', 0, 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000500050022), TEXT('m', 'a', 'j', 'o', 'r', 0, 0, 0),
+		UINT64_C(0x0000000500060022), TEXT('m', 'i', 'n', 'o', 'r', 0, 0, 0),
+		0x10033, 100, 100,
+		UINT64_C(0x0004000301210064), 1000,
+		UINT64_C(0x0000000700050012),
+		UINT64_C(0x0000000000060024), UINT64_C(1) << 32,
+		100,
+	};
+	struct ftr_payload payload = { .data = (const uint8_t *)data, .len = sizeof(data) };
+	struct ftr_event ev = { .type = FTR_EVENT_POINT, .time_ns = 1000, .payload = &payload,
+				.point = { .name = "read:page-fault", .id = 100002 } };
+	struct made made;
+
+	made_begin(&made);
+	ev.task = made.task;
+	writing_event(&made.w, &ev);
+	writing_end(&made.w);
+	assert_words(&made, 16, WORDS(expected));
+	made_end(&made);
+}
+
+/* Flow begin in the parent; flow end right behind the first call of the child. */
+static void fork_arrow(void **state)
+{
+	static const uint64_t expected[] = {
+		UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000400040022), TEXT('f', 'o', 'r', 'k', 0, 0, 0, 0),
+		UINT64_C(0x0000000500050022), TEXT('c', 'h', 'i', 'l', 'd', 0, 0, 0),
+		0x10033, 100, 100,
+		/* flow begin: event 8, 1 argument; koid argument; id */
+		UINT64_C(0x0004000301180054), 1000, UINT64_C(0x0000000000050028), 101,
+		UINT64_C(0x666f726b00000001),
+		UINT64_C(0x0000000100060022), 'p', UINT64_C(0x0000000100070022), 'f',
+		0x20033, 100, 101,
+		UINT64_C(0x0007000602040034), 1001, 1005,
+		/* flow end: event 10 */
+		UINT64_C(0x00040003020a0034), 1001, UINT64_C(0x666f726b00000001),
+	};
+	struct ftr_event ev = { .type = FTR_EVENT_FORK, .time_ns = 1000 };
+	struct ftr_task *child;
+	struct made made;
+
+	made.trace = ftr_trace_new("made", NULL);
+	made.task = make_task(made.trace, 100, 100, "t");
+	child = make_task(made.trace, 100, 101, "t");
+	made.func = make_func(made.trace, "/bin/p", "f");
+	writing_begin(&made.w, made.trace, "fxt");
+	ev.task = made.task;
+	ev.fork.peer = child;
+	writing_event(&made.w, &ev);
+	writing_entry(&made.w, child, 1001, made.func, 0, NULL);
+	writing_exit(&made.w, child, 1005, made.func, 0, NULL);
+	writing_end(&made.w);
+	writing_keep(&made.w, "fork");
+	assert_words(&made, 20, WORDS(expected));
+	made_end(&made);
+}
+
+/* A call that lasts longer than the window is Begin and End; the short ones stay Complete. */
+static void long_call(void **state)
+{
+	const unsigned nr = 50000;
+	uint64_t word;
+	struct made made;
+	size_t calls;
+
+	made_begin(&made);
+	writing_entry(&made.w, made.task, 1000, made.func, 0, NULL);
+	for (unsigned i = 0; i < nr; i++) {
+		writing_entry(&made.w, made.task, 1001 + 2 * i, made.func, 1, NULL);
+		writing_exit(&made.w, made.task, 1002 + 2 * i, made.func, 1, NULL);
+	}
+	writing_exit(&made.w, made.task, 200000, made.func, 0, NULL);
+	writing_end(&made.w);
+	writing_keep(&made.w, "long-call");
+	calls = 16 + 7;
+	memcpy(&word, made.w.out.buf + 8 * calls, 8);
+	assert_int_equal(word, UINT64_C(0x0004000301020024));
+	memcpy(&word, made.w.out.buf + made.w.out.len - 16, 8);
+	assert_int_equal(word, UINT64_C(0x0000000001030024));
+	assert_int_equal(made.w.out.len, 8 * calls + 24 * (nr + 1) + 8);
+	made_end(&made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(prologue),
+		cmocka_unit_test(call),
+		cmocka_unit_test(call_that_does_not_end),
+		cmocka_unit_test(call_of_no_time),
+		cmocka_unit_test(arguments),
+		cmocka_unit_test(events),
+		cmocka_unit_test(counter),
+		cmocka_unit_test(fork_arrow),
+		cmocka_unit_test(long_call),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
