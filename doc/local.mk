@@ -24,4 +24,7 @@ EXTRA_DIST += \
 	doc/adr/0005-pull-sources-push-sinks.md \
 	doc/adr/0006-accepts-and-stated-loss.md \
 	doc/adr/0007-no-plug-ins.md \
+	doc/adr/0008-unwinding-through-return-stubs.md \
+	doc/adr/0009-ticks-to-nanoseconds.md \
+	doc/adr/0010-when-a-recording-ends.md \
 	doc/layers.txt

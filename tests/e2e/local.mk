@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += \
 	tests/e2e/fake_tracee.c \
+	tests/e2e/live.py \
 	tests/e2e/record.py \
 	tests/e2e/victim.c
 if HAVE_PYTHON
-TESTS += tests/e2e/record.py
+TESTS += \
+	tests/e2e/live.py \
+	tests/e2e/record.py
+endif
+
+EXTRA_DIST += tests/e2e/syscalls.py
+if HAVE_PYTHON
+TESTS += tests/e2e/syscalls.py
 endif
 # With Debian's uftrace, in both directions; "installed" is for ./check.
 TESTS += tests/e2e/interop.sh

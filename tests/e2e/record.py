@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-FTR = os.environ.get("FTR", "./ftr")
+FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
 SRCDIR = os.environ.get("srcdir", ".")
 CC = os.environ.get("CC", "gcc").split()
 TIMEOUT = 60
@@ -171,6 +171,22 @@ class RecordTest(unittest.TestCase):
         with open("damaged/libmcount.so", "w") as file:
             file.write("no library\n")
         self.refused(125, "install", "--libmcount-path", "damaged", "./victim")
+
+    def test_runtime_cut_short(self):
+        runtime = os.path.join(os.path.dirname(os.path.abspath(FTR)), "libmcount.so")
+        os.makedirs("short", exist_ok=True)
+        with open(runtime, "rb") as whole, open("short/libmcount.so", "wb") as cut:
+            cut.write(whole.read(20000))
+        self.refused(125, "cut short", "--libmcount-path", "short", "./victim")
+
+    def test_runtime_is_something_else(self):
+        with open("other.c", "w") as file:
+            file.write("int other;\n")
+        os.makedirs("other", exist_ok=True)
+        subprocess.run([*CC, "-shared", "-fPIC", "other.c", "-o", "other/libmcount.so"], check=True)
+        run = self.record("--libmcount-path", "other", "./victim", "status", "3", status=3,
+                          quiet=False)
+        self.assertIn("without a word", run.stderr)
 
     def test_options(self):
         self.refused(2, "argument|not", "-A", "x@arg1", "./victim")

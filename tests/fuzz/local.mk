@@ -1,1 +1,13 @@
 # SPDX-License-Identifier: MIT
+check_PROGRAMS += tests/fuzz/replay
+tests_fuzz_replay_SOURCES = tests/fuzz/fuzz.h tests/fuzz/replay.c tests/fuzz/uftrace_fuzz.c
+tests_fuzz_replay_LDADD = $(FTR_LIBS)
+TESTS += tests/fuzz/uftrace_corpus.sh
+EXTRA_DIST += tests/fuzz/uftrace_corpus.sh
+
+# Needs clang: see uftrace_fuzz.c.
+EXTRA_PROGRAMS += tests/fuzz/uftrace_libfuzzer
+tests_fuzz_uftrace_libfuzzer_SOURCES = tests/fuzz/fuzz.h tests/fuzz/uftrace_fuzz.c
+tests_fuzz_uftrace_libfuzzer_LDADD = $(FTR_LIBS)
+tests_fuzz_uftrace_libfuzzer_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+CLEANFILES += tests/fuzz/uftrace_libfuzzer

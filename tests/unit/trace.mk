@@ -1,1 +1,4 @@
 # SPDX-License-Identifier: MIT
+UNIT_TESTS += tests/unit/trace_test
+tests_unit_trace_test_SOURCES = tests/unit/stream.c tests/unit/stream.h tests/unit/trace_test.c
+tests_unit_trace_test_LDADD = $(unit_libs)

@@ -103,7 +103,8 @@ char *ftr_arena_strndup(struct ftr_arena *arena, const char *s, size_t len)
 	else
 		copy = alloc_slow(arena, len + 1);
 	if (copy != NULL) {
-		memcpy(copy, s, len);
+		if (len > 0)	/* an empty slice may have no address */
+			memcpy(copy, s, len);
 		copy[len] = '\0';
 	}
 	return copy;

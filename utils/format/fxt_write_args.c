@@ -287,6 +287,7 @@ static int arg_value(struct fxt_writer *w, const struct ftr_event *ev, const cha
 	case FTR_ARG_KOID:
 		return fxt_arg_word(w, name, FXT_ARG_KOID, value->u);
 	case FTR_ARG_STRING:
+	case FTR_ARG_WORD:
 		return fxt_arg_string(w, name, value->str.s, value->str.len);
 	case FTR_ARG_STRUCT:
 		return fxt_arg_blob(w, name, value->str.s, value->str.len);

@@ -3,7 +3,12 @@ libftr_a_SOURCES += \
 	utils/format/chrome_write.c \
 	utils/format/dir.c \
 	utils/format/dir.h \
+	utils/format/etrace.c \
 	utils/format/etrace.h \
+	utils/format/etrace_args.c \
+	utils/format/etrace_args.h \
+	utils/format/etrace_events.c \
+	utils/format/etrace_events.h \
 	utils/format/etrace_heads.c \
 	utils/format/etrace_heads.h \
 	utils/format/etrace_load.c \

@@ -8,10 +8,12 @@
 
 #include "utils/base/bytes.h"
 #include "utils/base/text.h"
+#include "utils/format/etrace.h"
 #include "utils/format/format.h"
 #include "utils/format/uftrace.h"
 #include "utils/format/uftrace_read.h"
 #include "utils/proto/record.h"
+#include "utils/trace/merge.h"
 
 struct uft_task *uft_task_get(struct uft_reader *reader, int32_t pid, int32_t tid)
 {
@@ -47,6 +49,7 @@ static void reader_free(void *arg)
 		free(task);
 	}
 	uft_specs_free(reader);
+	ftr_etrace_events_free(reader->syscalls);
 	ftr_vec_fini(&reader->tasks);
 	ftr_hashmap_fini(&reader->task_by_tid);
 	ftr_hashmap_fini(&reader->event_names);
@@ -143,6 +146,42 @@ static void contexts_number(struct ftr_trace *trace)
 	}
 }
 
+/* What the observer saw of the processes, beside the functions. */
+static int syscalls_load(struct uft_reader *reader)
+{
+	struct ftr_trace *trace = reader->trace;
+	struct ftr_istream in;
+	struct ftr_err err;
+	int ret;
+
+	if (!ftr_dir_has(reader->dir, FTR_SYSCALL_FILE))
+		return 0;
+	if (ftr_dir_file(reader->dir, FTR_SYSCALL_FILE, &in, &err) < 0) {
+		ftr_diag_warn(trace->diag, "%s: system calls are not shown", err.text);
+		return 0;
+	}
+	ret = ftr_etrace_events_load(&reader->syscalls, trace, &in, &err);
+	ftr_istream_close(&in);
+	if (ret == -EBADMSG)
+		ftr_diag_warn(trace->diag, "%s", err.text);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+/* The task's system calls are calls of its functions.  NULL = out of memory. */
+static struct ftr_source *syscalls_join(struct uft_reader *reader, struct uft_task *task,
+					struct ftr_source *source)
+{
+	struct ftr_source *both[2] = { source, NULL };
+
+	if (source == NULL || reader->syscalls == NULL)
+		return source;
+	if (ftr_etrace_events_take(reader->syscalls, task->task, &both[1]) < 0) {
+		ftr_source_free(source);
+		return NULL;
+	}
+	return both[1] != NULL ? ftr_merge_new(both, 2, false) : source;
+}
+
 static int sources_make(struct uft_reader *reader)
 {
 	for (size_t i = 0; i < reader->tasks.nr; i++) {
@@ -152,12 +191,13 @@ static int sources_make(struct uft_reader *reader)
 		if (task->in.size == 0 && task->side.nr == 0)
 			continue;
 		source = uft_data_source(reader, task, reader->trace->diag);
+		source = syscalls_join(reader, task, source);
 		if (source == NULL || ftr_vec_push(&reader->trace->sources, source) < 0) {
 			ftr_source_free(source);
 			return -ENOMEM;
 		}
 	}
-	return 0;
+	return reader->syscalls != NULL ? ftr_etrace_events_take_rest(reader->syscalls) : 0;
 }
 
 static void kernel_warn(const struct uft_reader *reader)
@@ -195,6 +235,8 @@ static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 	kernel_warn(reader);
 	if (ret == 0)
 		ret = uft_sides_load(reader);
+	if (ret == 0)
+		ret = syscalls_load(reader);
 	if (ret == 0)
 		ret = sources_make(reader);
 	return ret < 0 ? ftr_err_set(err, ENOMEM, "out of memory") : 0;

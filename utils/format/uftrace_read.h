@@ -4,6 +4,7 @@
 #define FTR_FORMAT_UFTRACE_READ_H
 
 #include "utils/format/dir.h"
+#include "utils/format/etrace_events.h"
 #include "utils/trace/args.h"
 #include "utils/trace/trace.h"
 
@@ -56,6 +57,7 @@ struct uft_reader {
 	struct ftr_hashmap task_by_tid;		/* struct uft_task */
 	struct ftr_hashmap event_names;		/* id -> const char *, of events.txt */
 	struct uft_specs *specs;		/* (owned, nullable) */
+	struct ftr_etrace_events *syscalls;	/* (owned, nullable) of FTR_SYSCALL_FILE */
 	struct uft_slot slots[UFT_SLOTS];
 };
 

@@ -34,7 +34,7 @@ static bool map_line_parse(struct ftr_slice rest, struct map_line *line)
 	}
 	rest = ftr_slice_trim(rest);
 	line->build_id = ftr_slice_make("", 0);
-	id = memmem(rest.s, rest.len, " build-id:", 10);
+	id = rest.len == 0 ? NULL : memmem(rest.s, rest.len, " build-id:", 10);
 	if (id != NULL) {
 		line->build_id = ftr_slice_make(id + 10, rest.len - (size_t)(id - rest.s) - 10);
 		rest.len = (size_t)(id - rest.s);

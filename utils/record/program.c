@@ -208,6 +208,24 @@ static char *runtime_beside(void)
 	return NULL;
 }
 
+/* The section table ends an ELF file: a file that was cut short would end the program with SIGBUS. */
+static bool is_cut(const char *path)
+{
+	Elf64_Ehdr header;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool is_whole;
+
+	if (fd < 0)
+		return true;
+	is_whole = read(fd, &header, sizeof(header)) == sizeof(header) && fstat(fd, &st) == 0 &&
+		   header.e_shoff <= (uint64_t)st.st_size &&
+		   (uint64_t)header.e_shnum * header.e_shentsize <=
+		   (uint64_t)st.st_size - header.e_shoff;
+	close(fd);
+	return !is_whole;
+}
+
 static int runtime_check(const struct ftr_program *program, const char *path, struct ftr_err *err)
 {
 	struct ftr_elf_info elf;
@@ -222,6 +240,8 @@ static int runtime_check(const struct ftr_program *program, const char *path, st
 	    elf.type != ET_DYN)
 		return ftr_err_set(err, ENOEXEC, "%s: is no library for %s: install the ftr of its "
 				   "architecture", path, program->image);
+	if (is_cut(path))
+		return ftr_err_set(err, ENOEXEC, "%s: is cut short: install ftr again", path);
 	if (strpbrk(path, ": \t") != NULL)
 		return ftr_err_set(err, EINVAL, "%s: LD_PRELOAD cannot hold a path with blanks or "
 				   "colons: put ftr elsewhere", path);

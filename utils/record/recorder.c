@@ -23,6 +23,7 @@
 #define SLEEP_MAX_NS	(4 * MSEC)
 #define SLEEP_IDLE_NS	(10 * MSEC)	/* after CALM_ROUNDS */
 #define SLEEP_ORPHANS_NS (20 * MSEC)	/* only processes that have not reported themselves are left */
+#define SILENCE_NS	(3000 * MSEC)
 #define FULL_PERCENT	50		/* go on at once */
 #define BUSY_PERCENT	25
 #define CALM_PERCENT	10
@@ -314,6 +315,19 @@ static bool wait_for_events(struct ftr_recorder *recorder, uint64_t ns)
 	return ppoll(&poll_fd, 1, &timeout, NULL) > 0 || recorder->channel.waiting_nr != 0;
 }
 
+/* A program that has run for seconds without the runtime's first message will not send it any more. */
+static void say_silence(struct ftr_recorder *recorder)
+{
+	if (recorder->result->sessions != 0 || recorder->is_silence_said ||
+	    recorder->options->runtime == NULL ||
+	    ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns < SILENCE_NS)
+		return;
+	recorder->is_silence_said = true;
+	ftr_diag_warn(recorder->options->diag, "%s runs, but nothing has been heard from %s in it: "
+		      "it is not traced", recorder->options->program->path,
+		      recorder->options->runtime);
+}
+
 static void loop(struct ftr_recorder *recorder)
 {
 	struct pace pace = { .sleep_ns = SLEEP_MIN_NS };
@@ -333,6 +347,7 @@ static void loop(struct ftr_recorder *recorder)
 		percent = drain(recorder);
 		pace_update(&pace, percent);
 		ftr_recorder_info_update(recorder);
+		say_silence(recorder);
 		has_events = wait_for_events(recorder, percent < FULL_PERCENT ? pace.sleep_ns : 0);
 	}
 }

@@ -48,6 +48,7 @@ struct ftr_recorder {
 	pid_t child;				/* the program; 0 = has ended */
 	bool is_child_ours;			/* to be waited for */
 	unsigned stop_requests;
+	bool is_silence_said;			/* the runtime did not report itself, and that was said */
 	uint64_t start_ns;			/* CLOCK_MONOTONIC */
 	int64_t start_s;			/* UNIX time */
 };

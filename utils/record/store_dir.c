@@ -138,5 +138,7 @@ struct ftr_store_task *ftr_store_dir_task(struct ftr_store_dir *store, int32_t t
 		free(task);
 		return NULL;
 	}
+	/* A task that is listed has a file, even if it never calls anything. */
+	file_set(task, ftr_uftrace_dat_open(store->dir, tid));
 	return ftr_vec_push(&store->tids, tid) < 0 ? NULL : task;
 }

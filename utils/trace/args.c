@@ -20,7 +20,7 @@ static size_t value_bytes(const struct ftr_arg *arg, const uint8_t *data, size_t
 {
 	size_t bytes = arg->size;
 
-	if (arg->format == FTR_ARG_STRING) {
+	if (arg->format == FTR_ARG_STRING || arg->format == FTR_ARG_WORD) {
 		if (left < 2)
 			return 0;
 		bytes = 2 + (size_t)ftr_get_u16(data, is_big);
@@ -87,6 +87,7 @@ static void value_decode(struct ftr_value *value, const uint8_t *p, size_t bytes
 {
 	switch (value->arg->format) {
 	case FTR_ARG_STRING:
+	case FTR_ARG_WORD:
 		value->str.s = (const char *)p + 2;
 		value->str.len = (uint16_t)(bytes - 2);
 		break;
@@ -279,6 +280,9 @@ void ftr_value_format(const struct ftr_value *value, struct ftr_trace *trace,
 		break;
 	case FTR_ARG_KOID:
 		ftr_strbuf_printf(text, "%llu", (unsigned long long)value->u);
+		break;
+	case FTR_ARG_WORD:
+		ftr_strbuf_put(text, value->str.s, value->str.len);
 		break;
 	case FTR_ARG_NULL:
 		ftr_strbuf_puts(text, "null");

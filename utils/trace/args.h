@@ -26,6 +26,7 @@ enum ftr_arg_format {
 	FTR_ARG_STRUCT,		/* t SIZE:NAME */
 	FTR_ARG_BOOL,		/* of 4 bytes; the rest only from formats that have them */
 	FTR_ARG_KOID,		/* number of a process, thread ... */
+	FTR_ARG_WORD,		/* a string shown as it is */
 	FTR_ARG_NULL,		/* a name without value; its 4 bytes mean nothing */
 };
 

@@ -67,6 +67,7 @@ struct ftr_payload {
 	const struct ftr_argspec *spec;	/* (nullable: unknown layout) */
 	uint16_t len;
 	bool is_big_endian;
+	const void *origin;	/* (borrowed, nullable) the record of format/etrace.h this call stands for */
 };
 
 struct ftr_event {

@@ -11,6 +11,7 @@
 /* A damaged file can hold any number of addresses: beyond so many they all are "<unknown>". */
 #define UNKNOWN_MAX (1u << 20)
 #define ADDR_BITS 48
+#define NO_NAME "<no name>"	/* a damaged file can have empty ones */
 
 static struct ftr_func *func_new(struct ftr_trace *trace, const struct ftr_str *name)
 {
@@ -39,8 +40,8 @@ struct ftr_func *ftr_trace_func_by_name(struct ftr_trace *trace, const struct ft
 	uint64_t key;
 
 	if (len == 0) {
-		name = "<no name>";
-		len = strlen(name);
+		name = NO_NAME;
+		len = strlen(NO_NAME);
 	}
 	str = ftr_strpool_get(&trace->names, name, len);
 	if (str == NULL)
@@ -61,7 +62,9 @@ static const struct ftr_str *display_name(struct ftr_trace *trace, const char *m
 	char *text = ftr_demangle(mangled, trace->demangle);
 	const struct ftr_str *name = NULL;
 
-	if (text != NULL)
+	if (text != NULL && text[0] == '\0')
+		name = ftr_strpool_get(&trace->names, NO_NAME, strlen(NO_NAME));
+	else if (text != NULL)
 		name = ftr_strpool_get(&trace->names, text, strlen(text));
 	free(text);
 	return name;

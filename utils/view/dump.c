@@ -216,6 +216,7 @@ static void put_value(struct dump *self, const struct ftr_event *ev, const struc
 
 	switch (arg->format) {
 	case FTR_ARG_STRING:
+	case FTR_ARG_WORD:
 		ftr_ostream_printf(out, " str: %.*s\n", (int)value->str.len, value->str.s);
 		return;
 	case FTR_ARG_STRUCT:

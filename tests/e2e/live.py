@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""ftr PROGRAM: shows the calls, passes the status on, and leaves nothing behind."""
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+FTR = os.environ.get("FTR", "./ftr")
+SRCDIR = os.environ.get("srcdir", ".")
+CC = os.environ.get("CC", "gcc").split()
+TIMEOUT = 60
+
+
+class LiveTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
+        os.chdir(cls.top)
+        subprocess.run([*CC, "-D_GNU_SOURCE", "-pg", "-O1", "-o", "victim",
+                        os.path.join(SRCDIR, "tests/e2e/victim.c"), "-lpthread"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        shutil.rmtree(cls.top)
+
+    def setUp(self):
+        shutil.rmtree("tmp", ignore_errors=True)
+        os.mkdir("tmp")
+        self.env = dict(os.environ, TMPDIR=self.top + "/tmp")
+
+    def ftr(self, *words, status=0):
+        run = subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, timeout=TIMEOUT, env=self.env)
+        self.assertEqual(run.returncode, status, run.stderr)
+        self.assertEqual(os.listdir("tmp"), [])
+        return run
+
+    def test_shows_the_calls(self):
+        run = self.ftr("./victim", "work", "2")
+        self.assertEqual(run.stderr, "")
+        self.assertTrue(run.stdout.startswith("3\n# DURATION"), run.stdout)
+        self.assertEqual(run.stdout.count(" leaf();\n"), 2)
+
+    def test_status_is_the_programs(self):
+        self.assertIn("mode_status", self.ftr("./victim", "status", "5", status=5).stdout)
+        self.ftr("live", "./victim", "abort", status=128 + signal.SIGABRT)
+
+    def test_options_of_both(self):
+        run = self.ftr("-f", "none", "--no-merge", "-b", "64K", "./victim", "work", "1")
+        self.assertIn("leaf() {\n", run.stdout)
+        self.assertNotIn("us", run.stdout)
+
+    def test_cannot_be_run(self):
+        self.assertEqual(self.ftr("./victim.missing", status=127).stdout, "")
+        self.assertEqual(self.ftr("live", "./victim.missing", status=127).stdout, "")
+        self.assertEqual(self.ftr("/bin/true", status=126).stdout, "")
+
+    def test_keeps_what_it_shall_keep(self):
+        self.ftr("--record", "./victim", "work", "1")
+        self.assertTrue(os.path.exists("ftr.data/info"))
+        self.ftr("-d", "kept", "./victim", "work", "1")
+        self.assertTrue(os.path.exists("kept/info"))
+
+    def test_interrupted(self):
+        child = subprocess.Popen([FTR, "./victim", "loop", "1000"], stdout=subprocess.PIPE,
+                                 start_new_session=True, text=True, env=self.env)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        self.assertEqual(len(os.listdir("tmp")), 1)
+        os.killpg(child.pid, signal.SIGINT)     # ends the program
+        time.sleep(0.2)
+        os.killpg(child.pid, signal.SIGINT)     # ends the listing
+        child.communicate(timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 128 + signal.SIGINT)
+        self.assertEqual(os.listdir("tmp"), [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

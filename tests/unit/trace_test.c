@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Sources that wrap sources: calls, merge, threshold, range, select; the pipeline of them all. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/stream.h"
+#include "utils/trace/calls.h"
+#include "utils/trace/merge.h"
+#include "utils/trace/pipeline.h"
+#include "utils/trace/pump.h"
+#include "utils/trace/threshold.h"
+
+static struct ftr_trace *trace;
+
+static int setup(void **state)
+{
+	trace = ftr_trace_new("test", NULL);
+	return trace == NULL;
+}
+
+static int teardown(void **state)
+{
+	ftr_trace_free(trace);
+	return 0;
+}
+
+static void expect(struct ftr_source *source, bool has_details, const char *text)
+{
+	struct ftr_strbuf got;
+
+	ftr_strbuf_init(&got);
+	stream_text(source, has_details, &got);
+	assert_string_equal(ftr_strbuf_str(&got), text);
+	ftr_strbuf_fini(&got);
+}
+
+/* In batches of every size, for batches are cut anywhere. */
+static void expect_calls(const char *words, bool has_details, const char *text)
+{
+	for (size_t batch = 1; batch < 8; batch++)
+		expect(ftr_calls_new(stream_new(trace, words, batch), trace), has_details, text);
+}
+
+static void test_calls_balanced(void **state)
+{
+	expect_calls("10:a( 12:b( 15:b) 16:b( 17:b) 20:a)", true,
+		     "10:a(d0 12:b(d1 15:b)d1=3-0 16:b(d1 17:b)d1=1-0 20:a)d0=10-4");
+	expect_calls("10:a(@0 12:b(@1 15:b)@1 20:a)@0", true,
+		     "10:a(d0 12:b(d1 15:b)d1=3-0 20:a)d0=10-3");
+	expect_calls("", true, "");
+}
+
+static void test_calls_unfinished(void **state)
+{
+	expect_calls("10:a( 12:b(", false, "10:a( 12:b( 12:b)~? 12:a)~?");
+	expect_calls("10:a( T2 12:b( T1 14:c(", false,
+		     "10:a( T2 12:b( T1 14:c( 14:c)~? 14:a)~? T2 14:b)~?");
+}
+
+static void test_calls_longjmp(void **state)
+{
+	/* The recorded depth says what was left. */
+	expect_calls("1:a(@0 2:j(@1 3:k(@2 5:b(@1 6:b)@1 7:a)@0", false,
+		     "1:a( 2:j( 3:k( 3:k)~ 3:j)~ 5:b( 6:b) 7:a)");
+	/* A second return of setjmp: its ENTRY was matched before. */
+	expect_calls("1:a(@0 2:s(@1 3:s)@1 4:j(@1 6:s)@1 7:a)@0", false,
+		     "1:a( 2:s( 3:s) 4:j( 4:j)~ 4:s(~< 6:s)< 7:a)");
+}
+
+static void test_calls_without_entry(void **state)
+{
+	expect_calls("5:f)@1 6:a)@0", false, "5:<lost>(~< 5:f(~< 5:f)< 5:<lost>)~< 5:a(~< 6:a)<");
+	expect_calls("5:f) 6:a( 7:g) 8:a)", false, "5:f(~< 5:f)< 6:a( 6:g(~< 7:g)< 8:a)");
+}
+
+static void test_calls_unknown_depth(void **state)
+{
+	/* An exit of an outer call closes what is inside. */
+	expect_calls("1:a( 2:b( 3:c( 4:a)", false, "1:a( 2:b( 3:c( 3:c)~ 3:b)~ 4:a)");
+}
+
+static void test_calls_lost(void **state)
+{
+	expect_calls("1:a(@0 1:!3 2:c(@2 3:c)@2 4:a)@0", false,
+		     "1:a( 1:!3 1:<lost>(~< 2:c( 3:c) 3:<lost>)~< 4:a)");
+}
+
+static void test_calls_absurd_depth(void **state)
+{
+	expect_calls("1:a(@0 2:b(@70000 3:b)@70000 4:a)@0", true,
+		     "1:a(d0 2:b(d1 3:b)d1=1-0 4:a)d0=3-1");
+}
+
+static void test_calls_time_back(void **state)
+{
+	expect_calls("10:a( 8:b( 9:b) 20:a)", true, "10:a(d0 10:b(d1 10:b)d1=0-0 20:a)d0=10-0");
+}
+
+static void test_calls_deep(void **state)
+{
+	struct ftr_strbuf words;
+	struct ftr_source *source;
+	struct ftr_event *evs;
+	uint32_t deepest = 0;
+	ssize_t nr;
+
+	/* Deeper than a record can say, and than a batch: an abrupt end closes them all. */
+	ftr_strbuf_init(&words);
+	for (int i = 0; i < 1500; i++)
+		ftr_strbuf_printf(&words, "%d:f( ", i + 1);
+	source = ftr_calls_new(stream_new(trace, ftr_strbuf_str(&words), 256), trace);
+	size_t events = 0;
+	while ((nr = ftr_source_next(source, &evs, NULL)) > 0) {
+		events += (size_t)nr;
+		for (ssize_t i = 0; i < nr; i++)
+			deepest = evs[i].depth > deepest ? evs[i].depth : deepest;
+	}
+	assert_int_equal(events, 3000);
+	assert_int_equal(deepest, 1499);
+	ftr_source_free(source);
+	ftr_strbuf_fini(&words);
+}
+
+static void test_calls_scheduled(void **state)
+{
+	/* Time scheduled out is a callee's. */
+	expect_calls("10:a( 12:out 18:in 20:a)", true, "10:a(d0 12:outd1 18:ind1 20:a)d0=10-6");
+}
+
+static struct ftr_source *streams(const char *a, const char *b, const char *c, bool is_unordered)
+{
+	struct ftr_source *sources[] = { stream_new(trace, a, 3), stream_new(trace, b, 2),
+					 c == NULL ? NULL : stream_new(trace, c, 4) };
+
+	return ftr_merge_new(sources, c == NULL ? 2 : 3, is_unordered);
+}
+
+static void test_merge(void **state)
+{
+	expect(streams("1:a( 4:a)", "T2 2:b( 3:b) 9:c( 10:c)", NULL, false), false,
+	       "1:a( T2 2:b( 3:b) T1 4:a) T2 9:c( 10:c)");
+	expect(streams("1:a( 4:a)", "", "T3 2:b( 3:b)", false), false,
+	       "1:a( T3 2:b( 3:b) T1 4:a)");
+	/* Equal times keep the order of the sources. */
+	expect(streams("1:a( 1:a)", "T2 1:b( 1:b)", "T3 0:c( 1:c)", false), false,
+	       "0:c( T1 1:a( 1:a) T2 1:b( 1:b) T3 1:c)");
+	expect(streams("5:a( 6:a)", "T2 1:b( 2:b)", NULL, true), false,
+	       "5:a( 6:a) T2 1:b( 2:b)");
+	expect(ftr_merge_new(NULL, 0, false), false, "");
+}
+
+static void test_merge_runs(void **state)
+{
+	struct ftr_strbuf words[2], want;
+
+	/* Long runs of each, which are not copied, and short ones between. */
+	for (int i = 0; i < 2; i++)
+		ftr_strbuf_init(&words[i]);
+	ftr_strbuf_init(&want);
+	ftr_strbuf_puts(&words[1], "T2");
+	for (int i = 1; i <= 900; i++) {
+		int who = i < 500 ? i / 100 % 2 : i % 2;
+
+		ftr_strbuf_printf(&words[who], " %d:f(", i);
+		if (i > 1 && who != (i - 1 < 500 ? (i - 1) / 100 % 2 : (i - 1) % 2))
+			ftr_strbuf_printf(&want, " T%d", who + 1);
+		ftr_strbuf_printf(&want, "%s%d:f(", i == 1 ? "" : " ", i);
+	}
+	struct ftr_source *sources[] = { stream_new(trace, ftr_strbuf_str(&words[0]), 256),
+					 stream_new(trace, ftr_strbuf_str(&words[1]), 256) };
+
+	expect(ftr_merge_new(sources, 2, false), false, ftr_strbuf_str(&want));
+	for (int i = 0; i < 2; i++)
+		ftr_strbuf_fini(&words[i]);
+	ftr_strbuf_fini(&want);
+}
+
+static void expect_pipeline(const char *words, const struct ftr_pipeline_options *options,
+			    bool has_details, const char *text)
+{
+	for (size_t batch = 1; batch < 8; batch++) {
+		struct ftr_source *source = stream_new(trace, words, batch);
+		struct ftr_err err = { 0 };
+
+		assert_int_equal(ftr_vec_push(&trace->sources, source), 0);
+		assert_int_equal(ftr_trace_pipeline(trace, options, &source, &err), 0);
+		expect(source, has_details, text);
+	}
+}
+
+static void test_threshold(void **state)
+{
+	struct ftr_pipeline_options options = { .threshold_ns = 5 };
+
+	expect_pipeline("10:a( 12:b( 15:b) 16:c( 18:d( 24:d) 25:c) 30:a)", &options, true,
+			"10:a(d0 16:c(d1 18:d(d2 24:d)d2=6-0 25:c)d1=9-6 30:a)d0=20-9");
+	/* What happens in a short call goes with it. */
+	expect_pipeline("1:a( 2:b( 3:out 4:in 5:b) 20:a)", &options, true,
+			"1:a(d0 20:a)d0=19-0");
+	/* Of two tasks, in order. */
+	expect_pipeline("1:a( T2 2:b( T1 3:c( 4:c) T2 9:b) T1 10:a)", &options, false,
+			"1:a( T2 2:b( 9:b) T1 10:a)");
+	expect_pipeline("1:a( 2:b(", &options, false, "");
+}
+
+static void test_range(void **state)
+{
+	struct ftr_pipeline_options options = { .from_ns = 5, .to_ns = 10 };
+
+	expect_pipeline("1:a( 2:b( 6:b) 7:c( 12:c) 20:a)", &options, true,
+			"6:a(~<d0 6:b(~<d1 6:b)<d1=0-0 7:c(d1 7:c)~?d1=0-0 7:a)~?<d0=1-0");
+	expect_pipeline("1:a( 2:a) 5:b( 10:b) 11:c( 12:c)", &options, false, "5:b( 10:b)");
+	expect_pipeline("1:a( 2:a) 20:c( 22:c)", &options, false, "");
+	options.from_is_elapsed = true;
+	options.to_is_elapsed = true;
+	expect_pipeline("1:a( 5:b( 6:b) 11:c( 12:c) 13:a)", &options, false,
+			"6:a(~< 6:b(~< 6:b)< 11:c( 11:c)~? 11:a)~?<");
+}
+
+static void test_select(void **state)
+{
+	struct ftr_pipeline_options options = { .depth_max = 2 };
+	int32_t tid = 2;
+
+	expect_pipeline("1:a( 2:out 3:in 4:b( 5:c( 6:c) 7:out 8:in 9:b) 10:a)", &options,
+			false, "1:a( 2:out 3:in 4:b( 9:b) 10:a)");
+	options = (struct ftr_pipeline_options){ .tids = &tid, .tid_nr = 1 };
+	expect_pipeline("1:a( T2 2:b( 3:b) T1 4:a)", &options, false, "2:b( 3:b)");
+	options = (struct ftr_pipeline_options){ .no_sched = true };
+	expect_pipeline("1:a( 2:out 3:in 4:a)", &options, false, "1:a( 4:a)");
+	/* Outside of calls, scheduling is noise. */
+	options = (struct ftr_pipeline_options){ 0 };
+	expect_pipeline("1:out 2:in 3:a( 4:out 5:in 6:a)", &options, false,
+			"3:a( 4:out 5:in 6:a)");
+	options.event_full = true;
+	expect_pipeline("1:out 2:in 3:a( 6:a)", &options, false, "1:out 2:in 3:a( 6:a)");
+}
+
+static void test_select_libcall(void **state)
+{
+	struct ftr_pipeline_options options = { .no_libcall = true };
+
+	ftr_trace_func_by_name(trace, NULL, "qsort", 5)->symbol_type = 'P';
+	expect_pipeline("1:a( 2:qsort( 3:cmp( 4:cmp) 5:qsort) 6:a)", &options, true,
+			"1:a(d0 3:cmp(d1 4:cmp)d1=1-0 6:a)d0=5-3");
+}
+
+static void test_pipeline_tid(void **state)
+{
+	int32_t tid = 77;
+	struct ftr_pipeline_options options = { .tids = &tid, .tid_nr = 1 };
+	struct ftr_source *source = NULL;
+	struct ftr_err err = { 0 };
+
+	assert_int_equal(ftr_trace_pipeline(trace, &options, &source, &err), -ESRCH);
+	assert_non_null(strstr(err.text, "77"));
+}
+
+static unsigned seen;
+
+static int count_event(struct ftr_sink *sink, const struct ftr_event *ev)
+{
+	assert_int_not_equal(ev->type, FTR_EVENT_POINT);
+	seen++;
+	return 0;
+}
+
+static void test_pump(void **state)
+{
+	const struct ftr_sink_ops ops = {
+		.size = sizeof(struct ftr_sink),
+		.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT),
+		.event = count_event,
+	};
+	struct ftr_source *source = stream_new(trace, "1:a( 2:out 3:in 4:!2 5:a)", 2);
+	struct ftr_err err = { 0 };
+	struct ftr_sink *sink = ftr_sink_new(&ops, NULL, &err);
+	struct ftr_pump_stats stats;
+	struct ftr_strbuf text;
+
+	seen = 0;
+	assert_int_equal(ftr_pump(source, sink, trace, &stats, &err), 0);
+	assert_int_equal(seen, 2);
+	assert_int_equal(stats.events, 5);
+	ftr_strbuf_init(&text);
+	assert_true(ftr_pump_describe_loss(&stats, sink, &text));
+	assert_non_null(strstr(ftr_strbuf_str(&text), "2 events"));
+	assert_non_null(strstr(ftr_strbuf_str(&text), "1 marks of lost records"));
+	ftr_strbuf_fini(&text);
+	ftr_sink_free(sink);
+	ftr_source_free(source);
+}
+
+static void test_session(void **state)
+{
+	struct ftr_session *session = ftr_trace_session_new(trace, "0123456789abcdef", 1, 0);
+	struct ftr_module *exe = ftr_trace_module_get(trace, "/bin/exe", NULL);
+	struct ftr_module *lib = ftr_trace_module_get(trace, "/lib/lib.so", "ab");
+	uint64_t next;
+
+	assert_ptr_equal(lib, ftr_trace_module_get(trace, "/lib/lib.so", "ab"));
+	assert_ptr_not_equal(lib, ftr_trace_module_get(trace, "/lib/lib.so", "cd"));
+	assert_string_equal(lib->name, "lib.so");
+	ftr_session_map(session, &(struct ftr_mapping){ 0x1000, 0x2000, 0, exe });
+	ftr_session_map(session, &(struct ftr_mapping){ 0x5000, 0x6000, 100, lib });
+	assert_ptr_equal(ftr_session_find(session, 50, 0x1fff)->module, exe);
+	assert_null(ftr_session_find(session, 50, 0x2000));
+	assert_ptr_equal(ftr_session_find(session, 100, 0x5000)->module, lib);
+	/* A constructor runs before its dlopen is known. */
+	assert_ptr_equal(ftr_session_find(session, 50, 0x5000)->module, lib);
+	assert_int_equal(ftr_session_epoch(session, 99, &next), 0);
+	assert_int_equal(next, 100);
+	assert_int_equal(ftr_session_epoch(session, 100, &next), 1);
+}
+
+static void test_resolve_unknown(void **state)
+{
+	const struct ftr_func *func = ftr_trace_resolve(trace, NULL, 0, 0xabc);
+
+	assert_string_equal(func->name, "<abc>");
+	assert_ptr_equal(func, ftr_trace_resolve(trace, NULL, 5, 0xabc));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_calls_balanced), TEST(test_calls_unfinished), TEST(test_calls_longjmp),
+		TEST(test_calls_without_entry), TEST(test_calls_unknown_depth),
+		TEST(test_calls_lost), TEST(test_calls_absurd_depth), TEST(test_calls_time_back),
+		TEST(test_calls_deep), TEST(test_calls_scheduled), TEST(test_merge),
+		TEST(test_merge_runs), TEST(test_threshold), TEST(test_range), TEST(test_select),
+		TEST(test_select_libcall), TEST(test_pipeline_tid), TEST(test_pump),
+		TEST(test_session), TEST(test_resolve_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
