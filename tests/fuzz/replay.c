@@ -139,7 +139,7 @@ static int write_seed(const char *corpus, const char *path, const struct file *f
 static int use_directory(const char *path, const char *corpus)
 {
 	struct ftr_istream streams[FILES_MAX];
-	struct file files[FILES_MAX];
+	struct file files[FILES_MAX] = { 0 };
 	struct ftr_err err = { 0 };
 	struct ftr_dir *dir;
 	size_t nr = 0;
