@@ -5,6 +5,7 @@
  */
 #include "utils/object/debuginfo.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -113,12 +114,31 @@ struct unit_walk {
 	Dwarf_Addr bias;	/* of the DWARF's addresses */
 };
 
+/* libdw before 0.190 takes file 0, since DWARF 5 the unit's own, for none. */
+static const char *declaring_file(Dwarf_Die *function)
+{
+	const char *name = dwarf_decl_file(function);
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	Dwarf_Word index;
+	Dwarf_Die unit;
+	size_t nr;
+
+	if (name != NULL)
+		return name;
+	if (dwarf_formudata(dwarf_attr_integrate(function, DW_AT_decl_file, &attr), &index) != 0 ||
+	    index != 0 || dwarf_diecu(function, &unit, NULL, NULL) == NULL ||
+	    dwarf_getsrcfiles(&unit, &files, &nr) != 0)
+		return NULL;
+	return dwarf_filesrc(files, 0, NULL, NULL);
+}
+
 static int index_function(Dwarf_Die *function, void *arg)
 {
 	const struct unit_walk *walk = arg;
 	struct ftr_debuginfo *info = walk->info;
 	struct declaration *declaration;
-	const char *file = dwarf_decl_file(function);
+	const char *file = declaring_file(function);
 	Dwarf_Addr addr;
 	int line;
 
