@@ -172,46 +172,88 @@ static inline bool is_lost(uint64_t word)
 	return ftr_record_type(word) == FTR_RECORD_LOST;
 }
 
+/*
+ * The common run: calls of the expected depth, within one segment.  Stops at anything else, which
+ * take_one looks at more closely.  Returns how many were moved to @dst, at most @nr.
+ */
+static size_t take_calls(struct ftr_ring *ring, struct ftr_convert *convert,
+			 const struct ftr_tick_segment *segment, struct ftr_record *dst, size_t nr)
+{
+	struct ftr_tick_segment seg = *segment;
+	struct ftr_record *slot = slot_at(ring, ring->tail), *start = slot;
+	struct ftr_record *end = ring->data + ring->size_bytes / RECORD_BYTES;
+	uint64_t depth = convert->depth, last_ns = convert->last_ns;
+
+	if ((size_t)(end - slot) > nr)
+		end = slot + nr;
+	for (; slot < end; slot++, dst++) {
+		uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
+		uint64_t tick = slot->time, is_exit = word & 1, ns;
+
+		if (unlikely((word & CALL_MASK) != CALL_WORD || tick - seg.first >= seg.span ||
+			     ftr_record_depth(word) != depth - is_exit ||
+			     depth >= FTR_RECORD_DEPTH_MAX))
+			break;
+		slot->word = 0;
+		depth += 1 - 2 * is_exit;
+		ns = ftr_tick_segment_ns(&seg, tick);
+		last_ns = ns < last_ns ? last_ns : ns;
+		*dst = (struct ftr_record){ last_ns, word };
+	}
+	ring->tail += (uint64_t)(slot - start) * RECORD_BYTES;
+	convert->depth = depth;
+	convert->last_ns = last_ns;
+	return (size_t)(slot - start);
+}
+
+/* Whatever comes next: 1 = a record moved to @dst, 0 = a slot passed over, -1 = nothing more now. */
+static int take_one(struct ftr_ring *ring, struct ftr_convert *convert,
+		    const struct ftr_tick_map *map, struct ftr_tick_segment *segment,
+		    struct ftr_record *dst)
+{
+	bool is_live = ring->scan_end == LIVE;
+	struct ftr_record *slot = slot_at(ring, ring->tail);
+	uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
+	uint64_t tick = slot->time;
+
+	if (word == 0)
+		return !is_live && holes_skip(ring) ? 0 : -1;
+	if (tick - segment->first >= segment->span && !is_lost(word) &&
+	    !segment_find(map, tick, is_live, segment))
+		return -1;
+	slot->word = 0;
+	ring->tail += RECORD_BYTES;
+	if ((word & CALL_MASK) == CALL_WORD) {
+		word = depth_word(convert, word);
+	} else if (!special_word(convert, &word)) {
+		convert->bad++;
+		return 0;
+	}
+	dst->time = is_lost(word) ? convert->last_ns :
+		    clamp_ns(convert, ftr_tick_segment_ns(segment, tick));
+	dst->word = word;
+	return 1;
+}
+
 size_t ftr_ring_take(struct ftr_ring *ring, struct ftr_convert *convert,
 		     const struct ftr_tick_map *map, struct ftr_record *dst, size_t nr)
 {
 	struct ftr_tick_segment segment = { 0 };
-	struct ftr_convert state = *convert;
-	bool is_live = ring->scan_end == LIVE;
-	uint64_t pos = ring->tail;
-	size_t done = 0;
+	size_t done = 0, room, run;
+	int moved = 0;
 
-	while (done < nr && pos < ring->scan_end) {
-		struct ftr_record *slot = slot_at(ring, pos);
-		uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
-		uint64_t tick = slot->time;
-
-		if (unlikely(word == 0)) {
-			ring->tail = pos;
-			if (is_live || !holes_skip(ring))
-				break;
-			pos = ring->tail;
-			continue;
-		}
-		if (unlikely(tick - segment.first >= segment.span) && !is_lost(word) &&
-		    !segment_find(map, tick, is_live, &segment))
-			break;
-		slot->word = 0;
-		pos += RECORD_BYTES;
-		if (likely((word & CALL_MASK) == CALL_WORD)) {
-			word = depth_word(&state, word);
-		} else if (!special_word(&state, &word)) {
-			state.bad++;
-			continue;
-		}
-		dst[done].time = is_lost(word) ? state.last_ns :
-				 clamp_ns(&state, ftr_tick_segment_ns(&segment, tick));
-		dst[done].word = word;
-		done++;
+	while (done < nr && ring->tail < ring->scan_end && moved >= 0) {
+		room = nr - done;
+		if (room > (ring->scan_end - ring->tail) / RECORD_BYTES)
+			room = (ring->scan_end - ring->tail) / RECORD_BYTES;
+		run = take_calls(ring, convert, &segment, dst + done, room);
+		done += run;
+		if (run == room || (run > 0 && (ring->tail & (ring->size_bytes - 1)) == 0))
+			continue;	/* at the end, or round the corner */
+		moved = take_one(ring, convert, map, &segment, dst + done);
+		done += moved > 0;
 	}
-	*convert = state;
-	ring->tail = pos;
-	atomic_store_explicit(&ring->header->tail, pos, memory_order_release);
+	atomic_store_explicit(&ring->header->tail, ring->tail, memory_order_release);
 	return done;
 }
 
