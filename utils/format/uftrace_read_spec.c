@@ -15,6 +15,7 @@
 #include "utils/format/uftrace_spec.h"
 
 #define REGEX_CHARS ".?*+-^$|()[]{}"
+#define REGEX_COST_MAX (UINT64_C(1) << 20)
 
 enum match {
 	MATCH_EXACT,
@@ -58,6 +59,25 @@ static enum match match_kind(const char *pattern, const char *pattern_type)
 	return strpbrk(pattern, REGEX_CHARS) != NULL ? MATCH_REGEX : MATCH_EXACT;
 }
 
+/*
+ * A pattern comes from a file that anybody may have written, and regcomp(3) copies what is repeated: a few
+ * nested repetitions take all memory there is, and back-references all time.
+ */
+static bool regex_is_cheap(const char *pattern)
+{
+	uint64_t cost = strlen(pattern);
+
+	for (const char *p = pattern; *p != '\0' && cost <= REGEX_COST_MAX; p++) {
+		if (*p == '+')
+			cost *= 2;
+		else if (*p == '{')
+			cost *= 256;
+		else if (*p == '\\' && p[1] >= '1' && p[1] <= '9')
+			return false;
+	}
+	return cost <= REGEX_COST_MAX;
+}
+
 static int item_add(struct uft_reader *reader, struct ftr_slice text, enum uft_spec_kind kind)
 {
 	struct item item = { .kind = kind, .words = text };
@@ -70,8 +90,9 @@ static int item_add(struct uft_reader *reader, struct ftr_slice text, enum uft_s
 		return -ENOMEM;
 	item.match = match_kind(item.pattern, trace->info.pattern_type);
 	if (item.match == MATCH_REGEX &&
-	    regcomp(&item.regex, item.pattern, REG_EXTENDED | REG_NOSUB) != 0) {
-		ftr_diag_warn(trace->diag, "info: argspec: damaged pattern is ignored: %s",
+	    (!regex_is_cheap(item.pattern) ||
+	     regcomp(&item.regex, item.pattern, REG_EXTENDED | REG_NOSUB) != 0)) {
+		ftr_diag_warn(trace->diag, "info: argspec: damaged pattern is ignored: %.100s",
 			      item.pattern);
 		return 0;
 	}
