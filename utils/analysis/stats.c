@@ -3,7 +3,8 @@
 #include "utils/analysis/stats.h"
 
 #include "utils/trace/func.h"
-#include "utils/trace/task.h"
+#include "utils/trace/source.h"
+#include "utils/trace/trace.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 struct stats_sink {
 	struct ftr_sink base;
 	struct ftr_stats stats;
+	const struct ftr_trace *trace;	/* (borrowed) */
 	bool has_details;
 	const struct ftr_task *task;	/* (nullable) of the last event */
 	struct ftr_task_stat *task_stat;	/* its */
@@ -60,13 +62,14 @@ static inline void count_details(struct ftr_func_stat *stat, uint64_t total_ns, 
 	count_time(&stat->self, self_ns, start_ns, stat->calls == 1);
 }
 
+/* Nested calls are what a branch predictor is bad at: both sums are added to, one of them 0. */
 static inline void count_call(struct ftr_func_stat *stat, uint64_t total_ns, uint64_t self_ns,
 			      bool is_nested)
 {
-	if (is_nested)
-		stat->total.nested_ns += total_ns;
-	else
-		stat->total.sum_ns += total_ns;
+	uint64_t mask = 0 - (uint64_t)is_nested;
+
+	stat->total.nested_ns += total_ns & mask;
+	stat->total.sum_ns += total_ns & ~mask;
 	stat->self.sum_ns += self_ns;
 	stat->calls++;
 }
@@ -106,58 +109,76 @@ static inline struct ftr_task_stat *task_stat(struct stats_sink *self,
 	return task == self->task ? self->task_stat : task_stat_slow(self, task);
 }
 
-static inline int count_entry(struct stats_sink *self, const struct ftr_event *ev)
+static void func_stat_init(struct ftr_func_stat *stat, const struct ftr_func *func)
 {
-	struct ftr_task_stat *task = task_stat(self, ev->task);
-	uint32_t id = ev->call.func->id;
-
-	if (task == NULL || GROW_TO(&task->open, id) < 0)
-		return -ENOMEM;
-	task->open.v[id]++;
-	return 0;
-}
-
-static struct ftr_func_stat *func_stat_slow(struct ftr_stats *stats, const struct ftr_func *func)
-{
-	struct ftr_func_stat *stat;
-
-	if (GROW_TO(&stats->funcs, func->name_id) < 0)
-		return NULL;
-	stat = &stats->funcs.v[func->name_id];
 	stat->name = func->name;
 	stat->name_len = func->name_len;
 	stat->size = func->size;
-	return stat;
 }
 
-static inline struct ftr_func_stat *func_stat(struct ftr_stats *stats, const struct ftr_func *func)
+/* Room for all functions and names that an event can name by now. */
+static int arrays_reserve(struct stats_sink *self, struct ftr_task_stat *task)
 {
-	if (func->name_id < stats->funcs.nr && stats->funcs.v[func->name_id].name != NULL)
-		return &stats->funcs.v[func->name_id];
-	return func_stat_slow(stats, func);
+	const struct ftr_trace *trace = self->trace;
+
+	if (trace->funcs.nr > 0 && GROW_TO(&task->open, trace->funcs.nr - 1) < 0)
+		return -ENOMEM;
+	if (trace->names.nr > 0 && GROW_TO(&self->stats.funcs, trace->names.nr - 1) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
-static inline int count_exit(struct stats_sink *self, const struct ftr_event *ev)
+/*
+ * Count the open calls of each function, entries and exits alike, as nobody can predict which comes.
+ * Fills exits[] with the indices of the exits, nested[] with whether the function is open still.
+ */
+static size_t follow_calls(uint32_t *open, const struct ftr_event *evs, size_t nr,
+			   uint16_t *exits, uint8_t *nested)
 {
-	const struct ftr_func *func = ev->call.func;
+	size_t exit_nr = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t *count = &open[evs[i].call.func->id];
+		uint32_t is_exit = evs[i].type;		/* ENTRY is 0, EXIT is 1 */
+
+		*count += 1 - 2 * is_exit;
+		exits[exit_nr] = (uint16_t)i;
+		nested[exit_nr] = *count > 0;
+		exit_nr += is_exit;
+	}
+	return exit_nr;
+}
+
+static inline void count_exit(struct stats_sink *self, struct ftr_task_stat *task,
+			      const struct ftr_event *ev, bool is_nested)
+{
+	struct ftr_func_stat *stat = &self->stats.funcs.v[ev->call.func->name_id];
 	uint64_t total_ns = ev->time_ns - ev->call.start_ns;
 	uint64_t self_ns = total_ns > ev->call.child_ns ? total_ns - ev->call.child_ns : 0;
-	struct ftr_task_stat *task = task_stat(self, ev->task);
-	struct ftr_func_stat *stat = func_stat(&self->stats, func);
-	uint32_t open;
 
-	if (task == NULL || stat == NULL || GROW_TO(&task->open, func->id) < 0)
-		return -ENOMEM;
-	open = task->open.v[func->id];
-	open -= open > 0;
-	task->open.v[func->id] = open;
-	count_call(stat, total_ns, self_ns, open > 0);
+	if (__builtin_expect(stat->name == NULL, 0))
+		func_stat_init(stat, ev->call.func);
+	count_call(stat, total_ns, self_ns, is_nested);
 	if (self->has_details)
 		count_details(stat, total_ns, self_ns, ev->call.start_ns);
-	task->calls++;
 	task->self_ns += self_ns;
-	if (ev->depth == 0)
-		task->total_ns += total_ns;
+	task->total_ns += total_ns & (0 - (uint64_t)(ev->depth == 0));
+}
+
+/* Calls of one task, at most a batch of them. */
+static int count_calls(struct stats_sink *self, const struct ftr_event *evs, size_t nr)
+{
+	struct ftr_task_stat *task = task_stat(self, evs[0].task);
+	uint8_t nested[FTR_SOURCE_BATCH];
+	uint16_t exits[FTR_SOURCE_BATCH];
+	size_t exit_nr;
+
+	if (task == NULL || arrays_reserve(self, task) < 0)
+		return -ENOMEM;
+	exit_nr = follow_calls(task->open.v, evs, nr, exits, nested);
+	for (size_t i = 0; i < exit_nr; i++)
+		count_exit(self, task, &evs[exits[i]], nested[i]);
+	task->calls += exit_nr;
 	return 0;
 }
 
@@ -183,20 +204,39 @@ static int count_schedule(struct stats_sink *self, const struct ftr_event *ev)
 	return 0;
 }
 
+/* How many of the events are calls of the first one's task. */
+static size_t calls_run(const struct ftr_event *evs, size_t nr)
+{
+	size_t i = 0;
+
+	if (nr > FTR_SOURCE_BATCH)
+		nr = FTR_SOURCE_BATCH;
+	while (i < nr && evs[i].type <= FTR_EVENT_EXIT && evs[i].task == evs[0].task)
+		i++;
+	return i;
+}
+
 static int stats_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr)
 {
 	struct stats_sink *self = stats_of(sink);
 	int ret = 0;
 
-	for (size_t i = 0; i < nr && ret == 0; i++) {
-		if (evs[i].type == FTR_EVENT_ENTRY)
-			ret = count_entry(self, &evs[i]);
-		else if (evs[i].type == FTR_EVENT_EXIT)
-			ret = count_exit(self, &evs[i]);
+	for (size_t i = 0; i < nr && ret == 0;) {
+		size_t run = calls_run(&evs[i], nr - i);
+
+		if (run > 0)
+			ret = count_calls(self, &evs[i], run);
 		else if (evs[i].type == FTR_EVENT_POINT)
 			ret = count_schedule(self, &evs[i]);
+		i += run > 0 ? run : 1;
 	}
 	return ret < 0 ? ftr_err_set(sink->err, -ret, "statistics: out of memory") : 0;
+}
+
+static int stats_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	stats_of(sink)->trace = trace;
+	return 0;
 }
 
 static void stats_fini(struct ftr_sink *sink)
@@ -212,6 +252,7 @@ static void stats_fini(struct ftr_sink *sink)
 static const struct ftr_sink_ops stats_sink_ops = {
 	.size	 = sizeof(struct stats_sink),
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
+	.begin	 = stats_begin,
 	.batch	 = stats_batch,
 	.fini	 = stats_fini,
 };
