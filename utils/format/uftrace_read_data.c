@@ -3,6 +3,7 @@
  * TID.dat of a uftrace directory: records of one task, in order of time, with what other files say about
  * the task (perf events, forks, texts) put between them.  Layout: proto/record.h.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,42 +135,53 @@ static const struct ftr_func *resolve_slow(struct data_source *self, struct uft_
 	return slot->func;
 }
 
-static inline const struct ftr_func *resolve(struct data_source *self, uint64_t time_ns,
-					     uint64_t addr)
-{
-	uint64_t hash = (addr ^ (uint64_t)self->context << 48) * UINT64_C(0x9e3779b97f4a7c15);
-	struct uft_slot *slot = &self->reader->slots[hash >> 53];
+/* What the fast path keeps at hand. */
+struct fast {
+	struct ftr_task *task;
+	struct uft_slot *slots;
+	uint32_t context;
+};
 
-	static_assert(UFT_SLOTS == 1 << (64 - 53), "the hash has as many bits as there are slots");
-	if (__builtin_expect(slot->addr == addr && slot->context == self->context, 1))
-		return slot->func;
-	return resolve_slow(self, slot, time_ns, addr);
+static inline struct fast fast_of(struct data_source *self)
+{
+	return (struct fast){ self->data->task, self->reader->slots, self->context };
 }
 
-static inline int event_call(struct data_source *self, struct ftr_event *ev, uint64_t time_ns,
-			     uint64_t word)
+static inline int event_call(struct data_source *self, struct fast fast, struct ftr_event *ev,
+			     uint64_t time_ns, uint64_t word)
 {
 	uint64_t addr = ftr_record_addr(word);
 	unsigned depth = ftr_record_depth(word);
-	const struct ftr_func *func = resolve(self, time_ns, addr);
+	uint64_t hash = (addr ^ (uint64_t)fast.context << 48) * UINT64_C(0x9e3779b97f4a7c15);
+	struct uft_slot *slot = &fast.slots[hash >> 53];
+	const struct ftr_func *func = slot->func;
 
-	if (__builtin_expect(func == NULL, 0))
-		return -ENOMEM;
+	static_assert(UFT_SLOTS == 1 << (64 - 53), "the hash has as many bits as there are slots");
+	if (__builtin_expect((slot->addr != addr) | (slot->context != fast.context), 0)) {
+		func = resolve_slow(self, slot, time_ns, addr);
+		if (func == NULL)
+			return -ENOMEM;
+	}
 	ev->time_ns = time_ns;
-	ev->task = self->data->task;
+	ev->task = fast.task;
 	ev->call.func = func;
 	ev->call.addr = addr;
 	ev->payload = NULL;
 	ev->depth = depth == FTR_RECORD_DEPTH_MAX ? FTR_DEPTH_UNKNOWN : depth;
-	ev->type = (word & 3) == FTR_RECORD_ENTRY ? FTR_EVENT_ENTRY : FTR_EVENT_EXIT;
+	ev->type = (uint8_t)(word & 1);
 	ev->flags = 0;
+	static_assert((int)FTR_RECORD_ENTRY == (int)FTR_EVENT_ENTRY &&
+		      (int)FTR_RECORD_EXIT == (int)FTR_EVENT_EXIT,
+		      "calls have the same numbers in records and events");
 	return 0;
 }
 
 /* Plain calls until something special.  Returns how many events, or -ENOMEM. */
-static ssize_t data_fast(struct data_source *self, size_t nr)
+static inline ssize_t data_fast(struct data_source *self, size_t nr, bool is_big)
 {
 	const uint64_t mask = FTR_RECORD_MAGIC_MASK | FTR_RECORD_MORE | 2;	/* 2: LOST, EVENT */
+	struct fast fast = fast_of(self);
+	uint64_t special_ns = self->special_ns;
 	uint64_t last_ns = self->last_ns;
 	const uint8_t *p = self->p;
 
@@ -180,12 +192,12 @@ static ssize_t data_fast(struct data_source *self, size_t nr)
 
 		if ((size_t)(self->end - p) < RECORD_BYTES)
 			break;
-		time_ns = record_time(self, p);
-		word = record_word(self, p);
-		if (__builtin_expect((word & mask) != FTR_RECORD_MAGIC ||
-				     time_ns - last_ns > JUMP_NS || time_ns >= self->special_ns, 0))
+		time_ns = ftr_get_u64(p, is_big);
+		word = ftr_get_u64(p + 8, is_big);
+		if (__builtin_expect(((word & mask) != FTR_RECORD_MAGIC) |
+				     (time_ns - last_ns > JUMP_NS) | (time_ns >= special_ns), 0))
 			break;
-		if (event_call(self, &self->evs[nr], time_ns, word) < 0)
+		if (event_call(self, fast, &self->evs[nr], time_ns, word) < 0)
 			return -ENOMEM;
 		last_ns = time_ns;
 		p += RECORD_BYTES;
@@ -193,6 +205,12 @@ static ssize_t data_fast(struct data_source *self, size_t nr)
 	self->last_ns = last_ns;
 	self->p = p;
 	return (ssize_t)nr;
+}
+
+/* Each byte order has a loop of its own. */
+static ssize_t data_fast_any(struct data_source *self, size_t nr)
+{
+	return self->reader->is_big ? data_fast(self, nr, true) : data_fast(self, nr, false);
 }
 
 /* Could a record begin at @p, after one of last_ns? */
@@ -346,7 +364,7 @@ static int data_record(struct data_source *self, struct ftr_event *ev)
 	self->last_ns = time_ns;
 	self->p += RECORD_BYTES;
 	if ((word & 3) <= FTR_RECORD_EXIT) {
-		ret = event_call(self, ev, time_ns, word);
+		ret = event_call(self, fast_of(self), ev, time_ns, word);
 		if (ret == 0 && (word & FTR_RECORD_MORE))
 			call_payload(self, ev);
 		return ret < 0 ? ret : 1;
@@ -427,7 +445,7 @@ static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, stru
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->data->in.name);
 	window_move(self);
 	while (nr < FTR_SOURCE_BATCH) {
-		ssize_t ret = data_fast(self, nr);
+		ssize_t ret = data_fast_any(self, nr);
 
 		if (ret >= 0) {
 			nr = (size_t)ret;

@@ -92,13 +92,13 @@ static inline struct frame *stack_top(const struct stack *stack)
 
 /*
  * ENTRY and EXIT in one, without a branch between them: which comes next is what nobody can predict.
- * False when the event does not fit the stack.
+ * *open_nr is the stack's, or a copy that a loop keeps.  False when the event does not fit.
  */
-static inline bool stack_call(struct stack *stack, struct ftr_event *ev)
+static inline bool frames_call(struct frame *frames, size_t *open_nr, struct ftr_event *ev)
 {
 	size_t is_exit = ev->type;	/* 0 or 1 */
-	size_t depth = stack->open_nr - is_exit;
-	struct frame *frame = &stack->frames.v[depth + 1];
+	size_t depth = *open_nr - is_exit;
+	struct frame *frame = &frames[depth + 1];
 	uint64_t start_ns = frame->start_ns;
 	uint64_t child_ns = frame->child_ns;
 	uint64_t mask = 0 - (uint64_t)is_exit;
@@ -119,8 +119,13 @@ static inline bool stack_call(struct stack *stack, struct ftr_event *ev)
 	frame->start_ns = ev->time_ns;
 	frame->child_ns = 0;
 	frame->flags = ev->flags & FTR_EVENT_NO_ENTRY;
-	stack->open_nr = depth + 1 - is_exit;
+	*open_nr = depth + 1 - is_exit;
 	return true;
+}
+
+static inline bool stack_call(struct stack *stack, struct ftr_event *ev)
+{
+	return frames_call(stack->frames.v, &stack->open_nr, ev);
 }
 
 /* A pair of sched-out and sched-in is like a call that the current function made. */
@@ -151,31 +156,67 @@ static void stack_other(struct stack *stack, struct ftr_event *ev)
 }
 
 /*
+ * Calls of one task from index @i on, in registers.  Returns the index of the first event that is something
+ * else, does not fit, or steps back in time.
+ */
+static size_t take_calls(struct calls *self, struct stack *stack, size_t i)
+{
+	struct ftr_task *task = stack->task;
+	struct frame *frames = stack->frames.v;
+	size_t open_nr = stack->open_nr;
+	uint64_t last_ns = stack->last_ns;
+
+	for (; i < self->nr; i++) {
+		struct ftr_event *ev = &self->in[i];
+
+		if (__builtin_expect((ev->task != task) | (ev->type > FTR_EVENT_EXIT) |
+				     (ev->time_ns < last_ns), 0))
+			break;
+		if (__builtin_expect(!frames_call(frames, &open_nr, ev), 0))
+			break;
+		last_ns = ev->time_ns;
+	}
+	stack->open_nr = open_nr;
+	stack->last_ns = last_ns;
+	return i;
+}
+
+/* One event of any kind.  False when it needs repair. */
+static bool take_event(struct stack *stack, struct ftr_event *ev)
+{
+	if (ev->time_ns < stack->last_ns)
+		ev->time_ns = stack->last_ns;
+	if (ev->type > FTR_EVENT_EXIT)
+		stack_other(stack, ev);
+	else if (!stack_call(stack, ev))
+		return false;
+	stack->last_ns = ev->time_ns;
+	return true;
+}
+
+/*
  * Take the batch's events as far as they fit.  Returns the index of the first that needs repair (nr =
  * none), or -ENOMEM.
  */
 static ssize_t calls_take(struct calls *self)
 {
 	struct stack *stack = self->current;
-	size_t i;
+	size_t i = self->pos;
 
 	if (stack != NULL && stack_reserve(stack) < 0)
 		return -ENOMEM;
-	for (i = self->pos; i < self->nr; i++) {
-		struct ftr_event *ev = &self->in[i];
-
-		if (__builtin_expect(stack == NULL || stack->task != ev->task, 0)) {
-			stack = stack_of(self, ev->task);
+	while (i < self->nr) {
+		if (stack == NULL || stack->task != self->in[i].task) {
+			stack = stack_of(self, self->in[i].task);
 			if (stack == NULL)
 				return -ENOMEM;
 		}
-		if (__builtin_expect(ev->time_ns < stack->last_ns, 0))
-			ev->time_ns = stack->last_ns;
-		if (__builtin_expect(ev->type > FTR_EVENT_EXIT, 0))
-			stack_other(stack, ev);
-		else if (__builtin_expect(!stack_call(stack, ev), 0))
+		i = take_calls(self, stack, i);
+		if (i == self->nr || self->in[i].task != stack->task)
+			continue;
+		if (!take_event(stack, &self->in[i]))
 			break;
-		stack->last_ns = ev->time_ns;
+		i++;
 	}
 	if (i > self->pos)
 		self->last_ns = self->in[i - 1].time_ns;
