@@ -4,7 +4,7 @@
 
 #include "utils/trace/func.h"
 #include "utils/trace/source.h"
-#include "utils/trace/trace.h"
+#include "utils/trace/task.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,7 +14,6 @@
 struct stats_sink {
 	struct ftr_sink base;
 	struct ftr_stats stats;
-	const struct ftr_trace *trace;	/* (borrowed) */
 	bool has_details;
 	const struct ftr_task *task;	/* (nullable) of the last event */
 	struct ftr_task_stat *task_stat;	/* its */
@@ -116,14 +115,20 @@ static void func_stat_init(struct ftr_func_stat *stat, const struct ftr_func *fu
 	stat->size = func->size;
 }
 
-/* Room for all functions and names that an event can name by now. */
-static int arrays_reserve(struct stats_sink *self, struct ftr_task_stat *task)
+/* Room for the functions of these events, and their names. */
+static int arrays_reserve(struct stats_sink *self, struct ftr_task_stat *task,
+			  const struct ftr_event *evs, size_t nr)
 {
-	const struct ftr_trace *trace = self->trace;
+	uint32_t id = 0;
+	uint32_t name_id = 0;
 
-	if (trace->funcs.nr > 0 && GROW_TO(&task->open, trace->funcs.nr - 1) < 0)
-		return -ENOMEM;
-	if (trace->names.nr > 0 && GROW_TO(&self->stats.funcs, trace->names.nr - 1) < 0)
+	for (size_t i = 0; i < nr; i++) {
+		const struct ftr_func *func = evs[i].call.func;
+
+		id = func->id > id ? func->id : id;
+		name_id = func->name_id > name_id ? func->name_id : name_id;
+	}
+	if (GROW_TO(&task->open, id) < 0 || GROW_TO(&self->stats.funcs, name_id) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -173,7 +178,7 @@ static int count_calls(struct stats_sink *self, const struct ftr_event *evs, siz
 	uint16_t exits[FTR_SOURCE_BATCH];
 	size_t exit_nr;
 
-	if (task == NULL || arrays_reserve(self, task) < 0)
+	if (task == NULL || arrays_reserve(self, task, evs, nr) < 0)
 		return -ENOMEM;
 	exit_nr = follow_calls(task->open.v, evs, nr, exits, nested);
 	for (size_t i = 0; i < exit_nr; i++)
@@ -233,12 +238,6 @@ static int stats_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_
 	return ret < 0 ? ftr_err_set(sink->err, -ret, "statistics: out of memory") : 0;
 }
 
-static int stats_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
-{
-	stats_of(sink)->trace = trace;
-	return 0;
-}
-
 static void stats_fini(struct ftr_sink *sink)
 {
 	struct ftr_stats *stats = &stats_of(sink)->stats;
@@ -252,7 +251,6 @@ static void stats_fini(struct ftr_sink *sink)
 static const struct ftr_sink_ops stats_sink_ops = {
 	.size	 = sizeof(struct stats_sink),
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
-	.begin	 = stats_begin,
 	.batch	 = stats_batch,
 	.fini	 = stats_fini,
 };
