@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 bin_PROGRAMS += ftr
 ftr_SOURCES = \
+	cmds/build.c \
 	cmds/check.c \
 	cmds/cmd.h \
 	cmds/commands.def \
