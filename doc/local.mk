@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 dist_man_MANS += \
 	doc/ftr.1 \
+	doc/ftr-check.1 \
 	doc/ftr-data.5 \
 	doc/ftr-dump.1 \
 	doc/ftr-info.1 \
