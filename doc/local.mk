@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 dist_man_MANS += \
 	doc/ftr.1 \
+	doc/ftr-build.1 \
 	doc/ftr-check.1 \
 	doc/ftr-data.5 \
 	doc/ftr-dump.1 \
@@ -11,6 +12,7 @@ dist_man_MANS += \
 	doc/ftr-report.1
 EXTRA_DIST += \
 	doc/ARCHITECTURE.md \
+	doc/BENCH.md \
 	doc/GLOSSARY.md \
 	doc/HACKING.md \
 	doc/HOWTO-ADD-a-collector.md \

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef __clang__
 #define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noipa))		/* names without .constprop */
+#endif
 #define WORD_NR 16
 
 struct word {
