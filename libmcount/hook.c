@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "libmcount/module.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -115,6 +116,8 @@ bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 	if (frame == NULL)
 		return false;
 	*frame = (struct ftr_frame){ loc, 0, func, kind };
+	if (unlikely(!ftr_module_is_known(self, func)))
+		ftr_module_check(self, func);
 	record_put(self, frame, FTR_RECORD_ENTRY);
 	return true;
 }
@@ -132,6 +135,8 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip)
 	frame->func = child_ip;
 	frame->kind = FTR_FRAME_RETURN;
 	*slot = self->hook;
+	if (unlikely(!ftr_module_is_known(self, child_ip)))
+		ftr_module_check(self, child_ip);
 	record_put(self, frame, FTR_RECORD_ENTRY);
 }
 

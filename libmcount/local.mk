@@ -8,14 +8,16 @@ libmcount_so_SOURCES = \
 	libmcount/clock.h \
 	libmcount/hook.c \
 	libmcount/hook.h \
+	libmcount/maps.c \
+	libmcount/maps.h \
+	libmcount/module.c \
+	libmcount/module.h \
 	libmcount/probe_cygprof.c \
 	libmcount/probe_mcount.c \
 	libmcount/probe_plt.c \
 	libmcount/probe_plt.h \
 	libmcount/ring.c \
 	libmcount/session.c \
-	libmcount/stack.c \
-	libmcount/stack.h \
 	libmcount/state.h \
 	libmcount/thread.c \
 	libmcount/thread.h \
@@ -32,6 +34,7 @@ libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs
 EXTRA_DIST += libmcount/libmcount.map
 if ARCH_X86_64
 libmcount_so_SOURCES += \
+	arch/x86_64/dlopen.S \
 	arch/x86_64/jmpbuf.h \
 	arch/x86_64/mcount.S \
 	arch/x86_64/plt.S \

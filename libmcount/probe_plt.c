@@ -77,13 +77,30 @@ static int module_match(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+static bool is_same_module(const void *a, const void *b)
+{
+	Dl_info a_info, b_info;
+
+	return dladdr(a, &a_info) != 0 && dladdr(b, &b_info) != 0 &&
+	       a_info.dli_fbase == b_info.dli_fbase;
+}
+
+/*
+ * What the dynamic linker would bind to: the first module that defines the name, and of that the wanted
+ * version, or the name without any (an allocator that is preloaded, say).  dlvsym alone passes over
+ * names without a version, dlsym alone takes the newest version.
+ */
 static void *lookup(void *scope, const char *name, const char *version)
 {
-	void *target = *version != 0 ? dlvsym(scope, name, version) : dlsym(scope, name);
+	void *first = dlsym(scope, name), *versioned = NULL;
 
-	if (target == NULL)
+	if (*version != 0)
+		versioned = dlvsym(scope, name, version);
+	if (first == NULL || (*version != 0 && versioned == NULL))
 		dlerror();	/* the program shall not find our failure */
-	return target;
+	if (versioned == NULL || first == NULL)
+		return first != NULL ? first : versioned;
+	return is_same_module(first, versioned) ? versioned : first;
 }
 
 /* Where the call goes, or 0: to be left alone. */

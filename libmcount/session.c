@@ -8,6 +8,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
+#include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
@@ -113,6 +114,7 @@ static __attribute__((constructor(101))) void session_start(void)
 		return;		/* not run by ftr: stay out of the way */
 	environment_keep();
 	real_find();
+	ftr_module_start();
 	ret = session_ask(&flags, fds);
 	if (ret < 0) {
 		if (ret != -EACCES)

@@ -23,6 +23,16 @@ struct ftr_plt_call {
 struct ftr_real {
 	void *execvpe, *posix_spawn, *posix_spawnp;
 	void *longjmp, *longjmp_chk;
+	void *dlopen, *dlmopen, *dlclose;
+};
+
+/* A module that the recorder knows of.  Racing writers store the same or a newer truth. */
+#define FTR_KNOWN_MAX 1024
+
+struct ftr_known_module {
+	uintptr_t low, bytes;
+	uint64_t  inode;		/* 0 = not looked at since the start */
+	uint32_t  generation;		/* of the last look */
 };
 
 enum ftr_arming {
@@ -38,6 +48,9 @@ struct ftr_state {
 	char *preload_env, *channel_env;	/* "NAME=VALUE", for new images; NULL = untraced */
 	struct ftr_real real;
 	struct ftr_plt_call *plt_calls;		/* by stub; fixed before the program runs */
+	_Atomic uint32_t module_generation;	/* grows with each dlopen and dlclose */
+	_Atomic uint32_t known_nr;
+	struct ftr_known_module known[FTR_KNOWN_MAX];
 	_Atomic uint32_t stubs;			/* return stubs handed out */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uint32_t address_bytes;

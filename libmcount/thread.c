@@ -12,7 +12,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
 #include "libmcount/hook.h"
-#include "libmcount/stack.h"
+#include "libmcount/maps.h"
 #include "libmcount/state.h"
 
 #define PAGE 4096u
@@ -183,7 +183,7 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot)
 	self->hook = (uintptr_t)ftr_return_stubs + FTR_STUB_BYTES * (slot->stub != 0 ? slot->stub : 1);
 	if (slot->stub != 0)
 		ftr_unwind_threads[slot->stub] = self;
-	ftr_stack_find(__builtin_frame_address(0), &self->home_low, &self->home_high);
+	ftr_maps_find_stack(__builtin_frame_address(0), &self->home_low, &self->home_high);
 }
 
 static bool attach(struct ftr_thread *self)

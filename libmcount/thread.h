@@ -68,6 +68,8 @@ struct ftr_thread {
 	struct ftr_producer *producer;
 	uintptr_t hook;			/* this thread's return stub */
 	uintptr_t home_low, home_high;	/* the stack it was born on; 0, 0 = unknown */
+	uintptr_t module_low, module_bytes;	/* of the last call; see module.h */
+	uint32_t module_generation;
 	struct ftr_slot *slot;
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
 	uint64_t skipped;		/* calls that were declined */

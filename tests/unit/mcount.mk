@@ -9,6 +9,6 @@ tests_unit_mcount_ring_test_SOURCES = \
 	tests/unit/mcount_ring_test.c
 tests_unit_mcount_ring_test_LDADD = $(unit_libs)
 tests_unit_mcount_stack_test_SOURCES = \
-	libmcount/stack.c \
+	libmcount/maps.c \
 	tests/unit/mcount_stack_test.c
 tests_unit_mcount_stack_test_LDADD = $(unit_libs)

@@ -11,14 +11,14 @@
 #include <string.h>
 
 #include "arch/x86_64/prologue.h"
-#include "libmcount/stack.h"
+#include "libmcount/maps.h"
 
 static void test_main_stack(void **state)
 {
 	int local = 0;
 	uintptr_t low, high, here = (uintptr_t)&local;
 
-	ftr_stack_find(&local, &low, &high);
+	ftr_maps_find_stack(&local, &low, &high);
 	assert_true(low < here && here < high);
 	assert_true(here - low > (1 << 20));	/* room to grow counts */
 }
@@ -28,7 +28,7 @@ static void *in_thread(void *arg)
 	int local = 0;
 	uintptr_t low, high, here = (uintptr_t)&local;
 
-	ftr_stack_find(&local, &low, &high);
+	ftr_maps_find_stack(&local, &low, &high);
 	return low < here && here < high && high - low < (1u << 30) ? arg : NULL;
 }
 
@@ -46,7 +46,7 @@ static void test_unmapped_address(void **state)
 {
 	uintptr_t low = 1, high = 1;
 
-	ftr_stack_find((void *)16, &low, &high);
+	ftr_maps_find_stack((void *)16, &low, &high);
 	assert_int_equal(low, 0);
 	assert_int_equal(high, 0);
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dlopen and dlmopen, noticed on their way.  libc searches by the module that called, which it knows from the
+ * return address: so this is a jump to libc's function with everything else as it was.
+ */
+#include "arch/x86_64/saved.h"
+
+	.text
+
+.macro PASS name, number
+	.globl	\name
+	.type	\name, @function
+	.p2align 5
+\name:
+	.cfi_startproc
+	endbr64
+	subq	$SAVED_BYTES, %rsp
+	.cfi_adjust_cfa_offset SAVED_BYTES
+	SAVE_REGISTERS
+	movl	$\number, %edi
+	call	ftr_dlopen_real
+	movq	%rax, 64(%rsp)		/* arrives in r11 */
+	RESTORE_REGISTERS
+	addq	$SAVED_BYTES, %rsp
+	.cfi_adjust_cfa_offset -SAVED_BYTES
+	notrack jmp *%r11
+	.cfi_endproc
+	.size	\name, . - \name
+.endm
+
+	PASS dlopen, 0
+	PASS dlmopen, 1
+
+	NOTES

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * /proc/self/maps, parsed as it comes.  Threads may have little stack and handlers less, so what needs
+ * room is mapped for the moment.
+ */
+#include "libmcount/maps.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "utils/base/rt/sys.h"
+
+struct reader {
+	int fd;
+	uint32_t pos, len;
+	char buf[512];
+};
+
+static int next_char(struct reader *reader)
+{
+	long ret;
+
+	if (reader->pos == reader->len) {
+		ret = ftr_sys3(SYS_read, reader->fd, reader->buf, sizeof(reader->buf));
+		if (ret <= 0)
+			return -1;
+		reader->pos = 0;
+		reader->len = (uint32_t)ret;
+	}
+	return (unsigned char)reader->buf[reader->pos++];
+}
+
+static int digit_value(int c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+}
+
+/* A number and the character behind it (-1 at the end of the file). */
+static int next_number(struct reader *reader, unsigned base, uint64_t *value)
+{
+	int c;
+
+	for (*value = 0; (c = next_char(reader)) >= 0 && digit_value(c) < (int)base; )
+		*value = *value * base + (uint64_t)digit_value(c);
+	return c;
+}
+
+static void skip_word(struct reader *reader)
+{
+	int c;
+
+	while ((c = next_char(reader)) >= 0 && c != ' ')
+		;
+}
+
+/* "LOW-HIGH PERMS OFFSET MAJ:MIN INODE      PATH" */
+static bool next_line(struct reader *reader, struct ftr_mapping *line)
+{
+	int c;
+
+	if (next_number(reader, 16, &line->low) != '-' ||
+	    next_number(reader, 16, &line->high) != ' ')
+		return false;
+	skip_word(reader);
+	skip_word(reader);
+	skip_word(reader);
+	c = next_number(reader, 10, &line->inode);
+	while (c == ' ')
+		c = next_char(reader);
+	for (line->path_bytes = 0; c >= 0 && c != '\n'; c = next_char(reader)) {
+		if (line->path_bytes < FTR_MAPS_PATH_MAX)
+			line->path[line->path_bytes++] = (char)c;
+	}
+	return true;
+}
+
+static bool is_same_file(const struct ftr_mapping *a, const struct ftr_mapping *b)
+{
+	uint32_t i;
+
+	if (a->inode != b->inode || a->path_bytes != b->path_bytes)
+		return false;
+	for (i = 0; i < a->path_bytes; i++) {
+		if (a->path[i] != b->path[i])
+			return false;
+	}
+	return true;
+}
+
+/* @run: the lines of one file in a row.  Stops when the run behind @address is complete. */
+static bool find(struct reader *reader, uintptr_t address, struct ftr_mapping *run,
+		 struct ftr_mapping *line)
+{
+	uintptr_t below = 0;
+
+	*run = (struct ftr_mapping){ 0 };
+	while (next_line(reader, line)) {
+		if (run->inode != 0 && is_same_file(run, line)) {
+			run->high = line->high;
+			continue;
+		}
+		if (run->low <= address && address < run->high)
+			return true;
+		below = run->high;
+		*run = *line;
+		run->below = below;
+	}
+	return run->low <= address && address < run->high;
+}
+
+bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping)
+{
+	struct reader reader = { .fd = (int)ftr_sys4(SYS_openat, AT_FDCWD, "/proc/self/maps",
+						     O_RDONLY | O_CLOEXEC, 0) };
+	long line = ftr_sys6(SYS_mmap, 0, sizeof(*mapping), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool is_found;
+
+	mapping->low = mapping->high = 0;
+	is_found = reader.fd >= 0 && !ftr_sys_map_failed(line) &&
+		   find(&reader, address, mapping, (struct ftr_mapping *)line);
+	if (!ftr_sys_map_failed(line))
+		ftr_sys2(SYS_munmap, line, sizeof(*mapping));
+	if (reader.fd >= 0)
+		ftr_sys1(SYS_close, reader.fd);
+	return is_found;
+}
+
+static bool is_main_stack(const struct ftr_mapping *mapping)
+{
+	static const char name[] = "[stack]";
+	uint32_t i;
+
+	for (i = 0; i < sizeof(name) - 1; i++) {
+		if (i == mapping->path_bytes || mapping->path[i] != name[i])
+			return false;
+	}
+	return true;
+}
+
+void ftr_maps_find_stack(const void *address, uintptr_t *low, uintptr_t *high)
+{
+	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ftr_mapping *mapping = (struct ftr_mapping *)mem;
+
+	*low = *high = 0;
+	if (ftr_sys_map_failed(mem))
+		return;
+	if (ftr_maps_find((uintptr_t)address, mapping)) {
+		*low = is_main_stack(mapping) ? mapping->below : mapping->low;
+		*high = mapping->high;
+	}
+	ftr_sys2(SYS_munmap, mapping, sizeof(*mapping));
+}

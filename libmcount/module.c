@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Modules that are loaded while the program runs are noticed at the first call into them, which may
+ * be in their constructors, before dlopen has returned.  dlopen and dlclose only count: after
+ * either, what is known of an address range is looked at again before it is believed.
+ */
+#include "libmcount/module.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+
+#include "libmcount/channel.h"
+#include "libmcount/clock.h"
+#include "libmcount/hook.h"
+#include "libmcount/maps.h"
+
+static uint32_t generation_now(void)
+{
+	return atomic_load_explicit(&ftr_state.module_generation, memory_order_acquire);
+}
+
+static struct ftr_known_module *known_find(uintptr_t func)
+{
+	uint32_t nr = atomic_load_explicit(&ftr_state.known_nr, memory_order_acquire), i;
+
+	for (i = 0; i < nr && i < FTR_KNOWN_MAX; i++) {
+		struct ftr_known_module *known = &ftr_state.known[i];
+
+		if (func - known->low < known->bytes)
+			return known;
+	}
+	return NULL;
+}
+
+/* A place for a module that is not in the table; the last one is used again and again. */
+static struct ftr_known_module *known_new(void)
+{
+	uint32_t i = atomic_fetch_add(&ftr_state.known_nr, 1);
+
+	return &ftr_state.known[i < FTR_KNOWN_MAX ? i : FTR_KNOWN_MAX - 1];
+}
+
+static int known_add_loaded(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uintptr_t low = UINTPTR_MAX, high = 0;
+	int i;
+
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + phdr->p_vaddr;
+
+		if (phdr->p_type != PT_LOAD)
+			continue;
+		low = start < low ? start : low;
+		high = start + phdr->p_memsz > high ? start + phdr->p_memsz : high;
+	}
+	if (low < high)
+		*known_new() = (struct ftr_known_module){ .low = low, .bytes = high - low };
+	return 0;
+}
+
+void ftr_module_start(void)
+{
+	ftr_state.real.dlopen = dlsym(RTLD_NEXT, "dlopen");
+	ftr_state.real.dlmopen = dlsym(RTLD_NEXT, "dlmopen");
+	ftr_state.real.dlclose = dlsym(RTLD_NEXT, "dlclose");
+	dl_iterate_phdr(known_add_loaded, NULL);
+}
+
+static void report(const struct ftr_mapping *mapping)
+{
+	struct ftr_channel_message message = {
+		.magic = FTR_CHANNEL_MAGIC,
+		.type = FTR_CHANNEL_DLOPEN,
+		.pid = (int32_t)ftr_sys0(SYS_getpid),
+		.tid = (int32_t)ftr_sys0(SYS_gettid),
+		.path_bytes = mapping->path_bytes,
+		.time = ftr_clock_read(),
+		.base = mapping->low,
+	};
+
+	ftr_channel_ask(&message, mapping->path, NULL);
+}
+
+/* Is @known, reported earlier, still what is mapped there? */
+static bool is_unchanged(const struct ftr_known_module *known, const struct ftr_mapping *mapping)
+{
+	return known->inode == mapping->inode && known->low == mapping->low;
+}
+
+/* Look at what is mapped now; tell the recorder when that is new to it. */
+static const struct ftr_known_module *known_renew(struct ftr_known_module *known, uintptr_t func,
+						  uint32_t generation, struct ftr_mapping *mapping)
+{
+	if (!ftr_maps_find(func, mapping))
+		return NULL;
+	if (known != NULL && known->inode == 0 && known->low == mapping->low)
+		known->inode = mapping->inode;	/* there since the start */
+	if (known == NULL || !is_unchanged(known, mapping)) {
+		if (mapping->inode != 0)
+			report(mapping);
+		if (known == NULL)
+			known = known_new();
+		known->inode = mapping->inode;
+		known->low = mapping->low;
+		known->bytes = mapping->high - mapping->low;
+	}
+	known->generation = generation;
+	return known;
+}
+
+static const struct ftr_known_module *module_of(uintptr_t func, uint32_t generation)
+{
+	struct ftr_known_module *known = known_find(func);
+	const struct ftr_known_module *renewed;
+	long mem;
+
+	if (known != NULL && known->generation == generation)
+		return known;
+	mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (ftr_sys_map_failed(mem))
+		return known;
+	renewed = known_renew(known, func, generation, (struct ftr_mapping *)mem);
+	ftr_sys2(SYS_munmap, mem, sizeof(struct ftr_mapping));
+	return renewed != NULL ? renewed : known;
+}
+
+__attribute__((noinline, cold))
+void ftr_module_check(struct ftr_thread *self, uintptr_t func)
+{
+	uint32_t generation = generation_now();
+	const struct ftr_known_module *module;
+
+	if (self->is_refused)
+		return;
+	module = module_of(func, generation);
+	self->module_generation = generation;
+	self->module_low = module != NULL ? module->low : func;
+	self->module_bytes = module != NULL ? module->bytes : 1;
+}
+
+/* Called by the stubs of dlopen and dlmopen (arch/ISA/dlopen.S) on their way to libc's. */
+void *ftr_dlopen_real(int is_dlmopen) FTR_HIDDEN;
+void *ftr_dlopen_real(int is_dlmopen)
+{
+	void *real = is_dlmopen ? ftr_state.real.dlmopen : ftr_state.real.dlopen;
+
+	atomic_fetch_add(&ftr_state.module_generation, 1);
+	return real != NULL ? real : dlsym(RTLD_NEXT, is_dlmopen ? "dlmopen" : "dlopen");
+}
+
+FTR_EXPORT int dlclose(void *handle)
+{
+	int (*real)(void *) = ftr_state.real.dlclose != NULL ? ftr_state.real.dlclose :
+			      dlsym(RTLD_NEXT, "dlclose");
+	int ret = real(handle);
+
+	atomic_fetch_add(&ftr_state.module_generation, 1);
+	return ret;
+}
