@@ -11,3 +11,16 @@ tests_fuzz_uftrace_libfuzzer_SOURCES = tests/fuzz/fuzz.h tests/fuzz/uftrace_fuzz
 tests_fuzz_uftrace_libfuzzer_LDADD = $(FTR_LIBS)
 tests_fuzz_uftrace_libfuzzer_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 CLEANFILES += tests/fuzz/uftrace_libfuzzer
+
+check_PROGRAMS += tests/fuzz/etrace_replay
+tests_fuzz_etrace_replay_SOURCES = tests/fuzz/etrace_fuzz.c tests/fuzz/file_replay.c tests/fuzz/fuzz.h
+tests_fuzz_etrace_replay_LDADD = $(FTR_LIBS)
+TESTS += tests/fuzz/etrace_corpus.sh
+EXTRA_DIST += tests/fuzz/etrace_corpus.sh \
+	tests/fuzz/corpus/etrace/kinds.etrace \
+	tests/fuzz/corpus/etrace/recorded.etrace
+EXTRA_PROGRAMS += tests/fuzz/etrace_libfuzzer
+tests_fuzz_etrace_libfuzzer_SOURCES = tests/fuzz/etrace_fuzz.c tests/fuzz/fuzz.h
+tests_fuzz_etrace_libfuzzer_LDADD = $(FTR_LIBS)
+tests_fuzz_etrace_libfuzzer_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+CLEANFILES += tests/fuzz/etrace_libfuzzer

@@ -343,7 +343,7 @@ static bool head_ends(const struct assembly *task, const struct ftr_etrace_head 
 	if (task->head == NULL)
 		return false;
 	if (head->kind == FTR_ETRACE_MOUNT || head->kind == FTR_ETRACE_UMOUNT)
-		return kind == head->kind;
+		return kind == head->kind && task->call == NULL;	/* else a call of its own */
 	if (!task->needs_end)
 		return false;
 	return kind == head->kind ||

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzz target: the reader of the etrace text, its events, and what ftr build makes of it.  What was read and
+ * written once is written the same again.  With clang:
+ *
+ *	./configure CC=clang CFLAGS="-g -O1 -fsanitize=fuzzer-no-link,address,undefined"
+ *	make tests/fuzz/etrace_libfuzzer && tests/fuzz/etrace_libfuzzer tests/fuzz/corpus/etrace
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "utils/analysis/build.h"
+#include "utils/format/etrace.h"
+#include "utils/format/etrace_events.h"
+#include "utils/trace/args.h"
+#include "utils/trace/pipeline.h"
+#include "utils/trace/source.h"
+#include "utils/trace/trace.h"
+
+static void check(bool is_true)
+{
+	if (!is_true)
+		abort();
+}
+
+static void log_load(struct ftr_etrace_log *log, const void *data, size_t size)
+{
+	struct ftr_istream in;
+
+	ftr_istream_from_memory(&in, "fuzz", data, size);
+	ftr_etrace_log_init(log);
+	check(ftr_etrace_load(log, &in, NULL, NULL) == 0);
+	ftr_istream_close(&in);
+}
+
+static void log_write(const struct ftr_etrace_log *log, struct ftr_ostream *out)
+{
+	static const struct ftr_etrace_options options = { .is_extended = true };
+	struct ftr_etrace_writer writer;
+
+	check(ftr_ostream_to_memory(out) == 0);
+	ftr_etrace_writer_init(&writer, out, &options);
+	for (size_t i = 0; i < log->records.nr; i++)
+		check(ftr_etrace_write(&writer, &log->records.v[i]) == 0);
+	ftr_etrace_writer_fini(&writer);
+}
+
+/* Damage is mended by the first pass, so the second one changes no record. */
+static void check_round_trip(const struct ftr_etrace_log *log)
+{
+	struct ftr_ostream first;
+	struct ftr_etrace_log again;
+
+	log_write(log, &first);
+	log_load(&again, first.buf, first.len);
+	check(again.records.nr == log->records.nr);
+	ftr_etrace_log_fini(&again);
+	ftr_ostream_close(&first, NULL);
+}
+
+static void check_build(const struct ftr_etrace_log *log)
+{
+	struct ftr_build build;
+	uint8_t *seen;
+
+	check(ftr_build_load(&build, log) == 0);
+	seen = calloc(build.files.nr + 1, 1);
+	check(seen != NULL);
+	if (build.files.nr > 0)
+		check(ftr_build_inputs(&build, &build.files.v[0], seen) == 0 &&
+		      ftr_build_outputs(&build, &build.files.v[0], seen) == 0);
+	free(seen);
+	ftr_build_fini(&build);
+}
+
+static void pump_all(struct ftr_trace *trace)
+{
+	static const struct ftr_pipeline_options options = { 0 };
+	struct ftr_source *source = NULL;
+	struct ftr_event *evs;
+	struct ftr_strbuf text;
+	struct ftr_err err;
+	uint64_t last_ns = 0;
+	ssize_t nr;
+
+	check(ftr_trace_pipeline(trace, &options, &source, &err) == 0);
+	ftr_strbuf_init(&text);
+	while ((nr = ftr_source_next(source, &evs, &err)) > 0) {
+		for (ssize_t i = 0; i < nr; i++) {
+			check(evs[i].time_ns >= last_ns);
+			last_ns = evs[i].time_ns;
+			ftr_strbuf_clear(&text);
+			if (evs[i].payload != NULL && evs[i].payload->spec != NULL)
+				ftr_payload_format(evs[i].payload, trace, NULL, &text);
+		}
+	}
+	check(nr == 0);
+	ftr_strbuf_fini(&text);
+	ftr_source_free(source);
+}
+
+static void check_events(const uint8_t *data, size_t size)
+{
+	struct ftr_diag diag = { 0 };
+	struct ftr_trace *trace = ftr_trace_new("fuzz", &diag);
+	struct ftr_etrace_events *events = NULL;
+	struct ftr_istream in;
+	struct ftr_err err;
+
+	check(trace != NULL);
+	ftr_istream_from_memory(&in, "fuzz", data, size);
+	if (ftr_etrace_events_load(&events, trace, &in, &err) == 0) {
+		check(ftr_etrace_events_take_rest(events) == 0);
+		pump_all(trace);
+	}
+	ftr_istream_close(&in);
+	ftr_trace_free(trace);
+	ftr_etrace_events_free(events);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ftr_etrace_log log;
+
+	ftr_etrace_detect("fuzz", data, size < 4096 ? size : 4096);
+	log_load(&log, data, size);
+	check_round_trip(&log);
+	check_build(&log);
+	ftr_etrace_log_fini(&log);
+	check_events(data, size);
+	return 0;
+}
