@@ -47,7 +47,7 @@ const struct ftr_option ftr_record_opts_options[] = {
 	    ftr_opt_size, buffer_bytes, .min = 1, .max = FTR_RING_MAX_BYTES),
 	ROW("clock", 0, "CLOCK", "Clock of the time stamps: mono, mono_raw, boot, realtime; counter "
 	    "counts its readings (for tests)", ftr_opt_choice, clock, .words = clock_words),
-	ROW("force", 0, NULL, "Run also a program that is not instrumented", ftr_opt_flag, force),
+	ROW("force", 0, NULL, "Record the library calls of a program that is not instrumented", ftr_opt_flag, force),
 	ROW("keep-pid", 0, NULL, "Give the program ftr's own process id", ftr_opt_flag, keep_pid),
 	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount.so", ftr_opt_string, libmcount_dir),
 	ROW("library-path", 0, "DIR", NULL, ftr_opt_string, libmcount_dir),

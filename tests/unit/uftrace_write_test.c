@@ -53,13 +53,13 @@ static void info_bytes(void **state)
 {
 	static const uint8_t header[] = {
 		'F', 't', 'r', 'a', 'c', 'e', '!', 0, 4, 0, 0, 0, 40, 0, 1, 2,
-		0x62, 0x10, 0, 0, 0, 0, 0, 0, 0x85, 0x61, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0,
+		0x62, 0, 0, 0, 0, 0, 0, 0, 0x85, 0x61, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0,
 	};
 	static const int32_t tids[] = { 11, 12 };
 	struct ftr_info info = {
 		.elf_data = 1, .elf_class = 2, .max_stack = 1024,
 		.feature_mask = FTR_FEATURE_TASK_SESSION | FTR_FEATURE_SYM_REL_ADDR |
-				FTR_FEATURE_MAX_STACK | FTR_FEATURE_SYM_SIZE,
+				FTR_FEATURE_MAX_STACK,
 		.info_mask = FTR_INFO_EXE_NAME | FTR_INFO_EXIT_STATUS | FTR_INFO_TASKINFO |
 			     FTR_INFO_VERSION | FTR_INFO_UTC_OFFSET |
 			     FTR_INFO_USAGEINFO,

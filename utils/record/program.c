@@ -125,8 +125,8 @@ static int check_image(const struct ftr_program *program, const char *name, bool
 				   "nevertheless", name, program->image);
 	if (elf->hooks == 0 && !force)
 		return ftr_err_set(err, ENOTSUP, "%s: is not instrumented: compile it with -pg, "
-				   "-pg -mfentry or -finstrument-functions (--force when only its "
-				   "libraries are)", name);
+				   "-pg -mfentry or -finstrument-functions; --force records its "
+				   "library calls as it is", name);
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 static void info_features(struct ftr_info *info, const struct ftr_recorder *recorder)
 {
 	info->feature_mask = FTR_FEATURE_TASK_SESSION | FTR_FEATURE_SYM_REL_ADDR |
-			     FTR_FEATURE_MAX_STACK | FTR_FEATURE_SYM_SIZE;
+			     FTR_FEATURE_MAX_STACK;
 	if (recorder->options->libcalls)
 		info->feature_mask |= FTR_FEATURE_PLTHOOK;
 	if (recorder->store.has_events)
