@@ -115,59 +115,49 @@ static void func_stat_init(struct ftr_func_stat *stat, const struct ftr_func *fu
 	stat->size = func->size;
 }
 
-/* Room for the functions of these events, and their names. */
-static int arrays_reserve(struct stats_sink *self, struct ftr_task_stat *task,
-			  const struct ftr_event *evs, size_t nr)
-{
-	uint32_t id = 0;
-	uint32_t name_id = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		const struct ftr_func *func = evs[i].call.func;
-
-		id = func->id > id ? func->id : id;
-		name_id = func->name_id > name_id ? func->name_id : name_id;
-	}
-	if (GROW_TO(&task->open, id) < 0 || GROW_TO(&self->stats.funcs, name_id) < 0)
-		return -ENOMEM;
-	return 0;
-}
-
 /*
  * Count the open calls of each function, entries and exits alike, as nobody can predict which comes.
  * Fills exits[] with the indices of the exits, nested[] with whether the function is open still.
+ * Returns the number of exits, or -ENOMEM.
  */
-static size_t follow_calls(uint32_t *open, const struct ftr_event *evs, size_t nr,
-			   uint16_t *exits, uint8_t *nested)
+static int follow_calls(struct ftr_task_stat *task, const struct ftr_event *evs, size_t nr,
+			uint16_t *exits, uint8_t *nested)
 {
-	size_t exit_nr = 0;
+	int exit_nr = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		uint32_t *count = &open[evs[i].call.func->id];
+		uint32_t id = evs[i].call.func->id;
 		uint32_t is_exit = evs[i].type;		/* ENTRY is 0, EXIT is 1 */
 
-		*count += 1 - 2 * is_exit;
+		if (__builtin_expect(GROW_TO(&task->open, id) < 0, 0))
+			return -ENOMEM;
+		task->open.v[id] += 1 - 2 * is_exit;
 		exits[exit_nr] = (uint16_t)i;
-		nested[exit_nr] = *count > 0;
-		exit_nr += is_exit;
+		nested[exit_nr] = task->open.v[id] > 0;
+		exit_nr += (int)is_exit;
 	}
 	return exit_nr;
 }
 
-static inline void count_exit(struct stats_sink *self, struct ftr_task_stat *task,
-			      const struct ftr_event *ev, bool is_nested)
+static inline int count_exit(struct stats_sink *self, struct ftr_task_stat *task,
+			     const struct ftr_event *ev, bool is_nested)
 {
-	struct ftr_func_stat *stat = &self->stats.funcs.v[ev->call.func->name_id];
+	const struct ftr_func *func = ev->call.func;
 	uint64_t total_ns = ev->time_ns - ev->call.start_ns;
 	uint64_t self_ns = total_ns > ev->call.child_ns ? total_ns - ev->call.child_ns : 0;
+	struct ftr_func_stat *stat;
 
+	if (__builtin_expect(GROW_TO(&self->stats.funcs, func->name_id) < 0, 0))
+		return -ENOMEM;
+	stat = &self->stats.funcs.v[func->name_id];
 	if (__builtin_expect(stat->name == NULL, 0))
-		func_stat_init(stat, ev->call.func);
+		func_stat_init(stat, func);
 	count_call(stat, total_ns, self_ns, is_nested);
 	if (self->has_details)
 		count_details(stat, total_ns, self_ns, ev->call.start_ns);
 	task->self_ns += self_ns;
 	task->total_ns += total_ns & (0 - (uint64_t)(ev->depth == 0));
+	return 0;
 }
 
 /* Calls of one task, at most a batch of them. */
@@ -176,15 +166,18 @@ static int count_calls(struct stats_sink *self, const struct ftr_event *evs, siz
 	struct ftr_task_stat *task = task_stat(self, evs[0].task);
 	uint8_t nested[FTR_SOURCE_BATCH];
 	uint16_t exits[FTR_SOURCE_BATCH];
-	size_t exit_nr;
+	int exit_nr;
 
-	if (task == NULL || arrays_reserve(self, task, evs, nr) < 0)
+	if (task == NULL)
 		return -ENOMEM;
-	exit_nr = follow_calls(task->open.v, evs, nr, exits, nested);
-	for (size_t i = 0; i < exit_nr; i++)
-		count_exit(self, task, &evs[exits[i]], nested[i]);
-	task->calls += exit_nr;
-	return 0;
+	exit_nr = follow_calls(task, evs, nr, exits, nested);
+	for (int i = 0; i < exit_nr; i++) {
+		if (count_exit(self, task, &evs[exits[i]], nested[i]) < 0)
+			return -ENOMEM;
+	}
+	if (exit_nr > 0)
+		task->calls += (uint64_t)exit_nr;
+	return exit_nr < 0 ? exit_nr : 0;
 }
 
 /* The time from a sched-out to its sched-in, inside of a function, is like a call it made. */

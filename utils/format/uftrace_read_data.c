@@ -35,7 +35,8 @@ struct data_source {
 	bool is_started;
 	size_t window_pos;	/* how far the file was asked into memory */
 	bool is_back_said;
-	struct ftr_event evs[FTR_SOURCE_BATCH];
+	/* An event is as large as a cache line: none should lie in two. */
+	_Alignas(FTR_CACHE_LINE) struct ftr_event evs[FTR_SOURCE_BATCH];
 	struct ftr_payload payloads[FTR_SOURCE_BATCH];
 };
 
@@ -476,7 +477,7 @@ static const struct ftr_source_ops data_ops = {
 struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task,
 				   struct ftr_diag *diag)
 {
-	struct data_source *self = malloc(sizeof(*self));	/* its batches need no zeros */
+	struct data_source *self = aligned_alloc(FTR_CACHE_LINE, sizeof(*self));
 
 	if (self == NULL)
 		return NULL;

@@ -203,6 +203,7 @@ static ssize_t calls_take(struct calls *self)
 	struct stack *stack = self->current;
 	size_t i = self->pos;
 
+	self->base.is_calls_only = true;
 	if (stack != NULL && stack_reserve(stack) < 0)
 		return -ENOMEM;
 	while (i < self->nr) {
@@ -216,6 +217,7 @@ static ssize_t calls_take(struct calls *self)
 			continue;
 		if (!take_event(stack, &self->in[i]))
 			break;
+		self->base.is_calls_only &= self->in[i].type <= FTR_EVENT_EXIT;
 		i++;
 	}
 	if (i > self->pos)

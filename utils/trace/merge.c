@@ -113,7 +113,8 @@ static ssize_t merge_next(struct ftr_source *source, struct ftr_event **evs, str
 	if (run > 0)
 		return input_hand_out(&self->b, evs, run);
 	if (self->batch == NULL) {
-		self->batch = malloc(FTR_SOURCE_BATCH * sizeof(*self->batch));
+		self->batch = aligned_alloc(FTR_CACHE_LINE,
+					    FTR_SOURCE_BATCH * sizeof(*self->batch));
 		if (self->batch == NULL)
 			return ftr_err_set(err, ENOMEM, "out of memory");
 	}

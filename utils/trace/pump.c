@@ -15,21 +15,6 @@ static const char *const type_names[FTR_EVENT_TYPES] = {
 	[FTR_EVENT_MESSAGE] = "messages",
 };
 
-static void count_refused(const struct ftr_event *evs, size_t nr, uint32_t accepts,
-			  struct ftr_pump_stats *stats)
-{
-	const uint32_t calls = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT);
-	uint32_t types = 0;
-
-	for (size_t i = 0; i < nr; i++)
-		types |= evs[i].type;
-	/* All of one kind that is accepted, mostly. */
-	if (types <= FTR_EVENT_EXIT && (accepts & calls) == calls)
-		return;
-	for (size_t i = 0; i < nr; i++)
-		stats->refused[evs[i].type] += !(accepts & FTR_BIT(evs[i].type));
-}
-
 static int pump_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr,
 		      struct ftr_pump_stats *stats)
 {
@@ -37,10 +22,8 @@ static int pump_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t
 	uint32_t accepts = sink->ops->accepts;
 
 	stats->events += nr;
-	if (sink->ops->batch != NULL) {
-		count_refused(evs, nr, accepts, stats);
+	if (sink->ops->batch != NULL)
 		return sink->ops->batch(sink, evs, nr);
-	}
 	for (size_t i = 0; i < nr; i++) {
 		int ret;
 

@@ -97,15 +97,6 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, uint32_t 
 	}
 }
 
-static bool batch_has_others(const struct ftr_event *evs, ssize_t nr)
-{
-	unsigned others = 0;
-
-	for (ssize_t i = 0; i < nr; i++)
-		others |= evs[i].type;
-	return others > FTR_EVENT_EXIT;
-}
-
 static ssize_t select_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct select *self = (struct select *)source;
@@ -113,7 +104,7 @@ static ssize_t select_next(struct ftr_source *source, struct ftr_event **evs, st
 
 	do {
 		nr = ftr_source_next(self->inner, evs, err);
-		if (nr > 0 && self->is_about_points && !batch_has_others(*evs, nr))
+		if (nr > 0 && self->is_about_points && self->inner->is_calls_only)
 			return nr;
 		kept = 0;
 		for (ssize_t i = 0; i < nr; i++) {

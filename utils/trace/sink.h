@@ -20,7 +20,8 @@ struct ftr_sink_ops {
 	int  (*event)(struct ftr_sink *sink, const struct ftr_event *ev);
 	/*
 	 * (nullable) As event, for a whole batch at once, of any types: what is not accepted has to be
-	 * skipped.  For sinks that do so little per event that the call counts.
+	 * skipped, and is not counted as refused.  For sinks that do so little per event that the call
+	 * counts, and whose output is no copy of the trace.
 	 */
 	int  (*batch)(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr);
 	int  (*end)(struct ftr_sink *sink);					/* (nullable) */

@@ -10,6 +10,7 @@
 #ifndef FTR_TRACE_SOURCE_H
 #define FTR_TRACE_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -17,6 +18,7 @@
 #include "utils/trace/event.h"
 
 #define FTR_SOURCE_BATCH 256		/* events a batch holds at most */
+#define FTR_CACHE_LINE	 64		/* align batches to it */
 
 struct ftr_source;
 
@@ -32,6 +34,7 @@ struct ftr_source_ops {
 
 struct ftr_source {
 	const struct ftr_source_ops *ops;
+	bool is_calls_only;	/* the batch handed out last is known to hold ENTRY and EXIT alone */
 };
 
 static inline ssize_t ftr_source_next(struct ftr_source *source, struct ftr_event **evs,
