@@ -17,6 +17,7 @@ traced_programs = \
 	tests/prog/nested.c \
 	tests/prog/realign.c \
 	tests/prog/recursion.c \
+	tests/prog/sanitized.c \
 	tests/prog/signals.c \
 	tests/prog/threads.c \
 	tests/prog/under_exit.c \

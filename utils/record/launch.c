@@ -14,6 +14,7 @@
 #include "utils/proto/channel.h"
 
 #define PRELOAD_ENV "LD_PRELOAD"
+#define ASAN_ENV "ASAN_OPTIONS"
 
 void ftr_launch_signals(struct ftr_launch *launch, sigset_t *set)
 {
@@ -36,51 +37,76 @@ static bool is_variable(const char *entry, const char *name)
 	return strncmp(entry, name, len) == 0 && entry[len] == '=';
 }
 
-/* Our environment with the variables of libmcount; what is added is the last one or two entries. */
-static char **environment_new(const struct ftr_launch *launch)
-{
-	const char *others = getenv(PRELOAD_ENV);
-	char **env, *preload = NULL, *channel = NULL;
-	size_t nr = 0, kept = 0;
+/*
+ * What libmcount needs in the environment.  ASAN_OPTIONS: AddressSanitizer refuses to start when another library
+ * was preloaded before its own; ours does not come in its way.
+ */
+static const char *const variables[] = { PRELOAD_ENV, FTR_CHANNEL_ENV, ASAN_ENV };
+#define VARIABLES (sizeof(variables) / sizeof(variables[0]))
 
-	while (environ[nr] != NULL)
-		nr++;
-	env = calloc(nr + 3, sizeof(*env));
-	if (env == NULL)
-		return NULL;
-	for (nr = 0; environ[nr] != NULL; nr++) {
-		if (launch->runtime == NULL || (!is_variable(environ[nr], PRELOAD_ENV) &&
-						!is_variable(environ[nr], FTR_CHANNEL_ENV)))
-			env[kept++] = environ[nr];
+static bool is_replaced(const char *entry)
+{
+	size_t i;
+
+	for (i = 0; i < VARIABLES; i++) {
+		if (is_variable(entry, variables[i]))
+			return true;
 	}
-	if (launch->runtime == NULL)
-		return env;
-	if (others != NULL && others[0] == '\0')
-		others = NULL;
-	if (asprintf(&preload, PRELOAD_ENV "=%s%s%s", launch->runtime, others != NULL ? ":" : "",
-		     others != NULL ? others : "") < 0 ||
-	    asprintf(&channel, FTR_CHANNEL_ENV "=%s", launch->channel) < 0) {
-		free(preload);
-		free(env);
+	return false;
+}
+
+/* "NAME=OURS:THEIRS", or without theirs when they have none. */
+static char *variable_join(const char *name, const char *ours)
+{
+	const char *theirs = getenv(name);
+	char *entry;
+
+	if (theirs != NULL && theirs[0] == '\0')
+		theirs = NULL;
+	if (asprintf(&entry, "%s=%s%s%s", name, ours, theirs != NULL ? ":" : "",
+		     theirs != NULL ? theirs : "") < 0)
 		return NULL;
-	}
-	env[kept++] = preload;
-	env[kept] = channel;
-	return env;
+	return entry;
 }
 
 static void environment_free(const struct ftr_launch *launch, char **env)
 {
-	size_t nr = 0;
+	size_t i;
 
-	while (env[nr] != NULL)
-		nr++;
-	if (launch->runtime != NULL) {
-		free(env[nr - 1]);
-		free(env[nr - 2]);
-	}
+	for (i = 0; env != NULL && launch->runtime != NULL && i < VARIABLES; i++)
+		free(env[i]);
 	free(env);
 }
+
+/* Our environment with the variables of libmcount, which are the first entries. */
+static char **environment_new(const struct ftr_launch *launch)
+{
+	size_t nr = 0, kept = 0;
+	char **env;
+
+	while (environ[nr] != NULL)
+		nr++;
+	env = calloc(nr + VARIABLES + 1, sizeof(*env));
+	if (env == NULL)
+		return NULL;
+	if (launch->runtime != NULL) {
+		env[0] = variable_join(PRELOAD_ENV, launch->runtime);
+		if (asprintf(&env[1], FTR_CHANNEL_ENV "=%s", launch->channel) < 0)
+			env[1] = NULL;
+		env[2] = variable_join(ASAN_ENV, "verify_asan_link_order=0");
+		kept = VARIABLES;
+	}
+	if (kept != 0 && (env[0] == NULL || env[1] == NULL || env[2] == NULL)) {
+		environment_free(launch, env);
+		return NULL;
+	}
+	for (nr = 0; environ[nr] != NULL; nr++) {
+		if (launch->runtime == NULL || !is_replaced(environ[nr]))
+			env[kept++] = environ[nr];
+	}
+	return env;
+}
+
 
 /* Become the program; returns the errno of what failed.  May run in a vfork child: touches no memory. */
 static int become(const struct ftr_launch *launch, char **env)
