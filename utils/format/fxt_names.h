@@ -11,6 +11,8 @@
 #define FXT_KEY_LOC	   "loc"	/* "main.c:7" */
 #define FXT_KEY_CHILD	   "child"
 #define FXT_KEY_RECORDS	   "records"
+#define FXT_KEY_INFERRED   "inferred"	/* bool, of a begin or end that was not recorded */
+#define FXT_KEY_NO_ENTRY   "no_entry"	/* bool, of a call that began before the task's data */
 #define FXT_KEY_TEXT	   "text"
 #define FXT_KEY_DATA	   "data"	/* bytes of an unknown layout */
 #define FXT_FLOW_FORK	   UINT64_C(0x666f726b00000000)	/* ids of their flows: "fork" and a number */

@@ -143,6 +143,8 @@ static int names_init(struct fxt_reader *r)
 		{ &r->key_loc, FXT_KEY_LOC },
 		{ &r->key_child, FXT_KEY_CHILD },
 		{ &r->key_records, FXT_KEY_RECORDS },
+		{ &r->key_inferred, FXT_KEY_INFERRED },
+		{ &r->key_no_entry, FXT_KEY_NO_ENTRY },
 		{ &r->key_text, FXT_KEY_TEXT },
 		{ &r->key_data, FXT_KEY_DATA },
 	};

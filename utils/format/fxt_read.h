@@ -95,6 +95,7 @@ struct fxt_reader {
 	struct ftr_strbuf enum_lines;		/* blob ftr.enums */
 	const struct fxt_text *own, *name_lost, *name_fork, *name_message, *name_more;
 	const struct fxt_text *key_loc, *key_child, *key_records, *key_text, *key_data;
+	const struct fxt_text *key_inferred, *key_no_entry;
 	FTR_VEC(struct fxt_order) order;	/* empty: the file's own order */
 	size_t order_pos;
 	uint64_t last_ns;
@@ -181,6 +182,7 @@ struct fxt_args_out {
 	struct ftr_payload *payload;	/* filled in */
 	uint8_t *bytes;			/* room for FXT_PAYLOAD_MAX of them */
 	const struct fxt_text *loc;	/* (nullable) "loc" */
+	uint8_t flags;			/* FTR_EVENT_* that bools say */
 	uint64_t child;			/* "child" (koid) */
 	uint64_t records;		/* "records" (a number) */
 };

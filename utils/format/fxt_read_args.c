@@ -269,17 +269,35 @@ static bool text_is_loc(const char *s, uint32_t len)
 	return digits > 0 && digits < 10 && digits + 1 < len && s[len - 1 - digits] == ':';
 }
 
+/* Arguments of calls that are no values of the program; true when it is one of them. */
+static bool arg_is_mark(struct args *args, unsigned event, const struct arg_in *in)
+{
+	const struct fxt_reader *r = args->r;
+	bool is_begin = event == FXT_DURATION_BEGIN || event == FXT_DURATION_COMPLETE;
+
+	if (in->key == r->key_loc && in->type == FXT_ARG_STRING && is_begin &&
+	    text_is_loc(in->bytes, in->len)) {
+		args->out->loc = fxt_text_get(args->r, in->bytes, in->len);
+		return true;
+	}
+	if (in->type != FXT_ARG_BOOL || in->number != 1 || !(is_begin || event == FXT_DURATION_END))
+		return false;
+	if (in->key == r->key_inferred)
+		args->out->flags |= FTR_EVENT_INFERRED;
+	else if (in->key == r->key_no_entry && is_begin)
+		args->out->flags |= FTR_EVENT_NO_ENTRY;
+	else
+		return false;
+	return true;
+}
+
 static bool arg_take(struct args *args, const struct fxt_decoded *ev, struct arg_in *in)
 {
 	const struct fxt_reader *r = args->r;
 	unsigned event = fxt_bits(ev->at.header, 16, 4);
 
-	if (in->key == r->key_loc && in->type == FXT_ARG_STRING &&
-	    (event == FXT_DURATION_BEGIN || event == FXT_DURATION_COMPLETE) &&
-	    text_is_loc(in->bytes, in->len)) {
-		args->out->loc = fxt_text_get(args->r, in->bytes, in->len);
+	if (arg_is_mark(args, event, in))
 		return true;
-	}
 	if (in->key == r->key_child && in->type == FXT_ARG_KOID)
 		args->out->child = in->number;
 	if (in->key == r->key_records)
@@ -366,6 +384,7 @@ bool fxt_args_read(struct fxt_reader *r, const struct fxt_decoded *ev, struct fx
 	args.len = 0;
 	args.nr = 0;
 	out->loc = NULL;
+	out->flags = 0;
 	out->child = 0;
 	out->records = 0;
 	do

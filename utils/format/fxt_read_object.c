@@ -72,7 +72,7 @@ static int objects_load(struct ftr_trace *trace, struct fxt_objects *objects)
 
 	if (ftr_symtab_build_finish(&objects->build) < 0)
 		return -ENOMEM;
-	snprintf(path, sizeof(path), "[objects of %d]", objects->pid);
+	snprintf(path, sizeof(path), "objects-%d", objects->pid);
 	snprintf(sid, sizeof(sid), "%016x", (unsigned)objects->pid);
 	mapping.module = ftr_trace_module_get(trace, path, NULL);
 	session = ftr_trace_session_new(trace, sid, objects->pid, 0);

@@ -168,6 +168,7 @@ static int take_entry(struct fxt_source *self, size_t nr, bool is_complete)
 		struct fxt_args_out out;
 
 		event_args(self, ev, nr, &out);
+		ev->flags = out.flags;
 		if (out.loc != NULL)
 			func_set_loc(self->r, func, out.loc);
 	}
@@ -190,6 +191,7 @@ static int take_end(struct fxt_source *self, size_t nr)
 	}
 	exit_make(self, &self->evs[nr], self->record.task, self->record.time_ns);
 	event_args(self, &self->evs[nr], nr, &out);
+	self->evs[nr].flags = out.flags;
 	return 1;
 }
 

@@ -51,14 +51,18 @@ static inline const struct fxt_func *func_get(struct fxt_writer *w, const struct
 	return &w->funcs.v[func->id];
 }
 
-/* An entry with arguments or a source line. */
+/* An entry with arguments, a source line, or something else to say. */
 static int entry_args(struct fxt_writer *w, const struct ftr_event *ev, struct fxt_shape *shape)
 {
 	const struct fxt_func *func = &w->funcs.v[ev->call.func->id];
 	int ret = 0;
 
 	fxt_args_clear(w);
-	if (func->loc != FXT_ID_NONE)
+	if (ev->flags & FTR_EVENT_INFERRED)
+		ret = fxt_arg_bool(w, FXT_KEY_INFERRED, true);
+	if (ret == 0 && (ev->flags & FTR_EVENT_NO_ENTRY))
+		ret = fxt_arg_bool(w, FXT_KEY_NO_ENTRY, true);
+	if (ret == 0 && func->loc != FXT_ID_NONE)
 		ret = fxt_arg_ref(w, FXT_KEY_LOC, func->loc);
 	if (ret == 0 && ev->payload != NULL)
 		ret = fxt_args_payload(w, ev);
@@ -92,7 +96,7 @@ static int write_entry(struct fxt_writer *w, const struct ftr_event *ev)
 		return -ENOMEM;
 	shape.category = fxt_string_ref(w, func->category);
 	shape.name = fxt_string_ref(w, func->name);
-	if (__builtin_expect(ev->payload != NULL || func->loc != FXT_ID_NONE, 0)) {
+	if (__builtin_expect(ev->payload != NULL || func->loc != FXT_ID_NONE || ev->flags != 0, 0)) {
 		int ret = entry_args(w, ev, &shape);
 
 		return ret < 0 ? ret : open_push(w, ev, w->event_pos);
@@ -110,17 +114,18 @@ static int write_entry(struct fxt_writer *w, const struct ftr_event *ev)
 static int write_end(struct fxt_writer *w, const struct ftr_event *ev)
 {
 	struct fxt_shape shape = { .type = FXT_DURATION_END, .time_ns = ev->time_ns };
+	int ret = 0;
 
 	if (ev->depth >= VIEWER_DEPTH_MAX)
 		w->deep_nr++;
 	w->tasks.v[ev->task->id].last_ns = ev->time_ns;
 	fxt_args_clear(w);
-	if (ev->payload != NULL) {
-		int ret = fxt_args_payload(w, ev);
-
-		if (ret < 0)
-			return ret;
-	}
+	if (ev->flags & FTR_EVENT_INFERRED)
+		ret = fxt_arg_bool(w, FXT_KEY_INFERRED, true);
+	if (ret == 0 && ev->payload != NULL)
+		ret = fxt_args_payload(w, ev);
+	if (ret < 0)
+		return ret;
 	return fxt_put_event(w, ev->task, &shape);
 }
 
@@ -140,7 +145,8 @@ static int write_exit(struct fxt_writer *w, const struct ftr_event *ev)
 	pos = task->open.v[--task->open.nr];
 	if (__builtin_expect(ev->flags & FTR_EVENT_UNFINISHED, 0))
 		return 0;	/* a Begin without End is what viewers show as unfinished */
-	if (__builtin_expect(ev->payload == NULL && task->last_ns < ev->time_ns, 1) &&
+	if (__builtin_expect(ev->payload == NULL && !(ev->flags & FTR_EVENT_INFERRED) &&
+			     task->last_ns < ev->time_ns, 1) &&
 	    fxt_window_end(&w->window, pos, ev->time_ns))
 		return 0;
 	return write_end(w, ev);
