@@ -6,6 +6,7 @@ ftr_SOURCES = \
 	cmds/cmd.h \
 	cmds/commands.def \
 	cmds/completion.c \
+	cmds/convert.c \
 	cmds/dump.c \
 	cmds/help.c \
 	cmds/help.h \

@@ -3,6 +3,7 @@ dist_man_MANS += \
 	doc/ftr.1 \
 	doc/ftr-build.1 \
 	doc/ftr-check.1 \
+	doc/ftr-convert.1 \
 	doc/ftr-data.5 \
 	doc/ftr-dump.1 \
 	doc/ftr-etrace.5 \

@@ -40,6 +40,12 @@ libftr_a_SOURCES += \
 	utils/format/fxt_write_table.c \
 	utils/format/registry.c \
 	utils/format/uftrace.h \
+	utils/format/uftrace_export.c \
+	utils/format/uftrace_export.h \
+	utils/format/uftrace_export_args.c \
+	utils/format/uftrace_export_event.c \
+	utils/format/uftrace_export_func.c \
+	utils/format/uftrace_export_task.c \
 	utils/format/uftrace_read.c \
 	utils/format/uftrace_read.h \
 	utils/format/uftrace_read_data.c \

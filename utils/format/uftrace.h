@@ -6,9 +6,13 @@
 #include "utils/base/err.h"
 
 struct ftr_dir;
+struct ftr_sink;
 struct ftr_trace;
 
 /* As ftr_format.read; takes @dir over, also on failure. */
 int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err);
+
+/* As ftr_format.write_new: the sink writes any trace as a directory. */
+struct ftr_sink *ftr_uftrace_export_new(const char *path, struct ftr_err *err);
 
 #endif /* FTR_FORMAT_UFTRACE_H */

@@ -291,4 +291,5 @@ const struct ftr_format ftr_format_uftrace = {
 	.kind	 = FTR_FORMAT_DIRECTORY,
 	.detect	 = uftrace_detect,
 	.read	 = uftrace_read,
+	.write_new = ftr_uftrace_export_new,
 };

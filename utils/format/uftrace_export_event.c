@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Any trace as a uftrace directory: events, of the perf files and of the tasks' own. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "utils/base/text.h"
+#include "utils/format/fxt_builtin.h"
+#include "utils/format/uftrace_export.h"
+
+#define EVENT_ID_FIRST 1000000u		/* ids from here on are named in events.txt */
+#define EVENT_DATA_MAX 1000u
+
+/* The end of every perf record here. */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time;
+};
+
+static int perf_put(struct ufx *x, uint32_t type, uint16_t misc, const void *body, size_t len,
+		    const struct sample_id *sample)
+{
+	const struct perf_event_header header = {
+		.type = type, .misc = misc, .size = (uint16_t)(sizeof(header) + len + sizeof(*sample)),
+	};
+
+	if (ftr_vec_reserve(&x->perf, x->perf.nr + header.size) < 0)
+		return ufx_no_memory(x);
+	memcpy(x->perf.v + x->perf.nr, &header, sizeof(header));
+	if (len > 0)
+		memcpy(x->perf.v + x->perf.nr + sizeof(header), body, len);
+	memcpy(x->perf.v + x->perf.nr + sizeof(header) + len, sample, sizeof(*sample));
+	x->perf.nr += header.size;
+	x->has_perf = true;
+	return 0;
+}
+
+int ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns, const char *name,
+		  size_t len)
+{
+	const struct sample_id sample = { (uint32_t)task->pid, (uint32_t)task->tid, time_ns };
+	struct {
+		uint32_t pid, tid;
+		char comm[16];
+	} body = { .pid = sample.pid, .tid = sample.tid };
+
+	memcpy(body.comm, name, len < sizeof(body.comm) ? len : sizeof(body.comm) - 1);
+	return perf_put(x, PERF_RECORD_COMM, 0, &body, sizeof(body), &sample);
+}
+
+static int perf_task(struct ufx *x, const struct ftr_event *ev, uint32_t type)
+{
+	const struct sample_id sample = { (uint32_t)ev->task->pid, (uint32_t)ev->task->tid,
+					  ev->time_ns };
+	const struct {
+		uint32_t pid, ppid, tid, ptid;
+		uint64_t time;
+	} body = { sample.pid, sample.pid, sample.tid, sample.pid, ev->time_ns };
+
+	return perf_put(x, type, 0, &body, sizeof(body), &sample);
+}
+
+static int perf_switch(struct ufx *x, const struct ftr_event *ev)
+{
+	const struct sample_id sample = { (uint32_t)ev->task->pid, (uint32_t)ev->task->tid,
+					  ev->time_ns };
+	uint16_t misc = 0;
+
+	if (ev->point.id != FTR_EVENT_ID_SCHED_IN) {
+		misc = PERF_RECORD_MISC_SWITCH_OUT;
+		if (ev->flags & FTR_EVENT_PREEMPTED ||
+		    ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED)
+			misc |= PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	}
+	return perf_put(x, PERF_RECORD_SWITCH, misc, NULL, 0, &sample);
+}
+
+/* A line of extern.dat: "SEC.NNN TEXT". */
+static int extern_line(struct ufx *x, uint64_t time_ns, const char *text, size_t len)
+{
+	size_t at;
+
+	ftr_strbuf_printf(&x->extern_text, "%" PRIu64 ".%09" PRIu64 " ", time_ns / 1000000000,
+			  time_ns % 1000000000);
+	at = x->extern_text.len;
+	ftr_strbuf_put(&x->extern_text, text, len);
+	ftr_strbuf_putc(&x->extern_text, '\n');
+	if (x->extern_text.failed)
+		return ufx_no_memory(x);
+	for (; at + 1 < x->extern_text.len; at++) {
+		if (x->extern_text.s[at] == '\n' || x->extern_text.s[at] == '\0')
+			x->extern_text.s[at] = ' ';
+	}
+	return 0;
+}
+
+int ufx_message(struct ufx *x, const struct ftr_event *ev)
+{
+	if (ufx_task_get(x, ev->task, ev->time_ns) == NULL)
+		return -ENOMEM;
+	return extern_line(x, ev->time_ns, ev->message.text, strlen(ev->message.text));
+}
+
+/* The id of an event that only has a name. */
+static int event_id(struct ufx *x, const char *name, uint64_t *id)
+{
+	uint64_t key = ftr_hash_bytes(name, strlen(name));
+	uintptr_t known = (uintptr_t)ftr_hashmap_find(&x->events, key);
+	int ret;
+
+	if (known == 0) {
+		known = EVENT_ID_FIRST + x->event_nr++;
+		ret = ftr_uftrace_dir_event(x->dir, (uint32_t)known, name);
+		if (ret < 0)
+			return ftr_err_set(x->base.err, -ret, "events.txt: %s", strerror(-ret));
+		if (ftr_hashmap_set(&x->events, key, (void *)known) < 0)
+			return ufx_no_memory(x);
+	}
+	*id = known;
+	return 0;
+}
+
+/* Into the task's own records: with data only where its layout is known by the id. */
+static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task)
+{
+	const struct ftr_payload *payload = ev->payload;
+	bool is_known = ev->point.kind <= FTR_POINT_COUNTER && fxt_builtin_by_id(ev->point.id) != NULL;
+	uint8_t data[EVENT_DATA_MAX + 16] = { 0 };
+	uint64_t id = ev->point.id;
+	struct ftr_record record = { .time = ev->time_ns };
+	unsigned len = 0;
+	int ret;
+
+	if (!is_known) {
+		ret = event_id(x, ev->point.name, &id);
+		if (ret < 0)
+			return ret;
+	}
+	record.word = ftr_record_word(FTR_RECORD_EVENT, 0, id);
+	if (payload != NULL && is_known && payload->spec == NULL && payload->len <= EVENT_DATA_MAX) {
+		memcpy(data, &payload->len, sizeof(payload->len));
+		memcpy(data + 2, payload->data, payload->len);
+		len = (2u + payload->len + 7) / 8 * 8;
+		record.word |= FTR_RECORD_MORE;
+	} else if (payload != NULL) {
+		x->data_cut_nr++;
+	}
+	x->has_events = true;
+	return ufx_put(x, task, &record, data, len);
+}
+
+int ufx_point(struct ufx *x, const struct ftr_event *ev)
+{
+	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
+	const struct ftr_payload *payload = ev->payload;
+
+	if (task == NULL)
+		return -ENOMEM;
+	if (ev->point.kind > FTR_POINT_COUNTER)
+		return record_point(x, ev, task);
+	switch (ev->point.id) {
+	case FTR_EVENT_ID_SCHED_IN:
+	case FTR_EVENT_ID_SCHED_OUT:
+	case FTR_EVENT_ID_SCHED_OUT_PREEMPTED:
+		return perf_switch(x, ev);
+	case FTR_EVENT_ID_TASK_NEW:
+		return perf_task(x, ev, PERF_RECORD_FORK);
+	case FTR_EVENT_ID_TASK_EXIT:
+		return perf_task(x, ev, PERF_RECORD_EXIT);
+	case FTR_EVENT_ID_TASK_NAME:
+		task->is_named = true;
+		return ufx_perf_comm(x, ev->task, ev->time_ns,
+				     payload == NULL ? "" : (const char *)payload->data,
+				     payload == NULL ? 0 : payload->len);
+	case FTR_EVENT_ID_EXTERN:
+		return extern_line(x, ev->time_ns, payload == NULL ? "" : (const char *)payload->data,
+				   payload == NULL ? 0 : payload->len);
+	default:
+		return record_point(x, ev, task);
+	}
+}
