@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # What is written can be read again; the checker of FXT files is written from the specification alone.
 TESTS += \
+	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_files.sh
 EXTRA_DIST += \
+	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_check.py \
 	tests/roundtrip/fxt_files.sh

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# Every format that is both written and read: what replay shows of a trace, it shows of its conversion, and a
+# conversion of the conversion, and that does not change any more.
+set -u
+dir=$(mktemp -d "${TMPDIR:-/tmp}/ftr-convert.XXXXXX") || exit 99
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 99
+failed=0
+compared=0
+
+fail()
+{
+	echo "FAIL: $*"
+	failed=1
+}
+
+# What replay shows, which must come without warnings.
+shown()
+{
+	"$FTR" replay --no-pager --color=no --event-full -d "$1" >"$2" 2>"$2.err" || {
+		cat "$2.err"
+		fail "replay -d $1"
+	}
+	if [ -s "$2.err" ]; then
+		cat "$2.err"
+		fail "replay -d $1 warns"
+	fi
+}
+
+formats()
+{
+	echo "fxt b.fxt c.fxt"
+	echo "uftrace b.data c.data"
+}
+
+round_trip()
+{
+	trace=$1
+	shown "$trace" a.txt
+	formats | while read -r name second third; do
+		rm -rf "$second" "$third"
+		"$FTR" convert --to="$name" "$trace" "$second" || fail "$trace to $name"
+		"$FTR" convert --to="$name" "$second" "$third" || fail "$name to $name"
+		shown "$second" b.txt
+		shown "$third" c.txt
+		cmp -s a.txt b.txt || fail "$trace as $name: $(diff a.txt b.txt | head -5)"
+		cmp -s b.txt c.txt || fail "$trace as $name twice: $(diff b.txt c.txt | head -5)"
+		echo "$failed" >failed
+	done
+	[ "$(cat failed)" = 0 ] || failed=1
+	"$FTR" convert b.fxt bb.fxt && cmp b.fxt bb.fxt || fail "$trace: fxt is not stable"
+	"$FTR" convert b.fxt d.data && "$FTR" convert d.data d.fxt || fail "$trace: fxt, data, fxt"
+	shown d.data d.txt
+	cmp -s a.txt d.txt || fail "$trace as fxt as data: $(diff a.txt d.txt | head -5)"
+	"${PYTHON:-python3}" "$srcdir/tests/roundtrip/fxt_check.py" b.fxt >/dev/null ||
+		fail "$trace: the checker refuses its fxt"
+	rm -rf d.data d.fxt
+	compared=$((compared + 1))
+}
+
+for trace in "$srcdir"/tests/data/*/; do
+	[ -f "$trace/info" ] || continue
+	round_trip "$trace"
+done
+
+# What uftrace records where it is there: arguments, return values, events, enumerations, forks.
+if command -v uftrace >/dev/null; then
+	cp "$srcdir/tests/prog/args.c" "$srcdir/tests/prog/fork.c" "$srcdir/tests/prog/threads.c" .
+	for prog in args fork threads; do
+		${CC:-cc} -pg -g -O1 -o "$prog" "$prog.c" -lpthread -lm 2>cc.log || continue
+		uftrace record -a -d "$prog.up" "./$prog" >/dev/null 2>&1 || continue
+		round_trip "$prog.up"
+		rm -rf b.data
+		"$FTR" convert "$prog.up" b.fxt && "$FTR" convert b.fxt b.data
+		uftrace replay --no-pager -d "$prog.up" >up-a.txt 2>&1
+		uftrace replay --no-pager -d b.data >up-b.txt 2>&1
+		cmp -s up-a.txt up-b.txt ||
+			fail "$prog: uftrace shows its conversion otherwise: $(diff up-a.txt up-b.txt | head -5)"
+	done
+fi
+echo "$compared traces"
+[ "$compared" -gt 0 ] || exit 77
+exit $failed
