@@ -17,6 +17,7 @@
 #include "utils/analysis/build.h"
 
 #define DATABASE "compile_commands.json"
+#define PROCESS_DEPTH_MAX 200
 
 struct build_values {
 	struct ftr_common common;
@@ -26,6 +27,7 @@ struct build_values {
 	const char *outputs_of;		/* (nullable) */
 	const char *unused;		/* (nullable) */
 	bool lists_files;
+	bool lists_processes;
 };
 
 static const struct ftr_option build_options[] = {
@@ -40,6 +42,8 @@ static const struct ftr_option build_options[] = {
 		   struct build_values, inputs_of),
 	FTR_OPTION("outputs-of", 0, "FILE", "List what was made from FILE", ftr_opt_string,
 		   struct build_values, outputs_of),
+	FTR_OPTION("processes", 0, NULL, "Show the tree of processes: command, time, exit status, files",
+		   ftr_opt_flag, struct build_values, lists_processes),
 	FTR_OPTION("unused", 0, "DIR", "List the files below DIR that the build did not touch",
 		   ftr_opt_string, struct build_values, unused),
 	{ 0 }
@@ -107,18 +111,29 @@ static bool is_temporary(const struct ftr_build_file *file)
 	return file->is_pipe || (file->writers.nr > 0 && access(file->path, F_OK) != 0);
 }
 
+/* On one line, whatever stands in its arguments. */
+static void put_command(struct ftr_ostream *out, const struct ftr_etrace_record *exec)
+{
+	for (size_t i = 0; i < exec->argc; i++) {
+		ftr_ostream_putc(out, ' ');
+		for (size_t j = 0; j < exec->argv[i].len; j++) {
+			if (exec->argv[i].s[j] == '\n')
+				ftr_ostream_puts(out, "\\n");
+			else
+				ftr_ostream_putc(out, exec->argv[i].s[j]);
+		}
+	}
+}
+
 static void put_makers(struct ftr_ostream *out, const struct ftr_build *build,
 		       const struct ftr_build_file *file)
 {
 	for (size_t i = 0; i < file->writers.nr; i++) {
 		const struct ftr_build_process *process = &build->processes.v[file->writers.v[i]];
-		const struct ftr_etrace_record *exec = process->exec;
 
 		ftr_ostream_printf(out, "%s%d", i == 0 ? "\t" : "; ", process->pid);
-		for (size_t j = 0; exec != NULL && j < exec->argc; j++) {
-			ftr_ostream_putc(out, ' ');
-			ftr_ostream_write(out, exec->argv[j].s, exec->argv[j].len);
-		}
+		if (process->exec != NULL)
+			put_command(out, process->exec);
 	}
 }
 
@@ -153,6 +168,38 @@ static void put_files(struct ftr_ostream *out, const struct ftr_build *build, co
 	for (size_t i = 0; i < chosen.nr; i++)
 		put_file(out, build, chosen.v[i], has_makers);
 	ftr_vec_fini(&chosen);
+}
+
+static void put_process(struct ftr_ostream *out, const struct ftr_build_process *process, unsigned depth)
+{
+	char duration[FTR_DURATION_CHARS + 1] = "         ?";
+
+	if (process->end_ns >= process->start_ns)
+		*ftr_fmt_duration(duration, process->end_ns - process->start_ns) = '\0';
+	ftr_ostream_printf(out, "%s %4d %5zu %5zu  %*s%d", duration, process->status, process->reads.nr,
+			   process->writes.nr, (int)(depth < 100 ? depth * 2 : 200), "", process->pid);
+	if (process->has_own_exec)
+		put_command(out, process->exec);
+	ftr_ostream_putc(out, '\n');
+}
+
+/* Parents come before their children in the list. */
+static void put_tree(struct ftr_ostream *out, const struct ftr_build *build, uint32_t root, unsigned depth)
+{
+	put_process(out, &build->processes.v[root], depth);
+	for (uint32_t i = root + 1; depth < PROCESS_DEPTH_MAX && i < build->processes.nr; i++) {
+		if (build->processes.v[i].parent == root)
+			put_tree(out, build, i, depth + 1);
+	}
+}
+
+static void put_processes(struct ftr_ostream *out, const struct ftr_build *build)
+{
+	ftr_ostream_puts(out, "# DURATION STAT  READ WROTE  PROCESS\n");
+	for (uint32_t i = 0; i < build->processes.nr; i++) {
+		if (build->processes.v[i].parent == i)
+			put_tree(out, build, i, 0);
+	}
 }
 
 typedef int walk_fn(const struct ftr_build *build, const struct ftr_build_file *file, uint8_t *seen);
@@ -211,7 +258,7 @@ static int put_unused(struct ftr_ostream *out, const struct ftr_build *build, co
 
 static bool has_query(const struct build_values *values)
 {
-	return values->lists_files || values->inputs_of != NULL || values->outputs_of != NULL ||
+	return values->lists_files || values->lists_processes || values->inputs_of != NULL || values->outputs_of != NULL ||
 	       values->unused != NULL;
 }
 
@@ -224,6 +271,8 @@ static int answer(const struct build_values *values, const struct ftr_build *bui
 		return FTR_EXIT_FAILED;
 	if (values->lists_files)
 		put_files(&output.out, build, NULL, true);
+	if (values->lists_processes)
+		put_processes(&output.out, build);
 	if (values->inputs_of != NULL)
 		status = put_closure(&output.out, build, values->inputs_of, ftr_build_inputs);
 	if (status == FTR_EXIT_OK && values->outputs_of != NULL)

@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	tests/bench/bench.py \
 	tests/bench/measure.c \
 	tests/bench/smoke.sh \
+	tests/bench/syscalls.py \
 	tests/bench/work.c
 CLEANFILES += bench.json bench-smoke.json
 
@@ -14,6 +15,7 @@ endif
 bench: all
 	srcdir=$(abs_top_srcdir) builddir=$(abs_top_builddir) FTR=$(abs_top_builddir)/ftr \
 		PYTHONDONTWRITEBYTECODE=1 $(PYTHON) $(srcdir)/tests/bench/bench.py $(BENCH_FLAGS)
+	FTR=$(abs_top_builddir)/ftr $(PYTHON) $(srcdir)/tests/bench/syscalls.py
 .PHONY: bench
 
 # A large made-up data directory: tests/bench/mkdata DIR RECORDS [TASKS]

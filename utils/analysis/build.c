@@ -289,6 +289,7 @@ static int apply_fork(struct ftr_build *build, uint32_t process, const struct ft
 		return -ENOMEM;
 	parent = &build->processes.v[process];
 	build->processes.v[child].exec = parent->exec;
+	build->processes.v[child].start_ns = rec->time_ns;
 	for (size_t i = 0; i < parent->ends.nr; i++) {
 		if (ftr_vec_push(&build->processes.v[child].ends, parent->ends.v[i]) < 0)
 			return -ENOMEM;
@@ -309,7 +310,19 @@ static int apply_exec(struct ftr_build *build, uint32_t process, const struct ft
 		build->files.v[file].is_run = true;
 	}
 	build->processes.v[process].exec = rec;
+	build->processes.v[process].has_own_exec = true;
 	return apply_translation(build, process, rec);
+}
+
+/* Of several threads the last one ends the process. */
+static int apply_exit(struct ftr_build *build, uint32_t process, const struct ftr_etrace_record *rec)
+{
+	struct ftr_build_process *who = &build->processes.v[process];
+
+	who->end_ns = rec->time_ns;
+	if (who->status == 0)
+		who->status = rec->signal != 0 ? 128 + rec->signal : (int)rec->status;
+	return pipes_settle(build, process);
 }
 
 static int apply(struct ftr_build *build, const struct ftr_etrace_record *rec)
@@ -318,6 +331,8 @@ static int apply(struct ftr_build *build, const struct ftr_etrace_record *rec)
 
 	if (process == NO_FILE)
 		return -ENOMEM;
+	if (build->processes.v[process].start_ns == 0)
+		build->processes.v[process].start_ns = rec->start_ns;
 	if (rec->is_failed)
 		return 0;
 	switch (rec->kind) {
@@ -327,7 +342,7 @@ static int apply(struct ftr_build *build, const struct ftr_etrace_record *rec)
 	case FTR_ETRACE_CLONE:
 		return apply_fork(build, process, rec);
 	case FTR_ETRACE_EXIT:
-		return pipes_settle(build, process);
+		return apply_exit(build, process, rec);
 	case FTR_ETRACE_OPEN:
 		pipe_drop(&build->processes.v[process], rec->fd);
 		return apply_open(build, process, rec);

@@ -34,6 +34,9 @@ struct ftr_build_process {
 	int32_t  pid;
 	uint32_t parent;		/* itself when not known */
 	const struct ftr_etrace_record *exec;	/* (nullable) the last program it became */
+	uint64_t start_ns, end_ns;	/* end 0 = not known */
+	int	 status;		/* as a shell gives it: 128+n for a signal */
+	bool	 has_own_exec;		/* exec is not its parent's */
 	ftr_build_ids reads, writes;	/* files, each once */
 	FTR_VEC(struct ftr_build_pipe_end) ends;
 };

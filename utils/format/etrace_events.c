@@ -27,6 +27,7 @@ struct ftr_etrace_events {
 	struct ftr_etrace_log log;
 	struct ftr_hashmap task_by_upid;	/* struct ftr_task */
 	struct ftr_hashmap records_by_task;	/* task id -> struct task_records */
+	struct ftr_hashmap own_forks;		/* upid of a child that nobody else speaks of -> its task */
 	FTR_VEC(struct task_records *) all;	/* (owned) */
 	const struct ftr_module *module;	/* of the calls' functions */
 };
@@ -86,8 +87,11 @@ static int fork_apply(struct ftr_etrace_events *events, const struct ftr_etrace_
 	child = ftr_trace_task_get(events->trace, is_thread ? parent->pid : tid, tid);
 	if (child == NULL)
 		return -ENOMEM;
-	if (child->parent == NULL && child != parent)
+	if (child->parent == NULL && child != parent) {
 		child->parent = parent;
+		if (ftr_hashmap_set(&events->own_forks, rec->peer, child) < 0)
+			return -ENOMEM;
+	}
 	if (child->start_ns == 0)
 		child->start_ns = rec->time_ns;
 	if (child->name[0] == '\0')
@@ -204,7 +208,7 @@ static int record_events(struct etrace_source *self, const struct ftr_etrace_rec
 	spec = ftr_etrace_args(rec, &self->bytes);
 	if (spec != NULL)
 		payload_set(self, ev, spec, start, rec);
-	peer = rec->peer != 0 ? ftr_hashmap_find(&self->events->task_by_upid, rec->peer) : NULL;
+	peer = rec->peer != 0 ? ftr_hashmap_find(&self->events->own_forks, rec->peer) : NULL;
 	if (peer != NULL) {
 		ev = event_add(self, nr, FTR_EVENT_FORK, rec->time_ns);
 		ev->fork.peer = peer;
@@ -304,6 +308,7 @@ static int events_init(struct ftr_etrace_events *events, struct ftr_istream *in)
 	ftr_etrace_log_init(&events->log);
 	ftr_hashmap_init(&events->task_by_upid);
 	ftr_hashmap_init(&events->records_by_task);
+	ftr_hashmap_init(&events->own_forks);
 	events->module = ftr_trace_module_get(trace, "[syscalls]", NULL);
 	ret = events->module != NULL ? ftr_etrace_load(&events->log, in, warn, trace->diag) : -ENOMEM;
 	for (size_t i = 0; ret == 0 && i < events->log.records.nr; i++)
@@ -345,6 +350,7 @@ void ftr_etrace_events_free(struct ftr_etrace_events *events)
 	ftr_vec_fini(&events->all);
 	ftr_hashmap_fini(&events->task_by_upid);
 	ftr_hashmap_fini(&events->records_by_task);
+	ftr_hashmap_fini(&events->own_forks);
 	ftr_etrace_log_fini(&events->log);
 	free(events);
 }

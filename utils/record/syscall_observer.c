@@ -307,26 +307,40 @@ static void on_syscall(struct ftr_observer *observer, struct ftr_tracee *task)
 	task_resume(task, 0);
 }
 
-static void on_fork(struct ftr_observer *observer, struct ftr_tracee *task)
+/* @task has made @tid: record it, and let the child go when it waits for that. */
+static void child_place(struct ftr_observer *observer, struct ftr_tracee *task, pid_t tid, bool is_thread)
 {
 	struct ftr_syscall_decoding decoding = decoding_of(observer, task);
-	bool is_thread = task->call != FTR_SYSID_NONE && (task->flags & CLONE_THREAD) != 0;
-	unsigned long tid = 0;
-	struct ftr_tracee *child;
+	struct ftr_tracee *child = task_find(observer, tid);
 
-	if (ptrace(PTRACE_GETEVENTMSG, task->tid, NULL, &tid) < 0)
-		return;
-	child = task_find(observer, (pid_t)tid);
 	if (child == NULL)
-		child = task_new(observer, (pid_t)tid);
+		child = task_new(observer, tid);
 	else if (!child->is_known)
 		observer->early_nr--;
-	if (child != NULL && (child->is_known || task_place(observer, child, task, is_thread))) {
-		ftr_syscall_fork(&decoding, child->upid);
-		if (child->has_stopped)
-			task_resume(child, 0);
-		child->has_stopped = false;
-	}
+	if (child == NULL || (!child->is_known && !task_place(observer, child, task, is_thread)))
+		return;
+	ftr_syscall_fork(&decoding, child->upid);
+	if (child->has_stopped)
+		task_resume(child, 0);
+	child->has_stopped = false;
+}
+
+/* Is the task still where it was when this stop was reported?  Killed, it may have gone on to its exit. */
+static bool is_at_event(const struct ftr_tracee *task, int event)
+{
+	siginfo_t info;
+
+	return ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &info) == 0 && info.si_code >> 8 == event;
+}
+
+static void on_fork(struct ftr_observer *observer, struct ftr_tracee *task, int event)
+{
+	bool is_thread = task->call != FTR_SYSID_NONE && (task->flags & CLONE_THREAD) != 0;
+	unsigned long tid = 0;
+
+	if (ptrace(PTRACE_GETEVENTMSG, task->tid, NULL, &tid) < 0 || !is_at_event(task, event))
+		return;
+	child_place(observer, task, (pid_t)tid, is_thread);
 	/* With a flag to put back the call's exit is still needed, for nothing else. */
 	if (task->untraced)
 		ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL);
@@ -395,11 +409,56 @@ static void on_exec(struct ftr_observer *observer, struct ftr_tracee *task)
 	task_resume(task, 0);
 }
 
+/* A number in /proc/TID/status; -1 = there is no such task any more. */
+static long status_field(pid_t tid, const char *field)
+{
+	struct ftr_tracee task = { .tid = tid };
+	struct ftr_strbuf text;
+	const char *line = NULL;
+	long value = -1;
+
+	ftr_strbuf_init(&text);
+	if (ftr_tracee_read_file(&task, "status", 8192, &text) == 0)
+		line = strstr(ftr_strbuf_str(&text), field);
+	if (line != NULL)
+		value = strtol(line + strlen(field), NULL, 10);
+	ftr_strbuf_fini(&text);
+	return value;
+}
+
+/* Killed in the middle of a fork, a task never reports its child. */
+static void children_find(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	struct ftr_strbuf text;
+	char name[64], *pos, *end;
+
+	snprintf(name, sizeof(name), "task/%d/children", (int)task->tid);
+	ftr_strbuf_init(&text);
+	if (ftr_tracee_read_file(task, name, 1 << 16, &text) == 0 && text.len > 0) {
+		for (pos = text.s; ; pos = end) {
+			pid_t tid = (pid_t)strtol(pos, &end, 10);
+			const struct ftr_tracee *child = task_find(observer, tid);
+
+			if (end == pos)
+				break;
+			/* One that is over, but not waited for yet, has no tracer. */
+			if (child == NULL ? status_field(tid, "\nTracerPid:\t") == getpid() :
+					    !child->is_known)
+				child_place(observer, task, tid, false);
+		}
+	}
+	ftr_strbuf_fini(&text);
+}
+
 static void on_end(struct ftr_observer *observer, struct ftr_tracee *task)
 {
 	unsigned long status = 0;
+	bool is_in_clone = task->call == FTR_SYSID_CLONE || task->call == FTR_SYSID_CLONE3;
+	bool is_there = ptrace(PTRACE_GETEVENTMSG, task->tid, NULL, &status) == 0;
 
-	if (ptrace(PTRACE_GETEVENTMSG, task->tid, NULL, &status) == 0)
+	if (is_there && !task->has_exited && ((status & 127) != 0 || is_in_clone))
+		children_find(observer, task);
+	if (is_there)
 		record_exit(observer, task, (unsigned)status);
 	task->call = FTR_SYSID_NONE;
 	task_resume(task, 0);
@@ -425,7 +484,7 @@ static void on_event(struct ftr_observer *observer, struct ftr_tracee *task, int
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE:
-		on_fork(observer, task);
+		on_fork(observer, task, status >> 16);
 		break;
 	case PTRACE_EVENT_EXEC:
 		on_exec(observer, task);
@@ -449,17 +508,7 @@ static void on_event(struct ftr_observer *observer, struct ftr_tracee *task, int
 
 static bool parent_is_gone(struct ftr_observer *observer, const struct ftr_tracee *task)
 {
-	struct ftr_strbuf text;
-	const char *line;
-	bool is_gone = true;
-
-	ftr_strbuf_init(&text);
-	if (ftr_tracee_read_file(task, "status", 8192, &text) == 0) {
-		line = strstr(ftr_strbuf_str(&text), "\nPPid:\t");
-		is_gone = line == NULL || task_find(observer, atoi(line + 7)) == NULL;
-	}
-	ftr_strbuf_fini(&text);
-	return is_gone;
+	return task_find(observer, (pid_t)status_field(task->tid, "\nPPid:\t")) == NULL;
 }
 
 /* A parent that is killed in the middle of a fork never reports it: its child must not wait for ever. */
