@@ -76,6 +76,24 @@ static bool next_line(struct reader *reader, struct ftr_mapping *line)
 	return true;
 }
 
+/*
+ * Without memcpy, which the compiler would call for an assignment: libc's uses vector registers, and those
+ * belong to the program here.
+ */
+static void mapping_copy(struct ftr_mapping *to, const struct ftr_mapping *from)
+{
+	uint32_t i;
+
+	to->low = from->low;
+	to->high = from->high;
+	to->inode = from->inode;
+	to->path_bytes = from->path_bytes;
+	for (i = 0; i < from->path_bytes; i++) {
+		to->path[i] = from->path[i];
+		__asm__ volatile("");
+	}
+}
+
 static bool is_same_file(const struct ftr_mapping *a, const struct ftr_mapping *b)
 {
 	uint32_t i;
@@ -95,7 +113,8 @@ static bool find(struct reader *reader, uintptr_t address, struct ftr_mapping *r
 {
 	uintptr_t below = 0;
 
-	*run = (struct ftr_mapping){ 0 };
+	run->low = run->high = run->below = 0;
+	run->inode = 0;
 	while (next_line(reader, line)) {
 		if (run->inode != 0 && is_same_file(run, line)) {
 			run->high = line->high;
@@ -104,7 +123,7 @@ static bool find(struct reader *reader, uintptr_t address, struct ftr_mapping *r
 		if (run->low <= address && address < run->high)
 			return true;
 		below = run->high;
-		*run = *line;
+		mapping_copy(run, line);
 		run->below = below;
 	}
 	return run->low <= address && address < run->high;
@@ -112,12 +131,13 @@ static bool find(struct reader *reader, uintptr_t address, struct ftr_mapping *r
 
 bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping)
 {
-	struct reader reader = { .fd = (int)ftr_sys4(SYS_openat, AT_FDCWD, "/proc/self/maps",
-						     O_RDONLY | O_CLOEXEC, 0) };
+	struct reader reader;	/* no initialiser: it would be a call of memset */
 	long line = ftr_sys6(SYS_mmap, 0, sizeof(*mapping), PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool is_found;
 
+	reader.fd = (int)ftr_sys4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	reader.pos = reader.len = 0;
 	mapping->low = mapping->high = 0;
 	is_found = reader.fd >= 0 && !ftr_sys_map_failed(line) &&
 		   find(&reader, address, mapping, (struct ftr_mapping *)line);

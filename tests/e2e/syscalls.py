@@ -147,7 +147,9 @@ cat a.c | grep main > out
 exit 3
 """
 
+# gcc, also where ftr is built with another: clang writes to files of random names first.
 TOP_MAKE = """
+CC = gcc
 OBJS = $(patsubst %,f%.o,1 2 3 4 5 6 7 8)
 all: prog
 prog: $(OBJS) main.o
