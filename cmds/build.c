@@ -36,8 +36,8 @@ static const struct ftr_option build_options[] = {
 		   ftr_opt_string, struct build_values, output),
 	FTR_OPTION("etrace", 0, "FILE", "Look at the etrace text FILE instead of recorded data",
 		   ftr_opt_string, struct build_values, etrace),
-	FTR_OPTION("files", 0, NULL, "List the files that were read (r), written (w), run (x), and who made "
-		   "them", ftr_opt_flag, struct build_values, lists_files),
+	FTR_OPTION("files", 0, NULL, "List the files that were read (r), written (w), run (x), and who "
+		   "made them", ftr_opt_flag, struct build_values, lists_files),
 	FTR_OPTION("inputs-of", 0, "FILE", "List what FILE was made from", ftr_opt_string,
 		   struct build_values, inputs_of),
 	FTR_OPTION("outputs-of", 0, "FILE", "List what was made from FILE", ftr_opt_string,
@@ -258,8 +258,8 @@ static int put_unused(struct ftr_ostream *out, const struct ftr_build *build, co
 
 static bool has_query(const struct build_values *values)
 {
-	return values->lists_files || values->lists_processes || values->inputs_of != NULL || values->outputs_of != NULL ||
-	       values->unused != NULL;
+	return values->lists_files || values->lists_processes || values->inputs_of != NULL ||
+	       values->outputs_of != NULL || values->unused != NULL;
 }
 
 static int answer(const struct build_values *values, const struct ftr_build *build, const char *data)

@@ -32,4 +32,5 @@ EXTRA_DIST += \
 	doc/adr/0008-unwinding-through-return-stubs.md \
 	doc/adr/0009-ticks-to-nanoseconds.md \
 	doc/adr/0010-when-a-recording-ends.md \
+	doc/adr/0013-the-observer.md \
 	doc/layers.txt

@@ -12,6 +12,7 @@
 
 #include "utils/base/strbuf.h"
 #include "utils/format/etrace_heads.h"
+#include "utils/format/etrace_line.h"
 
 #define BIT(n) (1u << (n))
 #define NO_TEXT (-1)
@@ -55,13 +56,6 @@ struct loader {
 	FTR_VEC(struct assembly *) all;		/* (owned) */
 	FTR_VEC(const char *) call_names;
 	bool has_failed;			/* out of memory */
-};
-
-/* The parts of a line before its data. */
-struct line_head {
-	uint64_t upid;
-	uint32_t cpu;
-	uint64_t time_ns;
 };
 
 __attribute__((format(printf, 3, 4)))
@@ -263,7 +257,7 @@ static void record_finish(struct loader *loader, struct assembly *task)
 }
 
 static void record_start(struct loader *loader, struct assembly *task,
-			 const struct ftr_etrace_head *head, const struct line_head *line)
+			 const struct ftr_etrace_head *head, const struct ftr_etrace_line *line)
 {
 	record_finish(loader, task);
 	task->head = head;
@@ -352,7 +346,7 @@ static bool head_ends(const struct assembly *task, const struct ftr_etrace_head 
 }
 
 static void end_line(struct loader *loader, struct assembly *task, const struct ftr_etrace_head *head,
-		     const struct line_head *line, struct ftr_slice fields)
+		     const struct ftr_etrace_line *line, struct ftr_slice fields)
 {
 	if (head_ends(task, head)) {
 		text_close(loader, task);
@@ -376,7 +370,7 @@ static void end_line(struct loader *loader, struct assembly *task, const struct 
 
 /* A SchedFork that is the second half of a clone. */
 static void fork_line(struct loader *loader, struct assembly *task, const struct ftr_etrace_head *head,
-		      const struct line_head *line, struct ftr_slice fields)
+		      const struct ftr_etrace_line *line, struct ftr_slice fields)
 {
 	const struct assembly *child;
 
@@ -394,7 +388,7 @@ static void fork_line(struct loader *loader, struct assembly *task, const struct
 }
 
 static void whole_line(struct loader *loader, struct assembly *task, const struct ftr_etrace_head *head,
-		       const struct line_head *line, struct ftr_slice fields, bool is_failed)
+		       const struct ftr_etrace_line *line, struct ftr_slice fields, bool is_failed)
 {
 	record_start(loader, task, head, line);
 	fields_parse(loader, task, head, fields);
@@ -454,7 +448,7 @@ static void extension_line(struct loader *loader, struct assembly *task, struct 
 }
 
 /* Lines with a head's tag.  False: it is none. */
-static bool head_line(struct loader *loader, struct assembly *task, const struct line_head *line,
+static bool head_line(struct loader *loader, struct assembly *task, const struct ftr_etrace_line *line,
 		      struct ftr_slice tag, struct ftr_slice rest)
 {
 	const struct ftr_etrace_head *head = ftr_etrace_heads;
@@ -556,7 +550,7 @@ static bool slice_ends(struct ftr_slice text, const char *end)
 	return text.len > len && memcmp(text.s + text.len - len, end, len) == 0;
 }
 
-static void data_line(struct loader *loader, struct assembly *task, const struct line_head *line,
+static void data_line(struct loader *loader, struct assembly *task, const struct ftr_etrace_line *line,
 		      struct ftr_slice data)
 {
 	size_t len = 0;
@@ -594,45 +588,9 @@ static void data_line(struct loader *loader, struct assembly *task, const struct
 	task->has_lines = true;
 }
 
-/* "<upid>,<cpu>,<time>,<timen>!"; *text is what follows. */
-static bool line_head_parse(struct ftr_slice *text, struct line_head *line)
-{
-	struct ftr_slice head, item[3];
-	uint64_t cpu, seconds, ns;
-
-	if (memchr(text->s, '!', text->len < 96 ? text->len : 96) == NULL ||
-	    !ftr_slice_split(text, '!', &head))
-		return false;
-	for (int i = 0; i < 3; i++) {
-		if (head.len == 0 || !ftr_slice_split(&head, ',', &item[i]))
-			return false;
-	}
-	if (ftr_parse_u64(item[0], 10, &line->upid) < 0 || ftr_parse_u64(item[1], 10, &cpu) < 0 ||
-	    ftr_parse_u64(item[2], 10, &seconds) < 0 || ftr_parse_u64(head, 10, &ns) < 0)
-		return false;
-	if (line->upid > (uint64_t)INT64_MAX || cpu > UINT16_MAX || ns > 999999999 ||
-	    seconds > UINT64_MAX / 2000000000)
-		return false;
-	line->cpu = (uint32_t)cpu;
-	line->time_ns = seconds * 1000000000 + ns;
-	return true;
-}
-
-/* "0: " of the original tool. */
-static struct ftr_slice skip_prefix(struct ftr_slice text)
-{
-	size_t len = 0;
-
-	while (len < text.len && isdigit((unsigned char)text.s[len]))
-		len++;
-	if (len > 0 && len + 1 < text.len && text.s[len] == ':' && text.s[len + 1] == ' ')
-		return ftr_slice_make(text.s + len + 2, text.len - len - 2);
-	return text;
-}
-
 static void any_line(struct loader *loader, struct ftr_slice text)
 {
-	struct line_head line;
+	struct ftr_etrace_line line;
 	struct assembly *task;
 
 	if (ftr_slice_starts(text, "INITCWD=")) {
@@ -641,8 +599,8 @@ static void any_line(struct loader *loader, struct ftr_slice text)
 	}
 	if (text.len > FTR_ETRACE_LINE_MAX)
 		violate(loader, loader->in->lineno, "longer than %d bytes", FTR_ETRACE_LINE_MAX);
-	text = skip_prefix(text);
-	if (!line_head_parse(&text, &line)) {
+	text = ftr_etrace_skip_prefix(text);
+	if (!ftr_etrace_line_parse(&text, &line)) {
 		violate(loader, loader->in->lineno, "does not begin with <upid>,<cpu>,<time>,<timen>!");
 		return;
 	}
@@ -657,44 +615,6 @@ static void any_line(struct loader *loader, struct ftr_slice text)
 		violate(loader, loader->in->lineno, "not later than the task's line before");
 	task->last_ns = line.time_ns;
 	data_line(loader, task, &line, text);
-}
-
-static int compare_records(const void *a, const void *b)
-{
-	const struct ftr_etrace_record *left = *(const struct ftr_etrace_record *const *)a;
-	const struct ftr_etrace_record *right = *(const struct ftr_etrace_record *const *)b;
-
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	return left < right ? -1 : left > right;
-}
-
-/* By time, in the order of the text where times are equal. */
-static int records_sort(struct ftr_etrace_log *log)
-{
-	size_t nr = log->records.nr;
-	struct ftr_etrace_record *sorted;
-	const struct ftr_etrace_record **order;
-
-	if (nr == 0)
-		return 0;
-	order = calloc(nr, sizeof(const struct ftr_etrace_record *));
-	sorted = calloc(nr, sizeof(*sorted));
-	if (order == NULL || sorted == NULL) {
-		free(order);
-		free(sorted);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < nr; i++)
-		order[i] = &log->records.v[i];
-	qsort(order, nr, sizeof(const struct ftr_etrace_record *), compare_records);
-	for (size_t i = 0; i < nr; i++)
-		sorted[i] = *order[i];
-	free(order);
-	free(log->records.v);
-	log->records.v = sorted;
-	log->records.cap = nr;
-	return 0;
 }
 
 static void loader_fini(struct loader *loader)
@@ -722,30 +642,5 @@ int ftr_etrace_load(struct ftr_etrace_log *log, struct ftr_istream *in,
 	for (size_t i = 0; i < loader.all.nr; i++)
 		record_finish(&loader, loader.all.v[i]);
 	loader_fini(&loader);
-	return loader.has_failed ? -ENOMEM : records_sort(log);
-}
-
-void ftr_etrace_log_init(struct ftr_etrace_log *log)
-{
-	*log = (struct ftr_etrace_log){ 0 };
-	ftr_arena_init(&log->arena);
-}
-
-void ftr_etrace_log_fini(struct ftr_etrace_log *log)
-{
-	ftr_vec_fini(&log->records);
-	ftr_arena_fini(&log->arena);
-}
-
-bool ftr_etrace_detect(const char *path, const uint8_t *head, size_t len)
-{
-	struct ftr_slice text = ftr_slice_make((const char *)head, len), line;
-	struct line_head parsed;
-
-	if (ftr_slice_starts(text, "INITCWD="))
-		return true;
-	if (len == 0 || !ftr_slice_split(&text, '\n', &line))
-		return false;
-	line = skip_prefix(line);
-	return line_head_parse(&line, &parsed) && line.len > 0 && isalpha((unsigned char)line.s[0]);
+	return loader.has_failed ? -ENOMEM : ftr_etrace_log_sort(log);
 }

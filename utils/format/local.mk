@@ -11,6 +11,8 @@ libftr_a_SOURCES += \
 	utils/format/etrace_events.h \
 	utils/format/etrace_heads.c \
 	utils/format/etrace_heads.h \
+	utils/format/etrace_line.c \
+	utils/format/etrace_line.h \
 	utils/format/etrace_load.c \
 	utils/format/etrace_write.c \
 	utils/format/format.h \

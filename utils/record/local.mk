@@ -43,6 +43,7 @@ libftr_a_SOURCES += \
 	utils/record/syscall_exec.h \
 	utils/record/syscall_filter.c \
 	utils/record/syscall_filter.h \
+	utils/record/syscall_gate.c \
 	utils/record/syscall_job.c \
 	utils/record/syscall_job.h \
 	utils/record/syscall_observer.c \
