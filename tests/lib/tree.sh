@@ -25,7 +25,7 @@ tree_copy() {
     if tree_is_checkout "$1"; then
         tree_list "$1" --cached --others --exclude-standard
     else
-        (cd "$1" && find . \( -name 'build*' -not -name build-aux -o -name '*.o' -o -name config.status \
+        (cd "$1" && find . \( -path './build*' -o -name '*.o' -o -name config.status \
             -o -name Makefile -o -name 'ftr.data*' \) -prune -o -type f -print0)
     fi | tar -C "$1" --null -T - -cf - | tar -C "$2" -xf -
 }
