@@ -27,7 +27,6 @@ static inline void record_put(struct ftr_thread *self, const struct ftr_frame *f
 	struct ftr_producer *producer = self->producer;
 	uint64_t depth = (uint64_t)((const char *)frame - (const char *)self->frames) /
 			 sizeof(struct ftr_frame);
-	uint64_t time = ftr_arch_ticks();
 	struct ftr_record *record;
 	uint64_t pos, word;
 
@@ -36,11 +35,11 @@ static inline void record_put(struct ftr_thread *self, const struct ftr_frame *f
 	word = ftr_record_word(type, (unsigned)depth, frame->func);
 	pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
 	if (unlikely(pos >= producer->limit)) {
-		ftr_ring_put_slow(self, pos, time, word);
+		ftr_ring_put_slow(self, pos, word);
 		return;
 	}
 	record = (struct ftr_record *)(producer->data + (pos & producer->mask));
-	record->time = time;
+	record->time = ftr_arch_ticks();
 	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
 }
 

@@ -23,6 +23,7 @@ libmcount_so_SOURCES = \
 	libmcount/thread.h \
 	libmcount/wrap_exec.c \
 	libmcount/wrap_longjmp.c \
+	libmcount/wrap_prctl.c \
 	utils/base/rt/sys.h
 EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
 libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 \

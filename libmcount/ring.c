@@ -39,15 +39,21 @@ static bool room_for(struct ftr_producer *producer, uint64_t pos)
 	return pos < producer->room;
 }
 
-/* A machine-readable wait: until there is room, the recorder is gone, or wait_ms have passed. */
+/* Ticks also where the clock of records is another; the counter clock must not be moved by waiting. */
+static uint64_t wait_ticks(void)
+{
+	return ftr_self.stopped_tick != 0 ? ftr_clock_slow() : ftr_arch_ticks();
+}
+
+/* Until there is room, the recorder is gone, or wait_ms have passed. */
 static bool room_wait(struct ftr_producer *producer, uint64_t pos)
 {
 	uint64_t per_ms = ftr_state.control->ticks_per_ms;
 	uint64_t until = (per_ms != 0 ? per_ms : TICKS_PER_MS_GUESS) * ftr_state.control->wait_ms;
-	uint64_t start = ftr_arch_ticks();
+	uint64_t start = wait_ticks();
 
 	while (!room_for(producer, pos)) {
-		if (recorder_is_gone() || ftr_arch_ticks() - start > until)
+		if (recorder_is_gone() || wait_ticks() - start > until)
 			return false;
 		ftr_arch_relax();
 	}
@@ -153,10 +159,11 @@ static void recorder_lost(struct ftr_thread *self)
 }
 
 __attribute__((noinline, cold))
-void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t time, uint64_t word)
+void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word)
 {
 	struct ftr_producer *producer = self->producer;
 	struct ftr_record *record;
+	uint64_t time;
 
 	if (self->is_refused)
 		return;
@@ -165,8 +172,7 @@ void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t time, uin
 			return;
 		pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
 	}
-	if (ftr_clock_is_slow())
-		time = ftr_clock_slow();
+	time = ftr_clock_read();
 	if (pos >= producer->room && !position_secure(self, &pos, &time)) {
 		if (recorder_is_gone())
 			recorder_lost(self);

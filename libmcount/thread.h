@@ -72,6 +72,7 @@ struct ftr_thread {
 	uint32_t module_generation;
 	struct ftr_slot *slot;
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
+	uint64_t stopped_tick, stopped_ns;	/* see ftr_clock_stop_ticks; 0 = it runs */
 	uint64_t skipped;		/* calls that were declined */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
 };
@@ -95,9 +96,9 @@ void ftr_thread_disarm(struct ftr_thread *self);
 
 /*
  * Put a record when the fast path could not: wait for room, or drop, or attach first.  @pos is what the
- * fast path reserved, @time its ticks; other clocks, and the time after a wait, are read here.
+ * fast path reserved.
  */
-void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t time, uint64_t word);
+void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word);
 
 /* Take over the room that the recorder has made. */
 void ftr_ring_update_limit(struct ftr_producer *producer);

@@ -12,6 +12,7 @@ traced_programs = \
 	tests/prog/exec.c \
 	tests/prog/exit.c \
 	tests/prog/fork.c \
+	tests/prog/hostile.c \
 	tests/prog/libcalls.c \
 	tests/prog/longjmp.c \
 	tests/prog/nested.c \

@@ -18,6 +18,7 @@
 
 /* What ring.c needs of its neighbours. */
 struct ftr_state ftr_state;
+__thread struct ftr_thread ftr_self;
 
 bool ftr_thread_attach(struct ftr_thread *self)
 {
@@ -63,7 +64,7 @@ static void put(struct fixture *f, uint64_t addr)
 
 	f->producer.head += sizeof(*record);
 	if (pos >= f->producer.limit) {
-		ftr_ring_put_slow(&f->thread, pos, addr, word);
+		ftr_ring_put_slow(&f->thread, pos, word);
 		return;
 	}
 	*record = (struct ftr_record){ addr, word };
