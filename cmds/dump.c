@@ -3,6 +3,7 @@
 #include "cmds/cmd.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
+#include "cmds/record_etrace.h"
 #include "cmds/say.h"
 #include "cmds/show.h"
 #include "utils/cli/common.h"
@@ -19,6 +20,7 @@ struct dump_values {
 	struct ftr_selection selection;
 	const struct ftr_format *format;	/* NULL: the raw listing */
 	const char *output;			/* (nullable: standard output) */
+	struct ftr_etrace_options etrace;
 };
 
 static bool is_writer(const struct ftr_format *format)
@@ -64,6 +66,7 @@ static const struct ftr_option dump_options[] = {
 		   format),
 	FTR_OPTION("chrome", 0, NULL, "Same as --format=chrome", parse_short_format,
 		   struct dump_values, format),
+	FTR_OPTION_GROUP(ftr_etrace_opts_options, struct dump_values, etrace),
 	{ 0 }
 };
 
@@ -108,7 +111,9 @@ static int convert_to_file(struct ftr_opened *opened, const struct dump_values *
 	sink = ftr_sink_new(values->format->write, &output.out, &err);
 	if (sink == NULL)
 		ftr_say_error("out of memory");
-	else
+	if (sink != NULL && values->format == ftr_format_find("etrace"))
+		ftr_etrace_sink_set(sink, &values->etrace);
+	if (sink != NULL)
 		status = ftr_show(opened, sink, &output, true);
 	closed = ftr_output_close(&output);
 	return output.is_quiet_end ? FTR_EXIT_OK : status != FTR_EXIT_OK ? status : closed;

@@ -10,9 +10,9 @@ TESTS += \
 	tests/e2e/record.py
 endif
 
-EXTRA_DIST += tests/e2e/syscalls.py tests/e2e/syscalls_life.py
+EXTRA_DIST += tests/e2e/build.py tests/e2e/syscalls.py tests/e2e/syscalls_life.py
 if HAVE_PYTHON
-TESTS += tests/e2e/syscalls.py tests/e2e/syscalls_life.py
+TESTS += tests/e2e/build.py tests/e2e/syscalls.py tests/e2e/syscalls_life.py
 endif
 # With Debian's uftrace, in both directions; "installed" is for ./check.
 TESTS += tests/e2e/interop.sh

@@ -67,6 +67,21 @@ static int use_file(struct ftr_build *build, uint32_t process, uint32_t file, bo
 	return ret < 0 ? ret : ids_add(is_write ? &who->writes : &who->reads, file);
 }
 
+/* Does an interpreter open the file that its first operand names?  What it starts is made from that, too. */
+static bool is_script(const struct ftr_build_process *who, struct ftr_slice path)
+{
+	const struct ftr_etrace_record *exec = who->exec;
+	size_t i = 1;
+
+	if (exec == NULL || who->script != NO_FILE)
+		return false;
+	while (i < exec->argc && exec->argv[i].len > 0 && exec->argv[i].s[0] == '-')
+		i++;
+	if (i >= exec->argc || exec->argv[i].len == 0 || exec->argv[i].len > path.len)
+		return false;
+	return memcmp(path.s + path.len - exec->argv[i].len, exec->argv[i].s, exec->argv[i].len) == 0;
+}
+
 static int apply_open(struct ftr_build *build, uint32_t process, const struct ftr_etrace_record *rec)
 {
 	int access_mode = (int)rec->flags & O_ACCMODE;
@@ -81,6 +96,8 @@ static int apply_open(struct ftr_build *build, uint32_t process, const struct ft
 		ret = use_file(build, process, file, true);
 	if (ret == 0 && access_mode != O_WRONLY)
 		ret = use_file(build, process, file, false);
+	if (ret == 0 && access_mode == O_RDONLY && is_script(&build->processes.v[process], path))
+		build->processes.v[process].script = file;
 	return ret;
 }
 
@@ -261,7 +278,8 @@ static uint32_t process_new(struct ftr_build *build, uint64_t upid, uint32_t par
 {
 	uint32_t id = (uint32_t)build->processes.nr;
 	struct ftr_build_process made = { .pid = ftr_etrace_tid(upid),
-					  .parent = parent == NO_FILE ? id : parent };
+					  .parent = parent == NO_FILE ? id : parent,
+					  .script = NO_FILE };
 
 	if (ftr_vec_push(&build->processes, made) < 0 ||
 	    ftr_hashmap_set(&build->process_by_upid, upid, (void *)(uintptr_t)(id + 1)) < 0)
@@ -294,7 +312,8 @@ static int apply_fork(struct ftr_build *build, uint32_t process, const struct ft
 		if (ftr_vec_push(&build->processes.v[child].ends, parent->ends.v[i]) < 0)
 			return -ENOMEM;
 	}
-	return 0;
+	build->processes.v[child].script = parent->script;
+	return parent->script != NO_FILE ? use_file(build, child, parent->script, false) : 0;
 }
 
 static int apply_exec(struct ftr_build *build, uint32_t process, const struct ftr_etrace_record *rec)
@@ -311,6 +330,7 @@ static int apply_exec(struct ftr_build *build, uint32_t process, const struct ft
 	}
 	build->processes.v[process].exec = rec;
 	build->processes.v[process].has_own_exec = true;
+	build->processes.v[process].script = NO_FILE;
 	return apply_translation(build, process, rec);
 }
 

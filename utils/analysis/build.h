@@ -37,6 +37,7 @@ struct ftr_build_process {
 	uint64_t start_ns, end_ns;	/* end 0 = not known */
 	int	 status;		/* as a shell gives it: 128+n for a signal */
 	bool	 has_own_exec;		/* exec is not its parent's */
+	uint32_t script;		/* the file it runs, as an interpreter; UINT32_MAX = none */
 	ftr_build_ids reads, writes;	/* files, each once */
 	FTR_VEC(struct ftr_build_pipe_end) ends;
 };

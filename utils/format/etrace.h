@@ -100,6 +100,10 @@ void ftr_etrace_writer_fini(struct ftr_etrace_writer *writer);
 /* Write one record.  Those the options leave out are not written.  0 or -ENOMEM. */
 int ftr_etrace_write(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec);
 
+/* Of a sink of the format etrace that has not begun; else it writes Comm, Mount and Umount, too. */
+struct ftr_sink;
+void ftr_etrace_sink_set(struct ftr_sink *sink, const struct ftr_etrace_options *options);
+
 /* ---- reading ---- */
 
 /* All records of a text, by time; the two halves of a rename are one record. */

@@ -133,12 +133,6 @@ static int records_add(struct ftr_etrace_events *events, struct ftr_task *task,
 	return ftr_vec_push(&records->records, rec);
 }
 
-/* An exec renames its task: no call of its own. */
-static bool name_is_of_exec(const struct ftr_etrace_record *rec)
-{
-	return rec->kind == FTR_ETRACE_COMM && rec->call != NULL && strncmp(rec->call, "exec", 4) == 0;
-}
-
 static int record_apply(struct ftr_etrace_events *events, const struct ftr_etrace_record *rec)
 {
 	struct ftr_task *task = task_of(events, rec->upid);
@@ -150,9 +144,7 @@ static int record_apply(struct ftr_etrace_events *events, const struct ftr_etrac
 		ret = exec_apply(events, rec, &task);
 	else if (ret == 0 && rec->kind == FTR_ETRACE_COMM && !rec->is_failed && rec->text[0].s != NULL)
 		task_name_set(events->trace, task, rec->text[0]);
-	if (ret < 0 || name_is_of_exec(rec))
-		return ret;
-	return records_add(events, task, rec);
+	return ret < 0 ? ret : records_add(events, task, rec);
 }
 
 /* ---- the source ---- */
@@ -192,6 +184,21 @@ static struct ftr_event *event_add(struct etrace_source *self, size_t *nr, uint8
 	return ev;
 }
 
+/* An exec renames its task: no call of its own. */
+static bool name_is_of_exec(const struct ftr_etrace_record *rec)
+{
+	return rec->kind == FTR_ETRACE_COMM && rec->call != NULL && strncmp(rec->call, "exec", 4) == 0;
+}
+
+static void name_event(struct etrace_source *self, const struct ftr_etrace_record *rec, size_t *nr)
+{
+	struct ftr_event *ev = event_add(self, nr, FTR_EVENT_POINT, rec->time_ns);
+	size_t start = self->bytes.len;
+
+	ev->point.name = "linux:task-name";	/* without its id: shown outside of calls, too */
+	payload_set(self, ev, ftr_etrace_args(rec, &self->bytes), start, rec);
+}
+
 static int record_events(struct etrace_source *self, const struct ftr_etrace_record *rec, size_t *nr)
 {
 	const struct ftr_func *func = func_of(self->events, rec);
@@ -202,6 +209,10 @@ static int record_events(struct etrace_source *self, const struct ftr_etrace_rec
 
 	if (func == NULL)
 		return -ENOMEM;
+	if (name_is_of_exec(rec)) {
+		name_event(self, rec, nr);
+		return 0;
+	}
 	ev = event_add(self, nr, FTR_EVENT_ENTRY, rec->start_ns);
 	ev->call.func = func;
 	start = self->bytes.len;
