@@ -155,6 +155,30 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip)
 }
 
 /*
+ * A coroutine that began on another thread returns on this one: the frame is in the shadow stack whose stub
+ * still stands in the slot.  Frames are never given back to the system, so this is safe also when that
+ * thread has ended; frames of a coroutine that is not running are touched by nobody else.
+ */
+static uintptr_t leave_elsewhere(struct ftr_thread *self, uintptr_t *slot)
+{
+	uint32_t stub = (uint32_t)((*slot - (uintptr_t)ftr_return_stubs) / FTR_STUB_BYTES);
+	struct ftr_slot *other = atomic_load(&ftr_state.slots);
+	struct ftr_frame *frame;
+
+	while (other != NULL && (other->stub != stub || other == self->slot))
+		other = other->next;
+	if (other == NULL)
+		__builtin_trap();	/* the return address is gone: nothing true is left to do */
+	for (frame = other->frames; frame->func != 0; frame++) {
+		if (frame->loc == slot && frame->kind == FTR_FRAME_RETURN) {
+			frame->loc = NULL;
+			return frame->ret;
+		}
+	}
+	__builtin_trap();
+}
+
+/*
  * The top frame is not the one that returns: those above it were abandoned, or live on another stack.
  * What cannot be told apart is kept: losing a live frame would lose a return address.
  */
@@ -171,7 +195,7 @@ static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *s
 			return ret;
 		}
 	}
-	__builtin_trap();	/* the return address is gone: nothing true is left to do */
+	return leave_elsewhere(self, slot);
 }
 
 static inline uintptr_t frame_pop(struct ftr_thread *self)

@@ -6,6 +6,7 @@ CC_LOG_COMPILER = $(srcdir)/tests/prog/run
 traced_programs = \
 	tests/prog/abort.c \
 	tests/prog/args.c \
+	tests/prog/coroutines.c \
 	tests/prog/dlopen.c \
 	tests/prog/environment.c \
 	tests/prog/exceptions.cc \
