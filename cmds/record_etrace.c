@@ -60,6 +60,23 @@ static void become(struct ftr_observer_gate *gate, const char *path, char **argv
 	_exit(FTR_EXIT_NOT_RUN);
 }
 
+/* For the handler: the program that signals sent to us alone are meant for. */
+static volatile sig_atomic_t program_pid;
+
+static void hand_on(int signal)
+{
+	kill((pid_t)program_pid, signal);
+}
+
+static void hand_on_signals(pid_t child)
+{
+	struct sigaction action = { .sa_handler = hand_on, .sa_flags = SA_RESTART };
+
+	program_pid = child;
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
 static int exit_status(int wait_status)
 {
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -94,6 +111,7 @@ static int follow(struct text_output *text, const char *path, char **argv)
 		ftr_say_error("%s", child < 0 ? strerror(errno) : err.text);
 		return FTR_EXIT_FTR;
 	}
+	hand_on_signals(child);
 	ftr_observer_run(observer, &wait_status);
 	ftr_observer_free(observer);
 	ftr_say_diag_end(&diag);
