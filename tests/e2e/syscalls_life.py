@@ -223,6 +223,12 @@ int main(void) { reader("/etc/passwd"); reader("/no/such"); return 4; }
         expect(line in inner, f"functions: no {line} in {shown}")
     written = subprocess.run([FTR, "dump", "-d", data, "--format=etrace"], stdout=subprocess.PIPE,
                              stderr=subprocess.DEVNULL, text=True, check=False).stdout
+    text = os.path.join(folder, "written.etrace")
+    with open(text, "w", encoding="utf-8") as file:
+        file.write(written)
+    again = subprocess.run([FTR, "dump", "-d", text, "--format=etrace"], stdout=subprocess.PIPE, text=True,
+                           check=False).stdout
+    expect(again == written, "functions: a text that was read is written differently")
     expect("FO|/etc/passwd" in written and "/no/such" not in written, "functions: dump --format=etrace")
 
 

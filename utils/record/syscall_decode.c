@@ -429,7 +429,8 @@ void ftr_syscall_fork(struct ftr_syscall_decoding *d, uint64_t peer)
 
 	d->rec.kind = is_clone ? FTR_ETRACE_CLONE : FTR_ETRACE_FORK;
 	d->rec.flags = is_clone ? tracee->flags : 0;
-	d->rec.call = tracee->call == FTR_SYSID_CLONE3 ? "clone3" : is_clone ? "clone" : NULL;
+	if (is_clone)
+		d->rec.call = tracee->call == FTR_SYSID_CLONE3 ? "clone3" : "clone";
 	d->rec.peer = peer;
 	emit(d);
 }

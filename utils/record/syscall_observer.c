@@ -268,8 +268,9 @@ static void on_syscall(struct ftr_observer *observer, struct ftr_tracee *task)
 	task_resume(task, 0);
 }
 
-/* @task has made @tid: record it, and let the child go when it waits for that. */
-static void child_place(struct ftr_observer *observer, struct ftr_tracee *task, pid_t tid, bool is_thread)
+/* @task has made @tid, by @call when not by a clone: record it, and let the child go when it waits for that. */
+static void child_place(struct ftr_observer *observer, struct ftr_tracee *task, pid_t tid, bool is_thread,
+			const char *call)
 {
 	struct ftr_syscall_decoding decoding = decoding_of(observer, task);
 	struct ftr_tracee *child = task_find(observer, tid);
@@ -280,6 +281,7 @@ static void child_place(struct ftr_observer *observer, struct ftr_tracee *task, 
 		observer->early_nr--;
 	if (child == NULL || (!child->is_known && !task_place(observer, child, task, is_thread)))
 		return;
+	decoding.rec.call = call;
 	ftr_syscall_fork(&decoding, child->upid);
 	if (child->has_stopped)
 		task_resume(child, 0);
@@ -301,7 +303,8 @@ static void on_fork(struct ftr_observer *observer, struct ftr_tracee *task, int 
 
 	if (ptrace(PTRACE_GETEVENTMSG, task->tid, NULL, &tid) < 0 || !is_at_event(task, event))
 		return;
-	child_place(observer, task, (pid_t)tid, is_thread);
+	child_place(observer, task, (pid_t)tid, is_thread,
+		    event == PTRACE_EVENT_VFORK ? "vfork" : "fork");
 	/* With a flag to put back the call's exit is still needed, for nothing else. */
 	if (task->untraced)
 		ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL);
@@ -405,7 +408,7 @@ static void children_find(struct ftr_observer *observer, struct ftr_tracee *task
 			/* One that is over, but not waited for yet, has no tracer. */
 			if (child == NULL ? status_field(tid, "\nTracerPid:\t") == getpid() :
 					    !child->is_known)
-				child_place(observer, task, tid, false);
+				child_place(observer, task, tid, false, NULL);
 		}
 	}
 	ftr_strbuf_fini(&text);
