@@ -46,6 +46,8 @@ def measure(program, modes, folder, rounds, clean=None):
 
 
 def main():
+    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of the make that runs us
+        os.environ.pop(name, None)
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     with tempfile.TemporaryDirectory(prefix="ftr-bench.") as folder:
         make_sources(folder)

@@ -128,6 +128,8 @@ def check_bear(folder):
 
 
 def main():
+    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of the make that runs us
+        os.environ.pop(name, None)
     with tempfile.TemporaryDirectory(prefix="ftr-build.") as folder:
         folder = os.path.realpath(folder)
         make_tree(folder)

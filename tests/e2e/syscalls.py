@@ -372,6 +372,8 @@ def without_numbers(events):
 
 
 def main():
+    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of the make that runs us
+        os.environ.pop(name, None)
     if shutil.which("strace") is None:
         print("skipped: strace is not here")
         sys.exit(SKIP)
