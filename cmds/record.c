@@ -204,6 +204,10 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 	int ret, status;
 
 	*was_run = false;
+	if (opts->has_syscalls && opts->clock != 0) {
+		ftr_say_error("record: --syscalls needs --clock=mono, by which system calls are timed");
+		return FTR_EXIT_USAGE;
+	}
 	ret = find(opts, argv[0], &program, &has_functions, &err);
 	if (ret < 0) {
 		ftr_say_error("%s", err.text);
