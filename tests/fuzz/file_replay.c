@@ -38,7 +38,7 @@ static void run_changed(const uint8_t *data, size_t size)
 		memcpy(changed, data, size);
 		for (int j = 0; j <= i % 4; j++) {
 			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-			changed[(random >> 33) % size] =
+			changed[(random >> 33) % size] = i % 2 == 0 ? (uint8_t)(random >> 12) :
 				(uint8_t)interesting[(random >> 20) % (sizeof(interesting) - 1)];
 		}
 		run(changed, size);

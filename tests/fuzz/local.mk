@@ -24,3 +24,14 @@ tests_fuzz_etrace_libfuzzer_SOURCES = tests/fuzz/etrace_fuzz.c tests/fuzz/fuzz.h
 tests_fuzz_etrace_libfuzzer_LDADD = $(FTR_LIBS)
 tests_fuzz_etrace_libfuzzer_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 CLEANFILES += tests/fuzz/etrace_libfuzzer
+
+check_PROGRAMS += tests/fuzz/fxt_replay
+tests_fuzz_fxt_replay_SOURCES = tests/fuzz/file_replay.c tests/fuzz/fuzz.h tests/fuzz/fxt_fuzz.c
+tests_fuzz_fxt_replay_LDADD = $(FTR_LIBS)
+TESTS += tests/fuzz/fxt_corpus.sh
+EXTRA_DIST += tests/fuzz/fxt.dict tests/fuzz/fxt_corpus.sh
+EXTRA_PROGRAMS += tests/fuzz/fxt_libfuzzer
+tests_fuzz_fxt_libfuzzer_SOURCES = tests/fuzz/fuzz.h tests/fuzz/fxt_fuzz.c
+tests_fuzz_fxt_libfuzzer_LDADD = $(FTR_LIBS)
+tests_fuzz_fxt_libfuzzer_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+CLEANFILES += tests/fuzz/fxt_libfuzzer

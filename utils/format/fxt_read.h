@@ -158,7 +158,7 @@ static inline void *fxt_slot_find(struct fxt_slot *slot, uint64_t offset)
 /* fxt_read_record.c */
 /*
  * The next record at or behind *offset, which is moved behind it; damage is stepped over, and said when
- * @is_said.  False at the end.
+ * @is_said.  False where none follows; *offset then is what is left.
  */
 bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at, bool is_said);
 /* The text of a string ref whose inline bytes would lie at *pos, before @end; NULL = damaged. */
@@ -183,7 +183,7 @@ struct fxt_args_out {
 	uint8_t *bytes;			/* room for FXT_PAYLOAD_MAX of them */
 	const struct fxt_text *loc;	/* (nullable) "loc" */
 	uint8_t flags;			/* FTR_EVENT_* that bools say */
-	uint64_t child;			/* "child" (koid) */
+	uint64_t child;			/* "child" (koid); 0 = there is none */
 	uint64_t records;		/* "records" (a number) */
 };
 /* The arguments of an event and of what continues it.  True when there is a payload. */

@@ -298,7 +298,7 @@ static bool arg_take(struct args *args, const struct fxt_decoded *ev, struct arg
 
 	if (arg_is_mark(args, event, in))
 		return true;
-	if (in->key == r->key_child && in->type == FXT_ARG_KOID)
+	if (in->key == r->key_child && in->type == FXT_ARG_KOID && args->out->child == 0)
 		args->out->child = in->number;
 	if (in->key == r->key_records)
 		args->out->records = in->number;

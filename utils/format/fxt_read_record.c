@@ -70,13 +70,12 @@ bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struct fxt_record_a
 
 		while (r->in.size - pos >= 8 && !record_is_plausible(r, pos))
 			pos += 8;
+		if (r->in.size - pos < 8 || !record_at(r, pos, at))
+			return false;
 		if (is_said)
 			ftr_diag_warn(r->trace->diag, "%s+0x%llx: damaged: %llu bytes are skipped",
 				      r->in.name, (unsigned long long)from,
 				      (unsigned long long)(pos - from));
-		*offset = pos;
-		if (r->in.size - pos < 8 || !record_at(r, pos, at))
-			return false;
 	}
 	*offset = at->offset + at->bytes;
 	return true;

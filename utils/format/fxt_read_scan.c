@@ -15,6 +15,9 @@ struct scan {
 	uint64_t last_ns;
 	uint64_t first_ns;
 	bool has_events;
+	/* Thread koids without a process: they wait until those with one are known. */
+	FTR_VEC(uint64_t) threads;
+	struct ftr_hashmap thread_seen;
 };
 
 static int scan_no_memory(struct ftr_err *err)
@@ -100,13 +103,22 @@ static int scan_thread(struct scan *scan, const struct fxt_record_at *at)
 	return fxt_slot_assign(&scan->provider->threads[index], at->offset, task);
 }
 
-/* The koid in argument "process" of a thread's object; 0 = there is none. */
-static uint64_t object_process(struct fxt_reader *r, struct fxt_provider *provider,
-			       const struct fxt_record_at *at, uint64_t pos, unsigned nr)
+/* The arguments of a record. */
+struct arg_list {
+	const struct fxt_record_at *at;
+	uint64_t pos;
+	unsigned nr;
+};
+
+/* The koid in the argument of this name; false = there is none. */
+static bool koid_arg(struct scan *scan, const struct arg_list *args, const char *key, uint64_t *koid)
 {
+	struct fxt_reader *r = scan->r;
+	const struct fxt_record_at *at = args->at;
+	uint64_t pos = args->pos;
 	uint64_t end = at->offset + at->bytes;
 
-	for (; nr > 0 && end - pos >= 16; nr--) {
+	for (unsigned nr = args->nr; nr > 0 && end - pos >= 16; nr--) {
 		uint64_t header = fxt_word(r, pos);
 		uint64_t bytes = fxt_bits(header, 4, 12) * 8;
 		uint64_t value = pos + 8;
@@ -114,14 +126,16 @@ static uint64_t object_process(struct fxt_reader *r, struct fxt_provider *provid
 
 		if (bytes < 8 || bytes > end - pos)
 			break;
-		name = fxt_string_at(r, provider, fxt_bits(header, 16, 16), at->offset, &value,
+		name = fxt_string_at(r, scan->provider, fxt_bits(header, 16, 16), at->offset, &value,
 				     pos + bytes);
 		if (fxt_bits(header, 0, 4) == FXT_ARG_KOID && name != NULL &&
-		    strcmp(name->str->s, "process") == 0 && pos + bytes - value >= 8)
-			return fxt_word(r, value);
+		    strcmp(name->str->s, key) == 0 && pos + bytes - value >= 8) {
+			*koid = fxt_word(r, value);
+			return true;
+		}
 		pos += bytes;
 	}
-	return 0;
+	return false;
 }
 
 /* Names of threads are the tasks'; those of processes wait until all tasks are known. */
@@ -146,8 +160,8 @@ static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 	}
 	if (type == FXT_OBJECT_PROCESS)
 		return ftr_hashmap_set(&r->process_names, koid & INT32_MAX, name);
-	process = object_process(r, scan->provider, at, pos, fxt_bits(at->header, 40, 4));
-	task = process == 0 ? fxt_task_by_thread(r, koid) : fxt_task_of(r, process, koid);
+	task = koid_arg(scan, &(struct arg_list){ at, pos, fxt_bits(at->header, 40, 4) }, "process",
+			&process) ? fxt_task_of(r, process, koid) : fxt_task_by_thread(r, koid);
 	if (task == NULL)
 		return -ENOMEM;
 	task->name = name->str->s;
@@ -202,13 +216,31 @@ static int scan_blob(struct scan *scan, const struct fxt_record_at *at)
 	return 0;
 }
 
-static int scan_event(struct scan *scan, const struct fxt_record_at *at)
+/* Counters, arrows and the like may name threads that nothing else does. */
+static int thread_later(struct scan *scan, uint64_t koid)
+{
+	if ((koid & INT32_MAX) == 0 || ftr_hashmap_find(&scan->thread_seen, koid) != NULL)
+		return 0;
+	if (ftr_vec_push(&scan->threads, koid) < 0)
+		return -ENOMEM;
+	return ftr_hashmap_set(&scan->thread_seen, koid, scan);
+}
+
+static int thread_inline(struct scan *scan, const struct fxt_record_at *at, uint64_t pos)
+{
+	uint64_t end = at->offset + at->bytes;
+
+	if (end - at->offset < 32 || pos > end - 16)
+		return 0;
+	return fxt_task_of(scan->r, fxt_word(scan->r, pos), fxt_word(scan->r, pos + 8)) == NULL ?
+	       -ENOMEM : 0;
+}
+
+static int scan_time(struct scan *scan, const struct fxt_record_at *at)
 {
 	struct fxt_reader *r = scan->r;
 	uint64_t ticks;
 
-	if (at->bytes < 16)
-		return 0;	/* counted when it is decoded */
 	ticks = fxt_word(r, at->offset + 8);
 	if (scan->provider->ticks_per_s != FXT_TICKS_PER_S)
 		ticks = (uint64_t)((unsigned __int128)ticks * FXT_TICKS_PER_S /
@@ -219,6 +251,57 @@ static int scan_event(struct scan *scan, const struct fxt_record_at *at)
 		scan->first_ns = ticks;
 	scan->has_events = true;
 	return 0;
+}
+
+/* Damage is counted when the event is decoded. */
+static int scan_event(struct scan *scan, const struct fxt_record_at *at)
+{
+	struct fxt_decoded fork;
+	uint64_t child;
+
+	if (at->bytes < 16)
+		return 0;
+	scan_time(scan, at);
+	if (__builtin_expect(fxt_bits(at->header, 24, 8) == 0, 0))
+		return thread_inline(scan, at, at->offset + 16);
+	if (fxt_bits(at->header, 16, 4) != FXT_FLOW_BEGIN || !fxt_decode(scan->r, at, &fork) ||
+	    fork.category != scan->r->own || fork.name != scan->r->name_fork)
+		return 0;
+	if (!koid_arg(scan, &(struct arg_list){ at, fork.args, fork.arg_nr }, FXT_KEY_CHILD, &child))
+		return 0;
+	return thread_later(scan, child);
+}
+
+static int scan_log(struct scan *scan, const struct fxt_record_at *at)
+{
+	if (at->bytes < 16)
+		return 0;
+	scan_time(scan, at);
+	return fxt_bits(at->header, 32, 8) == 0 ? thread_inline(scan, at, at->offset + 16) : 0;
+}
+
+static int scan_scheduling(struct scan *scan, const struct fxt_record_at *at)
+{
+	uint64_t pos = at->offset + 16;
+	unsigned kind = fxt_bits(at->header, 60, 4);
+	int ret = 0;
+
+	if (at->bytes < 16)
+		return 0;
+	scan_time(scan, at);
+	for (unsigned i = 0; ret == 0 && kind == FXT_SCHED_LEGACY && i < 2; i++) {
+		if (fxt_bits(at->header, i == 0 ? 28 : 36, 8) != 0)
+			continue;
+		ret = thread_inline(scan, at, pos);
+		pos += 16;
+	}
+	if (kind == FXT_SCHED_WAKEUP && at->bytes >= 24)
+		return thread_later(scan, fxt_word(scan->r, pos));
+	if (kind == FXT_SCHED_SWITCH && at->bytes >= 32)
+		ret = thread_later(scan, fxt_word(scan->r, pos));
+	if (ret == 0 && kind == FXT_SCHED_SWITCH && at->bytes >= 32)
+		ret = thread_later(scan, fxt_word(scan->r, pos + 8));
+	return ret;
 }
 
 static int scan_skip(struct scan *scan, const struct fxt_record_at *at)
@@ -236,8 +319,8 @@ static int (*const scans[16])(struct scan *scan, const struct fxt_record_at *at)
 	[FXT_BLOB]	    = scan_blob,
 	[FXT_USER_OBJECT]   = scan_user_object,
 	[FXT_KERNEL_OBJECT] = scan_object,
-	[FXT_SCHEDULING]    = scan_event,
-	[FXT_LOG]	    = scan_event,
+	[FXT_SCHEDULING]    = scan_scheduling,
+	[FXT_LOG]	    = scan_log,
 };
 
 /* A task without a name of its own has that of its process; names go where the tasks are. */
@@ -272,23 +355,38 @@ static int load_info(struct fxt_reader *r, struct ftr_err *err)
 	return ret;
 }
 
+static int scan_records(struct scan *scan, uint64_t *offset)
+{
+	struct fxt_reader *r = scan->r;
+	struct fxt_record_at at;
+	int ret = section_begin(scan, 0, fxt_provider_add(r, 0));	/* before any is named */
+
+	while (ret == 0 && fxt_record_next(r, offset, &at, true)) {
+		unsigned type = fxt_bits(at.header, 0, 4);
+
+		ret = scans[type] == NULL ? scan_skip(scan, &at) : scans[type](scan, &at);
+	}
+	for (size_t i = 0; ret == 0 && i < scan->threads.nr; i++) {
+		if (fxt_task_by_thread(r, scan->threads.v[i]) == NULL)
+			ret = -ENOMEM;
+	}
+	ftr_vec_fini(&scan->threads);
+	ftr_hashmap_fini(&scan->thread_seen);
+	return ret;
+}
+
 int fxt_scan(struct fxt_reader *r, struct ftr_err *err)
 {
 	struct scan scan = { .r = r };
-	struct fxt_record_at at;
 	uint64_t offset = 0;
-	int ret = section_begin(&scan, 0, fxt_provider_add(r, 0));	/* before any is named */
+	int ret = scan_records(&scan, &offset);
 
-	while (ret == 0 && fxt_record_next(r, &offset, &at, true)) {
-		unsigned type = fxt_bits(at.header, 0, 4);
-
-		ret = scans[type] == NULL ? scan_skip(&scan, &at) : scans[type](&scan, &at);
-	}
 	if (ret < 0 || r->is_failed)
 		return scan_no_memory(err);
 	if (offset < r->in.size)
-		ftr_diag_warn(r->trace->diag, "%s+0x%llx: the last record is cut", r->in.name,
-			      (unsigned long long)offset);
+		ftr_diag_warn(r->trace->diag, "%s+0x%llx: the last record is cut: %llu bytes are left "
+			      "out", r->in.name, (unsigned long long)offset,
+			      (unsigned long long)(r->in.size - offset));
 	name_tasks(r);
 	r->trace->first_ns = scan.first_ns;
 	ret = load_info(r, err);

@@ -307,6 +307,8 @@ static int take_fork(struct fxt_source *self, size_t nr)
 
 	event_begin(self, ev, FTR_EVENT_FORK);
 	event_args(self, ev, nr, &out);
+	if (out.child == 0)	/* an arrow of somebody else's */
+		return take_point(self, nr, FXT_FLOW_BEGIN);
 	ev->payload = NULL;
 	ev->fork.peer = fxt_task_by_thread(self->r, out.child);
 	if (ev->fork.peer == NULL)
@@ -397,20 +399,13 @@ static int take_switch(struct fxt_source *self, size_t nr, struct ftr_task *task
 	return 1;
 }
 
-/* Who leaves (@is_out) or gets the CPU in the record; NULL = the idle thread, or damage. */
-static struct ftr_task *switch_task(struct fxt_reader *r, const struct fxt_decoded *record,
-				    bool is_out)
+/* The task of a thread ref or of koids at *pos in a legacy record. */
+static struct ftr_task *legacy_task(struct fxt_reader *r, const struct fxt_decoded *record, bool is_out)
 {
 	uint64_t header = record->at.header, pos = record->at.offset + 16;
-	uint64_t left = record->at.bytes - 16;
-	unsigned out_ref = fxt_bits(header, 28, 8), in_ref = fxt_bits(header, 36, 8);
-	unsigned ref = is_out ? out_ref : in_ref;
-	uint64_t koid;
+	unsigned out_ref = fxt_bits(header, 28, 8);
+	unsigned ref = is_out ? out_ref : fxt_bits(header, 36, 8);
 
-	if (fxt_bits(header, 60, 4) == FXT_SCHED_SWITCH) {
-		koid = left < 16 ? 0 : fxt_word(r, pos + (is_out ? 0 : 8));
-		return koid == 0 ? NULL : fxt_task_by_thread(r, koid);
-	}
 	if (ref != 0)
 		return fxt_slot_find(&fxt_provider_at(r, record->at.offset)->threads[ref],
 				     record->at.offset);
@@ -418,8 +413,21 @@ static struct ftr_task *switch_task(struct fxt_reader *r, const struct fxt_decod
 		pos += 16;
 	if (pos + 16 > record->at.offset + record->at.bytes)
 		return NULL;
-	koid = fxt_word(r, pos + 8);
-	return koid == 0 ? NULL : fxt_task_of(r, fxt_word(r, pos), koid);
+	return fxt_task_of(r, fxt_word(r, pos), fxt_word(r, pos + 8));
+}
+
+/* Who leaves (@is_out) or gets the CPU in the record; NULL = the idle thread (0), or damage. */
+static struct ftr_task *switch_task(struct fxt_reader *r, const struct fxt_decoded *record,
+				    bool is_out)
+{
+	uint64_t pos = record->at.offset + (is_out ? 16 : 24);
+	struct ftr_task *task = NULL;
+
+	if (fxt_bits(record->at.header, 60, 4) == FXT_SCHED_LEGACY)
+		task = legacy_task(r, record, is_out);
+	else if (record->at.bytes >= 32)
+		task = fxt_task_by_thread(r, fxt_word(r, pos));
+	return task == NULL || task->tid == 0 ? NULL : task;
 }
 
 static int take_wakeup(struct fxt_source *self, size_t nr)

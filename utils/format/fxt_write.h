@@ -75,7 +75,7 @@ struct fxt_writer {
 	uint64_t thread_now;
 	uint32_t thread_next;
 	uint32_t flow_nr;
-	struct ftr_hashmap processes;	/* pids that were named */
+	struct ftr_hashmap processes;	/* by pid: the name that was written */
 	struct ftr_hashmap objects;	/* (pid, pointer) that were named */
 	struct ftr_hashmap enums;	/* struct ftr_arg_enum that were written out */
 	struct ftr_strbuf text;

@@ -266,17 +266,20 @@ static const char *process_name(const struct ftr_trace *trace, const struct ftr_
 	return name == NULL ? task->sessions[0]->exename : name + 1;
 }
 
+/* A thread without a name is read with that of its process: so it is written like that, too. */
 static int name_task(struct fxt_writer *w, const struct ftr_task *task)
 {
 	uint64_t pid = (uint32_t)task->pid;
-	int ret = 0;
+	const char *process = ftr_hashmap_find(&w->processes, pid);
 
-	if (ftr_hashmap_find(&w->processes, pid) == NULL) {
-		ret = put_object(w, FXT_OBJECT_PROCESS, task, process_name(w->trace, task));
-		if (ret == 0 && ftr_hashmap_set(&w->processes, pid, w) < 0)
-			ret = fxt_no_memory(w);
+	if (process == NULL) {
+		process = process_name(w->trace, task);
+		if (put_object(w, FXT_OBJECT_PROCESS, task, process) < 0)
+			return -ENOMEM;
+		if (ftr_hashmap_set(&w->processes, pid, (void *)(uintptr_t)process) < 0)
+			return fxt_no_memory(w);
 	}
-	return ret == 0 ? put_object(w, FXT_OBJECT_THREAD, task, task->name) : ret;
+	return put_object(w, FXT_OBJECT_THREAD, task, task->name[0] != '\0' ? task->name : process);
 }
 
 struct fxt_task *fxt_task_add(struct fxt_writer *w, const struct ftr_task *task)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzz target: the FXT reader, and its writer over what was read.  What was read and written once is read
+ * without complaint and written the same again.  With clang:
+ *
+ *	./configure CC=clang CFLAGS="-g -O1 -fsanitize=fuzzer-no-link,address,undefined"
+ *	make tests/fuzz/fxt_libfuzzer
+ *	tests/fuzz/fxt_libfuzzer -dict=tests/fuzz/fxt.dict tests/fuzz/corpus/fxt
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "utils/base/istream.h"
+#include "utils/base/ostream.h"
+#include "utils/format/format.h"
+#include "utils/format/fxt.h"
+#include "utils/trace/args.h"
+#include "utils/trace/pipeline.h"
+#include "utils/trace/pump.h"
+#include "utils/trace/session.h"
+#include "utils/trace/trace.h"
+
+static void check(bool is_true)
+{
+	if (!is_true)
+		abort();
+}
+
+static void say(void *arg, const char *text)
+{
+	if (getenv("FUZZ_VERBOSE") != NULL)
+		fprintf(stderr, "%s\n", text);
+}
+
+static struct ftr_source *stream_of(struct ftr_trace *trace)
+{
+	static const struct ftr_pipeline_options options = { .event_full = true };
+	struct ftr_source *source = NULL;
+	struct ftr_err err;
+
+	check(ftr_trace_pipeline(trace, &options, &source, &err) == 0);
+	return source;
+}
+
+/* Write what stands in @data as FXT.  False when it is no FXT file at all. */
+static bool rewrite(const void *data, size_t size, struct ftr_ostream *out, unsigned *warnings)
+{
+	struct ftr_diag diag = { .warn = say };
+	struct ftr_trace *trace = ftr_trace_new("fuzz", &diag);
+	struct ftr_source *source;
+	struct ftr_sink *sink;
+	struct ftr_istream in;
+	struct ftr_err err;
+	bool is_fxt;
+
+	check(trace != NULL);
+	ftr_istream_from_memory(&in, "fuzz", data, size);
+	is_fxt = ftr_fxt_read_stream(trace, &in, &err) == 0;
+	if (is_fxt) {
+		check(ftr_ostream_to_memory(out) == 0);
+		source = stream_of(trace);
+		sink = ftr_sink_new(ftr_format_find("fxt")->write, out, &err);
+		check(sink != NULL && ftr_pump(source, sink, trace, NULL, &err) == 0);
+		ftr_sink_free(sink);
+		ftr_source_free(source);
+	}
+	ftr_trace_free(trace);
+	*warnings = diag.nr;
+	return is_fxt;
+}
+
+/* Payloads as people see them. */
+static void show(const void *data, size_t size)
+{
+	struct ftr_trace *trace = ftr_trace_new("fuzz", NULL);
+	struct ftr_source *source;
+	struct ftr_strbuf text;
+	struct ftr_event *evs;
+	struct ftr_istream in;
+	struct ftr_err err;
+	ssize_t nr;
+
+	check(trace != NULL);
+	ftr_istream_from_memory(&in, "fuzz", data, size);
+	check(ftr_fxt_read_stream(trace, &in, &err) == 0);
+	source = stream_of(trace);
+	ftr_strbuf_init(&text);
+	while ((nr = ftr_source_next(source, &evs, &err)) > 0) {
+		for (ssize_t i = 0; i < nr; i++) {
+			ftr_strbuf_clear(&text);
+			if (evs[i].payload != NULL && evs[i].payload->spec != NULL)
+				ftr_payload_format(evs[i].payload, trace,
+						   ftr_task_session_at(evs[i].task, evs[i].time_ns),
+						   &text);
+		}
+	}
+	check(nr == 0);
+	ftr_strbuf_fini(&text);
+	ftr_source_free(source);
+	ftr_trace_free(trace);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ftr_ostream once, twice;
+	unsigned warnings;
+
+	if (!rewrite(data, size, &once, &warnings))
+		return 0;
+	check(rewrite(once.buf, once.len, &twice, &warnings));
+	check(warnings == 0);
+	check(once.len == twice.len && memcmp(once.buf, twice.buf, once.len) == 0);
+	show(data, size);
+	ftr_ostream_close(&once, NULL);
+	ftr_ostream_close(&twice, NULL);
+	return 0;
+}
