@@ -5,7 +5,7 @@
  * A call is written as Duration Complete when it begins, with FXT_PENDING for its end.  If it ends while
  * its record is in the window, the end is filled in: 24 bytes a call.  When the window is full it goes
  * to the output, and the records of calls that are still open become Duration Begin; their ends are
- * written as Duration End (doc/adr/0010-fxt-complete-window.md).
+ * written as Duration End (doc/adr/0014-calls-complete-in-a-window.md).
  */
 #ifndef FTR_FORMAT_FXT_WINDOW_H
 #define FTR_FORMAT_FXT_WINDOW_H
