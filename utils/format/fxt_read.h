@@ -97,8 +97,7 @@ struct fxt_reader {
 	const struct fxt_text *key_loc, *key_child, *key_records, *key_text, *key_data;
 	const struct fxt_text *key_inferred, *key_no_entry;
 	FTR_VEC(struct fxt_order) order;	/* empty: the file's own order */
-	size_t order_pos;
-	uint64_t last_ns;
+	uint64_t kept_from;			/* pages of the mapped file before this were given back */
 	bool is_unordered;
 	bool is_failed;				/* out of memory */
 	uint64_t damaged_nr;			/* records that could not be read */
@@ -156,6 +155,16 @@ static inline void *fxt_slot_find(struct fxt_slot *slot, uint64_t offset)
 }
 
 /* fxt_read_record.c */
+#define FXT_KEPT_BYTES (UINT64_C(4) << 20)	/* of a mapped file that is read in order */
+void fxt_forget_slow(struct fxt_reader *r, uint64_t offset);
+
+/* What lies well before @offset is not looked at again in this walk. */
+static inline void fxt_forget(struct fxt_reader *r, uint64_t offset)
+{
+	if (__builtin_expect(offset - r->kept_from >= FXT_KEPT_BYTES, 0))
+		fxt_forget_slow(r, offset);
+}
+
 /*
  * The next record at or behind *offset, which is moved behind it; damage is stepped over, and said when
  * @is_said.  False where none follows; *offset then is what is left.

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* FXT reader: records, one at a time; no length in the file is trusted. */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "utils/format/fxt_read.h"
 
 #define PLAUSIBLE_RUN 4		/* so many records must follow each other where reading resumes */
+
+void fxt_forget_slow(struct fxt_reader *r, uint64_t offset)
+{
+	uint64_t until = (offset - FXT_KEPT_BYTES / 2) & ~(FXT_KEPT_BYTES / 4 - 1);
+
+	if (r->in.owned_map != NULL && until > r->kept_from)
+		madvise((char *)r->in.owned_map + r->kept_from, until - r->kept_from, MADV_DONTNEED);
+	r->kept_from = until;
+}
 
 /* Words that a record of this type has at least, and header bits that must be zero. */
 static const struct {

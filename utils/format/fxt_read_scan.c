@@ -365,7 +365,9 @@ static int scan_records(struct scan *scan, uint64_t *offset)
 		unsigned type = fxt_bits(at.header, 0, 4);
 
 		ret = scans[type] == NULL ? scan_skip(scan, &at) : scans[type](scan, &at);
+		fxt_forget(r, *offset);
 	}
+	r->kept_from = 0;
 	for (size_t i = 0; ret == 0 && i < scan->threads.nr; i++) {
 		if (fxt_task_by_thread(r, scan->threads.v[i]) == NULL)
 			ret = -ENOMEM;

@@ -47,6 +47,8 @@ static bool record_fetch(struct fxt_source *self)
 		}
 		if (!fxt_record_next(r, &self->offset, &at, false))
 			return false;
+		if (!r->is_unordered)
+			fxt_forget(r, self->offset);
 		type = fxt_bits(at.header, 0, 4);
 		if (type != FXT_EVENT && type != FXT_SCHEDULING && type != FXT_LOG)
 			continue;
