@@ -172,6 +172,25 @@ def measure_analysis(bench):
     return rows
 
 
+def measure_fxt(bench, records):
+    """The trace of the analysis written as FXT and read again; the floor is a copy of the file."""
+    file, copy, ftr = bench.path("trace.fxt"), bench.path("copy.fxt"), bench.options.ftr
+    row = {"calls": records // 2}
+    for _ in range(max(bench.options.analysis_rounds, 2)):
+        _, cpu, peak = bench.measure([ftr, "dump", "--no-pager", "--fxt", "-o", file, "-d",
+                                      bench.path("data")])
+        least(row, "write_cpu_s", cpu)
+        least(row, "write_peak_kb", peak)
+        _, cpu, _ = bench.measure(["cp", file, copy])
+        least(row, "copy_cpu_s", cpu)
+        _, cpu, peak = bench.measure([ftr, "report", "--no-pager", "-d", file])
+        least(row, "read_cpu_s", cpu)
+        least(row, "read_peak_kb", peak)
+    row["bytes_per_call"] = os.path.getsize(file) / row["calls"]
+    progress("fxt")
+    return row
+
+
 def progress(text):
     if sys.stderr.isatty():
         print(f"... {text}", file=sys.stderr)
@@ -234,12 +253,25 @@ def show_analysis(rows):
                   cell(row, "uftrace_peak_kb", 1, 1 / 1024)] for row in rows]))
 
 
+def show_fxt(row):
+    print(f"\nFXT, {row['calls'] / 1e6:.1f} M calls, {row['bytes_per_call']:.2f} bytes a call "
+          "(million calls per CPU second; peak memory in MB):\n")
+    print(table(["", "Mcalls/s", "MB"],
+                [["write (dump --fxt)", cell({"": row["calls"] / row["write_cpu_s"]}, "", 1, 1e-6),
+                  cell(row, "write_peak_kb", 1, 1 / 1024)],
+                 ["read (report)", cell({"": row["calls"] / row["read_cpu_s"]}, "", 1, 1e-6),
+                  cell(row, "read_peak_kb", 1, 1 / 1024)],
+                 ["floor (cp of the file)",
+                  cell({"": row["calls"] / max(row["copy_cpu_s"], 1e-6)}, "", 1, 1e-6), ""]]))
+
+
 def show(result):
     if result["calls"]:
         show_calls(result["calls"])
     show_startup(result["startup"])
     if result["analysis"]:
         show_analysis(result["analysis"])
+        show_fxt(result["fxt"])
 
 
 def parse_options():
@@ -276,6 +308,8 @@ def main():
             "calls": measure_calls(bench, startup) if "calls" in options.parts else [],
             "analysis": measure_analysis(bench) if "analysis" in options.parts else [],
         }
+        if result["analysis"]:
+            result["fxt"] = measure_fxt(bench, result["analysis"][0]["records"])
     with open(options.json, "w", encoding="ascii") as file:
         json.dump(result, file, indent=1)
         file.write("\n")
