@@ -165,11 +165,29 @@ static inline void fxt_forget(struct fxt_reader *r, uint64_t offset)
 		fxt_forget_slow(r, offset);
 }
 
+bool fxt_record_next_slow(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at,
+			  bool is_said);
 /*
  * The next record at or behind *offset, which is moved behind it; damage is stepped over, and said when
  * @is_said.  False where none follows; *offset then is what is left.
  */
-bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at, bool is_said);
+static inline bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at,
+				   bool is_said)
+{
+	uint64_t left = r->in.size - *offset;
+
+	if (__builtin_expect(left >= 8, 1)) {
+		uint64_t header = fxt_word(r, *offset);
+		uint64_t bytes = fxt_bits(header, 4, 12) * 8;
+
+		if (__builtin_expect(fxt_bits(header, 0, 4) != FXT_LARGE && bytes - 8 <= left - 8, 1)) {
+			*at = (struct fxt_record_at){ *offset, header, bytes };
+			*offset += bytes;
+			return true;
+		}
+	}
+	return fxt_record_next_slow(r, offset, at, is_said);
+}
 /* The text of a string ref whose inline bytes would lie at *pos, before @end; NULL = damaged. */
 struct fxt_text *fxt_string_at(struct fxt_reader *r, struct fxt_provider *provider, unsigned ref,
 			       uint64_t at, uint64_t *pos, uint64_t end);

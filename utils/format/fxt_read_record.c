@@ -10,10 +10,17 @@
 void fxt_forget_slow(struct fxt_reader *r, uint64_t offset)
 {
 	uint64_t until = (offset - FXT_KEPT_BYTES / 2) & ~(FXT_KEPT_BYTES / 4 - 1);
+	uint64_t next = offset & ~(FXT_KEPT_BYTES / 4 - 1);
+	char *map = r->in.owned_map;
 
-	if (r->in.owned_map != NULL && until > r->kept_from)
-		madvise((char *)r->in.owned_map + r->kept_from, until - r->kept_from, MADV_DONTNEED);
+	if (map != NULL && until > r->kept_from)
+		madvise(map + r->kept_from, until - r->kept_from, MADV_DONTNEED);
 	r->kept_from = until;
+#ifdef MADV_POPULATE_READ	/* only saves page faults; older kernels refuse it */
+	if (map != NULL && next < r->in.owned_map_bytes)
+		madvise(map + next, r->in.owned_map_bytes - next < FXT_KEPT_BYTES ?
+			r->in.owned_map_bytes - next : FXT_KEPT_BYTES, MADV_POPULATE_READ);
+#endif
 }
 
 /* Words that a record of this type has at least, and header bits that must be zero. */
@@ -69,7 +76,8 @@ static bool record_is_plausible(const struct fxt_reader *r, uint64_t offset)
 	return true;
 }
 
-bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at, bool is_said)
+bool fxt_record_next_slow(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at,
+			  bool is_said)
 {
 	uint64_t from = *offset;
 

@@ -27,7 +27,7 @@ struct fxt_source {
 	struct fxt_decoded record;
 	uint8_t *payload_bytes;		/* (owned) */
 	size_t payload_used;
-	struct ftr_event evs[FTR_SOURCE_BATCH];
+	_Alignas(FTR_CACHE_LINE) struct ftr_event evs[FTR_SOURCE_BATCH];
 	struct ftr_payload payloads[FTR_SOURCE_BATCH];
 };
 
@@ -501,7 +501,7 @@ static ssize_t fxt_source_next(struct ftr_source *source, struct ftr_event **evs
 
 	self->payload_used = 0;
 	while (nr < FTR_SOURCE_BATCH && PAYLOAD_ROOM - self->payload_used >= 2 * FXT_PAYLOAD_MAX) {
-		bool has_record = record_fetch(self);
+		bool has_record = self->has_record || record_fetch(self);
 		struct ftr_task *task;
 		uint64_t end_ns = fxt_stacks_next_end(&self->stacks, &task);
 		int ret;
@@ -540,10 +540,11 @@ static const struct ftr_source_ops fxt_source_ops = {
 
 struct ftr_source *fxt_source_new(struct fxt_reader *r)
 {
-	struct fxt_source *self = calloc(1, sizeof(*self));
+	struct fxt_source *self = aligned_alloc(FTR_CACHE_LINE, sizeof(*self));
 
 	if (self == NULL)
 		return NULL;
+	memset(self, 0, sizeof(*self));
 	self->base.ops = &fxt_source_ops;
 	self->r = r;
 	self->payload_bytes = malloc(PAYLOAD_ROOM);

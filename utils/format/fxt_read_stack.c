@@ -6,16 +6,9 @@
 
 #include "utils/trace/task.h"
 
-static inline uint64_t stack_end(const struct fxt_stack *stack)
-{
-	size_t nr = stack->frames.nr;
-
-	return nr == 0 ? FXT_END_OPEN : stack->frames.v[nr - 1].end_ns;
-}
-
 static inline bool stack_is_before(const struct fxt_stack *a, const struct fxt_stack *b)
 {
-	uint64_t a_end = stack_end(a), b_end = stack_end(b);
+	uint64_t a_end = fxt_stack_end(a), b_end = fxt_stack_end(b);
 
 	return a_end < b_end || (a_end == b_end && a->task->id < b->task->id);
 }
@@ -91,7 +84,7 @@ void fxt_stacks_fini(struct fxt_stacks *stacks)
 int fxt_stack_push(struct fxt_stacks *stacks, struct fxt_stack *stack, const struct ftr_func *func,
 		   uint64_t end_ns, uint64_t *cut_nr)
 {
-	uint64_t around_ns = stack_end(stack);
+	uint64_t around_ns = fxt_stack_end(stack);
 	bool is_open = end_ns == FXT_END_OPEN;
 
 	if (end_ns > around_ns) {
@@ -111,7 +104,7 @@ void fxt_stack_pop(struct fxt_stacks *stacks, struct fxt_stack *stack)
 	const struct fxt_frame *frame = &stack->frames.v[--stack->frames.nr];
 
 	stack->open_nr -= frame->is_open;
-	if (stack_end(stack) != frame->end_ns)
+	if (fxt_stack_end(stack) != frame->end_ns)
 		heap_down(stacks, stack);
 }
 
@@ -119,12 +112,4 @@ void fxt_stack_cut(struct fxt_stacks *stacks, struct fxt_stack *stack, uint64_t 
 {
 	stack->frames.v[stack->frames.nr - 1].end_ns = end_ns;
 	heap_up(stacks, stack);
-}
-
-uint64_t fxt_stacks_next_end(const struct fxt_stacks *stacks, struct ftr_task **task)
-{
-	if (stacks->heap.nr == 0)
-		return FXT_END_OPEN;
-	*task = stacks->heap.v[0]->task;
-	return stack_end(stacks->heap.v[0]);
 }

@@ -47,8 +47,22 @@ int  fxt_stack_push(struct fxt_stacks *stacks, struct fxt_stack *stack, const st
 void fxt_stack_pop(struct fxt_stacks *stacks, struct fxt_stack *stack);
 /* The top call ends at @end_ns. */
 void fxt_stack_cut(struct fxt_stacks *stacks, struct fxt_stack *stack, uint64_t end_ns);
+
+static inline uint64_t fxt_stack_end(const struct fxt_stack *stack)
+{
+	size_t nr = stack->frames.nr;
+
+	return nr == 0 ? FXT_END_OPEN : stack->frames.v[nr - 1].end_ns;
+}
+
 /* The end that comes first, and whose it is; FXT_END_OPEN = none is known. */
-uint64_t fxt_stacks_next_end(const struct fxt_stacks *stacks, struct ftr_task **task);
+static inline uint64_t fxt_stacks_next_end(const struct fxt_stacks *stacks, struct ftr_task **task)
+{
+	if (stacks->heap.nr == 0)
+		return FXT_END_OPEN;
+	*task = stacks->heap.v[0]->task;
+	return fxt_stack_end(stacks->heap.v[0]);
+}
 
 static inline bool fxt_stack_has_open(const struct fxt_stack *stack)
 {
