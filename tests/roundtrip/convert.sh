@@ -49,6 +49,8 @@ round_trip()
 	done
 	[ "$(cat failed)" = 0 ] || failed=1
 	"$FTR" convert b.fxt bb.fxt && cmp b.fxt bb.fxt || fail "$trace: fxt is not stable"
+	"$FTR" dump --no-pager --event-full --fxt -o - -d "$trace" | cmp - b.fxt ||
+		fail "$trace: fxt into a pipe is another one"
 	"$FTR" convert b.fxt d.data && "$FTR" convert d.data d.fxt || fail "$trace: fxt, data, fxt"
 	shown d.data d.txt
 	cmp -s a.txt d.txt || fail "$trace as fxt as data: $(diff a.txt d.txt | head -5)"
