@@ -309,7 +309,7 @@ static int take_fork(struct fxt_source *self, size_t nr)
 
 	event_begin(self, ev, FTR_EVENT_FORK);
 	event_args(self, ev, nr, &out);
-	if (out.child == 0)	/* an arrow of somebody else's */
+	if ((out.child & INT32_MAX) == 0)	/* an arrow of somebody else's */
 		return take_point(self, nr, FXT_FLOW_BEGIN);
 	ev->payload = NULL;
 	ev->fork.peer = fxt_task_by_thread(self->r, out.child);
@@ -438,7 +438,8 @@ static int take_wakeup(struct fxt_source *self, size_t nr)
 	struct fxt_decoded *record = &self->record;
 	uint64_t cpu = fxt_bits(record->at.header, 20, 16);
 
-	if (record->at.bytes < 24)
+	if (record->at.bytes < 24 ||
+	    (fxt_word(self->r, record->at.offset + 16) & INT32_MAX) == 0)
 		return 0;
 	record->task = fxt_task_by_thread(self->r, fxt_word(self->r, record->at.offset + 16));
 	if (record->task == NULL)
