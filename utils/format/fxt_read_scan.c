@@ -58,10 +58,13 @@ static int scan_init(struct scan *scan, const struct fxt_record_at *at)
 {
 	uint64_t ticks = at->bytes < 16 ? 0 : fxt_word(scan->r, at->offset + 8);
 
-	if (ticks == 0)
+	if (ticks == 0) {
 		scan->r->damaged_nr++;
-	else
-		scan->provider->ticks_per_s = ticks;
+		return 0;
+	}
+	/* One rate holds for the whole provider: what was seen of the order may be wrong. */
+	scan->r->is_unordered |= scan->has_events && ticks != scan->provider->ticks_per_s;
+	scan->provider->ticks_per_s = ticks;
 	return 0;
 }
 

@@ -154,11 +154,19 @@ static void point_shape(const struct ftr_event *ev, const struct fxt_builtin *bu
 	shape->time_ns = ev->time_ns;
 }
 
+/* The colon between category and name, neither of which is empty; NULL = there is no category. */
+static const char *category_end(const char *name)
+{
+	const char *colon = name[0] == '\0' ? NULL : strchr(name + 1, ':');
+
+	return colon == NULL || colon[1] == '\0' ? NULL : colon;
+}
+
 int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
 {
 	bool has_id = ev->point.kind <= FTR_POINT_COUNTER && ev->point.id != 0;
 	const struct fxt_builtin *builtin = has_id ? fxt_builtin_by_id(ev->point.id) : NULL;
-	const char *colon = strchr(ev->point.name, ':');
+	const char *colon = category_end(ev->point.name);
 	struct fxt_shape shape;
 	int ret = begin_event(w, ev);
 
