@@ -107,6 +107,16 @@ static inline struct ftr_frame *frame_claim(struct ftr_thread *self, const uintp
 	return frame;
 }
 
+/*
+ * A handler that came between claiming and filling saw an empty frame on top, and may have given it back
+ * with its own; from here on it is not empty.
+ */
+static inline void frame_filled(struct ftr_thread *self, struct ftr_frame *frame)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	self->top = frame + 1;
+}
+
 bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 {
 	struct ftr_thread *self = &ftr_self;
@@ -115,6 +125,7 @@ bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 	if (frame == NULL)
 		return false;
 	*frame = (struct ftr_frame){ loc, 0, func, kind };
+	frame_filled(self, frame);
 	if (unlikely(!ftr_module_is_known(self, func)))
 		ftr_module_check(self, func);
 	record_put(self, frame, FTR_RECORD_ENTRY);
@@ -133,6 +144,7 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip)
 	frame->ret = *slot;
 	frame->func = child_ip;
 	frame->kind = FTR_FRAME_RETURN;
+	frame_filled(self, frame);
 	*slot = self->hook;
 	if (unlikely(!ftr_module_is_known(self, child_ip)))
 		ftr_module_check(self, child_ip);
@@ -200,9 +212,14 @@ static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *s
 
 static inline uintptr_t frame_pop(struct ftr_thread *self)
 {
-	record_put(self, &self->top[-1], FTR_RECORD_EXIT);
+	struct ftr_frame *frame = self->top - 1;
+	uintptr_t ret = frame->ret;
+
+	record_put(self, frame, FTR_RECORD_EXIT);
+	frame->loc = NULL;	/* a free frame is empty: see frame_filled */
 	atomic_signal_fence(memory_order_seq_cst);
-	return (--self->top)->ret;
+	self->top = frame;	/* from here on a handler may use the frame */
+	return ret;
 }
 
 uintptr_t ftr_leave(uintptr_t *slot)
