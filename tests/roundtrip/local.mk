@@ -6,4 +6,5 @@ TESTS += \
 EXTRA_DIST += \
 	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_check.py \
-	tests/roundtrip/fxt_files.sh
+	tests/roundtrip/fxt_files.sh \
+	tests/roundtrip/perf_switches.py

@@ -192,6 +192,20 @@ static void describe_cuts(struct ufx *x)
 	x->base.cut_what = ftr_strbuf_str(&x->cut_text);
 }
 
+static int perf_flush(struct ufx *x)
+{
+	int ret = 0;
+
+	for (size_t cpu = 0; ret == 0 && cpu < x->perf.nr; cpu++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "perf-cpu%zu.dat", cpu);
+		if (x->perf.v[cpu].bytes.nr > 0)
+			ret = ufx_file_append(x, name, x->perf.v[cpu].bytes.v, x->perf.v[cpu].bytes.nr);
+	}
+	return ret;
+}
+
 static int ufx_end(struct ftr_sink *sink)
 {
 	struct ufx *x = (struct ufx *)sink;
@@ -201,8 +215,8 @@ static int ufx_end(struct ftr_sink *sink)
 		if (x->tasks.v[i].task != NULL)
 			ret = task_flush(x, &x->tasks.v[i]);
 	}
-	if (ret == 0 && x->has_perf)
-		ret = ufx_file_append(x, "perf-cpu0.dat", x->perf.v, x->perf.nr);
+	if (ret == 0)
+		ret = perf_flush(x);
 	if (ret == 0 && x->extern_text.len > 0)
 		ret = ufx_file_append(x, "extern.dat", x->extern_text.s, x->extern_text.len);
 	if (ret == 0)
@@ -229,6 +243,8 @@ static void ufx_fini(struct ftr_sink *sink)
 	ftr_vec_fini(&x->first);
 	ftr_vec_fini(&x->funcs);
 	ftr_vec_fini(&x->modules);
+	for (size_t i = 0; i < x->perf.nr; i++)
+		ftr_vec_fini(&x->perf.v[i].bytes);
 	ftr_vec_fini(&x->perf);
 	ftr_hashmap_fini(&x->module_index);
 	ftr_hashmap_fini(&x->by_name);

@@ -70,6 +70,11 @@ struct ufx_task {
 	size_t   nr;
 };
 
+/* perf-cpuN.dat, waiting. */
+struct ufx_perf {
+	FTR_VEC(uint8_t) bytes;
+};
+
 struct ufx {
 	struct ftr_sink base;		/* first: ops receive a pointer to it */
 	const struct ftr_trace *trace;
@@ -84,7 +89,7 @@ struct ufx {
 	struct ftr_hashmap events;		/* hash of name -> id of events.txt */
 	struct ftr_hashmap enums;		/* struct ftr_arg_enum that are used */
 	uint32_t event_nr;
-	FTR_VEC(uint8_t) perf;		/* perf-cpu0.dat, waiting */
+	FTR_VEC(struct ufx_perf) perf;	/* by CPU */
 	struct ftr_strbuf extern_text;	/* extern.dat */
 	bool has_args, has_retval, has_events, has_perf, has_places;
 	uint64_t layout_cut_nr;		/* payloads that did not suit the function's layout */

@@ -12,26 +12,46 @@
 #define EVENT_ID_FIRST 1000000u		/* ids from here on are named in events.txt */
 #define EVENT_DATA_MAX 1000u
 
-/* The end of every perf record here. */
-struct sample_id {
-	uint32_t pid, tid;
-	uint64_t time;
+/* A record of a perf file, in which sample_id stands behind the body. */
+struct perf_record {
+	uint32_t type;
+	uint16_t misc;
+	uint16_t cpu_nr;	/* as in events: plus 1, 0 = not known */
+	const void *body;
+	size_t len;
+	struct { uint32_t pid, tid; uint64_t time; } sample_id;
 };
 
-static int perf_put(struct ufx *x, uint32_t type, uint16_t misc, const void *body, size_t len,
-		    const struct sample_id *sample)
+static struct perf_record perf_of(const struct ftr_task *task, uint64_t time_ns, uint32_t type)
+{
+	return (struct perf_record){
+		.type = type, .sample_id = { (uint32_t)task->pid, (uint32_t)task->tid, time_ns },
+	};
+}
+
+static int perf_put(struct ufx *x, const struct perf_record *record)
 {
 	const struct perf_event_header header = {
-		.type = type, .misc = misc, .size = (uint16_t)(sizeof(header) + len + sizeof(*sample)),
+		.type = record->type, .misc = record->misc,
+		.size = (uint16_t)(sizeof(header) + record->len + sizeof(record->sample_id)),
 	};
+	size_t cpu = record->cpu_nr == 0 ? 0 : record->cpu_nr - 1u;
+	struct ufx_perf *perf;
+	uint8_t *p;
 
-	if (ftr_vec_reserve(&x->perf, x->perf.nr + header.size) < 0)
+	while (x->perf.nr <= cpu) {
+		if (ftr_vec_push(&x->perf, ((struct ufx_perf){ .bytes = { 0 } })) < 0)
+			return ufx_no_memory(x);
+	}
+	perf = &x->perf.v[cpu];
+	if (ftr_vec_reserve(&perf->bytes, perf->bytes.nr + header.size) < 0)
 		return ufx_no_memory(x);
-	memcpy(x->perf.v + x->perf.nr, &header, sizeof(header));
-	if (len > 0)
-		memcpy(x->perf.v + x->perf.nr + sizeof(header), body, len);
-	memcpy(x->perf.v + x->perf.nr + sizeof(header) + len, sample, sizeof(*sample));
-	x->perf.nr += header.size;
+	p = perf->bytes.v + perf->bytes.nr;
+	memcpy(p, &header, sizeof(header));
+	if (record->len > 0)
+		memcpy(p + sizeof(header), record->body, record->len);
+	memcpy(p + sizeof(header) + record->len, &record->sample_id, sizeof(record->sample_id));
+	perf->bytes.nr += header.size;
 	x->has_perf = true;
 	return 0;
 }
@@ -39,41 +59,45 @@ static int perf_put(struct ufx *x, uint32_t type, uint16_t misc, const void *bod
 int ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns, const char *name,
 		  size_t len)
 {
-	const struct sample_id sample = { (uint32_t)task->pid, (uint32_t)task->tid, time_ns };
+	struct perf_record record = perf_of(task, time_ns, PERF_RECORD_COMM);
 	struct {
 		uint32_t pid, tid;
 		char comm[16];
-	} body = { .pid = sample.pid, .tid = sample.tid };
+	} body = { .pid = record.sample_id.pid, .tid = record.sample_id.tid };
 
 	memcpy(body.comm, name, len < sizeof(body.comm) ? len : sizeof(body.comm) - 1);
-	return perf_put(x, PERF_RECORD_COMM, 0, &body, sizeof(body), &sample);
+	record.body = &body;
+	record.len = sizeof(body);
+	return perf_put(x, &record);
 }
 
 static int perf_task(struct ufx *x, const struct ftr_event *ev, uint32_t type)
 {
-	const struct sample_id sample = { (uint32_t)ev->task->pid, (uint32_t)ev->task->tid,
-					  ev->time_ns };
+	struct perf_record record = perf_of(ev->task, ev->time_ns, type);
 	const struct {
 		uint32_t pid, ppid, tid, ptid;
 		uint64_t time;
-	} body = { sample.pid, sample.pid, sample.tid, sample.pid, ev->time_ns };
+	} body = { record.sample_id.pid, record.sample_id.pid, record.sample_id.tid,
+		   record.sample_id.pid, ev->time_ns };
 
-	return perf_put(x, type, 0, &body, sizeof(body), &sample);
+	record.cpu_nr = ev->point.cpu_nr;
+	record.body = &body;
+	record.len = sizeof(body);
+	return perf_put(x, &record);
 }
 
 static int perf_switch(struct ufx *x, const struct ftr_event *ev)
 {
-	const struct sample_id sample = { (uint32_t)ev->task->pid, (uint32_t)ev->task->tid,
-					  ev->time_ns };
-	uint16_t misc = 0;
+	struct perf_record record = perf_of(ev->task, ev->time_ns, PERF_RECORD_SWITCH);
 
+	record.cpu_nr = ev->point.cpu_nr;
 	if (ev->point.id != FTR_EVENT_ID_SCHED_IN) {
-		misc = PERF_RECORD_MISC_SWITCH_OUT;
+		record.misc = PERF_RECORD_MISC_SWITCH_OUT;
 		if (ev->flags & FTR_EVENT_PREEMPTED ||
 		    ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED)
-			misc |= PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+			record.misc |= PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 	}
-	return perf_put(x, PERF_RECORD_SWITCH, misc, NULL, 0, &sample);
+	return perf_put(x, &record);
 }
 
 /* A line of extern.dat: "SEC.NNN TEXT". */

@@ -22,6 +22,7 @@ struct uft_side {
 	uint64_t time_ns;
 	uint32_t id;		/* POINT; UFT_SIDE_* */
 	uint32_t order;		/* as found: keeps the sort stable */
+	uint16_t cpu_nr;	/* POINT: CPU it happened on, plus 1; 0 = not known */
 	union {
 		const struct ftr_payload *payload;	/* POINT (nullable) */
 		struct ftr_task *peer;			/* UFT_SIDE_FORK */

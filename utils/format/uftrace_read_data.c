@@ -292,6 +292,7 @@ static void event_side(struct data_source *self, struct ftr_event *ev)
 		ev->type = FTR_EVENT_POINT;
 		ev->point.id = side->id;
 		ev->point.name = uft_event_name(self->reader, side->id);
+		ev->point.cpu_nr = side->cpu_nr;
 		ev->payload = side->payload;
 	}
 	special_update(self);

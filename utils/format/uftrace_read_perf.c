@@ -12,6 +12,8 @@
 #include "utils/base/text.h"
 #include "utils/format/uftrace_read.h"
 
+#define PERF_PREFIX "perf-cpu"
+#define PERF_SUFFIX ".dat"
 #define HEADER_BYTES 8		/* u32 type, u16 misc, u16 size */
 #define SAMPLE_BYTES 16
 #define TASK_TID_OFFSET 16	/* FORK, EXIT: u32 pid, ppid, tid, ptid; u64 time */
@@ -118,17 +120,19 @@ static int perf_kind(const struct uft_reader *reader, const uint8_t *p, size_t l
 	return -1;
 }
 
-static int perf_record(struct uft_reader *reader, const uint8_t *p, int kind)
+static int perf_record(struct uft_reader *reader, const uint8_t *p, int kind, uint16_t cpu_nr)
 {
 	const uint8_t *sample = p + ftr_get_u16(p + 6, reader->is_big) - SAMPLE_BYTES;
 	int32_t tid = (int32_t)ftr_get_u32(sample + 4, reader->is_big);
-	struct uft_side side = { .time_ns = ftr_get_u64(sample + 8, reader->is_big) };
+	struct uft_side side = {
+		.time_ns = ftr_get_u64(sample + 8, reader->is_big), .cpu_nr = cpu_nr,
+	};
 	int ret = perf_kinds[kind].read(reader, p, ftr_get_u16(p + 4, reader->is_big), &side, &tid);
 
 	return ret > 0 ? side_add(reader, tid, side) : ret;
 }
 
-static int perf_file(struct uft_reader *reader, const char *name)
+static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_nr)
 {
 	struct ftr_diag *diag = reader->trace->diag;
 	struct ftr_istream in;
@@ -145,7 +149,7 @@ static int perf_file(struct uft_reader *reader, const char *name)
 		int kind = perf_kind(reader, in.data + pos, in.size - pos);
 
 		if (kind >= 0) {
-			ret = perf_record(reader, in.data + pos, kind);
+			ret = perf_record(reader, in.data + pos, kind, cpu_nr);
 			pos += ftr_get_u16(in.data + pos + 6, reader->is_big);
 			continue;
 		}
@@ -160,11 +164,19 @@ static int perf_file(struct uft_reader *reader, const char *name)
 	return ret;
 }
 
-static bool name_is_perf(const char *name)
+/* perf-cpu3.dat: 3, plus 1 as events have it. */
+static bool name_is_perf(const char *name, uint16_t *cpu_nr)
 {
-	size_t len = strlen(name);
+	struct ftr_slice number = ftr_slice_make(name, strlen(name));
+	uint64_t cpu;
 
-	return strncmp(name, "perf-cpu", 8) == 0 && len > 12 && strcmp(name + len - 4, ".dat") == 0;
+	if (!ftr_slice_starts(number, PERF_PREFIX) || number.len <= strlen(PERF_PREFIX PERF_SUFFIX) ||
+	    strcmp(name + number.len - strlen(PERF_SUFFIX), PERF_SUFFIX) != 0)
+		return false;
+	number = ftr_slice_make(name + strlen(PERF_PREFIX),
+				number.len - strlen(PERF_PREFIX PERF_SUFFIX));
+	*cpu_nr = ftr_parse_u64(number, 10, &cpu) < 0 || cpu >= UINT16_MAX ? 0 : (uint16_t)(cpu + 1);
+	return true;
 }
 
 /* "SEC.NNN TEXT"; comments and empty lines are no texts. */
@@ -227,8 +239,11 @@ int uft_sides_load(struct uft_reader *reader)
 	int ret = extern_file(reader);
 
 	for (size_t i = 0; ret == 0 && i < reader->dir->names.nr; i++) {
-		if (name_is_perf(reader->dir->names.v[i]))
-			ret = perf_file(reader, reader->dir->names.v[i]);
+		const char *name = reader->dir->names.v[i];
+		uint16_t cpu_nr;
+
+		if (name_is_perf(name, &cpu_nr))
+			ret = perf_file(reader, name, cpu_nr);
 	}
 	for (size_t i = 0; i < reader->tasks.nr; i++) {
 		struct uft_task *task = reader->tasks.v[i];
