@@ -18,6 +18,13 @@ enum {
 	FTR_EXIT_NOT_FOUND = 127,	/* record: no such program */
 };
 
+/* Whether the first operand may name the trace to read, as --data does. */
+enum ftr_cmd_trace {
+	FTR_CMD_TRACE_NONE,
+	FTR_CMD_TRACE_OPERAND,		/* it does, unless --data stands there */
+	FTR_CMD_TRACE_FOUND,		/* it does if there is a trace; else it is the command's own */
+};
+
 struct ftr_cmd {
 	const char *name;
 	const char *usage;		/* "[OPTION...] [FUNC]" */
@@ -26,8 +33,10 @@ struct ftr_cmd {
 	size_t values_bytes;		/* of the struct that the options fill; begins with ftr_common */
 	const void *defaults;		/* (nullable: zeros) of that struct */
 	bool stops_at_operand;		/* what follows the first operand belongs to the program */
+	enum ftr_cmd_trace trace;	/* an operand that names the trace goes into ftr_common.data */
+	unsigned operand_nr;		/* of a command with a trace: how many more it takes at most */
 
-	/* @values are parsed, argv[0..argc-1] are the operands, argv[argc] is NULL.  Exit status. */
+	/* @values are parsed, argv[0..argc-1] are the (other) operands, argv[argc] is NULL.  Exit status. */
 	int (*run)(void *values, int argc, char **argv);
 };
 

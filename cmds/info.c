@@ -103,10 +103,6 @@ static int info_run(void *values, int argc, char **argv)
 	struct ftr_opened opened;
 	int status;
 
-	if (argc > 0) {
-		ftr_say_error("info: takes no operand: %s", argv[0]);
-		return FTR_EXIT_USAGE;
-	}
 	status = ftr_opened_open(&opened, &self->common, NULL, false);
 	if (status != FTR_EXIT_OK)
 		return status;
@@ -117,9 +113,10 @@ static int info_run(void *values, int argc, char **argv)
 
 const struct ftr_cmd ftr_cmd_info = {
 	.name	      = "info",
-	.usage	      = "[OPTION...]",
+	.usage	      = "[OPTION...] [TRACE]",
 	.summary      = "Show what the data say about machine, program and recording",
 	.options      = info_options,
+	.trace	      = FTR_CMD_TRACE_OPERAND,
 	.values_bytes = sizeof(struct info_values),
 	.run	      = info_run,
 };

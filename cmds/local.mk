@@ -8,6 +8,8 @@ ftr_SOURCES = \
 	cmds/completion.c \
 	cmds/convert.c \
 	cmds/dump.c \
+	cmds/export.c \
+	cmds/export.h \
 	cmds/help.c \
 	cmds/help.h \
 	cmds/info.c \

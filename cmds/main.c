@@ -2,10 +2,12 @@
 /* ftr COMMAND: find the command in commands.def and run it; without one it is live. */
 #include "cmds/cmd.h"
 #include "cmds/help.h"
+#include "cmds/open.h"
 #include "cmds/say.h"
 #include "cmds/words.h"
 #include "utils/cli/closest.h"
 #include "utils/cli/common.h"
+#include "utils/format/format.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +18,30 @@
 const char *ftr_cmd_data_dir(void)
 {
 	return strcmp(program_invocation_short_name, "uftrace") == 0 ? "uftrace.data" : "ftr.data";
+}
+
+/* The first operand, where it is the trace that --data would name: out of the way of the others. */
+static bool is_trace(const struct ftr_cmd *cmd, const struct ftr_common *common, const char *operand)
+{
+	if (operand == NULL || common->data != NULL)
+		return false;
+	return cmd->trace == FTR_CMD_TRACE_OPERAND ||
+	       (cmd->trace == FTR_CMD_TRACE_FOUND && ftr_trace_is_at(operand));
+}
+
+static int run_operands(const struct ftr_cmd *cmd, struct ftr_common *common, int argc, char **argv)
+{
+	if (is_trace(cmd, common, argv[0])) {
+		common->data = argv[0];
+		argc--;
+		argv++;
+	}
+	if (cmd->trace != FTR_CMD_TRACE_NONE && argc > (int)cmd->operand_nr) {
+		ftr_say_error("%s: one operand too many: %s; the data are %s", cmd->name,
+			      argv[cmd->operand_nr], ftr_data_path(common));
+		return FTR_EXIT_USAGE;
+	}
+	return cmd->run(common, argc, argv);
 }
 
 static int run_parsed(const struct ftr_cmd *cmd, void *values, int argc, char **argv)
@@ -35,7 +61,7 @@ static int run_parsed(const struct ftr_cmd *cmd, void *values, int argc, char **
 		ftr_say_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
-	return cmd->run(values, argc - first, argv + first);
+	return run_operands(cmd, values, argc - first, argv + first);
 }
 
 static int run_command(const struct ftr_cmd *cmd, int argc, char **argv)

@@ -85,18 +85,15 @@ int ftr_replay_show(const struct ftr_replay_values *values)
 
 static int replay_run(void *values, int argc, char **argv)
 {
-	if (argc > 0) {
-		ftr_say_error("replay: takes no operand: %s", argv[0]);
-		return FTR_EXIT_USAGE;
-	}
 	return ftr_replay_show(values);
 }
 
 const struct ftr_cmd ftr_cmd_replay = {
 	.name	      = "replay",
-	.usage	      = "[OPTION...]",
+	.usage	      = "[OPTION...] [TRACE]",
 	.summary      = "Show the calls in the order in which they happened",
 	.options      = replay_options,
+	.trace	      = FTR_CMD_TRACE_OPERAND,
 	.values_bytes = sizeof(struct ftr_replay_values),
 	.defaults     = &replay_defaults,
 	.run	      = replay_run,

@@ -83,10 +83,6 @@ static int report_run(void *values, int argc, char **argv)
 	struct ftr_opened opened;
 	int status;
 
-	if (argc > 0) {
-		ftr_say_error("report: takes no operand: %s", argv[0]);
-		return FTR_EXIT_USAGE;
-	}
 	if (self->view.avg_total && self->view.avg_self) {
 		ftr_say_error("report: --avg-total and --avg-self exclude each other");
 		return FTR_EXIT_USAGE;
@@ -101,9 +97,10 @@ static int report_run(void *values, int argc, char **argv)
 
 const struct ftr_cmd ftr_cmd_report = {
 	.name	      = "report",
-	.usage	      = "[OPTION...]",
+	.usage	      = "[OPTION...] [TRACE]",
 	.summary      = "Show how often functions were called and how long they took",
 	.options      = report_options,
+	.trace	      = FTR_CMD_TRACE_OPERAND,
 	.values_bytes = sizeof(struct report_values),
 	.run	      = report_run,
 };

@@ -69,7 +69,7 @@ round_trip()
 		cmp -s b.txt c.txt || fail "$trace as $name twice: $(diff b.txt c.txt | head -5)"
 	done
 	"$FTR" convert b.fxt bb.fxt && cmp b.fxt bb.fxt || fail "$trace: fxt is not stable"
-	"$FTR" dump --no-pager --event-full --fxt -o - -d "$trace" | cmp - b.fxt ||
+	"$FTR" dump --no-pager --fxt -o - -d "$trace" | cmp - b.fxt ||
 		fail "$trace: fxt into a pipe is another one"
 	"$FTR" convert b.fxt d.data && "$FTR" convert d.data d.fxt || fail "$trace: fxt, data, fxt"
 	shown d.data d.txt

@@ -34,9 +34,17 @@ struct ftr_format {
 	struct ftr_sink *(*write_new)(const char *path, struct ftr_err *err);
 };
 
+static inline bool ftr_format_is_written(const struct ftr_format *format)
+{
+	return format->write != NULL || format->write_new != NULL;
+}
+
 /* Iterate: *pos starts at 0; NULL at the end. */
 const struct ftr_format *ftr_format_next(size_t *pos);
 const struct ftr_format *ftr_format_find(const char *name);	/* NULL = none of this name */
+
+/* Is there a trace at @path, in a format that is read?  By its content. */
+bool ftr_trace_is_at(const char *path);
 
 /* Detect the format of @path and read it.  -ENOENT, -EBADMSG (no format knows it) ... */
 int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,

@@ -86,6 +86,14 @@ static int detect_any(const char *path, const struct ftr_format **format, struct
 	return 0;
 }
 
+bool ftr_trace_is_at(const char *path)
+{
+	const struct ftr_format *format;
+	struct ftr_err err;
+
+	return detect_any(path, &format, &err) == 0;
+}
+
 int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 		   struct ftr_err *err)
 {

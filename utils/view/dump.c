@@ -96,7 +96,11 @@ static char *fmt_tail(char *p, uint64_t addr, uint32_t depth)
 	*p++ = '(';
 	p = ftr_fmt_hex(p, addr);
 	memcpy(p, ") depth: ", 9);
-	p = ftr_fmt_u64(p + 9, depth);
+	p += 9;
+	if (__builtin_expect(depth == FTR_DEPTH_UNKNOWN, 0))
+		*p++ = '-';
+	else
+		p = ftr_fmt_u64(p, depth);
 	*p++ = '\n';
 	return p;
 }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Opened data written in another format: to a file, or to a directory. */
+#include "cmds/export.h"
+
+#include "cmds/cmd.h"
+#include "cmds/open.h"
+#include "cmds/output.h"
+#include "cmds/say.h"
+#include "cmds/show.h"
+#include "utils/base/strbuf.h"
+#include "utils/cli/common.h"
+#include "utils/format/etrace.h"
+#include "utils/format/format.h"
+
+#include <errno.h>
+#include <string.h>
+
+int ftr_opt_format(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	const struct ftr_format *format, **chosen = value;
+	struct ftr_strbuf known;
+	size_t pos = 0;
+	int ret;
+
+	*chosen = ftr_format_find(arg);
+	if (*chosen != NULL && ftr_format_is_written(*chosen))
+		return 0;
+	ftr_strbuf_init(&known);
+	while ((format = ftr_format_next(&pos)) != NULL) {
+		if (ftr_format_is_written(format))
+			ftr_strbuf_printf(&known, " %s", format->name);
+	}
+	ret = ftr_err_set(err, EINVAL, "%s \"%s\"; there are:%s",
+			  *chosen ? "cannot write" : "no format", arg, ftr_strbuf_str(&known));
+	ftr_strbuf_fini(&known);
+	return ret;
+}
+
+static int to_file(struct ftr_opened *opened, const struct ftr_export *to)
+{
+	struct ftr_common plain = *to->common;
+	struct ftr_err err = { 0 };
+	struct ftr_output output;
+	struct ftr_sink *sink;
+	int status = FTR_EXIT_FAILED, closed;
+
+	plain.no_pager = true;
+	if (ftr_output_open(&output, &plain, to->path) < 0)
+		return FTR_EXIT_FAILED;
+	sink = ftr_sink_new(to->format->write, &output.out, &err);
+	if (sink == NULL)
+		ftr_say_error("out of memory");
+	if (sink != NULL && to->etrace != NULL && strcmp(to->format->name, "etrace") == 0)
+		ftr_etrace_sink_set(sink, to->etrace);
+	if (sink != NULL)
+		status = ftr_show(opened, sink, &output, true);
+	closed = ftr_output_close(&output);
+	return output.is_quiet_end ? FTR_EXIT_OK : status != FTR_EXIT_OK ? status : closed;
+}
+
+static int to_directory(struct ftr_opened *opened, const struct ftr_export *to)
+{
+	struct ftr_err err = { 0 };
+	struct ftr_sink *sink = to->format->write_new(to->path, &err);
+
+	if (sink == NULL) {
+		ftr_say_error("%s", err.text);
+		return FTR_EXIT_FAILED;
+	}
+	return ftr_show(opened, sink, NULL, true);
+}
+
+int ftr_export(struct ftr_opened *opened, const struct ftr_export *to)
+{
+	return to->format->kind == FTR_FORMAT_FILE ? to_file(opened, to) : to_directory(opened, to);
+}

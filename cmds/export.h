@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Opened data written in another format. */
+#ifndef FTR_CMDS_EXPORT_H
+#define FTR_CMDS_EXPORT_H
+
+#include "utils/base/err.h"
+#include "utils/cli/option.h"
+
+struct ftr_common;
+struct ftr_etrace_options;
+struct ftr_format;
+struct ftr_opened;
+
+struct ftr_export {
+	const struct ftr_common *common;
+	const struct ftr_format *format;	/* one that is written */
+	const char *path;			/* NULL or "-" (files only): standard output */
+	const struct ftr_etrace_options *etrace;	/* (nullable) of the etrace text */
+};
+
+/* const struct ftr_format *: one that is written, by name. */
+ftr_option_parse_fn ftr_opt_format;
+
+/* Write all that @opened lets through.  Says what failed, and what the format could not hold.  An exit status. */
+int ftr_export(struct ftr_opened *opened, const struct ftr_export *to);
+
+#endif /* FTR_CMDS_EXPORT_H */

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""ftr COMMAND TRACE: every command takes every format that is read, chosen by content."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+FTR = os.environ.get("FTR", "./ftr")
+SRCDIR = os.environ.get("srcdir", ".")
+DATA = os.path.join(SRCDIR, "tests/data/values")
+PLAIN = ["--no-pager", "--color=no"]
+ETRACE = """\
+4123,1,636,513177950!New_proc|argsize=5,prognameisize=9,prognamepsize=9,cwdsize=1
+4123,1,636,513177951!PI|/bin/true
+4123,1,636,513177952!PP|/bin/true
+4123,1,636,513177953!CW|/
+4123,1,636,513177954!A[0]true
+4123,1,636,513177955!End_of_args|
+"""
+
+
+def run(*words):
+    return subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=60)
+
+
+def formats(direction):
+    return re.search(rf"^ *formats, {direction} +(.*)$", run("--version").stdout, re.M)[1].split()
+
+
+class OperandTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
+        listed = run("--help").stdout.partition("commands:\n")[2].partition("\n\n")[0]
+        names = re.findall(r"^  (\w+)", listed, re.M)
+        usages = {name: re.search("^usage: (.*)$", run(name, "--help").stdout, re.M)[1]
+                  for name in names}
+        cls.commands = [name for name in names if "[TRACE]" in usages[name]]
+        cls.traces = [DATA]
+        for name in sorted(set(formats("in")) & set(formats("out"))):
+            path = os.path.join(cls.top, "a trace of " + name)    # the name says nothing
+            made = run("convert", "--to=" + name, DATA, path)
+            assert made.returncode == 0, made.stderr
+            if "not in the output" not in made.stderr:
+                cls.traces.append(path)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.top)
+
+    def shown(self, *words):
+        done = run(*words, *PLAIN)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        self.assertNotEqual(done.stdout, "", words)
+        return done.stdout
+
+    def test_every_command_and_format(self):
+        self.assertLessEqual({"replay", "report", "info", "dump"}, set(self.commands))
+        self.assertGreaterEqual(len(self.traces), 3)
+        for trace in self.traces:
+            for command in self.commands:
+                with self.subTest(command=command, trace=trace):
+                    self.assertEqual(self.shown(command, trace), self.shown(command, "-d", trace))
+
+    def test_shows_the_same_of_every_format(self):
+        for command in ("replay", "report"):
+            expected = self.shown(command, DATA)
+            for trace in self.traces:
+                with self.subTest(command=command, trace=trace):
+                    self.assertEqual(self.shown(command, trace), expected)
+
+    def test_the_text_of_system_calls(self):
+        path = os.path.join(self.top, "text")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(ETRACE)
+        self.assertIn("sys_execve", self.shown("replay", path))
+        self.assertIn("sys_execve", self.shown("report", path))
+        self.assertIn("[entry] sys_execve(0) depth: -\n", self.shown("dump", path))
+
+    def test_convert_takes_the_data_from_either(self):
+        first, second = os.path.join(self.top, "1.fxt"), os.path.join(self.top, "2.fxt")
+        self.assertEqual(run("convert", DATA, first).returncode, 0)
+        self.assertEqual(run("convert", "-d", DATA, second).returncode, 0)
+        with open(first, "rb") as one, open(second, "rb") as two:
+            self.assertEqual(one.read(), two.read())
+
+    def test_one_too_many(self):
+        for words in (["-d", DATA, "x"], [DATA, "x"]):
+            done = run("report", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("one operand too many: x", done.stderr)
+
+    def test_no_trace(self):
+        done = run("replay", os.path.join(SRCDIR, "COPYING"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not a trace in any format", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
