@@ -39,7 +39,7 @@ static int channel_connect(void)
 	ret = ftr_sys3(SYS_connect, fd, &address,
 		       offsetof(struct sockaddr_un, sun_path) + 1 + ftr_state.address_bytes);
 	if (ret < 0) {
-		ftr_sys1(SYS_close, fd);
+		ftr_sys_close_own(fd);
 		return (int)ret;
 	}
 	return (int)fd;
@@ -70,7 +70,7 @@ static void take_fds(const union reply_control *control, size_t bytes, int *fds)
 		if (fds != NULL)
 			fds[i] = given[i];
 		else
-			ftr_sys1(SYS_close, given[i]);
+			ftr_sys_close_own(given[i]);
 	}
 }
 
@@ -103,7 +103,7 @@ int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *
 	ret = channel_send(sock, message, path);
 	if (ret == 0)
 		ret = channel_receive(sock, &reply, reply_fds);
-	ftr_sys1(SYS_close, sock);
+	ftr_sys_close_own(sock);
 	if (ret == 0) {
 		message->base = reply.base;
 		message->time = reply.time;

@@ -136,7 +136,7 @@ bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping)
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool is_found;
 
-	reader.fd = (int)ftr_sys4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	reader.fd = (int)ftr_sys_open_own("/proc/self/maps");
 	reader.pos = reader.len = 0;
 	mapping->low = mapping->high = 0;
 	is_found = reader.fd >= 0 && !ftr_sys_map_failed(line) &&
@@ -144,7 +144,7 @@ bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping)
 	if (!ftr_sys_map_failed(line))
 		ftr_sys2(SYS_munmap, line, sizeof(*mapping));
 	if (reader.fd >= 0)
-		ftr_sys1(SYS_close, reader.fd);
+		ftr_sys_close_own(reader.fd);
 	return is_found;
 }
 

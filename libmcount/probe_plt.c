@@ -197,7 +197,7 @@ void ftr_plt_start(int table_fd)
 	const struct ftr_plt_table *table = table_map(table_fd);
 	uint32_t i = 0, nr;
 
-	ftr_sys1(SYS_close, table_fd);
+	ftr_sys_close_own(table_fd);
 	if (table == NULL)
 		return;
 	nr = table->slot_nr < PLT_STUB_NR ? table->slot_nr : PLT_STUB_NR;

@@ -122,7 +122,7 @@ static __attribute__((constructor(101))) void session_start(void)
 		return;
 	}
 	ftr_state.control = control_map(fds[0]);
-	ftr_sys1(SYS_close, fds[0]);
+	ftr_sys_close_own(fds[0]);
 	if (ftr_state.control == NULL) {
 		warn("ftr: libmcount.so and ftr are of different versions; reinstall ftr. "
 		     "The program runs on untraced\n");

@@ -149,7 +149,7 @@ static bool ring_open(struct ftr_thread *self, int32_t pid, int32_t tid, int32_t
 		return false;
 	if (fds[0] >= 0) {
 		is_open = ring_map(self->slot->producer, fds[0], ftr_state.control->ring_bytes);
-		ftr_sys1(SYS_close, fds[0]);
+		ftr_sys_close_own(fds[0]);
 	}
 	self->slot->ring_id = message.base;
 	return is_open;

@@ -371,6 +371,72 @@ def without_numbers(events):
     return kinds
 
 
+INSTRUMENTED = r"""
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void read_once(void)
+{
+	close(open("/etc/passwd", O_RDONLY));
+}
+static void *reader(void *arg)
+{
+	read_once();
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++) {
+		pthread_create(&thread, 0, reader, 0);
+		pthread_join(thread, 0);
+	}
+	if (fork() == 0) {
+		read_once();
+		_exit(3);
+	}
+	wait(0);
+	return 0;
+}
+"""
+
+
+def compare_instrumented(work):
+    """The calls of functions are recorded as well: of the tracer only its being loaded may show."""
+    binary = os.path.join(work, "instrumented")
+    build = subprocess.run(["gcc", "-finstrument-functions", "-w", "-x", "c", "-", "-o", binary, "-lpthread"],
+                           input=INSTRUMENTED, text=True, check=False)
+    if build.returncode != 0:
+        return ["instrumented: does not build"]
+    cwd = fresh(work)
+    prefix = os.path.join(work, "st")
+    for old in glob.glob(prefix + ".*"):
+        os.unlink(old)
+    subprocess.run(["strace", "-ff", "-y", "-s", "100000", "-e", "trace=" + CALLS, "-o", prefix, binary],
+                   cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    expected = strace_events(prefix, cwd)
+    cwd = fresh(work)
+    subprocess.run([FTR, "record", "--syscalls", "-d", "data", binary], cwd=cwd, check=False)
+    text = subprocess.run([FTR, "dump", "-d", "data", "--format=etrace"], cwd=cwd, stdout=subprocess.PIPE, text=True,
+                          check=False).stdout
+    got = etrace_events(text)
+    calls = subprocess.run([FTR, "report", "-d", "data"], cwd=cwd, stdout=subprocess.PIPE, text=True,
+                           check=False).stdout
+    problems = []
+    if not re.search(r" 4  read_once$", calls, re.MULTILINE):
+        problems.append("instrumented: the calls of read_once are not there:\n" + calls)
+    for key in [key for key in got if key[0] == "open" and key[1].endswith("/libmcount.so")]:
+        del got[key]
+        got["close", key[2]] -= 1
+    for key in sorted(set(expected) | set(got), key=str):
+        if expected[key] != got[key]:
+            problems.append(f"instrumented: {key}: strace {expected[key]}, ftr {got[key]}")
+    print(f"instrumented: {sum(got.values())} records, {len(problems)} problems")
+    return problems
+
+
 def main():
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of the make that runs us
         os.environ.pop(name, None)
@@ -387,6 +453,8 @@ def main():
         for name, argv in cases(work):
             if not wanted or name in wanted:
                 problems += compare(name, argv, work)
+        if not wanted or "instrumented" in wanted:
+            problems += compare_instrumented(work)
     for problem in problems[:60]:
         print(problem)
     sys.exit(1 if problems else 0)

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "utils/proto/own_call.h"
+
 /* Calls of which only those matter whose argument has one of these values. */
 struct argument_rule {
 	uint8_t id;
@@ -44,6 +46,18 @@ static void emit_return(struct ftr_syscall_filter *filter, uint32_t value)
 	emit(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, value));
 }
 
+/* The runtime's calls are none of the program's (utils/proto/own_call.h). */
+static void emit_pass_own(struct ftr_syscall_filter *filter)
+{
+	size_t mark = offsetof(struct seccomp_data, args) + FTR_OWN_CALL_ARG * sizeof(uint64_t);
+
+	emit_load(filter, mark);
+	emit_equal(filter, (uint32_t)FTR_OWN_CALL, 0, 3);
+	emit_load(filter, mark + sizeof(uint32_t));
+	emit_equal(filter, (uint32_t)(FTR_OWN_CALL >> 32), 0, 1);
+	emit_return(filter, SECCOMP_RET_ALLOW);
+}
+
 static const struct argument_rule *rule_find(uint8_t id)
 {
 	for (size_t i = 0; i < sizeof(argument_rules) / sizeof(argument_rules[0]); i++) {
@@ -58,6 +72,12 @@ static void emit_number(struct ftr_syscall_filter *filter, unsigned abi, const s
 	const struct argument_rule *rule = rule_find(number->id);
 	uint32_t trace = SECCOMP_RET_TRACE | abi << 8 | number->id;
 
+	if (number->id == FTR_SYSID_OPENAT || number->id == FTR_SYSID_CLOSE) {
+		emit_equal(filter, number->nr, 0, 6);
+		emit_pass_own(filter);
+		emit_return(filter, trace);
+		return;
+	}
 	if (rule == NULL) {
 		emit_equal(filter, number->nr, 0, 1);
 		emit_return(filter, trace);

@@ -6,9 +6,12 @@
 #ifndef FTR_BASE_RT_SYS_H
 #define FTR_BASE_RT_SYS_H
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+
+#include "utils/proto/own_call.h"
 
 #if defined(__x86_64__)
 #include "arch/x86_64/rt.h"
@@ -24,6 +27,17 @@
 	ftr_arch_syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
 #define ftr_sys6(nr, a, b, c, d, e, f) \
 	ftr_arch_syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+/* Marked as the runtime's own (utils/proto/own_call.h): opening @path to read, closing. */
+static inline long ftr_sys_open_own(const char *path)
+{
+	return ftr_sys6(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0, 0, FTR_OWN_CALL);
+}
+
+static inline void ftr_sys_close_own(long fd)
+{
+	ftr_sys6(SYS_close, fd, 0, 0, 0, 0, FTR_OWN_CALL);
+}
 
 /* mmap's result: an address, or -errno in the last page. */
 static inline int ftr_sys_map_failed(long result)
