@@ -6,6 +6,8 @@ libmcount_so_SOURCES = \
 	libmcount/channel.h \
 	libmcount/clock.c \
 	libmcount/clock.h \
+	libmcount/environ.c \
+	libmcount/environ.h \
 	libmcount/hook.c \
 	libmcount/hook.h \
 	libmcount/maps.c \
@@ -21,9 +23,11 @@ libmcount_so_SOURCES = \
 	libmcount/state.h \
 	libmcount/thread.c \
 	libmcount/thread.h \
+	libmcount/wrap_clone.c \
 	libmcount/wrap_exec.c \
 	libmcount/wrap_longjmp.c \
 	libmcount/wrap_prctl.c \
+	libmcount/wrap_shell.c \
 	utils/base/rt/sys.h
 EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
 libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 \

@@ -67,6 +67,9 @@ static void real_find(void)
 		.execvpe = dlsym(RTLD_NEXT, "execvpe"),
 		.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn"),
 		.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp"),
+		.system = dlsym(RTLD_NEXT, "system"),
+		.popen = dlsym(RTLD_NEXT, "popen"),
+		.clone = dlsym(RTLD_NEXT, "clone"),
 		.longjmp = dlsym(RTLD_NEXT, "longjmp"),
 		.longjmp_chk = dlsym(RTLD_NEXT, "__longjmp_chk"),
 	};

@@ -24,7 +24,12 @@ struct ftr_real {
 	void *execvpe, *posix_spawn, *posix_spawnp;
 	void *longjmp, *longjmp_chk;
 	void *dlopen, *dlmopen, *dlclose;
+	void *system, *popen, *clone;
 };
+
+#define REAL(name) \
+	((__typeof__(&name))(ftr_state.real.name != NULL ? ftr_state.real.name : \
+			     dlsym(RTLD_NEXT, #name)))
 
 /* A module that the recorder knows of.  Racing writers store the same or a newer truth. */
 #define FTR_KNOWN_MAX 1024
@@ -52,6 +57,7 @@ struct ftr_state {
 	_Atomic uint32_t known_nr;
 	struct ftr_known_module known[FTR_KNOWN_MAX];
 	_Atomic uint32_t stubs;			/* return stubs handed out */
+	_Atomic uint32_t is_silent;		/* a seccomp filter would end the process for our calls */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uint32_t address_bytes;
 	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */

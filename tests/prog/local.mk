@@ -17,10 +17,14 @@ traced_programs = \
 	tests/prog/libcalls.c \
 	tests/prog/longjmp.c \
 	tests/prog/nested.c \
+	tests/prog/processes.c \
 	tests/prog/realign.c \
 	tests/prog/recursion.c \
 	tests/prog/sanitized.c \
 	tests/prog/signals.c \
+	tests/prog/thread_ends.c \
+	tests/prog/thread_exec.c \
+	tests/prog/thread_local.cc \
 	tests/prog/threads.c \
 	tests/prog/under_exit.c \
 	tests/prog/vectors.c
