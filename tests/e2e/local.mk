@@ -12,9 +12,9 @@ TESTS += \
 	tests/e2e/record.py
 endif
 
-EXTRA_DIST += tests/e2e/build.py tests/e2e/syscalls.py tests/e2e/syscalls_life.py
+EXTRA_DIST += tests/e2e/build.py tests/e2e/syscalls.py tests/e2e/syscalls_life.py tests/e2e/syscalls_shown.py
 if HAVE_PYTHON
-TESTS += tests/e2e/build.py tests/e2e/syscalls.py tests/e2e/syscalls_life.py
+TESTS += tests/e2e/build.py tests/e2e/syscalls.py tests/e2e/syscalls_life.py tests/e2e/syscalls_shown.py
 endif
 # With Debian's uftrace, in both directions; "installed" is for ./check.
 TESTS += tests/e2e/interop.sh

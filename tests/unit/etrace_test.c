@@ -226,6 +226,78 @@ static void extension_round_trips(void **state)
 	ftr_ostream_close(&out, NULL);
 }
 
+/* What failed calls asked for, where the format has only their Failed line. */
+static const struct ftr_etrace_record failures[] = {
+	{ .kind = FTR_ETRACE_RENAME2, .call = "renameat2", .error = 2, .flags = 1,
+	  .text = { { NULL, 0 }, S("/b"), { NULL, 0 }, S("/a") } },
+	{ .kind = FTR_ETRACE_LINK, .call = "link", .error = 17, .text = { S("/a"), S("/b") } },
+	{ .kind = FTR_ETRACE_MOUNT, .call = "mount", .error = 2, .flags = 6,
+	  .text = { S("none"), { NULL, 0 }, S("tmpfs"), S("/no") } },
+	{ .kind = FTR_ETRACE_MOUNT, .call = "mount", .error = 19, .flags = 6,
+	  .text = { S("none"), S("/mnt"), S("tmpfs") } },
+	{ .kind = FTR_ETRACE_UMOUNT, .call = "umount2", .error = 2, .flags = 2,
+	  .text = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, S("/no") } },
+	{ .kind = FTR_ETRACE_SYMLINK, .call = "symlink", .error = 17,
+	  .text = { S("x"), { NULL, 0 }, S("/l") } },
+};
+
+#define FAILURES (sizeof(failures) / sizeof(failures[0]))
+
+static void failures_keep_what_was_asked_for(void **state)
+{
+	static const struct ftr_etrace_options extended = { .is_extended = true };
+	struct ftr_etrace_record recs[FAILURES];
+	struct ftr_etrace_log log;
+	struct ftr_ostream out;
+
+	for (size_t i = 0; i < FAILURES; i++) {
+		recs[i] = failures[i];
+		recs[i].upid = UPID;
+		recs[i].is_failed = true;
+		recs[i].start_ns = recs[i].time_ns = 1000 * (i + 1);
+	}
+	write_records(recs, FAILURES, &extended, &out);
+	load(&log, out.buf, out.len, say, NULL);
+	assert_int_equal(log.violations, 0);
+	assert_int_equal(log.records.nr, FAILURES);
+	for (size_t i = 0; i < FAILURES; i++) {
+		const struct ftr_etrace_record *got = &log.records.v[i];
+
+		assert_true(got->is_failed);
+		assert_int_equal(got->kind, recs[i].kind);
+		assert_int_equal(got->flags, recs[i].flags);
+		assert_int_equal(got->error, recs[i].error);
+		for (unsigned j = 0; j < FTR_ETRACE_TEXTS; j++) {
+			assert_int_equal(got->text[j].len, recs[i].text[j].len);
+			assert_int_equal(got->text[j].s == NULL, recs[i].text[j].s == NULL);
+		}
+	}
+	ftr_etrace_log_fini(&log);
+	ftr_ostream_close(&out, NULL);
+}
+
+/* Arguments that were left out cost memory, so there cannot be more of them than the text has bytes. */
+static void few_bytes_ask_for_little_memory(void **state)
+{
+	struct ftr_etrace_log log;
+	size_t len, argc = 0;
+	char *text;
+	FILE *out = open_memstream(&text, &len);
+
+	for (int i = 0; i < 1000; i++)
+		fprintf(out, "5,0,1,%d!New_proc|argsize=4096,prognameisize=0,prognamepsize=0,cwdsize=0\n"
+			"5,0,1,%d!A[4000]x\n5,0,1,%d!End_of_args|\n", i * 3 + 1, i * 3 + 2, i * 3 + 3);
+	fclose(out);
+	load(&log, text, len, NULL, NULL);
+	assert_int_equal(log.records.nr, 1000);
+	for (size_t i = 0; i < log.records.nr; i++)
+		argc += log.records.v[i].argc;
+	assert_true(argc > 4000);
+	assert_true(argc <= len + 1000);
+	ftr_etrace_log_fini(&log);
+	free(text);
+}
+
 static void options_leave_out(void **state)
 {
 	static const struct ftr_etrace_options none, repeated = { .skip_repeated_opens = true };
@@ -309,6 +381,7 @@ static const struct damage {
 	{ "5,0,1,1!Exit|status=0\n5,0,1,2!Close|fd=4\n", "t.etrace:2: a line after the task's Exit" },
 	{ "5,0,1,1!SysClone|flags=0\n5,0,1,2!Close|fd=4\n", "t.etrace:1: SysClone has no end" },
 	{ "5,0,1,1!SysCloneFailed|\n", "t.etrace:1: SysCloneFailed without its beginning" },
+	{ "5,0,1,1!MountFailed|\n5,0,1,2!MountFailed|\n5,0,1,3!Close|x=1\n", "t.etrace:3: Close: \"x\"" },
 	{ "5,0,1,1!RenameTo|fnamesize=1\n5,0,1,2!RT|/\n", "t.etrace:1: RenameTo without its beginning" },
 	{ "5,0,1,1!Comm|size=2\n5,0,1,2!CN|abc\n", "t.etrace:1: a text has 3 bytes, 2 are announced" },
 	{ "5,0,1,1!Comm|size=2\n", "t.etrace:1: a text of 2 bytes is missing" },
@@ -364,6 +437,8 @@ int main(void)
 		cmocka_unit_test(each_kind_is_written),
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(extension_round_trips),
+		cmocka_unit_test(failures_keep_what_was_asked_for),
+		cmocka_unit_test(few_bytes_ask_for_little_memory),
 		cmocka_unit_test(options_leave_out),
 		cmocka_unit_test(other_spellings_are_read),
 		cmocka_unit_test(damage_is_said),

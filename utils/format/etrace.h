@@ -20,7 +20,7 @@
 #define FTR_ETRACE_CHUNK 900		/* bytes of a text that one line holds at most */
 #define FTR_ETRACE_LINE_MAX 2047	/* longer lines stop other readers */
 #define FTR_ETRACE_PID_BITS 22		/* of a upid: serial number << 22 | tid */
-#define FTR_ETRACE_TEXTS 3
+#define FTR_ETRACE_TEXTS 4
 #define FTR_SYSCALL_FILE "syscalls.etrace"	/* of a data directory, with Ftr lines */
 
 enum ftr_etrace_kind {
@@ -28,17 +28,18 @@ enum ftr_etrace_kind {
 	FTR_ETRACE_FORK,	/* peer */
 	FTR_ETRACE_CLONE,	/* flags; peer, or is_failed */
 	FTR_ETRACE_EXIT,	/* status; signal */
-	FTR_ETRACE_OPEN,	/* text: resolved, as asked for; flags, mode, fd */
+	FTR_ETRACE_OPEN,	/* text: resolved (nullable), as asked for; flags, mode, fd */
 	FTR_ETRACE_PIPE,	/* fd, fd2, flags */
-	FTR_ETRACE_RENAME,	/* text: from, to */
+	FTR_ETRACE_RENAME,	/* text: from (nullable), to, -, from as asked for where it could not be found */
 	FTR_ETRACE_RENAME2,	/* and flags */
-	FTR_ETRACE_LINK,	/* text: from, to */
+	FTR_ETRACE_LINK,	/* text: as of a rename */
 	FTR_ETRACE_LINKAT,	/* and flags */
 	FTR_ETRACE_SYMLINK,	/* text: target, resolved target (nullable), link */
 	FTR_ETRACE_CLOSE,	/* fd */
 	FTR_ETRACE_DUP,		/* fd, fd2, flags */
-	FTR_ETRACE_MOUNT,	/* text: source (nullable), target, type (nullable); flags */
-	FTR_ETRACE_UMOUNT,	/* text: -, target; flags */
+	FTR_ETRACE_MOUNT,	/* text: source (nullable), target (nullable), type (nullable), target as asked
+				 * for where it could not be found; flags */
+	FTR_ETRACE_UMOUNT,	/* text: -, target (nullable), -, as for a mount; flags */
 	FTR_ETRACE_COMM,	/* text: name */
 	FTR_ETRACE_KINDS
 };

@@ -2,7 +2,7 @@
 /* The heads of the etrace text (doc/ftr-etrace.5). */
 #include "utils/format/etrace_heads.h"
 
-/* One row a line that is not a text's. */
+/* One row a line that is not a text's.  The texts of failures stand in data directories only. */
 const struct ftr_etrace_head ftr_etrace_heads[] = {
 	{ .tag = "New_proc", .kind = FTR_ETRACE_EXEC, .role = FTR_ETRACE_WHOLE,
 	  .fields = { { "argsize", FTR_ETRACE_ARGSIZE, false },
@@ -37,7 +37,8 @@ const struct ftr_etrace_head ftr_etrace_heads[] = {
 	{ .tag = "RenameTo", .kind = FTR_ETRACE_RENAME, .role = FTR_ETRACE_TO,
 	  .fields = { { "fnamesize", FTR_ETRACE_SIZE1, false } },
 	  .texts = { { "RT", 1 } } },
-	{ .tag = "RenameFailed", .kind = FTR_ETRACE_RENAME, .role = FTR_ETRACE_FAILED },
+	{ .tag = "RenameFailed", .kind = FTR_ETRACE_RENAME, .role = FTR_ETRACE_FAILED,
+	  .texts = { { "XF", 3 }, { "XT", 1 } } },
 	{ .tag = "LinkFrom", .kind = FTR_ETRACE_LINK, .role = FTR_ETRACE_FROM,
 	  .fields = { { "fnamesize", FTR_ETRACE_SIZE0, false } },
 	  .texts = { { "LF", 0 } } },
@@ -48,7 +49,8 @@ const struct ftr_etrace_head ftr_etrace_heads[] = {
 	{ .tag = "LinkTo", .kind = FTR_ETRACE_LINK, .role = FTR_ETRACE_TO,
 	  .fields = { { "fnamesize", FTR_ETRACE_SIZE1, false } },
 	  .texts = { { "LT", 1 } } },
-	{ .tag = "LinkFailed", .kind = FTR_ETRACE_LINK, .role = FTR_ETRACE_FAILED },
+	{ .tag = "LinkFailed", .kind = FTR_ETRACE_LINK, .role = FTR_ETRACE_FAILED,
+	  .texts = { { "XF", 3 }, { "XT", 1 } } },
 	{ .tag = "Symlink", .kind = FTR_ETRACE_SYMLINK, .role = FTR_ETRACE_WHOLE,
 	  .fields = { { "targetnamesize", FTR_ETRACE_SIZE0, false },
 		      { "resolvednamesize", FTR_ETRACE_SIZE1, true },
@@ -66,12 +68,14 @@ const struct ftr_etrace_head ftr_etrace_heads[] = {
 		      { "typenamesize", FTR_ETRACE_SIZE2, true },
 		      { "flags", FTR_ETRACE_FLAGS, false } },
 	  .texts = { { "MS", 0 }, { "MT", 1 }, { "MX", 2 } } },
-	{ .tag = "MountFailed", .kind = FTR_ETRACE_MOUNT, .role = FTR_ETRACE_FAILED },
+	{ .tag = "MountFailed", .kind = FTR_ETRACE_MOUNT, .role = FTR_ETRACE_FAILED,
+	  .texts = { { "XS", 0 }, { "XT", 3 }, { "XX", 2 } } },
 	{ .tag = "Umount", .kind = FTR_ETRACE_UMOUNT, .role = FTR_ETRACE_WHOLE,
 	  .fields = { { "targetnamesize", FTR_ETRACE_SIZE1, false },
 		      { "flags", FTR_ETRACE_FLAGS, false } },
 	  .texts = { { "MT", 1 } } },
-	{ .tag = "UmountFailed", .kind = FTR_ETRACE_UMOUNT, .role = FTR_ETRACE_FAILED },
+	{ .tag = "UmountFailed", .kind = FTR_ETRACE_UMOUNT, .role = FTR_ETRACE_FAILED,
+	  .texts = { { "XT", 3 } } },
 	{ .tag = "Comm", .kind = FTR_ETRACE_COMM, .role = FTR_ETRACE_WHOLE,
 	  .fields = { { "size", FTR_ETRACE_SIZE0, false } },
 	  .texts = { { "CN", 0 } } },

@@ -193,6 +193,14 @@ static bool field_is_absent(const struct ftr_etrace_record *rec, const struct ft
 	       rec->text[field->value].s == NULL;
 }
 
+/* Has a failed call anything to say that its lines have no place for?  Of a mount, only if nothing was said. */
+static bool is_asked_for(const struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec)
+{
+	bool is_mount = rec->kind == FTR_ETRACE_MOUNT || rec->kind == FTR_ETRACE_UMOUNT;
+
+	return writer->options.is_extended && (!is_mount || rec->text[1].s == NULL);
+}
+
 /* The record's line of this role, and its texts. */
 static void put_head(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec,
 		     enum ftr_etrace_kind kind, enum ftr_etrace_role role, const char *tag_prefix)
@@ -216,12 +224,21 @@ static void put_head(struct ftr_etrace_writer *writer, const struct ftr_etrace_r
 		separator = ',';
 	}
 	ftr_ostream_puts(out, separator == '|' ? "|\n" : "\n");
+	if (role == FTR_ETRACE_FAILED && !is_asked_for(writer, rec))
+		return;
 	for (const struct ftr_etrace_tag *tag = head->texts; tag->tag[0] != '\0'; tag++) {
 		if (rec->text[tag->text].s != NULL)
 			put_text(writer, rec, tag->tag, rec->text[tag->text]);
 	}
 	if (kind == FTR_ETRACE_EXEC)
 		put_arguments(writer, rec);
+}
+
+/* Is the record its Failed line alone, which has no place for flags? */
+static bool has_only_failure(const struct ftr_etrace_record *rec)
+{
+	return rec->kind == FTR_ETRACE_MOUNT || rec->kind == FTR_ETRACE_UMOUNT ? rec->text[1].s == NULL :
+	       rec->kind >= FTR_ETRACE_RENAME && rec->kind <= FTR_ETRACE_LINKAT && rec->text[0].s == NULL;
 }
 
 /* Data directories: the call's name, how long it took, why it failed. */
@@ -232,6 +249,8 @@ static void put_extension(struct ftr_etrace_writer *writer, const struct ftr_etr
 			   (unsigned long long)(rec->time_ns - rec->start_ns));
 	if (rec->error != 0)
 		ftr_ostream_printf(writer->out, ",error=%d", rec->error);
+	if (rec->is_failed && rec->flags != 0 && has_only_failure(rec))
+		ftr_ostream_printf(writer->out, ",flags=%lld", (long long)rec->flags);
 	if (rec->signal != 0)
 		ftr_ostream_printf(writer->out, ",signal=%d", rec->signal);
 	ftr_ostream_putc(writer->out, '\n');

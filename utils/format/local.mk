@@ -14,6 +14,9 @@ libftr_a_SOURCES += \
 	utils/format/etrace_line.c \
 	utils/format/etrace_line.h \
 	utils/format/etrace_load.c \
+	utils/format/etrace_load.h \
+	utils/format/etrace_record.c \
+	utils/format/etrace_text.c \
 	utils/format/etrace_write.c \
 	utils/format/format.h \
 	utils/format/formats.def \

@@ -26,6 +26,7 @@ static const struct {
 	[FTR_ARG_HEX]	   = { 'x', 8 },
 	[FTR_ARG_OCTAL]	   = { 'o', 8 },
 	[FTR_ARG_STRING]   = { 's', 0 },
+	[FTR_ARG_WORD]	   = { 's', 0 },
 	[FTR_ARG_CHAR]	   = { 'c', 1 },
 	[FTR_ARG_FLOAT]	   = { 'f', 8 },
 	[FTR_ARG_POINTER]  = { 'p', 8 },
@@ -35,6 +36,12 @@ static const struct {
 	[FTR_ARG_KOID]	   = { 'u', 8 },
 	[FTR_ARG_NULL]	   = { 'i', 8 },
 };
+
+/* Words become strings: a letter for text without quotes does not exist. */
+static bool is_text(enum ftr_arg_format format)
+{
+	return format == FTR_ARG_STRING || format == FTR_ARG_WORD;
+}
 
 /* The letters that show this value as its own format does. */
 static unsigned value_letters(const struct ftr_value *value)
@@ -50,11 +57,11 @@ static unsigned value_letters(const struct ftr_value *value)
 
 static bool arg_fits(const struct ufx_arg *known, const struct ftr_value *value, uint16_t size)
 {
-	bool is_string = value->arg->format == FTR_ARG_STRING;
+	bool is_string = is_text(value->arg->format);
 
 	if (known->arg.index != value->arg->index ||
 	    known->arg.is_float_reg != value->arg->is_float_reg || known->arg.size != size ||
-	    (known->arg.format == FTR_ARG_STRING) != is_string ||
+	    is_text(known->arg.format) != is_string ||
 	    (known->arg.format == FTR_ARG_STRUCT) != (value->arg->format == FTR_ARG_STRUCT))
 		return false;
 	return is_string ? (known->arg.type_name == NULL) == (value->arg->type_name == NULL) :
@@ -119,7 +126,7 @@ static unsigned put_value(struct ufx *x, const struct ftr_event *ev, const struc
 	unsigned bytes = (unsigned)size;
 	uint64_t word;
 
-	if (value->arg->format == FTR_ARG_STRING) {
+	if (is_text(value->arg->format)) {
 		uint16_t len = value->str.len;
 
 		bytes = 2u + len;

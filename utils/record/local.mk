@@ -37,6 +37,8 @@ libftr_a_SOURCES += \
 	utils/record/tick_clock.c \
 	utils/record/tick_clock.h
 libftr_a_SOURCES += \
+	utils/record/syscall_call.c \
+	utils/record/syscall_comm.c \
 	utils/record/syscall_decode.c \
 	utils/record/syscall_decode.h \
 	utils/record/syscall_exec.c \
@@ -46,7 +48,12 @@ libftr_a_SOURCES += \
 	utils/record/syscall_gate.c \
 	utils/record/syscall_job.c \
 	utils/record/syscall_job.h \
+	utils/record/syscall_life.c \
 	utils/record/syscall_observer.c \
 	utils/record/syscall_observer.h \
+	utils/record/syscall_observer_state.h \
+	utils/record/syscall_process.c \
+	utils/record/syscall_row.h \
+	utils/record/syscall_task.c \
 	utils/record/syscall_tracee.c \
 	utils/record/syscall_tracee.h

@@ -16,6 +16,7 @@
 #if defined(__x86_64__)
 #define HOST_MACHINE EM_X86_64
 #define HOST_CLASS   ELFCLASS64
+#define HOST_DATA    ELFDATA2LSB
 #define HOST_NAME    "64-bit x86"
 #endif
 
@@ -159,9 +160,16 @@ int ftr_program_find_any(struct ftr_program *program, const char *name, struct f
 {
 	int ret = path_find(program, name, err);
 
-	if (ret < 0)
+	if (ret < 0) {
 		ftr_program_fini(program);
-	return ret;
+		return ret;
+	}
+	if (image_find(program, name, NULL) == 0)
+		ftr_elf_info_load(&program->elf, program->image, NULL);
+	/* Whatever it is, records are this machine's. */
+	program->elf.elf_class = HOST_CLASS;
+	program->elf.elf_data = HOST_DATA;
+	return 0;
 }
 
 int ftr_program_find(struct ftr_program *program, const char *name, bool force,

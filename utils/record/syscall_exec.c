@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The chain of #! lines, as the kernel follows it. */
+/* The chain of #! lines, as the kernel follows it, and the arguments of who did not get so far. */
 #include "utils/record/syscall_exec.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #define HEAD_BYTES 256u		/* what the kernel looks at */
 #define CHAIN_MAX 5		/* as deep as it goes */
+#define FAILED_ARGS_MAX 64	/* of an exec that failed */
+#define FAILED_BYTES_MAX 8192u
 
 /* The interpreter that the first line of @path names, in @head; NULL = it is no script. */
 static char *script_interpreter(const struct ftr_tracee *tracee, const char *path,
@@ -42,4 +45,34 @@ void ftr_syscall_interpreter(const struct ftr_tracee *tracee, const struct ftr_s
 						       interpreter) < 0)
 			return;
 	}
+}
+
+/* The pointer at @addr, 0 at the end of the array or where nothing can be read. */
+static uint64_t read_pointer(const struct ftr_tracee *tracee, uint64_t addr)
+{
+	size_t bytes = ftr_abis[tracee->abi].word_bytes;
+	uint64_t wide = 0;
+	uint32_t narrow = 0;
+
+	if (ftr_tracee_read(tracee, addr, bytes == 4 ? (void *)&narrow : (void *)&wide, bytes) != (ssize_t)bytes)
+		return 0;
+	return bytes == 4 ? narrow : wide;
+}
+
+void ftr_syscall_read_argv(const struct ftr_tracee *tracee, uint64_t addr, struct ftr_strbuf *args)
+{
+	struct ftr_strbuf arg;
+
+	ftr_strbuf_clear(args);
+	ftr_strbuf_init(&arg);
+	for (int i = 0; i < FAILED_ARGS_MAX && args->len < FAILED_BYTES_MAX; i++) {
+		uint64_t pointer = read_pointer(tracee, addr);
+
+		if (pointer == 0 || ftr_tracee_read_string(tracee, pointer, FAILED_BYTES_MAX, &arg) == -EFAULT)
+			break;
+		ftr_strbuf_put(args, ftr_strbuf_str(&arg), arg.len);
+		ftr_strbuf_putc(args, '\0');
+		addr += ftr_abis[tracee->abi].word_bytes;
+	}
+	ftr_strbuf_fini(&arg);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which file really runs when a program is started: the end of the chain of #! lines. */
+/* What an exec starts: the file at the end of the chain of #! lines; its arguments. */
 #ifndef FTR_RECORD_SYSCALL_EXEC_H
 #define FTR_RECORD_SYSCALL_EXEC_H
 
@@ -11,5 +11,8 @@
  * script. */
 void ftr_syscall_interpreter(const struct ftr_tracee *tracee, const struct ftr_strbuf *program,
 			     struct ftr_strbuf *interpreter);
+
+/* The arguments at @addr (of an exec that failed), each with its NUL; of very many or long ones the first. */
+void ftr_syscall_read_argv(const struct ftr_tracee *tracee, uint64_t addr, struct ftr_strbuf *args);
 
 #endif /* FTR_RECORD_SYSCALL_EXEC_H */

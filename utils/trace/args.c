@@ -127,8 +127,7 @@ bool ftr_payload_next(const struct ftr_payload *payload, unsigned *nr, unsigned 
 	return true;
 }
 
-/* A byte that would break a line is written as C would. */
-static void put_byte(struct ftr_strbuf *text, unsigned char c)
+void ftr_value_put_byte(struct ftr_strbuf *text, unsigned char c)
 {
 	static const char named[][2] = {
 		{ '\0', '0' }, { '\a', 'a' }, { '\b', 'b' }, { '\t', 't' }, { '\n', 'n' },
@@ -155,7 +154,7 @@ static void put_char(struct ftr_strbuf *text, unsigned char c)
 	if (c >= 0x80)
 		ftr_strbuf_printf(text, "\\x%02x", c);
 	else
-		put_byte(text, c);
+		ftr_value_put_byte(text, c);
 	ftr_strbuf_putc(text, '\'');
 }
 
@@ -165,7 +164,7 @@ static void put_string(struct ftr_strbuf *text, const struct ftr_value *value)
 	for (unsigned i = 0; i < value->str.len; i++) {
 		if (value->str.s[i] == '\0')
 			break;
-		put_byte(text, (unsigned char)value->str.s[i]);
+		ftr_value_put_byte(text, (unsigned char)value->str.s[i]);
 	}
 	ftr_strbuf_putc(text, '"');
 	if (value->arg->type_name != NULL)	/* std::string, as a C++ literal of that type */

@@ -82,4 +82,7 @@ void ftr_payload_format(const struct ftr_payload *payload, struct ftr_trace *tra
 void ftr_value_format(const struct ftr_value *value, struct ftr_trace *trace,
 		      struct ftr_session *session, struct ftr_strbuf *text);
 
+/* A byte of a string; one that would break a line is written as C would. */
+void ftr_value_put_byte(struct ftr_strbuf *text, unsigned char c);
+
 #endif /* FTR_TRACE_ARGS_H */

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""System calls as people see them: replay, report, and the exports that other tools read."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
+SRC = os.path.abspath(os.environ.get("srcdir", "."))
+SKIP = 77
+problems = []
+
+# Every observed call that needs no rights, in each of its forms.
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *named(void *arg)
+{
+	prctl(PR_SET_NAME, "worker");
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	struct open_how how = { .flags = O_RDONLY };
+	struct clone_args args = { .exit_signal = SIGCHLD };
+	char *again[] = { argv[0], "x\ny", "", NULL };
+	pthread_t thread;
+	int fds[2], fd;
+
+	if (argc > 1)
+		return 3;
+	syscall(SYS_open, "/etc/passwd", O_RDONLY | O_CLOEXEC);
+	syscall(SYS_openat, AT_FDCWD, "made", O_RDWR | O_CREAT | O_TRUNC, 0640);
+	syscall(SYS_openat2, AT_FDCWD, "made", &how, sizeof(how));
+	syscall(SYS_creat, "made2", 0600);
+	syscall(SYS_open, "missing", O_WRONLY);
+	syscall(SYS_pipe, fds);
+	syscall(SYS_pipe2, fds, O_NONBLOCK | O_CLOEXEC);
+	syscall(SYS_rename, "made", "m2");
+	syscall(SYS_renameat, AT_FDCWD, "m2", AT_FDCWD, "m3");
+	syscall(SYS_renameat2, AT_FDCWD, "m3", AT_FDCWD, "made2", RENAME_EXCHANGE);
+	syscall(SYS_renameat2, AT_FDCWD, "nothing", AT_FDCWD, "x", RENAME_NOREPLACE);
+	syscall(SYS_link, "m3", "l1");
+	syscall(SYS_link, "m3", "l1");
+	syscall(SYS_linkat, AT_FDCWD, "m3", AT_FDCWD, "l2", AT_SYMLINK_FOLLOW);
+	syscall(SYS_symlink, "m3", "s1");
+	syscall(SYS_symlinkat, "m3", AT_FDCWD, "s1");
+	syscall(SYS_close, 3);
+	syscall(SYS_close, 77);
+	syscall(SYS_dup, 4);
+	syscall(SYS_dup2, 4, 20);
+	syscall(SYS_dup3, 4, 21, O_CLOEXEC);
+	fcntl(4, F_DUPFD, 30);
+	fcntl(4, F_DUPFD_CLOEXEC, 31);
+	syscall(SYS_close_range, 20, 21, 0);
+	syscall(SYS_mount, "none", "/no/dir", "tmpfs", MS_NOSUID | MS_NODEV, "");
+	syscall(SYS_mount, "/", "/no/dir", NULL, MS_BIND, NULL);
+	syscall(SYS_umount2, "/no/dir", MNT_DETACH);
+	prctl(PR_SET_NAME, "renamed");
+	fd = open("/proc/self/comm", O_WRONLY);
+	if (write(fd, "written", 7) != 7)
+		return 1;
+	close(fd);
+	pthread_create(&thread, 0, named, 0);
+	pthread_join(thread, 0);
+	if (syscall(SYS_fork) == 0)
+		syscall(SYS_exit, 5);
+	wait(0);
+	if (vfork() == 0) {
+		execv("missing", again);
+		execv(argv[0], again);
+		_exit(4);
+	}
+	wait(0);
+	if (syscall(SYS_clone3, &args, sizeof(args)) == 0)
+		syscall(SYS_exit_group, 6);
+	wait(0);
+	if (fork() == 0)
+		kill(getpid(), SIGKILL);
+	wait(0);
+	syscall(SYS_clone, CLONE_SIGHAND, 0, 0, 0, 0);
+	if (fork() == 0)
+		syscall(SYS_execveat, AT_FDCWD, argv[0], again, 0, 0);
+	wait(0);
+	return 258;
+}
+"""
+
+# %(p)s is the program, %(d)s its directory, N a number.
+SHOWN = """
+sys_execve(path="%(p)s", argv=["%(p)s"]) = 0
+sys_open(path="/etc/passwd", flags=O_RDONLY|O_CLOEXEC) = 3
+sys_openat(path="%(d)s/made", flags=O_RDWR|O_CREAT|O_TRUNC, mode=0640) = 4
+sys_openat2(path="%(d)s/made", flags=O_RDONLY) = 5
+sys_creat(path="%(d)s/made2", flags=O_WRONLY|O_CREAT|O_TRUNC, mode=0600) = 6
+sys_open(path="%(d)s/missing", flags=O_WRONLY) = ENOENT
+sys_pipe(fd1=7, fd2=8) = 0
+sys_pipe2(fd1=9, fd2=10, flags=O_NONBLOCK|O_CLOEXEC) = 0
+sys_rename(from="%(d)s/made", to="%(d)s/m2") = 0
+sys_renameat(from="%(d)s/m2", to="%(d)s/m3") = 0
+sys_renameat2(from="%(d)s/m3", to="%(d)s/made2", flags=RENAME_EXCHANGE) = 0
+sys_renameat2(from="%(d)s/nothing", to="%(d)s/x", flags=RENAME_NOREPLACE) = ENOENT
+sys_link(from="%(d)s/m3", to="%(d)s/l1") = 0
+sys_link(from="%(d)s/m3", to="%(d)s/l1") = EEXIST
+sys_linkat(from="%(d)s/m3", to="%(d)s/l2", flags=AT_SYMLINK_FOLLOW) = 0
+sys_symlink(target="m3", link="%(d)s/s1") = 0
+sys_symlinkat(target="m3", link="%(d)s/s1") = EEXIST
+sys_close(fd=3) = 0
+sys_close(fd=77) = EBADF
+sys_dup(oldfd=4) = 3
+sys_dup2(oldfd=4, newfd=20) = 20
+sys_dup3(oldfd=4, newfd=21, flags=O_CLOEXEC) = 21
+sys_fcntl(fd=4, cmd=F_DUPFD) = 30
+sys_fcntl(fd=4, cmd=F_DUPFD_CLOEXEC) = 31
+sys_close_range(fd=20) = 0
+sys_close_range(fd=21) = 0
+sys_mount(source="none", target="/no/dir", type="tmpfs", flags=MS_NOSUID|MS_NODEV) = E
+sys_mount(source="/", target="/no/dir", flags=MS_BIND) = E
+sys_umount2(target="/no/dir", flags=MNT_DETACH) = E
+sys_prctl(name="renamed") = 0
+sys_openat(path="/proc/self/comm", flags=O_WRONLY) = 11
+sys_write(name="written")
+sys_prctl(name="worker") = 0
+sys_fork() = N
+sys_exit(status=5)
+sys_vfork() = N
+sys_execve(path="%(d)s/missing", argv=["%(p)s", "x\\ny", ""]) = ENOENT
+sys_execve(path="%(p)s", argv=["%(p)s", "x\\ny", ""]) = 0
+sys_clone3(flags=SIGCHLD) = N
+sys_exit(status=6)
+sys_exit(signal=SIGKILL)
+sys_clone(flags=CLONE_SIGHAND) = EINVAL
+sys_clone(flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD) = N
+sys_execveat(path="%(p)s", argv=["%(p)s", "x\\ny", ""]) = 0
+sys_exit(status=2)
+"""
+
+
+def expect(is_true, what):
+    if not is_true:
+        problems.append(what)
+
+
+def ftr(*words):
+    done = subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace", check=False)
+    expect(done.returncode == 0, f"ftr {words}: {done.returncode} {done.stderr[:300]}")
+    return done.stdout
+
+
+def plain(line):
+    """Process ids, and rights that decide which errno."""
+    line = re.sub(r"^(sys_(v?fork|clone3?)\(.*\) = )[0-9]+$", r"\1N", line)
+    return re.sub(r"^(sys_u?mount2?\(.*\) = E)\w+$", r"\1", line)
+
+
+def check_replay(data, program, folder):
+    lines = re.findall(r"sys_.*\)(?: = \w+)?(?=;)", ftr("replay", "--no-pager", "-d", data, "-f", "none"))
+    got = [plain(line) for line in lines]
+    at = 0
+    for line in (SHOWN % {"p": program, "d": folder}).strip().split("\n"):
+        if line in got[at:] and "exit" not in line:
+            at = got.index(line, at) + 1
+        else:
+            expect(line in got, f"replay: no {line} after {got[at - 1] if at else 'the beginning'}")
+
+
+def check_chrome(data, folder):
+    path = os.path.join(folder, "t.json")
+    ftr("dump", "--chrome", "-o", path, "-d", data)
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    lanes = {event["pid"] for event in events if event["ph"] == "M" and event["name"] == "process_name"}
+    expect(len(lanes) == 6, f"chrome: {len(lanes)} processes have a name")
+    begun = {event["id"]: event for event in events if event["ph"] == "s"}
+    ended = {event["id"]: event for event in events if event["ph"] == "f"}
+    expect(len(begun) == 6 and set(begun) == set(ended), f"chrome: flows {begun} {ended}")
+    forks = [event for event in events if event["ph"] == "B" and
+             event["name"] in ("sys_fork", "sys_vfork", "sys_clone", "sys_clone3")]
+    expect(len(forks) == 7, f"chrome: {len(forks)} forks")  # one of them failed
+    for flow, event in begun.items():
+        expect(any(fork["pid"] == event["pid"] and fork["ts"] <= event["ts"] for fork in forks),
+               f"chrome: the flow {event} begins in no call")
+        expect(ended[flow]["tid"] != event["tid"] and ended[flow]["ts"] >= event["ts"],
+               f"chrome: the flow {event} ends in {ended[flow]}")
+    opened = [event for event in events if event["ph"] == "B" and event["name"] == "sys_openat2"]
+    expect(len(opened) == 1 and "O_RDONLY" in opened[0]["args"]["arguments"], f"chrome: openat2 {opened}")
+
+
+def check_fxt(data, folder):
+    path = os.path.join(folder, "t.fxt")
+    ftr("dump", "--fxt", "-o", path, "-d", data)
+    done = subprocess.run([sys.executable, SRC + "/tests/roundtrip/fxt_check.py", path],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    counts = {kind: int(nr) for nr, kind in re.findall(r"^ *(\d+) (.*)$", done.stdout, re.M)}
+    expect(done.returncode == 0, f"fxt: {done.stdout}")
+    expect(counts.get("event: flow begin") == 6 and counts.get("event: flow end") == 6, f"fxt: {counts}")
+    expect(counts.get("thread") == 7 and counts.get("calls without end") == 0, f"fxt: {counts}")
+    shown = [re.findall("sys_.*;", ftr("replay", "--no-pager", "-d", name, "-f", "none").replace('"', ""))
+             for name in (data, path)]
+    expect(shown[0] == shown[1], "fxt: replay shows its calls otherwise")
+
+
+def check_uftrace(data, folder):
+    """Converted, and with Debian's uftrace where it is there."""
+    path = os.path.join(folder, "converted")
+    ftr("convert", "--to=uftrace", data, path)
+    lines = re.findall(r"sys_.*;", ftr("replay", "--no-pager", "-d", path, "-f", "none"))
+    line = 'sys_openat2("%s/made", "O_RDONLY") = "5";' % folder
+    expect(line in lines, f"uftrace: no {line} in {lines}")
+    if shutil.which("uftrace") is None:
+        return
+    for name in (data, path):
+        done = subprocess.run(["uftrace", "replay", "--no-pager", "-d", name, "-f", "none"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              check=False)
+        expect("ERROR" not in done.stdout and "Usage" not in done.stdout, f"uftrace: {done.stdout[:300]}")
+        expect(name == data or line in done.stdout, f"uftrace shows no {line}: {done.stdout[:2000]}")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="ftr-shown.") as folder:
+        folder = os.path.realpath(folder)
+        program, data = os.path.join(folder, "program"), os.path.join(folder, "data")
+        subprocess.run(["gcc", "-w", "-x", "c", "-", "-o", program, "-lpthread"], input=PROGRAM, text=True,
+                       check=True)
+        done = subprocess.run([FTR, "record", "--syscalls", "-d", data, program], stderr=subprocess.PIPE,
+                              text=True, cwd=folder, check=False)
+        if "ptrace must be allowed" in done.stderr:
+            print("skipped: nothing may be traced here")
+            sys.exit(SKIP)
+        expect(done.returncode == 2, f"exit status {done.returncode}: {done.stderr}")
+        check_replay(data, program, folder)
+        check_chrome(data, folder)
+        check_fxt(data, folder)
+        check_uftrace(data, folder)
+    for problem in problems:
+        print(problem)
+    print(f"{len(problems)} problems")
+    sys.exit(1 if problems else 0)
+
+
+main()
