@@ -8,7 +8,6 @@
 #include "utils/format/fxt_read.h"
 #include "utils/format/uftrace_read.h"
 
-
 struct scan {
 	struct fxt_reader *r;
 	struct fxt_provider *provider;
@@ -326,6 +325,43 @@ static int (*const scans[16])(struct scan *scan, const struct fxt_record_at *at)
 	[FXT_LOG]	    = scan_log,
 };
 
+/* Events of which only the time matters here: their thread is of the table, and they make no thread. */
+static inline bool is_plain(uint64_t header)
+{
+	return fxt_bits(header, 0, 4) == FXT_EVENT && fxt_bits(header, 4, 12) >= 2 &&
+	       fxt_bits(header, 24, 8) != 0 && fxt_bits(header, 16, 4) != FXT_FLOW_BEGIN;
+}
+
+/* Step over plain events, which long traces consist of, as fast as they can be read. */
+static void scan_plain_events(struct scan *scan, uint64_t *offset)
+{
+	struct fxt_reader *r = scan->r;
+	uint64_t end = r->in.size - *offset < FXT_KEPT_BYTES ? r->in.size : *offset + FXT_KEPT_BYTES;
+	uint64_t pos = *offset, last_ns = scan->last_ns, first_ns = UINT64_MAX;
+	bool is_unordered = false;
+
+	while (end - pos >= 16 && is_plain(fxt_word(r, pos))) {
+		uint64_t bytes = fxt_bits(fxt_word(r, pos), 4, 12) * 8;
+		uint64_t time_ns = fxt_word(r, pos + 8);
+
+		if (__builtin_expect(bytes > end - pos, 0))
+			break;
+		is_unordered |= time_ns < last_ns;
+		first_ns = time_ns < first_ns ? time_ns : first_ns;
+		last_ns = time_ns;
+		fxt_prefetch(r, pos);
+		pos += bytes;
+	}
+	if (pos == *offset)
+		return;
+	if (!scan->has_events || first_ns < scan->first_ns)
+		scan->first_ns = first_ns;
+	scan->has_events = true;
+	scan->last_ns = last_ns;
+	r->is_unordered |= is_unordered;
+	*offset = pos;
+}
+
 /* A task without a name of its own has that of its process; names go where the tasks are. */
 static void name_tasks(struct fxt_reader *r)
 {
@@ -368,6 +404,8 @@ static int scan_records(struct scan *scan, uint64_t *offset)
 		unsigned type = fxt_bits(at.header, 0, 4);
 
 		ret = scans[type] == NULL ? scan_skip(scan, &at) : scans[type](scan, &at);
+		if (scan->provider->ticks_per_s == FXT_TICKS_PER_S)
+			scan_plain_events(scan, offset);
 		fxt_forget(r, *offset);
 	}
 	r->kept_from = 0;

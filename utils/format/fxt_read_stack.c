@@ -6,48 +6,49 @@
 
 #include "utils/trace/task.h"
 
-static inline bool stack_is_before(const struct fxt_stack *a, const struct fxt_stack *b)
+static inline bool is_before(const struct fxt_heaped *a, const struct fxt_heaped *b)
 {
-	uint64_t a_end = fxt_stack_end(a), b_end = fxt_stack_end(b);
-
-	return a_end < b_end || (a_end == b_end && a->task->id < b->task->id);
+	return a->end_ns < b->end_ns || (a->end_ns == b->end_ns && a->task_id < b->task_id);
 }
 
-static inline void heap_put(struct fxt_stacks *stacks, size_t pos, struct fxt_stack *stack)
+static inline void heap_put(struct fxt_stacks *stacks, size_t pos, struct fxt_heaped heaped)
 {
-	stacks->heap.v[pos] = stack;
-	stack->heap_pos = pos;
+	stacks->heap.v[pos] = heaped;
+	heaped.stack->heap_pos = pos;
 }
 
-static void heap_up(struct fxt_stacks *stacks, struct fxt_stack *stack)
+void fxt_heap_up(struct fxt_stacks *stacks, struct fxt_stack *stack)
 {
+	struct fxt_heaped *heap = stacks->heap.v;
 	size_t pos = stack->heap_pos;
+	struct fxt_heaped moved = heap[pos];
 
-	while (pos > 0 && stack_is_before(stack, stacks->heap.v[(pos - 1) / 2])) {
-		heap_put(stacks, pos, stacks->heap.v[(pos - 1) / 2]);
+	while (pos > 0 && is_before(&moved, &heap[(pos - 1) / 2])) {
+		heap_put(stacks, pos, heap[(pos - 1) / 2]);
 		pos = (pos - 1) / 2;
 	}
-	heap_put(stacks, pos, stack);
+	heap_put(stacks, pos, moved);
 }
 
-static void heap_down(struct fxt_stacks *stacks, struct fxt_stack *stack)
+void fxt_heap_down(struct fxt_stacks *stacks, struct fxt_stack *stack)
 {
-	size_t pos = stack->heap_pos;
+	struct fxt_heaped *heap = stacks->heap.v;
+	size_t pos = stack->heap_pos, nr = stacks->heap.nr;
+	struct fxt_heaped moved = heap[pos];
 
 	for (;;) {
 		size_t child = 2 * pos + 1;
 
-		if (child >= stacks->heap.nr)
+		if (child >= nr)
 			break;
-		if (child + 1 < stacks->heap.nr &&
-		    stack_is_before(stacks->heap.v[child + 1], stacks->heap.v[child]))
+		if (child + 1 < nr && is_before(&heap[child + 1], &heap[child]))
 			child++;
-		if (!stack_is_before(stacks->heap.v[child], stack))
+		if (!is_before(&heap[child], &moved))
 			break;
-		heap_put(stacks, pos, stacks->heap.v[child]);
+		heap_put(stacks, pos, heap[child]);
 		pos = child;
 	}
-	heap_put(stacks, pos, stack);
+	heap_put(stacks, pos, moved);
 }
 
 struct fxt_stack *fxt_stack_add(struct fxt_stacks *stacks, struct ftr_task *task)
@@ -65,8 +66,9 @@ struct fxt_stack *fxt_stack_add(struct fxt_stacks *stacks, struct ftr_task *task
 	}
 	stack->task = task;
 	stack->heap_pos = stacks->heap.nr++;
+	stacks->heap.v[stack->heap_pos] = (struct fxt_heaped){ FXT_END_OPEN, task->id, stack };
 	stacks->by_task.v[task->id] = stack;
-	heap_up(stacks, stack);
+	fxt_heap_up(stacks, stack);
 	return stack;
 }
 
@@ -81,35 +83,9 @@ void fxt_stacks_fini(struct fxt_stacks *stacks)
 	ftr_vec_fini(&stacks->heap);
 }
 
-int fxt_stack_push(struct fxt_stacks *stacks, struct fxt_stack *stack, const struct ftr_func *func,
-		   uint64_t end_ns, uint64_t *cut_nr)
-{
-	uint64_t around_ns = fxt_stack_end(stack);
-	bool is_open = end_ns == FXT_END_OPEN;
-
-	if (end_ns > around_ns) {
-		*cut_nr += !is_open;
-		end_ns = around_ns;
-	}
-	if (ftr_vec_push(&stack->frames, ((struct fxt_frame){ func, end_ns, is_open })) < 0)
-		return -ENOMEM;
-	stack->open_nr += is_open;
-	if (end_ns != around_ns)
-		heap_up(stacks, stack);
-	return 0;
-}
-
-void fxt_stack_pop(struct fxt_stacks *stacks, struct fxt_stack *stack)
-{
-	const struct fxt_frame *frame = &stack->frames.v[--stack->frames.nr];
-
-	stack->open_nr -= frame->is_open;
-	if (fxt_stack_end(stack) != frame->end_ns)
-		heap_down(stacks, stack);
-}
-
 void fxt_stack_cut(struct fxt_stacks *stacks, struct fxt_stack *stack, uint64_t end_ns)
 {
 	stack->frames.v[stack->frames.nr - 1].end_ns = end_ns;
-	heap_up(stacks, stack);
+	stacks->heap.v[stack->heap_pos].end_ns = end_ns;
+	fxt_heap_up(stacks, stack);
 }

@@ -3,6 +3,7 @@
 #ifndef FTR_FORMAT_FXT_READ_STACK_H
 #define FTR_FORMAT_FXT_READ_STACK_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,9 +27,16 @@ struct fxt_stack {
 	size_t   heap_pos;
 };
 
+/* A stack's place in the heap, with what is compared: looking it up would cost more than comparing. */
+struct fxt_heaped {
+	uint64_t end_ns;	/* fxt_stack_end() */
+	uint32_t task_id;
+	struct fxt_stack *stack;
+};
+
 struct fxt_stacks {
 	FTR_VEC(struct fxt_stack *) by_task;	/* (owned) by task id; NULL = none yet */
-	FTR_VEC(struct fxt_stack *) heap;	/* by the end of the top frame, then by task id */
+	FTR_VEC(struct fxt_heaped) heap;	/* by the end of the top frame, then by task id */
 };
 
 struct fxt_stack *fxt_stack_add(struct fxt_stacks *stacks, struct ftr_task *task);	/* NULL: no memory */
@@ -41,10 +49,10 @@ static inline struct fxt_stack *fxt_stack_of(struct fxt_stacks *stacks, struct f
 
 void fxt_stacks_fini(struct fxt_stacks *stacks);
 
-/* Push a call; an end beyond that of the call around it is cut and counted.  0 or -ENOMEM. */
-int  fxt_stack_push(struct fxt_stacks *stacks, struct fxt_stack *stack, const struct ftr_func *func,
-		    uint64_t end_ns, uint64_t *cut_nr);
-void fxt_stack_pop(struct fxt_stacks *stacks, struct fxt_stack *stack);
+/* Only for push and pop: the stack's end came nearer, to the root perhaps; or went away. */
+void fxt_heap_up(struct fxt_stacks *stacks, struct fxt_stack *stack);
+void fxt_heap_down(struct fxt_stacks *stacks, struct fxt_stack *stack);
+
 /* The top call ends at @end_ns. */
 void fxt_stack_cut(struct fxt_stacks *stacks, struct fxt_stack *stack, uint64_t end_ns);
 
@@ -60,8 +68,41 @@ static inline uint64_t fxt_stacks_next_end(const struct fxt_stacks *stacks, stru
 {
 	if (stacks->heap.nr == 0)
 		return FXT_END_OPEN;
-	*task = stacks->heap.v[0]->task;
-	return fxt_stack_end(stacks->heap.v[0]);
+	*task = stacks->heap.v[0].stack->task;
+	return stacks->heap.v[0].end_ns;
+}
+
+/* Push a call; an end beyond that of the call around it is cut and counted.  0 or -ENOMEM. */
+static inline int fxt_stack_push(struct fxt_stacks *stacks, struct fxt_stack *stack,
+				 const struct ftr_func *func, uint64_t end_ns, uint64_t *cut_nr)
+{
+	uint64_t around_ns = fxt_stack_end(stack);
+	bool is_open = end_ns == FXT_END_OPEN;
+
+	if (__builtin_expect(end_ns > around_ns, 0)) {
+		*cut_nr += !is_open;
+		end_ns = around_ns;
+	}
+	if (__builtin_expect(ftr_vec_push(&stack->frames, ((struct fxt_frame){ func, end_ns, is_open })) < 0,
+			     0))
+		return -ENOMEM;
+	stack->open_nr += is_open;
+	if (end_ns == around_ns)
+		return 0;
+	stacks->heap.v[stack->heap_pos].end_ns = end_ns;
+	if (stack->heap_pos > 0)
+		fxt_heap_up(stacks, stack);
+	return 0;
+}
+
+static inline void fxt_stack_pop(struct fxt_stacks *stacks, struct fxt_stack *stack)
+{
+	const struct fxt_frame *frame = &stack->frames.v[--stack->frames.nr];
+
+	stack->open_nr -= frame->is_open;
+	stacks->heap.v[stack->heap_pos].end_ns = fxt_stack_end(stack);
+	if (stacks->heap.nr > 1)
+		fxt_heap_down(stacks, stack);
 }
 
 static inline bool fxt_stack_has_open(const struct fxt_stack *stack)

@@ -29,11 +29,14 @@ libftr_a_SOURCES += \
 	utils/format/fxt_read.h \
 	utils/format/fxt_read_args.c \
 	utils/format/fxt_read_object.c \
+	utils/format/fxt_read_point.c \
 	utils/format/fxt_read_record.c \
 	utils/format/fxt_read_scan.c \
 	utils/format/fxt_read_source.c \
+	utils/format/fxt_read_source.h \
 	utils/format/fxt_read_stack.c \
 	utils/format/fxt_read_stack.h \
+	utils/format/fxt_read_switch.c \
 	utils/format/fxt_read_table.c \
 	utils/format/fxt_window.c \
 	utils/format/fxt_window.h \

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* FXT reader: events that are no calls: instants, counters, arrows, messages. */
+#include <errno.h>
+#include <string.h>
+
+#include "utils/format/fxt_read_source.h"
+
+/* "category:name", as uftrace names events. */
+static bool point_name(struct fxt_reader *r, struct fxt_text *category, struct fxt_text *name)
+{
+	size_t len = category->str->len;
+	char *text;
+
+	if (name->point_name != NULL && name->point_category == category)
+		return true;
+	text = ftr_arena_alloc(&r->trace->arena, len + name->str->len + 2);
+	if (text == NULL) {
+		r->is_failed = true;
+		return false;
+	}
+	memcpy(text, category->str->s, len);
+	if (len > 0)
+		text[len++] = ':';
+	memcpy(text + len, name->str->s, name->str->len);
+	name->point_name = text;
+	name->point_category = category;
+	name->builtin = fxt_builtin_by_name(text);
+	return true;
+}
+
+/* uftrace's own events have raw data of known layouts. */
+static void point_raw(struct fxt_source *self, struct ftr_event *ev, const struct fxt_builtin *builtin)
+{
+	const struct fxt_reader *r = self->r;
+	struct ftr_payload *payload = &self->payloads[ev - self->evs];
+	const struct ftr_argspec *spec = payload->spec;
+	uint8_t *bytes = (uint8_t *)payload->data;
+	struct ftr_value value;
+	unsigned nr = 0, pos = 0, at = 0;
+
+	if (ev->payload == NULL)
+		return;
+	if (builtin != NULL && builtin->field_nr > 0) {
+		uint64_t words[FXT_FIELDS_MAX] = { 0 };
+
+		while (nr < FXT_FIELDS_MAX && ftr_payload_next(payload, &nr, &pos, &value))
+			words[at++] = value.u;
+		if (at != builtin->field_nr || spec->nr != at)
+			return;
+		payload->len = (uint16_t)(8 * at);
+		memcpy(bytes, words, payload->len);
+		payload->spec = NULL;
+		self->payload_used += sizeof(words);	/* may be more than was read */
+		return;
+	}
+	if (spec->nr != 1 || !ftr_payload_next(payload, &nr, &pos, &value) ||
+	    value.arg->name == NULL)
+		return;
+	if ((value.arg->format == FTR_ARG_STRUCT && strcmp(value.arg->name, r->key_data->str->s) == 0) ||
+	    (value.arg->format == FTR_ARG_STRING && builtin != NULL &&
+	     strcmp(value.arg->name, r->key_text->str->s) == 0)) {
+		payload->len = value.str.len;
+		payload->data = (const uint8_t *)value.str.s;
+		payload->spec = NULL;
+	}
+}
+
+static const uint8_t point_kinds[FXT_EVENT_TYPES] = {
+	[FXT_INSTANT]	    = FTR_POINT_INSTANT,
+	[FXT_COUNTER]	    = FTR_POINT_COUNTER,
+	[FXT_ASYNC_BEGIN]   = FTR_POINT_ASYNC_BEGIN,
+	[FXT_ASYNC_INSTANT] = FTR_POINT_ASYNC_INSTANT,
+	[FXT_ASYNC_END]	    = FTR_POINT_ASYNC_END,
+	[FXT_FLOW_BEGIN]    = FTR_POINT_FLOW_BEGIN,
+	[FXT_FLOW_STEP]	    = FTR_POINT_FLOW_STEP,
+	[FXT_FLOW_END]	    = FTR_POINT_FLOW_END,
+};
+
+/* When the operation began that ends here: both bear the same name and id. */
+static int async_match(struct fxt_source *self, struct ftr_event *ev)
+{
+	uint64_t key = ftr_hash_u64(ev->point.id) ^ self->record.name->str->hash ^
+		       (uint64_t)(uint32_t)ev->task->pid << 32;
+	uint64_t *begin_ns = ftr_hashmap_find(&self->async, key);
+
+	if (ev->point.kind == FTR_POINT_ASYNC_END && begin_ns != NULL)
+		ev->point.start_ns = *begin_ns;
+	if (ev->point.kind != FTR_POINT_ASYNC_BEGIN)
+		return 0;
+	if (begin_ns == NULL) {
+		begin_ns = ftr_arena_alloc(&self->r->trace->arena, sizeof(*begin_ns));
+		if (begin_ns == NULL || ftr_hashmap_set(&self->async, key, begin_ns) < 0)
+			return -ENOMEM;
+	}
+	*begin_ns = ev->time_ns;
+	return 0;
+}
+
+static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
+{
+	struct ftr_event *ev = &self->evs[nr];
+	const struct fxt_builtin *builtin;
+	struct fxt_args_out out;
+
+	if (!point_name(self->r, self->record.category, self->record.name))
+		return -ENOMEM;
+	builtin = self->record.name->builtin;
+	fxt_event_begin(self, ev, FTR_EVENT_POINT);
+	ev->point.name = self->record.name->point_name;
+	ev->point.kind = point_kinds[type];
+	ev->point.id = type == FXT_INSTANT ? 0 : self->record.extra;
+	if (builtin != NULL && (type == FXT_INSTANT || type == FXT_COUNTER))
+		ev->point.id = builtin->id;
+	fxt_event_args(self, ev, nr, &out);
+	point_raw(self, ev, builtin);
+	return async_match(self, ev) < 0 ? -ENOMEM : 1;
+}
+
+static int take_fork(struct fxt_source *self, size_t nr)
+{
+	struct ftr_event *ev = &self->evs[nr];
+	struct fxt_args_out out;
+
+	fxt_event_begin(self, ev, FTR_EVENT_FORK);
+	fxt_event_args(self, ev, nr, &out);
+	if ((out.child & INT32_MAX) == 0)	/* an arrow of somebody else's */
+		return take_point(self, nr, FXT_FLOW_BEGIN);
+	ev->payload = NULL;
+	ev->fork.peer = fxt_task_by_thread(self->r, out.child);
+	if (ev->fork.peer == NULL)
+		return -ENOMEM;
+	if (ev->fork.peer->parent == NULL && ev->fork.peer != ev->task)
+		ev->fork.peer->parent = ev->task;
+	ev->fork.peer->is_forked = ev->fork.peer->pid != ev->task->pid;
+	return 1;
+}
+
+/* Records of our own category: what viewers see, or what the format has no record for. */
+static int take_own(struct fxt_source *self, size_t nr, enum fxt_event type)
+{
+	struct fxt_reader *r = self->r;
+	const struct fxt_text *name = self->record.name;
+	struct ftr_event *ev = &self->evs[nr];
+	struct fxt_args_out out;
+
+	if (type == FXT_INSTANT && (name == r->name_message || name == r->name_more))
+		return 0;	/* the log holds the message; the event before, the arguments */
+	if (type == FXT_FLOW_END && name == r->name_fork)
+		return 0;
+	if (type == FXT_FLOW_BEGIN && name == r->name_fork)
+		return take_fork(self, nr);
+	if (type != FXT_INSTANT || name != r->name_lost)
+		return take_point(self, nr, type);
+	r->lost_nr++;
+	fxt_event_begin(self, ev, FTR_EVENT_LOST);
+	fxt_event_args(self, ev, nr, &out);
+	ev->payload = NULL;
+	ev->lost.nr = out.records;
+	return 1;
+}
+
+int fxt_take_other(struct fxt_source *self, size_t nr, enum fxt_event type)
+{
+	if (self->record.category == self->r->own)
+		return take_own(self, nr, type);
+	return take_point(self, nr, type);
+}
+
+int fxt_take_log(struct fxt_source *self, size_t nr)
+{
+	const char *text = (const char *)self->r->in.data + self->record.args;
+	size_t len = self->record.arg_nr;
+	char *copy = (char *)self->payload_bytes + self->payload_used;
+
+	if (len >= strlen(FXT_LOG_LOST) && memcmp(text, FXT_LOG_LOST, strlen(FXT_LOG_LOST)) == 0)
+		return 0;	/* goes with an instant that says the same */
+	fxt_event_begin(self, &self->evs[nr], FTR_EVENT_MESSAGE);
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	self->payload_used += ftr_align_up(len + 1, 8);
+	self->evs[nr].message.text = copy;
+	return 1;
+}

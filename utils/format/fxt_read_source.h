@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* FXT reader: the source, for the files that make its events. */
+#ifndef FTR_FORMAT_FXT_READ_SOURCE_H
+#define FTR_FORMAT_FXT_READ_SOURCE_H
+
+#include <string.h>
+
+#include "utils/format/fxt_read.h"
+#include "utils/format/fxt_read_stack.h"
+
+/* What the refs of a call's header stood for, since tables were changed last. */
+struct fxt_known {
+	uint64_t refs;			/* header bits 24..63: thread, category, name; 0 = nothing */
+	uint64_t age;			/* the source's when it was found out */
+	struct ftr_func *func;
+	struct fxt_stack *stack;
+};
+
+#define FXT_KNOWN_NR 1024u		/* slots, by hash: most traces call fewer functions at a time */
+
+struct fxt_source {
+	struct ftr_source base;
+	struct fxt_reader *r;
+	struct fxt_stacks stacks;
+	struct ftr_hashmap async;	/* begins by (name, id): uint64_t time, in the trace's arena */
+	uint64_t offset;		/* of the record that comes next in the file */
+	size_t order_pos;
+	bool has_record;
+	unsigned step;			/* of a record that makes several events */
+	struct fxt_decoded record;
+	struct fxt_known known[FXT_KNOWN_NR];
+	uint64_t known_age;		/* of what known[] says; another one: table records came between */
+	uint8_t *payload_bytes;		/* (owned) */
+	size_t payload_used;
+	_Alignas(FTR_CACHE_LINE) struct ftr_event evs[FTR_SOURCE_BATCH];
+	struct ftr_payload payloads[FTR_SOURCE_BATCH];
+};
+
+/* An event of the record's task and time, all else zero. */
+static inline void fxt_event_begin(const struct fxt_source *self, struct ftr_event *ev,
+				   enum ftr_event_type type)
+{
+	memset(ev, 0, sizeof(*ev));
+	ev->time_ns = self->record.time_ns;
+	ev->task = self->record.task;
+	ev->type = (uint8_t)type;
+}
+
+/* fxt_read_source.c: attach the record's arguments to @ev, the event at index @nr of the batch. */
+void fxt_event_args(struct fxt_source *self, struct ftr_event *ev, size_t nr, struct fxt_args_out *out);
+
+/* These make the event at index @nr of the batch: 1 = made, 0 = none, or -ENOMEM. */
+/* fxt_read_point.c: an event record that is no duration; a log record. */
+int fxt_take_other(struct fxt_source *self, size_t nr, enum fxt_event type);
+int fxt_take_log(struct fxt_source *self, size_t nr);
+/* fxt_read_switch.c: @step 0: the task that leaves; 1: the one that comes. */
+int fxt_take_scheduling(struct fxt_source *self, size_t nr, unsigned step);
+
+#endif /* FTR_FORMAT_FXT_READ_SOURCE_H */
