@@ -10,6 +10,7 @@ ftr_SOURCES = \
 	cmds/dump.c \
 	cmds/export.c \
 	cmds/export.h \
+	cmds/graph.c \
 	cmds/help.c \
 	cmds/help.h \
 	cmds/info.c \

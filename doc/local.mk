@@ -7,6 +7,7 @@ dist_man_MANS += \
 	doc/ftr-data.5 \
 	doc/ftr-dump.1 \
 	doc/ftr-etrace.5 \
+	doc/ftr-graph.1 \
 	doc/ftr-info.1 \
 	doc/ftr-live.1 \
 	doc/ftr-record.1 \

@@ -26,6 +26,7 @@ BUILDS = {
 WORKLOADS = ("fib", "chain", "mix", "threads")
 ANALYSES = {
     "report": ["report"],
+    "graph": ["graph"],
     "replay": ["replay"],
     "dump": ["dump"],
     "dump --chrome": ["dump", "--chrome"],

@@ -37,15 +37,15 @@ has_same() {
 }
 
 same() {			# NAME DATA WORDS...: both tools say the same
-    local name=$1 data=$2
+    local name=$1 data=$2 command=$3
 
-    shift 2
-    uftrace "$@" --no-pager -d "$data" >theirs 2>theirs.err || cat theirs.err
-    "$FTR" "$@" --no-pager -d "$data" >ours 2>ours.err
-    result "$name: ftr $1 reads it ($(wc -l <ours) lines)" $?
+    shift 3			# uftrace's options end at the first operand
+    uftrace "$command" --no-pager -d "$data" "$@" >theirs 2>theirs.err || cat theirs.err
+    "$FTR" "$command" --no-pager -d "$data" "$@" >ours 2>ours.err
+    result "$name: ftr $command reads it ($(wc -l <ours) lines)" $?
     cat ours.err
     has_same
-    result "$name: $*" $?
+    result "$name: $command $*" $?
     head -n 20 differences
 }
 
@@ -57,6 +57,8 @@ compare() {			# NAME DATA
     same "$name" "$data" replay --flat -f none
     same "$name" "$data" report -s func -f call
     same "$name" "$data" report -s total,func
+    same "$name" "$data" graph -f total,self
+    same "$name" "$data" graph main
     uftrace dump --no-pager -d "$data" 2>theirs.err | calls_of_dump >theirs
     "$FTR" dump --no-pager -d "$data" 2>ours.err | calls_of_dump >ours
     has_same

@@ -19,13 +19,13 @@ one_width() {
 }
 
 check() {
-	local kind=$1 name=$2 data=$3
+	local kind=$1 name=$2 data=$3 command=$4
 	[ "$kind" = peer ] || return 0
-	shift 3
+	shift 4		# uftrace's options end at the first operand
 	cases=$((cases + 1))
-	if ! diff -u <(uftrace "$@" -d "$data" 2>&1 | one_width) \
-		     <("$FTR" "$@" -d "$data" 2>&1 | one_width); then
-		echo "$name: uftrace $* -d tests/data/$data prints something else"
+	if ! diff -u <(uftrace "$command" -d "$data" "$@" 2>&1 | one_width) \
+		     <("$FTR" "$command" -d "$data" "$@" 2>&1 | one_width); then
+		echo "$name: uftrace $command -d tests/data/$data $* prints something else"
 		failures=$((failures + 1))
 	fi
 }

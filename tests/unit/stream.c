@@ -8,8 +8,7 @@
 
 struct stream {
 	struct ftr_source base;
-	struct ftr_event evs[2000];
-	size_t nr;
+	FTR_VEC(struct ftr_event) evs;
 	size_t pos;
 	size_t batch;
 };
@@ -17,15 +16,17 @@ struct stream {
 static ssize_t stream_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct stream *self = (struct stream *)source;
-	size_t nr = self->nr - self->pos < self->batch ? self->nr - self->pos : self->batch;
+	size_t left = self->evs.nr - self->pos;
+	size_t nr = left < self->batch ? left : self->batch;
 
-	*evs = &self->evs[self->pos];
+	*evs = &self->evs.v[self->pos];
 	self->pos += nr;
 	return (ssize_t)nr;
 }
 
 static void stream_free(struct ftr_source *source)
 {
+	ftr_vec_fini(&((struct stream *)source)->evs);
 	free(source);
 }
 
@@ -67,17 +68,17 @@ struct ftr_source *stream_new(struct ftr_trace *trace, const char *words, size_t
 	self->base.ops = &stream_ops;
 	self->batch = batch;
 	for (char *word = strtok_r(copy, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save)) {
-		struct ftr_event *ev = &self->evs[self->nr];
+		struct ftr_event ev = { .task = task };
 		char *text;
 
 		if (word[0] == 'T') {
 			task = ftr_trace_task_get(trace, 1, atoi(word + 1));
 			continue;
 		}
-		ev->task = task;
-		ev->time_ns = strtoull(word, &text, 10);
-		word_event(ev, trace, text + 1);
-		self->nr++;
+		ev.time_ns = strtoull(word, &text, 10);
+		word_event(&ev, trace, text + 1);
+		if (ftr_vec_push(&self->evs, ev) < 0)
+			abort();
 	}
 	free(copy);
 	return &self->base;

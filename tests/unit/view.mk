@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 UNIT_TESTS += \
+	tests/unit/graph_test \
 	tests/unit/option_test \
 	tests/unit/stats_test
+tests_unit_graph_test_SOURCES = tests/unit/graph_test.c tests/unit/stream.c tests/unit/stream.h
+tests_unit_graph_test_LDADD = $(unit_libs)
 tests_unit_option_test_SOURCES = tests/unit/option_test.c
 tests_unit_option_test_LDADD = $(unit_libs)
 tests_unit_stats_test_SOURCES = tests/unit/stats_test.c

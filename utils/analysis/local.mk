@@ -4,5 +4,10 @@ libftr_a_SOURCES += \
 	utils/analysis/build.h \
 	utils/analysis/compile.c \
 	utils/analysis/compile.h \
+	utils/analysis/graph.c \
+	utils/analysis/graph.h \
+	utils/analysis/graph_focus.c \
+	utils/analysis/graph_focus.h \
+	utils/analysis/graph_sink.c \
 	utils/analysis/stats.c \
 	utils/analysis/stats.h

@@ -13,6 +13,8 @@ libftr_a_SOURCES += \
 	utils/view/event_text.h \
 	utils/view/fields.c \
 	utils/view/fields.h \
+	utils/view/graph.c \
+	utils/view/graph.h \
 	utils/view/info.c \
 	utils/view/info.h \
 	utils/view/info_task.c \

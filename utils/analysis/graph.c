@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* The tree itself: nodes in one array, found by a table of indices, put in order at the end. */
+#include "utils/analysis/graph.h"
+
+#include "utils/base/hashmap.h"
+#include "utils/trace/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS_MIN 1024
+
+void ftr_graph_init(struct ftr_graph *graph)
+{
+	memset(graph, 0, sizeof(*graph));
+}
+
+void ftr_graph_fini(struct ftr_graph *graph)
+{
+	ftr_vec_fini(&graph->nodes);
+	ftr_vec_fini(&graph->roots);
+	free(graph->slots);
+	ftr_graph_init(graph);
+}
+
+static uint64_t hash_of(uint32_t parent, uint32_t name_id)
+{
+	return ftr_hash_u64((uint64_t)parent << 32 | name_id);
+}
+
+static void slot_put(struct ftr_graph *graph, uint32_t index)
+{
+	const struct ftr_graph_node *node = &graph->nodes.v[index];
+	size_t mask = graph->slot_cap - 1;
+	size_t at = hash_of(node->parent, node->name_id) & mask;
+
+	while (graph->slots[at] != FTR_GRAPH_NONE)
+		at = (at + 1) & mask;
+	graph->slots[at] = index;
+}
+
+/* Never more than half full. */
+static int slots_reserve(struct ftr_graph *graph)
+{
+	size_t cap = graph->slot_cap == 0 ? SLOTS_MIN : 2 * graph->slot_cap;
+	uint32_t *slots;
+
+	if (2 * (graph->nodes.nr + 1) <= graph->slot_cap)
+		return 0;
+	slots = malloc(cap * sizeof(*slots));
+	if (slots == NULL)
+		return -ENOMEM;
+	memset(slots, 0xff, cap * sizeof(*slots));
+	free(graph->slots);
+	graph->slots = slots;
+	graph->slot_cap = cap;
+	for (size_t i = 0; i < graph->nodes.nr; i++)
+		if (graph->nodes.v[i].parent != FTR_GRAPH_NONE)
+			slot_put(graph, (uint32_t)i);
+	return 0;
+}
+
+static uint32_t node_add(struct ftr_graph *graph, uint32_t parent, const struct ftr_graph_key *key)
+{
+	struct ftr_graph_node node = {
+		.name_id = key->name_id, .parent = parent, .first_child = FTR_GRAPH_NONE,
+		.last_child = FTR_GRAPH_NONE, .next = FTR_GRAPH_NONE, .first_ns = key->time_ns,
+		.name = key->name, .addr = key->addr,
+		.total_span = { .min_ns = UINT64_MAX }, .self_span = { .min_ns = UINT64_MAX },
+	};
+
+	if (graph->nodes.nr >= FTR_GRAPH_NONE || ftr_vec_push(&graph->nodes, node) < 0)
+		return FTR_GRAPH_NONE;
+	return (uint32_t)(graph->nodes.nr - 1);
+}
+
+uint32_t ftr_graph_add_root(struct ftr_graph *graph, const struct ftr_session *session,
+			    const char *name)
+{
+	struct ftr_graph_key key = { .name_id = UINT32_MAX, .name = name };
+	struct ftr_graph_root root = { .session = session };
+
+	root.node = node_add(graph, FTR_GRAPH_NONE, &key);
+	if (root.node == FTR_GRAPH_NONE || ftr_vec_push(&graph->roots, root) < 0)
+		return FTR_GRAPH_NONE;
+	return root.node;
+}
+
+static __attribute__((noinline)) uint32_t child_add(struct ftr_graph *graph, uint32_t parent,
+						    const struct ftr_graph_key *key)
+{
+	struct ftr_graph_node *above;
+	uint32_t index;
+
+	if (slots_reserve(graph) < 0)
+		return FTR_GRAPH_NONE;
+	index = node_add(graph, parent, key);
+	if (index == FTR_GRAPH_NONE)
+		return index;
+	slot_put(graph, index);
+	above = &graph->nodes.v[parent];
+	if (above->last_child == FTR_GRAPH_NONE)
+		above->first_child = index;
+	else
+		graph->nodes.v[above->last_child].next = index;
+	above->last_child = index;
+	return index;
+}
+
+uint32_t ftr_graph_child(struct ftr_graph *graph, uint32_t parent, const struct ftr_graph_key *key)
+{
+	size_t mask = graph->slot_cap - 1;
+	size_t at = hash_of(parent, key->name_id) & mask;
+
+	while (graph->slot_cap != 0 && graph->slots[at] != FTR_GRAPH_NONE) {
+		uint32_t index = graph->slots[at];
+		struct ftr_graph_node *node = &graph->nodes.v[index];
+
+		if (node->name_id == key->name_id && node->parent == parent) {
+			if (key->time_ns < node->first_ns)
+				node->first_ns = key->time_ns;
+			return index;
+		}
+		at = (at + 1) & mask;
+	}
+	return child_add(graph, parent, key);
+}
+
+/* ---- order ---- */
+
+static bool is_before(const struct ftr_graph *graph, uint32_t a, uint32_t b)
+{
+	const struct ftr_graph_node *x = &graph->nodes.v[a], *y = &graph->nodes.v[b];
+
+	return x->first_ns != y->first_ns ? x->first_ns < y->first_ns : a < b;
+}
+
+static int compare_siblings(const void *a, const void *b, void *arg)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x == y ? 0 : is_before(arg, x, y) ? -1 : 1;
+}
+
+struct siblings {
+	FTR_VEC(uint32_t) of;
+	bool is_ordered;
+};
+
+static int siblings_collect(const struct ftr_graph *graph, uint32_t parent,
+			    struct siblings *siblings)
+{
+	uint32_t at = graph->nodes.v[parent].first_child;
+
+	siblings->of.nr = 0;
+	siblings->is_ordered = true;
+	for (; at != FTR_GRAPH_NONE; at = graph->nodes.v[at].next) {
+		size_t nr = siblings->of.nr;
+
+		if (nr > 0 && is_before(graph, at, siblings->of.v[nr - 1]))
+			siblings->is_ordered = false;
+		if (ftr_vec_push(&siblings->of, at) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void siblings_relink(struct ftr_graph *graph, uint32_t parent, struct siblings *siblings)
+{
+	size_t nr = siblings->of.nr;
+
+	qsort_r(siblings->of.v, nr, sizeof(*siblings->of.v), compare_siblings, graph);
+	graph->nodes.v[parent].first_child = siblings->of.v[0];
+	graph->nodes.v[parent].last_child = siblings->of.v[nr - 1];
+	for (size_t i = 0; i < nr; i++)
+		graph->nodes.v[siblings->of.v[i]].next =
+			i + 1 < nr ? siblings->of.v[i + 1] : FTR_GRAPH_NONE;
+}
+
+static int compare_roots(const void *a, const void *b)
+{
+	const struct ftr_session *x = ((const struct ftr_graph_root *)a)->session;
+	const struct ftr_session *y = ((const struct ftr_graph_root *)b)->session;
+
+	if (x == NULL || y == NULL)
+		return (y != NULL) - (x != NULL);
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? 1 : -1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? 1 : -1;
+	return x->id < y->id ? 1 : x->id > y->id ? -1 : 0;
+}
+
+int ftr_graph_sort(struct ftr_graph *graph)
+{
+	struct siblings siblings = { .is_ordered = true };
+	int ret = 0;
+
+	for (uint32_t i = 0; ret == 0 && i < graph->nodes.nr; i++) {
+		ret = siblings_collect(graph, i, &siblings);
+		if (ret == 0 && !siblings.is_ordered)
+			siblings_relink(graph, i, &siblings);
+	}
+	ftr_vec_fini(&siblings.of);
+	if (graph->roots.nr > 1)
+		qsort(graph->roots.v, graph->roots.nr, sizeof(*graph->roots.v), compare_roots);
+	return ret;
+}

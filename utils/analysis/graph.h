@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who called whom, how often and how long: a tree of calls as data, one root per session.  All calls of a
+ * function (by its displayed name) out of the same line of callers are one node.
+ *
+ * Nodes are kept by index: a parent's is less than its children's, so one pass over the array is enough for
+ * whatever is inherited.
+ */
+#ifndef FTR_ANALYSIS_GRAPH_H
+#define FTR_ANALYSIS_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/vec.h"
+#include "utils/trace/sink.h"
+
+struct ftr_session;
+struct ftr_trace;
+
+#define FTR_GRAPH_NONE UINT32_MAX
+
+/* Of one kind of time (total or self) of a node's calls; only with details.  UINT64_MAX, 0: of none. */
+struct ftr_graph_span {
+	uint64_t min_ns, max_ns;
+};
+
+struct ftr_graph_node {
+	uint32_t name_id;	/* with parent: what tells nodes apart; func->name_id or FTR_GRAPH_SCHEDULE */
+	uint32_t parent;	/* FTR_GRAPH_NONE: a root */
+	uint32_t first_child;	/* or FTR_GRAPH_NONE */
+	uint32_t last_child;
+	uint32_t next;		/* sibling, or FTR_GRAPH_NONE */
+	uint64_t calls;		/* without those that a forked child inherited */
+	uint64_t total_ns;
+	uint64_t self_ns;	/* of that: not in callees */
+	uint64_t first_ns;	/* the first one began */
+	const char *name;	/* (borrowed from the trace) */
+	uint64_t addr;		/* of the first one, as recorded */
+	struct ftr_graph_span total_span, self_span;
+};
+
+/* Name ids of the time that a task was scheduled out: the second one pre-empted. */
+#define FTR_GRAPH_SCHEDULE	     (UINT32_MAX - 2)
+#define FTR_GRAPH_SCHEDULE_PREEMPTED (UINT32_MAX - 1)
+
+struct ftr_graph_root {
+	const struct ftr_session *session;	/* (borrowed, nullable) */
+	uint32_t node;
+};
+
+struct ftr_graph {
+	FTR_VEC(struct ftr_graph_node) nodes;
+	FTR_VEC(struct ftr_graph_root) roots;
+	uint32_t *slots;	/* (owned) hash table of the nodes by parent and name_id */
+	size_t slot_cap;	/* power of two, or 0 */
+};
+
+void ftr_graph_init(struct ftr_graph *graph);
+void ftr_graph_fini(struct ftr_graph *graph);
+
+/* A new root; its index, or FTR_GRAPH_NONE when out of memory. */
+uint32_t ftr_graph_add_root(struct ftr_graph *graph, const struct ftr_session *session,
+			    const char *name);
+
+/* What is needed to make a node. */
+struct ftr_graph_key {
+	uint32_t name_id;
+	const char *name;
+	uint64_t addr;
+	uint64_t time_ns;
+};
+
+/* Find or add; FTR_GRAPH_NONE when out of memory.  Adding moves the nodes. */
+uint32_t ftr_graph_child(struct ftr_graph *graph, uint32_t parent, const struct ftr_graph_key *key);
+
+/*
+ * A sink that makes the tree of everything; the tasks of the stream may come one after the other.  NULL = out
+ * of memory.  @has_details: least and most, too.  What a forked child inherited counts as no call, but its
+ * time does.
+ */
+struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err);
+/*
+ * After the pump: the tree, siblings in the order of their first calls, the roots' times summed up; roots
+ * are in uftrace's order: processes and their sessions, the last ones first.  Valid as long as the sink.
+ */
+const struct ftr_graph *ftr_graph_get(const struct ftr_sink *sink);
+
+/* Order siblings and roots. */
+int ftr_graph_sort(struct ftr_graph *graph);
+
+#endif /* FTR_ANALYSIS_GRAPH_H */

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* From events to the tree: a task's place in it goes down with an ENTRY and up with an EXIT. */
+#include "utils/analysis/graph.h"
+
+#include "utils/base/strpool.h"
+#include "utils/trace/func.h"
+#include "utils/trace/per_task.h"
+#include "utils/trace/session.h"
+#include "utils/trace/trace.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct place {
+	uint32_t node;			/* innermost open call; FTR_GRAPH_NONE between calls */
+	uint32_t root;			/* of its session at the last call, if has_root */
+	uint32_t session_nr;		/* sessions that began until then */
+	bool has_root;
+};
+
+struct graph_sink {
+	struct ftr_sink base;
+	struct ftr_graph graph;
+	struct ftr_per_task places;
+	FTR_VEC(uint32_t) root_by_session;	/* FTR_GRAPH_NONE: no call yet */
+	uint32_t root_of_none;		/* where the trace knows no session */
+	const struct ftr_trace *trace;
+	bool has_details;
+};
+
+static struct graph_sink *graph_of(struct ftr_sink *sink)
+{
+	return (struct graph_sink *)sink;
+}
+
+static const char *last_component(const char *path)
+{
+	const char *slash = path == NULL ? NULL : strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+static const char *root_name(const struct ftr_trace *trace, const struct ftr_session *session)
+{
+	const char *name = last_component(session != NULL ? session->exename : trace->info.exename);
+
+	if (name == NULL || *name == '\0')
+		name = last_component(trace->path);
+	return name;
+}
+
+static uint32_t root_get(struct graph_sink *self, const struct ftr_session *session)
+{
+	uint32_t *root = &self->root_of_none;
+
+	if (session != NULL) {
+		while (self->root_by_session.nr <= session->id)
+			if (ftr_vec_push(&self->root_by_session, FTR_GRAPH_NONE) < 0)
+				return FTR_GRAPH_NONE;
+		root = &self->root_by_session.v[session->id];
+	}
+	if (*root == FTR_GRAPH_NONE)
+		*root = ftr_graph_add_root(&self->graph, session, root_name(self->trace, session));
+	return *root;
+}
+
+/* An outermost call: it belongs to the image that the task runs by now.  Times ascend. */
+static uint32_t place_root(struct graph_sink *self, struct place *place,
+			   const struct ftr_task *task, uint64_t time_ns)
+{
+	uint32_t nr = place->session_nr;
+
+	while (nr < task->session_nr && (nr == 0 || task->sessions[nr]->start_ns <= time_ns))
+		nr++;
+	if (place->has_root && nr == place->session_nr)
+		return place->root;
+	place->session_nr = nr;
+	place->root = root_get(self, nr == 0 ? NULL : task->sessions[nr - 1]);
+	place->has_root = place->root != FTR_GRAPH_NONE;
+	return place->root;
+}
+
+static struct place *place_get(struct graph_sink *self, const struct ftr_task *task)
+{
+	struct place *place = ftr_per_task_get(&self->places, task);
+
+	/* A node that is no root and says 0 is the zeroed state of a new task. */
+	if (place != NULL && !place->has_root)
+		place->node = FTR_GRAPH_NONE;
+	return place;
+}
+
+static inline void count_span(struct ftr_graph_span *span, uint64_t ns)
+{
+	if (ns < span->min_ns)
+		span->min_ns = ns;
+	if (ns > span->max_ns)
+		span->max_ns = ns;
+}
+
+static inline void count_call(const struct graph_sink *self, struct ftr_graph_node *node,
+			      uint64_t total_ns, uint64_t self_ns, bool is_inherited)
+{
+	node->calls += !is_inherited;
+	node->total_ns += total_ns;
+	node->self_ns += self_ns;
+	if (!self->has_details || is_inherited)
+		return;
+	count_span(&node->total_span, total_ns);
+	count_span(&node->self_span, self_ns);
+}
+
+/* What a forked child begins with are calls of its parent. */
+static inline bool is_inherited(const struct ftr_event *ev)
+{
+	return (ev->flags & FTR_EVENT_NO_ENTRY) && ev->task->is_forked;
+}
+
+static inline int enter(struct graph_sink *self, struct place *place, const struct ftr_event *ev)
+{
+	const struct ftr_func *func = ev->call.func;
+	struct ftr_graph_key key = {
+		.name_id = func->name_id, .name = func->name,
+		.addr = ev->call.addr, .time_ns = ev->time_ns,
+	};
+	uint32_t parent = place->node;
+
+	if (__builtin_expect(parent == FTR_GRAPH_NONE, 0)) {
+		parent = place_root(self, place, ev->task, ev->time_ns);
+		if (parent == FTR_GRAPH_NONE)
+			return -ENOMEM;
+	}
+	place->node = ftr_graph_child(&self->graph, parent, &key);
+	return place->node == FTR_GRAPH_NONE ? -ENOMEM : 0;
+}
+
+static inline void leave(struct graph_sink *self, struct place *place, const struct ftr_event *ev)
+{
+	struct ftr_graph_node *nodes = self->graph.nodes.v;
+	uint64_t total_ns = ev->time_ns - ev->call.start_ns;
+	uint64_t self_ns = total_ns > ev->call.child_ns ? total_ns - ev->call.child_ns : 0;
+	struct ftr_graph_node *node;
+
+	if (__builtin_expect(place->node == FTR_GRAPH_NONE, 0))
+		return;
+	node = &nodes[place->node];
+	count_call(self, node, total_ns, self_ns, is_inherited(ev));
+	place->node = nodes[node->parent].parent == FTR_GRAPH_NONE ? FTR_GRAPH_NONE : node->parent;
+}
+
+/* The time from a sched-out to its sched-in is like a call; outside of functions, one of the program. */
+static int count_schedule(struct graph_sink *self, struct place *place, const struct ftr_event *ev)
+{
+	bool is_preempted = ev->flags & FTR_EVENT_PREEMPTED;
+	uint64_t ns = ev->time_ns - ev->point.start_ns;
+	struct ftr_graph_key key = {
+		.name_id = is_preempted ? FTR_GRAPH_SCHEDULE_PREEMPTED : FTR_GRAPH_SCHEDULE,
+		.name = is_preempted ? "linux:schedule (pre-empted)" : "linux:schedule",
+		.addr = is_preempted ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED : FTR_EVENT_ID_SCHED_OUT,
+		.time_ns = ev->point.start_ns,
+	};
+	uint32_t parent = place->node, node;
+
+	if (ev->point.kind != FTR_POINT_INSTANT || ev->point.id != FTR_EVENT_ID_SCHED_IN ||
+	    ev->point.start_ns == 0)
+		return 0;
+	if (parent == FTR_GRAPH_NONE)
+		parent = place_root(self, place, ev->task, ev->time_ns);
+	node = parent == FTR_GRAPH_NONE ? parent : ftr_graph_child(&self->graph, parent, &key);
+	if (node == FTR_GRAPH_NONE)
+		return -ENOMEM;
+	count_call(self, &self->graph.nodes.v[node], ns, ns, false);
+	return 0;
+}
+
+static int graph_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	graph_of(sink)->trace = trace;
+	return 0;
+}
+
+static int graph_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr)
+{
+	struct graph_sink *self = graph_of(sink);
+	const struct ftr_task *task = NULL;
+	struct place *place = NULL;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		const struct ftr_event *ev = &evs[i];
+
+		if (__builtin_expect(ev->task != task, 0)) {
+			task = ev->task;
+			place = place_get(self, task);
+		}
+		if (__builtin_expect(place == NULL, 0))
+			ret = -ENOMEM;
+		else if (ev->type == FTR_EVENT_EXIT)
+			leave(self, place, ev);
+		else if (ev->type == FTR_EVENT_ENTRY)
+			ret = enter(self, place, ev);
+		else if (ev->type == FTR_EVENT_POINT)
+			ret = count_schedule(self, place, ev);
+	}
+	return ret < 0 ? ftr_err_set(sink->err, -ret, "graph: out of memory") : 0;
+}
+
+/* A root's time is that of what it called, and it was called once. */
+static void roots_sum(struct ftr_graph *graph)
+{
+	for (size_t i = 0; i < graph->roots.nr; i++) {
+		struct ftr_graph_node *root = &graph->nodes.v[graph->roots.v[i].node];
+		uint32_t at = root->first_child;
+
+		root->calls = 1;
+		for (; at != FTR_GRAPH_NONE; at = graph->nodes.v[at].next)
+			root->total_ns += graph->nodes.v[at].total_ns;
+	}
+}
+
+static int graph_end(struct ftr_sink *sink)
+{
+	struct ftr_graph *graph = &graph_of(sink)->graph;
+
+	roots_sum(graph);
+	if (ftr_graph_sort(graph) < 0)
+		return ftr_err_set(sink->err, ENOMEM, "graph: out of memory");
+	return 0;
+}
+
+static void graph_fini(struct ftr_sink *sink)
+{
+	struct graph_sink *self = graph_of(sink);
+
+	ftr_graph_fini(&self->graph);
+	ftr_per_task_fini(&self->places);
+	ftr_vec_fini(&self->root_by_session);
+}
+
+static const struct ftr_sink_ops graph_sink_ops = {
+	.size	 = sizeof(struct graph_sink),
+	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
+	.begin	 = graph_begin,
+	.batch	 = graph_batch,
+	.end	 = graph_end,
+	.fini	 = graph_fini,
+};
+
+struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err)
+{
+	struct ftr_sink *sink = ftr_sink_new(&graph_sink_ops, NULL, err);
+
+	if (sink == NULL) {
+		ftr_err_set(err, ENOMEM, "graph: out of memory");
+		return NULL;
+	}
+	ftr_graph_init(&graph_of(sink)->graph);
+	graph_of(sink)->places.bytes = sizeof(struct place);
+	graph_of(sink)->root_of_none = FTR_GRAPH_NONE;
+	graph_of(sink)->has_details = has_details;
+	return sink;
+}
+
+const struct ftr_graph *ftr_graph_get(const struct ftr_sink *sink)
+{
+	return &((const struct graph_sink *)sink)->graph;
+}
