@@ -6,6 +6,7 @@
 #include "cmds/say.h"
 #include "cmds/show.h"
 #include "utils/analysis/stats.h"
+#include "utils/analysis/syscalls.h"
 #include "utils/cli/common.h"
 #include "utils/view/report.h"
 
@@ -14,7 +15,11 @@ struct report_values {
 	struct ftr_selection selection;
 	struct ftr_report_opts view;
 	bool by_task;
+	int by;		/* index in by_words; 0 = functions */
 };
+
+/* After the first one in the order of enum ftr_syscalls_by. */
+static const char *const by_words[] = { "func", "call", "file", "process", NULL };
 
 static const struct ftr_option report_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct report_values, common),
@@ -32,6 +37,10 @@ static const struct ftr_option report_options[] = {
 		   struct report_values, view.avg_self),
 	FTR_OPTION("task", 0, NULL, "A row for each task instead", ftr_opt_flag,
 		   struct report_values, by_task),
+	FTR_OPTION("by", 0, "WHAT", "A row for each func (default), or of observed system calls for each call, "
+		   "file or process; fields: elapsed total total-avg total-min total-max call error open read "
+		   "write fork process status pid all", ftr_opt_choice, struct report_values, by,
+		   .words = by_words),
 	{ 0 }
 };
 
@@ -56,6 +65,28 @@ static int print_stats(const struct ftr_stats *stats, const struct report_values
 	return FTR_EXIT_USAGE;
 }
 
+static int print_syscalls(const struct ftr_syscalls *sums, const struct report_values *values)
+{
+	struct ftr_report_opts opts = values->view;
+	struct ftr_err err = { 0 };
+	struct ftr_output output;
+	int ret, status;
+
+	if (sums->rows.nr == 0) {
+		ftr_say_error("report: no observed system calls in this trace: ftr record --syscalls records them");
+		return FTR_EXIT_FAILED;
+	}
+	if (ftr_output_open(&output, &values->common, NULL) < 0)
+		return FTR_EXIT_FAILED;
+	opts.use_color = output.use_color;
+	ret = ftr_report_print_syscalls(sums, values->by - 1, &opts, &output.out, &err);
+	status = ftr_output_close(&output);
+	if (ret == 0)
+		return status;
+	ftr_say_error("%s", err.text);
+	return FTR_EXIT_USAGE;
+}
+
 /* Without fields and keys of one's own it is total, self and calls. */
 static bool wants_details(const struct ftr_report_opts *opts)
 {
@@ -66,11 +97,15 @@ static int report_opened(struct ftr_opened *opened, const struct report_values *
 {
 	struct ftr_pump_stats pumped;
 	struct ftr_err err = { 0 };
-	struct ftr_sink *sink = ftr_stats_new(wants_details(&values->view), &err);
+	struct ftr_sink *sink = values->by > 0 ?
+				ftr_syscalls_new((enum ftr_syscalls_by)(values->by - 1), &err) :
+				ftr_stats_new(wants_details(&values->view), &err);
 	int status = FTR_EXIT_FAILED;
 
 	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, &pumped, &err) < 0)
 		ftr_say_error("%s", err.text);
+	else if (values->by > 0)
+		status = print_syscalls(ftr_syscalls_get(sink), values);
 	else
 		status = print_stats(ftr_stats_get(sink), values);
 	ftr_sink_free(sink);
@@ -87,7 +122,13 @@ static int report_run(void *values, int argc, char **argv)
 		ftr_say_error("report: --avg-total and --avg-self exclude each other");
 		return FTR_EXIT_USAGE;
 	}
-	status = ftr_opened_open(&opened, &self->common, &self->selection, true);
+	if (self->by > 0 && (self->by_task || self->view.avg_total || self->view.avg_self)) {
+		ftr_say_error("report: --task, --avg-total and --avg-self are about functions, not for --by=%s",
+			      by_words[self->by]);
+		return FTR_EXIT_USAGE;
+	}
+	/* Processes are named by who made them: only in the order of time. */
+	status = ftr_opened_open(&opened, &self->common, &self->selection, self->by == 0);
 	if (status != FTR_EXIT_OK)
 		return status;
 	status = report_opened(&opened, self);

@@ -231,6 +231,40 @@ def check_uftrace(data, folder):
         expect(name == data or line in done.stdout, f"uftrace shows no {line}: {done.stdout[:2000]}")
 
 
+def report(data, by, fields, *words):
+    """[values..., name] of each row; only of columns that cannot be blank."""
+    lines = ftr("report", "--no-pager", "--by", by, "-f", fields, *words, "-d", data).splitlines()[2:]
+    return [line.split(None, fields.count(",") + 1) for line in lines]
+
+
+def check_report(data, program, folder):
+    text = os.path.join(folder, "t.etrace")
+    ftr("dump", "--format=etrace", "--mount", "--thread-names", "-o", text, "-d", data)
+    calls = {row[2]: (int(row[0]), int(row[1])) for row in report(data, "call", "call,error")}
+    for call, wanted in (("openat2", (1, 0)), ("open", (2, 1)), ("renameat2", (2, 1)), ("link", (2, 1)),
+                         ("umount2", (1, 1)), ("creat", (1, 0)), ("vfork", (1, 0))):
+        expect(calls.get(call) == wanted, f"report: {call} {calls.get(call)}, expected {wanted}")
+    for name, failures in ((data, 1), (text, 0)):
+        files = {row[-1]: [int(value) for value in row[:-1]]
+                 for row in report(name, "file", "call,error,read,write,process")}
+        made, missing = files.get(folder + "/made"), files.get(folder + "/missing", [0, 0])
+        expect(made == [3, 0, 2, 1, 1], f"report: {name}: made {made}")
+        expect(missing[1] == 2 * failures, f"report: {name}: missing {missing}")
+        processes = report(name, "process", "call,fork,status,pid")
+        expect(sorted(int(row[2]) for row in processes) == sorted([2, 3, 3, 5, 6, 137 * failures]),
+               f"report: {name}: {processes}")  # the text has no word for who was killed
+        first = [row for row in processes if row[-1] == program and row[1] != "0"]
+        expect(len(processes) == 6 and len(first) == 1 and int(first[0][1]) == 5,
+               f"report: {name}: {processes}")
+    counts = [int(row[0]) for row in report(data, "call", "call", "-s", "call")]
+    expect(counts == sorted(counts, reverse=True), f"report -s call: {counts}")
+    names = [row[1] for row in report(data, "call", "call", "-s", "name")]
+    expect(names == sorted(names), f"report -s name: {names}")
+    done = subprocess.run([FTR, "report", "--by=call", "-d", SRC + "/tests/data/threads"],
+                          stderr=subprocess.PIPE, text=True, check=False)
+    expect(done.returncode == 1 and "record --syscalls" in done.stderr, f"report of none: {done}")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="ftr-shown.") as folder:
         folder = os.path.realpath(folder)
@@ -244,6 +278,7 @@ def main():
             sys.exit(SKIP)
         expect(done.returncode == 2, f"exit status {done.returncode}: {done.stderr}")
         check_replay(data, program, folder)
+        check_report(data, program, folder)
         check_chrome(data, folder)
         check_fxt(data, folder)
         check_uftrace(data, folder)

@@ -10,4 +10,6 @@ libftr_a_SOURCES += \
 	utils/analysis/graph_focus.h \
 	utils/analysis/graph_sink.c \
 	utils/analysis/stats.c \
-	utils/analysis/stats.h
+	utils/analysis/stats.h \
+	utils/analysis/syscalls.c \
+	utils/analysis/syscalls.h

@@ -26,6 +26,7 @@ libftr_a_SOURCES += \
 	utils/view/replay_line.h \
 	utils/view/report.c \
 	utils/view/report.h \
+	utils/view/report_syscalls.c \
 	utils/view/report_task.c \
 	utils/view/unfinished.c \
 	utils/view/unfinished.h

@@ -9,6 +9,7 @@
 #include "utils/base/ostream.h"
 
 struct ftr_stats;
+struct ftr_syscalls;
 
 struct ftr_report_opts {
 	const char *fields;	/* -f (nullable) */
@@ -21,6 +22,9 @@ struct ftr_report_opts {
 /* -EINVAL: a wrong field or sort key; -ENOMEM. */
 int ftr_report_print(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 		     struct ftr_ostream *out, struct ftr_err *err);
+/* @by: what the rows are, enum ftr_syscalls_by. */
+int ftr_report_print_syscalls(const struct ftr_syscalls *sums, int by, const struct ftr_report_opts *opts,
+			      struct ftr_ostream *out, struct ftr_err *err);
 int ftr_report_print_tasks(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 			   struct ftr_ostream *out, struct ftr_err *err);
 
