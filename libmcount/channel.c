@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "libmcount/clock.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -45,15 +47,23 @@ static int channel_connect(void)
 	return (int)fd;
 }
 
-static int channel_send(int sock, const struct ftr_channel_message *message, const char *path)
+static int channel_send(int sock, const struct ftr_channel_message *message, const char *path,
+			const char *more)
 {
-	struct iovec parts[2] = {
+	struct iovec parts[3] = {
 		{ (void *)message, sizeof(*message) },
 		{ (void *)path, message->path_bytes },
+		{ (void *)more, 0 },
 	};
-	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 2 };
-	long ret = ftr_sys3(SYS_sendmsg, sock, &packet, MSG_NOSIGNAL);
+	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 3 };
+	size_t len = more != NULL ? strlen(path) : 0;
+	long ret;
 
+	if (more != NULL && len + 1 < message->path_bytes) {
+		parts[1].iov_len = len + 1;
+		parts[2].iov_len = message->path_bytes - len - 1;
+	}
+	ret = ftr_sys3(SYS_sendmsg, sock, &packet, MSG_NOSIGNAL);
 	return ret < 0 ? (int)ret : 0;
 }
 
@@ -92,21 +102,46 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
 	return reply->type == FTR_CHANNEL_OK ? 0 : -EACCES;
 }
 
-int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *reply_fds)
+static int ask(struct ftr_channel_message *message, const char *path, const char *more,
+	       int *reply_fds)
 {
 	struct ftr_channel_message reply;
 	int sock, ret;
 
+	if (ftr_is_silent())
+		return -EPERM;
 	sock = channel_connect();
 	if (sock < 0)
 		return sock;
-	ret = channel_send(sock, message, path);
+	ret = channel_send(sock, message, path, more);
 	if (ret == 0)
 		ret = channel_receive(sock, &reply, reply_fds);
-	ftr_sys_close_own(sock);
+	ftr_sys1(SYS_close, sock);
 	if (ret == 0) {
 		message->base = reply.base;
 		message->time = reply.time;
 	}
 	return ret;
+}
+
+int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *reply_fds)
+{
+	return ask(message, path, NULL, reply_fds);
+}
+
+void ftr_channel_tell(enum ftr_channel_type type, const char *text, const char *more)
+{
+	size_t bytes = strlen(text) + (more != NULL ? 1 + strlen(more) : 0);
+	struct ftr_channel_message message = {
+		.magic = FTR_CHANNEL_MAGIC,
+		.type = type,
+		.path_bytes = bytes < FTR_CHANNEL_PATH_MAX ? (uint32_t)bytes : FTR_CHANNEL_PATH_MAX,
+	};
+
+	if (ftr_state.control == NULL || ftr_is_silent())
+		return;
+	message.pid = (int32_t)ftr_sys0(SYS_getpid);
+	message.tid = (int32_t)ftr_sys0(SYS_gettid);
+	message.time = ftr_clock_read();
+	ask(&message, text, more, NULL);
 }

@@ -3,6 +3,9 @@
 #ifndef FTR_LIBMCOUNT_CHANNEL_H
 #define FTR_LIBMCOUNT_CHANNEL_H
 
+#include <stdbool.h>
+
+#include "libmcount/state.h"
 #include "utils/proto/channel.h"
 
 /*
@@ -13,5 +16,14 @@
  * 0, or -errno; -EACCES when the recorder refused.
  */
 int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *reply_fds);
+
+/* Send a message whose texts are all it has to say: @text, and behind a NUL @more (nullable). */
+void ftr_channel_tell(enum ftr_channel_type type, const char *text, const char *more);
+
+/* Must nothing be asked of the kernel that the program does not ask for?  See seccomp.h. */
+static inline bool ftr_is_silent(void)
+{
+	return ftr_self.is_silent || atomic_load_explicit(&ftr_state.is_silent, memory_order_relaxed) != 0;
+}
 
 #endif /* FTR_LIBMCOUNT_CHANNEL_H */

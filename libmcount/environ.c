@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-#include "libmcount/state.h"
-#include "utils/proto/channel.h"
+#include "libmcount/channel.h"
 
 #define PRELOAD_NAME "LD_PRELOAD="
 #define CHANNEL_NAME FTR_CHANNEL_ENV "="
+
+static char no_channel[] = CHANNEL_NAME;	/* images that must not talk to the recorder */
 
 static bool starts_with(const char *s, const char *prefix)
 {
@@ -62,7 +63,8 @@ void ftr_environ_merge(ftr_strings envp, const struct ftr_environ *env, char **o
 							ftr_state.preload_env;
 		if (env->preload == nr)
 			nr++;
-		out[env->channel < env->nr ? env->channel : nr++] = ftr_state.channel_env;
+		out[env->channel < env->nr ? env->channel : nr++] =
+			ftr_is_silent() ? no_channel : ftr_state.channel_env;
 	}
 	out[nr] = NULL;
 }
@@ -72,5 +74,5 @@ bool ftr_environ_is_whole(ftr_strings envp)
 	struct ftr_environ env = ftr_environ_look(envp);
 
 	return ftr_state.preload_env == NULL ||
-	       (env.preload < env.nr && has_ours(envp[env.preload]) && env.channel < env.nr);
+	       (!ftr_is_silent() && env.preload < env.nr && has_ours(envp[env.preload]) && env.channel < env.nr);
 }

@@ -254,6 +254,8 @@ void ftr_frames_jumped(const uintptr_t *sp)
 	const uintptr_t *here = __builtin_frame_address(0);
 	struct ftr_frame *frame;
 
+	if (self->frames == NULL)	/* it has called nothing yet */
+		return;
 	for (frame = self->top - 1; frame >= self->frames; frame--) {
 		if (frame->loc != NULL && frame->loc >= here && frame->loc < sp)
 			ftr_frame_close(self, frame);

@@ -19,6 +19,8 @@ libmcount_so_SOURCES = \
 	libmcount/probe_plt.c \
 	libmcount/probe_plt.h \
 	libmcount/ring.c \
+	libmcount/seccomp.c \
+	libmcount/seccomp.h \
 	libmcount/session.c \
 	libmcount/state.h \
 	libmcount/thread.c \
@@ -45,5 +47,6 @@ libmcount_so_SOURCES += \
 	arch/x86_64/plt.S \
 	arch/x86_64/prologue.h \
 	arch/x86_64/rt.h \
-	arch/x86_64/saved.h
+	arch/x86_64/saved.h \
+	arch/x86_64/syscall.S
 endif

@@ -133,7 +133,7 @@ void ftr_module_check(struct ftr_thread *self, uintptr_t func)
 	uint32_t generation = generation_now();
 	const struct ftr_known_module *module;
 
-	if (self->is_refused)
+	if (self->is_refused || ftr_is_silent())
 		return;
 	module = module_of(func, generation);
 	self->module_generation = generation;

@@ -167,11 +167,8 @@ void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word)
 
 	if (self->is_refused)
 		return;
-	if (producer->header == NULL) {	/* a forked child's first record */
-		if (!ftr_thread_attach(self))
-			return;
-		pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
-	}
+	if (producer->header == NULL && !ftr_thread_attach(self))	/* a forked child's first record */
+		return;		/* (else: @pos was reserved in the new ring, whose head began at 0) */
 	time = ftr_clock_read();
 	if (pos >= producer->room && !position_secure(self, &pos, &time)) {
 		if (recorder_is_gone())

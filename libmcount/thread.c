@@ -221,6 +221,10 @@ bool ftr_thread_attach(struct ftr_thread *self)
 	uint64_t all = UINT64_MAX, old;
 	bool is_attached;
 
+	if (ftr_is_silent()) {
+		ftr_thread_disarm(self);
+		return false;
+	}
 	ftr_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &old, sizeof(all));
 	is_attached = self->producer != NULL && self->producer->header != NULL;
 	if (!is_attached && !self->is_refused) {

@@ -74,6 +74,7 @@ struct ftr_thread {
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
 	uint64_t stopped_tick, stopped_ns;	/* see ftr_clock_stop_ticks; 0 = it runs */
 	uint64_t skipped;		/* calls that were declined */
+	bool is_silent;			/* see ftr_is_silent */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
 };
 

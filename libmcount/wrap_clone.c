@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdarg.h>
 
+#include "libmcount/channel.h"
 #include "libmcount/hook.h"
 #include "libmcount/state.h"
 
@@ -24,8 +25,11 @@ FTR_EXPORT int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	for (i = 0; i < 3; i++)
 		more[i] = va_arg(ap, void *);
 	va_end(ap);
-	if (is_sharing && (flags & CLONE_VFORK) == 0 && self->producer != NULL)
+	if (is_sharing && (flags & CLONE_VFORK) == 0 && self->producer != NULL && !self->is_refused) {
+		ftr_channel_tell(FTR_CHANNEL_SAY, "clone gave a child its memory and its thread-local storage: "
+				 "neither of the two is traced from here on", NULL);
 		ftr_thread_disarm(self);
+	}
 	ret = REAL(clone)(fn, stack, flags, arg, more[0], more[1], more[2]);
 	while (is_sharing && self->top > top)
 		ftr_frame_close(self, self->top - 1);

@@ -10,8 +10,11 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "libmcount/channel.h"
 #include "libmcount/environ.h"
 #include "libmcount/hook.h"
 #include "libmcount/state.h"
@@ -32,10 +35,44 @@ static int result(long ret)
 	char *merged[look_.nr + FTR_ENVIRON_EXTRA]; \
 	ftr_environ_merge(envp, &look_, merged, preload_)
 
+#define FD_PATH "/proc/self/fd/"
+#define FD_PATH_MAX 512
+
+/* Images into which nothing can be preloaded do not report themselves. */
+static void announce(const char *file)
+{
+	if (file != NULL)
+		ftr_channel_tell(FTR_CHANNEL_EXEC, file,
+				 strchr(file, '/') == NULL ? getenv("PATH") : NULL);
+}
+
+static void announce_at(int fd, const char *path)
+{
+	char name[FD_PATH_MAX] = FD_PATH, digits[12], *end = name + strlen(FD_PATH), *digit = digits;
+
+	if (path == NULL || path[0] == '/' || fd == AT_FDCWD) {
+		announce(path);
+		return;
+	}
+	if (fd < 0 || strlen(path) > FD_PATH_MAX - sizeof(FD_PATH) - sizeof(digits))
+		return;
+	do
+		*digit++ = (char)('0' + fd % 10);
+	while ((fd /= 10) != 0);
+	while (digit > digits)
+		*end++ = *--digit;
+	if (path[0] != '\0') {
+		*end++ = '/';
+		memcpy(end, path, strlen(path));
+	}
+	announce(name);
+}
+
 FTR_EXPORT int execve(const char *path, ftr_strings argv, ftr_strings envp)
 {
 	MERGED_ENV(merged, envp);
 
+	announce(path);
 	return result(ftr_sys3(SYS_execve, path, argv, merged));
 }
 
@@ -48,6 +85,7 @@ FTR_EXPORT int execvpe(const char *file, ftr_strings argv, ftr_strings envp)
 {
 	MERGED_ENV(merged, envp);
 
+	announce(file);
 	return REAL(execvpe)(file, argv, merged);
 }
 
@@ -60,6 +98,7 @@ FTR_EXPORT int fexecve(int fd, ftr_strings argv, ftr_strings envp)
 {
 	MERGED_ENV(merged, envp);
 
+	announce_at(fd, "");
 	return result(ftr_sys5(SYS_execveat, fd, "", argv, merged, AT_EMPTY_PATH));
 }
 
@@ -67,6 +106,7 @@ FTR_EXPORT int execveat(int fd, const char *path, ftr_strings argv, ftr_strings 
 {
 	MERGED_ENV(merged, envp);
 
+	announce_at(fd, path);
 	return result(ftr_sys5(SYS_execveat, fd, path, argv, merged, flags));
 }
 
@@ -75,6 +115,7 @@ FTR_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_
 {
 	MERGED_ENV(merged, envp);
 
+	announce(path);
 	return REAL(posix_spawn)(pid, path, actions, attr, argv, merged);
 }
 
@@ -83,6 +124,7 @@ FTR_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file
 {
 	MERGED_ENV(merged, envp);
 
+	announce(file);
 	return REAL(posix_spawnp)(pid, file, actions, attr, argv, merged);
 }
 

@@ -1,15 +1,124 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prctl: strict seccomp and PR_SET_TSC take the processor's tick counter away from the thread that asks for
- * them; reading it would end the program.  (Done by a raw system call, this goes unnoticed.)
+ * prctl and seccomp, called by these names or by number.  Strict seccomp and PR_SET_TSC take the processor's
+ * tick counter away from the thread that asks for them; reading it would end the program.  A filter may
+ * forbid what the runtime needs for new threads, children and images: those then run untraced.
+ *
+ * (A system call instruction of the program's own goes unnoticed.)
  */
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 
+#include "libmcount/channel.h"
 #include "libmcount/clock.h"
 #include "libmcount/hook.h"
+#include "libmcount/seccomp.h"
+
+long ftr_syscall_noticed(long nr, unsigned long a, unsigned long b, unsigned long c, unsigned long d,
+			 unsigned long e) FTR_HIDDEN;
+long ftr_syscall_failed(long ret) FTR_HIDDEN;
+
+long ftr_syscall_failed(long ret)
+{
+	errno = (int)-ret;
+	return -1;
+}
+
+/* The filter may stand anywhere, or nowhere: the kernel looks without harm. */
+static bool peek(void *to, const void *from, unsigned long bytes)
+{
+	struct iovec local = { to, bytes }, remote = { (void *)from, bytes };
+
+	return ftr_sys6(SYS_process_vm_readv, ftr_sys0(SYS_getpid), &local, 1, &remote, 1, 0) ==
+	       (long)bytes;
+}
+
+/* What cannot be looked at is taken to forbid everything. */
+static bool filter_kills_us(const struct sock_fprog *user)
+{
+	struct sock_fprog prog;
+	struct sock_filter *copy;
+	bool is_bad = true;
+	long mem;
+
+	if (!peek(&prog, user, sizeof(prog)) || prog.len > FTR_SECCOMP_FILTER_MAX)
+		return true;
+	mem = ftr_sys6(SYS_mmap, 0, FTR_SECCOMP_FILTER_MAX * sizeof(*copy), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (ftr_sys_map_failed(mem))
+		return true;
+	copy = (struct sock_filter *)mem;
+	if (peek(copy, prog.filter, prog.len * sizeof(*copy)))
+		is_bad = ftr_seccomp_kills_us(copy, prog.len);
+	ftr_sys2(SYS_munmap, mem, FTR_SECCOMP_FILTER_MAX * sizeof(*copy));
+	return is_bad;
+}
+
+static void filter_installed(void)
+{
+	atomic_store(&ftr_state.is_silent, 1);
+	if (ftr_self.producer == NULL)
+		ftr_thread_disarm(&ftr_self);
+}
+
+static long strict(long nr, unsigned long a, unsigned long b, unsigned long c)
+{
+	long ret;
+
+	ftr_clock_stop_ticks();
+	if (ftr_self.producer == NULL)
+		ftr_thread_disarm(&ftr_self);	/* its first call would have to ask the recorder */
+	ftr_self.is_silent = true;
+	ret = ftr_sys3(nr, a, b, c);
+	if (ret < 0)
+		ftr_self.is_silent = false;
+	return ret;
+}
+
+static long filter(long nr, unsigned long a, unsigned long b, unsigned long c)
+{
+	bool is_bad = c != 0 && atomic_load(&ftr_state.is_silent) == 0 &&
+		      filter_kills_us((const struct sock_fprog *)c);
+	long ret;
+
+	if (is_bad)
+		ftr_channel_tell(FTR_CHANNEL_SAY, "its seccomp filter does not allow what tracing needs: new "
+				 "threads, children and images of it run untraced", NULL);
+	ret = ftr_sys3(nr, a, b, c);
+	if (ret == 0 && is_bad)
+		filter_installed();
+	return ret;
+}
+
+static long prctl_pass(unsigned long option, const unsigned long args[4])
+{
+	if (option == PR_SET_SECCOMP && args[0] == SECCOMP_MODE_STRICT)
+		return strict(SYS_prctl, option, args[0], args[1]);
+	if (option == PR_SET_SECCOMP && args[0] == SECCOMP_MODE_FILTER)
+		return filter(SYS_prctl, option, args[0], args[1]);
+	if (option == PR_SET_TSC && args[0] == PR_TSC_SIGSEGV)
+		ftr_clock_stop_ticks();
+	return ftr_sys5(SYS_prctl, option, args[0], args[1], args[2], args[3]);
+}
+
+long ftr_syscall_noticed(long nr, unsigned long a, unsigned long b, unsigned long c, unsigned long d,
+			 unsigned long e)
+{
+	long ret;
+
+	if (nr == SYS_prctl)
+		ret = prctl_pass(a, (const unsigned long[]){ b, c, d, e });
+	else if (a == SECCOMP_SET_MODE_STRICT)
+		ret = strict(nr, a, b, c);
+	else if (a == SECCOMP_SET_MODE_FILTER)
+		ret = filter(nr, a, b, c);
+	else
+		ret = ftr_sys3(nr, a, b, c);
+	return ret >= 0 ? ret : ftr_syscall_failed(ret);
+}
 
 FTR_EXPORT int prctl(int option, ...)
 {
@@ -22,12 +131,6 @@ FTR_EXPORT int prctl(int option, ...)
 	for (i = 0; i < 4; i++)
 		args[i] = va_arg(ap, unsigned long);
 	va_end(ap);
-	if ((option == PR_SET_SECCOMP && args[0] == SECCOMP_MODE_STRICT) ||
-	    (option == PR_SET_TSC && args[0] == PR_TSC_SIGSEGV))
-		ftr_clock_stop_ticks();
-	ret = ftr_sys5(SYS_prctl, option, args[0], args[1], args[2], args[3]);
-	if (ret >= 0)
-		return (int)ret;
-	errno = (int)-ret;
-	return -1;
+	ret = prctl_pass((unsigned long)option, args);
+	return (int)(ret >= 0 ? ret : ftr_syscall_failed(ret));
 }

@@ -3,7 +3,9 @@ EXTRA_DIST += \
 	tests/e2e/fake_tracee.c \
 	tests/e2e/live.py \
 	tests/e2e/operand.py \
+	tests/e2e/processes.py \
 	tests/e2e/record.py \
+	tests/e2e/recording.py \
 	tests/e2e/victim.c
 if HAVE_PYTHON
 TESTS += \

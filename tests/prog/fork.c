@@ -3,7 +3,9 @@
  * Forked children return through frames they inherited and record calls of their own.
  *
  * expect-calls: in_child 6
+ * expect-calls: much 2000
  * expect-calls: in_parent 3
+ * record: --no-libcall -b 4K
  */
 #include <stdio.h>
 #include <sys/wait.h>
@@ -12,6 +14,12 @@
 #define NOINLINE __attribute__((noinline, noclone))
 
 NOINLINE int in_child(int n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n + 1;
+}
+
+NOINLINE int much(int n)
 {
 	__asm__ volatile("" : "+r"(n));
 	return n + 1;
@@ -39,6 +47,12 @@ NOINLINE int spawn(int n)
 
 int main(void)
 {
+	if (fork() == 0) {		/* more than a small ring holds */
+		for (int i = 0, n = 0; i < 2000; i++)
+			n = much(n);
+		return 0;
+	}
+	wait(NULL);
 	for (int i = 0; i < 3; i++) {
 		int ret = spawn(i);
 

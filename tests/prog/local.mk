@@ -12,6 +12,7 @@ traced_programs = \
 	tests/prog/exceptions.cc \
 	tests/prog/exec.c \
 	tests/prog/exit.c \
+	tests/prog/filtered.c \
 	tests/prog/fork.c \
 	tests/prog/hostile.c \
 	tests/prog/libcalls.c \

@@ -273,6 +273,22 @@ int ftr_uftrace_dir_dlopen(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_
 	return line_append(dir->task_fd, &sb);
 }
 
+int ftr_uftrace_dir_message(struct ftr_uftrace_dir *dir, uint64_t time_ns, const char *text)
+{
+	int fd = file_create(dir, "extern.dat", O_APPEND);
+	struct ftr_strbuf sb;
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ftr_strbuf_init(&sb);
+	ftr_strbuf_printf(&sb, "%" PRIu64 ".%09" PRIu64 " %s\n", time_ns / 1000000000u,
+			  time_ns % 1000000000u, text);
+	ret = line_append(fd, &sb);
+	close(fd);
+	return ret;
+}
+
 int ftr_uftrace_dir_event(struct ftr_uftrace_dir *dir, uint32_t id, const char *name)
 {
 	int fd = file_create(dir, "events.txt", O_APPEND);

@@ -57,6 +57,9 @@ int ftr_uftrace_dir_dlopen(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_
 /* A line of events.txt; @name is "provider:event". */
 int ftr_uftrace_dir_event(struct ftr_uftrace_dir *dir, uint32_t id, const char *name);
 
+/* A line of extern.dat: a message that readers show at its time.  @text is one line. */
+int ftr_uftrace_dir_message(struct ftr_uftrace_dir *dir, uint64_t time_ns, const char *text);
+
 /* NAME.sym of a module; a clash of base names is resolved as the format says. */
 int ftr_uftrace_dir_symbols(struct ftr_uftrace_dir *dir, const struct ftr_symtab *tab,
 			    struct ftr_err *err);

@@ -18,6 +18,10 @@
  *			<-	OK	it holds is drained to the old task first, then it is the new one's
  *	DLOPEN			->	DLOP line
  *			<-	OK
+ *	SAY			->	a warning, and a message in the trace
+ *			<-	OK
+ *	EXEC			->	looks whether the file can be traced, and says if it cannot
+ *			<-	OK
  *
  * pid of the sender comes from SO_PEERCRED (so that it is right across pid namespaces); tid from the
  * message, valid in the sender's namespace.  time is CLOCK_MONOTONIC-like ticks of the ring's clock.
@@ -44,6 +48,8 @@ enum ftr_channel_type {
 	FTR_CHANNEL_SESSION = 1,	/* path: the program's /proc/self/exe */
 	FTR_CHANNEL_TASK    = 2,	/* parent_pid != 0: first task of a forked child */
 	FTR_CHANNEL_DLOPEN  = 3,	/* base, path: a library was loaded */
+	FTR_CHANNEL_SAY     = 4,	/* path: what people should know of the sender */
+	FTR_CHANNEL_EXEC    = 5,	/* path: a file about to be run; without a slash: NUL, then PATH */
 	FTR_CHANNEL_OK      = 100,	/* reply */
 	FTR_CHANNEL_REFUSED = 101,	/* reply: path holds the reason; run on untraced */
 };

@@ -67,17 +67,17 @@ static int check_executable(const char *name, const char *path, struct ftr_err *
 }
 
 /* The loader ignores LD_PRELOAD where the program gets rights that we do not have. */
-static int check_rights(const char *name, const char *path, struct ftr_err *err)
+static int check_rights(const char *name, const char *path, uid_t uid, struct ftr_err *err)
 {
 	struct stat st;
 	bool is_raised;
 
 	if (stat(path, &st) < 0)
 		return ftr_err_set(err, errno, "%s: %s", name, strerror(errno));
-	is_raised = ((st.st_mode & S_ISUID) != 0 && st.st_uid != getuid()) ||
+	is_raised = ((st.st_mode & S_ISUID) != 0 && st.st_uid != uid) ||
 		    ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
 		     st.st_gid != getgid()) ||
-		    (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
+		    (uid != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 	if (!is_raised)
 		return 0;
 	return ftr_err_set(err, ENOTSUP, "%s: is set-uid, set-gid or has capabilities, so the loader "
@@ -172,20 +172,45 @@ int ftr_program_find_any(struct ftr_program *program, const char *name, struct f
 	return 0;
 }
 
+/* All that is asked once program->path is known. */
+static int check_all(struct ftr_program *program, const char *name, uid_t uid, bool force,
+		     struct ftr_err *err)
+{
+	int ret = image_find(program, name, err);
+
+	if (ret == 0)
+		ret = check_rights(name, program->image, uid, err);
+	if (ret == 0 && ftr_elf_info_load(&program->elf, program->image, err) < 0)
+		ret = ftr_err_set(err, ENOEXEC, "%s: is no program that Linux can run (%s)", name,
+				  err->text);
+	if (ret == 0)
+		ret = check_image(program, name, force, err);
+	return ret;
+}
+
 int ftr_program_find(struct ftr_program *program, const char *name, bool force,
 		     struct ftr_err *err)
 {
 	int ret = path_find(program, name, err);
 
 	if (ret == 0)
-		ret = image_find(program, name, err);
+		ret = check_all(program, name, getuid(), force, err);
+	if (ret < 0)
+		ftr_program_fini(program);
+	return ret;
+}
+
+int ftr_program_check(struct ftr_program *program, const char *path, const char *name, uid_t uid,
+		      struct ftr_err *err)
+{
+	int ret;
+
+	memset(program, 0, sizeof(*program));
+	program->path = strdup(path);
+	ret = program->path == NULL ? ftr_err_set(err, ENOMEM, "%s: out of memory", name) :
+				      check_executable(name, path, err);
 	if (ret == 0)
-		ret = check_rights(name, program->image, err);
-	if (ret == 0 && ftr_elf_info_load(&program->elf, program->image, err) < 0)
-		ret = ftr_err_set(err, ENOEXEC, "%s: is no program that Linux can run (%s)", name,
-				  err->text);
-	if (ret == 0)
-		ret = check_image(program, name, force, err);
+		ret = check_all(program, name, uid, true, err);
 	if (ret < 0)
 		ftr_program_fini(program);
 	return ret;

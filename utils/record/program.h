@@ -4,6 +4,7 @@
 #define FTR_RECORD_PROGRAM_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "utils/base/err.h"
 #include "utils/object/elf.h"
@@ -24,6 +25,10 @@ int  ftr_program_find(struct ftr_program *program, const char *name, bool force,
 		      struct ftr_err *err);
 /* The same without the question whether it can be traced from inside. */
 int  ftr_program_find_any(struct ftr_program *program, const char *name, struct ftr_err *err);
+
+/* The same for the file @path, called @name, that a process of user @uid is about to run anyway. */
+int  ftr_program_check(struct ftr_program *program, const char *path, const char *name, uid_t uid,
+		       struct ftr_err *err);
 
 void ftr_program_fini(struct ftr_program *program);
 

@@ -395,6 +395,7 @@ static void recorder_close(struct ftr_recorder *recorder)
 	ftr_store_dir_close(&recorder->store);
 	ftr_tick_map_fini(&recorder->ticks);
 	ftr_arena_fini(&recorder->arena);
+	ftr_recorder_say_fini(recorder);
 	if (recorder->signal_fd >= 0)
 		close(recorder->signal_fd);
 	if (recorder->epoll_fd >= 0)

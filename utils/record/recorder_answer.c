@@ -272,6 +272,12 @@ void ftr_recorder_answer(struct ftr_recorder *recorder)
 	case FTR_CHANNEL_DLOPEN:
 		answer_dlopen(recorder);
 		break;
+	case FTR_CHANNEL_SAY:
+		ftr_recorder_answer_say(recorder);
+		break;
+	case FTR_CHANNEL_EXEC:
+		ftr_recorder_answer_exec(recorder);
+		break;
 	default:
 		refuse(recorder, "unknown message");
 		break;

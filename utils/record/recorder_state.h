@@ -37,6 +37,7 @@ struct ftr_recorder {
 	} collectors[FTR_RECORDER_COLLECTORS_MAX];
 	unsigned collector_nr;
 
+	FTR_VEC(char *) said;			/* (owned) texts of warnings */
 	struct ftr_info info;
 	struct ftr_arena arena;			/* strings of info */
 	bool is_info_stale;			/* a task is not in it yet */
@@ -58,6 +59,13 @@ uint64_t ftr_recorder_now(struct ftr_recorder *recorder);
 
 /* Answer the message in recorder->request. */
 void ftr_recorder_answer(struct ftr_recorder *recorder);
+
+/* Warn of what is not in the recording of @pid, once a text, and put it into the data at each time. */
+void ftr_recorder_say(struct ftr_recorder *recorder, int32_t pid, const char *text);
+void ftr_recorder_say_fini(struct ftr_recorder *recorder);
+/* The messages EXEC and SAY. */
+void ftr_recorder_answer_exec(struct ftr_recorder *recorder);
+void ftr_recorder_answer_say(struct ftr_recorder *recorder);
 
 /* Tell the collectors that the image of @pid is gone. */
 void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid);

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of ftr record share: running it, and reading what it wrote."""
+import collections
+import glob
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
+SRCDIR = os.environ.get("srcdir", ".")
+CC = os.environ.get("CC", "gcc").split()
+TIMEOUT = 60
+
+ENTRY, EXIT, LOST, EVENT = range(4)
+Record = collections.namedtuple("Record", "time type depth addr")
+
+
+def build(source, out, *flags):
+    subprocess.run([*CC, "-D_GNU_SOURCE", "-I", SRCDIR, *flags, "-o", out,
+                    os.path.join(SRCDIR, "tests/e2e", source), "-lpthread"], check=True)
+
+
+class Trace:
+    """A data directory, read strictly: what is not well-formed fails the test."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path + "/info", "rb") as file:
+            info = file.read()
+        assert info[:8] == b"Ftrace!\0" and len(info) > 40
+        self.info = dict(line.split(":", 1) for line in info[40:].decode().splitlines()
+                         if "=" not in line.split(":", 1)[1][:12])
+        tids = re.search(r"tids=([\d,]*)", info[40:].decode())
+        self.listed = [int(tid) for tid in tids.group(1).split(",")] if tids else []
+        with open(path + "/task.txt") as file:
+            self.lines = file.read().splitlines()
+        self.tasks = {int(os.path.basename(name)[:-4]): self.read(name)
+                      for name in glob.glob(path + "/[0-9]*.dat")}
+
+    @staticmethod
+    def read(name):
+        with open(name, "rb") as file:
+            data = file.read()
+        assert len(data) % 16 == 0, name
+        records, last = [], 0
+        for when, word in struct.iter_unpack("<QQ", data):
+            assert word & 0x3c == 0x28, "%s: bad record %x" % (name, word)
+            assert when >= last, name + ": time goes backwards"
+            last = when
+            records.append(Record(when, word & 3, word >> 6 & 1023, word >> 16))
+        return records
+
+    def only(self):
+        assert len(self.tasks) == 1, list(self.tasks)
+        return next(iter(self.tasks.values()))
+
+    def words(self, word):
+        return [line for line in self.lines if line.startswith(word + " ")]
+
+
+class Recording(unittest.TestCase):
+    """Each test works in a directory that is made and removed for its class."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
+        os.chdir(cls.top)
+        build("victim.c", "victim", "-pg", "-O1")
+        build("victim.c", "plain", "-O1")
+        build("fake_tracee.c", "fake", "-O1")
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        shutil.rmtree(cls.top)
+
+    def setUp(self):
+        shutil.rmtree("d", ignore_errors=True)
+        shutil.rmtree("d.old", ignore_errors=True)
+
+    def ftr(self, *words, **options):
+        return subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=TIMEOUT, **options)
+
+    def record(self, *words, status=0, quiet=True, **options):
+        run = self.ftr("record", "--no-libcall", "-d", "d", *words, **options)
+        self.assertEqual(run.returncode, status, run.stderr)
+        if quiet:
+            self.assertEqual(run.stderr, "")
+        return run
+
+    def refused(self, status, pattern, *words):
+        run = self.ftr("record", "--no-libcall", "-d", "d", *words)
+        self.assertEqual(run.returncode, status, run.stderr)
+        self.assertRegex(run.stderr, pattern)
+        self.assertEqual(len(run.stderr.splitlines()), 1)
+        self.assertEqual(run.stdout, "")
+        self.assertFalse(os.path.exists("d"))
+
+    def start(self, *words):
+        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", *words], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        return child
+
+    def wait_for(self, condition):
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            try:
+                if condition():
+                    return
+            except (OSError, AssertionError):
+                pass                    # not all of it is there yet
+            time.sleep(0.02)
+        self.fail("waited 10 s for it")

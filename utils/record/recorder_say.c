@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recording does not hold is said: to the one who records, and in the trace. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/record/recorder_state.h"
+
+#define SELF "/proc/self/"
+#define PATH_DEFAULT "/bin:/usr/bin"
+
+static bool is_said(const struct ftr_recorder *recorder, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < recorder->said.nr; i++) {
+		if (strcmp(recorder->said.v[i], text) == 0)
+			return true;
+	}
+	return false;
+}
+
+void ftr_recorder_say(struct ftr_recorder *recorder, int32_t pid, const char *text)
+{
+	char line[1024];
+	char *copy;
+	int ret;
+
+	snprintf(line, sizeof(line), "process %d: %s", pid, text);
+	line[strcspn(line, "\n")] = '\0';
+	ret = ftr_uftrace_dir_message(recorder->store.dir, ftr_recorder_now(recorder), line);
+	if (ret < 0)
+		ftr_store_dir_failed(&recorder->store, "extern.dat", -ret);
+	if (is_said(recorder, text))		/* once is enough for the terminal */
+		return;
+	copy = strdup(text);
+	if (copy == NULL || ftr_vec_push(&recorder->said, copy) < 0)
+		free(copy);
+	ftr_diag_warn(recorder->options->diag, "%s", line);
+}
+
+void ftr_recorder_say_fini(struct ftr_recorder *recorder)
+{
+	size_t i;
+
+	for (i = 0; i < recorder->said.nr; i++)
+		free(recorder->said.v[i]);
+	ftr_vec_fini(&recorder->said);
+}
+
+/* @name as process @pid would find it, seen from here. */
+static void path_inside(char path[PATH_MAX], int32_t pid, const char *name, size_t len, const char *rest)
+{
+	const char *base = name[0] == '/' ? "root" : "cwd";
+
+	if (strncmp(name, SELF, strlen(SELF)) == 0)
+		snprintf(path, PATH_MAX, "/proc/%d/%.*s%s", pid, (int)(len - strlen(SELF)), name + strlen(SELF),
+			 rest);
+	else
+		snprintf(path, PATH_MAX, "/proc/%d/%s/%.*s%s%s", pid, base, (int)len, name,
+			 rest[0] != '\0' ? "/" : "", rest);
+}
+
+static int check(const struct ftr_recorder *recorder, const char *path, const char *name, struct ftr_err *err)
+{
+	struct ftr_program program;
+	int ret = ftr_program_check(&program, path, name, recorder->request.uid, err);
+
+	ftr_program_fini(&program);
+	return ret;
+}
+
+/* The first of that name along @dirs counts; 0 when it can be traced, or there is none. */
+static int check_search(const struct ftr_recorder *recorder, const char *name, const char *dirs,
+			struct ftr_err *err)
+{
+	char path[PATH_MAX];
+
+	for (;;) {
+		size_t len = strcspn(dirs, ":");
+		int ret;
+
+		path_inside(path, recorder->request.pid, len > 0 ? dirs : ".", len > 0 ? len : 1, name);
+		ret = check(recorder, path, name, err);
+		if (ret != -ENOENT && ret != -EACCES)
+			return ret;
+		if (dirs[len] == '\0')
+			return 0;
+		dirs += len + 1;
+	}
+}
+
+void ftr_recorder_answer_exec(struct ftr_recorder *recorder)
+{
+	struct ftr_channel_request *request = &recorder->request;
+	const char *name = request->path;
+	size_t len = strlen(name);
+	const char *dirs = len < request->message.path_bytes ? name + len + 1 : PATH_DEFAULT;
+	struct ftr_err err = { 0 };
+	char path[PATH_MAX];
+	int ret;
+
+	if (strchr(name, '/') == NULL) {
+		ret = check_search(recorder, name, dirs, &err);
+	} else {
+		path_inside(path, request->pid, name, len, "");
+		ret = check(recorder, path, name, &err);
+	}
+	if (ret == -ENOTSUP) {		/* all else: exec will fail, or take it for a script of the shell */
+		char text[sizeof(err.text) + 32];
+
+		snprintf(text, sizeof(text), "runs untraced: %s", err.text);
+		ftr_recorder_say(recorder, request->pid, text);
+	}
+	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, NULL, 0);
+}
+
+/* Whoever is traced may say anything: only text is repeated. */
+void ftr_recorder_answer_say(struct ftr_recorder *recorder)
+{
+	struct ftr_channel_request *request = &recorder->request;
+	char *p;
+
+	for (p = request->path; *p != '\0'; p++) {
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	}
+	ftr_recorder_say(recorder, request->pid, request->path);
+	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, NULL, 0);
+}
