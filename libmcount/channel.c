@@ -24,6 +24,19 @@ union reply_control {
 	char room[CMSG_SPACE(FTR_CHANNEL_REPLY_FDS * sizeof(int))];
 };
 
+/* In another network namespace than the recorder's there is no such address; a path may lead there. */
+static long connect_by_path(long fd, struct sockaddr_un *address)
+{
+	static const char dir[] = FTR_CHANNEL_DIR;
+
+	if (sizeof(dir) + ftr_state.address_bytes > sizeof(address->sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address->sun_path, dir, sizeof(dir) - 1);
+	memcpy(address->sun_path + sizeof(dir) - 1, ftr_state.address, ftr_state.address_bytes);
+	address->sun_path[sizeof(dir) - 1 + ftr_state.address_bytes] = '\0';
+	return ftr_sys3(SYS_connect, fd, address, sizeof(*address));
+}
+
 static int channel_connect(void)
 {
 	struct { long sec, usec; } timeout = { FTR_CHANNEL_TIMEOUT_MS / 1000, 0 };
@@ -40,6 +53,8 @@ static int channel_connect(void)
 	ftr_sys5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	ret = ftr_sys3(SYS_connect, fd, &address,
 		       offsetof(struct sockaddr_un, sun_path) + 1 + ftr_state.address_bytes);
+	if (ret == -ECONNREFUSED)
+		ret = connect_by_path(fd, &address);
 	if (ret < 0) {
 		ftr_sys_close_own(fd);
 		return (int)ret;
@@ -102,6 +117,20 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
 	return reply->type == FTR_CHANNEL_OK ? 0 : -EACCES;
 }
 
+/* Is there room for the descriptors of a reply?  Asked before: the recorder would believe they arrived. */
+static bool has_room(enum ftr_channel_type type)
+{
+	int nr = type == FTR_CHANNEL_SESSION ? FTR_CHANNEL_REPLY_FDS : type == FTR_CHANNEL_TASK;
+	long fds[FTR_CHANNEL_REPLY_FDS];
+	int i, got = 0;
+
+	while (got < nr && (fds[got] = ftr_sys3(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) >= 0)
+		got++;
+	for (i = 0; i < got; i++)
+		ftr_sys_close_own(fds[i]);
+	return got == nr;
+}
+
 static int ask(struct ftr_channel_message *message, const char *path, const char *more,
 	       int *reply_fds)
 {
@@ -113,7 +142,8 @@ static int ask(struct ftr_channel_message *message, const char *path, const char
 	sock = channel_connect();
 	if (sock < 0)
 		return sock;
-	ret = channel_send(sock, message, path, more);
+	ret = has_room((enum ftr_channel_type)message->type) ?
+	      channel_send(sock, message, path, more) : -EMFILE;
 	if (ret == 0)
 		ret = channel_receive(sock, &reply, reply_fds);
 	ftr_sys1(SYS_close, sock);

@@ -13,7 +13,7 @@
  * FTR_CHANNEL_TIMEOUT_MS for each step.  The reply's base and time replace the message's; descriptors that
  * came with it are stored in @reply_fds (nullable), the others stay as they are.
  *
- * 0, or -errno; -EACCES when the recorder refused.
+ * 0, or -errno; -EACCES when the recorder refused, -EMFILE when there is no descriptor (see helper.h).
  */
 int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *reply_fds);
 

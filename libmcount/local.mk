@@ -8,6 +8,8 @@ libmcount_so_SOURCES = \
 	libmcount/clock.h \
 	libmcount/environ.c \
 	libmcount/environ.h \
+	libmcount/helper.c \
+	libmcount/helper.h \
 	libmcount/hook.c \
 	libmcount/hook.h \
 	libmcount/maps.c \
@@ -30,6 +32,7 @@ libmcount_so_SOURCES = \
 	libmcount/wrap_longjmp.c \
 	libmcount/wrap_prctl.c \
 	libmcount/wrap_shell.c \
+	libmcount/wrap_unshare.c \
 	utils/base/rt/sys.h
 EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
 libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 \

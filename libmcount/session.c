@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "libmcount/channel.h"
+#include "libmcount/helper.h"
 #include "libmcount/hook.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
@@ -70,26 +71,35 @@ static void real_find(void)
 		.system = dlsym(RTLD_NEXT, "system"),
 		.popen = dlsym(RTLD_NEXT, "popen"),
 		.clone = dlsym(RTLD_NEXT, "clone"),
+		.unshare = dlsym(RTLD_NEXT, "unshare"),
+		.setns = dlsym(RTLD_NEXT, "setns"),
 		.longjmp = dlsym(RTLD_NEXT, "longjmp"),
 		.longjmp_chk = dlsym(RTLD_NEXT, "__longjmp_chk"),
 	};
 }
 
-static int session_ask(uint64_t *flags, int fds[FTR_CHANNEL_REPLY_FDS])
+struct start {
+	int32_t pid, tid;
+	uint32_t by_child;		/* FTR_CHANNEL_BY_CHILD, in a helper */
+	uint64_t flags;			/* of the reply */
+	int ret;
+};
+
+static int session_ask(struct start *start, int fds[FTR_CHANNEL_REPLY_FDS])
 {
 	char path[FTR_CHANNEL_PATH_MAX];
 	long len = ftr_sys3(SYS_readlink, "/proc/self/exe", path, sizeof(path));
 	struct ftr_channel_message message = {
 		.magic = FTR_CHANNEL_MAGIC,
-		.type = FTR_CHANNEL_SESSION,
-		.pid = (int32_t)ftr_sys0(SYS_getpid),
-		.tid = (int32_t)ftr_sys0(SYS_gettid),
+		.type = FTR_CHANNEL_SESSION | start->by_child,
+		.pid = start->pid,
+		.tid = start->tid,
 		.path_bytes = len > 0 ? (uint32_t)len : 0,
 	};
 
 	int ret = ftr_channel_ask(&message, path, fds);
 
-	*flags = message.base;
+	start->flags = message.base;
 	atomic_store(&ftr_state.counter_ns, message.time);
 	return ret;
 }
@@ -106,34 +116,50 @@ static const struct ftr_control *control_map(int fd)
 	return control;
 }
 
+/* All that needs descriptors. */
+static void session_open(void *arg)
+{
+	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };	/* control block, library calls */
+	struct start *start = arg;
+
+	start->ret = session_ask(start, fds);
+	if (start->ret < 0)
+		return;
+	ftr_state.control = control_map(fds[0]);
+	ftr_sys_close_own(fds[0]);
+	if (fds[1] >= 0)
+		ftr_plt_start(fds[1]);
+}
+
 /* Before the constructors of the program and, by load order, of most libraries. */
 static __attribute__((constructor(101))) void session_start(void)
 {
-	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };	/* control block, library calls */
-	uint64_t flags;
-	int ret;
+	struct start start = {
+		.pid = (int32_t)ftr_sys0(SYS_getpid),
+		.tid = (int32_t)ftr_sys0(SYS_gettid),
+	};
 
 	if (!address_find())
 		return;		/* not run by ftr: stay out of the way */
 	environment_keep();
 	real_find();
 	ftr_module_start();
-	ret = session_ask(&flags, fds);
-	if (ret < 0) {
-		if (ret != -EACCES)
+	session_open(&start);
+	if (start.ret == -EMFILE) {
+		start.by_child = FTR_CHANNEL_BY_CHILD;
+		ftr_helper_run(session_open, &start);
+	}
+	if (start.ret < 0) {
+		if (start.ret != -EACCES)
 			warn("ftr: the recorder does not answer; the program runs on untraced\n");
 		return;
 	}
-	ftr_state.control = control_map(fds[0]);
-	ftr_sys_close_own(fds[0]);
 	if (ftr_state.control == NULL) {
 		warn("ftr: libmcount.so and ftr are of different versions; reinstall ftr. "
 		     "The program runs on untraced\n");
 		return;
 	}
-	if (fds[1] >= 0)
-		ftr_plt_start(fds[1]);
 	atomic_store(&ftr_state.arming, FTR_ARMED);
-	if ((flags & FTR_CHANNEL_ATTACH_NOW) != 0)
+	if ((start.flags & FTR_CHANNEL_ATTACH_NOW) != 0)
 		ftr_thread_attach(&ftr_self);
 }

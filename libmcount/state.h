@@ -24,7 +24,7 @@ struct ftr_real {
 	void *execvpe, *posix_spawn, *posix_spawnp;
 	void *longjmp, *longjmp_chk;
 	void *dlopen, *dlmopen, *dlclose;
-	void *system, *popen, *clone;
+	void *system, *popen, *clone, *unshare, *setns;
 };
 
 #define REAL(name) \

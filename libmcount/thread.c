@@ -11,6 +11,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
+#include "libmcount/helper.h"
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
 #include "libmcount/state.h"
@@ -97,7 +98,7 @@ static struct ftr_slot *slot_recycle(int32_t pid)
 }
 
 /* Map a new ring's header and, right behind each other, its data twice. */
-static bool ring_map(struct ftr_producer *producer, int memfd, uint32_t bytes)
+static int ring_map(struct ftr_producer *producer, int memfd, uint32_t bytes)
 {
 	long header = ftr_sys6(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
 	long data = ftr_sys6(SYS_mmap, 0, 2ul * bytes, PROT_NONE,
@@ -105,54 +106,71 @@ static bool ring_map(struct ftr_producer *producer, int memfd, uint32_t bytes)
 	int i;
 
 	if (ftr_sys_map_failed(header) || ftr_sys_map_failed(data))
-		return false;
+		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		if (ftr_sys_map_failed(ftr_sys6(SYS_mmap, data + (long)i * bytes, bytes,
 						PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 						memfd, FTR_RING_DATA_OFFSET)))
-			return false;
+			return -ENOMEM;
 	}
 	producer->header = (struct ftr_ring_header *)header;
 	producer->data = (uint8_t *)data;
 	producer->mask = bytes - 1;
-	return true;
+	return 0;
 }
 
-static struct ftr_channel_message task_message(const struct ftr_slot *slot, int32_t pid,
-					       int32_t tid, int32_t parent_pid)
-{
-	return (struct ftr_channel_message){
-		.magic = FTR_CHANNEL_MAGIC,
-		.type = FTR_CHANNEL_TASK,
-		.pid = pid,
-		.tid = tid,
-		.parent_pid = parent_pid,
-		.time = ftr_clock_read(),
-		.base = slot->ring_id,
-	};
-}
+/* What ring_open works on, maybe in a helper. */
+struct opening {
+	struct ftr_slot *slot;
+	struct ftr_channel_message message;
+	int ret;
+};
 
 /*
  * The recorder makes the ring: no limit of the program's (file size, descriptors) stands in the way, and
  * nobody here can shrink it under the recorder.
  */
-static bool ring_open(struct ftr_thread *self, int32_t pid, int32_t tid, int32_t parent_pid)
+static void ring_open(void *arg)
 {
-	struct ftr_channel_message message = task_message(self->slot, pid, tid, parent_pid);
+	struct opening *opening = arg;
+	struct ftr_slot *slot = opening->slot;
 	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };
-	bool is_open = self->slot->ring_id != 0;	/* recycled: it goes on where it is */
 
-	if (is_open)			/* the dead thread may have left holes: this is where we go on */
-		atomic_store_explicit(&self->slot->producer->header->head,
-				      self->slot->producer->head, memory_order_release);
-	if (ftr_channel_ask(&message, NULL, fds) < 0)
-		return false;
+	if (slot->ring_id != 0)		/* the dead thread may have left holes: this is where we go on */
+		atomic_store_explicit(&slot->producer->header->head, slot->producer->head,
+				      memory_order_release);
+	opening->ret = ftr_channel_ask(&opening->message, NULL, fds);
 	if (fds[0] >= 0) {
-		is_open = ring_map(self->slot->producer, fds[0], ftr_state.control->ring_bytes);
+		opening->ret = ring_map(slot->producer, fds[0], ftr_state.control->ring_bytes);
 		ftr_sys_close_own(fds[0]);
+	} else if (opening->ret == 0 && slot->ring_id == 0) {
+		opening->ret = -EPROTO;		/* recycled ones need none: they go on where they are */
 	}
-	self->slot->ring_id = message.base;
-	return is_open;
+	if (opening->ret == 0)
+		slot->ring_id = opening->message.base;
+}
+
+static int ring_get(struct ftr_slot *slot, int32_t parent_pid)
+{
+	struct opening opening = {
+		.slot = slot,
+		.message = {
+			.magic = FTR_CHANNEL_MAGIC,
+			.type = FTR_CHANNEL_TASK,
+			.pid = slot->pid,
+			.tid = atomic_load(&slot->tid),
+			.parent_pid = parent_pid,
+			.time = ftr_clock_read(),
+			.base = slot->ring_id,
+		},
+	};
+
+	ring_open(&opening);
+	if (opening.ret == -EMFILE) {
+		opening.message.type |= FTR_CHANNEL_BY_CHILD;
+		ftr_helper_run(ring_open, &opening);
+	}
+	return opening.ret;
 }
 
 /* The parent's other threads do not exist in a forked child; their memory does. */
@@ -186,12 +204,13 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot)
 	ftr_maps_find_stack(__builtin_frame_address(0), &self->home_low, &self->home_high);
 }
 
-static bool attach(struct ftr_thread *self)
+static int attach(struct ftr_thread *self)
 {
 	int32_t pid = (int32_t)ftr_sys0(SYS_getpid);
 	int32_t tid = (int32_t)ftr_sys0(SYS_gettid);
 	int32_t parent_pid = 0;
 	struct ftr_slot *slot = self->slot;
+	int ret;
 
 	if (slot != NULL) {	/* forked: the shadow stack is ours, the ring is our parent's */
 		parent_pid = slot->pid;
@@ -203,23 +222,24 @@ static bool attach(struct ftr_thread *self)
 		if (slot == NULL) {
 			slot = slot_new();
 			if (slot == NULL)
-				return false;
+				return -ENOMEM;
 			slot_publish(slot);
 		}
 		thread_take_slot(self, slot);
 	}
 	slot->pid = pid;
 	atomic_store(&slot->tid, tid);
-	if (!ring_open(self, pid, tid, parent_pid))
-		return false;
-	ftr_ring_update_limit(slot->producer);
-	return true;
+	ret = ring_get(slot, parent_pid);
+	if (ret == 0)
+		ftr_ring_update_limit(slot->producer);
+	return ret;
 }
 
 bool ftr_thread_attach(struct ftr_thread *self)
 {
 	uint64_t all = UINT64_MAX, old;
 	bool is_attached;
+	int ret;
 
 	if (ftr_is_silent()) {
 		ftr_thread_disarm(self);
@@ -228,9 +248,13 @@ bool ftr_thread_attach(struct ftr_thread *self)
 	ftr_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &old, sizeof(all));
 	is_attached = self->producer != NULL && self->producer->header != NULL;
 	if (!is_attached && !self->is_refused) {
-		is_attached = attach(self);
-		if (!is_attached)
+		ret = attach(self);
+		if (ret == -ENOMEM)
+			ftr_channel_tell(FTR_CHANNEL_SAY, "there is no memory for the ring of a task, which runs "
+					 "untraced: raise the limit (ulimit -v), or make rings smaller (-b)", NULL);
+		if (ret < 0)
 			ftr_thread_disarm(self);
+		is_attached = ret == 0;
 	}
 	ftr_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, NULL, sizeof(old));
 	return is_attached;

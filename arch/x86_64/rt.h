@@ -24,6 +24,35 @@ static inline long ftr_arch_syscall(long nr, long a, long b, long c, long d, lon
 	return ret;
 }
 
+/*
+ * clone(2) with a stack of its own for the child, which runs fn(arg) and ends.  Returns in the parent: the
+ * child's number or -errno.
+ */
+static inline long ftr_arch_clone_run(unsigned long flags, void *stack_top, void (*fn)(void *arg), void *arg)
+{
+	register void (*child_fn)(void *) __asm__("r12") = fn;
+	register void *child_arg __asm__("r13") = arg;
+	register long zero __asm__("r10") = 0;
+	register long tls __asm__("r8") = 0;
+	long ret;
+
+	__asm__ volatile("syscall\n\t"
+			 "testq %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xorl %%ebp, %%ebp\n\t"
+			 "movq %%r13, %%rdi\n\t"
+			 "callq *%%r12\n\t"
+			 "xorl %%edi, %%edi\n\t"
+			 "movl %[exit], %%eax\n\t"
+			 "syscall\n"
+			 "1:"
+			 : "=a"(ret)
+			 : "a"(56L /* SYS_clone */), "D"(flags), "S"(stack_top), "d"(0L), "r"(zero), "r"(tls),
+			   "r"(child_fn), "r"(child_arg), [exit] "i"(60 /* SYS_exit */)
+			 : "rcx", "r11", "memory", "cc");
+	return ret;
+}
+
 static inline uint64_t ftr_arch_ticks(void)
 {
 	return __builtin_ia32_rdtsc();

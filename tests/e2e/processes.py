@@ -73,5 +73,62 @@ class Images(Recording):
         self.assertEqual(messages(), [])
 
 
+@unittest.skipUnless(IS_ROOT and shutil.which("unshare"), "needs root and unshare")
+class Surroundings(Recording):
+    """Namespaces, other roots, other users, hardly any resources."""
+
+    def check(self, *words):
+        """A process, two threads and a forked child, each of which makes calls."""
+        os.chmod(".", 0o755)
+        run = self.record("--force", *words, os.getcwd() + "/victim", "family", "2")
+        self.assertEqual(run.stdout, "30\n")
+        self.assertEqual(sorted(len(task) for task in Trace("d").tasks.values()), [14, 20, 24, 24])
+        self.assertEqual(messages(), [])
+
+    def unshare(self, *options):
+        if not can("unshare", *options, "true"):
+            self.skipTest("no such namespaces here")
+        self.check("unshare", *options)
+
+    def test_network(self):
+        self.unshare("-n")
+
+    def test_mounts(self):
+        self.unshare("-m")
+
+    def test_users(self):
+        self.unshare("-U", "-r")
+
+    def test_pids(self):
+        self.unshare("-p", "-f")
+
+    def test_all(self):
+        self.unshare("-U", "-r", "-n", "-m", "-p", "-f", "-i", "-u")
+
+    def shm(self, command):
+        if not can("unshare", "-m", "sh", "-c", command):
+            self.skipTest("cannot be mounted here")
+        self.check("unshare", "-m", "sh", "-c", command + ' && exec "$0" "$@"')
+
+    def test_shm_small(self):
+        self.shm("mount -t tmpfs -o size=512k none /dev/shm")
+
+    def test_shm_read_only(self):
+        self.shm("mount -t tmpfs -o ro none /dev/shm")
+
+    def test_shm_absent(self):
+        self.shm("mount -t tmpfs none /dev")
+
+    def test_other_user(self):
+        self.check("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+
+    def test_few_descriptors(self):
+        # 0, 1 and 2 are the program's: one is left, where three are needed for a moment.
+        self.check("sh", "-c", 'ulimit -n 4; exec "$0" "$@"')
+
+    def test_small_stack(self):
+        self.check("sh", "-c", 'ulimit -s 64; exec "$0" "$@"')
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=1)

@@ -66,6 +66,18 @@ static void mode_children(int n)
 		;
 }
 
+/* A process, @n threads and a forked child, each with calls of its own. */
+static void mode_family(int n)
+{
+	int status;
+
+	mode_threads(n);
+	if (fork() == 0)
+		_exit(work(6));
+	wait(&status);
+	printf("%d\n", work(6) + WEXITSTATUS(status) - 12);
+}
+
 /* What the program finds of itself: descriptors, blocked and ignored signals. */
 static void mode_look(int n)
 {
@@ -130,6 +142,7 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "children", mode_children },
 	{ "daemon", mode_daemon },
 	{ "exec", mode_exec },
+	{ "family", mode_family },
 	{ "kill", mode_kill },
 	{ "look", mode_look },
 	{ "loop", mode_loop },

@@ -3,7 +3,7 @@
  * Surroundings in which little works: every call is recorded all the same, the first ones of threads and of
  * forked children included, and the program notices nothing.
  *
- * expect-calls: work 152
+ * expect-calls: work 192
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -69,12 +69,27 @@ static long descriptors_overwritten(void)
 	return (long)ten_calls(NULL) + in_thread();
 }
 
-/* 0, 1, 2 and one more: the one a thread's first call needs for a moment is free. */
+/* 0, 1, 2 and one more, or none: a thread's first call needs two for a moment. */
 static long few_descriptors(void)
 {
 	close_range(3, ~0u, 0);
-	limit(RLIMIT_NOFILE, 5);
+	limit(RLIMIT_NOFILE, 4);
 	return (long)ten_calls(NULL) + in_thread();
+}
+
+static long no_descriptor(void)
+{
+	close_range(3, ~0u, 0);
+	limit(RLIMIT_NOFILE, 3);
+	return (long)ten_calls(NULL) + in_thread();
+}
+
+static long no_descriptor_in_thread(void)
+{
+	ten_calls(NULL);
+	close_range(3, ~0u, 0);
+	limit(RLIMIT_NOFILE, 3);
+	return 10 + in_thread();
 }
 
 static long small_files(void)
@@ -136,6 +151,8 @@ static const struct {
 	{ "descriptors closed", descriptors_closed },
 	{ "descriptors overwritten", descriptors_overwritten },
 	{ "few descriptors", few_descriptors },
+	{ "no descriptor", no_descriptor },
+	{ "no descriptor in a thread", no_descriptor_in_thread },
 	{ "small files", small_files },
 	{ "little memory", little_memory },
 	{ "signals blocked", signals_blocked },

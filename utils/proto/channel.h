@@ -23,8 +23,12 @@
  *	EXEC			->	looks whether the file can be traced, and says if it cannot
  *			<-	OK
  *
+ *	LEAVE			->	listens at FTR_CHANNEL_DIR + the name, too
+ *			<-	OK
+ *
  * pid of the sender comes from SO_PEERCRED (so that it is right across pid namespaces); tid from the
- * message, valid in the sender's namespace.  time is CLOCK_MONOTONIC-like ticks of the ring's clock.
+ * message, valid in the sender's namespace.  FTR_CHANNEL_BY_CHILD in type: a child of the process speaks for it.
+ * time is CLOCK_MONOTONIC-like ticks of the ring's clock.
  */
 #ifndef FTR_PROTO_CHANNEL_H
 #define FTR_PROTO_CHANNEL_H
@@ -33,6 +37,7 @@
 #include <stdint.h>
 
 #define FTR_CHANNEL_ENV		"FTR_CHANNEL"	/* abstract name, without its leading NUL */
+#define FTR_CHANNEL_DIR		"/tmp/"		/* where an address of that name is a path */
 #define FTR_CHANNEL_MAGIC	0x4d525446u	/* "FTRM" */
 #define FTR_CHANNEL_TIMEOUT_MS	5000		/* for one reply; then the program runs untraced */
 #define FTR_CHANNEL_PATH_MAX	4096
@@ -44,12 +49,15 @@
  */
 #define FTR_CHANNEL_ATTACH_NOW	1u
 
+#define FTR_CHANNEL_BY_CHILD	0x10000u	/* flag in type: for its parent, which has no descriptor left */
+
 enum ftr_channel_type {
 	FTR_CHANNEL_SESSION = 1,	/* path: the program's /proc/self/exe */
 	FTR_CHANNEL_TASK    = 2,	/* parent_pid != 0: first task of a forked child */
 	FTR_CHANNEL_DLOPEN  = 3,	/* base, path: a library was loaded */
 	FTR_CHANNEL_SAY     = 4,	/* path: what people should know of the sender */
 	FTR_CHANNEL_EXEC    = 5,	/* path: a file about to be run; without a slash: NUL, then PATH */
+	FTR_CHANNEL_LEAVE   = 6,	/* the sender is about to change its network namespace */
 	FTR_CHANNEL_OK      = 100,	/* reply */
 	FTR_CHANNEL_REFUSED = 101,	/* reply: path holds the reason; run on untraced */
 };

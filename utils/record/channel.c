@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ int ftr_channel_open(struct ftr_channel *channel, struct ftr_err *err)
 	uint64_t random[2];
 	size_t len;
 
-	*channel = (struct ftr_channel){ .fd = -1 };
+	*channel = (struct ftr_channel){ .fd = -1, .path_fd = -1 };
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return ftr_err_set(err, errno, "channel: getrandom: %s", strerror(errno));
 	snprintf(channel->name, sizeof(channel->name), "ftr-%016" PRIx64 "%016" PRIx64, random[0],
@@ -45,6 +46,26 @@ int ftr_channel_open(struct ftr_channel *channel, struct ftr_err *err)
 	return 0;
 }
 
+static void path_make(const struct ftr_channel *channel, struct sockaddr_un *address)
+{
+	address->sun_family = AF_UNIX;
+	snprintf(address->sun_path, sizeof(address->sun_path), FTR_CHANNEL_DIR "%s", channel->name);
+}
+
+int ftr_channel_open_path(struct ftr_channel *channel, struct ftr_err *err)
+{
+	struct sockaddr_un address;
+
+	path_make(channel, &address);
+	channel->path_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (channel->path_fd >= 0 &&
+	    bind(channel->path_fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+	    chmod(address.sun_path, 0666) == 0 &&	/* as open as the abstract address */
+	    listen(channel->path_fd, SOMAXCONN) == 0)
+		return 0;
+	return ftr_err_set(err, errno, "%s: %s", address.sun_path, strerror(errno));
+}
+
 static void waiting_remove(struct ftr_channel *channel, unsigned i)
 {
 	channel->waiting_nr--;
@@ -54,20 +75,27 @@ static void waiting_remove(struct ftr_channel *channel, unsigned i)
 
 void ftr_channel_close(struct ftr_channel *channel)
 {
+	struct sockaddr_un address;
+
 	while (channel->waiting_nr > 0)
 		close(channel->waiting[--channel->waiting_nr].sock);
 	if (channel->fd >= 0)
 		close(channel->fd);
-	channel->fd = -1;
+	if (channel->path_fd >= 0) {
+		path_make(channel, &address);
+		unlink(address.sun_path);
+		close(channel->path_fd);
+	}
+	channel->fd = channel->path_fd = -1;
 }
 
 /* Accept while there is room; the rest waits in the kernel's queue. */
-static void accept_some(struct ftr_channel *channel)
+static void accept_some(struct ftr_channel *channel, int fd)
 {
 	int sock;
 
 	while (channel->waiting_nr < FTR_CHANNEL_WAITING_MAX &&
-	       (sock = accept4(channel->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+	       (sock = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		channel->waiting[channel->waiting_nr].sock = sock;
 		channel->waiting[channel->waiting_nr++].since_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	}
@@ -148,7 +176,9 @@ static bool waiting_next(struct ftr_channel *channel, struct ftr_channel_request
 bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *request)
 {
 	do {
-		accept_some(channel);
+		accept_some(channel, channel->fd);
+		if (channel->path_fd >= 0)
+			accept_some(channel, channel->path_fd);
 		if (waiting_next(channel, request))
 			return true;
 	} while (make_room(channel));

@@ -15,6 +15,7 @@
 
 struct ftr_channel {
 	int  fd;				/* listening */
+	int  path_fd;				/* likewise at FTR_CHANNEL_DIR; -1 until asked for */
 	char name[FTR_CHANNEL_NAME_MAX];	/* for FTR_CHANNEL_ENV */
 	struct {
 		int sock;
@@ -33,6 +34,8 @@ struct ftr_channel_request {
 };
 
 int  ftr_channel_open(struct ftr_channel *channel, struct ftr_err *err);
+/* Listen at a path, too: for processes in other network namespaces. */
+int  ftr_channel_open_path(struct ftr_channel *channel, struct ftr_err *err);
 void ftr_channel_close(struct ftr_channel *channel);
 
 /* The next message, without waiting: true and @request is filled, or false. */

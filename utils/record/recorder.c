@@ -136,6 +136,11 @@ static int watch(struct ftr_recorder *recorder, int fd, enum epoll_tag tag)
 	return epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
+int ftr_recorder_listen(struct ftr_recorder *recorder)
+{
+	return watch(recorder, recorder->channel.path_fd, TAG_CHANNEL);
+}
+
 static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, struct ftr_err *err)
 {
 	raise_nofile();
@@ -407,7 +412,7 @@ int ftr_recorder_run(const struct ftr_recorder_options *options,
 {
 	struct ftr_recorder recorder = {
 		.options = options, .result = result, .epoll_fd = -1, .signal_fd = -1,
-		.channel.fd = -1, .control.fd = -1,
+		.channel.fd = -1, .channel.path_fd = -1, .control.fd = -1,
 	};
 	bool has_dir;
 	int ret;

@@ -256,13 +256,26 @@ static void answer_dlopen(struct ftr_recorder *recorder)
 	ftr_modules_store(&recorder->modules, recorder->store.dir);
 }
 
+static void answer_leave(struct ftr_recorder *recorder)
+{
+	struct ftr_err err = { 0 };
+
+	if (recorder->channel.path_fd < 0 &&
+	    (ftr_channel_open_path(&recorder->channel, &err) < 0 || ftr_recorder_listen(recorder) < 0))
+		ftr_recorder_say(recorder, recorder->request.pid, "changes its network namespace, where it "
+				 "cannot be reached: what it starts there runs untraced");
+	ftr_channel_reply(&recorder->request, &(struct ftr_channel_message){ 0 }, NULL, 0);
+}
+
 void ftr_recorder_answer(struct ftr_recorder *recorder)
 {
 	if (!is_ours(recorder)) {
 		refuse(recorder, "not a process of this recording");
 		return;
 	}
-	switch (recorder->request.message.type) {
+	if (recorder->request.message.type & FTR_CHANNEL_BY_CHILD)
+		recorder->request.pid = ftr_process_parent(recorder->request.pid);
+	switch (recorder->request.message.type & ~FTR_CHANNEL_BY_CHILD) {
 	case FTR_CHANNEL_SESSION:
 		answer_session(recorder);
 		break;
@@ -277,6 +290,9 @@ void ftr_recorder_answer(struct ftr_recorder *recorder)
 		break;
 	case FTR_CHANNEL_EXEC:
 		ftr_recorder_answer_exec(recorder);
+		break;
+	case FTR_CHANNEL_LEAVE:
+		answer_leave(recorder);
 		break;
 	default:
 		refuse(recorder, "unknown message");

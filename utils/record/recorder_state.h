@@ -57,6 +57,9 @@ struct ftr_recorder {
 /* Read the clock beside the ticks; returns trace time now. */
 uint64_t ftr_recorder_now(struct ftr_recorder *recorder);
 
+/* Wait for messages at the channel's path, too. */
+int ftr_recorder_listen(struct ftr_recorder *recorder);
+
 /* Answer the message in recorder->request. */
 void ftr_recorder_answer(struct ftr_recorder *recorder);
 

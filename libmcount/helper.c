@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* See helper.h. */
+#include "libmcount/helper.h"
+
+#include <linux/sched.h>
+#include <linux/wait.h>
+#include <sys/mman.h>
+
+#include "utils/base/rt/sys.h"
+
+#define STACK_BYTES (64ul << 10)
+#define FD_END 256
+
+struct job {
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+/* In the child.  No descriptor above the limit can be open, unless that was lowered. */
+static void job_run(void *arg)
+{
+	const struct job *job = arg;
+	long fd;
+
+	if (ftr_sys3(SYS_close_range, 0, ~0u, 0) < 0) {
+		for (fd = 0; fd < FD_END; fd++)
+			ftr_sys1(SYS_close, fd);
+	}
+	job->fn(job->arg);
+}
+
+bool ftr_helper_run(void (*fn)(void *arg), void *arg)
+{
+	struct job job = { fn, arg };
+	long stack = ftr_sys6(SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long pid;
+
+	if (ftr_sys_map_failed(stack))
+		return false;
+	pid = ftr_arch_clone_run(CLONE_VM | CLONE_VFORK, (char *)stack + STACK_BYTES, job_run, &job);
+	if (pid > 0)
+		ftr_sys4(SYS_wait4, pid, NULL, __WALL, NULL);
+	ftr_sys2(SYS_munmap, stack, STACK_BYTES);
+	return pid > 0;
+}
