@@ -5,10 +5,12 @@
 #include "cmds/output.h"
 #include "cmds/say.h"
 #include "utils/analysis/graph.h"
+#include "utils/analysis/graph_task.h"
 #include "utils/cli/closest.h"
 #include "utils/cli/common.h"
 #include "utils/trace/pump.h"
 #include "utils/view/graph.h"
+#include "utils/view/graph_task.h"
 
 #include <errno.h>
 
@@ -16,6 +18,7 @@ struct graph_values {
 	struct ftr_common common;
 	struct ftr_selection selection;
 	struct ftr_graph_opts view;
+	bool by_task;
 };
 
 static const struct ftr_option graph_options[] = {
@@ -23,8 +26,10 @@ static const struct ftr_option graph_options[] = {
 	FTR_OPTION_GROUP(ftr_selection_options, struct graph_values, selection),
 	FTR_OPTION("output-fields", 'f', "FIELD[,FIELD...]",
 		   "Columns: total self addr total-avg total-max total-min self-avg self-max self-min all; "
-		   "+x adds, none hides",
+		   "with --task total self tid exit command; +x adds, none hides",
 		   ftr_opt_string, struct graph_values, view.fields),
+	FTR_OPTION("task", 0, NULL, "The tree of processes and threads instead", ftr_opt_flag,
+		   struct graph_values, by_task),
 	{ 0 }
 };
 
@@ -47,23 +52,33 @@ static void say_not_called(const struct ftr_trace *trace, const char *func)
 			      trace->path, func);
 }
 
-static int print_graph(const struct ftr_graph *graph, const struct ftr_trace *trace,
+static int print_sink(const struct ftr_sink *sink, const struct graph_values *values,
+		      struct ftr_ostream *out, struct ftr_err *err, bool use_color)
+{
+	struct ftr_graph_task_opts of_tasks = { values->view.fields, use_color };
+	struct ftr_graph_opts opts = values->view;
+
+	opts.use_color = use_color;
+	if (values->by_task)
+		return ftr_graph_task_print(ftr_task_tree_get(sink), &of_tasks, out, err);
+	return ftr_graph_print(ftr_graph_get(sink), &opts, out, err);
+}
+
+static int print_graph(const struct ftr_sink *sink, const struct ftr_trace *trace,
 		       const struct graph_values *values)
 {
-	struct ftr_graph_opts opts = values->view;
 	struct ftr_err err = { 0 };
 	struct ftr_output output;
 	int ret, status;
 
 	if (ftr_output_open(&output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
-	opts.use_color = output.use_color;
-	ret = ftr_graph_print(graph, &opts, &output.out, &err);
+	ret = print_sink(sink, values, &output.out, &err, output.use_color);
 	status = ftr_output_close(&output);
 	if (ret == 0)
 		return status;
 	if (ret == -ENOENT)
-		say_not_called(trace, opts.func);
+		say_not_called(trace, values->view.func);
 	else
 		ftr_say_error("%s", err.text);
 	return FTR_EXIT_FAILED;
@@ -73,15 +88,34 @@ static int graph_opened(struct ftr_opened *opened, const struct graph_values *va
 			bool has_details)
 {
 	struct ftr_err err = { 0 };
-	struct ftr_sink *sink = ftr_graph_new(has_details, &err);
+	struct ftr_sink *sink = values->by_task ? ftr_task_tree_new(&err)
+						: ftr_graph_new(has_details, &err);
 	int status = FTR_EXIT_FAILED;
 
 	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, NULL, &err) < 0)
 		ftr_say_error("%s", err.text);
 	else
-		status = print_graph(ftr_graph_get(sink), opened->trace, values);
+		status = print_graph(sink, opened->trace, values);
 	ftr_sink_free(sink);
 	return status;
+}
+
+static int check_fields(const struct graph_values *values, bool *has_details, struct ftr_err *err)
+{
+	struct ftr_graph_task_opts of_tasks = { .fields = values->view.fields };
+
+	*has_details = false;
+	if (values->by_task)
+		return ftr_graph_task_check_fields(&of_tasks, err);
+	return ftr_graph_check_fields(&values->view, has_details, err);
+}
+
+/* Levels count from the function, not from the start. */
+static void func_set(struct graph_values *values, const char *func)
+{
+	values->view.func = func;
+	values->view.levels = values->selection.depth;
+	values->selection.depth = 0;
 }
 
 static int graph_run(void *values, int argc, char **argv)
@@ -92,16 +126,13 @@ static int graph_run(void *values, int argc, char **argv)
 	bool has_details;
 	int status;
 
-	if (argc > 1) {
-		ftr_say_error("graph: takes one function: %s", argv[1]);
+	if (argc > 0 && self->by_task) {
+		ftr_say_error("graph: the tree of tasks is of no function: %s", argv[0]);
 		return FTR_EXIT_USAGE;
 	}
-	self->view.func = argv[0];
-	if (argc > 0) {		/* levels below the function, not from the start */
-		self->view.levels = self->selection.depth;
-		self->selection.depth = 0;
-	}
-	if (ftr_graph_check_fields(&self->view, &has_details, &err) < 0) {
+	if (argc > 0)
+		func_set(self, argv[0]);
+	if (check_fields(self, &has_details, &err) < 0) {
 		ftr_say_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
@@ -115,9 +146,11 @@ static int graph_run(void *values, int argc, char **argv)
 
 const struct ftr_cmd ftr_cmd_graph = {
 	.name	      = "graph",
-	.usage	      = "[OPTION...] [FUNC]",
+	.usage	      = "[OPTION...] [TRACE] [FUNC]",
 	.summary      = "Show who called whom as a tree",
 	.options      = graph_options,
 	.values_bytes = sizeof(struct graph_values),
+	.trace	      = FTR_CMD_TRACE_FOUND,
+	.operand_nr   = 1,
 	.run	      = graph_run,
 };

@@ -15,7 +15,7 @@ cd "$srcdir/tests/data" || exit 99
 unset PAGER NO_COLOR
 
 one_width() {
-	sed -e 's/\[ *\([0-9][0-9]*\)\]/[\1]/g' -e 's/TID  */TID /' -e 's/^  *| $/ | /'
+	sed -e 's/\[ *\([0-9][0-9]*\)\]/[\1]/g' -e 's/TID  */TID /' -e 's/^  *| $/ | /' -e 's/^  *: /: /'
 }
 
 check() {

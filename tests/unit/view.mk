@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 UNIT_TESTS += \
+	tests/unit/graph_task_test \
 	tests/unit/graph_test \
 	tests/unit/option_test \
 	tests/unit/stats_test
+tests_unit_graph_task_test_SOURCES = tests/unit/graph_task_test.c
+tests_unit_graph_task_test_LDADD = $(unit_libs)
 tests_unit_graph_test_SOURCES = tests/unit/graph_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_graph_test_LDADD = $(unit_libs)
 tests_unit_option_test_SOURCES = tests/unit/option_test.c

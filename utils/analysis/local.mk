@@ -6,9 +6,13 @@ libftr_a_SOURCES += \
 	utils/analysis/compile.h \
 	utils/analysis/graph.c \
 	utils/analysis/graph.h \
+	utils/analysis/graph_command.c \
+	utils/analysis/graph_command.h \
 	utils/analysis/graph_focus.c \
 	utils/analysis/graph_focus.h \
 	utils/analysis/graph_sink.c \
+	utils/analysis/graph_task.c \
+	utils/analysis/graph_task.h \
 	utils/analysis/stats.c \
 	utils/analysis/stats.h \
 	utils/analysis/syscalls.c \

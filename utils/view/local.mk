@@ -15,6 +15,8 @@ libftr_a_SOURCES += \
 	utils/view/fields.h \
 	utils/view/graph.c \
 	utils/view/graph.h \
+	utils/view/graph_task.c \
+	utils/view/graph_task.h \
 	utils/view/info.c \
 	utils/view/info.h \
 	utils/view/info_task.c \
