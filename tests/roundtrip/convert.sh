@@ -17,7 +17,11 @@ fail()
 # What replay shows, which must come without warnings.
 shown()
 {
-	"$FTR" replay --no-pager --color=no --event-full -d "$1" >"$2" 2>"$2.err" || {
+	{
+		"$FTR" replay --no-pager --color=no --event-full -d "$1" &&
+			"$FTR" replay --no-pager --color=no --demangle=full -d "$1" &&
+			"$FTR" replay --no-pager --color=no --demangle=no --no-libcall -d "$1"
+	} >"$2" 2>"$2.err" || {
 		cat "$2.err"
 		fail "replay -d $1"
 	}

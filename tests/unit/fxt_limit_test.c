@@ -127,20 +127,23 @@ static void name_as(const struct text_row *row, const char *out, size_t out_len)
 	struct ftr_task *task = make_task(trace, 1, 1, "t");
 	const struct ftr_func *func = ftr_trace_func_by_name(trace, NULL, row->in, row->len);
 	struct ftr_strbuf text = { 0 }, read = { 0 };
+	struct ftr_event as_read = { .time_ns = 10, .task = task };
 	struct writing w;
 
 	writing_begin(&w, trace, "fxt");
 	put_pair(&w, &text, task, 10, func);
-	ftr_strbuf_clear(&text);
-	put_pair(&w, &text, task, 20, ftr_trace_func_by_name(trace, NULL, out, out_len));
 	writing_end(&w);
+	ftr_strbuf_clear(&text);
+	as_read.call.func = ftr_trace_func_by_name(trace, NULL, out, out_len);
+	describe_event(&text, trace, &as_read);
+	as_read.type = FTR_EVENT_EXIT;
+	as_read.time_ns++;
+	describe_event(&text, trace, &as_read);
 	writing_keep(&w, row->what);
 	assert_int_equal(w.sink->cut_nr, row->cut_nr);
 	assert_int_equal(reading(w.out.buf, w.out.len, &read, 1, NULL), 0);
-	/* Both pairs of lines are the same but for their times. */
-	assert_int_equal(read.len, 2 * text.len);
-	assert_memory_equal(read.s + text.len, text.s, text.len);
-	assert_memory_equal(read.s + 2, text.s + 2, text.len / 2 - 2);
+	assert_int_equal(read.len, text.len);
+	assert_memory_equal(read.s, text.s, text.len);
 	ftr_strbuf_fini(&text);
 	ftr_strbuf_fini(&read);
 	writing_free(&w);
@@ -231,12 +234,40 @@ static void deep_recursion(void **state)
 	ftr_trace_free(trace);
 }
 
+/* Functions of one name stay what they are: overloads, statics of several files, of several modules. */
+static void same_names(void **state)
+{
+	static const struct ftr_symbol symbols[] = {
+		{ 0x1000, 16, 'T', "_ZN2ns1fEi" }, { 0x1010, 32, 'T', "_ZN2ns1fEd" },
+		{ 0x1030, 0, 't', "_ZN2ns1fEd" }, { 0x2000, 8, 't', "init" }, { 0x2008, 8, 't', "init" },
+		{ 0x2010, 8, 'P', "init" }, { 0x1010, 0, 'w', "_ZN2ns1fEi" },
+	};
+	const size_t nr = sizeof(symbols) / sizeof(symbols[0]);
+	struct ftr_trace *trace = ftr_trace_new("made", NULL);
+	struct ftr_task *task = make_task(trace, 100, 100, "t");
+	struct ftr_strbuf text;
+	struct writing w;
+
+	ftr_strbuf_init(&text);
+	writing_begin(&w, trace, "fxt");
+	for (size_t i = 0; i < 3 * nr; i++) {
+		const struct ftr_symbol *symbol = &symbols[i % nr];
+		const char *module = i % nr == nr - 1 ? "/lib/other.so" : "/bin/prog";
+
+		put_pair(&w, &text, task, 1000 + 10 * i, make_symbol(trace, module, symbol));
+	}
+	finish(&w, &text, 1, "same-names");
+	ftr_strbuf_fini(&text);
+	ftr_trace_free(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forty_thousand_names),
 		cmocka_unit_test(thousand_threads),
 		cmocka_unit_test(texts),
+		cmocka_unit_test(same_names),
 		cmocka_unit_test(long_name),
 		cmocka_unit_test(long_arguments),
 		cmocka_unit_test(deep_recursion),

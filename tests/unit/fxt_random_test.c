@@ -236,6 +236,11 @@ static void step(struct gen *g)
 
 static void gen_begin(struct gen *g, uint64_t seed)
 {
+	static const struct ftr_symbol symbols[FUNCS] = {
+		[2] = { 0x1100, 16, 'T', "_Z1fi" }, [5] = { 0x1200, 16, 'T', "_Z1fd" },
+		[8] = { 0x1300, 0, 't', "func1" }, [11] = { 0x1400, 24, 'P', "malloc" },
+	};
+
 	memset(g, 0, sizeof(*g));
 	g->seed = seed;
 	g->spec = calloc(1, sizeof(*g->spec) + 64 * sizeof(g->spec->args[0]));
@@ -250,7 +255,8 @@ static void gen_begin(struct gen *g, uint64_t seed)
 		char name[32];
 
 		snprintf(name, sizeof(name), "func%u", i);
-		g->funcs[i] = make_func(g->trace, i % 3 == 0 ? NULL : "prog", name);
+		g->funcs[i] = i % 3 == 2 ? make_symbol(g->trace, "/bin/prog", &symbols[i]) :
+					   make_func(g->trace, i % 3 == 0 ? NULL : "prog", name);
 	}
 	g->time_ns = 1000 + rnd(g, 1000);
 	writing_begin(&g->out, g->trace, "fxt");

@@ -93,6 +93,12 @@ const struct ftr_func *make_func(struct ftr_trace *trace, const char *module, co
 	return ftr_trace_func_by_name(trace, in, name, strlen(name));
 }
 
+const struct ftr_func *make_symbol(struct ftr_trace *trace, const char *module,
+				   const struct ftr_symbol *symbol)
+{
+	return ftr_trace_func_by_symbol(trace, ftr_trace_module_get(trace, module, "ab12"), symbol);
+}
+
 static void describe_payload(struct ftr_strbuf *text, struct ftr_trace *trace,
 			     const struct ftr_event *ev)
 {
@@ -120,6 +126,9 @@ void describe_event(struct ftr_strbuf *text, struct ftr_trace *trace, const stru
 		ftr_strbuf_printf(text, "%s %u %s ", ev->type == FTR_EVENT_ENTRY ? ">" : "<",
 				  ev->depth, func->module == NULL ? "-" : func->module->name);
 		ftr_strbuf_put(text, func->name, func->name_len);
+		if (func->addr != 0)
+			ftr_strbuf_printf(text, " %s %s %" PRIx64 "+%u %c", func->module->path,
+					  func->mangled, func->addr, func->size, func->symbol_type);
 		break;
 	case FTR_EVENT_POINT:
 		ftr_strbuf_printf(text, "point %s kind %u id %" PRIu64, ev->point.name,

@@ -9,6 +9,7 @@
 #include "utils/base/ostream.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/format.h"
+#include "utils/object/symtab.h"
 #include "utils/trace/args.h"
 #include "utils/trace/trace.h"
 
@@ -33,6 +34,9 @@ void writing_keep(const struct writing *w, const char *name);
 
 struct ftr_task *make_task(struct ftr_trace *trace, int32_t pid, int32_t tid, const char *name);
 const struct ftr_func *make_func(struct ftr_trace *trace, const char *module, const char *name);
+/* @symbol is borrowed as long as the trace. */
+const struct ftr_func *make_symbol(struct ftr_trace *trace, const char *module,
+				   const struct ftr_symbol *symbol);
 
 /* An event as a line of text; nothing for an exit of a call that was unfinished. */
 void describe_event(struct ftr_strbuf *text, struct ftr_trace *trace, const struct ftr_event *ev);

@@ -28,7 +28,7 @@ static void made_begin(struct made *made)
 	made->trace = ftr_trace_new("made", NULL);
 	assert_non_null(made->trace);
 	made->task = make_task(made->trace, 100, 100, "t");
-	made->func = make_func(made->trace, "/bin/p", "f");
+	made->func = make_func(made->trace, "p", "f");
 	writing_begin(&made->w, made->trace, "fxt");
 }
 
@@ -109,6 +109,36 @@ static void call(void **state)
 	writing_entry(&made.w, made.task, 1000, made.func, 0, NULL);
 	writing_exit(&made.w, made.task, 2000, made.func, 0, NULL);
 	writing_end(&made.w);
+	assert_words(&made, 16, WORDS(expected));
+	made_end(&made);
+}
+
+/* What a function has beyond its name stands in a blob before its first call. */
+static void call_of_a_symbol(void **state)
+{
+	static const struct ftr_symbol symbol = { 0x1a0, 7, 'T', "_Z1fi" };
+	static const uint64_t expected[] = {
+		/* strings "p" (3) and "f" (4) are assigned when they are used: first "ftr.symbols" */
+		UINT64_C(0x0000000b00030032), TEXT('f', 't', 'r', '.', 's', 'y', 'm', 'b'),
+		TEXT('o', 'l', 's', 0, 0, 0, 0, 0),
+		/* blob:               type 5 | size 6 | name 3 at 16 | length 33 at 32 | data 1 at 48 */
+		UINT64_C(0x0001002100030065), TEXT('M', '\t', '1', '\t', 'a', 'b', '1', '2'),
+		TEXT('\t', '/', 'p', '\n', 'F', '\t', '1', '\t'),
+		TEXT('1', 'a', '0', '\t', '7', '\t', 'T', '\t'),
+		TEXT('f', '\t', '_', 'Z', '1', 'f', 'i', '\t'), '\n',
+		UINT64_C(0x0000000100040022), 'p',
+		UINT64_C(0x0000000100050022), 'f',
+		0x10033, 100, 100,
+		UINT64_C(0x0005000401040034), 1000, 2000,
+	};
+	struct made made;
+
+	made_begin(&made);
+	made.func = make_symbol(made.trace, "/p", &symbol);
+	writing_entry(&made.w, made.task, 1000, made.func, 0, NULL);
+	writing_exit(&made.w, made.task, 2000, made.func, 0, NULL);
+	writing_end(&made.w);
+	writing_keep(&made.w, "symbol");
 	assert_words(&made, 16, WORDS(expected));
 	made_end(&made);
 }
@@ -348,7 +378,7 @@ static void fork_arrow(void **state)
 	made.trace = ftr_trace_new("made", NULL);
 	made.task = make_task(made.trace, 100, 100, "t");
 	child = make_task(made.trace, 100, 101, "t");
-	made.func = make_func(made.trace, "/bin/p", "f");
+	made.func = make_func(made.trace, "p", "f");
 	writing_begin(&made.w, made.trace, "fxt");
 	ev.task = made.task;
 	ev.fork.peer = child;
@@ -392,6 +422,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prologue),
 		cmocka_unit_test(call),
+		cmocka_unit_test(call_of_a_symbol),
 		cmocka_unit_test(call_that_does_not_end),
 		cmocka_unit_test(call_of_no_time),
 		cmocka_unit_test(arguments),

@@ -9,6 +9,7 @@
 #define FXT_NAME_MESSAGE   "message"
 #define FXT_NAME_MORE_ARGS "more arguments"
 #define FXT_KEY_LOC	   "loc"	/* "main.c:7" */
+#define FXT_KEY_SYMBOL	   "symbol"	/* of a call: which of several functions of its name */
 #define FXT_KEY_CHILD	   "child"
 #define FXT_KEY_RECORDS	   "records"
 #define FXT_KEY_INFERRED   "inferred"	/* bool, of a begin or end that was not recorded */
@@ -18,6 +19,7 @@
 #define FXT_FLOW_FORK	   UINT64_C(0x666f726b00000000)	/* ids of their flows: "fork" and a number */
 #define FXT_LOG_LOST	   "records lost: "	/* of the log line that goes with FXT_NAME_LOST */
 #define FXT_BLOB_INFO	   "ftr.info"	/* the bytes of a data directory's info file */
+#define FXT_BLOB_SYMBOLS   "ftr.symbols"	/* lines of modules and functions: fxt_write_func.c */
 #define FXT_BLOB_ENUMS	   "ftr.enums"	/* lines "NAME VALUE LABEL" */
 
 #endif /* FTR_FORMAT_FXT_NAMES_H */

@@ -135,11 +135,13 @@ static int names_init(struct fxt_reader *r)
 		const struct fxt_text **text;
 		const char *s;
 	} rows[] = {
+		{ &r->empty, "" },
 		{ &r->own, FXT_CATEGORY },
 		{ &r->name_lost, FXT_NAME_LOST },
 		{ &r->name_fork, FXT_NAME_FORK },
 		{ &r->name_message, FXT_NAME_MESSAGE },
 		{ &r->name_more, FXT_NAME_MORE_ARGS },
+		{ &r->key_symbol, FXT_KEY_SYMBOL },
 		{ &r->key_loc, FXT_KEY_LOC },
 		{ &r->key_child, FXT_KEY_CHILD },
 		{ &r->key_records, FXT_KEY_RECORDS },

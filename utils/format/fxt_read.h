@@ -22,6 +22,7 @@
 #include "utils/format/fxt_builtin.h"
 #include "utils/format/fxt_layout.h"
 #include "utils/format/fxt_names.h"
+#include "utils/object/symtab.h"
 #include "utils/trace/args.h"
 #include "utils/trace/trace.h"
 
@@ -31,7 +32,8 @@
 struct fxt_text {
 	const struct ftr_str *str;
 	struct ftr_module *module;		/* as a category */
-	const struct fxt_text *func_category;	/* func is that of this category */
+	const struct fxt_text *func_category;	/* func is that of this category, */
+	const struct fxt_text *func_name;	/* and of this name, where the text is a label; else NULL */
 	struct ftr_func *func;
 	const struct fxt_text *point_category;	/* point_name is that of this category */
 	const char *point_name;			/* "category:name" */
@@ -89,12 +91,14 @@ struct fxt_reader {
 	struct ftr_hashmap tasks;		/* by process and thread koid: struct ftr_task */
 	struct ftr_hashmap process_names;	/* by pid: struct fxt_text */
 	struct ftr_hashmap enums;		/* by id of the name's text: struct fxt_enum (owned) */
-	struct ftr_hashmap objects;		/* by pid: struct fxt_objects (owned) */
+	struct ftr_hashmap objects;		/* by pid: struct fxt_symtab (owned) */
+	struct ftr_hashmap symbols;		/* by (category, name, label); fxt_read_symbol.c */
 	struct ftr_hashmap specs;		/* by hash: struct ftr_argspec, every layout once */
 	struct ftr_strbuf info;			/* blob ftr.info */
 	struct ftr_strbuf enum_lines;		/* blob ftr.enums */
-	const struct fxt_text *own, *name_lost, *name_fork, *name_message, *name_more;
-	const struct fxt_text *key_loc, *key_child, *key_records, *key_text, *key_data;
+	struct ftr_strbuf symbol_lines;		/* blob ftr.symbols */
+	const struct fxt_text *empty, *own, *name_lost, *name_fork, *name_message, *name_more;
+	const struct fxt_text *key_symbol, *key_loc, *key_child, *key_records, *key_text, *key_data;
 	const struct fxt_text *key_inferred, *key_no_entry;
 	FTR_VEC(struct fxt_order) order;	/* empty: the file's own order */
 	uint64_t kept_from;			/* pages of the mapped file before this were given back */
@@ -205,6 +209,17 @@ int  fxt_object_add(struct fxt_reader *r, uint64_t process, uint64_t pointer,
 		    const struct fxt_text *name);
 int  fxt_objects_load(struct fxt_reader *r);
 void fxt_objects_fini(struct fxt_reader *r);
+/* Symbols that become a module's. */
+struct fxt_symtab *fxt_symtab_new(void);		/* NULL: no memory */
+void fxt_symtab_free(struct fxt_symtab *self);		/* NULL is fine */
+int  fxt_symtab_add(struct fxt_symtab *self, struct ftr_symbol symbol);
+int  fxt_symtab_give(struct fxt_symtab *self, struct ftr_module *module);	/* 0 or -ENOMEM */
+
+/* fxt_read_symbol.c: 0 or -ENOMEM. */
+int  fxt_symbols_load(struct fxt_reader *r);
+/* The function of whom ftr.symbols tells; NULL = it does not, or no memory.  @label "": of its name's first. */
+struct ftr_func *fxt_func_by_symbol(struct fxt_reader *r, const struct fxt_text *category,
+				    const struct fxt_text *name, const struct fxt_text *label);
 
 /* fxt_read_scan.c: 0 or -errno. */
 int fxt_scan(struct fxt_reader *r, struct ftr_err *err);
@@ -215,6 +230,7 @@ struct fxt_args_out {
 	struct ftr_payload *payload;	/* filled in */
 	uint8_t *bytes;			/* room for FXT_PAYLOAD_MAX of them */
 	const struct fxt_text *loc;	/* (nullable) "loc" */
+	struct fxt_text *symbol;	/* (nullable) "symbol" */
 	uint8_t flags;			/* FTR_EVENT_* that bools say */
 	uint64_t child;			/* "child" (koid); 0 = there is none */
 	uint64_t records;		/* "records" (a number) */

@@ -280,6 +280,10 @@ static bool arg_is_mark(struct args *args, unsigned event, const struct arg_in *
 		args->out->loc = fxt_text_get(args->r, in->bytes, in->len);
 		return true;
 	}
+	if (in->key == r->key_symbol && in->type == FXT_ARG_STRING && is_begin && in->len > 0) {
+		args->out->symbol = fxt_text_get(args->r, in->bytes, in->len);
+		return true;
+	}
 	if (in->type != FXT_ARG_BOOL || in->number != 1 || !(is_begin || event == FXT_DURATION_END))
 		return false;
 	if (in->key == r->key_inferred)
@@ -384,6 +388,7 @@ bool fxt_args_read(struct fxt_reader *r, const struct fxt_decoded *ev, struct fx
 	args.len = 0;
 	args.nr = 0;
 	out->loc = NULL;
+	out->symbol = NULL;
 	out->flags = 0;
 	out->child = 0;
 	out->records = 0;

@@ -213,6 +213,8 @@ static int scan_blob(struct scan *scan, const struct fxt_record_at *at)
 		ftr_strbuf_put(&r->info, r->in.data + pos, len);
 	else if (strcmp(name->str->s, FXT_BLOB_ENUMS) == 0)
 		ftr_strbuf_put(&r->enum_lines, r->in.data + pos, len);
+	else if (strcmp(name->str->s, FXT_BLOB_SYMBOLS) == 0)
+		ftr_strbuf_put(&r->symbol_lines, r->in.data + pos, len);
 	else
 		r->skipped_nr++;
 	return 0;
@@ -380,7 +382,7 @@ static int load_info(struct fxt_reader *r, struct ftr_err *err)
 	struct ftr_istream in;
 	int ret;
 
-	if (r->info.failed || r->enum_lines.failed)
+	if (r->info.failed || r->enum_lines.failed || r->symbol_lines.failed)
 		return scan_no_memory(err);
 	if (r->info.len == 0)
 		return 0;
@@ -433,7 +435,7 @@ int fxt_scan(struct fxt_reader *r, struct ftr_err *err)
 	name_tasks(r);
 	r->trace->first_ns = scan.first_ns;
 	ret = load_info(r, err);
-	if (ret == 0 && (fxt_enums_load(r) < 0 || fxt_objects_load(r) < 0))
+	if (ret == 0 && (fxt_enums_load(r) < 0 || fxt_symbols_load(r) < 0 || fxt_objects_load(r) < 0))
 		ret = scan_no_memory(err);
 	return ret;
 }

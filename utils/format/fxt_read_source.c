@@ -49,19 +49,43 @@ static void record_done(struct fxt_source *self)
 	self->has_record = false;
 }
 
+static struct ftr_func *func_make(struct fxt_reader *r, struct fxt_text *category,
+				  const struct fxt_text *name, const struct fxt_text *label)
+{
+	struct ftr_func *func = fxt_func_by_symbol(r, category, name, label);
+
+	if (func != NULL)
+		return func;
+	if (category->module == NULL && category->str->len > 0)
+		category->module = ftr_trace_module_get(r->trace, category->str->s, NULL);
+	func = ftr_trace_func_by_name(r->trace, category->module, name->str->s, name->str->len);
+	if (func == NULL)
+		r->is_failed = true;
+	return func;
+}
+
 static struct ftr_func *func_get(struct fxt_reader *r, struct fxt_text *category,
 				 struct fxt_text *name)
 {
-	if (__builtin_expect(name->func != NULL && name->func_category == category, 1))
+	if (__builtin_expect(name->func != NULL && name->func_category == category &&
+			     name->func_name == NULL, 1))
 		return name->func;
-	if (category->module == NULL && category->str->len > 0)
-		category->module = ftr_trace_module_get(r->trace, category->str->s, NULL);
-	name->func = ftr_trace_func_by_name(r->trace, category->module, name->str->s,
-					    name->str->len);
+	name->func = func_make(r, category, name, r->empty);
 	name->func_category = category;
-	if (name->func == NULL)
-		r->is_failed = true;
+	name->func_name = NULL;
 	return name->func;
+}
+
+/* One of several functions of a name. */
+static struct ftr_func *func_of_label(struct fxt_reader *r, struct fxt_text *category,
+				      const struct fxt_text *name, struct fxt_text *label)
+{
+	if (label->func != NULL && label->func_category == category && label->func_name == name)
+		return label->func;
+	label->func = func_make(r, category, name, label);
+	label->func_category = category;
+	label->func_name = name;
+	return label->func;
 }
 
 static void func_set_loc(struct fxt_reader *r, struct ftr_func *func, const struct fxt_text *loc)
@@ -97,6 +121,7 @@ static void exit_make(struct fxt_source *self, struct ftr_event *ev, struct ftr_
 	ev->task = task;
 	ev->type = FTR_EVENT_EXIT;
 	ev->call.func = frame->func;
+	ev->call.addr = frame->func->addr;
 	ev->depth = (uint32_t)stack->frames.nr - 1;
 	fxt_stack_pop(&self->stacks, stack);
 }
@@ -139,12 +164,20 @@ static int take_entry(struct fxt_source *self, size_t nr, bool is_complete)
 	}
 	fxt_event_begin(self, ev, FTR_EVENT_ENTRY);
 	ev->call.func = func;
+	ev->call.addr = func->addr;
 	ev->depth = (uint32_t)stack->frames.nr;
 	if (__builtin_expect(record->arg_nr != 0, 0)) {
 		struct fxt_args_out out;
 
 		fxt_event_args(self, ev, nr, &out);
 		ev->flags = out.flags;
+		if (out.symbol != NULL) {
+			func = func_of_label(self->r, record->category, record->name, out.symbol);
+			if (func == NULL)
+				return -ENOMEM;
+			ev->call.func = func;
+			ev->call.addr = func->addr;
+		}
 		if (out.loc != NULL)
 			func_set_loc(self->r, func, out.loc);
 	}
@@ -184,6 +217,7 @@ static ssize_t take_plain_calls(struct fxt_source *self, size_t nr)
 		*ev = (struct ftr_event){ .time_ns = time_ns, .task = known->stack->task,
 					  .type = FTR_EVENT_ENTRY };
 		ev->call.func = known->func;
+		ev->call.addr = known->func->addr;
 		ev->depth = (uint32_t)known->stack->frames.nr;
 		if (fxt_stack_push(&self->stacks, known->stack, known->func, end_ns,
 				   &self->r->overlap_nr) < 0)

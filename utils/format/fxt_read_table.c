@@ -150,6 +150,8 @@ void fxt_tables_fini(struct fxt_reader *r)
 	ftr_hashmap_fini(&r->tasks);
 	ftr_hashmap_fini(&r->process_names);
 	ftr_hashmap_fini(&r->specs);
+	ftr_hashmap_fini(&r->symbols);
 	ftr_strbuf_fini(&r->info);
 	ftr_strbuf_fini(&r->enum_lines);
+	ftr_strbuf_fini(&r->symbol_lines);
 }

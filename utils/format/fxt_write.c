@@ -17,41 +17,16 @@ int fxt_no_memory(struct fxt_writer *w)
 	return ftr_err_set(w->base.err, ENOMEM, "fxt: out of memory");
 }
 
-static int func_add_slow(struct fxt_writer *w, const struct ftr_func *func)
-{
-	struct fxt_func added = { .category = FXT_ID_NONE, .loc = FXT_ID_NONE, .is_known = true };
-	int ret;
-
-	while (w->funcs.nr <= func->id) {
-		if (ftr_vec_push(&w->funcs, ((struct fxt_func){ .is_known = false })) < 0)
-			return fxt_no_memory(w);
-	}
-	ret = fxt_string_id(w, func->name, func->name_len, &added.name);
-	if (ret == 0 && func->module != NULL)
-		ret = fxt_string_id(w, func->module->name, strlen(func->module->name),
-				    &added.category);
-	if (ret == 0 && func->src_file != NULL) {
-		struct ftr_strbuf loc;
-
-		ftr_strbuf_init(&loc);
-		ftr_strbuf_printf(&loc, "%s:%u", func->src_file, func->src_line);
-		ret = fxt_string_id(w, ftr_strbuf_str(&loc), loc.len, &added.loc);
-		ftr_strbuf_fini(&loc);
-	}
-	w->funcs.v[func->id] = added;
-	return ret;
-}
-
 static inline const struct fxt_func *func_get(struct fxt_writer *w, const struct ftr_func *func)
 {
 	if (__builtin_expect(func->id >= w->funcs.nr || !w->funcs.v[func->id].is_known, 0)) {
-		if (func_add_slow(w, func) < 0)
+		if (fxt_func_add(w, func) < 0)
 			return NULL;
 	}
 	return &w->funcs.v[func->id];
 }
 
-/* An entry with arguments, a source line, or something else to say. */
+/* An entry with arguments, a source line, a name that others bear, too, or something else to say. */
 static int entry_args(struct fxt_writer *w, const struct ftr_event *ev, struct fxt_shape *shape)
 {
 	const struct fxt_func *func = &w->funcs.v[ev->call.func->id];
@@ -64,6 +39,8 @@ static int entry_args(struct fxt_writer *w, const struct ftr_event *ev, struct f
 		ret = fxt_arg_bool(w, FXT_KEY_NO_ENTRY, true);
 	if (ret == 0 && func->loc != FXT_ID_NONE)
 		ret = fxt_arg_ref(w, FXT_KEY_LOC, func->loc);
+	if (ret == 0 && func->symbol != FXT_ID_NONE)
+		ret = fxt_arg_ref(w, FXT_KEY_SYMBOL, func->symbol);
 	if (ret == 0 && ev->payload != NULL)
 		ret = fxt_args_payload(w, ev);
 	if (ret < 0)
@@ -96,7 +73,7 @@ static int write_entry(struct fxt_writer *w, const struct ftr_event *ev)
 		return -ENOMEM;
 	shape.category = fxt_string_ref(w, func->category);
 	shape.name = fxt_string_ref(w, func->name);
-	if (__builtin_expect(ev->payload != NULL || func->loc != FXT_ID_NONE || ev->flags != 0, 0)) {
+	if (__builtin_expect(ev->payload != NULL || func->has_args || ev->flags != 0, 0)) {
 		int ret = entry_args(w, ev, &shape);
 
 		return ret < 0 ? ret : open_push(w, ev, w->event_pos);
@@ -236,6 +213,9 @@ static void fxt_fini(struct ftr_sink *sink)
 	ftr_vec_fini(&w->funcs);
 	fxt_strings_fini(w);
 	fxt_window_fini(&w->window);
+	ftr_hashmap_fini(&w->func_names);
+	ftr_hashmap_fini(&w->labels);
+	ftr_hashmap_fini(&w->modules);
 	ftr_hashmap_fini(&w->processes);
 	ftr_hashmap_fini(&w->objects);
 	ftr_hashmap_fini(&w->enums);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "utils/base/hashmap.h"
 #include "utils/base/strbuf.h"
@@ -42,6 +43,8 @@ struct fxt_func {
 	uint32_t name;		/* ids of strings */
 	uint32_t category;	/* its module; or FXT_ID_NONE */
 	uint32_t loc;		/* "main.c:7"; or FXT_ID_NONE */
+	uint32_t symbol;	/* label, where others of the module have this name; or FXT_ID_NONE */
+	bool has_args;		/* each call says one of these */
 	bool is_known;
 };
 
@@ -75,6 +78,9 @@ struct fxt_writer {
 	uint64_t thread_now;
 	uint32_t thread_next;
 	uint32_t flow_nr;
+	struct ftr_hashmap func_names;	/* (category, name) that functions bear */
+	struct ftr_hashmap labels;	/* by id of the text: it tells a function from others of its name */
+	struct ftr_hashmap modules;	/* by id of the module: its number in blob ftr.symbols */
 	struct ftr_hashmap processes;	/* by pid: the name that was written */
 	struct ftr_hashmap objects;	/* (pid, pointer) that were named */
 	struct ftr_hashmap enums;	/* struct ftr_arg_enum that were written out */
@@ -94,6 +100,9 @@ static inline struct fxt_writer *fxt_writer_of(struct ftr_sink *sink)
 }
 
 int fxt_no_memory(struct fxt_writer *w);	/* -ENOMEM, described */
+
+/* fxt_write_func.c: w->funcs gets what records of the function refer to.  0 or -ENOMEM. */
+int  fxt_func_add(struct fxt_writer *w, const struct ftr_func *func);
 
 /* fxt_write_table.c: strings. */
 int  fxt_strings_init(struct fxt_writer *w);

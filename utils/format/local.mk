@@ -37,6 +37,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt_read_stack.c \
 	utils/format/fxt_read_stack.h \
 	utils/format/fxt_read_switch.c \
+	utils/format/fxt_read_symbol.c \
 	utils/format/fxt_read_table.c \
 	utils/format/fxt_window.c \
 	utils/format/fxt_window.h \
@@ -44,6 +45,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt_write.h \
 	utils/format/fxt_write_args.c \
 	utils/format/fxt_write_event.c \
+	utils/format/fxt_write_func.c \
 	utils/format/fxt_write_prologue.c \
 	utils/format/fxt_write_table.c \
 	utils/format/registry.c \

@@ -70,8 +70,8 @@ static const struct ftr_str *display_name(struct ftr_trace *trace, const char *m
 	return name;
 }
 
-static const struct ftr_func *func_by_symbol(struct ftr_trace *trace, struct ftr_module *module,
-					     const struct ftr_symbol *symbol)
+struct ftr_func *ftr_trace_func_by_symbol(struct ftr_trace *trace, const struct ftr_module *module,
+					  const struct ftr_symbol *symbol)
 {
 	uint64_t key = (uint64_t)(uintptr_t)symbol;
 	struct ftr_func *func = ftr_hashmap_find(&trace->func_by_symbol, key);
@@ -137,7 +137,7 @@ static const struct ftr_func *resolve_slow(struct ftr_trace *trace, struct ftr_s
 		symbol = ftr_symtab_find(module->symtab, symbol_addr);
 	if (symbol == NULL)
 		return func_unknown(trace, module, addr);
-	return func_by_symbol(trace, module, symbol);
+	return ftr_trace_func_by_symbol(trace, module, symbol);
 }
 
 const struct ftr_func *ftr_trace_find(struct ftr_trace *trace, struct ftr_session *session,
@@ -155,7 +155,7 @@ const struct ftr_func *ftr_trace_find(struct ftr_trace *trace, struct ftr_sessio
 	if (symbol == NULL)
 		return NULL;
 	*offset = symbol_addr - symbol->addr;
-	return func_by_symbol(trace, module, symbol);
+	return ftr_trace_func_by_symbol(trace, module, symbol);
 }
 
 const struct ftr_func *ftr_trace_resolve(struct ftr_trace *trace, struct ftr_session *session,

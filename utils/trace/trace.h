@@ -78,6 +78,14 @@ struct ftr_module *ftr_trace_module_get(struct ftr_trace *trace, const char *pat
 struct ftr_func *ftr_trace_func_by_name(struct ftr_trace *trace, const struct ftr_module *module,
 					const char *name, size_t len);
 
+/*
+ * The function of a symbol, which must stay where it is: interned by its address.  Named as trace->demangle
+ * says.  NULL when out of memory.
+ */
+struct ftr_symbol;
+struct ftr_func *ftr_trace_func_by_symbol(struct ftr_trace *trace, const struct ftr_module *module,
+					  const struct ftr_symbol *symbol);
+
 /* A new session, dense id, not known to any task yet; NULL when out of memory.  @sid: 16 characters. */
 struct ftr_session *ftr_trace_session_new(struct ftr_trace *trace, const char *sid, int32_t pid,
 					  uint64_t start_ns);
