@@ -53,8 +53,14 @@ static bool room_wait(struct ftr_producer *producer, uint64_t pos)
 	uint64_t start = wait_ticks();
 
 	while (!room_for(producer, pos)) {
-		if (recorder_is_gone() || wait_ticks() - start > until)
+		uint64_t tail = producer->room - producer->mask - 1;
+
+		if (recorder_is_gone() || producer->hopeless == tail + 1)
 			return false;
+		if (wait_ticks() - start > until) {
+			producer->hopeless = tail + 1;
+			return false;
+		}
 		ftr_arch_relax();
 	}
 	return true;

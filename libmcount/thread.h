@@ -38,6 +38,7 @@ struct ftr_producer {
 	uint64_t mask;			/* bytes of the ring - 1 */
 	uint8_t *data;			/* mirrored: mask + 1 bytes, twice */
 	struct ftr_ring_header *header;	/* (shared with the recorder) NULL = no ring */
+	uint64_t hopeless;		/* tail + 1 at which a wait was given up: none until it moves */
 	uint64_t lost;			/* dropped since the last record, not yet told */
 };
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """ftr record and what surrounds a process: images that cannot be traced, namespaces, terminals, limits, rights."""
 import os
-import re
-import resource
+import pty
 import shutil
+import signal
 import subprocess
 import unittest
 
-from recording import CC, FTR, TIMEOUT, Recording, Trace, build
+from recording import ENTRY, FTR, TIMEOUT, Recording, Trace, build
 
 IS_ROOT = os.getuid() == 0
 
@@ -128,6 +128,148 @@ class Surroundings(Recording):
 
     def test_small_stack(self):
         self.check("sh", "-c", 'ulimit -s 64; exec "$0" "$@"')
+
+
+class Jobs(Recording):
+    """A shell, a terminal, and ftr with its program as the job in it."""
+
+    def job(self, script, *program):
+        """Run the words as a foreground job; @script(shell, terminal) plays the shell and the one who types."""
+        reports, report = os.pipe()
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.close(reports)
+            Shell(report, [FTR, "record", "--no-libcall", "-d", "d", *program]).run()
+        os.close(report)
+        try:
+            with os.fdopen(reports) as lines:
+                script(terminal, lines)
+        finally:
+            os.kill(pid, signal.SIGHUP)
+            os.close(terminal)
+            os.waitpid(pid, 0)
+
+    def read_until(self, terminal, text):
+        got = b""
+        while text not in got:
+            got += os.read(terminal, 1000)
+        return got
+
+    def expect(self, reports, line):
+        self.assertEqual(reports.readline(), line + "\n")
+
+    def finish(self, terminal, reports, expected=100012):
+        os.write(terminal, b"go on\n")
+        self.read_until(terminal, b"705082704")
+        self.expect(reports, "exited 0")
+        calls = [record for record in Trace("d").only() if record.type == ENTRY]
+        self.assertEqual(len([record for record in calls if record.depth > 1]), expected)
+
+    def test_stopped_by_the_terminal(self):
+        def script(terminal, reports):
+            self.read_until(terminal, b"ready")
+            os.write(terminal, b"\x1a")
+            self.expect(reports, "stopped, 2 of 2 stand still")
+            self.finish(terminal, reports)
+        self.job(script, "./victim", "wait", "100000")
+
+    def test_stops_itself(self):
+        def script(terminal, reports):
+            self.expect(reports, "stopped, 2 of 2 stand still")
+            self.read_until(terminal, b"ready")
+            self.finish(terminal, reports, 100013)
+        self.job(script, "./victim", "stop", "100000")
+
+    def test_reads_in_the_background(self):
+        def script(terminal, reports):
+            self.expect(reports, "stopped, 2 of 2 stand still")
+            self.read_until(terminal, b"ready")
+            self.finish(terminal, reports)
+        self.job(script, "--background", "./victim", "wait", "100000")
+
+    def test_takes_the_terminal(self):
+        def script(terminal, reports):
+            self.read_until(terminal, b"ready")
+            self.finish(terminal, reports, 100013)
+        self.job(script, "./victim", "foreground", "100000")
+
+    def test_interrupted(self):
+        def script(terminal, reports):
+            self.read_until(terminal, b"ready")
+            os.write(terminal, b"\x03")
+            self.expect(reports, "exited 130")
+        self.job(script, "./victim", "loop", "1000")
+
+    def state(self, pid):
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rsplit(") ", 1)[1][0]
+
+    def test_signals_are_handed_on(self):
+        child = self.start("./victim", "wait", "100000")
+        self.wait_for(lambda: Trace("d").listed)
+        victim = Trace("d").listed[0]
+        child.send_signal(signal.SIGTSTP)
+        self.wait_for(lambda: self.state(victim) == "T" and self.state(child.pid) == "T")
+        child.send_signal(signal.SIGCONT)
+        self.wait_for(lambda: self.state(victim) != "T" and self.state(child.pid) != "T")
+        child.send_signal(signal.SIGUSR1)
+        child.wait(timeout=TIMEOUT)
+        child.communicate()
+        self.assertEqual(child.returncode, 128 + signal.SIGUSR1)
+
+    def test_program_is_continued_alone(self):
+        child = self.start("./victim", "wait", "100000")
+        self.wait_for(lambda: Trace("d").listed)
+        victim = Trace("d").listed[0]
+        os.kill(victim, signal.SIGSTOP)
+        self.wait_for(lambda: self.state(child.pid) == "T")
+        os.kill(victim, signal.SIGCONT)
+        self.wait_for(lambda: self.state(child.pid) != "T")
+        out, _ = child.communicate("go on\n", timeout=TIMEOUT)
+        self.assertEqual((out, child.returncode), ("705082704\n", 0))
+
+
+class Shell:
+    """What a shell does with one job: runs it, notices that it stops, takes it to the foreground."""
+
+    def __init__(self, report, words):
+        self.report = os.fdopen(report, "w", 1)
+        self.in_background = "--background" in words
+        self.words = [word for word in words if word != "--background"]
+
+    def run(self):
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        job = os.fork()
+        if job == 0:
+            os.setpgid(0, 0)
+            if not self.in_background:
+                os.tcsetpgrp(0, os.getpid())
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+            os.execv(self.words[0], self.words)
+        while True:
+            _, status = os.waitpid(job, os.WUNTRACED)
+            if not os.WIFSTOPPED(status):
+                break
+            os.tcsetpgrp(0, os.getpgrp())
+            states = self.states(job)
+            self.report.write("stopped, %d of %d stand still\n" % (states.count("T"), len(states)))
+            os.tcsetpgrp(0, job)
+            os.killpg(job, signal.SIGCONT)
+        self.report.write("exited %d\n" % os.waitstatus_to_exitcode(status))
+        signal.pause()
+
+    def states(self, job):
+        """The letters of the processes in the job, without ftr's own helper."""
+        found = []
+        for name in os.listdir("/proc"):
+            try:
+                with open("/proc/%d/stat" % int(name)) as file:
+                    comm, rest = file.read().split("(", 1)[1].rsplit(") ", 1)
+            except (ValueError, OSError):
+                continue
+            if int(rest.split()[2]) == job and not (comm == "ftr" and int(name) != job):
+                found.append(rest[0])
+        return found
 
 
 if __name__ == "__main__":

@@ -130,6 +130,21 @@ static void mode_wait(int n)
 		printf("%d\n", work(n));
 }
 
+static void mode_stop(int n)
+{
+	raise(SIGSTOP);
+	mode_wait(n);
+}
+
+/* A group of its own, which takes the terminal, as a shell does. */
+static void mode_foreground(int n)
+{
+	signal(SIGTTOU, SIG_IGN);
+	setpgid(0, 0);
+	if (tcsetpgrp(0, getpid()) == 0 && tcgetpgrp(0) == getpgrp())
+		mode_wait(n);
+}
+
 static void mode_work(int n) { printf("%d\n", work(n)); }
 static void mode_abort(int n) { work(n); abort(); }
 static void mode_kill(int n) { work(n); raise(SIGKILL); }
@@ -143,12 +158,14 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "daemon", mode_daemon },
 	{ "exec", mode_exec },
 	{ "family", mode_family },
+	{ "foreground", mode_foreground },
 	{ "kill", mode_kill },
 	{ "look", mode_look },
 	{ "loop", mode_loop },
 	{ "pid", mode_pid },
 	{ "segv", mode_segv },
 	{ "status", mode_status },
+	{ "stop", mode_stop },
 	{ "threads", mode_threads },
 	{ "wait", mode_wait },
 	{ "work", mode_work },

@@ -153,12 +153,20 @@ static void test_wait_loses_nothing(void **state)
 static void test_wait_is_bounded(void **state)
 {
 	struct fixture *f = setup(FTR_ON_FULL_WAIT);
+	struct ftr_record record;
 	uint64_t i;
 
 	for (i = 1; i <= RECORDS + 2; i++)
 		put(f, i);
 	assert_int_equal(atomic_load(&f->header.lost), 2);
 	assert_false(f->thread.is_refused);
+	for (i = 1; i <= 100000; i++)	/* nobody waits again before the recorder has come back */
+		put(f, i);
+	assert_int_equal(atomic_load(&f->header.lost), 100002);
+	assert_true(take(f, &record));
+	assert_true(take(f, &record));
+	put(f, 1);
+	assert_int_equal(atomic_load(&f->header.lost), 100002);
 	free(f);
 }
 

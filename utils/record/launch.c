@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "utils/proto/channel.h"
+#include "utils/record/job.h"
 
 #define PRELOAD_ENV "LD_PRELOAD"
 #define ASAN_ENV "ASAN_OPTIONS"
@@ -20,12 +21,7 @@ void ftr_launch_signals(struct ftr_launch *launch, sigset_t *set)
 {
 	struct sigaction child = { .sa_handler = SIG_DFL };
 
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGQUIT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
-	sigaddset(set, SIGCHLD);
+	ftr_job_signals(set);
 	sigprocmask(SIG_BLOCK, set, &launch->old_mask);
 	sigaction(SIGCHLD, &child, &launch->old_chld);	/* ignored: no exit status for us */
 }

@@ -8,6 +8,8 @@ libftr_a_SOURCES += \
 	utils/record/collectors.def \
 	utils/record/control.c \
 	utils/record/control.h \
+	utils/record/job.c \
+	utils/record/job.h \
 	utils/record/launch.c \
 	utils/record/launch.h \
 	utils/record/maps.c \

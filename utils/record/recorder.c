@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "utils/record/job.h"
 #include "utils/record/launch.h"
 #include "utils/record/recorder_state.h"
 #include "utils/record/tick_clock.h"
@@ -250,22 +251,38 @@ static void process_ended(struct ftr_recorder *recorder, int32_t pid)
 }
 
 /*
- * The terminal's signals reach the program without us; those sent to us alone are handed on.  When it
- * has ended, or does not care, they end the recording.
+ * The terminal's signals reach the program without us, and so do those that a traced process sends to the
+ * whole group; those sent to us alone are handed on.  When it has ended, or does not care, requests to
+ * end are meant for the recording.
  */
+static void signal_handle(struct ftr_recorder *recorder, const struct signalfd_siginfo *info)
+{
+	int signo = (int)info->ssi_signo;
+
+	if (ftr_job_is_request_to_end(signo)) {
+		recorder->stop_requests++;
+		if (recorder->child == 0 || recorder->stop_requests >= STOP_REQUESTS_MAX) {
+			recorder->result->was_stopped = true;
+			return;
+		}
+	}
+	if (recorder->child == 0 || !recorder->is_child_ours)
+		return;
+	if (signo == SIGCHLD)
+		ftr_job_follow(recorder->child);
+	else if (signo == SIGCONT)
+		ftr_job_continue(recorder->child);
+	else if (info->ssi_code <= 0 &&
+		 ftr_process_find(&recorder->processes, (int32_t)info->ssi_pid) == NULL)
+		kill(recorder->child, signo);
+}
+
 static void signals_read(struct ftr_recorder *recorder)
 {
 	struct signalfd_siginfo info;
 
-	while (read(recorder->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		recorder->stop_requests++;
-		if (recorder->child == 0 || recorder->stop_requests >= STOP_REQUESTS_MAX)
-			recorder->result->was_stopped = true;
-		else if (info.ssi_code <= 0 && recorder->is_child_ours)
-			kill(recorder->child, (int)info.ssi_signo);
-	}
+	while (read(recorder->signal_fd, &info, sizeof(info)) == sizeof(info))
+		signal_handle(recorder, &info);
 }
 
 static void requests_answer(struct ftr_recorder *recorder)
