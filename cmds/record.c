@@ -53,6 +53,8 @@ const struct ftr_option ftr_record_opts_options[] = {
 	ROW("library-path", 0, "DIR", NULL, ftr_opt_string, libmcount_dir),
 	ROW("max-stack", 0, "DEPTH", "Follow at most DEPTH open calls of a task (default: 1048576)",
 	    ftr_opt_u64, max_stack, .min = 1, .max = STACK_MAX_LIMIT),
+	ROW("nest-libcall", 'l', NULL, "Also record the library calls that libraries make (implies --force)",
+	    ftr_opt_flag, nest_libcall),
 	ROW("no-randomize-addr", 0, NULL, "Do not randomise the program's addresses", ftr_opt_flag,
 	    no_randomize),
 	ROW("on-full", 0, "WHAT", "When a ring is full: wait (default), drop the newest, overwrite "
@@ -184,7 +186,7 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 static int find(const struct ftr_record_opts *opts, const char *name, struct ftr_program *program,
 		bool *has_functions, struct ftr_err *err)
 {
-	int ret = ftr_program_find(program, name, opts->force, err);
+	int ret = ftr_program_find(program, name, opts->force || opts->nest_libcall, err);
 
 	*has_functions = ret == 0;
 	if (ret == 0 || !opts->has_syscalls || (ret != -ENOTSUP && ret != -ENOEXEC))
@@ -232,7 +234,8 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		.stack_max = (uint32_t)opts->max_stack,
 		.wait_ms = WAIT_MS,
 		.libcalls = !opts->no_libcall,
-		.force = opts->force,
+		.nest_libcall = opts->nest_libcall && !opts->no_libcall,
+		.force = opts->force || opts->nest_libcall,
 		.keep_pid = opts->keep_pid,
 		.has_syscalls = opts->has_syscalls,
 		.no_randomize = opts->no_randomize,

@@ -17,6 +17,7 @@ struct ftr_record_opts {
 	bool force;
 	bool keep_pid;
 	bool has_syscalls;
+	bool nest_libcall;
 	bool no_libcall;
 	bool no_randomize;
 	bool shows_time;

@@ -133,7 +133,7 @@ bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 }
 
 /* One screen: what every call of a traced function costs. */
-static inline void enter(uintptr_t *slot, uintptr_t child_ip)
+static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
 {
 	struct ftr_thread *self = &ftr_self;
 	struct ftr_frame *frame = frame_claim(self, slot);
@@ -146,24 +146,24 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip)
 	frame->kind = FTR_FRAME_RETURN;
 	frame_filled(self, frame);
 	*slot = self->hook;
-	if (unlikely(!ftr_module_is_known(self, child_ip)))
+	if (unlikely(!is_known && !ftr_module_is_known(self, child_ip)))
 		ftr_module_check(self, child_ip);
 	record_put(self, frame, FTR_RECORD_ENTRY);
 }
 
-void ftr_enter(uintptr_t *slot, uintptr_t child_ip)
+void ftr_enter_known(uintptr_t *slot, uintptr_t addr)
 {
-	enter(slot, child_ip);
+	enter(slot, addr, true);
 }
 
 void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, uintptr_t chain)
 {
-	enter(slot + ftr_arch_fentry_pushed(slot, child_ip, chain), child_ip);
+	enter(slot + ftr_arch_fentry_pushed(slot, child_ip, chain), child_ip, false);
 }
 
 void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip)
 {
-	enter(ftr_arch_return_slot(slot, child_ip), child_ip);
+	enter(ftr_arch_return_slot(slot, child_ip), child_ip, false);
 }
 
 /*

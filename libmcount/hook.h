@@ -18,12 +18,12 @@ extern const char ftr_return_stubs[] FTR_HIDDEN;
 extern struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR] FTR_HIDDEN;
 
 /*
- * A function that will return through *@slot was called; @child_ip is the address recorded for it.
- * Replaces *@slot by the thread's stub unless the call is declined.
+ * A function that will return through *@slot was called; @addr is the address recorded for it, in a module that
+ * the recorder knows of.  Replaces *@slot by the thread's stub unless the call is declined.
  */
-void ftr_enter(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
+void ftr_enter_known(uintptr_t *slot, uintptr_t addr) FTR_HIDDEN;
 
-/* The same for -pg, where @slot may be a copy (realigned stacks). */
+/* The same for -pg, where @slot may be a copy (realigned stacks), and @child_ip lies in any module. */
 void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
 
 /* The same for -mfentry, where a nested function's static @chain may lie before the return address. */

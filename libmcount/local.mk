@@ -16,6 +16,12 @@ libmcount_so_SOURCES = \
 	libmcount/maps.h \
 	libmcount/module.c \
 	libmcount/module.h \
+	libmcount/plt_bind.c \
+	libmcount/plt_bind.h \
+	libmcount/plt_nest.c \
+	libmcount/plt_nest.h \
+	libmcount/plt_stubs.c \
+	libmcount/plt_stubs.h \
 	libmcount/probe_cygprof.c \
 	libmcount/probe_mcount.c \
 	libmcount/probe_plt.c \
@@ -39,7 +45,7 @@ libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 
 	-fvisibility=hidden -ftls-model=initial-exec -fcf-protection=branch \
 	-fno-stack-protector -fno-exceptions -fno-builtin -fomit-frame-pointer \
 	-fno-sanitize=all
-libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs \
+libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst \
 	-Wl,-soname,libmcount.so -Wl,--version-script=$(srcdir)/libmcount/libmcount.map
 EXTRA_DIST += libmcount/libmcount.map
 if ARCH_X86_64

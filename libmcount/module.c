@@ -127,6 +127,11 @@ static const struct ftr_known_module *module_of(uintptr_t func, uint32_t generat
 	return renewed != NULL ? renewed : known;
 }
 
+bool ftr_module_look(uintptr_t address, struct ftr_mapping *mapping)
+{
+	return known_renew(known_find(address), address, generation_now(), mapping) != NULL;
+}
+
 __attribute__((noinline, cold))
 void ftr_module_check(struct ftr_thread *self, uintptr_t func)
 {
@@ -142,12 +147,14 @@ void ftr_module_check(struct ftr_thread *self, uintptr_t func)
 }
 
 /* Called by the stubs of dlopen and dlmopen (arch/ISA/dlopen.S) on their way to libc's. */
-void *ftr_dlopen_real(int is_dlmopen) FTR_HIDDEN;
-void *ftr_dlopen_real(int is_dlmopen)
+void *ftr_dlopen_real(int is_dlmopen, int mode) FTR_HIDDEN;
+void *ftr_dlopen_real(int is_dlmopen, int mode)
 {
 	void *real = is_dlmopen ? ftr_state.real.dlmopen : ftr_state.real.dlopen;
 
 	atomic_fetch_add(&ftr_state.module_generation, 1);
+	if ((mode & RTLD_DEEPBIND) != 0)
+		atomic_store(&ftr_state.has_deepbind, true);
 	return real != NULL ? real : dlsym(RTLD_NEXT, is_dlmopen ? "dlmopen" : "dlopen");
 }
 

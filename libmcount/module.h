@@ -8,6 +8,8 @@
 
 #include "libmcount/state.h"
 
+struct ftr_mapping;
+
 /* What the recorder finds mapped at the start need not be reported; called by the constructor. */
 void ftr_module_start(void) __attribute__((visibility("hidden")));
 
@@ -16,6 +18,13 @@ void ftr_module_start(void) __attribute__((visibility("hidden")));
  * module, report it when it is new, and remember it for the thread.
  */
 void ftr_module_check(struct ftr_thread *self, uintptr_t func) __attribute__((visibility("hidden")));
+
+/*
+ * Look up what is mapped at @address and tell the recorder when that is new to it; *@mapping is filled.  False
+ * when nothing is.
+ */
+bool ftr_module_look(uintptr_t address, struct ftr_mapping *mapping)
+	__attribute__((visibility("hidden")));
 
 static inline bool ftr_module_is_known(const struct ftr_thread *self, uintptr_t func)
 {

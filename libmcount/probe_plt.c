@@ -4,45 +4,36 @@
  * ours, which records the call, replaces the return address and goes on to the true target.
  *
  * What the dynamic linker has not bound yet is bound here, by the rules it would use itself, before
- * any other thread exists: left to lazy binding, the linker would write over our stub later on.
+ * any other thread can call: left to lazy binding, the linker would write over our stub later on.
  */
 #include "libmcount/probe_plt.h"
 
-#include <dlfcn.h>
-#include <link.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "libmcount/hook.h"
+#include "libmcount/plt_bind.h"
+#include "libmcount/plt_nest.h"
+#include "libmcount/plt_stubs.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 #include "utils/proto/plt.h"
 
-#define PLT_STUB_NR 8192	/* arch/ISA/plt.S */
-#define PLT_STUB_BYTES 16
 #define PAGE_MASK (~4095ul)
 
-extern const char ftr_plt_stubs[] FTR_HIDDEN;
 uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot) FTR_HIDDEN;
-
-/* A module of the table, and which part of it must be made writable for a moment. */
-struct module {
-	const struct ftr_plt_table *table;
-	const char *path;
-	uintptr_t base;
-	uintptr_t relro, relro_end;
-	bool is_found;
-};
 
 uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot)
 {
-	const struct ftr_plt_call *call = &ftr_state.plt_calls[n];
+	const struct ftr_plt_call *call = &ftr_state.plt.calls[n];
 
-	if (unlikely(call->is_point))
-		ftr_point(slot, call->addr);
-	else
-		ftr_enter(slot, call->addr);
+	if (likely(call->flags == 0)) {
+		ftr_enter_known(slot, call->addr);
+		return call->target;
+	}
+	if ((call->flags & FTR_PLT_LOOK_FIRST) != 0)
+		ftr_plt_nest_look();
+	ftr_point(slot, call->addr);
 	return call->target;
 }
 
@@ -56,15 +47,23 @@ static const struct ftr_plt_slot *slot_at(const struct ftr_plt_table *table, uin
 	return (const struct ftr_plt_slot *)(table + 1) + i;
 }
 
-static int module_match(struct dl_phdr_info *info, size_t size, void *arg)
+static void dynamic_read(struct ftr_plt_module *module, const ElfW(Dyn) *dyn)
 {
-	struct module *module = arg;
+	for (; dyn->d_tag != DT_NULL; dyn++) {
+		if (dyn->d_tag == DT_SYMBOLIC ||
+		    (dyn->d_tag == DT_FLAGS && (dyn->d_un.d_val & DF_SYMBOLIC) != 0))
+			module->is_symbolic = true;
+	}
+}
+
+void ftr_plt_module_read(struct ftr_plt_module *module, const struct dl_phdr_info *info)
+{
 	int i;
 
-	if (strcmp(info->dlpi_name, module->path) != 0)
-		return 0;
-	module->is_found = true;
 	module->base = info->dlpi_addr;
+	module->relro = module->relro_end = 0;
+	module->is_symbolic = false;
+	module->dynamic = NULL;
 	for (i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
 		uintptr_t start = module->base + phdr->p_vaddr;
@@ -72,138 +71,115 @@ static int module_match(struct dl_phdr_info *info, size_t size, void *arg)
 		if (phdr->p_type == PT_GNU_RELRO) {
 			module->relro = start & PAGE_MASK;
 			module->relro_end = (start + phdr->p_memsz) & PAGE_MASK;
+		} else if (phdr->p_type == PT_DYNAMIC) {
+			module->dynamic = (const ElfW(Dyn) *)start;
+			dynamic_read(module, module->dynamic);
 		}
 	}
-	return 1;
-}
-
-static bool is_same_module(const void *a, const void *b)
-{
-	Dl_info a_info, b_info;
-
-	return dladdr(a, &a_info) != 0 && dladdr(b, &b_info) != 0 &&
-	       a_info.dli_fbase == b_info.dli_fbase;
-}
-
-/*
- * What the dynamic linker would bind to: the first module that defines the name, and of that the wanted
- * version, or the name without any (an allocator that is preloaded, say).  dlvsym alone passes over
- * names without a version, dlsym alone takes the newest version.
- */
-static void *lookup(void *scope, const char *name, const char *version)
-{
-	void *first = dlsym(scope, name), *versioned = NULL;
-
-	if (*version != 0)
-		versioned = dlvsym(scope, name, version);
-	if (first == NULL || (*version != 0 && versioned == NULL))
-		dlerror();	/* the program shall not find our failure */
-	if (versioned == NULL || first == NULL)
-		return first != NULL ? first : versioned;
-	return is_same_module(first, versioned) ? versioned : first;
 }
 
 /* Where the call goes, or 0: to be left alone. */
-static uintptr_t target_find(const struct module *module, const struct ftr_plt_slot *slot,
-			     uintptr_t bound)
+static uintptr_t target_find(const struct ftr_plt_module *module, const struct ftr_plt_table *table,
+			     const struct ftr_plt_slot *slot, uintptr_t bound)
 {
-	const char *name = string_at(module->table, slot->name);
-	const char *version = string_at(module->table, slot->version);
-	uintptr_t target;
-
 	if (slot->unbound == 0 || bound != module->base + slot->unbound)
 		return bound;
-	target = (uintptr_t)lookup(RTLD_DEFAULT, name, version);
-	if (target == module->base + slot->plt)	/* a non-PIE program's canonical address */
-		target = (uintptr_t)lookup(RTLD_NEXT, name, version);
-	return target;
+	return ftr_plt_bind(module, slot->plt, string_at(table, slot->name),
+			    string_at(table, slot->version));
 }
 
-static void slot_hook(const struct module *module, const struct ftr_plt_slot *slot, uint32_t n)
+static bool slot_hook(const struct ftr_plt_module *module, const struct ftr_plt_table *table,
+		      const struct ftr_plt_slot *slot, uint32_t n)
 {
 	uintptr_t *got = (uintptr_t *)(module->base + slot->got);
-	uintptr_t target = target_find(module, slot, *got);
+	uintptr_t target = target_find(module, table, slot, *got);
 
 	if (target == 0)
-		return;
-	ftr_state.plt_calls[n] = (struct ftr_plt_call){
-		.target = target,
-		.addr = module->base + slot->plt,
-		.is_point = (slot->flags & FTR_PLT_RETURN_UNTOUCHED) != 0,
-	};
-	__atomic_store_n(got, (uintptr_t)ftr_plt_stubs + (uint64_t)n * PLT_STUB_BYTES,
-			 __ATOMIC_RELEASE);
+		return false;
+	ftr_state.plt.calls[n].target = target;
+	ftr_state.plt.calls[n].addr = module->base + slot->plt;
+	ftr_state.plt.calls[n].flags = slot->flags;
+	__atomic_store_n(got, ftr_plt_stub(&ftr_state.plt, n), __ATOMIC_RELEASE);
+	return true;
 }
 
-static bool relro_open(const struct module *module)
+static bool relro_open(const struct ftr_plt_module *module)
 {
 	return module->relro >= module->relro_end ||
 	       ftr_sys3(SYS_mprotect, module->relro, module->relro_end - module->relro,
 			PROT_READ | PROT_WRITE) == 0;
 }
 
-static void relro_close(const struct module *module)
+static void relro_close(const struct ftr_plt_module *module)
 {
 	if (module->relro < module->relro_end)
 		ftr_sys3(SYS_mprotect, module->relro, module->relro_end - module->relro, PROT_READ);
 }
 
-/* Hook the run of slots from @first that belong to one module; returns the end of the run. */
-static uint32_t module_hook(const struct ftr_plt_table *table, uint32_t first, uint32_t end)
+static void slots_hook(const struct ftr_plt_module *module, const struct ftr_plt_table *table,
+		       struct ftr_plt_hooked *hooked)
 {
-	const struct ftr_plt_slot *slot = slot_at(table, first);
-	struct module module = { .table = table, .path = string_at(table, slot->module) };
-	uint32_t stop = first, i;
+	uint32_t i, n = 0;
 
-	while (stop < end && slot_at(table, stop)->module == slot->module)
-		stop++;
-	dl_iterate_phdr(module_match, &module);
-	if (module.is_found && relro_open(&module)) {
-		for (i = first; i < stop; i++)
-			slot_hook(&module, slot_at(table, i), i);
-		relro_close(&module);
+	if (hooked->nr < table->slot_nr)
+		hooked->nr = ftr_plt_stubs_take(&ftr_state.plt, table->slot_nr, &hooked->first);
+	hooked->got = NULL;
+	if (!relro_open(module))
+		return;
+	for (i = 0; i < table->slot_nr && n < hooked->nr; i++) {
+		if (!slot_hook(module, table, slot_at(table, i), hooked->first + n))
+			continue;
+		hooked->got = (uintptr_t *)(module->base + slot_at(table, i)->got);
+		hooked->stub = ftr_plt_stub(&ftr_state.plt, hooked->first + n);
+		n++;
 	}
-	return stop;
+	relro_close(module);
 }
 
 static const struct ftr_plt_table *table_map(int fd)
 {
 	long bytes = ftr_sys3(SYS_lseek, fd, 0, SEEK_END);
-	const struct ftr_plt_table *table;
-	long mem;
+	const struct ftr_plt_table *table = NULL;
+	long mem = -1;
 
-	if (bytes < (long)sizeof(*table))
-		return NULL;
-	mem = ftr_sys6(SYS_mmap, 0, bytes, PROT_READ, MAP_SHARED, fd, 0);
-	table = (const struct ftr_plt_table *)mem;
-	if (ftr_sys_map_failed(mem) || table->magic != FTR_PLT_MAGIC)
-		return NULL;
-	return table;
+	if (bytes >= (long)sizeof(*table))
+		mem = ftr_sys6(SYS_mmap, 0, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	ftr_sys_close_own(fd);
+	if (!ftr_sys_map_failed(mem))
+		table = (const struct ftr_plt_table *)mem;
+	return table != NULL && table->magic == FTR_PLT_MAGIC ? table : NULL;
 }
 
-static bool calls_new(uint32_t nr)
-{
-	long mem = ftr_sys6(SYS_mmap, 0, (nr + 1) * sizeof(struct ftr_plt_call),
-			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (ftr_sys_map_failed(mem))
-		return false;
-	ftr_state.plt_calls = (struct ftr_plt_call *)mem;
-	return true;
-}
-
-void ftr_plt_start(int table_fd)
+void ftr_plt_module_hook(const struct ftr_plt_module *module, int table_fd,
+			 struct ftr_plt_hooked *hooked)
 {
 	const struct ftr_plt_table *table = table_map(table_fd);
-	uint32_t i = 0, nr;
 
-	ftr_sys_close_own(table_fd);
 	if (table == NULL)
 		return;
-	nr = table->slot_nr < PLT_STUB_NR ? table->slot_nr : PLT_STUB_NR;
-	if (calls_new(nr)) {
-		while (i < nr)
-			i = module_hook(table, i, nr);
+	slots_hook(module, table, hooked);
+	ftr_sys2(SYS_munmap, table, table->total_bytes);
+}
+
+static int program_match(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	ftr_plt_module_read(arg, info);
+	ftr_state.program_map = ftr_plt_map_of(info->dlpi_phdr);
+	return 1;		/* the program comes first */
+}
+
+void ftr_plt_start(int table_fd, bool is_nested)
+{
+	const struct ftr_plt_table *table = table_map(table_fd);
+	struct ftr_plt_module module = { .is_program = true, .is_lasting = true };
+	struct ftr_plt_hooked hooked = { 0 };
+
+	if (table == NULL)
+		return;
+	dl_iterate_phdr(program_match, &module);
+	if (ftr_plt_stubs_start(&ftr_state.plt, is_nested ? FTR_PLT_STUB_MAX : table->slot_nr)) {
+		slots_hook(&module, table, &hooked);
+		ftr_state.program_call_nr = hooked.nr;
 	}
 	ftr_sys2(SYS_munmap, table, table->total_bytes);
 }

@@ -2,7 +2,6 @@
 /* The start of a program image: ask the recorder how to trace, before the program's own code runs. */
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -10,6 +9,7 @@
 #include "libmcount/helper.h"
 #include "libmcount/hook.h"
 #include "libmcount/module.h"
+#include "libmcount/plt_nest.h"
 #include "libmcount/probe_plt.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
@@ -21,9 +21,21 @@ static void warn(const char *text)
 	ftr_sys3(SYS_write, 2, text, strlen(text));
 }
 
-static bool address_find(void)
+/* libc's getenv does not work yet: we are called before libc's own constructor. */
+static const char *env_find(char *const *envp, const char *name)
 {
-	const char *name = getenv(FTR_CHANNEL_ENV);
+	size_t len = strlen(name);
+
+	for (; envp != NULL && *envp != NULL; envp++) {
+		if (strncmp(*envp, name, len) == 0 && (*envp)[len] == '=')
+			return *envp + len + 1;
+	}
+	return NULL;
+}
+
+static bool address_find(char *const *envp)
+{
+	const char *name = env_find(envp, FTR_CHANNEL_ENV);
 	size_t len = name != NULL ? strlen(name) : 0;
 
 	if (len == 0 || len > FTR_ADDRESS_MAX - 2)
@@ -34,9 +46,9 @@ static bool address_find(void)
 }
 
 /* "NAME=VALUE" in memory of our own: programs write over their environment, in place too. */
-static char *env_copy(const char *name)
+static char *env_copy(char *const *envp, const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = env_find(envp, name);
 	size_t name_len = strlen(name), len = value != NULL ? strlen(value) : 0;
 	long mem = ftr_sys6(SYS_mmap, 0, name_len + len + 2, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -51,9 +63,10 @@ static char *env_copy(const char *name)
 }
 
 /* What new images need to be traced, too. */
-static void environment_keep(void)
+static void environment_keep(char *const *envp)
 {
-	char *preload = env_copy("LD_PRELOAD"), *channel = env_copy(FTR_CHANNEL_ENV);
+	char *preload = env_copy(envp, "LD_PRELOAD");
+	char *channel = env_copy(envp, FTR_CHANNEL_ENV);
 
 	if (preload != NULL && channel != NULL) {
 		ftr_state.preload_env = preload;
@@ -121,27 +134,33 @@ static void session_open(void *arg)
 {
 	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };	/* control block, library calls */
 	struct start *start = arg;
+	bool is_nested;
 
 	start->ret = session_ask(start, fds);
 	if (start->ret < 0)
 		return;
 	ftr_state.control = control_map(fds[0]);
 	ftr_sys_close_own(fds[0]);
+	if (ftr_state.control == NULL)
+		return;
+	is_nested = (ftr_state.control->flags & FTR_CONTROL_NEST_LIBCALL) != 0;
 	if (fds[1] >= 0)
-		ftr_plt_start(fds[1]);
+		ftr_plt_start(fds[1], is_nested);
+	if (is_nested)
+		ftr_plt_nest_start();
 }
 
-/* Before the constructors of the program and, by load order, of most libraries. */
-static __attribute__((constructor(101))) void session_start(void)
+/* Before the constructors of the program and of all libraries: linked with -z initfirst. */
+static __attribute__((constructor(101))) void session_start(int argc, char **argv, char **envp)
 {
 	struct start start = {
 		.pid = (int32_t)ftr_sys0(SYS_getpid),
 		.tid = (int32_t)ftr_sys0(SYS_gettid),
 	};
 
-	if (!address_find())
+	if (!address_find(envp))
 		return;		/* not run by ftr: stay out of the way */
-	environment_keep();
+	environment_keep(envp);
 	real_find();
 	ftr_module_start();
 	session_open(&start);

@@ -7,17 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libmcount/plt_stubs.h"
 #include "libmcount/thread.h"
 #include "utils/proto/control.h"
 
 #define FTR_ADDRESS_MAX 108		/* of an abstract socket: sockaddr_un.sun_path */
-
-/* A hooked entry of a global offset table. */
-struct ftr_plt_call {
-	uintptr_t target;
-	uintptr_t addr;			/* recorded for it */
-	bool is_point;			/* its return address must stay */
-};
 
 /* libc's functions behind those we interpose. */
 struct ftr_real {
@@ -52,7 +46,11 @@ struct ftr_state {
 	struct ftr_slot *_Atomic slots;		/* newest first */
 	char *preload_env, *channel_env;	/* "NAME=VALUE", for new images; NULL = untraced */
 	struct ftr_real real;
-	struct ftr_plt_call *plt_calls;		/* by stub; fixed before the program runs */
+	struct ftr_plt_stubs plt;
+	uint32_t program_call_nr;		/* of them, the first are the program's */
+	void *program_map;			/* a handle for dlsym */
+	struct ftr_plt_nest *plt_nest;		/* NULL without --nest-libcall */
+	_Atomic bool has_deepbind;		/* dlopen was called with RTLD_DEEPBIND */
 	_Atomic uint32_t module_generation;	/* grows with each dlopen and dlclose */
 	_Atomic uint32_t known_nr;
 	struct ftr_known_module known[FTR_KNOWN_MAX];

@@ -267,3 +267,18 @@ void ftr_thread_disarm(struct ftr_thread *self)
 	if (self->producer != NULL)
 		self->producer->limit = 0;	/* ends in ftr_ring_put_slow, which declines */
 }
+
+void ftr_thread_pause(struct ftr_thread *self, struct ftr_pause *pause)
+{
+	pause->frames_end = self->frames_end;
+	pause->is_refused = self->is_refused;
+	if (self->frames == NULL)
+		self->is_refused = true;	/* nor attach it */
+	self->frames_end = self->frames;
+}
+
+void ftr_thread_resume(struct ftr_thread *self, const struct ftr_pause *pause)
+{
+	self->frames_end = pause->frames_end;
+	self->is_refused = pause->is_refused;
+}

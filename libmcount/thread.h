@@ -96,6 +96,14 @@ bool ftr_thread_attach(struct ftr_thread *self);
 /* Record no more calls of this thread; open ones still return where they must. */
 void ftr_thread_disarm(struct ftr_thread *self);
 
+/* Record no calls of this thread for a while: what the runtime has libc do is not the program's doing. */
+struct ftr_pause {
+	struct ftr_frame *frames_end;
+	bool is_refused;
+};
+void ftr_thread_pause(struct ftr_thread *self, struct ftr_pause *pause);
+void ftr_thread_resume(struct ftr_thread *self, const struct ftr_pause *pause);
+
 /*
  * Put a record when the fast path could not: wait for room, or drop, or attach first.  @pos is what the
  * fast path reserved.

@@ -7,28 +7,24 @@
 
 	.text
 
-.macro PASS name, number
-	.globl	\name
-	.type	\name, @function
-	.p2align 5
-\name:
-	.cfi_startproc
-	endbr64
+/* ftr_dlopen_real(is_dlmopen, mode) answers with libc's function. */
+.macro PASS name, number, mode
+FUNCTION \name
 	subq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES
 	SAVE_REGISTERS
 	movl	$\number, %edi
+	movl	\mode, %esi
 	call	ftr_dlopen_real
 	movq	%rax, 64(%rsp)		/* arrives in r11 */
 	RESTORE_REGISTERS
 	addq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset -SAVED_BYTES
 	notrack jmp *%r11
-	.cfi_endproc
-	.size	\name, . - \name
+END \name
 .endm
 
-	PASS dlopen, 0
-	PASS dlmopen, 1
+	PASS dlopen, 0, %esi
+	PASS dlmopen, 1, %edx
 
 	NOTES

@@ -5,20 +5,6 @@
 
 #include "arch/x86_64/saved.h"
 
-.macro FUNCTION name
-	.globl	\name
-	.type	\name, @function
-	.p2align 5
-\name:
-	.cfi_startproc
-	endbr64
-.endm
-
-.macro END name
-	.cfi_endproc
-	.size	\name, . - \name
-.endm
-
 	.text
 
 /*

@@ -9,7 +9,9 @@
  */
 #include "arch/x86_64/saved.h"
 
-#define STUBS 8192		/* PLT_STUB_NR */
+#define STUBS 8192		/* FTR_PLT_STUB_NR */
+#define BLOCK_STUBS 4095	/* FTR_PLT_BLOCK_STUB_NR */
+#define BLOCK_BYTES 65536	/* FTR_PLT_BLOCK_BYTES */
 
 	.text
 	.hidden	ftr_plt_stubs
@@ -30,10 +32,7 @@ ftr_plt_stubs:
 	.cfi_endproc
 	.size	ftr_plt_stubs, . - ftr_plt_stubs
 
-	.type	ftr_plt_common, @function
-	.p2align 5
-ftr_plt_common:
-	.cfi_startproc
+FUNCTION ftr_plt_common, local
 	.cfi_def_cfa_offset 16
 	subq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES
@@ -48,7 +47,42 @@ ftr_plt_common:
 	popq	%r11
 	.cfi_adjust_cfa_offset -8
 	notrack jmp *%r11
+END ftr_plt_common
+
+/*
+ * Further stubs.  This block of the file is mapped again, as often as stubs are wanted, each time with a page of
+ * data of its own behind it (struct block_data of libmcount/plt_stubs.c), so no memory is ever both written
+ * and run.  Here it is only the pattern, and nothing jumps to it.
+ */
+	.hidden	ftr_plt_block
+	.globl	ftr_plt_block
+	.type	ftr_plt_block, @function
+	.p2align 12
+ftr_plt_block:
+	.cfi_startproc
+	.cfi_undefined rip
+	.set	n, 0
+	.rept	BLOCK_STUBS
+	.p2align 4
+	endbr64
+	pushq	$n
+	jmp	1f
+	.set	n, n + 1
+	.endr
+	.org	ftr_plt_block + BLOCK_BYTES - 16
+1:	pushq	ftr_plt_block + BLOCK_BYTES(%rip)	/* n of the block's first stub */
+	jmp	*ftr_plt_block + BLOCK_BYTES + 8(%rip)	/* ftr_plt_block_common */
+	.org	ftr_plt_block + BLOCK_BYTES
 	.cfi_endproc
-	.size	ftr_plt_common, . - ftr_plt_common
+	.size	ftr_plt_block, . - ftr_plt_block
+
+	.hidden	ftr_plt_block_common
+FUNCTION ftr_plt_block_common
+	.cfi_def_cfa_offset 24
+	popq	%r11
+	.cfi_adjust_cfa_offset -8
+	addq	%r11, (%rsp)
+	jmp	ftr_plt_common
+END ftr_plt_block_common
 
 	NOTES

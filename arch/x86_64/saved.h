@@ -12,6 +12,21 @@
 
 #define SAVED_BYTES 72
 
+/* A function; with "local", not for others. */
+.macro FUNCTION name, binding=global
+	.\binding \name
+	.type	\name, @function
+	.p2align 5
+\name:
+	.cfi_startproc
+	endbr64
+.endm
+
+.macro END name
+	.cfi_endproc
+	.size	\name, . - \name
+.endm
+
 .macro SAVE_REGISTERS
 	movq	%rax, 0(%rsp)
 	movq	%rcx, 8(%rsp)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += \
 	tests/e2e/fake_tracee.c \
+	tests/e2e/layout.c \
+	tests/e2e/libcalls.py \
 	tests/e2e/live.py \
 	tests/e2e/operand.py \
 	tests/e2e/processes.py \
@@ -9,6 +11,7 @@ EXTRA_DIST += \
 	tests/e2e/victim.c
 if HAVE_PYTHON
 TESTS += \
+	tests/e2e/libcalls.py \
 	tests/e2e/live.py \
 	tests/e2e/operand.py \
 	tests/e2e/record.py

@@ -31,8 +31,11 @@ class RecordTest(Recording):
         self.assertEqual(run.stdout, "15\n")
 
     def test_static(self):
-        build("victim.c", "static", "-pg", "-static")
-        self.refused(126, "static", "./static", "work")
+        for flag in ("-static", "-static-pie"):
+            build("victim.c", "static", "-pg", flag)
+            self.refused(126, "static.*without -static.*--syscalls", "./static", "work")
+            self.record("--syscalls", "./static", "work")
+            shutil.rmtree("d")
 
     def test_stripped(self):
         build("victim.c", "stripped", "-pg", "-s")

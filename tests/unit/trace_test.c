@@ -304,6 +304,7 @@ static void test_session(void **state)
 	struct ftr_session *session = ftr_trace_session_new(trace, "0123456789abcdef", 1, 0);
 	struct ftr_module *exe = ftr_trace_module_get(trace, "/bin/exe", NULL);
 	struct ftr_module *lib = ftr_trace_module_get(trace, "/lib/lib.so", "ab");
+	struct ftr_module *loaded = ftr_trace_module_get(trace, "/lib/loaded.so", NULL);
 	uint64_t next;
 
 	assert_ptr_equal(lib, ftr_trace_module_get(trace, "/lib/lib.so", "ab"));
@@ -319,6 +320,11 @@ static void test_session(void **state)
 	assert_int_equal(ftr_session_epoch(session, 99, &next), 0);
 	assert_int_equal(next, 100);
 	assert_int_equal(ftr_session_epoch(session, 100, &next), 1);
+	/* Where a loaded library ends is not known, but it does not cover one that is there from the start. */
+	ftr_session_map(session, &(struct ftr_mapping){ 0x4000, 0x90000, 100, loaded, true });
+	ftr_session_bound(session, ftr_session_find(session, 100, 0x4000));
+	assert_ptr_equal(ftr_session_find(session, 100, 0x4fff)->module, loaded);
+	assert_ptr_equal(ftr_session_find(session, 100, 0x5000)->module, lib);
 }
 
 static void test_resolve_unknown(void **state)

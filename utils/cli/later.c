@@ -51,7 +51,6 @@ static const struct ftr_later later[] = {
 	{ "match", 0, true },
 	{ "max-stack", 0, true },
 	{ "mermaid", 0, false },
-	{ "nest-libcall", 'l', false },
 	{ "no-args", 0, false },
 	{ "no-callsite", 0, false },
 	{ "no-comment", 0, false },

@@ -147,7 +147,7 @@ static int fork_line(struct uft_reader *reader, const struct line *line)
 static int dlopen_line(struct uft_reader *reader, const struct line *line)
 {
 	struct ftr_trace *trace = reader->trace;
-	struct ftr_mapping mapping = { .since_ns = line->time_ns };
+	struct ftr_mapping mapping = { .since_ns = line->time_ns, .is_open = true };
 	struct ftr_slice base, libname;
 	struct ftr_session *session;
 	char sid[SID_CHARS + 1];

@@ -22,6 +22,8 @@
  *			<-	OK
  *	EXEC			->	looks whether the file can be traced, and says if it cannot
  *			<-	OK
+ *	LIBCALLS		->
+ *			<-	OK + library-call table of that library, unless there is none
  *
  *	LEAVE			->	listens at FTR_CHANNEL_DIR + the name, too
  *			<-	OK
@@ -58,6 +60,7 @@ enum ftr_channel_type {
 	FTR_CHANNEL_SAY     = 4,	/* path: what people should know of the sender */
 	FTR_CHANNEL_EXEC    = 5,	/* path: a file about to be run; without a slash: NUL, then PATH */
 	FTR_CHANNEL_LEAVE   = 6,	/* the sender is about to change its network namespace */
+	FTR_CHANNEL_LIBCALLS = 7,	/* path: which calls of this library are to be hooked? */
 	FTR_CHANNEL_OK      = 100,	/* reply */
 	FTR_CHANNEL_REFUSED = 101,	/* reply: path holds the reason; run on untraced */
 };

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define FTR_CONTROL_MAGIC	0x43525446u	/* "FTRC" */
-#define FTR_CONTROL_VERSION	1u
+#define FTR_CONTROL_VERSION	2u
 
 #define FTR_COUNTER_STEP_NS 1000u	/* FTR_CONTROL_CLOCK_COUNTER */
 
@@ -27,9 +27,14 @@ enum ftr_on_full {
 	FTR_ON_FULL_OVERWRITE = 2,	/* keep the newest (flight recorder) */
 };
 
+enum ftr_control_flag {
+	FTR_CONTROL_NEST_LIBCALL = 1 << 0,	/* hook the calls of libraries, too */
+};
+
 struct ftr_control {
 	uint32_t magic;
 	uint32_t version;
+	uint32_t flags;			/* FTR_CONTROL_* flags */
 	uint32_t clock;			/* enum ftr_control_clock */
 	int32_t  clock_id;		/* clockid_t for FTR_CONTROL_CLOCK_VDSO */
 	uint32_t on_full;		/* enum ftr_on_full */

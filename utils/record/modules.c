@@ -74,7 +74,7 @@ int ftr_modules_plt_fd(struct ftr_modules *modules, const char *path)
 		return -1;
 	if (!file->has_plt) {
 		ftr_plt_table_init(&maker);
-		if (ftr_plt_table_add(&maker, path, "") == 0)
+		if (ftr_plt_table_add(&maker, path) == 0)
 			file->plt_fd = ftr_plt_table_memfd(&maker);
 		ftr_plt_table_fini(&maker);
 		file->has_plt = true;

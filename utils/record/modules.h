@@ -22,7 +22,7 @@ struct ftr_module_file {
 	bool is_wanted;			/* its symbols are needed */
 	bool is_stored;			/* and have been given to a helper */
 	bool has_plt;			/* plt_fd has been made, or there is nothing to put in it */
-	int  plt_fd;			/* (owned) its library-call table as a program, or -1 */
+	int  plt_fd;			/* (owned) its library-call table, or -1 */
 };
 
 struct ftr_modules {
@@ -33,7 +33,7 @@ struct ftr_modules {
 /* The file of @path, looked at once; NULL when out of memory.  (borrowed) for good. */
 const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const char *path);
 
-/* The library-call table of the program at @path, made once; (borrowed) -1 = none. */
+/* The library-call table of the file at @path, made once; (borrowed) -1 = none. */
 int ftr_modules_plt_fd(struct ftr_modules *modules, const char *path);
 
 /*

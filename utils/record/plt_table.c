@@ -30,8 +30,8 @@ static const struct special {
 	/* choose by their caller's module */
 	{ "dlopen",		false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "dlmopen",		false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "dlsym",		false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "dlvsym",		false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "dlsym",		false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
+	{ "dlvsym",		false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
 	/* not calls of the program, or not by the rules of calls */
 	{ "mcount",			true, 0 },
 	{ "_mcount",			true, 0 },
@@ -56,6 +56,23 @@ static const struct special *special_find(const char *name)
 			return &specials[i];
 	}
 	return NULL;
+}
+
+bool ftr_plt_table_is_wanted(const char *path)
+{
+	static const char *const unwanted[] = {
+		"ld-linux", "ld-2.", "libc.so", "libc-2.", "libpthread", "libgcc_s.", "libmcount",
+		"libasan.", "libhwasan.", "liblsan.", "libtsan.", "libubsan.", "libclang_rt.",
+	};
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+	size_t i;
+
+	for (i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++) {
+		if (strncmp(name, unwanted[i], strlen(unwanted[i])) == 0)
+			return false;
+	}
+	return true;
 }
 
 void ftr_plt_table_init(struct ftr_plt_table_maker *maker)
@@ -85,12 +102,11 @@ static uint32_t string_add(struct ftr_plt_table_maker *maker, const char *s)
  * An entry whose value is read as well stays as it is: a function's address must not depend on whether
  * it is traced.
  */
-static int slot_add(struct ftr_plt_table_maker *maker, const struct ftr_plt_entry *entry,
-		    uint32_t module)
+static int slot_add(struct ftr_plt_table_maker *maker, const struct ftr_plt_entry *entry)
 {
 	const struct special *special = special_find(entry->name);
 	struct ftr_plt_slot slot = {
-		.got = entry->got, .plt = entry->plt, .unbound = entry->unbound, .module = module,
+		.got = entry->got, .plt = entry->plt, .unbound = entry->unbound,
 		.flags = special != NULL ? special->flags : 0,
 	};
 
@@ -101,9 +117,8 @@ static int slot_add(struct ftr_plt_table_maker *maker, const struct ftr_plt_entr
 	return ftr_vec_push(&maker->slots, slot);
 }
 
-int ftr_plt_table_add(struct ftr_plt_table_maker *maker, const char *path, const char *link_name)
+int ftr_plt_table_add(struct ftr_plt_table_maker *maker, const char *path)
 {
-	uint32_t module = string_add(maker, link_name);
 	struct ftr_elf_file file;
 	struct ftr_plt plt = { 0 };
 	int ret = 0;
@@ -112,7 +127,7 @@ int ftr_plt_table_add(struct ftr_plt_table_maker *maker, const char *path, const
 	if (ftr_elf_file_open(&file, path, NULL) == 0)
 		ret = ftr_plt_load(&plt, &file);
 	for (i = 0; ret == 0 && i < plt.entries.nr; i++)
-		ret = slot_add(maker, &plt.entries.v[i], module);
+		ret = slot_add(maker, &plt.entries.v[i]);
 	ftr_plt_fini(&plt);
 	ftr_elf_file_close(&file);
 	return maker->strings.failed ? -ENOMEM : ret;

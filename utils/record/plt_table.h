@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The library-call table of utils/proto/plt.h, made from a program's ELF file. */
+/* The library-call table of utils/proto/plt.h, made from an ELF file. */
 #ifndef FTR_RECORD_PLT_TABLE_H
 #define FTR_RECORD_PLT_TABLE_H
+
+#include <stdbool.h>
 
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
@@ -13,14 +15,17 @@ struct ftr_plt_table_maker {
 	struct ftr_strbuf strings;
 };
 
+/*
+ * Are the calls of the library at @path worth hooking?  Not those of the C library, of what it and the unwinder
+ * are made of, of sanitizers' runtimes, and of our own.
+ */
+bool ftr_plt_table_is_wanted(const char *path);
+
 void ftr_plt_table_init(struct ftr_plt_table_maker *maker);
 void ftr_plt_table_fini(struct ftr_plt_table_maker *maker);
 
-/*
- * Add the ways out of the file at @path, known to the traced process's dynamic linker as @link_name ("" = the
- * program itself).  A file that cannot be read adds nothing.  0 or -ENOMEM.
- */
-int ftr_plt_table_add(struct ftr_plt_table_maker *maker, const char *path, const char *link_name);
+/* Add the ways out of the file at @path.  A file that cannot be read adds nothing.  0 or -ENOMEM. */
+int ftr_plt_table_add(struct ftr_plt_table_maker *maker, const char *path);
 
 /* A sealed memfd that holds the table; -ENODATA when it is empty, else -errno. */
 int ftr_plt_table_memfd(const struct ftr_plt_table_maker *maker);

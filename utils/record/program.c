@@ -119,7 +119,8 @@ static int check_image(const struct ftr_program *program, const char *name, bool
 				   elf->type);
 	if (!elf->has_interp)
 		return ftr_err_set(err, ENOTSUP, "%s: is statically linked, libmcount cannot be "
-				   "preloaded into it: link it without -static", name);
+				   "preloaded into it: link it without -static, or record its system "
+				   "calls alone with --syscalls", name);
 	if (elf->hooks == 0 && !force && program->is_script)
 		return ftr_err_set(err, ENOTSUP, "%s: is a script: what would be traced is its "
 				   "interpreter %s, which is not instrumented; --force runs it "

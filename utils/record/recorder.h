@@ -27,6 +27,7 @@ struct ftr_recorder_options {
 	uint32_t stack_max;
 	uint32_t wait_ms;
 	bool libcalls;				/* record library calls */
+	bool nest_libcall;			/* those that libraries make, too */
 	bool force;				/* of images that are not instrumented, too */
 	bool keep_pid;
 	bool no_randomize;

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "utils/record/plt_table.h"
 #include "utils/record/recorder_state.h"
 
 #define ANCESTORS_MAX 16
@@ -267,6 +268,24 @@ static void answer_leave(struct ftr_recorder *recorder)
 	ftr_channel_reply(&recorder->request, &(struct ftr_channel_message){ 0 }, NULL, 0);
 }
 
+/* A library's own calls, with --nest-libcall; the path is the loader's, symbolic links and all. */
+static void answer_libcalls(struct ftr_recorder *recorder)
+{
+	struct ftr_channel_request *request = &recorder->request;
+	char *resolved = realpath(request->path, NULL);
+	const char *path = resolved != NULL ? resolved : request->path;
+	int fd = -1;
+
+	if (recorder->options->nest_libcall && ftr_plt_table_is_wanted(path))
+		fd = ftr_modules_plt_fd(&recorder->modules, path);
+	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, &fd, fd >= 0);
+	if (fd >= 0) {
+		ftr_modules_add(&recorder->modules, path, true);
+		ftr_modules_store(&recorder->modules, recorder->store.dir);
+	}
+	free(resolved);
+}
+
 void ftr_recorder_answer(struct ftr_recorder *recorder)
 {
 	if (!is_ours(recorder)) {
@@ -281,6 +300,9 @@ void ftr_recorder_answer(struct ftr_recorder *recorder)
 		break;
 	case FTR_CHANNEL_TASK:
 		answer_task(recorder);
+		break;
+	case FTR_CHANNEL_LIBCALLS:
+		answer_libcalls(recorder);
 		break;
 	case FTR_CHANNEL_DLOPEN:
 		answer_dlopen(recorder);

@@ -107,21 +107,31 @@ static const struct ftr_func *func_unknown(struct ftr_trace *trace, struct ftr_m
 	return func;
 }
 
+static void module_load(struct ftr_trace *trace, struct ftr_module *module)
+{
+	if (module->is_loaded)
+		return;
+	module->is_loaded = true;
+	if (trace->loader != NULL && trace->loader->module_load != NULL)
+		trace->loader->module_load(trace, module);
+}
+
 /* The module mapped at an address, its symbols loaded, and the address as they count; NULL = none. */
 static struct ftr_module *module_at(struct ftr_trace *trace, const struct ftr_session *session,
 				    uint64_t time_ns, uint64_t addr, uint64_t *symbol_addr)
 {
-	const struct ftr_mapping *mapping = ftr_session_find(session, time_ns, addr);
+	struct ftr_mapping *mapping;
 	struct ftr_module *module;
 
+	while ((mapping = ftr_session_find(session, time_ns, addr)) != NULL) {
+		module_load(trace, mapping->module);
+		if (!mapping->is_open)
+			break;
+		ftr_session_bound(session, mapping);
+	}
 	if (mapping == NULL)
 		return NULL;
 	module = mapping->module;
-	if (!module->is_loaded) {
-		module->is_loaded = true;
-		if (trace->loader != NULL && trace->loader->module_load != NULL)
-			trace->loader->module_load(trace, module);
-	}
 	*symbol_addr = module->is_absolute ? addr : addr - mapping->start;
 	return module;
 }

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/object/symtab.h"
 #include "utils/trace/task.h"
+
+#define PAGE 4096
 
 struct ftr_session *ftr_task_session_at(const struct ftr_task *task, uint64_t time_ns)
 {
@@ -54,19 +57,38 @@ static bool mapping_is_better(const struct ftr_mapping *a, const struct ftr_mapp
 	return a->start > b->start;
 }
 
-const struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t time_ns,
-					   uint64_t addr)
+struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t time_ns,
+				     uint64_t addr)
 {
-	const struct ftr_mapping *best = NULL;
+	struct ftr_mapping *best = NULL;
 
 	for (size_t i = 0; i < session->mappings.nr; i++) {
-		const struct ftr_mapping *mapping = &session->mappings.v[i];
+		struct ftr_mapping *mapping = &session->mappings.v[i];
 
 		if (addr >= mapping->start && addr < mapping->end &&
 		    mapping_is_better(mapping, best, time_ns))
 			best = mapping;
 	}
 	return best;
+}
+
+void ftr_session_bound(const struct ftr_session *session, struct ftr_mapping *mapping)
+{
+	const struct ftr_symtab *symtab = mapping->module->symtab;
+	const struct ftr_symbol *last;
+
+	mapping->is_open = false;
+	if (symtab != NULL && symtab->nr > 0) {
+		last = &symtab->symbols[symtab->nr - 1];
+		mapping->end = mapping->start + (last->addr + last->size) / PAGE * PAGE + PAGE;
+		return;
+	}
+	for (size_t i = 0; i < session->mappings.nr; i++) {
+		uint64_t start = session->mappings.v[i].start;
+
+		if (start > mapping->start && start < mapping->end)
+			mapping->end = start;
+	}
 }
 
 uint32_t ftr_session_epoch(const struct ftr_session *session, uint64_t time_ns, uint64_t *next_ns)

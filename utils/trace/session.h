@@ -3,6 +3,7 @@
 #ifndef FTR_TRACE_SESSION_H
 #define FTR_TRACE_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "utils/base/hashmap.h"
@@ -14,6 +15,7 @@ struct ftr_mapping {
 	uint64_t end;		/* exclusive */
 	uint64_t since_ns;	/* 0 = from the start; else the time of a dlopen */
 	struct ftr_module *module;
+	bool is_open;		/* end is a guess, until the symbols of the module are there */
 };
 
 struct ftr_session {
@@ -37,8 +39,14 @@ struct ftr_session *ftr_task_session_at(const struct ftr_task *task, uint64_t ti
 int ftr_session_map(struct ftr_session *session, const struct ftr_mapping *mapping);
 
 /* The mapping an address lies in at a time, or NULL. */
-const struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t time_ns,
-					   uint64_t addr);
+struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t time_ns,
+				     uint64_t addr);
+
+/*
+ * An open mapping ends behind the last symbol of its module, which was loaded; a module without any, where the
+ * next mapping starts.
+ */
+void ftr_session_bound(const struct ftr_session *session, struct ftr_mapping *mapping);
 
 /* How many changes of the map happened until @time_ns.  *next_ns: of the one that follows. */
 uint32_t ftr_session_epoch(const struct ftr_session *session, uint64_t time_ns, uint64_t *next_ns);

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Library calls: every layout of a linker, those that libraries make, and more of them than stubs."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
+SRCDIR = os.environ.get("srcdir", ".")
+CC = os.environ.get("CC", "gcc").split()
+TIMEOUT = 120
+
+# How the program is compiled and linked; the tool that must be there for it.
+LAYOUTS = {
+    "lazy": ("-Wl,-z,lazy", None),
+    "eager": ("-Wl,-z,now", None),
+    "eager, no relro": ("-Wl,-z,now -Wl,-z,norelro", None),
+    "full relro": ("-Wl,-z,now -Wl,-z,relro", None),
+    "lazy, relro": ("-Wl,-z,lazy -Wl,-z,relro", None),
+    ".plt.sec": ("-fcf-protection=full -Wl,-z,ibtplt -Wl,-z,lazy", None),
+    ".plt.sec, full relro": ("-fcf-protection=full -Wl,-z,ibtplt -Wl,-z,now", None),
+    "no plt": ("-fno-plt", None),
+    "no plt, no pie": ("-fno-plt -no-pie -fno-pie", None),
+    "no pie": ("-no-pie -fno-pie -Wl,-z,lazy", None),
+    "no pie, eager": ("-no-pie -fno-pie -Wl,-z,now", None),
+    "fixed address": ("-no-pie -fno-pie -Wl,-Ttext-segment=0x30000000", None),
+    "gold": ("-fuse-ld=gold -Wl,-z,lazy", "ld.gold"),
+    "lld": ("-fuse-ld=lld -Wl,-z,lazy", "ld.lld"),
+    "lld, eager": ("-fuse-ld=lld -Wl,-z,now", "ld.lld"),
+    "lld, no pie": ("-fuse-ld=lld -no-pie -fno-pie", "ld.lld"),
+    "lld, .plt.sec": ("-fuse-ld=lld -fcf-protection=full -Wl,-z,force-ibt", "ld.lld"),
+    "mold": ("-fuse-ld=mold -Wl,-z,lazy", "mold"),
+    "mold, eager": ("-fuse-ld=mold -Wl,-z,now", "mold"),
+    "mold, no plt": ("-fuse-ld=mold -fno-plt", "mold"),
+    "sysv hash": ("-Wl,--hash-style=sysv -Wl,-z,lazy", None),
+    "packed relocations": ("-Wl,-z,pack-relative-relocs -Wl,-z,lazy", None),
+}
+LAYOUT_CALLS = {"getpid": 3, "memcpy": 2, "memmove": 1, "strlen": 1, "printf": 3, "dlsym": 2, "dlvsym": 1,
+                "time": 1}
+
+LIBRARY = """
+#include <unistd.h>
+int getpid_twice(void) { return getpid() > 0 && getpid() > 0; }
+__attribute__((constructor)) static void start(void) { getpgrp(); }
+int library_work(int n) { return n + getpid_twice() + (getppid() >= 0); }
+"""
+DEPENDENCY = """
+#include <unistd.h>
+int dependency_leaf(int n) { return n + (geteuid() < 0xffffffff); }
+int dependency_work(int n) { return dependency_leaf(n) + 1; }
+"""
+PLUGIN = """
+#include <unistd.h>
+int dependency_work(int n);
+__attribute__((constructor)) static void start(void) { getuid(); }
+__attribute__((destructor)) static void end(void) { getegid(); }
+int plugin_work(int n) { return dependency_work(n) + (getgid() < 0xffffffff); }
+"""
+PROGRAM = """
+#include <dlfcn.h>
+#include <stdio.h>
+int library_work(int n);
+static int use(const char *path)
+{
+	void *plugin = dlopen(path, RTLD_LAZY);
+	int (*work)(int) = plugin ? (int (*)(int))dlsym(plugin, "plugin_work") : NULL;
+	int n = work ? work(1) : -1;
+
+	if (plugin)
+		dlclose(plugin);
+	return n;
+}
+int main(int argc, char **argv)
+{
+	printf("%d\\n", library_work(1));
+	for (int i = 0; i < 3; i++)
+		printf("%d\\n", use(argv[1]));
+	return 0;
+}
+"""
+NEST_CALLS = {"getpid": 2, "getpgrp": 1, "getppid": 1, "getpid_twice": 1, "getuid": 3, "getgid": 3, "geteuid": 3,
+              "dependency_work": 3, "dependency_leaf": 3, "library_work": 1, "dlopen": 3, "dlclose": 3}
+
+
+class LibcallsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
+        os.chdir(cls.top)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        shutil.rmtree(cls.top)
+
+    def compile(self, out, source, *flags):
+        if "\n" in source:
+            with open(out + ".c", "w", encoding="ascii") as file:
+                file.write(source)
+            source = out + ".c"
+        done = subprocess.run([*CC, "-D_GNU_SOURCE", "-O1", "-fno-builtin", *flags, "-o", out, source, "-L.",
+                               "-Wl,-rpath," + self.top, *[flag for flag in flags if flag.startswith("-l")], "-ldl"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def library(self, name, source, *flags):
+        self.compile(f"lib{name}.so", source, "-shared", "-fPIC", *flags)
+
+    def same_as_native(self, options, *program):
+        """Run it untraced and traced: the counts of its calls by name."""
+        runs = [subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               timeout=TIMEOUT, check=False)
+                for command in (program, [FTR, "record", "-d", "d", *options, *program])]
+        self.assertEqual([(run.returncode, run.stdout, run.stderr) for run in runs][1],
+                         (runs[0].returncode, runs[0].stdout, runs[0].stderr))
+        return self.report("-f", "call")
+
+    def report(self, *words):
+        text = subprocess.run([FTR, "report", "--no-pager", "-d", "d", *words], stdout=subprocess.PIPE, text=True,
+                              check=True).stdout
+        return {name: int(nr) for nr, name in re.findall(r"^\s*(\d+)\s+(\S+)", text, re.M)}
+
+    def check(self, counts, wanted):
+        self.assertEqual({name: counts.get(name, 0) for name in wanted}, wanted)
+        self.assertEqual([name for name in counts if name.startswith("<")], [])
+
+    def test_layouts(self):
+        for name, (flags, tool) in LAYOUTS.items():
+            with self.subTest(name):
+                if tool and not shutil.which(tool):
+                    self.skipTest(tool + " is not installed")
+                self.compile("layout", os.path.join(SRCDIR, "tests/e2e/layout.c"), *flags.split())
+                for options in (["--force"], ["-l"]):
+                    self.check(self.same_as_native(options, "./layout"), LAYOUT_CALLS)
+
+    def nest_build(self, *flags):
+        self.library("one", LIBRARY, *flags)
+        self.library("three", DEPENDENCY, *flags)
+        self.library("two", PLUGIN, "-lthree", *flags)
+
+    def test_libraries_calls(self):
+        for flags in (["-Wl,-z,lazy"], ["-Wl,-z,now"], ["-fno-plt"]):
+            self.nest_build(*flags)
+            for instrumentation in ([], ["-pg"], ["-finstrument-functions"]):
+                with self.subTest(flags=flags, instrumentation=instrumentation):
+                    self.compile("nest", PROGRAM, "-lone", *instrumentation)
+                    counts = self.same_as_native(["-l"], "./nest", "./libtwo.so")
+                    # With a __gmon_start__ of the program's own, plugins are seen at dlsym.
+                    self.check(counts, dict(NEST_CALLS, getuid=0) if "-pg" in instrumentation else NEST_CALLS)
+                    counts = self.same_as_native(["--force"], "./nest", "./libtwo.so")
+                    self.check(counts, {"library_work": 1, "getpid": 0, "geteuid": 0})
+
+    def test_more_calls_than_stubs(self):
+        nr = 14000
+        self.library("many", "".join(f"int f{i}(int n) {{ return n + {i}; }}\n" for i in range(nr)))
+        calls = "".join(f"\tn += f{i}(n) & 7;\n" for i in range(nr))
+        declarations = "".join(f"int f{i}(int n);\n" for i in range(nr))
+        self.compile("many", declarations + "#include <stdio.h>\nint main(void)\n{\n\tint n = 0;\n" + calls +
+                     '\tprintf("%d\\n", n);\n\treturn 0;\n}\n', "-O0", "-lmany")
+        for options in (["--force"], ["-l"]):
+            counts = self.same_as_native(options, "./many")
+            self.check(counts, {f"f{i}": 1 for i in range(nr)})
+
+
+if __name__ == "__main__":
+    unittest.main()
