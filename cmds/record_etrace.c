@@ -27,10 +27,16 @@ const struct ftr_option ftr_etrace_opts_options[] = {
 	{ 0 }
 };
 
+#define STOP_REQUESTS_MAX 3	/* as of a recording in a data directory */
+
 struct text_output {
 	struct ftr_ostream out;
 	struct ftr_etrace_writer writer;
+	struct ftr_observer *observer;
 };
+
+/* For the handler: the program that signals sent to us alone are meant for, while it is there. */
+static volatile sig_atomic_t program_pid, stop_requests;
 
 static void output_record(void *arg, const struct ftr_etrace_record *rec)
 {
@@ -39,11 +45,14 @@ static void output_record(void *arg, const struct ftr_etrace_record *rec)
 	ftr_etrace_write(&self->writer, rec);
 }
 
-static void output_flush(void *arg)
+static bool output_idle(void *arg)
 {
 	struct text_output *self = arg;
 
 	ftr_ostream_flush(&self->out, NULL);
+	if (program_pid != 0 && ftr_observer_root_is_gone(self->observer))
+		program_pid = stop_requests = 0;	/* what ended it does not end its children */
+	return stop_requests < (program_pid != 0 ? STOP_REQUESTS_MAX : 1);
 }
 
 static void become(struct ftr_observer_gate *gate, const char *path, char **argv,
@@ -60,21 +69,34 @@ static void become(struct ftr_observer_gate *gate, const char *path, char **argv
 	_exit(FTR_EXIT_NOT_RUN);
 }
 
-/* For the handler: the program that signals sent to us alone are meant for. */
-static volatile sig_atomic_t program_pid;
-
-static void hand_on(int signal)
+/* The terminal's signals reach the program without us. */
+static void hand_on(int signal, siginfo_t *info, void *context)
 {
-	kill((pid_t)program_pid, signal);
+	stop_requests++;
+	if (info->si_code <= 0 && program_pid != 0)
+		kill((pid_t)program_pid, signal);
 }
 
-static void hand_on_signals(pid_t child)
+/* Without SA_RESTART: the observer's wait ends, and it sees that it is to stop.  What is ignored stays so. */
+static void signals_catch(const int *signals, pid_t program)
 {
-	struct sigaction action = { .sa_handler = hand_on, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO }, old;
 
-	program_pid = child;
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	program_pid = program;
+	for (; *signals != 0; signals++) {
+		if (sigaction(*signals, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(*signals, &action, NULL);
+	}
+}
+
+static void signals_block(const int *signals, sigset_t *mask)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (; *signals != 0; signals++)
+		sigaddset(&set, *signals);
+	sigprocmask(SIG_BLOCK, &set, mask);
 }
 
 static int exit_status(int wait_status)
@@ -85,11 +107,11 @@ static int exit_status(int wait_status)
 static int follow(struct text_output *text, const char *path, char **argv)
 {
 	struct ftr_diag diag = ftr_say_diag();
-	struct ftr_observer_sink sink = { output_record, output_flush, text, &diag };
-	struct ftr_observer *observer;
+	struct ftr_observer_sink sink = { output_record, output_idle, text, &diag };
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, 0 };
 	struct ftr_observer_gate gate;
 	struct ftr_err err = { 0 };
-	sigset_t ignored, mask;
+	sigset_t mask;
 	int wait_status = 0;
 	pid_t child;
 
@@ -97,23 +119,22 @@ static int follow(struct text_output *text, const char *path, char **argv)
 		ftr_say_error("%s", err.text);
 		return FTR_EXIT_FTR;
 	}
-	/* The terminal's signals are the program's. */
-	sigemptyset(&ignored);
-	sigaddset(&ignored, SIGINT);
-	sigaddset(&ignored, SIGQUIT);
-	sigprocmask(SIG_BLOCK, &ignored, &mask);
+	signals_block(signals, &mask);
 	child = fork();
 	if (child == 0)
 		become(&gate, path, argv, &mask);
-	observer = child < 0 ? NULL : ftr_observer_new(&sink, child, &gate, &err);
+	text->observer = child < 0 ? NULL : ftr_observer_new(&sink, child, &gate, &err);
 	ftr_observer_gate_close(&gate);
-	if (observer == NULL) {
+	if (text->observer == NULL) {
 		ftr_say_error("%s", child < 0 ? strerror(errno) : err.text);
 		return FTR_EXIT_FTR;
 	}
-	hand_on_signals(child);
-	ftr_observer_run(observer, &wait_status);
-	ftr_observer_free(observer);
+	signals_catch(signals, child);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (!ftr_observer_run(text->observer, &wait_status))
+		ftr_diag_warn(&diag, "ended by a signal: what still ran cannot run on without its observer and was "
+			      "killed");
+	ftr_observer_free(text->observer);
 	ftr_say_diag_end(&diag);
 	return exit_status(wait_status);
 }
@@ -122,7 +143,7 @@ int ftr_record_etrace(const struct ftr_etrace_options *options, const char *outp
 {
 	struct ftr_program program;
 	struct ftr_err err = { 0 };
-	struct text_output text;
+	struct text_output text = { .observer = NULL };
 	int ret, status;
 
 	ret = ftr_program_find_any(&program, argv[0], &err);

@@ -17,9 +17,15 @@ TESTS += \
 	tests/e2e/record.py
 endif
 
-EXTRA_DIST += tests/e2e/build.py tests/e2e/syscalls.py tests/e2e/syscalls_life.py tests/e2e/syscalls_shown.py
+syscall_tests = \
+	tests/e2e/build.py \
+	tests/e2e/syscalls.py \
+	tests/e2e/syscalls_life.py \
+	tests/e2e/syscalls_shown.py \
+	tests/e2e/syscalls_unfriendly.py
+EXTRA_DIST += $(syscall_tests)
 if HAVE_PYTHON
-TESTS += tests/e2e/build.py tests/e2e/syscalls.py tests/e2e/syscalls_life.py tests/e2e/syscalls_shown.py
+TESTS += $(syscall_tests)
 endif
 # With Debian's uftrace, in both directions; "installed" is for ./check.
 TESTS += tests/e2e/interop.sh

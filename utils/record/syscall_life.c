@@ -193,8 +193,10 @@ static void adopt_early(struct ftr_observer *observer)
 
 void ftr_observer_on_gone(struct ftr_observer *observer, struct ftr_tracee *task, int status)
 {
-	if (task->tid == observer->root)
+	if (task->tid == observer->root) {
 		observer->root_status = status;
+		observer->root_is_gone = true;
+	}
 	record_exit(observer, task, (unsigned)status);
 	if (!task->is_known)
 		observer->early_nr--;

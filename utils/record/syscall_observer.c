@@ -74,20 +74,20 @@ static void on_wait(struct ftr_observer *observer, pid_t tid, int status)
 		on_event(observer, task, status);
 }
 
+/* 0: it is to be followed no longer. */
 static pid_t wait_next(struct ftr_observer *observer, int *status)
 {
 	pid_t tid;
 
 	if (observer->sink.idle != NULL) {
 		tid = waitpid(-1, status, __WALL | WNOHANG);
-		if (tid != 0)
+		if (tid != 0 || !observer->sink.idle(observer->sink.arg))
 			return tid;
-		observer->sink.idle(observer->sink.arg);
 	}
 	return waitpid(-1, status, __WALL);
 }
 
-void ftr_observer_run(struct ftr_observer *observer, int *wait_status)
+bool ftr_observer_run(struct ftr_observer *observer, int *wait_status)
 {
 	while (observer->task_nr > 0) {
 		int status = 0;
@@ -95,10 +95,16 @@ void ftr_observer_run(struct ftr_observer *observer, int *wait_status)
 
 		if (tid > 0)
 			on_wait(observer, tid, status);
-		else if (tid < 0 && errno != EINTR)
+		else if (tid == 0 || errno != EINTR)
 			break;
 	}
 	*wait_status = observer->root_status;
+	return observer->task_nr == 0;
+}
+
+bool ftr_observer_root_is_gone(const struct ftr_observer *observer)
+{
+	return observer->root_is_gone;
 }
 
 struct ftr_observer *ftr_observer_new(const struct ftr_observer_sink *sink, pid_t child,
@@ -114,6 +120,7 @@ struct ftr_observer *ftr_observer_new(const struct ftr_observer_sink *sink, pid_
 		goto no_memory;
 	observer->sink = *sink;
 	observer->root = child;
+	observer->root_status = SIGKILL;
 	task = ftr_observer_task_new(observer, child);
 	if (task == NULL || !ftr_observer_task_place(observer, task, NULL, false))
 		goto no_memory;

@@ -43,8 +43,8 @@ int  ftr_observer_gate_pass(struct ftr_observer_gate *gate);
 struct ftr_observer_sink {
 	/* A record; what it borrows is valid for the time of the call. */
 	void (*record)(void *arg, const struct ftr_etrace_record *rec);
-	/* (nullable) Nothing is waiting: time to flush. */
-	void (*idle)(void *arg);
+	/* (nullable) Nothing is waiting, or a signal came: time to flush.  False: follow no longer. */
+	bool (*idle)(void *arg);
 	void *arg;
 	struct ftr_diag *diag;		/* (borrowed, nullable) set-uid programs are said there */
 };
@@ -56,8 +56,12 @@ struct ftr_observer;
 struct ftr_observer *ftr_observer_new(const struct ftr_observer_sink *sink, pid_t child,
 				      struct ftr_observer_gate *gate, struct ftr_err *err);
 
-/* Follow until the last process of the tree is gone.  *@wait_status: of the first one. */
-void ftr_observer_run(struct ftr_observer *observer, int *wait_status);
+/*
+ * Follow until the last process of the tree is gone (true) or idle says that it is enough.  *@wait_status: of the
+ * first one, as if killed while it runs.
+ */
+bool ftr_observer_run(struct ftr_observer *observer, int *wait_status);
+bool ftr_observer_root_is_gone(const struct ftr_observer *observer);
 void ftr_observer_free(struct ftr_observer *observer);
 
 #endif /* FTR_RECORD_SYSCALL_OBSERVER_H */

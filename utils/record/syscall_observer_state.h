@@ -16,7 +16,8 @@ struct ftr_observer {
 	unsigned early_nr;		/* stopped before their parent's event came */
 	uint64_t serial;		/* of upids */
 	pid_t root;
-	int root_status;
+	int root_status;		/* as wait gives it; until then that of one who was killed */
+	bool root_is_gone;
 	struct ftr_syscall_scratch scratch;
 };
 

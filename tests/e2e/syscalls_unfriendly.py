@@ -1,0 +1,517 @@
+# SPDX-License-Identifier: MIT
+"""Programs that make it hard for a tracer: they do what they do without one, and nothing is missed."""
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
+SKIP = 77
+problems = []
+skipped = []
+
+# Each is run without and with ftr: the same output and exit status.
+PROGRAMS = {
+    # Breakpoints of its own, SIGTRAP by hand, values of queued signals, system calls interrupted by signals.
+    "traps": r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int traps, value, alarms;
+static void on_trap(int nr) { traps++; }
+static void on_value(int nr, siginfo_t *info, void *context) { value = info->si_value.sival_int; }
+static void on_alarm(int nr) { alarms++; }
+int main(void)
+{
+	struct sigaction queued = { .sa_sigaction = on_value, .sa_flags = SA_SIGINFO };
+	struct sigaction alarmed = { .sa_handler = on_alarm };
+	struct itimerval soon = { { 0, 0 }, { 0, 50000 } };
+	int fd, status;
+
+	signal(SIGTRAP, on_trap);
+	__asm__ volatile("int3");
+	raise(SIGTRAP);
+	kill(getpid(), SIGTRAP);
+	sigaction(SIGRTMIN + 3, &queued, 0);
+	sigqueue(getpid(), SIGRTMIN + 3, (union sigval){ .sival_int = 4711 });
+	sigaction(SIGALRM, &alarmed, 0);
+	mkfifo("fifo", 0600);
+	setitimer(ITIMER_REAL, &soon, 0);
+	fd = open("fifo", O_RDONLY);	/* nobody writes: the alarm ends it */
+	printf("%d traps, value %d, open %d %s, %d alarms\n", traps, value, fd, fd < 0 && errno == EINTR ?
+	       "EINTR" : "", alarms);
+	fflush(stdout);
+	alarmed.sa_flags = SA_RESTART;
+	sigaction(SIGALRM, &alarmed, 0);
+	if (fork() == 0) {
+		usleep(300000);
+		_exit(open("fifo", O_WRONLY) < 0);
+	}
+	setitimer(ITIMER_REAL, &soon, 0);
+	fd = open("fifo", O_RDONLY);	/* begins again after the alarm */
+	wait(&status);
+	printf("open %d, %d alarms, status %d\n", fd, alarms, status);
+	raise(SIGSEGV);
+	return 0;
+}
+""",
+    "stops": r"""
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	static const int signals[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
+	int status;
+
+	setpgid(0, 0);
+	for (int i = 0; i < 4; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			setpgid(0, 0);
+			raise(signals[i]);
+			close(open("/etc/passwd", O_RDONLY));
+			raise(signals[i]);
+			_exit(i);
+		}
+		for (int j = 0; j < 2; j++) {
+			waitpid(child, &status, WUNTRACED);
+			printf("%d: stopped %d by %d\n", i, WIFSTOPPED(status), WSTOPSIG(status));
+			kill(child, SIGCONT);
+			waitpid(child, &status, WCONTINUED);
+			printf("%d: continued %d\n", i, WIFCONTINUED(status));
+		}
+		waitpid(child, &status, 0);
+		printf("%d: exit %d\n", i, WEXITSTATUS(status));
+	}
+	return 0;
+}
+""",
+    "jail": r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 4, code };
+	int before = open("/etc/passwd", O_RDONLY), after;
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	printf("filter %ld\n", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+	after = open("/etc/passwd", O_RDONLY);
+	printf("%d %d %s\n", before >= 0, after, errno == EXDEV ? "EXDEV" : "?");
+	fflush(stdout);
+	close(before);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+	syscall(SYS_exit, 3);
+	return 0;
+}
+""",
+    # What it can see of itself; rights to be dumped taken away, so that only its tracer may read its memory.
+    "seer": r"""
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void)
+{
+	sigset_t blocked;
+	int nr = 0, fds = 0;
+	DIR *dir = opendir("/proc/self/fd");
+
+	while (readdir(dir) != NULL)
+		fds++;
+	closedir(dir);
+	sigprocmask(SIG_BLOCK, NULL, &blocked);
+	for (int i = 1; i < 64; i++)
+		nr += sigismember(&blocked, i) == 1;
+	prctl(PR_SET_DUMPABLE, 0);
+	close(open("/etc/hostname", O_RDONLY));
+	printf("%d fds, %d blocked, pid %d, dumpable %d, handler %d %d, session %d\n", fds, nr,
+	       getpid() == syscall(SYS_gettid), prctl(PR_GET_DUMPABLE), signal(SIGPIPE, SIG_DFL) == SIG_DFL,
+	       signal(SIGINT, SIG_DFL) == SIG_DFL, getsid(0) > 0);
+	return 0;
+}
+""",
+    "many": r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	static char name[201], path[4200], arg[100001];
+	char *args[] = { argv[0], arg, "", "a\nb", NULL };
+
+	if (argc == 4)
+		return strlen(argv[1]) == 100000 ? 5 : 6;
+	memset(name, 'n', 200);
+	for (int i = 0; i < 200; i++)	/* 40000 characters deep, step by step */
+		if (mkdir(name, 0700) < 0 || chdir(name) < 0)
+			return 2;
+	close(open("deep", O_CREAT | O_WRONLY, 0600));
+	rename("deep", "deeper");
+	link("deeper", "linked");
+	memset(path, '/', 4199);
+	printf("%d\n", open(path, O_RDONLY));		/* ENAMETOOLONG */
+	strcpy(path + 4080, "etc/passwd");
+	close(open(path, O_RDONLY));
+	for (int i = 0; i < 100000; i++)
+		close(open("/dev/null", O_RDONLY));
+	memset(arg, 'a', 100000);
+	fflush(stdout);
+	execv("/proc/self/exe", args);
+	return 3;
+}
+""",
+}
+
+# A daemon: two forks, a session of its own, its parent gone, its descriptors closed.
+DAEMON = r"""
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	if (fork() > 0)
+		_exit(0);
+	setsid();
+	if (fork() > 0)
+		_exit(0);
+	for (int i = 0; i < 10; i++)
+		close(i);
+	usleep(500000);
+	close(open(argv[1], O_CREAT | O_WRONLY, 0600));
+	return 4;
+}
+"""
+
+IDS = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	uid_t real, effective, saved;
+
+	getresuid(&real, &effective, &saved);
+	printf("%d\n", (int)effective);
+	close(open("/etc/hostname", O_RDONLY));
+	return 0;
+}
+"""
+
+NAMESPACES = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	mkdir("root", 0755);
+	close(open("root/inside", O_CREAT | O_WRONLY, 0600));
+	if (unshare(CLONE_NEWNS) < 0 || mount(0, "/", 0, MS_REC | MS_PRIVATE, 0) < 0 ||
+	    mount("none", "root", "tmpfs", 0, "") < 0)
+		return 1;
+	close(open("root/mounted", O_CREAT | O_WRONLY, 0600));
+	umount2("root", 0);
+	if (chroot("root") < 0 || chdir("/") < 0)
+		return 2;
+	close(open("/inside", O_RDONLY));
+	close(open("inside", O_RDONLY));
+	rename("/inside", "renamed");
+	return 0;
+}
+"""
+
+
+def expect(is_true, what):
+    if not is_true:
+        problems.append(what)
+
+
+def build(folder, name, source, *flags):
+    path = os.path.join(folder, name)
+    subprocess.run(["gcc", "-w", "-O1", "-x", "c", "-", "-o", path, *flags], input=source, text=True, check=True)
+    return path
+
+
+def record_words(folder):
+    return [FTR, "record", "--syscalls", "--format=etrace", "-o", os.path.join(folder, "out.etrace")]
+
+
+def text_of(folder, name="out.etrace"):
+    path = os.path.join(folder, name)
+    check = subprocess.run([FTR, "check", "--etrace", path], stdout=subprocess.PIPE, text=True, check=False)
+    expect(check.returncode == 0, f"{name}: {check.stdout[:400]}")
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def run(words, folder, **options):
+    cwd = os.path.join(folder, "cwd")
+    shutil.rmtree(cwd, ignore_errors=True)
+    os.mkdir(cwd)
+    return subprocess.run(words, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=300, check=False, start_new_session=True, **options)
+
+
+def check_programs(folder):
+    for name, source in PROGRAMS.items():
+        program = build(folder, name, source)
+        native = run([program], folder)
+        status = native.returncode if native.returncode >= 0 else 128 - native.returncode
+        done = run(record_words(folder) + [program], folder)
+        expect((done.returncode, done.stdout) == (status, native.stdout),
+               f"{name}: {status} {native.stdout!r} without, {done.returncode} {done.stdout!r} with ftr")
+        check_text(name, text_of(folder))
+
+
+def check_text(name, text):
+    if name == "many":
+        expect(text.count("FO|/dev/null\n") == 100000, f"many: {text.count('FO|/dev/null')} opens of 100000")
+        expect(re.search(r"!New_proc\|argsize=\d+,.*\n(.*\n)*.*!A\[1\]a{900}\n", text) is not None and
+               sum(len(part) for part in re.findall(r"!A\[1\](a+)\n", text)) == 100000,
+               "many: the long argument")
+        expect("!RenameTo|" in text and "!LinkTo|" in text and "Exit|status=5" in text, "many: the deep files")
+        expect(text.count("FN|/etc/passwd\n") == 1, "many: the long path")
+    if name == "seer":
+        expect("FO|/etc/hostname\n" in text, "seer: a file opened while it was not dumpable")
+    if name == "traps":
+        expect(text.count("/fifo\n") == 4, "traps: the fifo")
+
+
+def wait_for(is_true, seconds=60):
+    end = time.monotonic() + seconds
+    while not is_true() and time.monotonic() < end:
+        time.sleep(0.02)
+    return is_true()
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def check_daemon(folder):
+    """The recording ends with the last process, and all of it is there."""
+    program = build(folder, "daemon", DAEMON)
+    made = os.path.join(folder, "made-by-daemon")
+    done = run(record_words(folder) + [program, made], folder)
+    text = text_of(folder)
+    expect(done.returncode == 0 and os.path.exists(made), f"daemon: {done}")
+    expect("Exit|status=4" in text and text.count("!Exit|") == 3 and made in text, "daemon: its records")
+
+
+def check_killed_recorder(folder):
+    """Without an observer filtered calls would fail, so the tree ends with it; the recorder is not the observer."""
+    slow = "echo $$; sleep 0.2; while :; do cat /dev/null; sleep 0.05; [ ! -e stop ] || exit 0; done"
+    with subprocess.Popen([*record_words(folder), "sh", "-c", slow], stdout=subprocess.PIPE, text=True,
+                          cwd=folder) as recorder:
+        pid = int(recorder.stdout.readline())
+        recorder.kill()
+        recorder.wait()
+        expect(wait_for(lambda: not is_alive(pid)), "killed observer: the program goes on")
+    data = os.path.join(folder, "killed")
+    with subprocess.Popen([FTR, "record", "--syscalls", "-d", data, "sh", "-c", slow], stdout=subprocess.PIPE,
+                          text=True, cwd=folder) as recorder:
+        pid = int(recorder.stdout.readline())
+        recorder.kill()
+        recorder.wait()
+        time.sleep(0.5)
+        expect(is_alive(pid), "killed recorder: the program is gone, too")
+        with open(os.path.join(folder, "stop"), "w", encoding="ascii"):
+            pass
+        expect(wait_for(lambda: not is_alive(pid)), "killed recorder: the program does not end")
+    log = os.path.join(data, "syscalls.etrace")
+    expect(wait_for(lambda: os.path.exists(log) and re.search(rf"{pid}\b", "x") is None and
+                    os.path.getsize(log) > 0), "killed recorder: nothing recorded")
+    check = subprocess.run([FTR, "check", "--etrace", log], stdout=subprocess.PIPE, text=True, check=False)
+    expect(check.returncode == 0, f"killed recorder: {check.stdout[:300]}")
+
+
+def check_signals(folder):
+    """A signal for ftr alone is the program's; those of a terminal come to it anyway."""
+    script = "trap 'echo got INT; exit 7' INT; trap 'echo got TERM; exit 8' TERM; echo $$; while :; do sleep 0.05; done"
+    for words in (record_words(folder), [FTR, "record", "--syscalls", "-d", folder + "/signalled"]):
+        for number, said, status in ((signal.SIGINT, "got INT\n", 7), (signal.SIGTERM, "got TERM\n", 8)):
+            with subprocess.Popen([*words, "bash", "-c", script], stdout=subprocess.PIPE, text=True, cwd=folder,
+                                  start_new_session=True) as recorder:
+                recorder.stdout.readline()
+                time.sleep(0.2)
+                recorder.send_signal(number)
+                output = recorder.stdout.read()
+                expect((output, recorder.wait(timeout=60)) == (said, status),
+                       f"{number.name} to ftr: {output!r} {recorder.returncode} {words}")
+    text_of(folder)
+
+
+def check_third_signal(folder):
+    """Who does not care about signals is ended with the recording by the third one."""
+    script = "trap '' TERM; echo $$; while :; do sleep 0.05; done"
+    with subprocess.Popen([*record_words(folder), "sh", "-c", script], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, cwd=folder) as recorder:
+        pid = int(recorder.stdout.readline())
+        for _ in range(3):
+            time.sleep(0.3)
+            expect(recorder.poll() is None and is_alive(pid), "ended before the third signal")
+            recorder.send_signal(signal.SIGTERM)
+        status, said = recorder.wait(timeout=60), recorder.stderr.read()
+    expect(status == 137 and "was killed" in said, f"third signal: {status} {said}")
+    expect(wait_for(lambda: not is_alive(pid)), "third signal: the program goes on")
+    text_of(folder)
+
+
+def read_until(fd, text, seconds=60):
+    said, end = "", time.monotonic() + seconds
+    while text not in said and time.monotonic() < end:
+        try:
+            said += os.read(fd, 4096).decode("utf-8", "replace")
+        except OSError:
+            break
+    return said
+
+
+def check_job_control(folder):
+    """A shell on a terminal of its own: stop a job, continue it, end it, all from the keyboard."""
+    child, fd = pty.fork()
+    if child == 0:
+        os.environ.update(PS1="ready> ", ENV="", TERM="dumb")
+        os.execv(FTR, [*record_words(folder), "bash", "--norc", "--noediting", "-i"])
+    said = read_until(fd, "ready> ")
+    for keys, answer in ((b"sleep 1000\n", "sleep 1000"), (b"\x1a", "Stopped"), (b"jobs\n", "Stopped"),
+                         (b"fg\n", "sleep 1000"), (b"\x03", "ready> "), (b"cat\n", "cat"), (b"\x04", "ready> "),
+                         (b"echo status $?\n", "status 0")):
+        time.sleep(0.3)  # keys come when the job has the terminal
+        os.write(fd, keys)
+        got = read_until(fd, answer)
+        said += got
+        expect(answer in got, f"terminal: after {keys} no {answer!r} in {said[-300:]!r}")
+        if problems:
+            break
+    os.write(fd, b"exit 3\n")
+    read_until(fd, "never said", 5 if problems else 60)
+    if problems:
+        os.kill(child, signal.SIGKILL)
+    expect(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3 or problems, "terminal: exit status")
+    os.close(fd)
+    text_of(folder)
+
+
+def check_setuid(folder):
+    """As root it is followed with its rights; else it runs without them, and that is said."""
+    if os.geteuid() != 0:
+        skipped.append("set-uid: needs root")
+        return
+    os.chmod(folder, 0o755)
+    program = build(folder, "ids", IDS)
+    os.chown(program, 65534, 65534)
+    os.chmod(program, 0o4755)
+    done = run(record_words(folder) + [program], folder)
+    expect((done.returncode, done.stdout) == (0, "65534\n"), f"set-uid as root: {done}")
+    expect("FO|/etc/hostname" in text_of(folder), "set-uid as root: what it opened")
+    os.chown(program, 0, 0)
+    os.chmod(program, 0o4755)
+    open_dir = os.path.join(folder, "anyone")
+    os.mkdir(open_dir)
+    os.chmod(open_dir, 0o777)
+    own = os.path.join(open_dir, "ftr")
+    shutil.copy(FTR, own)
+    done = run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", own, "record", "--syscalls",
+                "--format=etrace", "-o", open_dir + "/out.etrace", program], folder)
+    lines = done.stdout.splitlines()
+    expect(done.returncode == 0 and "65534" in lines and "runs without its rights" in done.stdout,
+           f"set-uid as nobody: {done}")
+    expect("FO|/etc/hostname" in text_of(folder, "anyone/out.etrace"), "set-uid as nobody: what it opened")
+
+
+def check_namespaces(folder):
+    """Paths as the observer sees them: those of a directory made root lie in that directory."""
+    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL,
+                                           check=False).returncode != 0:
+        skipped.append("namespaces: needs root")
+        return
+    program = build(folder, "namespaces", NAMESPACES)
+    done = run(record_words(folder) + ["--mount", program], folder)
+    text = text_of(folder)
+    root = os.path.join(folder, "cwd", "root")
+    expect(done.returncode == 0, f"namespaces: {done}")
+    for line in (f"FN|{root}/mounted", f"MT|{root}", "FO|/inside", f"FN|{root}/inside", f"FO|{root}/inside",
+                 f"RF|{root}/inside", f"RT|{root}/renamed"):
+        expect("!" + line + "\n" in text, f"namespaces: no {line}")
+
+
+def check_nesting(folder):
+    """Other tracers fail inside as they do under strace; an emptied environment changes nothing."""
+    done = run(record_words(folder) + ["env", "-i", "/bin/sh", "-c", "/bin/cat /etc/hostname >/dev/null"], folder)
+    expect(done.returncode == 0 and "FO|/etc/hostname" in text_of(folder), f"env -i: {done}")
+    if shutil.which("strace") is None:
+        skipped.append("nesting: needs strace")
+        return
+    native = run(["strace", "-f", "-o", "/dev/null", "strace", "-o", "/dev/null", "true"], folder)
+    done = run(record_words(folder) + ["strace", "-o", "/dev/null", "true"], folder)
+    expect(native.returncode == done.returncode != 0,
+           f"strace inside: {done.returncode} {done.stdout[-200:]}, in strace {native.returncode}")
+
+
+def main():
+    wanted = sys.argv[1:]
+    with tempfile.TemporaryDirectory(prefix="ftr-unfriendly.") as folder:
+        folder = os.path.realpath(folder)
+        probe = run(record_words(folder) + ["true"], folder)
+        if "ptrace must be allowed" in probe.stdout:
+            print("skipped: nothing may be traced here")
+            sys.exit(SKIP)
+        for check in (check_programs, check_daemon, check_killed_recorder, check_signals, check_third_signal,
+                      check_job_control,
+                      check_setuid, check_namespaces, check_nesting):
+            if not wanted or check.__name__ in wanted:
+                check(folder)
+    for line in problems + skipped:
+        print(line)
+    print(f"{len(problems)} problems, {len(skipped)} left out")
+    sys.exit(1 if problems else 0)
+
+
+main()
