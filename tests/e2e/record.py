@@ -142,6 +142,9 @@ class RecordTest(Recording):
         self.assertEqual(int(out), child.pid)
         self.assertEqual(child.returncode, 0)
         self.wait_for(lambda: Trace("d").listed == [child.pid] and len(Trace("d").only()) == 16)
+        for mode, number, status in (("status", "7", 7 << 8), ("kill", "1", 9)):
+            self.ftr("record", "--no-libcall", "-d", "d", "--keep-pid", "./victim", mode, number)
+            self.wait_for(lambda: Trace("d").info.get("exit_status") == str(status))
 
     # Deaths.
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -77,6 +78,53 @@ bool ftr_process_has_ended(const struct ftr_process *process)
 	if (process->pidfd < 0)
 		return true;
 	return poll(&poll_fd, 1, 0) > 0;
+}
+
+/* Linux 6.15, <linux/pidfd.h>: available once the parent has waited. */
+struct exit_info {
+	uint64_t mask, cgroup;
+	uint32_t pid, tgid, ppid, ids[8];
+	int32_t  exit_code;
+};
+#define EXIT_INFO_MASK (1u << 3)			/* PIDFD_INFO_EXIT */
+#define EXIT_INFO_GET  _IOWR(0xff, 11, struct exit_info)	/* PIDFD_GET_INFO */
+
+static bool status_when_reaped(int pidfd, int *wait_status)
+{
+	struct exit_info info = { .mask = EXIT_INFO_MASK };
+
+	if (ioctl(pidfd, EXIT_INFO_GET, &info) < 0 || (info.mask & EXIT_INFO_MASK) == 0)
+		return false;
+	*wait_status = info.exit_code;
+	return true;
+}
+
+/* The last field of the stat file, the 50th from the state, while the parent has not waited. */
+static bool status_of_zombie(const struct ftr_process *process, int *wait_status)
+{
+	char path[64], line[1024] = "", *last, *state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", process->pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	(void)!fgets(line, sizeof(line), file);
+	fclose(file);
+	state = strrchr(line, ')');
+	last = strrchr(line, ' ');
+	if (state == NULL || state[2] != 'Z' || last == NULL ||
+	    syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0) < 0)
+		return false;		/* somebody else has the number by now */
+	*wait_status = atoi(last + 1);
+	return true;
+}
+
+bool ftr_process_status(const struct ftr_process *process, int *wait_status)
+{
+	if (process->pidfd < 0)
+		return false;
+	return status_of_zombie(process, wait_status) || status_when_reaped(process->pidfd, wait_status);
 }
 
 void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *process)

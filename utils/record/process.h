@@ -31,6 +31,8 @@ struct ftr_process *ftr_process_find_own(const struct ftr_processes *processes, 
 /* Find or add; NULL when out of memory. */
 struct ftr_process *ftr_process_get(struct ftr_processes *processes, int32_t pid, int32_t own_pid);
 bool ftr_process_has_ended(const struct ftr_process *process);
+/* How an ended process that is not our child ended, as wait(2) has it; false where the kernel cannot tell. */
+bool ftr_process_status(const struct ftr_process *process, int *wait_status);
 void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *process);
 
 /* The parent's pid as /proc says, 0 when that cannot be told. */

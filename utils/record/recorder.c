@@ -228,12 +228,14 @@ static bool is_shared(struct ftr_recorder *recorder)
 	return false;
 }
 
-static void child_ended(struct ftr_recorder *recorder)
+static void child_ended(struct ftr_recorder *recorder, const struct ftr_process *process)
 {
 	struct ftr_recorder_result *result = recorder->result;
 
-	result->has_status = recorder->is_child_ours &&
-			     wait4(recorder->child, &result->wait_status, 0, &result->usage) > 0;
+	result->has_usage = recorder->is_child_ours &&
+			    wait4(recorder->child, &result->wait_status, 0, &result->usage) > 0;
+	result->has_status = result->has_usage ||
+			     (!recorder->is_child_ours && ftr_process_status(process, &result->wait_status));
 	result->elapsed_ns = ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns;
 	recorder->child = 0;
 }
@@ -246,9 +248,9 @@ static void process_ended(struct ftr_recorder *recorder, int32_t pid)
 		return;
 	ftr_recorder_now(recorder);
 	ftr_recorder_image_end(recorder, pid);
-	ftr_process_remove(&recorder->processes, process);
 	if (pid == recorder->child)
-		child_ended(recorder);
+		child_ended(recorder, process);
+	ftr_process_remove(&recorder->processes, process);
 }
 
 /*

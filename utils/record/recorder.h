@@ -39,6 +39,7 @@ struct ftr_recorder_options {
 struct ftr_recorder_result {
 	bool was_run;			/* the program was started */
 	bool has_status;		/* wait_status is known */
+	bool has_usage;			/* usage is known */
 	int  wait_status;
 	uint64_t elapsed_ns;
 	struct rusage usage;		/* of the program and what it waited for */

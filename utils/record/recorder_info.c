@@ -93,8 +93,9 @@ void ftr_recorder_info_end(struct ftr_recorder *recorder)
 	if (result->has_status) {
 		info->exit_status = result->wait_status;
 		info->info_mask |= FTR_INFO_EXIT_STATUS;
-		ftr_sysinfo_usage(info, &recorder->arena, &result->usage);
 	}
+	if (result->has_usage)
+		ftr_sysinfo_usage(info, &recorder->arena, &result->usage);
 	ftr_sysinfo_time(info, &recorder->arena, recorder->start_s, result->elapsed_ns);
 	info_write(recorder);
 }
