@@ -146,7 +146,7 @@ static int ask(struct ftr_channel_message *message, const char *path, const char
 	      channel_send(sock, message, path, more) : -EMFILE;
 	if (ret == 0)
 		ret = channel_receive(sock, &reply, reply_fds);
-	ftr_sys1(SYS_close, sock);
+	ftr_sys_close_own(sock);
 	if (ret == 0) {
 		message->base = reply.base;
 		message->time = reply.time;

@@ -14,6 +14,7 @@ traced_programs = \
 	tests/prog/exit.c \
 	tests/prog/filtered.c \
 	tests/prog/fork.c \
+	tests/prog/graph.c \
 	tests/prog/hostile.c \
 	tests/prog/libcalls.c \
 	tests/prog/longjmp.c \

@@ -37,6 +37,7 @@ struct etrace_source {
 	struct ftr_etrace_events *events;
 	struct task_records *from;
 	size_t pos;
+	bool is_new_image;			/* an exec ended all calls around it */
 	struct ftr_strbuf bytes;		/* of the batch's payloads */
 	struct ftr_event batch[FTR_SOURCE_BATCH];
 	struct ftr_payload payloads[FTR_SOURCE_BATCH];
@@ -215,6 +216,9 @@ static int record_events(struct etrace_source *self, const struct ftr_etrace_rec
 	}
 	ev = event_add(self, nr, FTR_EVENT_ENTRY, rec->start_ns);
 	ev->call.func = func;
+	if (self->is_new_image)
+		ev->depth = 0;
+	self->is_new_image = rec->kind == FTR_ETRACE_EXEC && !rec->is_failed;
 	start = self->bytes.len;
 	spec = ftr_etrace_args(rec, &self->bytes);
 	if (spec != NULL)
@@ -306,6 +310,39 @@ int ftr_etrace_events_take_rest(struct ftr_etrace_events *events)
 	return 0;
 }
 
+/*
+ * A session is known from when its image spoke of itself: it began with the exec before.  Later execs first, or one
+ * whose image said nothing would take the next one's.
+ */
+static int sessions_begin(struct ftr_etrace_events *events)
+{
+	size_t task_nr = events->trace->tasks.nr;
+	uint64_t *next_ns = malloc((task_nr + 1) * sizeof(*next_ns));	/* exec, by task->id */
+
+	if (next_ns == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < task_nr; i++)
+		next_ns[i] = UINT64_MAX;
+	for (size_t i = events->log.records.nr; i-- > 0;) {
+		const struct ftr_etrace_record *rec = &events->log.records.v[i];
+		struct ftr_task *task = ftr_hashmap_find(&events->task_by_upid, rec->upid);
+
+		if (rec->kind != FTR_ETRACE_EXEC || rec->is_failed || task == NULL)
+			continue;
+		for (uint32_t at = 1; at < task->session_nr; at++) {
+			struct ftr_session *session = task->sessions[at];
+
+			if (session->start_ns <= rec->time_ns || session->start_ns >= next_ns[task->id])
+				continue;
+			session->start_ns = rec->time_ns;
+			break;
+		}
+		next_ns[task->id] = rec->time_ns;
+	}
+	free(next_ns);
+	return 0;
+}
+
 static void warn(void *arg, const char *text)
 {
 	ftr_diag_warn(arg, "%s", text);
@@ -324,6 +361,8 @@ static int events_init(struct ftr_etrace_events *events, struct ftr_istream *in)
 	ret = events->module != NULL ? ftr_etrace_load(&events->log, in, warn, trace->diag) : -ENOMEM;
 	for (size_t i = 0; ret == 0 && i < events->log.records.nr; i++)
 		ret = record_apply(events, &events->log.records.v[i]);
+	if (ret == 0)
+		ret = sessions_begin(events);
 	if (ret == 0 && events->log.records.nr > 0 &&
 	    (trace->first_ns == 0 || trace->first_ns > events->log.records.v[0].start_ns))
 		trace->first_ns = events->log.records.v[0].start_ns;
