@@ -133,6 +133,8 @@ static int live_run(void *arg, int argc, char **argv)
 	}
 	values->record.depth = values->replay.selection.depth;
 	values->record.no_libcall = values->replay.selection.no_libcall;
+	values->record.no_event = values->replay.selection.no_event;
+	values->record.no_sched = values->replay.selection.no_sched;
 	if (kept != NULL || values->keeps_data)
 		return live_in(values, kept != NULL ? kept : ftr_cmd_data_dir(), argv);
 	signals_outlive();

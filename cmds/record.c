@@ -10,9 +10,11 @@
 
 #include "cmds/cmd.h"
 #include "cmds/record_etrace.h"
+#include "cmds/record_event.h"
 #include "cmds/say.h"
 #include "utils/base/strbuf.h"
 #include "utils/proto/ring.h"
+#include "utils/record/perf_ring.h"
 #include "utils/record/recorder.h"
 
 #define STACK_MAX_LIMIT (1u << 24)
@@ -43,6 +45,9 @@ static const char *const on_full_words[] = {
 		   ##__VA_ARGS__)
 
 const struct ftr_option ftr_record_opts_options[] = {
+	ROW("Event", 'E', "EVENT", "Record an event that --no-event or --no-sched leave out: linux:schedule, "
+	    "linux:task-new, linux:task-exit, linux:task-name; * stands for any text", ftr_record_opt_event,
+	    events),
 	ROW("buffer", 'b', "SIZE", "Size of a task's ring, rounded up to a power of two (default: 4M)",
 	    ftr_opt_size, buffer_bytes, .min = 1, .max = FTR_RING_MAX_BYTES),
 	ROW("clock", 0, "CLOCK", "Clock of the time stamps: mono, mono_raw, boot, realtime; counter "
@@ -68,8 +73,12 @@ const struct ftr_option ftr_record_opts_options[] = {
 static const struct ftr_option record_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct record_values, common),
 	FTR_OPTION_GROUP(ftr_record_opts_options, struct record_values, record),
+	FTR_OPTION("no-event", 0, NULL, "Record neither scheduling nor beginnings, ends and names of tasks",
+		   ftr_opt_flag, struct record_values, record.no_event),
 	FTR_OPTION("no-libcall", 0, NULL, "Do not record calls of library functions", ftr_opt_flag,
 		   struct record_values, record.no_libcall),
+	FTR_OPTION("no-sched", 0, NULL, "Do not record scheduling", ftr_opt_flag, struct record_values,
+		   record.no_sched),
 	FTR_OPTION("depth", 'D', "DEPTH", "Record calls less than DEPTH deep", ftr_opt_u64,
 		   struct record_values, record.depth, .min = 1, .max = STACK_MAX_LIMIT),
 	FTR_OPTION("format", 0, "FORMAT", "What to write: uftrace, a data directory (default); etrace, the "
@@ -82,6 +91,19 @@ static const struct ftr_option record_options[] = {
 };
 
 static const struct record_values record_defaults = { .record = FTR_RECORD_OPTS_DEFAULTS };
+
+/*
+ * What to ask the kernel for: --Event adds to what the others leave.  The observer of system calls stops a task
+ * twice in each of them, and what is known of scheduling then is about that.
+ */
+static unsigned events_wanted(const struct ftr_record_opts *opts)
+{
+	unsigned events = opts->no_event ? 0 : FTR_PERF_ALL;
+
+	if (opts->no_sched || opts->has_syscalls)
+		events &= ~(unsigned)FTR_PERF_SCHED;
+	return events | opts->events;
+}
 
 static uint32_t ring_bytes(uint64_t wanted)
 {
@@ -127,6 +149,8 @@ static void say_lost(const struct ftr_recorder_result *result)
 		[FTR_LOST_NO_ROOM] = "no room in the ring: a larger one (-b) helps",
 		[FTR_LOST_DISK]	   = "they could not be written to the data directory",
 		[FTR_LOST_DAMAGED] = "the program overwrote them in its ring",
+		[FTR_LOST_EVENTS] = "the kernel had no room for scheduling and task events: --no-sched leaves "
+				    "most of them out",
 	};
 	size_t i;
 
@@ -233,6 +257,7 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		.depth_max = (uint32_t)opts->depth,
 		.stack_max = (uint32_t)opts->max_stack,
 		.wait_ms = WAIT_MS,
+		.events = has_functions ? events_wanted(opts) : 0,
 		.libcalls = !opts->no_libcall,
 		.nest_libcall = opts->nest_libcall && !opts->no_libcall,
 		.force = opts->force || opts->nest_libcall,

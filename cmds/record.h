@@ -18,13 +18,16 @@ struct ftr_record_opts {
 	bool keep_pid;
 	bool has_syscalls;
 	bool nest_libcall;
+	bool no_event;
 	bool no_libcall;
+	bool no_sched;
 	bool no_randomize;
 	bool shows_time;
+	unsigned events;		/* FTR_PERF_* bits of --Event */
 	const char *libmcount_dir;	/* (nullable) */
 };
 
-extern const struct ftr_option ftr_record_opts_options[];	/* but depth, no_libcall */
+extern const struct ftr_option ftr_record_opts_options[];	/* but depth, no_event, no_libcall, no_sched */
 #define FTR_RECORD_OPTS_DEFAULTS { .buffer_bytes = 4 << 20, .max_stack = 1 << 20 }
 
 /*

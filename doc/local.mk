@@ -35,5 +35,6 @@ EXTRA_DIST += \
 	doc/adr/0010-when-a-recording-ends.md \
 	doc/adr/0013-the-observer.md \
 	doc/adr/0014-calls-complete-in-a-window.md \
+	doc/adr/0015-perf-events-are-inherited.md \
 	doc/fxt.md \
 	doc/layers.txt

@@ -22,13 +22,9 @@ result() {			# NAME STATUS
 }
 
 # Both programs' words for the same thing, from their different layouts.
-calls_of_dump() {
-    awk '/^reading/ { task = $2; sub(/.*\//, "", task) }
-         $3 ~ /^\[(entry|exit)/ || $4 ~ /^\[(entry|exit)/ {
-             line = $0
-             sub(/^ *[0-9]+\.[0-9]+ +/, "", line)
-             print task, line
-         }'
+records_of_dump() {
+    awk '/^reading/ { file = $2; sub(/.*\//, "", file) }
+         $3 ~ /^\[(entry|exit|event)/ || $4 ~ /^\[(entry|exit|event)/ { print file, $0 }'
 }
 
 # Widths of columns differ between the versions of uftrace; what stands in them does not.
@@ -53,14 +49,15 @@ compare() {			# NAME DATA
     local name=$1 data=$2
 
     same "$name" "$data" replay -f none --no-merge
-    same "$name" "$data" replay -f tid,duration,elapsed
+    same "$name" "$data" replay -f tid,duration,delta,time
+    same "$name" "$data" replay --event-full -f tid,duration,elapsed
     same "$name" "$data" replay --flat -f none
     same "$name" "$data" report -s func -f call
     same "$name" "$data" report -s total,func
     same "$name" "$data" graph -f total,self
     same "$name" "$data" graph main
-    uftrace dump --no-pager -d "$data" 2>theirs.err | calls_of_dump >theirs
-    "$FTR" dump --no-pager -d "$data" 2>ours.err | calls_of_dump >ours
+    uftrace dump --no-pager -d "$data" 2>theirs.err | records_of_dump >theirs
+    "$FTR" dump --no-pager -d "$data" 2>ours.err | records_of_dump >ours
     has_same
     result "$name: dump ($(wc -l <ours) records)" $?
     head -n 20 differences

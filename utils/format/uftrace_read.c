@@ -50,6 +50,7 @@ static void reader_free(void *arg)
 	}
 	uft_specs_free(reader);
 	ftr_etrace_events_free(reader->syscalls);
+	ftr_vec_fini(&reader->names);
 	ftr_vec_fini(&reader->tasks);
 	ftr_hashmap_fini(&reader->task_by_tid);
 	ftr_hashmap_fini(&reader->event_names);

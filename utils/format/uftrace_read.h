@@ -30,6 +30,15 @@ struct uft_side {
 	};
 };
 
+/* What perf events say of names: a COMM, or a FORK, with which a name is handed on. */
+struct uft_name {
+	uint64_t time_ns;
+	int32_t tid;
+	int32_t parent_tid;	/* FORK */
+	const char *text;	/* COMM; NULL: FORK */
+	uint32_t order;		/* as found: keeps the sort stable */
+};
+
 enum {
 	UFT_SIDE_FORK	 = UINT32_MAX - 1,
 	UFT_SIDE_MESSAGE = UINT32_MAX,
@@ -56,6 +65,8 @@ struct uft_reader {
 	bool is_32;
 	FTR_VEC(struct uft_task *) tasks;	/* (owned) in order of info, then as found */
 	struct ftr_hashmap task_by_tid;		/* struct uft_task */
+	FTR_VEC(struct uft_name) names;
+	uint64_t perf_lost;			/* events that perf-cpuN.dat say are missing */
 	struct ftr_hashmap event_names;		/* id -> const char *, of events.txt */
 	struct uft_specs *specs;		/* (owned, nullable) */
 	struct ftr_etrace_events *syscalls;	/* (owned, nullable) of FTR_SYSCALL_FILE */

@@ -43,6 +43,7 @@ static const struct {
 	{ "pattern_type:",	  offsetof(struct ftr_info, pattern_type) },
 	{ "uftrace_version:",	  offsetof(struct ftr_info, recorder_version) },
 	{ "sysctl:",		  offsetof(struct ftr_info, sysctl) },
+	{ "ftr_events:",	  offsetof(struct ftr_info, events) },
 };
 
 static int line_exit_status(struct ftr_trace *trace, struct ftr_slice value)

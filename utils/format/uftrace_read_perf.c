@@ -17,19 +17,31 @@
 #define HEADER_BYTES 8		/* u32 type, u16 misc, u16 size */
 #define SAMPLE_BYTES 16
 #define TASK_TID_OFFSET 16	/* FORK, EXIT: u32 pid, ppid, tid, ptid; u64 time */
+#define TASK_PTID_OFFSET 20
 #define TASK_TIME_OFFSET 24
+#define COMM_TID_OFFSET 12
 #define COMM_OFFSET 16		/* COMM: u32 pid, tid; char comm[] */
+#define LOST_NR_OFFSET 16	/* LOST: u64 id, lost */
 #define RECORD_BYTES_MIN (HEADER_BYTES + SAMPLE_BYTES)
 #define RECORD_BYTES_MAX 512
 
 static int side_add(struct uft_reader *reader, int32_t tid, struct uft_side side)
 {
 	struct uft_task *task = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid);
+	struct ftr_trace *trace = reader->trace;
 
 	if (task == NULL)	/* never called a traced function */
 		return 0;
 	side.order = (uint32_t)task->side.nr;
+	if (side.id < UFT_SIDE_FORK && (trace->first_ns == 0 || side.time_ns < trace->first_ns))
+		trace->first_ns = side.time_ns;		/* from which uftrace, too, counts */
 	return ftr_vec_push(&task->side, side);
+}
+
+static int name_add(struct uft_reader *reader, struct uft_name name)
+{
+	name.order = (uint32_t)reader->names.nr;
+	return ftr_vec_push(&reader->names, name);
 }
 
 static int perf_switch(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
@@ -49,35 +61,48 @@ static int perf_task(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 		return 0;
 	*tid = (int32_t)ftr_get_u32(p + TASK_TID_OFFSET, reader->is_big);
 	side->time_ns = ftr_get_u64(p + TASK_TIME_OFFSET, reader->is_big);
-	side->id = ftr_get_u32(p, reader->is_big) == PERF_RECORD_FORK ? FTR_EVENT_ID_TASK_NEW
-								       : FTR_EVENT_ID_TASK_EXIT;
-	return 1;
+	side->id = FTR_EVENT_ID_TASK_EXIT;
+	if (ftr_get_u32(p, reader->is_big) == PERF_RECORD_EXIT)
+		return 1;
+	side->id = FTR_EVENT_ID_TASK_NEW;
+	return name_add(reader, (struct uft_name){
+		.time_ns = side->time_ns, .tid = *tid,
+		.parent_tid = (int32_t)ftr_get_u32(p + TASK_PTID_OFFSET, reader->is_big),
+	}) < 0 ? -ENOMEM : 1;
 }
 
-/* The task is called so from now on; the trace keeps the last name. */
 static int perf_comm(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 		     struct uft_side *side, int32_t *tid)
 {
 	struct ftr_arena *arena = &reader->trace->arena;
-	struct ftr_task *task = ftr_trace_task_find(reader->trace, *tid);
 	size_t room = ftr_get_u16(p + 6, reader->is_big) - RECORD_BYTES_MIN;
 	struct ftr_payload *payload;
 	char *comm;
 
-	if (task == NULL || room < COMM_OFFSET - HEADER_BYTES)
+	if (room < COMM_OFFSET - HEADER_BYTES)
 		return 0;
 	room -= COMM_OFFSET - HEADER_BYTES;
 	comm = ftr_arena_strndup(arena, (const char *)p + COMM_OFFSET,
 				 strnlen((const char *)p + COMM_OFFSET, room));
 	payload = ftr_arena_alloc(arena, sizeof(*payload));
-	if (comm == NULL || payload == NULL)
+	*tid = (int32_t)ftr_get_u32(p + COMM_TID_OFFSET, reader->is_big);	/* another may have named it */
+	if (comm == NULL || payload == NULL ||
+	    name_add(reader, (struct uft_name){ side->time_ns, *tid, 0, comm, 0 }) < 0)
 		return -ENOMEM;
-	task->name = comm;
 	payload->data = (const uint8_t *)comm;
 	payload->len = (uint16_t)strlen(comm);
 	side->id = FTR_EVENT_ID_TASK_NAME;
 	side->payload = payload;
 	return 1;
+}
+
+/* The kernel had no room for so many events of this CPU, anyone's. */
+static int perf_lost(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		     struct uft_side *side, int32_t *tid)
+{
+	if (ftr_get_u16(p + 6, reader->is_big) >= LOST_NR_OFFSET + 8 + SAMPLE_BYTES)
+		reader->perf_lost += ftr_get_u64(p + LOST_NR_OFFSET, reader->is_big);
+	return 0;
 }
 
 static int perf_ignored(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
@@ -96,7 +121,7 @@ static const struct {
 	{ PERF_RECORD_FORK,	perf_task },
 	{ PERF_RECORD_EXIT,	perf_task },
 	{ PERF_RECORD_COMM,	perf_comm },
-	{ PERF_RECORD_LOST,	perf_ignored },
+	{ PERF_RECORD_LOST,	perf_lost },
 	{ PERF_RECORD_THROTTLE,	perf_ignored },
 	{ PERF_RECORD_UNTHROTTLE, perf_ignored },
 };
@@ -137,6 +162,7 @@ static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_n
 	struct ftr_diag *diag = reader->trace->diag;
 	struct ftr_istream in;
 	struct ftr_err err;
+	uint64_t lost = reader->perf_lost;
 	size_t pos = 0;
 	int ret = 0;
 
@@ -160,6 +186,9 @@ static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_n
 		ftr_diag_warn(diag, "%s+0x%zx: no record: %zu bytes are skipped", name, from,
 			      pos - from);
 	}
+	if (reader->perf_lost != lost)
+		ftr_diag_warn(diag, "%s: LOST %llu events when it was recorded: what is shown of scheduling "
+			      "has gaps", name, (unsigned long long)(reader->perf_lost - lost));
 	ftr_istream_close(&in);
 	return ret;
 }
@@ -234,6 +263,40 @@ static int side_compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+static int name_compare(const void *a, const void *b)
+{
+	const struct uft_name *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* A task is called as its maker was, until it gets a name of its own.  The trace keeps the last ones. */
+static int names_apply(struct uft_reader *reader)
+{
+	struct ftr_hashmap by_tid;
+	int ret = 0;
+
+	ftr_hashmap_init(&by_tid);
+	if (reader->names.nr > 1)
+		qsort(reader->names.v, reader->names.nr, sizeof(*reader->names.v), name_compare);
+	for (size_t i = 0; ret == 0 && i < reader->names.nr; i++) {
+		const struct uft_name *name = &reader->names.v[i];
+		struct ftr_task *task = ftr_trace_task_find(reader->trace, name->tid);
+		const char *text = name->text != NULL
+				   ? name->text : ftr_hashmap_find(&by_tid, (uint32_t)name->parent_tid);
+
+		if (text == NULL)
+			continue;
+		if (task != NULL)
+			task->name = text;
+		ret = ftr_hashmap_set(&by_tid, (uint32_t)name->tid, (void *)text);
+	}
+	ftr_hashmap_fini(&by_tid);
+	return ret;
+}
+
 int uft_sides_load(struct uft_reader *reader)
 {
 	int ret = extern_file(reader);
@@ -251,5 +314,5 @@ int uft_sides_load(struct uft_reader *reader)
 		if (task->side.nr > 1)
 			qsort(task->side.v, task->side.nr, sizeof(*task->side.v), side_compare);
 	}
-	return ret;
+	return ret < 0 ? ret : names_apply(reader);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "utils/base/strbuf.h"
@@ -401,4 +402,47 @@ size_t ftr_uftrace_dat_append(int fd, const struct ftr_record *records, size_t n
 		done += (size_t)n;
 	}
 	return done / sizeof(*records);
+}
+
+int ftr_uftrace_perf_open(const struct ftr_uftrace_dir *dir, unsigned cpu)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "perf-cpu%u.dat", cpu);
+	return file_create(dir, name, O_APPEND);
+}
+
+/* Take the last @bytes back: part of a record would spoil what comes after it. */
+static void perf_take_back(int fd, size_t bytes)
+{
+	struct stat st;
+
+	if (bytes > 0 && fstat(fd, &st) == 0)
+		(void)!ftruncate(fd, st.st_size - (off_t)bytes);
+}
+
+int ftr_uftrace_perf_append(int fd, const struct iovec *parts, unsigned nr)
+{
+	size_t written = 0;
+	unsigned i;
+
+	for (i = 0; i < nr; i++) {
+		size_t done = 0;
+
+		while (done < parts[i].iov_len) {
+			ssize_t n = write(fd, (char *)parts[i].iov_base + done,
+					  parts[i].iov_len - done);
+			int code = n < 0 ? errno : ENOSPC;
+
+			if (n < 0 && code == EINTR)
+				continue;
+			if (n <= 0) {
+				perf_take_back(fd, written);
+				return -code;
+			}
+			done += (size_t)n;
+			written += (size_t)n;
+		}
+	}
+	return 0;
 }

@@ -20,6 +20,7 @@
 #define FTR_UFTRACE_HEADER_BYTES 40
 
 struct ftr_uftrace_dir;
+struct iovec;
 
 /* One line of a sid-*.map file: a module's mappings merged, or [stack]. */
 struct ftr_uftrace_map {
@@ -68,6 +69,11 @@ int ftr_uftrace_dir_symbols(struct ftr_uftrace_dir *dir, const struct ftr_symtab
 int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid);
 /* Append whole records.  Returns how many are in the file now; fewer than @nr only with *code != 0. */
 size_t ftr_uftrace_dat_append(int fd, const struct ftr_record *records, size_t nr, int *code);
+
+/* perf-cpuN.dat for appending: a descriptor (owned by the caller), or -errno. */
+int ftr_uftrace_perf_open(const struct ftr_uftrace_dir *dir, unsigned cpu);
+/* Append the bytes of @parts, whole perf records together.  0, or -errno and the file is as it was. */
+int ftr_uftrace_perf_append(int fd, const struct iovec *parts, unsigned nr);
 
 /* Remove a data directory and all it holds; what is no data directory is refused with -ENOTDIR. */
 int ftr_uftrace_dir_remove(const char *path, struct ftr_err *err);

@@ -131,6 +131,11 @@ static void put_sysctl(struct ftr_strbuf *sb, const struct ftr_info *info)
 	ftr_strbuf_printf(sb, "sysctl:%s\n", text(info->sysctl));
 }
 
+static void put_events(struct ftr_strbuf *sb, const struct ftr_info *info)
+{
+	ftr_strbuf_printf(sb, "ftr_events:%s\n", text(info->events));
+}
+
 static const struct section sections[] = {
 	{ FTR_INFO_EXE_NAME,     put_exename },
 	{ FTR_INFO_EXE_BUILD_ID, put_build_id },
@@ -148,6 +153,7 @@ static const struct section sections[] = {
 	{ FTR_INFO_VERSION,      put_version },
 	{ FTR_INFO_UTC_OFFSET,   put_utc_offset },
 	{ FTR_INFO_SYSCTL,       put_sysctl },
+	{ FTR_INFO_EVENTS,       put_events },
 };
 
 /*

@@ -20,7 +20,11 @@ struct ftr_recording {
 	struct ftr_diag *diag;			/* (nullable) */
 	const struct ftr_control *control;	/* ring size, clock, ... */
 	const struct ftr_tick_map *ticks;
+	unsigned events;			/* FTR_PERF_* bits: what to ask the kernel for */
+	bool is_program_self;			/* the process that opens becomes the program (--keep-pid) */
+	char *events_text;			/* FTR_EVENTS_TEXT_BYTES: which of them are recorded, or why none */
 };
+#define FTR_EVENTS_TEXT_BYTES 200
 
 /* A task has reported itself. */
 struct ftr_task_start {
@@ -40,6 +44,8 @@ struct ftr_collector {
 
 	/* Make the state of a recording; NULL with a description. */
 	void *(*open)(const struct ftr_recording *recording, struct ftr_err *err);
+	/* The program @pid is about to exec, or has done so already unless is_program_self. */
+	void (*started)(void *self, int32_t pid);
 	/* Write what is left, and release. */
 	void (*close)(void *self);
 

@@ -5,6 +5,7 @@ libftr_a_SOURCES += \
 	utils/record/collector.c \
 	utils/record/collector.h \
 	utils/record/collector_ring.c \
+	utils/record/collector_perf.c \
 	utils/record/collectors.def \
 	utils/record/control.c \
 	utils/record/control.h \
@@ -16,6 +17,8 @@ libftr_a_SOURCES += \
 	utils/record/maps.h \
 	utils/record/modules.c \
 	utils/record/modules.h \
+	utils/record/perf_ring.c \
+	utils/record/perf_ring.h \
 	utils/record/plt_table.c \
 	utils/record/plt_table.h \
 	utils/record/process.c \

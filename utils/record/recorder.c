@@ -53,8 +53,10 @@ void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid)
 {
 	unsigned i;
 
-	for (i = 0; i < recorder->collector_nr; i++)
-		recorder->collectors[i].ops->image_end(recorder->collectors[i].self, pid);
+	for (i = 0; i < recorder->collector_nr; i++) {
+		if (recorder->collectors[i].ops->image_end != NULL)
+			recorder->collectors[i].ops->image_end(recorder->collectors[i].self, pid);
+	}
 }
 
 static struct ftr_control control_values(const struct ftr_recorder_options *options)
@@ -91,6 +93,19 @@ static int collectors_open(struct ftr_recorder *recorder, struct ftr_err *err)
 	return 0;
 }
 
+static int collectors_started(struct ftr_recorder *recorder, struct ftr_err *err)
+{
+	unsigned i;
+
+	for (i = 0; i < recorder->collector_nr; i++) {
+		if (recorder->collectors[i].ops->started != NULL)
+			recorder->collectors[i].ops->started(recorder->collectors[i].self,
+							     recorder->child);
+	}
+	/* With --keep-pid only now it is known which events are recorded. */
+	return recorder->options->keep_pid ? ftr_recorder_info_start(recorder, err) : 0;
+}
+
 static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 {
 	const struct ftr_recorder_options *options = recorder->options;
@@ -112,12 +127,15 @@ static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		.diag = options->diag,
 		.control = recorder->control.map,
 		.ticks = &recorder->ticks,
+		.events = options->clock->is_counter ? 0 : options->events,
+		.is_program_self = options->keep_pid,
+		.events_text = recorder->events_text,
 	};
 	recorder->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
 	ftr_recorder_now(recorder);
-	ret = ftr_recorder_info_start(recorder, err);
-	return ret < 0 ? ret : collectors_open(recorder, err);
+	ret = collectors_open(recorder, err);
+	return ret < 0 ? ret : ftr_recorder_info_start(recorder, err);
 }
 
 /* A descriptor per ring and process: take what the system allows. */
@@ -188,7 +206,8 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	}
 	recorder->result->was_run = true;
 	recorder->is_child_ours = !options->keep_pid;
-	if (options->keep_pid)
+	ret = collectors_started(recorder, err);
+	if (ret == 0 && options->keep_pid)
 		ret = ftr_control_hold(&recorder->control, err);
 	if (ret == 0)
 		ret = loop_open(recorder, &signals, err);
@@ -366,6 +385,7 @@ static void loop(struct ftr_recorder *recorder)
 		if (recorder->processes.all.nr == 0) {
 			if (!is_shared(recorder))
 				break;
+			drain(recorder);	/* of what those others do */
 			has_events = wait_for_events(recorder, SLEEP_ORPHANS_NS);
 			continue;
 		}

@@ -18,6 +18,8 @@ struct ftr_recorder_options {
 	const struct ftr_program *program;	/* checked by ftr_program_find */
 	const char *runtime;			/* libmcount.so, from ftr_program_runtime; NULL: no
 						 * functions */
+	unsigned events;			/* FTR_PERF_* bits: scheduling, tasks, names; not with the
+						 * counter clock */
 	bool has_syscalls;			/* observe processes and files */
 	char *const *argv;			/* of the program, NULL-terminated */
 	const struct ftr_clock *clock;

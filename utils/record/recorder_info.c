@@ -16,6 +16,8 @@ static void info_features(struct ftr_info *info, const struct ftr_recorder *reco
 		info->feature_mask |= FTR_FEATURE_PLTHOOK;
 	if (recorder->store.has_events)
 		info->feature_mask |= FTR_FEATURE_EVENT;
+	if (recorder->store.has_perf)
+		info->feature_mask |= FTR_FEATURE_PERF_EVENT;
 }
 
 static void info_tasks(struct ftr_info *info, const struct ftr_recorder *recorder)
@@ -53,9 +55,10 @@ int ftr_recorder_info_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	info->build_id = options->program->elf.build_id;
 	info->cmdline = options->cmdline;
 	info->pattern_type = "regex";
+	info->events = recorder->events_text;
 	info->recorder_version = options->version;
 	info->info_mask = FTR_INFO_EXE_NAME | FTR_INFO_CMDLINE | FTR_INFO_PATTERN_TYPE |
-			  FTR_INFO_VERSION;
+			  FTR_INFO_VERSION | FTR_INFO_EVENTS;
 	if (info->build_id[0] != '\0')
 		info->info_mask |= FTR_INFO_EXE_BUILD_ID;
 	ftr_sysinfo_machine(info, &recorder->arena);

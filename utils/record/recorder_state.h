@@ -38,6 +38,7 @@ struct ftr_recorder {
 	unsigned collector_nr;
 
 	FTR_VEC(char *) said;			/* (owned) texts of warnings */
+	char events_text[FTR_EVENTS_TEXT_BYTES];	/* of the collector of perf events */
 	struct ftr_info info;
 	struct ftr_arena arena;			/* strings of info */
 	bool is_info_stale;			/* a task is not in it yet */

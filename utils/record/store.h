@@ -9,10 +9,13 @@
 
 #include "utils/proto/record.h"
 
+struct iovec;
+
 enum ftr_lost_cause {
 	FTR_LOST_NO_ROOM,	/* the program dropped them: its ring was full */
 	FTR_LOST_DISK,		/* they could not be written */
 	FTR_LOST_DAMAGED,	/* what stood in the ring was no record */
+	FTR_LOST_EVENTS,	/* the kernel had no room for perf events */
 	FTR_LOST_CAUSES
 };
 
@@ -32,7 +35,9 @@ struct ftr_store_ops {
 		       const struct ftr_record *records, size_t nr);
 	/* Records of our own events are coming: see that they are named. */
 	void (*events)(struct ftr_store *store);
-	/* @nr records of @task were lost. */
+	/* Append whole perf records of @cpu; with @nr 0 only its file is made.  False: they are not kept. */
+	bool (*perf)(struct ftr_store *store, unsigned cpu, const struct iovec *parts, unsigned nr);
+	/* @nr records of @task (perf events: NULL) were lost. */
 	void (*lost)(struct ftr_store *store, struct ftr_store_task *task, uint64_t nr,
 		     enum ftr_lost_cause cause);
 	/* Nothing more comes of @task for now. */

@@ -86,8 +86,36 @@ static void dir_rest(struct ftr_store *base, struct ftr_store_task *task)
 	task->file = NULL;
 }
 
+/* The file of @cpu, made when it is new; -errno. */
+static int perf_file(struct ftr_store_dir *store, unsigned cpu)
+{
+	while (store->perf_fds.nr <= cpu) {
+		if (ftr_vec_push(&store->perf_fds, -1) < 0)
+			return -ENOMEM;
+	}
+	if (store->perf_fds.v[cpu] < 0)
+		store->perf_fds.v[cpu] = ftr_uftrace_perf_open(store->dir, cpu);
+	return store->perf_fds.v[cpu];
+}
+
+static bool dir_perf(struct ftr_store *base, unsigned cpu, const struct iovec *parts, unsigned nr)
+{
+	struct ftr_store_dir *store = dir_of(base);
+	int fd = perf_file(store, cpu);
+	int ret = fd < 0 ? fd : ftr_uftrace_perf_append(fd, parts, nr);
+	char what[32];
+
+	store->has_perf |= fd >= 0;
+	if (ret == 0)
+		return true;
+	snprintf(what, sizeof(what), "perf-cpu%u.dat", cpu);
+	ftr_store_dir_failed(store, what, -ret);
+	return false;
+}
+
 static const struct ftr_store_ops dir_ops = {
 	.append = dir_append,
+	.perf	= dir_perf,
 	.events = dir_events,
 	.lost	= dir_lost,
 	.rest	= dir_rest,
@@ -112,6 +140,11 @@ void ftr_store_dir_close(struct ftr_store_dir *store)
 		dir_rest(&store->base, slot->value);
 		free(slot->value);
 	}
+	for (pos = 0; pos < store->perf_fds.nr; pos++) {
+		if (store->perf_fds.v[pos] >= 0)
+			close(store->perf_fds.v[pos]);
+	}
+	ftr_vec_fini(&store->perf_fds);
 	ftr_hashmap_fini(&store->by_tid);
 	ftr_vec_fini(&store->tids);
 	ftr_uftrace_dir_close(store->dir);

@@ -15,10 +15,12 @@ struct ftr_store_dir {
 	struct ftr_diag *diag;			/* (borrowed, nullable) */
 	struct ftr_hashmap by_tid;		/* tid -> struct ftr_store_task (owned) */
 	FTR_VEC(int32_t) tids;			/* in order of appearance */
+	FTR_VEC(int) perf_fds;			/* by CPU, -1 = no file */
 	uint64_t records;			/* written */
 	uint64_t last_ns;			/* latest time of any */
 	uint64_t lost[FTR_LOST_CAUSES];
 	bool has_events;			/* events.txt is there */
+	bool has_perf;				/* there are perf-cpuN.dat files */
 	bool has_failed;			/* writing failed, and that was said */
 };
 

@@ -2,6 +2,7 @@
 /* What the info file says of the machine. */
 #include "utils/record/sysinfo.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -110,12 +111,47 @@ static void machine_load(struct ftr_info *info, struct ftr_arena *arena)
 	fclose(file);
 }
 
+/* INT_MIN where there is no such file. */
+static int sysctl_kernel(const char *name)
+{
+	char path[64];
+	FILE *file;
+	int value = INT_MIN;
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return value;
+	if (fscanf(file, "%d", &value) != 1)
+		value = INT_MIN;
+	fclose(file);
+	return value;
+}
+
+int ftr_sysinfo_paranoid(void)
+{
+	return sysctl_kernel("perf_event_paranoid");
+}
+
+/* What decides who may trace what. */
+static void machine_sysctl(struct ftr_info *info, struct ftr_arena *arena)
+{
+	int paranoid = ftr_sysinfo_paranoid();
+	int restricted = sysctl_kernel("kptr_restrict");
+
+	if (paranoid == INT_MIN || restricted == INT_MIN)
+		return;
+	info->sysctl = format(arena, "perf_event_paranoid=%d kptr_restrict=%d", paranoid, restricted);
+	info->info_mask |= FTR_INFO_SYSCTL;
+}
+
 void ftr_sysinfo_machine(struct ftr_info *info, struct ftr_arena *arena)
 {
 	machine_cpu(info, arena);
 	machine_memory(info, arena);
 	machine_system(info, arena);
 	machine_load(info, arena);
+	machine_sysctl(info, arena);
 }
 
 void ftr_sysinfo_usage(struct ftr_info *info, struct ftr_arena *arena, const struct rusage *usage)

@@ -9,8 +9,10 @@
 #include "utils/base/arena.h"
 #include "utils/format/uftrace_write.h"
 
-/* CPU, memory, system, load: strings in @arena, their bits in info->info_mask. */
+/* CPU, memory, system, load, sysctl: strings in @arena, their bits in info->info_mask. */
 void ftr_sysinfo_machine(struct ftr_info *info, struct ftr_arena *arena);
+/* kernel.perf_event_paranoid; INT_MIN where the kernel does not say. */
+int ftr_sysinfo_paranoid(void);
 /* What the program used. */
 void ftr_sysinfo_usage(struct ftr_info *info, struct ftr_arena *arena, const struct rusage *usage);
 /* Start (UNIX time) and length of the recording. */

@@ -29,6 +29,8 @@ struct perf_event {
 	const char *name;
 	uint64_t id;
 	int32_t tid;
+	uint16_t cpu_nr;		/* as in events */
+	size_t order;			/* as found: keeps the sort stable */
 };
 
 struct dump {
@@ -315,7 +317,7 @@ static int put_event(struct dump *self, const struct ftr_event *ev)
 {
 	if (is_perf_event(ev)) {
 		struct perf_event perf = { ev->time_ns, ev->point.name, ev->point.id,
-					   ev->task->tid };
+					   ev->task->tid, ev->point.cpu_nr, self->perf.nr };
 
 		return ftr_vec_push(&self->perf, perf);
 	}
@@ -358,22 +360,37 @@ static int dump_source(struct dump *self, struct ftr_source *source, struct ftr_
 	return (int)nr;
 }
 
-static int compare_time(const void *a, const void *b)
+static int compare_perf(const void *a, const void *b)
 {
 	const struct perf_event *x = a, *y = b;
 
-	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+	if (x->cpu_nr != y->cpu_nr)
+		return x->cpu_nr < y->cpu_nr ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+/* Of each CPU under the name of its file. */
+static void put_perf_head(struct dump *self, uint16_t cpu_nr)
+{
+	if (cpu_nr == 0)
+		ftr_ostream_puts(self->out, "reading perf events\n");
+	else
+		ftr_ostream_printf(self->out, "reading perf-cpu%u.dat\n", cpu_nr - 1u);
 }
 
 static void put_perf(struct dump *self)
 {
 	if (self->perf.nr == 0)
 		return;
-	qsort(self->perf.v, self->perf.nr, sizeof(*self->perf.v), compare_time);
-	ftr_ostream_puts(self->out, "\nreading perf events\n");
+	qsort(self->perf.v, self->perf.nr, sizeof(*self->perf.v), compare_perf);
+	ftr_ostream_putc(self->out, '\n');
 	for (size_t i = 0; i < self->perf.nr; i++) {
 		const struct perf_event *perf = &self->perf.v[i];
 
+		if (i == 0 || perf->cpu_nr != perf[-1].cpu_nr)
+			put_perf_head(self, perf->cpu_nr);
 		put_head(self, perf->time_ns, perf->tid, "event");
 		ftr_ostream_printf(self->out, "%s(%llu)\n", perf->name,
 				   (unsigned long long)perf->id);

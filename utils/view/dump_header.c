@@ -17,6 +17,7 @@ static const char *const infos[] = {
 	"EXE_NAME", "EXE_BUILD_ID", "EXIT_STATUS", "CMDLINE", "CPUINFO", "MEMINFO", "OSINFO",
 	"TASKINFO", "USAGEINFO", "LOADINFO", "ARG_SPEC", "RECORD_DATE", "PATTERN_TYPE", "VERSION",
 	"UTC_OFFSET", "SYSCTL",
+	[48] = "FTR_EVENTS",
 };
 
 static void put_name(struct ftr_ostream *out, const char *name)
@@ -30,7 +31,7 @@ static void put_mask(struct ftr_ostream *out, uint64_t mask, const char *const *
 
 	ftr_ostream_printf(out, "%#llx", (unsigned long long)mask);
 	for (size_t i = 0; i < nr; i++) {
-		if (!(mask >> i & 1))
+		if (!(mask >> i & 1) || names[i] == NULL)
 			continue;
 		ftr_ostream_printf(out, "%s%s", separator, names[i]);
 		separator = " | ";

@@ -105,6 +105,13 @@ static void put_printable(const struct ftr_payload *data, struct ftr_strbuf *tex
 	}
 }
 
+static void put_comm(const struct ftr_payload *data, struct ftr_strbuf *text)
+{
+	ftr_strbuf_puts(text, "comm=\"");
+	put_printable(data, text);
+	ftr_strbuf_putc(text, '"');
+}
+
 void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *trace,
 			 bool is_signed_diff, struct ftr_strbuf *text)
 {
@@ -121,6 +128,8 @@ void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *tra
 								       data->is_big_endian));
 	else if (ev->point.id == FTR_ID_WATCH_VAR)
 		put_variable(data, trace->info.elf_class != 1, text);
+	else if (ev->point.id == FTR_ID_TASK_NAME)
+		put_comm(data, text);
 	else if (data->spec != NULL)
 		ftr_payload_format(data, (struct ftr_trace *)trace, NULL, text);
 	else

@@ -134,6 +134,7 @@ static void put_process(const struct ftr_trace *trace, struct ftr_ostream *out)
 	if (info->info_mask & FTR_INFO_EXIT_STATUS)
 		put_exit_status(info->exit_status, out);
 	put_row(out, "elapsed time", info->elapsed_time, "");
+	put_row(out, "events", info->events, "");
 	put_usage(info, out);
 }
 

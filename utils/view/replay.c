@@ -343,7 +343,7 @@ static int note_sched_out(struct replay_sink *self, const struct ftr_event *ev)
 	struct task_view *view = task_view(self, ev->task);
 
 	if (view == NULL)
-		return out_of_memory(self);
+		return -ENOMEM;
 	view->sched_out_id = ftr_event_point_id(ev);
 	return 0;
 }
@@ -364,8 +364,12 @@ static int show(struct replay_sink *self, const struct ftr_event *ev)
 	case FTR_EVENT_POINT:
 		if (!ftr_event_id_is_sched_out(ftr_event_point_id(ev)))
 			return put_point(self, ev);
+		if (note_sched_out(self, ev) < 0)
+			return out_of_memory(self);
+		if (self->opts.no_merge)
+			return put_point(self, ev);
 		hold(self, ev, PENDING_SCHED_OUT);
-		return note_sched_out(self, ev);
+		return 0;
 	case FTR_EVENT_LOST:
 		return put_lost(self, ev);
 	case FTR_EVENT_MESSAGE:

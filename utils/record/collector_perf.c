@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The collector of perf events: when the program's tasks run, wait, begin, end and get names, by the kernel, a ring
+ * a CPU.  Nothing of it is in the program.  Why the events begin at the recorder itself: doc/adr/0015.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "utils/base/clock.h"
+#include "utils/base/vec.h"
+#include "utils/record/collector.h"
+#include "utils/record/perf_ring.h"
+#include "utils/record/sysinfo.h"
+
+/*
+ * Some twenty thousand switches: the recorder comes by every few milliseconds.  With its first page a ring is as
+ * large as kernel.perf_event_mlock_kb (516) lets everybody have.
+ */
+#define RING_BYTES ((size_t)512 << 10)
+#define PARANOID_MAX 2		/* from here on, in some distributions, nobody may without CAP_PERFMON */
+
+struct perf_cpu {
+	struct ftr_perf_ring ring;
+	unsigned cpu;
+	uint64_t lost;		/* that were told */
+};
+
+struct perf_collector {
+	const struct ftr_recording *recording;
+	FTR_VEC(struct perf_cpu) cpus;
+};
+
+static void state(struct perf_collector *self, const char *text)
+{
+	if (self->recording->events_text != NULL)
+		snprintf(self->recording->events_text, FTR_EVENTS_TEXT_BYTES, "%s", text);
+}
+
+static void cpus_close(struct perf_collector *self)
+{
+	size_t i;
+
+	for (i = 0; i < self->cpus.nr; i++)
+		ftr_perf_ring_close(&self->cpus.v[i].ring);
+	self->cpus.nr = 0;
+}
+
+/* An event on each CPU that is there and on.  0 or -errno. */
+static int cpus_open(struct perf_collector *self, pid_t pid)
+{
+	const struct ftr_recording *recording = self->recording;
+	long nr = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned i;
+
+	for (i = 0; i < (unsigned)(nr > 0 ? nr : 1); i++) {
+		struct perf_cpu cpu = { .cpu = i };
+		int ret = ftr_perf_ring_open(&cpu.ring, recording->events,
+					     (clockid_t)recording->control->clock_id, pid, i);
+
+		if (ret == 0)
+			ret = ftr_vec_push(&self->cpus, cpu);
+		if (ret < 0 && ret != -ENODEV)
+			return ret;
+	}
+	return self->cpus.nr > 0 ? 0 : -ENODEV;
+}
+
+/* All CPUs get the same room. */
+static int cpus_map(struct perf_collector *self, size_t bytes)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; ret == 0 && i < self->cpus.nr; i++)
+		ret = ftr_perf_ring_map(&self->cpus.v[i].ring, bytes);
+	for (i = 0; ret < 0 && i < self->cpus.nr; i++)
+		ftr_perf_ring_unmap(&self->cpus.v[i].ring);
+	return ret;
+}
+
+/* As much as we may lock in memory.  *bytes: how much that was. */
+static int cpus_map_largest(struct perf_collector *self, size_t *bytes)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	int ret;
+
+	*bytes = RING_BYTES;
+	while ((ret = cpus_map(self, *bytes)) < 0 && (ret == -EPERM || ret == -ENOMEM) &&
+	       *bytes > page_bytes)
+		*bytes /= 2;
+	return ret;
+}
+
+/* What to do about a refusal of the kernel. */
+static void describe_refusal(char *text, size_t bytes, int code)
+{
+	int level = ftr_sysinfo_paranoid();
+
+	if (code == ENOSYS)
+		snprintf(text, bytes, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+	else if ((code == EACCES || code == EPERM) && level > PARANOID_MAX)
+		snprintf(text, bytes, "kernel.perf_event_paranoid is %d: set it to %d with sysctl, or give ftr "
+			 "CAP_PERFMON", level, PARANOID_MAX);
+	else if (code == EACCES || code == EPERM)
+		snprintf(text, bytes, "a container's seccomp filter or a security module forbids it: permit "
+			 "perf_event_open there, or give it CAP_PERFMON");
+	else
+		snprintf(text, bytes, "%s", strerror(code));
+}
+
+/* One line, and the recording goes on without. */
+static void events_refused(struct perf_collector *self, const char *call, int code)
+{
+	char why[FTR_EVENTS_TEXT_BYTES - 40], text[FTR_EVENTS_TEXT_BYTES];
+
+	describe_refusal(why, sizeof(why), code);
+	snprintf(text, sizeof(text), "none: %s: %s", call, why);
+	state(self, text);
+	ftr_diag_warn(self->recording->diag, "no scheduling and task events: %s: %s (--no-event: without "
+		      "this message)", call, why);
+}
+
+static void events_state(struct perf_collector *self, size_t ring_bytes)
+{
+	static const char *const names[] = { "linux:schedule", "linux:task-new, linux:task-exit",
+					     "linux:task-name" };
+	unsigned events = self->recording->events, i;
+	char text[FTR_EVENTS_TEXT_BYTES];
+	size_t len = 0;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (events & 1u << i)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
+						len > 0 ? ", " : "", names[i]);
+	}
+	if (ring_bytes < RING_BYTES)
+		snprintf(text + len, sizeof(text) - len, " (rings of only %zu KB)", ring_bytes >> 10);
+	state(self, text);
+}
+
+static void events_start(struct perf_collector *self, pid_t pid)
+{
+	struct ftr_store *store = self->recording->store;
+	size_t bytes = 0, i;
+	int ret = cpus_open(self, pid);
+
+	if (ret < 0) {
+		events_refused(self, "perf_event_open", -ret);
+		cpus_close(self);
+		return;
+	}
+	ret = cpus_map_largest(self, &bytes);
+	if (ret < 0) {
+		ftr_diag_warn(self->recording->diag, "no scheduling and task events: no memory may be locked for "
+			      "their rings: raise kernel.perf_event_mlock_kb or the limit ulimit -l");
+		state(self, "none: no memory may be locked for their rings (kernel.perf_event_mlock_kb, ulimit -l)");
+		cpus_close(self);
+		return;
+	}
+	if (bytes < RING_BYTES)
+		ftr_diag_warn(self->recording->diag, "the rings of scheduling and task events have only %zu KB "
+			      "a CPU: raise kernel.perf_event_mlock_kb or the limit ulimit -l", bytes >> 10);
+	for (i = 0; i < self->cpus.nr; i++)
+		store->ops->perf(store, self->cpus.v[i].cpu, NULL, 0);
+	events_state(self, bytes);
+}
+
+static void *perf_open(const struct ftr_recording *recording, struct ftr_err *err)
+{
+	struct perf_collector *self = calloc(1, sizeof(*self));
+
+	if (self == NULL) {
+		ftr_err_set(err, ENOMEM, "perf collector: out of memory");
+		return NULL;
+	}
+	self->recording = recording;
+	if (recording->events == 0)
+		state(self, recording->control->clock == FTR_CONTROL_CLOCK_COUNTER
+			    ? "none: --clock=counter has no time for them" : "none: --no-event");
+	else if (!recording->is_program_self)
+		events_start(self, 0);
+	return self;
+}
+
+static void perf_started(void *arg, int32_t pid)
+{
+	struct perf_collector *self = arg;
+
+	if (self->recording->is_program_self && self->recording->events != 0)
+		events_start(self, pid);
+}
+
+static void cpu_lost(struct perf_collector *self, struct perf_cpu *cpu, uint64_t nr)
+{
+	struct ftr_store *store = self->recording->store;
+
+	cpu->lost += nr;
+	if (nr > 0)
+		store->ops->lost(store, NULL, nr, FTR_LOST_EVENTS);
+}
+
+/* Returns how full the ring was, in percent. */
+static unsigned cpu_drain(struct perf_collector *self, struct perf_cpu *cpu)
+{
+	struct ftr_store *store = self->recording->store;
+	struct ftr_perf_batch batch;
+
+	if (!ftr_perf_ring_peek(&cpu->ring, &batch))
+		return 0;
+	if (!store->ops->perf(store, cpu->cpu, batch.parts, batch.part_nr))
+		store->ops->lost(store, NULL, batch.records, FTR_LOST_DISK);
+	cpu_lost(self, cpu, batch.lost);
+	ftr_perf_ring_done(&cpu->ring, &batch);
+	return (unsigned)(batch.bytes * 100 / cpu->ring.data_bytes);
+}
+
+static unsigned perf_drain(void *arg)
+{
+	struct perf_collector *self = arg;
+	unsigned percent_max = 0;
+	size_t i;
+
+	for (i = 0; i < self->cpus.nr; i++) {
+		unsigned percent = cpu_drain(self, &self->cpus.v[i]);
+
+		if (percent > percent_max)
+			percent_max = percent;
+	}
+	return percent_max;
+}
+
+/* What the kernel dropped last it could not tell any more: there was no next record. */
+static void cpu_put_lost(struct perf_collector *self, struct perf_cpu *cpu)
+{
+	struct ftr_store *store = self->recording->store;
+	uint64_t lost = ftr_perf_ring_lost(&cpu->ring);
+	struct ftr_perf_lost record;
+	struct iovec part = { &record, sizeof(record) };
+
+	if (lost <= cpu->lost)
+		return;
+	ftr_perf_lost_make(&record, lost - cpu->lost,
+			   ftr_clock_now_ns((clockid_t)self->recording->control->clock_id));
+	store->ops->perf(store, cpu->cpu, &part, 1);
+	cpu_lost(self, cpu, lost - cpu->lost);
+}
+
+static void perf_close(void *arg)
+{
+	struct perf_collector *self = arg;
+	size_t i;
+
+	for (i = 0; i < self->cpus.nr; i++) {
+		cpu_drain(self, &self->cpus.v[i]);
+		cpu_put_lost(self, &self->cpus.v[i]);
+	}
+	cpus_close(self);
+	ftr_vec_fini(&self->cpus);
+	free(self);
+}
+
+const struct ftr_collector ftr_collector_perf = {
+	.name	 = "perf",
+	.open	 = perf_open,
+	.started = perf_started,
+	.close	 = perf_close,
+	.drain	 = perf_drain,
+};
