@@ -38,7 +38,7 @@ static inline void record_put(struct ftr_thread *self, const struct ftr_frame *f
 		ftr_ring_put_slow(self, pos, word);
 		return;
 	}
-	record = (struct ftr_record *)(producer->data + (pos & producer->mask));
+	record = ftr_producer_record(producer, pos);
 	record->time = ftr_arch_ticks();
 	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
 }

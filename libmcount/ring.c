@@ -17,11 +17,6 @@ static bool recorder_is_gone(void)
 	       atomic_load_explicit(&control->stopped, memory_order_relaxed) != 0;
 }
 
-static struct ftr_record *record_at(const struct ftr_producer *producer, uint64_t pos)
-{
-	return (struct ftr_record *)(producer->data + (pos & producer->mask));
-}
-
 void ftr_ring_update_limit(struct ftr_producer *producer)
 {
 	uint64_t tail = atomic_load_explicit(&producer->header->tail, memory_order_acquire);
@@ -45,6 +40,15 @@ static uint64_t wait_ticks(void)
 	return ftr_self.stopped_tick != 0 ? ftr_clock_slow() : ftr_arch_ticks();
 }
 
+/*
+ * The recorder waits at a slot that was reserved and never filled: a handler interrupted the hook there,
+ * and jumped away or is still running.  That we wait a ring's size ahead of it tells it to pass on.
+ */
+static void tell_waiting(struct ftr_producer *producer, uint64_t pos)
+{
+	atomic_store_explicit(&producer->header->head, pos, memory_order_release);
+}
+
 /* Until there is room, the recorder is gone, or wait_ms have passed. */
 static bool room_wait(struct ftr_producer *producer, uint64_t pos)
 {
@@ -55,6 +59,7 @@ static bool room_wait(struct ftr_producer *producer, uint64_t pos)
 	while (!room_for(producer, pos)) {
 		uint64_t tail = producer->room - producer->mask - 1;
 
+		tell_waiting(producer, pos);
 		if (recorder_is_gone() || producer->hopeless == tail + 1)
 			return false;
 		if (wait_ticks() - start > until) {
@@ -84,6 +89,7 @@ static bool position_next(struct ftr_producer *producer, uint64_t *pos)
 {
 	*pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
 	while (*pos >= producer->room && !room_for(producer, *pos)) {
+		tell_waiting(producer, *pos);
 		if (recorder_is_gone())
 			return false;
 		ftr_arch_relax();
@@ -101,7 +107,8 @@ static void count_lost(struct ftr_producer *producer)
 static bool drop(struct ftr_producer *producer, uint64_t pos)
 {
 	while (!room_for(producer, pos)) {
-		if (position_return(producer, pos)) {
+		tell_waiting(producer, pos);
+		if (position_return(producer, pos) || recorder_is_gone()) {
 			count_lost(producer);
 			return true;
 		}
@@ -117,7 +124,7 @@ static bool tell_lost(struct ftr_producer *producer, uint64_t *pos)
 	if (lost == 0)
 		return true;
 	producer->lost = 0;
-	record_write(record_at(producer, *pos), 0, FTR_RECORD_LOST, lost);
+	record_write(ftr_producer_record(producer, *pos), 0, FTR_RECORD_LOST, lost);
 	return position_next(producer, pos);
 }
 
@@ -133,12 +140,12 @@ static bool wait_and_tell(struct ftr_thread *self, uint64_t *pos, uint64_t *time
 			return false;
 	}
 	atomic_fetch_add_explicit(&producer->header->stalls, 1, memory_order_relaxed);
-	record_write(record_at(producer, *pos), since, FTR_RECORD_EVENT,
+	record_write(ftr_producer_record(producer, *pos), since, FTR_RECORD_EVENT,
 		     FTR_RECORD_EVENT_STALL_BEGIN);
 	if (!position_next(producer, pos))
 		return false;
 	*time = ftr_clock_read();
-	record_write(record_at(producer, *pos), *time, FTR_RECORD_EVENT,
+	record_write(ftr_producer_record(producer, *pos), *time, FTR_RECORD_EVENT,
 		     FTR_RECORD_EVENT_STALL_END);
 	return position_next(producer, pos);
 }
@@ -173,15 +180,18 @@ void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word)
 
 	if (self->is_refused)
 		return;
-	if (producer->header == NULL && !ftr_thread_attach(self))	/* a forked child's first record */
-		return;		/* (else: @pos was reserved in the new ring, whose head began at 0) */
+	/* A forked child's first record: @pos was reserved in the new ring, whose head began at 0. */
+	if (producer->header == NULL && !ftr_thread_attach(self))
+		return;
+	if (pos >= producer->head)	/* the parent's: forked in a handler that interrupted the hook */
+		pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
 	time = ftr_clock_read();
 	if (pos >= producer->room && !position_secure(self, &pos, &time)) {
 		if (recorder_is_gone())
 			recorder_lost(self);
 		return;
 	}
-	record = record_at(producer, pos);
+	record = ftr_producer_record(producer, pos);
 	record->time = time;
 	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
 }

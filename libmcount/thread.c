@@ -114,7 +114,7 @@ static int ring_map(struct ftr_producer *producer, int memfd, uint32_t bytes)
 			return -ENOMEM;
 	}
 	producer->header = (struct ftr_ring_header *)header;
-	producer->data = (uint8_t *)data;
+	producer->data = (uint64_t)data - (uint64_t)producer;
 	producer->mask = bytes - 1;
 	return 0;
 }

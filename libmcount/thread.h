@@ -32,15 +32,25 @@ struct ftr_frame {
  * are 0, so its first record takes the slow path and cannot land in its parent's ring.
  */
 struct ftr_producer {
+	struct ftr_record scrap;	/* see ftr_producer_record */
 	uint64_t head;			/* bytes reserved since the start */
 	uint64_t limit;			/* head may go up to here without asking */
 	uint64_t room;			/* ... and there is room up to here (slow clocks: limit is 0) */
 	uint64_t mask;			/* bytes of the ring - 1 */
-	uint8_t *data;			/* mirrored: mask + 1 bytes, twice */
+	uint64_t data;			/* from here to it, in bytes; mirrored: mask + 1 bytes, twice */
 	struct ftr_ring_header *header;	/* (shared with the recorder) NULL = no ring */
 	uint64_t hopeless;		/* tail + 1 at which a wait was given up: none until it moves */
 	uint64_t lost;			/* dropped since the last record, not yet told */
 };
+
+/*
+ * The slot at @pos.  A handler may interrupt the hook just before this and fork; where the child goes
+ * on in the hook, all is 0 here, and the record that is its parent's lands in scrap.
+ */
+static inline struct ftr_record *ftr_producer_record(struct ftr_producer *producer, uint64_t pos)
+{
+	return (struct ftr_record *)((uint8_t *)producer + producer->data + (pos & producer->mask));
+}
 
 /*
  * The memory of one thread, mapped at its first call and handed on when it is dead; never freed, so

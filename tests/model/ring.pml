@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The protocol of utils/proto/ring.h, every interleaving of it: a task that is interrupted by a signal handler
- * anywhere and killed anywhere, and a recorder.
+ * anywhere, left for good by a jump out of that handler, and killed anywhere, and a recorder.
  *
  *	spin -a ring.pml && cc -O2 -DSAFETY -o pan pan.c && ./pan
  *
  * Checked: a slot that is taken holds a whole record; what is committed is taken exactly once; records come in the
- * order of their reservation; after the task's death nothing committed is left behind.
+ * order of their reservation; after the task's death nothing committed is left behind; nobody waits for ever.
  *
  * One step here is one memory access of the real code.  x86 keeps stores in order, so interleaving is all that can
  * happen; elsewhere the release stores of word and tail and the acquire loads of both are what
@@ -21,6 +21,7 @@ byte time[SIZE];		/* word 0: here the record's position + 1 */
 byte word[SIZE];		/* word 1: likewise; 0 = free */
 byte head, tail;		/* in slots, ever */
 byte limit = SIZE;		/* the producer's copy of tail + SIZE */
+byte waiting;			/* the position that was waited for last */
 byte interrupts = INTERRUPTS;
 bool is_dead;
 
@@ -31,10 +32,13 @@ byte last_taken;
 /* Wait for room, unless killed: then the slot stays a hole. */
 inline wait_for_room(pos)
 {
-	do
-	:: pos < limit -> break
-	:: else -> limit = tail + SIZE
-	od
+	if
+	:: pos < limit
+	:: else ->
+		waiting = pos;
+		pos < tail + SIZE;
+		limit = tail + SIZE
+	fi
 }
 
 /* A handler runs to its end while the task stands still; it may be killed inside, too. */
@@ -62,9 +66,12 @@ proctype task()
 			interrupt();
 			wait_for_room(pos);
 			interrupt();
-			time[pos % SIZE] = pos + 1;
-			interrupt();
-			d_step { word[pos % SIZE] = pos + 1; committed[pos] = true }
+			if
+			:: time[pos % SIZE] = pos + 1;
+				interrupt();
+				d_step { word[pos % SIZE] = pos + 1; committed[pos] = true }
+			:: skip		/* the handler jumped: a hole */
+			fi
 		}
 		is_dead = true
 	} unless { is_dead }
@@ -97,6 +104,8 @@ proctype recorder()
 		take(tail % SIZE);
 		word[tail % SIZE] = 0;
 		tail++
+	/* The thread waits for what comes behind this slot, so it will not fill it. */
+	:: word[tail % SIZE] == 0 && waiting >= tail + SIZE -> tail++
 	:: is_dead -> break
 	od;
 	/* After its death: every slot once round, holes skipped. */

@@ -15,6 +15,7 @@ traced_programs = \
 	tests/prog/filtered.c \
 	tests/prog/fork.c \
 	tests/prog/graph.c \
+	tests/prog/fork_long.c \
 	tests/prog/hostile.c \
 	tests/prog/libcalls.c \
 	tests/prog/longjmp.c \

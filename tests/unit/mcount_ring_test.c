@@ -47,7 +47,7 @@ static struct fixture *setup(enum ftr_on_full on_full)
 	f->control.ticks_per_ms = 1000000;
 	f->control.wait_ms = 50;
 	f->producer.mask = RING_BYTES - 1;
-	f->producer.data = (uint8_t *)f->data;
+	f->producer.data = (uint64_t)f->data - (uint64_t)&f->producer;
 	f->producer.header = &f->header;
 	f->thread.producer = &f->producer;
 	ftr_state = (struct ftr_state){ .arming = FTR_ARMED, .control = &f->control };

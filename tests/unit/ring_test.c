@@ -132,6 +132,26 @@ static void death_skips_holes(void **state)
 	assert_int_equal(take(f), 0);
 }
 
+/* A handler jumped out of the hook: passed over when the thread waits for room behind it, no sooner. */
+static void waiting_producer_shows_holes(void **state)
+{
+	struct fixture *f = *state;
+
+	put(f, 10, FTR_RECORD_ENTRY, 0);
+	assert_int_equal(take(f), 1);
+	f->head += 2;
+	while (f->head < SLOTS + 1)
+		put(f, 20, f->head % 2 ? FTR_RECORD_ENTRY : FTR_RECORD_EXIT, 1);
+	f->header->head = f->head * 16 - 16;		/* an earlier wait */
+	assert_int_equal(take(f), 0);
+	f->header->head = f->head * 16;
+	assert_int_equal(take(f), SLOTS - 2);
+	assert_int_equal(f->header->tail, f->head * 16);
+	f->head++;					/* waits no more: in the hook just now */
+	put(f, 30, FTR_RECORD_EXIT, 0);
+	assert_int_equal(take(f), 0);
+}
+
 static void dead_full_ring_is_taken_whole(void **state)
 {
 	struct fixture *f = *state;
@@ -327,6 +347,7 @@ int main(void)
 		RING_TEST(takes_what_is_committed),
 		RING_TEST(goes_round_and_round),
 		RING_TEST(death_skips_holes),
+		RING_TEST(waiting_producer_shows_holes),
 		RING_TEST(dead_full_ring_is_taken_whole),
 		RING_TEST(time_never_falls_back),
 		RING_TEST(depth_is_counted),

@@ -16,6 +16,8 @@
  * record, and nothing committed is lost when the task is killed: after its death every
  * non-zero slot of [tail, tail + size) is taken, in order, and holes are skipped.
  *
+ * A live producer's empty slot is a hole when header.head >= tail + size: it is passed over.
+ *
  * With FTR_ON_FULL_OVERWRITE the consumer reads only after the end; limit is UINT64_MAX.
  *
  * Why private head and limit, and a page that fork(2) wipes: doc/adr/0004-ring-memory-order.md
@@ -40,7 +42,7 @@ struct ftr_ring_header {
 	_Alignas(64) _Atomic uint64_t skipped;	/* producer: calls declined, never in the ring */
 	_Atomic uint64_t stalls;		/* producer: times it waited for room */
 	_Atomic uint64_t lost;			/* producer: records dropped, ever */
-	_Atomic uint64_t head;			/* producer: a late copy of head, made in slow paths */
+	_Atomic uint64_t head;			/* producer: position last waited for, or handed on at */
 };
 static_assert(sizeof(struct ftr_ring_header) <= FTR_RING_DATA_OFFSET, "one page");
 static_assert(offsetof(struct ftr_ring_header, tail) == 64, "a cache line of its own");

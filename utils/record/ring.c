@@ -149,7 +149,23 @@ static __attribute__((noinline)) bool segment_find(const struct ftr_tick_map *ma
 	return true;
 }
 
-/* A dead producer's next committed slot at or after the tail; false when there is none. */
+/*
+ * The slot at the tail is reserved and empty.  It will not be filled when its producer is dead, nor when
+ * the thread has gone on and now waits for room: then a handler interrupted it right there, and jumped
+ * away or filled the ring by itself.
+ */
+static bool is_hole(const struct ftr_ring *ring)
+{
+	uint64_t head;
+
+	if (ring->scan_end != LIVE)
+		return true;
+	head = atomic_load_explicit(&ring->header->head, memory_order_acquire);
+	return head >= ring->tail + ring->size_bytes && head <= ring->tail + 2 * (uint64_t)ring->size_bytes &&
+	       __atomic_load_n(&slot_at(ring, ring->tail)->word, __ATOMIC_ACQUIRE) == 0;
+}
+
+/* The next committed slot at or after the tail; false when there is none. */
 static bool holes_skip(struct ftr_ring *ring)
 {
 	uint64_t end = ring->tail + HOLES_MAX * RECORD_BYTES;
@@ -217,7 +233,7 @@ static int take_one(struct ftr_ring *ring, struct ftr_convert *convert,
 	uint64_t tick = slot->time;
 
 	if (word == 0)
-		return !is_live && holes_skip(ring) ? 0 : -1;
+		return is_hole(ring) && holes_skip(ring) ? 0 : -1;
 	if (tick - segment->first >= segment->span && !is_lost(word) &&
 	    !segment_find(map, tick, is_live, segment))
 		return -1;
