@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cmds/cmd.h"
 #include "cmds/record_etrace.h"
@@ -15,8 +16,10 @@
 #include "utils/base/strbuf.h"
 #include "utils/proto/ring.h"
 #include "utils/record/perf_ring.h"
+#include "utils/record/pool.h"
 #include "utils/record/recorder.h"
 
+#define RT_PRIO_MAX 99
 #define STACK_MAX_LIMIT (1u << 24)
 #define WAIT_MS 10000			/* a recorder that is that far behind is not coming back */
 #define CMDLINE_FILE "/proc/self/cmdline"
@@ -52,6 +55,8 @@ const struct ftr_option ftr_record_opts_options[] = {
 	    ftr_opt_size, buffer_bytes, .min = 1, .max = FTR_RING_MAX_BYTES),
 	ROW("clock", 0, "CLOCK", "Clock of the time stamps: mono, mono_raw, boot, realtime; counter "
 	    "counts its readings (for tests)", ftr_opt_choice, clock, .words = clock_words),
+	ROW("detach", 0, NULL, "End with the program, not with the last process that it leaves running",
+	    ftr_opt_flag, detach),
 	ROW("force", 0, NULL, "Record the library calls of a program that is not instrumented", ftr_opt_flag, force),
 	ROW("keep-pid", 0, NULL, "Give the program ftr's own process id", ftr_opt_flag, keep_pid),
 	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount.so", ftr_opt_string, libmcount_dir),
@@ -62,8 +67,12 @@ const struct ftr_option ftr_record_opts_options[] = {
 	    ftr_opt_flag, nest_libcall),
 	ROW("no-randomize-addr", 0, NULL, "Do not randomise the program's addresses", ftr_opt_flag,
 	    no_randomize),
+	ROW("num-thread", 0, "N", "Threads that take what tasks have recorded (default: a quarter of the "
+	    "processors)", ftr_opt_u64, thread_nr, .min = 1, .max = FTR_POOL_THREADS_MAX),
 	ROW("on-full", 0, "WHAT", "When a ring is full: wait (default), drop the newest, overwrite "
 	    "the oldest", ftr_opt_choice, on_full, .words = on_full_words),
+	ROW("rt-prio", 0, "PRIO", "Let the recorder run in real time (SCHED_FIFO), at priority 1 to 99",
+	    ftr_opt_u64, rt_prio, .min = 1, .max = RT_PRIO_MAX),
 	ROW("syscalls", 0, NULL, "Also record what all its processes do to files and processes",
 	    ftr_opt_flag, has_syscalls),
 	ROW("time", 0, NULL, "Print the time that the program took", ftr_opt_flag, shows_time),
@@ -103,6 +112,14 @@ static unsigned events_wanted(const struct ftr_record_opts *opts)
 	if (opts->no_sched || opts->has_syscalls)
 		events &= ~(unsigned)FTR_PERF_SCHED;
 	return events | opts->events;
+}
+
+static unsigned threads_default(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned nr = cpus > 0 ? (unsigned)(cpus + 3) / 4 : 1;
+
+	return nr < FTR_POOL_THREADS_MAX ? nr : FTR_POOL_THREADS_MAX;
 }
 
 static uint32_t ring_bytes(uint64_t wanted)
@@ -262,6 +279,9 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		.nest_libcall = opts->nest_libcall && !opts->no_libcall,
 		.force = opts->force || opts->nest_libcall,
 		.keep_pid = opts->keep_pid,
+		.detach = opts->detach,
+		.rt_prio = (unsigned)opts->rt_prio,
+		.thread_nr = opts->thread_nr != 0 ? (unsigned)opts->thread_nr : threads_default(),
 		.has_syscalls = opts->has_syscalls,
 		.no_randomize = opts->no_randomize,
 		.cmdline = cmdline,

@@ -14,6 +14,9 @@ struct ftr_record_opts {
 	uint64_t max_stack;
 	int  clock;			/* index in the words of --clock */
 	int  on_full;			/* enum ftr_on_full */
+	uint64_t rt_prio;		/* 0 = none */
+	uint64_t thread_nr;		/* 0 = by the processors */
+	bool detach;
 	bool force;
 	bool keep_pid;
 	bool has_syscalls;

@@ -240,6 +240,36 @@ class RecordTest(Recording):
         leaves = [r for r in trace.only() if r.type == EXIT and r.depth == 3]
         self.assertEqual(len(leaves), 3 * 21)
 
+    def test_several_threads_drain(self):
+        self.record("-b", "4K", "--num-thread", "4", "./victim", "parallel", "30000")
+        trace = Trace("d")
+        self.assertEqual(len(trace.tasks), 9)
+        counts = [len([r for r in records if r.type in (ENTRY, EXIT)]) for records in trace.tasks.values()]
+        self.assertEqual(sorted(counts)[1:], [2 * 30002] * 8)
+
+    def test_detach(self):
+        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "--detach", "./victim", "leave", "5"],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(child.wait(timeout=TIMEOUT), 0)
+        child.stdin.write("go on\n")     # to the one that was left
+        child.stdin.close()
+        self.assertEqual(child.stdout.read(), "15\n")
+        self.assertEqual(child.stderr.read(), "")
+        child.stdout.close()
+        child.stderr.close()
+
+    def test_real_time(self):
+        with open("/proc/sys/kernel/sched_rt_runtime_us") as file:
+            self.assertNotEqual(file.read(), "")
+        child = self.start("--rt-prio", "7", "./victim", "wait", "5")
+        with open("/proc/%d/stat" % child.pid) as file:
+            words = file.read().rsplit(") ", 1)[1].split()
+        _, err = child.communicate("go on\n", timeout=TIMEOUT)
+        if err:
+            self.assertRegex(err, "rt-prio=7.*ulimit -r")
+        else:
+            self.assertEqual(words[37:39], ["7", "1"])      # rt_priority, SCHED_FIFO
+
     # Not enough room.
 
     def test_disk_full(self):

@@ -66,6 +66,36 @@ static void mode_children(int n)
 		;
 }
 
+/* A child waits for a line of ours and works on when we are gone. */
+static void mode_leave(int n)
+{
+	char byte;
+
+	work(3);
+	if (fork() == 0) {
+		if (read(0, &byte, 1) == 1)
+			dprintf(1, "%d\n", work(n));
+		_exit(0);
+	}
+}
+
+static void *parallel(void *arg)
+{
+	work((int)(long)arg);
+	return NULL;
+}
+
+static void mode_parallel(int n)
+{
+	pthread_t ids[8];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		pthread_create(&ids[i], NULL, parallel, (void *)(long)n);
+	for (i = 0; i < 8; i++)
+		pthread_join(ids[i], NULL);
+}
+
 /* A process, @n threads and a forked child, each with calls of its own. */
 static void mode_family(int n)
 {
@@ -160,8 +190,10 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "family", mode_family },
 	{ "foreground", mode_foreground },
 	{ "kill", mode_kill },
+	{ "leave", mode_leave },
 	{ "look", mode_look },
 	{ "loop", mode_loop },
+	{ "parallel", mode_parallel },
 	{ "pid", mode_pid },
 	{ "segv", mode_segv },
 	{ "status", mode_status },

@@ -11,6 +11,7 @@
 
 #include "utils/base/err.h"
 #include "utils/proto/control.h"
+#include "utils/record/pool.h"
 #include "utils/record/store.h"
 #include "utils/record/tick.h"
 
@@ -23,6 +24,8 @@ struct ftr_recording {
 	unsigned events;			/* FTR_PERF_* bits: what to ask the kernel for */
 	bool is_program_self;			/* the process that opens becomes the program (--keep-pid) */
 	char *events_text;			/* FTR_EVENTS_TEXT_BYTES: which of them are recorded, or why none */
+	struct ftr_pool *pool;			/* (nullable) threads to share work out to, in drain alone */
+	unsigned thread_nr;			/* they are at most that many, 1 without a pool */
 };
 #define FTR_EVENTS_TEXT_BYTES 200
 

@@ -9,6 +9,7 @@
 
 /* 128 KiB: it and the pages it is written to stay in the second-level cache; larger writes cost more. */
 #define CHUNK_RECORDS 8192u
+#define SHARE_PERCENT 5		/* of a ring: from here on several threads drain */
 
 struct source {
 	struct ftr_ring ring;
@@ -17,13 +18,16 @@ struct source {
 	uint64_t id;
 	int32_t pid;
 	uint64_t lost_told;	/* of what the producers dropped, in LOST records or by us */
+	bool is_damaged;	/* that its ring held what is no record was not said yet */
+	unsigned percent;	/* how full it was */
 	bool is_ended;		/* unmapped; only its sharing is still of interest */
 };
 
 struct ring_collector {
 	const struct ftr_recording *recording;
 	FTR_VEC(struct source *) sources;	/* (owned) */
-	struct ftr_record *chunk;		/* (owned) CHUNK_RECORDS */
+	struct ftr_record *chunk;		/* (owned) CHUNK_RECORDS for each thread */
+	unsigned last_percent;			/* of the fullest at the last round */
 	uint64_t last_id;
 };
 
@@ -32,7 +36,7 @@ static void *ring_open(const struct ftr_recording *recording, struct ftr_err *er
 	struct ring_collector *self = calloc(1, sizeof(*self));
 
 	if (self != NULL)
-		self->chunk = malloc(CHUNK_RECORDS * sizeof(*self->chunk));
+		self->chunk = malloc(recording->thread_nr * CHUNK_RECORDS * sizeof(*self->chunk));
 	if (self == NULL || self->chunk == NULL) {
 		free(self);
 		ftr_err_set(err, ENOMEM, "ring collector: out of memory");
@@ -55,35 +59,33 @@ static void tell_lost(struct ring_collector *self, struct source *source, uint64
 	if (source->convert.bad == bad)
 		return;
 	store->ops->lost(store, source->task, source->convert.bad - bad, FTR_LOST_DAMAGED);
-	if (bad == 0)
-		ftr_diag_warn(self->recording->diag, "task %d: its ring holds what is no record; "
-			      "such slots are skipped", source->task->tid);
+	source->is_damaged |= bad == 0;
 }
 
 /* One chunk; returns records moved. */
-static size_t source_move(struct ring_collector *self, struct source *source)
+static size_t source_move(struct ring_collector *self, struct source *source, struct ftr_record *chunk)
 {
 	struct ftr_store *store = self->recording->store;
 	struct ftr_convert before = source->convert;
 	size_t nr = ftr_ring_take(&source->ring, &source->convert, self->recording->ticks,
-				  self->chunk, CHUNK_RECORDS);
+				  chunk, CHUNK_RECORDS);
 
 	if (source->convert.events != before.events)
 		store->ops->events(store);
 	if (nr != 0)
-		store->ops->append(store, source->task, self->chunk, nr);
+		store->ops->append(store, source->task, chunk, nr);
 	tell_lost(self, source, before.lost, before.bad);
 	return nr;
 }
 
 /* At most one ring's size at a time, so that no task keeps the others waiting.  Returns bytes. */
-static uint64_t source_drain(struct ring_collector *self, struct source *source)
+static uint64_t source_drain(struct ring_collector *self, struct source *source, unsigned thread)
 {
 	uint64_t bytes = 0;
 	size_t nr;
 
 	do {
-		nr = source_move(self, source);
+		nr = source_move(self, source, self->chunk + (size_t)thread * CHUNK_RECORDS);
 		bytes += nr * sizeof(struct ftr_record);
 	} while (nr == CHUNK_RECORDS && bytes < source->ring.size_bytes);
 	return bytes;
@@ -116,6 +118,14 @@ static void put_lost_at_end(struct ring_collector *self, struct source *source)
 	source->lost_told += lost;
 }
 
+static void tell_damage(struct ring_collector *self, struct source *source)
+{
+	if (source->is_damaged)
+		ftr_diag_warn(self->recording->diag, "task %d: its ring holds what is no record; "
+			      "such slots are skipped", source->task->tid);
+	source->is_damaged = false;
+}
+
 /* The producer is dead: take all that it had committed. */
 static void source_finish(struct ring_collector *self, struct source *source)
 {
@@ -123,11 +133,12 @@ static void source_finish(struct ring_collector *self, struct source *source)
 		if (ftr_ring_end_overwritten(&source->ring))
 			put_lost_unknown(self, source);
 	} else {
-		source_drain(self, source);
+		source_drain(self, source, 0);
 		ftr_ring_end(&source->ring);
 	}
-	source_drain(self, source);
+	source_drain(self, source, 0);
 	put_lost_at_end(self, source);
+	tell_damage(self, source);
 	source->convert.depth = FTR_DEPTH_UNKNOWN;
 }
 
@@ -226,25 +237,40 @@ static void ring_image_end(void *arg, int32_t pid)
 	self->sources.nr = kept;
 }
 
+static void source_drain_one(void *arg, unsigned thread, size_t i)
+{
+	struct ring_collector *self = arg;
+	struct source *source = self->sources.v[i];
+
+	source->percent = 0;
+	if (!source->is_ended)
+		source->percent = (unsigned)(source_drain(self, source, thread) * 100 /
+					     source->ring.size_bytes);
+}
+
+/* Waking others up is worth it when there is more than a little to do. */
 static unsigned ring_drain(void *arg)
 {
 	struct ring_collector *self = arg;
-	unsigned percent_max = 0;
-	size_t i;
+	size_t nr = self->sources.nr, i;
 
 	if (self->recording->control->on_full == FTR_ON_FULL_OVERWRITE)
 		return 0;
-	for (i = 0; i < self->sources.nr; i++) {
-		struct source *source = self->sources.v[i];
-		unsigned percent;
-
-		if (source->is_ended)
-			continue;
-		percent = (unsigned)(source_drain(self, source) * 100 / source->ring.size_bytes);
-		if (percent > percent_max)
-			percent_max = percent;
+	if (self->recording->pool != NULL && nr > 1 && self->last_percent >= SHARE_PERCENT) {
+		ftr_pool_run(self->recording->pool, source_drain_one, self, nr);
+	} else {
+		for (i = 0; i < nr; i++)
+			source_drain_one(self, 0, i);
 	}
-	return percent_max;
+	self->last_percent = 0;
+	for (i = 0; i < nr; i++) {
+		struct source *source = self->sources.v[i];
+
+		tell_damage(self, source);
+		if (source->percent > self->last_percent)
+			self->last_percent = source->percent;
+	}
+	return self->last_percent;
 }
 
 static bool ring_is_shared(void *arg)

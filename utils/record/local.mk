@@ -21,6 +21,8 @@ libftr_a_SOURCES += \
 	utils/record/perf_ring.h \
 	utils/record/plt_table.c \
 	utils/record/plt_table.h \
+	utils/record/pool.c \
+	utils/record/pool.h \
 	utils/record/process.c \
 	utils/record/process.h \
 	utils/record/program.c \

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,6 +131,7 @@ static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		.events = options->clock->is_counter ? 0 : options->events,
 		.is_program_self = options->keep_pid,
 		.events_text = recorder->events_text,
+		.thread_nr = options->thread_nr,
 	};
 	recorder->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
@@ -174,6 +176,23 @@ static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, str
 	return 0;
 }
 
+/* After the start of the program, which inherits neither.  Without them it goes on, and that is said. */
+static void means_get(struct ftr_recorder *recorder)
+{
+	const struct ftr_recorder_options *options = recorder->options;
+	struct sched_param param = { .sched_priority = (int)options->rt_prio };
+	struct ftr_err err;
+
+	if (options->rt_prio != 0 &&
+	    sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0)
+		ftr_diag_warn(options->diag, "--rt-prio=%u: %s: the recorder runs as any other process; root "
+			      "may, and whom ulimit -r allows it", options->rt_prio, strerror(errno));
+	if (options->thread_nr > 1 &&
+	    ftr_pool_open(&recorder->recording.pool, options->thread_nr, &err) < 0)
+		ftr_diag_warn(options->diag, "--num-thread=%u: %s: one does it alone", options->thread_nr,
+			      err.text);
+}
+
 /* The program may already be at its constructors when this returns: everything is ready by then. */
 static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 {
@@ -214,6 +233,7 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	if (ret == 0 &&
 	    ftr_process_get(&recorder->processes, recorder->child, recorder->child) == NULL)
 		ret = ftr_err_set(err, ENOMEM, "out of memory");
+	means_get(recorder);
 	if (ready >= 0) {
 		(void)!write(ready, "", 1);
 		close(ready);
@@ -382,6 +402,8 @@ static void loop(struct ftr_recorder *recorder)
 
 		if (has_events)
 			events_handle(recorder);
+		if (recorder->child == 0 && recorder->options->detach)
+			break;
 		if (recorder->processes.all.nr == 0) {
 			if (!is_shared(recorder))
 				break;
@@ -434,6 +456,7 @@ static void recorder_close(struct ftr_recorder *recorder)
 {
 	if (recorder->options->has_syscalls)
 		ftr_syscall_job_close(&recorder->syscalls);
+	ftr_pool_close(recorder->recording.pool);
 	ftr_processes_fini(&recorder->processes);
 	ftr_channel_close(&recorder->channel);
 	ftr_control_close(&recorder->control);

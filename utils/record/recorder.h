@@ -32,6 +32,9 @@ struct ftr_recorder_options {
 	bool nest_libcall;			/* those that libraries make, too */
 	bool force;				/* of images that are not instrumented, too */
 	bool keep_pid;
+	bool detach;				/* end with the program, whatever it leaves running */
+	unsigned rt_prio;			/* SCHED_FIFO for the recorder; 0 = none */
+	unsigned thread_nr;			/* that drain rings; at least 1 */
 	bool no_randomize;
 	const char *cmdline;			/* of ftr, for info */
 	const char *version;

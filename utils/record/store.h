@@ -3,6 +3,7 @@
 #ifndef FTR_RECORD_STORE_H
 #define FTR_RECORD_STORE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,10 +26,12 @@ struct ftr_store_task {
 	int32_t pid;
 	uint64_t last_ns;	/* of the last record appended */
 	void *file;		/* the store's own (nullable) */
+	pthread_mutex_t lock;	/* the store's own: a number may come back while its last owner is drained */
 };
 
 struct ftr_store;
 
+/* append, events and lost may be called by several threads at a time. */
 struct ftr_store_ops {
 	/* Append records, in order of time. */
 	void (*append)(struct ftr_store *store, struct ftr_store_task *task,

@@ -37,7 +37,11 @@ void ftr_store_dir_failed(struct ftr_store_dir *store, const char *what, int cod
 static void dir_lost(struct ftr_store *base, struct ftr_store_task *task, uint64_t nr,
 		     enum ftr_lost_cause cause)
 {
-	dir_of(base)->lost[cause] += nr;
+	struct ftr_store_dir *store = dir_of(base);
+
+	pthread_mutex_lock(&store->lock);
+	store->lost[cause] += nr;
+	pthread_mutex_unlock(&store->lock);
 }
 
 /* Events are named once one occurs: a directory without events.txt says that there are none. */
@@ -45,21 +49,41 @@ static void dir_events(struct ftr_store *base)
 {
 	struct ftr_store_dir *store = dir_of(base);
 
-	if (store->has_events)
-		return;
-	store->has_events = true;
-	ftr_uftrace_dir_event(store->dir, FTR_RECORD_EVENT_STALL_BEGIN, "ftr:stall-begin");
-	ftr_uftrace_dir_event(store->dir, FTR_RECORD_EVENT_STALL_END, "ftr:stall-end");
+	pthread_mutex_lock(&store->lock);
+	if (!store->has_events) {
+		store->has_events = true;
+		ftr_uftrace_dir_event(store->dir, FTR_RECORD_EVENT_STALL_BEGIN, "ftr:stall-begin");
+		ftr_uftrace_dir_event(store->dir, FTR_RECORD_EVENT_STALL_END, "ftr:stall-end");
+	}
+	pthread_mutex_unlock(&store->lock);
+}
+
+/* Of @nr records @done are in the file. */
+static void count_appended(struct ftr_store_dir *store, const struct ftr_store_task *task, size_t nr,
+			   size_t done, int code)
+{
+	char what[32];
+
+	pthread_mutex_lock(&store->lock);
+	store->records += done;
+	if (done < nr) {
+		snprintf(what, sizeof(what), "%d.dat", task->tid);
+		ftr_store_dir_failed(store, what, code);
+		store->lost[FTR_LOST_DISK] += nr - done;
+	}
+	if (task->last_ns > store->last_ns)
+		store->last_ns = task->last_ns;
+	pthread_mutex_unlock(&store->lock);
 }
 
 static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
 		       const struct ftr_record *records, size_t nr)
 {
 	struct ftr_store_dir *store = dir_of(base);
-	char what[32];
 	size_t done = 0;
 	int code = 0;
 
+	pthread_mutex_lock(&task->lock);
 	if (task->file == NULL)
 		file_set(task, ftr_uftrace_dat_open(store->dir, task->tid));
 	if (file_get(task) < 0) {
@@ -68,15 +92,9 @@ static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
 	} else {
 		done = ftr_uftrace_dat_append(file_get(task), records, nr, &code);
 	}
-	store->records += done;
-	if (done < nr) {
-		snprintf(what, sizeof(what), "%d.dat", task->tid);
-		ftr_store_dir_failed(store, what, code);
-		store->lost[FTR_LOST_DISK] += nr - done;
-	}
 	task->last_ns = records[nr - 1].time;
-	if (task->last_ns > store->last_ns)
-		store->last_ns = task->last_ns;
+	count_appended(store, task, nr, done, code);
+	pthread_mutex_unlock(&task->lock);
 }
 
 static void dir_rest(struct ftr_store *base, struct ftr_store_task *task)
@@ -127,6 +145,7 @@ int ftr_store_dir_open(struct ftr_store_dir *store, const char *path, struct ftr
 	memset(store, 0, sizeof(*store));
 	store->base.ops = &dir_ops;
 	store->diag = diag;
+	pthread_mutex_init(&store->lock, NULL);
 	ftr_hashmap_init(&store->by_tid);
 	return ftr_uftrace_dir_open(&store->dir, path, err);
 }
@@ -167,6 +186,7 @@ struct ftr_store_task *ftr_store_dir_task(struct ftr_store_dir *store, int32_t t
 		return NULL;
 	task->tid = tid;
 	task->pid = pid;
+	pthread_mutex_init(&task->lock, NULL);
 	if (ftr_hashmap_set(&store->by_tid, (uint32_t)tid, task) < 0) {
 		free(task);
 		return NULL;

@@ -3,6 +3,8 @@
 #ifndef FTR_RECORD_STORE_DIR_H
 #define FTR_RECORD_STORE_DIR_H
 
+#include <pthread.h>
+
 #include "utils/base/err.h"
 #include "utils/base/hashmap.h"
 #include "utils/base/vec.h"
@@ -16,6 +18,7 @@ struct ftr_store_dir {
 	struct ftr_hashmap by_tid;		/* tid -> struct ftr_store_task (owned) */
 	FTR_VEC(int32_t) tids;			/* in order of appearance */
 	FTR_VEC(int) perf_fds;			/* by CPU, -1 = no file */
+	pthread_mutex_t lock;			/* of what follows: several threads append */
 	uint64_t records;			/* written */
 	uint64_t last_ns;			/* latest time of any */
 	uint64_t lost[FTR_LOST_CAUSES];
