@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/graphs.h"
 #include "utils/analysis/build.h"
 #include "utils/format/etrace.h"
 #include "utils/format/etrace_events.h"
@@ -81,12 +82,15 @@ static void pump_all(struct ftr_trace *trace)
 	struct ftr_event *evs;
 	struct ftr_strbuf text;
 	struct ftr_err err;
+	struct graphs graphs;
 	uint64_t last_ns = 0;
 	ssize_t nr;
 
 	check(ftr_trace_pipeline(trace, &options, &source, &err) == 0);
 	ftr_strbuf_init(&text);
+	graphs_begin(&graphs, trace);
 	while ((nr = ftr_source_next(source, &evs, &err)) > 0) {
+		graphs_batch(&graphs, evs, (size_t)nr);
 		for (ssize_t i = 0; i < nr; i++) {
 			check(evs[i].time_ns >= last_ns);
 			last_ns = evs[i].time_ns;
@@ -96,6 +100,7 @@ static void pump_all(struct ftr_trace *trace)
 		}
 	}
 	check(nr == 0);
+	graphs_end(&graphs);
 	ftr_strbuf_fini(&text);
 	ftr_source_free(source);
 }

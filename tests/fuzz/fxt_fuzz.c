@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/graphs.h"
 #include "utils/base/istream.h"
 #include "utils/base/ostream.h"
 #include "utils/format/format.h"
@@ -71,7 +72,7 @@ static bool rewrite(const void *data, size_t size, struct ftr_ostream *out, unsi
 	return is_fxt;
 }
 
-/* Payloads as people see them. */
+/* Payloads as people see them, and trees. */
 static void show(const void *data, size_t size)
 {
 	struct ftr_trace *trace = ftr_trace_new("fuzz", NULL);
@@ -79,6 +80,7 @@ static void show(const void *data, size_t size)
 	struct ftr_strbuf text;
 	struct ftr_event *evs;
 	struct ftr_istream in;
+	struct graphs graphs;
 	struct ftr_err err;
 	ssize_t nr;
 
@@ -87,7 +89,9 @@ static void show(const void *data, size_t size)
 	check(ftr_fxt_read_stream(trace, &in, &err) == 0);
 	source = stream_of(trace);
 	ftr_strbuf_init(&text);
+	graphs_begin(&graphs, trace);
 	while ((nr = ftr_source_next(source, &evs, &err)) > 0) {
+		graphs_batch(&graphs, evs, (size_t)nr);
 		for (ssize_t i = 0; i < nr; i++) {
 			ftr_strbuf_clear(&text);
 			if (evs[i].payload != NULL && evs[i].payload->spec != NULL)
@@ -97,6 +101,7 @@ static void show(const void *data, size_t size)
 		}
 	}
 	check(nr == 0);
+	graphs_end(&graphs);
 	ftr_strbuf_fini(&text);
 	ftr_source_free(source);
 	ftr_trace_free(trace);

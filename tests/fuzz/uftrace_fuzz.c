@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/graphs.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/dir.h"
 #include "utils/format/uftrace.h"
@@ -20,10 +21,11 @@
 #include "utils/trace/pump.h"
 #include "utils/trace/trace.h"
 
-/* A sink that checks what calls promises, and formats what it is given. */
+/* A sink that checks what calls promises, formats what it is given, and makes trees of it. */
 struct check_sink {
 	struct ftr_sink base;
 	const struct ftr_trace *trace;
+	struct graphs graphs;
 	struct ftr_strbuf text;
 	uint64_t last_ns;
 	FTR_VEC(uint32_t) depths;	/* by task->id */
@@ -32,6 +34,13 @@ struct check_sink {
 static int check_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 {
 	((struct check_sink *)sink)->trace = trace;
+	graphs_begin(&((struct check_sink *)sink)->graphs, trace);
+	return 0;
+}
+
+static int check_end(struct ftr_sink *sink)
+{
+	graphs_end(&((struct check_sink *)sink)->graphs);
 	return 0;
 }
 
@@ -62,6 +71,7 @@ static int check_event(struct ftr_sink *sink, const struct ftr_event *ev)
 	struct ftr_trace *trace = (struct ftr_trace *)(uintptr_t)self->trace;
 	uint32_t *depth = depth_of(self, ev->task);
 
+	graphs_batch(&self->graphs, ev, 1);
 	check(ev->time_ns >= self->last_ns);
 	self->last_ns = ev->time_ns;
 	if (ev->type == FTR_EVENT_EXIT) {
@@ -86,6 +96,7 @@ static const struct ftr_sink_ops check_ops = {
 	.accepts = FTR_BIT(FTR_EVENT_TYPES) - 1,
 	.begin	 = check_begin,
 	.event	 = check_event,
+	.end	 = check_end,
 	.fini	 = check_fini,
 };
 

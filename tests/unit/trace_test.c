@@ -310,8 +310,9 @@ static void test_session(void **state)
 	assert_ptr_equal(lib, ftr_trace_module_get(trace, "/lib/lib.so", "ab"));
 	assert_ptr_not_equal(lib, ftr_trace_module_get(trace, "/lib/lib.so", "cd"));
 	assert_string_equal(lib->name, "lib.so");
-	ftr_session_map(session, &(struct ftr_mapping){ 0x1000, 0x2000, 0, exe });
-	ftr_session_map(session, &(struct ftr_mapping){ 0x5000, 0x6000, 100, lib });
+	ftr_session_map(session, &(struct ftr_mapping){ .start = 0x1000, .end = 0x2000, .module = exe });
+	ftr_session_map(session, &(struct ftr_mapping){ .start = 0x5000, .end = 0x6000, .since_ns = 100,
+							.module = lib });
 	assert_ptr_equal(ftr_session_find(session, 50, 0x1fff)->module, exe);
 	assert_null(ftr_session_find(session, 50, 0x2000));
 	assert_ptr_equal(ftr_session_find(session, 100, 0x5000)->module, lib);
