@@ -2,18 +2,32 @@
 /* The tree itself: nodes in one array, found by a table of indices, put in order at the end. */
 #include "utils/analysis/graph.h"
 
-#include "utils/base/hashmap.h"
 #include "utils/trace/session.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_MIN 1024
+#define SLOT_BITS_MIN 10
 
-void ftr_graph_init(struct ftr_graph *graph)
+static int slots_alloc(struct ftr_graph *graph, unsigned bits)
+{
+	size_t bytes = sizeof(*graph->slots) << bits;
+	uint32_t *slots = malloc(bytes);
+
+	if (slots == NULL)
+		return -ENOMEM;
+	memset(slots, 0xff, bytes);	/* FTR_GRAPH_NONE */
+	free(graph->slots);
+	graph->slots = slots;
+	graph->slot_bits = bits;
+	return 0;
+}
+
+int ftr_graph_init(struct ftr_graph *graph)
 {
 	memset(graph, 0, sizeof(*graph));
+	return slots_alloc(graph, SLOT_BITS_MIN);
 }
 
 void ftr_graph_fini(struct ftr_graph *graph)
@@ -21,19 +35,14 @@ void ftr_graph_fini(struct ftr_graph *graph)
 	ftr_vec_fini(&graph->nodes);
 	ftr_vec_fini(&graph->roots);
 	free(graph->slots);
-	ftr_graph_init(graph);
-}
-
-static uint64_t hash_of(uint32_t parent, uint32_t name_id)
-{
-	return ftr_hash_u64((uint64_t)parent << 32 | name_id);
+	graph->slots = NULL;
 }
 
 static void slot_put(struct ftr_graph *graph, uint32_t index)
 {
 	const struct ftr_graph_node *node = &graph->nodes.v[index];
-	size_t mask = graph->slot_cap - 1;
-	size_t at = hash_of(node->parent, node->name_id) & mask;
+	size_t mask = ((size_t)1 << graph->slot_bits) - 1;
+	size_t at = ftr_graph_slot(graph, node->parent, node->name_id);
 
 	while (graph->slots[at] != FTR_GRAPH_NONE)
 		at = (at + 1) & mask;
@@ -43,18 +52,10 @@ static void slot_put(struct ftr_graph *graph, uint32_t index)
 /* Never more than half full. */
 static int slots_reserve(struct ftr_graph *graph)
 {
-	size_t cap = graph->slot_cap == 0 ? SLOTS_MIN : 2 * graph->slot_cap;
-	uint32_t *slots;
-
-	if (2 * (graph->nodes.nr + 1) <= graph->slot_cap)
+	if (2 * (graph->nodes.nr + 1) <= (size_t)1 << graph->slot_bits)
 		return 0;
-	slots = malloc(cap * sizeof(*slots));
-	if (slots == NULL)
+	if (slots_alloc(graph, graph->slot_bits + 1) < 0)
 		return -ENOMEM;
-	memset(slots, 0xff, cap * sizeof(*slots));
-	free(graph->slots);
-	graph->slots = slots;
-	graph->slot_cap = cap;
 	for (size_t i = 0; i < graph->nodes.nr; i++)
 		if (graph->nodes.v[i].parent != FTR_GRAPH_NONE)
 			slot_put(graph, (uint32_t)i);
@@ -87,8 +88,7 @@ uint32_t ftr_graph_add_root(struct ftr_graph *graph, const struct ftr_session *s
 	return root.node;
 }
 
-static __attribute__((noinline)) uint32_t child_add(struct ftr_graph *graph, uint32_t parent,
-						    const struct ftr_graph_key *key)
+uint32_t ftr_graph_child_add(struct ftr_graph *graph, uint32_t parent, const struct ftr_graph_key *key)
 {
 	struct ftr_graph_node *above;
 	uint32_t index;
@@ -106,25 +106,6 @@ static __attribute__((noinline)) uint32_t child_add(struct ftr_graph *graph, uin
 		graph->nodes.v[above->last_child].next = index;
 	above->last_child = index;
 	return index;
-}
-
-uint32_t ftr_graph_child(struct ftr_graph *graph, uint32_t parent, const struct ftr_graph_key *key)
-{
-	size_t mask = graph->slot_cap - 1;
-	size_t at = hash_of(parent, key->name_id) & mask;
-
-	while (graph->slot_cap != 0 && graph->slots[at] != FTR_GRAPH_NONE) {
-		uint32_t index = graph->slots[at];
-		struct ftr_graph_node *node = &graph->nodes.v[index];
-
-		if (node->name_id == key->name_id && node->parent == parent) {
-			if (key->time_ns < node->first_ns)
-				node->first_ns = key->time_ns;
-			return index;
-		}
-		at = (at + 1) & mask;
-	}
-	return child_add(graph, parent, key);
 }
 
 /* ---- order ---- */

@@ -53,11 +53,12 @@ struct ftr_graph_root {
 struct ftr_graph {
 	FTR_VEC(struct ftr_graph_node) nodes;
 	FTR_VEC(struct ftr_graph_root) roots;
-	uint32_t *slots;	/* (owned) hash table of the nodes by parent and name_id */
-	size_t slot_cap;	/* power of two, or 0 */
+	uint32_t *slots;	/* (owned) hash table of the nodes by parent and name_id; never full */
+	unsigned slot_bits;	/* it has 2^slot_bits slots */
 };
 
-void ftr_graph_init(struct ftr_graph *graph);
+/* 0 or -ENOMEM; ftr_graph_fini() in either case. */
+int  ftr_graph_init(struct ftr_graph *graph);
 void ftr_graph_fini(struct ftr_graph *graph);
 
 /* A new root; its index, or FTR_GRAPH_NONE when out of memory. */
@@ -72,8 +73,34 @@ struct ftr_graph_key {
 	uint64_t time_ns;
 };
 
+uint32_t ftr_graph_child_add(struct ftr_graph *graph, uint32_t parent,
+			     const struct ftr_graph_key *key);
+
+/* The product's upper bits depend on all bits below them. */
+static inline size_t ftr_graph_slot(const struct ftr_graph *graph, uint32_t parent, uint32_t name_id)
+{
+	return (((uint64_t)parent << 32 | name_id) * UINT64_C(0x9e3779b97f4a7c15)) >>
+	       (64 - graph->slot_bits);
+}
+
 /* Find or add; FTR_GRAPH_NONE when out of memory.  Adding moves the nodes. */
-uint32_t ftr_graph_child(struct ftr_graph *graph, uint32_t parent, const struct ftr_graph_key *key);
+static inline uint32_t ftr_graph_child(struct ftr_graph *graph, uint32_t parent,
+				       const struct ftr_graph_key *key)
+{
+	size_t mask = ((size_t)1 << graph->slot_bits) - 1;
+	size_t at = ftr_graph_slot(graph, parent, key->name_id);
+
+	for (; graph->slots[at] != FTR_GRAPH_NONE; at = (at + 1) & mask) {
+		struct ftr_graph_node *node = &graph->nodes.v[graph->slots[at]];
+
+		if (node->name_id != key->name_id || node->parent != parent)
+			continue;
+		if (__builtin_expect(key->time_ns < node->first_ns, 0))
+			node->first_ns = key->time_ns;
+		return graph->slots[at];
+	}
+	return ftr_graph_child_add(graph, parent, key);
+}
 
 /*
  * A sink that makes the tree of everything; the tasks of the stream may come one after the other.  NULL = out

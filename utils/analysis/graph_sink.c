@@ -250,11 +250,11 @@ struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err)
 {
 	struct ftr_sink *sink = ftr_sink_new(&graph_sink_ops, NULL, err);
 
-	if (sink == NULL) {
+	if (sink == NULL || ftr_graph_init(&graph_of(sink)->graph) < 0) {
+		ftr_sink_free(sink);
 		ftr_err_set(err, ENOMEM, "graph: out of memory");
 		return NULL;
 	}
-	ftr_graph_init(&graph_of(sink)->graph);
 	graph_of(sink)->places.bytes = sizeof(struct place);
 	graph_of(sink)->root_of_none = FTR_GRAPH_NONE;
 	graph_of(sink)->has_details = has_details;
