@@ -148,7 +148,8 @@ int ftr_graph_focus_init(struct ftr_graph_focus *focus, const struct ftr_graph *
 	memset(focus, 0, sizeof(*focus));
 	focus->top_depth = top_depth;
 	pass.heirs = calloc(whole->nodes.nr + 1, sizeof(*pass.heirs));
-	if (ftr_graph_init(&focus->graph) == 0 && pass.heirs != NULL && ftr_vec_reserve(&focus->tops, whole->nodes.nr + 1) == 0)
+	if (ftr_graph_init(&focus->graph) == 0 && pass.heirs != NULL &&
+	    ftr_vec_reserve(&focus->tops, whole->nodes.nr + 1) == 0)
 		ret = pass_run(&pass);
 	if (ret == 0)
 		ret = ftr_graph_sort(&focus->graph);	/* the roots are in order already */
