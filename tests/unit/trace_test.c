@@ -62,7 +62,7 @@ static void test_calls_unfinished(void **state)
 {
 	expect_calls("10:a( 12:b(", false, "10:a( 12:b( 12:b)~? 12:a)~?");
 	expect_calls("10:a( T2 12:b( T1 14:c(", false,
-		     "10:a( T2 12:b( T1 14:c( 14:c)~? 14:a)~? T2 14:b)~?");
+		     "10:a( T2 12:b( T1 14:c( 14:c)~? 14:a)~? T2 12:b)~?");
 }
 
 static void test_calls_longjmp(void **state)

@@ -44,7 +44,6 @@ struct calls {
 	size_t pos;
 	size_t nr;
 	size_t drained;			/* stacks that were emptied at the end */
-	uint64_t last_ns;		/* of the whole stream */
 	bool is_ended;
 	struct ftr_event made[FTR_SOURCE_BATCH];
 };
@@ -220,8 +219,6 @@ static ssize_t calls_take(struct calls *self)
 		self->base.is_calls_only &= self->in[i].type <= FTR_EVENT_EXIT;
 		i++;
 	}
-	if (i > self->pos)
-		self->last_ns = self->in[i - 1].time_ns;
 	return (ssize_t)i;
 }
 
@@ -316,7 +313,7 @@ static ssize_t calls_repair(struct calls *self)
 	return (ssize_t)nr;
 }
 
-/* The end: everything that is still open did not finish. */
+/* The end: everything that is still open did not finish; it took until its task's last event. */
 static ssize_t calls_drain(struct calls *self)
 {
 	size_t nr = 0;
@@ -328,7 +325,6 @@ static ssize_t calls_drain(struct calls *self)
 			self->drained++;
 			continue;
 		}
-		stack->last_ns = self->last_ns;
 		make_exit(self, stack, nr);
 		self->made[nr++].flags |= FTR_EVENT_UNFINISHED;
 	}
