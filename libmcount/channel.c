@@ -118,9 +118,10 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
 }
 
 /* Is there room for the descriptors of a reply?  Asked before: the recorder would believe they arrived. */
-static bool has_room(enum ftr_channel_type type)
+static bool has_room(const struct ftr_channel_message *message)
 {
-	int nr = type == FTR_CHANNEL_SESSION ? FTR_CHANNEL_REPLY_FDS : type == FTR_CHANNEL_TASK;
+	bool is_new_task = message->type == FTR_CHANNEL_TASK && message->base == 0;
+	int nr = message->type == FTR_CHANNEL_SESSION ? FTR_CHANNEL_REPLY_FDS : is_new_task;
 	long fds[FTR_CHANNEL_REPLY_FDS];
 	int i, got = 0;
 
@@ -142,7 +143,7 @@ static int ask(struct ftr_channel_message *message, const char *path, const char
 	sock = channel_connect();
 	if (sock < 0)
 		return sock;
-	ret = has_room((enum ftr_channel_type)message->type) ?
+	ret = has_room(message) ?
 	      channel_send(sock, message, path, more) : -EMFILE;
 	if (ret == 0)
 		ret = channel_receive(sock, &reply, reply_fds);

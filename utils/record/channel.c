@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,6 +112,17 @@ static bool make_room(struct ftr_channel *channel)
 	close(channel->waiting[0].sock);
 	waiting_remove(channel, 0);
 	return true;
+}
+
+bool ftr_channel_wait(const struct ftr_channel *channel, int fd, uint64_t ns)
+{
+	struct timespec timeout = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+	struct pollfd poll_fds[1 + FTR_CHANNEL_WAITING_MAX] = { { .fd = fd, .events = POLLIN } };
+	unsigned i;
+
+	for (i = 0; i < channel->waiting_nr; i++)
+		poll_fds[1 + i] = (struct pollfd){ .fd = channel->waiting[i].sock, .events = POLLIN };
+	return ppoll(poll_fds, 1 + channel->waiting_nr, &timeout, NULL) > 0;
 }
 
 static bool request_check(struct ftr_channel_request *request, size_t len)

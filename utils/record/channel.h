@@ -4,6 +4,7 @@
 #define FTR_RECORD_CHANNEL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "utils/base/err.h"
@@ -37,6 +38,9 @@ int  ftr_channel_open(struct ftr_channel *channel, struct ftr_err *err);
 /* Listen at a path, too: for processes in other network namespaces. */
 int  ftr_channel_open_path(struct ftr_channel *channel, struct ftr_err *err);
 void ftr_channel_close(struct ftr_channel *channel);
+
+/* Wait up to @ns for @fd or for a connection that has not sent its message yet: true when there is something. */
+bool ftr_channel_wait(const struct ftr_channel *channel, int fd, uint64_t ns);
 
 /* The next message, without waiting: true and @request is filled, or false. */
 bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *request);

@@ -366,19 +366,6 @@ static void pace_update(struct pace *pace, unsigned percent)
 		pace->sleep_ns = max_ns;
 }
 
-/* True when there is something to handle. */
-static bool wait_for_events(struct ftr_recorder *recorder, uint64_t ns)
-{
-	struct pollfd poll_fd = { .fd = recorder->epoll_fd, .events = POLLIN };
-	struct timespec timeout;
-
-	/* Whoever has connected and said nothing yet will do so in a moment. */
-	if (recorder->channel.waiting_nr != 0 && ns > SLEEP_MIN_NS)
-		ns = SLEEP_MIN_NS;
-	timeout = (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-	return ppoll(&poll_fd, 1, &timeout, NULL) > 0 || recorder->channel.waiting_nr != 0;
-}
-
 /* A program that has run for seconds without the runtime's first message will not send it any more. */
 static void say_silence(struct ftr_recorder *recorder)
 {
@@ -408,14 +395,15 @@ static void loop(struct ftr_recorder *recorder)
 			if (!is_shared(recorder))
 				break;
 			drain(recorder);	/* of what those others do */
-			has_events = wait_for_events(recorder, SLEEP_ORPHANS_NS);
+			has_events = ftr_channel_wait(&recorder->channel, recorder->epoll_fd, SLEEP_ORPHANS_NS);
 			continue;
 		}
 		percent = drain(recorder);
 		pace_update(&pace, percent);
 		ftr_recorder_info_update(recorder);
 		say_silence(recorder);
-		has_events = wait_for_events(recorder, percent < FULL_PERCENT ? pace.sleep_ns : 0);
+		has_events = ftr_channel_wait(&recorder->channel, recorder->epoll_fd,
+					      percent < FULL_PERCENT ? pace.sleep_ns : 0);
 	}
 }
 
