@@ -26,7 +26,7 @@ static const struct ftr_option report_options[] = {
 	FTR_OPTION_GROUP(ftr_selection_options, struct report_values, selection),
 	FTR_OPTION("output-fields", 'f', "FIELD[,FIELD...]",
 		   "Columns: total total-avg total-min total-max self self-avg self-min self-max call size "
-		   "total-stdv self-stdv total-min-ts total-max-ts self-min-ts self-max-ts all; with --task "
+		   "total-stdv self-stdv total-min-ts total-max-ts self-min-ts self-max-ts cpu-count cpu-mask cpu-list all; with --task "
 		   "total self tid func; +x adds, none hides",
 		   ftr_opt_string, struct report_values, view.fields),
 	FTR_OPTION("sort", 's', "KEY[,KEY...]", "Sort by func or fields (default: total)",
@@ -115,6 +115,7 @@ static int report_opened(struct ftr_opened *opened, const struct report_values *
 static int report_run(void *values, int argc, char **argv)
 {
 	const struct report_values *self = values;
+	struct ftr_selection selection = self->selection;
 	struct ftr_opened opened;
 	int status;
 
@@ -127,8 +128,11 @@ static int report_run(void *values, int argc, char **argv)
 			      by_words[self->by]);
 		return FTR_EXIT_USAGE;
 	}
+	/* Processors are known from what happens outside of calls, too; it is not counted. */
+	if (wants_details(&self->view))
+		selection.event_full = true;
 	/* Processes are named by who made them: only in the order of time. */
-	status = ftr_opened_open(&opened, &self->common, &self->selection, self->by == 0);
+	status = ftr_opened_open(&opened, &self->common, &selection, self->by == 0);
 	if (status != FTR_EXIT_OK)
 		return status;
 	status = report_opened(&opened, self);

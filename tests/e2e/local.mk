@@ -19,6 +19,11 @@ TESTS += \
 	tests/e2e/record.py
 endif
 
+EXTRA_DIST += tests/e2e/deny_events.c tests/e2e/events.py tests/e2e/switches.c
+if HAVE_PYTHON
+TESTS += tests/e2e/events.py
+endif
+
 syscall_tests = \
 	tests/e2e/build.py \
 	tests/e2e/syscalls.py \

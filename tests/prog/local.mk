@@ -24,6 +24,7 @@ traced_programs = \
 	tests/prog/realign.c \
 	tests/prog/recursion.c \
 	tests/prog/sanitized.c \
+	tests/prog/scheduling.c \
 	tests/prog/signals.c \
 	tests/prog/thread_ends.c \
 	tests/prog/thread_exec.c \

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 UNIT_TESTS += \
+	tests/unit/cpus_test \
 	tests/unit/graph_task_test \
 	tests/unit/graph_test \
 	tests/unit/option_test \
 	tests/unit/stats_test
+tests_unit_cpus_test_SOURCES = tests/unit/cpus_test.c
+tests_unit_cpus_test_LDADD = $(unit_libs)
 tests_unit_graph_task_test_SOURCES = tests/unit/graph_task_test.c
 tests_unit_graph_task_test_LDADD = $(unit_libs)
 tests_unit_graph_test_SOURCES = tests/unit/graph_test.c tests/unit/stream.c tests/unit/stream.h

@@ -4,6 +4,8 @@ libftr_a_SOURCES += \
 	utils/analysis/build.h \
 	utils/analysis/compile.c \
 	utils/analysis/compile.h \
+	utils/analysis/cpus.c \
+	utils/analysis/cpus.h \
 	utils/analysis/graph.c \
 	utils/analysis/graph.h \
 	utils/analysis/graph_command.c \

@@ -54,11 +54,22 @@ static inline void count_time(struct ftr_time_stat *stat, uint64_t ns, uint64_t 
 	stat->squares += (double)ns * (double)ns;
 }
 
-static inline void count_details(struct ftr_func_stat *stat, uint64_t total_ns, uint64_t self_ns,
-				 uint64_t start_ns)
+static int count_cpus(struct ftr_func_stat *stat, const struct ftr_cpu_track *track, uint64_t start_ns)
+{
+	if (stat->cpus == NULL)
+		stat->cpus = calloc(1, sizeof(*stat->cpus));
+	if (stat->cpus == NULL)
+		return -ENOMEM;
+	ftr_cpu_track_since(track, start_ns, stat->cpus);
+	return 0;
+}
+
+static inline int count_details(struct ftr_func_stat *stat, const struct ftr_cpu_track *track,
+				 uint64_t total_ns, uint64_t self_ns, uint64_t start_ns)
 {
 	count_time(&stat->total, total_ns, start_ns, stat->calls == 1);
 	count_time(&stat->self, self_ns, start_ns, stat->calls == 1);
+	return track->until_ns.nr == 0 ? 0 : count_cpus(stat, track, start_ns);
 }
 
 /* Nested calls are what a branch predictor is bad at: both sums are added to, one of them 0. */
@@ -153,8 +164,9 @@ static inline int count_exit(struct stats_sink *self, struct ftr_task_stat *task
 	if (__builtin_expect(stat->name == NULL, 0))
 		func_stat_init(stat, func);
 	count_call(stat, total_ns, self_ns, is_nested);
-	if (self->has_details)
-		count_details(stat, total_ns, self_ns, ev->call.start_ns);
+	if (self->has_details &&
+	    count_details(stat, &task->cpus, total_ns, self_ns, ev->call.start_ns) < 0)
+		return -ENOMEM;
 	task->self_ns += self_ns;
 	task->total_ns += total_ns & (0 - (uint64_t)(ev->depth == 0));
 	return 0;
@@ -196,10 +208,19 @@ static int count_schedule(struct stats_sink *self, const struct ftr_event *ev)
 	stat->name = is_preempted ? "linux:schedule (pre-empted)" : "linux:schedule";
 	stat->name_len = (uint32_t)strlen(stat->name);
 	count_call(stat, ns, ns, false);
-	if (self->has_details)
-		count_details(stat, ns, ns, ev->point.start_ns);
+	if (self->has_details && count_details(stat, &task->cpus, ns, ns, ev->point.start_ns) < 0)
+		return -ENOMEM;
 	task->calls++;
 	return 0;
+}
+
+static int count_point(struct stats_sink *self, const struct ftr_event *ev)
+{
+	struct ftr_task_stat *task = self->has_details ? task_stat(self, ev->task) : NULL;
+
+	if (self->has_details && (task == NULL || ftr_cpu_track_point(&task->cpus, ev) < 0))
+		return -ENOMEM;
+	return count_schedule(self, ev);
 }
 
 /* How many of the events are calls of the first one's task. */
@@ -225,7 +246,7 @@ static int stats_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_
 		if (run > 0)
 			ret = count_calls(self, &evs[i], run);
 		else if (evs[i].type == FTR_EVENT_POINT)
-			ret = count_schedule(self, &evs[i]);
+			ret = count_point(self, &evs[i]);
 		i += run > 0 ? run : 1;
 	}
 	return ret < 0 ? ftr_err_set(sink->err, -ret, "statistics: out of memory") : 0;
@@ -235,8 +256,14 @@ static void stats_fini(struct ftr_sink *sink)
 {
 	struct ftr_stats *stats = &stats_of(sink)->stats;
 
-	for (size_t i = 0; i < stats->tasks.nr; i++)
+	for (size_t i = 0; i < stats->tasks.nr; i++) {
 		ftr_vec_fini(&stats->tasks.v[i].open);
+		ftr_cpu_track_fini(&stats->tasks.v[i].cpus);
+	}
+	for (size_t i = 0; i < stats->funcs.nr; i++)
+		free(stats->funcs.v[i].cpus);
+	free(stats->schedule[0].cpus);
+	free(stats->schedule[1].cpus);
 	ftr_vec_fini(&stats->tasks);
 	ftr_vec_fini(&stats->funcs);
 }

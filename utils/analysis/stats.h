@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "utils/analysis/cpus.h"
 #include "utils/base/vec.h"
 #include "utils/trace/sink.h"
 
@@ -25,14 +26,16 @@ struct ftr_func_stat {
 	uint32_t size;		/* bytes of the function, 0 = unknown */
 	uint64_t calls;
 	struct ftr_time_stat total, self;
+	struct ftr_cpu_set *cpus;	/* (owned, nullable) with details: where it ran */
 };
 
 struct ftr_task_stat {
-	const struct ftr_task *task;	/* NULL: no call */
+	const struct ftr_task *task;	/* NULL: nothing of it */
 	uint64_t total_ns;	/* inside of functions */
 	uint64_t self_ns;	/* of that: not scheduled out */
 	uint64_t calls;
 	FTR_VEC(uint32_t) open;	/* by func->id: open calls */
+	struct ftr_cpu_track cpus;	/* with details */
 };
 
 struct ftr_stats {
@@ -47,7 +50,8 @@ double ftr_time_stat_stdv(const struct ftr_time_stat *stat, uint64_t calls);
 
 /*
  * A sink that counts; the tasks of the stream may come one after the other.  NULL = out of memory.
- * @has_details: least, most and deviation, too, which takes twice as long.
+ * @has_details: least, most, deviation and processors, too, which takes twice as long.  Processors need events outside
+ * of calls, too.
  */
 struct ftr_sink *ftr_stats_new(bool has_details, struct ftr_err *err);
 /* What it has counted so far; valid as long as the sink. */

@@ -3,6 +3,8 @@ libftr_a_SOURCES += \
 	utils/view/args_text.c \
 	utils/view/args_text.h \
 	utils/view/color.h \
+	utils/view/cpu_text.c \
+	utils/view/cpu_text.h \
 	utils/view/dump.c \
 	utils/view/dump.h \
 	utils/view/dump_header.c \

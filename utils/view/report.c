@@ -3,8 +3,10 @@
 #include "utils/view/report.h"
 
 #include "utils/analysis/stats.h"
+#include "utils/base/strbuf.h"
 #include "utils/base/text.h"
 #include "utils/trace/task.h"
+#include "utils/view/cpu_text.h"
 #include "utils/view/duration.h"
 #include "utils/view/fields.h"
 
@@ -14,7 +16,6 @@
 #include <string.h>
 
 #define COLUMN_WIDTH 10
-#define TIMESTAMP_WIDTH 18
 #define SORT_KEYS_MAX 8
 
 enum kind {
@@ -22,6 +23,14 @@ enum kind {
 	KIND_COUNT,
 	KIND_PERCENT,
 	KIND_TIMESTAMP,
+	KIND_CPU_COUNT,
+	KIND_CPU_MASK,
+	KIND_CPU_LIST,
+};
+
+static const size_t widths[] = {
+	[KIND_TIME] = 10, [KIND_COUNT] = COLUMN_WIDTH, [KIND_PERCENT] = 10, [KIND_TIMESTAMP] = 18,
+	[KIND_CPU_COUNT] = 9, [KIND_CPU_MASK] = 8, [KIND_CPU_LIST] = 8,
 };
 
 /* One value of a function: what a column shows, and what one can sort by. */
@@ -112,11 +121,17 @@ static double self_max_at(const struct ftr_func_stat *stat)
 	return (double)stat->self.max_at_ns;
 }
 
+static double cpus_of(const struct ftr_func_stat *stat)
+{
+	return stat->cpus == NULL ? 0 : ftr_cpu_set_count(stat->cpus);
+}
+
 enum {
 	COLUMN_TOTAL, COLUMN_TOTAL_AVG, COLUMN_TOTAL_MIN, COLUMN_TOTAL_MAX,
 	COLUMN_SELF, COLUMN_SELF_AVG, COLUMN_SELF_MIN, COLUMN_SELF_MAX,
 	COLUMN_CALLS, COLUMN_SIZE, COLUMN_TOTAL_STDV, COLUMN_SELF_STDV,
 	COLUMN_TOTAL_MIN_AT, COLUMN_TOTAL_MAX_AT, COLUMN_SELF_MIN_AT, COLUMN_SELF_MAX_AT,
+	COLUMN_CPU_COUNT, COLUMN_CPU_MASK, COLUMN_CPU_LIST,
 	COLUMNS
 };
 
@@ -139,6 +154,9 @@ static const struct column columns[COLUMNS] = {
 	[COLUMN_TOTAL_MAX_AT] = { "total-max-ts", "Total max ts", KIND_TIMESTAMP, total_max_at },
 	[COLUMN_SELF_MIN_AT]  = { "self-min-ts", "Self min ts", KIND_TIMESTAMP, self_min_at },
 	[COLUMN_SELF_MAX_AT]  = { "self-max-ts", "Self max ts", KIND_TIMESTAMP, self_max_at },
+	[COLUMN_CPU_COUNT]    = { "cpu-count", "CPU Count", KIND_CPU_COUNT, cpus_of },
+	[COLUMN_CPU_MASK]     = { "cpu-mask", "CPU MASK", KIND_CPU_MASK, cpus_of },
+	[COLUMN_CPU_LIST]     = { "cpu-list", "CPU LIST", KIND_CPU_LIST, cpus_of },
 };
 
 struct sort {
@@ -233,7 +251,7 @@ static int compare(const void *a, const void *b, void *arg)
 
 static size_t width_of(const struct column *column)
 {
-	return column->kind == KIND_TIMESTAMP ? TIMESTAMP_WIDTH : COLUMN_WIDTH;
+	return widths[column->kind];
 }
 
 static void print_rule(struct ftr_ostream *out, size_t width)
@@ -260,6 +278,28 @@ static void print_head(const struct report *report)
 	ftr_ostream_putc(out, '\n');
 }
 
+/* In the middle of its column. */
+static void print_cpus(struct ftr_ostream *out, const struct column *column, const struct ftr_cpu_set *set)
+{
+	static const struct ftr_cpu_set none;
+	struct ftr_strbuf text;
+	size_t blanks;
+
+	ftr_strbuf_init(&text);
+	set = set == NULL ? &none : set;
+	if (column->kind == KIND_CPU_COUNT)
+		ftr_strbuf_printf(&text, "%u", ftr_cpu_set_count(set));
+	else if (column->kind == KIND_CPU_MASK)
+		view_cpu_mask_text(set, &text);
+	else
+		view_cpu_list_text(set, &text);
+	blanks = text.len < width_of(column) ? width_of(column) - text.len : 0;
+	ftr_ostream_pad(out, ' ', blanks / 2);
+	ftr_ostream_write(out, ftr_strbuf_str(&text), text.len);
+	ftr_ostream_pad(out, ' ', blanks - blanks / 2);
+	ftr_strbuf_fini(&text);
+}
+
 static void print_value(const struct report *report, const struct column *column,
 			const struct ftr_func_stat *stat)
 {
@@ -280,6 +320,11 @@ static void print_value(const struct report *report, const struct column *column
 		break;
 	case KIND_PERCENT:
 		ftr_ostream_printf(out, "%9.2f%%", value);
+		break;
+	case KIND_CPU_COUNT:
+	case KIND_CPU_MASK:
+	case KIND_CPU_LIST:
+		print_cpus(out, column, stat->cpus);
 		break;
 	case KIND_TIMESTAMP:
 		ftr_ostream_printf(out, "%8llu.%09llu", (unsigned long long)whole / 1000000000,

@@ -136,7 +136,7 @@ int ftr_report_print_tasks(const struct ftr_stats *stats, const struct ftr_repor
 	if (rows == NULL)
 		return ftr_err_set(err, ENOMEM, "report: out of memory");
 	for (size_t i = 0; i < stats->tasks.nr; i++)
-		if (stats->tasks.v[i].task != NULL)
+		if (stats->tasks.v[i].calls > 0)
 			rows[nr++] = &stats->tasks.v[i];
 	qsort_r(rows, nr, sizeof(*rows), compare, &sort);
 	print_head(mask, out);

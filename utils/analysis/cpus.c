@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Processors of functions: a task was on one since the start of a call if it left it later, or is there. */
+#include "utils/analysis/cpus.h"
+
+#include <errno.h>
+
+#include "utils/trace/event.h"
+
+unsigned ftr_cpu_set_count(const struct ftr_cpu_set *set)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < FTR_CPUS_MAX / FTR_CPU_WORD_BITS; i++)
+		nr += (unsigned)__builtin_popcountll(set->words[i]);
+	return nr;
+}
+
+static bool is_sched_out(const struct ftr_event *ev)
+{
+	return ev->point.id == FTR_EVENT_ID_SCHED_OUT || ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED;
+}
+
+/* task-new happens on the CPU of another task: the one that made this. */
+static bool is_about_the_task(const struct ftr_event *ev)
+{
+	return ev->point.cpu_nr != 0 && ev->point.cpu_nr <= FTR_CPUS_MAX &&
+	       (is_sched_out(ev) || ev->point.id == FTR_EVENT_ID_SCHED_IN ||
+		ev->point.id == FTR_EVENT_ID_TASK_NAME);
+}
+
+int ftr_cpu_track_point(struct ftr_cpu_track *track, const struct ftr_event *ev)
+{
+	if (!is_about_the_task(ev))
+		return 0;
+	while (track->until_ns.nr < ev->point.cpu_nr) {
+		if (ftr_vec_push(&track->until_ns, 0) < 0)
+			return -ENOMEM;
+	}
+	track->until_ns.v[ev->point.cpu_nr - 1] = ev->time_ns;
+	track->current_nr = is_sched_out(ev) ? 0 : ev->point.cpu_nr;
+	return 0;
+}
+
+static void set_add(struct ftr_cpu_set *set, unsigned cpu)
+{
+	set->words[cpu / FTR_CPU_WORD_BITS] |= UINT64_C(1) << cpu % FTR_CPU_WORD_BITS;
+}
+
+void ftr_cpu_track_since(const struct ftr_cpu_track *track, uint64_t start_ns, struct ftr_cpu_set *set)
+{
+	for (unsigned i = 0; i < track->until_ns.nr; i++) {
+		if (track->until_ns.v[i] != 0 && track->until_ns.v[i] >= start_ns)
+			set_add(set, i);
+	}
+	if (track->current_nr != 0)
+		set_add(set, track->current_nr - 1);
+}
+
+void ftr_cpu_track_fini(struct ftr_cpu_track *track)
+{
+	ftr_vec_fini(&track->until_ns);
+}
