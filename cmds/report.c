@@ -26,7 +26,8 @@ static const struct ftr_option report_options[] = {
 	FTR_OPTION_GROUP(ftr_selection_options, struct report_values, selection),
 	FTR_OPTION("output-fields", 'f', "FIELD[,FIELD...]",
 		   "Columns: total total-avg total-min total-max self self-avg self-min self-max call size "
-		   "total-stdv self-stdv total-min-ts total-max-ts self-min-ts self-max-ts cpu-count cpu-mask cpu-list all; with --task "
+		   "total-stdv self-stdv total-min-ts total-max-ts self-min-ts self-max-ts cpu-count cpu-mask "
+		   "cpu-list all; with --task "
 		   "total self tid func; +x adds, none hides",
 		   ftr_opt_string, struct report_values, view.fields),
 	FTR_OPTION("sort", 's', "KEY[,KEY...]", "Sort by func or fields (default: total)",
