@@ -17,6 +17,7 @@ struct ftr_record_opts {
 	uint64_t rt_prio;		/* 0 = none */
 	uint64_t thread_nr;		/* 0 = by the processors */
 	bool detach;
+	bool estimate_return;
 	bool force;
 	bool keep_pid;
 	bool has_syscalls;

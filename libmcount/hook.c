@@ -22,7 +22,7 @@
 __thread struct ftr_thread ftr_self;
 
 static inline void record_put(struct ftr_thread *self, const struct ftr_frame *frame,
-			      enum ftr_record_type type)
+			      uintptr_t func, enum ftr_record_type type)
 {
 	struct ftr_producer *producer = self->producer;
 	uint64_t depth = (uint64_t)((const char *)frame - (const char *)self->frames) /
@@ -32,7 +32,7 @@ static inline void record_put(struct ftr_thread *self, const struct ftr_frame *f
 
 	if (unlikely(depth > FTR_RECORD_DEPTH_MAX))
 		depth = FTR_RECORD_DEPTH_MAX;
-	word = ftr_record_word(type, (unsigned)depth, frame->func);
+	word = ftr_record_word(type, (unsigned)depth, func);
 	pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
 	if (unlikely(pos >= producer->limit)) {
 		ftr_ring_put_slow(self, pos, word);
@@ -45,14 +45,17 @@ static inline void record_put(struct ftr_thread *self, const struct ftr_frame *f
 
 void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
 {
-	record_put(self, frame, FTR_RECORD_EXIT);
+	uintptr_t func = frame->func;
+
+	frame->loc = NULL;		/* before: a handler shall not close it, too */
 	atomic_signal_fence(memory_order_seq_cst);
-	frame->loc = NULL;
+	record_put(self, frame, func, FTR_RECORD_EXIT);
+	atomic_signal_fence(memory_order_seq_cst);
 	while (self->top > self->frames && self->top[-1].loc == NULL)
 		self->top--;
 }
 
-static bool is_home(const struct ftr_thread *self, const uintptr_t *loc)
+bool ftr_frame_is_home(const struct ftr_thread *self, const uintptr_t *loc)
 {
 	return (uintptr_t)loc - self->home_low < self->home_high - self->home_low;
 }
@@ -67,10 +70,10 @@ static void frames_abandon(struct ftr_thread *self, const struct ftr_frame *unti
 {
 	struct ftr_frame *frame;
 
-	if (!is_home(self, loc))
+	if (!ftr_frame_is_home(self, loc))
 		return;
 	for (frame = self->top - 1; frame > until; frame--) {
-		if (frame->loc == NULL || !is_home(self, frame->loc))
+		if (frame->loc == NULL || !ftr_frame_is_home(self, frame->loc))
 			continue;
 		if (frame->loc > loc || (frame->loc == loc && !is_reused))
 			break;
@@ -78,13 +81,53 @@ static void frames_abandon(struct ftr_thread *self, const struct ftr_frame *unti
 	}
 }
 
-/* No frame at hand (the thread's first call, or one not to be recorded), or frames were abandoned. */
+/*
+ * --estimate-return, where no return address tells of a call's end: has the call of @frame returned, now that
+ * another begins at @loc?  It has when that is not below it, or when its return address is overwritten.
+ */
+static bool has_returned(const struct ftr_thread *self, const struct ftr_frame *frame,
+			 const uintptr_t *loc)
+{
+	bool both_home = ftr_frame_is_home(self, loc) && ftr_frame_is_home(self, frame->loc);
+
+	if (frame->kind == FTR_FRAME_CYGPROF)	/* tells of its end, unless it was left by a jump */
+		return both_home && frame->loc < loc;
+	return frame->loc <= loc || (both_home && *frame->loc != frame->ret);
+}
+
+static void frames_end_estimate(struct ftr_thread *self, const uintptr_t *loc)
+{
+	struct ftr_frame *frame;
+
+	for (frame = self->top - 1; frame >= self->frames; frame--) {
+		if (frame->loc == NULL)
+			continue;
+		if (!has_returned(self, frame, loc))
+			break;
+		ftr_frame_close(self, frame);
+	}
+}
+
+void ftr_frames_end(void)
+{
+	struct ftr_thread *self = &ftr_self;
+
+	if (self->estimate_end != NULL)
+		frames_end_estimate(self, __builtin_frame_address(0));
+}
+
+/*
+ * No frame at hand (the thread's first call, or one not to be recorded, or returns are estimated), or frames were
+ * abandoned.
+ */
 static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct ftr_thread *self,
 									 const uintptr_t *loc)
 {
 	if (self->frames == NULL && !self->is_refused &&
 	    atomic_load_explicit(&ftr_state.arming, memory_order_relaxed) == FTR_ARMED)
 		ftr_thread_attach(self);
+	if (self->estimate_end != NULL)
+		return NULL;
 	if (self->top != NULL && self->top[-1].loc < loc)
 		frames_abandon(self, self->frames - 1, loc, *loc != self->hook);
 	if (self->top < self->frames_end)
@@ -117,19 +160,71 @@ static inline void frame_filled(struct ftr_thread *self, struct ftr_frame *frame
 	self->top = frame + 1;
 }
 
+/* --estimate-return: a frame, after those that have returned were closed. */
+static struct ftr_frame *frame_claim_estimate(struct ftr_thread *self, const uintptr_t *loc)
+{
+	struct ftr_frame *frame;
+
+	frames_end_estimate(self, loc);
+	frame = self->top;
+	if (frame >= self->estimate_end) {
+		self->skipped++;
+		return NULL;
+	}
+	self->top = frame + 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	return frame;
+}
+
 bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 {
 	struct ftr_thread *self = &ftr_self;
 	struct ftr_frame *frame = frame_claim(self, loc);
 
+	if (frame == NULL && self->estimate_end != NULL)
+		frame = frame_claim_estimate(self, loc);
 	if (frame == NULL)
 		return false;
 	*frame = (struct ftr_frame){ loc, 0, func, kind };
 	frame_filled(self, frame);
 	if (unlikely(!ftr_module_is_known(self, func)))
 		ftr_module_check(self, func);
-	record_put(self, frame, FTR_RECORD_ENTRY);
+	record_put(self, frame, func, FTR_RECORD_ENTRY);
 	return true;
+}
+
+/* Did a handler that is about to make the call at @loc interrupt this thread's enter_estimate? */
+static bool is_interrupting(const struct ftr_thread *self, const uintptr_t *loc)
+{
+	return self->estimating_at != NULL &&
+	       (loc < self->estimating_at || !ftr_frame_is_home(self, loc));
+}
+
+/*
+ * --estimate-return: the same as enter, but for the return address.  Nothing tells when a handler's last call
+ * ends, so that one that interrupts us must leave no frame: its calls are recorded as points in time.
+ */
+static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *self, uintptr_t *slot,
+							   uintptr_t child_ip)
+{
+	struct ftr_frame *frame;
+
+	if (!ftr_module_is_known(self, child_ip))
+		ftr_module_check(self, child_ip);
+	if (is_interrupting(self, slot)) {
+		record_put(self, self->top, child_ip, FTR_RECORD_ENTRY);
+		record_put(self, self->top, child_ip, FTR_RECORD_EXIT);
+		return;
+	}
+	self->estimating_at = __builtin_frame_address(0);
+	atomic_signal_fence(memory_order_seq_cst);
+	frame = frame_claim_estimate(self, slot);
+	if (frame != NULL) {
+		*frame = (struct ftr_frame){ slot, *slot, child_ip, FTR_FRAME_RETURN };
+		record_put(self, frame, child_ip, FTR_RECORD_ENTRY);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	self->estimating_at = NULL;
 }
 
 /* One screen: what every call of a traced function costs. */
@@ -138,8 +233,11 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
 	struct ftr_thread *self = &ftr_self;
 	struct ftr_frame *frame = frame_claim(self, slot);
 
-	if (unlikely(frame == NULL))
+	if (unlikely(frame == NULL)) {
+		if (self->estimate_end != NULL)
+			enter_estimate(self, slot, child_ip);
 		return;
+	}
 	frame->loc = slot;
 	frame->ret = *slot;
 	frame->func = child_ip;
@@ -148,7 +246,7 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
 	*slot = self->hook;
 	if (unlikely(!is_known && !ftr_module_is_known(self, child_ip)))
 		ftr_module_check(self, child_ip);
-	record_put(self, frame, FTR_RECORD_ENTRY);
+	record_put(self, frame, child_ip, FTR_RECORD_ENTRY);
 }
 
 void ftr_enter_known(uintptr_t *slot, uintptr_t addr)
@@ -215,7 +313,7 @@ static inline uintptr_t frame_pop(struct ftr_thread *self)
 	struct ftr_frame *frame = self->top - 1;
 	uintptr_t ret = frame->ret;
 
-	record_put(self, frame, FTR_RECORD_EXIT);
+	record_put(self, frame, frame->func, FTR_RECORD_EXIT);
 	frame->loc = NULL;	/* a free frame is empty: see frame_filled */
 	atomic_signal_fence(memory_order_seq_cst);
 	self->top = frame;	/* from here on a handler may use the frame */

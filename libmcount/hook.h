@@ -38,6 +38,9 @@ uintptr_t ftr_leave(uintptr_t *slot) FTR_HIDDEN;
  */
 void ftr_frames_jumped(const uintptr_t *sp) FTR_HIDDEN;
 
+/* With estimated returns: record the ends of the calls that have returned by now. */
+void ftr_frames_end(void) FTR_HIDDEN;
+
 /* A call whose return address must stay: recorded as if it returned at once. */
 void ftr_point(uintptr_t *loc, uintptr_t func) FTR_HIDDEN;
 
@@ -46,6 +49,9 @@ bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind) FT
 
 /* Close the top frame if it is @func's; false when it is not. */
 bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind) FTR_HIDDEN;
+
+/* Is @loc on the stack that the thread was born on? */
+bool ftr_frame_is_home(const struct ftr_thread *self, const uintptr_t *loc) FTR_HIDDEN;
 
 /* Record the EXIT of @frame (at or below the top) and give it, and left ones above it, back. */
 void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame) FTR_HIDDEN;

@@ -162,8 +162,10 @@ FTR_EXPORT int dlclose(void *handle)
 {
 	int (*real)(void *) = ftr_state.real.dlclose != NULL ? ftr_state.real.dlclose :
 			      dlsym(RTLD_NEXT, "dlclose");
-	int ret = real(handle);
+	int ret;
 
+	ftr_frames_end();	/* while the functions have their names */
+	ret = real(handle);
 	atomic_fetch_add(&ftr_state.module_generation, 1);
 	return ret;
 }

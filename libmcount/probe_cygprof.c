@@ -47,7 +47,8 @@ static __attribute__((noinline, cold)) void exit_slow(struct ftr_thread *self, u
 	if (frame == NULL)
 		return;		/* entered before tracing began */
 	for (above = self->top - 1; above > frame; above--) {
-		if (above->kind == FTR_FRAME_CYGPROF && above->loc != NULL && above->loc <= cfa)
+		if (above->loc != NULL && above->loc <= cfa &&
+		    (above->kind == FTR_FRAME_CYGPROF || ftr_frame_is_home(self, above->loc)))
 			ftr_frame_close(self, above);
 	}
 	ftr_frame_close(self, frame);

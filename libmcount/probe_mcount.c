@@ -4,6 +4,7 @@
  * so there is no call graph to write, and its SIGPROF would only disturb: they do nothing.
  */
 #include "libmcount/hook.h"
+#include "libmcount/state.h"
 
 FTR_EXPORT void __monstartup(unsigned long low, unsigned long high);
 FTR_EXPORT void _mcleanup(void);
@@ -11,6 +12,7 @@ FTR_EXPORT void mcleanup(void);
 
 void __monstartup(unsigned long low, unsigned long high)
 {
+	atomic_store(&ftr_state.after_monstartup, true);
 }
 
 void _mcleanup(void)

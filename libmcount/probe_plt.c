@@ -23,17 +23,27 @@
 
 uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot) FTR_HIDDEN;
 
-uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot)
+static __attribute__((noinline, cold)) void enter_special(const struct ftr_plt_call *call,
+							  uintptr_t *slot)
 {
-	const struct ftr_plt_call *call = &ftr_state.plt.calls[n];
-
-	if (likely(call->flags == 0)) {
-		ftr_enter_known(slot, call->addr);
-		return call->target;
+	if ((call->flags & FTR_PLT_AFTER_MONSTARTUP) != 0) {
+		if (!atomic_exchange(&ftr_state.after_monstartup, false))
+			ftr_enter_known(slot, call->addr);
+		return;
 	}
 	if ((call->flags & FTR_PLT_LOOK_FIRST) != 0)
 		ftr_plt_nest_look();
 	ftr_point(slot, call->addr);
+}
+
+uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot)
+{
+	const struct ftr_plt_call *call = &ftr_state.plt.calls[n];
+
+	if (likely(call->flags == 0))
+		ftr_enter_known(slot, call->addr);
+	else
+		enter_special(call, slot);
 	return call->target;
 }
 

@@ -182,3 +182,8 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 	if ((start.flags & FTR_CHANNEL_ATTACH_NOW) != 0)
 		ftr_thread_attach(&ftr_self);
 }
+
+static __attribute__((destructor)) void session_end(void)
+{
+	ftr_frames_end();
+}

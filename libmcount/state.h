@@ -50,6 +50,7 @@ struct ftr_state {
 	uint32_t program_call_nr;		/* of them, the first are the program's */
 	void *program_map;			/* a handle for dlsym */
 	struct ftr_plt_nest *plt_nest;		/* NULL without --nest-libcall */
+	_Atomic bool after_monstartup;		/* and before the call of atexit that follows it */
 	_Atomic bool has_deepbind;		/* dlopen was called with RTLD_DEEPBIND */
 	_Atomic uint32_t module_generation;	/* grows with each dlopen and dlclose */
 	_Atomic uint32_t known_nr;

@@ -201,6 +201,11 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot)
 	self->hook = (uintptr_t)ftr_return_stubs + FTR_STUB_BYTES * (slot->stub != 0 ? slot->stub : 1);
 	if (slot->stub != 0)
 		ftr_unwind_threads[slot->stub] = self;
+	if ((ftr_state.control->flags & FTR_CONTROL_ESTIMATE_RETURN) != 0) {
+		self->estimate_end = self->frames_end;
+		self->frames_end = slot->frames;
+		self->hook = 0;
+	}
 	ftr_maps_find_stack(__builtin_frame_address(0), &self->home_low, &self->home_high);
 }
 
@@ -264,6 +269,7 @@ void ftr_thread_disarm(struct ftr_thread *self)
 {
 	self->is_refused = true;
 	self->frames_end = self->frames;
+	self->estimate_end = NULL;
 	if (self->producer != NULL)
 		self->producer->limit = 0;	/* ends in ftr_ring_put_slow, which declines */
 }
@@ -271,14 +277,17 @@ void ftr_thread_disarm(struct ftr_thread *self)
 void ftr_thread_pause(struct ftr_thread *self, struct ftr_pause *pause)
 {
 	pause->frames_end = self->frames_end;
+	pause->estimate_end = self->estimate_end;
 	pause->is_refused = self->is_refused;
 	if (self->frames == NULL)
 		self->is_refused = true;	/* nor attach it */
 	self->frames_end = self->frames;
+	self->estimate_end = NULL;
 }
 
 void ftr_thread_resume(struct ftr_thread *self, const struct ftr_pause *pause)
 {
 	self->frames_end = pause->frames_end;
+	self->estimate_end = pause->estimate_end;
 	self->is_refused = pause->is_refused;
 }

@@ -77,7 +77,9 @@ struct ftr_thread {
 	struct ftr_frame *frames_end;	/* no call is recorded from here on */
 	struct ftr_frame *frames;
 	struct ftr_producer *producer;
-	uintptr_t hook;			/* this thread's return stub */
+	uintptr_t hook;			/* this thread's return stub; 0 = returns are estimated */
+	const uintptr_t *estimating_at;	/* stack of the hook while it is at work on estimates; NULL = it is not */
+	struct ftr_frame *estimate_end;	/* ... and this is what frames_end, then frames, would be */
 	uintptr_t home_low, home_high;	/* the stack it was born on; 0, 0 = unknown */
 	uintptr_t module_low, module_bytes;	/* of the last call; see module.h */
 	uint32_t module_generation;
@@ -108,7 +110,7 @@ void ftr_thread_disarm(struct ftr_thread *self);
 
 /* Record no calls of this thread for a while: what the runtime has libc do is not the program's doing. */
 struct ftr_pause {
-	struct ftr_frame *frames_end;
+	struct ftr_frame *frames_end, *estimate_end;
 	bool is_refused;
 };
 void ftr_thread_pause(struct ftr_thread *self, struct ftr_pause *pause);

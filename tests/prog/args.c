@@ -2,6 +2,8 @@
 /*
  * Arguments and return values of every class of the ABI arrive unharmed, also in a thread's first call.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-calls: first 1
  * expect-calls: mixed 1
  * expect-calls: sum_varargs 2

@@ -3,6 +3,8 @@
  * Coroutines on stacks of their own, switched to and fro, and one that is resumed by another thread: every call returns
  * where it must, and every call is recorded.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * cflags: -pthread
  * expect-calls: leaf 606
  * expect-calls: other_thread 1

@@ -3,6 +3,7 @@
  * Libraries loaded while the program runs: calls in them, in their constructors too, have names, also when
  * another one comes to the same address later.
  *
+ * again: --no-libcall --estimate-return
  * plugins: ONE TWO
  * cflags: -ldl
  * expect-calls: ONE_work 6

@@ -2,6 +2,8 @@
 /*
  * C++ exceptions through traced frames, from and past destructors, rethrown; cancellation and pthread_exit.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-calls: throw_it 12
  * expect-calls: through 12
  * expect-calls: catch_it 3

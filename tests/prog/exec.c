@@ -2,6 +2,7 @@
 /*
  * exec of an instrumented program, from the first task and from a child.
  *
+ * again: --no-libcall --estimate-return
  * expect-calls: before_exec 1
  * expect-calls: after_exec 2
  * expect-calls: main 3

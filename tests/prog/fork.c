@@ -2,6 +2,8 @@
 /*
  * Forked children return through frames they inherited and record calls of their own.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-calls: in_child 6
  * expect-calls: much 2000
  * expect-calls: in_parent 3

@@ -2,6 +2,8 @@
 /*
  * Library calls: lazily and eagerly bound, variadic, with a callback, returning twice and never.
  *
+ * again: --estimate-return
+ * again: --nest-libcall
  * record: --no-randomize-addr
  * expect-status: 5
  * expect-calls: getpid 3

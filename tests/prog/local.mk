@@ -9,6 +9,7 @@ traced_programs = \
 	tests/prog/coroutines.c \
 	tests/prog/dlopen.c \
 	tests/prog/environment.c \
+	tests/prog/estimate.c \
 	tests/prog/exceptions.cc \
 	tests/prog/exec.c \
 	tests/prog/exit.c \

@@ -3,6 +3,8 @@
  * longjmp over traced frames, often, and siglongjmp out of a handler: the shadow stack does not
  * grow and later calls stand at the right depth.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-replay:
  * main() {
  *   jump_over() {

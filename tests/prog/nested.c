@@ -2,6 +2,8 @@
 /*
  * The static chain of nested functions (%r10) survives, also through a trampoline on the stack.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * only: pg-O0 pg-O2 pg-O3-cet pg-O1-nopie fentry-O2 fentry-O0-cet fentry-O3-nopie cyg-O0 cyg-O2
  * expect-calls: call 6
  * expect-calls: main 1

@@ -2,6 +2,8 @@
 /*
  * Functions with over-aligned locals return through a slot that is not 8(%rbp): their exits are seen.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-replay:
  * main() {
  *   aligned64() {

@@ -2,6 +2,8 @@
 /*
  * Deeper than the 10-bit depth field, and 200,000 deep: every call is recorded and none is corrupt.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-calls: down 206002
  * expect-calls: main 2
  */

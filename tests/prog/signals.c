@@ -2,6 +2,8 @@
 /*
  * Handlers that call traced functions, arriving anywhere, inside hooks too, and on a stack of their own.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-calls: main 1
  * expect-calls: spin 200000
  */

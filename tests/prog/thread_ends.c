@@ -3,6 +3,8 @@
  * Threads that end in every way: they return, are detached, exit in nested calls, are cancelled while traced calls
  * are open; and what runs after them: destructors of their data, which call traced functions.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-calls: start_exit 8
  * expect-calls: deep 64
  * expect-calls: start_cancelled 8

@@ -2,6 +2,8 @@
 /*
  * thread_local objects: their destructors run after the thread's function, and call traced functions.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-calls: start 20
  * expect-calls: work 41
  * expect-status: 0

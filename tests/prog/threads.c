@@ -2,6 +2,8 @@
 /*
  * Threads that run at the same time, and more threads one after another than rings.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-calls: work 4000
  * expect-calls: brief 64
  * expect-calls: start_work 4

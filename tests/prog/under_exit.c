@@ -2,6 +2,8 @@
 /*
  * _exit() below open calls: what was recorded before it is there, the status passes through.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-status: 4
  * expect-calls: inner 1
  * expect-calls: leaf 1

@@ -2,6 +2,8 @@
 /*
  * Vector arguments, results and varargs survive: SSE, and AVX where the processor has it.
  *
+ * again: --no-libcall --estimate-return
+ * again: --nest-libcall
  * expect-calls: add_sse 1
  * expect-calls: main 1
  */

@@ -23,7 +23,6 @@ static const struct ftr_later later[] = {
 	{ "diff", 0, true },
 	{ "diff-policy", 0, true },
 	{ "disable", 0, false },
-	{ "estimate-return", 'e', false },
 	{ "Event", 'E', true },
 	{ "event-full", 0, false },
 	{ "filter", 'F', true },

@@ -29,6 +29,7 @@ enum ftr_on_full {
 
 enum ftr_control_flag {
 	FTR_CONTROL_NEST_LIBCALL = 1 << 0,	/* hook the calls of libraries, too */
+	FTR_CONTROL_ESTIMATE_RETURN = 1 << 1,	/* leave return addresses alone */
 };
 
 struct ftr_control {

@@ -20,6 +20,8 @@ enum ftr_plt_flag {
 	FTR_PLT_RETURN_UNTOUCHED = 1 << 0,
 	/* dlsym: what was loaded since the last look is about to be called */
 	FTR_PLT_LOOK_FIRST	 = 1 << 1,
+	/* __cxa_atexit: what gprof's startup code calls after __monstartup is not the program's doing */
+	FTR_PLT_AFTER_MONSTARTUP = 1 << 2,
 };
 
 struct ftr_plt_slot {

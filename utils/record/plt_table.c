@@ -32,6 +32,7 @@ static const struct special {
 	{ "dlmopen",		false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "dlsym",		false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
 	{ "dlvsym",		false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
+	{ "__cxa_atexit",	false, FTR_PLT_AFTER_MONSTARTUP },
 	/* not calls of the program, or not by the rules of calls */
 	{ "mcount",			true, 0 },
 	{ "_mcount",			true, 0 },
@@ -39,6 +40,7 @@ static const struct special {
 	{ "__cyg_profile_func_enter",	true, 0 },
 	{ "__cyg_profile_func_exit",	true, 0 },
 	{ "__gmon_start__",		true, 0 },
+	{ "__monstartup",		true, 0 },
 	{ "_mcleanup",			true, 0 },
 	{ "__libc_start_main",		true, 0 },
 	{ "__cxa_finalize",		true, 0 },

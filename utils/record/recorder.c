@@ -60,10 +60,16 @@ void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid)
 	}
 }
 
+static uint32_t control_flags(const struct ftr_recorder_options *options)
+{
+	return (options->nest_libcall ? FTR_CONTROL_NEST_LIBCALL : 0) |
+	       (options->estimate_return ? FTR_CONTROL_ESTIMATE_RETURN : 0);
+}
+
 static struct ftr_control control_values(const struct ftr_recorder_options *options)
 {
 	return (struct ftr_control){
-		.flags = options->nest_libcall ? FTR_CONTROL_NEST_LIBCALL : 0,
+		.flags = control_flags(options),
 		.clock = options->clock->is_counter ? FTR_CONTROL_CLOCK_COUNTER :
 			 ftr_clock_kernel_uses_tsc() ? FTR_CONTROL_CLOCK_TSC :
 						       FTR_CONTROL_CLOCK_VDSO,

@@ -14,6 +14,8 @@ static void info_features(struct ftr_info *info, const struct ftr_recorder *reco
 			     FTR_FEATURE_MAX_STACK;
 	if (recorder->options->libcalls)
 		info->feature_mask |= FTR_FEATURE_PLTHOOK;
+	if (recorder->options->estimate_return)
+		info->feature_mask |= FTR_FEATURE_ESTIMATE_RETURN;
 	if (recorder->store.has_events)
 		info->feature_mask |= FTR_FEATURE_EVENT;
 	if (recorder->store.has_perf)
