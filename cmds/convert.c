@@ -70,7 +70,7 @@ static int convert_run(void *values, int argc, char **argv)
 	status = ftr_opened_open(&opened, &self->common, &self->selection, false);
 	if (status != FTR_EXIT_OK)
 		return status;
-	status = ftr_export(&opened, &(struct ftr_export){ &self->common, self->format, path, NULL });
+	status = ftr_export(&opened, &(struct ftr_export){ &self->common, self->format, path, NULL, 0 });
 	ftr_opened_close(&opened);
 	return status;
 }

@@ -16,6 +16,7 @@ struct dump_values {
 	const struct ftr_format *format;	/* NULL: the raw listing */
 	const char *output;			/* (nullable: standard output) */
 	struct ftr_etrace_options etrace;
+	uint64_t sample_ns;
 };
 
 /* An export leaves nothing out unasked: also not the events outside of calls, as listings do. */
@@ -23,7 +24,7 @@ static const struct dump_values dump_defaults = {
 	.selection.event_full = true,
 };
 
-/* --chrome and --fxt: the option's name is the format. */
+/* --chrome, --fxt ...: the option's name is the format. */
 static int parse_short_format(const struct ftr_option *opt, void *value, const char *arg,
 			      struct ftr_err *err)
 {
@@ -42,6 +43,15 @@ static const struct ftr_option dump_options[] = {
 		   format),
 	FTR_OPTION("chrome", 0, NULL, "Same as --format=chrome", parse_short_format,
 		   struct dump_values, format),
+	FTR_OPTION("flame-graph", 0, NULL, "Same as --format=flame-graph", parse_short_format,
+		   struct dump_values, format),
+	FTR_OPTION("graphviz", 0, NULL, "Same as --format=graphviz", parse_short_format,
+		   struct dump_values, format),
+	FTR_OPTION("mermaid", 0, NULL, "Same as --format=mermaid", parse_short_format,
+		   struct dump_values, format),
+	FTR_OPTION("sample-time", 0, "TIME",
+		   "Of a flame graph: the time that a sample stands for (default: 1us)", ftr_opt_time,
+		   struct dump_values, sample_ns),
 	FTR_OPTION_GROUP(ftr_etrace_opts_options, struct dump_values, etrace),
 	{ 0 }
 };
@@ -75,7 +85,8 @@ static int dump_listing(const struct dump_values *values)
 
 static int convert(const struct dump_values *values)
 {
-	const struct ftr_export to = { &values->common, values->format, values->output, &values->etrace };
+	const struct ftr_export to = { &values->common, values->format, values->output, &values->etrace,
+				       values->sample_ns };
 	struct ftr_opened opened;
 	int status;
 

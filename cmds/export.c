@@ -11,6 +11,7 @@
 #include "utils/cli/common.h"
 #include "utils/format/etrace.h"
 #include "utils/format/format.h"
+#include "utils/format/graph_write.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,6 +53,8 @@ static int to_file(struct ftr_opened *opened, const struct ftr_export *to)
 		ftr_say_error("out of memory");
 	if (sink != NULL && to->etrace != NULL && strcmp(to->format->name, "etrace") == 0)
 		ftr_etrace_sink_set(sink, to->etrace);
+	if (sink != NULL && strcmp(to->format->name, "flame-graph") == 0)
+		ftr_flame_graph_sample_set(sink, to->sample_ns);
 	if (sink != NULL)
 		status = ftr_show(opened, sink, &output, true);
 	closed = ftr_output_close(&output);

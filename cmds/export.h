@@ -16,6 +16,7 @@ struct ftr_export {
 	const struct ftr_format *format;	/* one that is written */
 	const char *path;			/* NULL or "-" (files only): standard output */
 	const struct ftr_etrace_options *etrace;	/* (nullable) of the etrace text */
+	uint64_t sample_ns;			/* of a flame graph, 0 = as it is usual */
 };
 
 /* const struct ftr_format *: one that is written, by name. */

@@ -48,6 +48,8 @@ libftr_a_SOURCES += \
 	utils/format/fxt_write_func.c \
 	utils/format/fxt_write_prologue.c \
 	utils/format/fxt_write_table.c \
+	utils/format/graph_write.c \
+	utils/format/graph_write.h \
 	utils/format/registry.c \
 	utils/format/uftrace.h \
 	utils/format/uftrace_export.c \
