@@ -16,6 +16,7 @@ TESTS += \
 	tests/e2e/graph.py \
 	tests/e2e/live.py \
 	tests/e2e/operand.py \
+	tests/e2e/processes.py \
 	tests/e2e/record.py
 endif
 
