@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+import storms
+
 SRC = os.environ.get("srcdir", ".")
 BUILD = os.environ.get("builddir", ".")
 BUILDS = {
@@ -72,6 +74,7 @@ class Bench:
             # Or gcc makes a loop of fib's second call.
             run_quietly([compiler, "-O2", "-fno-optimize-sibling-calls", *flags, "-o", self.path("work" + name),
                          source, "-lpthread"])
+        storms.build(self, run_quietly)
         run_quietly([compiler, "-O2", "-o", self.path("measure"),
                      os.path.join(SRC, "tests/bench/measure.c")])
 
@@ -270,6 +273,8 @@ def show(result):
     if result["calls"]:
         show_calls(result["calls"])
     show_startup(result["startup"])
+    if result["storms"]:
+        storms.show(result["storms"], table, cell, ratio)
     if result["analysis"]:
         show_analysis(result["analysis"])
         show_fxt(result["fxt"])
@@ -282,13 +287,16 @@ def parse_options():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--reps", type=int, default=500, help="repetitions of 0.1 ms in a run")
     parser.add_argument("--startup-rounds", type=int, default=15)
+    parser.add_argument("--lives", type=int, default=1000, help="of a storm")
+    parser.add_argument("--storm-rounds", type=int, default=3)
     parser.add_argument("--records", type=int, default=20_000_000, help="of the trace to analyse")
     parser.add_argument("--analysis-rounds", type=int, default=1)
-    parser.add_argument("--parts", default="calls,analysis", help="beside the start-up")
+    parser.add_argument("--parts", default="calls,storms,analysis", help="beside the start-up")
     parser.add_argument("--json", default="bench.json", help="where the numbers go")
     parser.add_argument("--smoke", action="store_true", help="everything, but very little of it")
     options = parser.parse_args()
     if options.smoke:
+        options.lives, options.storm_rounds = 3, 1
         options.rounds, options.reps, options.startup_rounds = 1, 3, 1
         options.records, options.analysis_rounds = 20_000, 1
     return options
@@ -307,6 +315,7 @@ def main():
                        if options.uftrace else None,
             "startup": startup,
             "calls": measure_calls(bench, startup) if "calls" in options.parts else [],
+            "storms": storms.measure(bench) if "storms" in options.parts else [],
             "analysis": measure_analysis(bench) if "analysis" in options.parts else [],
         }
         if result["analysis"]:

@@ -4,6 +4,8 @@ EXTRA_DIST += \
 	tests/bench/bench.py \
 	tests/bench/measure.c \
 	tests/bench/smoke.sh \
+	tests/bench/storm.c \
+	tests/bench/storms.py \
 	tests/bench/syscalls.py \
 	tests/bench/work.c
 CLEANFILES += bench.json bench-smoke.json
