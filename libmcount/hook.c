@@ -19,7 +19,10 @@
 #include "arch/x86_64/prologue.h"
 #endif
 
-__thread struct ftr_thread ftr_self;
+/* What stands below an empty shadow stack: above every stack, so it ends all searches. */
+static const struct ftr_frame nothing = { .loc = (uintptr_t *)UINTPTR_MAX };
+
+__thread struct ftr_thread ftr_self = { .top = (struct ftr_frame *)&nothing + 1 };
 
 static inline void record_put(struct ftr_thread *self, const struct ftr_frame *frame,
 			      uintptr_t func, enum ftr_record_type type)
@@ -43,42 +46,97 @@ static inline void record_put(struct ftr_thread *self, const struct ftr_frame *f
 	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
 }
 
-void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
+static void frames_trim(struct ftr_thread *self)
 {
-	uintptr_t func = frame->func;
-
-	frame->loc = NULL;		/* before: a handler shall not close it, too */
-	atomic_signal_fence(memory_order_seq_cst);
-	record_put(self, frame, func, FTR_RECORD_EXIT);
-	atomic_signal_fence(memory_order_seq_cst);
 	while (self->top > self->frames && self->top[-1].loc == NULL)
 		self->top--;
 }
 
+void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
+{
+	if (frame->is_begun) {
+		frame->is_begun = false;
+		atomic_signal_fence(memory_order_seq_cst);
+		record_put(self, frame, frame->func, FTR_RECORD_EXIT);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->loc = NULL;
+	frames_trim(self);
+}
+
+/* Which stack something lies on.  Of other stacks than these two nobody says where they end. */
+enum stack { STACK_HOME, STACK_SIGNAL, STACK_OTHER };
+
+static enum stack stack_of(const struct ftr_thread *self, const uintptr_t *loc)
+{
+	if ((uintptr_t)loc - self->signal_low < self->signal_bytes)
+		return STACK_SIGNAL;
+	if ((uintptr_t)loc - self->home_low < self->home_high - self->home_low)
+		return STACK_HOME;
+	return STACK_OTHER;
+}
+
 bool ftr_frame_is_home(const struct ftr_thread *self, const uintptr_t *loc)
 {
-	return (uintptr_t)loc - self->home_low < self->home_high - self->home_low;
+	return stack_of(self, loc) == STACK_HOME;
 }
 
 /*
- * A call begins, or ends, at @loc: open frames below it on the same stack are gone (a jump or
- * an exception left them), and so is one at @loc itself when @is_reused.  Frames on other stacks go on
- * living: coroutines, or the code that a handler on its own stack interrupted.
+ * Stacks of coroutines lie apart by their size, the frames of one follow each other closely: do the newest open
+ * calls lead up to @loc in steps of less than a page?
  */
-static void frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
-			   const uintptr_t *loc, bool is_reused)
-{
-	struct ftr_frame *frame;
+#define STEP_WORDS (4096 / sizeof(uintptr_t))
 
-	if (!ftr_frame_is_home(self, loc))
+static bool is_one_stack(const struct ftr_thread *self, const struct ftr_frame *until,
+			 const uintptr_t *loc)
+{
+	const uintptr_t *below = NULL;
+	const struct ftr_frame *frame;
+
+	for (frame = self->top - 1; frame > until; frame--) {
+		if (frame->loc == NULL)
+			continue;
+		if (frame->loc > loc || stack_of(self, frame->loc) != STACK_OTHER)
+			break;
+		if (below != NULL && (size_t)(frame->loc - below) >= STEP_WORDS)
+			return false;	/* also where it lies below */
+		below = frame->loc;
+	}
+	return below != NULL && (size_t)(loc - below) < STEP_WORDS;
+}
+
+/*
+ * Control left @frame without a return.  Should that be a wrong guess (two stacks that look like one), the
+ * function must still return where it was called from.
+ */
+static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
+{
+	if (frame->is_begun && frame->kind == FTR_FRAME_RETURN && self->hook != 0 &&
+	    *frame->loc == self->hook)
+		*frame->loc = frame->ret;
+	ftr_frame_close(self, frame);
+}
+
+void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
+			const uintptr_t *loc, bool is_reused)
+{
+	enum stack stack = stack_of(self, loc);
+	struct ftr_frame *frame, *last = NULL;
+
+	if (stack == STACK_OTHER && !is_one_stack(self, until, loc))
 		return;
 	for (frame = self->top - 1; frame > until; frame--) {
-		if (frame->loc == NULL || !ftr_frame_is_home(self, frame->loc))
+		if (frame->loc == NULL || stack_of(self, frame->loc) != stack)
 			continue;
 		if (frame->loc > loc || (frame->loc == loc && !is_reused))
 			break;
-		ftr_frame_close(self, frame);
+		last = frame;
 	}
+	for (frame = self->top - 1; last != NULL && frame >= last; frame--) {
+		if (frame->loc != NULL && stack_of(self, frame->loc) == stack)
+			frame_abandon(self, frame);
+	}
+	frames_trim(self);
 }
 
 /*
@@ -117,31 +175,41 @@ void ftr_frames_end(void)
 }
 
 /*
- * No frame at hand (the thread's first call, or one not to be recorded, or returns are estimated), or frames were
- * abandoned.
+ * No frame at hand (the thread's first call, or one not to be recorded, or returns are estimated), or one that may be
+ * gone.
  */
 static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct ftr_thread *self,
-									 const uintptr_t *loc)
+									 const uintptr_t *loc,
+									 bool is_reused)
 {
 	if (self->frames == NULL && !self->is_refused &&
 	    atomic_load_explicit(&ftr_state.arming, memory_order_relaxed) == FTR_ARMED)
 		ftr_thread_attach(self);
 	if (self->estimate_end != NULL)
 		return NULL;
-	if (self->top != NULL && self->top[-1].loc < loc)
-		frames_abandon(self, self->frames - 1, loc, *loc != self->hook);
+	if (self->frames != NULL && self->top[-1].loc <= loc)
+		ftr_frames_abandon(self, self->frames - 1, loc, is_reused);
 	if (self->top < self->frames_end)
 		return self->top;
 	self->skipped++;
 	return NULL;
 }
 
-static inline struct ftr_frame *frame_claim(struct ftr_thread *self, const uintptr_t *loc)
+/*
+ * A frame like the one on top may be a tail call's, which uses its caller's slot, or the top one is gone: a
+ * return slot then holds an address that is not our stub.
+ */
+static inline struct ftr_frame *frame_claim(struct ftr_thread *self, const uintptr_t *loc,
+					    enum ftr_frame_kind kind)
 {
-	struct ftr_frame *frame = self->top;
+	struct ftr_frame *frame;
 
-	if (unlikely(frame >= self->frames_end || frame[-1].loc < loc)) {
-		frame = frame_claim_slow(self, loc);
+	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+		return NULL;	/* an instrumented IFUNC resolver: there is no ftr_self yet */
+	frame = self->top;
+	if (unlikely(frame >= self->frames_end || frame[-1].loc <= loc)) {
+		frame = frame_claim_slow(self, loc,
+					 kind == FTR_FRAME_RETURN && *loc != self->hook);
 		if (frame == NULL)
 			return NULL;
 	}
@@ -151,13 +219,28 @@ static inline struct ftr_frame *frame_claim(struct ftr_thread *self, const uintp
 }
 
 /*
- * A handler that came between claiming and filling saw an empty frame on top, and may have given it back
- * with its own; from here on it is not empty.
+ * A handler that comes between claiming and filling sees an empty frame on top, and may use it or give it
+ * back with its own; so the rest is filled in when it is not empty any more.
  */
-static inline void frame_filled(struct ftr_thread *self, struct ftr_frame *frame)
+static inline void frame_fill(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc,
+			      uintptr_t ret, uintptr_t func, enum ftr_frame_kind kind)
 {
+	frame->loc = loc;
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->ret = ret;
+	frame->func = func;
+	frame->kind = kind;
 	atomic_signal_fence(memory_order_seq_cst);
 	self->top = frame + 1;
+}
+
+static inline void frame_begin(struct ftr_thread *self, struct ftr_frame *frame, bool is_known)
+{
+	if (unlikely(!is_known && !ftr_module_is_known(self, frame->func)))
+		ftr_module_check(self, frame->func);
+	record_put(self, frame, frame->func, FTR_RECORD_ENTRY);
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->is_begun = true;
 }
 
 /* --estimate-return: a frame, after those that have returned were closed. */
@@ -179,17 +262,14 @@ static struct ftr_frame *frame_claim_estimate(struct ftr_thread *self, const uin
 bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 {
 	struct ftr_thread *self = &ftr_self;
-	struct ftr_frame *frame = frame_claim(self, loc);
+	struct ftr_frame *frame = frame_claim(self, loc, kind);
 
-	if (frame == NULL && self->estimate_end != NULL)
+	if (frame == NULL && ftr_arch_is_relocated(ftr_self) && self->estimate_end != NULL)
 		frame = frame_claim_estimate(self, loc);
 	if (frame == NULL)
 		return false;
-	*frame = (struct ftr_frame){ loc, 0, func, kind };
-	frame_filled(self, frame);
-	if (unlikely(!ftr_module_is_known(self, func)))
-		ftr_module_check(self, func);
-	record_put(self, frame, func, FTR_RECORD_ENTRY);
+	frame_fill(self, frame, loc, 0, func, kind);
+	frame_begin(self, frame, false);
 	return true;
 }
 
@@ -220,8 +300,8 @@ static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *se
 	atomic_signal_fence(memory_order_seq_cst);
 	frame = frame_claim_estimate(self, slot);
 	if (frame != NULL) {
-		*frame = (struct ftr_frame){ slot, *slot, child_ip, FTR_FRAME_RETURN };
-		record_put(self, frame, child_ip, FTR_RECORD_ENTRY);
+		frame_fill(self, frame, slot, *slot, child_ip, FTR_FRAME_RETURN);
+		frame_begin(self, frame, true);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	self->estimating_at = NULL;
@@ -231,22 +311,16 @@ static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *se
 static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
 {
 	struct ftr_thread *self = &ftr_self;
-	struct ftr_frame *frame = frame_claim(self, slot);
+	struct ftr_frame *frame = frame_claim(self, slot, FTR_FRAME_RETURN);
 
 	if (unlikely(frame == NULL)) {
-		if (self->estimate_end != NULL)
+		if (ftr_arch_is_relocated(ftr_self) && self->estimate_end != NULL)
 			enter_estimate(self, slot, child_ip);
 		return;
 	}
-	frame->loc = slot;
-	frame->ret = *slot;
-	frame->func = child_ip;
-	frame->kind = FTR_FRAME_RETURN;
-	frame_filled(self, frame);
+	frame_fill(self, frame, slot, *slot, child_ip, FTR_FRAME_RETURN);
 	*slot = self->hook;
-	if (unlikely(!is_known && !ftr_module_is_known(self, child_ip)))
-		ftr_module_check(self, child_ip);
-	record_put(self, frame, child_ip, FTR_RECORD_ENTRY);
+	frame_begin(self, frame, is_known);
 }
 
 void ftr_enter_known(uintptr_t *slot, uintptr_t addr)
@@ -275,17 +349,18 @@ static uintptr_t leave_elsewhere(struct ftr_thread *self, uintptr_t *slot)
 	struct ftr_slot *other = atomic_load(&ftr_state.slots);
 	struct ftr_frame *frame;
 
-	while (other != NULL && (other->stub != stub || other == self->slot))
-		other = other->next;
-	if (other == NULL)
-		__builtin_trap();	/* the return address is gone: nothing true is left to do */
-	for (frame = other->frames; frame->func != 0; frame++) {
-		if (frame->loc == slot && frame->kind == FTR_FRAME_RETURN) {
-			frame->loc = NULL;
-			return frame->ret;
+	for (; other != NULL; other = other->next) {
+		if (other == self->slot || other->stub != (stub == FTR_STUB_SHARED ? 0 : stub))
+			continue;
+		for (frame = other->frames; ftr_slot_used(other, frame); frame++) {
+			if (frame->loc == slot && frame->kind == FTR_FRAME_RETURN) {
+				frame->is_begun = false;
+				frame->loc = NULL;
+				return frame->ret;
+			}
 		}
 	}
-	__builtin_trap();
+	__builtin_trap();	/* the return address is gone: nothing true is left to do */
 }
 
 /*
@@ -297,9 +372,9 @@ static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *s
 	struct ftr_frame *frame;
 	uintptr_t ret;
 
-	for (frame = self->top - 1; frame >= self->frames; frame--) {
+	for (frame = self->top - 1; self->frames != NULL && frame >= self->frames; frame--) {
 		if (frame->loc == slot && frame->kind == FTR_FRAME_RETURN) {
-			frames_abandon(self, frame, slot, false);
+			ftr_frames_abandon(self, frame, slot, false);
 			ret = frame->ret;
 			ftr_frame_close(self, frame);
 			return ret;
@@ -313,8 +388,10 @@ static inline uintptr_t frame_pop(struct ftr_thread *self)
 	struct ftr_frame *frame = self->top - 1;
 	uintptr_t ret = frame->ret;
 
+	frame->is_begun = false;
+	atomic_signal_fence(memory_order_seq_cst);
 	record_put(self, frame, frame->func, FTR_RECORD_EXIT);
-	frame->loc = NULL;	/* a free frame is empty: see frame_filled */
+	frame->loc = NULL;	/* a free frame is empty: see frame_fill */
 	atomic_signal_fence(memory_order_seq_cst);
 	self->top = frame;	/* from here on a handler may use the frame */
 	return ret;
@@ -350,12 +427,11 @@ void ftr_frames_jumped(const uintptr_t *sp)
 {
 	struct ftr_thread *self = &ftr_self;
 	const uintptr_t *here = __builtin_frame_address(0);
-	struct ftr_frame *frame;
 
-	if (self->frames == NULL)	/* it has called nothing yet */
+	if (self->frames == NULL)
 		return;
-	for (frame = self->top - 1; frame >= self->frames; frame--) {
-		if (frame->loc != NULL && frame->loc >= here && frame->loc < sp)
-			ftr_frame_close(self, frame);
-	}
+	if (stack_of(self, here) == STACK_SIGNAL && stack_of(self, sp) != STACK_SIGNAL)
+		ftr_frames_abandon(self, self->frames - 1,
+				   (uintptr_t *)(self->signal_low + self->signal_bytes) - 1, false);
+	ftr_frames_abandon(self, self->frames - 1, sp, false);
 }

@@ -13,6 +13,7 @@
  * which is how an unwinder finds the true address (arch/ISA/mcount.S).
  */
 #define FTR_STUB_NR 4096
+#define FTR_STUB_SHARED 1		/* by the threads beyond the last */
 #define FTR_STUB_BYTES 8
 extern const char ftr_return_stubs[] FTR_HIDDEN;
 extern struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR] FTR_HIDDEN;
@@ -37,6 +38,14 @@ uintptr_t ftr_leave(uintptr_t *slot) FTR_HIDDEN;
  * between here and there on one stack: what lies elsewhere goes on living.
  */
 void ftr_frames_jumped(const uintptr_t *sp) FTR_HIDDEN;
+
+/*
+ * A call begins, or ends, at @loc: open frames above @until that lie below it on the same stack are gone (a jump or
+ * an exception left them), and so is one at @loc itself when @is_reused.  Frames on other stacks go on
+ * living: coroutines, or the code that a handler on its own stack interrupted.
+ */
+void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until, const uintptr_t *loc,
+			bool is_reused) FTR_HIDDEN;
 
 /* With estimated returns: record the ends of the calls that have returned by now. */
 void ftr_frames_end(void) FTR_HIDDEN;

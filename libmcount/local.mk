@@ -8,6 +8,8 @@ libmcount_so_SOURCES = \
 	libmcount/clock.h \
 	libmcount/environ.c \
 	libmcount/environ.h \
+	libmcount/fork.c \
+	libmcount/fork.h \
 	libmcount/helper.c \
 	libmcount/helper.h \
 	libmcount/hook.c \
@@ -37,6 +39,7 @@ libmcount_so_SOURCES = \
 	libmcount/wrap_exec.c \
 	libmcount/wrap_longjmp.c \
 	libmcount/wrap_prctl.c \
+	libmcount/wrap_sigaltstack.c \
 	libmcount/wrap_shell.c \
 	libmcount/wrap_unshare.c \
 	utils/base/rt/sys.h

@@ -160,18 +160,56 @@ static bool is_main_stack(const struct ftr_mapping *mapping)
 	return true;
 }
 
-void ftr_maps_find_stack(const void *address, uintptr_t *low, uintptr_t *high)
+static bool is_inside(uintptr_t at, uintptr_t low, uintptr_t high)
+{
+	return at - low < high - low;
+}
+
+/*
+ * The C library keeps a thread's control block at the upper end of its stack, so this holds also when the thread is
+ * at the moment on a stack of a coroutine or of a handler.
+ */
+static bool find_thread_stack(uintptr_t thread, struct ftr_mapping *mapping, uintptr_t *low,
+			      uintptr_t *high)
+{
+	if (!ftr_maps_find(thread, mapping))
+		return false;
+	*low = mapping->low;
+	*high = thread;
+	return true;
+}
+
+static bool find_main_stack(uintptr_t top, struct ftr_mapping *mapping, uintptr_t *low,
+			    uintptr_t *high)
+{
+	if (!ftr_maps_find(top, mapping) || !is_main_stack(mapping))
+		return false;
+	*low = mapping->below;
+	*high = mapping->high;
+	return true;
+}
+
+void ftr_maps_find_stack(const void *here, uintptr_t main_top, uintptr_t thread, uintptr_t *low,
+			 uintptr_t *high)
 {
 	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ftr_mapping *mapping = (struct ftr_mapping *)mem;
+	uintptr_t at = (uintptr_t)here;
 
 	*low = *high = 0;
 	if (ftr_sys_map_failed(mem))
 		return;
-	if (ftr_maps_find((uintptr_t)address, mapping)) {
-		*low = is_main_stack(mapping) ? mapping->below : mapping->low;
-		*high = mapping->high;
+	if (main_top == 0 || !find_main_stack(main_top, mapping, low, high)) {
+		find_thread_stack(thread, mapping, low, high);
+	} else if (!is_inside(at, *low, *high)) {
+		uintptr_t main_low = *low, main_high = *high;
+
+		/* On some coroutine, unless a thread has forked: the child's main thread is on that one's. */
+		if (!find_thread_stack(thread, mapping, low, high) || !is_inside(at, *low, *high)) {
+			*low = main_low;
+			*high = main_high;
+		}
 	}
 	ftr_sys2(SYS_munmap, mapping, sizeof(*mapping));
 }

@@ -21,9 +21,15 @@ struct ftr_mapping {
 bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping);
 
 /*
- * The stack that holds @address; the main thread's counts down to the mapping below it, since it grows.
+ * The stack that a thread was born on; the main thread's counts down to the mapping below it, since it grows.
+ *
+ * @here	where the thread is now, perhaps on another stack
+ * @main_top	an address in the upper end of the process's first stack, for its main thread; 0 for others
+ * @thread	the thread control block
+ *
  * 0, 0 when it cannot be known.
  */
-void ftr_maps_find_stack(const void *address, uintptr_t *low, uintptr_t *high);
+void ftr_maps_find_stack(const void *here, uintptr_t main_top, uintptr_t thread, uintptr_t *low,
+			 uintptr_t *high);
 
 #endif /* FTR_LIBMCOUNT_MAPS_H */

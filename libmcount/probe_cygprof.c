@@ -4,6 +4,7 @@
  * Inlined functions are told of as well, several of them with one stack frame.
  */
 #include "libmcount/hook.h"
+#include "utils/base/rt/sys.h"
 
 /* Where the caller of the caller stood; grows with each return, so it orders the open calls. */
 #define CALLERS_CFA() ((uintptr_t *)__builtin_frame_address(0) + 2)
@@ -13,21 +14,20 @@ FTR_EXPORT void __cyg_profile_func_exit(void *func, void *call_site);
 
 void __cyg_profile_func_enter(void *func, void *call_site)
 {
+	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+		return;
 	if (unlikely(!ftr_frame_open(CALLERS_CFA(), (uintptr_t)func, FTR_FRAME_CYGPROF)))
 		ftr_self.uncounted++;
 	else if (unlikely(ftr_self.uncounted != 0))
 		ftr_self.uncounted = 0;	/* there is room again: they were jumped out of */
 }
 
-/*
- * Find the call that ends.  Frames above it were left by a jump or an exception: their exits are
- * recorded now, unless their stack frame lies beyond ours (another stack: they go on living).
- */
+/* Find the call that ends.  Frames above it on its stack were left by a jump or an exception. */
 static struct ftr_frame *cygprof_find(struct ftr_thread *self, uintptr_t func)
 {
 	struct ftr_frame *frame;
 
-	for (frame = self->top - 1; frame >= self->frames; frame--) {
+	for (frame = self->top - 1; self->frames != NULL && frame >= self->frames; frame--) {
 		if (frame->func == func && frame->kind == FTR_FRAME_CYGPROF && frame->loc != NULL)
 			return frame;
 	}
@@ -37,7 +37,7 @@ static struct ftr_frame *cygprof_find(struct ftr_thread *self, uintptr_t func)
 static __attribute__((noinline, cold)) void exit_slow(struct ftr_thread *self, uintptr_t func,
 						     const uintptr_t *cfa)
 {
-	struct ftr_frame *frame, *above;
+	struct ftr_frame *frame;
 
 	if (self->uncounted != 0) {
 		self->uncounted--;
@@ -46,16 +46,14 @@ static __attribute__((noinline, cold)) void exit_slow(struct ftr_thread *self, u
 	frame = cygprof_find(self, func);
 	if (frame == NULL)
 		return;		/* entered before tracing began */
-	for (above = self->top - 1; above > frame; above--) {
-		if (above->loc != NULL && above->loc <= cfa &&
-		    (above->kind == FTR_FRAME_CYGPROF || ftr_frame_is_home(self, above->loc)))
-			ftr_frame_close(self, above);
-	}
+	ftr_frames_abandon(self, frame, cfa, true);
 	ftr_frame_close(self, frame);
 }
 
 void __cyg_profile_func_exit(void *func, void *call_site)
 {
+	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+		return;
 	if (unlikely(ftr_self.uncounted != 0 ||
 		     !ftr_frame_pop((uintptr_t)func, FTR_FRAME_CYGPROF)))
 		exit_slow(&ftr_self, (uintptr_t)func, CALLERS_CFA());

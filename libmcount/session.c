@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "libmcount/channel.h"
+#include "libmcount/fork.h"
 #include "libmcount/helper.h"
 #include "libmcount/hook.h"
 #include "libmcount/module.h"
@@ -160,8 +161,10 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 
 	if (!address_find(envp))
 		return;		/* not run by ftr: stay out of the way */
+	ftr_state.main_stack = (uintptr_t)argv;
 	environment_keep(envp);
 	real_find();
+	ftr_fork_start();
 	ftr_module_start();
 	session_open(&start);
 	if (start.ret == -EMFILE) {

@@ -58,6 +58,7 @@ struct ftr_state {
 	_Atomic uint32_t stubs;			/* return stubs handed out */
 	_Atomic uint32_t is_silent;		/* a seccomp filter would end the process for our calls */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
+	uintptr_t main_stack;			/* an address near its upper end */
 	uint32_t address_bytes;
 	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */
 };

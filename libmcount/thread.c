@@ -79,6 +79,32 @@ static bool thread_is_dead(int32_t pid, int32_t tid)
 	return tid != 0 && ftr_sys3(SYS_tgkill, pid, tid, 0) == -ESRCH;
 }
 
+/*
+ * The calls that a dead thread left open are gone with its stack; those on other stacks belong to coroutines, which
+ * may yet return through them on another thread (leave_elsewhere in hook.c).
+ */
+static bool has_coroutines(const struct ftr_slot *slot)
+{
+	const struct ftr_frame *frame;
+
+	for (frame = slot->frames; ftr_slot_used(slot, frame); frame++) {
+		if (frame->loc != NULL && frame->kind == FTR_FRAME_RETURN &&
+		    (uintptr_t)frame->loc - slot->home_low >= slot->home_high - slot->home_low)
+			return true;
+	}
+	return false;
+}
+
+static void frames_clear(struct ftr_slot *slot)
+{
+	struct ftr_frame *frame;
+
+	for (frame = slot->frames; ftr_slot_used(slot, frame); frame++) {
+		frame->loc = NULL;
+		frame->is_begun = false;
+	}
+}
+
 /* A slot whose thread has ended; its ring goes on where it is. */
 static struct ftr_slot *slot_recycle(int32_t pid)
 {
@@ -89,7 +115,8 @@ static struct ftr_slot *slot_recycle(int32_t pid)
 		int32_t tid = atomic_load(&slot->tid);
 
 		if (slot->pid == pid && slot->ring_id != 0 && thread_is_dead(pid, tid) &&
-		    atomic_compare_exchange_strong(&slot->tid, &tid, 0)) {
+		    !has_coroutines(slot) && atomic_compare_exchange_strong(&slot->tid, &tid, 0)) {
+			frames_clear(slot);
 			slot->producer->lost = 0;	/* the recorder tells of these itself */
 			return slot;
 		}
@@ -142,6 +169,7 @@ static void ring_open(void *arg)
 	opening->ret = ftr_channel_ask(&opening->message, NULL, fds);
 	if (fds[0] >= 0) {
 		opening->ret = ring_map(slot->producer, fds[0], ftr_state.control->ring_bytes);
+		slot->ring_data = (uint8_t *)slot->producer + slot->producer->data;
 		ftr_sys_close_own(fds[0]);
 	} else if (opening->ret == 0 && slot->ring_id == 0) {
 		opening->ret = -EPROTO;		/* recycled ones need none: they go on where they are */
@@ -187,7 +215,7 @@ static void slots_forget(const struct ftr_slot *mine)
 	atomic_store(&ftr_state.slots, NULL);
 }
 
-static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot)
+static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, bool is_main)
 {
 	uint64_t depth_max = ftr_state.control->depth_max;
 
@@ -198,7 +226,7 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot)
 	if (depth_max == 0 || depth_max > slot->frame_nr)
 		depth_max = slot->frame_nr;
 	self->frames_end = slot->frames + depth_max;
-	self->hook = (uintptr_t)ftr_return_stubs + FTR_STUB_BYTES * (slot->stub != 0 ? slot->stub : 1);
+	self->hook = (uintptr_t)ftr_return_stubs + FTR_STUB_BYTES * (slot->stub != 0 ? slot->stub : FTR_STUB_SHARED);
 	if (slot->stub != 0)
 		ftr_unwind_threads[slot->stub] = self;
 	if ((ftr_state.control->flags & FTR_CONTROL_ESTIMATE_RETURN) != 0) {
@@ -206,7 +234,10 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot)
 		self->frames_end = slot->frames;
 		self->hook = 0;
 	}
-	ftr_maps_find_stack(__builtin_frame_address(0), &self->home_low, &self->home_high);
+	ftr_maps_find_stack(__builtin_frame_address(0), is_main ? ftr_state.main_stack : 0,
+			    ftr_arch_thread_pointer(), &self->home_low, &self->home_high);
+	slot->home_low = self->home_low;
+	slot->home_high = self->home_high;
 }
 
 static int attach(struct ftr_thread *self)
@@ -230,7 +261,7 @@ static int attach(struct ftr_thread *self)
 				return -ENOMEM;
 			slot_publish(slot);
 		}
-		thread_take_slot(self, slot);
+		thread_take_slot(self, slot, pid == tid);
 	}
 	slot->pid = pid;
 	atomic_store(&slot->tid, tid);

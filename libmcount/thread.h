@@ -24,7 +24,8 @@ struct ftr_frame {
 	uintptr_t *loc;			/* where the return address stood; NULL = already left */
 	uintptr_t  ret;			/* the true return address */
 	uintptr_t  func;		/* the address recorded for the function */
-	uintptr_t  kind;
+	uint8_t    kind;		/* enum ftr_frame_kind */
+	bool       is_begun;		/* its ENTRY is in the ring, its EXIT is still to come */
 };
 
 /*
@@ -62,15 +63,23 @@ struct ftr_slot {
 	int32_t pid;
 	uint64_t ring_id;		/* the recorder's name for the ring; 0 = none */
 	struct ftr_producer *producer;	/* its page */
+	uint8_t *ring_data;		/* where producer->data leads, which fork wipes */
 	struct ftr_frame *frames;	/* frame_nr of them, reserved address space */
 	uint64_t frame_nr;
 	uint64_t bytes;			/* of this mapping */
+	uintptr_t home_low, home_high;	/* the owner's */
 	uint32_t stub;			/* 0 = none left: unwinders end at this thread's calls */
 };
 
+/* Was @frame of @slot ever in use?  (Those behind it then were not.) */
+static inline bool ftr_slot_used(const struct ftr_slot *slot, const struct ftr_frame *frame)
+{
+	return (uint64_t)(frame - slot->frames) < slot->frame_nr && frame->func != 0;
+}
+
 /*
- * What the hook touches, in the thread's static TLS.  All zero before the first call: top equals
- * frames_end, which leads into the slow path without a test of its own.
+ * What the hook touches, in the thread's static TLS.  Before the first call all but top is zero: frames_end is
+ * below it, which leads into the slow path without a test of its own.
  */
 struct ftr_thread {
 	struct ftr_frame *top;		/* first free frame */
@@ -81,6 +90,7 @@ struct ftr_thread {
 	const uintptr_t *estimating_at;	/* stack of the hook while it is at work on estimates; NULL = it is not */
 	struct ftr_frame *estimate_end;	/* ... and this is what frames_end, then frames, would be */
 	uintptr_t home_low, home_high;	/* the stack it was born on; 0, 0 = unknown */
+	uintptr_t signal_low, signal_bytes;	/* what it gave to sigaltstack */
 	uintptr_t module_low, module_bytes;	/* of the last call; see module.h */
 	uint32_t module_generation;
 	struct ftr_slot *slot;

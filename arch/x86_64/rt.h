@@ -77,6 +77,25 @@ static inline bool ftr_arch_local_cas(uint64_t *counter, uint64_t old, uint64_t 
 	return is_done;
 }
 
+/*
+ * Is @variable, of initial-exec TLS, where the dynamic linker puts it?  Before it has relocated this module the
+ * distance from the thread control block reads as 0.
+ */
+#define ftr_arch_is_relocated(variable) __extension__ ({ \
+	bool is_zero_; \
+	__asm__("cmpq $0, " #variable "@gottpoff(%%rip)" : "=@ccz"(is_zero_)); \
+	!is_zero_; \
+})
+
+/* The thread control block.  glibc keeps it at the upper end of a thread's stack. */
+static inline uintptr_t ftr_arch_thread_pointer(void)
+{
+	uintptr_t pointer;
+
+	__asm__("movq %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
 static inline void ftr_arch_relax(void)
 {
 	__builtin_ia32_pause();

@@ -6,10 +6,13 @@ CC_LOG_COMPILER = $(srcdir)/tests/prog/run
 traced_programs = \
 	tests/prog/abort.c \
 	tests/prog/args.c \
+	tests/prog/caught.cc \
 	tests/prog/coroutines.c \
 	tests/prog/dlopen.c \
+	tests/prog/early.c \
 	tests/prog/environment.c \
 	tests/prog/estimate.c \
+	tests/prog/every_instruction.c \
 	tests/prog/exceptions.cc \
 	tests/prog/exec.c \
 	tests/prog/exit.c \
@@ -27,6 +30,8 @@ traced_programs = \
 	tests/prog/sanitized.c \
 	tests/prog/scheduling.c \
 	tests/prog/signals.c \
+	tests/prog/stacks.c \
+	tests/prog/storm.c \
 	tests/prog/thread_ends.c \
 	tests/prog/thread_exec.c \
 	tests/prog/thread_local.cc \

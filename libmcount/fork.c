@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork in a signal handler that interrupted a hook: in the child, the hook goes on where it was, with a position in
+ * the ring of the parent, or on its way to one.  It shall find nothing there but memory that nobody reads; what the
+ * child calls from now on has a ring of its own, as after any fork.
+ */
+#include "libmcount/fork.h"
+
+#include <sys/mman.h>
+
+#include "libmcount/hook.h"
+#include "libmcount/state.h"
+#include "utils/base/rt/sys.h"
+
+#define PAGE 4096u
+#define TAIL_FAR (UINT64_C(1) << 62)	/* there is always room */
+
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
+
+static bool has_interrupted_hook(const struct ftr_thread *self)
+{
+	const struct ftr_frame *frame;
+
+	for (frame = self->top - 1; frame >= self->frames; frame--) {
+		if (frame->loc != NULL && !frame->is_begun)
+			return true;
+	}
+	return false;
+}
+
+/* [ a producer for the child ][ a header for the interrupted hooks ] */
+static bool producer_renew(struct ftr_thread *self)
+{
+	struct ftr_producer *old = self->slot->producer;
+	uint64_t bytes = ftr_state.control->ring_bytes;
+	long mem = ftr_sys6(SYS_mmap, 0, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long data = ftr_sys6(SYS_mmap, self->slot->ring_data, 2 * bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	struct ftr_producer *new = (struct ftr_producer *)mem;
+	struct ftr_ring_header *header = (struct ftr_ring_header *)(mem + PAGE);
+
+	if (ftr_sys_map_failed(mem) || ftr_sys_map_failed(data) ||
+	    ftr_sys3(SYS_madvise, new, PAGE, MADV_WIPEONFORK) < 0)
+		return false;
+	atomic_store(&header->tail, TAIL_FAR);
+	old->header = header;
+	old->data = (uint64_t)self->slot->ring_data - (uint64_t)old;
+	old->mask = bytes - 1;
+	old->limit = old->room = UINT64_MAX;
+	self->slot->producer = self->producer = new;
+	return true;
+}
+
+static void in_child(void)
+{
+	struct ftr_thread *self = &ftr_self;
+
+	if (self->producer == NULL || self->producer->header != NULL || !has_interrupted_hook(self))
+		return;
+	if (!producer_renew(self))
+		ftr_thread_disarm(self);
+}
+
+void ftr_fork_start(void)
+{
+	__register_atfork(NULL, NULL, in_child, NULL);
+}
