@@ -121,11 +121,12 @@ static void call_of_a_symbol(void **state)
 		/* strings "p" (3) and "f" (4) are assigned when they are used: first "ftr.symbols" */
 		UINT64_C(0x0000000b00030032), TEXT('f', 't', 'r', '.', 's', 'y', 'm', 'b'),
 		TEXT('o', 'l', 's', 0, 0, 0, 0, 0),
-		/* blob:               type 5 | size 6 | name 3 at 16 | length 33 at 32 | data 1 at 48 */
-		UINT64_C(0x0001002100030065), TEXT('M', '\t', '1', '\t', 'a', 'b', '1', '2'),
+		/* blob:               type 5 | size 6 | name 3 at 16 | length 35 at 32 | data 1 at 48 */
+		UINT64_C(0x0001002300030065), TEXT('M', '\t', '1', '\t', 'a', 'b', '1', '2'),
 		TEXT('\t', '/', 'p', '\n', 'F', '\t', '1', '\t'),
-		TEXT('1', 'a', '0', '\t', '7', '\t', 'T', '\t'),
-		TEXT('f', '\t', '_', 'Z', '1', 'f', 'i', '\t'), '\n',
+		TEXT('1', 'a', '0', '\t', '0', '\t', '7', '\t'),
+		TEXT('T', '\t', 'f', '\t', '_', 'Z', '1', 'f'),
+		TEXT('i', '\t', '\n', 0, 0, 0, 0, 0),
 		UINT64_C(0x0000000100040022), 'p',
 		UINT64_C(0x0000000100050022), 'f',
 		0x10033, 100, 100,

@@ -19,6 +19,7 @@
 #define FXT_FLOW_FORK	   UINT64_C(0x666f726b00000000)	/* ids of their flows: "fork" and a number */
 #define FXT_LOG_LOST	   "records lost: "	/* of the log line that goes with FXT_NAME_LOST */
 #define FXT_BLOB_INFO	   "ftr.info"	/* the bytes of a data directory's info file */
+#define FXT_BLOB_TASKS	   "ftr.tasks"	/* lines of a data directory's task.txt */
 #define FXT_BLOB_SYMBOLS   "ftr.symbols"	/* lines of modules and functions: fxt_write_func.c */
 #define FXT_BLOB_ENUMS	   "ftr.enums"	/* lines "NAME VALUE LABEL" */
 

@@ -113,7 +113,7 @@ static void reader_free(void *arg)
 		{ r->damaged_nr, "damaged records or arguments were left out" },
 		{ r->overlap_nr, "calls ended after the call around them and were cut" },
 		{ r->stray_nr, "ends of calls without a begin were left out" },
-		{ r->filled_nr > r->lost_nr ? r->filled_nr : 0,
+		{ r->is_ended && r->filled_nr > r->lost_nr ? r->filled_nr : 0,
 		  "times the buffer of a provider was full: records are missing" },
 	};
 

@@ -92,17 +92,21 @@ struct fxt_reader {
 	struct ftr_hashmap process_names;	/* by pid: struct fxt_text */
 	struct ftr_hashmap enums;		/* by id of the name's text: struct fxt_enum (owned) */
 	struct ftr_hashmap objects;		/* by pid: struct fxt_symtab (owned) */
+	struct ftr_hashmap session_objects;	/* by session id: struct fxt_symtab (owned) */
+	FTR_VEC(uint64_t) call_addrs;		/* by func id: where calls of it are in memory; 0 = not known */
 	struct ftr_hashmap symbols;		/* by (category, name, label); fxt_read_symbol.c */
 	struct ftr_hashmap specs;		/* by hash: struct ftr_argspec, every layout once */
 	struct ftr_strbuf info;			/* blob ftr.info */
 	struct ftr_strbuf enum_lines;		/* blob ftr.enums */
 	struct ftr_strbuf symbol_lines;		/* blob ftr.symbols */
+	struct ftr_strbuf task_lines;		/* blob ftr.tasks */
 	const struct fxt_text *empty, *own, *name_lost, *name_fork, *name_message, *name_more;
 	const struct fxt_text *key_symbol, *key_loc, *key_child, *key_records, *key_text, *key_data;
 	const struct fxt_text *key_inferred, *key_no_entry;
 	FTR_VEC(struct fxt_order) order;	/* empty: the file's own order */
 	uint64_t kept_from;			/* pages of the mapped file before this were given back */
 	bool is_unordered;
+	bool is_ended;				/* all events were read */
 	bool is_failed;				/* out of memory */
 	uint64_t damaged_nr;			/* records that could not be read */
 	uint64_t skipped_nr;			/* records of kinds that say nothing about calls */
@@ -215,6 +219,9 @@ void fxt_symtab_free(struct fxt_symtab *self);		/* NULL is fine */
 int  fxt_symtab_add(struct fxt_symtab *self, struct ftr_symbol symbol);
 int  fxt_symtab_give(struct fxt_symtab *self, struct ftr_module *module);	/* 0 or -ENOMEM */
 
+/* fxt_read_task.c: 0 or -ENOMEM. */
+int  fxt_tasks_load(struct fxt_reader *r);
+
 /* fxt_read_symbol.c: 0 or -ENOMEM. */
 int  fxt_symbols_load(struct fxt_reader *r);
 /* The function of whom ftr.symbols tells; NULL = it does not, or no memory.  @label "": of its name's first. */
@@ -239,6 +246,11 @@ struct fxt_args_out {
 bool fxt_args_read(struct fxt_reader *r, const struct fxt_decoded *ev, struct fxt_args_out *out);
 int  fxt_enums_load(struct fxt_reader *r);	/* 0 or -ENOMEM */
 void fxt_enums_fini(struct fxt_reader *r);
+
+static inline uint64_t fxt_call_addr(const struct fxt_reader *r, const struct ftr_func *func)
+{
+	return func->id < r->call_addrs.nr ? r->call_addrs.v[func->id] : 0;
+}
 
 /* fxt_read_source.c */
 struct ftr_source *fxt_source_new(struct fxt_reader *r);

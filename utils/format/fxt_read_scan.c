@@ -206,17 +206,25 @@ static int scan_blob(struct scan *scan, const struct fxt_record_at *at)
 	const struct fxt_text *name = fxt_string_at(r, scan->provider, fxt_bits(at->header, 16, 16),
 						    at->offset, &pos, end);
 	size_t len = fxt_bits(at->header, 32, 15);
+	const struct {
+		const char *name;
+		struct ftr_strbuf *text;
+	} rows[] = {
+		{ FXT_BLOB_INFO, &r->info }, { FXT_BLOB_TASKS, &r->task_lines },
+		{ FXT_BLOB_SYMBOLS, &r->symbol_lines }, { FXT_BLOB_ENUMS, &r->enum_lines },
+	};
 
-	if (name == NULL || len > end - pos)
+	if (name == NULL || len > end - pos) {
 		r->damaged_nr++;
-	else if (strcmp(name->str->s, FXT_BLOB_INFO) == 0)
-		ftr_strbuf_put(&r->info, r->in.data + pos, len);
-	else if (strcmp(name->str->s, FXT_BLOB_ENUMS) == 0)
-		ftr_strbuf_put(&r->enum_lines, r->in.data + pos, len);
-	else if (strcmp(name->str->s, FXT_BLOB_SYMBOLS) == 0)
-		ftr_strbuf_put(&r->symbol_lines, r->in.data + pos, len);
-	else
-		r->skipped_nr++;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(name->str->s, rows[i].name) == 0) {
+			ftr_strbuf_put(rows[i].text, r->in.data + pos, len);
+			return 0;
+		}
+	}
+	r->skipped_nr++;
 	return 0;
 }
 
@@ -382,7 +390,7 @@ static int load_info(struct fxt_reader *r, struct ftr_err *err)
 	struct ftr_istream in;
 	int ret;
 
-	if (r->info.failed || r->enum_lines.failed || r->symbol_lines.failed)
+	if (r->info.failed || r->enum_lines.failed || r->symbol_lines.failed || r->task_lines.failed)
 		return scan_no_memory(err);
 	if (r->info.len == 0)
 		return 0;
@@ -435,7 +443,8 @@ int fxt_scan(struct fxt_reader *r, struct ftr_err *err)
 	name_tasks(r);
 	r->trace->first_ns = scan.first_ns;
 	ret = load_info(r, err);
-	if (ret == 0 && (fxt_enums_load(r) < 0 || fxt_symbols_load(r) < 0 || fxt_objects_load(r) < 0))
+	if (ret == 0 && (fxt_enums_load(r) < 0 || fxt_symbols_load(r) < 0 || fxt_tasks_load(r) < 0 ||
+			 fxt_objects_load(r) < 0))
 		ret = scan_no_memory(err);
 	return ret;
 }

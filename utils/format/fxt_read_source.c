@@ -121,7 +121,7 @@ static void exit_make(struct fxt_source *self, struct ftr_event *ev, struct ftr_
 	ev->task = task;
 	ev->type = FTR_EVENT_EXIT;
 	ev->call.func = frame->func;
-	ev->call.addr = frame->func->addr;
+	ev->call.addr = frame->addr;
 	ev->depth = (uint32_t)stack->frames.nr - 1;
 	fxt_stack_pop(&self->stacks, stack);
 }
@@ -136,7 +136,7 @@ static inline struct fxt_known *known_slot(struct fxt_source *self, uint64_t hea
 }
 
 /* Remember what the record's refs stand for, if they are all of the tables, and nothing needs conversion. */
-static void known_put(struct fxt_source *self, struct ftr_func *func, struct fxt_stack *stack)
+static void known_put(struct fxt_source *self, struct fxt_stack *stack, struct ftr_func *func)
 {
 	uint64_t header = self->record.at.header;
 	bool is_inline = fxt_bits(header, 24, 8) == 0 ||
@@ -144,8 +144,9 @@ static void known_put(struct fxt_source *self, struct ftr_func *func, struct fxt
 
 	if ((header & PLAIN_MASK) == PLAIN_CALL && !is_inline &&
 	    fxt_provider_at(self->r, self->record.at.offset)->ticks_per_s == FXT_TICKS_PER_S)
-		*known_slot(self, header) = (struct fxt_known){ header >> 24, self->known_age, func,
-								stack };
+		*known_slot(self, header) = (struct fxt_known){
+			header >> 24, self->known_age, func, fxt_call_addr(self->r, func), stack,
+		};
 }
 
 static int take_entry(struct fxt_source *self, size_t nr, bool is_complete)
@@ -164,7 +165,7 @@ static int take_entry(struct fxt_source *self, size_t nr, bool is_complete)
 	}
 	fxt_event_begin(self, ev, FTR_EVENT_ENTRY);
 	ev->call.func = func;
-	ev->call.addr = func->addr;
+	ev->call.addr = fxt_call_addr(self->r, func);
 	ev->depth = (uint32_t)stack->frames.nr;
 	if (__builtin_expect(record->arg_nr != 0, 0)) {
 		struct fxt_args_out out;
@@ -176,13 +177,15 @@ static int take_entry(struct fxt_source *self, size_t nr, bool is_complete)
 			if (func == NULL)
 				return -ENOMEM;
 			ev->call.func = func;
-			ev->call.addr = func->addr;
+			ev->call.addr = fxt_call_addr(self->r, func);
 		}
 		if (out.loc != NULL)
 			func_set_loc(self->r, func, out.loc);
 	}
-	known_put(self, func, stack);
-	if (fxt_stack_push(&self->stacks, stack, func, end_ns, &self->r->overlap_nr) < 0)
+	known_put(self, stack, func);
+	if (fxt_stack_push(&self->stacks, stack,
+			   (struct fxt_frame){ .func = func, .addr = ev->call.addr, .end_ns = end_ns },
+			   &self->r->overlap_nr) < 0)
 		return -ENOMEM;
 	return 1;
 }
@@ -217,10 +220,11 @@ static ssize_t take_plain_calls(struct fxt_source *self, size_t nr)
 		*ev = (struct ftr_event){ .time_ns = time_ns, .task = known->stack->task,
 					  .type = FTR_EVENT_ENTRY };
 		ev->call.func = known->func;
-		ev->call.addr = known->func->addr;
+		ev->call.addr = known->addr;
 		ev->depth = (uint32_t)known->stack->frames.nr;
-		if (fxt_stack_push(&self->stacks, known->stack, known->func, end_ns,
-				   &self->r->overlap_nr) < 0)
+		if (fxt_stack_push(&self->stacks, known->stack,
+				   (struct fxt_frame){ .func = known->func, .addr = known->addr,
+						       .end_ns = end_ns }, &self->r->overlap_nr) < 0)
 			return -ENOMEM;
 		fxt_prefetch(r, offset);
 		offset += 24;
@@ -331,8 +335,10 @@ static ssize_t fxt_source_next(struct ftr_source *source, struct ftr_event **evs
 	       PAYLOAD_ROOM - self->payload_used >= 2 * FXT_PAYLOAD_MAX) {
 		int ret = take_next(self, (size_t)nr);
 
-		if (ret == -ENOENT)
+		if (ret == -ENOENT) {
+			self->r->is_ended = true;
 			break;
+		}
 		nr = ret < 0 ? ret : nr + ret;
 		if (nr >= 0 && !self->has_record && !self->r->is_unordered)
 			nr = take_plain_calls(self, (size_t)nr);

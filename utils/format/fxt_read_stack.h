@@ -16,6 +16,7 @@ struct ftr_func;
 
 struct fxt_frame {
 	const struct ftr_func *func;
+	uint64_t addr;		/* of its call, in memory */
 	uint64_t end_ns;	/* its own, or of the call around it that has one: does not grow upwards */
 	bool     is_open;	/* has no end of its own */
 };
@@ -74,22 +75,21 @@ static inline uint64_t fxt_stacks_next_end(const struct fxt_stacks *stacks, stru
 
 /* Push a call; an end beyond that of the call around it is cut and counted.  0 or -ENOMEM. */
 static inline int fxt_stack_push(struct fxt_stacks *stacks, struct fxt_stack *stack,
-				 const struct ftr_func *func, uint64_t end_ns, uint64_t *cut_nr)
+				 struct fxt_frame frame, uint64_t *cut_nr)
 {
 	uint64_t around_ns = fxt_stack_end(stack);
-	bool is_open = end_ns == FXT_END_OPEN;
 
-	if (__builtin_expect(end_ns > around_ns, 0)) {
-		*cut_nr += !is_open;
-		end_ns = around_ns;
+	frame.is_open = frame.end_ns == FXT_END_OPEN;
+	if (__builtin_expect(frame.end_ns > around_ns, 0)) {
+		*cut_nr += !frame.is_open;
+		frame.end_ns = around_ns;
 	}
-	if (__builtin_expect(ftr_vec_push(&stack->frames, ((struct fxt_frame){ func, end_ns, is_open })) < 0,
-			     0))
+	if (__builtin_expect(ftr_vec_push(&stack->frames, frame) < 0, 0))
 		return -ENOMEM;
-	stack->open_nr += is_open;
-	if (end_ns == around_ns)
+	stack->open_nr += frame.is_open;
+	if (frame.end_ns == around_ns)
 		return 0;
-	stacks->heap.v[stack->heap_pos].end_ns = end_ns;
+	stacks->heap.v[stack->heap_pos].end_ns = frame.end_ns;
 	if (stack->heap_pos > 0)
 		fxt_heap_up(stacks, stack);
 	return 0;

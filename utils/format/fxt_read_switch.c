@@ -52,7 +52,7 @@ static struct ftr_task *switch_task(struct fxt_reader *r, const struct fxt_decod
 
 	if (fxt_bits(record->at.header, 60, 4) == FXT_SCHED_LEGACY)
 		task = legacy_task(r, record, is_out);
-	else if (record->at.bytes >= 32)
+	else if (record->at.bytes >= 32 && (fxt_word(r, pos) & INT32_MAX) != 0)
 		task = fxt_task_by_thread(r, fxt_word(r, pos));
 	return task == NULL || task->tid == 0 ? NULL : task;
 }

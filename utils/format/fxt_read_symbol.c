@@ -12,6 +12,7 @@ struct symbol {
 	const struct fxt_text *category, *name, *label;
 	const struct ftr_module *module;	/* (nullable) */
 	struct ftr_symbol symbol;
+	uint64_t call_addr;	/* in memory, at its first call; 0 = not known */
 };
 
 /* A module of the file, by its number there. */
@@ -70,22 +71,26 @@ static int module_line(struct symbols *self, struct ftr_slice rest)
 	return 0;
 }
 
-/* "MODULE ADDRESS SIZE TYPE NAME MANGLED LABEL" */
+/* "MODULE ADDRESS CALL-ADDRESS SIZE TYPE NAME MANGLED LABEL" */
 static int func_line(struct symbols *self, struct ftr_slice rest)
 {
-	struct ftr_slice module, addr, size, type, name, mangled;
+	struct ftr_slice module, addr, call_addr, size, type, name, mangled;
+	struct ftr_slice *const fields[] = { &module, &addr, &call_addr, &size, &type, &name, &mangled };
 	struct fxt_reader *r = self->r;
 	struct symbol *added = ftr_arena_alloc(&r->trace->arena, sizeof(*added));
 	uint64_t number, bytes;
 
 	if (added == NULL)
 		return -ENOMEM;
-	if (!ftr_slice_split(&rest, '\t', &module) || !ftr_slice_split(&rest, '\t', &addr) ||
-	    !ftr_slice_split(&rest, '\t', &size) || !ftr_slice_split(&rest, '\t', &type) ||
-	    !ftr_slice_split(&rest, '\t', &name) || !ftr_slice_split(&rest, '\t', &mangled) ||
-	    ftr_parse_u64(module, 10, &number) < 0 || number > self->modules.nr ||
-	    ftr_parse_u64(addr, 16, &added->symbol.addr) < 0 || ftr_parse_u64(size, 10, &bytes) < 0 ||
-	    bytes > UINT32_MAX || type.len != 1 || mangled.len == 0)
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (!ftr_slice_split(&rest, '\t', fields[i]))
+			return -EBADMSG;
+	}
+	if (ftr_parse_u64(module, 10, &number) < 0 || number > self->modules.nr ||
+	    ftr_parse_u64(addr, 16, &added->symbol.addr) < 0 ||
+	    ftr_parse_u64(call_addr, 16, &added->call_addr) < 0 ||
+	    ftr_parse_u64(size, 10, &bytes) < 0 || bytes > UINT32_MAX || type.len != 1 ||
+	    mangled.len == 0)
 		return -EBADMSG;
 	added->symbol.size = (uint32_t)bytes;
 	added->symbol.type = type.s[0];
@@ -139,9 +144,17 @@ int fxt_symbols_load(struct fxt_reader *r)
 struct ftr_func *fxt_func_by_symbol(struct fxt_reader *r, const struct fxt_text *category,
 				    const struct fxt_text *name, const struct fxt_text *label)
 {
+	struct ftr_func *func;
 	const struct symbol *found = ftr_hashmap_find(&r->symbols, key_of(category, name, label));
 
 	if (found == NULL || found->category != category || found->name != name || found->label != label)
 		return NULL;
-	return ftr_trace_func_by_symbol(r->trace, found->module, &found->symbol);
+	func = ftr_trace_func_by_symbol(r->trace, found->module, &found->symbol);
+	while (func != NULL && r->call_addrs.nr <= func->id) {
+		if (ftr_vec_push(&r->call_addrs, 0) < 0)
+			return NULL;
+	}
+	if (func != NULL)
+		r->call_addrs.v[func->id] = found->call_addr != 0 ? found->call_addr : func->addr;
+	return func;
 }

@@ -17,10 +17,12 @@ int fxt_no_memory(struct fxt_writer *w)
 	return ftr_err_set(w->base.err, ENOMEM, "fxt: out of memory");
 }
 
-static inline const struct fxt_func *func_get(struct fxt_writer *w, const struct ftr_func *func)
+static inline const struct fxt_func *func_get(struct fxt_writer *w, const struct ftr_event *ev)
 {
+	const struct ftr_func *func = ev->call.func;
+
 	if (__builtin_expect(func->id >= w->funcs.nr || !w->funcs.v[func->id].is_known, 0)) {
-		if (fxt_func_add(w, func) < 0)
+		if (fxt_func_add(w, ev) < 0)
 			return NULL;
 	}
 	return &w->funcs.v[func->id];
@@ -64,7 +66,7 @@ static int open_push(struct fxt_writer *w, const struct ftr_event *ev, uint64_t 
 
 static int write_entry(struct fxt_writer *w, const struct ftr_event *ev)
 {
-	const struct fxt_func *func = func_get(w, ev->call.func);
+	const struct fxt_func *func = func_get(w, ev);
 	struct fxt_shape shape = { .type = FXT_DURATION_COMPLETE, .time_ns = ev->time_ns };
 	uint64_t thread;
 	uint64_t *p;

@@ -45,7 +45,8 @@ struct fxt_func {
 	uint32_t loc;		/* "main.c:7"; or FXT_ID_NONE */
 	uint32_t symbol;	/* label, where others of the module have this name; or FXT_ID_NONE */
 	bool has_args;		/* each call says one of these */
-	bool is_known;
+	bool is_made;
+	bool is_known;		/* as made, and nothing is missing in ftr.symbols */
 };
 
 struct fxt_task {
@@ -101,8 +102,8 @@ static inline struct fxt_writer *fxt_writer_of(struct ftr_sink *sink)
 
 int fxt_no_memory(struct fxt_writer *w);	/* -ENOMEM, described */
 
-/* fxt_write_func.c: w->funcs gets what records of the function refer to.  0 or -ENOMEM. */
-int  fxt_func_add(struct fxt_writer *w, const struct ftr_func *func);
+/* fxt_write_func.c: w->funcs gets what records of the function that is called refer to.  0 or -ENOMEM. */
+int  fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev);
 
 /* fxt_write_table.c: strings. */
 int  fxt_strings_init(struct fxt_writer *w);

@@ -9,6 +9,7 @@
 
 #include "utils/format/fxt_write.h"
 #include "utils/object/demangle.h"
+#include "utils/trace/event.h"
 #include "utils/trace/func.h"
 
 static bool is_field(const char *s)
@@ -57,8 +58,9 @@ static const char *text_of(const struct fxt_writer *w, uint32_t id)
 	return id == FXT_ID_NONE ? "" : w->strings.texts.v[id].str->s;
 }
 
-/* "F MODULE ADDRESS SIZE TYPE NAME MANGLED LABEL" */
-static int put_symbol(struct fxt_writer *w, const struct ftr_func *func, const struct fxt_func *added)
+/* "F MODULE ADDRESS CALL-ADDRESS SIZE TYPE NAME MANGLED LABEL" */
+static int put_symbol(struct fxt_writer *w, const struct ftr_func *func, uint64_t addr,
+		      const struct fxt_func *added)
 {
 	struct ftr_strbuf text;
 	uint32_t module;
@@ -66,9 +68,9 @@ static int put_symbol(struct fxt_writer *w, const struct ftr_func *func, const s
 
 	ftr_strbuf_init(&text);
 	ret = module_number(w, func->module, &text, &module);
-	ftr_strbuf_printf(&text, "F\t%u\t%" PRIx64 "\t%u\t%c\t%s\t%s\t%s\n", module, func->addr,
-			  func->size, func->symbol_type, text_of(w, added->name), func->mangled,
-			  text_of(w, added->symbol));
+	ftr_strbuf_printf(&text, "F\t%u\t%" PRIx64 "\t%" PRIx64 "\t%u\t%c\t%s\t%s\t%s\n",
+			  module, func->addr, addr, func->size, func->symbol_type,
+			  text_of(w, added->name), func->mangled, text_of(w, added->symbol));
 	if (ret == 0 && text.failed)
 		ret = fxt_no_memory(w);
 	if (ret == 0)
@@ -101,7 +103,8 @@ static int make_label(struct fxt_writer *w, const struct ftr_func *func, uint32_
 }
 
 /* The first function of a name needs no more than that; those that follow have a label at each call. */
-static int func_symbol(struct fxt_writer *w, const struct ftr_func *func, struct fxt_func *added)
+static int func_symbol(struct fxt_writer *w, const struct ftr_func *func, uint64_t addr,
+		       struct fxt_func *added)
 {
 	uint64_t key = (uint64_t)added->category << 32 | added->name;
 	bool is_first = ftr_hashmap_find(&w->func_names, key) == NULL;
@@ -113,7 +116,7 @@ static int func_symbol(struct fxt_writer *w, const struct ftr_func *func, struct
 		return 0;
 	if (!is_first)
 		ret = make_label(w, func, &added->symbol);
-	return ret < 0 ? ret : put_symbol(w, func, added);
+	return ret < 0 ? ret : put_symbol(w, func, addr, added);
 }
 
 static int func_loc(struct fxt_writer *w, const struct ftr_func *func, uint32_t *loc)
@@ -130,10 +133,10 @@ static int func_loc(struct fxt_writer *w, const struct ftr_func *func, uint32_t 
 	return ret;
 }
 
-int fxt_func_add(struct fxt_writer *w, const struct ftr_func *func)
+static int func_make(struct fxt_writer *w, const struct ftr_func *func, uint64_t addr)
 {
 	struct fxt_func added = { .category = FXT_ID_NONE, .loc = FXT_ID_NONE, .symbol = FXT_ID_NONE,
-				  .is_known = true };
+				  .is_made = true };
 	int ret;
 
 	while (w->funcs.nr <= func->id) {
@@ -147,8 +150,24 @@ int fxt_func_add(struct fxt_writer *w, const struct ftr_func *func)
 	if (ret == 0)
 		ret = func_loc(w, func, &added.loc);
 	if (ret == 0)
-		ret = func_symbol(w, func, &added);
+		ret = func_symbol(w, func, addr, &added);
 	added.has_args = added.loc != FXT_ID_NONE || added.symbol != FXT_ID_NONE;
 	w->funcs.v[func->id] = added;
+	return ret;
+}
+
+/* A call that nobody recorded does not know where it was: the next one says so. */
+int fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	const struct ftr_func *func = ev->call.func;
+	bool has_addr = !(ev->flags & FTR_EVENT_INFERRED) || !has_symbol(func) || !fits_line(func);
+	int ret = 0;
+
+	if (func->id >= w->funcs.nr || !w->funcs.v[func->id].is_made)
+		ret = func_make(w, func, has_addr ? ev->call.addr : 0);
+	else if (has_addr)
+		ret = put_symbol(w, func, ev->call.addr, &w->funcs.v[func->id]);
+	if (ret == 0)
+		w->funcs.v[func->id].is_known = has_addr;
 	return ret;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "utils/format/fxt_write.h"
+#include "utils/format/uftrace_task_line.h"
 #include "utils/format/uftrace_write_info.h"
 #include "utils/trace/trace.h"
 
@@ -59,12 +60,58 @@ static int put_info(struct fxt_writer *w)
 	return is_cut ? fxt_no_memory(w) : 0;
 }
 
+static void put_session_line(struct ftr_strbuf *text, const struct ftr_session *session)
+{
+	struct ftr_task_line line = {
+		.kind = FTR_TASK_LINE_SESSION, .time_ns = session->start_ns, .pid = session->pid,
+		.name = ftr_slice_make(session->exename, strlen(session->exename)),
+	};
+
+	memcpy(line.sid, session->sid, sizeof(line.sid));
+	ftr_task_line_put(text, &line);
+}
+
+static void put_task_line(struct ftr_strbuf *text, const struct ftr_task *task)
+{
+	bool is_forked = task->is_forked && task->parent != NULL;
+	const struct ftr_task_line line = {
+		.kind = is_forked ? FTR_TASK_LINE_FORK : FTR_TASK_LINE_TASK, .time_ns = task->start_ns,
+		.pid = task->pid, .tid = task->tid, .ppid = is_forked ? task->parent->pid : 0,
+	};
+
+	if (task->start_ns != 0)
+		ftr_task_line_put(text, &line);
+}
+
+/* Which programs ran when, and who started whom; nothing where the trace does not know. */
+static int put_tasks(struct fxt_writer *w)
+{
+	struct ftr_strbuf text;
+	bool is_cut;
+
+	ftr_strbuf_init(&text);
+	for (size_t i = 0; i < w->trace->sessions.nr; i++) {
+		const char *exename = w->trace->sessions.v[i]->exename;
+
+		if (exename != NULL && exename[0] != '\0' && strchr(exename, '\n') == NULL)
+			put_session_line(&text, w->trace->sessions.v[i]);
+	}
+	for (size_t i = 0; text.len > 0 && i < w->trace->tasks.nr; i++)
+		put_task_line(&text, w->trace->tasks.v[i]);
+	fxt_write_blob(w, FXT_BLOB_TASKS, ftr_strbuf_str(&text), text.len);
+	is_cut = text.failed;
+	ftr_strbuf_fini(&text);
+	return is_cut ? fxt_no_memory(w) : 0;
+}
+
 int fxt_write_prologue(struct fxt_writer *w)
 {
 	int ret;
 
 	put_provider(w);
 	ret = put_info(w);
+	if (ret == 0)
+		ret = put_tasks(w);
 	for (size_t i = 0; ret == 0 && i < w->trace->tasks.nr; i++) {
 		if (fxt_task_get(w, w->trace->tasks.v[i]) == NULL)
 			ret = -ENOMEM;

@@ -39,6 +39,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt_read_switch.c \
 	utils/format/fxt_read_symbol.c \
 	utils/format/fxt_read_table.c \
+	utils/format/fxt_read_task.c \
 	utils/format/fxt_window.c \
 	utils/format/fxt_window.h \
 	utils/format/fxt_write.c \
@@ -70,6 +71,8 @@ libftr_a_SOURCES += \
 	utils/format/uftrace_read_task.c \
 	utils/format/uftrace_spec.c \
 	utils/format/uftrace_spec.h \
+	utils/format/uftrace_task_line.c \
+	utils/format/uftrace_task_line.h \
 	utils/format/uftrace_write.c \
 	utils/format/uftrace_write.h \
 	utils/format/uftrace_write_dir.c \

@@ -41,12 +41,19 @@ struct ufx_task *ufx_task_get(struct ufx *x, const struct ftr_task *task, uint64
 
 static uint64_t task_start(const struct ufx_task *task)
 {
-	uint64_t start_ns = task->first_ns;
-
 	if (task->fork_ns != 0)
 		return task->fork_ns;
-	if (task->task->start_ns != 0 && task->task->start_ns < start_ns)
-		start_ns = task->task->start_ns;
+	return task->task->start_ns != 0 ? task->task->start_ns : task->first_ns;
+}
+
+/* Of the program that it ran first. */
+static uint64_t image_start(const struct ufx_task *task)
+{
+	uint64_t start_ns = task_start(task);
+	const struct ftr_session *first = task->task->session_nr == 0 ? NULL : task->task->sessions[0];
+
+	if (first != NULL && first->start_ns != 0 && first->start_ns < start_ns)
+		return first->start_ns;
 	return start_ns;
 }
 
@@ -93,10 +100,15 @@ static bool is_forked(const struct ufx_task *task)
 /* One image for each process that none of the others forked: all have the same modules. */
 static int put_session(struct ufx *x, const struct ufx_task *task, uint64_t start_ns)
 {
+	const struct ftr_task *t = task->task;
+	bool has_own = t->session_nr > 0 && t->sessions[0]->pid == t->pid;
 	char sid[17];
 	int ret;
 
-	snprintf(sid, sizeof(sid), "%016x", (unsigned)task->task->pid);
+	if (has_own)
+		memcpy(sid, t->sessions[0]->sid, sizeof(sid));
+	else
+		snprintf(sid, sizeof(sid), "%016x", (unsigned)t->pid);
 	ret = ftr_uftrace_dir_session(x->dir, start_ns, task->task->pid, sid,
 				      task_exename(x, task->task));
 	return ret < 0 ? ret : ufx_write_map(x, sid);
@@ -114,7 +126,7 @@ static int put_task(struct ufx *x, struct ufx_task *task, struct ftr_hashmap *pr
 	if (is_first && is_forked(task) && ftr_task_is_main(t))
 		return ftr_uftrace_dir_fork(x->dir, start_ns, t->tid, task->parent->pid);
 	if (is_first)
-		ret = put_session(x, task, start_ns);
+		ret = put_session(x, task, image_start(task));
 	return ret < 0 ? ret : ftr_uftrace_dir_task(x->dir, start_ns, t->tid, t->pid);
 }
 

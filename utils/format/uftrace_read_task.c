@@ -6,113 +6,39 @@
 
 #include "utils/base/text.h"
 #include "utils/format/uftrace_read.h"
+#include "utils/format/uftrace_task_line.h"
 
-#define SID_CHARS 16
 #define COMM_CHARS 15			/* as the kernel cuts them */
 #define DLOPEN_SPAN (UINT64_C(1) << 30)	/* a DLOP line does not say where the library ends */
 
-/* KEY=VALUE pairs of one line. */
-struct line {
-	struct ftr_slice kind;
-	struct ftr_slice rest;
-	uint64_t time_ns;
-};
-
-/* The value after " key=" (or its plural spellings of old files: only the end of the key counts). */
-static bool line_value(const struct line *line, const char *key, struct ftr_slice *value)
-{
-	struct ftr_slice word, rest = line->rest;
-	size_t len = strlen(key);
-
-	while (ftr_slice_split(&rest, ' ', &word)) {
-		if (ftr_slice_starts(word, key) && word.len > len && word.s[len] == '=') {
-			*value = ftr_slice_make(word.s + len + 1, word.len - len - 1);
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Quoted without escapes: the last quote of the line ends it. */
-static bool line_quoted(const struct line *line, const char *key, struct ftr_slice *value)
-{
-	struct ftr_slice rest = line->rest;
-	size_t len = strlen(key);
-
-	for (; rest.len > len + 2; rest.s++, rest.len--) {
-		if (!ftr_slice_starts(rest, key) || rest.s[len] != '=' || rest.s[len + 1] != '"')
-			continue;
-		while (rest.len > len + 2 && rest.s[rest.len - 1] != '"')
-			rest.len--;
-		*value = ftr_slice_make(rest.s + len + 2, rest.len - len - 3);
-		return rest.len > len + 2;
-	}
-	return false;
-}
-
-static bool line_id(const struct line *line, const char *key, int32_t *id)
-{
-	struct ftr_slice value;
-	uint64_t number;
-
-	if (!line_value(line, key, &value) || ftr_parse_u64(value, 10, &number) < 0 ||
-	    number > INT32_MAX)
-		return false;
-	*id = (int32_t)number;
-	return true;
-}
-
-static bool line_sid(const struct line *line, char sid[SID_CHARS + 1])
-{
-	struct ftr_slice value;
-
-	if (!line_value(line, "sid", &value) || value.len != SID_CHARS ||
-	    memchr(value.s, '/', value.len) != NULL || memchr(value.s, '\0', value.len) != NULL)
-		return false;
-	memcpy(sid, value.s, SID_CHARS);
-	sid[SID_CHARS] = '\0';
-	return true;
-}
-
-static int session_line(struct uft_reader *reader, const struct line *line)
+static int session_line(struct uft_reader *reader, const struct ftr_task_line *line)
 {
 	struct ftr_trace *trace = reader->trace;
-	struct ftr_session *session;
-	struct ftr_slice exename;
-	char sid[SID_CHARS + 1];
-	int32_t pid;
+	struct ftr_session *session = ftr_trace_session_new(trace, line->sid, line->pid, line->time_ns);
 
-	/* Old files say tid=. */
-	if (!line_sid(line, sid) || (!line_id(line, "pid", &pid) && !line_id(line, "tid", &pid)))
-		return -EINVAL;
-	session = ftr_trace_session_new(trace, sid, pid, line->time_ns);
 	if (session == NULL)
 		return -ENOMEM;
-	if (line_quoted(line, "exename", &exename)) {
-		session->exename = ftr_arena_strndup(&trace->arena, exename.s, exename.len);
+	if (line->name.s != NULL) {
+		session->exename = ftr_arena_strndup(&trace->arena, line->name.s, line->name.len);
 		if (session->exename == NULL)
 			return -ENOMEM;
 	}
 	return uft_map_load(reader, session);
 }
 
-static int task_line(struct uft_reader *reader, const struct line *line)
+static int task_line(struct uft_reader *reader, const struct ftr_task_line *line)
 {
-	struct uft_task *task;
-	int32_t pid, tid;
+	struct uft_task *task = uft_task_get(reader, line->pid, line->tid);
 
-	if (!line_id(line, "pid", &pid) || !line_id(line, "tid", &tid))
-		return -EINVAL;
-	task = uft_task_get(reader, pid, tid);
 	if (task == NULL)
 		return -ENOMEM;
-	task->task->pid = pid;
+	task->task->pid = line->pid;
 	if (task->task->start_ns == 0)		/* a process says it again after exec */
 		task->task->start_ns = line->time_ns;
 	return 0;
 }
 
-static int side_fork(struct uft_task *parent, const struct line *line, struct ftr_task *child)
+static int side_fork(struct uft_task *parent, const struct ftr_task_line *line, struct ftr_task *child)
 {
 	struct uft_side side = {
 		.time_ns = line->time_ns,
@@ -124,18 +50,14 @@ static int side_fork(struct uft_task *parent, const struct line *line, struct ft
 	return ftr_vec_push(&parent->side, side);
 }
 
-static int fork_line(struct uft_reader *reader, const struct line *line)
+static int fork_line(struct uft_reader *reader, const struct ftr_task_line *line)
 {
-	struct uft_task *parent, *child;
-	int32_t pid, ppid;
+	struct uft_task *parent = uft_task_get(reader, line->ppid, line->ppid);
+	struct uft_task *child = uft_task_get(reader, line->pid, line->pid);
 
-	if (!line_id(line, "pid", &pid) || !line_id(line, "ppid", &ppid) || pid == ppid)
-		return -EINVAL;
-	parent = uft_task_get(reader, ppid, ppid);
-	child = uft_task_get(reader, pid, pid);
 	if (parent == NULL || child == NULL)
 		return -ENOMEM;
-	child->task->pid = pid;
+	child->task->pid = line->pid;
 	child->task->start_ns = line->time_ns;
 	child->task->parent = parent->task;
 	child->task->is_forked = true;
@@ -144,22 +66,17 @@ static int fork_line(struct uft_reader *reader, const struct line *line)
 	return side_fork(parent, line, child->task);
 }
 
-static int dlopen_line(struct uft_reader *reader, const struct line *line)
+static int dlopen_line(struct uft_reader *reader, const struct ftr_task_line *line)
 {
 	struct ftr_trace *trace = reader->trace;
-	struct ftr_mapping mapping = { .since_ns = line->time_ns, .is_open = true };
-	struct ftr_slice base, libname;
-	struct ftr_session *session;
-	char sid[SID_CHARS + 1];
+	struct ftr_mapping mapping = { .start = line->base, .since_ns = line->time_ns,
+				       .is_open = true };
+	struct ftr_session *session = ftr_trace_session_find(trace, line->sid);
 	char *path;
 
-	if (!line_sid(line, sid) || !line_value(line, "base", &base) ||
-	    ftr_parse_u64(base, 16, &mapping.start) < 0 || !line_quoted(line, "libname", &libname))
-		return -EINVAL;
-	session = ftr_trace_session_find(trace, sid);
 	if (session == NULL)
 		return -ESRCH;
-	path = ftr_arena_strndup(&trace->arena, libname.s, libname.len);
+	path = ftr_arena_strndup(&trace->arena, line->name.s, line->name.len);
 	mapping.module = path == NULL ? NULL : ftr_trace_module_get(trace, path, NULL);
 	if (mapping.module == NULL)
 		return -ENOMEM;
@@ -169,32 +86,19 @@ static int dlopen_line(struct uft_reader *reader, const struct line *line)
 	return ftr_session_map(session, &mapping);
 }
 
-static const struct {
-	const char *kind;
-	int (*read)(struct uft_reader *reader, const struct line *line);
-} kinds[] = {
-	{ "SESS", session_line },
-	{ "TASK", task_line },
-	{ "FORK", fork_line },
-	{ "DLOP", dlopen_line },
-};
-
 /* 0, -ENOENT (unknown word), -EINVAL, -ESRCH (unknown session) or -ENOMEM. */
 static int line_read(struct uft_reader *reader, struct ftr_slice text)
 {
-	struct line line = { .rest = text };
-	struct ftr_slice time;
+	static int (*const kinds[FTR_TASK_LINES])(struct uft_reader *, const struct ftr_task_line *) = {
+		[FTR_TASK_LINE_SESSION] = session_line,
+		[FTR_TASK_LINE_TASK]	= task_line,
+		[FTR_TASK_LINE_FORK]	= fork_line,
+		[FTR_TASK_LINE_DLOPEN]	= dlopen_line,
+	};
+	struct ftr_task_line line;
+	int ret = ftr_task_line_parse(text, &line);
 
-	ftr_slice_split(&line.rest, ' ', &line.kind);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (!ftr_slice_eq(line.kind, kinds[i].kind))
-			continue;
-		if (!line_value(&line, "timestamp", &time) ||
-		    ftr_parse_timestamp(time, &line.time_ns) < 0)
-			return -EINVAL;
-		return kinds[i].read(reader, &line);
-	}
-	return -ENOENT;
+	return ret < 0 ? ret : kinds[line.kind](reader, &line);
 }
 
 static const char *damage_name(int ret)
@@ -264,10 +168,9 @@ static int comm_from_session(struct ftr_trace *trace, struct ftr_task *task)
  * A process has its parent's session of the time when it was forked, then those of its own pid, in the
  * order of the file.  Parents come before children in it; damage can only lose names.
  */
-static int process_link(struct uft_reader *reader, struct ftr_task *task,
+static int process_link(struct ftr_trace *trace, struct ftr_task *task,
 			const struct ftr_hashmap *first_by_pid, struct ftr_session **next)
 {
-	struct ftr_trace *trace = reader->trace;
 	struct ftr_session *session = NULL;
 	int ret = 0;
 
@@ -289,9 +192,9 @@ static int process_link(struct uft_reader *reader, struct ftr_task *task,
 }
 
 /* A thread runs what its process runs. */
-static int thread_link(struct uft_reader *reader, struct ftr_task *task)
+static int thread_link(struct ftr_trace *trace, struct ftr_task *task)
 {
-	struct ftr_task *leader = ftr_trace_task_find(reader->trace, task->pid);
+	struct ftr_task *leader = ftr_trace_task_find(trace, task->pid);
 
 	if (leader == NULL || leader == task || leader->session_nr == 0)
 		return -ESRCH;
@@ -299,12 +202,11 @@ static int thread_link(struct uft_reader *reader, struct ftr_task *task)
 		task->parent = leader;
 	task->sessions = leader->sessions;
 	task->session_nr = leader->session_nr;
-	return comm_from_session(reader->trace, task);
+	return comm_from_session(trace, task);
 }
 
-int uft_tasks_link(struct uft_reader *reader)
+int uft_tasks_link(struct ftr_trace *trace)
 {
-	struct ftr_trace *trace = reader->trace;
 	struct ftr_hashmap first_by_pid, last_by_pid;
 	struct ftr_session **next;
 	int ret = 0;
@@ -327,16 +229,16 @@ int uft_tasks_link(struct uft_reader *reader)
 	}
 	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++) {
 		if (ftr_task_is_main(trace->tasks.v[i]))
-			ret = process_link(reader, trace->tasks.v[i], &first_by_pid, next);
+			ret = process_link(trace, trace->tasks.v[i], &first_by_pid, next);
 	}
 	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++) {
 		struct ftr_task *task = trace->tasks.v[i];
 
 		if (ftr_task_is_main(task))
 			continue;
-		ret = thread_link(reader, task);
+		ret = thread_link(trace, task);
 		if (ret == -ESRCH)
-			ret = process_link(reader, task, &first_by_pid, next);
+			ret = process_link(trace, task, &first_by_pid, next);
 	}
 	ftr_hashmap_fini(&first_by_pid);
 	ftr_hashmap_fini(&last_by_pid);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "utils/base/strbuf.h"
+#include "utils/format/uftrace_task_line.h"
 #include "utils/format/uftrace_write_dir.h"
 #include "utils/format/uftrace_write_info.h"
 
@@ -74,13 +75,6 @@ static int line_append(int fd, struct ftr_strbuf *sb)
 
 	ftr_strbuf_fini(sb);
 	return ret;
-}
-
-static void put_head(struct ftr_strbuf *sb, const char *word, uint64_t time_ns)
-{
-	ftr_strbuf_init(sb);
-	ftr_strbuf_printf(sb, "%s timestamp=%" PRIu64 ".%09" PRIu64, word, time_ns / NSEC_PER_SEC,
-			  time_ns % NSEC_PER_SEC);
 }
 
 int ftr_uftrace_dir_open(struct ftr_uftrace_dir **out, const char *path, struct ftr_err *err)
@@ -235,43 +229,47 @@ int ftr_uftrace_dir_map(struct ftr_uftrace_dir *dir, const char *sid,
 	return 0;
 }
 
-int ftr_uftrace_dir_session(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t pid,
-			    const char *sid, const char *exename)
+static int task_line_append(struct ftr_uftrace_dir *dir, const struct ftr_task_line *line)
 {
 	struct ftr_strbuf sb;
 
-	put_head(&sb, "SESS", time_ns);
-	ftr_strbuf_printf(&sb, " pid=%d sid=%.16s exename=\"%s\"\n", pid, sid, exename);
+	ftr_strbuf_init(&sb);
+	ftr_task_line_put(&sb, line);
 	return line_append(dir->task_fd, &sb);
+}
+
+int ftr_uftrace_dir_session(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t pid,
+			    const char *sid, const char *exename)
+{
+	struct ftr_task_line line = { .kind = FTR_TASK_LINE_SESSION, .time_ns = time_ns, .pid = pid,
+				      .name = ftr_slice_make(exename, strlen(exename)) };
+
+	strncpy(line.sid, sid, sizeof(line.sid) - 1);
+	return task_line_append(dir, &line);
 }
 
 int ftr_uftrace_dir_task(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t tid, int32_t pid)
 {
-	struct ftr_strbuf sb;
-
-	put_head(&sb, "TASK", time_ns);
-	ftr_strbuf_printf(&sb, " tid=%d pid=%d\n", tid, pid);
-	return line_append(dir->task_fd, &sb);
+	return task_line_append(dir, &(struct ftr_task_line){ .kind = FTR_TASK_LINE_TASK,
+							      .time_ns = time_ns, .tid = tid,
+							      .pid = pid });
 }
 
 int ftr_uftrace_dir_fork(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t pid, int32_t ppid)
 {
-	struct ftr_strbuf sb;
-
-	put_head(&sb, "FORK", time_ns);
-	ftr_strbuf_printf(&sb, " pid=%d ppid=%d\n", pid, ppid);
-	return line_append(dir->task_fd, &sb);
+	return task_line_append(dir, &(struct ftr_task_line){ .kind = FTR_TASK_LINE_FORK,
+							      .time_ns = time_ns, .pid = pid,
+							      .ppid = ppid });
 }
 
 int ftr_uftrace_dir_dlopen(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t tid,
 			   const char *sid, uint64_t base, const char *path)
 {
-	struct ftr_strbuf sb;
+	struct ftr_task_line line = { .kind = FTR_TASK_LINE_DLOPEN, .time_ns = time_ns, .tid = tid,
+				      .base = base, .name = ftr_slice_make(path, strlen(path)) };
 
-	put_head(&sb, "DLOP", time_ns);
-	ftr_strbuf_printf(&sb, " tid=%d sid=%.16s base=%" PRIx64 " libname=\"%s\"\n", tid, sid,
-			  base, path);
-	return line_append(dir->task_fd, &sb);
+	strncpy(line.sid, sid, sizeof(line.sid) - 1);
+	return task_line_append(dir, &line);
 }
 
 int ftr_uftrace_dir_message(struct ftr_uftrace_dir *dir, uint64_t time_ns, const char *text)
