@@ -101,6 +101,7 @@ static void mode_orphan(int n)
 	if (fork() == 0) {
 		char *const argv[] = { "switches", "nap", NULL };
 
+		nap();
 		usleep(50000);
 		execv("/proc/self/exe", argv);
 	}

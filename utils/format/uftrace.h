@@ -9,6 +9,10 @@ struct ftr_dir;
 struct ftr_sink;
 struct ftr_trace;
 
+/* MESSAGEs that stand for lines of extern.dat, and for LOST records of perf-cpuN.dat: printf and scanf formats. */
+#define FTR_UFTRACE_EXTERN_PREFIX "external-data: "
+#define FTR_UFTRACE_LOST_EVENTS "LOST %llu events of CPU %d"
+
 /* As ftr_format.read; takes @dir over, also on failure. */
 int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err);
 

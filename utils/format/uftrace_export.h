@@ -64,7 +64,8 @@ struct ufx_task {
 	uint64_t first_ns;
 	uint64_t fork_ns;		/* of the event that made it, 0 = none */
 	const struct ftr_task *parent;	/* (nullable) */
-	bool     is_named;		/* its name stands in a perf record */
+	bool     is_named;		/* its name stands in a perf record, or is its maker's */
+	const char *name;		/* (in the arena, nullable) by the last perf record */
 	FTR_VEC(uint32_t) open;		/* its open calls: index into funcs */
 	uint8_t *bytes;			/* (owned) records that wait */
 	size_t   nr;

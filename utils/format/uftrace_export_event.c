@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "utils/base/text.h"
 #include "utils/format/fxt_builtin.h"
+#include "utils/format/uftrace.h"
 #include "utils/format/uftrace_export.h"
 
 #define EVENT_ID_FIRST 1000000u		/* ids from here on are named in events.txt */
@@ -119,11 +121,32 @@ static int extern_line(struct ufx *x, uint64_t time_ns, const char *text, size_t
 	return 0;
 }
 
+static int perf_lost(struct ufx *x, const struct ftr_event *ev, uint64_t nr, int cpu)
+{
+	struct perf_record record = perf_of(ev->task, ev->time_ns, PERF_RECORD_LOST);
+	const uint64_t body[] = { 0, nr };
+
+	record.cpu_nr = (uint16_t)(cpu + 1);
+	record.body = body;
+	record.len = sizeof(body);
+	return perf_put(x, &record);
+}
+
+/* What the reader made of something goes back to where that was. */
 int ufx_message(struct ufx *x, const struct ftr_event *ev)
 {
+	const char *text = ev->message.text;
+	unsigned long long nr;
+	int cpu, len = 0;
+
 	if (ufx_task_get(x, ev->task, ev->time_ns) == NULL)
 		return -ENOMEM;
-	return extern_line(x, ev->time_ns, ev->message.text, strlen(ev->message.text));
+	if (sscanf(text, FTR_UFTRACE_LOST_EVENTS "%n", &nr, &cpu, &len) == 2 && text[len] == '\0' &&
+	    cpu >= 0 && cpu < UINT16_MAX - 1)
+		return perf_lost(x, ev, nr, cpu);
+	if (strncmp(text, FTR_UFTRACE_EXTERN_PREFIX, strlen(FTR_UFTRACE_EXTERN_PREFIX)) == 0)
+		text += strlen(FTR_UFTRACE_EXTERN_PREFIX);
+	return extern_line(x, ev->time_ns, text, strlen(text));
 }
 
 /* The id of an event that only has a name. */
@@ -174,6 +197,27 @@ static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_ta
 	return ufx_put(x, task, &record, data, len);
 }
 
+/* A thread is called as the process is when it begins: a reader finds that by itself. */
+static void name_inherit(const struct ufx *x, struct ufx_task *task)
+{
+	const struct ftr_task *leader = ftr_trace_task_find(x->trace, task->task->pid);
+
+	if (leader == NULL || leader == task->task || leader->id >= x->tasks.nr)
+		return;
+	task->name = x->tasks.v[leader->id].name;
+	task->is_named = task->name != NULL && strcmp(task->name, task->task->name) == 0;
+}
+
+static int point_name(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task)
+{
+	const char *name = ev->payload == NULL ? "" : (const char *)ev->payload->data;
+	size_t len = ev->payload == NULL ? 0 : ev->payload->len;
+
+	task->is_named = true;
+	task->name = ftr_arena_strndup(&x->arena, name, len);
+	return task->name == NULL ? ufx_no_memory(x) : ufx_perf_comm(x, ev->task, ev->time_ns, name, len);
+}
+
 int ufx_point(struct ufx *x, const struct ftr_event *ev)
 {
 	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
@@ -189,14 +233,12 @@ int ufx_point(struct ufx *x, const struct ftr_event *ev)
 	case FTR_EVENT_ID_SCHED_OUT_PREEMPTED:
 		return perf_switch(x, ev);
 	case FTR_EVENT_ID_TASK_NEW:
+		name_inherit(x, task);
 		return perf_task(x, ev, PERF_RECORD_FORK);
 	case FTR_EVENT_ID_TASK_EXIT:
 		return perf_task(x, ev, PERF_RECORD_EXIT);
 	case FTR_EVENT_ID_TASK_NAME:
-		task->is_named = true;
-		return ufx_perf_comm(x, ev->task, ev->time_ns,
-				     payload == NULL ? "" : (const char *)payload->data,
-				     payload == NULL ? 0 : payload->len);
+		return point_name(x, ev, task);
 	case FTR_EVENT_ID_EXTERN:
 		return extern_line(x, ev->time_ns, payload == NULL ? "" : (const char *)payload->data,
 				   payload == NULL ? 0 : payload->len);

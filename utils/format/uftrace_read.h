@@ -66,7 +66,6 @@ struct uft_reader {
 	FTR_VEC(struct uft_task *) tasks;	/* (owned) in order of info, then as found */
 	struct ftr_hashmap task_by_tid;		/* struct uft_task */
 	FTR_VEC(struct uft_name) names;
-	uint64_t perf_lost;			/* events that perf-cpuN.dat say are missing */
 	struct ftr_hashmap event_names;		/* id -> const char *, of events.txt */
 	struct uft_specs *specs;		/* (owned, nullable) */
 	struct ftr_etrace_events *syscalls;	/* (owned, nullable) of FTR_SYSCALL_FILE */

@@ -5,11 +5,13 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "utils/base/bytes.h"
 #include "utils/base/text.h"
+#include "utils/format/uftrace.h"
 #include "utils/format/uftrace_read.h"
 
 #define PERF_PREFIX "perf-cpu"
@@ -96,13 +98,23 @@ static int perf_comm(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 	return 1;
 }
 
-/* The kernel had no room for so many events of this CPU, anyone's. */
+/* The kernel had no room for so many events of this CPU, anyone's: a text, of whichever task is known. */
 static int perf_lost(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 		     struct uft_side *side, int32_t *tid)
 {
-	if (ftr_get_u16(p + 6, reader->is_big) >= LOST_NR_OFFSET + 8 + SAMPLE_BYTES)
-		reader->perf_lost += ftr_get_u64(p + LOST_NR_OFFSET, reader->is_big);
-	return 0;
+	char text[80];
+	uint64_t nr;
+
+	if (ftr_get_u16(p + 6, reader->is_big) < LOST_NR_OFFSET + 8 + SAMPLE_BYTES ||
+	    reader->trace->tasks.nr == 0)
+		return 0;
+	nr = ftr_get_u64(p + LOST_NR_OFFSET, reader->is_big);
+	snprintf(text, sizeof(text), FTR_UFTRACE_LOST_EVENTS, (unsigned long long)nr, side->cpu_nr - 1);
+	side->id = UFT_SIDE_MESSAGE;
+	side->text = ftr_arena_strdup(&reader->trace->arena, text);
+	if (ftr_trace_task_find(reader->trace, *tid) == NULL)
+		*tid = reader->trace->tasks.v[0]->tid;
+	return side->text == NULL ? -ENOMEM : 1;
 }
 
 static int perf_ignored(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
@@ -162,7 +174,6 @@ static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_n
 	struct ftr_diag *diag = reader->trace->diag;
 	struct ftr_istream in;
 	struct ftr_err err;
-	uint64_t lost = reader->perf_lost;
 	size_t pos = 0;
 	int ret = 0;
 
@@ -186,9 +197,6 @@ static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_n
 		ftr_diag_warn(diag, "%s+0x%zx: no record: %zu bytes are skipped", name, from,
 			      pos - from);
 	}
-	if (reader->perf_lost != lost)
-		ftr_diag_warn(diag, "%s: LOST %llu events when it was recorded: what is shown of scheduling "
-			      "has gaps", name, (unsigned long long)(reader->perf_lost - lost));
 	ftr_istream_close(&in);
 	return ret;
 }
@@ -222,7 +230,7 @@ static int extern_line(struct uft_reader *reader, struct ftr_slice line)
 	if (!ftr_slice_split(&line, ' ', &time) || ftr_parse_timestamp(time, &side.time_ns) < 0)
 		return -EINVAL;
 	ftr_strbuf_init(&text);
-	ftr_strbuf_puts(&text, "external-data: ");
+	ftr_strbuf_puts(&text, FTR_UFTRACE_EXTERN_PREFIX);
 	ftr_strbuf_put(&text, line.s, line.len);
 	side.text = text.failed ? NULL : ftr_arena_strndup(&reader->trace->arena, text.s, text.len);
 	ftr_strbuf_fini(&text);
