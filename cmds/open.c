@@ -105,6 +105,7 @@ static int open_selected(struct ftr_opened *opened, const struct ftr_common *com
 	if (ret < 0 || selection == NULL)
 		return ret;
 	opened->trace->demangle = (enum ftr_demangle)selection->demangle;
+	opened->trace->shows_library = selection->libname;
 	return ftr_trace_pipeline(opened->trace, options, &opened->source, err);
 }
 

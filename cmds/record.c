@@ -61,12 +61,17 @@ const struct ftr_option ftr_record_opts_options[] = {
 	    ftr_opt_flag, estimate_return),
 	ROW("force", 0, NULL, "Record the library calls of a program that is not instrumented", ftr_opt_flag, force),
 	ROW("keep-pid", 0, NULL, "Give the program ftr's own process id", ftr_opt_flag, keep_pid),
-	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount.so", ftr_opt_string, libmcount_dir),
+	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount/libmcount.so, or DIR/libmcount.so", ftr_opt_string,
+	    libmcount_dir),
 	ROW("library-path", 0, "DIR", NULL, ftr_opt_string, libmcount_dir),
 	ROW("max-stack", 0, "DEPTH", "Follow at most DEPTH open calls of a task (default: 1048576)",
 	    ftr_opt_u64, max_stack, .min = 1, .max = STACK_MAX_LIMIT),
 	ROW("nest-libcall", 'l', NULL, "Also record the library calls that libraries make (implies --force)",
 	    ftr_opt_flag, nest_libcall),
+	ROW("no-pltbind", 0, NULL, "Do not let the dynamic linker keep what it has bound (LD_BIND_NOT)",
+	    ftr_opt_flag, no_pltbind),
+	ROW("nop", 0, NULL, "Use a library that records nothing, to measure what instrumentation alone costs",
+	    ftr_opt_flag, nop),
 	ROW("no-randomize-addr", 0, NULL, "Do not randomise the program's addresses", ftr_opt_flag,
 	    no_randomize),
 	ROW("num-thread", 0, "N", "Threads that take what tasks have recorded (default: a quarter of the "
@@ -219,7 +224,7 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 		       FTR_EXIT_NOT_RUN : FTR_EXIT_FTR;
 	if (ret < 0)
 		return FTR_EXIT_FTR;
-	say_result(&result, recorder->program->path, recorder->runtime);
+	say_result(&result, recorder->program->path, recorder->nop ? NULL : recorder->runtime);
 	if (opts->shows_time)
 		print_time(&result);
 	return program_status(&result);
@@ -258,7 +263,8 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		ftr_say_error("%s", err.text);
 		return refusal_status(ret);
 	}
-	ret = has_functions ? ftr_program_runtime(&program, opts->libmcount_dir, &runtime, &err) : 0;
+	ret = has_functions ? ftr_program_runtime(&program, opts->libmcount_dir, opts->nop, &runtime,
+						   &err) : 0;
 	if (ret < 0) {
 		ftr_say_error("%s", err.text);
 		status = FTR_EXIT_FTR;
@@ -276,7 +282,9 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		.depth_max = (uint32_t)opts->depth,
 		.stack_max = (uint32_t)opts->max_stack,
 		.wait_ms = WAIT_MS,
-		.events = has_functions ? events_wanted(opts) : 0,
+		.events = has_functions && !opts->nop ? events_wanted(opts) : 0,
+		.nop = opts->nop,
+		.no_pltbind = opts->no_pltbind,
 		.libcalls = !opts->no_libcall,
 		.estimate_return = opts->estimate_return,
 		.nest_libcall = opts->nest_libcall && !opts->no_libcall,

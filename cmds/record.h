@@ -22,6 +22,8 @@ struct ftr_record_opts {
 	bool keep_pid;
 	bool has_syscalls;
 	bool nest_libcall;
+	bool no_pltbind;
+	bool nop;
 	bool no_event;
 	bool no_libcall;
 	bool no_sched;

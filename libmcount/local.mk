@@ -51,7 +51,16 @@ libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 
 libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst \
 	-Wl,-soname,libmcount.so -Wl,--version-script=$(srcdir)/libmcount/libmcount.map
 EXTRA_DIST += libmcount/libmcount.map
+
+# What instrumented code calls, and nothing else: to measure what instrumentation costs by itself.
+mcountexec_PROGRAMS += libmcount-nop.so
+libmcount_nop_so_SOURCES = libmcount/nop.c
+libmcount_nop_so_CFLAGS = $(libmcount_so_CFLAGS)
+libmcount_nop_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-soname,libmcount-nop.so
 if ARCH_X86_64
+libmcount_nop_so_SOURCES += \
+	arch/x86_64/nop.S \
+	arch/x86_64/saved.h
 libmcount_so_SOURCES += \
 	arch/x86_64/dlopen.S \
 	arch/x86_64/jmpbuf.h \

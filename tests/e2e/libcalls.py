@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Library calls: every layout of a linker, those that libraries make, and more of them than stubs."""
+import glob
 import os
 import re
 import shutil
@@ -151,6 +152,61 @@ class LibcallsTest(unittest.TestCase):
                     self.check(counts, dict(NEST_CALLS, getuid=0) if "-pg" in instrumentation else NEST_CALLS)
                     counts = self.same_as_native(["--force"], "./nest", "./libtwo.so")
                     self.check(counts, {"library_work": 1, "getpid": 0, "geteuid": 0})
+
+    def test_names_of_libraries(self):
+        self.library("one", LIBRARY)
+        self.compile("named", "#include <stdio.h>\nint library_work(int n);\nint puts(const char *s) "
+                     "{ return fputs(s, stdout); }\nint main(void) { return library_work(0) + puts(\"\") > 3; }\n",
+                     "-lone", "-Wl,--export-dynamic")
+        self.same_as_native(["-l"], "./named")
+        counts = self.report("-f", "call", "--libname")
+        self.check(counts, {"library_work@libone.so": 1, "getpid@libc.so.6": 2, "getppid@libc.so.6": 1,
+                            "getpid_twice@libone.so": 1, "fputs@libc.so.6": 1})
+
+    def test_addresses_that_stay(self):
+        self.compile("layout", os.path.join(SRCDIR, "tests/e2e/layout.c"))
+        bases = set()
+        for _ in range(2):
+            self.same_as_native(["--force", "--no-randomize-addr"], "./layout")
+            with open(glob.glob("d/sid-*.map")[0], encoding="ascii") as file:
+                bases.add(file.readline().split("-")[0])
+        self.assertEqual(bases, {"555555554000"})
+
+    def test_no_pltbind(self):
+        self.compile("bound", "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\nint main(void)\n"
+                     "{\n\tputs(getenv(\"LD_BIND_NOT\") ? \"not bound\" : \"bound\");\n"
+                     "\treturn getpid() + getpid() == 0;\n}\n", "-Wl,-z,lazy")
+        run = subprocess.run([FTR, "record", "-d", "d", "--force", "--no-pltbind", "./bound"],
+                             stdout=subprocess.PIPE, text=True, check=True, timeout=TIMEOUT)
+        self.assertEqual(run.stdout, "not bound\n")
+        self.check(self.report("-f", "call"), {"getpid": 2, "puts": 1})
+
+    def test_nop(self):
+        victim = os.path.join(SRCDIR, "tests/e2e/victim.c")
+        for flags in (["-pg"], ["-pg", "-mfentry"], ["-finstrument-functions"]):
+            self.compile("victim", victim, "-I", SRCDIR, *flags, "-lpthread")
+            self.assertEqual(self.same_as_native(["--nop"], "./victim", "work"), {})
+        run = subprocess.run([FTR, "--nop", "./victim", "work"], stdout=subprocess.PIPE, text=True, check=True)
+        self.assertRegex(run.stdout, r"^15\n# DURATION.*\n$")
+
+    def test_where_the_runtime_is(self):
+        self.compile("layout", os.path.join(SRCDIR, "tests/e2e/layout.c"))
+        built = os.path.join(os.path.dirname(FTR), "libmcount.so")
+        if not os.path.exists(built):
+            self.skipTest("ftr is installed")
+        for place, option in (("one/libmcount", "--libmcount-path"), ("one", "--libmcount-path"),
+                              ("two", "--library-path")):
+            os.makedirs(place, exist_ok=True)
+            shutil.copy(built, place)
+            top = place.split("/", maxsplit=1)[0]
+            self.same_as_native(["--force", option, top], "./layout")
+            with open(glob.glob("d/sid-*.map")[0], encoding="ascii") as file:
+                wanted = "one/libmcount" if top == "one" else place
+                self.assertIn(f"{self.top}/{wanted}/libmcount.so", file.read())
+        run = subprocess.run([FTR, "record", "--force", "--libmcount-path", "none", "./layout"],
+                             stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(run.returncode, 125)
+        self.assertIn("none/libmcount.so", run.stderr)
 
     def test_more_calls_than_stubs(self):
         nr = 14000

@@ -60,6 +60,8 @@ const struct ftr_option ftr_selection_options[] = {
 	FTR_OPTION("demangle", 0, "TYPE",
 		   "Names of C++, Rust and D: full, simple, no (default: simple)", ftr_opt_choice,
 		   struct ftr_selection, demangle, .words = demangle_words),
+	FTR_OPTION("libname", 0, NULL, "Show library calls with their library: getpid@libc.so.6", ftr_opt_flag,
+		   struct ftr_selection, libname),
 	FTR_OPTION("no-libcall", 0, NULL, "Leave out library calls", ftr_opt_flag,
 		   struct ftr_selection, no_libcall),
 	FTR_OPTION("no-event", 0, NULL, "Leave out events", ftr_opt_flag, struct ftr_selection,

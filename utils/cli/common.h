@@ -29,6 +29,7 @@ struct ftr_selection {
 	uint64_t    depth;		/* -D, 0 = no limit */
 	uint64_t    time_ns;		/* -t: calls that take less are left out */
 	int         demangle;		/* enum ftr_demangle */
+	bool        libname;
 	bool        no_libcall;
 	bool        no_event;
 	bool        no_sched;

@@ -16,6 +16,7 @@
 
 #define PRELOAD_ENV "LD_PRELOAD"
 #define ASAN_ENV "ASAN_OPTIONS"
+#define BIND_NOT_ENV "LD_BIND_NOT"
 
 void ftr_launch_signals(struct ftr_launch *launch, sigset_t *set)
 {
@@ -82,7 +83,7 @@ static char **environment_new(const struct ftr_launch *launch)
 
 	while (environ[nr] != NULL)
 		nr++;
-	env = calloc(nr + VARIABLES + 1, sizeof(*env));
+	env = calloc(nr + VARIABLES + 2, sizeof(*env));
 	if (env == NULL)
 		return NULL;
 	if (launch->runtime != NULL) {
@@ -100,9 +101,10 @@ static char **environment_new(const struct ftr_launch *launch)
 		if (launch->runtime == NULL || !is_replaced(environ[nr]))
 			env[kept++] = environ[nr];
 	}
+	if (launch->no_pltbind && getenv(BIND_NOT_ENV) == NULL)
+		env[kept++] = BIND_NOT_ENV "=1";
 	return env;
 }
-
 
 /* Become the program; returns the errno of what failed.  May run in a vfork child: touches no memory. */
 static int become(const struct ftr_launch *launch, char **env)

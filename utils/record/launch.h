@@ -14,6 +14,7 @@ struct ftr_launch {
 	char *const *argv;
 	const char *runtime;		/* for LD_PRELOAD, before the user's own (nullable) */
 	const char *channel;		/* for FTR_CHANNEL */
+	bool no_pltbind;		/* LD_BIND_NOT */
 	bool no_randomize;		/* no address space layout randomisation */
 	bool keep_pid;			/* the program gets our pid, the recorder becomes another process */
 

@@ -21,6 +21,7 @@
 #endif
 
 #define RUNTIME "libmcount.so"
+#define RUNTIME_NOP "libmcount-nop.so"
 
 static bool is_executable_file(const char *path)
 {
@@ -224,22 +225,43 @@ void ftr_program_fini(struct ftr_program *program)
 	program->path = program->image = NULL;
 }
 
-/* Built and not installed, the runtime lies beside the executable. */
-static char *runtime_beside(void)
+/* "@dir/@subdir@name" if it is there. */
+static char *runtime_in(const char *dir, const char *subdir, const char *name)
 {
-	char exe[PATH_MAX], *slash, *path = NULL;
+	char *path;
+
+	if (asprintf(&path, "%s/%s%s", dir, subdir, name) < 0)
+		return NULL;
+	if (access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* Built and not installed, the runtime lies beside the executable. */
+static char *runtime_beside(const char *name)
+{
+	char exe[PATH_MAX], *slash;
 	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
 	if (len <= 0)
 		return NULL;
 	exe[len] = '\0';
 	slash = strrchr(exe, '/');
-	if (slash == NULL || asprintf(&path, "%.*s/" RUNTIME, (int)(slash - exe), exe) < 0)
+	if (slash == NULL)
 		return NULL;
-	if (access(path, F_OK) == 0)
-		return path;
-	free(path);
-	return NULL;
+	*slash = '\0';
+	return runtime_in(exe, "", name);
+}
+
+/* Where it should be, or is. */
+static char *runtime_path(const char *dir, const char *name)
+{
+	char *path = dir != NULL ? runtime_in(dir, "libmcount/", name) : runtime_beside(name);
+
+	if (path == NULL && asprintf(&path, "%s/%s", dir != NULL ? dir : FTR_PKGLIBDIR, name) < 0)
+		return NULL;
+	return path;
 }
 
 /* The section table ends an ELF file: a file that was cut short would end the program with SIGBUS. */
@@ -282,20 +304,13 @@ static int runtime_check(const struct ftr_program *program, const char *path, st
 	return 0;
 }
 
-int ftr_program_runtime(const struct ftr_program *program, const char *dir, char **out,
+int ftr_program_runtime(const struct ftr_program *program, const char *dir, bool is_nop, char **out,
 			struct ftr_err *err)
 {
-	char *path = NULL, *absolute;
+	char *path = runtime_path(dir, is_nop ? RUNTIME_NOP : RUNTIME);
+	char *absolute;
 	int ret;
 
-	if (dir != NULL) {
-		if (asprintf(&path, "%s/" RUNTIME, dir) < 0)
-			return ftr_err_set(err, ENOMEM, "out of memory");
-	} else {
-		path = runtime_beside();
-		if (path == NULL)
-			path = strdup(FTR_PKGLIBDIR "/" RUNTIME);
-	}
 	if (path == NULL)
 		return ftr_err_set(err, ENOMEM, "out of memory");
 	absolute = realpath(path, NULL);	/* the program may change its directory and exec */

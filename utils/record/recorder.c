@@ -207,6 +207,7 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 		.path = options->program->path,
 		.argv = options->argv,
 		.runtime = options->runtime,
+		.no_pltbind = options->no_pltbind,
 		.channel = recorder->channel.name,
 		.no_randomize = options->no_randomize,
 		.keep_pid = options->keep_pid,
@@ -376,7 +377,7 @@ static void pace_update(struct pace *pace, unsigned percent)
 static void say_silence(struct ftr_recorder *recorder)
 {
 	if (recorder->result->sessions != 0 || recorder->is_silence_said ||
-	    recorder->options->runtime == NULL ||
+	    recorder->options->runtime == NULL || recorder->options->nop ||
 	    ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns < SILENCE_NS)
 		return;
 	recorder->is_silence_said = true;

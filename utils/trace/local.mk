@@ -7,6 +7,8 @@ libftr_a_SOURCES += \
 	utils/trace/event.h \
 	utils/trace/func.h \
 	utils/trace/info.h \
+	utils/trace/library.c \
+	utils/trace/library.h \
 	utils/trace/merge.c \
 	utils/trace/merge.h \
 	utils/trace/per_task.c \

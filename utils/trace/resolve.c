@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/object/symtab.h"
+#include "utils/trace/library.h"
 #include "utils/trace/trace.h"
 
 /* A damaged file can hold any number of addresses: beyond so many they all are "<unknown>". */
@@ -107,15 +108,6 @@ static const struct ftr_func *func_unknown(struct ftr_trace *trace, struct ftr_m
 	return func;
 }
 
-static void module_load(struct ftr_trace *trace, struct ftr_module *module)
-{
-	if (module->is_loaded)
-		return;
-	module->is_loaded = true;
-	if (trace->loader != NULL && trace->loader->module_load != NULL)
-		trace->loader->module_load(trace, module);
-}
-
 /* The module mapped at an address, its symbols loaded, and the address as they count; NULL = none. */
 static struct ftr_module *module_at(struct ftr_trace *trace, const struct ftr_session *session,
 				    uint64_t time_ns, uint64_t addr, uint64_t *symbol_addr)
@@ -124,7 +116,7 @@ static struct ftr_module *module_at(struct ftr_trace *trace, const struct ftr_se
 	struct ftr_module *module;
 
 	while ((mapping = ftr_session_find(session, time_ns, addr)) != NULL) {
-		module_load(trace, mapping->module);
+		ftr_trace_module_load(trace, mapping->module);
 		if (!mapping->is_open)
 			break;
 		ftr_session_bound(session, mapping);
@@ -136,18 +128,42 @@ static struct ftr_module *module_at(struct ftr_trace *trace, const struct ftr_se
 	return module;
 }
 
+/* "getpid@libc.so.6" */
+static void func_name_library(struct ftr_trace *trace, struct ftr_session *session,
+			      struct ftr_func *func)
+{
+	const struct ftr_module *library = ftr_library_find(trace, session, func->mangled);
+	const struct ftr_str *name = NULL;
+	char *text;
+
+	if (library == NULL || asprintf(&text, "%s@%s", func->name, library->name) < 0)
+		return;
+	name = ftr_strpool_get(&trace->names, text, strlen(text));
+	free(text);
+	if (name == NULL)
+		return;
+	func->name = name->s;
+	func->name_id = name->id;
+	func->name_len = name->len > UINT16_MAX ? UINT16_MAX : (uint16_t)name->len;
+}
+
 static const struct ftr_func *resolve_slow(struct ftr_trace *trace, struct ftr_session *session,
 					   uint64_t time_ns, uint64_t addr)
 {
 	const struct ftr_symbol *symbol = NULL;
 	uint64_t symbol_addr = 0;
 	struct ftr_module *module = module_at(trace, session, time_ns, addr, &symbol_addr);
+	size_t known_nr = trace->funcs.nr;
+	struct ftr_func *func;
 
 	if (module != NULL && module->symtab != NULL)
 		symbol = ftr_symtab_find(module->symtab, symbol_addr);
 	if (symbol == NULL)
 		return func_unknown(trace, module, addr);
-	return ftr_trace_func_by_symbol(trace, module, symbol);
+	func = ftr_trace_func_by_symbol(trace, module, symbol);
+	if (trace->shows_library && symbol->type == 'P' && trace->funcs.nr > known_nr)
+		func_name_library(trace, session, func);
+	return func;
 }
 
 const struct ftr_func *ftr_trace_find(struct ftr_trace *trace, struct ftr_session *session,

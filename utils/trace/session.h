@@ -28,6 +28,8 @@ struct ftr_session {
 	FTR_VEC(struct ftr_mapping) mappings;	/* in any order; overlaps are resolved by since_ns */
 	FTR_VEC(uint64_t) changes_ns;	/* ascending: when dlopen changed the map */
 	struct ftr_hashmap cache;	/* (epoch, address) -> func */
+	struct ftr_hashmap libraries;	/* see library.c: name_id + 1 -> module */
+	bool has_libraries;
 	uint32_t context_base;		/* for a reader: first of changes_ns.nr + 1 numbers of its epochs */
 };
 

@@ -38,6 +38,7 @@ static void sessions_fini(struct ftr_trace *trace)
 		ftr_vec_fini(&session->mappings);
 		ftr_vec_fini(&session->changes_ns);
 		ftr_hashmap_fini(&session->cache);
+		ftr_hashmap_fini(&session->libraries);
 	}
 	ftr_vec_fini(&trace->sessions);
 }

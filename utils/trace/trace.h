@@ -6,6 +6,7 @@
 #ifndef FTR_TRACE_TRACE_H
 #define FTR_TRACE_TRACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "utils/base/arena.h"
@@ -35,6 +36,7 @@ struct ftr_trace {
 	const char *format;		/* name of the format it was read from */
 	struct ftr_info info;
 	enum ftr_demangle demangle;
+	bool shows_library;		/* names of library calls end in @LIBRARY */
 	FTR_VEC(struct ftr_task *) tasks;	/* by id */
 	struct ftr_hashmap task_by_tid;
 	FTR_VEC(struct ftr_session *) sessions;	/* by start time */
