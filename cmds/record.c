@@ -220,7 +220,8 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 	if (ret < 0)
 		ftr_say_error("%s", err.text);
 	if (!result.was_run)
-		return err.code == ENOENT || err.code == EACCES || err.code == ENOEXEC ?
+		return result.was_ready &&
+		       (err.code == ENOENT || err.code == EACCES || err.code == ENOEXEC) ?
 		       FTR_EXIT_NOT_RUN : FTR_EXIT_FTR;
 	if (ret < 0)
 		return FTR_EXIT_FTR;

@@ -32,7 +32,7 @@ static bool has_interrupted_hook(const struct ftr_thread *self)
 static bool producer_renew(struct ftr_thread *self)
 {
 	struct ftr_producer *old = self->slot->producer;
-	uint64_t bytes = ftr_state.control->ring_bytes;
+	uint64_t bytes = self->slot->ring_bytes;
 	long mem = ftr_sys6(SYS_mmap, 0, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	long data = ftr_sys6(SYS_mmap, self->slot->ring_data, 2 * bytes, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

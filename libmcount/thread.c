@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/mman.h>
+#include <linux/resource.h>
 #include <sys/mman.h>
 
 #include "libmcount/channel.h"
@@ -38,13 +39,24 @@ static uint32_t stub_take(void)
 	return stub < FTR_STUB_NR ? stub : 0;
 }
 
-/*
- * One mapping: [ slot ][ producer, wiped by fork ][ sentinel, frames ... ].
- * Under a small RLIMIT_AS: fewer frames.
- */
+/* Of a limited address space the program shall keep nearly all. */
+static uint64_t frames_wanted(void)
+{
+	struct { uint64_t soft, hard; } limit = { 0, 0 };
+	uint64_t frame_nr = ftr_state.control->stack_max;
+
+	if (ftr_sys4(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) < 0 || limit.soft == RLIM64_INFINITY)
+		return frame_nr;
+	while (frame_nr * sizeof(struct ftr_frame) > limit.soft / FTR_CHANNEL_AS_SHARE &&
+	       frame_nr > STACK_MIN_FRAMES)
+		frame_nr /= 2;
+	return frame_nr;
+}
+
+/* One mapping: [ slot ][ producer, wiped by fork ][ sentinel, frames ... ]. */
 static struct ftr_slot *slot_new(void)
 {
-	uint64_t frame_nr = ftr_state.control->stack_max;
+	uint64_t frame_nr = frames_wanted();
 	struct ftr_slot *slot = NULL;
 	uint64_t bytes;
 
@@ -124,25 +136,41 @@ static struct ftr_slot *slot_recycle(int32_t pid)
 	return NULL;
 }
 
-/* Map a new ring's header and, right behind each other, its data twice. */
-static int ring_map(struct ftr_producer *producer, int memfd, uint32_t bytes)
+/* The ring's data twice, right behind each other; NULL = no room. */
+static uint8_t *data_map(int memfd, uint64_t bytes)
 {
-	long header = ftr_sys6(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
-	long data = ftr_sys6(SYS_mmap, 0, 2ul * bytes, PROT_NONE,
+	long data = ftr_sys6(SYS_mmap, 0, 2 * bytes, PROT_NONE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int i;
 
-	if (ftr_sys_map_failed(header) || ftr_sys_map_failed(data))
-		return -ENOMEM;
-	for (i = 0; i < 2; i++) {
-		if (ftr_sys_map_failed(ftr_sys6(SYS_mmap, data + (long)i * bytes, bytes,
+	for (i = 0; i < 2 && !ftr_sys_map_failed(data); i++) {
+		if (ftr_sys_map_failed(ftr_sys6(SYS_mmap, data + (long)(i * bytes), bytes,
 						PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-						memfd, FTR_RING_DATA_OFFSET)))
-			return -ENOMEM;
+						memfd, FTR_RING_DATA_OFFSET))) {
+			ftr_sys2(SYS_munmap, data, 2 * bytes);
+			return NULL;
+		}
 	}
-	producer->header = (struct ftr_ring_header *)header;
-	producer->data = (uint64_t)data - (uint64_t)producer;
-	producer->mask = bytes - 1;
+	return ftr_sys_map_failed(data) ? NULL : (uint8_t *)data;
+}
+
+static int ring_map(struct ftr_slot *slot, int memfd)
+{
+	struct ftr_producer *producer = slot->producer;
+	long mem = ftr_sys6(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+	struct ftr_ring_header *header = (struct ftr_ring_header *)mem;
+
+	if (ftr_sys_map_failed(mem))
+		return -ENOMEM;
+	slot->ring_bytes = header->size_bytes;
+	slot->ring_data = data_map(memfd, slot->ring_bytes);
+	if (slot->ring_data == NULL) {
+		ftr_sys2(SYS_munmap, mem, PAGE);
+		return -ENOMEM;
+	}
+	producer->header = header;
+	producer->data = (uint64_t)slot->ring_data - (uint64_t)producer;
+	producer->mask = slot->ring_bytes - 1;
 	return 0;
 }
 
@@ -168,8 +196,7 @@ static void ring_open(void *arg)
 				      memory_order_release);
 	opening->ret = ftr_channel_ask(&opening->message, NULL, fds);
 	if (fds[0] >= 0) {
-		opening->ret = ring_map(slot->producer, fds[0], ftr_state.control->ring_bytes);
-		slot->ring_data = (uint8_t *)slot->producer + slot->producer->data;
+		opening->ret = ring_map(slot, fds[0]);
 		ftr_sys_close_own(fds[0]);
 	} else if (opening->ret == 0 && slot->ring_id == 0) {
 		opening->ret = -EPROTO;		/* recycled ones need none: they go on where they are */

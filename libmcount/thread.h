@@ -63,6 +63,7 @@ struct ftr_slot {
 	int32_t pid;
 	uint64_t ring_id;		/* the recorder's name for the ring; 0 = none */
 	struct ftr_producer *producer;	/* its page */
+	uint32_t ring_bytes;		/* of data */
 	uint8_t *ring_data;		/* where producer->data leads, which fork wipes */
 	struct ftr_frame *frames;	/* frame_nr of them, reserved address space */
 	uint64_t frame_nr;

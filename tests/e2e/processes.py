@@ -126,6 +126,17 @@ class Surroundings(Recording):
         # 0, 1 and 2 are the program's: one is left, where three are needed for a moment.
         self.check("sh", "-c", 'ulimit -n 4; exec "$0" "$@"')
 
+    def test_no_memory(self):
+        run = self.record("--force", "./victim", "limited", "5", quiet=False)
+        self.assertEqual(run.stdout, "15\n")
+        self.assertRegex(run.stderr, r"^ftr: warning: process \d+: there is no memory for the ring.*ulimit -v.*\n$")
+        self.assertRegex(messages()[0], "no memory")
+
+    def test_little_memory(self):
+        for kilobytes in (8000, 20000, 100000):
+            self.record("--force", "sh", "-c", "ulimit -v %d; exec ./victim work" % kilobytes)
+            self.assertEqual(len(Trace("d").only()), 16)
+
     def test_small_stack(self):
         self.check("sh", "-c", 'ulimit -s 64; exec "$0" "$@"')
 

@@ -157,6 +157,22 @@ class RecordTest(Recording):
             calls = [r for r in trace.only() if r.depth == 3 or r.depth == 2]
             self.assertGreaterEqual(len(calls), 2002, mode)
 
+    def test_open_calls_of_the_killed(self):
+        self.record("--no-event", "./victim", "kill", "1000", status=128 + signal.SIGKILL)
+        records = Trace("d").only()
+        self.assertEqual(len(records), 2 * 1001 + 2)        # main and mode_kill are open
+        replay = self.ftr("replay", "--no-pager", "-d", "d", "-f", "none", "--no-comment").stdout
+        self.assertEqual(replay.splitlines()[:3], ["main() {", "  mode_kill() {", "    work() {"])
+
+    def test_no_call_at_all(self):
+        with open("early.c", "w") as file:
+            file.write("#include <unistd.h>\n__attribute__((constructor, no_instrument_function)) "
+                       "static void early(void) { _exit(4); }\nint main(void) { return 0; }\n")
+        subprocess.run([*CC, "-pg", "early.c", "-o", "early"], check=True)
+        self.record("./early", status=4)
+        self.assertEqual(Trace("d").only(), [])
+        self.assertEqual(self.ftr("replay", "--no-pager", "-d", "d").returncode, 0)
+
     def test_recorder_killed(self):
         child = self.start("./victim", "wait", "100000")
         self.wait_for(lambda: Trace("d").tasks and len(Trace("d").only()) > 20)
@@ -281,6 +297,36 @@ class RecordTest(Recording):
         self.assertEqual(run.stderr.count(".dat"), 1)
         self.assertIn("LOST", run.stderr)
         self.assertEqual(len(Trace("d").only()), 100000 // 16)
+
+    @unittest.skipUnless(os.getuid() == 0 and shutil.which("unshare"), "needs root and unshare")
+    def test_no_space(self):
+        if subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("no new mount namespaces here")
+        os.makedirs("small", exist_ok=True)
+        run = subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=256k none small && "
+                              "'%s' record --no-libcall -d small/d ./victim work 50000; s=$?; "
+                              "'%s' report --no-pager -d small/d >report; exit $s" % (FTR, FTR)],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
+        self.assertEqual((run.returncode, run.stdout), (0, "1250025000\n"), run.stderr)
+        self.assertEqual(run.stderr.count("No space left"), 1)
+        self.assertIn("LOST", run.stderr)
+        with open("report") as file:
+            self.assertRegex(file.read(), r"\d+  leaf")
+
+    def test_unwritable(self):
+        for place in ("/proc/d", "/nowhere/d", "victim/d"):
+            run = self.ftr("record", "-d", place, "./victim", "work")
+            self.assertEqual((run.returncode, run.stdout), (125, ""))
+            self.assertIn(place, run.stderr)
+            self.assertEqual(len(run.stderr.splitlines()), 1)
+
+    def test_rings_within_the_limit_of_files(self):
+        def limit():
+            import resource
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        self.record("./victim", "work", "10000", preexec_fn=limit)
+        calls = [record for record in Trace("d").only() if record.type in (ENTRY, EXIT)]
+        self.assertEqual(len(calls), 2 * 10003)
 
     def test_wait(self):
         self.record("-b", "4K", "./victim", "work", "100000")

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +67,19 @@ static void mode_children(int n)
 		;
 }
 
+/* A child that may have no memory any more. */
+static void mode_limited(int n)
+{
+	struct rlimit limit = { 4096, 4096 };
+
+	if (fork() == 0) {
+		setrlimit(RLIMIT_AS, &limit);
+		dprintf(1, "%d\n", work(n));
+		_exit(0);
+	}
+	wait(NULL);
+}
+
 /* A child waits for a line of ours and works on when we are gone. */
 static void mode_leave(int n)
 {
@@ -108,7 +122,7 @@ static void mode_family(int n)
 	printf("%d\n", work(6) + WEXITSTATUS(status) - 12);
 }
 
-/* What the program finds of itself: descriptors, blocked and ignored signals. */
+/* What the program finds of itself: descriptors, blocked and ignored signals, children and threads. */
 static void mode_look(int n)
 {
 	struct dirent *entry;
@@ -125,6 +139,16 @@ static void mode_look(int n)
 			printf("%s", line);
 	}
 	fclose(status);
+	status = fopen("/proc/thread-self/children", "r");
+	if (status != NULL) {
+		while (fgets(line, sizeof(line), status) != NULL)
+			printf("child %s\n", line);
+		fclose(status);
+	}
+	dir = opendir("/proc/self/task");
+	while ((entry = readdir(dir)) != NULL)
+		printf("%s ", entry->d_name[0] == '.' ? "" : "thread");
+	closedir(dir);
 	work(n);
 }
 
@@ -192,6 +216,7 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "kill", mode_kill },
 	{ "leave", mode_leave },
 	{ "look", mode_look },
+	{ "limited", mode_limited },
 	{ "loop", mode_loop },
 	{ "parallel", mode_parallel },
 	{ "pid", mode_pid },

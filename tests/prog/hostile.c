@@ -3,7 +3,7 @@
  * Surroundings in which little works: every call is recorded all the same, the first ones of threads and of
  * forked children included, and the program notices nothing.
  *
- * expect-calls: work 192
+ * expect-calls: work 292
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -113,6 +113,45 @@ static long signals_blocked(void)
 	return (long)ten_calls(NULL) + in_thread();
 }
 
+/* Where there is neither /proc nor anything else. */
+static long other_root(void)
+{
+	char dir[] = "/tmp/ftr-root.XXXXXX";
+
+	if (mkdtemp(dir) == NULL)
+		return -1;
+	if (chroot(dir) == 0)
+		(void)!chdir("/");
+	rmdir(dir);
+	return (long)ten_calls(NULL) + in_thread();
+}
+
+static long other_user(void)
+{
+	(void)!setgid(65534);
+	(void)!setuid(65534);
+	return (long)ten_calls(NULL) + in_thread();
+}
+
+/* Both, and its threads and children are new to the recorder. */
+static long other_root_and_user(void)
+{
+	int status;
+
+	(void)!chroot("/var");
+	(void)!setuid(65534);
+	if (fork() == 0)
+		_exit((int)(in_thread() + in_thread()));
+	wait(&status);
+	return WEXITSTATUS(status) + in_thread() + (long)ten_calls(NULL);
+}
+
+static long small_stack(void)
+{
+	limit(RLIMIT_STACK, 16384);
+	return (long)ten_calls(NULL) + in_thread();
+}
+
 /* read, write, _exit and sigreturn are all that is allowed. */
 static long strict_seccomp(void)
 {
@@ -155,6 +194,10 @@ static const struct {
 	{ "no descriptor in a thread", no_descriptor_in_thread },
 	{ "small files", small_files },
 	{ "little memory", little_memory },
+	{ "other root", other_root },
+	{ "other user", other_user },
+	{ "other root and user", other_root_and_user },
+	{ "small stack", small_stack },
 	{ "signals blocked", signals_blocked },
 	{ "strict seccomp", strict_seccomp },
 	{ "signal handlers", no_signal_left_behind },

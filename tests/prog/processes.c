@@ -2,8 +2,9 @@
 /*
  * Every way to make a process and to run a program in it, also after the environment is gone.
  *
- * expect-calls: main 16
- * expect-calls: in_child 7
+ * expect-calls: main 17
+ * expect-calls: in_child 8
+ * expect-warning: neither of the two is traced
  * expect-calls: in_new_image 9
  */
 #define _GNU_SOURCE
@@ -84,6 +85,37 @@ static void by_fork(void)
 	say_end("double fork");
 }
 
+static volatile int is_cloned;
+
+static int cloned_beside(void *arg)
+{
+	long sum = 0;
+
+	is_cloned = 1;
+	for (int i = 0; i < 100000; i++)
+		sum += in_child(i);
+	_exit(sum != 4999950000);
+}
+
+/* Both run at the same time with one thread-local storage: they are left alone. */
+static void by_shared_memory(void)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	long sum = 0;
+
+	if (fork() == 0) {
+		in_child(8);
+		clone(cloned_beside, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+		while (!is_cloned)
+			;
+		for (int i = 0; i < 100000; i++)
+			sum += in_child(i);
+		say_end("clone, memory shared");
+		_exit(sum != 4999950000);
+	}
+	say_end("with it");
+}
+
 static void by_vfork(void)
 {
 	if (vfork() == 0) {
@@ -127,6 +159,7 @@ int main(int argc, char **argv)
 		return in_new_image(argv[1]) & 31;
 	(void)!readlink(SELF, path, sizeof(path) - 1);
 	by_fork();
+	by_shared_memory();
 	by_vfork();
 	by_spawn("spawned");
 	by_shell("as it is");

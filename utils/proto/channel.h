@@ -53,6 +53,12 @@
 
 #define FTR_CHANNEL_BY_CHILD	0x10000u	/* flag in type: for its parent, which has no descriptor left */
 
+/*
+ * Where the address space of a process is limited (RLIMIT_AS), the ring of a task and its shadow stack each take at
+ * most this part of it: what the program needs itself is not known.
+ */
+#define FTR_CHANNEL_AS_SHARE	32
+
 enum ftr_channel_type {
 	FTR_CHANNEL_SESSION = 1,	/* path: the program's /proc/self/exe */
 	FTR_CHANNEL_TASK    = 2,	/* parent_pid != 0: first task of a forked child */

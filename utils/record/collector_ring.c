@@ -2,8 +2,11 @@
 /* The collector of the runtime's rings: one a task, drained in turn through one buffer. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "utils/base/vec.h"
+#include "utils/proto/channel.h"
+#include "utils/proto/ring.h"
 #include "utils/record/collector.h"
 #include "utils/record/ring.h"
 
@@ -184,6 +187,31 @@ static int source_renew(struct ring_collector *self, const struct ftr_task_start
 	return 0;
 }
 
+/* How large a ring of process @pid may be; it is mapped twice there. */
+static uint32_t ring_bytes_for(const struct ring_collector *self, int32_t pid)
+{
+	uint32_t bytes = self->recording->control->ring_bytes;
+	struct rlimit limit;
+
+	if (prlimit(pid, RLIMIT_AS, NULL, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return bytes;
+	while (bytes > FTR_RING_MIN_BYTES && 2 * bytes > limit.rlim_cur / FTR_CHANNEL_AS_SHARE)
+		bytes /= 2;
+	return bytes;
+}
+
+/* Our own limit of files (ulimit -f) holds for memory files, too. */
+static int ring_open_limited(struct ring_collector *self, struct source *source, int32_t pid,
+			     struct ftr_err *err)
+{
+	uint32_t bytes = ring_bytes_for(self, pid);
+	int ret;
+
+	while ((ret = ftr_ring_open(&source->ring, bytes, err)) == -EFBIG && bytes > FTR_RING_MIN_BYTES)
+		bytes /= 2;
+	return ret;
+}
+
 static int ring_task(void *arg, const struct ftr_task_start *start, struct ftr_task_answer *answer,
 		     struct ftr_err *err)
 {
@@ -199,7 +227,7 @@ static int ring_task(void *arg, const struct ftr_task_start *start, struct ftr_t
 		free(source);
 		return ftr_err_set(err, ENOMEM, "ring: out of memory");
 	}
-	ret = ftr_ring_open(&source->ring, self->recording->control->ring_bytes, err);
+	ret = ring_open_limited(self, source, start->pid, err);
 	if (ret < 0) {
 		free(source);
 		return ret;

@@ -478,6 +478,7 @@ int ftr_recorder_run(const struct ftr_recorder_options *options,
 	memset(result, 0, sizeof(*result));
 	ret = recorder_open(&recorder, err);
 	has_dir = recorder.store.dir != NULL;
+	result->was_ready = ret == 0;
 	if (ret == 0)
 		ret = program_start(&recorder, err);
 	if (ret == 0)

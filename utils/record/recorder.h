@@ -45,7 +45,8 @@ struct ftr_recorder_options {
 };
 
 struct ftr_recorder_result {
-	bool was_run;			/* the program was started */
+	bool was_ready;			/* what comes next is to start the program */
+	bool was_run;			/* ... it was started */
 	bool has_status;		/* wait_status is known */
 	bool has_usage;			/* usage is known */
 	int  wait_status;
