@@ -16,10 +16,14 @@ struct report_values {
 	struct ftr_report_opts view;
 	bool by_task;
 	int by;		/* index in by_words; 0 = functions */
+	int format;	/* index in format_words */
+	const char *diff;	/* (nullable) the trace to compare with */
 };
 
 /* After the first one in the order of enum ftr_syscalls_by. */
 static const char *const by_words[] = { "func", "call", "file", "process", NULL };
+
+static const char *const format_words[] = { "normal", "csv", NULL };
 
 static const struct ftr_option report_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct report_values, common),
@@ -42,6 +46,17 @@ static const struct ftr_option report_options[] = {
 		   "file or process; fields: elapsed total total-avg total-min total-max call error open read "
 		   "write fork process status pid all", ftr_opt_choice, struct report_values, by,
 		   .words = by_words),
+	FTR_OPTION("format", 0, "FORMAT", "normal, or csv: fields by their names, times in nanoseconds",
+		   ftr_opt_choice, struct report_values, format, .words = format_words),
+	FTR_OPTION("diff", 0, "TRACE", "How the functions of TRACE differ from those of --data", ftr_opt_string,
+		   struct report_values, diff),
+	FTR_OPTION("diff-policy", 0, "WORD[,WORD...]",
+		   "Of --diff: abs no-abs (sort by size of the difference or with its sign), percent no-percent, "
+		   "compact full (default: abs,no-percent,compact)",
+		   ftr_opt_string, struct report_values, view.diff_policy),
+	FTR_OPTION("sort-column", 0, "INDEX",
+		   "Of --diff: sort by 0 the values of --data, 1 of TRACE, 2 the difference (default)", ftr_opt_u64,
+		   struct report_values, view.diff_column, .max = 2),
 	{ 0 }
 };
 
@@ -57,6 +72,8 @@ static int print_stats(const struct ftr_stats *stats, const struct report_values
 	opts.use_color = output.use_color;
 	if (values->by_task)
 		ret = ftr_report_print_tasks(stats, &opts, &output.out, &err);
+	else if (values->format > 0)
+		ret = ftr_report_print_csv(stats, &opts, &output.out, &err);
 	else
 		ret = ftr_report_print(stats, &opts, &output.out, &err);
 	status = ftr_output_close(&output);
@@ -94,6 +111,82 @@ static bool wants_details(const struct ftr_report_opts *opts)
 	return opts->fields != NULL || opts->sort != NULL || opts->avg_total || opts->avg_self;
 }
 
+/* A trace and what was counted of it, which has the trace's names. */
+struct counted {
+	struct ftr_opened opened;
+	struct ftr_sink *sink;
+};
+
+static int counted_open(struct counted *counted, const struct report_values *values, const char *path)
+{
+	struct ftr_common common = values->common;
+	struct ftr_err err = { 0 };
+	int status;
+
+	common.data = path;
+	status = ftr_opened_open(&counted->opened, &common, &values->selection, true);
+	if (status != FTR_EXIT_OK)
+		return status;
+	counted->sink = ftr_stats_new(wants_details(&values->view), &err);
+	if (counted->sink != NULL &&
+	    ftr_pump(counted->opened.source, counted->sink, counted->opened.trace, NULL, &err) == 0)
+		return FTR_EXIT_OK;
+	ftr_say_error("%s", err.text);
+	return FTR_EXIT_FAILED;
+}
+
+static void counted_close(struct counted *counted)
+{
+	ftr_sink_free(counted->sink);
+	ftr_opened_close(&counted->opened);
+}
+
+static struct ftr_report_trace counted_get(const struct counted *counted)
+{
+	const struct ftr_trace *trace = counted->opened.trace;
+
+	return (struct ftr_report_trace){ trace->path, trace->info.cmdline, ftr_stats_get(counted->sink) };
+}
+
+static int print_diff(const struct counted counted[2], const struct report_values *values)
+{
+	const struct ftr_report_trace traces[2] = { counted_get(&counted[0]), counted_get(&counted[1]) };
+	struct ftr_report_opts opts = values->view;
+	struct ftr_err err = { 0 };
+	struct ftr_output output;
+	int ret, status;
+
+	if (ftr_output_open(&output, &values->common, NULL) < 0)
+		return FTR_EXIT_FAILED;
+	opts.use_color = output.use_color;
+	ret = ftr_report_print_diff(traces, &opts, &output.out, &err);
+	status = ftr_output_close(&output);
+	if (ret == 0)
+		return status;
+	ftr_say_error("%s", err.text);
+	return FTR_EXIT_FAILED;
+}
+
+static int report_diff(const struct report_values *values)
+{
+	struct counted counted[2] = { { .sink = NULL }, { .sink = NULL } };
+	struct ftr_err err = { 0 };
+	int status;
+
+	if (ftr_report_check_diff(&values->view, &err) < 0) {
+		ftr_say_error("%s", err.text);
+		return FTR_EXIT_USAGE;
+	}
+	status = counted_open(&counted[0], values, ftr_data_path(&values->common));
+	if (status == FTR_EXIT_OK)
+		status = counted_open(&counted[1], values, values->diff);
+	if (status == FTR_EXIT_OK)
+		status = print_diff(counted, values);
+	counted_close(&counted[1]);
+	counted_close(&counted[0]);
+	return status;
+}
+
 static int report_opened(struct ftr_opened *opened, const struct report_values *values)
 {
 	struct ftr_pump_stats pumped;
@@ -113,22 +206,36 @@ static int report_opened(struct ftr_opened *opened, const struct report_values *
 	return status;
 }
 
+/* What cannot be had together. */
+static const char *conflict_of(const struct report_values *values)
+{
+	if (values->view.avg_total && values->view.avg_self)
+		return "--avg-total and --avg-self exclude each other";
+	if (values->by > 0 && (values->by_task || values->view.avg_total || values->view.avg_self))
+		return "--task, --avg-total and --avg-self are about functions, not for --by";
+	if (values->diff != NULL && (values->by_task || values->by > 0))
+		return "--diff compares functions, not what --task or --by shows";
+	if (values->diff == NULL && (values->view.diff_policy != NULL || values->view.diff_column != 2))
+		return "--diff-policy and --sort-column need --diff";
+	if (values->format > 0 && (values->by_task || values->by > 0 || values->diff != NULL))
+		return "--format=csv is of functions, not for --task, --by or --diff";
+	return NULL;
+}
+
 static int report_run(void *values, int argc, char **argv)
 {
 	const struct report_values *self = values;
 	struct ftr_selection selection = self->selection;
+	const char *conflict = conflict_of(self);
 	struct ftr_opened opened;
 	int status;
 
-	if (self->view.avg_total && self->view.avg_self) {
-		ftr_say_error("report: --avg-total and --avg-self exclude each other");
+	if (conflict != NULL) {
+		ftr_say_error("report: %s", conflict);
 		return FTR_EXIT_USAGE;
 	}
-	if (self->by > 0 && (self->by_task || self->view.avg_total || self->view.avg_self)) {
-		ftr_say_error("report: --task, --avg-total and --avg-self are about functions, not for --by=%s",
-			      by_words[self->by]);
-		return FTR_EXIT_USAGE;
-	}
+	if (self->diff != NULL)
+		return report_diff(self);
 	/* Processors are known from what happens outside of calls, too; it is not counted. */
 	if (wants_details(&self->view))
 		selection.event_full = true;
@@ -141,6 +248,10 @@ static int report_run(void *values, int argc, char **argv)
 	return status;
 }
 
+static const struct report_values report_defaults = {
+	.view.diff_column = 2,
+};
+
 const struct ftr_cmd ftr_cmd_report = {
 	.name	      = "report",
 	.usage	      = "[OPTION...] [TRACE]",
@@ -148,5 +259,6 @@ const struct ftr_cmd ftr_cmd_report = {
 	.options      = report_options,
 	.trace	      = FTR_CMD_TRACE_OPERAND,
 	.values_bytes = sizeof(struct report_values),
+	.defaults     = &report_defaults,
 	.run	      = report_run,
 };

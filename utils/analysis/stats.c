@@ -290,3 +290,19 @@ const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink)
 {
 	return &((const struct stats_sink *)sink)->stats;
 }
+
+const struct ftr_func_stat **ftr_stats_rows(const struct ftr_stats *stats, size_t *nr)
+{
+	const struct ftr_func_stat **rows = calloc(stats->funcs.nr + 2, sizeof(*rows));
+
+	*nr = 0;
+	if (rows == NULL)
+		return NULL;
+	for (size_t i = 0; i < stats->funcs.nr; i++)
+		if (stats->funcs.v[i].name != NULL)
+			rows[(*nr)++] = &stats->funcs.v[i];
+	for (size_t i = 0; i < 2; i++)
+		if (stats->schedule[i].name != NULL)
+			rows[(*nr)++] = &stats->schedule[i];
+	return rows;
+}

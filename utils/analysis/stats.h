@@ -57,4 +57,7 @@ struct ftr_sink *ftr_stats_new(bool has_details, struct ftr_err *err);
 /* What it has counted so far; valid as long as the sink. */
 const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink);
 
+/* All that was called, and what was scheduled out: (owned) array of *nr; NULL = out of memory. */
+const struct ftr_func_stat **ftr_stats_rows(const struct ftr_stats *stats, size_t *nr);
+
 #endif /* FTR_ANALYSIS_STATS_H */

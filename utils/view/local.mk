@@ -30,6 +30,10 @@ libftr_a_SOURCES += \
 	utils/view/replay_line.h \
 	utils/view/report.c \
 	utils/view/report.h \
+	utils/view/report_columns.c \
+	utils/view/report_columns.h \
+	utils/view/report_csv.c \
+	utils/view/report_diff.c \
 	utils/view/report_syscalls.c \
 	utils/view/report_task.c \
 	utils/view/unfinished.c \

@@ -4,6 +4,7 @@
 #define FTR_VIEW_REPORT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "utils/base/err.h"
 #include "utils/base/ostream.h"
@@ -17,15 +18,31 @@ struct ftr_report_opts {
 	bool avg_total;		/* average, least and most of the total times */
 	bool avg_self;
 	bool use_color;
+	const char *diff_policy;	/* (nullable) of ftr_report_print_diff, words with commas */
+	uint64_t diff_column;		/* what it sorts by: 0 the base, 1 the other one, 2 their difference */
+};
+
+/* One of two that are compared. */
+struct ftr_report_trace {
+	const char *path;
+	const char *cmdline;		/* (nullable) that recorded it */
+	const struct ftr_stats *stats;
 };
 
 /* -EINVAL: a wrong field or sort key; -ENOMEM. */
 int ftr_report_print(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 		     struct ftr_ostream *out, struct ftr_err *err);
+/* The same as comma-separated values (RFC 4180): fields by their names, times in nanoseconds. */
+int ftr_report_print_csv(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
+			 struct ftr_ostream *out, struct ftr_err *err);
 /* @by: what the rows are, enum ftr_syscalls_by. */
 int ftr_report_print_syscalls(const struct ftr_syscalls *sums, int by, const struct ftr_report_opts *opts,
 			      struct ftr_ostream *out, struct ftr_err *err);
 int ftr_report_print_tasks(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 			   struct ftr_ostream *out, struct ftr_err *err);
+/* -EINVAL: also a wrong policy, a field that has no difference. */
+int ftr_report_check_diff(const struct ftr_report_opts *opts, struct ftr_err *err);
+int ftr_report_print_diff(const struct ftr_report_trace traces[2], const struct ftr_report_opts *opts,
+			  struct ftr_ostream *out, struct ftr_err *err);
 
 #endif /* FTR_VIEW_REPORT_H */

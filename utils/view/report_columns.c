@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of report: their values, and how -f and -s name them. */
+#include "utils/view/report_columns.h"
+
+#include "utils/analysis/stats.h"
+#include "utils/base/text.h"
+#include "utils/view/fields.h"
+#include "utils/view/report.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double total_of(const struct ftr_func_stat *stat)
+{
+	return (double)stat->total.sum_ns;
+}
+
+static double total_avg(const struct ftr_func_stat *stat)
+{
+	return ftr_time_stat_avg_ns(&stat->total, stat->calls);
+}
+
+static double total_min(const struct ftr_func_stat *stat)
+{
+	return (double)stat->total.min_ns;
+}
+
+static double total_max(const struct ftr_func_stat *stat)
+{
+	return (double)stat->total.max_ns;
+}
+
+static double self_of(const struct ftr_func_stat *stat)
+{
+	return (double)stat->self.sum_ns;
+}
+
+static double self_avg(const struct ftr_func_stat *stat)
+{
+	return ftr_time_stat_avg_ns(&stat->self, stat->calls);
+}
+
+static double self_min(const struct ftr_func_stat *stat)
+{
+	return (double)stat->self.min_ns;
+}
+
+static double self_max(const struct ftr_func_stat *stat)
+{
+	return (double)stat->self.max_ns;
+}
+
+static double calls_of(const struct ftr_func_stat *stat)
+{
+	return (double)stat->calls;
+}
+
+static double size_of(const struct ftr_func_stat *stat)
+{
+	return stat->size;
+}
+
+static double total_stdv(const struct ftr_func_stat *stat)
+{
+	return ftr_time_stat_stdv(&stat->total, stat->calls);
+}
+
+static double self_stdv(const struct ftr_func_stat *stat)
+{
+	return ftr_time_stat_stdv(&stat->self, stat->calls);
+}
+
+static double total_min_at(const struct ftr_func_stat *stat)
+{
+	return (double)stat->total.min_at_ns;
+}
+
+static double total_max_at(const struct ftr_func_stat *stat)
+{
+	return (double)stat->total.max_at_ns;
+}
+
+static double self_min_at(const struct ftr_func_stat *stat)
+{
+	return (double)stat->self.min_at_ns;
+}
+
+static double self_max_at(const struct ftr_func_stat *stat)
+{
+	return (double)stat->self.max_at_ns;
+}
+
+static double cpus_of(const struct ftr_func_stat *stat)
+{
+	return stat->cpus == NULL ? 0 : ftr_cpu_set_count(stat->cpus);
+}
+
+enum {
+	COLUMN_TOTAL, COLUMN_TOTAL_AVG, COLUMN_TOTAL_MIN, COLUMN_TOTAL_MAX,
+	COLUMN_SELF, COLUMN_SELF_AVG, COLUMN_SELF_MIN, COLUMN_SELF_MAX,
+	COLUMN_CALLS, COLUMN_SIZE, COLUMN_TOTAL_STDV, COLUMN_SELF_STDV,
+	COLUMN_TOTAL_MIN_AT, COLUMN_TOTAL_MAX_AT, COLUMN_SELF_MIN_AT, COLUMN_SELF_MAX_AT,
+	COLUMN_CPU_COUNT, COLUMN_CPU_MASK, COLUMN_CPU_LIST,
+	COLUMNS
+};
+
+static_assert(COLUMNS == REPORT_COLUMNS, "the table has all of them");
+
+const struct report_column report_columns[REPORT_COLUMNS] = {
+	[COLUMN_TOTAL]	      = { "total", "Total time", REPORT_TIME, total_of },
+	[COLUMN_TOTAL_AVG]    = { "total-avg", "Total avg", REPORT_TIME, total_avg },
+	[COLUMN_TOTAL_MIN]    = { "total-min", "Total min", REPORT_TIME, total_min },
+	[COLUMN_TOTAL_MAX]    = { "total-max", "Total max", REPORT_TIME, total_max },
+	[COLUMN_SELF]	      = { "self", "Self time", REPORT_TIME, self_of },
+	[COLUMN_SELF_AVG]     = { "self-avg", "Self avg", REPORT_TIME, self_avg },
+	[COLUMN_SELF_MIN]     = { "self-min", "Self min", REPORT_TIME, self_min },
+	[COLUMN_SELF_MAX]     = { "self-max", "Self max", REPORT_TIME, self_max },
+	[COLUMN_CALLS]	      = { "call", "Calls", REPORT_COUNT, calls_of },
+	[COLUMN_SIZE]	      = { "size", "Size", REPORT_COUNT, size_of },
+	[COLUMN_TOTAL_STDV]   = { "total-stdv", "Total stdv", REPORT_PERCENT, total_stdv },
+	[COLUMN_SELF_STDV]    = { "self-stdv", "Self stdv", REPORT_PERCENT, self_stdv },
+	[COLUMN_TOTAL_MIN_AT] = { "total-min-ts", "Total min ts", REPORT_TIMESTAMP, total_min_at },
+	[COLUMN_TOTAL_MAX_AT] = { "total-max-ts", "Total max ts", REPORT_TIMESTAMP, total_max_at },
+	[COLUMN_SELF_MIN_AT]  = { "self-min-ts", "Self min ts", REPORT_TIMESTAMP, self_min_at },
+	[COLUMN_SELF_MAX_AT]  = { "self-max-ts", "Self max ts", REPORT_TIMESTAMP, self_max_at },
+	[COLUMN_CPU_COUNT]    = { "cpu-count", "CPU Count", REPORT_CPU_COUNT, cpus_of },
+	[COLUMN_CPU_MASK]     = { "cpu-mask", "CPU MASK", REPORT_CPU_MASK, cpus_of },
+	[COLUMN_CPU_LIST]     = { "cpu-list", "CPU LIST", REPORT_CPU_LIST, cpus_of },
+};
+
+static uint64_t default_mask(const struct ftr_report_opts *opts)
+{
+	if (opts->avg_total)
+		return REPORT_BIT(COLUMN_TOTAL_AVG) | REPORT_BIT(COLUMN_TOTAL_MIN) | REPORT_BIT(COLUMN_TOTAL_MAX);
+	if (opts->avg_self)
+		return REPORT_BIT(COLUMN_SELF_AVG) | REPORT_BIT(COLUMN_SELF_MIN) | REPORT_BIT(COLUMN_SELF_MAX);
+	return REPORT_BIT(COLUMN_TOTAL) | REPORT_BIT(COLUMN_SELF) | REPORT_BIT(COLUMN_CALLS);
+}
+
+int report_parse_fields(const struct ftr_report_opts *opts, uint64_t *mask, struct ftr_err *err)
+{
+	struct ftr_field_name names[REPORT_COLUMNS + 1] = { 0 };
+
+	for (int i = 0; i < REPORT_COLUMNS; i++)
+		names[i].name = report_columns[i].name;
+	*mask = default_mask(opts);
+	return ftr_fields_parse(names, opts->fields, mask, err);
+}
+
+/* "avg", "min" and "max" are of what --avg-total or --avg-self shows. */
+static int find_key(const struct ftr_report_opts *opts, struct ftr_slice word)
+{
+	const char *prefix = opts->avg_self ? "self-" : "total-";
+	bool is_short = ftr_slice_eq(word, "avg") || ftr_slice_eq(word, "min") ||
+			ftr_slice_eq(word, "max");
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%.*s", is_short ? prefix : "", (int)word.len, word.s);
+	for (int i = 0; i < REPORT_COLUMNS; i++)
+		if (strcmp(report_columns[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *sort, struct ftr_err *err)
+{
+	const char *text = opts->sort;
+	struct ftr_slice rest, word;
+
+	if (text == NULL)
+		text = opts->avg_total || opts->avg_self ? "avg" : "total";
+	rest = ftr_slice_make(text, strlen(text));
+	while (ftr_slice_split(&rest, ',', &word)) {
+		bool is_name = ftr_slice_eq(word, "func");
+		int key = is_name ? 0 : find_key(opts, word);
+
+		if (key < 0)
+			return ftr_err_set(err, EINVAL,
+					   "unknown sort key \"%.*s\"; there are: func and the fields, see --help",
+					   (int)word.len, word.s);
+		if (sort->nr == REPORT_SORT_KEYS_MAX)
+			return ftr_err_set(err, EINVAL, "more than %d sort keys", REPORT_SORT_KEYS_MAX);
+		sort->keys[sort->nr++] = is_name ? NULL : &report_columns[key];
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct ftr_func_stat *x = *(const struct ftr_func_stat *const *)a;
+	const struct ftr_func_stat *y = *(const struct ftr_func_stat *const *)b;
+	const struct report_sort *sort = arg;
+
+	for (unsigned i = 0; i < sort->nr; i++) {
+		const struct report_column *key = sort->keys[i];
+		double of_x, of_y;
+
+		if (key == NULL)
+			return strcmp(x->name, y->name);
+		of_x = key->value(x);
+		of_y = key->value(y);
+		if (of_x != of_y)
+			return of_x < of_y ? 1 : -1;
+	}
+	return strcmp(x->name, y->name);
+}
+
+const struct ftr_func_stat **report_sorted_rows(const struct ftr_stats *stats, const struct report_sort *sort,
+						size_t *nr)
+{
+	const struct ftr_func_stat **rows = ftr_stats_rows(stats, nr);
+
+	if (rows != NULL)
+		qsort_r(rows, *nr, sizeof(*rows), compare, (void *)sort);
+	return rows;
+}

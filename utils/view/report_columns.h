@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of report, and what -f and -s make of them: for its table, its differences and its CSV. */
+#ifndef FTR_VIEW_REPORT_COLUMNS_H
+#define FTR_VIEW_REPORT_COLUMNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+struct ftr_func_stat;
+struct ftr_report_opts;
+struct ftr_stats;
+
+enum report_kind {
+	REPORT_TIME,
+	REPORT_COUNT,
+	REPORT_PERCENT,
+	REPORT_TIMESTAMP,
+	REPORT_CPU_COUNT,
+	REPORT_CPU_MASK,
+	REPORT_CPU_LIST,
+};
+
+/* One value of a function: what a column shows, and what one can sort by. */
+struct report_column {
+	const char *name;	/* of -f and -s */
+	const char *head;
+	enum report_kind kind;
+	double (*value)(const struct ftr_func_stat *stat);
+};
+
+#define REPORT_COLUMNS 19
+#define REPORT_BIT(column) (UINT64_C(1) << (column))
+#define REPORT_SORT_KEYS_MAX 8
+
+extern const struct report_column report_columns[REPORT_COLUMNS];
+
+struct report_sort {
+	const struct report_column *keys[REPORT_SORT_KEYS_MAX];	/* NULL = by name */
+	unsigned nr;
+};
+
+/* A bit for each column that is to be shown.  0, or -EINVAL: no such field. */
+int report_parse_fields(const struct ftr_report_opts *opts, uint64_t *mask, struct ftr_err *err);
+/* @sort: zeros.  0, or -EINVAL: no such key. */
+int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *sort, struct ftr_err *err);
+
+/* All rows in that order: (owned) array of *nr, NULL when out of memory. */
+const struct ftr_func_stat **report_sorted_rows(const struct ftr_stats *stats, const struct report_sort *sort,
+						size_t *nr);
+
+#endif /* FTR_VIEW_REPORT_COLUMNS_H */
