@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import storms
+import switches
 
 SRC = os.environ.get("srcdir", ".")
 BUILD = os.environ.get("builddir", ".")
@@ -75,6 +76,7 @@ class Bench:
             run_quietly([compiler, "-O2", "-fno-optimize-sibling-calls", *flags, "-o", self.path("work" + name),
                          source, "-lpthread"])
         storms.build(self, run_quietly)
+        switches.build(self, run_quietly)
         run_quietly([compiler, "-O2", "-o", self.path("measure"),
                      os.path.join(SRC, "tests/bench/measure.c")])
 
@@ -275,6 +277,8 @@ def show(result):
     show_startup(result["startup"])
     if result["storms"]:
         storms.show(result["storms"], table, cell, ratio)
+    if result["switches"]:
+        switches.show(result["switches"], table, cell, ratio)
     if result["analysis"]:
         show_analysis(result["analysis"])
         show_fxt(result["fxt"])
@@ -288,15 +292,16 @@ def parse_options():
     parser.add_argument("--reps", type=int, default=500, help="repetitions of 0.1 ms in a run")
     parser.add_argument("--startup-rounds", type=int, default=15)
     parser.add_argument("--lives", type=int, default=1000, help="of a storm")
+    parser.add_argument("--switches", type=int, default=100_000, help="to and fro")
     parser.add_argument("--storm-rounds", type=int, default=3)
     parser.add_argument("--records", type=int, default=20_000_000, help="of the trace to analyse")
     parser.add_argument("--analysis-rounds", type=int, default=1)
-    parser.add_argument("--parts", default="calls,storms,analysis", help="beside the start-up")
+    parser.add_argument("--parts", default="calls,storms,switches,analysis", help="beside the start-up")
     parser.add_argument("--json", default="bench.json", help="where the numbers go")
     parser.add_argument("--smoke", action="store_true", help="everything, but very little of it")
     options = parser.parse_args()
     if options.smoke:
-        options.lives, options.storm_rounds = 3, 1
+        options.lives, options.storm_rounds, options.switches = 3, 1, 100
         options.rounds, options.reps, options.startup_rounds = 1, 3, 1
         options.records, options.analysis_rounds = 20_000, 1
     return options
@@ -316,6 +321,7 @@ def main():
             "startup": startup,
             "calls": measure_calls(bench, startup) if "calls" in options.parts else [],
             "storms": storms.measure(bench) if "storms" in options.parts else [],
+            "switches": switches.measure(bench) if "switches" in options.parts else [],
             "analysis": measure_analysis(bench) if "analysis" in options.parts else [],
         }
         if result["analysis"]:

@@ -6,6 +6,8 @@ EXTRA_DIST += \
 	tests/bench/smoke.sh \
 	tests/bench/storm.c \
 	tests/bench/storms.py \
+	tests/bench/switches.c \
+	tests/bench/switches.py \
 	tests/bench/syscalls.py \
 	tests/bench/work.c
 CLEANFILES += bench.json bench-smoke.json
