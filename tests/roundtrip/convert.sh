@@ -14,8 +14,17 @@ fail()
 	failed=1
 }
 
-# What replay shows, which must come without warnings.
+# What commands show, which must come without warnings.
 shown()
+{
+	show "$1" "$2"
+	if [ -s "$2.err" ]; then
+		cat "$2.err"
+		fail "replay -d $1 warns"
+	fi
+}
+
+show()
 {
 	{
 		"$FTR" replay --no-pager --color=no --event-full -d "$1" &&
@@ -28,10 +37,6 @@ shown()
 		cat "$2.err"
 		fail "replay -d $1"
 	}
-	if [ -s "$2.err" ]; then
-		cat "$2.err"
-		fail "replay -d $1 warns"
-	fi
 }
 
 # The names of the formats that ftr reads ("in") or writes ("out"), from its own table.
@@ -72,7 +77,7 @@ converts_all()
 round_trip()
 {
 	trace=$1
-	shown "$trace" a.txt
+	show "$trace" a.txt
 	for name in $both_ways; do
 		rm -rf b."$name" c."$name"
 		converts_all "$name" "$trace" b."$name" || continue

@@ -80,9 +80,11 @@ static bool name_is(const char *exename, const char *name)
 	return exename != NULL && strncmp(base_name(exename), name, COMM_CHARS) == 0;
 }
 
-/* A path that gives the task its name again, where the trace has one. */
-static const char *task_exename(const struct ufx *x, const struct ftr_task *task)
+/* A path that gives the task its name again, where the trace has one and no perf record does. */
+static const char *task_exename(const struct ufx *x, const struct ftr_task *task, bool has_name)
 {
+	if (has_name && task->session_nr > 0 && task->sessions[0]->exename != NULL)
+		return task->sessions[0]->exename;
 	for (uint32_t i = 0; i < task->session_nr; i++) {
 		if (name_is(task->sessions[i]->exename, task->name))
 			return task->sessions[i]->exename;
@@ -110,7 +112,7 @@ static int put_session(struct ufx *x, const struct ufx_task *task, uint64_t star
 	else
 		snprintf(sid, sizeof(sid), "%016x", (unsigned)t->pid);
 	ret = ftr_uftrace_dir_session(x->dir, start_ns, task->task->pid, sid,
-				      task_exename(x, task->task));
+				      task_exename(x, t, task->is_named));
 	return ret < 0 ? ret : ufx_write_map(x, sid);
 }
 
@@ -134,7 +136,7 @@ static int put_task(struct ufx *x, struct ufx_task *task, struct ftr_hashmap *pr
 static int put_name(struct ufx *x, const struct ufx_task *task)
 {
 	const struct ftr_task *leader = ftr_trace_task_find(x->trace, task->task->pid);
-	const char *known = task_exename(x, leader == NULL ? task->task : leader);
+	const char *known = task_exename(x, leader == NULL ? task->task : leader, false);
 
 	if (task->is_named || task->task->name[0] == '\0' || name_is(known, task->task->name))
 		return 0;
