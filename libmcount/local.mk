@@ -24,6 +24,8 @@ libmcount_so_SOURCES = \
 	libmcount/plt_nest.h \
 	libmcount/plt_stubs.c \
 	libmcount/plt_stubs.h \
+	libmcount/plt_symbols.c \
+	libmcount/plt_symbols.h \
 	libmcount/probe_cygprof.c \
 	libmcount/probe_mcount.c \
 	libmcount/probe_plt.c \

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 
 #include "libmcount/plt_nest.h"
+#include "libmcount/plt_symbols.h"
 #include "libmcount/state.h"
 
 void *ftr_plt_map_of(const void *addr)
@@ -24,13 +25,16 @@ void *ftr_plt_map_of(const void *addr)
 /*
  * The first module that defines the name, and of that the wanted version, or the name without any (an
  * allocator that is preloaded, say).  dlvsym alone passes over names without a version, dlsym alone takes
- * the newest version.
+ * the newest version.  Neither is asked for what is nowhere: it would allocate, before libc and the allocator are
+ * initialised.
  */
 static void *lookup(void *scope, const char *name, const char *version)
 {
-	void *first = dlsym(scope, name), *versioned = NULL;
+	void *first = NULL, *versioned = NULL;
 
-	if (*version != 0)
+	if (ftr_symbols_any(ftr_state.program_map, name, ""))
+		first = dlsym(scope, name);
+	if (*version != 0 && ftr_symbols_any(ftr_state.program_map, name, version))
 		versioned = dlvsym(scope, name, version);
 	if (first == NULL || (*version != 0 && versioned == NULL))
 		dlerror();	/* the program shall not find our failure */
@@ -59,19 +63,9 @@ static bool is_programs_plt(const struct ftr_plt_module *module, uint64_t plt, u
 /* What is behind that is looked for among the libraries, ours first: it may interpose the function. */
 static void *lookup_behind_program(const char *name, const char *version)
 {
-	void *target = NULL, *ours;
-	Dl_info info;
+	const void *ours = ftr_symbols_find(ftr_plt_map_of(&ftr_state), name, "");
 
-	if (dladdr(&ftr_state, &info) == 0)
-		return NULL;
-	ours = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (ours != NULL) {
-		target = lookup(ours, name, version);
-		dlclose(ours);
-	}
-	if (target != NULL && ftr_plt_map_of(target) == ours)
-		return target;
-	return lookup(RTLD_NEXT, name, version);
+	return ours != NULL ? (void *)ours : lookup(RTLD_NEXT, name, version);
 }
 
 static void *bind_global(const struct ftr_plt_module *module, uint64_t plt, const char *name,

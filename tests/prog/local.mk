@@ -10,6 +10,7 @@ traced_programs = \
 	tests/prog/coroutines.c \
 	tests/prog/dlopen.c \
 	tests/prog/early.c \
+	tests/prog/early.c \
 	tests/prog/environment.c \
 	tests/prog/estimate.c \
 	tests/prog/every_instruction.c \
