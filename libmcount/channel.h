@@ -20,6 +20,9 @@ int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *
 /* Send a message whose texts are all it has to say: @text, and behind a NUL @more (nullable). */
 void ftr_channel_tell(enum ftr_channel_type type, const char *text, const char *more);
 
+/* Thread @tid of this process (0: the caller) has been named, if the recorder wants to know. */
+void ftr_channel_tell_name(int32_t tid);
+
 /* Must nothing be asked of the kernel that the program does not ask for?  See seccomp.h. */
 static inline bool ftr_is_silent(void)
 {

@@ -40,6 +40,7 @@ libmcount_so_SOURCES = \
 	libmcount/wrap_clone.c \
 	libmcount/wrap_exec.c \
 	libmcount/wrap_longjmp.c \
+	libmcount/wrap_name.c \
 	libmcount/wrap_prctl.c \
 	libmcount/wrap_sigaltstack.c \
 	libmcount/wrap_shell.c \

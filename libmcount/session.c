@@ -87,6 +87,7 @@ static void real_find(void)
 		.clone = dlsym(RTLD_NEXT, "clone"),
 		.unshare = dlsym(RTLD_NEXT, "unshare"),
 		.setns = dlsym(RTLD_NEXT, "setns"),
+		.pthread_setname_np = dlsym(RTLD_NEXT, "pthread_setname_np"),
 		.longjmp = dlsym(RTLD_NEXT, "longjmp"),
 		.longjmp_chk = dlsym(RTLD_NEXT, "__longjmp_chk"),
 	};

@@ -18,7 +18,7 @@ struct ftr_real {
 	void *execvpe, *posix_spawn, *posix_spawnp;
 	void *longjmp, *longjmp_chk;
 	void *dlopen, *dlmopen, *dlclose;
-	void *system, *popen, *clone, *unshare, *setns;
+	void *system, *popen, *clone, *unshare, *setns, *pthread_setname_np;
 };
 
 #define REAL(name) \

@@ -95,13 +95,18 @@ static long filter(long nr, unsigned long a, unsigned long b, unsigned long c)
 
 static long prctl_pass(unsigned long option, const unsigned long args[4])
 {
+	long ret;
+
 	if (option == PR_SET_SECCOMP && args[0] == SECCOMP_MODE_STRICT)
 		return strict(SYS_prctl, option, args[0], args[1]);
 	if (option == PR_SET_SECCOMP && args[0] == SECCOMP_MODE_FILTER)
 		return filter(SYS_prctl, option, args[0], args[1]);
 	if (option == PR_SET_TSC && args[0] == PR_TSC_SIGSEGV)
 		ftr_clock_stop_ticks();
-	return ftr_sys5(SYS_prctl, option, args[0], args[1], args[2], args[3]);
+	ret = ftr_sys5(SYS_prctl, option, args[0], args[1], args[2], args[3]);
+	if (option == PR_SET_NAME && ret == 0)
+		ftr_channel_tell_name(0);
+	return ret;
 }
 
 long ftr_syscall_noticed(long nr, unsigned long a, unsigned long b, unsigned long c, unsigned long d,

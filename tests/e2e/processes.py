@@ -2,6 +2,7 @@
 """ftr record and what surrounds a process: images that cannot be traced, namespaces, terminals, limits, rights."""
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -139,6 +140,40 @@ class Surroundings(Recording):
 
     def test_small_stack(self):
         self.check("sh", "-c", 'ulimit -s 64; exec "$0" "$@"')
+
+
+class Names(Recording):
+    """What threads are called is shown by every command, whoever tells."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        build("deny_events.c", "deny_events", "-O1")
+
+    def check(self, command, *words):
+        shown = re.findall("gamma|beta|alpha|victim", self.ftr(command, "--no-pager", "-d", "d", *words).stdout)
+        self.assertEqual(sorted(shown), ["alpha", "beta", "gamma", "gamma"], command)
+
+    def check_all(self):
+        self.check("report", "--task")
+        self.check("info", "--task")
+        self.check("graph", "--task")
+        replay = self.ftr("replay", "--no-pager", "-d", "d", "-f", "task").stdout
+        self.assertRegex(replay, r"alpha \| +named\(\) {")
+        self.assertRegex(replay, r"beta \| +named\(\) {")
+        self.assertNotRegex(replay, r"victim \| +named")
+
+    def test_by_the_kernel(self):
+        run = self.record("./victim", "names", quiet=False)
+        if "perf_event_open" in run.stderr:
+            self.skipTest("not permitted here")
+        self.check_all()
+
+    def test_by_the_runtime(self):
+        run = subprocess.run(["./deny_events", "1", FTR, "record", "--no-libcall", "-d", "d", "./victim", "names"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
+        self.assertIn("perf_event_open", run.stderr)
+        self.check_all()
 
 
 class Jobs(Recording):

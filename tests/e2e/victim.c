@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,6 +66,31 @@ static void mode_children(int n)
 	}
 	while (wait(NULL) > 0)
 		;
+}
+
+static void *named(void *arg)
+{
+	if (arg != NULL)
+		pthread_setname_np(pthread_self(), arg);
+	work(1);
+	usleep(50000);
+	return arg;
+}
+
+/* Names by the thread itself, by another one, inherited, by prctl for the first. */
+static void mode_names(int n)
+{
+	pthread_t ids[3];
+	int i;
+
+	pthread_create(&ids[0], NULL, named, "alpha");
+	pthread_create(&ids[1], NULL, named, NULL);
+	pthread_setname_np(ids[1], "beta");
+	prctl(PR_SET_NAME, "gamma");
+	pthread_create(&ids[2], NULL, named, NULL);
+	for (i = 0; i < 3; i++)
+		pthread_join(ids[i], NULL);
+	work(n);
 }
 
 /* A child that may have no memory any more. */
@@ -218,6 +244,7 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "look", mode_look },
 	{ "limited", mode_limited },
 	{ "loop", mode_loop },
+	{ "names", mode_names },
 	{ "parallel", mode_parallel },
 	{ "pid", mode_pid },
 	{ "segv", mode_segv },

@@ -28,6 +28,9 @@
  *	LEAVE			->	listens at FTR_CHANNEL_DIR + the name, too
  *			<-	OK
  *
+ *	NAME			->	with FTR_CONTROL_TELL_NAMES: looks it up
+ *			<-	OK
+ *
  * pid of the sender comes from SO_PEERCRED (so that it is right across pid namespaces); tid from the
  * message, valid in the sender's namespace.  FTR_CHANNEL_BY_CHILD in type: a child of the process speaks for it.
  * time is CLOCK_MONOTONIC-like ticks of the ring's clock.
@@ -67,6 +70,7 @@ enum ftr_channel_type {
 	FTR_CHANNEL_EXEC    = 5,	/* path: a file about to be run; without a slash: NUL, then PATH */
 	FTR_CHANNEL_LEAVE   = 6,	/* the sender is about to change its network namespace */
 	FTR_CHANNEL_LIBCALLS = 7,	/* path: which calls of this library are to be hooked? */
+	FTR_CHANNEL_NAME    = 8,	/* the thread tid of the sender has another name now */
 	FTR_CHANNEL_OK      = 100,	/* reply */
 	FTR_CHANNEL_REFUSED = 101,	/* reply: path holds the reason; run on untraced */
 };

@@ -30,6 +30,7 @@ enum ftr_on_full {
 enum ftr_control_flag {
 	FTR_CONTROL_NEST_LIBCALL = 1 << 0,	/* hook the calls of libraries, too */
 	FTR_CONTROL_ESTIMATE_RETURN = 1 << 1,	/* leave return addresses alone */
+	FTR_CONTROL_TELL_NAMES = 1 << 2,	/* tell when a thread gets another name */
 };
 
 struct ftr_control {

@@ -31,6 +31,7 @@ libftr_a_SOURCES += \
 	utils/record/recorder.h \
 	utils/record/recorder_answer.c \
 	utils/record/recorder_info.c \
+	utils/record/recorder_name.c \
 	utils/record/recorder_say.c \
 	utils/record/recorder_state.h \
 	utils/record/ring.c \

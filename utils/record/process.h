@@ -13,6 +13,7 @@ struct ftr_process {
 	int32_t pid;		/* in our namespace */
 	int32_t own_pid;	/* in its own */
 	int  pidfd;		/* (owned) readable once every thread has ended; -1: ended already */
+	char image[16];		/* what its tasks are called if nobody names them */
 	char sid[17];		/* of its session; "" = inherited from nobody known */
 };
 

@@ -109,8 +109,10 @@ static int collectors_started(struct ftr_recorder *recorder, struct ftr_err *err
 			recorder->collectors[i].ops->started(recorder->collectors[i].self,
 							     recorder->child);
 	}
-	/* With --keep-pid only now it is known which events are recorded. */
-	return recorder->options->keep_pid ? ftr_recorder_info_start(recorder, err) : 0;
+	if (!recorder->options->keep_pid)
+		return 0;
+	ftr_recorder_names_start(recorder);	/* only now it is known which events are recorded */
+	return ftr_recorder_info_start(recorder, err);
 }
 
 static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
@@ -143,6 +145,8 @@ static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
 	ftr_recorder_now(recorder);
 	ret = collectors_open(recorder, err);
+	if (ret == 0 && !options->keep_pid)
+		ftr_recorder_names_start(recorder);
 	return ret < 0 ? ret : ftr_recorder_info_start(recorder, err);
 }
 

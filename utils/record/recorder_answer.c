@@ -138,6 +138,7 @@ static void answer_session(struct ftr_recorder *recorder)
 	process->own_pid = request->message.pid;
 	sid_make(process->sid);
 	image_path(request, path);
+	snprintf(process->image, sizeof(process->image), "%.15s", basename(path));
 	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, now, request->pid,
 						     process->sid, path));
 	recorder->result->sessions++;
@@ -173,8 +174,10 @@ static void task_line(struct ftr_recorder *recorder, const struct ftr_store_task
 						      recorder->request.message.pid);
 	const struct ftr_process *parent = ftr_process_find(&recorder->processes, parent_pid);
 
-	if (parent != NULL && process != NULL && process->sid[0] == '\0')
+	if (parent != NULL && process != NULL && process->sid[0] == '\0') {
 		memcpy(process->sid, parent->sid, sizeof(process->sid));
+		memcpy(process->image, parent->image, sizeof(process->image));
+	}
 	if (parent_pid != 0)
 		check_line(recorder, ftr_uftrace_dir_fork(dir, time_ns, task->pid, parent_pid));
 	else
@@ -231,6 +234,8 @@ static void answer_task(struct ftr_recorder *recorder)
 		return;
 	}
 	task_line(recorder, start.task, time_ns);
+	if (is_new)
+		ftr_recorder_name(recorder, start.task->pid, tid, time_ns, true);
 	reply.base = answer.ring_id;
 	ftr_channel_reply(request, &reply, &answer.ring_fd, answer.ring_fd >= 0);
 	if (recorder->store.tids.nr == 1)
@@ -255,6 +260,18 @@ static void answer_dlopen(struct ftr_recorder *recorder)
 	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, NULL, 0);
 	ftr_modules_add(&recorder->modules, request->path, false);
 	ftr_modules_store(&recorder->modules, recorder->store.dir);
+}
+
+static void answer_name(struct ftr_recorder *recorder)
+{
+	struct ftr_channel_request *request = &recorder->request;
+	int32_t tid = own_thread(request);
+
+	ftr_recorder_now(recorder);
+	if (tid > 0)
+		ftr_recorder_name(recorder, request->pid, tid,
+				  ftr_tick_map_ns(&recorder->ticks, request->message.time), false);
+	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, NULL, 0);
 }
 
 static void answer_leave(struct ftr_recorder *recorder)
@@ -315,6 +332,9 @@ void ftr_recorder_answer(struct ftr_recorder *recorder)
 		break;
 	case FTR_CHANNEL_LEAVE:
 		answer_leave(recorder);
+		break;
+	case FTR_CHANNEL_NAME:
+		answer_name(recorder);
 		break;
 	default:
 		refuse(recorder, "unknown message");

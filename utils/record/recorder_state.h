@@ -64,6 +64,12 @@ int ftr_recorder_listen(struct ftr_recorder *recorder);
 /* Answer the message in recorder->request. */
 void ftr_recorder_answer(struct ftr_recorder *recorder);
 
+/* Where the kernel does not tell of names: ask the runtime to, and store that of a task; when it
+ * starts only if it is not called like its image. */
+void ftr_recorder_names_start(struct ftr_recorder *recorder);
+void ftr_recorder_name(struct ftr_recorder *recorder, int32_t pid, int32_t tid, uint64_t time_ns,
+		       bool is_start);
+
 /* Warn of what is not in the recording of @pid, once a text, and put it into the data at each time. */
 void ftr_recorder_say(struct ftr_recorder *recorder, int32_t pid, const char *text);
 void ftr_recorder_say_fini(struct ftr_recorder *recorder);
