@@ -1,60 +1,90 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libc sets up before main is there: the runtime's constructor runs before libc's own.  The program takes the
- * addresses of functions, which without PIE are those of its PLT.
+ * Before main: a library's constructor, .preinit_array and IFUNC resolvers, one of them called before the dynamic
+ * linker has finished with us.  What runs after relocation is recorded; resolvers run, and are left alone.
  *
- * record: --no-randomize-addr
- * again: --nest-libcall
- * again: --estimate-return
- * expect-calls: setlocale 1
- * expect-calls: main 1
+ * only: pg-O0 pg-O2 pg-O3-cet fentry-O2 fentry-O0-cet clang-pg-O2
+ * libraries: early_library
+ * expect-calls: pre 1
+ * expect-calls: constructed 1
+ * expect-calls: library_constructed 1
+ * expect-calls: work 3
+ * expect-calls: library_work 2
+ * expect-calls: library_choice 1
+ * expect-calls: choice 1
  */
-#include <errno.h>
-#include <locale.h>
-#include <signal.h>
+#define NOINLINE __attribute__((noinline, noclone))
+
+int library_work(int n);
+int library_calls_chosen(int n);
+
+#ifdef LIBRARY
+NOINLINE int library_work(int n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n + 1;
+}
+
+__attribute__((constructor)) static NOINLINE void library_constructed(void)
+{
+	library_work(1);
+}
+
+static NOINLINE int library_choice(int n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n + 2;
+}
+
+/* Called while the library is relocated, and libmcount.so comes after it. */
+static int (*library_choose(void))(int)
+{
+	return library_choice;
+}
+
+int library_chosen(int n) __attribute__((ifunc("library_choose")));
+
+int library_calls_chosen(int n)
+{
+	return library_chosen(n);
+}
+#else
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-extern char **environ;
-extern char *program_invocation_name, *program_invocation_short_name;
-
-static int strings(char **list)
+NOINLINE int work(int n)
 {
-	int nr = 0;
-
-	while (list != NULL && list[nr] != NULL)
-		nr++;
-	return nr;
+	__asm__ volatile("" : "+r"(n));
+	return n + 1;
 }
 
-/* The tracer's own variables are FTR_CHANNEL, LD_PRELOAD and ASAN_OPTIONS. */
-static int strings_of_ours(char **list)
+static NOINLINE void pre(int argc, char **argv, char **envp)
 {
-	int nr = strings(list);
-
-	return nr - (getenv("FTR_CHANNEL") != NULL) - (getenv("LD_PRELOAD") != NULL) -
-	       (getenv("ASAN_OPTIONS") != NULL);
+	work(argc);
 }
 
-static int before_main;
+__attribute__((section(".preinit_array"), used)) static void (*preinit)(int, char **, char **) = pre;
 
-static __attribute__((constructor)) void start(int argc, char **argv, char **envp)
+__attribute__((constructor(101))) static NOINLINE void constructed(void)
 {
-	before_main = argc == strings(argv) && envp == environ && getenv("PATH") != NULL;
+	work(2);
 }
 
-int main(int argc, char **argv)
+static NOINLINE int choice(int n)
 {
-	pid_t (*volatile get)(void) = getppid;
-	int (*volatile run)(const char *, char *const *, char *const *) = execve;
-	void (*volatile leave)(int) = exit;
-	char *none[] = { NULL };
-
-	printf("%d %d %d\n", before_main, argc == strings(argv), strings_of_ours(environ));
-	printf("%s %s\n", program_invocation_name, program_invocation_short_name);
-	printf("%s\n", setlocale(LC_ALL, ""));
-	printf("%s\n", getenv("PATH"));
-	printf("%d %d\n", get() == getppid(), run("/nonexistent", none, none) < 0 && errno == ENOENT);
-	leave(0);
+	__asm__ volatile("" : "+r"(n));
+	return n + 3;
 }
+
+static int (*choose(void))(int)
+{
+	return choice;
+}
+
+int chosen(int n) __attribute__((ifunc("choose")));
+
+int main(void)
+{
+	printf("%d %d %d %d\n", work(3), library_work(4), chosen(5), library_calls_chosen(6));
+	return 0;
+}
+#endif

@@ -6,10 +6,10 @@ CC_LOG_COMPILER = $(srcdir)/tests/prog/run
 traced_programs = \
 	tests/prog/abort.c \
 	tests/prog/args.c \
+	tests/prog/before_main.c \
 	tests/prog/caught.cc \
 	tests/prog/coroutines.c \
 	tests/prog/dlopen.c \
-	tests/prog/early.c \
 	tests/prog/early.c \
 	tests/prog/environment.c \
 	tests/prog/estimate.c \

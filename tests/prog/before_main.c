@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What libc sets up before main is there: the runtime's constructor runs before libc's own.  The program takes the
+ * addresses of functions, which without PIE are those of its PLT.
+ *
+ * record: --no-randomize-addr
+ * again: --nest-libcall
+ * again: --estimate-return
+ * expect-calls: setlocale 1
+ * expect-calls: main 1
+ */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+extern char **environ;
+extern char *program_invocation_name, *program_invocation_short_name;
+
+static int strings(char **list)
+{
+	int nr = 0;
+
+	while (list != NULL && list[nr] != NULL)
+		nr++;
+	return nr;
+}
+
+/* The tracer's own variables are FTR_CHANNEL, LD_PRELOAD and ASAN_OPTIONS. */
+static int strings_of_ours(char **list)
+{
+	int nr = strings(list);
+
+	return nr - (getenv("FTR_CHANNEL") != NULL) - (getenv("LD_PRELOAD") != NULL) -
+	       (getenv("ASAN_OPTIONS") != NULL);
+}
+
+static int before_main;
+
+static __attribute__((constructor)) void start(int argc, char **argv, char **envp)
+{
+	before_main = argc == strings(argv) && envp == environ && getenv("PATH") != NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pid_t (*volatile get)(void) = getppid;
+	int (*volatile run)(const char *, char *const *, char *const *) = execve;
+	void (*volatile leave)(int) = exit;
+	char *none[] = { NULL };
+
+	printf("%d %d %d\n", before_main, argc == strings(argv), strings_of_ours(environ));
+	printf("%s %s\n", program_invocation_name, program_invocation_short_name);
+	printf("%s\n", setlocale(LC_ALL, ""));
+	printf("%s\n", getenv("PATH"));
+	printf("%d %d\n", get() == getppid(), run("/nonexistent", none, none) < 0 && errno == ENOENT);
+	leave(0);
+}
