@@ -12,6 +12,7 @@ traced_programs = \
 	tests/prog/dlopen.c \
 	tests/prog/early.c \
 	tests/prog/environment.c \
+	tests/prog/environment_early.c \
 	tests/prog/estimate.c \
 	tests/prog/every_instruction.c \
 	tests/prog/exceptions.cc \
