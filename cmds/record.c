@@ -173,8 +173,8 @@ static void say_lost(const struct ftr_recorder_result *result)
 		[FTR_LOST_NO_ROOM] = "no room in the ring: a larger one (-b) helps",
 		[FTR_LOST_DISK]	   = "they could not be written to the data directory",
 		[FTR_LOST_DAMAGED] = "the program overwrote them in its ring",
-		[FTR_LOST_EVENTS] = "the kernel had no room for scheduling and task events: --no-sched leaves "
-				    "most of them out",
+		[FTR_LOST_EVENTS]  = ("the kernel had no room for scheduling and task events: "
+				      "--no-sched leaves most of them out"),
 	};
 	size_t i;
 

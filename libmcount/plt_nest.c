@@ -330,7 +330,7 @@ void __gmon_start__(void)
  * dlsym calls the resolver of an indirect function with the dynamic linker's lock held, and nothing else that can be
  * called does: so this is how to run something while no library comes or goes.
  */
-static void (*locked_resolve(void))(void)
+static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name alone */
 {
 	look_again();
 	return NULL;

@@ -19,7 +19,7 @@ static ssize_t stream_next(struct ftr_source *source, struct ftr_event **evs, st
 	size_t left = self->evs.nr - self->pos;
 	size_t nr = left < self->batch ? left : self->batch;
 
-	*evs = &self->evs.v[self->pos];
+	*evs = nr == 0 ? NULL : &self->evs.v[self->pos];
 	self->pos += nr;
 	return (ssize_t)nr;
 }
