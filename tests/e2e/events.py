@@ -68,6 +68,17 @@ class Events(Recording):
     def shown(self, *words):
         return self.ftr("replay", "--no-pager", "-d", "d", "-f", "none", *words).stdout
 
+    def nests(self, chrome):
+        """Each end is that of what began last."""
+        stacks = {}
+        for event in chrome["traceEvents"]:
+            stack = stacks.setdefault(event["tid"], [])
+            if event["ph"] == "B":
+                stack.append(event["name"])
+            elif event["ph"] == "E":
+                self.assertEqual(stack.pop(), event["name"])
+        self.assertEqual([stack for stack in stacks.values() if stack], [])
+
     # What is recorded, and what is not when it is not wanted.
 
     def test_recorded(self):
@@ -142,7 +153,8 @@ class Events(Recording):
         self.need_events()
         self.record("./switches", "nap")
         chrome = json.loads(self.ftr("dump", "-d", "d", "--chrome").stdout)
-        self.assertIn("linux:sched-in", {event["name"] for event in chrome["traceEvents"]})
+        self.nests(chrome)
+        self.assertIn("linux:schedule", {event["name"] for event in chrome["traceEvents"]})
         self.assertEqual(self.ftr("convert", "d", "e.fxt").returncode, 0)
         self.assertEqual(self.ftr("replay", "--no-pager", "-d", "e.fxt", "-f", "none").stdout, self.shown())
 
@@ -203,6 +215,7 @@ class Events(Recording):
         self.assertGreater(lost, 0)
         self.assertIn(f"LOST {lost} ", err)
         self.assertIn("--no-sched", err)
+        self.nests(json.loads(self.ftr("dump", "-d", "d", "--chrome").stdout))
         self.assertRegex(self.shown(), r"/\* LOST \d+ events of CPU \d+ \*/")
 
     def test_disk_full(self):

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -29,7 +30,7 @@
 
 #define BYTES 256u
 #define ROUNDS "20000"		/* two switches each and more: they do not fit a ring */
-#define RING_RECORDS (512u * 1024 / 24)
+#define RING_RECORDS (256u * 1024 / 24)
 
 extern const struct ftr_collector ftr_collector_perf;
 
@@ -318,8 +319,16 @@ static void test_overflow(void **state)
 {
 	struct sink sink;
 	void *self = collect(&sink, FTR_PERF_SCHED);
+	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event;
 
+	ftr_collector_perf.watch(self, epoll_fd);
+	run("nap");
+	assert_int_equal(epoll_wait(epoll_fd, &event, 1, 0), 0);
 	run("switch");
+	assert_int_equal(epoll_wait(epoll_fd, &event, 1, 0), 1);	/* there is much to drain */
+	assert_int_equal(event.data.u64, FTR_COLLECTOR_EPOLL_TAG);
+	close(epoll_fd);
 	ftr_collector_perf.close(self);
 	assert_true(sink.kinds[PERF_RECORD_SWITCH] > RING_RECORDS / 2);
 	assert_true(sink.lost_nr > 0);

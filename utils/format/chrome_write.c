@@ -28,6 +28,7 @@ struct part {
 struct chrome_task {
 	struct part call[2];	/* ,"ph":"B","pid":P,"tid":T,"name": */
 	struct part other;	/* ,"pid":P,"tid":T,"name": */
+	const char *out;	/* (nullable) name of the schedule that has begun */
 };
 
 struct chrome_func {
@@ -140,7 +141,7 @@ static int func_add_slow(struct chrome_sink *self, const struct ftr_func *func)
 	return part_take(self, &added->srcline);
 }
 
-static inline const struct chrome_task *task_parts(struct chrome_sink *self,
+static inline struct chrome_task *task_parts(struct chrome_sink *self,
 						   const struct ftr_task *task)
 {
 	if (__builtin_expect(task->id >= self->tasks.nr ||
@@ -245,34 +246,6 @@ static void put_call_args(struct chrome_sink *self, const struct ftr_event *ev,
 	ftr_ostream_putc(out, '}');
 }
 
-static int chrome_call(struct chrome_sink *self, const struct ftr_event *ev)
-{
-	static const struct part no_srcline = { "", 0 };
-	struct ftr_ostream *out = self->base.out;
-	const struct chrome_task *task = task_parts(self, ev->task);
-	const struct chrome_func *func = func_parts(self, ev->call.func);
-	const struct part *srcline;
-	char *start, *p;
-
-	if (task == NULL || func == NULL)
-		return -ENOMEM;
-	start = ftr_ostream_reserve(out, LINE_BYTES + func->name.len);
-	if (start == NULL)
-		return chrome_no_memory(self);
-	p = put_line_begin(self, start, ev->time_ns);
-	p = put_part(p, &task->call[ev->type]);
-	p = put_part(p, &func->name);
-	srcline = ev->type == FTR_EVENT_ENTRY ? &func->srcline : &no_srcline;
-	if (__builtin_expect(ev->payload == NULL && srcline->len == 0, 1)) {
-		ftr_ostream_commit(out, (size_t)(p - start));
-		return 0;
-	}
-	ftr_ostream_commit(out, (size_t)(p - start) - 1);	/* without the brace */
-	put_call_args(self, ev, srcline);
-	ftr_ostream_putc(out, '}');
-	return 0;
-}
-
 /* The part of a line up to the value of "name", for what is rarer than calls. */
 static int put_line(struct chrome_sink *self, const struct ftr_event *ev,
 		    const struct ftr_task *task, char phase)
@@ -291,11 +264,87 @@ static int put_line(struct chrome_sink *self, const struct ftr_event *ev,
 	return 0;
 }
 
+static bool point_is_sched_out(const struct ftr_event *ev)
+{
+	return ev->point.kind == FTR_POINT_INSTANT &&
+	       (ev->point.id == FTR_EVENT_ID_SCHED_OUT || ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED);
+}
+
+/* At the task's sched-in, or where that is missing, at its next event: else it would hold what comes. */
+static int schedule_end(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	struct chrome_task *task = task_parts(self, ev->task);
+	int ret = put_line(self, ev, ev->task, 'E');
+
+	if (task == NULL || ret < 0)
+		return -ENOMEM;
+	ftr_ostream_printf(self->base.out, "\"%s\"}", task->out);
+	task->out = NULL;
+	return 0;
+}
+
+static bool task_is_out(struct chrome_sink *self, const struct ftr_task *task)
+{
+	const struct chrome_task *parts = task_parts(self, task);
+
+	return parts != NULL && parts->out != NULL;
+}
+
+/* From its sched-out to its sched-in it is as if the task were in a call. */
+static int schedule_begin(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	struct chrome_task *task = task_parts(self, ev->task);
+
+	if (task == NULL || (task->out != NULL && schedule_end(self, ev) < 0) ||
+	    put_line(self, ev, ev->task, 'B') < 0)
+		return -ENOMEM;
+	task->out = ev->flags & FTR_EVENT_PREEMPTED ? "linux:schedule (pre-empted)" : "linux:schedule";
+	ftr_ostream_printf(self->base.out, "\"%s\"}", task->out);
+	return 0;
+}
+
+static int chrome_call(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	static const struct part no_srcline = { "", 0 };
+	struct ftr_ostream *out = self->base.out;
+	const struct chrome_task *task = task_parts(self, ev->task);
+	const struct chrome_func *func = func_parts(self, ev->call.func);
+	const struct part *srcline;
+	char *start, *p;
+
+	if (task == NULL || func == NULL)
+		return -ENOMEM;
+	if (__builtin_expect(task->out != NULL, 0) && schedule_end(self, ev) < 0)
+		return -ENOMEM;
+	start = ftr_ostream_reserve(out, LINE_BYTES + func->name.len);
+	if (start == NULL)
+		return chrome_no_memory(self);
+	p = put_line_begin(self, start, ev->time_ns);
+	p = put_part(p, &task->call[ev->type]);
+	p = put_part(p, &func->name);
+	srcline = ev->type == FTR_EVENT_ENTRY ? &func->srcline : &no_srcline;
+	if (__builtin_expect(ev->payload == NULL && srcline->len == 0, 1)) {
+		ftr_ostream_commit(out, (size_t)(p - start));
+		return 0;
+	}
+	ftr_ostream_commit(out, (size_t)(p - start) - 1);	/* without the brace */
+	put_call_args(self, ev, srcline);
+	ftr_ostream_putc(out, '}');
+	return 0;
+}
+
 static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
 {
 	struct ftr_ostream *out = self->base.out;
-	int ret = put_line(self, ev, ev->task, 'i');
+	int ret;
 
+	if (point_is_sched_out(ev))
+		return schedule_begin(self, ev);
+	if (ev->point.id == FTR_EVENT_ID_SCHED_IN && task_is_out(self, ev->task))
+		return schedule_end(self, ev);
+	if (ev->point.id == FTR_EVENT_ID_TASK_EXIT && task_is_out(self, ev->task) && schedule_end(self, ev) < 0)
+		return -ENOMEM;
+	ret = put_line(self, ev, ev->task, 'i');
 	if (ret < 0)
 		return ret;
 	ftr_ostream_json_string(out, ev->point.name, strlen(ev->point.name));

@@ -42,6 +42,8 @@ struct ftr_task_answer {
 	int	 ring_fd;	/* (borrowed) of a new ring, or -1: it has the ring already */
 };
 
+#define FTR_COLLECTOR_EPOLL_TAG (UINT64_C(1) << 33)
+
 struct ftr_collector {
 	const char *name;
 
@@ -49,6 +51,8 @@ struct ftr_collector {
 	void *(*open)(const struct ftr_recording *recording, struct ftr_err *err);
 	/* The program @pid is about to exec, or has done so already unless is_program_self. */
 	void (*started)(void *self, int32_t pid);
+	/* Add what becomes readable when there is much to drain to @epoll_fd, with FTR_COLLECTOR_EPOLL_TAG. */
+	void (*watch)(void *self, int epoll_fd);
 	/* Write what is left, and release. */
 	void (*close)(void *self);
 

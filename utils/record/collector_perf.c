@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "utils/base/clock.h"
@@ -16,10 +17,10 @@
 #include "utils/record/sysinfo.h"
 
 /*
- * Some twenty thousand switches: the recorder comes by every few milliseconds.  With its first page a ring is as
- * large as kernel.perf_event_mlock_kb (516) lets everybody have.
+ * Some ten thousand switches.  What everybody may lock for such rings, kernel.perf_event_mlock_kb (516), is twice
+ * as much: the program may want rings, too.
  */
-#define RING_BYTES ((size_t)512 << 10)
+#define RING_BYTES ((size_t)256 << 10)
 #define PARANOID_MAX 2		/* from here on, in some distributions, nobody may without CAP_PERFMON */
 
 struct perf_cpu {
@@ -193,6 +194,17 @@ static void perf_started(void *arg, int32_t pid)
 		events_start(self, pid);
 }
 
+/* Rings that fill fast call the recorder.  By edges: whatever hangs up because its tasks are gone stays so. */
+static void perf_watch(void *arg, int epoll_fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = FTR_COLLECTOR_EPOLL_TAG };
+	struct perf_collector *self = arg;
+	size_t i;
+
+	for (i = 0; i < self->cpus.nr; i++)
+		epoll_ctl(epoll_fd, EPOLL_CTL_ADD, self->cpus.v[i].ring.fd, &event);
+}
+
 static void cpu_lost(struct perf_collector *self, struct perf_cpu *cpu, uint64_t nr)
 {
 	struct ftr_store *store = self->recording->store;
@@ -266,6 +278,7 @@ const struct ftr_collector ftr_collector_perf = {
 	.name	 = "perf",
 	.open	 = perf_open,
 	.started = perf_started,
+	.watch	 = perf_watch,
 	.close	 = perf_close,
 	.drain	 = perf_drain,
 };

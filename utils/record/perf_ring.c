@@ -30,6 +30,8 @@ static struct perf_event_attr event_attr(unsigned kinds, clockid_t clock)
 		.read_format	= PERF_FORMAT_LOST,
 		.disabled	= 1,
 		.enable_on_exec	= 1,
+		.watermark	= 1,
+		.wakeup_watermark = FTR_PERF_WAKEUP_BYTES,
 		.inherit	= 1,
 		.exclude_kernel	= 1,
 		.exclude_hv	= 1,

@@ -24,6 +24,9 @@ enum ftr_perf_kind {
 };
 #define FTR_PERF_ALL (FTR_PERF_SCHED | FTR_PERF_TASK | FTR_PERF_NAME)
 
+/* With so much in it the ring's descriptor becomes readable, once until it is filled so far again. */
+#define FTR_PERF_WAKEUP_BYTES 65536u
+
 struct ftr_perf_ring {
 	int fd;					/* of the event, -1 = none */
 	struct perf_event_mmap_page *page;	/* (owned, nullable) the mapping's first page */

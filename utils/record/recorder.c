@@ -175,6 +175,8 @@ int ftr_recorder_listen(struct ftr_recorder *recorder)
 
 static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, struct ftr_err *err)
 {
+	unsigned i;
+
 	raise_nofile();
 	recorder->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	recorder->signal_fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -183,6 +185,11 @@ static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, str
 	    watch(recorder, recorder->channel.fd, TAG_CHANNEL) < 0 ||
 	    watch(recorder, recorder->signal_fd, TAG_SIGNAL) < 0)
 		return ftr_err_set(err, errno, "epoll: %s", strerror(errno));
+	for (i = 0; i < recorder->collector_nr; i++) {
+		if (recorder->collectors[i].ops->watch != NULL)
+			recorder->collectors[i].ops->watch(recorder->collectors[i].self,
+							   recorder->epoll_fd);
+	}
 	return 0;
 }
 
