@@ -107,7 +107,9 @@ static int exit_status(int wait_status)
 static int follow(struct text_output *text, const char *path, char **argv)
 {
 	struct ftr_diag diag = ftr_say_diag();
-	struct ftr_observer_sink sink = { output_record, output_idle, text, &diag };
+	struct ftr_observer_sink sink = {
+		.record = output_record, .idle = output_idle, .arg = text, .diag = &diag,
+	};
 	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, 0 };
 	struct ftr_observer_gate gate;
 	struct ftr_err err = { 0 };

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-FTR = os.environ.get("FTR", "./ftr")
+FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
 FILES = 31
 CALLS = ("execve,execveat,clone,clone3,fork,vfork,exit,exit_group,open,openat,openat2,creat,pipe,pipe2,"
          "rename,renameat,renameat2,link,linkat,symlink,symlinkat,close,close_range,dup,dup2,dup3,"

@@ -75,6 +75,9 @@ static inline int32_t ftr_etrace_tid(uint64_t upid)
 /* "openat", or what the kind is called when the record does not say. */
 const char *ftr_etrace_call(const struct ftr_etrace_record *rec);
 
+/* Can the format say that such a call failed? */
+bool ftr_etrace_has_failure(enum ftr_etrace_kind kind);
+
 /* ---- writing ---- */
 
 struct ftr_etrace_options {

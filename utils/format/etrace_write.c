@@ -245,10 +245,14 @@ static bool has_only_failure(const struct ftr_etrace_record *rec)
 static void put_extension(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec)
 {
 	put_prefix(writer, rec);
-	ftr_ostream_printf(writer->out, "Ftr|call=%s,took=%llu", ftr_etrace_call(rec),
-			   (unsigned long long)(rec->time_ns - rec->start_ns));
-	if (rec->error != 0)
-		ftr_ostream_printf(writer->out, ",error=%d", rec->error);
+	ftr_ostream_puts(writer->out, "Ftr|call=");
+	ftr_ostream_puts(writer->out, ftr_etrace_call(rec));
+	ftr_ostream_puts(writer->out, ",took=");
+	ftr_ostream_u64(writer->out, rec->time_ns - rec->start_ns);
+	if (rec->error != 0) {
+		ftr_ostream_puts(writer->out, ",error=");
+		put_i64(writer->out, rec->error);
+	}
 	if (rec->is_failed && rec->flags != 0 && has_only_failure(rec))
 		ftr_ostream_printf(writer->out, ",flags=%lld", (long long)rec->flags);
 	if (rec->signal != 0)
@@ -292,8 +296,7 @@ static void put_mount(struct ftr_etrace_writer *writer, const struct ftr_etrace_
 		put_head(writer, rec, rec->kind, FTR_ETRACE_FAILED, "");
 }
 
-/* Can the format say that such a call failed? */
-static bool kind_has_failure(enum ftr_etrace_kind kind)
+bool ftr_etrace_has_failure(enum ftr_etrace_kind kind)
 {
 	return kind == FTR_ETRACE_CLONE || kind == FTR_ETRACE_MOUNT || kind == FTR_ETRACE_UMOUNT ||
 	       (kind >= FTR_ETRACE_RENAME && kind <= FTR_ETRACE_LINKAT);
@@ -303,7 +306,7 @@ static bool is_left_out(const struct ftr_etrace_options *options, const struct f
 {
 	if (options->is_extended)
 		return false;
-	if (rec->is_failed && !kind_has_failure(rec->kind))
+	if (rec->is_failed && !ftr_etrace_has_failure(rec->kind))
 		return true;
 	if (rec->kind == FTR_ETRACE_COMM)
 		return !options->thread_names;

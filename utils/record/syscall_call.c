@@ -41,11 +41,11 @@ struct ftr_syscall_decoding ftr_observer_decoding(struct ftr_observer *observer,
 		.emit = sink_record,
 		.upid_find = sink_upid_find,
 		.arg = observer,
+		.has_details = observer->sink.has_details,
 		.rec = {
 			.upid = task->upid,
 			.start_ns = task->call != FTR_SYSID_NONE ? task->start_ns : now,
 			.time_ns = now,
-			.cpu = ftr_tracee_cpu(task),
 		},
 	};
 }
@@ -82,9 +82,9 @@ static void call_begin(struct ftr_observer *observer, struct ftr_tracee *task,
 		.tracee = task, .scratch = &observer->scratch, .emit = sink_record, .arg = observer,
 		.rec = { .upid = task->upid, .start_ns = task->start_ns, .time_ns = task->start_ns },
 	};
-	if (id >= FTR_SYSID_RENAME && id <= FTR_SYSID_LINKAT)
-		decoding.rec.cpu = ftr_tracee_cpu(task);
 	ftr_syscall_begin(&decoding);
+	if (!observer->sink.has_details && ftr_syscall_foresee(&decoding))
+		return;
 	task->untraced = (id == FTR_SYSID_CLONE || id == FTR_SYSID_CLONE3) &&
 			 (task->flags & CLONE_UNTRACED) != 0;
 	if (task->untraced)

@@ -312,13 +312,27 @@ void ftr_syscall_begin(struct ftr_syscall_decoding *d)
 		call->begin(d, call);
 }
 
+bool ftr_syscall_foresee(struct ftr_syscall_decoding *d)
+{
+	struct ftr_tracee *tracee = d->tracee;
+	bool is_exec = tracee->call == FTR_SYSID_EXECVE || tracee->call == FTR_SYSID_EXECVEAT;
+	bool is_close = tracee->call == FTR_SYSID_CLOSE && tracee->process->users == 1 &&
+			!tracee->process->shares_fds;
+
+	if (is_close && ftr_tracee_has_fd(tracee, ftr_syscall_int_arg(tracee, 0)))
+		close_end(d, &calls[FTR_SYSID_CLOSE], 0);
+	if (is_exec || is_close)
+		tracee->call = FTR_SYSID_NONE;
+	return is_exec || is_close;
+}
+
 void ftr_syscall_end(struct ftr_syscall_decoding *d, int64_t result)
 {
 	const struct ftr_syscall_call *call = &calls[d->tracee->call];
 
 	d->rec.kind = call->kind;
 	d->rec.call = call->name;
-	if (call->end != NULL)
+	if (call->end != NULL && (result >= 0 || d->has_details || ftr_etrace_has_failure(call->kind)))
 		call->end(d, call, result);
 	d->tracee->call = FTR_SYSID_NONE;
 }

@@ -21,7 +21,8 @@ struct ftr_syscall_scratch {
 struct ftr_syscall_decoding {
 	struct ftr_tracee *tracee;
 	struct ftr_syscall_scratch *scratch;
-	struct ftr_etrace_record rec;		/* upid, times and cpu are filled in */
+	struct ftr_etrace_record rec;		/* upid and times are filled in */
+	bool has_details;			/* as in struct ftr_observer_sink */
 	void (*emit)(void *arg, const struct ftr_etrace_record *rec);
 	void *arg;
 	/* The traced task of this tid, or 0: for those who name another one. */
@@ -32,6 +33,12 @@ void ftr_syscall_scratch_fini(struct ftr_syscall_scratch *scratch);
 
 /* The call tracee->call begins: read what it may change. */
 void ftr_syscall_begin(struct ftr_syscall_decoding *decoding);
+
+/*
+ * Is what comes of it known already?  Then its records, if any, are given out, and it is not looked at again: a
+ * close of a descriptor that nobody else can close, an exec, whose success shows by itself.
+ */
+bool ftr_syscall_foresee(struct ftr_syscall_decoding *decoding);
 
 /* It is done: give out its records.  @result as the kernel returned it, -errno for a failure. */
 void ftr_syscall_end(struct ftr_syscall_decoding *decoding, int64_t result);

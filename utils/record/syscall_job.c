@@ -52,7 +52,8 @@ static int job_run(struct ftr_syscall_job *job, pid_t program, int result_fd)
 	snprintf(path, sizeof(path), "%s/" FTR_SYSCALL_FILE, job->dir);
 	ret = ftr_ostream_open(&out, path, &err);
 	if (ret == 0) {
-		struct ftr_observer_sink sink = { .record = job_record, .arg = &writer, .diag = job->diag };
+		struct ftr_observer_sink sink = { .record = job_record, .arg = &writer, .has_details = true,
+						   .diag = job->diag };
 
 		ftr_etrace_writer_init(&writer, &out, &options);
 		close_others((int[]){ out.fd, result_fd, job->gate.fds[0] }, 3);

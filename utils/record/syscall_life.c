@@ -24,6 +24,8 @@ static void child_place(struct ftr_observer *observer, struct ftr_tracee *task, 
 		observer->early_nr--;
 	if (child == NULL || (!child->is_known && !ftr_observer_task_place(observer, child, task, is_thread)))
 		return;
+	if (task->call != FTR_SYSID_NONE && (task->flags & CLONE_FILES) != 0)
+		task->process->shares_fds = child->process->shares_fds = true;
 	decoding.rec.call = call;
 	ftr_syscall_fork(&decoding, child->upid);
 	if (child->has_stopped)

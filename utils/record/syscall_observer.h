@@ -46,6 +46,9 @@ struct ftr_observer_sink {
 	/* (nullable) Nothing is waiting, or a signal came: time to flush.  False: follow no longer. */
 	bool (*idle)(void *arg);
 	void *arg;
+	/* How long calls took, and failures that the format has no words for, matter, too.  Else calls whose outcome
+	 * can be foreseen are stopped only once. */
+	bool has_details;
 	struct ftr_diag *diag;		/* (borrowed, nullable) set-uid programs are said there */
 };
 

@@ -41,6 +41,7 @@ static inline struct ftr_slice ftr_syscall_path_slice(const struct ftr_strbuf *t
 
 static inline void ftr_syscall_emit(struct ftr_syscall_decoding *d)
 {
+	d->rec.cpu = ftr_tracee_cpu(d->tracee);
 	d->emit(d->arg, &d->rec);
 }
 

@@ -106,6 +106,7 @@ bool ftr_observer_task_place(struct ftr_observer *observer, struct ftr_tracee *t
 		*task->process = *parent->process;
 	task->process->pid = task->tid;
 	task->process->users = 1;
+	task->process->shares_fds = false;
 	return true;
 }
 

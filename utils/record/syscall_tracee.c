@@ -132,6 +132,14 @@ int ftr_tracee_fd_path(const struct ftr_tracee *tracee, int64_t fd, struct ftr_s
 	return link_text(path, text);
 }
 
+bool ftr_tracee_has_fd(const struct ftr_tracee *tracee, int64_t fd)
+{
+	char path[64], byte;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", (int)tracee->tid, (long long)fd);
+	return readlink(path, &byte, 1) == 1;
+}
+
 /* Paths that mean the tracee itself would mean us. */
 static const struct {
 	const char *name;

@@ -21,7 +21,8 @@ struct ftr_tracee_comm {
 /* What the threads of a process share. */
 struct ftr_tracee_process {
 	pid_t pid;
-	unsigned users;
+	unsigned users;		/* threads */
+	bool shares_fds;	/* with another process: CLONE_FILES */
 	unsigned comm_nr;
 	struct ftr_tracee_comm comm[FTR_TRACEE_COMM_MAX];
 };
@@ -64,6 +65,9 @@ int ftr_tracee_read_file(const struct ftr_tracee *tracee, const char *name, size
 /* What a symbolic link of /proc/TID/ says ("cwd", "fd/3"), added to @text.  0 or -errno. */
 int ftr_tracee_link(const struct ftr_tracee *tracee, const char *name, struct ftr_strbuf *text);
 int ftr_tracee_fd_path(const struct ftr_tracee *tracee, int64_t fd, struct ftr_strbuf *text);
+
+/* Is the descriptor open? */
+bool ftr_tracee_has_fd(const struct ftr_tracee *tracee, int64_t fd);
 
 /*
  * The absolute path of @path relative to @dirfd (or AT_FDCWD), as the tracee sees it.  Directories are
