@@ -24,6 +24,7 @@
 #define SLEEP_MIN_NS	(100 * USEC)
 #define SLEEP_MAX_NS	(4 * MSEC)
 #define SLEEP_IDLE_NS	(10 * MSEC)	/* after CALM_ROUNDS */
+#define SLEEP_OUTSIDE_NS (100 * MSEC)	/* nothing is traced from inside: there is nothing to drain */
 #define SLEEP_ORPHANS_NS (20 * MSEC)	/* only processes that have not reported themselves are left */
 #define SILENCE_NS	(3000 * MSEC)
 #define FULL_PERCENT	50		/* go on at once */
@@ -368,12 +369,13 @@ static void events_handle(struct ftr_recorder *recorder)
 }
 
 /* How long to sleep next, by how full the fullest ring was, and for how long nothing has happened. */
-static void pace_update(struct pace *pace, unsigned percent)
+static void pace_update(struct pace *pace, unsigned percent, bool is_outside)
 {
+	uint64_t idle_ns = is_outside ? SLEEP_OUTSIDE_NS : SLEEP_IDLE_NS;
 	uint64_t max_ns;
 
 	pace->calm_rounds = percent == 0 ? pace->calm_rounds + 1 : 0;
-	max_ns = pace->calm_rounds > CALM_ROUNDS ? SLEEP_IDLE_NS : SLEEP_MAX_NS;
+	max_ns = pace->calm_rounds > (is_outside ? 0 : CALM_ROUNDS) ? idle_ns : SLEEP_MAX_NS;
 	if (percent >= BUSY_PERCENT)
 		pace->sleep_ns /= 2;
 	else if (percent < CALM_PERCENT)
@@ -417,7 +419,7 @@ static void loop(struct ftr_recorder *recorder)
 			continue;
 		}
 		percent = drain(recorder);
-		pace_update(&pace, percent);
+		pace_update(&pace, percent, recorder->options->runtime == NULL);
 		ftr_recorder_info_update(recorder);
 		say_silence(recorder);
 		has_events = ftr_channel_wait(&recorder->channel, recorder->epoll_fd,
