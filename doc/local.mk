@@ -36,5 +36,6 @@ EXTRA_DIST += \
 	doc/adr/0013-the-observer.md \
 	doc/adr/0014-calls-complete-in-a-window.md \
 	doc/adr/0015-perf-events-are-inherited.md \
+	doc/adr/0016-one-tree-of-calls.md \
 	doc/fxt.md \
 	doc/layers.txt
