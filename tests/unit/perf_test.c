@@ -323,7 +323,6 @@ static void test_overflow(void **state)
 	struct epoll_event event;
 
 	ftr_collector_perf.watch(self, epoll_fd);
-	run("nap");
 	assert_int_equal(epoll_wait(epoll_fd, &event, 1, 0), 0);
 	run("switch");
 	assert_int_equal(epoll_wait(epoll_fd, &event, 1, 0), 1);	/* there is much to drain */

@@ -54,7 +54,8 @@ struct ftr_perf_lost {
 
 /*
  * Open the event for @pid (0 = the caller) on @cpu, off until @pid, or a child that it forks, execs; with all its
- * children and threads from then on.  @kinds: FTR_PERF_* bits.  The descriptor is close-on-exec.
+ * children and threads from then on.  Of several children that exec only the first is sure to be followed: the
+ * kernel may hand it the caller's own event.  @kinds: FTR_PERF_* bits.  The descriptor is close-on-exec.
  *
  * 0, or -errno of perf_event_open: -ENODEV there is no such CPU, or it is off; -EACCES, -EPERM not
  * permitted; -ENOSYS not in this kernel.
