@@ -33,6 +33,8 @@ EXTRA_DIST += \
 	doc/adr/0008-unwinding-through-return-stubs.md \
 	doc/adr/0009-ticks-to-nanoseconds.md \
 	doc/adr/0010-when-a-recording-ends.md \
+	doc/adr/0011-library-calls-at-the-got.md \
+	doc/adr/0012-modules-are-noticed-at-their-first-call.md \
 	doc/adr/0013-the-observer.md \
 	doc/adr/0014-calls-complete-in-a-window.md \
 	doc/adr/0015-perf-events-are-inherited.md \

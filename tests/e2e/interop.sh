@@ -77,6 +77,24 @@ try() {				# PROGRAM WORD FLAGS...
     compare "$name recorded by uftrace" theirs.data
 }
 
+# Trees alone, of more programs.
+graphs() {			# PROGRAM
+    local program=$1 data
+
+    gcc -g -O1 -pg -o prog "$srcdir/tests/prog/$program.c" -lpthread -lm ||
+        { result "$program: builds" 1; return; }
+    "$FTR" record --no-pager --no-libcall -d ours.data ./prog >ours.out 2>&1
+    uftrace record --no-pager --no-libcall -d theirs.data ./prog >theirs.out 2>&1
+    for data in ours.data theirs.data; do
+        same "$program, $data" $data graph -f total,self
+        same "$program, $data" $data graph -f total main
+        same "$program, $data" $data graph --task -f none
+    done
+}
+
+for program in args vectors realign longjmp graph; do
+    graphs $program
+done
 for program in demo threads; do
     try $program -pg -pg
     try $program -mfentry -pg -mfentry
