@@ -18,6 +18,8 @@ ftr_SOURCES = \
 	cmds/main.c \
 	cmds/open.c \
 	cmds/open.h \
+	cmds/opt_file.c \
+	cmds/opt_file.h \
 	cmds/output.c \
 	cmds/output.h \
 	cmds/record.c \

@@ -3,6 +3,7 @@
 #include "cmds/cmd.h"
 #include "cmds/help.h"
 #include "cmds/open.h"
+#include "cmds/opt_file.h"
 #include "cmds/say.h"
 #include "cmds/words.h"
 #include "utils/cli/closest.h"
@@ -10,6 +11,7 @@
 #include "utils/format/format.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,40 +46,138 @@ static int run_operands(const struct ftr_cmd *cmd, struct ftr_common *common, in
 	return cmd->run(common, argc, argv);
 }
 
-static int run_parsed(const struct ftr_cmd *cmd, void *values, int argc, char **argv)
+/* A command line, and the files of options that come before it. */
+struct invocation {
+	const struct ftr_cmd *cmd;
+	void *values;			/* of the command, struct ftr_common first */
+	int argc;
+	char **argv;
+	struct ftr_opt_file defaults, named;
+};
+
+static void values_reset(const struct invocation *inv)
+{
+	const struct ftr_cmd *cmd = inv->cmd;
+
+	ftr_options_fini(cmd->options, inv->values);
+	memset(inv->values, 0, cmd->values_bytes);
+	if (cmd->defaults != NULL)
+		memcpy(inv->values, cmd->defaults, cmd->values_bytes);
+}
+
+/* The index of the first operand, or -errno. */
+static int words_parse(const struct invocation *inv, int argc, char **argv, int *outcome, struct ftr_err *err)
+{
+	return ftr_options_parse(inv->cmd->options, inv->values, argc, argv, inv->cmd->stops_at_operand, outcome,
+				 err);
+}
+
+static int file_parse(const struct invocation *inv, const struct ftr_opt_file *file, struct ftr_err *err)
+{
+	int outcome, first;
+
+	if (file->argc < 2)
+		return 0;
+	first = words_parse(inv, file->argc, file->argv, &outcome, err);
+	if (first < 0)
+		return ftr_err_prefix(err, "%s", file->argv[0]);
+	if (first < file->argc)
+		return ftr_err_set(err, EINVAL, "%s: %s is no option", file->argv[0], file->argv[first]);
+	return 0;
+}
+
+/*
+ * What a recording wants its readers to do, too; damaged, or not for this command: as if it were not there.
+ * False: there is none, and the values are as they were.
+ */
+static bool defaults_load(struct invocation *inv, const char *operand)
+{
+	const struct ftr_common *common = inv->values;
+	struct ftr_err err = { 0 };
+	char *path = NULL;
+	bool is_there;
+
+	if (inv->cmd->trace == FTR_CMD_TRACE_NONE ||
+	    asprintf(&path, "%s/default.opts", is_trace(inv->cmd, common, operand) ? operand :
+						ftr_data_path(common)) < 0)
+		return false;
+	is_there = ftr_opt_file_load(&inv->defaults, path, &err) == 0;
+	free(path);
+	if (!is_there)
+		return false;
+	inv->defaults.argv[0] = "default.opts";
+	values_reset(inv);
+	if (file_parse(inv, &inv->defaults, &err) < 0)
+		ftr_opt_file_fini(&inv->defaults);
+	return true;
+}
+
+/* The command line once more, on top of the files. */
+static int parse_again(struct invocation *inv, struct ftr_err *err)
+{
+	struct ftr_err ignored;
+	int outcome;
+
+	values_reset(inv);
+	if (inv->defaults.argc > 0)
+		file_parse(inv, &inv->defaults, &ignored);
+	if (file_parse(inv, &inv->named, err) < 0)
+		return -EINVAL;
+	return words_parse(inv, inv->argc, inv->argv, &outcome, err);
+}
+
+static int files_load(struct invocation *inv, int first, struct ftr_err *err)
+{
+	const struct ftr_common *common = inv->values;
+
+	if (common->opt_file != NULL) {
+		first = ftr_opt_file_load(&inv->named, common->opt_file, err);
+		if (first == 0)
+			first = parse_again(inv, err);
+	}
+	if (first < 0)
+		return first;
+	return defaults_load(inv, first < inv->argc ? inv->argv[first] : NULL) ? parse_again(inv, err) : first;
+}
+
+static int run_parsed(struct invocation *inv)
 {
 	struct ftr_err err = { 0 };
 	int outcome, first;
 
-	first = ftr_options_parse(cmd->options, values, argc, argv, cmd->stops_at_operand, &outcome,
-				  &err);
+	first = words_parse(inv, inv->argc, inv->argv, &outcome, &err);
 	if (first >= 0 && outcome == FTR_OPTIONS_HELP)
-		return ftr_help_print_command(cmd);
+		return ftr_help_print_command(inv->cmd);
 	if (first >= 0 && outcome == FTR_OPTIONS_VERSION)
 		return ftr_version_print();
-	if (first >= 0 && ftr_say_init(values, &err) < 0)
+	if (first >= 0)
+		first = files_load(inv, first, &err);
+	if (first >= 0 && ftr_say_init(inv->values, &err) < 0)
 		first = -1;
 	if (first < 0) {
 		ftr_say_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
-	return run_operands(cmd, values, argc - first, argv + first);
+	return run_operands(inv->cmd, inv->values, inv->argc - first, inv->argv + first);
 }
 
 static int run_command(const struct ftr_cmd *cmd, int argc, char **argv)
 {
-	void *values = calloc(1, cmd->values_bytes);
+	struct invocation inv = {
+		.cmd = cmd, .values = calloc(1, cmd->values_bytes), .argc = argc, .argv = argv,
+	};
 	int status;
 
-	if (values == NULL) {
+	if (inv.values == NULL) {
 		ftr_say_error("out of memory");
 		return FTR_EXIT_FAILED;
 	}
-	if (cmd->defaults != NULL)
-		memcpy(values, cmd->defaults, cmd->values_bytes);
-	status = run_parsed(cmd, values, argc, argv);
-	ftr_options_fini(cmd->options, values);
-	free(values);
+	values_reset(&inv);
+	status = run_parsed(&inv);
+	ftr_options_fini(cmd->options, inv.values);
+	ftr_opt_file_fini(&inv.defaults);
+	ftr_opt_file_fini(&inv.named);
+	free(inv.values);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include "libmcount/maps.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include "utils/base/rt/sys.h"
@@ -165,6 +166,35 @@ static bool is_inside(uintptr_t at, uintptr_t low, uintptr_t high)
 	return at - low < high - low;
 }
 
+/* Linux 6.11, <linux/fs.h>: one mapping without the text of all, of which a program with many threads has many. */
+struct map_query {
+	uint64_t bytes, flags, address;
+	uint64_t low, high, vma_flags, page_bytes, offset, inode;
+	uint32_t dev_major, dev_minor, name_bytes, build_id_bytes;
+	uint64_t name, build_id;
+};
+#define MAP_QUERY _IOWR('f', 17, struct map_query)	/* PROCMAP_QUERY */
+
+static bool query(uintptr_t address, uintptr_t *low)
+{
+	struct map_query map;
+	long fd = ftr_sys_open_own("/proc/self/maps"), ret;
+	uint64_t *word;
+
+	if (fd < 0)
+		return false;
+	for (word = (uint64_t *)&map; word < (uint64_t *)(&map + 1); word++)
+		*(volatile uint64_t *)word = 0;		/* an initialiser would be a call of memset */
+	map.bytes = sizeof(map);
+	map.address = address;
+	ret = ftr_sys3(SYS_ioctl, fd, MAP_QUERY, &map);
+	ftr_sys_close_own(fd);
+	if (ret < 0)
+		return false;
+	*low = map.low;
+	return true;
+}
+
 /*
  * The C library keeps a thread's control block at the upper end of its stack, so this holds also when the thread is
  * at the moment on a stack of a coroutine or of a handler.
@@ -172,9 +202,11 @@ static bool is_inside(uintptr_t at, uintptr_t low, uintptr_t high)
 static bool find_thread_stack(uintptr_t thread, struct ftr_mapping *mapping, uintptr_t *low,
 			      uintptr_t *high)
 {
-	if (!ftr_maps_find(thread, mapping))
-		return false;
-	*low = mapping->low;
+	if (!query(thread, low)) {
+		if (!ftr_maps_find(thread, mapping))
+			return false;
+		*low = mapping->low;
+	}
 	*high = thread;
 	return true;
 }

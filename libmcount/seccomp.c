@@ -17,8 +17,8 @@ struct machine {
 
 /* What the runtime may ask of the kernel after the program's start. */
 static const uint16_t our_calls[] = {
-	SYS_close, SYS_connect, SYS_getpid, SYS_gettid, SYS_lseek, SYS_madvise, SYS_mmap, SYS_mprotect,
-	SYS_munmap, SYS_openat, SYS_process_vm_readv, SYS_read, SYS_recvmsg, SYS_rt_sigprocmask,
+	SYS_close, SYS_connect, SYS_getpid, SYS_gettid, SYS_ioctl, SYS_lseek, SYS_madvise, SYS_mmap, SYS_mprotect,
+	SYS_munmap, SYS_openat, SYS_prlimit64, SYS_process_vm_readv, SYS_read, SYS_recvmsg, SYS_rt_sigprocmask,
 	SYS_sendmsg, SYS_setsockopt, SYS_socket, SYS_tgkill,
 };
 

@@ -120,19 +120,27 @@ static void frames_clear(struct ftr_slot *slot)
 /* A slot whose thread has ended; its ring goes on where it is. */
 static struct ftr_slot *slot_recycle(int32_t pid)
 {
-	struct ftr_slot *slot = atomic_load(&ftr_state.slots);
+	struct ftr_slot *slot = atomic_load(&ftr_state.recycle_next);
 	unsigned looks;
 
-	for (looks = 0; slot != NULL && looks < RECYCLE_LOOKS; slot = slot->next, looks++) {
-		int32_t tid = atomic_load(&slot->tid);
+	for (looks = 0; looks < RECYCLE_LOOKS; slot = slot->next, looks++) {
+		int32_t tid;
+
+		if (slot == NULL)		/* round again, from the newest */
+			slot = atomic_load(&ftr_state.slots);
+		if (slot == NULL)
+			break;
+		tid = atomic_load(&slot->tid);
 
 		if (slot->pid == pid && slot->ring_id != 0 && thread_is_dead(pid, tid) &&
 		    !has_coroutines(slot) && atomic_compare_exchange_strong(&slot->tid, &tid, 0)) {
 			frames_clear(slot);
 			slot->producer->lost = 0;	/* the recorder tells of these itself */
+			atomic_store(&ftr_state.recycle_next, slot->next);
 			return slot;
 		}
 	}
+	atomic_store(&ftr_state.recycle_next, slot);
 	return NULL;
 }
 
@@ -240,6 +248,7 @@ static void slots_forget(const struct ftr_slot *mine)
 			ftr_sys2(SYS_munmap, slot, slot->bytes);
 	}
 	atomic_store(&ftr_state.slots, NULL);
+	atomic_store(&ftr_state.recycle_next, NULL);
 }
 
 static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, bool is_main)

@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	tests/e2e/graph.py \
 	tests/e2e/live.py \
 	tests/e2e/operand.py \
+	tests/e2e/options.py \
 	tests/e2e/processes.py \
 	tests/e2e/record.py \
 	tests/e2e/recording.py \
@@ -16,6 +17,7 @@ TESTS += \
 	tests/e2e/graph.py \
 	tests/e2e/live.py \
 	tests/e2e/operand.py \
+	tests/e2e/options.py \
 	tests/e2e/processes.py \
 	tests/e2e/record.py
 endif

@@ -207,6 +207,12 @@ class RecordTest(Recording):
         child = int(re.search(r"pid=(\d+)", trace.words("FORK")[0]).group(1))
         self.assertEqual(len([r for r in trace.tasks[child] if r.type == ENTRY]), 51)
 
+    def test_daemon(self):
+        self.record("./victim", "service", "50")
+        trace = Trace("d")
+        child = int(re.search(r"pid=(\d+)", trace.words("FORK")[-1]).group(1))
+        self.assertEqual(len([r for r in trace.tasks[child] if r.type == ENTRY]), 51)
+
     def test_stop_while_a_child_goes_on(self):
         child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "--force", "sh", "-c", "sleep 30 &"],
                                  stderr=subprocess.PIPE, start_new_session=True, text=True)
@@ -224,6 +230,12 @@ class RecordTest(Recording):
         self.assertEqual(sorted(trace.listed), sorted(trace.tasks))
         self.assertEqual(len(trace.words("TASK")), 301)
         self.assertEqual(sum(len(records) == 24 for records in trace.tasks.values()), 300)
+
+    def test_thousands_of_threads(self):
+        self.record("--no-event", "./victim", "brief", "3000")
+        trace = Trace("d")
+        calls = [len([r for r in records if r.type == ENTRY]) for records in trace.tasks.values()]
+        self.assertEqual(sum(calls), 2 + 2 * 3000)
 
     @unittest.skipUnless(os.getuid() == 0 and shutil.which("unshare"), "needs root and unshare")
     def test_pid_namespace(self):

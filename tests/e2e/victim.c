@@ -44,6 +44,38 @@ static void mode_threads(int n)
 	free(ids);
 }
 
+static void *brief(void *arg)
+{
+	leaf(1);
+	return arg;
+}
+
+/* @n detached threads. */
+static void mode_brief(int n)
+{
+	pthread_attr_t attr;
+	pthread_t id;
+	int i;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, 65536);
+	for (i = 0; i < n; i++) {
+		while (pthread_create(&id, &attr, brief, NULL) != 0)
+			usleep(1000);
+	}
+	pthread_exit(NULL);
+}
+
+/* Twice forked, in a session of its own, without a terminal. */
+static void mode_service(int n)
+{
+	if (daemon(1, 0) == 0) {
+		usleep(100000);
+		work(n);
+	}
+}
+
 /* The child calls nothing that is traced until its parent is long gone. */
 static void mode_daemon(int n)
 {
@@ -234,6 +266,7 @@ static void mode_pid(int n) { work(n); printf("%d\n", getpid()); }
 
 static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "abort", mode_abort },
+	{ "brief", mode_brief },
 	{ "children", mode_children },
 	{ "daemon", mode_daemon },
 	{ "exec", mode_exec },
@@ -248,6 +281,7 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "parallel", mode_parallel },
 	{ "pid", mode_pid },
 	{ "segv", mode_segv },
+	{ "service", mode_service },
 	{ "status", mode_status },
 	{ "stop", mode_stop },
 	{ "threads", mode_threads },

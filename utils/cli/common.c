@@ -40,6 +40,8 @@ const struct ftr_option ftr_common_options[] = {
 		   struct ftr_common, no_pager),
 	FTR_OPTION("logfile", 0, "FILE", "Write ftr's own messages to FILE", ftr_opt_string,
 		   struct ftr_common, logfile),
+	FTR_OPTION("opt-file", 0, "FILE", "Options in FILE, before those here", ftr_opt_string,
+		   struct ftr_common, opt_file),
 	FTR_OPTION("verbose", 'v', NULL, "Say more about what is done; twice: even more",
 		   ftr_opt_count, struct ftr_common, verbose),
 	FTR_OPTION("debug", 0, NULL, NULL, ftr_opt_count, struct ftr_common, verbose),

@@ -15,6 +15,7 @@ enum ftr_color {
 struct ftr_common {
 	const char *data;	/* -d (nullable: ftr_data_dir_default) */
 	const char *logfile;	/* (nullable) */
+	const char *opt_file;	/* (nullable) */
 	enum ftr_color color;
 	bool     no_pager;
 	unsigned verbose;	/* how many -v */

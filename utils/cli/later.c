@@ -60,7 +60,6 @@ static const struct ftr_later later[] = {
 	{ "no-sched", 0, false },
 	{ "no-sched-preempt", 0, false },
 	{ "notrace", 'N', true },
-	{ "opt-file", 0, true },
 	{ "output-fields", 'f', true },
 	{ "patch", 'P', true },
 	{ "pid", 'p', true },

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Options in files: --opt-file, and the default.opts that a recording may leave in its data. */
+#ifndef FTR_CMDS_OPT_FILE_H
+#define FTR_CMDS_OPT_FILE_H
+
+#include "utils/base/err.h"
+
+/* Words as main gets them: argv[0] is the file. */
+struct ftr_opt_file {
+	char  *text;		/* (owned) where the words lie */
+	char **argv;		/* (owned) */
+	int    argc;
+};
+
+/*
+ * Blanks and newlines part words, quotes (" or ') keep what is between them together, a # at a word's start makes
+ * the rest of its line a comment.  -ENOENT: no such file.
+ */
+int  ftr_opt_file_load(struct ftr_opt_file *file, const char *path, struct ftr_err *err);
+void ftr_opt_file_fini(struct ftr_opt_file *file);	/* zeros are fine */
+
+#endif /* FTR_CMDS_OPT_FILE_H */

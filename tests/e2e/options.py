@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Options in files: --opt-file, and the default.opts of a trace."""
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
+DATA = os.path.abspath(os.path.join(os.environ.get("srcdir", "."), "tests/data/demo-plain"))
+
+
+class OptionsTest(unittest.TestCase):
+    def setUp(self):
+        self.top = tempfile.mkdtemp(prefix="ftr-e2e-")
+        self.data = os.path.join(self.top, "trace")
+        shutil.copytree(DATA, self.data)
+        os.chmod(self.data, 0o755)
+
+    def tearDown(self):
+        shutil.rmtree(self.top)
+
+    def write(self, name, text):
+        with open(os.path.join(self.top, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def run_ftr(self, *words, status=0):
+        run = subprocess.run([FTR, *words], cwd=self.top, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             timeout=60)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run
+
+    def shown(self, *words):
+        return self.run_ftr("replay", "--no-pager", "--color=no", *words).stdout
+
+    def test_default_opts(self):
+        whole, flat = self.shown("-d", "trace"), self.shown("-d", "trace", "-D", "1")
+        self.assertNotEqual(whole, flat)
+        self.write("trace/default.opts", "-D 1\n")
+        self.assertEqual(self.shown("-d", "trace"), flat)
+        self.assertEqual(self.shown("trace"), flat)
+        self.assertEqual(self.shown("trace", "-D", "99"), whole)    # the command line has the last word
+
+    def test_default_opts_not_for_this_command(self):
+        info = self.run_ftr("info", "--no-pager", "-d", "trace").stdout
+        self.write("trace/default.opts", "-D 1 --no-such 'damaged\n")
+        self.assertEqual(self.run_ftr("info", "--no-pager", "-d", "trace").stdout, info)
+        self.write("trace/default.opts", "")
+        self.assertEqual(self.run_ftr("info", "--no-pager", "-d", "trace").stdout, info)
+
+    def test_opt_file(self):
+        expected = self.shown("-d", "trace", "-D", "1", "-f", "time,tid")
+        self.write("opts", "# what I always want\n-D 1\t--output-fields \"time,tid\"\n --data 'trace'")
+        self.assertEqual(self.shown("--opt-file", "opts"), expected)
+        self.assertEqual(self.shown("--opt-file=opts", "-D", "99"), self.shown("-d", "trace", "-f", "time,tid"))
+
+    def test_opt_file_errors(self):
+        self.assertIn("nowhere", self.run_ftr("replay", "--opt-file", "nowhere", status=2).stderr)
+        self.write("opts", "--no-such")
+        self.assertIn("opts: ", self.run_ftr("replay", "--opt-file", "opts", status=2).stderr)
+        self.write("opts", "-D 1 stray")
+        self.assertIn("stray", self.run_ftr("replay", "--opt-file", "opts", status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
