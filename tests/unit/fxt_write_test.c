@@ -392,6 +392,53 @@ static void fork_arrow(void **state)
 	made_end(&made);
 }
 
+/* From the call of pthread_create to the thread's first call, where the ids say whose it is. */
+static void thread_arrows(void **state)
+{
+	static const char *const names[] = { "flow begin", "flow end" };
+	const struct ftr_func *create, *start;
+	struct ftr_task *tasks[3];
+	uint64_t ids[2][2] = { { 0 } };
+	unsigned nr[2] = { 0 };
+	struct made made;
+
+	made.trace = ftr_trace_new("made", NULL);
+	for (int i = 0; i < 3; i++)
+		tasks[i] = make_task(made.trace, 100, 100 + i, "t");
+	create = make_func(made.trace, "p", "pthread_create");
+	start = make_func(made.trace, "p", "start");
+	writing_begin(&made.w, made.trace, "fxt");
+	for (unsigned i = 0; i < 2; i++) {
+		writing_entry(&made.w, tasks[0], 1000 + 10 * i, create, 0, NULL);
+		writing_exit(&made.w, tasks[0], 1001 + 10 * i, create, 0, NULL);
+	}
+	for (unsigned i = 2; i > 0; i--) {	/* the second thread is the first one that runs */
+		writing_entry(&made.w, tasks[i], 2000 - 10 * i, start, 0, NULL);
+		writing_exit(&made.w, tasks[i], 2001 - 10 * i, start, 0, NULL);
+	}
+	writing_end(&made.w);
+	writing_keep(&made.w, "threads-made");
+	for (size_t at = 0; at + 24 <= made.w.out.len;) {
+		uint64_t words[3];
+		unsigned which;
+
+		memcpy(words, made.w.out.buf + at, sizeof(words));
+		at += 8 * fxt_bits(words[0], 4, 12);
+		which = fxt_bits(words[0], 16, 4) == FXT_FLOW_BEGIN ? 0 : 1;
+		if (fxt_bits(words[0], 0, 4) != FXT_EVENT || fxt_bits(words[0], 16, 4) < FXT_FLOW_BEGIN)
+			continue;
+		if (nr[which] >= 2)
+			fail_msg("%s: more than two", names[which]);
+		ids[which][nr[which]++] = words[2];
+		assert_int_equal(words[1], which == 0 ? 990 + 10 * nr[0] : 1970 + 10 * nr[1]);
+	}
+	assert_int_equal(nr[0], 2);
+	assert_int_equal(nr[1], 2);
+	assert_int_equal(ids[0][0], ids[1][1]);
+	assert_int_equal(ids[0][1], ids[1][0]);
+	made_end(&made);
+}
+
 /* A call that lasts longer than the window is Begin and End; the short ones stay Complete. */
 static void long_call(void **state)
 {
@@ -430,6 +477,7 @@ int main(void)
 		cmocka_unit_test(events),
 		cmocka_unit_test(counter),
 		cmocka_unit_test(fork_arrow),
+		cmocka_unit_test(thread_arrows),
 		cmocka_unit_test(long_call),
 	};
 

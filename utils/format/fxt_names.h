@@ -6,6 +6,7 @@
 #define FXT_CATEGORY	   "ftr"	/* of what is not a call or event of the program */
 #define FXT_NAME_LOST	   "LOST"
 #define FXT_NAME_FORK	   "fork"
+#define FXT_NAME_THREAD	   "thread"
 #define FXT_NAME_MESSAGE   "message"
 #define FXT_NAME_MORE_ARGS "more arguments"
 #define FXT_KEY_LOC	   "loc"	/* "main.c:7" */

@@ -139,6 +139,7 @@ static int names_init(struct fxt_reader *r)
 		{ &r->own, FXT_CATEGORY },
 		{ &r->name_lost, FXT_NAME_LOST },
 		{ &r->name_fork, FXT_NAME_FORK },
+		{ &r->name_thread, FXT_NAME_THREAD },
 		{ &r->name_message, FXT_NAME_MESSAGE },
 		{ &r->name_more, FXT_NAME_MORE_ARGS },
 		{ &r->key_symbol, FXT_KEY_SYMBOL },

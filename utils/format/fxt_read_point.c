@@ -145,6 +145,8 @@ static int take_own(struct fxt_source *self, size_t nr, enum fxt_event type)
 
 	if (type == FXT_INSTANT && (name == r->name_message || name == r->name_more))
 		return 0;	/* the log holds the message; the event before, the arguments */
+	if ((type == FXT_FLOW_BEGIN || type == FXT_FLOW_END) && name == r->name_thread)
+		return 0;	/* calls and tasks say the same */
 	if (type == FXT_FLOW_END && name == r->name_fork)
 		return 0;
 	if (type == FXT_FLOW_BEGIN && name == r->name_fork)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FXT reader: blob ftr.symbols, what ftr knew of functions beyond their names; see fxt_write_func.c. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static uint64_t key_of(const struct fxt_text *category, const struct fxt_text *n
 
 static struct fxt_text *field_text(struct fxt_reader *r, struct ftr_slice field)
 {
-	return fxt_text_get(r, field.s, field.len);
+	return field.len == 0 ? fxt_text_get(r, "", 0) : fxt_text_get(r, field.s, field.len);
 }
 
 /* "NUMBER BUILD-ID PATH" */
@@ -89,7 +90,7 @@ static int func_line(struct symbols *self, struct ftr_slice rest)
 	if (ftr_parse_u64(module, 10, &number) < 0 || number > self->modules.nr ||
 	    ftr_parse_u64(addr, 16, &added->symbol.addr) < 0 ||
 	    ftr_parse_u64(call_addr, 16, &added->call_addr) < 0 ||
-	    ftr_parse_u64(size, 10, &bytes) < 0 || bytes > UINT32_MAX || type.len != 1 ||
+	    ftr_parse_u64(size, 10, &bytes) < 0 || bytes > UINT32_MAX || type.len != 1 || !isgraph((unsigned char)type.s[0]) ||
 	    mangled.len == 0)
 		return -EBADMSG;
 	added->symbol.size = (uint32_t)bytes;
@@ -111,8 +112,10 @@ static int symbol_line(struct symbols *self, struct ftr_slice line)
 {
 	struct ftr_slice kind;
 
-	if (line.len == 0 || !ftr_slice_split(&line, '\t', &kind))
+	if (line.len == 0)
 		return 0;
+	if (memchr(line.s, '\0', line.len) != NULL || !ftr_slice_split(&line, '\t', &kind))
+		return -EBADMSG;
 	if (ftr_slice_eq(kind, "M"))
 		return module_line(self, line);
 	return ftr_slice_eq(kind, "F") ? func_line(self, line) : -EBADMSG;

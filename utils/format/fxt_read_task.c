@@ -50,6 +50,6 @@ int fxt_tasks_load(struct fxt_reader *r)
 			task_line(r->trace, &line);
 	}
 	if (ret == 0 && r->trace->sessions.nr > 0)
-		ret = uft_tasks_link(r->trace);
+		ret = uft_tasks_link(r->trace, false);
 	return ret;
 }

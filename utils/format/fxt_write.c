@@ -76,9 +76,12 @@ static int write_entry(struct fxt_writer *w, const struct ftr_event *ev)
 	shape.category = fxt_string_ref(w, func->category);
 	shape.name = fxt_string_ref(w, func->name);
 	if (__builtin_expect(ev->payload != NULL || func->has_args || ev->flags != 0, 0)) {
+		bool makes_thread = func->makes_thread;
 		int ret = entry_args(w, ev, &shape);
 
-		return ret < 0 ? ret : open_push(w, ev, w->event_pos);
+		if (ret == 0)
+			ret = open_push(w, ev, w->event_pos);
+		return ret == 0 && makes_thread ? fxt_flow_thread(w, ev) : ret;
 	}
 	thread = fxt_thread_ref(w, ev->task);
 	p = fxt_window_put(&w->window, 3);
@@ -219,6 +222,7 @@ static void fxt_fini(struct ftr_sink *sink)
 	ftr_hashmap_fini(&w->labels);
 	ftr_hashmap_fini(&w->modules);
 	ftr_hashmap_fini(&w->processes);
+	fxt_makers_fini(w);
 	ftr_hashmap_fini(&w->objects);
 	ftr_hashmap_fini(&w->enums);
 	ftr_strbuf_fini(&w->text);

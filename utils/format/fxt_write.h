@@ -44,7 +44,8 @@ struct fxt_func {
 	uint32_t category;	/* its module; or FXT_ID_NONE */
 	uint32_t loc;		/* "main.c:7"; or FXT_ID_NONE */
 	uint32_t symbol;	/* label, where others of the module have this name; or FXT_ID_NONE */
-	bool has_args;		/* each call says one of these */
+	bool makes_thread;	/* pthread_create and the like */
+	bool has_args;		/* each call says one of these, or makes a thread */
 	bool is_made;
 	bool is_known;		/* as made, and nothing is missing in ftr.symbols */
 };
@@ -53,6 +54,8 @@ struct fxt_task {
 	uint64_t last_ns;	/* time of its last record */
 	FTR_VEC(uint64_t) open;	/* positions of the records of its open calls */
 	uint32_t flow_id;	/* of the fork that made it, waiting for its first call; 0 = none */
+	uint32_t maker_depth;	/* of the last call that makes a thread, and its record: fxt_write_flow.c */
+	uint64_t maker_pos;
 	uint8_t  slot;		/* in the thread table; 0 = none */
 	bool     is_named;
 };
@@ -82,6 +85,7 @@ struct fxt_writer {
 	struct ftr_hashmap func_names;	/* (category, name) that functions bear */
 	struct ftr_hashmap labels;	/* by id of the text: it tells a function from others of its name */
 	struct ftr_hashmap modules;	/* by id of the module: its number in blob ftr.symbols */
+	struct ftr_hashmap makers;	/* by pid: struct fxt_maker (owned) */
 	struct ftr_hashmap processes;	/* by pid: the name that was written */
 	struct ftr_hashmap objects;	/* (pid, pointer) that were named */
 	struct ftr_hashmap enums;	/* struct ftr_arg_enum that were written out */
@@ -178,11 +182,22 @@ struct fxt_shape {
 };
 /* Write an event with the arguments in w->args, and those that do not fit in further records. */
 int  fxt_put_event(struct fxt_writer *w, const struct ftr_task *task, const struct fxt_shape *shape);
-int  fxt_flow_end(struct fxt_writer *w, const struct ftr_task *task, uint64_t time_ns);
 int  fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev);
 int  fxt_write_lost(struct fxt_writer *w, const struct ftr_event *ev);
-int  fxt_write_fork(struct fxt_writer *w, const struct ftr_event *ev);
 int  fxt_write_message(struct fxt_writer *w, const struct ftr_event *ev);
+
+/* Refs of our own category and a name. */
+int  fxt_shape_own(struct fxt_writer *w, struct fxt_shape *shape, const char *name);
+
+/* fxt_write_flow.c */
+#define FXT_FLOW_THREAD UINT32_MAX	/* flow_id of a thread: to be found out at its first call */
+bool fxt_func_makes_thread(const char *name);
+int  fxt_write_fork(struct fxt_writer *w, const struct ftr_event *ev);
+/* A call that makes a thread was written. */
+int  fxt_flow_thread(struct fxt_writer *w, const struct ftr_event *ev);
+/* The first call of a task with a flow_id was written. */
+int  fxt_flow_end(struct fxt_writer *w, const struct ftr_task *task, uint64_t time_ns);
+void fxt_makers_fini(struct fxt_writer *w);
 
 /* fxt_write_prologue.c: everything before the first event. */
 int  fxt_write_prologue(struct fxt_writer *w);

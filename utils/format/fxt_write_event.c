@@ -43,7 +43,7 @@ static int shape_name(struct fxt_writer *w, struct fxt_shape *shape, const char 
 	return 0;
 }
 
-static int shape_own(struct fxt_writer *w, struct fxt_shape *shape, const char *name)
+int fxt_shape_own(struct fxt_writer *w, struct fxt_shape *shape, const char *name)
 {
 	return shape_name(w, shape, FXT_CATEGORY, strlen(FXT_CATEGORY), name);
 }
@@ -55,7 +55,7 @@ int fxt_put_event(struct fxt_writer *w, const struct ftr_task *task, const struc
 
 	if (w->args.part_nr > 1) {
 		w->split_nr++;
-		if (shape_own(w, &more, FXT_NAME_MORE_ARGS) < 0)
+		if (fxt_shape_own(w, &more, FXT_NAME_MORE_ARGS) < 0)
 			return -ENOMEM;
 	}
 	thread = fxt_thread_ref(w, task);
@@ -209,7 +209,7 @@ int fxt_write_lost(struct fxt_writer *w, const struct ftr_event *ev)
 	int ret = begin_event(w, ev);
 
 	if (ret == 0)
-		ret = shape_own(w, &shape, FXT_NAME_LOST);
+		ret = fxt_shape_own(w, &shape, FXT_NAME_LOST);
 	if (ret == 0)
 		ret = fxt_arg_u64(w, FXT_KEY_RECORDS, ev->lost.nr);
 	if (ret == 0)
@@ -230,7 +230,7 @@ int fxt_write_message(struct fxt_writer *w, const struct ftr_event *ev)
 	int ret = begin_event(w, ev);
 
 	if (ret == 0)
-		ret = shape_own(w, &shape, FXT_NAME_MESSAGE);
+		ret = fxt_shape_own(w, &shape, FXT_NAME_MESSAGE);
 	if (ret == 0)
 		ret = fxt_arg_string(w, FXT_KEY_TEXT, ev->message.text, strlen(ev->message.text));
 	if (ret == 0)
@@ -239,38 +239,4 @@ int fxt_write_message(struct fxt_writer *w, const struct ftr_event *ev)
 		return ret;
 	put_log(w, ev, ev->message.text);
 	return 0;
-}
-
-/* An arrow from the call that made the task to the task's first call. */
-int fxt_write_fork(struct fxt_writer *w, const struct ftr_event *ev)
-{
-	struct fxt_shape shape = { .type = FXT_FLOW_BEGIN, .time_ns = ev->time_ns };
-	int ret = 0;
-
-	if (fxt_task_get(w, ev->fork.peer) == NULL)
-		ret = -ENOMEM;
-	if (ret == 0)
-		ret = begin_event(w, ev);
-	if (ret == 0)
-		ret = shape_own(w, &shape, FXT_NAME_FORK);
-	if (ret == 0)
-		ret = fxt_arg_word(w, FXT_KEY_CHILD, FXT_ARG_KOID, (uint32_t)ev->fork.peer->tid);
-	if (ret < 0)
-		return ret;
-	shape.has_extra = true;
-	shape.extra = FXT_FLOW_FORK | ++w->flow_nr;
-	w->tasks.v[ev->fork.peer->id].flow_id = w->flow_nr;
-	return fxt_put_event(w, ev->task, &shape);
-}
-
-int fxt_flow_end(struct fxt_writer *w, const struct ftr_task *task, uint64_t time_ns)
-{
-	struct fxt_shape shape = { .type = FXT_FLOW_END, .time_ns = time_ns, .has_extra = true,
-				   .extra = FXT_FLOW_FORK | w->tasks.v[task->id].flow_id };
-
-	w->tasks.v[task->id].flow_id = 0;
-	fxt_args_clear(w);
-	if (shape_own(w, &shape, FXT_NAME_FORK) < 0)
-		return -ENOMEM;
-	return fxt_put_event(w, task, &shape);
 }

@@ -19,7 +19,8 @@ static bool is_field(const char *s)
 
 static bool fits_line(const struct ftr_func *func)
 {
-	return is_field(func->mangled) && is_field(func->name) &&
+	return is_field(func->mangled) && func->mangled[0] != '\0' && is_field(func->name) &&
+	       strnlen(func->name, func->name_len) == func->name_len &&
 	       (func->module == NULL || is_field(func->module->path));
 }
 
@@ -151,7 +152,8 @@ static int func_make(struct fxt_writer *w, const struct ftr_func *func, uint64_t
 		ret = func_loc(w, func, &added.loc);
 	if (ret == 0)
 		ret = func_symbol(w, func, addr, &added);
-	added.has_args = added.loc != FXT_ID_NONE || added.symbol != FXT_ID_NONE;
+	added.makes_thread = fxt_func_makes_thread(func->name);
+	added.has_args = added.loc != FXT_ID_NONE || added.symbol != FXT_ID_NONE || added.makes_thread;
 	w->funcs.v[func->id] = added;
 	return ret;
 }

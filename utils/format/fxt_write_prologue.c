@@ -50,7 +50,8 @@ static int put_info(struct fxt_writer *w)
 	struct ftr_strbuf info;
 	bool is_cut;
 
-	if (w->trace->info.info_mask == 0)
+	if (w->trace->info.info_mask == 0 && w->trace->info.feature_mask == 0 &&
+	    w->trace->info.elf_class == 0)
 		return 0;
 	ftr_strbuf_init(&info);
 	ftr_uftrace_info_format(&info, &w->trace->info);

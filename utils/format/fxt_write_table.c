@@ -293,5 +293,7 @@ struct fxt_task *fxt_task_add(struct fxt_writer *w, const struct ftr_task *task)
 	if (name_task(w, task) < 0)
 		return NULL;
 	w->tasks.v[task->id].is_named = true;
+	if (!ftr_task_is_main(task) && w->tasks.v[task->id].flow_id == 0)
+		w->tasks.v[task->id].flow_id = FXT_FLOW_THREAD;
 	return &w->tasks.v[task->id];
 }

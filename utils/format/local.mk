@@ -46,6 +46,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt_write.h \
 	utils/format/fxt_write_args.c \
 	utils/format/fxt_write_event.c \
+	utils/format/fxt_write_flow.c \
 	utils/format/fxt_write_func.c \
 	utils/format/fxt_write_prologue.c \
 	utils/format/fxt_write_table.c \

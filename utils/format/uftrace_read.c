@@ -229,7 +229,7 @@ static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 		return ret;
 	ret = tasks_of_files(reader);
 	if (ret == 0)
-		ret = uft_tasks_link(reader->trace);
+		ret = uft_tasks_link(reader->trace, true);
 	for (size_t i = 0; ret == 0 && i < reader->tasks.nr; i++)
 		data_open(reader, reader->tasks.v[i]);
 	contexts_number(reader->trace);

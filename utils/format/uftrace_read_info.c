@@ -78,7 +78,7 @@ static int line_tids(struct ftr_trace *trace, struct ftr_slice value)
 	uint64_t tid;
 	int ret = 0;
 
-	while (ret == 0 && ftr_slice_split(&rest, ',', &word)) {
+	while (ret == 0 && value.len > 0 && ftr_slice_split(&rest, ',', &word)) {
 		if (ftr_parse_u64(ftr_slice_trim(word), 10, &tid) < 0 || tid > INT32_MAX)
 			ret = -EINVAL;
 		else

@@ -181,14 +181,22 @@ static int process_link(struct ftr_trace *trace, struct ftr_task *task,
 	session = ftr_hashmap_find(first_by_pid, (uint32_t)task->pid);
 	for (; ret == 0 && session != NULL; session = next[session->id])
 		ret = ftr_trace_task_add_session(trace, task, session);
-	if (ret == 0 && task->session_nr == 0 && trace->sessions.nr > 0) {
-		ftr_diag_warn(trace->diag, "task.txt: no session of task %d: names are taken from "
-			      "session %s", task->tid, trace->sessions.v[0]->sid);
-		ret = ftr_trace_task_add_session(trace, task, trace->sessions.v[0]);
-	}
 	if (ret == 0 && task->session_nr > 0)
 		ret = comm_from_session(trace, task);
 	return ret;
+}
+
+/* A task whose session is lost: the first one is the best guess. */
+static int session_guess(struct ftr_trace *trace, struct ftr_task *task)
+{
+	int ret;
+
+	if (task->session_nr > 0 || trace->sessions.nr == 0)
+		return 0;
+	ftr_diag_warn(trace->diag, "task.txt: no session of task %d: names are taken from session %s",
+		      task->tid, trace->sessions.v[0]->sid);
+	ret = ftr_trace_task_add_session(trace, task, trace->sessions.v[0]);
+	return ret < 0 ? ret : comm_from_session(trace, task);
 }
 
 /* A thread runs what its process runs. */
@@ -205,7 +213,7 @@ static int thread_link(struct ftr_trace *trace, struct ftr_task *task)
 	return comm_from_session(trace, task);
 }
 
-int uft_tasks_link(struct ftr_trace *trace)
+int uft_tasks_link(struct ftr_trace *trace, bool guesses)
 {
 	struct ftr_hashmap first_by_pid, last_by_pid;
 	struct ftr_session **next;
@@ -228,8 +236,13 @@ int uft_tasks_link(struct ftr_trace *trace)
 			ret = ftr_hashmap_set(&last_by_pid, (uint32_t)session->pid, session);
 	}
 	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++) {
-		if (ftr_task_is_main(trace->tasks.v[i]))
-			ret = process_link(trace, trace->tasks.v[i], &first_by_pid, next);
+		struct ftr_task *task = trace->tasks.v[i];
+
+		if (!ftr_task_is_main(task))
+			continue;
+		ret = process_link(trace, task, &first_by_pid, next);
+		if (ret == 0 && guesses)
+			ret = session_guess(trace, task);
 	}
 	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++) {
 		struct ftr_task *task = trace->tasks.v[i];
@@ -239,6 +252,8 @@ int uft_tasks_link(struct ftr_trace *trace)
 		ret = thread_link(trace, task);
 		if (ret == -ESRCH)
 			ret = process_link(trace, task, &first_by_pid, next);
+		if (ret == 0 && guesses)
+			ret = session_guess(trace, task);
 	}
 	ftr_hashmap_fini(&first_by_pid);
 	ftr_hashmap_fini(&last_by_pid);
