@@ -200,6 +200,11 @@ class RecordTest(Recording):
         self.assertEqual(child.returncode, 128 + signal.SIGINT)
         self.assertGreater(len(Trace("d").only()), 20)
 
+    def test_child_outlives_and_execs(self):
+        for _ in range(10):
+            self.record("./victim", "heir")
+            self.assertEqual(len(Trace("d").words("SESS")), 2)
+
     def test_child_outlives(self):
         self.record("./victim", "daemon", "50")
         trace = Trace("d")

@@ -86,6 +86,17 @@ static void mode_daemon(int n)
 	}
 }
 
+/* The child does not, either, but execs. */
+static void mode_heir(int n)
+{
+	char *const argv[] = { "victim", "work", NULL };
+
+	if (fork() == 0) {
+		usleep(50000);
+		execv("/proc/self/exe", argv);
+	}
+}
+
 static void mode_children(int n)
 {
 	int i;
@@ -272,6 +283,7 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "exec", mode_exec },
 	{ "family", mode_family },
 	{ "foreground", mode_foreground },
+	{ "heir", mode_heir },
 	{ "kill", mode_kill },
 	{ "leave", mode_leave },
 	{ "look", mode_look },

@@ -26,6 +26,7 @@
 #define SLEEP_IDLE_NS	(10 * MSEC)	/* after CALM_ROUNDS */
 #define SLEEP_OUTSIDE_NS (100 * MSEC)	/* nothing is traced from inside: there is nothing to drain */
 #define SLEEP_ORPHANS_NS (20 * MSEC)	/* only processes that have not reported themselves are left */
+#define EXEC_NS		(100 * MSEC)	/* from an exec to the runtime's first message */
 #define SILENCE_NS	(3000 * MSEC)
 #define FULL_PERCENT	50		/* go on at once */
 #define BUSY_PERCENT	25
@@ -399,6 +400,16 @@ static void say_silence(struct ftr_recorder *recorder)
 		      recorder->options->runtime);
 }
 
+/* Between its exec and its first message a process has no ring mapped. */
+static bool orphans_are_left(struct ftr_recorder *recorder)
+{
+	uint64_t now = ftr_clock_now_ns(CLOCK_MONOTONIC);
+
+	if (is_shared(recorder))
+		recorder->orphans_ns = now;
+	return recorder->orphans_ns != 0 && now - recorder->orphans_ns < EXEC_NS;
+}
+
 static void loop(struct ftr_recorder *recorder)
 {
 	struct pace pace = { .sleep_ns = SLEEP_MIN_NS };
@@ -412,7 +423,7 @@ static void loop(struct ftr_recorder *recorder)
 		if (recorder->child == 0 && recorder->options->detach)
 			break;
 		if (recorder->processes.all.nr == 0) {
-			if (!is_shared(recorder))
+			if (!orphans_are_left(recorder))
 				break;
 			drain(recorder);	/* of what those others do */
 			has_events = ftr_channel_wait(&recorder->channel, recorder->epoll_fd, SLEEP_ORPHANS_NS);

@@ -50,6 +50,8 @@ struct ftr_recorder {
 	pid_t child;				/* the program; 0 = has ended */
 	bool is_child_ours;			/* to be waited for */
 	unsigned stop_requests;
+	uint64_t orphans_ns;			/* CLOCK_MONOTONIC when processes that had not reported
+						 * themselves were last there, 0 = never */
 	bool is_silence_said;			/* the runtime did not report itself, and that was said */
 	uint64_t start_ns;			/* CLOCK_MONOTONIC */
 	int64_t start_s;			/* UNIX time */
