@@ -44,6 +44,8 @@ static int channel_connect(void)
 	long fd, ret;
 	uint32_t i;
 
+	if (atomic_load(&ftr_state.is_unanswered) != 0)	/* it stands still: do not do so at every thread's start */
+		timeout.sec = 0, timeout.usec = FTR_CHANNEL_IMPATIENT_MS * 1000;
 	fd = ftr_sys3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return (int)fd;
@@ -148,6 +150,7 @@ static int ask(struct ftr_channel_message *message, const char *path, const char
 	if (ret == 0)
 		ret = channel_receive(sock, &reply, reply_fds);
 	ftr_sys_close_own(sock);
+	atomic_store(&ftr_state.is_unanswered, ret == -EAGAIN);
 	if (ret == 0) {
 		message->base = reply.base;
 		message->time = reply.time;
@@ -169,7 +172,7 @@ void ftr_channel_tell(enum ftr_channel_type type, const char *text, const char *
 		.path_bytes = bytes < FTR_CHANNEL_PATH_MAX ? (uint32_t)bytes : FTR_CHANNEL_PATH_MAX,
 	};
 
-	if (ftr_state.control == NULL || ftr_is_silent())
+	if (ftr_state.control == NULL || ftr_is_silent() || ftr_recorder_is_gone())
 		return;
 	message.pid = (int32_t)ftr_sys0(SYS_getpid);
 	message.tid = (int32_t)ftr_sys0(SYS_gettid);

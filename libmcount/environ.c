@@ -9,7 +9,13 @@
 #define PRELOAD_NAME "LD_PRELOAD="
 #define CHANNEL_NAME FTR_CHANNEL_ENV "="
 
-static char no_channel[] = CHANNEL_NAME;	/* images that must not talk to the recorder */
+static char no_channel[] = CHANNEL_NAME;
+
+/* New images must not, or cannot, talk to the recorder: they would complain of that, or worse. */
+static bool is_alone(void)
+{
+	return ftr_is_silent() || (ftr_state.control != NULL && ftr_recorder_is_gone());
+}
 
 static bool starts_with(const char *s, const char *prefix)
 {
@@ -64,7 +70,7 @@ void ftr_environ_merge(ftr_strings envp, const struct ftr_environ *env, char **o
 		if (env->preload == nr)
 			nr++;
 		out[env->channel < env->nr ? env->channel : nr++] =
-			ftr_is_silent() ? no_channel : ftr_state.channel_env;
+			is_alone() ? no_channel : ftr_state.channel_env;
 	}
 	out[nr] = NULL;
 }
@@ -74,5 +80,5 @@ bool ftr_environ_is_whole(ftr_strings envp)
 	struct ftr_environ env = ftr_environ_look(envp);
 
 	return ftr_state.preload_env == NULL ||
-	       (!ftr_is_silent() && env.preload < env.nr && has_ours(envp[env.preload]) && env.channel < env.nr);
+	       (!is_alone() && env.preload < env.nr && has_ours(envp[env.preload]) && env.channel < env.nr);
 }

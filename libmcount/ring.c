@@ -5,17 +5,7 @@
 #include "libmcount/state.h"
 
 #define RECORD_BYTES ((uint64_t)sizeof(struct ftr_record))
-#define FUTEX_OWNER_DIED_BIT 0x40000000u	/* <linux/futex.h> FUTEX_OWNER_DIED */
 #define TICKS_PER_MS_GUESS 3000000u
-
-static bool recorder_is_gone(void)
-{
-	const struct ftr_control *control = ftr_state.control;
-	uint32_t futex = atomic_load_explicit(&control->recorder_futex, memory_order_relaxed);
-
-	return (futex & FUTEX_OWNER_DIED_BIT) != 0 ||
-	       atomic_load_explicit(&control->stopped, memory_order_relaxed) != 0;
-}
 
 void ftr_ring_update_limit(struct ftr_producer *producer)
 {
@@ -60,7 +50,7 @@ static bool room_wait(struct ftr_producer *producer, uint64_t pos)
 		uint64_t tail = producer->room - producer->mask - 1;
 
 		tell_waiting(producer, pos);
-		if (recorder_is_gone() || producer->hopeless == tail + 1)
+		if (ftr_recorder_is_gone() || producer->hopeless == tail + 1)
 			return false;
 		if (wait_ticks() - start > until) {
 			producer->hopeless = tail + 1;
@@ -90,7 +80,7 @@ static bool position_next(struct ftr_producer *producer, uint64_t *pos)
 	*pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
 	while (*pos >= producer->room && !room_for(producer, *pos)) {
 		tell_waiting(producer, *pos);
-		if (recorder_is_gone())
+		if (ftr_recorder_is_gone())
 			return false;
 		ftr_arch_relax();
 	}
@@ -108,7 +98,7 @@ static bool drop(struct ftr_producer *producer, uint64_t pos)
 {
 	while (!room_for(producer, pos)) {
 		tell_waiting(producer, pos);
-		if (position_return(producer, pos) || recorder_is_gone()) {
+		if (position_return(producer, pos) || ftr_recorder_is_gone()) {
 			count_lost(producer);
 			return true;
 		}
@@ -134,7 +124,7 @@ static bool wait_and_tell(struct ftr_thread *self, uint64_t *pos, uint64_t *time
 	uint64_t since = *time;
 
 	if (!room_wait(producer, *pos)) {
-		if (recorder_is_gone())
+		if (ftr_recorder_is_gone())
 			return false;
 		if (drop(producer, *pos))	/* waited long enough: lost, and counted */
 			return false;
@@ -187,7 +177,7 @@ void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word)
 		pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
 	time = ftr_clock_read();
 	if (pos >= producer->room && !position_secure(self, &pos, &time)) {
-		if (recorder_is_gone())
+		if (ftr_recorder_is_gone())
 			recorder_lost(self);
 		return;
 	}

@@ -57,6 +57,7 @@ struct ftr_state {
 	struct ftr_known_module known[FTR_KNOWN_MAX];
 	_Atomic uint32_t stubs;			/* return stubs handed out */
 	_Atomic(struct ftr_slot *) recycle_next;	/* where the search for a dead thread's slot goes on */
+	_Atomic uint32_t is_unanswered;		/* the recorder did not answer in time, last time */
 	_Atomic uint32_t is_silent;		/* a seccomp filter would end the process for our calls */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uintptr_t main_stack;			/* an address near its upper end */
@@ -65,5 +66,17 @@ struct ftr_state {
 };
 
 extern struct ftr_state ftr_state __attribute__((visibility("hidden")));
+
+#define FTR_FUTEX_OWNER_DIED 0x40000000u	/* <linux/futex.h> FUTEX_OWNER_DIED */
+
+/* Has it ended, or is it dead?  Only for images that have its control block. */
+static inline bool ftr_recorder_is_gone(void)
+{
+	const struct ftr_control *control = ftr_state.control;
+	uint32_t futex = atomic_load_explicit(&control->recorder_futex, memory_order_relaxed);
+
+	return (futex & FTR_FUTEX_OWNER_DIED) != 0 ||
+	       atomic_load_explicit(&control->stopped, memory_order_relaxed) != 0;
+}
 
 #endif /* FTR_LIBMCOUNT_STATE_H */

@@ -291,6 +291,25 @@ class RecordTest(Recording):
         child.stdout.close()
         child.stderr.close()
 
+    def test_images_after_the_recording(self):
+        # What was left running does not complain of a recorder that is gone.
+        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "--detach", "./victim", "leave-exec"],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(child.wait(timeout=TIMEOUT), 0)
+        out, err = child.communicate("go on\n", timeout=TIMEOUT)
+        self.assertEqual((out, err), ("15\n15\n", ""))
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_no_system_call_in_the_hook(self):
+        def calls_of(n):
+            subprocess.run(["strace", "-f", "-qq", "-o", "calls", FTR, "record", "--no-libcall", "--no-event", "-d", "d",
+                            "./victim", "work", str(n)], check=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
+            victim = Trace("d").listed[0]
+            with open("calls") as file:
+                return [line.split("(")[0].split()[1] for line in file if line.split()[0] == str(victim) and "(" in line]
+        few, many = calls_of(10), calls_of(20000)
+        self.assertEqual(few, many)
+
     def test_real_time(self):
         with open("/proc/sys/kernel/sched_rt_runtime_us") as file:
             self.assertNotEqual(file.read(), "")

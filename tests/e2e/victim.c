@@ -162,6 +162,21 @@ static void mode_leave(int n)
 	}
 }
 
+static void mode_leave_exec(int n)
+{
+	char byte;
+
+	work(3);
+	if (fork() == 0) {
+		if (read(0, &byte, 1) != 1)
+			_exit(1);
+		if (vfork() == 0)
+			execl("./victim", "victim", "work", (char *)NULL);
+		wait(NULL);
+		exit(system("./victim work"));
+	}
+}
+
 static void *parallel(void *arg)
 {
 	work((int)(long)arg);
@@ -287,6 +302,7 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "kill", mode_kill },
 	{ "leave", mode_leave },
 	{ "look", mode_look },
+	{ "leave-exec", mode_leave_exec },
 	{ "limited", mode_limited },
 	{ "loop", mode_loop },
 	{ "names", mode_names },
