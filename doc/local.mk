@@ -39,5 +39,6 @@ EXTRA_DIST += \
 	doc/adr/0014-calls-complete-in-a-window.md \
 	doc/adr/0015-perf-events-are-inherited.md \
 	doc/adr/0016-one-tree-of-calls.md \
+	doc/adr/0017-obeying-the-programs-limits.md \
 	doc/fxt.md \
 	doc/layers.txt
