@@ -15,8 +15,19 @@ static const char *same(const void *a, const void *b)
 	return a == b ? "same" : "different";
 }
 
+/* As OpenSSL asks whether its allocator is its own: the function is called, compared, and stored beside another. */
+static pid_t (*volatile in_table)(void) = getppid;
+
+static void two_in_a_vector(pid_t (**pair)(void))
+{
+	pair[0] = getppid;
+	pair[1] = getpgrp;
+}
+
 int main(void)
 {
+	pid_t (*pair[2])(void);
+
 	pid_t (*volatile by_pointer)(void) = getppid;
 	char text[32] = "0123456789";
 	volatile size_t three = 3;
@@ -29,9 +40,13 @@ int main(void)
 	memcpy(text + three, "def", three);
 	memmove(text + 1, text, three);
 	printf("%d %zu %s %.2f\n", nr, strlen(text), text, tenth * 3);
+	printf("%d\n", in_table == getppid ? 1 : in_table());
 	/* What a pointer to a function is compared with does not depend on tracing. */
 	printf("getppid %s, memcpy %s\n", same((void *)by_pointer, dlsym(RTLD_DEFAULT, "getppid")),
 	       same(dlvsym(RTLD_DEFAULT, "memcpy", "GLIBC_2.2.5"), dlsym(RTLD_DEFAULT, "memcpy")));
 	printf("%d\n", by_pointer() == getppid());
+	two_in_a_vector(pair);
+	printf("%s %s\n", same((void *)pair[0], dlsym(RTLD_DEFAULT, "getppid")),
+	       same((void *)pair[1], dlsym(RTLD_DEFAULT, "getpgrp")));
 	return time(NULL) > 0 ? nr : 1;
 }

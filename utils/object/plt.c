@@ -50,6 +50,7 @@ struct got_entry {
 
 struct got {
 	struct ftr_hashmap by_addr;	/* -> struct got_entry, in the arena */
+	uint64_t low, high;		/* first and last address in it */
 	struct ftr_arena arena;
 	const struct ftr_elf_file *file;
 	Elf_Data *versyms;		/* (nullable) */
@@ -129,6 +130,10 @@ static int got_add(struct got *got, const GElf_Rela *rela, const char *name)
 		.name = name,
 		.version = symbol_version(got, (int)GELF_R_SYM(rela->r_info)),
 	};
+	if (rela->r_offset < got->low)
+		got->low = rela->r_offset;
+	if (rela->r_offset > got->high)
+		got->high = rela->r_offset;
 	return ftr_hashmap_set(&got->by_addr, rela->r_offset, entry);
 }
 
@@ -180,9 +185,11 @@ static struct got_entry *operand_entry(const struct got *got, const GElf_Shdr *s
 				       const uint8_t *bytes, size_t i)
 {
 	int32_t distance = (int32_t)ftr_get_u32(bytes + i, false);
+	uint64_t addr = shdr->sh_addr + i + sizeof(distance) + (uint64_t)(int64_t)distance;
 
-	return ftr_hashmap_find(&got->by_addr, shdr->sh_addr + i + sizeof(distance) +
-					       (uint64_t)(int64_t)distance);
+	if (addr - got->low > got->high - got->low)
+		return NULL;
+	return ftr_hashmap_find(&got->by_addr, addr);
 }
 
 static void plt_section_read(struct got *got, const GElf_Shdr *shdr, const Elf_Data *code,
@@ -205,26 +212,33 @@ static void plt_section_read(struct got *got, const GElf_Shdr *shdr, const Elf_D
 	}
 }
 
+/* A ModRM byte that says "at %rip + four bytes". */
+static bool is_rip_operand(uint8_t modrm)
+{
+	return (modrm & 0xc7) == 0x05;
+}
+
 /*
- * Code outside the PLT: call *GOT (ff 15) and jmp *GOT (ff 25) call; mov GOT, REG (8b /r) reads the
- * function's address.  Bytes that only look like it name a GOT entry by chance hardly ever.
+ * Code outside the PLT: call *GOT (ff 15) and jmp *GOT (ff 25) call; whatever else has the entry as its operand (mov,
+ * cmp, push, movq to a vector register) reads the function's address.  Not so what has a constant behind it: cmp $0
+ * asks whether there is a function at all.  Bytes that only look like it name a GOT entry by chance hardly ever.
  */
 static void text_section_read(struct got *got, const GElf_Shdr *shdr, const Elf_Data *code)
 {
 	const uint8_t *bytes = code->d_buf;
 
-	for (size_t i = 0; i + JMP_BYTES <= code->d_size; i++) {
-		bool is_call = bytes[i] == 0xff && (bytes[i + 1] == 0x15 || bytes[i + 1] == 0x25);
-		bool is_load = bytes[i] == 0x8b && (bytes[i + 1] & 0xc7) == 0x05;
+	for (size_t i = 1; i + 1 + sizeof(int32_t) <= code->d_size; i++) {
 		struct got_entry *entry;
 
-		if (!is_call && !is_load)
+		if (!is_rip_operand(bytes[i]))
 			continue;
-		entry = operand_entry(got, shdr, bytes, i + 2);
+		entry = operand_entry(got, shdr, bytes, i + 1);
 		if (entry == NULL)
 			continue;
-		entry->is_called |= is_call;
-		entry->plt.is_shared |= is_load;
+		if (bytes[i - 1] == 0xff && (bytes[i] == 0x15 || bytes[i] == 0x25))
+			entry->is_called = true;
+		else
+			entry->plt.is_shared = true;
 	}
 }
 
@@ -264,7 +278,7 @@ static void sections_read(struct got *got)
 
 int ftr_plt_load(struct ftr_plt *plt, const struct ftr_elf_file *file)
 {
-	struct got got = { .file = file };
+	struct got got = { .file = file, .low = UINT64_MAX };
 	const struct ftr_hashmap_slot *slot;
 	size_t pos = 0;
 	int ret;
