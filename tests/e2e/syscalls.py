@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-FTR = os.environ.get("FTR", "./ftr")
+FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
 SRC = os.path.abspath(os.environ.get("srcdir", "."))
 CALLS = ("execve,execveat,open,openat,openat2,creat,pipe,pipe2,rename,renameat,renameat2,link,linkat,"
          "symlink,symlinkat,close,dup,dup2,dup3,fcntl,exit,exit_group,clone,clone3,fork,vfork")
@@ -161,6 +161,15 @@ main.c:
 """
 
 
+# As many processes at once: each waits a while for the others.
+WIDE = 200
+WIDE_MAKE = """
+all: $(patsubst %,out%,$(shell seq """ + str(WIDE) + """))
+out%:
+	sleep 1; echo $* > in$*; cat < in$* > $@; mv $@ tmp$*; ln tmp$* $@
+"""
+
+
 def cases(work):
     """(name, argv): what is run, in a directory of its own each time."""
     for name, (flags, source) in PROGRAMS.items():
@@ -175,6 +184,10 @@ def cases(work):
         file.write(TOP_MAKE)
     yield "make", ["make", "-s", "-f", makefile]
     yield "make -j4", ["make", "-s", "-j4", "-f", makefile]
+    makefile = os.path.join(work, "Makefile.wide")
+    with open(makefile, "w", encoding="ascii") as file:
+        file.write(WIDE_MAKE)
+    yield "wide", ["make", "-s", f"-j{WIDE}", "-f", makefile]
 
 
 def plain(path):
@@ -353,7 +366,9 @@ def compare(name, argv, work):
         problems.append(f"{name}: {check.stdout[:500]}")
     if name == "spawners":  # strace loses the child of CLONE_UNTRACED
         expected["exit", "4"] += 1
-    if name in ("make -j4", "openers"):  # who is first decides about descriptors, make also how many
+    if name == "wide" and got["fork"] < 5 * WIDE:
+        problems.append(f"wide: {got['fork']} forks")
+    if name in ("make -j4", "openers", "wide"):  # who is first decides about descriptors, make also how many
         expected, got = without_numbers(expected), without_numbers(got)
     for key in sorted(set(expected) | set(got), key=str):
         if expected[key] != got[key]:
