@@ -17,10 +17,12 @@ PY_LOG_COMPILER = $(PYTHON)
 EXTRA_DIST += \
 	quickstart \
 	tests/packages.txt \
+	tests/lib/beside_strace.py \
 	tests/lib/count-results.awk \
 	tests/lib/packages.sh \
 	tests/lib/tree.sh \
 	tests/real/balance.py \
+	tests/real/builds.py \
 	tests/real/redis.commands \
 	tests/real/run \
 	tests/real/work.lua
