@@ -57,16 +57,18 @@ static const struct ftr_arg arg_kinds[] = {
 	{ .format = FTR_ARG_KOID, .size = 8, .name = "channel" },
 	{ .format = FTR_ARG_NULL, .size = 4, .name = "nothing" },
 	{ .format = FTR_ARG_STRING, .name = "query" },
+	{ .format = FTR_ARG_WORD, .name = "flags" },
+	{ .format = FTR_ARG_WORD },
 	{ .format = FTR_ARG_SIGNED, .size = 8, .name = "arg" },
 };
 
 #define ARG_KINDS (sizeof(arg_kinds) / sizeof(arg_kinds[0]))
 
-static unsigned put_string(struct gen *g, uint8_t *p)
+static unsigned put_string(struct gen *g, uint8_t *p, bool is_word)
 {
 	static const char *const samples[] = { "", "a", "hello", "k\xc3\xa4se", "\xe2\x82\xac 100",
 					       "a longer text of more than eight bytes" };
-	const char *s = samples[rnd(g, sizeof(samples) / sizeof(samples[0]))];
+	const char *s = samples[is_word + rnd(g, sizeof(samples) / sizeof(samples[0]) - is_word)];
 	uint16_t len = (uint16_t)strlen(s);
 
 	memcpy(p, &len, sizeof(len));
@@ -104,8 +106,10 @@ static const struct ftr_payload *make_payload(struct gen *g)
 
 		*arg = arg_kinds[rnd(g, ARG_KINDS)];
 		arg->index = (uint8_t)(i + 1);
-		len += arg->format == FTR_ARG_STRING ? put_string(g, g->bytes + len) :
-						       put_number(g, g->bytes + len, arg);
+		if (arg->format == FTR_ARG_STRING || arg->format == FTR_ARG_WORD)
+			len += put_string(g, g->bytes + len, arg->format == FTR_ARG_WORD);
+		else
+			len += put_number(g, g->bytes + len, arg);
 		len = (len + 3) / 4 * 4;
 	}
 	g->payload = (struct ftr_payload){ .data = g->bytes, .spec = g->spec,

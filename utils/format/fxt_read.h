@@ -68,6 +68,7 @@ struct fxt_slot {
 struct fxt_provider {
 	uint32_t id;
 	uint64_t ticks_per_s;
+	bool is_ours;				/* ftr wrote it */
 	FTR_VEC(struct fxt_slot) strings;	/* by index: struct fxt_text */
 	struct fxt_slot threads[FXT_THREAD_MAX + 1];	/* struct ftr_task */
 };

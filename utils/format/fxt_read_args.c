@@ -29,6 +29,7 @@ struct arg_in {
 	uint64_t number;	/* numbers, bool, koid, the bits of a double */
 	const char *bytes;	/* strings, blobs */
 	uint32_t len;
+	bool is_word;		/* a text that is no string of the program */
 };
 
 /* What a type means: in a name of ours, and in anybody else's. */
@@ -146,6 +147,8 @@ static bool arg_parse(struct fxt_reader *r, struct fxt_provider *provider, uint6
 			return false;
 		arg->bytes = text->str->s;
 		arg->len = text->str->len;
+		arg->is_word = provider->is_ours && arg->len > 0 &&
+			       !(fxt_bits(header, 32, 16) & FXT_REF_INLINE);
 		return true;
 	case FXT_ARG_BLOB:
 		arg->bytes = (const char *)r->in.data + pos;
@@ -211,6 +214,11 @@ static bool arg_as_letter(struct args *args, struct arg_in *in, struct ftr_arg *
 	return false;
 }
 
+static bool is_text(const struct ftr_arg *arg)
+{
+	return arg->format == FTR_ARG_STRING || arg->format == FTR_ARG_WORD;
+}
+
 static void arg_layout(struct args *args, struct arg_in *in, struct ftr_arg *arg)
 {
 	memset(arg, 0, sizeof(*arg));	/* padding too: layouts are compared as bytes */
@@ -224,19 +232,21 @@ static void arg_layout(struct args *args, struct arg_in *in, struct ftr_arg *arg
 		arg->name = in->key->str->s;
 		arg->format = types[in->type].other;
 	}
+	if (in->is_word && in->name->letter == '\0')
+		arg->format = FTR_ARG_WORD;
 	if (in->type == FXT_ARG_BLOB && in->len == 0)	/* a struct of no bytes is none */
 		arg->format = FTR_ARG_NULL;
 	arg->size = types[in->type].size != 0 ? types[in->type].size : (uint16_t)in->len;
 	if (arg->format == FTR_ARG_NULL)
 		arg->size = 4;
-	if (arg->format == FTR_ARG_STRING)
+	if (is_text(arg))
 		arg->size = 0;
 }
 
 /* Append the value as the layout says: values are padded to 4 bytes. */
 static bool arg_store(struct args *args, const struct arg_in *in, const struct ftr_arg *arg)
 {
-	uint32_t head = arg->format == FTR_ARG_STRING ? 2 : 0;
+	uint32_t head = is_text(arg) ? 2 : 0;
 	uint32_t body = head != 0 || arg->format == FTR_ARG_STRUCT ? in->len : arg->size;
 	uint32_t need = (uint32_t)ftr_align_up(head + body, 4);
 	uint8_t *p = args->out->bytes + args->len;

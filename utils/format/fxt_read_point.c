@@ -113,6 +113,10 @@ static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
 		ev->point.id = builtin->id;
 	fxt_event_args(self, ev, nr, &out);
 	point_raw(self, ev, builtin);
+	/* Another event of the name: it has arguments of its own. */
+	if (builtin != NULL && builtin->field_nr == 0 && type == FXT_INSTANT && ev->payload != NULL &&
+	    ev->payload->spec != NULL)
+		ev->point.id = 0;
 	return async_match(self, ev) < 0 ? -ENOMEM : 1;
 }
 

@@ -32,6 +32,14 @@ static int section_begin(struct scan *scan, uint64_t offset, struct fxt_provider
 	return ftr_vec_push(&scan->r->sections, ((struct fxt_section){ offset, provider }));
 }
 
+static bool name_is_ours(const struct fxt_reader *r, const struct fxt_record_at *at)
+{
+	size_t len = strlen(FXT_CATEGORY);
+
+	return fxt_bits(at->header, 52, 8) == len && at->bytes >= 16 &&
+	       memcmp(r->in.data + at->offset + 8, FXT_CATEGORY, len) == 0;
+}
+
 static int scan_metadata(struct scan *scan, const struct fxt_record_at *at)
 {
 	struct fxt_reader *r = scan->r;
@@ -40,7 +48,10 @@ static int scan_metadata(struct scan *scan, const struct fxt_record_at *at)
 
 	switch (fxt_bits(at->header, 16, 4)) {
 	case FXT_PROVIDER_INFO:		/* begins with empty tables */
-		return section_begin(scan, at->offset, fxt_provider_add(r, id));
+		provider = fxt_provider_add(r, id);
+		if (provider != NULL)
+			provider->is_ours = name_is_ours(r, at);
+		return section_begin(scan, at->offset, provider);
 	case FXT_PROVIDER_SECTION:
 		provider = fxt_provider_find(r, id);
 		return section_begin(scan, at->offset,

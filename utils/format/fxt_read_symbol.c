@@ -90,8 +90,8 @@ static int func_line(struct symbols *self, struct ftr_slice rest)
 	if (ftr_parse_u64(module, 10, &number) < 0 || number > self->modules.nr ||
 	    ftr_parse_u64(addr, 16, &added->symbol.addr) < 0 ||
 	    ftr_parse_u64(call_addr, 16, &added->call_addr) < 0 ||
-	    ftr_parse_u64(size, 10, &bytes) < 0 || bytes > UINT32_MAX || type.len != 1 || !isgraph((unsigned char)type.s[0]) ||
-	    mangled.len == 0)
+	    ftr_parse_u64(size, 10, &bytes) < 0 || bytes > UINT32_MAX || type.len != 1 ||
+	    !isgraph((unsigned char)type.s[0]) || mangled.len == 0)
 		return -EBADMSG;
 	added->symbol.size = (uint32_t)bytes;
 	added->symbol.type = type.s[0];

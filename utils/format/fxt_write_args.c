@@ -5,6 +5,7 @@
  * The type carries what the layout of the payload says; what a type cannot carry stands behind the name
  * in the notation of argument specs: arg1/c, retval/p, arg2/e:color (doc/fxt.md, "Arguments").
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -268,6 +269,16 @@ static int arg_pointer(struct fxt_writer *w, const struct ftr_event *ev, const c
 	return fxt_arg_word(w, name, FXT_ARG_POINTER, value);
 }
 
+/* What is no string of the program: flags, a list.  Of the table, by which our reader knows it. */
+static int arg_word_text(struct fxt_writer *w, const char *name, const struct ftr_value *value)
+{
+	uint32_t id;
+
+	if (fxt_string_id(w, value->str.s, value->str.len, &id) < 0)
+		return -ENOMEM;
+	return id == FXT_ID_NONE ? fxt_arg_string(w, name, "", 0) : fxt_arg_ref(w, name, id);
+}
+
 static int arg_value(struct fxt_writer *w, const struct ftr_event *ev, const char *name,
 		     const struct ftr_value *value)
 {
@@ -287,8 +298,9 @@ static int arg_value(struct fxt_writer *w, const struct ftr_event *ev, const cha
 	case FTR_ARG_KOID:
 		return fxt_arg_word(w, name, FXT_ARG_KOID, value->u);
 	case FTR_ARG_STRING:
-	case FTR_ARG_WORD:
 		return fxt_arg_string(w, name, value->str.s, value->str.len);
+	case FTR_ARG_WORD:
+		return arg_word_text(w, name, value);
 	case FTR_ARG_STRUCT:
 		return fxt_arg_blob(w, name, value->str.s, value->str.len);
 	case FTR_ARG_FLOAT:

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* FXT writer: what stands before the first event. */
+#include <elf.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/format/fxt_write.h"
 #include "utils/format/uftrace_task_line.h"
 #include "utils/format/uftrace_write_info.h"
@@ -47,14 +49,16 @@ void fxt_write_blob(struct fxt_writer *w, const char *name, const void *data, si
 
 static int put_info(struct fxt_writer *w)
 {
+	struct ftr_info known = w->trace->info;
 	struct ftr_strbuf info;
 	bool is_cut;
 
+	known.elf_data = FTR_HOST_IS_BIG ? ELFDATA2MSB : ELFDATA2LSB;	/* of the blob */
 	if (w->trace->info.info_mask == 0 && w->trace->info.feature_mask == 0 &&
 	    w->trace->info.elf_class == 0)
 		return 0;
 	ftr_strbuf_init(&info);
-	ftr_uftrace_info_format(&info, &w->trace->info);
+	ftr_uftrace_info_format(&info, &known);
 	fxt_write_blob(w, FXT_BLOB_INFO, ftr_strbuf_str(&info), info.len);
 	is_cut = info.failed;
 	ftr_strbuf_fini(&info);
@@ -97,7 +101,7 @@ static int put_tasks(struct fxt_writer *w)
 		if (exename != NULL && exename[0] != '\0' && strchr(exename, '\n') == NULL)
 			put_session_line(&text, w->trace->sessions.v[i]);
 	}
-	for (size_t i = 0; text.len > 0 && i < w->trace->tasks.nr; i++)
+	for (size_t i = 0; i < w->trace->tasks.nr; i++)
 		put_task_line(&text, w->trace->tasks.v[i]);
 	fxt_write_blob(w, FXT_BLOB_TASKS, ftr_strbuf_str(&text), text.len);
 	is_cut = text.failed;
