@@ -23,9 +23,12 @@ EXTRA_DIST += \
 	tests/lib/tree.sh \
 	tests/real/balance.py \
 	tests/real/builds.py \
+	tests/real/lib.sh \
+	tests/real/long \
 	tests/real/redis.commands \
 	tests/real/run \
-	tests/real/work.lua
+	tests/real/work.lua \
+	tests/real/work.py
 
 # One unit-test program a module, linked with what ships.
 unit_libs = $(FTR_LIBS) $(CMOCKA_LIBS)

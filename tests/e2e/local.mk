@@ -39,4 +39,4 @@ TESTS += $(syscall_tests)
 endif
 # With Debian's uftrace, in both directions; "installed" is for ./check.
 TESTS += tests/e2e/interop.sh
-EXTRA_DIST += tests/e2e/installed tests/e2e/interop.sh
+EXTRA_DIST += tests/e2e/installed tests/e2e/interop.sh tests/e2e/threads_checked

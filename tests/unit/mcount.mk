@@ -12,3 +12,9 @@ tests_unit_mcount_stack_test_SOURCES = \
 	libmcount/maps.c \
 	tests/unit/mcount_stack_test.c
 tests_unit_mcount_stack_test_LDADD = $(unit_libs)
+UNIT_TESTS += tests/unit/ring_threads_test
+tests_unit_ring_threads_test_SOURCES = \
+	libmcount/clock.c \
+	libmcount/ring.c \
+	tests/unit/ring_threads_test.c
+tests_unit_ring_threads_test_LDADD = $(unit_libs)

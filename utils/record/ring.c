@@ -204,10 +204,13 @@ static size_t take_calls(struct ftr_ring *ring, struct ftr_convert *convert,
 		end = slot + nr;
 	for (; slot < end; slot++, dst++) {
 		uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
-		uint64_t tick = slot->time, is_exit = word & 1, ns;
+		uint64_t is_exit = word & 1, tick, ns;
 
-		if (unlikely((word & CALL_MASK) != CALL_WORD || tick - seg.first >= seg.span ||
-			     ftr_record_depth(word) != depth - is_exit ||
+		/* The time of an empty slot may be written right now: it is not to be read. */
+		if (unlikely((word & CALL_MASK) != CALL_WORD))
+			break;
+		tick = slot->time;
+		if (unlikely(tick - seg.first >= seg.span || ftr_record_depth(word) != depth - is_exit ||
 			     depth >= FTR_RECORD_DEPTH_MAX))
 			break;
 		slot->word = 0;
@@ -230,10 +233,11 @@ static int take_one(struct ftr_ring *ring, struct ftr_convert *convert,
 	bool is_live = ring->scan_end == LIVE;
 	struct ftr_record *slot = slot_at(ring, ring->tail);
 	uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
-	uint64_t tick = slot->time;
+	uint64_t tick;
 
 	if (word == 0)
 		return is_hole(ring) && holes_skip(ring) ? 0 : -1;
+	tick = slot->time;
 	if (tick - segment->first >= segment->span && !is_lost(word) &&
 	    !segment_find(map, tick, is_live, segment))
 		return -1;
