@@ -58,6 +58,15 @@ static char *preload_merge(char *theirs, char *buf)
 	return buf;
 }
 
+/* That of another recorder is for what it starts itself: ftr within ftr. */
+static char *channel_choose(char *theirs)
+{
+	if (theirs != NULL && theirs[strlen(CHANNEL_NAME)] != '\0' &&
+	    strcmp(theirs, ftr_state.channel_env) != 0)
+		return theirs;
+	return is_alone() ? no_channel : ftr_state.channel_env;
+}
+
 void ftr_environ_merge(ftr_strings envp, const struct ftr_environ *env, char **out, char *buf)
 {
 	size_t nr = env->nr;
@@ -69,8 +78,10 @@ void ftr_environ_merge(ftr_strings envp, const struct ftr_environ *env, char **o
 							ftr_state.preload_env;
 		if (env->preload == nr)
 			nr++;
-		out[env->channel < env->nr ? env->channel : nr++] =
-			is_alone() ? no_channel : ftr_state.channel_env;
+		if (env->channel < env->nr)
+			out[env->channel] = channel_choose(envp[env->channel]);
+		else
+			out[nr++] = channel_choose(NULL);
 	}
 	out[nr] = NULL;
 }

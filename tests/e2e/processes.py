@@ -69,6 +69,12 @@ class Images(Recording):
         self.assertEqual(run.stdout, "15\n")
         self.assertEqual(len(Trace("d").only()), 16)
 
+    def test_recording_in_a_recording(self):
+        run = self.record("--force", FTR, "record", "--no-libcall", "-d", "inner", "./victim", "work")
+        self.assertEqual(run.stdout, "15\n")
+        self.assertEqual(len(Trace("inner").only()), 16)
+        shutil.rmtree("inner")
+
     def test_not_there(self):
         self.record("--force", "sh", "-c", "exec ./nowhere 2>/dev/null", status=127)
         self.assertEqual(messages(), [])
@@ -219,6 +225,14 @@ class Jobs(Recording):
             self.finish(terminal, reports)
         self.job(script, "./victim", "wait", "100000")
 
+    def test_stopped_while_observed(self):
+        def script(terminal, reports):
+            self.read_until(terminal, b"ready")
+            os.write(terminal, b"\x1a")
+            self.expect(reports, "stopped, 2 of 2 stand still")
+            self.finish(terminal, reports)
+        self.job(script, "--syscalls", "./victim", "wait", "100000")
+
     def test_stops_itself(self):
         def script(terminal, reports):
             self.expect(reports, "stopped, 2 of 2 stand still")
@@ -298,7 +312,7 @@ class Shell:
                 break
             os.tcsetpgrp(0, os.getpgrp())
             states = self.states(job)
-            self.report.write("stopped, %d of %d stand still\n" % (states.count("T"), len(states)))
+            self.report.write("stopped, %d of %d stand still\n" % (states.count("T") + states.count("t"), len(states)))
             os.tcsetpgrp(0, job)
             os.killpg(job, signal.SIGCONT)
         self.report.write("exited %d\n" % os.waitstatus_to_exitcode(status))
