@@ -302,7 +302,8 @@ class RecordTest(Recording):
     @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
     def test_no_system_call_in_the_hook(self):
         def calls_of(n):
-            subprocess.run(["strace", "-f", "-qq", "-o", "calls", FTR, "record", "--no-libcall", "--no-event", "-d", "d",
+            subprocess.run(["strace", "-f", "-qq", "-o", "calls", FTR, "record", "--no-libcall", "--no-event",
+                            "--no-randomize-addr", "-d", "d",
                             "./victim", "work", str(n)], check=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
             victim = Trace("d").listed[0]
             with open("calls") as file:
