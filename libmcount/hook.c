@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "libmcount/module.h"
+#include "libmcount/probe_plt.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -326,6 +327,18 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
 void ftr_enter_known(uintptr_t *slot, uintptr_t addr)
 {
 	enter(slot, addr, true);
+}
+
+/* Here, so that it is one function with enter. */
+uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot)
+{
+	const struct ftr_plt_call *call = &ftr_state.plt.calls[n];
+
+	if (likely(call->flags == 0))
+		enter(slot, call->addr, true);
+	else
+		ftr_plt_enter_special(call, slot);
+	return call->target;
 }
 
 void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, uintptr_t chain)

@@ -24,6 +24,9 @@ extern struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR] FTR_HIDDEN;
  */
 void ftr_enter_known(uintptr_t *slot, uintptr_t addr) FTR_HIDDEN;
 
+/* A call by way of stub @n of a hooked entry (arch/ISA/plt.S); answers with where it leads. */
+uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot) FTR_HIDDEN;
+
 /* The same for -pg, where @slot may be a copy (realigned stacks), and @child_ip lies in any module. */
 void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
 

@@ -21,10 +21,8 @@
 
 #define PAGE_MASK (~4095ul)
 
-uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot) FTR_HIDDEN;
-
-static __attribute__((noinline, cold)) void enter_special(const struct ftr_plt_call *call,
-							  uintptr_t *slot)
+__attribute__((noinline, cold))
+void ftr_plt_enter_special(const struct ftr_plt_call *call, uintptr_t *slot)
 {
 	if ((call->flags & FTR_PLT_AFTER_MONSTARTUP) != 0) {
 		if (!atomic_exchange(&ftr_state.after_monstartup, false))
@@ -34,17 +32,6 @@ static __attribute__((noinline, cold)) void enter_special(const struct ftr_plt_c
 	if ((call->flags & FTR_PLT_LOOK_FIRST) != 0)
 		ftr_plt_nest_look();
 	ftr_point(slot, call->addr);
-}
-
-uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot)
-{
-	const struct ftr_plt_call *call = &ftr_state.plt.calls[n];
-
-	if (likely(call->flags == 0))
-		ftr_enter_known(slot, call->addr);
-	else
-		enter_special(call, slot);
-	return call->target;
 }
 
 static const char *string_at(const struct ftr_plt_table *table, uint32_t offset)

@@ -25,6 +25,11 @@ struct ftr_plt_hooked {
 	uint32_t first, nr;		/* its stubs; some may be unused */
 };
 
+/* A call that is not like others (FTR_PLT_* flags). */
+struct ftr_plt_call;
+void ftr_plt_enter_special(const struct ftr_plt_call *call, uintptr_t *slot)
+	__attribute__((visibility("hidden")));
+
 /* What @info tells of a module: its addresses and how it binds. */
 void ftr_plt_module_read(struct ftr_plt_module *module, const struct dl_phdr_info *info)
 	__attribute__((visibility("hidden")));

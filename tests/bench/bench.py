@@ -26,6 +26,7 @@ BUILDS = {
     "-mfentry": ["-pg", "-mfentry"],
     "-finstrument-functions": ["-finstrument-functions"],
 }
+LIBCALLS = "--force"        # in the place of a build: not instrumented, library calls are recorded
 WORKLOADS = ("fib", "chain", "mix", "threads")
 ANALYSES = {
     "report": ["report"],
@@ -47,9 +48,9 @@ class Tool:
         self.name = name
         self.command = command
 
-    def record(self, data, program):
+    def record(self, data, program, *options):
         # The whole path of the words after "record" is alike in both.
-        return [self.command, "record", "--no-pager", "-d", data, *program]
+        return [self.command, "record", "--no-pager", "-d", data, *options, *program]
 
     def analyse(self, data, words):
         return [self.command, *words, "--no-pager", "-d", data]
@@ -73,8 +74,8 @@ class Bench:
         source = os.path.join(SRC, "tests/bench/work.c")
         for name, flags in [("native", []), *BUILDS.items()]:
             # Or gcc makes a loop of fib's second call.
-            run_quietly([compiler, "-O2", "-fno-optimize-sibling-calls", *flags, "-o", self.path("work" + name),
-                         source, "-lpthread"])
+            run_quietly([compiler, "-O2", "-fno-optimize-sibling-calls", "-fno-builtin-labs", *flags,
+                         "-o", self.path("work" + name), source, "-lpthread"])
         storms.build(self, run_quietly)
         switches.build(self, run_quietly)
         run_quietly([compiler, "-O2", "-o", self.path("measure"),
@@ -94,11 +95,12 @@ class Bench:
 
     def work(self, build, words, tool=None):
         """Run the program, under a tool or none: what it says, and the whole CPU time in ns."""
-        program = [self.path("work" + build), *words]
+        options = [build] if build == LIBCALLS else []
+        program = [self.path("work" + ("native" if options else build)), *words]
         data = self.path("data")
         if tool:
             shutil.rmtree(data, ignore_errors=True)
-            program = tool.record(data, program)
+            program = tool.record(data, program, *options)
         output, cpu, _ = self.measure(program, subprocess.PIPE)
         said = re.search(r"calls=(\d+) ns=([\d.]+) cpu_ns=(\d+)", output)
         if not said:
@@ -138,12 +140,13 @@ def count_calls(bench):
     text = run_quietly([bench.options.ftr, "report", "--no-pager", "-d", bench.path("data"),
                         "-f", "call"])
     return sum(int(nr) for nr, name in re.findall(r"^\s*(\d+)\s+(\w+)", text, re.M)
-               if re.fullmatch(r"fib|chain\d+|mix\d+", name))
+               if re.fullmatch(r"fib|chain\d+|mix\d+|labs", name))
 
 
 def measure_calls(bench, startup):
     rows = {(load, build): {"workload": load, "build": build}
             for load in WORKLOADS for build in BUILDS}
+    rows[("labs", LIBCALLS)] = {"workload": "labs", "build": LIBCALLS}
     for number in range(bench.options.rounds):
         for (load, build), row in rows.items():
             words = ["time", load, str(bench.options.reps)]
@@ -335,7 +338,8 @@ def main():
         raise Failure(f"{lost} calls are missing in, or too many in, the traces of ftr")
 
 
-try:
-    main()
-except Failure as failure:
-    sys.exit(f"bench: {failure}")
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"bench: {failure}")

@@ -2,8 +2,8 @@
 /*
  * The traced half of the benchmark.
  *
- *	work time fib|chain|mix|threads REPS	times itself: calls, ns per call, CPU of the process
- *	work count fib|chain|mix|threads CALLS	makes at least that many calls
+ *	work time fib|chain|mix|threads|labs REPS	times itself: calls, ns per call, CPU of the process
+ *	work count fib|chain|mix|threads|labs CALLS	makes at least that many calls
  *	work empty				does nothing
  *
  * A repetition lasts about 0.1 ms of thread CPU time, so that most of them fit between two
@@ -52,6 +52,18 @@ static TRACED unsigned chain1(unsigned n) { return chain2(n) + 1; }
 MIX64(MIX_DEFINE)
 static unsigned (*const mix_functions[64])(unsigned) = { MIX64(MIX_NAME) };
 
+/* labs: a library function that does next to nothing (compiled with -fno-builtin-labs) */
+
+static UNTRACED unsigned labs_unit(void)
+{
+	long x = (long)sink;
+
+	for (int i = 0; i < 512; i++)
+		x += labs(x) & 1;
+	sink = (unsigned)x;
+	return 512;
+}
+
 /* One unit of each workload; its number of calls. */
 
 static UNTRACED unsigned fib_unit(void)
@@ -93,6 +105,7 @@ static const struct workload {
 	{ "chain", chain_unit, 1 },
 	{ "mix", mix_unit, 1 },
 	{ "threads", fib_unit, 2 },
+	{ "labs", labs_unit, 1 },
 };
 
 struct job {
