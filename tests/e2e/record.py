@@ -136,7 +136,7 @@ class RecordTest(Recording):
         self.record("--force", "sh", "-c", "exit 3", status=3)
 
     def test_keep_pid(self):
-        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "--keep-pid", "./victim", "pid"],
+        child = subprocess.Popen([FTR, "record", *self.options, "--keep-pid", "./victim", "pid"],
                                  stdout=subprocess.PIPE, text=True)
         out, _ = child.communicate(timeout=TIMEOUT)
         self.assertEqual(int(out), child.pid)
@@ -192,7 +192,7 @@ class RecordTest(Recording):
         self.assertGreater(len(Trace("d").only()), 20)
 
     def test_interrupted_at_the_terminal(self):
-        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "./victim", "loop", "1000"],
+        child = subprocess.Popen([FTR, "record", *self.options, "./victim", "loop", "1000"],
                                  stdout=subprocess.PIPE, start_new_session=True, text=True)
         self.assertEqual(child.stdout.readline(), "ready\n")
         os.killpg(child.pid, signal.SIGINT)
@@ -219,7 +219,7 @@ class RecordTest(Recording):
         self.assertEqual(len([r for r in trace.tasks[child] if r.type == ENTRY]), 51)
 
     def test_stop_while_a_child_goes_on(self):
-        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "--force", "sh", "-c", "sleep 30 &"],
+        child = subprocess.Popen([FTR, "record", *self.options, "--force", "sh", "-c", "sleep 30 &"],
                                  stderr=subprocess.PIPE, start_new_session=True, text=True)
         self.wait_for(lambda: os.path.exists("d/task.txt") and Trace("d").words("SESS"))
         time.sleep(0.3)
@@ -281,7 +281,7 @@ class RecordTest(Recording):
         self.assertEqual(sorted(counts)[1:], [2 * 30002] * 8)
 
     def test_detach(self):
-        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "--detach", "./victim", "leave", "5"],
+        child = subprocess.Popen([FTR, "record", *self.options, "--detach", "./victim", "leave", "5"],
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(child.wait(timeout=TIMEOUT), 0)
         child.stdin.write("go on\n")     # to the one that was left
@@ -293,7 +293,7 @@ class RecordTest(Recording):
 
     def test_images_after_the_recording(self):
         # What was left running does not complain of a recorder that is gone.
-        child = subprocess.Popen([FTR, "record", "--no-libcall", "-d", "d", "--detach", "./victim", "leave-exec"],
+        child = subprocess.Popen([FTR, "record", *self.options, "--detach", "./victim", "leave-exec"],
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(child.wait(timeout=TIMEOUT), 0)
         out, err = child.communicate("go on\n", timeout=TIMEOUT)
