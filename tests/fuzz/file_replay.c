@@ -88,6 +88,7 @@ int main(int argc, char **argv)
 {
 	int ret = argc < 2;
 
+	fuzz_limit_memory();
 	for (int i = 1; i < argc; i++)
 		ret |= use_file(argv[i]);
 	printf("%lu inputs\n", runs);

@@ -187,6 +187,7 @@ int main(int argc, char **argv)
 	int first = is_pack ? 3 : is_input ? 2 : 1;
 	int ret = first >= argc;
 
+	fuzz_limit_memory();
 	ftr_strbuf_init(&packed);
 	for (int i = first; i < argc; i++)
 		ret |= is_input ? use_input(argv[i]) : use_directory(argv[i], is_pack ? argv[2] : NULL);

@@ -12,6 +12,7 @@
 #include "utils/base/strbuf.h"
 
 #define NO_FILE UINT32_MAX
+#define ENDS_MAX 1024		/* of pipes in one process, which each of its children inherits */
 
 /* ---- files ---- */
 
@@ -143,6 +144,8 @@ static int apply_pipe(struct ftr_build *build, uint32_t process, const struct ft
 	build->files.v[file].is_pipe = true;
 	pipe_drop(who, rec->fd);
 	pipe_drop(who, rec->fd2);
+	if (who->ends.nr + 2 > ENDS_MAX)
+		return 0;
 	if (ftr_vec_push(&who->ends, from) < 0 || ftr_vec_push(&who->ends, to) < 0)
 		return -ENOMEM;
 	return 0;
@@ -153,7 +156,7 @@ static int apply_dup(struct ftr_build_process *process, const struct ftr_etrace_
 	if (rec->fd == rec->fd2)
 		return 0;
 	pipe_drop(process, rec->fd2);
-	for (size_t i = 0; i < process->ends.nr; i++) {
+	for (size_t i = 0; i < process->ends.nr && process->ends.nr < ENDS_MAX; i++) {
 		struct ftr_build_pipe_end end = process->ends.v[i];
 
 		if (end.fd != rec->fd)

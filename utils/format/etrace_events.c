@@ -13,6 +13,7 @@
 #include "utils/format/etrace_args.h"
 
 #define COMM_MAX 15u
+#define BATCH 48		/* events: a build has thousands of tasks, each with a batch */
 #define EVENTS_A_RECORD 3
 
 /* What one task did. */
@@ -39,8 +40,8 @@ struct etrace_source {
 	size_t pos;
 	bool is_new_image;			/* an exec ended all calls around it */
 	struct ftr_strbuf bytes;		/* of the batch's payloads */
-	struct ftr_event batch[FTR_SOURCE_BATCH];
-	struct ftr_payload payloads[FTR_SOURCE_BATCH];
+	struct ftr_event batch[BATCH];
+	struct ftr_payload payloads[BATCH];
 };
 
 /* ---- tasks ---- */
@@ -242,7 +243,7 @@ static ssize_t etrace_source_next(struct ftr_source *source, struct ftr_event **
 	size_t nr = 0;
 
 	ftr_strbuf_clear(&self->bytes);
-	while (self->pos < self->from->records.nr && nr + EVENTS_A_RECORD <= FTR_SOURCE_BATCH) {
+	while (self->pos < self->from->records.nr && nr + EVENTS_A_RECORD <= BATCH) {
 		if (record_events(self, self->from->records.v[self->pos++], &nr) < 0 ||
 		    self->bytes.failed)
 			return ftr_err_set(err, ENOMEM, "out of memory");
