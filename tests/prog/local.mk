@@ -4,6 +4,7 @@ EXTRA_DIST += tests/prog/demo.c
 C_LOG_COMPILER = $(srcdir)/tests/prog/run
 CC_LOG_COMPILER = $(srcdir)/tests/prog/run
 traced_programs = \
+	tests/prog/abi.c \
 	tests/prog/abort.c \
 	tests/prog/args.c \
 	tests/prog/before_main.c \
@@ -26,6 +27,7 @@ traced_programs = \
 	tests/prog/libcalls.c \
 	tests/prog/longjmp.c \
 	tests/prog/nested.c \
+	tests/prog/no_return.c \
 	tests/prog/processes.c \
 	tests/prog/realign.c \
 	tests/prog/recursion.c \
