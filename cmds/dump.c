@@ -107,6 +107,10 @@ static int dump_run(void *values, int argc, char **argv)
 {
 	const struct dump_values *self = values;
 
+	if (ftr_etrace_options_are_given(&self->etrace) && self->format != ftr_format_find("etrace")) {
+		ftr_say_error("dump: the options of the etrace text need --format=etrace");
+		return FTR_EXIT_USAGE;
+	}
 	return self->format == NULL ? dump_listing(self) : convert(self);
 }
 

@@ -307,6 +307,17 @@ out:
 	return status;
 }
 
+static int record_text(const struct record_values *values, char **argv)
+{
+	if (!values->record.has_syscalls)
+		ftr_say_error("record: --format=etrace is the text of --syscalls: give that, too");
+	else if (values->common.data != NULL)
+		ftr_say_error("record: --format=etrace writes a text, no data directory: say where with -o");
+	else
+		return ftr_record_etrace(&values->etrace, values->output, argv);
+	return FTR_EXIT_USAGE;
+}
+
 static int record_run(void *arg, int argc, char **argv)
 {
 	const struct record_values *values = arg;
@@ -317,10 +328,10 @@ static int record_run(void *arg, int argc, char **argv)
 		ftr_say_error("record: name the program to run: ftr record PROGRAM [ARGUMENT...]");
 		return FTR_EXIT_USAGE;
 	}
-	if (values->format == FORMAT_ETRACE) {
-		if (values->record.has_syscalls)
-			return ftr_record_etrace(&values->etrace, values->output, argv);
-		ftr_say_error("record: --format=etrace is the text of --syscalls: give that, too");
+	if (values->format == FORMAT_ETRACE)
+		return record_text(values, argv);
+	if (values->output != NULL || ftr_etrace_options_are_given(&values->etrace)) {
+		ftr_say_error("record: --output and the options of the etrace text need --format=etrace");
 		return FTR_EXIT_USAGE;
 	}
 	return ftr_record_program(&values->record, dir, argv, &was_run);

@@ -15,6 +15,8 @@
 #include "utils/record/program.h"
 #include "utils/record/syscall_observer.h"
 
+#define STOP_REQUESTS_MAX 3	/* as of a recording in a data directory */
+
 const struct ftr_option ftr_etrace_opts_options[] = {
 	FTR_OPTION("etrace-prefix", 0, NULL, "etrace: INITCWD= first and \"0: \" before each line",
 		   ftr_opt_flag, struct ftr_etrace_options, has_prefix),
@@ -27,7 +29,10 @@ const struct ftr_option ftr_etrace_opts_options[] = {
 	{ 0 }
 };
 
-#define STOP_REQUESTS_MAX 3	/* as of a recording in a data directory */
+bool ftr_etrace_options_are_given(const struct ftr_etrace_options *options)
+{
+	return options->has_prefix || options->mounts || options->skip_repeated_opens || options->thread_names;
+}
 
 struct text_output {
 	struct ftr_ostream out;

@@ -203,6 +203,49 @@ def check_nesting(folder):
     expect(status == 125 and "cannot observe" in said, f"nested: {status} {said}")
 
 
+def check_options(folder):
+    """What the text's options do, on a stream; and that none of them is accepted where it means nothing."""
+    script = "for i in range(3): open('/etc/passwd').close()\nopen('/etc/hosts').close(); open('/etc/passwd').close()"
+    words = [FTR, "record", "--syscalls", "--format=etrace", "-o", "-"]
+    for options, opens in (([], 4), (["--skip-repeated-opens"], 2)):
+        done = subprocess.run([*words, *options, sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
+                              cwd=folder, check=False)
+        groups = done.stdout.split("FO|/etc/passwd\n")
+        expect(len(groups) - 1 == opens and all("!Close|fd=3\n" in group.split("!Open|")[0] for group in groups[1:]),
+               f"{options}: {len(groups) - 1} opens")
+    done = subprocess.run([*words, "--etrace-prefix", "true"], stdout=subprocess.PIPE, text=True, cwd=folder,
+                          check=False)
+    lines = done.stdout.splitlines()
+    expect(lines[0] == "INITCWD=" + folder and all(line.startswith("0: ") for line in lines[1:]),
+           f"--etrace-prefix: {lines[:2]}")
+    data = os.path.join(folder, "plain")
+    subprocess.run([FTR, "record", "--syscalls", "-d", data, "true"], check=True)
+    for usage in ([FTR, "record", "--syscalls", "--mount", "true"], [FTR, "record", "--syscalls", "-o", "x", "true"],
+                  [FTR, "record", "--format=etrace", "true"], [*words, "-d", "x", "true"],
+                  [FTR, "dump", "--thread-names", "-d", data],
+                  [FTR, "dump", "--chrome", "--etrace-prefix", "-d", data]):
+        done = subprocess.run(usage, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              check=False)
+        expect(done.returncode == 2 and "etrace" in done.stderr, f"{usage}: {done.returncode} {done.stderr}")
+
+
+def check_written_while_running(folder):
+    """What a process did can be read before it ends."""
+    script = "cat /etc/hostname > /dev/null; read word; exit 5"
+    with subprocess.Popen([FTR, "record", "--syscalls", "--format=etrace", "-o", os.path.join(folder, "live"),
+                           "sh", "-c", script], stdin=subprocess.PIPE, text=True) as traced:
+        end = time.monotonic() + 60
+        text = ""
+        while "!Exit|" not in text and time.monotonic() < end:
+            time.sleep(0.05)
+            if os.path.exists(os.path.join(folder, "live")):
+                with open(os.path.join(folder, "live"), encoding="utf-8") as file:
+                    text = file.read()
+        expect("FO|/etc/hostname\n" in text and traced.poll() is None, "the text comes late")
+        traced.communicate("go\n")
+    expect(traced.returncode == 5, f"exit status {traced.returncode}")
+
+
 def check_functions(folder):
     """System calls stand in the functions that made them."""
     source = """
@@ -241,7 +284,7 @@ def main():
             print("skipped: nothing may be traced here")
             sys.exit(SKIP)
         for check in (check_stops, check_signals, check_names, check_small, check_deaths, check_nesting,
-                      check_functions):
+                      check_options, check_written_while_running, check_functions):
             check(folder)
     for problem in problems:
         print(problem)
