@@ -111,6 +111,12 @@ static bool wants_details(const struct ftr_report_opts *opts)
 	return opts->fields != NULL || opts->sort != NULL || opts->avg_total || opts->avg_self;
 }
 
+static unsigned stats_flags(const struct report_values *values)
+{
+	return (wants_details(&values->view) ? FTR_STATS_DETAILS : 0) |
+	       (values->selection.event_full ? FTR_STATS_OUTSIDE : 0);
+}
+
 /* A trace and what was counted of it, which has the trace's names. */
 struct counted {
 	struct ftr_opened opened;
@@ -127,7 +133,7 @@ static int counted_open(struct counted *counted, const struct report_values *val
 	status = ftr_opened_open(&counted->opened, &common, &values->selection, true);
 	if (status != FTR_EXIT_OK)
 		return status;
-	counted->sink = ftr_stats_new(wants_details(&values->view), &err);
+	counted->sink = ftr_stats_new(stats_flags(values), &err);
 	if (counted->sink != NULL &&
 	    ftr_pump(counted->opened.source, counted->sink, counted->opened.trace, NULL, &err) == 0)
 		return FTR_EXIT_OK;
@@ -193,7 +199,7 @@ static int report_opened(struct ftr_opened *opened, const struct report_values *
 	struct ftr_err err = { 0 };
 	struct ftr_sink *sink = values->by > 0 ?
 				ftr_syscalls_new((enum ftr_syscalls_by)(values->by - 1), &err) :
-				ftr_stats_new(wants_details(&values->view), &err);
+				ftr_stats_new(stats_flags(values), &err);
 	int status = FTR_EXIT_FAILED;
 
 	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, &pumped, &err) < 0)

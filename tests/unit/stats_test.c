@@ -40,7 +40,7 @@ static void leave(struct ftr_sink *sink, const struct ftr_func *func, uint64_t s
 
 static void times_add_up(void **state)
 {
-	struct ftr_sink *sink = ftr_stats_new(true, NULL);
+	struct ftr_sink *sink = ftr_stats_new(FTR_STATS_DETAILS, NULL);
 	const struct ftr_stats *stats = ftr_stats_get(sink);
 	const struct ftr_func_stat *stat;
 
@@ -73,7 +73,7 @@ static void times_add_up(void **state)
 /* The outermost call alone counts for the total, all of them for average and least. */
 static void recursion_counts_once(void **state)
 {
-	struct ftr_sink *sink = ftr_stats_new(true, NULL);
+	struct ftr_sink *sink = ftr_stats_new(FTR_STATS_DETAILS, NULL);
 	const struct ftr_func_stat *stat;
 
 	enter(sink, &outer, 0, 0);
@@ -94,7 +94,7 @@ static void scheduling_counts_inside_of_calls(void **state)
 	struct ftr_event in = { .type = FTR_EVENT_POINT, .time_ns = 50, .depth = 0,
 				.point = { .name = "linux:sched-in", .start_ns = 20,
 					   .id = FTR_EVENT_ID_SCHED_IN } };
-	struct ftr_sink *sink = ftr_stats_new(false, NULL);
+	struct ftr_sink *sink = ftr_stats_new(0, NULL);
 	const struct ftr_stats *stats = ftr_stats_get(sink);
 
 	push(sink, in);

@@ -209,6 +209,16 @@ static void test_threshold(void **state)
 	expect_pipeline("1:a( T2 2:b( T1 3:c( 4:c) T2 9:b) T1 10:a)", &options, false,
 			"1:a( T2 2:b( 9:b) T1 10:a)");
 	expect_pipeline("1:a( 2:b(", &options, false, "");
+	/* A task that does not run is as in a call. */
+	options.event_full = true;
+	expect_pipeline("1:a( 2:out 4:in 5:out 15:in 20:a)", &options, true,
+			"1:a(d0 5:outd1 15:ind1 20:a)d0=19-10");
+	expect_pipeline("1:out 3:in 4:a( 14:a) 15:out 25:in", &options, false, "4:a( 14:a) 15:out 25:in");
+	/* One half of the two stays, but not in a short call. */
+	expect_pipeline("1:a( 2:out 4:b( 14:b) 20:a) 30:out", &options, false,
+			"1:a( 2:out 4:b( 14:b) 20:a) 30:out");
+	expect_pipeline("1:a( 2:out 3:out 4:in 5:in 7:b( 8:out 9:b) 20:a)", &options, false,
+			"1:a( 2:out 5:in 20:a)");
 }
 
 static void test_range(void **state)

@@ -15,6 +15,7 @@ struct stats_sink {
 	struct ftr_sink base;
 	struct ftr_stats stats;
 	bool has_details;
+	bool counts_outside;
 	const struct ftr_task *task;	/* (nullable) of the last event */
 	struct ftr_task_stat *task_stat;	/* its */
 };
@@ -200,7 +201,8 @@ static int count_schedule(struct stats_sink *self, const struct ftr_event *ev)
 	struct ftr_func_stat *stat = &self->stats.schedule[is_preempted];
 	struct ftr_task_stat *task;
 
-	if (ev->point.id != FTR_EVENT_ID_SCHED_IN || ev->point.start_ns == 0 || ev->depth == 0)
+	if (ev->point.id != FTR_EVENT_ID_SCHED_IN || ev->point.start_ns == 0 ||
+	    (ev->depth == 0 && !self->counts_outside))
 		return 0;
 	task = task_stat(self, ev->task);
 	if (task == NULL)
@@ -275,14 +277,16 @@ static const struct ftr_sink_ops stats_sink_ops = {
 	.fini	 = stats_fini,
 };
 
-struct ftr_sink *ftr_stats_new(bool has_details, struct ftr_err *err)
+struct ftr_sink *ftr_stats_new(unsigned flags, struct ftr_err *err)
 {
 	struct ftr_sink *sink = ftr_sink_new(&stats_sink_ops, NULL, err);
 
 	if (sink == NULL)
 		ftr_err_set(err, ENOMEM, "statistics: out of memory");
-	else
-		stats_of(sink)->has_details = has_details;
+	if (sink == NULL)
+		return NULL;
+	stats_of(sink)->has_details = flags & FTR_STATS_DETAILS;
+	stats_of(sink)->counts_outside = flags & FTR_STATS_OUTSIDE;
 	return sink;
 }
 

@@ -41,19 +41,24 @@ struct ftr_task_stat {
 struct ftr_stats {
 	FTR_VEC(struct ftr_func_stat) funcs;	/* by name_id; the names of one function add up */
 	FTR_VEC(struct ftr_task_stat) tasks;	/* by task->id */
-	struct ftr_func_stat schedule[2];	/* scheduled out inside of functions; [1] pre-empted */
+	struct ftr_func_stat schedule[2];	/* scheduled out, inside of functions; [1] pre-empted */
 };
 
 double ftr_time_stat_avg_ns(const struct ftr_time_stat *stat, uint64_t calls);
 /* Standard deviation in percent of the average. */
 double ftr_time_stat_stdv(const struct ftr_time_stat *stat, uint64_t calls);
 
+enum ftr_stats_flag {
+	FTR_STATS_DETAILS = 1 << 0,	/* least, most, deviation and processors, too; takes twice as long.  Processors
+					 * need the events outside of calls */
+	FTR_STATS_OUTSIDE = 1 << 1,	/* schedules outside of functions, too */
+};
+
 /*
- * A sink that counts; the tasks of the stream may come one after the other.  NULL = out of memory.
- * @has_details: least, most, deviation and processors, too, which takes twice as long.  Processors need events outside
- * of calls, too.
+ * A sink that counts; the tasks of the stream may come one after the other.  @flags: FTR_STATS_*.
+ * NULL = out of memory.
  */
-struct ftr_sink *ftr_stats_new(bool has_details, struct ftr_err *err);
+struct ftr_sink *ftr_stats_new(unsigned flags, struct ftr_err *err);
 /* What it has counted so far; valid as long as the sink. */
 const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink);
 

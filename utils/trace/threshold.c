@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue of events in order of time, in which an ENTRY is undecided until its EXIT, or until so much time
- * passed.  Only decided events leave at its head; short calls leave from its middle.
+ * A queue of events in order of time, in which an ENTRY is undecided until its EXIT, a sched-out until its sched-in,
+ * or until so much time passed.  Only decided events leave at its head; short calls leave from its middle.
  */
 #include "utils/trace/threshold.h"
 
@@ -30,6 +30,7 @@ struct frame {
 
 struct state {
 	FTR_VEC(struct frame) frames;
+	struct node *out;	/* (nullable) the task's sched-out, undecided until its sched-in */
 };
 
 struct threshold {
@@ -107,6 +108,14 @@ static struct node *node_append(struct threshold *self, const struct ftr_event *
 	return node;
 }
 
+/* A sched-out without its sched-in stays. */
+static void out_keep(struct state *state)
+{
+	if (state->out != NULL)
+		state->out->is_undecided = false;
+	state->out = NULL;
+}
+
 /* Leave a short call out, with everything of its task since. */
 static void call_drop(struct threshold *self, struct node *entry)
 {
@@ -126,6 +135,7 @@ static int take_entry(struct threshold *self, struct state *state, const struct 
 {
 	struct frame frame = { .entry = node_append(self, ev) };
 
+	out_keep(state);
 	if (frame.entry == NULL)
 		return -ENOMEM;
 	frame.entry->is_undecided = true;
@@ -138,6 +148,7 @@ static int take_exit(struct threshold *self, struct state *state, const struct f
 	struct frame frame = state->frames.v[--state->frames.nr];
 	struct node *node;
 
+	out_keep(state);
 	if (frame.entry != NULL && duration_ns < self->threshold_ns) {
 		call_drop(self, frame.entry);
 		if (state->frames.nr > 0)
@@ -154,6 +165,32 @@ static int take_exit(struct threshold *self, struct state *state, const struct f
 	return 0;
 }
 
+/* From its sched-out to its sched-in a task is as in a call. */
+static int take_point(struct threshold *self, struct state *state, const struct ftr_event *ev)
+{
+	bool is_out = ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
+		      ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED;
+	uint64_t duration_ns = ev->time_ns - ev->point.start_ns;
+	struct node *node;
+
+	if (ev->point.id == FTR_EVENT_ID_SCHED_IN && state->out != NULL && duration_ns < self->threshold_ns) {
+		node_drop(self, state->out);
+		state->out = NULL;
+		if (state->frames.nr > 0)
+			state->frames.v[state->frames.nr - 1].dropped_ns += duration_ns;
+		return 0;
+	}
+	if (is_out || ev->point.id == FTR_EVENT_ID_SCHED_IN)
+		out_keep(state);
+	node = node_append(self, ev);
+	if (node == NULL)
+		return -ENOMEM;
+	node->is_undecided = is_out;
+	if (is_out)
+		state->out = node;
+	return 0;
+}
+
 static int take(struct threshold *self, const struct ftr_event *ev)
 {
 	struct state *state = ftr_per_task_get(&self->states, ev->task);
@@ -164,17 +201,19 @@ static int take(struct threshold *self, const struct ftr_event *ev)
 		return take_entry(self, state, ev);
 	if (ev->type == FTR_EVENT_EXIT && state->frames.nr > 0)
 		return take_exit(self, state, ev);
+	if (ev->type == FTR_EVENT_POINT)
+		return take_point(self, state, ev);
 	return node_append(self, ev) == NULL ? -ENOMEM : 0;
 }
 
-/* The ENTRY at the head is decided when the stream went on for long enough. */
+/* What is undecided at the head is decided when the stream went on for long enough. */
 static bool head_is_ready(struct threshold *self)
 {
 	struct node *head = self->queue.next;
 
 	if (head == &self->queue)
 		return false;
-	if (!head->is_undecided)
+	if (!head->is_undecided || self->is_ended)
 		return true;
 	if (self->queue.prev->ev.time_ns - head->ev.time_ns < self->threshold_ns)
 		return false;
@@ -194,6 +233,8 @@ static size_t hand_out(struct threshold *self)
 		if (node->ev.type == FTR_EVENT_ENTRY && node->ev.depth < state->frames.nr &&
 		    state->frames.v[node->ev.depth].entry == node)
 			state->frames.v[node->ev.depth].entry = NULL;
+		if (node == state->out)
+			state->out = NULL;
 		self->batch[nr++] = node->ev;
 		node_unlink(node);
 		node->next = self->handed_out;
