@@ -127,7 +127,11 @@ void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
 	if (stack == STACK_OTHER && !is_one_stack(self, until, loc))
 		return;
 	for (frame = self->top - 1; frame > until; frame--) {
-		if (frame->loc == NULL || stack_of(self, frame->loc) != stack)
+		bool is_here = frame->loc != NULL && stack_of(self, frame->loc) == stack;
+
+		if (frame->loc != NULL && !is_here && stack == STACK_OTHER)
+			break;		/* what lies below may be on any stack, of memory long given back */
+		if (!is_here)
 			continue;
 		if (frame->loc > loc || (frame->loc == loc && !is_reused))
 			break;

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "utils/proto/channel.h"
@@ -110,6 +111,24 @@ static void mode_hole(void)
 	put(3, 2000, FTR_RECORD_ENTRY, 2);
 	put(4, 3000, FTR_RECORD_EXIT, 2);
 	raise(SIGKILL);
+}
+
+/* A process of the program says that it is there, and is gone before the recorder, which is held, reads it. */
+static void mode_gone(void)
+{
+	struct ftr_channel_message message = { .magic = FTR_CHANNEL_MAGIC, .type = FTR_CHANNEL_SESSION };
+	pid_t pid;
+
+	task_start();
+	put(0, 1000, FTR_RECORD_ENTRY, 0);
+	kill(getppid(), SIGSTOP);
+	pid = fork();
+	if (pid == 0) {
+		message.pid = message.tid = getpid();
+		_exit(send(channel_connect(), &message, sizeof(message), 0) < 0);
+	}
+	waitpid(pid, NULL, 0);
+	kill(getppid(), SIGCONT);
 }
 
 static void mode_garbage(void)
@@ -211,6 +230,7 @@ static const struct { const char *name; void (*run)(void); } modes[] = {
 	{ "control", mode_control },
 	{ "deep", mode_deep },
 	{ "future", mode_future },
+	{ "gone", mode_gone },
 	{ "garbage", mode_garbage },
 	{ "hole", mode_hole },
 	{ "overwrite", mode_overwrite },

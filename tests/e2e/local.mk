@@ -10,6 +10,10 @@ EXTRA_DIST += \
 	tests/e2e/processes.py \
 	tests/e2e/record.py \
 	tests/e2e/recording.py \
+	tests/e2e/fibers.cc \
+	tests/e2e/panic.rs \
+	tests/e2e/unwinders.py \
+	tests/e2e/unwound.c \
 	tests/e2e/victim.c
 if HAVE_PYTHON
 TESTS += \
@@ -19,7 +23,8 @@ TESTS += \
 	tests/e2e/operand.py \
 	tests/e2e/options.py \
 	tests/e2e/processes.py \
-	tests/e2e/record.py
+	tests/e2e/record.py \
+	tests/e2e/unwinders.py
 endif
 
 EXTRA_DIST += tests/e2e/deny_events.c tests/e2e/events.py tests/e2e/switches.c

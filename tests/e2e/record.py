@@ -427,6 +427,9 @@ class RecordTest(Recording):
         self.record("--force", "-b", "64K", "./fake", "garbage", quiet=False)
         Trace("d")
 
+    def test_gone(self):
+        self.assertEqual(len(self.fake("gone", quiet=False)), 1)
+
     def test_shrink(self):
         self.assertEqual(len(self.fake("shrink")), 1)
 

@@ -24,6 +24,7 @@ static const struct special {
 	{ "__sigsetjmp",	false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "savectx",		false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "getcontext",		false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "_Ux86_64_getcontext", false, FTR_PLT_RETURN_UNTOUCHED },	/* libunwind's unw_getcontext */
 	{ "swapcontext",	false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "vfork",		false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "__vfork",		false, FTR_PLT_RETURN_UNTOUCHED },

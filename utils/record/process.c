@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,12 +72,23 @@ struct ftr_process *ftr_process_get(struct ftr_processes *processes, int32_t pid
 	return process;
 }
 
+struct ftr_process *ftr_process_find_unwatched(const struct ftr_processes *processes)
+{
+	size_t i;
+
+	for (i = 0; i < processes->all.nr; i++) {
+		if (processes->all.v[i]->pidfd < 0 && ftr_process_has_ended(processes->all.v[i]))
+			return processes->all.v[i];
+	}
+	return NULL;
+}
+
 bool ftr_process_has_ended(const struct ftr_process *process)
 {
 	struct pollfd poll_fd = { .fd = process->pidfd, .events = POLLIN };
 
 	if (process->pidfd < 0)
-		return true;
+		return kill(process->pid, 0) < 0 && errno == ESRCH;
 	return poll(&poll_fd, 1, 0) > 0;
 }
 

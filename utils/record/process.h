@@ -25,6 +25,9 @@ struct ftr_processes {
 /* What epoll's data say: this, or a pid. */
 #define FTR_PROCESS_EPOLL_TAG (UINT64_C(1) << 32)
 
+/* One that has ended and of which no pidfd can tell: it was gone before we looked, or there was none to be had. */
+struct ftr_process *ftr_process_find_unwatched(const struct ftr_processes *processes);
+
 void ftr_processes_fini(struct ftr_processes *processes);
 struct ftr_process *ftr_process_find(const struct ftr_processes *processes, int32_t pid);
 /* Also those that gave themselves this number in their own namespace; NULL = none. */

@@ -410,6 +410,14 @@ static bool orphans_are_left(struct ftr_recorder *recorder)
 	return recorder->orphans_ns != 0 && now - recorder->orphans_ns < EXEC_NS;
 }
 
+static void unwatched_end(struct ftr_recorder *recorder)
+{
+	const struct ftr_process *process;
+
+	while ((process = ftr_process_find_unwatched(&recorder->processes)) != NULL)
+		process_ended(recorder, process->pid);
+}
+
 static void loop(struct ftr_recorder *recorder)
 {
 	struct pace pace = { .sleep_ns = SLEEP_MIN_NS };
@@ -420,6 +428,7 @@ static void loop(struct ftr_recorder *recorder)
 
 		if (has_events)
 			events_handle(recorder);
+		unwatched_end(recorder);
 		if (recorder->child == 0 && recorder->options->detach)
 			break;
 		if (recorder->processes.all.nr == 0) {
