@@ -53,7 +53,8 @@ static void open_end(struct ftr_syscall_decoding *d, const struct ftr_syscall_ca
 	}
 	ftr_strbuf_clear(&tracee->real[0]);
 	ftr_tracee_fd_path(tracee, result, &tracee->real[0]);
-	d->rec.text[0] = ftr_syscall_slice_of(&tracee->real[0]);
+	/* A path of 4096 bytes and more is told by nobody. */
+	d->rec.text[0] = tracee->real[0].len > 0 ? ftr_syscall_slice_of(&tracee->real[0]) : d->rec.text[1];
 	ftr_syscall_comm_set(tracee->process, result,
 		 (tracee->flags & O_ACCMODE) == O_RDONLY ? 0 : ftr_syscall_comm_owner(d->rec.text[0].s));
 	ftr_syscall_emit(d);
@@ -177,7 +178,8 @@ static void rename_end(struct ftr_syscall_decoding *d, const struct ftr_syscall_
 	d->rec.flags = tracee->flags;
 	d->rec.is_end = tracee->has_begun;
 	if (result >= 0) {
-		ftr_tracee_resolve(tracee, to, tracee->path[1].s, false, false, &tracee->real[1]);
+		if (ftr_tracee_resolve(tracee, to, tracee->path[1].s, false, false, &tracee->real[1]) < 0)
+			ftr_syscall_asked(tracee, to, 1, &tracee->real[1]);
 		d->rec.text[1] = ftr_syscall_slice_of(&tracee->real[1]);
 		if (!tracee->has_begun)
 			ftr_syscall_asked(tracee, from, 0, &tracee->real[0]);
@@ -210,7 +212,8 @@ static void symlink_end(struct ftr_syscall_decoding *d, const struct ftr_syscall
 		d->rec.text[2] = ftr_syscall_asked(tracee, dirfd, 1, &tracee->real[2]);
 	} else {
 		ftr_tracee_resolve(tracee, dirfd, link, true, true, &tracee->real[1]);
-		ftr_tracee_resolve(tracee, dirfd, link, false, false, &tracee->real[2]);
+		if (ftr_tracee_resolve(tracee, dirfd, link, false, false, &tracee->real[2]) < 0)
+			ftr_syscall_asked(tracee, dirfd, 1, &tracee->real[2]);
 		d->rec.text[1] = ftr_syscall_path_slice(&tracee->real[1]);
 		d->rec.text[2] = ftr_syscall_slice_of(&tracee->real[2]);
 	}

@@ -270,7 +270,8 @@ int ftr_tracee_join(const struct ftr_tracee *tracee, int64_t dirfd, const char *
 	if (path[0] != '/') {
 		ret = dirfd == AT_FDCWD ? ftr_tracee_link(tracee, "cwd", text) :
 					  ftr_tracee_fd_path(tracee, dirfd, text);
-		ftr_strbuf_putc(text, '/');
+		if (ret == 0)
+			ftr_strbuf_putc(text, '/');
 	}
 	ftr_strbuf_puts(text, path);
 	return ret;

@@ -77,7 +77,8 @@ bool ftr_tracee_has_fd(const struct ftr_tracee *tracee, int64_t fd);
 int ftr_tracee_resolve(const struct ftr_tracee *tracee, int64_t dirfd, const char *path, bool follow,
 		       bool must_exist, struct ftr_strbuf *text);
 
-/* @path as asked for: absolute as it is, else behind the directory, joined by a slash.  0 or -errno. */
+/* @path as asked for: absolute as it is, else behind the directory, joined by a slash.  0, or -errno when the
+ * directory has no name that the kernel tells (4096 bytes and more, a wrong descriptor): @text is then @path. */
 int ftr_tracee_join(const struct ftr_tracee *tracee, int64_t dirfd, const char *path,
 		    struct ftr_strbuf *text);
 
