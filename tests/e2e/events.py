@@ -246,6 +246,21 @@ class Events(Recording):
             self.assertEqual(glob.glob("d/perf-cpu*.dat"), [])
             self.assertIn("nap();", self.shown())
 
+    def test_paranoid(self):
+        """Where the sysctl is why, it is named; here another file stands in its place."""
+        with open("paranoid", "w") as file:
+            file.write("4\n")
+        run = subprocess.run(["unshare", "-m", "sh", "-c", "mount --bind paranoid /proc/sys/kernel/perf_event_paranoid && "
+                              'exec "$0" "$@"', "./deny_events", str(errno.EACCES), FTR, "record", *self.options,
+                              "./switches", "nap"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
+        if run.returncode != 0 and "record" not in run.stderr:
+            self.skipTest("no mounts here: " + run.stderr)
+        self.assertEqual((run.returncode, len(run.stderr.splitlines())), (0, 1), run.stderr)
+        self.assertIn("kernel.perf_event_paranoid is 4: set it to 2 with sysctl, or give ftr CAP_PERFMON", run.stderr)
+        self.assertRegex(self.info(), "^none: .*kernel.perf_event_paranoid is 4")
+        self.assertIn("# perf_event_paranoid : 4", self.ftr("info", "--no-pager", "-d", "d").stdout)
+
     def test_denied_and_not_wanted(self):
         run = self.denied(errno.EACCES, "--no-event")
         self.assertEqual((run.returncode, run.stderr), (0, ""))

@@ -71,7 +71,7 @@ try() {				# PROGRAM WORD FLAGS...
         { result "$name: builds" 1; return; }
     "$FTR" record --no-pager -d ours.data ./prog >ours.out 2>&1
     result "$name: ftr records" $?
-    uftrace record --no-pager --no-event -d theirs.data ./prog >theirs.out 2>&1
+    uftrace record --no-pager -d theirs.data ./prog >theirs.out 2>&1
     result "$name: uftrace records" $?
     compare "$name recorded by ftr" ours.data
     compare "$name recorded by uftrace" theirs.data
@@ -100,5 +100,6 @@ for program in demo threads; do
     try $program -mfentry -pg -mfentry
     try $program -finstrument-functions -finstrument-functions
 done
+try scheduling -pg -pg
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
