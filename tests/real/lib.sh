@@ -123,7 +123,25 @@ check_fxt() {			# NAME DATA CALLS
         said=$(python3 "$here/../roundtrip/fxt_check.py" "$file" 2>&1)
         result "$1: the fxt is as specified" $? "$(tail -n 1 <<<"$said")"
     fi
+    check_back "$1" "$2" "$file"
     rm -f "$file"
+}
+
+everything_in() {		# DATA
+    "$FTR" replay --no-pager --event-full --demangle=full "$1" && "$FTR" info --no-pager --task "$1" |
+        sed 's/ *[0-9.]* MB$//'
+}
+
+check_back() {			# NAME DATA FXT
+    local back=$work/back-$1 said
+
+    rm -rf "$back"
+    said=$("$FTR" convert "$3" "$back" 2>&1)
+    result "$1: the fxt becomes a data directory" $? "$said"
+    cmp -s <(everything_in "$2" 2>&1) <(everything_in "$back" 2>&1)
+    result "$1: which shows all that the recorded one does" $? \
+        "$(diff <(everything_in "$2" 2>&1 | head -100000) <(everything_in "$back" 2>&1 | head -100000) | head -3)"
+    rm -rf "$back"
 }
 
 build() {			# NAME

@@ -126,6 +126,21 @@ if command -v uftrace >/dev/null; then
 			fail "$prog: uftrace shows its conversion otherwise: $(diff up-a.txt up-b.txt | head -5)"
 	done
 fi
+# Deeper than the ten bits of a record's depth, and than viewers go: all calls are kept, and it is said.
+if ${CC:-cc} -pg -g -O1 -o recursion "$srcdir/tests/prog/recursion.c" 2>cc.log &&
+	"$FTR" record -d deep.data ./recursion >/dev/null 2>&1; then
+	"$FTR" convert deep.data deep.fxt 2>said || fail "recursion: $(cat said)"
+	grep -q 'calls deeper than 512' said || fail "recursion: nothing is said: $(cat said)"
+	"$FTR" convert deep.fxt deeper.data 2>said || fail "recursion: back: $(cat said)"
+	# Flat: indented it would be 80 GB.
+	for deep in deep.data deep.fxt deeper.data; do
+		"$FTR" replay --no-pager --color=no --flat "$deep" >"$deep.txt" 2>&1
+		cmp -s deep.data.txt "$deep.txt" || fail "recursion: $deep shows something else"
+	done
+	calls=$("$FTR" report --no-pager deeper.data | awk '$NF == "down" { print $(NF - 1) }')
+	[ "$calls" -gt 200000 ] || fail "recursion: $calls calls"
+	compared=$((compared + 1))
+fi
 echo "$compared traces"
 [ "$compared" -gt 0 ] || exit 77
 exit $failed

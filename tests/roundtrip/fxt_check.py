@@ -248,21 +248,20 @@ class Checker:
             raise Violation("counter without values")
         if kind != 3 and name == "":
             raise Violation("event without a name")
-        stack = self.stacks[thread]
+        stack = self.stacks[thread]     # of (index in calls, own end, least end of those around it)
         if kind == 4:
             if extra < time:
                 raise Violation("call that ends before it begins")
             while stack and stack[-1][1] is not None and stack[-1][1] <= time:
                 stack.pop()
-            for _, end in stack:
-                if end is not None and end < extra:
-                    raise Violation("call that ends after the call around it")
-            stack.append((time, extra))
+            if stack and stack[-1][2] < extra:
+                raise Violation("call that ends after the call around it")
+            stack.append((len(self.calls), extra, extra))
             self.calls.append([thread, time, extra, category, name])
         elif kind == 2:
             while stack and stack[-1][1] is not None and stack[-1][1] <= time:
                 stack.pop()
-            stack.append((len(self.calls), None))
+            stack.append((len(self.calls), None, stack[-1][2] if stack else 1 << 64))
             self.calls.append([thread, time, None, category, name])
         elif kind == 3:
             while stack and stack[-1][1] is not None and stack[-1][1] <= time:

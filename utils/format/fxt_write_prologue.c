@@ -81,7 +81,7 @@ static void put_task_line(struct ftr_strbuf *text, const struct ftr_task *task)
 	bool is_forked = task->is_forked && task->parent != NULL;
 	const struct ftr_task_line line = {
 		.kind = is_forked ? FTR_TASK_LINE_FORK : FTR_TASK_LINE_TASK, .time_ns = task->start_ns,
-		.pid = task->pid, .tid = task->tid, .ppid = is_forked ? task->parent->pid : 0,
+		.pid = task->pid, .tid = task->tid, .ppid = is_forked ? task->parent->tid : 0,
 	};
 
 	if (task->start_ns != 0)
