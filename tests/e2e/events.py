@@ -135,6 +135,8 @@ class Events(Recording):
         self.need_events()
         if self.ftr("record", "--syscalls", "-d", "e", "./switches", "nap").returncode != 0:
             self.skipTest("nothing may be traced here")
+        self.record("--syscalls", "/bin/true", quiet=False)
+        self.assertEqual(self.info(), "none: no functions are recorded")
         self.record("--syscalls", "./switches", "nap", quiet=False)
         self.assertEqual(kinds(), {COMM, EXIT})
         self.record("--syscalls", "-E", "linux:schedule", "./switches", "nap", quiet=False)

@@ -235,7 +235,7 @@ static void *collect(struct sink *sink, unsigned events)
 	sink->diag = (struct ftr_diag){ sink_warn, sink, 0 };
 	sink->recording = (struct ftr_recording){
 		.store = &sink->base, .diag = &sink->diag, .control = &sink->control,
-		.events = events, .events_text = sink->text,
+		.events = events, .events_text = sink->text, .why_no_events = "none: why",
 	};
 	self = ftr_collector_perf.open(&sink->recording, NULL);
 	assert_non_null(self);
@@ -306,7 +306,7 @@ static void test_none(void **state)
 	struct sink sink;
 	void *self = collect(&sink, 0);
 
-	assert_string_equal(sink.text, "none: --no-event");
+	assert_string_equal(sink.text, "none: why");
 	run("nap");
 	ftr_collector_perf.close(self);
 	assert_int_equal(sink.files, 0);

@@ -179,8 +179,7 @@ static void *perf_open(const struct ftr_recording *recording, struct ftr_err *er
 	}
 	self->recording = recording;
 	if (recording->events == 0)
-		state(self, recording->control->clock == FTR_CONTROL_CLOCK_COUNTER
-			    ? "none: --clock=counter has no time for them" : "none: --no-event");
+		state(self, recording->why_no_events);
 	else if (!recording->is_program_self)
 		events_start(self, 0);
 	return self;

@@ -139,6 +139,9 @@ static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		.control = recorder->control.map,
 		.ticks = &recorder->ticks,
 		.events = options->clock->is_counter ? 0 : options->events,
+		.why_no_events = options->clock->is_counter ? "none: --clock=counter has no time for them" :
+				 options->runtime == NULL ? "none: no functions are recorded" :
+							    "none: --no-event",
 		.is_program_self = options->keep_pid,
 		.events_text = recorder->events_text,
 		.thread_nr = options->thread_nr,
