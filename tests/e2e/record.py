@@ -251,7 +251,8 @@ class RecordTest(Recording):
         self.record("--force", "unshare", "-pf", "./victim", "children", "5")
         self.check_outer_numbers(6)
         forks = [re.search(r" pid=(\d+) ppid=(\d+)", line) for line in Trace("d").words("FORK")]
-        self.assertEqual(len({fork.group(2) for fork in forks}), 1)
+        self.assertEqual(forks[0].group(1), forks[1].group(2))      # unshare's child
+        self.assertEqual(len({fork.group(2) for fork in forks[1:]}), 1)
 
     def check_outer_numbers(self, count):
         tids = list(Trace("d").tasks)
@@ -264,6 +265,13 @@ class RecordTest(Recording):
         self.assertEqual(len(trace.words("FORK")), 40)
         self.assertEqual(len(trace.words("SESS")), 1)
         self.assertEqual(len(trace.tasks), 41)
+
+    def test_spawn(self):
+        self.record("./victim", "spawn")
+        trace = Trace("d")
+        parent, child = [re.search(r" pid=(\d+)", line)[1] for line in trace.words("SESS")]
+        self.assertEqual(len(trace.words("FORK")), 1)
+        self.assertIn(f" pid={child} ppid={parent}", trace.words("FORK")[0])
 
     def test_exec(self):
         self.record("./victim", "exec", "20")

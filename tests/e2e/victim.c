@@ -97,6 +97,16 @@ static void mode_heir(int n)
 	}
 }
 
+/* The child calls nothing before its exec. */
+static void mode_spawn(int n)
+{
+	char *const argv[] = { "victim", "work", NULL };
+
+	if (fork() == 0)
+		execv("/proc/self/exe", argv);
+	wait(NULL);
+}
+
 static void mode_children(int n)
 {
 	int i;
@@ -310,6 +320,7 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "pid", mode_pid },
 	{ "segv", mode_segv },
 	{ "service", mode_service },
+	{ "spawn", mode_spawn },
 	{ "status", mode_status },
 	{ "stop", mode_stop },
 	{ "threads", mode_threads },

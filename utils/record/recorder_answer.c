@@ -117,6 +117,19 @@ static void session_reply(struct ftr_recorder *recorder, const char *path, uint6
 	ftr_channel_reply(&recorder->request, &answer, fds, fds[1] >= 0 ? 2 : 1);
 }
 
+/* A forked child that called nothing before its exec is new here, and nobody else says whose child it is. */
+static void forked_unseen(struct ftr_recorder *recorder, uint64_t now)
+{
+	int32_t pid = recorder->request.pid;
+	int32_t parent_pid;
+
+	if (ftr_process_find(&recorder->processes, pid) != NULL)
+		return;
+	parent_pid = ftr_process_parent(pid);
+	if (ftr_process_find(&recorder->processes, parent_pid) != NULL)
+		check_line(recorder, ftr_uftrace_dir_fork(recorder->store.dir, now, pid, parent_pid));
+}
+
 static void answer_session(struct ftr_recorder *recorder)
 {
 	struct ftr_channel_request *request = &recorder->request;
@@ -128,6 +141,7 @@ static void answer_session(struct ftr_recorder *recorder)
 
 	ftr_recorder_image_end(recorder, request->pid);	/* exec: the old image's rings */
 	now = ftr_recorder_now(recorder);
+	forked_unseen(recorder, now);
 	process = ftr_process_get(&recorder->processes, request->pid, request->message.pid);
 	if (process == NULL || ftr_maps_load(&maps, request->pid, &err) < 0) {
 		refuse(recorder, "the recorder cannot look at the process");
