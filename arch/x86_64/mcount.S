@@ -59,8 +59,10 @@ END __fentry__
  *
  * The call frame information below is what makes exceptions, pthread_cancel, backtrace(3) and gdb
  * pass through: "this frame is empty, its caller's address is in the shadow stack".  With r7 = rsp
- * just above the return slot and r16 = rip = the stub, the expression looks, newest first, for the frame
- * whose loc is the slot; tail calls have several, the one whose ret is not a stub counts.
+ * just above the return slot and r16 = rip = the stub, the expression looks for the frame whose loc is the slot;
+ * tail calls have several, the one whose ret is not a stub counts.  On one stack loc falls from frame to frame, so
+ * it halves first: an exception through n frames asks 2n times.  Where that finds nothing, because several
+ * stacks are in use, it looks at each, newest first.
  *
  * It is marked as a signal frame and answers ret - 1, which comes to the same place in every
  * table, because libgcc tells frames apart by their CFA and this mark: an empty frame has the CFA of
@@ -72,20 +74,26 @@ END __fentry__
 #define OP_CONST1U	0x08
 #define OP_CONST2U	0x0a
 #define OP_DUP		0x12
+#define OP_DROP		0x13
 #define OP_OVER		0x14
 #define OP_PICK		0x15
 #define OP_SWAP		0x16
+#define OP_ROT		0x17
 #define OP_AND		0x1a
 #define OP_MINUS	0x1c
 #define OP_NOT		0x20
 #define OP_PLUS		0x22
 #define OP_PLUS_UCONST	0x23
+#define OP_SHR		0x25
 #define OP_BRA		0x28
 #define OP_EQ		0x29
 #define OP_GE		0x2a
+#define OP_GT		0x2b
+#define OP_LT		0x2d
 #define OP_NE		0x2e
 #define OP_SKIP		0x2f
 #define OP_LIT0		0x30
+#define OP_LIT1		0x31
 #define OP_BREG7	0x77
 #define OP_BREG16	0x80
 #define OP_NOP		0x96
@@ -97,33 +105,52 @@ END __fentry__
 	.cfi_startproc
 	.cfi_signal_frame
 	.cfi_def_cfa rsp, 0
-	/* DW_CFA_val_expression, column 16, 72 bytes */
-	.cfi_escape 0x16, 16, 72
-	.cfi_escape OP_BREG7, 0x78				/*  0: slot = rsp - 8 */
-	.cfi_escape OP_BREG16, 0				/*  2: slot stub */
-	.cfi_escape OP_CONST2U, 0xff, 0x7f, OP_AND		/*  4: slot offset */
-	.cfi_escape OP_BREG16, 0				/*  8 */
-	.cfi_escape OP_CONST2U, 0xff, 0x7f, OP_NOT, OP_AND	/* 10: slot offset stubs */
-	.cfi_escape OP_DUP, OP_DEREF, OP_PLUS, OP_PLUS, OP_DEREF /* 15: slot thread */
-	.cfi_escape OP_DUP, OP_BRA, 3, 0			/* 20: no such thread: */
-	.cfi_escape OP_SKIP, 44, 0				/* 24: to none (71) */
-	.cfi_escape OP_DUP, OP_DEREF, OP_SWAP			/* 27: slot top thread */
-	.cfi_escape OP_PLUS_UCONST, 16, OP_DEREF, OP_SWAP	/* 30: slot frames frame */
+	/* DW_CFA_val_expression, column 16, 147 bytes (LEB128) */
+	.cfi_escape 0x16, 16, 0x93, 0x01
+	.cfi_escape OP_BREG7, 0x78				/*   0: slot = rsp - 8 */
+	.cfi_escape OP_BREG16, 0				/*   2: slot stub */
+	.cfi_escape OP_CONST2U, 0xff, 0x7f, OP_AND		/*   4: slot offset */
+	.cfi_escape OP_BREG16, 0				/*   8 */
+	.cfi_escape OP_CONST2U, 0xff, 0x7f, OP_NOT, OP_AND	/*  10: slot offset stubs */
+	.cfi_escape OP_DUP, OP_DEREF, OP_PLUS, OP_PLUS, OP_DEREF /*  15: slot thread */
+	.cfi_escape OP_DUP, OP_BRA, 0x03, 0x00			/*  20: no such thread: */
+	.cfi_escape OP_SKIP, 0x77, 0x00				/*  24: to none */
+	.cfi_escape OP_DUP, OP_DEREF, OP_SWAP			/*  27: slot top thread */
+	.cfi_escape OP_PLUS_UCONST, 16, OP_DEREF, OP_SWAP	/*  30: slot frames top */
+	.cfi_escape OP_OVER, OP_CONST1U, 32, OP_MINUS, OP_OVER	/*  34: slot frames top low high */
+	/* halve: */
+	.cfi_escape OP_OVER, OP_OVER, OP_SWAP, OP_MINUS		/*  39: high - low */
+	.cfi_escape OP_DUP, OP_CONST1U, 33, OP_LT, OP_BRA, 0x1c, 0x00 /*  43: one apart: to halved */
+	.cfi_escape OP_LIT1, OP_SHR, OP_CONST1U, 31, OP_NOT, OP_AND, OP_PICK, 2, OP_PLUS /*  50: ... middle */
+	.cfi_escape OP_DUP, OP_DEREF, OP_PICK, 6, OP_GT, OP_BRA, 0x05, 0x00 /*  59: loc > slot: above */
+	.cfi_escape OP_SWAP, OP_DROP, OP_SKIP, 0xdf, 0xff	/*  67: high = middle; to halve */
+	/* above: */
+	.cfi_escape OP_ROT, OP_SWAP, OP_DROP, OP_SKIP, 0xd9, 0xff /*  72: low = middle; to halve */
+	/* halved: */
+	.cfi_escape OP_DROP					/*  78: slot frames top low high */
+	.cfi_escape OP_DUP, OP_PICK, 3, OP_GE, OP_BRA, 0x15, 0x00 /*  79: high is the top: to other */
+	.cfi_escape OP_DUP, OP_DEREF, OP_PICK, 5, OP_NE, OP_BRA, 0x0d, 0x00 /*  86: high->loc != slot: to other */
+	.cfi_escape OP_DUP, OP_PLUS_UCONST, 8, OP_DEREF		/*  94: high->ret */
+	.cfi_escape OP_BREG16, 0, OP_EQ, OP_BRA, 0x03, 0x00	/*  98: is the stub: to other */
+	.cfi_escape OP_SKIP, 0x1d, 0x00				/* 104: to found */
+	/* other: */
+	.cfi_escape OP_DROP, OP_DROP				/* 107: slot frames frame = top */
 	/* next: */
-	.cfi_escape OP_OVER, OP_OVER, OP_GE			/* 34: frames >= frame: */
-	.cfi_escape OP_BRA, 31, 0				/* 37: to none (71) */
-	.cfi_escape OP_CONST1U, 32, OP_MINUS			/* 40: frame-- */
-	.cfi_escape OP_DUP, OP_DEREF, OP_PICK, 3, OP_NE		/* 43: frame->loc != slot: */
-	.cfi_escape OP_BRA, 0xef, 0xff				/* 48: to next (34) */
-	.cfi_escape OP_DUP, OP_PLUS_UCONST, 8, OP_DEREF		/* 51: frame->ret */
-	.cfi_escape OP_BREG16, 0, OP_EQ				/* 55: is the stub: a tail call */
-	.cfi_escape OP_BRA, 0xe5, 0xff				/* 58: to next (34) */
-	.cfi_escape OP_PLUS_UCONST, 8, OP_DEREF			/* 61: frame->ret */
-	.cfi_escape OP_CONST1U, 1, OP_MINUS			/* 64: - 1 */
-	.cfi_escape OP_NOP					/* 67 */
-	.cfi_escape OP_SKIP, 1, 0				/* 68: to the end (72) */
+	.cfi_escape OP_OVER, OP_OVER, OP_GE			/* 109: frames >= frame: */
+	.cfi_escape OP_BRA, 0x1f, 0x00				/* 112: to none */
+	.cfi_escape OP_CONST1U, 32, OP_MINUS			/* 115: frame-- */
+	.cfi_escape OP_DUP, OP_DEREF, OP_PICK, 3, OP_NE		/* 118: frame->loc != slot: */
+	.cfi_escape OP_BRA, 0xef, 0xff				/* 123: to next */
+	.cfi_escape OP_DUP, OP_PLUS_UCONST, 8, OP_DEREF		/* 126: frame->ret */
+	.cfi_escape OP_BREG16, 0, OP_EQ				/* 130: is the stub: a tail call */
+	.cfi_escape OP_BRA, 0xe5, 0xff				/* 133: to next */
+	/* found: */
+	.cfi_escape OP_PLUS_UCONST, 8, OP_DEREF			/* 136: frame->ret */
+	.cfi_escape OP_CONST1U, 1, OP_MINUS			/* 139: - 1 */
+	.cfi_escape OP_NOP					/* 142 */
+	.cfi_escape OP_SKIP, 0x01, 0x00				/* 143: to the end */
 	/* none: */
-	.cfi_escape OP_LIT0					/* 71: the stack ends here */
+	.cfi_escape OP_LIT0					/* 146: the stack ends here */
 ftr_return_stubs:
 	.quad	ftr_unwind_threads - ftr_return_stubs
 	.rept	STUBS - 1

@@ -18,6 +18,7 @@ import tempfile
 
 import storms
 import switches
+import throws
 
 SRC = os.environ.get("srcdir", ".")
 BUILD = os.environ.get("builddir", ".")
@@ -78,6 +79,7 @@ class Bench:
                          "-o", self.path("work" + name), source, "-lpthread"])
         storms.build(self, run_quietly)
         switches.build(self, run_quietly)
+        throws.build(self, run_quietly)
         run_quietly([compiler, "-O2", "-o", self.path("measure"),
                      os.path.join(SRC, "tests/bench/measure.c")])
 
@@ -282,6 +284,8 @@ def show(result):
         storms.show(result["storms"], table, cell, ratio)
     if result["switches"]:
         switches.show(result["switches"], table, cell, ratio)
+    if result["throws"]:
+        throws.show(result["throws"], table, cell, ratio)
     if result["analysis"]:
         show_analysis(result["analysis"])
         show_fxt(result["fxt"])
@@ -296,15 +300,17 @@ def parse_options():
     parser.add_argument("--startup-rounds", type=int, default=15)
     parser.add_argument("--lives", type=int, default=1000, help="of a storm")
     parser.add_argument("--switches", type=int, default=100_000, help="to and fro")
+    parser.add_argument("--throws", type=int, default=5000, help="exceptions, each through 50 calls")
     parser.add_argument("--storm-rounds", type=int, default=3)
     parser.add_argument("--records", type=int, default=20_000_000, help="of the trace to analyse")
     parser.add_argument("--analysis-rounds", type=int, default=1)
-    parser.add_argument("--parts", default="calls,storms,switches,analysis", help="beside the start-up")
+    parser.add_argument("--parts", default="calls,storms,switches,throws,analysis", help="beside the start-up")
     parser.add_argument("--json", default="bench.json", help="where the numbers go")
     parser.add_argument("--smoke", action="store_true", help="everything, but very little of it")
     options = parser.parse_args()
     if options.smoke:
         options.lives, options.storm_rounds, options.switches = 3, 1, 100
+        options.throws = 20
         options.rounds, options.reps, options.startup_rounds = 1, 3, 1
         options.records, options.analysis_rounds = 20_000, 1
     return options
@@ -325,6 +331,7 @@ def main():
             "calls": measure_calls(bench, startup) if "calls" in options.parts else [],
             "storms": storms.measure(bench) if "storms" in options.parts else [],
             "switches": switches.measure(bench) if "switches" in options.parts else [],
+            "throws": throws.measure(bench) if "throws" in options.parts else [],
             "analysis": measure_analysis(bench) if "analysis" in options.parts else [],
         }
         if result["analysis"]:

@@ -9,6 +9,8 @@ EXTRA_DIST += \
 	tests/bench/switches.c \
 	tests/bench/switches.py \
 	tests/bench/syscalls.py \
+	tests/bench/throws.cc \
+	tests/bench/throws.py \
 	tests/bench/work.c
 CLEANFILES += bench.json bench-smoke.json
 
