@@ -37,7 +37,18 @@ static long connect_by_path(long fd, struct sockaddr_un *address)
 	return ftr_sys3(SYS_connect, fd, address, sizeof(*address));
 }
 
-static int channel_connect(void)
+/* Has the recorder answered anybody since *@seen? */
+static bool is_progress(uint32_t *seen)
+{
+	uint32_t before = *seen;
+
+	if (ftr_state.control == NULL)
+		return false;
+	*seen = atomic_load(&ftr_state.control->answered);
+	return *seen != before;
+}
+
+static int channel_connect(uint32_t *seen)
 {
 	struct { long sec, usec; } timeout = { FTR_CHANNEL_TIMEOUT_MS / 1000, 0 };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -53,8 +64,10 @@ static int channel_connect(void)
 		address.sun_path[1 + i] = ftr_state.address[i];
 	ftr_sys5(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	ftr_sys5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	ret = ftr_sys3(SYS_connect, fd, &address,
-		       offsetof(struct sockaddr_un, sun_path) + 1 + ftr_state.address_bytes);
+	do
+		ret = ftr_sys3(SYS_connect, fd, &address,
+			       offsetof(struct sockaddr_un, sun_path) + 1 + ftr_state.address_bytes);
+	while (ret == -EAGAIN && is_progress(seen));
 	if (ret == -ECONNREFUSED)
 		ret = connect_by_path(fd, &address);
 	if (ret < 0) {
@@ -101,7 +114,8 @@ static void take_fds(const union reply_control *control, size_t bytes, int *fds)
 	}
 }
 
-static int channel_receive(int sock, struct ftr_channel_message *reply, int *reply_fds)
+static int channel_receive(int sock, struct ftr_channel_message *reply, int *reply_fds,
+			   uint32_t *seen)
 {
 	struct iovec part = { reply, sizeof(*reply) };
 	union reply_control control;
@@ -109,10 +123,13 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
 		.msg_iov = &part, .msg_iovlen = 1,
 		.msg_control = &control, .msg_controllen = sizeof(control),
 	};
-	long ret = ftr_sys3(SYS_recvmsg, sock, &packet, MSG_CMSG_CLOEXEC);
+	long ret;
 
-	if (ret < 0)
-		return (int)ret;
+	do
+		ret = ftr_sys3(SYS_recvmsg, sock, &packet, MSG_CMSG_CLOEXEC);
+	while (ret == -EAGAIN && is_progress(seen));
+	if (ret <= 0)
+		return ret < 0 ? (int)ret : -ECONNRESET;
 	take_fds(&control, packet.msg_controllen, reply_fds);
 	if (ret < (long)sizeof(*reply) || reply->magic != FTR_CHANNEL_MAGIC)
 		return -EPROTO;
@@ -134,22 +151,36 @@ static bool has_room(const struct ftr_channel_message *message)
 	return got == nr;
 }
 
-static int ask(struct ftr_channel_message *message, const char *path, const char *more,
-	       int *reply_fds)
+static int ask_once(const struct ftr_channel_message *message, const char *path, const char *more,
+		    struct ftr_channel_message *reply, int *reply_fds)
 {
-	struct ftr_channel_message reply;
+	uint32_t seen = 0;
 	int sock, ret;
 
-	if (ftr_is_silent())
-		return -EPERM;
-	sock = channel_connect();
+	is_progress(&seen);
+	sock = channel_connect(&seen);
 	if (sock < 0)
 		return sock;
 	ret = has_room(message) ?
 	      channel_send(sock, message, path, more) : -EMFILE;
 	if (ret == 0)
-		ret = channel_receive(sock, &reply, reply_fds);
+		ret = channel_receive(sock, reply, reply_fds, &seen);
 	ftr_sys_close_own(sock);
+	return ret;
+}
+
+/* A busy recorder hangs up on who keeps silent for long, which may be us, on a busy machine. */
+static int ask(struct ftr_channel_message *message, const char *path, const char *more,
+	       int *reply_fds)
+{
+	struct ftr_channel_message reply;
+	int ret, tries = 0;
+
+	if (ftr_is_silent())
+		return -EPERM;
+	do
+		ret = ask_once(message, path, more, &reply, reply_fds);
+	while ((ret == -EPIPE || ret == -ECONNRESET) && ++tries < FTR_CHANNEL_TRIES);
 	atomic_store(&ftr_state.is_unanswered, ret == -EAGAIN);
 	if (ret == 0) {
 		message->base = reply.base;

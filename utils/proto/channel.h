@@ -45,6 +45,7 @@
 #define FTR_CHANNEL_DIR		"/tmp/"		/* where an address of that name is a path */
 #define FTR_CHANNEL_MAGIC	0x4d525446u	/* "FTRM" */
 #define FTR_CHANNEL_TIMEOUT_MS	5000		/* for one reply; then the program runs untraced */
+#define FTR_CHANNEL_TRIES	100		/* when the recorder hangs up without a word */
 #define FTR_CHANNEL_IMPATIENT_MS 100		/* ... once it did not come in that time */
 #define FTR_CHANNEL_PATH_MAX	4096
 #define FTR_CHANNEL_REPLY_FDS	2		/* most that come with a reply */

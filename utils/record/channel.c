@@ -197,15 +197,17 @@ bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *r
 	return false;
 }
 
-/* A peer that is gone does not mind. */
-static void send_and_close(struct ftr_channel_request *request, struct msghdr *packet)
+/* False: the peer is gone; it does not mind. */
+static bool send_and_close(struct ftr_channel_request *request, struct msghdr *packet)
 {
-	(void)!sendmsg(request->sock, packet, MSG_NOSIGNAL | MSG_DONTWAIT);
+	bool is_sent = sendmsg(request->sock, packet, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+
 	close(request->sock);
 	request->sock = -1;
+	return is_sent;
 }
 
-void ftr_channel_reply(struct ftr_channel_request *request,
+bool ftr_channel_reply(struct ftr_channel_request *request,
 		       const struct ftr_channel_message *answer, const int *fds, unsigned fd_nr)
 {
 	struct ftr_channel_message message = {
@@ -226,7 +228,7 @@ void ftr_channel_reply(struct ftr_channel_request *request,
 		packet.msg_control = &control;
 		packet.msg_controllen = CMSG_SPACE(bytes);
 	}
-	send_and_close(request, &packet);
+	return send_and_close(request, &packet);
 }
 
 void ftr_channel_refuse(struct ftr_channel_request *request, const char *reason)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "utils/record/plt_table.h"
@@ -251,7 +252,10 @@ static void answer_task(struct ftr_recorder *recorder)
 	if (is_new)
 		ftr_recorder_name(recorder, start.task->pid, tid, time_ns, true);
 	reply.base = answer.ring_id;
-	ftr_channel_reply(request, &reply, &answer.ring_fd, answer.ring_fd >= 0);
+	if (!ftr_channel_reply(request, &reply, &answer.ring_fd, answer.ring_fd >= 0) &&
+	    syscall(SYS_tgkill, request->pid, tid, 0) == 0)
+		ftr_recorder_say(recorder, request->pid, "did not wait any longer for the recorder with one of its "
+				 "tasks, which runs untraced");
 	if (recorder->store.tids.nr == 1)
 		ftr_recorder_info_update(recorder);
 }
@@ -319,6 +323,7 @@ static void answer_libcalls(struct ftr_recorder *recorder)
 
 void ftr_recorder_answer(struct ftr_recorder *recorder)
 {
+	atomic_fetch_add(&recorder->control.map->answered, 1);
 	if (!is_ours(recorder)) {
 		refuse(recorder, "not a process of this recording");
 		return;
