@@ -436,7 +436,7 @@ class RecordTest(Recording):
         Trace("d")
 
     def test_gone(self):
-        self.assertEqual(len(self.fake("gone", quiet=False)), 1)
+        self.assertEqual(len(self.fake("gone")), 1)
 
     def test_shrink(self):
         self.assertEqual(len(self.fake("shrink")), 1)

@@ -83,12 +83,17 @@ struct ftr_process *ftr_process_find_unwatched(const struct ftr_processes *proce
 	return NULL;
 }
 
+bool ftr_process_is_gone(const struct ftr_process *process)
+{
+	return kill(process->pid, 0) < 0 && errno == ESRCH;
+}
+
 bool ftr_process_has_ended(const struct ftr_process *process)
 {
 	struct pollfd poll_fd = { .fd = process->pidfd, .events = POLLIN };
 
 	if (process->pidfd < 0)
-		return kill(process->pid, 0) < 0 && errno == ESRCH;
+		return ftr_process_is_gone(process);
 	return poll(&poll_fd, 1, 0) > 0;
 }
 

@@ -25,6 +25,9 @@ struct ftr_processes {
 /* What epoll's data say: this, or a pid. */
 #define FTR_PROCESS_EPOLL_TAG (UINT64_C(1) << 32)
 
+/* Is nothing left of it, not even for its parent to wait for? */
+bool ftr_process_is_gone(const struct ftr_process *process);
+
 /* One that has ended and of which no pidfd can tell: it was gone before we looked, or there was none to be had. */
 struct ftr_process *ftr_process_find_unwatched(const struct ftr_processes *processes);
 

@@ -146,8 +146,9 @@ static void answer_session(struct ftr_recorder *recorder)
 	process = ftr_process_get(&recorder->processes, request->pid, request->message.pid);
 	if (process == NULL || ftr_maps_load(&maps, request->pid, &err) < 0) {
 		refuse(recorder, "the recorder cannot look at the process");
-		ftr_diag_warn(recorder->options->diag, "process %d is not traced: %s", request->pid,
-			      err.text);
+		if (process == NULL || !ftr_process_is_gone(process))	/* killed before it began is no loss */
+			ftr_diag_warn(recorder->options->diag, "process %d is not traced: %s", request->pid,
+				      err.text);
 		return;
 	}
 	process->own_pid = request->message.pid;
