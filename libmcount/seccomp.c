@@ -89,10 +89,11 @@ uint32_t ftr_seccomp_run(const struct sock_filter *code, uint32_t nr, const stru
 		case BPF_RET:
 			return BPF_RVAL(at->code) == BPF_A ? m.a : at->k;
 		case BPF_JMP:
-			if (BPF_OP(at->code) == BPF_JA)
-				pc += at->k;
-			else
-				pc += jump_is_taken(&m, BPF_OP(at->code), operand) ? at->jt : at->jf;
+			if (BPF_OP(at->code) != BPF_JA)
+				operand = jump_is_taken(&m, BPF_OP(at->code), operand) ? at->jt : at->jf;
+			if (operand >= nr - pc)		/* out of it, or round and back */
+				return SECCOMP_RET_KILL_PROCESS;
+			pc += operand;
 			break;
 		case BPF_ALU:
 			if (!calculate(&m, BPF_OP(at->code), operand))

@@ -2,6 +2,7 @@
 # Parts of the runtime that can be tried outside a traced program.
 UNIT_TESTS += \
 	tests/unit/mcount_ring_test \
+	tests/unit/mcount_seccomp_test \
 	tests/unit/mcount_stack_test
 tests_unit_mcount_ring_test_SOURCES = \
 	libmcount/clock.c \
@@ -18,3 +19,7 @@ tests_unit_ring_threads_test_SOURCES = \
 	libmcount/ring.c \
 	tests/unit/ring_threads_test.c
 tests_unit_ring_threads_test_LDADD = $(unit_libs)
+tests_unit_mcount_seccomp_test_SOURCES = \
+	libmcount/seccomp.c \
+	tests/unit/mcount_seccomp_test.c
+tests_unit_mcount_seccomp_test_LDADD = $(unit_libs)

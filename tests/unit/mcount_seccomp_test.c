@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Seccomp filters as the runtime tries them out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <linux/audit.h>
+#include <sys/syscall.h>
+
+#include "libmcount/seccomp.h"
+
+#define NR(code) (sizeof(code) / sizeof((code)[0]))
+#define LOAD(member) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
+#define RET(answer) BPF_STMT(BPF_RET | BPF_K, answer)
+#define IF_EQUAL(value, jt, jf) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, jt, jf)
+
+static void test_allow_and_kill(void **state)
+{
+	const struct sock_filter allow[] = { RET(SECCOMP_RET_ALLOW) };
+	const struct sock_filter kill[] = { RET(SECCOMP_RET_KILL_THREAD) };
+	const struct sock_filter refuse[] = { RET(SECCOMP_RET_ERRNO | 1) };
+	const struct sock_filter trap[] = { RET(SECCOMP_RET_TRAP) };
+
+	assert_false(ftr_seccomp_kills_us(allow, NR(allow)));
+	assert_false(ftr_seccomp_kills_us(refuse, NR(refuse)));
+	assert_true(ftr_seccomp_kills_us(kill, NR(kill)));
+	assert_true(ftr_seccomp_kills_us(trap, NR(trap)));
+}
+
+/* As libseccomp writes them: the architecture first, then ranges of numbers. */
+static void test_one_call_forbidden(void **state)
+{
+	struct sock_filter code[] = {
+		LOAD(arch), IF_EQUAL(AUDIT_ARCH_X86_64, 1, 0), RET(SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr), BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), RET(SECCOMP_RET_KILL_PROCESS),
+		IF_EQUAL(SYS_ptrace, 0, 1), RET(SECCOMP_RET_KILL_PROCESS), RET(SECCOMP_RET_ALLOW),
+	};
+
+	assert_false(ftr_seccomp_kills_us(code, NR(code)));
+	code[6].k = SYS_connect;
+	assert_true(ftr_seccomp_kills_us(code, NR(code)));
+	code[6].k = SYS_ptrace;
+	code[1].k = AUDIT_ARCH_I386;
+	assert_true(ftr_seccomp_kills_us(code, NR(code)));
+}
+
+static void test_arithmetic(void **state)
+{
+	const struct seccomp_data data = { .nr = 10, .arch = 3 };
+	const struct sock_filter code[] = {
+		LOAD(nr), BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, 7), BPF_STMT(BPF_ST, 3),	/* 70 */
+		LOAD(arch), BPF_STMT(BPF_MISC | BPF_TAX, 0),				/* x = 3 */
+		BPF_STMT(BPF_LD | BPF_MEM, 3), BPF_STMT(BPF_ALU | BPF_SUB | BPF_X, 0),	/* 67 */
+		BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, 4), BPF_STMT(BPF_ALU | BPF_OR | BPF_K, 1),	/* 1073 */
+		BPF_STMT(BPF_ALU | BPF_DIV | BPF_X, 0),					/* 357 */
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x100, 1, 0), RET(0), BPF_STMT(BPF_RET | BPF_A, 0),
+	};
+
+	assert_int_equal(ftr_seccomp_run(code, NR(code), &data), 357);
+}
+
+/* The kernel refuses such programs; they must not lead us astray. */
+static void test_damaged(void **state)
+{
+	const struct seccomp_data data = { 0 };
+	const struct sock_filter beyond[] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 64), RET(SECCOMP_RET_ALLOW) };
+	const struct sock_filter endless[] = { BPF_JUMP(BPF_JMP | BPF_JA, 0xffffffff, 0, 0) };
+	const struct sock_filter unknown[] = { { .code = 0xffff }, RET(SECCOMP_RET_ALLOW) };
+	const struct sock_filter by_zero[] = { BPF_STMT(BPF_ALU | BPF_DIV | BPF_X, 0), RET(SECCOMP_RET_ALLOW) };
+
+	assert_int_equal(ftr_seccomp_run(beyond, NR(beyond), &data), SECCOMP_RET_KILL_PROCESS);
+	assert_int_equal(ftr_seccomp_run(endless, NR(endless), &data), SECCOMP_RET_KILL_PROCESS);
+	assert_int_equal(ftr_seccomp_run(unknown, NR(unknown), &data), SECCOMP_RET_KILL_PROCESS);
+	assert_int_equal(ftr_seccomp_run(by_zero, NR(by_zero), &data), SECCOMP_RET_KILL_PROCESS);
+	assert_int_equal(ftr_seccomp_run(NULL, 0, &data), SECCOMP_RET_KILL_PROCESS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_allow_and_kill),
+		cmocka_unit_test(test_one_call_forbidden),
+		cmocka_unit_test(test_arithmetic),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
