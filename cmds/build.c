@@ -72,26 +72,52 @@ static void put_translation(struct ftr_ostream *out, const struct ftr_build_tran
 	ftr_ostream_puts(out, "\n  }");
 }
 
+/* Made by the build, and gone: of no use to anybody. */
+static bool is_temporary(const struct ftr_build_file *file)
+{
+	return file->is_pipe || (file->writers.nr > 0 && access(file->path, F_OK) != 0);
+}
+
+/* What configure scripts and link-time optimisation translate, and remove. */
+static bool is_of_temporary(const struct ftr_build *build, const struct ftr_build_translation *made)
+{
+	const char *slash = strrchr(made->file, '/');
+	char dir[PATH_MAX], real[PATH_MAX], path[2 * PATH_MAX];
+	const struct ftr_build_file *file;
+
+	file = ftr_build_find(build, made->file);
+	snprintf(dir, sizeof(dir), "%.*s/", (int)(slash - made->file), made->file);
+	if (file == NULL && realpath(dir, real) != NULL) {
+		snprintf(path, sizeof(path), "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1);
+		file = ftr_build_find(build, path);
+	}
+	return file != NULL && is_temporary(file);
+}
+
 static int write_database(const struct ftr_build *build, const char *path)
 {
 	struct ftr_ostream out;
 	struct ftr_err err;
+	size_t nr = 0;
 
 	if (ftr_ostream_open(&out, path, &err) < 0) {
 		ftr_say_error("%s", err.text);
 		return FTR_EXIT_FAILED;
 	}
-	ftr_ostream_puts(&out, "[\n");
+	ftr_ostream_puts(&out, "[");
 	for (size_t i = 0; i < build->translations.nr; i++) {
+		if (is_of_temporary(build, &build->translations.v[i]))
+			continue;
+		ftr_ostream_puts(&out, nr++ > 0 ? ",\n" : "\n");
 		put_translation(&out, &build->translations.v[i]);
-		ftr_ostream_puts(&out, i + 1 < build->translations.nr ? ",\n" : "\n");
 	}
-	ftr_ostream_puts(&out, "]\n");
+	ftr_ostream_puts(&out, "\n]\n");
 	if (ftr_ostream_close(&out, &err) < 0) {
 		ftr_say_error("%s", err.text);
 		return FTR_EXIT_FAILED;
 	}
-	ftr_say_verbose(1, "%s: %zu translations", path, build->translations.nr);
+	ftr_say_verbose(1, "%s: %zu translations, %zu more of files that are gone", path, nr,
+			build->translations.nr - nr);
 	return FTR_EXIT_OK;
 }
 
@@ -103,12 +129,6 @@ static int compare_files(const void *a, const void *b)
 	const struct ftr_build_file *right = *(const struct ftr_build_file *const *)b;
 
 	return strcmp(left->path, right->path);
-}
-
-/* Made by the build, and gone: of no use to anybody. */
-static bool is_temporary(const struct ftr_build_file *file)
-{
-	return file->is_pipe || (file->writers.nr > 0 && access(file->path, F_OK) != 0);
 }
 
 /* On one line, whatever stands in its arguments. */

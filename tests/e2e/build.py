@@ -35,6 +35,7 @@ main2.c:
 	sh gen.sh
 main2.o: main2.c
 	gcc -c main2.c
+	echo 'int conftest;' > conftest.c && gcc -c conftest.c && rm conftest.c conftest.o
 	gcc -E main2.c > /dev/null
 	gcc --version > /dev/null
 """,
