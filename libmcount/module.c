@@ -166,6 +166,7 @@ FTR_EXPORT int dlclose(void *handle)
 
 	ftr_frames_end();	/* while the functions have their names */
 	ret = real(handle);
+	ftr_frames_end();	/* of destructors */
 	atomic_fetch_add(&ftr_state.module_generation, 1);
 	return ret;
 }

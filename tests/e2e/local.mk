@@ -3,6 +3,7 @@ EXTRA_DIST += \
 	tests/e2e/fake_tracee.c \
 	tests/e2e/layout.c \
 	tests/e2e/libcalls.py \
+	tests/e2e/loading.py \
 	tests/e2e/graph.py \
 	tests/e2e/live.py \
 	tests/e2e/operand.py \
@@ -18,6 +19,7 @@ EXTRA_DIST += \
 if HAVE_PYTHON
 TESTS += \
 	tests/e2e/libcalls.py \
+	tests/e2e/loading.py \
 	tests/e2e/graph.py \
 	tests/e2e/live.py \
 	tests/e2e/operand.py \

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""Libraries that are loaded, unloaded, put before others, or in a namespace of their own: nothing changes."""
+import ctypes.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
+CC = os.environ.get("CC", "gcc").split()
+CXX = os.environ.get("CXX", "g++").split()
+TIMEOUT = 120
+
+INTERPOSER = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+static int calls;
+pid_t getppid(void)
+{
+	pid_t (*next)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "getppid");
+
+	calls++;
+	return next != NULL && next != getppid ? next() : -1;
+}
+__attribute__((destructor)) static void end(void) { if (calls) fprintf(stderr, "%d calls\n", calls); }
+"""
+INTERPOSED = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	pid_t (*found)(void) = (pid_t (*)(void))dlsym(RTLD_DEFAULT, "getppid");
+
+	printf("%d %d\n", getppid() > 0, getppid() == found());
+	return 0;
+}
+"""
+ALLOCATING = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define NR 2000
+static void *work(void *arg)
+{
+	static __thread char *blocks[NR];
+	long sum = 0;
+
+	for (int i = 0; i < NR; i++) {
+		blocks[i] = malloc(i % 300 + 1);
+		memset(blocks[i], i, i % 300 + 1);
+	}
+	for (int i = 0; i < NR; i += 2)
+		blocks[i] = realloc(blocks[i], i % 700 + 301);
+	for (int i = 0; i < NR; i++) {
+		sum += (unsigned char)blocks[i][0];
+		free(blocks[i]);
+	}
+	return (void *)sum;
+}
+int main(void)
+{
+	int (*control)(const char *, void *, size_t *, void *, size_t) =
+		(int (*)(const char *, void *, size_t *, void *, size_t))dlsym(RTLD_DEFAULT, "mallctl");
+	unsigned arenas = 0;
+	size_t bytes = sizeof(arenas);
+	pthread_t threads[4];
+	void *sum;
+
+	if (control != NULL)
+		control("opt.narenas", &arenas, &bytes, NULL, 0);
+	printf("arenas %u\n", arenas);		/* of MALLOC_CONF, which jemalloc reads at its first call */
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &sum);
+		printf("%ld\n", (long)sum);
+	}
+	return 0;
+}
+"""
+# Two libraries of the same size: one comes to where the other was.
+PLUGIN = r"""
+#include <unistd.h>
+int NAME_leaf(int n) { return n + (CALL() < 0xffffffff); }
+__attribute__((constructor)) static void start(void) { NAME_leaf(0); }
+int run(int n) { return NAME_leaf(n); }
+"""
+LOADER = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+static struct link_map *last;
+static int moved;
+static int use(const char *path, int in_namespace)
+{
+	void *plugin = in_namespace ? dlmopen(LM_ID_NEWLM, path, RTLD_NOW) : dlopen(path, RTLD_LAZY);
+	int (*run)(int) = plugin ? (int (*)(int))dlsym(plugin, "run") : NULL;
+	struct link_map *map = NULL;
+	int n = -1;
+
+	if (run == NULL)
+		puts(dlerror());
+	else
+		n = run(1);
+	if (plugin && dlinfo(plugin, RTLD_DI_LINKMAP, &map) == 0 && !in_namespace) {
+		static unsigned long base;
+
+		moved += base != 0 && base != map->l_addr;
+		base = map->l_addr;
+	}
+	if (plugin)
+		dlclose(plugin);
+	return n;
+}
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 4; i++)
+		printf("%d\n", use(i % 2 ? "./libtwo.so" : "./libone.so", argc > 1));
+	printf("moved %d times\n", moved);
+	return 0;
+}
+"""
+CONSTRUCTORS = r"""
+#include <string>
+#include <vector>
+struct Item {
+	std::string name;
+	Item(const char *text);
+	~Item();
+};
+Item::Item(const char *text) : name(text) { name += "!"; }
+Item::~Item() { name.clear(); }
+static Item first("first"), second("second");
+static std::vector<Item *> items = { &first, &second };
+extern "C" int run(int n) { return n + (int)items.size(); }
+"""
+
+
+class LoadingTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
+        os.chdir(cls.top)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        shutil.rmtree(cls.top)
+
+    def compile(self, out, source, *flags, compiler=None):
+        name = out + (".cc" if compiler == CXX else ".c")
+        with open(name, "w", encoding="ascii") as file:
+            file.write(source)
+        done = subprocess.run([*(compiler or CC), "-D_GNU_SOURCE", "-O1", "-fno-builtin", *flags, "-o", out, name,
+                               "-ldl", "-lpthread"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def library(self, name, source, *flags, compiler=None):
+        self.compile(f"lib{name}.so", source, "-shared", "-fPIC", *flags, compiler=compiler)
+
+    def same_as_native(self, options, *program, **environment):
+        """Run it untraced and traced: the counts of its calls by name."""
+        runs = [subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               timeout=TIMEOUT, check=False, env=dict(os.environ, **environment))
+                for command in (program, [FTR, "record", "-d", "d", *options, *program])]
+        self.assertEqual((runs[1].returncode, runs[1].stdout, runs[1].stderr),
+                         (runs[0].returncode, runs[0].stdout, runs[0].stderr))
+        text = subprocess.run([FTR, "report", "--no-pager", "-d", "d", "-f", "call"], stdout=subprocess.PIPE,
+                              text=True, check=True).stdout
+        return {name: int(nr) for nr, name in re.findall(r"^\s*(\d+)\s+(\S+)", text, re.M)}
+
+    def check(self, counts, wanted):
+        self.assertEqual({name: counts.get(name, 0) for name in wanted}, wanted)
+        self.assertEqual([name for name in counts if name.startswith("<")], [])
+
+    def test_the_next_one(self):
+        self.library("inter", INTERPOSER)
+        for flags in ([], ["-pg"], ["-no-pie"]):
+            self.compile("interposed", INTERPOSED, *flags)
+            for options in (["--force"], ["-l"], ["--force", "-e"]):
+                with self.subTest(flags=flags, options=options):
+                    counts = self.same_as_native(options, "./interposed", LD_PRELOAD=self.top + "/libinter.so")
+                    self.check(counts, {"getppid": 2, "dlsym": 4 if "-l" in options else 1})
+
+    def test_allocators(self):
+        found = 0
+        for name in ("jemalloc", "tcmalloc_minimal"):
+            path = ctypes.util.find_library(name)
+            if path is None:
+                continue
+            found += 1
+            for flags in ([], ["-pg"], ["-no-pie"]):
+                self.compile("allocating", ALLOCATING, *flags)
+                for options in (["--force"], ["-l"], ["--force", "-e"]):
+                    with self.subTest(name, flags=flags, options=options):
+                        counts = self.same_as_native(options, "./allocating", LD_PRELOAD=path,
+                                                     MALLOC_CONF="narenas:3")
+                        self.assertGreaterEqual(counts["malloc"], 8000)
+                        self.check(counts, {"realloc": 4000})
+        if found == 0:
+            self.skipTest("no allocator is installed")
+
+    def test_another_at_the_same_address(self):
+        for flags in ([], ["-pg"], ["-finstrument-functions"]):
+            for name, call in (("one", "getuid"), ("two", "getgid")):
+                self.library(name, PLUGIN.replace("NAME", name).replace("CALL", call), *flags)
+            self.compile("loader", LOADER, *flags)
+            with self.subTest(flags=flags):
+                counts = self.same_as_native(["-l"], "./loader")
+                # As a library call, and as a function; but the calls of -finstrument-functions read the address.
+                inner = 2 if "-pg" in flags else 1
+                self.check(counts, {"getuid": 4, "getgid": 4, "one_leaf": 4 * inner, "two_leaf": 4 * inner})
+
+    def test_namespaces(self):
+        for flags in ([], ["-pg"], ["-finstrument-functions"]):
+            for name, call in (("one", "getuid"), ("two", "getgid")):
+                self.library(name, PLUGIN.replace("NAME", name).replace("CALL", call), *flags)
+            self.compile("loader", LOADER, *flags)
+            for options in (["-l"], ["--force"]):
+                with self.subTest(flags=flags, options=options):
+                    counts = self.same_as_native(options, "./loader", "dlmopen")
+                    self.check(counts, {"dlmopen": 4, "dlsym": 4})
+
+    def test_constructors_of_cxx(self):
+        for flags in (["-pg"], ["-finstrument-functions"]):
+            self.library("one", CONSTRUCTORS, *flags, compiler=CXX)
+            self.library("two", CONSTRUCTORS, *flags, compiler=CXX)
+            self.compile("loader", LOADER, *flags)
+            for options in (["--no-libcall"], ["-e", "--no-libcall"]):
+                with self.subTest(flags=flags, options=options):
+                    counts = self.same_as_native(options, "./loader")
+                    self.check(counts, {"Item::Item": 8, "Item::~Item": 8, "run": 4})
+
+
+if __name__ == "__main__":
+    unittest.main()
