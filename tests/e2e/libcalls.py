@@ -41,6 +41,13 @@ LAYOUTS = {
 LAYOUT_CALLS = {"getpid": 3, "memcpy": 2, "memmove": 1, "strlen": 1, "printf": 5, "dlsym": 4, "dlvsym": 1,
                 "time": 1}
 
+PROGRAMS = (
+    ("gcc", "-c", "small.c"), ("git", "--version"), ("perl", "-e", "use POSIX; print floor(3.5)"),
+    ("python3", "-c", "import json; print(json.dumps([1, {}]))"), ("bash", "-c", "echo $((6 * 7)) | cat"),
+    ("openssl", "sha256", "small.c"), ("curl", "--version"), ("ls", "-a", "/usr"), ("make", "--version"),
+    ("sort", "small.c"), ("tar", "cf", "/dev/null", "small.c"),
+)
+
 LIBRARY = """
 #include <unistd.h>
 /* As OpenSSL's allocator: calls itself by way of a pointer, unless that is its own address. */
@@ -156,6 +163,17 @@ class LibcallsTest(unittest.TestCase):
                     self.check(counts, dict(NEST_CALLS, getuid=0) if "-pg" in instrumentation else NEST_CALLS)
                     counts = self.same_as_native(["--force"], "./nest", "./libtwo.so")
                     self.check(counts, {"library_work": 1, "getpid": 0, "geteuid": 0})
+
+    def test_installed_programs(self):
+        """As they come, from anywhere; gcc runs others by vfork, OpenSSL compares addresses of functions."""
+        with open("small.c", "w", encoding="ascii") as file:
+            file.write("int main(void) { return 0; }\n")
+        for command in PROGRAMS:
+            if shutil.which(command[0]) is None:
+                continue
+            for options in (["--force"], ["-l"], ["--force", "-e"]):
+                with self.subTest(command=command, options=options):
+                    self.assertGreater(sum(self.same_as_native(options, *command).values()), 10)
 
     def test_names_of_libraries(self):
         self.library("one", LIBRARY)
