@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "libmcount/channel.h"
 #include "libmcount/hook.h"
 #include "libmcount/plt_bind.h"
 #include "libmcount/plt_nest.h"
@@ -131,6 +132,9 @@ static void slots_hook(const struct ftr_plt_module *module, const struct ftr_plt
 		n++;
 	}
 	relro_close(module);
+	if (i < table->slot_nr)
+		ftr_channel_tell(FTR_CHANNEL_SAY, "makes more library calls than there are stubs, and libmcount.so "
+				 "cannot be mapped for more: some calls are not recorded", NULL);
 }
 
 static const struct ftr_plt_table *table_map(int fd)
