@@ -319,7 +319,7 @@ static void scheduling(void **state)
 	       "5 10/11 point linux:sched-out kind 0 id 200002\n"
 	       "7 10/11 point linux:sched-wakeup kind 0 id 0\n"
 	       "5 10/12 point linux:sched-in kind 0 id 200001\n"
-	       "6 10/12 point linux:sched-out (pre-empted) kind 0 id 200007\n", 0);
+	       "6 10/12 point linux:sched-out (pre-empted) kind 0 id 200007\n", 1);
 }
 
 static void log_and_objects(void **state)
@@ -341,7 +341,7 @@ static void log_and_objects(void **state)
 	word(&m, 20);
 	word(&m, 12);
 	text(&m, "hey");
-	expect(&m, "1 20/12 message hey\n", 0);
+	expect(&m, "1 20/12 message hey\n", 1);
 }
 
 /* Records of types that say nothing about calls, or that nobody knows, are stepped over by their size. */
@@ -364,7 +364,7 @@ static void other_records(void **state)
 	word(&m, 5 | 2 << 4 | 1 << 16 | UINT64_C(3) << 32 | UINT64_C(1) << 48);	/* blob */
 	text(&m, "abc");
 	complete(&m, 3, 4);
-	expect(&m, "1 10/11 > 0 cat f\n2 10/11 < 0 cat f\n3 10/11 > 0 cat f\n4 10/11 < 0 cat f\n", 0);
+	expect(&m, "1 10/11 > 0 cat f\n2 10/11 < 0 cat f\n3 10/11 > 0 cat f\n4 10/11 < 0 cat f\n", 1);
 }
 
 /* The bytes between two good calls are no records: what follows is found again. */

@@ -297,6 +297,14 @@ static const struct event_row event_rows[] = {
 		UINT64_C(0x0004000301100044), 1000,
 		UINT64_C(0x0000800200050026), TEXT('h', 'i', 0, 0, 0, 0, 0, 0),
 		UINT64_C(0x0000000100020039), 1000, TEXT('h', 'i', 0, 0, 0, 0, 0, 0) }, 16 },
+	/* a stall is said in the log, too */
+	{ "stall", { .type = FTR_EVENT_POINT, .point.name = "ftr:stall-end" }, {
+		UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000900040032), TEXT('s', 't', 'a', 'l', 'l', '-', 'e', 'n'), 'd',
+		0x10033, 100, 100,
+		UINT64_C(0x0004000301000024), 1000,
+		UINT64_C(0x00000001000a0049), 1000, TEXT('s', 't', 'a', 'l', 'l', ':', ' ', 'e'),
+		TEXT('n', 'd', 0, 0, 0, 0, 0, 0) }, 14 },
 	/* provider event:     type 0 | size 1 | metadata 3 | id 1 at 20 | event 0; between instant and log */
 	{ "lost", { .type = FTR_EVENT_LOST, .lost.nr = 5 }, {
 		UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
@@ -439,6 +447,45 @@ static void thread_arrows(void **state)
 	made_end(&made);
 }
 
+/* What this of a const method points to is of its class; said once. */
+static void instance(void **state)
+{
+	static const struct ftr_symbol symbol = { 0x1a0, 7, 'T', "_ZNK2ns3cls3getEv" };
+	static const uint64_t data[] = { 0x7ffed370 };
+	struct ftr_argspec *spec = calloc(1, sizeof(*spec) + sizeof(spec->args[0]));
+	struct ftr_payload payload = { .data = (const uint8_t *)data, .len = 8, .spec = spec };
+	/* userspace object:   type 6 | size 3 | thread 1 at 16 | name 6 at 24 | 1 argument at 40 */
+	const uint64_t expected[] = { UINT64_C(0x0000010006010036), 0x7ffed370,
+		/* bool argument: type 9 | size 1 | name 7 at 16 | 1 at 32 */
+		UINT64_C(0x0000000100070019) };
+	unsigned found = 0;
+	struct made made;
+
+	spec->nr = 1;
+	spec->args[0] = (struct ftr_arg){ .format = FTR_ARG_POINTER, .size = 8, .index = 1 };
+	made_begin(&made);
+	made.func = make_symbol(made.trace, "/p", &symbol);
+	for (unsigned i = 0; i < 2; i++) {
+		writing_entry(&made.w, made.task, 1000 + 10 * i, made.func, 0, &payload);
+		writing_exit(&made.w, made.task, 1001 + 10 * i, made.func, 0, NULL);
+	}
+	writing_end(&made.w);
+	writing_keep(&made.w, "instance");
+	for (size_t at = 0; at < made.w.out.len;) {
+		uint64_t words[3] = { 0 };
+
+		memcpy(words, made.w.out.buf + at, made.w.out.len - at < 24 ? 8 : 24);
+		at += 8 * fxt_bits(words[0], 4, 12);
+		if (fxt_bits(words[0], 0, 4) != FXT_USER_OBJECT)
+			continue;
+		found++;
+		assert_memory_equal(words, expected, sizeof(expected));
+	}
+	assert_int_equal(found, 1);
+	free(spec);
+	made_end(&made);
+}
+
 /* A call that lasts longer than the window is Begin and End; the short ones stay Complete. */
 static void long_call(void **state)
 {
@@ -477,6 +524,7 @@ int main(void)
 		cmocka_unit_test(events),
 		cmocka_unit_test(counter),
 		cmocka_unit_test(fork_arrow),
+		cmocka_unit_test(instance),
 		cmocka_unit_test(thread_arrows),
 		cmocka_unit_test(long_call),
 	};

@@ -15,10 +15,13 @@
 #define FXT_KEY_RECORDS	   "records"
 #define FXT_KEY_INFERRED   "inferred"	/* bool, of a begin or end that was not recorded */
 #define FXT_KEY_NO_ENTRY   "no_entry"	/* bool, of a call that began before the task's data */
+#define FXT_KEY_THIS	   "this"	/* bool, of a userspace object that is an instance, not a symbol */
 #define FXT_KEY_TEXT	   "text"
 #define FXT_KEY_DATA	   "data"	/* bytes of an unknown layout */
 #define FXT_FLOW_FORK	   UINT64_C(0x666f726b00000000)	/* ids of their flows: "fork" and a number */
 #define FXT_LOG_LOST	   "records lost: "	/* of the log line that goes with FXT_NAME_LOST */
+#define FXT_LOG_STALL	   "stall: "	/* of the log line that goes with FXT_EVENT_STALL */
+#define FXT_EVENT_STALL	   "ftr:stall-"
 #define FXT_BLOB_INFO	   "ftr.info"	/* the bytes of a data directory's info file */
 #define FXT_BLOB_TASKS	   "ftr.tasks"	/* lines of a data directory's task.txt */
 #define FXT_BLOB_SYMBOLS   "ftr.symbols"	/* lines of modules and functions: fxt_write_func.c */

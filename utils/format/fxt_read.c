@@ -111,6 +111,7 @@ static void reader_free(void *arg)
 		const char *what;
 	} rows[] = {
 		{ r->damaged_nr, "damaged records or arguments were left out" },
+		{ r->skipped_nr, "records of kinds that are not shown were stepped over" },
 		{ r->overlap_nr, "calls ended after the call around them and were cut" },
 		{ r->stray_nr, "ends of calls without a begin were left out" },
 		{ r->is_ended && r->filled_nr > r->lost_nr ? r->filled_nr : 0,
@@ -140,6 +141,8 @@ static int names_init(struct fxt_reader *r)
 		{ &r->name_lost, FXT_NAME_LOST },
 		{ &r->name_fork, FXT_NAME_FORK },
 		{ &r->name_thread, FXT_NAME_THREAD },
+		{ &r->name_stall[0], "stall-begin" },
+		{ &r->name_stall[1], "stall-end" },
 		{ &r->name_message, FXT_NAME_MESSAGE },
 		{ &r->name_more, FXT_NAME_MORE_ARGS },
 		{ &r->key_symbol, FXT_KEY_SYMBOL },

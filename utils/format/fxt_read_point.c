@@ -155,6 +155,9 @@ static int take_own(struct fxt_source *self, size_t nr, enum fxt_event type)
 		return 0;
 	if (type == FXT_FLOW_BEGIN && name == r->name_fork)
 		return take_fork(self, nr);
+	if (type == FXT_INSTANT && (name == r->name_lost || name == r->name_stall[0] ||
+				    name == r->name_stall[1]))
+		self->was_said = true;
 	if (type != FXT_INSTANT || name != r->name_lost)
 		return take_point(self, nr, type);
 	r->lost_nr++;
@@ -172,14 +175,21 @@ int fxt_take_other(struct fxt_source *self, size_t nr, enum fxt_event type)
 	return take_point(self, nr, type);
 }
 
+static bool begins(const char *text, size_t len, const char *with)
+{
+	return len >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
 int fxt_take_log(struct fxt_source *self, size_t nr)
 {
 	const char *text = (const char *)self->r->in.data + self->record.args;
 	size_t len = self->record.arg_nr;
 	char *copy = (char *)self->payload_bytes + self->payload_used;
 
-	if (len >= strlen(FXT_LOG_LOST) && memcmp(text, FXT_LOG_LOST, strlen(FXT_LOG_LOST)) == 0)
-		return 0;	/* goes with an instant that says the same */
+	if (self->was_said && (begins(text, len, FXT_LOG_LOST) || begins(text, len, FXT_LOG_STALL))) {
+		self->was_said = false;		/* by the instant before */
+		return 0;
+	}
 	fxt_event_begin(self, &self->evs[nr], FTR_EVENT_MESSAGE);
 	memcpy(copy, text, len);
 	copy[len] = '\0';

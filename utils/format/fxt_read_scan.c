@@ -181,7 +181,7 @@ static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 	return 0;
 }
 
-/* Of the process only the koid counts; its thread ref may be inline, without a thread. */
+/* Instances that we name are no symbols.  Its thread ref may be inline, with the process alone. */
 static int scan_user_object(struct scan *scan, const struct fxt_record_at *at)
 {
 	struct fxt_reader *r = scan->r;
@@ -191,6 +191,8 @@ static int scan_user_object(struct scan *scan, const struct fxt_record_at *at)
 	const struct fxt_text *name;
 	uint64_t process = 0;
 
+	if (scan->provider->is_ours && fxt_bits(at->header, 40, 4) > 0)
+		return 0;
 	if (at->bytes < (ref == 0 ? 24 : 16)) {
 		r->damaged_nr++;
 		return 0;

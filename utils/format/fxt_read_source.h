@@ -27,6 +27,7 @@ struct fxt_source {
 	uint64_t offset;		/* of the record that comes next in the file */
 	size_t order_pos;
 	bool has_record;
+	bool was_said;			/* by an instant, what a log record may say again */
 	unsigned step;			/* of a record that makes several events */
 	struct fxt_decoded record;
 	struct fxt_known known[FXT_KNOWN_NR];

@@ -35,7 +35,9 @@ static int entry_args(struct fxt_writer *w, const struct ftr_event *ev, struct f
 	int ret = 0;
 
 	fxt_args_clear(w);
-	if (ev->flags & FTR_EVENT_INFERRED)
+	if (func->instance_of != FXT_ID_NONE && ev->payload != NULL)
+		ret = fxt_write_instance(w, ev, func->instance_of);
+	if (ret == 0 && (ev->flags & FTR_EVENT_INFERRED))
 		ret = fxt_arg_bool(w, FXT_KEY_INFERRED, true);
 	if (ret == 0 && (ev->flags & FTR_EVENT_NO_ENTRY))
 		ret = fxt_arg_bool(w, FXT_KEY_NO_ENTRY, true);
@@ -224,6 +226,7 @@ static void fxt_fini(struct ftr_sink *sink)
 	ftr_hashmap_fini(&w->processes);
 	fxt_makers_fini(w);
 	ftr_hashmap_fini(&w->objects);
+	ftr_hashmap_fini(&w->instances);
 	ftr_hashmap_fini(&w->enums);
 	ftr_strbuf_fini(&w->text);
 	ftr_strbuf_fini(&w->cut_text);

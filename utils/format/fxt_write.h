@@ -44,6 +44,7 @@ struct fxt_func {
 	uint32_t category;	/* its module; or FXT_ID_NONE */
 	uint32_t loc;		/* "main.c:7"; or FXT_ID_NONE */
 	uint32_t symbol;	/* label, where others of the module have this name; or FXT_ID_NONE */
+	uint32_t instance_of;	/* the class whose instance its first argument is; or FXT_ID_NONE */
 	bool makes_thread;	/* pthread_create and the like */
 	bool has_args;		/* each call says one of these, or makes a thread */
 	bool is_made;
@@ -88,6 +89,7 @@ struct fxt_writer {
 	struct ftr_hashmap makers;	/* by pid: struct fxt_maker (owned) */
 	struct ftr_hashmap processes;	/* by pid: the name that was written */
 	struct ftr_hashmap objects;	/* (pid, pointer) that were named */
+	struct ftr_hashmap instances;	/* (pid, pointer) of this: id of the class's name, plus 1 */
 	struct ftr_hashmap enums;	/* struct ftr_arg_enum that were written out */
 	struct ftr_strbuf text;
 	struct ftr_strbuf cut_text;
@@ -138,9 +140,9 @@ static inline uint16_t fxt_string_ref(struct fxt_writer *w, uint32_t id)
 struct fxt_task *fxt_task_add(struct fxt_writer *w, const struct ftr_task *task);
 uint8_t fxt_thread_register(struct fxt_writer *w, const struct ftr_task *task);
 
-/* A userspace object: what a pointer of the task's process points to. */
+/* A userspace object: what a pointer of the task's process points to; a symbol, or an instance of a class. */
 int fxt_write_object(struct fxt_writer *w, const struct ftr_task *task, uint64_t pointer,
-		     const struct ftr_strbuf *name);
+		     uint32_t name_id, bool is_instance);
 
 /* The state of a task, which is named in the file by now; NULL = out of memory. */
 static inline struct fxt_task *fxt_task_get(struct fxt_writer *w, const struct ftr_task *task)
@@ -170,6 +172,8 @@ int  fxt_arg_word(struct fxt_writer *w, const char *name, enum fxt_arg type, uin
 int  fxt_arg_bool(struct fxt_writer *w, const char *name, bool value);
 int  fxt_arg_null(struct fxt_writer *w, const char *name);
 int  fxt_arg_blob(struct fxt_writer *w, const char *name, const void *data, size_t len);
+/* The first argument of a method is an instance of its class: say so where it is not known yet. */
+int  fxt_write_instance(struct fxt_writer *w, const struct ftr_event *ev, uint32_t class_id);
 int  fxt_args_payload(struct fxt_writer *w, const struct ftr_event *ev);
 
 /* fxt_write_event.c: what is not a call. */

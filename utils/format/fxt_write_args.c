@@ -248,6 +248,7 @@ static int arg_pointer(struct fxt_writer *w, const struct ftr_event *ev, const c
 	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
 	uint64_t key = (uint64_t)(uint32_t)ev->task->pid << 48 ^ value;
 	const struct ftr_func *func;
+	uint32_t name_id;
 	uint64_t offset;
 
 	if (value == 0 || session == NULL || ftr_hashmap_find(&w->objects, key) != NULL)
@@ -261,7 +262,9 @@ static int arg_pointer(struct fxt_writer *w, const struct ftr_event *ev, const c
 		ftr_strbuf_puts(&text, func->name);
 		if (offset > 0)
 			ftr_strbuf_printf(&text, "+%#llx", (unsigned long long)offset);
-		ret = fxt_write_object(w, ev->task, value, &text);
+		ret = fxt_string_id(w, ftr_strbuf_str(&text), text.len, &name_id);
+		if (ret == 0)
+			ret = fxt_write_object(w, ev->task, value, name_id, false);
 		ftr_strbuf_fini(&text);
 		if (ret < 0 || ftr_hashmap_set(&w->objects, key, w) < 0)
 			return fxt_no_memory(w);
@@ -313,6 +316,25 @@ static int arg_value(struct fxt_writer *w, const struct ftr_event *ev, const cha
 		return fxt_arg_null(w, name);
 	}
 	return 0;
+}
+
+int fxt_write_instance(struct fxt_writer *w, const struct ftr_event *ev, uint32_t class_id)
+{
+	struct ftr_value value;
+	unsigned nr = 0, pos = 0;
+	uint64_t key;
+
+	if (ev->payload->spec == NULL || !ftr_payload_next(ev->payload, &nr, &pos, &value) ||
+	    value.arg->index != 1 || value.arg->is_float_reg || value.arg->size != 8 || value.u == 0 ||
+	    (value.arg->format != FTR_ARG_POINTER && value.arg->format != FTR_ARG_HEX &&
+	     value.arg->format != FTR_ARG_AUTO))
+		return 0;
+	key = (uint64_t)(uint32_t)ev->task->pid << 48 ^ value.u;
+	if ((uintptr_t)ftr_hashmap_find(&w->instances, key) == class_id + (uintptr_t)1)
+		return 0;
+	if (ftr_hashmap_set(&w->instances, key, (void *)(class_id + (uintptr_t)1)) < 0)
+		return fxt_no_memory(w);
+	return fxt_write_object(w, ev->task, value.u, class_id, true);
 }
 
 int fxt_args_payload(struct fxt_writer *w, const struct ftr_event *ev)

@@ -162,6 +162,29 @@ static const char *category_end(const char *name)
 	return colon == NULL || colon[1] == '\0' ? NULL : colon;
 }
 
+static void put_log(struct fxt_writer *w, const struct ftr_event *ev, const char *text)
+{
+	uint64_t thread = fxt_thread_ref(w, ev->task);
+	uint32_t bytes, words;
+	uint64_t *p;
+
+	text = fxt_text_clean(w, text, strlen(text), FXT_TEXT_MAX, &bytes);
+	words = 2 + fxt_text_words(bytes);
+	p = fxt_window_put(&w->window, words);
+	p[0] = fxt_header(FXT_LOG, words) | (uint64_t)bytes << 16 | thread << 32;
+	p[1] = ev->time_ns;
+	fxt_put_text(p + 2, text, bytes);
+}
+
+/* The task waited for room in its ring, or does no more. */
+static void put_stall(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), FXT_LOG_STALL "%s", ev->point.name + strlen(FXT_EVENT_STALL));
+	put_log(w, ev, text);
+}
+
 int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
 {
 	bool has_id = ev->point.kind <= FTR_POINT_COUNTER && ev->point.id != 0;
@@ -184,21 +207,11 @@ int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
 				 colon + 1);
 	if (ret == 0)
 		ret = point_args(w, ev, builtin);
-	return ret < 0 ? ret : fxt_put_event(w, ev->task, &shape);
-}
-
-static void put_log(struct fxt_writer *w, const struct ftr_event *ev, const char *text)
-{
-	uint64_t thread = fxt_thread_ref(w, ev->task);
-	uint32_t bytes, words;
-	uint64_t *p;
-
-	text = fxt_text_clean(w, text, strlen(text), FXT_TEXT_MAX, &bytes);
-	words = 2 + fxt_text_words(bytes);
-	p = fxt_window_put(&w->window, words);
-	p[0] = fxt_header(FXT_LOG, words) | (uint64_t)bytes << 16 | thread << 32;
-	p[1] = ev->time_ns;
-	fxt_put_text(p + 2, text, bytes);
+	if (ret == 0)
+		ret = fxt_put_event(w, ev->task, &shape);
+	if (ret == 0 && strncmp(ev->point.name, FXT_EVENT_STALL, strlen(FXT_EVENT_STALL)) == 0)
+		put_stall(w, ev);
+	return ret;
 }
 
 /* As an instant for viewers, as the provider's event and a log line for those who read the format. */

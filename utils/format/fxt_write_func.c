@@ -134,10 +134,45 @@ static int func_loc(struct fxt_writer *w, const struct ftr_func *func, uint32_t 
 	return ret;
 }
 
+/* "ns::cls::cls", "ns::cls::~cls": nothing else is called like its class. */
+static bool is_special_method(const char *scope, size_t scope_len, const char *method)
+{
+	size_t start = scope_len;
+
+	while (start > 0 && scope[start - 1] != ':')
+		start--;
+	return method[0] == '~' || (strlen(method) == scope_len - start &&
+				    memcmp(scope + start, method, scope_len - start) == 0);
+}
+
+/*
+ * The class of a method that is known to have an object: constructors, destructors, and const methods, which
+ * their mangled names tell from functions of a namespace and from static ones.
+ */
+static int func_class(struct fxt_writer *w, const struct ftr_func *func, uint32_t *id)
+{
+	bool is_const = strncmp(func->mangled, "_ZNK", 4) == 0;
+	char *name, *colon = NULL;
+	int ret = 0;
+
+	if (strncmp(func->mangled, "_ZN", 3) != 0)
+		return 0;
+	name = ftr_demangle(func->mangled, FTR_DEMANGLE_SIMPLE);
+	if (name == NULL)
+		return fxt_no_memory(w);
+	if (strstr(name, "operator") == NULL)
+		colon = strrchr(name, ':');
+	if (colon != NULL && colon > name + 1 &&
+	    (is_const || is_special_method(name, (size_t)(colon - 1 - name), colon + 1)))
+		ret = fxt_string_id(w, name, (size_t)(colon - 1 - name), id);
+	free(name);
+	return ret;
+}
+
 static int func_make(struct fxt_writer *w, const struct ftr_func *func, uint64_t addr)
 {
 	struct fxt_func added = { .category = FXT_ID_NONE, .loc = FXT_ID_NONE, .symbol = FXT_ID_NONE,
-				  .is_made = true };
+				  .instance_of = FXT_ID_NONE, .is_made = true };
 	int ret;
 
 	while (w->funcs.nr <= func->id) {
@@ -150,6 +185,8 @@ static int func_make(struct fxt_writer *w, const struct ftr_func *func, uint64_t
 				    &added.category);
 	if (ret == 0)
 		ret = func_loc(w, func, &added.loc);
+	if (ret == 0)
+		ret = func_class(w, func, &added.instance_of);
 	if (ret == 0)
 		ret = func_symbol(w, func, addr, &added);
 	added.makes_thread = fxt_func_makes_thread(func->name);

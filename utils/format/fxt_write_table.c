@@ -236,19 +236,24 @@ static int put_object(struct fxt_writer *w, unsigned type, const struct ftr_task
 }
 
 int fxt_write_object(struct fxt_writer *w, const struct ftr_task *task, uint64_t pointer,
-		     const struct ftr_strbuf *name)
+		     uint32_t name_id, bool is_instance)
 {
-	uint64_t thread, name_ref;
-	uint32_t name_id;
+	uint64_t thread, name_ref, key_ref = 0;
+	uint32_t key_id, words = 2 + is_instance;
 	uint64_t *p;
 
-	if (fxt_string_id(w, ftr_strbuf_str(name), name->len, &name_id) < 0)
+	if (fxt_string_id(w, FXT_KEY_THIS, strlen(FXT_KEY_THIS), &key_id) < 0)
 		return -ENOMEM;
 	name_ref = fxt_string_ref(w, name_id);
+	if (is_instance)
+		key_ref = fxt_string_ref(w, key_id);
 	thread = fxt_thread_ref(w, task);
-	p = fxt_window_put(&w->window, 2);
-	p[0] = fxt_header(FXT_USER_OBJECT, 2) | thread << 16 | name_ref << 24;
+	p = fxt_window_put(&w->window, words);
+	p[0] = fxt_header(FXT_USER_OBJECT, words) | thread << 16 | name_ref << 24 |
+	       (uint64_t)is_instance << 40;
 	p[1] = pointer;
+	if (is_instance)
+		p[2] = FXT_ARG_BOOL | 1 << 4 | key_ref << 16 | UINT64_C(1) << 32;
 	return 0;
 }
 
