@@ -98,7 +98,7 @@ def strace_call(found, match, cwd):
 def etrace_groups(text):
     """(upid, head, fields, texts, argv) of each record."""
     current = {}
-    for line in text.splitlines():
+    for line in text.rstrip("\n").split("\n"):
         prefix, _, data = line.partition("!")
         upid = int(prefix.split(",")[0])
         tag = re.match(r"\w+", data)[0]
@@ -200,7 +200,7 @@ def compare(name, argv, work, tree=None, in_turn=True, expects=None):
     done = outcome(subprocess.run([FTR, "record", "--syscalls", "--format=etrace", "-o", output, *argv],
                                   cwd=fresh(work, tree), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   check=False))
-    with open(output, encoding="utf-8", errors="surrogateescape") as file:
+    with open(output, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         got = etrace_events(file.read())
     problems = []
     # Jobs side by side write in any order.
