@@ -187,18 +187,10 @@ static void describe_cuts(struct fxt_writer *w)
 		{ w->deep_nr, "calls deeper than 512: all are in the file, but viewers get the time of "
 			      "their callers wrong; -D 512 leaves them out" },
 	};
-	const char *separator = "details: ";
 
 	ftr_strbuf_clear(&w->cut_text);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (rows[i].nr == 0)
-			continue;
-		w->base.cut_nr += rows[i].nr;
-		ftr_strbuf_printf(&w->cut_text, "%s%llu %s", separator,
-				  (unsigned long long)rows[i].nr, rows[i].what);
-		separator = ", ";
-	}
-	w->base.cut_what = ftr_strbuf_str(&w->cut_text);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ftr_sink_cut(&w->base, &w->cut_text, rows[i].nr, rows[i].what);
 }
 
 static int fxt_end(struct ftr_sink *sink)

@@ -179,17 +179,9 @@ static void describe_cuts(struct ufx *x)
 		{ x->name_cut_nr, "names of arguments" },
 		{ x->data_cut_nr, "data of events" },
 	};
-	const char *separator = "details: ";
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (rows[i].nr == 0)
-			continue;
-		x->base.cut_nr += rows[i].nr;
-		ftr_strbuf_printf(&x->cut_text, "%s%llu %s", separator,
-				  (unsigned long long)rows[i].nr, rows[i].what);
-		separator = ", ";
-	}
-	x->base.cut_what = ftr_strbuf_str(&x->cut_text);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ftr_sink_cut(&x->base, &x->cut_text, rows[i].nr, rows[i].what);
 }
 
 static int perf_flush(struct ufx *x)

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "utils/base/strbuf.h"
+
 struct ftr_sink *ftr_sink_new(const struct ftr_sink_ops *ops, struct ftr_ostream *out,
 			      struct ftr_err *err)
 {
@@ -27,4 +29,14 @@ void ftr_sink_free(struct ftr_sink *sink)
 	if (sink->ops->fini != NULL)
 		sink->ops->fini(sink);
 	free(sink);
+}
+
+void ftr_sink_cut(struct ftr_sink *sink, struct ftr_strbuf *text, uint64_t nr, const char *what)
+{
+	if (nr == 0)
+		return;
+	ftr_strbuf_printf(text, "%s%llu %s", text->len == 0 ? "details: " : ", ",
+			  (unsigned long long)nr, what);
+	sink->cut_nr += nr;
+	sink->cut_what = ftr_strbuf_str(text);
 }

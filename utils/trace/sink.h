@@ -41,4 +41,8 @@ struct ftr_sink *ftr_sink_new(const struct ftr_sink_ops *ops, struct ftr_ostream
 			      struct ftr_err *err);
 void ftr_sink_free(struct ftr_sink *sink);	/* calls fini; NULL is fine */
 
+struct ftr_strbuf;
+/* Count @nr things of a kind that the format could not hold; @text, empty at first, becomes sink->cut_what. */
+void ftr_sink_cut(struct ftr_sink *sink, struct ftr_strbuf *text, uint64_t nr, const char *what);
+
 #endif /* FTR_TRACE_SINK_H */
