@@ -148,5 +148,7 @@ check_back() {			# NAME DATA FXT
 
 build() {			# NAME
     "build_$1" >"$work/build-$1.log" 2>&1
-    result "$1: builds with -pg" $? "see $work/build-$1.log"
+    set -- "$1" $?
+    result "$1: builds with -pg" "$2" "see $work/build-$1.log"
+    return "$2"
 }
