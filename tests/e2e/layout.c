@@ -24,6 +24,12 @@ static void two_in_a_vector(pid_t (**pair)(void))
 	pair[1] = getpgrp;
 }
 
+/* In a loop the address could be kept in a register. */
+__attribute__((noinline)) static int has_pid(void)
+{
+	return getpid() > 0;
+}
+
 int main(void)
 {
 	pid_t (*pair[2])(void);
@@ -35,7 +41,7 @@ int main(void)
 	int i, nr = 0;
 
 	for (i = 0; i < 3; i++)
-		nr += getpid() > 0;
+		nr += has_pid();
 	old_memcpy(text, "abc", three);
 	memcpy(text + three, "def", three);
 	memmove(text + 1, text, three);

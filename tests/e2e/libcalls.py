@@ -54,7 +54,7 @@ LIBRARY = """
 int allocate(int n);
 static int (*volatile implementation)(int) = allocate;
 int allocate(int n) { return implementation != allocate ? implementation(n) : n; }
-int getpid_twice(void) { return getpid() > 0 && getpid() > 0; }
+__attribute__((noinline)) int getpid_twice(void) { return getpid() > 0 && getpid() > 0; }
 __attribute__((constructor)) static void start(void) { getpgrp(); }
 int library_work(int n) { return allocate(n) + getpid_twice() + (getppid() >= 0); }
 """

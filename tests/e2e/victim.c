@@ -32,7 +32,7 @@ __attribute__((noinline)) void *thread(void *arg)
 	return arg;
 }
 
-static void mode_threads(int n)
+__attribute__((noinline)) static void mode_threads(int n)
 {
 	pthread_t *ids = calloc((size_t)n, sizeof(*ids));
 	int i;
@@ -267,7 +267,7 @@ static void mode_loop(int n)
 }
 
 /* Waits for a line, then goes on: the recorder may have died meanwhile. */
-static void mode_wait(int n)
+__attribute__((noinline)) static void mode_wait(int n)
 {
 	char line[16];
 
