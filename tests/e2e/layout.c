@@ -24,12 +24,10 @@ static void two_in_a_vector(pid_t (**pair)(void))
 	pair[1] = getpgrp;
 }
 
-/* In a loop the address could be kept in a register. */
-__attribute__((noinline)) static int has_pid(void)
-{
-	return getpid() > 0;
-}
-
+/* Optimizing, clang keeps a function's address in a register; calls by way of that are none of the GOT's. */
+#ifdef __clang__
+__attribute__((optnone))
+#endif
 int main(void)
 {
 	pid_t (*pair[2])(void);
@@ -41,7 +39,7 @@ int main(void)
 	int i, nr = 0;
 
 	for (i = 0; i < 3; i++)
-		nr += has_pid();
+		nr += getpid() > 0;
 	old_memcpy(text, "abc", three);
 	memcpy(text + three, "def", three);
 	memmove(text + 1, text, three);

@@ -60,7 +60,7 @@ int library_work(int n) { return allocate(n) + getpid_twice() + (getppid() >= 0)
 """
 DEPENDENCY = """
 #include <unistd.h>
-int dependency_leaf(int n) { return n + (geteuid() < 0xffffffff); }
+__attribute__((noinline)) int dependency_leaf(int n) { return n + (geteuid() < 0xffffffff); }
 int dependency_work(int n) { return dependency_leaf(n) + 1; }
 """
 PLUGIN = """
