@@ -173,7 +173,7 @@ class LibcallsTest(unittest.TestCase):
                 continue
             for options in (["--force"], ["-l"], ["--force", "-e"]):
                 with self.subTest(command=command, options=options):
-                    self.assertGreater(sum(self.same_as_native(options, *command).values()), 10)
+                    self.assertGreater(sum(self.same_as_native(options, *command).values()), 0)
 
     def test_names_of_libraries(self):
         self.library("one", LIBRARY)
