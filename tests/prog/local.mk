@@ -32,6 +32,7 @@ traced_programs = \
 	tests/prog/processes.c \
 	tests/prog/realign.c \
 	tests/prog/recursion.c \
+	tests/prog/registers.c \
 	tests/prog/sanitized.c \
 	tests/prog/scheduling.c \
 	tests/prog/signals.c \
