@@ -87,7 +87,7 @@ int main(void)
 # Two libraries of the same size: one comes to where the other was.
 PLUGIN = r"""
 #include <unistd.h>
-int NAME_leaf(int n) { return n + (CALL() < 0xffffffff); }
+__attribute__((noinline)) int NAME_leaf(int n) { return n + (CALL() < 0xffffffff); }
 __attribute__((constructor)) static void start(void) { NAME_leaf(0); }
 int run(int n) { return NAME_leaf(n); }
 """
