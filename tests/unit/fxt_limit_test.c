@@ -257,6 +257,7 @@ static void same_names(void **state)
 		put_pair(&w, &text, task, 1000 + 10 * i, make_symbol(trace, module, symbol));
 	}
 	finish(&w, &text, 1, "same-names");
+	writing_free(&w);
 	ftr_strbuf_fini(&text);
 	ftr_trace_free(trace);
 }
