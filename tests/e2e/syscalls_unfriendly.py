@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -406,12 +407,21 @@ def check_third_signal(folder):
 
 def read_until(fd, text, seconds=60):
     said, end = "", time.monotonic() + seconds
-    while text not in said and time.monotonic() < end:
+    while text not in said and select.select([fd], [], [], max(0, end - time.monotonic()))[0]:
         try:
             said += os.read(fd, 4096).decode("utf-8", "replace")
         except OSError:
             break
     return said
+
+
+def has_terminal(fd, name):
+    """Is this the program that keys go to?"""
+    try:
+        with open(f"/proc/{os.tcgetpgrp(fd)}/comm", encoding="ascii") as file:
+            return file.read().strip() == name
+    except OSError:
+        return False
 
 
 def check_job_control(folder):
@@ -421,10 +431,11 @@ def check_job_control(folder):
         os.environ.update(PS1="ready> ", ENV="", TERM="dumb")
         os.execv(FTR, [*record_words(folder), "bash", "--norc", "--noediting", "-i"])
     said = read_until(fd, "ready> ")
-    for keys, answer in ((b"sleep 1000\n", "sleep 1000"), (b"\x1a", "Stopped"), (b"jobs\n", "Stopped"),
-                         (b"fg\n", "sleep 1000"), (b"\x03", "ready> "), (b"cat\n", "cat"), (b"\x04", "ready> "),
-                         (b"echo status $?\n", "status 0")):
-        time.sleep(0.3)  # keys come when the job has the terminal
+    for name, keys, answer in (("bash", b"sleep 1000\n", "sleep 1000"), ("sleep", b"\x1a", "Stopped"),
+                               ("bash", b"jobs\n", "Stopped"), ("bash", b"fg\n", "sleep 1000"),
+                               ("sleep", b"\x03", "ready> "), ("bash", b"cat\n", "cat"),
+                               ("cat", b"\x04", "ready> "), ("bash", b"echo status $?\n", "status 0")):
+        expect(wait_for(lambda name=name: has_terminal(fd, name)), f"terminal: {name} does not get it: {said[-300:]!r}")
         os.write(fd, keys)
         got = read_until(fd, answer)
         said += got
