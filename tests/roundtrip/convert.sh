@@ -126,6 +126,15 @@ if command -v uftrace >/dev/null; then
 			fail "$prog: uftrace shows its conversion otherwise: $(diff up-a.txt up-b.txt | head -5)"
 	done
 fi
+# Children that exec, and the program itself: each image stays.
+if ${CC:-cc} -pg -g -O1 -o exec "$srcdir/tests/prog/exec.c" 2>cc.log &&
+	"$FTR" record --no-event --no-randomize-addr -d exec.data ./exec >/dev/null 2>&1; then
+	[ "$(grep -c ^SESS exec.data/task.txt)" = 3 ] || fail "exec: $(cat exec.data/task.txt)"
+	round_trip exec.data
+	"$FTR" convert exec.data b.fxt && "$FTR" convert b.fxt exec-back.data
+	[ "$(grep ^SESS exec-back.data/task.txt | sort)" = "$(grep ^SESS exec.data/task.txt | sort)" ] ||
+		fail "exec: images are lost: $(cat exec-back.data/task.txt)"
+fi
 # Deeper than the ten bits of a record's depth, and than viewers go: all calls are kept, and it is said.
 if ${CC:-cc} -pg -g -O1 -o recursion "$srcdir/tests/prog/recursion.c" 2>cc.log &&
 	"$FTR" record -d deep.data ./recursion >/dev/null 2>&1; then

@@ -116,6 +116,26 @@ static int put_session(struct ufx *x, const struct ufx_task *task, uint64_t star
 	return ret < 0 ? ret : ufx_write_map(x, sid);
 }
 
+/* The images after that, which it became by exec. */
+static int put_images(struct ufx *x, const struct ufx_task *task, bool has_first)
+{
+	const struct ftr_task *t = task->task;
+
+	for (uint32_t i = has_first; i < t->session_nr; i++) {
+		const struct ftr_session *image = t->sessions[i];
+		int ret;
+
+		if (image->pid != t->pid || image->exename == NULL)
+			continue;
+		ret = ftr_uftrace_dir_session(x->dir, image->start_ns, t->pid, image->sid, image->exename);
+		if (ret == 0)
+			ret = ufx_write_map(x, image->sid);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
 static int put_task(struct ufx *x, struct ufx_task *task, struct ftr_hashmap *processes)
 {
 	const struct ftr_task *t = task->task;
@@ -125,11 +145,15 @@ static int put_task(struct ufx *x, struct ufx_task *task, struct ftr_hashmap *pr
 
 	if (is_first && ftr_hashmap_set(processes, (uint32_t)t->pid, x) < 0)
 		return -ENOMEM;
-	if (is_first && is_forked(task) && ftr_task_is_main(t))
-		return ftr_uftrace_dir_fork(x->dir, start_ns, t->tid, task->parent->pid);
+	if (is_first && is_forked(task) && ftr_task_is_main(t)) {
+		ret = ftr_uftrace_dir_fork(x->dir, start_ns, t->tid, task->parent->pid);
+		return ret < 0 ? ret : put_images(x, task, false);
+	}
 	if (is_first)
 		ret = put_session(x, task, image_start(task));
-	return ret < 0 ? ret : ftr_uftrace_dir_task(x->dir, start_ns, t->tid, t->pid);
+	if (ret == 0)
+		ret = ftr_uftrace_dir_task(x->dir, start_ns, t->tid, t->pid);
+	return ret == 0 && is_first ? put_images(x, task, true) : ret;
 }
 
 /* The name that the directory's reader finds by itself is that of the process's program. */
