@@ -76,11 +76,13 @@ int ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns, 
 static int perf_task(struct ufx *x, const struct ftr_event *ev, uint32_t type)
 {
 	struct perf_record record = perf_of(ev->task, ev->time_ns, type);
+	const struct ftr_task *parent = ev->task->parent;	/* whose name it has at first */
+	bool is_forked = parent != NULL && parent->pid != ev->task->pid;
 	const struct {
 		uint32_t pid, ppid, tid, ptid;
 		uint64_t time;
-	} body = { record.sample_id.pid, record.sample_id.pid, record.sample_id.tid,
-		   record.sample_id.pid, ev->time_ns };
+	} body = { record.sample_id.pid, is_forked ? (uint32_t)parent->pid : record.sample_id.pid,
+		   record.sample_id.tid, is_forked ? (uint32_t)parent->tid : record.sample_id.pid, ev->time_ns };
 
 	record.cpu_nr = ev->point.cpu_nr;
 	record.body = &body;
