@@ -273,6 +273,9 @@ class RecordTest(Recording):
         parent, child = [re.search(r" pid=(\d+)", line)[1] for line in trace.words("SESS")]
         self.assertEqual(len(trace.words("FORK")), 1)
         self.assertIn(f" pid={child} ppid={parent}", trace.words("FORK")[0])
+        self.record("./victim", "shell")        # which has no calls to show
+        self.assertEqual(Trace("d").words("FORK"), [])
+        self.assertEqual(self.ftr("replay", "--no-pager", "-d", "d").stderr, "")
 
     def test_exec(self):
         self.record("./victim", "exec", "20")

@@ -107,6 +107,14 @@ static void mode_spawn(int n)
 	wait(NULL);
 }
 
+/* Nor does what it becomes. */
+static void mode_shell(int n)
+{
+	if (fork() == 0)
+		execl("/bin/sh", "sh", "-c", ":", (char *)NULL);
+	wait(NULL);
+}
+
 static void mode_children(int n)
 {
 	int i;
@@ -320,6 +328,7 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "pid", mode_pid },
 	{ "segv", mode_segv },
 	{ "service", mode_service },
+	{ "shell", mode_shell },
 	{ "spawn", mode_spawn },
 	{ "status", mode_status },
 	{ "stop", mode_stop },

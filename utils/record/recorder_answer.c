@@ -118,16 +118,17 @@ static void session_reply(struct ftr_recorder *recorder, const char *path, uint6
 	ftr_channel_reply(&recorder->request, &answer, fds, fds[1] >= 0 ? 2 : 1);
 }
 
-/* A forked child that called nothing before its exec is new here, and nobody else says whose child it is. */
-static void forked_unseen(struct ftr_recorder *recorder, uint64_t now)
+/*
+ * A forked child that called nothing before its exec is new here, and nobody else says whose child it is.
+ * One that will not call anything has no place among the tasks.
+ */
+static void forked_unseen(struct ftr_recorder *recorder, const char *path, uint64_t now)
 {
 	int32_t pid = recorder->request.pid;
-	int32_t parent_pid;
+	int32_t parent_pid = ftr_process_parent(pid);
 
-	if (ftr_process_find(&recorder->processes, pid) != NULL)
-		return;
-	parent_pid = ftr_process_parent(pid);
-	if (ftr_process_find(&recorder->processes, parent_pid) != NULL)
+	if (image_is_traced(recorder, path) &&
+	    ftr_process_find(&recorder->processes, parent_pid) != NULL)
 		check_line(recorder, ftr_uftrace_dir_fork(recorder->store.dir, now, pid, parent_pid));
 }
 
@@ -139,10 +140,11 @@ static void answer_session(struct ftr_recorder *recorder)
 	char path[PATH_MAX];
 	struct ftr_err err = { 0 };
 	uint64_t now;
+	bool is_new;
 
 	ftr_recorder_image_end(recorder, request->pid);	/* exec: the old image's rings */
 	now = ftr_recorder_now(recorder);
-	forked_unseen(recorder, now);
+	is_new = ftr_process_find(&recorder->processes, request->pid) == NULL;
 	process = ftr_process_get(&recorder->processes, request->pid, request->message.pid);
 	if (process == NULL || ftr_maps_load(&maps, request->pid, &err) < 0) {
 		refuse(recorder, "the recorder cannot look at the process");
@@ -155,6 +157,8 @@ static void answer_session(struct ftr_recorder *recorder)
 	sid_make(process->sid);
 	image_path(request, path);
 	snprintf(process->image, sizeof(process->image), "%.15s", basename(path));
+	if (is_new)
+		forked_unseen(recorder, path, now);
 	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, now, request->pid,
 						     process->sid, path));
 	recorder->result->sessions++;
