@@ -19,11 +19,16 @@ STOPS = r"""
 #include <unistd.h>
 int main(void)
 {
-	int status;
-	pid_t child = fork();
+	int status, seen[2];	/* that it goes on: only then may the child end */
+	char byte;
+	pid_t child;
 
+	if (pipe(seen) < 0)
+		return 1;
+	child = fork();
 	if (child == 0) {
 		raise(SIGSTOP);
+		read(seen[0], &byte, 1);
 		_exit(5);
 	}
 	waitpid(child, &status, WUNTRACED);
@@ -31,6 +36,7 @@ int main(void)
 	kill(child, SIGCONT);
 	waitpid(child, &status, WCONTINUED);
 	printf("continued %d\n", WIFCONTINUED(status));
+	write(seen[1], "", 1);
 	waitpid(child, &status, 0);
 	printf("exit %d\n", WEXITSTATUS(status));
 	return 0;
