@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ftr report: how often functions were called and how long they took. */
+#include <errno.h>
+
 #include "cmds/cmd.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
@@ -60,7 +62,11 @@ static const struct ftr_option report_options[] = {
 	{ 0 }
 };
 
-static int print_stats(const struct ftr_stats *stats, const struct report_values *values)
+/* @print to the output as the options want it; @what is its first argument. */
+static int print_to_output(int (*print)(const void *what, const struct report_values *values,
+					const struct ftr_report_opts *opts, struct ftr_ostream *out,
+					struct ftr_err *err),
+			   const void *what, const struct report_values *values)
 {
 	struct ftr_report_opts opts = values->view;
 	struct ftr_err err = { 0 };
@@ -70,39 +76,36 @@ static int print_stats(const struct ftr_stats *stats, const struct report_values
 	if (ftr_output_open(&output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
 	opts.use_color = output.use_color;
-	if (values->by_task)
-		ret = ftr_report_print_tasks(stats, &opts, &output.out, &err);
-	else if (values->format > 0)
-		ret = ftr_report_print_csv(stats, &opts, &output.out, &err);
-	else
-		ret = ftr_report_print(stats, &opts, &output.out, &err);
+	ret = print(what, values, &opts, &output.out, &err);
 	status = ftr_output_close(&output);
 	if (ret == 0)
 		return status;
 	ftr_say_error("%s", err.text);
-	return FTR_EXIT_USAGE;
+	return ret == -EINVAL ? FTR_EXIT_USAGE : FTR_EXIT_FAILED;
 }
 
-static int print_syscalls(const struct ftr_syscalls *sums, const struct report_values *values)
+static int print_stats(const void *stats, const struct report_values *values,
+		       const struct ftr_report_opts *opts, struct ftr_ostream *out, struct ftr_err *err)
 {
-	struct ftr_report_opts opts = values->view;
-	struct ftr_err err = { 0 };
-	struct ftr_output output;
-	int ret, status;
+	if (values->by_task)
+		return ftr_report_print_tasks(stats, opts, out, err);
+	if (values->format > 0)
+		return ftr_report_print_csv(stats, opts, out, err);
+	return ftr_report_print(stats, opts, out, err);
+}
 
-	if (sums->rows.nr == 0) {
-		ftr_say_error("report: no observed system calls in this trace: ftr record --syscalls records them");
-		return FTR_EXIT_FAILED;
-	}
-	if (ftr_output_open(&output, &values->common, NULL) < 0)
-		return FTR_EXIT_FAILED;
-	opts.use_color = output.use_color;
-	ret = ftr_report_print_syscalls(sums, values->by - 1, &opts, &output.out, &err);
-	status = ftr_output_close(&output);
-	if (ret == 0)
-		return status;
-	ftr_say_error("%s", err.text);
-	return FTR_EXIT_USAGE;
+static int print_syscalls(const void *sums, const struct report_values *values,
+			  const struct ftr_report_opts *opts, struct ftr_ostream *out, struct ftr_err *err)
+{
+	return ftr_report_print_syscalls(sums, values->by - 1, opts, out, err);
+}
+
+static int report_syscalls(const struct ftr_syscalls *sums, const struct report_values *values)
+{
+	if (sums->rows.nr != 0)
+		return print_to_output(print_syscalls, sums, values);
+	ftr_say_error("report: no observed system calls in this trace: ftr record --syscalls records them");
+	return FTR_EXIT_FAILED;
 }
 
 /* Without fields and keys of one's own it is total, self and calls. */
@@ -154,23 +157,10 @@ static struct ftr_report_trace counted_get(const struct counted *counted)
 	return (struct ftr_report_trace){ trace->path, trace->info.cmdline, ftr_stats_get(counted->sink) };
 }
 
-static int print_diff(const struct counted counted[2], const struct report_values *values)
+static int print_diff(const void *traces, const struct report_values *values,
+		      const struct ftr_report_opts *opts, struct ftr_ostream *out, struct ftr_err *err)
 {
-	const struct ftr_report_trace traces[2] = { counted_get(&counted[0]), counted_get(&counted[1]) };
-	struct ftr_report_opts opts = values->view;
-	struct ftr_err err = { 0 };
-	struct ftr_output output;
-	int ret, status;
-
-	if (ftr_output_open(&output, &values->common, NULL) < 0)
-		return FTR_EXIT_FAILED;
-	opts.use_color = output.use_color;
-	ret = ftr_report_print_diff(traces, &opts, &output.out, &err);
-	status = ftr_output_close(&output);
-	if (ret == 0)
-		return status;
-	ftr_say_error("%s", err.text);
-	return FTR_EXIT_FAILED;
+	return ftr_report_print_diff(traces, opts, out, err);
 }
 
 static int report_diff(const struct report_values *values)
@@ -186,8 +176,11 @@ static int report_diff(const struct report_values *values)
 	status = counted_open(&counted[0], values, ftr_data_path(&values->common));
 	if (status == FTR_EXIT_OK)
 		status = counted_open(&counted[1], values, values->diff);
-	if (status == FTR_EXIT_OK)
-		status = print_diff(counted, values);
+	if (status == FTR_EXIT_OK) {
+		const struct ftr_report_trace traces[2] = { counted_get(&counted[0]), counted_get(&counted[1]) };
+
+		status = print_to_output(print_diff, traces, values);
+	}
 	counted_close(&counted[1]);
 	counted_close(&counted[0]);
 	return status;
@@ -205,9 +198,9 @@ static int report_opened(struct ftr_opened *opened, const struct report_values *
 	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, &pumped, &err) < 0)
 		ftr_say_error("%s", err.text);
 	else if (values->by > 0)
-		status = print_syscalls(ftr_syscalls_get(sink), values);
+		status = report_syscalls(ftr_syscalls_get(sink), values);
 	else
-		status = print_stats(ftr_stats_get(sink), values);
+		status = print_to_output(print_stats, ftr_stats_get(sink), values);
 	ftr_sink_free(sink);
 	return status;
 }

@@ -7,6 +7,7 @@ UNIT_TESTS += \
 tests_unit_mcount_ring_test_SOURCES = \
 	libmcount/clock.c \
 	libmcount/ring.c \
+	tests/unit/mcount_neighbours.c \
 	tests/unit/mcount_ring_test.c
 tests_unit_mcount_ring_test_LDADD = $(unit_libs)
 tests_unit_mcount_stack_test_SOURCES = \
@@ -17,6 +18,7 @@ UNIT_TESTS += tests/unit/ring_threads_test
 tests_unit_ring_threads_test_SOURCES = \
 	libmcount/clock.c \
 	libmcount/ring.c \
+	tests/unit/mcount_neighbours.c \
 	tests/unit/ring_threads_test.c
 tests_unit_ring_threads_test_LDADD = $(unit_libs)
 tests_unit_mcount_seccomp_test_SOURCES = \

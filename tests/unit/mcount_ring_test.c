@@ -16,20 +16,6 @@
 #define RING_BYTES 4096u
 #define RECORDS (RING_BYTES / sizeof(struct ftr_record))
 
-/* What ring.c needs of its neighbours. */
-struct ftr_state ftr_state;
-__thread struct ftr_thread ftr_self;
-
-bool ftr_thread_attach(struct ftr_thread *self)
-{
-	return false;
-}
-
-void ftr_thread_disarm(struct ftr_thread *self)
-{
-	self->is_refused = true;
-}
-
 struct fixture {
 	struct ftr_control control;
 	struct ftr_ring_header header;

@@ -23,20 +23,6 @@
 #define HOLE_EVERY 1000u	/* reserved, and never filled */
 #define BATCH 64u
 
-/* What ring.c needs of its neighbours. */
-struct ftr_state ftr_state;
-__thread struct ftr_thread ftr_self;
-
-bool ftr_thread_attach(struct ftr_thread *self)
-{
-	return false;
-}
-
-void ftr_thread_disarm(struct ftr_thread *self)
-{
-	self->is_refused = true;
-}
-
 struct fixture {
 	struct ftr_control control;
 	struct ftr_ring ring;
