@@ -126,9 +126,9 @@ if command -v uftrace >/dev/null; then
 			fail "$prog: uftrace shows its conversion otherwise: $(diff up-a.txt up-b.txt | head -5)"
 	done
 fi
-# Children that exec, and the program itself: each image stays.
+# Children that exec, and the program itself: each image stays, and where it lay.
 if ${CC:-cc} -pg -g -O1 -o exec "$srcdir/tests/prog/exec.c" 2>cc.log &&
-	"$FTR" record --no-event --no-randomize-addr -d exec.data ./exec >/dev/null 2>&1; then
+	"$FTR" record --no-event -d exec.data ./exec >/dev/null 2>&1; then
 	[ "$(grep -c ^SESS exec.data/task.txt)" = 3 ] || fail "exec: $(cat exec.data/task.txt)"
 	round_trip exec.data
 	"$FTR" convert exec.data b.fxt && "$FTR" convert b.fxt exec-back.data

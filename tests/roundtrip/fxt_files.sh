@@ -6,7 +6,7 @@ trap 'rm -rf "$dir"' EXIT
 failed=0
 nr=0
 
-for test in fxt_write fxt_limit fxt_random; do
+for test in fxt_write fxt_limit fxt_random fxt_map; do
 	if [ ! -x "$builddir/tests/unit/${test}_test" ]; then
 		echo "tests/unit/${test}_test is not built (no cmocka)"
 		exit 77

@@ -129,6 +129,8 @@ void describe_event(struct ftr_strbuf *text, struct ftr_trace *trace, const stru
 		if (func->addr != 0)
 			ftr_strbuf_printf(text, " %s %s %" PRIx64 "+%u %c", func->module->path,
 					  func->mangled, func->addr, func->size, func->symbol_type);
+		if (ev->call.addr != 0 && ev->call.addr != func->addr)
+			ftr_strbuf_printf(text, " at %" PRIx64, ev->call.addr);
 		break;
 	case FTR_EVENT_POINT:
 		ftr_strbuf_printf(text, "point %s kind %u id %" PRIu64, ev->point.name,

@@ -332,7 +332,8 @@ static void test_session(void **state)
 	assert_int_equal(next, 100);
 	assert_int_equal(ftr_session_epoch(session, 100, &next), 1);
 	/* Where a loaded library ends is not known, but it does not cover one that is there from the start. */
-	ftr_session_map(session, &(struct ftr_mapping){ 0x4000, 0x90000, 100, loaded, true });
+	ftr_session_map(session, &(struct ftr_mapping){ .start = 0x4000, .end = 0x90000, .since_ns = 100,
+							.module = loaded, .is_open = true });
 	ftr_session_bound(session, ftr_session_find(session, 100, 0x4000));
 	assert_ptr_equal(ftr_session_find(session, 100, 0x4fff)->module, loaded);
 	assert_ptr_equal(ftr_session_find(session, 100, 0x5000)->module, lib);

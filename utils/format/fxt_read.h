@@ -18,6 +18,7 @@
 #include "utils/base/istream.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/strpool.h"
+#include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/format/fxt_builtin.h"
 #include "utils/format/fxt_layout.h"
@@ -58,6 +59,15 @@ struct fxt_enum {
 	FTR_VEC(struct ftr_arg_enumerator) values;
 };
 
+/* Where the calls of a function are in memory. */
+struct fxt_place {
+	uint64_t addr;			/* 0 = not known */
+	bool is_relative;		/* to where the module lies */
+	/* Of the module, as it was found last, and how long that holds there. */
+	const struct ftr_session *session;
+	uint64_t base, from_ns, until_ns;
+};
+
 /* What a slot of a table held over time, in order of offsets. */
 struct fxt_slot {
 	FTR_VEC(struct fxt_assigned { uint64_t offset; void *value; }) history;
@@ -94,7 +104,7 @@ struct fxt_reader {
 	struct ftr_hashmap enums;		/* by id of the name's text: struct fxt_enum (owned) */
 	struct ftr_hashmap objects;		/* by pid: struct fxt_symtab (owned) */
 	struct ftr_hashmap session_objects;	/* by session id: struct fxt_symtab (owned) */
-	FTR_VEC(uint64_t) call_addrs;		/* by func id: where calls of it are in memory; 0 = not known */
+	FTR_VEC(struct fxt_place) places;	/* by func id */
 	struct ftr_hashmap symbols;		/* by (category, name, label); fxt_read_symbol.c */
 	struct ftr_hashmap specs;		/* by hash: struct ftr_argspec, every layout once */
 	struct ftr_strbuf info;			/* blob ftr.info */
@@ -230,6 +240,18 @@ int  fxt_symbols_load(struct fxt_reader *r);
 struct ftr_func *fxt_func_by_symbol(struct fxt_reader *r, const struct fxt_text *category,
 				    const struct fxt_text *name, const struct fxt_text *label);
 
+/* fxt_read_map.c: lines of ftr.symbols. */
+struct fxt_map {
+	struct ftr_trace *trace;
+	struct ftr_session *session;	/* (nullable: not known) that of the lines B that follow */
+};
+/* "SID"; "START END SINCE" of a module.  0, -EBADMSG or -ENOMEM. */
+int fxt_map_session_line(struct fxt_map *map, struct ftr_slice rest);
+int fxt_map_base_line(struct fxt_map *map, struct ftr_slice rest, struct ftr_module *module);
+/* Where a call of @func is in memory.  *until_ns: how long the task's next calls of it are there, too. */
+uint64_t fxt_call_addr(struct fxt_reader *r, const struct ftr_func *func, const struct ftr_task *task,
+		       uint64_t time_ns, uint64_t *until_ns);
+
 /* fxt_read_scan.c: 0 or -errno. */
 int fxt_scan(struct fxt_reader *r, struct ftr_err *err);
 
@@ -248,11 +270,6 @@ struct fxt_args_out {
 bool fxt_args_read(struct fxt_reader *r, const struct fxt_decoded *ev, struct fxt_args_out *out);
 int  fxt_enums_load(struct fxt_reader *r);	/* 0 or -ENOMEM */
 void fxt_enums_fini(struct fxt_reader *r);
-
-static inline uint64_t fxt_call_addr(const struct fxt_reader *r, const struct ftr_func *func)
-{
-	return func->id < r->call_addrs.nr ? r->call_addrs.v[func->id] : 0;
-}
 
 /* fxt_read_source.c */
 struct ftr_source *fxt_source_new(struct fxt_reader *r);

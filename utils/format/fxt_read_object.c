@@ -140,7 +140,7 @@ static int process_load(struct fxt_reader *r, int32_t pid, const struct fxt_symt
 
 static int session_load(struct fxt_reader *r, uint64_t id, struct fxt_symtab *objects)
 {
-	struct ftr_mapping mapping = { .end = UINT64_MAX };
+	struct ftr_mapping mapping = { .end = UINT64_MAX, .is_overlay = true };
 	char path[32];
 
 	snprintf(path, sizeof(path), "objects-%" PRIu64, id);

@@ -456,7 +456,7 @@ int fxt_scan(struct fxt_reader *r, struct ftr_err *err)
 	name_tasks(r);
 	r->trace->first_ns = scan.first_ns;
 	ret = load_info(r, err);
-	if (ret == 0 && (fxt_enums_load(r) < 0 || fxt_symbols_load(r) < 0 || fxt_tasks_load(r) < 0 ||
+	if (ret == 0 && (fxt_enums_load(r) < 0 || fxt_tasks_load(r) < 0 || fxt_symbols_load(r) < 0 ||
 			 fxt_objects_load(r) < 0))
 		ret = scan_no_memory(err);
 	return ret;

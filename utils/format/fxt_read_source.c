@@ -136,7 +136,7 @@ static inline struct fxt_known *known_slot(struct fxt_source *self, uint64_t hea
 }
 
 /* Remember what the record's refs stand for, if they are all of the tables, and nothing needs conversion. */
-static void known_put(struct fxt_source *self, struct fxt_stack *stack, struct ftr_func *func)
+static void known_put(struct fxt_source *self, struct fxt_known known)
 {
 	uint64_t header = self->record.at.header;
 	bool is_inline = fxt_bits(header, 24, 8) == 0 ||
@@ -144,9 +144,7 @@ static void known_put(struct fxt_source *self, struct fxt_stack *stack, struct f
 
 	if ((header & PLAIN_MASK) == PLAIN_CALL && !is_inline &&
 	    fxt_provider_at(self->r, self->record.at.offset)->ticks_per_s == FXT_TICKS_PER_S)
-		*known_slot(self, header) = (struct fxt_known){
-			header >> 24, self->known_age, func, fxt_call_addr(self->r, func), stack,
-		};
+		*known_slot(self, header) = known;
 }
 
 static int take_entry(struct fxt_source *self, size_t nr, bool is_complete)
@@ -155,7 +153,7 @@ static int take_entry(struct fxt_source *self, size_t nr, bool is_complete)
 	const struct fxt_decoded *record = &self->record;
 	struct ftr_func *func = func_get(self->r, record->category, record->name);
 	struct fxt_stack *stack = fxt_stack_of(&self->stacks, record->task);
-	uint64_t end_ns = is_complete ? record->extra : FXT_END_OPEN;
+	uint64_t end_ns = is_complete ? record->extra : FXT_END_OPEN, until_ns;
 
 	if (func == NULL || stack == NULL)
 		return -ENOMEM;
@@ -164,8 +162,6 @@ static int take_entry(struct fxt_source *self, size_t nr, bool is_complete)
 		return 0;
 	}
 	fxt_event_begin(self, ev, FTR_EVENT_ENTRY);
-	ev->call.func = func;
-	ev->call.addr = fxt_call_addr(self->r, func);
 	ev->depth = (uint32_t)stack->frames.nr;
 	if (__builtin_expect(record->arg_nr != 0, 0)) {
 		struct fxt_args_out out;
@@ -176,13 +172,14 @@ static int take_entry(struct fxt_source *self, size_t nr, bool is_complete)
 			func = func_of_label(self->r, record->category, record->name, out.symbol);
 			if (func == NULL)
 				return -ENOMEM;
-			ev->call.func = func;
-			ev->call.addr = fxt_call_addr(self->r, func);
 		}
 		if (out.loc != NULL)
 			func_set_loc(self->r, func, out.loc);
 	}
-	known_put(self, stack, func);
+	ev->call.func = func;
+	ev->call.addr = fxt_call_addr(self->r, func, record->task, record->time_ns, &until_ns);
+	known_put(self, (struct fxt_known){ record->at.header >> 24, self->known_age, func, ev->call.addr,
+					    until_ns, stack });
 	if (fxt_stack_push(&self->stacks, stack,
 			   (struct fxt_frame){ .func = func, .addr = ev->call.addr, .end_ns = end_ns },
 			   &self->r->overlap_nr) < 0)
@@ -209,7 +206,7 @@ static ssize_t take_plain_calls(struct fxt_source *self, size_t nr)
 
 		if (__builtin_expect((header & PLAIN_MASK) != PLAIN_CALL || known->refs != header >> 24 ||
 				     known->age != self->known_age || end_ns < time_ns ||
-				     time_ns == FXT_END_OPEN, 0))
+				     time_ns >= known->until_ns, 0))
 			break;
 		exit_ns = fxt_stacks_next_end(&self->stacks, &task);
 		if (exit_ns <= time_ns) {

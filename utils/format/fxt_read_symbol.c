@@ -13,7 +13,8 @@ struct symbol {
 	const struct fxt_text *category, *name, *label;
 	const struct ftr_module *module;	/* (nullable) */
 	struct ftr_symbol symbol;
-	uint64_t call_addr;	/* in memory, at its first call; 0 = not known */
+	uint64_t call_addr;	/* of its first call; 0 = not known */
+	bool is_relative;	/* to where the module lies */
 };
 
 /* A module of the file, by its number there. */
@@ -21,11 +22,13 @@ struct module {
 	struct ftr_module *module;
 	const struct fxt_text *category;
 	struct fxt_symtab *symtab;	/* (owned) */
+	bool is_mapped;			/* there are lines B of it */
 };
 
 struct symbols {
 	struct fxt_reader *r;
 	FTR_VEC(struct module) modules;
+	struct fxt_map map;
 };
 
 static uint64_t key_of(const struct fxt_text *category, const struct fxt_text *name,
@@ -72,6 +75,19 @@ static int module_line(struct symbols *self, struct ftr_slice rest)
 	return 0;
 }
 
+/* "MODULE START END SINCE" */
+static int base_line(struct symbols *self, struct ftr_slice rest)
+{
+	struct ftr_slice module;
+	uint64_t number;
+
+	if (!ftr_slice_split(&rest, '\t', &module) || ftr_parse_u64(module, 10, &number) < 0 ||
+	    number == 0 || number > self->modules.nr)
+		return -EBADMSG;
+	self->modules.v[number - 1].is_mapped = true;
+	return fxt_map_base_line(&self->map, rest, self->modules.v[number - 1].module);
+}
+
 /* "MODULE ADDRESS CALL-ADDRESS SIZE TYPE NAME MANGLED LABEL" */
 static int func_line(struct symbols *self, struct ftr_slice rest)
 {
@@ -98,6 +114,7 @@ static int func_line(struct symbols *self, struct ftr_slice rest)
 	added->symbol.name = ftr_arena_strndup(&r->trace->arena, mangled.s, mangled.len);
 	added->category = number == 0 ? fxt_text_get(r, "", 0) : self->modules.v[number - 1].category;
 	added->module = number == 0 ? NULL : self->modules.v[number - 1].module;
+	added->is_relative = number != 0 && self->modules.v[number - 1].is_mapped;
 	added->name = field_text(r, name);
 	added->label = field_text(r, rest);
 	if (added->symbol.name == NULL || added->category == NULL || added->name == NULL ||
@@ -118,6 +135,10 @@ static int symbol_line(struct symbols *self, struct ftr_slice line)
 		return -EBADMSG;
 	if (ftr_slice_eq(kind, "M"))
 		return module_line(self, line);
+	if (ftr_slice_eq(kind, "S"))
+		return fxt_map_session_line(&self->map, line);
+	if (ftr_slice_eq(kind, "B"))
+		return base_line(self, line);
 	return ftr_slice_eq(kind, "F") ? func_line(self, line) : -EBADMSG;
 }
 
@@ -125,7 +146,7 @@ int fxt_symbols_load(struct fxt_reader *r)
 {
 	struct ftr_slice line, rest = ftr_slice_make(ftr_strbuf_str(&r->symbol_lines),
 						     r->symbol_lines.len);
-	struct symbols self = { .r = r };
+	struct symbols self = { .r = r, .map = { .trace = r->trace } };
 	int ret = 0;
 
 	while (ret == 0 && ftr_slice_split(&rest, '\n', &line)) {
@@ -153,11 +174,12 @@ struct ftr_func *fxt_func_by_symbol(struct fxt_reader *r, const struct fxt_text 
 	if (found == NULL || found->category != category || found->name != name || found->label != label)
 		return NULL;
 	func = ftr_trace_func_by_symbol(r->trace, found->module, &found->symbol);
-	while (func != NULL && r->call_addrs.nr <= func->id) {
-		if (ftr_vec_push(&r->call_addrs, 0) < 0)
+	while (func != NULL && r->places.nr <= func->id) {
+		if (ftr_vec_push(&r->places, ((struct fxt_place){ .addr = 0 })) < 0)
 			return NULL;
 	}
 	if (func != NULL)
-		r->call_addrs.v[func->id] = found->call_addr != 0 ? found->call_addr : func->addr;
+		r->places.v[func->id] = (struct fxt_place){ .addr = found->call_addr,
+							    .is_relative = found->is_relative };
 	return func;
 }

@@ -146,7 +146,7 @@ void fxt_tables_fini(struct fxt_reader *r)
 	ftr_vec_fini(&r->sections);
 	ftr_vec_fini(&r->texts);
 	ftr_vec_fini(&r->order);
-	ftr_vec_fini(&r->call_addrs);
+	ftr_vec_fini(&r->places);
 	ftr_strpool_fini(&r->pool);
 	ftr_hashmap_fini(&r->tasks);
 	ftr_hashmap_fini(&r->process_names);

@@ -215,6 +215,7 @@ static void fxt_fini(struct ftr_sink *sink)
 	ftr_hashmap_fini(&w->func_names);
 	ftr_hashmap_fini(&w->labels);
 	ftr_hashmap_fini(&w->modules);
+	ftr_hashmap_fini(&w->mapped);
 	ftr_hashmap_fini(&w->processes);
 	fxt_makers_fini(w);
 	ftr_hashmap_fini(&w->objects);

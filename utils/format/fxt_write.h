@@ -21,6 +21,9 @@
 #define FXT_ID_NONE	   UINT32_MAX	/* of a string: no text, ref 0 */
 #define FXT_VICTIMS	   1024u	/* slots that are chosen for re-assignment at a time */
 
+struct ftr_module;
+struct ftr_session;
+
 struct fxt_string {
 	const struct ftr_str *str;	/* (borrowed) in the pool */
 	uint16_t slot;			/* 0 = not in the table */
@@ -86,6 +89,7 @@ struct fxt_writer {
 	struct ftr_hashmap func_names;	/* (category, name) that functions bear */
 	struct ftr_hashmap labels;	/* by id of the text: it tells a function from others of its name */
 	struct ftr_hashmap modules;	/* by id of the module: its number in blob ftr.symbols */
+	struct ftr_hashmap mapped;	/* by id: modules of which the file says where they lay */
 	struct ftr_hashmap makers;	/* by pid: struct fxt_maker (owned) */
 	struct ftr_hashmap processes;	/* by pid: the name that was written */
 	struct ftr_hashmap objects;	/* (pid, pointer) that were named */
@@ -110,6 +114,14 @@ int fxt_no_memory(struct fxt_writer *w);	/* -ENOMEM, described */
 
 /* fxt_write_func.c: w->funcs gets what records of the function that is called refer to.  0 or -ENOMEM. */
 int  fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev);
+/* Number of a module in ftr.symbols, its line appended to @text at first; 0 for NULL.  0 or -ENOMEM. */
+int  fxt_module_number(struct fxt_writer *w, const struct ftr_module *module, struct ftr_strbuf *text,
+		       uint32_t *number);
+
+/* fxt_write_map.c: where modules lay, written before the first event.  0 or -ENOMEM. */
+int  fxt_write_maps(struct fxt_writer *w);
+/* Where a call was: from where its module lay, if the file says that; else in memory.  0 = not known. */
+uint64_t fxt_call_place(const struct fxt_writer *w, const struct ftr_event *ev);
 
 /* fxt_write_table.c: strings. */
 int  fxt_strings_init(struct fxt_writer *w);
@@ -205,6 +217,8 @@ void fxt_makers_fini(struct fxt_writer *w);
 
 /* fxt_write_prologue.c: everything before the first event. */
 int  fxt_write_prologue(struct fxt_writer *w);
+/* Has the session a line in ftr.tasks? */
+bool fxt_session_is_written(const struct ftr_session *session);
 void fxt_write_blob(struct fxt_writer *w, const char *name, const void *data, size_t len);
 
 #endif /* FTR_FORMAT_FXT_WRITE_H */

@@ -34,8 +34,8 @@ static bool has_symbol(const struct ftr_func *func)
 }
 
 /* "M NUMBER BUILD-ID PATH", once; 0 is no module. */
-static int module_number(struct fxt_writer *w, const struct ftr_module *module,
-			 struct ftr_strbuf *text, uint32_t *number)
+int fxt_module_number(struct fxt_writer *w, const struct ftr_module *module, struct ftr_strbuf *text,
+		      uint32_t *number)
 {
 	uintptr_t known;
 
@@ -59,7 +59,7 @@ static const char *text_of(const struct fxt_writer *w, uint32_t id)
 	return id == FXT_ID_NONE ? "" : w->strings.texts.v[id].str->s;
 }
 
-/* "F MODULE ADDRESS CALL-ADDRESS SIZE TYPE NAME MANGLED LABEL" */
+/* "F MODULE ADDRESS CALL-PLACE SIZE TYPE NAME MANGLED LABEL" */
 static int put_symbol(struct fxt_writer *w, const struct ftr_func *func, uint64_t addr,
 		      const struct fxt_func *added)
 {
@@ -68,7 +68,7 @@ static int put_symbol(struct fxt_writer *w, const struct ftr_func *func, uint64_
 	int ret;
 
 	ftr_strbuf_init(&text);
-	ret = module_number(w, func->module, &text, &module);
+	ret = fxt_module_number(w, func->module, &text, &module);
 	ftr_strbuf_printf(&text, "F\t%u\t%" PRIx64 "\t%" PRIx64 "\t%u\t%c\t%s\t%s\t%s\n",
 			  module, func->addr, addr, func->size, func->symbol_type,
 			  text_of(w, added->name), func->mangled, text_of(w, added->symbol));
@@ -203,9 +203,9 @@ int fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev)
 	int ret = 0;
 
 	if (func->id >= w->funcs.nr || !w->funcs.v[func->id].is_made)
-		ret = func_make(w, func, has_addr ? ev->call.addr : 0);
+		ret = func_make(w, func, has_addr ? fxt_call_place(w, ev) : 0);
 	else if (has_addr)
-		ret = put_symbol(w, func, ev->call.addr, &w->funcs.v[func->id]);
+		ret = put_symbol(w, func, fxt_call_place(w, ev), &w->funcs.v[func->id]);
 	if (ret == 0)
 		w->funcs.v[func->id].is_known = has_addr;
 	return ret;

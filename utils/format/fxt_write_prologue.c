@@ -65,6 +65,13 @@ static int put_info(struct fxt_writer *w)
 	return is_cut ? fxt_no_memory(w) : 0;
 }
 
+bool fxt_session_is_written(const struct ftr_session *session)
+{
+	const char *exename = session->exename;
+
+	return exename != NULL && exename[0] != '\0' && strchr(exename, '\n') == NULL;
+}
+
 static void put_session_line(struct ftr_strbuf *text, const struct ftr_session *session)
 {
 	struct ftr_task_line line = {
@@ -96,9 +103,7 @@ static int put_tasks(struct fxt_writer *w)
 
 	ftr_strbuf_init(&text);
 	for (size_t i = 0; i < w->trace->sessions.nr; i++) {
-		const char *exename = w->trace->sessions.v[i]->exename;
-
-		if (exename != NULL && exename[0] != '\0' && strchr(exename, '\n') == NULL)
+		if (fxt_session_is_written(w->trace->sessions.v[i]))
 			put_session_line(&text, w->trace->sessions.v[i]);
 	}
 	for (size_t i = 0; i < w->trace->tasks.nr; i++)
@@ -117,6 +122,8 @@ int fxt_write_prologue(struct fxt_writer *w)
 	ret = put_info(w);
 	if (ret == 0)
 		ret = put_tasks(w);
+	if (ret == 0)
+		ret = fxt_write_maps(w);
 	for (size_t i = 0; ret == 0 && i < w->trace->tasks.nr; i++) {
 		if (fxt_task_get(w, w->trace->tasks.v[i]) == NULL)
 			ret = -ENOMEM;

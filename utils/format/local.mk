@@ -28,6 +28,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt_read.c \
 	utils/format/fxt_read.h \
 	utils/format/fxt_read_args.c \
+	utils/format/fxt_read_map.c \
 	utils/format/fxt_read_object.c \
 	utils/format/fxt_read_point.c \
 	utils/format/fxt_read_record.c \
@@ -48,6 +49,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt_write_event.c \
 	utils/format/fxt_write_flow.c \
 	utils/format/fxt_write_func.c \
+	utils/format/fxt_write_map.c \
 	utils/format/fxt_write_prologue.c \
 	utils/format/fxt_write_table.c \
 	utils/format/graph_write.c \

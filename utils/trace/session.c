@@ -50,6 +50,8 @@ static bool mapping_is_better(const struct ftr_mapping *a, const struct ftr_mapp
 {
 	if (b == NULL)
 		return true;
+	if (a->is_overlay != b->is_overlay)
+		return a->is_overlay;
 	if ((a->since_ns <= time_ns) != (b->since_ns <= time_ns))
 		return a->since_ns <= time_ns;
 	if (a->since_ns != b->since_ns)
@@ -67,6 +69,20 @@ struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t
 
 		if (addr >= mapping->start && addr < mapping->end &&
 		    mapping_is_better(mapping, best, time_ns))
+			best = mapping;
+	}
+	return best;
+}
+
+struct ftr_mapping *ftr_session_find_module(const struct ftr_session *session,
+					    const struct ftr_module *module, uint64_t time_ns)
+{
+	struct ftr_mapping *best = NULL;
+
+	for (size_t i = 0; i < session->mappings.nr; i++) {
+		struct ftr_mapping *mapping = &session->mappings.v[i];
+
+		if (mapping->module == module && mapping_is_better(mapping, best, time_ns))
 			best = mapping;
 	}
 	return best;

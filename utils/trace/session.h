@@ -16,6 +16,7 @@ struct ftr_mapping {
 	uint64_t since_ns;	/* 0 = from the start; else the time of a dlopen */
 	struct ftr_module *module;
 	bool is_open;		/* end is a guess, until the symbols of the module are there */
+	bool is_overlay;	/* no file: its symbols go before those of whatever lies there */
 };
 
 struct ftr_session {
@@ -43,6 +44,10 @@ int ftr_session_map(struct ftr_session *session, const struct ftr_mapping *mappi
 /* The mapping an address lies in at a time, or NULL. */
 struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t time_ns,
 				     uint64_t addr);
+
+/* Where a module lies at a time, or, where it does not yet, will lie first; NULL = nowhere. */
+struct ftr_mapping *ftr_session_find_module(const struct ftr_session *session,
+					    const struct ftr_module *module, uint64_t time_ns);
 
 /*
  * An open mapping ends behind the last symbol of its module, which was loaded; a module without any, where the
