@@ -9,6 +9,10 @@ UNIT_TESTS += tests/unit/fxt_write_test
 tests_unit_fxt_write_test_SOURCES = tests/unit/fxt_write_test.c $(fxt_util)
 tests_unit_fxt_write_test_LDADD = $(unit_libs)
 
+UNIT_TESTS += tests/unit/chrome_write_test
+tests_unit_chrome_write_test_SOURCES = tests/unit/chrome_write_test.c $(fxt_util)
+tests_unit_chrome_write_test_LDADD = $(unit_libs)
+
 UNIT_TESTS += tests/unit/fxt_limit_test
 tests_unit_fxt_limit_test_SOURCES = tests/unit/fxt_limit_test.c $(fxt_util)
 tests_unit_fxt_limit_test_LDADD = $(unit_libs)

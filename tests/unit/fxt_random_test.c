@@ -164,6 +164,9 @@ static const struct {
 	{ "linux:sched-out", FTR_EVENT_ID_SCHED_OUT, FTR_POINT_INSTANT, 0 },
 	{ "linux:sched-in", FTR_EVENT_ID_SCHED_IN, FTR_POINT_INSTANT, 0 },
 	{ "extern-data", FTR_EVENT_ID_EXTERN, FTR_POINT_INSTANT, 5 },
+	{ "sched:sched_switch", 316, FTR_POINT_INSTANT, 24 },
+	{ "syscalls:sys_enter_read", 99999, FTR_POINT_INSTANT, 8 },
+	{ "irq:tasklet_entry", 1, FTR_POINT_INSTANT, 0 },
 	{ "gfx:frames", 77, FTR_POINT_COUNTER, 1 },
 	{ "io:request", 5, FTR_POINT_ASYNC_BEGIN, 1 },
 	{ "io:request", 5, FTR_POINT_ASYNC_INSTANT, 0 },
@@ -189,6 +192,7 @@ static bool flow_fits(struct gen *g, struct ftr_event *ev)
 /* The id that is expected back of a counter is its own, of uftrace's the event's. */
 static void step_point(struct gen *g, unsigned task)
 {
+	static const uint16_t cpus[] = { 0, 1, 200, UINT16_MAX };
 	unsigned i = rnd(g, sizeof(points) / sizeof(points[0]));
 	struct ftr_event ev = { .type = FTR_EVENT_POINT, .point.name = points[i].name,
 				.point.id = points[i].id, .point.kind = points[i].kind };
@@ -197,6 +201,8 @@ static void step_point(struct gen *g, unsigned task)
 
 	if (!flow_fits(g, &ev))
 		return;
+	if (ftr_event_is_tracepoint(&ev))
+		ev.point.cpu_nr = cpus[rnd(g, sizeof(cpus) / sizeof(cpus[0]))];
 	if (points[i].data == 1)
 		ev.payload = make_payload(g);
 	else if (points[i].data > 1)
@@ -242,7 +248,7 @@ static void gen_begin(struct gen *g, uint64_t seed)
 {
 	static const struct ftr_symbol symbols[FUNCS] = {
 		[2] = { 0x1100, 16, 'T', "_Z1fi" }, [5] = { 0x1200, 16, 'T', "_Z1fd" },
-		[8] = { 0x1300, 0, 't', "func1" }, [11] = { 0x1400, 24, 'P', "malloc" },
+		[8] = { UINT64_C(0xffffffff81234560), 96, 'K', "do_syscall_64" }, [11] = { 0x1400, 24, 'P', "malloc" },
 	};
 
 	memset(g, 0, sizeof(*g));
@@ -259,7 +265,8 @@ static void gen_begin(struct gen *g, uint64_t seed)
 		char name[32];
 
 		snprintf(name, sizeof(name), "func%u", i);
-		g->funcs[i] = i % 3 == 2 ? make_symbol(g->trace, "/bin/prog", &symbols[i]) :
+		g->funcs[i] = i % 3 == 2 ? make_symbol(g->trace, i == 8 ? FTR_KERNEL_PATH : "/bin/prog",
+						       &symbols[i]) :
 					   make_func(g->trace, i % 3 == 0 ? NULL : "prog", name);
 	}
 	g->time_ns = 1000 + rnd(g, 1000);

@@ -294,6 +294,52 @@ static void unknown_argument(void **state)
 	expect(&m, "1 10/11 point cat:f kind 0 id 0 (f=7)\n", 0);
 }
 
+/* "cat:f" at @time, with arguments tracepoint=@id, cpu=@cpu (UINT64_MAX: none) and @key="hi" (NULL: none). */
+static void put_tracepoint(struct made *m, uint64_t time, uint64_t id, uint64_t cpu, const char *key)
+{
+	event(m, 0, 1u + (cpu != UINT64_MAX) + (key != NULL), 1u + (cpu != UINT64_MAX) + 3u * (key != NULL), time);
+	word(m, 2 | 1 << 4 | 3 << 16 | id << 32);
+	if (cpu != UINT64_MAX)
+		word(m, 2 | 1 << 4 | 4 << 16 | cpu << 32);
+	if (key == NULL)
+		return;
+	word(m, 6 | 3 << 4 | (UINT64_C(0x8000) | strlen(key)) << 16 | UINT64_C(0x8002) << 32);
+	text(m, key);
+	text(m, "hi");
+}
+
+/* Only what ftr wrote, as it writes it, is a tracepoint; anything else is an event with arguments. */
+static void tracepoints(void **state)
+{
+	struct made m = { .name = "tracepoints" };
+
+	begin(&m);
+	string(&m, 3, "tracepoint");
+	string(&m, 4, "cpu");
+	put_tracepoint(&m, 1, 5, 2, "text");
+	provider(&m, 1, "ftr");
+	init(&m, 1000000000);
+	string(&m, 1, "cat");
+	string(&m, 2, "f");
+	string(&m, 3, "tracepoint");
+	string(&m, 4, "cpu");
+	thread(&m, 1, 10, 11);
+	put_tracepoint(&m, 2, 5, 2, "text");
+	put_tracepoint(&m, 3, 99999, UINT64_MAX, NULL);
+	put_tracepoint(&m, 4, 0, 2, "text");
+	put_tracepoint(&m, 5, 100000, 2, "text");
+	put_tracepoint(&m, 6, 5, 65535, "text");
+	put_tracepoint(&m, 7, 5, 2, "texts");
+	expect(&m,
+	       "1 10/11 point cat:f kind 0 id 0 (tracepoint=5, cpu=2, text=\"hi\")\n"
+	       "2 10/11 point cat:f kind 0 id 5 cpu 2 (6869)\n"
+	       "3 10/11 point cat:f kind 0 id 99999 cpu -1\n"
+	       "4 10/11 point cat:f kind 0 id 0 (tracepoint=0, cpu=2, text=\"hi\")\n"
+	       "5 10/11 point cat:f kind 0 id 0 (tracepoint=100000, cpu=2, text=\"hi\")\n"
+	       "6 10/11 point cat:f kind 0 id 0 (tracepoint=5, cpu=65535, text=\"hi\")\n"
+	       "7 10/11 point cat:f kind 0 id 0 (tracepoint=5, cpu=2, texts=\"hi\")\n", 0);
+}
+
 static void scheduling(void **state)
 {
 	struct made m = { .name = "scheduling" };
@@ -481,6 +527,7 @@ int main(void)
 		cmocka_unit_test(every_event),
 		cmocka_unit_test(every_argument),
 		cmocka_unit_test(unknown_argument),
+		cmocka_unit_test(tracepoints),
 		cmocka_unit_test(scheduling),
 		cmocka_unit_test(log_and_objects),
 		cmocka_unit_test(other_records),

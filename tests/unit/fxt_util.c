@@ -135,6 +135,8 @@ void describe_event(struct ftr_strbuf *text, struct ftr_trace *trace, const stru
 	case FTR_EVENT_POINT:
 		ftr_strbuf_printf(text, "point %s kind %u id %" PRIu64, ev->point.name,
 				  ev->point.kind, ev->point.id);
+		if (ftr_event_is_tracepoint(ev))
+			ftr_strbuf_printf(text, " cpu %d", ev->point.cpu_nr - 1);
 		break;
 	case FTR_EVENT_LOST:
 		ftr_strbuf_printf(text, "lost %" PRIu64, ev->lost.nr);

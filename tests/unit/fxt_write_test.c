@@ -334,6 +334,68 @@ static void events(void **state)
 	}
 }
 
+/* A tracepoint of the kernel, in Perfetto an instant: what makes it more stands in its arguments. */
+static void tracepoint(void **state)
+{
+	static const uint64_t expected[] = {
+		UINT64_C(0x0000000500030022), TEXT('s', 'c', 'h', 'e', 'd', 0, 0, 0),
+		UINT64_C(0x0000000400040022), TEXT('w', 'a', 'k', 'e', 0, 0, 0, 0),
+		UINT64_C(0x0000000a00050032), TEXT('t', 'r', 'a', 'c', 'e', 'p', 'o', 'i'),
+		TEXT('n', 't', 0, 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000300060022), TEXT('c', 'p', 'u', 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000400070022), TEXT('t', 'e', 'x', 't', 0, 0, 0, 0),
+		0x10033, 100, 100,
+		/* instant:            type 4 | size 6 | event 0 | 3 arguments | thread 1 | category 3 | name 4 */
+		UINT64_C(0x0004000301300064), 1000,
+		/* uint32 arguments:   type 2 | size 1 | name 5, 6 | value at 32: its id, its CPU */
+		UINT64_C(0x0000013c00050012), UINT64_C(0x0000000300060012),
+		/* string argument:    type 6 | size 2 | name 7 | inline, length 5 at 32 */
+		UINT64_C(0x0000800500070026), TEXT('p', 'i', 'd', '=', '7', 0, 0, 0),
+	};
+	struct ftr_payload payload = { .data = (const uint8_t *)"pid=7", .len = 5 };
+	struct ftr_event ev = { .type = FTR_EVENT_POINT, .time_ns = 1000, .payload = &payload,
+				.point = { .name = "sched:wake", .id = 316, .cpu_nr = 4 } };
+	struct made made;
+
+	made_begin(&made);
+	ev.task = made.task;
+	writing_event(&made.w, &ev);
+	writing_end(&made.w);
+	writing_keep(&made.w, "tracepoint");
+	assert_words(&made, 16, WORDS(expected));
+	made_end(&made);
+}
+
+/* A function of the kernel is one of a module [kernel], at an address of 64 bits. */
+static void kernel_call(void **state)
+{
+	static const struct ftr_symbol symbol = { UINT64_C(0xffffffff81000010), 7, 'K', "fn" };
+	static const char lines[] = "M\t1\tab12\t[kernel]\n"
+				    "F\t1\tffffffff81000010\tffffffff81000010\t7\tK\tfn\tfn\t\n";
+	static const uint64_t expected[] = {
+		UINT64_C(0x0000000800040022), TEXT('[', 'k', 'e', 'r', 'n', 'e', 'l', ']'),
+		UINT64_C(0x0000000200050022), TEXT('f', 'n', 0, 0, 0, 0, 0, 0),
+		0x10033, 100, 100,
+		UINT64_C(0x0005000401040034), 1000, 2000,
+	};
+	struct ftr_event ev = { .type = FTR_EVENT_ENTRY, .time_ns = 1000 };
+	struct made made;
+	/* behind string "ftr.symbols", of three words, and the blob's header */
+	size_t at = 16 + 3 + 1;
+
+	made_begin(&made);
+	ev.task = made.task;
+	ev.call.func = make_symbol(made.trace, FTR_KERNEL_PATH, &symbol);
+	ev.call.addr = symbol.addr;
+	writing_event(&made.w, &ev);
+	writing_exit(&made.w, made.task, 2000, ev.call.func, 0, NULL);
+	writing_end(&made.w);
+	writing_keep(&made.w, "kernel");
+	assert_memory_equal((const char *)made.w.out.buf + 8 * at, lines, sizeof(lines) - 1);
+	assert_words(&made, at + (sizeof(lines) - 1 + 7) / 8, WORDS(expected));
+	made_end(&made);
+}
+
 /* type 4 | size 5 | event 1 | 2 arguments | thread 1 | category 3 | name 4; values; id: the tid */
 static void counter(void **state)
 {
@@ -523,6 +585,8 @@ int main(void)
 		cmocka_unit_test(arguments),
 		cmocka_unit_test(events),
 		cmocka_unit_test(counter),
+		cmocka_unit_test(tracepoint),
+		cmocka_unit_test(kernel_call),
 		cmocka_unit_test(fork_arrow),
 		cmocka_unit_test(instance),
 		cmocka_unit_test(thread_arrows),

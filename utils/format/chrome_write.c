@@ -333,6 +333,12 @@ static int chrome_call(struct chrome_sink *self, const struct ftr_event *ev)
 	return 0;
 }
 
+static bool point_has_text(const struct ftr_event *ev)
+{
+	return ev->payload != NULL && ev->payload->spec == NULL &&
+	       (ftr_event_is_tracepoint(ev) || ev->point.id == FTR_EVENT_ID_EXTERN);
+}
+
 static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
 {
 	struct ftr_ostream *out = self->base.out;
@@ -349,7 +355,11 @@ static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
 		return ret;
 	ftr_ostream_json_string(out, ev->point.name, strlen(ev->point.name));
 	ftr_ostream_puts(out, ",\"s\":\"t\"");
-	if (ev->payload != NULL) {
+	if (point_has_text(ev)) {
+		ftr_ostream_puts(out, ",\"args\":{\"data\":");
+		ftr_ostream_json_string(out, (const char *)ev->payload->data, ev->payload->len);
+		ftr_ostream_putc(out, '}');
+	} else if (ev->payload != NULL) {
 		ftr_ostream_puts(out, ",\"args\":{");
 		put_values(self, ev, "\"data\":");
 		ftr_ostream_putc(out, '}');

@@ -17,6 +17,8 @@
 #define FXT_KEY_NO_ENTRY   "no_entry"	/* bool, of a call that began before the task's data */
 #define FXT_KEY_THIS	   "this"	/* bool, of a userspace object that is an instance, not a symbol */
 #define FXT_KEY_TEXT	   "text"
+#define FXT_KEY_TRACEPOINT "tracepoint"	/* uint32, the id of an instant that is a tracepoint of the kernel */
+#define FXT_KEY_CPU	   "cpu"	/* uint32, of a tracepoint; FXT_KEY_TEXT: its text */
 #define FXT_KEY_DATA	   "data"	/* bytes of an unknown layout */
 #define FXT_FLOW_FORK	   UINT64_C(0x666f726b00000000)	/* ids of their flows: "fork" and a number */
 #define FXT_LOG_LOST	   "records lost: "	/* of the log line that goes with FXT_NAME_LOST */

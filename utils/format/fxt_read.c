@@ -153,6 +153,8 @@ static int names_init(struct fxt_reader *r)
 		{ &r->key_no_entry, FXT_KEY_NO_ENTRY },
 		{ &r->key_text, FXT_KEY_TEXT },
 		{ &r->key_data, FXT_KEY_DATA },
+		{ &r->key_tracepoint, FXT_KEY_TRACEPOINT },
+		{ &r->key_cpu, FXT_KEY_CPU },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -114,6 +114,7 @@ struct fxt_reader {
 	const struct fxt_text *empty, *own, *name_lost, *name_fork, *name_thread, *name_message, *name_more;
 	const struct fxt_text *name_stall[2];
 	const struct fxt_text *key_symbol, *key_loc, *key_child, *key_records, *key_text, *key_data;
+	const struct fxt_text *key_tracepoint, *key_cpu;
 	const struct fxt_text *key_inferred, *key_no_entry;
 	FTR_VEC(struct fxt_order) order;	/* empty: the file's own order */
 	uint64_t kept_from;			/* pages of the mapped file before this were given back */

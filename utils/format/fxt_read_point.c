@@ -65,6 +65,50 @@ static void point_raw(struct fxt_source *self, struct ftr_event *ev, const struc
 	}
 }
 
+/* The number of that name that comes next in a payload. */
+static bool number_take(const struct ftr_payload *payload, unsigned *nr, unsigned *pos,
+			const struct fxt_text *name, uint64_t *number)
+{
+	unsigned next_nr = *nr, next_pos = *pos;
+	struct ftr_value value;
+
+	if (!ftr_payload_next(payload, &next_nr, &next_pos, &value) || value.arg->name != name->str->s ||
+	    value.arg->format != FTR_ARG_UNSIGNED || value.arg->size != 4)
+		return false;
+	*nr = next_nr;
+	*pos = next_pos;
+	*number = value.u;
+	return true;
+}
+
+/* What ftr wrote of a tracepoint: its id, its CPU if known, its text if it has one, and nothing else. */
+static void point_tracepoint(struct fxt_source *self, struct ftr_event *ev)
+{
+	struct fxt_reader *r = self->r;
+	struct ftr_payload *payload = &self->payloads[ev - self->evs];
+	uint64_t id, cpu = UINT64_MAX;
+	struct ftr_value value;
+	unsigned nr = 0, pos = 0;
+
+	if (ev->payload == NULL || !number_take(payload, &nr, &pos, r->key_tracepoint, &id) ||
+	    id - 1 >= FTR_TRACEPOINT_ID_MAX || !fxt_provider_at(r, self->record.at.offset)->is_ours)
+		return;
+	if (number_take(payload, &nr, &pos, r->key_cpu, &cpu) && cpu >= UINT16_MAX)
+		return;
+	if (nr == payload->spec->nr) {
+		ev->payload = NULL;
+	} else {
+		if (!ftr_payload_next(payload, &nr, &pos, &value) || nr != payload->spec->nr ||
+		    value.arg->name != r->key_text->str->s || value.arg->format != FTR_ARG_STRING)
+			return;
+		payload->len = value.str.len;
+		payload->data = (const uint8_t *)value.str.s;
+		payload->spec = NULL;
+	}
+	ev->point.id = id;
+	ev->point.cpu_nr = (uint16_t)(cpu + 1);
+}
+
 static const uint8_t point_kinds[FXT_EVENT_TYPES] = {
 	[FXT_INSTANT]	    = FTR_POINT_INSTANT,
 	[FXT_COUNTER]	    = FTR_POINT_COUNTER,
@@ -113,6 +157,8 @@ static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
 		ev->point.id = builtin->id;
 	fxt_event_args(self, ev, nr, &out);
 	point_raw(self, ev, builtin);
+	if (builtin == NULL && type == FXT_INSTANT)
+		point_tracepoint(self, ev);
 	/* Another event of the name: it has arguments of its own. */
 	if (builtin != NULL && builtin->field_nr == 0 && type == FXT_INSTANT && ev->payload != NULL &&
 	    ev->payload->spec != NULL)

@@ -113,11 +113,26 @@ static int builtin_args(struct fxt_writer *w, const struct fxt_builtin *builtin,
 	return ret;
 }
 
+/* Of this shape and in this order our reader knows it again; viewers see an instant and its text. */
+static int tracepoint_args(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	const struct ftr_payload *payload = ev->payload;
+	int ret = fxt_arg_u64(w, FXT_KEY_TRACEPOINT, ev->point.id);
+
+	if (ret == 0 && ev->point.cpu_nr != 0)
+		ret = fxt_arg_u64(w, FXT_KEY_CPU, ev->point.cpu_nr - 1u);
+	if (ret == 0 && payload != NULL && payload->len > 0)
+		ret = fxt_arg_string(w, FXT_KEY_TEXT, (const char *)payload->data, payload->len);
+	return ret;
+}
+
 static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
 		      const struct fxt_builtin *builtin)
 {
 	const struct ftr_payload *payload = ev->payload;
 
+	if (ftr_event_is_tracepoint(ev) && (payload == NULL || payload->spec == NULL))
+		return tracepoint_args(w, ev);
 	if (payload == NULL)
 		return 0;
 	if (builtin != NULL && builtin->field_nr > 0 && payload->len >= 8u * builtin->field_nr)

@@ -61,6 +61,12 @@ enum ftr_event_id {
 	FTR_EVENT_ID_EXTERN	 = 2000000,
 };
 
+/*
+ * A tracepoint of the kernel is an instant whose id is the one that tracefs gave it; its name is "SYSTEM:NAME",
+ * its payload the text that the kernel would print: no NUL, no spec.
+ */
+#define FTR_TRACEPOINT_ID_MAX 99999u
+
 /* Undecoded argument or return-value bytes (ENTRY, EXIT) or event data (POINT): see trace/args.h. */
 struct ftr_payload {
 	const uint8_t *data;
@@ -98,5 +104,11 @@ struct ftr_event {
 	uint8_t  flags;			/* FTR_EVENT_* flags */
 	uint16_t reserved;
 };
+
+/* Of a POINT. */
+static inline bool ftr_event_is_tracepoint(const struct ftr_event *ev)
+{
+	return ev->point.kind == FTR_POINT_INSTANT && ev->point.id - 1 < FTR_TRACEPOINT_ID_MAX;
+}
 
 #endif /* FTR_TRACE_EVENT_H */

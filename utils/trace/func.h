@@ -5,12 +5,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct ftr_argspec;
 struct ftr_symtab;
 
+#define FTR_KERNEL_PATH "[kernel]"	/* of the module whose functions are the kernel's, at their full addresses */
+
 struct ftr_module {
-	const char *path;	/* "/usr/bin/prog", "[kernel]", "" = none */
+	const char *path;	/* "/usr/bin/prog", FTR_KERNEL_PATH, "" = none */
 	const char *name;	/* its last component */
 	const char *build_id;	/* hex (nullable) */
 	struct ftr_symtab *symtab;	/* (nullable: not loaded yet, or none) */
@@ -35,5 +38,10 @@ struct ftr_func {
 	const struct ftr_argspec *args;		/* (nullable) layout of ENTRY payloads */
 	const struct ftr_argspec *retval;	/* (nullable) layout of EXIT payloads */
 };
+
+static inline bool ftr_func_is_kernel(const struct ftr_func *func)
+{
+	return func->module != NULL && strcmp(func->module->path, FTR_KERNEL_PATH) == 0;
+}
 
 #endif /* FTR_TRACE_FUNC_H */

@@ -10,7 +10,6 @@
 #include "utils/trace/pipeline.h"
 #include "utils/trace/source.h"
 
-#define KERNEL_EVENTS_END 100000	/* ids of tracepoints are below */
 #define PERF_EVENTS_BEGIN 200001
 #define PERF_EVENTS_END	  300000
 
@@ -47,7 +46,7 @@ static bool id_is_sched(uint64_t id)
 /* Perf and kernel events say what happened around a call; outside of all calls they are noise. */
 static bool id_needs_call(uint64_t id)
 {
-	return id < KERNEL_EVENTS_END || (id >= PERF_EVENTS_BEGIN && id < PERF_EVENTS_END);
+	return id <= FTR_TRACEPOINT_ID_MAX || (id >= PERF_EVENTS_BEGIN && id < PERF_EVENTS_END);
 }
 
 static bool point_is_wanted(const struct ftr_pipeline_options *options, const struct ftr_event *ev)
