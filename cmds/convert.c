@@ -46,6 +46,8 @@ static const struct ftr_format *format_of(const char *path)
 		if (ftr_format_is_written(format) && has_suffix(path, format->suffix))
 			return format;
 	}
+	if (strcmp(path, "-") == 0)
+		return NULL;
 	return strrchr(path, '.') == NULL || has_suffix(path, ".data") || has_suffix(path, "/") ?
 	       ftr_format_find("uftrace") : NULL;
 }

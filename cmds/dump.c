@@ -67,8 +67,8 @@ static int dump_listing(const struct dump_values *values)
 	status = ftr_opened_open(&opened, &values->common, NULL, false);
 	if (status != FTR_EXIT_OK)
 		return status;
-	ret = ftr_output_open(&output, &values->common, values->output);
-	if (ret < 0) {
+	if (ftr_export_is_input(opened.trace, values->output) ||
+	    ftr_output_open(&output, &values->common, values->output) < 0) {
 		ftr_opened_close(&opened);
 		return FTR_EXIT_FAILED;
 	}

@@ -14,7 +14,9 @@
 #include "utils/format/graph_write.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int ftr_opt_format(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
 {
@@ -37,6 +39,41 @@ int ftr_opt_format(const struct ftr_option *opt, void *value, const char *arg, s
 	return ret;
 }
 
+/* The directory that a file stands in. */
+static int stat_parent(const char *path, struct stat *st)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent;
+	int ret;
+
+	if (slash == NULL)
+		return stat(".", st);
+	parent = strndup(path, (size_t)(slash - path) + 1);
+	if (parent == NULL)
+		return -1;
+	ret = stat(parent, st);
+	free(parent);
+	return ret;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool ftr_export_is_input(const struct ftr_trace *trace, const char *path)
+{
+	struct stat in, out, parent;
+
+	if (path == NULL || stat(path, &out) < 0 || !S_ISREG(out.st_mode) || stat(trace->path, &in) < 0)
+		return false;
+	if (!is_same_file(&in, &out) &&
+	    (!S_ISDIR(in.st_mode) || stat_parent(path, &parent) < 0 || !is_same_file(&in, &parent)))
+		return false;
+	ftr_say_error("%s: belongs to the trace that is read: name another file", path);
+	return true;
+}
+
 static int to_file(struct ftr_opened *opened, const struct ftr_export *to)
 {
 	struct ftr_common plain = *to->common;
@@ -46,7 +83,7 @@ static int to_file(struct ftr_opened *opened, const struct ftr_export *to)
 	int status = FTR_EXIT_FAILED, closed;
 
 	plain.no_pager = true;
-	if (ftr_output_open(&output, &plain, to->path) < 0)
+	if (ftr_export_is_input(opened->trace, to->path) || ftr_output_open(&output, &plain, to->path) < 0)
 		return FTR_EXIT_FAILED;
 	sink = ftr_sink_new(to->format->write, &output.out, &err);
 	if (sink == NULL)
@@ -64,8 +101,13 @@ static int to_file(struct ftr_opened *opened, const struct ftr_export *to)
 static int to_directory(struct ftr_opened *opened, const struct ftr_export *to)
 {
 	struct ftr_err err = { 0 };
-	struct ftr_sink *sink = to->format->write_new(to->path, &err);
+	struct ftr_sink *sink;
 
+	if (strcmp(to->path, "-") == 0) {
+		ftr_say_error("%s is a directory, which standard output cannot be: name one", to->format->name);
+		return FTR_EXIT_USAGE;
+	}
+	sink = to->format->write_new(to->path, &err);
 	if (sink == NULL) {
 		ftr_say_error("%s", err.text);
 		return FTR_EXIT_FAILED;

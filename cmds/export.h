@@ -10,6 +10,7 @@ struct ftr_common;
 struct ftr_etrace_options;
 struct ftr_format;
 struct ftr_opened;
+struct ftr_trace;
 
 struct ftr_export {
 	const struct ftr_common *common;
@@ -21,6 +22,9 @@ struct ftr_export {
 
 /* const struct ftr_format *: one that is written, by name. */
 ftr_option_parse_fn ftr_opt_format;
+
+/* Would writing @path (nullable) destroy what is being read?  Says so. */
+bool ftr_export_is_input(const struct ftr_trace *trace, const char *path);
 
 /* Write all that @opened lets through.  Says what failed, and what the format could not hold.  An exit status. */
 int ftr_export(struct ftr_opened *opened, const struct ftr_export *to);

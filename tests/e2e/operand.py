@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """ftr COMMAND TRACE: every command takes every format that is read, chosen by content."""
+import gzip
 import os
 import re
 import shutil
@@ -97,6 +98,69 @@ class OperandTest(unittest.TestCase):
         done = run("replay", os.path.join(SRCDIR, "COPYING"))
         self.assertEqual(done.returncode, 1)
         self.assertIn("not a trace in any format", done.stderr)
+
+    def refused(self, *words, status=1):
+        done = run(*words)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), words)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        return done.stderr
+
+    def test_the_input_is_not_written_over(self):
+        own, link, hard = (os.path.join(self.top, name) for name in ("own.fxt", "link.fxt", "hard.fxt"))
+        self.assertEqual(run("convert", DATA, own).returncode, 0)
+        os.symlink("own.fxt", link)
+        os.link(own, hard)
+        with open(own, "rb") as file:
+            before = file.read()
+        for words in (["convert", own, own], ["convert", own, link], ["convert", own, hard],
+                      ["dump", "--fxt", "-o", own, own], ["dump", "-o", own, own]):
+            self.assertIn("belongs to the trace that is read", self.refused(*words))
+            with open(own, "rb") as file:
+                self.assertEqual(file.read(), before, words)
+
+    def test_no_file_of_the_input_is_written_over(self):
+        data = os.path.join(self.top, "data")
+        shutil.copytree(DATA, data)
+        info = os.path.join(data, "info")
+        with open(info, "rb") as file:
+            before = file.read()
+        for words in (["dump", "--fxt", "-o", info, data], ["convert", "--to=fxt", data, info]):
+            self.assertIn("belongs to the trace that is read", self.refused(*words))
+        with open(info, "rb") as file:
+            self.assertEqual(file.read(), before)
+        new = os.path.join(data, "new.fxt")
+        self.assertEqual(run("convert", data, new).returncode, 0)
+
+    def test_standard_output(self):
+        self.assertIn("its name says no format", self.refused("convert", DATA, "-", status=2))
+        self.assertIn("standard output", self.refused("convert", "--to=uftrace", DATA, "-", status=2))
+        path = os.path.join(self.top, "3.fxt")
+        self.assertEqual(run("convert", DATA, path).returncode, 0)
+        with open(path, "rb") as file:
+            expected = file.read()
+        for words in (["convert", "--to=fxt", DATA, "-"], ["dump", "--fxt", DATA]):
+            done = subprocess.run([FTR, *words], stdout=subprocess.PIPE, check=True, timeout=60)
+            self.assertEqual(done.stdout, expected, words)
+
+    def test_what_holds_a_trace(self):
+        path = os.path.join(self.top, "4.fxt")
+        self.assertEqual(run("convert", DATA, path).returncode, 0)
+        with open(path, "rb") as file, gzip.open(path + ".gz", "wb") as packed:
+            packed.write(file.read())
+        self.assertIn("compressed by gzip: decompress it first (gzip -d ", self.refused("replay", path + ".gz"))
+        fifo = os.path.join(self.top, "fifo")
+        os.mkfifo(fifo)
+        self.assertIn("a pipe or a device", self.refused("replay", fifo))
+
+    def test_a_full_disk_is_said(self):
+        self.assertIn("No space left on device", self.refused("dump", "--fxt", "-o", "/dev/full", DATA))
+
+    def test_a_reader_that_goes_away(self):
+        with subprocess.Popen([FTR, "dump", "--fxt", "-o", "-", DATA], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as running:
+            running.stdout.close()
+            self.assertEqual(running.stderr.read(), b"")
+            self.assertEqual(running.wait(timeout=60), 0)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,27 @@ static const struct ftr_format *format_detect(const char *path, enum ftr_format_
 	return NULL;
 }
 
+/* What is no trace, but may hold one. */
+static int describe_unknown(const char *path, const struct ftr_istream *in, struct ftr_err *err)
+{
+	static const struct {
+		const char *magic, *what, *remedy;
+	} rows[] = {
+		{ "\x1f\x8b", "gzip", "gzip -d" },
+		{ "\x28\xb5\x2f\xfd", "zstd", "zstd -d" },
+		{ "\xfd" "7zXZ", "xz", "xz -d" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t len = strlen(rows[i].magic);
+
+		if (in->size >= len && memcmp(in->data, rows[i].magic, len) == 0)
+			return ftr_err_set(err, EBADMSG, "%s: compressed by %s: decompress it first (%s %s)",
+					   path, rows[i].what, rows[i].remedy, path);
+	}
+	return ftr_err_set(err, EBADMSG, "%s: not a trace in any format that ftr reads", path);
+}
+
 static int detect_file(const char *path, const struct ftr_format **format, struct ftr_err *err)
 {
 	struct ftr_istream in;
@@ -63,11 +84,10 @@ static int detect_file(const char *path, const struct ftr_format **format, struc
 		return ret;
 	*format = format_detect(path, FTR_FORMAT_FILE, in.data,
 				in.size < HEAD_BYTES ? in.size : HEAD_BYTES);
-	ftr_istream_close(&in);
 	if (*format == NULL)
-		return ftr_err_set(err, EBADMSG, "%s: not a trace in any format that ftr reads",
-				   path);
-	return 0;
+		ret = describe_unknown(path, &in, err);
+	ftr_istream_close(&in);
+	return ret;
 }
 
 static int detect_any(const char *path, const struct ftr_format **format, struct ftr_err *err)
@@ -77,6 +97,9 @@ static int detect_any(const char *path, const struct ftr_format **format, struct
 	if (stat(path, &st) < 0)
 		return ftr_err_set(err, errno, "%s: %s: record a program first (ftr record PROGRAM), "
 				   "or name its data with -d", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+		return ftr_err_set(err, EBADMSG, "%s: a pipe or a device: traces are read more than once: "
+				   "copy it into a file first", path);
 	if (!S_ISDIR(st.st_mode))
 		return detect_file(path, format, err);
 	*format = format_detect(path, FTR_FORMAT_DIRECTORY, NULL, 0);
