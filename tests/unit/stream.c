@@ -53,6 +53,11 @@ static void word_event(struct ftr_event *ev, struct ftr_trace *trace, const char
 		ev->type = FTR_EVENT_POINT;
 		ev->point.id = text[0] == 'o' ? FTR_EVENT_ID_SCHED_OUT : FTR_EVENT_ID_SCHED_IN;
 		ev->point.name = text[0] == 'o' ? "out" : "in";
+	} else if (strncmp(text, "end@", 4) == 0) {
+		ev->type = FTR_EVENT_POINT;
+		ev->point.kind = FTR_POINT_ASYNC_END;
+		ev->point.start_ns = strtoull(text + 4, NULL, 10);
+		ev->point.name = "end";
 	} else {
 		word_call(ev, trace, text);
 	}

@@ -14,6 +14,7 @@
 #include "tests/unit/stream.h"
 #include "utils/trace/calls.h"
 #include "utils/trace/merge.h"
+#include "utils/trace/per_task.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/pump.h"
 #include "utils/trace/threshold.h"
@@ -209,6 +210,9 @@ static void test_threshold(void **state)
 	expect_pipeline("1:a( T2 2:b( T1 3:c( 4:c) T2 9:b) T1 10:a)", &options, false,
 			"1:a( T2 2:b( 9:b) T1 10:a)");
 	expect_pipeline("1:a( 2:b(", &options, false, "");
+	/* What is short at every depth is not the time of who is left. */
+	expect_pipeline("1:a( 2:b( 3:c( 4:d( 5:d) 6:c) 6:c( 12:c) 13:b) 14:d( 15:d) 20:a)", &options, true,
+			"1:a(d0 2:b(d1 6:c(d2 12:c)d2=6-0 13:b)d1=11-6 20:a)d0=19-11");
 	/* A task that does not run is as in a call. */
 	options.event_full = true;
 	expect_pipeline("1:a( 2:out 4:in 5:out 15:in 20:a)", &options, true,
@@ -221,6 +225,15 @@ static void test_threshold(void **state)
 			"1:a( 2:out 5:in 20:a)");
 }
 
+static void test_threshold_async(void **state)
+{
+	struct ftr_pipeline_options options = { .threshold_ns = 5, .from_ns = 1 };
+
+	/* What goes on beside calls is nobody's callee. */
+	expect_pipeline("1:a( 2:b( 9:end@3 10:b) 20:a)", &options, true,
+			"1:a(d0 2:b(d1 9:endd2 10:b)d1=8-0 20:a)d0=19-8");
+}
+
 static void test_range(void **state)
 {
 	struct ftr_pipeline_options options = { .from_ns = 5, .to_ns = 10 };
@@ -229,10 +242,59 @@ static void test_range(void **state)
 			"6:a(~<d0 6:b(~<d1 6:b)<d1=0-0 7:c(d1 7:c)~?d1=0-0 7:a)~?<d0=1-0");
 	expect_pipeline("1:a( 2:a) 5:b( 10:b) 11:c( 12:c)", &options, false, "5:b( 10:b)");
 	expect_pipeline("1:a( 2:a) 20:c( 22:c)", &options, false, "");
+	/* Each task's open calls begin at its own first event; one that has none there is left out. */
+	expect_pipeline("1:a( T2 2:b( T3 3:c( T1 6:d( T2 7:e( 8:e) T1 9:d) T3 11:c)", &options, true,
+			"6:a(~<d0 6:d(d1 T2 7:b(~<d0 7:e(d1 8:e)d1=1-0 T1 9:d)d1=3-0 9:a)~?<d0=3-3 "
+			"T2 9:b)~?<d0=2-1");
+	options.event_full = true;
+	expect_pipeline("1:a( 2:out 6:in 7:b( 9:b) 10:a)", &options, true,
+			"6:a(~<d0 6:ind1 7:b(d1 9:b)d1=2-0 10:a)<d0=4-2");
+	options.threshold_ns = 2;
+	expect_pipeline("1:a( 6:b( 7:b) 8:b( 10:b) 12:a)", &options, true,
+			"8:a(~<d0 8:b(d1 10:b)d1=2-0 10:a)~?<d0=2-2");
+	options.threshold_ns = 0;
 	options.from_is_elapsed = true;
 	options.to_is_elapsed = true;
 	expect_pipeline("1:a( 5:b( 6:b) 11:c( 12:c) 13:a)", &options, false,
 			"6:a(~< 6:b(~< 6:b)< 11:c( 11:c)~? 11:a)~?<");
+}
+
+static void test_range_deep(void **state)
+{
+	struct ftr_pipeline_options options = { .from_ns = 3000 };
+	struct ftr_strbuf words, want;
+
+	/* More open calls at either end than a batch holds. */
+	ftr_strbuf_init(&words);
+	ftr_strbuf_init(&want);
+	for (int i = 0; i < 600; i++) {
+		ftr_strbuf_printf(&words, "%d:f( ", i + 1);
+		ftr_strbuf_puts(&want, "3000:f(~< ");
+	}
+	ftr_strbuf_puts(&words, "3000:g( 3001:g)");
+	ftr_strbuf_puts(&want, "3000:g( 3001:g)");
+	for (int i = 0; i < 600; i++)
+		ftr_strbuf_puts(&want, " 3001:f)~?<");
+	expect_pipeline(ftr_strbuf_str(&words), &options, false, ftr_strbuf_str(&want));
+	ftr_strbuf_fini(&words);
+	ftr_strbuf_fini(&want);
+}
+
+static void test_per_task(void **state)
+{
+	struct ftr_task far = { .id = UINT32_MAX }, near = { .id = 0 };
+	struct ftr_per_task states = { .bytes = sizeof(int) };
+	int *first = ftr_per_task_get(&states, &far);
+	int *second = ftr_per_task_get(&states, &near);
+	size_t pos = 0;
+
+	assert_int_equal(*first + *second, 0);
+	assert_ptr_equal(ftr_per_task_get(&states, &far), first);
+	assert_ptr_equal(ftr_per_task_get(&states, &near), second);
+	assert_ptr_equal(ftr_per_task_next(&states, &pos), first);
+	assert_ptr_equal(ftr_per_task_next(&states, &pos), second);
+	assert_null(ftr_per_task_next(&states, &pos));
+	ftr_per_task_fini(&states);
 }
 
 static void test_select(void **state)
@@ -356,7 +418,8 @@ int main(void)
 		TEST(test_calls_without_entry), TEST(test_calls_unknown_depth),
 		TEST(test_calls_lost), TEST(test_calls_absurd_depth), TEST(test_calls_time_back),
 		TEST(test_calls_deep), TEST(test_calls_scheduled), TEST(test_merge),
-		TEST(test_merge_runs), TEST(test_threshold), TEST(test_range), TEST(test_select),
+		TEST(test_merge_runs), TEST(test_threshold), TEST(test_threshold_async),
+		TEST(test_range), TEST(test_range_deep), TEST(test_per_task), TEST(test_select),
 		TEST(test_select_libcall), TEST(test_pipeline_tid), TEST(test_pump),
 		TEST(test_session), TEST(test_resolve_unknown),
 	};

@@ -320,7 +320,7 @@ static int nodes_make(struct task_sink *self)
 
 	for (size_t id = 0; ret == 0 && id < trace->tasks.nr; id++) {
 		struct ftr_task_node *node = &tree->nodes.v[id];
-		const struct life *life = id < self->lives.by_id.nr ? self->lives.by_id.v[id] : NULL;
+		const struct life *life = ftr_hashmap_find(&self->lives.by_id, id);
 
 		*node = (struct ftr_task_node){
 			.task = trace->tasks.v[id], .parent = FTR_TASK_NONE,

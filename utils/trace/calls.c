@@ -2,31 +2,21 @@
 /* Shadow stacks over a stream: matching, depth, durations, repair. */
 #include "utils/trace/calls.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/hashmap.h"
-#include "utils/base/vec.h"
+#include "utils/trace/per_task.h"
+#include "utils/trace/stack.h"
 #include "utils/trace/trace.h"
 
 /* Deeper claims than a record can make are damage: such depths are counted instead. */
 #define RECORDED_DEPTH_MAX 1023
 
-struct frame {
-	const struct ftr_func *func;
-	uint64_t addr;
-	uint64_t start_ns;
-	uint64_t child_ns;
-	uint8_t  flags;		/* of its ENTRY */
-};
-
-/* A task's open calls: frames.v[1] is the outermost, frames.v[0] a sentinel of no function. */
+/* A task's open calls, and what else is known of it. */
 struct stack {
+	struct ftr_stack open;
 	struct ftr_task *task;
-	FTR_VEC(struct frame) frames;	/* nr is not used: see open_nr */
-	size_t open_nr;
 	uint64_t last_ns;
 	uint64_t sched_out_ns;	/* 0 = running */
 	uint8_t  sched_flags;
@@ -37,97 +27,30 @@ struct calls {
 	struct ftr_source *inner;	/* (owned) */
 	struct ftr_trace *trace;
 	const struct ftr_func *lost;	/* stands for a function nobody knows */
+	struct ftr_per_task stacks;
 	struct stack *current;
-	struct ftr_hashmap by_task;
-	FTR_VEC(struct stack *) stacks;
 	struct ftr_event *in;		/* (borrowed) batch of inner, handed out in slices */
 	size_t pos;
 	size_t nr;
-	size_t drained;			/* stacks that were emptied at the end */
+	size_t drain_pos;
+	struct stack *draining;		/* at the end */
 	bool is_ended;
 	struct ftr_event made[FTR_SOURCE_BATCH];
 };
 
-/* Room for as many calls as one batch can open. */
-static int stack_reserve(struct stack *stack)
-{
-	return ftr_vec_reserve(&stack->frames, stack->open_nr + FTR_SOURCE_BATCH + 2);
-}
-
-static struct stack *stack_new(struct calls *self, struct ftr_task *task)
-{
-	struct stack *stack = calloc(1, sizeof(*stack));
-
-	if (stack == NULL)
-		return NULL;
-	stack->task = task;
-	if (ftr_vec_push(&self->stacks, stack) < 0) {
-		free(stack);
-		return NULL;
-	}
-	if (stack_reserve(stack) < 0 || ftr_hashmap_set(&self->by_task, task->id, stack) < 0)
-		return NULL;
-	stack->frames.v[0] = (struct frame){ 0 };
-	return stack;
-}
-
 /* The stack of @task, with room for a batch; NULL when out of memory. */
 static struct stack *stack_of(struct calls *self, struct ftr_task *task)
 {
-	struct stack *stack = ftr_hashmap_find(&self->by_task, task->id);
+	struct stack *stack = ftr_per_task_get(&self->stacks, task);
 
-	if (stack == NULL)
-		stack = stack_new(self, task);
-	if (stack == NULL || stack_reserve(stack) < 0)
+	if (stack == NULL || ftr_stack_reserve(&stack->open) < 0)
 		return NULL;
+	stack->task = task;
 	self->current = stack;
 	return stack;
 }
 
-static inline struct frame *stack_top(const struct stack *stack)
-{
-	return &stack->frames.v[stack->open_nr];
-}
-
-/*
- * ENTRY and EXIT in one, without a branch between them: which comes next is what nobody can predict.
- * *open_nr is the stack's, or a copy that a loop keeps.  False when the event does not fit.
- */
-static inline bool frames_call(struct frame *frames, size_t *open_nr, struct ftr_event *ev)
-{
-	size_t is_exit = ev->type;	/* 0 or 1 */
-	size_t depth = *open_nr - is_exit;
-	struct frame *frame = &frames[depth + 1];
-	uint64_t start_ns = frame->start_ns;
-	uint64_t child_ns = frame->child_ns;
-	uint64_t mask = 0 - (uint64_t)is_exit;
-
-	static_assert(FTR_EVENT_ENTRY == 0 && FTR_EVENT_EXIT == 1, "is_exit is the type");
-	if (__builtin_expect(((ev->depth != depth) & (ev->depth != FTR_DEPTH_UNKNOWN)) |
-			     (is_exit & (frame->func != ev->call.func)), 0))
-		return false;
-	/* Else the compiler loads both times at once, which waits for the store of child_ns before. */
-	__asm__("" : "+r"(child_ns));
-	ev->depth = (uint32_t)depth;
-	ev->flags |= frame->flags & (uint8_t)mask;
-	ev->call.start_ns = start_ns;
-	ev->call.child_ns = child_ns;
-	frame[-1].child_ns += (ev->time_ns - start_ns) & mask;
-	frame->func = ev->call.func;
-	frame->addr = ev->call.addr;
-	frame->start_ns = ev->time_ns;
-	frame->child_ns = 0;
-	frame->flags = ev->flags & FTR_EVENT_NO_ENTRY;
-	*open_nr = depth + 1 - is_exit;
-	return true;
-}
-
-static inline bool stack_call(struct stack *stack, struct ftr_event *ev)
-{
-	return frames_call(stack->frames.v, &stack->open_nr, ev);
-}
-
-/* A pair of sched-out and sched-in is like a call that the current function made. */
+/* Join sched-out and sched-in. */
 static void stack_point(struct stack *stack, struct ftr_event *ev)
 {
 	if (ev->point.kind != FTR_POINT_INSTANT)
@@ -142,14 +65,14 @@ static void stack_point(struct stack *stack, struct ftr_event *ev)
 	} else if (ev->point.id == FTR_EVENT_ID_SCHED_IN && stack->sched_out_ns != 0) {
 		ev->flags |= stack->sched_flags;
 		ev->point.start_ns = stack->sched_out_ns;
-		stack_top(stack)->child_ns += ev->time_ns - ev->point.start_ns;
 		stack->sched_out_ns = 0;
 	}
+	ftr_stack_point(&stack->open, ev);
 }
 
 static void stack_other(struct stack *stack, struct ftr_event *ev)
 {
-	ev->depth = (uint32_t)stack->open_nr;
+	ev->depth = (uint32_t)stack->open.open_nr;
 	if (ev->type == FTR_EVENT_POINT)
 		stack_point(stack, ev);
 }
@@ -161,8 +84,8 @@ static void stack_other(struct stack *stack, struct ftr_event *ev)
 static size_t take_calls(struct calls *self, struct stack *stack, size_t i)
 {
 	struct ftr_task *task = stack->task;
-	struct frame *frames = stack->frames.v;
-	size_t open_nr = stack->open_nr;
+	struct ftr_stack_frame *frames = stack->open.frames.v;
+	size_t open_nr = stack->open.open_nr;
 	uint64_t last_ns = stack->last_ns;
 
 	for (; i < self->nr; i++) {
@@ -171,11 +94,11 @@ static size_t take_calls(struct calls *self, struct stack *stack, size_t i)
 		if (__builtin_expect((ev->task != task) | (ev->type > FTR_EVENT_EXIT) |
 				     (ev->time_ns < last_ns), 0))
 			break;
-		if (__builtin_expect(!frames_call(frames, &open_nr, ev), 0))
+		if (__builtin_expect(!ftr_stack_frames_call(frames, &open_nr, ev), 0))
 			break;
 		last_ns = ev->time_ns;
 	}
-	stack->open_nr = open_nr;
+	stack->open.open_nr = open_nr;
 	stack->last_ns = last_ns;
 	return i;
 }
@@ -187,7 +110,7 @@ static bool take_event(struct stack *stack, struct ftr_event *ev)
 		ev->time_ns = stack->last_ns;
 	if (ev->type > FTR_EVENT_EXIT)
 		stack_other(stack, ev);
-	else if (!stack_call(stack, ev))
+	else if (!ftr_stack_call(&stack->open, ev))
 		return false;
 	stack->last_ns = ev->time_ns;
 	return true;
@@ -203,7 +126,7 @@ static ssize_t calls_take(struct calls *self)
 	size_t i = self->pos;
 
 	self->base.is_calls_only = true;
-	if (stack != NULL && stack_reserve(stack) < 0)
+	if (stack != NULL && ftr_stack_reserve(&stack->open) < 0)
 		return -ENOMEM;
 	while (i < self->nr) {
 		if (stack == NULL || stack->task != self->in[i].task) {
@@ -222,53 +145,33 @@ static ssize_t calls_take(struct calls *self)
 	return (ssize_t)i;
 }
 
-static struct ftr_event *make_event(struct calls *self, struct stack *stack, size_t at)
+static void make_exit(struct stack *stack, struct ftr_event *made)
 {
-	struct ftr_event *made = &self->made[at];
-
-	memset(made, 0, sizeof(*made));
-	made->task = stack->task;
-	made->flags = FTR_EVENT_INFERRED;
-	made->time_ns = stack->last_ns;
-	return made;
+	ftr_stack_make(&stack->open, stack->open.open_nr - 1, FTR_EVENT_EXIT, made);
+	ftr_stack_call(&stack->open, made);
 }
 
-static void make_exit(struct calls *self, struct stack *stack, size_t at)
+static void make_entry(struct stack *stack, const struct ftr_func *func, struct ftr_event *made)
 {
-	const struct frame *frame = stack_top(stack);
-	struct ftr_event *made = make_event(self, stack, at);
-
-	made->type = FTR_EVENT_EXIT;
-	made->depth = FTR_DEPTH_UNKNOWN;
-	made->call.func = frame->func;
-	made->call.addr = frame->addr;
-	stack_call(stack, made);
-}
-
-static void make_entry(struct calls *self, struct stack *stack, size_t at,
-		       const struct ftr_func *func)
-{
-	struct ftr_event *made = make_event(self, stack, at);
-
 	made->type = FTR_EVENT_ENTRY;
 	made->depth = FTR_DEPTH_UNKNOWN;
-	made->flags |= FTR_EVENT_NO_ENTRY;
+	made->flags = FTR_EVENT_INFERRED | FTR_EVENT_NO_ENTRY;
 	made->call.func = func;
 	made->call.addr = func->addr;
-	stack_call(stack, made);
+	ftr_stack_call(&stack->open, made);
 }
 
 /* How deep the stack has to be for @ev, an ENTRY or EXIT, to happen on it. */
 static size_t depth_for(const struct stack *stack, const struct ftr_event *ev)
 {
-	size_t nr = stack->open_nr;
+	size_t nr = stack->open.open_nr;
 
 	if (ev->depth <= RECORDED_DEPTH_MAX)
 		return ev->depth + (ev->type == FTR_EVENT_EXIT);
 	if (ev->type == FTR_EVENT_ENTRY)
 		return nr;
 	for (size_t i = nr; i > 0; i--) {	/* EXIT: of the innermost call of its function */
-		if (stack->frames.v[i].func == ev->call.func)
+		if (stack->open.frames.v[i].func == ev->call.func)
 			return i;
 	}
 	return nr + 1;
@@ -277,22 +180,23 @@ static size_t depth_for(const struct stack *stack, const struct ftr_event *ev)
 /* Is the stack as the event needs it? */
 static bool stack_fits(const struct stack *stack, const struct ftr_event *ev)
 {
-	return depth_for(stack, ev) == stack->open_nr &&
-	       (ev->type == FTR_EVENT_ENTRY || stack_top(stack)->func == ev->call.func);
+	return depth_for(stack, ev) == stack->open.open_nr &&
+	       (ev->type == FTR_EVENT_ENTRY || ftr_stack_top(&stack->open)->func == ev->call.func);
 }
 
 /* One inferred event that brings the stack nearer to what @ev needs. */
-static void repair_step(struct calls *self, struct stack *stack, const struct ftr_event *ev,
-			size_t at)
+static void repair_step(const struct calls *self, struct stack *stack, const struct ftr_event *ev,
+			struct ftr_event *made)
 {
-	size_t nr = stack->open_nr;
+	size_t nr = stack->open.open_nr;
 	size_t want = depth_for(stack, ev);
 	bool is_exit = ev->type == FTR_EVENT_EXIT;
 
+	*made = (struct ftr_event){ .task = stack->task, .time_ns = stack->last_ns };
 	if (nr > want || (nr == want && is_exit))
-		make_exit(self, stack, at);
+		make_exit(stack, made);
 	else
-		make_entry(self, stack, at, nr + 1 == want && is_exit ? ev->call.func : self->lost);
+		make_entry(stack, nr + 1 == want && is_exit ? ev->call.func : self->lost, made);
 }
 
 /* Fill made[] until the event at pos fits.  Returns how many, or -ENOMEM. */
@@ -306,10 +210,10 @@ static ssize_t calls_repair(struct calls *self)
 		ev->depth = FTR_DEPTH_UNKNOWN;
 	if (stack->last_ns == 0)	/* the task's first event */
 		stack->last_ns = ev->time_ns;
-	if (stack_reserve(stack) < 0)
+	if (ftr_stack_reserve(&stack->open) < 0)
 		return -ENOMEM;
 	for (nr = 0; nr < FTR_SOURCE_BATCH && !stack_fits(stack, ev); nr++)
-		repair_step(self, stack, ev, nr);
+		repair_step(self, stack, ev, &self->made[nr]);
 	return (ssize_t)nr;
 }
 
@@ -318,15 +222,17 @@ static ssize_t calls_drain(struct calls *self)
 {
 	size_t nr = 0;
 
-	while (self->drained < self->stacks.nr && nr < FTR_SOURCE_BATCH) {
-		struct stack *stack = self->stacks.v[self->drained];
+	while (nr < FTR_SOURCE_BATCH) {
+		struct stack *stack = self->draining;
 
-		if (stack->open_nr == 0) {
-			self->drained++;
+		if (stack == NULL || stack->open.open_nr == 0) {
+			self->draining = ftr_per_task_next(&self->stacks, &self->drain_pos);
+			if (self->draining == NULL)
+				break;
 			continue;
 		}
-		make_exit(self, stack, nr);
-		self->made[nr++].flags |= FTR_EVENT_UNFINISHED;
+		nr += ftr_stack_finish(&stack->open, stack->task, stack->last_ns, &self->made[nr],
+				       FTR_SOURCE_BATCH - nr);
 	}
 	return (ssize_t)nr;
 }
@@ -370,14 +276,13 @@ static ssize_t calls_next(struct ftr_source *source, struct ftr_event **evs, str
 static void calls_free(struct ftr_source *source)
 {
 	struct calls *self = (struct calls *)source;
+	struct stack *stack;
+	size_t pos = 0;
 
 	ftr_source_free(self->inner);
-	for (size_t i = 0; i < self->stacks.nr; i++) {
-		ftr_vec_fini(&self->stacks.v[i]->frames);
-		free(self->stacks.v[i]);
-	}
-	ftr_vec_fini(&self->stacks);
-	ftr_hashmap_fini(&self->by_task);
+	while ((stack = ftr_per_task_next(&self->stacks, &pos)) != NULL)
+		ftr_stack_fini(&stack->open);
+	ftr_per_task_fini(&self->stacks);
 	free(self);
 }
 
@@ -397,7 +302,7 @@ struct ftr_source *ftr_calls_new(struct ftr_source *inner, struct ftr_trace *tra
 	self->base.ops = &calls_ops;
 	self->inner = inner;
 	self->trace = trace;
-	ftr_hashmap_init(&self->by_task);
+	self->stacks.bytes = sizeof(struct stack);
 	self->lost = ftr_trace_func_by_name(trace, NULL, FTR_CALLS_LOST_NAME,
 					    strlen(FTR_CALLS_LOST_NAME));
 	if (self->lost == NULL) {

@@ -27,6 +27,8 @@ libftr_a_SOURCES += \
 	utils/trace/sink.c \
 	utils/trace/sink.h \
 	utils/trace/source.h \
+	utils/trace/stack.c \
+	utils/trace/stack.h \
 	utils/trace/task.h \
 	utils/trace/threshold.c \
 	utils/trace/threshold.h \

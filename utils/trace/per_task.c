@@ -1,40 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* State per task, by the task's dense id. */
+/* State per task: by the task's id, for a source of one task may be one of thousands. */
 #include "utils/trace/per_task.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+static void *state_new(struct ftr_per_task *states, const struct ftr_task *task)
+{
+	void *state = calloc(1, states->bytes);
+
+	if (state == NULL)
+		return NULL;
+	if (ftr_vec_push(&states->states, state) < 0) {
+		free(state);
+		return NULL;
+	}
+	return ftr_hashmap_set(&states->by_id, task->id, state) < 0 ? NULL : state;
+}
+
 void *ftr_per_task_get_slow(struct ftr_per_task *states, const struct ftr_task *task)
 {
-	while (states->by_id.nr <= task->id) {
-		if (ftr_vec_push(&states->by_id, NULL) < 0)
-			return NULL;
-	}
-	if (states->by_id.v[task->id] == NULL)
-		states->by_id.v[task->id] = calloc(1, states->bytes);
-	if (states->by_id.v[task->id] == NULL)
+	void *state = ftr_hashmap_find(&states->by_id, task->id);
+
+	if (state == NULL)
+		state = state_new(states, task);
+	if (state == NULL)
 		return NULL;
 	states->last = task;
-	states->last_state = states->by_id.v[task->id];
-	return states->last_state;
+	states->last_state = state;
+	return state;
 }
 
 void *ftr_per_task_next(const struct ftr_per_task *states, size_t *pos)
 {
-	while (*pos < states->by_id.nr) {
-		void *state = states->by_id.v[(*pos)++];
-
-		if (state != NULL)
-			return state;
-	}
-	return NULL;
+	return *pos < states->states.nr ? states->states.v[(*pos)++] : NULL;
 }
 
 void ftr_per_task_fini(struct ftr_per_task *states)
 {
-	for (size_t i = 0; i < states->by_id.nr; i++)
-		free(states->by_id.v[i]);
-	ftr_vec_fini(&states->by_id);
+	for (size_t i = 0; i < states->states.nr; i++)
+		free(states->states.v[i]);
+	ftr_vec_fini(&states->states);
+	ftr_hashmap_fini(&states->by_id);
 	states->last = NULL;
 }

@@ -6,12 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/base/hashmap.h"
 #include "utils/base/vec.h"
 #include "utils/trace/task.h"
 
 struct ftr_per_task {
 	size_t bytes;			/* of one state */
-	FTR_VEC(void *) by_id;		/* (owned) NULL where there is none */
+	struct ftr_hashmap by_id;
+	FTR_VEC(void *) states;		/* (owned) */
 	const struct ftr_task *last;
 	void *last_state;
 };
@@ -26,7 +28,7 @@ static inline void *ftr_per_task_get(struct ftr_per_task *states, const struct f
 	return ftr_per_task_get_slow(states, task);
 }
 
-/* Iterate: *pos starts at 0; NULL at the end. */
+/* Iterate, in the order in which states were made: *pos starts at 0; NULL at the end. */
 void *ftr_per_task_next(const struct ftr_per_task *states, size_t *pos);
 /* Release the states themselves; what they own is the caller's. */
 void ftr_per_task_fini(struct ftr_per_task *states);

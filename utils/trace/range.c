@@ -5,23 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "utils/base/vec.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/source.h"
-
-struct frame {
-	const struct ftr_func *func;
-	uint64_t addr;
-	uint64_t start_ns;
-	uint64_t child_ns;	/* inside the range */
-	bool is_cut;		/* began before it */
-};
+#include "utils/trace/stack.h"
 
 struct state {
 	struct ftr_task *task;
-	FTR_VEC(struct frame) frames;
-	size_t shown_nr;	/* frames whose ENTRY was handed out */
+	struct ftr_stack stack;		/* from the task's first event in the range on: only what is inside */
+	size_t shown_nr;		/* open calls whose ENTRY was handed out */
 	bool is_inside;
 };
 
@@ -59,74 +51,30 @@ static void range_set_ends(struct range *self, uint64_t first_ns)
 	self->has_ends = true;
 }
 
-static int frame_push(struct state *state, const struct ftr_event *ev)
-{
-	struct frame frame = {
-		.func = ev->call.func,
-		.addr = ev->call.addr,
-		.start_ns = ev->time_ns,
-		.is_cut = !state->is_inside,
-	};
-
-	return ftr_vec_push(&state->frames, frame);
-}
-
-static void frame_pop(struct state *state, struct ftr_event *ev)
-{
-	const struct frame *frame = &state->frames.v[--state->frames.nr];
-
-	if (state->shown_nr > state->frames.nr)
-		state->shown_nr = state->frames.nr;
-	if (frame->is_cut) {
-		ev->call.start_ns = frame->start_ns;
-		ev->flags |= FTR_EVENT_NO_ENTRY;
-	}
-	ev->call.child_ns = frame->child_ns;
-	if (state->frames.nr > 0)
-		state->frames.v[state->frames.nr - 1].child_ns += ev->time_ns - frame->start_ns;
-}
-
-/* The task's first event in the range: its open calls begin here. */
+/* The task's first event in the range: it and its open calls begin here. */
 static void state_enter(struct state *state, uint64_t time_ns)
 {
 	state->is_inside = true;
-	for (size_t i = 0; i < state->frames.nr; i++) {
-		state->frames.v[i].start_ns = time_ns;
-		state->frames.v[i].child_ns = 0;
+	for (size_t i = 0; i <= state->stack.open_nr; i++) {
+		struct ftr_stack_frame *frame = &state->stack.frames.v[i];
+
+		frame->start_ns = time_ns;
+		frame->child_ns = 0;
+		frame->flags |= FTR_EVENT_NO_ENTRY;
 	}
 }
 
-static int state_follow(struct state *state, struct ftr_event *ev, uint64_t from_ns)
+/* Follow an event that is inside. */
+static int state_take(struct state *state, struct ftr_event *ev)
 {
-	size_t nr = state->frames.nr;
+	uint64_t start_ns = state->stack.frames.v[0].start_ns;
 
-	if (ev->type == FTR_EVENT_ENTRY)
-		return frame_push(state, ev);
-	if (ev->type == FTR_EVENT_EXIT && nr > 0)
-		frame_pop(state, ev);
-	if (ev->type == FTR_EVENT_POINT && ev->point.start_ns != 0 && nr > 0) {
-		if (ev->point.start_ns < from_ns && state->is_inside)
-			ev->point.start_ns = state->frames.v[nr - 1].start_ns;
-		state->frames.v[nr - 1].child_ns += ev->time_ns - ev->point.start_ns;
-	}
+	if (ev->type == FTR_EVENT_POINT && ev->point.start_ns != 0 && ev->point.start_ns < start_ns)
+		ev->point.start_ns = start_ns;
+	if (ftr_stack_follow(&state->stack, ev) < 0)
+		return -ENOMEM;
+	state->shown_nr = state->stack.open_nr;
 	return 0;
-}
-
-static struct ftr_event *made_call(struct range *self, const struct state *state, size_t at,
-				   size_t depth, enum ftr_event_type type)
-{
-	struct ftr_event *made = &self->made[at];
-
-	*made = (struct ftr_event){
-		.time_ns = self->last_ns,
-		.task = state->task,
-		.depth = (uint32_t)depth,
-		.type = (uint8_t)type,
-		.flags = FTR_EVENT_INFERRED,
-	};
-	made->call.func = state->frames.v[depth].func;
-	made->call.addr = state->frames.v[depth].addr;
-	return made;
 }
 
 /* Hand out the ENTRYs of calls that began before the range. */
@@ -134,9 +82,13 @@ static ssize_t range_begin_calls(struct range *self, struct state *state)
 {
 	size_t nr = 0;
 
-	while (state->shown_nr < state->frames.nr && nr < FTR_SOURCE_BATCH)
-		made_call(self, state, nr++, state->shown_nr++, FTR_EVENT_ENTRY)->flags |=
-			FTR_EVENT_NO_ENTRY;
+	while (state->shown_nr < state->stack.open_nr && nr < FTR_SOURCE_BATCH) {
+		struct ftr_event *made = &self->made[nr++];
+
+		*made = (struct ftr_event){ .task = state->task, .time_ns = self->last_ns };
+		ftr_stack_make(&state->stack, state->shown_nr++, FTR_EVENT_ENTRY, made);
+		made->flags |= FTR_EVENT_NO_ENTRY;
+	}
 	return (ssize_t)nr;
 }
 
@@ -145,92 +97,88 @@ static ssize_t range_drain(struct range *self)
 	size_t nr = 0;
 
 	while (nr < FTR_SOURCE_BATCH) {
-		struct ftr_event *made;
+		struct state *state = self->draining;
 
-		if (self->draining == NULL || self->draining->shown_nr == 0) {
+		if (state == NULL || !state->is_inside || state->stack.open_nr == 0) {
 			self->draining = ftr_per_task_next(&self->states, &self->drain_pos);
 			if (self->draining == NULL)
 				break;
 			continue;
 		}
-		made = made_call(self, self->draining, nr++, self->draining->shown_nr - 1,
-				 FTR_EVENT_EXIT);
-		made->flags |= FTR_EVENT_UNFINISHED;
-		made->call.start_ns = self->draining->frames.v[made->depth].start_ns;
-		frame_pop(self->draining, made);
+		nr += ftr_stack_finish(&state->stack, state->task, self->last_ns, &self->made[nr],
+				       FTR_SOURCE_BATCH - nr);
 	}
 	return (ssize_t)nr;
 }
 
-/* Follow events before the range; 1 when the one at pos is inside, 0 when the batch ended, -ENOMEM. */
-static int range_skip(struct range *self, struct state **state)
+static struct state *range_state(struct range *self, struct ftr_task *task)
 {
-	for (; self->pos < self->nr; self->pos++) {
-		struct ftr_event *ev = &self->in[self->pos];
+	struct state *state = ftr_per_task_get(&self->states, task);
 
-		*state = ftr_per_task_get(&self->states, ev->task);
-		if (*state == NULL)
-			return -ENOMEM;
-		(*state)->task = ev->task;
-		if (ev->time_ns > self->to_ns) {
-			self->is_ended = true;
-			return 0;
-		}
-		if (ev->time_ns >= self->from_ns)
-			return 1;
-		if (state_follow(*state, ev, self->from_ns) < 0)
+	if (state == NULL || ftr_stack_reserve(&state->stack) < 0)
+		return NULL;
+	state->task = task;
+	return state;
+}
+
+/* Follow what is before the range. */
+static int range_skip(struct range *self)
+{
+	for (; self->pos < self->nr && self->in[self->pos].time_ns < self->from_ns; self->pos++) {
+		struct ftr_event *ev = &self->in[self->pos];
+		struct state *state = range_state(self, ev->task);
+
+		if (state == NULL || ftr_stack_follow(&state->stack, ev) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Events from pos on that need nothing made up.  Returns the index behind them, or -ENOMEM. */
-static ssize_t range_take(struct range *self)
+/*
+ * Follow events from pos on until one is behind the range, or begins calls that have to be made up: *starting is
+ * then its task.  Returns the index of that one, or -ENOMEM.
+ */
+static ssize_t range_take(struct range *self, struct state **starting)
 {
-	size_t i;
-
-	for (i = self->pos; i < self->nr; i++) {
+	for (size_t i = self->pos; i < self->nr; i++) {
 		struct ftr_event *ev = &self->in[i];
-		struct state *state = ftr_per_task_get(&self->states, ev->task);
+		struct state *state = range_state(self, ev->task);
 
 		if (state == NULL)
 			return -ENOMEM;
-		if (ev->time_ns > self->to_ns || (!state->is_inside && state->frames.nr > 0))
-			break;
-		state->task = ev->task;
-		state->is_inside = true;
-		if (state_follow(state, ev, self->from_ns) < 0)
-			return -ENOMEM;
-		state->shown_nr = state->frames.nr;
+		self->is_ended = ev->time_ns > self->to_ns;
+		if (self->is_ended)
+			return (ssize_t)i;
 		self->last_ns = ev->time_ns;
+		if (!state->is_inside)
+			state_enter(state, ev->time_ns);
+		if (state->shown_nr < state->stack.open_nr) {
+			*starting = state;
+			return (ssize_t)i;
+		}
+		if (state_take(state, ev) < 0)
+			return -ENOMEM;
 	}
-	return (ssize_t)i;
+	return (ssize_t)self->nr;
 }
 
 /* 0 = nothing to hand out yet. */
 static ssize_t range_step(struct range *self, struct ftr_event **evs)
 {
-	struct state *state;
-	ssize_t end;
-	int ret = range_skip(self, &state);
+	struct state *starting = NULL;
+	ssize_t end = range_skip(self);
 
-	if (ret <= 0)
-		return ret;
-	if (!state->is_inside) {
-		self->last_ns = self->in[self->pos].time_ns;
-		state_enter(state, self->last_ns);
-	}
-	if (state->shown_nr < state->frames.nr) {
-		*evs = self->made;
-		return range_begin_calls(self, state);
-	}
-	end = range_take(self);
+	if (end == 0)
+		end = range_take(self, &starting);
 	if (end < 0)
 		return end;
 	*evs = &self->in[self->pos];
 	end -= (ssize_t)self->pos;
 	self->pos += (size_t)end;
-	return end;
+	if (end > 0 || starting == NULL)
+		return end;
+	*evs = self->made;
+	return range_begin_calls(self, starting);
 }
 
 static ssize_t range_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
@@ -267,7 +215,7 @@ static void range_free(struct ftr_source *source)
 
 	ftr_source_free(self->inner);
 	while ((state = ftr_per_task_next(&self->states, &pos)) != NULL)
-		ftr_vec_fini(&state->frames);
+		ftr_stack_fini(&state->stack);
 	ftr_per_task_fini(&self->states);
 	free(self);
 }

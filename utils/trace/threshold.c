@@ -12,6 +12,7 @@
 #include "utils/base/vec.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/source.h"
+#include "utils/trace/stack.h"
 
 struct node {
 	struct node *next;
@@ -23,13 +24,9 @@ struct node {
 	bool is_undecided;
 };
 
-struct frame {
-	struct node *entry;	/* (nullable) while undecided */
-	uint64_t dropped_ns;	/* in callees that were left out */
-};
-
 struct state {
-	FTR_VEC(struct frame) frames;
+	struct ftr_stack stack;
+	FTR_VEC(struct node *) entries;	/* of the open calls, by depth; NULL = decided */
 	struct node *out;	/* (nullable) the task's sched-out, undecided until its sched-in */
 };
 
@@ -133,36 +130,30 @@ static void call_drop(struct threshold *self, struct node *entry)
 
 static int take_entry(struct threshold *self, struct state *state, const struct ftr_event *ev)
 {
-	struct frame frame = { .entry = node_append(self, ev) };
+	struct node *entry = node_append(self, ev);
 
 	out_keep(state);
-	if (frame.entry == NULL)
+	if (entry == NULL)
 		return -ENOMEM;
-	frame.entry->is_undecided = true;
-	return ftr_vec_push(&state->frames, frame);
+	entry->is_undecided = true;
+	return ftr_vec_push(&state->entries, entry);
 }
 
 static int take_exit(struct threshold *self, struct state *state, const struct ftr_event *ev)
 {
 	uint64_t duration_ns = ev->time_ns - ev->call.start_ns;
-	struct frame frame = state->frames.v[--state->frames.nr];
-	struct node *node;
+	bool is_short = duration_ns < self->threshold_ns;
+	struct node *entry = state->entries.v[--state->entries.nr];
 
 	out_keep(state);
-	if (frame.entry != NULL && duration_ns < self->threshold_ns) {
-		call_drop(self, frame.entry);
-		if (state->frames.nr > 0)
-			state->frames.v[state->frames.nr - 1].dropped_ns += duration_ns;
+	if (entry != NULL && is_short) {
+		call_drop(self, entry);
+		ftr_stack_top(&state->stack)->child_ns -= duration_ns;
 		return 0;
 	}
-	if (frame.entry != NULL)
-		frame.entry->is_undecided = false;
-	node = node_append(self, ev);
-	if (node == NULL)
-		return -ENOMEM;
-	if (node->ev.call.child_ns >= frame.dropped_ns)
-		node->ev.call.child_ns -= frame.dropped_ns;
-	return 0;
+	if (entry != NULL)
+		entry->is_undecided = false;
+	return node_append(self, ev) == NULL ? -ENOMEM : 0;
 }
 
 /* From its sched-out to its sched-in a task is as in a call. */
@@ -176,8 +167,7 @@ static int take_point(struct threshold *self, struct state *state, const struct 
 	if (ev->point.id == FTR_EVENT_ID_SCHED_IN && state->out != NULL && duration_ns < self->threshold_ns) {
 		node_drop(self, state->out);
 		state->out = NULL;
-		if (state->frames.nr > 0)
-			state->frames.v[state->frames.nr - 1].dropped_ns += duration_ns;
+		ftr_stack_top(&state->stack)->child_ns -= duration_ns;
 		return 0;
 	}
 	if (is_out || ev->point.id == FTR_EVENT_ID_SCHED_IN)
@@ -191,17 +181,17 @@ static int take_point(struct threshold *self, struct state *state, const struct 
 	return 0;
 }
 
-static int take(struct threshold *self, const struct ftr_event *ev)
+static int take(struct threshold *self, struct ftr_event *ev)
 {
 	struct state *state = ftr_per_task_get(&self->states, ev->task);
 
-	if (state == NULL)
+	if (state == NULL || ftr_stack_follow(&state->stack, ev) < 0)
 		return -ENOMEM;
 	if (ev->type == FTR_EVENT_ENTRY)
 		return take_entry(self, state, ev);
-	if (ev->type == FTR_EVENT_EXIT && state->frames.nr > 0)
+	if (ev->type == FTR_EVENT_EXIT)
 		return take_exit(self, state, ev);
-	if (ev->type == FTR_EVENT_POINT)
+	if (ev->type == FTR_EVENT_POINT && ev->point.kind == FTR_POINT_INSTANT)
 		return take_point(self, state, ev);
 	return node_append(self, ev) == NULL ? -ENOMEM : 0;
 }
@@ -230,9 +220,9 @@ static size_t hand_out(struct threshold *self)
 		struct state *state = ftr_per_task_get(&self->states, node->ev.task);
 
 		/* An open call whose ENTRY is out must not be looked for again. */
-		if (node->ev.type == FTR_EVENT_ENTRY && node->ev.depth < state->frames.nr &&
-		    state->frames.v[node->ev.depth].entry == node)
-			state->frames.v[node->ev.depth].entry = NULL;
+		if (node->ev.type == FTR_EVENT_ENTRY && node->ev.depth < state->entries.nr &&
+		    state->entries.v[node->ev.depth] == node)
+			state->entries.v[node->ev.depth] = NULL;
 		if (node == state->out)
 			state->out = NULL;
 		self->batch[nr++] = node->ev;
@@ -284,8 +274,10 @@ static void threshold_free(struct ftr_source *source)
 	size_t pos = 0;
 
 	ftr_source_free(self->inner);
-	while ((state = ftr_per_task_next(&self->states, &pos)) != NULL)
-		ftr_vec_fini(&state->frames);
+	while ((state = ftr_per_task_next(&self->states, &pos)) != NULL) {
+		ftr_stack_fini(&state->stack);
+		ftr_vec_fini(&state->entries);
+	}
 	ftr_per_task_fini(&self->states);
 	self->queue.prev->next = NULL;
 	nodes_free(self->queue.next == &self->queue ? NULL : self->queue.next);
