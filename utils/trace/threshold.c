@@ -139,10 +139,11 @@ static int take_entry(struct threshold *self, struct state *state, const struct 
 	return ftr_vec_push(&state->entries, entry);
 }
 
+/* A call that did not return stays: how long it would have taken is not known. */
 static int take_exit(struct threshold *self, struct state *state, const struct ftr_event *ev)
 {
 	uint64_t duration_ns = ev->time_ns - ev->call.start_ns;
-	bool is_short = duration_ns < self->threshold_ns;
+	bool is_short = duration_ns < self->threshold_ns && !(ev->flags & FTR_EVENT_UNFINISHED);
 	struct node *entry = state->entries.v[--state->entries.nr];
 
 	out_keep(state);
