@@ -10,6 +10,7 @@ traced_programs = \
 	tests/prog/before_main.c \
 	tests/prog/caught.cc \
 	tests/prog/coroutines.c \
+	tests/prog/creators.c \
 	tests/prog/deep_throw.cc \
 	tests/prog/dlopen.c \
 	tests/prog/early.c \

@@ -75,7 +75,8 @@ class Checker:
         self.parents = {}        # thread koid -> process koid
         self.stacks = collections.defaultdict(list)
         self.calls = []
-        self.flows = {}
+        self.flows = {}          # id -> (thread, time) of those that have begun
+        self.arrows = []         # (name, (thread, time), (thread, time))
         self.used_threads = set()
         self.blobs = collections.defaultdict(bytes)
 
@@ -274,12 +275,12 @@ class Checker:
         elif kind == 8:
             if extra in self.flows:
                 raise Violation(f"flow {extra} begins twice")
-            self.flows[extra] = time
+            self.flows[extra] = thread, time
         elif kind in (9, 10):
-            if extra not in self.flows or self.flows[extra] > time:
+            if extra not in self.flows or self.flows[extra][1] > time:
                 raise Violation(f"flow {extra} goes on before it begins")
             if kind == 10:
-                del self.flows[extra]
+                self.arrows.append((name, self.flows.pop(extra), (thread, time)))
 
     def blob(self, at, header, cursor):
         self.zero(header, 47, 47, "blob")

@@ -2,9 +2,11 @@
 # What is written can be read again; the checker of FXT files is written from the specification alone.
 TESTS += \
 	tests/roundtrip/convert.sh \
-	tests/roundtrip/fxt_files.sh
+	tests/roundtrip/fxt_files.sh \
+	tests/roundtrip/fxt_threads.py
 EXTRA_DIST += \
 	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_check.py \
 	tests/roundtrip/fxt_files.sh \
+	tests/roundtrip/fxt_threads.py \
 	tests/roundtrip/perf_switches.py

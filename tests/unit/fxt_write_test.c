@@ -462,14 +462,50 @@ static void fork_arrow(void **state)
 	made_end(&made);
 }
 
+/* An arrow of a file, from the call where it begins to the one where it ends. */
+struct arrow {
+	uint64_t id, begin_ns, end_ns;
+};
+
+static size_t arrows_of(const struct made *made, struct arrow *arrows, size_t max)
+{
+	size_t nr = 0;
+
+	for (size_t at = 0; at + 24 <= made->w.out.len;) {
+		uint64_t words[3];
+		unsigned type;
+		size_t i = 0;
+
+		memcpy(words, made->w.out.buf + at, sizeof(words));
+		at += 8 * fxt_bits(words[0], 4, 12);
+		type = fxt_bits(words[0], 16, 4);
+		if (fxt_bits(words[0], 0, 4) != FXT_EVENT || (type != FXT_FLOW_BEGIN && type != FXT_FLOW_END))
+			continue;
+		while (i < nr && arrows[i].id != words[2])
+			i++;
+		assert_int_equal(type == FXT_FLOW_BEGIN, i == nr);
+		assert_true(i < max);
+		if (i == nr)
+			arrows[nr++] = (struct arrow){ words[2], words[1], 0 };
+		assert_int_equal(arrows[i].end_ns, 0);
+		if (type == FXT_FLOW_END)
+			arrows[i].end_ns = words[1];
+	}
+	return nr;
+}
+
+static void put_call(struct made *made, struct ftr_task *task, uint64_t time_ns, const struct ftr_func *func)
+{
+	writing_entry(&made->w, task, time_ns, func, 0, NULL);
+	writing_exit(&made->w, task, time_ns + 1, func, 0, NULL);
+}
+
 /* From the call of pthread_create to the thread's first call, where the ids say whose it is. */
 static void thread_arrows(void **state)
 {
-	static const char *const names[] = { "flow begin", "flow end" };
 	const struct ftr_func *create, *start;
 	struct ftr_task *tasks[3];
-	uint64_t ids[2][2] = { { 0 } };
-	unsigned nr[2] = { 0 };
+	struct arrow arrows[2];
 	struct made made;
 
 	made.trace = ftr_trace_new("made", NULL);
@@ -478,34 +514,57 @@ static void thread_arrows(void **state)
 	create = make_func(made.trace, "p", "pthread_create");
 	start = make_func(made.trace, "p", "start");
 	writing_begin(&made.w, made.trace, "fxt");
-	for (unsigned i = 0; i < 2; i++) {
-		writing_entry(&made.w, tasks[0], 1000 + 10 * i, create, 0, NULL);
-		writing_exit(&made.w, tasks[0], 1001 + 10 * i, create, 0, NULL);
-	}
-	for (unsigned i = 2; i > 0; i--) {	/* the second thread is the first one that runs */
-		writing_entry(&made.w, tasks[i], 2000 - 10 * i, start, 0, NULL);
-		writing_exit(&made.w, tasks[i], 2001 - 10 * i, start, 0, NULL);
-	}
+	put_call(&made, tasks[0], 1000, create);
+	put_call(&made, tasks[0], 1010, create);
+	put_call(&made, tasks[2], 1980, start);		/* the second thread is the first one that runs */
+	put_call(&made, tasks[1], 1990, start);
 	writing_end(&made.w);
 	writing_keep(&made.w, "threads-made");
-	for (size_t at = 0; at + 24 <= made.w.out.len;) {
-		uint64_t words[3];
-		unsigned which;
+	assert_int_equal(arrows_of(&made, arrows, 2), 2);
+	assert_int_equal(arrows[0].begin_ns, 1000);
+	assert_int_equal(arrows[0].end_ns, 1990);
+	assert_int_equal(arrows[1].begin_ns, 1010);
+	assert_int_equal(arrows[1].end_ns, 1980);
+	made_end(&made);
+}
 
-		memcpy(words, made.w.out.buf + at, sizeof(words));
-		at += 8 * fxt_bits(words[0], 4, 12);
-		which = fxt_bits(words[0], 16, 4) == FXT_FLOW_BEGIN ? 0 : 1;
-		if (fxt_bits(words[0], 0, 4) != FXT_EVENT || fxt_bits(words[0], 16, 4) < FXT_FLOW_BEGIN)
-			continue;
-		if (nr[which] >= 2)
-			fail_msg("%s: more than two", names[which]);
-		ids[which][nr[which]++] = words[2];
-		assert_int_equal(words[1], which == 0 ? 990 + 10 * nr[0] : 1970 + 10 * nr[1]);
+/* Two threads in pthread_create at once: the kernel said which of them made whom. */
+static void thread_arrows_of_makers(void **state)
+{
+	static const uint64_t made_ns[] = { 0, 900, 1010, 1015, 1030 };
+	const struct ftr_func *create, *start;
+	struct ftr_task *tasks[5];
+	struct arrow arrows[2];
+	struct made made;
+
+	made.trace = ftr_trace_new("made", NULL);
+	for (int i = 0; i < 5; i++)
+		tasks[i] = make_task(made.trace, 100, 100 + i, "t");
+	tasks[1]->maker = tasks[0];	/* in no such call: no arrow leads to it */
+	tasks[2]->maker = tasks[1];
+	tasks[3]->maker = tasks[0];
+	tasks[4]->maker = tasks[0];	/* nor to this one */
+	create = make_func(made.trace, "p", "pthread_create");
+	start = make_func(made.trace, "p", "start");
+	writing_begin(&made.w, made.trace, "fxt");
+	for (int i = 1; i < 5; i++) {
+		writing_event(&made.w, &(struct ftr_event){
+			.type = FTR_EVENT_POINT, .task = tasks[i], .time_ns = made_ns[i],
+			.point = { .name = "linux:task-new", .id = FTR_EVENT_ID_TASK_NEW } });
+		for (unsigned k = 0; i == 1 && k < 2; k++)
+			writing_entry(&made.w, tasks[k], 1000 + k, create, 0, NULL);
+		for (unsigned k = 0; i == 3 && k < 2; k++)
+			writing_exit(&made.w, tasks[k], 1020 + k, create, 0, NULL);
 	}
-	assert_int_equal(nr[0], 2);
-	assert_int_equal(nr[1], 2);
-	assert_int_equal(ids[0][0], ids[1][1]);
-	assert_int_equal(ids[0][1], ids[1][0]);
+	for (unsigned i = 2; i < 5; i++)
+		put_call(&made, tasks[i], 2000 + 10 * i, start);
+	writing_end(&made.w);
+	writing_keep(&made.w, "threads-known");
+	assert_int_equal(arrows_of(&made, arrows, 2), 2);
+	assert_int_equal(arrows[0].begin_ns, 1000);
+	assert_int_equal(arrows[0].end_ns, 2030);
+	assert_int_equal(arrows[1].begin_ns, 1001);
+	assert_int_equal(arrows[1].end_ns, 2020);
 	made_end(&made);
 }
 
@@ -590,6 +649,7 @@ int main(void)
 		cmocka_unit_test(fork_arrow),
 		cmocka_unit_test(instance),
 		cmocka_unit_test(thread_arrows),
+		cmocka_unit_test(thread_arrows_of_makers),
 		cmocka_unit_test(long_call),
 	};
 

@@ -12,6 +12,7 @@
 #define FXT_KEY_LOC	   "loc"	/* "main.c:7" */
 #define FXT_KEY_SYMBOL	   "symbol"	/* of a call: which of several functions of its name */
 #define FXT_KEY_CHILD	   "child"
+#define FXT_KEY_MAKER	   "maker"	/* koid, of a thread object: the thread that made it */
 #define FXT_KEY_RECORDS	   "records"
 #define FXT_KEY_INFERRED   "inferred"	/* bool, of a begin or end that was not recorded */
 #define FXT_KEY_NO_ENTRY   "no_entry"	/* bool, of a call that began before the task's data */

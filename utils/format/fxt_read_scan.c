@@ -17,6 +17,7 @@ struct scan {
 	/* Thread koids without a process: they wait until those with one are known. */
 	FTR_VEC(uint64_t) threads;
 	struct ftr_hashmap thread_seen;
+	FTR_VEC(struct scan_made { struct ftr_task *task; int32_t maker; }) made;	/* which wait, too */
 };
 
 static int scan_no_memory(struct ftr_err *err)
@@ -156,7 +157,8 @@ static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 {
 	struct fxt_reader *r = scan->r;
 	unsigned type = fxt_bits(at->header, 16, 8);
-	uint64_t koid, process, pos = at->offset + 16;
+	uint64_t koid, process, maker, pos = at->offset + 16;
+	struct arg_list args = { at, pos, fxt_bits(at->header, 40, 4) };
 	struct fxt_text *name;
 	struct ftr_task *task;
 
@@ -173,11 +175,14 @@ static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 	}
 	if (type == FXT_OBJECT_PROCESS)
 		return ftr_hashmap_set(&r->process_names, koid & INT32_MAX, name);
-	task = koid_arg(scan, &(struct arg_list){ at, pos, fxt_bits(at->header, 40, 4) }, "process",
-			&process) ? fxt_task_of(r, process, koid) : fxt_task_by_thread(r, koid);
+	args.pos = pos;
+	task = koid_arg(scan, &args, "process", &process) ? fxt_task_of(r, process, koid) :
+							    fxt_task_by_thread(r, koid);
 	if (task == NULL)
 		return -ENOMEM;
 	task->name = name->str->s;
+	if (scan->provider->is_ours && koid_arg(scan, &args, FXT_KEY_MAKER, &maker))
+		return ftr_vec_push(&scan->made, ((struct scan_made){ task, (int32_t)(maker & INT32_MAX) }));
 	return 0;
 }
 
@@ -436,6 +441,13 @@ static int scan_records(struct scan *scan, uint64_t *offset)
 		if (fxt_task_by_thread(r, scan->threads.v[i]) == NULL)
 			ret = -ENOMEM;
 	}
+	for (size_t i = 0; i < scan->made.nr; i++) {
+		struct ftr_task *task = scan->made.v[i].task;
+		struct ftr_task *maker = ftr_trace_task_find(r->trace, scan->made.v[i].maker);
+
+		task->maker = maker != task ? maker : NULL;
+	}
+	ftr_vec_fini(&scan->made);
 	ftr_vec_fini(&scan->threads);
 	ftr_hashmap_fini(&scan->thread_seen);
 	return ret;

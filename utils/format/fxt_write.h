@@ -60,7 +60,9 @@ struct fxt_task {
 	uint32_t flow_id;	/* of the fork that made it, waiting for its first call; 0 = none */
 	uint32_t maker_depth;	/* of the last call that makes a thread, and its record: fxt_write_flow.c */
 	uint64_t maker_pos;
+	uint32_t maker_flow;	/* of the arrow that begins there; 0 = a task has it */
 	uint8_t  slot;		/* in the thread table; 0 = none */
+	bool     flow_is_fork;
 	bool     is_named;
 };
 
@@ -211,6 +213,8 @@ bool fxt_func_makes_thread(const char *name);
 int  fxt_write_fork(struct fxt_writer *w, const struct ftr_event *ev);
 /* A call that makes a thread was written. */
 int  fxt_flow_thread(struct fxt_writer *w, const struct ftr_event *ev);
+/* This is when a task was made: by the call that makes a thread and is open in the thread that made it. */
+void fxt_flow_made(struct fxt_writer *w, const struct ftr_task *task);
 /* The first call of a task with a flow_id was written. */
 int  fxt_flow_end(struct fxt_writer *w, const struct ftr_task *task, uint64_t time_ns);
 void fxt_makers_fini(struct fxt_writer *w);

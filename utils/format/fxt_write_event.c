@@ -214,6 +214,8 @@ int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
 	    (ev->point.id == FTR_EVENT_ID_SCHED_IN || ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
 	     ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED))
 		return write_switch(w, ev, ev->point.id != FTR_EVENT_ID_SCHED_IN);
+	if (ev->point.kind == FTR_POINT_INSTANT && ev->point.id == FTR_EVENT_ID_TASK_NEW)
+		fxt_flow_made(w, ev->task);
 	point_shape(ev, builtin, &shape);
 	if (colon == NULL)
 		ret = shape_name(w, &shape, "", 0, ev->point.name);

@@ -2,9 +2,10 @@
 /*
  * FXT writer: arrows from the call that made a task to the task's first call.
  *
- * Who forked whom the trace knows.  Of threads it knows no more than that calls of pthread_create and the like
- * happened and threads began: in the order of their ids, where all were recorded; else a thread is that of
- * the last such call before it.
+ * Who forked whom the trace knows.  A thread that the kernel spoke of was made in the call of pthread_create or
+ * the like that was open at that time in the thread that made it.  Of others no more is known than that such
+ * calls happened and threads began: in the order of their ids, where all were recorded; else a thread is that
+ * of the last such call before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -54,6 +55,7 @@ int fxt_write_fork(struct fxt_writer *w, const struct ftr_event *ev)
 		return -ENOMEM;
 	w->tasks.v[ev->task->id].last_ns = ev->time_ns;
 	w->tasks.v[ev->fork.peer->id].flow_id = ++w->flow_nr;
+	w->tasks.v[ev->fork.peer->id].flow_is_fork = true;
 	return put_flow(w, ev->task, flow_shape(FXT_FLOW_BEGIN, ev->time_ns, w->flow_nr),
 			FXT_NAME_FORK, ev->fork.peer);
 }
@@ -88,8 +90,7 @@ static struct fxt_maker *maker_new(struct fxt_writer *w, int32_t pid)
 /* One call that makes a thread may make another one do it: the outer one is meant. */
 static bool is_inside_maker(const struct fxt_task *task)
 {
-	return task->maker_depth < task->open.nr - 1 &&
-	       task->open.v[task->maker_depth] == task->maker_pos;
+	return task->maker_depth < task->open.nr && task->open.v[task->maker_depth] == task->maker_pos;
 }
 
 int fxt_flow_thread(struct fxt_writer *w, const struct ftr_event *ev)
@@ -97,7 +98,7 @@ int fxt_flow_thread(struct fxt_writer *w, const struct ftr_event *ev)
 	struct fxt_maker *maker = ftr_hashmap_find(&w->makers, (uint32_t)ev->task->pid);
 	struct fxt_task *task = &w->tasks.v[ev->task->id];
 
-	if (is_inside_maker(task))
+	if (task->maker_depth < task->open.nr - 1 && is_inside_maker(task))
 		return 0;
 	task->maker_depth = (uint32_t)task->open.nr - 1;
 	task->maker_pos = task->open.v[task->maker_depth];
@@ -105,8 +106,37 @@ int fxt_flow_thread(struct fxt_writer *w, const struct ftr_event *ev)
 		maker = maker_new(w, ev->task->pid);
 	if (maker == NULL || ftr_vec_push(&maker->flows, ++w->flow_nr) < 0)
 		return fxt_no_memory(w);
+	task->maker_flow = w->flow_nr;
 	return put_flow(w, ev->task, flow_shape(FXT_FLOW_BEGIN, ev->time_ns, w->flow_nr),
 			FXT_NAME_THREAD, NULL);
+}
+
+/* It is one of the last ones.  False: a thread that the kernel did not speak of has it. */
+static bool flow_take(struct fxt_maker *maker, uint32_t flow)
+{
+	for (size_t i = maker->flows.nr; i-- > 0;) {
+		if (maker->flows.v[i] != flow)
+			continue;
+		maker->flows.v[i] = 0;
+		return true;
+	}
+	return false;
+}
+
+void fxt_flow_made(struct fxt_writer *w, const struct ftr_task *task)
+{
+	const struct ftr_task *maker = task->maker;
+	struct fxt_task *made = &w->tasks.v[task->id], *from;
+
+	if (maker == NULL || made->flow_id != FXT_FLOW_THREAD)
+		return;
+	from = maker->id < w->tasks.nr ? &w->tasks.v[maker->id] : NULL;
+	made->flow_id = 0;
+	if (from == NULL || from->maker_flow == 0 || !is_inside_maker(from))
+		return;
+	if (flow_take(ftr_hashmap_find(&w->makers, (uint32_t)maker->pid), from->maker_flow))
+		made->flow_id = from->maker_flow;
+	from->maker_flow = 0;
 }
 
 /* The arrow that leads to a thread; 0 = none does. */
@@ -135,15 +165,14 @@ static uint32_t thread_flow(struct fxt_writer *w, const struct ftr_task *task)
 int fxt_flow_end(struct fxt_writer *w, const struct ftr_task *task, uint64_t time_ns)
 {
 	uint32_t flow = w->tasks.v[task->id].flow_id;
-	bool is_thread = flow == FXT_FLOW_THREAD;
 
 	w->tasks.v[task->id].flow_id = 0;
-	if (is_thread)
+	if (flow == FXT_FLOW_THREAD)
 		flow = thread_flow(w, task);
 	if (flow == 0)
 		return 0;
 	return put_flow(w, task, flow_shape(FXT_FLOW_END, time_ns, flow),
-			is_thread ? FXT_NAME_THREAD : FXT_NAME_FORK, NULL);
+			w->tasks.v[task->id].flow_is_fork ? FXT_NAME_FORK : FXT_NAME_THREAD, NULL);
 }
 
 void fxt_makers_fini(struct fxt_writer *w)

@@ -208,30 +208,39 @@ uint8_t fxt_thread_register(struct fxt_writer *w, const struct ftr_task *task)
 	return (uint8_t)slot;
 }
 
-/* A kernel object and its name; a thread says which process it belongs to. */
+static void put_koid(uint64_t *p, uint16_t key_ref, int32_t koid)
+{
+	p[0] = FXT_ARG_KOID | 2 << 4 | (uint64_t)key_ref << 16;
+	p[1] = (uint32_t)koid;
+}
+
+/* A kernel object and its name; a thread says which process it belongs to, and which thread made it. */
 static int put_object(struct fxt_writer *w, unsigned type, const struct ftr_task *task,
 		      const char *name)
 {
 	bool is_thread = type == FXT_OBJECT_THREAD;
-	uint16_t name_ref, process_ref = 0;
-	uint32_t name_id, process_id, words;
+	bool is_made = is_thread && task->maker != NULL;
+	uint16_t name_ref, process_ref = 0, maker_ref = 0;
+	uint32_t name_id, process_id, maker_id, words = 2 + 2 * is_thread + 2 * is_made;
 	uint64_t *p;
 
 	if (fxt_string_id(w, name, strlen(name), &name_id) < 0 ||
-	    fxt_string_id(w, "process", 7, &process_id) < 0)
+	    fxt_string_id(w, "process", 7, &process_id) < 0 ||
+	    fxt_string_id(w, FXT_KEY_MAKER, strlen(FXT_KEY_MAKER), &maker_id) < 0)
 		return -ENOMEM;
 	name_ref = fxt_string_ref(w, name_id);
 	if (is_thread)
 		process_ref = fxt_string_ref(w, process_id);
-	words = is_thread ? 4 : 2;
+	if (is_made)
+		maker_ref = fxt_string_ref(w, maker_id);
 	p = fxt_window_put(&w->window, words);
 	p[0] = fxt_header(FXT_KERNEL_OBJECT, words) | (uint64_t)type << 16 |
-	       (uint64_t)name_ref << 24 | (uint64_t)is_thread << 40;
+	       (uint64_t)name_ref << 24 | (uint64_t)(is_thread + is_made) << 40;
 	p[1] = (uint32_t)(is_thread ? task->tid : task->pid);
-	if (is_thread) {
-		p[2] = FXT_ARG_KOID | 2 << 4 | (uint64_t)process_ref << 16;
-		p[3] = (uint32_t)task->pid;
-	}
+	if (is_thread)
+		put_koid(p + 2, process_ref, task->pid);
+	if (is_made)
+		put_koid(p + 4, maker_ref, task->maker->tid);
 	return 0;
 }
 

@@ -76,14 +76,20 @@ int ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns, 
 static int perf_task(struct ufx *x, const struct ftr_event *ev, uint32_t type)
 {
 	struct perf_record record = perf_of(ev->task, ev->time_ns, type);
-	const struct ftr_task *parent = ev->task->parent;	/* whose name it has at first */
-	bool is_forked = parent != NULL && parent->pid != ev->task->pid;
-	const struct {
+	const struct ftr_task *task = ev->task;
+	const struct ftr_task *maker = task->maker;	/* whose name it has at first */
+	struct {
 		uint32_t pid, ppid, tid, ptid;
 		uint64_t time;
-	} body = { record.sample_id.pid, is_forked ? (uint32_t)parent->pid : record.sample_id.pid,
-		   record.sample_id.tid, is_forked ? (uint32_t)parent->tid : record.sample_id.pid, ev->time_ns };
+	} body = { record.sample_id.pid, record.sample_id.pid, record.sample_id.tid, record.sample_id.pid,
+		   ev->time_ns };
 
+	if (maker == NULL && task->parent != NULL && task->parent->pid != task->pid)
+		maker = task->parent;
+	if (maker != NULL) {
+		body.ppid = (uint32_t)maker->pid;
+		body.ptid = (uint32_t)maker->tid;
+	}
 	record.cpu_nr = ev->point.cpu_nr;
 	record.body = &body;
 	record.len = sizeof(body);
@@ -199,14 +205,16 @@ static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_ta
 	return ufx_put(x, task, &record, data, len);
 }
 
-/* A thread is called as the process is when it begins: a reader finds that by itself. */
+/* A thread is called as its maker, or else the process, is when it begins: a reader finds that by itself. */
 static void name_inherit(const struct ufx *x, struct ufx_task *task)
 {
-	const struct ftr_task *leader = ftr_trace_task_find(x->trace, task->task->pid);
+	const struct ftr_task *from = task->task->maker;
 
-	if (leader == NULL || leader == task->task || leader->id >= x->tasks.nr)
+	if (from == NULL)
+		from = ftr_trace_task_find(x->trace, task->task->pid);
+	if (from == NULL || from == task->task || from->id >= x->tasks.nr)
 		return;
-	task->name = x->tasks.v[leader->id].name;
+	task->name = x->tasks.v[from->id].name;
 	task->is_named = task->name != NULL && strcmp(task->name, task->task->name) == 0;
 }
 

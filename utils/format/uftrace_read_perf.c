@@ -280,6 +280,14 @@ static int name_compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+static void maker_apply(struct uft_reader *reader, const struct uft_name *name, struct ftr_task *task)
+{
+	struct ftr_task *maker = ftr_trace_task_find(reader->trace, name->parent_tid);
+
+	if (name->text == NULL && maker != task)
+		task->maker = maker;
+}
+
 /* A task is called as its maker was, until it gets a name of its own.  The trace keeps the last ones. */
 static int names_apply(struct uft_reader *reader)
 {
@@ -295,6 +303,8 @@ static int names_apply(struct uft_reader *reader)
 		const char *text = name->text != NULL
 				   ? name->text : ftr_hashmap_find(&by_tid, (uint32_t)name->parent_tid);
 
+		if (task != NULL)
+			maker_apply(reader, name, task);
 		if (text == NULL)
 			continue;
 		if (task != NULL)
