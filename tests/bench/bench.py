@@ -80,8 +80,9 @@ class Bench:
         storms.build(self, run_quietly)
         switches.build(self, run_quietly)
         throws.build(self, run_quietly)
-        run_quietly([compiler, "-O2", "-o", self.path("measure"),
-                     os.path.join(SRC, "tests/bench/measure.c")])
+        for name in ("measure", "memcpy"):
+            run_quietly([compiler, "-O2", "-o", self.path(name),
+                         os.path.join(SRC, f"tests/bench/{name}.c")])
 
     def measure(self, command, output=subprocess.DEVNULL):
         """Run it: its output, CPU seconds (with its children's) and peak KB."""
@@ -167,10 +168,13 @@ def measure_calls(bench, startup):
     return list(rows.values())
 
 
-def measure_analysis(bench):
-    calls = bench.options.records // 2
-    made = bench.work("-pg", ["count", "threads", str(calls)], bench.tools[0])[0]
-    records, rows = 2 * made, []
+def record_trace(bench):
+    """The trace to analyse: its calls."""
+    return bench.work("-pg", ["count", "threads", str(bench.options.records // 2)], bench.tools[0])[0]
+
+
+def measure_analysis(bench, calls):
+    records, rows = 2 * calls, []
     for name, words in ANALYSES.items():
         row = {"analysis": name, "records": records}
         for _ in range(bench.options.analysis_rounds):
@@ -183,10 +187,10 @@ def measure_analysis(bench):
     return rows
 
 
-def measure_fxt(bench, records):
-    """The trace of the analysis written as FXT and read again; the floor is a copy of the file."""
+def measure_fxt(bench, calls):
+    """The trace written as FXT and read again; the floor is memcpy of the same bytes."""
     file, copy, ftr = bench.path("trace.fxt"), bench.path("copy.fxt"), bench.options.ftr
-    row = {"calls": records // 2}
+    row = {"calls": calls}
     for _ in range(max(bench.options.analysis_rounds, 2)):
         _, cpu, peak = bench.measure([ftr, "dump", "--no-pager", "--fxt", "-o", file, "-d",
                                       bench.path("data")])
@@ -194,6 +198,7 @@ def measure_fxt(bench, records):
         least(row, "write_peak_kb", peak)
         _, cpu, _ = bench.measure(["cp", file, copy])
         least(row, "copy_cpu_s", cpu)
+        least(row, "memcpy_cpu_s", int(run_quietly([bench.path("memcpy"), file])) / 1e9)
         _, cpu, peak = bench.measure([ftr, "report", "--no-pager", "-d", file])
         least(row, "read_cpu_s", cpu)
         least(row, "read_peak_kb", peak)
@@ -267,13 +272,11 @@ def show_analysis(rows):
 def show_fxt(row):
     print(f"\nFXT, {row['calls'] / 1e6:.1f} M calls, {row['bytes_per_call']:.2f} bytes a call "
           "(million calls per CPU second; peak memory in MB):\n")
+    lines = {"write (dump --fxt)": "write", "read (report)": "read",
+             "copy of the file (cp)": "copy", "floor (memcpy of the same bytes)": "memcpy"}
     print(table(["", "Mcalls/s", "MB"],
-                [["write (dump --fxt)", cell({"": row["calls"] / row["write_cpu_s"]}, "", 1, 1e-6),
-                  cell(row, "write_peak_kb", 1, 1 / 1024)],
-                 ["read (report)", cell({"": row["calls"] / row["read_cpu_s"]}, "", 1, 1e-6),
-                  cell(row, "read_peak_kb", 1, 1 / 1024)],
-                 ["floor (cp of the file)",
-                  cell({"": row["calls"] / max(row["copy_cpu_s"], 1e-6)}, "", 1, 1e-6), ""]]))
+                [[text, f"{row['calls'] / max(row[f'{key}_cpu_s'], 1e-6) / 1e6:.1f}",
+                  cell(row, f"{key}_peak_kb", 1, 1 / 1024)] for text, key in lines.items()]))
 
 
 def show(result):
@@ -288,6 +291,7 @@ def show(result):
         throws.show(result["throws"], table, cell, ratio)
     if result["analysis"]:
         show_analysis(result["analysis"])
+    if result["fxt"]:
         show_fxt(result["fxt"])
 
 
@@ -304,7 +308,7 @@ def parse_options():
     parser.add_argument("--storm-rounds", type=int, default=3)
     parser.add_argument("--records", type=int, default=20_000_000, help="of the trace to analyse")
     parser.add_argument("--analysis-rounds", type=int, default=1)
-    parser.add_argument("--parts", default="calls,storms,switches,throws,analysis", help="beside the start-up")
+    parser.add_argument("--parts", default="calls,storms,switches,throws,analysis,fxt", help="beside the start-up")
     parser.add_argument("--json", default="bench.json", help="where the numbers go")
     parser.add_argument("--smoke", action="store_true", help="everything, but very little of it")
     options = parser.parse_args()
@@ -332,10 +336,10 @@ def main():
             "storms": storms.measure(bench) if "storms" in options.parts else [],
             "switches": switches.measure(bench) if "switches" in options.parts else [],
             "throws": throws.measure(bench) if "throws" in options.parts else [],
-            "analysis": measure_analysis(bench) if "analysis" in options.parts else [],
         }
-        if result["analysis"]:
-            result["fxt"] = measure_fxt(bench, result["analysis"][0]["records"])
+        calls = record_trace(bench) if re.search("analysis|fxt", options.parts) else 0
+        result["analysis"] = measure_analysis(bench, calls) if "analysis" in options.parts else []
+        result["fxt"] = measure_fxt(bench, calls) if "fxt" in options.parts else None
     with open(options.json, "w", encoding="ascii") as file:
         json.dump(result, file, indent=1)
         file.write("\n")

@@ -3,6 +3,7 @@
 EXTRA_DIST += \
 	tests/bench/bench.py \
 	tests/bench/measure.c \
+	tests/bench/memcpy.c \
 	tests/bench/smoke.sh \
 	tests/bench/storm.c \
 	tests/bench/storms.py \
