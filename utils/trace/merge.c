@@ -45,7 +45,8 @@ static int input_fill(struct input *input, struct ftr_err *err)
 static ssize_t input_hand_out(struct input *input, struct ftr_event **evs, size_t nr)
 {
 	*evs = input->evs;
-	input->evs += nr;
+	if (nr > 0)	/* else there may be no batch */
+		input->evs += nr;
 	input->nr -= nr;
 	return (ssize_t)nr;
 }
