@@ -64,7 +64,12 @@ static int dump_listing(const struct dump_values *values)
 	struct ftr_output output;
 	int ret, status;
 
-	status = ftr_opened_open(&opened, &values->common, NULL, false);
+	if (values->selection.time_ns > 0 || values->selection.no_sched_preempt) {
+		ftr_say_error("dump: %s is about calls, and the listing is of records: it needs --format",
+			      values->selection.time_ns > 0 ? "--time-filter" : "--no-sched-preempt");
+		return FTR_EXIT_USAGE;
+	}
+	status = ftr_opened_open_records(&opened, &values->common, &values->selection);
 	if (status != FTR_EXIT_OK)
 		return status;
 	if (ftr_export_is_input(opened.trace, values->output) ||
@@ -72,7 +77,7 @@ static int dump_listing(const struct dump_values *values)
 		ftr_opened_close(&opened);
 		return FTR_EXIT_FAILED;
 	}
-	opened.trace->demangle = (enum ftr_demangle)values->selection.demangle;
+	opts.selection = &opened.options;
 	ret = ftr_dump_print(opened.trace, &opts, &output.out, &err);
 	if (ret < 0 && !ftr_output_is_closed(&output))
 		ftr_say_error("%s", err.text);
@@ -109,6 +114,10 @@ static int dump_run(void *values, int argc, char **argv)
 
 	if (ftr_etrace_options_are_given(&self->etrace) && self->format != ftr_format_find("etrace")) {
 		ftr_say_error("dump: the options of the etrace text need --format=etrace");
+		return FTR_EXIT_USAGE;
+	}
+	if (self->sample_ns != 0 && self->format != ftr_format_find("flame-graph")) {
+		ftr_say_error("dump: --sample-time needs --flame-graph");
 		return FTR_EXIT_USAGE;
 	}
 	return self->format == NULL ? dump_listing(self) : convert(self);

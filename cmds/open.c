@@ -8,7 +8,6 @@
 #include "utils/base/vec.h"
 #include "utils/cli/common.h"
 #include "utils/format/format.h"
-#include "utils/trace/pipeline.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,8 +75,9 @@ static int parse_range(struct ftr_pipeline_options *options, const char *text,
 }
 
 static int parse_selection(struct ftr_opened *opened, const struct ftr_selection *selection,
-			   struct ftr_pipeline_options *options, struct ftr_err *err)
+			   struct ftr_err *err)
 {
+	struct ftr_pipeline_options *options = &opened->options;
 	int ret = 0;
 
 	*options = (struct ftr_pipeline_options){
@@ -92,41 +92,57 @@ static int parse_selection(struct ftr_opened *opened, const struct ftr_selection
 		ret = parse_range(options, selection->time_range, err);
 	options->tids = opened->tids.v;
 	options->tid_nr = opened->tids.nr;
-	opened->range_is_elapsed = options->from_is_elapsed || options->to_is_elapsed;
 	return ret;
 }
 
-static int open_selected(struct ftr_opened *opened, const struct ftr_common *common,
-			 const struct ftr_selection *selection,
-			 const struct ftr_pipeline_options *options, struct ftr_err *err)
+/* An exit status. */
+static int open_trace(struct ftr_opened *opened, const struct ftr_common *common,
+		      const struct ftr_selection *selection, struct ftr_err *err)
 {
-	int ret = ftr_trace_open(&opened->trace, ftr_data_path(common), &opened->diag, err);
+	*opened = (struct ftr_opened){ .diag = ftr_say_diag() };
+	if (selection != NULL && parse_selection(opened, selection, err) < 0)
+		return FTR_EXIT_USAGE;
+	if (ftr_trace_open(&opened->trace, ftr_data_path(common), &opened->diag, err) < 0)
+		return FTR_EXIT_FAILED;
+	if (selection != NULL) {
+		opened->trace->demangle = (enum ftr_demangle)selection->demangle;
+		opened->trace->shows_library = selection->libname;
+	}
+	return FTR_EXIT_OK;
+}
 
-	if (ret < 0 || selection == NULL)
-		return ret;
-	opened->trace->demangle = (enum ftr_demangle)selection->demangle;
-	opened->trace->shows_library = selection->libname;
-	return ftr_trace_pipeline(opened->trace, options, &opened->source, err);
+/* After opening: @status, having said what failed. */
+static int opened_say(struct ftr_opened *opened, int status, const struct ftr_err *err)
+{
+	if (status != FTR_EXIT_OK) {
+		ftr_say_error("%s", err->text);
+		ftr_opened_close(opened);
+	}
+	return status;
 }
 
 int ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
 		    const struct ftr_selection *selection, bool is_unordered)
 {
-	struct ftr_pipeline_options options = { 0 };
 	struct ftr_err err = { 0 };
-	int status = FTR_EXIT_OK;
+	int status = open_trace(opened, common, selection, &err);
 
-	*opened = (struct ftr_opened){ .diag = ftr_say_diag() };
-	if (selection != NULL && parse_selection(opened, selection, &options, &err) < 0)
-		status = FTR_EXIT_USAGE;
-	options.is_unordered = is_unordered;
-	if (status == FTR_EXIT_OK && open_selected(opened, common, selection, &options, &err) < 0)
+	opened->options.is_unordered = is_unordered;
+	if (status == FTR_EXIT_OK && selection != NULL &&
+	    ftr_trace_pipeline(opened->trace, &opened->options, &opened->source, &err) < 0)
 		status = FTR_EXIT_FAILED;
-	if (status != FTR_EXIT_OK) {
-		ftr_say_error("%s", err.text);
-		ftr_opened_close(opened);
-	}
-	return status;
+	return opened_say(opened, status, &err);
+}
+
+int ftr_opened_open_records(struct ftr_opened *opened, const struct ftr_common *common,
+			    const struct ftr_selection *selection)
+{
+	struct ftr_err err = { 0 };
+	int status = open_trace(opened, common, selection, &err);
+
+	if (status == FTR_EXIT_OK && ftr_trace_tids_check(opened->trace, &opened->options, &err) < 0)
+		status = FTR_EXIT_FAILED;
+	return opened_say(opened, status, &err);
 }
 
 void ftr_opened_close(struct ftr_opened *opened)

@@ -7,6 +7,7 @@
 
 #include "utils/base/err.h"
 #include "utils/base/vec.h"
+#include "utils/trace/pipeline.h"
 #include "utils/trace/source.h"
 #include "utils/trace/trace.h"
 
@@ -18,7 +19,7 @@ struct ftr_opened {
 	struct ftr_trace *trace;
 	struct ftr_source *source;	/* (owned) what the selection lets through */
 	FTR_VEC(int32_t) tids;		/* (owned) of --tid */
-	bool range_is_elapsed;		/* --time-range counts from the start */
+	struct ftr_pipeline_options options;	/* the selection, parsed */
 };
 
 /* What -d says, else ftr.data or uftrace.data, whichever there is, else a directory that one stands in. */
@@ -27,6 +28,9 @@ const char *ftr_data_path(const struct ftr_common *common);
 /* @selection NULL: the trace itself, without a source.  An exit status, after saying what failed. */
 int  ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
 		     const struct ftr_selection *selection, bool is_unordered);
+/* For what works on records: the trace with its own sources; to apply @opened->options is the caller's. */
+int  ftr_opened_open_records(struct ftr_opened *opened, const struct ftr_common *common,
+			     const struct ftr_selection *selection);
 void ftr_opened_close(struct ftr_opened *opened);
 
 #endif /* FTR_CMDS_OPEN_H */

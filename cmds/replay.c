@@ -44,7 +44,8 @@ static enum ftr_replay_times times_of(const struct ftr_opened *opened, const cha
 {
 	if (range == NULL)
 		return FTR_REPLAY_NO_TIMES;
-	return opened->range_is_elapsed ? FTR_REPLAY_ELAPSED : FTR_REPLAY_TIME_STAMPS;
+	return opened->options.from_is_elapsed || opened->options.to_is_elapsed ?
+		       FTR_REPLAY_ELAPSED : FTR_REPLAY_TIME_STAMPS;
 }
 
 static int replay_opened(struct ftr_opened *opened, const struct ftr_replay_values *values)

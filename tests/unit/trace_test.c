@@ -17,6 +17,7 @@
 #include "utils/trace/per_task.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/pump.h"
+#include "utils/trace/select.h"
 #include "utils/trace/threshold.h"
 
 static struct ftr_trace *trace;
@@ -318,6 +319,49 @@ static void test_select(void **state)
 	expect_pipeline("1:out 2:in 3:a( 6:a)", &options, false, "1:out 2:in 3:a( 6:a)");
 }
 
+/* Names and marks of the records that are wanted. */
+static void expect_records(const char *words, const struct ftr_pipeline_options *options, const char *text)
+{
+	struct ftr_select_records select = { .options = options, .open_nr.bytes = sizeof(uint32_t) };
+	struct ftr_source *source = stream_new(trace, words, 256);
+	struct ftr_strbuf got;
+	struct ftr_event *evs;
+	ssize_t nr;
+
+	ftr_strbuf_init(&got);
+	while ((nr = ftr_source_next(source, &evs, NULL)) > 0) {
+		for (ssize_t i = 0; i < nr; i++) {
+			if (ftr_select_record(&select, &evs[i]) != 1)
+				continue;
+			ftr_strbuf_printf(&got, "%s%llu", got.len > 0 ? " " : "",
+					  (unsigned long long)evs[i].time_ns);
+		}
+	}
+	assert_string_equal(ftr_strbuf_str(&got), text);
+	ftr_strbuf_fini(&got);
+	ftr_source_free(source);
+	ftr_select_records_fini(&select);
+}
+
+static void test_select_records(void **state)
+{
+	struct ftr_pipeline_options options = { .event_full = true, .depth_max = 1 };
+	int32_t tid = 2;
+
+	/* What records say, else counted, of each task; what has no match is as it is. */
+	expect_records("1:a(@0 2:b(@1 3:b)@1 4:c)@0 5:a)@0 6:!3", &options, "1 4 5 6");
+	expect_records("1:x) 2:a( T2 3:b( T1 4:c( 5:c) 6:out T2 7:b) T1 8:a) 9:d(", &options, "1 2 3 6 7 8 9");
+	options = (struct ftr_pipeline_options){ .tids = &tid, .tid_nr = 1 };
+	expect_records("1:a( T2 2:b( 3:!1 T1 4:a)", &options, "2 3");
+	options = (struct ftr_pipeline_options){ .from_ns = 2, .from_is_elapsed = true, .to_ns = 7 };
+	expect_records("3:a( 4:b( 5:b) 7:in 8:a)", &options, "5 7");
+	options = (struct ftr_pipeline_options){ .no_sched = true };
+	expect_records("3:a( 4:out 5:in 8:a)", &options, "3 8");
+	ftr_trace_func_by_name(trace, NULL, "qsort", 5)->symbol_type = 'P';
+	options = (struct ftr_pipeline_options){ .no_libcall = true, .no_event = true };
+	expect_records("1:a( 2:qsort( 3:cmp( 4:cmp) 5:qsort) 6:out 7:a)", &options, "1 3 4 7");
+}
+
 static void test_select_libcall(void **state)
 {
 	struct ftr_pipeline_options options = { .no_libcall = true };
@@ -422,7 +466,7 @@ int main(void)
 		TEST(test_calls_deep), TEST(test_calls_scheduled), TEST(test_merge),
 		TEST(test_merge_runs), TEST(test_threshold), TEST(test_threshold_async),
 		TEST(test_range), TEST(test_range_deep), TEST(test_per_task), TEST(test_select),
-		TEST(test_select_libcall), TEST(test_pipeline_tid), TEST(test_pump),
+		TEST(test_select_records), TEST(test_select_libcall), TEST(test_pipeline_tid), TEST(test_pump),
 		TEST(test_session), TEST(test_resolve_unknown),
 	};
 

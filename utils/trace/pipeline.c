@@ -18,8 +18,8 @@ static int out_of_memory(struct ftr_err *err)
 	return ftr_err_set(err, ENOMEM, "out of memory");
 }
 
-static int tids_check(const struct ftr_trace *trace, const struct ftr_pipeline_options *options,
-		      struct ftr_err *err)
+int ftr_trace_tids_check(const struct ftr_trace *trace, const struct ftr_pipeline_options *options,
+			 struct ftr_err *err)
 {
 	for (size_t i = 0; i < options->tid_nr; i++) {
 		if (ftr_trace_task_find(trace, options->tids[i]) != NULL)
@@ -48,7 +48,7 @@ static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source
 int ftr_trace_pipeline(struct ftr_trace *trace, const struct ftr_pipeline_options *options,
 		       struct ftr_source **out, struct ftr_err *err)
 {
-	int ret = tids_check(trace, options, err);
+	int ret = ftr_trace_tids_check(trace, options, err);
 
 	if (ret < 0)
 		return ret;

@@ -30,6 +30,10 @@ struct ftr_pipeline_options {
 	bool     is_unordered;	/* task after task instead of merged: enough for sums */
 };
 
+/* 0, or -ESRCH when the trace has none of the tids. */
+int ftr_trace_tids_check(const struct ftr_trace *trace, const struct ftr_pipeline_options *options,
+			 struct ftr_err *err);
+
 /*
  * Takes over trace->sources, so once per trace.  The source must be freed before the trace.
  * 0 or -errno (-ENOMEM; -ESRCH: none of the tids exists).

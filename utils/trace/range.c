@@ -21,10 +21,9 @@ struct range {
 	struct ftr_source base;
 	struct ftr_source *inner;	/* (owned) */
 	struct ftr_pipeline_options options;
-	uint64_t from_ns;
-	uint64_t to_ns;
+	struct ftr_range_ends ends;
 	uint64_t last_ns;		/* handed out */
-	bool has_ends;			/* from_ns and to_ns are known */
+	bool has_ends;			/* they are known */
 	struct ftr_per_task states;
 	struct ftr_event *in;		/* (borrowed) what is left of inner's batch */
 	size_t pos;
@@ -40,14 +39,21 @@ bool ftr_range_is_needed(const struct ftr_pipeline_options *options)
 	return options->from_ns != 0 || options->to_ns != 0;
 }
 
+struct ftr_range_ends ftr_range_ends(const struct ftr_pipeline_options *options, uint64_t first_ns)
+{
+	struct ftr_range_ends ends = {
+		.from_ns = options->from_ns + (options->from_is_elapsed ? first_ns : 0),
+		.to_ns = options->to_ns + (options->to_is_elapsed ? first_ns : 0),
+	};
+
+	if (options->to_ns == 0 || ends.to_ns < options->to_ns)
+		ends.to_ns = UINT64_MAX;
+	return ends;
+}
+
 static void range_set_ends(struct range *self, uint64_t first_ns)
 {
-	const struct ftr_pipeline_options *options = &self->options;
-
-	self->from_ns = options->from_ns + (options->from_is_elapsed ? first_ns : 0);
-	self->to_ns = options->to_ns + (options->to_is_elapsed ? first_ns : 0);
-	if (options->to_ns == 0 || self->to_ns < options->to_ns)
-		self->to_ns = UINT64_MAX;
+	self->ends = ftr_range_ends(&self->options, first_ns);
 	self->has_ends = true;
 }
 
@@ -124,7 +130,7 @@ static struct state *range_state(struct range *self, struct ftr_task *task)
 /* Follow what is before the range. */
 static int range_skip(struct range *self)
 {
-	for (; self->pos < self->nr && self->in[self->pos].time_ns < self->from_ns; self->pos++) {
+	for (; self->pos < self->nr && self->in[self->pos].time_ns < self->ends.from_ns; self->pos++) {
 		struct ftr_event *ev = &self->in[self->pos];
 		struct state *state = range_state(self, ev->task);
 
@@ -146,7 +152,7 @@ static ssize_t range_take(struct range *self, struct state **starting)
 
 		if (state == NULL)
 			return -ENOMEM;
-		self->is_ended = ev->time_ns > self->to_ns;
+		self->is_ended = ev->time_ns > self->ends.to_ns;
 		if (self->is_ended)
 			return (ssize_t)i;
 		self->last_ns = ev->time_ns;

@@ -16,6 +16,14 @@ struct ftr_source;
 /* Is there anything to cut? */
 bool ftr_range_is_needed(const struct ftr_pipeline_options *options);
 
+/* Its ends as times, where elapsed times count from @first_ns. */
+struct ftr_range_ends {
+	uint64_t from_ns;
+	uint64_t to_ns;
+};
+
+struct ftr_range_ends ftr_range_ends(const struct ftr_pipeline_options *options, uint64_t first_ns);
+
 /*
  * Wrap @inner, which went through calls and is ordered by time, and take it over (also on failure).  Both ends
  * belong to the range.  Elapsed times count from @first_ns, or, when that is 0, from the first event.

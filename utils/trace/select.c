@@ -96,6 +96,50 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, uint32_t 
 	}
 }
 
+/* How deep a record is: as it says, else by counting; -ENOMEM. */
+static int64_t record_depth(struct ftr_select_records *self, const struct ftr_event *ev)
+{
+	uint32_t *open_nr = ftr_per_task_get(&self->open_nr, ev->task);
+	bool is_exit = ev->type == FTR_EVENT_EXIT;
+
+	if (open_nr == NULL)
+		return -ENOMEM;
+	if (is_exit && *open_nr > 0)
+		--*open_nr;
+	return ev->depth != FTR_DEPTH_UNKNOWN ? ev->depth : is_exit ? *open_nr : (*open_nr)++;
+}
+
+static bool record_is_in_range(struct ftr_select_records *self, const struct ftr_event *ev)
+{
+	if (!self->has_ends) {
+		self->ends = ftr_range_ends(self->options, self->first_ns != 0 ? self->first_ns : ev->time_ns);
+		self->has_ends = true;
+	}
+	return ev->time_ns >= self->ends.from_ns && ev->time_ns <= self->ends.to_ns;
+}
+
+int ftr_select_record(struct ftr_select_records *self, const struct ftr_event *ev)
+{
+	const struct ftr_pipeline_options *options = self->options;
+	bool is_wanted = record_is_in_range(self, ev) && tid_is_wanted(options, ev->task->tid);
+	int64_t depth;
+
+	if (ev->type == FTR_EVENT_POINT)
+		return is_wanted && !options->no_event && !(options->no_sched && id_is_sched(ev->point.id));
+	if (ev->type > FTR_EVENT_EXIT)
+		return is_wanted;
+	depth = record_depth(self, ev);
+	if (depth < 0)
+		return -ENOMEM;
+	return is_wanted && !(options->no_libcall && ev->call.func->symbol_type == 'P') &&
+	       (options->depth_max == 0 || depth < options->depth_max);
+}
+
+void ftr_select_records_fini(struct ftr_select_records *self)
+{
+	ftr_per_task_fini(&self->open_nr);
+}
+
 static ssize_t select_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct select *self = (struct select *)source;

@@ -5,6 +5,10 @@
 
 #include <stdbool.h>
 
+#include "utils/trace/per_task.h"
+#include "utils/trace/range.h"
+
+struct ftr_event;
 struct ftr_pipeline_options;
 struct ftr_source;
 
@@ -17,5 +21,21 @@ bool ftr_select_is_needed(const struct ftr_pipeline_options *options);
  */
 struct ftr_source *ftr_select_new(struct ftr_source *inner,
 				  const struct ftr_pipeline_options *options);
+
+/*
+ * The same for records as they are, which did not go through calls: nothing is made up, and no depth changes.
+ * Also by time; threshold_ns and no_preempt need calls and are not looked at.
+ */
+struct ftr_select_records {
+	const struct ftr_pipeline_options *options;	/* (borrowed) */
+	uint64_t first_ns;		/* elapsed times count from here; 0: from the first record */
+	struct ftr_range_ends ends;
+	bool has_ends;			/* they are known */
+	struct ftr_per_task open_nr;	/* uint32_t: where records do not say how deep they are */
+};
+
+/* Is @ev, the next record, wanted?  1, 0 or -ENOMEM. */
+int  ftr_select_record(struct ftr_select_records *self, const struct ftr_event *ev);
+void ftr_select_records_fini(struct ftr_select_records *self);
 
 #endif /* FTR_TRACE_SELECT_H */

@@ -6,6 +6,7 @@
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/trace/args.h"
+#include "utils/trace/select.h"
 #include "utils/trace/trace.h"
 #include "utils/view/args_text.h"
 #include "utils/view/dump_header.h"
@@ -38,6 +39,8 @@ struct dump {
 	const struct ftr_dump_opts *opts;
 	struct ftr_ostream *out;
 	struct ftr_strbuf text;
+	struct ftr_select_records select;
+	bool is_selecting;		/* else all is listed */
 	FTR_VEC(struct perf_event) perf;
 	uint64_t offset;		/* in the task's file */
 	uint64_t sec_ns;		/* whole seconds that sec_text says */
@@ -313,8 +316,22 @@ static bool is_record(const struct ftr_event *ev)
 	       !(ev->flags & (FTR_EVENT_INFERRED | FTR_EVENT_NO_ENTRY));
 }
 
+/* How much of its file a record takes. */
+static size_t record_bytes(const struct ftr_event *ev)
+{
+	size_t before = ev->type == FTR_EVENT_POINT ? 2 : 0;
+
+	return RECORD_BYTES + (ev->payload == NULL ? 0 : (ev->payload->len + before + 7) / 8 * 8);
+}
+
 static int put_event(struct dump *self, const struct ftr_event *ev)
 {
+	int is_wanted = self->is_selecting ? ftr_select_record(&self->select, ev) : 1;
+
+	if (is_wanted <= 0) {
+		self->offset += is_record(ev) ? record_bytes(ev) : 0;
+		return is_wanted;
+	}
 	if (is_perf_event(ev)) {
 		struct perf_event perf = { ev->time_ns, ev->point.name, ev->point.id,
 					   ev->task->tid, ev->point.cpu_nr, self->perf.nr };
@@ -400,10 +417,15 @@ static void put_perf(struct dump *self)
 int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 		   struct ftr_ostream *out, struct ftr_err *err)
 {
+	const struct ftr_pipeline_options *selection = opts->selection;
 	struct dump self = { .trace = trace, .opts = opts, .out = out, .tid = -1,
 			     .sec_text = "0", .sec_len = 1 };
 	int ret = 0;
 
+	self.select = (struct ftr_select_records){ .options = selection, .first_ns = trace->first_ns };
+	self.select.open_nr.bytes = sizeof(uint32_t);
+	self.is_selecting = selection != NULL &&
+			    (ftr_select_is_needed(selection) || ftr_range_is_needed(selection));
 	ftr_strbuf_init(&self.text);
 	if (trace->info.header_bytes != 0)
 		dump_put_header(&trace->info, out);
@@ -412,6 +434,7 @@ int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 	if (ret == 0)
 		put_perf(&self);
 	ftr_vec_fini(&self.perf);
+	ftr_select_records_fini(&self.select);
 	ftr_strbuf_fini(&self.text);
 	return ret;
 }

@@ -8,10 +8,12 @@
 #include "utils/base/err.h"
 #include "utils/base/ostream.h"
 
+struct ftr_pipeline_options;
 struct ftr_trace;
 
 struct ftr_dump_opts {
 	bool has_hex;		/* each record's bytes, too */
+	const struct ftr_pipeline_options *selection;	/* (borrowed, nullable) */
 };
 
 /* Takes the events out of trace->sources.  0 or -errno. */
