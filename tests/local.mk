@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	quickstart \
 	tests/packages.txt \
 	tests/lib/beside_strace.py \
+	tests/lib/fxt_made.py \
 	tests/lib/count-results.awk \
 	tests/lib/packages.sh \
 	tests/lib/tree.sh \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += \
 	tests/e2e/fake_tracee.c \
+	tests/e2e/foreign_fxt.py \
 	tests/e2e/layout.c \
 	tests/e2e/libcalls.py \
 	tests/e2e/loading.py \
@@ -18,6 +19,7 @@ EXTRA_DIST += \
 	tests/e2e/victim.c
 if HAVE_PYTHON
 TESTS += \
+	tests/e2e/foreign_fxt.py \
 	tests/e2e/libcalls.py \
 	tests/e2e/loading.py \
 	tests/e2e/graph.py \

@@ -210,8 +210,6 @@ static void step_point(struct gen *g, unsigned task)
 	ev.time_ns = g->time_ns;
 	ev.task = g->tasks[task];
 	writing_event(&g->out, &ev);
-	if (ev.point.id >= 100001 && ev.point.id <= 100010)
-		ev.point.kind = FTR_POINT_COUNTER;	/* what they become */
 	describe_event(&g->text[task], g->trace, &ev);
 }
 

@@ -17,15 +17,17 @@ unsigned ftr_cpu_set_count(const struct ftr_cpu_set *set)
 
 static bool is_sched_out(const struct ftr_event *ev)
 {
-	return ev->point.id == FTR_EVENT_ID_SCHED_OUT || ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED;
+	uint64_t id = ftr_point_event_id(ev);
+
+	return id == FTR_EVENT_ID_SCHED_OUT || id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED;
 }
 
 /* task-new happens on the CPU of another task: the one that made this. */
 static bool is_about_the_task(const struct ftr_event *ev)
 {
 	return ev->point.cpu_nr != 0 && ev->point.cpu_nr <= FTR_CPUS_MAX &&
-	       (is_sched_out(ev) || ev->point.id == FTR_EVENT_ID_SCHED_IN ||
-		ev->point.id == FTR_EVENT_ID_TASK_NAME);
+	       (is_sched_out(ev) || ftr_point_event_id(ev) == FTR_EVENT_ID_SCHED_IN ||
+		ftr_point_event_id(ev) == FTR_EVENT_ID_TASK_NAME);
 }
 
 int ftr_cpu_track_point(struct ftr_cpu_track *track, const struct ftr_event *ev)

@@ -201,7 +201,7 @@ static int count_schedule(struct stats_sink *self, const struct ftr_event *ev)
 	struct ftr_func_stat *stat = &self->stats.schedule[is_preempted];
 	struct ftr_task_stat *task;
 
-	if (ev->point.id != FTR_EVENT_ID_SCHED_IN || ev->point.start_ns == 0 ||
+	if (ftr_point_event_id(ev) != FTR_EVENT_ID_SCHED_IN || ev->point.start_ns == 0 ||
 	    (ev->depth == 0 && !self->counts_outside))
 		return 0;
 	task = task_stat(self, ev->task);
@@ -216,12 +216,36 @@ static int count_schedule(struct stats_sink *self, const struct ftr_event *ev)
 	return 0;
 }
 
+/* What may go over several tasks, and over their calls, from its begin to its end. */
+static int count_span(struct stats_sink *self, const struct ftr_event *ev)
+{
+	struct ftr_stats *stats = &self->stats;
+	uint64_t ns = ev->time_ns - ev->point.start_ns;
+	const struct ftr_str *name = ftr_strpool_get(&stats->span_names, ev->point.name,
+						     strlen(ev->point.name));
+	struct ftr_func_stat *stat;
+
+	if (name == NULL || GROW_TO(&stats->spans, name->id) < 0)
+		return -ENOMEM;
+	stat = &stats->spans.v[name->id];
+	stat->name = name->s;
+	stat->name_len = name->len;
+	count_call(stat, ns, ns, false);
+	if (self->has_details) {
+		count_time(&stat->total, ns, ev->point.start_ns, stat->calls == 1);
+		count_time(&stat->self, ns, ev->point.start_ns, stat->calls == 1);
+	}
+	return 0;
+}
+
 static int count_point(struct stats_sink *self, const struct ftr_event *ev)
 {
 	struct ftr_task_stat *task = self->has_details ? task_stat(self, ev->task) : NULL;
 
 	if (self->has_details && (task == NULL || ftr_cpu_track_point(&task->cpus, ev) < 0))
 		return -ENOMEM;
+	if (ev->point.kind != FTR_POINT_INSTANT)
+		return ev->point.start_ns == 0 ? 0 : count_span(self, ev);
 	return count_schedule(self, ev);
 }
 
@@ -268,6 +292,8 @@ static void stats_fini(struct ftr_sink *sink)
 	free(stats->schedule[1].cpus);
 	ftr_vec_fini(&stats->tasks);
 	ftr_vec_fini(&stats->funcs);
+	ftr_vec_fini(&stats->spans);
+	ftr_strpool_fini(&stats->span_names);
 }
 
 static const struct ftr_sink_ops stats_sink_ops = {
@@ -285,6 +311,7 @@ struct ftr_sink *ftr_stats_new(unsigned flags, struct ftr_err *err)
 		ftr_err_set(err, ENOMEM, "statistics: out of memory");
 	if (sink == NULL)
 		return NULL;
+	ftr_strpool_init(&stats_of(sink)->stats.span_names);
 	stats_of(sink)->has_details = flags & FTR_STATS_DETAILS;
 	stats_of(sink)->counts_outside = flags & FTR_STATS_OUTSIDE;
 	return sink;
@@ -297,7 +324,7 @@ const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink)
 
 const struct ftr_func_stat **ftr_stats_rows(const struct ftr_stats *stats, size_t *nr)
 {
-	const struct ftr_func_stat **rows = calloc(stats->funcs.nr + 2, sizeof(*rows));
+	const struct ftr_func_stat **rows = calloc(stats->funcs.nr + 2 + stats->span_names.nr, sizeof(*rows));
 
 	*nr = 0;
 	if (rows == NULL)
@@ -308,5 +335,7 @@ const struct ftr_func_stat **ftr_stats_rows(const struct ftr_stats *stats, size_
 	for (size_t i = 0; i < 2; i++)
 		if (stats->schedule[i].name != NULL)
 			rows[(*nr)++] = &stats->schedule[i];
+	for (size_t i = 0; i < stats->span_names.nr; i++)
+		rows[(*nr)++] = &stats->spans.v[i];
 	return rows;
 }

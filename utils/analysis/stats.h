@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "utils/analysis/cpus.h"
+#include "utils/base/strpool.h"
 #include "utils/base/vec.h"
 #include "utils/trace/sink.h"
 
@@ -42,6 +43,8 @@ struct ftr_stats {
 	FTR_VEC(struct ftr_func_stat) funcs;	/* by name_id; the names of one function add up */
 	FTR_VEC(struct ftr_task_stat) tasks;	/* by task->id */
 	struct ftr_func_stat schedule[2];	/* scheduled out, inside of functions; [1] pre-empted */
+	FTR_VEC(struct ftr_func_stat) spans;	/* operations and arrows, from begin to end, by id of the name */
+	struct ftr_strpool span_names;
 };
 
 double ftr_time_stat_avg_ns(const struct ftr_time_stat *stat, uint64_t calls);
@@ -62,7 +65,7 @@ struct ftr_sink *ftr_stats_new(unsigned flags, struct ftr_err *err);
 /* What it has counted so far; valid as long as the sink. */
 const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink);
 
-/* All that was called, and what was scheduled out: (owned) array of *nr; NULL = out of memory. */
+/* All that was called, what was scheduled out, operations and arrows: (owned) array of *nr; NULL = out of memory. */
 const struct ftr_func_stat **ftr_stats_rows(const struct ftr_stats *stats, size_t *nr);
 
 #endif /* FTR_ANALYSIS_STATS_H */

@@ -336,7 +336,7 @@ static int chrome_call(struct chrome_sink *self, const struct ftr_event *ev)
 static bool point_has_text(const struct ftr_event *ev)
 {
 	return ev->payload != NULL && ev->payload->spec == NULL &&
-	       (ftr_event_is_tracepoint(ev) || ev->point.id == FTR_EVENT_ID_EXTERN);
+	       (ftr_event_is_tracepoint(ev) || ftr_point_event_id(ev) == FTR_EVENT_ID_EXTERN);
 }
 
 static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
@@ -346,9 +346,10 @@ static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
 
 	if (point_is_sched_out(ev))
 		return schedule_begin(self, ev);
-	if (ev->point.id == FTR_EVENT_ID_SCHED_IN && task_is_out(self, ev->task))
+	if (ftr_point_event_id(ev) == FTR_EVENT_ID_SCHED_IN && task_is_out(self, ev->task))
 		return schedule_end(self, ev);
-	if (ev->point.id == FTR_EVENT_ID_TASK_EXIT && task_is_out(self, ev->task) && schedule_end(self, ev) < 0)
+	if (ftr_point_event_id(ev) == FTR_EVENT_ID_TASK_EXIT && task_is_out(self, ev->task) &&
+	    schedule_end(self, ev) < 0)
 		return -ENOMEM;
 	ret = put_line(self, ev, ev->task, 'i');
 	if (ret < 0)

@@ -25,6 +25,7 @@
 #define FXT_LOG_LOST	   "records lost: "	/* of the log line that goes with FXT_NAME_LOST */
 #define FXT_LOG_STALL	   "stall: "	/* of the log line that goes with FXT_EVENT_STALL */
 #define FXT_EVENT_STALL	   "ftr:stall-"
+#define FXT_EVENT_WAKEUP   "linux:sched-wakeup"
 #define FXT_BLOB_INFO	   "ftr.info"	/* the bytes of a data directory's info file */
 #define FXT_BLOB_TASKS	   "ftr.tasks"	/* lines of a data directory's task.txt */
 #define FXT_BLOB_SYMBOLS   "ftr.symbols"	/* lines of modules and functions: fxt_write_func.c */

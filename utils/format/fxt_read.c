@@ -162,7 +162,8 @@ static int names_init(struct fxt_reader *r)
 		if (*rows[i].text == NULL)
 			return -ENOMEM;
 	}
-	return 0;
+	r->name_wakeup = fxt_text_get(r, FXT_EVENT_WAKEUP, strlen(FXT_EVENT_WAKEUP));
+	return r->name_wakeup == NULL ? -ENOMEM : 0;
 }
 
 static int source_add(struct fxt_reader *r, struct ftr_err *err)

@@ -112,6 +112,7 @@ struct fxt_reader {
 	struct ftr_strbuf symbol_lines;		/* blob ftr.symbols */
 	struct ftr_strbuf task_lines;		/* blob ftr.tasks */
 	const struct fxt_text *empty, *own, *name_lost, *name_fork, *name_thread, *name_message, *name_more;
+	struct fxt_text *name_wakeup;
 	const struct fxt_text *name_stall[2];
 	const struct fxt_text *key_symbol, *key_loc, *key_child, *key_records, *key_text, *key_data;
 	const struct fxt_text *key_tracepoint, *key_cpu;

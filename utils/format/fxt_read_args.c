@@ -29,6 +29,7 @@ struct arg_in {
 	uint64_t number;	/* numbers, bool, koid, the bits of a double */
 	const char *bytes;	/* strings, blobs */
 	uint32_t len;
+	bool is_ours;		/* in a file that ftr wrote */
 	bool is_word;		/* a text that is no string of the program */
 };
 
@@ -126,7 +127,7 @@ static bool arg_parse(struct fxt_reader *r, struct fxt_provider *provider, uint6
 	struct fxt_text *text;
 
 	pos += 8;
-	*arg = (struct arg_in){ .type = (enum fxt_arg)fxt_bits(header, 0, 4) };
+	*arg = (struct arg_in){ .type = (enum fxt_arg)fxt_bits(header, 0, 4), .is_ours = provider->is_ours };
 	text = fxt_string_at(r, provider, fxt_bits(header, 16, 16), at, &pos, end);
 	if (text == NULL)
 		return false;
@@ -279,7 +280,7 @@ static bool text_is_loc(const char *s, uint32_t len)
 	return digits > 0 && digits < 10 && digits + 1 < len && s[len - 1 - digits] == ':';
 }
 
-/* Arguments of calls that are no values of the program; true when it is one of them. */
+/* Arguments of calls that are no values of the program; true when it is one of them.  Others write "loc", too. */
 static bool arg_is_mark(struct args *args, unsigned event, const struct arg_in *in)
 {
 	const struct fxt_reader *r = args->r;
@@ -290,6 +291,8 @@ static bool arg_is_mark(struct args *args, unsigned event, const struct arg_in *
 		args->out->loc = fxt_text_get(args->r, in->bytes, in->len);
 		return true;
 	}
+	if (!in->is_ours)
+		return false;
 	if (in->key == r->key_symbol && in->type == FXT_ARG_STRING && is_begin && in->len > 0) {
 		args->out->symbol = fxt_text_get(args->r, in->bytes, in->len);
 		return true;
@@ -308,7 +311,8 @@ static bool arg_is_mark(struct args *args, unsigned event, const struct arg_in *
 static bool arg_take(struct args *args, const struct fxt_decoded *ev, struct arg_in *in)
 {
 	const struct fxt_reader *r = args->r;
-	unsigned event = fxt_bits(ev->at.header, 16, 4);
+	bool is_event = fxt_bits(ev->at.header, 0, 4) == FXT_EVENT;
+	unsigned event = is_event ? fxt_bits(ev->at.header, 16, 4) : FXT_EVENT_TYPES;
 
 	if (arg_is_mark(args, event, in))
 		return true;

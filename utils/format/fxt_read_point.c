@@ -120,24 +120,68 @@ static const uint8_t point_kinds[FXT_EVENT_TYPES] = {
 	[FXT_FLOW_END]	    = FTR_POINT_FLOW_END,
 };
 
-/* When the operation began that ends here: both bear the same name and id. */
-static int async_match(struct fxt_source *self, struct ftr_event *ev)
+/* Operations are a process's own, arrows lead anywhere; both bear the same name and id from begin to end. */
+static uint64_t span_key(const struct fxt_source *self, const struct ftr_event *ev, bool is_flow)
 {
-	uint64_t key = ftr_hash_u64(ev->point.id) ^ self->record.name->str->hash ^
-		       (uint64_t)(uint32_t)ev->task->pid << 32;
-	uint64_t *begin_ns = ftr_hashmap_find(&self->async, key);
+	uint64_t owner = is_flow ? UINT64_C(1) << 63 : (uint32_t)ev->task->pid;
 
-	if (ev->point.kind == FTR_POINT_ASYNC_END && begin_ns != NULL)
-		ev->point.start_ns = *begin_ns;
-	if (ev->point.kind != FTR_POINT_ASYNC_BEGIN)
-		return 0;
-	if (begin_ns == NULL) {
-		begin_ns = ftr_arena_alloc(&self->r->trace->arena, sizeof(*begin_ns));
-		if (begin_ns == NULL || ftr_hashmap_set(&self->async, key, begin_ns) < 0)
+	return ftr_hash_u64(ev->point.id ^ ftr_hash_u64(owner)) ^ self->record.name->str->hash ^
+	       self->record.category->str->hash << 1;
+}
+
+static int span_begin(struct fxt_source *self, uint64_t key, uint64_t time_ns)
+{
+	struct ftr_arena *arena = &self->r->trace->arena;
+	struct fxt_spans *spans = ftr_hashmap_find(&self->spans, key);
+	struct fxt_span *span = self->spare_spans;
+
+	if (spans == NULL) {
+		spans = ftr_arena_alloc(arena, sizeof(*spans));
+		if (spans == NULL || ftr_hashmap_set(&self->spans, key, spans) < 0)
 			return -ENOMEM;
+		spans->open = NULL;
 	}
-	*begin_ns = ev->time_ns;
+	if (span != NULL)
+		self->spare_spans = span->next;
+	else
+		span = ftr_arena_alloc(arena, sizeof(*span));
+	if (span == NULL)
+		return -ENOMEM;
+	*span = (struct fxt_span){ time_ns, spans->open };
+	spans->open = span;
 	return 0;
+}
+
+/* Ends know when the last one of their id began that did not end before. */
+static int span_match(struct fxt_source *self, struct ftr_event *ev)
+{
+	enum ftr_point_kind kind = ev->point.kind;
+	bool is_flow = kind >= FTR_POINT_FLOW_BEGIN;
+	struct fxt_spans *spans;
+	struct fxt_span *span;
+
+	if (kind == FTR_POINT_ASYNC_BEGIN || kind == FTR_POINT_FLOW_BEGIN)
+		return span_begin(self, span_key(self, ev, is_flow), ev->time_ns);
+	if (kind != FTR_POINT_ASYNC_END && kind != FTR_POINT_FLOW_END)
+		return 0;
+	spans = ftr_hashmap_find(&self->spans, span_key(self, ev, is_flow));
+	if (spans == NULL || spans->open == NULL)
+		return 0;
+	span = spans->open;
+	ev->point.start_ns = span->begin_ns;
+	spans->open = span->next;
+	span->next = self->spare_spans;
+	self->spare_spans = span;
+	return 0;
+}
+
+/* One of uftrace's own events, with the data that it has there, or none; not another one of that name. */
+static bool is_builtin(const struct ftr_event *ev, const struct fxt_builtin *builtin, enum fxt_event type)
+{
+	if (builtin == NULL || (ev->payload != NULL && ev->payload->spec != NULL))
+		return false;
+	return type == FXT_INSTANT ||
+	       (type == FXT_COUNTER && builtin->field_nr > 0 && ev->payload != NULL);
 }
 
 static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
@@ -153,17 +197,15 @@ static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
 	ev->point.name = self->record.name->point_name;
 	ev->point.kind = point_kinds[type];
 	ev->point.id = type == FXT_INSTANT ? 0 : self->record.extra;
-	if (builtin != NULL && (type == FXT_INSTANT || type == FXT_COUNTER))
-		ev->point.id = builtin->id;
 	fxt_event_args(self, ev, nr, &out);
 	point_raw(self, ev, builtin);
-	if (builtin == NULL && type == FXT_INSTANT)
+	if (is_builtin(ev, builtin, type)) {
+		ev->point.kind = FTR_POINT_INSTANT;
+		ev->point.id = builtin->id;
+	} else if (builtin == NULL && type == FXT_INSTANT) {
 		point_tracepoint(self, ev);
-	/* Another event of the name: it has arguments of its own. */
-	if (builtin != NULL && builtin->field_nr == 0 && type == FXT_INSTANT && ev->payload != NULL &&
-	    ev->payload->spec != NULL)
-		ev->point.id = 0;
-	return async_match(self, ev) < 0 ? -ENOMEM : 1;
+	}
+	return span_match(self, ev) < 0 ? -ENOMEM : 1;
 }
 
 static int take_fork(struct fxt_source *self, size_t nr)

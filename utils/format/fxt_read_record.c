@@ -192,6 +192,23 @@ static bool log_decode(struct fxt_reader *r, struct fxt_provider *provider, stru
 	return out->task != NULL && out->arg_nr <= end - pos;
 }
 
+/* Of these only wakeups have arguments that are events' data. */
+static bool scheduling_decode(struct fxt_reader *r, struct fxt_decoded *out)
+{
+	uint64_t header = out->at.header, pos = out->at.offset + 24;
+	uint64_t end = out->at.offset + out->at.bytes;
+	bool is_switch = fxt_bits(header, 60, 4) == FXT_SCHED_SWITCH;
+	bool is_wakeup = fxt_bits(header, 60, 4) == FXT_SCHED_WAKEUP;
+
+	out->task = NULL;
+	out->name = r->name_wakeup;
+	out->args = pos;
+	out->arg_nr = is_wakeup ? fxt_bits(header, 16, 4) : 0;
+	if (out->at.bytes < (is_switch ? 32 : is_wakeup ? 24 : 16))
+		return false;
+	return skip_args(r, out->arg_nr, &pos, end);
+}
+
 bool fxt_decode(struct fxt_reader *r, const struct fxt_record_at *at, struct fxt_decoded *out)
 {
 	struct fxt_provider *provider = fxt_provider_at(r, at->offset);
@@ -206,7 +223,6 @@ bool fxt_decode(struct fxt_reader *r, const struct fxt_record_at *at, struct fxt
 	case FXT_LOG:
 		return log_decode(r, provider, out);
 	default:
-		out->task = NULL;
-		return true;
+		return scheduling_decode(r, out);
 	}
 }

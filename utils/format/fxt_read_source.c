@@ -351,7 +351,7 @@ static void fxt_source_free(struct ftr_source *source)
 	struct fxt_source *self = (struct fxt_source *)source;
 
 	fxt_stacks_fini(&self->stacks);
-	ftr_hashmap_fini(&self->async);
+	ftr_hashmap_fini(&self->spans);
 	free(self->payload_bytes);
 	free(self);
 }

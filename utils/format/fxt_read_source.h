@@ -19,11 +19,23 @@ struct fxt_known {
 
 #define FXT_KNOWN_NR 1024u		/* slots, by hash: most traces call fewer functions at a time */
 
+/* An operation or an arrow that began and did not end yet. */
+struct fxt_span {
+	uint64_t begin_ns;
+	struct fxt_span *next;		/* (nullable) the one of the same id around it; or the next spare one */
+};
+
+/* Those of one kind, name and id. */
+struct fxt_spans {
+	struct fxt_span *open;		/* (nullable) what began last */
+};
+
 struct fxt_source {
 	struct ftr_source base;
 	struct fxt_reader *r;
 	struct fxt_stacks stacks;
-	struct ftr_hashmap async;	/* begins by (name, id): uint64_t time, in the trace's arena */
+	struct ftr_hashmap spans;	/* by kind, name and id: struct fxt_spans, in the trace's arena */
+	struct fxt_span *spare_spans;	/* (nullable) */
 	uint64_t offset;		/* of the record that comes next in the file */
 	size_t order_pos;
 	bool has_record;

@@ -62,16 +62,17 @@ static int take_wakeup(struct fxt_source *self, size_t nr)
 	struct ftr_event *ev = &self->evs[nr];
 	struct fxt_decoded *record = &self->record;
 	uint64_t cpu = fxt_bits(record->at.header, 20, 16);
+	struct fxt_args_out out;
 
-	if (record->at.bytes < 24 ||
-	    (fxt_word(self->r, record->at.offset + 16) & INT32_MAX) == 0)
+	if ((fxt_word(self->r, record->at.offset + 16) & INT32_MAX) == 0)
 		return 0;
 	record->task = fxt_task_by_thread(self->r, fxt_word(self->r, record->at.offset + 16));
 	if (record->task == NULL)
 		return -ENOMEM;
 	fxt_event_begin(self, ev, FTR_EVENT_POINT);
-	ev->point.name = "linux:sched-wakeup";
+	ev->point.name = FXT_EVENT_WAKEUP;
 	ev->point.cpu_nr = (uint16_t)(cpu < UINT16_MAX ? cpu + 1 : 0);
+	fxt_event_args(self, ev, nr, &out);
 	return 1;
 }
 

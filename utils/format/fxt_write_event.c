@@ -126,6 +126,13 @@ static int tracepoint_args(struct fxt_writer *w, const struct ftr_event *ev)
 	return ret;
 }
 
+/* A payload that is cut, or none at all, is no counter's. */
+static bool has_fields(const struct ftr_event *ev, const struct fxt_builtin *builtin)
+{
+	return builtin != NULL && builtin->field_nr > 0 && ev->payload != NULL && ev->payload->spec == NULL &&
+	       ev->payload->len >= 8u * builtin->field_nr;
+}
+
 static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
 		      const struct fxt_builtin *builtin)
 {
@@ -135,9 +142,9 @@ static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
 		return tracepoint_args(w, ev);
 	if (payload == NULL)
 		return 0;
-	if (builtin != NULL && builtin->field_nr > 0 && payload->len >= 8u * builtin->field_nr)
+	if (has_fields(ev, builtin))
 		return builtin_args(w, builtin, payload);
-	if (ev->point.id == FTR_EVENT_ID_EXTERN && payload->spec == NULL)
+	if (ftr_point_event_id(ev) == FTR_EVENT_ID_EXTERN && payload->spec == NULL)
 		return fxt_arg_string(w, FXT_KEY_TEXT, (const char *)payload->data, payload->len);
 	return fxt_args_payload(w, ev);
 }
@@ -160,7 +167,7 @@ static const struct {
 static void point_shape(const struct ftr_event *ev, const struct fxt_builtin *builtin,
 			struct fxt_shape *shape)
 {
-	bool is_counter = builtin != NULL && builtin->field_nr > 0;
+	bool is_counter = has_fields(ev, builtin);
 	unsigned kind = is_counter ? FTR_POINT_COUNTER : ev->point.kind;
 
 	shape->type = point_types[kind].type;
@@ -202,8 +209,8 @@ static void put_stall(struct fxt_writer *w, const struct ftr_event *ev)
 
 int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
 {
-	bool has_id = ev->point.kind <= FTR_POINT_COUNTER && ev->point.id != 0;
-	const struct fxt_builtin *builtin = has_id ? fxt_builtin_by_id(ev->point.id) : NULL;
+	uint64_t id = ftr_point_event_id(ev);
+	const struct fxt_builtin *builtin = id == 0 ? NULL : fxt_builtin_by_id(id);
 	const char *colon = category_end(ev->point.name);
 	struct fxt_shape shape;
 	int ret = begin_event(w, ev);

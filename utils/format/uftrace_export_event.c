@@ -180,7 +180,7 @@ static int event_id(struct ufx *x, const char *name, uint64_t *id)
 static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task)
 {
 	const struct ftr_payload *payload = ev->payload;
-	bool is_known = ev->point.kind <= FTR_POINT_COUNTER && fxt_builtin_by_id(ev->point.id) != NULL;
+	bool is_known = fxt_builtin_by_id(ftr_point_event_id(ev)) != NULL;
 	uint8_t data[EVENT_DATA_MAX + 16] = { 0 };
 	uint64_t id = ev->point.id;
 	struct ftr_record record = { .time = ev->time_ns };
@@ -198,7 +198,7 @@ static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_ta
 		memcpy(data + 2, payload->data, payload->len);
 		len = (2u + payload->len + 7) / 8 * 8;
 		record.word |= FTR_RECORD_MORE;
-	} else if (payload != NULL) {
+	} else if (payload != NULL || ev->point.kind > FTR_POINT_COUNTER) {
 		x->data_cut_nr++;
 	}
 	x->has_events = true;
@@ -235,7 +235,7 @@ int ufx_point(struct ufx *x, const struct ftr_event *ev)
 
 	if (task == NULL)
 		return -ENOMEM;
-	if (ev->point.kind > FTR_POINT_COUNTER)
+	if (ev->point.kind != FTR_POINT_INSTANT)
 		return record_point(x, ev, task);
 	switch (ev->point.id) {
 	case FTR_EVENT_ID_SCHED_IN:

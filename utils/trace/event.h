@@ -41,13 +41,13 @@ enum ftr_event_flag {
 /* What a POINT is.  Formats that know nothing of this make instants. */
 enum ftr_point_kind {
 	FTR_POINT_INSTANT,
-	FTR_POINT_COUNTER,	/* the payload holds values of a time series */
+	FTR_POINT_COUNTER,	/* the payload holds values of a time series; id tells it from others of the name */
 	FTR_POINT_ASYNC_BEGIN,	/* of something that is not bound to a task's calls; id tells which */
 	FTR_POINT_ASYNC_INSTANT,
 	FTR_POINT_ASYNC_END,	/* start_ns is that of its begin, where known */
 	FTR_POINT_FLOW_BEGIN,	/* of an arrow from call to call; id tells which */
 	FTR_POINT_FLOW_STEP,
-	FTR_POINT_FLOW_END,
+	FTR_POINT_FLOW_END,	/* start_ns is that of its begin, where known */
 };
 
 /* Ids of POINT events that the library itself looks at; uftrace's numbers. */
@@ -104,6 +104,12 @@ struct ftr_event {
 	uint8_t  flags;			/* FTR_EVENT_* flags */
 	uint16_t reserved;
 };
+
+/* Which of uftrace's events a POINT is; 0 = none of them: other kinds have ids of their own. */
+static inline uint64_t ftr_point_event_id(const struct ftr_event *ev)
+{
+	return ev->point.kind == FTR_POINT_INSTANT ? ev->point.id : 0;
+}
 
 /* Of a POINT. */
 static inline bool ftr_event_is_tracepoint(const struct ftr_event *ev)

@@ -51,14 +51,15 @@ static bool id_needs_call(uint64_t id)
 
 static bool point_is_wanted(const struct ftr_pipeline_options *options, const struct ftr_event *ev)
 {
+	uint64_t id = ftr_point_event_id(ev);
+
 	if (options->no_event)
 		return false;
-	if (options->no_sched && id_is_sched(ev->point.id))
+	if (options->no_sched && id_is_sched(id))
 		return false;
 	if (options->no_preempt && (ev->flags & FTR_EVENT_PREEMPTED))
 		return false;
-	return options->event_full || ev->depth > 0 || ev->point.id == 0 ||
-	       !id_needs_call(ev->point.id);
+	return options->event_full || ev->depth > 0 || id == 0 || !id_needs_call(id);
 }
 
 /* Library calls vanish; what they call moves up. */

@@ -160,18 +160,18 @@ static int take_exit(struct threshold *self, struct state *state, const struct f
 /* From its sched-out to its sched-in a task is as in a call. */
 static int take_point(struct threshold *self, struct state *state, const struct ftr_event *ev)
 {
-	bool is_out = ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
-		      ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED;
+	uint64_t id = ftr_point_event_id(ev);
+	bool is_out = id == FTR_EVENT_ID_SCHED_OUT || id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED;
 	uint64_t duration_ns = ev->time_ns - ev->point.start_ns;
 	struct node *node;
 
-	if (ev->point.id == FTR_EVENT_ID_SCHED_IN && state->out != NULL && duration_ns < self->threshold_ns) {
+	if (id == FTR_EVENT_ID_SCHED_IN && state->out != NULL && duration_ns < self->threshold_ns) {
 		node_drop(self, state->out);
 		state->out = NULL;
 		ftr_stack_top(&state->stack)->child_ns -= duration_ns;
 		return 0;
 	}
-	if (is_out || ev->point.id == FTR_EVENT_ID_SCHED_IN)
+	if (is_out || id == FTR_EVENT_ID_SCHED_IN)
 		out_keep(state);
 	node = node_append(self, ev);
 	if (node == NULL)

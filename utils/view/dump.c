@@ -284,8 +284,8 @@ static void put_call(struct dump *self, const struct ftr_event *ev)
 
 static void put_point(struct dump *self, const struct ftr_event *ev)
 {
-	put_line(self, ev, "event", ftr_slice_make(ev->point.name, strlen(ev->point.name)),
-		 ev->point.id);
+	ftr_event_title(ev, &self->text);
+	put_line(self, ev, "event", ftr_slice_make(ftr_strbuf_str(&self->text), self->text.len), ev->point.id);
 	put_record_hex(self, ev, 3, ev->point.id);
 	if (ev->payload == NULL)
 		return;
@@ -306,7 +306,7 @@ static void put_lost(struct dump *self, const struct ftr_event *ev)
 
 static bool is_perf_event(const struct ftr_event *ev)
 {
-	return ev->type == FTR_EVENT_POINT && ev->point.id >= FTR_ID_SCHED_IN &&
+	return ev->type == FTR_EVENT_POINT && ftr_point_event_id(ev) >= FTR_ID_SCHED_IN &&
 	       ev->point.id <= FTR_ID_SCHED_BOTH_PREEMPT;
 }
 

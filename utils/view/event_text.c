@@ -43,11 +43,25 @@ static const struct {
 uint64_t ftr_event_point_id(const struct ftr_event *ev)
 {
 	if (ev->point.id != 0 || strncmp(ev->point.name, "linux:sched", 11) != 0)
-		return ev->point.id;
+		return ftr_point_event_id(ev);
 	for (size_t i = 0; i < sizeof(sched_names) / sizeof(sched_names[0]); i++)
 		if (strcmp(sched_names[i].name, ev->point.name) == 0)
 			return sched_names[i].id;
 	return 0;
+}
+
+void ftr_event_title(const struct ftr_event *ev, struct ftr_strbuf *text)
+{
+	static const char *const words[] = {
+		[FTR_POINT_ASYNC_BEGIN]	  = "begin",	  [FTR_POINT_ASYNC_INSTANT] = "instant",
+		[FTR_POINT_ASYNC_END]	  = "end",	  [FTR_POINT_FLOW_BEGIN]    = "flow begin",
+		[FTR_POINT_FLOW_STEP]	  = "flow step",  [FTR_POINT_FLOW_END]	    = "flow end",
+	};
+
+	ftr_strbuf_clear(text);
+	ftr_strbuf_puts(text, ev->point.name);
+	if (ev->point.kind > FTR_POINT_COUNTER)
+		ftr_strbuf_printf(text, " %s #%llu", words[ev->point.kind], (unsigned long long)ev->point.id);
 }
 
 const char *ftr_event_schedule_name(uint64_t out_id)
@@ -117,18 +131,19 @@ void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *tra
 {
 	const struct ftr_payload *data = ev->payload;
 	const struct data_layout *layout;
+	uint64_t id = ftr_point_event_id(ev);
 
 	if (data == NULL || data->len == 0)
 		return;
-	layout = layout_find(ev->point.id);
+	layout = layout_find(id);
 	if (layout != NULL)
 		put_layout(layout, data, is_signed_diff, text);
-	else if (ev->point.id == FTR_ID_WATCH_CPU && data->len >= 4)
+	else if (id == FTR_ID_WATCH_CPU && data->len >= 4)
 		ftr_strbuf_printf(text, "cpu=%d", (int32_t)ftr_get_u32(data->data,
 								       data->is_big_endian));
-	else if (ev->point.id == FTR_ID_WATCH_VAR)
+	else if (id == FTR_ID_WATCH_VAR)
 		put_variable(data, trace->info.elf_class != 1, text);
-	else if (ev->point.id == FTR_ID_TASK_NAME)
+	else if (id == FTR_ID_TASK_NAME)
 		put_comm(data, text);
 	else if (data->spec != NULL)
 		ftr_payload_format(data, (struct ftr_trace *)trace, NULL, text);

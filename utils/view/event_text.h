@@ -50,6 +50,9 @@ static inline bool ftr_event_id_is_sched(uint64_t id)
 	       id == FTR_ID_SCHED_OUT_PREEMPT || id == FTR_ID_SCHED_BOTH_PREEMPT;
 }
 
+/* What a POINT is called; of an operation or an arrow which part of it this is, too: "net:get begin #7". */
+void ftr_event_title(const struct ftr_event *ev, struct ftr_strbuf *text);
+
 /* What out and in together are called: "linux:schedule", or with "(pre-empted)". */
 const char *ftr_event_schedule_name(uint64_t out_id);
 

@@ -49,6 +49,7 @@ struct replay_sink {
 	struct ftr_event held;		/* its payload is not valid any more: see args */
 	struct ftr_strbuf args;		/* of the held entry */
 	struct ftr_strbuf text;		/* of a return value or an event's data */
+	struct ftr_strbuf title;	/* of an event */
 };
 
 static struct replay_sink *replay_of(struct ftr_sink *sink)
@@ -275,12 +276,15 @@ static int put_point(struct replay_sink *self, const struct ftr_event *ev)
 		return out_of_memory(self);
 	ftr_strbuf_clear(&self->text);
 	ftr_event_data_text(ev, self->trace, true, &self->text);
+	ftr_event_title(ev, &self->title);
+	if (ev->point.kind != FTR_POINT_INSTANT && ev->point.start_ns != 0)
+		line.duration_ns = ev->time_ns - ev->point.start_ns;
 	if (id == FTR_ID_SCHED_IN && ev->point.start_ns != 0) {
 		line.duration_ns = ev->time_ns - ev->point.start_ns;
 		line.addr = view->sched_out_id;
 		line.module = "[event]";
 	}
-	return put_remark(self, &line, ev->depth, ev->point.name,
+	return put_remark(self, &line, ev->depth, ftr_strbuf_str(&self->title),
 			  ftr_strbuf_str(&self->text));
 }
 
@@ -470,6 +474,7 @@ static void replay_fini(struct ftr_sink *sink)
 	unfinished_fini(&self->unfinished);
 	ftr_strbuf_fini(&self->args);
 	ftr_strbuf_fini(&self->text);
+	ftr_strbuf_fini(&self->title);
 }
 
 static const struct ftr_sink_ops replay_sink_ops = {
@@ -506,6 +511,7 @@ struct ftr_sink *ftr_replay_new(const struct ftr_replay_opts *opts, struct ftr_o
 	self->layout.use_color = opts->use_color;
 	ftr_strbuf_init(&self->args);
 	ftr_strbuf_init(&self->text);
+	ftr_strbuf_init(&self->title);
 	if (replay_layout_init(&self->layout, opts->fields, extras[opts->times], err) < 0) {
 		ftr_sink_free(sink);
 		return NULL;

@@ -16,6 +16,7 @@ struct flat_sink {
 	const struct ftr_trace *trace;
 	struct unfinished unfinished;
 	struct ftr_strbuf text;	/* of an event's data */
+	struct ftr_strbuf title;	/* of an event */
 	uint64_t nr;		/* of the next line */
 };
 
@@ -55,8 +56,9 @@ static void put_point(struct flat_sink *self, const struct ftr_event *ev)
 	ftr_strbuf_clear(&self->text);
 	ftr_event_data_text(ev, self->trace, true, &self->text);
 	data = ftr_strbuf_str(&self->text);
+	ftr_event_title(ev, &self->title);
 	put_head(self, "] !!! ", ev);
-	ftr_ostream_printf(self->base.out, ": %s%s%s%s time (%llu)\n", ev->point.name,
+	ftr_ostream_printf(self->base.out, ": %s%s%s%s time (%llu)\n", ftr_strbuf_str(&self->title),
 			   *data ? " (" : "", data, *data ? ")" : "",
 			   (unsigned long long)ev->time_ns);
 }
@@ -94,6 +96,7 @@ static int flat_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 
 	self->trace = trace;
 	ftr_strbuf_init(&self->text);
+	ftr_strbuf_init(&self->title);
 	ftr_ostream_putc(sink->out, '\n');
 	return 0;
 }
@@ -112,6 +115,7 @@ static void flat_fini(struct ftr_sink *sink)
 
 	unfinished_fini(&self->unfinished);
 	ftr_strbuf_fini(&self->text);
+	ftr_strbuf_fini(&self->title);
 }
 
 static const struct ftr_sink_ops flat_sink_ops = {

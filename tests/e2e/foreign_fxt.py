@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""FXT files as other tracers write them, and what commands show of them."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FTR = os.environ.get("FTR", "./ftr")
+SRCDIR = os.environ.get("srcdir", ".")
+sys.path.insert(0, os.path.join(SRCDIR, "tests/lib"))
+sys.dont_write_bytecode = True
+from fxt_made import Made   # noqa: E402 (the path comes first)
+
+INSTANT, COUNTER, BEGIN, END = 0, 1, 2, 3
+ASYNC_BEGIN, ASYNC_INSTANT, ASYNC_END, FLOW_BEGIN, FLOW_STEP, FLOW_END = range(5, 11)
+INT32, UINT32, STRING, POINTER, KOID = 1, 2, 6, 7, 8
+
+
+class ForeignTest(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="ftr-e2e-")
+        self.path = os.path.join(self.dir, "x.fxt")
+
+    def tearDown(self):
+        shutil.rmtree(self.dir)
+
+    def run_ftr(self, command, made, *options):
+        made.save(self.path)
+        return subprocess.run([FTR, command, "--no-pager", "--color=no", *options, self.path], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=True)
+
+    def replay(self, made, *options):
+        """What replay says below its head, without the columns of time and task."""
+        lines = self.run_ftr("replay", made, *options).stdout.splitlines()[1:]
+        return [line.partition(" | ")[2] for line in lines]
+
+    def report(self, made, *options):
+        """Name -> (calls, total time)."""
+        lines = self.run_ftr("report", made, "-f", "total,call", "--format=csv", *options).stdout.splitlines()
+        rows = [line.split(",") for line in lines]
+        total, call, name = (rows[0].index(field) for field in ("total", "call", "func"))
+        return {row[name]: (int(row[call]), int(row[total] or 0)) for row in rows[1:]}
+
+    def test_operations_and_arrows_have_durations(self):
+        made = Made()
+        made.event(ASYNC_BEGIN, (10, 10), "net", "get", 100, [made.arg(INT32, "port", 80)], 7)
+        made.event(ASYNC_BEGIN, (10, 10), "net", "get", 110, [], 7)     # one within it
+        made.event(ASYNC_BEGIN, (20, 20), "net", "get", 120, [], 7)     # another process's
+        made.event(ASYNC_INSTANT, (10, 11), "net", "get", 130, [], 7)
+        made.event(FLOW_BEGIN, (10, 10), "net", "hop", 140, [], 5)
+        made.event(FLOW_STEP, (10, 11), "net", "hop", 150, [], 5)
+        made.event(FLOW_END, (20, 20), "net", "hop", 160, [], 5)
+        made.event(ASYNC_END, (10, 11), "net", "get", 170, [], 7)       # 60 ns
+        made.event(ASYNC_END, (10, 11), "net", "get", 200, [], 7)       # 100 ns
+        made.event(ASYNC_END, (10, 11), "net", "get", 210, [], 7)       # of nothing
+        made.event(ASYNC_END, (20, 20), "net", "get", 220, [], 7)       # 100 ns
+        made.event(ASYNC_END, (20, 20), "disk", "get", 230, [], 7)      # of nothing
+        self.assertEqual(self.report(made), {"net:get": (3, 260), "net:hop": (1, 20)})
+        self.assertEqual(self.report(made, "--no-event"), {})
+        self.assertEqual(self.replay(made), [
+            "/* net:get begin #7 (port=80) */", "/* net:get begin #7 */", "/* net:get begin #7 */",
+            "/* net:get instant #7 */", "/* net:hop flow begin #5 */", "/* net:hop flow step #5 */",
+            "/* net:hop flow end #5 */", "/* net:get end #7 */", "/* net:get end #7 */",
+            "/* net:get end #7 */", "/* net:get end #7 */", "/* disk:get end #7 */"])
+        shown = self.run_ftr("replay", made).stdout.splitlines()
+        self.assertEqual([line.split()[:2] for line in shown if " get end" in line.replace("net:", " ")][0],
+                         ["0.060", "us"])
+        self.assertIn("net:hop flow step #5", self.run_ftr("dump", made).stdout)
+        self.assertIn("net:hop flow step #5", "\n".join(self.run_ftr("replay", made, "--flat").stdout.splitlines()))
+
+    def test_ids_are_nobody_elses(self):
+        """Ids of counters, operations and arrows are not those of uftrace's events."""
+        made = Made()
+        for kind in (ASYNC_BEGIN, ASYNC_END, FLOW_BEGIN, FLOW_END):
+            for ident in (5, 200001, 200002, 2000000):
+                made.event(kind, (10, 10), "a", "b", 100 + 10 * kind, [], ident)
+        for ident in (5, 100001, 200001, 200002):
+            made.event(COUNTER, (10, 10), "c", "d", 300, [made.arg(INT32, "x", 1)], ident)
+        for options in ([], ["--event-full"], ["--no-sched"], ["-t", "1s"], ["--no-merge"]):
+            shown = self.replay(made, *options)
+            self.assertEqual(len(shown), 20, (options, shown))
+            self.assertEqual(shown[-4:], ["/* c:d (x=1) */"] * 4)
+        self.assertEqual(self.report(made), {"a:b": (8, 8 * 20)})
+        self.assertEqual(self.report(made, "--event-full"), {"a:b": (8, 8 * 20)})
+        self.assertNotIn("perf-cpu", self.run_ftr("dump", made).stdout)
+
+    def test_counters_in_uftraces_names(self):
+        made = Made()
+        values = [made.arg(UINT32, "major", 1), made.arg(UINT32, "minor", 2)]
+        made.event(COUNTER, (10, 10), "read", "page-fault", 100, values, 10)
+        made.event(COUNTER, (10, 10), "read", "page-fault", 110, [made.arg(INT32, "x", 1)], 100001)
+        self.assertEqual(self.replay(made, "--event-full"),
+                         ["/* read:page-fault (major=1 minor=2) */", "/* read:page-fault (x=1) */"])
+
+    def test_wakeups_say_who_woke(self):
+        for order in "<>":
+            made = Made(order)
+            made.complete((10, 11), "f", 100, 900)
+            made.wakeup(3, 200, 11, [made.arg(KOID, "waker", 10), made.arg(INT32, "weight", 5)])
+            self.assertEqual(self.replay(made), ["f() {", "  /* linux:sched-wakeup (waker=10, weight=5) */",
+                                                 "} /* f */"])
+
+    def magic_trace(self):
+        """Ticks, a longer initialization record, one temporary slot for all names, ties."""
+        made = Made()
+        made.init(2500000000, 1000, 1700000000000000000)
+        made.string(1, "process")
+        made.kernel_object(1, 4000, "demo")
+        made.kernel_object(2, 4001, "[1] main", [made.arg(KOID, 1, 4000)])
+        made.thread(1, 4000, 4001)
+        made.string(2, "address")
+        made.string(3, "symbol")
+        for kind, name, ticks in ((BEGIN, "main", 2500), (BEGIN, "foo", 5000), (END, "foo", 5000),
+                                  (BEGIN, "bar", 5000), (BEGIN, "baz", 7500), (END, "baz", 10000),
+                                  (END, "bar", 10000), (END, "main", 12500)):
+            made.string(20, name)
+            args = [made.arg(POINTER, 2, 0x401000), made.arg(STRING, 3, 20)] if kind == BEGIN else []
+            made.event(kind, 1, 0, 20, ticks, args)
+        return made
+
+    def test_magic_trace(self):
+        made = self.magic_trace()
+        self.assertEqual(self.report(made), {"main": (1, 4000), "foo": (1, 0), "bar": (1, 2000), "baz": (1, 1000)})
+        what = '(address=0x401000, symbol="%s")'
+        self.assertEqual(self.replay(made), [
+            f"main{what % 'main'} {{", f"  foo{what % 'foo'};", f"  bar{what % 'bar'} {{",
+            f"    baz{what % 'baz'};", "  } /* bar */", "} /* main */"])
+        self.assertIn("[1] main", self.run_ftr("graph", made, "--task").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
