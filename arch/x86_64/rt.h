@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "utils/proto/own_call.h"
+
 /*
  * A system call as the kernel gives it: no errno, no cancellation point, no vector register touched.
  * Returns the kernel's result, -errno on failure.
@@ -25,8 +27,8 @@ static inline long ftr_arch_syscall(long nr, long a, long b, long c, long d, lon
 }
 
 /*
- * clone(2) with a stack of its own for the child, which runs fn(arg) and ends.  Returns in the parent: the
- * child's number or -errno.
+ * clone(2) with a stack of its own for the child, which runs fn(arg) and ends; marked (utils/proto/own_call.h).
+ * Returns in the parent: the child's number or -errno.
  */
 static inline long ftr_arch_clone_run(unsigned long flags, void *stack_top, void (*fn)(void *arg), void *arg)
 {
@@ -34,6 +36,7 @@ static inline long ftr_arch_clone_run(unsigned long flags, void *stack_top, void
 	register void *child_arg __asm__("r13") = arg;
 	register long zero __asm__("r10") = 0;
 	register long tls __asm__("r8") = 0;
+	register unsigned long mark __asm__("r9") = FTR_OWN_CALL;
 	long ret;
 
 	__asm__ volatile("syscall\n\t"
@@ -48,7 +51,7 @@ static inline long ftr_arch_clone_run(unsigned long flags, void *stack_top, void
 			 "1:"
 			 : "=a"(ret)
 			 : "a"(56L /* SYS_clone */), "D"(flags), "S"(stack_top), "d"(0L), "r"(zero), "r"(tls),
-			   "r"(child_fn), "r"(child_arg), [exit] "i"(60 /* SYS_exit */)
+			   "r"(mark), "r"(child_fn), "r"(child_arg), [exit] "i"(60 /* SYS_exit */)
 			 : "rcx", "r11", "memory", "cc");
 	return ret;
 }

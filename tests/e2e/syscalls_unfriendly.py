@@ -208,6 +208,25 @@ int main(int argc, char **argv)
 """,
 }
 
+# A thread's first call without a free descriptor: a child of the runtime's asks the recorder for its ring.
+NO_DESCRIPTOR = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+static __attribute__((noinline)) int in_thread(void) { __asm__ volatile(""); return 1; }
+static void *worker(void *arg) { return (void *)(long)in_thread(); }
+int main(void)
+{
+	struct rlimit limit = { 3, 3 };
+	pthread_t thread;
+
+	close_range(3, ~0u, 0);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return pthread_create(&thread, 0, worker, 0) != 0 || pthread_join(thread, 0) != 0;
+}
+"""
+
 # A daemon: two forks, a session of its own, its parent gone, its descriptors closed.
 DAEMON = r"""
 #include <fcntl.h>
@@ -513,6 +532,18 @@ def check_nesting(folder):
            f"strace inside: {done.returncode} {done.stdout[-200:]}, in strace {native.returncode}")
 
 
+def check_own_calls(folder):
+    """What the runtime does in the program's name is not the program's."""
+    program = build(folder, "descriptors", NO_DESCRIPTOR, "-pg", "-pthread")
+    data = os.path.join(folder, "descriptors.data")
+    done = run([FTR, "record", "--syscalls", "-d", data, program], folder)
+    calls = run([FTR, "report", "-d", data, "-f", "call"], folder).stdout
+    text = text_of(data, "syscalls.etrace")
+    expect(done.returncode == 0 and "in_thread" in calls, f"own calls: {done} {calls}")
+    expect((text.count("!SysClone|"), text.count("!Exit|")) == (1, 2), f"own calls: a child is seen: {text}")
+    expect("call=close_range" not in text, f"own calls: closes are seen: {text}")
+
+
 def main():
     wanted = sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="ftr-unfriendly.") as folder:
@@ -523,7 +554,7 @@ def main():
             sys.exit(SKIP)
         for check in (check_programs, check_daemon, check_killed_recorder, check_signals, check_third_signal,
                       check_job_control,
-                      check_setuid, check_namespaces, check_nesting):
+                      check_setuid, check_namespaces, check_nesting, check_own_calls):
             if not wanted or check.__name__ in wanted:
                 check(folder)
     for line in problems + skipped:

@@ -2,7 +2,8 @@
 /*
  * The runtime's mark on system calls of its own.  They are made in the traced program's name but are
  * none of its doing, so the observer of system calls passes them over: it looks for the mark in the
- * sixth argument of the calls below, which have fewer and of which the kernel reads no more.
+ * sixth argument of the few calls of which the runtime makes its own (utils/record/syscall_filter.c): they
+ * have fewer, and the kernel reads no more.
  */
 #ifndef FTR_PROTO_OWN_CALL_H
 #define FTR_PROTO_OWN_CALL_H

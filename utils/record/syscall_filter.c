@@ -25,6 +25,13 @@ static const struct argument_rule argument_rules[] = {
 	{ FTR_SYSID_PRCTL, 0, { PR_SET_NAME, PR_SET_NAME } },
 };
 
+/* Calls that the runtime makes, too. */
+static bool id_may_be_own(uint8_t id)
+{
+	return id == FTR_SYSID_OPENAT || id == FTR_SYSID_CLOSE || id == FTR_SYSID_CLOSE_RANGE ||
+	       id == FTR_SYSID_CLONE;
+}
+
 static void emit(struct ftr_syscall_filter *filter, struct sock_filter insn)
 {
 	assert(filter->nr < FTR_SYSCALL_FILTER_MAX);
@@ -72,7 +79,7 @@ static void emit_number(struct ftr_syscall_filter *filter, unsigned abi, const s
 	const struct argument_rule *rule = rule_find(number->id);
 	uint32_t trace = SECCOMP_RET_TRACE | abi << 8 | number->id;
 
-	if (number->id == FTR_SYSID_OPENAT || number->id == FTR_SYSID_CLOSE) {
+	if (id_may_be_own(number->id)) {
 		emit_equal(filter, number->nr, 0, 6);
 		emit_pass_own(filter);
 		emit_return(filter, trace);
