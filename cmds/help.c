@@ -62,7 +62,7 @@ int ftr_version_print(void)
 		return FTR_EXIT_FAILED;
 	ftr_ostream_puts(&output.out, "ftr " FTR_VERSION "\n"
 			 "  architecture    " FTR_ARCH_NAME "\n"
-			 "  built in        libelf libdw libiberty libzstd\n");
+			 "  built in        libelf libdw libiberty libtraceevent libzstd\n");
 	print_formats(&output.out, "  formats, in    ", true);
 	print_formats(&output.out, "  formats, out   ", false);
 	return ftr_output_close(&output);

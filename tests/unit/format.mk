@@ -29,3 +29,13 @@ tests_unit_uftrace_read_test_LDADD = $(unit_libs)
 UNIT_TESTS += tests/unit/fxt_read_test
 tests_unit_fxt_read_test_SOURCES = tests/unit/fxt_read_test.c $(fxt_util)
 tests_unit_fxt_read_test_LDADD = $(unit_libs)
+
+UNIT_TESTS += tests/unit/kbuf_write_test
+tests_unit_kbuf_write_test_SOURCES = tests/unit/kbuf_write_test.c tests/unit/unit.h
+tests_unit_kbuf_write_test_LDADD = $(unit_libs)
+
+kernel_story = tests/unit/kernel_story.c tests/unit/kernel_story.h $(fxt_util)
+
+UNIT_TESTS += tests/unit/kernel_export_test
+tests_unit_kernel_export_test_SOURCES = tests/unit/kernel_export_test.c $(kernel_story)
+tests_unit_kernel_export_test_LDADD = $(unit_libs)

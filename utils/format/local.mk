@@ -54,6 +54,8 @@ libftr_a_SOURCES += \
 	utils/format/fxt_write_table.c \
 	utils/format/graph_write.c \
 	utils/format/graph_write.h \
+	utils/format/kbuf_write.c \
+	utils/format/kbuf_write.h \
 	utils/format/registry.c \
 	utils/format/uftrace.h \
 	utils/format/uftrace_export.c \
@@ -61,6 +63,7 @@ libftr_a_SOURCES += \
 	utils/format/uftrace_export_args.c \
 	utils/format/uftrace_export_event.c \
 	utils/format/uftrace_export_func.c \
+	utils/format/uftrace_export_kernel.c \
 	utils/format/uftrace_export_task.c \
 	utils/format/uftrace_read.c \
 	utils/format/uftrace_read.h \

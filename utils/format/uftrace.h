@@ -13,6 +13,10 @@ struct ftr_trace;
 #define FTR_UFTRACE_EXTERN_PREFIX "external-data: "
 #define FTR_UFTRACE_LOST_EVENTS "LOST %llu events of CPU %d"
 
+/* The same of what is flagged in kernel-cpuN.dat; the kernel does not always say how many. */
+#define FTR_UFTRACE_LOST_KERNEL "LOST %llu kernel events of CPU %d"
+#define FTR_UFTRACE_LOST_KERNEL_SOME "LOST kernel events of CPU %d"
+
 /* As ftr_format.read; takes @dir over, also on failure. */
 int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err);
 

@@ -90,22 +90,16 @@ static int64_t call_func(struct ufx *x, struct ufx_task *task, const struct ftr_
 	return func;
 }
 
-/* What nobody recorded is not written: readers infer it again. */
-static int write_call(struct ufx *x, const struct ftr_event *ev)
+/* As a record of the task's own. */
+static int write_record(struct ufx *x, struct ufx_task *task, const struct ftr_event *ev, uint32_t func)
 {
-	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
 	unsigned depth = ev->depth > FTR_RECORD_DEPTH_MAX ? FTR_RECORD_DEPTH_MAX : ev->depth;
-	int64_t func = task == NULL ? -1 : call_func(x, task, ev);
 	uint8_t payload[UFX_PAYLOAD_MAX];
 	struct ftr_record record;
 	int len = 0;
 
-	if (func < 0)
-		return -ENOMEM;
-	if (ev->flags & (FTR_EVENT_INFERRED | FTR_EVENT_UNFINISHED))
-		return 0;
 	if (ev->payload != NULL)
-		len = ufx_payload(x, ev, (uint32_t)func, payload);
+		len = ufx_payload(x, ev, func, payload);
 	if (len < 0)
 		return len;
 	record.time = ev->time_ns;
@@ -114,6 +108,27 @@ static int write_call(struct ufx *x, const struct ftr_event *ev)
 	if (len > 0)
 		record.word |= FTR_RECORD_MORE;
 	return ufx_put(x, task, &record, payload, (size_t)len);
+}
+
+/* What nobody recorded is not written: readers infer it again. */
+static int write_call(struct ufx *x, const struct ftr_event *ev)
+{
+	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
+	int64_t func = task == NULL ? -1 : call_func(x, task, ev);
+	bool is_kernel = func >= 0 && x->funcs.v[func].module == UFX_KERNEL;
+	bool is_said = !(ev->flags & (FTR_EVENT_INFERRED | FTR_EVENT_UNFINISHED));
+	int ret = 0;
+
+	if (func < 0)
+		return -ENOMEM;
+	if (is_kernel && ev->type == FTR_EVENT_EXIT && task->kernel_depth > 0)
+		task->kernel_depth--;
+	if (is_said)
+		ret = is_kernel ? ufx_kernel_call(x, task, ev, x->funcs.v[func].addr) :
+				  write_record(x, task, ev, (uint32_t)func);
+	if (is_kernel && ev->type == FTR_EVENT_ENTRY)
+		task->kernel_depth++;
+	return ret;
 }
 
 static int write_lost(struct ufx *x, const struct ftr_event *ev)
@@ -178,6 +193,9 @@ static void describe_cuts(struct ufx *x)
 		{ x->layout_cut_nr, "lists of arguments unlike earlier ones of the function" },
 		{ x->name_cut_nr, "names of arguments" },
 		{ x->data_cut_nr, "data of events" },
+		{ x->text_cut_nr, "ends of tracepoints' texts (a page holds 4 KB)" },
+		{ x->kernel_cut_nr, "arguments and source lines of functions of the kernel" },
+		{ x->late_nr, "times of kernel events, moved behind the one before on their CPU" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -209,6 +227,8 @@ static int ufx_end(struct ftr_sink *sink)
 	}
 	if (ret == 0)
 		ret = perf_flush(x);
+	if (ret == 0)
+		ret = ufx_kernel_end(x);
 	if (ret == 0 && x->extern_text.len > 0)
 		ret = ufx_file_append(x, "extern.dat", x->extern_text.s, x->extern_text.len);
 	if (ret == 0)
@@ -238,6 +258,7 @@ static void ufx_fini(struct ftr_sink *sink)
 	for (size_t i = 0; i < x->perf.nr; i++)
 		ftr_vec_fini(&x->perf.v[i].bytes);
 	ftr_vec_fini(&x->perf);
+	ufx_kernel_free(x->kernel);
 	ftr_hashmap_fini(&x->module_index);
 	ftr_hashmap_fini(&x->by_name);
 	ftr_hashmap_fini(&x->events);

@@ -26,6 +26,7 @@
 #define UFX_PAYLOAD_MAX	  1016u			/* what old readers take */
 #define UFX_ARGS_MAX	  40u
 #define UFX_VARIANTS_MAX  16u			/* symbols of one function */
+#define UFX_KERNEL	  UINT32_MAX	/* as index of a module */
 #define UFX_BUFFER_BYTES  ((size_t)16 << 10)	/* of a task's records */
 
 /* How an argument of a function is laid out, as far as its payloads so far say. */
@@ -47,7 +48,7 @@ struct ufx_func {
 	const struct ftr_func *func;
 	uint64_t addr;			/* in the records */
 	uint32_t bytes;			/* up to the next one */
-	uint32_t module;		/* index into modules */
+	uint32_t module;		/* index into modules; or UFX_KERNEL */
 	uint32_t next;			/* of the same function: index into funcs + 1, 0 = none */
 	struct ufx_layout *layouts[2];	/* (owned, nullable) of arguments, of the return value */
 };
@@ -67,9 +68,13 @@ struct ufx_task {
 	bool     is_named;		/* its name stands in a perf record, or is its maker's */
 	const char *name;		/* (in the arena, nullable) by the last perf record */
 	FTR_VEC(uint32_t) open;		/* its open calls: index into funcs */
+	uint32_t kernel_depth;		/* how many of them are the kernel's */
+	uint16_t cpu_nr;		/* where it was last, plus 1; 0 = not known */
 	uint8_t *bytes;			/* (owned) records that wait */
 	size_t   nr;
 };
+
+struct ufx_kernel;
 
 /* perf-cpuN.dat, waiting. */
 struct ufx_perf {
@@ -91,11 +96,15 @@ struct ufx {
 	struct ftr_hashmap enums;		/* struct ftr_arg_enum that are used */
 	uint32_t event_nr;
 	FTR_VEC(struct ufx_perf) perf;	/* by CPU */
+	struct ufx_kernel *kernel;	/* (owned, nullable: nothing was the kernel's) */
 	struct ftr_strbuf extern_text;	/* extern.dat */
-	bool has_args, has_retval, has_events, has_perf, has_places;
+	bool has_args, has_retval, has_events, has_perf, has_places, has_kernel;
 	uint64_t layout_cut_nr;		/* payloads that did not suit the function's layout */
 	uint64_t name_cut_nr;		/* argument names, which the format does not know */
 	uint64_t data_cut_nr;		/* data of events that it cannot hold */
+	uint64_t text_cut_nr;		/* texts of tracepoints that no page has room for */
+	uint64_t kernel_cut_nr;		/* arguments and places of the kernel's functions */
+	uint64_t late_nr;		/* kernel events that were earlier than the one before on their CPU */
 	struct ftr_strbuf cut_text;
 };
 
@@ -106,6 +115,8 @@ int ufx_file_append(struct ufx *x, const char *name, const void *bytes, size_t l
 /* Index into funcs of a function's first symbol, at least @bytes long where it is new; -1: no memory. */
 int64_t ufx_func_get(struct ufx *x, const struct ftr_func *func, uint64_t bytes);
 int64_t ufx_func_add(struct ufx *x, const struct ftr_func *func, uint64_t bytes);
+/* What stands for the function in files of lines. */
+const char *ufx_symbol_name(struct ufx *x, const struct ftr_func *func);
 int  ufx_write_modules(struct ufx *x);		/* .sym, .dbg */
 int  ufx_write_map(struct ufx *x, const char *sid);
 
@@ -130,6 +141,17 @@ int  ufx_point(struct ufx *x, const struct ftr_event *ev);
 int  ufx_message(struct ufx *x, const struct ftr_event *ev);
 int  ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns, const char *name,
 		   size_t len);
+
+/* uftrace_export_kernel.c */
+int  ufx_kernel_addr(struct ufx *x, const struct ftr_func *func, uint64_t *addr);	/* of a new function */
+/* An entry or exit of a function of the kernel; task->kernel_depth is that of the call. */
+int  ufx_kernel_call(struct ufx *x, const struct ufx_task *task, const struct ftr_event *ev, uint64_t addr);
+/* 1: it was a tracepoint, and written; 0: it is none; or -errno. */
+int  ufx_kernel_point(struct ufx *x, const struct ftr_event *ev);
+/* @nr records of the kernel are missing; 0 = unknown how many. */
+int  ufx_kernel_lost(struct ufx *x, uint64_t time_ns, uint32_t cpu, uint64_t nr);
+int  ufx_kernel_end(struct ufx *x);
+void ufx_kernel_free(struct ufx_kernel *kernel);	/* NULL is fine */
 
 /* uftrace_export.c: append a record and its payload to a task's data. */
 int  ufx_put(struct ufx *x, struct ufx_task *task, const struct ftr_record *record,

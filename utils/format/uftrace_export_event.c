@@ -140,18 +140,27 @@ static int perf_lost(struct ufx *x, const struct ftr_event *ev, uint64_t nr, int
 	return perf_put(x, &record);
 }
 
+/* Is this the whole text of a loss on a CPU that there can be? */
+static bool is_loss(const char *text, int len, int cpu)
+{
+	return len > 0 && text[len] == '\0' && cpu >= 0 && cpu < UINT16_MAX - 1;
+}
+
 /* What the reader made of something goes back to where that was. */
 int ufx_message(struct ufx *x, const struct ftr_event *ev)
 {
 	const char *text = ev->message.text;
-	unsigned long long nr;
-	int cpu, len = 0;
+	unsigned long long nr = 0;
+	int cpu = -1, len = 0;
 
 	if (ufx_task_get(x, ev->task, ev->time_ns) == NULL)
 		return -ENOMEM;
-	if (sscanf(text, FTR_UFTRACE_LOST_EVENTS "%n", &nr, &cpu, &len) == 2 && text[len] == '\0' &&
-	    cpu >= 0 && cpu < UINT16_MAX - 1)
+	if (sscanf(text, FTR_UFTRACE_LOST_EVENTS "%n", &nr, &cpu, &len) == 2 && is_loss(text, len, cpu))
 		return perf_lost(x, ev, nr, cpu);
+	if (sscanf(text, FTR_UFTRACE_LOST_KERNEL "%n", &nr, &cpu, &len) == 2 && is_loss(text, len, cpu))
+		return ufx_kernel_lost(x, ev->time_ns, (uint32_t)cpu, nr);
+	if (sscanf(text, FTR_UFTRACE_LOST_KERNEL_SOME "%n", &cpu, &len) == 1 && is_loss(text, len, cpu))
+		return ufx_kernel_lost(x, ev->time_ns, (uint32_t)cpu, 0);
 	if (strncmp(text, FTR_UFTRACE_EXTERN_PREFIX, strlen(FTR_UFTRACE_EXTERN_PREFIX)) == 0)
 		text += strlen(FTR_UFTRACE_EXTERN_PREFIX);
 	return extern_line(x, ev->time_ns, text, strlen(text));
@@ -232,9 +241,15 @@ int ufx_point(struct ufx *x, const struct ftr_event *ev)
 {
 	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
 	const struct ftr_payload *payload = ev->payload;
+	int ret;
 
 	if (task == NULL)
 		return -ENOMEM;
+	if (ev->point.cpu_nr != 0)
+		task->cpu_nr = ev->point.cpu_nr;
+	ret = ufx_kernel_point(x, ev);
+	if (ret != 0)
+		return ret < 0 ? ret : 0;
 	if (ev->point.kind != FTR_POINT_INSTANT)
 		return record_point(x, ev, task);
 	switch (ev->point.id) {

@@ -57,10 +57,29 @@ static int module_get(struct ufx *x, const struct ftr_module *module, uint32_t *
 	return 0;
 }
 
+/* The kernel's functions keep their addresses, which are those of no module of the directory. */
+static int func_place(struct ufx *x, struct ufx_func *added)
+{
+	struct ufx_module *module;
+
+	if (ftr_func_is_kernel(added->func)) {
+		added->module = UFX_KERNEL;
+		x->kernel_cut_nr += added->func->src_file != NULL;
+		return ufx_kernel_addr(x, added->func, &added->addr);
+	}
+	if (module_get(x, added->func->module, &added->module) < 0)
+		return -ENOMEM;
+	module = &x->modules.v[added->module];
+	added->addr = module_base(added->module) + UFX_STEP + module->next;
+	module->next += added->bytes;
+	module->func_nr++;
+	x->has_places |= added->func->src_file != NULL;
+	return 0;
+}
+
 int64_t ufx_func_add(struct ufx *x, const struct ftr_func *func, uint64_t bytes)
 {
 	struct ufx_func added = { .func = func };
-	struct ufx_module *module;
 
 	if (bytes < UFX_STEP)
 		bytes = UFX_STEP;
@@ -68,18 +87,11 @@ int64_t ufx_func_add(struct ufx *x, const struct ftr_func *func, uint64_t bytes)
 		if (ftr_vec_push(&x->first, 0) < 0)
 			goto fail;
 	}
-	if (module_get(x, func->module, &added.module) < 0)
-		goto fail;
-	module = &x->modules.v[added.module];
 	added.bytes = (uint32_t)ftr_align_up(bytes < UFX_BYTES_MAX ? bytes : UFX_BYTES_MAX, UFX_STEP);
-	added.addr = module_base(added.module) + UFX_STEP + module->next;
 	added.next = x->first.v[func->id];
-	if (ftr_vec_push(&x->funcs, added) < 0)
+	if (func_place(x, &added) < 0 || ftr_vec_push(&x->funcs, added) < 0)
 		goto fail;
-	module->next += added.bytes;
-	module->func_nr++;
 	x->first.v[func->id] = (uint32_t)x->funcs.nr;
-	x->has_places |= func->src_file != NULL;
 	if (ftr_hashmap_find(&x->by_name, func->name_id) == NULL &&
 	    ftr_hashmap_set(&x->by_name, func->name_id, (void *)(uintptr_t)func) < 0)
 		goto fail;
@@ -119,7 +131,7 @@ int ufx_write_map(struct ufx *x, const char *sid)
 }
 
 /* Names are lines of a file. */
-static const char *symbol_name(struct ufx *x, const struct ftr_func *func)
+const char *ufx_symbol_name(struct ufx *x, const struct ftr_func *func)
 {
 	const char *name = func->mangled != NULL && func->mangled[0] != '\0' ? func->mangled : func->name;
 	char *copy;
@@ -149,7 +161,7 @@ static int module_symbols(struct ufx *x, uint32_t module, struct ftr_symbol *sym
 			continue;
 		symbols[tab.nr++] = (struct ftr_symbol){
 			.addr = func->addr - module_base(module), .size = func->bytes,
-			.type = symbol_type(func->func), .name = symbol_name(x, func->func),
+			.type = symbol_type(func->func), .name = ufx_symbol_name(x, func->func),
 		};
 	}
 	return ftr_uftrace_dir_symbols(x->dir, &tab, x->base.err);
@@ -210,7 +222,7 @@ static int module_debug(struct ufx *x, uint32_t module)
 		const struct ufx_func *func = &x->funcs.v[i];
 
 		if (func->module == module)
-			put_func(&text, func, symbol_name(x, func->func),
+			put_func(&text, func, ufx_symbol_name(x, func->func),
 				 func->addr - module_base(module));
 	}
 	snprintf(name, sizeof(name), "%.200s.dbg", strrchr(m->path, '/') + 1);

@@ -206,6 +206,7 @@ static const struct {
 	{ offsetof(struct ufx, has_events), FTR_FEATURE_EVENT },
 	{ offsetof(struct ufx, has_perf),   FTR_FEATURE_PERF_EVENT },
 	{ offsetof(struct ufx, has_places), FTR_FEATURE_DEBUG_INFO },
+	{ offsetof(struct ufx, has_kernel), FTR_FEATURE_KERNEL },
 };
 
 static int info_tids(struct ufx *x, struct ftr_info *info)
