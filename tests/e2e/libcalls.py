@@ -2,16 +2,11 @@
 """Library calls: every layout of a linker, those that libraries make, and more of them than stubs."""
 import glob
 import os
-import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 
-FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
-SRCDIR = os.environ.get("srcdir", ".")
-CC = os.environ.get("CC", "gcc").split()
-TIMEOUT = 120
+from recording import FTR, SRCDIR, TIMEOUT, AsNative
 
 # How the program is compiled and linked; the tool that must be there for it.
 LAYOUTS = {
@@ -96,48 +91,7 @@ NEST_CALLS = {"getpid": 2, "getpgrp": 1, "getppid": 1, "getpid_twice": 1, "getui
               "dependency_work": 3, "dependency_leaf": 3, "library_work": 1, "dlopen": 3, "dlclose": 3}
 
 
-class LibcallsTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
-        os.chdir(cls.top)
-
-    @classmethod
-    def tearDownClass(cls):
-        os.chdir("/")
-        shutil.rmtree(cls.top)
-
-    def compile(self, out, source, *flags):
-        if "\n" in source:
-            with open(out + ".c", "w", encoding="ascii") as file:
-                file.write(source)
-            source = out + ".c"
-        done = subprocess.run([*CC, "-D_GNU_SOURCE", "-O2", "-fno-builtin", *flags, "-o", out, source, "-L.",
-                               "-Wl,-rpath," + self.top, *[flag for flag in flags if flag.startswith("-l")], "-ldl"],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout)
-
-    def library(self, name, source, *flags):
-        self.compile(f"lib{name}.so", source, "-shared", "-fPIC", *flags)
-
-    def same_as_native(self, options, *program):
-        """Run it untraced and traced: the counts of its calls by name."""
-        runs = [subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               timeout=TIMEOUT, check=False)
-                for command in (program, [FTR, "record", "-d", "d", *options, *program])]
-        self.assertEqual([(run.returncode, run.stdout, run.stderr) for run in runs][1],
-                         (runs[0].returncode, runs[0].stdout, runs[0].stderr))
-        return self.report("-f", "call")
-
-    def report(self, *words):
-        text = subprocess.run([FTR, "report", "--no-pager", "-d", "d", *words], stdout=subprocess.PIPE, text=True,
-                              check=True).stdout
-        return {name: int(nr) for nr, name in re.findall(r"^\s*(\d+)\s+(\S+)", text, re.M)}
-
-    def check(self, counts, wanted):
-        self.assertEqual({name: counts.get(name, 0) for name in wanted}, wanted)
-        self.assertEqual([name for name in counts if name.startswith("<")], [])
-
+class LibcallsTest(AsNative):
     def test_layouts(self):
         for name, (flags, tool) in LAYOUTS.items():
             with self.subTest(name):

@@ -4,28 +4,17 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
-FTR = os.environ.get("FTR", "./ftr")
-SRCDIR = os.environ.get("srcdir", ".")
-CC = os.environ.get("CC", "gcc").split()
-TIMEOUT = 60
+from recording import FTR, TIMEOUT, InFolder, build
 
 
-class LiveTest(unittest.TestCase):
+class LiveTest(InFolder):
     @classmethod
     def setUpClass(cls):
-        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
-        os.chdir(cls.top)
-        subprocess.run([*CC, "-D_GNU_SOURCE", "-pg", "-O1", "-o", "victim",
-                        os.path.join(SRCDIR, "tests/e2e/victim.c"), "-lpthread"], check=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        os.chdir("/")
-        shutil.rmtree(cls.top)
+        super().setUpClass()
+        build("victim.c", "victim", "-pg", "-O1")
 
     def setUp(self):
         shutil.rmtree("tmp", ignore_errors=True)

@@ -1,17 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Libraries that are loaded, unloaded, put before others, or in a namespace of their own: nothing changes."""
 import ctypes.util
-import os
-import re
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
-CC = os.environ.get("CC", "gcc").split()
-CXX = os.environ.get("CXX", "g++").split()
-TIMEOUT = 120
+from recording import CXX, FTR, AsNative
 
 INTERPOSER = r"""
 #include <dlfcn.h>
@@ -143,45 +135,7 @@ extern "C" int run(int n) { return n + (int)items.size(); }
 """
 
 
-class LoadingTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
-        os.chdir(cls.top)
-
-    @classmethod
-    def tearDownClass(cls):
-        os.chdir("/")
-        shutil.rmtree(cls.top)
-
-    def compile(self, out, source, *flags, compiler=None):
-        name = out + (".cc" if compiler == CXX else ".c")
-        with open(name, "w", encoding="ascii") as file:
-            file.write(source)
-        done = subprocess.run([*(compiler or CC), "-D_GNU_SOURCE", "-O1", "-fno-builtin", *flags, "-o", out, name,
-                               "-ldl", "-lpthread"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              check=False)
-        self.assertEqual(done.returncode, 0, done.stdout)
-
-    def library(self, name, source, *flags, compiler=None):
-        self.compile(f"lib{name}.so", source, "-shared", "-fPIC", *flags, compiler=compiler)
-
-    def same_as_native(self, options, *program, **environment):
-        """Run it untraced and traced: the counts of its calls by name."""
-        runs = [subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               timeout=TIMEOUT, check=False,
-                               env=dict(os.environ, ASAN_OPTIONS="verify_asan_link_order=0", **environment))
-                for command in (program, [FTR, "record", "-d", "d", *options, *program])]
-        self.assertEqual((runs[1].returncode, runs[1].stdout, runs[1].stderr),
-                         (runs[0].returncode, runs[0].stdout, runs[0].stderr))
-        text = subprocess.run([FTR, "report", "--no-pager", "-d", "d", "-f", "call"], stdout=subprocess.PIPE,
-                              text=True, check=True).stdout
-        return {name: int(nr) for nr, name in re.findall(r"^\s*(\d+)\s+(\S+)", text, re.M)}
-
-    def check(self, counts, wanted):
-        self.assertEqual({name: counts.get(name, 0) for name in wanted}, wanted)
-        self.assertEqual([name for name in counts if name.startswith("<")], [])
-
+class LoadingTest(AsNative):
     def test_the_next_one(self):
         self.library("inter", INTERPOSER)
         for flags in ([], ["-pg"], ["-no-pie"]):

@@ -223,15 +223,9 @@ class Jobs(Recording):
             os.write(terminal, b"\x1a")
             self.expect(reports, "stopped, 2 of 2 stand still")
             self.finish(terminal, reports)
-        self.job(script, "./victim", "wait", "100000")
-
-    def test_stopped_while_observed(self):
-        def script(terminal, reports):
-            self.read_until(terminal, b"ready")
-            os.write(terminal, b"\x1a")
-            self.expect(reports, "stopped, 2 of 2 stand still")
-            self.finish(terminal, reports)
-        self.job(script, "--syscalls", "./victim", "wait", "100000")
+        for options in ([], ["--syscalls"]):
+            with self.subTest(options):
+                self.job(script, *options, "./victim", "wait", "100000")
 
     def test_stops_itself(self):
         def script(terminal, reports):

@@ -14,6 +14,7 @@ import unittest
 FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
 SRCDIR = os.environ.get("srcdir", ".")
 CC = os.environ.get("CC", "gcc").split()
+CXX = os.environ.get("CXX", "g++").split()
 TIMEOUT = 60
 
 ENTRY, EXIT, LOST, EVENT = range(4)
@@ -63,13 +64,65 @@ class Trace:
         return [line for line in self.lines if line.startswith(word + " ")]
 
 
-class Recording(unittest.TestCase):
+class InFolder(unittest.TestCase):
     """Each test works in a directory that is made and removed for its class."""
 
     @classmethod
     def setUpClass(cls):
         cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
         os.chdir(cls.top)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        shutil.rmtree(cls.top)
+
+
+class AsNative(InFolder):
+    """Programs and libraries that are compiled here, run untraced and traced: nothing differs."""
+
+    def compile(self, out, source, *flags, compiler=CC):
+        """@source is a program, or the name of a file."""
+        if "\n" in source:
+            name = out + (".cc" if compiler is CXX else ".c")
+            with open(name, "w", encoding="ascii") as file:
+                file.write(source)
+            source = name
+        libraries = [flag for flag in flags if flag.startswith("-l")]
+        done = subprocess.run([*compiler, "-D_GNU_SOURCE", "-O2", "-fno-builtin", *flags, "-o", out, source, "-L.",
+                               "-Wl,-rpath," + self.top, *libraries, "-ldl", "-lpthread"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def library(self, name, source, *flags, compiler=CC):
+        self.compile(f"lib{name}.so", source, "-shared", "-fPIC", *flags, compiler=compiler)
+
+    def same_as_native(self, options, *program, said="", **environment):
+        """The counts of its calls by name; @said is what ftr itself says."""
+        runs = [subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               timeout=2 * TIMEOUT, check=False,
+                               env=dict(os.environ, ASAN_OPTIONS="verify_asan_link_order=0", **environment))
+                for command in (program, [FTR, "record", "-d", "d", *options, *program])]
+        self.assertEqual((runs[1].returncode, runs[1].stdout, runs[1].stderr),
+                         (runs[0].returncode, runs[0].stdout, runs[0].stderr + said))
+        return self.report("-f", "call")
+
+    def report(self, *words):
+        text = subprocess.run([FTR, "report", "--no-pager", "-d", "d", *words], stdout=subprocess.PIPE, text=True,
+                              check=True).stdout
+        return {name: int(nr) for nr, name in re.findall(r"^\s*(\d+)\s+(\S+)", text, re.M)}
+
+    def check(self, counts, wanted):
+        self.assertEqual({name: counts.get(name, 0) for name in wanted}, wanted)
+        self.assertEqual([name for name in counts if name.startswith("<")], [])
+
+
+class Recording(InFolder):
+    """Programs of our own are recorded, and what was written is looked at."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         build("victim.c", "victim", "-pg", "-O1")
         build("victim.c", "plain", "-O1")
         build("fake_tracee.c", "fake", "-O1")
@@ -78,11 +131,6 @@ class Recording(unittest.TestCase):
                                stderr=subprocess.PIPE, timeout=TIMEOUT)
         cls.has_events = b"perf_event_open" not in probe.stderr
         cls.options = ["--no-libcall", "-d", "d"] + ([] if cls.has_events else ["--no-event"])
-
-    @classmethod
-    def tearDownClass(cls):
-        os.chdir("/")
-        shutil.rmtree(cls.top)
 
     def setUp(self):
         shutil.rmtree("d", ignore_errors=True)

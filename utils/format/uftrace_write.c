@@ -272,35 +272,38 @@ int ftr_uftrace_dir_dlopen(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_
 	return task_line_append(dir, &line);
 }
 
-int ftr_uftrace_dir_message(struct ftr_uftrace_dir *dir, uint64_t time_ns, const char *text)
+/* For files that few lines come to. */
+static int file_append(const struct ftr_uftrace_dir *dir, const char *name, struct ftr_strbuf *line)
 {
-	int fd = file_create(dir, "extern.dat", O_APPEND);
-	struct ftr_strbuf sb;
+	int fd = file_create(dir, name, O_APPEND);
 	int ret;
 
-	if (fd < 0)
+	if (fd < 0) {
+		ftr_strbuf_fini(line);
 		return fd;
-	ftr_strbuf_init(&sb);
-	ftr_strbuf_printf(&sb, "%" PRIu64 ".%09" PRIu64 " %s\n", time_ns / 1000000000u,
-			  time_ns % 1000000000u, text);
-	ret = line_append(fd, &sb);
+	}
+	ret = line_append(fd, line);
 	close(fd);
 	return ret;
 }
 
+int ftr_uftrace_dir_message(struct ftr_uftrace_dir *dir, uint64_t time_ns, const char *text)
+{
+	struct ftr_strbuf sb;
+
+	ftr_strbuf_init(&sb);
+	ftr_strbuf_printf(&sb, "%" PRIu64 ".%09" PRIu64 " %s\n", time_ns / 1000000000u,
+			  time_ns % 1000000000u, text);
+	return file_append(dir, "extern.dat", &sb);
+}
+
 int ftr_uftrace_dir_event(struct ftr_uftrace_dir *dir, uint32_t id, const char *name)
 {
-	int fd = file_create(dir, "events.txt", O_APPEND);
 	struct ftr_strbuf sb;
-	int ret;
 
-	if (fd < 0)
-		return fd;
 	ftr_strbuf_init(&sb);
 	ftr_strbuf_printf(&sb, "EVENT: %u %s\n", id, name);
-	ret = line_append(fd, &sb);
-	close(fd);
-	return ret;
+	return file_append(dir, "events.txt", &sb);
 }
 
 /* The part of a path after its last slash. */

@@ -32,7 +32,6 @@ static unsigned hooks_find(const struct ftr_elf_file *file)
 	Elf_Data *symbols;
 	Elf_Data *strings;
 	GElf_Shdr shdr;
-	GElf_Shdr strings_shdr;
 	unsigned hooks = 0;
 	Elf_Scn *scn = ftr_elf_section_find(file, SHT_DYNSYM, NULL, &shdr);
 	GElf_Sym sym;
@@ -40,10 +39,7 @@ static unsigned hooks_find(const struct ftr_elf_file *file)
 	symbols = ftr_elf_section_data(scn, &shdr);
 	if (symbols == NULL)
 		return 0;
-	scn = elf_getscn(file->elf, shdr.sh_link);
-	if (scn == NULL || gelf_getshdr(scn, &strings_shdr) == NULL)
-		return 0;
-	strings = ftr_elf_section_data(scn, &strings_shdr);
+	strings = ftr_elf_section_strings(file, &shdr);
 	for (int i = 1; strings != NULL && gelf_getsym(symbols, i, &sym) != NULL; i++) {
 		const char *name;
 

@@ -126,6 +126,16 @@ Elf_Data *ftr_elf_section_data(Elf_Scn *scn, const GElf_Shdr *shdr)
 	return data == NULL || data->d_buf == NULL || data->d_size == 0 ? NULL : data;
 }
 
+Elf_Data *ftr_elf_section_strings(const struct ftr_elf_file *file, const GElf_Shdr *shdr)
+{
+	Elf_Scn *scn = elf_getscn(file->elf, shdr->sh_link);
+	GElf_Shdr strings;
+
+	if (scn == NULL || gelf_getshdr(scn, &strings) == NULL)
+		return NULL;
+	return ftr_elf_section_data(scn, &strings);
+}
+
 const char *ftr_elf_string(const Elf_Data *strings, uint64_t offset)
 {
 	const char *s;

@@ -33,6 +33,9 @@ Elf_Scn *ftr_elf_section_find(const struct ftr_elf_file *file, uint32_t type, co
 /* Bytes of a section that has some in the file and is not compressed; else NULL. */
 Elf_Data *ftr_elf_section_data(Elf_Scn *scn, const GElf_Shdr *shdr);
 
+/* The strings that a section with this header links to; NULL = there are none. */
+Elf_Data *ftr_elf_section_strings(const struct ftr_elf_file *file, const GElf_Shdr *shdr);
+
 /* A NUL-terminated string of a string section, or NULL when it is not wholly inside. */
 const char *ftr_elf_string(const Elf_Data *strings, uint64_t offset);
 

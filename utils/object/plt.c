@@ -34,10 +34,7 @@ static bool linked_tables(const struct ftr_elf_file *file, const GElf_Shdr *rela
 	if (scn == NULL || gelf_getshdr(scn, &shdr) == NULL || shdr.sh_type != SHT_DYNSYM)
 		return false;
 	*symbols = ftr_elf_section_data(scn, &shdr);
-	scn = elf_getscn(file->elf, shdr.sh_link);
-	if (scn == NULL || gelf_getshdr(scn, &shdr) == NULL)
-		return false;
-	*strings = ftr_elf_section_data(scn, &shdr);
+	*strings = ftr_elf_section_strings(file, &shdr);
 	return *symbols != NULL && *strings != NULL;
 }
 
@@ -59,18 +56,17 @@ struct got {
 /* The name of version @ndx that this module needs of others; "" = none. */
 static const char *version_name(const struct ftr_elf_file *file, unsigned ndx)
 {
-	GElf_Shdr shdr, strings_shdr;
+	GElf_Shdr shdr;
 	Elf_Scn *scn = ftr_elf_section_find(file, SHT_GNU_verneed, NULL, &shdr);
 	Elf_Data *data = scn != NULL ? ftr_elf_section_data(scn, &shdr) : NULL;
-	Elf_Scn *strings_scn = scn != NULL ? elf_getscn(file->elf, shdr.sh_link) : NULL;
 	Elf_Data *strings;
 	GElf_Verneed need;
 	GElf_Vernaux aux;
 	int offset = 0, aux_offset;
 
-	if (data == NULL || strings_scn == NULL || gelf_getshdr(strings_scn, &strings_shdr) == NULL)
+	if (data == NULL)
 		return "";
-	strings = ftr_elf_section_data(strings_scn, &strings_shdr);
+	strings = ftr_elf_section_strings(file, &shdr);
 	while (strings != NULL && gelf_getverneed(data, offset, &need) != NULL) {
 		aux_offset = offset + (int)need.vn_aux;
 		for (int i = 0; i < need.vn_cnt && gelf_getvernaux(data, aux_offset, &aux); i++) {

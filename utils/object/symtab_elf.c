@@ -69,7 +69,6 @@ static int add_section(struct ftr_symtab_build *build, const struct ftr_elf_file
 		       uint32_t type)
 {
 	GElf_Shdr shdr;
-	GElf_Shdr strings_shdr;
 	Elf_Scn *scn = ftr_elf_section_find(file, type, NULL, &shdr);
 	Elf_Data *symbols = ftr_elf_section_data(scn, &shdr);
 	Elf_Data *strings;
@@ -77,10 +76,7 @@ static int add_section(struct ftr_symtab_build *build, const struct ftr_elf_file
 
 	if (symbols == NULL)
 		return 0;
-	scn = elf_getscn(file->elf, shdr.sh_link);
-	if (scn == NULL || gelf_getshdr(scn, &strings_shdr) == NULL)
-		return 0;
-	strings = ftr_elf_section_data(scn, &strings_shdr);
+	strings = ftr_elf_section_strings(file, &shdr);
 	if (strings == NULL)
 		return 0;
 	for (int i = 1; gelf_getsym(symbols, i, &sym) != NULL; i++) {
