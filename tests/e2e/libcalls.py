@@ -87,6 +87,20 @@ int main(int argc, char **argv)
 	return 0;
 }
 """
+NO_STUB_LEFT = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int (*work)(void);
+
+	unlink(argv[2]);
+	work = (int (*)(void))dlsym(dlopen(argv[1], RTLD_LAZY), "work");
+	printf("%d\\n", work());
+	return 0;
+}
+"""
 NEST_CALLS = {"getpid": 2, "getpgrp": 1, "getppid": 1, "getpid_twice": 1, "getuid": 3, "getgid": 3, "geteuid": 3,
               "dependency_work": 3, "dependency_leaf": 3, "library_work": 1, "dlopen": 3, "dlclose": 3}
 
@@ -184,16 +198,46 @@ class LibcallsTest(AsNative):
         self.assertEqual(run.returncode, 125)
         self.assertIn("none/libmcount.so", run.stderr)
 
-    def test_more_calls_than_stubs(self):
-        nr = 14000
-        self.library("many", "".join(f"int f{i}(int n) {{ return n + {i}; }}\n" for i in range(nr)))
+    def many(self, nr):
+        """A library of that many functions, and a function work() that calls each."""
+        self.library("many", "".join(f"int f{i}(int n) {{ return n + {i}; }}\n" for i in range(nr)), "-O0")
         calls = "".join(f"\tn += f{i}(n) & 7;\n" for i in range(nr))
         declarations = "".join(f"int f{i}(int n);\n" for i in range(nr))
-        self.compile("many", declarations + "#include <stdio.h>\nint main(void)\n{\n\tint n = 0;\n" + calls +
-                     '\tprintf("%d\\n", n);\n\treturn 0;\n}\n', "-O0", "-lmany")
+        return declarations + "int work(void)\n{\n\tint n = 0;\n" + calls + "\treturn n;\n}\n"
+
+    def test_more_calls_than_stubs(self):
+        nr = 14000
+        self.compile("many", self.many(nr) + '#include <stdio.h>\nint main(void) { printf("%d\\n", work()); }\n',
+                     "-O0", "-lmany")
         for options in (["--force"], ["-l"]):
             counts = self.same_as_native(options, "./many")
             self.check(counts, {f"f{i}": 1 for i in range(nr)})
+
+    def test_no_stub_left(self):
+        """More stubs are mapped from libmcount.so, which is gone when the plugin comes."""
+        stubs, nr = 8192, 9000
+        self.library("plugin", self.many(nr), "-O0", "-lmany")
+        self.compile("loader", NO_STUB_LEFT)
+        built = os.path.join(os.path.dirname(FTR), "libmcount.so")
+        if not os.path.exists(built):
+            self.skipTest("ftr is installed")
+        os.mkdir("gone")
+        shutil.copy(built, "gone")
+        runs = [subprocess.run([*words, "./loader", "./libplugin.so", "gone/libmcount.so"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=True)
+                for words in ([FTR, "record", "-d", "d", "-l", "--libmcount-path", "gone"], [])]
+        self.assertEqual(runs[0].stdout, runs[1].stdout)
+        said = r"process \d+: makes more library calls than there are stubs, and libmcount.so cannot be mapped " \
+               r"for more: some calls are not recorded\n"
+        self.assertRegex(runs[0].stderr, "ftr: warning: " + said)
+        with open("d/extern.dat", encoding="ascii") as file:
+            self.assertRegex(file.read(), r"[\d.]+ " + said)
+        counts = self.report("-f", "call")
+        recorded = [name for name in counts if name[0] == "f" and name[1:].isdigit()]
+        # Those that the rest of the process calls take some.
+        self.assertLess(len(recorded), stubs)
+        self.assertGreater(len(recorded), stubs - 1000)
+        self.check(counts, {name: 1 for name in recorded})
 
 
 if __name__ == "__main__":
