@@ -8,6 +8,7 @@ UNIT_TESTS += \
 	tests/unit/hashmap_test \
 	tests/unit/istream_test \
 	tests/unit/ostream_test \
+	tests/unit/sorter_test \
 	tests/unit/strbuf_test \
 	tests/unit/strpool_test \
 	tests/unit/text_test \
@@ -26,6 +27,9 @@ tests_unit_istream_test_SOURCES = tests/unit/istream_test.c
 tests_unit_istream_test_LDADD = $(unit_libs)
 tests_unit_ostream_test_SOURCES = tests/unit/ostream_test.c
 tests_unit_ostream_test_LDADD = $(unit_libs)
+tests_unit_sorter_test_SOURCES = tests/unit/sorter_test.c
+tests_unit_sorter_test_LDADD = $(unit_libs)
+tests_unit_sorter_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=open,--wrap=mkostemp,--wrap=pread,--wrap=pwrite
 tests_unit_strbuf_test_SOURCES = tests/unit/strbuf_test.c
 tests_unit_strbuf_test_LDADD = $(unit_libs)
 tests_unit_strpool_test_SOURCES = tests/unit/strpool_test.c

@@ -2,6 +2,7 @@
 /* Maps from numbers, and the hash of bytes. */
 #include "tests/unit/unit.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,39 @@ static void next_visits_each_once(void **state)
 	ftr_hashmap_fini(&map);
 }
 
+/* Against an array: whatever was taken, the rest is found; keys share homes and wrap around the end. */
+static void take_leaves_the_rest(void **state)
+{
+	unsigned char values[200];
+	bool is_in[200] = { false };
+	struct ftr_hashmap map;
+	uint64_t random = 1;
+	size_t nr = 0;
+
+	ftr_hashmap_init(&map);
+	assert_null(ftr_hashmap_take(&map, 1));
+	for (size_t step = 0; step < 200000; step++) {
+		size_t key;
+
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		key = (random >> 33) % (step % 1000 < 500 ? 200 : 20);
+		if (random >> 63) {
+			assert_int_equal(ftr_hashmap_set(&map, key << 20, &values[key]), 0);
+			nr += !is_in[key];
+			is_in[key] = true;
+		} else {
+			assert_ptr_equal(ftr_hashmap_take(&map, key << 20), is_in[key] ? &values[key] : NULL);
+			nr -= is_in[key];
+			is_in[key] = false;
+		}
+		assert_int_equal(map.nr, nr);
+		for (size_t i = 0; step % 16 == 0 && i < 200; i++)
+			assert_ptr_equal(ftr_hashmap_find(&map, i << 20), is_in[i] ? &values[i] : NULL);
+	}
+	assert_true(map.cap <= 512);
+	ftr_hashmap_fini(&map);
+}
+
 static int compare_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a;
@@ -106,6 +140,7 @@ int main(void)
 		cmocka_unit_test(keys_of_any_stride),
 		cmocka_unit_test(set_replaces),
 		cmocka_unit_test(next_visits_each_once),
+		cmocka_unit_test(take_leaves_the_rest),
 		cmocka_unit_test(hash_bytes_differs),
 	};
 

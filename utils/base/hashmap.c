@@ -67,6 +67,29 @@ int ftr_hashmap_set(struct ftr_hashmap *map, uint64_t key, void *value)
 	return 0;
 }
 
+/* Those behind the freed slot that would no longer be found move up. */
+void *ftr_hashmap_take(struct ftr_hashmap *map, uint64_t key)
+{
+	struct ftr_hashmap_slot *freed = map->nr == 0 ? NULL : slot_find(map, key);
+	void *value = freed == NULL ? NULL : freed->value;
+	size_t free_at, mask = map->cap - 1;
+
+	if (value == NULL)
+		return NULL;
+	map->nr--;
+	free_at = (size_t)(freed - map->slots);
+	for (size_t i = (free_at + 1) & mask; map->slots[i].value != NULL; i = (i + 1) & mask) {
+		size_t home = ftr_hash_u64(map->slots[i].key) & mask;
+
+		if (((i - home) & mask) < ((i - free_at) & mask))
+			continue;		/* found from its home without passing the free slot */
+		map->slots[free_at] = map->slots[i];
+		free_at = i;
+	}
+	map->slots[free_at].value = NULL;
+	return value;
+}
+
 const struct ftr_hashmap_slot *ftr_hashmap_next(const struct ftr_hashmap *map, size_t *pos)
 {
 	while (*pos < map->cap) {

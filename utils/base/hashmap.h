@@ -22,6 +22,8 @@ void  ftr_hashmap_fini(struct ftr_hashmap *map);
 void *ftr_hashmap_find(const struct ftr_hashmap *map, uint64_t key);
 /* Insert or replace.  0 or -ENOMEM. */
 int   ftr_hashmap_set(struct ftr_hashmap *map, uint64_t key, void *value);
+/* Take @key's value out; NULL where there is none. */
+void *ftr_hashmap_take(struct ftr_hashmap *map, uint64_t key);
 /* Iterate: *pos starts at 0; returns the next slot, or NULL at the end. */
 const struct ftr_hashmap_slot *ftr_hashmap_next(const struct ftr_hashmap *map, size_t *pos);
 

@@ -14,6 +14,10 @@ libftr_a_SOURCES += \
 	utils/base/ostream.c \
 	utils/base/ostream.h \
 	utils/base/ostream_format.c \
+	utils/base/scratch.c \
+	utils/base/scratch.h \
+	utils/base/sorter.c \
+	utils/base/sorter.h \
 	utils/base/strbuf.c \
 	utils/base/strbuf.h \
 	utils/base/strpool.c \
