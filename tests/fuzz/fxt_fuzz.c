@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the FXT reader, and its writer over what was read.  What was read and written once is read
- * without complaint and written the same again.  With clang:
+ * Fuzz target: the FXT reader, and its writer over what was read.  Sorting in small steps gives the same; what was
+ * read and written once is read without complaint and written the same again.  With clang:
  *
  *	./configure CC=clang CFLAGS="-g -O1 -fsanitize=fuzzer-no-link,address,undefined"
  *	make tests/fuzz/fxt_libfuzzer
@@ -15,6 +15,7 @@
 #include "tests/fuzz/graphs.h"
 #include "utils/base/istream.h"
 #include "utils/base/ostream.h"
+#include "utils/base/sorter.h"
 #include "utils/format/format.h"
 #include "utils/format/fxt.h"
 #include "utils/trace/args.h"
@@ -27,6 +28,11 @@ static void check(bool is_true)
 {
 	if (!is_true)
 		abort();
+}
+
+static void check_equal(const struct ftr_ostream *a, const struct ftr_ostream *b)
+{
+	check(a->len == b->len && memcmp(a->buf, b->buf, a->len) == 0);
 }
 
 static void say(void *arg, const char *text)
@@ -45,8 +51,12 @@ static struct ftr_source *stream_of(struct ftr_trace *trace)
 	return source;
 }
 
-/* Write what stands in @data as FXT.  False when it is no FXT file at all. */
-static bool rewrite(const void *data, size_t size, struct ftr_ostream *out, unsigned *warnings)
+/* Sorting by the smallest steps: two runs of two events are merged at a time. */
+static const struct ftr_sort_sizes small = { .chunk_nr = 2, .ways = 2 };
+
+/* Write what stands in @data as FXT; out of order it is sorted in @sizes.  False when it is no FXT file at all. */
+static bool rewrite(const void *data, size_t size, const struct ftr_sort_sizes *sizes,
+		    struct ftr_ostream *out, unsigned *warnings)
 {
 	struct ftr_diag diag = { .warn = say };
 	struct ftr_trace *trace = ftr_trace_new("fuzz", &diag);
@@ -58,7 +68,7 @@ static bool rewrite(const void *data, size_t size, struct ftr_ostream *out, unsi
 
 	check(trace != NULL);
 	ftr_istream_from_memory(&in, "fuzz", data, size);
-	is_fxt = ftr_fxt_read_stream(trace, &in, &err) == 0;
+	is_fxt = ftr_fxt_read_stream(trace, &in, sizes, &err) == 0;
 	if (is_fxt) {
 		check(ftr_ostream_to_memory(out) == 0);
 		source = stream_of(trace);
@@ -86,7 +96,7 @@ static void show(const void *data, size_t size)
 
 	check(trace != NULL);
 	ftr_istream_from_memory(&in, "fuzz", data, size);
-	check(ftr_fxt_read_stream(trace, &in, &err) == 0);
+	check(ftr_fxt_read_stream(trace, &in, NULL, &err) == 0);
 	source = stream_of(trace);
 	ftr_strbuf_init(&text);
 	graphs_begin(&graphs, trace);
@@ -109,15 +119,18 @@ static void show(const void *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ftr_ostream once, twice;
-	unsigned warnings;
+	struct ftr_ostream once, sorted, twice;
+	unsigned warnings, again;
 
-	if (!rewrite(data, size, &once, &warnings))
+	if (!rewrite(data, size, NULL, &once, &warnings))
 		return 0;
-	check(rewrite(once.buf, once.len, &twice, &warnings));
+	check(rewrite(data, size, &small, &sorted, &again) && again == warnings);
+	check_equal(&once, &sorted);
+	check(rewrite(once.buf, once.len, NULL, &twice, &warnings));
 	check(warnings == 0);
-	check(once.len == twice.len && memcmp(once.buf, twice.buf, once.len) == 0);
+	check_equal(&once, &twice);
 	show(data, size);
+	ftr_ostream_close(&sorted, NULL);
 	ftr_ostream_close(&once, NULL);
 	ftr_ostream_close(&twice, NULL);
 	return 0;

@@ -39,3 +39,9 @@ kernel_story = tests/unit/kernel_story.c tests/unit/kernel_story.h $(fxt_util)
 UNIT_TESTS += tests/unit/kernel_export_test
 tests_unit_kernel_export_test_SOURCES = tests/unit/kernel_export_test.c $(kernel_story)
 tests_unit_kernel_export_test_LDADD = $(unit_libs)
+
+UNIT_TESTS += tests/unit/fxt_order_test
+tests_unit_fxt_order_test_SOURCES = tests/unit/fxt_order_test.c $(fxt_util)
+tests_unit_fxt_order_test_LDADD = $(unit_libs)
+tests_unit_fxt_order_test_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=pread

@@ -180,8 +180,8 @@ static void say(void *arg, const char *text)
 	print_message("warning: %s\n", text);
 }
 
-int reading(const void *bytes, size_t size, struct ftr_strbuf *text, size_t task_nr,
-	    struct writing *again)
+int reading_sorted(const struct ftr_sort_sizes *sizes, const void *bytes, size_t size,
+		   struct ftr_strbuf *text, size_t task_nr, struct writing *again)
 {
 	struct ftr_diag diag = { .warn = say };
 	struct ftr_trace *trace = ftr_trace_new("memory", &diag);
@@ -190,7 +190,7 @@ int reading(const void *bytes, size_t size, struct ftr_strbuf *text, size_t task
 	int ret;
 
 	ftr_istream_from_memory(&in, "memory.fxt", bytes, size);
-	ret = ftr_fxt_read_stream(trace, &in, &err);
+	ret = ftr_fxt_read_stream(trace, &in, sizes, &err);
 	if (ret == 0 && again != NULL)
 		writing_begin(again, trace, "fxt");
 	if (ret == 0)
@@ -202,4 +202,10 @@ int reading(const void *bytes, size_t size, struct ftr_strbuf *text, size_t task
 	}
 	ftr_trace_free(trace);
 	return ret < 0 ? ret : (int)diag.nr;
+}
+
+int reading(const void *bytes, size_t size, struct ftr_strbuf *text, size_t task_nr,
+	    struct writing *again)
+{
+	return reading_sorted(NULL, bytes, size, text, task_nr, again);
 }

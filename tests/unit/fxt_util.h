@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/ostream.h"
+#include "utils/base/sorter.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/format.h"
 #include "utils/object/symtab.h"
@@ -47,5 +48,8 @@ void describe_event(struct ftr_strbuf *text, struct ftr_trace *trace, const stru
  */
 int reading(const void *bytes, size_t size, struct ftr_strbuf *text, size_t task_nr,
 	    struct writing *again);
+/* As reading(); files out of order are sorted in @sizes (nullable). */
+int reading_sorted(const struct ftr_sort_sizes *sizes, const void *bytes, size_t size,
+		   struct ftr_strbuf *text, size_t task_nr, struct writing *again);
 
 #endif /* TESTS_UNIT_FXT_UTIL_H */

@@ -14,94 +14,6 @@ bool ftr_fxt_detect(const char *path, const uint8_t *head, size_t len)
 			    ftr_get_u64(head, true) == FXT_MAGIC);
 }
 
-/* Merge two neighbouring ascending runs; stable. */
-static void runs_merge(struct fxt_order *to, const struct fxt_order *a, size_t a_nr,
-		       const struct fxt_order *b, size_t b_nr)
-{
-	while (a_nr > 0 && b_nr > 0) {
-		if (b->time_ns < a->time_ns) {
-			*to++ = *b++;
-			b_nr--;
-		} else {
-			*to++ = *a++;
-			a_nr--;
-		}
-	}
-	memcpy(to, a_nr > 0 ? a : b, (a_nr > 0 ? a_nr : b_nr) * sizeof(*to));
-}
-
-static size_t run_length(const struct fxt_order *v, size_t nr)
-{
-	size_t len = 1;
-
-	while (len < nr && v[len - 1].time_ns <= v[len].time_ns)
-		len++;
-	return len;
-}
-
-/* One pass: pairs of runs become one.  Returns how many runs there were. */
-static size_t runs_pass(struct fxt_order *to, const struct fxt_order *from, size_t nr)
-{
-	size_t runs = 0;
-
-	for (size_t pos = 0; pos < nr;) {
-		size_t a = run_length(from + pos, nr - pos);
-		size_t b = pos + a < nr ? run_length(from + pos + a, nr - pos - a) : 0;
-
-		runs_merge(to + pos, from + pos, a, from + pos + a, b);
-		pos += a + b;
-		runs += 1 + (b > 0);
-	}
-	return runs;
-}
-
-/* A merge sort of ascending runs: files are mostly in order, or made of a few that are. */
-static int order_sort(struct fxt_reader *r)
-{
-	struct fxt_order *from = r->order.v;
-	struct fxt_order *to = malloc(r->order.nr * sizeof(*to));
-
-	if (to == NULL && r->order.nr > 0)
-		return -ENOMEM;
-	while (r->order.nr > 0) {
-		size_t runs = runs_pass(to, from, r->order.nr);
-		struct fxt_order *swap = from;
-
-		from = to;
-		to = swap;
-		if (runs <= 2)
-			break;
-	}
-	r->order.v = from;
-	free(to);
-	return 0;
-}
-
-/* 16 bytes an event: the one part of reading that grows with the file, for files out of order alone. */
-static int order_build(struct fxt_reader *r, struct ftr_err *err)
-{
-	struct fxt_record_at at;
-	struct fxt_decoded record;
-	uint64_t offset = 0;
-	int ret = 0;
-
-	while (ret == 0 && fxt_record_next(r, &offset, &at, false)) {
-		unsigned type = fxt_bits(at.header, 0, 4);
-
-		if (type != FXT_EVENT && type != FXT_SCHEDULING && type != FXT_LOG)
-			continue;
-		if (fxt_decode(r, &at, &record))
-			ret = ftr_vec_push(&r->order,
-					   ((struct fxt_order){ record.time_ns, at.offset }));
-		else
-			r->damaged_nr++;
-	}
-	r->order.cap = r->order.nr;
-	if (ret == 0 && !r->is_failed)
-		ret = order_sort(r);
-	return ret < 0 || r->is_failed ? ftr_err_set(err, ENOMEM, "%s: out of memory", r->in.name) : 0;
-}
-
 /* What the reader stepped over is said once, when everything was read. */
 static void reader_free(void *arg)
 {
@@ -170,7 +82,8 @@ static int source_add(struct fxt_reader *r, struct ftr_err *err)
 {
 	struct ftr_source *source = fxt_source_new(r);
 
-	if (source == NULL || ftr_vec_push(&r->trace->sources, source) < 0) {
+	if (source == NULL || (!r->is_unordered && fxt_walk_begin(r, false) < 0) ||
+	    ftr_vec_push(&r->trace->sources, source) < 0) {
 		ftr_source_free(source);
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", r->in.name);
 	}
@@ -179,7 +92,8 @@ static int source_add(struct fxt_reader *r, struct ftr_err *err)
 }
 
 /* Takes @in over, also on failure. */
-int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
+int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in,
+			const struct ftr_sort_sizes *sizes, struct ftr_err *err)
 {
 	struct fxt_reader *r = calloc(1, sizeof(*r));
 	int ret;
@@ -193,6 +107,8 @@ int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in, struct 
 	trace->reader = r;
 	trace->reader_free = reader_free;
 	ftr_strpool_init(&r->pool);
+	if (sizes != NULL)
+		r->sort_sizes = *sizes;
 	if (!ftr_fxt_detect(NULL, in->data, in->size))
 		return ftr_err_set(err, EBADMSG, "%s: not a Fuchsia trace: it does not begin with "
 				   "the magic number", in->name);
@@ -201,7 +117,7 @@ int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in, struct 
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", in->name);
 	ret = fxt_scan(r, err);
 	if (ret == 0 && r->is_unordered)
-		ret = order_build(r, err);
+		ret = fxt_order_build(r, err);
 	return ret < 0 ? ret : source_add(r, err);
 }
 
@@ -210,5 +126,5 @@ int ftr_fxt_read(struct ftr_trace *trace, const char *path, struct ftr_err *err)
 	struct ftr_istream in;
 	int ret = ftr_istream_open(&in, AT_FDCWD, path, err);
 
-	return ret < 0 ? ret : ftr_fxt_read_stream(trace, &in, err);
+	return ret < 0 ? ret : ftr_fxt_read_stream(trace, &in, NULL, err);
 }

@@ -2,9 +2,12 @@
 /*
  * Parts of the FXT reader; for fxt_read*.c only.
  *
- * The file is walked twice.  The first walk (fxt_read_scan.c) collects tables, names and tasks, and sees
- * whether the events are in order.  Tables keep their history, so a record means the same whenever
- * it is decoded: in the order of the file, or by an index sorted by time.
+ * The file is walked twice.  The first walk (fxt_read_scan.c) collects names and tasks, and sees whether the
+ * events are in order.  If so the second makes events of them (fxt_read_source.c).  Each walk fills the
+ * tables anew, so that they say what holds where the walk is.
+ *
+ * If not, the second walk sorts their offsets by time (fxt_read_order.c), and records are then read in that
+ * order.  The tables of this walk keep their history, so that a record means what it means where it lies.
  */
 #ifndef FTR_FORMAT_FXT_READ_H
 #define FTR_FORMAT_FXT_READ_H
@@ -16,6 +19,7 @@
 #include "utils/base/bytes.h"
 #include "utils/base/hashmap.h"
 #include "utils/base/istream.h"
+#include "utils/base/sorter.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/strpool.h"
 #include "utils/base/text.h"
@@ -36,11 +40,16 @@ struct fxt_text {
 	const struct fxt_text *func_category;	/* func is that of this category, */
 	const struct fxt_text *func_name;	/* and of this name, where the text is a label; else NULL */
 	struct ftr_func *func;
-	const struct fxt_text *point_category;	/* point_name is that of this category */
-	const char *point_name;			/* "category:name" */
-	const struct fxt_builtin *builtin;	/* (nullable) of point_name */
+	const struct fxt_text *point_category;	/* point is that of this category */
+	const struct fxt_point *point;		/* as the name of an event that is no call */
 	struct fxt_arg_name *arg;		/* as the name of an argument */
 	const struct ftr_argspec *spec;		/* of the last event of this name */
+};
+
+/* The name of an event that is no call. */
+struct fxt_point {
+	const char *name;			/* "category:name" */
+	const struct fxt_builtin *builtin;	/* (nullable) */
 };
 
 /* An argument's name, taken apart: "arg2/e:color". */
@@ -68,7 +77,7 @@ struct fxt_place {
 	uint64_t base, from_ns, until_ns;
 };
 
-/* What a slot of a table held over time, in order of offsets. */
+/* What a slot of a table holds; with history, what it held before too, in order of offsets. */
 struct fxt_slot {
 	FTR_VEC(struct fxt_assigned { uint64_t offset; void *value; }) history;
 	size_t hint;			/* where the last look was answered */
@@ -88,15 +97,16 @@ struct fxt_section {
 	struct fxt_provider *provider;
 };
 
-struct fxt_order { uint64_t time_ns, offset; };
-
 struct fxt_reader {
 	struct ftr_trace *trace;
 	struct ftr_istream in;
 	bool is_big;
 	FTR_VEC(struct fxt_provider *) providers;	/* (owned) */
-	FTR_VEC(struct fxt_section) sections;		/* by offset */
+	size_t provider_met_nr;				/* by this walk */
+	FTR_VEC(struct fxt_section) sections;		/* by offset; without history the last alone */
 	size_t section_hint;
+	struct fxt_provider *provider;			/* where the walk is */
+	bool keeps_history;
 	struct ftr_strpool pool;
 	FTR_VEC(struct fxt_text *) texts;		/* by id of the pool; in the trace's arena */
 	struct ftr_hashmap tasks;		/* by process and thread koid: struct ftr_task */
@@ -105,6 +115,7 @@ struct fxt_reader {
 	struct ftr_hashmap objects;		/* by pid: struct fxt_symtab (owned) */
 	struct ftr_hashmap session_objects;	/* by session id: struct fxt_symtab (owned) */
 	FTR_VEC(struct fxt_place) places;	/* by func id */
+	struct ftr_hashmap points;		/* by ids of category and name: const struct fxt_point */
 	struct ftr_hashmap symbols;		/* by (category, name, label); fxt_read_symbol.c */
 	struct ftr_hashmap specs;		/* by hash: struct ftr_argspec, every layout once */
 	struct ftr_strbuf info;			/* blob ftr.info */
@@ -117,7 +128,8 @@ struct fxt_reader {
 	const struct fxt_text *key_symbol, *key_loc, *key_child, *key_records, *key_text, *key_data;
 	const struct fxt_text *key_tracepoint, *key_cpu;
 	const struct fxt_text *key_inferred, *key_no_entry;
-	FTR_VEC(struct fxt_order) order;	/* empty: the file's own order */
+	struct ftr_sort_sizes sort_sizes;
+	struct ftr_sorter *order;		/* (nullable) offsets of events by time; NULL: the file's own order */
 	uint64_t kept_from;			/* pages of the mapped file before this were given back */
 	bool is_unordered;
 	bool is_ended;				/* all events were read */
@@ -155,17 +167,19 @@ static inline uint64_t fxt_word(const struct fxt_reader *r, uint64_t offset)
 
 /* fxt_read_table.c */
 struct fxt_text *fxt_text_get(struct fxt_reader *r, const char *s, size_t len);	/* NULL: no memory */
-struct fxt_provider *fxt_provider_add(struct fxt_reader *r, uint32_t id);
-struct fxt_provider *fxt_provider_find(const struct fxt_reader *r, uint32_t id);
+/* A walk over all records begins: its tables are empty.  0 or -ENOMEM. */
+int fxt_walk_begin(struct fxt_reader *r, bool keeps_history);
+/* A record that changes tables, or whose they are: a provider's, a string's, a thread's; others are ignored.
+ * 0, -ENOMEM, or -EBADMSG: it is damaged, and changes nothing. */
+int fxt_table_take(struct fxt_reader *r, const struct fxt_record_at *at);
 struct fxt_provider *fxt_provider_at(struct fxt_reader *r, uint64_t offset);
-int fxt_slot_assign(struct fxt_slot *slot, uint64_t offset, void *value);
 void *fxt_slot_find_slow(struct fxt_slot *slot, uint64_t offset);
 struct ftr_task *fxt_task_of(struct fxt_reader *r, uint64_t process, uint64_t thread);
 /* The task of a thread koid alone: any process. */
 struct ftr_task *fxt_task_by_thread(struct fxt_reader *r, uint64_t thread);
 void fxt_tables_fini(struct fxt_reader *r);
 
-/* What a slot held at @offset; NULL = nothing. */
+/* What a slot held at @offset, which without history is where the walk is; NULL = nothing. */
 static inline void *fxt_slot_find(struct fxt_slot *slot, uint64_t offset)
 {
 	size_t i = slot->hint;
@@ -216,6 +230,9 @@ static inline bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struc
 	}
 	return fxt_record_next_slow(r, offset, at, is_said);
 }
+/* The bytes of an inline string ref at *pos, before @end, which is moved behind them; false = damaged. */
+bool fxt_inline_at(const struct fxt_reader *r, unsigned ref, uint64_t *pos, uint64_t end,
+		   struct ftr_slice *bytes);
 /* The text of a string ref whose inline bytes would lie at *pos, before @end; NULL = damaged. */
 struct fxt_text *fxt_string_at(struct fxt_reader *r, struct fxt_provider *provider, unsigned ref,
 			       uint64_t at, uint64_t *pos, uint64_t end);
@@ -256,6 +273,9 @@ uint64_t fxt_call_addr(struct fxt_reader *r, const struct ftr_func *func, const 
 
 /* fxt_read_scan.c: 0 or -errno. */
 int fxt_scan(struct fxt_reader *r, struct ftr_err *err);
+
+/* fxt_read_order.c: the second walk over a file whose events are not in order.  0 or -errno. */
+int fxt_order_build(struct fxt_reader *r, struct ftr_err *err);
 
 /* fxt_read_args.c */
 #define FXT_PAYLOAD_MAX 65528u

@@ -124,7 +124,9 @@ static bool arg_parse(struct fxt_reader *r, struct fxt_provider *provider, uint6
 		      uint64_t end, struct arg_in *arg)
 {
 	uint64_t header = fxt_word(r, pos);
+	struct ftr_slice value = { 0 };
 	struct fxt_text *text;
+	unsigned ref;
 
 	pos += 8;
 	*arg = (struct arg_in){ .type = (enum fxt_arg)fxt_bits(header, 0, 4), .is_ours = provider->is_ours };
@@ -143,14 +145,17 @@ static bool arg_parse(struct fxt_reader *r, struct fxt_provider *provider, uint6
 		arg->number = (uint64_t)(int64_t)(int32_t)(header >> 32);
 		return arg->name != NULL;
 	case FXT_ARG_STRING:
-		text = fxt_string_at(r, provider, fxt_bits(header, 32, 16), at, &pos, end);
-		if (text == NULL || arg->name == NULL)
+		ref = (unsigned)fxt_bits(header, 32, 16);
+		text = ref & FXT_REF_INLINE ? NULL : fxt_string_at(r, provider, ref, at, &pos, end);
+		/* Values in the records themselves stay there: there may be as many of them as events. */
+		if (text != NULL)
+			value = ftr_slice_make(text->str->s, text->str->len);
+		else if (!(ref & FXT_REF_INLINE) || !fxt_inline_at(r, ref, &pos, end, &value))
 			return false;
-		arg->bytes = text->str->s;
-		arg->len = text->str->len;
-		arg->is_word = provider->is_ours && arg->len > 0 &&
-			       !(fxt_bits(header, 32, 16) & FXT_REF_INLINE);
-		return true;
+		arg->bytes = value.s;
+		arg->len = (uint32_t)value.len;
+		arg->is_word = provider->is_ours && arg->len > 0 && !(ref & FXT_REF_INLINE);
+		return arg->name != NULL;
 	case FXT_ARG_BLOB:
 		arg->bytes = (const char *)r->in.data + pos;
 		arg->len = (uint32_t)(header >> 32);

@@ -6,26 +6,41 @@
 #include "utils/format/fxt_read_source.h"
 
 /* "category:name", as uftrace names events. */
-static bool point_name(struct fxt_reader *r, struct fxt_text *category, struct fxt_text *name)
+static const struct fxt_point *point_make(struct fxt_reader *r, const struct fxt_text *category,
+					  const struct fxt_text *name)
 {
 	size_t len = category->str->len;
-	char *text;
+	struct fxt_point *point = ftr_arena_alloc(&r->trace->arena, sizeof(*point));
+	char *text = ftr_arena_alloc(&r->trace->arena, len + name->str->len + 2);
 
-	if (name->point_name != NULL && name->point_category == category)
-		return true;
-	text = ftr_arena_alloc(&r->trace->arena, len + name->str->len + 2);
-	if (text == NULL) {
-		r->is_failed = true;
-		return false;
-	}
+	if (point == NULL || text == NULL)
+		return NULL;
 	memcpy(text, category->str->s, len);
 	if (len > 0)
 		text[len++] = ':';
 	memcpy(text + len, name->str->s, name->str->len);
-	name->point_name = text;
+	*point = (struct fxt_point){ text, fxt_builtin_by_name(text) };
+	return point;
+}
+
+/* Several categories may take turns at one name: each pair is made once. */
+static const struct fxt_point *point_get(struct fxt_reader *r, const struct fxt_text *category,
+					 struct fxt_text *name)
+{
+	uint64_t key = (uint64_t)category->str->id << 32 | name->str->id;
+	const struct fxt_point *point;
+
+	if (name->point != NULL && name->point_category == category)
+		return name->point;
+	point = ftr_hashmap_find(&r->points, key);
+	if (point == NULL) {
+		point = point_make(r, category, name);
+		if (point == NULL || ftr_hashmap_set(&r->points, key, (void *)(uintptr_t)point) < 0)
+			return NULL;
+	}
+	name->point = point;
 	name->point_category = category;
-	name->builtin = fxt_builtin_by_name(text);
-	return true;
+	return point;
 }
 
 /* uftrace's own events have raw data of known layouts. */
@@ -131,48 +146,39 @@ static uint64_t span_key(const struct fxt_source *self, const struct ftr_event *
 
 static int span_begin(struct fxt_source *self, uint64_t key, uint64_t time_ns)
 {
-	struct ftr_arena *arena = &self->r->trace->arena;
-	struct fxt_spans *spans = ftr_hashmap_find(&self->spans, key);
 	struct fxt_span *span = self->spare_spans;
 
-	if (spans == NULL) {
-		spans = ftr_arena_alloc(arena, sizeof(*spans));
-		if (spans == NULL || ftr_hashmap_set(&self->spans, key, spans) < 0)
-			return -ENOMEM;
-		spans->open = NULL;
-	}
 	if (span != NULL)
 		self->spare_spans = span->next;
 	else
-		span = ftr_arena_alloc(arena, sizeof(*span));
+		span = ftr_arena_alloc(&self->r->trace->arena, sizeof(*span));
 	if (span == NULL)
 		return -ENOMEM;
-	*span = (struct fxt_span){ time_ns, spans->open };
-	spans->open = span;
-	return 0;
+	*span = (struct fxt_span){ time_ns, ftr_hashmap_find(&self->spans, key) };
+	return ftr_hashmap_set(&self->spans, key, span);
 }
 
-/* Ends know when the last one of their id began that did not end before. */
+/* Ends know when the last one of their id began that did not end before.  What has ended takes no memory. */
 static int span_match(struct fxt_source *self, struct ftr_event *ev)
 {
 	enum ftr_point_kind kind = ev->point.kind;
-	bool is_flow = kind >= FTR_POINT_FLOW_BEGIN;
-	struct fxt_spans *spans;
+	uint64_t key = span_key(self, ev, kind >= FTR_POINT_FLOW_BEGIN);
 	struct fxt_span *span;
+	int ret = 0;
 
 	if (kind == FTR_POINT_ASYNC_BEGIN || kind == FTR_POINT_FLOW_BEGIN)
-		return span_begin(self, span_key(self, ev, is_flow), ev->time_ns);
+		return span_begin(self, key, ev->time_ns);
 	if (kind != FTR_POINT_ASYNC_END && kind != FTR_POINT_FLOW_END)
 		return 0;
-	spans = ftr_hashmap_find(&self->spans, span_key(self, ev, is_flow));
-	if (spans == NULL || spans->open == NULL)
+	span = ftr_hashmap_take(&self->spans, key);
+	if (span == NULL)
 		return 0;
-	span = spans->open;
 	ev->point.start_ns = span->begin_ns;
-	spans->open = span->next;
+	if (span->next != NULL)
+		ret = ftr_hashmap_set(&self->spans, key, span->next);
 	span->next = self->spare_spans;
 	self->spare_spans = span;
-	return 0;
+	return ret;
 }
 
 /* One of uftrace's own events, with the data that it has there, or none; not another one of that name. */
@@ -187,14 +193,15 @@ static bool is_builtin(const struct ftr_event *ev, const struct fxt_builtin *bui
 static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
 {
 	struct ftr_event *ev = &self->evs[nr];
+	const struct fxt_point *point = point_get(self->r, self->record.category, self->record.name);
 	const struct fxt_builtin *builtin;
 	struct fxt_args_out out;
 
-	if (!point_name(self->r, self->record.category, self->record.name))
+	if (point == NULL)
 		return -ENOMEM;
-	builtin = self->record.name->builtin;
+	builtin = point->builtin;
 	fxt_event_begin(self, ev, FTR_EVENT_POINT);
-	ev->point.name = self->record.name->point_name;
+	ev->point.name = point->name;
 	ev->point.kind = point_kinds[type];
 	ev->point.id = type == FXT_INSTANT ? 0 : self->record.extra;
 	fxt_event_args(self, ev, nr, &out);

@@ -99,10 +99,23 @@ bool fxt_record_next_slow(struct fxt_reader *r, uint64_t *offset, struct fxt_rec
 	return true;
 }
 
+bool fxt_inline_at(const struct fxt_reader *r, unsigned ref, uint64_t *pos, uint64_t end,
+		   struct ftr_slice *bytes)
+{
+	uint64_t start = *pos;
+	size_t len = ref & ~FXT_REF_INLINE;
+
+	if (fxt_text_words((uint32_t)len) * UINT64_C(8) > end - start)
+		return false;
+	*pos = start + fxt_text_words((uint32_t)len) * UINT64_C(8);
+	*bytes = ftr_slice_make((const char *)r->in.data + start, len);
+	return true;
+}
+
 struct fxt_text *fxt_string_at(struct fxt_reader *r, struct fxt_provider *provider, unsigned ref,
 			       uint64_t at, uint64_t *pos, uint64_t end)
 {
-	uint64_t len, start = *pos;
+	struct ftr_slice bytes;
 
 	if (ref == 0)
 		return fxt_text_get(r, "", 0);
@@ -111,11 +124,7 @@ struct fxt_text *fxt_string_at(struct fxt_reader *r, struct fxt_provider *provid
 			return NULL;
 		return fxt_slot_find(&provider->strings.v[ref], at);
 	}
-	len = ref & ~FXT_REF_INLINE;
-	if (fxt_text_words((uint32_t)len) * UINT64_C(8) > end - start)
-		return NULL;
-	*pos = start + fxt_text_words((uint32_t)len) * UINT64_C(8);
-	return fxt_text_get(r, (const char *)r->in.data + start, len);
+	return fxt_inline_at(r, ref, pos, end, &bytes) ? fxt_text_get(r, bytes.s, bytes.len) : NULL;
 }
 
 static inline uint64_t ticks_to_ns(const struct fxt_provider *provider, uint64_t ticks)

@@ -10,7 +10,6 @@
 
 struct scan {
 	struct fxt_reader *r;
-	struct fxt_provider *provider;
 	uint64_t last_ns;
 	uint64_t first_ns;
 	bool has_events;
@@ -25,44 +24,17 @@ static int scan_no_memory(struct ftr_err *err)
 	return ftr_err_set(err, ENOMEM, "fxt: out of memory");
 }
 
-static int section_begin(struct scan *scan, uint64_t offset, struct fxt_provider *provider)
-{
-	if (provider == NULL)
-		return -ENOMEM;
-	scan->provider = provider;
-	return ftr_vec_push(&scan->r->sections, ((struct fxt_section){ offset, provider }));
-}
-
-static bool name_is_ours(const struct fxt_reader *r, const struct fxt_record_at *at)
-{
-	size_t len = strlen(FXT_CATEGORY);
-
-	return fxt_bits(at->header, 52, 8) == len && at->bytes >= 16 &&
-	       memcmp(r->in.data + at->offset + 8, FXT_CATEGORY, len) == 0;
-}
-
-static int scan_metadata(struct scan *scan, const struct fxt_record_at *at)
+/* Providers, and tables. */
+static int scan_table(struct scan *scan, const struct fxt_record_at *at)
 {
 	struct fxt_reader *r = scan->r;
-	uint32_t id = (uint32_t)fxt_bits(at->header, 20, 32);
-	struct fxt_provider *provider;
+	int ret = fxt_table_take(r, at);
 
-	switch (fxt_bits(at->header, 16, 4)) {
-	case FXT_PROVIDER_INFO:		/* begins with empty tables */
-		provider = fxt_provider_add(r, id);
-		if (provider != NULL)
-			provider->is_ours = name_is_ours(r, at);
-		return section_begin(scan, at->offset, provider);
-	case FXT_PROVIDER_SECTION:
-		provider = fxt_provider_find(r, id);
-		return section_begin(scan, at->offset,
-				     provider != NULL ? provider : fxt_provider_add(r, id));
-	case FXT_PROVIDER_EVENT:
+	if (fxt_bits(at->header, 0, 4) == FXT_METADATA &&
+	    fxt_bits(at->header, 16, 4) == FXT_PROVIDER_EVENT)
 		r->filled_nr += fxt_bits(at->header, 52, 4) == 0;
-		return 0;
-	default:
-		return 0;
-	}
+	r->damaged_nr += ret == -EBADMSG;
+	return ret == -EBADMSG ? 0 : ret;
 }
 
 static int scan_init(struct scan *scan, const struct fxt_record_at *at)
@@ -74,47 +46,9 @@ static int scan_init(struct scan *scan, const struct fxt_record_at *at)
 		return 0;
 	}
 	/* One rate holds for the whole provider: what was seen of the order may be wrong. */
-	scan->r->is_unordered |= scan->has_events && ticks != scan->provider->ticks_per_s;
-	scan->provider->ticks_per_s = ticks;
+	scan->r->is_unordered |= scan->has_events && ticks != scan->r->provider->ticks_per_s;
+	scan->r->provider->ticks_per_s = ticks;
 	return 0;
-}
-
-static int scan_string(struct scan *scan, const struct fxt_record_at *at)
-{
-	struct fxt_reader *r = scan->r;
-	struct fxt_provider *provider = scan->provider;
-	size_t index = fxt_bits(at->header, 16, 15);
-	size_t len = fxt_bits(at->header, 32, 15);
-	struct fxt_text *text;
-
-	if (index == 0 || len > at->bytes - 8) {
-		r->damaged_nr++;
-		return 0;
-	}
-	while (provider->strings.nr <= index) {
-		if (ftr_vec_push(&provider->strings, ((struct fxt_slot){ .hint = 0 })) < 0)
-			return -ENOMEM;
-	}
-	text = fxt_text_get(r, (const char *)r->in.data + at->offset + 8, len);
-	if (text == NULL)
-		return -ENOMEM;
-	return fxt_slot_assign(&provider->strings.v[index], at->offset, text);
-}
-
-static int scan_thread(struct scan *scan, const struct fxt_record_at *at)
-{
-	size_t index = fxt_bits(at->header, 16, 8);
-	struct ftr_task *task;
-
-	if (index == 0 || at->bytes < 24) {
-		scan->r->damaged_nr++;
-		return 0;
-	}
-	task = fxt_task_of(scan->r, fxt_word(scan->r, at->offset + 8),
-			   fxt_word(scan->r, at->offset + 16));
-	if (task == NULL)
-		return -ENOMEM;
-	return fxt_slot_assign(&scan->provider->threads[index], at->offset, task);
 }
 
 /* The arguments of a record. */
@@ -140,7 +74,7 @@ static bool koid_arg(struct scan *scan, const struct arg_list *args, const char 
 
 		if (bytes < 8 || bytes > end - pos)
 			break;
-		name = fxt_string_at(r, scan->provider, fxt_bits(header, 16, 16), at->offset, &value,
+		name = fxt_string_at(r, r->provider, fxt_bits(header, 16, 16), at->offset, &value,
 				     pos + bytes);
 		if (fxt_bits(header, 0, 4) == FXT_ARG_KOID && name != NULL &&
 		    strcmp(name->str->s, key) == 0 && pos + bytes - value >= 8) {
@@ -167,7 +101,7 @@ static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 		return 0;
 	}
 	koid = fxt_word(r, at->offset + 8);
-	name = fxt_string_at(r, scan->provider, fxt_bits(at->header, 24, 16), at->offset, &pos,
+	name = fxt_string_at(r, r->provider, fxt_bits(at->header, 24, 16), at->offset, &pos,
 			     at->offset + at->bytes);
 	if (name == NULL) {
 		r->damaged_nr++;
@@ -181,7 +115,7 @@ static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 	if (task == NULL)
 		return -ENOMEM;
 	task->name = name->str->s;
-	if (scan->provider->is_ours && koid_arg(scan, &args, FXT_KEY_MAKER, &maker))
+	if (r->provider->is_ours && koid_arg(scan, &args, FXT_KEY_MAKER, &maker))
 		return ftr_vec_push(&scan->made, ((struct scan_made){ task, (int32_t)(maker & INT32_MAX) }));
 	return 0;
 }
@@ -196,19 +130,19 @@ static int scan_user_object(struct scan *scan, const struct fxt_record_at *at)
 	const struct fxt_text *name;
 	uint64_t process = 0;
 
-	if (scan->provider->is_ours && fxt_bits(at->header, 40, 4) > 0)
+	if (r->provider->is_ours && fxt_bits(at->header, 40, 4) > 0)
 		return 0;
 	if (at->bytes < (ref == 0 ? 24 : 16)) {
 		r->damaged_nr++;
 		return 0;
 	}
 	if (ref != 0) {
-		task = fxt_slot_find(&scan->provider->threads[ref], at->offset);
+		task = fxt_slot_find(&r->provider->threads[ref], at->offset);
 	} else {
 		process = fxt_word(r, pos);
 		pos += 8;
 	}
-	name = fxt_string_at(r, scan->provider, fxt_bits(at->header, 24, 16), at->offset, &pos, end);
+	name = fxt_string_at(r, r->provider, fxt_bits(at->header, 24, 16), at->offset, &pos, end);
 	if (name == NULL || (ref != 0 && task == NULL)) {
 		r->damaged_nr++;
 		return 0;
@@ -221,7 +155,7 @@ static int scan_blob(struct scan *scan, const struct fxt_record_at *at)
 {
 	struct fxt_reader *r = scan->r;
 	uint64_t pos = at->offset + 8, end = at->offset + at->bytes;
-	const struct fxt_text *name = fxt_string_at(r, scan->provider, fxt_bits(at->header, 16, 16),
+	const struct fxt_text *name = fxt_string_at(r, r->provider, fxt_bits(at->header, 16, 16),
 						    at->offset, &pos, end);
 	size_t len = fxt_bits(at->header, 32, 15);
 	const struct {
@@ -272,9 +206,9 @@ static int scan_time(struct scan *scan, const struct fxt_record_at *at)
 	uint64_t ticks;
 
 	ticks = fxt_word(r, at->offset + 8);
-	if (scan->provider->ticks_per_s != FXT_TICKS_PER_S)
+	if (r->provider->ticks_per_s != FXT_TICKS_PER_S)
 		ticks = (uint64_t)((unsigned __int128)ticks * FXT_TICKS_PER_S /
-				   scan->provider->ticks_per_s);
+				   r->provider->ticks_per_s);
 	r->is_unordered |= ticks < scan->last_ns;
 	scan->last_ns = ticks;
 	if (!scan->has_events || ticks < scan->first_ns)
@@ -341,10 +275,10 @@ static int scan_skip(struct scan *scan, const struct fxt_record_at *at)
 }
 
 static int (*const scans[16])(struct scan *scan, const struct fxt_record_at *at) = {
-	[FXT_METADATA]	    = scan_metadata,
+	[FXT_METADATA]	    = scan_table,
 	[FXT_INIT]	    = scan_init,
-	[FXT_STRING]	    = scan_string,
-	[FXT_THREAD]	    = scan_thread,
+	[FXT_STRING]	    = scan_table,
+	[FXT_THREAD]	    = scan_table,
 	[FXT_EVENT]	    = scan_event,
 	[FXT_BLOB]	    = scan_blob,
 	[FXT_USER_OBJECT]   = scan_user_object,
@@ -426,17 +360,16 @@ static int scan_records(struct scan *scan, uint64_t *offset)
 {
 	struct fxt_reader *r = scan->r;
 	struct fxt_record_at at;
-	int ret = section_begin(scan, 0, fxt_provider_add(r, 0));	/* before any is named */
+	int ret = fxt_walk_begin(r, false);
 
 	while (ret == 0 && fxt_record_next(r, offset, &at, true)) {
 		unsigned type = fxt_bits(at.header, 0, 4);
 
 		ret = scans[type] == NULL ? scan_skip(scan, &at) : scans[type](scan, &at);
-		if (scan->provider->ticks_per_s == FXT_TICKS_PER_S)
+		if (r->provider->ticks_per_s == FXT_TICKS_PER_S)
 			scan_plain_events(scan, offset);
 		fxt_forget(r, *offset);
 	}
-	r->kept_from = 0;
 	for (size_t i = 0; ret == 0 && i < scan->threads.nr; i++) {
 		if (fxt_task_by_thread(r, scan->threads.v[i]) == NULL)
 			ret = -ENOMEM;

@@ -14,26 +14,42 @@
 
 #define PAYLOAD_ROOM ((size_t)1 << 20)	/* of the payloads of a batch */
 
-/* Is there a record?  It stays until record_done(). */
-static bool record_fetch(struct fxt_source *self)
+/* Where the next record of an order other than the file's is: 1, 0 at the end, or -errno. */
+static int order_next(struct fxt_source *self)
+{
+	if (self->order_pos == self->order_nr) {
+		ssize_t nr = ftr_sorter_take(self->r->order, self->order, FTR_SOURCE_BATCH,
+					     self->err);
+
+		if (nr <= 0)
+			return (int)nr;
+		self->order_pos = 0;
+		self->order_nr = (size_t)nr;
+		for (size_t i = 0; i < self->order_nr; i++)	/* they may be anywhere */
+			__builtin_prefetch(self->r->in.data + self->order[i].value);
+	}
+	self->offset = self->order[self->order_pos++].value;
+	return 1;
+}
+
+/* Is there a record?  It stays until record_done().  1, 0 at the end, or -errno. */
+static int record_fetch(struct fxt_source *self)
 {
 	struct fxt_reader *r = self->r;
 	struct fxt_record_at at;
 
 	while (!self->has_record) {
+		int ret = r->is_unordered ? order_next(self) : 1;
 		unsigned type;
 
-		if (r->is_unordered) {
-			if (self->order_pos == r->order.nr)
-				return false;
-			self->offset = r->order.v[self->order_pos++].offset;
-		}
-		if (!fxt_record_next(r, &self->offset, &at, false))
-			return false;
+		if (ret <= 0 || !fxt_record_next(r, &self->offset, &at, false))
+			return ret < 0 ? ret : 0;
 		if (!r->is_unordered)
 			fxt_forget(r, self->offset);
 		type = fxt_bits(at.header, 0, 4);
 		if (type != FXT_EVENT && type != FXT_SCHEDULING && type != FXT_LOG) {
+			if (fxt_table_take(r, &at) == -ENOMEM)
+				return -ENOMEM;
 			self->known_age++;
 			continue;
 		}
@@ -41,7 +57,7 @@ static bool record_fetch(struct fxt_source *self)
 		r->damaged_nr += !self->has_record;
 		self->step = 0;
 	}
-	return true;
+	return 1;
 }
 
 static void record_done(struct fxt_source *self)
@@ -304,13 +320,15 @@ static int record_take(struct fxt_source *self, size_t nr)
 	return ret;
 }
 
-/* The next event: 1 = made, 0 = what came makes none, or -ENOMEM; -ENOENT at the end. */
+/* The next event: 1 = made, 0 = what came makes none, or -errno; -ENOENT at the end. */
 static int take_next(struct fxt_source *self, size_t nr)
 {
-	bool has_record = self->has_record || record_fetch(self);
+	int has_record = self->has_record ? 1 : record_fetch(self);
 	struct ftr_task *task;
 	uint64_t end_ns = fxt_stacks_next_end(&self->stacks, &task);
 
+	if (has_record < 0)
+		return has_record;
 	if (end_ns != FXT_END_OPEN && (!has_record || end_ns <= self->record.time_ns)) {
 		exit_make(self, &self->evs[nr], task, end_ns);
 		return 1;
@@ -328,6 +346,7 @@ static ssize_t fxt_source_next(struct ftr_source *source, struct ftr_event **evs
 	ssize_t nr = 0;
 
 	self->payload_used = 0;
+	self->err = err;
 	while (nr >= 0 && nr < FTR_SOURCE_BATCH &&
 	       PAYLOAD_ROOM - self->payload_used >= 2 * FXT_PAYLOAD_MAX) {
 		int ret = take_next(self, (size_t)nr);
@@ -340,8 +359,10 @@ static ssize_t fxt_source_next(struct ftr_source *source, struct ftr_event **evs
 		if (nr >= 0 && !self->has_record && !self->r->is_unordered)
 			nr = take_plain_calls(self, (size_t)nr);
 	}
-	if (nr < 0 || self->r->is_failed)
+	if (nr == -ENOMEM || self->r->is_failed)
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->r->in.name);
+	if (nr < 0)
+		ftr_err_prefix(err, "%s", self->r->in.name);
 	*evs = self->evs;
 	return nr;
 }

@@ -25,19 +25,16 @@ struct fxt_span {
 	struct fxt_span *next;		/* (nullable) the one of the same id around it; or the next spare one */
 };
 
-/* Those of one kind, name and id. */
-struct fxt_spans {
-	struct fxt_span *open;		/* (nullable) what began last */
-};
-
 struct fxt_source {
 	struct ftr_source base;
 	struct fxt_reader *r;
 	struct fxt_stacks stacks;
-	struct ftr_hashmap spans;	/* by kind, name and id: struct fxt_spans, in the trace's arena */
+	struct ftr_hashmap spans;	/* by kind, name and id: struct fxt_span, that of the last begin */
 	struct fxt_span *spare_spans;	/* (nullable) */
+	struct ftr_err *err;		/* (borrowed) of the call for the next batch */
 	uint64_t offset;		/* of the record that comes next in the file */
-	size_t order_pos;
+	struct ftr_sort_pair order[FTR_SOURCE_BATCH];	/* out of order: the records that come next */
+	size_t order_pos, order_nr;
 	bool has_record;
 	bool was_said;			/* by an instant, what a log record may say again */
 	unsigned step;			/* of a record that makes several events */

@@ -22,8 +22,15 @@ struct fxt_text *fxt_text_get(struct fxt_reader *r, const char *s, size_t len)
 	return text;
 }
 
-int fxt_slot_assign(struct fxt_slot *slot, uint64_t offset, void *value)
+/* What a slot holds already is no news, wherever it was said first. */
+static int slot_assign(const struct fxt_reader *r, struct fxt_slot *slot, uint64_t offset, void *value)
 {
+	size_t nr = slot->history.nr;
+
+	if (nr > 0 && slot->history.v[nr - 1].value == value)
+		return 0;
+	if (!r->keeps_history)
+		slot->history.nr = 0;
 	return ftr_vec_push(&slot->history, ((struct fxt_assigned){ offset, value }));
 }
 
@@ -45,19 +52,23 @@ void *fxt_slot_find_slow(struct fxt_slot *slot, uint64_t offset)
 	return slot->history.v[low - 1].value;
 }
 
-struct fxt_provider *fxt_provider_find(const struct fxt_reader *r, uint32_t id)
+/* Of those that this walk has met. */
+static struct fxt_provider *provider_find(const struct fxt_reader *r, uint32_t id)
 {
-	for (size_t i = r->providers.nr; i-- > 0;) {
+	for (size_t i = r->provider_met_nr; i-- > 0;) {
 		if (r->providers.v[i]->id == id)
 			return r->providers.v[i];
 	}
 	return NULL;
 }
 
-struct fxt_provider *fxt_provider_add(struct fxt_reader *r, uint32_t id)
+/* One that the walk meets for the first time; later walks meet those of the first in the same order. */
+static struct fxt_provider *provider_meet(struct fxt_reader *r, uint32_t id, bool is_ours)
 {
 	struct fxt_provider *provider;
 
+	if (r->provider_met_nr < r->providers.nr)
+		return r->providers.v[r->provider_met_nr++];
 	if (r->providers.nr == FXT_PROVIDERS_MAX)
 		return r->providers.v[FXT_PROVIDERS_MAX - 1];
 	provider = calloc(1, sizeof(*provider));
@@ -68,7 +79,110 @@ struct fxt_provider *fxt_provider_add(struct fxt_reader *r, uint32_t id)
 	}
 	provider->id = id;
 	provider->ticks_per_s = FXT_TICKS_PER_S;
+	provider->is_ours = is_ours;
+	r->provider_met_nr = r->providers.nr;
 	return provider;
+}
+
+static int section_begin(struct fxt_reader *r, uint64_t offset, struct fxt_provider *provider)
+{
+	if (provider == NULL)
+		return -ENOMEM;
+	r->provider = provider;
+	if (r->sections.nr > 0 && r->sections.v[r->sections.nr - 1].provider == provider)
+		return 0;
+	if (!r->keeps_history)
+		r->sections.nr = 0;
+	return ftr_vec_push(&r->sections, ((struct fxt_section){ offset, provider }));
+}
+
+static void provider_forget(struct fxt_provider *provider)
+{
+	for (size_t i = 0; i < provider->strings.nr; i++)
+		provider->strings.v[i].history.nr = 0;
+	for (size_t i = 0; i <= FXT_THREAD_MAX; i++)
+		provider->threads[i].history.nr = 0;
+}
+
+int fxt_walk_begin(struct fxt_reader *r, bool keeps_history)
+{
+	for (size_t i = 0; i < r->providers.nr; i++)
+		provider_forget(r->providers.v[i]);
+	r->keeps_history = keeps_history;
+	r->provider_met_nr = 0;
+	r->sections.nr = 0;
+	r->section_hint = 0;
+	r->kept_from = 0;
+	return section_begin(r, 0, provider_meet(r, 0, false));	/* before any is named */
+}
+
+static bool name_is_ours(const struct fxt_reader *r, const struct fxt_record_at *at)
+{
+	size_t len = strlen(FXT_CATEGORY);
+
+	return fxt_bits(at->header, 52, 8) == len && at->bytes >= 16 &&
+	       memcmp(r->in.data + at->offset + 8, FXT_CATEGORY, len) == 0;
+}
+
+static int provider_take(struct fxt_reader *r, const struct fxt_record_at *at)
+{
+	uint32_t id = (uint32_t)fxt_bits(at->header, 20, 32);
+	struct fxt_provider *provider;
+
+	switch (fxt_bits(at->header, 16, 4)) {
+	case FXT_PROVIDER_INFO:		/* begins with empty tables */
+		return section_begin(r, at->offset, provider_meet(r, id, name_is_ours(r, at)));
+	case FXT_PROVIDER_SECTION:
+		provider = provider_find(r, id);
+		return section_begin(r, at->offset,
+				     provider != NULL ? provider : provider_meet(r, id, false));
+	default:
+		return 0;
+	}
+}
+
+static int string_take(struct fxt_reader *r, const struct fxt_record_at *at)
+{
+	struct fxt_provider *provider = r->provider;
+	size_t index = fxt_bits(at->header, 16, 15);
+	size_t len = fxt_bits(at->header, 32, 15);
+	struct fxt_text *text;
+
+	if (index == 0 || len > at->bytes - 8)
+		return -EBADMSG;
+	while (provider->strings.nr <= index) {
+		if (ftr_vec_push(&provider->strings, ((struct fxt_slot){ .hint = 0 })) < 0)
+			return -ENOMEM;
+	}
+	text = fxt_text_get(r, (const char *)r->in.data + at->offset + 8, len);
+	if (text == NULL)
+		return -ENOMEM;
+	return slot_assign(r, &provider->strings.v[index], at->offset, text);
+}
+
+static int thread_take(struct fxt_reader *r, const struct fxt_record_at *at)
+{
+	size_t index = fxt_bits(at->header, 16, 8);
+	struct ftr_task *task;
+
+	if (index == 0 || at->bytes < 24)
+		return -EBADMSG;
+	task = fxt_task_of(r, fxt_word(r, at->offset + 8), fxt_word(r, at->offset + 16));
+	return task == NULL ? -ENOMEM : slot_assign(r, &r->provider->threads[index], at->offset, task);
+}
+
+int fxt_table_take(struct fxt_reader *r, const struct fxt_record_at *at)
+{
+	switch (fxt_bits(at->header, 0, 4)) {
+	case FXT_METADATA:
+		return provider_take(r, at);
+	case FXT_STRING:
+		return string_take(r, at);
+	case FXT_THREAD:
+		return thread_take(r, at);
+	default:
+		return 0;
+	}
 }
 
 struct fxt_provider *fxt_provider_at(struct fxt_reader *r, uint64_t offset)
@@ -145,12 +259,13 @@ void fxt_tables_fini(struct fxt_reader *r)
 	ftr_vec_fini(&r->providers);
 	ftr_vec_fini(&r->sections);
 	ftr_vec_fini(&r->texts);
-	ftr_vec_fini(&r->order);
+	ftr_sorter_free(r->order);
 	ftr_vec_fini(&r->places);
 	ftr_strpool_fini(&r->pool);
 	ftr_hashmap_fini(&r->tasks);
 	ftr_hashmap_fini(&r->process_names);
 	ftr_hashmap_fini(&r->specs);
+	ftr_hashmap_fini(&r->points);
 	ftr_hashmap_fini(&r->symbols);
 	ftr_strbuf_fini(&r->info);
 	ftr_strbuf_fini(&r->enum_lines);

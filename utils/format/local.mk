@@ -30,6 +30,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt_read_args.c \
 	utils/format/fxt_read_map.c \
 	utils/format/fxt_read_object.c \
+	utils/format/fxt_read_order.c \
 	utils/format/fxt_read_point.c \
 	utils/format/fxt_read_record.c \
 	utils/format/fxt_read_scan.c \
