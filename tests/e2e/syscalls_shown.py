@@ -205,6 +205,9 @@ def check_fxt(data, folder):
     ftr("dump", "--fxt", "-o", path, "-d", data)
     done = subprocess.run([sys.executable, SRC + "/tests/roundtrip/fxt_check.py", path],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    shown = subprocess.run([sys.executable, SRC + "/tests/roundtrip/perfetto_check.py", "--strict", path],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    expect(shown.returncode == 0, f"fxt: {shown.stdout}")
     counts = {kind: int(nr) for nr, kind in re.findall(r"^ *(\d+) (.*)$", done.stdout, re.M)}
     expect(done.returncode == 0, f"fxt: {done.stdout}")
     expect(counts.get("event: flow begin") == 6 and counts.get("event: flow end") == 6, f"fxt: {counts}")

@@ -124,6 +124,8 @@ check_fxt() {			# NAME DATA CALLS
     if [ "$(stat -c %s "$file")" -le $FXT_WALK_MAX ]; then
         said=$(python3 "$here/../roundtrip/fxt_check.py" "$file" 2>&1)
         result "$1: the fxt is as specified" $? "$(tail -n 1 <<<"$said")"
+        said=$(python3 "$here/../roundtrip/perfetto_check.py" --strict "$file" 2>&1)
+        result "$1: the Perfetto UI shows the fxt as it is" $? "$(tail -n 1 <<<"$said")"
     fi
     check_back "$1" "$2" "$file"
     rm -f "$file"

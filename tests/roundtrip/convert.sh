@@ -102,6 +102,8 @@ round_trip()
 	cmp -s a.cpu d.cpu || fail "$trace as fxt as data: switches of CPUs: $(diff a.cpu d.cpu | head -5)"
 	"${PYTHON:-python3}" "$srcdir/tests/roundtrip/fxt_check.py" b.fxt >/dev/null ||
 		fail "$trace: the checker refuses its fxt"
+	"${PYTHON:-python3}" "$srcdir/tests/roundtrip/perfetto_check.py" --strict b.fxt >/dev/null ||
+		fail "$trace: the Perfetto UI would not show its fxt as it is"
 	rm -rf d.data d.fxt
 	compared=$((compared + 1))
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Every FXT file that the unit tests make is walked by the checker that knows the specification alone.
+# Every FXT file that the unit tests make is walked by the checker that knows the specification alone, and by
+# the one that knows what the Perfetto UI does with it.
 set -u
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ftr-fxt.XXXXXX") || exit 99
 trap 'rm -rf "$dir"' EXIT
@@ -20,6 +21,10 @@ for file in "$dir"/*.fxt; do
 	nr=$((nr + 1))
 	if ! "${PYTHON:-python3}" "$srcdir/tests/roundtrip/fxt_check.py" "$file" >"$dir/counts"; then
 		echo "$file: the checker refuses it"
+		failed=1
+	fi
+	if ! "${PYTHON:-python3}" "$srcdir/tests/roundtrip/perfetto_check.py" "$file" >"$dir/imported"; then
+		echo "$file: the Perfetto UI would not show it as it is"
 		failed=1
 	fi
 	case $file in

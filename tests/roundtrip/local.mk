@@ -3,10 +3,13 @@
 TESTS += \
 	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_files.sh \
-	tests/roundtrip/fxt_threads.py
+	tests/roundtrip/fxt_threads.py \
+	tests/roundtrip/perfetto_rules.py
 EXTRA_DIST += \
 	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_check.py \
+	tests/roundtrip/perfetto_check.py \
 	tests/roundtrip/fxt_files.sh \
 	tests/roundtrip/fxt_threads.py \
+	tests/roundtrip/perfetto_rules.py \
 	tests/roundtrip/perf_switches.py

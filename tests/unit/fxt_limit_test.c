@@ -210,10 +210,9 @@ static void long_arguments(void **state)
 	free(bytes);
 }
 
-/* Every call of a deep recursion is kept; that viewers cannot show those begun and ended apart is said. */
-static void deep_recursion(void **state)
+/* Every call of a recursion is kept; that viewers cannot show what is deeper than 512 is said. */
+static void recursion(unsigned nr, const char *name)
 {
-	const unsigned nr = 200000;
 	struct ftr_strbuf text[1] = { { 0 } };
 	struct ftr_trace *trace = trace_new();
 	struct ftr_task *task = make_task(trace, 1, 1, "t");
@@ -227,11 +226,24 @@ static void deep_recursion(void **state)
 	for (unsigned i = nr; i-- > 0;)
 		put(&w, text, (struct ftr_event){ .type = FTR_EVENT_EXIT, .time_ns = 1000000 - i,
 						  .task = task, .call.func = func, .depth = i });
-	finish(&w, text, 1, "deep");
-	assert_true(w.sink->cut_nr > nr / 2);
-	assert_non_null(strstr(w.sink->cut_what, "deeper than 512"));
+	finish(&w, text, 1, name);
+	assert_int_equal(w.sink->cut_nr, nr < 512 ? 0 : nr - 512);
+	if (nr > 512)
+		assert_non_null(strstr(w.sink->cut_what, "deeper than 512"));
 	writing_free(&w);
 	ftr_trace_free(trace);
+}
+
+/* The outer ones are begun and ended apart, as their records were gone when they ended. */
+static void deep_recursion(void **state)
+{
+	recursion(200000, "deep");
+}
+
+static void shallow_recursion(void **state)
+{
+	recursion(512, "depth-512");
+	recursion(600, "depth-600");
 }
 
 /* Functions of one name stay what they are: overloads, statics of several files, of several modules. */
@@ -272,6 +284,7 @@ int main(void)
 		cmocka_unit_test(long_name),
 		cmocka_unit_test(long_arguments),
 		cmocka_unit_test(deep_recursion),
+		cmocka_unit_test(shallow_recursion),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,7 @@ static int open_push(struct fxt_writer *w, const struct ftr_event *ev, uint64_t 
 	task->last_ns = ev->time_ns;
 	if (__builtin_expect(ftr_vec_push(&task->open, pos) < 0, 0))
 		return fxt_no_memory(w);
+	w->deep_nr += task->open.nr > VIEWER_DEPTH_MAX;
 	if (__builtin_expect(task->flow_id != 0, 0))
 		return fxt_flow_end(w, ev->task, ev->time_ns);
 	return 0;
@@ -100,8 +101,6 @@ static int write_end(struct fxt_writer *w, const struct ftr_event *ev)
 	struct fxt_shape shape = { .type = FXT_DURATION_END, .time_ns = ev->time_ns };
 	int ret = 0;
 
-	if (ev->depth >= VIEWER_DEPTH_MAX)
-		w->deep_nr++;
 	w->tasks.v[ev->task->id].last_ns = ev->time_ns;
 	fxt_args_clear(w);
 	if (ev->flags & FTR_EVENT_INFERRED)
@@ -184,8 +183,8 @@ static void describe_cuts(struct fxt_writer *w)
 		{ w->text_cut_nr, "texts cut or mended (the format holds UTF-8, 32000 bytes)" },
 		{ w->split_nr, "argument lists split into several records" },
 		{ w->arg_cut_nr, "arguments left out for want of room" },
-		{ w->deep_nr, "calls deeper than 512: all are in the file, but viewers get the time of "
-			      "their callers wrong; -D 512 leaves them out" },
+		{ w->deep_nr, "calls deeper than 512: all are in the file, but viewers do not show them, and "
+			      "may get the time of their callers wrong; -D 512 leaves them out" },
 	};
 
 	ftr_strbuf_clear(&w->cut_text);

@@ -104,7 +104,7 @@ struct fxt_writer {
 	uint64_t text_cut_nr;		/* texts that were too long or not UTF-8 */
 	uint64_t split_nr;		/* argument lists that took more than one record */
 	uint64_t arg_cut_nr;		/* arguments for which there was no room */
-	uint64_t deep_nr;		/* Begin/End pairs too deep for viewers */
+	uint64_t deep_nr;		/* calls too deep for viewers */
 };
 
 static inline struct fxt_writer *fxt_writer_of(struct ftr_sink *sink)
