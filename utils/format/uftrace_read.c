@@ -44,6 +44,7 @@ static void reader_free(void *arg)
 		if (task->is_open)
 			ftr_istream_close(&task->in);
 		ftr_vec_fini(&task->side);
+		ftr_vec_fini(&task->side_more);
 		ftr_vec_fini(&task->children);
 		ftr_vec_fini(&task->inherited);
 		free(task);

@@ -17,17 +17,18 @@ struct uft_slot {
 	const struct ftr_func *func;
 };
 
-/* What a task's stream holds besides its records: perf events, forks, extern texts. */
+/* What a task's stream holds besides its records: perf events, forks, extern texts.  There may be millions. */
 struct uft_side {
 	uint64_t time_ns;
-	uint32_t id;		/* POINT; UFT_SIDE_* */
 	uint32_t order;		/* as found: keeps the sort stable */
 	uint16_t cpu_nr;	/* POINT: CPU it happened on, plus 1; 0 = not known */
-	union {
-		const struct ftr_payload *payload;	/* POINT (nullable) */
-		struct ftr_task *peer;			/* UFT_SIDE_FORK */
-		const char *text;			/* UFT_SIDE_MESSAGE */
-	};
+	uint8_t  kind;		/* UFT_SIDE_*, or a POINT: its id less UFT_SIDE_POINT_BASE */
+};
+
+/* What the few have that are more than a time and a kind. */
+struct uft_side_more {
+	uint32_t order;		/* of the uft_side */
+	void *what;		/* (borrowed) POINT: struct ftr_payload; FORK: struct ftr_task; MESSAGE: char */
 };
 
 /* What perf events say of names: a COMM, or a FORK, with which a name is handed on. */
@@ -40,8 +41,9 @@ struct uft_name {
 };
 
 enum {
-	UFT_SIDE_FORK	 = UINT32_MAX - 1,
-	UFT_SIDE_MESSAGE = UINT32_MAX,
+	UFT_SIDE_POINT_BASE = 200000,
+	UFT_SIDE_FORK	    = UINT8_MAX - 1,
+	UFT_SIDE_MESSAGE    = UINT8_MAX,
 };
 
 /* One task and its data. */
@@ -51,6 +53,7 @@ struct uft_task {
 	bool is_open;
 	uint64_t first_ns;	/* of its first record, 0 = none */
 	FTR_VEC(struct uft_side) side;	/* sorted by time before reading starts */
+	FTR_VEC(struct uft_side_more) side_more;	/* as found */
 	FTR_VEC(struct uft_task *) children;	/* (borrowed) forked, not exec'ed */
 	FTR_VEC(uint64_t) inherited;	/* addresses of the calls it was forked in, outermost first */
 	bool is_forks_done;		/* its children know what they inherit */
@@ -99,6 +102,10 @@ int uft_events_load(struct uft_reader *reader, struct ftr_err *err);
 
 /* uftrace_read_perf.c: perf-cpuN.dat and extern.dat become side events.  0 or -ENOMEM. */
 int uft_sides_load(struct uft_reader *reader);
+/* @side's order is set here; @what (nullable) is in the trace's arena.  0 or -ENOMEM. */
+int uft_side_add(struct uft_task *task, struct uft_side side, void *what);
+/* What it was added with. */
+void *uft_side_what(const struct uft_task *task, const struct uft_side *side);
 
 /* uftrace_read_fork.c: fill task->inherited of a forked child.  0 or -ENOMEM. */
 int uft_inherit(struct uft_reader *reader, struct uft_task *task);

@@ -277,23 +277,24 @@ static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 static void event_side(struct data_source *self, struct ftr_event *ev)
 {
 	const struct uft_side *side = &self->data->side.v[self->side_pos++];
+	void *what = uft_side_what(self->data, side);
 
 	*ev = (struct ftr_event){ .time_ns = side->time_ns, .task = self->data->task };
 	if (ev->time_ns < self->last_ns)
 		ev->time_ns = self->last_ns;
 	self->last_ns = ev->time_ns;
-	if (side->id == UFT_SIDE_FORK) {
+	if (side->kind == UFT_SIDE_FORK) {
 		ev->type = FTR_EVENT_FORK;
-		ev->fork.peer = side->peer;
-	} else if (side->id == UFT_SIDE_MESSAGE) {
+		ev->fork.peer = what;
+	} else if (side->kind == UFT_SIDE_MESSAGE) {
 		ev->type = FTR_EVENT_MESSAGE;
-		ev->message.text = side->text;
+		ev->message.text = what;
 	} else {
 		ev->type = FTR_EVENT_POINT;
-		ev->point.id = side->id;
-		ev->point.name = uft_event_name(self->reader, side->id);
+		ev->point.id = UFT_SIDE_POINT_BASE + side->kind;
+		ev->point.name = uft_event_name(self->reader, ev->point.id);
 		ev->point.cpu_nr = side->cpu_nr;
-		ev->payload = side->payload;
+		ev->payload = what;
 	}
 	special_update(self);
 }

@@ -27,17 +27,49 @@
 #define RECORD_BYTES_MIN (HEADER_BYTES + SAMPLE_BYTES)
 #define RECORD_BYTES_MAX 512
 
-static int side_add(struct uft_reader *reader, int32_t tid, struct uft_side side)
+/* What a record of perf's says. */
+struct found {
+	struct uft_side side;
+	void *what;		/* (nullable) as for uft_side_add */
+	int32_t tid;		/* whose it is: at first, the sample's */
+};
+
+int uft_side_add(struct uft_task *task, struct uft_side side, void *what)
 {
-	struct uft_task *task = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid);
+	struct uft_side_more more = { .order = (uint32_t)task->side.nr, .what = what };
+
+	side.order = more.order;
+	if (ftr_vec_push(&task->side, side) < 0)
+		return -ENOMEM;
+	return what == NULL ? 0 : ftr_vec_push(&task->side_more, more);
+}
+
+static int more_compare(const void *key, const void *element)
+{
+	uint32_t x = *(const uint32_t *)key, y = ((const struct uft_side_more *)element)->order;
+
+	return x < y ? -1 : x > y;
+}
+
+void *uft_side_what(const struct uft_task *task, const struct uft_side *side)
+{
+	const struct uft_side_more *more = task->side_more.nr == 0 ? NULL :
+		bsearch(&side->order, task->side_more.v, task->side_more.nr, sizeof(*more), more_compare);
+
+	return more == NULL ? NULL : more->what;
+}
+
+static int found_add(struct uft_reader *reader, const struct found *found)
+{
+	struct uft_task *task = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)found->tid);
 	struct ftr_trace *trace = reader->trace;
+	uint64_t time_ns = found->side.time_ns;
 
 	if (task == NULL)	/* never called a traced function */
 		return 0;
-	side.order = (uint32_t)task->side.nr;
-	if (side.id < UFT_SIDE_FORK && (trace->first_ns == 0 || side.time_ns < trace->first_ns))
-		trace->first_ns = side.time_ns;		/* from which uftrace, too, counts */
-	return ftr_vec_push(&task->side, side);
+	if (found->side.kind < UFT_SIDE_FORK && (trace->first_ns == 0 || time_ns < trace->first_ns))
+		trace->first_ns = time_ns;		/* from which uftrace, too, counts */
+	return uft_side_add(task, found->side, found->what);
 }
 
 static int name_add(struct uft_reader *reader, struct uft_name name)
@@ -46,35 +78,42 @@ static int name_add(struct uft_reader *reader, struct uft_name name)
 	return ftr_vec_push(&reader->names, name);
 }
 
-static int perf_switch(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
-		       struct uft_side *side, int32_t *tid)
+static uint8_t kind_of(enum ftr_event_id id)
 {
-	side->id = FTR_EVENT_ID_SCHED_IN;
+	return (uint8_t)(id - UFT_SIDE_POINT_BASE);
+}
+
+static int perf_switch(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		       struct found *found)
+{
+	enum ftr_event_id id = FTR_EVENT_ID_SCHED_IN;
+
 	if (misc & PERF_RECORD_MISC_SWITCH_OUT)
-		side->id = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
-			   ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED : FTR_EVENT_ID_SCHED_OUT;
+		id = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
+		     ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED : FTR_EVENT_ID_SCHED_OUT;
+	found->side.kind = kind_of(id);
 	return 1;
 }
 
 static int perf_task(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
-		     struct uft_side *side, int32_t *tid)
+		     struct found *found)
 {
 	if (ftr_get_u16(p + 6, reader->is_big) < TASK_TIME_OFFSET + 8 + SAMPLE_BYTES)
 		return 0;
-	*tid = (int32_t)ftr_get_u32(p + TASK_TID_OFFSET, reader->is_big);
-	side->time_ns = ftr_get_u64(p + TASK_TIME_OFFSET, reader->is_big);
-	side->id = FTR_EVENT_ID_TASK_EXIT;
+	found->tid = (int32_t)ftr_get_u32(p + TASK_TID_OFFSET, reader->is_big);
+	found->side.time_ns = ftr_get_u64(p + TASK_TIME_OFFSET, reader->is_big);
+	found->side.kind = kind_of(FTR_EVENT_ID_TASK_EXIT);
 	if (ftr_get_u32(p, reader->is_big) == PERF_RECORD_EXIT)
 		return 1;
-	side->id = FTR_EVENT_ID_TASK_NEW;
+	found->side.kind = kind_of(FTR_EVENT_ID_TASK_NEW);
 	return name_add(reader, (struct uft_name){
-		.time_ns = side->time_ns, .tid = *tid,
+		.time_ns = found->side.time_ns, .tid = found->tid,
 		.parent_tid = (int32_t)ftr_get_u32(p + TASK_PTID_OFFSET, reader->is_big),
 	}) < 0 ? -ENOMEM : 1;
 }
 
 static int perf_comm(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
-		     struct uft_side *side, int32_t *tid)
+		     struct found *found)
 {
 	struct ftr_arena *arena = &reader->trace->arena;
 	size_t room = ftr_get_u16(p + 6, reader->is_big) - RECORD_BYTES_MIN;
@@ -87,20 +126,20 @@ static int perf_comm(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 	comm = ftr_arena_strndup(arena, (const char *)p + COMM_OFFSET,
 				 strnlen((const char *)p + COMM_OFFSET, room));
 	payload = ftr_arena_alloc(arena, sizeof(*payload));
-	*tid = (int32_t)ftr_get_u32(p + COMM_TID_OFFSET, reader->is_big);	/* another may have named it */
+	found->tid = (int32_t)ftr_get_u32(p + COMM_TID_OFFSET, reader->is_big);	/* another may have named it */
 	if (comm == NULL || payload == NULL ||
-	    name_add(reader, (struct uft_name){ side->time_ns, *tid, 0, comm, 0 }) < 0)
+	    name_add(reader, (struct uft_name){ found->side.time_ns, found->tid, 0, comm, 0 }) < 0)
 		return -ENOMEM;
 	payload->data = (const uint8_t *)comm;
 	payload->len = (uint16_t)strlen(comm);
-	side->id = FTR_EVENT_ID_TASK_NAME;
-	side->payload = payload;
+	found->side.kind = kind_of(FTR_EVENT_ID_TASK_NAME);
+	found->what = payload;
 	return 1;
 }
 
 /* The kernel had no room for so many events of this CPU, anyone's: a text, of whichever task is known. */
 static int perf_lost(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
-		     struct uft_side *side, int32_t *tid)
+		     struct found *found)
 {
 	char text[80];
 	uint64_t nr;
@@ -109,25 +148,24 @@ static int perf_lost(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 	    reader->trace->tasks.nr == 0)
 		return 0;
 	nr = ftr_get_u64(p + LOST_NR_OFFSET, reader->is_big);
-	snprintf(text, sizeof(text), FTR_UFTRACE_LOST_EVENTS, (unsigned long long)nr, side->cpu_nr - 1);
-	side->id = UFT_SIDE_MESSAGE;
-	side->text = ftr_arena_strdup(&reader->trace->arena, text);
-	if (ftr_trace_task_find(reader->trace, *tid) == NULL)
-		*tid = reader->trace->tasks.v[0]->tid;
-	return side->text == NULL ? -ENOMEM : 1;
+	snprintf(text, sizeof(text), FTR_UFTRACE_LOST_EVENTS, (unsigned long long)nr, found->side.cpu_nr - 1);
+	found->side.kind = UFT_SIDE_MESSAGE;
+	found->what = ftr_arena_strdup(&reader->trace->arena, text);
+	if (ftr_trace_task_find(reader->trace, found->tid) == NULL)
+		found->tid = reader->trace->tasks.v[0]->tid;
+	return found->what == NULL ? -ENOMEM : 1;
 }
 
 static int perf_ignored(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
-			struct uft_side *side, int32_t *tid)
+			struct found *found)
 {
 	return 0;
 }
 
 static const struct {
 	uint32_t type;
-	/* Fill @side.id and more; @tid is the sample's.  1, 0 = nothing to show, or -ENOMEM. */
-	int (*read)(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
-		    struct uft_side *side, int32_t *tid);
+	/* Fill @found's kind and more.  1, 0 = nothing to show, or -ENOMEM. */
+	int (*read)(struct uft_reader *reader, const uint8_t *p, uint16_t misc, struct found *found);
 } perf_kinds[] = {
 	{ PERF_RECORD_SWITCH,	perf_switch },
 	{ PERF_RECORD_FORK,	perf_task },
@@ -160,13 +198,13 @@ static int perf_kind(const struct uft_reader *reader, const uint8_t *p, size_t l
 static int perf_record(struct uft_reader *reader, const uint8_t *p, int kind, uint16_t cpu_nr)
 {
 	const uint8_t *sample = p + ftr_get_u16(p + 6, reader->is_big) - SAMPLE_BYTES;
-	int32_t tid = (int32_t)ftr_get_u32(sample + 4, reader->is_big);
-	struct uft_side side = {
-		.time_ns = ftr_get_u64(sample + 8, reader->is_big), .cpu_nr = cpu_nr,
+	struct found found = {
+		.side = { .time_ns = ftr_get_u64(sample + 8, reader->is_big), .cpu_nr = cpu_nr },
+		.tid = (int32_t)ftr_get_u32(sample + 4, reader->is_big),
 	};
-	int ret = perf_kinds[kind].read(reader, p, ftr_get_u16(p + 4, reader->is_big), &side, &tid);
+	int ret = perf_kinds[kind].read(reader, p, ftr_get_u16(p + 4, reader->is_big), &found);
 
-	return ret > 0 ? side_add(reader, tid, side) : ret;
+	return ret > 0 ? found_add(reader, &found) : ret;
 }
 
 static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_nr)
@@ -219,7 +257,7 @@ static bool name_is_perf(const char *name, uint16_t *cpu_nr)
 /* "SEC.NNN TEXT"; comments and empty lines are no texts. */
 static int extern_line(struct uft_reader *reader, struct ftr_slice line)
 {
-	struct uft_side side = { .id = UFT_SIDE_MESSAGE };
+	struct found found = { .side.kind = UFT_SIDE_MESSAGE, .tid = reader->trace->tasks.v[0]->tid };
 	struct ftr_strbuf text;
 	struct ftr_slice time;
 	int ret = -EINVAL;
@@ -227,14 +265,14 @@ static int extern_line(struct uft_reader *reader, struct ftr_slice line)
 	line = ftr_slice_trim(line);
 	if (line.len == 0 || line.s[0] == '#')
 		return 0;
-	if (!ftr_slice_split(&line, ' ', &time) || ftr_parse_timestamp(time, &side.time_ns) < 0)
+	if (!ftr_slice_split(&line, ' ', &time) || ftr_parse_timestamp(time, &found.side.time_ns) < 0)
 		return -EINVAL;
 	ftr_strbuf_init(&text);
 	ftr_strbuf_puts(&text, FTR_UFTRACE_EXTERN_PREFIX);
 	ftr_strbuf_put(&text, line.s, line.len);
-	side.text = text.failed ? NULL : ftr_arena_strndup(&reader->trace->arena, text.s, text.len);
+	found.what = text.failed ? NULL : ftr_arena_strndup(&reader->trace->arena, text.s, text.len);
 	ftr_strbuf_fini(&text);
-	ret = side.text == NULL ? -ENOMEM : side_add(reader, reader->trace->tasks.v[0]->tid, side);
+	ret = found.what == NULL ? -ENOMEM : found_add(reader, &found);
 	return ret;
 }
 

@@ -42,12 +42,10 @@ static int side_fork(struct uft_task *parent, const struct ftr_task_line *line, 
 {
 	struct uft_side side = {
 		.time_ns = line->time_ns,
-		.id = UFT_SIDE_FORK,
-		.order = (uint32_t)parent->side.nr,
-		.peer = child,
+		.kind = UFT_SIDE_FORK,
 	};
 
-	return ftr_vec_push(&parent->side, side);
+	return uft_side_add(parent, side, child);
 }
 
 static int fork_line(struct uft_reader *reader, const struct ftr_task_line *line)
