@@ -31,6 +31,7 @@ show()
 			"$FTR" replay --no-pager --color=no --demangle=full -d "$1" &&
 			"$FTR" replay --no-pager --color=no --demangle=no --no-libcall -d "$1" &&
 			"$FTR" info --no-pager --task -d "$1" | sed 's/ *[0-9.]* MB$//' &&
+			"$FTR" report --no-pager --color=no -f cpu-list -s func -d "$1" &&
 			"$FTR" graph --no-pager --color=no --task -d "$1" &&
 			"$FTR" graph --no-pager --color=no -d "$1"
 	} >"$2" 2>"$2.err" || {

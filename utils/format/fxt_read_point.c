@@ -43,43 +43,6 @@ static const struct fxt_point *point_get(struct fxt_reader *r, const struct fxt_
 	return point;
 }
 
-/* uftrace's own events have raw data of known layouts. */
-static void point_raw(struct fxt_source *self, struct ftr_event *ev, const struct fxt_builtin *builtin)
-{
-	const struct fxt_reader *r = self->r;
-	struct ftr_payload *payload = &self->payloads[ev - self->evs];
-	const struct ftr_argspec *spec = payload->spec;
-	uint8_t *bytes = (uint8_t *)payload->data;
-	struct ftr_value value;
-	unsigned nr = 0, pos = 0, at = 0;
-
-	if (ev->payload == NULL)
-		return;
-	if (builtin != NULL && builtin->field_nr > 0) {
-		uint64_t words[FXT_FIELDS_MAX] = { 0 };
-
-		while (nr < FXT_FIELDS_MAX && ftr_payload_next(payload, &nr, &pos, &value))
-			words[at++] = value.u;
-		if (at != builtin->field_nr || spec->nr != at)
-			return;
-		payload->len = (uint16_t)(8 * at);
-		memcpy(bytes, words, payload->len);
-		payload->spec = NULL;
-		self->payload_used += sizeof(words);	/* may be more than was read */
-		return;
-	}
-	if (spec->nr != 1 || !ftr_payload_next(payload, &nr, &pos, &value) ||
-	    value.arg->name == NULL)
-		return;
-	if ((value.arg->format == FTR_ARG_STRUCT && strcmp(value.arg->name, r->key_data->str->s) == 0) ||
-	    (value.arg->format == FTR_ARG_STRING && builtin != NULL &&
-	     strcmp(value.arg->name, r->key_text->str->s) == 0)) {
-		payload->len = value.str.len;
-		payload->data = (const uint8_t *)value.str.s;
-		payload->spec = NULL;
-	}
-}
-
 /* The number of that name that comes next in a payload. */
 static bool number_take(const struct ftr_payload *payload, unsigned *nr, unsigned *pos,
 			const struct fxt_text *name, uint64_t *number)
@@ -94,6 +57,56 @@ static bool number_take(const struct ftr_payload *payload, unsigned *nr, unsigne
 	*pos = next_pos;
 	*number = value.u;
 	return true;
+}
+
+/* Data of a known layout: words. */
+static void point_words(struct fxt_source *self, struct ftr_event *ev, const struct fxt_builtin *builtin)
+{
+	struct ftr_payload *payload = &self->payloads[ev - self->evs];
+	uint64_t words[FXT_FIELDS_MAX] = { 0 };
+	struct ftr_value value;
+	unsigned nr = 0, pos = 0, at = 0;
+
+	while (nr < FXT_FIELDS_MAX && ftr_payload_next(payload, &nr, &pos, &value))
+		words[at++] = value.u;
+	if (at != builtin->field_nr || payload->spec->nr != at)
+		return;
+	payload->len = (uint16_t)(8 * at);
+	memcpy((uint8_t *)payload->data, words, payload->len);
+	payload->spec = NULL;
+	self->payload_used += sizeof(words);	/* may be more than was read */
+}
+
+/* uftrace's own events have raw data; of what the kernel said of a task, the CPU stands before it. */
+static void point_raw(struct fxt_source *self, struct ftr_event *ev, const struct fxt_builtin *builtin)
+{
+	const struct fxt_reader *r = self->r;
+	struct ftr_payload *payload = &self->payloads[ev - self->evs];
+	uint64_t cpu = UINT64_MAX;
+	struct ftr_value value;
+	unsigned nr = 0, pos = 0;
+
+	if (ev->payload == NULL)
+		return;
+	if (builtin != NULL && builtin->field_nr > 0) {
+		point_words(self, ev, builtin);
+		return;
+	}
+	if (builtin != NULL && number_take(payload, &nr, &pos, r->key_cpu, &cpu) && cpu < UINT16_MAX)
+		ev->point.cpu_nr = (uint16_t)(cpu + 1);
+	if (nr == payload->spec->nr) {
+		ev->payload = NULL;
+		return;
+	}
+	if (!ftr_payload_next(payload, &nr, &pos, &value) || nr != payload->spec->nr || value.arg->name == NULL)
+		return;
+	if ((value.arg->format == FTR_ARG_STRUCT && strcmp(value.arg->name, r->key_data->str->s) == 0) ||
+	    (value.arg->format == FTR_ARG_STRING && builtin != NULL &&
+	     strcmp(value.arg->name, r->key_text->str->s) == 0)) {
+		payload->len = value.str.len;
+		payload->data = (const uint8_t *)value.str.s;
+		payload->spec = NULL;
+	}
 }
 
 /* What ftr wrote of a tracepoint: its id, its CPU if known, its text if it has one, and nothing else. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FXT writer: events that are no calls, and the shape all event records have. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,6 +141,9 @@ static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
 
 	if (ftr_event_is_tracepoint(ev) && (payload == NULL || payload->spec == NULL))
 		return tracepoint_args(w, ev);
+	if (builtin != NULL && builtin->field_nr == 0 && ev->point.cpu_nr != 0 &&
+	    fxt_arg_u64(w, FXT_KEY_CPU, ev->point.cpu_nr - 1u) < 0)
+		return -ENOMEM;
 	if (payload == NULL)
 		return 0;
 	if (has_fields(ev, builtin))

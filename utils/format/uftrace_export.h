@@ -13,6 +13,7 @@
 
 #include "utils/base/hashmap.h"
 #include "utils/base/strbuf.h"
+#include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/format/uftrace_write.h"
 #include "utils/trace/args.h"
@@ -139,8 +140,8 @@ int  ufx_write_info(struct ufx *x);
 /* uftrace_export_event.c: what is not a call. */
 int  ufx_point(struct ufx *x, const struct ftr_event *ev);
 int  ufx_message(struct ufx *x, const struct ftr_event *ev);
-int  ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns, const char *name,
-		   size_t len);
+int  ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns, struct ftr_slice name,
+		   uint16_t cpu_nr);
 
 /* uftrace_export_kernel.c */
 int  ufx_kernel_addr(struct ufx *x, const struct ftr_func *func, uint64_t *addr);	/* of a new function */

@@ -58,8 +58,8 @@ static int perf_put(struct ufx *x, const struct perf_record *record)
 	return 0;
 }
 
-int ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns, const char *name,
-		  size_t len)
+int ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns, struct ftr_slice name,
+		  uint16_t cpu_nr)
 {
 	struct perf_record record = perf_of(task, time_ns, PERF_RECORD_COMM);
 	struct {
@@ -67,7 +67,8 @@ int ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns, 
 		char comm[16];
 	} body = { .pid = record.sample_id.pid, .tid = record.sample_id.tid };
 
-	memcpy(body.comm, name, len < sizeof(body.comm) ? len : sizeof(body.comm) - 1);
+	memcpy(body.comm, name.s, name.len < sizeof(body.comm) ? name.len : sizeof(body.comm) - 1);
+	record.cpu_nr = cpu_nr;
 	record.body = &body;
 	record.len = sizeof(body);
 	return perf_put(x, &record);
@@ -234,7 +235,9 @@ static int point_name(struct ufx *x, const struct ftr_event *ev, struct ufx_task
 
 	task->is_named = true;
 	task->name = ftr_arena_strndup(&x->arena, name, len);
-	return task->name == NULL ? ufx_no_memory(x) : ufx_perf_comm(x, ev->task, ev->time_ns, name, len);
+	if (task->name == NULL)
+		return ufx_no_memory(x);
+	return ufx_perf_comm(x, ev->task, ev->time_ns, ftr_slice_make(name, len), ev->point.cpu_nr);
 }
 
 int ufx_point(struct ufx *x, const struct ftr_event *ev)

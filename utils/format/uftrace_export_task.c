@@ -164,8 +164,8 @@ static int put_name(struct ufx *x, const struct ufx_task *task)
 
 	if (task->is_named || task->task->name[0] == '\0' || name_is(known, task->task->name))
 		return 0;
-	return ufx_perf_comm(x, task->task, task->first_ns, task->task->name,
-			     strlen(task->task->name));
+	return ufx_perf_comm(x, task->task, task->first_ns,
+			     ftr_slice_make(task->task->name, strlen(task->task->name)), task->cpu_nr);
 }
 
 int ufx_write_tasks(struct ufx *x)
