@@ -15,9 +15,10 @@ struct convert_values {
 	const struct ftr_format *format;	/* NULL: as the name of B says */
 };
 
-/* As dump: also events outside of calls. */
+/* As dump: also what is outside of calls. */
 static const struct convert_values convert_defaults = {
 	.selection.event_full = true,
+	.selection.kernel_full = true,
 };
 
 static const struct ftr_option convert_options[] = {

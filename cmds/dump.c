@@ -19,9 +19,10 @@ struct dump_values {
 	uint64_t sample_ns;
 };
 
-/* An export leaves nothing out unasked: also not the events outside of calls, as listings do. */
+/* An export leaves nothing out unasked: also not what is outside of calls, as listings do. */
 static const struct dump_values dump_defaults = {
 	.selection.event_full = true,
+	.selection.kernel_full = true,
 };
 
 /* --chrome, --fxt ...: the option's name is the format. */

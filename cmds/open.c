@@ -85,6 +85,7 @@ static int parse_selection(struct ftr_opened *opened, const struct ftr_selection
 		.threshold_ns = selection->time_ns, .no_libcall = selection->no_libcall,
 		.no_event = selection->no_event, .no_sched = selection->no_sched,
 		.no_preempt = selection->no_sched_preempt, .event_full = selection->event_full,
+		.kernel_full = selection->kernel_full, .kernel_only = selection->kernel_only,
 	};
 	if (selection->tids != NULL)
 		ret = parse_tids(opened, selection->tids, err);

@@ -322,7 +322,7 @@ static void test_select(void **state)
 /* Names and marks of the records that are wanted. */
 static void expect_records(const char *words, const struct ftr_pipeline_options *options, const char *text)
 {
-	struct ftr_select_records select = { .options = options, .open_nr.bytes = sizeof(uint32_t) };
+	struct ftr_select_records select = { .options = options, .open.bytes = sizeof(struct ftr_select_open) };
 	struct ftr_source *source = stream_new(trace, words, 256);
 	struct ftr_strbuf got;
 	struct ftr_event *evs;
@@ -360,6 +360,30 @@ static void test_select_records(void **state)
 	ftr_trace_func_by_name(trace, NULL, "qsort", 5)->symbol_type = 'P';
 	options = (struct ftr_pipeline_options){ .no_libcall = true, .no_event = true };
 	expect_records("1:a( 2:qsort( 3:cmp( 4:cmp) 5:qsort) 6:out 7:a)", &options, "1 3 4 7");
+}
+
+/* Kernel functions outside of the program's, and with them. */
+static void test_select_kernel(void **state)
+{
+	static const char words[] = "1:sys( 2:sys) 3:a(@0 4:sys( 5:vfs( 6:vfs) 7:sys) 8:a)@0 9:sys(";
+	struct ftr_module *kernel = ftr_trace_module_get(trace, FTR_KERNEL_PATH, NULL);
+	struct ftr_pipeline_options options = { .event_full = true };
+
+	ftr_trace_func_by_name(trace, NULL, "sys", 3)->module = kernel;
+	ftr_trace_func_by_name(trace, NULL, "vfs", 3)->module = kernel;
+	assert_true(trace->has_kernel);
+	expect_records(words, &options, "3 4 5 6 7 8");
+	expect_pipeline(words, &options, true, "3:a(d0 4:sys(d1 5:vfs(d2 6:vfs)d2=1-0 7:sys)d1=3-1 8:a)d0=5-3");
+	options.depth_max = 2;
+	expect_records(words, &options, "3 4 7 8");
+	options = (struct ftr_pipeline_options){ .kernel_only = true };
+	expect_records(words, &options, "4 5 6 7");
+	expect_pipeline(words, &options, true, "4:sys(d0 5:vfs(d1 6:vfs)d1=1-0 7:sys)d0=3-1");
+	options.kernel_full = true;
+	expect_records(words, &options, "1 2 4 5 6 7 9");
+	expect_pipeline(words, &options, false, "1:sys( 2:sys) 4:sys( 5:vfs( 6:vfs) 7:sys) 9:sys( 9:sys)~?");
+	options.kernel_only = false;
+	expect_records(words, &options, "1 2 3 4 5 6 7 8 9");
 }
 
 static void test_select_libcall(void **state)
@@ -466,7 +490,8 @@ int main(void)
 		TEST(test_calls_deep), TEST(test_calls_scheduled), TEST(test_merge),
 		TEST(test_merge_runs), TEST(test_threshold), TEST(test_threshold_async),
 		TEST(test_range), TEST(test_range_deep), TEST(test_per_task), TEST(test_select),
-		TEST(test_select_records), TEST(test_select_libcall), TEST(test_pipeline_tid), TEST(test_pump),
+		TEST(test_select_records), TEST(test_select_kernel), TEST(test_select_libcall),
+		TEST(test_pipeline_tid), TEST(test_pump),
 		TEST(test_session), TEST(test_resolve_unknown),
 	};
 

@@ -23,6 +23,14 @@ static int parse_color(const struct ftr_option *opt, void *value, const char *ar
 	return 0;
 }
 
+/* The opposite of --kernel-full, whose value it sets. */
+static int parse_kernel_skip_out(const struct ftr_option *opt, void *value, const char *arg,
+				 struct ftr_err *err)
+{
+	*(bool *)value = false;
+	return 0;
+}
+
 static const char *const color_words[] = { "yes", "no", "auto", NULL };
 
 /* By the values of enum ftr_demangle. */
@@ -75,5 +83,12 @@ const struct ftr_option ftr_selection_options[] = {
 		   struct ftr_selection, no_sched_preempt),
 	FTR_OPTION("event-full", 0, NULL, "Show events outside of functions, too", ftr_opt_flag,
 		   struct ftr_selection, event_full),
+	FTR_OPTION("kernel-full", 0, NULL, "Show kernel functions outside of user functions, too", ftr_opt_flag,
+		   struct ftr_selection, kernel_full),
+	FTR_OPTION("kernel-skip-out", 0, NULL,
+		   "Leave out kernel functions outside of user functions",
+		   parse_kernel_skip_out, struct ftr_selection, kernel_full),
+	FTR_OPTION("kernel-only", 0, NULL, "Show functions and events of the kernel only", ftr_opt_flag,
+		   struct ftr_selection, kernel_only),
 	{ 0 }
 };

@@ -36,6 +36,8 @@ struct ftr_selection {
 	bool        no_sched;
 	bool        no_sched_preempt;
 	bool        event_full;
+	bool        kernel_full;
+	bool        kernel_only;
 };
 
 extern const struct ftr_option ftr_selection_options[];

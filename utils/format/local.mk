@@ -72,6 +72,14 @@ libftr_a_SOURCES += \
 	utils/format/uftrace_read_event.c \
 	utils/format/uftrace_read_fork.c \
 	utils/format/uftrace_read_info.c \
+	utils/format/uftrace_read_kernel.c \
+	utils/format/uftrace_read_kernel.h \
+	utils/format/uftrace_read_kernel_format.c \
+	utils/format/uftrace_read_kernel_header.c \
+	utils/format/uftrace_read_kernel_page.c \
+	utils/format/uftrace_read_kernel_source.c \
+	utils/format/uftrace_read_kernel_symbol.c \
+	utils/format/uftrace_read_kernel_text.c \
 	utils/format/uftrace_read_map.c \
 	utils/format/uftrace_read_perf.c \
 	utils/format/uftrace_read_spec.c \

@@ -47,8 +47,12 @@ static void reader_free(void *arg)
 		ftr_vec_fini(&task->side_more);
 		ftr_vec_fini(&task->children);
 		ftr_vec_fini(&task->inherited);
+		for (size_t j = 0; j < task->kernel.nr; j++)
+			ftr_vec_fini(&task->kernel.v[j].pages);
+		ftr_vec_fini(&task->kernel);
 		free(task);
 	}
+	uft_kernel_free(reader);
 	uft_specs_free(reader);
 	ftr_etrace_events_free(reader->syscalls);
 	ftr_vec_fini(&reader->names);
@@ -169,6 +173,21 @@ static int syscalls_load(struct uft_reader *reader)
 	return ret == -ENOMEM ? ret : 0;
 }
 
+/* What the kernel did for the task goes into its calls.  NULL = out of memory. */
+static struct ftr_source *kernel_join(struct uft_reader *reader, struct uft_task *task,
+				      struct ftr_source *source)
+{
+	struct ftr_source *both[2] = { source, NULL };
+
+	if (source == NULL)
+		return NULL;
+	if (uft_kernel_take(reader, task, &both[1]) < 0) {
+		ftr_source_free(source);
+		return NULL;
+	}
+	return both[1] != NULL ? ftr_merge_new(both, 2, false) : source;
+}
+
 /* The task's system calls are calls of its functions.  NULL = out of memory. */
 static struct ftr_source *syscalls_join(struct uft_reader *reader, struct uft_task *task,
 					struct ftr_source *source)
@@ -194,25 +213,13 @@ static int sources_make(struct uft_reader *reader)
 			continue;
 		source = uft_data_source(reader, task, reader->trace->diag);
 		source = syscalls_join(reader, task, source);
+		source = kernel_join(reader, task, source);
 		if (source == NULL || ftr_vec_push(&reader->trace->sources, source) < 0) {
 			ftr_source_free(source);
 			return -ENOMEM;
 		}
 	}
 	return reader->syscalls != NULL ? ftr_etrace_events_take_rest(reader->syscalls) : 0;
-}
-
-static void kernel_warn(const struct uft_reader *reader)
-{
-	unsigned nr = 0;
-
-	for (size_t i = 0; i < reader->dir->names.nr; i++) {
-		if (strncmp(reader->dir->names.v[i], "kernel-cpu", 10) == 0)
-			nr++;
-	}
-	if (nr > 0)
-		ftr_diag_warn(reader->trace->diag, "kernel-cpu*.dat: %u file%s with kernel functions: "
-			      "not shown by this version", nr, nr == 1 ? "" : "s");
 }
 
 static int reader_load(struct uft_reader *reader, struct ftr_err *err)
@@ -234,9 +241,10 @@ static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 	for (size_t i = 0; ret == 0 && i < reader->tasks.nr; i++)
 		data_open(reader, reader->tasks.v[i]);
 	contexts_number(reader->trace);
-	kernel_warn(reader);
 	if (ret == 0)
 		ret = uft_sides_load(reader);
+	if (ret == 0)
+		ret = uft_kernel_load(reader);
 	if (ret == 0)
 		ret = syscalls_load(reader);
 	if (ret == 0)

@@ -46,6 +46,14 @@ enum {
 	UFT_SIDE_MESSAGE    = UINT8_MAX,
 };
 
+struct uft_kernel;
+
+/* Where a task's events lie in the kernel's data of one CPU: pages, ascending; UFT_PAGE_LOST may be set. */
+struct uft_kernel_pages {
+	uint32_t file;
+	FTR_VEC(uint32_t) pages;
+};
+
 /* One task and its data. */
 struct uft_task {
 	struct ftr_task *task;
@@ -57,6 +65,7 @@ struct uft_task {
 	FTR_VEC(struct uft_task *) children;	/* (borrowed) forked, not exec'ed */
 	FTR_VEC(uint64_t) inherited;	/* addresses of the calls it was forked in, outermost first */
 	bool is_forks_done;		/* its children know what they inherit */
+	FTR_VEC(struct uft_kernel_pages) kernel;
 };
 
 struct uft_specs;
@@ -72,6 +81,7 @@ struct uft_reader {
 	struct ftr_hashmap event_names;		/* id -> const char *, of events.txt */
 	struct uft_specs *specs;		/* (owned, nullable) */
 	struct ftr_etrace_events *syscalls;	/* (owned, nullable) of FTR_SYSCALL_FILE */
+	struct uft_kernel *kernel;		/* (owned, nullable) */
 	struct uft_slot slots[UFT_SLOTS];
 };
 
@@ -106,6 +116,16 @@ int uft_sides_load(struct uft_reader *reader);
 int uft_side_add(struct uft_task *task, struct uft_side side, void *what);
 /* What it was added with. */
 void *uft_side_what(const struct uft_task *task, const struct uft_side *side);
+
+/*
+ * uftrace_read_kernel.c: what kernel-cpuN.dat say of tasks that have user data.  0 or -ENOMEM.  The source is NULL
+ * where there is nothing for a task.
+ */
+int uft_kernel_load(struct uft_reader *reader);
+int uft_kernel_take(struct uft_reader *reader, struct uft_task *task, struct ftr_source **out);
+void uft_kernel_free(struct uft_reader *reader);
+/* uftrace_read_kernel_symbol.c: the symbols of the module FTR_KERNEL_PATH. */
+int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab);
 
 /* uftrace_read_fork.c: fill task->inherited of a forked child.  0 or -ENOMEM. */
 int uft_inherit(struct uft_reader *reader, struct uft_task *task);

@@ -223,8 +223,11 @@ static int symbols_from_elf(struct uft_reader *reader, const struct ftr_module *
 static int symbols_load(struct uft_reader *reader, struct ftr_module *module,
 			struct ftr_symtab *symtab)
 {
-	int ret = symbols_from_text(reader, module, symtab);
+	int ret;
 
+	if (strcmp(module->path, FTR_KERNEL_PATH) == 0)
+		return uft_kallsyms_load(reader, symtab);
+	ret = symbols_from_text(reader, module, symtab);
 	if (ret < 0 && reader->dir->is_real && module->path[0] == '/') {
 		ret = symbols_from_elf(reader, module, symtab);
 		module->is_absolute = false;

@@ -41,7 +41,7 @@ static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source
 	if (source != NULL && ftr_range_is_needed(options))
 		source = ftr_range_new(source, options, trace->first_ns);
 	if (source != NULL && ftr_select_is_needed(options))
-		source = ftr_select_new(source, options);
+		source = ftr_select_new(source, trace, options);
 	return source;
 }
 

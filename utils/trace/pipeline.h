@@ -27,6 +27,8 @@ struct ftr_pipeline_options {
 	bool     no_sched;	/* without sched-in, sched-out */
 	bool     no_preempt;	/* without those of tasks that were pre-empted */
 	bool     event_full;	/* with perf and kernel events outside of any call */
+	bool     kernel_full;	/* with kernel functions outside of user functions */
+	bool     kernel_only;	/* without functions and events of anyone else */
 	bool     is_unordered;	/* task after task instead of merged: enough for sums */
 };
 

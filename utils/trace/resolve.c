@@ -92,8 +92,7 @@ struct ftr_func *ftr_trace_func_by_symbol(struct ftr_trace *trace, const struct 
 	return func;
 }
 
-static const struct ftr_func *func_unknown(struct ftr_trace *trace, struct ftr_module *module,
-					   uint64_t addr)
+static struct ftr_func *func_unknown(struct ftr_trace *trace, struct ftr_module *module, uint64_t addr)
 {
 	char name[24] = "<unknown>";
 	struct ftr_func *func;
@@ -202,5 +201,21 @@ const struct ftr_func *ftr_trace_resolve(struct ftr_trace *trace, struct ftr_ses
 	func = resolve_slow(trace, session, time_ns, addr);
 	if (func == NULL || ftr_hashmap_set(&session->cache, key, (void *)(uintptr_t)func) < 0)
 		return NULL;
+	return func;
+}
+
+const struct ftr_func *ftr_trace_resolve_module(struct ftr_trace *trace, struct ftr_module *module,
+						uint64_t addr, char symbol_type)
+{
+	const struct ftr_symbol *symbol = NULL;
+	struct ftr_func *func;
+
+	ftr_trace_module_load(trace, module);
+	if (module->symtab != NULL)
+		symbol = ftr_symtab_find(module->symtab, addr);
+	func = symbol != NULL ? ftr_trace_func_by_symbol(trace, module, symbol)
+			      : func_unknown(trace, module, addr);
+	if (func != NULL)
+		func->symbol_type = symbol_type;
 	return func;
 }

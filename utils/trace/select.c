@@ -9,23 +9,37 @@
 #include "utils/trace/per_task.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/source.h"
+#include "utils/trace/trace.h"
 
 #define PERF_EVENTS_BEGIN 200001
 #define PERF_EVENTS_END	  300000
 
+/* A task's open calls. */
+struct open_calls {
+	uint32_t hidden_nr;		/* that are left out though what they call stays */
+	uint32_t user_nr;		/* that are not the kernel's */
+};
+
 struct select {
 	struct ftr_source base;
 	struct ftr_source *inner;	/* (owned) */
+	const struct ftr_trace *trace;	/* (borrowed) */
 	struct ftr_pipeline_options options;
-	struct ftr_per_task hidden;	/* uint32_t: open library calls that are left out */
-	bool is_about_points;		/* calls all stay */
+	struct ftr_per_task open;	/* struct open_calls */
+	bool is_about_points;		/* calls all stay, but for the kernel's */
 };
 
 bool ftr_select_is_needed(const struct ftr_pipeline_options *options)
 {
 	return options->tid_nr > 0 || options->depth_max > 0 || options->no_libcall ||
 	       options->no_event || options->no_sched || options->no_preempt ||
-	       !options->event_full;
+	       !options->event_full || !options->kernel_full || options->kernel_only;
+}
+
+/* Some calls are left out for being the kernel's, or for not being so. */
+static bool kernel_matters(const struct select *self)
+{
+	return self->options.kernel_only || (self->trace->has_kernel && !self->options.kernel_full);
 }
 
 static bool tid_is_wanted(const struct ftr_pipeline_options *options, int32_t tid)
@@ -53,7 +67,7 @@ static bool point_is_wanted(const struct ftr_pipeline_options *options, const st
 {
 	uint64_t id = ftr_point_event_id(ev);
 
-	if (options->no_event)
+	if (options->no_event || (options->kernel_only && !ftr_event_is_tracepoint(ev)))
 		return false;
 	if (options->no_sched && id_is_sched(id))
 		return false;
@@ -62,24 +76,44 @@ static bool point_is_wanted(const struct ftr_pipeline_options *options, const st
 	return options->event_full || ev->depth > 0 || id == 0 || !id_needs_call(id);
 }
 
-/* Library calls vanish; what they call moves up. */
-static bool libcall_is_hidden(struct ftr_event *ev, uint32_t *hidden)
+/* How many calls that are not the kernel's does this one leave around it? */
+static uint32_t user_calls_around(struct open_calls *open, const struct ftr_event *ev)
 {
-	bool is_entry = ev->type == FTR_EVENT_ENTRY;
-
-	if ((is_entry || ev->type == FTR_EVENT_EXIT) && ev->call.func->symbol_type == 'P') {
-		*hidden += is_entry ? 1u : -1u;
-		return true;
-	}
-	ev->depth -= *hidden;
-	return false;
+	if (ftr_func_is_kernel(ev->call.func))
+		return open->user_nr;
+	return ev->type == FTR_EVENT_ENTRY ? open->user_nr++ : --open->user_nr;
 }
 
-static bool event_is_wanted(struct select *self, struct ftr_event *ev, uint32_t *hidden)
+static bool call_is_hidden(struct select *self, struct open_calls *open, const struct ftr_event *ev)
 {
 	const struct ftr_pipeline_options *options = &self->options;
 
-	if (options->no_libcall && libcall_is_hidden(ev, hidden))
+	if (kernel_matters(self)) {
+		bool is_kernel = ftr_func_is_kernel(ev->call.func);
+		uint32_t around = user_calls_around(open, ev);
+
+		if (is_kernel ? !options->kernel_full && around == 0 : options->kernel_only)
+			return true;
+	}
+	return options->no_libcall && ev->call.func->symbol_type == 'P';
+}
+
+/* Hidden calls vanish; what they call moves up. */
+static bool event_is_hidden(struct select *self, struct open_calls *open, struct ftr_event *ev)
+{
+	if (ev->type <= FTR_EVENT_EXIT && call_is_hidden(self, open, ev)) {
+		open->hidden_nr += ev->type == FTR_EVENT_ENTRY ? 1u : -1u;
+		return true;
+	}
+	ev->depth -= open->hidden_nr;
+	return false;
+}
+
+static bool event_is_wanted(struct select *self, struct ftr_event *ev, struct open_calls *open)
+{
+	const struct ftr_pipeline_options *options = &self->options;
+
+	if (event_is_hidden(self, open, ev))
 		return false;
 	if (!tid_is_wanted(options, ev->task->tid))
 		return false;
@@ -97,17 +131,29 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, uint32_t 
 	}
 }
 
-/* How deep a record is: as it says, else by counting; -ENOMEM. */
-static int64_t record_depth(struct ftr_select_records *self, const struct ftr_event *ev)
+/* How deep a record is: as it says, else by counting. */
+static uint32_t record_depth(struct ftr_select_open *open, const struct ftr_event *ev)
 {
-	uint32_t *open_nr = ftr_per_task_get(&self->open_nr, ev->task);
 	bool is_exit = ev->type == FTR_EVENT_EXIT;
+	uint32_t depth = ev->depth;
 
-	if (open_nr == NULL)
-		return -ENOMEM;
-	if (is_exit && *open_nr > 0)
-		--*open_nr;
-	return ev->depth != FTR_DEPTH_UNKNOWN ? ev->depth : is_exit ? *open_nr : (*open_nr)++;
+	if (depth == FTR_DEPTH_UNKNOWN)
+		depth = open->nr - (is_exit && open->nr > 0);
+	open->nr = depth + !is_exit;
+	return depth;
+}
+
+/* Is a call wanted, being the kernel's or not being so? */
+static bool record_is_of_wanted_side(const struct ftr_pipeline_options *options, struct ftr_select_open *open,
+				     const struct ftr_event *ev)
+{
+	if (ftr_func_is_kernel(ev->call.func))
+		return options->kernel_full || open->user_nr > 0;
+	if (ev->type == FTR_EVENT_ENTRY)
+		open->user_nr++;
+	else if (open->user_nr > 0)
+		open->user_nr--;
+	return !options->kernel_only;
 }
 
 static bool record_is_in_range(struct ftr_select_records *self, const struct ftr_event *ev)
@@ -123,22 +169,26 @@ int ftr_select_record(struct ftr_select_records *self, const struct ftr_event *e
 {
 	const struct ftr_pipeline_options *options = self->options;
 	bool is_wanted = record_is_in_range(self, ev) && tid_is_wanted(options, ev->task->tid);
-	int64_t depth;
+	struct ftr_select_open *open;
+	uint32_t depth;
 
 	if (ev->type == FTR_EVENT_POINT)
-		return is_wanted && !options->no_event && !(options->no_sched && id_is_sched(ev->point.id));
+		return is_wanted && !options->no_event && !(options->no_sched && id_is_sched(ev->point.id)) &&
+		       (!options->kernel_only || ftr_event_is_tracepoint(ev));
 	if (ev->type > FTR_EVENT_EXIT)
 		return is_wanted;
-	depth = record_depth(self, ev);
-	if (depth < 0)
+	open = ftr_per_task_get(&self->open, ev->task);
+	if (open == NULL)
 		return -ENOMEM;
-	return is_wanted && !(options->no_libcall && ev->call.func->symbol_type == 'P') &&
+	depth = record_depth(open, ev);
+	return record_is_of_wanted_side(options, open, ev) && is_wanted &&
+	       !(options->no_libcall && ev->call.func->symbol_type == 'P') &&
 	       (options->depth_max == 0 || depth < options->depth_max);
 }
 
 void ftr_select_records_fini(struct ftr_select_records *self)
 {
-	ftr_per_task_fini(&self->open_nr);
+	ftr_per_task_fini(&self->open);
 }
 
 static ssize_t select_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
@@ -148,16 +198,16 @@ static ssize_t select_next(struct ftr_source *source, struct ftr_event **evs, st
 
 	do {
 		nr = ftr_source_next(self->inner, evs, err);
-		if (nr > 0 && self->is_about_points && self->inner->is_calls_only)
+		if (nr > 0 && self->is_about_points && self->inner->is_calls_only && !kernel_matters(self))
 			return nr;
 		kept = 0;
 		for (ssize_t i = 0; i < nr; i++) {
 			struct ftr_event *ev = &(*evs)[i];
-			uint32_t *hidden = ftr_per_task_get(&self->hidden, ev->task);
+			struct open_calls *open = ftr_per_task_get(&self->open, ev->task);
 
-			if (hidden == NULL)
+			if (open == NULL)
 				return ftr_err_set(err, ENOMEM, "out of memory");
-			if (!event_is_wanted(self, ev, hidden))
+			if (!event_is_wanted(self, ev, open))
 				continue;
 			if (kept != i)
 				(*evs)[kept] = *ev;
@@ -172,7 +222,7 @@ static void select_free(struct ftr_source *source)
 	struct select *self = (struct select *)source;
 
 	ftr_source_free(self->inner);
-	ftr_per_task_fini(&self->hidden);
+	ftr_per_task_fini(&self->open);
 	free(self);
 }
 
@@ -181,7 +231,7 @@ static const struct ftr_source_ops select_ops = {
 	.free = select_free,
 };
 
-struct ftr_source *ftr_select_new(struct ftr_source *inner,
+struct ftr_source *ftr_select_new(struct ftr_source *inner, const struct ftr_trace *trace,
 				  const struct ftr_pipeline_options *options)
 {
 	struct select *self = calloc(1, sizeof(*self));
@@ -192,9 +242,10 @@ struct ftr_source *ftr_select_new(struct ftr_source *inner,
 	}
 	self->base.ops = &select_ops;
 	self->inner = inner;
+	self->trace = trace;
 	self->options = *options;
 	self->is_about_points = options->tid_nr == 0 && options->depth_max == 0 &&
 				!options->no_libcall;
-	self->hidden.bytes = sizeof(uint32_t);
+	self->open.bytes = sizeof(struct open_calls);
 	return &self->base;
 }

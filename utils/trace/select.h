@@ -11,6 +11,7 @@
 struct ftr_event;
 struct ftr_pipeline_options;
 struct ftr_source;
+struct ftr_trace;
 
 /* Is there anything to leave out? */
 bool ftr_select_is_needed(const struct ftr_pipeline_options *options);
@@ -19,7 +20,7 @@ bool ftr_select_is_needed(const struct ftr_pipeline_options *options);
  * Wrap @inner, which went through calls, and take it over (also on failure); @options->tids is borrowed
  * for as long as the source lives.  NULL = out of memory.
  */
-struct ftr_source *ftr_select_new(struct ftr_source *inner,
+struct ftr_source *ftr_select_new(struct ftr_source *inner, const struct ftr_trace *trace,
 				  const struct ftr_pipeline_options *options);
 
 /*
@@ -31,7 +32,13 @@ struct ftr_select_records {
 	uint64_t first_ns;		/* elapsed times count from here; 0: from the first record */
 	struct ftr_range_ends ends;
 	bool has_ends;			/* they are known */
-	struct ftr_per_task open_nr;	/* uint32_t: where records do not say how deep they are */
+	struct ftr_per_task open;	/* struct ftr_select_open */
+};
+
+/* A task's open calls, as far as records tell. */
+struct ftr_select_open {
+	uint32_t nr;
+	uint32_t user_nr;		/* that are not the kernel's */
 };
 
 /* Is @ev, the next record, wanted?  1, 0 or -ENOMEM. */

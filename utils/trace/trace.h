@@ -37,6 +37,7 @@ struct ftr_trace {
 	struct ftr_info info;
 	enum ftr_demangle demangle;
 	bool shows_library;		/* names of library calls end in @LIBRARY */
+	bool has_kernel;		/* a module is the kernel: some functions may be its */
 	FTR_VEC(struct ftr_task *) tasks;	/* by id */
 	struct ftr_hashmap task_by_tid;
 	FTR_VEC(struct ftr_session *) sessions;	/* by start time */
@@ -104,6 +105,13 @@ int ftr_trace_task_add_session(struct ftr_trace *trace, struct ftr_task *task,
  */
 const struct ftr_func *ftr_trace_resolve(struct ftr_trace *trace, struct ftr_session *session,
 					 uint64_t time_ns, uint64_t addr);
+
+/*
+ * The function at an address of a module that lies at the same place for everybody, as the kernel does.  All of
+ * its functions are of @symbol_type.  Not cached.
+ */
+const struct ftr_func *ftr_trace_resolve_module(struct ftr_trace *trace, struct ftr_module *module,
+						uint64_t addr, char symbol_type);
 
 /*
  * The function (or variable) of the symbol table that covers an address, and how far into it the address

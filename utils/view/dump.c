@@ -423,7 +423,7 @@ int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 	int ret = 0;
 
 	self.select = (struct ftr_select_records){ .options = selection, .first_ns = trace->first_ns };
-	self.select.open_nr.bytes = sizeof(uint32_t);
+	self.select.open.bytes = sizeof(struct ftr_select_open);
 	self.is_selecting = selection != NULL &&
 			    (ftr_select_is_needed(selection) || ftr_range_is_needed(selection));
 	ftr_strbuf_init(&self.text);
