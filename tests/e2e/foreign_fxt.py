@@ -102,6 +102,26 @@ class ForeignTest(unittest.TestCase):
             self.assertEqual(self.replay(made), ["f() {", "  /* linux:sched-wakeup (waker=10, weight=5) */",
                                                  "} /* f */"])
 
+    def test_calls_that_are_written_when_they_end(self):
+        for nr in (3, 200, 300, 2000):      # more than a batch, too
+            made = Made()
+            for i in range(nr):
+                made.complete((7, 1), f"f{i}", 100, 200 + i)
+            made.complete((7, 1), "inner", 5000, 5100)
+            made.complete((7, 1), "outer", 4900, 5200)
+            if nr > 250:
+                self.assertEqual(len(self.replay(made)), 2 * nr + 1)
+                continue
+            done = self.run_ftr("report", made)
+            self.assertEqual(done.stderr, "", nr)
+            self.assertEqual(self.replay(made)[:2], [f"f{nr - 1}() {{", f"  f{nr - 2}() {{"])
+        made = Made()
+        for time in range(100, 3000, 100):      # runs across the ends of batches
+            for i in range(20):
+                made.complete((7, 1), f"f{i}", time, time + 10 + i)
+        made.complete((7, 1), "first", 1, 2)
+        self.assertEqual(self.run_ftr("report", made).stderr, "")
+
     def magic_trace(self):
         """Ticks, a longer initialization record, one temporary slot for all names, ties."""
         made = Made()

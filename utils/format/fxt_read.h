@@ -276,6 +276,8 @@ int fxt_scan(struct fxt_reader *r, struct ftr_err *err);
 
 /* fxt_read_order.c: the second walk over a file whose events are not in order.  0 or -errno. */
 int fxt_order_build(struct fxt_reader *r, struct ftr_err *err);
+/* Calls that begin at one time: what lasts longer comes first, as it holds the others.  @nr <= FTR_SOURCE_BATCH. */
+void fxt_order_ties(struct fxt_reader *r, struct ftr_sort_pair *order, size_t nr);
 
 /* fxt_read_args.c */
 #define FXT_PAYLOAD_MAX 65528u

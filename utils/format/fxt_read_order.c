@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "utils/format/fxt_read.h"
+#include "utils/trace/source.h"
 
 /* Events that can be read go to the sorter, by their time; equal times keep the order of the file. */
 static int order_take(struct fxt_reader *r, const struct fxt_record_at *at, struct ftr_err *err)
@@ -39,4 +40,42 @@ int fxt_order_build(struct fxt_reader *r, struct ftr_err *err)
 	if (ret < 0)
 		ftr_err_prefix(err, "%s: events are out of order and must be sorted", r->in.name);
 	return ret;
+}
+
+/* When the complete call that a pair stands for ends; 0 = it is none. */
+static uint64_t complete_end(struct fxt_reader *r, uint64_t offset)
+{
+	struct fxt_record_at at;
+	struct fxt_decoded record;
+
+	if (!fxt_record_next(r, &offset, &at, false) || fxt_bits(at.header, 0, 4) != FXT_EVENT ||
+	    fxt_bits(at.header, 16, 4) != FXT_DURATION_COMPLETE || !fxt_decode(r, &at, &record))
+		return 0;
+	return record.extra;
+}
+
+/* Whoever writes calls when they end writes inner ones first.  Pairs that are no complete calls stay where they are. */
+void fxt_order_ties(struct fxt_reader *r, struct ftr_sort_pair *order, size_t nr)
+{
+	uint64_t ends[FTR_SOURCE_BATCH];
+	size_t known_nr = 0;
+
+	for (size_t i = 1; i < nr; i++) {
+		struct ftr_sort_pair pair = order[i];
+		uint64_t end;
+		size_t at = i;
+
+		if (pair.key != order[i - 1].key)
+			continue;
+		if (known_nr < i)
+			ends[i - 1] = complete_end(r, order[i - 1].value);
+		end = complete_end(r, pair.value);
+		for (; at > 0 && order[at - 1].key == pair.key && ends[at - 1] != 0 && ends[at - 1] < end; at--) {
+			order[at] = order[at - 1];
+			ends[at] = ends[at - 1];
+		}
+		order[at] = pair;
+		ends[at] = end;
+		known_nr = i + 1;
+	}
 }

@@ -14,19 +14,38 @@
 
 #define PAYLOAD_ROOM ((size_t)1 << 20)	/* of the payloads of a batch */
 
+/* Take more pairs, and settle those of whose times all are known, or that are too many.  1, 0 at the end, -errno. */
+static int order_fill(struct fxt_source *self)
+{
+	struct ftr_sort_pair *order = self->order;
+	size_t kept = self->order_nr - self->settled_nr, settled;
+	ssize_t nr;
+
+	memmove(order, order + self->settled_nr, kept * sizeof(*order));
+	nr = ftr_sorter_take(self->r->order, order + kept, FTR_SOURCE_BATCH - kept, self->err);
+	if (nr < 0)
+		return (int)nr;
+	self->order_pos = 0;
+	self->order_nr = settled = kept + (size_t)nr;
+	for (size_t i = kept; i < self->order_nr; i++)	/* they may be anywhere */
+		__builtin_prefetch(self->r->in.data + order[i].value);
+	while (nr > 0 && settled > 0 && order[settled - 1].key == order[self->order_nr - 1].key)
+		settled--;
+	if (settled == 0 && self->order_nr == FTR_SOURCE_BATCH)
+		settled = self->order_nr;
+	self->settled_nr = settled;
+	fxt_order_ties(self->r, order, settled);
+	return self->order_nr > 0;
+}
+
 /* Where the next record of an order other than the file's is: 1, 0 at the end, or -errno. */
 static int order_next(struct fxt_source *self)
 {
-	if (self->order_pos == self->order_nr) {
-		ssize_t nr = ftr_sorter_take(self->r->order, self->order, FTR_SOURCE_BATCH,
-					     self->err);
+	while (self->order_pos == self->settled_nr) {
+		int ret = order_fill(self);
 
-		if (nr <= 0)
-			return (int)nr;
-		self->order_pos = 0;
-		self->order_nr = (size_t)nr;
-		for (size_t i = 0; i < self->order_nr; i++)	/* they may be anywhere */
-			__builtin_prefetch(self->r->in.data + self->order[i].value);
+		if (ret <= 0)
+			return ret;
 	}
 	self->offset = self->order[self->order_pos++].value;
 	return 1;

@@ -34,7 +34,7 @@ struct fxt_source {
 	struct ftr_err *err;		/* (borrowed) of the call for the next batch */
 	uint64_t offset;		/* of the record that comes next in the file */
 	struct ftr_sort_pair order[FTR_SOURCE_BATCH];	/* out of order: the records that come next */
-	size_t order_pos, order_nr;
+	size_t order_pos, settled_nr, order_nr;	/* those from settled_nr on wait for others of their time */
 	bool has_record;
 	bool was_said;			/* by an instant, what a log record may say again */
 	unsigned step;			/* of a record that makes several events */
