@@ -110,7 +110,7 @@ class ForeignTest(unittest.TestCase):
             made.complete((7, 1), "inner", 5000, 5100)
             made.complete((7, 1), "outer", 4900, 5200)
             if nr > 250:
-                self.assertEqual(len(self.replay(made)), 2 * nr + 1)
+                self.assertEqual(len(self.replay(made)), 2 * nr + 2)
                 continue
             done = self.run_ftr("report", made)
             self.assertEqual(done.stderr, "", nr)
