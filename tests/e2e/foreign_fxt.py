@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """FXT files as other tracers write them, and what commands show of them."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -121,6 +122,28 @@ class ForeignTest(unittest.TestCase):
                 made.complete((7, 1), f"f{i}", time, time + 10 + i)
         made.complete((7, 1), "first", 1, 2)
         self.assertEqual(self.run_ftr("report", made).stderr, "")
+
+    def blob(self, name, path):
+        check = os.path.join(SRCDIR, "tests/roundtrip/fxt_check.py")
+        return subprocess.run([sys.executable, check, "--blob", name, path], stdout=subprocess.PIPE, check=True).stdout
+
+    def test_blobs_of_several_records(self):
+        """Lines of 2,000 tasks are more than 32,000 bytes."""
+        made = Made()
+        for tid in range(1000, 3000):
+            made.kernel_object(2, tid, f"t{tid}", [made.arg(KOID, "process", 900)])
+            made.complete((900, tid), "f", tid * 10, tid * 10 + 5)
+        data, again, last = (os.path.join(self.dir, name) for name in ("data", "2.fxt", "3.fxt"))
+        made.save(self.path)
+        for one, other in ((self.path, data), (data, again), (again, last)):
+            subprocess.run([FTR, "convert", one, other], check=True, timeout=60)
+        tasks = self.blob("ftr.tasks", again)
+        self.assertGreater(len(tasks), 32000)
+        self.assertEqual(len(re.findall(rb"^TASK .* tid=\d+ pid=900$", tasks, re.M)), 2000)
+        self.assertEqual(self.blob("ftr.tasks", last), tasks)
+        tables = [subprocess.run([FTR, "info", "--no-pager", "--task", path], stdout=subprocess.PIPE, text=True,
+                                 check=True).stdout for path in (data, again)]
+        self.assertEqual(*(re.sub(r" *[0-9.]+ MB$", "", table, flags=re.M) for table in tables))
 
     def magic_trace(self):
         """Ticks, a longer initialization record, one temporary slot for all names, ties."""

@@ -425,6 +425,66 @@ static void counter(void **state)
 	made_end(&made);
 }
 
+/* type 4 | size 7 | event 1 | 3 arguments; kilobytes, as many words as they need; id: the tid */
+static void memory_counter(void **state)
+{
+	static const uint64_t data[] = { UINT64_C(5) << 32, 4096, 0 };
+	static const uint64_t expected[] = {
+		UINT64_C(0x0000000400030022), TEXT('r', 'e', 'a', 'd', 0, 0, 0, 0),
+		UINT64_C(0x0000000a00040032), TEXT('p', 'r', 'o', 'c', '/', 's', 't', 'a'),
+		TEXT('t', 'm', 0, 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000600050022), TEXT('v', 'm', 's', 'i', 'z', 'e', 0, 0),
+		UINT64_C(0x0000000500060022), TEXT('v', 'm', 'r', 's', 's', 0, 0, 0),
+		UINT64_C(0x0000000600070022), TEXT('s', 'h', 'a', 'r', 'e', 'd', 0, 0),
+		0x10033, 100, 100,
+		UINT64_C(0x0004000301310074), 1000,
+		UINT64_C(0x0000000000050024), UINT64_C(5) << 32,
+		UINT64_C(0x0000100000060012),
+		UINT64_C(0x0000000000070012),
+		100,
+	};
+	struct ftr_payload payload = { .data = (const uint8_t *)data, .len = sizeof(data) };
+	struct ftr_event ev = { .type = FTR_EVENT_POINT, .time_ns = 1000, .payload = &payload,
+				.point = { .name = "read:proc/statm", .id = 100001 } };
+	struct made made;
+
+	made_begin(&made);
+	ev.task = made.task;
+	writing_event(&made.w, &ev);
+	writing_end(&made.w);
+	writing_keep(&made.w, "memory");
+	assert_words(&made, 16, WORDS(expected));
+	made_end(&made);
+}
+
+/* Data that are cut are no values of a counter: an instant has them, as bytes. */
+static void counter_that_is_cut(void **state)
+{
+	static const uint64_t data[] = { 7 };
+	static const uint64_t expected[] = {
+		UINT64_C(0x0000000400030022), TEXT('r', 'e', 'a', 'd', 0, 0, 0, 0),
+		UINT64_C(0x0000000a00040032), TEXT('p', 'a', 'g', 'e', '-', 'f', 'a', 'u'),
+		TEXT('l', 't', 0, 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000400050022), TEXT('d', 'a', 't', 'a', 0, 0, 0, 0),
+		0x10033, 100, 100,
+		/* instant: event 0, 1 argument; blob argument: type 10 | size 2 | name 5 | 8 bytes */
+		UINT64_C(0x0004000301100044), 1000,
+		UINT64_C(0x000000080005002a), 7,
+	};
+	struct ftr_payload payload = { .data = (const uint8_t *)data, .len = sizeof(data) };
+	struct ftr_event ev = { .type = FTR_EVENT_POINT, .time_ns = 1000, .payload = &payload,
+				.point = { .name = "read:page-fault", .id = 100002 } };
+	struct made made;
+
+	made_begin(&made);
+	ev.task = made.task;
+	writing_event(&made.w, &ev);
+	writing_end(&made.w);
+	writing_keep(&made.w, "cut-counter");
+	assert_words(&made, 16, WORDS(expected));
+	made_end(&made);
+}
+
 /* Flow begin in the parent; flow end right behind the first call of the child. */
 static void fork_arrow(void **state)
 {
@@ -644,6 +704,8 @@ int main(void)
 		cmocka_unit_test(arguments),
 		cmocka_unit_test(events),
 		cmocka_unit_test(counter),
+		cmocka_unit_test(memory_counter),
+		cmocka_unit_test(counter_that_is_cut),
 		cmocka_unit_test(tracepoint),
 		cmocka_unit_test(kernel_call),
 		cmocka_unit_test(fork_arrow),
