@@ -4,7 +4,8 @@ TESTS += \
 	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_files.sh \
 	tests/roundtrip/fxt_threads.py \
-	tests/roundtrip/perfetto_rules.py
+	tests/roundtrip/perfetto_rules.py \
+	tests/roundtrip/syscalls.sh
 EXTRA_DIST += \
 	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_check.py \
@@ -12,4 +13,6 @@ EXTRA_DIST += \
 	tests/roundtrip/fxt_files.sh \
 	tests/roundtrip/fxt_threads.py \
 	tests/roundtrip/perfetto_rules.py \
-	tests/roundtrip/perf_switches.py
+	tests/roundtrip/perf_switches.py \
+	tests/roundtrip/syscalls.c \
+	tests/roundtrip/syscalls.sh

@@ -22,6 +22,7 @@
 #define FTR_ETRACE_PID_BITS 22		/* of a upid: serial number << 22 | tid */
 #define FTR_ETRACE_TEXTS 4
 #define FTR_SYSCALL_FILE "syscalls.etrace"	/* of a data directory, with Ftr lines */
+#define FTR_SYSCALL_MODULE "[syscalls]"	/* of the functions that stand for the calls in traces */
 
 enum ftr_etrace_kind {
 	FTR_ETRACE_EXEC,	/* text: interpreter, program, cwd; argv */
@@ -94,6 +95,7 @@ struct ftr_etrace_writer {
 	struct ftr_hashmap tasks;	/* upid -> struct etrace_task */
 	struct ftr_arena arena;
 	uint64_t next_ns;		/* of the line being written */
+	bool was_moved;			/* the last record, to a later time: lines of a task ascend */
 	bool has_begun;
 };
 
@@ -103,6 +105,13 @@ void ftr_etrace_writer_fini(struct ftr_etrace_writer *writer);
 
 /* Write one record.  Those the options leave out are not written.  0 or -ENOMEM. */
 int ftr_etrace_write(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec);
+
+/* The record that an event ends, or is; NULL = it stands for none. */
+struct ftr_event;
+const struct ftr_etrace_record *ftr_etrace_of_event(const struct ftr_event *ev);
+/* Is this a call that stands for one? */
+struct ftr_func;
+bool ftr_etrace_is_call(const struct ftr_func *func);
 
 /* Of a sink of the format etrace that has not begun; else it writes Comm, Mount and Umount, too. */
 struct ftr_sink;

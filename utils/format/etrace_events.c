@@ -44,6 +44,16 @@ struct etrace_source {
 	struct ftr_payload payloads[BATCH];
 };
 
+const struct ftr_etrace_record *ftr_etrace_of_event(const struct ftr_event *ev)
+{
+	return ev->payload != NULL && ev->type != FTR_EVENT_ENTRY ? ev->payload->origin : NULL;
+}
+
+bool ftr_etrace_is_call(const struct ftr_func *func)
+{
+	return func->module != NULL && strcmp(func->module->path, FTR_SYSCALL_MODULE) == 0;
+}
+
 /* ---- tasks ---- */
 
 static void task_name_set(struct ftr_trace *trace, struct ftr_task *task, struct ftr_slice name)
@@ -228,6 +238,7 @@ static int record_events(struct etrace_source *self, const struct ftr_etrace_rec
 	if (peer != NULL) {
 		ev = event_add(self, nr, FTR_EVENT_FORK, rec->time_ns);
 		ev->fork.peer = peer;
+		payload_set(self, ev, NULL, self->bytes.len, rec);
 	}
 	ev = event_add(self, nr, FTR_EVENT_EXIT, rec->time_ns);
 	ev->call.func = func;
@@ -315,7 +326,7 @@ int ftr_etrace_events_take_rest(struct ftr_etrace_events *events)
  * A session is known from when its image spoke of itself: it began with the exec before.  Later execs first, or one
  * whose image said nothing would take the next one's.
  */
-static int sessions_begin(struct ftr_etrace_events *events)
+int ftr_etrace_events_sessions(struct ftr_etrace_events *events)
 {
 	size_t task_nr = events->trace->tasks.nr;
 	uint64_t *next_ns = malloc((task_nr + 1) * sizeof(*next_ns));	/* exec, by task->id */
@@ -358,12 +369,11 @@ static int events_init(struct ftr_etrace_events *events, struct ftr_istream *in)
 	ftr_hashmap_init(&events->task_by_upid);
 	ftr_hashmap_init(&events->records_by_task);
 	ftr_hashmap_init(&events->own_forks);
-	events->module = ftr_trace_module_get(trace, "[syscalls]", NULL);
+	events->module = ftr_trace_module_get(trace, FTR_SYSCALL_MODULE, NULL);
 	ret = events->module != NULL ? ftr_etrace_load(&events->log, in, warn, trace->diag) : -ENOMEM;
 	for (size_t i = 0; ret == 0 && i < events->log.records.nr; i++)
 		ret = record_apply(events, &events->log.records.v[i]);
-	if (ret == 0)
-		ret = sessions_begin(events);
+	trace->has_syscalls = ret == 0;
 	if (ret == 0 && events->log.records.nr > 0 &&
 	    (trace->first_ns == 0 || trace->first_ns > events->log.records.v[0].start_ns))
 		trace->first_ns = events->log.records.v[0].start_ns;

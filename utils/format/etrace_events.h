@@ -16,6 +16,9 @@ int  ftr_etrace_events_load(struct ftr_etrace_events **out, struct ftr_trace *tr
 			    struct ftr_istream *in, struct ftr_err *err);
 void ftr_etrace_events_free(struct ftr_etrace_events *events);
 
+/* Once tasks have their sessions: these begin with the execs that made them.  0 or -ENOMEM. */
+int  ftr_etrace_events_sessions(struct ftr_etrace_events *events);
+
 /*
  * A source of what the task did, by time, to be merged with what else is known of it.  Each task's once: then,
  * and for tasks without records, *out is NULL.  0 or -ENOMEM.

@@ -241,9 +241,20 @@ static bool has_only_failure(const struct ftr_etrace_record *rec)
 	       rec->kind >= FTR_ETRACE_RENAME && rec->kind <= FTR_ETRACE_LINKAT && rec->text[0].s == NULL;
 }
 
+/* Plain texts say nothing of that, and are to be the same when they are read again. */
+static bool has_details(const struct ftr_etrace_record *rec)
+{
+	bool has_start = rec->kind >= FTR_ETRACE_RENAME && rec->kind <= FTR_ETRACE_LINKAT;	/* in its lines */
+
+	return rec->call != NULL || rec->is_failed || rec->error != 0 || rec->signal != 0 ||
+	       (rec->start_ns != rec->time_ns && !has_start);
+}
+
 /* Data directories: the call's name, how long it took, why it failed. */
 static void put_extension(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec)
 {
+	if (!writer->options.is_extended || !has_details(rec))
+		return;
 	put_prefix(writer, rec);
 	ftr_ostream_puts(writer->out, "Ftr|call=");
 	ftr_ostream_puts(writer->out, ftr_etrace_call(rec));
@@ -274,8 +285,8 @@ static void put_rename(struct ftr_etrace_writer *writer, const struct ftr_etrace
 		return;
 	if (writer->next_ns < rec->time_ns)
 		writer->next_ns = rec->time_ns;
-	if (writer->options.is_extended)
-		put_extension(writer, rec);
+	writer->was_moved = writer->next_ns > rec->time_ns;
+	put_extension(writer, rec);
 	put_head(writer, rec, base, rec->is_failed ? FTR_ETRACE_FAILED : FTR_ETRACE_TO, "");
 }
 
@@ -383,13 +394,13 @@ int ftr_etrace_write(struct ftr_etrace_writer *writer, const struct ftr_etrace_r
 	if (!writer->has_begun)
 		begin_file(writer, rec);
 	writer->next_ns = rec->time_ns > task->last_ns ? rec->time_ns : task->last_ns + 1;
+	writer->was_moved = writer->next_ns > rec->time_ns;
 	if (rec->kind >= FTR_ETRACE_RENAME && rec->kind <= FTR_ETRACE_LINKAT) {
 		put_rename(writer, rec, task->last_ns);
 		task->last_ns = writer->next_ns - 1;
 		return 0;
 	}
-	if (writer->options.is_extended)
-		put_extension(writer, rec);
+	put_extension(writer, rec);
 	if (rec->kind == FTR_ETRACE_CLONE)
 		put_clone(writer, rec);
 	else if (rec->kind == FTR_ETRACE_MOUNT || rec->kind == FTR_ETRACE_UMOUNT)

@@ -29,6 +29,7 @@
 #define FXT_BLOB_INFO	   "ftr.info"	/* the bytes of a data directory's info file */
 #define FXT_BLOB_TASKS	   "ftr.tasks"	/* lines of a data directory's task.txt */
 #define FXT_BLOB_SYMBOLS   "ftr.symbols"	/* lines of modules and functions: fxt_write_func.c */
+#define FXT_BLOB_SYSCALLS  "ftr.syscalls"	/* lines of a data directory's syscalls.etrace */
 #define FXT_BLOB_ENUMS	   "ftr.enums"	/* lines "NAME VALUE LABEL" */
 
 #endif /* FTR_FORMAT_FXT_NAMES_H */

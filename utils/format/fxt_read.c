@@ -107,6 +107,7 @@ int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in,
 	trace->reader = r;
 	trace->reader_free = reader_free;
 	ftr_strpool_init(&r->pool);
+	ftr_etrace_log_init(&r->syscalls);
 	if (sizes != NULL)
 		r->sort_sizes = *sizes;
 	if (!ftr_fxt_detect(NULL, in->data, in->size))

@@ -24,6 +24,7 @@
 #include "utils/base/strpool.h"
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
+#include "utils/format/etrace.h"
 #include "utils/format/fxt_builtin.h"
 #include "utils/format/fxt_layout.h"
 #include "utils/format/fxt_names.h"
@@ -122,6 +123,8 @@ struct fxt_reader {
 	struct ftr_strbuf enum_lines;		/* blob ftr.enums */
 	struct ftr_strbuf symbol_lines;		/* blob ftr.symbols */
 	struct ftr_strbuf task_lines;		/* blob ftr.tasks */
+	struct ftr_strbuf syscall_lines;	/* blob ftr.syscalls, until it is read */
+	struct ftr_etrace_log syscalls;
 	const struct fxt_text *empty, *own, *name_lost, *name_fork, *name_thread, *name_message, *name_more;
 	struct fxt_text *name_wakeup;
 	const struct fxt_text *name_stall[2];
@@ -270,6 +273,9 @@ int fxt_map_base_line(struct fxt_map *map, struct ftr_slice rest, struct ftr_mod
 /* Where a call of @func is in memory.  *until_ns: how long the task's next calls of it are there, too. */
 uint64_t fxt_call_addr(struct fxt_reader *r, const struct ftr_func *func, const struct ftr_task *task,
 		       uint64_t time_ns, uint64_t *until_ns);
+
+/* fxt_read_syscall.c: 0 or -ENOMEM. */
+int  fxt_syscalls_load(struct fxt_reader *r);
 
 /* fxt_read_scan.c: 0 or -errno. */
 int fxt_scan(struct fxt_reader *r, struct ftr_err *err);

@@ -225,6 +225,8 @@ static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
 	} else if (builtin == NULL && type == FXT_INSTANT) {
 		point_tracepoint(self, ev);
 	}
+	if (builtin != NULL && type == FXT_INSTANT && ev->point.id == 0)
+		fxt_syscall_set(self, ev);
 	return span_match(self, ev) < 0 ? -ENOMEM : 1;
 }
 
@@ -244,6 +246,7 @@ static int take_fork(struct fxt_source *self, size_t nr)
 	if (ev->fork.peer->parent == NULL && ev->fork.peer != ev->task)
 		ev->fork.peer->parent = ev->task;
 	ev->fork.peer->is_forked = ev->fork.peer->pid != ev->task->pid;
+	fxt_syscall_set(self, ev);
 	return 1;
 }
 

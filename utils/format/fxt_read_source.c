@@ -281,6 +281,7 @@ static int take_end(struct fxt_source *self, size_t nr)
 	exit_make(self, &self->evs[nr], self->record.task, self->record.time_ns);
 	fxt_event_args(self, &self->evs[nr], nr, &out);
 	self->evs[nr].flags = out.flags;
+	fxt_syscall_set(self, &self->evs[nr]);
 	return 1;
 }
 

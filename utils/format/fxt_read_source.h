@@ -67,4 +67,7 @@ int fxt_take_log(struct fxt_source *self, size_t nr);
 /* fxt_read_switch.c: @step 0: the task that leaves; 1: the one that comes. */
 int fxt_take_scheduling(struct fxt_source *self, size_t nr, unsigned step);
 
+/* fxt_read_syscall.c: give the event, of the batch, the record of the system call that it stands for. */
+void fxt_syscall_set(struct fxt_source *self, struct ftr_event *ev);
+
 #endif /* FTR_FORMAT_FXT_READ_SOURCE_H */

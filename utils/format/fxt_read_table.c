@@ -271,4 +271,6 @@ void fxt_tables_fini(struct fxt_reader *r)
 	ftr_strbuf_fini(&r->enum_lines);
 	ftr_strbuf_fini(&r->symbol_lines);
 	ftr_strbuf_fini(&r->task_lines);
+	ftr_strbuf_fini(&r->syscall_lines);
+	ftr_etrace_log_fini(&r->syscalls);
 }

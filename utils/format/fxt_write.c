@@ -107,9 +107,9 @@ static int write_end(struct fxt_writer *w, const struct ftr_event *ev)
 		ret = fxt_arg_bool(w, FXT_KEY_INFERRED, true);
 	if (ret == 0 && ev->payload != NULL)
 		ret = fxt_args_payload(w, ev);
-	if (ret < 0)
-		return ret;
-	return fxt_put_event(w, ev->task, &shape);
+	if (ret == 0)
+		ret = fxt_put_event(w, ev->task, &shape);
+	return ret < 0 ? ret : fxt_write_syscall(w, ev);
 }
 
 /*
@@ -183,6 +183,7 @@ static void describe_cuts(struct fxt_writer *w)
 		{ w->text_cut_nr, "texts cut or mended (the format holds UTF-8, 32000 bytes)" },
 		{ w->split_nr, "argument lists split into several records" },
 		{ w->arg_cut_nr, "arguments left out for want of room" },
+		{ w->syscall_cut_nr, "records of system calls that end at the same time" },
 		{ w->deep_nr, "calls deeper than 512: all are in the file, but viewers do not show them, and "
 			      "may get the time of their callers wrong; -D 512 leaves them out" },
 	};
@@ -196,9 +197,11 @@ static int fxt_end(struct ftr_sink *sink)
 {
 	struct fxt_writer *w = fxt_writer_of(sink);
 
+	int ret = fxt_syscalls_flush(w);
+
 	fxt_window_flush(&w->window);
 	describe_cuts(w);
-	return 0;
+	return ret;
 }
 
 static void fxt_fini(struct ftr_sink *sink)
@@ -217,6 +220,7 @@ static void fxt_fini(struct ftr_sink *sink)
 	ftr_hashmap_fini(&w->mapped);
 	ftr_hashmap_fini(&w->processes);
 	fxt_makers_fini(w);
+	fxt_syscalls_fini(w);
 	ftr_hashmap_fini(&w->objects);
 	ftr_hashmap_fini(&w->instances);
 	ftr_hashmap_fini(&w->enums);

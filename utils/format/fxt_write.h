@@ -97,6 +97,7 @@ struct fxt_writer {
 	struct ftr_hashmap objects;	/* (pid, pointer) that were named */
 	struct ftr_hashmap instances;	/* (pid, pointer) of this: id of the class's name, plus 1 */
 	struct ftr_hashmap enums;	/* struct ftr_arg_enum that were written out */
+	struct fxt_syscalls *syscalls;	/* (owned, nullable) fxt_write_syscall.c */
 	struct ftr_strbuf text;
 	struct ftr_strbuf cut_text;
 	struct fxt_args args;
@@ -104,6 +105,7 @@ struct fxt_writer {
 	uint64_t text_cut_nr;		/* texts that were too long or not UTF-8 */
 	uint64_t split_nr;		/* argument lists that took more than one record */
 	uint64_t arg_cut_nr;		/* arguments for which there was no room */
+	uint64_t syscall_cut_nr;	/* records of system calls too near to each other */
 	uint64_t deep_nr;		/* calls too deep for viewers */
 };
 
@@ -218,6 +220,11 @@ void fxt_flow_made(struct fxt_writer *w, const struct ftr_task *task);
 /* The first call of a task with a flow_id was written. */
 int  fxt_flow_end(struct fxt_writer *w, const struct ftr_task *task, uint64_t time_ns);
 void fxt_makers_fini(struct fxt_writer *w);
+
+/* fxt_write_syscall.c: the record that a call stands for, at its end.  0 or -ENOMEM. */
+int  fxt_write_syscall(struct fxt_writer *w, const struct ftr_event *ev);
+int  fxt_syscalls_flush(struct fxt_writer *w);
+void fxt_syscalls_fini(struct fxt_writer *w);
 
 /* fxt_write_prologue.c: everything before the first event. */
 int  fxt_write_prologue(struct fxt_writer *w);

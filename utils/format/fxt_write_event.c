@@ -239,7 +239,7 @@ int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
 		ret = fxt_put_event(w, ev->task, &shape);
 	if (ret == 0 && strncmp(ev->point.name, FXT_EVENT_STALL, strlen(FXT_EVENT_STALL)) == 0)
 		put_stall(w, ev);
-	return ret;
+	return ret < 0 ? ret : fxt_write_syscall(w, ev);
 }
 
 /* As an instant for viewers, as the provider's event and a log line for those who read the format. */

@@ -272,9 +272,9 @@ static const char *process_name(const struct ftr_trace *trace, const struct ftr_
 	const struct ftr_task *main_task = ftr_trace_task_find(trace, task->pid);
 	const char *name;
 
-	if (main_task != NULL && main_task->name[0] != '\0')
+	if (main_task != NULL && main_task->pid == task->pid && main_task->name[0] != '\0')
 		return main_task->name;
-	if (task->session_nr == 0 || task->sessions[0]->exename == NULL)
+	if (task->session_nr == 0 || task->sessions[0]->exename == NULL || task->sessions[0]->exename[0] == '\0')
 		return task->name;
 	name = strrchr(task->sessions[0]->exename, '/');
 	return name == NULL ? task->sessions[0]->exename : name + 1;

@@ -40,6 +40,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt_read_stack.h \
 	utils/format/fxt_read_switch.c \
 	utils/format/fxt_read_symbol.c \
+	utils/format/fxt_read_syscall.c \
 	utils/format/fxt_read_table.c \
 	utils/format/fxt_read_task.c \
 	utils/format/fxt_window.c \
@@ -52,6 +53,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt_write_func.c \
 	utils/format/fxt_write_map.c \
 	utils/format/fxt_write_prologue.c \
+	utils/format/fxt_write_syscall.c \
 	utils/format/fxt_write_table.c \
 	utils/format/graph_write.c \
 	utils/format/graph_write.h \
@@ -65,6 +67,7 @@ libftr_a_SOURCES += \
 	utils/format/uftrace_export_event.c \
 	utils/format/uftrace_export_func.c \
 	utils/format/uftrace_export_kernel.c \
+	utils/format/uftrace_export_syscall.c \
 	utils/format/uftrace_export_task.c \
 	utils/format/uftrace_read.c \
 	utils/format/uftrace_read.h \

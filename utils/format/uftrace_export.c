@@ -93,7 +93,8 @@ static int64_t call_func(struct ufx *x, struct ufx_task *task, const struct ftr_
 /* As a record of the task's own. */
 static int write_record(struct ufx *x, struct ufx_task *task, const struct ftr_event *ev, uint32_t func)
 {
-	unsigned depth = ev->depth > FTR_RECORD_DEPTH_MAX ? FTR_RECORD_DEPTH_MAX : ev->depth;
+	uint32_t hidden = ufx_syscall_depth(x, ev->task);
+	uint32_t depth = ev->depth > hidden ? ev->depth - hidden : 0;
 	uint8_t payload[UFX_PAYLOAD_MAX];
 	struct ftr_record record;
 	int len = 0;
@@ -102,6 +103,8 @@ static int write_record(struct ufx *x, struct ufx_task *task, const struct ftr_e
 		len = ufx_payload(x, ev, func, payload);
 	if (len < 0)
 		return len;
+	if (depth > FTR_RECORD_DEPTH_MAX)
+		depth = FTR_RECORD_DEPTH_MAX;
 	record.time = ev->time_ns;
 	record.word = ftr_record_word(ev->type == FTR_EVENT_ENTRY ? FTR_RECORD_ENTRY :
 				      FTR_RECORD_EXIT, depth, x->funcs.v[func].addr);
@@ -157,7 +160,10 @@ static int write_fork(struct ufx *x, const struct ftr_event *ev)
 static int ufx_event(struct ftr_sink *sink, const struct ftr_event *ev)
 {
 	struct ufx *x = (struct ufx *)sink;
+	int ret = ufx_syscall(x, ev);
 
+	if (ret != 0)
+		return ret < 0 ? ret : 0;
 	switch ((enum ftr_event_type)ev->type) {
 	case FTR_EVENT_ENTRY:
 	case FTR_EVENT_EXIT:
@@ -196,6 +202,7 @@ static void describe_cuts(struct ufx *x)
 		{ x->text_cut_nr, "ends of tracepoints' texts (a page holds 4 KB)" },
 		{ x->kernel_cut_nr, "arguments and source lines of functions of the kernel" },
 		{ x->late_nr, "times of kernel events, moved behind the one before on their CPU" },
+		{ x->syscall_cut_nr, "system calls of which no record was found" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -232,6 +239,8 @@ static int ufx_end(struct ftr_sink *sink)
 	if (ret == 0 && x->extern_text.len > 0)
 		ret = ufx_file_append(x, "extern.dat", x->extern_text.s, x->extern_text.len);
 	if (ret == 0)
+		ret = ufx_syscalls_flush(x);
+	if (ret == 0)
 		ret = ufx_write_modules(x);
 	if (ret == 0)
 		ret = ufx_write_info(x);
@@ -264,6 +273,7 @@ static void ufx_fini(struct ftr_sink *sink)
 	ftr_hashmap_fini(&x->events);
 	ftr_hashmap_fini(&x->enums);
 	ftr_strbuf_fini(&x->extern_text);
+	ufx_syscalls_fini(x);
 	ftr_strbuf_fini(&x->cut_text);
 	ftr_arena_fini(&x->arena);
 	ftr_uftrace_dir_close(x->dir);

@@ -99,6 +99,7 @@ struct ufx {
 	FTR_VEC(struct ufx_perf) perf;	/* by CPU */
 	struct ufx_kernel *kernel;	/* (owned, nullable: nothing was the kernel's) */
 	struct ftr_strbuf extern_text;	/* extern.dat */
+	struct ufx_syscalls *syscalls;	/* (owned, nullable) uftrace_export_syscall.c */
 	bool has_args, has_retval, has_events, has_perf, has_places, has_kernel;
 	uint64_t layout_cut_nr;		/* payloads that did not suit the function's layout */
 	uint64_t name_cut_nr;		/* argument names, which the format does not know */
@@ -106,6 +107,7 @@ struct ufx {
 	uint64_t text_cut_nr;		/* texts of tracepoints that no page has room for */
 	uint64_t kernel_cut_nr;		/* arguments and places of the kernel's functions */
 	uint64_t late_nr;		/* kernel events that were earlier than the one before on their CPU */
+	uint64_t syscall_cut_nr;	/* system calls without a record */
 	struct ftr_strbuf cut_text;
 };
 
@@ -153,6 +155,14 @@ int  ufx_kernel_point(struct ufx *x, const struct ftr_event *ev);
 int  ufx_kernel_lost(struct ufx *x, uint64_t time_ns, uint32_t cpu, uint64_t nr);
 int  ufx_kernel_end(struct ufx *x);
 void ufx_kernel_free(struct ufx_kernel *kernel);	/* NULL is fine */
+
+/* uftrace_export_syscall.c */
+/* 1: the event is one of system calls, and was taken; 0: it is not; or -errno. */
+int  ufx_syscall(struct ufx *x, const struct ftr_event *ev);
+/* How many calls of those around an event of the task are system calls, which its data do not hold. */
+uint32_t ufx_syscall_depth(const struct ufx *x, const struct ftr_task *task);
+int  ufx_syscalls_flush(struct ufx *x);
+void ufx_syscalls_fini(struct ufx *x);
 
 /* uftrace_export.c: append a record and its payload to a task's data. */
 int  ufx_put(struct ufx *x, struct ufx_task *task, const struct ftr_record *record,

@@ -116,6 +116,13 @@ static int put_session(struct ufx *x, const struct ufx_task *task, uint64_t star
 	return ret < 0 ? ret : ufx_write_map(x, sid);
 }
 
+static int put_image(struct ufx *x, const struct ftr_session *image)
+{
+	int ret = ftr_uftrace_dir_session(x->dir, image->start_ns, image->pid, image->sid, image->exename);
+
+	return ret < 0 ? ret : ufx_write_map(x, image->sid);
+}
+
 /* The images after that, which it became by exec. */
 static int put_images(struct ufx *x, const struct ufx_task *task, bool has_first)
 {
@@ -127,13 +134,26 @@ static int put_images(struct ufx *x, const struct ufx_task *task, bool has_first
 
 		if (image->pid != t->pid || image->exename == NULL)
 			continue;
-		ret = ftr_uftrace_dir_session(x->dir, image->start_ns, t->pid, image->sid, image->exename);
-		if (ret == 0)
-			ret = ufx_write_map(x, image->sid);
+		ret = put_image(x, image);
 		if (ret < 0)
 			return ret;
 	}
 	return 0;
+}
+
+/* Those of processes that did no more than system calls: their tasks are known by these. */
+static int put_other_images(struct ufx *x, const struct ftr_hashmap *processes)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && x->trace->has_syscalls && i < x->trace->sessions.nr; i++) {
+		const struct ftr_session *image = x->trace->sessions.v[i];
+
+		if (image->exename != NULL && image->exename[0] != '\0' &&
+		    ftr_hashmap_find(processes, (uint32_t)image->pid) == NULL)
+			ret = put_image(x, image);
+	}
+	return ret;
 }
 
 static int put_task(struct ufx *x, struct ufx_task *task, struct ftr_hashmap *processes)
@@ -188,6 +208,8 @@ int ufx_write_tasks(struct ufx *x)
 		if (ret == 0)
 			ret = put_name(x, order[i]);
 	}
+	if (ret == 0)
+		ret = put_other_images(x, &processes);
 	ftr_hashmap_fini(&processes);
 	free(order);
 	if (ret < 0 && x->base.err != NULL && x->base.err->code == 0)

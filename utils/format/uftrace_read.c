@@ -170,7 +170,10 @@ static int syscalls_load(struct uft_reader *reader)
 	ftr_istream_close(&in);
 	if (ret == -EBADMSG)
 		ftr_diag_warn(trace->diag, "%s", err.text);
-	return ret == -ENOMEM ? ret : 0;
+	if (ret < 0)
+		return ret == -ENOMEM ? ret : 0;
+	ret = uft_tasks_link(trace, false);	/* those that nothing else speaks of */
+	return ret < 0 ? ret : ftr_etrace_events_sessions(reader->syscalls);
 }
 
 /* What the kernel did for the task goes into its calls.  NULL = out of memory. */

@@ -91,7 +91,7 @@ int uft_info_load(struct uft_reader *reader, struct ftr_err *err);
 
 /* uftrace_read_task.c: task.txt and the maps it names.  0 or -ENOMEM; damage is warned about. */
 int uft_tasks_load(struct uft_reader *reader, struct ftr_err *err);
-/* Sessions of every task, once all tasks are known; those that have none get the first if one @guesses. */
+/* Sessions of every task without any, once all tasks are known; where none is found the first, if one @guesses. */
 int uft_tasks_link(struct ftr_trace *trace, bool guesses);
 
 /* uftrace_read_map.c */

@@ -236,7 +236,7 @@ int uft_tasks_link(struct ftr_trace *trace, bool guesses)
 	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++) {
 		struct ftr_task *task = trace->tasks.v[i];
 
-		if (!ftr_task_is_main(task))
+		if (!ftr_task_is_main(task) || task->session_nr > 0)
 			continue;
 		ret = process_link(trace, task, &first_by_pid, next);
 		if (ret == 0 && guesses)
@@ -245,7 +245,7 @@ int uft_tasks_link(struct ftr_trace *trace, bool guesses)
 	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++) {
 		struct ftr_task *task = trace->tasks.v[i];
 
-		if (ftr_task_is_main(task))
+		if (ftr_task_is_main(task) || task->session_nr > 0)
 			continue;
 		ret = thread_link(trace, task);
 		if (ret == -ESRCH)
