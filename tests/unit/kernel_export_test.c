@@ -32,7 +32,8 @@ static void named_functions(void **state)
 
 	assert_int_equal(story_write("a.data", make_named, NULL), 0);
 	text = story_slurp("a.data/kallsyms");
-	assert_string_equal(ftr_strbuf_str(&text), "ffffff0000000010 T first\nffffff0000000020 T second one\n");
+	assert_string_equal(ftr_strbuf_str(&text), "ffffff0000000010 T first\nffffff0000000020 T second one\n"
+			    "ffffff0000000030 T _etext\n");
 	ftr_strbuf_fini(&text);
 }
 
@@ -118,7 +119,7 @@ static void libtraceevent_reads_it(void **state)
 			    "576460752571860034 101 sys_enter: NR 0 (3, 7ffd0)\n"
 			    "576460752571860044 101 funcgraph_entry: --> do_syscall_64 (0)\n"
 			    "576460752571860054 101 funcgraph_entry: --> vfs_read (1)\n"
-			    "576460752840295510 101 sched_switch: prev_comm=k\xc3\xa4se ==> next_comm=\xe2\x82\xac\n\n"
+			    "576460752840295510 101 sched_switch: prev_comm=k\xc3\xa4se ==>\nnext_comm=\xe2\x82\xac\n"
 			    "1152921505143718998 101 funcgraph_exit: <-- vfs_read (1) "
 			    "(start: 800000010000456  end: 1000000020000456) over: 0\n"
 			    "1152921505143719008 101 funcgraph_entry: --> ext4_read (1)\n"

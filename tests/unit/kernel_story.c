@@ -13,7 +13,7 @@
 #include "utils/trace/calls.h"
 #include "utils/trace/pump.h"
 
-static const int32_t tids[STORY_TASKS] = { 100, 101, 200 };
+const int32_t story_tids[STORY_TASKS] = { 100, 101, 200 };
 static char top[64];	/* the directory of one test */
 
 int story_setup(void **state)
@@ -67,7 +67,7 @@ static struct story *story_new(void)
 	story->time_ns = 1000;
 	story->trace = ftr_trace_new("story", NULL);
 	for (int i = 0; i < STORY_TASKS; i++)
-		story->tasks[i] = make_task(story->trace, i < 2 ? 100 : 200, tids[i], "t");
+		story->tasks[i] = make_task(story->trace, i < 2 ? 100 : 200, story_tids[i], "t");
 	for (int i = 0; i < STORY_FUNCS; i++)
 		story->kernel[i] = make_symbol(story->trace, FTR_KERNEL_PATH, &symbols[i]);
 	story->user = make_symbol(story->trace, "/bin/prog", &main_symbol);
@@ -189,7 +189,7 @@ void story_nested(struct story *s)
 		story_entry(s, task, s->kernel[1]);
 		s->time_ns += UINT64_C(1) << 28;
 		story_point(s, task, STORY_POINT("sched:sched_switch", 316, cpu),
-			    "prev_comm=k\xc3\xa4se ==> next_comm=\xe2\x82\xac\n");
+			    "prev_comm=k\xc3\xa4se ==>\nnext_comm=\xe2\x82\xac");
 		s->time_ns += UINT64_C(1) << 59;
 		story_exit(s, task, s->kernel[1]);
 		s->time_ns += 10;

@@ -10,8 +10,10 @@
 #include "utils/trace/source.h"
 #include "utils/trace/trace.h"
 
-#define STORY_TASKS 3		/* 100/100, 100/101, 200/200 */
+#define STORY_TASKS 3
 #define STORY_FUNCS 4
+
+extern const int32_t story_tids[STORY_TASKS];
 
 /* A source of events that were put together by hand. */
 struct story {

@@ -150,7 +150,7 @@ int  ufx_kernel_addr(struct ufx *x, const struct ftr_func *func, uint64_t *addr)
 /* An entry or exit of a function of the kernel; task->kernel_depth is that of the call. */
 int  ufx_kernel_call(struct ufx *x, const struct ufx_task *task, const struct ftr_event *ev, uint64_t addr);
 /* 1: it was a tracepoint, and written; 0: it is none; or -errno. */
-int  ufx_kernel_point(struct ufx *x, const struct ftr_event *ev);
+int  ufx_kernel_point(struct ufx *x, const struct ufx_task *task, const struct ftr_event *ev);
 /* @nr records of the kernel are missing; 0 = unknown how many. */
 int  ufx_kernel_lost(struct ufx *x, uint64_t time_ns, uint32_t cpu, uint64_t nr);
 int  ufx_kernel_end(struct ufx *x);

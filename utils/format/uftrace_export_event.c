@@ -250,7 +250,7 @@ int ufx_point(struct ufx *x, const struct ftr_event *ev)
 		return -ENOMEM;
 	if (ev->point.cpu_nr != 0)
 		task->cpu_nr = ev->point.cpu_nr;
-	ret = ufx_kernel_point(x, ev);
+	ret = ufx_kernel_point(x, task, ev);
 	if (ret != 0)
 		return ret < 0 ? ret : 0;
 	if (ev->point.kind != FTR_POINT_INSTANT)

@@ -20,7 +20,8 @@
 #define ID_EXIT	  10u		/* as kernels number them */
 #define ID_ENTRY  11u
 #define ID_MAX	  UINT16_MAX
-#define CPU_MAX	  1024u		/* of calls, which do not say where they were */
+#define CPU_MAX	  1024u		/* of what does not say where it was */
+#define END_NAME  "_etext"	/* as in kernels */
 #define MADE_UP_ADDR UINT64_C(0xffffff0000000000)	/* for functions without one: no kernel's code is there */
 
 /* What all records begin with. */
@@ -184,8 +185,8 @@ int ufx_kernel_lost(struct ufx *x, uint64_t time_ns, uint32_t cpu, uint64_t nr)
 	return ret;
 }
 
-/* Where a call may have been: on the task's CPU, or else on any whose last record is not later. */
-static uint32_t call_cpu(const struct ufx *x, const struct ufx_task *task, uint64_t time_ns)
+/* Where something may have been: on the task's CPU, or else on any whose last record is not later. */
+static uint32_t cpu_guess(const struct ufx *x, const struct ufx_task *task, uint64_t time_ns)
 {
 	const struct ufx_kernel *kernel = x->kernel;
 	uint32_t cpu = task->cpu_nr == 0 ? 0 : task->cpu_nr - 1u;
@@ -210,7 +211,7 @@ int ufx_kernel_call(struct ufx *x, const struct ufx_task *task, const struct ftr
 	const struct exit_record exit = { .common = common_of(ev, ID_EXIT), .func = addr,
 					  .depth = (int32_t)task->kernel_depth,
 					  .start_ns = ev->call.start_ns, .end_ns = ev->time_ns };
-	uint32_t cpu = call_cpu(x, task, ev->time_ns);
+	uint32_t cpu = cpu_guess(x, task, ev->time_ns);
 
 	x->kernel_cut_nr += ev->payload != NULL;
 	if (ev->type == FTR_EVENT_ENTRY)
@@ -282,8 +283,9 @@ static size_t text_fit(const char *text, size_t len)
 	return fit;
 }
 
-static int text_put(struct ufx *x, const struct ftr_event *ev, uint32_t id)
+static int text_put(struct ufx *x, const struct ufx_task *task, const struct ftr_event *ev, uint32_t id)
 {
+	uint32_t cpu = ev->point.cpu_nr != 0 ? ev->point.cpu_nr - 1u : cpu_guess(x, task, ev->time_ns);
 	const size_t head = offsetof(struct text_record, text);
 	struct text_record record;
 	size_t len = 0;
@@ -296,11 +298,10 @@ static int text_put(struct ufx *x, const struct ftr_event *ev, uint32_t id)
 	record.text[len] = '\0';
 	record.common = common_of(ev, id);
 	record.text_at = (uint32_t)(head | (len + 1) << 16);
-	return record_put(x, ev->point.cpu_nr == 0 ? 0 : ev->point.cpu_nr - 1u, ev->time_ns, &record,
-			  head + len + 1);
+	return record_put(x, cpu, ev->time_ns, &record, head + len + 1);
 }
 
-int ufx_kernel_point(struct ufx *x, const struct ftr_event *ev)
+int ufx_kernel_point(struct ufx *x, const struct ufx_task *task, const struct ftr_event *ev)
 {
 	int id = 0, ret;
 
@@ -308,7 +309,7 @@ int ufx_kernel_point(struct ufx *x, const struct ftr_event *ev)
 		id = tracepoint_id(x, ev);
 	if (id <= 0)
 		return id;
-	ret = text_put(x, ev, (uint32_t)id);
+	ret = text_put(x, task, ev, (uint32_t)id);
 	return ret < 0 ? ret : 1;
 }
 
@@ -399,11 +400,22 @@ static int compare_symbols(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Lines as the kernel's own, behind them in comments the sizes that it does not tell. */
+static void put_symbol(struct ftr_strbuf *text, uint64_t addr, const char *name)
+{
+	ftr_strbuf_printf(text, "%016llx T %s\n", (unsigned long long)addr, name);
+}
+
+/*
+ * Lines as the kernel's own, behind them in comments the sizes that it does not tell.  To uftrace a symbol reaches to
+ * the next one, so the last needs one, too.
+ */
 static void put_symbols(struct ftr_strbuf *text, const struct ftr_symbol *symbols, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		ftr_strbuf_printf(text, "%016llx T %s\n", (unsigned long long)symbols[i].addr, symbols[i].name);
+		put_symbol(text, symbols[i].addr, symbols[i].name);
+	if (nr > 0)
+		put_symbol(text, symbols[nr - 1].addr + (symbols[nr - 1].size == 0 ? UFX_STEP : symbols[nr - 1].size),
+			   END_NAME);
 	for (size_t i = 0; i < nr; i++) {
 		if (symbols[i].size != 0)
 			ftr_strbuf_printf(text, "# size: %llx %x\n", (unsigned long long)symbols[i].addr,
