@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* FXT writer: calls.  One pass, bounded memory: the window, the tables and the open calls. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,16 +182,27 @@ static void describe_cuts(struct fxt_writer *w)
 		const char *what;
 	} rows[] = {
 		{ w->text_cut_nr, "texts cut or mended (the format holds UTF-8, 32000 bytes)" },
-		{ w->split_nr, "argument lists split into several records" },
 		{ w->arg_cut_nr, "arguments left out for want of room" },
 		{ w->syscall_cut_nr, "records of system calls that end at the same time" },
-		{ w->deep_nr, "calls deeper than 512: all are in the file, but viewers do not show them, and "
-			      "may get the time of their callers wrong; -D 512 leaves them out" },
 	};
 
 	ftr_strbuf_clear(&w->cut_text);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		ftr_sink_cut(&w->base, &w->cut_text, rows[i].nr, rows[i].what);
+}
+
+static void describe_notes(struct fxt_writer *w)
+{
+	ftr_strbuf_clear(&w->note_text);
+	if (w->split_nr > 0)
+		ftr_strbuf_printf(&w->note_text, "%" PRIu64 " argument lists split into several records",
+				  w->split_nr);
+	if (w->deep_nr > 0)
+		ftr_strbuf_printf(&w->note_text, "%s%" PRIu64 " calls deeper than 512: viewers do not show them, "
+				  "and may get the time of their callers wrong; -D 512 leaves them out",
+				  w->split_nr > 0 ? ", " : "", w->deep_nr);
+	if (w->note_text.len > 0)
+		w->base.note = ftr_strbuf_str(&w->note_text);
 }
 
 static int fxt_end(struct ftr_sink *sink)
@@ -201,6 +213,7 @@ static int fxt_end(struct ftr_sink *sink)
 
 	fxt_window_flush(&w->window);
 	describe_cuts(w);
+	describe_notes(w);
 	return ret;
 }
 
@@ -226,6 +239,7 @@ static void fxt_fini(struct ftr_sink *sink)
 	ftr_hashmap_fini(&w->enums);
 	ftr_strbuf_fini(&w->text);
 	ftr_strbuf_fini(&w->cut_text);
+	ftr_strbuf_fini(&w->note_text);
 }
 
 static const struct ftr_sink_ops fxt_ops = {

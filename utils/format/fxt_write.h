@@ -99,7 +99,7 @@ struct fxt_writer {
 	struct ftr_hashmap enums;	/* struct ftr_arg_enum that were written out */
 	struct fxt_syscalls *syscalls;	/* (owned, nullable) fxt_write_syscall.c */
 	struct ftr_strbuf text;
-	struct ftr_strbuf cut_text;
+	struct ftr_strbuf cut_text, note_text;
 	struct fxt_args args;
 	uint64_t event_pos;		/* of the record that fxt_put_event wrote last */
 	uint64_t text_cut_nr;		/* texts that were too long or not UTF-8 */

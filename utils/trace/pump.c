@@ -73,9 +73,13 @@ bool ftr_pump_describe_loss(const struct ftr_pump_stats *stats, const struct ftr
 		separator = ", ";
 		is_any = true;
 	}
-	if (sink->cut_nr == 0)
+	if (sink->cut_nr > 0) {
+		ftr_strbuf_printf(text, "%s%llu %s", separator, (unsigned long long)sink->cut_nr,
+				  sink->cut_what == NULL ? "details" : sink->cut_what);
+		is_any = true;
+	}
+	if (sink->note == NULL)
 		return is_any;
-	ftr_strbuf_printf(text, "%s%llu %s", separator, (unsigned long long)sink->cut_nr,
-			  sink->cut_what == NULL ? "details" : sink->cut_what);
+	ftr_strbuf_printf(text, "%sin the output, but: %s", is_any ? "; " : "", sink->note);
 	return true;
 }

@@ -34,6 +34,7 @@ struct ftr_sink {
 	struct ftr_err     *err;	/* (borrowed) first failure is described here */
 	uint64_t cut_nr;		/* things the format could not hold (deep, long, many), counted */
 	const char *cut_what;		/* "arguments beyond 15" (nullable) */
+	const char *note;		/* "5 lists split" (nullable): kept, but not as one may expect */
 };
 
 /* Heap, zeroed beyond the base; NULL when out of memory. */
