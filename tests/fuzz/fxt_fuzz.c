@@ -43,7 +43,7 @@ static void say(void *arg, const char *text)
 
 static struct ftr_source *stream_of(struct ftr_trace *trace)
 {
-	static const struct ftr_pipeline_options options = { .event_full = true };
+	static const struct ftr_pipeline_options options = { .event_full = true, .kernel_full = true };
 	struct ftr_source *source = NULL;
 	struct ftr_err err;
 

@@ -118,7 +118,8 @@ static void pump(struct ftr_trace *trace, const struct ftr_pipeline_options *opt
 
 /* The filters all, chosen by the size so that each input goes one way. */
 static const struct ftr_pipeline_options ways[] = {
-	{ .event_full = true },
+	{ .event_full = true, .kernel_full = true },
+	{ .kernel_only = true },
 	{ .threshold_ns = 1000 },
 	{ .depth_max = 2, .no_libcall = true },
 	{ .from_ns = 1000, .to_ns = 100000, .from_is_elapsed = true, .to_is_elapsed = true,

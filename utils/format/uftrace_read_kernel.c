@@ -107,10 +107,17 @@ static int unknown_note(struct walk *walk, uint32_t id, const uint8_t *p)
 	return 0;
 }
 
+static void trouble_tell(const struct walk *walk, const struct uft_page *page, struct uft_kernel_event *event)
+{
+	ftr_diag_warn(walk->reader->trace->diag, "%s+0x%zx: %s: %s: such events are shown field by field",
+		      walk_in(walk)->name, walk_offset(walk, page->data), event->name, event->trouble);
+	event->trouble = NULL;
+}
+
 static int event_walk(struct walk *walk, const struct uft_page *page)
 {
 	struct ftr_trace *trace = walk->reader->trace;
-	const struct uft_kernel_event *event;
+	struct uft_kernel_event *event;
 	struct uft_task *task;
 	uint32_t id = 0;
 
@@ -125,6 +132,8 @@ static int event_walk(struct walk *walk, const struct uft_page *page)
 	task = uft_kernel_owner(walk->reader, page, event);
 	if (task == NULL)
 		return 0;
+	if (event->trouble != NULL && event->kind == UFT_KERNEL_POINT)
+		trouble_tell(walk, page, event);
 	if (trace->first_ns == 0 || page->time_ns < trace->first_ns)
 		trace->first_ns = page->time_ns;
 	return page_note(walk, task, 0);

@@ -35,6 +35,7 @@ struct uft_kernel_event {
 	uint8_t  kind;			/* enum uft_kernel_kind */
 	bool     has_dynamic;		/* fields that say where in the record they lie */
 	bool     is_printable;		/* its print fmt can be followed without leaving the record */
+	const char *trouble;		/* (nullable) why it cannot, to be told at the first such event */
 };
 
 struct uft_kernel_file {
@@ -93,7 +94,7 @@ bool uft_page_open(struct uft_page *page, const struct uft_kernel *kernel, const
 /* True: there is one more event.  False: the end, or page->damage. */
 bool uft_page_next(struct uft_page *page);
 /* The event's kind; NULL: nothing known has this id. */
-const struct uft_kernel_event *uft_page_event(const struct uft_page *page, uint32_t *id);
+struct uft_kernel_event *uft_page_event(const struct uft_page *page, uint32_t *id);
 /* A number of the event at hand; the record must fit the format: uft_kernel_fits. */
 uint64_t uft_page_number(const struct uft_page *page, const struct tep_format_field *field);
 /* Does the record hold all fields, and the data that they point to? */

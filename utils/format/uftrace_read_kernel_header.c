@@ -201,8 +201,10 @@ static char *fields_alone(struct ftr_slice format, size_t fields_bytes)
 	return text;
 }
 
-static int text_parse(struct uft_kernel *kernel, const char *name, struct ftr_slice format, bool has_print)
+/* @trouble (nullable): it has no print fmt that could be used. */
+static int text_parse(struct uft_kernel *kernel, const char *name, struct ftr_slice format, const char *trouble)
 {
+	struct uft_kernel_event *event;
 	const char *colon = strchr(name, ':');
 	char *system = strndup(name, (size_t)(colon - name));
 	struct tep_event *tep;
@@ -214,12 +216,16 @@ static int text_parse(struct uft_kernel *kernel, const char *name, struct ftr_sl
 	tep = tep_find_event_by_name(kernel->tep, system, colon + 1);	/* there also without a print fmt */
 	free(system);
 	ret = tep == NULL ? -EINVAL : event_add(kernel, tep, name);
-	if (ret == 0 && !has_print)
-		kernel->events.v[kernel->events.nr - 1]->is_printable = false;
-	return ret;
+	if (ret < 0)
+		return ret;
+	event = kernel->events.v[kernel->events.nr - 1];
+	event->is_printable &= trouble == NULL;
+	if (!event->is_printable)
+		event->trouble = trouble != NULL ? trouble : "its print fmt could lead out of it";
+	return 0;
 }
 
-/* One format; @name is "SYSTEM:NAME".  0, -EINVAL: such events cannot be read, -ERANGE: no print fmt, or -ENOMEM. */
+/* One format; @name is "SYSTEM:NAME".  0, -EINVAL: such events cannot be read, or -ENOMEM. */
 static int format_parse(struct uft_kernel *kernel, const char *name, struct ftr_slice format)
 {
 	size_t fields_bytes;
@@ -230,13 +236,15 @@ static int format_parse(struct uft_kernel *kernel, const char *name, struct ftr_
 	if (!uft_kernel_fields_are_sound(ftr_slice_make(format.s, fields_bytes)))
 		return -EINVAL;
 	if (has_print)
-		return text_parse(kernel, name, format, true);
+		return text_parse(kernel, name, format, NULL);
 	text = fields_alone(format, fields_bytes);
 	if (text == NULL)
 		return -ENOMEM;
-	ret = text_parse(kernel, name, ftr_slice_make(text, strlen(text)), false);
+	ret = text_parse(kernel, name, ftr_slice_make(text, strlen(text)),
+			 format.len == CUT_BYTES ? "its format was cut when it was recorded"
+						 : "its print fmt is damaged or unusual");
 	free(text);
-	return ret == 0 ? -ERANGE : ret;
+	return ret;
 }
 
 static int format_load(struct uft_kernel *kernel, const struct ftr_istream *in, struct ftr_slice path,
@@ -252,10 +260,6 @@ static int format_load(struct uft_kernel *kernel, const struct ftr_istream *in, 
 	ret = format_parse(kernel, name, text);
 	if (ret == -EINVAL)
 		warn_line(kernel, in, "damaged format: such events are skipped", path);
-	else if (ret == -ERANGE)
-		warn_line(kernel, in, text.len == CUT_BYTES
-			  ? "the format was cut when it was recorded: such events are shown field by field"
-			  : "no print fmt that can be followed: such events are shown field by field", path);
 	return ret == -ENOMEM ? ret : 0;
 }
 

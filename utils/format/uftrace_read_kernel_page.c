@@ -120,7 +120,7 @@ uint64_t uft_page_number(const struct uft_page *page, const struct tep_format_fi
 	return tep_read_number(page->kernel->tep, page->data + field->offset, field->size);
 }
 
-const struct uft_kernel_event *uft_page_event(const struct uft_page *page, uint32_t *id)
+struct uft_kernel_event *uft_page_event(const struct uft_page *page, uint32_t *id)
 {
 	const struct tep_format_field *type = page->kernel->type;
 
