@@ -49,3 +49,7 @@ tests_unit_fxt_order_test_SOURCES = tests/unit/fxt_order_test.c $(fxt_util)
 tests_unit_fxt_order_test_LDADD = $(unit_libs)
 tests_unit_fxt_order_test_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=pread
+
+UNIT_TESTS += tests/unit/kernel_trip_test
+tests_unit_kernel_trip_test_SOURCES = tests/unit/kernel_trip_test.c $(kernel_story)
+tests_unit_kernel_trip_test_LDADD = $(unit_libs)

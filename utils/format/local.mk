@@ -79,6 +79,7 @@ libftr_a_SOURCES += \
 	utils/format/uftrace_read_kernel.h \
 	utils/format/uftrace_read_kernel_format.c \
 	utils/format/uftrace_read_kernel_header.c \
+	utils/format/uftrace_read_kernel_join.c \
 	utils/format/uftrace_read_kernel_page.c \
 	utils/format/uftrace_read_kernel_source.c \
 	utils/format/uftrace_read_kernel_symbol.c \

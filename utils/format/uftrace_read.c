@@ -180,15 +180,15 @@ static int syscalls_load(struct uft_reader *reader)
 static struct ftr_source *kernel_join(struct uft_reader *reader, struct uft_task *task,
 				      struct ftr_source *source)
 {
-	struct ftr_source *both[2] = { source, NULL };
+	struct ftr_source *kernel = NULL;
 
 	if (source == NULL)
 		return NULL;
-	if (uft_kernel_take(reader, task, &both[1]) < 0) {
+	if (uft_kernel_take(reader, task, &kernel) < 0) {
 		ftr_source_free(source);
 		return NULL;
 	}
-	return both[1] != NULL ? ftr_merge_new(both, 2, false) : source;
+	return kernel != NULL ? uft_kernel_join(source, kernel) : source;
 }
 
 /* The task's system calls are calls of its functions.  NULL = out of memory. */
@@ -212,7 +212,7 @@ static int sources_make(struct uft_reader *reader)
 		struct uft_task *task = reader->tasks.v[i];
 		struct ftr_source *source;
 
-		if (task->in.size == 0 && task->side.nr == 0)
+		if (task->in.size == 0 && task->side.nr == 0 && task->kernel.nr == 0)
 			continue;
 		source = uft_data_source(reader, task, reader->trace->diag);
 		source = syscalls_join(reader, task, source);

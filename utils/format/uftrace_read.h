@@ -123,6 +123,8 @@ void *uft_side_what(const struct uft_task *task, const struct uft_side *side);
  */
 int uft_kernel_load(struct uft_reader *reader);
 int uft_kernel_take(struct uft_reader *reader, struct uft_task *task, struct ftr_source **out);
+/* Takes both over; NULL: out of memory. */
+struct ftr_source *uft_kernel_join(struct ftr_source *user, struct ftr_source *kernel);
 void uft_kernel_free(struct uft_reader *reader);
 /* uftrace_read_kernel_symbol.c: the symbols of the module FTR_KERNEL_PATH. */
 int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab);

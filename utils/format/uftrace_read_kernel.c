@@ -44,11 +44,12 @@ static struct uft_task *task_with_data(const struct uft_reader *reader, uint64_t
 struct uft_task *uft_kernel_owner(const struct uft_reader *reader, const struct uft_page *page,
 				  const struct uft_kernel_event *event)
 {
-	struct uft_task *task = task_with_data(reader, uft_page_number(page, event->pid));
+	uint64_t pid = uft_page_number(page, event->pid);
+	struct uft_task *task = task_with_data(reader, pid);
 
 	if (task == NULL && event->other != NULL)
 		task = task_with_data(reader, uft_page_number(page, event->other));
-	return task;
+	return task != NULL ? task : ftr_hashmap_find(&reader->task_by_tid, (uint32_t)pid);
 }
 
 /* ---- the walk ---- */
