@@ -27,7 +27,7 @@ shown()
 show()
 {
 	{
-		"$FTR" replay --no-pager --color=no --event-full -d "$1" &&
+		"$FTR" replay --no-pager --color=no --event-full --kernel-full -d "$1" &&
 			"$FTR" replay --no-pager --color=no --demangle=full -d "$1" &&
 			"$FTR" replay --no-pager --color=no --demangle=no --no-libcall -d "$1" &&
 			"$FTR" info --no-pager --task -d "$1" | sed 's/ *[0-9.]* MB$//' &&

@@ -4,7 +4,8 @@
 
 Written from the format's specification alone; it shares nothing with the C code.  Prints counts per kind
 of record; exits with 1 and a list of violations, each with its offset.  With --calls it also prints the
-calls: one line "PID TID BEGIN END CATEGORY NAME" each, in the order of their begins.
+calls: one line "PID TID BEGIN END CATEGORY NAME" each, in the order of their begins.  With --tracepoints it prints
+the instants that say that they are tracepoints of the kernel: "TIME CPU TID CATEGORY:NAME TEXT".
 """
 import argparse
 import collections
@@ -75,6 +76,7 @@ class Checker:
         self.parents = {}        # thread koid -> process koid
         self.stacks = collections.defaultdict(list)
         self.calls = []
+        self.tracepoints = []
         self.flows = {}          # id -> (thread, time) of those that have begun
         self.arrows = []         # (name, (thread, time), (thread, time))
         self.used_threads = set()
@@ -249,6 +251,10 @@ class Checker:
             raise Violation("counter without values")
         if kind != 3 and name == "":
             raise Violation("event without a name")
+        if kind == 0 and args and args[0][:2] == ("uint32", "tracepoint"):
+            values = {key: value for _, key, value in args}
+            self.tracepoints.append((time, values.get("cpu", 0), thread[1], f"{category}:{name}",
+                                     repr(values.get("text", ""))))
         stack = self.stacks[thread]     # of (index in calls, own end, least end of those around it)
         if kind == 4:
             if extra < time:
@@ -406,6 +412,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file")
     parser.add_argument("--calls", action="store_true", help="print the calls")
+    parser.add_argument("--tracepoints", action="store_true", help="print the tracepoints")
     parser.add_argument("--blob", help="print the blob of this name")
     options = parser.parse_args()
     with (sys.stdin.buffer if options.file == "-" else open(options.file, "rb")) as file:
@@ -414,6 +421,9 @@ def main():
     if options.calls:
         for (process, thread), begin, end, category, name in checker.calls:
             print(process, thread, begin, "-" if end is None else end, category or "-", name)
+    elif options.tracepoints:
+        for point in checker.tracepoints:
+            print(*point)
     elif options.blob:
         sys.stdout.buffer.write(checker.blobs[options.blob])
     else:

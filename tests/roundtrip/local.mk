@@ -4,6 +4,7 @@ TESTS += \
 	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_files.sh \
 	tests/roundtrip/fxt_threads.py \
+	tests/roundtrip/kernel.sh \
 	tests/roundtrip/perfetto_rules.py \
 	tests/roundtrip/syscalls.sh
 EXTRA_DIST += \
@@ -12,6 +13,8 @@ EXTRA_DIST += \
 	tests/roundtrip/perfetto_check.py \
 	tests/roundtrip/fxt_files.sh \
 	tests/roundtrip/fxt_threads.py \
+	tests/roundtrip/kernel.sh \
+	tests/roundtrip/kernel_pages.py \
 	tests/roundtrip/perfetto_rules.py \
 	tests/roundtrip/perf_switches.py \
 	tests/roundtrip/syscalls.c \
