@@ -16,7 +16,7 @@ from fxt_made import Made   # noqa: E402 (the path comes first)
 
 INSTANT, COUNTER, BEGIN, END = 0, 1, 2, 3
 ASYNC_BEGIN, ASYNC_INSTANT, ASYNC_END, FLOW_BEGIN, FLOW_STEP, FLOW_END = range(5, 11)
-INT32, UINT32, STRING, POINTER, KOID = 1, 2, 6, 7, 8
+INT32, UINT32, STRING, POINTER, KOID, BOOL = 1, 2, 6, 7, 8, 9
 
 
 class ForeignTest(unittest.TestCase):
@@ -122,6 +122,27 @@ class ForeignTest(unittest.TestCase):
                 made.complete((7, 1), f"f{i}", time, time + 10 + i)
         made.complete((7, 1), "first", 1, 2)
         self.assertEqual(self.run_ftr("report", made).stderr, "")
+
+    def test_names_that_are_ours(self):
+        """Values that are called as what ftr says of calls and events stay values, and are so in files of ours."""
+        made = Made()
+        made.complete((7, 1), "f", 100, 900, [
+            made.arg(STRING, "symbol", "main"), made.arg(BOOL, "inferred", 1), made.arg(BOOL, "no_entry", 1),
+            made.arg(STRING, "~symbol", "x"), made.arg(INT32, "~", 3), made.arg(UINT32, "tracepoint", 4)])
+        made.event(INSTANT, (7, 1), "sched", "run", 200, [
+            made.arg(UINT32, "tracepoint", 5), made.arg(UINT32, "cpu", 1), made.arg(STRING, "text", "x=1")])
+        shown = self.replay(made)
+        self.assertEqual(shown, [
+            'f(symbol="main", inferred=true, no_entry=true, ~symbol="x", ~=3, tracepoint=4) {',
+            '  /* sched:run (tracepoint=5, cpu=1, text="x=1") */', '} /* f */'])
+        again, last = (os.path.join(self.dir, name) for name in ("2.fxt", "3.fxt"))
+        for one, other in ((self.path, again), (again, last)):
+            subprocess.run([FTR, "convert", one, other], check=True, timeout=60)
+        with open(again, "rb") as one, open(last, "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        lines = subprocess.run([FTR, "replay", "--no-pager", "--color=no", last], stdout=subprocess.PIPE, text=True,
+                               timeout=60, check=True).stdout.splitlines()[1:]
+        self.assertEqual([line.partition(" | ")[2] for line in lines], shown)
 
     def blob(self, name, path):
         check = os.path.join(SRCDIR, "tests/roundtrip/fxt_check.py")

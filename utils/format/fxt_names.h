@@ -21,6 +21,7 @@
 #define FXT_KEY_TRACEPOINT "tracepoint"	/* uint32, the id of an instant that is a tracepoint of the kernel */
 #define FXT_KEY_CPU	   "cpu"	/* uint32, of a tracepoint; FXT_KEY_TEXT: its text */
 #define FXT_KEY_DATA	   "data"	/* bytes of an unknown layout */
+#define FXT_VALUE_PREFIX   "~"	/* of a value of the program that is called as our own arguments are, or begins so */
 #define FXT_FLOW_FORK	   UINT64_C(0x666f726b00000000)	/* ids of their flows: "fork" and a number */
 #define FXT_LOG_LOST	   "records lost: "	/* of the log line that goes with FXT_NAME_LOST */
 #define FXT_LOG_STALL	   "stall: "	/* of the log line that goes with FXT_EVENT_STALL */

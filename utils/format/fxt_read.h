@@ -295,6 +295,7 @@ struct fxt_args_out {
 	uint8_t flags;			/* FTR_EVENT_* that bools say */
 	uint64_t child;			/* "child" (koid); 0 = there is none */
 	uint64_t records;		/* "records" (a number) */
+	bool is_tracepoint;		/* the first is ftr's own "tracepoint" */
 };
 /* The arguments of an event and of what continues it.  True when there is a payload. */
 bool fxt_args_read(struct fxt_reader *r, const struct fxt_decoded *ev, struct fxt_args_out *out);

@@ -30,6 +30,7 @@ struct arg_in {
 	const char *bytes;	/* strings, blobs */
 	uint32_t len;
 	bool is_ours;		/* in a file that ftr wrote */
+	bool is_value;		/* of the program for sure, whatever its name */
 	bool is_word;		/* a text that is no string of the program */
 };
 
@@ -119,6 +120,18 @@ static const struct fxt_arg_name *name_get(struct fxt_reader *r, struct fxt_text
 	return name;
 }
 
+/* The name that the program gave its value: ftr puts something before those it uses itself. */
+static struct fxt_text *key_of_value(struct fxt_reader *r, struct fxt_text *key, struct arg_in *arg)
+{
+	const struct ftr_str *str = key->str;
+	size_t skip = strlen(FXT_VALUE_PREFIX);
+
+	if (str->len <= skip || memcmp(str->s, FXT_VALUE_PREFIX, skip) != 0)
+		return key;
+	arg->is_value = true;
+	return fxt_text_get(r, str->s + skip, str->len - skip);
+}
+
 /* The argument at @pos, which ends at @end; its record began at @at. */
 static bool arg_parse(struct fxt_reader *r, struct fxt_provider *provider, uint64_t at, uint64_t pos,
 		      uint64_t end, struct arg_in *arg)
@@ -131,6 +144,8 @@ static bool arg_parse(struct fxt_reader *r, struct fxt_provider *provider, uint6
 	pos += 8;
 	*arg = (struct arg_in){ .type = (enum fxt_arg)fxt_bits(header, 0, 4), .is_ours = provider->is_ours };
 	text = fxt_string_at(r, provider, fxt_bits(header, 16, 16), at, &pos, end);
+	if (text != NULL && provider->is_ours)
+		text = key_of_value(r, text, arg);
 	if (text == NULL)
 		return false;
 	arg->key = text;
@@ -291,6 +306,8 @@ static bool arg_is_mark(struct args *args, unsigned event, const struct arg_in *
 	const struct fxt_reader *r = args->r;
 	bool is_begin = event == FXT_DURATION_BEGIN || event == FXT_DURATION_COMPLETE;
 
+	if (in->is_value)
+		return false;
 	if (in->key == r->key_loc && in->type == FXT_ARG_STRING && is_begin &&
 	    text_is_loc(in->bytes, in->len)) {
 		args->out->loc = fxt_text_get(args->r, in->bytes, in->len);
@@ -325,6 +342,8 @@ static bool arg_take(struct args *args, const struct fxt_decoded *ev, struct arg
 		args->out->child = in->number;
 	if (in->key == r->key_records)
 		args->out->records = in->number;
+	if (in->key == r->key_tracepoint && args->nr == 0)
+		args->out->is_tracepoint = in->is_ours && !in->is_value;
 	if (args->nr == ARGS_MAX)
 		return false;
 	arg_layout(args, in, &args->args[args->nr]);

@@ -119,7 +119,7 @@ static void point_tracepoint(struct fxt_source *self, struct ftr_event *ev)
 	unsigned nr = 0, pos = 0;
 
 	if (ev->payload == NULL || !number_take(payload, &nr, &pos, r->key_tracepoint, &id) ||
-	    id - 1 >= FTR_TRACEPOINT_ID_MAX || !fxt_provider_at(r, self->record.at.offset)->is_ours)
+	    id - 1 >= FTR_TRACEPOINT_ID_MAX)
 		return;
 	if (number_take(payload, &nr, &pos, r->key_cpu, &cpu) && cpu >= UINT16_MAX)
 		return;
@@ -222,7 +222,7 @@ static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
 	if (is_builtin(ev, builtin, type)) {
 		ev->point.kind = FTR_POINT_INSTANT;
 		ev->point.id = builtin->id;
-	} else if (builtin == NULL && type == FXT_INSTANT) {
+	} else if (builtin == NULL && type == FXT_INSTANT && out.is_tracepoint) {
 		point_tracepoint(self, ev);
 	}
 	if (builtin != NULL && type == FXT_INSTANT && ev->point.id == 0)

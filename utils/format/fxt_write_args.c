@@ -174,6 +174,19 @@ static void spec_suffix(const struct ftr_arg *arg, char *p, size_t room)
 	}
 }
 
+/* A reader of ours would take such a value for what ftr says of the event. */
+static bool name_is_taken(const char *name)
+{
+	static const char *const ours[] = { FXT_KEY_LOC, FXT_KEY_SYMBOL, FXT_KEY_INFERRED, FXT_KEY_NO_ENTRY,
+					    FXT_KEY_TRACEPOINT };
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+		if (strcmp(name, ours[i]) == 0)
+			return true;
+	}
+	return name[0] == FXT_VALUE_PREFIX[0];
+}
+
 static const char *arg_name(const struct ftr_arg *arg, bool is_retval, char *text, size_t room)
 {
 	int len;
@@ -318,6 +331,22 @@ static int arg_value(struct fxt_writer *w, const struct ftr_event *ev, const cha
 	return 0;
 }
 
+static int named_value(struct fxt_writer *w, const struct ftr_event *ev, const char *name,
+		       const struct ftr_value *value)
+{
+	struct ftr_strbuf text;
+	int ret;
+
+	if (!name_is_taken(name))
+		return arg_value(w, ev, name, value);
+	ftr_strbuf_init(&text);
+	ftr_strbuf_puts(&text, FXT_VALUE_PREFIX);
+	ftr_strbuf_puts(&text, name);
+	ret = text.failed ? fxt_no_memory(w) : arg_value(w, ev, text.s, value);
+	ftr_strbuf_fini(&text);
+	return ret;
+}
+
 int fxt_write_instance(struct fxt_writer *w, const struct ftr_event *ev, uint32_t class_id)
 {
 	struct ftr_value value;
@@ -349,8 +378,8 @@ int fxt_args_payload(struct fxt_writer *w, const struct ftr_event *ev)
 	while (ret == 0 && ftr_payload_next(payload, &nr, &pos, &value)) {
 		char text[128];
 
-		ret = arg_value(w, ev, arg_name(value.arg, ev->type == FTR_EVENT_EXIT, text,
-						sizeof(text)), &value);
+		ret = named_value(w, ev, arg_name(value.arg, ev->type == FTR_EVENT_EXIT, text,
+						  sizeof(text)), &value);
 	}
 	return ret;
 }
