@@ -285,6 +285,14 @@ class RecordTest(Recording):
         leaves = [r for r in trace.only() if r.type == EXIT and r.depth == 3]
         self.assertEqual(len(leaves), 3 * 21)
 
+    def test_exec_right_behind_calls(self):
+        """The recorder may have looked at the clock long before."""
+        self.record("./victim", "slow-exec", "6")
+        calls = [r for r in Trace("d").only() if r.depth == 2]
+        self.assertEqual(len(calls), 6 * 2 * 2)
+        took = [leave.time - enter.time for enter, leave in zip(calls[::2], calls[1::2])]
+        self.assertEqual([ns for ns in took if ns < 49000], [])
+
     def test_several_threads_drain(self):
         self.record("-b", "4K", "--num-thread", "4", "./victim", "parallel", "30000")
         trace = Trace("d")

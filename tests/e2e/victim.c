@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 __attribute__((noinline)) int leaf(int n)
@@ -254,6 +255,29 @@ static void mode_look(int n)
 	work(n);
 }
 
+__attribute__((noinline)) static void for_50_us(void)
+{
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < 50000);
+}
+
+/* Each image idles, and makes calls right before its end. */
+static void mode_slow_exec(int n)
+{
+	char count[16];
+
+	usleep(30000);
+	for_50_us();
+	for_50_us();
+	snprintf(count, sizeof(count), "%d", n - 1);
+	if (n > 1)
+		execl("/proc/self/exe", "victim", "slow-exec", count, (char *)NULL);
+}
+
 static void mode_exec(int n)
 {
 	char count[16];
@@ -329,6 +353,7 @@ static const struct { const char *name; void (*run)(int n); } modes[] = {
 	{ "segv", mode_segv },
 	{ "service", mode_service },
 	{ "shell", mode_shell },
+	{ "slow-exec", mode_slow_exec },
 	{ "spawn", mode_spawn },
 	{ "status", mode_status },
 	{ "stop", mode_stop },

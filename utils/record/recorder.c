@@ -56,6 +56,7 @@ void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid)
 {
 	unsigned i;
 
+	ftr_recorder_now(recorder);	/* dead tasks' records do not wait for a later pair of ticks and time */
 	for (i = 0; i < recorder->collector_nr; i++) {
 		if (recorder->collectors[i].ops->image_end != NULL)
 			recorder->collectors[i].ops->image_end(recorder->collectors[i].self, pid);
@@ -308,7 +309,6 @@ static void process_ended(struct ftr_recorder *recorder, int32_t pid)
 
 	if (process == NULL || !ftr_process_has_ended(process))
 		return;
-	ftr_recorder_now(recorder);
 	ftr_recorder_image_end(recorder, pid);
 	if (pid == recorder->child)
 		child_ended(recorder, process);
