@@ -293,6 +293,7 @@ class Shell:
 
     def run(self):
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)    # ends the pause below, also under nohup
         job = os.fork()
         if job == 0:
             os.setpgid(0, 0)
