@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FXT reader: the order of time of a file that has another one; doc/adr/0021-events-out-of-order.md. */
+/* FXT reader: the order of time of a file that has another one; doc/adr/0020-events-out-of-order.md. */
 #include <errno.h>
 
 #include "utils/format/fxt_read.h"
