@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmds/cmd.h"
@@ -15,6 +16,8 @@
 #include "cmds/record.h"
 #include "cmds/say.h"
 #include "utils/analysis/build.h"
+#include "utils/format/format.h"
+#include "utils/trace/pump.h"
 
 #define DATABASE "compile_commands.json"
 #define PROCESS_DEPTH_MAX 200
@@ -310,36 +313,102 @@ static void warn(void *arg, const char *text)
 	ftr_diag_warn(arg, "%s", text);
 }
 
-static int examine(const struct build_values *values, const char *data, bool was_run)
+/* The calls that a trace's events stand for, as text. */
+static int write_text(struct ftr_trace *trace, struct ftr_ostream *text, struct ftr_err *err)
 {
-	struct ftr_diag diag = ftr_say_diag();
-	struct ftr_etrace_log log;
-	struct ftr_build build;
-	struct ftr_istream in;
-	struct ftr_err err;
+	static const struct ftr_etrace_options extended = { .is_extended = true };
+	static const struct ftr_pipeline_options all = { .event_full = true };
+	struct ftr_source *source = NULL;
+	struct ftr_sink *sink = ftr_sink_new(ftr_format_find("etrace")->write, text, err);
+	int ret = sink == NULL ? ftr_err_set(err, ENOMEM, "out of memory") : 0;
+
+	if (ret == 0) {
+		ftr_etrace_sink_set(sink, &extended);
+		ret = ftr_trace_pipeline(trace, &all, &source, err);
+	}
+	if (ret == 0)
+		ret = ftr_pump(source, sink, trace, NULL, err);
+	ftr_sink_free(sink);
+	ftr_source_free(source);
+	return ret;
+}
+
+/* A trace of any format: @in reads from @text. */
+static int open_trace(const char *path, struct ftr_diag *diag, struct ftr_istream *in,
+		      struct ftr_ostream *text, struct ftr_err *err)
+{
+	struct ftr_trace *trace;
+	int ret = ftr_trace_open(&trace, path, diag, err);
+
+	if (ret < 0)
+		return ret;
+	ret = write_text(trace, text, err);
+	ftr_trace_free(trace);
+	if (ret == 0 && text->len == 0)
+		ret = ftr_err_set(err, ENOENT, "%s: holds no system calls", path);
+	if (ret == 0)
+		ftr_istream_from_memory(in, path, text->buf, text->len);
+	return ret;
+}
+
+static int open_calls(const struct build_values *values, const char *data, struct ftr_diag *diag,
+		      struct ftr_istream *in, struct ftr_ostream *text)
+{
+	struct ftr_err err = { 0 };
 	char path[PATH_MAX];
-	int status = FTR_EXIT_OK;
+	struct stat st;
+	int ret;
 
 	snprintf(path, sizeof(path), "%s/" FTR_SYSCALL_FILE, data);
-	if (ftr_istream_open(&in, AT_FDCWD, values->etrace != NULL ? values->etrace : path, &err) < 0) {
+	if (values->etrace != NULL)
+		ret = ftr_istream_open(in, AT_FDCWD, values->etrace, &err);
+	else if (stat(data, &st) == 0 && !S_ISDIR(st.st_mode))
+		ret = open_trace(data, diag, in, text, &err);
+	else
+		ret = ftr_istream_open(in, AT_FDCWD, path, &err);
+	if (ret < 0)
 		ftr_say_error("%s: record a build first: ftr build -- make", err.text);
-		return FTR_EXIT_FAILED;
-	}
+	return ret;
+}
+
+static int examine_calls(const struct build_values *values, const char *data, bool was_run,
+			 struct ftr_istream *in, struct ftr_diag *diag)
+{
+	struct ftr_etrace_log log;
+	struct ftr_build build = { 0 };
+	int status = FTR_EXIT_OK;
+
 	ftr_etrace_log_init(&log);
-	if (ftr_etrace_load(&log, &in, warn, &diag) < 0 || ftr_build_load(&build, &log) < 0) {
+	if (ftr_etrace_load(&log, in, warn, diag) < 0 || ftr_build_load(&build, &log) < 0) {
 		ftr_say_error("out of memory");
-		ftr_etrace_log_fini(&log);
-		ftr_istream_close(&in);
-		return FTR_EXIT_FAILED;
+		status = FTR_EXIT_FAILED;
 	}
-	if (was_run || values->output != NULL || !has_query(values))
+	if (status == FTR_EXIT_OK && (was_run || values->output != NULL || !has_query(values)))
 		status = write_database(&build, values->output != NULL ? values->output : DATABASE);
 	if (status == FTR_EXIT_OK && has_query(values))
 		status = answer(values, &build, data);
-	ftr_say_diag_end(&diag);
 	ftr_build_fini(&build);
 	ftr_etrace_log_fini(&log);
-	ftr_istream_close(&in);
+	return status;
+}
+
+static int examine(const struct build_values *values, const char *data, bool was_run)
+{
+	struct ftr_diag diag = ftr_say_diag();
+	struct ftr_ostream text;
+	struct ftr_istream in;
+	int status = FTR_EXIT_FAILED;
+
+	if (ftr_ostream_to_memory(&text) < 0) {
+		ftr_say_error("out of memory");
+		return FTR_EXIT_FAILED;
+	}
+	if (open_calls(values, data, &diag, &in, &text) == 0) {
+		status = examine_calls(values, data, was_run, &in, &diag);
+		ftr_istream_close(&in);
+	}
+	ftr_say_diag_end(&diag);
+	ftr_ostream_close(&text, NULL);
 	return status;
 }
 

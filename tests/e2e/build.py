@@ -108,6 +108,23 @@ def check_questions(folder):
     expect(status == 1 and "did not touch" in text, f"nothing: {status} {text}")
 
 
+def check_other_traces(folder):
+    """A trace in another format answers as the directory does."""
+    questions = ["--files", "--processes", "--inputs-of", "prog", "-o", "out.json"]
+    status, text = ftr_build(folder, *questions)
+    database = load(os.path.join(folder, "out.json"))
+    for name in ("x.fxt", "x.etrace"):
+        subprocess.run([FTR, "convert", "ftr.data", name], cwd=folder, check=True)
+        got = ftr_build(folder, "-d", name, *questions)
+        if name == "x.etrace":      # which holds no failures: some exit statuses and files are not there
+            expect(got[0] == 0, f"{name}: {got[1]}")
+        else:
+            expect(got == (status, text), f"{name}: {got[1]}")
+        expect(load(os.path.join(folder, "out.json")) == database, f"{name}: another database")
+    status, text = ftr_build(folder, "-d", "Makefile", "--files")
+    expect(status == 1 and "Makefile" in text, f"no trace: {status} {text}")
+
+
 def check_status(folder):
     status, _ = ftr_build(folder, "-d", "other", "-o", "other.json", "--", "sh", "-c", "exit 3")
     expect(status == 3, f"exit status {status}")
@@ -141,6 +158,7 @@ def main():
         expect(status == 0 and text == "", f"ftr build -- make: {status} {text}")
         check_database(folder)
         check_questions(folder)
+        check_other_traces(folder)
         check_status(folder)
         check_bear(folder)
     for problem in problems:
