@@ -351,6 +351,56 @@ static void test_forked_stack(void **state)
 	ftr_trace_free(trace);
 }
 
+/* When the parent's stream says that it forked; 0 = it does not. */
+static uint64_t forked_at(struct ftr_trace *trace)
+{
+	struct ftr_event *evs;
+	uint64_t time_ns = 0;
+	ssize_t nr;
+
+	while ((nr = ftr_source_next(trace->sources.v[0], &evs, NULL)) > 0) {
+		for (ssize_t i = 0; i < nr; i++) {
+			if (evs[i].type == FTR_EVENT_FORK)
+				time_ns = evs[i].time_ns;
+		}
+	}
+	return time_ns;
+}
+
+/* The line of a child that called nothing before its exec is late; the kernel's word is not. */
+static void test_fork_as_the_kernel_says(void **state)
+{
+	static const char task[] = TASK "FORK timestamp=0.000000028 pid=6 ppid=5\n";
+	const uint64_t parent[] = {
+		RECORD(10, 0, 0, MAIN), RECORD(12, 0, 1, LEAF), RECORD(25, 1, 1, LEAF),
+		RECORD(30, 1, 0, MAIN),
+	};
+	struct {
+		uint32_t type;
+		uint16_t misc, size;
+		uint32_t pid, ppid, tid, ptid;
+		uint64_t time_ns;
+		uint32_t sample_pid, sample_tid;
+		uint64_t sample_time_ns;
+	} forks[] = {		/* an earlier child of this number, this one, a later one, somebody else's */
+		{ 7, 0, 48, 6, 5, 6, 5, 11, 5, 5, 11 }, { 7, 0, 48, 6, 5, 6, 5, 20, 5, 5, 20 },
+		{ 7, 0, 48, 6, 5, 6, 5, 29, 5, 5, 29 }, { 7, 0, 48, 6, 9, 6, 9, 24, 9, 9, 24 },
+	};
+	struct ftr_trace *trace;
+
+	static_assert(sizeof(forks[0]) == 48, "as in the file");
+	add_info("taskinfo:tids=5,6\n", false, 4);
+	add_bytes("task.txt", task, strlen(task));
+	add_bytes("sid-00000000000000aa.map", MAP, strlen(MAP));
+	add_bytes("prog.sym", SYM, strlen(SYM));
+	add_bytes("5.dat", parent, sizeof(parent));
+	add_bytes("perf-cpu0.dat", forks, sizeof(forks));
+	trace = trace_open();
+	assert_int_equal(ftr_trace_task_find(trace, 6)->start_ns, 28);
+	assert_int_equal(forked_at(trace), 20);
+	ftr_trace_free(trace);
+}
+
 /* The payloads of a stream as text, one after the other. */
 static void payload_texts(struct ftr_trace *trace, struct ftr_strbuf *text)
 {
@@ -463,6 +513,7 @@ int main(void)
 		TEST(test_damaged_time), TEST(test_long_sleep), TEST(test_unlisted_task),
 		TEST(test_missing_files), TEST(test_no_info), TEST(test_unknown_lines),
 		TEST(test_dlopen_and_exec), TEST(test_symbol_name_clash), TEST(test_forked_stack),
+		TEST(test_fork_as_the_kernel_says),
 		TEST(test_arguments), TEST(test_arguments_of_unknown_layout), TEST(test_recorded),
 	};
 

@@ -41,9 +41,9 @@ struct ufx_task *ufx_task_get(struct ufx *x, const struct ftr_task *task, uint64
 
 static uint64_t task_start(const struct ufx_task *task)
 {
-	if (task->fork_ns != 0)
-		return task->fork_ns;
-	return task->task->start_ns != 0 ? task->task->start_ns : task->first_ns;
+	if (task->task->start_ns != 0)
+		return task->task->start_ns;
+	return task->fork_ns != 0 ? task->fork_ns : task->first_ns;
 }
 
 /* Of the program that it ran first. */

@@ -63,6 +63,7 @@ struct uft_task {
 	FTR_VEC(struct uft_side) side;	/* sorted by time before reading starts */
 	FTR_VEC(struct uft_side_more) side_more;	/* as found */
 	FTR_VEC(struct uft_task *) children;	/* (borrowed) forked, not exec'ed */
+	uint32_t fork_order;		/* of a forked child: that of the UFT_SIDE_FORK of its parent */
 	FTR_VEC(uint64_t) inherited;	/* addresses of the calls it was forked in, outermost first */
 	bool is_forks_done;		/* its children know what they inherit */
 	FTR_VEC(struct uft_kernel_pages) kernel;

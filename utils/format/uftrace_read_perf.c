@@ -318,6 +318,30 @@ static int name_compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Names in the order of time. */
+static void names_sort(struct uft_reader *reader)
+{
+	if (reader->names.nr > 1)
+		qsort(reader->names.v, reader->names.nr, sizeof(*reader->names.v), name_compare);
+}
+
+/*
+ * task.txt has the time at which a child was heard of first, which may be long after it was forked: when it
+ * became another program.  The kernel says when it was; of several with this number, the last before counts.
+ */
+static void forks_date(struct uft_reader *reader)
+{
+	for (size_t i = 0; i < reader->names.nr; i++) {
+		const struct uft_name *name = &reader->names.v[i];
+		const struct uft_task *child = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)name->tid);
+		struct uft_task *parent = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)name->parent_tid);
+
+		if (name->text == NULL && child != NULL && parent != NULL && child->task->is_forked &&
+		    child->task->parent == parent->task && name->time_ns <= child->task->start_ns)
+			parent->side.v[child->fork_order].time_ns = name->time_ns;
+	}
+}
+
 static void maker_apply(struct uft_reader *reader, const struct uft_name *name, struct ftr_task *task)
 {
 	struct ftr_task *maker = ftr_trace_task_find(reader->trace, name->parent_tid);
@@ -333,8 +357,6 @@ static int names_apply(struct uft_reader *reader)
 	int ret = 0;
 
 	ftr_hashmap_init(&by_tid);
-	if (reader->names.nr > 1)
-		qsort(reader->names.v, reader->names.nr, sizeof(*reader->names.v), name_compare);
 	for (size_t i = 0; ret == 0 && i < reader->names.nr; i++) {
 		const struct uft_name *name = &reader->names.v[i];
 		struct ftr_task *task = ftr_trace_task_find(reader->trace, name->tid);
@@ -364,6 +386,8 @@ int uft_sides_load(struct uft_reader *reader)
 		if (name_is_perf(name, &cpu_nr))
 			ret = perf_file(reader, name, cpu_nr);
 	}
+	names_sort(reader);
+	forks_date(reader);
 	for (size_t i = 0; i < reader->tasks.nr; i++) {
 		struct uft_task *task = reader->tasks.v[i];
 

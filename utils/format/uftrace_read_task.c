@@ -61,6 +61,7 @@ static int fork_line(struct uft_reader *reader, const struct ftr_task_line *line
 	child->task->is_forked = true;
 	if (ftr_vec_push(&parent->children, child) < 0)
 		return -ENOMEM;
+	child->fork_order = (uint32_t)parent->side.nr;
 	return side_fork(parent, line, child->task);
 }
 
