@@ -111,7 +111,7 @@ check_read_back() {		# NAME
     check_fxt "$1" "$data" "${ours#* }"
 }
 
-FXT_WALK_MAX=200000000		# bytes: the checker walks some million records in ten seconds
+FXT_WALK_MAX=100000000		# bytes: a checker walks some million records in ten seconds
 
 check_fxt() {			# NAME DATA CALLS
     local file=$work/$1.fxt theirs said

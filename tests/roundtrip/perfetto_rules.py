@@ -48,7 +48,7 @@ BAD = [
                                                 event(COMPLETE, 200, 300)]),
     ("the end of a call", [event(COMPLETE, 10, 5)]),
     ("timestamp beyond", [event(BEGIN, 1 << 63)]),
-    ("outside of all calls", [event(FLOW_BEGIN, 60, 7)]),
+    ("outside of all calls", [event(FLOW_BEGIN, 60, 7), event(FLOW_END, 61, 7)]),
     ("begins twice", [event(BEGIN, 10), event(FLOW_BEGIN, 60, 7), event(FLOW_BEGIN, 61, 7)]),
     ("goes on before it begins", [event(BEGIN, 10), event(FLOW_END, 60, 7)]),
     ("two processes", [event(BEGIN, 10), event(FLOW_BEGIN, 60, 7), event(BEGIN, 10, thread=(20, 20)),
