@@ -425,6 +425,23 @@ static void counter(void **state)
 	made_end(&made);
 }
 
+/* An event of uftrace's own at 1000, as the words behind the prologue. */
+static void expect_point(const char *name, uint64_t id, const struct ftr_payload *payload, const char *file,
+			 const uint64_t *words, size_t nr)
+{
+	struct ftr_event ev = { .type = FTR_EVENT_POINT, .time_ns = 1000, .payload = payload,
+				.point = { .name = name, .id = id } };
+	struct made made;
+
+	made_begin(&made);
+	ev.task = made.task;
+	writing_event(&made.w, &ev);
+	writing_end(&made.w);
+	writing_keep(&made.w, file);
+	assert_words(&made, 16, words, nr);
+	made_end(&made);
+}
+
 /* type 4 | size 7 | event 1 | 3 arguments; kilobytes, as many words as they need; id: the tid */
 static void memory_counter(void **state)
 {
@@ -443,18 +460,9 @@ static void memory_counter(void **state)
 		UINT64_C(0x0000000000070012),
 		100,
 	};
-	struct ftr_payload payload = { .data = (const uint8_t *)data, .len = sizeof(data) };
-	struct ftr_event ev = { .type = FTR_EVENT_POINT, .time_ns = 1000, .payload = &payload,
-				.point = { .name = "read:proc/statm", .id = 100001 } };
-	struct made made;
+	const struct ftr_payload payload = { .data = (const uint8_t *)data, .len = sizeof(data) };
 
-	made_begin(&made);
-	ev.task = made.task;
-	writing_event(&made.w, &ev);
-	writing_end(&made.w);
-	writing_keep(&made.w, "memory");
-	assert_words(&made, 16, WORDS(expected));
-	made_end(&made);
+	expect_point("read:proc/statm", 100001, &payload, "memory", WORDS(expected));
 }
 
 /* Data that are cut are no values of a counter: an instant has them, as bytes. */
@@ -471,18 +479,9 @@ static void counter_that_is_cut(void **state)
 		UINT64_C(0x0004000301100044), 1000,
 		UINT64_C(0x000000080005002a), 7,
 	};
-	struct ftr_payload payload = { .data = (const uint8_t *)data, .len = sizeof(data) };
-	struct ftr_event ev = { .type = FTR_EVENT_POINT, .time_ns = 1000, .payload = &payload,
-				.point = { .name = "read:page-fault", .id = 100002 } };
-	struct made made;
+	const struct ftr_payload payload = { .data = (const uint8_t *)data, .len = sizeof(data) };
 
-	made_begin(&made);
-	ev.task = made.task;
-	writing_event(&made.w, &ev);
-	writing_end(&made.w);
-	writing_keep(&made.w, "cut-counter");
-	assert_words(&made, 16, WORDS(expected));
-	made_end(&made);
+	expect_point("read:page-fault", 100002, &payload, "cut-counter", WORDS(expected));
 }
 
 /* Flow begin in the parent; flow end right behind the first call of the child. */

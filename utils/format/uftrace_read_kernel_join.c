@@ -7,41 +7,17 @@
 #include <stdlib.h>
 
 #include "utils/format/uftrace_read_kernel.h"
-
-struct input {
-	struct ftr_source *source;	/* (owned) NULL at its end */
-	struct ftr_event *evs;		/* (borrowed) what is left of its batch */
-	size_t nr;
-};
+#include "utils/trace/input.h"
 
 struct join {
 	struct ftr_source base;
-	struct input user, kernel;
+	struct ftr_input user, kernel;
 	uint32_t open_nr;		/* calls of the kernel */
 	struct ftr_event batch[FTR_SOURCE_BATCH];
 };
 
-/* 1, 0 at its end (the source is freed), or -errno. */
-static int input_fill(struct input *input, struct ftr_err *err)
-{
-	ssize_t nr;
-
-	if (input->nr > 0 || input->source == NULL)
-		return input->nr > 0;
-	nr = ftr_source_next(input->source, &input->evs, err);
-	if (nr > 0) {
-		input->nr = (size_t)nr;
-		return 1;
-	}
-	if (nr == 0) {
-		ftr_source_free(input->source);
-		input->source = NULL;
-	}
-	return (int)nr;
-}
-
 /* Does the kernel's next call end at the time at which it begins, as far as its batch tells? */
-static bool call_is_empty(const struct input *kernel)
+static bool call_is_empty(const struct ftr_input *kernel)
 {
 	uint64_t time_ns = kernel->evs[0].time_ns;
 	uint32_t open_nr = 0;
@@ -69,7 +45,7 @@ static bool kernel_is_first(const struct join *self)
 	return kernel->type != FTR_EVENT_ENTRY || call_is_empty(&self->kernel);
 }
 
-static struct input *input_next(struct join *self)
+static struct ftr_input *input_next(struct join *self)
 {
 	uint64_t user_ns = self->user.evs[0].time_ns, kernel_ns = self->kernel.evs[0].time_ns;
 
@@ -89,9 +65,9 @@ static void open_count(struct join *self, const struct ftr_event *ev)
 static ssize_t join_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct join *self = (struct join *)source;
-	int has_user = input_fill(&self->user, err);
-	int has_kernel = has_user < 0 ? 0 : input_fill(&self->kernel, err);
-	struct input *rest = has_user > 0 ? &self->user : &self->kernel;
+	int has_user = ftr_input_fill(&self->user, err);
+	int has_kernel = has_user < 0 ? 0 : ftr_input_fill(&self->kernel, err);
+	struct ftr_input *rest = has_user > 0 ? &self->user : &self->kernel;
 	size_t nr = 0;
 
 	if (has_user < 0 || has_kernel < 0)
@@ -103,7 +79,7 @@ static ssize_t join_next(struct ftr_source *source, struct ftr_event **evs, stru
 		return (ssize_t)nr;
 	}
 	for (; nr < FTR_SOURCE_BATCH && self->user.nr > 0 && self->kernel.nr > 0; nr++) {
-		struct input *from = input_next(self);
+		struct ftr_input *from = input_next(self);
 
 		if (from == &self->kernel)
 			open_count(self, from->evs);

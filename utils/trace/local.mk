@@ -7,6 +7,7 @@ libftr_a_SOURCES += \
 	utils/trace/event.h \
 	utils/trace/func.h \
 	utils/trace/info.h \
+	utils/trace/input.h \
 	utils/trace/library.c \
 	utils/trace/library.h \
 	utils/trace/merge.c \

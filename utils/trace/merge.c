@@ -8,41 +8,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RUN_MIN 48	/* a run of so many events is worth a batch of its own */
+#include "utils/trace/input.h"
 
-struct input {
-	struct ftr_source *source;	/* (owned) NULL at its end */
-	struct ftr_event *evs;		/* (borrowed) what is left of its batch */
-	size_t nr;
-};
+#define RUN_MIN 48	/* a run of so many events is worth a batch of its own */
 
 struct merge {
 	struct ftr_source base;
-	struct input a;			/* first at equal times */
-	struct input b;
+	struct ftr_input a;			/* first at equal times */
+	struct ftr_input b;
 	struct ftr_event *batch;	/* (owned) allocated when needed */
 };
 
-/* 1, 0 at its end (the source is freed), or -errno. */
-static int input_fill(struct input *input, struct ftr_err *err)
-{
-	ssize_t nr;
-
-	if (input->nr > 0 || input->source == NULL)
-		return input->nr > 0;
-	nr = ftr_source_next(input->source, &input->evs, err);
-	if (nr <= 0) {
-		if (nr == 0) {
-			ftr_source_free(input->source);
-			input->source = NULL;
-		}
-		return (int)nr;
-	}
-	input->nr = (size_t)nr;
-	return 1;
-}
-
-static ssize_t input_hand_out(struct input *input, struct ftr_event **evs, size_t nr)
+static ssize_t input_hand_out(struct ftr_input *input, struct ftr_event **evs, size_t nr)
 {
 	*evs = input->evs;
 	if (nr > 0)	/* else there may be no batch */
@@ -52,7 +29,7 @@ static ssize_t input_hand_out(struct input *input, struct ftr_event **evs, size_
 }
 
 /* How many events of @input are before @limit_ns, or at it; 0 when fewer than a run. */
-static size_t input_run(const struct input *input, uint64_t limit_ns)
+static size_t input_run(const struct ftr_input *input, uint64_t limit_ns)
 {
 	size_t low = RUN_MIN;
 	size_t high = input->nr;
@@ -95,8 +72,8 @@ static size_t merge_mix(struct merge *self)
 static ssize_t merge_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct merge *self = (struct merge *)source;
-	int has_a = input_fill(&self->a, err);
-	int has_b = has_a < 0 ? 0 : input_fill(&self->b, err);
+	int has_a = ftr_input_fill(&self->a, err);
+	int has_b = has_a < 0 ? 0 : ftr_input_fill(&self->b, err);
 	size_t run;
 
 	if (has_a < 0 || has_b < 0)
@@ -142,10 +119,10 @@ static const struct ftr_source_ops merge_ops = {
 static ssize_t chain_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct merge *self = (struct merge *)source;
-	int has = input_fill(&self->a, err);
+	int has = ftr_input_fill(&self->a, err);
 
 	if (has == 0)
-		has = input_fill(&self->b, err);
+		has = ftr_input_fill(&self->b, err);
 	if (has < 0)
 		return has;
 	return self->a.nr > 0 ? input_hand_out(&self->a, evs, self->a.nr)
