@@ -22,11 +22,11 @@ tests_unit_fxt_map_test_SOURCES = tests/unit/fxt_map_test.c $(fxt_util)
 tests_unit_fxt_map_test_LDADD = $(unit_libs)
 UNIT_TESTS += tests/unit/uftrace_kernel_test
 tests_unit_uftrace_kernel_test_SOURCES = tests/unit/kernel_pages.c tests/unit/kernel_pages.h \
-	tests/unit/uftrace_kernel_test.c tests/unit/unit.h
+	tests/unit/packed.h tests/unit/uftrace_kernel_test.c tests/unit/unit.h
 tests_unit_uftrace_kernel_test_LDADD = $(unit_libs)
 
 UNIT_TESTS += tests/unit/uftrace_read_test
-tests_unit_uftrace_read_test_SOURCES = tests/unit/stream.c tests/unit/stream.h \
+tests_unit_uftrace_read_test_SOURCES = tests/unit/packed.h tests/unit/stream.c tests/unit/stream.h \
 	tests/unit/uftrace_read_test.c
 tests_unit_uftrace_read_test_LDADD = $(unit_libs)
 

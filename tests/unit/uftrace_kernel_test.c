@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/unit/kernel_pages.h"
+#include "tests/unit/packed.h"
 #include "tests/unit/unit.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/dir.h"
@@ -71,13 +72,7 @@ static int teardown(void **state)
 
 static void add(const char *name, const void *bytes, size_t size)
 {
-	unsigned char head[4] = { size & 0xff, size >> 8 & 0xff, size >> 16 & 0xff, size >> 24 };
-
-	ftr_strbuf_putc(&packed, (char)strlen(name));
-	ftr_strbuf_puts(&packed, name);
-	ftr_strbuf_put(&packed, head, sizeof(head));
-	if (size > 0)
-		ftr_strbuf_put(&packed, bytes, size);
+	packed_add(&packed, name, bytes, size);
 }
 
 static void add_text(const char *name, const char *text)

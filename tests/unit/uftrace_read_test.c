@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/packed.h"
 #include "tests/unit/stream.h"
 #include "utils/format/dir.h"
 #include "utils/format/format.h"
@@ -59,13 +60,7 @@ static int teardown(void **state)
 
 static void add_bytes(const char *name, const void *bytes, size_t size)
 {
-	unsigned char head[4] = { size & 0xff, size >> 8 & 0xff, size >> 16 & 0xff, size >> 24 };
-
-	ftr_strbuf_putc(&packed, (char)strlen(name));
-	ftr_strbuf_puts(&packed, name);
-	ftr_strbuf_put(&packed, head, sizeof(head));
-	if (size > 0)
-		ftr_strbuf_put(&packed, bytes, size);
+	packed_add(&packed, name, bytes, size);
 }
 
 static void add_info(const char *lines, bool is_big, uint8_t version)
