@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The system calls that the observer follows, and their numbers in each calling convention of a machine. */
+/*
+ * The system calls that the observer follows, and their numbers in each calling convention of a
+ * machine.
+ */
 #ifndef FTR_ARCH_SYSCALLS_H
 #define FTR_ARCH_SYSCALLS_H
 
@@ -48,7 +51,7 @@ struct ftr_sysnr {
 /* One way to call the kernel. */
 struct ftr_abi {
 	const char *name;
-	uint32_t audit_arch;		/* AUDIT_ARCH_* as seccomp sees it; several ABIs may share it */
+	uint32_t audit_arch; /* AUDIT_ARCH_* as seccomp sees it; several ABIs may share it */
 	uint8_t  word_bytes;		/* of a pointer or long in the caller's memory */
 	uint16_t arg0_offset;		/* of the first argument in struct user */
 	const struct ftr_sysnr *numbers;

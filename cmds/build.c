@@ -35,18 +35,22 @@ struct build_values {
 
 static const struct ftr_option build_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct build_values, common),
-	FTR_OPTION("output", 'o', "FILE", "Write the compilation database to FILE (default: " DATABASE ")",
-		   ftr_opt_string, struct build_values, output),
+	FTR_OPTION("output", 'o', "FILE",
+		   "Write the compilation database to FILE (default: " DATABASE ")", ftr_opt_string,
+		   struct build_values, output),
 	FTR_OPTION("etrace", 0, "FILE", "Look at the etrace text FILE instead of recorded data",
 		   ftr_opt_string, struct build_values, etrace),
-	FTR_OPTION("files", 0, NULL, "List the files that were read (r), written (w), run (x), and who "
-		   "made them", ftr_opt_flag, struct build_values, lists_files),
+	FTR_OPTION("files", 0, NULL,
+		   "List the files that were read (r), written (w), run (x), and who "
+		   "made them",
+		   ftr_opt_flag, struct build_values, lists_files),
 	FTR_OPTION("inputs-of", 0, "FILE", "List what FILE was made from", ftr_opt_string,
 		   struct build_values, inputs_of),
 	FTR_OPTION("outputs-of", 0, "FILE", "List what was made from FILE", ftr_opt_string,
 		   struct build_values, outputs_of),
-	FTR_OPTION("processes", 0, NULL, "Show the tree of processes: command, time, exit status, files",
-		   ftr_opt_flag, struct build_values, lists_processes),
+	FTR_OPTION("processes", 0, NULL,
+		   "Show the tree of processes: command, time, exit status, files", ftr_opt_flag,
+		   struct build_values, lists_processes),
 	FTR_OPTION("unused", 0, "DIR", "List the files below DIR that the build did not touch",
 		   ftr_opt_string, struct build_values, unused),
 	{ 0 }
@@ -54,7 +58,8 @@ static const struct ftr_option build_options[] = {
 
 /* ---- the compilation database ---- */
 
-static void put_member(struct ftr_ostream *out, const char *name, const char *value, const char *before)
+static void put_member(struct ftr_ostream *out, const char *name, const char *value,
+		       const char *before)
 {
 	ftr_ostream_printf(out, "%s\n    \"%s\": ", before, name);
 	ftr_ostream_json_string(out, value, strlen(value));
@@ -91,7 +96,8 @@ static bool is_of_temporary(const struct ftr_build *build, const struct ftr_buil
 	file = ftr_build_find(build, made->file);
 	snprintf(dir, sizeof(dir), "%.*s/", (int)(slash - made->file), made->file);
 	if (file == NULL && realpath(dir, real) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1);
+		snprintf(path, sizeof(path), "%s/%s", strcmp(real, "/") == 0 ? "" : real,
+			 slash + 1);
 		file = ftr_build_find(build, path);
 	}
 	return file != NULL && is_temporary(file);
@@ -193,21 +199,24 @@ static void put_files(struct ftr_ostream *out, const struct ftr_build *build, co
 	ftr_vec_fini(&chosen);
 }
 
-static void put_process(struct ftr_ostream *out, const struct ftr_build_process *process, unsigned depth)
+static void put_process(struct ftr_ostream *out, const struct ftr_build_process *process,
+			unsigned depth)
 {
 	char duration[FTR_DURATION_CHARS + 1] = "         ?";
 
 	if (process->end_ns >= process->start_ns)
 		*ftr_fmt_duration(duration, process->end_ns - process->start_ns) = '\0';
-	ftr_ostream_printf(out, "%s %4d %5zu %5zu  %*s%d", duration, process->status, process->reads.nr,
-			   process->writes.nr, (int)(depth < 100 ? depth * 2 : 200), "", process->pid);
+	ftr_ostream_printf(out, "%s %4d %5zu %5zu  %*s%d", duration, process->status,
+			   process->reads.nr, process->writes.nr,
+			   (int)(depth < 100 ? depth * 2 : 200), "", process->pid);
 	if (process->has_own_exec)
 		put_command(out, process->exec);
 	ftr_ostream_putc(out, '\n');
 }
 
 /* Parents come before their children in the list. */
-static void put_tree(struct ftr_ostream *out, const struct ftr_build *build, uint32_t root, unsigned depth)
+static void put_tree(struct ftr_ostream *out, const struct ftr_build *build, uint32_t root,
+		     unsigned depth)
 {
 	put_process(out, &build->processes.v[root], depth);
 	for (uint32_t i = root + 1; depth < PROCESS_DEPTH_MAX && i < build->processes.nr; i++) {
@@ -225,13 +234,15 @@ static void put_processes(struct ftr_ostream *out, const struct ftr_build *build
 	}
 }
 
-typedef int walk_fn(const struct ftr_build *build, const struct ftr_build_file *file, uint8_t *seen);
+typedef int walk_fn(const struct ftr_build *build, const struct ftr_build_file *file,
+		    uint8_t *seen);
 
 static int put_closure(struct ftr_ostream *out, const struct ftr_build *build, const char *path,
 		       walk_fn *walk)
 {
 	char real[PATH_MAX];
-	const struct ftr_build_file *file = ftr_build_find(build, realpath(path, real) ? real : path);
+	const struct ftr_build_file *file = ftr_build_find(build,
+							   realpath(path, real) ? real : path);
 	uint8_t *seen;
 
 	if (file == NULL) {
@@ -262,7 +273,8 @@ static int put_unused(struct ftr_ostream *out, const struct ftr_build *build, co
 	FTSENT *entry;
 	FTS *tree;
 
-	if (realpath(dir, real) == NULL || (tree = fts_open(roots, FTS_PHYSICAL, compare_names)) == NULL) {
+	if (realpath(dir, real) == NULL ||
+	    (tree = fts_open(roots, FTS_PHYSICAL, compare_names)) == NULL) {
 		ftr_say_error("build: %s: %s", dir, strerror(errno));
 		return FTR_EXIT_FAILED;
 	}
@@ -285,7 +297,8 @@ static bool has_query(const struct build_values *values)
 	       values->outputs_of != NULL || values->unused != NULL;
 }
 
-static int answer(const struct build_values *values, const struct ftr_build *build, const char *data)
+static int answer(const struct build_values *values, const struct ftr_build *build,
+		  const char *data)
 {
 	struct ftr_output output;
 	int status = FTR_EXIT_OK, closed;
@@ -435,11 +448,11 @@ static int build_run(void *arg, int argc, char **argv)
 }
 
 const struct ftr_cmd ftr_cmd_build = {
-	.name		  = "build",
-	.usage		  = "[OPTION...] [--] [COMMAND [ARGUMENT...]]",
-	.summary	  = "Run a build and write its compilation database, or ask about its files",
-	.options	  = build_options,
-	.values_bytes	  = sizeof(struct build_values),
+	.name = "build",
+	.usage = "[OPTION...] [--] [COMMAND [ARGUMENT...]]",
+	.summary = "Run a build and write its compilation database, or ask about its files",
+	.options = build_options,
+	.values_bytes = sizeof(struct build_values),
 	.stops_at_operand = true,
-	.run		  = build_run,
+	.run = build_run,
 };

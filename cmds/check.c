@@ -8,7 +8,7 @@
 #include "cmds/output.h"
 #include "cmds/say.h"
 #include "utils/cli/common.h"
-#include "utils/format/etrace.h"
+#include "utils/format/etrace/etrace.h"
 
 struct check_values {
 	struct ftr_common common;
@@ -17,8 +17,8 @@ struct check_values {
 
 static const struct ftr_option check_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct check_values, common),
-	FTR_OPTION("etrace", 0, "FILE", "Check the etrace text FILE; - is standard input", ftr_opt_string,
-		   struct check_values, etrace),
+	FTR_OPTION("etrace", 0, "FILE", "Check the etrace text FILE; - is standard input",
+		   ftr_opt_string, struct check_values, etrace),
 	{ 0 }
 };
 

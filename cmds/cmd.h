@@ -21,8 +21,8 @@ enum {
 /* Whether the first operand may name the trace to read, as --data does. */
 enum ftr_cmd_trace {
 	FTR_CMD_TRACE_NONE,
-	FTR_CMD_TRACE_OPERAND,		/* it does, unless --data stands there */
-	FTR_CMD_TRACE_FOUND,		/* it does if there is a trace; else it is the command's own */
+	FTR_CMD_TRACE_OPERAND, /* it does, unless --data stands there */
+	FTR_CMD_TRACE_FOUND,   /* it does if there is a trace; else it is the command's own */
 };
 
 struct ftr_cmd {
@@ -30,13 +30,16 @@ struct ftr_cmd {
 	const char *usage;		/* "[OPTION...] [FUNC]" */
 	const char *summary;		/* one line */
 	const struct ftr_option *options;	/* ends with a row of zeros */
-	size_t values_bytes;		/* of the struct that the options fill; begins with ftr_common */
+	size_t values_bytes; /* of the struct that the options fill; begins with ftr_common */
 	const void *defaults;		/* (nullable: zeros) of that struct */
 	bool stops_at_operand;		/* what follows the first operand belongs to the program */
-	enum ftr_cmd_trace trace;	/* an operand that names the trace goes into ftr_common.data */
-	unsigned operand_nr;		/* of a command with a trace: how many more it takes at most */
+	enum ftr_cmd_trace trace; /* an operand that names the trace goes into ftr_common.data */
+	unsigned operand_nr;      /* of a command with a trace: how many more it takes at most */
 
-	/* @values are parsed, argv[0..argc-1] are the (other) operands, argv[argc] is NULL.  Exit status. */
+	/*
+	 * @values are parsed, argv[0..argc-1] are the (other) operands, argv[argc] is NULL.  Exit
+	 * status.
+	 */
 	int (*run)(void *values, int argc, char **argv);
 };
 

@@ -61,7 +61,8 @@ static int convert_run(void *values, int argc, char **argv)
 	int status;
 
 	if (path == NULL) {
-		ftr_say_error("convert: needs two operands: the trace to read and the one to write");
+		ftr_say_error(
+			"convert: needs two operands: the trace to read and the one to write");
 		return FTR_EXIT_USAGE;
 	}
 	if (self->format == NULL)
@@ -73,7 +74,8 @@ static int convert_run(void *values, int argc, char **argv)
 	status = ftr_opened_open(&opened, &self->common, &self->selection, false);
 	if (status != FTR_EXIT_OK)
 		return status;
-	status = ftr_export(&opened, &(struct ftr_export){ &self->common, self->format, path, NULL, 0 });
+	status = ftr_export(&opened,
+			    &(struct ftr_export){ &self->common, self->format, path, NULL, 0 });
 	ftr_opened_close(&opened);
 	return status;
 }

@@ -51,8 +51,8 @@ static const struct ftr_option dump_options[] = {
 	FTR_OPTION("mermaid", 0, NULL, "Same as --format=mermaid", parse_short_format,
 		   struct dump_values, format),
 	FTR_OPTION("sample-time", 0, "TIME",
-		   "Of a flame graph: the time that a sample stands for (default: 1us)", ftr_opt_time,
-		   struct dump_values, sample_ns),
+		   "Of a flame graph: the time that a sample stands for (default: 1us)",
+		   ftr_opt_time, struct dump_values, sample_ns),
 	FTR_OPTION_GROUP(ftr_etrace_opts_options, struct dump_values, etrace),
 	{ 0 }
 };
@@ -66,8 +66,9 @@ static int dump_listing(const struct dump_values *values)
 	int ret, status;
 
 	if (values->selection.time_ns > 0 || values->selection.no_sched_preempt) {
-		ftr_say_error("dump: %s is about calls, and the listing is of records: it needs --format",
-			      values->selection.time_ns > 0 ? "--time-filter" : "--no-sched-preempt");
+		ftr_say_error(
+			"dump: %s is about calls, and the listing is of records: it needs --format",
+			values->selection.time_ns > 0 ? "--time-filter" : "--no-sched-preempt");
 		return FTR_EXIT_USAGE;
 	}
 	status = ftr_opened_open_records(&opened, &values->common, &values->selection);
@@ -91,8 +92,8 @@ static int dump_listing(const struct dump_values *values)
 
 static int convert(const struct dump_values *values)
 {
-	const struct ftr_export to = { &values->common, values->format, values->output, &values->etrace,
-				       values->sample_ns };
+	const struct ftr_export to = { &values->common, values->format, values->output,
+				       &values->etrace, values->sample_ns };
 	struct ftr_opened opened;
 	int status;
 
@@ -113,7 +114,8 @@ static int dump_run(void *values, int argc, char **argv)
 {
 	const struct dump_values *self = values;
 
-	if (ftr_etrace_options_are_given(&self->etrace) && self->format != ftr_format_find("etrace")) {
+	if (ftr_etrace_options_are_given(&self->etrace) &&
+	    self->format != ftr_format_find("etrace")) {
 		ftr_say_error("dump: the options of the etrace text need --format=etrace");
 		return FTR_EXIT_USAGE;
 	}

@@ -9,9 +9,9 @@
 #include "cmds/show.h"
 #include "utils/base/strbuf.h"
 #include "utils/cli/common.h"
-#include "utils/format/etrace.h"
+#include "utils/format/etrace/etrace.h"
 #include "utils/format/format.h"
-#include "utils/format/graph_write.h"
+#include "utils/export/graph.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,7 +65,8 @@ bool ftr_export_is_input(const struct ftr_trace *trace, const char *path)
 {
 	struct stat in, out, parent;
 
-	if (path == NULL || stat(path, &out) < 0 || !S_ISREG(out.st_mode) || stat(trace->path, &in) < 0)
+	if (path == NULL || stat(path, &out) < 0 || !S_ISREG(out.st_mode) ||
+	    stat(trace->path, &in) < 0)
 		return false;
 	if (!is_same_file(&in, &out) &&
 	    (!S_ISDIR(in.st_mode) || stat_parent(path, &parent) < 0 || !is_same_file(&in, &parent)))
@@ -83,7 +84,8 @@ static int to_file(struct ftr_opened *opened, const struct ftr_export *to)
 	int status = FTR_EXIT_FAILED, closed;
 
 	plain.no_pager = true;
-	if (ftr_export_is_input(opened->trace, to->path) || ftr_output_open(&output, &plain, to->path) < 0)
+	if (ftr_export_is_input(opened->trace, to->path) ||
+	    ftr_output_open(&output, &plain, to->path) < 0)
 		return FTR_EXIT_FAILED;
 	sink = ftr_sink_new(to->format->write, &output.out, &err);
 	if (sink == NULL)
@@ -104,7 +106,8 @@ static int to_directory(struct ftr_opened *opened, const struct ftr_export *to)
 	struct ftr_sink *sink;
 
 	if (strcmp(to->path, "-") == 0) {
-		ftr_say_error("%s is a directory, which standard output cannot be: name one", to->format->name);
+		ftr_say_error("%s is a directory, which standard output cannot be: name one",
+			      to->format->name);
 		return FTR_EXIT_USAGE;
 	}
 	sink = to->format->write_new(to->path, &err);

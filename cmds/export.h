@@ -26,7 +26,10 @@ ftr_option_parse_fn ftr_opt_format;
 /* Would writing @path (nullable) destroy what is being read?  Says so. */
 bool ftr_export_is_input(const struct ftr_trace *trace, const char *path);
 
-/* Write all that @opened lets through.  Says what failed, and what the format could not hold.  An exit status. */
+/*
+ * Write all that @opened lets through.  Says what failed, and what the format could not hold.  An
+ * exit status.
+ */
 int ftr_export(struct ftr_opened *opened, const struct ftr_export *to);
 
 #endif /* FTR_CMDS_EXPORT_H */

@@ -24,10 +24,11 @@ struct graph_values {
 static const struct ftr_option graph_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct graph_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct graph_values, selection),
-	FTR_OPTION("output-fields", 'f', "FIELD[,FIELD...]",
-		   "Columns: total self addr total-avg total-max total-min self-avg self-max self-min all; "
-		   "with --task total self tid exit command; +x adds, none hides",
-		   ftr_opt_string, struct graph_values, view.fields),
+	FTR_OPTION(
+		"output-fields", 'f', "FIELD[,FIELD...]",
+		"Columns: total self addr total-avg total-max total-min self-avg self-max self-min all; "
+		"with --task total self tid exit command; +x adds, none hides",
+		ftr_opt_string, struct graph_values, view.fields),
 	FTR_OPTION("task", 0, NULL, "The tree of processes and threads instead", ftr_opt_flag,
 		   struct graph_values, by_task),
 	{ 0 }

@@ -12,7 +12,7 @@
 #include "cmds/record.h"
 #include "cmds/replay.h"
 #include "cmds/say.h"
-#include "utils/format/uftrace_write.h"
+#include "utils/format/uftrace/write.h"
 
 struct live_values {
 	struct ftr_replay_values replay;

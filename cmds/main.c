@@ -23,7 +23,8 @@ const char *ftr_cmd_data_dir(void)
 }
 
 /* The first operand, where it is the trace that --data would name: out of the way of the others. */
-static bool is_trace(const struct ftr_cmd *cmd, const struct ftr_common *common, const char *operand)
+static bool is_trace(const struct ftr_cmd *cmd, const struct ftr_common *common,
+		     const char *operand)
 {
 	if (operand == NULL || common->data != NULL)
 		return false;
@@ -66,13 +67,15 @@ static void values_reset(const struct invocation *inv)
 }
 
 /* The index of the first operand, or -errno. */
-static int words_parse(const struct invocation *inv, int argc, char **argv, int *outcome, struct ftr_err *err)
+static int words_parse(const struct invocation *inv, int argc, char **argv, int *outcome,
+		       struct ftr_err *err)
 {
-	return ftr_options_parse(inv->cmd->options, inv->values, argc, argv, inv->cmd->stops_at_operand, outcome,
-				 err);
+	return ftr_options_parse(inv->cmd->options, inv->values, argc, argv,
+				 inv->cmd->stops_at_operand, outcome, err);
 }
 
-static int file_parse(const struct invocation *inv, const struct ftr_opt_file *file, struct ftr_err *err)
+static int file_parse(const struct invocation *inv, const struct ftr_opt_file *file,
+		      struct ftr_err *err)
 {
 	int outcome, first;
 
@@ -82,13 +85,14 @@ static int file_parse(const struct invocation *inv, const struct ftr_opt_file *f
 	if (first < 0)
 		return ftr_err_prefix(err, "%s", file->argv[0]);
 	if (first < file->argc)
-		return ftr_err_set(err, EINVAL, "%s: %s is no option", file->argv[0], file->argv[first]);
+		return ftr_err_set(err, EINVAL, "%s: %s is no option", file->argv[0],
+				   file->argv[first]);
 	return 0;
 }
 
 /*
- * What a recording wants its readers to do, too; damaged, or not for this command: as if it were not there.
- * False: there is none, and the values are as they were.
+ * What a recording wants its readers to do, too; damaged, or not for this command: as if it were
+ * not there. False: there is none, and the values are as they were.
  */
 static bool defaults_load(struct invocation *inv, const char *operand)
 {
@@ -137,7 +141,9 @@ static int files_load(struct invocation *inv, int first, struct ftr_err *err)
 	}
 	if (first < 0)
 		return first;
-	return defaults_load(inv, first < inv->argc ? inv->argv[first] : NULL) ? parse_again(inv, err) : first;
+	return defaults_load(inv, first < inv->argc ? inv->argv[first] : NULL) ?
+		       parse_again(inv, err) :
+		       first;
 }
 
 static int run_parsed(struct invocation *inv)

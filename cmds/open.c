@@ -141,7 +141,8 @@ int ftr_opened_open_records(struct ftr_opened *opened, const struct ftr_common *
 	struct ftr_err err = { 0 };
 	int status = open_trace(opened, common, selection, &err);
 
-	if (status == FTR_EXIT_OK && ftr_trace_tids_check(opened->trace, &opened->options, &err) < 0)
+	if (status == FTR_EXIT_OK &&
+	    ftr_trace_tids_check(opened->trace, &opened->options, &err) < 0)
 		status = FTR_EXIT_FAILED;
 	return opened_say(opened, status, &err);
 }

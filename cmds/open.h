@@ -22,13 +22,21 @@ struct ftr_opened {
 	struct ftr_pipeline_options options;	/* the selection, parsed */
 };
 
-/* What -d says, else ftr.data or uftrace.data, whichever there is, else a directory that one stands in. */
+/*
+ * What -d says, else ftr.data or uftrace.data, whichever there is, else a directory that one stands
+ * in.
+ */
 const char *ftr_data_path(const struct ftr_common *common);
 
-/* @selection NULL: the trace itself, without a source.  An exit status, after saying what failed. */
+/*
+ * @selection NULL: the trace itself, without a source.  An exit status, after saying what failed.
+ */
 int  ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
 		     const struct ftr_selection *selection, bool is_unordered);
-/* For what works on records: the trace with its own sources; to apply @opened->options is the caller's. */
+/*
+ * For what works on records: the trace with its own sources; to apply @opened->options is the
+ * caller's.
+ */
 int  ftr_opened_open_records(struct ftr_opened *opened, const struct ftr_common *common,
 			     const struct ftr_selection *selection);
 void ftr_opened_close(struct ftr_opened *opened);

@@ -21,7 +21,8 @@ static char *word_next(char **p)
 	}
 	if (*in == '\0')
 		return NULL;
-	for (word = out = in; *in != '\0' && (quote != '\0' || strchr(" \t\r\n", *in) == NULL); in++) {
+	for (word = out = in; *in != '\0' && (quote != '\0' || strchr(" \t\r\n", *in) == NULL);
+	     in++) {
 		if (quote == '\0' && (*in == '"' || *in == '\''))
 			quote = *in;
 		else if (quote != '\0' && *in == quote)

@@ -13,8 +13,8 @@ struct ftr_opt_file {
 };
 
 /*
- * Blanks and newlines part words, quotes (" or ') keep what is between them together, a # at a word's start makes
- * the rest of its line a comment.  -ENOENT: no such file.
+ * Blanks and newlines part words, quotes (" or ') keep what is between them together, a # at a
+ * word's start makes the rest of its line a comment.  -ENOENT: no such file.
  */
 int  ftr_opt_file_load(struct ftr_opt_file *file, const char *path, struct ftr_err *err);
 void ftr_opt_file_fini(struct ftr_opt_file *file);	/* zeros are fine */

@@ -18,8 +18,8 @@ struct ftr_output {
 };
 
 /*
- * @path NULL or "-" is standard output, with a pager when it is a terminal.  From here on a reader that goes
- * away ends the output quietly.  0, or -errno after saying what failed.
+ * @path NULL or "-" is standard output, with a pager when it is a terminal.  From here on a reader
+ * that goes away ends the output quietly.  0, or -errno after saying what failed.
  */
 int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, const char *path);
 

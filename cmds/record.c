@@ -35,7 +35,9 @@ struct record_values {
 enum { FORMAT_DIRECTORY, FORMAT_ETRACE };
 static const char *const format_words[] = { "uftrace", "etrace", NULL };
 
-static const char *const clock_words[] = { "mono", "mono_raw", "boot", "realtime", "counter", NULL };
+static const char *const clock_words[] = {
+	"mono", "mono_raw", "boot", "realtime", "counter", NULL
+};
 
 /* By the values of enum ftr_on_full. */
 static const char *const on_full_words[] = {
@@ -48,38 +50,53 @@ static const char *const on_full_words[] = {
 		   ##__VA_ARGS__)
 
 const struct ftr_option ftr_record_opts_options[] = {
-	ROW("Event", 'E', "EVENT", "Record an event that --no-event or --no-sched leave out: linux:schedule, "
-	    "linux:task-new, linux:task-exit, linux:task-name; * stands for any text", ftr_record_opt_event,
-	    events),
-	ROW("buffer", 'b', "SIZE", "Size of a task's ring, rounded up to a power of two (default: 4M)",
-	    ftr_opt_size, buffer_bytes, .min = 1, .max = FTR_RING_MAX_BYTES),
-	ROW("clock", 0, "CLOCK", "Clock of the time stamps: mono, mono_raw, boot, realtime; counter "
-	    "counts its readings (for tests)", ftr_opt_choice, clock, .words = clock_words),
-	ROW("detach", 0, NULL, "End with the program, not with the last process that it leaves running",
-	    ftr_opt_flag, detach),
-	ROW("estimate-return", 'e', NULL, "Leave return addresses alone: a call ends when the next one shows it",
-	    ftr_opt_flag, estimate_return),
-	ROW("force", 0, NULL, "Record the library calls of a program that is not instrumented", ftr_opt_flag, force),
+	ROW("Event", 'E', "EVENT",
+	    "Record an event that --no-event or --no-sched leave out: linux:schedule, "
+	    "linux:task-new, linux:task-exit, linux:task-name; * stands for any text",
+	    ftr_record_opt_event, events),
+	ROW("buffer", 'b', "SIZE",
+	    "Size of a task's ring, rounded up to a power of two (default: 4M)", ftr_opt_size,
+	    buffer_bytes, .min = 1, .max = FTR_RING_MAX_BYTES),
+	ROW("clock", 0, "CLOCK",
+	    "Clock of the time stamps: mono, mono_raw, boot, realtime; counter "
+	    "counts its readings (for tests)",
+	    ftr_opt_choice, clock, .words = clock_words),
+	ROW("detach", 0, NULL,
+	    "End with the program, not with the last process that it leaves running", ftr_opt_flag,
+	    detach),
+	ROW("estimate-return", 'e', NULL,
+	    "Leave return addresses alone: a call ends when the next one shows it", ftr_opt_flag,
+	    estimate_return),
+	ROW("force", 0, NULL, "Record the library calls of a program that is not instrumented",
+	    ftr_opt_flag, force),
 	ROW("keep-pid", 0, NULL, "Give the program ftr's own process id", ftr_opt_flag, keep_pid),
-	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount/libmcount.so, or DIR/libmcount.so", ftr_opt_string,
-	    libmcount_dir),
+	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount/libmcount.so, or DIR/libmcount.so",
+	    ftr_opt_string, libmcount_dir),
 	ROW("library-path", 0, "DIR", NULL, ftr_opt_string, libmcount_dir),
 	ROW("max-stack", 0, "DEPTH", "Follow at most DEPTH open calls of a task (default: 1048576)",
 	    ftr_opt_u64, max_stack, .min = 1, .max = STACK_MAX_LIMIT),
-	ROW("nest-libcall", 'l', NULL, "Also record the library calls that libraries make (implies --force)",
-	    ftr_opt_flag, nest_libcall),
-	ROW("no-pltbind", 0, NULL, "Do not let the dynamic linker keep what it has bound (LD_BIND_NOT)",
-	    ftr_opt_flag, no_pltbind),
-	ROW("nop", 0, NULL, "Use a library that records nothing, to measure what instrumentation alone costs",
+	ROW("nest-libcall", 'l', NULL,
+	    "Also record the library calls that libraries make (implies --force)", ftr_opt_flag,
+	    nest_libcall),
+	ROW("no-pltbind", 0, NULL,
+	    "Do not let the dynamic linker keep what it has bound (LD_BIND_NOT)", ftr_opt_flag,
+	    no_pltbind),
+	ROW("nop", 0, NULL,
+	    "Use a library that records nothing, to measure what instrumentation alone costs",
 	    ftr_opt_flag, nop),
 	ROW("no-randomize-addr", 0, NULL, "Do not randomise the program's addresses", ftr_opt_flag,
 	    no_randomize),
-	ROW("num-thread", 0, "N", "Threads that take what tasks have recorded (default: a quarter of the "
-	    "processors)", ftr_opt_u64, thread_nr, .min = 1, .max = FTR_POOL_THREADS_MAX),
-	ROW("on-full", 0, "WHAT", "When a ring is full: wait (default), drop the newest, overwrite "
-	    "the oldest", ftr_opt_choice, on_full, .words = on_full_words),
-	ROW("rt-prio", 0, "PRIO", "Let the recorder run in real time (SCHED_FIFO), at priority 1 to 99",
-	    ftr_opt_u64, rt_prio, .min = 1, .max = RT_PRIO_MAX),
+	ROW("num-thread", 0, "N",
+	    "Threads that take what tasks have recorded (default: a quarter of the "
+	    "processors)",
+	    ftr_opt_u64, thread_nr, .min = 1, .max = FTR_POOL_THREADS_MAX),
+	ROW("on-full", 0, "WHAT",
+	    "When a ring is full: wait (default), drop the newest, overwrite "
+	    "the oldest",
+	    ftr_opt_choice, on_full, .words = on_full_words),
+	ROW("rt-prio", 0, "PRIO",
+	    "Let the recorder run in real time (SCHED_FIFO), at priority 1 to 99", ftr_opt_u64,
+	    rt_prio, .min = 1, .max = RT_PRIO_MAX),
 	ROW("syscalls", 0, NULL, "Also record what all its processes do to files and processes",
 	    ftr_opt_flag, has_syscalls),
 	ROW("time", 0, NULL, "Print the time that the program took", ftr_opt_flag, shows_time),
@@ -89,18 +106,21 @@ const struct ftr_option ftr_record_opts_options[] = {
 static const struct ftr_option record_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct record_values, common),
 	FTR_OPTION_GROUP(ftr_record_opts_options, struct record_values, record),
-	FTR_OPTION("no-event", 0, NULL, "Record neither scheduling nor beginnings, ends and names of tasks",
+	FTR_OPTION("no-event", 0, NULL,
+		   "Record neither scheduling nor beginnings, ends and names of tasks",
 		   ftr_opt_flag, struct record_values, record.no_event),
 	FTR_OPTION("no-libcall", 0, NULL, "Do not record calls of library functions", ftr_opt_flag,
 		   struct record_values, record.no_libcall),
-	FTR_OPTION("no-sched", 0, NULL, "Do not record scheduling", ftr_opt_flag, struct record_values,
-		   record.no_sched),
+	FTR_OPTION("no-sched", 0, NULL, "Do not record scheduling", ftr_opt_flag,
+		   struct record_values, record.no_sched),
 	FTR_OPTION("depth", 'D', "DEPTH", "Record calls less than DEPTH deep", ftr_opt_u64,
 		   struct record_values, record.depth, .min = 1, .max = STACK_MAX_LIMIT),
-	FTR_OPTION("format", 0, "FORMAT", "What to write: uftrace, a data directory (default); etrace, the "
-		   "text of --syscalls, while the program runs", ftr_opt_choice, struct record_values,
-		   format, .words = format_words),
-	FTR_OPTION("output", 'o', "FILE", "Write the text of --format=etrace to FILE; - is standard output",
+	FTR_OPTION("format", 0, "FORMAT",
+		   "What to write: uftrace, a data directory (default); etrace, the "
+		   "text of --syscalls, while the program runs",
+		   ftr_opt_choice, struct record_values, format, .words = format_words),
+	FTR_OPTION("output", 'o', "FILE",
+		   "Write the text of --format=etrace to FILE; - is standard output",
 		   ftr_opt_string, struct record_values, output),
 	FTR_OPTION_GROUP(ftr_etrace_opts_options, struct record_values, etrace),
 	{ 0 }
@@ -109,8 +129,8 @@ static const struct ftr_option record_options[] = {
 static const struct record_values record_defaults = { .record = FTR_RECORD_OPTS_DEFAULTS };
 
 /*
- * What to ask the kernel for: --Event adds to what the others leave.  The observer of system calls stops a task
- * twice in each of them, and what is known of scheduling then is about that.
+ * What to ask the kernel for: --Event adds to what the others leave.  The observer of system calls
+ * stops a task twice in each of them, and what is known of scheduling then is about that.
  */
 static unsigned events_wanted(const struct ftr_record_opts *opts)
 {
@@ -256,7 +276,8 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 
 	*was_run = false;
 	if (opts->has_syscalls && opts->clock != 0) {
-		ftr_say_error("record: --syscalls needs --clock=mono, by which system calls are timed");
+		ftr_say_error(
+			"record: --syscalls needs --clock=mono, by which system calls are timed");
 		return FTR_EXIT_USAGE;
 	}
 	ret = find(opts, argv[0], &program, &has_functions, &err);
@@ -264,8 +285,9 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		ftr_say_error("%s", err.text);
 		return refusal_status(ret);
 	}
-	ret = has_functions ? ftr_program_runtime(&program, opts->libmcount_dir, opts->nop, &runtime,
-						   &err) : 0;
+	ret = has_functions ? ftr_program_runtime(&program, opts->libmcount_dir, opts->nop,
+						  &runtime, &err) :
+			      0;
 	if (ret < 0) {
 		ftr_say_error("%s", err.text);
 		status = FTR_EXIT_FTR;
@@ -312,7 +334,8 @@ static int record_text(const struct record_values *values, char **argv)
 	if (!values->record.has_syscalls)
 		ftr_say_error("record: --format=etrace is the text of --syscalls: give that, too");
 	else if (values->common.data != NULL)
-		ftr_say_error("record: --format=etrace writes a text, no data directory: say where with -o");
+		ftr_say_error(
+			"record: --format=etrace writes a text, no data directory: say where with -o");
 	else
 		return ftr_record_etrace(&values->etrace, values->output, argv);
 	return FTR_EXIT_USAGE;
@@ -331,7 +354,8 @@ static int record_run(void *arg, int argc, char **argv)
 	if (values->format == FORMAT_ETRACE)
 		return record_text(values, argv);
 	if (values->output != NULL || ftr_etrace_options_are_given(&values->etrace)) {
-		ftr_say_error("record: --output and the options of the etrace text need --format=etrace");
+		ftr_say_error(
+			"record: --output and the options of the etrace text need --format=etrace");
 		return FTR_EXIT_USAGE;
 	}
 	return ftr_record_program(&values->record, dir, argv, &was_run);

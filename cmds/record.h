@@ -33,12 +33,13 @@ struct ftr_record_opts {
 	const char *libmcount_dir;	/* (nullable) */
 };
 
-extern const struct ftr_option ftr_record_opts_options[];	/* but depth, no_event, no_libcall, no_sched */
+extern const struct ftr_option
+	ftr_record_opts_options[]; /* but depth, no_event, no_libcall, no_sched */
 #define FTR_RECORD_OPTS_DEFAULTS { .buffer_bytes = 4 << 20, .max_stack = 1 << 20 }
 
 /*
- * Record argv[0] with its arguments into @dir; says what went wrong.  *was_run: there is a recording.
- * The exit status: the program's own (128 + n for a signal), or an FTR_EXIT_*.
+ * Record argv[0] with its arguments into @dir; says what went wrong.  *was_run: there is a
+ * recording. The exit status: the program's own (128 + n for a signal), or an FTR_EXIT_*.
  */
 int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char **argv,
 		       bool *was_run);

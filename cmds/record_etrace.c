@@ -13,7 +13,7 @@
 #include "cmds/cmd.h"
 #include "cmds/say.h"
 #include "utils/record/program.h"
-#include "utils/record/syscall_observer.h"
+#include "utils/observe/observer.h"
 
 #define STOP_REQUESTS_MAX 3	/* as of a recording in a data directory */
 
@@ -22,16 +22,18 @@ const struct ftr_option ftr_etrace_opts_options[] = {
 		   ftr_opt_flag, struct ftr_etrace_options, has_prefix),
 	FTR_OPTION("mount", 0, NULL, "etrace: also mount and umount", ftr_opt_flag,
 		   struct ftr_etrace_options, mounts),
-	FTR_OPTION("skip-repeated-opens", 0, NULL, "etrace: without opens that repeat the task's last one",
-		   ftr_opt_flag, struct ftr_etrace_options, skip_repeated_opens),
-	FTR_OPTION("thread-names", 0, NULL, "etrace: also names that tasks give themselves", ftr_opt_flag,
-		   struct ftr_etrace_options, thread_names),
+	FTR_OPTION("skip-repeated-opens", 0, NULL,
+		   "etrace: without opens that repeat the task's last one", ftr_opt_flag,
+		   struct ftr_etrace_options, skip_repeated_opens),
+	FTR_OPTION("thread-names", 0, NULL, "etrace: also names that tasks give themselves",
+		   ftr_opt_flag, struct ftr_etrace_options, thread_names),
 	{ 0 }
 };
 
 bool ftr_etrace_options_are_given(const struct ftr_etrace_options *options)
 {
-	return options->has_prefix || options->mounts || options->skip_repeated_opens || options->thread_names;
+	return options->has_prefix || options->mounts || options->skip_repeated_opens ||
+	       options->thread_names;
 }
 
 struct text_output {
@@ -56,7 +58,7 @@ static bool output_idle(void *arg)
 
 	ftr_ostream_flush(&self->out, NULL);
 	if (program_pid != 0 && ftr_observer_root_is_gone(self->observer))
-		program_pid = stop_requests = 0;	/* what ended it does not end its children */
+		program_pid = stop_requests = 0; /* what ended it does not end its children */
 	return stop_requests < (program_pid != 0 ? STOP_REQUESTS_MAX : 1);
 }
 
@@ -82,7 +84,10 @@ static void hand_on(int signal, siginfo_t *info, void *context)
 		kill((pid_t)program_pid, signal);
 }
 
-/* Without SA_RESTART: the observer's wait ends, and it sees that it is to stop.  What is ignored stays so. */
+/*
+ * Without SA_RESTART: the observer's wait ends, and it sees that it is to stop.  What is ignored
+ * stays so.
+ */
 static void signals_catch(const int *signals, pid_t program)
 {
 	struct sigaction action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO }, old;
@@ -139,8 +144,10 @@ static int follow(struct text_output *text, const char *path, char **argv)
 	signals_catch(signals, child);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (!ftr_observer_run(text->observer, &wait_status))
-		ftr_diag_warn(&diag, "ended by a signal: what still ran cannot run on without its observer and was "
-			      "killed");
+		ftr_diag_warn(
+			&diag,
+			"ended by a signal: what still ran cannot run on without its observer and was "
+			"killed");
 	ftr_observer_free(text->observer);
 	ftr_say_diag_end(&diag);
 	return exit_status(wait_status);

@@ -9,7 +9,10 @@
 
 #include "utils/record/perf_ring.h"
 
-/* Which the kernel records together: the halves of a schedule, beginnings and ends, these with names. */
+/*
+ * Which the kernel records together: the halves of a schedule, beginnings and ends, these with
+ * names.
+ */
 static const struct {
 	const char *name;
 	unsigned kinds;
@@ -44,14 +47,17 @@ static int event_add(unsigned *kinds, const char *word, size_t len, struct ftr_e
 		of_word = kinds_of(pattern);
 	}
 	if (of_word == 0)
-		return ftr_err_set(err, EINVAL, "\"%.*s\" is none of the events that can be recorded: "
-				   "linux:schedule, linux:task-new, linux:task-exit, linux:task-name",
-				   (int)len, word);
+		return ftr_err_set(
+			err, EINVAL,
+			"\"%.*s\" is none of the events that can be recorded: "
+			"linux:schedule, linux:task-new, linux:task-exit, linux:task-name",
+			(int)len, word);
 	*kinds |= of_word;
 	return 0;
 }
 
-int ftr_record_opt_event(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+int ftr_record_opt_event(const struct ftr_option *opt, void *value, const char *arg,
+			 struct ftr_err *err)
 {
 	static const char separators[] = ",;";
 	int ret = 0;

@@ -6,8 +6,8 @@
 #include "utils/cli/option.h"
 
 /*
- * Adds FTR_PERF_* bits to an unsigned: of "linux:EVENT" or of what a shell pattern matches; several with commas or
- * semicolons between.
+ * Adds FTR_PERF_* bits to an unsigned: of "linux:EVENT" or of what a shell pattern matches; several
+ * with commas or semicolons between.
  */
 ftr_option_parse_fn ftr_record_opt_event;
 

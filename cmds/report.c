@@ -30,35 +30,41 @@ static const char *const format_words[] = { "normal", "csv", NULL };
 static const struct ftr_option report_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct report_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct report_values, selection),
-	FTR_OPTION("output-fields", 'f', "FIELD[,FIELD...]",
-		   "Columns: total total-avg total-min total-max self self-avg self-min self-max call size "
-		   "total-stdv self-stdv total-min-ts total-max-ts self-min-ts self-max-ts cpu-count cpu-mask "
-		   "cpu-list all; with --task "
-		   "total self tid func; +x adds, none hides",
-		   ftr_opt_string, struct report_values, view.fields),
+	FTR_OPTION(
+		"output-fields", 'f', "FIELD[,FIELD...]",
+		"Columns: total total-avg total-min total-max self self-avg self-min self-max call size "
+		"total-stdv self-stdv total-min-ts total-max-ts self-min-ts self-max-ts cpu-count cpu-mask "
+		"cpu-list all; with --task "
+		"total self tid func; +x adds, none hides",
+		ftr_opt_string, struct report_values, view.fields),
 	FTR_OPTION("sort", 's', "KEY[,KEY...]", "Sort by func or fields (default: total)",
 		   ftr_opt_string, struct report_values, view.sort),
-	FTR_OPTION("avg-total", 0, NULL, "Average, least and most of the total times",
-		   ftr_opt_flag, struct report_values, view.avg_total),
+	FTR_OPTION("avg-total", 0, NULL, "Average, least and most of the total times", ftr_opt_flag,
+		   struct report_values, view.avg_total),
 	FTR_OPTION("avg-self", 0, NULL, "Average, least and most of the self times", ftr_opt_flag,
 		   struct report_values, view.avg_self),
 	FTR_OPTION("task", 0, NULL, "A row for each task instead", ftr_opt_flag,
 		   struct report_values, by_task),
-	FTR_OPTION("by", 0, "WHAT", "A row for each func (default), or of observed system calls for each call, "
-		   "file or process; fields: elapsed total total-avg total-min total-max call error open read "
-		   "write fork process status pid all", ftr_opt_choice, struct report_values, by,
-		   .words = by_words),
-	FTR_OPTION("format", 0, "FORMAT", "normal, or csv: fields by their names, times in nanoseconds",
-		   ftr_opt_choice, struct report_values, format, .words = format_words),
-	FTR_OPTION("diff", 0, "TRACE", "How the functions of TRACE differ from those of --data", ftr_opt_string,
-		   struct report_values, diff),
-	FTR_OPTION("diff-policy", 0, "WORD[,WORD...]",
-		   "Of --diff: abs no-abs (sort by size of the difference or with its sign), percent no-percent, "
-		   "compact full (default: abs,no-percent,compact)",
-		   ftr_opt_string, struct report_values, view.diff_policy),
-	FTR_OPTION("sort-column", 0, "INDEX",
-		   "Of --diff: sort by 0 the values of --data, 1 of TRACE, 2 the difference (default)", ftr_opt_u64,
-		   struct report_values, view.diff_column, .max = 2),
+	FTR_OPTION(
+		"by", 0, "WHAT",
+		"A row for each func (default), or of observed system calls for each call, "
+		"file or process; fields: elapsed total total-avg total-min total-max call error open read "
+		"write fork process status pid all",
+		ftr_opt_choice, struct report_values, by, .words = by_words),
+	FTR_OPTION("format", 0, "FORMAT",
+		   "normal, or csv: fields by their names, times in nanoseconds", ftr_opt_choice,
+		   struct report_values, format, .words = format_words),
+	FTR_OPTION("diff", 0, "TRACE", "How the functions of TRACE differ from those of --data",
+		   ftr_opt_string, struct report_values, diff),
+	FTR_OPTION(
+		"diff-policy", 0, "WORD[,WORD...]",
+		"Of --diff: abs no-abs (sort by size of the difference or with its sign), percent no-percent, "
+		"compact full (default: abs,no-percent,compact)",
+		ftr_opt_string, struct report_values, view.diff_policy),
+	FTR_OPTION(
+		"sort-column", 0, "INDEX",
+		"Of --diff: sort by 0 the values of --data, 1 of TRACE, 2 the difference (default)",
+		ftr_opt_u64, struct report_values, view.diff_column, .max = 2),
 	{ 0 }
 };
 
@@ -85,7 +91,8 @@ static int print_to_output(int (*print)(const void *what, const struct report_va
 }
 
 static int print_stats(const void *stats, const struct report_values *values,
-		       const struct ftr_report_opts *opts, struct ftr_ostream *out, struct ftr_err *err)
+		       const struct ftr_report_opts *opts, struct ftr_ostream *out,
+		       struct ftr_err *err)
 {
 	if (values->by_task)
 		return ftr_report_print_tasks(stats, opts, out, err);
@@ -95,7 +102,8 @@ static int print_stats(const void *stats, const struct report_values *values,
 }
 
 static int print_syscalls(const void *sums, const struct report_values *values,
-			  const struct ftr_report_opts *opts, struct ftr_ostream *out, struct ftr_err *err)
+			  const struct ftr_report_opts *opts, struct ftr_ostream *out,
+			  struct ftr_err *err)
 {
 	return ftr_report_print_syscalls(sums, values->by - 1, opts, out, err);
 }
@@ -104,7 +112,8 @@ static int report_syscalls(const struct ftr_syscalls *sums, const struct report_
 {
 	if (sums->rows.nr != 0)
 		return print_to_output(print_syscalls, sums, values);
-	ftr_say_error("report: no observed system calls in this trace: ftr record --syscalls records them");
+	ftr_say_error(
+		"report: no observed system calls in this trace: ftr record --syscalls records them");
 	return FTR_EXIT_FAILED;
 }
 
@@ -126,7 +135,8 @@ struct counted {
 	struct ftr_sink *sink;
 };
 
-static int counted_open(struct counted *counted, const struct report_values *values, const char *path)
+static int counted_open(struct counted *counted, const struct report_values *values,
+			const char *path)
 {
 	struct ftr_common common = values->common;
 	struct ftr_err err = { 0 };
@@ -154,11 +164,13 @@ static struct ftr_report_trace counted_get(const struct counted *counted)
 {
 	const struct ftr_trace *trace = counted->opened.trace;
 
-	return (struct ftr_report_trace){ trace->path, trace->info.cmdline, ftr_stats_get(counted->sink) };
+	return (struct ftr_report_trace){ trace->path, trace->info.cmdline,
+					  ftr_stats_get(counted->sink) };
 }
 
 static int print_diff(const void *traces, const struct report_values *values,
-		      const struct ftr_report_opts *opts, struct ftr_ostream *out, struct ftr_err *err)
+		      const struct ftr_report_opts *opts, struct ftr_ostream *out,
+		      struct ftr_err *err)
 {
 	return ftr_report_print_diff(traces, opts, out, err);
 }
@@ -177,7 +189,8 @@ static int report_diff(const struct report_values *values)
 	if (status == FTR_EXIT_OK)
 		status = counted_open(&counted[1], values, values->diff);
 	if (status == FTR_EXIT_OK) {
-		const struct ftr_report_trace traces[2] = { counted_get(&counted[0]), counted_get(&counted[1]) };
+		const struct ftr_report_trace traces[2] = { counted_get(&counted[0]),
+							    counted_get(&counted[1]) };
 
 		status = print_to_output(print_diff, traces, values);
 	}
@@ -214,7 +227,8 @@ static const char *conflict_of(const struct report_values *values)
 		return "--task, --avg-total and --avg-self are about functions, not for --by";
 	if (values->diff != NULL && (values->by_task || values->by > 0))
 		return "--diff compares functions, not what --task or --by shows";
-	if (values->diff == NULL && (values->view.diff_policy != NULL || values->view.diff_column != 2))
+	if (values->diff == NULL &&
+	    (values->view.diff_policy != NULL || values->view.diff_column != 2))
 		return "--diff-policy and --sort-column need --diff";
 	if (values->format > 0 && (values->by_task || values->by > 0 || values->diff != NULL))
 		return "--format=csv is of functions, not for --task, --by or --diff";

@@ -11,8 +11,9 @@ struct ftr_common;
 int ftr_say_init(const struct ftr_common *common, struct ftr_err *err);
 
 void ftr_say_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* "ftr: ..." */
-void ftr_say_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* "ftr: warning: ..." */
-void ftr_say_verbose(unsigned level, const char *fmt, ...)	/* when -v stood there @level times */
+void ftr_say_warn(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));             /* "ftr: warning: ..." */
+void ftr_say_verbose(unsigned level, const char *fmt, ...) /* when -v stood there @level times */
 	__attribute__((format(printf, 2, 3)));
 
 /* A diag whose warnings are said. */

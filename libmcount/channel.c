@@ -24,7 +24,9 @@ union reply_control {
 	char room[CMSG_SPACE(FTR_CHANNEL_REPLY_FDS * sizeof(int))];
 };
 
-/* In another network namespace than the recorder's there is no such address; a path may lead there. */
+/*
+ * In another network namespace than the recorder's there is no such address; a path may lead there.
+ */
 static long connect_by_path(long fd, struct sockaddr_un *address)
 {
 	static const char dir[] = FTR_CHANNEL_DIR;
@@ -55,7 +57,8 @@ static int channel_connect(uint32_t *seen)
 	long fd, ret;
 	uint32_t i;
 
-	if (atomic_load(&ftr_state.is_unanswered) != 0)	/* it stands still: do not do so at every thread's start */
+	if (atomic_load(&ftr_state.is_unanswered) !=
+	    0) /* it stands still: do not do so at every thread's start */
 		timeout.sec = 0, timeout.usec = FTR_CHANNEL_IMPATIENT_MS * 1000;
 	fd = ftr_sys3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -66,7 +69,8 @@ static int channel_connect(uint32_t *seen)
 	ftr_sys5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	do
 		ret = ftr_sys3(SYS_connect, fd, &address,
-			       offsetof(struct sockaddr_un, sun_path) + 1 + ftr_state.address_bytes);
+			       offsetof(struct sockaddr_un, sun_path) + 1 +
+				       ftr_state.address_bytes);
 	while (ret == -EAGAIN && is_progress(seen));
 	if (ret == -ECONNREFUSED)
 		ret = connect_by_path(fd, &address);
@@ -136,7 +140,10 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
 	return reply->type == FTR_CHANNEL_OK ? 0 : -EACCES;
 }
 
-/* Is there room for the descriptors of a reply?  Asked before: the recorder would believe they arrived. */
+/*
+ * Is there room for the descriptors of a reply?  Asked before: the recorder would believe they
+ * arrived.
+ */
 static bool has_room(const struct ftr_channel_message *message)
 {
 	bool is_new_task = message->type == FTR_CHANNEL_TASK && message->base == 0;
@@ -144,7 +151,8 @@ static bool has_room(const struct ftr_channel_message *message)
 	long fds[FTR_CHANNEL_REPLY_FDS];
 	int i, got = 0;
 
-	while (got < nr && (fds[got] = ftr_sys3(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) >= 0)
+	while (got < nr &&
+	       (fds[got] = ftr_sys3(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) >= 0)
 		got++;
 	for (i = 0; i < got; i++)
 		ftr_sys_close_own(fds[i]);
@@ -213,7 +221,8 @@ void ftr_channel_tell(enum ftr_channel_type type, const char *text, const char *
 
 void ftr_channel_tell_name(int32_t tid)
 {
-	struct ftr_channel_message message = { .magic = FTR_CHANNEL_MAGIC, .type = FTR_CHANNEL_NAME };
+	struct ftr_channel_message message = { .magic = FTR_CHANNEL_MAGIC,
+					       .type = FTR_CHANNEL_NAME };
 
 	if (ftr_state.control == NULL || (ftr_state.control->flags & FTR_CONTROL_TELL_NAMES) == 0 ||
 	    ftr_is_silent())

@@ -9,11 +9,12 @@
 #include "utils/proto/channel.h"
 
 /*
- * Connect, send @message (with @path of message->path_bytes), wait for the reply, close.  Bounded by
- * FTR_CHANNEL_TIMEOUT_MS for each step.  The reply's base and time replace the message's; descriptors that
- * came with it are stored in @reply_fds (nullable), the others stay as they are.
+ * Connect, send @message (with @path of message->path_bytes), wait for the reply, close.  Bounded
+ * by FTR_CHANNEL_TIMEOUT_MS for each step.  The reply's base and time replace the message's;
+ * descriptors that came with it are stored in @reply_fds (nullable), the others stay as they are.
  *
- * 0, or -errno; -EACCES when the recorder refused, -EMFILE when there is no descriptor (see helper.h).
+ * 0, or -errno; -EACCES when the recorder refused, -EMFILE when there is no descriptor (see
+ * helper.h).
  */
 int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *reply_fds);
 
@@ -26,7 +27,8 @@ void ftr_channel_tell_name(int32_t tid);
 /* Must nothing be asked of the kernel that the program does not ask for?  See seccomp.h. */
 static inline bool ftr_is_silent(void)
 {
-	return ftr_self.is_silent || atomic_load_explicit(&ftr_state.is_silent, memory_order_relaxed) != 0;
+	return ftr_self.is_silent ||
+	       atomic_load_explicit(&ftr_state.is_silent, memory_order_relaxed) != 0;
 }
 
 #endif /* FTR_LIBMCOUNT_CHANNEL_H */

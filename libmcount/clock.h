@@ -16,8 +16,9 @@ static inline bool ftr_clock_is_slow(void)
 uint64_t ftr_clock_slow(void);
 
 /*
- * The calling thread is about to lose the processor's counter (strict seccomp, PR_SET_TSC): from now on its times
- * come from the kernel's coarse clock, which needs neither that counter nor a system call.
+ * The calling thread is about to lose the processor's counter (strict seccomp, PR_SET_TSC): from
+ * now on its times come from the kernel's coarse clock, which needs neither that counter nor a
+ * system call.
  */
 void ftr_clock_stop_ticks(void);
 

@@ -91,5 +91,6 @@ bool ftr_environ_is_whole(ftr_strings envp)
 	struct ftr_environ env = ftr_environ_look(envp);
 
 	return ftr_state.preload_env == NULL ||
-	       (!is_alone() && env.preload < env.nr && has_ours(envp[env.preload]) && env.channel < env.nr);
+	       (!is_alone() && env.preload < env.nr && has_ours(envp[env.preload]) &&
+		env.channel < env.nr);
 }

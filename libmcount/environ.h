@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment of a new image: what the program hands on is kept; LD_PRELOAD and FTR_CHANNEL are added to
- * it, so that the image is traced, too.
+ * The environment of a new image: what the program hands on is kept; LD_PRELOAD and FTR_CHANNEL are
+ * added to it, so that the image is traced, too.
  */
 #ifndef FTR_LIBMCOUNT_ENVIRON_H
 #define FTR_LIBMCOUNT_ENVIRON_H
@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FTR_PRELOAD_MAX 8192	/* bytes of a merged LD_PRELOAD; a longer one is handed on as it is */
+#define FTR_PRELOAD_MAX   8192 /* bytes of a merged LD_PRELOAD; a longer one is handed on as it is \
+				*/
 #define FTR_ENVIRON_EXTRA 3	/* strings that may be added, with the NULL at the end */
 
 typedef char *const *ftr_strings;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork in a signal handler that interrupted a hook: in the child, the hook goes on where it was, with a position in
- * the ring of the parent, or on its way to one.  It shall find nothing there but memory that nobody reads; what the
- * child calls from now on has a ring of its own, as after any fork.
+ * fork in a signal handler that interrupted a hook: in the child, the hook goes on where it was,
+ * with a position in the ring of the parent, or on its way to one.  It shall find nothing there but
+ * memory that nobody reads; what the child calls from now on has a ring of its own, as after any
+ * fork.
  */
 #include "libmcount/fork.h"
 
@@ -33,7 +34,8 @@ static bool producer_renew(struct ftr_thread *self)
 {
 	struct ftr_producer *old = self->slot->producer;
 	uint64_t bytes = self->slot->ring_bytes;
-	long mem = ftr_sys6(SYS_mmap, 0, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long mem = ftr_sys6(SYS_mmap, 0, 2 * PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	long data = ftr_sys6(SYS_mmap, self->slot->ring_data, 2 * bytes, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	struct ftr_producer *new = (struct ftr_producer *)mem;

@@ -30,8 +30,9 @@ static void job_run(void *arg)
 }
 
 /*
- * CLONE_UNTRACED: the child is the runtime's own, so the observer of system calls does not get to see it.  Its calls
- * that the observer's filter asks about are marked, for without an observer they would fail.
+ * CLONE_UNTRACED: the child is the runtime's own, so the observer of system calls does not get to
+ * see it.  Its calls that the observer's filter asks about are marked, for without an observer they
+ * would fail.
  */
 bool ftr_helper_run(void (*fn)(void *arg), void *arg)
 {

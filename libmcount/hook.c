@@ -83,8 +83,8 @@ bool ftr_frame_is_home(const struct ftr_thread *self, const uintptr_t *loc)
 }
 
 /*
- * Stacks of coroutines lie apart by their size, the frames of one follow each other closely: do the newest open
- * calls lead up to @loc in steps of less than a page?
+ * Stacks of coroutines lie apart by their size, the frames of one follow each other closely: do the
+ * newest open calls lead up to @loc in steps of less than a page?
  */
 #define STEP_WORDS (4096 / sizeof(uintptr_t))
 
@@ -107,8 +107,8 @@ static bool is_one_stack(const struct ftr_thread *self, const struct ftr_frame *
 }
 
 /*
- * Control left @frame without a return.  Should that be a wrong guess (two stacks that look like one), the
- * function must still return where it was called from.
+ * Control left @frame without a return.  Should that be a wrong guess (two stacks that look like
+ * one), the function must still return where it was called from.
  */
 static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 {
@@ -130,7 +130,7 @@ void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
 		bool is_here = frame->loc != NULL && stack_of(self, frame->loc) == stack;
 
 		if (frame->loc != NULL && !is_here && stack == STACK_OTHER)
-			break;		/* what lies below may be on any stack, of memory long given back */
+			break; /* what lies below may be on any stack, of memory long given back */
 		if (!is_here)
 			continue;
 		if (frame->loc > loc || (frame->loc == loc && !is_reused))
@@ -145,8 +145,9 @@ void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
 }
 
 /*
- * --estimate-return, where no return address tells of a call's end: has the call of @frame returned, now that
- * another begins at @loc?  It has when that is not below it, or when its return address is overwritten.
+ * --estimate-return, where no return address tells of a call's end: has the call of @frame
+ * returned, now that another begins at @loc?  It has when that is not below it, or when its return
+ * address is overwritten.
  */
 static bool has_returned(const struct ftr_thread *self, const struct ftr_frame *frame,
 			 const uintptr_t *loc)
@@ -180,8 +181,8 @@ void ftr_frames_end(void)
 }
 
 /*
- * No frame at hand (the thread's first call, or one not to be recorded, or returns are estimated), or one that may be
- * gone.
+ * No frame at hand (the thread's first call, or one not to be recorded, or returns are estimated),
+ * or one that may be gone.
  */
 static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct ftr_thread *self,
 									 const uintptr_t *loc,
@@ -201,8 +202,8 @@ static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct
 }
 
 /*
- * A frame like the one on top may be a tail call's, which uses its caller's slot, or the top one is gone: a
- * return slot then holds an address that is not our stub.
+ * A frame like the one on top may be a tail call's, which uses its caller's slot, or the top one is
+ * gone: a return slot then holds an address that is not our stub.
  */
 static inline struct ftr_frame *frame_claim(struct ftr_thread *self, const uintptr_t *loc,
 					    enum ftr_frame_kind kind)
@@ -224,8 +225,8 @@ static inline struct ftr_frame *frame_claim(struct ftr_thread *self, const uintp
 }
 
 /*
- * A handler that comes between claiming and filling sees an empty frame on top, and may use it or give it
- * back with its own; so the rest is filled in when it is not empty any more.
+ * A handler that comes between claiming and filling sees an empty frame on top, and may use it or
+ * give it back with its own; so the rest is filled in when it is not empty any more.
  */
 static inline void frame_fill(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc,
 			      uintptr_t ret, uintptr_t func, enum ftr_frame_kind kind)
@@ -286,8 +287,9 @@ static bool is_interrupting(const struct ftr_thread *self, const uintptr_t *loc)
 }
 
 /*
- * --estimate-return: the same as enter, but for the return address.  Nothing tells when a handler's last call
- * ends, so that one that interrupts us must leave no frame: its calls are recorded as points in time.
+ * --estimate-return: the same as enter, but for the return address.  Nothing tells when a handler's
+ * last call ends, so that one that interrupts us must leave no frame: its calls are recorded as
+ * points in time.
  */
 static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *self, uintptr_t *slot,
 							   uintptr_t child_ip)
@@ -356,9 +358,10 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip)
 }
 
 /*
- * A coroutine that began on another thread returns on this one: the frame is in the shadow stack whose stub
- * still stands in the slot.  Frames are never given back to the system, so this is safe also when that
- * thread has ended; frames of a coroutine that is not running are touched by nobody else.
+ * A coroutine that began on another thread returns on this one: the frame is in the shadow stack
+ * whose stub still stands in the slot.  Frames are never given back to the system, so this is safe
+ * also when that thread has ended; frames of a coroutine that is not running are touched by nobody
+ * else.
  */
 static uintptr_t leave_elsewhere(struct ftr_thread *self, uintptr_t *slot)
 {
@@ -381,10 +384,11 @@ static uintptr_t leave_elsewhere(struct ftr_thread *self, uintptr_t *slot)
 }
 
 /*
- * The top frame is not the one that returns: those above it were abandoned, or live on another stack.
- * What cannot be told apart is kept: losing a live frame would lose a return address.
+ * The top frame is not the one that returns: those above it were abandoned, or live on another
+ * stack. What cannot be told apart is kept: losing a live frame would lose a return address.
  */
-static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self, uintptr_t *slot)
+static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self,
+							    uintptr_t *slot)
 {
 	struct ftr_frame *frame;
 	uintptr_t ret;

@@ -19,36 +19,41 @@ extern const char ftr_return_stubs[] FTR_HIDDEN;
 extern struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR] FTR_HIDDEN;
 
 /*
- * A function that will return through *@slot was called; @addr is the address recorded for it, in a module that
- * the recorder knows of.  Replaces *@slot by the thread's stub unless the call is declined.
+ * A function that will return through *@slot was called; @addr is the address recorded for it, in a
+ * module that the recorder knows of.  Replaces *@slot by the thread's stub unless the call is
+ * declined.
  */
 void ftr_enter_known(uintptr_t *slot, uintptr_t addr) FTR_HIDDEN;
 
 /* A call by way of stub @n of a hooked entry (arch/ISA/plt.S); answers with where it leads. */
 uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot) FTR_HIDDEN;
 
-/* The same for -pg, where @slot may be a copy (realigned stacks), and @child_ip lies in any module. */
+/*
+ * The same for -pg, where @slot may be a copy (realigned stacks), and @child_ip lies in any module.
+ */
 void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
 
-/* The same for -mfentry, where a nested function's static @chain may lie before the return address. */
+/*
+ * The same for -mfentry, where a nested function's static @chain may lie before the return address.
+ */
 void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, uintptr_t chain) FTR_HIDDEN;
 
 /* The function whose return address stood in *@slot has returned; answers with that address. */
 uintptr_t ftr_leave(uintptr_t *slot) FTR_HIDDEN;
 
 /*
- * The thread is about to jump up its stack, to @sp: record the exits of the calls it leaves.  Only those
- * between here and there on one stack: what lies elsewhere goes on living.
+ * The thread is about to jump up its stack, to @sp: record the exits of the calls it leaves.  Only
+ * those between here and there on one stack: what lies elsewhere goes on living.
  */
 void ftr_frames_jumped(const uintptr_t *sp) FTR_HIDDEN;
 
 /*
- * A call begins, or ends, at @loc: open frames above @until that lie below it on the same stack are gone (a jump or
- * an exception left them), and so is one at @loc itself when @is_reused.  Frames on other stacks go on
- * living: coroutines, or the code that a handler on its own stack interrupted.
+ * A call begins, or ends, at @loc: open frames above @until that lie below it on the same stack are
+ * gone (a jump or an exception left them), and so is one at @loc itself when @is_reused.  Frames on
+ * other stacks go on living: coroutines, or the code that a handler on its own stack interrupted.
  */
-void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until, const uintptr_t *loc,
-			bool is_reused) FTR_HIDDEN;
+void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
+			const uintptr_t *loc, bool is_reused) FTR_HIDDEN;
 
 /* With estimated returns: record the ends of the calls that have returned by now. */
 void ftr_frames_end(void) FTR_HIDDEN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/self/maps, parsed as it comes.  Threads may have little stack and handlers less, so what needs
- * room is mapped for the moment.
+ * /proc/self/maps, parsed as it comes.  Threads may have little stack and handlers less, so what
+ * needs room is mapped for the moment.
  */
 #include "libmcount/maps.h"
 
@@ -78,8 +78,8 @@ static bool next_line(struct reader *reader, struct ftr_mapping *line)
 }
 
 /*
- * Without memcpy, which the compiler would call for an assignment: libc's uses vector registers, and those
- * belong to the program here.
+ * Without memcpy, which the compiler would call for an assignment: libc's uses vector registers,
+ * and those belong to the program here.
  */
 static void mapping_copy(struct ftr_mapping *to, const struct ftr_mapping *from)
 {
@@ -166,7 +166,10 @@ static bool is_inside(uintptr_t at, uintptr_t low, uintptr_t high)
 	return at - low < high - low;
 }
 
-/* Linux 6.11, <linux/fs.h>: one mapping without the text of all, of which a program with many threads has many. */
+/*
+ * Linux 6.11, <linux/fs.h>: one mapping without the text of all, of which a program with many
+ * threads has many.
+ */
 struct map_query {
 	uint64_t bytes, flags, address;
 	uint64_t low, high, vma_flags, page_bytes, offset, inode;
@@ -184,7 +187,7 @@ static bool query(uintptr_t address, uintptr_t *low)
 	if (fd < 0)
 		return false;
 	for (word = (uint64_t *)&map; word < (uint64_t *)(&map + 1); word++)
-		*(volatile uint64_t *)word = 0;		/* an initialiser would be a call of memset */
+		*(volatile uint64_t *)word = 0; /* an initialiser would be a call of memset */
 	map.bytes = sizeof(map);
 	map.address = address;
 	ret = ftr_sys3(SYS_ioctl, fd, MAP_QUERY, &map);
@@ -196,8 +199,8 @@ static bool query(uintptr_t address, uintptr_t *low)
 }
 
 /*
- * The C library keeps a thread's control block at the upper end of its stack, so this holds also when the thread is
- * at the moment on a stack of a coroutine or of a handler.
+ * The C library keeps a thread's control block at the upper end of its stack, so this holds also
+ * when the thread is at the moment on a stack of a coroutine or of a handler.
  */
 static bool find_thread_stack(uintptr_t thread, struct ftr_mapping *mapping, uintptr_t *low,
 			      uintptr_t *high)
@@ -237,7 +240,10 @@ void ftr_maps_find_stack(const void *here, uintptr_t main_top, uintptr_t thread,
 	} else if (!is_inside(at, *low, *high)) {
 		uintptr_t main_low = *low, main_high = *high;
 
-		/* On some coroutine, unless a thread has forked: the child's main thread is on that one's. */
+		/*
+		 * On some coroutine, unless a thread has forked: the child's main thread is on that
+		 * one's.
+		 */
 		if (!find_thread_stack(thread, mapping, low, high) || !is_inside(at, *low, *high)) {
 			*low = main_low;
 			*high = main_high;

@@ -21,10 +21,12 @@ struct ftr_mapping {
 bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping);
 
 /*
- * The stack that a thread was born on; the main thread's counts down to the mapping below it, since it grows.
+ * The stack that a thread was born on; the main thread's counts down to the mapping below it, since
+ * it grows.
  *
  * @here	where the thread is now, perhaps on another stack
- * @main_top	an address in the upper end of the process's first stack, for its main thread; 0 for others
+ * @main_top	an address in the upper end of the process's first stack, for its main
+ *		thread; 0 for others
  * @thread	the thread control block
  *
  * 0, 0 when it cannot be known.

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The modules whose functions are called: the recorder learns of those that came after the start. */
+/*
+ * The modules whose functions are called: the recorder learns of those that came after the start.
+ */
 #ifndef FTR_LIBMCOUNT_MODULE_H
 #define FTR_LIBMCOUNT_MODULE_H
 
@@ -14,14 +16,15 @@ struct ftr_mapping;
 void ftr_module_start(void) __attribute__((visibility("hidden")));
 
 /*
- * @func is outside the module of this thread's last call, or modules have come or gone since: find its
- * module, report it when it is new, and remember it for the thread.
+ * @func is outside the module of this thread's last call, or modules have come or gone since: find
+ * its module, report it when it is new, and remember it for the thread.
  */
-void ftr_module_check(struct ftr_thread *self, uintptr_t func) __attribute__((visibility("hidden")));
+void ftr_module_check(struct ftr_thread *self, uintptr_t func)
+	__attribute__((visibility("hidden")));
 
 /*
- * Look up what is mapped at @address and tell the recorder when that is new to it; *@mapping is filled.  False
- * when nothing is.
+ * Look up what is mapped at @address and tell the recorder when that is new to it; *@mapping is
+ * filled.  False when nothing is.
  */
 bool ftr_module_look(uintptr_t address, struct ftr_mapping *mapping)
 	__attribute__((visibility("hidden")));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binding ahead of the first call, by the dynamic linker's own rules: the global scope, then what the module
- * itself was loaded with.
+ * Binding ahead of the first call, by the dynamic linker's own rules: the global scope, then what
+ * the module itself was loaded with.
  *
- * Asking by handle, not by RTLD_DEFAULT, makes nobody depend on what is found.  So what was loaded later is only
- * bound to by modules that hold it loaded anyway.
+ * Asking by handle, not by RTLD_DEFAULT, makes nobody depend on what is found.  So what was loaded
+ * later is only bound to by modules that hold it loaded anyway.
  */
 #include "libmcount/plt_bind.h"
 
@@ -23,10 +23,10 @@ void *ftr_plt_map_of(const void *addr)
 }
 
 /*
- * The first module that defines the name, and of that the wanted version, or the name without any (an
- * allocator that is preloaded, say).  dlvsym alone passes over names without a version, dlsym alone takes
- * the newest version.  Neither is asked for what is nowhere: it would allocate, before libc and the allocator are
- * initialised.
+ * The first module that defines the name, and of that the wanted version, or the name without any
+ * (an allocator that is preloaded, say).  dlvsym alone passes over names without a version, dlsym
+ * alone takes the newest version.  Neither is asked for what is nowhere: it would allocate, before
+ * libc and the allocator are initialised.
  */
 static void *lookup(void *scope, const char *name, const char *version)
 {
@@ -60,7 +60,9 @@ static bool is_programs_plt(const struct ftr_plt_module *module, uint64_t plt, u
 	return false;
 }
 
-/* What is behind that is looked for among the libraries, ours first: it may interpose the function. */
+/*
+ * What is behind that is looked for among the libraries, ours first: it may interpose the function.
+ */
 static void *lookup_behind_program(const char *name, const char *version)
 {
 	const void *ours = ftr_symbols_find(ftr_plt_map_of(&ftr_state), name, "");

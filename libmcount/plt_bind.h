@@ -6,15 +6,16 @@
 #include "libmcount/probe_plt.h"
 
 /*
- * The function that a call of @name (@version, "" = none) by way of the PLT entry @plt of @module leads to; 0 when
- * there is none, or when binding ahead of the first call might come to something else.
+ * The function that a call of @name (@version, "" = none) by way of the PLT entry @plt of @module
+ * leads to; 0 when there is none, or when binding ahead of the first call might come to something
+ * else.
  */
 uintptr_t ftr_plt_bind(const struct ftr_plt_module *module, uint64_t plt, const char *name,
 		       const char *version) __attribute__((visibility("hidden")));
 
 /*
- * The link map of the module that @addr lies in; NULL = none.  It is a handle for dlsym if it is the program's, or
- * that of a library which dlopen was called for.
+ * The link map of the module that @addr lies in; NULL = none.  It is a handle for dlsym if it is
+ * the program's, or that of a library which dlopen was called for.
  */
 void *ftr_plt_map_of(const void *addr) __attribute__((visibility("hidden")));
 

@@ -2,10 +2,11 @@
 /*
  * Libraries whose own calls are hooked: each is asked for at the recorder, by its file.
  *
- * A library that is loaded later is hooked before its constructors run: the _init that the compiler's startup
- * files put into each library calls __gmon_start__ if there is one, and so ours.  By then all that is loaded
- * with it is relocated, and the dynamic linker holds its lock.  A -pg program may have a __gmon_start__ of its
- * own; then the library is hooked when the program asks for a function in it, see ftr_plt_nest_look.
+ * A library that is loaded later is hooked before its constructors run: the _init that the
+ * compiler's startup files put into each library calls __gmon_start__ if there is one, and so ours.
+ * By then all that is loaded with it is relocated, and the dynamic linker holds its lock.  A -pg
+ * program may have a __gmon_start__ of its own; then the library is hooked when the program asks
+ * for a function in it, see ftr_plt_nest_look.
  */
 #include "libmcount/plt_nest.h"
 
@@ -204,7 +205,10 @@ static const char *last_part(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* A string of the module's dynamic section; the loader has made its address absolute where it could write. */
+/*
+ * A string of the module's dynamic section; the loader has made its address absolute where it could
+ * write.
+ */
 static const char *dynamic_string(const struct ftr_plt_module *module, uint64_t offset)
 {
 	const ElfW(Dyn) *dyn;
@@ -232,8 +236,9 @@ static bool is_needed_by(const struct found *child, const struct found *parent)
 }
 
 /*
- * A library that dlopen loads sees, besides the global scope, what was loaded with the one that dlopen was called
- * for: that is the first of the list, and what it and those that it needs do need follows behind them.
+ * A library that dlopen loads sees, besides the global scope, what was loaded with the one that
+ * dlopen was called for: that is the first of the list, and what it and those that it needs do need
+ * follows behind them.
  */
 static void scopes_set(struct ftr_plt_nest *nest)
 {
@@ -267,7 +272,8 @@ static void look(struct ftr_plt_nest *nest, bool is_start)
 	dl_iterate_phdr(found_add, nest);
 	nest->program_low = nest->found[0].low;
 	nest->program_bytes = nest->found[0].bytes;
-	ftr_thread_pause(&ftr_self, &pause);	/* what libc calls meanwhile is not the program's doing */
+	ftr_thread_pause(&ftr_self,
+			 &pause); /* what libc calls meanwhile is not the program's doing */
 	unloaded_forget(nest);
 	news_find(nest);
 	if (!is_start)
@@ -327,8 +333,8 @@ void __gmon_start__(void)
 }
 
 /*
- * dlsym calls the resolver of an indirect function with the dynamic linker's lock held, and nothing else that can be
- * called does: so this is how to run something while no library comes or goes.
+ * dlsym calls the resolver of an indirect function with the dynamic linker's lock held, and nothing
+ * else that can be called does: so this is how to run something while no library comes or goes.
  */
 static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name alone */
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first stubs are in the library.  For more, a block of its file is mapped again with a page of data
- * behind it, which the block's code refers to relative to itself.
+ * The first stubs are in the library.  For more, a block of its file is mapped again with a page of
+ * data behind it, which the block's code refers to relative to itself.
  */
 #include "libmcount/plt_stubs.h"
 
@@ -74,7 +74,10 @@ static bool has_block(int fd, uint64_t offset)
 	       (uint64_t)st.st_size >= offset + FTR_PLT_BLOCK_BYTES;
 }
 
-/* Map the pattern once more over the start of @mem; it must be the same file that we were loaded from. */
+/*
+ * Map the pattern once more over the start of @mem; it must be the same file that we were loaded
+ * from.
+ */
 static bool pattern_map(uintptr_t mem)
 {
 	struct place place = { .addr = (uintptr_t)ftr_plt_block };

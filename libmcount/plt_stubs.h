@@ -34,8 +34,8 @@ bool ftr_plt_stubs_start(struct ftr_plt_stubs *stubs, uint32_t nr)
 	__attribute__((visibility("hidden")));
 
 /*
- * Hand out up to @nr stubs in a row, from *@first on; the number, fewer when there is no room, no memory, or
- * the library's file cannot be mapped again.
+ * Hand out up to @nr stubs in a row, from *@first on; the number, fewer when there is no room, no
+ * memory, or the library's file cannot be mapped again.
  */
 uint32_t ftr_plt_stubs_take(struct ftr_plt_stubs *stubs, uint32_t nr, uint32_t *first)
 	__attribute__((visibility("hidden")));

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * The address that @map gives to @name in @version ("" = the default one, as dlsym takes it); NULL = it has none.  Not
- * resolved, if it is an indirect function.
+ * The address that @map gives to @name in @version ("" = the default one, as dlsym takes it); NULL
+ * = it has none.  Not resolved, if it is an indirect function.
  */
 const void *ftr_symbols_find(const struct link_map *map, const char *name, const char *version)
 	__attribute__((visibility("hidden")));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Library calls: each entry of a global offset table that leads to another module is replaced by a stub of
- * ours, which records the call, replaces the return address and goes on to the true target.
+ * Library calls: each entry of a global offset table that leads to another module is replaced by a
+ * stub of ours, which records the call, replaces the return address and goes on to the true target.
  *
  * What the dynamic linker has not bound yet is bound here, by the rules it would use itself, before
  * any other thread can call: left to lazy binding, the linker would write over our stub later on.
@@ -133,8 +133,10 @@ static void slots_hook(const struct ftr_plt_module *module, const struct ftr_plt
 	}
 	relro_close(module);
 	if (i < table->slot_nr)
-		ftr_channel_tell(FTR_CHANNEL_SAY, "makes more library calls than there are stubs, and libmcount.so "
-				 "cannot be mapped for more: some calls are not recorded", NULL);
+		ftr_channel_tell(FTR_CHANNEL_SAY,
+				 "makes more library calls than there are stubs, and libmcount.so "
+				 "cannot be mapped for more: some calls are not recorded",
+				 NULL);
 }
 
 static const struct ftr_plt_table *table_map(int fd)

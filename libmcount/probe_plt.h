@@ -35,14 +35,15 @@ void ftr_plt_module_read(struct ftr_plt_module *module, const struct dl_phdr_inf
 	__attribute__((visibility("hidden")));
 
 /*
- * Hook the calls of the program that are listed in @table_fd (utils/proto/plt.h); closes it.  Called before
- * the program's own code runs.  A slot that cannot be hooked stays as it is.  @is_nested: there will be more.
+ * Hook the calls of the program that are listed in @table_fd (utils/proto/plt.h); closes it. Called
+ * before the program's own code runs.  A slot that cannot be hooked stays as it is.  @is_nested:
+ * there will be more.
  */
 void ftr_plt_start(int table_fd, bool is_nested) __attribute__((visibility("hidden")));
 
 /*
- * Hook the calls of @module; closes @table_fd.  @hooked tells of stubs that another module had, which are used
- * again if they suffice, and is filled.
+ * Hook the calls of @module; closes @table_fd.  @hooked tells of stubs that another module had,
+ * which are used again if they suffice, and is filled.
  */
 void ftr_plt_module_hook(const struct ftr_plt_module *module, int table_fd,
 			 struct ftr_plt_hooked *hooked) __attribute__((visibility("hidden")));

@@ -24,15 +24,18 @@ static bool room_for(struct ftr_producer *producer, uint64_t pos)
 	return pos < producer->room;
 }
 
-/* Ticks also where the clock of records is another; the counter clock must not be moved by waiting. */
+/*
+ * Ticks also where the clock of records is another; the counter clock must not be moved by waiting.
+ */
 static uint64_t wait_ticks(void)
 {
 	return ftr_self.stopped_tick != 0 ? ftr_clock_slow() : ftr_arch_ticks();
 }
 
 /*
- * The recorder waits at a slot that was reserved and never filled: a handler interrupted the hook there,
- * and jumped away or is still running.  That we wait a ring's size ahead of it tells it to pass on.
+ * The recorder waits at a slot that was reserved and never filled: a handler interrupted the hook
+ * there, and jumped away or is still running.  That we wait a ring's size ahead of it tells it to
+ * pass on.
  */
 static void tell_waiting(struct ftr_producer *producer, uint64_t pos)
 {
@@ -170,10 +173,12 @@ void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word)
 
 	if (self->is_refused)
 		return;
-	/* A forked child's first record: @pos was reserved in the new ring, whose head began at 0. */
+	/*
+	 * A forked child's first record: @pos was reserved in the new ring, whose head began at 0.
+	 */
 	if (producer->header == NULL && !ftr_thread_attach(self))
 		return;
-	if (pos >= producer->head)	/* the parent's: forked in a handler that interrupted the hook */
+	if (pos >= producer->head) /* the parent's: forked in a handler that interrupted the hook */
 		pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
 	time = ftr_clock_read();
 	if (pos >= producer->room && !position_secure(self, &pos, &time)) {

@@ -17,9 +17,26 @@ struct machine {
 
 /* What the runtime may ask of the kernel after the program's start. */
 static const uint16_t our_calls[] = {
-	SYS_close, SYS_connect, SYS_getpid, SYS_gettid, SYS_ioctl, SYS_lseek, SYS_madvise, SYS_mmap, SYS_mprotect,
-	SYS_munmap, SYS_openat, SYS_prlimit64, SYS_process_vm_readv, SYS_read, SYS_recvmsg, SYS_rt_sigprocmask,
-	SYS_sendmsg, SYS_setsockopt, SYS_socket, SYS_tgkill,
+	SYS_close,
+	SYS_connect,
+	SYS_getpid,
+	SYS_gettid,
+	SYS_ioctl,
+	SYS_lseek,
+	SYS_madvise,
+	SYS_mmap,
+	SYS_mprotect,
+	SYS_munmap,
+	SYS_openat,
+	SYS_prlimit64,
+	SYS_process_vm_readv,
+	SYS_read,
+	SYS_recvmsg,
+	SYS_rt_sigprocmask,
+	SYS_sendmsg,
+	SYS_setsockopt,
+	SYS_socket,
+	SYS_tgkill,
 };
 
 static bool load(const struct seccomp_data *data, uint32_t offset, uint32_t *value)
@@ -76,7 +93,8 @@ static bool move(struct machine *m, const struct sock_filter *code, const struct
 	}
 }
 
-uint32_t ftr_seccomp_run(const struct sock_filter *code, uint32_t nr, const struct seccomp_data *data)
+uint32_t ftr_seccomp_run(const struct sock_filter *code, uint32_t nr,
+			 const struct seccomp_data *data)
 {
 	struct machine m = { 0 };
 	uint32_t pc = 0;
@@ -90,7 +108,8 @@ uint32_t ftr_seccomp_run(const struct sock_filter *code, uint32_t nr, const stru
 			return BPF_RVAL(at->code) == BPF_A ? m.a : at->k;
 		case BPF_JMP:
 			if (BPF_OP(at->code) != BPF_JA)
-				operand = jump_is_taken(&m, BPF_OP(at->code), operand) ? at->jt : at->jf;
+				operand = jump_is_taken(&m, BPF_OP(at->code), operand) ? at->jt :
+											 at->jf;
 			if (operand >= nr - pc)		/* out of it, or round and back */
 				return SECCOMP_RET_KILL_PROCESS;
 			pc += operand;
@@ -114,7 +133,7 @@ static bool is_harmless(uint32_t answer)
 	case SECCOMP_RET_LOG:
 	case SECCOMP_RET_ERRNO:
 		return true;
-	default:		/* kill, trap; trace and notify ask somebody who does not expect it */
+	default: /* kill, trap; trace and notify ask somebody who does not expect it */
 		return false;
 	}
 }

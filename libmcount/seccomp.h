@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a seccomp filter of the program means for us: the system calls of a thread's first call, and of what
- * else the runtime does outside of the hook's common path, may be ones it kills for.
+ * What a seccomp filter of the program means for us: the system calls of a thread's first call, and
+ * of what else the runtime does outside of the hook's common path, may be ones it kills for.
  */
 #ifndef FTR_LIBMCOUNT_SECCOMP_H
 #define FTR_LIBMCOUNT_SECCOMP_H
@@ -13,8 +13,12 @@
 
 #define FTR_SECCOMP_FILTER_MAX 4096	/* instructions; BPF_MAXINSNS */
 
-/* The filter's answer (SECCOMP_RET_*); a program that is none is answered as the kernel would, by killing. */
-uint32_t ftr_seccomp_run(const struct sock_filter *code, uint32_t nr, const struct seccomp_data *data);
+/*
+ * The filter's answer (SECCOMP_RET_*); a program that is none is answered as the kernel would, by
+ * killing.
+ */
+uint32_t ftr_seccomp_run(const struct sock_filter *code, uint32_t nr,
+			 const struct seccomp_data *data);
 
 /* Would it end the process, or raise a signal, for one of the runtime's system calls? */
 bool ftr_seccomp_kills_us(const struct sock_filter *code, uint32_t nr);

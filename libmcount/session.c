@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The start of a program image: ask the recorder how to trace, before the program's own code runs. */
+/*
+ * The start of a program image: ask the recorder how to trace, before the program's own code runs.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>

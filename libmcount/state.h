@@ -56,9 +56,10 @@ struct ftr_state {
 	_Atomic uint32_t known_nr;
 	struct ftr_known_module known[FTR_KNOWN_MAX];
 	_Atomic uint32_t stubs;			/* return stubs handed out */
-	_Atomic(struct ftr_slot *) recycle_next;	/* where the search for a dead thread's slot goes on */
+	_Atomic(struct ftr_slot *)
+		recycle_next; /* where the search for a dead thread's slot goes on */
 	_Atomic uint32_t is_unanswered;		/* the recorder did not answer in time, last time */
-	_Atomic uint32_t is_silent;		/* a seccomp filter would end the process for our calls */
+	_Atomic uint32_t is_silent; /* a seccomp filter would end the process for our calls */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uintptr_t main_stack;			/* an address near its upper end */
 	uint32_t address_bytes;

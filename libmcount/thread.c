@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread's first call, and a forked child's: memory, ring, and one message to the recorder.  System
- * calls are made here and nowhere else on the way of a call.
+ * A thread's first call, and a forked child's: memory, ring, and one message to the recorder.
+ * System calls are made here and nowhere else on the way of a call.
  */
 #include "libmcount/thread.h"
 
@@ -45,7 +45,8 @@ static uint64_t frames_wanted(void)
 	struct { uint64_t soft, hard; } limit = { 0, 0 };
 	uint64_t frame_nr = ftr_state.control->stack_max;
 
-	if (ftr_sys4(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) < 0 || limit.soft == RLIM64_INFINITY)
+	if (ftr_sys4(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) < 0 ||
+	    limit.soft == RLIM64_INFINITY)
 		return frame_nr;
 	while (frame_nr * sizeof(struct ftr_frame) > limit.soft / FTR_CHANNEL_AS_SHARE &&
 	       frame_nr > STACK_MIN_FRAMES)
@@ -71,7 +72,7 @@ static struct ftr_slot *slot_new(void)
 	slot->stub = stub_take();
 	slot->producer = (struct ftr_producer *)((char *)slot + PAGE);
 	slot->frames = (struct ftr_frame *)((char *)slot + 2 * PAGE) + 1;
-	slot->frames[-1].loc = (uintptr_t *)UINTPTR_MAX;	/* above every stack: ends all searches */
+	slot->frames[-1].loc = (uintptr_t *)UINTPTR_MAX; /* above every stack: ends all searches */
 	if (ftr_sys3(SYS_madvise, slot->producer, PAGE, MADV_WIPEONFORK) < 0) {
 		ftr_sys2(SYS_munmap, slot, bytes);
 		return NULL;
@@ -92,8 +93,8 @@ static bool thread_is_dead(int32_t pid, int32_t tid)
 }
 
 /*
- * The calls that a dead thread left open are gone with its stack; those on other stacks belong to coroutines, which
- * may yet return through them on another thread (leave_elsewhere in hook.c).
+ * The calls that a dead thread left open are gone with its stack; those on other stacks belong to
+ * coroutines, which may yet return through them on another thread (leave_elsewhere in hook.c).
  */
 static bool has_coroutines(const struct ftr_slot *slot)
 {
@@ -190,8 +191,8 @@ struct opening {
 };
 
 /*
- * The recorder makes the ring: no limit of the program's (file size, descriptors) stands in the way, and
- * nobody here can shrink it under the recorder.
+ * The recorder makes the ring: no limit of the program's (file size, descriptors) stands in the
+ * way, and nobody here can shrink it under the recorder.
  */
 static void ring_open(void *arg)
 {
@@ -199,7 +200,7 @@ static void ring_open(void *arg)
 	struct ftr_slot *slot = opening->slot;
 	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };
 
-	if (slot->ring_id != 0)		/* the dead thread may have left holes: this is where we go on */
+	if (slot->ring_id != 0) /* the dead thread may have left holes: this is where we go on */
 		atomic_store_explicit(&slot->producer->header->head, slot->producer->head,
 				      memory_order_release);
 	opening->ret = ftr_channel_ask(&opening->message, NULL, fds);
@@ -207,7 +208,7 @@ static void ring_open(void *arg)
 		opening->ret = ring_map(slot, fds[0]);
 		ftr_sys_close_own(fds[0]);
 	} else if (opening->ret == 0 && slot->ring_id == 0) {
-		opening->ret = -EPROTO;		/* recycled ones need none: they go on where they are */
+		opening->ret = -EPROTO; /* recycled ones need none: they go on where they are */
 	}
 	if (opening->ret == 0)
 		slot->ring_id = opening->message.base;
@@ -262,7 +263,8 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, boo
 	if (depth_max == 0 || depth_max > slot->frame_nr)
 		depth_max = slot->frame_nr;
 	self->frames_end = slot->frames + depth_max;
-	self->hook = (uintptr_t)ftr_return_stubs + FTR_STUB_BYTES * (slot->stub != 0 ? slot->stub : FTR_STUB_SHARED);
+	self->hook = (uintptr_t)ftr_return_stubs +
+		     FTR_STUB_BYTES * (slot->stub != 0 ? slot->stub : FTR_STUB_SHARED);
 	if (slot->stub != 0)
 		ftr_unwind_threads[slot->stub] = self;
 	if ((ftr_state.control->flags & FTR_CONTROL_ESTIMATE_RETURN) != 0) {
@@ -322,8 +324,11 @@ bool ftr_thread_attach(struct ftr_thread *self)
 	if (!is_attached && !self->is_refused) {
 		ret = attach(self);
 		if (ret == -ENOMEM)
-			ftr_channel_tell(FTR_CHANNEL_SAY, "there is no memory for the ring of a task, which runs "
-					 "untraced: raise the limit (ulimit -v), or make rings smaller (-b)", NULL);
+			ftr_channel_tell(
+				FTR_CHANNEL_SAY,
+				"there is no memory for the ring of a task, which runs "
+				"untraced: raise the limit (ulimit -v), or make rings smaller (-b)",
+				NULL);
 		if (ret < 0)
 			ftr_thread_disarm(self);
 		is_attached = ret == 0;

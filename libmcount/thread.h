@@ -29,24 +29,24 @@ struct ftr_frame {
 };
 
 /*
- * The producer's end of a ring, alone in a page that fork(2) wipes: in a forked child head and limit
- * are 0, so its first record takes the slow path and cannot land in its parent's ring.
+ * The producer's end of a ring, alone in a page that fork(2) wipes: in a forked child head and
+ * limit are 0, so its first record takes the slow path and cannot land in its parent's ring.
  */
 struct ftr_producer {
 	struct ftr_record scrap;	/* see ftr_producer_record */
 	uint64_t head;			/* bytes reserved since the start */
 	uint64_t limit;			/* head may go up to here without asking */
-	uint64_t room;			/* ... and there is room up to here (slow clocks: limit is 0) */
+	uint64_t room; /* ... and there is room up to here (slow clocks: limit is 0) */
 	uint64_t mask;			/* bytes of the ring - 1 */
-	uint64_t data;			/* from here to it, in bytes; mirrored: mask + 1 bytes, twice */
+	uint64_t data; /* from here to it, in bytes; mirrored: mask + 1 bytes, twice */
 	struct ftr_ring_header *header;	/* (shared with the recorder) NULL = no ring */
-	uint64_t hopeless;		/* tail + 1 at which a wait was given up: none until it moves */
+	uint64_t hopeless; /* tail + 1 at which a wait was given up: none until it moves */
 	uint64_t lost;			/* dropped since the last record, not yet told */
 };
 
 /*
- * The slot at @pos.  A handler may interrupt the hook just before this and fork; where the child goes
- * on in the hook, all is 0 here, and the record that is its parent's lands in scrap.
+ * The slot at @pos.  A handler may interrupt the hook just before this and fork; where the child
+ * goes on in the hook, all is 0 here, and the record that is its parent's lands in scrap.
  */
 static inline struct ftr_record *ftr_producer_record(struct ftr_producer *producer, uint64_t pos)
 {
@@ -79,8 +79,8 @@ static inline bool ftr_slot_used(const struct ftr_slot *slot, const struct ftr_f
 }
 
 /*
- * What the hook touches, in the thread's static TLS.  Before the first call all but top is zero: frames_end is
- * below it, which leads into the slow path without a test of its own.
+ * What the hook touches, in the thread's static TLS.  Before the first call all but top is zero:
+ * frames_end is below it, which leads into the slow path without a test of its own.
  */
 struct ftr_thread {
 	struct ftr_frame *top;		/* first free frame */
@@ -88,7 +88,8 @@ struct ftr_thread {
 	struct ftr_frame *frames;
 	struct ftr_producer *producer;
 	uintptr_t hook;			/* this thread's return stub; 0 = returns are estimated */
-	const uintptr_t *estimating_at;	/* stack of the hook while it is at work on estimates; NULL = it is not */
+	const uintptr_t *estimating_at; /* stack of the hook while it is at work on estimates; NULL
+					   = it is not */
 	struct ftr_frame *estimate_end;	/* ... and this is what frames_end, then frames, would be */
 	uintptr_t home_low, home_high;	/* the stack it was born on; 0, 0 = unknown */
 	uintptr_t signal_low, signal_bytes;	/* what it gave to sigaltstack */
@@ -111,15 +112,18 @@ static_assert(offsetof(struct ftr_frame, loc) == 0 && offsetof(struct ftr_frame,
 extern __thread struct ftr_thread ftr_self __attribute__((visibility("hidden")));
 
 /*
- * Give the calling thread a shadow stack (unless it has one: a forked child) and a ring.  All signals
- * are blocked meanwhile.  False: it runs on untraced.
+ * Give the calling thread a shadow stack (unless it has one: a forked child) and a ring.  All
+ * signals are blocked meanwhile.  False: it runs on untraced.
  */
 bool ftr_thread_attach(struct ftr_thread *self);
 
 /* Record no more calls of this thread; open ones still return where they must. */
 void ftr_thread_disarm(struct ftr_thread *self);
 
-/* Record no calls of this thread for a while: what the runtime has libc do is not the program's doing. */
+/*
+ * Record no calls of this thread for a while: what the runtime has libc do is not the program's
+ * doing.
+ */
 struct ftr_pause {
 	struct ftr_frame *frames_end, *estimate_end;
 	bool is_refused;
@@ -128,8 +132,8 @@ void ftr_thread_pause(struct ftr_thread *self, struct ftr_pause *pause);
 void ftr_thread_resume(struct ftr_thread *self, const struct ftr_pause *pause);
 
 /*
- * Put a record when the fast path could not: wait for room, or drop, or attach first.  @pos is what the
- * fast path reserved.
+ * Put a record when the fast path could not: wait for room, or drop, or attach first.  @pos is what
+ * the fast path reserved.
  */
 void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clone of a child that shares memory but has no thread-local storage of its own: it would go on in its
- * parent's shadow stack.  As long as the parent waits (CLONE_VFORK) that is in order, and what the child
- * left open is closed; otherwise neither is recorded any more.
+ * clone of a child that shares memory but has no thread-local storage of its own: it would go on in
+ * its parent's shadow stack.  As long as the parent waits (CLONE_VFORK) that is in order, and what
+ * the child left open is closed; otherwise neither is recorded any more.
  */
 #include <dlfcn.h>
 #include <sched.h>
@@ -25,9 +25,12 @@ FTR_EXPORT int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	for (i = 0; i < 3; i++)
 		more[i] = va_arg(ap, void *);
 	va_end(ap);
-	if (is_sharing && (flags & CLONE_VFORK) == 0 && self->producer != NULL && !self->is_refused) {
-		ftr_channel_tell(FTR_CHANNEL_SAY, "clone gave a child its memory and its thread-local storage: "
-				 "neither of the two is traced from here on", NULL);
+	if (is_sharing && (flags & CLONE_VFORK) == 0 && self->producer != NULL &&
+	    !self->is_refused) {
+		ftr_channel_tell(FTR_CHANNEL_SAY,
+				 "clone gave a child its memory and its thread-local storage: "
+				 "neither of the two is traced from here on",
+				 NULL);
 		ftr_thread_disarm(self);
 	}
 	ret = REAL(clone)(fn, stack, flags, arg, more[0], more[1], more[2]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec and posix_spawn: a new image is traced through LD_PRELOAD and FTR_CHANNEL, also when the program
- * hands on an environment of its own making.  What it hands on is kept; ours is added to it.
+ * exec and posix_spawn: a new image is traced through LD_PRELOAD and FTR_CHANNEL, also when the
+ * program hands on an environment of its own making.  What it hands on is kept; ours is added to
+ * it.
  *
  * exec is allowed in signal handlers and after vfork, so the new environment is built on the stack.
  */
@@ -48,7 +49,8 @@ static void announce(const char *file)
 
 static void announce_at(int fd, const char *path)
 {
-	char name[FD_PATH_MAX] = FD_PATH, digits[12], *end = name + strlen(FD_PATH), *digit = digits;
+	char name[FD_PATH_MAX] = FD_PATH, digits[12], *end = name + strlen(FD_PATH),
+	     *digit = digits;
 
 	if (path == NULL || path[0] == '/' || fd == AT_FDCWD) {
 		announce(path);

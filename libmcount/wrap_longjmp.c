@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * longjmp: the calls it leaves end here and now.  (Other ways of leaving calls are noticed when the next
- * call begins or ends, see frames_abandon in hook.c.)
+ * longjmp: the calls it leaves end here and now.  (Other ways of leaving calls are noticed when the
+ * next call begins or ends, see frames_abandon in hook.c.)
  */
 #undef _FORTIFY_SOURCE		/* would rename what is defined here */
 #include <dlfcn.h>
@@ -20,7 +20,8 @@ FTR_EXPORT NORETURN void __longjmp_chk(struct __jmp_buf_tag buf[1], int value);
 
 static NORETURN void jump(void *real, const char *name, struct __jmp_buf_tag *buf, int value)
 {
-	void (*function)(struct __jmp_buf_tag *, int) = real != NULL ? real : dlsym(RTLD_NEXT, name);
+	void (*function)(struct __jmp_buf_tag *, int) = real != NULL ? real :
+								       dlsym(RTLD_NEXT, name);
 
 	ftr_frames_jumped((const uintptr_t *)ftr_arch_jmpbuf_sp(buf));
 	function(buf, value);

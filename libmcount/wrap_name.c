@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_setname_np: where the kernel does not tell the recorder of threads' names, the runtime does. */
+/*
+ * pthread_setname_np: where the kernel does not tell the recorder of threads' names, the runtime
+ * does.
+ */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <time.h>
@@ -7,7 +10,10 @@
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
 
-/* The clock of a thread's CPU time is made of its number: no system call, and it may be another thread. */
+/*
+ * The clock of a thread's CPU time is made of its number: no system call, and it may be another
+ * thread.
+ */
 static int32_t number_of(pthread_t thread)
 {
 	clockid_t clock;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prctl and seccomp, called by these names or by number.  Strict seccomp and PR_SET_TSC take the processor's
- * tick counter away from the thread that asks for them; reading it would end the program.  A filter may
- * forbid what the runtime needs for new threads, children and images: those then run untraced.
+ * prctl and seccomp, called by these names or by number.  Strict seccomp and PR_SET_TSC take the
+ * processor's tick counter away from the thread that asks for them; reading it would end the
+ * program.  A filter may forbid what the runtime needs for new threads, children and images: those
+ * then run untraced.
  *
  * (A system call instruction of the program's own goes unnoticed.)
  */
@@ -17,8 +18,8 @@
 #include "libmcount/hook.h"
 #include "libmcount/seccomp.h"
 
-long ftr_syscall_noticed(long nr, unsigned long a, unsigned long b, unsigned long c, unsigned long d,
-			 unsigned long e) FTR_HIDDEN;
+long ftr_syscall_noticed(long nr, unsigned long a, unsigned long b, unsigned long c,
+			 unsigned long d, unsigned long e) FTR_HIDDEN;
 long ftr_syscall_failed(long ret) FTR_HIDDEN;
 
 long ftr_syscall_failed(long ret)
@@ -85,8 +86,10 @@ static long filter(long nr, unsigned long a, unsigned long b, unsigned long c)
 	long ret;
 
 	if (is_bad)
-		ftr_channel_tell(FTR_CHANNEL_SAY, "its seccomp filter does not allow what tracing needs: new "
-				 "threads, children and images of it run untraced", NULL);
+		ftr_channel_tell(FTR_CHANNEL_SAY,
+				 "its seccomp filter does not allow what tracing needs: new "
+				 "threads, children and images of it run untraced",
+				 NULL);
 	ret = ftr_sys3(nr, a, b, c);
 	if (ret == 0 && is_bad)
 		filter_installed();
@@ -109,8 +112,8 @@ static long prctl_pass(unsigned long option, const unsigned long args[4])
 	return ret;
 }
 
-long ftr_syscall_noticed(long nr, unsigned long a, unsigned long b, unsigned long c, unsigned long d,
-			 unsigned long e)
+long ftr_syscall_noticed(long nr, unsigned long a, unsigned long b, unsigned long c,
+			 unsigned long d, unsigned long e)
 {
 	long ret;
 

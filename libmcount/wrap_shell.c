@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * system and popen: libc starts the shell with the program's environment.  Where that has lost what tracing
- * needs (clearenv), it is replaced by a merged one for the call.  Its memory stays: a thread that is
- * cancelled in system does not come back here.
+ * system and popen: libc starts the shell with the program's environment.  Where that has lost what
+ * tracing needs (clearenv), it is replaced by a merged one for the call.  Its memory stays: a
+ * thread that is cancelled in system does not come back here.
  */
 #include <dlfcn.h>
 #include <stdio.h>

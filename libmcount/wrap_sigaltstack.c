@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sigaltstack: a stack for handlers often lies inside a larger one, in an array of main's say.  Calls on it then
- * are not to be taken for calls of the code that the signal interrupted.
+ * sigaltstack: a stack for handlers often lies inside a larger one, in an array of main's say.
+ * Calls on it then are not to be taken for calls of the code that the signal interrupted.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unshare and setns: the recorder's abstract address belongs to a network namespace.  It is told before the
- * program leaves that, and listens at a path as well from then on.
+ * unshare and setns: the recorder's abstract address belongs to a network namespace.  It is told
+ * before the program leaves that, and listens at a path as well from then on.
  */
 #include <dlfcn.h>
 #include <sched.h>

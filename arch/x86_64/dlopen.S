@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlopen and dlmopen, noticed on their way.  libc searches by the module that called, which it knows from the
- * return address: so this is a jump to libc's function with everything else as it was.
+ * dlopen and dlmopen, noticed on their way.  libc searches by the module that called, which it
+ * knows from the return address: so this is a jump to libc's function with everything else as it
+ * was.
  */
 #include "arch/x86_64/saved.h"
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The stack pointer that a longjmp to @buf restores.  glibc keeps it in word 6, rotated left by 17 bits and
- * xored with the pointer guard of the thread control block (%fs:0x30).
+ * The stack pointer that a longjmp to @buf restores.  glibc keeps it in word 6, rotated left by 17
+ * bits and xored with the pointer guard of the thread control block (%fs:0x30).
  */
 static inline uintptr_t ftr_arch_jmpbuf_sp(const void *buf)
 {

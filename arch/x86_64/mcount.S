@@ -51,22 +51,23 @@ FUNCTION __fentry__
 END __fentry__
 
 /*
- * Where traced functions return to.  Each thread has a stub of its own, so that an unwinder that meets one
- * can find the thread's shadow stack; all of them lead to ftr_return_common.
+ * Where traced functions return to.  Each thread has a stub of its own, so that an unwinder that
+ * meets one can find the thread's shadow stack; all of them lead to ftr_return_common.
  *
  *	ftr_return_stubs + 0	distance from here to ftr_unwind_threads[]
- *	ftr_return_stubs + 8*n	stub of ftr_unwind_threads[n]; stub 1 also serves threads beyond the last
+ *	ftr_return_stubs + 8*n	stub of ftr_unwind_threads[n]; stub 1 also serves threads
+ *				beyond the last
  *
  * The call frame information below is what makes exceptions, pthread_cancel, backtrace(3) and gdb
  * pass through: "this frame is empty, its caller's address is in the shadow stack".  With r7 = rsp
- * just above the return slot and r16 = rip = the stub, the expression looks for the frame whose loc is the slot;
- * tail calls have several, the one whose ret is not a stub counts.  On one stack loc falls from frame to frame, so
- * it halves first: an exception through n frames asks 2n times.  Where that finds nothing, because several
- * stacks are in use, it looks at each, newest first.
+ * just above the return slot and r16 = rip = the stub, the expression looks for the frame whose loc
+ * is the slot; tail calls have several, the one whose ret is not a stub counts.  On one stack loc
+ * falls from frame to frame, so it halves first: an exception through n frames asks 2n times.
+ * Where that finds nothing, because several stacks are in use, it looks at each, newest first.
  *
- * It is marked as a signal frame and answers ret - 1, which comes to the same place in every
- * table, because libgcc tells frames apart by their CFA and this mark: an empty frame has the CFA of
- * its caller, and without the mark an exception would be thought to have passed its handler.
+ * It is marked as a signal frame and answers ret - 1, which comes to the same place in every table,
+ * because libgcc tells frames apart by their CFA and this mark: an empty frame has the CFA of its
+ * caller, and without the mark an exception would be thought to have passed its handler.
  */
 #define STUBS		4096
 #define STUB_MASK	0x7fff		/* 8 * STUBS - 1 */
@@ -120,16 +121,21 @@ END __fentry__
 	.cfi_escape OP_OVER, OP_CONST1U, 32, OP_MINUS, OP_OVER	/*  34: slot frames top low high */
 	/* halve: */
 	.cfi_escape OP_OVER, OP_OVER, OP_SWAP, OP_MINUS		/*  39: high - low */
-	.cfi_escape OP_DUP, OP_CONST1U, 33, OP_LT, OP_BRA, 0x1c, 0x00 /*  43: one apart: to halved */
-	.cfi_escape OP_LIT1, OP_SHR, OP_CONST1U, 31, OP_NOT, OP_AND, OP_PICK, 2, OP_PLUS /*  50: ... middle */
-	.cfi_escape OP_DUP, OP_DEREF, OP_PICK, 6, OP_GT, OP_BRA, 0x05, 0x00 /*  59: loc > slot: above */
+	/*  43: one apart: to halved */
+	.cfi_escape OP_DUP, OP_CONST1U, 33, OP_LT, OP_BRA, 0x1c, 0x00
+	/*  50: ... middle */
+	.cfi_escape OP_LIT1, OP_SHR, OP_CONST1U, 31, OP_NOT, OP_AND, OP_PICK, 2, OP_PLUS
+	/*  59: loc > slot: above */
+	.cfi_escape OP_DUP, OP_DEREF, OP_PICK, 6, OP_GT, OP_BRA, 0x05, 0x00
 	.cfi_escape OP_SWAP, OP_DROP, OP_SKIP, 0xdf, 0xff	/*  67: high = middle; to halve */
 	/* above: */
 	.cfi_escape OP_ROT, OP_SWAP, OP_DROP, OP_SKIP, 0xd9, 0xff /*  72: low = middle; to halve */
 	/* halved: */
 	.cfi_escape OP_DROP					/*  78: slot frames top low high */
-	.cfi_escape OP_DUP, OP_PICK, 3, OP_GE, OP_BRA, 0x15, 0x00 /*  79: high is the top: to other */
-	.cfi_escape OP_DUP, OP_DEREF, OP_PICK, 5, OP_NE, OP_BRA, 0x0d, 0x00 /*  86: high->loc != slot: to other */
+	/*  79: high is the top: to other */
+	.cfi_escape OP_DUP, OP_PICK, 3, OP_GE, OP_BRA, 0x15, 0x00
+	/*  86: high->loc != slot: to other */
+	.cfi_escape OP_DUP, OP_DEREF, OP_PICK, 5, OP_NE, OP_BRA, 0x0d, 0x00
 	.cfi_escape OP_DUP, OP_PLUS_UCONST, 8, OP_DEREF		/*  94: high->ret */
 	.cfi_escape OP_BREG16, 0, OP_EQ, OP_BRA, 0x03, 0x00	/*  98: is the stub: to other */
 	.cfi_escape OP_SKIP, 0x1d, 0x00				/* 104: to found */
@@ -162,8 +168,8 @@ ftr_return_stubs:
 	.size	ftr_return_stubs, . - ftr_return_stubs
 
 /*
- * ftr_leave gets the address of the slot that held the return address and answers with the true one.
- * It goes back into that slot, now just below the stack pointer and inside the red zone, so
+ * ftr_leave gets the address of the slot that held the return address and answers with the true
+ * one. It goes back into that slot, now just below the stack pointer and inside the red zone, so
  * that the last jump needs no register at all.
  */
 	.type	ftr_return_common, @function

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where hooked entries of a global offset table lead: stub n says which one it was.  The callee's
- * arguments, integer, vector, on the stack, and %r10, arrive as they were; %r11 and the flags are free
- * by the ABI of PLT calls.
+ * arguments, integer, vector, on the stack, and %r10, arrive as they were; %r11 and the flags are
+ * free by the ABI of PLT calls.
  *
  *	8(%rsp)   return address of the call
  *	0(%rsp)   n
@@ -50,9 +50,9 @@ FUNCTION ftr_plt_common, local
 END ftr_plt_common
 
 /*
- * Further stubs.  This block of the file is mapped again, as often as stubs are wanted, each time with a page of
- * data of its own behind it (struct block_data of libmcount/plt_stubs.c), so no memory is ever both written
- * and run.  Here it is only the pattern, and nothing jumps to it.
+ * Further stubs.  This block of the file is mapped again, as often as stubs are wanted, each time
+ * with a page of data of its own behind it (struct block_data of libmcount/plt_stubs.c), so no
+ * memory is ever both written and run.  Here it is only the pattern, and nothing jumps to it.
  */
 	.hidden	ftr_plt_block
 	.globl	ftr_plt_block

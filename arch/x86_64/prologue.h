@@ -35,8 +35,8 @@ static inline bool ftr_arch_prologue_realigns(const uint8_t *call)
 
 /*
  * The slot the function will return through, given 8(%rbp) and our return address.  In nearly
- * every call the first test decides: a realigned frame's %rbp is 16 below a multiple of 32 and the kept
- * %r10 points a little above it, at the byte behind an equal return address.
+ * every call the first test decides: a realigned frame's %rbp is 16 below a multiple of 32 and the
+ * kept %r10 points a little above it, at the byte behind an equal return address.
  */
 static inline uintptr_t *ftr_arch_return_slot(uintptr_t *slot, uintptr_t child_ip)
 {
@@ -61,7 +61,8 @@ static inline uintptr_t *ftr_arch_return_slot(uintptr_t *slot, uintptr_t child_i
  *
  * so the return slot is one higher.  @chain is %r10 at the call; few calls get past the comparison.
  */
-static inline bool ftr_arch_fentry_pushed(const uintptr_t *slot, uintptr_t child_ip, uintptr_t chain)
+static inline bool ftr_arch_fentry_pushed(const uintptr_t *slot, uintptr_t child_ip,
+					  uintptr_t chain)
 {
 	const uint8_t *p = (const uint8_t *)child_ip;
 

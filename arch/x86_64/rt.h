@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the runtime needs of the machine: system calls without libc, the tick counter, local atomics. */
+/*
+ * What the runtime needs of the machine: system calls without libc, the tick counter, local
+ * atomics.
+ */
 #ifndef FTR_ARCH_X86_64_RT_H
 #define FTR_ARCH_X86_64_RT_H
 
@@ -9,8 +12,8 @@
 #include "utils/proto/own_call.h"
 
 /*
- * A system call as the kernel gives it: no errno, no cancellation point, no vector register touched.
- * Returns the kernel's result, -errno on failure.
+ * A system call as the kernel gives it: no errno, no cancellation point, no vector register
+ * touched. Returns the kernel's result, -errno on failure.
  */
 static inline long ftr_arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -27,10 +30,11 @@ static inline long ftr_arch_syscall(long nr, long a, long b, long c, long d, lon
 }
 
 /*
- * clone(2) with a stack of its own for the child, which runs fn(arg) and ends; marked (utils/proto/own_call.h).
- * Returns in the parent: the child's number or -errno.
+ * clone(2) with a stack of its own for the child, which runs fn(arg) and ends; marked
+ * (utils/proto/own_call.h). Returns in the parent: the child's number or -errno.
  */
-static inline long ftr_arch_clone_run(unsigned long flags, void *stack_top, void (*fn)(void *arg), void *arg)
+static inline long ftr_arch_clone_run(unsigned long flags, void *stack_top, void (*fn)(void *arg),
+				      void *arg)
 {
 	register void (*child_fn)(void *) __asm__("r12") = fn;
 	register void *child_arg __asm__("r13") = arg;
@@ -50,8 +54,9 @@ static inline long ftr_arch_clone_run(unsigned long flags, void *stack_top, void
 			 "syscall\n"
 			 "1:"
 			 : "=a"(ret)
-			 : "a"(56L /* SYS_clone */), "D"(flags), "S"(stack_top), "d"(0L), "r"(zero), "r"(tls),
-			   "r"(mark), "r"(child_fn), "r"(child_arg), [exit] "i"(60 /* SYS_exit */)
+			 : "a"(56L /* SYS_clone */), "D"(flags), "S"(stack_top), "d"(0L), "r"(zero),
+			   "r"(tls), "r"(mark), "r"(child_fn),
+			   "r"(child_arg), [exit] "i"(60 /* SYS_exit */)
 			 : "rcx", "r11", "memory", "cc");
 	return ret;
 }
@@ -61,7 +66,9 @@ static inline uint64_t ftr_arch_ticks(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* Fetch and add in one instruction: whole against this thread's signal handlers, not other threads. */
+/*
+ * Fetch and add in one instruction: whole against this thread's signal handlers, not other threads.
+ */
 static inline uint64_t ftr_arch_local_add(uint64_t *counter, uint64_t nr)
 {
 	__asm__ volatile("xaddq %0, %1" : "+r"(nr), "+m"(*counter) : : "memory", "cc");
@@ -81,8 +88,8 @@ static inline bool ftr_arch_local_cas(uint64_t *counter, uint64_t old, uint64_t 
 }
 
 /*
- * Is @variable, of initial-exec TLS, where the dynamic linker puts it?  Before it has relocated this module the
- * distance from the thread control block reads as 0.
+ * Is @variable, of initial-exec TLS, where the dynamic linker puts it?  Before it has relocated
+ * this module the distance from the thread control block reads as 0.
  */
 #define ftr_arch_is_relocated(variable) __extension__ ({ \
 	bool is_zero_; \

@@ -3,8 +3,8 @@
  * What the trampolines keep around the hook (assembler only).
  *
  * The hook is C built without vector registers, so only the nine caller-saved integer registers are
- * saved.  All of them are: a function may get its static chain in r10, the number of vector arguments
- * in al, and a caller compiled with -fipa-ra may keep values in any it saw unused.
+ * saved.  All of them are: a function may get its static chain in r10, the number of vector
+ * arguments in al, and a caller compiled with -fipa-ra may keep values in any it saw unused.
  */
 #ifndef FTR_ARCH_X86_64_SAVED_H
 #define FTR_ARCH_X86_64_SAVED_H
@@ -51,8 +51,10 @@
 	movq	64(%rsp), %r11
 .endm
 
-/* IBT: every indirect target starts with endbr64.  (SHSTK is not claimed: the processor's shadow
- * stack and replaced return addresses exclude each other.) */
+/*
+ * IBT: every indirect target starts with endbr64.  (SHSTK is not claimed: the processor's shadow
+ * stack and replaced return addresses exclude each other.)
+ */
 .macro NOTES
 	.section .note.gnu.property, "a"
 	.p2align 3

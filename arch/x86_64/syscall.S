@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * syscall(2): system calls that programs make by number are let through as libc's function does, but for those
- * which take something away from the runtime: they go by way of ftr_syscall_noticed.
+ * syscall(2): system calls that programs make by number are let through as libc's function does,
+ * but for those which take something away from the runtime: they go by way of ftr_syscall_noticed.
  */
 #include <sys/syscall.h>
 

@@ -2,7 +2,8 @@
 /*
  * memcpy FILE - print the CPU nanoseconds that copying its bytes takes, from memory to memory.
  *
- * Both sides are in memory before: it is the least that anything can take that moves so many bytes once.
+ * Both sides are in memory before: it is the least that anything can take that moves so many bytes
+ * once.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -116,7 +116,8 @@ static void write_data(unsigned task, uint64_t record_nr)
 	file = file_open(name);
 	while (record_nr > 0 || depth > 0) {
 		uint32_t r = next_random(&random);
-		bool is_entry = depth == 0 || (record_nr > depth && depth < DEPTH_MAX && r % 23 < 11 + (depth < 9));
+		bool is_entry = depth == 0 || (record_nr > depth && depth < DEPTH_MAX &&
+					       r % 23 < 11 + (depth < 9));
 
 		time += 20 + r / 64 % 200;
 		if (is_entry)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* switches N: two processes on one CPU hand a byte to and fro N times; says the CPU time of one switch. */
+/*
+ * switches N: two processes on one CPU hand a byte to and fro N times; says the CPU time of one
+ * switch.
+ */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

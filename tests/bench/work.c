@@ -2,7 +2,8 @@
 /*
  * The traced half of the benchmark.
  *
- *	work time fib|chain|mix|threads|labs REPS	times itself: calls, ns per call, CPU of the process
+ *	work time fib|chain|mix|threads|labs REPS	times itself: calls, ns per call, CPU
+ *							of the process
  *	work count fib|chain|mix|threads|labs CALLS	makes at least that many calls
  *	work empty				does nothing
  *
@@ -45,7 +46,8 @@ static TRACED unsigned chain1(unsigned n) { return chain2(n) + 1; }
 /* mix: 64 functions in pseudo-random order */
 
 #define MIX8(m, a) m(a##0) m(a##1) m(a##2) m(a##3) m(a##4) m(a##5) m(a##6) m(a##7)
-#define MIX64(m) MIX8(m, 0) MIX8(m, 1) MIX8(m, 2) MIX8(m, 3) MIX8(m, 4) MIX8(m, 5) MIX8(m, 6) MIX8(m, 7)
+#define MIX64(m) \
+	MIX8(m, 0) MIX8(m, 1) MIX8(m, 2) MIX8(m, 3) MIX8(m, 4) MIX8(m, 5) MIX8(m, 6) MIX8(m, 7)
 #define MIX_DEFINE(n) static TRACED unsigned mix##n(unsigned x) { return (x ^ 0##n) * 5 + 0##n; }
 #define MIX_NAME(n) mix##n,
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* deny_events ERRNO PROGRAM [ARGUMENT...]: perf_event_open fails with ERRNO in PROGRAM, as in a container. */
+/*
+ * deny_events ERRNO PROGRAM [ARGUMENT...]: perf_event_open fails with ERRNO in PROGRAM, as in a
+ * container.
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -113,10 +113,14 @@ static void mode_hole(void)
 	raise(SIGKILL);
 }
 
-/* A process of the program says that it is there, and is gone before the recorder, which is held, reads it. */
+/*
+ * A process of the program says that it is there, and is gone before the recorder, which is held,
+ * reads it.
+ */
 static void mode_gone(void)
 {
-	struct ftr_channel_message message = { .magic = FTR_CHANNEL_MAGIC, .type = FTR_CHANNEL_SESSION };
+	struct ftr_channel_message message = { .magic = FTR_CHANNEL_MAGIC,
+					       .type = FTR_CHANNEL_SESSION };
 	pid_t pid;
 
 	task_start();

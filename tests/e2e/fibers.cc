@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fibers of boost.context, switched by its own assembler: generators within each other, an exception inside one, one
-// that is dropped half-way (boost unwinds it), one resumed by another thread.
+// Fibers of boost.context, switched by its own assembler: generators within each other, an
+// exception inside one, one that is dropped half-way (boost unwinds it), one resumed by another
+// thread.
 #include <boost/context/fiber.hpp>
 #include <cstdio>
 #include <stdexcept>

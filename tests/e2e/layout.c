@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Library calls whose targets can be told: plain, indirect (IFUNC), versioned, by pointer.  See libcalls.py. */
+/*
+ * Library calls whose targets can be told: plain, indirect (IFUNC), versioned, by pointer.  See
+ * libcalls.py.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +18,10 @@ static const char *same(const void *a, const void *b)
 	return a == b ? "same" : "different";
 }
 
-/* As OpenSSL asks whether its allocator is its own: the function is called, compared, and stored beside another. */
+/*
+ * As OpenSSL asks whether its allocator is its own: the function is called, compared, and stored
+ * beside another.
+ */
 static pid_t (*volatile in_table)(void) = getppid;
 
 static void two_in_a_vector(pid_t (**pair)(void))
@@ -24,7 +30,10 @@ static void two_in_a_vector(pid_t (**pair)(void))
 	pair[1] = getpgrp;
 }
 
-/* Optimizing, clang keeps a function's address in a register; calls by way of that are none of the GOT's. */
+/*
+ * Optimizing, clang keeps a function's address in a register; calls by way of that are none of the
+ * GOT's.
+ */
 #ifdef __clang__
 __attribute__((optnone))
 #endif

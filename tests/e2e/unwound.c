@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwound backtrace|libunwind|handler|stop - who called whom, as something that walks the stack sees it, from three
- * traced functions, one of them through a tail call.
+ * unwound backtrace|libunwind|handler|stop - who called whom, as something that walks the stack
+ * sees it, from three traced functions, one of them through a tail call.
  */
 #include <execinfo.h>
 #include <signal.h>

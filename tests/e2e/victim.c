@@ -225,7 +225,9 @@ static void mode_family(int n)
 	printf("%d\n", work(6) + WEXITSTATUS(status) - 12);
 }
 
-/* What the program finds of itself: descriptors, blocked and ignored signals, children and threads. */
+/*
+ * What the program finds of itself: descriptors, blocked and ignored signals, children and threads.
+ */
 static void mode_look(int n)
 {
 	struct dirent *entry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the reader of the etrace text, its events, and what ftr build makes of it.  What was read and
- * written once is written the same again.  With clang:
+ * Fuzz target: the reader of the etrace text, its events, and what ftr build makes of it.  What was
+ * read and written once is written the same again.  With clang:
  *
  *	./configure CC=clang CFLAGS="-g -O1 -fsanitize=fuzzer-no-link,address,undefined"
  *	make tests/fuzz/etrace_libfuzzer && tests/fuzz/etrace_libfuzzer tests/fuzz/corpus/etrace
@@ -12,8 +12,8 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/graphs.h"
 #include "utils/analysis/build.h"
-#include "utils/format/etrace.h"
-#include "utils/format/etrace_events.h"
+#include "utils/format/etrace/etrace.h"
+#include "utils/format/etrace/events.h"
 #include "utils/trace/args.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/source.h"

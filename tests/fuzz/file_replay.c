@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Run a fuzz target without a fuzzer over files: as they are, cut, with changed bytes and missing lines. */
+/*
+ * Run a fuzz target without a fuzzer over files: as they are, cut, with changed bytes and missing
+ * lines.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

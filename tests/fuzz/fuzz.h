@@ -9,7 +9,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Address sanitizers reserve terabytes; without one, input that asks for much memory must not get it. */
+/*
+ * Address sanitizers reserve terabytes; without one, input that asks for much memory must not get
+ * it.
+ */
 #if defined(__SANITIZE_ADDRESS__)
 #define FUZZ_MEMORY_BYTES RLIM_INFINITY
 #elif defined(__has_feature)

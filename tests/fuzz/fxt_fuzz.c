@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the FXT reader, and its writer over what was read.  Sorting in small steps gives the same; what was
- * read and written once is read without complaint and written the same again.  With clang:
+ * Fuzz target: the FXT reader, and its writer over what was read.  Sorting in small steps gives the
+ * same; what was read and written once is read without complaint and written the same again.  With
+ * clang:
  *
  *	./configure CC=clang CFLAGS="-g -O1 -fsanitize=fuzzer-no-link,address,undefined"
  *	make tests/fuzz/fxt_libfuzzer
@@ -17,7 +18,7 @@
 #include "utils/base/ostream.h"
 #include "utils/base/sorter.h"
 #include "utils/format/format.h"
-#include "utils/format/fxt.h"
+#include "utils/format/fxt/fxt.h"
 #include "utils/trace/args.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/pump.h"
@@ -43,7 +44,8 @@ static void say(void *arg, const char *text)
 
 static struct ftr_source *stream_of(struct ftr_trace *trace)
 {
-	static const struct ftr_pipeline_options options = { .event_full = true, .kernel_full = true };
+	static const struct ftr_pipeline_options options = { .event_full = true,
+							     .kernel_full = true };
 	struct ftr_source *source = NULL;
 	struct ftr_err err;
 
@@ -54,7 +56,10 @@ static struct ftr_source *stream_of(struct ftr_trace *trace)
 /* Sorting by the smallest steps: two runs of two events are merged at a time. */
 static const struct ftr_sort_sizes small = { .chunk_nr = 2, .ways = 2 };
 
-/* Write what stands in @data as FXT; out of order it is sorted in @sizes.  False when it is no FXT file at all. */
+/*
+ * Write what stands in @data as FXT; out of order it is sorted in @sizes.  False when it is no FXT
+ * file at all.
+ */
 static bool rewrite(const void *data, size_t size, const struct ftr_sort_sizes *sizes,
 		    struct ftr_ostream *out, unsigned *warnings)
 {

@@ -43,7 +43,8 @@ static void check_tree(const struct ftr_graph *graph)
 		const struct ftr_graph_node *node = &graph->nodes.v[i];
 
 		check(node->parent == FTR_GRAPH_NONE || node->parent < i);
-		for (uint32_t at = node->first_child; at != FTR_GRAPH_NONE; at = graph->nodes.v[at].next) {
+		for (uint32_t at = node->first_child; at != FTR_GRAPH_NONE;
+		     at = graph->nodes.v[at].next) {
 			check(graph->nodes.v[at].parent == i);
 			linked++;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Run a fuzz target without a fuzzer: over recorded directories as they are, with each file missing, cut at
- * every byte (of large files: at every few), and with flipped bits.
+ * Run a fuzz target without a fuzzer: over recorded directories as they are, with each file
+ * missing, cut at every byte (of large files: at every few), and with flipped bits.
  *
  *	replay DIR...			the test
  *	replay --pack CORPUS DIR...	write the directories as libFuzzer's seeds
@@ -59,7 +59,9 @@ static void pack(const struct file *files, size_t nr, size_t skip, size_t cut, s
 
 static void run(void)
 {
-	/* Memory of its own and of the exact size, so that AddressSanitizer sees a step beyond it. */
+	/*
+	 * Memory of its own and of the exact size, so that AddressSanitizer sees a step beyond it.
+	 */
 	uint8_t *copy = malloc(packed.len == 0 ? 1 : packed.len);
 
 	if (copy == NULL)
@@ -93,7 +95,8 @@ static void run_flips(const struct file *files, size_t nr, size_t which)
 		memcpy(bent, files[which].data, files[which].size);
 		for (int j = 0; j <= i % 3; j++) {
 			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-			bent[(random >> 33) % files[which].size] ^= (uint8_t)(1u << (random >> 29 & 7));
+			bent[(random >> 33) % files[which].size] ^= (uint8_t)(1u << (random >> 29 &
+										     7));
 		}
 		memcpy(mine, files, nr * sizeof(*mine));
 		mine[which].data = bent;
@@ -190,7 +193,8 @@ int main(int argc, char **argv)
 	fuzz_limit_memory();
 	ftr_strbuf_init(&packed);
 	for (int i = first; i < argc; i++)
-		ret |= is_input ? use_input(argv[i]) : use_directory(argv[i], is_pack ? argv[2] : NULL);
+		ret |= is_input ? use_input(argv[i]) :
+				  use_directory(argv[i], is_pack ? argv[2] : NULL);
 	ftr_strbuf_fini(&packed);
 	printf("%lu inputs\n", runs);
 	return ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the reader of uftrace directories, fed from memory (see format/dir.h for the packing), with
- * everything behind it that runs on what it read.  With clang:
+ * Fuzz target: the reader of uftrace directories, fed from memory (see format/dir.h for the
+ * packing), with everything behind it that runs on what it read.  With clang:
  *
  *	./configure CC=clang CFLAGS="-g -O1 -fsanitize=fuzzer-no-link,address,undefined"
  *	make tests/fuzz/uftrace_libfuzzer && mkdir corpus &&
@@ -14,7 +14,7 @@
 #include "tests/fuzz/graphs.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/dir.h"
-#include "utils/format/uftrace.h"
+#include "utils/format/uftrace/uftrace.h"
 #include "utils/trace/args.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/sink.h"

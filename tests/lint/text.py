@@ -8,7 +8,8 @@ SUFFIXES = (".c", ".h", ".S", ".def", ".mk", ".py", ".sh", ".awk", ".map", ".am"
 TOP = ("Makefile.am", "configure.ac", "check", "quickstart", "README.md", "NEWS")
 TEXTS = SUFFIXES + (".md", ".txt", ".1", ".5")
 PRIVATE = re.compile(r"/(home/(?!user/)|work/|Users/)\w")
-COLUMNS = 120  # the style says 100; a comment may stand out a little
+COLUMNS = 100
+TEXT = re.compile(r'^\s*(\w+\()?"')  # a message that can be searched for may stand out
 
 
 def width(line):
@@ -26,7 +27,7 @@ def check_file(path):
             problems.append(f"{path}:{number}: a path of somebody's machine: {line.strip()}")
         if path.endswith(SUFFIXES) and line != line.rstrip():
             problems.append(f"{path}:{number}: blanks at the end")
-        if path.endswith((".c", ".h", ".S")) and width(line) > COLUMNS:
+        if path.endswith((".c", ".h", ".S")) and width(line) > COLUMNS and not TEXT.match(line):
             problems.append(f"{path}:{number}: {width(line)} columns, more than {COLUMNS}")
     return problems
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Library calls with arguments and results of every class of the ABI: registers of both kinds, pairs, the x87 stack,
- * memory behind a hidden pointer, variable arguments, vectors up to 512 bits.
+ * Library calls with arguments and results of every class of the ABI: registers of both kinds,
+ * pairs, the x87 stack, memory behind a hidden pointer, variable arguments, vectors up to 512 bits.
  *
  * only: pg-O0 pg-O2 pg-O3-cet pg-O1-nopie fentry-O2 fentry-O0-cet fentry-O3-nopie cyg-O0 cyg-O2
  * libraries: abi
@@ -41,7 +41,8 @@ float _Complex abi_float_complex(float _Complex z);
 long double _Complex abi_long_complex(long double _Complex z);
 __int128 abi_int128(__int128 x, unsigned __int128 y);
 double abi_variable(int nr, ...);
-long abi_many(long a, long b, long c, long d, long e, long f, long g, double h, long i, long double j);
+long abi_many(long a, long b, long c, long d, long e, long f, long g, double h, long i,
+	      long double j);
 __m128 abi_m128(__m128 a, __m128 b);
 __m256 abi_m256(__m256 a, __m256 b);
 __m512 abi_m512(__m512 a, __m512 b);
@@ -122,9 +123,11 @@ double abi_variable(int nr, ...)
 	return sum;
 }
 
-long abi_many(long a, long b, long c, long d, long e, long f, long g, double h, long i, long double j)
+long abi_many(long a, long b, long c, long d, long e, long f, long g, double h, long i,
+	      long double j)
 {
-	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + (long)(8 * h) + 9 * i + (long)(10 * j);
+	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + (long)(8 * h) + 9 * i +
+	       (long)(10 * j);
 }
 
 __m128 abi_m128(__m128 a, __m128 b)
@@ -180,7 +183,8 @@ static void use_structs(void)
 	struct small small = abi_small((struct small){ "ab" });
 
 	printf("%ld %ld %ld\n", big.v[0], big.v[3], big.v[7]);
-	printf("%ld %ld %ld %g %g %g %s\n", pair.a, pair.b, mixed.a, mixed.b, doubles.a, doubles.b, small.c);
+	printf("%ld %ld %ld %g %g %g %s\n", pair.a, pair.b, mixed.a, mixed.b, doubles.a, doubles.b,
+	       small.c);
 	printf("%Lg\n", abi_x87((struct x87){ 10 }).x);
 }
 
@@ -195,7 +199,8 @@ int main(void)
 
 	use_structs();
 	printf("%.20Lg\n", abi_long_double(1.0L / 3, 7));
-	printf("%g %g %g %g %Lg %Lg\n", creal(z), cimag(z), crealf(f), cimagf(f), creall(l), cimagl(l));
+	printf("%g %g %g %g %Lg %Lg\n", creal(z), cimag(z), crealf(f), cimagf(f), creall(l),
+	       cimagl(l));
 	printf("%lx %lx\n", (long)(wide >> 64), (long)wide);
 	printf("%g\n", abi_variable(9, 1.0, 2, 3.0, 4, 5.0, 6, 7.5, 8, 9.25));
 	printf("%ld\n", abi_many(1, 2, 3, 4, 5, 6, 7, 8.5, 9, 10.5L));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arguments and return values of every class of the ABI arrive unharmed, also in a thread's first call.
+ * Arguments and return values of every class of the ABI arrive unharmed, also in a thread's first
+ * call.
  *
  * again: --no-libcall --estimate-return
  * again: --nest-libcall
@@ -29,7 +30,8 @@ NOINLINE double first(double a, float b, int c, double d, double e, double f, do
 	return a + b + c + d + e + f + g + h;
 }
 
-NOINLINE long mixed(long a, double b, char c, float d, short e, long f, long g, double h, long i, long j)
+NOINLINE long mixed(long a, double b, char c, float d, short e, long f, long g, double h, long i,
+		    long j)
 {
 	return a * 2 + (long)(b * 3) + c * 5 + (long)(d * 7) + e * 11 + f * 13 + g * 17 +
 	       (long)(h * 19) + i * 23 + j * 29;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libc sets up before main is there: the runtime's constructor runs before libc's own.  The program takes the
- * addresses of functions, which without PIE are those of its PLT.
+ * What libc sets up before main is there: the runtime's constructor runs before libc's own.  The
+ * program takes the addresses of functions, which without PIE are those of its PLT.
  *
  * record: --no-randomize-addr
  * again: --nest-libcall
@@ -55,6 +55,7 @@ int main(int argc, char **argv)
 	printf("%s %s\n", program_invocation_name, program_invocation_short_name);
 	printf("%s\n", setlocale(LC_ALL, ""));
 	printf("%s\n", getenv("PATH"));
-	printf("%d %d\n", get() == getppid(), run("/nonexistent", none, none) < 0 && errno == ENOENT);
+	printf("%d %d\n", get() == getppid(),
+	       run("/nonexistent", none, none) < 0 && errno == ENOENT);
 	leave(0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exceptions caught in the function that calls on: the calls after them stand beside what was left, not inside, also
- * where they use the same stack slot.
+ * Exceptions caught in the function that calls on: the calls after them stand beside what was left,
+ * not inside, also where they use the same stack slot.
  *
  * only: pg-O0 pg-O2 pg-O3-cet pg-O1-nopie fentry-O2 fentry-O0-cet fentry-O3-nopie cyg-O0 cyg-O2
  * expect-replay:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Coroutines on stacks of their own, switched to and fro, and one that is resumed by another thread: every call returns
- * where it must, and every call is recorded.
+ * Coroutines on stacks of their own, switched to and fro, and one that is resumed by another
+ * thread: every call returns where it must, and every call is recorded.
  *
  * again: --no-libcall --estimate-return
  * again: --nest-libcall

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads that make threads at the same time.  tests/roundtrip/fxt_threads.py wants to know each child's maker.
+ * Two threads that make threads at the same time.  tests/roundtrip/fxt_threads.py wants to know
+ * each child's maker.
  *
  * expect-calls: creator_a 1
  * expect-calls: creator_b 1

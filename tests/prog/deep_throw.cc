@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exceptions through twenty thousand calls, and rethrown half-way: unwinding asks for the true address of each, twice.
+ * Exceptions through twenty thousand calls, and rethrown half-way: unwinding asks for the true
+ * address of each, twice.
  *
  * only: pg-O0 pg-O2 fentry-O2 cyg-O2 clang-pg-O2
  * expect-calls: down 60000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Libraries loaded while the program runs: calls in them, in their constructors too, have names, also when
- * another one comes to the same address later.
+ * Libraries loaded while the program runs: calls in them, in their constructors too, have names,
+ * also when another one comes to the same address later.
  *
  * again: --no-libcall --estimate-return
  * plugins: ONE TWO

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before main: a library's constructor, .preinit_array and IFUNC resolvers, one of them called before the dynamic
- * linker has finished with us.  What runs after relocation is recorded; resolvers run, and are left alone.
+ * Before main: a library's constructor, .preinit_array and IFUNC resolvers, one of them called
+ * before the dynamic linker has finished with us.  What runs after relocation is recorded;
+ * resolvers run, and are left alone.
  *
  * only: pg-O0 pg-O2 pg-O3-cet fentry-O2 fentry-O0-cet clang-pg-O2
  * libraries: early_library
@@ -62,7 +63,8 @@ static NOINLINE void pre(int argc, char **argv, char **envp)
 	work(argc);
 }
 
-__attribute__((section(".preinit_array"), used)) static void (*preinit)(int, char **, char **) = pre;
+__attribute__((section(".preinit_array"), used)) static void (*preinit)(int, char **,
+									char **) = pre;
 
 __attribute__((constructor(101))) static NOINLINE void constructed(void)
 {

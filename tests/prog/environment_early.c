@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Constructors, of a library, too, find the arguments and the environment that they find untraced, and libc is
- * set up for them in time.
+ * Constructors, of a library, too, find the arguments and the environment that they find untraced,
+ * and libc is set up for them in time.
  *
  * only: pg-O2 pg-O1-nopie fentry-O2 cyg-O2 clang-pg-O2
  * libraries: environment_library
@@ -41,8 +41,8 @@ void library_look(const char *who)
 #else
 static NOINLINE void look(const char *who, int argc, char **argv, char **envp)
 {
-	printf("%s: %d %s %d %d\n", who, argc, argv != NULL ? argv[argc - 1] : "none", envp == environ,
-	       getenv("PATH") != NULL);
+	printf("%s: %d %s %d %d\n", who, argc, argv != NULL ? argv[argc - 1] : "none",
+	       envp == environ, getenv("PATH") != NULL);
 }
 
 __attribute__((constructor)) static void constructed(int argc, char **argv, char **envp)

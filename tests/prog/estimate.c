@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --estimate-return: return addresses stay, so whatever looks at them finds what it finds untraced; when a call
- * has ended is concluded from where the stack is at the next one.
+ * --estimate-return: return addresses stay, so whatever looks at them finds what it finds untraced;
+ * when a call has ended is concluded from where the stack is at the next one.
  *
  * only: pg-O0 pg-O2 pg-O3-cet pg-O1-nopie fentry-O2 fentry-O0-cet fentry-O3-nopie clang-pg-O2
  * record: --no-libcall --estimate-return

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A signal after every single instruction of the hooks (the processor's trap flag): handlers that call traced
- * functions, that jump out, and that fork.  Nothing is lost, doubled or harmed.
+ * A signal after every single instruction of the hooks (the processor's trap flag): handlers that
+ * call traced functions, that jump out, and that fork.  Nothing is lost, doubled or harmed.
  *
  * only: pg-O2 fentry-O2 cyg-O2 clang-pg-O2
  * record: --no-libcall -b 16k
@@ -89,7 +89,10 @@ UNTRACED static void child_ends(void)
 	_exit(0);
 }
 
-/* One instruction farther each time; what is left when the call is shorter happens without a signal. */
+/*
+ * One instruction farther each time; what is left when the call is shorter happens without a
+ * signal.
+ */
 UNTRACED static void run(enum mode what, int (*function)(int), int expected)
 {
 	int is_through = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C++ exceptions through traced frames, from and past destructors, rethrown; cancellation and pthread_exit.
+ * C++ exceptions through traced frames, from and past destructors, rethrown; cancellation and
+ * pthread_exit.
  *
  * again: --no-libcall --estimate-return
  * again: --nest-libcall

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Seccomp filters that kill for system calls which the program itself does not make: those that are installed
- * once a thread has made its first call do not meet any of the hook; where they would meet new threads,
- * children and images, these run untraced, and that is said.
+ * Seccomp filters that kill for system calls which the program itself does not make: those that are
+ * installed once a thread has made its first call do not meet any of the hook; where they would
+ * meet new threads, children and images, these run untraced, and that is said.
  *
  * expect-calls: main 5
  * expect-calls: work 4004
@@ -25,10 +25,12 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define LOAD(member) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
-#define ALLOW(call) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-#define KILL(call) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+#define ALLOW(call)                                      \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define KILL(call)                                       \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 
 static struct sock_filter only_write[] = {
 	LOAD(nr), ALLOW(SYS_write), ALLOW(SYS_exit_group), ALLOW(SYS_exit),
@@ -37,7 +39,8 @@ static struct sock_filter only_write[] = {
 static struct sock_filter no_socket[] = {
 	LOAD(nr), KILL(SYS_socket), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 };
-static struct sock_fprog only_write_prog = { sizeof(only_write) / sizeof(only_write[0]), only_write };
+static struct sock_fprog only_write_prog = { sizeof(only_write) / sizeof(only_write[0]),
+					     only_write };
 static struct sock_fprog no_socket_prog = { sizeof(no_socket) / sizeof(no_socket[0]), no_socket };
 
 NOINLINE int work(int n)
@@ -109,7 +112,8 @@ static void without_sockets(const char *self)
 	execl(self, self, "again", (char *)NULL);
 }
 
-static void (*const ways[])(const char *self) = { by_prctl, by_number, strict_by_number, without_sockets };
+static void (*const ways[])(const char *self) = { by_prctl, by_number, strict_by_number,
+						  without_sockets };
 
 int main(int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A forked child makes more calls than a ring holds, and so does its own child; none of them waits longer
- * than the recorder takes.
+ * A forked child makes more calls than a ring holds, and so does its own child; none of them waits
+ * longer than the recorder takes.
  *
  * record: -b 16K
  * expect-calls: in_child 20000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tree with one call of a function from two callers, one that calls itself directly, two that call each other, and
- * calls that a longjmp leaves.
+ * A tree with one call of a function from two callers, one that calls itself directly, two that
+ * call each other, and calls that a longjmp leaves.
  *
  * expect-graph:
  * # TOTAL TIME   SELF TIME   FUNCTION

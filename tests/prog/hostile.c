@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Surroundings in which little works: every call is recorded all the same, the first ones of threads and of
- * forked children included, and the program notices nothing.
+ * Surroundings in which little works: every call is recorded all the same, the first ones of
+ * threads and of forked children included, and the program notices nothing.
  *
  * expect-calls: work 292
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Library functions that return twice, elsewhere, or never: each in a process of its own, whose end must be the one
- * that it has untraced.
+ * Library functions that return twice, elsewhere, or never: each in a process of its own, whose end
+ * must be the one that it has untraced.
  *
  * record: --no-randomize-addr
  * again: --nest-libcall
@@ -91,7 +91,8 @@ static int by_pthread_exit(void)
 	pthread_t other;
 	void *result;
 
-	if (pthread_create(&other, NULL, thread, (void *)7L) != 0 || pthread_join(other, &result) != 0)
+	if (pthread_create(&other, NULL, thread, (void *)7L) != 0 ||
+	    pthread_join(other, &result) != 0)
 		return 1;
 	return after((int)(long)result);
 }

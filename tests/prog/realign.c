@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions with over-aligned locals return through a slot that is not 8(%rbp): their exits are seen.
+ * Functions with over-aligned locals return through a slot that is not 8(%rbp): their exits are
+ * seen.
  *
  * again: --no-libcall --estimate-return
  * again: --nest-libcall

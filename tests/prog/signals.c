@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handlers that call traced functions, arriving anywhere, inside hooks too, and on a stack of their own.
+ * Handlers that call traced functions, arriving anywhere, inside hooks too, and on a stack of their
+ * own.
  *
  * again: --no-libcall --estimate-return
  * again: --nest-libcall

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks that are not what they look like: a handler's inside main's own, coroutines on pieces of one array before any
- * other call of their thread, a coroutine that returns on a thread that was never traced, or when the thread it began
- * on has ended and another one has taken its place, longjmp to and fro between stacks.
+ * Stacks that are not what they look like: a handler's inside main's own, coroutines on pieces of
+ * one array before any other call of their thread, a coroutine that returns on a thread that was
+ * never traced, or when the thread it began on has ended and another one has taken its place,
+ * longjmp to and fro between stacks.
  *
  * cflags: -pthread
  * expect-calls: in_handler 2
@@ -41,7 +42,9 @@ UNTRACED static void coroutine_make(ucontext_t *context, int stack, void (*funct
 	makecontext(context, function, 1, arg);
 }
 
-/* Three coroutines, the one with the lowest stack last; nothing was called before on this thread. */
+/*
+ * Three coroutines, the one with the lowest stack last; nothing was called before on this thread.
+ */
 NOINLINE void hop(int i)
 {
 	leaf(i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A storm of signals on four threads, three kinds nested, one of them jumping out of whatever it meets, hooks included:
- * nothing is lost, nothing waits for a record that never comes.
+ * A storm of signals on four threads, three kinds nested, one of them jumping out of whatever it
+ * meets, hooks included: nothing is lost, nothing waits for a record that never comes.
  *
  * cflags: -pthread
  * record: --no-libcall -b 64k

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that end in every way: they return, are detached, exit in nested calls, are cancelled while traced calls
- * are open; and what runs after them: destructors of their data, which call traced functions.
+ * Threads that end in every way: they return, are detached, exit in nested calls, are cancelled
+ * while traced calls are open; and what runs after them: destructors of their data, which call
+ * traced functions.
  *
  * again: --no-libcall --estimate-return
  * again: --nest-libcall

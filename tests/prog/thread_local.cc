@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_local objects: their destructors run after the thread's function, and call traced functions.
+ * thread_local objects: their destructors run after the thread's function, and call traced
+ * functions.
  *
  * again: --no-libcall --estimate-return
  * again: --nest-libcall

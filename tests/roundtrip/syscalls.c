@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Observed system calls: in calls of functions, in a thread, in a child, and in programs that are not traced. */
+/*
+ * Observed system calls: in calls of functions, in a thread, in a child, and in programs that are
+ * not traced.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -19,7 +19,8 @@ static void expect_lines(struct writing *w, const char *expected)
 
 static void tracepoint_in_a_call_of_the_kernel(void **state)
 {
-	static const struct ftr_symbol symbol = { UINT64_C(0xffffffff81000010), 7, 'K', "vfs_read" };
+	static const struct ftr_symbol symbol = { UINT64_C(0xffffffff81000010), 7, 'K',
+						  "vfs_read" };
 	static const char text[] = "comm=\"k\xc3\xa4se\" next";
 	struct ftr_payload payload = { .data = (const uint8_t *)text, .len = sizeof(text) - 1 - 5 };
 	struct ftr_event ev = { .type = FTR_EVENT_POINT, .time_ns = 1500, .payload = &payload,
@@ -34,11 +35,12 @@ static void tracepoint_in_a_call_of_the_kernel(void **state)
 	writing_event(&w, &ev);
 	writing_exit(&w, ev.task, 2000, func, 0, NULL);
 	writing_end(&w);
-	expect_lines(&w,
-		     "{\"ts\":1.000,\"ph\":\"B\",\"pid\":100,\"tid\":100,\"name\":\"vfs_read\"},\n"
-		     "{\"ts\":1.500,\"ph\":\"i\",\"pid\":100,\"tid\":100,\"name\":\"sched:sched_switch\","
-		     "\"s\":\"t\",\"args\":{\"data\":\"comm=\\\"k\xc3\xa4se\\\"\"}},\n"
-		     "{\"ts\":2.000,\"ph\":\"E\",\"pid\":100,\"tid\":100,\"name\":\"vfs_read\"}");
+	expect_lines(
+		&w,
+		"{\"ts\":1.000,\"ph\":\"B\",\"pid\":100,\"tid\":100,\"name\":\"vfs_read\"},\n"
+		"{\"ts\":1.500,\"ph\":\"i\",\"pid\":100,\"tid\":100,\"name\":\"sched:sched_switch\","
+		"\"s\":\"t\",\"args\":{\"data\":\"comm=\\\"k\xc3\xa4se\\\"\"}},\n"
+		"{\"ts\":2.000,\"ph\":\"E\",\"pid\":100,\"tid\":100,\"name\":\"vfs_read\"}");
 	writing_free(&w);
 	ftr_trace_free(trace);
 }

@@ -46,7 +46,7 @@ static void test_moves(void **state)
 	struct ftr_cpu_track track = { 0 };
 
 	expect_since(&track, 5, "-", "00000000");		/* nobody knows */
-	happens(&track, 10, FTR_EVENT_ID_TASK_NAME, 1);		/* it is there when it gets its name */
+	happens(&track, 10, FTR_EVENT_ID_TASK_NAME, 1); /* it is there when it gets its name */
 	expect_since(&track, 15, "0", "00000001");
 	happens(&track, 20, FTR_EVENT_ID_SCHED_OUT_PREEMPTED, 1);
 	happens(&track, 30, FTR_EVENT_ID_SCHED_IN, 3);

@@ -47,7 +47,8 @@ static const struct name_case {
 	{ "_GLOBAL__sub_I__Z3foov", "_GLOBAL__sub_I_foo" },
 	{ "_GLOBAL__sub_I_main", "_GLOBAL__sub_I_main" },
 	{ "_ZTV3Foo", "vtable for Foo" },
-	{ "_ZN4core3fmt9Formatter9write_fmt17h0123456789abcdefE", "core::fmt::Formatter::write_fmt" },
+	{ "_ZN4core3fmt9Formatter9write_fmt17h0123456789abcdefE",
+	  "core::fmt::Formatter::write_fmt" },
 	{ "_RNvCs1234_7mycrate3foo", "mycrate::foo" },
 	{ "_RINvNtC3std3mem8align_ofjdE", "std::mem::align_of" },
 	{ "_RNvXs0_Cs1_3fooINtB5_3BarhENtB5_5Trait1f", "<foo::Bar<u8> as foo::Trait>::f" },
@@ -77,7 +78,8 @@ static void full_names(void **state)
 	expect("_ZN2ns3FooIiEC1Ei", FTR_DEMANGLE_FULL, "ns::Foo<int>::Foo(int)");
 	expect("_ZNK2ns3FooIdE3getEv", FTR_DEMANGLE_FULL, "ns::Foo<double>::get() const");
 	expect("_ZN12_GLOBAL__N_13fooEv", FTR_DEMANGLE_FULL, "(anonymous namespace)::foo()");
-	expect("_RINvNtC3std3mem8align_ofjdE", FTR_DEMANGLE_FULL, "std::mem::align_of::<usize, f64>");
+	expect("_RINvNtC3std3mem8align_ofjdE", FTR_DEMANGLE_FULL,
+	       "std::mem::align_of::<usize, f64>");
 	expect("_D4main3fooFiZv", FTR_DEMANGLE_FULL, "main.foo(int)");
 }
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "utils/format/etrace.h"
+#include "utils/format/etrace/etrace.h"
 
 #define UPID 4194305	/* 1 << 22 | 1 */
 #define CHILD 8388610	/* 2 << 22 | 2 */
@@ -30,12 +30,17 @@ static const struct golden {
 	struct ftr_etrace_record rec;
 	const char *text;
 } goldens[] = {
-	{ { .kind = FTR_ETRACE_EXEC, .text = { S("/usr/bin/sh"), S("/tmp/script"), S("/tmp") },
-	    .argv = sh_args, .argc = 4 },
+	{ { .kind = FTR_ETRACE_EXEC,
+	    .text = { S("/usr/bin/sh"), S("/tmp/script"), S("/tmp") },
+	    .argv = sh_args,
+	    .argc = 4 },
 	  "New_proc|argsize=26,prognameisize=11,prognamepsize=11,cwdsize=4\n"
 	  "PI|/usr/bin/sh\nPP|/tmp/script\nCW|/tmp\n"
 	  "A[0]sh\nA[1]-c\nA[2]echo one\nCont|echo two\nCont|\nCont_end|\nA[3]\nEnd_of_args|\n" },
-	{ { .kind = FTR_ETRACE_EXEC, .text = { S("/x"), S("/x"), S("/") }, .argv = long_args, .argc = 4 },
+	{ { .kind = FTR_ETRACE_EXEC,
+	    .text = { S("/x"), S("/x"), S("/") },
+	    .argv = long_args,
+	    .argc = 4 },
 	  "New_proc|argsize=1806,prognameisize=2,prognamepsize=2,cwdsize=1\n"
 	  "PI|/x\nPP|/x\nCW|/\nA[0]x\nA[1]" A900 "\nA[1]y\nA[2]" A900 "\nA[3]\nEnd_of_args|\n" },
 	{ { .kind = FTR_ETRACE_FORK, .peer = CHILD }, "SchedFork|pid=8388610\n" },
@@ -43,13 +48,21 @@ static const struct golden {
 	  "SysClone|flags=18874385\nSchedFork|pid=8388610\n" },
 	{ { .kind = FTR_ETRACE_CLONE, .flags = -1, .is_failed = true },
 	  "SysClone|flags=-1\nSysCloneFailed|\n" },
-	{ { .kind = FTR_ETRACE_OPEN, .text = { S("/lib/libc-2.so"), S("/lib/libc.so") }, .flags = 524288,
-	    .mode = 0, .fd = 3 },
+	{ { .kind = FTR_ETRACE_OPEN,
+	    .text = { S("/lib/libc-2.so"), S("/lib/libc.so") },
+	    .flags = 524288,
+	    .mode = 0,
+	    .fd = 3 },
 	  "Open|fnamesize=14,forigsize=12,flags=524288,mode=0,fd=3\nFN|/lib/libc-2.so\nFO|/lib/libc.so\n" },
-	{ { .kind = FTR_ETRACE_OPEN, .text = { S(B899), S(A900) }, .flags = 577, .mode = 438, .fd = 4 },
+	{ { .kind = FTR_ETRACE_OPEN,
+	    .text = { S(B899), S(A900) },
+	    .flags = 577,
+	    .mode = 438,
+	    .fd = 4 },
 	  "Open|fnamesize=899,forigsize=900,flags=577,mode=438,fd=4\nFN|" B899 "\n"
 	  "FO[0]" A900 "\nFO_end|\n" },
-	{ { .kind = FTR_ETRACE_OPEN, .text = { S("this is\na name\n\nof lines"), S(A900 "x\n" A900 "y\nz") },
+	{ { .kind = FTR_ETRACE_OPEN,
+	    .text = { S("this is\na name\n\nof lines"), S(A900 "x\n" A900 "y\nz") },
 	    .fd = 5 },
 	  "Open|fnamesize=24,forigsize=1805,flags=0,mode=0,fd=5\n"
 	  "FN|this is\nCont|a name\nCont|\nCont|of lines\nCont_end|\n"
@@ -77,17 +90,24 @@ static const struct golden {
 	{ { .kind = FTR_ETRACE_SYMLINK, .text = { S("../"), S("/"), S("/tmp/l") } },
 	  "Symlink|targetnamesize=3,resolvednamesize=1,linknamesize=6\nST|../\nSR|/\nSL|/tmp/l\n" },
 	{ { .kind = FTR_ETRACE_CLOSE, .fd = 3 }, "Close|fd=3\n" },
-	{ { .kind = FTR_ETRACE_DUP, .fd = 2, .fd2 = 5, .flags = 0 }, "Dup|oldfd=2,newfd=5,flags=0\n" },
+	{ { .kind = FTR_ETRACE_DUP, .fd = 2, .fd2 = 5, .flags = 0 },
+	  "Dup|oldfd=2,newfd=5,flags=0\n" },
 	{ { .kind = FTR_ETRACE_MOUNT, .text = { S("proc"), S("/proc"), S("proc") }, .flags = 14 },
 	  "Mount|sourcenamesize=4,targetnamesize=5,typenamesize=4,flags=14\nMS|proc\nMT|/proc\nMX|proc\n" },
-	{ { .kind = FTR_ETRACE_MOUNT, .text = { S("/a"), S("/b"), { NULL, 0 } }, .flags = 4096,
+	{ { .kind = FTR_ETRACE_MOUNT,
+	    .text = { S("/a"), S("/b"), { NULL, 0 } },
+	    .flags = 4096,
 	    .is_failed = true },
 	  "Mount|sourcenamesize=2,targetnamesize=2,flags=4096\nMS|/a\nMT|/b\nMountFailed|\n" },
 	{ { .kind = FTR_ETRACE_MOUNT, .text = { { NULL, 0 }, S("/b"), { NULL, 0 } }, .flags = 32 },
 	  "Mount|targetnamesize=2,flags=32\nMT|/b\n" },
-	{ { .kind = FTR_ETRACE_UMOUNT, .text = { { NULL, 0 }, S("/mnt"), { NULL, 0 } }, .flags = 2 },
+	{ { .kind = FTR_ETRACE_UMOUNT,
+	    .text = { { NULL, 0 }, S("/mnt"), { NULL, 0 } },
+	    .flags = 2 },
 	  "Umount|targetnamesize=4,flags=2\nMT|/mnt\n" },
-	{ { .kind = FTR_ETRACE_UMOUNT, .text = { { NULL, 0 }, S("/mnt"), { NULL, 0 } }, .is_failed = true },
+	{ { .kind = FTR_ETRACE_UMOUNT,
+	    .text = { { NULL, 0 }, S("/mnt"), { NULL, 0 } },
+	    .is_failed = true },
 	  "Umount|targetnamesize=4,flags=0\nMT|/mnt\nUmountFailed|\n" },
 	{ { .kind = FTR_ETRACE_UMOUNT, .is_failed = true }, "UmountFailed|\n" },
 	{ { .kind = FTR_ETRACE_COMM, .text = { S("new_name") } }, "Comm|size=8\nCN|new_name\n" },
@@ -158,8 +178,8 @@ static void say(void *arg, const char *text)
 	print_message("%s\n", text);
 }
 
-static void load(struct ftr_etrace_log *log, const void *text, size_t len, ftr_etrace_violation_fn *fn,
-		 void *arg)
+static void load(struct ftr_etrace_log *log, const void *text, size_t len,
+		 ftr_etrace_violation_fn *fn, void *arg)
 {
 	struct ftr_istream in;
 
@@ -198,14 +218,28 @@ static void what_is_written_is_read(void **state)
 	check_round_trip(&options);
 }
 
-/* Data directories also keep durations, names of calls, and failures that the format has no words for. */
+/*
+ * Data directories also keep durations, names of calls, and failures that the format has no words
+ * for.
+ */
 static void extension_round_trips(void **state)
 {
 	static const struct ftr_etrace_options extended = { .is_extended = true };
 	struct ftr_etrace_record recs[2] = {
-		{ .kind = FTR_ETRACE_OPEN, .upid = UPID, .start_ns = 100, .time_ns = 350, .call = "openat2",
-		  .is_failed = true, .error = 2, .text = { { NULL, 0 }, S("gone") }, .fd = -1 },
-		{ .kind = FTR_ETRACE_EXIT, .upid = UPID, .start_ns = 400, .time_ns = 400, .signal = 9 },
+		{ .kind = FTR_ETRACE_OPEN,
+		  .upid = UPID,
+		  .start_ns = 100,
+		  .time_ns = 350,
+		  .call = "openat2",
+		  .is_failed = true,
+		  .error = 2,
+		  .text = { { NULL, 0 }, S("gone") },
+		  .fd = -1 },
+		{ .kind = FTR_ETRACE_EXIT,
+		  .upid = UPID,
+		  .start_ns = 400,
+		  .time_ns = 400,
+		  .signal = 9 },
 	};
 	struct ftr_etrace_log log;
 	struct ftr_ostream out;
@@ -276,7 +310,10 @@ static void failures_keep_what_was_asked_for(void **state)
 	ftr_ostream_close(&out, NULL);
 }
 
-/* Arguments that were left out cost memory, so there cannot be more of them than the text has bytes. */
+/*
+ * Arguments that were left out cost memory, so there cannot be more of them than the text has
+ * bytes.
+ */
 static void few_bytes_ask_for_little_memory(void **state)
 {
 	struct ftr_etrace_log log;
@@ -285,8 +322,10 @@ static void few_bytes_ask_for_little_memory(void **state)
 	FILE *out = open_memstream(&text, &len);
 
 	for (int i = 0; i < 1000; i++)
-		fprintf(out, "5,0,1,%d!New_proc|argsize=4096,prognameisize=0,prognamepsize=0,cwdsize=0\n"
-			"5,0,1,%d!A[4000]x\n5,0,1,%d!End_of_args|\n", i * 3 + 1, i * 3 + 2, i * 3 + 3);
+		fprintf(out,
+			"5,0,1,%d!New_proc|argsize=4096,prognameisize=0,prognamepsize=0,cwdsize=0\n"
+			"5,0,1,%d!A[4000]x\n5,0,1,%d!End_of_args|\n",
+			i * 3 + 1, i * 3 + 2, i * 3 + 3);
 	fclose(out);
 	load(&log, text, len, NULL, NULL);
 	assert_int_equal(log.records.nr, 1000);
@@ -301,9 +340,14 @@ static void few_bytes_ask_for_little_memory(void **state)
 static void options_leave_out(void **state)
 {
 	static const struct ftr_etrace_options none, repeated = { .skip_repeated_opens = true };
-	struct ftr_etrace_record open = { .kind = FTR_ETRACE_OPEN, .upid = UPID, .time_ns = 1, .fd = 3,
+	struct ftr_etrace_record open = { .kind = FTR_ETRACE_OPEN,
+					  .upid = UPID,
+					  .time_ns = 1,
+					  .fd = 3,
 					  .text = { S("/a"), S("/a") } };
-	struct ftr_etrace_record close3 = { .kind = FTR_ETRACE_CLOSE, .upid = UPID, .time_ns = 2, .fd = 3 };
+	struct ftr_etrace_record close3 = {
+		.kind = FTR_ETRACE_CLOSE, .upid = UPID, .time_ns = 2, .fd = 3
+	};
 	struct ftr_etrace_record recs[] = { open, close3, open, close3, close3,
 		{ .kind = FTR_ETRACE_COMM, .upid = UPID, .text = { S("x") } },
 		{ .kind = FTR_ETRACE_OPEN, .upid = UPID, .is_failed = true },
@@ -325,7 +369,9 @@ static void options_leave_out(void **state)
 	ftr_ostream_close(&out, NULL);
 }
 
-/* What other writers do: markers without a bar, empty arguments left out, interleaved tasks, "0: ". */
+/*
+ * What other writers do: markers without a bar, empty arguments left out, interleaved tasks, "0: ".
+ */
 static void other_spellings_are_read(void **state)
 {
 	static const char text[] =
@@ -336,7 +382,8 @@ static void other_spellings_are_read(void **state)
 		"0: 5,0,1,5!A[0]a\n0: 5,0,1,6!A[2]x\n0: 5,0,1,7!Cont|y\n0: 5,0,1,8!Cont_end\n"
 		"0: 5,0,1,9!End_of_args\n"
 		"0: 5,0,1,10!Open|fnamesize=901,forigsize=1,flags=0,mode=0,fd=3\n"
-		"0: 5,0,1,11!FN[0]" A900 "\n0: 5,0,1,12!FN[1]z\n0: 5,0,1,13!FN_end\n0: 5,0,1,14!FO|/\n";
+		"0: 5,0,1,11!FN[0]" A900
+		"\n0: 5,0,1,12!FN[1]z\n0: 5,0,1,13!FN_end\n0: 5,0,1,14!FO|/\n";
 	struct ftr_etrace_log log;
 	const struct ftr_etrace_record *exec;
 
@@ -378,21 +425,28 @@ static const struct damage {
 	{ "5,0,1,1!Close|fd=3,x=1\n", "t.etrace:1: Close: \"x\" is none of its fields" },
 	{ "5,0,1,1!Close|\n", "t.etrace:1: Close has no fd" },
 	{ "5,0,1,1!Close|fd=3\n5,0,1,1!Close|fd=4\n", "t.etrace:2: not later" },
-	{ "5,0,1,1!Exit|status=0\n5,0,1,2!Close|fd=4\n", "t.etrace:2: a line after the task's Exit" },
+	{ "5,0,1,1!Exit|status=0\n5,0,1,2!Close|fd=4\n",
+	  "t.etrace:2: a line after the task's Exit" },
 	{ "5,0,1,1!SysClone|flags=0\n5,0,1,2!Close|fd=4\n", "t.etrace:1: SysClone has no end" },
 	{ "5,0,1,1!SysCloneFailed|\n", "t.etrace:1: SysCloneFailed without its beginning" },
-	{ "5,0,1,1!MountFailed|\n5,0,1,2!MountFailed|\n5,0,1,3!Close|x=1\n", "t.etrace:3: Close: \"x\"" },
-	{ "5,0,1,1!RenameTo|fnamesize=1\n5,0,1,2!RT|/\n", "t.etrace:1: RenameTo without its beginning" },
-	{ "5,0,1,1!Comm|size=2\n5,0,1,2!CN|abc\n", "t.etrace:1: a text has 3 bytes, 2 are announced" },
+	{ "5,0,1,1!MountFailed|\n5,0,1,2!MountFailed|\n5,0,1,3!Close|x=1\n",
+	  "t.etrace:3: Close: \"x\"" },
+	{ "5,0,1,1!RenameTo|fnamesize=1\n5,0,1,2!RT|/\n",
+	  "t.etrace:1: RenameTo without its beginning" },
+	{ "5,0,1,1!Comm|size=2\n5,0,1,2!CN|abc\n",
+	  "t.etrace:1: a text has 3 bytes, 2 are announced" },
 	{ "5,0,1,1!Comm|size=2\n", "t.etrace:1: a text of 2 bytes is missing" },
 	{ "5,0,1,1!CN|abc\n", "t.etrace:1: CN belongs to no record" },
 	{ "5,0,1,1!Cont|abc\n", "t.etrace:1: Cont continues no text" },
-	{ "5,0,1,1!Comm|size=1\n5,0,1,2!CN|a\n5,0,1,3!Cont_end|\n", "t.etrace:3: Cont_end without a Cont" },
-	{ "5,0,1,1!Comm|size=1\n5,0,1,2!CN[1]a\n", "t.etrace:2: part 1 of a text that has no part 0" },
+	{ "5,0,1,1!Comm|size=1\n5,0,1,2!CN|a\n5,0,1,3!Cont_end|\n",
+	  "t.etrace:3: Cont_end without a Cont" },
+	{ "5,0,1,1!Comm|size=1\n5,0,1,2!CN[1]a\n",
+	  "t.etrace:2: part 1 of a text that has no part 0" },
 	{ "5,0,1,1!Comm|size=2\n5,0,1,2!CN[0]a\n5,0,1,3!CN[2]a\n",
 	  "t.etrace:3: part 2 where part 1 must come" },
 	{ "5,0,1,1!End_of_args|\n", "t.etrace:1: End_of_args without New_proc" },
-	{ "6,0,1,1!Close|fd=1\n5,0,1,1!SchedFork|pid=6\n", "t.etrace:2: lines of the child 6 stand before" },
+	{ "6,0,1,1!Close|fd=1\n5,0,1,1!SchedFork|pid=6\n",
+	  "t.etrace:2: lines of the child 6 stand before" },
 	{ "5,0,1,1!New_proc|argsize=1,prognameisize=0,prognamepsize=0,cwdsize=0\n"
 	  "5,0,1,2!PI|\n5,0,1,3!PP|\n5,0,1,4!CW|\n5,0,1,5!A[99999999]x\n",
 	  "t.etrace:5: A[99999999] cannot follow 0 arguments" },

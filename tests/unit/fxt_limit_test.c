@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* FXT beyond its limits: more names and threads than the tables hold, texts that are too long or no texts. */
+/*
+ * FXT beyond its limits: more names and threads than the tables hold, texts that are too long or no
+ * texts.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +195,8 @@ static void long_arguments(void **state)
 	for (unsigned i = 0; i < nr; i++) {
 		uint16_t len = i == 0 ? 31998 : i == 1 ? 30002 : 10;
 
-		spec->args[i] = (struct ftr_arg){ .format = FTR_ARG_STRING, .index = (uint8_t)(i + 1) };
+		spec->args[i] = (struct ftr_arg){ .format = FTR_ARG_STRING,
+						  .index = (uint8_t)(i + 1) };
 		memcpy(bytes + payload.len, &len, 2);
 		memset(bytes + payload.len + 2, 'a' + (int)i, len);
 		payload.len = (uint16_t)(payload.len + (2 + len + 3) / 4 * 4);
@@ -250,13 +254,17 @@ static void shallow_recursion(void **state)
 	recursion(600, "depth-600");
 }
 
-/* Functions of one name stay what they are: overloads, statics of several files, of several modules. */
+/*
+ * Functions of one name stay what they are: overloads, statics of several files, of several
+ * modules.
+ */
 static void same_names(void **state)
 {
 	static const struct ftr_symbol symbols[] = {
 		{ 0x1000, 16, 'T', "_ZN2ns1fEi" }, { 0x1010, 32, 'T', "_ZN2ns1fEd" },
-		{ 0x1030, 0, 't', "_ZN2ns1fEd" }, { 0x2000, 8, 't', "init" }, { 0x2008, 8, 't', "init" },
-		{ 0x2010, 8, 'P', "init" }, { 0x1010, 0, 'w', "_ZN2ns1fEi" },
+		{ 0x1030, 0, 't', "_ZN2ns1fEd" },  { 0x2000, 8, 't', "init" },
+		{ 0x2008, 8, 't', "init" },        { 0x2010, 8, 'P', "init" },
+		{ 0x1010, 0, 'w', "_ZN2ns1fEi" },
 	};
 	const size_t nr = sizeof(symbols) / sizeof(symbols[0]);
 	struct ftr_trace *trace = ftr_trace_new("made", NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where modules lie: one library at several places, and the addresses of its calls, through an FXT file. */
+/*
+ * Where modules lie: one library at several places, and the addresses of its calls, through an FXT
+ * file.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +24,8 @@ static void map(struct ftr_session *session, struct ftr_mapping mapping)
 	assert_int_equal(ftr_session_map(session, &mapping), 0);
 }
 
-static struct ftr_session *image(struct made *made, struct ftr_task *task, const char *sid, uint64_t start_ns)
+static struct ftr_session *image(struct made *made, struct ftr_task *task, const char *sid,
+				 uint64_t start_ns)
 {
 	struct ftr_session *session = ftr_trace_session_new(made->trace, sid, task->pid, start_ns);
 
@@ -32,8 +36,8 @@ static struct ftr_session *image(struct made *made, struct ftr_task *task, const
 }
 
 /*
- * Process a runs two images, which have the library at 10000 and at 50000; process b has it at 70000 from 1500
- * on, and at 90000 from 5500 on.  Of the module behind it nothing is called.
+ * Process a runs two images, which have the library at 10000 and at 50000; process b has it at
+ * 70000 from 1500 on, and at 90000 from 5500 on.  Of the module behind it nothing is called.
  */
 static void made_begin(struct made *made)
 {
@@ -59,7 +63,8 @@ static void made_begin(struct made *made)
 					       .since_ns = 5500 });
 }
 
-static void put_call(struct made *made, struct writing *w, struct ftr_task *task, uint64_t time_ns, uint64_t base)
+static void put_call(struct made *made, struct writing *w, struct ftr_task *task, uint64_t time_ns,
+		     uint64_t base)
 {
 	struct ftr_event ev = { .time_ns = time_ns, .task = task, .type = FTR_EVENT_ENTRY,
 				.call = { .func = made->func, .addr = base + CALL_AT } };
@@ -185,10 +190,11 @@ static void files_without_maps(void **state)
 	assert_blob(&w, "M\t1\tab12\t/lib\nF\t1\t100\t10105\t32\tT\tf\tf\t\n");
 	ftr_strbuf_init(&text[0]);
 	assert_int_equal(reading(w.out.buf, w.out.len, text, 1, NULL), 0);
-	assert_string_equal(ftr_strbuf_str(&text[0]), "1000 100/100 > 0 lib f /lib f 100+32 T at 10105\n"
-						      "1100 100/100 < 0 lib f /lib f 100+32 T at 10105\n"
-						      "5000 100/100 > 0 lib f /lib f 100+32 T at 10105\n"
-						      "5100 100/100 < 0 lib f /lib f 100+32 T at 10105\n");
+	assert_string_equal(ftr_strbuf_str(&text[0]),
+			    "1000 100/100 > 0 lib f /lib f 100+32 T at 10105\n"
+			    "1100 100/100 < 0 lib f /lib f 100+32 T at 10105\n"
+			    "5000 100/100 > 0 lib f /lib f 100+32 T at 10105\n"
+			    "5100 100/100 < 0 lib f /lib f 100+32 T at 10105\n");
 	ftr_strbuf_fini(&text[0]);
 	writing_free(&w);
 	ftr_trace_free(made.trace);
@@ -197,9 +203,11 @@ static void files_without_maps(void **state)
 /* Lines that say nothing are counted, and the rest is read. */
 static void damaged_lines(void **state)
 {
-	static const struct { const char *line, *damaged; } rows[] = {
-		{ "B\t1\t10000\t20000\t0\n", "B\t9\t10000\t20000\t0\n" },	/* no such module */
-		{ "B\t1\t10000\t20000\t0\n", "B\t1\t10000\t01000\t0\n" },	/* ends before it begins */
+	static const struct { const char *line, *damaged;
+	} rows[] = {
+		{ "B\t1\t10000\t20000\t0\n", "B\t9\t10000\t20000\t0\n" }, /* no such module */
+		{ "B\t1\t10000\t20000\t0\n",
+		  "B\t1\t10000\t01000\t0\n" }, /* ends before it begins */
 		{ "B\t1\t10000\t20000\t0\n", "B\t1\tx0000\t20000\t0\n" },
 		{ "B\t1\t10000\t20000\t0\n", "B\t1\t10000\t20000 0\n" },
 		{ "S\t00000000000000a1\n", "S\t00000000000000\na\n" },

@@ -11,7 +11,7 @@
 
 #include "tests/unit/fxt_util.h"
 #include "utils/base/istream.h"
-#include "utils/format/fxt.h"
+#include "utils/format/fxt/fxt.h"
 
 #define ARRAY_NR(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -144,13 +144,16 @@ static void expect(const char *expected)
 	for (size_t i = 0; i < ARRAY_NR(sizes); i++) {
 		struct ftr_strbuf read = { 0 };
 
-		assert_int_equal(reading_sorted(&sizes[i], file.words, file.nr * 8, &read, 1, NULL), 0);
+		assert_int_equal(reading_sorted(&sizes[i], file.words, file.nr * 8, &read, 1, NULL),
+				 0);
 		assert_string_equal(ftr_strbuf_str(&read), expected);
 		ftr_strbuf_fini(&read);
 	}
 }
 
-/* Calls that hold two others, by @order: where in the file the one lies that is the i-th in time. */
+/*
+ * Calls that hold two others, by @order: where in the file the one lies that is the i-th in time.
+ */
 static void put_calls(const size_t *order, size_t nr)
 {
 	begin();
@@ -199,12 +202,16 @@ static void equal_times_keep_the_order_of_the_file(void **state)
 	event(0, 2, 0, 6);
 	ftr_strbuf_puts(&expected, "6 10/11 point cat:f kind 0 id 0\n");
 	for (int i = 0; i < 100; i++)
-		ftr_strbuf_printf(&expected, "7 10/11 point cat:%s kind 0 id 0\n", i % 3 % 2 ? "g" : "f");
+		ftr_strbuf_printf(&expected, "7 10/11 point cat:%s kind 0 id 0\n",
+				  i % 3 % 2 ? "g" : "f");
 	expect(ftr_strbuf_str(&expected));
 	ftr_strbuf_fini(&expected);
 }
 
-/* Slots are assigned anew before the events, by two providers in turn; at last to what they held first. */
+/*
+ * Slots are assigned anew before the events, by two providers in turn; at last to what they held
+ * first.
+ */
 static void put_tables(bool is_ordered)
 {
 	begin();
@@ -229,8 +236,8 @@ static void put_tables(bool is_ordered)
 
 static void describe_tables(struct ftr_strbuf *text, unsigned i, unsigned time)
 {
-	ftr_strbuf_printf(text, "%u 10/11 point %s:n%u kind 0 id 0\n", time, i % 2 == 0 ? "five" : "six",
-			  i / 4);
+	ftr_strbuf_printf(text, "%u 10/11 point %s:n%u kind 0 id 0\n", time,
+			  i % 2 == 0 ? "five" : "six", i / 4);
 }
 
 static void tables_of_the_place(void **state)
@@ -249,7 +256,10 @@ static void tables_of_the_place(void **state)
 	ftr_strbuf_fini(&reversed);
 }
 
-/* A provider that begins anew under its number has empty tables, in each walk: its slot 2 is not known. */
+/*
+ * A provider that begins anew under its number has empty tables, in each walk: its slot 2 is not
+ * known.
+ */
 static void provider_begins_anew(void **state)
 {
 	static const char *const expected[] = {
@@ -274,7 +284,8 @@ static void provider_begins_anew(void **state)
 			event(0, 2, 0, 20 + 20 * i);
 		}
 		event(0, 1, 0, last == 0 ? 5 : 45);	/* out of order, or in order */
-		assert_int_equal(reading_sorted(&sizes[1], file.words, file.nr * 8, &read, 1, NULL), 1);
+		assert_int_equal(reading_sorted(&sizes[1], file.words, file.nr * 8, &read, 1, NULL),
+				 1);
 		assert_string_equal(ftr_strbuf_str(&read), expected[last]);
 		ftr_strbuf_fini(&read);
 	}
@@ -457,8 +468,8 @@ static void memory_is_bounded(void **state)
 		ptrdiff_t many = memory_of(kinds[i / 2].put, 50000, is_late);
 
 		if (keeps ? many - few > 49000 * 48 : many - few > 49000 / 2)
-			fail_msg("%s%s: %td bytes more", kinds[i / 2].name, is_late ? ", one late" : "",
-				 many - few);
+			fail_msg("%s%s: %td bytes more", kinds[i / 2].name,
+				 is_late ? ", one late" : "", many - few);
 	}
 }
 

@@ -78,8 +78,10 @@ static unsigned put_string(struct gen *g, uint8_t *p, bool is_word)
 
 static unsigned put_number(struct gen *g, uint8_t *p, const struct ftr_arg *arg)
 {
-	static const int64_t samples[] = { 0, 1, -1, 42, -70000, 100000, 100001, -100001, INT32_MAX,
-					   INT32_MIN, UINT32_MAX, 0x7fffdeadbeef, INT64_MIN, INT64_MAX };
+	static const int64_t samples[] = { 0,         1,         -1,         42,
+					   -70000,    100000,    100001,     -100001,
+					   INT32_MAX, INT32_MIN, UINT32_MAX, 0x7fffdeadbeef,
+					   INT64_MIN, INT64_MAX };
 	int64_t value = samples[rnd(g, sizeof(samples) / sizeof(samples[0]))];
 	double real = (double)(int32_t)value / 8;
 	float narrow = (float)real;
@@ -245,8 +247,10 @@ static void step(struct gen *g)
 static void gen_begin(struct gen *g, uint64_t seed)
 {
 	static const struct ftr_symbol symbols[FUNCS] = {
-		[2] = { 0x1100, 16, 'T', "_Z1fi" }, [5] = { 0x1200, 16, 'T', "_Z1fd" },
-		[8] = { UINT64_C(0xffffffff81234560), 96, 'K', "do_syscall_64" }, [11] = { 0x1400, 24, 'P', "malloc" },
+		[2] = { 0x1100, 16, 'T', "_Z1fi" },
+		[5] = { 0x1200, 16, 'T', "_Z1fd" },
+		[8] = { UINT64_C(0xffffffff81234560), 96, 'K', "do_syscall_64" },
+		[11] = { 0x1400, 24, 'P', "malloc" },
 	};
 
 	memset(g, 0, sizeof(*g));
@@ -256,16 +260,18 @@ static void gen_begin(struct gen *g, uint64_t seed)
 	assert_non_null(g->spec);
 	assert_non_null(g->trace);
 	for (unsigned i = 0; i < TASKS; i++) {
-		g->tasks[i] = make_task(g->trace, i < 3 ? 100 : 200, 100 + (int)i, i < 3 ? "main" : "w");
+		g->tasks[i] = make_task(g->trace, i < 3 ? 100 : 200, 100 + (int)i,
+					i < 3 ? "main" : "w");
 		ftr_strbuf_init(&g->text[i]);
 	}
 	for (unsigned i = 0; i < FUNCS; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "func%u", i);
-		g->funcs[i] = i % 3 == 2 ? make_symbol(g->trace, i == 8 ? FTR_KERNEL_PATH : "/bin/prog",
-						       &symbols[i]) :
-					   make_func(g->trace, i % 3 == 0 ? NULL : "prog", name);
+		g->funcs[i] = i % 3 == 2 ?
+				      make_symbol(g->trace, i == 8 ? FTR_KERNEL_PATH : "/bin/prog",
+						  &symbols[i]) :
+				      make_func(g->trace, i % 3 == 0 ? NULL : "prog", name);
 	}
 	g->time_ns = 1000 + rnd(g, 1000);
 	writing_begin(&g->out, g->trace, "fxt");
@@ -287,8 +293,8 @@ static void compare(struct gen *g, const struct ftr_strbuf *read)
 }
 
 /*
- * With an event at its end that is earlier than all others, the file is read by an index and not in the order
- * in which it lies: the rest must come out the same.
+ * With an event at its end that is earlier than all others, the file is read by an index and not in
+ * the order in which it lies: the rest must come out the same.
  */
 static void compare_by_index(const struct writing *w, const struct ftr_sort_sizes *sizes,
 			     const struct ftr_strbuf *expected)

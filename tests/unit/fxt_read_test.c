@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* FXT files of others: every record and argument type, byte orders, providers, ticks, disorder and damage. */
+/*
+ * FXT files of others: every record and argument type, byte orders, providers, ticks, disorder and
+ * damage.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 
 #include "tests/unit/fxt_util.h"
 #include "tests/unit/unit.h"
-#include "utils/format/fxt_layout.h"
+#include "utils/format/fxt/layout.h"
 
 #define TASKS 4
 
@@ -43,7 +46,8 @@ static void magic(struct made *m)
 
 static void provider(struct made *m, uint64_t id, const char *name)
 {
-	word(m, (1 + (strlen(name) + 7) / 8) << 4 | 1 << 16 | id << 20 | (uint64_t)strlen(name) << 52);
+	word(m,
+	     (1 + (strlen(name) + 7) / 8) << 4 | 1 << 16 | id << 20 | (uint64_t)strlen(name) << 52);
 	text(m, name);
 }
 
@@ -102,7 +106,8 @@ static void expect(struct made *m, const char *expected, int warnings)
 	struct ftr_strbuf read[TASKS] = { { 0 } };
 	struct ftr_strbuf all = { 0 };
 
-	writing_keep(&(struct writing){ .out = { .buf = (char *)m->bytes, .len = m->len } }, m->name);
+	writing_keep(&(struct writing){ .out = { .buf = (char *)m->bytes, .len = m->len } },
+		     m->name);
 	assert_int_equal(reading(m->bytes, m->len, read, TASKS, NULL), warnings);
 	for (size_t i = 0; i < TASKS; i++) {
 		ftr_strbuf_puts(&all, ftr_strbuf_str(&read[i]));
@@ -168,7 +173,8 @@ static void tables_are_reassigned(void **state)
 	string(&m, 2, "g");
 	thread(&m, 1, 10, 12);
 	complete(&m, 3, 4);
-	expect(&m, "1 10/11 > 0 cat f\n2 10/11 < 0 cat f\n3 10/12 > 0 cat g\n4 10/12 < 0 cat g\n", 0);
+	expect(&m, "1 10/11 > 0 cat f\n2 10/11 < 0 cat f\n3 10/12 > 0 cat g\n4 10/12 < 0 cat g\n",
+	       0);
 }
 
 static void providers_have_their_own_tables(void **state)
@@ -274,7 +280,7 @@ static void every_argument(void **state)
 	word(&m, 9 | 1 << 4 | 2 << 16 | UINT64_C(1) << 32);			/* bool */
 	word(&m, 10 | 2 << 4 | 2 << 16 | UINT64_C(3) << 32);			/* blob */
 	text(&m, "xyz");
-	word(&m, 6 | 2 << 4 | UINT64_C(0x8004) << 16);				/* empty; inline name */
+	word(&m, 6 | 2 << 4 | UINT64_C(0x8004) << 16); /* empty; inline name */
 	text(&m, "name");
 	expect(&m,
 	       "1 10/11 point cat:f kind 0 id 0 (f=null, f=-1, f=4294967295, f=-9, "
@@ -294,10 +300,15 @@ static void unknown_argument(void **state)
 	expect(&m, "1 10/11 point cat:f kind 0 id 0 (f=7)\n", 0);
 }
 
-/* "cat:f" at @time, with arguments tracepoint=@id, cpu=@cpu (UINT64_MAX: none) and @key="hi" (NULL: none). */
-static void put_tracepoint(struct made *m, uint64_t time, uint64_t id, uint64_t cpu, const char *key)
+/*
+ * "cat:f" at @time, with arguments tracepoint=@id, cpu=@cpu (UINT64_MAX: none) and @key="hi" (NULL:
+ * none).
+ */
+static void put_tracepoint(struct made *m, uint64_t time, uint64_t id, uint64_t cpu,
+			   const char *key)
 {
-	event(m, 0, 1u + (cpu != UINT64_MAX) + (key != NULL), 1u + (cpu != UINT64_MAX) + 3u * (key != NULL), time);
+	event(m, 0, 1u + (cpu != UINT64_MAX) + (key != NULL),
+	      1u + (cpu != UINT64_MAX) + 3u * (key != NULL), time);
 	word(m, 2 | 1 << 4 | 3 << 16 | id << 32);
 	if (cpu != UINT64_MAX)
 		word(m, 2 | 1 << 4 | 4 << 16 | cpu << 32);
@@ -308,7 +319,9 @@ static void put_tracepoint(struct made *m, uint64_t time, uint64_t id, uint64_t 
 	text(m, "hi");
 }
 
-/* Only what ftr wrote, as it writes it, is a tracepoint; anything else is an event with arguments. */
+/*
+ * Only what ftr wrote, as it writes it, is a tracepoint; anything else is an event with arguments.
+ */
 static void tracepoints(void **state)
 {
 	struct made m = { .name = "tracepoints" };
@@ -373,7 +386,9 @@ static void log_and_objects(void **state)
 	struct made m = { .name = "log-and-objects" };
 
 	begin(&m);
-	/* kernel object: thread 12 of process 20 is called "f"; then a job, which is none of ours */
+	/*
+	 * kernel object: thread 12 of process 20 is called "f"; then a job, which is none of ours
+	 */
 	word(&m, 7 | 5 << 4 | 2 << 16 | 2 << 24 | UINT64_C(1) << 40);
 	word(&m, 12);
 	word(&m, 8 | 3 << 4 | UINT64_C(0x8007) << 16);
@@ -390,7 +405,10 @@ static void log_and_objects(void **state)
 	expect(&m, "1 20/12 message hey\n", 1);
 }
 
-/* Records of types that say nothing about calls, or that nobody knows, are stepped over by their size. */
+/*
+ * Records of types that say nothing about calls, or that nobody knows, are stepped over by their
+ * size.
+ */
 static void other_records(void **state)
 {
 	struct made m = { .name = "other-records" };
@@ -410,7 +428,8 @@ static void other_records(void **state)
 	word(&m, 5 | 2 << 4 | 1 << 16 | UINT64_C(3) << 32 | UINT64_C(1) << 48);	/* blob */
 	text(&m, "abc");
 	complete(&m, 3, 4);
-	expect(&m, "1 10/11 > 0 cat f\n2 10/11 < 0 cat f\n3 10/11 > 0 cat f\n4 10/11 < 0 cat f\n", 1);
+	expect(&m, "1 10/11 > 0 cat f\n2 10/11 < 0 cat f\n3 10/11 > 0 cat f\n4 10/11 < 0 cat f\n",
+	       1);
 }
 
 /* The bytes between two good calls are no records: what follows is found again. */
@@ -489,7 +508,8 @@ static void overlaps(void **state)
 	event(&m, 3, 0, 0, 30);
 	expect(&m,
 	       "1 10/11 > 0 cat f\n5 10/11 > 1 cat f\n10 10/11 < 1 cat f\n10 10/11 < 0 cat f\n"
-	       "20 10/11 > 0 cat f\n21 10/11 > 1 cat f\n30 10/11 < 1 cat f\n30 10/11 < 0 cat f\n", 1);
+	       "20 10/11 > 0 cat f\n21 10/11 > 1 cat f\n30 10/11 < 1 cat f\n30 10/11 < 0 cat f\n",
+	       1);
 }
 
 static void full_buffer(void **state)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "utils/format/fxt.h"
+#include "utils/format/fxt/fxt.h"
 #include "utils/base/istream.h"
 
 void writing_begin(struct writing *w, struct ftr_trace *trace, const char *format)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams for tests of formats: a trace made by hand, written to memory, read again, and as text. */
+/*
+ * Streams for tests of formats: a trace made by hand, written to memory, read again, and as text.
+ */
 #ifndef TESTS_UNIT_FXT_UTIL_H
 #define TESTS_UNIT_FXT_UTIL_H
 
@@ -30,7 +32,9 @@ void writing_exit(struct writing *w, struct ftr_task *task, uint64_t time_ns,
 void writing_event(struct writing *w, const struct ftr_event *ev);
 void writing_end(struct writing *w);	/* w->out.buf holds the file */
 void writing_free(struct writing *w);
-/* Leave the file as NAME.fxt in the directory FXT_KEEP, if this is set: tests/roundtrip checks it. */
+/*
+ * Leave the file as NAME.fxt in the directory FXT_KEEP, if this is set: tests/roundtrip checks it.
+ */
 void writing_keep(const struct writing *w, const char *name);
 
 struct ftr_task *make_task(struct ftr_trace *trace, int32_t pid, int32_t tid, const char *name);
@@ -43,7 +47,8 @@ const struct ftr_func *make_symbol(struct ftr_trace *trace, const char *module,
 void describe_event(struct ftr_strbuf *text, struct ftr_trace *trace, const struct ftr_event *ev);
 
 /*
- * Read an FXT file from memory.  @text (nullable): an array of a text per task id, @task_nr of them.
+ * Read an FXT file from memory.  @text (nullable): an array of a text per task id, @task_nr of
+ * them.
  * @again (nullable): where the events are written to.  Returns the number of warnings, or -errno.
  */
 int reading(const void *bytes, size_t size, struct ftr_strbuf *text, size_t task_nr,

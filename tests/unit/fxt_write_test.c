@@ -6,11 +6,11 @@
 
 #include "tests/unit/fxt_util.h"
 #include "tests/unit/unit.h"
-#include "utils/format/fxt_layout.h"
+#include "utils/format/fxt/layout.h"
 
 /*
- * Header words are put together from what is drawn above each use.  TEXT is up to eight characters of a
- * stream, first character in the lowest byte.
+ * Header words are put together from what is drawn above each use.  TEXT is up to eight characters
+ * of a stream, first character in the lowest byte.
  */
 #define TEXT(a, b, c, d, e, f, g, h)						\
 	((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 |	\
@@ -61,25 +61,31 @@ static void prologue(void **state)
 	static const uint64_t expected[] = {
 		/* trace info, magic:  type 0 | size 1 | metadata 4 | info 0 | 0x16547846 */
 		UINT64_C(0x0016547846040010),
-		/* provider info:      type 0 | size 2 | metadata 1 | id 1 at 20 | name length 3 at 52 */
+		/* provider info:      type 0 | size 2 | metadata 1 | id 1 at 20 | name length 3 at
+		   52 */
 		UINT64_C(0x0030000000110020),
 		TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
 		/* provider section:   type 0 | size 1 | metadata 2 | id 1 at 20 */
 		UINT64_C(0x0000000000120010),
 		/* initialization:     type 1 | size 2; ticks per second */
-		0x21, 1000000000,
+		0x21,
+		1000000000,
 		/* string:             type 2 | size 2 | index 1 at 16 | length 1 at 32 */
 		UINT64_C(0x0000000100010022),
 		TEXT('t', 0, 0, 0, 0, 0, 0, 0),
 		/* kernel object:      type 7 | size 2 | process 1 at 16 | name 1 at 24; koid */
-		UINT64_C(0x0000000001010027), 100,
+		UINT64_C(0x0000000001010027),
+		100,
 		/* string "process":   index 2 | length 7 */
 		UINT64_C(0x0000000700020022),
 		TEXT('p', 'r', 'o', 'c', 'e', 's', 's', 0),
-		/* kernel object:      type 7 | size 4 | thread 2 at 16 | name 1 at 24 | 1 argument at 40 */
-		UINT64_C(0x0000010001020047), 100,
+		/* kernel object:      type 7 | size 4 | thread 2 at 16 | name 1 at 24 | 1 argument
+		   at 40 */
+		UINT64_C(0x0000010001020047),
+		100,
 		/* koid argument:      type 8 | size 2 | name 2 at 16; the process */
-		UINT64_C(0x0000000000020028), 100,
+		UINT64_C(0x0000000000020028),
+		100,
 	};
 	struct made made;
 
@@ -118,19 +124,30 @@ static void call_of_a_symbol(void **state)
 {
 	static const struct ftr_symbol symbol = { 0x1a0, 7, 'T', "_Z1fi" };
 	static const uint64_t expected[] = {
-		/* strings "p" (3) and "f" (4) are assigned when they are used: first "ftr.symbols" */
-		UINT64_C(0x0000000b00030032), TEXT('f', 't', 'r', '.', 's', 'y', 'm', 'b'),
+		/*
+		 * strings "p" (3) and "f" (4) are assigned when they are used: first "ftr.symbols"
+		 */
+		UINT64_C(0x0000000b00030032),
+		TEXT('f', 't', 'r', '.', 's', 'y', 'm', 'b'),
 		TEXT('o', 'l', 's', 0, 0, 0, 0, 0),
-		/* blob:               type 5 | size 6 | name 3 at 16 | length 35 at 32 | data 1 at 48 */
-		UINT64_C(0x0001002300030065), TEXT('M', '\t', '1', '\t', 'a', 'b', '1', '2'),
+		/* blob:               type 5 | size 6 | name 3 at 16 | length 35 at 32 | data 1 at
+		   48 */
+		UINT64_C(0x0001002300030065),
+		TEXT('M', '\t', '1', '\t', 'a', 'b', '1', '2'),
 		TEXT('\t', '/', 'p', '\n', 'F', '\t', '1', '\t'),
 		TEXT('1', 'a', '0', '\t', '0', '\t', '7', '\t'),
 		TEXT('T', '\t', 'f', '\t', '_', 'Z', '1', 'f'),
 		TEXT('i', '\t', '\n', 0, 0, 0, 0, 0),
-		UINT64_C(0x0000000100040022), 'p',
-		UINT64_C(0x0000000100050022), 'f',
-		0x10033, 100, 100,
-		UINT64_C(0x0005000401040034), 1000, 2000,
+		UINT64_C(0x0000000100040022),
+		'p',
+		UINT64_C(0x0000000100050022),
+		'f',
+		0x10033,
+		100,
+		100,
+		UINT64_C(0x0005000401040034),
+		1000,
+		2000,
 	};
 	struct made made;
 
@@ -199,24 +216,65 @@ struct arg_row {
 };
 
 static const struct arg_row arg_rows[] = {
-	{ "int32", { .format = FTR_ARG_AUTO, .size = 8 }, { (uint64_t)-5 }, 0x11, 0xfffffffb, { 0 }, 0 },
+	{ "int32",
+	  { .format = FTR_ARG_AUTO, .size = 8 },
+	  { (uint64_t)-5 },
+	  0x11,
+	  0xfffffffb,
+	  { 0 },
+	  0 },
 	{ "uint32", { .format = FTR_ARG_UNSIGNED, .size = 4 }, { 7 }, 0x12, 7, { 0 }, 0 },
-	{ "int64", { .format = FTR_ARG_AUTO, .size = 8 }, { (uint64_t)-500000000000 }, 0x23, 0,
-	  { (uint64_t)-500000000000 }, 1 },
-	{ "uint64", { .format = FTR_ARG_UNSIGNED, .size = 8 }, { UINT64_C(1) << 40 }, 0x24, 0,
-	  { UINT64_C(1) << 40 }, 1 },
-	{ "double", { .format = FTR_ARG_FLOAT, .size = 8 }, { UINT64_C(0x3ff8000000000000) }, 0x25, 0,
-	  { UINT64_C(0x3ff8000000000000) }, 1 },
-	{ "string", { .format = FTR_ARG_STRING }, { TEXT(9, 0, 'a', 'b', 'c', 'd', 'e', 'f'),
-	  TEXT('g', 'h', 'i', 0, 0, 0, 0, 0) }, 0x36, 0x8009,
-	  { TEXT('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), 'i' }, 2 },
-	{ "pointer", { .format = FTR_ARG_HEX, .size = 8 }, { 0x7fffdeadbeef }, 0x27, 0,
-	  { 0x7fffdeadbeef }, 1 },
-	{ "koid", { .format = FTR_ARG_KOID, .size = 8, .name = "arg1" }, { 77 }, 0x28, 0, { 77 }, 1 },
+	{ "int64",
+	  { .format = FTR_ARG_AUTO, .size = 8 },
+	  { (uint64_t)-500000000000 },
+	  0x23,
+	  0,
+	  { (uint64_t)-500000000000 },
+	  1 },
+	{ "uint64",
+	  { .format = FTR_ARG_UNSIGNED, .size = 8 },
+	  { UINT64_C(1) << 40 },
+	  0x24,
+	  0,
+	  { UINT64_C(1) << 40 },
+	  1 },
+	{ "double",
+	  { .format = FTR_ARG_FLOAT, .size = 8 },
+	  { UINT64_C(0x3ff8000000000000) },
+	  0x25,
+	  0,
+	  { UINT64_C(0x3ff8000000000000) },
+	  1 },
+	{ "string",
+	  { .format = FTR_ARG_STRING },
+	  { TEXT(9, 0, 'a', 'b', 'c', 'd', 'e', 'f'), TEXT('g', 'h', 'i', 0, 0, 0, 0, 0) },
+	  0x36,
+	  0x8009,
+	  { TEXT('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), 'i' },
+	  2 },
+	{ "pointer",
+	  { .format = FTR_ARG_HEX, .size = 8 },
+	  { 0x7fffdeadbeef },
+	  0x27,
+	  0,
+	  { 0x7fffdeadbeef },
+	  1 },
+	{ "koid",
+	  { .format = FTR_ARG_KOID, .size = 8, .name = "arg1" },
+	  { 77 },
+	  0x28,
+	  0,
+	  { 77 },
+	  1 },
 	{ "null", { .format = FTR_ARG_NULL, .size = 4, .name = "arg1" }, { 0 }, 0x10, 0, { 0 }, 0 },
 	{ "bool", { .format = FTR_ARG_BOOL, .size = 4, .name = "arg1" }, { 1 }, 0x19, 1, { 0 }, 0 },
-	{ "blob", { .format = FTR_ARG_STRUCT, .size = 12, .name = "arg1" }, { 1, 2 }, 0x3a, 12,
-	  { 1, 2 }, 2 },
+	{ "blob",
+	  { .format = FTR_ARG_STRUCT, .size = 12, .name = "arg1" },
+	  { 1, 2 },
+	  0x3a,
+	  12,
+	  { 1, 2 },
+	  2 },
 };
 
 /* Each argument hangs at a duration begin of name "f"; its own name is string 5. */
@@ -262,59 +320,67 @@ struct event_row {
 /* Records of events that are no calls, at time 1000; strings from index 3 on, then thread 1. */
 static const struct event_row event_rows[] = {
 	/* instant:            type 4 | size 2 | event 0 | thread 1 | category 3 | name 4 */
-	{ "instant", { .type = FTR_EVENT_POINT, .point.name = "c:n" }, {
-		UINT64_C(0x0000000100030022), 'c', UINT64_C(0x0000000100040022), 'n',
-		0x10033, 100, 100,
-		UINT64_C(0x0004000301000024), 1000 }, 9 },
+	{ "instant",
+	  { .type = FTR_EVENT_POINT, .point.name = "c:n" },
+	  { UINT64_C(0x0000000100030022), 'c', UINT64_C(0x0000000100040022), 'n', 0x10033, 100, 100,
+	    UINT64_C(0x0004000301000024), 1000 },
+	  9 },
 	/* async begin:        event 5, its id behind the arguments */
-	{ "async-begin", { .type = FTR_EVENT_POINT, .point = { .name = "c:n", .id = 9,
-							     .kind = FTR_POINT_ASYNC_BEGIN } }, {
-		UINT64_C(0x0000000100030022), 'c', UINT64_C(0x0000000100040022), 'n',
-		0x10033, 100, 100,
-		UINT64_C(0x0004000301050034), 1000, 9 }, 10 },
+	{ "async-begin",
+	  { .type = FTR_EVENT_POINT,
+	    .point = { .name = "c:n", .id = 9, .kind = FTR_POINT_ASYNC_BEGIN } },
+	  { UINT64_C(0x0000000100030022), 'c', UINT64_C(0x0000000100040022), 'n', 0x10033, 100, 100,
+	    UINT64_C(0x0004000301050034), 1000, 9 },
+	  10 },
 	/* without category:   the empty string is ref 0 */
-	{ "flow-begin", { .type = FTR_EVENT_POINT, .point = { .name = "n", .id = 9,
-							    .kind = FTR_POINT_FLOW_BEGIN } }, {
-		UINT64_C(0x0000000100030022), 'n',
-		0x10033, 100, 100,
-		UINT64_C(0x0003000001080034), 1000, 9 }, 8 },
+	{ "flow-begin",
+	  { .type = FTR_EVENT_POINT,
+	    .point = { .name = "n", .id = 9, .kind = FTR_POINT_FLOW_BEGIN } },
+	  { UINT64_C(0x0000000100030022), 'n', 0x10033, 100, 100, UINT64_C(0x0003000001080034),
+	    1000, 9 },
+	  8 },
 	/*
 	 * scheduling:         type 8 | size 5 | 1 argument at 16 | cpu 2 at 20 | state 3 at 36 |
 	 *                     subtype 1 at 60; time; outgoing; incoming; weight of the idle thread
 	 */
-	{ "switch", { .type = FTR_EVENT_POINT, .point = { .name = "linux:sched-out", .cpu_nr = 3,
-							.id = FTR_EVENT_ID_SCHED_OUT } }, {
-		UINT64_C(0x0000000f00030032), TEXT('i', 'n', 'c', 'o', 'm', 'i', 'n', 'g'),
-		TEXT('_', 'w', 'e', 'i', 'g', 'h', 't', 0),
-		UINT64_C(0x1000003000210058), 1000, 100, 0,
-		UINT64_C(0x8000000000030011) }, 8 },
-	/* log:                type 9 | size 3 | length 2 at 16 | thread 1 at 32; after an instant */
-	{ "message", { .type = FTR_EVENT_MESSAGE, .message.text = "hi" }, {
-		UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
-		UINT64_C(0x0000000700040022), TEXT('m', 'e', 's', 's', 'a', 'g', 'e', 0),
-		UINT64_C(0x0000000400050022), TEXT('t', 'e', 'x', 't', 0, 0, 0, 0),
-		0x10033, 100, 100,
-		UINT64_C(0x0004000301100044), 1000,
-		UINT64_C(0x0000800200050026), TEXT('h', 'i', 0, 0, 0, 0, 0, 0),
-		UINT64_C(0x0000000100020039), 1000, TEXT('h', 'i', 0, 0, 0, 0, 0, 0) }, 16 },
+	{ "switch",
+	  { .type = FTR_EVENT_POINT,
+	    .point = { .name = "linux:sched-out", .cpu_nr = 3, .id = FTR_EVENT_ID_SCHED_OUT } },
+	  { UINT64_C(0x0000000f00030032), TEXT('i', 'n', 'c', 'o', 'm', 'i', 'n', 'g'),
+	    TEXT('_', 'w', 'e', 'i', 'g', 'h', 't', 0), UINT64_C(0x1000003000210058), 1000, 100, 0,
+	    UINT64_C(0x8000000000030011) },
+	  8 },
+	/*
+	 * log:                type 9 | size 3 | length 2 at 16 | thread 1 at 32; after an instant
+	 */
+	{ "message",
+	  { .type = FTR_EVENT_MESSAGE, .message.text = "hi" },
+	  { UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
+	    UINT64_C(0x0000000700040022), TEXT('m', 'e', 's', 's', 'a', 'g', 'e', 0),
+	    UINT64_C(0x0000000400050022), TEXT('t', 'e', 'x', 't', 0, 0, 0, 0), 0x10033, 100, 100,
+	    UINT64_C(0x0004000301100044), 1000, UINT64_C(0x0000800200050026),
+	    TEXT('h', 'i', 0, 0, 0, 0, 0, 0), UINT64_C(0x0000000100020039), 1000,
+	    TEXT('h', 'i', 0, 0, 0, 0, 0, 0) },
+	  16 },
 	/* a stall is said in the log, too */
-	{ "stall", { .type = FTR_EVENT_POINT, .point.name = "ftr:stall-end" }, {
-		UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
-		UINT64_C(0x0000000900040032), TEXT('s', 't', 'a', 'l', 'l', '-', 'e', 'n'), 'd',
-		0x10033, 100, 100,
-		UINT64_C(0x0004000301000024), 1000,
-		UINT64_C(0x00000001000a0049), 1000, TEXT('s', 't', 'a', 'l', 'l', ':', ' ', 'e'),
-		TEXT('n', 'd', 0, 0, 0, 0, 0, 0) }, 14 },
-	/* provider event:     type 0 | size 1 | metadata 3 | id 1 at 20 | event 0; between instant and log */
-	{ "lost", { .type = FTR_EVENT_LOST, .lost.nr = 5 }, {
-		UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
-		UINT64_C(0x0000000400040022), TEXT('L', 'O', 'S', 'T', 0, 0, 0, 0),
-		UINT64_C(0x0000000700050022), TEXT('r', 'e', 'c', 'o', 'r', 'd', 's', 0),
-		0x10033, 100, 100,
-		UINT64_C(0x0004000301100034), 1000, UINT64_C(0x0000000500050012),
-		0x130010,
-		UINT64_C(0x00000001000f0049), 1000, TEXT('r', 'e', 'c', 'o', 'r', 'd', 's', ' '),
-		TEXT('l', 'o', 's', 't', ':', ' ', '5', 0) }, 17 },
+	{ "stall",
+	  { .type = FTR_EVENT_POINT, .point.name = "ftr:stall-end" },
+	  { UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
+	    UINT64_C(0x0000000900040032), TEXT('s', 't', 'a', 'l', 'l', '-', 'e', 'n'), 'd',
+	    0x10033, 100, 100, UINT64_C(0x0004000301000024), 1000, UINT64_C(0x00000001000a0049),
+	    1000, TEXT('s', 't', 'a', 'l', 'l', ':', ' ', 'e'), TEXT('n', 'd', 0, 0, 0, 0, 0, 0) },
+	  14 },
+	/* provider event:     type 0 | size 1 | metadata 3 | id 1 at 20 | event 0; between instant
+	   and log */
+	{ "lost",
+	  { .type = FTR_EVENT_LOST, .lost.nr = 5 },
+	  { UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
+	    UINT64_C(0x0000000400040022), TEXT('L', 'O', 'S', 'T', 0, 0, 0, 0),
+	    UINT64_C(0x0000000700050022), TEXT('r', 'e', 'c', 'o', 'r', 'd', 's', 0), 0x10033, 100,
+	    100, UINT64_C(0x0004000301100034), 1000, UINT64_C(0x0000000500050012), 0x130010,
+	    UINT64_C(0x00000001000f0049), 1000, TEXT('r', 'e', 'c', 'o', 'r', 'd', 's', ' '),
+	    TEXT('l', 'o', 's', 't', ':', ' ', '5', 0) },
+	  17 },
 };
 
 static void events(void **state)
@@ -334,23 +400,36 @@ static void events(void **state)
 	}
 }
 
-/* A tracepoint of the kernel, in Perfetto an instant: what makes it more stands in its arguments. */
+/*
+ * A tracepoint of the kernel, in Perfetto an instant: what makes it more stands in its arguments.
+ */
 static void tracepoint(void **state)
 {
 	static const uint64_t expected[] = {
-		UINT64_C(0x0000000500030022), TEXT('s', 'c', 'h', 'e', 'd', 0, 0, 0),
-		UINT64_C(0x0000000400040022), TEXT('w', 'a', 'k', 'e', 0, 0, 0, 0),
-		UINT64_C(0x0000000a00050032), TEXT('t', 'r', 'a', 'c', 'e', 'p', 'o', 'i'),
+		UINT64_C(0x0000000500030022),
+		TEXT('s', 'c', 'h', 'e', 'd', 0, 0, 0),
+		UINT64_C(0x0000000400040022),
+		TEXT('w', 'a', 'k', 'e', 0, 0, 0, 0),
+		UINT64_C(0x0000000a00050032),
+		TEXT('t', 'r', 'a', 'c', 'e', 'p', 'o', 'i'),
 		TEXT('n', 't', 0, 0, 0, 0, 0, 0),
-		UINT64_C(0x0000000300060022), TEXT('c', 'p', 'u', 0, 0, 0, 0, 0),
-		UINT64_C(0x0000000400070022), TEXT('t', 'e', 'x', 't', 0, 0, 0, 0),
-		0x10033, 100, 100,
-		/* instant:            type 4 | size 6 | event 0 | 3 arguments | thread 1 | category 3 | name 4 */
-		UINT64_C(0x0004000301300064), 1000,
+		UINT64_C(0x0000000300060022),
+		TEXT('c', 'p', 'u', 0, 0, 0, 0, 0),
+		UINT64_C(0x0000000400070022),
+		TEXT('t', 'e', 'x', 't', 0, 0, 0, 0),
+		0x10033,
+		100,
+		100,
+		/* instant:            type 4 | size 6 | event 0 | 3 arguments | thread 1 | category
+		   3 | name 4 */
+		UINT64_C(0x0004000301300064),
+		1000,
 		/* uint32 arguments:   type 2 | size 1 | name 5, 6 | value at 32: its id, its CPU */
-		UINT64_C(0x0000013c00050012), UINT64_C(0x0000000300060012),
+		UINT64_C(0x0000013c00050012),
+		UINT64_C(0x0000000300060012),
 		/* string argument:    type 6 | size 2 | name 7 | inline, length 5 at 32 */
-		UINT64_C(0x0000800500070026), TEXT('p', 'i', 'd', '=', '7', 0, 0, 0),
+		UINT64_C(0x0000800500070026),
+		TEXT('p', 'i', 'd', '=', '7', 0, 0, 0),
 	};
 	struct ftr_payload payload = { .data = (const uint8_t *)"pid=7", .len = 5 };
 	struct ftr_event ev = { .type = FTR_EVENT_POINT, .time_ns = 1000, .payload = &payload,
@@ -426,8 +505,8 @@ static void counter(void **state)
 }
 
 /* An event of uftrace's own at 1000, as the words behind the prologue. */
-static void expect_point(const char *name, uint64_t id, const struct ftr_payload *payload, const char *file,
-			 const uint64_t *words, size_t nr)
+static void expect_point(const char *name, uint64_t id, const struct ftr_payload *payload,
+			 const char *file, const uint64_t *words, size_t nr)
 {
 	struct ftr_event ev = { .type = FTR_EVENT_POINT, .time_ns = 1000, .payload = payload,
 				.point = { .name = name, .id = id } };
@@ -470,14 +549,23 @@ static void counter_that_is_cut(void **state)
 {
 	static const uint64_t data[] = { 7 };
 	static const uint64_t expected[] = {
-		UINT64_C(0x0000000400030022), TEXT('r', 'e', 'a', 'd', 0, 0, 0, 0),
-		UINT64_C(0x0000000a00040032), TEXT('p', 'a', 'g', 'e', '-', 'f', 'a', 'u'),
+		UINT64_C(0x0000000400030022),
+		TEXT('r', 'e', 'a', 'd', 0, 0, 0, 0),
+		UINT64_C(0x0000000a00040032),
+		TEXT('p', 'a', 'g', 'e', '-', 'f', 'a', 'u'),
 		TEXT('l', 't', 0, 0, 0, 0, 0, 0),
-		UINT64_C(0x0000000400050022), TEXT('d', 'a', 't', 'a', 0, 0, 0, 0),
-		0x10033, 100, 100,
-		/* instant: event 0, 1 argument; blob argument: type 10 | size 2 | name 5 | 8 bytes */
-		UINT64_C(0x0004000301100044), 1000,
-		UINT64_C(0x000000080005002a), 7,
+		UINT64_C(0x0000000400050022),
+		TEXT('d', 'a', 't', 'a', 0, 0, 0, 0),
+		0x10033,
+		100,
+		100,
+		/*
+		 * instant: event 0, 1 argument; blob argument: type 10 | size 2 | name 5 | 8 bytes
+		 */
+		UINT64_C(0x0004000301100044),
+		1000,
+		UINT64_C(0x000000080005002a),
+		7,
 	};
 	const struct ftr_payload payload = { .data = (const uint8_t *)data, .len = sizeof(data) };
 
@@ -538,7 +626,8 @@ static size_t arrows_of(const struct made *made, struct arrow *arrows, size_t ma
 		memcpy(words, made->w.out.buf + at, sizeof(words));
 		at += 8 * fxt_bits(words[0], 4, 12);
 		type = fxt_bits(words[0], 16, 4);
-		if (fxt_bits(words[0], 0, 4) != FXT_EVENT || (type != FXT_FLOW_BEGIN && type != FXT_FLOW_END))
+		if (fxt_bits(words[0], 0, 4) != FXT_EVENT ||
+		    (type != FXT_FLOW_BEGIN && type != FXT_FLOW_END))
 			continue;
 		while (i < nr && arrows[i].id != words[2])
 			i++;
@@ -553,7 +642,8 @@ static size_t arrows_of(const struct made *made, struct arrow *arrows, size_t ma
 	return nr;
 }
 
-static void put_call(struct made *made, struct ftr_task *task, uint64_t time_ns, const struct ftr_func *func)
+static void put_call(struct made *made, struct ftr_task *task, uint64_t time_ns,
+		     const struct ftr_func *func)
 {
 	writing_entry(&made->w, task, time_ns, func, 0, NULL);
 	writing_exit(&made->w, task, time_ns + 1, func, 0, NULL);
@@ -575,7 +665,7 @@ static void thread_arrows(void **state)
 	writing_begin(&made.w, made.trace, "fxt");
 	put_call(&made, tasks[0], 1000, create);
 	put_call(&made, tasks[0], 1010, create);
-	put_call(&made, tasks[2], 1980, start);		/* the second thread is the first one that runs */
+	put_call(&made, tasks[2], 1980, start); /* the second thread is the first one that runs */
 	put_call(&made, tasks[1], 1990, start);
 	writing_end(&made.w);
 	writing_keep(&made.w, "threads-made");

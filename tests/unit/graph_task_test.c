@@ -11,9 +11,11 @@
 
 #include <string.h>
 
-static const struct ftr_argspec exec_spec = {
-	2, { { .format = FTR_ARG_STRING, .name = "path" }, { .format = FTR_ARG_WORD, .name = "argv" } } };
-static const struct ftr_argspec status_spec = { 1, { { .format = FTR_ARG_WORD, .name = "status" } } };
+static const struct ftr_argspec exec_spec = { 2,
+					      { { .format = FTR_ARG_STRING, .name = "path" },
+						{ .format = FTR_ARG_WORD, .name = "argv" } } };
+static const struct ftr_argspec status_spec = { 1,
+						{ { .format = FTR_ARG_WORD, .name = "status" } } };
 static const struct ftr_argspec result_spec = { 1, { { .format = FTR_ARG_WORD } } };
 
 static struct ftr_task *task_new(struct ftr_trace *trace, int pid, int tid, struct ftr_task *parent,
@@ -38,8 +40,9 @@ static void put_text(struct ftr_strbuf *bytes, const char *text)
 }
 
 /* An event of a system call with one or two texts. */
-static void push(struct ftr_sink *sink, struct ftr_trace *trace, struct ftr_event ev, const char *call,
-		 const struct ftr_argspec *spec, const char *first, const char *second)
+static void push(struct ftr_sink *sink, struct ftr_trace *trace, struct ftr_event ev,
+		 const char *call, const struct ftr_argspec *spec, const char *first,
+		 const char *second)
 {
 	struct ftr_strbuf bytes;
 	struct ftr_payload payload = { .spec = spec };
@@ -56,8 +59,8 @@ static void push(struct ftr_sink *sink, struct ftr_trace *trace, struct ftr_even
 	ftr_strbuf_fini(&bytes);
 }
 
-static void exec(struct ftr_sink *sink, struct ftr_trace *trace, struct ftr_task *task, const char *path,
-		 const char *argv, const char *result)
+static void exec(struct ftr_sink *sink, struct ftr_trace *trace, struct ftr_task *task,
+		 const char *path, const char *argv, const char *result)
 {
 	struct ftr_event ev = { .type = FTR_EVENT_ENTRY, .task = task, .time_ns = 100 };
 
@@ -137,7 +140,8 @@ static void commands_and_exits_are_shown(void **state)
 {
 	struct ftr_trace *trace = ftr_trace_new("t", NULL);
 	struct ftr_sink *sink = sink_new(trace);
-	struct ftr_task *sh = task_new(trace, 1, 1, NULL, "sh"), *cc = task_new(trace, 2, 2, sh, "cc1");
+	struct ftr_task *sh = task_new(trace, 1, 1, NULL, "sh"),
+			*cc = task_new(trace, 2, 2, sh, "cc1");
 	struct ftr_event end = { .type = FTR_EVENT_ENTRY, .task = cc, .time_ns = 1100 };
 
 	exec(sink, trace, sh, "/bin/sh", "[\"sh\", \"-c\", \"cc a.c\"]", "0");
@@ -145,11 +149,13 @@ static void commands_and_exits_are_shown(void **state)
 	exec(sink, trace, cc, "/bin/cc", "[\"cc\"]", "0");
 	exec(sink, trace, cc, "/bin/cc1", "[\"cc1\"]", "EACCES");
 	push(sink, trace, end, "sys_exit", &status_spec, "3", NULL);
-	expect_text(sink, NULL, HEAD
-		    "# TOTAL TIME   SELF TIME     TID          EXIT   TASK NAME\n"
-		    "                          [      1]            : sh: sh -c \"cc a.c\"\n"
-		    "                                               :  |    \n"
-		    "    1.000 us    1.000 us  [      2]          3 :  +----cc1: cc -> cc1 (EACCES)\n\n");
+	expect_text(
+		sink, NULL,
+		HEAD
+		"# TOTAL TIME   SELF TIME     TID          EXIT   TASK NAME\n"
+		"                          [      1]            : sh: sh -c \"cc a.c\"\n"
+		"                                               :  |    \n"
+		"    1.000 us    1.000 us  [      2]          3 :  +----cc1: cc -> cc1 (EACCES)\n\n");
 	ftr_sink_free(sink);
 	ftr_trace_free(trace);
 }
@@ -184,7 +190,8 @@ static void expect_command(const char *argv, const char *expected)
 
 static void commands_are_words(void **state)
 {
-	expect_command("[\"gcc\", \"-DX=\\\"1\\\"\", \"a b.c\", \"\"]", "gcc \"-DX=\\\"1\\\"\" \"a b.c\" \"\"");
+	expect_command("[\"gcc\", \"-DX=\\\"1\\\"\", \"a b.c\", \"\"]",
+		       "gcc \"-DX=\\\"1\\\"\" \"a b.c\" \"\"");
 	expect_command("[\"gcc\", \"-c\", \"a...]", "gcc -c ...");
 	expect_command("[]", "/p");
 	expect_command("", "/p");

@@ -89,7 +89,8 @@ static void times_are_of_the_path(void **state)
 	struct fixture fixture;
 	const struct ftr_graph_node *nodes, *leaf;
 
-	fixture_open(&fixture, "1:a( 2:leaf( 4:leaf) 5:b( 6:leaf( 16:leaf) 17:b) 20:leaf( 25:leaf) 30:a)");
+	fixture_open(&fixture,
+		     "1:a( 2:leaf( 4:leaf) 5:b( 6:leaf( 16:leaf) 17:b) 20:leaf( 25:leaf) 30:a)");
 	nodes = fixture.graph->nodes.v;
 	leaf = &nodes[nodes[nodes[0].first_child].first_child];
 	assert_string_equal(leaf->name, "leaf");
@@ -133,27 +134,27 @@ static void scheduled_out_is_a_callee(void **state)
 
 static void function_has_backtraces(void **state)
 {
-	expect_text("1:a( 2:leaf( 3:leaf) 4:b( 5:leaf( 6:x( 7:x) 9:leaf) 10:leaf( 11:leaf) 12:b) 13:a)",
-		    (struct ftr_graph_opts){ .func = "leaf" },
-		    "# Function Call Graph for 'leaf'\n"
-		    "=============== BACKTRACE ===============\n"
-		    " backtrace #0: hit 2, time   0.005 us\n"
-		    "   [0] a (0x0)\n"
-		    "   [1] b (0x0)\n"
-		    "   [2] leaf (0x0)\n\n"
-		    " backtrace #1: hit 1, time   0.001 us\n"
-		    "   [0] a (0x0)\n"
-		    "   [1] leaf (0x0)\n\n"
-		    GRAPH
-		    "# TOTAL TIME   FUNCTION\n"
-		    "    0.006 us : (3) leaf\n"
-		    "    0.001 us : (1) x\n\n");
+	expect_text(
+		"1:a( 2:leaf( 3:leaf) 4:b( 5:leaf( 6:x( 7:x) 9:leaf) 10:leaf( 11:leaf) 12:b) 13:a)",
+		(struct ftr_graph_opts){ .func = "leaf" },
+		"# Function Call Graph for 'leaf'\n"
+		"=============== BACKTRACE ===============\n"
+		" backtrace #0: hit 2, time   0.005 us\n"
+		"   [0] a (0x0)\n"
+		"   [1] b (0x0)\n"
+		"   [2] leaf (0x0)\n\n"
+		" backtrace #1: hit 1, time   0.001 us\n"
+		"   [0] a (0x0)\n"
+		"   [1] leaf (0x0)\n\n" GRAPH "# TOTAL TIME   FUNCTION\n"
+		"    0.006 us : (3) leaf\n"
+		"    0.001 us : (1) x\n\n");
 }
 
 /* Levels count from the function, and anew from each call it makes of itself. */
 static void levels_count_from_the_function(void **state)
 {
-	static const char words[] = "1:m( 2:f( 3:g( 4:h( 5:f( 6:g( 7:g) 8:f) 9:h) 10:g) 11:f) 12:m)";
+	static const char words[] =
+		"1:m( 2:f( 3:g( 4:h( 5:f( 6:g( 7:g) 8:f) 9:h) 10:g) 11:f) 12:m)";
 	static const char head[] = "# Function Call Graph for 'f'\n"
 				   "=============== BACKTRACE ===============\n"
 				   " backtrace #0: hit 1, time   0.009 us\n"

@@ -5,11 +5,12 @@
 #include "tests/unit/stream.h"
 #include "utils/base/ostream.h"
 #include "utils/format/format.h"
-#include "utils/format/graph_write.h"
+#include "utils/export/graph.h"
 #include "utils/trace/calls.h"
 #include "utils/trace/pump.h"
 
-static void expect_text(const char *format, uint64_t sample_ns, const char *words, const char *expected)
+static void expect_text(const char *format, uint64_t sample_ns, const char *words,
+			const char *expected)
 {
 	struct ftr_trace *trace = ftr_trace_new("/data/made-up", NULL);
 	struct ftr_source *source = ftr_calls_new(stream_new(trace, words, 3), trace);

@@ -21,7 +21,9 @@ static void empty_finds_nothing(void **state)
 	ftr_hashmap_fini(&map);
 }
 
-/* Keys that differ in few bits, low or high, must not cluster: a probe over all would take minutes. */
+/*
+ * Keys that differ in few bits, low or high, must not cluster: a probe over all would take minutes.
+ */
 static void keys_of_any_stride(void **state)
 {
 	static const unsigned shifts[] = { 0, 4, 12, 32, 44 };
@@ -73,7 +75,10 @@ static void next_visits_each_once(void **state)
 	ftr_hashmap_fini(&map);
 }
 
-/* Against an array: whatever was taken, the rest is found; keys share homes and wrap around the end. */
+/*
+ * Against an array: whatever was taken, the rest is found; keys share homes and wrap around the
+ * end.
+ */
 static void take_leaves_the_rest(void **state)
 {
 	unsigned char values[200];
@@ -94,13 +99,15 @@ static void take_leaves_the_rest(void **state)
 			nr += !is_in[key];
 			is_in[key] = true;
 		} else {
-			assert_ptr_equal(ftr_hashmap_take(&map, key << 20), is_in[key] ? &values[key] : NULL);
+			assert_ptr_equal(ftr_hashmap_take(&map, key << 20),
+					 is_in[key] ? &values[key] : NULL);
 			nr -= is_in[key];
 			is_in[key] = false;
 		}
 		assert_int_equal(map.nr, nr);
 		for (size_t i = 0; step % 16 == 0 && i < 200; i++)
-			assert_ptr_equal(ftr_hashmap_find(&map, i << 20), is_in[i] ? &values[i] : NULL);
+			assert_ptr_equal(ftr_hashmap_find(&map, i << 20),
+					 is_in[i] ? &values[i] : NULL);
 	}
 	assert_true(map.cap <= 512);
 	ftr_hashmap_fini(&map);

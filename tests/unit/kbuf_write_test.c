@@ -6,7 +6,7 @@
 
 #include "tests/unit/unit.h"
 #include "utils/base/bytes.h"
-#include "utils/format/kbuf_write.h"
+#include "utils/format/ftrace/page_write.h"
 
 #define RANDOM_RECORDS 100000u
 
@@ -105,7 +105,9 @@ static void gap_beyond_all(void **state)
 	assert_int_equal(page_u64(ftr_kbuf_take(&kbuf), 0), UINT64_C(1) << 60);
 }
 
-/* Bit 31: some are lost; bit 30: their number lies behind the data, for which there is always room. */
+/*
+ * Bit 31: some are lost; bit 30: their number lies behind the data, for which there is always room.
+ */
 static void losses(void **state)
 {
 	static uint8_t record[FTR_KBUF_RECORD_MAX];
@@ -155,7 +157,8 @@ static void make(uint64_t *seed, struct made *made, uint64_t *time_ns)
 	static const uint64_t steps[] = { 0, 1, 200, (1 << 27) - 1, 1 << 27, UINT64_C(1) << 40 };
 
 	*time_ns += steps[rnd(seed, sizeof(steps) / sizeof(steps[0]))];
-	*made = (struct made){ *time_ns, 4 + rnd(seed, rnd(seed, 100) == 0 ? FTR_KBUF_RECORD_MAX - 3 : 150),
+	*made = (struct made){ *time_ns,
+			       4 + rnd(seed, rnd(seed, 100) == 0 ? FTR_KBUF_RECORD_MAX - 3 : 150),
 			       rnd(seed, 256), rnd(seed, 500) == 0 ? 1 + rnd(seed, 9) : 0 };
 }
 
@@ -168,7 +171,8 @@ static void store(struct ftr_kbuf *kbuf, uint8_t **pages, size_t *nr)
 	++*nr;
 }
 
-static void expect(struct kbuffer *kbuffer, const uint8_t *data, uint64_t time_ns, const struct made *made)
+static void expect(struct kbuffer *kbuffer, const uint8_t *data, uint64_t time_ns,
+		   const struct made *made)
 {
 	static uint8_t bytes[FTR_KBUF_RECORD_MAX];
 
@@ -193,8 +197,9 @@ static size_t walk_page(struct kbuffer *kbuffer, uint8_t *page, const struct mad
 
 static void random_records(void **state)
 {
-	struct kbuffer *kbuffer = kbuffer_alloc(KBUFFER_LSIZE_8, FTR_HOST_IS_BIG ? KBUFFER_ENDIAN_BIG :
-						KBUFFER_ENDIAN_LITTLE);
+	struct kbuffer *kbuffer = kbuffer_alloc(KBUFFER_LSIZE_8, FTR_HOST_IS_BIG ?
+									 KBUFFER_ENDIAN_BIG :
+									 KBUFFER_ENDIAN_LITTLE);
 	struct made *made = calloc(RANDOM_RECORDS, sizeof(*made));
 	struct ftr_kbuf kbuf = { .used = 0 };
 	static uint8_t bytes[FTR_KBUF_RECORD_MAX];

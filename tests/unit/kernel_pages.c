@@ -50,19 +50,22 @@ static size_t put_calls(const struct kernel_pages *pages, char *text)
 		"\tfield:int depth;\toffset:%u;\tsize:4;\tsigned:1;\n\n"
 		"print fmt: \"--> %%lx (%%d)\", REC->func, REC->depth\n", bytes, 8 + bytes);
 	len = put_block(text, "events/ftrace/funcgraph_entry/format", format);
-	sprintf(format, "name: funcgraph_exit\nID: 10\nformat:\n" COMMON
+	sprintf(format,
+		"name: funcgraph_exit\nID: 10\nformat:\n" COMMON
 		"\tfield:unsigned long func;\toffset:8;\tsize:%u;\tsigned:0;\n"
 		"\tfield:int depth;\toffset:%u;\tsize:4;\tsigned:1;\n"
 		"\tfield:unsigned int overrun;\toffset:%u;\tsize:4;\tsigned:0;\n\n"
-		"print fmt: \"<-- %%lx (%%d)\", REC->func, REC->depth\n", bytes, 8 + bytes, 12 + bytes);
+		"print fmt: \"<-- %%lx (%%d)\", REC->func, REC->depth\n",
+		bytes, 8 + bytes, 12 + bytes);
 	return len + put_block(text + len, "events/ftrace/funcgraph_exit/format", format);
 }
 
 size_t kernel_header_text(const struct kernel_pages *pages, char *text)
 {
 	char page[512];
-	size_t len = (size_t)sprintf(text, "PAGE_SIZE: %u\nLONG_SIZE: %u\nENDIAN: %s\n", KERNEL_PAGE_BYTES,
-				     pages->long_bytes, pages->is_big ? "BE" : "LE");
+	size_t len = (size_t)sprintf(text, "PAGE_SIZE: %u\nLONG_SIZE: %u\nENDIAN: %s\n",
+				     KERNEL_PAGE_BYTES, pages->long_bytes,
+				     pages->is_big ? "BE" : "LE");
 
 	sprintf(page, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 		"\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
@@ -135,7 +138,8 @@ static void put_common(struct kernel_pages *pages, unsigned id, int32_t pid)
 	kernel_put(pages, (uint32_t)pid, 4);
 }
 
-void kernel_call(struct kernel_pages *pages, uint64_t time_ns, bool is_exit, int32_t pid, uint64_t func)
+void kernel_call(struct kernel_pages *pages, uint64_t time_ns, bool is_exit, int32_t pid,
+		 uint64_t func)
 {
 	event_begin(pages, time_ns, 12 + pages->long_bytes + (is_exit ? 4 : 0));
 	put_common(pages, is_exit ? KERNEL_ID_EXIT : KERNEL_ID_ENTRY, pid);
@@ -162,7 +166,8 @@ void kernel_wakeup(struct kernel_pages *pages, uint64_t time_ns, int32_t pid, in
 	kernel_put(pages, (uint32_t)woken, 4);
 }
 
-void kernel_text(struct kernel_pages *pages, uint64_t time_ns, int32_t pid, const char *text, bool is_long)
+void kernel_text(struct kernel_pages *pages, uint64_t time_ns, int32_t pid, const char *text,
+		 bool is_long)
 {
 	unsigned len = (unsigned)strlen(text) + 1;
 	unsigned bytes = 12 + (len + 3) / 4 * 4;
@@ -180,7 +185,8 @@ void kernel_text(struct kernel_pages *pages, uint64_t time_ns, int32_t pid, cons
 	pages->size += bytes - 12;
 }
 
-void kernel_odd(struct kernel_pages *pages, uint64_t time_ns, int32_t pid, uint32_t divisor, uint32_t count)
+void kernel_odd(struct kernel_pages *pages, uint64_t time_ns, int32_t pid, uint32_t divisor,
+		uint32_t count)
 {
 	event_begin(pages, time_ns, 20);
 	put_common(pages, KERNEL_ID_ODD, pid);

@@ -9,7 +9,7 @@
 
 #include "tests/unit/fxt_util.h"
 #include "tests/unit/unit.h"
-#include "utils/format/uftrace.h"
+#include "utils/format/uftrace/uftrace.h"
 #include "utils/trace/calls.h"
 #include "utils/trace/pump.h"
 
@@ -116,7 +116,8 @@ void story_point(struct story *story, int task, struct ftr_event point, const ch
 
 void story_message(struct story *story, int task, const char *text)
 {
-	story_put(story, task, (struct ftr_event){ .type = FTR_EVENT_MESSAGE, .message.text = text });
+	story_put(story, task,
+		  (struct ftr_event){ .type = FTR_EVENT_MESSAGE, .message.text = text });
 }
 
 struct ftr_source *story_tell(story_fn make, struct ftr_trace **trace)
@@ -182,7 +183,8 @@ void story_nested(struct story *s)
 		s->time_ns += 10;
 		story_entry(s, task, s->user);
 		s->time_ns += 10;
-		story_point(s, task, STORY_POINT("raw_syscalls:sys_enter", 351, cpu), "NR 0 (3, 7ffd0)");
+		story_point(s, task, STORY_POINT("raw_syscalls:sys_enter", 351, cpu),
+			    "NR 0 (3, 7ffd0)");
 		s->time_ns += 10;
 		story_entry(s, task, s->kernel[0]);
 		s->time_ns += 10;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces with functions and tracepoints of the kernel, put together by hand, as uftrace directories. */
+/*
+ * Traces with functions and tracepoints of the kernel, put together by hand, as uftrace
+ * directories.
+ */
 #ifndef TESTS_UNIT_KERNEL_STORY_H
 #define TESTS_UNIT_KERNEL_STORY_H
 

@@ -21,16 +21,19 @@ static void describe(struct ftr_strbuf *text, const struct ftr_event *ev)
 
 	ftr_strbuf_printf(text, "%" PRIu64 " %d ", ev->time_ns, ev->task->tid);
 	if (ev->type == FTR_EVENT_POINT) {
-		ftr_strbuf_printf(text, "%s %" PRIu64 " cpu %d: ", ev->point.name, ev->point.id, ev->point.cpu_nr - 1);
+		ftr_strbuf_printf(text, "%s %" PRIu64 " cpu %d: ", ev->point.name, ev->point.id,
+				  ev->point.cpu_nr - 1);
 		if (ev->payload != NULL)
 			ftr_strbuf_put(text, ev->payload->data, ev->payload->len);
 	} else if (ev->type == FTR_EVENT_MESSAGE) {
 		ftr_strbuf_puts(text, ev->message.text);
 	} else {
-		ftr_strbuf_printf(text, "%s%s %u %s %c flags %d", ev->type == FTR_EVENT_ENTRY ? ">" : "<",
-				  func->name, ev->depth, func->module->name, func->symbol_type, ev->flags);
+		ftr_strbuf_printf(text, "%s%s %u %s %c flags %d",
+				  ev->type == FTR_EVENT_ENTRY ? ">" : "<", func->name, ev->depth,
+				  func->module->name, func->symbol_type, ev->flags);
 		if (ftr_func_is_kernel(func))
-			ftr_strbuf_printf(text, " %" PRIx64 "+%u %" PRIx64, func->addr, func->size, ev->call.addr);
+			ftr_strbuf_printf(text, " %" PRIx64 "+%u %" PRIx64, func->addr, func->size,
+					  ev->call.addr);
 	}
 	ftr_strbuf_putc(text, '\n');
 }
@@ -61,14 +64,16 @@ static void say(void *arg, const char *text)
 	print_message("warning: %s\n", text);
 }
 
-static struct ftr_trace *open_dir(const char *path, struct ftr_diag *diag, struct ftr_source **source)
+static struct ftr_trace *open_dir(const char *path, struct ftr_diag *diag,
+				  struct ftr_source **source)
 {
 	const struct ftr_pipeline_options options = { .event_full = true, .kernel_full = true };
 	struct ftr_err err = { 0 };
 	struct ftr_trace *trace;
 
 	diag->warn = say;
-	if (ftr_trace_open(&trace, path, diag, &err) < 0 || ftr_trace_pipeline(trace, &options, source, &err) < 0)
+	if (ftr_trace_open(&trace, path, diag, &err) < 0 ||
+	    ftr_trace_pipeline(trace, &options, source, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(diag->nr, 0);
 	return trace;
@@ -129,9 +134,13 @@ static void keep_fxt(story_fn make, const char *name)
 	ftr_trace_free(trace);
 }
 
-static const char *const files[] = { "kernel_header", "kallsyms", "kernel-cpu0.dat", "kernel-cpu3.dat" };
+static const char *const files[] = { "kernel_header", "kallsyms", "kernel-cpu0.dat",
+				     "kernel-cpu3.dat" };
 
-/* What @make tells is the same when it is read from a directory, and from one that was made of that. */
+/*
+ * What @make tells is the same when it is read from a directory, and from one that was made of
+ * that.
+ */
 static void round_trip(story_fn make, const char *name)
 {
 	struct ftr_strbuf expected[STORY_TASKS];
@@ -304,7 +313,8 @@ static void long_texts(void **state)
 
 	ftr_strbuf_init(&text);
 	assert_int_equal(story_write("a.data", make_long, &text), 8);
-	assert_string_equal(ftr_strbuf_str(&text), "details: 8 ends of tracepoints' texts (a page holds 4 KB)");
+	assert_string_equal(ftr_strbuf_str(&text),
+			    "details: 8 ends of tracepoints' texts (a page holds 4 KB)");
 	ftr_strbuf_fini(&text);
 	trace = open_dir("a.data", &diag, &source);
 	expect_cut(source);
@@ -364,7 +374,10 @@ static void ties(void **state)
 	round_trip(make_ties, "kernel-ties");
 }
 
-/* Time steps back on a CPU: calls, of which nobody knows where they were, go to another; tracepoints wait. */
+/*
+ * Time steps back on a CPU: calls, of which nobody knows where they were, go to another;
+ * tracepoints wait.
+ */
 static void make_disorder(struct story *s)
 {
 	s->time_ns = 5000;
@@ -395,14 +408,15 @@ static void disorder(void **state)
 	ftr_strbuf_fini(&said);
 	trace = open_dir("a.data", &diag, &source);
 	collect(source, texts);
-	assert_string_equal(ftr_strbuf_str(&texts[1]),
-			    "4000 101 >main 0 prog T flags 0\n"
-			    "4000 101 >vfs_read 1 [kernel] K flags 0 ffffffff812345f0+64 ffffffff812345f0\n"
-			    "4200 101 <vfs_read 1 [kernel] K flags 0 ffffffff812345f0+64 ffffffff812345f0\n"
-			    "5000 101 made:number 400 cpu 0: 2\n"
-			    "6000 101 >ext4_read 1 [kernel] K flags 0 ffffffffc0008000+16 ffffffffc0008000\n"
-			    "6000 101 <ext4_read 1 [kernel] K flags 0 ffffffffc0008000+16 ffffffffc0008000\n"
-			    "6000 101 <main 0 prog T flags 0\n");
+	assert_string_equal(
+		ftr_strbuf_str(&texts[1]),
+		"4000 101 >main 0 prog T flags 0\n"
+		"4000 101 >vfs_read 1 [kernel] K flags 0 ffffffff812345f0+64 ffffffff812345f0\n"
+		"4200 101 <vfs_read 1 [kernel] K flags 0 ffffffff812345f0+64 ffffffff812345f0\n"
+		"5000 101 made:number 400 cpu 0: 2\n"
+		"6000 101 >ext4_read 1 [kernel] K flags 0 ffffffffc0008000+16 ffffffffc0008000\n"
+		"6000 101 <ext4_read 1 [kernel] K flags 0 ffffffffc0008000+16 ffffffffc0008000\n"
+		"6000 101 <main 0 prog T flags 0\n");
 	for (int i = 0; i < STORY_TASKS; i++)
 		ftr_strbuf_fini(&texts[i]);
 	ftr_trace_free(trace);

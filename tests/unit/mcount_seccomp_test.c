@@ -33,9 +33,15 @@ static void test_allow_and_kill(void **state)
 static void test_one_call_forbidden(void **state)
 {
 	struct sock_filter code[] = {
-		LOAD(arch), IF_EQUAL(AUDIT_ARCH_X86_64, 1, 0), RET(SECCOMP_RET_KILL_PROCESS),
-		LOAD(nr), BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), RET(SECCOMP_RET_KILL_PROCESS),
-		IF_EQUAL(SYS_ptrace, 0, 1), RET(SECCOMP_RET_KILL_PROCESS), RET(SECCOMP_RET_ALLOW),
+		LOAD(arch),
+		IF_EQUAL(AUDIT_ARCH_X86_64, 1, 0),
+		RET(SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+		RET(SECCOMP_RET_KILL_PROCESS),
+		IF_EQUAL(SYS_ptrace, 0, 1),
+		RET(SECCOMP_RET_KILL_PROCESS),
+		RET(SECCOMP_RET_ALLOW),
 	};
 
 	assert_false(ftr_seccomp_kills_us(code, NR(code)));
@@ -50,12 +56,19 @@ static void test_arithmetic(void **state)
 {
 	const struct seccomp_data data = { .nr = 10, .arch = 3 };
 	const struct sock_filter code[] = {
-		LOAD(nr), BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, 7), BPF_STMT(BPF_ST, 3),	/* 70 */
-		LOAD(arch), BPF_STMT(BPF_MISC | BPF_TAX, 0),				/* x = 3 */
-		BPF_STMT(BPF_LD | BPF_MEM, 3), BPF_STMT(BPF_ALU | BPF_SUB | BPF_X, 0),	/* 67 */
-		BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, 4), BPF_STMT(BPF_ALU | BPF_OR | BPF_K, 1),	/* 1073 */
-		BPF_STMT(BPF_ALU | BPF_DIV | BPF_X, 0),					/* 357 */
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x100, 1, 0), RET(0), BPF_STMT(BPF_RET | BPF_A, 0),
+		LOAD(nr),
+		BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, 7),
+		BPF_STMT(BPF_ST, 3), /* 70 */
+		LOAD(arch),
+		BPF_STMT(BPF_MISC | BPF_TAX, 0), /* x = 3 */
+		BPF_STMT(BPF_LD | BPF_MEM, 3),
+		BPF_STMT(BPF_ALU | BPF_SUB | BPF_X, 0), /* 67 */
+		BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, 4),
+		BPF_STMT(BPF_ALU | BPF_OR | BPF_K, 1),  /* 1073 */
+		BPF_STMT(BPF_ALU | BPF_DIV | BPF_X, 0), /* 357 */
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x100, 1, 0),
+		RET(0),
+		BPF_STMT(BPF_RET | BPF_A, 0),
 	};
 
 	assert_int_equal(ftr_seccomp_run(code, NR(code), &data), 357);
@@ -65,10 +78,12 @@ static void test_arithmetic(void **state)
 static void test_damaged(void **state)
 {
 	const struct seccomp_data data = { 0 };
-	const struct sock_filter beyond[] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 64), RET(SECCOMP_RET_ALLOW) };
+	const struct sock_filter beyond[] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 64),
+					      RET(SECCOMP_RET_ALLOW) };
 	const struct sock_filter endless[] = { BPF_JUMP(BPF_JMP | BPF_JA, 0xffffffff, 0, 0) };
 	const struct sock_filter unknown[] = { { .code = 0xffff }, RET(SECCOMP_RET_ALLOW) };
-	const struct sock_filter by_zero[] = { BPF_STMT(BPF_ALU | BPF_DIV | BPF_X, 0), RET(SECCOMP_RET_ALLOW) };
+	const struct sock_filter by_zero[] = { BPF_STMT(BPF_ALU | BPF_DIV | BPF_X, 0),
+					       RET(SECCOMP_RET_ALLOW) };
 
 	assert_int_equal(ftr_seccomp_run(beyond, NR(beyond), &data), SECCOMP_RET_KILL_PROCESS);
 	assert_int_equal(ftr_seccomp_run(endless, NR(endless), &data), SECCOMP_RET_KILL_PROCESS);

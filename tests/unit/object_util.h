@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Real ELF files for the tests of utils/object: compiled, stripped and cut in a scratch directory. */
+/*
+ * Real ELF files for the tests of utils/object: compiled, stripped and cut in a scratch directory.
+ */
 #ifndef FTR_TESTS_OBJECT_UTIL_H
 #define FTR_TESTS_OBJECT_UTIL_H
 

@@ -40,12 +40,13 @@ static const struct ftr_option table[] = {
 };
 
 #define ARGV(...) { (char *)"test", ##__VA_ARGS__, NULL }
-#define PARSE(stops, ...) \
-	do { \
-		char *words[] = ARGV(__VA_ARGS__); \
-		memcpy(argv, words, sizeof(words)); \
-		first = ftr_options_parse(table, &values, (int)(sizeof(words) / sizeof(*words)) - 1, \
-					  argv, stops, &outcome, &err); \
+#define PARSE(stops, ...)                                                                         \
+	do {                                                                                      \
+		char *words[] = ARGV(__VA_ARGS__);                                                \
+		memcpy(argv, words, sizeof(words));                                               \
+		first = ftr_options_parse(table, &values,                                         \
+					  (int)(sizeof(words) / sizeof(*words)) - 1, argv, stops, \
+					  &outcome, &err);                                        \
 	} while (0)
 
 static struct values values;

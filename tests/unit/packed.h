@@ -8,9 +8,11 @@
 #include "utils/base/strbuf.h"
 
 /* One more file: length of its name, name, u32 size (little-endian), bytes. */
-static inline void packed_add(struct ftr_strbuf *packed, const char *name, const void *bytes, size_t size)
+static inline void packed_add(struct ftr_strbuf *packed, const char *name, const void *bytes,
+			      size_t size)
 {
-	unsigned char head[4] = { size & 0xff, size >> 8 & 0xff, size >> 16 & 0xff, size >> 24 & 0xff };
+	unsigned char head[4] = { size & 0xff, size >> 8 & 0xff, size >> 16 & 0xff,
+				  size >> 24 & 0xff };
 
 	ftr_strbuf_putc(packed, (char)strlen(name));
 	ftr_strbuf_puts(packed, name);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Perf events: a ring made up here, the kernel's own, and the way from the collector to the reader. */
+/*
+ * Perf events: a ring made up here, the kernel's own, and the way from the collector to the reader.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -20,7 +22,7 @@
 #include <cmocka.h>
 
 #include "utils/format/dir.h"
-#include "utils/format/uftrace.h"
+#include "utils/format/uftrace/uftrace.h"
 #include "utils/record/collector.h"
 #include "utils/record/perf_ring.h"
 #include "utils/record/store_dir.h"
@@ -45,7 +47,9 @@ static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
-	f->ring = (struct ftr_perf_ring){ .fd = -1, .page = &f->page, .data = f->data, .data_bytes = BYTES };
+	f->ring = (struct ftr_perf_ring){
+		.fd = -1, .page = &f->page, .data = f->data, .data_bytes = BYTES
+	};
 	*state = f;
 	return f == NULL;
 }
@@ -130,7 +134,7 @@ static void test_full(void **state)
 	f->page.data_head = f->page.data_tail = BYTES;
 	while (f->page.data_head < 2 * BYTES)
 		put(f, "\0", 1);
-	assert_true(ftr_perf_ring_peek(&f->ring, &batch));	/* no records, but bytes to be kept */
+	assert_true(ftr_perf_ring_peek(&f->ring, &batch)); /* no records, but bytes to be kept */
 	assert_int_equal(batch.bytes, BYTES);
 	assert_int_equal(batch.part_nr, 1);
 	assert_int_equal(batch.records, 0);
@@ -164,7 +168,7 @@ struct sink {
 	bool is_full;			/* nothing is kept */
 	unsigned files;
 	uint64_t bytes, lost_nr, disk_nr;
-	uint64_t told_nr;		/* by records of the kernel, or of the collector in its place */
+	uint64_t told_nr; /* by records of the kernel, or of the collector in its place */
 	unsigned kinds[PERF_RECORD_MAX];
 	char comm[16];
 };
@@ -268,12 +272,13 @@ static void test_program(void **state)
 	void *self = collect(&sink, FTR_PERF_ALL);
 
 	assert_true(sink.files > 0);
-	assert_string_equal(sink.text, "linux:schedule, linux:task-new, linux:task-exit, linux:task-name");
+	assert_string_equal(sink.text,
+			    "linux:schedule, linux:task-new, linux:task-exit, linux:task-name");
 	run("nap");
 	ftr_collector_perf.started(self, getpid());
 	(void)ftr_collector_perf.drain(self);
 	assert_true(sink.kinds[PERF_RECORD_SWITCH] >= 4);
-	assert_int_equal(sink.kinds[PERF_RECORD_FORK], 1);	/* not of what was before the exec */
+	assert_int_equal(sink.kinds[PERF_RECORD_FORK], 1); /* not of what was before the exec */
 	assert_true(sink.kinds[PERF_RECORD_EXIT] >= 1);
 	assert_true(sink.kinds[PERF_RECORD_COMM] >= 1);
 	assert_string_equal(sink.comm, "exe");			/* "self/exe": the file's name */
@@ -391,7 +396,8 @@ static void put_calls(struct ftr_store_dir *store, int32_t tid)
 	};
 	bool is_new;
 
-	store->base.ops->append(&store->base, ftr_store_dir_task(store, tid, tid, &is_new), records, 2);
+	store->base.ops->append(&store->base, ftr_store_dir_task(store, tid, tid, &is_new), records,
+				2);
 }
 
 static void put_batch(struct ftr_store_dir *store, unsigned cpu, struct fixture *f)
@@ -427,7 +433,8 @@ static void keep_warning(void *arg, const char *text)
 	snprintf(warnings + len, sizeof(warnings) - len, "%s\n", text);
 }
 
-static void expect_event(const struct ftr_event *ev, uint64_t time_ns, const char *name, unsigned cpu)
+static void expect_event(const struct ftr_event *ev, uint64_t time_ns, const char *name,
+			 unsigned cpu)
 {
 	assert_int_equal(ev->type, FTR_EVENT_POINT);
 	assert_int_equal(ev->time_ns, time_ns);

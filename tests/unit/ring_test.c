@@ -132,7 +132,10 @@ static void death_skips_holes(void **state)
 	assert_int_equal(take(f), 0);
 }
 
-/* A handler jumped out of the hook: passed over when the thread waits for room behind it, no sooner. */
+/*
+ * A handler jumped out of the hook: passed over when the thread waits for room behind it, no
+ * sooner.
+ */
 static void waiting_producer_shows_holes(void **state)
 {
 	struct fixture *f = *state;

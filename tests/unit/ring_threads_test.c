@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both ends of a ring at once, as they ship: libmcount's in one thread, the recorder's in another, in the same
- * memory, so that ThreadSanitizer (--enable-sanitizers=thread) sees every access of both.
+ * Both ends of a ring at once, as they ship: libmcount's in one thread, the recorder's in another,
+ * in the same memory, so that ThreadSanitizer (--enable-sanitizers=thread) sees every access of
+ * both.
  */
 #include <setjmp.h>
 #include <stdarg.h>

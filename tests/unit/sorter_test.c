@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting in bounded memory, and its scratch file: all passes with little input, and every way to fail. */
+/*
+ * Sorting in bounded memory, and its scratch file: all passes with little input, and every way to
+ * fail.
+ */
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
@@ -21,7 +24,7 @@
 /* What the system calls below do in place of what they should (the linker's --wrap). */
 static struct {
 	bool has_no_tmpfile;		/* a file system without O_TMPFILE */
-	bool is_interrupted;		/* every other call; the rest read and write three bytes at most */
+	bool is_interrupted; /* every other call; the rest read and write three bytes at most */
 	unsigned calls;
 	unsigned writes_left, reads_left;	/* until they fail; 0 = they do not */
 	int code;			/* errno of the failure; 0 = end of file */
@@ -138,11 +141,15 @@ static uint64_t key_extreme(size_t i, size_t nr, uint64_t *seed)
 {
 	return random_next(seed) % 2 == 0 ? UINT64_MAX : i % 3;
 }
-static uint64_t key_late(size_t i, size_t nr, uint64_t *seed)	   { return i + 1 == nr ? 0 : i + 1; }
+static uint64_t key_late(size_t i, size_t nr, uint64_t *seed)
+{
+	return i + 1 == nr ? 0 : i + 1;
+}
 
 typedef uint64_t (*key_of)(size_t i, size_t nr, uint64_t *seed);
 static const key_of kinds[] = {
-	key_random, key_few, key_equal, key_ascending, key_descending, key_teeth, key_extreme, key_late,
+	key_random,     key_few,   key_equal,   key_ascending,
+	key_descending, key_teeth, key_extreme, key_late,
 };
 
 /* Equal keys by the order of the input, which the values say. */
@@ -167,7 +174,8 @@ static struct ftr_sort_pair *input_make(key_of key, size_t nr)
 }
 
 /* 0, or what putting or finishing said. */
-static int fill(struct ftr_sorter *sorter, const struct ftr_sort_pair *pairs, size_t nr, struct ftr_err *err)
+static int fill(struct ftr_sorter *sorter, const struct ftr_sort_pair *pairs, size_t nr,
+		struct ftr_err *err)
 {
 	int ret = 0;
 
@@ -178,7 +186,8 @@ static int fill(struct ftr_sorter *sorter, const struct ftr_sort_pair *pairs, si
 
 static void check(const struct ftr_sort_sizes *sizes, key_of key, size_t nr, size_t batch)
 {
-	struct ftr_sort_pair *pairs = input_make(key, nr), *taken = calloc(nr + batch, sizeof(*taken));
+	struct ftr_sort_pair *pairs = input_make(key, nr),
+			     *taken = calloc(nr + batch, sizeof(*taken));
 	struct ftr_sorter *sorter = ftr_sorter_new(sizes);
 	struct ftr_err err = { 0 };
 	size_t at = 0;
@@ -213,8 +222,8 @@ static void every_kind_in_every_size(void **state)
 	for (size_t i = 0; i < ARRAY_NR(sizes) * ARRAY_NR(counts) * ARRAY_NR(kinds); i++) {
 		size_t count = counts[i / ARRAY_NR(sizes) % ARRAY_NR(counts)];
 
-		check(&sizes[i % ARRAY_NR(sizes)], kinds[i / ARRAY_NR(sizes) / ARRAY_NR(counts)], count,
-		      batches[i % ARRAY_NR(batches)]);
+		check(&sizes[i % ARRAY_NR(sizes)], kinds[i / ARRAY_NR(sizes) / ARRAY_NR(counts)],
+		      count, batches[i % ARRAY_NR(batches)]);
 	}
 }
 
@@ -242,7 +251,9 @@ static void one_chunk_needs_no_file(void **state)
 	assert_int_equal(sys.opened, 1);
 }
 
-/* Input in order is one run, however long; so it is written once, also where another run follows. */
+/*
+ * Input in order is one run, however long; so it is written once, also where another run follows.
+ */
 static void order_is_cheap(void **state)
 {
 	check(&(struct ftr_sort_sizes){ 8, 2 }, key_ascending, 1000, 256);
@@ -304,7 +315,8 @@ static void usual_directories(void **state)
 		else
 			unsetenv("TMPDIR");
 		assert_int_equal(ftr_scratch_open(&scratch, &err), 0);
-		assert_true(strcmp(scratch.dir, "/var/tmp") == 0 || strcmp(scratch.dir, "/tmp") == 0);
+		assert_true(strcmp(scratch.dir, "/var/tmp") == 0 ||
+			    strcmp(scratch.dir, "/tmp") == 0);
 		ftr_scratch_close(&scratch);
 		ftr_scratch_close(&scratch);
 	}
@@ -322,7 +334,8 @@ static void limited_size(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	check_failure(5000, EFBIG, place.dir);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-	assert_int_equal(sys.written, 5 * 1024 + 1020);	/* asked for: the rest of the fifth, in vain */
+	assert_int_equal(sys.written,
+			 5 * 1024 + 1020); /* asked for: the rest of the fifth, in vain */
 }
 
 /* The disk is full at any write, of chunks and of passes. */
@@ -363,7 +376,10 @@ static void unreadable(void **state)
 		check_unreadable(at, at % 2 == 0 ? EIO : 0);
 }
 
-/* Without finishing, without taking, in the middle: nothing is left (see place_check, and leak checkers). */
+/*
+ * Without finishing, without taking, in the middle: nothing is left (see place_check, and leak
+ * checkers).
+ */
 static void freed_early(void **state)
 {
 	static const struct ftr_sort_sizes sizes = { 8, 2 };

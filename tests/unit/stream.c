@@ -72,7 +72,8 @@ struct ftr_source *stream_new(struct ftr_trace *trace, const char *words, size_t
 
 	self->base.ops = &stream_ops;
 	self->batch = batch;
-	for (char *word = strtok_r(copy, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save)) {
+	for (char *word = strtok_r(copy, " ", &save); word != NULL;
+	     word = strtok_r(NULL, " ", &save)) {
 		struct ftr_event ev = { .task = task };
 		char *text;
 

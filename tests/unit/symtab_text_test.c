@@ -151,7 +151,9 @@ static void stores_what_old_readers_understand(void **state)
 		{ 0x1100, 0, 'T', "start" },	 { 0x1200, 0x10, 'T', "_ZN3FooC1Ev" },
 		{ 0x4000, 4, 'D', "data" },	 { 0xffffffffffff0000, 1, 'u', "end" },
 	};
-	struct ftr_symtab tab = { .symbols = symbols, .nr = 6, .path = "/bin/x", .build_id = "abcd" };
+	struct ftr_symtab tab = {
+		.symbols = symbols, .nr = 6, .path = "/bin/x", .build_id = "abcd"
+	};
 	struct ftr_ostream out;
 
 	assert_int_equal(ftr_ostream_to_memory(&out), 0);

@@ -12,7 +12,10 @@
 static void is_exact_at_pairs(void **state)
 {
 	static const struct ftr_tick_pair pairs[] = {
-		{ 1000, 500 }, { 3500, 1500 }, { 1000000, 400000 }, { UINT64_C(9000000000000), 3600000000000 },
+		{ 1000, 500 },
+		{ 3500, 1500 },
+		{ 1000000, 400000 },
+		{ UINT64_C(9000000000000), 3600000000000 },
 	};
 	struct ftr_tick_map map;
 	size_t i;
@@ -99,7 +102,8 @@ static void identity_passes_through(void **state)
 	struct ftr_tick_map map;
 
 	ftr_tick_map_init(&map, true);
-	assert_int_equal(ftr_tick_map_ns(&map, UINT64_C(123456789012345)), UINT64_C(123456789012345));
+	assert_int_equal(ftr_tick_map_ns(&map, UINT64_C(123456789012345)),
+			 UINT64_C(123456789012345));
 	ftr_tick_map_add(&map, 5000, 5000);	/* now it is known how late it is */
 	assert_int_equal(ftr_tick_map_ns(&map, 4999), 4999);
 	assert_int_equal(ftr_tick_map_ns(&map, 5000), 5000);

@@ -214,13 +214,15 @@ static void test_threshold(void **state)
 	expect_pipeline("1:a( 2:b( 3:b) 4:c( 5:out", &options, true,
 			"1:a(d0 4:c(d1 5:outd2 5:c)~?d1=1-0 5:a)~?d0=4-1");
 	/* What is short at every depth is not the time of who is left. */
-	expect_pipeline("1:a( 2:b( 3:c( 4:d( 5:d) 6:c) 6:c( 12:c) 13:b) 14:d( 15:d) 20:a)", &options, true,
+	expect_pipeline("1:a( 2:b( 3:c( 4:d( 5:d) 6:c) 6:c( 12:c) 13:b) 14:d( 15:d) 20:a)",
+			&options, true,
 			"1:a(d0 2:b(d1 6:c(d2 12:c)d2=6-0 13:b)d1=11-6 20:a)d0=19-11");
 	/* A task that does not run is as in a call. */
 	options.event_full = true;
 	expect_pipeline("1:a( 2:out 4:in 5:out 15:in 20:a)", &options, true,
 			"1:a(d0 5:outd1 15:ind1 20:a)d0=19-10");
-	expect_pipeline("1:out 3:in 4:a( 14:a) 15:out 25:in", &options, false, "4:a( 14:a) 15:out 25:in");
+	expect_pipeline("1:out 3:in 4:a( 14:a) 15:out 25:in", &options, false,
+			"4:a( 14:a) 15:out 25:in");
 	/* One half of the two stays, but not in a short call. */
 	expect_pipeline("1:a( 2:out 4:b( 14:b) 20:a) 30:out", &options, false,
 			"1:a( 2:out 4:b( 14:b) 20:a) 30:out");
@@ -245,8 +247,11 @@ static void test_range(void **state)
 			"6:a(~<d0 6:b(~<d1 6:b)<d1=0-0 7:c(d1 7:c)~?d1=0-0 7:a)~?<d0=1-0");
 	expect_pipeline("1:a( 2:a) 5:b( 10:b) 11:c( 12:c)", &options, false, "5:b( 10:b)");
 	expect_pipeline("1:a( 2:a) 20:c( 22:c)", &options, false, "");
-	/* Each task's open calls begin at its own first event; one that has none there is left out. */
-	expect_pipeline("1:a( T2 2:b( T3 3:c( T1 6:d( T2 7:e( 8:e) T1 9:d) T3 11:c)", &options, true,
+	/*
+	 * Each task's open calls begin at its own first event; one that has none there is left out.
+	 */
+	expect_pipeline("1:a( T2 2:b( T3 3:c( T1 6:d( T2 7:e( 8:e) T1 9:d) T3 11:c)", &options,
+			true,
 			"6:a(~<d0 6:d(d1 T2 7:b(~<d0 7:e(d1 8:e)d1=1-0 T1 9:d)d1=3-0 9:a)~?<d0=3-3 "
 			"T2 9:b)~?<d0=2-1");
 	options.event_full = true;
@@ -320,9 +325,11 @@ static void test_select(void **state)
 }
 
 /* Names and marks of the records that are wanted. */
-static void expect_records(const char *words, const struct ftr_pipeline_options *options, const char *text)
+static void expect_records(const char *words, const struct ftr_pipeline_options *options,
+			   const char *text)
 {
-	struct ftr_select_records select = { .options = options, .open.bytes = sizeof(struct ftr_select_open) };
+	struct ftr_select_records select = { .options = options,
+					     .open.bytes = sizeof(struct ftr_select_open) };
 	struct ftr_source *source = stream_new(trace, words, 256);
 	struct ftr_strbuf got;
 	struct ftr_event *evs;
@@ -350,10 +357,13 @@ static void test_select_records(void **state)
 
 	/* What records say, else counted, of each task; what has no match is as it is. */
 	expect_records("1:a(@0 2:b(@1 3:b)@1 4:c)@0 5:a)@0 6:!3", &options, "1 4 5 6");
-	expect_records("1:x) 2:a( T2 3:b( T1 4:c( 5:c) 6:out T2 7:b) T1 8:a) 9:d(", &options, "1 2 3 6 7 8 9");
+	expect_records("1:x) 2:a( T2 3:b( T1 4:c( 5:c) 6:out T2 7:b) T1 8:a) 9:d(", &options,
+		       "1 2 3 6 7 8 9");
 	options = (struct ftr_pipeline_options){ .tids = &tid, .tid_nr = 1 };
 	expect_records("1:a( T2 2:b( 3:!1 T1 4:a)", &options, "2 3");
-	options = (struct ftr_pipeline_options){ .from_ns = 2, .from_is_elapsed = true, .to_ns = 7 };
+	options = (struct ftr_pipeline_options){ .from_ns = 2,
+						 .from_is_elapsed = true,
+						 .to_ns = 7 };
 	expect_records("3:a( 4:b( 5:b) 7:in 8:a)", &options, "5 7");
 	options = (struct ftr_pipeline_options){ .no_sched = true };
 	expect_records("3:a( 4:out 5:in 8:a)", &options, "3 8");
@@ -365,7 +375,8 @@ static void test_select_records(void **state)
 /* Kernel functions outside of the program's, and with them. */
 static void test_select_kernel(void **state)
 {
-	static const char words[] = "1:sys( 2:sys) 3:a(@0 4:sys( 5:vfs( 6:vfs) 7:sys) 8:a)@0 9:sys(";
+	static const char words[] =
+		"1:sys( 2:sys) 3:a(@0 4:sys( 5:vfs( 6:vfs) 7:sys) 8:a)@0 9:sys(";
 	struct ftr_module *kernel = ftr_trace_module_get(trace, FTR_KERNEL_PATH, NULL);
 	struct ftr_pipeline_options options = { .event_full = true };
 
@@ -373,7 +384,8 @@ static void test_select_kernel(void **state)
 	ftr_trace_func_by_name(trace, NULL, "vfs", 3)->module = kernel;
 	assert_true(trace->has_kernel);
 	expect_records(words, &options, "3 4 5 6 7 8");
-	expect_pipeline(words, &options, true, "3:a(d0 4:sys(d1 5:vfs(d2 6:vfs)d2=1-0 7:sys)d1=3-1 8:a)d0=5-3");
+	expect_pipeline(words, &options, true,
+			"3:a(d0 4:sys(d1 5:vfs(d2 6:vfs)d2=1-0 7:sys)d1=3-1 8:a)d0=5-3");
 	options.depth_max = 2;
 	expect_records(words, &options, "3 4 7 8");
 	options = (struct ftr_pipeline_options){ .kernel_only = true };
@@ -381,7 +393,8 @@ static void test_select_kernel(void **state)
 	expect_pipeline(words, &options, true, "4:sys(d0 5:vfs(d1 6:vfs)d1=1-0 7:sys)d0=3-1");
 	options.kernel_full = true;
 	expect_records(words, &options, "1 2 4 5 6 7 9");
-	expect_pipeline(words, &options, false, "1:sys( 2:sys) 4:sys( 5:vfs( 6:vfs) 7:sys) 9:sys( 9:sys)~?");
+	expect_pipeline(words, &options, false,
+			"1:sys( 2:sys) 4:sys( 5:vfs( 6:vfs) 7:sys) 9:sys( 9:sys)~?");
 	options.kernel_only = false;
 	expect_records(words, &options, "1 2 3 4 5 6 7 8 9");
 }
@@ -452,9 +465,11 @@ static void test_session(void **state)
 	assert_ptr_equal(lib, ftr_trace_module_get(trace, "/lib/lib.so", "ab"));
 	assert_ptr_not_equal(lib, ftr_trace_module_get(trace, "/lib/lib.so", "cd"));
 	assert_string_equal(lib->name, "lib.so");
-	ftr_session_map(session, &(struct ftr_mapping){ .start = 0x1000, .end = 0x2000, .module = exe });
-	ftr_session_map(session, &(struct ftr_mapping){ .start = 0x5000, .end = 0x6000, .since_ns = 100,
-							.module = lib });
+	ftr_session_map(session,
+			&(struct ftr_mapping){ .start = 0x1000, .end = 0x2000, .module = exe });
+	ftr_session_map(session,
+			&(struct ftr_mapping){
+				.start = 0x5000, .end = 0x6000, .since_ns = 100, .module = lib });
 	assert_ptr_equal(ftr_session_find(session, 50, 0x1fff)->module, exe);
 	assert_null(ftr_session_find(session, 50, 0x2000));
 	assert_ptr_equal(ftr_session_find(session, 100, 0x5000)->module, lib);
@@ -463,9 +478,15 @@ static void test_session(void **state)
 	assert_int_equal(ftr_session_epoch(session, 99, &next), 0);
 	assert_int_equal(next, 100);
 	assert_int_equal(ftr_session_epoch(session, 100, &next), 1);
-	/* Where a loaded library ends is not known, but it does not cover one that is there from the start. */
-	ftr_session_map(session, &(struct ftr_mapping){ .start = 0x4000, .end = 0x90000, .since_ns = 100,
-							.module = loaded, .is_open = true });
+	/*
+	 * Where a loaded library ends is not known, but it does not cover one that is there from
+	 * the start.
+	 */
+	ftr_session_map(session, &(struct ftr_mapping){ .start = 0x4000,
+							.end = 0x90000,
+							.since_ns = 100,
+							.module = loaded,
+							.is_open = true });
 	ftr_session_bound(session, ftr_session_find(session, 100, 0x4000));
 	assert_ptr_equal(ftr_session_find(session, 100, 0x4fff)->module, loaded);
 	assert_ptr_equal(ftr_session_find(session, 100, 0x5000)->module, lib);

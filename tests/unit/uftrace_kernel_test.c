@@ -8,7 +8,7 @@
 #include "tests/unit/unit.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/dir.h"
-#include "utils/format/uftrace.h"
+#include "utils/format/uftrace/uftrace.h"
 #include "utils/proto/record.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/source.h"
@@ -18,7 +18,8 @@
 #define SYM "0000000000000100 00000010 T main\n0000000000000300 00000010 T __sym_end\n"
 #define TASK "SESS timestamp=0.000000001 pid=5 sid=00000000000000aa exename=\"/bin/prog\"\n" \
 	     "TASK timestamp=0.000000002 tid=5 pid=5\nTASK timestamp=0.000000003 tid=6 pid=5\n"
-#define KALLSYMS "00000000c0001000 T vfs_read\n00000000c0002000 t copy_page\t[mod]\n00000000c0003000 D data\n"
+#define KALLSYMS \
+	"00000000c0001000 T vfs_read\n00000000c0002000 t copy_page\t[mod]\n00000000c0003000 D data\n"
 #define MAIN 0x1104
 #define READ UINT64_C(0xc0001000)
 #define COPY UINT64_C(0xc0002000)
@@ -111,7 +112,8 @@ static void add_rest(void)
 
 static void show_event(const struct ftr_event *ev)
 {
-	ftr_strbuf_printf(&shown, "%s%llu:", shown.len > 0 ? " " : "", (unsigned long long)ev->time_ns);
+	ftr_strbuf_printf(&shown, "%s%llu:", shown.len > 0 ? " " : "",
+			  (unsigned long long)ev->time_ns);
 	if (ev->type == FTR_EVENT_POINT)
 		ftr_strbuf_printf(&shown, "%s@%u{%.*s}", ev->point.name, ev->point.cpu_nr,
 				  ev->payload == NULL ? 0 : ev->payload->len,
@@ -212,7 +214,9 @@ static void test_func(void **state)
 	ftr_trace_free(trace);
 }
 
-/* More than 27 bits of time; an absolute time; events taken back; a page that ends before its end. */
+/*
+ * More than 27 bits of time; an absolute time; events taken back; a page that ends before its end.
+ */
 static void test_times(void **state)
 {
 	const uint64_t far = 400 + (UINT64_C(3) << 27) + 77;
@@ -298,15 +302,19 @@ static void test_cpus(void **state)
 	add("kernel-cpu0.dat", pages.bytes, first);
 	add("kernel-cpu1.dat", pages.bytes + first, pages.size - first);
 	show(&unordered);
-	assert_string_equal(ftr_strbuf_str(&shown),
-			    "100:main( 250:sched:sched_wakeup@1{pid=1} 350:sched:sched_wakeup@2{pid=5} "
-			    "450:sched:sched_wakeup@1{pid=3} 470:sched:sched_wakeup@2{pid=6} "
-			    "500:sched:sched_wakeup@1{pid=4} 900:main) "
-			    "200:main(T6 300:sched:sched_wakeup@1{pid=2}T6 800:main)T6");
+	assert_string_equal(
+		ftr_strbuf_str(&shown),
+		"100:main( 250:sched:sched_wakeup@1{pid=1} 350:sched:sched_wakeup@2{pid=5} "
+		"450:sched:sched_wakeup@1{pid=3} 470:sched:sched_wakeup@2{pid=6} "
+		"500:sched:sched_wakeup@1{pid=4} 900:main) "
+		"200:main(T6 300:sched:sched_wakeup@1{pid=2}T6 800:main)T6");
 	expect_warnings("");
 }
 
-/* The count behind the events; no room for it; a commit word whose sign went up.  The exit is made up. */
+/*
+ * The count behind the events; no room for it; a commit word whose sign went up.  The exit is made
+ * up.
+ */
 static void test_lost(void **state)
 {
 	for (unsigned long_bytes = 4; long_bytes <= 8; long_bytes += 4) {
@@ -344,20 +352,23 @@ static void test_default_leaves_out(void **state)
 	add_rest();
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	show(&plain);
-	assert_string_equal(ftr_strbuf_str(&shown),
-			    "100:main( 200:main(T6 250:copy_page( 260:sched:sched_wakeup@1{pid=2} 270:copy_page) "
-			    "800:main)T6 900:main)");
+	assert_string_equal(
+		ftr_strbuf_str(&shown),
+		"100:main( 200:main(T6 250:copy_page( 260:sched:sched_wakeup@1{pid=2} 270:copy_page) "
+		"800:main)T6 900:main)");
 	show(&full);
-	assert_string_equal(ftr_strbuf_str(&shown),
-			    "50:vfs_read( 60:sched:sched_wakeup@1{pid=1} 70:vfs_read) 100:main( 200:main(T6 "
-			    "250:copy_page( 260:sched:sched_wakeup@1{pid=2} 270:copy_page) 800:main)T6 900:main)");
+	assert_string_equal(
+		ftr_strbuf_str(&shown),
+		"50:vfs_read( 60:sched:sched_wakeup@1{pid=1} 70:vfs_read) 100:main( 200:main(T6 "
+		"250:copy_page( 260:sched:sched_wakeup@1{pid=2} 270:copy_page) 800:main)T6 900:main)");
 	show(&only);
 	assert_string_equal(ftr_strbuf_str(&shown),
 			    "250:copy_page( 260:sched:sched_wakeup@1{pid=2} 270:copy_page)");
 	show(&only_full);
-	assert_string_equal(ftr_strbuf_str(&shown),
-			    "50:vfs_read( 60:sched:sched_wakeup@1{pid=1} 70:vfs_read) 250:copy_page( "
-			    "260:sched:sched_wakeup@1{pid=2} 270:copy_page)");
+	assert_string_equal(
+		ftr_strbuf_str(&shown),
+		"50:vfs_read( 60:sched:sched_wakeup@1{pid=1} 70:vfs_read) 250:copy_page( "
+		"260:sched:sched_wakeup@1{pid=2} 270:copy_page)");
 }
 
 /* ---- damage ---- */
@@ -372,14 +383,16 @@ static void test_files_missing(void **state)
 	add_header();
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 250:<c0001000>( 260:<c0001000>) 800:main)T6 900:main)");
-	expect_warnings("kallsyms: No such file or directory: kernel functions are shown as addresses\n");
+	expect_warnings(
+		"kallsyms: No such file or directory: kernel functions are shown as addresses\n");
 
 	ftr_strbuf_clear(&packed);
 	ftr_strbuf_clear(&warnings);
 	add_tasks();
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 800:main)T6 900:main)");
-	expect_warnings("kernel_header: No such file or directory: nothing in the kernel's files can be read\n");
+	expect_warnings(
+		"kernel_header: No such file or directory: nothing in the kernel's files can be read\n");
 }
 
 static void test_hidden_addresses(void **state)
@@ -393,8 +406,9 @@ static void test_hidden_addresses(void **state)
 	add_text("kallsyms", "0000000000000000 T vfs_read\n");
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 250:<c0001000>( 260:<c0001000>) 800:main)T6 900:main)");
-	expect_warnings("kallsyms: no address in it, as from a kernel that hides them: kernel functions are "
-			"shown as addresses\n");
+	expect_warnings(
+		"kallsyms: no address in it, as from a kernel that hides them: kernel functions are "
+		"shown as addresses\n");
 }
 
 /* What one page with this in it is warned about; the next page is whole. */
@@ -414,7 +428,8 @@ static void expect_damage(const char *text)
 
 static void test_pages_damaged(void **state)
 {
-	const char *beyond = "kernel-cpu0.dat+0x10: an event reaches beyond its page: the rest of it is skipped\n";
+	const char *beyond =
+		"kernel-cpu0.dat+0x10: an event reaches beyond its page: the rest of it is skipped\n";
 
 	kernel_page_begin(&pages, 250);
 	kernel_word(&pages, 28, 0);		/* 112 bytes, of which there are 4 */
@@ -448,7 +463,8 @@ static void test_pages_damaged(void **state)
 	add_rest();
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 700:sched:sched_wakeup@1{pid=1} 800:main)T6 900:main)");
-	expect_warnings("kernel-cpu0.dat+0x0: a page claims more than it can hold: it is skipped\n");
+	expect_warnings(
+		"kernel-cpu0.dat+0x0: a page claims more than it can hold: it is skipped\n");
 }
 
 static void test_file_cut(void **state)
@@ -461,8 +477,9 @@ static void test_file_cut(void **state)
 	add("kernel-cpu0.dat", pages.bytes, 16 + 16 + 15);
 	add("kernel-cpu1.dat", pages.bytes, 15);
 	expect("100:main( 200:main(T6 250:sched:sched_wakeup@1{pid=1} 800:main)T6 900:main)");
-	expect_warnings("kernel-cpu0.dat+0x20: the file ends inside a page: the rest of it is skipped\n"
-			"kernel-cpu1.dat+0x0: the file ends inside a page: it is skipped\n");
+	expect_warnings(
+		"kernel-cpu0.dat+0x20: the file ends inside a page: the rest of it is skipped\n"
+		"kernel-cpu1.dat+0x0: the file ends inside a page: it is skipped\n");
 }
 
 static void test_events_damaged(void **state)
@@ -487,10 +504,11 @@ static void test_events_damaged(void **state)
 	add_rest();
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 800:main)T6 900:main)");
-	expect_warnings("kernel-cpu0.dat+0x34: sched:sched_wakeup of 8 bytes is damaged: skipped\n"
-			"kernel-cpu0.dat+0x40: test:words of 12 bytes is damaged: skipped\n"
-			"kernel-cpu0.dat+0x50: test:words of 4 bytes is damaged: skipped\n"
-			"kernel-cpu0.dat+0x14: no format is known of event 999: 2 of it skipped, from here on\n");
+	expect_warnings(
+		"kernel-cpu0.dat+0x34: sched:sched_wakeup of 8 bytes is damaged: skipped\n"
+		"kernel-cpu0.dat+0x40: test:words of 12 bytes is damaged: skipped\n"
+		"kernel-cpu0.dat+0x50: test:words of 4 bytes is damaged: skipped\n"
+		"kernel-cpu0.dat+0x14: no format is known of event 999: 2 of it skipped, from here on\n");
 }
 
 /* What libtraceevent must not be asked for: shown field by field. */
@@ -503,8 +521,9 @@ static void test_odd_print(void **state)
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 250:test:odd@1{divisor=0 count=268435455 bytes=ARRAY[04, 03, 02, 01]} "
 	       "800:main)T6 900:main)");
-	expect_warnings("kernel-cpu0.dat+0x14: test:odd: its print fmt could lead out of it: such events are shown "
-			"field by field\n");
+	expect_warnings(
+		"kernel-cpu0.dat+0x14: test:odd: its print fmt could lead out of it: such events are shown "
+		"field by field\n");
 }
 
 static void test_time_back(void **state)
@@ -519,7 +538,8 @@ static void test_time_back(void **state)
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 250:sched:sched_wakeup@1{pid=1} 250:sched:sched_wakeup@1{pid=2} "
 	       "800:main)T6 900:main)");
-	expect_warnings("kernel-cpu0.dat+0x1020: time steps back by 10 ns: ignored, here and further on\n");
+	expect_warnings(
+		"kernel-cpu0.dat+0x1020: time steps back by 10 ns: ignored, here and further on\n");
 }
 
 /* The header's lines damaged one after the other: never worse than what it says. */
@@ -573,7 +593,8 @@ static void test_format_cut(void **state)
 	add("kernel_header", cut, (size_t)(at - text) + (size_t)head + kept);
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 250:sched:sched_wakeup@1{pid=1} 800:main)T6 900:main)");
-	assert_non_null(strstr(ftr_strbuf_str(&warnings), "kernel-cpu0.dat+0x14: sched:sched_wakeup: its print fmt is "
+	assert_non_null(strstr(ftr_strbuf_str(&warnings),
+			       "kernel-cpu0.dat+0x14: sched:sched_wakeup: its print fmt is "
 			       "damaged or unusual: such events are shown field by field\n"));
 }
 

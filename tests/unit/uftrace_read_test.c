@@ -15,7 +15,7 @@
 #include "tests/unit/stream.h"
 #include "utils/format/dir.h"
 #include "utils/format/format.h"
-#include "utils/format/uftrace.h"
+#include "utils/format/uftrace/uftrace.h"
 #include "utils/proto/record.h"
 #include "utils/trace/args.h"
 #include "utils/trace/pipeline.h"
@@ -247,7 +247,8 @@ static void test_no_info(void **state)
 
 static void test_unknown_lines(void **state)
 {
-	static const char task[] = TASK "WHAT timestamp=0.1 x=1\nTASK tid=5\nDLOP timestamp=0.000000004 "
+	static const char task[] = TASK
+		"WHAT timestamp=0.1 x=1\nTASK tid=5\nDLOP timestamp=0.000000004 "
 		"tid=5 sid=00000000000000bb base=9000 libname=\"/lib/x.so\"\n";
 	struct ftr_trace *trace;
 
@@ -377,9 +378,12 @@ static void test_fork_as_the_kernel_says(void **state)
 		uint64_t time_ns;
 		uint32_t sample_pid, sample_tid;
 		uint64_t sample_time_ns;
-	} forks[] = {		/* an earlier child of this number, this one, a later one, somebody else's */
-		{ 7, 0, 48, 6, 5, 6, 5, 11, 5, 5, 11 }, { 7, 0, 48, 6, 5, 6, 5, 20, 5, 5, 20 },
-		{ 7, 0, 48, 6, 5, 6, 5, 29, 5, 5, 29 }, { 7, 0, 48, 6, 9, 6, 9, 24, 9, 9, 24 },
+	} forks[] = {
+		/* an earlier child of this number, this one, a later one, somebody else's */
+		{ 7, 0, 48, 6, 5, 6, 5, 11, 5, 5, 11 },
+		{ 7, 0, 48, 6, 5, 6, 5, 20, 5, 5, 20 },
+		{ 7, 0, 48, 6, 5, 6, 5, 29, 5, 5, 29 },
+		{ 7, 0, 48, 6, 9, 6, 9, 24, 9, 9, 24 },
 	};
 	struct ftr_trace *trace;
 
@@ -426,10 +430,15 @@ static void expect_payloads(struct ftr_trace *trace, const char *expected)
 static void test_arguments(void **state)
 {
 	const uint64_t data[] = {
-		RECORD(10, 4, 0, MAIN), UINT64_C(0xfffffffe), 0x0000006f6c000003 | UINT64_C(0x65) << 16,
-		RECORD(12, 4, 1, LEAF), 0x1204,
-		RECORD(13, 5, 1, LEAF), 0x3ff8000000000000,
-		RECORD(20, 5, 0, MAIN), 3,
+		RECORD(10, 4, 0, MAIN),
+		UINT64_C(0xfffffffe),
+		0x0000006f6c000003 | UINT64_C(0x65) << 16,
+		RECORD(12, 4, 1, LEAF),
+		0x1204,
+		RECORD(13, 5, 1, LEAF),
+		0x3ff8000000000000,
+		RECORD(20, 5, 0, MAIN),
+		3,
 	};
 	struct ftr_trace *trace;
 
@@ -477,7 +486,8 @@ static void expect_recorded(const char *name, size_t calls, size_t payloads)
 	assert_int_equal(ftr_trace_pipeline(trace, &options, &source, &err), 0);
 	while ((nr = ftr_source_next(source, &evs, &err)) > 0) {
 		for (ssize_t i = 0; i < nr; i++) {
-			calls -= evs[i].type == FTR_EVENT_EXIT && !(evs[i].flags & FTR_EVENT_INFERRED);
+			calls -= evs[i].type == FTR_EVENT_EXIT &&
+				 !(evs[i].flags & FTR_EVENT_INFERRED);
 			payloads -= evs[i].type <= FTR_EVENT_EXIT && evs[i].payload != NULL;
 			if (evs[i].type <= FTR_EVENT_EXIT && !(evs[i].flags & FTR_EVENT_INFERRED))
 				assert_int_not_equal(evs[i].call.func->name[0], '<');

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "utils/format/uftrace_write.h"
+#include "utils/format/uftrace/write.h"
 
 static char top[64];	/* the directory of one test */
 
@@ -98,11 +98,12 @@ static void task_lines(void **state)
 	ftr_uftrace_dir_task(dir, 999999999, 8, 7);
 	ftr_uftrace_dir_fork(dir, 1000000000, 9, 7);
 	ftr_uftrace_dir_dlopen(dir, 0, 8, "0123456789abcdef", 0x7f00, "/lib/x.so");
-	assert_string_equal(slurp("d/task.txt", NULL),
-			    "SESS timestamp=42.000000007 pid=7 sid=0123456789abcdef exename=\"/tmp/a b\"\n"
-			    "TASK timestamp=0.999999999 tid=8 pid=7\n"
-			    "FORK timestamp=1.000000000 pid=9 ppid=7\n"
-			    "DLOP timestamp=0.000000000 tid=8 sid=0123456789abcdef base=7f00 libname=\"/lib/x.so\"\n");
+	assert_string_equal(
+		slurp("d/task.txt", NULL),
+		"SESS timestamp=42.000000007 pid=7 sid=0123456789abcdef exename=\"/tmp/a b\"\n"
+		"TASK timestamp=0.999999999 tid=8 pid=7\n"
+		"FORK timestamp=1.000000000 pid=9 ppid=7\n"
+		"DLOP timestamp=0.000000000 tid=8 sid=0123456789abcdef base=7f00 libname=\"/lib/x.so\"\n");
 	ftr_uftrace_dir_close(dir);
 }
 
@@ -116,7 +117,8 @@ static void map_lines(void **state)
 
 	assert_int_equal(ftr_uftrace_dir_open(&dir, "d", NULL), 0);
 	assert_int_equal(ftr_uftrace_dir_map(dir, "0123456789abcdef", maps, 2, NULL), 0);
-	assert_string_equal(slurp("d/sid-0123456789abcdef.map", NULL),
+	assert_string_equal(
+		slurp("d/sid-0123456789abcdef.map", NULL),
 		"00400000-00405000 r-xp 00000000 00:00 0                                  /tmp/prog build-id:aabb\n"
 		"7ffd2ef1e000-7ffd2ef3f000 rw-p 00000000 00:00 0                          [stack]\n");
 	ftr_uftrace_dir_close(dir);

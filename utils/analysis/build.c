@@ -18,8 +18,9 @@
 
 static bool is_ignored(struct ftr_slice path)
 {
-	return path.s == NULL || path.len == 0 || path.s[0] != '/' || ftr_slice_starts(path, "/proc/") ||
-	       ftr_slice_starts(path, "/dev/") || ftr_slice_starts(path, "/sys/");
+	return path.s == NULL || path.len == 0 || path.s[0] != '/' ||
+	       ftr_slice_starts(path, "/proc/") || ftr_slice_starts(path, "/dev/") ||
+	       ftr_slice_starts(path, "/sys/");
 }
 
 /* What the kernel adds to the path of a file that was unlinked. */
@@ -68,7 +69,10 @@ static int use_file(struct ftr_build *build, uint32_t process, uint32_t file, bo
 	return ret < 0 ? ret : ids_add(is_write ? &who->writes : &who->reads, file);
 }
 
-/* Does an interpreter open the file that its first operand names?  What it starts is made from that, too. */
+/*
+ * Does an interpreter open the file that its first operand names?  What it starts is made from
+ * that, too.
+ */
 static bool is_script(const struct ftr_build_process *who, struct ftr_slice path)
 {
 	const struct ftr_etrace_record *exec = who->exec;
@@ -80,10 +84,12 @@ static bool is_script(const struct ftr_build_process *who, struct ftr_slice path
 		i++;
 	if (i >= exec->argc || exec->argv[i].len == 0 || exec->argv[i].len > path.len)
 		return false;
-	return memcmp(path.s + path.len - exec->argv[i].len, exec->argv[i].s, exec->argv[i].len) == 0;
+	return memcmp(path.s + path.len - exec->argv[i].len, exec->argv[i].s, exec->argv[i].len) ==
+	       0;
 }
 
-static int apply_open(struct ftr_build *build, uint32_t process, const struct ftr_etrace_record *rec)
+static int apply_open(struct ftr_build *build, uint32_t process,
+		      const struct ftr_etrace_record *rec)
 {
 	int access_mode = (int)rec->flags & O_ACCMODE;
 	struct ftr_slice path = without_deleted(rec->text[0]);
@@ -103,7 +109,8 @@ static int apply_open(struct ftr_build *build, uint32_t process, const struct ft
 }
 
 /* The new name has the makers of the old one. */
-static int apply_rename(struct ftr_build *build, uint32_t process, const struct ftr_etrace_record *rec)
+static int apply_rename(struct ftr_build *build, uint32_t process,
+			const struct ftr_etrace_record *rec)
 {
 	uint32_t from, to;
 	int ret;
@@ -131,7 +138,8 @@ static void pipe_drop(struct ftr_build_process *process, int64_t fd)
 	}
 }
 
-static int apply_pipe(struct ftr_build *build, uint32_t process, const struct ftr_etrace_record *rec)
+static int apply_pipe(struct ftr_build *build, uint32_t process,
+		      const struct ftr_etrace_record *rec)
 {
 	struct ftr_build_process *who = &build->processes.v[process];
 	char name[32];
@@ -200,7 +208,8 @@ static const char *absolute(struct ftr_build *build, const char *directory, cons
 }
 
 /* ccache runs a driver, a driver may run another: one translation, that of the outermost. */
-static bool is_inner(const struct ftr_build *build, uint32_t process, const char *file, size_t before)
+static bool is_inner(const struct ftr_build *build, uint32_t process, const char *file,
+		     size_t before)
 {
 	for (uint32_t at = process, steps = 0; steps < 64; steps++) {
 		for (size_t i = before; i > 0; i--) {
@@ -216,7 +225,8 @@ static bool is_inner(const struct ftr_build *build, uint32_t process, const char
 	return false;
 }
 
-static const char *output_of(struct ftr_build *build, const struct ftr_compile *compile, size_t source)
+static const char *output_of(struct ftr_build *build, const struct ftr_compile *compile,
+			     size_t source)
 {
 	const char *path = compile->argv.v[source], *slash = strrchr(path, '/'), *dot;
 	char *name;
@@ -233,8 +243,8 @@ static const char *output_of(struct ftr_build *build, const struct ftr_compile *
 	return name;
 }
 
-static int translation_add(struct ftr_build *build, uint32_t process, const struct ftr_compile *compile,
-			   size_t source, const char *directory)
+static int translation_add(struct ftr_build *build, uint32_t process,
+			   const struct ftr_compile *compile, size_t source, const char *directory)
 {
 	struct ftr_build_translation made = { .process = process, .directory = directory };
 
@@ -297,7 +307,8 @@ static uint32_t process_get(struct ftr_build *build, uint64_t upid)
 	return found != NULL ? (uint32_t)(uintptr_t)found - 1 : process_new(build, upid, NO_FILE);
 }
 
-static int apply_fork(struct ftr_build *build, uint32_t process, const struct ftr_etrace_record *rec)
+static int apply_fork(struct ftr_build *build, uint32_t process,
+		      const struct ftr_etrace_record *rec)
 {
 	const struct ftr_build_process *parent;
 	uint32_t child;
@@ -319,7 +330,8 @@ static int apply_fork(struct ftr_build *build, uint32_t process, const struct ft
 	return parent->script != NO_FILE ? use_file(build, child, parent->script, false) : 0;
 }
 
-static int apply_exec(struct ftr_build *build, uint32_t process, const struct ftr_etrace_record *rec)
+static int apply_exec(struct ftr_build *build, uint32_t process,
+		      const struct ftr_etrace_record *rec)
 {
 	for (int i = 0; i < 2; i++) {		/* interpreter, program */
 		uint32_t file;
@@ -338,7 +350,8 @@ static int apply_exec(struct ftr_build *build, uint32_t process, const struct ft
 }
 
 /* Of several threads the last one ends the process. */
-static int apply_exit(struct ftr_build *build, uint32_t process, const struct ftr_etrace_record *rec)
+static int apply_exit(struct ftr_build *build, uint32_t process,
+		      const struct ftr_etrace_record *rec)
 {
 	struct ftr_build_process *who = &build->processes.v[process];
 
@@ -379,7 +392,9 @@ static int apply(struct ftr_build *build, const struct ftr_etrace_record *rec)
 	case FTR_ETRACE_DUP:
 		return apply_dup(&build->processes.v[process], rec);
 	case FTR_ETRACE_CLOSE:
-		/* What it was until now counts: programs close their descriptors before they end. */
+		/*
+		 * What it was until now counts: programs close their descriptors before they end.
+		 */
 		if (rec->fd <= 1 && pipes_settle(build, process) < 0)
 			return -ENOMEM;
 		pipe_drop(&build->processes.v[process], rec->fd);
@@ -444,8 +459,10 @@ static int walk(const struct ftr_build *build, const struct ftr_build_file *from
 		const ftr_build_ids *through = is_backward ? &file->writers : &file->readers;
 
 		for (size_t i = 0; ret == 0 && i < through->nr; i++) {
-			const struct ftr_build_process *process = &build->processes.v[through->v[i]];
-			const ftr_build_ids *next = is_backward ? &process->reads : &process->writes;
+			const struct ftr_build_process *process = &build->processes
+									   .v[through->v[i]];
+			const ftr_build_ids *next = is_backward ? &process->reads :
+								  &process->writes;
 
 			for (size_t j = 0; ret == 0 && j < next->nr; j++) {
 				if (seen[next->v[j]])
@@ -460,12 +477,14 @@ static int walk(const struct ftr_build *build, const struct ftr_build_file *from
 	return ret;
 }
 
-int ftr_build_inputs(const struct ftr_build *build, const struct ftr_build_file *file, uint8_t *seen)
+int ftr_build_inputs(const struct ftr_build *build, const struct ftr_build_file *file,
+		     uint8_t *seen)
 {
 	return walk(build, file, seen, true);
 }
 
-int ftr_build_outputs(const struct ftr_build *build, const struct ftr_build_file *file, uint8_t *seen)
+int ftr_build_outputs(const struct ftr_build *build, const struct ftr_build_file *file,
+		      uint8_t *seen)
 {
 	return walk(build, file, seen, false);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a build is made of: from the records of its processes to files, who read and made them, translations. */
+/*
+ * What a build is made of: from the records of its processes to files, who read and made them,
+ * translations.
+ */
 #ifndef FTR_ANALYSIS_BUILD_H
 #define FTR_ANALYSIS_BUILD_H
 
@@ -11,7 +14,7 @@
 #include "utils/base/hashmap.h"
 #include "utils/base/strpool.h"
 #include "utils/base/vec.h"
-#include "utils/format/etrace.h"
+#include "utils/format/etrace/etrace.h"
 
 typedef FTR_VEC(uint32_t) ftr_build_ids;
 
@@ -47,7 +50,7 @@ struct ftr_build_translation {
 	uint32_t process;
 	const char *directory;
 	const char *file;		/* absolute */
-	const char *output;		/* as given, or made up from the source's name; NULL = linked away */
+	const char *output; /* as given, or made up from the source's name; NULL = linked away */
 	const char **argv;		/* of @argc, other sources left out */
 	size_t argc;
 };
@@ -70,10 +73,12 @@ void ftr_build_fini(struct ftr_build *build);
 const struct ftr_build_file *ftr_build_find(const struct ftr_build *build, const char *path);
 
 /*
- * Everything that went into @file (or that it went into), through processes and pipes: sets a byte in @seen
- * (files.nr of them, zeroed) for each file, @file itself excepted.  0 or -ENOMEM.
+ * Everything that went into @file (or that it went into), through processes and pipes: sets a byte
+ * in @seen (files.nr of them, zeroed) for each file, @file itself excepted.  0 or -ENOMEM.
  */
-int  ftr_build_inputs(const struct ftr_build *build, const struct ftr_build_file *file, uint8_t *seen);
-int  ftr_build_outputs(const struct ftr_build *build, const struct ftr_build_file *file, uint8_t *seen);
+int ftr_build_inputs(const struct ftr_build *build, const struct ftr_build_file *file,
+		     uint8_t *seen);
+int ftr_build_outputs(const struct ftr_build *build, const struct ftr_build_file *file,
+		      uint8_t *seen);
 
 #endif /* FTR_ANALYSIS_BUILD_H */

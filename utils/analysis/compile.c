@@ -13,34 +13,81 @@
 
 #define RESPONSE_DEPTH_MAX 8
 
-static const char *const compilers[] = {
-	"gcc", "g++", "cc", "c++", "clang", "clang++", "icc", "icpc", "icx", "icpx", "tcc", "c89", "c99",
-	"nvcc", "gfortran", NULL
-};
+static const char *const compilers[] = { "gcc", "g++",  "cc",       "c++",  "clang", "clang++",
+					 "icc", "icpc", "icx",      "icpx", "tcc",   "c89",
+					 "c99", "nvcc", "gfortran", NULL };
 
 /* They run the compiler that their first operand names. */
 static const char *const wrappers[] = { "ccache", "distcc", "sccache", "icecc", "colorgcc", NULL };
 
-static const char *const source_suffixes[] = {
-	".c", ".cc", ".cp", ".cxx", ".cpp", ".c++", ".C", ".CC", ".CPP", ".CXX", ".i", ".ii", ".m", ".mi",
-	".mm", ".mii", ".M", ".s", ".S", ".sx", ".asm", ".cu", ".f", ".for", ".f90", ".f95", ".f03", ".F",
-	".F90", NULL
-};
+static const char *const source_suffixes[] = { ".c",   ".cc",  ".cp",  ".cxx", ".cpp", ".c++",
+					       ".C",   ".CC",  ".CPP", ".CXX", ".i",   ".ii",
+					       ".m",   ".mi",  ".mm",  ".mii", ".M",   ".s",
+					       ".S",   ".sx",  ".asm", ".cu",  ".f",   ".for",
+					       ".f90", ".f95", ".f03", ".F",   ".F90", NULL };
 
 /* Options whose argument is the next word. */
-static const char *const with_argument[] = {
-	"-o", "-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix",
-	"-iwithprefix", "-iwithprefixbefore", "-isysroot", "-imultilib", "-MF", "-MT", "-MQ", "-x", "-L",
-	"-l", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-T", "-u", "-z", "-target",
-	"--sysroot", "-arch", "--param", "-aux-info", "-A", "-B", "-e", "-wrapper", "-G", "-h", "-R",
-	"-mllvm", "-dumpbase", "-dumpbase-ext", "-dumpdir", "-framework", "-Xarch_host", NULL
-};
+static const char *const with_argument[] = { "-o",
+					     "-I",
+					     "-D",
+					     "-U",
+					     "-include",
+					     "-imacros",
+					     "-isystem",
+					     "-iquote",
+					     "-idirafter",
+					     "-iprefix",
+					     "-iwithprefix",
+					     "-iwithprefixbefore",
+					     "-isysroot",
+					     "-imultilib",
+					     "-MF",
+					     "-MT",
+					     "-MQ",
+					     "-x",
+					     "-L",
+					     "-l",
+					     "-Xlinker",
+					     "-Xassembler",
+					     "-Xpreprocessor",
+					     "-Xclang",
+					     "-T",
+					     "-u",
+					     "-z",
+					     "-target",
+					     "--sysroot",
+					     "-arch",
+					     "--param",
+					     "-aux-info",
+					     "-A",
+					     "-B",
+					     "-e",
+					     "-wrapper",
+					     "-G",
+					     "-h",
+					     "-R",
+					     "-mllvm",
+					     "-dumpbase",
+					     "-dumpbase-ext",
+					     "-dumpdir",
+					     "-framework",
+					     "-Xarch_host",
+					     NULL };
 
 /* With one of these nothing is translated. */
-static const char *const no_translation[] = {
-	"-E", "-M", "-MM", "-cc1", "-cc1as", "-###", "--version", "-dumpversion", "-dumpfullversion",
-	"-dumpmachine", "-dumpspecs", "--help", NULL
-};
+static const char *const no_translation[] = { "-E",
+					      "-M",
+					      "-MM",
+					      "-cc1",
+					      "-cc1as",
+					      "-###",
+					      "--version",
+					      "-dumpversion",
+					      "-dumpfullversion",
+					      "-dumpmachine",
+					      "-dumpspecs",
+					      "--help",
+					      NULL };
 
 static bool is_one_of(const char *word, const char *const *list)
 {

@@ -19,8 +19,8 @@ struct ftr_compile {
 };
 
 /*
- * Understand the arguments of a program started in @directory.  False: it is no compiler, or translates
- * nothing (only preprocesses, links, answers a question).  Strings are kept in @arena.
+ * Understand the arguments of a program started in @directory.  False: it is no compiler, or
+ * translates nothing (only preprocesses, links, answers a question).  Strings are kept in @arena.
  */
 bool ftr_compile_parse(struct ftr_compile *compile, const struct ftr_slice *argv, size_t argc,
 		       const char *directory, struct ftr_arena *arena);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Processors of functions: a task was on one since the start of a call if it left it later, or is there. */
+/*
+ * Processors of functions: a task was on one since the start of a call if it left it later, or is
+ * there.
+ */
 #include "utils/analysis/cpus.h"
 
 #include <errno.h>
@@ -48,7 +51,8 @@ static void set_add(struct ftr_cpu_set *set, unsigned cpu)
 	set->words[cpu / FTR_CPU_WORD_BITS] |= UINT64_C(1) << cpu % FTR_CPU_WORD_BITS;
 }
 
-void ftr_cpu_track_since(const struct ftr_cpu_track *track, uint64_t start_ns, struct ftr_cpu_set *set)
+void ftr_cpu_track_since(const struct ftr_cpu_track *track, uint64_t start_ns,
+			 struct ftr_cpu_set *set)
 {
 	for (unsigned i = 0; i < track->until_ns.nr; i++) {
 		if (track->until_ns.v[i] != 0 && track->until_ns.v[i] >= start_ns)

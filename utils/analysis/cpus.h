@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* On which processors tasks ran while a function was open, from the events that say where they happened. */
+/*
+ * On which processors tasks ran while a function was open, from the events that say where they
+ * happened.
+ */
 #ifndef FTR_ANALYSIS_CPUS_H
 #define FTR_ANALYSIS_CPUS_H
 
@@ -20,7 +23,7 @@ struct ftr_cpu_set {
 /* Where one task was, and until when. */
 struct ftr_cpu_track {
 	FTR_VEC(uint64_t) until_ns;	/* by CPU; 0 = it never was there */
-	uint32_t current_nr;		/* CPU it runs on, plus 1; 0 = it does not, or nobody knows */
+	uint32_t current_nr; /* CPU it runs on, plus 1; 0 = it does not, or nobody knows */
 };
 
 static inline bool ftr_cpu_set_has(const struct ftr_cpu_set *set, unsigned cpu)
@@ -33,7 +36,8 @@ unsigned ftr_cpu_set_count(const struct ftr_cpu_set *set);
 /* Take a POINT into account.  0 or -ENOMEM. */
 int  ftr_cpu_track_point(struct ftr_cpu_track *track, const struct ftr_event *ev);
 /* Add the CPUs where the task was at @start_ns or since. */
-void ftr_cpu_track_since(const struct ftr_cpu_track *track, uint64_t start_ns, struct ftr_cpu_set *set);
+void ftr_cpu_track_since(const struct ftr_cpu_track *track, uint64_t start_ns,
+			 struct ftr_cpu_set *set);
 void ftr_cpu_track_fini(struct ftr_cpu_track *track);
 
 #endif /* FTR_ANALYSIS_CPUS_H */

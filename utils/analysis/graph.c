@@ -88,7 +88,8 @@ uint32_t ftr_graph_add_root(struct ftr_graph *graph, const struct ftr_session *s
 	return root.node;
 }
 
-uint32_t ftr_graph_child_add(struct ftr_graph *graph, uint32_t parent, const struct ftr_graph_key *key)
+uint32_t ftr_graph_child_add(struct ftr_graph *graph, uint32_t parent,
+			     const struct ftr_graph_key *key)
 {
 	struct ftr_graph_node *above;
 	uint32_t index;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who called whom, how often and how long: a tree of calls as data, one root per session.  All calls of a
- * function (by its displayed name) out of the same line of callers are one node.
+ * Who called whom, how often and how long: a tree of calls as data, one root per session.  All
+ * calls of a function (by its displayed name) out of the same line of callers are one node.
  *
- * Nodes are kept by index: a parent's is less than its children's, so one pass over the array is enough for
- * whatever is inherited.
+ * Nodes are kept by index: a parent's is less than its children's, so one pass over the array is
+ * enough for whatever is inherited.
  */
 #ifndef FTR_ANALYSIS_GRAPH_H
 #define FTR_ANALYSIS_GRAPH_H
@@ -21,13 +21,17 @@ struct ftr_trace;
 
 #define FTR_GRAPH_NONE UINT32_MAX
 
-/* Of one kind of time (total or self) of a node's calls; only with details.  UINT64_MAX, 0: of none. */
+/*
+ * Of one kind of time (total or self) of a node's calls; only with details.  UINT64_MAX, 0: of
+ * none.
+ */
 struct ftr_graph_span {
 	uint64_t min_ns, max_ns;
 };
 
 struct ftr_graph_node {
-	uint32_t name_id;	/* with parent: what tells nodes apart; func->name_id or FTR_GRAPH_SCHEDULE */
+	uint32_t name_id;       /* with parent: what tells nodes apart; func->name_id or
+				   FTR_GRAPH_SCHEDULE */
 	uint32_t parent;	/* FTR_GRAPH_NONE: a root */
 	uint32_t first_child;	/* or FTR_GRAPH_NONE */
 	uint32_t last_child;
@@ -53,7 +57,7 @@ struct ftr_graph_root {
 struct ftr_graph {
 	FTR_VEC(struct ftr_graph_node) nodes;
 	FTR_VEC(struct ftr_graph_root) roots;
-	uint32_t *slots;	/* (owned) hash table of the nodes by parent and name_id; never full */
+	uint32_t *slots; /* (owned) hash table of the nodes by parent and name_id; never full */
 	unsigned slot_bits;	/* it has 2^slot_bits slots */
 };
 
@@ -77,7 +81,8 @@ uint32_t ftr_graph_child_add(struct ftr_graph *graph, uint32_t parent,
 			     const struct ftr_graph_key *key);
 
 /* The product's upper bits depend on all bits below them. */
-static inline size_t ftr_graph_slot(const struct ftr_graph *graph, uint32_t parent, uint32_t name_id)
+static inline size_t ftr_graph_slot(const struct ftr_graph *graph, uint32_t parent,
+				    uint32_t name_id)
 {
 	return (((uint64_t)parent << 32 | name_id) * UINT64_C(0x9e3779b97f4a7c15)) >>
 	       (64 - graph->slot_bits);
@@ -103,14 +108,15 @@ static inline uint32_t ftr_graph_child(struct ftr_graph *graph, uint32_t parent,
 }
 
 /*
- * A sink that makes the tree of everything; the tasks of the stream may come one after the other.  NULL = out
- * of memory.  @has_details: least and most, too.  What a forked child inherited counts as no call, but its
- * time does.
+ * A sink that makes the tree of everything; the tasks of the stream may come one after the other.
+ * NULL = out of memory.  @has_details: least and most, too.  What a forked child inherited counts
+ * as no call, but its time does.
  */
 struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err);
 /*
- * After the pump: the tree, siblings in the order of their first calls, the roots' times summed up; roots
- * are in uftrace's order: processes and their sessions, the last ones first.  Valid as long as the sink.
+ * After the pump: the tree, siblings in the order of their first calls, the roots' times summed up;
+ * roots are in uftrace's order: processes and their sessions, the last ones first.  Valid as long
+ * as the sink.
  */
 const struct ftr_graph *ftr_graph_get(const struct ftr_sink *sink);
 

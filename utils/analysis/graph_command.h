@@ -7,8 +7,8 @@
 #include "utils/base/text.h"
 
 /*
- * Append @argv, which reads ["gcc", "-c", "a b.c"], as gcc -c "a b.c": words that a shell would not take as
- * they are keep their quotes.  @path stands for what is no such list.
+ * Append @argv, which reads ["gcc", "-c", "a b.c"], as gcc -c "a b.c": words that a shell would not
+ * take as they are keep their quotes.  @path stands for what is no such list.
  */
 void ftr_graph_put_command(struct ftr_strbuf *text, struct ftr_slice path, struct ftr_slice argv);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parents stand before their children, so what a node inherits (depth, root, whether the function is among
- * its callers) is known when it is its turn: one pass, however deep the calls are.
+ * Parents stand before their children, so what a node inherits (depth, root, whether the function
+ * is among its callers) is known when it is its turn: one pass, however deep the calls are.
  */
 #include "utils/analysis/graph_focus.h"
 
@@ -13,8 +13,8 @@
 struct heir {
 	uint32_t depth;		/* of outermost calls: 0 */
 	uint32_t root;		/* index in roots */
-	uint32_t image;		/* its node in focus->graph, or that of a caller when it has no levels;
-				 * FTR_GRAPH_NONE outside of the function */
+	uint32_t image; /* its node in focus->graph, or that of a caller when it has no levels;
+			 * FTR_GRAPH_NONE outside of the function */
 	uint64_t levels;	/* so many more are shown, itself included */
 };
 

@@ -148,7 +148,10 @@ static inline void leave(struct graph_sink *self, struct place *place, const str
 	place->node = nodes[node->parent].parent == FTR_GRAPH_NONE ? FTR_GRAPH_NONE : node->parent;
 }
 
-/* The time from a sched-out to its sched-in is like a call; outside of functions, one of the program. */
+/*
+ * The time from a sched-out to its sched-in is like a call; outside of functions, one of the
+ * program.
+ */
 static int count_schedule(struct graph_sink *self, struct place *place, const struct ftr_event *ev)
 {
 	bool is_preempted = ev->flags & FTR_EVENT_PREEMPTED;

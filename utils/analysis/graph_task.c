@@ -113,7 +113,8 @@ static int exec_begin(struct task_sink *self, struct life *life, const struct ft
 /* A search along $PATH is one try. */
 static int image_add(struct life *life, const struct ftr_task_image *image)
 {
-	struct ftr_task_image *last = life->images.nr > 0 ? &life->images.v[life->images.nr - 1] : NULL;
+	struct ftr_task_image *last = life->images.nr > 0 ? &life->images.v[life->images.nr - 1] :
+							    NULL;
 
 	if (last == NULL || last->error == NULL || strcmp(last->command, image->command) != 0)
 		return ftr_vec_push(&life->images, *image);
@@ -216,8 +217,8 @@ static bool closes_ring(const struct ftr_task_tree *tree, uint32_t id, uint32_t 
 }
 
 /*
- * Damaged data can make a ring of parents: who would close it is a root.  That needs a parent that stands after
- * its child, so that no time is spent on the others.
+ * Damaged data can make a ring of parents: who would close it is a root.  That needs a parent that
+ * stands after its child, so that no time is spent on the others.
  */
 static int parents_set(struct ftr_task_tree *tree, const struct ftr_trace *trace)
 {
@@ -323,8 +324,11 @@ static int nodes_make(struct task_sink *self)
 		const struct life *life = ftr_hashmap_find(&self->lives.by_id, id);
 
 		*node = (struct ftr_task_node){
-			.task = trace->tasks.v[id], .parent = FTR_TASK_NONE,
-			.first_child = FTR_TASK_NONE, .last_child = FTR_TASK_NONE, .next = FTR_TASK_NONE,
+			.task = trace->tasks.v[id],
+			.parent = FTR_TASK_NONE,
+			.first_child = FTR_TASK_NONE,
+			.last_child = FTR_TASK_NONE,
+			.next = FTR_TASK_NONE,
 		};
 		tree->nodes.nr++;
 		ret = node_fill(self, node, life != NULL ? life : &unknown);
@@ -339,8 +343,8 @@ static int exit_from_info(struct task_sink *self)
 	const struct ftr_info *info = &self->trace->info;
 	struct ftr_task_node *first = self->tree.nodes.v;
 
-	if (self->tree.nodes.nr == 0 || self->tree.has_syscalls || info->exit_status == EXIT_FINISHED ||
-	    !(info->info_mask & FTR_INFO_EXIT_STATUS))
+	if (self->tree.nodes.nr == 0 || self->tree.has_syscalls ||
+	    info->exit_status == EXIT_FINISHED || !(info->info_mask & FTR_INFO_EXIT_STATUS))
 		return 0;
 	first->exit = exit_text(self, info->exit_status);
 	return first->exit == NULL ? -ENOMEM : 0;

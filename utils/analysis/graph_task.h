@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which task started which: the tree of a trace's tasks as data, threads below their process, processes below
- * the one that forked them; how long they lived, what they executed, how they ended.
+ * Which task started which: the tree of a trace's tasks as data, threads below their process,
+ * processes below the one that forked them; how long they lived, what they executed, how they
+ * ended.
  *
- * What they executed and how they ended is what their system calls say (functions named sys_execve and sys_exit,
- * with named arguments, in whatever format), else what the trace knows of its sessions and of its end.
+ * What they executed and how they ended is what their system calls say (functions named sys_execve
+ * and sys_exit, with named arguments, in whatever format), else what the trace knows of its
+ * sessions and of its end.
  */
 #ifndef FTR_ANALYSIS_GRAPH_TASK_H
 #define FTR_ANALYSIS_GRAPH_TASK_H
@@ -33,7 +35,8 @@ struct ftr_task_node {
 	uint32_t first_child;	/* or FTR_TASK_NONE */
 	uint32_t last_child;
 	uint32_t next;		/* sibling or further root, or FTR_TASK_NONE */
-	uint64_t total_ns;	/* from its start to its exit, or from its first call to the end of its last */
+	uint64_t total_ns; /* from its start to its exit, or from its first call to the end of its
+			      last */
 	uint64_t self_ns;	/* of that: not scheduled out */
 	const char *exit;	/* "0", "SIGKILL"; NULL = not known */
 	FTR_VEC(struct ftr_task_image) images;	/* by time */
@@ -45,7 +48,10 @@ struct ftr_task_tree {
 	bool has_syscalls;	/* commands and exits are from system calls */
 };
 
-/* A sink that makes the tree; the tasks of the stream may come one after the other.  NULL = out of memory. */
+/*
+ * A sink that makes the tree; the tasks of the stream may come one after the other.  NULL = out of
+ * memory.
+ */
 struct ftr_sink *ftr_task_tree_new(struct ftr_err *err);
 /* After the pump; valid as long as the sink and the trace. */
 const struct ftr_task_tree *ftr_task_tree_get(const struct ftr_sink *sink);

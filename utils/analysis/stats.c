@@ -55,7 +55,8 @@ static inline void count_time(struct ftr_time_stat *stat, uint64_t ns, uint64_t 
 	stat->squares += (double)ns * (double)ns;
 }
 
-static int count_cpus(struct ftr_func_stat *stat, const struct ftr_cpu_track *track, uint64_t start_ns)
+static int count_cpus(struct ftr_func_stat *stat, const struct ftr_cpu_track *track,
+		      uint64_t start_ns)
 {
 	if (stat->cpus == NULL)
 		stat->cpus = calloc(1, sizeof(*stat->cpus));
@@ -128,9 +129,9 @@ static void func_stat_init(struct ftr_func_stat *stat, const struct ftr_func *fu
 }
 
 /*
- * Count the open calls of each function, entries and exits alike, as nobody can predict which comes.
- * Fills exits[] with the indices of the exits, nested[] with whether the function is open still.
- * Returns the number of exits, or -ENOMEM.
+ * Count the open calls of each function, entries and exits alike, as nobody can predict which
+ * comes. Fills exits[] with the indices of the exits, nested[] with whether the function is open
+ * still. Returns the number of exits, or -ENOMEM.
  */
 static int follow_calls(struct ftr_task_stat *task, const struct ftr_event *evs, size_t nr,
 			uint16_t *exits, uint8_t *nested)
@@ -324,7 +325,8 @@ const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink)
 
 const struct ftr_func_stat **ftr_stats_rows(const struct ftr_stats *stats, size_t *nr)
 {
-	const struct ftr_func_stat **rows = calloc(stats->funcs.nr + 2 + stats->span_names.nr, sizeof(*rows));
+	const struct ftr_func_stat **rows = calloc(stats->funcs.nr + 2 + stats->span_names.nr,
+						   sizeof(*rows));
 
 	*nr = 0;
 	if (rows == NULL)

@@ -42,8 +42,9 @@ struct ftr_task_stat {
 struct ftr_stats {
 	FTR_VEC(struct ftr_func_stat) funcs;	/* by name_id; the names of one function add up */
 	FTR_VEC(struct ftr_task_stat) tasks;	/* by task->id */
-	struct ftr_func_stat schedule[2];	/* scheduled out, inside of functions; [1] pre-empted */
-	FTR_VEC(struct ftr_func_stat) spans;	/* operations and arrows, from begin to end, by id of the name */
+	struct ftr_func_stat schedule[2]; /* scheduled out, inside of functions; [1] pre-empted */
+	FTR_VEC(struct ftr_func_stat)
+	spans; /* operations and arrows, from begin to end, by id of the name */
 	struct ftr_strpool span_names;
 };
 
@@ -52,9 +53,9 @@ double ftr_time_stat_avg_ns(const struct ftr_time_stat *stat, uint64_t calls);
 double ftr_time_stat_stdv(const struct ftr_time_stat *stat, uint64_t calls);
 
 enum ftr_stats_flag {
-	FTR_STATS_DETAILS = 1 << 0,	/* least, most, deviation and processors, too; takes twice as long.  Processors
-					 * need the events outside of calls */
-	FTR_STATS_OUTSIDE = 1 << 1,	/* schedules outside of functions, too */
+	FTR_STATS_DETAILS = 1 << 0, /* least, most, deviation and processors, too; takes twice as
+				     * long.  Processors need the events outside of calls */
+	FTR_STATS_OUTSIDE = 1 << 1, /* schedules outside of functions, too */
 };
 
 /*
@@ -65,7 +66,10 @@ struct ftr_sink *ftr_stats_new(unsigned flags, struct ftr_err *err);
 /* What it has counted so far; valid as long as the sink. */
 const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink);
 
-/* All that was called, what was scheduled out, operations and arrows: (owned) array of *nr; NULL = out of memory. */
+/*
+ * All that was called, what was scheduled out, operations and arrows: (owned) array of *nr; NULL =
+ * out of memory.
+ */
 const struct ftr_func_stat **ftr_stats_rows(const struct ftr_stats *stats, size_t *nr);
 
 #endif /* FTR_ANALYSIS_STATS_H */

@@ -43,8 +43,8 @@ static struct ftr_stats_pair *pairs_make(const struct ftr_func_stat **base, size
 	return pairs;
 }
 
-struct ftr_stats_pair *ftr_stats_pair_all(const struct ftr_stats *base, const struct ftr_stats *other,
-					  size_t *nr)
+struct ftr_stats_pair *ftr_stats_pair_all(const struct ftr_stats *base,
+					  const struct ftr_stats *other, size_t *nr)
 {
 	size_t base_nr, other_nr;
 	const struct ftr_func_stat **of_base = ftr_stats_rows(base, &base_nr);

@@ -16,7 +16,7 @@ struct ftr_stats_pair {
 };
 
 /* (owned, by free) array of *nr pairs, those of @base first; NULL = out of memory. */
-struct ftr_stats_pair *ftr_stats_pair_all(const struct ftr_stats *base, const struct ftr_stats *other,
-					  size_t *nr);
+struct ftr_stats_pair *ftr_stats_pair_all(const struct ftr_stats *base,
+					  const struct ftr_stats *other, size_t *nr);
 
 #endif /* FTR_ANALYSIS_STATS_PAIR_H */

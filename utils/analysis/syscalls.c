@@ -11,7 +11,7 @@
 #include "utils/base/hashmap.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/strpool.h"
-#include "utils/format/etrace.h"
+#include "utils/format/etrace/etrace.h"
 
 #define NO_PROCESS UINT32_MAX
 
@@ -25,7 +25,7 @@ struct syscalls_sink {
 	struct ftr_syscalls sums;
 	enum ftr_syscalls_by by;
 	struct ftr_arena arena;
-	struct ftr_strpool names;	/* id = row, unless by process: then the process is the row */
+	struct ftr_strpool names; /* id = row, unless by process: then the process is the row */
 	FTR_VEC(struct process) processes;
 	struct ftr_hashmap process_by_upid;	/* its index + 1 */
 	struct ftr_hashmap has_used;	/* row << 32 | process: counted in the row's processes */
@@ -38,7 +38,8 @@ static struct syscalls_sink *syscalls_of(struct ftr_sink *sink)
 
 /* ---- processes ---- */
 
-static uint32_t process_new(struct syscalls_sink *self, uint64_t upid, const char *command, uint64_t start_ns)
+static uint32_t process_new(struct syscalls_sink *self, uint64_t upid, const char *command,
+			    uint64_t start_ns)
 {
 	struct process made = { .pid = ftr_etrace_tid(upid), .command = command };
 	struct ftr_syscalls_row row = { .pid = made.pid, .status = -1, .name = command,
@@ -60,20 +61,24 @@ static uint32_t process_get(struct syscalls_sink *self, uint64_t upid)
 }
 
 /* A child runs its parent's program at first; a thread is no process. */
-static int process_fork(struct syscalls_sink *self, uint32_t process, const struct ftr_etrace_record *rec)
+static int process_fork(struct syscalls_sink *self, uint32_t process,
+			const struct ftr_etrace_record *rec)
 {
 	bool is_thread = rec->kind == FTR_ETRACE_CLONE && (rec->flags & CLONE_THREAD) != 0;
 
 	if (is_thread)
-		return ftr_hashmap_set(&self->process_by_upid, rec->peer, (void *)(uintptr_t)(process + 1));
-	if (process_new(self, rec->peer, self->processes.v[process].command, rec->time_ns) == NO_PROCESS)
+		return ftr_hashmap_set(&self->process_by_upid, rec->peer,
+				       (void *)(uintptr_t)(process + 1));
+	if (process_new(self, rec->peer, self->processes.v[process].command, rec->time_ns) ==
+	    NO_PROCESS)
 		return -ENOMEM;
 	if (self->by == FTR_SYSCALLS_BY_PROCESS)
 		self->sums.rows.v[process].forks++;
 	return 0;
 }
 
-static int process_exec(struct syscalls_sink *self, uint32_t process, const struct ftr_etrace_record *rec)
+static int process_exec(struct syscalls_sink *self, uint32_t process,
+			const struct ftr_etrace_record *rec)
 {
 	struct ftr_strbuf text;
 	char *command;
@@ -94,7 +99,8 @@ static int process_exec(struct syscalls_sink *self, uint32_t process, const stru
 	return 0;
 }
 
-static int process_follow(struct syscalls_sink *self, uint32_t process, const struct ftr_etrace_record *rec)
+static int process_follow(struct syscalls_sink *self, uint32_t process,
+			  const struct ftr_etrace_record *rec)
 {
 	if (rec->is_failed)
 		return 0;
@@ -104,7 +110,8 @@ static int process_follow(struct syscalls_sink *self, uint32_t process, const st
 		return process_fork(self, process, rec);
 	/* Of several threads the last one ends the process. */
 	if (rec->kind == FTR_ETRACE_EXIT && self->by == FTR_SYSCALLS_BY_PROCESS)
-		self->sums.rows.v[process].status = rec->signal != 0 ? 128 + rec->signal : (int32_t)rec->status;
+		self->sums.rows.v[process].status = rec->signal != 0 ? 128 + rec->signal :
+								       (int32_t)rec->status;
 	return 0;
 }
 
@@ -119,7 +126,8 @@ static int row_of_name(struct syscalls_sink *self, struct ftr_slice name, uint32
 	*row = str->id;
 	if (str->id < self->sums.rows.nr)
 		return 0;
-	return ftr_vec_push(&self->sums.rows, ((struct ftr_syscalls_row){ .name = str->s, .status = -1 }));
+	return ftr_vec_push(&self->sums.rows,
+			    ((struct ftr_syscalls_row){ .name = str->s, .status = -1 }));
 }
 
 static void count_open(struct ftr_syscalls_row *row, const struct ftr_etrace_record *rec)
@@ -156,8 +164,8 @@ static int row_add(struct syscalls_sink *self, uint32_t row, uint32_t process,
 	return ftr_hashmap_set(&self->has_used, key, self);
 }
 
-static int add_path(struct syscalls_sink *self, uint32_t process, const struct ftr_etrace_record *rec,
-		    struct ftr_slice path)
+static int add_path(struct syscalls_sink *self, uint32_t process,
+		    const struct ftr_etrace_record *rec, struct ftr_slice path)
 {
 	uint32_t row;
 	int ret = path.len > 0 ? row_of_name(self, path, &row) : 0;
@@ -171,7 +179,8 @@ static struct ftr_slice first_known(struct ftr_slice path, struct ftr_slice othe
 }
 
 /* Every path that the call names. */
-static int add_files(struct syscalls_sink *self, uint32_t process, const struct ftr_etrace_record *rec)
+static int add_files(struct syscalls_sink *self, uint32_t process,
+		     const struct ftr_etrace_record *rec)
 {
 	int ret;
 
@@ -215,7 +224,8 @@ static int syscalls_event(struct ftr_sink *sink, const struct ftr_event *ev)
 
 	if (ev->type != FTR_EVENT_EXIT || rec == NULL)
 		return 0;
-	return add(syscalls_of(sink), rec) < 0 ? ftr_err_set(sink->err, ENOMEM, "out of memory") : 0;
+	return add(syscalls_of(sink), rec) < 0 ? ftr_err_set(sink->err, ENOMEM, "out of memory") :
+						 0;
 }
 
 static void syscalls_fini(struct ftr_sink *sink)

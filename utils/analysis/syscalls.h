@@ -16,9 +16,10 @@ enum ftr_syscalls_by {
 };
 
 struct ftr_syscalls_row {
-	const char *name;	/* "openat"; an absolute path; the last command line, blanks between its words */
+	const char *name; /* "openat"; an absolute path; the last command line, blanks between its
+			     words */
 	int32_t  pid;		/* by process */
-	int32_t  status;	/* by process: as a shell gives it, 128+n for a signal; -1 = not known */
+	int32_t status; /* by process: as a shell gives it, 128+n for a signal; -1 = not known */
 	uint64_t total_ns, min_ns, max_ns;	/* inside of the calls */
 	uint64_t calls;
 	uint64_t errors;	/* of these: failed */
@@ -26,7 +27,8 @@ struct ftr_syscalls_row {
 	uint64_t reads, writes;	/* of these: for reading, for writing; both count in both */
 	uint64_t forks;		/* children, threads not */
 	uint64_t processes;	/* that did any of this */
-	uint64_t start_ns, end_ns;	/* of the first call (a child: of its making), of the last one's end */
+	uint64_t start_ns,
+		end_ns; /* of the first call (a child: of its making), of the last one's end */
 };
 
 struct ftr_syscalls {
@@ -34,8 +36,8 @@ struct ftr_syscalls {
 };
 
 /*
- * A sink for a stream ordered by time.  A rename or link counts for both its paths; a file is known by its
- * resolved path, or, where the call failed, by the one asked for.  NULL = out of memory.
+ * A sink for a stream ordered by time.  A rename or link counts for both its paths; a file is known
+ * by its resolved path, or, where the call failed, by the one asked for.  NULL = out of memory.
  */
 struct ftr_sink *ftr_syscalls_new(enum ftr_syscalls_by by, struct ftr_err *err);
 /* What it has added up so far; valid as long as the sink. */

@@ -39,7 +39,8 @@ uint64_t ftr_clock_now_ns(clockid_t id)
 
 bool ftr_clock_kernel_uses_tsc(void)
 {
-	static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	static const char path[] =
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	char name[16] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len;

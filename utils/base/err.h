@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures are -errno upwards and a text in the caller's struct ftr_err; warnings go to a ftr_diag. */
+/*
+ * Failures are -errno upwards and a text in the caller's struct ftr_err; warnings go to a ftr_diag.
+ */
 #ifndef FTR_BASE_ERR_H
 #define FTR_BASE_ERR_H
 

@@ -82,7 +82,7 @@ void *ftr_hashmap_take(struct ftr_hashmap *map, uint64_t key)
 		size_t home = ftr_hash_u64(map->slots[i].key) & mask;
 
 		if (((i - home) & mask) < ((i - free_at) & mask))
-			continue;		/* found from its home without passing the free slot */
+			continue; /* found from its home without passing the free slot */
 		map->slots[free_at] = map->slots[i];
 		free_at = i;
 	}

@@ -60,7 +60,9 @@ static int istream_fill(struct ftr_istream *in, int fd)
 		return -errno;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
-	/* Files of /proc say that they are empty; standard input may have been read from already. */
+	/*
+	 * Files of /proc say that they are empty; standard input may have been read from already.
+	 */
 	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0 &&
 	    (uintmax_t)st.st_size <= SIZE_MAX && istream_map(in, fd, (size_t)st.st_size) == 0)
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bounded stream of input bytes: a mapped file, a slurped pipe, or somebody's buffer.  Decoders see
- * only this, never a descriptor, so each is fuzzed from memory.
+ * A bounded stream of input bytes: a mapped file, a slurped pipe, or somebody's buffer.  Decoders
+ * see only this, never a descriptor, so each is fuzzed from memory.
  */
 #ifndef FTR_BASE_ISTREAM_H
 #define FTR_BASE_ISTREAM_H
@@ -23,11 +23,14 @@ struct ftr_istream {
 	unsigned lineno;	/* of the line ftr_istream_line returned last */
 };
 
-/* Open a file relative to @dirfd (or AT_FDCWD); "-" is standard input.  Regular files are mapped.
- * 0 or -errno; -ENOENT etc. described as "NAME: reason". */
+/*
+ * Open a file relative to @dirfd (or AT_FDCWD); "-" is standard input.  Regular files are mapped.
+ * 0 or -errno; -ENOENT etc. described as "NAME: reason".
+ */
 int ftr_istream_open(struct ftr_istream *in, int dirfd, const char *path, struct ftr_err *err);
 /* Read from borrowed memory. */
-void ftr_istream_from_memory(struct ftr_istream *in, const char *name, const void *data, size_t size);
+void ftr_istream_from_memory(struct ftr_istream *in, const char *name, const void *data,
+			     size_t size);
 void ftr_istream_close(struct ftr_istream *in);
 
 /*
@@ -36,7 +39,9 @@ void ftr_istream_close(struct ftr_istream *in);
  */
 bool ftr_istream_line(struct ftr_istream *in, const char **line, size_t *len);
 
-/* Borrow @bytes at the position and step over them; NULL when fewer are left (nothing is consumed). */
+/*
+ * Borrow @bytes at the position and step over them; NULL when fewer are left (nothing is consumed).
+ */
 const uint8_t *ftr_istream_take(struct ftr_istream *in, size_t bytes);
 
 static inline size_t ftr_istream_left(const struct ftr_istream *in)

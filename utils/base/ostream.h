@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffered output to a descriptor or to memory.  Numbers are formatted by hand: printf costs 20 times
- * as much and replay prints one line per call.  A failed write is remembered: later calls
- * do nothing, and ftr_ostream_flush and _close report it.  SIGPIPE is the program's: ignored, a closed
+ * Buffered output to a descriptor or to memory.  Numbers are formatted by hand: printf costs 20
+ * times as much and replay prints one line per call.  A failed write is remembered: later calls do
+ * nothing, and ftr_ostream_flush and _close report it.  SIGPIPE is the program's: ignored, a closed
  * pipe is EPIPE like any other failure.
  */
 #ifndef FTR_BASE_OSTREAM_H
@@ -34,7 +34,8 @@ int ftr_ostream_close(struct ftr_ostream *out, struct ftr_err *err);	/* flushes;
 
 /*
  * Room for @bytes contiguous bytes: format there, then ftr_ostream_commit() what was used.  Never
- * NULL for up to 4096 bytes (after a failure the text goes nowhere); larger requests may return NULL.
+ * NULL for up to 4096 bytes (after a failure the text goes nowhere); larger requests may return
+ * NULL.
  */
 char *ftr_ostream_reserve_slow(struct ftr_ostream *out, size_t bytes);
 
@@ -63,8 +64,8 @@ void ftr_ostream_printf(struct ftr_ostream *out, const char *fmt, ...)
 void ftr_ostream_json_string(struct ftr_ostream *out, const char *s, size_t len);
 
 /*
- * Format helpers on raw room: return the end.  ftr_fmt_u64 needs 20 bytes, _hex 16, _fixed @digits: the
- * last @digits digits of @value, shorter ones right-aligned behind @pad.
+ * Format helpers on raw room: return the end.  ftr_fmt_u64 needs 20 bytes, _hex 16, _fixed @digits:
+ * the last @digits digits of @value, shorter ones right-aligned behind @pad.
  */
 char *ftr_fmt_u64(char *p, uint64_t value);
 char *ftr_fmt_fixed(char *p, uint64_t value, unsigned digits, char pad);

@@ -50,8 +50,10 @@ int ftr_scratch_open(struct ftr_scratch *scratch, struct ftr_err *err)
 		fd = scratch->dir == NULL ? -ENOMEM : nameless_open(*dirs);
 	}
 	if (fd < 0) {
-		ftr_err_set(err, -fd, "%s: no temporary file can be made: %s: name another directory "
-			    "in TMPDIR", scratch->dir == NULL ? "?" : scratch->dir, strerror(-fd));
+		ftr_err_set(err, -fd,
+			    "%s: no temporary file can be made: %s: name another directory "
+			    "in TMPDIR",
+			    scratch->dir == NULL ? "?" : scratch->dir, strerror(-fd));
 		ftr_scratch_close(scratch);
 		return fd;
 	}
@@ -70,7 +72,8 @@ int ftr_scratch_append(struct ftr_scratch *scratch, const void *data, size_t byt
 		if (nr < 0 && errno == EINTR)
 			continue;
 		if (nr <= 0)
-			return ftr_err_set(err, nr < 0 ? errno : ENOSPC, "%s: temporary file of %llu "
+			return ftr_err_set(err, nr < 0 ? errno : ENOSPC,
+					   "%s: temporary file of %llu "
 					   "MB: %s: name a directory with more room in TMPDIR",
 					   scratch->dir, (unsigned long long)scratch->bytes >> 20,
 					   strerror(nr < 0 ? errno : ENOSPC));
@@ -92,8 +95,10 @@ int ftr_scratch_read(const struct ftr_scratch *scratch, uint64_t offset, void *d
 		if (nr < 0 && errno == EINTR)
 			continue;
 		if (nr <= 0)
-			return ftr_err_set(err, nr < 0 ? errno : EIO, "%s: temporary file cannot be read: "
-					   "%s", scratch->dir, strerror(nr < 0 ? errno : EIO));
+			return ftr_err_set(err, nr < 0 ? errno : EIO,
+					   "%s: temporary file cannot be read: "
+					   "%s",
+					   scratch->dir, strerror(nr < 0 ? errno : EIO));
 		to += nr;
 		bytes -= (size_t)nr;
 		offset += (uint64_t)nr;

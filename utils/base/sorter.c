@@ -31,14 +31,14 @@ struct way {
 /* The next pair of a way, in the heap. */
 struct head {
 	uint64_t key;
-	size_t way;			/* runs have the order of the input: the first of equal keys */
+	size_t way; /* runs have the order of the input: the first of equal keys */
 };
 
 struct ftr_sorter {
 	struct ftr_sort_sizes sizes;
 	FTR_VEC(struct ftr_sort_pair) chunk;
 	size_t taken_nr;		/* of the chunk, when there are no runs */
-	struct ftr_sort_pair *spare;	/* (owned, nullable) as large as the chunk: sorting needs it */
+	struct ftr_sort_pair *spare; /* (owned, nullable) as large as the chunk: sorting needs it */
 	size_t spare_nr;
 	struct ftr_scratch file;
 	FTR_VEC(struct run) runs;
@@ -273,10 +273,11 @@ static int merge_into(struct ftr_sorter *self, size_t first, struct ftr_scratch 
 
 	if (pairs == NULL)
 		return no_memory(err);
-	ret = merge_begin(self, self->runs.v + first, left < self->sizes.ways ? left : self->sizes.ways,
-			  err);
+	ret = merge_begin(self, self->runs.v + first,
+			  left < self->sizes.ways ? left : self->sizes.ways, err);
 	while (ret == 0 && (nr = merge_take(self, pairs, WRITTEN_NR, err)) != 0)
-		ret = nr < 0 ? (int)nr : ftr_scratch_append(to, pairs, (size_t)nr * sizeof(*pairs), err);
+		ret = nr < 0 ? (int)nr :
+			       ftr_scratch_append(to, pairs, (size_t)nr * sizeof(*pairs), err);
 	free(pairs);
 	return ret;
 }

@@ -8,12 +8,12 @@
  *	while ((nr = ftr_sorter_take(sorter, pairs, 256, err)) > 0) ...
  *	ftr_sorter_free(sorter);
  *
- * Pairs are collected in a chunk of 1 Mi (16 MiB).  If that holds all of them, it is sorted and there
- * is no file.  Else each full chunk is sorted and appended to a scratch file as a run; one that begins
- * where the run before it ends (input that is in order) lengthens that run.  At the end the runs are
- * merged while they are taken, up to 1024 at a time ("ways"), the chunk's memory now being a buffer of
- * 16 KiB for each.  Of more runs each 1024 neighbours are first merged into one, in a second scratch
- * file, as often as needed.
+ * Pairs are collected in a chunk of 1 Mi (16 MiB).  If that holds all of them, it is sorted and
+ * there is no file.  Else each full chunk is sorted and appended to a scratch file as a run; one
+ * that begins where the run before it ends (input that is in order) lengthens that run.  At the end
+ * the runs are merged while they are taken, up to 1024 at a time ("ways"), the chunk's memory now
+ * being a buffer of 16 KiB for each.  Of more runs each 1024 neighbours are first merged into one,
+ * in a second scratch file, as often as needed.
  *
  *	memory	16 MiB, and as much again while chunks are sorted; 16 bytes a run, 56 bytes a way
  *	disk	16 bytes a pair; 32 while there are more than 1024 runs
@@ -37,7 +37,9 @@ struct ftr_sorter;
 
 struct ftr_sort_pair { uint64_t key, value; };
 
-/* How much is done at a time; 0 = as above.  Small ones reach all passes with little input (tests). */
+/*
+ * How much is done at a time; 0 = as above.  Small ones reach all passes with little input (tests).
+ */
 struct ftr_sort_sizes {
 	size_t chunk_nr;	/* pairs that are sorted in memory */
 	size_t ways;		/* runs that are merged at a time; 2..chunk_nr */
@@ -53,8 +55,9 @@ int ftr_sorter_put(struct ftr_sorter *sorter, struct ftr_sort_pair pair, struct 
 int ftr_sorter_finish(struct ftr_sorter *sorter, struct ftr_err *err);
 
 /*
- * After finish: the next pairs, @nr at most (at least 1); equal keys in the order in which they were
- * put.  How many, 0 at the end (and ever after), or -errno when the scratch file cannot be read.
+ * After finish: the next pairs, @nr at most (at least 1); equal keys in the order in which they
+ * were put.  How many, 0 at the end (and ever after), or -errno when the scratch file cannot be
+ * read.
  */
 ssize_t ftr_sorter_take(struct ftr_sorter *sorter, struct ftr_sort_pair *pairs, size_t nr,
 			struct ftr_err *err);

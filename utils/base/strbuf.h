@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct ftr_strbuf {
-	char  *s;	/* (owned) NUL-terminated; "" before the first use is NULL: see ftr_strbuf_str */
+	char *s; /* (owned) NUL-terminated; "" before the first use is NULL: see ftr_strbuf_str */
 	size_t len;
 	size_t cap;
 	bool   failed;	/* an append ran out of memory; the text is cut */

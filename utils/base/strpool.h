@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Interned strings: equal strings get equal pointers and a dense id, for as long as the pool lives. */
+/*
+ * Interned strings: equal strings get equal pointers and a dense id, for as long as the pool lives.
+ */
 #ifndef FTR_BASE_STRPOOL_H
 #define FTR_BASE_STRPOOL_H
 

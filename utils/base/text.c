@@ -74,7 +74,8 @@ static int take_digits(struct ftr_slice *text, unsigned base, uint64_t *value)
 
 	for (i = 0; i < text->len && digit_value(text->s[i]) < base; i++) {
 		is_too_large |= __builtin_mul_overflow(sum, (uint64_t)base, &sum);
-		is_too_large |= __builtin_add_overflow(sum, (uint64_t)digit_value(text->s[i]), &sum);
+		is_too_large |= __builtin_add_overflow(sum, (uint64_t)digit_value(text->s[i]),
+						       &sum);
 	}
 	if (i == 0)
 		return -EINVAL;

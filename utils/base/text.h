@@ -27,7 +27,10 @@ bool ftr_slice_starts(struct ftr_slice slice, const char *prefix);
 bool ftr_slice_split(struct ftr_slice *rest, char sep, struct ftr_slice *head);
 struct ftr_slice ftr_slice_trim(struct ftr_slice slice);
 
-/* The whole slice must be the number: 0, or -EINVAL, or -ERANGE.  @base 0: decimal, or hex after 0x. */
+/*
+ * The whole slice must be the number: 0, or -EINVAL, or -ERANGE.  @base 0: decimal, or hex after
+ * 0x.
+ */
 int ftr_parse_u64(struct ftr_slice text, unsigned base, uint64_t *value);
 int ftr_parse_i64(struct ftr_slice text, int64_t *value);
 /* "128K" "4M" "1G" "2T", also "4MB", of either case; bytes. */
@@ -41,10 +44,10 @@ int ftr_parse_timestamp(struct ftr_slice text, uint64_t *ns);
 size_t ftr_utf8_char(const char *s, size_t len);
 
 /*
- * uftrace's ten columns: "  0.849 us" "  2.351 ms" "201.034 us" "  1.234  s" "  1.059  m" (1 min 59 s)
- * "  2.013  h" (2 h 13 min), cut, not rounded; blanks for 0; "999.999  h" from 1000 hours on.  Unlike
- * uftrace, whose hours have 24 minutes, an hour has 60.  Writes FTR_DURATION_CHARS characters, no NUL;
- * returns the end.
+ * uftrace's ten columns: "  0.849 us" "  2.351 ms" "201.034 us" "  1.234  s" "  1.059  m" (1 min 59
+ * s) "  2.013  h" (2 h 13 min), cut, not rounded; blanks for 0; "999.999  h" from 1000 hours on.
+ * Unlike uftrace, whose hours have 24 minutes, an hour has 60.  Writes FTR_DURATION_CHARS
+ * characters, no NUL; returns the end.
  */
 #define FTR_DURATION_CHARS 10
 char *ftr_fmt_duration(char *p, uint64_t ns);

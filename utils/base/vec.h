@@ -21,7 +21,9 @@
 int ftr_vec_grow(void **v, size_t *cap, size_t need, size_t elem_bytes);
 
 #define ftr_vec_reserve(vec, need) \
-	((need) <= (vec)->cap ? 0 : ftr_vec_grow((void **)&(vec)->v, &(vec)->cap, (need), sizeof(*(vec)->v)))
+	((need) <= (vec)->cap ?    \
+		 0 :               \
+		 ftr_vec_grow((void **)&(vec)->v, &(vec)->cap, (need), sizeof(*(vec)->v)))
 #define ftr_vec_push(vec, value) \
 	(ftr_vec_reserve(vec, (vec)->nr + 1) < 0 ? -ENOMEM : ((vec)->v[(vec)->nr++] = (value), 0))
 #define ftr_vec_fini(vec) \

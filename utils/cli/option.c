@@ -350,7 +350,8 @@ void ftr_options_fini(const struct ftr_option *table, void *values)
 
 	while ((opt = ftr_option_next(&iter, table)) != NULL) {
 		if (opt->parse == ftr_opt_list) {
-			struct ftr_opt_list *list = (void *)((char *)values + iter.base + opt->offset);
+			struct ftr_opt_list *list = (void *)((char *)values + iter.base +
+							     opt->offset);
 
 			ftr_vec_fini(list);
 		}

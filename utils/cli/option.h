@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command-line options as tables: parsing, --help and shell completion are loops over the same rows.
+ * Command-line options as tables: parsing, --help and shell completion are loops over the same
+ * rows.
  *
  *	struct replay_values { struct ftr_common common; bool is_flat; };
  *	static const struct ftr_option replay_options[] = {
@@ -38,7 +39,7 @@ struct ftr_option {
 	ftr_option_parse_fn *parse;
 	size_t      offset;		/* of the value (group: of its struct) in the values */
 	uint64_t    min, max;		/* of a number; max 0 = no bound */
-	const char *const *words;	/* CHOICE: the words, NULL-terminated; also for completion */
+	const char *const *words; /* CHOICE: the words, NULL-terminated; also for completion */
 	const struct ftr_option *group;	/* a table whose rows stand here, shared by commands */
 };
 
@@ -67,8 +68,8 @@ ftr_option_parse_fn ftr_opt_choice;	/* int: index in words */
 ftr_option_parse_fn ftr_opt_on_off;	/* int 0/1: on yes true y 1, off no false n 0 */
 
 /*
- * Iterate over the rows of a table, groups included (two levels).  Start from zeros; NULL at the end.
- * base is what to add to the row's offset.
+ * Iterate over the rows of a table, groups included (two levels).  Start from zeros; NULL at the
+ * end. base is what to add to the row's offset.
  */
 struct ftr_option_iter {
 	const struct ftr_option *table;

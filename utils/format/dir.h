@@ -27,13 +27,14 @@ struct ftr_dir {
 int ftr_dir_open(struct ftr_dir **out, const char *path, struct ftr_err *err);
 
 /*
- * From borrowed bytes: files one after the other, each a name length (1 byte), the name, the size (4 bytes,
- * little-endian) and the content.  Whatever does not fit any more is cut.
+ * From borrowed bytes: files one after the other, each a name length (1 byte), the name, the size
+ * (4 bytes, little-endian) and the content.  Whatever does not fit any more is cut.
  */
 int ftr_dir_open_memory(struct ftr_dir **out, const void *bytes, size_t size, struct ftr_err *err);
 
 /* Open the file @name for reading.  -ENOENT ... */
-int ftr_dir_file(struct ftr_dir *dir, const char *name, struct ftr_istream *in, struct ftr_err *err);
+int ftr_dir_file(struct ftr_dir *dir, const char *name, struct ftr_istream *in,
+		 struct ftr_err *err);
 bool ftr_dir_has(const struct ftr_dir *dir, const char *name);
 void ftr_dir_free(struct ftr_dir *dir);		/* NULL is fine */
 

@@ -24,8 +24,10 @@ struct ftr_format {
 
 	/* Reading (NULL = write only).  @head: the first bytes of the file (DIRECTORY: unused). */
 	bool (*detect)(const char *path, const uint8_t *head, size_t len);
-	/* Fill a new trace: info, tasks, sessions, sources.  Damage is warned about (trace->diag), what is
-	 * left is read; -errno only when nothing can be shown. */
+	/*
+	 * Fill a new trace: info, tasks, sessions, sources.  Damage is warned about (trace->diag),
+	 * what is left is read; -errno only when nothing can be shown.
+	 */
 	int (*read)(struct ftr_trace *trace, const char *path, struct ftr_err *err);
 
 	/* Writing (NULL = read only).  FILE: sink->out is the file. */

@@ -69,7 +69,8 @@ static int describe_unknown(const char *path, const struct ftr_istream *in, stru
 		size_t len = strlen(rows[i].magic);
 
 		if (in->size >= len && memcmp(in->data, rows[i].magic, len) == 0)
-			return ftr_err_set(err, EBADMSG, "%s: compressed by %s: decompress it first (%s %s)",
+			return ftr_err_set(err, EBADMSG,
+					   "%s: compressed by %s: decompress it first (%s %s)",
 					   path, rows[i].what, rows[i].remedy, path);
 	}
 	return ftr_err_set(err, EBADMSG, "%s: not a trace in any format that ftr reads", path);
@@ -95,11 +96,15 @@ static int detect_any(const char *path, const struct ftr_format **format, struct
 	struct stat st;
 
 	if (stat(path, &st) < 0)
-		return ftr_err_set(err, errno, "%s: %s: record a program first (ftr record PROGRAM), "
-				   "or name its data with -d", path, strerror(errno));
+		return ftr_err_set(err, errno,
+				   "%s: %s: record a program first (ftr record PROGRAM), "
+				   "or name its data with -d",
+				   path, strerror(errno));
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
-		return ftr_err_set(err, EBADMSG, "%s: a pipe or a device: traces are read more than once: "
-				   "copy it into a file first", path);
+		return ftr_err_set(err, EBADMSG,
+				   "%s: a pipe or a device: traces are read more than once: "
+				   "copy it into a file first",
+				   path);
 	if (!S_ISDIR(st.st_mode))
 		return detect_file(path, format, err);
 	*format = format_detect(path, FTR_FORMAT_DIRECTORY, NULL, 0);

@@ -89,7 +89,8 @@ static int open_by_link(struct ftr_elf_file *debug, const struct ftr_elf_file *f
 	return ret;
 }
 
-int ftr_debugfile_open(struct ftr_elf_file *debug, const struct ftr_elf_file *file, const char *path)
+int ftr_debugfile_open(struct ftr_elf_file *debug, const struct ftr_elf_file *file,
+		       const char *path)
 {
 	if (open_by_build_id(debug, file) == 0)
 		return 0;

@@ -6,9 +6,9 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Find by build-id under /usr/lib/debug/.build-id, then by .gnu_debuglink beside @path, in .debug beside
- * it, and under /usr/lib/debug.  A file of another build-id is not taken; without build-ids the
- * debuglink's checksum decides.  0, or -ENOENT.
+ * Find by build-id under /usr/lib/debug/.build-id, then by .gnu_debuglink beside @path, in .debug
+ * beside it, and under /usr/lib/debug.  A file of another build-id is not taken; without build-ids
+ * the debuglink's checksum decides.  0, or -ENOENT.
  */
 int ftr_debugfile_open(struct ftr_elf_file *debug, const struct ftr_elf_file *file,
 		       const char *path);

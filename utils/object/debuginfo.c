@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source lines through libdwfl.  The functions of a compilation unit are indexed when the first of its
- * addresses is asked for: searching its tree for each would be quadratic.
+ * Source lines through libdwfl.  The functions of a compilation unit are indexed when the first of
+ * its addresses is asked for: searching its tree for each would be quadratic.
  */
 #include "utils/object/debuginfo.h"
 
@@ -198,7 +198,8 @@ static bool find_in_line_table(struct ftr_debuginfo *info, uint64_t addr, const 
 	return true;
 }
 
-bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **file, unsigned *line)
+bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **file,
+			unsigned *line)
 {
 	const struct declaration *declaration;
 

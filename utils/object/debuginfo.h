@@ -12,16 +12,18 @@ struct ftr_debuginfo;
 
 /*
  * Open a module's ELF file.  Cheap: debug sections, or those of the separate debug file (found as
- * ftr_symtab_load_elf finds it, never over the network), are read when first asked for, a compilation unit
- * at a time.  0, -ENOENT, -ENOEXEC ... ; a file without debug information opens, and finds nothing.
+ * ftr_symtab_load_elf finds it, never over the network), are read when first asked for, a
+ * compilation unit at a time.  0, -ENOENT, -ENOEXEC ... ; a file without debug information opens,
+ * and finds nothing.
  */
 int ftr_debuginfo_open(struct ftr_debuginfo **out, const char *path, struct ftr_err *err);
 void ftr_debuginfo_close(struct ftr_debuginfo *info);	/* NULL is fine */
 
 /*
- * Where the function that begins at @addr (relative to the module's first mapping, as in ftr_symbol) is
- * declared, as DWARF says; of another address, or an assembler's function, where its code comes from.
- * *file is as the compiler wrote it, and lives until the close.  False when unknown.
+ * Where the function that begins at @addr (relative to the module's first mapping, as in
+ * ftr_symbol) is declared, as DWARF says; of another address, or an assembler's function, where its
+ * code comes from. *file is as the compiler wrote it, and lives until the close.  False when
+ * unknown.
  */
 bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **file,
 			unsigned *line);

@@ -27,7 +27,8 @@ static void put_spelled(struct ftr_strbuf *out, const char *s, size_t len)
 	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
 		const struct spelling *spelling = &spellings[i];
 
-		if (strlen(spelling->libiberty) == len && memcmp(spelling->libiberty, s, len) == 0) {
+		if (strlen(spelling->libiberty) == len &&
+		    memcmp(spelling->libiberty, s, len) == 0) {
 			ftr_strbuf_puts(out, spelling->ours);
 			return;
 		}
@@ -65,8 +66,8 @@ static bool put_qualified(struct ftr_strbuf *out, struct demangle_component *nod
 	return put_name(out, right, depth);
 }
 
-static bool put_prefixed(struct ftr_strbuf *out, const char *prefix, struct demangle_component *node,
-			 unsigned depth)
+static bool put_prefixed(struct ftr_strbuf *out, const char *prefix,
+			 struct demangle_component *node, unsigned depth)
 {
 	ftr_strbuf_puts(out, prefix);
 	return put_name(out, node, depth);
@@ -82,7 +83,7 @@ static bool put_name(struct ftr_strbuf *out, struct demangle_component *node, un
 	case DEMANGLE_COMPONENT_NAME:
 		put_spelled(out, node->u.s_name.s, (size_t)node->u.s_name.len);
 		return true;
-	case DEMANGLE_COMPONENT_SUB_STD:		/* before a constructor with its arguments */
+	case DEMANGLE_COMPONENT_SUB_STD: /* before a constructor with its arguments */
 		put_spelled(out, node->u.s_string.string, strcspn(node->u.s_string.string, "<"));
 		return true;
 	case DEMANGLE_COMPONENT_QUAL_NAME:

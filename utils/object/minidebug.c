@@ -52,7 +52,7 @@ int ftr_minidebug_load(struct ftr_symtab_build *build, const struct ftr_elf_file
 	if (dwfl == NULL)
 		return 0;
 	dwfl_report_begin(dwfl);
-	module = dwfl_report_elf(dwfl, path, path, -1, 0, true);	/* addresses as in the file */
+	module = dwfl_report_elf(dwfl, path, path, -1, 0, true); /* addresses as in the file */
 	dwfl_report_end(dwfl, NULL, NULL);
 	if (module != NULL)
 		ret = add_module(build, module, file->base);

@@ -25,8 +25,8 @@ static const struct plt_section {
 };
 
 /* Symbol and string tables that a relocation section refers to. */
-static bool linked_tables(const struct ftr_elf_file *file, const GElf_Shdr *rela, Elf_Data **symbols,
-			  Elf_Data **strings)
+static bool linked_tables(const struct ftr_elf_file *file, const GElf_Shdr *rela,
+			  Elf_Data **symbols, Elf_Data **strings)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = elf_getscn(file->elf, rela->sh_link);
@@ -215,9 +215,10 @@ static bool is_rip_operand(uint8_t modrm)
 }
 
 /*
- * Code outside the PLT: call *GOT (ff 15) and jmp *GOT (ff 25) call; whatever else has the entry as its operand (mov,
- * cmp, push, movq to a vector register) reads the function's address.  Not so what has a constant behind it: cmp $0
- * asks whether there is a function at all.  Bytes that only look like it name a GOT entry by chance hardly ever.
+ * Code outside the PLT: call *GOT (ff 15) and jmp *GOT (ff 25) call; whatever else has the entry as
+ * its operand (mov, cmp, push, movq to a vector register) reads the function's address.  Not so
+ * what has a constant behind it: cmp $0 asks whether there is a function at all.  Bytes that only
+ * look like it name a GOT entry by chance hardly ever.
  */
 static void text_section_read(struct got *got, const GElf_Shdr *shdr, const Elf_Data *code)
 {

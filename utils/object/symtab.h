@@ -35,16 +35,17 @@ const struct ftr_symbol *ftr_symtab_find(const struct ftr_symtab *tab, uint64_t 
 /*
  * Read a module's ELF file into an initialised table: .symtab, else that of its separate debug file
  * (build-id, debuglink), else .dynsym and .gnu_debugdata; on x86-64 PLT slots get type P.  No other
- * section is read or inflated.  Of several names at an address one is kept: code before data, global and
- * weak before local, fewer leading underscores, global before weak, shorter.
- * -ENOENT, -ENOEXEC (not ELF), -ENODATA (no symbols at all) ...; the table must be finished in any case.
+ * section is read or inflated.  Of several names at an address one is kept: code before data,
+ * global and weak before local, fewer leading underscores, global before weak, shorter. -ENOENT,
+ * -ENOEXEC (not ELF), -ENODATA (no symbols at all) ...; the table must be finished in any case.
  */
 int ftr_symtab_load_elf(struct ftr_symtab *tab, const char *path, struct ftr_err *err);
 
 /*
- * The NAME.sym text of the uftrace format.  Read: with and without size column, kallsyms; damaged lines
- * are warned about and skipped; 0 or -ENOMEM.  Written: without the size column, which uftrace 0.13 cannot
- * read, and the sizes in comments; 0 or the stream's -errno.  Do not announce FTR_FEATURE_SYM_SIZE.
+ * The NAME.sym text of the uftrace format.  Read: with and without size column, kallsyms; damaged
+ * lines are warned about and skipped; 0 or -ENOMEM.  Written: without the size column, which
+ * uftrace 0.13 cannot read, and the sizes in comments; 0 or the stream's -errno.  Do not announce
+ * FTR_FEATURE_SYM_SIZE.
  */
 int ftr_symtab_load_text(struct ftr_symtab *tab, struct ftr_istream *in, struct ftr_diag *diag,
 			 struct ftr_err *err);

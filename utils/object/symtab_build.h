@@ -22,8 +22,8 @@ int ftr_symtab_build_add(struct ftr_symtab_build *build, struct ftr_symbol symbo
 			 size_t name_len);
 
 /*
- * Add a function or object of an ELF symbol table of a module whose first mapping is at @base; undefined
- * symbols and other kinds are passed over.  0 or -ENOMEM.
+ * Add a function or object of an ELF symbol table of a module whose first mapping is at @base;
+ * undefined symbols and other kinds are passed over.  0 or -ENOMEM.
  */
 int ftr_symtab_build_add_sym(struct ftr_symtab_build *build, uint64_t base, const GElf_Sym *sym,
 			     const char *name);

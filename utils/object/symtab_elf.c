@@ -45,7 +45,8 @@ int ftr_symtab_build_add_sym(struct ftr_symtab_build *build, uint64_t base, cons
 	if (symbol.type == 0 || name == NULL || name_len(name) == 0 || sym->st_value < base ||
 	    sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS)
 		return 0;
-	if (sym->st_size == 0 && GELF_ST_TYPE(sym->st_info) == STT_OBJECT)	/* a mark of the linker */
+	if (sym->st_size == 0 &&
+	    GELF_ST_TYPE(sym->st_info) == STT_OBJECT) /* a mark of the linker */
 		return 0;
 	symbol.addr = sym->st_value - base;
 	symbol.size = sym->st_size > UINT32_MAX ? UINT32_MAX : (uint32_t)sym->st_size;
@@ -65,8 +66,8 @@ static bool is_mapped(const struct ftr_elf_file *file, const GElf_Sym *sym)
 }
 
 /* 0, also when there is no such section, or -ENOMEM. */
-static int add_section(struct ftr_symtab_build *build, const struct ftr_elf_file *file, uint64_t base,
-		       uint32_t type)
+static int add_section(struct ftr_symtab_build *build, const struct ftr_elf_file *file,
+		       uint64_t base, uint32_t type)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = ftr_elf_section_find(file, type, NULL, &shdr);
@@ -105,7 +106,8 @@ static int add_separate_file(struct ftr_symtab_build *build, const struct ftr_el
 	return ret;
 }
 
-static int add_all(struct ftr_symtab_build *build, const struct ftr_elf_file *file, const char *path)
+static int add_all(struct ftr_symtab_build *build, const struct ftr_elf_file *file,
+		   const char *path)
 {
 	int ret = add_section(build, file, file->base, SHT_SYMTAB);
 

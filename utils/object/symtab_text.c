@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NAME.sym of the uftrace format.  Readers before its version 0.14 know lines without a size only, so
- * that is what is written: the sizes follow in comments, which they all skip, and the end of each group is
- * marked by a dummy symbol, which bounds the last one for them.
+ * NAME.sym of the uftrace format.  Readers before its version 0.14 know lines without a size only,
+ * so that is what is written: the sizes follow in comments, which they all skip, and the end of
+ * each group is marked by a dummy symbol, which bounds the last one for them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -205,7 +205,9 @@ static enum group group_of(const struct ftr_symbol *symbol)
 static void store_end(const struct ftr_symtab *tab, size_t i, struct ftr_ostream *out)
 {
 	static const char *const names[] = {
-		[GROUP_PLT] = "__dynsym_end", [GROUP_CODE] = "__func_end", [GROUP_DATA] = "__sym_end",
+		[GROUP_PLT] = "__dynsym_end",
+		[GROUP_CODE] = "__func_end",
+		[GROUP_DATA] = "__sym_end",
 	};
 	const struct ftr_symbol *symbol = &tab->symbols[i];
 	const struct ftr_symbol *next = i + 1 < tab->nr ? symbol + 1 : NULL;

@@ -53,7 +53,7 @@ struct ftr_control {
 	 * so a task that waits for room sees it without a system call.
 	 */
 	_Atomic uint32_t recorder_futex;
-	_Atomic uint32_t answered;	/* messages, ever: who waits for his sees that it is only busy */
+	_Atomic uint32_t answered; /* messages, ever: who waits for his sees that it is only busy */
 };
 
 #endif /* FTR_PROTO_CONTROL_H */

@@ -42,7 +42,7 @@ struct ftr_ring_header {
 	_Alignas(64) _Atomic uint64_t skipped;	/* producer: calls declined, never in the ring */
 	_Atomic uint64_t stalls;		/* producer: times it waited for room */
 	_Atomic uint64_t lost;			/* producer: records dropped, ever */
-	_Atomic uint64_t head;			/* producer: position last waited for, or handed on at */
+	_Atomic uint64_t head; /* producer: position last waited for, or handed on at */
 };
 static_assert(sizeof(struct ftr_ring_header) <= FTR_RING_DATA_OFFSET, "one page");
 static_assert(offsetof(struct ftr_ring_header, tail) == 64, "a cache line of its own");

@@ -98,7 +98,8 @@ static void accept_some(struct ftr_channel *channel, int fd)
 	while (channel->waiting_nr < FTR_CHANNEL_WAITING_MAX &&
 	       (sock = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		channel->waiting[channel->waiting_nr].sock = sock;
-		channel->waiting[channel->waiting_nr++].since_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
+		channel->waiting[channel->waiting_nr++].since_ns = ftr_clock_now_ns(
+			CLOCK_MONOTONIC);
 	}
 }
 
@@ -121,7 +122,8 @@ bool ftr_channel_wait(const struct ftr_channel *channel, int fd, uint64_t ns)
 	unsigned i;
 
 	for (i = 0; i < channel->waiting_nr; i++)
-		poll_fds[1 + i] = (struct pollfd){ .fd = channel->waiting[i].sock, .events = POLLIN };
+		poll_fds[1 + i] = (struct pollfd){ .fd = channel->waiting[i].sock,
+						   .events = POLLIN };
 	return ppoll(poll_fds, 1 + channel->waiting_nr, &timeout, NULL) > 0;
 }
 
@@ -145,7 +147,7 @@ static int receive(int sock, struct ftr_channel_request *request)
 		{ &request->message, sizeof(request->message) },
 		{ request->path, FTR_CHANNEL_PATH_MAX },
 	};
-	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 2 };	/* descriptors are dropped */
+	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 2 }; /* descriptors are dropped */
 	struct ucred cred = { 0 };
 	socklen_t cred_bytes = sizeof(cred);
 	ssize_t len = recvmsg(sock, &packet, 0);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's end of the channel (utils/proto/channel.h): one message, one reply, a connection. */
+/*
+ * The recorder's end of the channel (utils/proto/channel.h): one message, one reply, a connection.
+ */
 #ifndef FTR_RECORD_CHANNEL_H
 #define FTR_RECORD_CHANNEL_H
 
@@ -16,7 +18,7 @@
 
 struct ftr_channel {
 	int  fd;				/* listening */
-	int  path_fd;				/* likewise at FTR_CHANNEL_DIR; -1 until asked for */
+	int path_fd; /* likewise at FTR_CHANNEL_DIR; -1 until asked for */
 	char name[FTR_CHANNEL_NAME_MAX];	/* for FTR_CHANNEL_ENV */
 	struct {
 		int sock;
@@ -39,15 +41,18 @@ int  ftr_channel_open(struct ftr_channel *channel, struct ftr_err *err);
 int  ftr_channel_open_path(struct ftr_channel *channel, struct ftr_err *err);
 void ftr_channel_close(struct ftr_channel *channel);
 
-/* Wait up to @ns for @fd or for a connection that has not sent its message yet: true when there is something. */
+/*
+ * Wait up to @ns for @fd or for a connection that has not sent its message yet: true when there is
+ * something.
+ */
 bool ftr_channel_wait(const struct ftr_channel *channel, int fd, uint64_t ns);
 
 /* The next message, without waiting: true and @request is filled, or false. */
 bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *request);
 
 /*
- * Answer with base and time of @answer and hang up.  @fd_nr descriptors of @fds (borrowed) go along.  False: nobody
- * waits for it any more.
+ * Answer with base and time of @answer and hang up.  @fd_nr descriptors of @fds (borrowed) go
+ * along.  False: nobody waits for it any more.
  */
 bool ftr_channel_reply(struct ftr_channel_request *request,
 		       const struct ftr_channel_message *answer, const int *fds, unsigned fd_nr);

@@ -23,9 +23,9 @@ struct ftr_recording {
 	const struct ftr_tick_map *ticks;
 	unsigned events;			/* FTR_PERF_* bits: what to ask the kernel for */
 	const char *why_no_events;		/* when events is 0 */
-	bool is_program_self;			/* the process that opens becomes the program (--keep-pid) */
-	char *events_text;			/* FTR_EVENTS_TEXT_BYTES: which of them are recorded, or why none */
-	struct ftr_pool *pool;			/* (nullable) threads to share work out to, in drain alone */
+	bool is_program_self;  /* the process that opens becomes the program (--keep-pid) */
+	char *events_text;     /* FTR_EVENTS_TEXT_BYTES: which of them are recorded, or why none */
+	struct ftr_pool *pool; /* (nullable) threads to share work out to, in drain alone */
 	unsigned thread_nr;			/* they are at most that many, 1 without a pool */
 };
 #define FTR_EVENTS_TEXT_BYTES 200
@@ -52,7 +52,10 @@ struct ftr_collector {
 	void *(*open)(const struct ftr_recording *recording, struct ftr_err *err);
 	/* The program @pid is about to exec, or has done so already unless is_program_self. */
 	void (*started)(void *self, int32_t pid);
-	/* Add what becomes readable when there is much to drain to @epoll_fd, with FTR_COLLECTOR_EPOLL_TAG. */
+	/*
+	 * Add what becomes readable when there is much to drain to @epoll_fd, with
+	 * FTR_COLLECTOR_EPOLL_TAG.
+	 */
 	void (*watch)(void *self, int epoll_fd);
 	/* Write what is left, and release. */
 	void (*close)(void *self);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The collector of perf events: when the program's tasks run, wait, begin, end and get names, by the kernel, a ring
- * a CPU.  Nothing of it is in the program.  Why the events begin at the recorder itself: doc/adr/0015.
+ * The collector of perf events: when the program's tasks run, wait, begin, end and get names, by
+ * the kernel, a ring a CPU.  Nothing of it is in the program.  Why the events begin at the recorder
+ * itself: doc/adr/0015.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,11 +18,11 @@
 #include "utils/record/sysinfo.h"
 
 /*
- * Some ten thousand switches.  What everybody may lock for such rings, kernel.perf_event_mlock_kb (516), is twice
- * as much: the program may want rings, too.
+ * Some ten thousand switches.  What everybody may lock for such rings, kernel.perf_event_mlock_kb
+ * (516), is twice as much: the program may want rings, too.
  */
 #define RING_BYTES ((size_t)256 << 10)
-#define PARANOID_MAX 2		/* from here on, in some distributions, nobody may without CAP_PERFMON */
+#define PARANOID_MAX 2 /* from here on, in some distributions, nobody may without CAP_PERFMON */
 
 struct perf_cpu {
 	struct ftr_perf_ring ring;
@@ -103,10 +104,13 @@ static void describe_refusal(char *text, size_t bytes, int code)
 	if (code == ENOSYS)
 		snprintf(text, bytes, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
 	else if ((code == EACCES || code == EPERM) && level > PARANOID_MAX)
-		snprintf(text, bytes, "kernel.perf_event_paranoid is %d: set it to %d with sysctl, or give ftr "
-			 "CAP_PERFMON", level, PARANOID_MAX);
+		snprintf(text, bytes,
+			 "kernel.perf_event_paranoid is %d: set it to %d with sysctl, or give ftr "
+			 "CAP_PERFMON",
+			 level, PARANOID_MAX);
 	else if (code == EACCES || code == EPERM)
-		snprintf(text, bytes, "a container's seccomp filter or a security module forbids it: permit "
+		snprintf(text, bytes,
+			 "a container's seccomp filter or a security module forbids it: permit "
 			 "perf_event_open there, or give it CAP_PERFMON");
 	else
 		snprintf(text, bytes, "%s", strerror(code));
@@ -120,8 +124,10 @@ static void events_refused(struct perf_collector *self, const char *call, int co
 	describe_refusal(why, sizeof(why), code);
 	snprintf(text, sizeof(text), "none: %s: %s", call, why);
 	state(self, text);
-	ftr_diag_warn(self->recording->diag, "no scheduling and task events: %s: %s (--no-event: without "
-		      "this message)", call, why);
+	ftr_diag_warn(self->recording->diag,
+		      "no scheduling and task events: %s: %s (--no-event: without "
+		      "this message)",
+		      call, why);
 }
 
 static void events_state(struct perf_collector *self, size_t ring_bytes)
@@ -138,7 +144,8 @@ static void events_state(struct perf_collector *self, size_t ring_bytes)
 						len > 0 ? ", " : "", names[i]);
 	}
 	if (ring_bytes < RING_BYTES)
-		snprintf(text + len, sizeof(text) - len, " (rings of only %zu KB)", ring_bytes >> 10);
+		snprintf(text + len, sizeof(text) - len, " (rings of only %zu KB)",
+			 ring_bytes >> 10);
 	state(self, text);
 }
 
@@ -155,15 +162,20 @@ static void events_start(struct perf_collector *self, pid_t pid)
 	}
 	ret = cpus_map_largest(self, &bytes);
 	if (ret < 0) {
-		ftr_diag_warn(self->recording->diag, "no scheduling and task events: no memory may be locked for "
-			      "their rings: raise kernel.perf_event_mlock_kb or the limit ulimit -l");
-		state(self, "none: no memory may be locked for their rings (kernel.perf_event_mlock_kb, ulimit -l)");
+		ftr_diag_warn(
+			self->recording->diag,
+			"no scheduling and task events: no memory may be locked for "
+			"their rings: raise kernel.perf_event_mlock_kb or the limit ulimit -l");
+		state(self,
+		      "none: no memory may be locked for their rings (kernel.perf_event_mlock_kb, ulimit -l)");
 		cpus_close(self);
 		return;
 	}
 	if (bytes < RING_BYTES)
-		ftr_diag_warn(self->recording->diag, "the rings of scheduling and task events have only %zu KB "
-			      "a CPU: raise kernel.perf_event_mlock_kb or the limit ulimit -l", bytes >> 10);
+		ftr_diag_warn(self->recording->diag,
+			      "the rings of scheduling and task events have only %zu KB "
+			      "a CPU: raise kernel.perf_event_mlock_kb or the limit ulimit -l",
+			      bytes >> 10);
 	for (i = 0; i < self->cpus.nr; i++)
 		store->ops->perf(store, self->cpus.v[i].cpu, NULL, 0);
 	events_state(self, bytes);
@@ -193,10 +205,14 @@ static void perf_started(void *arg, int32_t pid)
 		events_start(self, pid);
 }
 
-/* Rings that fill fast call the recorder.  By edges: whatever hangs up because its tasks are gone stays so. */
+/*
+ * Rings that fill fast call the recorder.  By edges: whatever hangs up because its tasks are gone
+ * stays so.
+ */
 static void perf_watch(void *arg, int epoll_fd)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = FTR_COLLECTOR_EPOLL_TAG };
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET,
+				     .data.u64 = FTR_COLLECTOR_EPOLL_TAG };
 	struct perf_collector *self = arg;
 	size_t i;
 

@@ -10,7 +10,10 @@
 #include "utils/record/collector.h"
 #include "utils/record/ring.h"
 
-/* 128 KiB: it and the pages it is written to stay in the second-level cache; larger writes cost more. */
+/*
+ * 128 KiB: it and the pages it is written to stay in the second-level cache; larger writes cost
+ * more.
+ */
 #define CHUNK_RECORDS 8192u
 #define SHARE_PERCENT 5		/* of a ring: from here on several threads drain */
 
@@ -66,7 +69,8 @@ static void tell_lost(struct ring_collector *self, struct source *source, uint64
 }
 
 /* One chunk; returns records moved. */
-static size_t source_move(struct ring_collector *self, struct source *source, struct ftr_record *chunk)
+static size_t source_move(struct ring_collector *self, struct source *source,
+			  struct ftr_record *chunk)
 {
 	struct ftr_store *store = self->recording->store;
 	struct ftr_convert before = source->convert;
@@ -94,7 +98,9 @@ static uint64_t source_drain(struct ring_collector *self, struct source *source,
 	return bytes;
 }
 
-/* The oldest records are gone, nobody knows how many: say so at the time of the first that is left. */
+/*
+ * The oldest records are gone, nobody knows how many: say so at the time of the first that is left.
+ */
 static void put_lost_unknown(struct ring_collector *self, struct source *source)
 {
 	struct ftr_store *store = self->recording->store;
@@ -207,7 +213,8 @@ static int ring_open_limited(struct ring_collector *self, struct source *source,
 	uint32_t bytes = ring_bytes_for(self, pid);
 	int ret;
 
-	while ((ret = ftr_ring_open(&source->ring, bytes, err)) == -EFBIG && bytes > FTR_RING_MIN_BYTES)
+	while ((ret = ftr_ring_open(&source->ring, bytes, err)) == -EFBIG &&
+	       bytes > FTR_RING_MIN_BYTES)
 		bytes /= 2;
 	return ret;
 }

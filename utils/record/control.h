@@ -17,8 +17,8 @@ int  ftr_control_open(struct ftr_control_block *block, const struct ftr_control 
 void ftr_control_close(struct ftr_control_block *block);
 
 /*
- * Let the kernel mark recorder_futex when the calling thread ends, however that happens.  Replaces the
- * thread's robust list: it may hold no robust mutex of libc.
+ * Let the kernel mark recorder_futex when the calling thread ends, however that happens.  Replaces
+ * the thread's robust list: it may hold no robust mutex of libc.
  */
 int  ftr_control_hold(struct ftr_control_block *block, struct ftr_err *err);
 

@@ -11,7 +11,9 @@
 #define LOOK_INTERVAL_US 20000
 
 static const int to_end[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
-static const int others[] = { SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD };
+static const int others[] = {
+	SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD
+};
 
 void ftr_job_signals(sigset_t *set)
 {

@@ -35,8 +35,8 @@ static bool is_variable(const char *entry, const char *name)
 }
 
 /*
- * What libmcount needs in the environment.  ASAN_OPTIONS: AddressSanitizer refuses to start when another library
- * was preloaded before its own; ours does not come in its way.
+ * What libmcount needs in the environment.  ASAN_OPTIONS: AddressSanitizer refuses to start when
+ * another library was preloaded before its own; ours does not come in its way.
  */
 static const char *const variables[] = { PRELOAD_ENV, FTR_CHANNEL_ENV, ASAN_ENV };
 #define VARIABLES (sizeof(variables) / sizeof(variables[0]))
@@ -106,7 +106,10 @@ static char **environment_new(const struct ftr_launch *launch)
 	return env;
 }
 
-/* Become the program; returns the errno of what failed.  May run in a vfork child: touches no memory. */
+/*
+ * Become the program; returns the errno of what failed.  May run in a vfork child: touches no
+ * memory.
+ */
 static int become(const struct ftr_launch *launch, char **env)
 {
 	int code = 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting the program: its environment, its signals as they were, and word of an exec that failed. */
+/*
+ * Starting the program: its environment, its signals as they were, and word of an exec that failed.
+ */
 #ifndef FTR_RECORD_LAUNCH_H
 #define FTR_RECORD_LAUNCH_H
 
@@ -16,7 +18,7 @@ struct ftr_launch {
 	const char *channel;		/* for FTR_CHANNEL */
 	bool no_pltbind;		/* LD_BIND_NOT */
 	bool no_randomize;		/* no address space layout randomisation */
-	bool keep_pid;			/* the program gets our pid, the recorder becomes another process */
+	bool keep_pid; /* the program gets our pid, the recorder becomes another process */
 
 	/* (nullable) In the child, the last thing before its exec: 0 or an errno. */
 	int (*in_child)(void *arg);
@@ -32,10 +34,9 @@ struct ftr_launch {
 void ftr_launch_signals(struct ftr_launch *launch, sigset_t *set);
 
 /*
- * Start the program.  *pid is its number.  With keep_pid the caller returns as the recorder, which is
- * nobody's child, and *ready must get one byte (then be closed) once the recorder is
- * ready; else *ready is -1.
- * -errno of the exec, with a description.
+ * Start the program.  *pid is its number.  With keep_pid the caller returns as the recorder, which
+ * is nobody's child, and *ready must get one byte (then be closed) once the recorder is ready; else
+ * *ready is -1. -errno of the exec, with a description.
  */
 int ftr_launch_start(struct ftr_launch *launch, pid_t *pid, int *ready, struct ftr_err *err);
 

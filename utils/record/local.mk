@@ -4,8 +4,8 @@ libftr_a_SOURCES += \
 	utils/record/channel.h \
 	utils/record/collector.c \
 	utils/record/collector.h \
-	utils/record/collector_ring.c \
 	utils/record/collector_perf.c \
+	utils/record/collector_ring.c \
 	utils/record/collectors.def \
 	utils/record/control.c \
 	utils/record/control.h \
@@ -45,24 +45,3 @@ libftr_a_SOURCES += \
 	utils/record/tick.h \
 	utils/record/tick_clock.c \
 	utils/record/tick_clock.h
-libftr_a_SOURCES += \
-	utils/record/syscall_call.c \
-	utils/record/syscall_comm.c \
-	utils/record/syscall_decode.c \
-	utils/record/syscall_decode.h \
-	utils/record/syscall_exec.c \
-	utils/record/syscall_exec.h \
-	utils/record/syscall_filter.c \
-	utils/record/syscall_filter.h \
-	utils/record/syscall_gate.c \
-	utils/record/syscall_job.c \
-	utils/record/syscall_job.h \
-	utils/record/syscall_life.c \
-	utils/record/syscall_observer.c \
-	utils/record/syscall_observer.h \
-	utils/record/syscall_observer_state.h \
-	utils/record/syscall_process.c \
-	utils/record/syscall_row.h \
-	utils/record/syscall_task.c \
-	utils/record/syscall_tracee.c \
-	utils/record/syscall_tracee.h

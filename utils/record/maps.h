@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The modules of a process, from /proc/PID/maps: one range a file, from its first to its last mapping. */
+/*
+ * The modules of a process, from /proc/PID/maps: one range a file, from its first to its last
+ * mapping.
+ */
 #ifndef FTR_RECORD_MAPS_H
 #define FTR_RECORD_MAPS_H
 
@@ -21,8 +24,11 @@ struct ftr_maps {
 	FTR_VEC(struct ftr_maps_range) ranges;	/* in order of address */
 };
 
-/* Parse the text of a maps file.  Anonymous memory and [names] but [stack] are left out, and so are files that
- * are not mapped executable anywhere; lines that cannot be parsed are skipped.  0 or -ENOMEM. */
+/*
+ * Parse the text of a maps file.  Anonymous memory and [names] but [stack] are left out, and so are
+ * files that are not mapped executable anywhere; lines that cannot be parsed are skipped.  0 or
+ * -ENOMEM.
+ */
 int  ftr_maps_parse(struct ftr_maps *maps, const char *text, size_t len);
 int  ftr_maps_load(struct ftr_maps *maps, int32_t pid, struct ftr_err *err);
 void ftr_maps_fini(struct ftr_maps *maps);

@@ -12,7 +12,8 @@
 #include "utils/object/symtab.h"
 #include "utils/record/plt_table.h"
 
-#define INLINE_BYTES_MAX (512u << 10)	/* what is read in less time than a process takes to start */
+#define INLINE_BYTES_MAX (512u << 10) /* what is read in less time than a process takes to start \
+				       */
 
 static struct ftr_module_file *file_find(const struct ftr_modules *modules, const char *path)
 {

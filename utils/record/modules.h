@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ELF files mapped in traced processes: each is looked at once, and the symbols of those that are
- * instrumented are written; of large files by a helper process, so that no task is delayed.
+ * The ELF files mapped in traced processes: each is looked at once, and the symbols of those that
+ * are instrumented are written; of large files by a helper process, so that no task is delayed.
  */
 #ifndef FTR_RECORD_MODULES_H
 #define FTR_RECORD_MODULES_H
@@ -11,7 +11,7 @@
 
 #include "utils/base/err.h"
 #include "utils/base/vec.h"
-#include "utils/format/uftrace_write.h"
+#include "utils/format/uftrace/write.h"
 #include "utils/object/elf.h"
 
 struct ftr_module_file {
@@ -37,8 +37,8 @@ const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const
 int ftr_modules_plt_fd(struct ftr_modules *modules, const char *path);
 
 /*
- * Look at the file of @path unless that was done before.  @is_wanted: its symbols are needed even if
- * it is not instrumented.  Returns its build-id in hex, "" = none; (borrowed) for good.
+ * Look at the file of @path unless that was done before.  @is_wanted: its symbols are needed even
+ * if it is not instrumented.  Returns its build-id in hex, "" = none; (borrowed) for good.
  */
 const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool is_wanted);
 

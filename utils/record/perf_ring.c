@@ -17,8 +17,8 @@ static int event_open(struct perf_event_attr *attr, pid_t pid, unsigned cpu)
 }
 
 /*
- * A dummy counts nothing: it is there for the records beside.  Kernel mode is excluded because that is what
- * everybody is permitted; it has no influence on these records.
+ * A dummy counts nothing: it is there for the records beside.  Kernel mode is excluded because that
+ * is what everybody is permitted; it has no influence on these records.
  */
 static struct perf_event_attr event_attr(unsigned kinds, clockid_t clock)
 {
@@ -60,7 +60,8 @@ int ftr_perf_ring_open(struct ftr_perf_ring *ring, unsigned kinds, clockid_t clo
 int ftr_perf_ring_map(struct ftr_perf_ring *ring, size_t data_bytes)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	void *mem = mmap(NULL, page_bytes + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	void *mem = mmap(NULL, page_bytes + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			 ring->fd, 0);
 
 	if (mem == MAP_FAILED)
 		return -errno;
@@ -73,7 +74,8 @@ int ftr_perf_ring_map(struct ftr_perf_ring *ring, size_t data_bytes)
 void ftr_perf_ring_unmap(struct ftr_perf_ring *ring)
 {
 	if (ring->page != NULL)
-		munmap(ring->page, (size_t)(ring->data - (const uint8_t *)ring->page) + ring->data_bytes);
+		munmap(ring->page,
+		       (size_t)(ring->data - (const uint8_t *)ring->page) + ring->data_bytes);
 	ring->page = NULL;
 }
 
@@ -85,24 +87,28 @@ void ftr_perf_ring_close(struct ftr_perf_ring *ring)
 	ring->fd = -1;
 }
 
-/* Records are multiples of 8 bytes, so neither a header nor a number of 64 bits goes round the end. */
+/*
+ * Records are multiples of 8 bytes, so neither a header nor a number of 64 bits goes round the end.
+ */
 static const uint8_t *at(const struct ftr_perf_ring *ring, uint64_t pos)
 {
 	return ring->data + (pos & (ring->data_bytes - 1));
 }
 
 /* Count the records from @tail to @head, as far as they are records. */
-static void batch_count(const struct ftr_perf_ring *ring, struct ftr_perf_batch *batch, uint64_t tail,
-			uint64_t head)
+static void batch_count(const struct ftr_perf_ring *ring, struct ftr_perf_batch *batch,
+			uint64_t tail, uint64_t head)
 {
 	struct perf_event_header header;
 	uint64_t lost;
 
 	while (head - tail >= sizeof(header)) {
 		memcpy(&header, at(ring, tail), sizeof(header));
-		if (header.size < sizeof(header) || header.size % 8 != 0 || header.size > head - tail)
+		if (header.size < sizeof(header) || header.size % 8 != 0 ||
+		    header.size > head - tail)
 			return;
-		if (header.type == PERF_RECORD_LOST && header.size >= LOST_NR_OFFSET + sizeof(lost)) {
+		if (header.type == PERF_RECORD_LOST &&
+		    header.size >= LOST_NR_OFFSET + sizeof(lost)) {
 			memcpy(&lost, at(ring, tail + LOST_NR_OFFSET), sizeof(lost));
 			batch->lost += lost;
 		}
@@ -125,7 +131,8 @@ bool ftr_perf_ring_peek(const struct ftr_perf_ring *ring, struct ftr_perf_batch 
 	*batch = (struct ftr_perf_batch){ 0 };
 	if (ring->page == NULL)
 		return false;
-	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);	/* the kernel's write barrier */
+	head = __atomic_load_n(&ring->page->data_head,
+			       __ATOMIC_ACQUIRE); /* the kernel's write barrier */
 	tail = ring->page->data_tail;
 	if (head == tail || head - tail > ring->data_bytes)
 		return false;
@@ -142,7 +149,8 @@ bool ftr_perf_ring_peek(const struct ftr_perf_ring *ring, struct ftr_perf_batch 
 void ftr_perf_ring_done(struct ftr_perf_ring *ring, const struct ftr_perf_batch *batch)
 {
 	/* Everything is read before the kernel may write there again. */
-	__atomic_store_n(&ring->page->data_tail, ring->page->data_tail + batch->bytes, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->page->data_tail, ring->page->data_tail + batch->bytes,
+			 __ATOMIC_RELEASE);
 }
 
 uint64_t ftr_perf_ring_lost(const struct ftr_perf_ring *ring)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One CPU's ring of perf_event_open(2): what the kernel says about the traced tasks there, scheduling and their
- * beginnings, ends and names.  Records are taken as they are (linux/perf_event.h, enum perf_event_type); each
- * ends in { u32 pid, tid; u64 time } by the recording's clock.
+ * One CPU's ring of perf_event_open(2): what the kernel says about the traced tasks there,
+ * scheduling and their beginnings, ends and names.  Records are taken as they are
+ * (linux/perf_event.h, enum perf_event_type); each ends in { u32 pid, tid; u64 time } by the
+ * recording's clock.
  */
 #ifndef FTR_RECORD_PERF_RING_H
 #define FTR_RECORD_PERF_RING_H
@@ -18,13 +19,15 @@ struct perf_event_mmap_page;
 
 /* What to ask the kernel for. */
 enum ftr_perf_kind {
-	FTR_PERF_SCHED = 1 << 0,	/* PERF_RECORD_SWITCH */
-	FTR_PERF_TASK  = 1 << 1,	/* PERF_RECORD_FORK, PERF_RECORD_EXIT */
-	FTR_PERF_NAME  = 1 << 2,	/* PERF_RECORD_COMM; the kernel adds those of FTR_PERF_TASK */
+	FTR_PERF_SCHED = 1 << 0, /* PERF_RECORD_SWITCH */
+	FTR_PERF_TASK = 1 << 1,  /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
+	FTR_PERF_NAME = 1 << 2,  /* PERF_RECORD_COMM; the kernel adds those of FTR_PERF_TASK */
 };
 #define FTR_PERF_ALL (FTR_PERF_SCHED | FTR_PERF_TASK | FTR_PERF_NAME)
 
-/* With so much in it the ring's descriptor becomes readable, once until it is filled so far again. */
+/*
+ * With so much in it the ring's descriptor becomes readable, once until it is filled so far again.
+ */
 #define FTR_PERF_WAKEUP_BYTES 65536u
 
 struct ftr_perf_ring {
@@ -53,25 +56,35 @@ struct ftr_perf_lost {
 };
 
 /*
- * Open the event for @pid (0 = the caller) on @cpu, off until @pid, or a child that it forks, execs; with all its
- * children and threads from then on.  Of several children that exec only the first is sure to be followed: the
- * kernel may hand it the caller's own event.  @kinds: FTR_PERF_* bits.  The descriptor is close-on-exec.
+ * Open the event for @pid (0 = the caller) on @cpu, off until @pid, or a child that it forks,
+ * execs; with all its children and threads from then on.  Of several children that exec only the
+ * first is sure to be followed: the kernel may hand it the caller's own event.  @kinds: FTR_PERF_*
+ * bits.  The descriptor is close-on-exec.
  *
  * 0, or -errno of perf_event_open: -ENODEV there is no such CPU, or it is off; -EACCES, -EPERM not
  * permitted; -ENOSYS not in this kernel.
  */
 int ftr_perf_ring_open(struct ftr_perf_ring *ring, unsigned kinds, clockid_t clock, pid_t pid,
 		       unsigned cpu);
-/* Give it @data_bytes of room, a power of two of at least a page.  0 or -errno: -EPERM, too much locked memory. */
+/*
+ * Give it @data_bytes of room, a power of two of at least a page.  0 or -errno: -EPERM, too much
+ * locked memory.
+ */
 int ftr_perf_ring_map(struct ftr_perf_ring *ring, size_t data_bytes);
 void ftr_perf_ring_unmap(struct ftr_perf_ring *ring);
 void ftr_perf_ring_close(struct ftr_perf_ring *ring);
 
-/* What is there now; false = nothing.  It stays valid until ftr_perf_ring_done, which makes room of it. */
+/*
+ * What is there now; false = nothing.  It stays valid until ftr_perf_ring_done, which makes room of
+ * it.
+ */
 bool ftr_perf_ring_peek(const struct ftr_perf_ring *ring, struct ftr_perf_batch *batch);
 void ftr_perf_ring_done(struct ftr_perf_ring *ring, const struct ftr_perf_batch *batch);
 
-/* Records dropped since the event was opened, told or not; 0 where the kernel does not count (before 6.0). */
+/*
+ * Records dropped since the event was opened, told or not; 0 where the kernel does not count
+ * (before 6.0).
+ */
 uint64_t ftr_perf_ring_lost(const struct ftr_perf_ring *ring);
 void ftr_perf_lost_make(struct ftr_perf_lost *record, uint64_t nr, uint64_t time_ns);
 

@@ -18,36 +18,36 @@ static const struct special {
 	uint32_t flags;
 } specials[] = {
 	/* return twice, or remember where they were called from */
-	{ "setjmp",		false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "_setjmp",		false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "sigsetjmp",		false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "__sigsetjmp",	false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "savectx",		false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "getcontext",		false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "_Ux86_64_getcontext", false, FTR_PLT_RETURN_UNTOUCHED },	/* libunwind's unw_getcontext */
-	{ "swapcontext",	false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "vfork",		false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "__vfork",		false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "setjmp", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "_setjmp", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "sigsetjmp", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "__sigsetjmp", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "savectx", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "getcontext", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "_Ux86_64_getcontext", false, FTR_PLT_RETURN_UNTOUCHED }, /* libunwind's unw_getcontext */
+	{ "swapcontext", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "vfork", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "__vfork", false, FTR_PLT_RETURN_UNTOUCHED },
 	/* choose by their caller's module */
-	{ "dlopen",		false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "dlmopen",		false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "dlsym",		false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
-	{ "dlvsym",		false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
-	{ "__cxa_atexit",	false, FTR_PLT_AFTER_MONSTARTUP },
+	{ "dlopen", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "dlmopen", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "dlsym", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
+	{ "dlvsym", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
+	{ "__cxa_atexit", false, FTR_PLT_AFTER_MONSTARTUP },
 	/* not calls of the program, or not by the rules of calls */
-	{ "mcount",			true, 0 },
-	{ "_mcount",			true, 0 },
-	{ "__fentry__",			true, 0 },
-	{ "__cyg_profile_func_enter",	true, 0 },
-	{ "__cyg_profile_func_exit",	true, 0 },
-	{ "__gmon_start__",		true, 0 },
-	{ "__monstartup",		true, 0 },
-	{ "_mcleanup",			true, 0 },
-	{ "__libc_start_main",		true, 0 },
-	{ "__cxa_finalize",		true, 0 },
-	{ "__tls_get_addr",		true, 0 },
+	{ "mcount", true, 0 },
+	{ "_mcount", true, 0 },
+	{ "__fentry__", true, 0 },
+	{ "__cyg_profile_func_enter", true, 0 },
+	{ "__cyg_profile_func_exit", true, 0 },
+	{ "__gmon_start__", true, 0 },
+	{ "__monstartup", true, 0 },
+	{ "_mcleanup", true, 0 },
+	{ "__libc_start_main", true, 0 },
+	{ "__cxa_finalize", true, 0 },
+	{ "__tls_get_addr", true, 0 },
 	{ "_ITM_deregisterTMCloneTable", true, 0 },
-	{ "_ITM_registerTMCloneTable",	true, 0 },
+	{ "_ITM_registerTMCloneTable", true, 0 },
 };
 
 static const struct special *special_find(const char *name)
@@ -102,8 +102,8 @@ static uint32_t string_add(struct ftr_plt_table_maker *maker, const char *s)
 }
 
 /*
- * An entry whose value is read as well stays as it is: a function's address must not depend on whether
- * it is traced.
+ * An entry whose value is read as well stays as it is: a function's address must not depend on
+ * whether it is traced.
  */
 static int slot_add(struct ftr_plt_table_maker *maker, const struct ftr_plt_entry *entry)
 {
@@ -138,7 +138,7 @@ int ftr_plt_table_add(struct ftr_plt_table_maker *maker, const char *path)
 
 static bool write_all(int fd, const void *bytes, size_t len)
 {
-	return len == 0 || write(fd, bytes, len) == (ssize_t)len;	/* memory: whole or not at all */
+	return len == 0 || write(fd, bytes, len) == (ssize_t)len; /* memory: whole or not at all */
 }
 
 int ftr_plt_table_memfd(const struct ftr_plt_table_maker *maker)

@@ -16,15 +16,17 @@ struct ftr_plt_table_maker {
 };
 
 /*
- * Are the calls of the library at @path worth hooking?  Not those of the C library, of what it and the unwinder
- * are made of, of sanitizers' runtimes, and of our own.
+ * Are the calls of the library at @path worth hooking?  Not those of the C library, of what it and
+ * the unwinder are made of, of sanitizers' runtimes, and of our own.
  */
 bool ftr_plt_table_is_wanted(const char *path);
 
 void ftr_plt_table_init(struct ftr_plt_table_maker *maker);
 void ftr_plt_table_fini(struct ftr_plt_table_maker *maker);
 
-/* Add the ways out of the file at @path.  A file that cannot be read adds nothing.  0 or -ENOMEM. */
+/*
+ * Add the ways out of the file at @path.  A file that cannot be read adds nothing.  0 or -ENOMEM.
+ */
 int ftr_plt_table_add(struct ftr_plt_table_maker *maker, const char *path);
 
 /* A sealed memfd that holds the table; -ENODATA when it is empty, else -errno. */

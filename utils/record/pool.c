@@ -74,7 +74,8 @@ int ftr_pool_open(struct ftr_pool **out, unsigned nr, struct ftr_err *err)
 	pthread_cond_init(&pool->done, NULL);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (code == 0 && pool->worker_nr + 1 < nr && pool->worker_nr + 1 < FTR_POOL_THREADS_MAX) {
+	while (code == 0 && pool->worker_nr + 1 < nr &&
+	       pool->worker_nr + 1 < FTR_POOL_THREADS_MAX) {
 		struct worker *worker = &pool->workers[pool->worker_nr];
 
 		*worker = (struct worker){ .pool = pool, .nr = pool->worker_nr + 1 };
@@ -108,8 +109,8 @@ void ftr_pool_close(struct ftr_pool *pool)
 	free(pool);
 }
 
-void ftr_pool_run(struct ftr_pool *pool, void (*fn)(void *arg, unsigned worker, size_t i), void *arg,
-		  size_t nr)
+void ftr_pool_run(struct ftr_pool *pool, void (*fn)(void *arg, unsigned worker, size_t i),
+		  void *arg, size_t nr)
 {
 	pthread_mutex_lock(&pool->lock);
 	pool->fn = fn;

@@ -16,10 +16,10 @@ int  ftr_pool_open(struct ftr_pool **out, unsigned nr, struct ftr_err *err);
 void ftr_pool_close(struct ftr_pool *pool);		/* NULL is fine */
 
 /*
- * Call fn(arg, worker, i) once for each i below @nr, in any order and at the same time in several threads, of
- * which the caller is worker 0.  Returns when all are done.
+ * Call fn(arg, worker, i) once for each i below @nr, in any order and at the same time in several
+ * threads, of which the caller is worker 0.  Returns when all are done.
  */
-void ftr_pool_run(struct ftr_pool *pool, void (*fn)(void *arg, unsigned worker, size_t i), void *arg,
-		  size_t nr);
+void ftr_pool_run(struct ftr_pool *pool, void (*fn)(void *arg, unsigned worker, size_t i),
+		  void *arg, size_t nr);
 
 #endif /* FTR_RECORD_POOL_H */

@@ -141,7 +141,8 @@ bool ftr_process_status(const struct ftr_process *process, int *wait_status)
 {
 	if (process->pidfd < 0)
 		return false;
-	return status_of_zombie(process, wait_status) || status_when_reaped(process->pidfd, wait_status);
+	return status_of_zombie(process, wait_status) ||
+	       status_when_reaped(process->pidfd, wait_status);
 }
 
 void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *process)

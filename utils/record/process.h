@@ -12,14 +12,14 @@
 struct ftr_process {
 	int32_t pid;		/* in our namespace */
 	int32_t own_pid;	/* in its own */
-	int  pidfd;		/* (owned) readable once every thread has ended; -1: ended already */
+	int pidfd; /* (owned) readable once every thread has ended; -1: ended already */
 	char image[16];		/* what its tasks are called if nobody names them */
 	char sid[17];		/* of its session; "" = inherited from nobody known */
 };
 
 struct ftr_processes {
 	FTR_VEC(struct ftr_process *) all;	/* (owned) alive ones */
-	int epoll_fd;				/* (borrowed) pidfds are added with their pid as data */
+	int epoll_fd; /* (borrowed) pidfds are added with their pid as data */
 };
 
 /* What epoll's data say: this, or a pid. */
@@ -28,7 +28,10 @@ struct ftr_processes {
 /* Is nothing left of it, not even for its parent to wait for? */
 bool ftr_process_is_gone(const struct ftr_process *process);
 
-/* One that has ended and of which no pidfd can tell: it was gone before we looked, or there was none to be had. */
+/*
+ * One that has ended and of which no pidfd can tell: it was gone before we looked, or there was
+ * none to be had.
+ */
 struct ftr_process *ftr_process_find_unwatched(const struct ftr_processes *processes);
 
 void ftr_processes_fini(struct ftr_processes *processes);
@@ -38,7 +41,10 @@ struct ftr_process *ftr_process_find_own(const struct ftr_processes *processes, 
 /* Find or add; NULL when out of memory. */
 struct ftr_process *ftr_process_get(struct ftr_processes *processes, int32_t pid, int32_t own_pid);
 bool ftr_process_has_ended(const struct ftr_process *process);
-/* How an ended process that is not our child ended, as wait(2) has it; false where the kernel cannot tell. */
+/*
+ * How an ended process that is not our child ended, as wait(2) has it; false where the kernel
+ * cannot tell.
+ */
 bool ftr_process_status(const struct ftr_process *process, int *wait_status);
 void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *process);
 

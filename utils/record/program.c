@@ -81,8 +81,10 @@ static int check_rights(const char *name, const char *path, uid_t uid, struct ft
 		    (uid != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 	if (!is_raised)
 		return 0;
-	return ftr_err_set(err, ENOTSUP, "%s: is set-uid, set-gid or has capabilities, so the loader "
-			   "does not preload into it: trace a plain copy (cp it)", name);
+	return ftr_err_set(err, ENOTSUP,
+			   "%s: is set-uid, set-gid or has capabilities, so the loader "
+			   "does not preload into it: trace a plain copy (cp it)",
+			   name);
 }
 
 /* "#!INTERPRETER [ARG]": the interpreter into @image; 0 when this is no script. */
@@ -112,16 +114,20 @@ static int check_image(const struct ftr_program *program, const char *name, bool
 	const struct ftr_elf_info *elf = &program->elf;
 
 	if (elf->elf_class != HOST_CLASS || elf->machine != HOST_MACHINE)
-		return ftr_err_set(err, ENOTSUP, "%s: is for another machine (ELF class %d, machine "
-				   "%d), this ftr traces " HOST_NAME ": build it for that", name,
-				   elf->elf_class == ELFCLASS32 ? 32 : 64, elf->machine);
+		return ftr_err_set(err, ENOTSUP,
+				   "%s: is for another machine (ELF class %d, machine "
+				   "%d), this ftr traces " HOST_NAME ": build it for that",
+				   name, elf->elf_class == ELFCLASS32 ? 32 : 64, elf->machine);
 	if (elf->type != ET_EXEC && elf->type != ET_DYN)
 		return ftr_err_set(err, ENOEXEC, "%s: is no program (ELF type %d): link it", name,
 				   elf->type);
 	if (!elf->has_interp)
-		return ftr_err_set(err, ENOTSUP, "%s: is statically linked, libmcount cannot be "
-				   "preloaded into it: link it without -static, or record its system "
-				   "calls alone with --syscalls", name);
+		return ftr_err_set(
+			err, ENOTSUP,
+			"%s: is statically linked, libmcount cannot be "
+			"preloaded into it: link it without -static, or record its system "
+			"calls alone with --syscalls",
+			name);
 	if (elf->hooks == 0 && !force && program->is_script)
 		return ftr_err_set(err, ENOTSUP, "%s: is a script: what would be traced is its "
 				   "interpreter %s, which is not instrumented; --force runs it "
@@ -264,7 +270,9 @@ static char *runtime_path(const char *dir, const char *name)
 	return path;
 }
 
-/* The section table ends an ELF file: a file that was cut short would end the program with SIGBUS. */
+/*
+ * The section table ends an ELF file: a file that was cut short would end the program with SIGBUS.
+ */
 static bool is_cut(const char *path)
 {
 	Elf64_Ehdr header;
@@ -290,8 +298,10 @@ static int runtime_check(const struct ftr_program *program, const char *path, st
 		return ftr_err_set(err, errno, "%s: %s: install ftr, or name its directory with "
 				   "--libmcount-path", path, strerror(errno));
 	if (ftr_elf_info_load(&elf, path, err) < 0)
-		return ftr_err_set(err, ENOEXEC, "%s: cannot be loaded into a program (%s): install "
-				   "ftr again", path, err->text);
+		return ftr_err_set(err, ENOEXEC,
+				   "%s: cannot be loaded into a program (%s): install "
+				   "ftr again",
+				   path, err->text);
 	if (elf.elf_class != program->elf.elf_class || elf.machine != program->elf.machine ||
 	    elf.type != ET_DYN)
 		return ftr_err_set(err, ENOEXEC, "%s: is no library for %s: install the ftr of its "

@@ -33,11 +33,11 @@ int  ftr_program_check(struct ftr_program *program, const char *path, const char
 void ftr_program_fini(struct ftr_program *program);
 
 /*
- * The runtime to preload for @program, or with @is_nop the one that records nothing: @dir/libmcount/libmcount.so
- * or @dir/libmcount.so when @dir is not NULL, else the one beside our own executable, else the installed one.
- * *out is a new string.
+ * The runtime to preload for @program, or with @is_nop the one that records nothing:
+ * @dir/libmcount/libmcount.so or @dir/libmcount.so when @dir is not NULL, else the one beside our
+ * own executable, else the installed one. *out is a new string.
  */
-int  ftr_program_runtime(const struct ftr_program *program, const char *dir, bool is_nop, char **out,
-			 struct ftr_err *err);
+int ftr_program_runtime(const struct ftr_program *program, const char *dir, bool is_nop, char **out,
+			struct ftr_err *err);
 
 #endif /* FTR_RECORD_PROGRAM_H */

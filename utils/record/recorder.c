@@ -24,8 +24,10 @@
 #define SLEEP_MIN_NS	(100 * USEC)
 #define SLEEP_MAX_NS	(4 * MSEC)
 #define SLEEP_IDLE_NS	(10 * MSEC)	/* after CALM_ROUNDS */
-#define SLEEP_OUTSIDE_NS (100 * MSEC)	/* nothing is traced from inside: there is nothing to drain */
-#define SLEEP_ORPHANS_NS (20 * MSEC)	/* only processes that have not reported themselves are left */
+#define SLEEP_OUTSIDE_NS  (100 * MSEC) /* nothing is traced from inside: there is nothing to drain \
+					*/
+#define SLEEP_ORPHANS_NS  (20 * MSEC) /* only processes that have not reported themselves are left \
+				       */
 #define EXEC_NS		(100 * MSEC)	/* from an exec to the runtime's first message */
 #define SILENCE_NS	(3000 * MSEC)
 #define FULL_PERCENT	50		/* go on at once */
@@ -56,7 +58,8 @@ void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid)
 {
 	unsigned i;
 
-	ftr_recorder_now(recorder);	/* dead tasks' records do not wait for a later pair of ticks and time */
+	ftr_recorder_now(
+		recorder); /* dead tasks' records do not wait for a later pair of ticks and time */
 	for (i = 0; i < recorder->collector_nr; i++) {
 		if (recorder->collectors[i].ops->image_end != NULL)
 			recorder->collectors[i].ops->image_end(recorder->collectors[i].self, pid);
@@ -140,7 +143,8 @@ static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		.control = recorder->control.map,
 		.ticks = &recorder->ticks,
 		.events = options->clock->is_counter ? 0 : options->events,
-		.why_no_events = options->clock->is_counter ? "none: --clock=counter has no time for them" :
+		.why_no_events = options->clock->is_counter ?
+					 "none: --clock=counter has no time for them" :
 				 options->runtime == NULL ? "none: no functions are recorded" :
 							    "none: --no-event",
 		.is_program_self = options->keep_pid,
@@ -199,7 +203,10 @@ static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, str
 	return 0;
 }
 
-/* After the start of the program, which inherits neither.  Without them it goes on, and that is said. */
+/*
+ * After the start of the program, which inherits neither.  Without them it goes on, and that is
+ * said.
+ */
 static void means_get(struct ftr_recorder *recorder)
 {
 	const struct ftr_recorder_options *options = recorder->options;
@@ -208,12 +215,14 @@ static void means_get(struct ftr_recorder *recorder)
 
 	if (options->rt_prio != 0 &&
 	    sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0)
-		ftr_diag_warn(options->diag, "--rt-prio=%u: %s: the recorder runs as any other process; root "
-			      "may, and whom ulimit -r allows it", options->rt_prio, strerror(errno));
+		ftr_diag_warn(options->diag,
+			      "--rt-prio=%u: %s: the recorder runs as any other process; root "
+			      "may, and whom ulimit -r allows it",
+			      options->rt_prio, strerror(errno));
 	if (options->thread_nr > 1 &&
 	    ftr_pool_open(&recorder->recording.pool, options->thread_nr, &err) < 0)
-		ftr_diag_warn(options->diag, "--num-thread=%u: %s: one does it alone", options->thread_nr,
-			      err.text);
+		ftr_diag_warn(options->diag, "--num-thread=%u: %s: one does it alone",
+			      options->thread_nr, err.text);
 }
 
 /* The program may already be at its constructors when this returns: everything is ready by then. */
@@ -298,7 +307,8 @@ static void child_ended(struct ftr_recorder *recorder, const struct ftr_process 
 	result->has_usage = recorder->is_child_ours &&
 			    wait4(recorder->child, &result->wait_status, 0, &result->usage) > 0;
 	result->has_status = result->has_usage ||
-			     (!recorder->is_child_ours && ftr_process_status(process, &result->wait_status));
+			     (!recorder->is_child_ours &&
+			      ftr_process_status(process, &result->wait_status));
 	result->elapsed_ns = ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns;
 	recorder->child = 0;
 }
@@ -316,9 +326,9 @@ static void process_ended(struct ftr_recorder *recorder, int32_t pid)
 }
 
 /*
- * The terminal's signals reach the program without us, and so do those that a traced process sends to the
- * whole group; those sent to us alone are handed on.  When it has ended, or does not care, requests to
- * end are meant for the recording.
+ * The terminal's signals reach the program without us, and so do those that a traced process sends
+ * to the whole group; those sent to us alone are handed on.  When it has ended, or does not care,
+ * requests to end are meant for the recording.
  */
 static void signal_handle(struct ftr_recorder *recorder, const struct signalfd_siginfo *info)
 {
@@ -372,7 +382,9 @@ static void events_handle(struct ftr_recorder *recorder)
 	}
 }
 
-/* How long to sleep next, by how full the fullest ring was, and for how long nothing has happened. */
+/*
+ * How long to sleep next, by how full the fullest ring was, and for how long nothing has happened.
+ */
 static void pace_update(struct pace *pace, unsigned percent, bool is_outside)
 {
 	uint64_t idle_ns = is_outside ? SLEEP_OUTSIDE_NS : SLEEP_IDLE_NS;
@@ -390,7 +402,9 @@ static void pace_update(struct pace *pace, unsigned percent, bool is_outside)
 		pace->sleep_ns = max_ns;
 }
 
-/* A program that has run for seconds without the runtime's first message will not send it any more. */
+/*
+ * A program that has run for seconds without the runtime's first message will not send it any more.
+ */
 static void say_silence(struct ftr_recorder *recorder)
 {
 	if (recorder->result->sessions != 0 || recorder->is_silence_said ||
@@ -438,7 +452,8 @@ static void loop(struct ftr_recorder *recorder)
 			if (!orphans_are_left(recorder))
 				break;
 			drain(recorder);	/* of what those others do */
-			has_events = ftr_channel_wait(&recorder->channel, recorder->epoll_fd, SLEEP_ORPHANS_NS);
+			has_events = ftr_channel_wait(&recorder->channel, recorder->epoll_fd,
+						      SLEEP_ORPHANS_NS);
 			continue;
 		}
 		percent = drain(recorder);

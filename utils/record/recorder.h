@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ftr record without its command line: start a program, collect until its last process has ended. */
+/*
+ * ftr record without its command line: start a program, collect until its last process has ended.
+ */
 #ifndef FTR_RECORD_RECORDER_H
 #define FTR_RECORD_RECORDER_H
 
@@ -18,8 +20,8 @@ struct ftr_recorder_options {
 	const struct ftr_program *program;	/* checked by ftr_program_find */
 	const char *runtime;			/* libmcount.so, from ftr_program_runtime; NULL: no
 						 * functions */
-	unsigned events;			/* FTR_PERF_* bits: scheduling, tasks, names; not with the
-						 * counter clock */
+	unsigned events; /* FTR_PERF_* bits: scheduling, tasks, names; not with the
+			  * counter clock */
 	bool has_syscalls;			/* observe processes and files */
 	char *const *argv;			/* of the program, NULL-terminated */
 	const struct ftr_clock *clock;
@@ -35,7 +37,7 @@ struct ftr_recorder_options {
 	bool nop;				/* the runtime will not say a word */
 	bool no_pltbind;
 	bool keep_pid;
-	bool detach;				/* end with the program, whatever it leaves running */
+	bool detach; /* end with the program, whatever it leaves running */
 	unsigned rt_prio;			/* SCHED_FIFO for the recorder; 0 = none */
 	unsigned thread_nr;			/* that drain rings; at least 1 */
 	bool no_randomize;

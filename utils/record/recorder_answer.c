@@ -24,7 +24,9 @@ static void sid_make(char sid[17])
 	snprintf(sid, 17, "%016" PRIx64, random);
 }
 
-/* An abstract address is open to everybody: only our own user and the program's descendants count. */
+/*
+ * An abstract address is open to everybody: only our own user and the program's descendants count.
+ */
 static bool is_ours(const struct ftr_recorder *recorder)
 {
 	int32_t pid = recorder->request.pid;
@@ -83,7 +85,8 @@ static void session_store(struct ftr_recorder *recorder, const char *sid, const 
 	for (i = 0; i < maps->ranges.nr; i++) {
 		const struct ftr_maps_range *range = &maps->ranges.v[i];
 
-		lines[i] = (struct ftr_uftrace_map){ range->start, range->end, "", range->path, "" };
+		lines[i] = (struct ftr_uftrace_map){ range->start, range->end, "", range->path,
+						     "" };
 		memcpy(lines[i].prot, range->prot, sizeof(lines[i].prot));
 		if (range->path[0] == '/')
 			lines[i].build_id = ftr_modules_add(&recorder->modules, range->path,
@@ -119,8 +122,8 @@ static void session_reply(struct ftr_recorder *recorder, const char *path, uint6
 }
 
 /*
- * A forked child that called nothing before its exec is new here, and nobody else says whose child it is.
- * One that will not call anything has no place among the tasks.
+ * A forked child that called nothing before its exec is new here, and nobody else says whose child
+ * it is. One that will not call anything has no place among the tasks.
  */
 static void forked_unseen(struct ftr_recorder *recorder, const char *path, uint64_t now)
 {
@@ -129,7 +132,8 @@ static void forked_unseen(struct ftr_recorder *recorder, const char *path, uint6
 
 	if (image_is_traced(recorder, path) &&
 	    ftr_process_find(&recorder->processes, parent_pid) != NULL)
-		check_line(recorder, ftr_uftrace_dir_fork(recorder->store.dir, now, pid, parent_pid));
+		check_line(recorder,
+			   ftr_uftrace_dir_fork(recorder->store.dir, now, pid, parent_pid));
 }
 
 static void answer_session(struct ftr_recorder *recorder)
@@ -148,9 +152,10 @@ static void answer_session(struct ftr_recorder *recorder)
 	process = ftr_process_get(&recorder->processes, request->pid, request->message.pid);
 	if (process == NULL || ftr_maps_load(&maps, request->pid, &err) < 0) {
 		refuse(recorder, "the recorder cannot look at the process");
-		if (process == NULL || !ftr_process_is_gone(process))	/* killed before it began is no loss */
-			ftr_diag_warn(recorder->options->diag, "process %d is not traced: %s", request->pid,
-				      err.text);
+		if (process == NULL ||
+		    !ftr_process_is_gone(process)) /* killed before it began is no loss */
+			ftr_diag_warn(recorder->options->diag, "process %d is not traced: %s",
+				      request->pid, err.text);
 		return;
 	}
 	process->own_pid = request->message.pid;
@@ -259,7 +264,8 @@ static void answer_task(struct ftr_recorder *recorder)
 	reply.base = answer.ring_id;
 	if (!ftr_channel_reply(request, &reply, &answer.ring_fd, answer.ring_fd >= 0) &&
 	    syscall(SYS_tgkill, request->pid, tid, 0) == 0)
-		ftr_recorder_say(recorder, request->pid, "did not wait any longer for the recorder with one of its "
+		ftr_recorder_say(recorder, request->pid,
+				 "did not wait any longer for the recorder with one of its "
 				 "tasks, which runs untraced");
 	if (recorder->store.tids.nr == 1)
 		ftr_recorder_info_update(recorder);
@@ -301,9 +307,10 @@ static void answer_leave(struct ftr_recorder *recorder)
 {
 	struct ftr_err err = { 0 };
 
-	if (recorder->channel.path_fd < 0 &&
-	    (ftr_channel_open_path(&recorder->channel, &err) < 0 || ftr_recorder_listen(recorder) < 0))
-		ftr_recorder_say(recorder, recorder->request.pid, "changes its network namespace, where it "
+	if (recorder->channel.path_fd < 0 && (ftr_channel_open_path(&recorder->channel, &err) < 0 ||
+					      ftr_recorder_listen(recorder) < 0))
+		ftr_recorder_say(recorder, recorder->request.pid,
+				 "changes its network namespace, where it "
 				 "cannot be reached: what it starts there runs untraced");
 	ftr_channel_reply(&recorder->request, &(struct ftr_channel_message){ 0 }, NULL, 0);
 }

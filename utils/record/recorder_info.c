@@ -82,7 +82,10 @@ static void info_write(struct ftr_recorder *recorder)
 	recorder->info_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 }
 
-/* Readers skip the data of tasks that info does not list, so a killed recorder must have listed them. */
+/*
+ * Readers skip the data of tasks that info does not list, so a killed recorder must have listed
+ * them.
+ */
 void ftr_recorder_info_update(struct ftr_recorder *recorder)
 {
 	if (recorder->is_info_stale &&

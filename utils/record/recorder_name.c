@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of tasks where perf_event_open(2) is not permitted: the runtime tells of changes, /proc has the name, and it
- * is stored as the perf record of CPU 0 that the kernel would have made.
+ * Names of tasks where perf_event_open(2) is not permitted: the runtime tells of changes, /proc has
+ * the name, and it is stored as the perf record of CPU 0 that the kernel would have made.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ static_assert(sizeof(struct comm_record) == 48, "as the kernel packs it");
 
 void ftr_recorder_names_start(struct ftr_recorder *recorder)
 {
-	if (!recorder->options->clock->is_counter && (recorder->options->events & FTR_PERF_NAME) != 0 &&
-	    !recorder->store.has_perf)
+	if (!recorder->options->clock->is_counter &&
+	    (recorder->options->events & FTR_PERF_NAME) != 0 && !recorder->store.has_perf)
 		recorder->control.map->flags |= FTR_CONTROL_TELL_NAMES;
 }
 
@@ -59,7 +59,8 @@ void ftr_recorder_name(struct ftr_recorder *recorder, int32_t pid, int32_t tid, 
 	};
 	struct iovec part = { &record, sizeof(record) };
 
-	if ((recorder->control.map->flags & FTR_CONTROL_TELL_NAMES) == 0 || !comm_read(pid, tid, record.comm))
+	if ((recorder->control.map->flags & FTR_CONTROL_TELL_NAMES) == 0 ||
+	    !comm_read(pid, tid, record.comm))
 		return;
 	if (!is_start || process == NULL || strcmp(record.comm, process->image) != 0)
 		store->ops->perf(store, 0, &part, 1);

@@ -52,19 +52,21 @@ void ftr_recorder_say_fini(struct ftr_recorder *recorder)
 }
 
 /* @name as process @pid would find it, seen from here. */
-static void path_inside(char path[PATH_MAX], int32_t pid, const char *name, size_t len, const char *rest)
+static void path_inside(char path[PATH_MAX], int32_t pid, const char *name, size_t len,
+			const char *rest)
 {
 	const char *base = name[0] == '/' ? "root" : "cwd";
 
 	if (strncmp(name, SELF, strlen(SELF)) == 0)
-		snprintf(path, PATH_MAX, "/proc/%d/%.*s%s", pid, (int)(len - strlen(SELF)), name + strlen(SELF),
-			 rest);
+		snprintf(path, PATH_MAX, "/proc/%d/%.*s%s", pid, (int)(len - strlen(SELF)),
+			 name + strlen(SELF), rest);
 	else
 		snprintf(path, PATH_MAX, "/proc/%d/%s/%.*s%s%s", pid, base, (int)len, name,
 			 rest[0] != '\0' ? "/" : "", rest);
 }
 
-static int check(const struct ftr_recorder *recorder, const char *path, const char *name, struct ftr_err *err)
+static int check(const struct ftr_recorder *recorder, const char *path, const char *name,
+		 struct ftr_err *err)
 {
 	struct ftr_program program;
 	int ret = ftr_program_check(&program, path, name, recorder->request.uid, err);
@@ -83,7 +85,8 @@ static int check_search(const struct ftr_recorder *recorder, const char *name, c
 		size_t len = strcspn(dirs, ":");
 		int ret;
 
-		path_inside(path, recorder->request.pid, len > 0 ? dirs : ".", len > 0 ? len : 1, name);
+		path_inside(path, recorder->request.pid, len > 0 ? dirs : ".", len > 0 ? len : 1,
+			    name);
 		ret = check(recorder, path, name, err);
 		if (ret != -ENOENT && ret != -EACCES)
 			return ret;
@@ -109,7 +112,7 @@ void ftr_recorder_answer_exec(struct ftr_recorder *recorder)
 		path_inside(path, request->pid, name, len, "");
 		ret = check(recorder, path, name, &err);
 	}
-	if (ret == -ENOTSUP) {		/* all else: exec will fail, or take it for a script of the shell */
+	if (ret == -ENOTSUP) { /* all else: exec will fail, or take it for a script of the shell */
 		char text[sizeof(err.text) + 32];
 
 		snprintf(text, sizeof(text), "runs untraced: %s", err.text);

@@ -13,7 +13,7 @@
 #include "utils/record/process.h"
 #include "utils/record/recorder.h"
 #include "utils/record/store_dir.h"
-#include "utils/record/syscall_job.h"
+#include "utils/observe/job.h"
 #include "utils/record/sysinfo.h"
 #include "utils/record/tick.h"
 
@@ -50,9 +50,9 @@ struct ftr_recorder {
 	pid_t child;				/* the program; 0 = has ended */
 	bool is_child_ours;			/* to be waited for */
 	unsigned stop_requests;
-	uint64_t orphans_ns;			/* CLOCK_MONOTONIC when processes that had not reported
-						 * themselves were last there, 0 = never */
-	bool is_silence_said;			/* the runtime did not report itself, and that was said */
+	uint64_t orphans_ns;  /* CLOCK_MONOTONIC when processes that had not reported
+			       * themselves were last there, 0 = never */
+	bool is_silence_said; /* the runtime did not report itself, and that was said */
 	uint64_t start_ns;			/* CLOCK_MONOTONIC */
 	int64_t start_s;			/* UNIX time */
 };
@@ -66,13 +66,17 @@ int ftr_recorder_listen(struct ftr_recorder *recorder);
 /* Answer the message in recorder->request. */
 void ftr_recorder_answer(struct ftr_recorder *recorder);
 
-/* Where the kernel does not tell of names: ask the runtime to, and store that of a task; when it
- * starts only if it is not called like its image. */
+/*
+ * Where the kernel does not tell of names: ask the runtime to, and store that of a task; when it
+ * starts only if it is not called like its image.
+ */
 void ftr_recorder_names_start(struct ftr_recorder *recorder);
 void ftr_recorder_name(struct ftr_recorder *recorder, int32_t pid, int32_t tid, uint64_t time_ns,
 		       bool is_start);
 
-/* Warn of what is not in the recording of @pid, once a text, and put it into the data at each time. */
+/*
+ * Warn of what is not in the recording of @pid, once a text, and put it into the data at each time.
+ */
 void ftr_recorder_say(struct ftr_recorder *recorder, int32_t pid, const char *text);
 void ftr_recorder_say_fini(struct ftr_recorder *recorder);
 /* The messages EXEC and SAY. */

@@ -85,9 +85,9 @@ static inline uint64_t clamp_ns(struct ftr_convert *convert, uint64_t ns)
 }
 
 /*
- * The depth of a call.  Open calls are counted, because a signal handler that interrupts a hook sees a
- * frame more than the file does; a smaller depth in the record means that frames were abandoned
- * (longjmp, exceptions) and is believed.  1023 in a record says "or deeper".
+ * The depth of a call.  Open calls are counted, because a signal handler that interrupts a hook
+ * sees a frame more than the file does; a smaller depth in the record means that frames were
+ * abandoned (longjmp, exceptions) and is believed.  1023 in a record says "or deeper".
  */
 static inline uint64_t depth_word(struct ftr_convert *convert, uint64_t word)
 {
@@ -133,8 +133,8 @@ static __attribute__((noinline)) bool special_word(struct ftr_convert *convert, 
 }
 
 /*
- * @tick is in no segment looked at so far.  False: it is later than the newest pair by so little that
- * it is a true time which the next pair will cover; a dead producer's cannot be one.
+ * @tick is in no segment looked at so far.  False: it is later than the newest pair by so little
+ * that it is a true time which the next pair will cover; a dead producer's cannot be one.
  */
 static __attribute__((noinline)) bool segment_find(const struct ftr_tick_map *map, uint64_t tick,
 						   bool is_live, struct ftr_tick_segment *segment)
@@ -150,9 +150,9 @@ static __attribute__((noinline)) bool segment_find(const struct ftr_tick_map *ma
 }
 
 /*
- * The slot at the tail is reserved and empty.  It will not be filled when its producer is dead, nor when
- * the thread has gone on and now waits for room: then a handler interrupted it right there, and jumped
- * away or filled the ring by itself.
+ * The slot at the tail is reserved and empty.  It will not be filled when its producer is dead, nor
+ * when the thread has gone on and now waits for room: then a handler interrupted it right there,
+ * and jumped away or filled the ring by itself.
  */
 static bool is_hole(const struct ftr_ring *ring)
 {
@@ -161,7 +161,8 @@ static bool is_hole(const struct ftr_ring *ring)
 	if (ring->scan_end != LIVE)
 		return true;
 	head = atomic_load_explicit(&ring->header->head, memory_order_acquire);
-	return head >= ring->tail + ring->size_bytes && head <= ring->tail + 2 * (uint64_t)ring->size_bytes &&
+	return head >= ring->tail + ring->size_bytes &&
+	       head <= ring->tail + 2 * (uint64_t)ring->size_bytes &&
 	       __atomic_load_n(&slot_at(ring, ring->tail)->word, __ATOMIC_ACQUIRE) == 0;
 }
 
@@ -210,7 +211,8 @@ static size_t take_calls(struct ftr_ring *ring, struct ftr_convert *convert,
 		if (unlikely((word & CALL_MASK) != CALL_WORD))
 			break;
 		tick = slot->time;
-		if (unlikely(tick - seg.first >= seg.span || ftr_record_depth(word) != depth - is_exit ||
+		if (unlikely(tick - seg.first >= seg.span ||
+			     ftr_record_depth(word) != depth - is_exit ||
 			     depth >= FTR_RECORD_DEPTH_MAX))
 			break;
 		slot->word = 0;
@@ -225,7 +227,9 @@ static size_t take_calls(struct ftr_ring *ring, struct ftr_convert *convert,
 	return (size_t)(slot - start);
 }
 
-/* Whatever comes next: 1 = a record moved to @dst, 0 = a slot passed over, -1 = nothing more now. */
+/*
+ * Whatever comes next: 1 = a record moved to @dst, 0 = a slot passed over, -1 = nothing more now.
+ */
 static int take_one(struct ftr_ring *ring, struct ftr_convert *convert,
 		    const struct ftr_tick_map *map, struct ftr_tick_segment *segment,
 		    struct ftr_record *dst)

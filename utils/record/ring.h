@@ -42,13 +42,16 @@ struct ftr_ring {
 int  ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err);
 void ftr_ring_close(struct ftr_ring *ring);
 
-/* Does any process but us still have the ring mapped?  Unmaps ours; afterwards only _close may follow. */
+/*
+ * Does any process but us still have the ring mapped?  Unmaps ours; afterwards only _close may
+ * follow.
+ */
 bool ftr_ring_is_shared(struct ftr_ring *ring);
 
 /*
- * Copy converted records to @dst and free their slots.  Stops at the first slot that is not committed, and
- * at a record later than the newest pair of @map.  Returns how many, at most @nr; fewer: nothing
- * more is there now.
+ * Copy converted records to @dst and free their slots.  Stops at the first slot that is not
+ * committed, and at a record later than the newest pair of @map.  Returns how many, at most @nr;
+ * fewer: nothing more is there now.
  */
 size_t ftr_ring_take(struct ftr_ring *ring, struct ftr_convert *convert,
 		     const struct ftr_tick_map *map, struct ftr_record *dst, size_t nr);
@@ -59,7 +62,10 @@ size_t ftr_ring_take(struct ftr_ring *ring, struct ftr_convert *convert,
  */
 void ftr_ring_end(struct ftr_ring *ring);
 
-/* The producer overwrote its oldest records: start with the oldest that is left.  True when it had wrapped. */
+/*
+ * The producer overwrote its oldest records: start with the oldest that is left.  True when it had
+ * wrapped.
+ */
 bool ftr_ring_end_overwritten(struct ftr_ring *ring);
 
 /* Records that the producer says it dropped, ever; a number to be shown, not to be trusted. */

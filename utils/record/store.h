@@ -20,13 +20,17 @@ enum ftr_lost_cause {
 	FTR_LOST_CAUSES
 };
 
-/* A task of the recording.  One per tid: several rings, images and tasks of a recycled tid follow each other. */
+/*
+ * A task of the recording.  One per tid: several rings, images and tasks of a recycled tid follow
+ * each other.
+ */
 struct ftr_store_task {
 	int32_t tid;
 	int32_t pid;
 	uint64_t last_ns;	/* of the last record appended */
 	void *file;		/* the store's own (nullable) */
-	pthread_mutex_t lock;	/* the store's own: a number may come back while its last owner is drained */
+	pthread_mutex_t
+		lock; /* the store's own: a number may come back while its last owner is drained */
 };
 
 struct ftr_store;
@@ -38,7 +42,10 @@ struct ftr_store_ops {
 		       const struct ftr_record *records, size_t nr);
 	/* Records of our own events are coming: see that they are named. */
 	void (*events)(struct ftr_store *store);
-	/* Append whole perf records of @cpu; with @nr 0 only its file is made.  False: they are not kept. */
+	/*
+	 * Append whole perf records of @cpu; with @nr 0 only its file is made.  False: they are not
+	 * kept.
+	 */
 	bool (*perf)(struct ftr_store *store, unsigned cpu, const struct iovec *parts, unsigned nr);
 	/* @nr records of @task (perf events: NULL) were lost. */
 	void (*lost)(struct ftr_store *store, struct ftr_store_task *task, uint64_t nr,

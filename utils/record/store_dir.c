@@ -59,8 +59,8 @@ static void dir_events(struct ftr_store *base)
 }
 
 /* Of @nr records @done are in the file. */
-static void count_appended(struct ftr_store_dir *store, const struct ftr_store_task *task, size_t nr,
-			   size_t done, int code)
+static void count_appended(struct ftr_store_dir *store, const struct ftr_store_task *task,
+			   size_t nr, size_t done, int code)
 {
 	char what[32];
 

@@ -8,7 +8,7 @@
 #include "utils/base/err.h"
 #include "utils/base/hashmap.h"
 #include "utils/base/vec.h"
-#include "utils/format/uftrace_write.h"
+#include "utils/format/uftrace/write.h"
 #include "utils/record/store.h"
 
 struct ftr_store_dir {

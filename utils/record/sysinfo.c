@@ -141,7 +141,8 @@ static void machine_sysctl(struct ftr_info *info, struct ftr_arena *arena)
 
 	if (paranoid == INT_MIN || restricted == INT_MIN)
 		return;
-	info->sysctl = format(arena, "perf_event_paranoid=%d kptr_restrict=%d", paranoid, restricted);
+	info->sysctl = format(arena, "perf_event_paranoid=%d kptr_restrict=%d", paranoid,
+			      restricted);
 	info->info_mask |= FTR_INFO_SYSCTL;
 }
 

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #include "utils/base/arena.h"
-#include "utils/format/uftrace_write.h"
+#include "utils/format/uftrace/write.h"
 
 /* CPU, memory, system, load, sysctl: strings in @arena, their bits in info->info_mask. */
 void ftr_sysinfo_machine(struct ftr_info *info, struct ftr_arena *arena);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From ticks of a free-running counter to nanoseconds of a clock: piecewise linear between pairs read
- * at the same moment, exact at the pairs, never decreasing.
+ * From ticks of a free-running counter to nanoseconds of a clock: piecewise linear between pairs
+ * read at the same moment, exact at the pairs, never decreasing.
  */
 #ifndef FTR_RECORD_TICK_H
 #define FTR_RECORD_TICK_H
@@ -21,10 +21,13 @@ struct ftr_tick_pair {
 struct ftr_tick_map {
 	struct ftr_tick_pair *pairs;	/* (owned) rising; FTR_TICK_PAIRS_MAX of room */
 	size_t nr;
-	bool is_identity;		/* ticks are nanoseconds; pairs, if any, only say how late it is */
+	bool is_identity; /* ticks are nanoseconds; pairs, if any, only say how late it is */
 };
 
-/* A straight piece: ns(tick) = ns + (tick - first) * mult >> FTR_TICK_MULT_SHIFT while tick - first < span. */
+/*
+ * A straight piece: ns(tick) = ns + (tick - first) * mult >> FTR_TICK_MULT_SHIFT while tick - first
+ * < span.
+ */
 struct ftr_tick_segment {
 	uint64_t first;
 	uint64_t span;

@@ -190,8 +190,8 @@ static void put_auto(struct ftr_strbuf *text, uint64_t value)
 }
 
 /*
- * The enumerator of this value; else the largest ones that add up to it, and what is left.  The values
- * are sorted, the greatest first.
+ * The enumerator of this value; else the largest ones that add up to it, and what is left.  The
+ * values are sorted, the greatest first.
  */
 static void put_enum(struct ftr_strbuf *text, const struct ftr_arg_enum *values, int64_t number)
 {

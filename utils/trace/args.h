@@ -63,8 +63,8 @@ struct ftr_value {
 };
 
 /*
- * How many bytes of @data (at most @left) a payload of this layout takes, padding to 8 included; 0 = it
- * does not fit.
+ * How many bytes of @data (at most @left) a payload of this layout takes, padding to 8 included; 0
+ * = it does not fit.
  */
 size_t ftr_payload_measure(const struct ftr_argspec *spec, const uint8_t *data, size_t left,
 			   bool is_big_endian);

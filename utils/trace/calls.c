@@ -78,8 +78,8 @@ static void stack_other(struct stack *stack, struct ftr_event *ev)
 }
 
 /*
- * Calls of one task from index @i on, in registers.  Returns the index of the first event that is something
- * else, does not fit, or steps back in time.
+ * Calls of one task from index @i on, in registers.  Returns the index of the first event that is
+ * something else, does not fit, or steps back in time.
  */
 static size_t take_calls(struct calls *self, struct stack *stack, size_t i)
 {
@@ -117,8 +117,8 @@ static bool take_event(struct stack *stack, struct ftr_event *ev)
 }
 
 /*
- * Take the batch's events as far as they fit.  Returns the index of the first that needs repair (nr =
- * none), or -ENOMEM.
+ * Take the batch's events as far as they fit.  Returns the index of the first that needs repair (nr
+ * = none), or -ENOMEM.
  */
 static ssize_t calls_take(struct calls *self)
 {

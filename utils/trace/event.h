@@ -3,7 +3,8 @@
  * Waist 2: the event, one decoded, time-stamped unit of a trace.
  *
  * Batches of events are passed from source to source and at last to a sink.  An event and what it
- * borrows (task, func: as long as the trace; payload: until the next batch) is never freed by anyone.
+ * borrows (task, func: as long as the trace; payload: until the next batch) is never freed by
+ * anyone.
  */
 #ifndef FTR_TRACE_EVENT_H
 #define FTR_TRACE_EVENT_H
@@ -28,11 +29,11 @@ enum ftr_event_type {
 };
 
 enum ftr_event_flag {
-	FTR_EVENT_INFERRED   = 1 << 0,	/* not recorded: calls made it up to balance the stream */
-	FTR_EVENT_UNFINISHED = 1 << 1,	/* EXIT: the call had not returned when the trace ended */
-	FTR_EVENT_NO_ENTRY   = 1 << 2,	/* ENTRY: began before the task's data, whose first time it has;
-					 * EXIT: of such a call, so its duration is cut */
-	FTR_EVENT_PREEMPTED  = 1 << 3,	/* POINT: linux:sched-out, and its sched-in: pre-empted */
+	FTR_EVENT_INFERRED = 1 << 0,   /* not recorded: calls made it up to balance the stream */
+	FTR_EVENT_UNFINISHED = 1 << 1, /* EXIT: the call had not returned when the trace ended */
+	FTR_EVENT_NO_ENTRY = 1 << 2,   /* ENTRY: began before the task's data, whose first time it
+					* has;   EXIT: of such a call, so its duration is cut */
+	FTR_EVENT_PREEMPTED = 1 << 3,  /* POINT: linux:sched-out, and its sched-in: pre-empted */
 };
 
 /* Depth of an ENTRY or EXIT whose format does not say it (or cannot: uftrace's depth saturates). */
@@ -41,13 +42,15 @@ enum ftr_event_flag {
 /* What a POINT is.  Formats that know nothing of this make instants. */
 enum ftr_point_kind {
 	FTR_POINT_INSTANT,
-	FTR_POINT_COUNTER,	/* the payload holds values of a time series; id tells it from others of the name */
-	FTR_POINT_ASYNC_BEGIN,	/* of something that is not bound to a task's calls; id tells which */
+	FTR_POINT_COUNTER, /* the payload holds values of a time series; id tells it from others of
+			      the name */
+	FTR_POINT_ASYNC_BEGIN, /* of something that is not bound to a task's calls; id tells which
+				*/
 	FTR_POINT_ASYNC_INSTANT,
-	FTR_POINT_ASYNC_END,	/* start_ns is that of its begin, where known */
-	FTR_POINT_FLOW_BEGIN,	/* of an arrow from call to call; id tells which */
+	FTR_POINT_ASYNC_END,  /* start_ns is that of its begin, where known */
+	FTR_POINT_FLOW_BEGIN, /* of an arrow from call to call; id tells which */
 	FTR_POINT_FLOW_STEP,
-	FTR_POINT_FLOW_END,	/* start_ns is that of its begin, where known */
+	FTR_POINT_FLOW_END, /* start_ns is that of its begin, where known */
 };
 
 /* Ids of POINT events that the library itself looks at; uftrace's numbers. */
@@ -62,18 +65,21 @@ enum ftr_event_id {
 };
 
 /*
- * A tracepoint of the kernel is an instant whose id is the one that tracefs gave it; its name is "SYSTEM:NAME",
- * its payload the text that the kernel would print: no NUL, no spec.
+ * A tracepoint of the kernel is an instant whose id is the one that tracefs gave it; its name is
+ * "SYSTEM:NAME", its payload the text that the kernel would print: no NUL, no spec.
  */
 #define FTR_TRACEPOINT_ID_MAX 99999u
 
-/* Undecoded argument or return-value bytes (ENTRY, EXIT) or event data (POINT): see trace/args.h. */
+/*
+ * Undecoded argument or return-value bytes (ENTRY, EXIT) or event data (POINT): see trace/args.h.
+ */
 struct ftr_payload {
 	const uint8_t *data;
 	const struct ftr_argspec *spec;	/* (nullable: unknown layout) */
 	uint16_t len;
 	bool is_big_endian;
-	const void *origin;	/* (borrowed, nullable) the record of format/etrace.h this call stands for */
+	const void *origin; /* (borrowed, nullable) the record of format/etrace.h this call stands
+			       for */
 };
 
 struct ftr_event {
@@ -88,8 +94,9 @@ struct ftr_event {
 		} call;
 		struct {			/* POINT */
 			const char *name;	/* (borrowed) "linux:sched-in" */
-			uint64_t id;		/* uftrace event id, else 0; kinds but INSTANT: see there */
-			uint64_t start_ns;	/* after calls: of a pair's first half (sched-out); else 0 */
+			uint64_t id; /* uftrace event id, else 0; kinds but INSTANT: see there */
+			uint64_t start_ns; /* after calls: of a pair's first half (sched-out); else
+					      0 */
 			uint8_t  kind;		/* enum ftr_point_kind */
 			uint16_t cpu_nr;	/* CPU it happened on, plus 1; 0 = not known */
 		} point;

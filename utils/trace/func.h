@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A traced function, interned: one struct per (module, symbol) of a trace; id is dense, for arrays. */
+/*
+ * A traced function, interned: one struct per (module, symbol) of a trace; id is dense, for arrays.
+ */
 #ifndef FTR_TRACE_FUNC_H
 #define FTR_TRACE_FUNC_H
 
@@ -10,7 +12,8 @@
 struct ftr_argspec;
 struct ftr_symtab;
 
-#define FTR_KERNEL_PATH "[kernel]"	/* of the module whose functions are the kernel's, at their full addresses */
+#define FTR_KERNEL_PATH \
+	"[kernel]" /* of the module whose functions are the kernel's, at their full addresses */
 
 struct ftr_module {
 	const char *path;	/* "/usr/bin/prog", FTR_KERNEL_PATH, "" = none */
@@ -24,7 +27,7 @@ struct ftr_module {
 };
 
 struct ftr_func {
-	const char *name;	/* as displayed; never empty: "<5633a1d8d340>" for an unknown address */
+	const char *name; /* as displayed; never empty: "<5633a1d8d340>" for an unknown address */
 	const char *mangled;	/* as in the symbol table */
 	const struct ftr_module *module;	/* (nullable) */
 	uint64_t addr;		/* start, relative to the module */

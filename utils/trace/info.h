@@ -34,7 +34,7 @@ struct ftr_info {
 	const char *recorder_version;
 	int64_t  utc_offset_s;
 	const char *sysctl;
-	const char *events;		/* ftr's own: which perf events were recorded, or why none */
+	const char *events; /* ftr's own: which perf events were recorded, or why none */
 	uint32_t task_nr;
 	const int32_t *tids;		/* task_nr of them */
 };
@@ -75,7 +75,9 @@ enum ftr_info_bit {
 	FTR_INFO_SYSCTL	      = 1 << 15,
 };
 
-/* Sections that only ftr writes: above all of uftrace's, which leave what they do not know alone. */
+/*
+ * Sections that only ftr writes: above all of uftrace's, which leave what they do not know alone.
+ */
 #define FTR_INFO_EVENTS (UINT64_C(1) << 48)
 
 #endif /* FTR_TRACE_INFO_H */

@@ -33,7 +33,8 @@ static int rank(const struct ftr_session *session, const struct ftr_mapping *map
 {
 	if (session->exename != NULL && strcmp(mapping->module->path, session->exename) == 0)
 		return 0;
-	if (starts_with(mapping->module->name, "ld-linux") || starts_with(mapping->module->name, "ld-2."))
+	if (starts_with(mapping->module->name, "ld-linux") ||
+	    starts_with(mapping->module->name, "ld-2."))
 		return 3;
 	return mapping->since_ns == 0 ? 1 : 2;
 }
@@ -51,7 +52,8 @@ static int mapping_compare(const void *a, const void *b, void *arg)
 
 static bool is_export(const struct ftr_symbol *symbol)
 {
-	return symbol->type == 'T' || symbol->type == 'w' || symbol->type == 'W' || symbol->type == 'u';
+	return symbol->type == 'T' || symbol->type == 'w' || symbol->type == 'W' ||
+	       symbol->type == 'u';
 }
 
 /* Names go into the index with the first module that defines them. */

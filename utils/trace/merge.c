@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tree of merges of two.  Long runs of one side, the usual case between tasks that take turns, are handed
- * out where they lie; finely mixed sides are copied without branches, as nobody can predict which is next.
+ * A tree of merges of two.  Long runs of one side, the usual case between tasks that take turns,
+ * are handed out where they lie; finely mixed sides are copied without branches, as nobody can
+ * predict which is next.
  */
 #include "utils/trace/merge.h"
 
@@ -85,7 +86,9 @@ static ssize_t merge_next(struct ftr_source *source, struct ftr_event **evs, str
 	run = input_run(&self->a, self->b.evs[0].time_ns);
 	if (run > 0)
 		return input_hand_out(&self->a, evs, run);
-	/* At equal times a goes first; so b's run ends before a's event, whose time is then not 0. */
+	/*
+	 * At equal times a goes first; so b's run ends before a's event, whose time is then not 0.
+	 */
 	if (self->a.evs[0].time_ns > 0)
 		run = input_run(&self->b, self->a.evs[0].time_ns - 1);
 	if (run > 0)

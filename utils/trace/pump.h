@@ -15,7 +15,9 @@ struct ftr_pump_stats {
 int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_trace *trace,
 	     struct ftr_pump_stats *stats, struct ftr_err *err);
 
-/* One line about what the format could not hold ("chrome cannot hold: 3 messages ..."), or false. */
+/*
+ * One line about what the format could not hold ("chrome cannot hold: 3 messages ..."), or false.
+ */
 struct ftr_strbuf;
 bool ftr_pump_describe_loss(const struct ftr_pump_stats *stats, const struct ftr_sink *sink,
 			    struct ftr_strbuf *text);

@@ -12,7 +12,8 @@
 
 struct state {
 	struct ftr_task *task;
-	struct ftr_stack stack;		/* from the task's first event in the range on: only what is inside */
+	struct ftr_stack
+		stack; /* from the task's first event in the range on: only what is inside */
 	size_t shown_nr;		/* open calls whose ENTRY was handed out */
 	bool is_inside;
 };
@@ -130,7 +131,8 @@ static struct state *range_state(struct range *self, struct ftr_task *task)
 /* Follow what is before the range. */
 static int range_skip(struct range *self)
 {
-	for (; self->pos < self->nr && self->in[self->pos].time_ns < self->ends.from_ns; self->pos++) {
+	for (; self->pos < self->nr && self->in[self->pos].time_ns < self->ends.from_ns;
+	     self->pos++) {
 		struct ftr_event *ev = &self->in[self->pos];
 		struct state *state = range_state(self, ev->task);
 
@@ -141,8 +143,8 @@ static int range_skip(struct range *self)
 }
 
 /*
- * Follow events from pos on until one is behind the range, or begins calls that have to be made up: *starting is
- * then its task.  Returns the index of that one, or -ENOMEM.
+ * Follow events from pos on until one is behind the range, or begins calls that have to be made up:
+ * *starting is then its task.  Returns the index of that one, or -ENOMEM.
  */
 static ssize_t range_take(struct range *self, struct state **starting)
 {

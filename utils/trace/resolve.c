@@ -92,7 +92,8 @@ struct ftr_func *ftr_trace_func_by_symbol(struct ftr_trace *trace, const struct 
 	return func;
 }
 
-static struct ftr_func *func_unknown(struct ftr_trace *trace, struct ftr_module *module, uint64_t addr)
+static struct ftr_func *func_unknown(struct ftr_trace *trace, struct ftr_module *module,
+				     uint64_t addr)
 {
 	char name[24] = "<unknown>";
 	struct ftr_func *func;
@@ -107,7 +108,9 @@ static struct ftr_func *func_unknown(struct ftr_trace *trace, struct ftr_module 
 	return func;
 }
 
-/* The module mapped at an address, its symbols loaded, and the address as they count; NULL = none. */
+/*
+ * The module mapped at an address, its symbols loaded, and the address as they count; NULL = none.
+ */
 static struct ftr_module *module_at(struct ftr_trace *trace, const struct ftr_session *session,
 				    uint64_t time_ns, uint64_t addr, uint64_t *symbol_addr)
 {

@@ -144,8 +144,8 @@ static uint32_t record_depth(struct ftr_select_open *open, const struct ftr_even
 }
 
 /* Is a call wanted, being the kernel's or not being so? */
-static bool record_is_of_wanted_side(const struct ftr_pipeline_options *options, struct ftr_select_open *open,
-				     const struct ftr_event *ev)
+static bool record_is_of_wanted_side(const struct ftr_pipeline_options *options,
+				     struct ftr_select_open *open, const struct ftr_event *ev)
 {
 	if (ftr_func_is_kernel(ev->call.func))
 		return options->kernel_full || open->user_nr > 0;
@@ -159,7 +159,8 @@ static bool record_is_of_wanted_side(const struct ftr_pipeline_options *options,
 static bool record_is_in_range(struct ftr_select_records *self, const struct ftr_event *ev)
 {
 	if (!self->has_ends) {
-		self->ends = ftr_range_ends(self->options, self->first_ns != 0 ? self->first_ns : ev->time_ns);
+		self->ends = ftr_range_ends(self->options,
+					    self->first_ns != 0 ? self->first_ns : ev->time_ns);
 		self->has_ends = true;
 	}
 	return ev->time_ns >= self->ends.from_ns && ev->time_ns <= self->ends.to_ns;
@@ -173,7 +174,8 @@ int ftr_select_record(struct ftr_select_records *self, const struct ftr_event *e
 	uint32_t depth;
 
 	if (ev->type == FTR_EVENT_POINT)
-		return is_wanted && !options->no_event && !(options->no_sched && id_is_sched(ev->point.id)) &&
+		return is_wanted && !options->no_event &&
+		       !(options->no_sched && id_is_sched(ev->point.id)) &&
 		       (!options->kernel_only || ftr_event_is_tracepoint(ev));
 	if (ev->type > FTR_EVENT_EXIT)
 		return is_wanted;
@@ -198,7 +200,8 @@ static ssize_t select_next(struct ftr_source *source, struct ftr_event **evs, st
 
 	do {
 		nr = ftr_source_next(self->inner, evs, err);
-		if (nr > 0 && self->is_about_points && self->inner->is_calls_only && !kernel_matters(self))
+		if (nr > 0 && self->is_about_points && self->inner->is_calls_only &&
+		    !kernel_matters(self))
 			return nr;
 		kept = 0;
 		for (ssize_t i = 0; i < nr; i++) {

@@ -17,19 +17,19 @@ struct ftr_trace;
 bool ftr_select_is_needed(const struct ftr_pipeline_options *options);
 
 /*
- * Wrap @inner, which went through calls, and take it over (also on failure); @options->tids is borrowed
- * for as long as the source lives.  NULL = out of memory.
+ * Wrap @inner, which went through calls, and take it over (also on failure); @options->tids is
+ * borrowed for as long as the source lives.  NULL = out of memory.
  */
 struct ftr_source *ftr_select_new(struct ftr_source *inner, const struct ftr_trace *trace,
 				  const struct ftr_pipeline_options *options);
 
 /*
- * The same for records as they are, which did not go through calls: nothing is made up, and no depth changes.
- * Also by time; threshold_ns and no_preempt need calls and are not looked at.
+ * The same for records as they are, which did not go through calls: nothing is made up, and no
+ * depth changes. Also by time; threshold_ns and no_preempt need calls and are not looked at.
  */
 struct ftr_select_records {
 	const struct ftr_pipeline_options *options;	/* (borrowed) */
-	uint64_t first_ns;		/* elapsed times count from here; 0: from the first record */
+	uint64_t first_ns; /* elapsed times count from here; 0: from the first record */
 	struct ftr_range_ends ends;
 	bool has_ends;			/* they are known */
 	struct ftr_per_task open;	/* struct ftr_select_open */

@@ -42,8 +42,9 @@ int ftr_session_map(struct ftr_session *session, const struct ftr_mapping *mappi
 }
 
 /*
- * Is @a a better answer than @b at @time_ns?  One that is mapped already beats one that comes later (a
- * library's constructors run before its dlopen is known); then the newest, then the nearest start.
+ * Is @a a better answer than @b at @time_ns?  One that is mapped already beats one that comes later
+ * (a library's constructors run before its dlopen is known); then the newest, then the nearest
+ * start.
  */
 static bool mapping_is_better(const struct ftr_mapping *a, const struct ftr_mapping *b,
 			      uint64_t time_ns)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A session: one program image of a process, exec to exec, and the modules mapped in it over time. */
+/*
+ * A session: one program image of a process, exec to exec, and the modules mapped in it over time.
+ */
 #ifndef FTR_TRACE_SESSION_H
 #define FTR_TRACE_SESSION_H
 
@@ -26,12 +28,12 @@ struct ftr_session {
 	uint64_t start_ns;
 	const char *exename;
 	uint64_t stack_end;	/* user addresses end here; above: kernel.  0 = unknown */
-	FTR_VEC(struct ftr_mapping) mappings;	/* in any order; overlaps are resolved by since_ns */
+	FTR_VEC(struct ftr_mapping) mappings; /* in any order; overlaps are resolved by since_ns */
 	FTR_VEC(uint64_t) changes_ns;	/* ascending: when dlopen changed the map */
 	struct ftr_hashmap cache;	/* (epoch, address) -> func */
 	struct ftr_hashmap libraries;	/* see library.c: name_id + 1 -> module */
 	bool has_libraries;
-	uint32_t context_base;		/* for a reader: first of changes_ns.nr + 1 numbers of its epochs */
+	uint32_t context_base; /* for a reader: first of changes_ns.nr + 1 numbers of its epochs */
 };
 
 /* The image that @task ran at @time_ns; NULL = the trace knows none. */
@@ -50,8 +52,8 @@ struct ftr_mapping *ftr_session_find_module(const struct ftr_session *session,
 					    const struct ftr_module *module, uint64_t time_ns);
 
 /*
- * An open mapping ends behind the last symbol of its module, which was loaded; a module without any, where the
- * next mapping starts.
+ * An open mapping ends behind the last symbol of its module, which was loaded; a module without
+ * any, where the next mapping starts.
  */
 void ftr_session_bound(const struct ftr_session *session, struct ftr_mapping *mapping);
 

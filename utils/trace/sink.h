@@ -19,9 +19,9 @@ struct ftr_sink_ops {
 	int  (*begin)(struct ftr_sink *sink, const struct ftr_trace *trace);	/* (nullable) */
 	int  (*event)(struct ftr_sink *sink, const struct ftr_event *ev);
 	/*
-	 * (nullable) As event, for a whole batch at once, of any types: what is not accepted has to be
-	 * skipped, and is not counted as refused.  For sinks that do so little per event that the call
-	 * counts, and whose output is no copy of the trace.
+	 * (nullable) As event, for a whole batch at once, of any types: what is not accepted has to
+	 * be skipped, and is not counted as refused.  For sinks that do so little per event that
+	 * the call counts, and whose output is no copy of the trace.
 	 */
 	int  (*batch)(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr);
 	int  (*end)(struct ftr_sink *sink);					/* (nullable) */
@@ -32,9 +32,9 @@ struct ftr_sink {
 	const struct ftr_sink_ops *ops;
 	struct ftr_ostream *out;	/* (borrowed, nullable) the caller opens and closes it */
 	struct ftr_err     *err;	/* (borrowed) first failure is described here */
-	uint64_t cut_nr;		/* things the format could not hold (deep, long, many), counted */
+	uint64_t cut_nr; /* things the format could not hold (deep, long, many), counted */
 	const char *cut_what;		/* "arguments beyond 15" (nullable) */
-	const char *note;		/* "5 lists split" (nullable): kept, but not as one may expect */
+	const char *note; /* "5 lists split" (nullable): kept, but not as one may expect */
 };
 
 /* Heap, zeroed beyond the base; NULL when out of memory. */
@@ -43,7 +43,10 @@ struct ftr_sink *ftr_sink_new(const struct ftr_sink_ops *ops, struct ftr_ostream
 void ftr_sink_free(struct ftr_sink *sink);	/* calls fini; NULL is fine */
 
 struct ftr_strbuf;
-/* Count @nr things of a kind that the format could not hold; @text, empty at first, becomes sink->cut_what. */
+/*
+ * Count @nr things of a kind that the format could not hold; @text, empty at first, becomes
+ * sink->cut_what.
+ */
 void ftr_sink_cut(struct ftr_sink *sink, struct ftr_strbuf *text, uint64_t nr, const char *what);
 
 #endif /* FTR_TRACE_SINK_H */

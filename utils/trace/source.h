@@ -25,8 +25,8 @@ struct ftr_source;
 struct ftr_source_ops {
 	/*
 	 * Hand out the next events, 1..FTR_SOURCE_BATCH, in order.  They stay valid until the next
-	 * call; a wrapping source may change them in place.  0 at the end (and ever after), or -errno
-	 * for what no resynchronisation can mend.
+	 * call; a wrapping source may change them in place.  0 at the end (and ever after), or
+	 * -errno for what no resynchronisation can mend.
 	 */
 	ssize_t (*next)(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err);
 	void (*free)(struct ftr_source *source);
@@ -34,7 +34,7 @@ struct ftr_source_ops {
 
 struct ftr_source {
 	const struct ftr_source_ops *ops;
-	bool is_calls_only;	/* the batch handed out last is known to hold ENTRY and EXIT alone */
+	bool is_calls_only; /* the batch handed out last is known to hold ENTRY and EXIT alone */
 };
 
 static inline ssize_t ftr_source_next(struct ftr_source *source, struct ftr_event **evs,

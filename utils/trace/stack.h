@@ -2,9 +2,9 @@
 /*
  * stack: the open calls of a task, for what follows a stream call by call.
  *
- * An event that is followed gets what the stack knows: its depth; an EXIT start_ns, child_ns (callees, and time
- * scheduled out) and the marks of its ENTRY.  So who leaves calls out, or lets them begin later, says so to the
- * stack, and durations are right from there on.
+ * An event that is followed gets what the stack knows: its depth; an EXIT start_ns, child_ns
+ * (callees, and time scheduled out) and the marks of its ENTRY.  So who leaves calls out, or lets
+ * them begin later, says so to the stack, and durations are right from there on.
  */
 #ifndef FTR_TRACE_STACK_H
 #define FTR_TRACE_STACK_H
@@ -28,7 +28,8 @@ struct ftr_stack_frame {
 
 /* All zero = no call is open. */
 struct ftr_stack {
-	FTR_VEC(struct ftr_stack_frame) frames;	/* [1] = outermost, [0] = of no function; nr is not used */
+	FTR_VEC(struct ftr_stack_frame)
+	frames; /* [1] = outermost, [0] = of no function; nr is not used */
 	size_t open_nr;
 };
 
@@ -48,8 +49,9 @@ static inline struct ftr_stack_frame *ftr_stack_top(const struct ftr_stack *stac
 }
 
 /*
- * Follow ENTRY and EXIT in one, without a branch between them: which comes next is what nobody can predict.
- * *open_nr is the stack's, or a copy that a loop keeps.  False when the event does not fit.
+ * Follow ENTRY and EXIT in one, without a branch between them: which comes next is what nobody can
+ * predict. *open_nr is the stack's, or a copy that a loop keeps.  False when the event does not
+ * fit.
  */
 static inline bool ftr_stack_frames_call(struct ftr_stack_frame *frames, size_t *open_nr,
 					 struct ftr_event *ev)
@@ -65,7 +67,9 @@ static inline bool ftr_stack_frames_call(struct ftr_stack_frame *frames, size_t 
 	if (__builtin_expect(((ev->depth != depth) & (ev->depth != FTR_DEPTH_UNKNOWN)) |
 			     (is_exit & (frame->func != ev->call.func)), 0))
 		return false;
-	/* Else the compiler loads both times at once, which waits for the store of child_ns before. */
+	/*
+	 * Else the compiler loads both times at once, which waits for the store of child_ns before.
+	 */
 	__asm__("" : "+r"(child_ns));
 	ev->depth = (uint32_t)depth;
 	ev->flags |= frame->flags & (uint8_t)mask;
@@ -114,8 +118,8 @@ void ftr_stack_make(const struct ftr_stack *stack, size_t depth, enum ftr_event_
 		    struct ftr_event *made);
 
 /*
- * Nothing more will come: fill @made with unfinished EXITs of @task at @time_ns, innermost first, until no
- * call is open or @room is taken.  Returns how many.
+ * Nothing more will come: fill @made with unfinished EXITs of @task at @time_ns, innermost first,
+ * until no call is open or @room is taken.  Returns how many.
  */
 size_t ftr_stack_finish(struct ftr_stack *stack, struct ftr_task *task, uint64_t time_ns,
 			struct ftr_event *made, size_t room);

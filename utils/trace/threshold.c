@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue of events in order of time, in which an ENTRY is undecided until its EXIT, a sched-out until its sched-in,
- * or until so much time passed.  Only decided events leave at its head; short calls leave from its middle.
+ * A queue of events in order of time, in which an ENTRY is undecided until its EXIT, a sched-out
+ * until its sched-in, or until so much time passed.  Only decided events leave at its head; short
+ * calls leave from its middle.
  */
 #include "utils/trace/threshold.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace: an opened data set.  A format's reader fills it (ftr_trace_open, format/open.h); everything in it
- * lives until ftr_trace_free.
+ * A trace: an opened data set.  A format's reader fills it (ftr_trace_open, format/open.h);
+ * everything in it lives until ftr_trace_free.
  */
 #ifndef FTR_TRACE_TRACE_H
 #define FTR_TRACE_TRACE_H
@@ -50,12 +50,12 @@ struct ftr_trace {
 	uint64_t first_ns;		/* time of the earliest event; 0 = not known in advance */
 
 	/*
-	 * (owned) One source per task and further ones (kernel, perf), each ordered by time; ftr_merge takes
-	 * them over.  A format that is one stream supplies one.
+	 * (owned) One source per task and further ones (kernel, perf), each ordered by time;
+	 * ftr_merge takes them over.  A format that is one stream supplies one.
 	 */
 	FTR_VEC(struct ftr_source *) sources;
 	bool is_ordered;		/* the one source interleaves tasks already */
-	bool has_syscalls;		/* calls of FTR_SYSCALL_MODULE have the records they stand for */
+	bool has_syscalls; /* calls of FTR_SYSCALL_MODULE have the records they stand for */
 
 	void *reader;			/* (owned by the format) */
 	void (*reader_free)(void *reader);	/* (nullable) */
@@ -83,14 +83,17 @@ struct ftr_func *ftr_trace_func_by_name(struct ftr_trace *trace, const struct ft
 					const char *name, size_t len);
 
 /*
- * The function of a symbol, which must stay where it is: interned by its address.  Named as trace->demangle
- * says.  NULL when out of memory.
+ * The function of a symbol, which must stay where it is: interned by its address.  Named as
+ * trace->demangle says.  NULL when out of memory.
  */
 struct ftr_symbol;
 struct ftr_func *ftr_trace_func_by_symbol(struct ftr_trace *trace, const struct ftr_module *module,
 					  const struct ftr_symbol *symbol);
 
-/* A new session, dense id, not known to any task yet; NULL when out of memory.  @sid: 16 characters. */
+/*
+ * A new session, dense id, not known to any task yet; NULL when out of memory.  @sid: 16
+ * characters.
+ */
 struct ftr_session *ftr_trace_session_new(struct ftr_trace *trace, const char *sid, int32_t pid,
 					  uint64_t start_ns);
 struct ftr_session *ftr_trace_session_find(const struct ftr_trace *trace, const char *sid);
@@ -100,23 +103,23 @@ int ftr_trace_task_add_session(struct ftr_trace *trace, struct ftr_task *task,
 			       struct ftr_session *session);
 
 /*
- * The function at an address of a task at a time: session (nullable), module, symbol.  Never NULL unless
- * out of memory: an unknown address becomes a function named "<hex>".  Cached: some 10 ns; a reader
- * keeps a smaller cache in front of it.
+ * The function at an address of a task at a time: session (nullable), module, symbol.  Never NULL
+ * unless out of memory: an unknown address becomes a function named "<hex>".  Cached: some 10 ns; a
+ * reader keeps a smaller cache in front of it.
  */
 const struct ftr_func *ftr_trace_resolve(struct ftr_trace *trace, struct ftr_session *session,
 					 uint64_t time_ns, uint64_t addr);
 
 /*
- * The function at an address of a module that lies at the same place for everybody, as the kernel does.  All of
- * its functions are of @symbol_type.  Not cached.
+ * The function at an address of a module that lies at the same place for everybody, as the kernel
+ * does.  All of its functions are of @symbol_type.  Not cached.
  */
 const struct ftr_func *ftr_trace_resolve_module(struct ftr_trace *trace, struct ftr_module *module,
 						uint64_t addr, char symbol_type);
 
 /*
- * The function (or variable) of the symbol table that covers an address, and how far into it the address
- * lies; NULL when there is none.  Unlike ftr_trace_resolve it makes nothing up.
+ * The function (or variable) of the symbol table that covers an address, and how far into it the
+ * address lies; NULL when there is none.  Unlike ftr_trace_resolve it makes nothing up.
  */
 const struct ftr_func *ftr_trace_find(struct ftr_trace *trace, struct ftr_session *session,
 				      uint64_t time_ns, uint64_t addr, uint64_t *offset);

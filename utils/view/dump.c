@@ -285,7 +285,8 @@ static void put_call(struct dump *self, const struct ftr_event *ev)
 static void put_point(struct dump *self, const struct ftr_event *ev)
 {
 	ftr_event_title(ev, &self->text);
-	put_line(self, ev, "event", ftr_slice_make(ftr_strbuf_str(&self->text), self->text.len), ev->point.id);
+	put_line(self, ev, "event", ftr_slice_make(ftr_strbuf_str(&self->text), self->text.len),
+		 ev->point.id);
 	put_record_hex(self, ev, 3, ev->point.id);
 	if (ev->payload == NULL)
 		return;
@@ -422,7 +423,8 @@ int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 			     .sec_text = "0", .sec_len = 1 };
 	int ret = 0;
 
-	self.select = (struct ftr_select_records){ .options = selection, .first_ns = trace->first_ns };
+	self.select = (struct ftr_select_records){ .options = selection,
+						   .first_ns = trace->first_ns };
 	self.select.open.bytes = sizeof(struct ftr_select_open);
 	self.is_selecting = selection != NULL &&
 			    (ftr_select_is_needed(selection) || ftr_range_is_needed(selection));

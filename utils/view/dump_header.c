@@ -52,7 +52,8 @@ void dump_put_header(const struct ftr_info *info, struct ftr_ostream *out)
 	put_name(out, "header size");
 	ftr_ostream_printf(out, "%u\n", info->header_bytes);
 	put_name(out, "endian");
-	ftr_ostream_printf(out, "%u (%s)\n", info->elf_data, info->elf_data == 2 ? "big" : "little");
+	ftr_ostream_printf(out, "%u (%s)\n", info->elf_data,
+			   info->elf_data == 2 ? "big" : "little");
 	put_name(out, "class");
 	ftr_ostream_printf(out, "%u (%d bit)\n", info->elf_class, info->elf_class == 1 ? 32 : 64);
 	put_name(out, "features");

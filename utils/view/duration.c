@@ -35,8 +35,8 @@ char *view_put_duration(char *p, uint64_t ns, bool use_color)
 }
 
 /*
- * Eight digits in one register: halves of four, of two, of one digit, each split by a multiplication;
- * the first digit ends up in the lowest byte.
+ * Eight digits in one register: halves of four, of two, of one digit, each split by a
+ * multiplication; the first digit ends up in the lowest byte.
  */
 static uint64_t digits_of(uint32_t value)
 {

@@ -61,12 +61,14 @@ void ftr_event_title(const struct ftr_event *ev, struct ftr_strbuf *text)
 	ftr_strbuf_clear(text);
 	ftr_strbuf_puts(text, ev->point.name);
 	if (ev->point.kind > FTR_POINT_COUNTER)
-		ftr_strbuf_printf(text, " %s #%llu", words[ev->point.kind], (unsigned long long)ev->point.id);
+		ftr_strbuf_printf(text, " %s #%llu", words[ev->point.kind],
+				  (unsigned long long)ev->point.id);
 }
 
 const char *ftr_event_schedule_name(uint64_t out_id)
 {
-	return out_id == FTR_ID_SCHED_OUT_PREEMPT ? "linux:schedule (pre-empted)" : "linux:schedule";
+	return out_id == FTR_ID_SCHED_OUT_PREEMPT ? "linux:schedule (pre-empted)" :
+						    "linux:schedule";
 }
 
 static const struct data_layout *layout_find(uint64_t id)

@@ -50,14 +50,18 @@ static inline bool ftr_event_id_is_sched(uint64_t id)
 	       id == FTR_ID_SCHED_OUT_PREEMPT || id == FTR_ID_SCHED_BOTH_PREEMPT;
 }
 
-/* What a POINT is called; of an operation or an arrow which part of it this is, too: "net:get begin #7". */
+/*
+ * What a POINT is called; of an operation or an arrow which part of it this is, too: "net:get begin
+ * #7".
+ */
 void ftr_event_title(const struct ftr_event *ev, struct ftr_strbuf *text);
 
 /* What out and in together are called: "linux:schedule", or with "(pre-empted)". */
 const char *ftr_event_schedule_name(uint64_t out_id);
 
 /*
- * Append the data of a POINT: "vmsize=15492KB vmrss=7512KB shared=5404KB"; nothing when it has none.
+ * Append the data of a POINT: "vmsize=15492KB vmrss=7512KB shared=5404KB"; nothing when it has
+ * none.
  * @is_signed_diff: differences carry a sign (as replay, not dump, shows them).
  */
 void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *trace,

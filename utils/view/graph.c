@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call tree as text.  A node that has several callees moves them three columns to the right, an only
- * callee stands right below:
+ * The call tree as text.  A node that has several callees moves them three columns to the right, an
+ * only callee stands right below:
  *
  *	    3.195 us :  +-(1) main
  *	    0.060 us :     +-(2) paint
@@ -23,7 +23,7 @@
 #include <string.h>
 
 #define INDENT_BYTES 3
-#define INDENT_MAX   1024	/* deeper nodes get no more indentation but the number of their level */
+#define INDENT_MAX   1024 /* deeper nodes get no more indentation but the number of their level */
 #define TRACE_MAX    1024	/* functions of a backtrace that are all shown; of a deeper one */
 #define TRACE_PART   32		/* so many at each end */
 #define ADDR_WIDTH   12
@@ -201,7 +201,9 @@ static void put_gap(const struct view *view)
 	ftr_ostream_puts(view->out, " | \n");
 }
 
-/* Down to the first callee, else on to the next one of whichever caller has one; NONE at the end. */
+/*
+ * Down to the first callee, else on to the next one of whichever caller has one; NONE at the end.
+ */
 static uint32_t tree_next(struct view *view, uint32_t at, uint32_t root)
 {
 	const struct ftr_graph *graph = view->graph;

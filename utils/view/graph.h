@@ -14,7 +14,7 @@ struct ftr_graph;
 struct ftr_graph_opts {
 	const char *fields;	/* -f (nullable) */
 	const char *func;	/* (nullable) backtraces to this function and the tree below it */
-	uint64_t levels;	/* of a function's tree, 0 = all: -D, which leaves its callers alone */
+	uint64_t levels; /* of a function's tree, 0 = all: -D, which leaves its callers alone */
 	bool use_color;
 };
 
@@ -23,8 +23,8 @@ int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
 			   struct ftr_err *err);
 
 /*
- * All sessions, one after the other.  -ENOENT: there is no call (of that function), nothing was written;
- * -EINVAL as above; -ENOMEM.
+ * All sessions, one after the other.  -ENOENT: there is no call (of that function), nothing was
+ * written; -EINVAL as above; -ENOMEM.
  */
 int ftr_graph_print(const struct ftr_graph *graph, const struct ftr_graph_opts *opts,
 		    struct ftr_ostream *out, struct ftr_err *err);

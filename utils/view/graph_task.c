@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tree of tasks as text, as uftrace graph --task prints it: threads stand closer to their process than the
- * processes that it forked.
+ * The tree of tasks as text, as uftrace graph --task prints it: threads stand closer to their
+ * process than the processes that it forked.
  *
  *	[  23353] :  +----tt
  *	[  23354] :  |     +-tt
@@ -186,7 +186,8 @@ static void indent_push(struct view *view, const struct ftr_task_node *node)
 	const struct shape *shape = shape_of(node);
 
 	if (node->parent != FTR_TASK_NONE)
-		ftr_strbuf_puts(&view->indent, node->next == FTR_TASK_NONE ? shape->last : shape->line);
+		ftr_strbuf_puts(&view->indent,
+				node->next == FTR_TASK_NONE ? shape->last : shape->line);
 }
 
 static void indent_pop(struct view *view, const struct ftr_task_node *node)

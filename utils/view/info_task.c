@@ -25,8 +25,8 @@ static void put_task(const struct ftr_task *task, struct ftr_ostream *out)
 
 void ftr_info_print_tasks(const struct ftr_trace *trace, struct ftr_ostream *out)
 {
-	ftr_ostream_puts(out,
-			 "#         TIMESTAMP       FLAGS     TID     TASK              DATA SIZE\n");
+	ftr_ostream_puts(
+		out, "#         TIMESTAMP       FLAGS     TID     TASK              DATA SIZE\n");
 	for (size_t i = 0; i < trace->tasks.nr; i++)
 		put_task(trace->tasks.v[i], out);
 }

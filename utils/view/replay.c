@@ -237,7 +237,9 @@ static int put_remark(struct replay_sink *self, struct replay_line *line, uint32
 	bool use_color = self->opts.use_color;
 	char *p;
 
-	/* The colour covers the indent too, and the two halves of the comment are coloured apart. */
+	/*
+	 * The colour covers the indent too, and the two halves of the comment are coloured apart.
+	 */
 	p = begin(self, line, use_color ? 0 : depth, name_len + data_len + 64 + depth * 2);
 	if (p == NULL)
 		return out_of_memory(self);

@@ -27,7 +27,10 @@ struct ftr_replay_opts {
 	bool use_color;
 };
 
-/* NULL on a wrong field or out of memory, described in @err.  @opts is copied; its strings borrowed. */
+/*
+ * NULL on a wrong field or out of memory, described in @err.  @opts is copied; its strings
+ * borrowed.
+ */
 struct ftr_sink *ftr_replay_new(const struct ftr_replay_opts *opts, struct ftr_ostream *out,
 				struct ftr_err *err);
 

@@ -49,8 +49,8 @@ struct replay_layout {
 void replay_tid_text(char text[REPLAY_TID_CHARS], int32_t tid);
 
 /*
- * @fields: -f (nullable).  @extra: a field that belongs to the default, then as the first; REPLAY_FIELDS
- * for none.
+ * @fields: -f (nullable).  @extra: a field that belongs to the default, then as the first;
+ * REPLAY_FIELDS for none.
  */
 int  replay_layout_init(struct replay_layout *layout, const char *fields, unsigned extra,
 			struct ftr_err *err);
@@ -62,8 +62,9 @@ void replay_layout_put_header(const struct replay_layout *layout);
 void replay_layout_put_blank(const struct replay_layout *layout);
 
 /*
- * Begin a line: its columns, the bar and @indent blanks stand before the returned place, where the caller
- * puts up to @bytes and calls replay_line_end with where it stopped.  NULL when out of memory.
+ * Begin a line: its columns, the bar and @indent blanks stand before the returned place, where the
+ * caller puts up to @bytes and calls replay_line_end with where it stopped.  NULL when out of
+ * memory.
  */
 char *replay_line_begin(struct replay_layout *layout, const struct replay_line *line,
 			size_t indent, size_t bytes);

@@ -14,8 +14,9 @@
 #define COLUMN_WIDTH 10
 
 static const size_t widths[] = {
-	[REPORT_TIME] = 10, [REPORT_COUNT] = COLUMN_WIDTH, [REPORT_PERCENT] = 10, [REPORT_TIMESTAMP] = 18,
-	[REPORT_CPU_COUNT] = 9, [REPORT_CPU_MASK] = 8, [REPORT_CPU_LIST] = 8,
+	[REPORT_TIME] = 10,      [REPORT_COUNT] = COLUMN_WIDTH, [REPORT_PERCENT] = 10,
+	[REPORT_TIMESTAMP] = 18, [REPORT_CPU_COUNT] = 9,        [REPORT_CPU_MASK] = 8,
+	[REPORT_CPU_LIST] = 8,
 };
 
 struct report {
@@ -55,7 +56,8 @@ static void print_head(const struct report *report)
 }
 
 /* In the middle of its column. */
-static void print_cpus(struct ftr_ostream *out, const struct report_column *column, const struct ftr_cpu_set *set)
+static void print_cpus(struct ftr_ostream *out, const struct report_column *column,
+		       const struct ftr_cpu_set *set)
 {
 	static const struct ftr_cpu_set none;
 	struct ftr_strbuf text;

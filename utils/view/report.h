@@ -19,7 +19,8 @@ struct ftr_report_opts {
 	bool avg_self;
 	bool use_color;
 	const char *diff_policy;	/* (nullable) of ftr_report_print_diff, words with commas */
-	uint64_t diff_column;		/* what it sorts by: 0 the base, 1 the other one, 2 their difference */
+	uint64_t
+		diff_column; /* what it sorts by: 0 the base, 1 the other one, 2 their difference */
 };
 
 /* One of two that are compared. */
@@ -36,13 +37,15 @@ int ftr_report_print(const struct ftr_stats *stats, const struct ftr_report_opts
 int ftr_report_print_csv(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 			 struct ftr_ostream *out, struct ftr_err *err);
 /* @by: what the rows are, enum ftr_syscalls_by. */
-int ftr_report_print_syscalls(const struct ftr_syscalls *sums, int by, const struct ftr_report_opts *opts,
-			      struct ftr_ostream *out, struct ftr_err *err);
+int ftr_report_print_syscalls(const struct ftr_syscalls *sums, int by,
+			      const struct ftr_report_opts *opts, struct ftr_ostream *out,
+			      struct ftr_err *err);
 int ftr_report_print_tasks(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 			   struct ftr_ostream *out, struct ftr_err *err);
 /* -EINVAL: also a wrong policy, a field that has no difference. */
 int ftr_report_check_diff(const struct ftr_report_opts *opts, struct ftr_err *err);
-int ftr_report_print_diff(const struct ftr_report_trace traces[2], const struct ftr_report_opts *opts,
-			  struct ftr_ostream *out, struct ftr_err *err);
+int ftr_report_print_diff(const struct ftr_report_trace traces[2],
+			  const struct ftr_report_opts *opts, struct ftr_ostream *out,
+			  struct ftr_err *err);
 
 #endif /* FTR_VIEW_REPORT_H */

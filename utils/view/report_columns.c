@@ -134,9 +134,11 @@ const struct report_column report_columns[REPORT_COLUMNS] = {
 static uint64_t default_mask(const struct ftr_report_opts *opts)
 {
 	if (opts->avg_total)
-		return REPORT_BIT(COLUMN_TOTAL_AVG) | REPORT_BIT(COLUMN_TOTAL_MIN) | REPORT_BIT(COLUMN_TOTAL_MAX);
+		return REPORT_BIT(COLUMN_TOTAL_AVG) | REPORT_BIT(COLUMN_TOTAL_MIN) |
+		       REPORT_BIT(COLUMN_TOTAL_MAX);
 	if (opts->avg_self)
-		return REPORT_BIT(COLUMN_SELF_AVG) | REPORT_BIT(COLUMN_SELF_MIN) | REPORT_BIT(COLUMN_SELF_MAX);
+		return REPORT_BIT(COLUMN_SELF_AVG) | REPORT_BIT(COLUMN_SELF_MIN) |
+		       REPORT_BIT(COLUMN_SELF_MAX);
 	return REPORT_BIT(COLUMN_TOTAL) | REPORT_BIT(COLUMN_SELF) | REPORT_BIT(COLUMN_CALLS);
 }
 
@@ -165,7 +167,8 @@ static int find_key(const struct ftr_report_opts *opts, struct ftr_slice word)
 	return -1;
 }
 
-int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *sort, struct ftr_err *err)
+int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *sort,
+		      struct ftr_err *err)
 {
 	const char *text = opts->sort;
 	struct ftr_slice rest, word;
@@ -178,11 +181,13 @@ int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *so
 		int key = is_name ? 0 : find_key(opts, word);
 
 		if (key < 0)
-			return ftr_err_set(err, EINVAL,
-					   "unknown sort key \"%.*s\"; there are: func and the fields, see --help",
-					   (int)word.len, word.s);
+			return ftr_err_set(
+				err, EINVAL,
+				"unknown sort key \"%.*s\"; there are: func and the fields, see --help",
+				(int)word.len, word.s);
 		if (sort->nr == REPORT_SORT_KEYS_MAX)
-			return ftr_err_set(err, EINVAL, "more than %d sort keys", REPORT_SORT_KEYS_MAX);
+			return ftr_err_set(err, EINVAL, "more than %d sort keys",
+					   REPORT_SORT_KEYS_MAX);
 		sort->keys[sort->nr++] = is_name ? NULL : &report_columns[key];
 	}
 	return 0;
@@ -208,8 +213,8 @@ static int compare(const void *a, const void *b, void *arg)
 	return strcmp(x->name, y->name);
 }
 
-const struct ftr_func_stat **report_sorted_rows(const struct ftr_stats *stats, const struct report_sort *sort,
-						size_t *nr)
+const struct ftr_func_stat **report_sorted_rows(const struct ftr_stats *stats,
+						const struct report_sort *sort, size_t *nr)
 {
 	const struct ftr_func_stat **rows = ftr_stats_rows(stats, nr);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns of report, and what -f and -s make of them: for its table, its differences and its CSV. */
+/*
+ * The columns of report, and what -f and -s make of them: for its table, its differences and its
+ * CSV.
+ */
 #ifndef FTR_VIEW_REPORT_COLUMNS_H
 #define FTR_VIEW_REPORT_COLUMNS_H
 
@@ -44,10 +47,11 @@ struct report_sort {
 /* A bit for each column that is to be shown.  0, or -EINVAL: no such field. */
 int report_parse_fields(const struct ftr_report_opts *opts, uint64_t *mask, struct ftr_err *err);
 /* @sort: zeros.  0, or -EINVAL: no such key. */
-int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *sort, struct ftr_err *err);
+int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *sort,
+		      struct ftr_err *err);
 
 /* All rows in that order: (owned) array of *nr, NULL when out of memory. */
-const struct ftr_func_stat **report_sorted_rows(const struct ftr_stats *stats, const struct report_sort *sort,
-						size_t *nr);
+const struct ftr_func_stat **report_sorted_rows(const struct ftr_stats *stats,
+						const struct report_sort *sort, size_t *nr);
 
 #endif /* FTR_VIEW_REPORT_COLUMNS_H */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* report --format=csv: the table for spreadsheets and scripts, as RFC 4180 says but for the ends of lines. */
+/*
+ * report --format=csv: the table for spreadsheets and scripts, as RFC 4180 says but for the ends of
+ * lines.
+ */
 #include "utils/view/report.h"
 
 #include "utils/analysis/stats.h"
@@ -30,7 +33,8 @@ static void put_text(struct ftr_ostream *out, const char *text, size_t len)
 	ftr_ostream_putc(out, '"');
 }
 
-static void put_cpus(struct ftr_ostream *out, const struct report_column *column, const struct ftr_cpu_set *set)
+static void put_cpus(struct ftr_ostream *out, const struct report_column *column,
+		     const struct ftr_cpu_set *set)
 {
 	static const struct ftr_cpu_set none;
 	struct ftr_strbuf text;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report --diff: how the statistics of two traces differ, as uftrace prints it.  Times are those of the base less those
- * of the other, so that + is what got faster; counts and percentages are of the other less the base.
+ * report --diff: how the statistics of two traces differ, as uftrace prints it.  Times are those of
+ * the base less those of the other, so that + is what got faster; counts and percentages are of the
+ * other less the base.
  */
 #include "utils/view/report.h"
 
@@ -49,7 +50,8 @@ struct values {
 	double percent;
 };
 
-static struct values values_of(const struct report_column *column, const struct ftr_stats_pair *pair)
+static struct values values_of(const struct report_column *column,
+			       const struct ftr_stats_pair *pair)
 {
 	struct values v = { 0 };
 
@@ -75,9 +77,12 @@ static int parse_policy(const char *text, struct policy *policy, struct ftr_err 
 		bool *flag;
 		bool value;
 	} words[] = {
-		{ "abs", &policy->is_signed, false }, { "no-abs", &policy->is_signed, true },
-		{ "percent", &policy->is_percent, true }, { "no-percent", &policy->is_percent, false },
-		{ "compact", &policy->is_full, false }, { "full", &policy->is_full, true },
+		{ "abs", &policy->is_signed, false },
+		{ "no-abs", &policy->is_signed, true },
+		{ "percent", &policy->is_percent, true },
+		{ "no-percent", &policy->is_percent, false },
+		{ "compact", &policy->is_full, false },
+		{ "full", &policy->is_full, true },
 	};
 	size_t nr = sizeof(words) / sizeof(words[0]);
 
@@ -90,8 +95,10 @@ static int parse_policy(const char *text, struct policy *policy, struct ftr_err 
 		while (i < nr && !ftr_slice_eq(word, words[i].name))
 			i++;
 		if (i == nr)
-			return ftr_err_set(err, EINVAL, "--diff-policy: \"%.*s\" is none of: abs no-abs percent "
-					   "no-percent compact full", (int)word.len, word.s);
+			return ftr_err_set(err, EINVAL,
+					   "--diff-policy: \"%.*s\" is none of: abs no-abs percent "
+					   "no-percent compact full",
+					   (int)word.len, word.s);
 		*words[i].flag = words[i].value;
 	}
 	return 0;
@@ -133,8 +140,8 @@ static double rank_of(const struct diff *diff, const struct report_column *key,
 static bool has_rank(const struct diff *diff, const struct report_column *key,
 		     const struct ftr_stats_pair *pair)
 {
-	return diff->opts->diff_column < 2 || !diff->policy.is_percent || key->kind != REPORT_TIME ||
-	       values_of(key, pair).has_ratio;
+	return diff->opts->diff_column < 2 || !diff->policy.is_percent ||
+	       key->kind != REPORT_TIME || values_of(key, pair).has_ratio;
 }
 
 static int compare(const void *a, const void *b, void *arg)
@@ -167,7 +174,8 @@ static int width_of(const struct diff *diff, const struct report_column *column)
 {
 	if (!diff->policy.is_full)
 		return DIFF_WIDTH;
-	if (column->kind == REPORT_COUNT || (column->kind == REPORT_TIME && diff->policy.is_percent))
+	if (column->kind == REPORT_COUNT ||
+	    (column->kind == REPORT_TIME && diff->policy.is_percent))
 		return FULL_NARROW_WIDTH;
 	return FULL_WIDTH;
 }
@@ -208,16 +216,19 @@ static void put_cell(const struct diff *diff, const char *text, int width, doubl
 	const char *color = slower > 0 ? FTR_SGR_RED : FTR_SGR_BLUE;
 	bool has_color = diff->opts->use_color && slower != 0;
 
-	ftr_ostream_pad(diff->out, ' ', strlen(text) < (size_t)width ? (size_t)width - strlen(text) : 0);
+	ftr_ostream_pad(diff->out, ' ',
+			strlen(text) < (size_t)width ? (size_t)width - strlen(text) : 0);
 	ftr_ostream_puts(diff->out, has_color ? color : "");
 	ftr_ostream_puts(diff->out, text);
 	ftr_ostream_puts(diff->out, has_color ? FTR_SGR_RESET : "");
 }
 
-static void put_difference(const struct diff *diff, const struct report_column *column, const struct values *v)
+static void put_difference(const struct diff *diff, const struct report_column *column,
+			   const struct values *v)
 {
-	int width = diff->policy.is_full && width_of(diff, column) == FULL_NARROW_WIDTH ? VALUE_WIDTH
-											 : DIFF_WIDTH;
+	int width = diff->policy.is_full && width_of(diff, column) == FULL_NARROW_WIDTH ?
+			    VALUE_WIDTH :
+			    DIFF_WIDTH;
 	char text[CELL_BYTES], time[VIEW_DURATION_BYTES];
 	double slower = column->kind == REPORT_TIME ? v->delta : 0;
 
@@ -262,12 +273,14 @@ static void put_column(const struct diff *diff, const struct report_column *colu
 		put_value(diff, column, v.base);
 		ftr_ostream_puts(diff->out, gap);
 		put_value(diff, column, v.other);
-		ftr_ostream_puts(diff->out, column->kind == REPORT_TIME && diff->policy.is_percent ? "" : gap);
+		ftr_ostream_puts(diff->out,
+				 column->kind == REPORT_TIME && diff->policy.is_percent ? "" : gap);
 	}
 	put_difference(diff, column, &v);
 }
 
-static void put_trace(const struct diff *diff, int number, const char *role, const struct ftr_report_trace *trace)
+static void put_trace(const struct diff *diff, int number, const char *role,
+		      const struct ftr_report_trace *trace)
 {
 	ftr_ostream_printf(diff->out, "#  [%d] %s: %s", number, role, trace->path);
 	if (trace->cmdline != NULL)
@@ -311,8 +324,9 @@ int ftr_report_check_diff(const struct ftr_report_opts *opts, struct ftr_err *er
 	return parse(&diff, err);
 }
 
-int ftr_report_print_diff(const struct ftr_report_trace traces[2], const struct ftr_report_opts *opts,
-			  struct ftr_ostream *out, struct ftr_err *err)
+int ftr_report_print_diff(const struct ftr_report_trace traces[2],
+			  const struct ftr_report_opts *opts, struct ftr_ostream *out,
+			  struct ftr_err *err)
 {
 	struct diff diff = { .opts = opts, .out = out };
 	struct ftr_stats_pair *pairs;

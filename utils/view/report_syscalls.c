@@ -15,20 +15,36 @@
 #define NAME_WIDTH 20
 
 enum {
-	COLUMN_ELAPSED, COLUMN_TOTAL, COLUMN_AVG, COLUMN_MIN, COLUMN_MAX, COLUMN_CALLS, COLUMN_ERRORS,
-	COLUMN_OPENS, COLUMN_READS, COLUMN_WRITES, COLUMN_FORKS, COLUMN_PROCESSES, COLUMN_STATUS, COLUMN_PID,
+	COLUMN_ELAPSED,
+	COLUMN_TOTAL,
+	COLUMN_AVG,
+	COLUMN_MIN,
+	COLUMN_MAX,
+	COLUMN_CALLS,
+	COLUMN_ERRORS,
+	COLUMN_OPENS,
+	COLUMN_READS,
+	COLUMN_WRITES,
+	COLUMN_FORKS,
+	COLUMN_PROCESSES,
+	COLUMN_STATUS,
+	COLUMN_PID,
 	COLUMNS
 };
 
 #define BIT(column) (UINT64_C(1) << (column))
-#define TIMES (BIT(COLUMN_ELAPSED) | BIT(COLUMN_TOTAL) | BIT(COLUMN_AVG) | BIT(COLUMN_MIN) | BIT(COLUMN_MAX))
+#define TIMES                                                                          \
+	(BIT(COLUMN_ELAPSED) | BIT(COLUMN_TOTAL) | BIT(COLUMN_AVG) | BIT(COLUMN_MIN) | \
+	 BIT(COLUMN_MAX))
 
 static const struct ftr_field_name names[COLUMNS + 1] = {
-	[COLUMN_ELAPSED] = { "elapsed" }, [COLUMN_TOTAL] = { "total" }, [COLUMN_AVG] = { "total-avg" },
-	[COLUMN_MIN] = { "total-min" }, [COLUMN_MAX] = { "total-max" }, [COLUMN_CALLS] = { "call" },
-	[COLUMN_ERRORS] = { "error" }, [COLUMN_OPENS] = { "open" }, [COLUMN_READS] = { "read" },
-	[COLUMN_WRITES] = { "write" }, [COLUMN_FORKS] = { "fork" }, [COLUMN_PROCESSES] = { "process" },
-	[COLUMN_STATUS] = { "status" }, [COLUMN_PID] = { "pid" },
+	[COLUMN_ELAPSED] = { "elapsed" }, [COLUMN_TOTAL] = { "total" },
+	[COLUMN_AVG] = { "total-avg" },   [COLUMN_MIN] = { "total-min" },
+	[COLUMN_MAX] = { "total-max" },   [COLUMN_CALLS] = { "call" },
+	[COLUMN_ERRORS] = { "error" },    [COLUMN_OPENS] = { "open" },
+	[COLUMN_READS] = { "read" },      [COLUMN_WRITES] = { "write" },
+	[COLUMN_FORKS] = { "fork" },      [COLUMN_PROCESSES] = { "process" },
+	[COLUMN_STATUS] = { "status" },   [COLUMN_PID] = { "pid" },
 };
 
 static const struct {
@@ -36,11 +52,12 @@ static const struct {
 	int width;
 } columns[COLUMNS] = {
 	[COLUMN_ELAPSED] = { "Elapsed", 10 }, [COLUMN_TOTAL] = { "Total time", 10 },
-	[COLUMN_AVG] = { "Total avg", 10 }, [COLUMN_MIN] = { "Total min", 10 },
-	[COLUMN_MAX] = { "Total max", 10 }, [COLUMN_CALLS] = { "Calls", 8 },
-	[COLUMN_ERRORS] = { "Errors", 8 }, [COLUMN_OPENS] = { "Opens", 8 }, [COLUMN_READS] = { "Reads", 8 },
-	[COLUMN_WRITES] = { "Writes", 8 }, [COLUMN_FORKS] = { "Forks", 8 },
-	[COLUMN_PROCESSES] = { "Processes", 9 }, [COLUMN_STATUS] = { "Status", 6 }, [COLUMN_PID] = { "PID", 7 },
+	[COLUMN_AVG] = { "Total avg", 10 },   [COLUMN_MIN] = { "Total min", 10 },
+	[COLUMN_MAX] = { "Total max", 10 },   [COLUMN_CALLS] = { "Calls", 8 },
+	[COLUMN_ERRORS] = { "Errors", 8 },    [COLUMN_OPENS] = { "Opens", 8 },
+	[COLUMN_READS] = { "Reads", 8 },      [COLUMN_WRITES] = { "Writes", 8 },
+	[COLUMN_FORKS] = { "Forks", 8 },      [COLUMN_PROCESSES] = { "Processes", 9 },
+	[COLUMN_STATUS] = { "Status", 6 },    [COLUMN_PID] = { "PID", 7 },
 };
 
 /* What stands where unless one asks for other columns or another order. */
@@ -49,13 +66,19 @@ static const struct {
 	uint64_t mask;
 	int sort;
 } tables[] = {
-	[FTR_SYSCALLS_BY_CALL] = { "Call", BIT(COLUMN_TOTAL) | BIT(COLUMN_AVG) | BIT(COLUMN_CALLS) |
-				   BIT(COLUMN_ERRORS), COLUMN_TOTAL },
-	[FTR_SYSCALLS_BY_FILE] = { "File", BIT(COLUMN_CALLS) | BIT(COLUMN_ERRORS) | BIT(COLUMN_READS) |
-				   BIT(COLUMN_WRITES) | BIT(COLUMN_PROCESSES), COLUMN_CALLS },
-	[FTR_SYSCALLS_BY_PROCESS] = { "Command", BIT(COLUMN_ELAPSED) | BIT(COLUMN_TOTAL) | BIT(COLUMN_CALLS) |
-				      BIT(COLUMN_ERRORS) | BIT(COLUMN_FORKS) | BIT(COLUMN_STATUS) |
-				      BIT(COLUMN_PID), COLUMN_ELAPSED },
+	[FTR_SYSCALLS_BY_CALL] = { "Call",
+				   BIT(COLUMN_TOTAL) | BIT(COLUMN_AVG) | BIT(COLUMN_CALLS) |
+					   BIT(COLUMN_ERRORS),
+				   COLUMN_TOTAL },
+	[FTR_SYSCALLS_BY_FILE] = { "File",
+				   BIT(COLUMN_CALLS) | BIT(COLUMN_ERRORS) | BIT(COLUMN_READS) |
+					   BIT(COLUMN_WRITES) | BIT(COLUMN_PROCESSES),
+				   COLUMN_CALLS },
+	[FTR_SYSCALLS_BY_PROCESS] = { "Command",
+				      BIT(COLUMN_ELAPSED) | BIT(COLUMN_TOTAL) | BIT(COLUMN_CALLS) |
+					      BIT(COLUMN_ERRORS) | BIT(COLUMN_FORKS) |
+					      BIT(COLUMN_STATUS) | BIT(COLUMN_PID),
+				      COLUMN_ELAPSED },
 };
 
 struct sort {
@@ -111,8 +134,10 @@ static int parse_sort(struct sort *sort, const char *text, struct ftr_err *err)
 		while (key < COLUMNS && !ftr_slice_eq(word, names[key].name))
 			key++;
 		if (key == COLUMNS && !ftr_slice_eq(word, "name"))
-			return ftr_err_set(err, EINVAL, "unknown sort key \"%.*s\"; there are: name and the "
-					   "fields, see ftr-report(1)", (int)word.len, word.s);
+			return ftr_err_set(err, EINVAL,
+					   "unknown sort key \"%.*s\"; there are: name and the "
+					   "fields, see ftr-report(1)",
+					   (int)word.len, word.s);
 		if (sort->nr == SORT_KEYS_MAX)
 			return ftr_err_set(err, EINVAL, "more than %d sort keys", SORT_KEYS_MAX);
 		sort->keys[sort->nr++] = key;
@@ -162,20 +187,24 @@ static void print_row(const struct ftr_syscalls_row *row, uint64_t mask, bool us
 			continue;
 		ftr_ostream_puts(out, "  ");
 		if (TIMES & BIT(i))
-			ftr_ostream_write(out, text, (size_t)(view_put_duration(text, (uint64_t)value,
-										use_color) - text));
+			ftr_ostream_write(out, text,
+					  (size_t)(view_put_duration(text, (uint64_t)value,
+								     use_color) -
+						   text));
 		else if (value < 0)
 			ftr_ostream_printf(out, "%*s", columns[i].width, "?");
 		else
-			ftr_ostream_u64_width(out, (uint64_t)value, (unsigned)columns[i].width, ' ');
+			ftr_ostream_u64_width(out, (uint64_t)value, (unsigned)columns[i].width,
+					      ' ');
 	}
 	ftr_ostream_puts(out, "  ");
 	print_name(row->name, out);
 	ftr_ostream_putc(out, '\n');
 }
 
-int ftr_report_print_syscalls(const struct ftr_syscalls *sums, int by, const struct ftr_report_opts *opts,
-			      struct ftr_ostream *out, struct ftr_err *err)
+int ftr_report_print_syscalls(const struct ftr_syscalls *sums, int by,
+			      const struct ftr_report_opts *opts, struct ftr_ostream *out,
+			      struct ftr_err *err)
 {
 	const struct ftr_syscalls_row **rows;
 	uint64_t mask = tables[by].mask;

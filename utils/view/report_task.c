@@ -76,9 +76,10 @@ static int parse_sort(struct sort *sort, const char *text, struct ftr_err *err)
 		while (key >= 0 && !ftr_slice_eq(word, names[key].name))
 			key--;
 		if (key < 0)
-			return ftr_err_set(err, EINVAL,
-					   "unknown sort key \"%.*s\"; there are: total self tid func",
-					   (int)word.len, word.s);
+			return ftr_err_set(
+				err, EINVAL,
+				"unknown sort key \"%.*s\"; there are: total self tid func",
+				(int)word.len, word.s);
 		if (sort->nr < COLUMNS)
 			sort->keys[sort->nr++] = key;
 	}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chrome JSON ("Trace Event Format"), as uftrace writes it, but with the tid of every task.
+ *
+ * One line per event, put together from parts that are quoted once per task and per function.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/arena.h"
+#include "utils/base/ostream.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/format.h"
+#include "utils/trace/args.h"
+#include "utils/trace/trace.h"
+
+#define PART_CHUNK   16 /* parts are copied in such chunks, what lies behind them included */
+#define TIME_STEP_NS UINT64_C(10000000)	/* the digits above change so rarely that they are kept */
+#define TIME_BYTES 24
+
+struct part {
+	const char *s;		/* (borrowed, nullable: not made yet) in the arena */
+	size_t len;
+};
+
+/* Parts with the phase of calls in them are indexed by ftr_event_type: ENTRY, EXIT. */
+struct chrome_task {
+	struct part call[2];	/* ,"ph":"B","pid":P,"tid":T,"name": */
+	struct part other;	/* ,"pid":P,"tid":T,"name": */
+	const char *out;	/* (nullable) name of the schedule that has begun */
+};
+
+struct chrome_func {
+	struct part name;	/* "main"} */
+	struct part srcline;	/* "srcline":"main.c:7", or empty */
+};
+
+struct chrome_sink {
+	struct ftr_sink base;	/* first: ops receive a pointer to it */
+	const struct ftr_trace *trace;
+	const char *separator;	/* "" before the first object, ",\n" after */
+	int64_t utc_offset_ns;
+	struct ftr_arena arena;
+	struct ftr_strbuf text;
+	struct ftr_ostream json;	/* where parts are made */
+	FTR_VEC(struct chrome_task) tasks;	/* by task id */
+	FTR_VEC(struct chrome_func) funcs;	/* by func id */
+	uint64_t time_upper;	/* whose digits are kept here */
+	size_t time_len;
+	char time_digits[TIME_BYTES];
+};
+
+static struct chrome_sink *chrome_of(struct ftr_sink *sink)
+{
+	return (struct chrome_sink *)sink;
+}
+
+static int chrome_no_memory(struct chrome_sink *self)
+{
+	return ftr_err_set(self->base.err, ENOMEM, "chrome: out of memory");
+}
+
+/* Keep what stands in self->json as a part, and empty it. */
+static int part_take(struct chrome_sink *self, struct part *part)
+{
+	part->len = self->json.len;
+	ftr_ostream_pad(&self->json, '\0', PART_CHUNK);
+	part->s = ftr_arena_strndup(&self->arena, self->json.buf, self->json.len);
+	self->json.len = 0;
+	return part->s == NULL || self->json.code != 0 ? chrome_no_memory(self) : 0;
+}
+
+static void put_separator(struct chrome_sink *self)
+{
+	ftr_ostream_puts(self->base.out, self->separator);
+	self->separator = ",\n";
+}
+
+static void put_task_metadata(struct chrome_sink *self, const struct ftr_task *task)
+{
+	static const char *const names[] = { "process_name", "thread_name" };
+	struct ftr_ostream *out = self->base.out;
+
+	ftr_strbuf_clear(&self->text);
+	ftr_strbuf_printf(&self->text, "[%d] %s", task->tid, task->name);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (i == 0 && !ftr_task_is_main(task))
+			continue;	/* a process has one name */
+		put_separator(self);
+		ftr_ostream_printf(out,
+				   "{\"ts\":0,\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\","
+				   "\"args\":{\"name\":",
+				   task->pid, task->tid, names[i]);
+		ftr_ostream_json_string(out, ftr_strbuf_str(&self->text), self->text.len);
+		ftr_ostream_puts(out, "}}");
+	}
+}
+
+/* A task is named in the output before its first event. */
+static int task_add_slow(struct chrome_sink *self, const struct ftr_task *task)
+{
+	static const char phases[] = { [FTR_EVENT_ENTRY] = 'B', [FTR_EVENT_EXIT] = 'E' };
+	struct chrome_task *added;
+	int ret = 0;
+
+	while (self->tasks.nr <= task->id) {
+		if (ftr_vec_push(&self->tasks, ((struct chrome_task){ .other = { NULL, 0 } })) < 0)
+			return chrome_no_memory(self);
+	}
+	put_task_metadata(self, task);
+	added = &self->tasks.v[task->id];
+	for (unsigned i = 0; ret == 0 && i < sizeof(phases); i++) {
+		ftr_ostream_printf(&self->json, ",\"ph\":\"%c\",\"pid\":%d,\"tid\":%d,\"name\":",
+				   phases[i], task->pid, task->tid);
+		ret = part_take(self, &added->call[i]);
+	}
+	if (ret < 0)
+		return ret;
+	ftr_ostream_printf(&self->json, ",\"pid\":%d,\"tid\":%d,\"name\":", task->pid, task->tid);
+	return part_take(self, &added->other);
+}
+
+static int func_add_slow(struct chrome_sink *self, const struct ftr_func *func)
+{
+	struct chrome_func *added;
+	int ret;
+
+	while (self->funcs.nr <= func->id) {
+		if (ftr_vec_push(&self->funcs, ((struct chrome_func){ .name = { NULL, 0 } })) < 0)
+			return chrome_no_memory(self);
+	}
+	added = &self->funcs.v[func->id];
+	ftr_ostream_json_string(&self->json, func->name, func->name_len);
+	ftr_ostream_putc(&self->json, '}');
+	ret = part_take(self, &added->name);
+	if (ret < 0 || func->src_file == NULL)
+		return ret;
+	ftr_strbuf_clear(&self->text);
+	ftr_strbuf_printf(&self->text, "%s:%u", func->src_file, func->src_line);
+	ftr_ostream_puts(&self->json, "\"srcline\":");
+	ftr_ostream_json_string(&self->json, ftr_strbuf_str(&self->text), self->text.len);
+	return part_take(self, &added->srcline);
+}
+
+static inline struct chrome_task *task_parts(struct chrome_sink *self,
+						   const struct ftr_task *task)
+{
+	if (__builtin_expect(task->id >= self->tasks.nr ||
+			     self->tasks.v[task->id].other.s == NULL, 0)) {
+		if (task_add_slow(self, task) < 0)
+			return NULL;
+	}
+	return &self->tasks.v[task->id];
+}
+
+static inline const struct chrome_func *func_parts(struct chrome_sink *self,
+						   const struct ftr_func *func)
+{
+	if (__builtin_expect(func->id >= self->funcs.nr || self->funcs.v[func->id].name.s == NULL,
+			     0)) {
+		if (func_add_slow(self, func) < 0)
+			return NULL;
+	}
+	return &self->funcs.v[func->id];
+}
+
+/* Copies up to a chunk more than the part's bytes. */
+static inline char *put_part(char *p, const struct part *part)
+{
+	for (size_t i = 0; i < part->len; i += PART_CHUNK)
+		memcpy(p + i, part->s + i, PART_CHUNK);
+	return p + part->len;
+}
+
+static inline char *put_digits(char *p, uint32_t value, unsigned digits)
+{
+	for (unsigned i = digits; i > 0; i--) {
+		p[i - 1] = (char)('0' + value % 10);
+		value /= 10;
+	}
+	return p + digits;
+}
+
+/* Microseconds with three decimals; TIME_BYTES at most. */
+static inline char *put_time(struct chrome_sink *self, char *p, uint64_t time_ns)
+{
+	uint64_t upper;
+	uint32_t lower;
+
+	time_ns += (uint64_t)self->utc_offset_ns;
+	upper = time_ns / TIME_STEP_NS;
+	lower = (uint32_t)(time_ns % TIME_STEP_NS);
+	if (__builtin_expect(upper != self->time_upper, 0)) {
+		self->time_upper = upper;
+		self->time_len = (size_t)(ftr_fmt_u64(self->time_digits, upper) -
+					  self->time_digits);
+	}
+	if (__builtin_expect(upper == 0, 0)) {
+		p = ftr_fmt_u64(p, lower / 1000);
+	} else {
+		memcpy(p, self->time_digits, PART_CHUNK);
+		p = put_digits(p + self->time_len, lower / 1000, 4);
+	}
+	*p++ = '.';
+	return put_digits(p, lower % 1000, 3);
+}
+
+#define LINE_BYTES 192		/* a line without the function's name, and a chunk for each part */
+
+/* Up to the time; the first event may stand without a comma. */
+static inline char *put_line_begin(struct chrome_sink *self, char *p, uint64_t time_ns)
+{
+	if (__builtin_expect(self->separator[0] != '\0', 1)) {
+		memcpy(p, ",\n", 2);
+		p += 2;
+	}
+	self->separator = ",\n";
+	memcpy(p, "{\"ts\":", 6);
+	return put_time(self, p + 6, time_ns);
+}
+
+/* "KEY":"values as replay prints them"; arguments stand in parentheses. */
+static void put_values(struct chrome_sink *self, const struct ftr_event *ev, const char *key)
+{
+	bool has_parentheses = ev->type == FTR_EVENT_ENTRY;
+
+	ftr_strbuf_clear(&self->text);
+	if (has_parentheses)
+		ftr_strbuf_putc(&self->text, '(');
+	ftr_payload_format(ev->payload, (struct ftr_trace *)self->trace,
+			   ftr_task_session_at(ev->task, ev->time_ns), &self->text);
+	if (has_parentheses)
+		ftr_strbuf_putc(&self->text, ')');
+	ftr_ostream_puts(self->base.out, key);
+	ftr_ostream_json_string(self->base.out, ftr_strbuf_str(&self->text), self->text.len);
+}
+
+static void put_call_args(struct chrome_sink *self, const struct ftr_event *ev,
+			  const struct part *srcline)
+{
+	struct ftr_ostream *out = self->base.out;
+
+	ftr_ostream_puts(out, ",\"args\":{");
+	if (ev->payload != NULL)
+		put_values(self, ev,
+			   ev->type == FTR_EVENT_ENTRY ? "\"arguments\":" : "\"retval\":");
+	if (ev->payload != NULL && srcline->len > 0)
+		ftr_ostream_putc(out, ',');
+	ftr_ostream_write(out, srcline->s, srcline->len);
+	ftr_ostream_putc(out, '}');
+}
+
+/* The part of a line up to the value of "name", for what is rarer than calls. */
+static int put_line(struct chrome_sink *self, const struct ftr_event *ev,
+		    const struct ftr_task *task, char phase)
+{
+	const struct chrome_task *parts = task_parts(self, task);
+	struct ftr_ostream *out = self->base.out;
+	char *start, *p;
+
+	if (parts == NULL)
+		return -ENOMEM;
+	start = ftr_ostream_reserve(out, LINE_BYTES);
+	p = put_line_begin(self, start, ev->time_ns);
+	ftr_ostream_commit(out, (size_t)(p - start));
+	ftr_ostream_printf(out, ",\"ph\":\"%c\"", phase);
+	ftr_ostream_write(out, parts->other.s, parts->other.len);
+	return 0;
+}
+
+static bool point_is_sched_out(const struct ftr_event *ev)
+{
+	return ev->point.kind == FTR_POINT_INSTANT &&
+	       (ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
+		ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED);
+}
+
+/*
+ * At the task's sched-in, or where that is missing, at its next event: else it would hold what
+ * comes.
+ */
+static int schedule_end(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	struct chrome_task *task = task_parts(self, ev->task);
+	int ret = put_line(self, ev, ev->task, 'E');
+
+	if (task == NULL || ret < 0)
+		return -ENOMEM;
+	ftr_ostream_printf(self->base.out, "\"%s\"}", task->out);
+	task->out = NULL;
+	return 0;
+}
+
+static bool task_is_out(struct chrome_sink *self, const struct ftr_task *task)
+{
+	const struct chrome_task *parts = task_parts(self, task);
+
+	return parts != NULL && parts->out != NULL;
+}
+
+/* From its sched-out to its sched-in it is as if the task were in a call. */
+static int schedule_begin(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	struct chrome_task *task = task_parts(self, ev->task);
+
+	if (task == NULL || (task->out != NULL && schedule_end(self, ev) < 0) ||
+	    put_line(self, ev, ev->task, 'B') < 0)
+		return -ENOMEM;
+	task->out = ev->flags & FTR_EVENT_PREEMPTED ? "linux:schedule (pre-empted)" :
+						      "linux:schedule";
+	ftr_ostream_printf(self->base.out, "\"%s\"}", task->out);
+	return 0;
+}
+
+static int chrome_call(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	static const struct part no_srcline = { "", 0 };
+	struct ftr_ostream *out = self->base.out;
+	const struct chrome_task *task = task_parts(self, ev->task);
+	const struct chrome_func *func = func_parts(self, ev->call.func);
+	const struct part *srcline;
+	char *start, *p;
+
+	if (task == NULL || func == NULL)
+		return -ENOMEM;
+	if (__builtin_expect(task->out != NULL, 0) && schedule_end(self, ev) < 0)
+		return -ENOMEM;
+	start = ftr_ostream_reserve(out, LINE_BYTES + func->name.len);
+	if (start == NULL)
+		return chrome_no_memory(self);
+	p = put_line_begin(self, start, ev->time_ns);
+	p = put_part(p, &task->call[ev->type]);
+	p = put_part(p, &func->name);
+	srcline = ev->type == FTR_EVENT_ENTRY ? &func->srcline : &no_srcline;
+	if (__builtin_expect(ev->payload == NULL && srcline->len == 0, 1)) {
+		ftr_ostream_commit(out, (size_t)(p - start));
+		return 0;
+	}
+	ftr_ostream_commit(out, (size_t)(p - start) - 1);	/* without the brace */
+	put_call_args(self, ev, srcline);
+	ftr_ostream_putc(out, '}');
+	return 0;
+}
+
+static bool point_has_text(const struct ftr_event *ev)
+{
+	return ev->payload != NULL && ev->payload->spec == NULL &&
+	       (ftr_event_is_tracepoint(ev) || ftr_point_event_id(ev) == FTR_EVENT_ID_EXTERN);
+}
+
+static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	struct ftr_ostream *out = self->base.out;
+	int ret;
+
+	if (point_is_sched_out(ev))
+		return schedule_begin(self, ev);
+	if (ftr_point_event_id(ev) == FTR_EVENT_ID_SCHED_IN && task_is_out(self, ev->task))
+		return schedule_end(self, ev);
+	if (ftr_point_event_id(ev) == FTR_EVENT_ID_TASK_EXIT && task_is_out(self, ev->task) &&
+	    schedule_end(self, ev) < 0)
+		return -ENOMEM;
+	ret = put_line(self, ev, ev->task, 'i');
+	if (ret < 0)
+		return ret;
+	ftr_ostream_json_string(out, ev->point.name, strlen(ev->point.name));
+	ftr_ostream_puts(out, ",\"s\":\"t\"");
+	if (point_has_text(ev)) {
+		ftr_ostream_puts(out, ",\"args\":{\"data\":");
+		ftr_ostream_json_string(out, (const char *)ev->payload->data, ev->payload->len);
+		ftr_ostream_putc(out, '}');
+	} else if (ev->payload != NULL) {
+		ftr_ostream_puts(out, ",\"args\":{");
+		put_values(self, ev, "\"data\":");
+		ftr_ostream_putc(out, '}');
+	}
+	ftr_ostream_putc(out, '}');
+	return 0;
+}
+
+static int chrome_lost(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	int ret = put_line(self, ev, ev->task, 'i');
+
+	if (ret < 0)
+		return ret;
+	ftr_ostream_printf(self->base.out, "\"LOST\",\"s\":\"t\",\"args\":{\"records\":%llu}}",
+			   (unsigned long long)ev->lost.nr);
+	return 0;
+}
+
+static int chrome_message(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	int ret = put_line(self, ev, ev->task, 'i');
+
+	if (ret < 0)
+		return ret;
+	ftr_ostream_json_string(self->base.out, ev->message.text, strlen(ev->message.text));
+	ftr_ostream_puts(self->base.out, ",\"s\":\"t\"}");
+	return 0;
+}
+
+/* An arrow from the call that is open in the parent to the first one of the new task. */
+static int chrome_fork(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	static const char phases[] = { 's', 'f' };
+
+	for (size_t i = 0; i < sizeof(phases); i++) {
+		int ret = put_line(self, ev, i == 0 ? ev->task : ev->fork.peer, phases[i]);
+
+		if (ret < 0)
+			return ret;
+		ftr_ostream_printf(self->base.out, "\"fork\",\"cat\":\"task\",\"id\":%u}",
+				   ev->fork.peer->id);
+	}
+	return 0;
+}
+
+static int chrome_event(struct ftr_sink *sink, const struct ftr_event *ev)
+{
+	struct chrome_sink *self = chrome_of(sink);
+
+	if (__builtin_expect(sink->out->code != 0, 0))
+		return ftr_ostream_flush(sink->out, sink->err);
+	switch ((enum ftr_event_type)ev->type) {
+	case FTR_EVENT_ENTRY:
+		return chrome_call(self, ev);
+	case FTR_EVENT_EXIT:	/* without its end, viewers show a call as unfinished */
+		return ev->flags & FTR_EVENT_UNFINISHED ? 0 : chrome_call(self, ev);
+	case FTR_EVENT_POINT:
+		return chrome_point(self, ev);
+	case FTR_EVENT_LOST:
+		return chrome_lost(self, ev);
+	case FTR_EVENT_FORK:
+		return chrome_fork(self, ev);
+	case FTR_EVENT_MESSAGE:
+		return chrome_message(self, ev);
+	case FTR_EVENT_TYPES:
+		break;
+	}
+	return 0;
+}
+
+static int chrome_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	struct chrome_sink *self = chrome_of(sink);
+	int ret;
+
+	self->trace = trace;
+	self->separator = "";
+	ftr_arena_init(&self->arena);
+	ftr_strbuf_init(&self->text);
+	ret = ftr_ostream_to_memory(&self->json);
+	if (ret < 0)
+		return chrome_no_memory(self);
+	if (trace->info.info_mask & FTR_INFO_UTC_OFFSET)
+		self->utc_offset_ns = trace->info.utc_offset_s * INT64_C(1000000000);
+	ftr_ostream_puts(sink->out, "{\"traceEvents\":[\n");
+	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++)
+		ret = task_add_slow(self, trace->tasks.v[i]);
+	return ret;
+}
+
+static int chrome_end(struct ftr_sink *sink)
+{
+	const struct ftr_info *info = &chrome_of(sink)->trace->info;
+	const struct {
+		const char *key, *value;
+	} rows[] = {
+		{ "version", info->recorder_version },
+		{ "recorded_time", info->record_date },
+		{ "command_line", info->cmdline },
+	};
+	const char *separator = "";
+
+	ftr_ostream_puts(sink->out, "\n], \"displayTimeUnit\": \"ns\", \"metadata\": {");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].value == NULL)
+			continue;
+		ftr_ostream_printf(sink->out, "%s\n\"%s\":", separator, rows[i].key);
+		ftr_ostream_json_string(sink->out, rows[i].value, strlen(rows[i].value));
+		separator = ",";
+	}
+	ftr_ostream_puts(sink->out, "\n} }\n");
+	return 0;
+}
+
+static void chrome_fini(struct ftr_sink *sink)
+{
+	struct chrome_sink *self = chrome_of(sink);
+
+	if (self->trace == NULL)
+		return;
+	ftr_ostream_close(&self->json, NULL);
+	ftr_strbuf_fini(&self->text);
+	ftr_arena_fini(&self->arena);
+	ftr_vec_fini(&self->tasks);
+	ftr_vec_fini(&self->funcs);
+}
+
+static const struct ftr_sink_ops chrome_ops = {
+	.size	 = sizeof(struct chrome_sink),
+	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT) |
+		   FTR_BIT(FTR_EVENT_LOST) | FTR_BIT(FTR_EVENT_FORK) | FTR_BIT(FTR_EVENT_MESSAGE),
+	.begin	 = chrome_begin,
+	.event	 = chrome_event,
+	.end	 = chrome_end,
+	.fini	 = chrome_fini,
+};
+
+const struct ftr_format ftr_format_chrome = {
+	.name	 = "chrome",
+	.summary = "JSON for chrome://tracing and the Perfetto UI (trace event format)",
+	.suffix	 = ".json",
+	.kind	 = FTR_FORMAT_FILE,
+	.write	 = &chrome_ops,
+};

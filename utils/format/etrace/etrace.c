@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The format etrace: reading a text as a trace, writing the observed calls of a trace. */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "utils/format/etrace/etrace.h"
+#include "utils/format/etrace/events.h"
+#include "utils/format/format.h"
+
+static void etrace_reader_free(void *reader)
+{
+	ftr_etrace_events_free(reader);
+}
+
+static int etrace_read(struct ftr_trace *trace, const char *path, struct ftr_err *err)
+{
+	struct ftr_etrace_events *events;
+	struct ftr_istream in;
+	int ret = ftr_istream_open(&in, AT_FDCWD, path, err);
+
+	if (ret < 0)
+		return ret;
+	ret = ftr_etrace_events_load(&events, trace, &in, err);
+	ftr_istream_close(&in);
+	if (ret < 0)
+		return ret;
+	trace->reader = events;
+	trace->reader_free = etrace_reader_free;
+	return ftr_etrace_events_take_rest(events);
+}
+
+struct etrace_sink {
+	struct ftr_sink base;		/* first: ops receive a pointer to it */
+	struct ftr_etrace_writer writer;
+	struct ftr_etrace_options options;
+	bool has_options;
+	bool has_begun;
+};
+
+static int etrace_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	static const struct ftr_etrace_options all = { .thread_names = true, .mounts = true };
+	struct etrace_sink *self = (struct etrace_sink *)sink;
+
+	ftr_etrace_writer_init(&self->writer, sink->out, self->has_options ? &self->options : &all);
+	self->has_begun = true;
+	return 0;
+}
+
+/* The record is written when the call is done; its beginning has nothing to add. */
+static int etrace_event(struct ftr_sink *sink, const struct ftr_event *ev)
+{
+	struct etrace_sink *self = (struct etrace_sink *)sink;
+	const struct ftr_etrace_record *rec = ev->payload != NULL ? ev->payload->origin : NULL;
+
+	if (ev->type != FTR_EVENT_EXIT && ev->type != FTR_EVENT_POINT)
+		return 0;
+	if (rec == NULL) {
+		sink->cut_nr++;
+		sink->cut_what = "calls and events that are no system calls";
+		return 0;
+	}
+	return ftr_etrace_write(&self->writer, rec);
+}
+
+static void etrace_fini(struct ftr_sink *sink)
+{
+	struct etrace_sink *self = (struct etrace_sink *)sink;
+
+	if (self->has_begun)
+		ftr_etrace_writer_fini(&self->writer);
+}
+
+static const struct ftr_sink_ops etrace_sink_ops = {
+	.size	 = sizeof(struct etrace_sink),
+	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_FORK) |
+		   FTR_BIT(FTR_EVENT_POINT),
+	.begin	 = etrace_begin,
+	.event	 = etrace_event,
+	.fini	 = etrace_fini,
+};
+
+void ftr_etrace_sink_set(struct ftr_sink *sink, const struct ftr_etrace_options *options)
+{
+	struct etrace_sink *self = (struct etrace_sink *)sink;
+
+	assert(sink->ops == &etrace_sink_ops && !self->has_begun);
+	self->options = *options;
+	self->has_options = true;
+}
+
+const struct ftr_format ftr_format_etrace = {
+	.name	 = "etrace",
+	.summary = "text of what processes did to processes and files",
+	.suffix	 = ".etrace",
+	.kind	 = FTR_FORMAT_FILE,
+	.detect	 = ftr_etrace_detect,
+	.read	 = etrace_read,
+	.write	 = &etrace_sink_ops,
+};

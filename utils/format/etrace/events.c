@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of the etrace text to tasks and events. */
+#include "utils/format/etrace/events.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/bytes.h"
+#include "utils/format/etrace/etrace.h"
+#include "utils/format/etrace/args.h"
+
+#define COMM_MAX 15u
+#define BATCH 48		/* events: a build has thousands of tasks, each with a batch */
+#define EVENTS_A_RECORD 3
+
+/* What one task did. */
+struct task_records {
+	struct ftr_task *task;
+	FTR_VEC(const struct ftr_etrace_record *) records;	/* by time */
+	bool is_taken;
+};
+
+struct ftr_etrace_events {
+	struct ftr_trace *trace;
+	struct ftr_etrace_log log;
+	struct ftr_hashmap task_by_upid;	/* struct ftr_task */
+	struct ftr_hashmap records_by_task;	/* task id -> struct task_records */
+	struct ftr_hashmap own_forks; /* upid of a child that nobody else speaks of -> its task */
+	FTR_VEC(struct task_records *) all;	/* (owned) */
+	const struct ftr_module *module;	/* of the calls' functions */
+};
+
+struct etrace_source {
+	struct ftr_source base;
+	struct ftr_etrace_events *events;
+	struct task_records *from;
+	size_t pos;
+	bool is_new_image;			/* an exec ended all calls around it */
+	struct ftr_strbuf bytes;		/* of the batch's payloads */
+	struct ftr_event batch[BATCH];
+	struct ftr_payload payloads[BATCH];
+};
+
+const struct ftr_etrace_record *ftr_etrace_of_event(const struct ftr_event *ev)
+{
+	return ev->payload != NULL && ev->type != FTR_EVENT_ENTRY ? ev->payload->origin : NULL;
+}
+
+bool ftr_etrace_is_call(const struct ftr_func *func)
+{
+	return func->module != NULL && strcmp(func->module->path, FTR_SYSCALL_MODULE) == 0;
+}
+
+/* ---- tasks ---- */
+
+static void task_name_set(struct ftr_trace *trace, struct ftr_task *task, struct ftr_slice name)
+{
+	const char *copy = ftr_arena_strndup(&trace->arena, name.s,
+					     name.len < COMM_MAX ? name.len : COMM_MAX);
+
+	if (copy != NULL)
+		task->name = copy;
+}
+
+static struct ftr_slice base_name(struct ftr_slice path)
+{
+	const char *slash = path.len > 0 ? memrchr(path.s, '/', path.len) : NULL;
+
+	if (slash == NULL)
+		return path;
+	return ftr_slice_make(slash + 1, (size_t)(path.s + path.len - slash - 1));
+}
+
+/* A task that nobody is known to have made is a process. */
+static struct ftr_task *task_of(struct ftr_etrace_events *events, uint64_t upid)
+{
+	struct ftr_task *task = ftr_hashmap_find(&events->task_by_upid, upid);
+	int32_t tid = ftr_etrace_tid(upid);
+
+	if (task != NULL)
+		return task;
+	task = ftr_trace_task_get(events->trace, tid, tid);
+	if (task == NULL || ftr_hashmap_set(&events->task_by_upid, upid, task) < 0)
+		return NULL;
+	return task;
+}
+
+static int fork_apply(struct ftr_etrace_events *events, const struct ftr_etrace_record *rec,
+		      struct ftr_task *parent)
+{
+	bool is_thread = rec->kind == FTR_ETRACE_CLONE && (rec->flags & CLONE_THREAD) != 0;
+	int32_t tid = ftr_etrace_tid(rec->peer);
+	struct ftr_task *child;
+
+	if (rec->is_failed || rec->peer == 0)
+		return 0;
+	child = ftr_trace_task_get(events->trace, is_thread ? parent->pid : tid, tid);
+	if (child == NULL)
+		return -ENOMEM;
+	if (child->parent == NULL && child != parent) {
+		child->parent = parent;
+		if (ftr_hashmap_set(&events->own_forks, rec->peer, child) < 0)
+			return -ENOMEM;
+	}
+	if (child->start_ns == 0)
+		child->start_ns = rec->time_ns;
+	if (child->name[0] == '\0')
+		child->name = parent->name;
+	child->is_forked = !is_thread;
+	return ftr_hashmap_set(&events->task_by_upid, rec->peer, child);
+}
+
+/* A thread that execs goes on as its process's leader. */
+static int exec_apply(struct ftr_etrace_events *events, const struct ftr_etrace_record *rec,
+		      struct ftr_task **task)
+{
+	if (rec->is_failed)
+		return 0;
+	if ((*task)->pid != (*task)->tid) {
+		*task = ftr_trace_task_get(events->trace, (*task)->pid, (*task)->pid);
+		if (*task == NULL || ftr_hashmap_set(&events->task_by_upid, rec->upid, *task) < 0)
+			return -ENOMEM;
+	}
+	task_name_set(events->trace, *task, base_name(rec->text[1]));
+	return 0;
+}
+
+static int records_add(struct ftr_etrace_events *events, struct ftr_task *task,
+		       const struct ftr_etrace_record *rec)
+{
+	struct task_records *records = ftr_hashmap_find(&events->records_by_task, task->id);
+
+	if (records == NULL) {
+		records = calloc(1, sizeof(*records));
+		if (records == NULL || ftr_vec_push(&events->all, records) < 0) {
+			free(records);
+			return -ENOMEM;
+		}
+		records->task = task;
+		if (ftr_hashmap_set(&events->records_by_task, task->id, records) < 0)
+			return -ENOMEM;
+	}
+	return ftr_vec_push(&records->records, rec);
+}
+
+static int record_apply(struct ftr_etrace_events *events, const struct ftr_etrace_record *rec)
+{
+	struct ftr_task *task = task_of(events, rec->upid);
+	int ret = task != NULL ? 0 : -ENOMEM;
+
+	if (ret == 0 && (rec->kind == FTR_ETRACE_FORK || rec->kind == FTR_ETRACE_CLONE))
+		ret = fork_apply(events, rec, task);
+	else if (ret == 0 && rec->kind == FTR_ETRACE_EXEC)
+		ret = exec_apply(events, rec, &task);
+	else if (ret == 0 && rec->kind == FTR_ETRACE_COMM && !rec->is_failed &&
+		 rec->text[0].s != NULL)
+		task_name_set(events->trace, task, rec->text[0]);
+	return ret < 0 ? ret : records_add(events, task, rec);
+}
+
+/* ---- the source ---- */
+
+static const struct ftr_func *func_of(struct ftr_etrace_events *events,
+				      const struct ftr_etrace_record *rec)
+{
+	char name[64];
+	int len = snprintf(name, sizeof(name), "sys_%s", ftr_etrace_call(rec));
+
+	return ftr_trace_func_by_name(events->trace, events->module, name, (size_t)len);
+}
+
+/* @data holds where the bytes begin until the batch is whole: they may move. */
+static void payload_set(struct etrace_source *self, struct ftr_event *ev,
+			const struct ftr_argspec *spec, size_t start,
+			const struct ftr_etrace_record *rec)
+{
+	struct ftr_payload *payload = &self->payloads[ev - self->batch];
+
+	*payload = (struct ftr_payload){
+		.data = (const uint8_t *)(uintptr_t)start,
+		.spec = spec,
+		.len = (uint16_t)(self->bytes.len - start),
+		.is_big_endian = FTR_HOST_IS_BIG,
+		.origin = rec,
+	};
+	ev->payload = payload;
+}
+
+static struct ftr_event *event_add(struct etrace_source *self, size_t *nr, uint8_t type,
+				   uint64_t time_ns)
+{
+	struct ftr_event *ev = &self->batch[(*nr)++];
+
+	*ev = (struct ftr_event){
+		.time_ns = time_ns,
+		.task = self->from->task,
+		.type = type,
+		.depth = FTR_DEPTH_UNKNOWN,
+	};
+	return ev;
+}
+
+/* An exec renames its task: no call of its own. */
+static bool name_is_of_exec(const struct ftr_etrace_record *rec)
+{
+	return rec->kind == FTR_ETRACE_COMM && rec->call != NULL &&
+	       strncmp(rec->call, "exec", 4) == 0;
+}
+
+static void name_event(struct etrace_source *self, const struct ftr_etrace_record *rec, size_t *nr)
+{
+	struct ftr_event *ev = event_add(self, nr, FTR_EVENT_POINT, rec->time_ns);
+	size_t start = self->bytes.len;
+
+	ev->point.name = "linux:task-name";	/* without its id: shown outside of calls, too */
+	payload_set(self, ev, ftr_etrace_args(rec, &self->bytes), start, rec);
+}
+
+static int record_events(struct etrace_source *self, const struct ftr_etrace_record *rec,
+			 size_t *nr)
+{
+	const struct ftr_func *func = func_of(self->events, rec);
+	const struct ftr_argspec *spec;
+	struct ftr_task *peer;
+	struct ftr_event *ev;
+	size_t start;
+
+	if (func == NULL)
+		return -ENOMEM;
+	if (name_is_of_exec(rec)) {
+		name_event(self, rec, nr);
+		return 0;
+	}
+	ev = event_add(self, nr, FTR_EVENT_ENTRY, rec->start_ns);
+	ev->call.func = func;
+	if (self->is_new_image)
+		ev->depth = 0;
+	self->is_new_image = rec->kind == FTR_ETRACE_EXEC && !rec->is_failed;
+	start = self->bytes.len;
+	spec = ftr_etrace_args(rec, &self->bytes);
+	if (spec != NULL)
+		payload_set(self, ev, spec, start, rec);
+	peer = rec->peer != 0 ? ftr_hashmap_find(&self->events->own_forks, rec->peer) : NULL;
+	if (peer != NULL) {
+		ev = event_add(self, nr, FTR_EVENT_FORK, rec->time_ns);
+		ev->fork.peer = peer;
+		payload_set(self, ev, NULL, self->bytes.len, rec);
+	}
+	ev = event_add(self, nr, FTR_EVENT_EXIT, rec->time_ns);
+	ev->call.func = func;
+	start = self->bytes.len;
+	spec = ftr_etrace_result(rec, &self->bytes);
+	payload_set(self, ev, spec, start, rec);
+	return 0;
+}
+
+static ssize_t etrace_source_next(struct ftr_source *source, struct ftr_event **evs,
+				  struct ftr_err *err)
+{
+	struct etrace_source *self = (struct etrace_source *)source;
+	size_t nr = 0;
+
+	ftr_strbuf_clear(&self->bytes);
+	while (self->pos < self->from->records.nr && nr + EVENTS_A_RECORD <= BATCH) {
+		if (record_events(self, self->from->records.v[self->pos++], &nr) < 0 ||
+		    self->bytes.failed)
+			return ftr_err_set(err, ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (self->batch[i].payload != NULL)
+			self->payloads[i].data = (const uint8_t *)ftr_strbuf_str(&self->bytes) +
+						 (uintptr_t)self->payloads[i].data;
+	}
+	*evs = self->batch;
+	return (ssize_t)nr;
+}
+
+static void etrace_source_free(struct ftr_source *source)
+{
+	struct etrace_source *self = (struct etrace_source *)source;
+
+	ftr_strbuf_fini(&self->bytes);
+	free(self);
+}
+
+static const struct ftr_source_ops etrace_source_ops = {
+	.next = etrace_source_next,
+	.free = etrace_source_free,
+};
+
+static struct ftr_source *source_new(struct ftr_etrace_events *events, struct task_records *records)
+{
+	struct etrace_source *self = calloc(1, sizeof(*self));
+
+	if (self == NULL)
+		return NULL;
+	self->base.ops = &etrace_source_ops;
+	self->events = events;
+	self->from = records;
+	records->is_taken = true;
+	return &self->base;
+}
+
+int ftr_etrace_events_take(struct ftr_etrace_events *events, const struct ftr_task *task,
+			   struct ftr_source **out)
+{
+	struct task_records *records = ftr_hashmap_find(&events->records_by_task, task->id);
+
+	*out = NULL;
+	if (records == NULL || records->is_taken)
+		return 0;
+	*out = source_new(events, records);
+	return *out != NULL ? 0 : -ENOMEM;
+}
+
+int ftr_etrace_events_take_rest(struct ftr_etrace_events *events)
+{
+	for (size_t i = 0; i < events->all.nr; i++) {
+		struct ftr_source *source;
+		int ret = ftr_etrace_events_take(events, events->all.v[i]->task, &source);
+
+		if (ret < 0)
+			return ret;
+		if (source != NULL && ftr_vec_push(&events->trace->sources, source) < 0) {
+			ftr_source_free(source);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/*
+ * A session is known from when its image spoke of itself: it began with the exec before.  Later
+ * execs first, or one whose image said nothing would take the next one's.
+ */
+int ftr_etrace_events_sessions(struct ftr_etrace_events *events)
+{
+	size_t task_nr = events->trace->tasks.nr;
+	uint64_t *next_ns = malloc((task_nr + 1) * sizeof(*next_ns));	/* exec, by task->id */
+
+	if (next_ns == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < task_nr; i++)
+		next_ns[i] = UINT64_MAX;
+	for (size_t i = events->log.records.nr; i-- > 0;) {
+		const struct ftr_etrace_record *rec = &events->log.records.v[i];
+		struct ftr_task *task = ftr_hashmap_find(&events->task_by_upid, rec->upid);
+
+		if (rec->kind != FTR_ETRACE_EXEC || rec->is_failed || task == NULL)
+			continue;
+		for (uint32_t at = 1; at < task->session_nr; at++) {
+			struct ftr_session *session = task->sessions[at];
+
+			if (session->start_ns <= rec->time_ns ||
+			    session->start_ns >= next_ns[task->id])
+				continue;
+			session->start_ns = rec->time_ns;
+			break;
+		}
+		next_ns[task->id] = rec->time_ns;
+	}
+	free(next_ns);
+	return 0;
+}
+
+static void warn(void *arg, const char *text)
+{
+	ftr_diag_warn(arg, "%s", text);
+}
+
+static int events_init(struct ftr_etrace_events *events, struct ftr_istream *in)
+{
+	struct ftr_trace *trace = events->trace;
+	int ret;
+
+	ftr_etrace_log_init(&events->log);
+	ftr_hashmap_init(&events->task_by_upid);
+	ftr_hashmap_init(&events->records_by_task);
+	ftr_hashmap_init(&events->own_forks);
+	events->module = ftr_trace_module_get(trace, FTR_SYSCALL_MODULE, NULL);
+	ret = events->module != NULL ? ftr_etrace_load(&events->log, in, warn, trace->diag) :
+				       -ENOMEM;
+	for (size_t i = 0; ret == 0 && i < events->log.records.nr; i++)
+		ret = record_apply(events, &events->log.records.v[i]);
+	trace->has_syscalls = ret == 0;
+	if (ret == 0 && events->log.records.nr > 0 &&
+	    (trace->first_ns == 0 || trace->first_ns > events->log.records.v[0].start_ns))
+		trace->first_ns = events->log.records.v[0].start_ns;
+	return ret;
+}
+
+int ftr_etrace_events_load(struct ftr_etrace_events **out, struct ftr_trace *trace,
+			   struct ftr_istream *in, struct ftr_err *err)
+{
+	struct ftr_etrace_events *events = calloc(1, sizeof(*events));
+
+	if (events == NULL)
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", in->name);
+	events->trace = trace;
+	if (events_init(events, in) < 0) {
+		ftr_etrace_events_free(events);
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", in->name);
+	}
+	if (events->log.records.nr == 0) {
+		ftr_etrace_events_free(events);
+		return ftr_err_set(err, EBADMSG, "%s: no record in it", in->name);
+	}
+	*out = events;
+	return 0;
+}
+
+void ftr_etrace_events_free(struct ftr_etrace_events *events)
+{
+	if (events == NULL)
+		return;
+	for (size_t i = 0; i < events->all.nr; i++) {
+		ftr_vec_fini(&events->all.v[i]->records);
+		free(events->all.v[i]);
+	}
+	ftr_vec_fini(&events->all);
+	ftr_hashmap_fini(&events->task_by_upid);
+	ftr_hashmap_fini(&events->records_by_task);
+	ftr_hashmap_fini(&events->own_forks);
+	ftr_etrace_log_fini(&events->log);
+	free(events);
+}

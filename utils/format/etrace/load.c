@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of the etrace text (doc/ftr-etrace.5), each to its task's assembly. */
+#include "utils/format/etrace/load.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((format(printf, 3, 4))) void ftr_etrace_violate(struct ftr_etrace_loader *loader,
+							      unsigned lineno, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+	int len;
+
+	loader->log->violations++;
+	if (loader->violation == NULL)
+		return;
+	len = snprintf(text, sizeof(text), "%.200s:%u: ", loader->in->name, lineno);
+	va_start(ap, fmt);
+	vsnprintf(text + len, sizeof(text) - (size_t)len, fmt, ap);
+	va_end(ap);
+	loader->violation(loader->violation_arg, text);
+}
+
+static struct ftr_etrace_assembly *assembly_get(struct ftr_etrace_loader *loader, uint64_t upid)
+{
+	struct ftr_etrace_assembly *task = ftr_hashmap_find(&loader->tasks, upid);
+
+	if (task != NULL)
+		return task;
+	task = calloc(1, sizeof(*task));
+	if (task == NULL || ftr_vec_push(&loader->all, task) < 0) {
+		free(task);
+		return NULL;
+	}
+	task->text = FTR_ETRACE_NO_TEXT;
+	return ftr_hashmap_set(&loader->tasks, upid, task) < 0 ? NULL : task;
+}
+
+static bool slice_ends(struct ftr_slice text, const char *end)
+{
+	size_t len = strlen(end);
+
+	return text.len > len && memcmp(text.s + text.len - len, end, len) == 0;
+}
+
+static void data_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,
+		      const struct ftr_etrace_line *line, struct ftr_slice data)
+{
+	size_t len = 0;
+	struct ftr_slice tag, rest;
+
+	while (len < data.len && (isalnum((unsigned char)data.s[len]) || data.s[len] == '_'))
+		len++;
+	tag = ftr_slice_make(data.s, len);
+	rest = ftr_slice_make(data.s + len, data.len - len);
+	if (len == 0 || len > 32 || (rest.len > 0 && rest.s[0] != '|' && rest.s[0] != '[')) {
+		ftr_etrace_violate(loader, loader->in->lineno, "no tag after the \"!\"");
+		return;
+	}
+	if (rest.len > FTR_ETRACE_CHUNK + 24)
+		ftr_etrace_violate(loader, loader->in->lineno, "more than %d bytes of text",
+				   FTR_ETRACE_CHUNK);
+	if (task->has_exited)
+		ftr_etrace_violate(loader, loader->in->lineno, "a line after the task's Exit");
+	if (ftr_slice_eq(tag, "Cont"))
+		ftr_etrace_cont_line(loader, task,
+				     ftr_slice_make(rest.s + (rest.len > 0),
+						    rest.len - (rest.len > 0)));
+	else if (ftr_slice_eq(tag, "Cont_end"))
+		ftr_etrace_cont_end_line(loader, task);
+	else if (ftr_slice_eq(tag, "End_of_args"))
+		ftr_etrace_arguments_end(loader, task);
+	else if (ftr_slice_eq(tag, "Ftr") && rest.len > 0)
+		ftr_etrace_extension_line(loader, task, ftr_slice_make(rest.s + 1, rest.len - 1));
+	else if (slice_ends(tag, "_end"))
+		ftr_etrace_text_end_line(loader, task, tag);
+	else if (!ftr_etrace_head_line(
+			 loader, task, line, tag,
+			 ftr_slice_make(rest.s + (rest.len > 0), rest.len - (rest.len > 0)))) {
+		if (rest.len > 0)
+			ftr_etrace_text_line(loader, task, tag, rest);
+		else
+			ftr_etrace_violate(loader, loader->in->lineno, "%.*s is no tag",
+					   (int)tag.len, tag.s);
+	}
+	task->has_lines = true;
+}
+
+static void any_line(struct ftr_etrace_loader *loader, struct ftr_slice text)
+{
+	struct ftr_etrace_line line;
+	struct ftr_etrace_assembly *task;
+
+	if (ftr_slice_starts(text, "INITCWD=")) {
+		loader->log->init_cwd = ftr_arena_strndup(&loader->log->arena, text.s + 8,
+							  text.len - 8);
+		return;
+	}
+	if (text.len > FTR_ETRACE_LINE_MAX)
+		ftr_etrace_violate(loader, loader->in->lineno, "longer than %d bytes",
+				   FTR_ETRACE_LINE_MAX);
+	text = ftr_etrace_skip_prefix(text);
+	if (!ftr_etrace_line_parse(&text, &line)) {
+		ftr_etrace_violate(loader, loader->in->lineno,
+				   "does not begin with <upid>,<cpu>,<time>,<timen>!");
+		return;
+	}
+	if (line.upid == 0) /* the original tool's variables */
+		return;
+	task = assembly_get(loader, line.upid);
+	if (task == NULL) {
+		loader->has_failed = true;
+		return;
+	}
+	if (line.time_ns <= task->last_ns)
+		ftr_etrace_violate(loader, loader->in->lineno,
+				   "not later than the task's line before");
+	task->last_ns = line.time_ns;
+	data_line(loader, task, &line, text);
+}
+
+static void loader_fini(struct ftr_etrace_loader *loader)
+{
+	for (size_t i = 0; i < loader->all.nr; i++) {
+		ftr_strbuf_fini(&loader->all.v[i]->builder);
+		ftr_vec_fini(&loader->all.v[i]->argv);
+		free(loader->all.v[i]);
+	}
+	ftr_vec_fini(&loader->all);
+	ftr_vec_fini(&loader->call_names);
+	ftr_hashmap_fini(&loader->tasks);
+}
+
+int ftr_etrace_load(struct ftr_etrace_log *log, struct ftr_istream *in,
+		    ftr_etrace_violation_fn *violation, void *arg)
+{
+	struct ftr_etrace_loader loader = {
+		.log = log, .in = in, .violation = violation, .violation_arg = arg
+	};
+	const char *line;
+	size_t len;
+
+	ftr_hashmap_init(&loader.tasks);
+	while (!loader.has_failed && ftr_istream_line(in, &line, &len))
+		any_line(&loader, ftr_slice_make(line, len));
+	for (size_t i = 0; i < loader.all.nr; i++)
+		ftr_etrace_record_finish(&loader, loader.all.v[i]);
+	loader_fini(&loader);
+	return loader.has_failed ? -ENOMEM : ftr_etrace_log_sort(log);
+}

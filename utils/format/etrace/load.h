@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading the etrace text, shared by the files that do it: etrace/load.c takes lines apart,
+ * etrace/record.c puts heads together to records, etrace/text.c parts to texts.  One assembly a
+ * upid, because lines of several tasks are interleaved.
+ */
+#ifndef FTR_FORMAT_ETRACE_LOAD_H
+#define FTR_FORMAT_ETRACE_LOAD_H
+
+#include "utils/base/strbuf.h"
+#include "utils/format/etrace/etrace.h"
+#include "utils/format/etrace/heads.h"
+#include "utils/format/etrace/line.h"
+
+#define FTR_ETRACE_NO_TEXT (-1)
+#define FTR_ETRACE_ARGUMENT FTR_ETRACE_TEXTS	/* as the index of the text being read */
+
+/* What is known of a upid, and the record its lines are adding to. */
+struct ftr_etrace_assembly {
+	uint64_t last_ns;
+	bool	 has_exited;
+	bool	 has_lines;
+
+	const struct ftr_etrace_head *head;	/* of the record being read; NULL = none */
+	struct ftr_etrace_record rec;
+	unsigned lineno;			/* of its head */
+	bool	 needs_end;			/* a To, a Failed, a SchedFork must follow */
+	int64_t  sizes[FTR_ETRACE_VALUES];
+	unsigned has_value;			/* a bit for each */
+	unsigned texts_expected;		/* a bit for each text */
+
+	int text; /* being read: FTR_ETRACE_NO_TEXT, 0.., FTR_ETRACE_ARGUMENT */
+	bool	 is_long;			/* in parts */
+	bool	 in_cont;
+	uint64_t part;				/* the next one; of an argument: its index */
+	struct ftr_strbuf builder;
+	FTR_VEC(struct ftr_slice) argv;
+
+	/* Of an Ftr line, for the next head. */
+	const char *call;
+	uint64_t took_ns, done_ns;
+	int32_t  error, signal;
+	int64_t  flags;
+};
+
+struct ftr_etrace_loader {
+	struct ftr_etrace_log *log;
+	struct ftr_istream *in;
+	ftr_etrace_violation_fn *violation;
+	void *violation_arg;
+	struct ftr_hashmap tasks;		/* upid -> struct ftr_etrace_assembly */
+	FTR_VEC(struct ftr_etrace_assembly *) all;		/* (owned) */
+	FTR_VEC(const char *) call_names;
+	uint64_t made_up_nr;			/* arguments that were left out, in all */
+	bool has_failed;			/* out of memory */
+};
+
+/* Report and count that a line breaks the format. */
+__attribute__((format(printf, 3, 4)))
+void ftr_etrace_violate(struct ftr_etrace_loader *loader, unsigned lineno, const char *fmt, ...);
+
+/* ---- heads: @fields, @rest is what stands behind the bar ---- */
+
+/* False: @tag is no head's. */
+bool ftr_etrace_head_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,
+			  const struct ftr_etrace_line *line, struct ftr_slice tag,
+			  struct ftr_slice rest);
+/* "Ftr|call=openat,took=123,error=2": of the next record. */
+void ftr_etrace_extension_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,
+			       struct ftr_slice rest);
+void ftr_etrace_arguments_end(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task);
+/* The record's lines are all there. */
+void ftr_etrace_record_finish(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task);
+
+/* ---- texts ---- */
+
+/* "FN|text", "FN[1]text": @rest begins with the bar or the bracket. */
+void ftr_etrace_text_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,
+			  struct ftr_slice tag, struct ftr_slice rest);
+void ftr_etrace_text_end_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,
+			      struct ftr_slice tag);
+void ftr_etrace_cont_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,
+			  struct ftr_slice chunk);
+void ftr_etrace_cont_end_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task);
+/* The text being read, if any, is whole. */
+void ftr_etrace_text_close(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task);
+/* Empty arguments that were left out.  False, reported: more than a true text can lack. */
+bool ftr_etrace_push_empty(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,
+			   uint64_t nr);
+
+#endif /* FTR_FORMAT_ETRACE_LOAD_H */

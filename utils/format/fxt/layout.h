@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Words of the Fuchsia trace format, for its writer and its reader.
+ *
+ * A record is a header word, whose lowest bits are type [0..3] and size in words [4..15], and
+ * further words.  Texts are padded with zeros to whole words.  doc/fxt.md says which event becomes
+ * which record.
+ */
+#ifndef FTR_FORMAT_FXT_LAYOUT_H
+#define FTR_FORMAT_FXT_LAYOUT_H
+
+#include <stdint.h>
+
+#define FXT_MAGIC	   UINT64_C(0x0016547846040010)	/* the whole first record */
+#define FXT_WORDS_MAX	   4095u
+#define FXT_TEXT_MAX	   32000u		/* bytes of a string */
+#define FXT_STRING_MAX	   0x7fffu		/* last index of the string table */
+#define FXT_THREAD_MAX	   0xffu		/* last index of the thread table */
+#define FXT_ARGS_MAX	   15u
+#define FXT_REF_INLINE	   0x8000u		/* string ref: the length of a text that follows */
+#define FXT_TICKS_PER_S	   UINT64_C(1000000000)	/* ours are nanoseconds; also the default */
+
+enum fxt_record {
+	FXT_METADATA	= 0,
+	FXT_INIT	= 1,
+	FXT_STRING	= 2,
+	FXT_THREAD	= 3,
+	FXT_EVENT	= 4,
+	FXT_BLOB	= 5,
+	FXT_USER_OBJECT = 6,
+	FXT_KERNEL_OBJECT = 7,
+	FXT_SCHEDULING	= 8,
+	FXT_LOG		= 9,
+	FXT_PROFILER	= 10,
+	FXT_LARGE	= 15,
+};
+
+enum fxt_metadata {
+	FXT_PROVIDER_INFO    = 1,
+	FXT_PROVIDER_SECTION = 2,
+	FXT_PROVIDER_EVENT   = 3,
+	FXT_TRACE_INFO	     = 4,
+};
+
+enum fxt_event {
+	FXT_INSTANT	   = 0,
+	FXT_COUNTER	   = 1,
+	FXT_DURATION_BEGIN = 2,
+	FXT_DURATION_END   = 3,
+	FXT_DURATION_COMPLETE = 4,
+	FXT_ASYNC_BEGIN	   = 5,
+	FXT_ASYNC_INSTANT  = 6,
+	FXT_ASYNC_END	   = 7,
+	FXT_FLOW_BEGIN	   = 8,
+	FXT_FLOW_STEP	   = 9,
+	FXT_FLOW_END	   = 10,
+	FXT_EVENT_TYPES
+};
+
+enum fxt_arg {
+	FXT_ARG_NULL   = 0,
+	FXT_ARG_INT32  = 1,
+	FXT_ARG_UINT32 = 2,
+	FXT_ARG_INT64  = 3,
+	FXT_ARG_UINT64 = 4,
+	FXT_ARG_DOUBLE = 5,
+	FXT_ARG_STRING = 6,
+	FXT_ARG_POINTER = 7,
+	FXT_ARG_KOID   = 8,
+	FXT_ARG_BOOL   = 9,
+	FXT_ARG_BLOB   = 10,
+};
+
+/* Kernel object types. */
+#define FXT_OBJECT_PROCESS 1
+#define FXT_OBJECT_THREAD  2
+
+/* Scheduling subtypes [60..63], and thread states. */
+#define FXT_SCHED_LEGACY 0
+#define FXT_SCHED_SWITCH 1
+#define FXT_SCHED_WAKEUP 2
+#define FXT_STATE_NEW	  0	/* also: ready to run, where "running" is not allowed */
+#define FXT_STATE_RUNNING 1
+#define FXT_STATE_BLOCKED 3
+#define FXT_IDLE_WEIGHT	 INT32_MIN	/* weight of the idle thread */
+
+#define FXT_BLOB_DATA 1
+
+/* Bits @low .. @low + @nr - 1 of a word. */
+static inline uint64_t fxt_bits(uint64_t word, unsigned low, unsigned nr)
+{
+	return word >> low & ((UINT64_C(1) << nr) - 1);
+}
+
+static inline uint64_t fxt_header(enum fxt_record type, uint64_t words)
+{
+	return (uint64_t)type | words << 4;
+}
+
+/* Words that a text takes. */
+static inline uint32_t fxt_text_words(uint32_t bytes)
+{
+	return (bytes + 7) / 8;
+}
+
+#endif /* FTR_FORMAT_FXT_LAYOUT_H */

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* FXT reader: events that are no calls: instants, counters, arrows, messages. */
+#include <errno.h>
+#include <string.h>
+
+#include "utils/format/fxt/read_source.h"
+
+/* "category:name", as uftrace names events. */
+static const struct fxt_point *point_make(struct fxt_reader *r, const struct fxt_text *category,
+					  const struct fxt_text *name)
+{
+	size_t len = category->str->len;
+	struct fxt_point *point = ftr_arena_alloc(&r->trace->arena, sizeof(*point));
+	char *text = ftr_arena_alloc(&r->trace->arena, len + name->str->len + 2);
+
+	if (point == NULL || text == NULL)
+		return NULL;
+	memcpy(text, category->str->s, len);
+	if (len > 0)
+		text[len++] = ':';
+	memcpy(text + len, name->str->s, name->str->len);
+	*point = (struct fxt_point){ text, fxt_builtin_by_name(text) };
+	return point;
+}
+
+/* Several categories may take turns at one name: each pair is made once. */
+static const struct fxt_point *point_get(struct fxt_reader *r, const struct fxt_text *category,
+					 struct fxt_text *name)
+{
+	uint64_t key = (uint64_t)category->str->id << 32 | name->str->id;
+	const struct fxt_point *point;
+
+	if (name->point != NULL && name->point_category == category)
+		return name->point;
+	point = ftr_hashmap_find(&r->points, key);
+	if (point == NULL) {
+		point = point_make(r, category, name);
+		if (point == NULL || ftr_hashmap_set(&r->points, key, (void *)(uintptr_t)point) < 0)
+			return NULL;
+	}
+	name->point = point;
+	name->point_category = category;
+	return point;
+}
+
+/* The number of that name that comes next in a payload. */
+static bool number_take(const struct ftr_payload *payload, unsigned *nr, unsigned *pos,
+			const struct fxt_text *name, uint64_t *number)
+{
+	unsigned next_nr = *nr, next_pos = *pos;
+	struct ftr_value value;
+
+	if (!ftr_payload_next(payload, &next_nr, &next_pos, &value) ||
+	    value.arg->name != name->str->s || value.arg->format != FTR_ARG_UNSIGNED ||
+	    value.arg->size != 4)
+		return false;
+	*nr = next_nr;
+	*pos = next_pos;
+	*number = value.u;
+	return true;
+}
+
+/* Data of a known layout: words. */
+static void point_words(struct fxt_source *self, struct ftr_event *ev,
+			const struct fxt_builtin *builtin)
+{
+	struct ftr_payload *payload = &self->payloads[ev - self->evs];
+	uint64_t words[FXT_FIELDS_MAX] = { 0 };
+	struct ftr_value value;
+	unsigned nr = 0, pos = 0, at = 0;
+
+	while (nr < FXT_FIELDS_MAX && ftr_payload_next(payload, &nr, &pos, &value))
+		words[at++] = value.u;
+	if (at != builtin->field_nr || payload->spec->nr != at)
+		return;
+	payload->len = (uint16_t)(8 * at);
+	memcpy((uint8_t *)payload->data, words, payload->len);
+	payload->spec = NULL;
+	self->payload_used += sizeof(words);	/* may be more than was read */
+}
+
+/*
+ * uftrace's own events have raw data; of what the kernel said of a task, the CPU stands before it.
+ */
+static void point_raw(struct fxt_source *self, struct ftr_event *ev,
+		      const struct fxt_builtin *builtin)
+{
+	const struct fxt_reader *r = self->r;
+	struct ftr_payload *payload = &self->payloads[ev - self->evs];
+	uint64_t cpu = UINT64_MAX;
+	struct ftr_value value;
+	unsigned nr = 0, pos = 0;
+
+	if (ev->payload == NULL)
+		return;
+	if (builtin != NULL && builtin->field_nr > 0) {
+		point_words(self, ev, builtin);
+		return;
+	}
+	if (builtin != NULL && number_take(payload, &nr, &pos, r->key_cpu, &cpu) &&
+	    cpu < UINT16_MAX)
+		ev->point.cpu_nr = (uint16_t)(cpu + 1);
+	if (nr == payload->spec->nr) {
+		ev->payload = NULL;
+		return;
+	}
+	if (!ftr_payload_next(payload, &nr, &pos, &value) || nr != payload->spec->nr ||
+	    value.arg->name == NULL)
+		return;
+	if ((value.arg->format == FTR_ARG_STRUCT &&
+	     strcmp(value.arg->name, r->key_data->str->s) == 0) ||
+	    (value.arg->format == FTR_ARG_STRING && builtin != NULL &&
+	     strcmp(value.arg->name, r->key_text->str->s) == 0)) {
+		payload->len = value.str.len;
+		payload->data = (const uint8_t *)value.str.s;
+		payload->spec = NULL;
+	}
+}
+
+/*
+ * What ftr wrote of a tracepoint: its id, its CPU if known, its text if it has one, and nothing
+ * else.
+ */
+static void point_tracepoint(struct fxt_source *self, struct ftr_event *ev)
+{
+	struct fxt_reader *r = self->r;
+	struct ftr_payload *payload = &self->payloads[ev - self->evs];
+	uint64_t id, cpu = UINT64_MAX;
+	struct ftr_value value;
+	unsigned nr = 0, pos = 0;
+
+	if (ev->payload == NULL || !number_take(payload, &nr, &pos, r->key_tracepoint, &id) ||
+	    id - 1 >= FTR_TRACEPOINT_ID_MAX)
+		return;
+	if (number_take(payload, &nr, &pos, r->key_cpu, &cpu) && cpu >= UINT16_MAX)
+		return;
+	if (nr == payload->spec->nr) {
+		ev->payload = NULL;
+	} else {
+		if (!ftr_payload_next(payload, &nr, &pos, &value) || nr != payload->spec->nr ||
+		    value.arg->name != r->key_text->str->s || value.arg->format != FTR_ARG_STRING)
+			return;
+		payload->len = value.str.len;
+		payload->data = (const uint8_t *)value.str.s;
+		payload->spec = NULL;
+	}
+	ev->point.id = id;
+	ev->point.cpu_nr = (uint16_t)(cpu + 1);
+}
+
+static const uint8_t point_kinds[FXT_EVENT_TYPES] = {
+	[FXT_INSTANT]	    = FTR_POINT_INSTANT,
+	[FXT_COUNTER]	    = FTR_POINT_COUNTER,
+	[FXT_ASYNC_BEGIN]   = FTR_POINT_ASYNC_BEGIN,
+	[FXT_ASYNC_INSTANT] = FTR_POINT_ASYNC_INSTANT,
+	[FXT_ASYNC_END]	    = FTR_POINT_ASYNC_END,
+	[FXT_FLOW_BEGIN]    = FTR_POINT_FLOW_BEGIN,
+	[FXT_FLOW_STEP]	    = FTR_POINT_FLOW_STEP,
+	[FXT_FLOW_END]	    = FTR_POINT_FLOW_END,
+};
+
+/*
+ * Operations are a process's own, arrows lead anywhere; both bear the same name and id from begin
+ * to end.
+ */
+static uint64_t span_key(const struct fxt_source *self, const struct ftr_event *ev, bool is_flow)
+{
+	uint64_t owner = is_flow ? UINT64_C(1) << 63 : (uint32_t)ev->task->pid;
+
+	return ftr_hash_u64(ev->point.id ^ ftr_hash_u64(owner)) ^ self->record.name->str->hash ^
+	       self->record.category->str->hash << 1;
+}
+
+static int span_begin(struct fxt_source *self, uint64_t key, uint64_t time_ns)
+{
+	struct fxt_span *span = self->spare_spans;
+
+	if (span != NULL)
+		self->spare_spans = span->next;
+	else
+		span = ftr_arena_alloc(&self->r->trace->arena, sizeof(*span));
+	if (span == NULL)
+		return -ENOMEM;
+	*span = (struct fxt_span){ time_ns, ftr_hashmap_find(&self->spans, key) };
+	return ftr_hashmap_set(&self->spans, key, span);
+}
+
+/*
+ * Ends know when the last one of their id began that did not end before.  What has ended takes no
+ * memory.
+ */
+static int span_match(struct fxt_source *self, struct ftr_event *ev)
+{
+	enum ftr_point_kind kind = ev->point.kind;
+	uint64_t key = span_key(self, ev, kind >= FTR_POINT_FLOW_BEGIN);
+	struct fxt_span *span;
+	int ret = 0;
+
+	if (kind == FTR_POINT_ASYNC_BEGIN || kind == FTR_POINT_FLOW_BEGIN)
+		return span_begin(self, key, ev->time_ns);
+	if (kind != FTR_POINT_ASYNC_END && kind != FTR_POINT_FLOW_END)
+		return 0;
+	span = ftr_hashmap_take(&self->spans, key);
+	if (span == NULL)
+		return 0;
+	ev->point.start_ns = span->begin_ns;
+	if (span->next != NULL)
+		ret = ftr_hashmap_set(&self->spans, key, span->next);
+	span->next = self->spare_spans;
+	self->spare_spans = span;
+	return ret;
+}
+
+/*
+ * One of uftrace's own events, with the data that it has there, or none; not another one of that
+ * name.
+ */
+static bool is_builtin(const struct ftr_event *ev, const struct fxt_builtin *builtin,
+		       enum fxt_event type)
+{
+	if (builtin == NULL || (ev->payload != NULL && ev->payload->spec != NULL))
+		return false;
+	return type == FXT_INSTANT ||
+	       (type == FXT_COUNTER && builtin->field_nr > 0 && ev->payload != NULL);
+}
+
+static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
+{
+	struct ftr_event *ev = &self->evs[nr];
+	const struct fxt_point *point = point_get(self->r, self->record.category,
+						  self->record.name);
+	const struct fxt_builtin *builtin;
+	struct fxt_args_out out;
+
+	if (point == NULL)
+		return -ENOMEM;
+	builtin = point->builtin;
+	fxt_event_begin(self, ev, FTR_EVENT_POINT);
+	ev->point.name = point->name;
+	ev->point.kind = point_kinds[type];
+	ev->point.id = type == FXT_INSTANT ? 0 : self->record.extra;
+	fxt_event_args(self, ev, nr, &out);
+	point_raw(self, ev, builtin);
+	if (is_builtin(ev, builtin, type)) {
+		ev->point.kind = FTR_POINT_INSTANT;
+		ev->point.id = builtin->id;
+	} else if (builtin == NULL && type == FXT_INSTANT && out.is_tracepoint) {
+		point_tracepoint(self, ev);
+	}
+	if (builtin != NULL && type == FXT_INSTANT && ev->point.id == 0)
+		fxt_syscall_set(self, ev);
+	return span_match(self, ev) < 0 ? -ENOMEM : 1;
+}
+
+static int take_fork(struct fxt_source *self, size_t nr)
+{
+	struct ftr_event *ev = &self->evs[nr];
+	struct fxt_args_out out;
+
+	fxt_event_begin(self, ev, FTR_EVENT_FORK);
+	fxt_event_args(self, ev, nr, &out);
+	if ((out.child & INT32_MAX) == 0)	/* an arrow of somebody else's */
+		return take_point(self, nr, FXT_FLOW_BEGIN);
+	ev->payload = NULL;
+	ev->fork.peer = fxt_task_by_thread(self->r, out.child);
+	if (ev->fork.peer == NULL)
+		return -ENOMEM;
+	if (ev->fork.peer->parent == NULL && ev->fork.peer != ev->task)
+		ev->fork.peer->parent = ev->task;
+	ev->fork.peer->is_forked = ev->fork.peer->pid != ev->task->pid;
+	fxt_syscall_set(self, ev);
+	return 1;
+}
+
+/* Records of our own category: what viewers see, or what the format has no record for. */
+static int take_own(struct fxt_source *self, size_t nr, enum fxt_event type)
+{
+	struct fxt_reader *r = self->r;
+	const struct fxt_text *name = self->record.name;
+	struct ftr_event *ev = &self->evs[nr];
+	struct fxt_args_out out;
+
+	if (type == FXT_INSTANT && (name == r->name_message || name == r->name_more))
+		return 0;	/* the log holds the message; the event before, the arguments */
+	if ((type == FXT_FLOW_BEGIN || type == FXT_FLOW_END) && name == r->name_thread)
+		return 0;	/* calls and tasks say the same */
+	if (type == FXT_FLOW_END && name == r->name_fork)
+		return 0;
+	if (type == FXT_FLOW_BEGIN && name == r->name_fork)
+		return take_fork(self, nr);
+	if (type == FXT_INSTANT && (name == r->name_lost || name == r->name_stall[0] ||
+				    name == r->name_stall[1]))
+		self->was_said = true;
+	if (type != FXT_INSTANT || name != r->name_lost)
+		return take_point(self, nr, type);
+	r->lost_nr++;
+	fxt_event_begin(self, ev, FTR_EVENT_LOST);
+	fxt_event_args(self, ev, nr, &out);
+	ev->payload = NULL;
+	ev->lost.nr = out.records;
+	return 1;
+}
+
+int fxt_take_other(struct fxt_source *self, size_t nr, enum fxt_event type)
+{
+	if (self->record.category == self->r->own)
+		return take_own(self, nr, type);
+	return take_point(self, nr, type);
+}
+
+static bool begins(const char *text, size_t len, const char *with)
+{
+	return len >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
+int fxt_take_log(struct fxt_source *self, size_t nr)
+{
+	const char *text = (const char *)self->r->in.data + self->record.args;
+	size_t len = self->record.arg_nr;
+	char *copy = (char *)self->payload_bytes + self->payload_used;
+
+	if (self->was_said &&
+	    (begins(text, len, FXT_LOG_LOST) || begins(text, len, FXT_LOG_STALL))) {
+		self->was_said = false;		/* by the instant before */
+		return 0;
+	}
+	fxt_event_begin(self, &self->evs[nr], FTR_EVENT_MESSAGE);
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	self->payload_used += ftr_align_up(len + 1, 8);
+	self->evs[nr].message.text = copy;
+	return 1;
+}

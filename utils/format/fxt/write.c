@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* FXT writer: calls.  One pass, bounded memory: the window, the tables and the open calls. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/ostream.h"
+#include "utils/format/format.h"
+#include "utils/format/fxt/fxt.h"
+#include "utils/format/fxt/write.h"
+#include "utils/trace/trace.h"
+
+#define VIEWER_DEPTH_MAX 512	/* what the Perfetto UI nests */
+
+int fxt_no_memory(struct fxt_writer *w)
+{
+	return ftr_err_set(w->base.err, ENOMEM, "fxt: out of memory");
+}
+
+static inline const struct fxt_func *func_get(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	const struct ftr_func *func = ev->call.func;
+
+	if (__builtin_expect(func->id >= w->funcs.nr || !w->funcs.v[func->id].is_known, 0)) {
+		if (fxt_func_add(w, ev) < 0)
+			return NULL;
+	}
+	return &w->funcs.v[func->id];
+}
+
+/*
+ * An entry with arguments, a source line, a name that others bear, too, or something else to say.
+ */
+static int entry_args(struct fxt_writer *w, const struct ftr_event *ev, struct fxt_shape *shape)
+{
+	const struct fxt_func *func = &w->funcs.v[ev->call.func->id];
+	int ret = 0;
+
+	fxt_args_clear(w);
+	if (func->instance_of != FXT_ID_NONE && ev->payload != NULL)
+		ret = fxt_write_instance(w, ev, func->instance_of);
+	if (ret == 0 && (ev->flags & FTR_EVENT_INFERRED))
+		ret = fxt_arg_bool(w, FXT_KEY_INFERRED, true);
+	if (ret == 0 && (ev->flags & FTR_EVENT_NO_ENTRY))
+		ret = fxt_arg_bool(w, FXT_KEY_NO_ENTRY, true);
+	if (ret == 0 && func->loc != FXT_ID_NONE)
+		ret = fxt_arg_ref(w, FXT_KEY_LOC, func->loc);
+	if (ret == 0 && func->symbol != FXT_ID_NONE)
+		ret = fxt_arg_ref(w, FXT_KEY_SYMBOL, func->symbol);
+	if (ret == 0 && ev->payload != NULL)
+		ret = fxt_args_payload(w, ev);
+	if (ret < 0)
+		return ret;
+	shape->has_extra = true;
+	shape->extra = FXT_PENDING;
+	return fxt_put_event(w, ev->task, shape);
+}
+
+static int open_push(struct fxt_writer *w, const struct ftr_event *ev, uint64_t pos)
+{
+	struct fxt_task *task = &w->tasks.v[ev->task->id];
+
+	task->last_ns = ev->time_ns;
+	if (__builtin_expect(ftr_vec_push(&task->open, pos) < 0, 0))
+		return fxt_no_memory(w);
+	w->deep_nr += task->open.nr > VIEWER_DEPTH_MAX;
+	if (__builtin_expect(task->flow_id != 0, 0))
+		return fxt_flow_end(w, ev->task, ev->time_ns);
+	return 0;
+}
+
+static int write_entry(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	const struct fxt_func *func = func_get(w, ev);
+	struct fxt_shape shape = { .type = FXT_DURATION_COMPLETE, .time_ns = ev->time_ns };
+	uint64_t thread;
+	uint64_t *p;
+
+	if (func == NULL || fxt_task_get(w, ev->task) == NULL)
+		return -ENOMEM;
+	shape.category = fxt_string_ref(w, func->category);
+	shape.name = fxt_string_ref(w, func->name);
+	if (__builtin_expect(ev->payload != NULL || func->has_args || ev->flags != 0, 0)) {
+		bool makes_thread = func->makes_thread;
+		int ret = entry_args(w, ev, &shape);
+
+		if (ret == 0)
+			ret = open_push(w, ev, w->event_pos);
+		return ret == 0 && makes_thread ? fxt_flow_thread(w, ev) : ret;
+	}
+	thread = fxt_thread_ref(w, ev->task);
+	p = fxt_window_put(&w->window, 3);
+	p[0] = fxt_header(FXT_EVENT, 3) | (uint64_t)FXT_DURATION_COMPLETE << 16 | thread << 24 |
+	       (uint64_t)shape.category << 32 | (uint64_t)shape.name << 48;
+	p[1] = ev->time_ns;
+	p[2] = FXT_PENDING;
+	return open_push(w, ev, fxt_window_last(&w->window, 3));
+}
+
+/* The other half of a call that was, or will become, a Begin record. */
+static int write_end(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	struct fxt_shape shape = { .type = FXT_DURATION_END, .time_ns = ev->time_ns };
+	int ret = 0;
+
+	w->tasks.v[ev->task->id].last_ns = ev->time_ns;
+	fxt_args_clear(w);
+	if (ev->flags & FTR_EVENT_INFERRED)
+		ret = fxt_arg_bool(w, FXT_KEY_INFERRED, true);
+	if (ret == 0 && ev->payload != NULL)
+		ret = fxt_args_payload(w, ev);
+	if (ret == 0)
+		ret = fxt_put_event(w, ev->task, &shape);
+	return ret < 0 ? ret : fxt_write_syscall(w, ev);
+}
+
+/*
+ * The end is filled in where a reader cannot mistake what lies inside of the call: a record of the
+ * very time at which the call ends could as well follow it.
+ */
+static int write_exit(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	struct fxt_task *task = fxt_task_get(w, ev->task);
+	uint64_t pos;
+
+	if (task == NULL)
+		return -ENOMEM;
+	if (__builtin_expect(task->open.nr == 0, 0))
+		return write_end(w, ev);
+	pos = task->open.v[--task->open.nr];
+	if (__builtin_expect(ev->flags & FTR_EVENT_UNFINISHED, 0))
+		return 0;	/* a Begin without End is what viewers show as unfinished */
+	if (__builtin_expect(ev->payload == NULL && !(ev->flags & FTR_EVENT_INFERRED) &&
+			     task->last_ns < ev->time_ns, 1) &&
+	    fxt_window_end(&w->window, pos, ev->time_ns))
+		return 0;
+	return write_end(w, ev);
+}
+
+static int fxt_event(struct ftr_sink *sink, const struct ftr_event *ev)
+{
+	struct fxt_writer *w = fxt_writer_of(sink);
+
+	if (__builtin_expect(sink->out->code != 0, 0))
+		return ftr_ostream_flush(sink->out, sink->err);
+	switch ((enum ftr_event_type)ev->type) {
+	case FTR_EVENT_ENTRY:
+		return write_entry(w, ev);
+	case FTR_EVENT_EXIT:
+		return write_exit(w, ev);
+	case FTR_EVENT_POINT:
+		return fxt_write_point(w, ev);
+	case FTR_EVENT_LOST:
+		return fxt_write_lost(w, ev);
+	case FTR_EVENT_FORK:
+		return fxt_write_fork(w, ev);
+	case FTR_EVENT_MESSAGE:
+		return fxt_write_message(w, ev);
+	case FTR_EVENT_TYPES:
+		break;
+	}
+	return 0;
+}
+
+static int fxt_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	struct fxt_writer *w = fxt_writer_of(sink);
+	int ret;
+
+	w->trace = trace;
+	w->thread_next = 1;
+	if (fxt_window_init(&w->window, sink->out) < 0)
+		return fxt_no_memory(w);
+	ret = fxt_strings_init(w);
+	return ret < 0 ? ret : fxt_write_prologue(w);
+}
+
+/* What the pump is to say about this file. */
+static void describe_cuts(struct fxt_writer *w)
+{
+	const struct {
+		uint64_t nr;
+		const char *what;
+	} rows[] = {
+		{ w->text_cut_nr, "texts cut or mended (the format holds UTF-8, 32000 bytes)" },
+		{ w->arg_cut_nr, "arguments left out for want of room" },
+		{ w->syscall_cut_nr, "records of system calls that end at the same time" },
+	};
+
+	ftr_strbuf_clear(&w->cut_text);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ftr_sink_cut(&w->base, &w->cut_text, rows[i].nr, rows[i].what);
+}
+
+static void describe_notes(struct fxt_writer *w)
+{
+	ftr_strbuf_clear(&w->note_text);
+	if (w->split_nr > 0)
+		ftr_strbuf_printf(&w->note_text,
+				  "%" PRIu64 " argument lists split into several records",
+				  w->split_nr);
+	if (w->deep_nr > 0)
+		ftr_strbuf_printf(
+			&w->note_text,
+			"%s%" PRIu64 " calls deeper than 512: viewers do not show them, "
+			"and may get the time of their callers wrong; -D 512 leaves them out",
+			w->split_nr > 0 ? ", " : "", w->deep_nr);
+	if (w->note_text.len > 0)
+		w->base.note = ftr_strbuf_str(&w->note_text);
+}
+
+static int fxt_end(struct ftr_sink *sink)
+{
+	struct fxt_writer *w = fxt_writer_of(sink);
+
+	int ret = fxt_syscalls_flush(w);
+
+	fxt_window_flush(&w->window);
+	describe_cuts(w);
+	describe_notes(w);
+	return ret;
+}
+
+static void fxt_fini(struct ftr_sink *sink)
+{
+	struct fxt_writer *w = fxt_writer_of(sink);
+
+	for (size_t i = 0; i < w->tasks.nr; i++)
+		ftr_vec_fini(&w->tasks.v[i].open);
+	ftr_vec_fini(&w->tasks);
+	ftr_vec_fini(&w->funcs);
+	fxt_strings_fini(w);
+	fxt_window_fini(&w->window);
+	ftr_hashmap_fini(&w->func_names);
+	ftr_hashmap_fini(&w->labels);
+	ftr_hashmap_fini(&w->modules);
+	ftr_hashmap_fini(&w->mapped);
+	ftr_hashmap_fini(&w->processes);
+	fxt_makers_fini(w);
+	fxt_syscalls_fini(w);
+	ftr_hashmap_fini(&w->objects);
+	ftr_hashmap_fini(&w->instances);
+	ftr_hashmap_fini(&w->enums);
+	ftr_strbuf_fini(&w->text);
+	ftr_strbuf_fini(&w->cut_text);
+	ftr_strbuf_fini(&w->note_text);
+}
+
+static const struct ftr_sink_ops fxt_ops = {
+	.size	 = sizeof(struct fxt_writer),
+	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT) |
+		   FTR_BIT(FTR_EVENT_LOST) | FTR_BIT(FTR_EVENT_FORK) | FTR_BIT(FTR_EVENT_MESSAGE),
+	.begin	 = fxt_begin,
+	.event	 = fxt_event,
+	.end	 = fxt_end,
+	.fini	 = fxt_fini,
+};
+
+const struct ftr_format ftr_format_fxt = {
+	.name	 = "fxt",
+	.summary = "Fuchsia trace format, for the Perfetto UI and magic-trace's viewer",
+	.suffix	 = ".fxt",
+	.kind	 = FTR_FORMAT_FILE,
+	.detect	 = ftr_fxt_detect,
+	.read	 = ftr_fxt_read,
+	.write	 = &fxt_ops,
+};

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* FXT writer: events that are no calls, and the shape all event records have. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "utils/base/bytes.h"
+#include "utils/format/fxt/builtin.h"
+#include "utils/format/fxt/write.h"
+#include "utils/trace/trace.h"
+
+static void put_part(struct fxt_writer *w, uint64_t thread, const struct fxt_shape *shape,
+		     uint32_t part)
+{
+	bool has_args = part < w->args.part_nr;
+	uint32_t arg_words = has_args ? w->args.parts[part].words : 0;
+	uint64_t arg_nr = has_args ? w->args.parts[part].nr : 0;
+	uint32_t words = 2 + arg_words + shape->has_extra;
+	uint64_t *p = fxt_window_put(&w->window, words);
+
+	if (part == 0)
+		w->event_pos = fxt_window_last(&w->window, words);
+	*p++ = fxt_header(FXT_EVENT, words) | (uint64_t)shape->type << 16 | arg_nr << 20 |
+	       thread << 24 | (uint64_t)shape->category << 32 | (uint64_t)shape->name << 48;
+	*p++ = shape->time_ns;
+	if (has_args)
+		memcpy(p, w->args.words + w->args.parts[part].start, arg_words * sizeof(*p));
+	if (shape->has_extra)
+		p[arg_words] = shape->extra;
+}
+
+/* Refs of a category and a name; both stay valid while an event is put together. */
+static int shape_name(struct fxt_writer *w, struct fxt_shape *shape, const char *category,
+		      size_t category_len, const char *name)
+{
+	uint32_t category_id, name_id;
+
+	if (fxt_string_id(w, category, category_len, &category_id) < 0 ||
+	    fxt_string_id(w, name, strlen(name), &name_id) < 0)
+		return -ENOMEM;
+	shape->category = fxt_string_ref(w, category_id);
+	shape->name = fxt_string_ref(w, name_id);
+	return 0;
+}
+
+int fxt_shape_own(struct fxt_writer *w, struct fxt_shape *shape, const char *name)
+{
+	return shape_name(w, shape, FXT_CATEGORY, strlen(FXT_CATEGORY), name);
+}
+
+int fxt_put_event(struct fxt_writer *w, const struct ftr_task *task, const struct fxt_shape *shape)
+{
+	struct fxt_shape more = { .type = FXT_INSTANT, .time_ns = shape->time_ns };
+	uint64_t thread;
+
+	if (w->args.part_nr > 1) {
+		w->split_nr++;
+		if (fxt_shape_own(w, &more, FXT_NAME_MORE_ARGS) < 0)
+			return -ENOMEM;
+	}
+	thread = fxt_thread_ref(w, task);
+	put_part(w, thread, shape, 0);
+	for (uint32_t part = 1; part < w->args.part_nr; part++)
+		put_part(w, thread, &more, part);
+	return 0;
+}
+
+static int begin_event(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	struct fxt_task *task = fxt_task_get(w, ev->task);
+
+	if (task == NULL)
+		return -ENOMEM;
+	task->last_ns = ev->time_ns;
+	fxt_args_clear(w);
+	return 0;
+}
+
+/* What a context switch hands the CPU to, or takes it from: nobody knows. */
+static int write_switch(struct fxt_writer *w, const struct ftr_event *ev, bool is_out)
+{
+	static const char *const weights[] = { "outgoing_weight", "incoming_weight" };
+	bool is_preempted = ev->flags & FTR_EVENT_PREEMPTED;
+	uint64_t state = !is_out || is_preempted ? FXT_STATE_NEW : FXT_STATE_BLOCKED;
+	uint64_t cpu = ev->point.cpu_nr == 0 ? ev->task->id : ev->point.cpu_nr - 1u;
+	uint64_t tid = (uint32_t)ev->task->tid;
+	uint64_t *p;
+
+	if (fxt_arg_i64(w, weights[is_out], FXT_IDLE_WEIGHT) < 0)
+		return -ENOMEM;
+	p = fxt_window_put(&w->window, 4 + w->args.nr_words);
+	p[0] = fxt_header(FXT_SCHEDULING, 4 + w->args.nr_words) | UINT64_C(1) << 16 |
+	       (cpu & 0xffff) << 20 | state << 36 | (uint64_t)FXT_SCHED_SWITCH << 60;
+	p[1] = ev->time_ns;
+	p[2] = is_out ? tid : 0;
+	p[3] = is_out ? 0 : tid;
+	memcpy(p + 4, w->args.words, w->args.nr_words * sizeof(*p));
+	return 0;
+}
+
+static int builtin_args(struct fxt_writer *w, const struct fxt_builtin *builtin,
+			const struct ftr_payload *payload)
+{
+	int ret = 0;
+
+	for (unsigned i = 0; ret == 0 && i < builtin->field_nr; i++) {
+		uint64_t value = ftr_get_u64(payload->data + 8 * i, payload->is_big_endian);
+
+		ret = builtin->is_difference ?
+			fxt_arg_i64(w, builtin->fields[i], (int64_t)value) :
+			fxt_arg_u64(w, builtin->fields[i], value);
+	}
+	return ret;
+}
+
+/*
+ * Of this shape and in this order our reader knows it again; viewers see an instant and its text.
+ */
+static int tracepoint_args(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	const struct ftr_payload *payload = ev->payload;
+	int ret = fxt_arg_u64(w, FXT_KEY_TRACEPOINT, ev->point.id);
+
+	if (ret == 0 && ev->point.cpu_nr != 0)
+		ret = fxt_arg_u64(w, FXT_KEY_CPU, ev->point.cpu_nr - 1u);
+	if (ret == 0 && payload != NULL && payload->len > 0)
+		ret = fxt_arg_string(w, FXT_KEY_TEXT, (const char *)payload->data, payload->len);
+	return ret;
+}
+
+/* A payload that is cut, or none at all, is no counter's. */
+static bool has_fields(const struct ftr_event *ev, const struct fxt_builtin *builtin)
+{
+	return builtin != NULL && builtin->field_nr > 0 && ev->payload != NULL &&
+	       ev->payload->spec == NULL && ev->payload->len >= 8u * builtin->field_nr;
+}
+
+static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
+		      const struct fxt_builtin *builtin)
+{
+	const struct ftr_payload *payload = ev->payload;
+
+	if (ftr_event_is_tracepoint(ev) && (payload == NULL || payload->spec == NULL))
+		return tracepoint_args(w, ev);
+	if (builtin != NULL && builtin->field_nr == 0 && ev->point.cpu_nr != 0 &&
+	    fxt_arg_u64(w, FXT_KEY_CPU, ev->point.cpu_nr - 1u) < 0)
+		return -ENOMEM;
+	if (payload == NULL)
+		return 0;
+	if (has_fields(ev, builtin))
+		return builtin_args(w, builtin, payload);
+	if (ftr_point_event_id(ev) == FTR_EVENT_ID_EXTERN && payload->spec == NULL)
+		return fxt_arg_string(w, FXT_KEY_TEXT, (const char *)payload->data, payload->len);
+	return fxt_args_payload(w, ev);
+}
+
+static const struct {
+	enum fxt_event type;
+	bool has_id;
+} point_types[] = {
+	[FTR_POINT_INSTANT]	  = { FXT_INSTANT, false },
+	[FTR_POINT_COUNTER]	  = { FXT_COUNTER, true },
+	[FTR_POINT_ASYNC_BEGIN]	  = { FXT_ASYNC_BEGIN, true },
+	[FTR_POINT_ASYNC_INSTANT] = { FXT_ASYNC_INSTANT, true },
+	[FTR_POINT_ASYNC_END]	  = { FXT_ASYNC_END, true },
+	[FTR_POINT_FLOW_BEGIN]	  = { FXT_FLOW_BEGIN, true },
+	[FTR_POINT_FLOW_STEP]	  = { FXT_FLOW_STEP, true },
+	[FTR_POINT_FLOW_END]	  = { FXT_FLOW_END, true },
+};
+
+/* Counters of one name on several threads are told apart by their id: the tid. */
+static void point_shape(const struct ftr_event *ev, const struct fxt_builtin *builtin,
+			struct fxt_shape *shape)
+{
+	bool is_counter = has_fields(ev, builtin);
+	unsigned kind = is_counter ? FTR_POINT_COUNTER : ev->point.kind;
+
+	shape->type = point_types[kind].type;
+	shape->has_extra = point_types[kind].has_id;
+	shape->extra = is_counter ? (uint32_t)ev->task->tid : ev->point.id;
+	shape->time_ns = ev->time_ns;
+}
+
+/* The colon between category and name, neither of which is empty; NULL = there is no category. */
+static const char *category_end(const char *name)
+{
+	const char *colon = name[0] == '\0' ? NULL : strchr(name + 1, ':');
+
+	return colon == NULL || colon[1] == '\0' ? NULL : colon;
+}
+
+static void put_log(struct fxt_writer *w, const struct ftr_event *ev, const char *text)
+{
+	uint64_t thread = fxt_thread_ref(w, ev->task);
+	uint32_t bytes, words;
+	uint64_t *p;
+
+	text = fxt_text_clean(w, text, strlen(text), FXT_TEXT_MAX, &bytes);
+	words = 2 + fxt_text_words(bytes);
+	p = fxt_window_put(&w->window, words);
+	p[0] = fxt_header(FXT_LOG, words) | (uint64_t)bytes << 16 | thread << 32;
+	p[1] = ev->time_ns;
+	fxt_put_text(p + 2, text, bytes);
+}
+
+/* The task waited for room in its ring, or does no more. */
+static void put_stall(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), FXT_LOG_STALL "%s", ev->point.name + strlen(FXT_EVENT_STALL));
+	put_log(w, ev, text);
+}
+
+int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	uint64_t id = ftr_point_event_id(ev);
+	const struct fxt_builtin *builtin = id == 0 ? NULL : fxt_builtin_by_id(id);
+	const char *colon = category_end(ev->point.name);
+	struct fxt_shape shape;
+	int ret = begin_event(w, ev);
+
+	if (ret < 0)
+		return ret;
+	if (ev->point.kind == FTR_POINT_INSTANT &&
+	    (ev->point.id == FTR_EVENT_ID_SCHED_IN || ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
+	     ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED))
+		return write_switch(w, ev, ev->point.id != FTR_EVENT_ID_SCHED_IN);
+	if (ev->point.kind == FTR_POINT_INSTANT && ev->point.id == FTR_EVENT_ID_TASK_NEW)
+		fxt_flow_made(w, ev->task);
+	point_shape(ev, builtin, &shape);
+	if (colon == NULL)
+		ret = shape_name(w, &shape, "", 0, ev->point.name);
+	else
+		ret = shape_name(w, &shape, ev->point.name, (size_t)(colon - ev->point.name),
+				 colon + 1);
+	if (ret == 0)
+		ret = point_args(w, ev, builtin);
+	if (ret == 0)
+		ret = fxt_put_event(w, ev->task, &shape);
+	if (ret == 0 && strncmp(ev->point.name, FXT_EVENT_STALL, strlen(FXT_EVENT_STALL)) == 0)
+		put_stall(w, ev);
+	return ret < 0 ? ret : fxt_write_syscall(w, ev);
+}
+
+/*
+ * As an instant for viewers, as the provider's event and a log line for those who read the format.
+ */
+int fxt_write_lost(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	struct fxt_shape shape = { .type = FXT_INSTANT, .time_ns = ev->time_ns };
+	char text[64];
+	int ret = begin_event(w, ev);
+
+	if (ret == 0)
+		ret = fxt_shape_own(w, &shape, FXT_NAME_LOST);
+	if (ret == 0)
+		ret = fxt_arg_u64(w, FXT_KEY_RECORDS, ev->lost.nr);
+	if (ret == 0)
+		ret = fxt_put_event(w, ev->task, &shape);
+	if (ret < 0)
+		return ret;
+	*fxt_window_put(&w->window, 1) = fxt_header(FXT_METADATA, 1) |
+					 (uint64_t)FXT_PROVIDER_EVENT << 16 |
+					 (uint64_t)FXT_PROVIDER_ID << 20;
+	snprintf(text, sizeof(text), FXT_LOG_LOST "%" PRIu64, ev->lost.nr);
+	put_log(w, ev, text);
+	return 0;
+}
+
+int fxt_write_message(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	struct fxt_shape shape = { .type = FXT_INSTANT, .time_ns = ev->time_ns };
+	int ret = begin_event(w, ev);
+
+	if (ret == 0)
+		ret = fxt_shape_own(w, &shape, FXT_NAME_MESSAGE);
+	if (ret == 0)
+		ret = fxt_arg_string(w, FXT_KEY_TEXT, ev->message.text, strlen(ev->message.text));
+	if (ret == 0)
+		ret = fxt_put_event(w, ev->task, &shape);
+	if (ret < 0)
+		return ret;
+	put_log(w, ev, ev->message.text);
+	return 0;
+}

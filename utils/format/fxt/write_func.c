@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * FXT writer: functions.  A call has the names of its module and function; what else is known of
+ * the function stands in blob ftr.symbols before its first call (doc/fxt.md, "Functions").
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "utils/format/fxt/write.h"
+#include "utils/object/demangle.h"
+#include "utils/trace/event.h"
+#include "utils/trace/func.h"
+
+static bool is_field(const char *s)
+{
+	return strpbrk(s, "\t\n") == NULL;
+}
+
+static bool fits_line(const struct ftr_func *func)
+{
+	return is_field(func->mangled) && func->mangled[0] != '\0' && is_field(func->name) &&
+	       strnlen(func->name, func->name_len) == func->name_len &&
+	       (func->module == NULL || is_field(func->module->path));
+}
+
+/* Does the trace know more than two names? */
+static bool has_symbol(const struct ftr_func *func)
+{
+	const struct ftr_module *module = func->module;
+
+	return func->addr != 0 || func->size != 0 || func->symbol_type != '?' ||
+	       func->mangled != func->name || (module != NULL && module->name != module->path);
+}
+
+/* "M NUMBER BUILD-ID PATH", once; 0 is no module. */
+int fxt_module_number(struct fxt_writer *w, const struct ftr_module *module,
+		      struct ftr_strbuf *text, uint32_t *number)
+{
+	uintptr_t known;
+
+	*number = 0;
+	if (module == NULL)
+		return 0;
+	known = (uintptr_t)ftr_hashmap_find(&w->modules, module->id);
+	if (known == 0) {
+		known = w->modules.nr + 1;
+		if (ftr_hashmap_set(&w->modules, module->id, (void *)known) < 0)
+			return fxt_no_memory(w);
+		ftr_strbuf_printf(text, "M\t%u\t%s\t%s\n", (unsigned)known,
+				  module->build_id == NULL ? "" : module->build_id, module->path);
+	}
+	*number = (uint32_t)known;
+	return 0;
+}
+
+static const char *text_of(const struct fxt_writer *w, uint32_t id)
+{
+	return id == FXT_ID_NONE ? "" : w->strings.texts.v[id].str->s;
+}
+
+/* "F MODULE ADDRESS CALL-PLACE SIZE TYPE NAME MANGLED LABEL" */
+static int put_symbol(struct fxt_writer *w, const struct ftr_func *func, uint64_t addr,
+		      const struct fxt_func *added)
+{
+	struct ftr_strbuf text;
+	uint32_t module;
+	int ret;
+
+	ftr_strbuf_init(&text);
+	ret = fxt_module_number(w, func->module, &text, &module);
+	ftr_strbuf_printf(&text, "F\t%u\t%" PRIx64 "\t%" PRIx64 "\t%u\t%c\t%s\t%s\t%s\n",
+			  module, func->addr, addr, func->size, func->symbol_type,
+			  text_of(w, added->name), func->mangled, text_of(w, added->symbol));
+	if (ret == 0 && text.failed)
+		ret = fxt_no_memory(w);
+	if (ret == 0)
+		fxt_write_blob(w, FXT_BLOB_SYMBOLS, text.s, text.len);
+	ftr_strbuf_fini(&text);
+	return ret;
+}
+
+/*
+ * A label that tells a function from others of its name: "tt(char)", with the address where need
+ * be.
+ */
+static int make_label(struct fxt_writer *w, const struct ftr_func *func, uint32_t *label)
+{
+	char *full = ftr_demangle(func->mangled, FTR_DEMANGLE_FULL);
+	struct ftr_strbuf text;
+	int ret;
+
+	if (full == NULL)
+		return fxt_no_memory(w);
+	ret = fxt_string_id(w, full, strlen(full), label);
+	if (ret == 0 && (strcmp(full, func->name) == 0 || !is_field(full) ||
+			 ftr_hashmap_find(&w->labels, *label) != NULL)) {
+		ftr_strbuf_init(&text);
+		ftr_strbuf_printf(&text, "%s@%" PRIx64, is_field(full) ? full : "", func->addr);
+		ret = text.failed ? fxt_no_memory(w) : fxt_string_id(w, text.s, text.len, label);
+		ftr_strbuf_fini(&text);
+	}
+	if (ret == 0 && ftr_hashmap_set(&w->labels, *label, w) < 0)
+		ret = fxt_no_memory(w);
+	free(full);
+	return ret;
+}
+
+/*
+ * The first function of a name needs no more than that; those that follow have a label at each
+ * call.
+ */
+static int func_symbol(struct fxt_writer *w, const struct ftr_func *func, uint64_t addr,
+		       struct fxt_func *added)
+{
+	uint64_t key = (uint64_t)added->category << 32 | added->name;
+	bool is_first = ftr_hashmap_find(&w->func_names, key) == NULL;
+	int ret = 0;
+
+	if (is_first && ftr_hashmap_set(&w->func_names, key, w) < 0)
+		return fxt_no_memory(w);
+	if (!fits_line(func) || (is_first && !has_symbol(func)))
+		return 0;
+	if (!is_first)
+		ret = make_label(w, func, &added->symbol);
+	return ret < 0 ? ret : put_symbol(w, func, addr, added);
+}
+
+static int func_loc(struct fxt_writer *w, const struct ftr_func *func, uint32_t *loc)
+{
+	struct ftr_strbuf text;
+	int ret;
+
+	if (func->src_file == NULL)
+		return 0;
+	ftr_strbuf_init(&text);
+	ftr_strbuf_printf(&text, "%s:%u", func->src_file, func->src_line);
+	ret = fxt_string_id(w, ftr_strbuf_str(&text), text.len, loc);
+	ftr_strbuf_fini(&text);
+	return ret;
+}
+
+/* "ns::cls::cls", "ns::cls::~cls": nothing else is called like its class. */
+static bool is_special_method(const char *scope, size_t scope_len, const char *method)
+{
+	size_t start = scope_len;
+
+	while (start > 0 && scope[start - 1] != ':')
+		start--;
+	return method[0] == '~' || (strlen(method) == scope_len - start &&
+				    memcmp(scope + start, method, scope_len - start) == 0);
+}
+
+/*
+ * The class of a method that is known to have an object: constructors, destructors, and const
+ * methods, which their mangled names tell from functions of a namespace and from static ones.
+ */
+static int func_class(struct fxt_writer *w, const struct ftr_func *func, uint32_t *id)
+{
+	bool is_const = strncmp(func->mangled, "_ZNK", 4) == 0;
+	char *name, *colon = NULL;
+	int ret = 0;
+
+	if (strncmp(func->mangled, "_ZN", 3) != 0)
+		return 0;
+	name = ftr_demangle(func->mangled, FTR_DEMANGLE_SIMPLE);
+	if (name == NULL)
+		return fxt_no_memory(w);
+	if (strstr(name, "operator") == NULL)
+		colon = strrchr(name, ':');
+	if (colon != NULL && colon > name + 1 &&
+	    (is_const || is_special_method(name, (size_t)(colon - 1 - name), colon + 1)))
+		ret = fxt_string_id(w, name, (size_t)(colon - 1 - name), id);
+	free(name);
+	return ret;
+}
+
+static int func_make(struct fxt_writer *w, const struct ftr_func *func, uint64_t addr)
+{
+	struct fxt_func added = { .category = FXT_ID_NONE,
+				  .loc = FXT_ID_NONE,
+				  .symbol = FXT_ID_NONE,
+				  .instance_of = FXT_ID_NONE,
+				  .is_made = true };
+	int ret;
+
+	while (w->funcs.nr <= func->id) {
+		if (ftr_vec_push(&w->funcs, ((struct fxt_func){ .is_known = false })) < 0)
+			return fxt_no_memory(w);
+	}
+	ret = fxt_string_id(w, func->name, func->name_len, &added.name);
+	if (ret == 0 && func->module != NULL)
+		ret = fxt_string_id(w, func->module->name, strlen(func->module->name),
+				    &added.category);
+	if (ret == 0)
+		ret = func_loc(w, func, &added.loc);
+	if (ret == 0)
+		ret = func_class(w, func, &added.instance_of);
+	if (ret == 0)
+		ret = func_symbol(w, func, addr, &added);
+	added.makes_thread = fxt_func_makes_thread(func->name);
+	added.has_args = added.loc != FXT_ID_NONE || added.symbol != FXT_ID_NONE ||
+			 added.makes_thread;
+	w->funcs.v[func->id] = added;
+	return ret;
+}
+
+/* A call that nobody recorded does not know where it was: the next one says so. */
+int fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	const struct ftr_func *func = ev->call.func;
+	bool has_addr = !(ev->flags & FTR_EVENT_INFERRED) || !has_symbol(func) || !fits_line(func);
+	int ret = 0;
+
+	if (func->id >= w->funcs.nr || !w->funcs.v[func->id].is_made)
+		ret = func_make(w, func, has_addr ? fxt_call_place(w, ev) : 0);
+	else if (has_addr)
+		ret = put_symbol(w, func, fxt_call_place(w, ev), &w->funcs.v[func->id]);
+	if (ret == 0)
+		w->funcs.v[func->id].is_known = has_addr;
+	return ret;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* Any trace as a uftrace directory: records of calls. */
+#include "utils/format/uftrace/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "utils/format/uftrace/uftrace.h"
+
+int ufx_no_memory(struct ufx *x)
+{
+	return ftr_err_set(x->base.err, ENOMEM, "uftrace: out of memory");
+}
+
+static int write_all(int fd, const void *bytes, size_t len)
+{
+	const char *p = bytes;
+
+	while (len > 0) {
+		ssize_t nr = write(fd, p, len);
+
+		if (nr < 0 && errno == EINTR)
+			continue;
+		if (nr <= 0)
+			return nr < 0 ? -errno : -ENOSPC;
+		p += nr;
+		len -= (size_t)nr;
+	}
+	return 0;
+}
+
+/* Files are opened for each append: there may be more tasks than descriptors. */
+int ufx_file_append(struct ufx *x, const char *name, const void *bytes, size_t len)
+{
+	int fd = openat(ftr_uftrace_dir_fd(x->dir), name,
+			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	int ret = fd < 0 ? -errno : write_all(fd, bytes, len);
+
+	if (fd >= 0 && close(fd) < 0 && ret == 0)
+		ret = -errno;
+	if (ret < 0)
+		return ftr_err_set(x->base.err, -ret, "%s: %s", name, strerror(-ret));
+	return 0;
+}
+
+static int task_flush(struct ufx *x, struct ufx_task *task)
+{
+	char name[32];
+	int ret;
+
+	snprintf(name, sizeof(name), "%d.dat", task->task->tid);
+	ret = ufx_file_append(x, name, task->bytes, task->nr);
+	task->nr = 0;
+	return ret;
+}
+
+int ufx_put(struct ufx *x, struct ufx_task *task, const struct ftr_record *record,
+	    const uint8_t *payload, size_t len)
+{
+	if (task->nr + sizeof(*record) + len > UFX_BUFFER_BYTES) {
+		int ret = task_flush(x, task);
+
+		if (ret < 0)
+			return ret;
+	}
+	memcpy(task->bytes + task->nr, record, sizeof(*record));
+	task->nr += sizeof(*record);
+	if (len > 0)
+		memcpy(task->bytes + task->nr, payload, len);
+	task->nr += len;
+	return 0;
+}
+
+/* The symbol of a call, for its exit too: index into funcs, or -1 (no memory). */
+static int64_t call_func(struct ufx *x, struct ufx_task *task, const struct ftr_event *ev)
+{
+	int64_t func;
+
+	if (ev->type == FTR_EVENT_EXIT && task->open.nr > 0)
+		return task->open.v[--task->open.nr];
+	func = ufx_func_of_entry(x, ev);
+	if (func >= 0 && ev->type == FTR_EVENT_ENTRY &&
+	    ftr_vec_push(&task->open, (uint32_t)func) < 0) {
+		ufx_no_memory(x);
+		return -1;
+	}
+	return func;
+}
+
+/* As a record of the task's own. */
+static int write_record(struct ufx *x, struct ufx_task *task, const struct ftr_event *ev,
+			uint32_t func)
+{
+	uint32_t hidden = ufx_syscall_depth(x, ev->task);
+	uint32_t depth = ev->depth > hidden ? ev->depth - hidden : 0;
+	uint8_t payload[UFX_PAYLOAD_MAX];
+	struct ftr_record record;
+	int len = 0;
+
+	if (ev->payload != NULL)
+		len = ufx_payload(x, ev, func, payload);
+	if (len < 0)
+		return len;
+	if (depth > FTR_RECORD_DEPTH_MAX)
+		depth = FTR_RECORD_DEPTH_MAX;
+	record.time = ev->time_ns;
+	record.word = ftr_record_word(ev->type == FTR_EVENT_ENTRY ? FTR_RECORD_ENTRY :
+				      FTR_RECORD_EXIT, depth, x->funcs.v[func].addr);
+	if (len > 0)
+		record.word |= FTR_RECORD_MORE;
+	return ufx_put(x, task, &record, payload, (size_t)len);
+}
+
+/* What nobody recorded is not written: readers infer it again. */
+static int write_call(struct ufx *x, const struct ftr_event *ev)
+{
+	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
+	int64_t func = task == NULL ? -1 : call_func(x, task, ev);
+	bool is_kernel = func >= 0 && x->funcs.v[func].module == UFX_KERNEL;
+	bool is_said = !(ev->flags & (FTR_EVENT_INFERRED | FTR_EVENT_UNFINISHED));
+	int ret = 0;
+
+	if (func < 0)
+		return -ENOMEM;
+	if (is_kernel && ev->type == FTR_EVENT_EXIT && task->kernel_depth > 0)
+		task->kernel_depth--;
+	if (is_said)
+		ret = is_kernel ? ufx_kernel_call(x, task, ev, x->funcs.v[func].addr) :
+				  write_record(x, task, ev, (uint32_t)func);
+	if (is_kernel && ev->type == FTR_EVENT_ENTRY)
+		task->kernel_depth++;
+	return ret;
+}
+
+static int write_lost(struct ufx *x, const struct ftr_event *ev)
+{
+	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
+	uint64_t nr = ev->lost.nr < FTR_RECORD_ADDR_MASK ? ev->lost.nr : FTR_RECORD_ADDR_MASK;
+	const struct ftr_record record = { .word = ftr_record_word(FTR_RECORD_LOST, 0, nr) };
+
+	return task == NULL ? -ENOMEM : ufx_put(x, task, &record, NULL, 0);
+}
+
+static int write_fork(struct ufx *x, const struct ftr_event *ev)
+{
+	struct ufx_task *child;
+
+	if (ufx_task_get(x, ev->task, ev->time_ns) == NULL)
+		return -ENOMEM;
+	child = ufx_task_get(x, ev->fork.peer, ev->time_ns);
+	if (child == NULL)
+		return -ENOMEM;
+	child->fork_ns = ev->time_ns;
+	child->parent = ev->task;
+	return 0;
+}
+
+static int ufx_event(struct ftr_sink *sink, const struct ftr_event *ev)
+{
+	struct ufx *x = (struct ufx *)sink;
+	int ret = ufx_syscall(x, ev);
+
+	if (ret != 0)
+		return ret < 0 ? ret : 0;
+	switch ((enum ftr_event_type)ev->type) {
+	case FTR_EVENT_ENTRY:
+	case FTR_EVENT_EXIT:
+		return write_call(x, ev);
+	case FTR_EVENT_POINT:
+		return ufx_point(x, ev);
+	case FTR_EVENT_LOST:
+		return write_lost(x, ev);
+	case FTR_EVENT_FORK:
+		return write_fork(x, ev);
+	case FTR_EVENT_MESSAGE:
+		return ufx_message(x, ev);
+	case FTR_EVENT_TYPES:
+		break;
+	}
+	return 0;
+}
+
+static int ufx_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	struct ufx *x = (struct ufx *)sink;
+
+	x->trace = trace;
+	return 0;
+}
+
+static void describe_cuts(struct ufx *x)
+{
+	const struct {
+		uint64_t nr;
+		const char *what;
+	} rows[] = {
+		{ x->layout_cut_nr, "lists of arguments unlike earlier ones of the function" },
+		{ x->name_cut_nr, "names of arguments" },
+		{ x->data_cut_nr, "data of events" },
+		{ x->text_cut_nr, "ends of tracepoints' texts (a page holds 4 KB)" },
+		{ x->kernel_cut_nr, "arguments and source lines of functions of the kernel" },
+		{ x->late_nr, "times of kernel events, moved behind the one before on their CPU" },
+		{ x->syscall_cut_nr, "system calls of which no record was found" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ftr_sink_cut(&x->base, &x->cut_text, rows[i].nr, rows[i].what);
+}
+
+static int perf_flush(struct ufx *x)
+{
+	int ret = 0;
+
+	for (size_t cpu = 0; ret == 0 && cpu < x->perf.nr; cpu++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "perf-cpu%zu.dat", cpu);
+		if (x->perf.v[cpu].bytes.nr > 0)
+			ret = ufx_file_append(x, name, x->perf.v[cpu].bytes.v,
+					      x->perf.v[cpu].bytes.nr);
+	}
+	return ret;
+}
+
+static int ufx_end(struct ftr_sink *sink)
+{
+	struct ufx *x = (struct ufx *)sink;
+	int ret = ufx_write_tasks(x);
+
+	for (size_t i = 0; ret == 0 && i < x->tasks.nr; i++) {
+		if (x->tasks.v[i].task != NULL)
+			ret = task_flush(x, &x->tasks.v[i]);
+	}
+	if (ret == 0)
+		ret = perf_flush(x);
+	if (ret == 0)
+		ret = ufx_kernel_end(x);
+	if (ret == 0 && x->extern_text.len > 0)
+		ret = ufx_file_append(x, "extern.dat", x->extern_text.s, x->extern_text.len);
+	if (ret == 0)
+		ret = ufx_syscalls_flush(x);
+	if (ret == 0)
+		ret = ufx_write_modules(x);
+	if (ret == 0)
+		ret = ufx_write_info(x);
+	describe_cuts(x);
+	return ret;
+}
+
+static void ufx_fini(struct ftr_sink *sink)
+{
+	struct ufx *x = (struct ufx *)sink;
+
+	for (size_t i = 0; i < x->tasks.nr; i++) {
+		free(x->tasks.v[i].bytes);
+		ftr_vec_fini(&x->tasks.v[i].open);
+	}
+	for (size_t i = 0; i < x->funcs.nr; i++) {
+		free(x->funcs.v[i].layouts[0]);
+		free(x->funcs.v[i].layouts[1]);
+	}
+	ftr_vec_fini(&x->tasks);
+	ftr_vec_fini(&x->first);
+	ftr_vec_fini(&x->funcs);
+	ftr_vec_fini(&x->modules);
+	for (size_t i = 0; i < x->perf.nr; i++)
+		ftr_vec_fini(&x->perf.v[i].bytes);
+	ftr_vec_fini(&x->perf);
+	ufx_kernel_free(x->kernel);
+	ftr_hashmap_fini(&x->module_index);
+	ftr_hashmap_fini(&x->by_name);
+	ftr_hashmap_fini(&x->events);
+	ftr_hashmap_fini(&x->enums);
+	ftr_strbuf_fini(&x->extern_text);
+	ufx_syscalls_fini(x);
+	ftr_strbuf_fini(&x->cut_text);
+	ftr_arena_fini(&x->arena);
+	ftr_uftrace_dir_close(x->dir);
+}
+
+static const struct ftr_sink_ops ufx_ops = {
+	.size	 = sizeof(struct ufx),
+	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT) |
+		   FTR_BIT(FTR_EVENT_LOST) | FTR_BIT(FTR_EVENT_FORK) | FTR_BIT(FTR_EVENT_MESSAGE),
+	.begin	 = ufx_begin,
+	.event	 = ufx_event,
+	.end	 = ufx_end,
+	.fini	 = ufx_fini,
+};
+
+struct ftr_sink *ftr_uftrace_export_new(const char *path, struct ftr_err *err)
+{
+	struct ftr_sink *sink = ftr_sink_new(&ufx_ops, NULL, err);
+	struct ufx *x = (struct ufx *)sink;
+
+	if (sink == NULL) {
+		ftr_err_set(err, ENOMEM, "%s: out of memory", path);
+		return NULL;
+	}
+	ftr_arena_init(&x->arena);
+	if (ftr_uftrace_dir_open(&x->dir, path, err) == 0)
+		return sink;
+	ftr_sink_free(sink);
+	return NULL;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any trace as a uftrace directory: payloads.
+ *
+ * The directory describes the arguments of a function once, a trace perhaps anew at each call.  So
+ * numbers are written in 8 bytes, which every letter of a spec reads, and which letter shows all of
+ * them as they were is found out on the way and written down at the end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/format/uftrace/export.h"
+
+#define LETTER(c) (1u << ((c) - 'a'))
+#define AUTO_MAX 100000			/* greater numbers look like pointers to letter d */
+
+/*
+ * How a format is written: its letter, and the bytes of its value; 0 = a string, or as its size
+ * says.
+ */
+static const struct {
+	char letter;
+	uint8_t size;
+} rows[] = {
+	[FTR_ARG_AUTO]	   = { 'd', 8 },
+	[FTR_ARG_SIGNED]   = { 'i', 8 },
+	[FTR_ARG_UNSIGNED] = { 'u', 8 },
+	[FTR_ARG_HEX]	   = { 'x', 8 },
+	[FTR_ARG_OCTAL]	   = { 'o', 8 },
+	[FTR_ARG_STRING]   = { 's', 0 },
+	[FTR_ARG_WORD]	   = { 's', 0 },
+	[FTR_ARG_CHAR]	   = { 'c', 1 },
+	[FTR_ARG_FLOAT]	   = { 'f', 8 },
+	[FTR_ARG_POINTER]  = { 'p', 8 },
+	[FTR_ARG_ENUM]	   = { 'e', 8 },
+	[FTR_ARG_STRUCT]   = { 't', 0 },
+	[FTR_ARG_BOOL]	   = { 'i', 8 },
+	[FTR_ARG_KOID]	   = { 'u', 8 },
+	[FTR_ARG_NULL]	   = { 'i', 8 },
+};
+
+/* Words become strings: a letter for text without quotes does not exist. */
+static bool is_text(enum ftr_arg_format format)
+{
+	return format == FTR_ARG_STRING || format == FTR_ARG_WORD;
+}
+
+/* The letters that show this value as its own format does. */
+static unsigned value_letters(const struct ftr_value *value)
+{
+	enum ftr_arg_format format = value->arg->format;
+	bool looks_like_pointer = value->u > AUTO_MAX && value->u <= INT64_MAX &&
+				  (value->u > UINT32_MAX || (int32_t)value->u > 0);
+
+	if ((format == FTR_ARG_AUTO || format == FTR_ARG_HEX) && looks_like_pointer)
+		return LETTER('d') | LETTER('x');
+	return LETTER(rows[format].letter);
+}
+
+static bool arg_fits(const struct ufx_arg *known, const struct ftr_value *value, uint16_t size)
+{
+	bool is_string = is_text(value->arg->format);
+
+	if (known->arg.index != value->arg->index ||
+	    known->arg.is_float_reg != value->arg->is_float_reg || known->arg.size != size ||
+	    is_text(known->arg.format) != is_string ||
+	    (known->arg.format == FTR_ARG_STRUCT) != (value->arg->format == FTR_ARG_STRUCT))
+		return false;
+	return is_string ? (known->arg.type_name == NULL) == (value->arg->type_name == NULL) :
+	       (known->letters & value_letters(value)) != 0;
+}
+
+static uint16_t value_size(const struct ftr_value *value)
+{
+	return value->arg->format == FTR_ARG_STRUCT ? value->arg->size :
+						      rows[value->arg->format].size;
+}
+
+/* Where numbers are addresses of functions, those of the directory. */
+static uint64_t pointer_value(struct ufx *x, const struct ftr_event *ev, uint64_t value)
+{
+	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
+	const struct ftr_func *func, *same;
+	uint64_t offset;
+	int64_t known;
+
+	if (value == 0 || session == NULL)
+		return value;
+	func = ftr_trace_find((struct ftr_trace *)x->trace, session, UINT64_MAX, value, &offset);
+	if (func == NULL)
+		return value;
+	same = ftr_hashmap_find(&x->by_name, func->name_id);
+	known = ufx_func_get(x, same != NULL ? same : func, offset + 1);
+	if (known < 0)
+		return value;
+	if (offset >= x->funcs.v[known].bytes) { /* deeper in than it is long: another symbol */
+		known = ufx_func_add(x, func, offset + 1);
+		if (known < 0 || offset >= x->funcs.v[known].bytes)
+			return value;
+	}
+	return x->funcs.v[known].addr + offset;
+}
+
+static uint64_t value_word(struct ufx *x, const struct ftr_event *ev, const struct ftr_value *value)
+{
+	double real = (double)value->f;
+	uint64_t word;
+
+	switch (value->arg->format) {
+	case FTR_ARG_FLOAT:
+		memcpy(&word, &real, sizeof(word));
+		return word;
+	case FTR_ARG_POINTER:
+		return pointer_value(x, ev, value->u);
+	case FTR_ARG_BOOL:
+		return value->u & 1;
+	case FTR_ARG_NULL:
+		return 0;
+	default:
+		return value->u;
+	}
+}
+
+/* Append a value; 0 when there is no room. */
+static unsigned put_value(struct ufx *x, const struct ftr_event *ev, const struct ftr_value *value,
+			  uint8_t *p, unsigned room)
+{
+	uint16_t size = value_size(value);
+	unsigned bytes = (unsigned)size;
+	uint64_t word;
+
+	if (is_text(value->arg->format)) {
+		uint16_t len = value->str.len;
+
+		bytes = 2u + len;
+		if ((bytes + 3) / 4 * 4 > room)
+			return 0;
+		memcpy(p, &len, sizeof(len));
+		memcpy(p + 2, value->str.s, len);
+	} else if ((bytes + 3) / 4 * 4 > room) {
+		return 0;
+	} else if (value->arg->format == FTR_ARG_STRUCT) {
+		memcpy(p, value->str.s, bytes);
+	} else {
+		word = value_word(x, ev, value);
+		memcpy(p, &word, bytes);
+	}
+	memset(p + bytes, 0, (bytes + 3) / 4 * 4 - bytes);
+	return (bytes + 3) / 4 * 4;
+}
+
+static struct ufx_layout *layout_new(struct ufx *x, const struct ftr_payload *payload)
+{
+	struct ufx_layout *layout = calloc(1, sizeof(*layout) +
+						      UFX_ARGS_MAX * sizeof(layout->args[0]));
+	unsigned nr = 0, pos = 0;
+	struct ftr_value value;
+
+	if (layout == NULL)
+		return NULL;
+	while (layout->nr < UFX_ARGS_MAX && ftr_payload_next(payload, &nr, &pos, &value)) {
+		struct ufx_arg *arg = &layout->args[layout->nr++];
+
+		arg->arg = *value.arg;
+		arg->arg.size = value_size(&value);
+		arg->letters = value_letters(&value);
+		if (value.arg->format == FTR_ARG_ENUM && value.arg->values != NULL &&
+		    ftr_hashmap_set(&x->enums, (uintptr_t)value.arg->values,
+				    (void *)(uintptr_t)value.arg->values) < 0) {
+			free(layout);
+			return NULL;
+		}
+	}
+	return layout;
+}
+
+/* Does the payload suit the layout? */
+static bool layout_fits(const struct ufx_layout *layout, const struct ftr_payload *payload)
+{
+	unsigned fits = 0, nr = 0, pos = 0;
+	struct ftr_value value;
+
+	while (fits < layout->nr && ftr_payload_next(payload, &nr, &pos, &value)) {
+		if (!arg_fits(&layout->args[fits++], &value, value_size(&value)))
+			return false;
+	}
+	return fits == layout->nr && nr == payload->spec->nr;
+}
+
+/* The layout's letters become those that also suit the payload. */
+static void layout_take(struct ufx_layout *layout, const struct ftr_payload *payload)
+{
+	unsigned nr = 0, pos = 0;
+	struct ftr_value value;
+
+	for (unsigned i = 0; ftr_payload_next(payload, &nr, &pos, &value); i++)
+		layout->args[i].letters &= value_letters(&value);
+}
+
+static bool payload_has_args(const struct ftr_payload *payload)
+{
+	return payload != NULL && payload->spec != NULL && payload->spec->nr > 0;
+}
+
+int64_t ufx_func_of_entry(struct ufx *x, const struct ftr_event *ev)
+{
+	int64_t first = ufx_func_get(x, ev->call.func, UFX_STEP);
+	uint32_t variants = 0;
+
+	if (first < 0 || !payload_has_args(ev->payload))
+		return first;
+	for (int64_t i = first; i >= 0; i = (int64_t)x->funcs.v[i].next - 1) {
+		const struct ufx_layout *layout = x->funcs.v[i].layouts[0];
+
+		if (layout == NULL || layout_fits(layout, ev->payload))
+			return i;
+		if (++variants == UFX_VARIANTS_MAX)
+			return first;
+	}
+	return ufx_func_add(x, ev->call.func, UFX_STEP);
+}
+
+int ufx_payload(struct ufx *x, const struct ftr_event *ev, uint32_t func, uint8_t *bytes)
+{
+	bool is_retval = ev->type == FTR_EVENT_EXIT;
+	struct ufx_layout **layout = &x->funcs.v[func].layouts[is_retval];
+	unsigned nr = 0, pos = 0, len = 0;
+	struct ftr_value value;
+
+	if (!payload_has_args(ev->payload))
+		return 0;
+	if (*layout == NULL) {
+		*layout = layout_new(x, ev->payload);
+		if (*layout == NULL)
+			return ufx_no_memory(x);
+	}
+	if (!layout_fits(*layout, ev->payload)) {
+		x->layout_cut_nr++;
+		return 0;
+	}
+	layout_take(*layout, ev->payload);
+	while (ftr_payload_next(ev->payload, &nr, &pos, &value)) {
+		unsigned part = put_value(x, ev, &value, bytes + len, UFX_PAYLOAD_MAX - len);
+
+		if (part == 0) {
+			x->layout_cut_nr++;
+			return 0;
+		}
+		x->name_cut_nr += value.arg->name != NULL;
+		len += part;
+	}
+	for (; len % 8 != 0; len++)
+		bytes[len] = 0;
+	x->has_args |= !is_retval;
+	x->has_retval |= is_retval;
+	return (int)len;
+}
+
+static char arg_letter(const struct ufx_arg *arg)
+{
+	if (arg->arg.format == FTR_ARG_STRING && arg->arg.type_name != NULL)
+		return 'S';
+	if (arg->letters & LETTER('d'))
+		return 'd';
+	return (char)('a' + __builtin_ctz(arg->letters | 1u << 31));
+}
+
+void ufx_layout_text(const struct ufx_layout *layout, bool is_retval, struct ftr_strbuf *text)
+{
+	for (unsigned i = 0; i < layout->nr; i++) {
+		const struct ufx_arg *arg = &layout->args[i];
+		char letter = arg_letter(arg);
+
+		if (i > 0)
+			ftr_strbuf_putc(text, ',');
+		if (is_retval)
+			ftr_strbuf_puts(text, "retval");
+		else
+			ftr_strbuf_printf(text, arg->arg.is_float_reg ? "fparg%u" : "arg%u",
+					  arg->arg.index != 0 ? arg->arg.index : i + 1);
+		if (arg->arg.is_float_reg)
+			ftr_strbuf_puts(text, "/64");
+		else if (letter == 'f')
+			ftr_strbuf_puts(text, "/f64");
+		else if (letter == 't')
+			ftr_strbuf_printf(text, "/t%u", arg->arg.size);
+		else
+			ftr_strbuf_printf(text, "/%c", letter);
+		if ((letter == 't' || letter == 'e') && arg->arg.type_name != NULL)
+			ftr_strbuf_printf(text, ":%s", arg->arg.type_name);
+	}
+}

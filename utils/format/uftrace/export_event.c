@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Any trace as a uftrace directory: events, of the perf files and of the tasks' own. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "utils/base/text.h"
+#include "utils/format/fxt/builtin.h"
+#include "utils/format/uftrace/uftrace.h"
+#include "utils/format/uftrace/export.h"
+
+#define EVENT_ID_FIRST 1000000u		/* ids from here on are named in events.txt */
+#define EVENT_DATA_MAX 1000u
+
+/* A record of a perf file, in which sample_id stands behind the body. */
+struct perf_record {
+	uint32_t type;
+	uint16_t misc;
+	uint16_t cpu_nr;	/* as in events: plus 1, 0 = not known */
+	const void *body;
+	size_t len;
+	struct { uint32_t pid, tid; uint64_t time; } sample_id;
+};
+
+static struct perf_record perf_of(const struct ftr_task *task, uint64_t time_ns, uint32_t type)
+{
+	return (struct perf_record){
+		.type = type, .sample_id = { (uint32_t)task->pid, (uint32_t)task->tid, time_ns },
+	};
+}
+
+static int perf_put(struct ufx *x, const struct perf_record *record)
+{
+	const struct perf_event_header header = {
+		.type = record->type, .misc = record->misc,
+		.size = (uint16_t)(sizeof(header) + record->len + sizeof(record->sample_id)),
+	};
+	size_t cpu = record->cpu_nr == 0 ? 0 : record->cpu_nr - 1u;
+	struct ufx_perf *perf;
+	uint8_t *p;
+
+	while (x->perf.nr <= cpu) {
+		if (ftr_vec_push(&x->perf, ((struct ufx_perf){ .bytes = { 0 } })) < 0)
+			return ufx_no_memory(x);
+	}
+	perf = &x->perf.v[cpu];
+	if (ftr_vec_reserve(&perf->bytes, perf->bytes.nr + header.size) < 0)
+		return ufx_no_memory(x);
+	p = perf->bytes.v + perf->bytes.nr;
+	memcpy(p, &header, sizeof(header));
+	if (record->len > 0)
+		memcpy(p + sizeof(header), record->body, record->len);
+	memcpy(p + sizeof(header) + record->len, &record->sample_id, sizeof(record->sample_id));
+	perf->bytes.nr += header.size;
+	x->has_perf = true;
+	return 0;
+}
+
+int ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns,
+		  struct ftr_slice name, uint16_t cpu_nr)
+{
+	struct perf_record record = perf_of(task, time_ns, PERF_RECORD_COMM);
+	struct {
+		uint32_t pid, tid;
+		char comm[16];
+	} body = { .pid = record.sample_id.pid, .tid = record.sample_id.tid };
+
+	memcpy(body.comm, name.s, name.len < sizeof(body.comm) ? name.len : sizeof(body.comm) - 1);
+	record.cpu_nr = cpu_nr;
+	record.body = &body;
+	record.len = sizeof(body);
+	return perf_put(x, &record);
+}
+
+static int perf_task(struct ufx *x, const struct ftr_event *ev, uint32_t type)
+{
+	struct perf_record record = perf_of(ev->task, ev->time_ns, type);
+	const struct ftr_task *task = ev->task;
+	const struct ftr_task *maker = task->maker;	/* whose name it has at first */
+	struct {
+		uint32_t pid, ppid, tid, ptid;
+		uint64_t time;
+	} body = { record.sample_id.pid, record.sample_id.pid, record.sample_id.tid,
+		   record.sample_id.pid, ev->time_ns };
+
+	if (maker == NULL && task->parent != NULL && task->parent->pid != task->pid)
+		maker = task->parent;
+	if (maker != NULL) {
+		body.ppid = (uint32_t)maker->pid;
+		body.ptid = (uint32_t)maker->tid;
+	}
+	record.cpu_nr = ev->point.cpu_nr;
+	record.body = &body;
+	record.len = sizeof(body);
+	return perf_put(x, &record);
+}
+
+static int perf_switch(struct ufx *x, const struct ftr_event *ev)
+{
+	struct perf_record record = perf_of(ev->task, ev->time_ns, PERF_RECORD_SWITCH);
+
+	record.cpu_nr = ev->point.cpu_nr;
+	if (ev->point.id != FTR_EVENT_ID_SCHED_IN) {
+		record.misc = PERF_RECORD_MISC_SWITCH_OUT;
+		if (ev->flags & FTR_EVENT_PREEMPTED ||
+		    ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED)
+			record.misc |= PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	}
+	return perf_put(x, &record);
+}
+
+/* A line of extern.dat: "SEC.NNN TEXT". */
+static int extern_line(struct ufx *x, uint64_t time_ns, const char *text, size_t len)
+{
+	size_t at;
+
+	ftr_strbuf_printf(&x->extern_text, "%" PRIu64 ".%09" PRIu64 " ", time_ns / 1000000000,
+			  time_ns % 1000000000);
+	at = x->extern_text.len;
+	ftr_strbuf_put(&x->extern_text, text, len);
+	ftr_strbuf_putc(&x->extern_text, '\n');
+	if (x->extern_text.failed)
+		return ufx_no_memory(x);
+	for (; at + 1 < x->extern_text.len; at++) {
+		if (x->extern_text.s[at] == '\n' || x->extern_text.s[at] == '\0')
+			x->extern_text.s[at] = ' ';
+	}
+	return 0;
+}
+
+static int perf_lost(struct ufx *x, const struct ftr_event *ev, uint64_t nr, int cpu)
+{
+	struct perf_record record = perf_of(ev->task, ev->time_ns, PERF_RECORD_LOST);
+	const uint64_t body[] = { 0, nr };
+
+	record.cpu_nr = (uint16_t)(cpu + 1);
+	record.body = body;
+	record.len = sizeof(body);
+	return perf_put(x, &record);
+}
+
+/* Is this the whole text of a loss on a CPU that there can be? */
+static bool is_loss(const char *text, int len, int cpu)
+{
+	return len > 0 && text[len] == '\0' && cpu >= 0 && cpu < UINT16_MAX - 1;
+}
+
+/* What the reader made of something goes back to where that was. */
+int ufx_message(struct ufx *x, const struct ftr_event *ev)
+{
+	const char *text = ev->message.text;
+	unsigned long long nr = 0;
+	int cpu = -1, len = 0;
+
+	if (ufx_task_get(x, ev->task, ev->time_ns) == NULL)
+		return -ENOMEM;
+	if (sscanf(text, FTR_UFTRACE_LOST_EVENTS "%n", &nr, &cpu, &len) == 2 &&
+	    is_loss(text, len, cpu))
+		return perf_lost(x, ev, nr, cpu);
+	if (sscanf(text, FTR_UFTRACE_LOST_KERNEL "%n", &nr, &cpu, &len) == 2 &&
+	    is_loss(text, len, cpu))
+		return ufx_kernel_lost(x, ev->time_ns, (uint32_t)cpu, nr);
+	if (sscanf(text, FTR_UFTRACE_LOST_KERNEL_SOME "%n", &cpu, &len) == 1 &&
+	    is_loss(text, len, cpu))
+		return ufx_kernel_lost(x, ev->time_ns, (uint32_t)cpu, 0);
+	if (strncmp(text, FTR_UFTRACE_EXTERN_PREFIX, strlen(FTR_UFTRACE_EXTERN_PREFIX)) == 0)
+		text += strlen(FTR_UFTRACE_EXTERN_PREFIX);
+	return extern_line(x, ev->time_ns, text, strlen(text));
+}
+
+/* The id of an event that only has a name. */
+static int event_id(struct ufx *x, const char *name, uint64_t *id)
+{
+	uint64_t key = ftr_hash_bytes(name, strlen(name));
+	uintptr_t known = (uintptr_t)ftr_hashmap_find(&x->events, key);
+	int ret;
+
+	if (known == 0) {
+		known = EVENT_ID_FIRST + x->event_nr++;
+		ret = ftr_uftrace_dir_event(x->dir, (uint32_t)known, name);
+		if (ret < 0)
+			return ftr_err_set(x->base.err, -ret, "events.txt: %s", strerror(-ret));
+		if (ftr_hashmap_set(&x->events, key, (void *)known) < 0)
+			return ufx_no_memory(x);
+	}
+	*id = known;
+	return 0;
+}
+
+/* Into the task's own records: with data only where its layout is known by the id. */
+static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task)
+{
+	const struct ftr_payload *payload = ev->payload;
+	bool is_known = fxt_builtin_by_id(ftr_point_event_id(ev)) != NULL;
+	uint8_t data[EVENT_DATA_MAX + 16] = { 0 };
+	uint64_t id = ev->point.id;
+	struct ftr_record record = { .time = ev->time_ns };
+	unsigned len = 0;
+	int ret;
+
+	if (!is_known) {
+		ret = event_id(x, ev->point.name, &id);
+		if (ret < 0)
+			return ret;
+	}
+	record.word = ftr_record_word(FTR_RECORD_EVENT, 0, id);
+	if (payload != NULL && is_known && payload->spec == NULL &&
+	    payload->len <= EVENT_DATA_MAX) {
+		memcpy(data, &payload->len, sizeof(payload->len));
+		memcpy(data + 2, payload->data, payload->len);
+		len = (2u + payload->len + 7) / 8 * 8;
+		record.word |= FTR_RECORD_MORE;
+	} else if (payload != NULL || ev->point.kind > FTR_POINT_COUNTER) {
+		x->data_cut_nr++;
+	}
+	x->has_events = true;
+	return ufx_put(x, task, &record, data, len);
+}
+
+/*
+ * A thread is called as its maker, or else the process, is when it begins: a reader finds that by
+ * itself.
+ */
+static void name_inherit(const struct ufx *x, struct ufx_task *task)
+{
+	const struct ftr_task *from = task->task->maker;
+
+	if (from == NULL)
+		from = ftr_trace_task_find(x->trace, task->task->pid);
+	if (from == NULL || from == task->task || from->id >= x->tasks.nr)
+		return;
+	task->name = x->tasks.v[from->id].name;
+	task->is_named = task->name != NULL && strcmp(task->name, task->task->name) == 0;
+}
+
+static int point_name(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task)
+{
+	const char *name = ev->payload == NULL ? "" : (const char *)ev->payload->data;
+	size_t len = ev->payload == NULL ? 0 : ev->payload->len;
+
+	task->is_named = true;
+	task->name = ftr_arena_strndup(&x->arena, name, len);
+	if (task->name == NULL)
+		return ufx_no_memory(x);
+	return ufx_perf_comm(x, ev->task, ev->time_ns, ftr_slice_make(name, len), ev->point.cpu_nr);
+}
+
+int ufx_point(struct ufx *x, const struct ftr_event *ev)
+{
+	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
+	const struct ftr_payload *payload = ev->payload;
+	int ret;
+
+	if (task == NULL)
+		return -ENOMEM;
+	if (ev->point.cpu_nr != 0)
+		task->cpu_nr = ev->point.cpu_nr;
+	ret = ufx_kernel_point(x, task, ev);
+	if (ret != 0)
+		return ret < 0 ? ret : 0;
+	if (ev->point.kind != FTR_POINT_INSTANT)
+		return record_point(x, ev, task);
+	switch (ev->point.id) {
+	case FTR_EVENT_ID_SCHED_IN:
+	case FTR_EVENT_ID_SCHED_OUT:
+	case FTR_EVENT_ID_SCHED_OUT_PREEMPTED:
+		return perf_switch(x, ev);
+	case FTR_EVENT_ID_TASK_NEW:
+		name_inherit(x, task);
+		return perf_task(x, ev, PERF_RECORD_FORK);
+	case FTR_EVENT_ID_TASK_EXIT:
+		return perf_task(x, ev, PERF_RECORD_EXIT);
+	case FTR_EVENT_ID_TASK_NAME:
+		return point_name(x, ev, task);
+	case FTR_EVENT_ID_EXTERN:
+		return extern_line(x, ev->time_ns,
+				   payload == NULL ? "" : (const char *)payload->data,
+				   payload == NULL ? 0 : payload->len);
+	default:
+		return record_point(x, ev, task);
+	}
+}

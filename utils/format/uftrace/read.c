@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a uftrace data directory, as uftrace and ftr record them: doc/ftr-data.5. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "utils/base/bytes.h"
+#include "utils/base/text.h"
+#include "utils/format/etrace/etrace.h"
+#include "utils/format/format.h"
+#include "utils/format/uftrace/uftrace.h"
+#include "utils/format/uftrace/read.h"
+#include "utils/proto/record.h"
+#include "utils/trace/merge.h"
+
+struct uft_task *uft_task_get(struct uft_reader *reader, int32_t pid, int32_t tid)
+{
+	struct uft_task *task = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid);
+
+	if (task != NULL)
+		return task;
+	task = calloc(1, sizeof(*task));
+	if (task == NULL)
+		return NULL;
+	if (ftr_vec_push(&reader->tasks, task) < 0) {
+		free(task);
+		return NULL;
+	}
+	task->task = ftr_trace_task_get(reader->trace, pid, tid);
+	if (task->task == NULL || ftr_hashmap_set(&reader->task_by_tid, (uint32_t)tid, task) < 0)
+		return NULL;
+	return task;
+}
+
+static void reader_free(void *arg)
+{
+	struct uft_reader *reader = arg;
+
+	for (size_t i = 0; i < reader->tasks.nr; i++) {
+		struct uft_task *task = reader->tasks.v[i];
+
+		if (task->is_open)
+			ftr_istream_close(&task->in);
+		ftr_vec_fini(&task->side);
+		ftr_vec_fini(&task->side_more);
+		ftr_vec_fini(&task->children);
+		ftr_vec_fini(&task->inherited);
+		for (size_t j = 0; j < task->kernel.nr; j++)
+			ftr_vec_fini(&task->kernel.v[j].pages);
+		ftr_vec_fini(&task->kernel);
+		free(task);
+	}
+	uft_kernel_free(reader);
+	uft_specs_free(reader);
+	ftr_etrace_events_free(reader->syscalls);
+	ftr_vec_fini(&reader->names);
+	ftr_vec_fini(&reader->tasks);
+	ftr_hashmap_fini(&reader->task_by_tid);
+	ftr_hashmap_fini(&reader->event_names);
+	ftr_dir_free(reader->dir);
+	free(reader);
+}
+
+static const struct ftr_trace_loader uft_loader = {
+	.module_load = uft_module_load,
+	.func_init   = uft_func_init,
+};
+
+/* The tasks of the info file come first, in its order. */
+static int tasks_of_info(struct uft_reader *reader)
+{
+	const struct ftr_info *info = &reader->trace->info;
+
+	for (uint32_t i = 0; i < info->task_nr; i++) {
+		if (uft_task_get(reader, info->tids[i], info->tids[i]) == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* "1234.dat": 1234, else -1. */
+static int32_t tid_of_name(const char *name)
+{
+	struct ftr_slice text = ftr_slice_make(name, strlen(name));
+	uint64_t tid;
+
+	if (text.len < 5 || strcmp(name + text.len - 4, ".dat") != 0)
+		return -1;
+	text.len -= 4;
+	if (ftr_parse_u64(text, 10, &tid) < 0 || tid > INT32_MAX)
+		return -1;
+	return (int32_t)tid;
+}
+
+/* Data that nothing else speaks of is shown all the same. */
+static int tasks_of_files(struct uft_reader *reader)
+{
+	for (size_t i = 0; i < reader->dir->names.nr; i++) {
+		const char *name = reader->dir->names.v[i];
+		int32_t tid = tid_of_name(name);
+
+		if (tid < 0 || ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid) != NULL)
+			continue;
+		ftr_diag_warn(reader->trace->diag,
+			      "%s: neither info nor task.txt knows this task: it is "
+			      "shown as a process of its own",
+			      name);
+		if (uft_task_get(reader, tid, tid) == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The time of the first record that has one. */
+static uint64_t data_first_ns(const struct uft_reader *reader, const struct ftr_istream *in)
+{
+	for (size_t pos = 0; pos + sizeof(struct ftr_record) <= in->size; pos += 8) {
+		uint64_t word = ftr_get_u64(in->data + pos + 8, reader->is_big);
+
+		if ((word & FTR_RECORD_MAGIC_MASK) == FTR_RECORD_MAGIC &&
+		    (word & 3) != FTR_RECORD_LOST)
+			return ftr_get_u64(in->data + pos, reader->is_big);
+	}
+	return 0;
+}
+
+static void data_open(struct uft_reader *reader, struct uft_task *task)
+{
+	struct ftr_trace *trace = reader->trace;
+	struct ftr_err err;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d.dat", task->task->tid);
+	if (ftr_dir_file(reader->dir, name, &task->in, &err) < 0) {
+		ftr_diag_warn(trace->diag, "%s: calls of this task are not shown", err.text);
+		return;
+	}
+	task->is_open = true;
+	task->task->data_bytes = task->in.size;
+	task->first_ns = data_first_ns(reader, &task->in);
+	if (task->first_ns != 0 && (trace->first_ns == 0 || task->first_ns < trace->first_ns))
+		trace->first_ns = task->first_ns;
+}
+
+static void contexts_number(struct ftr_trace *trace)
+{
+	uint32_t next = 2;	/* 0 = free slot, 1 = no session */
+
+	for (size_t i = 0; i < trace->sessions.nr; i++) {
+		trace->sessions.v[i]->context_base = next;
+		next += (uint32_t)trace->sessions.v[i]->changes_ns.nr + 1;
+	}
+}
+
+/* What the observer saw of the processes, beside the functions. */
+static int syscalls_load(struct uft_reader *reader)
+{
+	struct ftr_trace *trace = reader->trace;
+	struct ftr_istream in;
+	struct ftr_err err;
+	int ret;
+
+	if (!ftr_dir_has(reader->dir, FTR_SYSCALL_FILE))
+		return 0;
+	if (ftr_dir_file(reader->dir, FTR_SYSCALL_FILE, &in, &err) < 0) {
+		ftr_diag_warn(trace->diag, "%s: system calls are not shown", err.text);
+		return 0;
+	}
+	ret = ftr_etrace_events_load(&reader->syscalls, trace, &in, &err);
+	ftr_istream_close(&in);
+	if (ret == -EBADMSG)
+		ftr_diag_warn(trace->diag, "%s", err.text);
+	if (ret < 0)
+		return ret == -ENOMEM ? ret : 0;
+	ret = uft_tasks_link(trace, false);	/* those that nothing else speaks of */
+	return ret < 0 ? ret : ftr_etrace_events_sessions(reader->syscalls);
+}
+
+/* What the kernel did for the task goes into its calls.  NULL = out of memory. */
+static struct ftr_source *kernel_join(struct uft_reader *reader, struct uft_task *task,
+				      struct ftr_source *source)
+{
+	struct ftr_source *kernel = NULL;
+
+	if (source == NULL)
+		return NULL;
+	if (uft_kernel_take(reader, task, &kernel) < 0) {
+		ftr_source_free(source);
+		return NULL;
+	}
+	return kernel != NULL ? uft_kernel_join(source, kernel) : source;
+}
+
+/* The task's system calls are calls of its functions.  NULL = out of memory. */
+static struct ftr_source *syscalls_join(struct uft_reader *reader, struct uft_task *task,
+					struct ftr_source *source)
+{
+	struct ftr_source *both[2] = { source, NULL };
+
+	if (source == NULL || reader->syscalls == NULL)
+		return source;
+	if (ftr_etrace_events_take(reader->syscalls, task->task, &both[1]) < 0) {
+		ftr_source_free(source);
+		return NULL;
+	}
+	return both[1] != NULL ? ftr_merge_new(both, 2, false) : source;
+}
+
+static int sources_make(struct uft_reader *reader)
+{
+	for (size_t i = 0; i < reader->tasks.nr; i++) {
+		struct uft_task *task = reader->tasks.v[i];
+		struct ftr_source *source;
+
+		if (task->in.size == 0 && task->side.nr == 0 && task->kernel.nr == 0)
+			continue;
+		source = uft_data_source(reader, task, reader->trace->diag);
+		source = syscalls_join(reader, task, source);
+		source = kernel_join(reader, task, source);
+		if (source == NULL || ftr_vec_push(&reader->trace->sources, source) < 0) {
+			ftr_source_free(source);
+			return -ENOMEM;
+		}
+	}
+	return reader->syscalls != NULL ? ftr_etrace_events_take_rest(reader->syscalls) : 0;
+}
+
+static int reader_load(struct uft_reader *reader, struct ftr_err *err)
+{
+	int ret = uft_info_load(reader, err);
+
+	if (ret < 0)
+		return ret;
+	if (uft_specs_load(reader) < 0 || tasks_of_info(reader) < 0)
+		return ftr_err_set(err, ENOMEM, "info: out of memory");
+	ret = uft_tasks_load(reader, err);
+	if (ret == 0)
+		ret = uft_events_load(reader, err);
+	if (ret < 0)
+		return ret;
+	ret = tasks_of_files(reader);
+	if (ret == 0)
+		ret = uft_tasks_link(reader->trace, true);
+	for (size_t i = 0; ret == 0 && i < reader->tasks.nr; i++)
+		data_open(reader, reader->tasks.v[i]);
+	contexts_number(reader->trace);
+	if (ret == 0)
+		ret = uft_sides_load(reader);
+	if (ret == 0)
+		ret = uft_kernel_load(reader);
+	if (ret == 0)
+		ret = syscalls_load(reader);
+	if (ret == 0)
+		ret = sources_make(reader);
+	return ret < 0 ? ftr_err_set(err, ENOMEM, "out of memory") : 0;
+}
+
+int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err)
+{
+	struct uft_reader *reader = calloc(1, sizeof(*reader));
+
+	if (reader == NULL) {
+		ftr_dir_free(dir);
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	}
+	reader->trace = trace;
+	reader->dir = dir;
+	ftr_hashmap_init(&reader->task_by_tid);
+	ftr_hashmap_init(&reader->event_names);
+	trace->reader = reader;
+	trace->reader_free = reader_free;
+	trace->loader = &uft_loader;
+	return reader_load(reader, err);
+}
+
+static int uftrace_read(struct ftr_trace *trace, const char *path, struct ftr_err *err)
+{
+	struct ftr_dir *dir;
+	int ret = ftr_dir_open(&dir, path, err);
+
+	if (ret < 0)
+		return ret;
+	ret = ftr_uftrace_read_dir(trace, dir, err);
+	if (ret < 0)
+		ftr_err_prefix(err, "%s", path);
+	return ret;
+}
+
+static bool uftrace_detect(const char *path, const uint8_t *head, size_t len)
+{
+	struct ftr_dir *dir;
+	bool has_info;
+
+	if (ftr_dir_open(&dir, path, NULL) < 0)
+		return false;
+	has_info = ftr_dir_has(dir, "info");
+	ftr_dir_free(dir);
+	return has_info;
+}
+
+const struct ftr_format ftr_format_uftrace = {
+	.name	 = "uftrace",
+	.summary = "data directory of ftr record and uftrace record",
+	.kind	 = FTR_FORMAT_DIRECTORY,
+	.detect	 = uftrace_detect,
+	.read	 = uftrace_read,
+	.write_new = ftr_uftrace_export_new,
+};

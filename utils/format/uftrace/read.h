@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of the reader of uftrace directories; for uftrace/read*.c only. */
+#ifndef FTR_FORMAT_UFTRACE_READ_H
+#define FTR_FORMAT_UFTRACE_READ_H
+
+#include "utils/format/dir.h"
+#include "utils/format/etrace/events.h"
+#include "utils/trace/args.h"
+#include "utils/trace/trace.h"
+
+#define UFT_SLOTS 2048		/* of the direct-mapped cache of addresses */
+
+/* One resolved address of one context: a session between two changes of its map. */
+struct uft_slot {
+	uint64_t addr;
+	uint32_t context;	/* 0 = free */
+	const struct ftr_func *func;
+};
+
+/*
+ * What a task's stream holds besides its records: perf events, forks, extern texts.  There may be
+ * millions.
+ */
+struct uft_side {
+	uint64_t time_ns;
+	uint32_t order;		/* as found: keeps the sort stable */
+	uint16_t cpu_nr;	/* POINT: CPU it happened on, plus 1; 0 = not known */
+	uint8_t  kind;		/* UFT_SIDE_*, or a POINT: its id less UFT_SIDE_POINT_BASE */
+};
+
+/* What the few have that are more than a time and a kind. */
+struct uft_side_more {
+	uint32_t order;		/* of the uft_side */
+	void *what; /* (borrowed) POINT: struct ftr_payload; FORK: struct ftr_task; MESSAGE: char */
+};
+
+/* What perf events say of names: a COMM, or a FORK, with which a name is handed on. */
+struct uft_name {
+	uint64_t time_ns;
+	int32_t tid;
+	int32_t parent_tid;	/* FORK */
+	const char *text;	/* COMM; NULL: FORK */
+	uint32_t order;		/* as found: keeps the sort stable */
+};
+
+enum {
+	UFT_SIDE_POINT_BASE = 200000,
+	UFT_SIDE_FORK	    = UINT8_MAX - 1,
+	UFT_SIDE_MESSAGE    = UINT8_MAX,
+};
+
+struct uft_kernel;
+
+/*
+ * Where a task's events lie in the kernel's data of one CPU: pages, ascending; UFT_PAGE_LOST may be
+ * set.
+ */
+struct uft_kernel_pages {
+	uint32_t file;
+	FTR_VEC(uint32_t) pages;
+};
+
+/* One task and its data. */
+struct uft_task {
+	struct ftr_task *task;
+	struct ftr_istream in;	/* TID.dat; data = NULL: there is none */
+	bool is_open;
+	uint64_t first_ns;	/* of its first record, 0 = none */
+	FTR_VEC(struct uft_side) side;	/* sorted by time before reading starts */
+	FTR_VEC(struct uft_side_more) side_more;	/* as found */
+	FTR_VEC(struct uft_task *) children;	/* (borrowed) forked, not exec'ed */
+	uint32_t fork_order; /* of a forked child: that of the UFT_SIDE_FORK of its parent */
+	FTR_VEC(uint64_t) inherited; /* addresses of the calls it was forked in, outermost first */
+	bool is_forks_done;		/* its children know what they inherit */
+	FTR_VEC(struct uft_kernel_pages) kernel;
+};
+
+struct uft_specs;
+
+struct uft_reader {
+	struct ftr_trace *trace;
+	struct ftr_dir *dir;	/* (owned) */
+	bool is_big;
+	bool is_32;
+	FTR_VEC(struct uft_task *) tasks;	/* (owned) in order of info, then as found */
+	struct ftr_hashmap task_by_tid;		/* struct uft_task */
+	FTR_VEC(struct uft_name) names;
+	struct ftr_hashmap event_names;		/* id -> const char *, of events.txt */
+	struct uft_specs *specs;		/* (owned, nullable) */
+	struct ftr_etrace_events *syscalls;	/* (owned, nullable) of FTR_SYSCALL_FILE */
+	struct uft_kernel *kernel;		/* (owned, nullable) */
+	struct uft_slot slots[UFT_SLOTS];
+};
+
+/* uftrace/read_info.c: the file info.  -ENOENT, -EBADMSG (not uftrace data). */
+int uft_info_parse(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
+int uft_info_load(struct uft_reader *reader, struct ftr_err *err);
+
+/* uftrace/read_task.c: task.txt and the maps it names.  0 or -ENOMEM; damage is warned about. */
+int uft_tasks_load(struct uft_reader *reader, struct ftr_err *err);
+/*
+ * Sessions of every task without any, once all tasks are known; where none is found the first, if
+ * one @guesses.
+ */
+int uft_tasks_link(struct ftr_trace *trace, bool guesses);
+
+/* uftrace/read_map.c */
+int uft_map_load(struct uft_reader *reader, struct ftr_session *session);
+void uft_module_load(struct ftr_trace *trace, struct ftr_module *module);
+/* Open the module's file NAME@suffix or, on a clash of names, NAME-xxxx@suffix.  -ENOENT ... */
+int uft_module_file(struct uft_reader *reader, const struct ftr_module *module, const char *suffix,
+		    struct ftr_istream *in);
+
+/* uftrace/read_spec.c: layouts of arguments, and source lines. */
+int uft_specs_load(struct uft_reader *reader);
+void uft_specs_free(struct uft_reader *reader);
+void uft_func_init(struct ftr_trace *trace, struct ftr_func *func);
+
+/* uftrace/read_event.c: names of POINT events; the file events.txt.  NULL = out of memory. */
+const char *uft_event_name(struct uft_reader *reader, uint64_t id);
+int uft_events_load(struct uft_reader *reader, struct ftr_err *err);
+
+/* uftrace/read_perf.c: perf-cpuN.dat and extern.dat become side events.  0 or -ENOMEM. */
+int uft_sides_load(struct uft_reader *reader);
+/* @side's order is set here; @what (nullable) is in the trace's arena.  0 or -ENOMEM. */
+int uft_side_add(struct uft_task *task, struct uft_side side, void *what);
+/* What it was added with. */
+void *uft_side_what(const struct uft_task *task, const struct uft_side *side);
+
+/*
+ * uftrace/read_kernel.c: what kernel-cpuN.dat say of tasks that have user data.  0 or -ENOMEM.  The
+ * source is NULL where there is nothing for a task.
+ */
+int uft_kernel_load(struct uft_reader *reader);
+int uft_kernel_take(struct uft_reader *reader, struct uft_task *task, struct ftr_source **out);
+/* Takes both over; NULL: out of memory. */
+struct ftr_source *uft_kernel_join(struct ftr_source *user, struct ftr_source *kernel);
+void uft_kernel_free(struct uft_reader *reader);
+/* ftrace/symbol.c: the symbols of the module FTR_KERNEL_PATH. */
+int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab);
+
+/* uftrace/read_fork.c: fill task->inherited of a forked child.  0 or -ENOMEM. */
+int uft_inherit(struct uft_reader *reader, struct uft_task *task);
+
+/*
+ * uftrace/read_data.c: the source over one task's records and side events; damage is told to @diag.
+ */
+struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task,
+				   struct ftr_diag *diag);
+
+struct uft_task *uft_task_get(struct uft_reader *reader, int32_t pid, int32_t tid);
+
+#endif /* FTR_FORMAT_UFTRACE_READ_H */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of events: the built-in ones, and those of events.txt ("EVENT: ID PROVIDER:NAME"). */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "utils/base/text.h"
+#include "utils/format/uftrace/read.h"
+
+static const struct {
+	uint32_t id;
+	const char *name;
+} builtin[] = {
+	{ 100001, "read:proc/statm" },
+	{ 100002, "read:page-fault" },
+	{ 100003, "diff:proc/statm" },
+	{ 100004, "diff:page-fault" },
+	{ 100005, "read:pmu-cycle" },
+	{ 100006, "diff:pmu-cycle" },
+	{ 100007, "read:pmu-cache" },
+	{ 100008, "diff:pmu-cache" },
+	{ 100009, "read:pmu-branch" },
+	{ 100010, "diff:pmu-branch" },
+	{ 100011, "watch:cpu" },
+	{ 100012, "watch:var" },
+	{ 100013, "callsite" },
+	{ FTR_EVENT_ID_SCHED_IN, "linux:sched-in" },
+	{ FTR_EVENT_ID_SCHED_OUT, "linux:sched-out" },
+	{ 200003, "linux:schedule" },
+	{ FTR_EVENT_ID_TASK_NEW, "linux:task-new" },
+	{ FTR_EVENT_ID_TASK_EXIT, "linux:task-exit" },
+	{ FTR_EVENT_ID_TASK_NAME, "linux:task-name" },
+	{ FTR_EVENT_ID_SCHED_OUT_PREEMPTED, "linux:sched-out (pre-empted)" },
+	{ 200008, "linux:schedule (pre-empted)" },
+	{ FTR_EVENT_ID_EXTERN, "extern-data" },
+};
+
+const char *uft_event_name(struct uft_reader *reader, uint64_t id)
+{
+	const char *known = ftr_hashmap_find(&reader->event_names, id);
+	char text[32];
+	char *name;
+
+	if (known != NULL)
+		return known;
+	for (size_t i = 0; i < sizeof(builtin) / sizeof(builtin[0]); i++) {
+		if (builtin[i].id == id)
+			return builtin[i].name;
+	}
+	snprintf(text, sizeof(text), "event:%llu", (unsigned long long)id);
+	name = ftr_arena_strdup(&reader->trace->arena, text);
+	if (name == NULL || ftr_hashmap_set(&reader->event_names, id, name) < 0)
+		return NULL;
+	return name;
+}
+
+static int event_line(struct uft_reader *reader, struct ftr_slice rest)
+{
+	struct ftr_slice word;
+	uint64_t id;
+	char *name;
+
+	if (!ftr_slice_starts(rest, "EVENT: "))
+		return -EINVAL;
+	ftr_slice_split(&rest, ' ', &word);
+	if (!ftr_slice_split(&rest, ' ', &word) || ftr_parse_u64(word, 10, &id) < 0 ||
+	    rest.len == 0)
+		return -EINVAL;
+	name = ftr_arena_strndup(&reader->trace->arena, rest.s, rest.len);
+	if (name == NULL)
+		return -ENOMEM;
+	return ftr_hashmap_set(&reader->event_names, id, name);
+}
+
+int uft_events_load(struct uft_reader *reader, struct ftr_err *err)
+{
+	struct ftr_istream in;
+	const char *line;
+	size_t len;
+	int ret = 0;
+
+	if (!ftr_dir_has(reader->dir, "events.txt"))
+		return 0;
+	ret = ftr_dir_file(reader->dir, "events.txt", &in, err);
+	if (ret < 0) {
+		ftr_diag_warn(reader->trace->diag, "%s: events are shown by number", err->text);
+		return 0;
+	}
+	while (ret != -ENOMEM && ftr_istream_line(&in, &line, &len)) {
+		ret = len == 0 ? 0 : event_line(reader, ftr_slice_make(line, len));
+		if (ret == -EINVAL)
+			ftr_diag_warn(reader->trace->diag,
+				      "events.txt:%u: damaged line is ignored: "
+				      "%.*s",
+				      in.lineno, len > 80 ? 80 : (int)len, line);
+	}
+	ftr_istream_close(&in);
+	return ret == -ENOMEM ? ftr_err_set(err, ENOMEM, "events.txt: out of memory") : 0;
+}

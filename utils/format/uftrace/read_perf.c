@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf-cpuN.dat and extern.dat of a uftrace directory: what happened to tasks besides calls.  The
+ * perf records (perf_event.h) are those of a dummy event: each ends in sample_id { u32 pid, tid;
+ * u64 time }.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/bytes.h"
+#include "utils/base/text.h"
+#include "utils/format/uftrace/uftrace.h"
+#include "utils/format/uftrace/read.h"
+
+#define PERF_PREFIX "perf-cpu"
+#define PERF_SUFFIX ".dat"
+#define HEADER_BYTES 8		/* u32 type, u16 misc, u16 size */
+#define SAMPLE_BYTES 16
+#define TASK_TID_OFFSET 16	/* FORK, EXIT: u32 pid, ppid, tid, ptid; u64 time */
+#define TASK_PTID_OFFSET 20
+#define TASK_TIME_OFFSET 24
+#define COMM_TID_OFFSET 12
+#define COMM_OFFSET 16		/* COMM: u32 pid, tid; char comm[] */
+#define LOST_NR_OFFSET 16	/* LOST: u64 id, lost */
+#define RECORD_BYTES_MIN (HEADER_BYTES + SAMPLE_BYTES)
+#define RECORD_BYTES_MAX 512
+
+/* What a record of perf's says. */
+struct found {
+	struct uft_side side;
+	void *what;		/* (nullable) as for uft_side_add */
+	int32_t tid;		/* whose it is: at first, the sample's */
+};
+
+int uft_side_add(struct uft_task *task, struct uft_side side, void *what)
+{
+	struct uft_side_more more = { .order = (uint32_t)task->side.nr, .what = what };
+
+	side.order = more.order;
+	if (ftr_vec_push(&task->side, side) < 0)
+		return -ENOMEM;
+	return what == NULL ? 0 : ftr_vec_push(&task->side_more, more);
+}
+
+static int more_compare(const void *key, const void *element)
+{
+	uint32_t x = *(const uint32_t *)key, y = ((const struct uft_side_more *)element)->order;
+
+	return x < y ? -1 : x > y;
+}
+
+void *uft_side_what(const struct uft_task *task, const struct uft_side *side)
+{
+	const struct uft_side_more *more = task->side_more.nr == 0 ?
+						   NULL :
+						   bsearch(&side->order, task->side_more.v,
+							   task->side_more.nr, sizeof(*more),
+							   more_compare);
+
+	return more == NULL ? NULL : more->what;
+}
+
+static int found_add(struct uft_reader *reader, const struct found *found)
+{
+	struct uft_task *task = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)found->tid);
+	struct ftr_trace *trace = reader->trace;
+	uint64_t time_ns = found->side.time_ns;
+
+	if (task == NULL)	/* never called a traced function */
+		return 0;
+	if (found->side.kind < UFT_SIDE_FORK && (trace->first_ns == 0 || time_ns < trace->first_ns))
+		trace->first_ns = time_ns;		/* from which uftrace, too, counts */
+	return uft_side_add(task, found->side, found->what);
+}
+
+static int name_add(struct uft_reader *reader, struct uft_name name)
+{
+	name.order = (uint32_t)reader->names.nr;
+	return ftr_vec_push(&reader->names, name);
+}
+
+static uint8_t kind_of(enum ftr_event_id id)
+{
+	return (uint8_t)(id - UFT_SIDE_POINT_BASE);
+}
+
+static int perf_switch(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		       struct found *found)
+{
+	enum ftr_event_id id = FTR_EVENT_ID_SCHED_IN;
+
+	if (misc & PERF_RECORD_MISC_SWITCH_OUT)
+		id = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
+		     ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED : FTR_EVENT_ID_SCHED_OUT;
+	found->side.kind = kind_of(id);
+	return 1;
+}
+
+static int perf_task(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		     struct found *found)
+{
+	if (ftr_get_u16(p + 6, reader->is_big) < TASK_TIME_OFFSET + 8 + SAMPLE_BYTES)
+		return 0;
+	found->tid = (int32_t)ftr_get_u32(p + TASK_TID_OFFSET, reader->is_big);
+	found->side.time_ns = ftr_get_u64(p + TASK_TIME_OFFSET, reader->is_big);
+	found->side.kind = kind_of(FTR_EVENT_ID_TASK_EXIT);
+	if (ftr_get_u32(p, reader->is_big) == PERF_RECORD_EXIT)
+		return 1;
+	found->side.kind = kind_of(FTR_EVENT_ID_TASK_NEW);
+	return name_add(reader, (struct uft_name){
+		.time_ns = found->side.time_ns, .tid = found->tid,
+		.parent_tid = (int32_t)ftr_get_u32(p + TASK_PTID_OFFSET, reader->is_big),
+	}) < 0 ? -ENOMEM : 1;
+}
+
+static int perf_comm(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		     struct found *found)
+{
+	struct ftr_arena *arena = &reader->trace->arena;
+	size_t room = ftr_get_u16(p + 6, reader->is_big) - RECORD_BYTES_MIN;
+	struct ftr_payload *payload;
+	char *comm;
+
+	if (room < COMM_OFFSET - HEADER_BYTES)
+		return 0;
+	room -= COMM_OFFSET - HEADER_BYTES;
+	comm = ftr_arena_strndup(arena, (const char *)p + COMM_OFFSET,
+				 strnlen((const char *)p + COMM_OFFSET, room));
+	payload = ftr_arena_alloc(arena, sizeof(*payload));
+	found->tid = (int32_t)ftr_get_u32(p + COMM_TID_OFFSET,
+					  reader->is_big); /* another may have named it */
+	if (comm == NULL || payload == NULL ||
+	    name_add(reader, (struct uft_name){ found->side.time_ns, found->tid, 0, comm, 0 }) < 0)
+		return -ENOMEM;
+	payload->data = (const uint8_t *)comm;
+	payload->len = (uint16_t)strlen(comm);
+	found->side.kind = kind_of(FTR_EVENT_ID_TASK_NAME);
+	found->what = payload;
+	return 1;
+}
+
+/*
+ * The kernel had no room for so many events of this CPU, anyone's: a text, of whichever task is
+ * known.
+ */
+static int perf_lost(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		     struct found *found)
+{
+	char text[80];
+	uint64_t nr;
+
+	if (ftr_get_u16(p + 6, reader->is_big) < LOST_NR_OFFSET + 8 + SAMPLE_BYTES ||
+	    reader->trace->tasks.nr == 0)
+		return 0;
+	nr = ftr_get_u64(p + LOST_NR_OFFSET, reader->is_big);
+	snprintf(text, sizeof(text), FTR_UFTRACE_LOST_EVENTS, (unsigned long long)nr,
+		 found->side.cpu_nr - 1);
+	found->side.kind = UFT_SIDE_MESSAGE;
+	found->what = ftr_arena_strdup(&reader->trace->arena, text);
+	if (ftr_trace_task_find(reader->trace, found->tid) == NULL)
+		found->tid = reader->trace->tasks.v[0]->tid;
+	return found->what == NULL ? -ENOMEM : 1;
+}
+
+static int perf_ignored(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+			struct found *found)
+{
+	return 0;
+}
+
+static const struct {
+	uint32_t type;
+	/* Fill @found's kind and more.  1, 0 = nothing to show, or -ENOMEM. */
+	int (*read)(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		    struct found *found);
+} perf_kinds[] = {
+	{ PERF_RECORD_SWITCH,	perf_switch },
+	{ PERF_RECORD_FORK,	perf_task },
+	{ PERF_RECORD_EXIT,	perf_task },
+	{ PERF_RECORD_COMM,	perf_comm },
+	{ PERF_RECORD_LOST,	perf_lost },
+	{ PERF_RECORD_THROTTLE,	perf_ignored },
+	{ PERF_RECORD_UNTHROTTLE, perf_ignored },
+};
+
+/* The row of the record at @p, or -1 when none can be there. */
+static int perf_kind(const struct uft_reader *reader, const uint8_t *p, size_t left)
+{
+	uint32_t type;
+	uint16_t size;
+
+	if (left < RECORD_BYTES_MIN)
+		return -1;
+	type = ftr_get_u32(p, reader->is_big);
+	size = ftr_get_u16(p + 6, reader->is_big);
+	if (size < RECORD_BYTES_MIN || size > RECORD_BYTES_MAX || size % 8 != 0 || size > left)
+		return -1;
+	for (size_t i = 0; i < sizeof(perf_kinds) / sizeof(perf_kinds[0]); i++) {
+		if (perf_kinds[i].type == type)
+			return (int)i;
+	}
+	return -1;
+}
+
+static int perf_record(struct uft_reader *reader, const uint8_t *p, int kind, uint16_t cpu_nr)
+{
+	const uint8_t *sample = p + ftr_get_u16(p + 6, reader->is_big) - SAMPLE_BYTES;
+	struct found found = {
+		.side = { .time_ns = ftr_get_u64(sample + 8, reader->is_big), .cpu_nr = cpu_nr },
+		.tid = (int32_t)ftr_get_u32(sample + 4, reader->is_big),
+	};
+	int ret = perf_kinds[kind].read(reader, p, ftr_get_u16(p + 4, reader->is_big), &found);
+
+	return ret > 0 ? found_add(reader, &found) : ret;
+}
+
+static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_nr)
+{
+	struct ftr_diag *diag = reader->trace->diag;
+	struct ftr_istream in;
+	struct ftr_err err;
+	size_t pos = 0;
+	int ret = 0;
+
+	if (ftr_dir_file(reader->dir, name, &in, &err) < 0) {
+		ftr_diag_warn(diag, "%s: scheduling on this CPU is not shown", err.text);
+		return 0;
+	}
+	while (ret == 0 && pos < in.size) {
+		size_t from = pos;
+		int kind = perf_kind(reader, in.data + pos, in.size - pos);
+
+		if (kind >= 0) {
+			ret = perf_record(reader, in.data + pos, kind, cpu_nr);
+			pos += ftr_get_u16(in.data + pos + 6, reader->is_big);
+			continue;
+		}
+		for (pos += 8; pos < in.size && kind < 0; pos += kind < 0 ? 8 : 0)
+			kind = perf_kind(reader, in.data + pos, in.size - pos);
+		if (pos > in.size)
+			pos = in.size;
+		ftr_diag_warn(diag, "%s+0x%zx: no record: %zu bytes are skipped", name, from,
+			      pos - from);
+	}
+	ftr_istream_close(&in);
+	return ret;
+}
+
+/* perf-cpu3.dat: 3, plus 1 as events have it. */
+static bool name_is_perf(const char *name, uint16_t *cpu_nr)
+{
+	struct ftr_slice number = ftr_slice_make(name, strlen(name));
+	uint64_t cpu;
+
+	if (!ftr_slice_starts(number, PERF_PREFIX) ||
+	    number.len <= strlen(PERF_PREFIX PERF_SUFFIX) ||
+	    strcmp(name + number.len - strlen(PERF_SUFFIX), PERF_SUFFIX) != 0)
+		return false;
+	number = ftr_slice_make(name + strlen(PERF_PREFIX),
+				number.len - strlen(PERF_PREFIX PERF_SUFFIX));
+	*cpu_nr = ftr_parse_u64(number, 10, &cpu) < 0 || cpu >= UINT16_MAX ? 0 :
+									     (uint16_t)(cpu + 1);
+	return true;
+}
+
+/* "SEC.NNN TEXT"; comments and empty lines are no texts. */
+static int extern_line(struct uft_reader *reader, struct ftr_slice line)
+{
+	struct found found = { .side.kind = UFT_SIDE_MESSAGE,
+			       .tid = reader->trace->tasks.v[0]->tid };
+	struct ftr_strbuf text;
+	struct ftr_slice time;
+	int ret = -EINVAL;
+
+	line = ftr_slice_trim(line);
+	if (line.len == 0 || line.s[0] == '#')
+		return 0;
+	if (!ftr_slice_split(&line, ' ', &time) ||
+	    ftr_parse_timestamp(time, &found.side.time_ns) < 0)
+		return -EINVAL;
+	ftr_strbuf_init(&text);
+	ftr_strbuf_puts(&text, FTR_UFTRACE_EXTERN_PREFIX);
+	ftr_strbuf_put(&text, line.s, line.len);
+	found.what = text.failed ? NULL :
+				   ftr_arena_strndup(&reader->trace->arena, text.s, text.len);
+	ftr_strbuf_fini(&text);
+	ret = found.what == NULL ? -ENOMEM : found_add(reader, &found);
+	return ret;
+}
+
+static int extern_file(struct uft_reader *reader)
+{
+	struct ftr_istream in;
+	struct ftr_err err;
+	const char *line;
+	size_t len;
+	int ret = 0;
+
+	if (!ftr_dir_has(reader->dir, "extern.dat") || reader->trace->tasks.nr == 0)
+		return 0;
+	if (ftr_dir_file(reader->dir, "extern.dat", &in, &err) < 0) {
+		ftr_diag_warn(reader->trace->diag, "%s", err.text);
+		return 0;
+	}
+	while (ret != -ENOMEM && ftr_istream_line(&in, &line, &len)) {
+		ret = extern_line(reader, ftr_slice_make(line, len));
+		if (ret == -EINVAL)
+			ftr_diag_warn(reader->trace->diag,
+				      "extern.dat:%u: expected a time and a text", in.lineno);
+	}
+	ftr_istream_close(&in);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static int side_compare(const void *a, const void *b)
+{
+	const struct uft_side *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int name_compare(const void *a, const void *b)
+{
+	const struct uft_name *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Names in the order of time. */
+static void names_sort(struct uft_reader *reader)
+{
+	if (reader->names.nr > 1)
+		qsort(reader->names.v, reader->names.nr, sizeof(*reader->names.v), name_compare);
+}
+
+/*
+ * task.txt has the time at which a child was heard of first, which may be long after it was forked:
+ * when it became another program.  The kernel says when it was; of several with this number, the
+ * last before counts.
+ */
+static void forks_date(struct uft_reader *reader)
+{
+	for (size_t i = 0; i < reader->names.nr; i++) {
+		const struct uft_name *name = &reader->names.v[i];
+		const struct uft_task *child = ftr_hashmap_find(&reader->task_by_tid,
+								(uint32_t)name->tid);
+		struct uft_task *parent = ftr_hashmap_find(&reader->task_by_tid,
+							   (uint32_t)name->parent_tid);
+
+		if (name->text == NULL && child != NULL && parent != NULL &&
+		    child->task->is_forked && child->task->parent == parent->task &&
+		    name->time_ns <= child->task->start_ns)
+			parent->side.v[child->fork_order].time_ns = name->time_ns;
+	}
+}
+
+static void maker_apply(struct uft_reader *reader, const struct uft_name *name,
+			struct ftr_task *task)
+{
+	struct ftr_task *maker = ftr_trace_task_find(reader->trace, name->parent_tid);
+
+	if (name->text == NULL && maker != task)
+		task->maker = maker;
+}
+
+/*
+ * A task is called as its maker was, until it gets a name of its own.  The trace keeps the last
+ * ones.
+ */
+static int names_apply(struct uft_reader *reader)
+{
+	struct ftr_hashmap by_tid;
+	int ret = 0;
+
+	ftr_hashmap_init(&by_tid);
+	for (size_t i = 0; ret == 0 && i < reader->names.nr; i++) {
+		const struct uft_name *name = &reader->names.v[i];
+		struct ftr_task *task = ftr_trace_task_find(reader->trace, name->tid);
+		const char *text = name->text != NULL ?
+					   name->text :
+					   ftr_hashmap_find(&by_tid, (uint32_t)name->parent_tid);
+
+		if (task != NULL)
+			maker_apply(reader, name, task);
+		if (text == NULL)
+			continue;
+		if (task != NULL)
+			task->name = text;
+		ret = ftr_hashmap_set(&by_tid, (uint32_t)name->tid, (void *)text);
+	}
+	ftr_hashmap_fini(&by_tid);
+	return ret;
+}
+
+int uft_sides_load(struct uft_reader *reader)
+{
+	int ret = extern_file(reader);
+
+	for (size_t i = 0; ret == 0 && i < reader->dir->names.nr; i++) {
+		const char *name = reader->dir->names.v[i];
+		uint16_t cpu_nr;
+
+		if (name_is_perf(name, &cpu_nr))
+			ret = perf_file(reader, name, cpu_nr);
+	}
+	names_sort(reader);
+	forks_date(reader);
+	for (size_t i = 0; i < reader->tasks.nr; i++) {
+		struct uft_task *task = reader->tasks.v[i];
+
+		if (task->side.nr > 1)
+			qsort(task->side.v, task->side.nr, sizeof(*task->side.v), side_compare);
+	}
+	return ret < 0 ? ret : names_apply(reader);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* task.txt of a uftrace directory: SESS, TASK, FORK and DLOP lines; what each task ran when. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/text.h"
+#include "utils/format/uftrace/read.h"
+#include "utils/format/uftrace/task_line.h"
+
+#define COMM_CHARS 15			/* as the kernel cuts them */
+#define DLOPEN_SPAN (UINT64_C(1) << 30)	/* a DLOP line does not say where the library ends */
+
+static int session_line(struct uft_reader *reader, const struct ftr_task_line *line)
+{
+	struct ftr_trace *trace = reader->trace;
+	struct ftr_session *session = ftr_trace_session_new(trace, line->sid, line->pid,
+							    line->time_ns);
+
+	if (session == NULL)
+		return -ENOMEM;
+	if (line->name.s != NULL) {
+		session->exename = ftr_arena_strndup(&trace->arena, line->name.s, line->name.len);
+		if (session->exename == NULL)
+			return -ENOMEM;
+	}
+	return uft_map_load(reader, session);
+}
+
+static int task_line(struct uft_reader *reader, const struct ftr_task_line *line)
+{
+	struct uft_task *task = uft_task_get(reader, line->pid, line->tid);
+
+	if (task == NULL)
+		return -ENOMEM;
+	task->task->pid = line->pid;
+	if (task->task->start_ns == 0)		/* a process says it again after exec */
+		task->task->start_ns = line->time_ns;
+	return 0;
+}
+
+static int side_fork(struct uft_task *parent, const struct ftr_task_line *line,
+		     struct ftr_task *child)
+{
+	struct uft_side side = {
+		.time_ns = line->time_ns,
+		.kind = UFT_SIDE_FORK,
+	};
+
+	return uft_side_add(parent, side, child);
+}
+
+static int fork_line(struct uft_reader *reader, const struct ftr_task_line *line)
+{
+	struct uft_task *parent = uft_task_get(reader, line->ppid, line->ppid);
+	struct uft_task *child = uft_task_get(reader, line->pid, line->pid);
+
+	if (parent == NULL || child == NULL)
+		return -ENOMEM;
+	child->task->pid = line->pid;
+	child->task->start_ns = line->time_ns;
+	child->task->parent = parent->task;
+	child->task->is_forked = true;
+	if (ftr_vec_push(&parent->children, child) < 0)
+		return -ENOMEM;
+	child->fork_order = (uint32_t)parent->side.nr;
+	return side_fork(parent, line, child->task);
+}
+
+static int dlopen_line(struct uft_reader *reader, const struct ftr_task_line *line)
+{
+	struct ftr_trace *trace = reader->trace;
+	struct ftr_mapping mapping = { .start = line->base, .since_ns = line->time_ns,
+				       .is_open = true };
+	struct ftr_session *session = ftr_trace_session_find(trace, line->sid);
+	char *path;
+
+	if (session == NULL)
+		return -ESRCH;
+	path = ftr_arena_strndup(&trace->arena, line->name.s, line->name.len);
+	mapping.module = path == NULL ? NULL : ftr_trace_module_get(trace, path, NULL);
+	if (mapping.module == NULL)
+		return -ENOMEM;
+	mapping.end = mapping.start + DLOPEN_SPAN;
+	if (mapping.end < mapping.start)
+		mapping.end = UINT64_MAX;
+	return ftr_session_map(session, &mapping);
+}
+
+/* 0, -ENOENT (unknown word), -EINVAL, -ESRCH (unknown session) or -ENOMEM. */
+static int line_read(struct uft_reader *reader, struct ftr_slice text)
+{
+	static int (*const kinds[FTR_TASK_LINES])(struct uft_reader *,
+						  const struct ftr_task_line *) = {
+		[FTR_TASK_LINE_SESSION] = session_line,
+		[FTR_TASK_LINE_TASK] = task_line,
+		[FTR_TASK_LINE_FORK] = fork_line,
+		[FTR_TASK_LINE_DLOPEN] = dlopen_line,
+	};
+	struct ftr_task_line line;
+	int ret = ftr_task_line_parse(text, &line);
+
+	return ret < 0 ? ret : kinds[line.kind](reader, &line);
+}
+
+static const char *damage_name(int ret)
+{
+	switch (ret) {
+	case -ENOENT:
+		return "unknown line is ignored";
+	case -ESRCH:
+		return "line of an unknown session is ignored";
+	default:
+		return "damaged line is ignored";
+	}
+}
+
+int uft_tasks_load(struct uft_reader *reader, struct ftr_err *err)
+{
+	struct ftr_err reason;
+	struct ftr_istream in;
+	const char *line;
+	size_t len;
+	int ret = 0;
+
+	if (ftr_dir_file(reader->dir, "task.txt", &in, &reason) < 0) {
+		ftr_diag_warn(reader->trace->diag, "%s: tasks are known by their data files only",
+			      reason.text);
+		return 0;
+	}
+	while (ret != -ENOMEM && ftr_istream_line(&in, &line, &len)) {
+		if (len == 0)
+			continue;
+		ret = line_read(reader, ftr_slice_make(line, len));
+		if (ret < 0 && ret != -ENOMEM)
+			ftr_diag_warn(reader->trace->diag, "task.txt:%u: %s: %.*s", in.lineno,
+				      damage_name(ret), len > 80 ? 80 : (int)len, line);
+	}
+	ftr_istream_close(&in);
+	if (ret == -ENOMEM)
+		return ftr_err_set(err, ENOMEM, "task.txt: out of memory");
+	return 0;
+}
+
+/* The session that @parent ran at @time_ns. */
+static struct ftr_session *session_at(const struct ftr_task *parent, uint64_t time_ns)
+{
+	struct ftr_session *session = NULL;
+
+	for (uint32_t i = 0; i < parent->session_nr; i++) {
+		if (i == 0 || parent->sessions[i]->start_ns <= time_ns)
+			session = parent->sessions[i];
+	}
+	return session;
+}
+
+static int comm_from_session(struct ftr_trace *trace, struct ftr_task *task)
+{
+	const char *exename = task->sessions[0]->exename;
+	const char *slash = strrchr(exename, '/');
+
+	if (task->name[0] != '\0')
+		return 0;
+	exename = slash == NULL ? exename : slash + 1;
+	task->name = ftr_arena_strndup(&trace->arena, exename, strnlen(exename, COMM_CHARS));
+	return task->name == NULL ? -ENOMEM : 0;
+}
+
+/*
+ * A process has its parent's session of the time when it was forked, then those of its own pid, in
+ * the order of the file.  Parents come before children in it; damage can only lose names.
+ */
+static int process_link(struct ftr_trace *trace, struct ftr_task *task,
+			const struct ftr_hashmap *first_by_pid, struct ftr_session **next)
+{
+	struct ftr_session *session = NULL;
+	int ret = 0;
+
+	if (task->parent != NULL)
+		session = session_at(task->parent, task->start_ns);
+	if (session != NULL)
+		ret = ftr_trace_task_add_session(trace, task, session);
+	session = ftr_hashmap_find(first_by_pid, (uint32_t)task->pid);
+	for (; ret == 0 && session != NULL; session = next[session->id])
+		ret = ftr_trace_task_add_session(trace, task, session);
+	if (ret == 0 && task->session_nr > 0)
+		ret = comm_from_session(trace, task);
+	return ret;
+}
+
+/* A task whose session is lost: the first one is the best guess. */
+static int session_guess(struct ftr_trace *trace, struct ftr_task *task)
+{
+	int ret;
+
+	if (task->session_nr > 0 || trace->sessions.nr == 0)
+		return 0;
+	ftr_diag_warn(trace->diag,
+		      "task.txt: no session of task %d: names are taken from session %s", task->tid,
+		      trace->sessions.v[0]->sid);
+	ret = ftr_trace_task_add_session(trace, task, trace->sessions.v[0]);
+	return ret < 0 ? ret : comm_from_session(trace, task);
+}
+
+/* A thread runs what its process runs. */
+static int thread_link(struct ftr_trace *trace, struct ftr_task *task)
+{
+	struct ftr_task *leader = ftr_trace_task_find(trace, task->pid);
+
+	if (leader == NULL || leader == task || leader->session_nr == 0)
+		return -ESRCH;
+	if (task->parent == NULL)
+		task->parent = leader;
+	task->sessions = leader->sessions;
+	task->session_nr = leader->session_nr;
+	return comm_from_session(trace, task);
+}
+
+int uft_tasks_link(struct ftr_trace *trace, bool guesses)
+{
+	struct ftr_hashmap first_by_pid, last_by_pid;
+	struct ftr_session **next;
+	int ret = 0;
+
+	ftr_hashmap_init(&first_by_pid);
+	ftr_hashmap_init(&last_by_pid);
+	next = calloc(trace->sessions.nr + 1, sizeof(struct ftr_session *));
+	if (next == NULL)
+		ret = -ENOMEM;
+	for (size_t i = 0; ret == 0 && i < trace->sessions.nr; i++) {
+		struct ftr_session *session = trace->sessions.v[i];
+		struct ftr_session *before = ftr_hashmap_find(&last_by_pid, (uint32_t)session->pid);
+
+		if (before != NULL)
+			next[before->id] = session;
+		else
+			ret = ftr_hashmap_set(&first_by_pid, (uint32_t)session->pid, session);
+		if (ret == 0)
+			ret = ftr_hashmap_set(&last_by_pid, (uint32_t)session->pid, session);
+	}
+	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++) {
+		struct ftr_task *task = trace->tasks.v[i];
+
+		if (!ftr_task_is_main(task) || task->session_nr > 0)
+			continue;
+		ret = process_link(trace, task, &first_by_pid, next);
+		if (ret == 0 && guesses)
+			ret = session_guess(trace, task);
+	}
+	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++) {
+		struct ftr_task *task = trace->tasks.v[i];
+
+		if (ftr_task_is_main(task) || task->session_nr > 0)
+			continue;
+		ret = thread_link(trace, task);
+		if (ret == -ESRCH)
+			ret = process_link(trace, task, &first_by_pid, next);
+		if (ret == 0 && guesses)
+			ret = session_guess(trace, task);
+	}
+	ftr_hashmap_fini(&first_by_pid);
+	ftr_hashmap_fini(&last_by_pid);
+	free(next);
+	return ret;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Argument specs as texts: "FUNC@arg1/i32,arg2/s;..." and enumerations "enum NAME { A, B = 4 };".
+ * They are the only description of the payloads of a uftrace directory.
+ */
+#ifndef FTR_FORMAT_UFTRACE_SPEC_H
+#define FTR_FORMAT_UFTRACE_SPEC_H
+
+#include <stdbool.h>
+
+#include "utils/base/arena.h"
+#include "utils/base/hashmap.h"
+#include "utils/base/text.h"
+#include "utils/base/vec.h"
+#include "utils/trace/args.h"
+
+struct ftr_diag;
+
+enum uft_spec_kind {
+	UFT_SPEC_ARGS,		/* argN, fpargN */
+	UFT_SPEC_RETVAL,
+};
+
+/* Enumerations by name. */
+struct uft_enums {
+	struct ftr_hashmap by_name;	/* hash of the name -> const struct ftr_arg_enum * */
+};
+
+/* A layout while words are added to it. */
+struct uft_layout {
+	FTR_VEC(struct ftr_arg) args;
+};
+
+/*
+ * The text of one "enum NAME { ... }"; damaged ones are warned about as from @where.  0 or -ENOMEM.
+ */
+int uft_enums_parse(struct uft_enums *enums, struct ftr_slice text, struct ftr_arena *arena,
+		    struct ftr_diag *diag, const char *where);
+const struct ftr_arg_enum *uft_enums_find(const struct uft_enums *enums, struct ftr_slice name);
+
+/*
+ * Add the words of "arg1/i32,arg2/s" that are of @kind; a word for an argument that is there
+ * already replaces it.  Names of enumerations are looked up in the two tables.  0, -EINVAL (a word
+ * that is neither; the rest is added) or -ENOMEM.
+ */
+int uft_layout_add(struct uft_layout *layout, struct ftr_slice words, enum uft_spec_kind kind,
+		   const struct uft_enums *const enums[2], struct ftr_arena *arena, bool is_32);
+
+/* The finished layout in @arena; NULL when it has no words, or out of memory. */
+const struct ftr_argspec *uft_layout_finish(struct uft_layout *layout, struct ftr_arena *arena);
+
+#endif /* FTR_FORMAT_UFTRACE_SPEC_H */

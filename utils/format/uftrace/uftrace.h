@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The uftrace data directory read from any kind of directory (tests, fuzzing). */
+#ifndef FTR_FORMAT_UFTRACE_UFTRACE_H
+#define FTR_FORMAT_UFTRACE_UFTRACE_H
+
+#include "utils/base/err.h"
+
+struct ftr_dir;
+struct ftr_sink;
+struct ftr_trace;
+
+/*
+ * MESSAGEs that stand for lines of extern.dat, and for LOST records of perf-cpuN.dat: printf and
+ * scanf formats.
+ */
+#define FTR_UFTRACE_EXTERN_PREFIX "external-data: "
+#define FTR_UFTRACE_LOST_EVENTS "LOST %llu events of CPU %d"
+
+/* The same of what is flagged in kernel-cpuN.dat; the kernel does not always say how many. */
+#define FTR_UFTRACE_LOST_KERNEL "LOST %llu kernel events of CPU %d"
+#define FTR_UFTRACE_LOST_KERNEL_SOME "LOST kernel events of CPU %d"
+
+/* As ftr_format.read; takes @dir over, also on failure. */
+int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err);
+
+/* As ftr_format.write_new: the sink writes any trace as a directory. */
+struct ftr_sink *ftr_uftrace_export_new(const char *path, struct ftr_err *err);
+
+#endif /* FTR_FORMAT_UFTRACE_UFTRACE_H */

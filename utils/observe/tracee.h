@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* A task under the observer, while it is stopped: its memory, its files, its paths. */
+#ifndef FTR_OBSERVE_TRACEE_H
+#define FTR_OBSERVE_TRACEE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "arch/syscalls.h"
+#include "utils/base/strbuf.h"
+
+/*
+ * Descriptors of a process that are open on a comm file: while there is one, its writes are
+ * followed.
+ */
+#define FTR_TRACEE_COMM_MAX 4
+
+struct ftr_tracee_comm {
+	int   fd;
+	pid_t tid;		/* whose name is written */
+};
+
+/* What the threads of a process share. */
+struct ftr_tracee_process {
+	pid_t pid;
+	unsigned users;		/* threads */
+	bool shares_fds;	/* with another process: CLONE_FILES */
+	unsigned comm_nr;
+	struct ftr_tracee_comm comm[FTR_TRACEE_COMM_MAX];
+};
+
+struct ftr_tracee {
+	struct ftr_tracee *next;	/* in its bucket, or of the free ones */
+	pid_t tid;
+	uint64_t upid;
+	struct ftr_tracee_process *process; /* (shared) NULL until its parent's event has come */
+	bool is_known;		/* the parent's event has come */
+	bool has_stopped;	/* its first stop came before that event: it waits for it */
+	bool has_exited;	/* its exit was recorded */
+	int  stat_fd;		/* (owned) /proc/TID/stat, or -1 */
+
+	/* The call it is in; FTR_SYSID_NONE: none that is followed. */
+	uint8_t  call;
+	uint8_t  abi;
+	bool	 has_begun;	/* the first half of its record was given out */
+	bool	 untraced;	/* its flags said CLONE_UNTRACED, which we took away */
+	uint64_t args[6];
+	uint64_t start_ns;
+	int64_t  flags;		/* as decoded at entry */
+	int64_t  mode;
+	struct ftr_strbuf path[2];	/* as the program gave them */
+	struct ftr_strbuf real[3];	/* resolved; "" = could not be */
+};
+
+/* Read up to @len bytes of the tracee's memory.  Returns how many, or -errno when not one. */
+ssize_t ftr_tracee_read(const struct ftr_tracee *tracee, uint64_t addr, void *buf, size_t len);
+ssize_t ftr_tracee_write(const struct ftr_tracee *tracee, uint64_t addr, const void *buf,
+			 size_t len);
+
+/* A NUL-terminated string of at most @max bytes, NUL excluded.  0, -EFAULT, or -ENAMETOOLONG. */
+int ftr_tracee_read_string(const struct ftr_tracee *tracee, uint64_t addr, size_t max,
+			   struct ftr_strbuf *text);
+
+/* A file of /proc/TID/ whole ("cmdline"), at most @max bytes.  0 or -errno. */
+int ftr_tracee_read_file(const struct ftr_tracee *tracee, const char *name, size_t max,
+			 struct ftr_strbuf *text);
+
+/* What a symbolic link of /proc/TID/ says ("cwd", "fd/3"), added to @text.  0 or -errno. */
+int ftr_tracee_link(const struct ftr_tracee *tracee, const char *name, struct ftr_strbuf *text);
+int ftr_tracee_fd_path(const struct ftr_tracee *tracee, int64_t fd, struct ftr_strbuf *text);
+
+/* Is the descriptor open? */
+bool ftr_tracee_has_fd(const struct ftr_tracee *tracee, int64_t fd);
+
+/*
+ * The absolute path of @path relative to @dirfd (or AT_FDCWD), as the tracee sees it.  Directories
+ * are resolved; the last component only when @follow.  0, or -errno when there is no such file
+ * (@must_exist) or directory; @text is then "".
+ */
+int ftr_tracee_resolve(const struct ftr_tracee *tracee, int64_t dirfd, const char *path,
+		       bool follow, bool must_exist, struct ftr_strbuf *text);
+
+/*
+ * @path as asked for: absolute as it is, else behind the directory, joined by a slash.  0, or
+ * -errno when the directory has no name that the kernel tells (4096 bytes and more, a wrong
+ * descriptor): @text is then @path.
+ */
+int ftr_tracee_join(const struct ftr_tracee *tracee, int64_t dirfd, const char *path,
+		    struct ftr_strbuf *text);
+
+/* Open a file the tracee could name, for reading.  A descriptor or -errno. */
+int ftr_tracee_open(const struct ftr_tracee *tracee, const char *path);
+
+/* The processor it last ran on. */
+unsigned ftr_tracee_cpu(struct ftr_tracee *tracee);
+
+#endif /* FTR_OBSERVE_TRACEE_H */
