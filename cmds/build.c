@@ -336,7 +336,7 @@ static int write_text(struct ftr_trace *trace, struct ftr_ostream *text, struct 
 	int ret = sink == NULL ? ftr_err_set(err, ENOMEM, "out of memory") : 0;
 
 	if (ret == 0) {
-		ftr_etrace_sink_set(sink, &extended);
+		sink->values = &extended;
 		ret = ftr_trace_pipeline(trace, &all, &source, err);
 	}
 	if (ret == 0)

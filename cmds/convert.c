@@ -25,7 +25,7 @@ static const struct ftr_option convert_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct convert_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct convert_values, selection),
 	FTR_OPTION("to", 0, "FORMAT", "Write this format, whatever the name of B", ftr_opt_format,
-		   struct convert_values, format),
+		   struct convert_values, format, .next_word = ftr_format_next_written),
 	{ 0 }
 };
 
@@ -75,7 +75,7 @@ static int convert_run(void *values, int argc, char **argv)
 	if (status != FTR_EXIT_OK)
 		return status;
 	status = ftr_export(&opened,
-			    &(struct ftr_export){ &self->common, self->format, path, NULL, 0 });
+			    &(struct ftr_export){ &self->common, self->format, path, NULL });
 	ftr_opened_close(&opened);
 	return status;
 }

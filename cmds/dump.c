@@ -4,7 +4,6 @@
 #include "cmds/export.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
-#include "cmds/record_etrace.h"
 #include "cmds/say.h"
 #include "utils/cli/common.h"
 #include "utils/format/format.h"
@@ -15,8 +14,7 @@ struct dump_values {
 	struct ftr_selection selection;
 	const struct ftr_format *format;	/* NULL: the raw listing */
 	const char *output;			/* (nullable: standard output) */
-	struct ftr_etrace_options etrace;
-	uint64_t sample_ns;
+	struct ftr_option_values of_formats;
 };
 
 /* An export leaves nothing out unasked: also not what is outside of calls, as listings do. */
@@ -29,15 +27,16 @@ static const struct dump_values dump_defaults = {
 static int parse_short_format(const struct ftr_option *opt, void *value, const char *arg,
 			      struct ftr_err *err)
 {
-	return ftr_opt_format(opt, value, opt->name, err);
+	*(const struct ftr_format **)value = ftr_format_find(opt->name);
+	return 0;
 }
 
 static const struct ftr_option dump_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct dump_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct dump_values, selection),
 	FTR_OPTION("format", 0, "FORMAT",
-		   "Write this format instead of the listing; ftr --version lists them",
-		   ftr_opt_format, struct dump_values, format),
+		   "Write this format instead of the listing", ftr_opt_format, struct dump_values,
+		   format, .next_word = ftr_format_next_written),
 	FTR_OPTION("output", 'o', "FILE", "Write to FILE; - is standard output", ftr_opt_string,
 		   struct dump_values, output),
 	FTR_OPTION("fxt", 0, NULL, "Same as --format=fxt", parse_short_format, struct dump_values,
@@ -50,10 +49,7 @@ static const struct ftr_option dump_options[] = {
 		   struct dump_values, format),
 	FTR_OPTION("mermaid", 0, NULL, "Same as --format=mermaid", parse_short_format,
 		   struct dump_values, format),
-	FTR_OPTION("sample-time", 0, "TIME",
-		   "Of a flame graph: the time that a sample stands for (default: 1us)",
-		   ftr_opt_time, struct dump_values, sample_ns),
-	FTR_OPTION_GROUP(ftr_etrace_opts_options, struct dump_values, etrace),
+	FTR_OPTION_SETS(ftr_format_written_options, struct dump_values, of_formats),
 	{ 0 }
 };
 
@@ -92,8 +88,11 @@ static int dump_listing(const struct dump_values *values)
 
 static int convert(const struct dump_values *values)
 {
-	const struct ftr_export to = { &values->common, values->format, values->output,
-				       &values->etrace, values->sample_ns };
+	const struct ftr_export to = {
+		.common = &values->common, .format = values->format, .path = values->output,
+		.values = ftr_option_values_get(&values->of_formats, ftr_format_written_options,
+						values->format->name),
+	};
 	struct ftr_opened opened;
 	int status;
 
@@ -113,14 +112,12 @@ static int convert(const struct dump_values *values)
 static int dump_run(void *values, int argc, char **argv)
 {
 	const struct dump_values *self = values;
+	struct ftr_err err = { 0 };
 
-	if (ftr_etrace_options_are_given(&self->etrace) &&
-	    self->format != ftr_format_find("etrace")) {
-		ftr_say_error("dump: the options of the etrace text need --format=etrace");
-		return FTR_EXIT_USAGE;
-	}
-	if (self->sample_ns != 0 && self->format != ftr_format_find("flame-graph")) {
-		ftr_say_error("dump: --sample-time needs --flame-graph");
+	if (ftr_option_values_check(&self->of_formats, ftr_format_written_options,
+				    self->format != NULL ? self->format->name : NULL, "format",
+				    &err) < 0) {
+		ftr_say_error("dump: %s", err.text);
 		return FTR_EXIT_USAGE;
 	}
 	return self->format == NULL ? dump_listing(self) : convert(self);

@@ -9,9 +9,7 @@
 #include "cmds/show.h"
 #include "utils/base/strbuf.h"
 #include "utils/cli/common.h"
-#include "utils/format/etrace/etrace.h"
 #include "utils/format/format.h"
-#include "utils/export/graph.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,21 +18,18 @@
 
 int ftr_opt_format(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
 {
-	const struct ftr_format *format, **chosen = value;
 	struct ftr_strbuf known;
+	const char *name;
 	size_t pos = 0;
 	int ret;
 
-	*chosen = ftr_format_find(arg);
-	if (*chosen != NULL && ftr_format_is_written(*chosen))
-		return 0;
 	ftr_strbuf_init(&known);
-	while ((format = ftr_format_next(&pos)) != NULL) {
-		if (ftr_format_is_written(format))
-			ftr_strbuf_printf(&known, " %s", format->name);
-	}
-	ret = ftr_err_set(err, EINVAL, "%s \"%s\"; there are:%s",
-			  *chosen ? "cannot write" : "no format", arg, ftr_strbuf_str(&known));
+	while ((name = ftr_option_next_word(opt, &pos)) != NULL && strcmp(name, arg) != 0)
+		ftr_strbuf_printf(&known, " %s", name);
+	*(const struct ftr_format **)value = name != NULL ? ftr_format_find(name) : NULL;
+	ret = name != NULL ? 0 : ftr_err_set(err, EINVAL, "%s \"%s\"; there are:%s",
+					     ftr_format_find(arg) ? "cannot write" : "no format",
+					     arg, ftr_strbuf_str(&known));
 	ftr_strbuf_fini(&known);
 	return ret;
 }
@@ -90,12 +85,10 @@ static int to_file(struct ftr_opened *opened, const struct ftr_export *to)
 	sink = ftr_sink_new(to->format->write, &output.out, &err);
 	if (sink == NULL)
 		ftr_say_error("out of memory");
-	if (sink != NULL && to->etrace != NULL && strcmp(to->format->name, "etrace") == 0)
-		ftr_etrace_sink_set(sink, to->etrace);
-	if (sink != NULL && strcmp(to->format->name, "flame-graph") == 0)
-		ftr_flame_graph_sample_set(sink, to->sample_ns);
-	if (sink != NULL)
+	if (sink != NULL) {
+		sink->values = to->values;
 		status = ftr_show(opened, sink, &output, true);
+	}
 	closed = ftr_output_close(&output);
 	return output.is_quiet_end ? FTR_EXIT_OK : status != FTR_EXIT_OK ? status : closed;
 }
@@ -115,6 +108,7 @@ static int to_directory(struct ftr_opened *opened, const struct ftr_export *to)
 		ftr_say_error("%s", err.text);
 		return FTR_EXIT_FAILED;
 	}
+	sink->values = to->values;
 	return ftr_show(opened, sink, NULL, true);
 }
 

@@ -3,11 +3,11 @@
 #ifndef FTR_CMDS_EXPORT_H
 #define FTR_CMDS_EXPORT_H
 
-#include "utils/base/err.h"
-#include "utils/cli/option.h"
+#include <stdbool.h>
+
+#include "utils/base/option.h"
 
 struct ftr_common;
-struct ftr_etrace_options;
 struct ftr_format;
 struct ftr_opened;
 struct ftr_trace;
@@ -16,11 +16,10 @@ struct ftr_export {
 	const struct ftr_common *common;
 	const struct ftr_format *format;	/* one that is written */
 	const char *path;			/* NULL or "-" (files only): standard output */
-	const struct ftr_etrace_options *etrace;	/* (nullable) of the etrace text */
-	uint64_t sample_ns;			/* of a flame graph, 0 = as it is usual */
+	const void *values;			/* (nullable) of its options */
 };
 
-/* const struct ftr_format *: one that is written, by name. */
+/* const struct ftr_format *: by a name that the row's next_word has. */
 ftr_option_parse_fn ftr_opt_format;
 
 /* Would writing @path (nullable) destroy what is being read?  Says so. */

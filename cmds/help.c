@@ -5,6 +5,7 @@
 #include "cmds/cmd.h"
 #include "cmds/output.h"
 #include "utils/cli/common.h"
+#include "utils/cli/parse.h"
 #include "utils/format/format.h"
 
 static const struct ftr_common plain = { .no_pager = true };

@@ -8,6 +8,7 @@
 #include "cmds/words.h"
 #include "utils/cli/closest.h"
 #include "utils/cli/common.h"
+#include "utils/cli/parse.h"
 #include "utils/format/format.h"
 
 #include <errno.h>
@@ -64,6 +65,7 @@ static void values_reset(const struct invocation *inv)
 	memset(inv->values, 0, cmd->values_bytes);
 	if (cmd->defaults != NULL)
 		memcpy(inv->values, cmd->defaults, cmd->values_bytes);
+	ftr_options_init(cmd->options, inv->values);
 }
 
 /* The index of the first operand, or -errno. */

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
+#include "cmds/export.h"
 #include "cmds/record_etrace.h"
 #include "cmds/record_event.h"
 #include "cmds/say.h"
 #include "utils/base/strbuf.h"
+#include "utils/format/format.h"
 #include "utils/proto/ring.h"
 #include "utils/record/perf_ring.h"
 #include "utils/record/pool.h"
@@ -27,13 +29,10 @@
 struct record_values {
 	struct ftr_common common;
 	struct ftr_record_opts record;
-	struct ftr_etrace_options etrace;
-	int format;			/* index in format_words */
+	struct ftr_option_values of_formats;
+	const struct ftr_format *format; /* (nullable: a data directory) */
 	const char *output;		/* (nullable) */
 };
-
-enum { FORMAT_DIRECTORY, FORMAT_ETRACE };
-static const char *const format_words[] = { "uftrace", "etrace", NULL };
 
 static const char *const clock_words[] = {
 	"mono", "mono_raw", "boot", "realtime", "counter", NULL
@@ -116,13 +115,12 @@ static const struct ftr_option record_options[] = {
 	FTR_OPTION("depth", 'D', "DEPTH", "Record calls less than DEPTH deep", ftr_opt_u64,
 		   struct record_values, record.depth, .min = 1, .max = STACK_MAX_LIMIT),
 	FTR_OPTION("format", 0, "FORMAT",
-		   "What to write: uftrace, a data directory (default); etrace, the "
-		   "text of --syscalls, while the program runs",
-		   ftr_opt_choice, struct record_values, format, .words = format_words),
+		   "Format to write while the program runs (default: uftrace)", ftr_opt_format,
+		   struct record_values, format, .next_word = ftr_format_next_recorded),
 	FTR_OPTION("output", 'o', "FILE",
 		   "Write the text of --format=etrace to FILE; - is standard output",
 		   ftr_opt_string, struct record_values, output),
-	FTR_OPTION_GROUP(ftr_etrace_opts_options, struct record_values, etrace),
+	FTR_OPTION_SETS(ftr_format_recorded_options, struct record_values, of_formats),
 	{ 0 }
 };
 
@@ -337,7 +335,10 @@ static int record_text(const struct record_values *values, char **argv)
 		ftr_say_error(
 			"record: --format=etrace writes a text, no data directory: say where with -o");
 	else
-		return ftr_record_etrace(&values->etrace, values->output, argv);
+		return ftr_record_etrace(ftr_option_values_get(&values->of_formats,
+							       ftr_format_recorded_options,
+							       values->format->name),
+					 values->output, argv);
 	return FTR_EXIT_USAGE;
 }
 
@@ -345,17 +346,24 @@ static int record_run(void *arg, int argc, char **argv)
 {
 	const struct record_values *values = arg;
 	const char *dir = values->common.data != NULL ? values->common.data : ftr_cmd_data_dir();
+	struct ftr_err err = { 0 };
 	bool was_run;
 
 	if (argc == 0) {
 		ftr_say_error("record: name the program to run: ftr record PROGRAM [ARGUMENT...]");
 		return FTR_EXIT_USAGE;
 	}
-	if (values->format == FORMAT_ETRACE)
+	if (ftr_option_values_check(&values->of_formats, ftr_format_recorded_options,
+				    values->format != NULL ? values->format->name : NULL, "format",
+				    &err) < 0) {
+		ftr_say_error("record: %s", err.text);
+		return FTR_EXIT_USAGE;
+	}
+	if (values->format != NULL && values->format->kind == FTR_FORMAT_FILE)
 		return record_text(values, argv);
-	if (values->output != NULL || ftr_etrace_options_are_given(&values->etrace)) {
-		ftr_say_error(
-			"record: --output and the options of the etrace text need --format=etrace");
+	if (values->output != NULL) {
+		ftr_say_error("record: --output names a text file: it needs --format=etrace; -d names "
+			      "a data directory");
 		return FTR_EXIT_USAGE;
 	}
 	return ftr_record_program(&values->record, dir, argv, &was_run);

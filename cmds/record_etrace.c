@@ -17,25 +17,6 @@
 
 #define STOP_REQUESTS_MAX 3	/* as of a recording in a data directory */
 
-const struct ftr_option ftr_etrace_opts_options[] = {
-	FTR_OPTION("etrace-prefix", 0, NULL, "etrace: INITCWD= first and \"0: \" before each line",
-		   ftr_opt_flag, struct ftr_etrace_options, has_prefix),
-	FTR_OPTION("mount", 0, NULL, "etrace: also mount and umount", ftr_opt_flag,
-		   struct ftr_etrace_options, mounts),
-	FTR_OPTION("skip-repeated-opens", 0, NULL,
-		   "etrace: without opens that repeat the task's last one", ftr_opt_flag,
-		   struct ftr_etrace_options, skip_repeated_opens),
-	FTR_OPTION("thread-names", 0, NULL, "etrace: also names that tasks give themselves",
-		   ftr_opt_flag, struct ftr_etrace_options, thread_names),
-	{ 0 }
-};
-
-bool ftr_etrace_options_are_given(const struct ftr_etrace_options *options)
-{
-	return options->has_prefix || options->mounts || options->skip_repeated_opens ||
-	       options->thread_names;
-}
-
 struct text_output {
 	struct ftr_ostream out;
 	struct ftr_etrace_writer writer;

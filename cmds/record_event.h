@@ -3,7 +3,7 @@
 #ifndef FTR_CMDS_RECORD_EVENT_H
 #define FTR_CMDS_RECORD_EVENT_H
 
-#include "utils/cli/option.h"
+#include "utils/base/option.h"
 
 /*
  * Adds FTR_PERF_* bits to an unsigned: of "linux:EVENT" or of what a shell pattern matches; several

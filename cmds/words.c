@@ -3,8 +3,8 @@
 #include "cmds/words.h"
 
 #include "cmds/cmd.h"
-#include "utils/cli/later.h"
-#include "utils/cli/option.h"
+#include "utils/cli/uftrace_options.h"
+#include "utils/base/option.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 /* Any command's option, by name (of @len letters) or, with @name NULL, by letter. */
 static bool takes_arg(const char *name, size_t len, char letter)
 {
-	const struct ftr_later *later;
+	const struct ftr_uftrace_option *known;
 	const struct ftr_cmd *cmd;
 	size_t pos = 0;
 
@@ -29,10 +29,10 @@ static bool takes_arg(const char *name, size_t len, char letter)
 				return opt->arg != NULL;
 	}
 	pos = 0;
-	while ((later = ftr_later_next(&pos)) != NULL)
-		if (name == NULL ? later->letter == letter
-				 : strncmp(later->name, name, len) == 0)
-			return later->takes_arg;
+	while ((known = ftr_uftrace_option_next(&pos)) != NULL)
+		if (name == NULL ? known->letter == letter
+				 : strncmp(known->name, name, len) == 0)
+			return known->takes_arg;
 	return false;
 }
 

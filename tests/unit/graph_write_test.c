@@ -5,22 +5,42 @@
 #include "tests/unit/stream.h"
 #include "utils/base/ostream.h"
 #include "utils/format/format.h"
-#include "utils/export/graph.h"
 #include "utils/trace/calls.h"
 #include "utils/trace/pump.h"
 
-static void expect_text(const char *format, uint64_t sample_ns, const char *words,
+union values {
+	uint64_t align;
+	unsigned char bytes[64];
+};
+
+/* Defaults, and one option as the command line gives it. */
+static const void *values_of(const struct ftr_format *format, const char *name, const char *arg,
+			     union values *values)
+{
+	const struct ftr_option *row = format->options;
+
+	assert_true(format->values_bytes <= sizeof(values->bytes));
+	memcpy(values->bytes, format->defaults, format->values_bytes);
+	while (strcmp(row->name, name) != 0)
+		row++;
+	assert_int_equal(row->parse(row, values->bytes + row->offset, arg, NULL), 0);
+	return values->bytes;
+}
+
+static void expect_text(const char *format, const char *sample_time, const char *words,
 			const char *expected)
 {
 	struct ftr_trace *trace = ftr_trace_new("/data/made-up", NULL);
 	struct ftr_source *source = ftr_calls_new(stream_new(trace, words, 3), trace);
 	struct ftr_ostream out;
 	struct ftr_sink *sink;
+	union values values;
 
 	assert_int_equal(ftr_ostream_to_memory(&out), 0);
 	sink = ftr_sink_new(ftr_format_find(format)->write, &out, NULL);
-	if (sample_ns > 0)
-		ftr_flame_graph_sample_set(sink, sample_ns);
+	if (sample_time != NULL)
+		sink->values = values_of(ftr_format_find(format), "sample-time", sample_time,
+					 &values);
 	assert_int_equal(ftr_pump(source, sink, trace, NULL, NULL), 0);
 	ftr_ostream_putc(&out, '\0');
 	assert_string_equal(out.buf, expected);
@@ -35,20 +55,20 @@ static void no_time_is_lost_or_counted_twice(void **state)
 {
 	static const char words[] = "1000:a( 1500:b( 2200:b) 2300:c( 4600:c) 5000:a)";
 
-	expect_text("flame-graph", 0, words, "a 2\na;c 2\n");
-	expect_text("flame-graph", 100, words, "a 10\na;b 7\na;c 23\n");
-	expect_text("flame-graph", 5000, words, "");
+	expect_text("flame-graph", NULL, words, "a 2\na;c 2\n");
+	expect_text("flame-graph", "100ns", words, "a 10\na;b 7\na;c 23\n");
+	expect_text("flame-graph", "5us", words, "");
 }
 
 static void names_make_no_levels(void **state)
 {
-	expect_text("flame-graph", 1, "1:a;b( 2:c( 3:c) 4:d( 5:d) 6:a;b) 7:e( 9:e)",
+	expect_text("flame-graph", "1ns", "1:a;b( 2:c( 3:c) 4:d( 5:d) 6:a;b) 7:e( 9:e)",
 		    "a:b 3\na:b;c 1\na:b;d 1\ne 2\n");
 }
 
 static void events_outside_of_calls_are_left_out(void **state)
 {
-	expect_text("flame-graph", 1, "1:out 2:in 3:a( 4:out 6:in 7:a) 8:out 9:in",
+	expect_text("flame-graph", "1ns", "1:out 2:in 3:a( 4:out 6:in 7:a) 8:out 9:in",
 		    "a 2\na;linux:schedule 2\n");
 }
 
@@ -56,13 +76,13 @@ static void drawings_have_an_edge_a_node(void **state)
 {
 	static const char words[] = "1:a( 2:b\"\\<( 3:a( 4:a) 5:b\"\\<) 6:a) 7:a( 8:a)";
 
-	expect_text("graphviz", 0, words,
+	expect_text("graphviz", NULL, words,
 		    "\ndigraph \"made-up\" { \n"
 		    "    \"made-up\" -> \"a\" [xlabel = \"2\"]\n"
 		    "    \"a\" -> \"b\\\"\\\\<\" [xlabel = \"1\"]\n"
 		    "    \"b\\\"\\\\<\" -> \"a\" [xlabel = \"1\"]\n"
 		    "}\n");
-	expect_text("mermaid", 0, words,
+	expect_text("mermaid", NULL, words,
 		    "flowchart TB\n"
 		    "    n0[\"made-up\"]\n"
 		    "    n1[\"a\"]\n"
@@ -75,9 +95,9 @@ static void drawings_have_an_edge_a_node(void **state)
 
 static void nothing_is_no_graph(void **state)
 {
-	expect_text("flame-graph", 0, "", "");
-	expect_text("graphviz", 0, "", "\ndigraph \"\" { \n}\n");
-	expect_text("mermaid", 0, "", "flowchart TB\n");
+	expect_text("flame-graph", NULL, "", "");
+	expect_text("graphviz", NULL, "", "\ndigraph \"\" { \n}\n");
+	expect_text("mermaid", NULL, "", "flowchart TB\n");
 }
 
 int main(void)

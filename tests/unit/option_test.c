@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "utils/base/option.h"
+#include "utils/base/ostream.h"
 #include "utils/cli/closest.h"
 #include "utils/cli/common.h"
 #include "utils/cli/completion.h"
-#include "utils/cli/option.h"
+#include "utils/cli/parse.h"
 
 struct values {
 	struct ftr_common common;
@@ -144,6 +146,123 @@ static void mistakes_are_explained(void **state)
 	REFUSED("could be any of --flat --flame-graph", "--fla=1", "--fl");
 }
 
+/* Two formats that share an option, and one that has none. */
+struct pictures {
+	bool flat;
+	struct ftr_option_values of_formats;
+};
+
+struct size {
+	uint64_t width, height;
+};
+
+static const struct size size_defaults = { .width = 640 };
+static const struct ftr_option svg_options[] = {
+	FTR_OPTION("width", 0, "N", "Columns", ftr_opt_u64, struct size, width, .max = 999),
+	{ 0 }
+};
+static const struct ftr_option html_options[] = {
+	FTR_OPTION("width", 0, "N", "Columns", ftr_opt_u64, struct size, width, .max = 999),
+	FTR_OPTION("height", 0, "N", "Lines", ftr_opt_u64, struct size, height),
+	{ 0 }
+};
+
+static bool picture_options(size_t *pos, struct ftr_option_set *set)
+{
+	static const struct ftr_option_set sets[] = {
+		{ "text", NULL, 0, NULL },
+		{ "svg", svg_options, sizeof(struct size), &size_defaults },
+		{ "html", html_options, sizeof(struct size), &size_defaults },
+	};
+
+	if (*pos >= sizeof(sets) / sizeof(sets[0]))
+		return false;
+	*set = sets[(*pos)++];
+	return true;
+}
+
+static const char *picture_next(size_t *pos)
+{
+	struct ftr_option_set set;
+
+	return picture_options(pos, &set) ? set.owner : NULL;
+}
+
+/* Sets may stand in a group. */
+static const struct ftr_option picture_group[] = {
+	FTR_OPTION_SETS(picture_options, struct pictures, of_formats),
+	FTR_OPTION("flat", 0, "WHAT", "Flat", ftr_opt_flag, struct pictures, flat,
+		   .next_word = picture_next),
+	{ 0 }
+};
+static const struct ftr_option picture_table[] = {
+	{ .group = picture_group }, { 0 }
+};
+
+static void pictures_parse(struct pictures *pictures, char *word)
+{
+	char *words[] = ARGV(word);
+
+	memset(pictures, 0, sizeof(*pictures));
+	ftr_options_init(picture_table, pictures);
+	first = ftr_options_parse(picture_table, pictures, 2, words, false, &outcome, &err);
+}
+
+static const struct size *size_of(const struct pictures *pictures, const char *owner)
+{
+	return ftr_option_values_get(&pictures->of_formats, picture_options, owner);
+}
+
+static int check_for(const struct pictures *pictures, const char *owner)
+{
+	return ftr_option_values_check(&pictures->of_formats, picture_options, owner, "format",
+				       &err);
+}
+
+static void members_have_options_of_their_own(void **state)
+{
+	struct pictures pictures;
+
+	pictures_parse(&pictures, "--flat=x");
+	assert_null(size_of(&pictures, "text"));
+	assert_int_equal(size_of(&pictures, "html")->width, 640);
+	assert_int_equal(check_for(&pictures, NULL), 0);
+	pictures_parse(&pictures, "--height=5");
+	assert_int_equal(size_of(&pictures, "html")->height, 5);
+	assert_int_equal(size_of(&pictures, "svg")->height, 0);
+	assert_int_equal(check_for(&pictures, "html"), 0);
+	assert_int_equal(check_for(&pictures, "svg"), -EINVAL);
+	assert_string_equal(err.text, "--height needs --format=html");
+	assert_int_equal(check_for(&pictures, NULL), -EINVAL);
+}
+
+static void members_may_share_an_option(void **state)
+{
+	struct pictures pictures;
+
+	pictures_parse(&pictures, "--width=7");
+	assert_int_equal(size_of(&pictures, "svg")->width, 7);
+	assert_int_equal(size_of(&pictures, "html")->width, 7);
+	assert_int_equal(check_for(&pictures, "svg"), 0);
+	assert_int_equal(check_for(&pictures, "html"), 0);
+	assert_int_equal(check_for(&pictures, "text"), -EINVAL);
+	pictures_parse(&pictures, "--width=1000");
+	assert_int_equal(first, -EINVAL);
+	assert_string_equal(err.text, "--width: 1000 is too large, the most is 999");
+}
+
+static void help_names_members_and_words(void **state)
+{
+	struct ftr_ostream out;
+
+	assert_int_equal(ftr_ostream_to_memory(&out), 0);
+	ftr_options_print_help(picture_table, &out);
+	ftr_ostream_putc(&out, '\0');
+	assert_non_null(strstr(out.buf, "--height=N             html: Lines\n"));
+	assert_non_null(strstr(out.buf, "--flat=WHAT            Flat: text, svg, html\n"));
+	ftr_ostream_close(&out, NULL);
+}
+
 static void closest_is_near(void **state)
 {
 	struct ftr_closest closest = { 0 };
@@ -207,6 +326,9 @@ int main(void)
 		cmocka_unit_test_setup(names_may_be_short, setup),
 		cmocka_unit_test_setup(help_and_version, setup),
 		cmocka_unit_test_setup(mistakes_are_explained, setup),
+		cmocka_unit_test_setup(members_have_options_of_their_own, setup),
+		cmocka_unit_test_setup(members_may_share_an_option, setup),
+		cmocka_unit_test(help_names_members_and_words),
 		cmocka_unit_test(closest_is_near),
 		cmocka_unit_test(swapped_letters_are_one_mistake),
 		cmocka_unit_test(help_is_in_columns),

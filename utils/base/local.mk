@@ -11,6 +11,8 @@ libftr_a_SOURCES += \
 	utils/base/hashmap.h \
 	utils/base/istream.c \
 	utils/base/istream.h \
+	utils/base/option.c \
+	utils/base/option.h \
 	utils/base/ostream.c \
 	utils/base/ostream.h \
 	utils/base/ostream_format.c \

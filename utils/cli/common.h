@@ -3,7 +3,7 @@
 #ifndef FTR_CLI_COMMON_H
 #define FTR_CLI_COMMON_H
 
-#include "utils/cli/option.h"
+#include "utils/base/option.h"
 
 /* Every command. */
 enum ftr_color {

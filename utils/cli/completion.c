@@ -2,7 +2,7 @@
 /* Shell completion scripts, printed from the option tables. */
 #include "utils/cli/completion.h"
 
-#include "utils/cli/option.h"
+#include "utils/base/option.h"
 
 static void bash_options(const struct ftr_option *table, struct ftr_ostream *out)
 {
@@ -16,17 +16,27 @@ static void bash_options(const struct ftr_option *table, struct ftr_ostream *out
 	ftr_ostream_puts(out, "--help --version\" ;;\n");
 }
 
+static void put_words(const struct ftr_option *opt, struct ftr_ostream *out)
+{
+	const char *word, *blank = "";
+	size_t pos = 0;
+
+	while ((word = ftr_option_next_word(opt, &pos)) != NULL) {
+		ftr_ostream_printf(out, "%s%s", blank, word);
+		blank = " ";
+	}
+}
+
 static void bash_words(const struct ftr_completion_command *command, struct ftr_ostream *out)
 {
 	struct ftr_option_iter iter = { 0 };
 	const struct ftr_option *opt;
 
 	while ((opt = ftr_option_next(&iter, command->options)) != NULL) {
-		if (opt->words == NULL)
+		if (opt->words == NULL && opt->next_word == NULL)
 			continue;
 		ftr_ostream_printf(out, "\t%s:--%s) words=\"", command->name, opt->name);
-		for (int i = 0; opt->words[i] != NULL; i++)
-			ftr_ostream_printf(out, "%s%s", i > 0 ? " " : "", opt->words[i]);
+		put_words(opt, out);
 		ftr_ostream_puts(out, "\" ;;\n");
 	}
 }
@@ -92,11 +102,14 @@ static void zsh_option(const struct ftr_option *opt, struct ftr_ostream *out)
 		zsh_text(opt->arg, out);
 		ftr_ostream_putc(out, ':');
 	}
-	if (opt->arg != NULL && opt->words == NULL)
+	if (opt->words != NULL || opt->next_word != NULL) {
+		ftr_ostream_putc(out, '(');
+		put_words(opt, out);
+		ftr_ostream_putc(out, ')');
+	} else if (opt->arg != NULL) {
 		ftr_ostream_puts(out, "_files");
-	for (int i = 0; opt->words != NULL && opt->words[i] != NULL; i++)
-		ftr_ostream_printf(out, "%s%s", i > 0 ? " " : "(", opt->words[i]);
-	ftr_ostream_puts(out, opt->words != NULL ? ")' \\\n" : "' \\\n");
+	}
+	ftr_ostream_puts(out, "' \\\n");
 }
 
 static void zsh_command(const struct ftr_completion_command *command, struct ftr_ostream *out)

@@ -6,7 +6,7 @@ libftr_a_SOURCES += \
 	utils/cli/common.h \
 	utils/cli/completion.c \
 	utils/cli/completion.h \
-	utils/cli/later.c \
-	utils/cli/later.h \
-	utils/cli/option.c \
-	utils/cli/option.h
+	utils/cli/parse.c \
+	utils/cli/parse.h \
+	utils/cli/uftrace_options.c \
+	utils/cli/uftrace_options.h

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
-	utils/export/graph.c \
-	utils/export/graph.h
+	utils/export/call_tree.c \
+	utils/export/call_tree.h \
+	utils/export/flame_graph.c \
+	utils/export/graphviz.c \
+	utils/export/mermaid.c

@@ -40,6 +40,54 @@ const struct ftr_format *ftr_format_find(const char *name)
 	return NULL;
 }
 
+static bool is_recorded(const struct ftr_format *format)
+{
+	return format->is_recorded;
+}
+
+static const struct ftr_format *next_that(bool (*is_wanted)(const struct ftr_format *),
+					  size_t *pos)
+{
+	const struct ftr_format *format;
+
+	while ((format = ftr_format_next(pos)) != NULL && !is_wanted(format))
+		;
+	return format;
+}
+
+const char *ftr_format_next_written(size_t *pos)
+{
+	const struct ftr_format *format = next_that(ftr_format_is_written, pos);
+
+	return format != NULL ? format->name : NULL;
+}
+
+const char *ftr_format_next_recorded(size_t *pos)
+{
+	const struct ftr_format *format = next_that(is_recorded, pos);
+
+	return format != NULL ? format->name : NULL;
+}
+
+static bool set_of(const struct ftr_format *format, struct ftr_option_set *set)
+{
+	if (format == NULL)
+		return false;
+	*set = (struct ftr_option_set){ format->name, format->options, format->values_bytes,
+					format->defaults };
+	return true;
+}
+
+bool ftr_format_written_options(size_t *pos, struct ftr_option_set *set)
+{
+	return set_of(next_that(ftr_format_is_written, pos), set);
+}
+
+bool ftr_format_recorded_options(size_t *pos, struct ftr_option_set *set)
+{
+	return set_of(next_that(is_recorded, pos), set);
+}
+
 static const struct ftr_format *format_detect(const char *path, enum ftr_format_kind kind,
 					      const uint8_t *head, size_t len)
 {

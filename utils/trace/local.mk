@@ -5,6 +5,7 @@ libftr_a_SOURCES += \
 	utils/trace/calls.c \
 	utils/trace/calls.h \
 	utils/trace/event.h \
+	utils/trace/format.h \
 	utils/trace/func.h \
 	utils/trace/info.h \
 	utils/trace/input.h \

@@ -32,6 +32,7 @@ struct ftr_sink {
 	const struct ftr_sink_ops *ops;
 	struct ftr_ostream *out;	/* (borrowed, nullable) the caller opens and closes it */
 	struct ftr_err     *err;	/* (borrowed) first failure is described here */
+	const void *values; /* (borrowed, nullable: as it likes) of the format's options */
 	uint64_t cut_nr; /* things the format could not hold (deep, long, many), counted */
 	const char *cut_what;		/* "arguments beyond 15" (nullable) */
 	const char *note; /* "5 lists split" (nullable): kept, but not as one may expect */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The format etrace: reading a text as a trace, writing the observed calls of a trace. */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,8 +33,6 @@ static int etrace_read(struct ftr_trace *trace, const char *path, struct ftr_err
 struct etrace_sink {
 	struct ftr_sink base;		/* first: ops receive a pointer to it */
 	struct ftr_etrace_writer writer;
-	struct ftr_etrace_options options;
-	bool has_options;
 	bool has_begun;
 };
 
@@ -44,7 +41,8 @@ static int etrace_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	static const struct ftr_etrace_options all = { .thread_names = true, .mounts = true };
 	struct etrace_sink *self = (struct etrace_sink *)sink;
 
-	ftr_etrace_writer_init(&self->writer, sink->out, self->has_options ? &self->options : &all);
+	ftr_etrace_writer_init(&self->writer, sink->out,
+			       sink->values != NULL ? sink->values : &all);
 	self->has_begun = true;
 	return 0;
 }
@@ -82,21 +80,27 @@ static const struct ftr_sink_ops etrace_sink_ops = {
 	.fini	 = etrace_fini,
 };
 
-void ftr_etrace_sink_set(struct ftr_sink *sink, const struct ftr_etrace_options *options)
-{
-	struct etrace_sink *self = (struct etrace_sink *)sink;
-
-	assert(sink->ops == &etrace_sink_ops && !self->has_begun);
-	self->options = *options;
-	self->has_options = true;
-}
+static const struct ftr_option etrace_options[] = {
+	FTR_OPTION("etrace-prefix", 0, NULL, "Write INITCWD= first and \"0: \" before each line",
+		   ftr_opt_flag, struct ftr_etrace_options, has_prefix),
+	FTR_OPTION("mount", 0, NULL, "Write mount and umount, too", ftr_opt_flag,
+		   struct ftr_etrace_options, mounts),
+	FTR_OPTION("skip-repeated-opens", 0, NULL, "Leave out opens that repeat the task's last",
+		   ftr_opt_flag, struct ftr_etrace_options, skip_repeated_opens),
+	FTR_OPTION("thread-names", 0, NULL, "Write names that tasks give themselves, too",
+		   ftr_opt_flag, struct ftr_etrace_options, thread_names),
+	{ 0 }
+};
 
 const struct ftr_format ftr_format_etrace = {
-	.name	 = "etrace",
-	.summary = "text of what processes did to processes and files",
-	.suffix	 = ".etrace",
-	.kind	 = FTR_FORMAT_FILE,
-	.detect	 = ftr_etrace_detect,
-	.read	 = etrace_read,
-	.write	 = &etrace_sink_ops,
+	.name	      = "etrace",
+	.summary      = "text of what processes did to processes and files",
+	.suffix	      = ".etrace",
+	.kind	      = FTR_FORMAT_FILE,
+	.detect	      = ftr_etrace_detect,
+	.read	      = etrace_read,
+	.write	      = &etrace_sink_ops,
+	.is_recorded  = true,
+	.options      = etrace_options,
+	.values_bytes = sizeof(struct ftr_etrace_options),
 };

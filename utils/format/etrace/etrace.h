@@ -82,6 +82,7 @@ bool ftr_etrace_has_failure(enum ftr_etrace_kind kind);
 
 /* ---- writing ---- */
 
+/* The values of a sink of the format; without them it writes Comm, Mount and Umount, too. */
 struct ftr_etrace_options {
 	bool thread_names;	/* Comm records */
 	bool mounts;		/* Mount and Umount records */
@@ -113,10 +114,6 @@ const struct ftr_etrace_record *ftr_etrace_of_event(const struct ftr_event *ev);
 /* Is this a call that stands for one? */
 struct ftr_func;
 bool ftr_etrace_is_call(const struct ftr_func *func);
-
-/* Of a sink of the format etrace that has not begun; else it writes Comm, Mount and Umount, too. */
-struct ftr_sink;
-void ftr_etrace_sink_set(struct ftr_sink *sink, const struct ftr_etrace_options *options);
 
 /* ---- reading ---- */
 

@@ -307,4 +307,5 @@ const struct ftr_format ftr_format_uftrace = {
 	.detect	 = uftrace_detect,
 	.read	 = uftrace_read,
 	.write_new = ftr_uftrace_export_new,
+	.is_recorded = true,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* uftrace's option names and letters. */
-#include "utils/cli/later.h"
+#include "utils/cli/uftrace_options.h"
 
-static const struct ftr_later later[] = {
+static const struct ftr_uftrace_option known[] = {
 	{ "agent", 'g', false },
 	{ "argument", 'A', true },
 	{ "auto-args", 'a', false },
@@ -91,7 +91,7 @@ static const struct ftr_later later[] = {
 	{ "with-syms", 0, true },
 };
 
-const struct ftr_later *ftr_later_next(size_t *pos)
+const struct ftr_uftrace_option *ftr_uftrace_option_next(size_t *pos)
 {
-	return *pos < sizeof(later) / sizeof(later[0]) ? &later[(*pos)++] : NULL;
+	return *pos < sizeof(known) / sizeof(known[0]) ? &known[(*pos)++] : NULL;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsing by getopt_long over the rows of an option table, and --help from the same rows. */
-#include "utils/cli/option.h"
+#include "utils/cli/parse.h"
 
-#include "utils/base/text.h"
+#include "utils/base/option.h"
+#include "utils/base/ostream.h"
+#include "utils/base/strbuf.h"
+#include "utils/base/vec.h"
 #include "utils/cli/closest.h"
-#include "utils/cli/later.h"
+#include "utils/cli/uftrace_options.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -18,8 +21,10 @@
 
 /* One row as getopt sees it. */
 struct row {
-	const struct ftr_option *opt;	/* NULL: one of uftrace's that ftr does not have here */
+	const struct ftr_option *opt;	/* NULL: uftrace has it, this command does not */
 	size_t base;
+	const char *owner;		/* (nullable) the format or collector that it belongs to */
+	size_t given_offset;
 	const char *name;
 	char letter;
 	bool takes_arg;
@@ -38,129 +43,6 @@ static const struct row builtin_rows[] = {
 	{ .name = "usage", .outcome = FTR_OPTIONS_HELP },
 	{ .name = "version", .letter = 'V', .outcome = FTR_OPTIONS_VERSION },
 };
-
-int ftr_opt_flag(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
-{
-	*(bool *)value = true;
-	return 0;
-}
-
-int ftr_opt_count(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
-{
-	++*(unsigned *)value;
-	return 0;
-}
-
-int ftr_opt_string(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
-{
-	*(const char **)value = arg;
-	return 0;
-}
-
-int ftr_opt_list(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
-{
-	struct ftr_opt_list *list = value;
-
-	if (ftr_vec_push(list, arg) < 0)
-		return ftr_err_set(err, ENOMEM, "out of memory");
-	return 0;
-}
-
-static int check_range(const struct ftr_option *opt, uint64_t number, const char *arg,
-		       struct ftr_err *err)
-{
-	if (number < opt->min)
-		return ftr_err_set(err, ERANGE, "%s is too small, the least is %llu", arg,
-				   (unsigned long long)opt->min);
-	if (opt->max != 0 && number > opt->max)
-		return ftr_err_set(err, ERANGE, "%s is too large, the most is %llu", arg,
-				   (unsigned long long)opt->max);
-	return 0;
-}
-
-int ftr_opt_u64(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
-{
-	uint64_t number;
-
-	if (ftr_parse_u64(ftr_slice_make(arg, strlen(arg)), 10, &number) < 0)
-		return ftr_err_set(err, EINVAL, "\"%s\" is not a number", arg);
-	*(uint64_t *)value = number;
-	return check_range(opt, number, arg, err);
-}
-
-int ftr_opt_size(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
-{
-	uint64_t bytes;
-
-	if (ftr_parse_size(ftr_slice_make(arg, strlen(arg)), &bytes) < 0)
-		return ftr_err_set(err, EINVAL, "\"%s\" is not a size like 128K or 4M", arg);
-	*(uint64_t *)value = bytes;
-	return check_range(opt, bytes, arg, err);
-}
-
-int ftr_opt_time(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
-{
-	if (ftr_parse_time(ftr_slice_make(arg, strlen(arg)), value, NULL) < 0)
-		return ftr_err_set(err, EINVAL, "\"%s\" is not a time like 10us or 2ms", arg);
-	return 0;
-}
-
-int ftr_opt_choice(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
-{
-	char known[200] = "";
-	size_t len = 0;
-
-	for (int i = 0; opt->words[i] != NULL; i++) {
-		if (strcmp(opt->words[i], arg) == 0) {
-			*(int *)value = i;
-			return 0;
-		}
-		if (len < sizeof(known))
-			len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
-						i > 0 ? ", " : "", opt->words[i]);
-	}
-	return ftr_err_set(err, EINVAL, "\"%s\" is none of: %s", arg, known);
-}
-
-int ftr_opt_on_off(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
-{
-	static const char *const words[2][6] = {
-		{ "off", "no", "false", "n", "0" }, { "on", "yes", "true", "y", "1" },
-	};
-
-	for (int is_on = 0; is_on < 2; is_on++) {
-		for (int i = 0; words[is_on][i] != NULL; i++) {
-			if (strcmp(words[is_on][i], arg) == 0) {
-				*(int *)value = is_on;
-				return 0;
-			}
-		}
-	}
-	return ftr_err_set(err, EINVAL, "\"%s\" is neither on nor off", arg);
-}
-
-const struct ftr_option *ftr_option_next(struct ftr_option_iter *iter,
-					 const struct ftr_option *table)
-{
-	const struct ftr_option *row;
-
-	if (iter->table == NULL)
-		iter->table = table;
-	for (;;) {
-		if (iter->inner != NULL && iter->inner->name != NULL)
-			return iter->inner++;
-		iter->inner = NULL;
-		iter->base = 0;
-		row = iter->table;
-		if (row->name == NULL && row->group == NULL)
-			return NULL;
-		iter->table++;
-		if (row->group == NULL)
-			return row;
-		iter->inner = row->group;
-		iter->base = row->offset;
-	}
-}
 
 static bool parser_has(const struct parser *parser, const char *name)
 {
@@ -202,20 +84,22 @@ static int parser_fill(struct parser *parser, const struct ftr_option *table)
 {
 	struct ftr_option_iter iter = { 0 };
 	const struct ftr_option *opt;
-	const struct ftr_later *later;
+	const struct ftr_uftrace_option *known;
 	size_t pos = 0;
 	int ret = 0;
 
 	while (ret == 0 && (opt = ftr_option_next(&iter, table)) != NULL)
-		ret = parser_add(parser, (struct row){ opt, iter.base, opt->name, opt->letter,
-						       opt->arg != NULL, 0 });
+		ret = parser_add(parser, (struct row){
+			.opt = opt, .base = iter.base, .owner = iter.owner,
+			.given_offset = iter.given_offset, .name = opt->name,
+			.letter = opt->letter, .takes_arg = opt->arg != NULL });
 	for (size_t i = 0; ret == 0 && i < sizeof(builtin_rows) / sizeof(builtin_rows[0]); i++)
 		ret = parser_add(parser, builtin_rows[i]);
-	while (ret == 0 && (later = ftr_later_next(&pos)) != NULL)
-		if (!parser_has(parser, later->name))
-			ret = parser_add(parser, (struct row){ .name = later->name,
-							       .letter = later->letter,
-							       .takes_arg = later->takes_arg });
+	while (ret == 0 && (known = ftr_uftrace_option_next(&pos)) != NULL)
+		if (!parser_has(parser, known->name))
+			ret = parser_add(parser, (struct row){ .name = known->name,
+							       .letter = known->letter,
+							       .takes_arg = known->takes_arg });
 	if (ret == 0)
 		ret = ftr_vec_push(&parser->longs, (struct option){ 0 });
 	return ret;
@@ -285,10 +169,22 @@ static int report_missing(const struct parser *parser, struct ftr_err *err)
 	return ftr_err_set(err, EINVAL, "--%s: needs an argument: %s", row->name, row->opt->arg);
 }
 
-static int apply(const struct row *row, void *values, char **argv, int *outcome,
-		 struct ftr_err *err)
+static int row_set(const struct row *row, void *values, struct ftr_err *err)
 {
-	int ret;
+	char *bytes = values;
+	int ret = row->opt->parse(row->opt, bytes + row->base + row->opt->offset, optarg, err);
+
+	if (ret < 0)
+		return ftr_err_prefix(err, "--%s", row->name);
+	if (row->owner != NULL)
+		*(const struct ftr_option **)(bytes + row->given_offset) = row->opt;
+	return 0;
+}
+
+static int apply(const struct parser *parser, const struct row *row, void *values, char **argv,
+		 int *outcome, struct ftr_err *err)
+{
+	int ret = 0;
 
 	if (row->outcome != 0) {
 		*outcome = row->outcome;
@@ -298,9 +194,12 @@ static int apply(const struct row *row, void *values, char **argv, int *outcome,
 		return ftr_err_set(err, EINVAL,
 				   "--%s: uftrace has this option, ftr %s does not have it yet",
 				   row->name, argv[0]);
-	ret = row->opt->parse(row->opt, (char *)values + row->base + row->opt->offset, optarg, err);
-	if (ret < 0)
-		ftr_err_prefix(err, "--%s", row->name);
+	if (row->owner == NULL)
+		return row_set(row, values, err);
+	for (size_t i = 0; i < parser->rows.nr && ret == 0; i++)
+		if (parser->rows.v[i].owner != NULL &&
+		    strcmp(parser->rows.v[i].name, row->name) == 0)
+			ret = row_set(&parser->rows.v[i], values, err);
 	return ret;
 }
 
@@ -318,7 +217,8 @@ static int parse_all(const struct parser *parser, void *values, int argc, char *
 		else if (val == ':')
 			ret = report_missing(parser, err);
 		else
-			ret = apply(parser_find(parser, val), values, argv, outcome, err);
+			ret = apply(parser, parser_find(parser, val), values, argv, outcome,
+				    err);
 	}
 	return ret;
 }
@@ -341,6 +241,19 @@ int ftr_options_parse(const struct ftr_option *table, void *values, int argc, ch
 	ftr_vec_fini(&parser.rows);
 	ftr_vec_fini(&parser.longs);
 	return ret < 0 ? -EINVAL : optind;
+}
+
+void ftr_options_init(const struct ftr_option *table, void *values)
+{
+	struct ftr_option_iter iter = { 0 };
+	const char *owner = NULL;
+
+	while (ftr_option_next(&iter, table) != NULL) {
+		if (iter.owner != NULL && iter.owner != owner && iter.set.defaults != NULL)
+			memcpy((char *)values + iter.base, iter.set.defaults,
+			       iter.set.values_bytes);
+		owner = iter.owner;
+	}
 }
 
 void ftr_options_fini(const struct ftr_option *table, void *values)
@@ -381,7 +294,26 @@ static void print_wrapped(struct ftr_ostream *out, const char *text)
 	ftr_ostream_putc(out, '\n');
 }
 
-static void print_row(const struct ftr_option *opt, struct ftr_ostream *out)
+/* "flame-graph: Time ...", and the words where a registry has them: "...: uftrace, fxt". */
+static void print_text(const struct ftr_option *opt, const char *owner, struct ftr_ostream *out)
+{
+	struct ftr_strbuf text;
+	const char *word, *mark = ": ";
+	size_t pos = 0;
+
+	ftr_strbuf_init(&text);
+	if (owner != NULL)
+		ftr_strbuf_printf(&text, "%s: ", owner);
+	ftr_strbuf_puts(&text, opt->help);
+	while (opt->next_word != NULL && (word = opt->next_word(&pos)) != NULL) {
+		ftr_strbuf_printf(&text, "%s%s", mark, word);
+		mark = ", ";
+	}
+	print_wrapped(out, ftr_strbuf_str(&text));
+	ftr_strbuf_fini(&text);
+}
+
+static void print_row(const struct ftr_option *opt, const char *owner, struct ftr_ostream *out)
 {
 	char head[80];
 	int len;
@@ -395,7 +327,7 @@ static void print_row(const struct ftr_option *opt, struct ftr_ostream *out)
 		len = 0;
 	}
 	ftr_ostream_pad(out, ' ', (size_t)(HELP_COLUMN - len));
-	print_wrapped(out, opt->help);
+	print_text(opt, owner, out);
 }
 
 void ftr_options_print_help(const struct ftr_option *table, struct ftr_ostream *out)
@@ -409,7 +341,7 @@ void ftr_options_print_help(const struct ftr_option *table, struct ftr_ostream *
 
 	while ((opt = ftr_option_next(&iter, table)) != NULL)
 		if (opt->help != NULL)
-			print_row(opt, out);
-	print_row(&help, out);
-	print_row(&version, out);
+			print_row(opt, iter.owner, out);
+	print_row(&help, NULL, out);
+	print_row(&version, NULL, out);
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* A command line against a table of options (utils/base/option.h), and --help from the table. */
+#ifndef FTR_CLI_PARSE_H
+#define FTR_CLI_PARSE_H
+
+#include <stdbool.h>
+
+#include "utils/base/err.h"
+
+struct ftr_option;
+struct ftr_ostream;
+
+#define FTR_OPTIONS_HELP 1		/* *outcome: --help or --usage was given */
+#define FTR_OPTIONS_VERSION 2		/* --version or -V */
+
+/* Set what options of formats and collectors fill to their defaults; the rest is the caller's. */
+void ftr_options_init(const struct ftr_option *table, void *values);
+
+/*
+ * ftr_options_parse - fill @values from the options in argv[1..]
+ *
+ * @stops_at_operand	options end at the first word that is none (ftr record PROGRAM ...)
+ * @outcome		0, or FTR_OPTIONS_HELP or _VERSION: the caller prints that instead
+ *
+ * Long names may be shortened as long as they are unambiguous.  Operands are moved behind the
+ * options.  An option that several formats share is set for each.  Returns the index of the first
+ * operand, or -EINVAL: unknown (with the closest name), not supported yet, argument missing or
+ * wrong.  Not for two threads at once: getopt.
+ */
+int ftr_options_parse(const struct ftr_option *table, void *values, int argc, char **argv,
+		      bool stops_at_operand, int *outcome, struct ftr_err *err);
+
+/* Release what ftr_opt_list rows own. */
+void ftr_options_fini(const struct ftr_option *table, void *values);
+
+/* The option lines of --help. */
+void ftr_options_print_help(const struct ftr_option *table, struct ftr_ostream *out);
+
+#endif /* FTR_CLI_PARSE_H */

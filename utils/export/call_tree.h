@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What exports of the call tree share: a sink that builds the tree (utils/analysis/graph.h) and
+ * leaves out events outside of calls.  A format adds its end, which writes the tree:
+ *
+ *	static int draw_end(struct ftr_sink *sink)
+ *	{
+ *		const struct ftr_graph *graph = ftr_call_tree_finish(sink);
+ *
+ *		if (graph == NULL)
+ *			return -ENOMEM;
+ *		...
+ *	}
+ *
+ *	static const struct ftr_sink_ops draw_ops = FTR_CALL_TREE_OPS(draw_end);
+ */
+#ifndef FTR_EXPORT_CALL_TREE_H
+#define FTR_EXPORT_CALL_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/analysis/graph.h"
+#include "utils/trace/sink.h"
+
+struct ftr_call_tree {
+	struct ftr_sink base;		/* first: ops receive a pointer to it */
+	struct ftr_sink *builder;	/* (owned) */
+	const struct ftr_trace *trace;
+};
+
+int  ftr_call_tree_begin(struct ftr_sink *sink, const struct ftr_trace *trace);
+int  ftr_call_tree_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr);
+void ftr_call_tree_fini(struct ftr_sink *sink);
+
+#define FTR_CALL_TREE_OPS(end_) { \
+	.size	 = sizeof(struct ftr_call_tree), \
+	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT), \
+	.begin	 = ftr_call_tree_begin, \
+	.batch	 = ftr_call_tree_batch, \
+	.end	 = end_, \
+	.fini	 = ftr_call_tree_fini, \
+}
+
+/* Once, at the end: the tree, until the sink is freed.  NULL: out of memory, described. */
+const struct ftr_graph *ftr_call_tree_finish(struct ftr_sink *sink);
+const struct ftr_trace *ftr_call_tree_trace(const struct ftr_sink *sink);
+
+/*
+ * Depth first: the node after @at, its first child, else the next sibling of the nearest node that
+ * has one; FTR_GRAPH_NONE at the end.  *up: levels left on the way.
+ */
+uint32_t ftr_call_tree_next(const struct ftr_graph *graph, uint32_t at, unsigned *up);
+
+#endif /* FTR_EXPORT_CALL_TREE_H */
