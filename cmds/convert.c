@@ -49,8 +49,10 @@ static const struct ftr_format *format_of(const char *path)
 	}
 	if (strcmp(path, "-") == 0)
 		return NULL;
-	return strrchr(path, '.') == NULL || has_suffix(path, ".data") || has_suffix(path, "/") ?
-	       ftr_format_find("uftrace") : NULL;
+	if (strchr(basename(path), '.') == NULL || has_suffix(path, ".data") ||
+	    has_suffix(path, "/"))
+		return ftr_format_find("uftrace");
+	return NULL;
 }
 
 static int convert_run(void *values, int argc, char **argv)

@@ -11,8 +11,20 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	unset FTR_CHANNEL LD_PRELOAD MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES;
 TEST_EXTENSIONS = .sh .py .c .cc
-SH_LOG_COMPILER = bash
-PY_LOG_COMPILER = $(PYTHON)
+# Every test runs under the guard: within limits, and nothing of it survives it.
+GUARD = $(abs_top_builddir)/tests/lib/guard -v
+LOG_COMPILER = $(GUARD)
+SH_LOG_COMPILER = $(GUARD) bash
+PY_LOG_COMPILER = $(GUARD) $(PYTHON)
+# Without sanitizers: it is no part of what ships.
+check_PROGRAMS += tests/lib/guard
+tests_lib_guard_SOURCES = tests/lib/guard.c
+tests_lib_guard_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+tests_lib_guard_LDFLAGS =
+EXTRA_DIST += tests/lib/guard_test.py tests/lib/harness.py
+if HAVE_PYTHON
+TESTS += tests/lib/guard_test.py
+endif
 
 EXTRA_DIST += \
 	quickstart \

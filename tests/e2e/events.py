@@ -9,12 +9,10 @@ import resource
 import signal
 import struct
 import subprocess
-import unittest
 
-from recording import FTR, TIMEOUT, Recording, build
+from recording import FTR, IS_ROOT, TIMEOUT, Recording, build, harness
 
 NOBODY = 65534
-IS_ROOT = os.getuid() == 0
 COMM, EXIT, FORK, SWITCH, LOST = 3, 4, 7, 14, 2
 NAMES = "linux:schedule, linux:task-new, linux:task-exit, linux:task-name"
 
@@ -42,8 +40,8 @@ def kinds(data="d"):
 
 class Events(Recording):
     @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
+    def set_up_class(cls):
+        super().set_up_class()
         build("switches.c", "switches", "-pg", "-O1")
         build("deny_events.c", "deny_events", "-O1")
         os.chmod(".", 0o755)
@@ -327,4 +325,4 @@ class Events(Recording):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=1)
+    harness.main()

@@ -2,35 +2,26 @@
 """FXT files as other tracers write them, and what commands show of them."""
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
-import unittest
 
-FTR = os.environ.get("FTR", "./ftr")
-SRCDIR = os.environ.get("srcdir", ".")
-sys.path.insert(0, os.path.join(SRCDIR, "tests/lib"))
-sys.dont_write_bytecode = True
-from fxt_made import Made   # noqa: E402 (the path comes first)
+from recording import FTR, SRCDIR, TIMEOUT, harness
+from fxt_made import Made
 
 INSTANT, COUNTER, BEGIN, END = 0, 1, 2, 3
 ASYNC_BEGIN, ASYNC_INSTANT, ASYNC_END, FLOW_BEGIN, FLOW_STEP, FLOW_END = range(5, 11)
 INT32, UINT32, STRING, POINTER, KOID, BOOL = 1, 2, 6, 7, 8, 9
 
 
-class ForeignTest(unittest.TestCase):
+class ForeignTest(harness.Test):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="ftr-e2e-")
+        super().setUp()
         self.path = os.path.join(self.dir, "x.fxt")
-
-    def tearDown(self):
-        shutil.rmtree(self.dir)
 
     def run_ftr(self, command, made, *options):
         made.save(self.path)
         return subprocess.run([FTR, command, "--no-pager", "--color=no", *options, self.path], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=True)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT, check=True)
 
     def replay(self, made, *options):
         """What replay says below its head, without the columns of time and task."""
@@ -137,11 +128,11 @@ class ForeignTest(unittest.TestCase):
             '  /* sched:run (tracepoint=5, cpu=1, text="x=1") */', '} /* f */'])
         again, last = (os.path.join(self.dir, name) for name in ("2.fxt", "3.fxt"))
         for one, other in ((self.path, again), (again, last)):
-            subprocess.run([FTR, "convert", one, other], check=True, timeout=60)
+            subprocess.run([FTR, "convert", one, other], check=True, timeout=TIMEOUT)
         with open(again, "rb") as one, open(last, "rb") as other:
             self.assertEqual(one.read(), other.read())
         lines = subprocess.run([FTR, "replay", "--no-pager", "--color=no", last], stdout=subprocess.PIPE, text=True,
-                               timeout=60, check=True).stdout.splitlines()[1:]
+                               timeout=TIMEOUT, check=True).stdout.splitlines()[1:]
         self.assertEqual([line.partition(" | ")[2] for line in lines], shown)
 
     def blob(self, name, path):
@@ -157,7 +148,7 @@ class ForeignTest(unittest.TestCase):
         data, again, last = (os.path.join(self.dir, name) for name in ("data", "2.fxt", "3.fxt"))
         made.save(self.path)
         for one, other in ((self.path, data), (data, again), (again, last)):
-            subprocess.run([FTR, "convert", one, other], check=True, timeout=60)
+            subprocess.run([FTR, "convert", one, other], check=True, timeout=TIMEOUT)
         tasks = self.blob("ftr.tasks", again)
         self.assertGreater(len(tasks), 32000)
         self.assertEqual(len(re.findall(rb"^TASK .* tid=\d+ pid=900$", tasks, re.M)), 2000)
@@ -195,4 +186,4 @@ class ForeignTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -4,11 +4,8 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
-import unittest
 
-FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
-SRC = os.path.abspath(os.environ.get("srcdir", "."))
+from recording import harness
 
 SCRIPT = """\
 /bin/true 'two words'
@@ -62,25 +59,17 @@ SECOND_IMAGE = """\
 """
 
 
-class GraphTest(unittest.TestCase):
-    def setUp(self):
-        self.top = tempfile.mkdtemp(prefix="ftr-graph-")
-
-    def tearDown(self):
-        shutil.rmtree(self.top)
-
+class GraphTest(harness.Test):
     def path(self, name):
-        return os.path.join(self.top, name)
+        return os.path.join(self.dir, name)
 
     def run_ftr(self, *words, status=0):
-        done = subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              stdin=subprocess.DEVNULL, cwd=self.top, timeout=300)
+        done = self.ftr(*words, stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
     def observe(self, *command, status=0):
-        done = subprocess.run([FTR, "record", "--syscalls", *command], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, cwd=self.top, timeout=300)
+        done = self.ftr("record", "--syscalls", *command)
         if done.returncode == 125:
             self.skipTest(done.stderr)
         self.assertEqual(done.returncode, status, done.stderr)
@@ -162,4 +151,4 @@ class GraphTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

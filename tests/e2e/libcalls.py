@@ -4,9 +4,8 @@ import glob
 import os
 import shutil
 import subprocess
-import unittest
 
-from recording import FTR, SRCDIR, TIMEOUT, AsNative
+from recording import FTR, SRCDIR, TIMEOUT, AsNative, harness
 
 # How the program is compiled and linked; the tool that must be there for it.
 LAYOUTS = {
@@ -111,7 +110,7 @@ class LibcallsTest(AsNative):
             with self.subTest(name):
                 if tool and not shutil.which(tool):
                     self.skipTest(tool + " is not installed")
-                self.compile("layout", os.path.join(SRCDIR, "tests/e2e/layout.c"), *flags.split())
+                self.compile("layout", os.path.join(SRCDIR, "tests/prog/layout.c"), *flags.split())
                 for options in (["--force"], ["-l"]):
                     self.check(self.same_as_native(options, "./layout"), LAYOUT_CALLS)
 
@@ -154,7 +153,7 @@ class LibcallsTest(AsNative):
                             "getpid_twice@libone.so": 1, "fputs@libc.so.6": 1})
 
     def test_addresses_that_stay(self):
-        self.compile("layout", os.path.join(SRCDIR, "tests/e2e/layout.c"))
+        self.compile("layout", os.path.join(SRCDIR, "tests/prog/layout.c"))
         bases = set()
         for _ in range(2):
             self.same_as_native(["--force", "--no-randomize-addr"], "./layout")
@@ -172,7 +171,7 @@ class LibcallsTest(AsNative):
         self.check(self.report("-f", "call"), {"getpid": 2, "puts": 1})
 
     def test_nop(self):
-        victim = os.path.join(SRCDIR, "tests/e2e/victim.c")
+        victim = os.path.join(SRCDIR, "tests/prog/victim.c")
         for flags in (["-pg"], ["-pg", "-mfentry"], ["-finstrument-functions"]):
             self.compile("victim", victim, "-I", SRCDIR, *flags, "-lpthread")
             self.assertEqual(self.same_as_native(["--nop"], "./victim", "work"), {})
@@ -180,7 +179,7 @@ class LibcallsTest(AsNative):
         self.assertRegex(run.stdout, r"^15\n# DURATION.*\n$")
 
     def test_where_the_runtime_is(self):
-        self.compile("layout", os.path.join(SRCDIR, "tests/e2e/layout.c"))
+        self.compile("layout", os.path.join(SRCDIR, "tests/prog/layout.c"))
         built = os.path.join(os.path.dirname(FTR), "libmcount.so")
         if not os.path.exists(built):
             self.skipTest("ftr is installed")
@@ -192,7 +191,7 @@ class LibcallsTest(AsNative):
             self.same_as_native(["--force", option, top], "./layout")
             with open(glob.glob("d/sid-*.map")[0], encoding="ascii") as file:
                 wanted = "one/libmcount" if top == "one" else place
-                self.assertIn(f"{self.top}/{wanted}/libmcount.so", file.read())
+                self.assertIn(f"{self.dir}/{wanted}/libmcount.so", file.read())
         run = subprocess.run([FTR, "record", "--force", "--libmcount-path", "none", "./layout"],
                              stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(run.returncode, 125)
@@ -241,4 +240,4 @@ class LibcallsTest(AsNative):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

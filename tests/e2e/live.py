@@ -1,63 +1,57 @@
 # SPDX-License-Identifier: MIT
 """ftr PROGRAM: shows the calls, passes the status on, and leaves nothing behind."""
 import os
-import shutil
 import signal
-import subprocess
 import time
-import unittest
 
-from recording import FTR, TIMEOUT, InFolder, build
+from recording import FTR, TIMEOUT, build, harness
 
 
-class LiveTest(InFolder):
+class LiveTest(harness.Test):
     @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
+    def set_up_class(cls):
         build("victim.c", "victim", "-pg", "-O1")
 
     def setUp(self):
-        shutil.rmtree("tmp", ignore_errors=True)
+        super().setUp()
         os.mkdir("tmp")
-        self.env = dict(os.environ, TMPDIR=self.top + "/tmp")
+        self.env = dict(os.environ, TMPDIR=self.dir + "/tmp")
 
-    def ftr(self, *words, status=0):
-        run = subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, timeout=TIMEOUT, env=self.env)
+    def live(self, *words, status=0):
+        run = self.ftr(*words, env=self.env)
         self.assertEqual(run.returncode, status, run.stderr)
         self.assertEqual(os.listdir("tmp"), [])
         return run
 
     def test_shows_the_calls(self):
-        run = self.ftr("./victim", "work", "2")
+        run = self.live("./victim", "work", "2")
         if "perf_event_open" not in run.stderr:         # nothing to say but that they are not permitted
             self.assertEqual(run.stderr, "")
         self.assertTrue(run.stdout.startswith("3\n# DURATION"), run.stdout)
         self.assertEqual(run.stdout.count(" leaf();\n"), 2)
 
     def test_status_is_the_programs(self):
-        self.assertIn("mode_status", self.ftr("./victim", "status", "5", status=5).stdout)
-        self.ftr("live", "./victim", "abort", status=128 + signal.SIGABRT)
+        self.assertIn("mode_status", self.live("./victim", "status", "5", status=5).stdout)
+        self.live("live", "./victim", "abort", status=128 + signal.SIGABRT)
 
     def test_options_of_both(self):
-        run = self.ftr("-f", "none", "--no-merge", "-b", "64K", "./victim", "work", "1")
+        run = self.live("-f", "none", "--no-merge", "-b", "64K", "./victim", "work", "1")
         self.assertIn("leaf() {\n", run.stdout)
         self.assertNotIn("us", run.stdout)
 
     def test_cannot_be_run(self):
-        self.assertEqual(self.ftr("./victim.missing", status=127).stdout, "")
-        self.assertEqual(self.ftr("live", "./victim.missing", status=127).stdout, "")
-        self.assertEqual(self.ftr("/bin/true", status=126).stdout, "")
+        self.assertEqual(self.live("./victim.missing", status=127).stdout, "")
+        self.assertEqual(self.live("live", "./victim.missing", status=127).stdout, "")
+        self.assertEqual(self.live("/bin/true", status=126).stdout, "")
 
     def test_keeps_what_it_shall_keep(self):
-        self.ftr("--record", "./victim", "work", "1")
+        self.live("--record", "./victim", "work", "1")
         self.assertTrue(os.path.exists("ftr.data/info"))
-        self.ftr("-d", "kept", "./victim", "work", "1")
+        self.live("-d", "kept", "./victim", "work", "1")
         self.assertTrue(os.path.exists("kept/info"))
 
     def test_interrupted(self):
-        child = subprocess.Popen([FTR, "./victim", "loop", "1000"], stdout=subprocess.PIPE,
-                                 start_new_session=True, text=True, env=self.env)
+        child = self.start_program(FTR, "./victim", "loop", "1000", env=self.env)
         self.assertEqual(child.stdout.readline(), "ready\n")
         self.assertEqual(len(os.listdir("tmp")), 1)
         os.killpg(child.pid, signal.SIGINT)     # ends the program
@@ -69,4 +63,4 @@ class LiveTest(InFolder):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=1)
+    harness.main()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Libraries that are loaded, unloaded, put before others, or in a namespace of their own: nothing changes."""
 import ctypes.util
-import unittest
 
-from recording import CXX, FTR, AsNative
+from recording import CXX, FTR, AsNative, harness
 
 INTERPOSER = r"""
 #include <dlfcn.h>
@@ -142,7 +141,7 @@ class LoadingTest(AsNative):
             self.compile("interposed", INTERPOSED, *flags)
             for options in (["--force"], ["-l"], ["--force", "-e"]):
                 with self.subTest(flags=flags, options=options):
-                    counts = self.same_as_native(options, "./interposed", LD_PRELOAD=self.top + "/libinter.so")
+                    counts = self.same_as_native(options, "./interposed", LD_PRELOAD=self.dir + "/libinter.so")
                     self.check(counts, {"getppid": 2, "dlsym": 4 if "-l" in options else 1})
 
     def test_allocators(self):
@@ -199,4 +198,4 @@ class LoadingTest(AsNative):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -5,11 +5,9 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
-import unittest
 
-FTR = os.environ.get("FTR", "./ftr")
-SRCDIR = os.environ.get("srcdir", ".")
+from recording import FTR, SRCDIR, TIMEOUT, harness
+
 DATA = os.path.join(SRCDIR, "tests/data/values")
 PLAIN = ["--no-pager", "--color=no"]
 ETRACE = """\
@@ -24,17 +22,16 @@ ETRACE = """\
 
 def run(*words):
     return subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=60)
+                          timeout=TIMEOUT)
 
 
 def formats(direction):
     return re.search(rf"^ *formats, {direction} +(.*)$", run("--version").stdout, re.M)[1].split()
 
 
-class OperandTest(unittest.TestCase):
+class OperandTest(harness.Test):
     @classmethod
-    def setUpClass(cls):
-        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
+    def set_up_class(cls):
         listed = run("--help").stdout.partition("commands:\n")[2].partition("\n\n")[0]
         names = re.findall(r"^  (\w+)", listed, re.M)
         usages = {name: re.search("^usage: (.*)$", run(name, "--help").stdout, re.M)[1]
@@ -42,15 +39,11 @@ class OperandTest(unittest.TestCase):
         cls.commands = [name for name in names if "[TRACE]" in usages[name]]
         cls.traces = [DATA]
         for name in sorted(set(formats("in")) & set(formats("out"))):
-            path = os.path.join(cls.top, "a trace of " + name)    # the name says nothing
+            path = os.path.join(cls.shared, "a trace of " + name)    # the name says nothing
             made = run("convert", "--to=" + name, DATA, path)
             assert made.returncode == 0, made.stderr
             if "not in the output" not in made.stderr:
                 cls.traces.append(path)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.top)
 
     def shown(self, *words):
         done = run(*words, *PLAIN)
@@ -74,7 +67,7 @@ class OperandTest(unittest.TestCase):
                     self.assertEqual(self.shown(command, trace), expected)
 
     def test_the_text_of_system_calls(self):
-        path = os.path.join(self.top, "text")
+        path = os.path.join(self.dir, "text")
         with open(path, "w", encoding="utf-8") as file:
             file.write(ETRACE)
         self.assertIn("sys_execve", self.shown("replay", path))
@@ -82,11 +75,18 @@ class OperandTest(unittest.TestCase):
         self.assertIn("[entry] sys_execve(0) depth: -\n", self.shown("dump", path))
 
     def test_convert_takes_the_data_from_either(self):
-        first, second = os.path.join(self.top, "1.fxt"), os.path.join(self.top, "2.fxt")
+        first, second = os.path.join(self.dir, "1.fxt"), os.path.join(self.dir, "2.fxt")
         self.assertEqual(run("convert", DATA, first).returncode, 0)
         self.assertEqual(run("convert", "-d", DATA, second).returncode, 0)
         with open(first, "rb") as one, open(second, "rb") as two:
             self.assertEqual(one.read(), two.read())
+
+    def test_a_directory_needs_no_suffix(self):
+        os.mkdir("v1.0")
+        for path in ("plain", "./plain2", "v1.0/plain", "x.data", "v1.0/x.data"):
+            self.assertEqual(run("convert", DATA, path).returncode, 0, path)
+            self.assertTrue(os.path.exists(path + "/info"))
+        self.assertIn("--to=FORMAT", self.refused("convert", DATA, "v1.0/x.y", status=2))
 
     def test_one_too_many(self):
         for words in (["-d", DATA, "x"], [DATA, "x"]):
@@ -106,7 +106,7 @@ class OperandTest(unittest.TestCase):
         return done.stderr
 
     def test_the_input_is_not_written_over(self):
-        own, link, hard = (os.path.join(self.top, name) for name in ("own.fxt", "link.fxt", "hard.fxt"))
+        own, link, hard = (os.path.join(self.dir, name) for name in ("own.fxt", "link.fxt", "hard.fxt"))
         self.assertEqual(run("convert", DATA, own).returncode, 0)
         os.symlink("own.fxt", link)
         os.link(own, hard)
@@ -119,7 +119,7 @@ class OperandTest(unittest.TestCase):
                 self.assertEqual(file.read(), before, words)
 
     def test_no_file_of_the_input_is_written_over(self):
-        data = os.path.join(self.top, "data")
+        data = os.path.join(self.dir, "data")
         shutil.copytree(DATA, data)
         info = os.path.join(data, "info")
         with open(info, "rb") as file:
@@ -134,21 +134,21 @@ class OperandTest(unittest.TestCase):
     def test_standard_output(self):
         self.assertIn("its name says no format", self.refused("convert", DATA, "-", status=2))
         self.assertIn("standard output", self.refused("convert", "--to=uftrace", DATA, "-", status=2))
-        path = os.path.join(self.top, "3.fxt")
+        path = os.path.join(self.dir, "3.fxt")
         self.assertEqual(run("convert", DATA, path).returncode, 0)
         with open(path, "rb") as file:
             expected = file.read()
         for words in (["convert", "--to=fxt", DATA, "-"], ["dump", "--fxt", DATA]):
-            done = subprocess.run([FTR, *words], stdout=subprocess.PIPE, check=True, timeout=60)
+            done = subprocess.run([FTR, *words], stdout=subprocess.PIPE, check=True, timeout=TIMEOUT)
             self.assertEqual(done.stdout, expected, words)
 
     def test_what_holds_a_trace(self):
-        path = os.path.join(self.top, "4.fxt")
+        path = os.path.join(self.dir, "4.fxt")
         self.assertEqual(run("convert", DATA, path).returncode, 0)
         with open(path, "rb") as file, gzip.open(path + ".gz", "wb") as packed:
             packed.write(file.read())
         self.assertIn("compressed by gzip: decompress it first (gzip -d ", self.refused("replay", path + ".gz"))
-        fifo = os.path.join(self.top, "fifo")
+        fifo = os.path.join(self.dir, "fifo")
         os.mkfifo(fifo)
         self.assertIn("a pipe or a device", self.refused("replay", fifo))
 
@@ -160,8 +160,8 @@ class OperandTest(unittest.TestCase):
                               stderr=subprocess.PIPE) as running:
             running.stdout.close()
             self.assertEqual(running.stderr.read(), b"")
-            self.assertEqual(running.wait(timeout=60), 0)
+            self.assertEqual(running.wait(timeout=TIMEOUT), 0)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

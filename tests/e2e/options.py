@@ -2,31 +2,24 @@
 """Options in files: --opt-file, and the default.opts of a trace."""
 import os
 import shutil
-import subprocess
-import tempfile
-import unittest
 
-FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
-DATA = os.path.abspath(os.path.join(os.environ.get("srcdir", "."), "tests/data/demo-plain"))
+from recording import SRCDIR, harness
+
+DATA = os.path.join(SRCDIR, "tests/data/demo-plain")
 
 
-class OptionsTest(unittest.TestCase):
+class OptionsTest(harness.Test):
     def setUp(self):
-        self.top = tempfile.mkdtemp(prefix="ftr-e2e-")
-        self.data = os.path.join(self.top, "trace")
-        shutil.copytree(DATA, self.data)
-        os.chmod(self.data, 0o755)
-
-    def tearDown(self):
-        shutil.rmtree(self.top)
+        super().setUp()
+        shutil.copytree(DATA, "trace")
+        os.chmod("trace", 0o755)
 
     def write(self, name, text):
-        with open(os.path.join(self.top, name), "w", encoding="utf-8") as file:
+        with open(name, "w", encoding="utf-8") as file:
             file.write(text)
 
     def run_ftr(self, *words, status=0):
-        run = subprocess.run([FTR, *words], cwd=self.top, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             timeout=60)
+        run = self.ftr(*words)
         self.assertEqual(run.returncode, status, run.stderr)
         return run
 
@@ -63,4 +56,4 @@ class OptionsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=1)
+    harness.main()

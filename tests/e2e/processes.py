@@ -8,9 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from recording import ENTRY, FTR, TIMEOUT, Recording, Trace, build
-
-IS_ROOT = os.getuid() == 0
+from recording import ENTRY, FTR, IS_ROOT, TIMEOUT, Recording, Trace, build, harness
 
 
 def can(*command):
@@ -152,8 +150,8 @@ class Names(Recording):
     """What threads are called is shown by every command, whoever tells."""
 
     @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
+    def set_up_class(cls):
+        super().set_up_class()
         build("deny_events.c", "deny_events", "-O1")
 
     def check(self, command, *words):
@@ -328,4 +326,4 @@ class Shell:
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=1)
+    harness.main()

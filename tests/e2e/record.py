@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from recording import CC, ENTRY, EVENT, EXIT, FTR, LOST, TIMEOUT, Recording, Trace, build
+from recording import CC, ENTRY, EVENT, EXIT, FTR, LOST, TIMEOUT, Recording, Trace, build, harness
 
 
 class RecordTest(Recording):
@@ -194,7 +194,7 @@ class RecordTest(Recording):
 
     def test_interrupted_at_the_terminal(self):
         child = subprocess.Popen([FTR, "record", *self.options, "./victim", "loop", "1000"],
-                                 stdout=subprocess.PIPE, start_new_session=True, text=True)
+                                 stdout=subprocess.PIPE, process_group=0, text=True)
         self.assertEqual(child.stdout.readline(), "ready\n")
         os.killpg(child.pid, signal.SIGINT)
         child.communicate(timeout=TIMEOUT)
@@ -221,7 +221,7 @@ class RecordTest(Recording):
 
     def test_stop_while_a_child_goes_on(self):
         child = subprocess.Popen([FTR, "record", *self.options, "--force", "sh", "-c", "sleep 30 &"],
-                                 stderr=subprocess.PIPE, start_new_session=True, text=True)
+                                 stderr=subprocess.PIPE, process_group=0, text=True)
         self.wait_for(lambda: os.path.exists("d/task.txt") and Trace("d").words("SESS"))
         time.sleep(0.3)
         os.killpg(child.pid, signal.SIGTERM)
@@ -474,4 +474,4 @@ class RecordTest(Recording):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=1)
+    harness.main()

@@ -4,26 +4,17 @@ import collections
 import glob
 import os
 import re
-import shutil
 import struct
 import subprocess
-import tempfile
-import time
-import unittest
+import sys
 
-FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
-SRCDIR = os.environ.get("srcdir", ".")
-CC = os.environ.get("CC", "gcc").split()
-CXX = os.environ.get("CXX", "g++").split()
-TIMEOUT = 60
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+sys.dont_write_bytecode = True
+import harness      # noqa: E402 (the path comes first)
+from harness import CC, CXX, FTR, IS_ROOT, SRCDIR, TIMEOUT, build, is_alive, shell_status     # noqa: E402,F401
 
 ENTRY, EXIT, LOST, EVENT = range(4)
 Record = collections.namedtuple("Record", "time type depth addr")
-
-
-def build(source, out, *flags):
-    subprocess.run([*CC, "-D_GNU_SOURCE", "-I", SRCDIR, *flags, "-o", out,
-                    os.path.join(SRCDIR, "tests/e2e", source), "-lpthread"], check=True)
 
 
 class Trace:
@@ -64,21 +55,7 @@ class Trace:
         return [line for line in self.lines if line.startswith(word + " ")]
 
 
-class InFolder(unittest.TestCase):
-    """Each test works in a directory that is made and removed for its class."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.top = tempfile.mkdtemp(prefix="ftr-e2e-")
-        os.chdir(cls.top)
-
-    @classmethod
-    def tearDownClass(cls):
-        os.chdir("/")
-        shutil.rmtree(cls.top)
-
-
-class AsNative(InFolder):
+class AsNative(harness.Test):
     """Programs and libraries that are compiled here, run untraced and traced: nothing differs."""
 
     def compile(self, out, source, *flags, compiler=CC):
@@ -90,7 +67,7 @@ class AsNative(InFolder):
             source = name
         libraries = [flag for flag in flags if flag.startswith("-l")]
         done = subprocess.run([*compiler, "-D_GNU_SOURCE", "-O2", "-fno-builtin", *flags, "-o", out, source, "-L.",
-                               "-Wl,-rpath," + self.top, *libraries, "-ldl", "-lpthread"], stdout=subprocess.PIPE,
+                               "-Wl,-rpath," + self.dir, *libraries, "-ldl", "-lpthread"], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
 
@@ -117,28 +94,19 @@ class AsNative(InFolder):
         self.assertEqual([name for name in counts if name.startswith("<")], [])
 
 
-class Recording(InFolder):
+class Recording(harness.Test):
     """Programs of our own are recorded, and what was written is looked at."""
 
     @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
+    def set_up_class(cls):
         build("victim.c", "victim", "-pg", "-O1")
         build("victim.c", "plain", "-O1")
         build("fake_tracee.c", "fake", "-O1")
         # Where the kernel permits no perf events, each recording would say so.
         probe = subprocess.run([FTR, "record", "-d", "probe", "./victim", "work"], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, timeout=TIMEOUT)
+                               stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
         cls.has_events = b"perf_event_open" not in probe.stderr
         cls.options = ["--no-libcall", "-d", "d"] + ([] if cls.has_events else ["--no-event"])
-
-    def setUp(self):
-        shutil.rmtree("d", ignore_errors=True)
-        shutil.rmtree("d.old", ignore_errors=True)
-
-    def ftr(self, *words, **options):
-        return subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=TIMEOUT, **options)
 
     def record(self, *words, status=0, quiet=True, **options):
         run = self.ftr("record", *self.options, *words, **options)
@@ -156,18 +124,6 @@ class Recording(InFolder):
         self.assertFalse(os.path.exists("d"))
 
     def start(self, *words):
-        child = subprocess.Popen([FTR, "record", *self.options, *words], stdin=subprocess.PIPE,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        child = self.start_program(FTR, "record", *self.options, *words)
         self.assertEqual(child.stdout.readline(), "ready\n")
         return child
-
-    def wait_for(self, condition):
-        end = time.monotonic() + 10
-        while time.monotonic() < end:
-            try:
-                if condition():
-                    return
-            except (OSError, AssertionError):
-                pass                    # not all of it is there yet
-            time.sleep(0.02)
-        self.fail("waited 10 s for it")

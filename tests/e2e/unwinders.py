@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from recording import CC, SRCDIR, TIMEOUT, Recording
+from recording import CC, SRCDIR, TIMEOUT, Recording, harness
 
 BUILDS = (("-O0", "-pg"), ("-O2", "-pg"), ("-O2", "-pg", "-mfentry"), ("-O1", "-finstrument-functions"))
 GCC = "clang" not in CC[0]
@@ -18,7 +18,7 @@ def compiles(compiler, *words):
 
 
 def source(name):
-    return os.path.join(SRCDIR, "tests/e2e", name)
+    return os.path.join(SRCDIR, "tests/prog", name)
 
 
 def output(*words):
@@ -127,4 +127,4 @@ class Unwinders(Recording):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=1)
+    harness.main()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += tests/prog/demo.c
 # Traced programs: each is a test, run in every way it can be instrumented.
-C_LOG_COMPILER = $(srcdir)/tests/prog/run
-CC_LOG_COMPILER = $(srcdir)/tests/prog/run
+C_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
+CC_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
 traced_programs = \
 	tests/prog/abi.c \
 	tests/prog/abort.c \
@@ -47,3 +47,14 @@ traced_programs = \
 	tests/prog/vectors.c
 TESTS += $(traced_programs)
 EXTRA_DIST += $(traced_programs) tests/prog/run
+
+# What the end-to-end tests build and trace; not tests by themselves.
+EXTRA_DIST += \
+	tests/prog/deny_events.c \
+	tests/prog/fake_tracee.c \
+	tests/prog/fibers.cc \
+	tests/prog/layout.c \
+	tests/prog/panic.rs \
+	tests/prog/switches.c \
+	tests/prog/unwound.c \
+	tests/prog/victim.c

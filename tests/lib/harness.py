@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""The frame of the end-to-end tests: a directory for each test, programs that end with it, counted results.
+
+A script is a module of unittest classes that derive from Test and ends in harness.main().  It runs under
+tests/lib/guard, started by make check or else by main() itself, which gives every program default signal
+dispositions, no terminal, and limits of time, file size and disk space.  Within the script, what one test leaves
+running is killed before the next one begins.
+"""
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
+SRCDIR = os.path.abspath(os.environ.get("srcdir", os.path.join(os.path.dirname(__file__), "../..")))
+BUILDDIR = os.path.abspath(os.environ.get("builddir", os.path.dirname(FTR)))
+GUARD = os.path.join(BUILDDIR, "tests/lib/guard")
+CC = os.environ.get("CC", "gcc").split()
+CXX = os.environ.get("CXX", "g++").split()
+IS_ROOT = os.geteuid() == 0
+TIMEOUT = 180       # finds what hangs; says nothing about how long anything should take
+SKIP = 77
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def build(source, out, *flags, compiler=None):
+    """Compile a program of tests/prog."""
+    if compiler is None:
+        compiler = CXX if source.endswith(".cc") else CC
+    subprocess.run([*compiler, "-D_GNU_SOURCE", "-I", SRCDIR, *flags, "-o", out,
+                    os.path.join(SRCDIR, "tests/prog", source), "-lpthread"], check=True, timeout=TIMEOUT)
+
+
+def shell_status(returncode):
+    """As a shell and ftr give it: 128 + N for signal N."""
+    return returncode if returncode >= 0 else 128 - returncode
+
+
+def process_state(pid):
+    """(state, parent), None when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            words = file.read().rpartition(") ")[2].split()
+            return words[0], int(words[1])
+    except (OSError, IndexError):
+        return None
+
+
+def is_alive(pid):
+    state = process_state(pid)
+    return state is not None and state[0] not in "ZX"
+
+
+def descendants():
+    parents = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            state = process_state(name)
+            if state is not None:
+                parents[int(name)] = state[1]
+    found, last = {os.getpid()}, 0
+    while len(found) != last:
+        last = len(found)
+        found |= {pid for pid, parent in parents.items() if parent in found}
+    return found - {os.getpid()}
+
+
+def kill_descendants():
+    """Whatever was started, and whatever that started: this process is their subreaper."""
+    end = time.monotonic() + TIMEOUT
+    while time.monotonic() < end:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] != 0:
+                continue
+        except ChildProcessError:
+            return
+        for pid in descendants():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.002)
+
+
+def link_tree(source, target):
+    shutil.copytree(source, target, symlinks=True, copy_function=os.link)
+
+
+class Test(unittest.TestCase):
+    """Each test works in a directory of its own, which begins with what set_up_class() of its class made."""
+
+    maxDiff = 10000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.top = os.path.realpath(tempfile.mkdtemp(prefix="ftr-e2e-"))
+        cls.shared = os.path.join(cls.top, "shared")
+        os.chmod(cls.top, 0o711)        # some tests give up their rights
+        os.mkdir(cls.shared)
+        os.chdir(cls.shared)
+        cls.set_up_class()
+
+    @classmethod
+    def set_up_class(cls):
+        """Runs in the directory that all tests of the class get."""
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        kill_descendants()
+        shutil.rmtree(cls.top)
+
+    def setUp(self):
+        self.problems = []
+        self.dir = os.path.join(self.top, "test")
+        link_tree(self.shared, self.dir)
+        os.chmod(self.dir, 0o711)
+        os.chdir(self.dir)
+
+    def tearDown(self):
+        kill_descendants()
+        os.chdir("/")
+        shutil.rmtree(self.dir)
+        self.assertEqual(self.problems, [])
+
+    def expect(self, is_true, what):
+        """A failure that lets the test go on."""
+        if not is_true:
+            self.problems.append(what)
+
+    def run_program(self, *words, **options):
+        """The completed process.  It is a job of its own, so that it can be stopped and interrupted."""
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": TIMEOUT,
+                   "check": False, "process_group": 0, **options}
+        return subprocess.run(words, **options)
+
+    def ftr(self, *words, **options):
+        return self.run_program(FTR, *words, **options)
+
+    def start_program(self, *words, **options):
+        options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True,
+                   "process_group": 0, **options}
+        child = subprocess.Popen(words, **options)
+        for stream in (child.stdin, child.stdout, child.stderr):
+            if stream is not None:
+                self.addCleanup(self.close, stream)
+        return child
+
+    @staticmethod
+    def close(stream):
+        try:
+            stream.close()
+        except BrokenPipeError:
+            pass
+
+    def wait_for(self, condition):
+        end = time.monotonic() + TIMEOUT
+        while time.monotonic() < end:
+            try:
+                if condition():
+                    return
+            except (OSError, AssertionError):
+                pass                    # not all of it is there yet
+            time.sleep(0.02)
+        self.fail(f"waited {TIMEOUT} s for it")
+
+
+class Result(unittest.TextTestResult):
+    """Counts tests; a test with several failures is one."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.passed, self.failed = 0, set()
+        self.started_s = time.monotonic()
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.started_s = time.monotonic()
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        took_s = time.monotonic() - self.started_s
+        if took_s > 5:
+            self.stream.writeln(f"{took_s:5.1f} s  {test.id()}")
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.passed += 1
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.failed.add(test.id())
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.failed.add(test.id())
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self.failed.add(test.id())
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.stream.writeln(f"skipped: {test.id()}: {reason}")
+
+    def status(self):
+        """Print the counts; the exit status."""
+        print(f"{self.passed} passed, {len(self.failed)} failed, {len(self.skipped)} skipped")
+        if self.failed:
+            return 1
+        return 0 if self.passed or not self.skipped else SKIP
+
+
+def main():
+    if "FTR_GUARDED" not in os.environ:
+        if not os.path.exists(GUARD):
+            sys.exit(f"{GUARD} is missing: make tests/lib/guard, and set FTR to the path of ftr")
+        os.execv(GUARD, [GUARD, sys.executable, *sys.argv])
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    runner = unittest.TextTestRunner(stream=sys.stdout, resultclass=Result)
+    result = unittest.main("__main__", testRunner=runner, exit=False).result
+    sys.exit(result.status())
