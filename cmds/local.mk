@@ -26,8 +26,6 @@ ftr_SOURCES = \
 	cmds/record.h \
 	cmds/record_etrace.c \
 	cmds/record_etrace.h \
-	cmds/record_event.c \
-	cmds/record_event.h \
 	cmds/registry.c \
 	cmds/replay.c \
 	cmds/replay.h \

@@ -12,11 +12,11 @@
 #include "cmds/cmd.h"
 #include "cmds/export.h"
 #include "cmds/record_etrace.h"
-#include "cmds/record_event.h"
 #include "cmds/say.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/format.h"
 #include "utils/proto/ring.h"
+#include "utils/record/collector.h"
 #include "utils/record/perf_ring.h"
 #include "utils/record/pool.h"
 #include "utils/record/recorder.h"
@@ -49,10 +49,7 @@ static const char *const on_full_words[] = {
 		   ##__VA_ARGS__)
 
 const struct ftr_option ftr_record_opts_options[] = {
-	ROW("Event", 'E', "EVENT",
-	    "Record an event that --no-event or --no-sched leave out: linux:schedule, "
-	    "linux:task-new, linux:task-exit, linux:task-name; * stands for any text",
-	    ftr_record_opt_event, events),
+	FTR_OPTION_SETS(ftr_collector_options, struct ftr_record_opts, of_collectors),
 	ROW("buffer", 'b', "SIZE",
 	    "Size of a task's ring, rounded up to a power of two (default: 4M)", ftr_opt_size,
 	    buffer_bytes, .min = 1, .max = FTR_RING_MAX_BYTES),
@@ -127,8 +124,7 @@ static const struct ftr_option record_options[] = {
 static const struct record_values record_defaults = { .record = FTR_RECORD_OPTS_DEFAULTS };
 
 /*
- * What to ask the kernel for: --Event adds to what the others leave.  The observer of system calls
- * stops a task twice in each of them, and what is known of scheduling then is about that.
+ * The observer stops a task twice in each system call, and scheduling events would be about that.
  */
 static unsigned events_wanted(const struct ftr_record_opts *opts)
 {
@@ -136,7 +132,7 @@ static unsigned events_wanted(const struct ftr_record_opts *opts)
 
 	if (opts->no_sched || opts->has_syscalls)
 		events &= ~(unsigned)FTR_PERF_SCHED;
-	return events | opts->events;
+	return events;
 }
 
 static unsigned threads_default(void)
@@ -303,7 +299,8 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		.depth_max = (uint32_t)opts->depth,
 		.stack_max = (uint32_t)opts->max_stack,
 		.wait_ms = WAIT_MS,
-		.events = has_functions && !opts->nop ? events_wanted(opts) : 0,
+		.events = events_wanted(opts),
+		.collectors = &opts->of_collectors,
 		.nop = opts->nop,
 		.no_pltbind = opts->no_pltbind,
 		.libcalls = !opts->no_libcall,

@@ -29,7 +29,7 @@ struct ftr_record_opts {
 	bool no_sched;
 	bool no_randomize;
 	bool shows_time;
-	unsigned events;		/* FTR_PERF_* bits of --Event */
+	struct ftr_option_values of_collectors;
 	const char *libmcount_dir;	/* (nullable) */
 };
 

@@ -239,9 +239,10 @@ static void *collect(struct sink *sink, unsigned events)
 	sink->diag = (struct ftr_diag){ sink_warn, sink, 0 };
 	sink->recording = (struct ftr_recording){
 		.store = &sink->base, .diag = &sink->diag, .control = &sink->control,
-		.events = events, .events_text = sink->text, .why_no_events = "none: why",
+		.events = events, .events_text = sink->text,
+		.why_no_events = events == 0 ? "none: why" : NULL,
 	};
-	self = ftr_collector_perf.open(&sink->recording, NULL);
+	self = ftr_collector_perf.open(&sink->recording, NULL, NULL);
 	assert_non_null(self);
 	if (events == 0 || strncmp(sink->text, "none", 4) != 0)
 		return self;

@@ -188,7 +188,7 @@ const void *ftr_option_values_get(const struct ftr_option_values *values, ftr_op
 	struct ftr_option_set set;
 	size_t pos = 0, at = 0;
 
-	for (; sets(&pos, &set); at += set_room(&set))
+	for (; values != NULL && sets(&pos, &set); at += set_room(&set))
 		if (strcmp(set.owner, owner) == 0)
 			return set.options != NULL ? &values->bytes[at] : NULL;
 	return NULL;

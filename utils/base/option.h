@@ -72,7 +72,7 @@ struct ftr_option_values {
 	_Alignas(16) unsigned char bytes[FTR_OPTION_SETS_BYTES]; /* their structs, in order */
 };
 
-/* The struct of the member @owner, filled; NULL: it takes no options. */
+/* The struct of the member @owner, filled; NULL: it takes no options, or @values is NULL. */
 const void *ftr_option_values_get(const struct ftr_option_values *values, ftr_option_set_fn *sets,
 				  const char *owner);
 

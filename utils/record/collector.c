@@ -14,9 +14,20 @@ static const struct ftr_collector *const collectors[] = {
 #undef FTR_COLLECTOR
 };
 
-const struct ftr_collector *ftr_collector_next(unsigned *pos)
+const struct ftr_collector *ftr_collector_next(size_t *pos)
 {
 	if (*pos >= sizeof(collectors) / sizeof(collectors[0]))
 		return NULL;
 	return collectors[(*pos)++];
+}
+
+bool ftr_collector_options(size_t *pos, struct ftr_option_set *set)
+{
+	const struct ftr_collector *collector = ftr_collector_next(pos);
+
+	if (collector == NULL)
+		return false;
+	*set = (struct ftr_option_set){ collector->name, collector->options,
+					collector->values_bytes, collector->defaults };
+	return true;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/option.h"
 #include "utils/proto/control.h"
 #include "utils/record/pool.h"
 #include "utils/record/store.h"
@@ -21,8 +22,8 @@ struct ftr_recording {
 	struct ftr_diag *diag;			/* (nullable) */
 	const struct ftr_control *control;	/* ring size, clock, ... */
 	const struct ftr_tick_map *ticks;
-	unsigned events;			/* FTR_PERF_* bits: what to ask the kernel for */
-	const char *why_no_events;		/* when events is 0 */
+	unsigned events;		/* FTR_PERF_* bits: what to ask the kernel for, unasked */
+	const char *why_no_events;	/* none can be recorded (nullable) */
 	bool is_program_self;  /* the process that opens becomes the program (--keep-pid) */
 	char *events_text;     /* FTR_EVENTS_TEXT_BYTES: which of them are recorded, or why none */
 	struct ftr_pool *pool; /* (nullable) threads to share work out to, in drain alone */
@@ -48,8 +49,14 @@ struct ftr_task_answer {
 struct ftr_collector {
 	const char *name;
 
-	/* Make the state of a recording; NULL with a description. */
-	void *(*open)(const struct ftr_recording *recording, struct ftr_err *err);
+	/* Options (nullable): rows, and the struct that they fill. */
+	const struct ftr_option *options;
+	size_t values_bytes;
+	const void *defaults;		/* (nullable: zeros) */
+
+	/* Make the state of a recording; NULL with a description.  @values: of its options. */
+	void *(*open)(const struct ftr_recording *recording, const void *values,
+		      struct ftr_err *err);
 	/* The program @pid is about to exec, or has done so already unless is_program_self. */
 	void (*started)(void *self, int32_t pid);
 	/*
@@ -72,6 +79,7 @@ struct ftr_collector {
 };
 
 /* Iterate over collectors.def: *pos starts at 0; NULL at the end. */
-const struct ftr_collector *ftr_collector_next(unsigned *pos);
+const struct ftr_collector *ftr_collector_next(size_t *pos);
+ftr_option_set_fn ftr_collector_options;
 
 #endif /* FTR_RECORD_COLLECTOR_H */

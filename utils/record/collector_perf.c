@@ -5,6 +5,7 @@
  * itself: doc/adr/0015.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ struct perf_cpu {
 
 struct perf_collector {
 	const struct ftr_recording *recording;
+	unsigned events;		/* FTR_PERF_* bits that are recorded */
 	FTR_VEC(struct perf_cpu) cpus;
 };
 
@@ -59,7 +61,7 @@ static int cpus_open(struct perf_collector *self, pid_t pid)
 
 	for (i = 0; i < (unsigned)(nr > 0 ? nr : 1); i++) {
 		struct perf_cpu cpu = { .cpu = i };
-		int ret = ftr_perf_ring_open(&cpu.ring, recording->events,
+		int ret = ftr_perf_ring_open(&cpu.ring, self->events,
 					     (clockid_t)recording->control->clock_id, pid, i);
 
 		if (ret == 0)
@@ -134,7 +136,7 @@ static void events_state(struct perf_collector *self, size_t ring_bytes)
 {
 	static const char *const names[] = { "linux:schedule", "linux:task-new, linux:task-exit",
 					     "linux:task-name" };
-	unsigned events = self->recording->events, i;
+	unsigned events = self->events, i;
 	char text[FTR_EVENTS_TEXT_BYTES];
 	size_t len = 0;
 
@@ -181,8 +183,84 @@ static void events_start(struct perf_collector *self, pid_t pid)
 	events_state(self, bytes);
 }
 
-static void *perf_open(const struct ftr_recording *recording, struct ftr_err *err)
+/* What --Event adds to what a recording asks for anyway. */
+struct perf_values {
+	unsigned events;	/* FTR_PERF_* bits */
+};
+
+/* By their uftrace names, with the kinds that the kernel can only record together. */
+static const struct {
+	const char *name;
+	unsigned kinds;
+} event_names[] = {
+	{ "linux:schedule",  FTR_PERF_SCHED },
+	{ "linux:sched-in",  FTR_PERF_SCHED },
+	{ "linux:sched-out", FTR_PERF_SCHED },
+	{ "linux:task-new",  FTR_PERF_TASK },
+	{ "linux:task-exit", FTR_PERF_TASK },
+	{ "linux:task-name", FTR_PERF_NAME | FTR_PERF_TASK },
+};
+
+static unsigned kinds_of(const char *pattern)
 {
+	unsigned kinds = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(event_names) / sizeof(event_names[0]); i++) {
+		if (fnmatch(pattern, event_names[i].name, 0) == 0)
+			kinds |= event_names[i].kinds;
+	}
+	return kinds;
+}
+
+static int event_add(unsigned *kinds, const char *word, size_t len, struct ftr_err *err)
+{
+	unsigned of_word = 0;
+	char pattern[64];
+
+	if (len < sizeof(pattern)) {
+		snprintf(pattern, sizeof(pattern), "%.*s", (int)len, word);
+		of_word = kinds_of(pattern);
+	}
+	if (of_word == 0)
+		return ftr_err_set(
+			err, EINVAL,
+			"\"%.*s\" is not an event that ftr records: "
+			"linux:schedule, linux:task-new, linux:task-exit, linux:task-name",
+			(int)len, word);
+	*kinds |= of_word;
+	return 0;
+}
+
+/* "linux:EVENT" or a shell pattern; several with commas or semicolons between. */
+static int parse_events(const struct ftr_option *opt, void *value, const char *arg,
+			struct ftr_err *err)
+{
+	static const char separators[] = ",;";
+	int ret = 0;
+
+	for (;;) {
+		size_t len = strcspn(arg, separators);
+
+		ret = event_add(value, arg, len, err);
+		if (ret < 0 || arg[len] == '\0')
+			return ret;
+		arg += len + 1;
+	}
+}
+
+static const struct ftr_option perf_options[] = {
+	FTR_OPTION("Event", 'E', "EVENT",
+		   "Record an event that --no-event or --no-sched leave out: linux:schedule, "
+		   "linux:task-new, linux:task-exit, linux:task-name; * stands for any text",
+		   parse_events, struct perf_values, events),
+	{ 0 }
+};
+
+static void *perf_open(const struct ftr_recording *recording, const void *values,
+		       struct ftr_err *err)
+{
+	const struct perf_values *given = values;
 	struct perf_collector *self = calloc(1, sizeof(*self));
 
 	if (self == NULL) {
@@ -190,8 +268,11 @@ static void *perf_open(const struct ftr_recording *recording, struct ftr_err *er
 		return NULL;
 	}
 	self->recording = recording;
-	if (recording->events == 0)
-		state(self, recording->why_no_events);
+	if (recording->why_no_events == NULL)
+		self->events = recording->events | (given != NULL ? given->events : 0);
+	if (self->events == 0)
+		state(self, recording->why_no_events != NULL ? recording->why_no_events :
+							       "none: --no-event");
 	else if (!recording->is_program_self)
 		events_start(self, 0);
 	return self;
@@ -201,7 +282,7 @@ static void perf_started(void *arg, int32_t pid)
 {
 	struct perf_collector *self = arg;
 
-	if (self->recording->is_program_self && self->recording->events != 0)
+	if (self->recording->is_program_self && self->events != 0)
 		events_start(self, pid);
 }
 
@@ -290,10 +371,12 @@ static void perf_close(void *arg)
 }
 
 const struct ftr_collector ftr_collector_perf = {
-	.name	 = "perf",
-	.open	 = perf_open,
-	.started = perf_started,
-	.watch	 = perf_watch,
-	.close	 = perf_close,
-	.drain	 = perf_drain,
+	.name	      = "perf",
+	.options      = perf_options,
+	.values_bytes = sizeof(struct perf_values),
+	.open	      = perf_open,
+	.started      = perf_started,
+	.watch	      = perf_watch,
+	.close	      = perf_close,
+	.drain	      = perf_drain,
 };

@@ -37,7 +37,8 @@ struct ring_collector {
 	uint64_t last_id;
 };
 
-static void *ring_open(const struct ftr_recording *recording, struct ftr_err *err)
+static void *ring_open(const struct ftr_recording *recording, const void *values,
+		       struct ftr_err *err)
 {
 	struct ring_collector *self = calloc(1, sizeof(*self));
 

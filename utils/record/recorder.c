@@ -91,12 +91,14 @@ static struct ftr_control control_values(const struct ftr_recorder_options *opti
 
 static int collectors_open(struct ftr_recorder *recorder, struct ftr_err *err)
 {
+	const struct ftr_option_values *given = recorder->options->collectors;
 	const struct ftr_collector *ops;
-	unsigned pos = 0;
+	size_t pos = 0;
 
 	while ((ops = ftr_collector_next(&pos)) != NULL &&
 	       recorder->collector_nr < FTR_RECORDER_COLLECTORS_MAX) {
-		void *self = ops->open(&recorder->recording, err);
+		const void *values = ftr_option_values_get(given, ftr_collector_options, ops->name);
+		void *self = ops->open(&recorder->recording, values, err);
 
 		if (self == NULL)
 			return -err->code;
@@ -142,11 +144,12 @@ static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		.diag = options->diag,
 		.control = recorder->control.map,
 		.ticks = &recorder->ticks,
-		.events = options->clock->is_counter ? 0 : options->events,
+		.events = options->events,
 		.why_no_events = options->clock->is_counter ?
 					 "none: --clock=counter has no time for them" :
 				 options->runtime == NULL ? "none: no functions are recorded" :
-							    "none: --no-event",
+				 options->nop		  ? "none: --nop" :
+							    NULL,
 		.is_program_self = options->keep_pid,
 		.events_text = recorder->events_text,
 		.thread_nr = options->thread_nr,

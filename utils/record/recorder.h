@@ -11,6 +11,7 @@
 
 #include "utils/base/clock.h"
 #include "utils/base/err.h"
+#include "utils/base/option.h"
 #include "utils/proto/control.h"
 #include "utils/record/program.h"
 #include "utils/record/store.h"
@@ -20,8 +21,8 @@ struct ftr_recorder_options {
 	const struct ftr_program *program;	/* checked by ftr_program_find */
 	const char *runtime;			/* libmcount.so, from ftr_program_runtime; NULL: no
 						 * functions */
-	unsigned events; /* FTR_PERF_* bits: scheduling, tasks, names; not with the
-			  * counter clock */
+	unsigned events;			/* FTR_PERF_* bits: scheduling, tasks, names */
+	const struct ftr_option_values *collectors; /* what their own options were set to */
 	bool has_syscalls;			/* observe processes and files */
 	char *const *argv;			/* of the program, NULL-terminated */
 	const struct ftr_clock *clock;
