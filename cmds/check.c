@@ -38,7 +38,7 @@ static int check_etrace(const struct check_values *values)
 	struct ftr_err err;
 	int ret, status;
 
-	if (ftr_istream_open(&in, AT_FDCWD, values->etrace, &err) < 0) {
+	if (ftr_istream_open_refilled(&in, AT_FDCWD, values->etrace, &err) < 0) {
 		ftr_say_error("%s", err.text);
 		return FTR_EXIT_FAILED;
 	}
@@ -50,6 +50,8 @@ static int check_etrace(const struct check_values *values)
 	ret = ftr_etrace_load(&log, &in, print_violation, &output);
 	if (ret < 0)
 		ftr_say_error("%s: out of memory", values->etrace);
+	else if ((ret = ftr_istream_check(&in, &err)) < 0)
+		ftr_say_error("%s", err.text);
 	else
 		ftr_ostream_printf(&output.out, "%s: %zu records, %u violations\n", values->etrace,
 				   log.records.nr, log.violations);

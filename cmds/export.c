@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int ftr_opt_format(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
 {
@@ -61,7 +62,8 @@ bool ftr_export_is_input(const struct ftr_trace *trace, const char *path)
 	struct stat in, out, parent;
 
 	if (path == NULL || stat(path, &out) < 0 || !S_ISREG(out.st_mode) ||
-	    stat(trace->path, &in) < 0)
+	    (strcmp(trace->path, "-") == 0 ? fstat(STDIN_FILENO, &in) :
+					     stat(trace->path, &in)) < 0)
 		return false;
 	if (!is_same_file(&in, &out) &&
 	    (!S_ISDIR(in.st_mode) || stat_parent(path, &parent) < 0 || !is_same_file(&in, &parent)))

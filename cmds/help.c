@@ -49,7 +49,7 @@ static void print_formats(struct ftr_ostream *out, const char *head, bool is_rea
 
 	ftr_ostream_puts(out, head);
 	while ((format = ftr_format_next(&pos)) != NULL) {
-		if (is_reading ? format->read != NULL : ftr_format_is_written(format))
+		if (is_reading ? ftr_format_is_read(format) : ftr_format_is_written(format))
 			ftr_ostream_printf(out, " %s", format->name);
 	}
 	ftr_ostream_putc(out, '\n');

@@ -12,6 +12,7 @@ e2e_tests = \
 	tests/e2e/options.py \
 	tests/e2e/processes.py \
 	tests/e2e/record.py \
+	tests/e2e/streams.py \
 	tests/e2e/syscalls.py \
 	tests/e2e/syscalls_life.py \
 	tests/e2e/syscalls_shown.py \

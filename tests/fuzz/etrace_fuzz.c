@@ -47,6 +47,42 @@ static void log_write(const struct ftr_etrace_log *log, struct ftr_ostream *out)
 	ftr_etrace_writer_fini(&writer);
 }
 
+/* One byte at a time. */
+struct drip { const uint8_t *p, *end; };
+
+static ssize_t drip_read(void *arg, void *to, size_t bytes)
+{
+	struct drip *drip = arg;
+
+	if (drip->p == drip->end || bytes == 0)
+		return 0;
+	*(uint8_t *)to = *drip->p++;
+	return 1;
+}
+
+/* A pipe gives what the file does. */
+static void check_pipe(const struct ftr_etrace_log *log, const uint8_t *data, size_t size)
+{
+	struct drip drip = { data, data + size };
+	struct ftr_ostream whole, piped;
+	struct ftr_etrace_log again;
+	struct ftr_istream in;
+
+	check(ftr_istream_from_feed(&in, "fuzz",
+				    &(struct ftr_istream_feed){ .read = drip_read, .arg = &drip,
+								.window_bytes = 1 }, NULL) == 0);
+	ftr_etrace_log_init(&again);
+	check(ftr_etrace_load(&again, &in, NULL, NULL) == 0);
+	ftr_istream_close(&in);
+	check(again.violations == log->violations);
+	log_write(log, &whole);
+	log_write(&again, &piped);
+	check(whole.len == piped.len && memcmp(whole.buf, piped.buf, whole.len) == 0);
+	ftr_ostream_close(&whole, NULL);
+	ftr_ostream_close(&piped, NULL);
+	ftr_etrace_log_fini(&again);
+}
+
 /* Damage is mended by the first pass, so the second one changes no record. */
 static void check_round_trip(const struct ftr_etrace_log *log)
 {
@@ -130,6 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	ftr_etrace_detect("fuzz", data, size < 4096 ? size : 4096);
 	log_load(&log, data, size);
+	check_pipe(&log, data, size);
 	check_round_trip(&log);
 	check_build(&log);
 	ftr_etrace_log_fini(&log);

@@ -166,6 +166,180 @@ static void standard_input_may_be_half_read(void **state)
 	ftr_istream_close(&in);
 }
 
+/* A feed that hands out @text in pieces, and then ends or fails. */
+struct pieces {
+	const char *text;
+	size_t len, pos;
+	size_t piece;		/* bytes at a time */
+	int code;		/* errno at the end; 0 = it ends well */
+	unsigned closed_nr;
+};
+
+static ssize_t pieces_read(void *arg, void *to, size_t bytes)
+{
+	struct pieces *self = arg;
+	size_t nr = self->len - self->pos;
+
+	assert_true(bytes > 0);
+	if (nr == 0)
+		return -self->code;
+	nr = nr < self->piece ? nr : self->piece;
+	nr = nr < bytes ? nr : bytes;
+	memcpy(to, self->text + self->pos, nr);
+	self->pos += nr;
+	return (ssize_t)nr;
+}
+
+static void pieces_close(void *arg)
+{
+	((struct pieces *)arg)->closed_nr++;
+}
+
+static void pieces_open(struct ftr_istream *in, struct pieces *self, size_t window_bytes,
+			size_t item_max)
+{
+	const struct ftr_istream_feed feed = { .read = pieces_read, .close = pieces_close,
+					       .arg = self, .window_bytes = window_bytes,
+					       .item_max = item_max };
+
+	assert_int_equal(ftr_istream_from_feed(in, "pipe", &feed, NULL), 0);
+}
+
+static const char story[] = "one\n\ntwo and a half\n" "nul\0inside\nthe last has no newline";
+#define STORY_BYTES (sizeof(story) - 1)
+
+/* Every piece and every window, so that each boundary falls everywhere. */
+static void lines_do_not_depend_on_the_window(void **state)
+{
+	for (size_t piece = 1; piece <= STORY_BYTES; piece++) {
+		for (size_t window = 1; window <= STORY_BYTES + 1; window++) {
+			struct pieces pipe = { story, STORY_BYTES, 0, piece, 0, 0 };
+			struct ftr_istream in;
+			const char *line;
+			size_t len;
+
+			pieces_open(&in, &pipe, window, 0);
+			expect_line(&in, "one", 3);
+			expect_line(&in, "", 0);
+			expect_line(&in, "two and a half", 14);
+			assert_int_equal(ftr_istream_offset(&in), 20);
+			expect_line(&in, "nul\0inside", 10);
+			expect_line(&in, "the last has no newline", 23);
+			assert_int_equal(in.lineno, 5);
+			assert_false(ftr_istream_line(&in, &line, &len));
+			assert_int_equal(ftr_istream_check(&in, NULL), 0);
+			ftr_istream_close(&in);
+			assert_int_equal(pipe.closed_nr, 1);
+		}
+	}
+}
+
+/* As many bytes at a time as fit, in turns; then one too many. */
+static void takes_do_not_depend_on_the_window(void **state)
+{
+	for (size_t window = 1; window <= STORY_BYTES + 1; window++) {
+		struct pieces pipe = { story, STORY_BYTES, 0, 3, 0, 0 };
+		struct ftr_istream in;
+		const uint8_t *p;
+		size_t pos = 0;
+
+		pieces_open(&in, &pipe, window, 16);
+		for (size_t nr = 0; pos + nr <= STORY_BYTES; pos += nr, nr = (nr + 5) % 17) {
+			assert_true(ftr_istream_peek(&in, nr, &p) >= nr);
+			assert_memory_equal(p, story + pos, nr);
+			assert_memory_equal(ftr_istream_take(&in, nr), story + pos, nr);
+			assert_int_equal(ftr_istream_offset(&in), pos + nr);
+		}
+		assert_null(ftr_istream_take(&in, 17));
+		assert_int_equal(ftr_istream_offset(&in), pos);
+		assert_true(in.size <= (window < 32 ? 32 : 2 * window));
+		ftr_istream_close(&in);
+	}
+}
+
+static void lines_without_an_end_are_cut(void **state)
+{
+	static const char text[] = "1234567890abcd\n12345678\nshort\n12345678";
+	static const char *const lines[] = { "12345678", "12345678", "short", "12345678" };
+
+	for (size_t piece = 1; piece < sizeof(text); piece++) {
+		for (size_t window = 1; window < 2 * sizeof(text); window++) {
+			struct pieces pipe = { text, sizeof(text) - 1, 0, piece, 0, 0 };
+			struct ftr_istream in;
+			const char *line;
+			size_t len;
+
+			pieces_open(&in, &pipe, window, 8);
+			for (size_t i = 0; i < 4; i++)
+				expect_line(&in, lines[i], strlen(lines[i]));
+			assert_false(ftr_istream_line(&in, &line, &len));
+			assert_int_equal(in.lineno, 4);
+			ftr_istream_close(&in);
+		}
+	}
+}
+
+static void a_failed_read_is_no_end(void **state)
+{
+	struct pieces pipe = { story, STORY_BYTES, 0, 5, EIO, 0 };
+	struct ftr_istream in;
+	struct ftr_err err = { 0 };
+	const char *line;
+	size_t len;
+	unsigned nr = 0;
+
+	pieces_open(&in, &pipe, 4, 0);
+	while (ftr_istream_line(&in, &line, &len))
+		nr++;
+	assert_int_equal(nr, 5);
+	assert_int_equal(ftr_istream_check(&in, &err), -EIO);
+	assert_string_equal(err.text, "pipe+0x36: reading failed: Input/output error");
+	ftr_istream_close(&in);
+}
+
+static void what_is_left_is_spooled(void **state)
+{
+	struct pieces pipe = { story, STORY_BYTES, 0, 7, EIO, 0 }, none = { "", 0, 0, 1, 0, 0 };
+	struct ftr_istream in;
+	const uint8_t *p;
+
+	pieces_open(&in, &pipe, 4, 0);
+	assert_true(ftr_istream_peek(&in, 9, &p) >= 9);		/* as detection does */
+	assert_int_equal(ftr_istream_spool(&in, NULL), 0);
+	assert_int_equal(pipe.closed_nr, 1);
+	assert_null(in.window);
+	assert_int_equal(ftr_istream_left(&in), STORY_BYTES);
+	assert_memory_equal(in.data, story, STORY_BYTES);
+	assert_int_equal(ftr_istream_check(&in, NULL), -EIO);
+	assert_int_equal(ftr_istream_spool(&in, NULL), 0);	/* it is whole already */
+	ftr_istream_close(&in);
+	pieces_open(&in, &none, 4, 0);
+	assert_int_equal(ftr_istream_spool(&in, NULL), 0);
+	assert_int_equal(ftr_istream_left(&in), 0);
+	ftr_istream_close(&in);
+}
+
+static void no_room_for_a_scratch_file(void **state)
+{
+	struct pieces pipe = { story, STORY_BYTES, 0, 7, 0, 0 };
+	char *saved = getenv("TMPDIR") == NULL ? NULL : strdup(getenv("TMPDIR"));
+	struct ftr_istream in;
+	struct ftr_err err = { 0 };
+
+	pieces_open(&in, &pipe, 4, 0);
+	setenv("TMPDIR", "/nonexistent", 1);
+	assert_int_equal(ftr_istream_spool(&in, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "pipe: /nonexistent: "));
+	assert_non_null(strstr(err.text, "TMPDIR"));
+	if (saved != NULL)
+		setenv("TMPDIR", saved, 1);
+	else
+		unsetenv("TMPDIR");
+	free(saved);
+	ftr_istream_close(&in);
+	assert_int_equal(pipe.closed_nr, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +350,12 @@ int main(void)
 		cmocka_unit_test(failures_are_described),
 		cmocka_unit_test(standard_input_may_be_a_pipe),
 		cmocka_unit_test(standard_input_may_be_half_read),
+		cmocka_unit_test(lines_do_not_depend_on_the_window),
+		cmocka_unit_test(takes_do_not_depend_on_the_window),
+		cmocka_unit_test(lines_without_an_end_are_cut),
+		cmocka_unit_test(a_failed_read_is_no_end),
+		cmocka_unit_test(what_is_left_is_spooled),
+		cmocka_unit_test(no_room_for_a_scratch_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,51 +1,108 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bounded stream of input bytes: a mapped file, a slurped pipe, or somebody's buffer.  Decoders
- * see only this, never a descriptor, so each is fuzzed from memory.
+ * A bounded stream of input bytes.  Decoders see only this, never a descriptor, so each is fuzzed
+ * from memory.  An input is either
+ *
+ *	whole	a mapped file, a slurped one, or borrowed memory: all of it is at data
+ *	refilled	a pipe, a socket, a terminal: a bounded window slides over it
+ *
+ * ftr_istream_peek, _take and _line work on both.  What they return is borrowed: of a refilled
+ * input until the next call, of a whole one until it is closed.
  */
 #ifndef FTR_BASE_ISTREAM_H
 #define FTR_BASE_ISTREAM_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "utils/base/err.h"
 
+#define FTR_ISTREAM_ITEM_MAX ((size_t)1 << 20)	/* bytes at a time, of a refilled input */
+
+/* Where a refilled input comes from. */
+struct ftr_istream_feed {
+	/* As read(2): bytes, 0 at the end, or -errno.  May block. */
+	ssize_t (*read)(void *arg, void *to, size_t bytes);
+	void (*close)(void *arg);	/* (nullable) */
+	void *arg;
+	size_t item_max;	/* 0 = FTR_ISTREAM_ITEM_MAX; small ones for tests */
+	size_t window_bytes;	/* to begin with; it grows up to what item_max takes; 0 = 64 KiB */
+};
+
+struct ftr_istream_window;
+
 struct ftr_istream {
-	const uint8_t *data;
-	size_t size;
-	size_t pos;
+	const uint8_t *data;	/* the whole input, or the window */
+	size_t size;		/* bytes at data */
+	size_t pos;		/* in data */
+	uint64_t start;		/* where in the input data is; 0 of a whole one */
 	char  *name;		/* (owned) for messages: "task.txt"; NULL when out of memory */
 	void  *owned_heap;	/* (owned, nullable) */
 	void  *owned_map;	/* (owned, nullable) of owned_map_bytes */
 	size_t owned_map_bytes;
+	struct ftr_istream_window *window;	/* (owned) NULL: the input is whole */
+	int    code;		/* errno of the read that failed, which ended the input; 0 = none */
 	unsigned lineno;	/* of the line ftr_istream_line returned last */
 };
 
 /*
- * Open a file relative to @dirfd (or AT_FDCWD); "-" is standard input.  Regular files are mapped.
+ * Open a file relative to @dirfd (or AT_FDCWD) as a whole; "-" is standard input.  Regular files
+ * are mapped, anything else is read to its end into memory: only for what is known to be small.
  * 0 or -errno; -ENOENT etc. described as "NAME: reason".
  */
 int ftr_istream_open(struct ftr_istream *in, int dirfd, const char *path, struct ftr_err *err);
+/* The same, but what cannot be mapped is refilled: no byte of it is read yet. */
+int ftr_istream_open_refilled(struct ftr_istream *in, int dirfd, const char *path,
+			      struct ftr_err *err);
+/* A refilled input of @feed, closed with it (also on failure).  0 or -ENOMEM. */
+int ftr_istream_from_feed(struct ftr_istream *in, const char *name,
+			  const struct ftr_istream_feed *feed, struct ftr_err *err);
 /* Read from borrowed memory. */
 void ftr_istream_from_memory(struct ftr_istream *in, const char *name, const void *data,
 			     size_t size);
 void ftr_istream_close(struct ftr_istream *in);
 
 /*
+ * Make a refilled input whole: what is left of it goes to a scratch file, which is mapped.  A read
+ * that fails ends it there (ftr_istream_check).  0, or -errno when there is no room on disk.
+ */
+int ftr_istream_spool(struct ftr_istream *in, struct ftr_err *err);
+
+/* 0 where the input ended as it should, or -errno: "NAME+0x12: reading failed: reason". */
+int ftr_istream_check(const struct ftr_istream *in, struct ftr_err *err);
+
+/*
+ * Borrow what comes next without stepping over it: at least @bytes (up to item_max of a refilled
+ * input), more if more is there, fewer only at the end.  Returns how many.
+ */
+size_t ftr_istream_peek(struct ftr_istream *in, size_t bytes, const uint8_t **p);
+
+/*
  * The next line without its newline, as a slice that is NOT NUL-terminated.  A last line without
- * newline counts; NULs are data.  False at the end.
+ * newline counts; NULs are data.  Of a refilled input, lines are cut after item_max bytes.  False
+ * at the end.
  */
 bool ftr_istream_line(struct ftr_istream *in, const char **line, size_t *len);
 
 /*
- * Borrow @bytes at the position and step over them; NULL when fewer are left (nothing is consumed).
+ * Borrow @bytes (of a refilled input, up to item_max) at the position and step over them; NULL when
+ * fewer are left (nothing is consumed).
  */
 const uint8_t *ftr_istream_take(struct ftr_istream *in, size_t bytes);
 
+/* How much of the input was stepped over. */
+static inline uint64_t ftr_istream_offset(const struct ftr_istream *in)
+{
+	return in->start + in->pos;
+}
+
+/* Only of whole inputs: others do not know. */
 static inline size_t ftr_istream_left(const struct ftr_istream *in)
 {
+	assert(in->window == NULL);
 	return in->size - in->pos;
 }
 

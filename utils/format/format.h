@@ -19,10 +19,16 @@ const char *ftr_format_next_recorded(size_t *pos);
 ftr_option_set_fn ftr_format_written_options;
 ftr_option_set_fn ftr_format_recorded_options;
 
-/* Is there a trace at @path, in a format that is read?  By its content. */
+/*
+ * Is there a trace at @path, in a format that is read?  By its content; standard input ("-") and
+ * pipes, whose content can be read only once, are taken for one.
+ */
 bool ftr_trace_is_at(const char *path);
 
-/* Detect the format of @path and read it.  -ENOENT, -EBADMSG (no format knows it) ... */
+/*
+ * Detect the format of @path, a directory, file, pipe, or "-" (standard input), and read it.
+ * -ENOENT, -EBADMSG (no format knows it) ...
+ */
 int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 		   struct ftr_err *err);
 

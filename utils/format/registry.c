@@ -95,7 +95,7 @@ static const struct ftr_format *format_detect(const char *path, enum ftr_format_
 	size_t pos = 0;
 
 	while ((format = ftr_format_next(&pos)) != NULL) {
-		if (format->read != NULL && format->detect != NULL && format->kind == kind &&
+		if (ftr_format_is_read(format) && format->detect != NULL && format->kind == kind &&
 		    format->detect(path, head, len))
 			return format;
 	}
@@ -103,7 +103,8 @@ static const struct ftr_format *format_detect(const char *path, enum ftr_format_
 }
 
 /* What is no trace, but may hold one. */
-static int describe_unknown(const char *path, const struct ftr_istream *in, struct ftr_err *err)
+static int describe_unknown(const char *path, const uint8_t *head, size_t len,
+			    const struct ftr_istream *in, struct ftr_err *err)
 {
 	static const struct {
 		const char *magic, *what, *remedy;
@@ -112,49 +113,45 @@ static int describe_unknown(const char *path, const struct ftr_istream *in, stru
 		{ "\x28\xb5\x2f\xfd", "zstd", "zstd -d" },
 		{ "\xfd" "7zXZ", "xz", "xz -d" },
 	};
+	bool is_pipe = in->window != NULL;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		size_t len = strlen(rows[i].magic);
+		size_t magic_len = strlen(rows[i].magic);
 
-		if (in->size >= len && memcmp(in->data, rows[i].magic, len) == 0)
+		if (len >= magic_len && memcmp(head, rows[i].magic, magic_len) == 0)
 			return ftr_err_set(err, EBADMSG,
-					   "%s: compressed by %s: decompress it first (%s %s)",
-					   path, rows[i].what, rows[i].remedy, path);
+					   "%s: compressed by %s: decompress it first (%s%s %s)",
+					   in->name, rows[i].what, is_pipe ? "... | " : "",
+					   rows[i].remedy, is_pipe ? "| ftr ..." : path);
 	}
-	return ftr_err_set(err, EBADMSG, "%s: not a trace in any format that ftr reads", path);
+	if (len == 0)
+		return ftr_err_set(err, EBADMSG, "%s: empty, so not a trace in any format",
+				   in->name);
+	return ftr_err_set(err, EBADMSG, "%s: not a trace in any format that ftr reads", in->name);
 }
 
-static int detect_file(const char *path, const struct ftr_format **format, struct ftr_err *err)
+/* A pipe may have no more than a few bytes for now: look at what there is after each read. */
+static int detect_file(const char *path, struct ftr_istream *in, const struct ftr_format **format,
+		       struct ftr_err *err)
 {
-	struct ftr_istream in;
-	int ret = ftr_istream_open(&in, AT_FDCWD, path, err);
+	size_t have = 0, want;
+	const uint8_t *head;
+	int ret;
 
-	if (ret < 0)
-		return ret;
-	*format = format_detect(path, FTR_FORMAT_FILE, in.data,
-				in.size < HEAD_BYTES ? in.size : HEAD_BYTES);
-	if (*format == NULL)
-		ret = describe_unknown(path, &in, err);
-	ftr_istream_close(&in);
-	return ret;
+	do {
+		want = have + 1;
+		have = ftr_istream_peek(in, want, &head);
+		*format = format_detect(path, FTR_FORMAT_FILE, head,
+					have < HEAD_BYTES ? have : HEAD_BYTES);
+	} while (*format == NULL && have >= want && have < HEAD_BYTES && in->window != NULL);
+	if (*format != NULL)
+		return 0;
+	ret = ftr_istream_check(in, err);
+	return ret < 0 ? ret : describe_unknown(path, head, have, in, err);
 }
 
-static int detect_any(const char *path, const struct ftr_format **format, struct ftr_err *err)
+static int detect_dir(const char *path, const struct ftr_format **format, struct ftr_err *err)
 {
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return ftr_err_set(err, errno,
-				   "%s: %s: record a program first (ftr record PROGRAM), "
-				   "or name its data with -d",
-				   path, strerror(errno));
-	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
-		return ftr_err_set(err, EBADMSG,
-				   "%s: a pipe or a device: traces are read more than once: "
-				   "copy it into a file first",
-				   path);
-	if (!S_ISDIR(st.st_mode))
-		return detect_file(path, format, err);
 	*format = format_detect(path, FTR_FORMAT_DIRECTORY, NULL, 0);
 	if (*format == NULL)
 		return ftr_err_set(err, EBADMSG, "%s: no trace in this directory (it has no file "
@@ -162,30 +159,125 @@ static int detect_any(const char *path, const struct ftr_format **format, struct
 	return 0;
 }
 
+static bool is_stdin(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
+static int stat_trace(const char *path, struct stat *st, struct ftr_err *err)
+{
+	if ((is_stdin(path) ? fstat(STDIN_FILENO, st) : stat(path, st)) == 0)
+		return 0;
+	if (is_stdin(path))
+		return ftr_err_set(err, errno, "standard input: %s", strerror(errno));
+	return ftr_err_set(err, errno,
+			   "%s: %s: record a program first (ftr record PROGRAM), "
+			   "or name its data with -d",
+			   path, strerror(errno));
+}
+
 bool ftr_trace_is_at(const char *path)
 {
-	const struct ftr_format *format;
+	const struct ftr_format *format = NULL;
+	struct ftr_istream in;
+	struct stat st;
+
+	if (stat_trace(path, &st, NULL) < 0)
+		return false;
+	if (S_ISDIR(st.st_mode))
+		return detect_dir(path, &format, NULL) == 0;
+	if (!S_ISREG(st.st_mode) || is_stdin(path))
+		return true;
+	if (ftr_istream_open_refilled(&in, AT_FDCWD, path, NULL) < 0)
+		return false;
+	detect_file(path, &in, &format, NULL);
+	ftr_istream_close(&in);
+	return format != NULL;
+}
+
+/* A trace without content, which the reader of its format fills. */
+static struct ftr_trace *trace_new(const char *path, const struct ftr_format *format,
+				   struct ftr_diag *diag, struct ftr_err *err)
+{
+	struct ftr_trace *trace = ftr_trace_new(path, diag);
+
+	if (trace == NULL)
+		ftr_err_set(err, ENOMEM, "%s: out of memory", path);
+	else
+		trace->format = format->name;
+	return trace;
+}
+
+static void warn_broken(struct ftr_trace *trace, const struct ftr_istream *in)
+{
 	struct ftr_err err;
 
-	return detect_any(path, &format, &err) == 0;
+	if (ftr_istream_check(in, &err) < 0)
+		ftr_diag_warn(trace->diag, "%s: what follows is missing", err.text);
+}
+
+/* A pipe that breaks ends the trace early. */
+static int read_stream(struct ftr_trace *trace, const struct ftr_format *format,
+		       struct ftr_istream *in, struct ftr_err *err)
+{
+	int ret;
+
+	if (format->needs_file) {
+		ret = ftr_istream_spool(in, err);
+		if (ret < 0)
+			return ret;
+		warn_broken(trace, in);
+		return format->read_file(trace, in, err);
+	}
+	ret = format->read_file(trace, in, err);
+	warn_broken(trace, in);
+	return ret;
+}
+
+static int open_file(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
+		     struct ftr_err *err)
+{
+	const struct ftr_format *format;
+	struct ftr_istream in;
+	int ret = ftr_istream_open_refilled(&in, AT_FDCWD, path, err);
+
+	if (ret < 0)
+		return ret;
+	ret = detect_file(path, &in, &format, err);
+	if (ret == 0) {
+		*out = trace_new(path, format, diag, err);
+		ret = *out == NULL ? -ENOMEM : read_stream(*out, format, &in, err);
+	}
+	ftr_istream_close(&in);
+	return ret;
+}
+
+static int open_dir(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
+		    struct ftr_err *err)
+{
+	const struct ftr_format *format;
+	int ret = detect_dir(path, &format, err);
+
+	if (ret < 0)
+		return ret;
+	*out = trace_new(path, format, diag, err);
+	return *out == NULL ? -ENOMEM : format->read_dir(*out, path, err);
 }
 
 int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 		   struct ftr_err *err)
 {
-	const struct ftr_format *format = NULL;
-	struct ftr_trace *trace;
-	int ret = detect_any(path, &format, err);
+	struct ftr_trace *trace = NULL;
+	struct stat st;
+	int ret = stat_trace(path, &st, err);
 
 	if (ret < 0)
 		return ret;
-	trace = ftr_trace_new(path, diag);
-	if (trace == NULL)
-		return ftr_err_set(err, ENOMEM, "%s: out of memory", path);
-	trace->format = format->name;
-	ret = format->read(trace, path, err);
+	ret = S_ISDIR(st.st_mode) ? open_dir(&trace, path, diag, err) :
+				    open_file(&trace, path, diag, err);
 	if (ret < 0) {
-		ftr_trace_free(trace);
+		if (trace != NULL)
+			ftr_trace_free(trace);
 		return ret;
 	}
 	*out = trace;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/istream.h"
 #include "utils/base/option.h"
 #include "utils/trace/sink.h"
 #include "utils/trace/trace.h"
@@ -30,9 +31,12 @@ struct ftr_format {
 	bool (*detect)(const char *path, const uint8_t *head, size_t len);
 	/*
 	 * Fill a new trace: info, tasks, sessions, sources.  Damage is warned about (trace->diag),
-	 * what is left is read; -errno only when nothing can be shown.
+	 * what is left is read; -errno only when nothing can be shown.  FILE: @in may be refilled,
+	 * unless needs_file; a reader that keeps it moves it into its own and leaves zeros.
 	 */
-	int (*read)(struct ftr_trace *trace, const char *path, struct ftr_err *err);
+	int (*read_file)(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
+	int (*read_dir)(struct ftr_trace *trace, const char *path, struct ftr_err *err);
+	bool needs_file;	/* looks at its input more than once: a pipe is copied to disk */
 
 	/* Writing (NULL = read only).  FILE: sink->out is the file. */
 	const struct ftr_sink_ops *write;
@@ -45,6 +49,11 @@ struct ftr_format {
 	size_t values_bytes;
 	const void *defaults;		/* (nullable: zeros) */
 };
+
+static inline bool ftr_format_is_read(const struct ftr_format *format)
+{
+	return format->read_file != NULL || format->read_dir != NULL;
+}
 
 static inline bool ftr_format_is_written(const struct ftr_format *format)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The format etrace: reading a text as a trace, writing the observed calls of a trace. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 
 #include "utils/format/etrace/etrace.h"
@@ -13,16 +12,11 @@ static void etrace_reader_free(void *reader)
 	ftr_etrace_events_free(reader);
 }
 
-static int etrace_read(struct ftr_trace *trace, const char *path, struct ftr_err *err)
+static int etrace_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
 {
 	struct ftr_etrace_events *events;
-	struct ftr_istream in;
-	int ret = ftr_istream_open(&in, AT_FDCWD, path, err);
+	int ret = ftr_etrace_events_load(&events, trace, in, err);
 
-	if (ret < 0)
-		return ret;
-	ret = ftr_etrace_events_load(&events, trace, &in, err);
-	ftr_istream_close(&in);
 	if (ret < 0)
 		return ret;
 	trace->reader = events;
@@ -98,7 +92,7 @@ const struct ftr_format ftr_format_etrace = {
 	.suffix	      = ".etrace",
 	.kind	      = FTR_FORMAT_FILE,
 	.detect	      = ftr_etrace_detect,
-	.read	      = etrace_read,
+	.read_file    = etrace_read,
 	.write	      = &etrace_sink_ops,
 	.is_recorded  = true,
 	.options      = etrace_options,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MISSING_ARGUMENTS_MAX 4096 /* empty ones may be left out; more are damage */
+#define MISSING_FREE 1000u	/* so many in all, and one for each byte of text */
 
 static struct ftr_slice keep_text(struct ftr_etrace_loader *loader, const struct ftr_strbuf *text)
 {
@@ -52,14 +53,12 @@ static void text_start(struct ftr_etrace_loader *loader, struct ftr_etrace_assem
 	ftr_strbuf_clear(&task->builder);
 }
 
-/*
- * There cannot be more of them than bytes in the text: so little memory is the most that damage can
- * ask for.
- */
+/* Damage must not ask for more memory than the text before it, whose end is not known here. */
 bool ftr_etrace_push_empty(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,
 			   uint64_t nr)
 {
-	if (nr > MISSING_ARGUMENTS_MAX || nr > loader->in->size - loader->made_up_nr)
+	if (nr > MISSING_ARGUMENTS_MAX ||
+	    nr > MISSING_FREE + ftr_istream_offset(loader->in) - loader->made_up_nr)
 		return false;
 	loader->made_up_nr += nr;
 	for (; nr > 0 && !loader->has_failed; nr--)

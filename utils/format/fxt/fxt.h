@@ -14,11 +14,9 @@ struct ftr_sort_sizes;
 struct ftr_trace;
 
 bool ftr_fxt_detect(const char *path, const uint8_t *head, size_t len);
-int ftr_fxt_read(struct ftr_trace *trace, const char *path, struct ftr_err *err);
-/*
- * As ftr_fxt_read; takes what @in holds over, also on failure.  @sizes (nullable): how events that
- * are out of order are sorted (utils/base/sorter.h).
- */
+/* As ftr_format.read_file: @in is whole, and moved from, also on failure. */
+int ftr_fxt_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
+/* @sizes (nullable): how events that are out of order are sorted (utils/base/sorter.h). */
 int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in,
 			const struct ftr_sort_sizes *sizes, struct ftr_err *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* FXT reader: a file becomes a trace with one source. */
+#include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,6 @@ static int source_add(struct fxt_reader *r, struct ftr_err *err)
 	return 0;
 }
 
-/* Takes @in over, also on failure. */
 int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in,
 			const struct ftr_sort_sizes *sizes, struct ftr_err *err)
 {
@@ -103,29 +102,28 @@ int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in,
 		return ftr_err_set(err, ENOMEM, "fxt: out of memory");
 	}
 	r->trace = trace;
+	assert(in->window == NULL);
 	r->in = *in;
+	*in = (struct ftr_istream){ 0 };
 	trace->reader = r;
 	trace->reader_free = reader_free;
 	ftr_strpool_init(&r->pool);
 	ftr_etrace_log_init(&r->syscalls);
 	if (sizes != NULL)
 		r->sort_sizes = *sizes;
-	if (!ftr_fxt_detect(NULL, in->data, in->size))
+	if (!ftr_fxt_detect(NULL, r->in.data, r->in.size))
 		return ftr_err_set(err, EBADMSG, "%s: not a Fuchsia trace: it does not begin with "
-				   "the magic number", in->name);
-	r->is_big = ftr_get_u64(in->data, false) != FXT_MAGIC;
+				   "the magic number", r->in.name);
+	r->is_big = ftr_get_u64(r->in.data, false) != FXT_MAGIC;
 	if (names_init(r) < 0)
-		return ftr_err_set(err, ENOMEM, "%s: out of memory", in->name);
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", r->in.name);
 	ret = fxt_scan(r, err);
 	if (ret == 0 && r->is_unordered)
 		ret = fxt_order_build(r, err);
 	return ret < 0 ? ret : source_add(r, err);
 }
 
-int ftr_fxt_read(struct ftr_trace *trace, const char *path, struct ftr_err *err)
+int ftr_fxt_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
 {
-	struct ftr_istream in;
-	int ret = ftr_istream_open(&in, AT_FDCWD, path, err);
-
-	return ret < 0 ? ret : ftr_fxt_read_stream(trace, &in, NULL, err);
+	return ftr_fxt_read_stream(trace, in, NULL, err);
 }

@@ -263,6 +263,7 @@ const struct ftr_format ftr_format_fxt = {
 	.suffix	 = ".fxt",
 	.kind	 = FTR_FORMAT_FILE,
 	.detect	 = ftr_fxt_detect,
-	.read	 = ftr_fxt_read,
+	.read_file = ftr_fxt_read,
+	.needs_file = true,
 	.write	 = &fxt_ops,
 };

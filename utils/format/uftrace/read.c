@@ -305,7 +305,7 @@ const struct ftr_format ftr_format_uftrace = {
 	.summary = "data directory of ftr record and uftrace record",
 	.kind	 = FTR_FORMAT_DIRECTORY,
 	.detect	 = uftrace_detect,
-	.read	 = uftrace_read,
+	.read_dir = uftrace_read,
 	.write_new = ftr_uftrace_export_new,
 	.is_recorded = true,
 };

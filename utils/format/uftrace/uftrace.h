@@ -20,7 +20,7 @@ struct ftr_trace;
 #define FTR_UFTRACE_LOST_KERNEL "LOST %llu kernel events of CPU %d"
 #define FTR_UFTRACE_LOST_KERNEL_SOME "LOST kernel events of CPU %d"
 
-/* As ftr_format.read; takes @dir over, also on failure. */
+/* As ftr_format.read_dir; takes @dir over, also on failure. */
 int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err);
 
 /* As ftr_format.write_new: the sink writes any trace as a directory. */

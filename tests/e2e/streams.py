@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""Traces through pipes: what a file shows, a pipe, a FIFO and /dev/stdin show, too."""
+import gzip
+import os
+import re
+import struct
+import subprocess
+import threading
+
+from recording import FTR, SRCDIR, TIMEOUT, harness
+
+DATA = os.path.join(SRCDIR, "tests/data/values")
+PLAIN = ["--no-pager", "--color=no"]
+ETRACE = b"""\
+4123,1,636,513177950!New_proc|argsize=5,prognameisize=9,prognamepsize=9,cwdsize=1
+4123,1,636,513177951!PI|/bin/true
+4123,1,636,513177952!PP|/bin/true
+4123,1,636,513177953!CW|/
+4123,1,636,513177954!A[0]true
+4123,1,636,513177955!End_of_args|
+"""
+
+
+def run(*words, data=None, **options):
+    return subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=data,
+                          timeout=TIMEOUT, check=False, **options)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def file_formats():
+    """Names of the formats that are written and are files."""
+    listed = run("--version").stdout.decode()
+    names = re.search(r"^ *formats, out +(.*)$", listed, re.M)[1].split()
+    done = {name: run("convert", "--to=" + name, DATA, "-") for name in names}
+    return [name for name in names if b"is a directory" not in done[name].stderr]
+
+
+def header(record_type, words):
+    return record_type | words << 4
+
+
+def long_trace(calls):
+    """FXT: calls of one function, one after the other, in pieces of a MiB."""
+    def text(index, content):
+        padded = content + bytes(-len(content) % 8)
+        return struct.pack("<Q", header(2, 1 + len(padded) // 8) | index << 16 | len(content) << 32) + padded
+    yield (struct.pack("<QQQ", 0x0016547846040010, header(1, 2), 10**9) + text(1, b"module") +
+           text(2, b"function") + struct.pack("<QQQ", header(3, 3) | 1 << 16, 7, 7))
+    event = header(4, 3) | 4 << 16 | 1 << 24 | 1 << 32 | 2 << 48
+    for first in range(0, calls, 40000):
+        yield b"".join(struct.pack("<QQQ", event, 10 * nr, 10 * nr + 5)
+                       for nr in range(first, min(calls, first + 40000)))
+
+
+class StreamsTest(harness.Test):
+    @classmethod
+    def set_up_class(cls):
+        cls.fxt = os.path.join(cls.shared, "a.fxt")
+        cls.etrace = os.path.join(cls.shared, "a.etrace")
+        assert run("convert", DATA, cls.fxt).returncode == 0
+        with open(cls.etrace, "wb") as file:
+            file.write(ETRACE)
+
+    def shown(self, *words, data=None, path="-", **options):
+        done = run(*words, *PLAIN, data=data, **options)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), words)
+        self.assertNotEqual(done.stdout, b"", words)
+        return done.stdout if path == "-" else done.stdout.replace(path.encode(), b"TRACE")
+
+    def refused(self, *words, data=b"", **options):
+        done = run(*words, data=data, **options)
+        self.assertEqual((done.returncode, done.stdout), (1, b""), words)
+        self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+        return done.stderr.decode()
+
+    def through_fifo(self, command, content):
+        path = os.path.join(self.dir, "fifo")
+        os.mkfifo(path)
+
+        def feed():
+            with open(path, "wb") as file:
+                file.write(content)
+        writer = threading.Thread(target=feed)
+        writer.start()
+        try:
+            return self.shown(command, path, path=path)
+        finally:
+            writer.join()
+            os.unlink(path)
+
+    def test_every_command_and_format(self):
+        for path in (self.fxt, self.etrace):
+            content = read(path)
+            # graph is headed by the last part of the path where the program has no name
+            for command in ("replay", "report", "info", "dump") + ("graph",) * (path == self.fxt):
+                with self.subTest(command=command, trace=path):
+                    expected = self.shown(command, path, path=path)
+                    same = [self.shown(command, "-", data=content),
+                            self.shown(command, "-d", "-", data=content),
+                            self.shown(command, "/dev/stdin", data=content, path="/dev/stdin"),
+                            self.through_fifo(command, content)]
+                    for text in same:
+                        self.assertEqual(text.replace(b"-", b"TRACE"), expected.replace(b"-", b"TRACE"))
+
+    def test_standard_input_may_be_a_file_or_a_socket(self):
+        expected = self.shown("report", self.fxt)
+        with open(self.fxt, "rb") as file:
+            self.assertEqual(self.shown("report", "-", stdin=file), expected)
+        script = f"import socket,subprocess,sys; a, b = socket.socketpair(); " \
+                 f"p = subprocess.Popen({[FTR, 'report', '/dev/stdin', *PLAIN]!r}, stdin=b); b.close(); " \
+                 f"a.sendall(open({self.fxt!r}, 'rb').read()); a.close(); sys.exit(p.wait())"
+        done = subprocess.run(["python3", "-c", script], stdout=subprocess.PIPE, timeout=TIMEOUT, check=True)
+        self.assertEqual(done.stdout, expected)
+
+    def test_an_export_is_read_as_it_is_written(self):
+        with subprocess.Popen([FTR, "dump", "--fxt", DATA], stdout=subprocess.PIPE) as writing:
+            done = subprocess.run([FTR, "report", "-", *PLAIN], stdin=writing.stdout, timeout=TIMEOUT,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+            self.assertEqual(writing.wait(), 0)
+        self.assertEqual((done.stdout, done.stderr), (self.shown("report", self.fxt), b""))
+
+    def test_convert(self):
+        made = os.path.join(self.dir, "made.fxt")
+        self.assertEqual(run("convert", "-", made, data=read(self.fxt)).returncode, 0)
+        self.assertEqual(read(made), read(self.fxt))
+
+    def test_differences(self):
+        self.assertEqual(self.shown("report", self.fxt, "--diff=-", data=read(self.fxt), path=": -"),
+                         self.shown("report", self.fxt, "--diff=" + self.fxt, path="|")
+                         .replace(b"diff: " + self.fxt.encode(), b"diffTRACE"))
+
+    def test_the_input_is_not_written_over(self):
+        before = read(self.fxt)
+        with open(self.fxt, "rb") as file:
+            done = run("convert", "-", self.fxt, stdin=file)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"belongs to the trace that is read", done.stderr)
+        self.assertEqual(read(self.fxt), before)
+
+    def test_every_piece(self):
+        """A writer that stops between any two bytes of the head, and now and then later."""
+        for content in (read(self.fxt), ETRACE):
+            expected = self.shown("report", "-", data=content)
+            with subprocess.Popen([FTR, "report", "-", *PLAIN], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, bufsize=0) as running:
+                for pos in range(min(64, len(content))):
+                    running.stdin.write(content[pos:pos + 1])
+                for pos in range(64, len(content), 111):
+                    running.stdin.write(content[pos:pos + 111])
+                running.stdin.close()
+                self.assertEqual(running.stdout.read(), expected)
+                self.assertEqual(running.wait(), 0)
+
+    def test_closed_in_the_middle(self):
+        done = run("report", "-", *PLAIN, data=read(self.fxt)[:-12])
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr.decode(), r"^ftr: warning: standard input\+0x[0-9a-f]+: the last record is cut")
+
+    def test_what_is_no_trace(self):
+        self.assertIn("compressed by gzip: decompress it first (... | gzip -d | ftr ...)",
+                      self.refused("report", "-", data=gzip.compress(read(self.fxt))))
+        self.assertIn("standard input: empty", self.refused("report", "-", data=b""))
+        self.assertIn("standard input: not a trace", self.refused("report", "-", data=b"\0" * 100))
+        with open("/dev/zero", "rb") as zeros:		# an endless one is not read to its end
+            done = run("report", "-", stdin=zeros)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"standard input: not a trace", done.stderr)
+
+    def test_no_room_for_a_copy(self):
+        error = self.refused("report", "-", data=read(self.fxt), env=dict(os.environ, TMPDIR="/nonexistent"))
+        self.assertRegex(error, "standard input: /nonexistent: .*TMPDIR")
+
+    def test_memory(self):
+        with subprocess.Popen([FTR, "report", "-", *PLAIN], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as running:
+            for piece in long_trace(4000000):
+                running.stdin.write(piece)
+            running.stdin.close()
+            shown = running.stdout.read().decode()
+            _, status, usage = os.wait4(running.pid, 0)
+            running.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(running.returncode, 0)
+        self.assertRegex(shown, r"\b4000000  function")
+        if os.environ.get("ASAN_OPTIONS") is None:
+            self.assertLess(usage.ru_maxrss, 40 << 10)      # KiB, of a trace of 92 MiB
+
+    def test_writers_stream(self):
+        formats = file_formats()
+        self.assertLessEqual({"fxt", "chrome"}, set(formats))
+        for name in formats:
+            with self.subTest(format=name):
+                path = os.path.join(self.dir, "made." + name)
+                done = run("convert", "--to=" + name, DATA, path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(run("convert", "--to=" + name, DATA, "-").stdout, read(path))
+                self.assertEqual(run("dump", "--format=" + name, "-o", "-", DATA).stdout, read(path))
+
+    def test_a_reader_that_goes_away(self):
+        for name in file_formats():
+            with self.subTest(format=name), \
+                 subprocess.Popen([FTR, "convert", "--to=" + name, self.fxt, "-"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as running:
+                running.stdout.close()
+                self.assertNotIn(b"Broken pipe", running.stderr.read())
+                self.assertEqual(running.wait(timeout=TIMEOUT), 0)
+
+
+if __name__ == "__main__":
+    harness.main()
