@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "utils/analysis/cpus.h"
-#include "utils/trace/event.h"
+#include "utils/trace/event_kind.h"
 #include "utils/view/cpu_text.h"
 
 static void happens(struct ftr_cpu_track *track, uint64_t time_ns, uint64_t id, uint16_t cpu_nr)

@@ -7,6 +7,7 @@
 
 #include "tests/unit/fxt_util.h"
 #include "tests/unit/unit.h"
+#include "utils/trace/event_kind.h"
 
 #define TASKS 5
 #define FUNCS 12

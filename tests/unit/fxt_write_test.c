@@ -7,6 +7,7 @@
 #include "tests/unit/fxt_util.h"
 #include "tests/unit/unit.h"
 #include "utils/format/fxt/layout.h"
+#include "utils/trace/event_kind.h"
 
 /*
  * Header words are put together from what is drawn above each use.  TEXT is up to eight characters

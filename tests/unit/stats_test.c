@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "utils/analysis/stats.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
 #include "utils/trace/task.h"
 #include "utils/view/duration.h"

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/trace/event_kind.h"
+
 struct stream {
 	struct ftr_source base;
 	FTR_VEC(struct ftr_event) evs;

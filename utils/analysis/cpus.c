@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "utils/trace/event.h"
+#include "utils/trace/event_kind.h"
 
 unsigned ftr_cpu_set_count(const struct ftr_cpu_set *set)
 {
@@ -18,19 +18,12 @@ unsigned ftr_cpu_set_count(const struct ftr_cpu_set *set)
 	return nr;
 }
 
-static bool is_sched_out(const struct ftr_event *ev)
-{
-	uint64_t id = ftr_point_event_id(ev);
-
-	return id == FTR_EVENT_ID_SCHED_OUT || id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED;
-}
-
 /* task-new happens on the CPU of another task: the one that made this. */
 static bool is_about_the_task(const struct ftr_event *ev)
 {
 	return ev->point.cpu_nr != 0 && ev->point.cpu_nr <= FTR_CPUS_MAX &&
-	       (is_sched_out(ev) || ftr_point_event_id(ev) == FTR_EVENT_ID_SCHED_IN ||
-		ftr_point_event_id(ev) == FTR_EVENT_ID_TASK_NAME);
+	       (ftr_event_is_sched_out(ev) || ftr_event_is_sched_in(ev) ||
+		ftr_event_kind_id(ev) == FTR_EVENT_ID_TASK_NAME);
 }
 
 int ftr_cpu_track_point(struct ftr_cpu_track *track, const struct ftr_event *ev)
@@ -42,7 +35,7 @@ int ftr_cpu_track_point(struct ftr_cpu_track *track, const struct ftr_event *ev)
 			return -ENOMEM;
 	}
 	track->until_ns.v[ev->point.cpu_nr - 1] = ev->time_ns;
-	track->current_nr = is_sched_out(ev) ? 0 : ev->point.cpu_nr;
+	track->current_nr = ftr_event_is_sched_out(ev) ? 0 : ev->point.cpu_nr;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "utils/analysis/graph.h"
 
 #include "utils/base/strpool.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/session.h"
@@ -154,19 +155,19 @@ static inline void leave(struct graph_sink *self, struct place *place, const str
  */
 static int count_schedule(struct graph_sink *self, struct place *place, const struct ftr_event *ev)
 {
-	bool is_preempted = ev->flags & FTR_EVENT_PREEMPTED;
+	enum ftr_event_id out_id = ftr_event_sched_out_id(ev);
 	uint64_t ns = ev->time_ns - ev->point.start_ns;
 	struct ftr_graph_key key = {
-		.name_id = is_preempted ? FTR_GRAPH_SCHEDULE_PREEMPTED : FTR_GRAPH_SCHEDULE,
-		.name = is_preempted ? "linux:schedule (pre-empted)" : "linux:schedule",
-		.addr = is_preempted ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED : FTR_EVENT_ID_SCHED_OUT,
+		.name_id = out_id == FTR_EVENT_ID_SCHED_OUT ? FTR_GRAPH_SCHEDULE :
+							      FTR_GRAPH_SCHEDULE_PREEMPTED,
+		.addr = out_id,
 		.time_ns = ev->point.start_ns,
 	};
 	uint32_t parent = place->node, node;
 
-	if (ev->point.kind != FTR_POINT_INSTANT || ev->point.id != FTR_EVENT_ID_SCHED_IN ||
-	    ev->point.start_ns == 0)
+	if (!ftr_event_ends_schedule(ev))
 		return 0;
+	key.name = ftr_event_pair_name(out_id);
 	if (parent == FTR_GRAPH_NONE)
 		parent = place_root(self, place, ev->task, ev->time_ns);
 	node = parent == FTR_GRAPH_NONE ? parent : ftr_graph_child(&self->graph, parent, &key);

@@ -5,6 +5,7 @@
 #include "utils/analysis/graph_command.h"
 #include "utils/base/arena.h"
 #include "utils/trace/args.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/session.h"
@@ -166,8 +167,7 @@ static int take_payload(struct task_sink *self, struct life *life, const struct 
 
 static int take_event(struct task_sink *self, struct life *life, const struct ftr_event *ev)
 {
-	if (ev->type == FTR_EVENT_POINT && ev->point.kind == FTR_POINT_INSTANT &&
-	    ev->point.id == FTR_EVENT_ID_SCHED_IN && ev->point.start_ns != 0)
+	if (ev->type == FTR_EVENT_POINT && ftr_event_ends_schedule(ev))
 		life->sched_ns += ev->time_ns - ev->point.start_ns;
 	if (ev->type > FTR_EVENT_EXIT)
 		return 0;

@@ -2,6 +2,7 @@
 /* Statistics by arrays over the dense ids of names, functions and tasks: no search per event. */
 #include "utils/analysis/stats.h"
 
+#include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
 #include "utils/trace/source.h"
 #include "utils/trace/task.h"
@@ -197,18 +198,16 @@ static int count_calls(struct stats_sink *self, const struct ftr_event *evs, siz
 /* The time from a sched-out to its sched-in, inside of a function, is like a call it made. */
 static int count_schedule(struct stats_sink *self, const struct ftr_event *ev)
 {
-	bool is_preempted = ev->flags & FTR_EVENT_PREEMPTED;
 	uint64_t ns = ev->time_ns - ev->point.start_ns;
-	struct ftr_func_stat *stat = &self->stats.schedule[is_preempted];
+	struct ftr_func_stat *stat = &self->stats.schedule[(ev->flags & FTR_EVENT_PREEMPTED) != 0];
 	struct ftr_task_stat *task;
 
-	if (ftr_point_event_id(ev) != FTR_EVENT_ID_SCHED_IN || ev->point.start_ns == 0 ||
-	    (ev->depth == 0 && !self->counts_outside))
+	if (!ftr_event_ends_schedule(ev) || (ev->depth == 0 && !self->counts_outside))
 		return 0;
 	task = task_stat(self, ev->task);
 	if (task == NULL)
 		return -ENOMEM;
-	stat->name = is_preempted ? "linux:schedule (pre-empted)" : "linux:schedule";
+	stat->name = ftr_event_pair_name(ftr_event_sched_out_id(ev));
 	stat->name_len = (uint32_t)strlen(stat->name);
 	count_call(stat, ns, ns, false);
 	if (self->has_details && count_details(stat, &task->cpus, ns, ns, ev->point.start_ns) < 0)

@@ -26,8 +26,6 @@ libftr_a_SOURCES += \
 	utils/format/ftrace/page_write.h \
 	utils/format/ftrace/symbol.c \
 	utils/format/ftrace/text.c \
-	utils/format/fxt/builtin.c \
-	utils/format/fxt/builtin.h \
 	utils/format/fxt/fxt.h \
 	utils/format/fxt/layout.h \
 	utils/format/fxt/names.h \

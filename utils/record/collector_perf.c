@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "utils/base/clock.h"
+#include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
 #include "utils/record/collector.h"
 #include "utils/record/perf_ring.h"
@@ -134,21 +135,14 @@ static void events_refused(struct perf_collector *self, const char *call, int co
 
 static void events_state(struct perf_collector *self, size_t ring_bytes)
 {
-	static const char *const names[] = { "linux:schedule", "linux:task-new, linux:task-exit",
-					     "linux:task-name" };
-	unsigned events = self->events, i;
-	char text[FTR_EVENTS_TEXT_BYTES];
-	size_t len = 0;
+	struct ftr_strbuf text;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (events & 1u << i)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
-						len > 0 ? ", " : "", names[i]);
-	}
+	ftr_strbuf_init(&text);
+	ftr_event_perf_names(self->events, &text);
 	if (ring_bytes < RING_BYTES)
-		snprintf(text + len, sizeof(text) - len, " (rings of only %zu KB)",
-			 ring_bytes >> 10);
-	state(self, text);
+		ftr_strbuf_printf(&text, " (rings of only %zu KB)", ring_bytes >> 10);
+	state(self, ftr_strbuf_str(&text));
+	ftr_strbuf_fini(&text);
 }
 
 static void events_start(struct perf_collector *self, pid_t pid)
@@ -188,47 +182,44 @@ struct perf_values {
 	unsigned events;	/* FTR_PERF_* bits */
 };
 
-/* By their uftrace names, with the kinds that the kernel can only record together. */
-static const struct {
-	const char *name;
-	unsigned kinds;
-} event_names[] = {
-	{ "linux:schedule",  FTR_PERF_SCHED },
-	{ "linux:sched-in",  FTR_PERF_SCHED },
-	{ "linux:sched-out", FTR_PERF_SCHED },
-	{ "linux:task-new",  FTR_PERF_TASK },
-	{ "linux:task-exit", FTR_PERF_TASK },
-	{ "linux:task-name", FTR_PERF_NAME | FTR_PERF_TASK },
-};
-
-static unsigned kinds_of(const char *pattern)
+static unsigned perf_of(const char *pattern)
 {
-	unsigned kinds = 0;
-	size_t i;
+	const struct ftr_event_kind *kind;
+	unsigned perf = 0;
+	size_t pos = 0;
 
-	for (i = 0; i < sizeof(event_names) / sizeof(event_names[0]); i++) {
-		if (fnmatch(pattern, event_names[i].name, 0) == 0)
-			kinds |= event_names[i].kinds;
+	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
+		if (kind->perf != 0 && fnmatch(pattern, kind->name, 0) == 0)
+			perf |= kind->perf;
 	}
-	return kinds;
+	return perf;
 }
 
-static int event_add(unsigned *kinds, const char *word, size_t len, struct ftr_err *err)
+static int event_unknown(const char *word, size_t len, struct ftr_err *err)
+{
+	struct ftr_strbuf names;
+	int ret;
+
+	ftr_strbuf_init(&names);
+	ftr_event_perf_names(FTR_PERF_ALL, &names);
+	ret = ftr_err_set(err, EINVAL, "\"%.*s\" is not an event that ftr records: %s", (int)len,
+			  word, ftr_strbuf_str(&names));
+	ftr_strbuf_fini(&names);
+	return ret;
+}
+
+static int event_add(unsigned *perf, const char *word, size_t len, struct ftr_err *err)
 {
 	unsigned of_word = 0;
 	char pattern[64];
 
 	if (len < sizeof(pattern)) {
 		snprintf(pattern, sizeof(pattern), "%.*s", (int)len, word);
-		of_word = kinds_of(pattern);
+		of_word = perf_of(pattern);
 	}
 	if (of_word == 0)
-		return ftr_err_set(
-			err, EINVAL,
-			"\"%.*s\" is not an event that ftr records: "
-			"linux:schedule, linux:task-new, linux:task-exit, linux:task-name",
-			(int)len, word);
-	*kinds |= of_word;
+		return event_unknown(word, len, err);
+	*perf |= of_word;
 	return 0;
 }
 

@@ -15,15 +15,9 @@
 #include <sys/uio.h>
 #include <time.h>
 
-struct perf_event_mmap_page;
+#include "utils/trace/event_kind.h"
 
-/* What to ask the kernel for. */
-enum ftr_perf_kind {
-	FTR_PERF_SCHED = 1 << 0, /* PERF_RECORD_SWITCH */
-	FTR_PERF_TASK = 1 << 1,  /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
-	FTR_PERF_NAME = 1 << 2,  /* PERF_RECORD_COMM; the kernel adds those of FTR_PERF_TASK */
-};
-#define FTR_PERF_ALL (FTR_PERF_SCHED | FTR_PERF_TASK | FTR_PERF_NAME)
+struct perf_event_mmap_page;
 
 /*
  * With so much in it the ring's descriptor becomes readable, once until it is filled so far again.
@@ -58,8 +52,8 @@ struct ftr_perf_lost {
 /*
  * Open the event for @pid (0 = the caller) on @cpu, off until @pid, or a child that it forks,
  * execs; with all its children and threads from then on.  Of several children that exec only the
- * first is sure to be followed: the kernel may hand it the caller's own event.  @kinds: FTR_PERF_*
- * bits.  The descriptor is close-on-exec.
+ * first is sure to be followed: the kernel may hand it the caller's own event.  @kinds: enum
+ * ftr_event_perf bits.  The descriptor is close-on-exec.
  *
  * 0, or -errno of perf_event_open: -ENODEV there is no such CPU, or it is off; -EACCES, -EPERM not
  * permitted; -ENOSYS not in this kernel.

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "utils/trace/event_kind.h"
+
 /* file of a struct ftr_store_task: its descriptor + 1, so that NULL is "not open". */
 static int file_get(const struct ftr_store_task *task)
 {
@@ -48,12 +50,16 @@ static void dir_lost(struct ftr_store *base, struct ftr_store_task *task, uint64
 static void dir_events(struct ftr_store *base)
 {
 	struct ftr_store_dir *store = dir_of(base);
+	const struct ftr_event_kind *kind;
+	size_t pos = 0;
 
 	pthread_mutex_lock(&store->lock);
 	if (!store->has_events) {
 		store->has_events = true;
-		ftr_uftrace_dir_event(store->dir, FTR_RECORD_EVENT_STALL_BEGIN, "ftr:stall-begin");
-		ftr_uftrace_dir_event(store->dir, FTR_RECORD_EVENT_STALL_END, "ftr:stall-end");
+		while ((kind = ftr_event_kind_next(&pos)) != NULL) {
+			if (kind->is_runtime)
+				ftr_uftrace_dir_event(store->dir, kind->id, kind->name);
+		}
 	}
 	pthread_mutex_unlock(&store->lock);
 }

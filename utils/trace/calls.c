@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/trace/event_kind.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/stack.h"
 #include "utils/trace/trace.h"
@@ -56,8 +57,7 @@ static void stack_point(struct stack *stack, struct ftr_event *ev)
 	if (ev->point.kind != FTR_POINT_INSTANT)
 		return;
 	ev->point.start_ns = 0;
-	if (ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
-	    ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED) {
+	if (ftr_event_id_is_sched_out(ev->point.id)) {
 		if (ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED)
 			ev->flags |= FTR_EVENT_PREEMPTED;
 		stack->sched_flags = ev->flags & FTR_EVENT_PREEMPTED;

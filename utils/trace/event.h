@@ -53,17 +53,6 @@ enum ftr_point_kind {
 	FTR_POINT_FLOW_END, /* start_ns is that of its begin, where known */
 };
 
-/* Ids of POINT events that the library itself looks at; uftrace's numbers. */
-enum ftr_event_id {
-	FTR_EVENT_ID_SCHED_IN	 = 200001,
-	FTR_EVENT_ID_SCHED_OUT	 = 200002,
-	FTR_EVENT_ID_TASK_NEW	 = 200004,
-	FTR_EVENT_ID_TASK_EXIT	 = 200005,
-	FTR_EVENT_ID_TASK_NAME	 = 200006,
-	FTR_EVENT_ID_SCHED_OUT_PREEMPTED = 200007,
-	FTR_EVENT_ID_EXTERN	 = 2000000,
-};
-
 /*
  * A tracepoint of the kernel is an instant whose id is the one that tracefs gave it; its name is
  * "SYSTEM:NAME", its payload the text that the kernel would print: no NUL, no spec.
@@ -94,7 +83,8 @@ struct ftr_event {
 		} call;
 		struct {			/* POINT */
 			const char *name;	/* (borrowed) "linux:sched-in" */
-			uint64_t id; /* uftrace event id, else 0; kinds but INSTANT: see there */
+			uint64_t id; /* INSTANT: of its kind (event_kind.h), else 0; others: see
+				      enum ftr_point_kind */
 			uint64_t start_ns; /* after calls: of a pair's first half (sched-out); else
 					      0 */
 			uint8_t  kind;		/* enum ftr_point_kind */
@@ -111,12 +101,6 @@ struct ftr_event {
 	uint8_t  flags;			/* FTR_EVENT_* flags */
 	uint16_t reserved;
 };
-
-/* Which of uftrace's events a POINT is; 0 = none of them: other kinds have ids of their own. */
-static inline uint64_t ftr_point_event_id(const struct ftr_event *ev)
-{
-	return ev->point.kind == FTR_POINT_INSTANT ? ev->point.id : 0;
-}
 
 /* Of a POINT. */
 static inline bool ftr_event_is_tracepoint(const struct ftr_event *ev)

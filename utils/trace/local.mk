@@ -5,6 +5,8 @@ libftr_a_SOURCES += \
 	utils/trace/calls.c \
 	utils/trace/calls.h \
 	utils/trace/event.h \
+	utils/trace/event_kind.c \
+	utils/trace/event_kind.h \
 	utils/trace/format.h \
 	utils/trace/func.h \
 	utils/trace/info.h \

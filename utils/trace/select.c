@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/source.h"
 #include "utils/trace/trace.h"
-
-#define PERF_EVENTS_BEGIN 200001
-#define PERF_EVENTS_END	  300000
 
 /* A task's open calls. */
 struct open_calls {
@@ -51,25 +49,20 @@ static bool tid_is_wanted(const struct ftr_pipeline_options *options, int32_t ti
 	return options->tid_nr == 0;
 }
 
-static bool id_is_sched(uint64_t id)
-{
-	return (id >= FTR_EVENT_ID_SCHED_IN && id < FTR_EVENT_ID_TASK_NEW) ||
-	       id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED || id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED + 1;
-}
-
 /* Perf and kernel events say what happened around a call; outside of all calls they are noise. */
 static bool id_needs_call(uint64_t id)
 {
-	return id <= FTR_TRACEPOINT_ID_MAX || (id >= PERF_EVENTS_BEGIN && id < PERF_EVENTS_END);
+	return id <= FTR_TRACEPOINT_ID_MAX ||
+	       (id >= FTR_EVENT_ID_PERF_BEGIN && id < FTR_EVENT_ID_PERF_END);
 }
 
 static bool point_is_wanted(const struct ftr_pipeline_options *options, const struct ftr_event *ev)
 {
-	uint64_t id = ftr_point_event_id(ev);
+	uint64_t id = ftr_event_kind_id(ev);
 
 	if (options->no_event || (options->kernel_only && !ftr_event_is_tracepoint(ev)))
 		return false;
-	if (options->no_sched && id_is_sched(id))
+	if (options->no_sched && ftr_event_id_is_sched(id))
 		return false;
 	if (options->no_preempt && (ev->flags & FTR_EVENT_PREEMPTED))
 		return false;
@@ -175,7 +168,7 @@ int ftr_select_record(struct ftr_select_records *self, const struct ftr_event *e
 
 	if (ev->type == FTR_EVENT_POINT)
 		return is_wanted && !options->no_event &&
-		       !(options->no_sched && id_is_sched(ev->point.id)) &&
+		       !(options->no_sched && ftr_event_id_is_sched(ev->point.id)) &&
 		       (!options->kernel_only || ftr_event_is_tracepoint(ev));
 	if (ev->type > FTR_EVENT_EXIT)
 		return is_wanted;

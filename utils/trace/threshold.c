@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/source.h"
 #include "utils/trace/stack.h"
@@ -161,18 +162,17 @@ static int take_exit(struct threshold *self, struct state *state, const struct f
 /* From its sched-out to its sched-in a task is as in a call. */
 static int take_point(struct threshold *self, struct state *state, const struct ftr_event *ev)
 {
-	uint64_t id = ftr_point_event_id(ev);
-	bool is_out = id == FTR_EVENT_ID_SCHED_OUT || id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED;
+	bool is_out = ftr_event_is_sched_out(ev), is_in = ftr_event_is_sched_in(ev);
 	uint64_t duration_ns = ev->time_ns - ev->point.start_ns;
 	struct node *node;
 
-	if (id == FTR_EVENT_ID_SCHED_IN && state->out != NULL && duration_ns < self->threshold_ns) {
+	if (is_in && state->out != NULL && duration_ns < self->threshold_ns) {
 		node_drop(self, state->out);
 		state->out = NULL;
 		ftr_stack_top(&state->stack)->child_ns -= duration_ns;
 		return 0;
 	}
-	if (is_out || id == FTR_EVENT_ID_SCHED_IN)
+	if (is_out || is_in)
 		out_keep(state);
 	node = node_append(self, ev);
 	if (node == NULL)

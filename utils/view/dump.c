@@ -7,6 +7,7 @@
 #include "utils/base/vec.h"
 #include "utils/trace/args.h"
 #include "utils/trace/select.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/trace.h"
 #include "utils/view/args_text.h"
 #include "utils/view/dump_header.h"
@@ -307,8 +308,8 @@ static void put_lost(struct dump *self, const struct ftr_event *ev)
 
 static bool is_perf_event(const struct ftr_event *ev)
 {
-	return ev->type == FTR_EVENT_POINT && ftr_point_event_id(ev) >= FTR_ID_SCHED_IN &&
-	       ev->point.id <= FTR_ID_SCHED_BOTH_PREEMPT;
+	return ev->type == FTR_EVENT_POINT && ftr_event_kind_id(ev) >= FTR_EVENT_ID_PERF_BEGIN &&
+	       ev->point.id < FTR_EVENT_ID_PERF_END;
 }
 
 static bool is_record(const struct ftr_event *ev)

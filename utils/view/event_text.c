@@ -4,51 +4,10 @@
 
 #include "utils/base/bytes.h"
 #include "utils/trace/args.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/trace.h"
 
 #include <string.h>
-
-#define VALUES_MAX 3
-
-/* Data of up to three 64-bit numbers: a label for each and a unit for all. */
-static const struct data_layout {
-	uint32_t id;
-	bool is_diff;
-	const char *labels[VALUES_MAX];
-	const char *unit;
-} layouts[] = {
-	{ FTR_ID_READ_STATM, false, { "vmsize", "vmrss", "shared" }, "KB" },
-	{ FTR_ID_DIFF_STATM, true, { "vmsize", "vmrss", "shared" }, "KB" },
-	{ FTR_ID_READ_FAULT, false, { "major", "minor", NULL }, "" },
-	{ FTR_ID_DIFF_FAULT, true, { "major", "minor", NULL }, "" },
-	{ FTR_ID_READ_CYCLE, false, { "cycles", "instructions", NULL }, "" },
-	{ FTR_ID_DIFF_CYCLE, true, { "cycles", "instructions", NULL }, "" },
-	{ FTR_ID_READ_CACHE, false, { "refers", "misses", NULL }, "" },
-	{ FTR_ID_DIFF_CACHE, true, { "refers", "misses", NULL }, "" },
-	{ FTR_ID_READ_BRANCH, false, { "branch", "misses", NULL }, "" },
-	{ FTR_ID_DIFF_BRANCH, true, { "branch", "misses", NULL }, "" },
-};
-
-static const struct {
-	const char *name;
-	uint32_t id;
-} sched_names[] = {
-	{ "linux:sched-in", FTR_ID_SCHED_IN },
-	{ "linux:sched-out", FTR_ID_SCHED_OUT },
-	{ "linux:sched-out (pre-empted)", FTR_ID_SCHED_OUT_PREEMPT },
-	{ "linux:schedule", FTR_ID_SCHED_BOTH },
-	{ "linux:schedule (pre-empted)", FTR_ID_SCHED_BOTH_PREEMPT },
-};
-
-uint64_t ftr_event_point_id(const struct ftr_event *ev)
-{
-	if (ev->point.id != 0 || strncmp(ev->point.name, "linux:sched", 11) != 0)
-		return ftr_point_event_id(ev);
-	for (size_t i = 0; i < sizeof(sched_names) / sizeof(sched_names[0]); i++)
-		if (strcmp(sched_names[i].name, ev->point.name) == 0)
-			return sched_names[i].id;
-	return 0;
-}
 
 void ftr_event_title(const struct ftr_event *ev, struct ftr_strbuf *text)
 {
@@ -65,33 +24,18 @@ void ftr_event_title(const struct ftr_event *ev, struct ftr_strbuf *text)
 				  (unsigned long long)ev->point.id);
 }
 
-const char *ftr_event_schedule_name(uint64_t out_id)
+static void put_values(const struct ftr_event_kind *kind, const struct ftr_payload *data,
+		       bool is_signed, struct ftr_strbuf *text)
 {
-	return out_id == FTR_ID_SCHED_OUT_PREEMPT ? "linux:schedule (pre-empted)" :
-						    "linux:schedule";
-}
-
-static const struct data_layout *layout_find(uint64_t id)
-{
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
-		if (layouts[i].id == id)
-			return &layouts[i];
-	return NULL;
-}
-
-static void put_layout(const struct data_layout *layout, const struct ftr_payload *data,
-		       bool is_signed_diff, struct ftr_strbuf *text)
-{
-	for (size_t i = 0; i < VALUES_MAX && layout->labels[i] != NULL; i++) {
+	for (size_t i = 0; i < kind->value_nr; i++) {
 		uint64_t value;
 
 		if (data->len < (i + 1) * sizeof(value))
 			return;
 		value = ftr_get_u64(data->data + i * sizeof(value), data->is_big_endian);
-		ftr_strbuf_printf(text, layout->is_diff && is_signed_diff ? "%s%s=%+lld%s"
-									   : "%s%s=%lld%s",
-				  i > 0 ? " " : "", layout->labels[i], (long long)value,
-				  layout->unit);
+		ftr_strbuf_printf(text, is_signed ? "%s%s=%+lld%s" : "%s%s=%lld%s",
+				  i > 0 ? " " : "", kind->labels[i], (long long)value,
+				  kind->unit == NULL ? "" : kind->unit);
 	}
 }
 
@@ -132,22 +76,33 @@ void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *tra
 			 bool is_signed_diff, struct ftr_strbuf *text)
 {
 	const struct ftr_payload *data = ev->payload;
-	const struct data_layout *layout;
-	uint64_t id = ftr_point_event_id(ev);
+	const struct ftr_event_kind *kind = ftr_event_kind_by_id(ftr_event_kind_id(ev));
 
 	if (data == NULL || data->len == 0)
 		return;
-	layout = layout_find(id);
-	if (layout != NULL)
-		put_layout(layout, data, is_signed_diff, text);
-	else if (id == FTR_ID_WATCH_CPU && data->len >= 4)
-		ftr_strbuf_printf(text, "cpu=%d", (int32_t)ftr_get_u32(data->data,
-								       data->is_big_endian));
-	else if (id == FTR_ID_WATCH_VAR)
+	switch (kind == NULL ? FTR_EVENT_DATA_BYTES : (enum ftr_event_data)kind->data) {
+	case FTR_EVENT_DATA_VALUES:
+		put_values(kind, data, false, text);
+		return;
+	case FTR_EVENT_DATA_DIFFERENCES:
+		put_values(kind, data, is_signed_diff, text);
+		return;
+	case FTR_EVENT_DATA_CPU:
+		if (data->len >= 4)
+			ftr_strbuf_printf(text, "cpu=%d",
+					  (int32_t)ftr_get_u32(data->data, data->is_big_endian));
+		return;
+	case FTR_EVENT_DATA_VARIABLE:
 		put_variable(data, trace->info.elf_class != 1, text);
-	else if (id == FTR_ID_TASK_NAME)
+		return;
+	case FTR_EVENT_DATA_TASK_NAME:
 		put_comm(data, text);
-	else if (data->spec != NULL)
+		return;
+	case FTR_EVENT_DATA_BYTES:
+	case FTR_EVENT_DATA_TEXT:
+		break;
+	}
+	if (data->spec != NULL)
 		ftr_payload_format(data, (struct ftr_trace *)trace, NULL, text);
 	else
 		put_printable(data, text);

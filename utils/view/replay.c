@@ -4,6 +4,7 @@
 
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/trace.h"
 #include "utils/view/args_text.h"
 #include "utils/view/color.h"
@@ -271,7 +272,6 @@ static int put_remark(struct replay_sink *self, struct replay_line *line, uint32
 static int put_point(struct replay_sink *self, const struct ftr_event *ev)
 {
 	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
-	uint64_t id = ftr_event_point_id(ev);
 	struct task_view *view = task_view(self, ev->task);
 
 	if (view == NULL)
@@ -281,7 +281,7 @@ static int put_point(struct replay_sink *self, const struct ftr_event *ev)
 	ftr_event_title(ev, &self->title);
 	if (ev->point.kind != FTR_POINT_INSTANT && ev->point.start_ns != 0)
 		line.duration_ns = ev->time_ns - ev->point.start_ns;
-	if (id == FTR_ID_SCHED_IN && ev->point.start_ns != 0) {
+	if (ftr_event_ends_schedule(ev)) {
 		line.duration_ns = ev->time_ns - ev->point.start_ns;
 		line.addr = view->sched_out_id;
 		line.module = "[event]";
@@ -293,14 +293,14 @@ static int put_point(struct replay_sink *self, const struct ftr_event *ev)
 /* Out and in as one line, at the time of the out. */
 static int put_schedule(struct replay_sink *self, const struct ftr_event *in)
 {
-	uint64_t out_id = ftr_event_point_id(&self->held);
+	uint32_t out_id = (uint32_t)ftr_event_kind_id(&self->held);
 	struct replay_line line = {
 		.task = in->task, .time_ns = self->held.time_ns,
 		.duration_ns = in->time_ns - self->held.time_ns,
 		.addr = out_id, .module = "[event]",
 	};
 
-	return put_remark(self, &line, self->held.depth, ftr_event_schedule_name(out_id), "");
+	return put_remark(self, &line, self->held.depth, ftr_event_pair_name(out_id), "");
 }
 
 /* One level deeper than the calls it would have stood among, and its colour begins at the bar. */
@@ -350,7 +350,7 @@ static int note_sched_out(struct replay_sink *self, const struct ftr_event *ev)
 
 	if (view == NULL)
 		return -ENOMEM;
-	view->sched_out_id = ftr_event_point_id(ev);
+	view->sched_out_id = ftr_event_kind_id(ev);
 	return 0;
 }
 
@@ -368,7 +368,7 @@ static int show(struct replay_sink *self, const struct ftr_event *ev)
 	case FTR_EVENT_EXIT:
 		return put_exit(self, ev);
 	case FTR_EVENT_POINT:
-		if (!ftr_event_id_is_sched_out(ftr_event_point_id(ev)))
+		if (!ftr_event_is_sched_out(ev))
 			return put_point(self, ev);
 		if (note_sched_out(self, ev) < 0)
 			return out_of_memory(self);
@@ -403,7 +403,7 @@ static bool completes_held(const struct replay_sink *self, const struct ftr_even
 		return false;
 	if (self->pending == PENDING_ENTRY)
 		return ev->type == FTR_EVENT_EXIT;
-	return ev->type == FTR_EVENT_POINT && ftr_event_point_id(ev) == FTR_ID_SCHED_IN;
+	return ev->type == FTR_EVENT_POINT && ftr_event_is_sched_in(ev);
 }
 
 /* What calls made up was never there to see; what did not return is listed at the end. */

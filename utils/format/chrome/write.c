@@ -13,6 +13,7 @@
 #include "utils/base/strbuf.h"
 #include "utils/format/format.h"
 #include "utils/trace/args.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/trace.h"
 
 #define PART_CHUNK   16 /* parts are copied in such chunks, what lies behind them included */
@@ -269,13 +270,6 @@ static int put_line(struct chrome_sink *self, const struct ftr_event *ev,
 	return 0;
 }
 
-static bool point_is_sched_out(const struct ftr_event *ev)
-{
-	return ev->point.kind == FTR_POINT_INSTANT &&
-	       (ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
-		ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED);
-}
-
 /*
  * At the task's sched-in, or where that is missing, at its next event: else it would hold what
  * comes.
@@ -307,8 +301,7 @@ static int schedule_begin(struct chrome_sink *self, const struct ftr_event *ev)
 	if (task == NULL || (task->out != NULL && schedule_end(self, ev) < 0) ||
 	    put_line(self, ev, ev->task, 'B') < 0)
 		return -ENOMEM;
-	task->out = ev->flags & FTR_EVENT_PREEMPTED ? "linux:schedule (pre-empted)" :
-						      "linux:schedule";
+	task->out = ftr_event_pair_name(ftr_event_sched_out_id(ev));
 	ftr_ostream_printf(self->base.out, "\"%s\"}", task->out);
 	return 0;
 }
@@ -345,8 +338,11 @@ static int chrome_call(struct chrome_sink *self, const struct ftr_event *ev)
 
 static bool point_has_text(const struct ftr_event *ev)
 {
+	const struct ftr_event_kind *kind = ftr_event_kind_by_id(ftr_event_kind_id(ev));
+
 	return ev->payload != NULL && ev->payload->spec == NULL &&
-	       (ftr_event_is_tracepoint(ev) || ftr_point_event_id(ev) == FTR_EVENT_ID_EXTERN);
+	       (ftr_event_is_tracepoint(ev) ||
+		(kind != NULL && kind->data == FTR_EVENT_DATA_TEXT));
 }
 
 static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
@@ -354,11 +350,11 @@ static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
 	struct ftr_ostream *out = self->base.out;
 	int ret;
 
-	if (point_is_sched_out(ev))
+	if (ftr_event_is_sched_out(ev))
 		return schedule_begin(self, ev);
-	if (ftr_point_event_id(ev) == FTR_EVENT_ID_SCHED_IN && task_is_out(self, ev->task))
+	if (ftr_event_is_sched_in(ev) && task_is_out(self, ev->task))
 		return schedule_end(self, ev);
-	if (ftr_point_event_id(ev) == FTR_EVENT_ID_TASK_EXIT && task_is_out(self, ev->task) &&
+	if (ftr_event_kind_id(ev) == FTR_EVENT_ID_TASK_EXIT && task_is_out(self, ev->task) &&
 	    schedule_end(self, ev) < 0)
 		return -ENOMEM;
 	ret = put_line(self, ev, ev->task, 'i');

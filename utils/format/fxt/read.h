@@ -26,11 +26,11 @@
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/format/etrace/etrace.h"
-#include "utils/format/fxt/builtin.h"
 #include "utils/format/fxt/layout.h"
 #include "utils/format/fxt/names.h"
 #include "utils/object/symtab.h"
 #include "utils/trace/args.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/trace.h"
 
 #define FXT_PROVIDERS_MAX 1024u		/* contexts that a file may have */
@@ -52,7 +52,7 @@ struct fxt_text {
 /* The name of an event that is no call. */
 struct fxt_point {
 	const char *name;			/* "category:name" */
-	const struct fxt_builtin *builtin;	/* (nullable) */
+	const struct ftr_event_kind *kind;	/* (nullable) */
 };
 
 /* An argument's name, taken apart: "arg2/e:color". */

@@ -19,7 +19,7 @@ static const struct fxt_point *point_make(struct fxt_reader *r, const struct fxt
 	if (len > 0)
 		text[len++] = ':';
 	memcpy(text + len, name->str->s, name->str->len);
-	*point = (struct fxt_point){ text, fxt_builtin_by_name(text) };
+	*point = (struct fxt_point){ text, ftr_event_kind_by_name(text) };
 	return point;
 }
 
@@ -62,16 +62,16 @@ static bool number_take(const struct ftr_payload *payload, unsigned *nr, unsigne
 
 /* Data of a known layout: words. */
 static void point_words(struct fxt_source *self, struct ftr_event *ev,
-			const struct fxt_builtin *builtin)
+			const struct ftr_event_kind *kind)
 {
 	struct ftr_payload *payload = &self->payloads[ev - self->evs];
-	uint64_t words[FXT_FIELDS_MAX] = { 0 };
+	uint64_t words[FTR_EVENT_VALUES_MAX] = { 0 };
 	struct ftr_value value;
 	unsigned nr = 0, pos = 0, at = 0;
 
-	while (nr < FXT_FIELDS_MAX && ftr_payload_next(payload, &nr, &pos, &value))
+	while (nr < FTR_EVENT_VALUES_MAX && ftr_payload_next(payload, &nr, &pos, &value))
 		words[at++] = value.u;
-	if (at != builtin->field_nr || payload->spec->nr != at)
+	if (at != kind->value_nr || payload->spec->nr != at)
 		return;
 	payload->len = (uint16_t)(8 * at);
 	memcpy((uint8_t *)payload->data, words, payload->len);
@@ -83,7 +83,7 @@ static void point_words(struct fxt_source *self, struct ftr_event *ev,
  * uftrace's own events have raw data; of what the kernel said of a task, the CPU stands before it.
  */
 static void point_raw(struct fxt_source *self, struct ftr_event *ev,
-		      const struct fxt_builtin *builtin)
+		      const struct ftr_event_kind *kind)
 {
 	const struct fxt_reader *r = self->r;
 	struct ftr_payload *payload = &self->payloads[ev - self->evs];
@@ -93,11 +93,11 @@ static void point_raw(struct fxt_source *self, struct ftr_event *ev,
 
 	if (ev->payload == NULL)
 		return;
-	if (builtin != NULL && builtin->field_nr > 0) {
-		point_words(self, ev, builtin);
+	if (kind != NULL && kind->value_nr > 0) {
+		point_words(self, ev, kind);
 		return;
 	}
-	if (builtin != NULL && number_take(payload, &nr, &pos, r->key_cpu, &cpu) &&
+	if (kind != NULL && number_take(payload, &nr, &pos, r->key_cpu, &cpu) &&
 	    cpu < UINT16_MAX)
 		ev->point.cpu_nr = (uint16_t)(cpu + 1);
 	if (nr == payload->spec->nr) {
@@ -109,7 +109,7 @@ static void point_raw(struct fxt_source *self, struct ftr_event *ev,
 		return;
 	if ((value.arg->format == FTR_ARG_STRUCT &&
 	     strcmp(value.arg->name, r->key_data->str->s) == 0) ||
-	    (value.arg->format == FTR_ARG_STRING && builtin != NULL &&
+	    (value.arg->format == FTR_ARG_STRING && kind != NULL &&
 	     strcmp(value.arg->name, r->key_text->str->s) == 0)) {
 		payload->len = value.str.len;
 		payload->data = (const uint8_t *)value.str.s;
@@ -215,13 +215,13 @@ static int span_match(struct fxt_source *self, struct ftr_event *ev)
  * One of uftrace's own events, with the data that it has there, or none; not another one of that
  * name.
  */
-static bool is_builtin(const struct ftr_event *ev, const struct fxt_builtin *builtin,
+static bool is_of_kind(const struct ftr_event *ev, const struct ftr_event_kind *kind,
 		       enum fxt_event type)
 {
-	if (builtin == NULL || (ev->payload != NULL && ev->payload->spec != NULL))
+	if (kind == NULL || (ev->payload != NULL && ev->payload->spec != NULL))
 		return false;
 	return type == FXT_INSTANT ||
-	       (type == FXT_COUNTER && builtin->field_nr > 0 && ev->payload != NULL);
+	       (type == FXT_COUNTER && kind->value_nr > 0 && ev->payload != NULL);
 }
 
 static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
@@ -229,25 +229,25 @@ static int take_point(struct fxt_source *self, size_t nr, enum fxt_event type)
 	struct ftr_event *ev = &self->evs[nr];
 	const struct fxt_point *point = point_get(self->r, self->record.category,
 						  self->record.name);
-	const struct fxt_builtin *builtin;
+	const struct ftr_event_kind *kind;
 	struct fxt_args_out out;
 
 	if (point == NULL)
 		return -ENOMEM;
-	builtin = point->builtin;
+	kind = point->kind;
 	fxt_event_begin(self, ev, FTR_EVENT_POINT);
 	ev->point.name = point->name;
 	ev->point.kind = point_kinds[type];
 	ev->point.id = type == FXT_INSTANT ? 0 : self->record.extra;
 	fxt_event_args(self, ev, nr, &out);
-	point_raw(self, ev, builtin);
-	if (is_builtin(ev, builtin, type)) {
+	point_raw(self, ev, kind);
+	if (is_of_kind(ev, kind, type)) {
 		ev->point.kind = FTR_POINT_INSTANT;
-		ev->point.id = builtin->id;
-	} else if (builtin == NULL && type == FXT_INSTANT && out.is_tracepoint) {
+		ev->point.id = kind->id;
+	} else if (kind == NULL && type == FXT_INSTANT && out.is_tracepoint) {
 		point_tracepoint(self, ev);
 	}
-	if (builtin != NULL && type == FXT_INSTANT && ev->point.id == 0)
+	if (kind != NULL && type == FXT_INSTANT && ev->point.id == 0)
 		fxt_syscall_set(self, ev);
 	return span_match(self, ev) < 0 ? -ENOMEM : 1;
 }

@@ -20,9 +20,7 @@ static int take_switch(struct fxt_source *self, size_t nr, struct ftr_task *task
 	else
 		ev->point.id = is_preempted ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED :
 					      FTR_EVENT_ID_SCHED_OUT;
-	ev->point.name = is_out ? "linux:sched-out" : "linux:sched-in";
-	if (is_preempted)
-		ev->point.name = "linux:sched-out (pre-empted)";
+	ev->point.name = ftr_event_kind_by_id(ev->point.id)->name;
 	return 1;
 }
 

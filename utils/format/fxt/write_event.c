@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "utils/base/bytes.h"
-#include "utils/format/fxt/builtin.h"
 #include "utils/format/fxt/write.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/trace.h"
 
 static void put_part(struct fxt_writer *w, uint64_t thread, const struct fxt_shape *shape,
@@ -99,17 +99,17 @@ static int write_switch(struct fxt_writer *w, const struct ftr_event *ev, bool i
 	return 0;
 }
 
-static int builtin_args(struct fxt_writer *w, const struct fxt_builtin *builtin,
-			const struct ftr_payload *payload)
+static int value_args(struct fxt_writer *w, const struct ftr_event_kind *kind,
+		      const struct ftr_payload *payload)
 {
 	int ret = 0;
 
-	for (unsigned i = 0; ret == 0 && i < builtin->field_nr; i++) {
+	for (unsigned i = 0; ret == 0 && i < kind->value_nr; i++) {
 		uint64_t value = ftr_get_u64(payload->data + 8 * i, payload->is_big_endian);
 
-		ret = builtin->is_difference ?
-			fxt_arg_i64(w, builtin->fields[i], (int64_t)value) :
-			fxt_arg_u64(w, builtin->fields[i], value);
+		ret = kind->data == FTR_EVENT_DATA_DIFFERENCES ?
+			fxt_arg_i64(w, kind->labels[i], (int64_t)value) :
+			fxt_arg_u64(w, kind->labels[i], value);
 	}
 	return ret;
 }
@@ -130,27 +130,27 @@ static int tracepoint_args(struct fxt_writer *w, const struct ftr_event *ev)
 }
 
 /* A payload that is cut, or none at all, is no counter's. */
-static bool has_fields(const struct ftr_event *ev, const struct fxt_builtin *builtin)
+static bool has_values(const struct ftr_event *ev, const struct ftr_event_kind *kind)
 {
-	return builtin != NULL && builtin->field_nr > 0 && ev->payload != NULL &&
-	       ev->payload->spec == NULL && ev->payload->len >= 8u * builtin->field_nr;
+	return kind != NULL && kind->value_nr > 0 && ev->payload != NULL &&
+	       ev->payload->spec == NULL && ev->payload->len >= 8u * kind->value_nr;
 }
 
 static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
-		      const struct fxt_builtin *builtin)
+		      const struct ftr_event_kind *kind)
 {
 	const struct ftr_payload *payload = ev->payload;
 
 	if (ftr_event_is_tracepoint(ev) && (payload == NULL || payload->spec == NULL))
 		return tracepoint_args(w, ev);
-	if (builtin != NULL && builtin->field_nr == 0 && ev->point.cpu_nr != 0 &&
+	if (kind != NULL && kind->value_nr == 0 && ev->point.cpu_nr != 0 &&
 	    fxt_arg_u64(w, FXT_KEY_CPU, ev->point.cpu_nr - 1u) < 0)
 		return -ENOMEM;
 	if (payload == NULL)
 		return 0;
-	if (has_fields(ev, builtin))
-		return builtin_args(w, builtin, payload);
-	if (ftr_point_event_id(ev) == FTR_EVENT_ID_EXTERN && payload->spec == NULL)
+	if (has_values(ev, kind))
+		return value_args(w, kind, payload);
+	if (kind != NULL && kind->data == FTR_EVENT_DATA_TEXT && payload->spec == NULL)
 		return fxt_arg_string(w, FXT_KEY_TEXT, (const char *)payload->data, payload->len);
 	return fxt_args_payload(w, ev);
 }
@@ -170,14 +170,14 @@ static const struct {
 };
 
 /* Counters of one name on several threads are told apart by their id: the tid. */
-static void point_shape(const struct ftr_event *ev, const struct fxt_builtin *builtin,
+static void point_shape(const struct ftr_event *ev, const struct ftr_event_kind *kind,
 			struct fxt_shape *shape)
 {
-	bool is_counter = has_fields(ev, builtin);
-	unsigned kind = is_counter ? FTR_POINT_COUNTER : ev->point.kind;
+	bool is_counter = has_values(ev, kind);
+	unsigned phase = is_counter ? FTR_POINT_COUNTER : ev->point.kind;
 
-	shape->type = point_types[kind].type;
-	shape->has_extra = point_types[kind].has_id;
+	shape->type = point_types[phase].type;
+	shape->has_extra = point_types[phase].has_id;
 	shape->extra = is_counter ? (uint32_t)ev->task->tid : ev->point.id;
 	shape->time_ns = ev->time_ns;
 }
@@ -215,28 +215,26 @@ static void put_stall(struct fxt_writer *w, const struct ftr_event *ev)
 
 int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
 {
-	uint64_t id = ftr_point_event_id(ev);
-	const struct fxt_builtin *builtin = id == 0 ? NULL : fxt_builtin_by_id(id);
+	uint64_t id = ftr_event_kind_id(ev);
+	const struct ftr_event_kind *kind = id == 0 ? NULL : ftr_event_kind_by_id(id);
 	const char *colon = category_end(ev->point.name);
 	struct fxt_shape shape;
 	int ret = begin_event(w, ev);
 
 	if (ret < 0)
 		return ret;
-	if (ev->point.kind == FTR_POINT_INSTANT &&
-	    (ev->point.id == FTR_EVENT_ID_SCHED_IN || ev->point.id == FTR_EVENT_ID_SCHED_OUT ||
-	     ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED))
-		return write_switch(w, ev, ev->point.id != FTR_EVENT_ID_SCHED_IN);
-	if (ev->point.kind == FTR_POINT_INSTANT && ev->point.id == FTR_EVENT_ID_TASK_NEW)
+	if (ftr_event_is_sched_in(ev) || ftr_event_is_sched_out(ev))
+		return write_switch(w, ev, ftr_event_is_sched_out(ev));
+	if (id == FTR_EVENT_ID_TASK_NEW)
 		fxt_flow_made(w, ev->task);
-	point_shape(ev, builtin, &shape);
+	point_shape(ev, kind, &shape);
 	if (colon == NULL)
 		ret = shape_name(w, &shape, "", 0, ev->point.name);
 	else
 		ret = shape_name(w, &shape, ev->point.name, (size_t)(colon - ev->point.name),
 				 colon + 1);
 	if (ret == 0)
-		ret = point_args(w, ev, builtin);
+		ret = point_args(w, ev, kind);
 	if (ret == 0)
 		ret = fxt_put_event(w, ev->task, &shape);
 	if (ret == 0 && strncmp(ev->point.name, FXT_EVENT_STALL, strlen(FXT_EVENT_STALL)) == 0)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "utils/base/text.h"
-#include "utils/format/fxt/builtin.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/export.h"
+#include "utils/trace/event_kind.h"
 
 #define EVENT_ID_FIRST 1000000u		/* ids from here on are named in events.txt */
 #define EVENT_DATA_MAX 1000u
@@ -193,7 +193,8 @@ static int event_id(struct ufx *x, const char *name, uint64_t *id)
 static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task)
 {
 	const struct ftr_payload *payload = ev->payload;
-	bool is_known = fxt_builtin_by_id(ftr_point_event_id(ev)) != NULL;
+	const struct ftr_event_kind *kind = ftr_event_kind_by_id(ftr_event_kind_id(ev));
+	bool is_known = kind != NULL && kind->is_uftrace;
 	uint8_t data[EVENT_DATA_MAX + 16] = { 0 };
 	uint64_t id = ev->point.id;
 	struct ftr_record record = { .time = ev->time_ns };

@@ -1,52 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of events: the built-in ones, and those of events.txt ("EVENT: ID PROVIDER:NAME"). */
+/* Names of events: of their kinds, and those of events.txt ("EVENT: ID PROVIDER:NAME"). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "utils/base/text.h"
 #include "utils/format/uftrace/read.h"
-
-static const struct {
-	uint32_t id;
-	const char *name;
-} builtin[] = {
-	{ 100001, "read:proc/statm" },
-	{ 100002, "read:page-fault" },
-	{ 100003, "diff:proc/statm" },
-	{ 100004, "diff:page-fault" },
-	{ 100005, "read:pmu-cycle" },
-	{ 100006, "diff:pmu-cycle" },
-	{ 100007, "read:pmu-cache" },
-	{ 100008, "diff:pmu-cache" },
-	{ 100009, "read:pmu-branch" },
-	{ 100010, "diff:pmu-branch" },
-	{ 100011, "watch:cpu" },
-	{ 100012, "watch:var" },
-	{ 100013, "callsite" },
-	{ FTR_EVENT_ID_SCHED_IN, "linux:sched-in" },
-	{ FTR_EVENT_ID_SCHED_OUT, "linux:sched-out" },
-	{ 200003, "linux:schedule" },
-	{ FTR_EVENT_ID_TASK_NEW, "linux:task-new" },
-	{ FTR_EVENT_ID_TASK_EXIT, "linux:task-exit" },
-	{ FTR_EVENT_ID_TASK_NAME, "linux:task-name" },
-	{ FTR_EVENT_ID_SCHED_OUT_PREEMPTED, "linux:sched-out (pre-empted)" },
-	{ 200008, "linux:schedule (pre-empted)" },
-	{ FTR_EVENT_ID_EXTERN, "extern-data" },
-};
+#include "utils/trace/event_kind.h"
 
 const char *uft_event_name(struct uft_reader *reader, uint64_t id)
 {
 	const char *known = ftr_hashmap_find(&reader->event_names, id);
+	const struct ftr_event_kind *kind = ftr_event_kind_by_id(id);
 	char text[32];
 	char *name;
 
 	if (known != NULL)
 		return known;
-	for (size_t i = 0; i < sizeof(builtin) / sizeof(builtin[0]); i++) {
-		if (builtin[i].id == id)
-			return builtin[i].name;
-	}
+	if (kind != NULL)
+		return kind->name;
 	snprintf(text, sizeof(text), "event:%llu", (unsigned long long)id);
 	name = ftr_arena_strdup(&reader->trace->arena, text);
 	if (name == NULL || ftr_hashmap_set(&reader->event_names, id, name) < 0)

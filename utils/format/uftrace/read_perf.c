@@ -14,6 +14,7 @@
 #include "utils/base/text.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/read.h"
+#include "utils/trace/event_kind.h"
 
 #define PERF_PREFIX "perf-cpu"
 #define PERF_SUFFIX ".dat"

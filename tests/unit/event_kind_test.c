@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The kinds of events: the table is sorted, its rows agree with each other and with proto/. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/proto/record.h"
+#include "utils/trace/event_kind.h"
+
+/* Both ways lead to the row, so ids ascend and names are unique. */
+static void test_find(void **state)
+{
+	const struct ftr_event_kind *kind;
+	uint64_t last_id = 0;
+	size_t pos = 0;
+
+	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
+		assert_true(kind->id > last_id);
+		assert_true(kind->id > FTR_TRACEPOINT_ID_MAX);
+		assert_ptr_equal(ftr_event_kind_by_id(kind->id), kind);
+		assert_ptr_equal(ftr_event_kind_by_name(kind->name), kind);
+		last_id = kind->id;
+	}
+	assert_true(pos > 20);
+	assert_null(ftr_event_kind_by_id(0));
+	assert_null(ftr_event_kind_by_id(UINT64_MAX));
+	assert_null(ftr_event_kind_by_id(FTR_EVENT_ID_SCHED_IN + (UINT64_C(1) << 32)));
+	assert_null(ftr_event_kind_by_name("linux:sched"));
+}
+
+static void test_data(void **state)
+{
+	const struct ftr_event_kind *kind;
+	size_t pos = 0;
+
+	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
+		bool has_values = kind->data == FTR_EVENT_DATA_VALUES ||
+				  kind->data == FTR_EVENT_DATA_DIFFERENCES;
+
+		assert_int_equal(kind->value_nr > 0, has_values);
+		for (unsigned i = 0; i < FTR_EVENT_VALUES_MAX; i++)
+			assert_int_equal(kind->labels[i] != NULL, i < kind->value_nr);
+		assert_true(kind->unit == NULL || has_values);
+	}
+}
+
+static void test_pairs(void **state)
+{
+	const struct ftr_event_kind *kind, *closing;
+	size_t pos = 0;
+	unsigned nr = 0;
+
+	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
+		assert_true(kind->pair == 0 || kind->closed_by != 0);
+		if (kind->closed_by == 0)
+			continue;
+		closing = ftr_event_kind_by_id(kind->closed_by);
+		assert_non_null(closing);
+		assert_int_equal(closing->closed_by, 0);
+		assert_int_equal(closing->value_nr, kind->value_nr);
+		assert_int_equal(closing->is_runtime, kind->is_runtime);
+		if (kind->pair != 0)
+			assert_string_equal(ftr_event_pair_name(kind->id),
+					    ftr_event_kind_by_id(kind->pair)->name);
+		nr++;
+	}
+	assert_int_equal(nr, 8);
+	assert_string_equal(ftr_event_pair_name(FTR_EVENT_ID_SCHED_OUT), "linux:schedule");
+	assert_string_equal(ftr_event_pair_name(FTR_EVENT_ID_SCHED_OUT_PREEMPTED),
+			    "linux:schedule (pre-empted)");
+}
+
+/* What libmcount writes into its rings is what readers find; trace/ may not include proto/. */
+static void test_runtime(void **state)
+{
+	static const uint32_t ids[] = { FTR_RECORD_EVENT_STALL_BEGIN, FTR_RECORD_EVENT_STALL_END };
+	const struct ftr_event_kind *kind;
+	size_t pos = 0, nr = 0;
+
+	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
+		if (!kind->is_runtime)
+			continue;
+		assert_false(kind->is_uftrace);
+		assert_true(nr < sizeof(ids) / sizeof(ids[0]));
+		assert_int_equal(kind->id, ids[nr++]);
+	}
+	assert_int_equal(nr, sizeof(ids) / sizeof(ids[0]));
+}
+
+static void test_perf_names(void **state)
+{
+	static const struct {
+		unsigned perf;
+		const char *names;
+	} rows[] = {
+		{ 0, "" },
+		{ FTR_PERF_SCHED, "linux:schedule" },
+		{ FTR_PERF_TASK, "linux:task-new, linux:task-exit" },
+		{ FTR_PERF_ALL,
+		  "linux:schedule, linux:task-new, linux:task-exit, linux:task-name" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ftr_strbuf text;
+
+		ftr_strbuf_init(&text);
+		ftr_event_perf_names(rows[i].perf, &text);
+		assert_string_equal(ftr_strbuf_str(&text), rows[i].names);
+		ftr_strbuf_fini(&text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_runtime),
+		cmocka_unit_test(test_perf_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of the kinds of events, by id. */
+#include "utils/trace/event_kind.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "utils/base/strbuf.h"
+
+#define LABELS(...) \
+	.value_nr = sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *), \
+	.labels = { __VA_ARGS__ }
+#define READ(diff, ...) \
+	.is_uftrace = true, .closed_by = (diff), .data = FTR_EVENT_DATA_VALUES, LABELS(__VA_ARGS__)
+#define DIFF(...) .is_uftrace = true, .data = FTR_EVENT_DATA_DIFFERENCES, LABELS(__VA_ARGS__)
+
+static const struct ftr_event_kind kinds[] = {
+	{ FTR_EVENT_ID_READ_STATM, "read:proc/statm",
+	  READ(FTR_EVENT_ID_DIFF_STATM, "vmsize", "vmrss", "shared"), .unit = "KB" },
+	{ FTR_EVENT_ID_READ_FAULT, "read:page-fault",
+	  READ(FTR_EVENT_ID_DIFF_FAULT, "major", "minor") },
+	{ FTR_EVENT_ID_DIFF_STATM, "diff:proc/statm",
+	  DIFF("vmsize", "vmrss", "shared"), .unit = "KB" },
+	{ FTR_EVENT_ID_DIFF_FAULT, "diff:page-fault", DIFF("major", "minor") },
+	{ FTR_EVENT_ID_READ_CYCLE, "read:pmu-cycle",
+	  READ(FTR_EVENT_ID_DIFF_CYCLE, "cycles", "instructions") },
+	{ FTR_EVENT_ID_DIFF_CYCLE, "diff:pmu-cycle", DIFF("cycles", "instructions") },
+	{ FTR_EVENT_ID_READ_CACHE, "read:pmu-cache",
+	  READ(FTR_EVENT_ID_DIFF_CACHE, "refers", "misses") },
+	{ FTR_EVENT_ID_DIFF_CACHE, "diff:pmu-cache", DIFF("refers", "misses") },
+	{ FTR_EVENT_ID_READ_BRANCH, "read:pmu-branch",
+	  READ(FTR_EVENT_ID_DIFF_BRANCH, "branch", "misses") },
+	{ FTR_EVENT_ID_DIFF_BRANCH, "diff:pmu-branch", DIFF("branch", "misses") },
+	{ FTR_EVENT_ID_WATCH_CPU, "watch:cpu", .is_uftrace = true, .data = FTR_EVENT_DATA_CPU },
+	{ FTR_EVENT_ID_WATCH_VAR, "watch:var", .is_uftrace = true,
+	  .data = FTR_EVENT_DATA_VARIABLE },
+	{ FTR_EVENT_ID_CALLSITE, "callsite", .is_uftrace = true },
+	{ FTR_EVENT_ID_SCHED_IN, "linux:sched-in", .is_uftrace = true, .perf = FTR_PERF_SCHED },
+	{ FTR_EVENT_ID_SCHED_OUT, "linux:sched-out", .is_uftrace = true, .perf = FTR_PERF_SCHED,
+	  .closed_by = FTR_EVENT_ID_SCHED_IN, .pair = FTR_EVENT_ID_SCHEDULE },
+	{ FTR_EVENT_ID_SCHEDULE, "linux:schedule", .is_uftrace = true, .perf = FTR_PERF_SCHED },
+	{ FTR_EVENT_ID_TASK_NEW, "linux:task-new", .is_uftrace = true, .perf = FTR_PERF_TASK },
+	{ FTR_EVENT_ID_TASK_EXIT, "linux:task-exit", .is_uftrace = true, .perf = FTR_PERF_TASK },
+	{ FTR_EVENT_ID_TASK_NAME, "linux:task-name", .is_uftrace = true,
+	  .perf = FTR_PERF_NAME | FTR_PERF_TASK, .data = FTR_EVENT_DATA_TASK_NAME },
+	{ FTR_EVENT_ID_SCHED_OUT_PREEMPTED, "linux:sched-out (pre-empted)", .is_uftrace = true,
+	  .closed_by = FTR_EVENT_ID_SCHED_IN, .pair = FTR_EVENT_ID_SCHEDULE_PREEMPTED },
+	{ FTR_EVENT_ID_SCHEDULE_PREEMPTED, "linux:schedule (pre-empted)", .is_uftrace = true },
+	{ FTR_EVENT_ID_STALL_BEGIN, "ftr:stall-begin", .is_runtime = true,
+	  .closed_by = FTR_EVENT_ID_STALL_END },
+	{ FTR_EVENT_ID_STALL_END, "ftr:stall-end", .is_runtime = true },
+	{ FTR_EVENT_ID_EXTERN, "extern-data", .is_uftrace = true, .data = FTR_EVENT_DATA_TEXT },
+};
+
+#define KIND_NR (sizeof(kinds) / sizeof(kinds[0]))
+
+const struct ftr_event_kind *ftr_event_kind_by_id(uint64_t id)
+{
+	size_t low = 0, high = KIND_NR;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (kinds[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < KIND_NR && kinds[low].id == id ? &kinds[low] : NULL;
+}
+
+const struct ftr_event_kind *ftr_event_kind_by_name(const char *name)
+{
+	for (size_t i = 0; i < KIND_NR; i++) {
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+const struct ftr_event_kind *ftr_event_kind_next(size_t *pos)
+{
+	return *pos < KIND_NR ? &kinds[(*pos)++] : NULL;
+}
+
+const char *ftr_event_pair_name(uint32_t opens_id)
+{
+	const struct ftr_event_kind *opens = ftr_event_kind_by_id(opens_id);
+
+	assert(opens != NULL && opens->pair != 0);
+	return ftr_event_kind_by_id(opens->pair)->name;
+}
+
+static bool kind_is_half(const struct ftr_event_kind *kind)
+{
+	for (size_t i = 0; i < KIND_NR; i++) {
+		if (kinds[i].closed_by == kind->id)
+			return true;
+	}
+	return kind->closed_by != 0;
+}
+
+void ftr_event_perf_names(unsigned perf, struct ftr_strbuf *text)
+{
+	const char *separator = "";
+
+	for (size_t i = 0; i < KIND_NR; i++) {
+		if (kinds[i].perf == 0 || (kinds[i].perf & ~perf) != 0 || kind_is_half(&kinds[i]))
+			continue;
+		ftr_strbuf_printf(text, "%s%s", separator, kinds[i].name);
+		separator = ", ";
+	}
+}

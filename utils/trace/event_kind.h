@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kinds of events: what the POINT events that ftr knows are called, carry and pair with.  One table
+ * for readers, writers, views and the recorder: a new kind is one row of event_kind.c.
+ */
+#ifndef FTR_TRACE_EVENT_KIND_H
+#define FTR_TRACE_EVENT_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/trace/event.h"
+
+#define FTR_EVENT_VALUES_MAX 3
+
+struct ftr_strbuf;
+
+/* Ids of kinds, which stand in POINT events; up to 299999 and EXTERN uftrace's numbers. */
+enum ftr_event_id {
+	FTR_EVENT_ID_READ_STATM		 = 100001,
+	FTR_EVENT_ID_READ_FAULT		 = 100002,
+	FTR_EVENT_ID_DIFF_STATM		 = 100003,
+	FTR_EVENT_ID_DIFF_FAULT		 = 100004,
+	FTR_EVENT_ID_READ_CYCLE		 = 100005,
+	FTR_EVENT_ID_DIFF_CYCLE		 = 100006,
+	FTR_EVENT_ID_READ_CACHE		 = 100007,
+	FTR_EVENT_ID_DIFF_CACHE		 = 100008,
+	FTR_EVENT_ID_READ_BRANCH	 = 100009,
+	FTR_EVENT_ID_DIFF_BRANCH	 = 100010,
+	FTR_EVENT_ID_WATCH_CPU		 = 100011,
+	FTR_EVENT_ID_WATCH_VAR		 = 100012,
+	FTR_EVENT_ID_CALLSITE		 = 100013,
+	FTR_EVENT_ID_SCHED_IN		 = 200001,
+	FTR_EVENT_ID_SCHED_OUT		 = 200002,
+	FTR_EVENT_ID_SCHEDULE		 = 200003,
+	FTR_EVENT_ID_TASK_NEW		 = 200004,
+	FTR_EVENT_ID_TASK_EXIT		 = 200005,
+	FTR_EVENT_ID_TASK_NAME		 = 200006,
+	FTR_EVENT_ID_SCHED_OUT_PREEMPTED = 200007,
+	FTR_EVENT_ID_SCHEDULE_PREEMPTED	 = 200008,
+	FTR_EVENT_ID_STALL_BEGIN	 = 1000000,	/* the runtime's: proto/record.h */
+	FTR_EVENT_ID_STALL_END		 = 1000001,
+	FTR_EVENT_ID_EXTERN		 = 2000000,
+};
+
+/* Perf events have ids from BEGIN up to END, exclusive. */
+#define FTR_EVENT_ID_PERF_BEGIN 200001u
+#define FTR_EVENT_ID_PERF_END	300000u
+
+/* What the payload of an event without a spec holds. */
+enum ftr_event_data {
+	FTR_EVENT_DATA_BYTES,		/* nothing, or bytes that are shown as text */
+	FTR_EVENT_DATA_TEXT,		/* a text */
+	FTR_EVENT_DATA_VALUES,		/* a u64 for each label */
+	FTR_EVENT_DATA_DIFFERENCES,	/* an s64 for each label */
+	FTR_EVENT_DATA_CPU,		/* s32: a CPU's number */
+	FTR_EVENT_DATA_VARIABLE,	/* the address of a variable, and its value */
+	FTR_EVENT_DATA_TASK_NAME,
+};
+
+/* What perf_event_open(2) is asked for to have an event recorded. */
+enum ftr_event_perf {
+	FTR_PERF_SCHED = 1 << 0, /* PERF_RECORD_SWITCH */
+	FTR_PERF_TASK  = 1 << 1, /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
+	FTR_PERF_NAME  = 1 << 2, /* PERF_RECORD_COMM; the kernel adds those of FTR_PERF_TASK */
+};
+#define FTR_PERF_ALL (FTR_PERF_SCHED | FTR_PERF_TASK | FTR_PERF_NAME)
+
+struct ftr_event_kind {
+	uint32_t id;
+	const char *name;	/* "PROVIDER:NAME" */
+	uint32_t closed_by;	/* id of the event that ends what this one begins, 0 = none */
+	uint32_t pair;		/* id of the kind that stands for both together, 0 = none */
+	bool     is_uftrace;	/* uftrace knows it; others are named in events.txt */
+	bool     is_runtime;	/* recorded by the runtime */
+	uint8_t  perf;		/* enum ftr_event_perf bits, 0 = not recorded by perf */
+	uint8_t  data;		/* enum ftr_event_data */
+	uint8_t  value_nr;
+	const char *labels[FTR_EVENT_VALUES_MAX];	/* value_nr of them */
+	const char *unit;	/* (nullable) of all values */
+};
+
+const struct ftr_event_kind *ftr_event_kind_by_id(uint64_t id);		/* NULL = none */
+const struct ftr_event_kind *ftr_event_kind_by_name(const char *name);	/* NULL = none */
+
+/* Iterate, by id: *pos starts at 0; NULL at the end. */
+const struct ftr_event_kind *ftr_event_kind_next(size_t *pos);
+
+/* "linux:schedule": what @opens_id and the event that closes it are together; both must exist. */
+const char *ftr_event_pair_name(uint32_t opens_id);
+
+/* Append the names of what @perf bits record, pairs as one: "linux:schedule, linux:task-new". */
+void ftr_event_perf_names(unsigned perf, struct ftr_strbuf *text);
+
+/* Of a POINT: the id of its kind or tracepoint, 0 = none: only an INSTANT's id is one of these. */
+static inline uint64_t ftr_event_kind_id(const struct ftr_event *ev)
+{
+	return ev->point.kind == FTR_POINT_INSTANT ? ev->point.id : 0;
+}
+
+static inline bool ftr_event_id_is_sched_out(uint64_t id)
+{
+	return id == FTR_EVENT_ID_SCHED_OUT || id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED;
+}
+
+static inline bool ftr_event_id_is_sched(uint64_t id)
+{
+	return (id >= FTR_EVENT_ID_SCHED_IN && id <= FTR_EVENT_ID_SCHEDULE) ||
+	       id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED || id == FTR_EVENT_ID_SCHEDULE_PREEMPTED;
+}
+
+/* Of a POINT: the task leaves its CPU. */
+static inline bool ftr_event_is_sched_out(const struct ftr_event *ev)
+{
+	return ftr_event_id_is_sched_out(ftr_event_kind_id(ev));
+}
+
+/* Of a POINT: the task gets a CPU. */
+static inline bool ftr_event_is_sched_in(const struct ftr_event *ev)
+{
+	return ftr_event_kind_id(ev) == FTR_EVENT_ID_SCHED_IN;
+}
+
+/* Of a POINT, after calls: the kind of the sched-out that @ev is, or ends. */
+static inline enum ftr_event_id ftr_event_sched_out_id(const struct ftr_event *ev)
+{
+	return ev->flags & FTR_EVENT_PREEMPTED ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED :
+						 FTR_EVENT_ID_SCHED_OUT;
+}
+
+/* Of a POINT, after calls: a sched-in whose sched-out is known. */
+static inline bool ftr_event_ends_schedule(const struct ftr_event *ev)
+{
+	return ftr_event_is_sched_in(ev) && ev->point.start_ns != 0;
+}
+
+#endif /* FTR_TRACE_EVENT_KIND_H */
