@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-libftr_a_SOURCES += arch/syscalls.h
-if ARCH_X86_64
-libftr_a_SOURCES += arch/x86_64/syscalls.c
-endif
+libftr_a_SOURCES += \
+	arch/aarch64/arch.c \
+	arch/arch.h \
+	arch/arches.def \
+	arch/registry.c \
+	arch/syscalls.h \
+	arch/x86_64/arch.c \
+	arch/x86_64/syscalls.c

@@ -58,6 +58,7 @@ struct ftr_abi {
 	size_t   numbers_nr;
 };
 
-extern const struct ftr_abi ftr_abis[];	/* of this machine, up to the one without a name */
+/* Of the host (ftr_arch_host->abis), up to the one without a name. */
+extern const struct ftr_abi *const ftr_abis;
 
 #endif /* FTR_ARCH_SYSCALLS_H */

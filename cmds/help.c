@@ -2,6 +2,7 @@
 /* ftr --help, ftr COMMAND --help, ftr --version. */
 #include "cmds/help.h"
 
+#include "arch/arch.h"
 #include "cmds/cmd.h"
 #include "cmds/output.h"
 #include "utils/cli/common.h"
@@ -61,9 +62,11 @@ int ftr_version_print(void)
 
 	if (ftr_output_open(&output, &plain, NULL) < 0)
 		return FTR_EXIT_FAILED;
-	ftr_ostream_puts(&output.out, "ftr " FTR_VERSION "\n"
-			 "  architecture    " FTR_ARCH_NAME "\n"
-			 "  built in        libelf libdw libiberty libtraceevent libzstd\n");
+	ftr_ostream_printf(&output.out,
+			   "ftr " FTR_VERSION "\n"
+			   "  architecture    %s\n"
+			   "  built in        libelf libdw libiberty libtraceevent libzstd\n",
+			   ftr_arch_host->name);
 	print_formats(&output.out, "  formats, in    ", true);
 	print_formats(&output.out, "  formats, out   ", false);
 	return ftr_output_close(&output);

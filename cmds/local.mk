@@ -36,5 +36,4 @@ ftr_SOURCES = \
 	cmds/show.h \
 	cmds/words.c \
 	cmds/words.h
-ftr_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_ARCH_NAME='"$(FTR_ARCH)"'
 ftr_LDADD = $(FTR_LIBS)

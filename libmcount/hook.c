@@ -11,14 +11,11 @@
 
 #include <stdatomic.h>
 
+#include "arch/prologue.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
-
-#if defined(__x86_64__)
-#include "arch/x86_64/prologue.h"
-#endif
 
 /* What stands below an empty shadow stack: above every stack, so it ends all searches. */
 static const struct ftr_frame nothing = { .loc = (uintptr_t *)UINTPTR_MAX };

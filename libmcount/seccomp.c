@@ -2,13 +2,11 @@
 /* Trying a seccomp filter out: classic BPF over struct seccomp_data, as the kernel runs it. */
 #include "libmcount/seccomp.h"
 
+#include <linux/audit.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#if defined(__x86_64__)
-#include <linux/audit.h>
-#define ARCH AUDIT_ARCH_X86_64
-#endif
+#include "arch/rt.h"
 
 struct machine {
 	uint32_t a, x;
@@ -140,7 +138,7 @@ static bool is_harmless(uint32_t answer)
 
 bool ftr_seccomp_kills_us(const struct sock_filter *code, uint32_t nr)
 {
-	struct seccomp_data data = { .arch = ARCH };
+	struct seccomp_data data = { .arch = FTR_ARCH_AUDIT };
 	uint32_t i;
 
 	for (i = 0; i < sizeof(our_calls) / sizeof(our_calls[0]); i++) {

@@ -7,12 +7,9 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 
+#include "arch/jmpbuf.h"
 #include "libmcount/hook.h"
 #include "libmcount/state.h"
-
-#if defined(__x86_64__)
-#include "arch/x86_64/jmpbuf.h"
-#endif
 
 #define NORETURN __attribute__((noreturn))
 

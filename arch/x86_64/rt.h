@@ -11,6 +11,10 @@
 
 #include "utils/proto/own_call.h"
 
+#define FTR_ARCH_HOST ftr_arch_x86_64		/* the other half: arch/arch.h */
+#define FTR_ARCH_HOST_ABIS ftr_abis_x86_64
+#define FTR_ARCH_AUDIT AUDIT_ARCH_X86_64	/* of <linux/audit.h>, as seccomp sees the host */
+
 /*
  * A system call as the kernel gives it: no errno, no cancellation point, no vector register
  * touched. Returns the kernel's result, -errno on failure.

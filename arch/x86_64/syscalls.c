@@ -2,6 +2,7 @@
 /* System call numbers of x86-64 Linux: native, 32-bit programs, x32. */
 #include "arch/syscalls.h"
 
+#include <assert.h>
 #include <linux/audit.h>
 #include <sys/user.h>
 
@@ -85,15 +86,24 @@ static const struct ftr_sysnr i386_numbers[] = {
 	{ 437, FTR_SYSID_OPENAT2 },
 };
 
-const struct ftr_abi ftr_abis[] = {
+/* Of the first argument in x86-64's struct user; sys/user.h is that of the host. */
+#define USER_RDI 112
+#define USER_RBX 40
+#if defined(__x86_64__)
+static_assert(offsetof(struct user, regs.rdi) == USER_RDI, "struct user");
+static_assert(offsetof(struct user, regs.rbx) == USER_RBX, "struct user");
+#endif
+
+extern const struct ftr_abi ftr_abis_x86_64[];
+const struct ftr_abi ftr_abis_x86_64[] = {
 	{ .name = "x86_64", .audit_arch = AUDIT_ARCH_X86_64, .word_bytes = 8,
-	  .arg0_offset = offsetof(struct user, regs.rdi),
+	  .arg0_offset = USER_RDI,
 	  .numbers = x86_64_numbers, .numbers_nr = ROWS(x86_64_numbers) },
 	{ .name = "i386", .audit_arch = AUDIT_ARCH_I386, .word_bytes = 4,
-	  .arg0_offset = offsetof(struct user, regs.rbx),
+	  .arg0_offset = USER_RBX,
 	  .numbers = i386_numbers, .numbers_nr = ROWS(i386_numbers) },
 	{ .name = "x32", .audit_arch = AUDIT_ARCH_X86_64, .word_bytes = 4,
-	  .arg0_offset = offsetof(struct user, regs.rdi),
+	  .arg0_offset = USER_RDI,
 	  .numbers = x32_numbers, .numbers_nr = ROWS(x32_numbers) },
 	{ 0 }
 };

@@ -46,11 +46,12 @@ class RecordTest(Recording):
     def test_other_class(self):
         with open("victim", "rb") as file:
             image = bytearray(file.read())
-        image[18] = 40      # e_machine: Arm
-        with open("foreign", "wb") as file:
-            file.write(image)
-        os.chmod("foreign", 0o755)
-        self.refused(126, "another machine", "./foreign")
+        for machine, name in ((40, "64-bit, ELF machine 40"), (183, "64-bit Arm")):
+            image[18] = machine
+            with open("foreign", "wb") as file:
+                file.write(image)
+            os.chmod("foreign", 0o755)
+            self.refused(126, f"another machine \\({name}\\)", "./foreign")
 
     def test_no_program(self):
         for name, content in (("empty", b""), ("text", b"hello\n"), ("cut", b"\x7fELF\2\1\1")):

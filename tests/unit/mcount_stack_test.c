@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arch/x86_64/prologue.h"
+#include "arch/prologue.h"
 #include "libmcount/maps.h"
 #include "utils/base/rt/sys.h"
 

@@ -2,11 +2,14 @@
 # Those that need real ELF files compile them where they run.
 EXTRA_DIST += tests/unit/object_util.h
 UNIT_TESTS += \
+	tests/unit/arch_test \
 	tests/unit/debuginfo_test \
 	tests/unit/demangle_test \
 	tests/unit/elf_test \
 	tests/unit/symtab_test \
 	tests/unit/symtab_text_test
+tests_unit_arch_test_SOURCES = tests/unit/arch_test.c
+tests_unit_arch_test_LDADD = $(unit_libs)
 tests_unit_debuginfo_test_SOURCES = tests/unit/debuginfo_test.c tests/unit/object_util.c
 tests_unit_debuginfo_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
 tests_unit_debuginfo_test_LDADD = $(unit_libs)

@@ -8,11 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "utils/base/arena.h"
 #include "utils/base/bytes.h"
 #include "utils/base/hashmap.h"
-
-#define JMP_BYTES 6		/* ff 25 and a displacement of four bytes */
 
 static const struct plt_section {
 	const char *name;
@@ -49,6 +48,7 @@ struct got {
 	struct ftr_hashmap by_addr;	/* -> struct got_entry, in the arena */
 	uint64_t low, high;		/* first and last address in it */
 	struct ftr_arena arena;
+	const struct ftr_arch *arch;
 	const struct ftr_elf_file *file;
 	Elf_Data *versyms;		/* (nullable) */
 };
@@ -115,7 +115,7 @@ static uint64_t file_word(const struct ftr_elf_file *file, uint64_t addr)
 
 static int got_add(struct got *got, const GElf_Rela *rela, const char *name)
 {
-	bool is_lazy = GELF_R_TYPE(rela->r_info) == R_X86_64_JUMP_SLOT;
+	bool is_lazy = GELF_R_TYPE(rela->r_info) == got->arch->reloc_lazy;
 	struct got_entry *entry = ftr_arena_alloc(&got->arena, sizeof(*entry));
 
 	if (entry == NULL)
@@ -147,7 +147,7 @@ static int got_add_section(struct got *got, Elf_Scn *scn, const GElf_Shdr *shdr)
 		const char *name;
 		GElf_Sym sym;
 
-		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+		if (type != got->arch->reloc_lazy && type != got->arch->reloc_bound)
 			continue;
 		if (gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &sym) == NULL ||
 		    GELF_ST_TYPE(sym.st_info) == STT_OBJECT)
@@ -176,63 +176,48 @@ static int got_load(struct got *got)
 	return ret;
 }
 
-/* The entry that a RIP-relative operand at @i of the section's bytes refers to, or NULL. */
-static struct got_entry *operand_entry(const struct got *got, const GElf_Shdr *shdr,
-				       const uint8_t *bytes, size_t i)
+/* The next instruction at *pos or behind that uses an entry, or NULL. */
+static struct got_entry *next_use(const struct got *got, const struct ftr_code *code, size_t *pos,
+				  struct ftr_got_use *use)
 {
-	int32_t distance = (int32_t)ftr_get_u32(bytes + i, false);
-	uint64_t addr = shdr->sh_addr + i + sizeof(distance) + (uint64_t)(int64_t)distance;
+	struct got_entry *entry;
 
-	if (addr - got->low > got->high - got->low)
-		return NULL;
-	return ftr_hashmap_find(&got->by_addr, addr);
+	while (got->arch->next_got_use(code, got->low, got->high, pos, use)) {
+		entry = ftr_hashmap_find(&got->by_addr, use->entry);
+		if (entry != NULL)
+			return entry;
+	}
+	return NULL;
 }
 
-static void plt_section_read(struct got *got, const GElf_Shdr *shdr, const Elf_Data *code,
-			     unsigned slot_bytes)
+static void plt_section_read(struct got *got, const struct ftr_code *code, unsigned slot_bytes)
 {
-	const uint8_t *bytes = code->d_buf;
+	struct got_entry *entry;
+	struct ftr_got_use use;
+	size_t pos = 0;
 
-	for (size_t i = 0; i + JMP_BYTES <= code->d_size; i++) {
-		struct got_entry *entry;
-
-		if (bytes[i] != 0xff || bytes[i + 1] != 0x25)
+	while ((entry = next_use(got, code, &pos, &use)) != NULL) {
+		if (!use.is_jump)
 			continue;
-		entry = operand_entry(got, shdr, bytes, i + 2);
-		if (entry == NULL)
-			continue;
-		entry->plt.plt = shdr->sh_addr + i / slot_bytes * slot_bytes;
+		entry->plt.plt = code->addr + use.at / slot_bytes * slot_bytes;
 		entry->plt.size = slot_bytes;
 		entry->has_plt = true;
-		i += JMP_BYTES - 1;
+		pos = use.at + use.bytes;
 	}
 }
 
-/* A ModRM byte that says "at %rip + four bytes". */
-static bool is_rip_operand(uint8_t modrm)
-{
-	return (modrm & 0xc7) == 0x05;
-}
-
 /*
- * Code outside the PLT: call *GOT (ff 15) and jmp *GOT (ff 25) call; whatever else has the entry as
- * its operand (mov, cmp, push, movq to a vector register) reads the function's address.  Not so
- * what has a constant behind it: cmp $0 asks whether there is a function at all.  Bytes that only
- * look like it name a GOT entry by chance hardly ever.
+ * Code outside the PLT calls by call *GOT and jmp *GOT; whatever else has the entry as its operand
+ * (mov, cmp, push, movq to a vector register) reads the function's address.
  */
-static void text_section_read(struct got *got, const GElf_Shdr *shdr, const Elf_Data *code)
+static void text_section_read(struct got *got, const struct ftr_code *code)
 {
-	const uint8_t *bytes = code->d_buf;
+	struct got_entry *entry;
+	struct ftr_got_use use;
+	size_t pos = 0;
 
-	for (size_t i = 1; i + 1 + sizeof(int32_t) <= code->d_size; i++) {
-		struct got_entry *entry;
-
-		if (!is_rip_operand(bytes[i]))
-			continue;
-		entry = operand_entry(got, shdr, bytes, i + 1);
-		if (entry == NULL)
-			continue;
-		if (bytes[i - 1] == 0xff && (bytes[i] == 0x15 || bytes[i] == 0x25))
+	while ((entry = next_use(got, code, &pos, &use)) != NULL) {
+		if (use.is_call || use.is_jump)
 			entry->is_called = true;
 		else
 			entry->plt.is_shared = true;
@@ -255,19 +240,21 @@ static void sections_read(struct got *got)
 
 	while ((scn = elf_nextscn(got->file->elf, scn)) != NULL) {
 		const struct plt_section *section;
-		Elf_Data *code;
+		struct ftr_code code;
+		Elf_Data *data;
 
 		if (gelf_getshdr(scn, &shdr) == NULL || shdr.sh_type != SHT_PROGBITS ||
 		    (shdr.sh_flags & SHF_EXECINSTR) == 0)
 			continue;
-		code = ftr_elf_section_data(scn, &shdr);
+		data = ftr_elf_section_data(scn, &shdr);
 		section = plt_section_find(ftr_elf_section_name(got->file, &shdr));
-		if (code == NULL)
+		if (data == NULL)
 			continue;
+		code = (struct ftr_code){ data->d_buf, data->d_size, shdr.sh_addr };
 		if (section == NULL)
-			text_section_read(got, &shdr, code);
+			text_section_read(got, &code);
 		else
-			plt_section_read(got, &shdr, code,
+			plt_section_read(got, &code,
 					 shdr.sh_entsize == 8 || shdr.sh_entsize == 16 ?
 					 (unsigned)shdr.sh_entsize : section->slot_bytes);
 	}
@@ -281,7 +268,8 @@ int ftr_plt_load(struct ftr_plt *plt, const struct ftr_elf_file *file)
 	int ret;
 
 	*plt = (struct ftr_plt){ 0 };
-	if (file->ehdr.e_machine != EM_X86_64)
+	got.arch = ftr_arch_find(file->ehdr.e_machine, file->ehdr.e_ident[EI_CLASS]);
+	if (got.arch == NULL || got.arch->next_got_use == NULL)
 		return 0;
 	ftr_hashmap_init(&got.by_addr);
 	ftr_arena_init(&got.arena);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Can this program be traced? */
+#include "arch/arch.h"
 #include "utils/record/program.h"
 
 #include <elf.h>
@@ -12,13 +13,6 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-#define HOST_MACHINE EM_X86_64
-#define HOST_CLASS   ELFCLASS64
-#define HOST_DATA    ELFDATA2LSB
-#define HOST_NAME    "64-bit x86"
-#endif
 
 #define RUNTIME "libmcount.so"
 #define RUNTIME_NOP "libmcount-nop.so"
@@ -108,16 +102,27 @@ static int script_interpreter(const char *path, char *image, size_t bytes)
 	return 1;
 }
 
+static int refuse_machine(const struct ftr_elf_info *elf, const char *name, struct ftr_err *err)
+{
+	const struct ftr_arch *arch = ftr_arch_find(elf->machine, elf->elf_class);
+
+	if (arch != NULL)
+		return ftr_err_set(err, ENOTSUP,
+				   "%s: built for another machine (%s); build it for %s", name,
+				   arch->title, ftr_arch_host->title);
+	return ftr_err_set(err, ENOTSUP,
+			   "%s: built for another machine (%d-bit, ELF machine %d); build it for %s",
+			   name, elf->elf_class == ELFCLASS32 ? 32 : 64, elf->machine,
+			   ftr_arch_host->title);
+}
+
 static int check_image(const struct ftr_program *program, const char *name, bool force,
 		       struct ftr_err *err)
 {
 	const struct ftr_elf_info *elf = &program->elf;
 
-	if (elf->elf_class != HOST_CLASS || elf->machine != HOST_MACHINE)
-		return ftr_err_set(err, ENOTSUP,
-				   "%s: is for another machine (ELF class %d, machine "
-				   "%d), this ftr traces " HOST_NAME ": build it for that",
-				   name, elf->elf_class == ELFCLASS32 ? 32 : 64, elf->machine);
+	if (ftr_arch_find(elf->machine, elf->elf_class) != ftr_arch_host)
+		return refuse_machine(elf, name, err);
 	if (elf->type != ET_EXEC && elf->type != ET_DYN)
 		return ftr_err_set(err, ENOEXEC, "%s: is no program (ELF type %d): link it", name,
 				   elf->type);
@@ -175,8 +180,8 @@ int ftr_program_find_any(struct ftr_program *program, const char *name, struct f
 	if (image_find(program, name, NULL) == 0)
 		ftr_elf_info_load(&program->elf, program->image, NULL);
 	/* Whatever it is, records are this machine's. */
-	program->elf.elf_class = HOST_CLASS;
-	program->elf.elf_data = HOST_DATA;
+	program->elf.elf_class = ftr_arch_host->elf_class;
+	program->elf.elf_data = ftr_arch_host->elf_data;
 	return 0;
 }
 

@@ -2,11 +2,8 @@
 /* Reading the machine's tick counter and a clock at the same moment. */
 #include "utils/record/tick_clock.h"
 
+#include "arch/rt.h"
 #include "utils/base/clock.h"
-
-#if defined(__x86_64__)
-#include "arch/x86_64/rt.h"
-#endif
 
 #define TRIES 3			/* the closest of them counts: an interrupt spoils one */
 #define CALIBRATE_NS 20000u	/* read to some 50 ns at both ends: good to a percent */

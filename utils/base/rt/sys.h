@@ -11,11 +11,8 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+#include "arch/rt.h"
 #include "utils/proto/own_call.h"
-
-#if defined(__x86_64__)
-#include "arch/x86_64/rt.h"
-#endif
 
 #define ftr_sys0(nr)		 ftr_arch_syscall(nr, 0, 0, 0, 0, 0, 0)
 #define ftr_sys1(nr, a)		 ftr_arch_syscall(nr, (long)(a), 0, 0, 0, 0, 0)
