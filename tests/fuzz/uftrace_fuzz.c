@@ -5,7 +5,7 @@
  *
  *	./configure CC=clang CFLAGS="-g -O1 -fsanitize=fuzzer-no-link,address,undefined"
  *	make tests/fuzz/uftrace_libfuzzer && mkdir corpus &&
- *	tests/fuzz/replay --pack corpus tests/data/plain tests/data/args ... &&
+ *	tests/fuzz/replay --pack corpus tests/data/demo-* ... &&
  *	tests/fuzz/uftrace_libfuzzer corpus
  */
 #include <stdlib.h>

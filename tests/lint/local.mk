@@ -4,6 +4,7 @@ LINTS = \
 	tests/lint/layers.py \
 	tests/lint/libftr_symbols.py \
 	tests/lint/mcount_symbols.py \
+	tests/lint/names.py \
 	tests/lint/options.py \
 	tests/lint/text.py
 EXTRA_DIST += $(LINTS) \
