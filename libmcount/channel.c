@@ -202,7 +202,7 @@ int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *
 	return ask(message, path, NULL, reply_fds);
 }
 
-void ftr_channel_tell(enum ftr_channel_type type, const char *text, const char *more)
+void ftr_channel_send(enum ftr_channel_type type, const char *text, const char *more)
 {
 	size_t bytes = strlen(text) + (more != NULL ? 1 + strlen(more) : 0);
 	struct ftr_channel_message message = {
@@ -217,18 +217,4 @@ void ftr_channel_tell(enum ftr_channel_type type, const char *text, const char *
 	message.tid = (int32_t)ftr_sys0(SYS_gettid);
 	message.time = ftr_clock_read();
 	ask(&message, text, more, NULL);
-}
-
-void ftr_channel_tell_name(int32_t tid)
-{
-	struct ftr_channel_message message = { .magic = FTR_CHANNEL_MAGIC,
-					       .type = FTR_CHANNEL_NAME };
-
-	if (ftr_state.control == NULL || (ftr_state.control->flags & FTR_CONTROL_TELL_NAMES) == 0 ||
-	    ftr_is_silent())
-		return;
-	message.pid = (int32_t)ftr_sys0(SYS_getpid);
-	message.tid = tid != 0 ? tid : (int32_t)ftr_sys0(SYS_gettid);
-	message.time = ftr_clock_read();
-	ask(&message, NULL, NULL, NULL);
 }

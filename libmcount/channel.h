@@ -18,11 +18,14 @@
  */
 int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *reply_fds);
 
-/* Send a message whose texts are all it has to say: @text, and behind a NUL @more (nullable). */
-void ftr_channel_tell(enum ftr_channel_type type, const char *text, const char *more);
+/* Send a message that is all text: @text, and behind a NUL @more (nullable). */
+void ftr_channel_send(enum ftr_channel_type type, const char *text, const char *more);
 
-/* Thread @tid of this process (0: the caller) has been named, if the recorder wants to know. */
-void ftr_channel_tell_name(int32_t tid);
+/* Have the recorder warn of @text, which goes on after "process N: " (WARN). */
+static inline void ftr_channel_warn(const char *text)
+{
+	ftr_channel_send(FTR_CHANNEL_WARN, text, NULL);
+}
 
 /* Must nothing be asked of the kernel that the program does not ask for?  See seccomp.h. */
 static inline bool ftr_is_silent(void)

@@ -14,25 +14,32 @@ libmcount_so_SOURCES = \
 	libmcount/helper.h \
 	libmcount/hook.c \
 	libmcount/hook.h \
+	libmcount/libraries.c \
+	libmcount/libraries.h \
 	libmcount/maps.c \
 	libmcount/maps.h \
 	libmcount/module.c \
 	libmcount/module.h \
 	libmcount/plt_bind.c \
 	libmcount/plt_bind.h \
-	libmcount/plt_nest.c \
-	libmcount/plt_nest.h \
 	libmcount/plt_stubs.c \
 	libmcount/plt_stubs.h \
 	libmcount/plt_symbols.c \
 	libmcount/plt_symbols.h \
+	libmcount/probe.c \
+	libmcount/probe.h \
 	libmcount/probe_cygprof.c \
 	libmcount/probe_mcount.c \
+	libmcount/probe_name.c \
+	libmcount/probe_name.h \
 	libmcount/probe_plt.c \
 	libmcount/probe_plt.h \
+	libmcount/probes.def \
 	libmcount/ring.c \
 	libmcount/seccomp.c \
 	libmcount/seccomp.h \
+	libmcount/sections.c \
+	libmcount/sections.h \
 	libmcount/session.c \
 	libmcount/state.h \
 	libmcount/thread.c \
@@ -40,7 +47,6 @@ libmcount_so_SOURCES = \
 	libmcount/wrap_clone.c \
 	libmcount/wrap_exec.c \
 	libmcount/wrap_longjmp.c \
-	libmcount/wrap_name.c \
 	libmcount/wrap_prctl.c \
 	libmcount/wrap_sigaltstack.c \
 	libmcount/wrap_shell.c \

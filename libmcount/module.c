@@ -14,6 +14,8 @@
 #include "libmcount/clock.h"
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
+#include "libmcount/sections.h"
+#include "utils/base/rt/sys.h"
 
 static uint32_t generation_now(void)
 {
@@ -68,43 +70,67 @@ void ftr_module_start(void)
 	dl_iterate_phdr(known_add_loaded, NULL);
 }
 
-static void report(const struct ftr_mapping *mapping)
+int ftr_module_ask(const struct ftr_module_name *module, const struct ftr_sections **sections)
 {
 	struct ftr_channel_message message = {
 		.magic = FTR_CHANNEL_MAGIC,
-		.type = FTR_CHANNEL_DLOPEN,
+		.type = FTR_CHANNEL_MODULE | (module->is_known ? FTR_CHANNEL_KNOWN : 0),
 		.pid = (int32_t)ftr_sys0(SYS_getpid),
 		.tid = (int32_t)ftr_sys0(SYS_gettid),
-		.path_bytes = mapping->path_bytes,
-		.time = ftr_clock_read(),
+		.path_bytes = module->path_bytes,
+		.time = module->is_known ? 0 : ftr_clock_read(),
+		.base = module->base,
+	};
+	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };
+	int ret = ftr_channel_ask(&message, module->path, sections != NULL ? fds : NULL);
+
+	if (sections != NULL)
+		*sections = ret == 0 && fds[0] >= 0 ? ftr_sections_map(fds[0]) : NULL;
+	return ret;
+}
+
+/* Is what is mapped now not what the recorder has heard of? */
+static bool is_news(struct ftr_known_module *known, const struct ftr_mapping *mapping)
+{
+	if (known == NULL)
+		return true;
+	if (known->inode == 0 && known->low == mapping->low)
+		known->inode = mapping->inode;	/* there since the start */
+	return known->inode != mapping->inode || known->low != mapping->low;
+}
+
+static struct ftr_known_module *known_update(struct ftr_known_module *known,
+					     const struct ftr_mapping *mapping)
+{
+	if (known == NULL)
+		known = known_new();
+	known->inode = mapping->inode;
+	known->low = mapping->low;
+	known->bytes = mapping->high - mapping->low;
+	return known;
+}
+
+static void report_module(const struct ftr_mapping *mapping)
+{
+	const struct ftr_module_name module = {
 		.base = mapping->low,
+		.path = mapping->path,
+		.path_bytes = mapping->path_bytes,
 	};
 
-	ftr_channel_ask(&message, mapping->path, NULL);
+	ftr_module_ask(&module, NULL);
 }
 
-/* Is @known, reported earlier, still what is mapped there? */
-static bool is_unchanged(const struct ftr_known_module *known, const struct ftr_mapping *mapping)
-{
-	return known->inode == mapping->inode && known->low == mapping->low;
-}
-
-/* Look at what is mapped now; tell the recorder when that is new to it. */
+/* Look at what is mapped now; report it when it is new to the recorder. */
 static const struct ftr_known_module *known_renew(struct ftr_known_module *known, uintptr_t func,
 						  uint32_t generation, struct ftr_mapping *mapping)
 {
 	if (!ftr_maps_find(func, mapping))
 		return NULL;
-	if (known != NULL && known->inode == 0 && known->low == mapping->low)
-		known->inode = mapping->inode;	/* there since the start */
-	if (known == NULL || !is_unchanged(known, mapping)) {
+	if (is_news(known, mapping)) {
 		if (mapping->inode != 0)
-			report(mapping);
-		if (known == NULL)
-			known = known_new();
-		known->inode = mapping->inode;
-		known->low = mapping->low;
-		known->bytes = mapping->high - mapping->low;
+			report_module(mapping);	/* before other threads take it for known */
+		known = known_update(known, mapping);
 	}
 	known->generation = generation;
 	return known;
@@ -127,9 +153,21 @@ static const struct ftr_known_module *module_of(uintptr_t func, uint32_t generat
 	return renewed != NULL ? renewed : known;
 }
 
-bool ftr_module_look(uintptr_t address, struct ftr_mapping *mapping)
+bool ftr_module_look(struct ftr_module_name *module, struct ftr_mapping *mapping)
 {
-	return known_renew(known_find(address), address, generation_now(), mapping) != NULL;
+	struct ftr_known_module *known = known_find(module->base);
+	uint32_t generation = generation_now();
+
+	if (!ftr_maps_find(module->base, mapping) || mapping->inode == 0)
+		return false;
+	module->base = mapping->low;
+	module->path = mapping->path;
+	module->path_bytes = mapping->path_bytes;
+	module->is_known = !is_news(known, mapping);
+	if (!module->is_known)
+		known = known_update(known, mapping);
+	known->generation = generation;
+	return true;
 }
 
 __attribute__((noinline, cold))

@@ -11,6 +11,7 @@
 #include "libmcount/state.h"
 
 struct ftr_mapping;
+struct ftr_sections;
 
 /* What the recorder finds mapped at the start need not be reported; called by the constructor. */
 void ftr_module_start(void) __attribute__((visibility("hidden")));
@@ -22,11 +23,26 @@ void ftr_module_start(void) __attribute__((visibility("hidden")));
 void ftr_module_check(struct ftr_thread *self, uintptr_t func)
 	__attribute__((visibility("hidden")));
 
+/* A module as the recorder is asked about it. */
+struct ftr_module_name {
+	uintptr_t base;			/* its lowest address */
+	const char *path;		/* (borrowed) no NUL */
+	uint32_t path_bytes;		/* 0 = the program's image */
+	bool is_known;			/* to the recorder: it only wants its sections */
+};
+
 /*
- * Look up what is mapped at @address and tell the recorder when that is new to it; *@mapping is
- * filled.  False when nothing is.
+ * Send MODULE.  *@sections (nullable: they are not wanted) are what came back, mapped, to be given
+ * to ftr_sections_unmap; NULL = there are none.  0 or -errno.
  */
-bool ftr_module_look(uintptr_t address, struct ftr_mapping *mapping)
+int ftr_module_ask(const struct ftr_module_name *module, const struct ftr_sections **sections)
+	__attribute__((visibility("hidden")));
+
+/*
+ * Look up what is mapped at module->base and name it: path, which stays in @mapping, and whether
+ * the recorder knows it.  It counts as reported from then on.  False: that is no file.
+ */
+bool ftr_module_look(struct ftr_module_name *module, struct ftr_mapping *mapping)
 	__attribute__((visibility("hidden")));
 
 static inline bool ftr_module_is_known(const struct ftr_thread *self, uintptr_t func)

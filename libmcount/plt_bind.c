@@ -10,7 +10,7 @@
 
 #include <dlfcn.h>
 
-#include "libmcount/plt_nest.h"
+#include "libmcount/libraries.h"
 #include "libmcount/plt_symbols.h"
 #include "libmcount/state.h"
 
@@ -44,7 +44,7 @@ static void *lookup(void *scope, const char *name, const char *version)
 }
 
 /* Is @addr what a program without PIE takes for a function's address: its own PLT entry? */
-static bool is_programs_plt(const struct ftr_plt_module *module, uint64_t plt, uintptr_t addr)
+static bool is_programs_plt(const struct ftr_loaded *module, uint64_t plt, uintptr_t addr)
 {
 	const struct ftr_plt_stubs *stubs = &ftr_state.plt;
 	uint32_t i;
@@ -70,7 +70,7 @@ static void *lookup_behind_program(const char *name, const char *version)
 	return ours != NULL ? (void *)ours : lookup(RTLD_NEXT, name, version);
 }
 
-static void *bind_global(const struct ftr_plt_module *module, uint64_t plt, const char *name,
+static void *bind_global(const struct ftr_loaded *module, uint64_t plt, const char *name,
 			 const char *version)
 {
 	void *target = lookup(ftr_state.program_map, name, version);
@@ -80,7 +80,7 @@ static void *bind_global(const struct ftr_plt_module *module, uint64_t plt, cons
 	return target;
 }
 
-uintptr_t ftr_plt_bind(const struct ftr_plt_module *module, uint64_t plt, const char *name,
+uintptr_t ftr_plt_bind(const struct ftr_loaded *module, uint64_t plt, const char *name,
 		       const char *version)
 {
 	void *global, *local;
@@ -91,11 +91,11 @@ uintptr_t ftr_plt_bind(const struct ftr_plt_module *module, uint64_t plt, const 
 	if (module->is_lasting)
 		return (uintptr_t)global;
 	if (module->scope == NULL)
-		return ftr_plt_is_lasting((uintptr_t)global) ? (uintptr_t)global : 0;
+		return ftr_libraries_are_lasting((uintptr_t)global) ? (uintptr_t)global : 0;
 	local = lookup(module->scope, name, version);
 	if (global == NULL || global == local)
 		return (uintptr_t)local;
-	if (!ftr_plt_is_lasting((uintptr_t)global) ||
+	if (!ftr_libraries_are_lasting((uintptr_t)global) ||
 	    (local != NULL && atomic_load(&ftr_state.has_deepbind)))
 		return 0;
 	return (uintptr_t)global;

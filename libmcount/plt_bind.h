@@ -3,14 +3,14 @@
 #ifndef FTR_LIBMCOUNT_PLT_BIND_H
 #define FTR_LIBMCOUNT_PLT_BIND_H
 
-#include "libmcount/probe_plt.h"
+#include "libmcount/probe.h"
 
 /*
  * The function that a call of @name (@version, "" = none) by way of the PLT entry @plt of @module
  * leads to; 0 when there is none, or when binding ahead of the first call might come to something
  * else.
  */
-uintptr_t ftr_plt_bind(const struct ftr_plt_module *module, uint64_t plt, const char *name,
+uintptr_t ftr_plt_bind(const struct ftr_loaded *module, uint64_t plt, const char *name,
 		       const char *version) __attribute__((visibility("hidden")));
 
 /*

@@ -4,11 +4,13 @@
  * touched. Inlined functions are told of as well, several of them with one stack frame.
  */
 #include "libmcount/hook.h"
+#include "libmcount/probe.h"
 #include "utils/base/rt/sys.h"
 
 /* Where the caller of the caller stood; grows with each return, so it orders the open calls. */
 #define CALLERS_CFA() ((uintptr_t *)__builtin_frame_address(0) + 2)
 
+extern const struct ftr_probe ftr_probe_cygprof FTR_HIDDEN;
 FTR_EXPORT void __cyg_profile_func_enter(void *func, void *call_site);
 FTR_EXPORT void __cyg_profile_func_exit(void *func, void *call_site);
 
@@ -58,3 +60,5 @@ void __cyg_profile_func_exit(void *func, void *call_site)
 		     !ftr_frame_pop((uintptr_t)func, FTR_FRAME_CYGPROF)))
 		exit_slow(&ftr_self, (uintptr_t)func, CALLERS_CFA());
 }
+
+const struct ftr_probe ftr_probe_cygprof = { .name = "cygprof" };

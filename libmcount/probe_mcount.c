@@ -4,8 +4,10 @@
  * so there is no call graph to write, and its SIGPROF would only disturb: they do nothing.
  */
 #include "libmcount/hook.h"
+#include "libmcount/probe.h"
 #include "libmcount/state.h"
 
+extern const struct ftr_probe ftr_probe_mcount FTR_HIDDEN;
 FTR_EXPORT void __monstartup(unsigned long low, unsigned long high);
 FTR_EXPORT void _mcleanup(void);
 FTR_EXPORT void mcleanup(void);
@@ -22,3 +24,5 @@ void _mcleanup(void)
 void mcleanup(void)
 {
 }
+
+const struct ftr_probe ftr_probe_mcount = { .name = "mcount" };

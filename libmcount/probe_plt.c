@@ -9,18 +9,19 @@
 #include "libmcount/probe_plt.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
+#include "libmcount/libraries.h"
 #include "libmcount/plt_bind.h"
-#include "libmcount/plt_nest.h"
 #include "libmcount/plt_stubs.h"
+#include "libmcount/probe.h"
+#include "libmcount/sections.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 #include "utils/proto/plt.h"
 
-#define PAGE_MASK (~4095ul)
+extern const struct ftr_probe ftr_probe_plt FTR_HIDDEN;
 
 __attribute__((noinline, cold))
 void ftr_plt_enter_special(const struct ftr_plt_call *call, uintptr_t *slot)
@@ -31,53 +32,43 @@ void ftr_plt_enter_special(const struct ftr_plt_call *call, uintptr_t *slot)
 		return;
 	}
 	if ((call->flags & FTR_PLT_LOOK_FIRST) != 0)
-		ftr_plt_nest_look();
+		ftr_libraries_look();
 	ftr_point(slot, call->addr);
 }
 
-static const char *string_at(const struct ftr_plt_table *table, uint32_t offset)
+/* The library-call table of a module, inside its section. */
+struct table {
+	const struct ftr_plt_slot *slots;
+	uint32_t slot_nr;
+	const char *strings;
+	uint32_t string_bytes;
+};
+
+/* False when there is none, or its section is damaged. */
+static bool table_find(struct table *table, const struct ftr_sections *sections)
 {
-	return (const char *)table + table->strings_offset + offset;
+	uint32_t bytes;
+	const struct ftr_plt_table *head = ftr_sections_find(sections, FTR_SECTION_LIBCALLS,
+							     &bytes);
+
+	if (head == NULL || bytes <= sizeof(*head) || head->strings_offset >= bytes ||
+	    head->strings_offset < sizeof(*head) ||
+	    head->slot_nr > (head->strings_offset - sizeof(*head)) / sizeof(*table->slots))
+		return false;
+	table->slots = (const struct ftr_plt_slot *)(head + 1);
+	table->slot_nr = head->slot_nr;
+	table->strings = (const char *)head + head->strings_offset;
+	table->string_bytes = bytes - head->strings_offset;
+	return table->strings[table->string_bytes - 1] == '\0';
 }
 
-static const struct ftr_plt_slot *slot_at(const struct ftr_plt_table *table, uint32_t i)
+static const char *string_at(const struct table *table, uint32_t offset)
 {
-	return (const struct ftr_plt_slot *)(table + 1) + i;
-}
-
-static void dynamic_read(struct ftr_plt_module *module, const ElfW(Dyn) *dyn)
-{
-	for (; dyn->d_tag != DT_NULL; dyn++) {
-		if (dyn->d_tag == DT_SYMBOLIC ||
-		    (dyn->d_tag == DT_FLAGS && (dyn->d_un.d_val & DF_SYMBOLIC) != 0))
-			module->is_symbolic = true;
-	}
-}
-
-void ftr_plt_module_read(struct ftr_plt_module *module, const struct dl_phdr_info *info)
-{
-	int i;
-
-	module->base = info->dlpi_addr;
-	module->relro = module->relro_end = 0;
-	module->is_symbolic = false;
-	module->dynamic = NULL;
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
-		uintptr_t start = module->base + phdr->p_vaddr;
-
-		if (phdr->p_type == PT_GNU_RELRO) {
-			module->relro = start & PAGE_MASK;
-			module->relro_end = (start + phdr->p_memsz) & PAGE_MASK;
-		} else if (phdr->p_type == PT_DYNAMIC) {
-			module->dynamic = (const ElfW(Dyn) *)start;
-			dynamic_read(module, module->dynamic);
-		}
-	}
+	return offset < table->string_bytes ? table->strings + offset : "";
 }
 
 /* Where the call goes, or 0: to be left alone. */
-static uintptr_t target_find(const struct ftr_plt_module *module, const struct ftr_plt_table *table,
+static uintptr_t target_find(const struct ftr_loaded *module, const struct table *table,
 			     const struct ftr_plt_slot *slot, uintptr_t bound)
 {
 	if (slot->unbound == 0 || bound != module->base + slot->unbound)
@@ -86,7 +77,7 @@ static uintptr_t target_find(const struct ftr_plt_module *module, const struct f
 			    string_at(table, slot->version));
 }
 
-static bool slot_hook(const struct ftr_plt_module *module, const struct ftr_plt_table *table,
+static bool slot_hook(const struct ftr_loaded *module, const struct table *table,
 		      const struct ftr_plt_slot *slot, uint32_t n)
 {
 	uintptr_t *got = (uintptr_t *)(module->base + slot->got);
@@ -101,20 +92,20 @@ static bool slot_hook(const struct ftr_plt_module *module, const struct ftr_plt_
 	return true;
 }
 
-static bool relro_open(const struct ftr_plt_module *module)
+static bool relro_open(const struct ftr_loaded *module)
 {
 	return module->relro >= module->relro_end ||
 	       ftr_sys3(SYS_mprotect, module->relro, module->relro_end - module->relro,
 			PROT_READ | PROT_WRITE) == 0;
 }
 
-static void relro_close(const struct ftr_plt_module *module)
+static void relro_close(const struct ftr_loaded *module)
 {
 	if (module->relro < module->relro_end)
 		ftr_sys3(SYS_mprotect, module->relro, module->relro_end - module->relro, PROT_READ);
 }
 
-static void slots_hook(const struct ftr_plt_module *module, const struct ftr_plt_table *table,
+static void slots_hook(const struct ftr_loaded *module, const struct table *table,
 		       struct ftr_plt_hooked *hooked)
 {
 	uint32_t i, n = 0;
@@ -125,64 +116,50 @@ static void slots_hook(const struct ftr_plt_module *module, const struct ftr_plt
 	if (!relro_open(module))
 		return;
 	for (i = 0; i < table->slot_nr && n < hooked->nr; i++) {
-		if (!slot_hook(module, table, slot_at(table, i), hooked->first + n))
+		if (!slot_hook(module, table, &table->slots[i], hooked->first + n))
 			continue;
-		hooked->got = (uintptr_t *)(module->base + slot_at(table, i)->got);
+		hooked->got = (uintptr_t *)(module->base + table->slots[i].got);
 		hooked->stub = ftr_plt_stub(&ftr_state.plt, hooked->first + n);
 		n++;
 	}
 	relro_close(module);
 	if (i < table->slot_nr)
-		ftr_channel_tell(FTR_CHANNEL_SAY,
-				 "makes more library calls than there are stubs, and libmcount.so "
-				 "cannot be mapped for more: some calls are not recorded",
-				 NULL);
-}
-
-static const struct ftr_plt_table *table_map(int fd)
-{
-	long bytes = ftr_sys3(SYS_lseek, fd, 0, SEEK_END);
-	const struct ftr_plt_table *table = NULL;
-	long mem = -1;
-
-	if (bytes >= (long)sizeof(*table))
-		mem = ftr_sys6(SYS_mmap, 0, bytes, PROT_READ, MAP_SHARED, fd, 0);
-	ftr_sys_close_own(fd);
-	if (!ftr_sys_map_failed(mem))
-		table = (const struct ftr_plt_table *)mem;
-	return table != NULL && table->magic == FTR_PLT_MAGIC ? table : NULL;
-}
-
-void ftr_plt_module_hook(const struct ftr_plt_module *module, int table_fd,
-			 struct ftr_plt_hooked *hooked)
-{
-	const struct ftr_plt_table *table = table_map(table_fd);
-
-	if (table == NULL)
-		return;
-	slots_hook(module, table, hooked);
-	ftr_sys2(SYS_munmap, table, table->total_bytes);
+		ftr_channel_warn("makes more library calls than there are stubs, and libmcount.so "
+				 "cannot be mapped for more: some calls are not recorded");
 }
 
 static int program_match(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	ftr_plt_module_read(arg, info);
 	ftr_state.program_map = ftr_plt_map_of(info->dlpi_phdr);
 	return 1;		/* the program comes first */
 }
 
-void ftr_plt_start(int table_fd, bool is_nested)
+/* Room for all libraries, or for the image's calls alone. */
+static void plt_start(const struct ftr_sections *sections)
 {
-	const struct ftr_plt_table *table = table_map(table_fd);
-	struct ftr_plt_module module = { .is_program = true, .is_lasting = true };
-	struct ftr_plt_hooked hooked = { 0 };
+	uint32_t flags = ftr_sections_switch(sections, ftr_probe_plt.name);
+	struct table table = { 0 };
 
-	if (table == NULL)
+	if (!table_find(&table, sections) && (flags & FTR_SWITCH_LIBRARIES) == 0)
 		return;
-	dl_iterate_phdr(program_match, &module);
-	if (ftr_plt_stubs_start(&ftr_state.plt, is_nested ? FTR_PLT_STUB_MAX : table->slot_nr)) {
-		slots_hook(&module, table, &hooked);
-		ftr_state.program_call_nr = hooked.nr;
-	}
-	ftr_sys2(SYS_munmap, table, table->total_bytes);
+	dl_iterate_phdr(program_match, NULL);
+	ftr_plt_stubs_start(&ftr_state.plt, (flags & FTR_SWITCH_LIBRARIES) != 0 ? FTR_PLT_STUB_MAX :
+										  table.slot_nr);
 }
+
+static void plt_module(const struct ftr_loaded *module, const struct ftr_sections *sections)
+{
+	struct table table;
+
+	if (ftr_state.plt.calls == NULL || !table_find(&table, sections))
+		return;
+	slots_hook(module, &table, module->hooked);
+	if (module->is_program)
+		ftr_state.program_call_nr = module->hooked->nr;
+}
+
+const struct ftr_probe ftr_probe_plt = {
+	.name = "plt",
+	.start = plt_start,
+	.module = plt_module,
+};

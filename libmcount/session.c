@@ -12,9 +12,8 @@
 #include "libmcount/helper.h"
 #include "libmcount/hook.h"
 #include "libmcount/module.h"
-#include "libmcount/plt_nest.h"
-#include "libmcount/probe_plt.h"
-#include "libmcount/state.h"
+#include "libmcount/probe.h"
+#include "libmcount/sections.h"
 #include "utils/base/rt/sys.h"
 
 struct ftr_state ftr_state;
@@ -136,22 +135,22 @@ static const struct ftr_control *control_map(int fd)
 /* All that needs descriptors. */
 static void session_open(void *arg)
 {
-	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };	/* control block, library calls */
+	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };	/* control block, the image's sections */
+	const struct ftr_sections *sections = NULL;
 	struct start *start = arg;
-	bool is_nested;
 
 	start->ret = session_ask(start, fds);
 	if (start->ret < 0)
 		return;
 	ftr_state.control = control_map(fds[0]);
 	ftr_sys_close_own(fds[0]);
-	if (ftr_state.control == NULL)
-		return;
-	is_nested = (ftr_state.control->flags & FTR_CONTROL_NEST_LIBCALL) != 0;
 	if (fds[1] >= 0)
-		ftr_plt_start(fds[1], is_nested);
-	if (is_nested)
-		ftr_plt_nest_start();
+		sections = ftr_sections_map(fds[1]);
+	if (ftr_state.control == NULL || sections == NULL)
+		return;
+	ftr_sections_publish(sections);
+	atomic_store(&ftr_state.generation, sections->generation);
+	ftr_probes_start(sections);
 }
 
 /* Before the constructors of the program and of all libraries: linked with -z initfirst. */

@@ -49,7 +49,10 @@ struct ftr_state {
 	struct ftr_plt_stubs plt;
 	uint32_t program_call_nr;		/* of them, the first are the program's */
 	void *program_map;			/* a handle for dlsym */
-	struct ftr_plt_nest *plt_nest;		/* NULL without --nest-libcall */
+	struct ftr_libraries *libraries;	/* NULL unless a probe wants them */
+	_Atomic(const struct ftr_sections *) image_sections; /* see sections.h; NULL = none */
+	_Atomic uint32_t generation;		/* of ftr_control when they were asked for */
+	_Atomic uint32_t refreshing_pid;	/* 0 = nobody asks for them at the moment */
 	_Atomic bool after_monstartup;		/* and before the call of atexit that follows it */
 	_Atomic bool has_deepbind;		/* dlopen was called with RTLD_DEEPBIND */
 	_Atomic uint32_t module_generation;	/* grows with each dlopen and dlclose */

@@ -27,10 +27,8 @@ FTR_EXPORT int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	va_end(ap);
 	if (is_sharing && (flags & CLONE_VFORK) == 0 && self->producer != NULL &&
 	    !self->is_refused) {
-		ftr_channel_tell(FTR_CHANNEL_SAY,
-				 "clone gave a child its memory and its thread-local storage: "
-				 "neither of the two is traced from here on",
-				 NULL);
+		ftr_channel_warn("clone gave a child its memory and its thread-local storage: "
+				 "neither of the two is traced from here on");
 		ftr_thread_disarm(self);
 	}
 	ret = REAL(clone)(fn, stack, flags, arg, more[0], more[1], more[2]);

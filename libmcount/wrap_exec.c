@@ -43,7 +43,7 @@ static int result(long ret)
 static void announce(const char *file)
 {
 	if (file != NULL)
-		ftr_channel_tell(FTR_CHANNEL_EXEC, file,
+		ftr_channel_send(FTR_CHANNEL_EXEC, file,
 				 strchr(file, '/') == NULL ? getenv("PATH") : NULL);
 }
 

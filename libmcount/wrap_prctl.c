@@ -16,6 +16,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
 #include "libmcount/hook.h"
+#include "libmcount/probe_name.h"
 #include "libmcount/seccomp.h"
 
 long ftr_syscall_noticed(long nr, unsigned long a, unsigned long b, unsigned long c,
@@ -86,10 +87,8 @@ static long filter(long nr, unsigned long a, unsigned long b, unsigned long c)
 	long ret;
 
 	if (is_bad)
-		ftr_channel_tell(FTR_CHANNEL_SAY,
-				 "its seccomp filter does not allow what tracing needs: new "
-				 "threads, children and images of it run untraced",
-				 NULL);
+		ftr_channel_warn("its seccomp filter does not allow what tracing needs: new "
+				 "threads, children and images of it run untraced");
 	ret = ftr_sys3(nr, a, b, c);
 	if (ret == 0 && is_bad)
 		filter_installed();
@@ -108,7 +107,7 @@ static long prctl_pass(unsigned long option, const unsigned long args[4])
 		ftr_clock_stop_ticks();
 	ret = ftr_sys5(SYS_prctl, option, args[0], args[1], args[2], args[3]);
 	if (option == PR_SET_NAME && ret == 0)
-		ftr_channel_tell_name(0);
+		ftr_name_report(0);
 	return ret;
 }
 

@@ -11,7 +11,7 @@
 
 static void tell(void)
 {
-	ftr_channel_tell(FTR_CHANNEL_LEAVE, "", NULL);
+	ftr_channel_send(FTR_CHANNEL_LEAVE, "", NULL);
 }
 
 FTR_EXPORT int unshare(int flags)

@@ -134,7 +134,7 @@ class Surroundings(Recording):
     def test_no_memory(self):
         run = self.record("--force", "./victim", "limited", "5", quiet=False)
         self.assertEqual(run.stdout, "15\n")
-        self.assertRegex(run.stderr, r"^ftr: warning: process \d+: there is no memory for the ring.*ulimit -v.*\n$")
+        self.assertRegex(run.stderr, r"^ftr: warning: process \d+: has no memory for the ring.*ulimit -v.*\n$")
         self.assertRegex(messages()[0], "no memory")
 
     def test_little_memory(self):

@@ -6,35 +6,28 @@
  * name stands in FTR_CHANNEL.  For each message the runtime connects, sends one packet,
  * reads one reply, closes: no descriptor stays open in the traced process.
  *
- *	runtime				recorder
- *	SESSION			->	reads /proc/PID/maps of the peer, writes SESS
- *			<-	OK + control block and, unless there is none, the
- *				library-call table of proto/plt.h (SCM_RIGHTS: memfds); base =
- *				FTR_CHANNEL_ATTACH_NOW when calls are to be expected; time =
- *				what a counter clock starts with
- *	TASK			->	makes a ring; TASK or FORK line; drains from now on
- *			<-	OK + ring (memfd), base = an id for it, never 0
- *	TASK, base = ring id	->	the ring's task is dead and a new one goes on in the same
- *					ring: what it holds is drained to the old task
- *			<-	OK	first, then it is the new one's
- *	DLOPEN			->	DLOP line
- *			<-	OK
- *	SAY			->	a warning, and a message in the trace
- *			<-	OK
- *	EXEC			->	looks whether the file can be traced, and says if it cannot
- *			<-	OK
- *	LIBCALLS		->
- *			<-	OK + library-call table of that library, unless there is none
+ *	runtime			recorder
+ *	SESSION		->	reads /proc/PID/maps of the sender, writes the SESS line
+ *		<-	OK + control block and, unless there are none, the image's sections
+ *			(SCM_RIGHTS: memfds, utils/proto/control.h and sections.h);
+ *			base = FTR_CHANNEL_ATTACH_NOW when calls are to be expected;
+ *			time = what a counter clock starts with
+ *	TASK		->	makes a ring; writes a TASK or FORK line; drains from now on
+ *		<-	OK + ring (memfd, utils/proto/ring.h), base = its id, never 0
+ *	TASK, base = id	->	the ring's task is dead and another one goes on in the same
+ *				ring: drains what it holds to the dead task first
+ *		<-	OK
+ *	MODULE		->	writes the DLOP line of a library, unless FTR_CHANNEL_KNOWN
+ *		<-	OK + sections of that module, unless there are none
+ *	WARN		->	warns on the terminal and in the trace
+ *	EXEC		->	warns when the file that is about to run cannot be traced
+ *	LEAVE		->	also listens at FTR_CHANNEL_DIR + the name
+ *	NAME		->	looks the thread's name up and stores it
+ *		<-	OK to each of these
+ *	anything else	<-	REFUSED
  *
- *	LEAVE			->	listens at FTR_CHANNEL_DIR + the name, too
- *			<-	OK
- *
- *	NAME			->	with FTR_CONTROL_TELL_NAMES: looks it up
- *			<-	OK
- *
- * pid of the sender comes from SO_PEERCRED (so that it is right across pid namespaces); tid from
- * the message, valid in the sender's namespace.  FTR_CHANNEL_BY_CHILD in type: a child of the
- * process speaks for it. time is CLOCK_MONOTONIC-like ticks of the ring's clock.
+ * The kernel gives the sender's pid (SO_PEERCRED, right across pid namespaces); the tid is the
+ * message's, as in the sender's namespace.  time counts ticks of the control block's clock.
  */
 #ifndef FTR_PROTO_CHANNEL_H
 #define FTR_PROTO_CHANNEL_H
@@ -46,8 +39,8 @@
 #define FTR_CHANNEL_DIR		"/tmp/"		/* where an address of that name is a path */
 #define FTR_CHANNEL_MAGIC	0x4d525446u	/* "FTRM" */
 #define FTR_CHANNEL_TIMEOUT_MS	5000		/* for one reply; then the program runs untraced */
-#define FTR_CHANNEL_TRIES	100		/* when the recorder hangs up without a word */
-#define FTR_CHANNEL_IMPATIENT_MS 100		/* ... once it did not come in that time */
+#define FTR_CHANNEL_TRIES	100		/* when the recorder hangs up without a reply */
+#define FTR_CHANNEL_IMPATIENT_MS 100		/* the timeout after a reply that did not come */
 #define FTR_CHANNEL_PATH_MAX	4096
 #define FTR_CHANNEL_REPLY_FDS	2		/* most that come with a reply */
 
@@ -57,8 +50,10 @@
  */
 #define FTR_CHANNEL_ATTACH_NOW	1u
 
-#define FTR_CHANNEL_BY_CHILD \
-	0x10000u /* flag in type: for its parent, which has no descriptor left */
+/* Flags in type. */
+#define FTR_CHANNEL_BY_CHILD	0x10000u /* a child sends it: its parent has no descriptor left */
+#define FTR_CHANNEL_KNOWN	0x20000u /* MODULE: reported before, only its sections are wanted */
+#define FTR_CHANNEL_FLAGS	(FTR_CHANNEL_BY_CHILD | FTR_CHANNEL_KNOWN)
 
 /*
  * Where the address space of a process is limited (RLIMIT_AS), the ring of a task and its shadow
@@ -68,14 +63,14 @@
 
 enum ftr_channel_type {
 	FTR_CHANNEL_SESSION = 1, /* path: the program's /proc/self/exe */
-	FTR_CHANNEL_TASK = 2,    /* parent_pid != 0: first task of a forked child */
-	FTR_CHANNEL_DLOPEN = 3,  /* base, path: a library was loaded */
-	FTR_CHANNEL_SAY = 4,     /* path: what people should know of the sender */
-	FTR_CHANNEL_EXEC = 5,    /* path: a file about to be run; without a slash: NUL, then PATH */
-	FTR_CHANNEL_LEAVE = 6,   /* the sender is about to change its network namespace */
-	FTR_CHANNEL_LIBCALLS = 7,  /* path: which calls of this library are to be hooked? */
-	FTR_CHANNEL_NAME = 8,      /* the thread tid of the sender has another name now */
-	FTR_CHANNEL_OK = 100,      /* reply */
+	FTR_CHANNEL_TASK = 2,	 /* parent_pid != 0: first task of a forked child */
+	FTR_CHANNEL_MODULE = 3,	 /* base, path: a library; an empty path: the program's image */
+	FTR_CHANNEL_WARN = 4,	 /* path: the text of a warning */
+	FTR_CHANNEL_EXEC = 5,	 /* path: a file about to be run; without a slash: NUL, then PATH */
+	FTR_CHANNEL_LEAVE = 6,	 /* the sender is about to change its network namespace */
+	FTR_CHANNEL_NAME = 7,	 /* the sender's thread tid has another name now */
+	FTR_CHANNEL_TYPES,
+	FTR_CHANNEL_OK = 100,	   /* reply */
 	FTR_CHANNEL_REFUSED = 101, /* reply: path holds the reason; run on untraced */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The control block: everything the runtime is told, in one memfd that the recorder keeps
- * mapped for writing and the traced process maps read-only (F_SEAL_FUTURE_WRITE).
+ * The control block: how to record, for every process alike, in one memfd that the recorder keeps
+ * mapped for writing and the traced process maps read-only (F_SEAL_FUTURE_WRITE).  What concerns
+ * one module is in its sections (utils/proto/sections.h).
  */
 #ifndef FTR_PROTO_CONTROL_H
 #define FTR_PROTO_CONTROL_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 #define FTR_CONTROL_MAGIC	0x43525446u	/* "FTRC" */
-#define FTR_CONTROL_VERSION	2u
+#define FTR_CONTROL_VERSION	3u
 
 #define FTR_COUNTER_STEP_NS 1000u	/* FTR_CONTROL_CLOCK_COUNTER */
 
@@ -28,9 +29,7 @@ enum ftr_on_full {
 };
 
 enum ftr_control_flag {
-	FTR_CONTROL_NEST_LIBCALL = 1 << 0,	/* hook the calls of libraries, too */
-	FTR_CONTROL_ESTIMATE_RETURN = 1 << 1,	/* leave return addresses alone */
-	FTR_CONTROL_TELL_NAMES = 1 << 2,	/* tell when a thread gets another name */
+	FTR_CONTROL_ESTIMATE_RETURN = 1 << 0,	/* leave return addresses alone */
 };
 
 struct ftr_control {
@@ -53,7 +52,8 @@ struct ftr_control {
 	 * so a task that waits for room sees it without a system call.
 	 */
 	_Atomic uint32_t recorder_futex;
-	_Atomic uint32_t answered; /* messages, ever: who waits for his sees that it is only busy */
+	_Atomic uint32_t answered;	/* messages, ever: grows while a busy recorder works */
+	_Atomic uint32_t generation;	/* of the sections handed out (utils/proto/sections.h) */
 };
 
 #endif /* FTR_PROTO_CONTROL_H */

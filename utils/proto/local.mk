@@ -5,4 +5,5 @@ libftr_a_SOURCES += \
 	utils/proto/own_call.h \
 	utils/proto/plt.h \
 	utils/proto/record.h \
-	utils/proto/ring.h
+	utils/proto/ring.h \
+	utils/proto/sections.h

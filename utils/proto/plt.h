@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library-call table of a module: which slots of its global offset table (GOT) lead to other
- * modules.  The recorder reads them from the ELF file and hands them over in a memfd with the reply
- * to SESSION or LIBCALLS.
+ * The body of FTR_SECTION_LIBCALLS: which slots of a module's global offset table (GOT) lead to
+ * other modules.  The recorder reads them from the ELF file.
  *
  *	[ struct ftr_plt_table ][ struct ftr_plt_slot, slot_nr times ][ strings, NUL-terminated ]
  *
@@ -14,17 +13,12 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define FTR_PLT_MAGIC 0x51525446u	/* "FTRQ" */
-
 enum ftr_plt_flag {
-	/*
-	 * setjmp, vfork, dlsym ...: its return address is looked at; record it as a point in time
-	 */
+	/* setjmp, vfork, dlsym ...: its return address must stay; record it as a point in time */
 	FTR_PLT_RETURN_UNTOUCHED = 1 << 0,
 	/* dlsym: what was loaded since the last look is about to be called */
 	FTR_PLT_LOOK_FIRST = 1 << 1,
-	/* __cxa_atexit: what gprof's startup code calls after __monstartup is not the program's
-	   doing */
+	/* __cxa_atexit: gprof's startup code calls it after __monstartup, not the program */
 	FTR_PLT_AFTER_MONSTARTUP = 1 << 2,
 };
 
@@ -40,10 +34,9 @@ struct ftr_plt_slot {
 static_assert(sizeof(struct ftr_plt_slot) == 40, "wire layout");
 
 struct ftr_plt_table {
-	uint32_t magic;
 	uint32_t slot_nr;
-	uint32_t strings_offset;	/* from the start of the table */
-	uint32_t total_bytes;
+	uint32_t strings_offset;	/* from the start of the section, whose last byte is NUL */
 };
+static_assert(sizeof(struct ftr_plt_table) == 8, "slots stay aligned");
 
 #endif /* FTR_PROTO_PLT_H */

@@ -103,7 +103,7 @@ static void accept_some(struct ftr_channel *channel, int fd)
 	}
 }
 
-/* Everybody is silent and there is no room: whoever was so for too long is hung up on. */
+/* There is no room, and none has sent its message: hang up on the one that waits for too long. */
 static bool make_room(struct ftr_channel *channel)
 {
 	if (channel->waiting_nr < FTR_CHANNEL_WAITING_MAX ||
@@ -165,7 +165,7 @@ static int receive(int sock, struct ftr_channel_request *request)
 	return 1;
 }
 
-/* The first of those waiting that has said something; the ones that hung up are forgotten. */
+/* The oldest that has sent its message; those that hung up are removed. */
 static bool waiting_next(struct ftr_channel *channel, struct ftr_channel_request *request)
 {
 	unsigned i = 0;
@@ -199,7 +199,7 @@ bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *r
 	return false;
 }
 
-/* False: the peer is gone; it does not mind. */
+/* False: the peer is gone. */
 static bool send_and_close(struct ftr_channel_request *request, struct msghdr *packet)
 {
 	bool is_sent = sendmsg(request->sock, packet, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
@@ -209,12 +209,12 @@ static bool send_and_close(struct ftr_channel_request *request, struct msghdr *p
 	return is_sent;
 }
 
-bool ftr_channel_reply(struct ftr_channel_request *request,
-		       const struct ftr_channel_message *answer, const int *fds, unsigned fd_nr)
+bool ftr_channel_reply(struct ftr_channel_request *request, uint64_t base, uint64_t time,
+		       const int *fds, unsigned fd_nr)
 {
 	struct ftr_channel_message message = {
 		.magic = FTR_CHANNEL_MAGIC, .type = FTR_CHANNEL_OK,
-		.base = answer->base, .time = answer->time,
+		.base = base, .time = time,
 	};
 	struct iovec part = { &message, sizeof(message) };
 	union fd_control control = { .room = { 0 } };

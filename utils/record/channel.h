@@ -51,11 +51,11 @@ bool ftr_channel_wait(const struct ftr_channel *channel, int fd, uint64_t ns);
 bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *request);
 
 /*
- * Answer with base and time of @answer and hang up.  @fd_nr descriptors of @fds (borrowed) go
- * along.  False: nobody waits for it any more.
+ * Answer OK and hang up.  @fd_nr descriptors of @fds (borrowed), at most FTR_CHANNEL_REPLY_FDS, go
+ * along.  False: the sender is gone.
  */
-bool ftr_channel_reply(struct ftr_channel_request *request,
-		       const struct ftr_channel_message *answer, const int *fds, unsigned fd_nr);
+bool ftr_channel_reply(struct ftr_channel_request *request, uint64_t base, uint64_t time,
+		       const int *fds, unsigned fd_nr);
 /* Refuse, for a reason that people may read, and hang up. */
 void ftr_channel_refuse(struct ftr_channel_request *request, const char *reason);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A collector: how the recorder gets records from one kind of source.  One const struct per source,
- * listed in collectors.def.  Members that a source has no use for are NULL.
+ * listed in collectors.def.  Members that a source has no use for are NULL; open and close are
+ * there always.
  */
 #ifndef FTR_RECORD_COLLECTOR_H
 #define FTR_RECORD_COLLECTOR_H
@@ -81,5 +82,35 @@ struct ftr_collector {
 /* Iterate over collectors.def: *pos starts at 0; NULL at the end. */
 const struct ftr_collector *ftr_collector_next(size_t *pos);
 ftr_option_set_fn ftr_collector_options;
+
+/* Those of one recording: each function does the like-named for every one of them. */
+#define FTR_COLLECTORS_MAX 8
+
+struct ftr_collectors {
+	struct {
+		const struct ftr_collector *ops;
+		void *self;
+	} v[FTR_COLLECTORS_MAX];
+	unsigned nr;
+};
+
+/* Open one more.  0, or -errno with a description: the others stay open. */
+int ftr_collectors_add(struct ftr_collectors *collectors, const struct ftr_collector *ops,
+		       const struct ftr_recording *recording, const void *values,
+		       struct ftr_err *err);
+/* Open all of collectors.def with the values that were @given (nullable) to their options. */
+int ftr_collectors_open(struct ftr_collectors *collectors, const struct ftr_recording *recording,
+			const struct ftr_option_values *given, struct ftr_err *err);
+void ftr_collectors_started(const struct ftr_collectors *collectors, int32_t pid);
+void ftr_collectors_watch(const struct ftr_collectors *collectors, int epoll_fd);
+/* By the first collector that takes tasks; -ENOTSUP when none does. */
+int ftr_collectors_task(const struct ftr_collectors *collectors, const struct ftr_task_start *start,
+			struct ftr_task_answer *answer, struct ftr_err *err);
+void ftr_collectors_image_end(const struct ftr_collectors *collectors, int32_t pid);
+/* Returns how full the fullest source of all was. */
+unsigned ftr_collectors_drain(const struct ftr_collectors *collectors);
+/* Of any of them? */
+bool ftr_collectors_are_shared(const struct ftr_collectors *collectors);
+void ftr_collectors_close(struct ftr_collectors *collectors);
 
 #endif /* FTR_RECORD_COLLECTOR_H */

@@ -31,11 +31,12 @@ libftr_a_SOURCES += \
 	utils/record/recorder.h \
 	utils/record/recorder_answer.c \
 	utils/record/recorder_info.c \
-	utils/record/recorder_name.c \
-	utils/record/recorder_say.c \
 	utils/record/recorder_state.h \
+	utils/record/recorder_warn.c \
 	utils/record/ring.c \
 	utils/record/ring.h \
+	utils/record/sections.c \
+	utils/record/sections.h \
 	utils/record/store.h \
 	utils/record/store_dir.c \
 	utils/record/store_dir.h \

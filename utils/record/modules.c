@@ -2,6 +2,7 @@
 /* The ELF files mapped in traced processes. */
 #include "utils/record/modules.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,25 +12,38 @@
 
 #include "utils/object/symtab.h"
 #include "utils/record/plt_table.h"
+#include "utils/record/sections.h"
 
-#define INLINE_BYTES_MAX (512u << 10) /* what is read in less time than a process takes to start \
-				       */
+#define INLINE_BYTES_MAX (512u << 10) /* read in less time than a process takes to start */
 
+/* A library that is built again while the program runs has its path, but not its contents. */
+static bool is_file(const struct ftr_module_file *file, const struct stat *st)
+{
+	return file->device == st->st_dev && file->inode == st->st_ino &&
+	       file->size_bytes == (uint64_t)st->st_size &&
+	       file->changed.tv_sec == st->st_mtim.tv_sec &&
+	       file->changed.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+/* The newest of that path; one that is gone stays what it was. */
 static struct ftr_module_file *file_find(const struct ftr_modules *modules, const char *path)
 {
+	struct stat st;
 	size_t i;
 
-	for (i = 0; i < modules->files.nr; i++) {
-		if (strcmp(modules->files.v[i]->path, path) == 0)
-			return modules->files.v[i];
+	for (i = modules->files.nr; i-- > 0;) {
+		struct ftr_module_file *file = modules->files.v[i];
+
+		if (strcmp(file->path, path) == 0)
+			return stat(path, &st) < 0 || is_file(file, &st) ? file : NULL;
 	}
 	return NULL;
 }
 
 static void file_free(struct ftr_module_file *file)
 {
-	if (file->plt_fd >= 0)
-		close(file->plt_fd);
+	if (file->sections_fd >= 0)
+		close(file->sections_fd);
 	free(file->path);
 	free(file);
 }
@@ -41,14 +55,18 @@ static struct ftr_module_file *file_add(struct ftr_modules *modules, const char 
 
 	if (file == NULL)
 		return NULL;
-	file->plt_fd = -1;
+	file->sections_fd = -1;
 	file->path = strdup(path);
 	if (file->path == NULL || ftr_vec_push(&modules->files, file) < 0) {
 		file_free(file);
 		return NULL;
 	}
-	if (stat(path, &st) == 0)
+	if (stat(path, &st) == 0) {
 		file->size_bytes = (uint64_t)st.st_size;
+		file->device = st.st_dev;
+		file->inode = st.st_ino;
+		file->changed = st.st_mtim;
+	}
 	file->is_readable = ftr_elf_info_load(&file->elf, path, NULL) == 0;
 	file->is_wanted = file->is_readable && file->elf.hooks != 0;
 	return file;
@@ -66,21 +84,77 @@ const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const
 	return file_get(modules, path);
 }
 
-int ftr_modules_plt_fd(struct ftr_modules *modules, const char *path)
+int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t value)
+{
+	struct ftr_switch new = { .value = value };
+	size_t len = strlen(probe), i;
+
+	assert(len <= sizeof(new.name));
+	memcpy(new.name, probe, len);
+	for (i = 0; i < modules->switches.nr; i++) {
+		if (memcmp(modules->switches.v[i].name, new.name, sizeof(new.name)) == 0)
+			break;
+	}
+	if (i < modules->switches.nr)
+		modules->switches.v[i] = new;
+	else if (ftr_vec_push(&modules->switches, new) < 0)
+		return -ENOMEM;
+	if (modules->has_handed_out)
+		modules->generation++;
+	return 0;
+}
+
+static bool any_is_on(const struct ftr_modules *modules)
+{
+	size_t i;
+
+	for (i = 0; i < modules->switches.nr; i++) {
+		if (modules->switches.v[i].value != FTR_SWITCH_OFF)
+			return true;
+	}
+	return false;
+}
+
+/* -1 when there is nothing that the runtime would not take for granted. */
+static int sections_make(const struct ftr_modules *modules, const char *path, bool has_libcalls)
+{
+	struct ftr_plt_table_maker maker;
+	struct ftr_strbuf libcalls;
+	int fd = -1;
+
+	ftr_strbuf_init(&libcalls);
+	ftr_plt_table_init(&maker);
+	if (has_libcalls && ftr_plt_table_add(&maker, path) == 0)
+		ftr_plt_table_put(&maker, &libcalls);
+	if (!libcalls.failed && (any_is_on(modules) || modules->generation != 0)) {
+		const struct ftr_sections_part parts[] = {
+			{ FTR_SECTION_SWITCHES, modules->switches.v,
+			  modules->switches.nr * sizeof(modules->switches.v[0]) },
+			{ FTR_SECTION_LIBCALLS, libcalls.s, libcalls.len },
+		};
+
+		fd = ftr_sections_memfd(parts, 2, modules->generation);
+	}
+	ftr_plt_table_fini(&maker);
+	ftr_strbuf_fini(&libcalls);
+	return fd;
+}
+
+int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool has_libcalls)
 {
 	struct ftr_module_file *file = file_get(modules, path);
-	struct ftr_plt_table_maker maker;
 
+	modules->has_handed_out = true;
 	if (file == NULL)
 		return -1;
-	if (!file->has_plt) {
-		ftr_plt_table_init(&maker);
-		if (ftr_plt_table_add(&maker, path) == 0)
-			file->plt_fd = ftr_plt_table_memfd(&maker);
-		ftr_plt_table_fini(&maker);
-		file->has_plt = true;
-	}
-	return file->plt_fd;
+	if (file->has_sections && file->sections_generation == modules->generation)
+		return file->sections_fd;
+	if (file->sections_fd >= 0)
+		close(file->sections_fd);
+	file->sections_fd = sections_make(modules, path, has_libcalls);
+	file->sections_generation = modules->generation;
+	file->has_sections = true;
+	return file->sections_fd;
 }
 
 const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool is_wanted)
@@ -164,4 +238,5 @@ void ftr_modules_fini(struct ftr_modules *modules)
 	for (i = 0; i < modules->files.nr; i++)
 		file_free(modules->files.v[i]);
 	ftr_vec_fini(&modules->files);
+	ftr_vec_fini(&modules->switches);
 }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ELF files mapped in traced processes: each is looked at once, and the symbols of those that
- * are instrumented are written; of large files by a helper process, so that no task is delayed.
+ * The ELF files mapped in traced processes: each is looked at once, until another file has its
+ * path, and the symbols of those that are instrumented are written; of large files by a helper
+ * process, so that no task is delayed.
  */
 #ifndef FTR_RECORD_MODULES_H
 #define FTR_RECORD_MODULES_H
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "utils/base/err.h"
 #include "utils/base/vec.h"
 #include "utils/format/uftrace/write.h"
 #include "utils/object/elf.h"
+#include "utils/proto/sections.h"
 
 struct ftr_module_file {
 	char *path;			/* (owned) */
@@ -21,20 +24,36 @@ struct ftr_module_file {
 	bool is_readable;		/* elf is filled */
 	bool is_wanted;			/* its symbols are needed */
 	bool is_stored;			/* and have been given to a helper */
-	bool has_plt;			/* plt_fd has been made, or there is nothing to put in it */
-	int  plt_fd;			/* (owned) its library-call table, or -1 */
+	uint64_t device, inode;		/* which file the path led to; 0, 0 = none */
+	struct timespec changed;
+	int  sections_fd;		/* (owned) for the runtime, or -1 */
+	uint32_t sections_generation;	/* that they were made in, if has_sections */
+	bool has_sections;		/* sections_fd is made, or there is nothing to put in it */
 };
 
 struct ftr_modules {
 	FTR_VEC(struct ftr_module_file *) files;	/* (owned) */
 	FTR_VEC(pid_t) helpers;		/* still at work */
+	FTR_VEC(struct ftr_switch) switches;	/* of the runtime's probes */
+	uint32_t generation;		/* of what the sections say; 0 = from the start */
+	bool has_handed_out;		/* sections, so that a change is one of the generation */
 };
 
 /* The file of @path, looked at once; NULL when out of memory.  (borrowed) for good. */
 const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const char *path);
 
-/* The library-call table of the file at @path, made once; (borrowed) -1 = none. */
-int ftr_modules_plt_fd(struct ftr_modules *modules, const char *path);
+/*
+ * Switch the runtime's @probe (at most FTR_SWITCH_NAME_BYTES) to the FTR_SWITCH_* flags of @value.
+ * When sections have been handed out before, generation grows; who sees it asks for them again.
+ * 0 or -ENOMEM.
+ */
+int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t value);
+
+/*
+ * The sections of the file at @path, made once a generation: the switches and, @has_libcalls, its
+ * library-call table.  (borrowed) -1 = none.
+ */
+int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool has_libcalls);
 
 /*
  * Look at the file of @path unless that was done before.  @is_wanted: its symbols are needed even

@@ -3,10 +3,7 @@
 #include "utils/record/plt_table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
@@ -136,33 +133,17 @@ int ftr_plt_table_add(struct ftr_plt_table_maker *maker, const char *path)
 	return maker->strings.failed ? -ENOMEM : ret;
 }
 
-static bool write_all(int fd, const void *bytes, size_t len)
-{
-	return len == 0 || write(fd, bytes, len) == (ssize_t)len; /* memory: whole or not at all */
-}
-
-int ftr_plt_table_memfd(const struct ftr_plt_table_maker *maker)
+void ftr_plt_table_put(const struct ftr_plt_table_maker *maker, struct ftr_strbuf *body)
 {
 	size_t slots_bytes = maker->slots.nr * sizeof(maker->slots.v[0]);
 	struct ftr_plt_table table = {
-		.magic = FTR_PLT_MAGIC,
 		.slot_nr = (uint32_t)maker->slots.nr,
 		.strings_offset = (uint32_t)(sizeof(table) + slots_bytes),
-		.total_bytes = (uint32_t)(sizeof(table) + slots_bytes + maker->strings.len),
 	};
-	int fd, code;
 
 	if (maker->slots.nr == 0)
-		return -ENODATA;
-	fd = memfd_create("ftr-plt", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0)
-		return -errno;
-	if (write_all(fd, &table, sizeof(table)) &&
-	    write_all(fd, maker->slots.v, slots_bytes) &&
-	    write_all(fd, maker->strings.s, maker->strings.len) &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
-		return fd;
-	code = errno;
-	close(fd);
-	return -code;
+		return;
+	ftr_strbuf_put(body, &table, sizeof(table));
+	ftr_strbuf_put(body, maker->slots.v, slots_bytes);
+	ftr_strbuf_put(body, maker->strings.s, maker->strings.len);
 }

@@ -29,7 +29,10 @@ void ftr_plt_table_fini(struct ftr_plt_table_maker *maker);
  */
 int ftr_plt_table_add(struct ftr_plt_table_maker *maker, const char *path);
 
-/* A sealed memfd that holds the table; -ENODATA when it is empty, else -errno. */
-int ftr_plt_table_memfd(const struct ftr_plt_table_maker *maker);
+/*
+ * Append the body of FTR_SECTION_LIBCALLS to @body: nothing when there is no way out.  Out of
+ * memory is body->failed.
+ */
+void ftr_plt_table_put(const struct ftr_plt_table_maker *maker, struct ftr_strbuf *body);
 
 #endif /* FTR_RECORD_PLT_TABLE_H */

@@ -56,20 +56,22 @@ uint64_t ftr_recorder_now(struct ftr_recorder *recorder)
 
 void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid)
 {
-	unsigned i;
+	/* Dead tasks' records do not wait for a later pair of ticks and time. */
+	ftr_recorder_now(recorder);
+	ftr_collectors_image_end(&recorder->collectors, pid);
+}
 
-	ftr_recorder_now(
-		recorder); /* dead tasks' records do not wait for a later pair of ticks and time */
-	for (i = 0; i < recorder->collector_nr; i++) {
-		if (recorder->collectors[i].ops->image_end != NULL)
-			recorder->collectors[i].ops->image_end(recorder->collectors[i].self, pid);
-	}
+void ftr_recorder_switch(struct ftr_recorder *recorder, const char *probe, uint32_t value)
+{
+	if (ftr_modules_switch(&recorder->modules, probe, value) < 0)
+		ftr_diag_warn(recorder->options->diag, "probe %s: out of memory: it stays as it is",
+			      probe);
+	atomic_store(&recorder->control.map->generation, recorder->modules.generation);
 }
 
 static uint32_t control_flags(const struct ftr_recorder_options *options)
 {
-	return (options->nest_libcall ? FTR_CONTROL_NEST_LIBCALL : 0) |
-	       (options->estimate_return ? FTR_CONTROL_ESTIMATE_RETURN : 0);
+	return options->estimate_return ? FTR_CONTROL_ESTIMATE_RETURN : 0;
 }
 
 static struct ftr_control control_values(const struct ftr_recorder_options *options)
@@ -89,41 +91,26 @@ static struct ftr_control control_values(const struct ftr_recorder_options *opti
 	};
 }
 
-static int collectors_open(struct ftr_recorder *recorder, struct ftr_err *err)
+/* Which probes of the runtime are on; those that instrumented code calls have no switch. */
+static void switches_start(struct ftr_recorder *recorder)
 {
-	const struct ftr_option_values *given = recorder->options->collectors;
-	const struct ftr_collector *ops;
-	size_t pos = 0;
+	const struct ftr_recorder_options *options = recorder->options;
 
-	while ((ops = ftr_collector_next(&pos)) != NULL &&
-	       recorder->collector_nr < FTR_RECORDER_COLLECTORS_MAX) {
-		const void *values = ftr_option_values_get(given, ftr_collector_options, ops->name);
-		void *self = ops->open(&recorder->recording, values, err);
-
-		if (self == NULL)
-			return -err->code;
-		recorder->collectors[recorder->collector_nr].ops = ops;
-		recorder->collectors[recorder->collector_nr++].self = self;
-	}
-	return 0;
+	if (options->libcalls)
+		ftr_recorder_switch(recorder, "plt", options->nest_libcall ?
+				    FTR_SWITCH_ON | FTR_SWITCH_LIBRARIES : FTR_SWITCH_ON);
 }
 
 static int collectors_started(struct ftr_recorder *recorder, struct ftr_err *err)
 {
-	unsigned i;
-
-	for (i = 0; i < recorder->collector_nr; i++) {
-		if (recorder->collectors[i].ops->started != NULL)
-			recorder->collectors[i].ops->started(recorder->collectors[i].self,
-							     recorder->child);
-	}
+	ftr_collectors_started(&recorder->collectors, recorder->child);
 	if (!recorder->options->keep_pid)
 		return 0;
 	ftr_recorder_names_start(recorder);	/* only now it is known which events are recorded */
 	return ftr_recorder_info_start(recorder, err);
 }
 
-static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
+int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 {
 	const struct ftr_recorder_options *options = recorder->options;
 	struct ftr_control control = control_values(options);
@@ -157,7 +144,9 @@ static int recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 	recorder->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
 	ftr_recorder_now(recorder);
-	ret = collectors_open(recorder, err);
+	switches_start(recorder);
+	ret = ftr_collectors_open(&recorder->collectors, &recorder->recording,
+				  options->collectors, err);
 	if (ret == 0 && !options->keep_pid)
 		ftr_recorder_names_start(recorder);
 	return ret < 0 ? ret : ftr_recorder_info_start(recorder, err);
@@ -188,8 +177,6 @@ int ftr_recorder_listen(struct ftr_recorder *recorder)
 
 static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, struct ftr_err *err)
 {
-	unsigned i;
-
 	raise_nofile();
 	recorder->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	recorder->signal_fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -198,11 +185,7 @@ static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, str
 	    watch(recorder, recorder->channel.fd, TAG_CHANNEL) < 0 ||
 	    watch(recorder, recorder->signal_fd, TAG_SIGNAL) < 0)
 		return ftr_err_set(err, errno, "epoll: %s", strerror(errno));
-	for (i = 0; i < recorder->collector_nr; i++) {
-		if (recorder->collectors[i].ops->watch != NULL)
-			recorder->collectors[i].ops->watch(recorder->collectors[i].self,
-							   recorder->epoll_fd);
-	}
+	ftr_collectors_watch(&recorder->collectors, recorder->epoll_fd);
 	return 0;
 }
 
@@ -279,28 +262,8 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 
 static unsigned drain(struct ftr_recorder *recorder)
 {
-	unsigned percent_max = 0, i;
-
 	ftr_recorder_now(recorder);
-	for (i = 0; i < recorder->collector_nr; i++) {
-		unsigned percent = recorder->collectors[i].ops->drain(recorder->collectors[i].self);
-
-		if (percent > percent_max)
-			percent_max = percent;
-	}
-	return percent_max;
-}
-
-static bool is_shared(struct ftr_recorder *recorder)
-{
-	unsigned i;
-
-	for (i = 0; i < recorder->collector_nr; i++) {
-		if (recorder->collectors[i].ops->is_shared != NULL &&
-		    recorder->collectors[i].ops->is_shared(recorder->collectors[i].self))
-			return true;
-	}
-	return false;
+	return ftr_collectors_drain(&recorder->collectors);
 }
 
 static void child_ended(struct ftr_recorder *recorder, const struct ftr_process *process)
@@ -365,8 +328,20 @@ static void signals_read(struct ftr_recorder *recorder)
 
 static void requests_answer(struct ftr_recorder *recorder)
 {
-	while (ftr_channel_next(&recorder->channel, &recorder->request))
-		ftr_recorder_answer(recorder);
+	struct ftr_channel_request *request = &recorder->request;
+	struct ftr_recorder_reply reply;
+
+	while (ftr_channel_next(&recorder->channel, request)) {
+		bool is_sent = true;
+
+		ftr_recorder_answer(recorder, &reply);
+		if (reply.refusal.code != 0)
+			ftr_channel_refuse(request, reply.refusal.text);
+		else
+			is_sent = ftr_channel_reply(request, reply.base, reply.time, reply.fds,
+						    reply.fd_nr);
+		ftr_recorder_answered(recorder, &reply, is_sent);
+	}
 }
 
 static void events_handle(struct ftr_recorder *recorder)
@@ -408,13 +383,13 @@ static void pace_update(struct pace *pace, unsigned percent, bool is_outside)
 /*
  * A program that has run for seconds without the runtime's first message will not send it any more.
  */
-static void say_silence(struct ftr_recorder *recorder)
+static void silence_report(struct ftr_recorder *recorder)
 {
-	if (recorder->result->sessions != 0 || recorder->is_silence_said ||
+	if (recorder->result->sessions != 0 || recorder->is_silence_reported ||
 	    recorder->options->runtime == NULL || recorder->options->nop ||
 	    ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns < SILENCE_NS)
 		return;
-	recorder->is_silence_said = true;
+	recorder->is_silence_reported = true;
 	ftr_diag_warn(recorder->options->diag, "%s runs, but nothing has been heard from %s in it: "
 		      "it is not traced", recorder->options->program->path,
 		      recorder->options->runtime);
@@ -425,7 +400,7 @@ static bool orphans_are_left(struct ftr_recorder *recorder)
 {
 	uint64_t now = ftr_clock_now_ns(CLOCK_MONOTONIC);
 
-	if (is_shared(recorder))
+	if (ftr_collectors_are_shared(&recorder->collectors))
 		recorder->orphans_ns = now;
 	return recorder->orphans_ns != 0 && now - recorder->orphans_ns < EXEC_NS;
 }
@@ -462,7 +437,7 @@ static void loop(struct ftr_recorder *recorder)
 		percent = drain(recorder);
 		pace_update(&pace, percent, recorder->options->runtime == NULL);
 		ftr_recorder_info_update(recorder);
-		say_silence(recorder);
+		silence_report(recorder);
 		has_events = ftr_channel_wait(&recorder->channel, recorder->epoll_fd,
 					      percent < FULL_PERCENT ? pace.sleep_ns : 0);
 	}
@@ -482,15 +457,13 @@ static void syscalls_wait(struct ftr_recorder *recorder)
 static void recorder_finish(struct ftr_recorder *recorder)
 {
 	struct ftr_recorder_result *result = recorder->result;
-	unsigned i;
 
 	if (recorder->control.map != NULL)
 		ftr_control_stop(&recorder->control);
 	if (recorder->store.dir == NULL)
 		return;
 	ftr_recorder_now(recorder);
-	for (i = 0; i < recorder->collector_nr; i++)
-		recorder->collectors[i].ops->close(recorder->collectors[i].self);
+	ftr_collectors_close(&recorder->collectors);
 	ftr_modules_fini(&recorder->modules);
 	if (result->elapsed_ns == 0)
 		result->elapsed_ns = ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns;
@@ -501,7 +474,7 @@ static void recorder_finish(struct ftr_recorder *recorder)
 	memcpy(result->lost, recorder->store.lost, sizeof(result->lost));
 }
 
-static void recorder_close(struct ftr_recorder *recorder)
+void ftr_recorder_close(struct ftr_recorder *recorder)
 {
 	if (recorder->options->has_syscalls)
 		ftr_syscall_job_close(&recorder->syscalls);
@@ -512,7 +485,7 @@ static void recorder_close(struct ftr_recorder *recorder)
 	ftr_store_dir_close(&recorder->store);
 	ftr_tick_map_fini(&recorder->ticks);
 	ftr_arena_fini(&recorder->arena);
-	ftr_recorder_say_fini(recorder);
+	ftr_recorder_warn_fini(recorder);
 	if (recorder->signal_fd >= 0)
 		close(recorder->signal_fd);
 	if (recorder->epoll_fd >= 0)
@@ -530,7 +503,7 @@ int ftr_recorder_run(const struct ftr_recorder_options *options,
 	int ret;
 
 	memset(result, 0, sizeof(*result));
-	ret = recorder_open(&recorder, err);
+	ret = ftr_recorder_open(&recorder, err);
 	has_dir = recorder.store.dir != NULL;
 	result->was_ready = ret == 0;
 	if (ret == 0)
@@ -540,7 +513,7 @@ int ftr_recorder_run(const struct ftr_recorder_options *options,
 	if (ret == 0 && options->has_syscalls)
 		syscalls_wait(&recorder);
 	recorder_finish(&recorder);
-	recorder_close(&recorder);
+	ftr_recorder_close(&recorder);
 	if (!result->was_run && has_dir)
 		ftr_uftrace_dir_remove(options->dir, NULL);
 	return ret;

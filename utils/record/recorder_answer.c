@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the recorder does about the messages of traced processes. */
+/* The replies to the messages of traced processes (utils/proto/channel.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "utils/record/perf_ring.h"
 #include "utils/record/plt_table.h"
 #include "utils/record/recorder_state.h"
 
 #define ANCESTORS_MAX 16
+
+#define COMM_BYTES 16
+
+struct comm_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char	 comm[COMM_BYTES];
+	uint32_t sample_pid, sample_tid;
+	uint64_t time_ns;
+};
+static_assert(sizeof(struct comm_record) == 48, "as the kernel packs it");
 
 static void sid_make(char sid[17])
 {
@@ -25,7 +38,8 @@ static void sid_make(char sid[17])
 }
 
 /*
- * An abstract address is open to everybody: only our own user and the program's descendants count.
+ * Any process may connect to an abstract address: only those of our own user and the program's
+ * descendants are answered.
  */
 static bool is_ours(const struct ftr_recorder *recorder)
 {
@@ -42,9 +56,15 @@ static bool is_ours(const struct ftr_recorder *recorder)
 	return false;
 }
 
-static void refuse(struct ftr_recorder *recorder, const char *reason)
+static void refuse(struct ftr_recorder_reply *reply, const char *reason)
 {
-	ftr_channel_refuse(&recorder->request, reason);
+	ftr_err_set(&reply->refusal, EPERM, "%s", reason);
+}
+
+static void reply_fd(struct ftr_recorder_reply *reply, int fd)
+{
+	if (fd >= 0)
+		reply->fds[reply->fd_nr++] = fd;
 }
 
 static void check_line(struct ftr_recorder *recorder, int ret)
@@ -53,7 +73,7 @@ static void check_line(struct ftr_recorder *recorder, int ret)
 		ftr_store_dir_failed(&recorder->store, "task.txt", -ret);
 }
 
-/* The file the process runs, as the recorder sees it; else what it said itself. */
+/* The file that the process runs, as the recorder sees it; else as the process names it. */
 static void image_path(const struct ftr_channel_request *request, char path[PATH_MAX])
 {
 	static const char deleted[] = " (deleted)";
@@ -107,23 +127,20 @@ static bool image_is_traced(struct ftr_recorder *recorder, const char *path)
 				(recorder->options->force && recorder->options->libcalls));
 }
 
-/* Control block, library calls, and when to attach. */
-static void session_reply(struct ftr_recorder *recorder, const char *path, uint64_t now)
+/* The image's sections; one that is not traced needs none unless they say something new. */
+static int image_sections(struct ftr_recorder *recorder, const char *path)
 {
-	struct ftr_channel_message answer = { .time = now };
-	int fds[FTR_CHANNEL_REPLY_FDS] = { recorder->control.fd, -1 };
+	bool is_traced = image_is_traced(recorder, path);
 
-	if (image_is_traced(recorder, path)) {
-		answer.base = FTR_CHANNEL_ATTACH_NOW;
-		if (recorder->options->libcalls)
-			fds[1] = ftr_modules_plt_fd(&recorder->modules, path);
-	}
-	ftr_channel_reply(&recorder->request, &answer, fds, fds[1] >= 0 ? 2 : 1);
+	if (!is_traced && !recorder->reports_names && recorder->modules.generation == 0)
+		return -1;
+	return ftr_modules_sections_fd(&recorder->modules, path,
+				       is_traced && recorder->options->libcalls);
 }
 
 /*
- * A forked child that called nothing before its exec is new here, and nobody else says whose child
- * it is. One that will not call anything has no place among the tasks.
+ * A forked child that called nothing before its exec is new here, and no other message names its
+ * parent.  One that will not call anything has no place among the tasks.
  */
 static void forked_unseen(struct ftr_recorder *recorder, const char *path, uint64_t now)
 {
@@ -136,22 +153,19 @@ static void forked_unseen(struct ftr_recorder *recorder, const char *path, uint6
 			   ftr_uftrace_dir_fork(recorder->store.dir, now, pid, parent_pid));
 }
 
-static void answer_session(struct ftr_recorder *recorder)
+static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
 	struct ftr_channel_request *request = &recorder->request;
 	struct ftr_process *process;
-	struct ftr_maps maps;
-	char path[PATH_MAX];
 	struct ftr_err err = { 0 };
-	uint64_t now;
 	bool is_new;
 
 	ftr_recorder_image_end(recorder, request->pid);	/* exec: the old image's rings */
-	now = ftr_recorder_now(recorder);
+	reply->time = ftr_recorder_now(recorder);
 	is_new = ftr_process_find(&recorder->processes, request->pid) == NULL;
 	process = ftr_process_get(&recorder->processes, request->pid, request->message.pid);
-	if (process == NULL || ftr_maps_load(&maps, request->pid, &err) < 0) {
-		refuse(recorder, "the recorder cannot look at the process");
+	if (process == NULL || ftr_maps_load(&reply->maps, request->pid, &err) < 0) {
+		refuse(reply, "the recorder cannot read the maps of the process");
 		if (process == NULL ||
 		    !ftr_process_is_gone(process)) /* killed before it began is no loss */
 			ftr_diag_warn(recorder->options->diag, "process %d is not traced: %s",
@@ -160,16 +174,28 @@ static void answer_session(struct ftr_recorder *recorder)
 	}
 	process->own_pid = request->message.pid;
 	sid_make(process->sid);
-	image_path(request, path);
-	snprintf(process->image, sizeof(process->image), "%.15s", basename(path));
+	image_path(request, reply->path);
+	snprintf(process->image, sizeof(process->image), "%.15s", basename(reply->path));
 	if (is_new)
-		forked_unseen(recorder, path, now);
-	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, now, request->pid,
-						     process->sid, path));
+		forked_unseen(recorder, reply->path, reply->time);
+	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, reply->time, request->pid,
+						     process->sid, reply->path));
 	recorder->result->sessions++;
-	session_reply(recorder, path, now);
-	session_store(recorder, process->sid, path, &maps);	/* meanwhile it runs */
-	ftr_maps_fini(&maps);
+	if (image_is_traced(recorder, reply->path))
+		reply->base = FTR_CHANNEL_ATTACH_NOW;
+	reply_fd(reply, recorder->control.fd);
+	reply_fd(reply, image_sections(recorder, reply->path));
+}
+
+static void session_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
+			     bool is_sent)
+{
+	const struct ftr_process *process = ftr_process_find(&recorder->processes,
+							     recorder->request.pid);
+
+	if (process != NULL && reply->refusal.code == 0)
+		session_store(recorder, process->sid, reply->path, &reply->maps);
+	ftr_maps_fini(&reply->maps);
 }
 
 /* The process that forked the sender, in our numbers; 0 = it was not forked from a traced one. */
@@ -210,19 +236,7 @@ static void task_line(struct ftr_recorder *recorder, const struct ftr_store_task
 	recorder->is_info_stale = true;
 }
 
-static int collectors_task(struct ftr_recorder *recorder, const struct ftr_task_start *start,
-			   struct ftr_task_answer *answer, struct ftr_err *err)
-{
-	unsigned i;
-
-	for (i = 0; i < recorder->collector_nr; i++) {
-		if (recorder->collectors[i].ops->task != NULL)
-			return recorder->collectors[i].ops->task(recorder->collectors[i].self,
-								 start, answer, err);
-	}
-	return ftr_err_set(err, ENOTSUP, "nobody takes rings");
-}
-
+/* The thread of the message in our namespace; 0 = there is none. */
 static int32_t own_thread(const struct ftr_channel_request *request)
 {
 	if (request->message.pid == request->pid)
@@ -232,143 +246,228 @@ static int32_t own_thread(const struct ftr_channel_request *request)
 	return ftr_process_thread(request->pid, request->message.tid);
 }
 
-static void answer_task(struct ftr_recorder *recorder)
+static bool comm_read(int32_t pid, int32_t tid, char comm[COMM_BYTES])
+{
+	char path[64];
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	n = fread(comm, 1, COMM_BYTES, file);
+	fclose(file);
+	if (n == 0)
+		return false;
+	memset(comm + n - 1, 0, COMM_BYTES - (n - 1));	/* the last one was the newline */
+	return true;
+}
+
+void ftr_recorder_names_start(struct ftr_recorder *recorder)
+{
+	recorder->reports_names = !recorder->options->clock->is_counter &&
+				  (recorder->options->events & FTR_PERF_NAME) != 0 &&
+				  !recorder->store.has_perf;
+	if (recorder->reports_names)
+		ftr_recorder_switch(recorder, "name", FTR_SWITCH_ON);
+}
+
+/*
+ * Store the name that /proc has for a task as the perf record of CPU 0 that the kernel would have
+ * made; at its start only if it differs from its image's.
+ */
+static void name_store(struct ftr_recorder *recorder, int32_t tid, uint64_t time_ns, bool is_start)
+{
+	int32_t pid = recorder->request.pid;
+	const struct ftr_process *process = ftr_process_find(&recorder->processes, pid);
+	struct ftr_store *store = &recorder->store.base;
+	struct comm_record record = {
+		.header = { .type = PERF_RECORD_COMM, .size = sizeof(record) },
+		.pid = (uint32_t)pid, .tid = (uint32_t)tid,
+		.sample_pid = (uint32_t)pid, .sample_tid = (uint32_t)tid,
+		.time_ns = time_ns,
+	};
+	struct iovec part = { &record, sizeof(record) };
+
+	if (!recorder->reports_names || !comm_read(pid, tid, record.comm))
+		return;
+	if (!is_start || process == NULL || strcmp(record.comm, process->image) != 0)
+		store->ops->perf(store, 0, &part, 1);
+}
+
+/* When the message was sent, in trace time. */
+static uint64_t request_ns(struct ftr_recorder *recorder)
+{
+	ftr_recorder_now(recorder);
+	return ftr_tick_map_ns(&recorder->ticks, recorder->request.message.time);
+}
+
+static void answer_task(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
 	struct ftr_channel_request *request = &recorder->request;
 	struct ftr_task_answer answer = { .ring_fd = -1 };
-	struct ftr_channel_message reply = { 0 };
-	uint64_t time_ns;
-	int32_t tid = own_thread(request);
-	struct ftr_err err = { 0 };
 	struct ftr_task_start start = {
 		.pid = request->pid, .ring_id = request->message.base,
 	};
+	uint64_t time_ns = request_ns(recorder);
+	int32_t tid = own_thread(request);
+	struct ftr_err err = { 0 };
 	bool is_new;
 
-	ftr_recorder_now(recorder);
-	time_ns = ftr_tick_map_ns(&recorder->ticks, request->message.time);
 	if (tid > 0)
 		start.task = ftr_store_dir_task(&recorder->store, tid, request->pid, &is_new);
 	if (start.task == NULL) {
-		refuse(recorder, "the recorder does not know this thread");
+		refuse(reply, "the recorder does not know this thread");
 		return;
 	}
-	if (collectors_task(recorder, &start, &answer, &err) < 0) {
+	if (ftr_collectors_task(&recorder->collectors, &start, &answer, &err) < 0) {
 		ftr_diag_warn(recorder->options->diag, "task %d is not traced: %s", tid, err.text);
-		refuse(recorder, err.text);
+		refuse(reply, err.text);
 		return;
 	}
 	task_line(recorder, start.task, time_ns);
 	if (is_new)
-		ftr_recorder_name(recorder, start.task->pid, tid, time_ns, true);
-	reply.base = answer.ring_id;
-	if (!ftr_channel_reply(request, &reply, &answer.ring_fd, answer.ring_fd >= 0) &&
-	    syscall(SYS_tgkill, request->pid, tid, 0) == 0)
-		ftr_recorder_say(recorder, request->pid,
-				 "did not wait any longer for the recorder with one of its "
-				 "tasks, which runs untraced");
+		name_store(recorder, tid, time_ns, true);
+	reply->tid = tid;
+	reply->base = answer.ring_id;
+	reply_fd(reply, answer.ring_fd);
+}
+
+static void task_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
+			  bool is_sent)
+{
+	if (reply->refusal.code != 0)
+		return;
+	if (!is_sent && syscall(SYS_tgkill, recorder->request.pid, reply->tid, 0) == 0)
+		ftr_recorder_warn(recorder, recorder->request.pid,
+				  "gave up waiting for the recorder in one of its tasks, which "
+				  "runs untraced");
 	if (recorder->store.tids.nr == 1)
 		ftr_recorder_info_update(recorder);
 }
 
-static void answer_dlopen(struct ftr_recorder *recorder)
+/* The DLOP line of a library, whose path is the loader's, symbolic links and all. */
+static void library_line(struct ftr_recorder *recorder, const struct ftr_process *process)
 {
-	struct ftr_channel_request *request = &recorder->request;
-	struct ftr_process *process = ftr_process_find(&recorder->processes, request->pid);
-	uint64_t time_ns;
+	const struct ftr_channel_request *request = &recorder->request;
+	uint64_t time_ns = request_ns(recorder);
 
-	if (process == NULL || process->sid[0] == '\0' || strpbrk(request->path, "\"\n") != NULL) {
-		refuse(recorder, "no session");
+	if (strpbrk(request->path, "\"\n") == NULL)
+		check_line(recorder,
+			   ftr_uftrace_dir_dlopen(recorder->store.dir, time_ns, own_thread(request),
+						  process->sid, request->message.base,
+						  request->path));
+}
+
+/* With --nest-libcall libraries have sections; elsewhere no probe runs in them. */
+static void answer_library(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
+{
+	const char *path = recorder->request.path;
+
+	if (!recorder->options->nest_libcall || realpath(path, reply->path) == NULL)
+		snprintf(reply->path, sizeof(reply->path), "%s", path);
+	if (recorder->options->nest_libcall && ftr_plt_table_is_wanted(reply->path))
+		reply_fd(reply, ftr_modules_sections_fd(&recorder->modules, reply->path, true));
+}
+
+static void answer_module(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
+{
+	const struct ftr_channel_request *request = &recorder->request;
+	const struct ftr_process *process = ftr_process_find(&recorder->processes, request->pid);
+
+	if (request->path[0] == '\0') {
+		image_path(request, reply->path);
+		reply_fd(reply, image_sections(recorder, reply->path));
 		return;
 	}
-	ftr_recorder_now(recorder);
-	time_ns = ftr_tick_map_ns(&recorder->ticks, request->message.time);
-	check_line(recorder, ftr_uftrace_dir_dlopen(recorder->store.dir, time_ns,
-						    own_thread(request), process->sid,
-						    request->message.base, request->path));
-	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, NULL, 0);
-	ftr_modules_add(&recorder->modules, request->path, false);
+	if ((request->message.type & FTR_CHANNEL_KNOWN) == 0) {
+		if (process == NULL || process->sid[0] == '\0') {
+			refuse(reply, "no session");
+			return;
+		}
+		library_line(recorder, process);
+	}
+	answer_library(recorder, reply);
+}
+
+/* The symbols of a library; needed even if it is not instrumented when its calls are hooked. */
+static void module_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
+			    bool is_sent)
+{
+	bool is_reported = (recorder->request.message.type & FTR_CHANNEL_KNOWN) == 0;
+
+	if (reply->refusal.code != 0 || reply->path[0] == '\0' ||
+	    (!is_reported && reply->fd_nr == 0))
+		return;
+	ftr_modules_add(&recorder->modules, reply->path, reply->fd_nr > 0);
 	ftr_modules_store(&recorder->modules, recorder->store.dir);
 }
 
-static void answer_name(struct ftr_recorder *recorder)
+static void answer_name(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
-	struct ftr_channel_request *request = &recorder->request;
-	int32_t tid = own_thread(request);
+	uint64_t time_ns = request_ns(recorder);
+	int32_t tid = own_thread(&recorder->request);
 
-	ftr_recorder_now(recorder);
 	if (tid > 0)
-		ftr_recorder_name(recorder, request->pid, tid,
-				  ftr_tick_map_ns(&recorder->ticks, request->message.time), false);
-	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, NULL, 0);
+		name_store(recorder, tid, time_ns, false);
 }
 
-static void answer_leave(struct ftr_recorder *recorder)
+static void answer_leave(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
 	struct ftr_err err = { 0 };
 
 	if (recorder->channel.path_fd < 0 && (ftr_channel_open_path(&recorder->channel, &err) < 0 ||
 					      ftr_recorder_listen(recorder) < 0))
-		ftr_recorder_say(recorder, recorder->request.pid,
-				 "changes its network namespace, where it "
-				 "cannot be reached: what it starts there runs untraced");
-	ftr_channel_reply(&recorder->request, &(struct ftr_channel_message){ 0 }, NULL, 0);
+		ftr_recorder_warn(recorder, recorder->request.pid,
+				  "changes its network namespace, where the recorder cannot be "
+				  "reached: what it starts there runs untraced");
 }
 
-/* A library's own calls, with --nest-libcall; the path is the loader's, symbolic links and all. */
-static void answer_libcalls(struct ftr_recorder *recorder)
-{
-	struct ftr_channel_request *request = &recorder->request;
-	char *resolved = realpath(request->path, NULL);
-	const char *path = resolved != NULL ? resolved : request->path;
-	int fd = -1;
+static const struct answer {
+	void (*answer)(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
+	void (*answered)(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
+			 bool is_sent);
+} answers[FTR_CHANNEL_TYPES] = {
+	[FTR_CHANNEL_SESSION] = { answer_session, session_answered },
+	[FTR_CHANNEL_TASK] = { answer_task, task_answered },
+	[FTR_CHANNEL_MODULE] = { answer_module, module_answered },
+	[FTR_CHANNEL_WARN] = { ftr_recorder_answer_warn },
+	[FTR_CHANNEL_EXEC] = { ftr_recorder_answer_exec },
+	[FTR_CHANNEL_LEAVE] = { answer_leave },
+	[FTR_CHANNEL_NAME] = { answer_name },
+};
 
-	if (recorder->options->nest_libcall && ftr_plt_table_is_wanted(path))
-		fd = ftr_modules_plt_fd(&recorder->modules, path);
-	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, &fd, fd >= 0);
-	if (fd >= 0) {
-		ftr_modules_add(&recorder->modules, path, true);
-		ftr_modules_store(&recorder->modules, recorder->store.dir);
-	}
-	free(resolved);
+static const struct answer *answer_of(const struct ftr_recorder *recorder)
+{
+	uint32_t type = recorder->request.message.type & ~FTR_CHANNEL_FLAGS;
+
+	return &answers[type < FTR_CHANNEL_TYPES ? type : 0];
 }
 
-void ftr_recorder_answer(struct ftr_recorder *recorder)
+void ftr_recorder_answer(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
+	const struct answer *answer = answer_of(recorder);
+
+	memset(reply, 0, sizeof(*reply));
 	atomic_fetch_add(&recorder->control.map->answered, 1);
 	if (!is_ours(recorder)) {
-		refuse(recorder, "not a process of this recording");
+		refuse(reply, "not a process of this recording");
 		return;
 	}
 	if (recorder->request.message.type & FTR_CHANNEL_BY_CHILD)
 		recorder->request.pid = ftr_process_parent(recorder->request.pid);
-	switch (recorder->request.message.type & ~FTR_CHANNEL_BY_CHILD) {
-	case FTR_CHANNEL_SESSION:
-		answer_session(recorder);
-		break;
-	case FTR_CHANNEL_TASK:
-		answer_task(recorder);
-		break;
-	case FTR_CHANNEL_LIBCALLS:
-		answer_libcalls(recorder);
-		break;
-	case FTR_CHANNEL_DLOPEN:
-		answer_dlopen(recorder);
-		break;
-	case FTR_CHANNEL_SAY:
-		ftr_recorder_answer_say(recorder);
-		break;
-	case FTR_CHANNEL_EXEC:
-		ftr_recorder_answer_exec(recorder);
-		break;
-	case FTR_CHANNEL_LEAVE:
-		answer_leave(recorder);
-		break;
-	case FTR_CHANNEL_NAME:
-		answer_name(recorder);
-		break;
-	default:
-		refuse(recorder, "unknown message");
-		break;
-	}
+	if (answer->answer != NULL)
+		answer->answer(recorder, reply);
+	else
+		refuse(reply, "unknown message");
+}
+
+void ftr_recorder_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
+			   bool is_sent)
+{
+	const struct answer *answer = answer_of(recorder);
+
+	if (answer->answered != NULL)
+		answer->answered(recorder, reply, is_sent);
 }

@@ -3,6 +3,7 @@
 #ifndef FTR_RECORD_RECORDER_STATE_H
 #define FTR_RECORD_RECORDER_STATE_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "utils/record/channel.h"
@@ -17,8 +18,6 @@
 #include "utils/record/sysinfo.h"
 #include "utils/record/tick.h"
 
-#define FTR_RECORDER_COLLECTORS_MAX 8
-
 struct ftr_recorder {
 	const struct ftr_recorder_options *options;
 	struct ftr_recorder_result *result;
@@ -31,17 +30,14 @@ struct ftr_recorder {
 	struct ftr_tick_map ticks;
 	struct ftr_processes processes;
 	struct ftr_modules modules;
-	struct {
-		const struct ftr_collector *ops;
-		void *self;
-	} collectors[FTR_RECORDER_COLLECTORS_MAX];
-	unsigned collector_nr;
+	struct ftr_collectors collectors;
 
-	FTR_VEC(char *) said;			/* (owned) texts of warnings */
+	FTR_VEC(char *) warned;			/* (owned) texts of warnings */
 	char events_text[FTR_EVENTS_TEXT_BYTES];	/* of the collector of perf events */
 	struct ftr_info info;
 	struct ftr_arena arena;			/* strings of info */
 	bool is_info_stale;			/* a task is not in it yet */
+	bool reports_names;			/* the runtime is asked for names of threads */
 	uint64_t info_ns;			/* CLOCK_MONOTONIC of the last rewrite */
 
 	struct ftr_syscall_job syscalls;	/* when options->has_syscalls */
@@ -52,7 +48,7 @@ struct ftr_recorder {
 	unsigned stop_requests;
 	uint64_t orphans_ns;  /* CLOCK_MONOTONIC when processes that had not reported
 			       * themselves were last there, 0 = never */
-	bool is_silence_said; /* the runtime did not report itself, and that was said */
+	bool is_silence_reported; /* the runtime did not connect, and the user was warned */
 	uint64_t start_ns;			/* CLOCK_MONOTONIC */
 	int64_t start_s;			/* UNIX time */
 };
@@ -60,30 +56,51 @@ struct ftr_recorder {
 /* Read the clock beside the ticks; returns trace time now. */
 uint64_t ftr_recorder_now(struct ftr_recorder *recorder);
 
+/* Make everything but the program, and release it. */
+int  ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err);
+void ftr_recorder_close(struct ftr_recorder *recorder);
+
 /* Wait for messages at the channel's path, too. */
 int ftr_recorder_listen(struct ftr_recorder *recorder);
 
-/* Answer the message in recorder->request. */
-void ftr_recorder_answer(struct ftr_recorder *recorder);
+/* The reply to a message, and what is left to do once it has been sent. */
+struct ftr_recorder_reply {
+	struct ftr_err refusal;		/* code 0: it is not refused */
+	uint64_t base, time;
+	int fds[FTR_CHANNEL_REPLY_FDS];	/* (borrowed) */
+	unsigned fd_nr;
+
+	char path[FTR_CHANNEL_PATH_MAX + 1]; /* SESSION, MODULE: whose symbols may be missing */
+	struct ftr_maps maps;		/* SESSION: what is mapped */
+	int32_t tid;			/* TASK: in our namespace */
+};
 
 /*
- * Where the kernel does not tell of names: ask the runtime to, and store that of a task; when it
- * starts only if it is not called like its image.
+ * Work out the reply to recorder->request; sends nothing.  The sender waits, so what can wait is
+ * left to ftr_recorder_answered.
  */
+void ftr_recorder_answer(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
+/* The rest, and release @reply.  @is_sent: the sender was there to receive it. */
+void ftr_recorder_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
+			   bool is_sent);
+
+/*
+ * Switch a probe of the runtime (FTR_SWITCH_* flags), in every traced process; images that run
+ * already take it over when they next leave the common path.
+ */
+void ftr_recorder_switch(struct ftr_recorder *recorder, const char *probe, uint32_t value);
+
+/* Where the kernel does not report names of tasks, have the runtime do so. */
 void ftr_recorder_names_start(struct ftr_recorder *recorder);
-void ftr_recorder_name(struct ftr_recorder *recorder, int32_t pid, int32_t tid, uint64_t time_ns,
-		       bool is_start);
 
-/*
- * Warn of what is not in the recording of @pid, once a text, and put it into the data at each time.
- */
-void ftr_recorder_say(struct ftr_recorder *recorder, int32_t pid, const char *text);
-void ftr_recorder_say_fini(struct ftr_recorder *recorder);
-/* The messages EXEC and SAY. */
-void ftr_recorder_answer_exec(struct ftr_recorder *recorder);
-void ftr_recorder_answer_say(struct ftr_recorder *recorder);
+/* Warn once a text of what the recording of @pid lacks, and put it into the trace each time. */
+void ftr_recorder_warn(struct ftr_recorder *recorder, int32_t pid, const char *text);
+void ftr_recorder_warn_fini(struct ftr_recorder *recorder);
+/* The messages EXEC and WARN. */
+void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
+void ftr_recorder_answer_warn(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
 
-/* Tell the collectors that the image of @pid is gone. */
+/* The image of @pid is gone: its rings are drained for the last time. */
 void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid);
 
 /* info: what is known before the program starts, new tasks meanwhile, everything at the end. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Libraries whose own calls are hooked: each is asked for at the recorder, by its file.
+ * The list of libraries: the recorder is asked for the sections of each, and the probes get to see
+ * them.
  *
- * A library that is loaded later is hooked before its constructors run: the _init that the
+ * A library that is loaded later is looked at before its constructors run: the _init that the
  * compiler's startup files put into each library calls __gmon_start__ if there is one, and so ours.
  * By then all that is loaded with it is relocated, and the dynamic linker holds its lock.  A -pg
- * program may have a __gmon_start__ of its own; then the library is hooked when the program asks
- * for a function in it, see ftr_plt_nest_look.
+ * program may have a __gmon_start__ of its own; then the library is looked at when the program asks
+ * for a function in it, see ftr_libraries_look.
  */
-#include "libmcount/plt_nest.h"
+#include "libmcount/libraries.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -20,10 +21,10 @@
 #include "libmcount/maps.h"
 #include "libmcount/module.h"
 #include "libmcount/plt_bind.h"
+#include "libmcount/probe.h"
 #include "libmcount/probe_plt.h"
-#include "libmcount/state.h"
+#include "libmcount/sections.h"
 #include "utils/base/rt/sys.h"
-#include "utils/proto/channel.h"
 
 #define LIBRARIES_MAX 4096
 
@@ -36,14 +37,14 @@ struct library {
 
 /* A loaded module, while the dynamic linker's lock is held. */
 struct found {
-	struct ftr_plt_module module;
+	struct ftr_loaded module;
 	uintptr_t low, bytes;
 	const char *name;
 	const void *phdr;
 	bool is_new;
 };
 
-struct ftr_plt_nest {
+struct ftr_libraries {
 	uint64_t adds, subs;		/* of dl_iterate_phdr at the last look */
 	uintptr_t program_low, program_bytes;
 	uint32_t library_nr, found_nr;
@@ -53,16 +54,16 @@ struct ftr_plt_nest {
 };
 
 FTR_EXPORT void __gmon_start__(void);
-FTR_EXPORT void ftr_plt_nest_locked(void);
+FTR_EXPORT void ftr_libraries_locked(void);
 
 static int found_add(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct ftr_plt_nest *nest = arg;
-	struct found *found = &nest->found[nest->found_nr];
+	struct ftr_libraries *all = arg;
+	struct found *found = &all->found[all->found_nr];
 	uintptr_t high = 0;
 	int i;
 
-	if (nest->found_nr == LIBRARIES_MAX)
+	if (all->found_nr == LIBRARIES_MAX)
 		return 1;
 	found->low = UINTPTR_MAX;
 	for (i = 0; i < info->dlpi_phnum; i++) {
@@ -80,121 +81,119 @@ static int found_add(struct dl_phdr_info *info, size_t size, void *arg)
 	found->name = info->dlpi_name;
 	found->phdr = info->dlpi_phdr;
 	found->module.scope = NULL;
-	ftr_plt_module_read(&found->module, info);
-	nest->adds = info->dlpi_adds;
-	nest->subs = info->dlpi_subs;
-	nest->found_nr++;
+	ftr_loaded_read(&found->module, info);
+	all->adds = info->dlpi_adds;
+	all->subs = info->dlpi_subs;
+	all->found_nr++;
 	return 0;
 }
 
-static struct library *library_at(struct ftr_plt_nest *nest, uintptr_t low)
+static struct library *library_at(struct ftr_libraries *all, uintptr_t low)
 {
 	uint32_t i;
 
-	for (i = 0; i < nest->library_nr; i++) {
-		if (nest->libraries[i].bytes != 0 && nest->libraries[i].low == low)
-			return &nest->libraries[i];
+	for (i = 0; i < all->library_nr; i++) {
+		if (all->libraries[i].bytes != 0 && all->libraries[i].low == low)
+			return &all->libraries[i];
 	}
 	return NULL;
 }
 
 /* Unloaded ones are forgotten; their stubs are not. */
-static void unloaded_forget(struct ftr_plt_nest *nest)
+static void unloaded_forget(struct ftr_libraries *all)
 {
 	uint32_t i, k;
 
-	for (i = 0; i < nest->library_nr; i++) {
-		struct library *library = &nest->libraries[i];
+	for (i = 0; i < all->library_nr; i++) {
+		struct library *library = &all->libraries[i];
 
-		for (k = 0; k < nest->found_nr && nest->found[k].low != library->low; k++)
+		for (k = 0; k < all->found_nr && all->found[k].low != library->low; k++)
 			;
-		if (k == nest->found_nr)
+		if (k == all->found_nr)
 			library->bytes = 0;
 	}
 }
 
 /* A place for a library; one with enough stubs would do best, but their number is not known yet. */
-static struct library *library_new(struct ftr_plt_nest *nest)
+static struct library *library_new(struct ftr_libraries *all)
 {
 	struct library *best = NULL;
 	uint32_t i;
 
-	for (i = 0; i < nest->library_nr; i++) {
-		struct library *library = &nest->libraries[i];
+	for (i = 0; i < all->library_nr; i++) {
+		struct library *library = &all->libraries[i];
 
 		if (library->bytes == 0 && (best == NULL || library->hooked.nr > best->hooked.nr))
 			best = library;
 	}
-	if (best == NULL && nest->library_nr < LIBRARIES_MAX)
-		best = &nest->libraries[nest->library_nr++];
+	if (best == NULL && all->library_nr < LIBRARIES_MAX)
+		best = &all->libraries[all->library_nr++];
 	return best;
 }
 
 /* Is it the library that was hooked, or was that unloaded and one loaded at the same place? */
-static bool is_hooked(const struct ftr_plt_nest *nest, const struct library *library)
+static bool is_hooked(const struct ftr_libraries *all, const struct library *library)
 {
 	if (library->is_lasting)
 		return true;
 	if (library->hooked.got != NULL)
 		return *library->hooked.got == library->hooked.stub;
-	return library->subs == nest->subs;
+	return library->subs == all->subs;
 }
 
-/* The recorder's table for the library's file; -1 = none of its calls is to be hooked. */
-static int table_ask(const char *path, uint32_t path_bytes, uintptr_t low)
+/*
+ * What the recorder has for the library; NULL = no probe is on in it.  It is told of one that was
+ * loaded later, unless that was reported at a call already.
+ */
+static const struct ftr_sections *sections_ask(struct ftr_libraries *all, const struct found *found,
+					       bool is_start)
 {
-	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };
-	struct ftr_channel_message message = {
-		.magic = FTR_CHANNEL_MAGIC,
-		.type = FTR_CHANNEL_LIBCALLS,
-		.pid = (int32_t)ftr_sys0(SYS_getpid),
-		.tid = (int32_t)ftr_sys0(SYS_gettid),
-		.path_bytes = path_bytes,
-		.base = low,
+	struct ftr_module_name module = {
+		.base = found->low,
+		.path = found->name,
+		.path_bytes = (uint32_t)strlen(found->name),
+		.is_known = true,
 	};
+	const struct ftr_sections *sections = NULL;
 
-	if (ftr_channel_ask(&message, path, fds) < 0)
-		return -1;
-	return fds[0];
+	if ((!is_start || module.path[0] != '/') &&
+	    !ftr_module_look(&module, &all->mapping))
+		return NULL;
+	return ftr_module_ask(&module, &sections) == 0 ? sections : NULL;
 }
 
-static void library_hook(struct ftr_plt_nest *nest, struct found *found, bool is_start)
+static void library_show(struct ftr_libraries *all, struct found *found, bool is_start)
 {
-	struct library *library = library_at(nest, found->low);
-	const char *path = found->name;
-	uint32_t path_bytes = (uint32_t)strlen(path);
-	int fd;
+	struct library *library = library_at(all, found->low);
+	const struct ftr_sections *sections;
 
 	if (library == NULL)
-		library = library_new(nest);
+		library = library_new(all);
 	if (library == NULL)
 		return;
 	library->low = found->low;
 	library->bytes = found->bytes;
-	library->subs = nest->subs;
+	library->subs = all->subs;
 	library->is_lasting = found->module.is_lasting = is_start;
 	library->hooked.got = NULL;
-	if (!is_start || path[0] != '/') {
-		if (!ftr_module_look(found->low, &nest->mapping) || nest->mapping.inode == 0)
-			return;
-		path = nest->mapping.path;
-		path_bytes = nest->mapping.path_bytes;
-	}
-	fd = table_ask(path, path_bytes, found->low);
-	if (fd >= 0)
-		ftr_plt_module_hook(&found->module, fd, &library->hooked);
+	found->module.hooked = &library->hooked;
+	sections = sections_ask(all, found, is_start);
+	if (sections == NULL)
+		return;
+	ftr_probes_module(&found->module, sections);
+	ftr_sections_unmap(sections);
 }
 
-/* Which ones are to be hooked? */
-static void news_find(struct ftr_plt_nest *nest)
+/* Which ones are to be shown? */
+static void news_find(struct ftr_libraries *all)
 {
 	uint32_t i;
 
-	for (i = 1; i < nest->found_nr; i++) {		/* 0 is the program */
-		struct found *found = &nest->found[i];
-		const struct library *library = library_at(nest, found->low);
+	for (i = 1; i < all->found_nr; i++) {		/* 0 is the program */
+		struct found *found = &all->found[i];
+		const struct library *library = library_at(all, found->low);
 
-		found->is_new = library == NULL || !is_hooked(nest, library);
+		found->is_new = library == NULL || !is_hooked(all, library);
 	}
 }
 
@@ -209,7 +208,7 @@ static const char *last_part(const char *path)
  * A string of the module's dynamic section; the loader has made its address absolute where it could
  * write.
  */
-static const char *dynamic_string(const struct ftr_plt_module *module, uint64_t offset)
+static const char *dynamic_string(const struct ftr_loaded *module, uint64_t offset)
 {
 	const ElfW(Dyn) *dyn;
 
@@ -240,13 +239,13 @@ static bool is_needed_by(const struct found *child, const struct found *parent)
  * dlopen was called for: that is the first of the list, and what it and those that it needs do need
  * follows behind them.
  */
-static void scopes_set(struct ftr_plt_nest *nest)
+static void scopes_set(struct ftr_libraries *all)
 {
 	struct found *first = NULL;
 	uint32_t i, k;
 
-	for (i = 1; i < nest->found_nr; i++) {
-		struct found *found = &nest->found[i];
+	for (i = 1; i < all->found_nr; i++) {
+		struct found *found = &all->found[i];
 
 		if (!found->is_new)
 			continue;
@@ -255,76 +254,67 @@ static void scopes_set(struct ftr_plt_nest *nest)
 			found->module.scope = ftr_plt_map_of(found->phdr);
 		}
 		for (k = 1; k < i && found->module.scope == NULL; k++) {
-			if (nest->found[k].module.scope != NULL &&
-			    is_needed_by(found, &nest->found[k]))
-				found->module.scope = nest->found[k].module.scope;
+			if (all->found[k].module.scope != NULL &&
+			    is_needed_by(found, &all->found[k]))
+				found->module.scope = all->found[k].module.scope;
 		}
 	}
 }
 
 /* Alone: at the start, or under the dynamic linker's lock. */
-static void look(struct ftr_plt_nest *nest, bool is_start)
+static void look(struct ftr_libraries *all, bool is_start)
 {
 	struct ftr_pause pause;
 	uint32_t i;
 
-	nest->found_nr = 0;
-	dl_iterate_phdr(found_add, nest);
-	nest->program_low = nest->found[0].low;
-	nest->program_bytes = nest->found[0].bytes;
+	all->found_nr = 0;
+	dl_iterate_phdr(found_add, all);
+	all->program_low = all->found[0].low;
+	all->program_bytes = all->found[0].bytes;
 	ftr_thread_pause(&ftr_self,
 			 &pause); /* what libc calls meanwhile is not the program's doing */
-	unloaded_forget(nest);
-	news_find(nest);
+	unloaded_forget(all);
+	news_find(all);
 	if (!is_start)
-		scopes_set(nest);
-	for (i = 1; i < nest->found_nr; i++) {
-		if (nest->found[i].is_new)
-			library_hook(nest, &nest->found[i], is_start);
+		scopes_set(all);
+	for (i = 1; i < all->found_nr; i++) {
+		if (all->found[i].is_new)
+			library_show(all, &all->found[i], is_start);
 	}
 	ftr_thread_resume(&ftr_self, &pause);
 }
 
-static int program_find(struct dl_phdr_info *info, size_t size, void *arg)
+void ftr_libraries_start(void)
 {
-	ftr_state.program_map = ftr_plt_map_of(info->dlpi_phdr);
-	return 1;
-}
-
-void ftr_plt_nest_start(void)
-{
-	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_plt_nest), PROT_READ | PROT_WRITE,
+	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_libraries), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (ftr_sys_map_failed(mem))
 		return;
-	if (ftr_state.plt.calls == NULL && !ftr_plt_stubs_start(&ftr_state.plt, FTR_PLT_STUB_MAX))
-		return;
-	dl_iterate_phdr(program_find, NULL);
-	ftr_state.plt_nest = (struct ftr_plt_nest *)mem;
-	look(ftr_state.plt_nest, true);
+	ftr_state.libraries = (struct ftr_libraries *)mem;
+	look(ftr_state.libraries, true);
 }
 
 static int counts_differ(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	const struct ftr_plt_nest *nest = arg;
+	const struct ftr_libraries *all = arg;
 
-	return info->dlpi_adds != nest->adds || info->dlpi_subs != nest->subs ? 2 : 1;
+	return info->dlpi_adds != all->adds || info->dlpi_subs != all->subs ? 2 : 1;
 }
 
-static bool is_stale(struct ftr_plt_nest *nest)
+static bool is_stale(struct ftr_libraries *all)
 {
-	return nest != NULL && dl_iterate_phdr(counts_differ, nest) == 2;
+	return all != NULL && dl_iterate_phdr(counts_differ, all) == 2;
 }
 
 static void look_again(void)
 {
-	struct ftr_plt_nest *nest = ftr_state.plt_nest;
+	struct ftr_libraries *all = ftr_state.libraries;
 
-	if (!is_stale(nest))
+	if (!is_stale(all))
 		return;
 	atomic_fetch_add(&ftr_state.module_generation, 1);
-	look(nest, false);
+	look(all, false);
 }
 
 void __gmon_start__(void)
@@ -342,26 +332,26 @@ static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name a
 	return NULL;
 }
 
-void ftr_plt_nest_locked(void) __attribute__((ifunc("locked_resolve")));
+void ftr_libraries_locked(void) __attribute__((ifunc("locked_resolve")));
 
 /* The stub of dlsym calls us with the stack as it is; libc wants it aligned. */
 __attribute__((force_align_arg_pointer))
-void ftr_plt_nest_look(void)
+void ftr_libraries_look(void)
 {
-	if (is_stale(ftr_state.plt_nest))
-		dlsym(ftr_state.program_map, "ftr_plt_nest_locked");
+	if (is_stale(ftr_state.libraries))
+		dlsym(ftr_state.program_map, "ftr_libraries_locked");
 }
 
-bool ftr_plt_is_lasting(uintptr_t addr)
+bool ftr_libraries_are_lasting(uintptr_t addr)
 {
-	const struct ftr_plt_nest *nest = ftr_state.plt_nest;
+	const struct ftr_libraries *all = ftr_state.libraries;
 	uint32_t i;
 
-	for (i = 0; nest != NULL && i < nest->library_nr; i++) {
-		const struct library *library = &nest->libraries[i];
+	for (i = 0; all != NULL && i < all->library_nr; i++) {
+		const struct library *library = &all->libraries[i];
 
 		if (addr - library->low < library->bytes)
 			return library->is_lasting;
 	}
-	return nest != NULL && addr - nest->program_low < nest->program_bytes;
+	return all != NULL && addr - all->program_low < all->program_bytes;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording does not hold is said: to the one who records, and in the trace. */
+/* Warnings about what a recording does not hold: on the terminal, and in the trace. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,18 +12,18 @@
 #define SELF "/proc/self/"
 #define PATH_DEFAULT "/bin:/usr/bin"
 
-static bool is_said(const struct ftr_recorder *recorder, const char *text)
+static bool is_repeated(const struct ftr_recorder *recorder, const char *text)
 {
 	size_t i;
 
-	for (i = 0; i < recorder->said.nr; i++) {
-		if (strcmp(recorder->said.v[i], text) == 0)
+	for (i = 0; i < recorder->warned.nr; i++) {
+		if (strcmp(recorder->warned.v[i], text) == 0)
 			return true;
 	}
 	return false;
 }
 
-void ftr_recorder_say(struct ftr_recorder *recorder, int32_t pid, const char *text)
+void ftr_recorder_warn(struct ftr_recorder *recorder, int32_t pid, const char *text)
 {
 	char line[1024];
 	char *copy;
@@ -34,21 +34,21 @@ void ftr_recorder_say(struct ftr_recorder *recorder, int32_t pid, const char *te
 	ret = ftr_uftrace_dir_message(recorder->store.dir, ftr_recorder_now(recorder), line);
 	if (ret < 0)
 		ftr_store_dir_failed(&recorder->store, "extern.dat", -ret);
-	if (is_said(recorder, text))		/* once is enough for the terminal */
+	if (is_repeated(recorder, text))		/* once is enough on the terminal */
 		return;
 	copy = strdup(text);
-	if (copy == NULL || ftr_vec_push(&recorder->said, copy) < 0)
+	if (copy == NULL || ftr_vec_push(&recorder->warned, copy) < 0)
 		free(copy);
 	ftr_diag_warn(recorder->options->diag, "%s", line);
 }
 
-void ftr_recorder_say_fini(struct ftr_recorder *recorder)
+void ftr_recorder_warn_fini(struct ftr_recorder *recorder)
 {
 	size_t i;
 
-	for (i = 0; i < recorder->said.nr; i++)
-		free(recorder->said.v[i]);
-	ftr_vec_fini(&recorder->said);
+	for (i = 0; i < recorder->warned.nr; i++)
+		free(recorder->warned.v[i]);
+	ftr_vec_fini(&recorder->warned);
 }
 
 /* @name as process @pid would find it, seen from here. */
@@ -75,7 +75,7 @@ static int check(const struct ftr_recorder *recorder, const char *path, const ch
 	return ret;
 }
 
-/* The first of that name along @dirs counts; 0 when it can be traced, or there is none. */
+/* Checks the first file of that name along @dirs; 0 when it can be traced, or there is none. */
 static int check_search(const struct ftr_recorder *recorder, const char *name, const char *dirs,
 			struct ftr_err *err)
 {
@@ -96,7 +96,7 @@ static int check_search(const struct ftr_recorder *recorder, const char *name, c
 	}
 }
 
-void ftr_recorder_answer_exec(struct ftr_recorder *recorder)
+void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
 	struct ftr_channel_request *request = &recorder->request;
 	const char *name = request->path;
@@ -112,17 +112,16 @@ void ftr_recorder_answer_exec(struct ftr_recorder *recorder)
 		path_inside(path, request->pid, name, len, "");
 		ret = check(recorder, path, name, &err);
 	}
-	if (ret == -ENOTSUP) { /* all else: exec will fail, or take it for a script of the shell */
+	if (ret == -ENOTSUP) { /* else exec fails, or a shell runs it as a script */
 		char text[sizeof(err.text) + 32];
 
 		snprintf(text, sizeof(text), "runs untraced: %s", err.text);
-		ftr_recorder_say(recorder, request->pid, text);
+		ftr_recorder_warn(recorder, request->pid, text);
 	}
-	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, NULL, 0);
 }
 
-/* Whoever is traced may say anything: only text is repeated. */
-void ftr_recorder_answer_say(struct ftr_recorder *recorder)
+/* A traced process may send anything: control characters do not reach the terminal. */
+void ftr_recorder_answer_warn(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
 	struct ftr_channel_request *request = &recorder->request;
 	char *p;
@@ -131,6 +130,5 @@ void ftr_recorder_answer_say(struct ftr_recorder *recorder)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
 	}
-	ftr_recorder_say(recorder, request->pid, request->path);
-	ftr_channel_reply(request, &(struct ftr_channel_message){ 0 }, NULL, 0);
+	ftr_recorder_warn(recorder, request->pid, request->path);
 }

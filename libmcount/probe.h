@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe: a way to get control when the program calls something.  One const struct a probe, at the
+ * end of libmcount/probe_NAME.c, listed in probes.def.  Members that a probe has no use for are
+ * NULL; a probe that the compiler or the dynamic linker starts by itself has only its name.
+ *
+ * The recorder says which probes are on (FTR_SECTION_SWITCHES): start and module are called for
+ * those alone.  They run in the constructor, before those of libc and of the program, or inside
+ * dlopen with the dynamic linker's lock held: nothing may be allocated, no library opened, and of
+ * libc only what tests/lint/mcount-undefined.txt lists may be called.  Descriptors are closed again
+ * before they return.
+ */
+#ifndef FTR_LIBMCOUNT_PROBE_H
+#define FTR_LIBMCOUNT_PROBE_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/proto/sections.h"
+
+struct ftr_plt_hooked;
+
+/* A loaded module: the program's image or a library. */
+struct ftr_loaded {
+	uintptr_t base;			/* load address */
+	uintptr_t relro, relro_end;	/* must be made writable for a moment */
+	const ElfW(Dyn) *dynamic;
+	void *scope;			/* of a library loaded later: a handle for dlsym */
+	struct ftr_plt_hooked *hooked;	/* (borrowed) of probe plt; the library's for good */
+	bool is_program;
+	bool is_lasting;		/* there since the start: its scope is the global one */
+	bool is_symbolic;		/* prefers its own symbols */
+};
+
+struct ftr_probe {
+	const char *name;		/* of its switch; at most FTR_SWITCH_NAME_BYTES */
+	/* Once, before the first module; @sections are the image's. */
+	void (*start)(const struct ftr_sections *sections);
+	/*
+	 * The program's image, then, with FTR_SWITCH_LIBRARIES, each library: before its own code
+	 * runs, relocated but for what is bound lazily.  @sections are the module's.
+	 */
+	void (*module)(const struct ftr_loaded *module, const struct ftr_sections *sections);
+};
+
+/* Iterate over probes.def: *pos starts at 0; NULL at the end. */
+const struct ftr_probe *ftr_probe_next(unsigned *pos) __attribute__((visibility("hidden")));
+
+/* Start what the image's @sections switch on, and show it the image and the libraries. */
+void ftr_probes_start(const struct ftr_sections *sections) __attribute__((visibility("hidden")));
+
+/* A library was loaded; its @sections say which probes are on in it. */
+void ftr_probes_module(const struct ftr_loaded *module, const struct ftr_sections *sections)
+	__attribute__((visibility("hidden")));
+
+/* What @info says of a module: its addresses and how it binds. */
+void ftr_loaded_read(struct ftr_loaded *module, const struct dl_phdr_info *info)
+	__attribute__((visibility("hidden")));
+
+#endif /* FTR_LIBMCOUNT_PROBE_H */
