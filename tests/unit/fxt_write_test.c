@@ -625,9 +625,9 @@ static size_t arrows_of(const struct made *made, struct arrow *arrows, size_t ma
 		size_t i = 0;
 
 		memcpy(words, made->w.out.buf + at, sizeof(words));
-		at += 8 * fxt_bits(words[0], 4, 12);
-		type = fxt_bits(words[0], 16, 4);
-		if (fxt_bits(words[0], 0, 4) != FXT_EVENT ||
+		at += 8 * fxt_record_words(words[0]);
+		type = fxt_event_type(words[0]);
+		if (fxt_record_type(words[0]) != FXT_EVENT ||
 		    (type != FXT_FLOW_BEGIN && type != FXT_FLOW_END))
 			continue;
 		while (i < nr && arrows[i].id != words[2])
@@ -746,8 +746,8 @@ static void instance(void **state)
 		uint64_t words[3] = { 0 };
 
 		memcpy(words, made.w.out.buf + at, made.w.out.len - at < 24 ? 8 : 24);
-		at += 8 * fxt_bits(words[0], 4, 12);
-		if (fxt_bits(words[0], 0, 4) != FXT_USER_OBJECT)
+		at += 8 * fxt_record_words(words[0]);
+		if (fxt_record_type(words[0]) != FXT_USER_OBJECT)
 			continue;
 		found++;
 		assert_memory_equal(words, expected, sizeof(expected));

@@ -9,6 +9,7 @@
 #ifndef FTR_FORMAT_FXT_LAYOUT_H
 #define FTR_FORMAT_FXT_LAYOUT_H
 
+#include <assert.h>
 #include <stdint.h>
 
 #define FXT_MAGIC	   UINT64_C(0x0016547846040010)	/* the whole first record */
@@ -86,16 +87,73 @@ enum fxt_arg {
 
 #define FXT_BLOB_DATA 1
 
-/* Bits @low .. @low + @nr - 1 of a word. */
-static inline uint64_t fxt_bits(uint64_t word, unsigned low, unsigned nr)
-{
-	return word >> low & ((UINT64_C(1) << nr) - 1);
-}
+/*
+ * The fields of headers, name, lowest bit and number of bits.  fxt_NAME(header) reads one,
+ * fxt_NAME_bits(value) puts it in its place.
+ */
+#define FXT_FIELDS(X)					\
+	X(record_type,		 0,  4)			\
+	X(record_words,		 4, 12)			\
+	X(large_words,		 4, 32)			\
+	X(metadata_type,	16,  4)			\
+	X(provider_id,		20, 32)			\
+	X(provider_name_len,	52,  8)			\
+	X(provider_event,	52,  4)			\
+	X(string_index,		16, 15)			\
+	X(string_len,		32, 15)			\
+	X(thread_index,		16,  8)			\
+	X(event_type,		16,  4)			\
+	X(event_arg_nr,		20,  4)			\
+	X(event_refs,		24, 40)	/* all three */	\
+	X(event_thread_ref,	24,  8)			\
+	X(event_category_ref,	32, 16)			\
+	X(event_name_ref,	48, 16)			\
+	X(blob_name_ref,	16, 16)			\
+	X(blob_len,		32, 15)			\
+	X(blob_type,		48,  8)			\
+	X(user_thread_ref,	16,  8)			\
+	X(user_name_ref,	24, 16)			\
+	X(user_arg_nr,		40,  4)			\
+	X(kernel_type,		16,  8)			\
+	X(kernel_name_ref,	24, 16)			\
+	X(kernel_arg_nr,	40,  4)			\
+	X(sched_type,		60,  4)			\
+	X(sched_arg_nr,		16,  4)			\
+	X(sched_cpu,		20, 16)			\
+	X(sched_state,		36,  4)			\
+	X(legacy_cpu,		16,  8)			\
+	X(legacy_state,		24,  4)			\
+	X(legacy_out_ref,	28,  8)			\
+	X(legacy_in_ref,	36,  8)			\
+	X(log_len,		16, 15)			\
+	X(log_thread_ref,	32,  8)			\
+	X(arg_type,		 0,  4)			\
+	X(arg_words,		 4, 12)			\
+	X(arg_name_ref,		16, 16)			\
+	X(arg_string_ref,	32, 16)			\
+	X(arg_value,		32, 32)	/* of 32 bits; whether true; bytes of a blob */
+
+#define X(name, low, nr)						\
+	static inline uint64_t fxt_##name(uint64_t header)		\
+	{								\
+		return header >> (low) & ((UINT64_C(1) << (nr)) - 1);	\
+	}								\
+	static inline uint64_t fxt_##name##_bits(uint64_t value)	\
+	{								\
+		assert(value < UINT64_C(1) << (nr));			\
+		return value << (low);					\
+	}
+FXT_FIELDS(X)
+#undef X
 
 static inline uint64_t fxt_header(enum fxt_record type, uint64_t words)
 {
-	return (uint64_t)type | words << 4;
+	return fxt_record_type_bits(type) | fxt_record_words_bits(words);
 }
+
+/* What all calls without arguments have in common: their type and size. */
+#define FXT_PLAIN_CALL (FXT_EVENT | 3 << 4 | FXT_DURATION_COMPLETE << 16)
+#define FXT_PLAIN_MASK UINT64_C(0xffffff)
 
 /* Words that a text takes. */
 static inline uint32_t fxt_text_words(uint32_t bytes)

@@ -235,9 +235,9 @@ static inline bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struc
 
 	if (__builtin_expect(left >= 8, 1)) {
 		uint64_t header = fxt_word(r, *offset);
-		uint64_t bytes = fxt_bits(header, 4, 12) * 8;
+		uint64_t bytes = fxt_record_words(header) * 8;
 
-		if (__builtin_expect(fxt_bits(header, 0, 4) != FXT_LARGE && bytes - 8 <= left - 8,
+		if (__builtin_expect(fxt_record_type(header) != FXT_LARGE && bytes - 8 <= left - 8,
 				     1)) {
 			*at = (struct fxt_record_at){ *offset, header, bytes };
 			*offset += bytes;

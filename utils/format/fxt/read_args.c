@@ -144,9 +144,9 @@ static bool arg_parse(struct fxt_reader *r, struct fxt_provider *provider, uint6
 	unsigned ref;
 
 	pos += 8;
-	*arg = (struct arg_in){ .type = (enum fxt_arg)fxt_bits(header, 0, 4),
+	*arg = (struct arg_in){ .type = (enum fxt_arg)fxt_arg_type(header),
 				.is_ours = provider->is_ours };
-	text = fxt_string_at(r, provider, fxt_bits(header, 16, 16), at, &pos, end);
+	text = fxt_string_at(r, provider, fxt_arg_name_ref(header), at, &pos, end);
 	if (text != NULL && provider->is_ours)
 		text = key_of_value(r, text, arg);
 	if (text == NULL)
@@ -157,13 +157,13 @@ static bool arg_parse(struct fxt_reader *r, struct fxt_provider *provider, uint6
 	case FXT_ARG_NULL:
 	case FXT_ARG_UINT32:
 	case FXT_ARG_BOOL:
-		arg->number = header >> 32;
+		arg->number = fxt_arg_value(header);
 		return arg->name != NULL;
 	case FXT_ARG_INT32:
-		arg->number = (uint64_t)(int64_t)(int32_t)(header >> 32);
+		arg->number = (uint64_t)(int64_t)(int32_t)fxt_arg_value(header);
 		return arg->name != NULL;
 	case FXT_ARG_STRING:
-		ref = (unsigned)fxt_bits(header, 32, 16);
+		ref = (unsigned)fxt_arg_string_ref(header);
 		text = ref & FXT_REF_INLINE ? NULL : fxt_string_at(r, provider, ref, at, &pos, end);
 		/*
 		 * Values in the records themselves stay there: there may be as many of them as
@@ -179,7 +179,7 @@ static bool arg_parse(struct fxt_reader *r, struct fxt_provider *provider, uint6
 		return arg->name != NULL;
 	case FXT_ARG_BLOB:
 		arg->bytes = (const char *)r->in.data + pos;
-		arg->len = (uint32_t)(header >> 32);
+		arg->len = (uint32_t)fxt_arg_value(header);
 		return arg->len <= end - pos && arg->name != NULL;
 	default:
 		if (end - pos < 8 || arg->type > FXT_ARG_BLOB)
@@ -342,8 +342,8 @@ static bool arg_is_mark(struct args *args, unsigned event, const struct arg_in *
 static bool arg_take(struct args *args, const struct fxt_decoded *ev, struct arg_in *in)
 {
 	const struct fxt_reader *r = args->r;
-	bool is_event = fxt_bits(ev->at.header, 0, 4) == FXT_EVENT;
-	unsigned event = is_event ? fxt_bits(ev->at.header, 16, 4) : FXT_EVENT_TYPES;
+	bool is_event = fxt_record_type(ev->at.header) == FXT_EVENT;
+	unsigned event = is_event ? fxt_event_type(ev->at.header) : FXT_EVENT_TYPES;
 
 	if (arg_is_mark(args, event, in))
 		return true;
@@ -366,13 +366,13 @@ static bool args_parse(struct args *args, const struct fxt_decoded *first,
 	uint64_t pos = ev->args;
 
 	for (unsigned i = 0; i < ev->arg_nr; i++) {
-		uint64_t bytes = fxt_bits(fxt_word(args->r, pos), 4, 12) * 8;
+		uint64_t bytes = fxt_arg_words(fxt_word(args->r, pos)) * 8;
 		struct arg_in in;
 
 		if (arg_parse(args->r, provider, ev->at.offset, pos, pos + bytes, &in)) {
 			if (!arg_take(args, first, &in))
 				return false;
-		} else if (fxt_bits(fxt_word(args->r, pos), 0, 4) <= FXT_ARG_BLOB) {
+		} else if (fxt_arg_type(fxt_word(args->r, pos)) <= FXT_ARG_BLOB) {
 			args->r->damaged_nr++;
 		}
 		pos += bytes;
@@ -389,8 +389,8 @@ static bool continuation_next(struct fxt_reader *r, const struct fxt_decoded *fi
 	uint64_t from = offset;
 
 	return fxt_record_next(r, &offset, &at, false) && at.offset == from &&
-	       fxt_bits(at.header, 0, 4) == FXT_EVENT &&
-	       fxt_bits(at.header, 16, 4) == FXT_INSTANT && fxt_decode(r, &at, ev) &&
+	       fxt_record_type(at.header) == FXT_EVENT &&
+	       fxt_event_type(at.header) == FXT_INSTANT && fxt_decode(r, &at, ev) &&
 	       ev->category == r->own && ev->name == r->name_more &&
 	       ev->time_ns == first->time_ns && ev->task == first->task;
 }

@@ -13,7 +13,7 @@
  */
 static int order_take(struct fxt_reader *r, const struct fxt_record_at *at, struct ftr_err *err)
 {
-	unsigned type = fxt_bits(at->header, 0, 4);
+	unsigned type = fxt_record_type(at->header);
 	struct fxt_decoded record;
 
 	if (type != FXT_EVENT && type != FXT_SCHEDULING && type != FXT_LOG)
@@ -55,8 +55,8 @@ static uint64_t complete_end(struct fxt_reader *r, uint64_t offset)
 	struct fxt_record_at at;
 	struct fxt_decoded record;
 
-	if (!fxt_record_next(r, &offset, &at, false) || fxt_bits(at.header, 0, 4) != FXT_EVENT ||
-	    fxt_bits(at.header, 16, 4) != FXT_DURATION_COMPLETE || !fxt_decode(r, &at, &record))
+	if (!fxt_record_next(r, &offset, &at, false) || fxt_record_type(at.header) != FXT_EVENT ||
+	    fxt_event_type(at.header) != FXT_DURATION_COMPLETE || !fxt_decode(r, &at, &record))
 		return 0;
 	return record.extra;
 }

@@ -51,7 +51,8 @@ static bool record_at(const struct fxt_reader *r, uint64_t offset, struct fxt_re
 		return false;
 	at->offset = offset;
 	at->header = fxt_word(r, offset);
-	words = fxt_bits(at->header, 4, fxt_bits(at->header, 0, 4) == FXT_LARGE ? 32 : 12);
+	words = fxt_record_type(at->header) == FXT_LARGE ? fxt_large_words(at->header) :
+							     fxt_record_words(at->header);
 	at->bytes = words * 8;
 	return words > 0 && at->bytes <= left;
 }
@@ -67,7 +68,7 @@ static bool record_is_plausible(const struct fxt_reader *r, uint64_t offset)
 			return i > 0;
 		if (!record_at(r, offset, &at) || at.header == 0)
 			return false;
-		type = fxt_bits(at.header, 0, 4);
+		type = fxt_record_type(at.header);
 		if (type > FXT_PROFILER || at.bytes < 8u * shapes[type].words_min ||
 		    (at.header & shapes[type].zeros) != 0)
 			return false;
@@ -152,7 +153,7 @@ static inline struct ftr_task *task_at(struct fxt_reader *r, struct fxt_provider
 static bool skip_args(const struct fxt_reader *r, unsigned nr, uint64_t *pos, uint64_t end)
 {
 	while (nr-- > 0) {
-		uint64_t bytes = end - *pos < 8 ? 0 : fxt_bits(fxt_word(r, *pos), 4, 12) * 8;
+		uint64_t bytes = end - *pos < 8 ? 0 : fxt_arg_words(fxt_word(r, *pos)) * 8;
 
 		if (bytes == 0 || bytes > end - *pos)
 			return false;
@@ -168,15 +169,16 @@ static bool event_decode(struct fxt_reader *r, struct fxt_provider *provider,
 	uint64_t offset = out->at.offset;
 	uint64_t end = offset + out->at.bytes;
 	uint64_t pos = offset + 16;
-	unsigned type = fxt_bits(header, 16, 4);
+	unsigned type = fxt_event_type(header);
 
-	out->task = task_at(r, provider, fxt_bits(header, 24, 8), offset, &pos, end);
-	out->category = fxt_string_at(r, provider, fxt_bits(header, 32, 16), offset, &pos, end);
-	out->name = fxt_string_at(r, provider, fxt_bits(header, 48, 16), offset, &pos, end);
+	out->task = task_at(r, provider, fxt_event_thread_ref(header), offset, &pos, end);
+	out->category = fxt_string_at(r, provider, fxt_event_category_ref(header), offset, &pos,
+				      end);
+	out->name = fxt_string_at(r, provider, fxt_event_name_ref(header), offset, &pos, end);
 	if (out->task == NULL || out->category == NULL || out->name == NULL)
 		return false;
 	out->args = pos;
-	out->arg_nr = fxt_bits(header, 20, 4);
+	out->arg_nr = fxt_event_arg_nr(header);
 	if (!skip_args(r, out->arg_nr, &pos, end))
 		return false;
 	if (type == FXT_INSTANT || type == FXT_DURATION_BEGIN || type == FXT_DURATION_END)
@@ -195,10 +197,10 @@ static bool log_decode(struct fxt_reader *r, struct fxt_provider *provider, stru
 	uint64_t end = out->at.offset + out->at.bytes;
 	uint64_t pos = out->at.offset + 16;
 
-	out->task = task_at(r, provider, fxt_bits(out->at.header, 32, 8), out->at.offset, &pos,
+	out->task = task_at(r, provider, fxt_log_thread_ref(out->at.header), out->at.offset, &pos,
 			    end);
 	out->args = pos;
-	out->arg_nr = fxt_bits(out->at.header, 16, 15);
+	out->arg_nr = fxt_log_len(out->at.header);
 	return out->task != NULL && out->arg_nr <= end - pos;
 }
 
@@ -207,13 +209,13 @@ static bool scheduling_decode(struct fxt_reader *r, struct fxt_decoded *out)
 {
 	uint64_t header = out->at.header, pos = out->at.offset + 24;
 	uint64_t end = out->at.offset + out->at.bytes;
-	bool is_switch = fxt_bits(header, 60, 4) == FXT_SCHED_SWITCH;
-	bool is_wakeup = fxt_bits(header, 60, 4) == FXT_SCHED_WAKEUP;
+	bool is_switch = fxt_sched_type(header) == FXT_SCHED_SWITCH;
+	bool is_wakeup = fxt_sched_type(header) == FXT_SCHED_WAKEUP;
 
 	out->task = NULL;
 	out->name = r->name_wakeup;
 	out->args = pos;
-	out->arg_nr = is_wakeup ? fxt_bits(header, 16, 4) : 0;
+	out->arg_nr = is_wakeup ? fxt_sched_arg_nr(header) : 0;
 	if (out->at.bytes < (is_switch ? 32 : is_wakeup ? 24 : 16))
 		return false;
 	return skip_args(r, out->arg_nr, &pos, end);
@@ -227,7 +229,7 @@ bool fxt_decode(struct fxt_reader *r, const struct fxt_record_at *at, struct fxt
 		return false;
 	out->at = *at;
 	out->time_ns = ticks_to_ns(provider, fxt_word(r, at->offset + 8));
-	switch (fxt_bits(at->header, 0, 4)) {
+	switch (fxt_record_type(at->header)) {
 	case FXT_EVENT:
 		return event_decode(r, provider, out);
 	case FXT_LOG:

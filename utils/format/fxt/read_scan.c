@@ -34,9 +34,9 @@ static int scan_table(struct scan *scan, const struct fxt_record_at *at)
 	struct fxt_reader *r = scan->r;
 	int ret = fxt_table_take(r, at);
 
-	if (fxt_bits(at->header, 0, 4) == FXT_METADATA &&
-	    fxt_bits(at->header, 16, 4) == FXT_PROVIDER_EVENT)
-		r->filled_nr += fxt_bits(at->header, 52, 4) == 0;
+	if (fxt_record_type(at->header) == FXT_METADATA &&
+	    fxt_metadata_type(at->header) == FXT_PROVIDER_EVENT)
+		r->filled_nr += fxt_provider_event(at->header) == 0;
 	r->damaged_nr += ret == -EBADMSG;
 	return ret == -EBADMSG ? 0 : ret;
 }
@@ -73,15 +73,15 @@ static bool koid_arg(struct scan *scan, const struct arg_list *args, const char 
 
 	for (unsigned nr = args->nr; nr > 0 && end - pos >= 16; nr--) {
 		uint64_t header = fxt_word(r, pos);
-		uint64_t bytes = fxt_bits(header, 4, 12) * 8;
+		uint64_t bytes = fxt_arg_words(header) * 8;
 		uint64_t value = pos + 8;
 		const struct fxt_text *name;
 
 		if (bytes < 8 || bytes > end - pos)
 			break;
-		name = fxt_string_at(r, r->provider, fxt_bits(header, 16, 16), at->offset, &value,
+		name = fxt_string_at(r, r->provider, fxt_arg_name_ref(header), at->offset, &value,
 				     pos + bytes);
-		if (fxt_bits(header, 0, 4) == FXT_ARG_KOID && name != NULL &&
+		if (fxt_arg_type(header) == FXT_ARG_KOID && name != NULL &&
 		    strcmp(name->str->s, key) == 0 && pos + bytes - value >= 8) {
 			*koid = fxt_word(r, value);
 			return true;
@@ -95,9 +95,9 @@ static bool koid_arg(struct scan *scan, const struct arg_list *args, const char 
 static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 {
 	struct fxt_reader *r = scan->r;
-	unsigned type = fxt_bits(at->header, 16, 8);
+	unsigned type = fxt_kernel_type(at->header);
 	uint64_t koid, process, maker, pos = at->offset + 16;
-	struct arg_list args = { at, pos, fxt_bits(at->header, 40, 4) };
+	struct arg_list args = { at, pos, fxt_kernel_arg_nr(at->header) };
 	struct fxt_text *name;
 	struct ftr_task *task;
 
@@ -106,7 +106,7 @@ static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 		return 0;
 	}
 	koid = fxt_word(r, at->offset + 8);
-	name = fxt_string_at(r, r->provider, fxt_bits(at->header, 24, 16), at->offset, &pos,
+	name = fxt_string_at(r, r->provider, fxt_kernel_name_ref(at->header), at->offset, &pos,
 			     at->offset + at->bytes);
 	if (name == NULL) {
 		r->damaged_nr++;
@@ -130,13 +130,13 @@ static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 static int scan_user_object(struct scan *scan, const struct fxt_record_at *at)
 {
 	struct fxt_reader *r = scan->r;
-	unsigned ref = fxt_bits(at->header, 16, 8);
+	unsigned ref = fxt_user_thread_ref(at->header);
 	uint64_t pos = at->offset + 16, end = at->offset + at->bytes;
 	const struct ftr_task *task = NULL;
 	const struct fxt_text *name;
 	uint64_t process = 0;
 
-	if (r->provider->is_ours && fxt_bits(at->header, 40, 4) > 0)
+	if (r->provider->is_ours && fxt_user_arg_nr(at->header) > 0)
 		return 0;
 	if (at->bytes < (ref == 0 ? 24 : 16)) {
 		r->damaged_nr++;
@@ -148,7 +148,7 @@ static int scan_user_object(struct scan *scan, const struct fxt_record_at *at)
 		process = fxt_word(r, pos);
 		pos += 8;
 	}
-	name = fxt_string_at(r, r->provider, fxt_bits(at->header, 24, 16), at->offset, &pos, end);
+	name = fxt_string_at(r, r->provider, fxt_user_name_ref(at->header), at->offset, &pos, end);
 	if (name == NULL || (ref != 0 && task == NULL)) {
 		r->damaged_nr++;
 		return 0;
@@ -161,9 +161,9 @@ static int scan_blob(struct scan *scan, const struct fxt_record_at *at)
 {
 	struct fxt_reader *r = scan->r;
 	uint64_t pos = at->offset + 8, end = at->offset + at->bytes;
-	const struct fxt_text *name = fxt_string_at(r, r->provider, fxt_bits(at->header, 16, 16),
+	const struct fxt_text *name = fxt_string_at(r, r->provider, fxt_blob_name_ref(at->header),
 						    at->offset, &pos, end);
-	size_t len = fxt_bits(at->header, 32, 15);
+	size_t len = fxt_blob_len(at->header);
 	const struct {
 		const char *name;
 		struct ftr_strbuf *text;
@@ -233,9 +233,9 @@ static int scan_event(struct scan *scan, const struct fxt_record_at *at)
 	if (at->bytes < 16)
 		return 0;
 	scan_time(scan, at);
-	if (__builtin_expect(fxt_bits(at->header, 24, 8) == 0, 0))
+	if (__builtin_expect(fxt_event_thread_ref(at->header) == 0, 0))
 		return thread_inline(scan, at, at->offset + 16);
-	if (fxt_bits(at->header, 16, 4) != FXT_FLOW_BEGIN || !fxt_decode(scan->r, at, &fork) ||
+	if (fxt_event_type(at->header) != FXT_FLOW_BEGIN || !fxt_decode(scan->r, at, &fork) ||
 	    fork.category != scan->r->own || fork.name != scan->r->name_fork)
 		return 0;
 	if (!koid_arg(scan, &(struct arg_list){ at, fork.args, fork.arg_nr }, FXT_KEY_CHILD,
@@ -249,20 +249,20 @@ static int scan_log(struct scan *scan, const struct fxt_record_at *at)
 	if (at->bytes < 16)
 		return 0;
 	scan_time(scan, at);
-	return fxt_bits(at->header, 32, 8) == 0 ? thread_inline(scan, at, at->offset + 16) : 0;
+	return fxt_log_thread_ref(at->header) == 0 ? thread_inline(scan, at, at->offset + 16) : 0;
 }
 
 static int scan_scheduling(struct scan *scan, const struct fxt_record_at *at)
 {
 	uint64_t pos = at->offset + 16;
-	unsigned kind = fxt_bits(at->header, 60, 4);
+	unsigned kind = fxt_sched_type(at->header);
 	int ret = 0;
 
 	if (at->bytes < 16)
 		return 0;
 	scan_time(scan, at);
 	for (unsigned i = 0; ret == 0 && kind == FXT_SCHED_LEGACY && i < 2; i++) {
-		if (fxt_bits(at->header, i == 0 ? 28 : 36, 8) != 0)
+		if ((i == 0 ? fxt_legacy_out_ref(at->header) : fxt_legacy_in_ref(at->header)) != 0)
 			continue;
 		ret = thread_inline(scan, at, pos);
 		pos += 16;
@@ -301,8 +301,8 @@ static int (*const scans[16])(struct scan *scan, const struct fxt_record_at *at)
  */
 static inline bool is_plain(uint64_t header)
 {
-	return fxt_bits(header, 0, 4) == FXT_EVENT && fxt_bits(header, 4, 12) >= 2 &&
-	       fxt_bits(header, 24, 8) != 0 && fxt_bits(header, 16, 4) != FXT_FLOW_BEGIN;
+	return fxt_record_type(header) == FXT_EVENT && fxt_record_words(header) >= 2 &&
+	       fxt_event_thread_ref(header) != 0 && fxt_event_type(header) != FXT_FLOW_BEGIN;
 }
 
 /* Step over plain events, which long traces consist of, as fast as they can be read. */
@@ -315,7 +315,7 @@ static void scan_plain_events(struct scan *scan, uint64_t *offset)
 	bool is_unordered = false;
 
 	while (end - pos >= 16 && is_plain(fxt_word(r, pos))) {
-		uint64_t bytes = fxt_bits(fxt_word(r, pos), 4, 12) * 8;
+		uint64_t bytes = fxt_record_words(fxt_word(r, pos)) * 8;
 		uint64_t time_ns = fxt_word(r, pos + 8);
 
 		if (__builtin_expect(bytes > end - pos, 0))
@@ -376,7 +376,7 @@ static int scan_records(struct scan *scan, uint64_t *offset)
 	int ret = fxt_walk_begin(r, false);
 
 	while (ret == 0 && fxt_record_next(r, offset, &at, true)) {
-		unsigned type = fxt_bits(at.header, 0, 4);
+		unsigned type = fxt_record_type(at.header);
 
 		ret = scans[type] == NULL ? scan_skip(scan, &at) : scans[type](scan, &at);
 		if (r->provider->ticks_per_s == FXT_TICKS_PER_S)

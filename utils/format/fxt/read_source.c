@@ -68,7 +68,7 @@ static int record_fetch(struct fxt_source *self)
 			return ret < 0 ? ret : 0;
 		if (!r->is_unordered)
 			fxt_forget(r, self->offset);
-		type = fxt_bits(at.header, 0, 4);
+		type = fxt_record_type(at.header);
 		if (type != FXT_EVENT && type != FXT_SCHEDULING && type != FXT_LOG) {
 			if (fxt_table_take(r, &at) == -ENOMEM)
 				return -ENOMEM;
@@ -165,13 +165,9 @@ static void exit_make(struct fxt_source *self, struct ftr_event *ev, struct ftr_
 	fxt_stack_pop(&self->stacks, stack);
 }
 
-/* Header of a call without arguments, up to its refs. */
-#define PLAIN_CALL (FXT_EVENT | 3 << 4 | FXT_DURATION_COMPLETE << 16)
-#define PLAIN_MASK UINT64_C(0xffffff)
-
 static inline struct fxt_known *known_slot(struct fxt_source *self, uint64_t header)
 {
-	return &self->known[ftr_hash_u64(header >> 24) % FXT_KNOWN_NR];
+	return &self->known[ftr_hash_u64(fxt_event_refs(header)) % FXT_KNOWN_NR];
 }
 
 /*
@@ -181,10 +177,10 @@ static inline struct fxt_known *known_slot(struct fxt_source *self, uint64_t hea
 static void known_put(struct fxt_source *self, struct fxt_known known)
 {
 	uint64_t header = self->record.at.header;
-	bool is_inline = fxt_bits(header, 24, 8) == 0 ||
-			 ((fxt_bits(header, 32, 16) | fxt_bits(header, 48, 16)) & FXT_REF_INLINE);
+	uint64_t texts = fxt_event_category_ref(header) | fxt_event_name_ref(header);
+	bool is_inline = fxt_event_thread_ref(header) == 0 || (texts & FXT_REF_INLINE);
 
-	if ((header & PLAIN_MASK) == PLAIN_CALL && !is_inline &&
+	if ((header & FXT_PLAIN_MASK) == FXT_PLAIN_CALL && !is_inline &&
 	    fxt_provider_at(self->r, self->record.at.offset)->ticks_per_s == FXT_TICKS_PER_S)
 		*known_slot(self, header) = known;
 }
@@ -220,8 +216,8 @@ static int take_entry(struct fxt_source *self, size_t nr, bool is_complete)
 	}
 	ev->call.func = func;
 	ev->call.addr = fxt_call_addr(self->r, func, record->task, record->time_ns, &until_ns);
-	known_put(self, (struct fxt_known){ record->at.header >> 24, self->known_age, func,
-					    ev->call.addr, until_ns, stack });
+	known_put(self, (struct fxt_known){ fxt_event_refs(record->at.header), self->known_age,
+					    func, ev->call.addr, until_ns, stack });
 	if (fxt_stack_push(&self->stacks, stack,
 			   (struct fxt_frame){
 				   .func = func, .addr = ev->call.addr, .end_ns = end_ns },
@@ -248,8 +244,8 @@ static ssize_t take_plain_calls(struct fxt_source *self, size_t nr)
 		struct ftr_event *ev = &self->evs[nr];
 		struct ftr_task *task = NULL;
 
-		if (__builtin_expect((header & PLAIN_MASK) != PLAIN_CALL ||
-					     known->refs != header >> 24 ||
+		if (__builtin_expect((header & FXT_PLAIN_MASK) != FXT_PLAIN_CALL ||
+					     known->refs != fxt_event_refs(header) ||
 					     known->age != self->known_age || end_ns < time_ns ||
 					     time_ns >= known->until_ns,
 				     0))
@@ -304,8 +300,8 @@ static bool end_waits(struct fxt_source *self)
 	const struct fxt_decoded *record = &self->record;
 	struct fxt_stack *stack;
 
-	if (fxt_bits(record->at.header, 0, 4) != FXT_EVENT ||
-	    fxt_bits(record->at.header, 16, 4) != FXT_DURATION_END)
+	if (fxt_record_type(record->at.header) != FXT_EVENT ||
+	    fxt_event_type(record->at.header) != FXT_DURATION_END)
 		return false;
 	stack = fxt_stack_of(&self->stacks, record->task);
 	if (stack == NULL || !fxt_stack_has_open(stack) || fxt_stack_top_is_open(stack))
@@ -317,7 +313,7 @@ static bool end_waits(struct fxt_source *self)
 
 static int take_event(struct fxt_source *self, size_t nr)
 {
-	enum fxt_event type = (enum fxt_event)fxt_bits(self->record.at.header, 16, 4);
+	enum fxt_event type = (enum fxt_event)fxt_event_type(self->record.at.header);
 
 	switch (type) {
 	case FXT_DURATION_COMPLETE:
@@ -336,7 +332,7 @@ static int record_take(struct fxt_source *self, size_t nr)
 {
 	int ret;
 
-	switch (fxt_bits(self->record.at.header, 0, 4)) {
+	switch (fxt_record_type(self->record.at.header)) {
 	case FXT_EVENT:
 		ret = take_event(self, nr);
 		break;

@@ -10,7 +10,7 @@
 
 /* What the refs of a call's header stood for, since tables were changed last. */
 struct fxt_known {
-	uint64_t refs; /* header bits 24..63: thread, category, name; 0 = nothing */
+	uint64_t refs;		/* fxt_event_refs(); 0 = nothing */
 	uint64_t age;			/* the source's when it was found out */
 	struct ftr_func *func;
 	uint64_t addr, until_ns;	/* of its calls, before that time */

@@ -29,8 +29,8 @@ static struct ftr_task *legacy_task(struct fxt_reader *r, const struct fxt_decod
 				    bool is_out)
 {
 	uint64_t header = record->at.header, pos = record->at.offset + 16;
-	unsigned out_ref = fxt_bits(header, 28, 8);
-	unsigned ref = is_out ? out_ref : fxt_bits(header, 36, 8);
+	unsigned out_ref = fxt_legacy_out_ref(header);
+	unsigned ref = is_out ? out_ref : fxt_legacy_in_ref(header);
 
 	if (ref != 0)
 		return fxt_slot_find(&fxt_provider_at(r, record->at.offset)->threads[ref],
@@ -49,7 +49,7 @@ static struct ftr_task *switch_task(struct fxt_reader *r, const struct fxt_decod
 	uint64_t pos = record->at.offset + (is_out ? 16 : 24);
 	struct ftr_task *task = NULL;
 
-	if (fxt_bits(record->at.header, 60, 4) == FXT_SCHED_LEGACY)
+	if (fxt_sched_type(record->at.header) == FXT_SCHED_LEGACY)
 		task = legacy_task(r, record, is_out);
 	else if (record->at.bytes >= 32 && (fxt_word(r, pos) & INT32_MAX) != 0)
 		task = fxt_task_by_thread(r, fxt_word(r, pos));
@@ -60,7 +60,7 @@ static int take_wakeup(struct fxt_source *self, size_t nr)
 {
 	struct ftr_event *ev = &self->evs[nr];
 	struct fxt_decoded *record = &self->record;
-	uint64_t cpu = fxt_bits(record->at.header, 20, 16);
+	uint64_t cpu = fxt_sched_cpu(record->at.header);
 	struct fxt_args_out out;
 
 	if ((fxt_word(self->r, record->at.offset + 16) & INT32_MAX) == 0)
@@ -78,16 +78,16 @@ static int take_wakeup(struct fxt_source *self, size_t nr)
 int fxt_take_scheduling(struct fxt_source *self, size_t nr, unsigned step)
 {
 	uint64_t header = self->record.at.header;
-	bool is_legacy = fxt_bits(header, 60, 4) == FXT_SCHED_LEGACY;
+	bool is_legacy = fxt_sched_type(header) == FXT_SCHED_LEGACY;
 	const unsigned cpu_state[2] = {
-		(unsigned)(is_legacy ? fxt_bits(header, 16, 8) : fxt_bits(header, 20, 16)),
-		(unsigned)(is_legacy ? fxt_bits(header, 24, 4) : fxt_bits(header, 36, 4)),
+		(unsigned)(is_legacy ? fxt_legacy_cpu(header) : fxt_sched_cpu(header)),
+		(unsigned)(is_legacy ? fxt_legacy_state(header) : fxt_sched_state(header)),
 	};
 	struct ftr_task *task;
 
-	if (fxt_bits(header, 60, 4) == FXT_SCHED_WAKEUP)
+	if (fxt_sched_type(header) == FXT_SCHED_WAKEUP)
 		return step == 0 ? take_wakeup(self, nr) : 0;
-	if (fxt_bits(header, 60, 4) > FXT_SCHED_WAKEUP) {
+	if (fxt_sched_type(header) > FXT_SCHED_WAKEUP) {
 		self->r->skipped_nr += step == 0;
 		return 0;
 	}

@@ -124,16 +124,16 @@ static bool name_is_ours(const struct fxt_reader *r, const struct fxt_record_at 
 {
 	size_t len = strlen(FXT_CATEGORY);
 
-	return fxt_bits(at->header, 52, 8) == len && at->bytes >= 16 &&
+	return fxt_provider_name_len(at->header) == len && at->bytes >= 16 &&
 	       memcmp(r->in.data + at->offset + 8, FXT_CATEGORY, len) == 0;
 }
 
 static int provider_take(struct fxt_reader *r, const struct fxt_record_at *at)
 {
-	uint32_t id = (uint32_t)fxt_bits(at->header, 20, 32);
+	uint32_t id = (uint32_t)fxt_provider_id(at->header);
 	struct fxt_provider *provider;
 
-	switch (fxt_bits(at->header, 16, 4)) {
+	switch (fxt_metadata_type(at->header)) {
 	case FXT_PROVIDER_INFO:		/* begins with empty tables */
 		return section_begin(r, at->offset, provider_meet(r, id, name_is_ours(r, at)));
 	case FXT_PROVIDER_SECTION:
@@ -148,8 +148,8 @@ static int provider_take(struct fxt_reader *r, const struct fxt_record_at *at)
 static int string_take(struct fxt_reader *r, const struct fxt_record_at *at)
 {
 	struct fxt_provider *provider = r->provider;
-	size_t index = fxt_bits(at->header, 16, 15);
-	size_t len = fxt_bits(at->header, 32, 15);
+	size_t index = fxt_string_index(at->header);
+	size_t len = fxt_string_len(at->header);
 	struct fxt_text *text;
 
 	if (index == 0 || len > at->bytes - 8)
@@ -166,7 +166,7 @@ static int string_take(struct fxt_reader *r, const struct fxt_record_at *at)
 
 static int thread_take(struct fxt_reader *r, const struct fxt_record_at *at)
 {
-	size_t index = fxt_bits(at->header, 16, 8);
+	size_t index = fxt_thread_index(at->header);
 	struct ftr_task *task;
 
 	if (index == 0 || at->bytes < 24)
@@ -178,7 +178,7 @@ static int thread_take(struct fxt_reader *r, const struct fxt_record_at *at)
 
 int fxt_table_take(struct fxt_reader *r, const struct fxt_record_at *at)
 {
-	switch (fxt_bits(at->header, 0, 4)) {
+	switch (fxt_record_type(at->header)) {
 	case FXT_METADATA:
 		return provider_take(r, at);
 	case FXT_STRING:

@@ -23,16 +23,16 @@ void fxt_window_fini(struct fxt_window *window)
 
 static bool record_is_open_call(const uint64_t *record, size_t words)
 {
-	return fxt_bits(*record, 0, 4) == FXT_EVENT &&
-	       fxt_bits(*record, 16, 4) == FXT_DURATION_COMPLETE &&
+	return fxt_record_type(*record) == FXT_EVENT &&
+	       fxt_event_type(*record) == FXT_DURATION_COMPLETE &&
 	       record[words - 1] == FXT_PENDING;
 }
 
 /* Complete becomes Begin: another event type, and one word less. */
 static void record_make_begin(uint64_t *record)
 {
-	*record -= UINT64_C(1) << 4;
-	*record -= (uint64_t)(FXT_DURATION_COMPLETE - FXT_DURATION_BEGIN) << 16;
+	*record -= fxt_record_words_bits(1);
+	*record -= fxt_event_type_bits(FXT_DURATION_COMPLETE - FXT_DURATION_BEGIN);
 }
 
 void fxt_window_flush(struct fxt_window *window)
@@ -42,7 +42,7 @@ void fxt_window_flush(struct fxt_window *window)
 
 	while (pos < window->nr) {
 		uint64_t *record = window->words + pos;
-		size_t words = fxt_bits(*record, 4, 12);
+		size_t words = fxt_record_words(*record);
 
 		pos += words;
 		if (__builtin_expect(!record_is_open_call(record, words), 1))

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/format/fxt/layout.h"
+
 #define FXT_PENDING	 UINT64_MAX
 #define FXT_WINDOW_WORDS ((size_t)32 << 10)	/* 256 KiB: stays in the cache; some 10,000 calls */
 
@@ -57,7 +59,7 @@ static inline bool fxt_window_end(struct fxt_window *window, uint64_t pos, uint6
 	if (__builtin_expect(pos < window->base, 0))
 		return false;
 	record = window->words + (pos - window->base);
-	record[(*record >> 4 & 0xfff) - 1] = end_ns;
+	record[fxt_record_words(*record) - 1] = end_ns;
 	return true;
 }
 

@@ -91,8 +91,8 @@ static int write_entry(struct fxt_writer *w, const struct ftr_event *ev)
 	}
 	thread = fxt_thread_ref(w, ev->task);
 	p = fxt_window_put(&w->window, 3);
-	p[0] = fxt_header(FXT_EVENT, 3) | (uint64_t)FXT_DURATION_COMPLETE << 16 | thread << 24 |
-	       (uint64_t)shape.category << 32 | (uint64_t)shape.name << 48;
+	p[0] = FXT_PLAIN_CALL | fxt_event_thread_ref_bits(thread) |
+	       fxt_event_category_ref_bits(shape.category) | fxt_event_name_ref_bits(shape.name);
 	p[1] = ev->time_ns;
 	p[2] = FXT_PENDING;
 	return open_push(w, ev, fxt_window_last(&w->window, 3));

@@ -61,8 +61,8 @@ static int arg_begin(struct fxt_writer *w, const char *name, enum fxt_arg type, 
 	if (p == NULL)
 		w->arg_cut_nr++;
 	else
-		*p = (uint64_t)type | (uint64_t)words << 4 |
-		     (uint64_t)fxt_string_ref(w, name_id) << 16 | upper << 32;
+		*p = fxt_arg_type_bits(type) | fxt_arg_words_bits(words) |
+		     fxt_arg_name_ref_bits(fxt_string_ref(w, name_id)) | fxt_arg_value_bits(upper);
 	return 0;
 }
 

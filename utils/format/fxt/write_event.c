@@ -21,8 +21,9 @@ static void put_part(struct fxt_writer *w, uint64_t thread, const struct fxt_sha
 
 	if (part == 0)
 		w->event_pos = fxt_window_last(&w->window, words);
-	*p++ = fxt_header(FXT_EVENT, words) | (uint64_t)shape->type << 16 | arg_nr << 20 |
-	       thread << 24 | (uint64_t)shape->category << 32 | (uint64_t)shape->name << 48;
+	*p++ = fxt_header(FXT_EVENT, words) | fxt_event_type_bits(shape->type) |
+	       fxt_event_arg_nr_bits(arg_nr) | fxt_event_thread_ref_bits(thread) |
+	       fxt_event_category_ref_bits(shape->category) | fxt_event_name_ref_bits(shape->name);
 	*p++ = shape->time_ns;
 	if (has_args)
 		memcpy(p, w->args.words + w->args.parts[part].start, arg_words * sizeof(*p));
@@ -90,8 +91,9 @@ static int write_switch(struct fxt_writer *w, const struct ftr_event *ev, bool i
 	if (fxt_arg_i64(w, weights[is_out], FXT_IDLE_WEIGHT) < 0)
 		return -ENOMEM;
 	p = fxt_window_put(&w->window, 4 + w->args.nr_words);
-	p[0] = fxt_header(FXT_SCHEDULING, 4 + w->args.nr_words) | UINT64_C(1) << 16 |
-	       (cpu & 0xffff) << 20 | state << 36 | (uint64_t)FXT_SCHED_SWITCH << 60;
+	p[0] = fxt_header(FXT_SCHEDULING, 4 + w->args.nr_words) | fxt_sched_arg_nr_bits(1) |
+	       fxt_sched_cpu_bits((uint16_t)cpu) | fxt_sched_state_bits(state) |
+	       fxt_sched_type_bits(FXT_SCHED_SWITCH);
 	p[1] = ev->time_ns;
 	p[2] = is_out ? tid : 0;
 	p[3] = is_out ? 0 : tid;
@@ -199,7 +201,8 @@ static void put_log(struct fxt_writer *w, const struct ftr_event *ev, const char
 	text = fxt_text_clean(w, text, strlen(text), FXT_TEXT_MAX, &bytes);
 	words = 2 + fxt_text_words(bytes);
 	p = fxt_window_put(&w->window, words);
-	p[0] = fxt_header(FXT_LOG, words) | (uint64_t)bytes << 16 | thread << 32;
+	p[0] = fxt_header(FXT_LOG, words) | fxt_log_len_bits(bytes) |
+	       fxt_log_thread_ref_bits(thread);
 	p[1] = ev->time_ns;
 	fxt_put_text(p + 2, text, bytes);
 }
@@ -260,8 +263,8 @@ int fxt_write_lost(struct fxt_writer *w, const struct ftr_event *ev)
 	if (ret < 0)
 		return ret;
 	*fxt_window_put(&w->window, 1) = fxt_header(FXT_METADATA, 1) |
-					 (uint64_t)FXT_PROVIDER_EVENT << 16 |
-					 (uint64_t)FXT_PROVIDER_ID << 20;
+					 fxt_metadata_type_bits(FXT_PROVIDER_EVENT) |
+					 fxt_provider_id_bits(FXT_PROVIDER_ID);
 	snprintf(text, sizeof(text), FXT_LOG_LOST "%" PRIu64, ev->lost.nr);
 	put_log(w, ev, text);
 	return 0;

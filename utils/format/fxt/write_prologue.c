@@ -13,14 +13,14 @@
 static void put_provider(struct fxt_writer *w)
 {
 	static const char name[] = "ftr";
-	const uint64_t id = (uint64_t)FXT_PROVIDER_ID << 20;
+	const uint64_t id = fxt_provider_id_bits(FXT_PROVIDER_ID);
 	uint64_t *p = fxt_window_put(&w->window, 6);
 
 	*p++ = FXT_MAGIC;
-	*p++ = fxt_header(FXT_METADATA, 2) | (uint64_t)FXT_PROVIDER_INFO << 16 | id |
-	       (uint64_t)strlen(name) << 52;
+	*p++ = fxt_header(FXT_METADATA, 2) | fxt_metadata_type_bits(FXT_PROVIDER_INFO) | id |
+	       fxt_provider_name_len_bits(strlen(name));
 	p = fxt_put_text(p, name, (uint32_t)strlen(name));
-	*p++ = fxt_header(FXT_METADATA, 1) | (uint64_t)FXT_PROVIDER_SECTION << 16 | id;
+	*p++ = fxt_header(FXT_METADATA, 1) | fxt_metadata_type_bits(FXT_PROVIDER_SECTION) | id;
 	*p++ = fxt_header(FXT_INIT, 2);
 	*p = FXT_TICKS_PER_S;
 }
@@ -39,8 +39,8 @@ void fxt_write_blob(struct fxt_writer *w, const char *name, const void *data, si
 		uint64_t ref = fxt_string_ref(w, name_id);
 		uint64_t *p = fxt_window_put(&w->window, words);
 
-		p[0] = fxt_header(FXT_BLOB, words) | ref << 16 | (uint64_t)bytes << 32 |
-		       (uint64_t)FXT_BLOB_DATA << 48;
+		p[0] = fxt_header(FXT_BLOB, words) | fxt_blob_name_ref_bits(ref) |
+		       fxt_blob_len_bits(bytes) | fxt_blob_type_bits(FXT_BLOB_DATA);
 		fxt_put_text(p + 1, rest, bytes);
 		rest += bytes;
 		len -= bytes;

@@ -184,7 +184,8 @@ uint16_t fxt_string_register(struct fxt_writer *w, uint32_t id)
 
 	w->strings.ids[slot] = id;
 	w->strings.texts.v[id].slot = slot;
-	p[0] = fxt_header(FXT_STRING, words) | (uint64_t)slot << 16 | (uint64_t)str->len << 32;
+	p[0] = fxt_header(FXT_STRING, words) | fxt_string_index_bits(slot) |
+	       fxt_string_len_bits(str->len);
 	fxt_put_text(p + 1, str->s, str->len);
 	return slot;
 }
@@ -206,7 +207,7 @@ uint8_t fxt_thread_register(struct fxt_writer *w, const struct ftr_task *task)
 	}
 	w->thread_tasks[slot] = task->id;
 	w->tasks.v[task->id].slot = (uint8_t)slot;
-	p[0] = fxt_header(FXT_THREAD, 3) | (uint64_t)slot << 16;
+	p[0] = fxt_header(FXT_THREAD, 3) | fxt_thread_index_bits(slot);
 	p[1] = (uint32_t)task->pid;
 	p[2] = (uint32_t)task->tid;
 	return (uint8_t)slot;
@@ -214,7 +215,8 @@ uint8_t fxt_thread_register(struct fxt_writer *w, const struct ftr_task *task)
 
 static void put_koid(uint64_t *p, uint16_t key_ref, int32_t koid)
 {
-	p[0] = FXT_ARG_KOID | 2 << 4 | (uint64_t)key_ref << 16;
+	p[0] = fxt_arg_type_bits(FXT_ARG_KOID) | fxt_arg_words_bits(2) |
+	       fxt_arg_name_ref_bits(key_ref);
 	p[1] = (uint32_t)koid;
 }
 
@@ -241,8 +243,8 @@ static int put_object(struct fxt_writer *w, unsigned type, const struct ftr_task
 	if (is_made)
 		maker_ref = fxt_string_ref(w, maker_id);
 	p = fxt_window_put(&w->window, words);
-	p[0] = fxt_header(FXT_KERNEL_OBJECT, words) | (uint64_t)type << 16 |
-	       (uint64_t)name_ref << 24 | (uint64_t)(is_thread + is_made) << 40;
+	p[0] = fxt_header(FXT_KERNEL_OBJECT, words) | fxt_kernel_type_bits(type) |
+	       fxt_kernel_name_ref_bits(name_ref) | fxt_kernel_arg_nr_bits(is_thread + is_made);
 	p[1] = (uint32_t)(is_thread ? task->tid : task->pid);
 	if (is_thread)
 		put_koid(p + 2, process_ref, task->pid);
@@ -265,11 +267,12 @@ int fxt_write_object(struct fxt_writer *w, const struct ftr_task *task, uint64_t
 		key_ref = fxt_string_ref(w, key_id);
 	thread = fxt_thread_ref(w, task);
 	p = fxt_window_put(&w->window, words);
-	p[0] = fxt_header(FXT_USER_OBJECT, words) | thread << 16 | name_ref << 24 |
-	       (uint64_t)is_instance << 40;
+	p[0] = fxt_header(FXT_USER_OBJECT, words) | fxt_user_thread_ref_bits(thread) |
+	       fxt_user_name_ref_bits(name_ref) | fxt_user_arg_nr_bits(is_instance);
 	p[1] = pointer;
 	if (is_instance)
-		p[2] = FXT_ARG_BOOL | 1 << 4 | key_ref << 16 | UINT64_C(1) << 32;
+		p[2] = fxt_arg_type_bits(FXT_ARG_BOOL) | fxt_arg_words_bits(1) |
+		       fxt_arg_name_ref_bits(key_ref) | fxt_arg_value_bits(true);
 	return 0;
 }
 
