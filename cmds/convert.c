@@ -24,7 +24,7 @@ static const struct convert_values convert_defaults = {
 static const struct ftr_option convert_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct convert_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct convert_values, selection),
-	FTR_OPTION("to", 0, "FORMAT", "Write this format, whatever the name of B", ftr_opt_format,
+	FTR_OPTION("to", 0, "FORMAT", "Write this format, whatever B's suffix", ftr_opt_format,
 		   struct convert_values, format, .next_word = ftr_format_next_written),
 	{ 0 }
 };
@@ -70,7 +70,7 @@ static int convert_run(void *values, int argc, char **argv)
 	if (self->format == NULL)
 		self->format = format_of(path);
 	if (self->format == NULL) {
-		ftr_say_error("convert: %s: its name says no format: use --to=FORMAT", path);
+		ftr_say_error("convert: %s: no format has this suffix; choose one with --to=FORMAT", path);
 		return FTR_EXIT_USAGE;
 	}
 	status = ftr_opened_open(&opened, &self->common, &self->selection, false);
@@ -85,7 +85,7 @@ static int convert_run(void *values, int argc, char **argv)
 const struct ftr_cmd ftr_cmd_convert = {
 	.name	      = "convert",
 	.usage	      = "[OPTION...] A B",
-	.summary      = "Write trace A as B, in the format that B's name says",
+	.summary      = "Convert trace A to B, in the format of B's suffix",
 	.options      = convert_options,
 	.trace	      = FTR_CMD_TRACE_OPERAND,
 	.operand_nr   = 1,

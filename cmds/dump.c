@@ -63,7 +63,7 @@ static int dump_listing(const struct dump_values *values)
 
 	if (values->selection.time_ns > 0 || values->selection.no_sched_preempt) {
 		ftr_say_error(
-			"dump: %s is about calls, and the listing is of records: it needs --format",
+			"dump: %s filters calls, but the listing shows records; add --format",
 			values->selection.time_ns > 0 ? "--time-filter" : "--no-sched-preempt");
 		return FTR_EXIT_USAGE;
 	}
@@ -97,7 +97,7 @@ static int convert(const struct dump_values *values)
 	int status;
 
 	if (values->format->kind == FTR_FORMAT_DIRECTORY && values->output == NULL) {
-		ftr_say_error("dump: %s is a directory: say which with -o DIR",
+		ftr_say_error("dump: %s writes a directory; name it with -o DIR",
 			      values->format->name);
 		return FTR_EXIT_USAGE;
 	}

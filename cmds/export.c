@@ -28,8 +28,9 @@ int ftr_opt_format(const struct ftr_option *opt, void *value, const char *arg, s
 	while ((name = ftr_option_next_word(opt, &pos)) != NULL && strcmp(name, arg) != 0)
 		ftr_strbuf_printf(&known, " %s", name);
 	*(const struct ftr_format **)value = name != NULL ? ftr_format_find(name) : NULL;
-	ret = name != NULL ? 0 : ftr_err_set(err, EINVAL, "%s \"%s\"; there are:%s",
-					     ftr_format_find(arg) ? "cannot write" : "no format",
+	ret = name != NULL ? 0 : ftr_err_set(err, EINVAL, "%s \"%s\"; choose one of:%s",
+					     ftr_format_find(arg) ? "cannot write" :
+								    "unknown format",
 					     arg, ftr_strbuf_str(&known));
 	ftr_strbuf_fini(&known);
 	return ret;
@@ -68,7 +69,7 @@ bool ftr_export_is_input(const struct ftr_trace *trace, const char *path)
 	if (!is_same_file(&in, &out) &&
 	    (!S_ISDIR(in.st_mode) || stat_parent(path, &parent) < 0 || !is_same_file(&in, &parent)))
 		return false;
-	ftr_say_error("%s: belongs to the trace that is read: name another file", path);
+	ftr_say_error("%s: is part of the trace being read; name another file", path);
 	return true;
 }
 
@@ -101,7 +102,7 @@ static int to_directory(struct ftr_opened *opened, const struct ftr_export *to)
 	struct ftr_sink *sink;
 
 	if (strcmp(to->path, "-") == 0) {
-		ftr_say_error("%s is a directory, which standard output cannot be: name one",
+		ftr_say_error("%s writes a directory, not standard output; name one",
 			      to->format->name);
 		return FTR_EXIT_USAGE;
 	}

@@ -29,7 +29,7 @@ static const struct ftr_option graph_options[] = {
 		"Columns: total self addr total-avg total-max total-min self-avg self-max self-min all; "
 		"with --task total self tid exit command; +x adds, none hides",
 		ftr_opt_string, struct graph_values, view.fields),
-	FTR_OPTION("task", 0, NULL, "The tree of processes and threads instead", ftr_opt_flag,
+	FTR_OPTION("task", 0, NULL, "Show the tree of processes and threads instead", ftr_opt_flag,
 		   struct graph_values, by_task),
 	{ 0 }
 };
@@ -40,16 +40,16 @@ static void say_not_called(const struct ftr_trace *trace, const char *func)
 	struct ftr_closest closest = { 0 };
 
 	if (func == NULL) {
-		ftr_say_error("%s: no call to show", trace->path);
+		ftr_say_error("%s: no calls to show", trace->path);
 		return;
 	}
 	for (size_t i = 0; i < trace->funcs.nr; i++)
 		ftr_closest_try(&closest, func, trace->funcs.v[i]->name);
 	if (closest.name != NULL)
-		ftr_say_error("%s: no call of \"%s\"; did you mean \"%s\"?", trace->path, func,
+		ftr_say_error("%s: no calls of \"%s\"; did you mean \"%s\"?", trace->path, func,
 			      closest.name);
 	else
-		ftr_say_error("%s: no call of \"%s\": \"report\" lists what was called",
+		ftr_say_error("%s: no calls of \"%s\"; \"ftr report\" lists the functions called",
 			      trace->path, func);
 }
 
@@ -128,7 +128,7 @@ static int graph_run(void *values, int argc, char **argv)
 	int status;
 
 	if (argc > 0 && self->by_task) {
-		ftr_say_error("graph: the tree of tasks is of no function: %s", argv[0]);
+		ftr_say_error("graph: --task takes no function: %s", argv[0]);
 		return FTR_EXIT_USAGE;
 	}
 	if (argc > 0)

@@ -71,7 +71,7 @@ static int print_program_symbols(struct ftr_trace *trace, struct ftr_ostream *ou
 	if (module != NULL && module->symtab == NULL && trace->loader != NULL)
 		trace->loader->module_load(trace, module);
 	if (module == NULL || module->symtab == NULL) {
-		ftr_say_error("%s: there are no symbols of the program", trace->path);
+		ftr_say_error("%s: has no symbols of the program", trace->path);
 		return FTR_EXIT_FAILED;
 	}
 	print_symbols(module->symtab, false, "Normal symbols", out);
@@ -114,7 +114,7 @@ static int info_run(void *values, int argc, char **argv)
 const struct ftr_cmd ftr_cmd_info = {
 	.name	      = "info",
 	.usage	      = "[OPTION...] [TRACE]",
-	.summary      = "Show what the data say about machine, program and recording",
+	.summary      = "Show the machine, program and recording of a trace",
 	.options      = info_options,
 	.trace	      = FTR_CMD_TRACE_OPERAND,
 	.values_bytes = sizeof(struct info_values),

@@ -114,7 +114,7 @@ static char *directory_make(void)
 		return NULL;
 	if (mkdtemp(dir) != NULL)
 		return dir;
-	ftr_say_error("%s: %s: name a directory that can be written in TMPDIR", dir,
+	ftr_say_error("%s: %s; set TMPDIR to a writable directory", dir,
 		      strerror(errno));
 	free(dir);
 	return NULL;

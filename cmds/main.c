@@ -41,7 +41,7 @@ static int run_operands(const struct ftr_cmd *cmd, struct ftr_common *common, in
 		argv++;
 	}
 	if (cmd->trace != FTR_CMD_TRACE_NONE && argc > (int)cmd->operand_nr) {
-		ftr_say_error("%s: one operand too many: %s; the data are %s", cmd->name,
+		ftr_say_error("%s: unexpected operand %s; the trace is %s", cmd->name,
 			      argv[cmd->operand_nr], ftr_data_path(common));
 		return FTR_EXIT_USAGE;
 	}
@@ -87,7 +87,7 @@ static int file_parse(const struct invocation *inv, const struct ftr_opt_file *f
 	if (first < 0)
 		return ftr_err_prefix(err, "%s", file->argv[0]);
 	if (first < file->argc)
-		return ftr_err_set(err, EINVAL, "%s: %s is no option", file->argv[0],
+		return ftr_err_set(err, EINVAL, "%s: %s is not an option", file->argv[0],
 				   file->argv[first]);
 	return 0;
 }
@@ -198,7 +198,7 @@ static int refuse(const char *word)
 	while ((cmd = ftr_cmd_next(&pos)) != NULL)
 		ftr_closest_try(&closest, word, cmd->name);
 	if (closest.name != NULL)
-		ftr_say_error("%s is neither a command nor a program; the closest command is %s",
+		ftr_say_error("%s is neither a command nor a program; did you mean %s?",
 			      word, closest.name);
 	else
 		ftr_say_error("%s is neither a command nor a program; see ftr --help", word);
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
 	if (at < 0)
 		return at == FTR_WORDS_VERSION ? ftr_version_print() : ftr_help_print();
 	if (at == argc) {
-		ftr_say_error("say what to do: ftr COMMAND, or ftr PROGRAM; see ftr --help");
+		ftr_say_error("no command given: ftr COMMAND, or ftr PROGRAM; see ftr --help");
 		return FTR_EXIT_USAGE;
 	}
 	word = argv[at];

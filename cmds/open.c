@@ -34,7 +34,7 @@ static int parse_tids(struct ftr_opened *opened, const char *text, struct ftr_er
 		uint64_t tid;
 
 		if (ftr_parse_u64(word, 10, &tid) < 0 || tid > INT32_MAX)
-			return ftr_err_set(err, EINVAL, "--tid: \"%.*s\" is no task id",
+			return ftr_err_set(err, EINVAL, "--tid: \"%.*s\" is not a task id",
 					   (int)word.len, word.s);
 		if (ftr_vec_push(&opened->tids, (int32_t)tid) < 0)
 			return ftr_err_set(err, ENOMEM, "out of memory");
@@ -65,7 +65,8 @@ static int parse_range(struct ftr_pipeline_options *options, const char *text,
 	int ret;
 
 	if (tilde == NULL)
-		return ftr_err_set(err, EINVAL, "--time-range: \"%s\" is no range like A~B", text);
+		return ftr_err_set(err, EINVAL, "--time-range: \"%s\" is not a range like A~B",
+				   text);
 	ret = parse_moment(ftr_slice_make(text, (size_t)(tilde - text)), &options->from_ns,
 			   &options->from_is_elapsed, err);
 	if (ret == 0)

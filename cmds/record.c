@@ -58,42 +58,41 @@ const struct ftr_option ftr_record_opts_options[] = {
 	    "counts its readings (for tests)",
 	    ftr_opt_choice, clock, .words = clock_words),
 	ROW("detach", 0, NULL,
-	    "End with the program, not with the last process that it leaves running", ftr_opt_flag,
+	    "Stop when the program exits, not when its last process does", ftr_opt_flag,
 	    detach),
 	ROW("estimate-return", 'e', NULL,
-	    "Leave return addresses alone: a call ends when the next one shows it", ftr_opt_flag,
+	    "Leave return addresses alone; infer the end of a call from the next one", ftr_opt_flag,
 	    estimate_return),
 	ROW("force", 0, NULL, "Record the library calls of a program that is not instrumented",
 	    ftr_opt_flag, force),
-	ROW("keep-pid", 0, NULL, "Give the program ftr's own process id", ftr_opt_flag, keep_pid),
+	ROW("keep-pid", 0, NULL, "Run the program under ftr's own process ID", ftr_opt_flag, keep_pid),
 	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount/libmcount.so, or DIR/libmcount.so",
 	    ftr_opt_string, libmcount_dir),
 	ROW("library-path", 0, "DIR", NULL, ftr_opt_string, libmcount_dir),
-	ROW("max-stack", 0, "DEPTH", "Follow at most DEPTH open calls of a task (default: 1048576)",
+	ROW("max-stack", 0, "DEPTH", "Track at most DEPTH open calls of a task (default: 1048576)",
 	    ftr_opt_u64, max_stack, .min = 1, .max = STACK_MAX_LIMIT),
 	ROW("nest-libcall", 'l', NULL,
 	    "Also record the library calls that libraries make (implies --force)", ftr_opt_flag,
 	    nest_libcall),
 	ROW("no-pltbind", 0, NULL,
-	    "Do not let the dynamic linker keep what it has bound (LD_BIND_NOT)", ftr_opt_flag,
+	    "Keep the dynamic linker from storing what it binds (LD_BIND_NOT)", ftr_opt_flag,
 	    no_pltbind),
 	ROW("nop", 0, NULL,
-	    "Use a library that records nothing, to measure what instrumentation alone costs",
+	    "Preload a library that records nothing, to measure the instrumentation alone",
 	    ftr_opt_flag, nop),
 	ROW("no-randomize-addr", 0, NULL, "Do not randomise the program's addresses", ftr_opt_flag,
 	    no_randomize),
 	ROW("num-thread", 0, "N",
-	    "Threads that take what tasks have recorded (default: a quarter of the "
-	    "processors)",
+	    "Threads that drain the rings (default: a quarter of the processors)",
 	    ftr_opt_u64, thread_nr, .min = 1, .max = FTR_POOL_THREADS_MAX),
 	ROW("on-full", 0, "WHAT",
 	    "When a ring is full: wait (default), drop the newest, overwrite "
 	    "the oldest",
 	    ftr_opt_choice, on_full, .words = on_full_words),
 	ROW("rt-prio", 0, "PRIO",
-	    "Let the recorder run in real time (SCHED_FIFO), at priority 1 to 99", ftr_opt_u64,
+	    "Run the recorder at real-time priority PRIO, 1 to 99 (SCHED_FIFO)", ftr_opt_u64,
 	    rt_prio, .min = 1, .max = RT_PRIO_MAX),
-	ROW("syscalls", 0, NULL, "Also record what all its processes do to files and processes",
+	ROW("syscalls", 0, NULL, "Also record system calls on files and processes, of all processes it starts",
 	    ftr_opt_flag, has_syscalls),
 	ROW("time", 0, NULL, "Print the time that the program took", ftr_opt_flag, shows_time),
 	{ 0 }
@@ -103,7 +102,7 @@ static const struct ftr_option record_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct record_values, common),
 	FTR_OPTION_GROUP(ftr_record_opts_options, struct record_values, record),
 	FTR_OPTION("no-event", 0, NULL,
-		   "Record neither scheduling nor beginnings, ends and names of tasks",
+		   "Record no events of tasks: scheduling, start, exit, name",
 		   ftr_opt_flag, struct record_values, record.no_event),
 	FTR_OPTION("no-libcall", 0, NULL, "Do not record calls of library functions", ftr_opt_flag,
 		   struct record_values, record.no_libcall),
@@ -184,11 +183,11 @@ static int program_status(const struct ftr_recorder_result *result)
 static void say_lost(const struct ftr_recorder_result *result)
 {
 	static const char *const causes[FTR_LOST_CAUSES] = {
-		[FTR_LOST_NO_ROOM] = "no room in the ring: a larger one (-b) helps",
-		[FTR_LOST_DISK]	   = "they could not be written to the data directory",
+		[FTR_LOST_NO_ROOM] = "rings were full; make them larger with -b",
+		[FTR_LOST_DISK]	   = "writing to the data directory failed",
 		[FTR_LOST_DAMAGED] = "the program overwrote them in its ring",
-		[FTR_LOST_EVENTS]  = ("the kernel had no room for scheduling and task events: "
-				      "--no-sched leaves most of them out"),
+		[FTR_LOST_EVENTS]  = ("the kernel's buffers for events were full; "
+				      "--no-sched avoids most of them"),
 	};
 	size_t i;
 
@@ -203,10 +202,10 @@ static void say_result(const struct ftr_recorder_result *result, const char *pro
 {
 	say_lost(result);
 	if (result->was_stopped)
-		ftr_say_warn("stopped by a signal; the program goes on untraced");
+		ftr_say_warn("stopped by a signal; the program continues untraced");
 	if (runtime != NULL && result->sessions == 0 && result->has_status)
-		ftr_say_warn("%s ended without a word from %s: could the loader not load it (see "
-			     "above), or was it too early for it?", program, runtime);
+		ftr_say_warn("%s exited before %s connected; see the loader's errors above",
+			     program, runtime);
 	ftr_say_verbose(1, "%u sessions, %u tasks, %" PRIu64 " records", result->sessions,
 			result->tasks, result->records);
 }
@@ -254,7 +253,7 @@ static int find(const struct ftr_record_opts *opts, const char *name, struct ftr
 	*has_functions = ret == 0;
 	if (ret == 0 || !opts->has_syscalls || (ret != -ENOTSUP && ret != -ENOEXEC))
 		return ret;
-	ftr_say_verbose(1, "%s; only its system calls are recorded", err->text);
+	ftr_say_verbose(1, "%s; recording its system calls only", err->text);
 	return ftr_program_find_any(program, name, err);
 }
 
@@ -271,7 +270,7 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 	*was_run = false;
 	if (opts->has_syscalls && opts->clock != 0) {
 		ftr_say_error(
-			"record: --syscalls needs --clock=mono, by which system calls are timed");
+			"record: --syscalls requires --clock=mono, the clock of its time stamps");
 		return FTR_EXIT_USAGE;
 	}
 	ret = find(opts, argv[0], &program, &has_functions, &err);
@@ -327,10 +326,10 @@ out:
 static int record_text(const struct record_values *values, char **argv)
 {
 	if (!values->record.has_syscalls)
-		ftr_say_error("record: --format=etrace is the text of --syscalls: give that, too");
+		ftr_say_error("record: --format=etrace writes system calls; add --syscalls");
 	else if (values->common.data != NULL)
 		ftr_say_error(
-			"record: --format=etrace writes a text, no data directory: say where with -o");
+			"record: --format=etrace writes a text file, not a data directory; name it with -o");
 	else
 		return ftr_record_etrace(ftr_option_values_get(&values->of_formats,
 							       ftr_format_recorded_options,
@@ -359,8 +358,8 @@ static int record_run(void *arg, int argc, char **argv)
 	if (values->format != NULL && values->format->kind == FTR_FORMAT_FILE)
 		return record_text(values, argv);
 	if (values->output != NULL) {
-		ftr_say_error("record: --output names a text file: it needs --format=etrace; -d names "
-			      "a data directory");
+		ftr_say_error("record: --output requires --format=etrace; name a data directory with "
+			      "-d");
 		return FTR_EXIT_USAGE;
 	}
 	return ftr_record_program(&values->record, dir, argv, &was_run);

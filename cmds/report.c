@@ -39,11 +39,11 @@ static const struct ftr_option report_options[] = {
 		ftr_opt_string, struct report_values, view.fields),
 	FTR_OPTION("sort", 's', "KEY[,KEY...]", "Sort by func or fields (default: total)",
 		   ftr_opt_string, struct report_values, view.sort),
-	FTR_OPTION("avg-total", 0, NULL, "Average, least and most of the total times", ftr_opt_flag,
+	FTR_OPTION("avg-total", 0, NULL, "Show average, minimum and maximum total time", ftr_opt_flag,
 		   struct report_values, view.avg_total),
-	FTR_OPTION("avg-self", 0, NULL, "Average, least and most of the self times", ftr_opt_flag,
+	FTR_OPTION("avg-self", 0, NULL, "Show average, minimum and maximum self time", ftr_opt_flag,
 		   struct report_values, view.avg_self),
-	FTR_OPTION("task", 0, NULL, "A row for each task instead", ftr_opt_flag,
+	FTR_OPTION("task", 0, NULL, "Show a row for each task instead", ftr_opt_flag,
 		   struct report_values, by_task),
 	FTR_OPTION(
 		"by", 0, "WHAT",
@@ -54,7 +54,7 @@ static const struct ftr_option report_options[] = {
 	FTR_OPTION("format", 0, "FORMAT",
 		   "normal, or csv: fields by their names, times in nanoseconds", ftr_opt_choice,
 		   struct report_values, format, .words = format_words),
-	FTR_OPTION("diff", 0, "TRACE", "How the functions of TRACE differ from those of --data",
+	FTR_OPTION("diff", 0, "TRACE", "Compare the functions of --data with those of TRACE",
 		   ftr_opt_string, struct report_values, diff),
 	FTR_OPTION(
 		"diff-policy", 0, "WORD[,WORD...]",
@@ -113,7 +113,7 @@ static int report_syscalls(const struct ftr_syscalls *sums, const struct report_
 	if (sums->rows.nr != 0)
 		return print_to_output(print_syscalls, sums, values);
 	ftr_say_error(
-		"report: no observed system calls in this trace: ftr record --syscalls records them");
+		"report: no system calls in this trace; record them with ftr record --syscalls");
 	return FTR_EXIT_FAILED;
 }
 

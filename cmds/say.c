@@ -74,5 +74,5 @@ struct ftr_diag ftr_say_diag(void)
 void ftr_say_diag_end(const struct ftr_diag *diag)
 {
 	if (diag->nr > FTR_DIAG_MAX)
-		ftr_say_warn("%u further warnings are not shown", diag->nr - FTR_DIAG_MAX);
+		ftr_say_warn("%u more warnings not shown", diag->nr - FTR_DIAG_MAX);
 }

@@ -129,21 +129,21 @@ static void help_and_version(void **state)
 
 static void mistakes_are_explained(void **state)
 {
-	REFUSED("closest is --flat", "--flta");
+	REFUSED("did you mean --flat?", "--flta");
 	REFUSED("unknown option -j", "-j");
-	REFUSED("--depth: needs an argument: DEPTH", "--depth");
-	REFUSED("--depth: needs an argument: DEPTH", "-D");
+	REFUSED("--depth: requires an argument: DEPTH", "--depth");
+	REFUSED("--depth: requires an argument: DEPTH", "-D");
 	REFUSED("--flat: takes no argument", "--flat=1");
 	REFUSED("--depth: \"many\" is not a number", "--depth=many");
-	REFUSED("the least is 1", "-D", "0");
-	REFUSED("the most is 100", "-D", "101");
+	REFUSED("the minimum is 1", "-D", "0");
+	REFUSED("the maximum is 100", "-D", "101");
 	REFUSED("is not a size", "-b", "4X");
 	REFUSED("is not a time", "-t", "4parsec");
-	REFUSED("none of: round, square", "--shape=oval");
-	REFUSED("none of: yes, no, auto", "--color=perhaps");
-	REFUSED("does not have it yet", "--kernel-depth", "2");
-	REFUSED("does not have it yet", "-k");
-	REFUSED("could be any of --flat --flame-graph", "--fla=1", "--fl");
+	REFUSED("not one of: round, square", "--shape=oval");
+	REFUSED("not one of: yes, no, auto", "--color=perhaps");
+	REFUSED("does not support this uftrace option yet", "--kernel-depth", "2");
+	REFUSED("does not support this uftrace option yet", "-k");
+	REFUSED("is ambiguous: --flat --flame-graph", "--fla=1", "--fl");
 }
 
 /* Two formats that share an option, and one that has none. */
@@ -232,7 +232,7 @@ static void members_have_options_of_their_own(void **state)
 	assert_int_equal(size_of(&pictures, "svg")->height, 0);
 	assert_int_equal(check_for(&pictures, "html"), 0);
 	assert_int_equal(check_for(&pictures, "svg"), -EINVAL);
-	assert_string_equal(err.text, "--height needs --format=html");
+	assert_string_equal(err.text, "--height requires --format=html");
 	assert_int_equal(check_for(&pictures, NULL), -EINVAL);
 }
 
@@ -248,7 +248,7 @@ static void members_may_share_an_option(void **state)
 	assert_int_equal(check_for(&pictures, "text"), -EINVAL);
 	pictures_parse(&pictures, "--width=1000");
 	assert_int_equal(first, -EINVAL);
-	assert_string_equal(err.text, "--width: 1000 is too large, the most is 999");
+	assert_string_equal(err.text, "--width: 1000 is too large; the maximum is 999");
 }
 
 static void help_names_members_and_words(void **state)

@@ -127,7 +127,7 @@ static void fields_are_chosen(void **state)
 	assert_int_equal(ftr_fields_parse(names, "all", &mask, &err), 0);
 	assert_int_equal(mask, 7);
 	assert_true(ftr_fields_parse(names, "a,d", &mask, &err) < 0);
-	assert_string_equal(err.text, "unknown field \"d\"; there are: a b c all none");
+	assert_string_equal(err.text, "unknown field \"d\"; the fields are: a b c all none");
 }
 
 static void durations_take_ten_columns(void **state)

@@ -41,10 +41,10 @@ static int check_range(const struct ftr_option *opt, uint64_t number, const char
 		       struct ftr_err *err)
 {
 	if (number < opt->min)
-		return ftr_err_set(err, ERANGE, "%s is too small, the least is %llu", arg,
+		return ftr_err_set(err, ERANGE, "%s is too small; the minimum is %llu", arg,
 				   (unsigned long long)opt->min);
 	if (opt->max != 0 && number > opt->max)
-		return ftr_err_set(err, ERANGE, "%s is too large, the most is %llu", arg,
+		return ftr_err_set(err, ERANGE, "%s is too large; the maximum is %llu", arg,
 				   (unsigned long long)opt->max);
 	return 0;
 }
@@ -93,7 +93,7 @@ int ftr_opt_choice(const struct ftr_option *opt, void *value, const char *arg, s
 			len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
 						i > 0 ? ", " : "", opt->words[i]);
 	}
-	return ftr_err_set(err, EINVAL, "\"%s\" is none of: %s", arg, known);
+	return ftr_err_set(err, EINVAL, "\"%s\" is not one of: %s", arg, known);
 }
 
 int ftr_opt_on_off(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
@@ -218,7 +218,7 @@ int ftr_option_values_check(const struct ftr_option_values *values, ftr_option_s
 
 	for (size_t i = 0; sets(&pos, &set); i++) {
 		if (values->given[i] != NULL && !owner_has(sets, owner, values->given[i]->name))
-			return ftr_err_set(err, EINVAL, "--%s needs --%s=%s",
+			return ftr_err_set(err, EINVAL, "--%s requires --%s=%s",
 					   values->given[i]->name, choose, set.owner);
 	}
 	return 0;

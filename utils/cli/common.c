@@ -18,7 +18,7 @@ static int parse_color(const struct ftr_option *opt, void *value, const char *ar
 		return 0;
 	}
 	if (ftr_opt_on_off(opt, &is_on, arg, NULL) < 0)
-		return ftr_err_set(err, EINVAL, "\"%s\" is none of: yes, no, auto", arg);
+		return ftr_err_set(err, EINVAL, "\"%s\" is not one of: yes, no, auto", arg);
 	*color = is_on ? FTR_COLOR_YES : FTR_COLOR_NO;
 	return 0;
 }
@@ -48,9 +48,9 @@ const struct ftr_option ftr_common_options[] = {
 		   struct ftr_common, no_pager),
 	FTR_OPTION("logfile", 0, "FILE", "Write ftr's own messages to FILE", ftr_opt_string,
 		   struct ftr_common, logfile),
-	FTR_OPTION("opt-file", 0, "FILE", "Options in FILE, before those here", ftr_opt_string,
+	FTR_OPTION("opt-file", 0, "FILE", "Read options from FILE first", ftr_opt_string,
 		   struct ftr_common, opt_file),
-	FTR_OPTION("verbose", 'v', NULL, "Say more about what is done; twice: even more",
+	FTR_OPTION("verbose", 'v', NULL, "Print more messages; twice: even more",
 		   ftr_opt_count, struct ftr_common, verbose),
 	FTR_OPTION("debug", 0, NULL, NULL, ftr_opt_count, struct ftr_common, verbose),
 	{ 0 }
@@ -61,7 +61,7 @@ const struct ftr_option ftr_selection_options[] = {
 		   struct ftr_selection, tids),
 	FTR_OPTION(
 		"time-range", 'r', "A~B",
-		"Show what is within the times A and B: time stamps, or since the start with a unit",
+		"Show the time from A to B only: time stamps, or times since the start with a unit",
 		ftr_opt_string, struct ftr_selection, time_range),
 	FTR_OPTION("depth", 'D', "DEPTH", "Show calls less than DEPTH deep", ftr_opt_u64,
 		   struct ftr_selection, depth, .min = 1),
@@ -69,7 +69,7 @@ const struct ftr_option ftr_selection_options[] = {
 		   "Leave out calls that take less than TIME (ns, us, ms, s)", ftr_opt_time,
 		   struct ftr_selection, time_ns),
 	FTR_OPTION("demangle", 0, "TYPE",
-		   "Names of C++, Rust and D: full, simple, no (default: simple)", ftr_opt_choice,
+		   "Demangle C++, Rust and D names: full, simple, no (default: simple)", ftr_opt_choice,
 		   struct ftr_selection, demangle, .words = demangle_words),
 	FTR_OPTION("libname", 0, NULL, "Show library calls with their library: getpid@libc.so.6",
 		   ftr_opt_flag, struct ftr_selection, libname),
@@ -82,9 +82,9 @@ const struct ftr_option ftr_selection_options[] = {
 	FTR_OPTION("no-sched-preempt", 0, NULL,
 		   "Leave out scheduling events of tasks that were pre-empted", ftr_opt_flag,
 		   struct ftr_selection, no_sched_preempt),
-	FTR_OPTION("event-full", 0, NULL, "Show events outside of functions, too", ftr_opt_flag,
+	FTR_OPTION("event-full", 0, NULL, "Also show events outside of functions", ftr_opt_flag,
 		   struct ftr_selection, event_full),
-	FTR_OPTION("kernel-full", 0, NULL, "Show kernel functions outside of user functions, too",
+	FTR_OPTION("kernel-full", 0, NULL, "Also show kernel functions outside of user functions",
 		   ftr_opt_flag, struct ftr_selection, kernel_full),
 	FTR_OPTION("kernel-skip-out", 0, NULL,
 		   "Leave out kernel functions outside of user functions", parse_kernel_skip_out,

@@ -150,13 +150,13 @@ static int report_unknown(const struct parser *parser, char **argv, struct ftr_e
 	len = strcspn(word, "=");
 	snprintf(word_text, sizeof(word_text), "%.*s", (int)len, word);
 	if (is_ambiguous(parser, word, len, names, sizeof(names)))
-		return ftr_err_set(err, EINVAL, "%s: --%s could be any of%s", argv[0], word_text,
+		return ftr_err_set(err, EINVAL, "%s: --%s is ambiguous:%s", argv[0], word_text,
 				   names);
 	for (size_t i = 0; i < parser->rows.nr; i++)
 		ftr_closest_try(&closest, word_text, parser->rows.v[i].name);
 	if (closest.name == NULL)
 		return ftr_err_set(err, EINVAL, "%s: unknown option --%s", argv[0], word_text);
-	return ftr_err_set(err, EINVAL, "%s: unknown option --%s, the closest is --%s", argv[0],
+	return ftr_err_set(err, EINVAL, "%s: unknown option --%s; did you mean --%s?", argv[0],
 			   word_text, closest.name);
 }
 
@@ -165,8 +165,9 @@ static int report_missing(const struct parser *parser, struct ftr_err *err)
 	const struct row *row = parser_find(parser, optopt);
 
 	if (row == NULL || row->opt == NULL)
-		return ftr_err_set(err, EINVAL, "--%s: needs an argument", row ? row->name : "?");
-	return ftr_err_set(err, EINVAL, "--%s: needs an argument: %s", row->name, row->opt->arg);
+		return ftr_err_set(err, EINVAL, "--%s: requires an argument",
+				   row ? row->name : "?");
+	return ftr_err_set(err, EINVAL, "--%s: requires an argument: %s", row->name, row->opt->arg);
 }
 
 static int row_set(const struct row *row, void *values, struct ftr_err *err)
@@ -192,7 +193,7 @@ static int apply(const struct parser *parser, const struct row *row, void *value
 	}
 	if (row->opt == NULL)
 		return ftr_err_set(err, EINVAL,
-				   "--%s: uftrace has this option, ftr %s does not have it yet",
+				   "--%s: ftr %s does not support this uftrace option yet",
 				   row->name, argv[0]);
 	if (row->owner == NULL)
 		return row_set(row, values, err);

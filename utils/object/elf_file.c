@@ -73,7 +73,7 @@ int ftr_elf_file_open(struct ftr_elf_file *file, const char *path, struct ftr_er
 	if (file->elf == NULL || elf_kind(file->elf) != ELF_K_ELF ||
 	    gelf_getehdr(file->elf, &file->ehdr) == NULL) {
 		ftr_elf_file_close(file);
-		return ftr_err_set(err, ENOEXEC, "%s: not an ELF file, or a damaged one", path);
+		return ftr_err_set(err, ENOEXEC, "%s: not an ELF file, or damaged", path);
 	}
 	file->base = first_mapping(file->elf);
 	build_id_format(file->elf, file->build_id);

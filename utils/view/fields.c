@@ -16,7 +16,7 @@ static int report_unknown(const struct ftr_field_name *table, struct ftr_slice n
 
 	for (int i = 0; table[i].name != NULL && len < sizeof(known); i++)
 		len += (size_t)snprintf(known + len, sizeof(known) - len, " %s", table[i].name);
-	return ftr_err_set(err, EINVAL, "unknown field \"%.*s\"; there are:%s all none",
+	return ftr_err_set(err, EINVAL, "unknown field \"%.*s\"; the fields are:%s all none",
 			   (int)name.len, name.s, known);
 }
 

@@ -183,7 +183,7 @@ int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *so
 		if (key < 0)
 			return ftr_err_set(
 				err, EINVAL,
-				"unknown sort key \"%.*s\"; there are: func and the fields, see --help",
+				"unknown sort key \"%.*s\"; the keys are: func and the fields, see --help",
 				(int)word.len, word.s);
 		if (sort->nr == REPORT_SORT_KEYS_MAX)
 			return ftr_err_set(err, EINVAL, "more than %d sort keys",

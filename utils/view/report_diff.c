@@ -96,7 +96,7 @@ static int parse_policy(const char *text, struct policy *policy, struct ftr_err 
 			i++;
 		if (i == nr)
 			return ftr_err_set(err, EINVAL,
-					   "--diff-policy: \"%.*s\" is none of: abs no-abs percent "
+					   "--diff-policy: \"%.*s\" is not one of: abs no-abs percent "
 					   "no-percent compact full",
 					   (int)word.len, word.s);
 		*words[i].flag = words[i].value;

@@ -78,7 +78,7 @@ static int parse_sort(struct sort *sort, const char *text, struct ftr_err *err)
 		if (key < 0)
 			return ftr_err_set(
 				err, EINVAL,
-				"unknown sort key \"%.*s\"; there are: total self tid func",
+				"unknown sort key \"%.*s\"; the keys are: total self tid func",
 				(int)word.len, word.s);
 		if (sort->nr < COLUMNS)
 			sort->keys[sort->nr++] = key;
