@@ -34,7 +34,9 @@ UNIT_TESTS += tests/unit/fxt_read_test
 tests_unit_fxt_read_test_SOURCES = tests/unit/fxt_read_test.c $(fxt_util)
 tests_unit_fxt_read_test_LDADD = $(unit_libs)
 
-UNIT_TESTS += tests/unit/kbuf_write_test
+UNIT_TESTS += tests/unit/ftrace_test tests/unit/kbuf_write_test
+tests_unit_ftrace_test_SOURCES = tests/unit/ftrace_test.c tests/unit/unit.h
+tests_unit_ftrace_test_LDADD = $(unit_libs)
 tests_unit_kbuf_write_test_SOURCES = tests/unit/kbuf_write_test.c tests/unit/unit.h
 tests_unit_kbuf_write_test_LDADD = $(unit_libs)
 

@@ -495,15 +495,17 @@ static void test_read_back(void **state)
 static void test_file_limit(void **state)
 {
 	struct ftr_store_dir *store = store_open();
-	const struct rlimit limit = { 40, RLIM_INFINITY }, none = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit before, limit;
 	char bytes[24] = "";
 	struct iovec parts[2] = { { bytes, 8 }, { bytes + 8, 16 } };
 
 	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){ 40, before.rlim_max };
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	assert_true(store->base.ops->perf(&store->base, 0, parts, 2));
 	assert_false(store->base.ops->perf(&store->base, 0, parts, 2));
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(size_of("d/perf-cpu0.dat"), 24);
 	assert_true(store->base.ops->perf(&store->base, 0, parts, 2));
 	assert_int_equal(size_of("d/perf-cpu0.dat"), 48);

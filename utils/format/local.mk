@@ -20,11 +20,14 @@ libftr_a_SOURCES += \
 	utils/format/etrace/write.c \
 	utils/format/format.h \
 	utils/format/formats.def \
-	utils/format/ftrace/format.c \
+	utils/format/ftrace/format_check.c \
+	utils/format/ftrace/ftrace.c \
+	utils/format/ftrace/ftrace.h \
+	utils/format/ftrace/join.c \
+	utils/format/ftrace/page_layout.h \
 	utils/format/ftrace/page_read.c \
 	utils/format/ftrace/page_write.c \
 	utils/format/ftrace/page_write.h \
-	utils/format/ftrace/symbol.c \
 	utils/format/ftrace/text.c \
 	utils/format/fxt/fxt.h \
 	utils/format/fxt/layout.h \
@@ -77,7 +80,6 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/read_kernel.c \
 	utils/format/uftrace/read_kernel.h \
 	utils/format/uftrace/read_kernel_header.c \
-	utils/format/uftrace/read_kernel_join.c \
 	utils/format/uftrace/read_kernel_source.c \
 	utils/format/uftrace/read_map.c \
 	utils/format/uftrace/read_perf.c \

@@ -1,60 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One page of the kernel's ring buffer.  libtraceevent takes the words apart; it trusts the lengths
- * in them, so every step is checked here.
- *
- *	 0	u64	time of the page
- *	 8	long	bits 0..26: bytes that follow, 30: a long behind them counts the lost
- *			the page, 31: some were.  Sign-extended.
- *	12, 16	events:	u32 type or length (5 bits) and time passed (27 bits), data
+ * One page of the kernel's ring buffer (page_layout.h).  libtraceevent takes the words apart; it
+ * trusts the lengths in them, so every step is checked here.
  */
 #include <event-parse.h>
 #include <kbuffer.h>
-#include <sys/mman.h>
 
 #include "utils/base/bytes.h"
-#include "utils/format/uftrace/read_kernel.h"
+#include "utils/format/ftrace/ftrace.h"
+#include "utils/format/ftrace/page_layout.h"
 
-#define COMMIT_OFFSET 8
-#define COMMIT_BYTES  ((UINT64_C(1) << 27) - 1)
-#define COMMIT_STORED (UINT64_C(1) << 30)
-#define COMMIT_LOST   (UINT64_C(1) << 31)
-#define EVENT_BYTES_MIN 8	/* a word, and data or another word */
-#define WORD_BYTES 4
-#define WINDOW_BYTES ((size_t)2 << 20)	/* of a mapped file that is kept in memory */
-#define STAMP_KEPT (UINT64_C(0xf8) << 56)	/* an absolute time has 59 bits */
+#define EVENT_BYTES_MIN (2 * FTR_KPAGE_WORD_BYTES)	/* a head, and data or another word */
 
-static uint64_t long_get(const struct uft_kernel *kernel, const uint8_t *p)
+static uint64_t long_get(const struct ftr_ftrace_layout *layout, const uint8_t *p)
 {
-	return kernel->long_bytes == 8 ? ftr_get_u64(p, kernel->is_big) :
-					 ftr_get_u32(p, kernel->is_big);
+	return layout->long_bytes == 8 ? ftr_get_u64(p, layout->is_big) :
+					 ftr_get_u32(p, layout->is_big);
 }
 
-static void lost_read(struct uft_page *page, uint64_t commit, size_t left)
+static void lost_read(struct ftr_ftrace_page *page, uint64_t commit, size_t left)
 {
+	const struct ftr_ftrace_layout *layout = &page->ftrace->layout;
 	uint64_t bytes = (uint64_t)(page->end - page->start);
 
-	page->has_lost = (commit & COMMIT_LOST) != 0;
-	if (page->has_lost && (commit & COMMIT_STORED) && bytes + page->kernel->long_bytes <= left)
-		page->lost_nr = long_get(page->kernel, page->end);
+	page->has_lost = (commit & FTR_KPAGE_COMMIT_LOST) != 0;
+	if (page->has_lost && (commit & FTR_KPAGE_COMMIT_STORED) &&
+	    bytes + layout->long_bytes <= left)
+		page->lost_nr = long_get(layout, page->end);
 }
 
-bool uft_page_open(struct uft_page *page, const struct uft_kernel *kernel, const uint8_t *start,
-		   size_t left)
+bool ftr_ftrace_page_open(struct ftr_ftrace_page *page, const struct ftr_ftrace *ftrace,
+			  const uint8_t *start, size_t left)
 {
-	size_t head = COMMIT_OFFSET + kernel->long_bytes;
-	size_t room = left < kernel->page_bytes ? left : kernel->page_bytes;
+	const struct ftr_ftrace_layout *layout = &ftrace->layout;
+	size_t head = FTR_KPAGE_COMMIT_OFFSET + layout->long_bytes;
+	size_t room = left < layout->page_bytes ? left : layout->page_bytes;
 	uint64_t commit, bytes;
 
-	*page = (struct uft_page){ .kernel = kernel, .start = start, .next = start, .end = start };
+	*page = (struct ftr_ftrace_page){
+		.ftrace = ftrace, .start = start, .next = start, .end = start,
+	};
 	page->damage = "the file ends inside a page";
 	if (room < head)
 		return false;
-	commit = long_get(kernel, start + COMMIT_OFFSET);
-	bytes = commit & COMMIT_BYTES;
+	commit = long_get(layout, start + FTR_KPAGE_COMMIT_OFFSET);
+	bytes = commit & FTR_KPAGE_COMMIT_BYTES;
 	page->next = page->end = start + head;
-	page->time_ns = ftr_get_u64(start, kernel->is_big);
-	if (head + bytes > kernel->page_bytes) {
+	page->time_ns = ftr_get_u64(start, layout->is_big);
+	if (head + bytes > layout->page_bytes) {
 		page->damage = "a page claims more than it can hold";
 		page->next = start;
 		return false;
@@ -62,14 +55,14 @@ bool uft_page_open(struct uft_page *page, const struct uft_kernel *kernel, const
 	if (head + bytes <= room)
 		page->damage = NULL;
 	else
-		bytes = room - head;	/* what there is of it; the damage is still to be told */
+		bytes = room - head;	/* is read; the damage is reported at its end */
 	page->end = page->next + bytes;
 	lost_read(page, commit, room);
 	return true;
 }
 
 /* One step of libtraceevent's, whose lengths may be anything.  False: beyond the page. */
-static bool raw_step(struct uft_page *page, struct kbuffer_raw_info *raw)
+static bool raw_step(struct ftr_ftrace_page *page, struct kbuffer_raw_info *raw)
 {
 	size_t left = (size_t)(page->end - page->next);
 	uintptr_t step;
@@ -77,7 +70,7 @@ static bool raw_step(struct uft_page *page, struct kbuffer_raw_info *raw)
 	if (left < EVENT_BYTES_MIN)
 		return false;
 	raw->next = (void *)(uintptr_t)page->next;
-	if (kbuffer_raw_get(page->kernel->kbuffer, (void *)(uintptr_t)page->start, raw) == NULL)
+	if (kbuffer_raw_get(page->ftrace->kbuffer, (void *)(uintptr_t)page->start, raw) == NULL)
 		return false;
 	if (raw->type == KBUFFER_TYPE_PADDING &&
 	    raw->delta == 0) /* nothing follows: it has no length */
@@ -86,7 +79,7 @@ static bool raw_step(struct uft_page *page, struct kbuffer_raw_info *raw)
 	return step >= EVENT_BYTES_MIN && step <= left;
 }
 
-bool uft_page_next(struct uft_page *page)
+bool ftr_ftrace_page_next(struct ftr_ftrace_page *page)
 {
 	while (page->next < page->end) {
 		struct kbuffer_raw_info raw = { 0 };
@@ -99,13 +92,15 @@ bool uft_page_next(struct uft_page *page)
 		}
 		page->time_ns += raw.delta;
 		if (raw.type == KBUFFER_TYPE_TIME_STAMP)
-			page->time_ns = raw.delta | ((page->time_ns - raw.delta) & STAMP_KEPT);
+			page->time_ns = raw.delta |
+					((page->time_ns - raw.delta) & FTR_KPAGE_STAMP_KEPT);
 		if (raw.type == KBUFFER_TYPE_PADDING && raw.delta == 0)
 			raw.next = (void *)(uintptr_t)page->end;
 		page->next = raw.next;
 		if (raw.type >= KBUFFER_TYPE_PADDING)
 			continue;
-		page->data = from + (raw.type == 0 ? 2 * WORD_BYTES : WORD_BYTES);
+		page->data = from + FTR_KPAGE_WORD_BYTES *
+				    (raw.type == FTR_KPAGE_TYPE_LONG ? 2 : 1);
 		page->bytes = (uint32_t)(page->next - page->data);
 		return true;
 	}
@@ -118,35 +113,35 @@ static bool field_fits(const struct tep_format_field *field, uint32_t bytes)
 	       (uint64_t)field->offset + (uint64_t)field->size <= bytes;
 }
 
-uint64_t uft_page_number(const struct uft_page *page, const struct tep_format_field *field)
+uint64_t ftr_ftrace_number(const struct ftr_ftrace_page *page,
+			   const struct tep_format_field *field)
 {
-	return tep_read_number(page->kernel->tep, page->data + field->offset, field->size);
+	return tep_read_number(page->ftrace->tep, page->data + field->offset, field->size);
 }
 
-struct uft_kernel_event *uft_page_event(const struct uft_page *page, uint32_t *id)
+struct ftr_ftrace_event *ftr_ftrace_page_event(const struct ftr_ftrace_page *page, uint32_t *id)
 {
-	const struct tep_format_field *type = page->kernel->type;
+	const struct tep_format_field *type = page->ftrace->type;
 
 	if (type == NULL || !field_fits(type, page->bytes))
 		return NULL;
-	*id = (uint32_t)uft_page_number(page, type);
-	if (*id >= UFT_KERNEL_IDS || page->kernel->by_id[*id] == 0)
+	*id = (uint32_t)ftr_ftrace_number(page, type);
+	if (*id >= FTR_FTRACE_IDS || page->ftrace->by_id[*id] == 0)
 		return NULL;
-	return page->kernel->events.v[page->kernel->by_id[*id] - 1];
+	return page->ftrace->events.v[page->ftrace->by_id[*id] - 1];
 }
 
-/* Where the data of a dynamic field lie: u32, the length above 16 bits of offset. */
-static bool dynamic_fits(const struct uft_page *page, const struct tep_format_field *field)
+static bool dynamic_fits(const struct ftr_ftrace_page *page, const struct tep_format_field *field)
 {
-	uint64_t at = uft_page_number(page, field);
-	uint64_t offset = at & 0xffff;
+	uint64_t at = ftr_ftrace_number(page, field);
+	uint64_t offset = ftr_kpage_dynamic_offset(at);
 
 	if (field->flags & TEP_FIELD_IS_RELATIVE)
 		offset += (uint64_t)field->offset + (uint64_t)field->size;
-	return offset + (at >> 16 & 0xffff) <= page->bytes;
+	return offset + ftr_kpage_dynamic_bytes(at) <= page->bytes;
 }
 
-bool uft_kernel_fits(const struct uft_page *page, const struct uft_kernel_event *event)
+bool ftr_ftrace_fits(const struct ftr_ftrace_page *page, const struct ftr_ftrace_event *event)
 {
 	const struct tep_format_field *field = event->has_dynamic ? event->tep->format.fields :
 								    NULL;
@@ -158,12 +153,4 @@ bool uft_kernel_fits(const struct uft_page *page, const struct uft_kernel_event 
 			return false;
 	}
 	return true;
-}
-
-void uft_kernel_file_pass(const struct uft_kernel_file *file, size_t from, size_t to)
-{
-	size_t window = from / WINDOW_BYTES * WINDOW_BYTES;
-
-	if (file->in.owned_map != NULL && to >= window + WINDOW_BYTES)
-		madvise((uint8_t *)file->in.owned_map + window, WINDOW_BYTES, MADV_DONTNEED);
 }

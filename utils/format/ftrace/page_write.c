@@ -1,41 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Pages of the kernel's ring buffer.
- *
- *	 0	u64	time of the first record, or of a loss before it
- *	 8	u64	bits 0..26: bytes of data; 31: records were lost before; 30: how many (u64)
- *	16	words	from the lowest bit (big-endian: highest): type (5 bits), time passed (27)
- *			type 1..28: so many words of a record follow
- *			type 0: a word with its length plus 4, then the record, padded to 4
- *			type 30: the time's higher bits are the next word; no record
- */
+/* Pages of the kernel's ring buffer (page_layout.h), written. */
 #include "utils/format/ftrace/page_write.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "utils/base/bytes.h"
-
-#define WORD_BYTES 4u
-#define WORDS_MAX 28u			/* of a record whose length is its type */
-#define TYPE_LONG 0u
-#define TYPE_EXTEND 30u
-#define DELTA_BITS 27
-#define DELTA_END (UINT64_C(1) << DELTA_BITS)
-#define EXTEND_END (UINT64_C(1) << (DELTA_BITS + 32))
-#define LOST_STORED (UINT64_C(1) << 30)
-#define LOST_SOME (UINT64_C(1) << 31)
+#include "utils/format/ftrace/page_layout.h"
 
 static void word_put(struct ftr_kbuf *kbuf, uint32_t word)
 {
 	memcpy(kbuf->page + FTR_KBUF_HEAD_BYTES + kbuf->used, &word, sizeof(word));
-	kbuf->used += WORD_BYTES;
+	kbuf->used += FTR_KPAGE_WORD_BYTES;
 }
 
 static void head_put(struct ftr_kbuf *kbuf, uint32_t type, uint64_t delta)
 {
-	word_put(kbuf, FTR_HOST_IS_BIG ? type << DELTA_BITS | (uint32_t)delta :
-					 type | (uint32_t)delta << 5);
+	word_put(kbuf, ftr_kpage_event_head(type, delta, FTR_HOST_IS_BIG));
 }
 
 static void page_begin(struct ftr_kbuf *kbuf, uint64_t time_ns)
@@ -52,8 +33,8 @@ static uint32_t page_room(const struct ftr_kbuf *kbuf)
 
 bool ftr_kbuf_put(struct ftr_kbuf *kbuf, uint64_t time_ns, const void *record, uint32_t len)
 {
-	uint32_t padded = (uint32_t)ftr_align_up(len, WORD_BYTES);
-	bool is_long = padded > WORDS_MAX * WORD_BYTES;
+	uint32_t words = (uint32_t)ftr_align_up(len, FTR_KPAGE_WORD_BYTES) / FTR_KPAGE_WORD_BYTES;
+	bool is_long = words > FTR_KPAGE_WORDS_MAX;
 	bool is_extended;
 	uint64_t delta;
 
@@ -62,22 +43,22 @@ bool ftr_kbuf_put(struct ftr_kbuf *kbuf, uint64_t time_ns, const void *record, u
 	if (!kbuf->has_begun)
 		page_begin(kbuf, time_ns);
 	delta = time_ns - kbuf->last_ns;
-	is_extended = delta >= DELTA_END;
-	if (delta >= EXTEND_END ||
-	    WORD_BYTES + is_long * WORD_BYTES + 2 * is_extended * WORD_BYTES + padded >
-		    page_room(kbuf))
+	is_extended = delta >= FTR_KPAGE_DELTA_END;
+	if (delta >= FTR_KPAGE_EXTEND_END ||
+	    FTR_KPAGE_WORD_BYTES * (1 + is_long + 2 * is_extended + words) > page_room(kbuf))
 		return false;
 	if (is_extended) {
-		head_put(kbuf, TYPE_EXTEND, delta % DELTA_END);
-		word_put(kbuf, (uint32_t)(delta >> DELTA_BITS));
+		head_put(kbuf, FTR_KPAGE_TYPE_EXTEND, delta % FTR_KPAGE_DELTA_END);
+		word_put(kbuf, (uint32_t)(delta >> FTR_KPAGE_DELTA_BITS));
 		delta = 0;
 	}
-	head_put(kbuf, is_long ? TYPE_LONG : padded / WORD_BYTES, delta);
+	head_put(kbuf, is_long ? FTR_KPAGE_TYPE_LONG : words, delta);
 	if (is_long)
-		word_put(kbuf, padded + WORD_BYTES);
+		word_put(kbuf, (words + 1) * FTR_KPAGE_WORD_BYTES);
 	memcpy(kbuf->page + FTR_KBUF_HEAD_BYTES + kbuf->used, record, len);
-	memset(kbuf->page + FTR_KBUF_HEAD_BYTES + kbuf->used + len, 0, padded - len);
-	kbuf->used += padded;
+	memset(kbuf->page + FTR_KBUF_HEAD_BYTES + kbuf->used + len, 0,
+	       words * FTR_KPAGE_WORD_BYTES - len);
+	kbuf->used += words * FTR_KPAGE_WORD_BYTES;
 	kbuf->last_ns = time_ns;
 	return true;
 }
@@ -103,12 +84,12 @@ const uint8_t *ftr_kbuf_take(struct ftr_kbuf *kbuf)
 
 	memset(end, 0, FTR_KBUF_DATA_BYTES - kbuf->used);
 	if (kbuf->has_lost)
-		commit |= LOST_SOME;
+		commit |= FTR_KPAGE_COMMIT_LOST;
 	if (kbuf->lost_nr != 0) {
-		commit |= LOST_STORED;
+		commit |= FTR_KPAGE_COMMIT_STORED;
 		memcpy(end, &kbuf->lost_nr, sizeof(kbuf->lost_nr));
 	}
-	memcpy(kbuf->page + sizeof(uint64_t), &commit, sizeof(commit));
+	memcpy(kbuf->page + FTR_KPAGE_COMMIT_OFFSET, &commit, sizeof(commit));
 	kbuf->used = 0;
 	kbuf->lost_nr = 0;
 	kbuf->has_lost = kbuf->has_begun = false;

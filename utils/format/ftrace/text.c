@@ -10,14 +10,14 @@
 #include <trace-seq.h>
 
 #include "utils/base/text.h"
-#include "utils/format/uftrace/read_kernel.h"
+#include "utils/format/ftrace/ftrace.h"
 
 #define RECORD_BYTES_MAX (UINT32_C(1) << 16)	/* fields lie in as many */
 #define BEYOND_BYTES (UINT32_C(1) << 19)	/* 65535 elements of 8 bytes */
 #define COUNT_MAX 65535
 #define DEPTH_MAX 64				/* of a print fmt's terms */
 
-struct uft_kernel_text {
+struct ftr_ftrace_text {
 	struct trace_seq seq;
 	uint32_t used;			/* bytes of the record before: to be zeroed */
 	uint8_t record[RECORD_BYTES_MAX + BEYOND_BYTES];
@@ -125,7 +125,7 @@ static bool term_is_safe(const struct tep_event *event, const struct tep_print_a
 	}
 }
 
-bool uft_kernel_is_printable(const struct tep_event *event)
+bool ftr_ftrace_is_printable(const struct tep_event *event)
 {
 	const int special = TEP_EVENT_FL_ISPRINT | TEP_EVENT_FL_ISBPRINT | TEP_EVENT_FL_ISFUNCENT |
 			    TEP_EVENT_FL_ISFUNCRET | (int)TEP_EVENT_FL_FAILED;
@@ -133,16 +133,16 @@ bool uft_kernel_is_printable(const struct tep_event *event)
 	return (event->flags & special) == 0 && terms_are_safe(event, event->print_fmt.args, 0);
 }
 
-static struct uft_kernel_text *text_new(void)
+static struct ftr_ftrace_text *text_new(void)
 {
-	struct uft_kernel_text *text = calloc(1, sizeof(*text));
+	struct ftr_ftrace_text *text = calloc(1, sizeof(*text));
 
 	if (text != NULL)
 		trace_seq_init(&text->seq);
 	return text;
 }
 
-void uft_kernel_text_free(struct uft_kernel_text *text)
+void ftr_ftrace_text_free(struct ftr_ftrace_text *text)
 {
 	if (text == NULL)
 		return;
@@ -150,7 +150,7 @@ void uft_kernel_text_free(struct uft_kernel_text *text)
 	free(text);
 }
 
-static void record_take(struct uft_kernel_text *text, const struct uft_page *page)
+static void record_take(struct ftr_ftrace_text *text, const struct ftr_ftrace_page *page)
 {
 	uint32_t bytes = page->bytes < RECORD_BYTES_MAX ? page->bytes : RECORD_BYTES_MAX;
 
@@ -160,24 +160,24 @@ static void record_take(struct uft_kernel_text *text, const struct uft_page *pag
 	text->used = bytes;
 }
 
-int uft_kernel_text(struct uft_kernel *kernel, const struct uft_page *page,
-		    const struct uft_kernel_event *event, struct ftr_strbuf *out)
+int ftr_ftrace_text(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *page,
+		    const struct ftr_ftrace_event *event, struct ftr_strbuf *out)
 {
 	struct tep_record record = { .ts = page->time_ns };
 	struct ftr_slice line;
 	struct trace_seq *seq;
 
-	if (kernel->text == NULL)
-		kernel->text = text_new();
-	if (kernel->text == NULL)
+	if (ftrace->text == NULL)
+		ftrace->text = text_new();
+	if (ftrace->text == NULL)
 		return -ENOMEM;
-	record_take(kernel->text, page);
-	record.data = kernel->text->record;
-	record.size = record.record_size = (int)kernel->text->used;
-	seq = &kernel->text->seq;
+	record_take(ftrace->text, page);
+	record.data = ftrace->text->record;
+	record.size = record.record_size = (int)ftrace->text->used;
+	seq = &ftrace->text->seq;
 	trace_seq_reset(seq);
 	if (event->is_printable)
-		tep_print_event(kernel->tep, seq, &record, "%s", TEP_PRINT_INFO);
+		tep_print_event(ftrace->tep, seq, &record, "%s", TEP_PRINT_INFO);
 	else
 		tep_record_print_fields(seq, &record, event->tep);
 	if (seq->state != TRACE_SEQ__GOOD)	/* its buffer is gone */

@@ -15,6 +15,7 @@
 #include "utils/base/bytes.h"
 #include "utils/base/strpool.h"
 #include "utils/base/text.h"
+#include "utils/format/ftrace/page_layout.h"
 #include "utils/format/ftrace/page_write.h"
 #include "utils/format/uftrace/export.h"
 
@@ -51,7 +52,7 @@ struct exit_record {
 
 struct text_record {
 	struct common common;
-	uint32_t text_at;	/* offset, and length << 16 */
+	uint32_t text_at;	/* ftr_kpage_dynamic */
 	char	 text[FTR_KBUF_RECORD_MAX - sizeof(struct common) - sizeof(uint32_t)];
 };
 
@@ -306,7 +307,7 @@ static int text_put(struct ufx *x, const struct ufx_task *task, const struct ftr
 	}
 	record.text[len] = '\0';
 	record.common = common_of(ev, id);
-	record.text_at = (uint32_t)(head | (len + 1) << 16);
+	record.text_at = ftr_kpage_dynamic((uint32_t)head, (uint32_t)len + 1);
 	return record_put(x, cpu, ev->time_ns, &record, head + len + 1);
 }
 

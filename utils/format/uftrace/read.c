@@ -178,21 +178,6 @@ static int syscalls_load(struct uft_reader *reader)
 	return ret < 0 ? ret : ftr_etrace_events_sessions(reader->syscalls);
 }
 
-/* What the kernel did for the task goes into its calls.  NULL = out of memory. */
-static struct ftr_source *kernel_join(struct uft_reader *reader, struct uft_task *task,
-				      struct ftr_source *source)
-{
-	struct ftr_source *kernel = NULL;
-
-	if (source == NULL)
-		return NULL;
-	if (uft_kernel_take(reader, task, &kernel) < 0) {
-		ftr_source_free(source);
-		return NULL;
-	}
-	return kernel != NULL ? uft_kernel_join(source, kernel) : source;
-}
-
 /* The task's system calls are calls of its functions.  NULL = out of memory. */
 static struct ftr_source *syscalls_join(struct uft_reader *reader, struct uft_task *task,
 					struct ftr_source *source)
@@ -218,7 +203,7 @@ static int sources_make(struct uft_reader *reader)
 			continue;
 		source = uft_data_source(reader, task, reader->trace->diag);
 		source = syscalls_join(reader, task, source);
-		source = kernel_join(reader, task, source);
+		source = uft_kernel_join(reader, task, source);
 		if (source == NULL || ftr_vec_push(&reader->trace->sources, source) < 0) {
 			ftr_source_free(source);
 			return -ENOMEM;

@@ -127,16 +127,13 @@ int uft_side_add(struct uft_task *task, struct uft_side side, void *what);
 /* What it was added with. */
 void *uft_side_what(const struct uft_task *task, const struct uft_side *side);
 
-/*
- * uftrace/read_kernel.c: what kernel-cpuN.dat say of tasks that have user data.  0 or -ENOMEM.  The
- * source is NULL where there is nothing for a task.
- */
+/* uftrace/read_kernel.c: what kernel-cpuN.dat say of tasks that have user data.  0 or -ENOMEM. */
 int uft_kernel_load(struct uft_reader *reader);
-int uft_kernel_take(struct uft_reader *reader, struct uft_task *task, struct ftr_source **out);
-/* Takes both over; NULL: out of memory. */
-struct ftr_source *uft_kernel_join(struct ftr_source *user, struct ftr_source *kernel);
+/* Merge it into the task's own events.  Takes @source (nullable) over; NULL: out of memory. */
+struct ftr_source *uft_kernel_join(struct uft_reader *reader, struct uft_task *task,
+				   struct ftr_source *source);
 void uft_kernel_free(struct uft_reader *reader);
-/* ftrace/symbol.c: the symbols of the module FTR_KERNEL_PATH. */
+/* uftrace/read_kernel_header.c: the symbols of the module FTR_KERNEL_PATH. */
 int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab);
 
 /* uftrace/read_fork.c: fill task->inherited of a forked child.  0 or -ENOMEM. */

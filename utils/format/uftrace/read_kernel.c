@@ -5,16 +5,16 @@
  * events themselves are read when a task's source gets there.
  */
 #include <errno.h>
-#include <event-parse.h>
-#include <kbuffer.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "utils/base/text.h"
 #include "utils/format/uftrace/read_kernel.h"
 
 #define FILE_PREFIX "kernel-cpu"
 #define FILE_SUFFIX ".dat"
+#define WINDOW_BYTES ((size_t)2 << 20)	/* of a mapped file that is kept in memory */
 
 /* Events of an id that no format explains. */
 struct unknown {
@@ -41,18 +41,27 @@ static struct uft_task *task_with_data(const struct uft_reader *reader, uint64_t
 	return task != NULL && task->in.size > 0 ? task : NULL;
 }
 
-struct uft_task *uft_kernel_owner(const struct uft_reader *reader, const struct uft_page *page,
-				  const struct uft_kernel_event *event)
+struct uft_task *uft_kernel_owner(const struct uft_reader *reader,
+				  const struct ftr_ftrace_page *page,
+				  const struct ftr_ftrace_event *event)
 {
-	uint64_t pid = uft_page_number(page, event->pid);
+	uint64_t pid = ftr_ftrace_number(page, event->pid);
 	struct uft_task *task = task_with_data(reader, pid);
 
 	if (task == NULL && event->other != NULL)
-		task = task_with_data(reader, uft_page_number(page, event->other));
+		task = task_with_data(reader, ftr_ftrace_number(page, event->other));
 	return task != NULL ? task : ftr_hashmap_find(&reader->task_by_tid, (uint32_t)pid);
 }
 
 /* ---- the walk ---- */
+
+void uft_kernel_file_pass(const struct uft_kernel_file *file, size_t from, size_t to)
+{
+	size_t window = from / WINDOW_BYTES * WINDOW_BYTES;
+
+	if (file->in.owned_map != NULL && to >= window + WINDOW_BYTES)
+		madvise((uint8_t *)file->in.owned_map + window, WINDOW_BYTES, MADV_DONTNEED);
+}
 
 static const struct ftr_istream *walk_in(const struct walk *walk)
 {
@@ -114,8 +123,8 @@ static int unknown_note(struct walk *walk, uint32_t id, const uint8_t *p)
 	return 0;
 }
 
-static void trouble_tell(const struct walk *walk, const struct uft_page *page,
-			 struct uft_kernel_event *event)
+static void trouble_tell(const struct walk *walk, const struct ftr_ftrace_page *page,
+			 struct ftr_ftrace_event *event)
 {
 	ftr_diag_warn(walk->reader->trace->diag,
 		      "%s+0x%zx: %s: %s: such events are shown field by field", walk_in(walk)->name,
@@ -123,17 +132,17 @@ static void trouble_tell(const struct walk *walk, const struct uft_page *page,
 	event->trouble = NULL;
 }
 
-static int event_walk(struct walk *walk, const struct uft_page *page)
+static int event_walk(struct walk *walk, const struct ftr_ftrace_page *page)
 {
 	struct ftr_trace *trace = walk->reader->trace;
-	struct uft_kernel_event *event;
+	struct ftr_ftrace_event *event;
 	struct uft_task *task;
 	uint32_t id = 0;
 
-	event = uft_page_event(page, &id);
+	event = ftr_ftrace_page_event(page, &id);
 	if (event == NULL)
 		return unknown_note(walk, id, page->data);
-	if (!uft_kernel_fits(page, event)) {
+	if (!ftr_ftrace_fits(page, event)) {
 		ftr_diag_warn(trace->diag, "%s+0x%zx: %s of %u bytes is damaged: skipped",
 			      walk_in(walk)->name, walk_offset(walk, page->data), event->name,
 			      page->bytes);
@@ -142,7 +151,7 @@ static int event_walk(struct walk *walk, const struct uft_page *page)
 	task = uft_kernel_owner(walk->reader, page, event);
 	if (task == NULL)
 		return 0;
-	if (event->trouble != NULL && event->kind == UFT_KERNEL_POINT)
+	if (event->trouble != NULL && event->kind == FTR_FTRACE_POINT)
 		trouble_tell(walk, page, event);
 	if (trace->first_ns == 0 || page->time_ns < trace->first_ns)
 		trace->first_ns = page->time_ns;
@@ -151,15 +160,15 @@ static int event_walk(struct walk *walk, const struct uft_page *page)
 
 static int page_walk(struct walk *walk, const uint8_t *start, size_t left)
 {
-	struct uft_page page;
+	struct ftr_ftrace_page page;
 	uint64_t first_ns = 0;
 	int ret = 0;
 
-	if (uft_page_open(&page, walk->kernel, start, left)) {
+	if (ftr_ftrace_page_open(&page, &walk->kernel->ftrace, start, left)) {
 		bool has_lost = page.has_lost;
 
 		first_ns = page.time_ns;
-		while (ret == 0 && uft_page_next(&page))
+		while (ret == 0 && ftr_ftrace_page_next(&page))
 			ret = event_walk(walk, &page);
 		if (ret == 0 && has_lost)
 			ret = page_note_lost(walk);
@@ -174,7 +183,7 @@ static int page_walk(struct walk *walk, const uint8_t *start, size_t left)
 static int file_walk(struct walk *walk)
 {
 	const struct ftr_istream *in = walk_in(walk);
-	size_t page_bytes = walk->kernel->page_bytes;
+	size_t page_bytes = walk->kernel->ftrace.layout.page_bytes;
 	int ret = 0;
 
 	walk->page_nr = 0;
@@ -294,24 +303,25 @@ int uft_kernel_load(struct uft_reader *reader)
 		return -ENOMEM;
 	reader->kernel = kernel;
 	kernel->trace = reader->trace;
-	kernel->module = ftr_trace_module_get(reader->trace, FTR_KERNEL_PATH, NULL);
-	if (kernel->module == NULL)
-		return -ENOMEM;
-	kernel->module->is_absolute = true;
 	ret = uft_kernel_header_load(kernel, reader);
-	if (ret < 0 || kernel->type == NULL)
+	if (ret < 0 || kernel->ftrace.type == NULL)
 		return ret;
 	ret = files_open(kernel, reader);
 	return ret < 0 ? ret : files_walk(kernel, reader);
 }
 
-int uft_kernel_take(struct uft_reader *reader, struct uft_task *task, struct ftr_source **out)
+struct ftr_source *uft_kernel_join(struct uft_reader *reader, struct uft_task *task,
+				   struct ftr_source *source)
 {
-	*out = NULL;
-	if (task->kernel.nr == 0)
-		return 0;
-	*out = uft_kernel_source(reader, task);
-	return *out == NULL ? -ENOMEM : 0;
+	struct ftr_source *kernel;
+
+	if (source == NULL || task->kernel.nr == 0)
+		return source;
+	kernel = uft_kernel_source(reader, task);
+	if (kernel != NULL)
+		return ftr_ftrace_join(source, kernel);
+	ftr_source_free(source);
+	return NULL;
 }
 
 void uft_kernel_free(struct uft_reader *reader)
@@ -322,12 +332,7 @@ void uft_kernel_free(struct uft_reader *reader)
 		return;
 	for (size_t i = 0; i < kernel->files.nr; i++)
 		ftr_istream_close(&kernel->files.v[i].in);
-	for (size_t i = 0; i < kernel->events.nr; i++)
-		free(kernel->events.v[i]);
 	ftr_vec_fini(&kernel->files);
-	ftr_vec_fini(&kernel->events);
-	uft_kernel_text_free(kernel->text);
-	kbuffer_free(kernel->kbuffer);
-	tep_free(kernel->tep);
+	ftr_ftrace_fini(&kernel->ftrace);
 	free(kernel);
 }

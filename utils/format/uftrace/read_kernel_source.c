@@ -14,8 +14,8 @@ struct cursor {
 	const struct uft_kernel_file *file;
 	const struct uft_kernel_pages *pages;
 	size_t page_pos;	/* of the page after this one */
-	struct uft_page page;
-	const struct uft_kernel_event *event;	/* NULL: the page's loss is to be told */
+	struct ftr_ftrace_page page;
+	const struct ftr_ftrace_event *event;	/* NULL: the page's loss is to be told */
 	uint64_t time_ns;	/* never less than the one before */
 	bool is_inside;		/* of a page */
 	bool is_ended;
@@ -41,24 +41,25 @@ struct kernel_source {
 static bool cursor_page(struct cursor *cursor, const struct uft_kernel *kernel)
 {
 	uint32_t number = cursor->pages->pages.v[cursor->page_pos++];
-	size_t offset = (size_t)(number & ~UFT_PAGE_LOST) * kernel->page_bytes;
+	size_t offset = (size_t)(number & ~UFT_PAGE_LOST) * kernel->ftrace.layout.page_bytes;
 
 	if (cursor->page.start != NULL)
 		uft_kernel_file_pass(cursor->file,
 				     (size_t)(cursor->page.start - cursor->file->in.data), offset);
-	cursor->is_inside = uft_page_open(&cursor->page, kernel, cursor->file->in.data + offset,
-					  cursor->file->in.size - offset);
+	cursor->is_inside = ftr_ftrace_page_open(&cursor->page, &kernel->ftrace,
+						 cursor->file->in.data + offset,
+						 cursor->file->in.size - offset);
 	return cursor->is_inside && (number & UFT_PAGE_LOST);
 }
 
 static bool cursor_event(struct kernel_source *self, struct cursor *cursor)
 {
-	const struct uft_kernel_event *event;
+	const struct ftr_ftrace_event *event;
 	uint32_t id;
 
-	while (uft_page_next(&cursor->page)) {
-		event = uft_page_event(&cursor->page, &id);
-		if (event == NULL || !uft_kernel_fits(&cursor->page, event) ||
+	while (ftr_ftrace_page_next(&cursor->page)) {
+		event = ftr_ftrace_page_event(&cursor->page, &id);
+		if (event == NULL || !ftr_ftrace_fits(&cursor->page, event) ||
 		    uft_kernel_owner(self->reader, &cursor->page, event) != self->task)
 			continue;
 		cursor->event = event;
@@ -143,7 +144,8 @@ static void payload_set(struct kernel_source *self, struct ftr_event *ev, size_t
 static int point_fill(struct kernel_source *self, const struct cursor *cursor, struct ftr_event *ev)
 {
 	size_t start = self->bytes.len;
-	int ret = uft_kernel_text(self->reader->kernel, &cursor->page, cursor->event, &self->bytes);
+	int ret = ftr_ftrace_text(&self->reader->kernel->ftrace, &cursor->page, cursor->event,
+				  &self->bytes);
 
 	ev->type = FTR_EVENT_POINT;
 	ev->point.id = cursor->event->id;
@@ -155,10 +157,10 @@ static int point_fill(struct kernel_source *self, const struct cursor *cursor, s
 
 static int call_fill(struct kernel_source *self, const struct cursor *cursor, struct ftr_event *ev)
 {
-	ev->type = cursor->event->kind == UFT_KERNEL_ENTRY ? FTR_EVENT_ENTRY : FTR_EVENT_EXIT;
+	ev->type = cursor->event->kind == FTR_FTRACE_ENTRY ? FTR_EVENT_ENTRY : FTR_EVENT_EXIT;
 	ev->depth = FTR_DEPTH_UNKNOWN;
-	ev->call.addr = uft_page_number(&cursor->page, cursor->event->func);
-	ev->call.func = uft_kernel_func(self->reader->kernel, ev->call.addr);
+	ev->call.addr = ftr_ftrace_number(&cursor->page, cursor->event->func);
+	ev->call.func = ftr_ftrace_func(&self->reader->kernel->ftrace, ev->call.addr);
 	return ev->call.func == NULL ? -ENOMEM : 0;
 }
 
@@ -182,7 +184,7 @@ static int event_fill(struct kernel_source *self, const struct cursor *cursor, s
 	*ev = (struct ftr_event){ .time_ns = cursor->time_ns, .task = self->task->task };
 	if (cursor->event == NULL)
 		return lost_fill(self, cursor, ev);
-	if (cursor->event->kind == UFT_KERNEL_POINT)
+	if (cursor->event->kind == FTR_FTRACE_POINT)
 		return point_fill(self, cursor, ev);
 	return call_fill(self, cursor, ev);
 }

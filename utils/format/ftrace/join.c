@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "utils/format/uftrace/read_kernel.h"
+#include "utils/format/ftrace/ftrace.h"
 #include "utils/trace/input.h"
 
 struct join {
@@ -104,7 +104,7 @@ static const struct ftr_source_ops join_ops = {
 	.free = join_free,
 };
 
-struct ftr_source *uft_kernel_join(struct ftr_source *user, struct ftr_source *kernel)
+struct ftr_source *ftr_ftrace_join(struct ftr_source *user, struct ftr_source *kernel)
 {
 	struct join *self = calloc(1, sizeof(*self));
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "utils/base/text.h"
-#include "utils/format/uftrace/read_kernel.h"
+#include "utils/format/ftrace/ftrace.h"
 
 #define FIELD_PREFIX "field:"
 #define PRINT_PREFIX "print fmt: "
@@ -85,7 +85,7 @@ static bool line_is_text(struct ftr_slice line)
 	return true;
 }
 
-bool uft_kernel_fields_are_sound(struct ftr_slice fields)
+bool ftr_ftrace_fields_are_sound(struct ftr_slice fields)
 {
 	static const char *const heads[] = { "name: ", "ID: ", "format:" };
 	struct ftr_slice line;
@@ -219,7 +219,7 @@ static bool terms_are_sound(struct ftr_slice fields, const char *s, const char *
 	return s != NULL && brackets.nr == 0;
 }
 
-bool uft_kernel_print_is_sound(struct ftr_slice format, size_t *fields_bytes)
+bool ftr_ftrace_print_is_sound(struct ftr_slice format, size_t *fields_bytes)
 {
 	const char *at = memmem(format.s, format.len, "\n" PRINT_PREFIX, strlen("\n" PRINT_PREFIX));
 	const char *end = format.s + format.len;

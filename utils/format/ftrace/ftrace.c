@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* The formats of the kernel's events, and its functions. */
+#include "utils/format/ftrace/ftrace.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <event-parse.h>
+#include <kbuffer.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/object/symtab.h"
+#include "utils/trace/library.h"
+
+#define RECORD_BYTES_MAX 65536			/* a field beyond is damage */
+#define PRINT_NOTHING "print fmt: \"\"\n"
+#define SLOT_SHIFT 54				/* of a hash: its upper bits */
+
+/* ---- formats ---- */
+
+static const struct {
+	const char *name;
+	const char *field;
+} others[] = {
+	{ "sched:sched_switch", "next_pid" },
+	{ "sched:sched_waking", "pid" },
+	{ "sched:sched_wakeup", "pid" },
+	{ "sched:sched_wakeup_new", "pid" },
+};
+
+static bool field_is_sane(const struct tep_format_field *field)
+{
+	return field->offset >= 0 && field->size >= 0 && field->offset <= RECORD_BYTES_MAX &&
+	       field->size <= RECORD_BYTES_MAX &&
+	       (!(field->flags & TEP_FIELD_IS_DYNAMIC) || field->size == 4);
+}
+
+static bool fields_measure(struct ftr_ftrace_event *event, const struct tep_format_field *field)
+{
+	for (; field != NULL; field = field->next) {
+		uint32_t end = (uint32_t)field->offset + (uint32_t)field->size;
+
+		if (!field_is_sane(field))
+			return false;
+		if (field->size > 0 && end > event->fixed_bytes)	/* [] has none */
+			event->fixed_bytes = end;
+		event->has_dynamic |= (field->flags & TEP_FIELD_IS_DYNAMIC) != 0;
+	}
+	return true;
+}
+
+static bool event_init(struct ftr_ftrace_event *event, struct tep_event *tep, const char *name)
+{
+	event->tep = tep;
+	event->name = name;
+	event->id = (uint32_t)tep->id;
+	event->pid = tep_find_common_field(tep, "common_pid");
+	if (event->pid == NULL || event->pid->size == 0 || tep->id < 0 || tep->id >= FTR_FTRACE_IDS)
+		return false;
+	if (!fields_measure(event, tep->format.common_fields) ||
+	    !fields_measure(event, tep->format.fields))
+		return false;
+	event->is_printable = ftr_ftrace_is_printable(tep);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(others[i].name, name) == 0)
+			event->other = tep_find_field(tep, others[i].field);
+	}
+	if (event->other != NULL && event->other->size == 0)
+		event->other = NULL;
+	if (strcmp(name, "ftrace:funcgraph_entry") == 0)
+		event->kind = FTR_FTRACE_ENTRY;
+	else if (strcmp(name, "ftrace:funcgraph_exit") == 0)
+		event->kind = FTR_FTRACE_EXIT;
+	else
+		return true;
+	event->func = tep_find_field(tep, "func");
+	return event->func != NULL && event->func->size > 0;
+}
+
+static int event_add(struct ftr_ftrace *ftrace, struct tep_event *tep, const char *name)
+{
+	struct ftr_ftrace_event *event = calloc(1, sizeof(*event));
+	const struct tep_format_field *type = tep_find_common_field(tep, "common_type");
+
+	if (event == NULL || ftrace->events.nr == UINT16_MAX ||
+	    ftr_vec_push(&ftrace->events, event) < 0) {
+		free(event);
+		return -ENOMEM;
+	}
+	if (type == NULL || !field_is_sane(type) || !event_init(event, tep, name))
+		return -EINVAL;
+	if (ftrace->type == NULL)
+		ftrace->type = type;
+	ftrace->by_id[event->id] = (uint16_t)ftrace->events.nr;
+	return 0;
+}
+
+/* "SYSTEM:NAME", which lives in the trace. */
+static char *event_name(const struct ftr_ftrace *ftrace, struct ftr_slice system,
+			struct ftr_slice name)
+{
+	char *text = ftr_arena_alloc(&ftrace->trace->arena, system.len + name.len + 2);
+
+	if (text == NULL)
+		return NULL;
+	memcpy(text, system.s, system.len);
+	text[system.len] = ':';
+	memcpy(text + system.len + 1, name.s, name.len);
+	text[system.len + 1 + name.len] = '\0';
+	return text;
+}
+
+/* A format without its print fmt, which cannot be used; NUL-terminated. */
+static char *fields_alone(struct ftr_slice format, size_t fields_bytes)
+{
+	char *text = malloc(fields_bytes + sizeof(PRINT_NOTHING));
+
+	if (text == NULL)
+		return NULL;
+	memcpy(text, format.s, fields_bytes);
+	memcpy(text + fields_bytes, PRINT_NOTHING, sizeof(PRINT_NOTHING));
+	return text;
+}
+
+/* @trouble (nullable): it has no print fmt that could be used. */
+static int text_parse(struct ftr_ftrace *ftrace, const char *name, struct ftr_slice format,
+		      const char *trouble)
+{
+	struct ftr_ftrace_event *event;
+	const char *colon = strchr(name, ':');
+	char *system = strndup(name, (size_t)(colon - name));
+	struct tep_event *tep;
+	int ret;
+
+	if (system == NULL)
+		return -ENOMEM;
+	tep_parse_event(ftrace->tep, format.s, format.len, system);
+	tep = tep_find_event_by_name(ftrace->tep, system,
+				     colon + 1); /* there also without a print fmt */
+	free(system);
+	ret = tep == NULL ? -EINVAL : event_add(ftrace, tep, name);
+	if (ret < 0)
+		return ret;
+	event = ftrace->events.v[ftrace->events.nr - 1];
+	event->is_printable &= trouble == NULL;
+	if (!event->is_printable)
+		event->trouble = trouble != NULL ? trouble : "its print fmt could lead out of it";
+	return 0;
+}
+
+int ftr_ftrace_format_add(struct ftr_ftrace *ftrace, struct ftr_slice system,
+			  struct ftr_slice name, struct ftr_slice text, const char *why_cut)
+{
+	size_t fields_bytes;
+	bool has_print = ftr_ftrace_print_is_sound(text, &fields_bytes);
+	char *fields, *full_name;
+	int ret;
+
+	assert(system.len > 0 && memchr(system.s, ':', system.len) == NULL);
+	assert(name.len > 0);
+	if (!ftr_ftrace_fields_are_sound(ftr_slice_make(text.s, fields_bytes)))
+		return -EINVAL;
+	full_name = event_name(ftrace, system, name);
+	if (full_name == NULL)
+		return -ENOMEM;
+	if (has_print)
+		return text_parse(ftrace, full_name, text, NULL);
+	fields = fields_alone(text, fields_bytes);
+	if (fields == NULL)
+		return -ENOMEM;
+	ret = text_parse(ftrace, full_name, ftr_slice_make(fields, strlen(fields)),
+			 why_cut != NULL ? why_cut : "its print fmt is damaged or unusual");
+	free(fields);
+	return ret;
+}
+
+bool ftr_ftrace_header_page(struct ftr_ftrace *ftrace, struct ftr_slice text)
+{
+	char *copy = strndup(text.s, text.len);		/* the library takes no const */
+	bool is_sound = copy == NULL ||
+			tep_parse_header_page(ftrace->tep, copy, strlen(copy),
+					      ftrace->layout.long_bytes) != 0 ||
+			tep_get_header_page_size(ftrace->tep) == ftrace->layout.long_bytes;
+
+	free(copy);
+	return is_sound;
+}
+
+/* ---- functions ---- */
+
+const struct ftr_func *ftr_ftrace_func(struct ftr_ftrace *ftrace, uint64_t addr)
+{
+	uint64_t hash = addr * UINT64_C(0x9e3779b97f4a7c15);
+	const struct ftr_func *func;
+	size_t at = hash >> SLOT_SHIFT;
+
+	static_assert(FTR_FTRACE_SLOTS == 1 << (64 - SLOT_SHIFT),
+		      "the hash has as many bits as there are slots");
+	if (ftrace->slots[at].func != NULL && ftrace->slots[at].addr == addr)
+		return ftrace->slots[at].func;
+	func = ftr_trace_resolve_module(ftrace->trace, ftrace->module, addr, 'K');
+	ftrace->slots[at].addr = addr;
+	ftrace->slots[at].func = func;
+	return func;
+}
+
+/* As libtraceevent asks for it: the name at *addr, which becomes the symbol's own address. */
+static char *symbol_name(void *arg, unsigned long long *addr, char **module)
+{
+	struct ftr_ftrace *ftrace = arg;
+	const struct ftr_symbol *symbol = NULL;
+
+	*module = NULL;
+	ftr_trace_module_load(ftrace->trace, ftrace->module);
+	if (ftrace->module->symtab != NULL)
+		symbol = ftr_symtab_find(ftrace->module->symtab, *addr);
+	if (symbol == NULL)
+		return NULL;
+	*addr = symbol->addr;
+	return (char *)(uintptr_t)symbol->name;
+}
+
+/* ---- all ---- */
+
+int ftr_ftrace_init(struct ftr_ftrace *ftrace, struct ftr_trace *trace,
+		    const struct ftr_ftrace_layout *layout)
+{
+	bool is_big = layout->is_big;
+
+	assert(ftrace->tep == NULL);
+	assert(layout->long_bytes == 4 || layout->long_bytes == 8);
+	assert(layout->page_bytes >= FTR_FTRACE_PAGE_MIN);
+	assert(layout->page_bytes <= FTR_FTRACE_PAGE_MAX);
+	assert((layout->page_bytes & (layout->page_bytes - 1)) == 0);
+	ftrace->trace = trace;
+	ftrace->layout = *layout;
+	ftrace->module = ftr_trace_module_get(trace, FTR_KERNEL_PATH, NULL);
+	if (ftrace->module == NULL)
+		return -ENOMEM;
+	ftrace->module->is_absolute = true;
+	tep_set_loglevel(TEP_LOG_NONE);		/* what is wrong is warned about by us */
+	ftrace->tep = tep_alloc();
+	ftrace->kbuffer = kbuffer_alloc(layout->long_bytes == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
+					is_big ? KBUFFER_ENDIAN_BIG : KBUFFER_ENDIAN_LITTLE);
+	if (ftrace->tep == NULL || ftrace->kbuffer == NULL)
+		return -ENOMEM;
+	tep_set_file_bigendian(ftrace->tep, is_big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_long_size(ftrace->tep, layout->long_bytes);
+	tep_set_page_size(ftrace->tep, (int)layout->page_bytes);
+	return tep_set_function_resolver(ftrace->tep, symbol_name, ftrace) < 0 ? -ENOMEM : 0;
+}
+
+void ftr_ftrace_fini(struct ftr_ftrace *ftrace)
+{
+	for (size_t i = 0; i < ftrace->events.nr; i++)
+		free(ftrace->events.v[i]);
+	ftr_vec_fini(&ftrace->events);
+	ftr_ftrace_text_free(ftrace->text);
+	kbuffer_free(ftrace->kbuffer);
+	tep_free(ftrace->tep);
+}

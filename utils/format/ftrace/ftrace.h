@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel traced, as ftrace hands it out, whoever keeps it: formats of events, pages of the
+ * ring buffer, events as text, the kernel's functions.  By libtraceevent; doc/adr/0019.
+ *
+ *	ftr_ftrace_init(&ftrace, trace, &layout);
+ *	ftr_ftrace_format_add(&ftrace, system, name, text, NULL);	(for each kind of event)
+ *	ftr_ftrace_page_open(&page, &ftrace, bytes, left);
+ *	while (ftr_ftrace_page_next(&page)) {
+ *		event = ftr_ftrace_page_event(&page, &id);
+ *		if (event != NULL && ftr_ftrace_fits(&page, event))
+ *			use(ftr_ftrace_number(&page, event->pid), ...);
+ *	}
+ */
+#ifndef FTR_FORMAT_FTRACE_FTRACE_H
+#define FTR_FORMAT_FTRACE_FTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/base/text.h"
+#include "utils/base/vec.h"
+#include "utils/trace/source.h"
+#include "utils/trace/trace.h"
+
+#define FTR_FTRACE_IDS 65536		/* of events: 16 bits in the records */
+#define FTR_FTRACE_SLOTS 1024		/* of the direct-mapped cache of addresses */
+#define FTR_FTRACE_PAGE_MIN 256u
+#define FTR_FTRACE_PAGE_MAX (UINT32_C(1) << 26)	/* what a commit word can say */
+
+struct ftr_ftrace_text;
+struct kbuffer;
+struct tep_event;
+struct tep_format_field;
+struct tep_handle;
+
+enum ftr_ftrace_kind {
+	FTR_FTRACE_POINT,
+	FTR_FTRACE_ENTRY,
+	FTR_FTRACE_EXIT,
+};
+
+/* One kind of event, as its format describes it. */
+struct ftr_ftrace_event {
+	const char *name;		/* "sched:sched_switch" */
+	struct tep_event *tep;		/* (borrowed) */
+	const struct tep_format_field *pid;	/* common_pid */
+	const struct tep_format_field *other;	/* (nullable) another task that it is about */
+	const struct tep_format_field *func;	/* of an ENTRY or EXIT: its function */
+	uint32_t id;
+	uint32_t fixed_bytes;		/* a record has at least so many */
+	uint8_t  kind;			/* enum ftr_ftrace_kind */
+	bool     has_dynamic;		/* fields that say where in the record they lie */
+	bool     is_printable;	/* its print fmt can be followed without leaving the record */
+	const char *trouble;	/* (nullable) why it cannot: to be warned about, once */
+};
+
+/* Of the machine that recorded. */
+struct ftr_ftrace_layout {
+	uint32_t page_bytes;		/* a power of two, FTR_FTRACE_PAGE_MIN..MAX */
+	uint8_t  long_bytes;		/* 4 or 8 */
+	bool     is_big;
+};
+
+struct ftr_ftrace {
+	struct ftr_trace *trace;	/* (borrowed) */
+	struct ftr_module *module;	/* (borrowed) the kernel */
+	struct ftr_ftrace_layout layout;
+	struct tep_handle *tep;		/* (owned) */
+	struct kbuffer *kbuffer;	/* (owned) */
+	struct ftr_ftrace_text *text;	/* (owned, nullable) */
+	const struct tep_format_field
+		*type; /* common_type, the same in all (nullable: no event is known) */
+	FTR_VEC(struct ftr_ftrace_event *) events;	/* (owned) */
+	uint16_t by_id[FTR_FTRACE_IDS];		/* index in events, plus 1; 0 = no such event */
+	struct {
+		uint64_t addr;
+		const struct ftr_func *func;	/* NULL = free */
+	} slots[FTR_FTRACE_SLOTS];
+};
+
+/* ---- ftrace.c: formats and functions ---- */
+
+/*
+ * @ftrace is zeroed.  The kernel becomes a module of @trace, whose symbols the trace's loader
+ * finds.  0 or -ENOMEM; ftr_ftrace_fini in any case.
+ */
+int  ftr_ftrace_init(struct ftr_ftrace *ftrace, struct ftr_trace *trace,
+		     const struct ftr_ftrace_layout *layout);
+void ftr_ftrace_fini(struct ftr_ftrace *ftrace);	/* zeroed is fine */
+
+/* The file header_page.  False: it contradicts the layout, which is believed. */
+bool ftr_ftrace_header_page(struct ftr_ftrace *ftrace, struct ftr_slice text);
+
+/*
+ * The file format of the event @system:@name.  @why_cut (nullable): why the text may end early.
+ * 0, -EINVAL: such events cannot be read, or -ENOMEM.
+ */
+int ftr_ftrace_format_add(struct ftr_ftrace *ftrace, struct ftr_slice system,
+			  struct ftr_slice name, struct ftr_slice text, const char *why_cut);
+
+/* The kernel's function at an address, a made-up one where no symbol is known.  NULL: no memory. */
+const struct ftr_func *ftr_ftrace_func(struct ftr_ftrace *ftrace, uint64_t addr);
+
+/* ---- page_read.c ---- */
+
+/*
+ * A walk over one page's events.  The commit word's lost flags are kept apart; time_ns, data and
+ * bytes are those of the event that ftr_ftrace_page_next found.
+ */
+struct ftr_ftrace_page {
+	const struct ftr_ftrace *ftrace;
+	const uint8_t *start;
+	const uint8_t *next;
+	const uint8_t *end;		/* of what was committed */
+	uint64_t time_ns;
+	uint64_t lost_nr; /* events before the page that the kernel had no room for; 0 = unknown */
+	bool     has_lost;
+	const uint8_t *data;
+	uint32_t bytes;
+	const char *damage;		/* (nullable) what is wrong at next */
+};
+
+/* The page at @start has up to @left bytes.  False: nothing of it can be read. */
+bool ftr_ftrace_page_open(struct ftr_ftrace_page *page, const struct ftr_ftrace *ftrace,
+			  const uint8_t *start, size_t left);
+/* True: there is one more event.  False: the end, or page->damage. */
+bool ftr_ftrace_page_next(struct ftr_ftrace_page *page);
+/* The event's kind; NULL: nothing known has this id. */
+struct ftr_ftrace_event *ftr_ftrace_page_event(const struct ftr_ftrace_page *page, uint32_t *id);
+/* Does the record hold all fields, and the data that they point to? */
+bool ftr_ftrace_fits(const struct ftr_ftrace_page *page, const struct ftr_ftrace_event *event);
+/* A number of the event at hand, whose record fits its format. */
+uint64_t ftr_ftrace_number(const struct ftr_ftrace_page *page,
+			   const struct tep_format_field *field);
+
+/* ---- text.c ---- */
+
+/* Append the text of the event's print fmt.  0 or -ENOMEM. */
+int  ftr_ftrace_text(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *page,
+		     const struct ftr_ftrace_event *event, struct ftr_strbuf *out);
+bool ftr_ftrace_is_printable(const struct tep_event *event);
+void ftr_ftrace_text_free(struct ftr_ftrace_text *text);	/* NULL is fine */
+
+/* ---- format_check.c: formats are looked at before libtraceevent gets them ---- */
+
+/* Is the format's print fmt whole, of fields that are there?  Before it are *fields_bytes. */
+bool ftr_ftrace_print_is_sound(struct ftr_slice format, size_t *fields_bytes);
+bool ftr_ftrace_fields_are_sound(struct ftr_slice fields);
+
+/* ---- join.c ---- */
+
+/* A task's own events and those of the kernel, by time.  Takes both over; NULL: out of memory. */
+struct ftr_source *ftr_ftrace_join(struct ftr_source *user, struct ftr_source *kernel);
+
+#endif /* FTR_FORMAT_FTRACE_FTRACE_H */
