@@ -19,7 +19,7 @@ struct ftr_got_use {
 	size_t   at;		/* of the instruction in the code, without its prefixes */
 	size_t   bytes;		/* up to its end, without a constant behind the operand */
 	uint64_t entry;		/* address of the entry */
-	bool     is_jump;	/* goes where the entry says: jump, not call */
+	bool     is_jump;	/* jumps to where the entry leads */
 	bool     is_call;
 };
 

@@ -14,7 +14,7 @@
 #include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/record.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/analysis/build.h"
 #include "utils/format/format.h"
 #include "utils/trace/pump.h"
@@ -110,7 +110,7 @@ static int write_database(const struct ftr_build *build, const char *path)
 	size_t nr = 0;
 
 	if (ftr_ostream_open(&out, path, &err) < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return FTR_EXIT_FAILED;
 	}
 	ftr_ostream_puts(&out, "[");
@@ -122,10 +122,10 @@ static int write_database(const struct ftr_build *build, const char *path)
 	}
 	ftr_ostream_puts(&out, "\n]\n");
 	if (ftr_ostream_close(&out, &err) < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return FTR_EXIT_FAILED;
 	}
-	ftr_say_verbose(1, "%s: %zu translations, %zu more of files that are gone", path, nr,
+	ftr_verbose(1, "%s: %zu translations, %zu more of files that are gone", path, nr,
 			build->translations.nr - nr);
 	return FTR_EXIT_OK;
 }
@@ -246,13 +246,13 @@ static int put_closure(struct ftr_ostream *out, const struct ftr_build *build, c
 	uint8_t *seen;
 
 	if (file == NULL) {
-		ftr_say_error("build: %s: the build did not touch it", path);
+		ftr_error("build: %s: the build did not touch it", path);
 		return FTR_EXIT_FAILED;
 	}
 	seen = calloc(build->files.nr, 1);
 	if (seen == NULL || walk(build, file, seen) < 0) {
 		free(seen);
-		ftr_say_error("out of memory");
+		ftr_error("out of memory");
 		return FTR_EXIT_FAILED;
 	}
 	put_files(out, build, seen, false);
@@ -275,7 +275,7 @@ static int put_unused(struct ftr_ostream *out, const struct ftr_build *build, co
 
 	if (realpath(dir, real) == NULL ||
 	    (tree = fts_open(roots, FTS_PHYSICAL, compare_names)) == NULL) {
-		ftr_say_error("build: %s: %s", dir, strerror(errno));
+		ftr_error("build: %s: %s", dir, strerror(errno));
 		return FTR_EXIT_FAILED;
 	}
 	if (realpath(data, own) == NULL)
@@ -380,7 +380,7 @@ static int open_calls(const struct build_values *values, const char *data, struc
 	else
 		ret = ftr_istream_open(in, AT_FDCWD, path, &err);
 	if (ret < 0)
-		ftr_say_error("%s: record a build first: ftr build -- make", err.text);
+		ftr_error("%s: record a build first: ftr build -- make", err.text);
 	return ret;
 }
 
@@ -393,7 +393,7 @@ static int examine_calls(const struct build_values *values, const char *data, bo
 
 	ftr_etrace_log_init(&log);
 	if (ftr_etrace_load(&log, in, warn, diag) < 0 || ftr_build_load(&build, &log) < 0) {
-		ftr_say_error("out of memory");
+		ftr_error("out of memory");
 		status = FTR_EXIT_FAILED;
 	}
 	if (status == FTR_EXIT_OK && (was_run || values->output != NULL || !has_query(values)))
@@ -407,20 +407,20 @@ static int examine_calls(const struct build_values *values, const char *data, bo
 
 static int examine(const struct build_values *values, const char *data, bool was_run)
 {
-	struct ftr_diag diag = ftr_say_diag();
+	struct ftr_diag diag = ftr_message_diag();
 	struct ftr_ostream text;
 	struct ftr_istream in;
 	int status = FTR_EXIT_FAILED;
 
 	if (ftr_ostream_to_memory(&text) < 0) {
-		ftr_say_error("out of memory");
+		ftr_error("out of memory");
 		return FTR_EXIT_FAILED;
 	}
 	if (open_calls(values, data, &diag, &in, &text) == 0) {
 		status = examine_calls(values, data, was_run, &in, &diag);
 		ftr_istream_close(&in);
 	}
-	ftr_say_diag_end(&diag);
+	ftr_message_diag_end(&diag);
 	ftr_ostream_close(&text, NULL);
 	return status;
 }
@@ -436,7 +436,7 @@ static int build_run(void *arg, int argc, char **argv)
 	int status = FTR_EXIT_OK, examined;
 
 	if (argc > 0 && values->etrace != NULL) {
-		ftr_say_error("build: either a command to run or a text to look at (--etrace)");
+		ftr_error("build: either a command to run or a text to look at (--etrace)");
 		return FTR_EXIT_USAGE;
 	}
 	if (argc > 0)

@@ -6,7 +6,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/output.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/cli/common.h"
 #include "utils/format/etrace/etrace.h"
 
@@ -39,7 +39,7 @@ static int check_etrace(const struct check_values *values)
 	int ret, status;
 
 	if (ftr_istream_open_refilled(&in, AT_FDCWD, values->etrace, &err) < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return FTR_EXIT_FAILED;
 	}
 	if (ftr_output_open(&output, &values->common, NULL) < 0) {
@@ -49,9 +49,9 @@ static int check_etrace(const struct check_values *values)
 	ftr_etrace_log_init(&log);
 	ret = ftr_etrace_load(&log, &in, print_violation, &output);
 	if (ret < 0)
-		ftr_say_error("%s: out of memory", values->etrace);
+		ftr_error("%s: out of memory", values->etrace);
 	else if ((ret = ftr_istream_check(&in, &err)) < 0)
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 	else
 		ftr_ostream_printf(&output.out, "%s: %zu records, %u violations\n", values->etrace,
 				   log.records.nr, log.violations);
@@ -68,7 +68,7 @@ static int check_run(void *arg, int argc, char **argv)
 	const struct check_values *values = arg;
 
 	if (argc > 0 || values->etrace == NULL) {
-		ftr_say_error("check: name the file and its format: ftr check --etrace FILE");
+		ftr_error("check: name the file and its format: ftr check --etrace FILE");
 		return FTR_EXIT_USAGE;
 	}
 	return check_etrace(values);

@@ -47,7 +47,7 @@ struct ftr_cmd {
 const struct ftr_cmd *ftr_cmd_next(size_t *pos);
 const struct ftr_cmd *ftr_cmd_find(const char *name);
 
-/* "ftr.data", or "uftrace.data" for who called ftr by that name. */
+/* "ftr.data", or "uftrace.data" when ftr is run under that name. */
 const char *ftr_cmd_data_dir(void);
 
 #endif /* FTR_CMDS_CMD_H */

@@ -2,7 +2,7 @@
 /* ftr completion SHELL: print a completion script. */
 #include "cmds/cmd.h"
 #include "cmds/output.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/cli/common.h"
 #include "utils/cli/completion.h"
 
@@ -48,7 +48,7 @@ static int completion_run(void *values, int argc, char **argv)
 	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
 		if (strcmp(shells[i].name, name) == 0)
 			return print_shell(values, i);
-	ftr_say_error("completion: name the shell: bash or zsh");
+	ftr_error("completion: name the shell: bash or zsh");
 	return FTR_EXIT_USAGE;
 }
 

@@ -3,7 +3,7 @@
 #include "cmds/cmd.h"
 #include "cmds/export.h"
 #include "cmds/open.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/cli/common.h"
 #include "utils/format/format.h"
 
@@ -12,7 +12,7 @@
 struct convert_values {
 	struct ftr_common common;
 	struct ftr_selection selection;
-	const struct ftr_format *format;	/* NULL: as the name of B says */
+	const struct ftr_format *format;	/* NULL: by B's suffix */
 };
 
 /* As dump: also what is outside of calls. */
@@ -63,14 +63,14 @@ static int convert_run(void *values, int argc, char **argv)
 	int status;
 
 	if (path == NULL) {
-		ftr_say_error(
+		ftr_error(
 			"convert: needs two operands: the trace to read and the one to write");
 		return FTR_EXIT_USAGE;
 	}
 	if (self->format == NULL)
 		self->format = format_of(path);
 	if (self->format == NULL) {
-		ftr_say_error("convert: %s: no format has this suffix; choose one with --to=FORMAT", path);
+		ftr_error("convert: %s: no format has this suffix; choose one with --to=FORMAT", path);
 		return FTR_EXIT_USAGE;
 	}
 	status = ftr_opened_open(&opened, &self->common, &self->selection, false);

@@ -4,7 +4,7 @@
 #include "cmds/export.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/cli/common.h"
 #include "utils/format/format.h"
 #include "utils/view/dump.h"
@@ -62,7 +62,7 @@ static int dump_listing(const struct dump_values *values)
 	int ret, status;
 
 	if (values->selection.time_ns > 0 || values->selection.no_sched_preempt) {
-		ftr_say_error(
+		ftr_error(
 			"dump: %s filters calls, but the listing shows records; add --format",
 			values->selection.time_ns > 0 ? "--time-filter" : "--no-sched-preempt");
 		return FTR_EXIT_USAGE;
@@ -78,7 +78,7 @@ static int dump_listing(const struct dump_values *values)
 	opts.selection = &opened.options;
 	ret = ftr_dump_print(opened.trace, &opts, &output.out, &err);
 	if (ret < 0 && !ftr_output_is_closed(&output))
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 	else
 		ret = 0;
 	status = ftr_output_close(&output);
@@ -97,7 +97,7 @@ static int convert(const struct dump_values *values)
 	int status;
 
 	if (values->format->kind == FTR_FORMAT_DIRECTORY && values->output == NULL) {
-		ftr_say_error("dump: %s writes a directory; name it with -o DIR",
+		ftr_error("dump: %s writes a directory; name it with -o DIR",
 			      values->format->name);
 		return FTR_EXIT_USAGE;
 	}
@@ -117,7 +117,7 @@ static int dump_run(void *values, int argc, char **argv)
 	if (ftr_option_values_check(&self->of_formats, ftr_format_written_options,
 				    self->format != NULL ? self->format->name : NULL, "format",
 				    &err) < 0) {
-		ftr_say_error("dump: %s", err.text);
+		ftr_error("dump: %s", err.text);
 		return FTR_EXIT_USAGE;
 	}
 	return self->format == NULL ? dump_listing(self) : convert(self);

@@ -5,7 +5,7 @@
 #include "cmds/cmd.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "cmds/show.h"
 #include "utils/base/strbuf.h"
 #include "utils/cli/common.h"
@@ -69,7 +69,7 @@ bool ftr_export_is_input(const struct ftr_trace *trace, const char *path)
 	if (!is_same_file(&in, &out) &&
 	    (!S_ISDIR(in.st_mode) || stat_parent(path, &parent) < 0 || !is_same_file(&in, &parent)))
 		return false;
-	ftr_say_error("%s: is part of the trace being read; name another file", path);
+	ftr_error("%s: is part of the trace being read; name another file", path);
 	return true;
 }
 
@@ -87,7 +87,7 @@ static int to_file(struct ftr_opened *opened, const struct ftr_export *to)
 		return FTR_EXIT_FAILED;
 	sink = ftr_sink_new(to->format->write, &output.out, &err);
 	if (sink == NULL)
-		ftr_say_error("out of memory");
+		ftr_error("out of memory");
 	if (sink != NULL) {
 		sink->values = to->values;
 		status = ftr_show(opened, sink, &output, true);
@@ -102,13 +102,13 @@ static int to_directory(struct ftr_opened *opened, const struct ftr_export *to)
 	struct ftr_sink *sink;
 
 	if (strcmp(to->path, "-") == 0) {
-		ftr_say_error("%s writes a directory, not standard output; name one",
+		ftr_error("%s writes a directory, not standard output; name one",
 			      to->format->name);
 		return FTR_EXIT_USAGE;
 	}
 	sink = to->format->write_new(to->path, &err);
 	if (sink == NULL) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return FTR_EXIT_FAILED;
 	}
 	sink->values = to->values;

@@ -22,11 +22,11 @@ struct ftr_export {
 /* const struct ftr_format *: by a name that the row's next_word has. */
 ftr_option_parse_fn ftr_opt_format;
 
-/* Would writing @path (nullable) destroy what is being read?  Says so. */
+/* Would writing @path (nullable) destroy what is being read?  Reports it. */
 bool ftr_export_is_input(const struct ftr_trace *trace, const char *path);
 
 /*
- * Write all that @opened lets through.  Says what failed, and what the format could not hold.  An
+ * Write all that @opened lets through.  Reports what failed, and what the format could not hold.  An
  * exit status.
  */
 int ftr_export(struct ftr_opened *opened, const struct ftr_export *to);

@@ -3,7 +3,7 @@
 #include "cmds/cmd.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/analysis/graph.h"
 #include "utils/analysis/graph_task.h"
 #include "utils/cli/closest.h"
@@ -35,21 +35,21 @@ static const struct ftr_option graph_options[] = {
 };
 
 /* Every function that was called is known by name by now. */
-static void say_not_called(const struct ftr_trace *trace, const char *func)
+static void report_not_called(const struct ftr_trace *trace, const char *func)
 {
 	struct ftr_closest closest = { 0 };
 
 	if (func == NULL) {
-		ftr_say_error("%s: no calls to show", trace->path);
+		ftr_error("%s: no calls to show", trace->path);
 		return;
 	}
 	for (size_t i = 0; i < trace->funcs.nr; i++)
 		ftr_closest_try(&closest, func, trace->funcs.v[i]->name);
 	if (closest.name != NULL)
-		ftr_say_error("%s: no calls of \"%s\"; did you mean \"%s\"?", trace->path, func,
+		ftr_error("%s: no calls of \"%s\"; did you mean \"%s\"?", trace->path, func,
 			      closest.name);
 	else
-		ftr_say_error("%s: no calls of \"%s\"; \"ftr report\" lists the functions called",
+		ftr_error("%s: no calls of \"%s\"; \"ftr report\" lists the functions called",
 			      trace->path, func);
 }
 
@@ -79,9 +79,9 @@ static int print_graph(const struct ftr_sink *sink, const struct ftr_trace *trac
 	if (ret == 0)
 		return status;
 	if (ret == -ENOENT)
-		say_not_called(trace, values->view.func);
+		report_not_called(trace, values->view.func);
 	else
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 	return FTR_EXIT_FAILED;
 }
 
@@ -94,7 +94,7 @@ static int graph_opened(struct ftr_opened *opened, const struct graph_values *va
 	int status = FTR_EXIT_FAILED;
 
 	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, NULL, &err) < 0)
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 	else
 		status = print_graph(sink, opened->trace, values);
 	ftr_sink_free(sink);
@@ -128,13 +128,13 @@ static int graph_run(void *values, int argc, char **argv)
 	int status;
 
 	if (argc > 0 && self->by_task) {
-		ftr_say_error("graph: --task takes no function: %s", argv[0]);
+		ftr_error("graph: --task takes no function: %s", argv[0]);
 		return FTR_EXIT_USAGE;
 	}
 	if (argc > 0)
 		func_set(self, argv[0]);
 	if (check_fields(self, &has_details, &err) < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
 	status = ftr_opened_open(&opened, &self->common, &self->selection, true);

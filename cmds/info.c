@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ftr info: what a trace says about machine, program and recording. */
+/* ftr info: the machine, program and recording of a trace. */
 #include "cmds/cmd.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/cli/common.h"
 #include "utils/object/symtab.h"
 #include "utils/view/info.h"
@@ -71,7 +71,7 @@ static int print_program_symbols(struct ftr_trace *trace, struct ftr_ostream *ou
 	if (module != NULL && module->symtab == NULL && trace->loader != NULL)
 		trace->loader->module_load(trace, module);
 	if (module == NULL || module->symtab == NULL) {
-		ftr_say_error("%s: has no symbols of the program", trace->path);
+		ftr_error("%s: has no symbols of the program", trace->path);
 		return FTR_EXIT_FAILED;
 	}
 	print_symbols(module->symtab, false, "Normal symbols", out);

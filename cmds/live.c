@@ -11,7 +11,7 @@
 #include "cmds/cmd.h"
 #include "cmds/record.h"
 #include "cmds/replay.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/format/uftrace/write.h"
 
 struct live_values {
@@ -77,7 +77,7 @@ static int replay(const struct ftr_replay_values *values)
 	fflush(NULL);
 	pid = fork();
 	if (pid < 0) {
-		ftr_say_error("fork: %s", strerror(errno));
+		ftr_error("fork: %s", strerror(errno));
 		return FTR_EXIT_FAILED;
 	}
 	if (pid == 0) {
@@ -104,7 +104,7 @@ static int live_in(struct live_values *values, const char *dir, char **argv)
 	return shown != FTR_EXIT_OK ? shown : status;
 }
 
-/* "$TMPDIR/ftr-live-XXXXXX", made; NULL after saying what failed. */
+/* "$TMPDIR/ftr-live-XXXXXX", made; NULL after reporting the failure. */
 static char *directory_make(void)
 {
 	const char *top = getenv("TMPDIR");
@@ -114,7 +114,7 @@ static char *directory_make(void)
 		return NULL;
 	if (mkdtemp(dir) != NULL)
 		return dir;
-	ftr_say_error("%s: %s; set TMPDIR to a writable directory", dir,
+	ftr_error("%s: %s; set TMPDIR to a writable directory", dir,
 		      strerror(errno));
 	free(dir);
 	return NULL;
@@ -128,7 +128,7 @@ static int live_run(void *arg, int argc, char **argv)
 	int status;
 
 	if (argc == 0) {
-		ftr_say_error("live: name the program to run: ftr PROGRAM [ARGUMENT...]");
+		ftr_error("live: name the program to run: ftr PROGRAM [ARGUMENT...]");
 		return FTR_EXIT_USAGE;
 	}
 	values->record.depth = values->replay.selection.depth;

@@ -30,8 +30,8 @@ ftr_SOURCES = \
 	cmds/replay.c \
 	cmds/replay.h \
 	cmds/report.c \
-	cmds/say.c \
-	cmds/say.h \
+	cmds/message.c \
+	cmds/message.h \
 	cmds/show.c \
 	cmds/show.h \
 	cmds/words.c \

@@ -4,7 +4,7 @@
 #include "cmds/help.h"
 #include "cmds/open.h"
 #include "cmds/opt_file.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "cmds/words.h"
 #include "utils/cli/closest.h"
 #include "utils/cli/common.h"
@@ -41,7 +41,7 @@ static int run_operands(const struct ftr_cmd *cmd, struct ftr_common *common, in
 		argv++;
 	}
 	if (cmd->trace != FTR_CMD_TRACE_NONE && argc > (int)cmd->operand_nr) {
-		ftr_say_error("%s: unexpected operand %s; the trace is %s", cmd->name,
+		ftr_error("%s: unexpected operand %s; the trace is %s", cmd->name,
 			      argv[cmd->operand_nr], ftr_data_path(common));
 		return FTR_EXIT_USAGE;
 	}
@@ -160,10 +160,10 @@ static int run_parsed(struct invocation *inv)
 		return ftr_version_print();
 	if (first >= 0)
 		first = files_load(inv, first, &err);
-	if (first >= 0 && ftr_say_init(inv->values, &err) < 0)
+	if (first >= 0 && ftr_message_init(inv->values, &err) < 0)
 		first = -1;
 	if (first < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
 	return run_operands(inv->cmd, inv->values, inv->argc - first, inv->argv + first);
@@ -177,7 +177,7 @@ static int run_command(const struct ftr_cmd *cmd, int argc, char **argv)
 	int status;
 
 	if (inv.values == NULL) {
-		ftr_say_error("out of memory");
+		ftr_error("out of memory");
 		return FTR_EXIT_FAILED;
 	}
 	values_reset(&inv);
@@ -198,10 +198,10 @@ static int refuse(const char *word)
 	while ((cmd = ftr_cmd_next(&pos)) != NULL)
 		ftr_closest_try(&closest, word, cmd->name);
 	if (closest.name != NULL)
-		ftr_say_error("%s is neither a command nor a program; did you mean %s?",
+		ftr_error("%s is neither a command nor a program; did you mean %s?",
 			      word, closest.name);
 	else
-		ftr_say_error("%s is neither a command nor a program; see ftr --help", word);
+		ftr_error("%s is neither a command nor a program; see ftr --help", word);
 	return FTR_EXIT_USAGE;
 }
 
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
 	if (at < 0)
 		return at == FTR_WORDS_VERSION ? ftr_version_print() : ftr_help_print();
 	if (at == argc) {
-		ftr_say_error("no command given: ftr COMMAND, or ftr PROGRAM; see ftr --help");
+		ftr_error("no command given: ftr COMMAND, or ftr PROGRAM; see ftr --help");
 		return FTR_EXIT_USAGE;
 	}
 	word = argv[at];

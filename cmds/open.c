@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening the data of an analysis command, with warnings said as they come. */
+/* Opening the data of an analysis command, with warnings printed as they come. */
 #include "cmds/open.h"
 
 #include "cmds/cmd.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/cli/common.h"
@@ -101,7 +101,7 @@ static int parse_selection(struct ftr_opened *opened, const struct ftr_selection
 static int open_trace(struct ftr_opened *opened, const struct ftr_common *common,
 		      const struct ftr_selection *selection, struct ftr_err *err)
 {
-	*opened = (struct ftr_opened){ .diag = ftr_say_diag() };
+	*opened = (struct ftr_opened){ .diag = ftr_message_diag() };
 	if (selection != NULL && parse_selection(opened, selection, err) < 0)
 		return FTR_EXIT_USAGE;
 	if (ftr_trace_open(&opened->trace, ftr_data_path(common), &opened->diag, err) < 0)
@@ -113,11 +113,11 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 	return FTR_EXIT_OK;
 }
 
-/* After opening: @status, having said what failed. */
+/* After opening: @status, after reporting the failure. */
 static int opened_say(struct ftr_opened *opened, int status, const struct ftr_err *err)
 {
 	if (status != FTR_EXIT_OK) {
-		ftr_say_error("%s", err->text);
+		ftr_error("%s", err->text);
 		ftr_opened_close(opened);
 	}
 	return status;
@@ -154,6 +154,6 @@ void ftr_opened_close(struct ftr_opened *opened)
 	if (opened->trace != NULL)
 		ftr_trace_free(opened->trace);
 	ftr_vec_fini(&opened->tids);
-	ftr_say_diag_end(&opened->diag);
+	ftr_message_diag_end(&opened->diag);
 	*opened = (struct ftr_opened){ .diag = { 0 } };
 }

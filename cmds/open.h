@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening the data of an analysis command, with warnings said as they come. */
+/* Opening the data of an analysis command, with warnings printed as they come. */
 #ifndef FTR_CMDS_OPEN_H
 #define FTR_CMDS_OPEN_H
 
@@ -23,13 +23,13 @@ struct ftr_opened {
 };
 
 /*
- * What -d says, else ftr.data or uftrace.data, whichever there is, else a directory that one stands
+ * The operand of -d, else ftr.data or uftrace.data, whichever there is, else a directory that one stands
  * in.
  */
 const char *ftr_data_path(const struct ftr_common *common);
 
 /*
- * @selection NULL: the trace itself, without a source.  An exit status, after saying what failed.
+ * @selection NULL: the trace itself, without a source.  An exit status, after reporting the failure.
  */
 int  ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
 		     const struct ftr_selection *selection, bool is_unordered);

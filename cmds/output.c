@@ -3,7 +3,7 @@
 #include "cmds/output.h"
 
 #include "cmds/cmd.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "cmds/words.h"
 #include "utils/cli/common.h"
 
@@ -89,14 +89,14 @@ int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, 
 		output->use_color = common->color == FTR_COLOR_YES;
 		ret = ftr_ostream_open(&output->out, path, &err);
 		if (ret < 0)
-			ftr_say_error("%s", err.text);
+			ftr_error("%s", err.text);
 		return ret;
 	}
 	output->use_color = wants_color(common);
 	fd = pager_start(output, common);
 	ret = ftr_ostream_from_fd(&output->out, fd, "standard output");
 	if (ret < 0)
-		ftr_say_error("out of memory");
+		ftr_error("out of memory");
 	output->out.owns_fd = output->pager != 0;
 	return ret;
 }
@@ -112,6 +112,6 @@ int ftr_output_close(struct ftr_output *output)
 	output->is_quiet_end = ret == -EPIPE;
 	if (ret == 0 || output->is_quiet_end)
 		return FTR_EXIT_OK;
-	ftr_say_error("%s", err.text);
+	ftr_error("%s", err.text);
 	return FTR_EXIT_FAILED;
 }

@@ -19,11 +19,11 @@ struct ftr_output {
 
 /*
  * @path NULL or "-" is standard output, with a pager when it is a terminal.  From here on a reader
- * that goes away ends the output quietly.  0, or -errno after saying what failed.
+ * that goes away ends the output quietly.  0, or -errno after reporting the failure.
  */
 int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, const char *path);
 
-/* Flush, and wait until the pager is left.  FTR_EXIT_OK, or FTR_EXIT_FAILED after saying why. */
+/* Flush, and wait until the pager is left.  FTR_EXIT_OK, or FTR_EXIT_FAILED after reporting it. */
 int ftr_output_close(struct ftr_output *output);
 
 /* Nobody reads any more: stop producing. */

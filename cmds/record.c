@@ -12,7 +12,7 @@
 #include "cmds/cmd.h"
 #include "cmds/export.h"
 #include "cmds/record_etrace.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/format.h"
 #include "utils/proto/ring.h"
@@ -180,7 +180,7 @@ static int program_status(const struct ftr_recorder_result *result)
 	return WEXITSTATUS(result->wait_status);
 }
 
-static void say_lost(const struct ftr_recorder_result *result)
+static void warn_lost(const struct ftr_recorder_result *result)
 {
 	static const char *const causes[FTR_LOST_CAUSES] = {
 		[FTR_LOST_NO_ROOM] = "rings were full; make them larger with -b",
@@ -193,20 +193,20 @@ static void say_lost(const struct ftr_recorder_result *result)
 
 	for (i = 0; i < FTR_LOST_CAUSES; i++) {
 		if (result->lost[i] != 0)
-			ftr_say_warn("LOST %" PRIu64 " records: %s", result->lost[i], causes[i]);
+			ftr_warn("LOST %" PRIu64 " records: %s", result->lost[i], causes[i]);
 	}
 }
 
-static void say_result(const struct ftr_recorder_result *result, const char *program,
+static void report_result(const struct ftr_recorder_result *result, const char *program,
 		       const char *runtime)
 {
-	say_lost(result);
+	warn_lost(result);
 	if (result->was_stopped)
-		ftr_say_warn("stopped by a signal; the program continues untraced");
+		ftr_warn("stopped by a signal; the program continues untraced");
 	if (runtime != NULL && result->sessions == 0 && result->has_status)
-		ftr_say_warn("%s exited before %s connected; see the loader's errors above",
+		ftr_warn("%s exited before %s connected; see the loader's errors above",
 			     program, runtime);
-	ftr_say_verbose(1, "%u sessions, %u tasks, %" PRIu64 " records", result->sessions,
+	ftr_verbose(1, "%u sessions, %u tasks, %" PRIu64 " records", result->sessions,
 			result->tasks, result->records);
 }
 
@@ -229,16 +229,16 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 	int ret = ftr_recorder_run(recorder, &result, &err);
 
 	*was_run = result.was_run;
-	ftr_say_diag_end(recorder->diag);
+	ftr_message_diag_end(recorder->diag);
 	if (ret < 0)
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 	if (!result.was_run)
 		return result.was_ready &&
 		       (err.code == ENOENT || err.code == EACCES || err.code == ENOEXEC) ?
 		       FTR_EXIT_NOT_RUN : FTR_EXIT_FTR;
 	if (ret < 0)
 		return FTR_EXIT_FTR;
-	say_result(&result, recorder->program->path, recorder->nop ? NULL : recorder->runtime);
+	report_result(&result, recorder->program->path, recorder->nop ? NULL : recorder->runtime);
 	if (opts->shows_time)
 		print_time(&result);
 	return program_status(&result);
@@ -253,14 +253,14 @@ static int find(const struct ftr_record_opts *opts, const char *name, struct ftr
 	*has_functions = ret == 0;
 	if (ret == 0 || !opts->has_syscalls || (ret != -ENOTSUP && ret != -ENOEXEC))
 		return ret;
-	ftr_say_verbose(1, "%s; recording its system calls only", err->text);
+	ftr_verbose(1, "%s; recording its system calls only", err->text);
 	return ftr_program_find_any(program, name, err);
 }
 
 int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char **argv,
 		       bool *was_run)
 {
-	struct ftr_diag diag = ftr_say_diag();
+	struct ftr_diag diag = ftr_message_diag();
 	struct ftr_program program = { 0 };
 	struct ftr_err err = { 0 };
 	char *runtime = NULL, *cmdline = NULL;
@@ -269,20 +269,20 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 
 	*was_run = false;
 	if (opts->has_syscalls && opts->clock != 0) {
-		ftr_say_error(
+		ftr_error(
 			"record: --syscalls requires --clock=mono, the clock of its time stamps");
 		return FTR_EXIT_USAGE;
 	}
 	ret = find(opts, argv[0], &program, &has_functions, &err);
 	if (ret < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return refusal_status(ret);
 	}
 	ret = has_functions ? ftr_program_runtime(&program, opts->libmcount_dir, opts->nop,
 						  &runtime, &err) :
 			      0;
 	if (ret < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		status = FTR_EXIT_FTR;
 		goto out;
 	}
@@ -326,9 +326,9 @@ out:
 static int record_text(const struct record_values *values, char **argv)
 {
 	if (!values->record.has_syscalls)
-		ftr_say_error("record: --format=etrace writes system calls; add --syscalls");
+		ftr_error("record: --format=etrace writes system calls; add --syscalls");
 	else if (values->common.data != NULL)
-		ftr_say_error(
+		ftr_error(
 			"record: --format=etrace writes a text file, not a data directory; name it with -o");
 	else
 		return ftr_record_etrace(ftr_option_values_get(&values->of_formats,
@@ -346,19 +346,19 @@ static int record_run(void *arg, int argc, char **argv)
 	bool was_run;
 
 	if (argc == 0) {
-		ftr_say_error("record: name the program to run: ftr record PROGRAM [ARGUMENT...]");
+		ftr_error("record: name the program to run: ftr record PROGRAM [ARGUMENT...]");
 		return FTR_EXIT_USAGE;
 	}
 	if (ftr_option_values_check(&values->of_formats, ftr_format_recorded_options,
 				    values->format != NULL ? values->format->name : NULL, "format",
 				    &err) < 0) {
-		ftr_say_error("record: %s", err.text);
+		ftr_error("record: %s", err.text);
 		return FTR_EXIT_USAGE;
 	}
 	if (values->format != NULL && values->format->kind == FTR_FORMAT_FILE)
 		return record_text(values, argv);
 	if (values->output != NULL) {
-		ftr_say_error("record: --output requires --format=etrace; name a data directory with "
+		ftr_error("record: --output requires --format=etrace; name a data directory with "
 			      "-d");
 		return FTR_EXIT_USAGE;
 	}

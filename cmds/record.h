@@ -38,7 +38,7 @@ extern const struct ftr_option
 #define FTR_RECORD_OPTS_DEFAULTS { .buffer_bytes = 4 << 20, .max_stack = 1 << 20 }
 
 /*
- * Record argv[0] with its arguments into @dir; says what went wrong.  *was_run: there is a
+ * Record argv[0] with its arguments into @dir; reports what failed.  *was_run: there is a
  * recording. The exit status: the program's own (128 + n for a signal), or an FTR_EXIT_*.
  */
 int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char **argv,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "utils/record/program.h"
 #include "utils/observe/observer.h"
 
@@ -97,7 +97,7 @@ static int exit_status(int wait_status)
 
 static int follow(struct text_output *text, const char *path, char **argv)
 {
-	struct ftr_diag diag = ftr_say_diag();
+	struct ftr_diag diag = ftr_message_diag();
 	struct ftr_observer_sink sink = {
 		.record = output_record, .idle = output_idle, .arg = text, .diag = &diag,
 	};
@@ -109,7 +109,7 @@ static int follow(struct text_output *text, const char *path, char **argv)
 	pid_t child;
 
 	if (ftr_observer_gate_open(&gate, &err) < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return FTR_EXIT_FTR;
 	}
 	signals_block(signals, &mask);
@@ -119,7 +119,7 @@ static int follow(struct text_output *text, const char *path, char **argv)
 	text->observer = child < 0 ? NULL : ftr_observer_new(&sink, child, &gate, &err);
 	ftr_observer_gate_close(&gate);
 	if (text->observer == NULL) {
-		ftr_say_error("%s", child < 0 ? strerror(errno) : err.text);
+		ftr_error("%s", child < 0 ? strerror(errno) : err.text);
 		return FTR_EXIT_FTR;
 	}
 	signals_catch(signals, child);
@@ -130,7 +130,7 @@ static int follow(struct text_output *text, const char *path, char **argv)
 			"ended by a signal: what still ran cannot run on without its observer and was "
 			"killed");
 	ftr_observer_free(text->observer);
-	ftr_say_diag_end(&diag);
+	ftr_message_diag_end(&diag);
 	return exit_status(wait_status);
 }
 
@@ -143,11 +143,11 @@ int ftr_record_etrace(const struct ftr_etrace_options *options, const char *outp
 
 	ret = ftr_program_find_any(&program, argv[0], &err);
 	if (ret < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return ret == -ENOENT ? FTR_EXIT_NOT_FOUND : FTR_EXIT_NOT_RUN;
 	}
 	if (ftr_ostream_open(&text.out, output != NULL ? output : "-", &err) < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		ftr_program_fini(&program);
 		return FTR_EXIT_FTR;
 	}
@@ -155,7 +155,7 @@ int ftr_record_etrace(const struct ftr_etrace_options *options, const char *outp
 	status = follow(&text, program.path, argv);
 	ftr_etrace_writer_fini(&text.writer);
 	if (ftr_ostream_close(&text.out, &err) < 0)
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 	ftr_program_fini(&program);
 	return status;
 }

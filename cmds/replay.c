@@ -4,7 +4,7 @@
 #include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/replay.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "cmds/show.h"
 
 const struct ftr_option ftr_replay_view_options[] = {
@@ -63,7 +63,7 @@ static int replay_opened(struct ftr_opened *opened, const struct ftr_replay_valu
 	sink = ftr_replay_new(&opts, &output.out, &err);
 	if (sink == NULL) {
 		ftr_output_close(&output);
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
 	status = ftr_show(opened, sink, &output, false);

@@ -5,7 +5,7 @@
 #include "cmds/cmd.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
-#include "cmds/say.h"
+#include "cmds/message.h"
 #include "cmds/show.h"
 #include "utils/analysis/stats.h"
 #include "utils/analysis/syscalls.h"
@@ -86,7 +86,7 @@ static int print_to_output(int (*print)(const void *what, const struct report_va
 	status = ftr_output_close(&output);
 	if (ret == 0)
 		return status;
-	ftr_say_error("%s", err.text);
+	ftr_error("%s", err.text);
 	return ret == -EINVAL ? FTR_EXIT_USAGE : FTR_EXIT_FAILED;
 }
 
@@ -112,7 +112,7 @@ static int report_syscalls(const struct ftr_syscalls *sums, const struct report_
 {
 	if (sums->rows.nr != 0)
 		return print_to_output(print_syscalls, sums, values);
-	ftr_say_error(
+	ftr_error(
 		"report: no system calls in this trace; record them with ftr record --syscalls");
 	return FTR_EXIT_FAILED;
 }
@@ -150,7 +150,7 @@ static int counted_open(struct counted *counted, const struct report_values *val
 	if (counted->sink != NULL &&
 	    ftr_pump(counted->opened.source, counted->sink, counted->opened.trace, NULL, &err) == 0)
 		return FTR_EXIT_OK;
-	ftr_say_error("%s", err.text);
+	ftr_error("%s", err.text);
 	return FTR_EXIT_FAILED;
 }
 
@@ -182,7 +182,7 @@ static int report_diff(const struct report_values *values)
 	int status;
 
 	if (ftr_report_check_diff(&values->view, &err) < 0) {
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
 	status = counted_open(&counted[0], values, ftr_data_path(&values->common));
@@ -209,7 +209,7 @@ static int report_opened(struct ftr_opened *opened, const struct report_values *
 	int status = FTR_EXIT_FAILED;
 
 	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, &pumped, &err) < 0)
-		ftr_say_error("%s", err.text);
+		ftr_error("%s", err.text);
 	else if (values->by > 0)
 		status = report_syscalls(ftr_syscalls_get(sink), values);
 	else
@@ -244,7 +244,7 @@ static int report_run(void *values, int argc, char **argv)
 	int status;
 
 	if (conflict != NULL) {
-		ftr_say_error("report: %s", conflict);
+		ftr_error("report: %s", conflict);
 		return FTR_EXIT_USAGE;
 	}
 	if (self->diff != NULL)
@@ -252,7 +252,7 @@ static int report_run(void *values, int argc, char **argv)
 	/* Processors are known from what happens outside of calls, too; it is not counted. */
 	if (wants_details(&self->view))
 		selection.event_full = true;
-	/* Processes are named by who made them: only in the order of time. */
+	/* Processes are named by their parents: only in the order of time. */
 	status = ftr_opened_open(&opened, &self->common, &selection, self->by == 0);
 	if (status != FTR_EXIT_OK)
 		return status;

@@ -9,10 +9,10 @@ struct ftr_opened;
 struct ftr_output;
 
 /*
- * Pump everything into @sink, which writes to @output (nullable) and is freed.  Says what failed,
- * and with @says_loss what @sink could not hold.  An exit status.
+ * Pump everything into @sink, which writes to @output (nullable) and is freed.  Reports what
+ * failed, and with @warns_loss what @sink could not hold.  An exit status.
  */
 int ftr_show(struct ftr_opened *opened, struct ftr_sink *sink, const struct ftr_output *output,
-	     bool says_loss);
+	     bool warns_loss);
 
 #endif /* FTR_CMDS_SHOW_H */

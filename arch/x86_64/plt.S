@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where hooked entries of a global offset table lead: stub n says which one it was.  The callee's
+ * Where hooked entries of a global offset table lead: stub n tells which one it was.  The callee's
  * arguments, integer, vector, on the stack, and %r10, arrive as they were; %r11 and the flags are
  * free by the ABI of PLT calls.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of several names somebody who mistyped one may have meant. */
+/* The name closest to a mistyped one. */
 #ifndef FTR_CLI_CLOSEST_H
 #define FTR_CLI_CLOSEST_H
 

@@ -21,7 +21,7 @@ void ftr_debuginfo_close(struct ftr_debuginfo *info);	/* NULL is fine */
 
 /*
  * Where the function that begins at @addr (relative to the module's first mapping, as in
- * ftr_symbol) is declared, as DWARF says; of another address, or an assembler's function, where its
+ * ftr_symbol) is declared, by DWARF; of another address, or an assembler's function, where its
  * code comes from. *file is as the compiler wrote it, and lives until the close.  False when
  * unknown.
  */

@@ -51,7 +51,7 @@ static bool put_operator(struct ftr_strbuf *out, struct demangle_component *node
 
 static bool put_name(struct ftr_strbuf *out, struct demangle_component *node, unsigned depth);
 
-/* "left::right", of which the right part may say nothing. */
+/* "left::right", whose right part may print nothing. */
 static bool put_qualified(struct ftr_strbuf *out, struct demangle_component *node, unsigned depth)
 {
 	struct demangle_component *right = node->u.s_binary.right;

@@ -15,7 +15,7 @@
 
 static const struct plt_section {
 	const char *name;
-	unsigned slot_bytes;	/* where the section header does not say */
+	unsigned slot_bytes;	/* where the section header has no size */
 } plt_sections[] = {
 	{ ".plt",     16 },
 	{ ".plt.sec", 16 },
@@ -37,7 +37,7 @@ static bool linked_tables(const struct ftr_elf_file *file, const GElf_Shdr *rela
 	return *symbols != NULL && *strings != NULL;
 }
 
-/* What a relocation says of a GOT entry. */
+/* A GOT entry, from its relocation. */
 struct got_entry {
 	struct ftr_plt_entry plt;
 	bool has_plt;			/* a PLT slot jumps through it */
@@ -89,7 +89,7 @@ static const char *symbol_version(const struct got *got, int symbol)
 
 	if (got->versyms == NULL || gelf_getversym(got->versyms, symbol, &ndx) == NULL)
 		return "";
-	ndx &= 0x7fff;			/* the bit above says "hidden" */
+	ndx &= 0x7fff;			/* the bit above means "hidden" */
 	return ndx < 2 ? "" : version_name(got->file, ndx);
 }
 

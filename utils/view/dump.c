@@ -44,10 +44,10 @@ struct dump {
 	bool is_selecting;		/* else all is listed */
 	FTR_VEC(struct perf_event) perf;
 	uint64_t offset;		/* in the task's file */
-	uint64_t sec_ns;		/* whole seconds that sec_text says */
+	uint64_t sec_ns;		/* whole seconds in sec_text */
 	size_t   sec_len;
 	char     sec_text[20];
-	int32_t  tid;			/* that tid_text says */
+	int32_t  tid;			/* in tid_text */
 	char     tid_text[RECORD_TID_WIDTH];
 };
 
@@ -164,7 +164,7 @@ static void put_record_hex(struct dump *self, const struct ftr_event *ev, unsign
 	put_hex(self, bytes, sizeof(bytes));
 }
 
-/* Padding is shown as zeros: what stands there is nobody's data. */
+/* Padding is shown as zeros: it holds no data. */
 static void put_payload_hex(struct dump *self, const struct ftr_payload *payload, size_t before)
 {
 	uint8_t bytes[2048] = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The head of the raw listing: what the info file's header says. */
+/* The head of the raw listing: the header of the info file. */
 #include "utils/view/dump_header.h"
 
 #include "utils/base/ostream.h"

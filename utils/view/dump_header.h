@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The head of the raw listing: what the info file's header says. */
+/* The head of the raw listing: the header of the info file. */
 #ifndef FTR_VIEW_DUMP_HEADER_H
 #define FTR_VIEW_DUMP_HEADER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace says about machine, program and recording, as uftrace info prints it. */
+/* The machine, program and recording of a trace, as uftrace info prints it. */
 #include "utils/view/info.h"
 
 #include "utils/trace/trace.h"

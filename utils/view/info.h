@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace says about machine, program and recording, as uftrace info prints it. */
+/* The machine, program and recording of a trace, as uftrace info prints it. */
 #ifndef FTR_VIEW_INFO_H
 #define FTR_VIEW_INFO_H
 

@@ -212,7 +212,7 @@ static int put_exit(struct replay_sink *self, const struct ftr_event *ev)
 
 	format_payload(self, ev, &self->text);
 	line_of_call(&line, ev);
-	/* Where the entry is missing nobody knows; a forked child at least began with its data. */
+	/* The place of a missing entry is unknown; a forked child at least began with its data. */
 	if (!(ev->flags & FTR_EVENT_NO_ENTRY) || ev->task->is_forked)
 		line.duration_ns = ev->time_ns - ev->call.start_ns;
 	p = begin(self, &line, ev->depth, ev->call.func->name_len + self->text.len + 32);

@@ -16,7 +16,7 @@ enum ftr_replay_times {
 
 struct ftr_replay_opts {
 	const char *fields;	/* -f (nullable: "duration,tid") */
-	enum ftr_replay_times times;	/* --time-range: columns that say when */
+	enum ftr_replay_times times;	/* --time-range: time columns */
 	bool is_flat;
 	bool is_column_view;
 	uint64_t column_offset;	/* levels between the columns of two tasks */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report --format=csv: the table for spreadsheets and scripts, as RFC 4180 says but for the ends of
+ * report --format=csv: the table for spreadsheets and scripts, by RFC 4180 but for the ends of
  * lines.
  */
 #include "utils/view/report.h"

@@ -136,7 +136,7 @@ static double rank_of(const struct diff *diff, const struct report_column *key,
 	return diff->policy.is_signed || rank > 0 ? rank : -rank;
 }
 
-/* Where nothing can be told in percent comes last. */
+/* Rows without a percentage come last. */
 static bool has_rank(const struct diff *diff, const struct report_column *key,
 		     const struct ftr_stats_pair *pair)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What ftr itself says: "ftr: text" to standard error, or to --logfile. */
-#include "cmds/say.h"
+/* Messages of ftr itself: "ftr: text" to standard error, or to --logfile. */
+#include "cmds/message.h"
 
 #include "utils/cli/common.h"
 
@@ -11,7 +11,7 @@
 static FILE *log_file;		/* NULL = standard error */
 static unsigned verbosity;
 
-int ftr_say_init(const struct ftr_common *common, struct ftr_err *err)
+int ftr_message_init(const struct ftr_common *common, struct ftr_err *err)
 {
 	verbosity = common->verbose;
 	if (common->logfile == NULL)
@@ -22,7 +22,7 @@ int ftr_say_init(const struct ftr_common *common, struct ftr_err *err)
 	return 0;
 }
 
-static void say(const char *prefix, const char *fmt, va_list ap)
+static void print(const char *prefix, const char *fmt, va_list ap)
 {
 	FILE *to = log_file != NULL ? log_file : stderr;
 	char text[1024];
@@ -32,47 +32,47 @@ static void say(const char *prefix, const char *fmt, va_list ap)
 	fflush(to);
 }
 
-void ftr_say_error(const char *fmt, ...)
+void ftr_error(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("", fmt, ap);
+	print("", fmt, ap);
 	va_end(ap);
 }
 
-void ftr_say_warn(const char *fmt, ...)
+void ftr_warn(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("warning: ", fmt, ap);
+	print("warning: ", fmt, ap);
 	va_end(ap);
 }
 
-void ftr_say_verbose(unsigned level, const char *fmt, ...)
+void ftr_verbose(unsigned level, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (verbosity < level)
 		return;
 	va_start(ap, fmt);
-	say("", fmt, ap);
+	print("", fmt, ap);
 	va_end(ap);
 }
 
-static void say_diag(void *arg, const char *text)
+static void print_warning(void *arg, const char *text)
 {
-	ftr_say_warn("%s", text);
+	ftr_warn("%s", text);
 }
 
-struct ftr_diag ftr_say_diag(void)
+struct ftr_diag ftr_message_diag(void)
 {
-	return (struct ftr_diag){ .warn = say_diag };
+	return (struct ftr_diag){ .warn = print_warning };
 }
 
-void ftr_say_diag_end(const struct ftr_diag *diag)
+void ftr_message_diag_end(const struct ftr_diag *diag)
 {
 	if (diag->nr > FTR_DIAG_MAX)
-		ftr_say_warn("%u more warnings not shown", diag->nr - FTR_DIAG_MAX);
+		ftr_warn("%u more warnings not shown", diag->nr - FTR_DIAG_MAX);
 }
