@@ -26,8 +26,8 @@ ftr_option_parse_fn ftr_opt_format;
 bool ftr_export_is_input(const struct ftr_trace *trace, const char *path);
 
 /*
- * Write all that @opened lets through.  Reports what failed, and what the format could not hold.  An
- * exit status.
+ * Write all that @opened lets through.  Reports what failed, and what the format could not hold.
+ * An exit status.
  */
 int ftr_export(struct ftr_opened *opened, const struct ftr_export *to);
 

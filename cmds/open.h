@@ -23,13 +23,13 @@ struct ftr_opened {
 };
 
 /*
- * The operand of -d, else ftr.data or uftrace.data, whichever there is, else a directory that one stands
- * in.
+ * The argument of -d, else ftr.data or uftrace.data, whichever exists, else a directory with one of
+ * them in it.
  */
 const char *ftr_data_path(const struct ftr_common *common);
 
 /*
- * @selection NULL: the trace itself, without a source.  An exit status, after reporting the failure.
+ * @selection NULL: the trace itself, without a source.  An exit status; failures are reported.
  */
 int  ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
 		     const struct ftr_selection *selection, bool is_unordered);
