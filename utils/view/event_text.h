@@ -11,7 +11,7 @@
 struct ftr_trace;
 
 /*
- * What a POINT is called; of an operation or an arrow which part of it this is, too: "net:get begin
+ * What a POINT is called; of an async span or a flow which part of it this is, too: "net:get begin
  * #7".
  */
 void ftr_event_title(const struct ftr_event *ev, struct ftr_strbuf *text);
