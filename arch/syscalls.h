@@ -40,6 +40,9 @@ enum ftr_sysid {
 	FTR_SYSID_UMOUNT2,
 	FTR_SYSID_PRCTL,
 	FTR_SYSID_WRITE,	/* and its kin: only while a process has a comm file open */
+	FTR_SYSID_FORK,		/* these have no numbers: ptrace reports them as events */
+	FTR_SYSID_VFORK,
+	FTR_SYSID_EXIT,
 	FTR_SYSIDS
 };
 

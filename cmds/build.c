@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* ftr build: run a build, and say what it is made of. */
+/* ftr build: run a build, and show what it is made of. */
 #include <errno.h>
-#include <fcntl.h>
-#include <fts.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <stddef.h>
 
 #include "cmds/cmd.h"
-#include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/record.h"
 #include "cmds/message.h"
 #include "utils/analysis/build.h"
+#include "utils/export/compile_commands.h"
 #include "utils/format/format.h"
+#include "utils/trace/pipeline.h"
 #include "utils/trace/pump.h"
+#include "utils/view/build.h"
 
 #define DATABASE "compile_commands.json"
-#define PROCESS_DEPTH_MAX 200
+#define RECORD_FIRST "; record a build first: ftr build -- make"
 
 struct build_values {
 	struct ftr_common common;
@@ -56,71 +51,19 @@ static const struct ftr_option build_options[] = {
 	{ 0 }
 };
 
-/* ---- the compilation database ---- */
-
-static void put_member(struct ftr_ostream *out, const char *name, const char *value,
-		       const char *before)
-{
-	ftr_ostream_printf(out, "%s\n    \"%s\": ", before, name);
-	ftr_ostream_json_string(out, value, strlen(value));
-}
-
-static void put_translation(struct ftr_ostream *out, const struct ftr_build_translation *made)
-{
-	put_member(out, "directory", made->directory, "  {");
-	put_member(out, "file", made->file, ",");
-	ftr_ostream_puts(out, ",\n    \"arguments\": [");
-	for (size_t i = 0; i < made->argc; i++) {
-		ftr_ostream_puts(out, i > 0 ? ", " : "");
-		ftr_ostream_json_string(out, made->argv[i], strlen(made->argv[i]));
-	}
-	ftr_ostream_puts(out, "]");
-	if (made->output != NULL)
-		put_member(out, "output", made->output, ",");
-	ftr_ostream_puts(out, "\n  }");
-}
-
-/* Made by the build, and gone: of no use to anybody. */
-static bool is_temporary(const struct ftr_build_file *file)
-{
-	return file->is_pipe || (file->writers.nr > 0 && access(file->path, F_OK) != 0);
-}
-
-/* What configure scripts and link-time optimisation translate, and remove. */
-static bool is_of_temporary(const struct ftr_build *build, const struct ftr_build_translation *made)
-{
-	const char *slash = strrchr(made->file, '/');
-	char dir[PATH_MAX], real[PATH_MAX], path[2 * PATH_MAX];
-	const struct ftr_build_file *file;
-
-	file = ftr_build_find(build, made->file);
-	snprintf(dir, sizeof(dir), "%.*s/", (int)(slash - made->file), made->file);
-	if (file == NULL && realpath(dir, real) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s", strcmp(real, "/") == 0 ? "" : real,
-			 slash + 1);
-		file = ftr_build_find(build, path);
-	}
-	return file != NULL && is_temporary(file);
-}
+/* ---- answers ---- */
 
 static int write_database(const struct ftr_build *build, const char *path)
 {
 	struct ftr_ostream out;
 	struct ftr_err err;
-	size_t nr = 0;
+	size_t nr;
 
 	if (ftr_ostream_open(&out, path, &err) < 0) {
 		ftr_error("%s", err.text);
 		return FTR_EXIT_FAILED;
 	}
-	ftr_ostream_puts(&out, "[");
-	for (size_t i = 0; i < build->translations.nr; i++) {
-		if (is_of_temporary(build, &build->translations.v[i]))
-			continue;
-		ftr_ostream_puts(&out, nr++ > 0 ? ",\n" : "\n");
-		put_translation(&out, &build->translations.v[i]);
-	}
-	ftr_ostream_puts(&out, "\n]\n");
+	nr = ftr_compile_commands_write(build, &out);
 	if (ftr_ostream_close(&out, &err) < 0) {
 		ftr_error("%s", err.text);
 		return FTR_EXIT_FAILED;
@@ -130,298 +73,99 @@ static int write_database(const struct ftr_build *build, const char *path)
 	return FTR_EXIT_OK;
 }
 
-/* ---- lists of files ---- */
-
-static int compare_files(const void *a, const void *b)
-{
-	const struct ftr_build_file *left = *(const struct ftr_build_file *const *)a;
-	const struct ftr_build_file *right = *(const struct ftr_build_file *const *)b;
-
-	return strcmp(left->path, right->path);
-}
-
-/* On one line, whatever stands in its arguments. */
-static void put_command(struct ftr_ostream *out, const struct ftr_etrace_record *exec)
-{
-	for (size_t i = 0; i < exec->argc; i++) {
-		ftr_ostream_putc(out, ' ');
-		for (size_t j = 0; j < exec->argv[i].len; j++) {
-			if (exec->argv[i].s[j] == '\n')
-				ftr_ostream_puts(out, "\\n");
-			else
-				ftr_ostream_putc(out, exec->argv[i].s[j]);
-		}
-	}
-}
-
-static void put_makers(struct ftr_ostream *out, const struct ftr_build *build,
-		       const struct ftr_build_file *file)
-{
-	for (size_t i = 0; i < file->writers.nr; i++) {
-		const struct ftr_build_process *process = &build->processes.v[file->writers.v[i]];
-
-		ftr_ostream_printf(out, "%s%d", i == 0 ? "\t" : "; ", process->pid);
-		if (process->exec != NULL)
-			put_command(out, process->exec);
-	}
-}
-
-static void put_file(struct ftr_ostream *out, const struct ftr_build *build,
-		     const struct ftr_build_file *file, bool has_makers)
-{
-	if (has_makers)
-		ftr_ostream_printf(out, "%c%c%c ", file->readers.nr > 0 ? 'r' : '-',
-				   file->writers.nr > 0 ? 'w' : '-', file->is_run ? 'x' : '-');
-	ftr_ostream_puts(out, file->path);
-	if (has_makers)
-		put_makers(out, build, file);
-	ftr_ostream_putc(out, '\n');
-}
-
-/* Those with a byte in @seen (NULL: all), by path. */
-static void put_files(struct ftr_ostream *out, const struct ftr_build *build, const uint8_t *seen,
-		      bool has_makers)
-{
-	FTR_VEC(const struct ftr_build_file *) chosen = { 0 };
-
-	for (size_t i = 0; i < build->files.nr; i++) {
-		const struct ftr_build_file *file = &build->files.v[i];
-
-		if ((seen == NULL || seen[i]) && !is_temporary(file) &&
-		    (seen == NULL || file->readers.nr + file->writers.nr > 0) &&
-		    ftr_vec_push(&chosen, file) < 0)
-			break;
-	}
-	if (chosen.nr > 0)
-		qsort(chosen.v, chosen.nr, sizeof(*chosen.v), compare_files);
-	for (size_t i = 0; i < chosen.nr; i++)
-		put_file(out, build, chosen.v[i], has_makers);
-	ftr_vec_fini(&chosen);
-}
-
-static void put_process(struct ftr_ostream *out, const struct ftr_build_process *process,
-			unsigned depth)
-{
-	char duration[FTR_DURATION_CHARS + 1] = "         ?";
-
-	if (process->end_ns >= process->start_ns)
-		*ftr_fmt_duration(duration, process->end_ns - process->start_ns) = '\0';
-	ftr_ostream_printf(out, "%s %4d %5zu %5zu  %*s%d", duration, process->status,
-			   process->reads.nr, process->writes.nr,
-			   (int)(depth < 100 ? depth * 2 : 200), "", process->pid);
-	if (process->has_own_exec)
-		put_command(out, process->exec);
-	ftr_ostream_putc(out, '\n');
-}
-
-/* Parents come before their children in the list. */
-static void put_tree(struct ftr_ostream *out, const struct ftr_build *build, uint32_t root,
-		     unsigned depth)
-{
-	put_process(out, &build->processes.v[root], depth);
-	for (uint32_t i = root + 1; depth < PROCESS_DEPTH_MAX && i < build->processes.nr; i++) {
-		if (build->processes.v[i].parent == root)
-			put_tree(out, build, i, depth + 1);
-	}
-}
-
-static void put_processes(struct ftr_ostream *out, const struct ftr_build *build)
-{
-	ftr_ostream_puts(out, "# DURATION STAT  READ WROTE  PROCESS\n");
-	for (uint32_t i = 0; i < build->processes.nr; i++) {
-		if (build->processes.v[i].parent == i)
-			put_tree(out, build, i, 0);
-	}
-}
-
-typedef int walk_fn(const struct ftr_build *build, const struct ftr_build_file *file,
-		    uint8_t *seen);
-
-static int put_closure(struct ftr_ostream *out, const struct ftr_build *build, const char *path,
-		       walk_fn *walk)
-{
-	char real[PATH_MAX];
-	const struct ftr_build_file *file = ftr_build_find(build,
-							   realpath(path, real) ? real : path);
-	uint8_t *seen;
-
-	if (file == NULL) {
-		ftr_error("build: %s: the build did not touch it", path);
-		return FTR_EXIT_FAILED;
-	}
-	seen = calloc(build->files.nr, 1);
-	if (seen == NULL || walk(build, file, seen) < 0) {
-		free(seen);
-		ftr_error("out of memory");
-		return FTR_EXIT_FAILED;
-	}
-	put_files(out, build, seen, false);
-	free(seen);
-	return FTR_EXIT_OK;
-}
-
-static int compare_names(const FTSENT **a, const FTSENT **b)
-{
-	return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
-static int put_unused(struct ftr_ostream *out, const struct ftr_build *build, const char *dir,
-		      const char *data)
-{
-	char real[PATH_MAX], own[PATH_MAX];
-	char *roots[2] = { real, NULL };
-	FTSENT *entry;
-	FTS *tree;
-
-	if (realpath(dir, real) == NULL ||
-	    (tree = fts_open(roots, FTS_PHYSICAL, compare_names)) == NULL) {
-		ftr_error("build: %s: %s", dir, strerror(errno));
-		return FTR_EXIT_FAILED;
-	}
-	if (realpath(data, own) == NULL)
-		own[0] = '\0';
-	while ((entry = fts_read(tree)) != NULL) {
-		if (entry->fts_info == FTS_D &&
-		    (strcmp(entry->fts_name, ".git") == 0 || strcmp(entry->fts_path, own) == 0))
-			fts_set(tree, entry, FTS_SKIP);
-		else if (entry->fts_info == FTS_F && ftr_build_find(build, entry->fts_path) == NULL)
-			ftr_ostream_printf(out, "%s\n", entry->fts_path);
-	}
-	fts_close(tree);
-	return FTR_EXIT_OK;
-}
-
 static bool has_query(const struct build_values *values)
 {
 	return values->lists_files || values->lists_processes || values->inputs_of != NULL ||
 	       values->outputs_of != NULL || values->unused != NULL;
 }
 
+static int print_answers(const struct build_values *values, const struct ftr_build *build,
+			 const char *data, struct ftr_ostream *out, struct ftr_err *err)
+{
+	int ret = 0;
+
+	if (values->lists_files)
+		ftr_build_print_files(build, out);
+	if (values->lists_processes)
+		ftr_build_print_processes(build, out);
+	if (values->inputs_of != NULL)
+		ret = ftr_build_print_inputs(build, values->inputs_of, out, err);
+	if (ret == 0 && values->outputs_of != NULL)
+		ret = ftr_build_print_outputs(build, values->outputs_of, out, err);
+	if (ret == 0 && values->unused != NULL)
+		ret = ftr_build_print_unused(build, values->unused, data, out, err);
+	return ret;
+}
+
 static int answer(const struct build_values *values, const struct ftr_build *build,
 		  const char *data)
 {
 	struct ftr_output output;
-	int status = FTR_EXIT_OK, closed;
+	struct ftr_err err = { 0 };
+	int ret, closed;
 
 	if (ftr_output_open(&output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
-	if (values->lists_files)
-		put_files(&output.out, build, NULL, true);
-	if (values->lists_processes)
-		put_processes(&output.out, build);
-	if (values->inputs_of != NULL)
-		status = put_closure(&output.out, build, values->inputs_of, ftr_build_inputs);
-	if (status == FTR_EXIT_OK && values->outputs_of != NULL)
-		status = put_closure(&output.out, build, values->outputs_of, ftr_build_outputs);
-	if (status == FTR_EXIT_OK && values->unused != NULL)
-		status = put_unused(&output.out, build, values->unused, data);
+	ret = print_answers(values, build, data, &output.out, &err);
+	if (ret < 0)
+		ftr_error("build: %s", err.text);
 	closed = ftr_output_close(&output);
-	return status != FTR_EXIT_OK ? status : closed;
+	return ret < 0 ? FTR_EXIT_FAILED : closed;
 }
 
 /* ---- the command ---- */
 
-static void warn(void *arg, const char *text)
+static int pump(struct ftr_trace *trace, struct ftr_sink *sink, struct ftr_err *err)
 {
-	ftr_diag_warn(arg, "%s", text);
-}
-
-/* The calls that a trace's events stand for, as text. */
-static int write_text(struct ftr_trace *trace, struct ftr_ostream *text, struct ftr_err *err)
-{
-	static const struct ftr_etrace_options extended = { .is_extended = true };
 	static const struct ftr_pipeline_options all = { .event_full = true };
 	struct ftr_source *source = NULL;
-	struct ftr_sink *sink = ftr_sink_new(ftr_format_find("etrace")->write, text, err);
-	int ret = sink == NULL ? ftr_err_set(err, ENOMEM, "out of memory") : 0;
+	int ret = ftr_trace_pipeline(trace, &all, &source, err);
 
-	if (ret == 0) {
-		sink->values = &extended;
-		ret = ftr_trace_pipeline(trace, &all, &source, err);
-	}
 	if (ret == 0)
 		ret = ftr_pump(source, sink, trace, NULL, err);
-	ftr_sink_free(sink);
 	ftr_source_free(source);
+	if (ret == 0 && ftr_build_get(sink)->call_nr == 0)
+		ret = ftr_err_set(err, ENODATA, "%s: holds no system calls" RECORD_FIRST,
+				  trace->path);
 	return ret;
 }
 
-/* A trace of any format: @in reads from @text. */
-static int open_trace(const char *path, struct ftr_diag *diag, struct ftr_istream *in,
-		      struct ftr_ostream *text, struct ftr_err *err)
-{
-	struct ftr_trace *trace;
-	int ret = ftr_trace_open(&trace, path, diag, err);
-
-	if (ret < 0)
-		return ret;
-	ret = write_text(trace, text, err);
-	ftr_trace_free(trace);
-	if (ret == 0 && text->len == 0)
-		ret = ftr_err_set(err, ENOENT, "%s: holds no system calls", path);
-	if (ret == 0)
-		ftr_istream_from_memory(in, path, text->buf, text->len);
-	return ret;
-}
-
-static int open_calls(const struct build_values *values, const char *data, struct ftr_diag *diag,
-		      struct ftr_istream *in, struct ftr_ostream *text)
+static int examine_trace(const struct build_values *values, const char *data, bool was_run,
+			 struct ftr_trace *trace)
 {
 	struct ftr_err err = { 0 };
-	char path[PATH_MAX];
-	struct stat st;
-	int ret;
-
-	snprintf(path, sizeof(path), "%s/" FTR_SYSCALL_FILE, data);
-	if (values->etrace != NULL)
-		ret = ftr_istream_open(in, AT_FDCWD, values->etrace, &err);
-	else if (stat(data, &st) == 0 && !S_ISDIR(st.st_mode))
-		ret = open_trace(data, diag, in, text, &err);
-	else
-		ret = ftr_istream_open(in, AT_FDCWD, path, &err);
-	if (ret < 0)
-		ftr_error("%s: record a build first: ftr build -- make", err.text);
-	return ret;
-}
-
-static int examine_calls(const struct build_values *values, const char *data, bool was_run,
-			 struct ftr_istream *in, struct ftr_diag *diag)
-{
-	struct ftr_etrace_log log;
-	struct ftr_build build = { 0 };
+	struct ftr_sink *sink = ftr_build_new(&err);
+	const struct ftr_build *build;
 	int status = FTR_EXIT_OK;
 
-	ftr_etrace_log_init(&log);
-	if (ftr_etrace_load(&log, in, warn, diag) < 0 || ftr_build_load(&build, &log) < 0) {
-		ftr_error("out of memory");
-		status = FTR_EXIT_FAILED;
+	if (sink == NULL || pump(trace, sink, &err) < 0) {
+		ftr_error("%s", err.text);
+		ftr_sink_free(sink);
+		return FTR_EXIT_FAILED;
 	}
-	if (status == FTR_EXIT_OK && (was_run || values->output != NULL || !has_query(values)))
-		status = write_database(&build, values->output != NULL ? values->output : DATABASE);
+	build = ftr_build_get(sink);
+	if (was_run || values->output != NULL || !has_query(values))
+		status = write_database(build, values->output != NULL ? values->output : DATABASE);
 	if (status == FTR_EXIT_OK && has_query(values))
-		status = answer(values, &build, data);
-	ftr_build_fini(&build);
-	ftr_etrace_log_fini(&log);
+		status = answer(values, build, data);
+	ftr_sink_free(sink);
 	return status;
 }
 
 static int examine(const struct build_values *values, const char *data, bool was_run)
 {
 	struct ftr_diag diag = ftr_message_diag();
-	struct ftr_ostream text;
-	struct ftr_istream in;
-	int status = FTR_EXIT_FAILED;
+	struct ftr_trace *trace = NULL;
+	struct ftr_err err = { 0 };
+	int status = FTR_EXIT_FAILED, ret;
 
-	if (ftr_ostream_to_memory(&text) < 0) {
-		ftr_error("out of memory");
-		return FTR_EXIT_FAILED;
-	}
-	if (open_calls(values, data, &diag, &in, &text) == 0) {
-		status = examine_calls(values, data, was_run, &in, &diag);
-		ftr_istream_close(&in);
-	}
+	ret = ftr_trace_open(&trace, values->etrace != NULL ? values->etrace : data, &diag, &err);
+	if (ret < 0)
+		ftr_error("%s" RECORD_FIRST, err.text);
+	else
+		status = examine_trace(values, data, was_run, trace);
+	ftr_trace_free(trace);
 	ftr_message_diag_end(&diag);
-	ftr_ostream_close(&text, NULL);
 	return status;
 }
 

@@ -54,7 +54,7 @@ static int check_etrace(const struct check_values *values)
 		ftr_error("%s", err.text);
 	else
 		ftr_ostream_printf(&output.out, "%s: %zu records, %u violations\n", values->etrace,
-				   log.records.nr, log.violations);
+				   log.calls.nr, log.violations);
 	status = ftr_output_close(&output);
 	if (ret < 0 || log.violations > 0)
 		status = FTR_EXIT_FAILED;

@@ -415,7 +415,7 @@ def check_signals(folder):
 
 
 def check_third_signal(folder):
-    """Who does not care about signals is ended with the recording by the third one."""
+    """A program that ignores signals is ended with the recording by the third one."""
     script = "trap '' TERM; echo $$; while :; do sleep 0.05; done"
     with subprocess.Popen([*record_words(folder), "sh", "-c", script], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, cwd=folder) as recorder:
@@ -425,7 +425,7 @@ def check_third_signal(folder):
             expect(recorder.poll() is None and is_alive(pid), "ended before the third signal")
             recorder.send_signal(signal.SIGTERM)
         status, said = recorder.wait(timeout=60), recorder.stderr.read()
-    expect(status == 137 and "was killed" in said, f"third signal: {status} {said}")
+    expect(status == 137 and "were killed" in said, f"third signal: {status} {said}")
     expect(wait_for(lambda: not is_alive(pid)), "third signal: the program goes on")
     text_of(folder)
 

@@ -4,12 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "utils/base/strbuf.h"
+#include "utils/trace/syscall.h"
 
 #define NO_FILE UINT32_MAX
 #define ENDS_MAX 1024		/* of pipes in one process, which each of its children inherits */
@@ -75,28 +76,30 @@ static int use_file(struct ftr_build *build, uint32_t process, uint32_t file, bo
  */
 static bool is_script(const struct ftr_build_process *who, struct ftr_slice path)
 {
-	const struct ftr_etrace_record *exec = who->exec;
+	const struct ftr_syscall *image = who->image;
+	struct ftr_slice word;
 	size_t i = 1;
 
-	if (exec == NULL || who->script != NO_FILE)
+	if (image == NULL || who->script != NO_FILE)
 		return false;
-	while (i < exec->argc && exec->argv[i].len > 0 && exec->argv[i].s[0] == '-')
+	while (i < image->exec.argc && ftr_slice_starts(image->exec.argv[i], "-"))
 		i++;
-	if (i >= exec->argc || exec->argv[i].len == 0 || exec->argv[i].len > path.len)
+	if (i >= image->exec.argc)
 		return false;
-	return memcmp(path.s + path.len - exec->argv[i].len, exec->argv[i].s, exec->argv[i].len) ==
-	       0;
+	word = image->exec.argv[i];
+	return word.len > 0 && word.len <= path.len &&
+	       memcmp(path.s + path.len - word.len, word.s, word.len) == 0;
 }
 
 static int apply_open(struct ftr_build *build, uint32_t process,
-		      const struct ftr_etrace_record *rec)
+		      const struct ftr_syscall *call)
 {
-	int access_mode = (int)rec->flags & O_ACCMODE;
-	struct ftr_slice path = without_deleted(rec->text[0]);
+	int access_mode = (int)call->open.flags & O_ACCMODE;
+	struct ftr_slice path = without_deleted(call->open.path);
 	uint32_t file;
 	int ret = 0;
 
-	if (is_ignored(path) || (rec->flags & (O_DIRECTORY | O_PATH)) != 0)
+	if (is_ignored(path) || (call->open.flags & (O_DIRECTORY | O_PATH)) != 0)
 		return 0;
 	file = file_get(build, path);
 	if (access_mode != O_RDONLY)
@@ -110,15 +113,15 @@ static int apply_open(struct ftr_build *build, uint32_t process,
 
 /* The new name has the makers of the old one. */
 static int apply_rename(struct ftr_build *build, uint32_t process,
-			const struct ftr_etrace_record *rec)
+			const struct ftr_syscall *call)
 {
 	uint32_t from, to;
 	int ret;
 
-	if (is_ignored(rec->text[0]) || is_ignored(rec->text[1]))
+	if (is_ignored(call->rename.from) || is_ignored(call->rename.to))
 		return 0;
-	from = file_get(build, rec->text[0]);
-	to = file_get(build, rec->text[1]);
+	from = file_get(build, call->rename.from);
+	to = file_get(build, call->rename.to);
 	if (from == NO_FILE || to == NO_FILE)
 		return -ENOMEM;
 	ret = use_file(build, process, to, true);
@@ -139,19 +142,20 @@ static void pipe_drop(struct ftr_build_process *process, int64_t fd)
 }
 
 static int apply_pipe(struct ftr_build *build, uint32_t process,
-		      const struct ftr_etrace_record *rec)
+		      const struct ftr_syscall *call)
 {
 	struct ftr_build_process *who = &build->processes.v[process];
 	char name[32];
 	int len = snprintf(name, sizeof(name), "pipe:%u", build->pipe_nr++);
 	uint32_t file = file_get(build, ftr_slice_make(name, (size_t)len));
-	struct ftr_build_pipe_end from = { rec->fd, file, false }, to = { rec->fd2, file, true };
+	struct ftr_build_pipe_end from = { call->pipe.read_fd, file, false };
+	struct ftr_build_pipe_end to = { call->pipe.write_fd, file, true };
 
 	if (file == NO_FILE)
 		return -ENOMEM;
 	build->files.v[file].is_pipe = true;
-	pipe_drop(who, rec->fd);
-	pipe_drop(who, rec->fd2);
+	pipe_drop(who, call->pipe.read_fd);
+	pipe_drop(who, call->pipe.write_fd);
 	if (who->ends.nr + 2 > ENDS_MAX)
 		return 0;
 	if (ftr_vec_push(&who->ends, from) < 0 || ftr_vec_push(&who->ends, to) < 0)
@@ -159,17 +163,17 @@ static int apply_pipe(struct ftr_build *build, uint32_t process,
 	return 0;
 }
 
-static int apply_dup(struct ftr_build_process *process, const struct ftr_etrace_record *rec)
+static int apply_dup(struct ftr_build_process *process, const struct ftr_syscall *call)
 {
-	if (rec->fd == rec->fd2)
+	if (call->dup.old_fd == call->dup.new_fd)
 		return 0;
-	pipe_drop(process, rec->fd2);
+	pipe_drop(process, call->dup.new_fd);
 	for (size_t i = 0; i < process->ends.nr && process->ends.nr < ENDS_MAX; i++) {
 		struct ftr_build_pipe_end end = process->ends.v[i];
 
-		if (end.fd != rec->fd)
+		if (end.fd != call->dup.old_fd)
 			continue;
-		end.fd = rec->fd2;
+		end.fd = call->dup.new_fd;
 		return ftr_vec_push(&process->ends, end);
 	}
 	return 0;
@@ -261,18 +265,21 @@ static int translation_add(struct ftr_build *build, uint32_t process,
 }
 
 static int apply_translation(struct ftr_build *build, uint32_t process,
-			     const struct ftr_etrace_record *rec)
+			     const struct ftr_syscall *call)
 {
 	size_t before = build->translations.nr;
+	struct ftr_slice cwd = call->exec.cwd;
 	struct ftr_compile compile;
 	char *directory;
 	int ret = 0;
 
-	directory = ftr_arena_strndup(&build->arena, rec->text[2].s != NULL ? rec->text[2].s : "/",
-				      rec->text[2].s != NULL ? rec->text[2].len : 1);
+	if (cwd.s == NULL)
+		cwd = ftr_slice_make("/", 1);
+	directory = ftr_arena_strndup(&build->arena, cwd.s, cwd.len);
 	if (directory == NULL)
 		return -ENOMEM;
-	if (!ftr_compile_parse(&compile, rec->argv, rec->argc, directory, &build->arena))
+	if (!ftr_compile_parse(&compile, call->exec.argv, call->exec.argc, directory,
+			       &build->arena))
 		return 0;
 	for (size_t i = 0; ret == 0 && i < compile.sources.nr; i++) {
 		size_t source = compile.sources.v[i];
@@ -290,7 +297,7 @@ static int apply_translation(struct ftr_build *build, uint32_t process,
 static uint32_t process_new(struct ftr_build *build, uint64_t upid, uint32_t parent)
 {
 	uint32_t id = (uint32_t)build->processes.nr;
-	struct ftr_build_process made = { .pid = ftr_etrace_tid(upid),
+	struct ftr_build_process made = { .pid = ftr_upid_tid(upid),
 					  .parent = parent == NO_FILE ? id : parent,
 					  .script = NO_FILE };
 
@@ -308,20 +315,20 @@ static uint32_t process_get(struct ftr_build *build, uint64_t upid)
 }
 
 static int apply_fork(struct ftr_build *build, uint32_t process,
-		      const struct ftr_etrace_record *rec)
+		      const struct ftr_syscall *call)
 {
 	const struct ftr_build_process *parent;
 	uint32_t child;
 
-	if (rec->kind == FTR_ETRACE_CLONE && (rec->flags & CLONE_THREAD) != 0)
-		return ftr_hashmap_set(&build->process_by_upid, rec->peer,
+	if (ftr_syscall_makes_thread(call))
+		return ftr_hashmap_set(&build->process_by_upid, call->fork.child,
 				       (void *)(uintptr_t)(process + 1));
-	child = process_new(build, rec->peer, process);
+	child = process_new(build, call->fork.child, process);
 	if (child == NO_FILE)
 		return -ENOMEM;
 	parent = &build->processes.v[process];
-	build->processes.v[child].exec = parent->exec;
-	build->processes.v[child].start_ns = rec->time_ns;
+	build->processes.v[child].image = parent->image;
+	build->processes.v[child].start_ns = call->end_ns;
 	for (size_t i = 0; i < parent->ends.nr; i++) {
 		if (ftr_vec_push(&build->processes.v[child].ends, parent->ends.v[i]) < 0)
 			return -ENOMEM;
@@ -330,95 +337,123 @@ static int apply_fork(struct ftr_build *build, uint32_t process,
 	return parent->script != NO_FILE ? use_file(build, child, parent->script, false) : 0;
 }
 
-static int apply_exec(struct ftr_build *build, uint32_t process,
-		      const struct ftr_etrace_record *rec)
+static int apply_exec(struct ftr_build *build, uint32_t process, const struct ftr_syscall *call)
 {
-	for (int i = 0; i < 2; i++) {		/* interpreter, program */
+	const struct ftr_slice programs[] = { call->exec.interpreter, call->exec.program };
+
+	for (int i = 0; i < 2; i++) {
 		uint32_t file;
 
-		if (is_ignored(rec->text[i]))
+		if (is_ignored(programs[i]))
 			continue;
-		file = file_get(build, rec->text[i]);
+		file = file_get(build, programs[i]);
 		if (file == NO_FILE)
 			return -ENOMEM;
 		build->files.v[file].is_run = true;
 	}
-	build->processes.v[process].exec = rec;
-	build->processes.v[process].has_own_exec = true;
+	build->processes.v[process].image = call;
+	build->processes.v[process].has_own_image = true;
 	build->processes.v[process].script = NO_FILE;
-	return apply_translation(build, process, rec);
+	return apply_translation(build, process, call);
 }
 
 /* Of several threads the last one ends the process. */
 static int apply_exit(struct ftr_build *build, uint32_t process,
-		      const struct ftr_etrace_record *rec)
+		      const struct ftr_syscall *call)
 {
 	struct ftr_build_process *who = &build->processes.v[process];
 
-	who->end_ns = rec->time_ns;
+	who->end_ns = call->end_ns;
 	if (who->status == 0)
-		who->status = rec->signal != 0 ? 128 + rec->signal : (int)rec->status;
+		who->status = ftr_syscall_exit_status(call);
 	return pipes_settle(build, process);
 }
 
-static int apply(struct ftr_build *build, const struct ftr_etrace_record *rec)
+/* What it was until now counts: programs close their descriptors before they end. */
+static int apply_close(struct ftr_build *build, uint32_t process, int64_t fd)
 {
-	uint32_t process = process_get(build, rec->upid);
+	int ret = fd <= 1 ? pipes_settle(build, process) : 0;
+
+	pipe_drop(&build->processes.v[process], fd);
+	return ret;
+}
+
+static int apply(struct ftr_build *build, const struct ftr_syscall *call)
+{
+	uint32_t process = process_get(build, call->upid);
 
 	if (process == NO_FILE)
 		return -ENOMEM;
 	if (build->processes.v[process].start_ns == 0)
-		build->processes.v[process].start_ns = rec->start_ns;
-	if (rec->is_failed)
+		build->processes.v[process].start_ns = call->start_ns;
+	if (call->is_failed)
 		return 0;
-	switch (rec->kind) {
-	case FTR_ETRACE_EXEC:
-		return apply_exec(build, process, rec);
-	case FTR_ETRACE_FORK:
-	case FTR_ETRACE_CLONE:
-		return apply_fork(build, process, rec);
-	case FTR_ETRACE_EXIT:
-		return apply_exit(build, process, rec);
-	case FTR_ETRACE_OPEN:
-		pipe_drop(&build->processes.v[process], rec->fd);
-		return apply_open(build, process, rec);
-	case FTR_ETRACE_PIPE:
-		return apply_pipe(build, process, rec);
-	case FTR_ETRACE_RENAME:
-	case FTR_ETRACE_RENAME2:
-	case FTR_ETRACE_LINK:
-	case FTR_ETRACE_LINKAT:
-		return apply_rename(build, process, rec);
-	case FTR_ETRACE_DUP:
-		return apply_dup(&build->processes.v[process], rec);
-	case FTR_ETRACE_CLOSE:
-		/*
-		 * What it was until now counts: programs close their descriptors before they end.
-		 */
-		if (rec->fd <= 1 && pipes_settle(build, process) < 0)
-			return -ENOMEM;
-		pipe_drop(&build->processes.v[process], rec->fd);
-		return 0;
+	switch (call->kind) {
+	case FTR_SYSCALL_EXEC:
+		return apply_exec(build, process, call);
+	case FTR_SYSCALL_FORK:
+	case FTR_SYSCALL_CLONE:
+		return apply_fork(build, process, call);
+	case FTR_SYSCALL_EXIT:
+		return apply_exit(build, process, call);
+	case FTR_SYSCALL_OPEN:
+		pipe_drop(&build->processes.v[process], call->open.fd);
+		return apply_open(build, process, call);
+	case FTR_SYSCALL_PIPE:
+		return apply_pipe(build, process, call);
+	case FTR_SYSCALL_RENAME:
+	case FTR_SYSCALL_LINK:
+		return apply_rename(build, process, call);
+	case FTR_SYSCALL_DUP:
+		return apply_dup(&build->processes.v[process], call);
+	case FTR_SYSCALL_CLOSE:
+		return apply_close(build, process, call->close.fd);
 	default:
 		return 0;
 	}
 }
 
-int ftr_build_load(struct ftr_build *build, const struct ftr_etrace_log *log)
-{
-	int ret = 0;
+/* ---- the sink ---- */
 
-	*build = (struct ftr_build){ 0 };
-	ftr_arena_init(&build->arena);
-	ftr_strpool_init(&build->paths);
-	ftr_hashmap_init(&build->process_by_upid);
-	for (size_t i = 0; ret == 0 && i < log->records.nr; i++)
-		ret = apply(build, &log->records.v[i]);
-	return ret;
+struct build_sink {
+	struct ftr_sink base;		/* first: ops receive a pointer to it */
+	struct ftr_build build;
+};
+
+static struct build_sink *build_of(struct ftr_sink *sink)
+{
+	return (struct build_sink *)sink;
 }
 
-void ftr_build_fini(struct ftr_build *build)
+static int build_event(struct ftr_sink *sink, const struct ftr_event *ev)
 {
+	const struct ftr_syscall *call = ftr_event_syscall(ev);
+	struct ftr_build *build = &build_of(sink)->build;
+
+	if (ev->type != FTR_EVENT_EXIT || call == NULL)
+		return 0;
+	build->call_nr++;
+	return apply(build, call) < 0 ? ftr_err_set(sink->err, ENOMEM, "out of memory") : 0;
+}
+
+/* Made by the build and removed again, as configure scripts and link-time optimisation do. */
+static int build_end(struct ftr_sink *sink)
+{
+	struct ftr_build *build = &build_of(sink)->build;
+
+	for (size_t i = 0; i < build->files.nr; i++) {
+		struct ftr_build_file *file = &build->files.v[i];
+
+		file->is_temporary = file->is_pipe ||
+				     (file->writers.nr > 0 && access(file->path, F_OK) != 0);
+	}
+	return 0;
+}
+
+static void build_fini(struct ftr_sink *sink)
+{
+	struct ftr_build *build = &build_of(sink)->build;
+
 	for (size_t i = 0; i < build->files.nr; i++) {
 		ftr_vec_fini(&build->files.v[i].readers);
 		ftr_vec_fini(&build->files.v[i].writers);
@@ -434,6 +469,36 @@ void ftr_build_fini(struct ftr_build *build)
 	ftr_strpool_fini(&build->paths);
 	ftr_hashmap_fini(&build->process_by_upid);
 	ftr_arena_fini(&build->arena);
+}
+
+/* Calls of functions come by the million, and are skipped. */
+static const struct ftr_sink_ops build_ops = {
+	.size	 = sizeof(struct build_sink),
+	.accepts = FTR_BIT(FTR_EVENT_TYPES) - 1,
+	.event	 = build_event,
+	.end	 = build_end,
+	.fini	 = build_fini,
+};
+
+struct ftr_sink *ftr_build_new(struct ftr_err *err)
+{
+	struct ftr_sink *sink = ftr_sink_new(&build_ops, NULL, err);
+	struct ftr_build *build;
+
+	if (sink == NULL) {
+		ftr_err_set(err, ENOMEM, "out of memory");
+		return NULL;
+	}
+	build = &build_of(sink)->build;
+	ftr_arena_init(&build->arena);
+	ftr_strpool_init(&build->paths);
+	ftr_hashmap_init(&build->process_by_upid);
+	return sink;
+}
+
+const struct ftr_build *ftr_build_get(const struct ftr_sink *sink)
+{
+	return &((const struct build_sink *)sink)->build;
 }
 
 const struct ftr_build_file *ftr_build_find(const struct ftr_build *build, const char *path)

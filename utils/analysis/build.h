@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a build is made of: from the records of its processes to files, who read and made them,
- * translations.
+ * What a build is made of: from the system calls of its processes to files, the processes that read
+ * and wrote them, and translations.
  */
 #ifndef FTR_ANALYSIS_BUILD_H
 #define FTR_ANALYSIS_BUILD_H
@@ -14,7 +14,9 @@
 #include "utils/base/hashmap.h"
 #include "utils/base/strpool.h"
 #include "utils/base/vec.h"
-#include "utils/format/etrace/etrace.h"
+#include "utils/trace/sink.h"
+
+struct ftr_syscall;
 
 typedef FTR_VEC(uint32_t) ftr_build_ids;
 
@@ -24,6 +26,7 @@ struct ftr_build_file {
 	ftr_build_ids writers;
 	bool is_pipe;
 	bool is_run;			/* started as a program */
+	bool is_temporary;		/* a pipe; or written, and gone when the events ended */
 };
 
 /* An open end of a pipe. */
@@ -36,10 +39,10 @@ struct ftr_build_pipe_end {
 struct ftr_build_process {
 	int32_t  pid;
 	uint32_t parent;		/* itself when not known */
-	const struct ftr_etrace_record *exec;	/* (nullable) the last program it became */
+	const struct ftr_syscall *image;	/* (nullable) its last exec, or its parent's */
 	uint64_t start_ns, end_ns;	/* end 0 = not known */
 	int	 status;		/* as a shell gives it: 128+n for a signal */
-	bool	 has_own_exec;		/* exec is not its parent's */
+	bool	 has_own_image;		/* image is not its parent's */
 	uint32_t script;		/* the file it runs, as an interpreter; UINT32_MAX = none */
 	ftr_build_ids reads, writes;	/* files, each once */
 	FTR_VEC(struct ftr_build_pipe_end) ends;
@@ -63,11 +66,13 @@ struct ftr_build {
 	struct ftr_hashmap process_by_upid;	/* index + 1 */
 	struct ftr_arena arena;
 	uint32_t pipe_nr;
+	uint64_t call_nr;		/* system calls seen */
 };
 
-/* Borrows the records of @log.  0 or -ENOMEM. */
-int  ftr_build_load(struct ftr_build *build, const struct ftr_etrace_log *log);
-void ftr_build_fini(struct ftr_build *build);
+/* A sink for a stream ordered by time.  NULL = out of memory. */
+struct ftr_sink *ftr_build_new(struct ftr_err *err);
+/* What it has found; borrows system calls of the trace, lives as long as the sink. */
+const struct ftr_build *ftr_build_get(const struct ftr_sink *sink);
 
 /* The file of this absolute path, or NULL. */
 const struct ftr_build_file *ftr_build_find(const struct ftr_build *build, const char *path);

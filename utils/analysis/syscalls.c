@@ -4,14 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <string.h>
 
 #include "utils/base/arena.h"
 #include "utils/base/hashmap.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/strpool.h"
-#include "utils/format/etrace/etrace.h"
+#include "utils/trace/syscall.h"
 
 #define NO_PROCESS UINT32_MAX
 
@@ -41,7 +40,7 @@ static struct syscalls_sink *syscalls_of(struct ftr_sink *sink)
 static uint32_t process_new(struct syscalls_sink *self, uint64_t upid, const char *command,
 			    uint64_t start_ns)
 {
-	struct process made = { .pid = ftr_etrace_tid(upid), .command = command };
+	struct process made = { .pid = ftr_upid_tid(upid), .command = command };
 	struct ftr_syscalls_row row = { .pid = made.pid, .status = -1, .name = command,
 					.start_ns = start_ns };
 	uint32_t id = (uint32_t)self->processes.nr;
@@ -62,14 +61,12 @@ static uint32_t process_get(struct syscalls_sink *self, uint64_t upid)
 
 /* A child runs its parent's program at first; a thread is no process. */
 static int process_fork(struct syscalls_sink *self, uint32_t process,
-			const struct ftr_etrace_record *rec)
+			const struct ftr_syscall *call)
 {
-	bool is_thread = rec->kind == FTR_ETRACE_CLONE && (rec->flags & CLONE_THREAD) != 0;
-
-	if (is_thread)
-		return ftr_hashmap_set(&self->process_by_upid, rec->peer,
+	if (ftr_syscall_makes_thread(call))
+		return ftr_hashmap_set(&self->process_by_upid, call->fork.child,
 				       (void *)(uintptr_t)(process + 1));
-	if (process_new(self, rec->peer, self->processes.v[process].command, rec->time_ns) ==
+	if (process_new(self, call->fork.child, self->processes.v[process].command, call->end_ns) ==
 	    NO_PROCESS)
 		return -ENOMEM;
 	if (self->by == FTR_SYSCALLS_BY_PROCESS)
@@ -78,16 +75,16 @@ static int process_fork(struct syscalls_sink *self, uint32_t process,
 }
 
 static int process_exec(struct syscalls_sink *self, uint32_t process,
-			const struct ftr_etrace_record *rec)
+			const struct ftr_syscall *call)
 {
 	struct ftr_strbuf text;
 	char *command;
 
 	ftr_strbuf_init(&text);
-	for (size_t i = 0; i < rec->argc; i++) {
+	for (size_t i = 0; i < call->exec.argc; i++) {
 		if (i > 0)
 			ftr_strbuf_putc(&text, ' ');
-		ftr_strbuf_put(&text, rec->argv[i].s, rec->argv[i].len);
+		ftr_strbuf_put(&text, call->exec.argv[i].s, call->exec.argv[i].len);
 	}
 	command = ftr_arena_strndup(&self->arena, ftr_strbuf_str(&text), text.len);
 	ftr_strbuf_fini(&text);
@@ -100,18 +97,17 @@ static int process_exec(struct syscalls_sink *self, uint32_t process,
 }
 
 static int process_follow(struct syscalls_sink *self, uint32_t process,
-			  const struct ftr_etrace_record *rec)
+			  const struct ftr_syscall *call)
 {
-	if (rec->is_failed)
+	if (call->is_failed)
 		return 0;
-	if (rec->kind == FTR_ETRACE_EXEC)
-		return process_exec(self, process, rec);
-	if ((rec->kind == FTR_ETRACE_FORK || rec->kind == FTR_ETRACE_CLONE) && rec->peer != 0)
-		return process_fork(self, process, rec);
+	if (call->kind == FTR_SYSCALL_EXEC)
+		return process_exec(self, process, call);
+	if (ftr_syscall_is_fork(call) && call->fork.child != 0)
+		return process_fork(self, process, call);
 	/* Of several threads the last one ends the process. */
-	if (rec->kind == FTR_ETRACE_EXIT && self->by == FTR_SYSCALLS_BY_PROCESS)
-		self->sums.rows.v[process].status = rec->signal != 0 ? 128 + rec->signal :
-								       (int32_t)rec->status;
+	if (call->kind == FTR_SYSCALL_EXIT && self->by == FTR_SYSCALLS_BY_PROCESS)
+		self->sums.rows.v[process].status = ftr_syscall_exit_status(call);
 	return 0;
 }
 
@@ -130,9 +126,9 @@ static int row_of_name(struct syscalls_sink *self, struct ftr_slice name, uint32
 			    ((struct ftr_syscalls_row){ .name = str->s, .status = -1 }));
 }
 
-static void count_open(struct ftr_syscalls_row *row, const struct ftr_etrace_record *rec)
+static void count_open(struct ftr_syscalls_row *row, const struct ftr_syscall *call)
 {
-	int access_mode = (int)rec->flags & O_ACCMODE;
+	int access_mode = (int)call->open.flags & O_ACCMODE;
 
 	row->opens++;
 	row->reads += access_mode == O_RDONLY || access_mode == O_RDWR;
@@ -140,24 +136,24 @@ static void count_open(struct ftr_syscalls_row *row, const struct ftr_etrace_rec
 }
 
 static int row_add(struct syscalls_sink *self, uint32_t row, uint32_t process,
-		   const struct ftr_etrace_record *rec)
+		   const struct ftr_syscall *call)
 {
 	struct ftr_syscalls_row *sum = &self->sums.rows.v[row];
-	uint64_t took_ns = rec->time_ns - rec->start_ns, key = (uint64_t)row << 32 | process;
+	uint64_t took_ns = call->end_ns - call->start_ns, key = (uint64_t)row << 32 | process;
 
 	if (sum->calls == 0 || took_ns < sum->min_ns)
 		sum->min_ns = took_ns;
-	if (sum->start_ns == 0 || rec->start_ns < sum->start_ns)
-		sum->start_ns = rec->start_ns;
+	if (sum->start_ns == 0 || call->start_ns < sum->start_ns)
+		sum->start_ns = call->start_ns;
 	if (took_ns > sum->max_ns)
 		sum->max_ns = took_ns;
-	if (rec->time_ns > sum->end_ns)
-		sum->end_ns = rec->time_ns;
+	if (call->end_ns > sum->end_ns)
+		sum->end_ns = call->end_ns;
 	sum->total_ns += took_ns;
 	sum->calls++;
-	sum->errors += rec->is_failed;
-	if (rec->kind == FTR_ETRACE_OPEN && !rec->is_failed)
-		count_open(sum, rec);
+	sum->errors += call->is_failed;
+	if (call->kind == FTR_SYSCALL_OPEN && !call->is_failed)
+		count_open(sum, call);
 	if (ftr_hashmap_find(&self->has_used, key) != NULL)
 		return 0;
 	sum->processes++;
@@ -165,12 +161,12 @@ static int row_add(struct syscalls_sink *self, uint32_t row, uint32_t process,
 }
 
 static int add_path(struct syscalls_sink *self, uint32_t process,
-		    const struct ftr_etrace_record *rec, struct ftr_slice path)
+		    const struct ftr_syscall *call, struct ftr_slice path)
 {
 	uint32_t row;
 	int ret = path.len > 0 ? row_of_name(self, path, &row) : 0;
 
-	return path.len > 0 && ret == 0 ? row_add(self, row, process, rec) : ret;
+	return path.len > 0 && ret == 0 ? row_add(self, row, process, call) : ret;
 }
 
 static struct ftr_slice first_known(struct ftr_slice path, struct ftr_slice otherwise)
@@ -180,51 +176,52 @@ static struct ftr_slice first_known(struct ftr_slice path, struct ftr_slice othe
 
 /* Every path that the call names. */
 static int add_files(struct syscalls_sink *self, uint32_t process,
-		     const struct ftr_etrace_record *rec)
+		     const struct ftr_syscall *call)
 {
 	int ret;
 
-	switch (rec->kind) {
-	case FTR_ETRACE_OPEN:
-		return add_path(self, process, rec, first_known(rec->text[0], rec->text[1]));
-	case FTR_ETRACE_EXEC:
-		return add_path(self, process, rec, rec->text[1]);
-	case FTR_ETRACE_SYMLINK:
-		return add_path(self, process, rec, rec->text[2]);
-	case FTR_ETRACE_MOUNT:
-	case FTR_ETRACE_UMOUNT:
-		return add_path(self, process, rec, first_known(rec->text[1], rec->text[3]));
-	case FTR_ETRACE_RENAME:
-	case FTR_ETRACE_RENAME2:
-	case FTR_ETRACE_LINK:
-	case FTR_ETRACE_LINKAT:
-		ret = add_path(self, process, rec, first_known(rec->text[0], rec->text[3]));
-		return ret < 0 ? ret : add_path(self, process, rec, rec->text[1]);
+	switch (call->kind) {
+	case FTR_SYSCALL_OPEN:
+		return add_path(self, process, call,
+				first_known(call->open.path, call->open.asked));
+	case FTR_SYSCALL_EXEC:
+		return add_path(self, process, call, call->exec.program);
+	case FTR_SYSCALL_SYMLINK:
+		return add_path(self, process, call, call->symlink.link);
+	case FTR_SYSCALL_MOUNT:
+	case FTR_SYSCALL_UMOUNT:
+		return add_path(self, process, call,
+				first_known(call->mount.target, call->mount.target_asked));
+	case FTR_SYSCALL_RENAME:
+	case FTR_SYSCALL_LINK:
+		ret = add_path(self, process, call,
+			       first_known(call->rename.from, call->rename.from_asked));
+		return ret < 0 ? ret : add_path(self, process, call, call->rename.to);
 	default:
 		return 0;
 	}
 }
 
-static int add(struct syscalls_sink *self, const struct ftr_etrace_record *rec)
+static int add(struct syscalls_sink *self, const struct ftr_syscall *call)
 {
-	uint32_t process = process_get(self, rec->upid), row = process;
-	const char *call = ftr_etrace_call(rec);
-	int ret = process != NO_PROCESS ? process_follow(self, process, rec) : -ENOMEM;
+	uint32_t process = process_get(self, call->upid), row = process;
+	const char *name = ftr_syscall_name(call);
+	int ret = process != NO_PROCESS ? process_follow(self, process, call) : -ENOMEM;
 
 	if (ret == 0 && self->by == FTR_SYSCALLS_BY_FILE)
-		return add_files(self, process, rec);
+		return add_files(self, process, call);
 	if (ret == 0 && self->by == FTR_SYSCALLS_BY_CALL)
-		ret = row_of_name(self, ftr_slice_make(call, strlen(call)), &row);
-	return ret < 0 ? ret : row_add(self, row, process, rec);
+		ret = row_of_name(self, ftr_slice_make(name, strlen(name)), &row);
+	return ret < 0 ? ret : row_add(self, row, process, call);
 }
 
 static int syscalls_event(struct ftr_sink *sink, const struct ftr_event *ev)
 {
-	const struct ftr_etrace_record *rec = ev->payload != NULL ? ev->payload->origin : NULL;
+	const struct ftr_syscall *call = ftr_event_syscall(ev);
 
-	if (ev->type != FTR_EVENT_EXIT || rec == NULL)
+	if (ev->type != FTR_EVENT_EXIT || call == NULL)
 		return 0;
-	return add(syscalls_of(sink), rec) < 0 ? ftr_err_set(sink->err, ENOMEM, "out of memory") :
+	return add(syscalls_of(sink), call) < 0 ? ftr_err_set(sink->err, ENOMEM, "out of memory") :
 						 0;
 }
 

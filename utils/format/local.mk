@@ -3,8 +3,6 @@ libftr_a_SOURCES += \
 	utils/format/chrome/write.c \
 	utils/format/dir.c \
 	utils/format/dir.h \
-	utils/format/etrace/args.c \
-	utils/format/etrace/args.h \
 	utils/format/etrace/etrace.c \
 	utils/format/etrace/etrace.h \
 	utils/format/etrace/events.c \
@@ -95,4 +93,6 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/write_dir.c \
 	utils/format/uftrace/write_dir.h \
 	utils/format/uftrace/write_info.c \
-	utils/format/uftrace/write_info.h
+	utils/format/uftrace/write_info.h \
+	utils/format/uftrace/write_syscall.c \
+	utils/format/uftrace/write_syscall.h

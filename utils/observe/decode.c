@@ -1,81 +1,202 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of observed calls, and of those of files what each reads at its beginning and makes of
- * its result.
+ * From stopped tasks to system calls: one row a call says what is read at its beginning, and what
+ * its result makes of it.
  */
 #include "utils/observe/decode.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
+#include <linux/sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
-#include "utils/observe/row.h"
+#include "utils/observe/task.h"
 
-static void open_begin(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call)
+#define STRING_MAX 4096u
+#define COMM_MAX 15u
+
+/* One row a call. */
+struct row {
+	/* Which argument is the directory (-1: the current one), the path, the flags ... */
+	int8_t dirfd, path, dirfd2, path2, flags, mode;
+	void (*begin)(struct ftr_decoding *d, const struct row *row);
+	void (*end)(struct ftr_decoding *d, const struct row *row, int64_t result);
+};
+
+static int32_t int_arg(const struct ftr_tracee *tracee, int index)
+{
+	return index >= 0 ? (int32_t)tracee->args[index] : 0;
+}
+
+static int64_t dirfd_arg(const struct ftr_tracee *tracee, int index)
+{
+	return index >= 0 ? int_arg(tracee, index) : AT_FDCWD;
+}
+
+static struct ftr_slice slice_of(const struct ftr_strbuf *text)
+{
+	return ftr_slice_make(ftr_strbuf_str(text), text->len);
+}
+
+/* NULL where the text could not be found out: all paths have at least one character. */
+static struct ftr_slice path_slice(const struct ftr_strbuf *text)
+{
+	return text->len > 0 ? slice_of(text) : (struct ftr_slice){ NULL, 0 };
+}
+
+static void emit(struct ftr_decoding *d)
+{
+	const struct ftr_observer_sink *sink = &d->observer->sink;
+
+	d->call.cpu = ftr_tracee_cpu(d->tracee);
+	sink->call(sink->arg, &d->call);
+}
+
+/* Another call of the same task, at the time at which the one before ended. */
+static void next_call(struct ftr_decoding *d, enum ftr_syscall_kind kind, enum ftr_sysid id)
+{
+	d->call = (struct ftr_syscall){ .upid = d->call.upid,
+					.start_ns = d->call.end_ns,
+					.end_ns = d->call.end_ns,
+					.kind = (uint8_t)kind,
+					.id = (uint8_t)id };
+}
+
+static void set_failure(struct ftr_decoding *d, int64_t result)
+{
+	d->call.is_failed = result < 0;
+	d->call.error = result < 0 ? (int32_t)-result : 0;
+}
+
+/* The path of this number as the program asked for it. */
+static struct ftr_slice asked(const struct ftr_tracee *tracee, int64_t dirfd, unsigned which,
+			      struct ftr_strbuf *text)
+{
+	ftr_tracee_join(tracee, dirfd, ftr_strbuf_str(&tracee->path[which]), text);
+	return slice_of(text);
+}
+
+/* ---- names of threads ---- */
+
+/* "/proc/PID/comm", "/proc/PID/task/TID/comm": the task it names; 0 = no such file. */
+static pid_t comm_owner(const char *path)
+{
+	int pid = 0, tid = 0, end = 0;
+
+	if (sscanf(path, "/proc/%d/task/%d/comm%n", &pid, &tid, &end) == 2 && end > 0 &&
+	    path[end] == '\0')
+		return tid;
+	if (sscanf(path, "/proc/%d/comm%n", &pid, &end) == 1 && end > 0 && path[end] == '\0')
+		return pid;
+	return 0;
+}
+
+static void emit_comm(struct ftr_decoding *d, struct ftr_slice name)
+{
+	d->call.comm.name = ftr_slice_make(name.s, name.len < COMM_MAX ? name.len : COMM_MAX);
+	emit(d);
+}
+
+static void prctl_begin(struct ftr_decoding *d, const struct row *row)
+{
+	ftr_tracee_read_string(d->tracee, d->tracee->args[1], COMM_MAX, &d->tracee->path[0]);
+}
+
+static void prctl_end(struct ftr_decoding *d, const struct row *row,
+			   int64_t result)
+{
+	set_failure(d, result);
+	emit_comm(d, slice_of(&d->tracee->path[0]));
+}
+
+static void write_end(struct ftr_decoding *d, const struct row *row,
+			   int64_t result)
+{
+	pid_t tid = ftr_tracee_comm_tid(d->tracee->process, int_arg(d->tracee, 0));
+	struct ftr_tracee target = { .tid = tid };
+	struct ftr_strbuf *text = &d->observer->scratch.text;
+	const struct ftr_tracee *other;
+
+	if (result <= 0 || tid == 0)
+		return;
+	other = ftr_observer_task_find(d->observer, tid);
+	if (other == NULL || ftr_tracee_read_file(&target, "comm", 64, text) < 0)
+		return;
+	d->call.upid = other->upid;
+	if (text->len > 0 && text->s[text->len - 1] == '\n')
+		text->len--;
+	emit_comm(d, slice_of(text));
+}
+
+/* ---- files ---- */
+
+static void open_begin(struct ftr_decoding *d, const struct row *row)
 {
 	struct ftr_tracee *tracee = d->tracee;
 
-	ftr_tracee_read_string(tracee, tracee->args[call->path], FTR_SYSCALL_STRING_MAX,
+	ftr_tracee_read_string(tracee, tracee->args[row->path], STRING_MAX,
 			       &tracee->path[0]);
-	tracee->flags = ftr_syscall_int_arg(tracee, call->flags);
-	tracee->mode = ftr_syscall_int_arg(tracee, call->mode);
+	tracee->flags = int_arg(tracee, row->flags);
+	tracee->mode = int_arg(tracee, row->mode);
 }
 
-static void creat_begin(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call)
+static void creat_begin(struct ftr_decoding *d, const struct row *row)
 {
-	open_begin(d, call);
+	open_begin(d, row);
 	d->tracee->flags = O_CREAT | O_WRONLY | O_TRUNC;
 }
 
-static void openat2_begin(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call)
+static void openat2_begin(struct ftr_decoding *d, const struct row *row)
 {
 	uint64_t how[2] = { 0, 0 };	/* flags, mode */
 
-	open_begin(d, call);
+	open_begin(d, row);
 	ftr_tracee_read(d->tracee, d->tracee->args[2], how, sizeof(how));
 	d->tracee->flags = (int32_t)how[0];
 	d->tracee->mode = (int32_t)how[1];
 }
 
-static void open_end(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call,
+static void open_end(struct ftr_decoding *d, const struct row *row,
 		     int64_t result)
 {
 	struct ftr_tracee *tracee = d->tracee;
 
-	d->rec.flags = tracee->flags;
-	d->rec.mode = (tracee->flags & (O_CREAT | __O_TMPFILE)) != 0 ? tracee->mode : 0;
-	d->rec.fd = result >= 0 ? result : -1;
-	ftr_syscall_set_failure(d, result);
-	d->rec.text[1] = ftr_syscall_asked(tracee, ftr_syscall_dirfd_arg(tracee, call->dirfd), 0,
+	d->call.open.flags = tracee->flags;
+	d->call.open.mode = (tracee->flags & (O_CREAT | __O_TMPFILE)) != 0 ? tracee->mode : 0;
+	d->call.open.fd = result >= 0 ? result : -1;
+	set_failure(d, result);
+	d->call.open.asked = asked(tracee, dirfd_arg(tracee, row->dirfd), 0,
 					   &tracee->real[1]);
 	if (result < 0) {
-		ftr_syscall_emit(d);
+		emit(d);
 		return;
 	}
 	ftr_strbuf_clear(&tracee->real[0]);
 	ftr_tracee_fd_path(tracee, result, &tracee->real[0]);
-	/* A path of 4096 bytes and more is told by nobody. */
-	d->rec.text[0] = tracee->real[0].len > 0 ? ftr_syscall_slice_of(&tracee->real[0]) :
-						   d->rec.text[1];
-	ftr_syscall_comm_set(tracee->process, result,
+	/* The kernel does not give out a path of 4096 bytes and more. */
+	d->call.open.path = tracee->real[0].len > 0 ? slice_of(&tracee->real[0]) :
+						   d->call.open.asked;
+	ftr_tracee_comm_set(tracee->process, result,
 			     (tracee->flags & O_ACCMODE) == O_RDONLY ?
 				     0 :
-				     ftr_syscall_comm_owner(d->rec.text[0].s));
-	ftr_syscall_emit(d);
+				     comm_owner(d->call.open.path.s));
+	emit(d);
 }
 
-static void close_end(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call,
+static void close_end(struct ftr_decoding *d, const struct row *row,
 		      int64_t result)
 {
-	d->rec.fd = ftr_syscall_int_arg(d->tracee, 0);
-	ftr_syscall_set_failure(d, result);
-	ftr_syscall_comm_set(d->tracee->process, d->rec.fd, 0);
-	ftr_syscall_emit(d);
+	d->call.close.fd = int_arg(d->tracee, 0);
+	set_failure(d, result);
+	ftr_tracee_comm_set(d->tracee->process, d->call.close.fd, 0);
+	emit(d);
 }
 
 static int compare_ints(const void *a, const void *b)
@@ -86,7 +207,7 @@ static int compare_ints(const void *a, const void *b)
 }
 
 /* Keep in real[0] which descriptors are open in the range. */
-static void close_range_begin(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call)
+static void close_range_begin(struct ftr_decoding *d, const struct row *row)
 {
 	struct ftr_tracee *tracee = d->tracee;
 	unsigned first = (unsigned)tracee->args[0], last = (unsigned)tracee->args[1];
@@ -110,7 +231,7 @@ static void close_range_begin(struct ftr_syscall_decoding *d, const struct ftr_s
 	closedir(dir);
 }
 
-static void close_range_end(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call,
+static void close_range_end(struct ftr_decoding *d, const struct row *row,
 			    int64_t result)
 {
 	struct ftr_strbuf *fds = &d->tracee->real[0];
@@ -123,257 +244,362 @@ static void close_range_end(struct ftr_syscall_decoding *d, const struct ftr_sys
 		int fd;
 
 		memcpy(&fd, fds->s + i * sizeof(int), sizeof(int));
-		d->rec.fd = fd;
-		ftr_syscall_comm_set(d->tracee->process, fd, 0);
-		ftr_syscall_emit(d);
+		d->call.close.fd = fd;
+		ftr_tracee_comm_set(d->tracee->process, fd, 0);
+		emit(d);
 	}
 }
 
-static void dup_end(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call,
-		    int64_t result)
+/* A failed call has no new descriptor, but for dup2 and dup3, which name theirs. */
+static void dup_end(struct ftr_decoding *d, const struct row *row, int64_t result)
 {
 	struct ftr_tracee *tracee = d->tracee;
+	bool names_new = tracee->call == FTR_SYSID_DUP2 || tracee->call == FTR_SYSID_DUP3;
 
-	d->rec.fd = ftr_syscall_int_arg(tracee, 0);
-	d->rec.fd2 = result >= 0                   ? result :
-		     tracee->call == FTR_SYSID_DUP ? -1 :
-						     ftr_syscall_int_arg(tracee, 1);
-	if (tracee->call == FTR_SYSID_FCNTL) {
-		d->rec.flags = ftr_syscall_int_arg(tracee, 1) == F_DUPFD_CLOEXEC ? O_CLOEXEC : 0;
-		d->rec.fd2 = result >= 0 ? result : -1;
-	} else {
-		d->rec.flags = ftr_syscall_int_arg(tracee, call->flags);
-	}
-	ftr_syscall_set_failure(d, result);
-	if (result >= 0 && d->rec.fd != result)
-		ftr_syscall_comm_set(tracee->process, result,
-				     ftr_syscall_comm_tid(tracee->process, d->rec.fd));
-	ftr_syscall_emit(d);
+	d->call.dup.old_fd = int_arg(tracee, 0);
+	d->call.dup.new_fd = result >= 0 ? result : names_new ? int_arg(tracee, 1) : -1;
+	if (tracee->call == FTR_SYSID_FCNTL)
+		d->call.dup.flags = int_arg(tracee, 1) == F_DUPFD_CLOEXEC ? O_CLOEXEC : 0;
+	else
+		d->call.dup.flags = int_arg(tracee, row->flags);
+	set_failure(d, result);
+	if (result >= 0 && d->call.dup.old_fd != result)
+		ftr_tracee_comm_set(tracee->process, result,
+				    ftr_tracee_comm_tid(tracee->process, d->call.dup.old_fd));
+	emit(d);
 }
 
-static void pipe_end(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call,
+static void pipe_end(struct ftr_decoding *d, const struct row *row,
 		     int64_t result)
 {
 	int fds[2] = { -1, -1 };
 
-	ftr_syscall_set_failure(d, result);
+	set_failure(d, result);
 	if (result >= 0)
 		ftr_tracee_read(d->tracee, d->tracee->args[0], fds, sizeof(fds));
-	d->rec.fd = fds[0];
-	d->rec.fd2 = fds[1];
-	d->rec.flags = ftr_syscall_int_arg(d->tracee, call->flags);
-	ftr_syscall_emit(d);
+	d->call.pipe.read_fd = fds[0];
+	d->call.pipe.write_fd = fds[1];
+	d->call.pipe.flags = int_arg(d->tracee, row->flags);
+	emit(d);
 }
 
-static void rename_begin(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call)
+static void rename_begin(struct ftr_decoding *d, const struct row *row)
 {
 	struct ftr_tracee *tracee = d->tracee;
 
-	tracee->flags = ftr_syscall_int_arg(tracee, call->flags);
+	tracee->flags = int_arg(tracee, row->flags);
 	ftr_strbuf_clear(&tracee->real[0]);
-	if (ftr_tracee_read_string(tracee, tracee->args[call->path], FTR_SYSCALL_STRING_MAX,
+	if (ftr_tracee_read_string(tracee, tracee->args[row->path], STRING_MAX,
 				   &tracee->path[0]) < 0 ||
-	    ftr_tracee_read_string(tracee, tracee->args[call->path2], FTR_SYSCALL_STRING_MAX,
+	    ftr_tracee_read_string(tracee, tracee->args[row->path2], STRING_MAX,
 				   &tracee->path[1]) < 0)
 		return;
-	if (ftr_tracee_resolve(tracee, ftr_syscall_dirfd_arg(tracee, call->dirfd),
+	if (ftr_tracee_resolve(tracee, dirfd_arg(tracee, row->dirfd),
 			       tracee->path[0].s, false, true, &tracee->real[0]) < 0)
 		return;
 	tracee->has_begun = true;
-	d->rec.flags = tracee->flags;
-	d->rec.is_begin = true;
-	d->rec.text[0] = ftr_syscall_slice_of(&tracee->real[0]);
-	ftr_syscall_emit(d);
+	d->call.rename.flags = tracee->flags;
+	d->call.half = FTR_SYSCALL_BEGIN;
+	d->call.rename.from = slice_of(&tracee->real[0]);
+	emit(d);
 }
 
-static void rename_end(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call,
+static void rename_end(struct ftr_decoding *d, const struct row *row,
 		       int64_t result)
 {
 	struct ftr_tracee *tracee = d->tracee;
-	int64_t from = ftr_syscall_dirfd_arg(tracee, call->dirfd),
-		to = ftr_syscall_dirfd_arg(tracee, call->dirfd2);
+	int64_t from = dirfd_arg(tracee, row->dirfd),
+		to = dirfd_arg(tracee, row->dirfd2);
 
-	ftr_syscall_set_failure(d, result);
-	d->rec.flags = tracee->flags;
-	d->rec.is_end = tracee->has_begun;
+	set_failure(d, result);
+	d->call.rename.flags = tracee->flags;
+	d->call.half = tracee->has_begun ? FTR_SYSCALL_END : FTR_SYSCALL_WHOLE;
 	if (result >= 0) {
 		if (ftr_tracee_resolve(tracee, to, tracee->path[1].s, false, false,
 				       &tracee->real[1]) < 0)
-			ftr_syscall_asked(tracee, to, 1, &tracee->real[1]);
-		d->rec.text[1] = ftr_syscall_slice_of(&tracee->real[1]);
+			asked(tracee, to, 1, &tracee->real[1]);
+		d->call.rename.to = slice_of(&tracee->real[1]);
 		if (!tracee->has_begun)
-			ftr_syscall_asked(tracee, from, 0, &tracee->real[0]);
+			asked(tracee, from, 0, &tracee->real[0]);
 	} else {
-		d->rec.text[1] = ftr_syscall_asked(tracee, to, 1, &tracee->real[1]);
+		d->call.rename.to = asked(tracee, to, 1, &tracee->real[1]);
 		if (!tracee->has_begun)
-			d->rec.text[3] = ftr_syscall_asked(tracee, from, 0, &tracee->real[2]);
+			d->call.rename.from_asked = asked(tracee, from, 0, &tracee->real[2]);
 	}
-	d->rec.text[0] = ftr_syscall_path_slice(&tracee->real[0]);
-	ftr_syscall_emit(d);
+	d->call.rename.from = path_slice(&tracee->real[0]);
+	emit(d);
 }
 
-static void symlink_begin(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call)
+static void symlink_begin(struct ftr_decoding *d, const struct row *row)
 {
 	struct ftr_tracee *tracee = d->tracee;
 
-	ftr_tracee_read_string(tracee, tracee->args[call->path], FTR_SYSCALL_STRING_MAX,
+	ftr_tracee_read_string(tracee, tracee->args[row->path], STRING_MAX,
 			       &tracee->path[0]);
-	ftr_tracee_read_string(tracee, tracee->args[call->path2], FTR_SYSCALL_STRING_MAX,
+	ftr_tracee_read_string(tracee, tracee->args[row->path2], STRING_MAX,
 			       &tracee->path[1]);
 }
 
-static void symlink_end(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call,
+static void symlink_end(struct ftr_decoding *d, const struct row *row,
 			int64_t result)
 {
 	struct ftr_tracee *tracee = d->tracee;
-	int64_t dirfd = ftr_syscall_dirfd_arg(tracee, call->dirfd2);
+	int64_t dirfd = dirfd_arg(tracee, row->dirfd2);
 	const char *link = ftr_strbuf_str(&tracee->path[1]);
 
-	ftr_syscall_set_failure(d, result);
-	d->rec.text[0] = ftr_syscall_slice_of(&tracee->path[0]);
+	set_failure(d, result);
+	d->call.symlink.target = slice_of(&tracee->path[0]);
 	if (result < 0) {
-		d->rec.text[2] = ftr_syscall_asked(tracee, dirfd, 1, &tracee->real[2]);
+		d->call.symlink.link = asked(tracee, dirfd, 1, &tracee->real[2]);
 	} else {
 		ftr_tracee_resolve(tracee, dirfd, link, true, true, &tracee->real[1]);
 		if (ftr_tracee_resolve(tracee, dirfd, link, false, false, &tracee->real[2]) < 0)
-			ftr_syscall_asked(tracee, dirfd, 1, &tracee->real[2]);
-		d->rec.text[1] = ftr_syscall_path_slice(&tracee->real[1]);
-		d->rec.text[2] = ftr_syscall_slice_of(&tracee->real[2]);
+			asked(tracee, dirfd, 1, &tracee->real[2]);
+		d->call.symlink.resolved = path_slice(&tracee->real[1]);
+		d->call.symlink.link = slice_of(&tracee->real[2]);
 	}
-	ftr_syscall_emit(d);
+	emit(d);
 }
 
-static void mount_begin(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call)
+static void mount_begin(struct ftr_decoding *d, const struct row *row)
 {
 	struct ftr_tracee *tracee = d->tracee;
-	bool is_mount = call->kind == FTR_ETRACE_MOUNT;
+	bool is_mount = d->call.kind == FTR_SYSCALL_MOUNT;
 
 	ftr_strbuf_clear(&tracee->real[1]);
 	ftr_strbuf_clear(&tracee->real[2]);
 	tracee->flags = is_mount ? (int64_t)tracee->args[3] :
-				   ftr_syscall_int_arg(tracee, call->flags);
-	if (ftr_tracee_read_string(tracee, tracee->args[call->path], FTR_SYSCALL_STRING_MAX,
+				   int_arg(tracee, row->flags);
+	if (ftr_tracee_read_string(tracee, tracee->args[row->path], STRING_MAX,
 				   &tracee->path[0]) == 0 &&
 	    ftr_tracee_resolve(tracee, AT_FDCWD, tracee->path[0].s, true, true, &tracee->real[1]) <
 		    0)
-		ftr_syscall_asked(tracee, AT_FDCWD, 0, &tracee->real[2]);
+		asked(tracee, AT_FDCWD, 0, &tracee->real[2]);
 	if (is_mount && tracee->args[0] != 0)
-		ftr_tracee_read_string(tracee, tracee->args[0], FTR_SYSCALL_STRING_MAX,
+		ftr_tracee_read_string(tracee, tracee->args[0], STRING_MAX,
 				       &tracee->path[0]);
 	if (is_mount && tracee->args[2] != 0)
-		ftr_tracee_read_string(tracee, tracee->args[2], FTR_SYSCALL_STRING_MAX,
+		ftr_tracee_read_string(tracee, tracee->args[2], STRING_MAX,
 				       &tracee->path[1]);
 }
 
-static void mount_end(struct ftr_syscall_decoding *d, const struct ftr_syscall_call *call,
+static void mount_end(struct ftr_decoding *d, const struct row *row,
 		      int64_t result)
 {
 	struct ftr_tracee *tracee = d->tracee;
 
-	ftr_syscall_set_failure(d, result);
-	d->rec.flags = tracee->flags;
-	d->rec.text[1] = ftr_syscall_path_slice(&tracee->real[1]);
-	d->rec.text[3] = ftr_syscall_path_slice(&tracee->real[2]);
-	if (call->kind == FTR_ETRACE_MOUNT && tracee->args[0] != 0)
-		d->rec.text[0] = ftr_syscall_slice_of(&tracee->path[0]);
-	if (call->kind == FTR_ETRACE_MOUNT && tracee->args[2] != 0)
-		d->rec.text[2] = ftr_syscall_slice_of(&tracee->path[1]);
-	ftr_syscall_emit(d);
+	set_failure(d, result);
+	d->call.mount.flags = tracee->flags;
+	d->call.mount.target = path_slice(&tracee->real[1]);
+	d->call.mount.target_asked = path_slice(&tracee->real[2]);
+	if (d->call.kind == FTR_SYSCALL_MOUNT && tracee->args[0] != 0)
+		d->call.mount.source = slice_of(&tracee->path[0]);
+	if (d->call.kind == FTR_SYSCALL_MOUNT && tracee->args[2] != 0)
+		d->call.mount.type = slice_of(&tracee->path[1]);
+	emit(d);
 }
 
-static const struct ftr_syscall_call calls[FTR_SYSIDS] = {
-	[FTR_SYSID_EXECVE] = { "execve", FTR_ETRACE_EXEC, .dirfd = -1, .path = 0,
-			       .begin = ftr_syscall_exec_begin, .end = ftr_syscall_exec_end },
-	[FTR_SYSID_EXECVEAT] = { "execveat", FTR_ETRACE_EXEC, .dirfd = 0, .path = 1,
-				 .begin = ftr_syscall_exec_begin, .end = ftr_syscall_exec_end },
-	[FTR_SYSID_CLONE] = { "clone", FTR_ETRACE_CLONE, .begin = ftr_syscall_clone_begin,
-			      .end = ftr_syscall_clone_end },
-	[FTR_SYSID_CLONE3] = { "clone3", FTR_ETRACE_CLONE, .begin = ftr_syscall_clone3_begin,
-			       .end = ftr_syscall_clone_end },
-	[FTR_SYSID_OPEN] = { "open", FTR_ETRACE_OPEN, .dirfd = -1, .path = 0, .flags = 1, .mode = 2,
-			     .begin = open_begin, .end = open_end },
-	[FTR_SYSID_OPENAT] = { "openat", FTR_ETRACE_OPEN, .dirfd = 0, .path = 1, .flags = 2,
-			       .mode = 3, .begin = open_begin, .end = open_end },
-	[FTR_SYSID_OPENAT2] = { "openat2", FTR_ETRACE_OPEN, .dirfd = 0, .path = 1, .flags = -1,
-				.mode = -1, .begin = openat2_begin, .end = open_end },
-	[FTR_SYSID_CREAT] = { "creat", FTR_ETRACE_OPEN, .dirfd = -1, .path = 0, .flags = -1,
-			      .mode = 1, .begin = creat_begin, .end = open_end },
-	[FTR_SYSID_PIPE] = { "pipe", FTR_ETRACE_PIPE, .flags = -1, .end = pipe_end },
-	[FTR_SYSID_PIPE2] = { "pipe2", FTR_ETRACE_PIPE, .flags = 1, .end = pipe_end },
-	[FTR_SYSID_RENAME] = { "rename", FTR_ETRACE_RENAME, .dirfd = -1, .path = 0, .dirfd2 = -1,
-			       .path2 = 1, .flags = -1, .begin = rename_begin, .end = rename_end },
-	[FTR_SYSID_RENAMEAT] = { "renameat", FTR_ETRACE_RENAME, .dirfd = 0, .path = 1, .dirfd2 = 2,
-				 .path2 = 3, .flags = -1, .begin = rename_begin,
-				 .end = rename_end },
-	[FTR_SYSID_RENAMEAT2] = { "renameat2", FTR_ETRACE_RENAME2, .dirfd = 0, .path = 1,
-				  .dirfd2 = 2, .path2 = 3, .flags = 4, .begin = rename_begin,
-				  .end = rename_end },
-	[FTR_SYSID_LINK] = { "link", FTR_ETRACE_LINK, .dirfd = -1, .path = 0, .dirfd2 = -1,
-			     .path2 = 1, .flags = -1, .begin = rename_begin, .end = rename_end },
-	[FTR_SYSID_LINKAT] = { "linkat", FTR_ETRACE_LINKAT, .dirfd = 0, .path = 1, .dirfd2 = 2,
-			       .path2 = 3, .flags = 4, .begin = rename_begin, .end = rename_end },
-	[FTR_SYSID_SYMLINK] = { "symlink", FTR_ETRACE_SYMLINK, .path = 0, .dirfd2 = -1, .path2 = 1,
-				.begin = symlink_begin, .end = symlink_end },
-	[FTR_SYSID_SYMLINKAT] = { "symlinkat", FTR_ETRACE_SYMLINK, .path = 0, .dirfd2 = 1,
-				  .path2 = 2, .begin = symlink_begin, .end = symlink_end },
-	[FTR_SYSID_CLOSE] = { "close", FTR_ETRACE_CLOSE, .end = close_end },
-	[FTR_SYSID_CLOSE_RANGE] = { "close_range", FTR_ETRACE_CLOSE, .begin = close_range_begin,
-				    .end = close_range_end },
-	[FTR_SYSID_DUP] = { "dup", FTR_ETRACE_DUP, .flags = -1, .end = dup_end },
-	[FTR_SYSID_DUP2] = { "dup2", FTR_ETRACE_DUP, .flags = -1, .end = dup_end },
-	[FTR_SYSID_DUP3] = { "dup3", FTR_ETRACE_DUP, .flags = 2, .end = dup_end },
-	[FTR_SYSID_FCNTL] = { "fcntl", FTR_ETRACE_DUP, .flags = -1, .end = dup_end },
-	[FTR_SYSID_MOUNT] = { "mount", FTR_ETRACE_MOUNT, .path = 1, .begin = mount_begin,
-			      .end = mount_end },
-	[FTR_SYSID_UMOUNT] = { "umount", FTR_ETRACE_UMOUNT, .path = 0, .flags = -1,
-			       .begin = mount_begin, .end = mount_end },
-	[FTR_SYSID_UMOUNT2] = { "umount2", FTR_ETRACE_UMOUNT, .path = 0, .flags = 1,
-				.begin = mount_begin, .end = mount_end },
-	[FTR_SYSID_PRCTL] = { "prctl", FTR_ETRACE_COMM, .begin = ftr_syscall_prctl_begin,
-			      .end = ftr_syscall_prctl_end },
-	[FTR_SYSID_WRITE] = { "write", FTR_ETRACE_COMM, .end = ftr_syscall_write_end },
+/* ---- processes ---- */
+
+static void exec_begin(struct ftr_decoding *d, const struct row *row)
+{
+	struct ftr_tracee *tracee = d->tracee;
+
+	ftr_strbuf_clear(&tracee->real[0]);
+	if (ftr_tracee_read_string(tracee, tracee->args[row->path], STRING_MAX,
+				   &tracee->path[0]) < 0)
+		return;
+	/* Now: the directory's descriptor may be gone in the new image. */
+	ftr_tracee_resolve(tracee, dirfd_arg(tracee, row->dirfd), tracee->path[0].s,
+			   false, true, &tracee->real[0]);
+}
+
+/* NUL-terminated strings, one after the other, in the scratch's command line. */
+static void set_arguments(struct ftr_decoding *d)
+{
+	struct ftr_observer_scratch *scratch = &d->observer->scratch;
+	const char *s = scratch->cmdline.s, *end = s + scratch->cmdline.len;
+
+	scratch->argv.nr = 0;
+	while (s != NULL && s < end) {
+		size_t len = strnlen(s, (size_t)(end - s));
+
+		if (ftr_vec_push(&scratch->argv, ftr_slice_make(s, len)) < 0)
+			break;
+		s += len + 1;
+	}
+	d->call.exec.argv = scratch->argv.v;
+	d->call.exec.argc = scratch->argv.nr;
+}
+
+static void exec_end(struct ftr_decoding *d, const struct row *row,
+			  int64_t result)
+{
+	if (result >= 0)
+		return;
+	set_failure(d, result);
+	d->call.exec.program = asked(d->tracee, dirfd_arg(d->tracee, row->dirfd),
+					   0, &d->tracee->real[1]);
+	ftr_tracee_read_argv(d->tracee, d->tracee->args[row->path + 1],
+			     &d->observer->scratch.cmdline);
+	set_arguments(d);
+	emit(d);
+}
+
+static void clone_begin(struct ftr_decoding *d, const struct row *row)
+{
+	struct ftr_tracee *tracee = d->tracee;
+
+	tracee->flags = ftr_abis[tracee->abi].word_bytes == 4 ? (int32_t)tracee->args[0] :
+								(int64_t)tracee->args[0];
+}
+
+/* struct clone_args: flags first, exit_signal fifth. */
+static void clone3_begin(struct ftr_decoding *d, const struct row *row)
+{
+	uint64_t args[5] = { 0 };
+
+	ftr_tracee_read(d->tracee, d->tracee->args[0], args, sizeof(args));
+	d->tracee->flags = (int64_t)(args[0] | (args[4] & 0xff));
+}
+
+static void clone_end(struct ftr_decoding *d, const struct row *row,
+			   int64_t result)
+{
+	if (result >= 0)
+		return;
+	set_failure(d, result);
+	d->call.fork.flags = d->tracee->flags;
+	emit(d);
+}
+
+static const struct row rows[FTR_SYSIDS] = {
+	[FTR_SYSID_EXECVE] = { .dirfd = -1, .path = 0, .begin = exec_begin, .end = exec_end },
+	[FTR_SYSID_EXECVEAT] = { .dirfd = 0, .path = 1, .begin = exec_begin, .end = exec_end },
+	[FTR_SYSID_CLONE] = { .begin = clone_begin, .end = clone_end },
+	[FTR_SYSID_CLONE3] = { .begin = clone3_begin, .end = clone_end },
+	[FTR_SYSID_OPEN] = { .dirfd = -1, .path = 0, .flags = 1, .mode = 2,
+		.begin = open_begin, .end = open_end },
+	[FTR_SYSID_OPENAT] = { .dirfd = 0, .path = 1, .flags = 2, .mode = 3,
+		.begin = open_begin, .end = open_end },
+	[FTR_SYSID_OPENAT2] = { .dirfd = 0, .path = 1, .flags = -1, .mode = -1,
+		.begin = openat2_begin, .end = open_end },
+	[FTR_SYSID_CREAT] = { .dirfd = -1, .path = 0, .flags = -1, .mode = 1,
+		.begin = creat_begin, .end = open_end },
+	[FTR_SYSID_PIPE] = { .flags = -1, .end = pipe_end },
+	[FTR_SYSID_PIPE2] = { .flags = 1, .end = pipe_end },
+	[FTR_SYSID_RENAME] = { .dirfd = -1, .path = 0, .dirfd2 = -1, .path2 = 1, .flags = -1,
+		.begin = rename_begin, .end = rename_end },
+	[FTR_SYSID_RENAMEAT] = { .dirfd = 0, .path = 1, .dirfd2 = 2, .path2 = 3, .flags = -1,
+		.begin = rename_begin, .end = rename_end },
+	[FTR_SYSID_RENAMEAT2] = { .dirfd = 0, .path = 1, .dirfd2 = 2, .path2 = 3, .flags = 4,
+		.begin = rename_begin, .end = rename_end },
+	[FTR_SYSID_LINK] = { .dirfd = -1, .path = 0, .dirfd2 = -1, .path2 = 1, .flags = -1,
+		.begin = rename_begin, .end = rename_end },
+	[FTR_SYSID_LINKAT] = { .dirfd = 0, .path = 1, .dirfd2 = 2, .path2 = 3, .flags = 4,
+		.begin = rename_begin, .end = rename_end },
+	[FTR_SYSID_SYMLINK] = { .path = 0, .dirfd2 = -1, .path2 = 1,
+		.begin = symlink_begin, .end = symlink_end },
+	[FTR_SYSID_SYMLINKAT] = { .path = 0, .dirfd2 = 1, .path2 = 2,
+		.begin = symlink_begin, .end = symlink_end },
+	[FTR_SYSID_CLOSE] = { .end = close_end },
+	[FTR_SYSID_CLOSE_RANGE] = { .begin = close_range_begin, .end = close_range_end },
+	[FTR_SYSID_DUP] = { .flags = -1, .end = dup_end },
+	[FTR_SYSID_DUP2] = { .flags = -1, .end = dup_end },
+	[FTR_SYSID_DUP3] = { .flags = 2, .end = dup_end },
+	[FTR_SYSID_FCNTL] = { .flags = -1, .end = dup_end },
+	[FTR_SYSID_MOUNT] = { .path = 1, .begin = mount_begin, .end = mount_end },
+	[FTR_SYSID_UMOUNT] = { .path = 0, .flags = -1, .begin = mount_begin, .end = mount_end },
+	[FTR_SYSID_UMOUNT2] = { .path = 0, .flags = 1, .begin = mount_begin, .end = mount_end },
+	[FTR_SYSID_PRCTL] = { .begin = prctl_begin, .end = prctl_end },
+	[FTR_SYSID_WRITE] = { .end = write_end },
 };
 
-void ftr_syscall_begin(struct ftr_syscall_decoding *d)
+void ftr_decode_begin(struct ftr_decoding *d)
 {
-	const struct ftr_syscall_call *call = &calls[d->tracee->call];
+	const struct row *row = &rows[d->tracee->call];
 
+	assert(d->tracee->call != FTR_SYSID_NONE);
 	d->tracee->has_begun = false;
-	d->rec.kind = call->kind;
-	d->rec.call = call->name;
-	if (call->begin != NULL)
-		call->begin(d, call);
+	d->call.kind = (uint8_t)ftr_sysid_kind(d->tracee->call);
+	d->call.id = d->tracee->call;
+	if (row->begin != NULL)
+		row->begin(d, row);
 }
 
-bool ftr_syscall_foresee(struct ftr_syscall_decoding *d)
+bool ftr_decode_foresee(struct ftr_decoding *d)
 {
 	struct ftr_tracee *tracee = d->tracee;
 	bool is_exec = tracee->call == FTR_SYSID_EXECVE || tracee->call == FTR_SYSID_EXECVEAT;
 	bool is_close = tracee->call == FTR_SYSID_CLOSE && tracee->process->users == 1 &&
 			!tracee->process->shares_fds;
 
-	if (is_close && ftr_tracee_has_fd(tracee, ftr_syscall_int_arg(tracee, 0)))
-		close_end(d, &calls[FTR_SYSID_CLOSE], 0);
+	if (is_close && ftr_tracee_has_fd(tracee, int_arg(tracee, 0)))
+		close_end(d, &rows[FTR_SYSID_CLOSE], 0);
 	if (is_exec || is_close)
 		tracee->call = FTR_SYSID_NONE;
 	return is_exec || is_close;
 }
 
-void ftr_syscall_end(struct ftr_syscall_decoding *d, int64_t result)
+void ftr_decode_end(struct ftr_decoding *d, int64_t result)
 {
-	const struct ftr_syscall_call *call = &calls[d->tracee->call];
+	const struct ftr_observer_sink *sink = &d->observer->sink;
+	const struct row *row = &rows[d->tracee->call];
 
-	d->rec.kind = call->kind;
-	d->rec.call = call->name;
-	if (call->end != NULL &&
-	    (result >= 0 || d->has_details || ftr_etrace_has_failure(call->kind)))
-		call->end(d, call, result);
+	assert(d->tracee->call != FTR_SYSID_NONE);
+	d->call.kind = (uint8_t)ftr_sysid_kind(d->tracee->call);
+	d->call.id = d->tracee->call;
+	if (row->end != NULL && (result >= 0 || sink->has_details ||
+				 (sink->failures & FTR_BIT(d->call.kind)) != 0))
+		row->end(d, row, result);
 	d->tracee->call = FTR_SYSID_NONE;
 }
 
-void ftr_syscall_scratch_fini(struct ftr_syscall_scratch *scratch)
+void ftr_decode_fork(struct ftr_decoding *d, enum ftr_sysid id, uint64_t child)
 {
-	ftr_strbuf_fini(&scratch->cmdline);
-	ftr_strbuf_fini(&scratch->text);
-	ftr_vec_fini(&scratch->argv);
+	struct ftr_tracee *tracee = d->tracee;
+	bool is_clone = tracee->call == FTR_SYSID_CLONE || tracee->call == FTR_SYSID_CLONE3;
+
+	d->call.kind = is_clone ? FTR_SYSCALL_CLONE : FTR_SYSCALL_FORK;
+	d->call.id = (uint8_t)(is_clone ? tracee->call : id);
+	d->call.fork.flags = is_clone ? tracee->flags : 0;
+	d->call.fork.child = child;
+	emit(d);
+}
+
+void ftr_decode_exec(struct ftr_decoding *d)
+{
+	struct ftr_observer_scratch *scratch = &d->observer->scratch;
+	struct ftr_tracee *tracee = d->tracee;
+
+	tracee->process->comm_nr = 0;
+	ftr_tracee_interpreter(tracee, &tracee->real[0], &tracee->real[1]);
+	ftr_strbuf_clear(&tracee->real[2]);
+	ftr_tracee_link(tracee, "cwd", &tracee->real[2]);
+	ftr_tracee_read_file(tracee, "cmdline", FTR_TRACEE_CMDLINE_MAX, &scratch->cmdline);
+	d->call.kind = FTR_SYSCALL_EXEC;
+	d->call.id = tracee->call == FTR_SYSID_EXECVEAT ? FTR_SYSID_EXECVEAT : FTR_SYSID_EXECVE;
+	d->call.exec.interpreter = slice_of(&tracee->real[1]);
+	d->call.exec.program = slice_of(&tracee->real[0]);
+	d->call.exec.cwd = slice_of(&tracee->real[2]);
+	set_arguments(d);
+	emit(d);
+
+	next_call(d, FTR_SYSCALL_COMM, (enum ftr_sysid)d->call.id);
+	if (ftr_tracee_read_file(tracee, "comm", 64, &scratch->text) == 0 &&
+	    scratch->text.len > 0) {
+		scratch->text.len--;
+		emit_comm(d, slice_of(&scratch->text));
+	}
+}
+
+void ftr_decode_exit(struct ftr_decoding *d, int wait_status)
+{
+	/* A rename that is never to be finished: what was begun has an end. */
+	if (d->tracee->has_begun && d->tracee->call != FTR_SYSID_NONE)
+		ftr_decode_end(d, -EINTR);
+	next_call(d, FTR_SYSCALL_EXIT, FTR_SYSID_NONE);
+	d->call.exit.status = WEXITSTATUS(wait_status);
+	d->call.exit.signal = WTERMSIG(wait_status);
+	emit(d);
 }

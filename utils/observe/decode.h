@@ -1,59 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* From a stopped task's system call to records: one row a call. */
+/* From a stopped task to the system calls that its observer reports. */
 #ifndef FTR_OBSERVE_DECODE_H
 #define FTR_OBSERVE_DECODE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "utils/base/strbuf.h"
-#include "utils/base/vec.h"
-#include "utils/format/etrace/etrace.h"
-#include "utils/observe/tracee.h"
+#include "utils/trace/syscall.h"
 
-/* Buffers that one record at a time uses. */
-struct ftr_syscall_scratch {
-	struct ftr_strbuf cmdline;
-	struct ftr_strbuf text;
-	FTR_VEC(struct ftr_slice) argv;
+struct ftr_observer;
+struct ftr_tracee;
+
+struct ftr_decoding {
+	struct ftr_observer *observer;	/* (borrowed) whose sink gets the calls */
+	struct ftr_tracee *tracee;	/* (borrowed) the stopped task */
+	struct ftr_syscall call;	/* upid and times are filled in by the caller */
 };
-
-struct ftr_syscall_decoding {
-	struct ftr_tracee *tracee;
-	struct ftr_syscall_scratch *scratch;
-	struct ftr_etrace_record rec;		/* upid and times are filled in */
-	bool has_details;			/* as in struct ftr_observer_sink */
-	void (*emit)(void *arg, const struct ftr_etrace_record *rec);
-	void *arg;
-	/* The traced task of this tid, or 0: for those who name another one. */
-	uint64_t (*upid_find)(void *arg, pid_t tid);
-};
-
-void ftr_syscall_scratch_fini(struct ftr_syscall_scratch *scratch);
 
 /* The call tracee->call begins: read what it may change. */
-void ftr_syscall_begin(struct ftr_syscall_decoding *decoding);
+void ftr_decode_begin(struct ftr_decoding *d);
 
 /*
- * Is what comes of it known already?  Then its records, if any, are given out, and it is not looked
- * at again: a close of a descriptor that nobody else can close, an exec, whose success shows by
- * itself.
+ * Is the outcome known already?  Then it is reported, and the call's end needs no stop: a close of
+ * a descriptor that no other task can close, an exec, whose success has an event of its own.
  */
-bool ftr_syscall_foresee(struct ftr_syscall_decoding *decoding);
+bool ftr_decode_foresee(struct ftr_decoding *d);
 
-/* It is done: give out its records.  @result as the kernel returned it, -errno for a failure. */
-void ftr_syscall_end(struct ftr_syscall_decoding *decoding, int64_t result);
+/* It has ended: report it.  @result as the kernel returned it, -errno for a failure. */
+void ftr_decode_end(struct ftr_decoding *d, int64_t result);
 
 /* The new image of an exec is in place. */
-void ftr_syscall_exec(struct ftr_syscall_decoding *decoding);
+void ftr_decode_exec(struct ftr_decoding *d);
 
-/* The clone or fork made the task @peer. */
-void ftr_syscall_fork(struct ftr_syscall_decoding *decoding, uint64_t peer);
+/* The task has made another, whose upid is @child; by @id when it is in no call that says so. */
+void ftr_decode_fork(struct ftr_decoding *d, enum ftr_sysid id, uint64_t child);
 
-/* The task ends. */
-void ftr_syscall_exit(struct ftr_syscall_decoding *decoding, unsigned wait_status);
-
-/* Is a descriptor of the process open on a comm file? */
-bool ftr_syscall_is_comm_fd(const struct ftr_tracee_process *process, int64_t fd);
+/* The task ends, with a status as of wait. */
+void ftr_decode_exit(struct ftr_decoding *d, int wait_status);
 
 #endif /* FTR_OBSERVE_DECODE_H */

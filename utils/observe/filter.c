@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * BPF from the tables of arch/: one comparison a call, arguments where only some of its uses
- * matter.
+ * matter.  And the gate at which the program waits before it installs that.
  */
 #include "utils/observe/filter.h"
 
@@ -10,7 +10,9 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,29 +37,29 @@ static bool id_may_be_own(uint8_t id)
 	       id == FTR_SYSID_CLONE;
 }
 
-static void emit(struct ftr_syscall_filter *filter, struct sock_filter insn)
+static void emit(struct ftr_observer_filter *filter, struct sock_filter insn)
 {
-	assert(filter->nr < FTR_SYSCALL_FILTER_MAX);
+	assert(filter->nr < FTR_OBSERVER_FILTER_MAX);
 	filter->code[filter->nr++] = insn;
 }
 
-static void emit_load(struct ftr_syscall_filter *filter, size_t offset)
+static void emit_load(struct ftr_observer_filter *filter, size_t offset)
 {
 	emit(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-static void emit_equal(struct ftr_syscall_filter *filter, uint32_t value, uint8_t yes, uint8_t no)
+static void emit_equal(struct ftr_observer_filter *filter, uint32_t value, uint8_t yes, uint8_t no)
 {
 	emit(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no));
 }
 
-static void emit_return(struct ftr_syscall_filter *filter, uint32_t value)
+static void emit_return(struct ftr_observer_filter *filter, uint32_t value)
 {
 	emit(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, value));
 }
 
 /* The runtime's calls are none of the program's (utils/proto/own_call.h). */
-static void emit_pass_own(struct ftr_syscall_filter *filter)
+static void emit_pass_own(struct ftr_observer_filter *filter)
 {
 	size_t mark = offsetof(struct seccomp_data, args) + FTR_OWN_CALL_ARG * sizeof(uint64_t);
 
@@ -77,11 +79,11 @@ static const struct argument_rule *rule_find(uint8_t id)
 	return NULL;
 }
 
-static void emit_number(struct ftr_syscall_filter *filter, unsigned abi,
+static void emit_number(struct ftr_observer_filter *filter, unsigned abi,
 			const struct ftr_sysnr *number)
 {
 	const struct argument_rule *rule = rule_find(number->id);
-	uint32_t trace = SECCOMP_RET_TRACE | abi << 8 | number->id;
+	uint32_t trace = SECCOMP_RET_TRACE | ftr_observer_stop_data(abi, number->id);
 
 	if (id_may_be_own(number->id)) {
 		emit_equal(filter, number->nr, 0, 6);
@@ -104,7 +106,7 @@ static void emit_number(struct ftr_syscall_filter *filter, unsigned abi,
 }
 
 /* All numbers of the ABIs that share an architecture. */
-static void emit_arch(struct ftr_syscall_filter *filter, uint32_t arch)
+static void emit_arch(struct ftr_observer_filter *filter, uint32_t arch)
 {
 	for (unsigned abi = 0; ftr_abis[abi].name != NULL; abi++) {
 		if (ftr_abis[abi].audit_arch != arch)
@@ -126,7 +128,7 @@ static bool arch_came_before(unsigned abi)
 	return false;
 }
 
-void ftr_syscall_filter_init(struct ftr_syscall_filter *filter)
+void ftr_observer_filter_init(struct ftr_observer_filter *filter)
 {
 	filter->nr = 0;
 	for (unsigned abi = 0; ftr_abis[abi].name != NULL; abi++) {
@@ -145,7 +147,11 @@ void ftr_syscall_filter_init(struct ftr_syscall_filter *filter)
 	emit_return(filter, SECCOMP_RET_ALLOW);
 }
 
-int ftr_syscall_filter_install(const struct ftr_syscall_filter *filter, bool *lost_setuid)
+/*
+ * In the calling thread; what it starts inherits it.  Without privileges this needs (and sets)
+ * no_new_privs: set-uid programs then run without their rights.  Async-signal-safe.
+ */
+static int filter_install(const struct ftr_observer_filter *filter)
 {
 	struct sock_fprog program = {
 		.len = filter->nr,
@@ -154,13 +160,48 @@ int ftr_syscall_filter_install(const struct ftr_syscall_filter *filter, bool *lo
 	/* Without SPEC_ALLOW some kernels slow the whole program down. */
 	unsigned flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW;
 
-	*lost_setuid = false;
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0)
 		return 0;
 	if (errno != EACCES)
 		return -errno;
-	*lost_setuid = true;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0 ? 0 : -errno;
+}
+
+/* ---- the gate ---- */
+
+int ftr_observer_gate_open(struct ftr_observer_gate *gate, struct ftr_err *err)
+{
+	ftr_observer_filter_init(&gate->filter);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate->fds) < 0)
+		return ftr_err_set(err, errno, "cannot make a socket pair: %s", strerror(errno));
+	return 0;
+}
+
+void ftr_observer_gate_close(struct ftr_observer_gate *gate)
+{
+	for (int i = 0; i < 2; i++) {
+		if (gate->fds[i] >= 0)
+			close(gate->fds[i]);
+		gate->fds[i] = -1;
+	}
+}
+
+int ftr_observer_gate_pass(struct ftr_observer_gate *gate)
+{
+	char go = 0;
+	ssize_t got;
+
+	close(gate->fds[0]);
+	/* Where only ancestors may trace (Yama): the holder of the other end may, too. */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	do
+		got = read(gate->fds[1], &go, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		return -EPIPE;
+	prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+	close(gate->fds[1]);
+	return filter_install(&gate->filter);
 }

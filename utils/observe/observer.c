@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of waits, and what kind of stop each of them is. */
-#include "utils/observe/state.h"
+/* The loop of waits, and what each kind of stop means. */
+#include "utils/observe/observer.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,106 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "utils/base/clock.h"
+#include "utils/observe/task.h"
+
 #define SYSCALL_STOP (SIGTRAP | 0x80)
+
+/* ---- stops of calls ---- */
+
+/*
+ * CLONE_UNTRACED would make a child that is not followed and whose filtered calls fail: hide it
+ * from the kernel.  The register, or the struct, is restored after the call.
+ */
+static void hide_untraced(struct ftr_tracee *task, bool is_hidden)
+{
+	uint64_t flags = task->args[0];
+
+	if (task->call == FTR_SYSID_CLONE3) {
+		if (ftr_tracee_read(task, task->args[0], &flags, sizeof(flags)) < 0)
+			return;
+		flags = is_hidden ? flags & ~(uint64_t)CLONE_UNTRACED : flags | CLONE_UNTRACED;
+		ftr_tracee_write(task, task->args[0], &flags, sizeof(flags));
+		return;
+	}
+	if (is_hidden)
+		flags &= ~(uint64_t)CLONE_UNTRACED;
+	ptrace(PTRACE_POKEUSER, task->tid, (void *)(uintptr_t)ftr_abis[task->abi].arg0_offset,
+	       (void *)(uintptr_t)flags);
+}
+
+static void call_begin(struct ftr_observer *observer, struct ftr_tracee *task,
+		       const struct __ptrace_syscall_info *info, unsigned abi, enum ftr_sysid id)
+{
+	struct ftr_decoding decoding;
+
+	memcpy(task->args, info->seccomp.args, sizeof(task->args));
+	task->abi = (uint8_t)abi;
+	task->call = (uint8_t)id;
+	task->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
+	decoding = (struct ftr_decoding){
+		.observer = observer,
+		.tracee = task,
+		.call = { .upid = task->upid,
+			  .start_ns = task->start_ns,
+			  .end_ns = task->start_ns },
+	};
+	ftr_decode_begin(&decoding);
+	if (!observer->sink.has_details && ftr_decode_foresee(&decoding))
+		return;
+	task->untraced = (id == FTR_SYSID_CLONE || id == FTR_SYSID_CLONE3) &&
+			 (task->flags & CLONE_UNTRACED) != 0;
+	if (task->untraced)
+		hide_untraced(task, true);
+}
+
+static void on_seccomp(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	struct __ptrace_syscall_info info;
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), &info) > 0 &&
+	    info.op == PTRACE_SYSCALL_INFO_SECCOMP)
+		call_begin(observer, task, &info, ftr_observer_stop_abi(info.seccomp.ret_data),
+			   ftr_observer_stop_id(info.seccomp.ret_data));
+	ftr_observer_task_resume(task, 0);
+}
+
+/* A write, while the process has a comm file open: all its calls stop. */
+static void on_entry(struct ftr_observer *observer, struct ftr_tracee *task,
+		     const struct __ptrace_syscall_info *info)
+{
+	for (unsigned abi = 0; ftr_abis[abi].name != NULL; abi++) {
+		const struct ftr_abi *a = &ftr_abis[abi];
+
+		for (size_t i = 0; a->audit_arch == info->arch && i < a->numbers_nr; i++) {
+			if (a->numbers[i].nr == info->entry.nr &&
+			    a->numbers[i].id == FTR_SYSID_WRITE &&
+			    ftr_tracee_comm_tid(task->process,
+						(int32_t)info->entry.args[0]) != 0)
+				call_begin(observer, task, info, abi, FTR_SYSID_WRITE);
+		}
+	}
+}
+
+static void on_syscall(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	struct __ptrace_syscall_info info;
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), &info) <= 0)
+		return;
+	if (info.op == PTRACE_SYSCALL_INFO_ENTRY && task->call == FTR_SYSID_NONE) {
+		on_entry(observer, task, &info);
+	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT && task->call != FTR_SYSID_NONE) {
+		struct ftr_decoding decoding = ftr_observer_decoding(observer, task);
+
+		if (task->untraced)
+			hide_untraced(task, false);
+		ftr_decode_end(&decoding, info.exit.rval);
+	}
+	ftr_observer_task_resume(task, 0);
+}
+
+/* ---- the loop ---- */
 
 /* A group stop is listened to, so that SIGCONT ends it as without us; others are our own. */
 static void on_stop(struct ftr_tracee *task, int signal)
@@ -27,7 +128,7 @@ static void on_event(struct ftr_observer *observer, struct ftr_tracee *task, int
 
 	switch (status >> 16) {
 	case PTRACE_EVENT_SECCOMP:
-		ftr_observer_on_seccomp(observer, task);
+		on_seccomp(observer, task);
 		break;
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
@@ -45,7 +146,7 @@ static void on_event(struct ftr_observer *observer, struct ftr_tracee *task, int
 		break;
 	default:
 		if (signal == SYSCALL_STOP)
-			ftr_observer_on_syscall(observer, task);
+			on_syscall(observer, task);
 		else
 			ftr_observer_task_resume(task, signal);
 		break;
@@ -74,24 +175,29 @@ static void on_wait(struct ftr_observer *observer, pid_t tid, int status)
 		on_event(observer, task, status);
 }
 
-/* 0: it is to be followed no longer. */
-static pid_t wait_next(struct ftr_observer *observer, int *status)
+/* 0: the signals ask to end. */
+static pid_t wait_next(struct ftr_observer *observer, struct ftr_observer_signals *signals,
+		       int *status)
 {
 	pid_t tid;
 
-	if (observer->sink.idle != NULL) {
-		tid = waitpid(-1, status, __WALL | WNOHANG);
-		if (tid != 0 || !observer->sink.idle(observer->sink.arg))
-			return tid;
+	if (signals == NULL)
+		return waitpid(-1, status, __WALL);
+	while ((tid = waitpid(-1, status, __WALL | WNOHANG)) == 0) {
+		if (observer->sink.idle != NULL)
+			observer->sink.idle(observer->sink.arg);
+		if (!ftr_observer_signals_wait(signals, observer->root_is_gone))
+			break;
 	}
-	return waitpid(-1, status, __WALL);
+	return tid;
 }
 
-bool ftr_observer_run(struct ftr_observer *observer, int *wait_status)
+bool ftr_observer_run(struct ftr_observer *observer, struct ftr_observer_signals *signals,
+		      int *wait_status)
 {
 	while (observer->task_nr > 0) {
 		int status = 0;
-		pid_t tid = wait_next(observer, &status);
+		pid_t tid = wait_next(observer, signals, &status);
 
 		if (tid > 0)
 			on_wait(observer, tid, status);
@@ -100,11 +206,6 @@ bool ftr_observer_run(struct ftr_observer *observer, int *wait_status)
 	}
 	*wait_status = observer->root_status;
 	return observer->task_nr == 0;
-}
-
-bool ftr_observer_root_is_gone(const struct ftr_observer *observer)
-{
-	return observer->root_is_gone;
 }
 
 struct ftr_observer *ftr_observer_new(const struct ftr_observer_sink *sink, pid_t child,
@@ -116,6 +217,7 @@ struct ftr_observer *ftr_observer_new(const struct ftr_observer_sink *sink, pid_
 	struct ftr_observer *observer = calloc(1, sizeof(*observer));
 	struct ftr_tracee *task;
 
+	assert(sink->call != NULL && gate->fds[0] >= 0);
 	if (observer == NULL)
 		goto no_memory;
 	observer->sink = *sink;
@@ -127,7 +229,7 @@ struct ftr_observer *ftr_observer_new(const struct ftr_observer_sink *sink, pid_
 	if (ptrace(PTRACE_SEIZE, child, NULL, (void *)options) < 0) {
 		ftr_err_set(err, errno,
 			    "cannot observe the program: %s: ptrace must be allowed here, and "
-			    "nobody else may trace it",
+			    "no other tracer (gdb, strace) may be attached",
 			    strerror(errno));
 		goto fail;
 	}
@@ -148,6 +250,8 @@ void ftr_observer_free(struct ftr_observer *observer)
 	if (observer == NULL)
 		return;
 	ftr_observer_tasks_fini(observer);
-	ftr_syscall_scratch_fini(&observer->scratch);
+	ftr_strbuf_fini(&observer->scratch.cmdline);
+	ftr_strbuf_fini(&observer->scratch.text);
+	ftr_vec_fini(&observer->scratch.argv);
 	free(observer);
 }

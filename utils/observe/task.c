@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is followed: the tasks of the observer, by their number. */
-#include "utils/observe/state.h"
+/*
+ * Tasks: the table of those that are followed, and how they begin, become other programs, and end;
+ * some are killed in the middle of that.
+ */
+#include "utils/observe/task.h"
 
+#include <assert.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "utils/base/clock.h"
+
+/* ---- the table ---- */
 
 static struct ftr_tracee **bucket_of(struct ftr_observer *observer, pid_t tid)
 {
@@ -20,7 +34,7 @@ struct ftr_tracee *ftr_observer_task_find(struct ftr_observer *observer, pid_t t
 	return task;
 }
 
-void ftr_observer_task_link(struct ftr_observer *observer, struct ftr_tracee *task)
+static void task_link(struct ftr_observer *observer, struct ftr_tracee *task)
 {
 	struct ftr_tracee **bucket = bucket_of(observer, task->tid);
 
@@ -28,7 +42,7 @@ void ftr_observer_task_link(struct ftr_observer *observer, struct ftr_tracee *ta
 	*bucket = task;
 }
 
-void ftr_observer_task_unlink(struct ftr_observer *observer, struct ftr_tracee *task)
+static void task_unlink(struct ftr_observer *observer, struct ftr_tracee *task)
 {
 	struct ftr_tracee **link = bucket_of(observer, task->tid);
 
@@ -50,7 +64,7 @@ struct ftr_tracee *ftr_observer_task_new(struct ftr_observer *observer, pid_t ti
 	}
 	task->tid = tid;
 	task->stat_fd = -1;
-	ftr_observer_task_link(observer, task);
+	task_link(observer, task);
 	observer->task_nr++;
 	return task;
 }
@@ -62,11 +76,11 @@ static void process_drop(struct ftr_tracee_process *process)
 }
 
 /* The buffers are kept for the next task. */
-void ftr_observer_task_drop(struct ftr_observer *observer, struct ftr_tracee *task)
+static void task_drop(struct ftr_observer *observer, struct ftr_tracee *task)
 {
 	struct ftr_tracee kept = { .next = observer->unused };
 
-	ftr_observer_task_unlink(observer, task);
+	task_unlink(observer, task);
 	process_drop(task->process);
 	if (task->stat_fd >= 0)
 		close(task->stat_fd);
@@ -86,13 +100,10 @@ static void task_free(struct ftr_tracee *task)
 	free(task);
 }
 
-/* Its place in the tree is known from now on.  @parent NULL: none that we know. */
 bool ftr_observer_task_place(struct ftr_observer *observer, struct ftr_tracee *task,
-		       const struct ftr_tracee *parent, bool is_thread)
+			     const struct ftr_tracee *parent, bool is_thread)
 {
-	uint64_t mask = (uint64_t)INT64_MAX;
-
-	task->upid = (++observer->serial << FTR_ETRACE_PID_BITS | (uint64_t)task->tid) & mask;
+	task->upid = ftr_upid_make(++observer->serial, task->tid);
 	task->is_known = true;
 	if (is_thread && parent != NULL) {
 		task->process = parent->process;
@@ -116,10 +127,247 @@ void ftr_observer_tasks_fini(struct ftr_observer *observer)
 
 	for (size_t i = 0; i < FTR_OBSERVER_BUCKETS; i++) {
 		while ((task = observer->tasks[i]) != NULL)
-			ftr_observer_task_drop(observer, task);
+			task_drop(observer, task);
 	}
 	while ((task = observer->unused) != NULL) {
 		observer->unused = task->next;
 		task_free(task);
 	}
+}
+
+/* ---- calls ---- */
+
+void ftr_observer_task_resume(struct ftr_tracee *task, int signal)
+{
+	bool wants_more = task->call != FTR_SYSID_NONE ||
+			  (task->process != NULL && task->process->comm_nr > 0);
+
+	/* A failure means that it was killed meanwhile: its end will be reported. */
+	ptrace(wants_more ? PTRACE_SYSCALL : PTRACE_CONT, task->tid, NULL,
+	       (void *)(intptr_t)signal);
+}
+
+struct ftr_decoding ftr_observer_decoding(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	uint64_t now = ftr_clock_now_ns(CLOCK_MONOTONIC);
+
+	assert(task->is_known);
+	return (struct ftr_decoding){
+		.observer = observer,
+		.tracee = task,
+		.call = {
+			.upid = task->upid,
+			.start_ns = task->call != FTR_SYSID_NONE ? task->start_ns : now,
+			.end_ns = now,
+		},
+	};
+}
+
+/* ---- life ---- */
+
+/*
+ * @task has made @tid, by @id when not by a clone: report it, and resume the child where it waits
+ * for that.
+ */
+static void child_place(struct ftr_observer *observer, struct ftr_tracee *task, pid_t tid,
+			bool is_thread, enum ftr_sysid id)
+{
+	struct ftr_decoding decoding = ftr_observer_decoding(observer, task);
+	struct ftr_tracee *child = ftr_observer_task_find(observer, tid);
+
+	if (child == NULL)
+		child = ftr_observer_task_new(observer, tid);
+	else if (!child->is_known)
+		observer->early_nr--;
+	if (child == NULL ||
+	    (!child->is_known && !ftr_observer_task_place(observer, child, task, is_thread)))
+		return;
+	if (task->call != FTR_SYSID_NONE && (task->flags & CLONE_FILES) != 0)
+		task->process->shares_fds = child->process->shares_fds = true;
+	ftr_decode_fork(&decoding, id, child->upid);
+	if (child->has_stopped)
+		ftr_observer_task_resume(child, 0);
+	child->has_stopped = false;
+}
+
+/*
+ * Is the task still where it was when this stop was reported?  Killed, it may have gone on to its
+ * exit.
+ */
+static bool is_at_event(const struct ftr_tracee *task, int event)
+{
+	siginfo_t info;
+
+	return ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &info) == 0 && info.si_code >> 8 == event;
+}
+
+void ftr_observer_on_fork(struct ftr_observer *observer, struct ftr_tracee *task, int event)
+{
+	bool is_thread = task->call != FTR_SYSID_NONE && (task->flags & CLONE_THREAD) != 0;
+	unsigned long tid = 0;
+
+	if (ptrace(PTRACE_GETEVENTMSG, task->tid, NULL, &tid) < 0 || !is_at_event(task, event))
+		return;
+	child_place(observer, task, (pid_t)tid, is_thread,
+		    event == PTRACE_EVENT_VFORK ? FTR_SYSID_VFORK : FTR_SYSID_FORK);
+	/* With a flag to put back the call's exit is still needed, for nothing else. */
+	if (task->untraced)
+		ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL);
+	else
+		task->call = FTR_SYSID_NONE;
+	if (!task->untraced)
+		ftr_observer_task_resume(task, 0);
+}
+
+static void report_exit(struct ftr_observer *observer, struct ftr_tracee *task, int wait_status)
+{
+	struct ftr_decoding decoding;
+
+	if (task->has_exited || !task->is_known)
+		return;
+	decoding = ftr_observer_decoding(observer, task);
+	ftr_decode_exit(&decoding, wait_status);
+	task->has_exited = true;
+}
+
+/* The kernel ignores these bits for who is traced without rights, and with no_new_privs. */
+static void warn_setuid(struct ftr_observer *observer, const struct ftr_tracee *task)
+{
+	const char *path = ftr_strbuf_str(&task->real[0]);
+	struct stat st;
+
+	if (geteuid() == 0 || stat(path, &st) < 0 || (st.st_mode & (S_ISUID | S_ISGID)) == 0 ||
+	    ((st.st_mode & S_ISUID) != 0 && st.st_uid == geteuid()))
+		return;
+	ftr_diag_warn(observer->sink.diag, "%s is set-uid and runs without its rights while it is "
+		      "observed: run ftr as root to follow it with them", path);
+}
+
+/* A thread that execs becomes the leader; the leader and the other threads are gone. */
+static struct ftr_tracee *exec_take_over(struct ftr_observer *observer, struct ftr_tracee *leader)
+{
+	unsigned long former = 0;
+	struct ftr_tracee *task;
+
+	if (ptrace(PTRACE_GETEVENTMSG, leader->tid, NULL, &former) < 0 ||
+	    (pid_t)former == leader->tid)
+		return leader;
+	task = ftr_observer_task_find(observer, (pid_t)former);
+	if (task == NULL)
+		return leader;
+	report_exit(observer, leader, 0);
+	task_unlink(observer, task);
+	task->tid = leader->tid;
+	task_drop(observer, leader);
+	if (task->stat_fd >= 0)
+		close(task->stat_fd);
+	task->stat_fd = -1;
+	task_link(observer, task);
+	return task;
+}
+
+void ftr_observer_on_exec(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	struct ftr_decoding decoding;
+
+	task = exec_take_over(observer, task);
+	decoding = ftr_observer_decoding(observer, task);
+	ftr_decode_exec(&decoding);
+	warn_setuid(observer, task);
+	task->call = FTR_SYSID_NONE;
+	ftr_observer_task_resume(task, 0);
+}
+
+/* A number in /proc/TID/status; -1 = there is no such task any more. */
+static long status_field(pid_t tid, const char *field)
+{
+	struct ftr_tracee task = { .tid = tid };
+	struct ftr_strbuf text;
+	const char *line = NULL;
+	long value = -1;
+
+	ftr_strbuf_init(&text);
+	if (ftr_tracee_read_file(&task, "status", 8192, &text) == 0)
+		line = strstr(ftr_strbuf_str(&text), field);
+	if (line != NULL)
+		value = strtol(line + strlen(field), NULL, 10);
+	ftr_strbuf_fini(&text);
+	return value;
+}
+
+/* Killed in the middle of a fork, a task never reports its child. */
+static void children_find(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	struct ftr_strbuf text;
+	char name[64], *pos, *end;
+
+	snprintf(name, sizeof(name), "task/%d/children", (int)task->tid);
+	ftr_strbuf_init(&text);
+	if (ftr_tracee_read_file(task, name, 1 << 16, &text) == 0 && text.len > 0) {
+		for (pos = text.s; ; pos = end) {
+			pid_t tid = (pid_t)strtol(pos, &end, 10);
+			const struct ftr_tracee *child = ftr_observer_task_find(observer, tid);
+
+			if (end == pos)
+				break;
+			/* One that is over, but not waited for yet, has no tracer. */
+			if (child == NULL ? status_field(tid, "\nTracerPid:\t") == getpid() :
+					    !child->is_known)
+				child_place(observer, task, tid, false, FTR_SYSID_NONE);
+		}
+	}
+	ftr_strbuf_fini(&text);
+}
+
+void ftr_observer_on_end(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	unsigned long status = 0;
+	bool is_in_clone = task->call == FTR_SYSID_CLONE || task->call == FTR_SYSID_CLONE3;
+	bool is_there = ptrace(PTRACE_GETEVENTMSG, task->tid, NULL, &status) == 0;
+
+	if (is_there && !task->has_exited && ((status & 127) != 0 || is_in_clone))
+		children_find(observer, task);
+	if (is_there)
+		report_exit(observer, task, (int)status);
+	task->call = FTR_SYSID_NONE;
+	ftr_observer_task_resume(task, 0);
+}
+
+static bool parent_is_gone(struct ftr_observer *observer, const struct ftr_tracee *task)
+{
+	return ftr_observer_task_find(observer, (pid_t)status_field(task->tid, "\nPPid:\t")) ==
+	       NULL;
+}
+
+/*
+ * A parent that is killed in the middle of a fork never reports it: its child must not wait for
+ * ever.
+ */
+static void adopt_early(struct ftr_observer *observer)
+{
+	for (size_t i = 0; observer->early_nr > 0 && i < FTR_OBSERVER_BUCKETS; i++) {
+		for (struct ftr_tracee *task = observer->tasks[i]; task != NULL;
+		     task = task->next) {
+			if (task->is_known || !parent_is_gone(observer, task))
+				continue;
+			observer->early_nr--;
+			task->has_stopped = false;
+			if (ftr_observer_task_place(observer, task, NULL, false))
+				ftr_observer_task_resume(task, 0);
+		}
+	}
+}
+
+void ftr_observer_on_gone(struct ftr_observer *observer, struct ftr_tracee *task, int status)
+{
+	if (task->tid == observer->root) {
+		observer->root_status = status;
+		observer->root_is_gone = true;
+	}
+	report_exit(observer, task, status);
+	if (!task->is_known)
+		observer->early_nr--;
+	task_drop(observer, task);
+	if (observer->early_nr > 0)
+		adopt_early(observer);
 }

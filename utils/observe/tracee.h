@@ -10,12 +10,10 @@
 #include "arch/syscalls.h"
 #include "utils/base/strbuf.h"
 
-/*
- * Descriptors of a process that are open on a comm file: while there is one, its writes are
- * followed.
- */
 #define FTR_TRACEE_COMM_MAX 4
+#define FTR_TRACEE_CMDLINE_MAX ((size_t)8 << 20)	/* more than the kernel allows */
 
+/* A descriptor open on a comm file: while a process has one, its writes are followed. */
 struct ftr_tracee_comm {
 	int   fd;
 	pid_t tid;		/* whose name is written */
@@ -43,7 +41,7 @@ struct ftr_tracee {
 	/* The call it is in; FTR_SYSID_NONE: none that is followed. */
 	uint8_t  call;
 	uint8_t  abi;
-	bool	 has_begun;	/* the first half of its record was given out */
+	bool	 has_begun;	/* the BEGIN of its call was reported */
 	bool	 untraced;	/* its flags said CLONE_UNTRACED, which we took away */
 	uint64_t args[6];
 	uint64_t start_ns;
@@ -94,5 +92,20 @@ int ftr_tracee_open(const struct ftr_tracee *tracee, const char *path);
 
 /* The processor it last ran on. */
 unsigned ftr_tracee_cpu(struct ftr_tracee *tracee);
+
+/* @fd is now open on the comm file of @tid, or (0) on something else, or not at all. */
+void ftr_tracee_comm_set(struct ftr_tracee_process *process, int64_t fd, pid_t tid);
+/* The task whose comm file @fd is open on; 0 = none. */
+pid_t ftr_tracee_comm_tid(const struct ftr_tracee_process *process, int64_t fd);
+
+/*
+ * The end of the chain of #! lines that begins at @program (absolute), resolved but for its last
+ * component; @program itself when it is no script.
+ */
+void ftr_tracee_interpreter(const struct ftr_tracee *tracee, const struct ftr_strbuf *program,
+			    struct ftr_strbuf *interpreter);
+
+/* Arguments at @addr, of an exec that failed, each with its NUL; of many or long ones the first. */
+void ftr_tracee_read_argv(const struct ftr_tracee *tracee, uint64_t addr, struct ftr_strbuf *args);
 
 #endif /* FTR_OBSERVE_TRACEE_H */

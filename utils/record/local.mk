@@ -40,6 +40,8 @@ libftr_a_SOURCES += \
 	utils/record/store.h \
 	utils/record/store_dir.c \
 	utils/record/store_dir.h \
+	utils/record/syscalls.c \
+	utils/record/syscalls.h \
 	utils/record/sysinfo.c \
 	utils/record/sysinfo.h \
 	utils/record/tick.c \

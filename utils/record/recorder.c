@@ -229,9 +229,11 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 
 	ftr_launch_signals(&launch, &signals);
 	if (options->has_syscalls) {
-		ret = ftr_syscall_job_open(&recorder->syscalls, options->dir, options->diag, err);
-		launch.in_child = ftr_syscall_job_in_child;
-		launch.in_parent = ftr_syscall_job_in_parent;
+		ret = ftr_record_syscalls_open(&recorder->syscalls,
+					       ftr_uftrace_dir_fd(recorder->store.dir),
+					       options->diag, err);
+		launch.in_child = ftr_record_syscalls_in_child;
+		launch.in_parent = ftr_record_syscalls_in_parent;
 		launch.arg = &recorder->syscalls;
 	}
 	if (ret == 0 && !options->keep_pid)
@@ -448,7 +450,8 @@ static void syscalls_wait(struct ftr_recorder *recorder)
 {
 	struct pollfd poll_fd = { .fd = recorder->signal_fd, .events = POLLIN };
 
-	while (!recorder->result->was_stopped && !ftr_syscall_job_has_ended(&recorder->syscalls)) {
+	while (!recorder->result->was_stopped &&
+	       !ftr_record_syscalls_have_ended(&recorder->syscalls)) {
 		poll(&poll_fd, 1, -1);
 		signals_read(recorder);
 	}
@@ -477,7 +480,7 @@ static void recorder_finish(struct ftr_recorder *recorder)
 void ftr_recorder_close(struct ftr_recorder *recorder)
 {
 	if (recorder->options->has_syscalls)
-		ftr_syscall_job_close(&recorder->syscalls);
+		ftr_record_syscalls_close(&recorder->syscalls);
 	ftr_pool_close(recorder->recording.pool);
 	ftr_processes_fini(&recorder->processes);
 	ftr_channel_close(&recorder->channel);

@@ -14,7 +14,7 @@
 #include "utils/record/process.h"
 #include "utils/record/recorder.h"
 #include "utils/record/store_dir.h"
-#include "utils/observe/job.h"
+#include "utils/record/syscalls.h"
 #include "utils/record/sysinfo.h"
 #include "utils/record/tick.h"
 
@@ -40,7 +40,7 @@ struct ftr_recorder {
 	bool reports_names;			/* the runtime is asked for names of threads */
 	uint64_t info_ns;			/* CLOCK_MONOTONIC of the last rewrite */
 
-	struct ftr_syscall_job syscalls;	/* when options->has_syscalls */
+	struct ftr_record_syscalls syscalls;	/* when options->has_syscalls */
 	int epoll_fd;
 	int signal_fd;
 	pid_t child;				/* the program; 0 = has ended */

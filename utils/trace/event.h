@@ -15,6 +15,7 @@
 struct ftr_task;
 struct ftr_func;
 struct ftr_argspec;
+struct ftr_syscall;
 
 #define FTR_BIT(n) (1u << (n))
 
@@ -67,8 +68,8 @@ struct ftr_payload {
 	const struct ftr_argspec *spec;	/* (nullable: unknown layout) */
 	uint16_t len;
 	bool is_big_endian;
-	const void *origin; /* (borrowed, nullable) the record of format/etrace.h this call stands
-			       for */
+	/* (nullable) what an EXIT completes, a FORK or POINT is part of; lives as the trace */
+	const struct ftr_syscall *syscall;
 };
 
 struct ftr_event {

@@ -36,6 +36,7 @@ struct ftr_func {
 	uint32_t name_id;	/* equal for equal display names: 0 .. trace->names.nr - 1 */
 	uint16_t name_len;
 	char     symbol_type;	/* as nm(1); P = library call */
+	uint8_t  sysid;		/* enum ftr_sysid of the observed call it stands for; 0 = none */
 	const char *src_file;	/* (nullable) of its first line */
 	uint32_t src_line;
 	const struct ftr_argspec *args;		/* (nullable) layout of ENTRY payloads */

@@ -33,6 +33,9 @@ libftr_a_SOURCES += \
 	utils/trace/source.h \
 	utils/trace/stack.c \
 	utils/trace/stack.h \
+	utils/trace/syscall.c \
+	utils/trace/syscall.h \
+	utils/trace/syscall_args.c \
 	utils/trace/task.h \
 	utils/trace/threshold.c \
 	utils/trace/threshold.h \

@@ -55,7 +55,7 @@ struct ftr_trace {
 	 */
 	FTR_VEC(struct ftr_source *) sources;
 	bool is_ordered;		/* the one source interleaves tasks already */
-	bool has_syscalls; /* calls of FTR_SYSCALL_MODULE have the records they stand for */
+	bool has_syscalls; /* exits of functions with a sysid carry their system calls */
 
 	void *reader;			/* (owned by the format) */
 	void (*reader_free)(void *reader);	/* (nullable) */

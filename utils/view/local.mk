@@ -2,6 +2,8 @@
 libftr_a_SOURCES += \
 	utils/view/args_text.c \
 	utils/view/args_text.h \
+	utils/view/build.c \
+	utils/view/build.h \
 	utils/view/color.h \
 	utils/view/cpu_text.c \
 	utils/view/cpu_text.h \

@@ -41,20 +41,20 @@ static int etrace_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	return 0;
 }
 
-/* The record is written when the call is done; its beginning has nothing to add. */
+/* A call is written at its end. */
 static int etrace_event(struct ftr_sink *sink, const struct ftr_event *ev)
 {
 	struct etrace_sink *self = (struct etrace_sink *)sink;
-	const struct ftr_etrace_record *rec = ev->payload != NULL ? ev->payload->origin : NULL;
+	const struct ftr_syscall *call = ftr_event_syscall(ev);
 
 	if (ev->type != FTR_EVENT_EXIT && ev->type != FTR_EVENT_POINT)
 		return 0;
-	if (rec == NULL) {
+	if (call == NULL) {
 		sink->cut_nr++;
 		sink->cut_what = "calls and events that are no system calls";
 		return 0;
 	}
-	return ftr_etrace_write(&self->writer, rec);
+	return ftr_etrace_write(&self->writer, call);
 }
 
 static void etrace_fini(struct ftr_sink *sink)

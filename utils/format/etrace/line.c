@@ -43,25 +43,25 @@ struct ftr_slice ftr_etrace_skip_prefix(struct ftr_slice text)
 	return text;
 }
 
-static int compare_records(const void *a, const void *b)
+static int compare_calls(const void *a, const void *b)
 {
-	const struct ftr_etrace_record *left = *(const struct ftr_etrace_record *const *)a;
-	const struct ftr_etrace_record *right = *(const struct ftr_etrace_record *const *)b;
+	const struct ftr_syscall *left = *(const struct ftr_syscall *const *)a;
+	const struct ftr_syscall *right = *(const struct ftr_syscall *const *)b;
 
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
+	if (left->end_ns != right->end_ns)
+		return left->end_ns < right->end_ns ? -1 : 1;
 	return left < right ? -1 : left > right;
 }
 
 int ftr_etrace_log_sort(struct ftr_etrace_log *log)
 {
-	size_t nr = log->records.nr;
-	struct ftr_etrace_record *sorted;
-	const struct ftr_etrace_record **order;
+	size_t nr = log->calls.nr;
+	struct ftr_syscall *sorted;
+	const struct ftr_syscall **order;
 
 	if (nr == 0)
 		return 0;
-	order = calloc(nr, sizeof(const struct ftr_etrace_record *));
+	order = calloc(nr, sizeof(const struct ftr_syscall *));
 	sorted = calloc(nr, sizeof(*sorted));
 	if (order == NULL || sorted == NULL) {
 		free(order);
@@ -69,14 +69,14 @@ int ftr_etrace_log_sort(struct ftr_etrace_log *log)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < nr; i++)
-		order[i] = &log->records.v[i];
-	qsort(order, nr, sizeof(const struct ftr_etrace_record *), compare_records);
+		order[i] = &log->calls.v[i];
+	qsort(order, nr, sizeof(const struct ftr_syscall *), compare_calls);
 	for (size_t i = 0; i < nr; i++)
 		sorted[i] = *order[i];
 	free(order);
-	free(log->records.v);
-	log->records.v = sorted;
-	log->records.cap = nr;
+	free(log->calls.v);
+	log->calls.v = sorted;
+	log->calls.cap = nr;
 	return 0;
 }
 
@@ -88,7 +88,7 @@ void ftr_etrace_log_init(struct ftr_etrace_log *log)
 
 void ftr_etrace_log_fini(struct ftr_etrace_log *log)
 {
-	ftr_vec_fini(&log->records);
+	ftr_vec_fini(&log->calls);
 	ftr_arena_fini(&log->arena);
 }
 

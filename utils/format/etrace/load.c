@@ -133,7 +133,6 @@ static void loader_fini(struct ftr_etrace_loader *loader)
 		free(loader->all.v[i]);
 	}
 	ftr_vec_fini(&loader->all);
-	ftr_vec_fini(&loader->call_names);
 	ftr_hashmap_fini(&loader->tasks);
 }
 

@@ -22,14 +22,15 @@ struct ftr_etrace_assembly {
 	bool	 has_lines;
 
 	const struct ftr_etrace_head *head;	/* of the record being read; NULL = none */
-	struct ftr_etrace_record rec;
+	struct ftr_syscall call;
 	unsigned lineno;			/* of its head */
 	bool	 needs_end;			/* a To, a Failed, a SchedFork must follow */
-	int64_t  sizes[FTR_ETRACE_VALUES];
-	unsigned has_value;			/* a bit for each */
-	unsigned texts_expected;		/* a bit for each text */
+	int64_t  sizes[FTR_ETRACE_TEXTS];	/* of its texts, as announced */
+	unsigned has_size;			/* a bit for each */
+	unsigned texts_expected;		/* a bit for each */
+	int64_t  argument_bytes;		/* as announced */
 
-	int text; /* being read: FTR_ETRACE_NO_TEXT, 0.., FTR_ETRACE_ARGUMENT */
+	int text; /* being read: FTR_ETRACE_NO_TEXT, a slot, FTR_ETRACE_ARGUMENT */
 	bool	 is_long;			/* in parts */
 	bool	 in_cont;
 	uint64_t part;				/* the next one; of an argument: its index */
@@ -37,7 +38,8 @@ struct ftr_etrace_assembly {
 	FTR_VEC(struct ftr_slice) argv;
 
 	/* Of an Ftr line, for the next head. */
-	const char *call;
+	bool	 has_extension;
+	uint8_t  id;				/* enum ftr_sysid */
 	uint64_t took_ns, done_ns;
 	int32_t  error, signal;
 	int64_t  flags;
@@ -50,7 +52,6 @@ struct ftr_etrace_loader {
 	void *violation_arg;
 	struct ftr_hashmap tasks;		/* upid -> struct ftr_etrace_assembly */
 	FTR_VEC(struct ftr_etrace_assembly *) all;		/* (owned) */
-	FTR_VEC(const char *) call_names;
 	uint64_t made_up_nr;			/* arguments that were left out, in all */
 	bool has_failed;			/* out of memory */
 };

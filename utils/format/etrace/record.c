@@ -6,22 +6,25 @@
 #include <string.h>
 
 #define BIT(n)        (1u << (n))
-#define CALL_NAME_MAX 32
 
-static void check_texts(struct ftr_etrace_loader *loader, const struct ftr_etrace_assembly *task)
+static void check_texts(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task)
 {
-	for (unsigned i = 0; i <= FTR_ETRACE_SIZE2; i++) {
-		struct ftr_slice text = task->rec.text[i];
-		bool has_size = (task->has_value & BIT(FTR_ETRACE_SIZE0 + i)) != 0;
+	for (unsigned slot = 0; slot < FTR_ETRACE_TEXTS; slot++) {
+		bool has_size = (task->has_size & BIT(slot)) != 0;
+		bool is_expected = (task->texts_expected & BIT(slot)) != 0;
+		struct ftr_slice text;
 
-		if (text.s == NULL && (task->texts_expected & BIT(i)) != 0 && has_size)
+		if (!has_size)
+			continue;
+		text = *ftr_etrace_text(&task->call, slot);
+		if (text.s == NULL && is_expected)
 			ftr_etrace_violate(loader, task->lineno,
 					   "a text of %" PRId64 " bytes is missing",
-					   task->sizes[i]);
-		else if (text.s != NULL && has_size && task->sizes[i] != (int64_t)text.len)
+					   task->sizes[slot]);
+		else if (text.s != NULL && task->sizes[slot] != (int64_t)text.len)
 			ftr_etrace_violate(loader, task->lineno,
 					   "a text has %zu bytes, %" PRId64 " are announced",
-					   text.len, task->sizes[i]);
+					   text.len, task->sizes[slot]);
 	}
 }
 
@@ -38,8 +41,8 @@ static void keep_arguments(struct ftr_etrace_loader *loader, struct ftr_etrace_a
 		return;
 	}
 	memcpy(copy, task->argv.v, bytes);
-	task->rec.argv = copy;
-	task->rec.argc = task->argv.nr;
+	task->call.exec.argv = copy;
+	task->call.exec.argc = task->argv.nr;
 	task->argv.nr = 0;
 }
 
@@ -52,15 +55,15 @@ void ftr_etrace_record_finish(struct ftr_etrace_loader *loader, struct ftr_etrac
 	check_texts(loader, task);
 	if (task->needs_end) {
 		ftr_etrace_violate(loader, task->lineno, "%s has no end", task->head->tag);
-		task->rec.is_failed = true;
+		task->call.is_failed = true;
 	}
-	if (task->rec.kind == FTR_ETRACE_EXEC)
+	if (task->call.kind == FTR_SYSCALL_EXEC)
 		keep_arguments(loader, task);
-	if (ftr_vec_push(&loader->log->records, task->rec) < 0)
+	if (ftr_vec_push(&loader->log->calls, task->call) < 0)
 		loader->has_failed = true;
 	task->head = NULL;
 	task->needs_end = false;
-	task->has_value = 0;
+	task->has_size = 0;
 	task->texts_expected = 0;
 }
 
@@ -70,41 +73,29 @@ static void record_start(struct ftr_etrace_loader *loader, struct ftr_etrace_ass
 	ftr_etrace_record_finish(loader, task);
 	task->head = head;
 	task->lineno = loader->in->lineno;
-	task->rec = (struct ftr_etrace_record){
+	task->call = (struct ftr_syscall){
 		.upid = line->upid,
 		.cpu = line->cpu,
 		.kind = head->kind,
+		.id = head->id,
 		.start_ns = line->time_ns,
-		.time_ns = line->time_ns,
+		.end_ns = line->time_ns,
 	};
 }
 
-static void value_set(struct ftr_etrace_assembly *task, enum ftr_etrace_value value, int64_t number)
+static void value_set(struct ftr_etrace_assembly *task, const struct ftr_etrace_field *field,
+		      int64_t number)
 {
-	struct ftr_etrace_record *rec = &task->rec;
-
-	task->sizes[value] = number;
-	task->has_value |= BIT(value);
-	switch (value) {
-	case FTR_ETRACE_PEER:
-		rec->peer = (uint64_t)number;
+	switch (field->value) {
+	case FTR_ETRACE_NUMBER:
+		*ftr_etrace_number(&task->call, field->at) = number;
 		break;
-	case FTR_ETRACE_FLAGS:
-		rec->flags = number;
-		break;
-	case FTR_ETRACE_MODE:
-		rec->mode = number;
-		break;
-	case FTR_ETRACE_FD:
-		rec->fd = number;
-		break;
-	case FTR_ETRACE_FD2:
-		rec->fd2 = number;
-		break;
-	case FTR_ETRACE_STATUS:
-		rec->status = number;
+	case FTR_ETRACE_SIZE:
+		task->sizes[field->slot] = number;
+		task->has_size |= BIT(field->slot);
 		break;
 	default:
+		task->argument_bytes = number;
 		break;
 	}
 }
@@ -130,52 +121,52 @@ static void fields_parse(struct ftr_etrace_loader *loader, struct ftr_etrace_ass
 					   (int)(name.len < 40 ? name.len : 40), name.s);
 			continue;
 		}
-		seen |= BIT(field->value);
-		value_set(task, field->value, number);
+		seen |= BIT(field - head->fields);
+		value_set(task, field, number);
 	}
 	for (field = head->fields; field->name != NULL; field++) {
-		if (!field->is_optional && (seen & BIT(field->value)) == 0)
+		if (!field->is_optional && (seen & BIT(field - head->fields)) == 0)
 			ftr_etrace_violate(loader, loader->in->lineno, "%s has no %s", head->tag,
 					   field->name);
 	}
 }
 
+static void set_extended_flags(struct ftr_syscall *call, int64_t flags)
+{
+	if (call->kind == FTR_SYSCALL_RENAME || call->kind == FTR_SYSCALL_LINK)
+		call->rename.flags = flags;
+	else if (call->kind == FTR_SYSCALL_MOUNT || call->kind == FTR_SYSCALL_UMOUNT)
+		call->mount.flags = flags;
+}
+
+/* What an Ftr line says of the record whose head comes next. */
 static void annotate(struct ftr_etrace_assembly *task)
 {
-	struct ftr_etrace_record *rec = &task->rec;
+	struct ftr_syscall *call = &task->call;
 
-	if (task->call == NULL)
+	if (!task->has_extension)
 		return;
-	rec->call = task->call;
-	if (strcmp(rec->call, "renameat2") == 0 && rec->kind == FTR_ETRACE_RENAME)
-		rec->kind = FTR_ETRACE_RENAME2; /* its Failed line does not tell */
-	if (strcmp(rec->call, "linkat") == 0 && rec->kind == FTR_ETRACE_LINK)
-		rec->kind = FTR_ETRACE_LINKAT;
+	if (task->id != FTR_SYSID_NONE && ftr_sysid_is_of_kind(task->id, call->kind))
+		call->id = task->id;
 	if (task->flags != 0)
-		rec->flags = task->flags;
-	rec->error = task->error;
-	rec->signal = task->signal;
-	rec->time_ns = task->done_ns;
-	if (task->took_ns <= rec->time_ns)
-		rec->start_ns = rec->time_ns - task->took_ns;
-	task->call = NULL;
+		set_extended_flags(call, task->flags);
+	if (call->kind == FTR_SYSCALL_EXIT)
+		call->exit.signal = task->signal;
+	call->error = task->error;
+	call->end_ns = task->done_ns;
+	if (task->took_ns <= call->end_ns)
+		call->start_ns = call->end_ns - task->took_ns;
+	task->has_extension = false;
 }
 
 /* Does a To or Failed of @kind end the record that is being read? */
 static bool head_ends(const struct ftr_etrace_assembly *task, const struct ftr_etrace_head *head)
 {
-	uint8_t kind = task->rec.kind;
-
-	if (task->head == NULL)
+	if (task->head == NULL || task->call.kind != head->kind)
 		return false;
-	if (head->kind == FTR_ETRACE_MOUNT || head->kind == FTR_ETRACE_UMOUNT)
-		return kind == head->kind && !task->rec.is_failed &&
-		       task->call == NULL; /* else a call of its own */
-	if (!task->needs_end)
-		return false;
-	return kind == head->kind ||
-	       (head->kind == FTR_ETRACE_RENAME && kind == FTR_ETRACE_RENAME2) ||
-	       (head->kind == FTR_ETRACE_LINK && kind == FTR_ETRACE_LINKAT);
+	if (head->kind == FTR_SYSCALL_MOUNT || head->kind == FTR_SYSCALL_UMOUNT)
+		return !task->call.is_failed && !task->has_extension; /* else a call of its own */
+	return task->needs_end;
 }
 
 static void end_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,
@@ -185,10 +176,10 @@ static void end_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembl
 	if (head_ends(task, head)) {
 		ftr_etrace_text_close(loader, task);
 		task->needs_end = false;
-		if (head->kind == FTR_ETRACE_RENAME || head->kind == FTR_ETRACE_LINK)
-			task->rec.time_ns = line->time_ns;
+		if (head->kind == FTR_SYSCALL_RENAME || head->kind == FTR_SYSCALL_LINK)
+			task->call.end_ns = line->time_ns;
 	} else {
-		if (head->role == FTR_ETRACE_TO || head->kind == FTR_ETRACE_CLONE)
+		if (head->role == FTR_ETRACE_TO || head->kind == FTR_SYSCALL_CLONE)
 			ftr_etrace_violate(loader, loader->in->lineno, "%s without its beginning",
 					   head->tag);
 		record_start(loader, task, head, line);
@@ -196,9 +187,9 @@ static void end_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembl
 	fields_parse(loader, task, head, fields);
 	annotate(task);
 	task->head = head;
-	task->rec.is_failed = head->role == FTR_ETRACE_FAILED;
+	task->call.is_failed = head->role == FTR_ETRACE_FAILED;
 	for (const struct ftr_etrace_tag *tag = head->texts; tag->tag[0] != '\0'; tag++)
-		task->texts_expected |= BIT(tag->text);
+		task->texts_expected |= BIT(tag->slot);
 	if (head->texts[0].tag[0] == '\0')
 		ftr_etrace_record_finish(loader, task);
 }
@@ -210,17 +201,17 @@ static void fork_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assemb
 {
 	const struct ftr_etrace_assembly *child;
 
-	if (task->head != NULL && task->needs_end && task->rec.kind == FTR_ETRACE_CLONE)
+	if (task->head != NULL && task->needs_end && task->call.kind == FTR_SYSCALL_CLONE)
 		task->needs_end = false;
 	else
 		record_start(loader, task, head, line);
 	fields_parse(loader, task, head, fields);
 	annotate(task);
-	child = ftr_hashmap_find(&loader->tasks, task->rec.peer);
+	child = ftr_hashmap_find(&loader->tasks, task->call.fork.child);
 	if (child != NULL && child->has_lines)
 		ftr_etrace_violate(loader, loader->in->lineno,
 				   "lines of the child %" PRIu64 " stand before this",
-				   task->rec.peer);
+				   task->call.fork.child);
 	ftr_etrace_record_finish(loader, task);
 }
 
@@ -230,34 +221,20 @@ static void whole_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assem
 {
 	record_start(loader, task, head, line);
 	fields_parse(loader, task, head, fields);
-	if (head->role == FTR_ETRACE_FROM && head->kind != FTR_ETRACE_CLONE)
+	if (head->role == FTR_ETRACE_FROM && head->kind != FTR_SYSCALL_CLONE)
 		task->needs_end = true;
 	else
 		annotate(task);
-	if (head->kind == FTR_ETRACE_CLONE)
+	if (head->kind == FTR_SYSCALL_CLONE)
 		task->needs_end = true;
-	task->rec.is_failed = is_failed;
+	task->call.is_failed = is_failed;
 	for (const struct ftr_etrace_tag *tag = head->texts; !is_failed && tag->tag[0] != '\0';
 	     tag++)
-		task->texts_expected |= BIT(tag->text);
+		task->texts_expected |= BIT(tag->slot);
 	if (head->texts[0].tag[0] == '\0' && !task->needs_end)
 		ftr_etrace_record_finish(loader, task);
-	if (head->kind == FTR_ETRACE_EXIT)
+	if (head->kind == FTR_SYSCALL_EXIT)
 		task->has_exited = true;
-}
-
-static const char *call_name(struct ftr_etrace_loader *loader, struct ftr_slice name)
-{
-	char *copy;
-
-	for (size_t i = 0; i < loader->call_names.nr; i++) {
-		if (ftr_slice_eq(name, loader->call_names.v[i]))
-			return loader->call_names.v[i];
-	}
-	copy = ftr_arena_strndup(&loader->log->arena, name.s, name.len);
-	if (copy == NULL || ftr_vec_push(&loader->call_names, copy) < 0)
-		loader->has_failed = true;
-	return copy;
 }
 
 /* "Ftr|call=openat,took=123,error=2": of the next record. */
@@ -269,13 +246,17 @@ void ftr_etrace_extension_line(struct ftr_etrace_loader *loader, struct ftr_etra
 
 	task->error = task->signal = 0;
 	task->flags = 0;
+	task->id = FTR_SYSID_NONE;
 	task->took_ns = 0;
 	task->done_ns = task->last_ns;
 	while (rest.len > 0 && ftr_slice_split(&rest, ',', &item)) {
 		ftr_slice_split(&item, '=', &name);
-		if (ftr_slice_eq(name, "call") && item.len > 0 && item.len <= CALL_NAME_MAX)
-			task->call = call_name(loader, item);
-		else if (ftr_slice_eq(name, "flags") && ftr_parse_i64(item, &number) == 0)
+		if (ftr_slice_eq(name, "call")) {
+			task->id = (uint8_t)ftr_sysid_find(item);
+			task->has_extension = true;
+			continue;
+		}
+		if (ftr_slice_eq(name, "flags") && ftr_parse_i64(item, &number) == 0)
 			task->flags = number;
 		else if (ftr_parse_i64(item, &number) < 0 || number < 0)
 			ftr_etrace_violate(loader, loader->in->lineno,
@@ -305,7 +286,7 @@ bool ftr_etrace_head_line(struct ftr_etrace_loader *loader, struct ftr_etrace_as
 		return false;
 	if (head->role == FTR_ETRACE_TO || head->role == FTR_ETRACE_FAILED)
 		end_line(loader, task, head, line, rest);
-	else if (head->kind == FTR_ETRACE_FORK)
+	else if (head->kind == FTR_SYSCALL_FORK)
 		fork_line(loader, task, head, line, rest);
 	else
 		whole_line(loader, task, head, line, rest, is_failed);
@@ -317,19 +298,19 @@ void ftr_etrace_arguments_end(struct ftr_etrace_loader *loader, struct ftr_etrac
 	int64_t bytes = 0, left;
 
 	ftr_etrace_text_close(loader, task);
-	if (task->head == NULL || task->rec.kind != FTR_ETRACE_EXEC) {
+	if (task->head == NULL || task->call.kind != FTR_SYSCALL_EXEC) {
 		ftr_etrace_violate(loader, loader->in->lineno, "End_of_args without New_proc");
 		return;
 	}
 	for (size_t i = 0; i < task->argv.nr; i++)
 		bytes += (int64_t)task->argv.v[i].len + 1;
-	left = task->sizes[FTR_ETRACE_ARGSIZE] - bytes;
+	left = task->argument_bytes - bytes;
 	/* The last ones may be empty and left out: each is one byte of the announced size. */
-	if (!task->rec.is_failed &&
+	if (!task->call.is_failed &&
 	    (left < 0 || !ftr_etrace_push_empty(loader, task, (uint64_t)left)))
 		ftr_etrace_violate(loader, task->lineno,
 				   "the arguments have %" PRId64 " bytes, %" PRId64
 				   " are announced",
-				   bytes, task->sizes[FTR_ETRACE_ARGSIZE]);
+				   bytes, task->argument_bytes);
 	ftr_etrace_record_finish(loader, task);
 }

@@ -38,7 +38,7 @@ void ftr_etrace_text_close(struct ftr_etrace_loader *loader, struct ftr_etrace_a
 	if (task->text == FTR_ETRACE_ARGUMENT)
 		push_argument(loader, task, text);
 	else
-		task->rec.text[task->text] = text;
+		*ftr_etrace_text(&task->call, (unsigned)task->text) = text;
 	task->text = FTR_ETRACE_NO_TEXT;
 	task->in_cont = false;
 }
@@ -136,11 +136,11 @@ static int text_of_tag(const struct ftr_etrace_assembly *task, struct ftr_slice 
 {
 	if (task->head == NULL)
 		return FTR_ETRACE_NO_TEXT;
-	if (task->rec.kind == FTR_ETRACE_EXEC && ftr_slice_eq(tag, "A"))
+	if (task->call.kind == FTR_SYSCALL_EXEC && ftr_slice_eq(tag, "A"))
 		return FTR_ETRACE_ARGUMENT;
 	for (const struct ftr_etrace_tag *text = task->head->texts; text->tag[0] != '\0'; text++) {
 		if (ftr_slice_eq(tag, text->tag))
-			return text->text;
+			return text->slot;
 	}
 	return FTR_ETRACE_NO_TEXT;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Records to etrace text (doc/ftr-etrace.5). */
+/* System calls to etrace text (doc/ftr-etrace.5). */
 #include "utils/format/etrace/etrace.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static struct etrace_task *task_get(struct ftr_etrace_writer *writer, uint64_t u
 }
 
 /* "<upid>,<cpu>,<time>,<timen>!": each line of a task is later than the one before. */
-static void put_prefix(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec)
+static void put_prefix(struct ftr_etrace_writer *writer, const struct ftr_syscall *call)
 {
 	char *start = ftr_ostream_reserve(writer->out, 96);
 	char *p = start;
@@ -55,9 +56,9 @@ static void put_prefix(struct ftr_etrace_writer *writer, const struct ftr_etrace
 		memcpy(p, "0: ", 3);
 		p += 3;
 	}
-	p = ftr_fmt_u64(p, rec->upid);
+	p = ftr_fmt_u64(p, call->upid);
 	*p++ = ',';
-	p = ftr_fmt_u64(p, rec->cpu);
+	p = ftr_fmt_u64(p, call->cpu);
 	*p++ = ',';
 	p = ftr_fmt_u64(p, writer->next_ns / NS_PER_S);
 	*p++ = ',';
@@ -85,267 +86,285 @@ static size_t chunk_bytes(const char *s, size_t len)
 
 /* The lines that follow newlines: Cont each, then one Cont_end.  Returns how much was written. */
 static size_t put_continuation(struct ftr_etrace_writer *writer,
-			       const struct ftr_etrace_record *rec, const char *s, size_t len)
+			       const struct ftr_syscall *call, const char *s, size_t len)
 {
 	size_t pos = 0;
 
 	while (pos < len && s[pos] == '\n') {
 		size_t bytes = chunk_bytes(s + pos + 1, len - pos - 1);
 
-		put_prefix(writer, rec);
+		put_prefix(writer, call);
 		ftr_ostream_puts(writer->out, "Cont|");
 		ftr_ostream_write(writer->out, s + pos + 1, bytes);
 		ftr_ostream_putc(writer->out, '\n');
 		pos += 1 + bytes;
 	}
 	if (pos > 0) {
-		put_prefix(writer, rec);
+		put_prefix(writer, call);
 		ftr_ostream_puts(writer->out, "Cont_end|\n");
 	}
 	return pos;
 }
 
 /* One line "TAG[index]chunk" and its continuation.  Returns how much of the text was written. */
-static size_t put_part(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec,
+static size_t put_part(struct ftr_etrace_writer *writer, const struct ftr_syscall *call,
 		       const char *tag, size_t index, struct ftr_slice text)
 {
 	size_t bytes = chunk_bytes(text.s, text.len);
 
-	put_prefix(writer, rec);
+	put_prefix(writer, call);
 	ftr_ostream_puts(writer->out, tag);
 	ftr_ostream_putc(writer->out, '[');
 	ftr_ostream_u64(writer->out, index);
 	ftr_ostream_putc(writer->out, ']');
 	ftr_ostream_write(writer->out, text.s, bytes);
 	ftr_ostream_putc(writer->out, '\n');
-	return bytes + put_continuation(writer, rec, text.s + bytes, text.len - bytes);
+	return bytes + put_continuation(writer, call, text.s + bytes, text.len - bytes);
 }
 
-static void put_text(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec,
+static void put_text(struct ftr_etrace_writer *writer, const struct ftr_syscall *call,
 		     const char *tag, struct ftr_slice text)
 {
 	size_t index = 0, bytes;
 
 	if (text.len < FTR_ETRACE_CHUNK) {
 		bytes = chunk_bytes(text.s, text.len);
-		put_prefix(writer, rec);
+		put_prefix(writer, call);
 		ftr_ostream_puts(writer->out, tag);
 		ftr_ostream_putc(writer->out, '|');
 		ftr_ostream_write(writer->out, text.s, bytes);
 		ftr_ostream_putc(writer->out, '\n');
-		put_continuation(writer, rec, text.s + bytes, text.len - bytes);
+		put_continuation(writer, call, text.s + bytes, text.len - bytes);
 		return;
 	}
 	while (text.len > 0) {
-		bytes = put_part(writer, rec, tag, index++, text);
+		bytes = put_part(writer, call, tag, index++, text);
 		text = ftr_slice_make(text.s + bytes, text.len - bytes);
 	}
-	put_prefix(writer, rec);
+	put_prefix(writer, call);
 	ftr_ostream_puts(writer->out, tag);
 	ftr_ostream_puts(writer->out, "_end|\n");
 }
 
-static void put_arguments(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec)
+static void put_arguments(struct ftr_etrace_writer *writer, const struct ftr_syscall *call)
 {
-	for (size_t i = 0; i < rec->argc; i++) {
-		struct ftr_slice rest = rec->argv[i];
+	for (size_t i = 0; i < call->exec.argc; i++) {
+		struct ftr_slice rest = call->exec.argv[i];
 
 		do {
-			size_t bytes = put_part(writer, rec, "A", i, rest);
+			size_t bytes = put_part(writer, call, "A", i, rest);
 
 			rest = ftr_slice_make(rest.s + bytes, rest.len - bytes);
 		} while (rest.len > 0);
 	}
-	put_prefix(writer, rec);
+	put_prefix(writer, call);
 	ftr_ostream_puts(writer->out, "End_of_args|\n");
 }
 
-static int64_t argument_bytes(const struct ftr_etrace_record *rec)
+static int64_t argument_bytes(const struct ftr_syscall *call)
 {
 	int64_t bytes = 0;
 
-	for (size_t i = 0; i < rec->argc; i++)
-		bytes += (int64_t)rec->argv[i].len + 1;
+	for (size_t i = 0; i < call->exec.argc; i++)
+		bytes += (int64_t)call->exec.argv[i].len + 1;
 	return bytes;
 }
 
-static int64_t field_value(const struct ftr_etrace_record *rec, enum ftr_etrace_value value)
+static struct ftr_slice text_of(const struct ftr_syscall *call, unsigned slot)
 {
-	switch (value) {
-	case FTR_ETRACE_SIZE0:	 return (int64_t)rec->text[0].len;
-	case FTR_ETRACE_SIZE1:	 return (int64_t)rec->text[1].len;
-	case FTR_ETRACE_SIZE2:	 return (int64_t)rec->text[2].len;
-	case FTR_ETRACE_ARGSIZE: return argument_bytes(rec);
-	case FTR_ETRACE_PEER:	 return (int64_t)rec->peer;
-	case FTR_ETRACE_FLAGS:	 return rec->flags;
-	case FTR_ETRACE_MODE:	 return rec->mode;
-	case FTR_ETRACE_FD:	 return rec->fd;
-	case FTR_ETRACE_FD2:	 return rec->fd2;
-	case FTR_ETRACE_STATUS:	 return rec->status;
-	case FTR_ETRACE_VALUES:	 break;
-	}
-	return 0;
+	return *ftr_etrace_text((struct ftr_syscall *)(uintptr_t)call, slot);
 }
 
-static bool field_is_absent(const struct ftr_etrace_record *rec,
-			    const struct ftr_etrace_field *field)
+static int64_t field_value(const struct ftr_syscall *call, const struct ftr_etrace_field *field)
 {
-	return field->is_optional && field->value <= FTR_ETRACE_SIZE2 &&
-	       rec->text[field->value].s == NULL;
+	if (field->value == FTR_ETRACE_ARGSIZE)
+		return argument_bytes(call);
+	if (field->value == FTR_ETRACE_SIZE)
+		return (int64_t)text_of(call, field->slot).len;
+	return *ftr_etrace_number((struct ftr_syscall *)(uintptr_t)call, field->at);
 }
 
-/*
- * Has a failed call anything to say that its lines have no place for?  Of a mount, only if nothing
- * was said.
- */
-static bool is_asked_for(const struct ftr_etrace_writer *writer,
-			 const struct ftr_etrace_record *rec)
+static bool field_is_absent(const struct ftr_syscall *call, const struct ftr_etrace_field *field)
 {
-	bool is_mount = rec->kind == FTR_ETRACE_MOUNT || rec->kind == FTR_ETRACE_UMOUNT;
-
-	return writer->options.is_extended && (!is_mount || rec->text[1].s == NULL);
+	return field->is_optional && text_of(call, field->slot).s == NULL;
 }
 
-/* The record's line of this role, and its texts. */
-static void put_head(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec,
-		     enum ftr_etrace_kind kind, enum ftr_etrace_role role, const char *tag_prefix)
+static bool is_mount(const struct ftr_syscall *call)
+{
+	return call->kind == FTR_SYSCALL_MOUNT || call->kind == FTR_SYSCALL_UMOUNT;
+}
+
+static bool is_rename(const struct ftr_syscall *call)
+{
+	return call->kind == FTR_SYSCALL_RENAME || call->kind == FTR_SYSCALL_LINK;
+}
+
+/* Does a Failed line have texts of what was asked for?  Not of a mount whose lines came before. */
+static bool has_asked_texts(const struct ftr_etrace_writer *writer,
+			    const struct ftr_syscall *call)
+{
+	return writer->options.is_extended && (!is_mount(call) || call->mount.target.s == NULL);
+}
+
+/* The head of this role; of those of one kind the one that is the call's own. */
+static const struct ftr_etrace_head *head_find(enum ftr_syscall_kind kind,
+					       enum ftr_etrace_role role, enum ftr_sysid id)
 {
 	const struct ftr_etrace_head *head = ftr_etrace_heads;
+
+	while (head->kind != kind || head->role != role || head->id != id) {
+		head++;
+		assert(head->tag != NULL);
+	}
+	return head;
+}
+
+/* A line of the record, and its texts. */
+static void put_head(struct ftr_etrace_writer *writer, const struct ftr_syscall *call,
+		     const struct ftr_etrace_head *head, const char *tag_prefix)
+{
 	struct ftr_ostream *out = writer->out;
 	char separator = '|';
 
-	while (head->kind != kind || head->role != role)
-		head++;
-	put_prefix(writer, rec);
+	put_prefix(writer, call);
 	ftr_ostream_puts(out, tag_prefix);
 	ftr_ostream_puts(out, head->tag);
 	for (const struct ftr_etrace_field *field = head->fields; field->name != NULL; field++) {
-		if (field_is_absent(rec, field))
+		if (field_is_absent(call, field))
 			continue;
 		ftr_ostream_putc(out, separator);
 		ftr_ostream_puts(out, field->name);
 		ftr_ostream_putc(out, '=');
-		put_i64(out, field_value(rec, field->value));
+		put_i64(out, field_value(call, field));
 		separator = ',';
 	}
 	ftr_ostream_puts(out, separator == '|' ? "|\n" : "\n");
-	if (role == FTR_ETRACE_FAILED && !is_asked_for(writer, rec))
+	if (head->role == FTR_ETRACE_FAILED && !has_asked_texts(writer, call))
 		return;
 	for (const struct ftr_etrace_tag *tag = head->texts; tag->tag[0] != '\0'; tag++) {
-		if (rec->text[tag->text].s != NULL)
-			put_text(writer, rec, tag->tag, rec->text[tag->text]);
+		struct ftr_slice text = text_of(call, tag->slot);
+
+		if (text.s != NULL)
+			put_text(writer, call, tag->tag, text);
 	}
-	if (kind == FTR_ETRACE_EXEC)
-		put_arguments(writer, rec);
+	if (head->kind == FTR_SYSCALL_EXEC)
+		put_arguments(writer, call);
 }
 
-/* Is the record its Failed line alone, which has no place for flags? */
-static bool has_only_failure(const struct ftr_etrace_record *rec)
+/* Of a call that is its Failed line alone, which has no place for them; else 0. */
+static int64_t flags_beside(const struct ftr_syscall *call)
 {
-	return rec->kind == FTR_ETRACE_MOUNT || rec->kind == FTR_ETRACE_UMOUNT ?
-		       rec->text[1].s == NULL :
-		       rec->kind >= FTR_ETRACE_RENAME && rec->kind <= FTR_ETRACE_LINKAT &&
-			       rec->text[0].s == NULL;
+	if (!call->is_failed)
+		return 0;
+	if (is_mount(call))
+		return call->mount.target.s == NULL ? call->mount.flags : 0;
+	if (is_rename(call))
+		return call->rename.from.s == NULL ? call->rename.flags : 0;
+	return 0;
 }
 
-/* Plain texts say nothing of that, and are to be the same when they are read again. */
-static bool has_details(const struct ftr_etrace_record *rec)
+static int64_t signal_of(const struct ftr_syscall *call)
 {
-	bool has_start = rec->kind >= FTR_ETRACE_RENAME &&
-			 rec->kind <= FTR_ETRACE_LINKAT; /* in its lines */
+	return call->kind == FTR_SYSCALL_EXIT ? call->exit.signal : 0;
+}
 
-	return rec->call != NULL || rec->is_failed || rec->error != 0 || rec->signal != 0 ||
-	       (rec->start_ns != rec->time_ns && !has_start);
+/* Is there more than the lines of the plain text say?  A rename's lines have its start, too. */
+static bool has_details(const struct ftr_syscall *call)
+{
+	return call->id != FTR_SYSID_NONE || call->is_failed || call->error != 0 ||
+	       signal_of(call) != 0 ||
+	       (call->start_ns != call->end_ns && !is_rename(call));
 }
 
 /* Data directories: the call's name, how long it took, why it failed. */
-static void put_extension(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec)
+static void put_extension(struct ftr_etrace_writer *writer, const struct ftr_syscall *call)
 {
-	if (!writer->options.is_extended || !has_details(rec))
+	int64_t flags = flags_beside(call), signal = signal_of(call);
+
+	if (!writer->options.is_extended || !has_details(call))
 		return;
-	put_prefix(writer, rec);
+	put_prefix(writer, call);
 	ftr_ostream_puts(writer->out, "Ftr|call=");
-	ftr_ostream_puts(writer->out, ftr_etrace_call(rec));
+	ftr_ostream_puts(writer->out, ftr_syscall_name(call));
 	ftr_ostream_puts(writer->out, ",took=");
-	ftr_ostream_u64(writer->out, rec->time_ns - rec->start_ns);
-	if (rec->error != 0) {
+	ftr_ostream_u64(writer->out, call->end_ns - call->start_ns);
+	if (call->error != 0) {
 		ftr_ostream_puts(writer->out, ",error=");
-		put_i64(writer->out, rec->error);
+		put_i64(writer->out, call->error);
 	}
-	if (rec->is_failed && rec->flags != 0 && has_only_failure(rec))
-		ftr_ostream_printf(writer->out, ",flags=%lld", (long long)rec->flags);
-	if (rec->signal != 0)
-		ftr_ostream_printf(writer->out, ",signal=%d", rec->signal);
+	if (flags != 0)
+		ftr_ostream_printf(writer->out, ",flags=%lld", (long long)flags);
+	if (signal != 0)
+		ftr_ostream_printf(writer->out, ",signal=%lld", (long long)signal);
 	ftr_ostream_putc(writer->out, '\n');
 }
 
-static void put_rename(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec,
+static void put_rename(struct ftr_etrace_writer *writer, const struct ftr_syscall *call,
 		       uint64_t last_ns)
 {
-	enum ftr_etrace_kind base = rec->kind == FTR_ETRACE_RENAME2 ? FTR_ETRACE_RENAME :
-				    rec->kind == FTR_ETRACE_LINKAT ? FTR_ETRACE_LINK : rec->kind;
+	enum ftr_sysid id = ftr_syscall_has_flags(call) ? call->id : FTR_SYSID_NONE;
+	enum ftr_etrace_role end = call->is_failed ? FTR_ETRACE_FAILED : FTR_ETRACE_TO;
 
-	if (!rec->is_end && rec->text[0].s != NULL) {
-		writer->next_ns = rec->start_ns > last_ns ? rec->start_ns : last_ns + 1;
-		put_head(writer, rec, rec->kind, FTR_ETRACE_FROM, "");
+	if (call->half != FTR_SYSCALL_END && call->rename.from.s != NULL) {
+		writer->next_ns = call->start_ns > last_ns ? call->start_ns : last_ns + 1;
+		put_head(writer, call, head_find(call->kind, FTR_ETRACE_FROM, id), "");
 	}
-	if (rec->is_begin)
+	if (call->half == FTR_SYSCALL_BEGIN)
 		return;
-	if (writer->next_ns < rec->time_ns)
-		writer->next_ns = rec->time_ns;
-	writer->was_moved = writer->next_ns > rec->time_ns;
-	put_extension(writer, rec);
-	put_head(writer, rec, base, rec->is_failed ? FTR_ETRACE_FAILED : FTR_ETRACE_TO, "");
+	if (writer->next_ns < call->end_ns)
+		writer->next_ns = call->end_ns;
+	writer->was_moved = writer->next_ns > call->end_ns;
+	put_extension(writer, call);
+	put_head(writer, call, head_find(call->kind, end, FTR_SYSID_NONE), "");
 }
 
-static void put_clone(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec)
+static void put_kind(struct ftr_etrace_writer *writer, const struct ftr_syscall *call,
+		     enum ftr_syscall_kind kind, enum ftr_etrace_role role)
 {
-	put_head(writer, rec, FTR_ETRACE_CLONE, FTR_ETRACE_FROM, "");
-	if (rec->is_failed)
-		put_head(writer, rec, FTR_ETRACE_CLONE, FTR_ETRACE_FAILED, "");
+	put_head(writer, call, head_find(kind, role, FTR_SYSID_NONE), "");
+}
+
+static void put_clone(struct ftr_etrace_writer *writer, const struct ftr_syscall *call)
+{
+	put_kind(writer, call, FTR_SYSCALL_CLONE, FTR_ETRACE_FROM);
+	if (call->is_failed)
+		put_kind(writer, call, FTR_SYSCALL_CLONE, FTR_ETRACE_FAILED);
 	else
-		put_head(writer, rec, FTR_ETRACE_FORK, FTR_ETRACE_WHOLE, "");
+		put_kind(writer, call, FTR_SYSCALL_FORK, FTR_ETRACE_WHOLE);
 }
 
-static void put_mount(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec)
+static void put_mount(struct ftr_etrace_writer *writer, const struct ftr_syscall *call)
 {
-	if (!rec->is_failed || rec->text[1].s != NULL)
-		put_head(writer, rec, rec->kind, FTR_ETRACE_WHOLE, "");
-	if (rec->is_failed)
-		put_head(writer, rec, rec->kind, FTR_ETRACE_FAILED, "");
-}
-
-bool ftr_etrace_has_failure(enum ftr_etrace_kind kind)
-{
-	return kind == FTR_ETRACE_CLONE || kind == FTR_ETRACE_MOUNT || kind == FTR_ETRACE_UMOUNT ||
-	       (kind >= FTR_ETRACE_RENAME && kind <= FTR_ETRACE_LINKAT);
+	if (!call->is_failed || call->mount.target.s != NULL)
+		put_kind(writer, call, call->kind, FTR_ETRACE_WHOLE);
+	if (call->is_failed)
+		put_kind(writer, call, call->kind, FTR_ETRACE_FAILED);
 }
 
 static bool is_left_out(const struct ftr_etrace_options *options,
-			const struct ftr_etrace_record *rec)
+			const struct ftr_syscall *call)
 {
 	if (options->is_extended)
 		return false;
-	if (rec->is_failed && !ftr_etrace_has_failure(rec->kind))
+	if (call->is_failed && (FTR_ETRACE_FAILURES & FTR_BIT(call->kind)) == 0)
 		return true;
-	if (rec->kind == FTR_ETRACE_COMM)
+	if (call->kind == FTR_SYSCALL_COMM)
 		return !options->thread_names;
-	return (rec->kind == FTR_ETRACE_MOUNT || rec->kind == FTR_ETRACE_UMOUNT) &&
-	       !options->mounts;
+	return is_mount(call) && !options->mounts;
 }
 
 /* Is this the same open as the task's last one?  Remembers it. */
 static bool open_is_repeated(struct ftr_etrace_writer *writer, struct etrace_task *task,
-			     const struct ftr_etrace_record *rec)
+			     const struct ftr_syscall *call)
 {
-	struct ftr_slice path = rec->text[0];
+	struct ftr_slice path = call->open.path;
 	bool is_same = task->last_open.s != NULL && task->last_open.len == path.len &&
 		       memcmp(task->last_open.s, path.s, path.len) == 0 &&
-		       task->last_flags == rec->flags && task->last_mode == rec->mode;
+		       task->last_flags == call->open.flags && task->last_mode == call->open.mode;
 
 	if (is_same &&
 	    task->skipped_nr < sizeof(task->skipped_fds) / sizeof(task->skipped_fds[0])) {
-		task->skipped_fds[task->skipped_nr++] = rec->fd;
+		task->skipped_fds[task->skipped_nr++] = call->open.fd;
 		return true;
 	}
 	if (!is_same) {
@@ -353,8 +372,8 @@ static bool open_is_repeated(struct ftr_etrace_writer *writer, struct etrace_tas
 
 		task->last_open = ftr_slice_make(copy, path.len);
 	}
-	task->last_flags = rec->flags;
-	task->last_mode = rec->mode;
+	task->last_flags = call->open.flags;
+	task->last_mode = call->open.mode;
 	return false;
 }
 
@@ -370,54 +389,55 @@ static bool close_is_skipped(struct etrace_task *task, int64_t fd)
 }
 
 static bool is_repetition(struct ftr_etrace_writer *writer, struct etrace_task *task,
-			  const struct ftr_etrace_record *rec)
+			  const struct ftr_syscall *call)
 {
 	if (!writer->options.skip_repeated_opens)
 		return false;
-	if (rec->kind == FTR_ETRACE_OPEN)
-		return open_is_repeated(writer, task, rec);
-	return rec->kind == FTR_ETRACE_CLOSE && close_is_skipped(task, rec->fd);
+	if (call->kind == FTR_SYSCALL_OPEN)
+		return open_is_repeated(writer, task, call);
+	return call->kind == FTR_SYSCALL_CLOSE && close_is_skipped(task, call->close.fd);
 }
 
 /* The original tool's first line: where it was started. */
-static void begin_file(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec)
+static void begin_file(struct ftr_etrace_writer *writer, const struct ftr_syscall *call)
 {
 	writer->has_begun = true;
 	if (!writer->options.has_prefix)
 		return;
 	ftr_ostream_puts(writer->out, "INITCWD=");
-	if (rec->kind == FTR_ETRACE_EXEC && rec->text[2].s != NULL)
-		ftr_ostream_write(writer->out, rec->text[2].s, rec->text[2].len);
+	if (call->kind == FTR_SYSCALL_EXEC && call->exec.cwd.s != NULL)
+		ftr_ostream_write(writer->out, call->exec.cwd.s, call->exec.cwd.len);
 	ftr_ostream_putc(writer->out, '\n');
 }
 
-int ftr_etrace_write(struct ftr_etrace_writer *writer, const struct ftr_etrace_record *rec)
+int ftr_etrace_write(struct ftr_etrace_writer *writer, const struct ftr_syscall *call)
 {
 	struct etrace_task *task;
 
-	if (is_left_out(&writer->options, rec))
+	if (is_left_out(&writer->options, call))
 		return 0;
-	task = task_get(writer, rec->upid);
+	task = task_get(writer, call->upid);
 	if (task == NULL)
 		return -ENOMEM;
-	if (is_repetition(writer, task, rec))
+	if (is_repetition(writer, task, call))
 		return 0;
 	if (!writer->has_begun)
-		begin_file(writer, rec);
-	writer->next_ns = rec->time_ns > task->last_ns ? rec->time_ns : task->last_ns + 1;
-	writer->was_moved = writer->next_ns > rec->time_ns;
-	if (rec->kind >= FTR_ETRACE_RENAME && rec->kind <= FTR_ETRACE_LINKAT) {
-		put_rename(writer, rec, task->last_ns);
+		begin_file(writer, call);
+	writer->next_ns = call->end_ns > task->last_ns ? call->end_ns : task->last_ns + 1;
+	writer->was_moved = writer->next_ns > call->end_ns;
+	if (is_rename(call)) {
+		put_rename(writer, call, task->last_ns);
 		task->last_ns = writer->next_ns - 1;
 		return 0;
 	}
-	put_extension(writer, rec);
-	if (rec->kind == FTR_ETRACE_CLONE)
-		put_clone(writer, rec);
-	else if (rec->kind == FTR_ETRACE_MOUNT || rec->kind == FTR_ETRACE_UMOUNT)
-		put_mount(writer, rec);
+	put_extension(writer, call);
+	if (call->kind == FTR_SYSCALL_CLONE)
+		put_clone(writer, call);
+	else if (is_mount(call))
+		put_mount(writer, call);
 	else
-		put_head(writer, rec, rec->kind, FTR_ETRACE_WHOLE, rec->is_failed ? "Ftr_" : "");
+		put_head(writer, call, head_find(call->kind, FTR_ETRACE_WHOLE, FTR_SYSID_NONE),
+			 call->is_failed ? "Ftr_" : "");
 	task->last_ns = writer->next_ns - 1;
 	return 0;
 }

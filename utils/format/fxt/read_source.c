@@ -99,6 +99,9 @@ static struct ftr_func *func_make(struct fxt_reader *r, struct fxt_text *categor
 	func = ftr_trace_func_by_name(r->trace, category->module, name->str->s, name->str->len);
 	if (func == NULL)
 		r->is_failed = true;
+	else
+		func->sysid = (uint8_t)ftr_syscall_of_func(
+			category->str->s, ftr_slice_make(name->str->s, name->str->len));
 	return func;
 }
 

@@ -24,27 +24,23 @@ int fxt_syscalls_load(struct fxt_reader *r)
 			      "%s: blob " FXT_BLOB_SYSCALLS " is damaged: system calls are shown "
 			      "without their records",
 			      r->in.name);
-		r->syscalls.records.nr = 0;
+		r->syscalls.calls.nr = 0;
 	}
-	r->trace->has_syscalls = r->syscalls.records.nr > 0;
+	r->trace->has_syscalls = r->syscalls.calls.nr > 0;
 	return ret;
 }
 
-/* Does the record say what the event says?  Of a fork: that this child was made. */
-static bool is_of_event(const struct ftr_etrace_record *rec, const struct ftr_event *ev)
+/* Is it the call of the event?  Of a fork: did it make this child? */
+static bool is_of_event(const struct ftr_syscall *call, const struct ftr_event *ev)
 {
-	const char *call = ftr_etrace_call(rec);
-	size_t len = strlen(call);
-
 	switch (ev->type) {
 	case FTR_EVENT_EXIT:
-		return ev->call.func->name_len == len + 4 &&
-		       memcmp(ev->call.func->name, "sys_", 4) == 0 &&
-		       memcmp(ev->call.func->name + 4, call, len) == 0;
+		return ftr_syscall_id(call) == ev->call.func->sysid;
 	case FTR_EVENT_FORK:
-		return ftr_etrace_tid(rec->peer) == ev->fork.peer->tid;
+		return ftr_syscall_is_fork(call) &&
+		       ftr_upid_tid(call->fork.child) == ev->fork.peer->tid;
 	default:
-		return rec->kind == FTR_ETRACE_COMM;
+		return call->kind == FTR_SYSCALL_COMM;
 	}
 }
 
@@ -52,25 +48,25 @@ static bool is_of_event(const struct ftr_etrace_record *rec, const struct ftr_ev
  * A thread that execs goes on as its process: then the record of a call has another number than the
  * task.
  */
-static const struct ftr_etrace_record *record_find(const struct fxt_reader *r,
+static const struct ftr_syscall *call_find(const struct fxt_reader *r,
 						   const struct ftr_event *ev)
 {
-	const struct ftr_etrace_record *records = r->syscalls.records.v, *found = NULL;
-	size_t low = 0, high = r->syscalls.records.nr;
+	const struct ftr_syscall *calls = r->syscalls.calls.v, *found = NULL;
+	size_t low = 0, high = r->syscalls.calls.nr;
 
 	while (low < high) {		/* the first one that is not before the event */
 		size_t middle = low + (high - low) / 2;
 
-		if (records[middle].time_ns < ev->time_ns)
+		if (calls[middle].end_ns < ev->time_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < r->syscalls.records.nr && records[low].time_ns == ev->time_ns; low++) {
-		if (!is_of_event(&records[low], ev))
+	for (; low < r->syscalls.calls.nr && calls[low].end_ns == ev->time_ns; low++) {
+		if (!is_of_event(&calls[low], ev))
 			continue;
-		found = &records[low];
-		if (ftr_etrace_tid(found->upid) == ev->task->tid)
+		found = &calls[low];
+		if (ftr_upid_tid(found->upid) == ev->task->tid)
 			break;
 	}
 	return found;
@@ -79,16 +75,16 @@ static const struct ftr_etrace_record *record_find(const struct fxt_reader *r,
 void fxt_syscall_set(struct fxt_source *self, struct ftr_event *ev)
 {
 	struct ftr_payload *payload = &self->payloads[ev - self->evs];
-	const struct ftr_etrace_record *rec;
+	const struct ftr_syscall *call;
 
 	if (!self->r->trace->has_syscalls ||
-	    (ev->type == FTR_EVENT_EXIT && !ftr_etrace_is_call(ev->call.func)))
+	    (ev->type == FTR_EVENT_EXIT && ev->call.func->sysid == FTR_SYSID_NONE))
 		return;
-	rec = record_find(self->r, ev);
-	if (rec == NULL)
+	call = call_find(self->r, ev);
+	if (call == NULL)
 		return;
 	if (ev->payload == NULL)
 		*payload = (struct ftr_payload){ .is_big_endian = FTR_HOST_IS_BIG };
-	payload->origin = rec;
+	payload->syscall = call;
 	ev->payload = payload;
 }

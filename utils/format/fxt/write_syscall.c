@@ -33,17 +33,17 @@ static struct fxt_syscalls *syscalls_new(void)
 
 int fxt_write_syscall(struct fxt_writer *w, const struct ftr_event *ev)
 {
-	const struct ftr_etrace_record *rec = ftr_etrace_of_event(ev);
+	const struct ftr_syscall *call = ftr_event_syscall(ev);
 	size_t len;
 
-	if (rec == NULL)
+	if (call == NULL)
 		return 0;
 	if (w->syscalls == NULL)
 		w->syscalls = syscalls_new();
 	if (w->syscalls == NULL)
 		return fxt_no_memory(w);
 	len = w->syscalls->text.len;
-	if (ftr_etrace_write(&w->syscalls->lines, rec) < 0)
+	if (ftr_etrace_write(&w->syscalls->lines, call) < 0)
 		return fxt_no_memory(w);
 	if (w->syscalls->lines.was_moved) {	/* it would not be found by its time */
 		w->syscalls->text.len = len;

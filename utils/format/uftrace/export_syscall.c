@@ -1,37 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Any trace as a uftrace directory: system calls, as the records that they stand for. */
+/* Any trace as a uftrace directory: its system calls. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "utils/format/etrace/etrace.h"
 #include "utils/format/uftrace/export.h"
+#include "utils/format/uftrace/write_syscall.h"
+#include "utils/trace/func.h"
+#include "utils/trace/syscall.h"
 
 struct ufx_syscalls {
-	struct ftr_ostream out;		/* FTR_SYSCALL_FILE */
-	struct ftr_etrace_writer lines;
+	struct ftr_uftrace_syscalls file;
 	FTR_VEC(uint32_t) open;		/* by task id: calls that have begun */
 };
 
 static int syscalls_open(struct ufx *x)
 {
-	static const struct ftr_etrace_options options = { .is_extended = true };
-	struct ufx_syscalls *self;
-	int fd = openat(ftr_uftrace_dir_fd(x->dir), FTR_SYSCALL_FILE,
-			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	struct ufx_syscalls *self = calloc(1, sizeof(*self));
+	int ret;
 
-	if (fd < 0)
-		return ftr_err_set(x->base.err, errno, FTR_SYSCALL_FILE ": %s", strerror(errno));
-	self = calloc(1, sizeof(*self));
-	if (self == NULL || ftr_ostream_from_fd(&self->out, fd, FTR_SYSCALL_FILE) < 0) {
-		close(fd);
-		free(self);
+	if (self == NULL)
 		return ufx_no_memory(x);
+	ret = ftr_uftrace_syscalls_open(&self->file, ftr_uftrace_dir_fd(x->dir), x->base.err);
+	if (ret < 0) {
+		free(self);
+		return ret;
 	}
-	self->out.owns_fd = true;
-	ftr_etrace_writer_init(&self->lines, &self->out, &options);
 	x->syscalls = self;
 	return 0;
 }
@@ -57,20 +50,20 @@ uint32_t ufx_syscall_depth(const struct ufx *x, const struct ftr_task *task)
 	return x->syscalls->open.v[task->id];
 }
 
-static int record_put(struct ufx *x, const struct ftr_etrace_record *rec)
+static int call_put(struct ufx *x, const struct ftr_syscall *call)
 {
 	if (x->syscalls == NULL && syscalls_open(x) < 0)
 		return x->base.err == NULL ? -ENOMEM : -x->base.err->code;
-	return ftr_etrace_write(&x->syscalls->lines, rec) < 0 ? ufx_no_memory(x) : 0;
+	return ftr_uftrace_syscalls_write(&x->syscalls->file, call) < 0 ? ufx_no_memory(x) : 0;
 }
 
 static int call_end(struct ufx *x, const struct ftr_event *ev, uint32_t *open)
 {
-	const struct ftr_etrace_record *rec = ftr_etrace_of_event(ev);
+	const struct ftr_syscall *call = ftr_event_syscall(ev);
 
 	*open -= *open > 0;
-	if (rec != NULL)
-		return record_put(x, rec);
+	if (call != NULL)
+		return call_put(x, call);
 	x->syscall_cut_nr += !(ev->flags & (FTR_EVENT_INFERRED | FTR_EVENT_UNFINISHED));
 	return 0;
 }
@@ -78,17 +71,17 @@ static int call_end(struct ufx *x, const struct ftr_event *ev, uint32_t *open)
 int ufx_syscall(struct ufx *x, const struct ftr_event *ev)
 {
 	bool is_call = ev->type == FTR_EVENT_ENTRY || ev->type == FTR_EVENT_EXIT;
-	const struct ftr_etrace_record *rec;
+	const struct ftr_syscall *call;
 	uint32_t *open;
 	int ret;
 
-	if (!x->trace->has_syscalls || (is_call && !ftr_etrace_is_call(ev->call.func)))
+	if (!x->trace->has_syscalls || (is_call && ev->call.func->sysid == FTR_SYSID_NONE))
 		return 0;
-	rec = ftr_etrace_of_event(ev);
-	if (!is_call && rec == NULL)
+	call = ftr_event_syscall(ev);
+	if (!is_call && call == NULL)
 		return 0;
 	if (!is_call) {		/* a fork is what its call's record says, too */
-		ret = ev->type == FTR_EVENT_FORK ? 0 : record_put(x, rec);
+		ret = ev->type == FTR_EVENT_FORK ? 0 : call_put(x, call);
 		return ret < 0 ? ret : 1;
 	}
 	open = open_of(x, ev->task);
@@ -101,15 +94,14 @@ int ufx_syscall(struct ufx *x, const struct ftr_event *ev)
 
 int ufx_syscalls_flush(struct ufx *x)
 {
-	return x->syscalls == NULL ? 0 : ftr_ostream_flush(&x->syscalls->out, x->base.err);
+	return x->syscalls == NULL ? 0 : ftr_ostream_flush(&x->syscalls->file.out, x->base.err);
 }
 
 void ufx_syscalls_fini(struct ufx *x)
 {
 	if (x->syscalls == NULL)
 		return;
-	ftr_etrace_writer_fini(&x->syscalls->lines);
-	ftr_ostream_close(&x->syscalls->out, NULL);
+	ftr_uftrace_syscalls_close(&x->syscalls->file, NULL);
 	ftr_vec_fini(&x->syscalls->open);
 	free(x->syscalls);
 }

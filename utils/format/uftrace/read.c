@@ -8,7 +8,7 @@
 
 #include "utils/base/bytes.h"
 #include "utils/base/text.h"
-#include "utils/format/etrace/etrace.h"
+#include "utils/format/uftrace/write_syscall.h"
 #include "utils/format/format.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/read.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Payloads of the observed calls. */
-#include "utils/format/etrace/args.h"
+/* Arguments and results of system calls as payloads of events. */
+#include "utils/trace/syscall.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+
+#include "utils/trace/args.h"
 
 #define TEXT_MAX 2000u		/* of one value; a payload has at most 64K */
 #define VALUE_ALIGN 4u
@@ -85,15 +87,20 @@ static const struct flag_name umount_flags[] = {
 	FLAG(MNT_FORCE), FLAG(MNT_DETACH), FLAG(MNT_EXPIRE), FLAG(UMOUNT_NOFOLLOW), { 0 }
 };
 
-/* Where a value comes from. */
-enum value_source {
-	TEXT0, TEXT1, TEXT2, FROM, TARGET, ARGV, FD, FD2, STATUS, SIGNAL, MODE, COMMAND,
-	OPEN_FLAGS, CLONE_FLAGS, RENAME_FLAGS, LINK_FLAGS, MOUNT_FLAGS, UMOUNT_FLAGS,
+/* How a value becomes text. */
+enum value_type {
+	TEXT, ARGV, NUMBER, OCTAL, SIGNAL, COMMAND,
+	OPEN_FLAGS, FD_FLAGS, CLONE_FLAGS, RENAME_FLAGS, LINK_FLAGS, MOUNT_FLAGS, UMOUNT_FLAGS,
 };
 
 static const struct flag_name *const flag_tables[] = {
-	[OPEN_FLAGS] = open_flags, [CLONE_FLAGS] = clone_flags, [RENAME_FLAGS] = rename_flags,
-	[LINK_FLAGS] = link_flags, [MOUNT_FLAGS] = mount_flags, [UMOUNT_FLAGS] = umount_flags,
+	[OPEN_FLAGS]   = open_flags,
+	[FD_FLAGS]     = open_flags,
+	[CLONE_FLAGS]  = clone_flags,
+	[RENAME_FLAGS] = rename_flags,
+	[LINK_FLAGS]   = link_flags,
+	[MOUNT_FLAGS]  = mount_flags,
+	[UMOUNT_FLAGS] = umount_flags,
 };
 
 #define STRING(name_) { .format = FTR_ARG_STRING, .name = name_ }
@@ -126,61 +133,99 @@ static const struct ftr_argspec umount_spec = { 2, { STRING("target"), WORD("fla
 static const struct ftr_argspec comm_spec = { 1, { STRING("name") } };
 static const struct ftr_argspec result_spec = { 1, { { .format = FTR_ARG_WORD } } };
 
+/* A value: its type, where in struct ftr_syscall it stands, and (texts) where else if not there. */
+struct source {
+	uint8_t  type;
+	uint16_t at, otherwise;
+};
+
 struct layout {
 	const struct ftr_argspec *spec;
-	uint8_t sources[4];
+	struct source sources[4];
 };
 
-static const struct layout layouts[FTR_ETRACE_KINDS] = {
-	[FTR_ETRACE_EXEC]    = { &exec_spec, { TEXT1, ARGV } },
-	[FTR_ETRACE_CLONE]   = { &clone_spec, { CLONE_FLAGS } },
-	[FTR_ETRACE_EXIT]    = { &exit_spec, { STATUS } },
-	[FTR_ETRACE_OPEN]    = { &open_spec, { TEXT1, OPEN_FLAGS } },
-	[FTR_ETRACE_PIPE]    = { &pipe2_spec, { FD, FD2, OPEN_FLAGS } },
-	[FTR_ETRACE_RENAME]  = { &rename_spec, { FROM, TEXT1 } },
-	[FTR_ETRACE_RENAME2] = { &rename2_spec, { FROM, TEXT1, RENAME_FLAGS } },
-	[FTR_ETRACE_LINK]    = { &rename_spec, { FROM, TEXT1 } },
-	[FTR_ETRACE_LINKAT]  = { &rename2_spec, { FROM, TEXT1, LINK_FLAGS } },
-	[FTR_ETRACE_SYMLINK] = { &symlink_spec, { TEXT0, TEXT2 } },
-	[FTR_ETRACE_CLOSE]   = { &close_spec, { FD } },
-	[FTR_ETRACE_DUP]     = { &dup3_spec, { FD, FD2, OPEN_FLAGS } },
-	[FTR_ETRACE_MOUNT]   = { &mount_spec, { TEXT0, TARGET, TEXT2, MOUNT_FLAGS } },
-	[FTR_ETRACE_UMOUNT]  = { &umount_spec, { TARGET, UMOUNT_FLAGS } },
-	[FTR_ETRACE_COMM]    = { &comm_spec, { TEXT0 } },
+#define AT(type, member)	{ type, offsetof(struct ftr_syscall, member), 0 }
+#define EITHER(member, other)	{ TEXT, offsetof(struct ftr_syscall, member), \
+				  offsetof(struct ftr_syscall, other) }
+
+static const struct layout layouts[FTR_SYSCALL_KINDS] = {
+	[FTR_SYSCALL_EXEC]    = { &exec_spec, { AT(TEXT, exec.program), AT(ARGV, exec) } },
+	[FTR_SYSCALL_CLONE]   = { &clone_spec, { AT(CLONE_FLAGS, fork.flags) } },
+	[FTR_SYSCALL_EXIT]    = { &exit_spec, { AT(NUMBER, exit.status) } },
+	[FTR_SYSCALL_OPEN]    = { &open_spec, { AT(TEXT, open.asked),
+						AT(OPEN_FLAGS, open.flags) } },
+	[FTR_SYSCALL_PIPE]    = { &pipe2_spec, { AT(NUMBER, pipe.read_fd),
+						 AT(NUMBER, pipe.write_fd),
+						 AT(FD_FLAGS, pipe.flags) } },
+	[FTR_SYSCALL_RENAME]  = { &rename_spec, { EITHER(rename.from, rename.from_asked),
+						  AT(TEXT, rename.to) } },
+	[FTR_SYSCALL_LINK]    = { &rename_spec, { EITHER(rename.from, rename.from_asked),
+						  AT(TEXT, rename.to) } },
+	[FTR_SYSCALL_SYMLINK] = { &symlink_spec, { AT(TEXT, symlink.target),
+						   AT(TEXT, symlink.link) } },
+	[FTR_SYSCALL_CLOSE]   = { &close_spec, { AT(NUMBER, close.fd) } },
+	[FTR_SYSCALL_DUP]     = { &dup3_spec, { AT(NUMBER, dup.old_fd), AT(NUMBER, dup.new_fd),
+						AT(FD_FLAGS, dup.flags) } },
+	[FTR_SYSCALL_MOUNT]   = { &mount_spec, { AT(TEXT, mount.source),
+						 EITHER(mount.target, mount.target_asked),
+						 AT(TEXT, mount.type),
+						 AT(MOUNT_FLAGS, mount.flags) } },
+	[FTR_SYSCALL_UMOUNT]  = { &umount_spec, { EITHER(mount.target, mount.target_asked),
+						  AT(UMOUNT_FLAGS, mount.flags) } },
+	[FTR_SYSCALL_COMM]    = { &comm_spec, { AT(TEXT, comm.name) } },
 };
 
-/* Where the call's name is known and says more than the kind. */
-static const struct call_layout {
-	const char *call;
-	struct layout layout;
-} call_layouts[] = {
-	{ "pipe",  { &pipe_spec, { FD, FD2 } } },
-	{ "dup",   { &dup_spec, { FD } } },
-	{ "dup2",  { &dup2_spec, { FD, FD2 } } },
-	{ "fcntl", { &fcntl_spec, { FD, COMMAND } } },
+/* Of calls that have other arguments than their kind. */
+static const struct layout id_layouts[FTR_SYSIDS] = {
+	[FTR_SYSID_PIPE]      = { &pipe_spec, { AT(NUMBER, pipe.read_fd),
+						AT(NUMBER, pipe.write_fd) } },
+	[FTR_SYSID_RENAMEAT2] = { &rename2_spec, { EITHER(rename.from, rename.from_asked),
+						   AT(TEXT, rename.to),
+						   AT(RENAME_FLAGS, rename.flags) } },
+	[FTR_SYSID_LINKAT]    = { &rename2_spec, { EITHER(rename.from, rename.from_asked),
+						   AT(TEXT, rename.to),
+						   AT(LINK_FLAGS, rename.flags) } },
+	[FTR_SYSID_DUP]	      = { &dup_spec, { AT(NUMBER, dup.old_fd) } },
+	[FTR_SYSID_DUP2]      = { &dup2_spec, { AT(NUMBER, dup.old_fd), AT(NUMBER, dup.new_fd) } },
+	[FTR_SYSID_FCNTL]     = { &fcntl_spec, { AT(NUMBER, dup.old_fd),
+						 AT(COMMAND, dup.flags) } },
 };
 
-static const struct layout creat_layout = { &creat_spec, { TEXT1, OPEN_FLAGS, MODE } };
-static const struct layout killed_layout = { &killed_spec, { SIGNAL } };
-static const struct layout bind_layout = { &bind_spec, { TEXT0, TARGET, MOUNT_FLAGS } };
-static const struct layout remount_layout = { &umount_spec, { TARGET, MOUNT_FLAGS } };
+static const struct layout creat_layout = { &creat_spec, { AT(TEXT, open.asked),
+							   AT(OPEN_FLAGS, open.flags),
+							   AT(OCTAL, open.mode) } };
+static const struct layout killed_layout = { &killed_spec, { AT(SIGNAL, exit.signal) } };
+static const struct layout bind_layout = { &bind_spec, { AT(TEXT, mount.source),
+							 EITHER(mount.target, mount.target_asked),
+							 AT(MOUNT_FLAGS, mount.flags) } };
+static const struct layout remount_layout = { &umount_spec,
+					      { EITHER(mount.target, mount.target_asked),
+						AT(MOUNT_FLAGS, mount.flags) } };
 
-static const struct layout *layout_of(const struct ftr_etrace_record *rec)
+static const struct layout *layout_of(const struct ftr_syscall *call)
 {
-	bool has_source = rec->text[0].s != NULL, has_type = rec->text[2].s != NULL;
-
-	if (rec->kind == FTR_ETRACE_OPEN && (rec->flags & (O_CREAT | __O_TMPFILE)) != 0)
-		return &creat_layout;
-	if (rec->kind == FTR_ETRACE_EXIT && rec->signal != 0)
-		return &killed_layout;
-	if (rec->kind == FTR_ETRACE_MOUNT && !has_type)
-		return has_source ? &bind_layout : &remount_layout;
-	for (size_t i = 0; rec->call != NULL && i < sizeof(call_layouts) / sizeof(call_layouts[0]);
-	     i++) {
-		if (strcmp(call_layouts[i].call, rec->call) == 0)
-			return &call_layouts[i].layout;
+	switch (call->kind) {
+	case FTR_SYSCALL_OPEN:
+		if ((call->open.flags & (O_CREAT | __O_TMPFILE)) != 0)
+			return &creat_layout;
+		break;
+	case FTR_SYSCALL_EXIT:
+		if (call->exit.signal != 0)
+			return &killed_layout;
+		break;
+	case FTR_SYSCALL_MOUNT:
+		if (call->mount.type.s == NULL)
+			return call->mount.source.s != NULL ? &bind_layout : &remount_layout;
+		break;
+	case FTR_SYSCALL_RENAME:
+	case FTR_SYSCALL_LINK:
+	case FTR_SYSCALL_PIPE:
+	case FTR_SYSCALL_DUP:
+		if (id_layouts[call->id].spec != NULL)
+			return &id_layouts[call->id];
+		break;
 	}
-	return &layouts[rec->kind];
+	return &layouts[call->kind];
 }
 
 /* A string value: its length in two bytes, itself, padding. */
@@ -195,17 +240,16 @@ static void put_value(struct ftr_strbuf *bytes, const char *s, size_t len)
 	ftr_strbuf_put(bytes, padding, (VALUE_ALIGN - used % VALUE_ALIGN) % VALUE_ALIGN);
 }
 
-static void put_flags(struct ftr_strbuf *bytes, enum value_source source, enum ftr_etrace_kind kind,
-		      uint64_t flags)
+static void put_flags(struct ftr_strbuf *bytes, enum value_type type, uint64_t flags)
 {
 	char text[TEXT_MAX] = "";
 	size_t len = 0;
 
-	if (source != CLONE_FLAGS && source != MOUNT_FLAGS)
+	if (type != CLONE_FLAGS && type != MOUNT_FLAGS)
 		flags &= UINT32_MAX;		/* an int in the call */
-	if (kind == FTR_ETRACE_OPEN && (flags & O_ACCMODE) == O_RDONLY)
+	if (type == OPEN_FLAGS && (flags & O_ACCMODE) == O_RDONLY)
 		len = (size_t)snprintf(text, sizeof(text), "O_RDONLY");
-	for (const struct flag_name *flag = flag_tables[source]; flag->name != NULL; flag++) {
+	for (const struct flag_name *flag = flag_tables[type]; flag->name != NULL; flag++) {
 		if ((flags & flag->value) != flag->value)
 			continue;
 		flags &= ~flag->value;
@@ -221,16 +265,18 @@ static void put_flags(struct ftr_strbuf *bytes, enum value_source source, enum f
 }
 
 /* ["gcc", "-c", "a.c"]: what is too long for a value ends in dots. */
-static void put_argv(struct ftr_strbuf *bytes, const struct ftr_etrace_record *rec)
+static void put_argv(struct ftr_strbuf *bytes, const struct ftr_syscall *call)
 {
 	struct ftr_strbuf text;
 
 	ftr_strbuf_init(&text);
 	ftr_strbuf_putc(&text, '[');
-	for (size_t i = 0; i < rec->argc && text.len < TEXT_MAX; i++) {
+	for (size_t i = 0; i < call->exec.argc && text.len < TEXT_MAX; i++) {
+		struct ftr_slice word = call->exec.argv[i];
+
 		ftr_strbuf_puts(&text, i > 0 ? ", \"" : "\"");
-		for (size_t j = 0; j < rec->argv[i].len && text.len < TEXT_MAX; j++)
-			ftr_value_put_byte(&text, (unsigned char)rec->argv[i].s[j]);
+		for (size_t j = 0; j < word.len && text.len < TEXT_MAX; j++)
+			ftr_value_put_byte(&text, (unsigned char)word.s[j]);
 		ftr_strbuf_putc(&text, '"');
 	}
 	if (text.len > TEXT_MAX - 4) {
@@ -264,87 +310,91 @@ static void put_signal(struct ftr_strbuf *bytes, int signal)
 	put_value(bytes, text, (size_t)len);
 }
 
-static void put_text(struct ftr_strbuf *bytes, struct ftr_slice text, struct ftr_slice otherwise)
+static struct ftr_slice text_at(const struct ftr_syscall *call, const struct source *source)
 {
-	if (text.s == NULL)
-		text = otherwise;
+	struct ftr_slice text;
+
+	memcpy(&text, (const char *)call + source->at, sizeof(text));
+	if (text.s == NULL && source->otherwise != 0)
+		memcpy(&text, (const char *)call + source->otherwise, sizeof(text));
+	return text;
+}
+
+static int64_t number_at(const struct ftr_syscall *call, const struct source *source)
+{
+	int64_t number;
+
+	memcpy(&number, (const char *)call + source->at, sizeof(number));
+	return number;
+}
+
+static void put_text(struct ftr_strbuf *bytes, struct ftr_slice text)
+{
 	put_value(bytes, text.s != NULL ? text.s : "", text.len);
 }
 
-static void put_source(struct ftr_strbuf *bytes, enum value_source source,
-		       const struct ftr_etrace_record *rec)
+static void put_source(struct ftr_strbuf *bytes, const struct source *source,
+		       const struct ftr_syscall *call)
 {
-	static const struct ftr_slice nothing = { NULL, 0 };
-
-	switch (source) {
-	case TEXT0:
-	case TEXT1:
-	case TEXT2:
-		put_text(bytes, rec->text[source], nothing);
-		break;
-	case FROM:
-		put_text(bytes, rec->text[0], rec->text[3]);
-		break;
-	case TARGET:
-		put_text(bytes, rec->text[1], rec->text[3]);
+	switch (source->type) {
+	case TEXT:
+		put_text(bytes, text_at(call, source));
 		break;
 	case ARGV:
-		put_argv(bytes, rec);
+		put_argv(bytes, call);
 		break;
-	case FD:
-		put_number(bytes, "%lld", rec->fd);
+	case NUMBER:
+		put_number(bytes, "%lld", number_at(call, source));
 		break;
-	case FD2:
-		put_number(bytes, "%lld", rec->fd2);
-		break;
-	case STATUS:
-		put_number(bytes, "%lld", rec->status);
+	case OCTAL:
+		put_number(bytes, "%#llo", number_at(call, source));
 		break;
 	case SIGNAL:
-		put_signal(bytes, rec->signal);
-		break;
-	case MODE:
-		put_number(bytes, "%#llo", rec->mode);
+		put_signal(bytes, (int)number_at(call, source));
 		break;
 	case COMMAND:
-		put_text(bytes, rec->flags != 0 ? S("F_DUPFD_CLOEXEC") : S("F_DUPFD"), nothing);
+		put_text(bytes, number_at(call, source) != 0 ? S("F_DUPFD_CLOEXEC") : S("F_DUPFD"));
 		break;
 	default:
-		put_flags(bytes, source, rec->kind, (uint64_t)rec->flags);
+		put_flags(bytes, source->type, (uint64_t)number_at(call, source));
 		break;
 	}
 }
 
-const struct ftr_argspec *ftr_etrace_args(const struct ftr_etrace_record *rec,
-					  struct ftr_strbuf *bytes)
+const struct ftr_argspec *ftr_syscall_args(const struct ftr_syscall *call,
+					   struct ftr_strbuf *bytes)
 {
-	const struct layout *layout = layout_of(rec);
+	const struct layout *layout = layout_of(call);
 
 	for (unsigned i = 0; layout->spec != NULL && i < layout->spec->nr; i++)
-		put_source(bytes, layout->sources[i], rec);
+		put_source(bytes, &layout->sources[i], call);
 	return layout->spec;
 }
 
-const struct ftr_argspec *ftr_etrace_result(const struct ftr_etrace_record *rec,
-					    struct ftr_strbuf *bytes)
+static int64_t result_of(const struct ftr_syscall *call)
 {
-	const char *error = strerrorname_np(rec->error);
+	switch (call->kind) {
+	case FTR_SYSCALL_OPEN:	return call->open.fd;
+	case FTR_SYSCALL_DUP:	return call->dup.new_fd;
+	case FTR_SYSCALL_FORK:
+	case FTR_SYSCALL_CLONE: return ftr_upid_tid(call->fork.child);
+	default:		return 0;
+	}
+}
+
+const struct ftr_argspec *ftr_syscall_result(const struct ftr_syscall *call,
+					     struct ftr_strbuf *bytes)
+{
+	const char *error = strerrorname_np(call->error);
 
 	/* What a write to a comm file returned is not recorded. */
-	if (rec->kind == FTR_ETRACE_EXIT || (rec->call != NULL && strcmp(rec->call, "write") == 0))
+	if (call->kind == FTR_SYSCALL_EXIT || call->id == FTR_SYSID_WRITE)
 		return NULL;
-	if (rec->is_failed) {
-		error = rec->error != 0 && error != NULL ? error : "failed";
+	if (call->is_failed) {
+		error = call->error != 0 && error != NULL ? error : "failed";
 		put_value(bytes, error, strlen(error));
-		return &result_spec;
+	} else {
+		put_number(bytes, "%lld", result_of(call));
 	}
-	if (rec->kind == FTR_ETRACE_OPEN)
-		put_number(bytes, "%lld", rec->fd);
-	else if (rec->kind == FTR_ETRACE_DUP)
-		put_number(bytes, "%lld", rec->fd2);
-	else if (rec->kind == FTR_ETRACE_FORK || rec->kind == FTR_ETRACE_CLONE)
-		put_number(bytes, "%lld", ftr_etrace_tid(rec->peer));
-	else
-		put_number(bytes, "%lld", 0);
 	return &result_spec;
 }

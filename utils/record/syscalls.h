@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls of a recording: a process of its own beside the recorder, which observes the program
+ * and its children and writes them into the data directory (doc/adr/0013-the-observer.md).
+ */
+#ifndef FTR_RECORD_SYSCALLS_H
+#define FTR_RECORD_SYSCALLS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/observe/filter.h"
+
+struct ftr_record_syscalls {
+	int dir;			/* (borrowed) data directory */
+	struct ftr_diag *diag;		/* (borrowed, nullable) */
+	struct ftr_observer_gate gate;
+	pid_t pid;			/* of the observer, 0 = there is none */
+};
+
+int  ftr_record_syscalls_open(struct ftr_record_syscalls *self, int dir, struct ftr_diag *diag,
+			      struct ftr_err *err);
+
+/* For struct ftr_launch: what the child and its parent do, @arg is a struct ftr_record_syscalls. */
+int  ftr_record_syscalls_in_child(void *arg);
+int  ftr_record_syscalls_in_parent(void *arg, pid_t program, struct ftr_err *err);
+
+/* Has the observer ended, as its last process has?  Does not wait. */
+bool ftr_record_syscalls_have_ended(struct ftr_record_syscalls *self);
+void ftr_record_syscalls_close(struct ftr_record_syscalls *self);
+
+#endif /* FTR_RECORD_SYSCALLS_H */
