@@ -2,21 +2,16 @@
 /* Trees of tasks, and their text. */
 #include "tests/unit/unit.h"
 
-#include "utils/analysis/graph_command.h"
 #include "utils/analysis/graph_task.h"
 #include "utils/base/ostream.h"
-#include "utils/trace/args.h"
+#include "utils/trace/syscall.h"
 #include "utils/trace/trace.h"
 #include "utils/view/graph_task.h"
 
+#include <errno.h>
 #include <string.h>
 
-static const struct ftr_argspec exec_spec = { 2,
-					      { { .format = FTR_ARG_STRING, .name = "path" },
-						{ .format = FTR_ARG_WORD, .name = "argv" } } };
-static const struct ftr_argspec status_spec = { 1,
-						{ { .format = FTR_ARG_WORD, .name = "status" } } };
-static const struct ftr_argspec result_spec = { 1, { { .format = FTR_ARG_WORD } } };
+#define S(text) { text, sizeof(text) - 1 }
 
 static struct ftr_task *task_new(struct ftr_trace *trace, int pid, int tid, struct ftr_task *parent,
 				 const char *name)
@@ -29,44 +24,26 @@ static struct ftr_task *task_new(struct ftr_trace *trace, int pid, int tid, stru
 	return task;
 }
 
-static void put_text(struct ftr_strbuf *bytes, const char *text)
+/* The end of a system call. */
+static void push(struct ftr_sink *sink, struct ftr_trace *trace, struct ftr_task *task,
+		 const struct ftr_syscall *call)
 {
-	uint16_t len = (uint16_t)strlen(text);
+	struct ftr_payload payload = { .syscall = call };
+	struct ftr_event ev = { .type = FTR_EVENT_EXIT, .task = task, .time_ns = call->end_ns,
+				.payload = &payload };
 
-	ftr_strbuf_put(bytes, &len, sizeof(len));
-	ftr_strbuf_put(bytes, text, len);
-	while (bytes->len % 4 != 0)
-		ftr_strbuf_putc(bytes, '\0');
-}
-
-/* An event of a system call with one or two texts. */
-static void push(struct ftr_sink *sink, struct ftr_trace *trace, struct ftr_event ev,
-		 const char *call, const struct ftr_argspec *spec, const char *first,
-		 const char *second)
-{
-	struct ftr_strbuf bytes;
-	struct ftr_payload payload = { .spec = spec };
-
-	ftr_strbuf_init(&bytes);
-	put_text(&bytes, first);
-	if (second != NULL)
-		put_text(&bytes, second);
-	payload.data = (const uint8_t *)ftr_strbuf_str(&bytes);
-	payload.len = (uint16_t)bytes.len;
-	ev.payload = &payload;
-	ev.call.func = ftr_trace_func_by_name(trace, NULL, call, strlen(call));
+	ev.call.func = ftr_syscall_func(trace, NULL, ftr_syscall_id(call));
 	assert_int_equal(sink->ops->batch(sink, &ev, 1), 0);
-	ftr_strbuf_fini(&bytes);
 }
 
 static void exec(struct ftr_sink *sink, struct ftr_trace *trace, struct ftr_task *task,
-		 const char *path, const char *argv, const char *result)
+		 const struct ftr_slice *argv, size_t argc, int error)
 {
-	struct ftr_event ev = { .type = FTR_EVENT_ENTRY, .task = task, .time_ns = 100 };
+	struct ftr_syscall call = { .kind = FTR_SYSCALL_EXEC, .end_ns = 100,
+				    .is_failed = error != 0, .error = error,
+				    .exec = { .program = S("/p"), .argv = argv, .argc = argc } };
 
-	push(sink, trace, ev, "sys_execve", &exec_spec, path, argv);
-	ev.type = FTR_EVENT_EXIT;
-	push(sink, trace, ev, "sys_execve", &result_spec, result, NULL);
+	push(sink, trace, task, &call);
 }
 
 static void expect_text(struct ftr_sink *sink, const char *fields, const char *expected)
@@ -142,13 +119,16 @@ static void commands_and_exits_are_shown(void **state)
 	struct ftr_sink *sink = sink_new(trace);
 	struct ftr_task *sh = task_new(trace, 1, 1, NULL, "sh"),
 			*cc = task_new(trace, 2, 2, sh, "cc1");
-	struct ftr_event end = { .type = FTR_EVENT_ENTRY, .task = cc, .time_ns = 1100 };
+	static const struct ftr_slice sh_argv[] = { S("sh"), S("-c"), S("cc a.c") };
+	static const struct ftr_slice cc_argv[] = { S("cc") }, cc1_argv[] = { S("cc1") };
+	static const struct ftr_syscall end = { .kind = FTR_SYSCALL_EXIT, .end_ns = 1100,
+						.exit.status = 3 };
 
-	exec(sink, trace, sh, "/bin/sh", "[\"sh\", \"-c\", \"cc a.c\"]", "0");
-	exec(sink, trace, cc, "/sbin/cc", "[\"cc\"]", "ENOENT");
-	exec(sink, trace, cc, "/bin/cc", "[\"cc\"]", "0");
-	exec(sink, trace, cc, "/bin/cc1", "[\"cc1\"]", "EACCES");
-	push(sink, trace, end, "sys_exit", &status_spec, "3", NULL);
+	exec(sink, trace, sh, sh_argv, 3, 0);
+	exec(sink, trace, cc, cc_argv, 1, ENOENT);
+	exec(sink, trace, cc, cc_argv, 1, 0);
+	exec(sink, trace, cc, cc1_argv, 1, EACCES);
+	push(sink, trace, cc, &end);
 	expect_text(
 		sink, NULL,
 		HEAD
@@ -160,43 +140,48 @@ static void commands_and_exits_are_shown(void **state)
 	ftr_trace_free(trace);
 }
 
-/* The program may have a function of that name. */
-static void calls_without_arguments_say_nothing(void **state)
+/* A program may have functions that are called like system calls. */
+static void functions_of_that_name_are_not_calls(void **state)
 {
 	struct ftr_trace *trace = ftr_trace_new("t", NULL);
 	struct ftr_sink *sink = sink_new(trace);
 	struct ftr_task *task = task_new(trace, 1, 1, NULL, "p");
-	struct ftr_event ev = { .type = FTR_EVENT_ENTRY, .task = task, .time_ns = 5 };
+	struct ftr_payload payload = { .len = 0 };
+	struct ftr_event ev = { .type = FTR_EVENT_EXIT, .task = task, .time_ns = 5,
+				.payload = &payload };
 
 	ev.call.func = ftr_trace_func_by_name(trace, NULL, "sys_exit", 8);
 	assert_int_equal(sink->ops->batch(sink, &ev, 1), 0);
-	push(sink, trace, ev, "sys_execve", &status_spec, "1", NULL);
-	ev.type = FTR_EVENT_EXIT;
-	push(sink, trace, ev, "sys_execve", &result_spec, "0", NULL);
+	ev.call.func = ftr_trace_func_by_name(trace, NULL, "sys_execve", 10);
+	assert_int_equal(sink->ops->batch(sink, &ev, 1), 0);
 	expect_text(sink, "exit,command", HEAD "#      EXIT   TASK NAME\n            : p\n\n");
 	ftr_sink_free(sink);
 	ftr_trace_free(trace);
 }
 
-static void expect_command(const char *argv, const char *expected)
+static void expect_command(const struct ftr_slice *argv, size_t argc, const char *expected)
 {
-	struct ftr_strbuf text;
+	struct ftr_trace *trace = ftr_trace_new("t", NULL);
+	struct ftr_sink *sink = sink_new(trace);
 
-	ftr_strbuf_init(&text);
-	ftr_graph_put_command(&text, ftr_slice_make("/p", 2), ftr_slice_make(argv, strlen(argv)));
-	assert_string_equal(ftr_strbuf_str(&text), expected);
-	ftr_strbuf_fini(&text);
+	exec(sink, trace, task_new(trace, 1, 1, NULL, "p"), argv, argc, 0);
+	assert_int_equal(sink->ops->end(sink), 0);
+	assert_string_equal(ftr_task_tree_get(sink)->nodes.v[0].images.v[0].command, expected);
+	ftr_sink_free(sink);
+	ftr_trace_free(trace);
 }
 
 static void commands_are_words(void **state)
 {
-	expect_command("[\"gcc\", \"-DX=\\\"1\\\"\", \"a b.c\", \"\"]",
-		       "gcc \"-DX=\\\"1\\\"\" \"a b.c\" \"\"");
-	expect_command("[\"gcc\", \"-c\", \"a...]", "gcc -c ...");
-	expect_command("[]", "/p");
-	expect_command("", "/p");
-	expect_command("[\"\\", "/p");
-	expect_command("no list", "/p");
+	static char long_word[3000];
+	const struct ftr_slice words[] = { S("gcc"), S("-DX=\"1\""), S("a b.c"), S("") };
+	const struct ftr_slice cut[] = { S("gcc"), S("-c"), { long_word, sizeof(long_word) } };
+
+	memset(long_word, 'a', sizeof(long_word));
+	expect_command(words, 4, "gcc \"-DX=\\\"1\\\"\" \"a b.c\" \"\"");
+	expect_command(cut, 3, "gcc -c ...");
+	expect_command(cut + 2, 1, "...");
+	expect_command(NULL, 0, "/p");
 }
 
 int main(void)
@@ -205,7 +190,7 @@ int main(void)
 		cmocka_unit_test(threads_stand_closer_than_processes),
 		cmocka_unit_test(rings_of_parents_are_cut),
 		cmocka_unit_test(commands_and_exits_are_shown),
-		cmocka_unit_test(calls_without_arguments_say_nothing),
+		cmocka_unit_test(functions_of_that_name_are_not_calls),
 		cmocka_unit_test(commands_are_words),
 	};
 

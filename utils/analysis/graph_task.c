@@ -2,15 +2,16 @@
 /* One pass over the events for times, commands and exits; at its end the tasks are linked. */
 #include "utils/analysis/graph_task.h"
 
-#include "utils/analysis/graph_command.h"
 #include "utils/base/arena.h"
 #include "utils/trace/args.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/session.h"
+#include "utils/trace/syscall.h"
 #include "utils/trace/trace.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#define COMMAND_MAX 2000u	/* bytes of a command line that are shown */
 #define EXIT_FINISHED 65536	/* uftrace's exit status of a recording that a trigger ended */
 
 /* What is known of a task while events come. */
@@ -27,22 +29,13 @@ struct life {
 	uint64_t sched_ns;	/* scheduled out inside of calls */
 	uint64_t exit_ns;	/* 0 = not known */
 	const char *exit;
-	const char *command;	/* (nullable) of an exec that has not returned */
 	FTR_VEC(struct ftr_task_image) images;
-};
-
-enum func_kind {
-	FUNC_UNKNOWN,		/* not looked at yet */
-	FUNC_OTHER,
-	FUNC_EXEC,
-	FUNC_EXIT,
 };
 
 struct task_sink {
 	struct ftr_sink base;
 	struct ftr_task_tree tree;
 	struct ftr_per_task lives;
-	FTR_VEC(uint8_t) kinds;		/* enum func_kind by func->id */
 	struct ftr_arena arena;		/* texts */
 	const struct ftr_trace *trace;
 };
@@ -54,61 +47,59 @@ static struct task_sink *task_sink_of(struct ftr_sink *sink)
 
 /* ---- events ---- */
 
-static enum func_kind kind_of(const struct ftr_func *func)
+static const char *keep(struct task_sink *self, const char *text)
 {
-	if (strcmp(func->name, "sys_execve") == 0 || strcmp(func->name, "sys_execveat") == 0)
-		return FUNC_EXEC;
-	if (strcmp(func->name, "sys_exit") == 0 || strcmp(func->name, "sys_exit_group") == 0)
-		return FUNC_EXIT;
-	return FUNC_OTHER;
+	return ftr_arena_strndup(&self->arena, text, strlen(text));
 }
 
-static enum func_kind kind_get(struct task_sink *self, const struct ftr_func *func)
+/* Does a shell take the word as it is? */
+static bool is_plain(struct ftr_slice word)
 {
-	while (self->kinds.nr <= func->id)
-		if (ftr_vec_push(&self->kinds, FUNC_UNKNOWN) < 0)
-			return FUNC_OTHER;
-	if (self->kinds.v[func->id] == FUNC_UNKNOWN)
-		self->kinds.v[func->id] = (uint8_t)kind_of(func);
-	return self->kinds.v[func->id];
+	for (size_t i = 0; i < word.len; i++)
+		if (!isalnum((unsigned char)word.s[i]) && strchr("_@%+=:,./-", word.s[i]) == NULL)
+			return false;
+	return word.len > 0 && memchr(word.s, '\0', word.len) == NULL;
 }
 
-/* The text of the argument of this name (NULL: the first one); false when there is none. */
-static bool text_find(const struct ftr_payload *payload, const char *name, struct ftr_slice *text)
+static void put_word(struct ftr_strbuf *text, struct ftr_slice word)
 {
-	struct ftr_value value;
-	unsigned nr = 0, pos = 0;
-
-	while (ftr_payload_next(payload, &nr, &pos, &value)) {
-		bool is_text = value.arg->format == FTR_ARG_STRING ||
-			       value.arg->format == FTR_ARG_WORD;
-
-		if (name != NULL && (value.arg->name == NULL || strcmp(value.arg->name, name) != 0))
-			continue;
-		*text = ftr_slice_make(value.str.s, value.str.len);
-		return is_text;
+	if (is_plain(word)) {
+		ftr_strbuf_put(text, word.s, word.len);
+		return;
 	}
-	return false;
+	ftr_strbuf_putc(text, '"');
+	for (size_t i = 0; i < word.len && text->len < COMMAND_MAX; i++) {
+		if (word.s[i] == '"' || word.s[i] == '\\')
+			ftr_strbuf_putc(text, '\\');
+		ftr_value_put_byte(text, (unsigned char)word.s[i]);
+	}
+	ftr_strbuf_putc(text, '"');
 }
 
-static const char *keep(struct task_sink *self, struct ftr_slice text)
+/* gcc -c "a b.c": without arguments the program, of very many or long ones the first. */
+static const char *command_text(struct task_sink *self, const struct ftr_syscall *call)
 {
-	return ftr_arena_strndup(&self->arena, text.s, text.len);
-}
+	struct ftr_strbuf text;
+	const char *command;
 
-static int exec_begin(struct task_sink *self, struct life *life, const struct ftr_payload *payload)
-{
-	struct ftr_slice path = { "", 0 }, argv = { "", 0 };
-	struct ftr_strbuf command;
+	ftr_strbuf_init(&text);
+	for (size_t i = 0; i < call->exec.argc; i++) {
+		size_t len = text.len;
 
-	if (!text_find(payload, "path", &path) && !text_find(payload, "argv", &argv))
-		return 0;	/* a function of the program's that has the name */
-	text_find(payload, "argv", &argv);
-	ftr_strbuf_init(&command);
-	ftr_graph_put_command(&command, path, argv);
-	life->command = keep(self, ftr_slice_make(ftr_strbuf_str(&command), command.len));
-	ftr_strbuf_fini(&command);
-	return life->command == NULL ? -ENOMEM : 0;
+		if (i > 0)
+			ftr_strbuf_putc(&text, ' ');
+		put_word(&text, call->exec.argv[i]);
+		if (text.len <= COMMAND_MAX)
+			continue;
+		text.len = len;
+		ftr_strbuf_puts(&text, len > 0 ? " ..." : "...");
+		break;
+	}
+	if (call->exec.argc == 0)
+		ftr_strbuf_put(&text, call->exec.program.s, call->exec.program.len);
+	command = keep(self, ftr_strbuf_str(&text));
+	ftr_strbuf_fini(&text);
+	return command;
 }
 
 /* A search along $PATH is one try. */
@@ -123,46 +114,45 @@ static int image_add(struct life *life, const struct ftr_task_image *image)
 	return 0;
 }
 
-static int exec_end(struct task_sink *self, struct life *life, const struct ftr_payload *payload)
+static int take_exec(struct task_sink *self, struct life *life, const struct ftr_syscall *call)
 {
-	struct ftr_task_image image = { .command = life->command };
-	struct ftr_slice result;
+	struct ftr_task_image image = { .command = command_text(self, call) };
+	const char *error = strerrorname_np(call->error);
 
-	life->command = NULL;
-	if (image.command == NULL || !text_find(payload, NULL, &result))
-		return 0;
-	self->tree.has_syscalls = true;
-	if (!ftr_slice_eq(result, "0")) {
-		image.error = keep(self, result);
+	if (image.command == NULL)
+		return -ENOMEM;
+	if (call->is_failed) {
+		image.error = keep(self, call->error != 0 && error != NULL ? error : "failed");
 		if (image.error == NULL)
 			return -ENOMEM;
 	}
 	return image_add(life, &image);
 }
 
-static int exit_begin(struct task_sink *self, struct life *life, const struct ftr_event *ev)
+static const char *exit_text(struct task_sink *self, int status, int signal)
 {
-	struct ftr_slice how;
+	const char *name = signal != 0 ? sigabbrev_np(signal) : NULL;
+	char text[32];
 
-	if (!text_find(ev->payload, "status", &how) && !text_find(ev->payload, "signal", &how))
-		return 0;
-	self->tree.has_syscalls = true;
-	life->exit_ns = ev->time_ns;
-	life->exit = keep(self, how);
-	return life->exit == NULL ? -ENOMEM : 0;
+	if (name != NULL)
+		snprintf(text, sizeof(text), "SIG%s", name);
+	else
+		snprintf(text, sizeof(text), "%d", status);
+	return keep(self, text);
 }
 
-static int take_payload(struct task_sink *self, struct life *life, const struct ftr_event *ev)
+static int take_call(struct task_sink *self, struct life *life, const struct ftr_syscall *call)
 {
-	enum func_kind kind = kind_get(self, ev->call.func);
-
-	if (kind == FUNC_EXEC && ev->type == FTR_EVENT_ENTRY)
-		return exec_begin(self, life, ev->payload);
-	if (kind == FUNC_EXEC)
-		return exec_end(self, life, ev->payload);
-	if (kind == FUNC_EXIT && ev->type == FTR_EVENT_ENTRY)
-		return exit_begin(self, life, ev);
-	return 0;
+	if (call->kind == FTR_SYSCALL_EXEC) {
+		self->tree.has_syscalls = true;
+		return take_exec(self, life, call);
+	}
+	if (call->kind != FTR_SYSCALL_EXIT)
+		return 0;
+	self->tree.has_syscalls = true;
+	life->exit_ns = call->end_ns;
+	life->exit = exit_text(self, ftr_syscall_exit_status(call), (int)call->exit.signal);
+	return life->exit == NULL ? -ENOMEM : 0;
 }
 
 static int take_event(struct task_sink *self, struct life *life, const struct ftr_event *ev)
@@ -174,7 +164,9 @@ static int take_event(struct task_sink *self, struct life *life, const struct ft
 	if (life->first_ns == 0)
 		life->first_ns = ev->time_ns;
 	life->last_ns = ev->time_ns;
-	return ev->payload == NULL ? 0 : take_payload(self, life, ev);
+	if (ev->type != FTR_EVENT_EXIT || ftr_event_syscall(ev) == NULL)
+		return 0;
+	return take_call(self, life, ftr_event_syscall(ev));
 }
 
 static int task_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr)
@@ -280,19 +272,6 @@ static int images_from_sessions(struct ftr_task_node *node)
 	return ret;
 }
 
-static const char *exit_text(struct task_sink *self, int status)
-{
-	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
-	char text[32];
-
-	if (name != NULL)
-		snprintf(text, sizeof(text), "SIG%s", name);
-	else
-		snprintf(text, sizeof(text), "%d", WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-								      : WEXITSTATUS(status));
-	return keep(self, ftr_slice_make(text, strlen(text)));
-}
-
 static int node_fill(struct task_sink *self, struct ftr_task_node *node, const struct life *life)
 {
 	uint64_t start_ns = life->first_ns, end_ns = life->last_ns;
@@ -342,11 +321,14 @@ static int exit_from_info(struct task_sink *self)
 {
 	const struct ftr_info *info = &self->trace->info;
 	struct ftr_task_node *first = self->tree.nodes.v;
+	int signal;
 
 	if (self->tree.nodes.nr == 0 || self->tree.has_syscalls ||
 	    info->exit_status == EXIT_FINISHED || !(info->info_mask & FTR_INFO_EXIT_STATUS))
 		return 0;
-	first->exit = exit_text(self, info->exit_status);
+	signal = WIFSIGNALED(info->exit_status) ? WTERMSIG(info->exit_status) : 0;
+	first->exit = exit_text(self, signal != 0 ? 128 + signal : WEXITSTATUS(info->exit_status),
+				signal);
 	return first->exit == NULL ? -ENOMEM : 0;
 }
 
@@ -379,7 +361,6 @@ static void task_fini(struct ftr_sink *sink)
 	while ((life = ftr_per_task_next(&self->lives, &pos)) != NULL)
 		ftr_vec_fini(&life->images);
 	ftr_per_task_fini(&self->lives);
-	ftr_vec_fini(&self->kinds);
 	ftr_arena_fini(&self->arena);
 }
 

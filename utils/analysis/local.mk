@@ -8,8 +8,6 @@ libftr_a_SOURCES += \
 	utils/analysis/cpus.h \
 	utils/analysis/graph.c \
 	utils/analysis/graph.h \
-	utils/analysis/graph_command.c \
-	utils/analysis/graph_command.h \
 	utils/analysis/graph_focus.c \
 	utils/analysis/graph_focus.h \
 	utils/analysis/graph_sink.c \
