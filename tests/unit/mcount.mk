@@ -25,3 +25,19 @@ tests_unit_mcount_seccomp_test_SOURCES = \
 	libmcount/seccomp.c \
 	tests/unit/mcount_seccomp_test.c
 tests_unit_mcount_seccomp_test_LDADD = $(unit_libs)
+UNIT_TESTS += tests/unit/sections_test
+tests_unit_sections_test_SOURCES = \
+	libmcount/sections.c \
+	tests/unit/mcount_neighbours.c \
+	tests/unit/sections_test.c
+tests_unit_sections_test_LDADD = $(unit_libs)
+# Its own list of probes is found before the runtime's.
+EXTRA_DIST += tests/unit/null/libmcount/probes.def
+UNIT_TESTS += tests/unit/mcount_probe_test
+tests_unit_mcount_probe_test_SOURCES = \
+	libmcount/probe.c \
+	libmcount/sections.c \
+	tests/unit/mcount_neighbours.c \
+	tests/unit/mcount_probe_test.c
+tests_unit_mcount_probe_test_CPPFLAGS = -iquote $(srcdir)/tests/unit/null $(AM_CPPFLAGS)
+tests_unit_mcount_probe_test_LDADD = $(unit_libs)

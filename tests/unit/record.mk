@@ -15,3 +15,26 @@ tests_unit_uftrace_write_test_SOURCES = tests/unit/uftrace_write_test.c
 tests_unit_uftrace_write_test_LDADD = $(unit_libs)
 tests_unit_perf_test_SOURCES = tests/unit/perf_test.c
 tests_unit_perf_test_LDADD = $(unit_libs)
+UNIT_TESTS += tests/unit/collector_test
+tests_unit_collector_test_SOURCES = tests/unit/collector_test.c
+tests_unit_collector_test_LDADD = $(unit_libs)
+UNIT_TESTS += tests/unit/channel_test tests/unit/process_test tests/unit/modules_test
+tests_unit_channel_test_SOURCES = tests/unit/channel_test.c
+tests_unit_channel_test_LDADD = $(unit_libs)
+tests_unit_process_test_SOURCES = tests/unit/process_test.c
+tests_unit_process_test_LDADD = $(unit_libs)
+tests_unit_modules_test_SOURCES = \
+	libmcount/sections.c \
+	tests/unit/mcount_neighbours.c \
+	tests/unit/modules_test.c \
+	tests/unit/object_util.c
+tests_unit_modules_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
+tests_unit_modules_test_LDADD = $(unit_libs)
+UNIT_TESTS += tests/unit/recorder_test
+tests_unit_recorder_test_SOURCES = \
+	libmcount/sections.c \
+	tests/unit/mcount_neighbours.c \
+	tests/unit/object_util.c \
+	tests/unit/recorder_test.c
+tests_unit_recorder_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
+tests_unit_recorder_test_LDADD = $(unit_libs)

@@ -99,7 +99,7 @@ int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t 
 		modules->switches.v[i] = new;
 	else if (ftr_vec_push(&modules->switches, new) < 0)
 		return -ENOMEM;
-	if (modules->has_handed_out)
+	if (modules->is_in_use)
 		modules->generation++;
 	return 0;
 }
@@ -144,7 +144,6 @@ int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool 
 {
 	struct ftr_module_file *file = file_get(modules, path);
 
-	modules->has_handed_out = true;
 	if (file == NULL)
 		return -1;
 	if (file->has_sections && file->sections_generation == modules->generation)

@@ -36,7 +36,7 @@ struct ftr_modules {
 	FTR_VEC(pid_t) helpers;		/* still at work */
 	FTR_VEC(struct ftr_switch) switches;	/* of the runtime's probes */
 	uint32_t generation;		/* of what the sections say; 0 = from the start */
-	bool has_handed_out;		/* sections, so that a change is one of the generation */
+	bool is_in_use;			/* an image was answered: a switch is a new generation */
 };
 
 /* The file of @path, looked at once; NULL when out of memory.  (borrowed) for good. */
@@ -44,8 +44,8 @@ const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const
 
 /*
  * Switch the runtime's @probe (at most FTR_SWITCH_NAME_BYTES) to the FTR_SWITCH_* flags of @value.
- * When sections have been handed out before, generation grows; who sees it asks for them again.
- * 0 or -ENOMEM.
+ * With is_in_use the generation grows; images that see it ask for their sections again.  0 or
+ * -ENOMEM.
  */
 int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t value);
 

@@ -132,6 +132,7 @@ static int image_sections(struct ftr_recorder *recorder, const char *path)
 {
 	bool is_traced = image_is_traced(recorder, path);
 
+	recorder->modules.is_in_use = true;
 	if (!is_traced && !recorder->reports_names && recorder->modules.generation == 0)
 		return -1;
 	return ftr_modules_sections_fd(&recorder->modules, path,
