@@ -39,7 +39,7 @@ static long connect_by_path(long fd, struct sockaddr_un *address)
 	return ftr_sys3(SYS_connect, fd, address, sizeof(*address));
 }
 
-/* Has the recorder answered anybody since *@seen? */
+/* Has the recorder answered any message since *@seen? */
 static bool is_progress(uint32_t *seen)
 {
 	uint32_t before = *seen;
@@ -58,7 +58,7 @@ static int channel_connect(uint32_t *seen)
 	uint32_t i;
 
 	if (atomic_load(&ftr_state.is_unanswered) !=
-	    0) /* it stands still: do not do so at every thread's start */
+	    0) /* it is stopped: do not wait as long at every thread's start */
 		timeout.sec = 0, timeout.usec = FTR_CHANNEL_IMPATIENT_MS * 1000;
 	fd = ftr_sys3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -141,8 +141,8 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
 }
 
 /*
- * Is there room for the descriptors of a reply?  Asked before: the recorder would believe they
- * arrived.
+ * Is there room for the descriptors of a reply?  Asked first: the recorder does not learn that they
+ * did not arrive.
  */
 static bool has_room(const struct ftr_channel_message *message)
 {
@@ -177,7 +177,7 @@ static int ask_once(const struct ftr_channel_message *message, const char *path,
 	return ret;
 }
 
-/* A busy recorder hangs up on who keeps silent for long, which may be us, on a busy machine. */
+/* A busy recorder hangs up on slow senders, which we may be on a busy machine: try again. */
 static int ask(struct ftr_channel_message *message, const char *path, const char *more,
 	       int *reply_fds)
 {

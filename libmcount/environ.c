@@ -11,7 +11,7 @@
 
 static char no_channel[] = CHANNEL_NAME;
 
-/* New images must not, or cannot, talk to the recorder: they would complain of that, or worse. */
+/* New images must not, or cannot, connect to the recorder: they would warn, or be killed. */
 static bool is_alone(void)
 {
 	return ftr_is_silent() || (ftr_state.control != NULL && ftr_recorder_is_gone());

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fork in a signal handler that interrupted a hook: in the child, the hook goes on where it was,
- * with a position in the ring of the parent, or on its way to one.  It shall find nothing there but
- * memory that nobody reads; what the child calls from now on has a ring of its own, as after any
- * fork.
+ * with a position in the ring of the parent, or on its way to one.  That ring is replaced by memory
+ * that is not read; the child's next calls go to a ring of its own, as after any fork.
  */
 #include "libmcount/fork.h"
 

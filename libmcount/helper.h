@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the program has no descriptor left: a child that shares its memory, but not its
- * descriptors, does for it what needs some.  Its thread waits meanwhile, as for vfork.
+ * Where the program has no descriptor left: work that needs some is done in a child that shares its
+ * memory, but not its descriptors.  The thread waits meanwhile, as for vfork.
  */
 #ifndef FTR_LIBMCOUNT_HELPER_H
 #define FTR_LIBMCOUNT_HELPER_H

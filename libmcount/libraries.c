@@ -142,8 +142,8 @@ static bool is_hooked(const struct ftr_libraries *all, const struct library *lib
 }
 
 /*
- * What the recorder has for the library; NULL = no probe is on in it.  It is told of one that was
- * loaded later, unless that was reported at a call already.
+ * The recorder's sections for the library; NULL = no probe is on in it.  Also reports one that was
+ * loaded later, unless a call did so already.
  */
 static const struct ftr_sections *sections_ask(struct ftr_libraries *all, const struct found *found,
 					       bool is_start)
@@ -271,8 +271,7 @@ static void look(struct ftr_libraries *all, bool is_start)
 	dl_iterate_phdr(found_add, all);
 	all->program_low = all->found[0].low;
 	all->program_bytes = all->found[0].bytes;
-	ftr_thread_pause(&ftr_self,
-			 &pause); /* what libc calls meanwhile is not the program's doing */
+	ftr_thread_pause(&ftr_self, &pause);	/* the program does not make libc's calls here */
 	unloaded_forget(all);
 	news_find(all);
 	if (!is_start)

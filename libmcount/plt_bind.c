@@ -3,8 +3,8 @@
  * Binding ahead of the first call, by the dynamic linker's own rules: the global scope, then what
  * the module itself was loaded with.
  *
- * Asking by handle, not by RTLD_DEFAULT, makes nobody depend on what is found.  So what was loaded
- * later is only bound to by modules that hold it loaded anyway.
+ * Lookups are by handle: with RTLD_DEFAULT libmcount would come to depend on the module that is
+ * found, and keep it loaded.  A library loaded later is only bound to by modules that hold it.
  */
 #include "libmcount/plt_bind.h"
 
@@ -37,7 +37,7 @@ static void *lookup(void *scope, const char *name, const char *version)
 	if (*version != 0 && ftr_symbols_any(ftr_state.program_map, name, version))
 		versioned = dlvsym(scope, name, version);
 	if (first == NULL || (*version != 0 && versioned == NULL))
-		dlerror();	/* the program shall not find our failure */
+		dlerror();	/* the program must not find our failure */
 	if (versioned == NULL || first == NULL)
 		return first != NULL ? first : versioned;
 	return ftr_plt_map_of(first) == ftr_plt_map_of(versioned) ? versioned : first;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Symbol lookup in one module (ELF gABI "Hash Table", the GNU hash table, symbol versioning). dlsym
- * does that, too, but allocates when it finds nothing, and at the start nobody may call the
+ * does that, too, but allocates when it finds nothing, and at the start we must not call the
  * program's malloc yet.
  */
 #include "libmcount/plt_symbols.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * -finstrument-functions: the compiler calls us at entry and exit, and no return address is
- * touched. Inlined functions are told of as well, several of them with one stack frame.
+ * touched.  Inlined functions are reported as well, several of them with one stack frame.
  */
 #include "libmcount/hook.h"
 #include "libmcount/probe.h"

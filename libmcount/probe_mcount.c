@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * -pg links gcrt1.o, which starts and ends gprof's sampling through these.  Its mcount is ours now,
- * so there is no call graph to write, and its SIGPROF would only disturb: they do nothing.
+ * so there is no call graph to write, and no use for its SIGPROF: they do nothing.
  */
 #include "libmcount/hook.h"
 #include "libmcount/probe.h"

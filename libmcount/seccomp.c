@@ -131,7 +131,7 @@ static bool is_harmless(uint32_t answer)
 	case SECCOMP_RET_LOG:
 	case SECCOMP_RET_ERRNO:
 		return true;
-	default: /* kill, trap; trace and notify ask somebody who does not expect it */
+	default: /* kill, trap; trace and notify ask another process, which does not expect it */
 		return false;
 	}
 }

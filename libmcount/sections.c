@@ -132,7 +132,7 @@ static void image_refresh(void)
 	} while (atomic_load(&control->generation) != generation && !ftr_recorder_is_gone());
 }
 
-/* A handler that jumped out of a refresh would keep the claim for ever: signals are blocked. */
+/* Signals are blocked: a handler that jumps out of a refresh would never give the claim back. */
 void ftr_sections_refresh_slow(void)
 {
 	uint64_t all = UINT64_MAX, old;

@@ -76,7 +76,7 @@ static void environment_keep(char *const *envp)
 	}
 }
 
-/* Ahead of time: dlsym takes a lock that a forked child may find taken for ever. */
+/* Ahead of time: dlsym takes a lock, which a forked child may inherit locked. */
 static void real_find(void)
 {
 	ftr_state.real = (struct ftr_real){
@@ -175,12 +175,12 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 	}
 	if (start.ret < 0) {
 		if (start.ret != -EACCES)
-			warn("ftr: the recorder does not answer; the program runs on untraced\n");
+			warn("ftr: the recorder does not answer: the program runs untraced\n");
 		return;
 	}
 	if (ftr_state.control == NULL) {
-		warn("ftr: libmcount.so and ftr are of different versions; reinstall ftr. "
-		     "The program runs on untraced\n");
+		warn("ftr: libmcount.so and ftr are of different versions: the program runs "
+		     "untraced; install ftr again\n");
 		return;
 	}
 	atomic_store(&ftr_state.arming, FTR_ARMED);

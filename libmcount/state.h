@@ -52,7 +52,7 @@ struct ftr_state {
 	struct ftr_libraries *libraries;	/* NULL unless a probe wants them */
 	_Atomic(const struct ftr_sections *) image_sections; /* see sections.h; NULL = none */
 	_Atomic uint32_t generation;		/* of ftr_control when they were asked for */
-	_Atomic uint32_t refreshing_pid;	/* 0 = nobody asks for them at the moment */
+	_Atomic uint32_t refreshing_pid;	/* which process asks for them; 0 = none */
 	_Atomic bool after_monstartup;		/* and before the call of atexit that follows it */
 	_Atomic bool has_deepbind;		/* dlopen was called with RTLD_DEEPBIND */
 	_Atomic uint32_t module_generation;	/* grows with each dlopen and dlclose */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clone of a child that shares memory but has no thread-local storage of its own: it would go on in
- * its parent's shadow stack.  As long as the parent waits (CLONE_VFORK) that is in order, and what
- * the child left open is closed; otherwise neither is recorded any more.
+ * clone of a child that shares memory but has no thread-local storage of its own: it uses its
+ * parent's shadow stack.  While the parent waits (CLONE_VFORK) that is right, and the calls that
+ * the child left open are closed; otherwise neither is recorded any further.
  */
 #include <dlfcn.h>
 #include <sched.h>
@@ -27,8 +27,8 @@ FTR_EXPORT int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	va_end(ap);
 	if (is_sharing && (flags & CLONE_VFORK) == 0 && self->producer != NULL &&
 	    !self->is_refused) {
-		ftr_channel_warn("clone gave a child its memory and its thread-local storage: "
-				 "neither of the two is traced from here on");
+		ftr_channel_warn("shares its thread-local storage with a child (clone without "
+				 "CLONE_SETTLS): neither of the two is traced any further");
 		ftr_thread_disarm(self);
 	}
 	ret = REAL(clone)(fn, stack, flags, arg, more[0], more[1], more[2]);

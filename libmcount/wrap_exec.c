@@ -39,7 +39,7 @@ static int result(long ret)
 #define FD_PATH "/proc/self/fd/"
 #define FD_PATH_MAX 512
 
-/* Images into which nothing can be preloaded do not report themselves. */
+/* The recorder checks the file: an image that cannot be preloaded into never connects. */
 static void announce(const char *file)
 {
 	if (file != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * longjmp: the calls it leaves end here and now.  (Other ways of leaving calls are noticed when the
+ * longjmp: the calls that it leaves end here.  (Other ways of leaving calls are noticed when the
  * next call begins or ends, see frames_abandon in hook.c.)
  */
 #undef _FORTIFY_SOURCE		/* would rename what is defined here */

@@ -87,8 +87,8 @@ static long filter(long nr, unsigned long a, unsigned long b, unsigned long c)
 	long ret;
 
 	if (is_bad)
-		ftr_channel_warn("its seccomp filter does not allow what tracing needs: new "
-				 "threads, children and images of it run untraced");
+		ftr_channel_warn("has a seccomp filter that blocks tracing: its new threads, "
+				 "children and images run untraced");
 	ret = ftr_sys3(nr, a, b, c);
 	if (ret == 0 && is_bad)
 		filter_installed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unshare and setns: the recorder's abstract address belongs to a network namespace.  It is told
- * before the program leaves that, and listens at a path as well from then on.
+ * unshare and setns: the recorder's abstract address belongs to a network namespace.  It is
+ * warned before the program leaves that, and also listens at a path from then on.
  */
 #include <dlfcn.h>
 #include <sched.h>
@@ -9,7 +9,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
 
-static void tell(void)
+static void leave_report(void)
 {
 	ftr_channel_send(FTR_CHANNEL_LEAVE, "", NULL);
 }
@@ -17,13 +17,13 @@ static void tell(void)
 FTR_EXPORT int unshare(int flags)
 {
 	if ((flags & CLONE_NEWNET) != 0)
-		tell();
+		leave_report();
 	return REAL(unshare)(flags);
 }
 
 FTR_EXPORT int setns(int fd, int type)
 {
 	if (type == 0 || (type & CLONE_NEWNET) != 0)
-		tell();
+		leave_report();
 	return REAL(setns)(fd, type);
 }

@@ -58,7 +58,7 @@ class RecordTest(Recording):
             with open(name, "wb") as file:
                 file.write(content)
             os.chmod(name, 0o755)
-            self.refused(126, "no program", "./" + name)
+            self.refused(126, "not a program", "./" + name)
 
     def test_script(self):
         with open("script", "w") as file:

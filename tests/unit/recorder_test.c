@@ -208,7 +208,7 @@ static void test_task(void **state)
 	recorder.request.message.pid++;		/* in a namespace where it has another number */
 	recorder.request.message.tid = PID_NONE;
 	assert_false(answered());
-	assert_string_equal(reply.refusal.text, "the recorder does not know this thread");
+	assert_string_equal(reply.refusal.text, "the recorder cannot find this thread");
 }
 
 /* It did not wait for its ring: that is worth a warning if it lives. */

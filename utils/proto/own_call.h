@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runtime's mark on system calls of its own.  They are made in the traced program's name but
- * are none of its doing, so the observer of system calls passes them over: it looks for the mark in
- * the sixth argument of the few calls of which the runtime makes its own (utils/observe/filter.c):
- * they have fewer, and the kernel reads no more.
+ * The runtime's mark on its own system calls in the traced program, by which the observer of system
+ * calls skips them.  It is the sixth argument of the few observed calls that the runtime makes
+ * (utils/observe/filter.c): they have fewer, and the kernel reads no more.
  */
 #ifndef FTR_PROTO_OWN_CALL_H
 #define FTR_PROTO_OWN_CALL_H

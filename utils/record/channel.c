@@ -69,6 +69,7 @@ int ftr_channel_open_path(struct ftr_channel *channel, struct ftr_err *err)
 
 static void waiting_remove(struct ftr_channel *channel, unsigned i)
 {
+	assert(i < channel->waiting_nr);
 	channel->waiting_nr--;
 	memmove(&channel->waiting[i], &channel->waiting[i + 1],
 		(channel->waiting_nr - i) * sizeof(channel->waiting[0]));
@@ -202,7 +203,10 @@ bool ftr_channel_next(struct ftr_channel *channel, struct ftr_channel_request *r
 /* False: the peer is gone. */
 static bool send_and_close(struct ftr_channel_request *request, struct msghdr *packet)
 {
-	bool is_sent = sendmsg(request->sock, packet, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+	bool is_sent;
+
+	assert(request->sock >= 0);		/* a request is answered once */
+	is_sent = sendmsg(request->sock, packet, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 
 	close(request->sock);
 	request->sock = -1;

@@ -39,7 +39,7 @@ struct ftr_task_start {
 	uint64_t ring_id;	/* 0, or the ring to go on with */
 };
 
-/* Where it shall write. */
+/* The ring it writes to. */
 struct ftr_task_answer {
 	uint64_t ring_id;
 	int	 ring_fd;	/* (borrowed) of a new ring, or -1: it has the ring already */
@@ -83,7 +83,7 @@ struct ftr_collector {
 const struct ftr_collector *ftr_collector_next(size_t *pos);
 ftr_option_set_fn ftr_collector_options;
 
-/* Those of one recording: each function does the like-named for every one of them. */
+/* Those of one recording; the functions call the member of that name of each. */
 #define FTR_COLLECTORS_MAX 8
 
 struct ftr_collectors {

@@ -20,16 +20,16 @@
 #include "utils/record/sysinfo.h"
 
 /*
- * Some ten thousand switches.  What everybody may lock for such rings, kernel.perf_event_mlock_kb
- * (516), is twice as much: the program may want rings, too.
+ * Some ten thousand switches.  Unprivileged users may lock kernel.perf_event_mlock_kb (516) for
+ * such rings, twice as much: the program may want rings, too.
  */
 #define RING_BYTES ((size_t)256 << 10)
-#define PARANOID_MAX 2 /* from here on, in some distributions, nobody may without CAP_PERFMON */
+#define PARANOID_MAX 2 /* above it, in some distributions, CAP_PERFMON is needed */
 
 struct perf_cpu {
 	struct ftr_perf_ring ring;
 	unsigned cpu;
-	uint64_t lost;		/* that were told */
+	uint64_t lost;		/* already reported */
 };
 
 struct perf_collector {
@@ -331,7 +331,7 @@ static unsigned perf_drain(void *arg)
 	return percent_max;
 }
 
-/* What the kernel dropped last it could not tell any more: there was no next record. */
+/* The kernel reports dropped records with the next one; the last drops have no next one. */
 static void cpu_put_lost(struct perf_collector *self, struct perf_cpu *cpu)
 {
 	struct ftr_store *store = self->recording->store;

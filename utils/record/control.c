@@ -68,6 +68,7 @@ int ftr_control_hold(struct ftr_control_block *block, struct ftr_err *err)
 	struct holder *holder = (struct holder *)((char *)block->map + HOLDER_OFFSET);
 	char *futex = (char *)&block->map->recorder_futex;
 
+	assert(block->map != NULL);
 	holder->head.list.next = &holder->node;
 	holder->node.next = &holder->head.list;
 	holder->head.futex_offset = futex - (char *)&holder->node;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's end of the control block: a sealed memfd and the sign that the recorder lives. */
+/* The recorder's end of the control block: a sealed memfd, and a futex that dies with it. */
 #ifndef FTR_RECORD_CONTROL_H
 #define FTR_RECORD_CONTROL_H
 
@@ -22,7 +22,7 @@ void ftr_control_close(struct ftr_control_block *block);
  */
 int  ftr_control_hold(struct ftr_control_block *block, struct ftr_err *err);
 
-/* Tell every traced process that nothing is taken any more. */
+/* Have every traced process stop recording. */
 void ftr_control_stop(struct ftr_control_block *block);
 
 #endif /* FTR_RECORD_CONTROL_H */

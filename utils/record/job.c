@@ -59,7 +59,7 @@ static bool is_stopped(pid_t pid)
 	return ret;
 }
 
-/* While we stand still: somebody may continue the program and not know of us. */
+/* While we are stopped: whatever continues the program may not continue us. */
 static pid_t watcher_start(pid_t program)
 {
 	pid_t parent = getpid(), pid = fork();

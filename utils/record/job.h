@@ -20,7 +20,7 @@ void ftr_job_signals(sigset_t *set);
 bool ftr_job_is_request_to_end(int signo);
 
 /*
- * Our child @program has changed its state: if it has stopped, stop until somebody continues us or
+ * Our child @program has changed its state: if it has stopped, stop until we are continued or
  * the program, and see that it goes on.  Returns at once when it has not.
  */
 void ftr_job_follow(pid_t program);

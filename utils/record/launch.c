@@ -136,7 +136,7 @@ static int parent_ready(const struct ftr_launch *launch, pid_t pid, struct ftr_e
 	return launch->in_parent != NULL ? launch->in_parent(launch->arg, pid, err) : 0;
 }
 
-/* A vfork child shares our memory until it execs: it tells in *code what failed, if anything. */
+/* A vfork child shares our memory until it execs: it leaves the errno of a failure in *code. */
 static int start_child(struct ftr_launch *launch, char **env, pid_t *pid, struct ftr_err *err)
 {
 	volatile int code = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starting the program: its environment, its signals as they were, and word of an exec that failed.
+ * Starting the program: its environment, its signals as they were, and failed execs.
  */
 #ifndef FTR_RECORD_LAUNCH_H
 #define FTR_RECORD_LAUNCH_H

@@ -18,7 +18,7 @@ static int event_open(struct perf_event_attr *attr, pid_t pid, unsigned cpu)
 
 /*
  * A dummy counts nothing: it is there for the records beside.  Kernel mode is excluded because that
- * is what everybody is permitted; it has no influence on these records.
+ * is what every user is permitted; it has no influence on these records.
  */
 static struct perf_event_attr event_attr(unsigned kinds, clockid_t clock)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One CPU's ring of perf_event_open(2): what the kernel says about the traced tasks there,
+ * One CPU's ring of perf_event_open(2): what the kernel reports of the traced tasks there,
  * scheduling and their beginnings, ends and names.  Records are taken as they are
  * (linux/perf_event.h, enum perf_event_type); each ends in { u32 pid, tid; u64 time } by the
  * recording's clock.
@@ -40,7 +40,7 @@ struct ftr_perf_batch {
 	uint64_t lost;		/* that the kernel dropped, by the batch's PERF_RECORD_LOST */
 };
 
-/* The last record of a ring whose kernel dropped some and had no later one to say so with. */
+/* The record that reports drops after the last record of a ring. */
 struct ftr_perf_lost {
 	uint32_t type;
 	uint16_t misc, size;
@@ -76,7 +76,7 @@ bool ftr_perf_ring_peek(const struct ftr_perf_ring *ring, struct ftr_perf_batch 
 void ftr_perf_ring_done(struct ftr_perf_ring *ring, const struct ftr_perf_batch *batch);
 
 /*
- * Records dropped since the event was opened, told or not; 0 where the kernel does not count
+ * Records dropped since the event was opened, reported or not; 0 where the kernel does not count
  * (before 6.0).
  */
 uint64_t ftr_perf_ring_lost(const struct ftr_perf_ring *ring);

@@ -25,7 +25,7 @@ struct ftr_pool {
 	void (*fn)(void *arg, unsigned worker, size_t i);
 	void *arg;
 	size_t nr;
-	atomic_size_t next;		/* piece nobody has taken */
+	atomic_size_t next;		/* first piece not taken */
 	unsigned worker_nr;		/* without the caller */
 	struct worker workers[FTR_POOL_THREADS_MAX];
 };

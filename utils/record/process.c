@@ -2,6 +2,7 @@
 /* The traced processes. */
 #include "utils/record/process.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -59,6 +60,7 @@ struct ftr_process *ftr_process_get(struct ftr_processes *processes, int32_t pid
 {
 	struct ftr_process *process = ftr_process_find(processes, pid);
 
+	assert(pid > 0);
 	if (process != NULL)
 		return process;
 	process = calloc(1, sizeof(*process));
@@ -132,7 +134,7 @@ static bool status_of_zombie(const struct ftr_process *process, int *wait_status
 	last = strrchr(line, ' ');
 	if (state == NULL || state[2] != 'Z' || last == NULL ||
 	    syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0) < 0)
-		return false;		/* somebody else has the number by now */
+		return false;		/* another process has the number by now */
 	*wait_status = atoi(last + 1);
 	return true;
 }
@@ -151,8 +153,7 @@ void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *pro
 
 	for (i = 0; i < processes->all.nr && processes->all.v[i] != process; i++)
 		;
-	if (i == processes->all.nr)
-		return;
+	assert(i < processes->all.nr);
 	processes->all.v[i] = processes->all.v[--processes->all.nr];
 	if (process->pidfd >= 0)
 		close(process->pidfd);

@@ -13,8 +13,8 @@ struct ftr_process {
 	int32_t pid;		/* in our namespace */
 	int32_t own_pid;	/* in its own */
 	int pidfd; /* (owned) readable once every thread has ended; -1: ended already */
-	char image[16];		/* what its tasks are called if nobody names them */
-	char sid[17];		/* of its session; "" = inherited from nobody known */
+	char image[16];		/* name of its tasks unless they get another */
+	char sid[17];		/* of its session; "" = not known */
 };
 
 struct ftr_processes {
@@ -22,15 +22,15 @@ struct ftr_processes {
 	int epoll_fd; /* (borrowed) pidfds are added with their pid as data */
 };
 
-/* What epoll's data say: this, or a pid. */
+/* In epoll's data: marks the pid of a process. */
 #define FTR_PROCESS_EPOLL_TAG (UINT64_C(1) << 32)
 
 /* Is nothing left of it, not even for its parent to wait for? */
 bool ftr_process_is_gone(const struct ftr_process *process);
 
 /*
- * One that has ended and of which no pidfd can tell: it was gone before we looked, or there was
- * none to be had.
+ * One that has ended without a pidfd to report it: it was gone before we looked, or pidfd_open
+ * failed.
  */
 struct ftr_process *ftr_process_find_unwatched(const struct ftr_processes *processes);
 
@@ -48,7 +48,7 @@ bool ftr_process_has_ended(const struct ftr_process *process);
 bool ftr_process_status(const struct ftr_process *process, int *wait_status);
 void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *process);
 
-/* The parent's pid as /proc says, 0 when that cannot be told. */
+/* The parent's pid by /proc; 0 = not known. */
 int32_t ftr_process_parent(int32_t pid);
 /* The thread of @pid that calls itself @own_tid in its own namespace; 0 when there is none. */
 int32_t ftr_process_thread(int32_t pid, int32_t own_tid);

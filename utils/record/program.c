@@ -194,8 +194,8 @@ static int check_all(struct ftr_program *program, const char *name, uid_t uid, b
 	if (ret == 0)
 		ret = check_rights(name, program->image, uid, err);
 	if (ret == 0 && ftr_elf_info_load(&program->elf, program->image, err) < 0)
-		ret = ftr_err_set(err, ENOEXEC, "%s: is no program that Linux can run (%s)", name,
-				  err->text);
+		ret = ftr_err_set(err, ENOEXEC, "%s: is not a program that Linux can run (%s)",
+				  name, err->text);
 	if (ret == 0)
 		ret = check_image(program, name, force, err);
 	return ret;
@@ -309,8 +309,8 @@ static int runtime_check(const struct ftr_program *program, const char *path, st
 				   path, err->text);
 	if (elf.elf_class != program->elf.elf_class || elf.machine != program->elf.machine ||
 	    elf.type != ET_DYN)
-		return ftr_err_set(err, ENOEXEC, "%s: is no library for %s: install the ftr of its "
-				   "architecture", path, program->image);
+		return ftr_err_set(err, ENOEXEC, "%s: is not a library for %s: install the ftr of "
+				   "its architecture", path, program->image);
 	if (is_cut(path))
 		return ftr_err_set(err, ENOEXEC, "%s: is cut short: install ftr again", path);
 	if (strpbrk(path, ": \t") != NULL)

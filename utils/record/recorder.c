@@ -64,7 +64,7 @@ void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid)
 void ftr_recorder_switch(struct ftr_recorder *recorder, const char *probe, uint32_t value)
 {
 	if (ftr_modules_switch(&recorder->modules, probe, value) < 0)
-		ftr_diag_warn(recorder->options->diag, "probe %s: out of memory: it stays as it is",
+		ftr_diag_warn(recorder->options->diag, "probe %s: out of memory: not switched",
 			      probe);
 	atomic_store(&recorder->control.map->generation, recorder->modules.generation);
 }
@@ -133,7 +133,7 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		.ticks = &recorder->ticks,
 		.events = options->events,
 		.why_no_events = options->clock->is_counter ?
-					 "none: --clock=counter has no time for them" :
+					 "none: --clock=counter cannot time them" :
 				 options->runtime == NULL ? "none: no functions are recorded" :
 				 options->nop		  ? "none: --nop" :
 							    NULL,
@@ -189,10 +189,7 @@ static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, str
 	return 0;
 }
 
-/*
- * After the start of the program, which inherits neither.  Without them it goes on, and that is
- * said.
- */
+/* After the start of the program, which inherits neither.  Failures are warned about. */
 static void means_get(struct ftr_recorder *recorder)
 {
 	const struct ftr_recorder_options *options = recorder->options;
@@ -202,12 +199,12 @@ static void means_get(struct ftr_recorder *recorder)
 	if (options->rt_prio != 0 &&
 	    sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0)
 		ftr_diag_warn(options->diag,
-			      "--rt-prio=%u: %s: the recorder runs as any other process; root "
-			      "may, and whom ulimit -r allows it",
+			      "--rt-prio=%u: %s: the recorder runs with normal priority; run it as "
+			      "root, or raise the limit (ulimit -r)",
 			      options->rt_prio, strerror(errno));
 	if (options->thread_nr > 1 &&
 	    ftr_pool_open(&recorder->recording.pool, options->thread_nr, &err) < 0)
-		ftr_diag_warn(options->diag, "--num-thread=%u: %s: one does it alone",
+		ftr_diag_warn(options->diag, "--num-thread=%u: %s: recording with one thread",
 			      options->thread_nr, err.text);
 }
 
@@ -383,7 +380,7 @@ static void pace_update(struct pace *pace, unsigned percent, bool is_outside)
 }
 
 /*
- * A program that has run for seconds without the runtime's first message will not send it any more.
+ * A program that has run for seconds without the runtime's first message will not send it.
  */
 static void silence_report(struct ftr_recorder *recorder)
 {
@@ -392,8 +389,8 @@ static void silence_report(struct ftr_recorder *recorder)
 	    ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns < SILENCE_NS)
 		return;
 	recorder->is_silence_reported = true;
-	ftr_diag_warn(recorder->options->diag, "%s runs, but nothing has been heard from %s in it: "
-		      "it is not traced", recorder->options->program->path,
+	ftr_diag_warn(recorder->options->diag, "%s is not traced: %s has not connected from it; "
+		      "see the loader's errors above", recorder->options->program->path,
 		      recorder->options->runtime);
 }
 

@@ -35,7 +35,7 @@ struct ftr_recorder_options {
 	bool nest_libcall;			/* those that libraries make, too */
 	bool force;				/* of images that are not instrumented, too */
 	bool estimate_return;			/* return addresses stay as they are */
-	bool nop;				/* the runtime will not say a word */
+	bool nop;				/* the runtime does not connect */
 	bool no_pltbind;
 	bool keep_pid;
 	bool detach; /* end with the program, whatever it leaves running */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The replies to the messages of traced processes (utils/proto/channel.h). */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -63,8 +64,10 @@ static void refuse(struct ftr_recorder_reply *reply, const char *reason)
 
 static void reply_fd(struct ftr_recorder_reply *reply, int fd)
 {
-	if (fd >= 0)
-		reply->fds[reply->fd_nr++] = fd;
+	if (fd < 0)
+		return;
+	assert(reply->fd_nr < FTR_CHANNEL_REPLY_FDS);
+	reply->fds[reply->fd_nr++] = fd;
 }
 
 static void check_line(struct ftr_recorder *recorder, int ret)
@@ -319,7 +322,7 @@ static void answer_task(struct ftr_recorder *recorder, struct ftr_recorder_reply
 	if (tid > 0)
 		start.task = ftr_store_dir_task(&recorder->store, tid, request->pid, &is_new);
 	if (start.task == NULL) {
-		refuse(reply, "the recorder does not know this thread");
+		refuse(reply, "the recorder cannot find this thread");
 		return;
 	}
 	if (ftr_collectors_task(&recorder->collectors, &start, &answer, &err) < 0) {
@@ -421,8 +424,8 @@ static void answer_leave(struct ftr_recorder *recorder, struct ftr_recorder_repl
 	if (recorder->channel.path_fd < 0 && (ftr_channel_open_path(&recorder->channel, &err) < 0 ||
 					      ftr_recorder_listen(recorder) < 0))
 		ftr_recorder_warn(recorder, recorder->request.pid,
-				  "changes its network namespace, where the recorder cannot be "
-				  "reached: what it starts there runs untraced");
+				  "enters a network namespace from which the recorder cannot be "
+				  "reached: the programs that it starts there run untraced");
 }
 
 static const struct answer {

@@ -31,6 +31,7 @@ static bool parts_write(int fd, const struct ftr_sections_part *parts, unsigned 
 	for (i = 0; i < nr; i++) {
 		if (parts[i].len == 0)
 			continue;
+		assert(parts[i].bytes != NULL);
 		table[head.section_nr++] = (struct ftr_section){
 			.kind = parts[i].kind,
 			.offset = (uint32_t)end,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the info file says of the machine. */
+/* The machine, for the info file. */
 #include "utils/record/sysinfo.h"
 
 #include <limits.h>
@@ -133,7 +133,7 @@ int ftr_sysinfo_paranoid(void)
 	return sysctl_kernel("perf_event_paranoid");
 }
 
-/* What decides who may trace what. */
+/* The settings that permit tracing. */
 static void machine_sysctl(struct ftr_info *info, struct ftr_arena *arena)
 {
 	int paranoid = ftr_sysinfo_paranoid();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the info file says of the machine, taken from the system that runs. */
+/* The machine, for the info file: read from the running system. */
 #ifndef FTR_RECORD_SYSINFO_H
 #define FTR_RECORD_SYSINFO_H
 
@@ -11,7 +11,7 @@
 
 /* CPU, memory, system, load, sysctl: strings in @arena, their bits in info->info_mask. */
 void ftr_sysinfo_machine(struct ftr_info *info, struct ftr_arena *arena);
-/* kernel.perf_event_paranoid; INT_MIN where the kernel does not say. */
+/* kernel.perf_event_paranoid; INT_MIN where the kernel has none. */
 int ftr_sysinfo_paranoid(void);
 /* What the program used. */
 void ftr_sysinfo_usage(struct ftr_info *info, struct ftr_arena *arena, const struct rusage *usage);
