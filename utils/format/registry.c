@@ -9,15 +9,15 @@
 #include "utils/base/istream.h"
 #include "utils/format/format.h"
 
-#define X(name) extern const struct ftr_format ftr_format_##name;
+#define FTR_FORMAT(name) extern const struct ftr_format ftr_format_##name;
 #include "utils/format/formats.def"
-#undef X
+#undef FTR_FORMAT
 
-#define X(name) &ftr_format_##name,
+#define FTR_FORMAT(name) &ftr_format_##name,
 static const struct ftr_format *const formats[] = {
 #include "utils/format/formats.def"
 };
-#undef X
+#undef FTR_FORMAT
 
 #define HEAD_BYTES ((size_t)4096)	/* what detect() gets to see of a file */
 
