@@ -29,35 +29,22 @@ libftr_a_SOURCES += \
 	utils/format/ftrace/text.c \
 	utils/format/fxt/fxt.h \
 	utils/format/fxt/layout.h \
-	utils/format/fxt/names.h \
 	utils/format/fxt/read.c \
 	utils/format/fxt/read.h \
 	utils/format/fxt/read_args.c \
-	utils/format/fxt/read_map.c \
-	utils/format/fxt/read_object.c \
-	utils/format/fxt/read_order.c \
 	utils/format/fxt/read_point.c \
+	utils/format/fxt/read_program.c \
 	utils/format/fxt/read_record.c \
 	utils/format/fxt/read_scan.c \
 	utils/format/fxt/read_source.c \
 	utils/format/fxt/read_source.h \
-	utils/format/fxt/read_stack.c \
-	utils/format/fxt/read_stack.h \
-	utils/format/fxt/read_switch.c \
-	utils/format/fxt/read_symbol.c \
 	utils/format/fxt/read_syscall.c \
 	utils/format/fxt/read_table.c \
-	utils/format/fxt/read_task.c \
-	utils/format/fxt/window.c \
-	utils/format/fxt/window.h \
 	utils/format/fxt/write.c \
 	utils/format/fxt/write.h \
 	utils/format/fxt/write_args.c \
 	utils/format/fxt/write_event.c \
-	utils/format/fxt/write_flow.c \
 	utils/format/fxt/write_func.c \
-	utils/format/fxt/write_map.c \
-	utils/format/fxt/write_prologue.c \
 	utils/format/fxt/write_syscall.c \
 	utils/format/fxt/write_table.c \
 	utils/format/registry.c \

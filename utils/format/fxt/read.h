@@ -6,7 +6,7 @@
  * whether the events are in order.  If so the second makes events of them (fxt/read_source.c). Each
  * walk fills the tables anew, so that they say what holds where the walk is.
  *
- * If not, the second walk sorts their offsets by time (fxt/read_order.c), and records are then read
+ * If not, the second walk sorts their offsets by time (fxt/read_scan.c), and records are then read
  * in that order.  The tables of this walk keep their history, so that a record means what it means
  * where it lies.
  */
@@ -27,7 +27,6 @@
 #include "utils/base/vec.h"
 #include "utils/format/etrace/etrace.h"
 #include "utils/format/fxt/layout.h"
-#include "utils/format/fxt/names.h"
 #include "utils/object/symtab.h"
 #include "utils/trace/args.h"
 #include "utils/trace/event_kind.h"
@@ -115,11 +114,11 @@ struct fxt_reader {
 	struct ftr_hashmap tasks;		/* by process and thread koid: struct ftr_task */
 	struct ftr_hashmap process_names;	/* by pid: struct fxt_text */
 	struct ftr_hashmap enums; /* by id of the name's text: struct fxt_enum (owned) */
-	struct ftr_hashmap objects;		/* by pid: struct fxt_symtab (owned) */
-	struct ftr_hashmap session_objects;	/* by session id: struct fxt_symtab (owned) */
+	struct ftr_hashmap objects;		/* by pid: struct program_symtab (owned) */
+	struct ftr_hashmap session_objects;	/* by session id: struct program_symtab (owned) */
 	FTR_VEC(struct fxt_place) places;	/* by func id */
 	struct ftr_hashmap points; /* by ids of category and name: const struct fxt_point */
-	struct ftr_hashmap symbols;		/* by (category, name, label); fxt/read_symbol.c */
+	struct ftr_hashmap symbols;		/* by (category, name, label) */
 	struct ftr_hashmap specs;		/* by hash: struct ftr_argspec, every layout once */
 	struct ftr_strbuf info;			/* blob ftr.info */
 	struct ftr_strbuf enum_lines;		/* blob ftr.enums */
@@ -258,37 +257,19 @@ struct fxt_text *fxt_string_at(struct fxt_reader *r, struct fxt_provider *provid
 /* Decode an event, scheduling or log record; false when it is damaged. */
 bool fxt_decode(struct fxt_reader *r, const struct fxt_record_at *at, struct fxt_decoded *out);
 
-/* fxt/read_object.c: what pointers point to, per process.  0 or -ENOMEM. */
+/* fxt/read_program.c: what the file says of the traced program.  0 or -ENOMEM. */
 int  fxt_object_add(struct fxt_reader *r, uint64_t process, uint64_t pointer,
-		    const struct fxt_text *name);
+		    const struct fxt_text *name);	/* a userspace object */
 int  fxt_objects_load(struct fxt_reader *r);
 void fxt_objects_fini(struct fxt_reader *r);
-/* Symbols that become a module's. */
-struct fxt_symtab *fxt_symtab_new(void);		/* NULL: no memory */
-void fxt_symtab_free(struct fxt_symtab *self);		/* NULL is fine */
-int  fxt_symtab_add(struct fxt_symtab *self, struct ftr_symbol symbol);
-int  fxt_symtab_give(struct fxt_symtab *self, struct ftr_module *module);	/* 0 or -ENOMEM */
-
-/* fxt/read_task.c: 0 or -ENOMEM. */
 int  fxt_tasks_load(struct fxt_reader *r);
-
-/* fxt/read_symbol.c: 0 or -ENOMEM. */
 int  fxt_symbols_load(struct fxt_reader *r);
 /*
- * The function of whom ftr.symbols tells; NULL = it does not, or no memory.  @label "": of its
- * name's first.
+ * The function that ftr.symbols describes; NULL = it does not, or no memory.  @label "": the first
+ * of its name.
  */
 struct ftr_func *fxt_func_by_symbol(struct fxt_reader *r, const struct fxt_text *category,
 				    const struct fxt_text *name, const struct fxt_text *label);
-
-/* fxt/read_map.c: lines of ftr.symbols. */
-struct fxt_map {
-	struct ftr_trace *trace;
-	struct ftr_session *session;	/* (nullable: not known) that of the lines B that follow */
-};
-/* "SID"; "START END SINCE" of a module.  0, -EBADMSG or -ENOMEM. */
-int fxt_map_session_line(struct fxt_map *map, struct ftr_slice rest);
-int fxt_map_base_line(struct fxt_map *map, struct ftr_slice rest, struct ftr_module *module);
 /*
  * Where a call of @func is in memory.  *until_ns: how long the task's next calls of it are there,
  * too.
@@ -302,7 +283,7 @@ int  fxt_syscalls_load(struct fxt_reader *r);
 /* fxt/read_scan.c: 0 or -errno. */
 int fxt_scan(struct fxt_reader *r, struct ftr_err *err);
 
-/* fxt/read_order.c: the second walk over a file whose events are not in order.  0 or -errno. */
+/* fxt/read_scan.c: the second walk over a file whose events are not in order.  0 or -errno. */
 int fxt_order_build(struct fxt_reader *r, struct ftr_err *err);
 /*
  * Calls that begin at one time: what lasts longer comes first, as it holds the others.  @nr <=

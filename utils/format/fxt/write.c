@@ -1,15 +1,198 @@
 /* SPDX-License-Identifier: MIT */
-/* FXT writer: calls.  One pass, bounded memory: the window, the tables and the open calls. */
+/* FXT writer: the sink, its window of calls that can still be completed, and its prologue. */
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/base/ostream.h"
 #include "utils/format/format.h"
 #include "utils/format/fxt/fxt.h"
+#include "utils/format/fxt/layout.h"
 #include "utils/format/fxt/write.h"
+#include "utils/format/uftrace/task_line.h"
+#include "utils/format/uftrace/write_info.h"
 #include "utils/trace/trace.h"
+
+/* ---- the window ---- */
+
+static int window_init(struct fxt_window *window, struct ftr_ostream *out)
+{
+	*window = (struct fxt_window){ .out = out };
+	window->words = malloc(FXT_WINDOW_WORDS * sizeof(*window->words));
+	return window->words == NULL ? -ENOMEM : 0;
+}
+
+static void window_fini(struct fxt_window *window)
+{
+	free(window->words);
+	window->words = NULL;
+}
+
+static bool record_is_open_call(const uint64_t *record, size_t words)
+{
+	return fxt_record_type(*record) == FXT_EVENT &&
+	       fxt_event_type(*record) == FXT_DURATION_COMPLETE &&
+	       record[words - 1] == FXT_PENDING;
+}
+
+/* Complete becomes Begin: another event type, and one word less. */
+static void record_make_begin(uint64_t *record)
+{
+	*record -= fxt_record_words_bits(1);
+	*record -= fxt_event_type_bits(FXT_DURATION_COMPLETE - FXT_DURATION_BEGIN);
+}
+
+void fxt_window_flush(struct fxt_window *window)
+{
+	size_t start = 0;
+	size_t pos = 0;
+
+	while (pos < window->nr) {
+		uint64_t *record = window->words + pos;
+		size_t words = fxt_record_words(*record);
+
+		pos += words;
+		if (__builtin_expect(!record_is_open_call(record, words), 1))
+			continue;
+		record_make_begin(record);
+		ftr_ostream_write(window->out, window->words + start,
+				  (pos - 1 - start) * sizeof(*record));
+		start = pos;
+	}
+	ftr_ostream_write(window->out, window->words + start,
+			  (pos - start) * sizeof(*window->words));
+	window->base += window->nr;
+	window->nr = 0;
+}
+
+/* ---- the prologue ---- */
+
+/* Readers forget strings, threads and ticks where a provider is introduced: so that comes first. */
+static void put_provider(struct fxt_writer *w)
+{
+	static const char name[] = "ftr";
+	const uint64_t id = fxt_provider_id_bits(FXT_PROVIDER_ID);
+	uint64_t *p = fxt_window_put(&w->window, 6);
+
+	*p++ = FXT_MAGIC;
+	*p++ = fxt_header(FXT_METADATA, 2) | fxt_metadata_type_bits(FXT_PROVIDER_INFO) | id |
+	       fxt_provider_name_len_bits(strlen(name));
+	p = fxt_put_text(p, name, (uint32_t)strlen(name));
+	*p++ = fxt_header(FXT_METADATA, 1) | fxt_metadata_type_bits(FXT_PROVIDER_SECTION) | id;
+	*p++ = fxt_header(FXT_INIT, 2);
+	*p = FXT_TICKS_PER_S;
+}
+
+void fxt_write_blob(struct fxt_writer *w, const char *name, const void *data, size_t len)
+{
+	const char *rest = data;
+	uint32_t name_id;
+
+	if (fxt_string_id(w, name, strlen(name), &name_id) < 0)
+		return;
+	while (len > 0) {
+		uint32_t bytes = len > FXT_TEXT_MAX ? FXT_TEXT_MAX : (uint32_t)len;
+		uint32_t words = 1 + fxt_text_words(bytes);
+		uint64_t ref = fxt_string_ref(w, name_id);
+		uint64_t *p = fxt_window_put(&w->window, words);
+
+		p[0] = fxt_header(FXT_BLOB, words) | fxt_blob_name_ref_bits(ref) |
+		       fxt_blob_len_bits(bytes) | fxt_blob_type_bits(FXT_BLOB_DATA);
+		fxt_put_text(p + 1, rest, bytes);
+		rest += bytes;
+		len -= bytes;
+	}
+}
+
+static int put_info(struct fxt_writer *w)
+{
+	struct ftr_info known = w->trace->info;
+	struct ftr_strbuf info;
+	bool is_cut;
+
+	known.elf_data = FTR_HOST_IS_BIG ? ELFDATA2MSB : ELFDATA2LSB;	/* of the blob */
+	if (w->trace->info.info_mask == 0 && w->trace->info.feature_mask == 0 &&
+	    w->trace->info.elf_class == 0)
+		return 0;
+	ftr_strbuf_init(&info);
+	ftr_uftrace_info_format(&info, &known);
+	fxt_write_blob(w, FXT_BLOB_INFO, ftr_strbuf_str(&info), info.len);
+	is_cut = info.failed;
+	ftr_strbuf_fini(&info);
+	return is_cut ? fxt_no_memory(w) : 0;
+}
+
+bool fxt_session_is_written(const struct ftr_session *session)
+{
+	const char *exename = session->exename;
+
+	return exename != NULL && exename[0] != '\0' && strchr(exename, '\n') == NULL;
+}
+
+static void put_session_line(struct ftr_strbuf *text, const struct ftr_session *session)
+{
+	struct ftr_task_line line = {
+		.kind = FTR_TASK_LINE_SESSION, .time_ns = session->start_ns, .pid = session->pid,
+		.name = ftr_slice_make(session->exename, strlen(session->exename)),
+	};
+
+	memcpy(line.sid, session->sid, sizeof(line.sid));
+	ftr_task_line_put(text, &line);
+}
+
+static void put_task_line(struct ftr_strbuf *text, const struct ftr_task *task)
+{
+	bool is_forked = task->is_forked && task->parent != NULL;
+	const struct ftr_task_line line = {
+		.kind = is_forked ? FTR_TASK_LINE_FORK : FTR_TASK_LINE_TASK,
+		.time_ns = task->start_ns,
+		.pid = task->pid,
+		.tid = task->tid,
+		.ppid = is_forked ? task->parent->tid : 0,
+	};
+
+	if (task->start_ns != 0)
+		ftr_task_line_put(text, &line);
+}
+
+/* Which programs ran when, and who started whom; nothing where the trace does not know. */
+static int put_tasks(struct fxt_writer *w)
+{
+	struct ftr_strbuf text;
+	bool is_cut;
+
+	ftr_strbuf_init(&text);
+	for (size_t i = 0; i < w->trace->sessions.nr; i++) {
+		if (fxt_session_is_written(w->trace->sessions.v[i]))
+			put_session_line(&text, w->trace->sessions.v[i]);
+	}
+	for (size_t i = 0; i < w->trace->tasks.nr; i++)
+		put_task_line(&text, w->trace->tasks.v[i]);
+	fxt_write_blob(w, FXT_BLOB_TASKS, ftr_strbuf_str(&text), text.len);
+	is_cut = text.failed;
+	ftr_strbuf_fini(&text);
+	return is_cut ? fxt_no_memory(w) : 0;
+}
+
+static int write_prologue(struct fxt_writer *w)
+{
+	int ret;
+
+	put_provider(w);
+	ret = put_info(w);
+	if (ret == 0)
+		ret = put_tasks(w);
+	if (ret == 0)
+		ret = fxt_write_maps(w);
+	for (size_t i = 0; ret == 0 && i < w->trace->tasks.nr; i++) {
+		if (fxt_task_get(w, w->trace->tasks.v[i]) == NULL)
+			ret = -ENOMEM;
+	}
+	return ret;
+}
 
 #define VIEWER_DEPTH_MAX 512	/* what the Perfetto UI nests */
 
@@ -170,10 +353,10 @@ static int fxt_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 
 	w->trace = trace;
 	w->thread_next = 1;
-	if (fxt_window_init(&w->window, sink->out) < 0)
+	if (window_init(&w->window, sink->out) < 0)
 		return fxt_no_memory(w);
 	ret = fxt_strings_init(w);
-	return ret < 0 ? ret : fxt_write_prologue(w);
+	return ret < 0 ? ret : write_prologue(w);
 }
 
 /* What the pump is to say about this file. */
@@ -231,7 +414,7 @@ static void fxt_fini(struct ftr_sink *sink)
 	ftr_vec_fini(&w->tasks);
 	ftr_vec_fini(&w->funcs);
 	fxt_strings_fini(w);
-	fxt_window_fini(&w->window);
+	window_fini(&w->window);
 	ftr_hashmap_fini(&w->func_names);
 	ftr_hashmap_fini(&w->labels);
 	ftr_hashmap_fini(&w->modules);

@@ -12,10 +12,61 @@
 #include "utils/base/strpool.h"
 #include "utils/base/vec.h"
 #include "utils/format/fxt/layout.h"
-#include "utils/format/fxt/names.h"
-#include "utils/format/fxt/window.h"
 #include "utils/trace/sink.h"
 #include "utils/trace/task.h"
+
+/*
+ * The last records of an FXT file, kept in memory so that the end of a call can still be written
+ * into them.
+ *
+ * A call is written as Duration Complete when it begins, with FXT_PENDING for its end.  If it ends
+ * while its record is in the window, the end is filled in: 24 bytes a call.  When the window is
+ * full it goes to the output, and the records of calls that are still open become Duration Begin;
+ * their ends are written as Duration End (doc/adr/0014-calls-complete-in-a-window.md).
+ */
+#define FXT_PENDING	 UINT64_MAX
+#define FXT_WINDOW_WORDS ((size_t)32 << 10)	/* 256 KiB: stays in the cache; some 10,000 calls */
+
+struct fxt_window {
+	uint64_t *words;	/* (owned) FXT_WINDOW_WORDS of them */
+	size_t nr;		/* in use */
+	uint64_t base;		/* position of words[0]; positions count words since the start */
+	struct ftr_ostream *out;	/* (borrowed) */
+};
+
+void fxt_window_flush(struct fxt_window *window);
+
+/* Room for a record of @words, FXT_WORDS_MAX at most; it counts as written. */
+static inline uint64_t *fxt_window_put(struct fxt_window *window, size_t words)
+{
+	uint64_t *p;
+
+	if (__builtin_expect(window->nr + words > FXT_WINDOW_WORDS, 0))
+		fxt_window_flush(window);
+	p = window->words + window->nr;
+	window->nr += words;
+	return p;
+}
+
+/* Position of the record that was put last, @words long. */
+static inline uint64_t fxt_window_last(const struct fxt_window *window, size_t words)
+{
+	return window->base + window->nr - words;
+}
+
+/* Fill in the end of the call whose record is at @pos; false when it has left the window. */
+static inline bool fxt_window_end(struct fxt_window *window, uint64_t pos, uint64_t end_ns)
+{
+	uint64_t *record;
+
+	if (__builtin_expect(pos < window->base, 0))
+		return false;
+	record = window->words + (pos - window->base);
+	record[fxt_record_words(*record) - 1] = end_ns;
+	return true;
+}
+
+/* ---- the writer ---- */
 
 #define FXT_PROVIDER_ID	   1u
 #define FXT_ID_NONE	   UINT32_MAX	/* of a string: no text, ref 0 */
@@ -59,7 +110,7 @@ struct fxt_task {
 	FTR_VEC(uint64_t) open;	/* positions of the records of its open calls */
 	uint32_t flow_id;	/* of the fork that made it, waiting for its first call; 0 = none */
 	uint32_t maker_depth;   /* of the last call that makes a thread, and its record:
-				   fxt/write_flow.c */
+				   fxt/write_event.c */
 	uint64_t maker_pos;
 	uint32_t maker_flow;	/* of the arrow that begins there; 0 = a task has it */
 	uint8_t  slot;		/* in the thread table; 0 = none */
@@ -123,14 +174,7 @@ int fxt_no_memory(struct fxt_writer *w);	/* -ENOMEM, described */
  * -ENOMEM.
  */
 int  fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev);
-/*
- * Number of a module in ftr.symbols, its line appended to @text at first; 0 for NULL.  0 or
- * -ENOMEM.
- */
-int fxt_module_number(struct fxt_writer *w, const struct ftr_module *module,
-		      struct ftr_strbuf *text, uint32_t *number);
-
-/* fxt/write_map.c: where modules lay, written before the first event.  0 or -ENOMEM. */
+/* Where modules lay, written before the first event.  0 or -ENOMEM. */
 int  fxt_write_maps(struct fxt_writer *w);
 /*
  * Where a call was: from where its module lay, if the file says that; else in memory.  0 = not
@@ -226,7 +270,7 @@ int  fxt_write_message(struct fxt_writer *w, const struct ftr_event *ev);
 /* Refs of our own category and a name. */
 int  fxt_shape_own(struct fxt_writer *w, struct fxt_shape *shape, const char *name);
 
-/* fxt/write_flow.c */
+/* fxt/write_event.c */
 #define FXT_FLOW_THREAD UINT32_MAX	/* flow_id of a thread: to be found out at its first call */
 bool fxt_func_makes_thread(const char *name);
 int  fxt_write_fork(struct fxt_writer *w, const struct ftr_event *ev);
@@ -246,10 +290,10 @@ int  fxt_write_syscall(struct fxt_writer *w, const struct ftr_event *ev);
 int  fxt_syscalls_flush(struct fxt_writer *w);
 void fxt_syscalls_fini(struct fxt_writer *w);
 
-/* fxt/write_prologue.c: everything before the first event. */
-int  fxt_write_prologue(struct fxt_writer *w);
+/* fxt/write.c */
 /* Has the session a line in ftr.tasks? */
 bool fxt_session_is_written(const struct ftr_session *session);
+/* @name must be a text that fxt_string_id takes; data beyond one record goes into further ones. */
 void fxt_write_blob(struct fxt_writer *w, const char *name, const void *data, size_t len);
 
 #endif /* FTR_FORMAT_FXT_WRITE_H */
