@@ -147,7 +147,7 @@ class OperandTest(harness.Test):
         self.assertEqual(run("convert", DATA, path).returncode, 0)
         with open(path, "rb") as file, gzip.open(path + ".gz", "wb") as packed:
             packed.write(file.read())
-        self.assertIn("compressed by gzip: decompress it first (gzip -d ", self.refused("replay", path + ".gz"))
+        self.assertIn("compressed by gzip; decompress it first (gzip -d ", self.refused("replay", path + ".gz"))
 
     def test_a_full_disk_is_said(self):
         self.assertIn("No space left on device", self.refused("dump", "--fxt", "-o", "/dev/full", DATA))

@@ -158,12 +158,12 @@ class StreamsTest(harness.Test):
     def test_closed_in_the_middle(self):
         done = run("report", "-", *PLAIN, data=read(self.fxt)[:-12])
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stderr.decode(), r"^ftr: warning: standard input\+0x[0-9a-f]+: the last record is cut")
+        self.assertRegex(done.stderr.decode(), r"^ftr: warning: standard input\+0x[0-9a-f]+: truncated in the last record; ")
 
     def test_what_is_no_trace(self):
-        self.assertIn("compressed by gzip: decompress it first (... | gzip -d | ftr ...)",
+        self.assertIn("compressed by gzip; decompress it first (... | gzip -d | ftr ...)",
                       self.refused("report", "-", data=gzip.compress(read(self.fxt))))
-        self.assertIn("standard input: empty", self.refused("report", "-", data=b""))
+        self.assertIn("standard input: empty; ", self.refused("report", "-", data=b""))
         self.assertIn("standard input: not a trace", self.refused("report", "-", data=b"\0" * 100))
         with open("/dev/zero", "rb") as zeros:		# an endless one is not read to its end
             done = run("report", "-", stdin=zeros)

@@ -214,7 +214,7 @@ static void long_arguments(void **state)
 	free(bytes);
 }
 
-/* Every call of a recursion is kept; that viewers cannot show what is deeper than 512 is said. */
+/* Every call of a recursion is kept; a note reports those deeper than 512, which viewers hide. */
 static void recursion(unsigned nr, const char *name)
 {
 	char deeper[64];
@@ -233,7 +233,7 @@ static void recursion(unsigned nr, const char *name)
 						  .task = task, .call.func = func, .depth = i });
 	finish(&w, text, 1, name);
 	assert_int_equal(w.sink->cut_nr, 0);
-	snprintf(deeper, sizeof(deeper), "%u calls deeper than 512:", nr - 512);
+	snprintf(deeper, sizeof(deeper), "%u calls deeper than 512;", nr - 512);
 	if (nr > 512)
 		assert_non_null(strstr(w.sink->note, deeper));
 	else

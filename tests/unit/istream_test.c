@@ -293,7 +293,7 @@ static void a_failed_read_is_no_end(void **state)
 		nr++;
 	assert_int_equal(nr, 5);
 	assert_int_equal(ftr_istream_check(&in, &err), -EIO);
-	assert_string_equal(err.text, "pipe+0x36: reading failed: Input/output error");
+	assert_string_equal(err.text, "pipe+0x36: read failed: Input/output error");
 	ftr_istream_close(&in);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bump allocation for data that lives as long as its owner: nobody frees the parts. */
+/* Bump allocation for data that lives as long as its owner: parts are never freed one by one. */
 #ifndef FTR_BASE_ARENA_H
 #define FTR_BASE_ARENA_H
 

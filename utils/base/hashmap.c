@@ -20,7 +20,7 @@ void ftr_hashmap_fini(struct ftr_hashmap *map)
 	ftr_hashmap_init(map);
 }
 
-/* The slot that holds @key, or the free one where it belongs; needs a free slot. */
+/* The slot of @key, or the free one where it belongs; needs a free slot. */
 static struct ftr_hashmap_slot *slot_find(const struct ftr_hashmap *map, uint64_t key)
 {
 	size_t mask = map->cap - 1;

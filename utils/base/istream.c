@@ -63,7 +63,7 @@ static int istream_slurp(struct ftr_istream *in, int fd)
 	}
 }
 
-/* Files of /proc say that they are empty; standard input may have been read from already. */
+/* Files of /proc report a size of 0; standard input may be partly read already. */
 static bool can_be_mapped(int fd, const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && st->st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0 &&
@@ -363,7 +363,7 @@ int ftr_istream_check(const struct ftr_istream *in, struct ftr_err *err)
 {
 	if (in->code == 0)
 		return 0;
-	return ftr_err_set(err, in->code, "%s+0x%llx: reading failed: %s", in->name,
+	return ftr_err_set(err, in->code, "%s+0x%llx: read failed: %s", in->name,
 			   (unsigned long long)(in->start + in->size), strerror(in->code));
 }
 
@@ -396,7 +396,7 @@ static int spooled_map(struct ftr_istream *in, const struct ftr_scratch *scratch
 	in->size = in->pos = 0;
 	in->start = 0;
 	ret = scratch->bytes == 0 ? 0 : istream_map(in, scratch->fd, (size_t)scratch->bytes);
-	return ret < 0 ? ftr_err_set(err, -ret, "%s: the temporary file cannot be mapped: %s",
+	return ret < 0 ? ftr_err_set(err, -ret, "%s: cannot map a temporary file: %s",
 				     in->name, strerror(-ret)) : 0;
 }
 

@@ -71,7 +71,7 @@ void ftr_istream_close(struct ftr_istream *in);
  */
 int ftr_istream_spool(struct ftr_istream *in, struct ftr_err *err);
 
-/* 0 where the input ended as it should, or -errno: "NAME+0x12: reading failed: reason". */
+/* 0 where the input ended as it should, or -errno: "NAME+0x12: read failed: reason". */
 int ftr_istream_check(const struct ftr_istream *in, struct ftr_err *err);
 
 /*

@@ -51,7 +51,7 @@ int ftr_scratch_open(struct ftr_scratch *scratch, struct ftr_err *err)
 	}
 	if (fd < 0) {
 		ftr_err_set(err, -fd,
-			    "%s: no temporary file can be made: %s: name another directory "
+			    "%s: cannot make a temporary file: %s; name another directory "
 			    "in TMPDIR",
 			    scratch->dir == NULL ? "?" : scratch->dir, strerror(-fd));
 		ftr_scratch_close(scratch);
@@ -73,8 +73,8 @@ int ftr_scratch_append(struct ftr_scratch *scratch, const void *data, size_t byt
 			continue;
 		if (nr <= 0)
 			return ftr_err_set(err, nr < 0 ? errno : ENOSPC,
-					   "%s: temporary file of %llu "
-					   "MB: %s: name a directory with more room in TMPDIR",
+					   "%s: cannot write to a temporary file of %llu MB: %s; "
+					   "name a directory with more space in TMPDIR",
 					   scratch->dir, (unsigned long long)scratch->bytes >> 20,
 					   strerror(nr < 0 ? errno : ENOSPC));
 		from += nr;
@@ -96,8 +96,7 @@ int ftr_scratch_read(const struct ftr_scratch *scratch, uint64_t offset, void *d
 			continue;
 		if (nr <= 0)
 			return ftr_err_set(err, nr < 0 ? errno : EIO,
-					   "%s: temporary file cannot be read: "
-					   "%s",
+					   "%s: cannot read a temporary file: %s",
 					   scratch->dir, strerror(nr < 0 ? errno : EIO));
 		to += nr;
 		bytes -= (size_t)nr;

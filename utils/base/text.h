@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A slice of somebody else's text. */
+/* A slice of a text owned elsewhere. */
 struct ftr_slice {
 	const char *s;
 	size_t len;

@@ -120,12 +120,13 @@ static int describe_unknown(const char *path, const uint8_t *head, size_t len,
 
 		if (len >= magic_len && memcmp(head, rows[i].magic, magic_len) == 0)
 			return ftr_err_set(err, EBADMSG,
-					   "%s: compressed by %s: decompress it first (%s%s %s)",
+					   "%s: compressed by %s; decompress it first (%s%s %s)",
 					   in->name, rows[i].what, is_pipe ? "... | " : "",
 					   rows[i].remedy, is_pipe ? "| ftr ..." : path);
 	}
 	if (len == 0)
-		return ftr_err_set(err, EBADMSG, "%s: empty, so not a trace in any format",
+		return ftr_err_set(err, EBADMSG,
+				   "%s: empty; the program that should write it may have failed",
 				   in->name);
 	return ftr_err_set(err, EBADMSG, "%s: not a trace in any format that ftr reads", in->name);
 }
@@ -154,8 +155,8 @@ static int detect_dir(const char *path, const struct ftr_format **format, struct
 {
 	*format = format_detect(path, FTR_FORMAT_DIRECTORY, NULL, 0);
 	if (*format == NULL)
-		return ftr_err_set(err, EBADMSG, "%s: no trace in this directory (it has no file "
-				   "named info): name another one with -d", path);
+		return ftr_err_set(err, EBADMSG, "%s: not a trace directory (it has no file named "
+				   "info); name another one with -d", path);
 	return 0;
 }
 
@@ -171,7 +172,7 @@ static int stat_trace(const char *path, struct stat *st, struct ftr_err *err)
 	if (is_stdin(path))
 		return ftr_err_set(err, errno, "standard input: %s", strerror(errno));
 	return ftr_err_set(err, errno,
-			   "%s: %s: record a program first (ftr record PROGRAM), "
+			   "%s: %s; record a program first (ftr record PROGRAM), "
 			   "or name its data with -d",
 			   path, strerror(errno));
 }

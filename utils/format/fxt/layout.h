@@ -161,7 +161,7 @@ static inline uint32_t fxt_text_words(uint32_t bytes)
 	return (bytes + 7) / 8;
 }
 
-/* ---- names that ftr's own records bear ---- */
+/* ---- names of ftr's own records ---- */
 
 #define FXT_CATEGORY	   "ftr"	/* of what is not a call or event of the program */
 #define FXT_NAME_LOST	   "LOST"

@@ -14,7 +14,7 @@ bool ftr_fxt_detect(const char *path, const uint8_t *head, size_t len)
 			    ftr_get_u64(head, true) == FXT_MAGIC);
 }
 
-/* What the reader stepped over is said once, when everything was read. */
+/* Warn once about what the reader skipped, when everything was read. */
 static void reader_free(void *arg)
 {
 	struct fxt_reader *r = arg;
@@ -22,12 +22,12 @@ static void reader_free(void *arg)
 		uint64_t nr;
 		const char *what;
 	} rows[] = {
-		{ r->damaged_nr, "damaged records or arguments were left out" },
-		{ r->skipped_nr, "records of kinds that are not shown were stepped over" },
-		{ r->overlap_nr, "calls ended after the call around them and were cut" },
-		{ r->stray_nr, "ends of calls without a begin were left out" },
+		{ r->damaged_nr, "damaged records or arguments skipped" },
+		{ r->skipped_nr, "records of unsupported kinds skipped" },
+		{ r->overlap_nr, "calls outlast their callers and were shortened" },
+		{ r->stray_nr, "ends of calls without a begin skipped" },
 		{ r->is_ended && r->filled_nr > r->lost_nr ? r->filled_nr : 0,
-		  "times the buffer of a provider was full: records are missing" },
+		  "times a provider's buffer was full; records are missing" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -112,7 +112,7 @@ int ftr_fxt_read_stream(struct ftr_trace *trace, struct ftr_istream *in,
 	if (sizes != NULL)
 		r->sort_sizes = *sizes;
 	if (!ftr_fxt_detect(NULL, r->in.data, r->in.size))
-		return ftr_err_set(err, EBADMSG, "%s: not a Fuchsia trace: it does not begin with "
+		return ftr_err_set(err, EBADMSG, "%s: not a Fuchsia trace; it does not begin with "
 				   "the magic number", r->in.name);
 	r->is_big = ftr_get_u64(r->in.data, false) != FXT_MAGIC;
 	if (names_init(r) < 0)

@@ -4,7 +4,7 @@
  *
  * The file is walked twice.  The first walk (fxt/read_scan.c) collects names and tasks, and sees
  * whether the events are in order.  If so the second makes events of them (fxt/read_source.c). Each
- * walk fills the tables anew, so that they say what holds where the walk is.
+ * walk fills the tables anew, so that they hold what is valid where the walk is.
  *
  * If not, the second walk sorts their offsets by time (fxt/read_scan.c), and records are then read
  * in that order.  The tables of this walk keep their history, so that a record means what it means
@@ -79,7 +79,7 @@ struct fxt_place {
 	uint64_t base, from_ns, until_ns;
 };
 
-/* What a slot of a table holds; with history, what it held before too, in order of offsets. */
+/* What a table slot holds; with history, also what it held before, in order of offsets. */
 struct fxt_slot {
 	FTR_VEC(struct fxt_assigned { uint64_t offset; void *value; }) history;
 	size_t hint;			/* where the last look was answered */
@@ -114,8 +114,8 @@ struct fxt_reader {
 	struct ftr_hashmap tasks;		/* by process and thread koid: struct ftr_task */
 	struct ftr_hashmap process_names;	/* by pid: struct fxt_text */
 	struct ftr_hashmap enums; /* by id of the name's text: struct fxt_enum (owned) */
-	struct ftr_hashmap objects;		/* by pid: struct program_symtab (owned) */
-	struct ftr_hashmap session_objects;	/* by session id: struct program_symtab (owned) */
+	struct ftr_hashmap objects;		/* by pid: struct symtab (owned) */
+	struct ftr_hashmap session_objects;	/* by session id: struct symtab (owned) */
 	FTR_VEC(struct fxt_place) places;	/* by func id */
 	struct ftr_hashmap points; /* by ids of category and name: const struct fxt_point */
 	struct ftr_hashmap symbols;		/* by (category, name, label) */
@@ -141,7 +141,7 @@ struct fxt_reader {
 	bool is_ended;				/* all events were read */
 	bool is_failed;				/* out of memory */
 	uint64_t damaged_nr;			/* records that could not be read */
-	uint64_t skipped_nr;			/* records of kinds that say nothing about calls */
+	uint64_t skipped_nr;			/* records of kinds that are not shown */
 	uint64_t overlap_nr;			/* calls that ended after the call around them */
 	uint64_t stray_nr;			/* ends without a begin */
 	uint64_t filled_nr;			/* "buffer filled" events of providers */
@@ -177,8 +177,8 @@ struct fxt_text *fxt_text_get(struct fxt_reader *r, const char *s,
 /* A walk over all records begins: its tables are empty.  0 or -ENOMEM. */
 int fxt_walk_begin(struct fxt_reader *r, bool keeps_history);
 /*
- * A record that changes tables, or whose they are: a provider's, a string's, a thread's; others are
- * ignored. 0, -ENOMEM, or -EBADMSG: it is damaged, and changes nothing.
+ * A record that changes tables, or the provider they belong to; others are ignored. 0, -ENOMEM, or
+ * -EBADMSG: it is damaged, and changes nothing.
  */
 int fxt_table_take(struct fxt_reader *r, const struct fxt_record_at *at);
 struct fxt_provider *fxt_provider_at(struct fxt_reader *r, uint64_t offset);
@@ -221,14 +221,13 @@ static inline void fxt_prefetch(const struct fxt_reader *r, uint64_t offset)
 }
 
 bool fxt_record_next_slow(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at,
-			  bool is_said);
+			  bool warns);
 /*
- * The next record at or behind *offset, which is moved behind it; damage is stepped over, and said
- * when
- * @is_said.  False where none follows; *offset then is what is left.
+ * The next record at or behind *offset, which is moved behind it; damage is skipped, with a warning
+ * if @warns.  False where none follows; *offset then is what is left.
  */
 static inline bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at,
-				   bool is_said)
+				   bool warns)
 {
 	uint64_t left = r->in.size - *offset;
 
@@ -243,7 +242,7 @@ static inline bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struc
 			return true;
 		}
 	}
-	return fxt_record_next_slow(r, offset, at, is_said);
+	return fxt_record_next_slow(r, offset, at, warns);
 }
 /*
  * The bytes of an inline string ref at *pos, before @end, which is moved behind them; false =
@@ -298,7 +297,7 @@ struct fxt_args_out {
 	uint8_t *bytes;			/* room for FXT_PAYLOAD_MAX of them */
 	const struct fxt_text *loc;	/* (nullable) "loc" */
 	struct fxt_text *symbol;	/* (nullable) "symbol" */
-	uint8_t flags;			/* FTR_EVENT_* that bools say */
+	uint8_t flags;			/* FTR_EVENT_* from bool arguments */
 	uint64_t child;			/* "child" (koid); 0 = there is none */
 	uint64_t records;		/* "records" (a number) */
 	bool is_tracepoint;		/* the first is ftr's own "tracepoint" */

@@ -225,7 +225,7 @@ static bool arg_as_enum(struct args *args, struct arg_in *in, struct ftr_arg *ar
 	return true;
 }
 
-/* What the letter says; false when it does not suit the type: then the name is anybody's. */
+/* Apply the letter; false when it does not suit the type, so that the name is not ours. */
 static bool arg_as_letter(struct args *args, struct arg_in *in, struct ftr_arg *arg)
 {
 	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {

@@ -82,7 +82,7 @@ static void point_words(struct fxt_source *self, struct ftr_event *ev,
 }
 
 /*
- * uftrace's own events have raw data; of what the kernel said of a task, the CPU stands before it.
+ * uftrace's own events have raw data; those that the kernel reported have their CPU in front.
  */
 static void point_raw(struct fxt_source *self, struct ftr_event *ev,
 		      const struct ftr_event_kind *kind)
@@ -261,7 +261,7 @@ static int take_fork(struct fxt_source *self, size_t nr)
 
 	fxt_event_begin(self, ev, FTR_EVENT_FORK);
 	fxt_event_args(self, ev, nr, &out);
-	if ((out.child & INT32_MAX) == 0)	/* an arrow of somebody else's */
+	if ((out.child & INT32_MAX) == 0)	/* a flow that another tracer wrote */
 		return take_point(self, nr, FXT_FLOW_BEGIN);
 	ev->payload = NULL;
 	ev->fork.peer = fxt_task_by_thread(self->r, out.child);
@@ -285,14 +285,14 @@ static int take_own(struct fxt_source *self, size_t nr, enum fxt_event type)
 	if (type == FXT_INSTANT && (name == r->name_message || name == r->name_more))
 		return 0;	/* the log holds the message; the event before, the arguments */
 	if ((type == FXT_FLOW_BEGIN || type == FXT_FLOW_END) && name == r->name_thread)
-		return 0;	/* calls and tasks say the same */
+		return 0;	/* calls and tasks imply it */
 	if (type == FXT_FLOW_END && name == r->name_fork)
 		return 0;
 	if (type == FXT_FLOW_BEGIN && name == r->name_fork)
 		return take_fork(self, nr);
 	if (type == FXT_INSTANT && (name == r->name_lost || name == r->name_stall[0] ||
 				    name == r->name_stall[1]))
-		self->was_said = true;
+		self->was_shown = true;
 	if (type != FXT_INSTANT || name != r->name_lost)
 		return take_point(self, nr, type);
 	r->lost_nr++;
@@ -321,9 +321,9 @@ int fxt_take_log(struct fxt_source *self, size_t nr)
 	size_t len = self->record.arg_nr;
 	char *copy = (char *)self->payload_bytes + self->payload_used;
 
-	if (self->was_said &&
+	if (self->was_shown &&
 	    (begins(text, len, FXT_LOG_LOST) || begins(text, len, FXT_LOG_STALL))) {
-		self->was_said = false;		/* by the instant before */
+		self->was_shown = false;		/* by the instant before */
 		return 0;
 	}
 	fxt_event_begin(self, &self->evs[nr], FTR_EVENT_MESSAGE);

@@ -24,14 +24,14 @@
  * mapped over all of the process.
  */
 
-struct program_symtab {
+struct symtab {
 	struct ftr_symtab *symtab;	/* (owned until it belongs to the module) */
 	struct ftr_symtab_build build;
 };
 
-static struct program_symtab *program_symtab_new(void)
+static struct symtab *symtab_new(void)
 {
-	struct program_symtab *self = calloc(1, sizeof(*self));
+	struct symtab *self = calloc(1, sizeof(*self));
 	struct ftr_symtab *symtab = malloc(sizeof(*symtab));
 
 	if (self == NULL || symtab == NULL) {
@@ -45,7 +45,7 @@ static struct program_symtab *program_symtab_new(void)
 	return self;
 }
 
-static void program_symtab_free(struct program_symtab *self)
+static void symtab_free(struct symtab *self)
 {
 	if (self == NULL)
 		return;
@@ -56,12 +56,12 @@ static void program_symtab_free(struct program_symtab *self)
 	free(self);
 }
 
-static int program_symtab_add(struct program_symtab *self, struct ftr_symbol symbol)
+static int symtab_add(struct symtab *self, struct ftr_symbol symbol)
 {
 	return ftr_symtab_build_add(&self->build, symbol, strlen(symbol.name));
 }
 
-static int program_symtab_give(struct program_symtab *self, struct ftr_module *module)
+static int symtab_give(struct symtab *self, struct ftr_module *module)
 {
 	if (module->symtab != NULL)
 		return 0;
@@ -77,45 +77,45 @@ int fxt_object_add(struct fxt_reader *r, uint64_t process, uint64_t pointer,
 		   const struct fxt_text *name)
 {
 	uint64_t pid = process & INT32_MAX;
-	struct program_symtab *objects = ftr_hashmap_find(&r->objects, pid);
+	struct symtab *objects = ftr_hashmap_find(&r->objects, pid);
 
 	if (objects == NULL) {
-		objects = program_symtab_new();
+		objects = symtab_new();
 		if (objects == NULL || ftr_hashmap_set(&r->objects, pid, objects) < 0) {
-			program_symtab_free(objects);
+			symtab_free(objects);
 			return -ENOMEM;
 		}
 	}
-	return program_symtab_add(objects, (struct ftr_symbol){ pointer, 1, 'T', name->str->s });
+	return symtab_add(objects, (struct ftr_symbol){ pointer, 1, 'T', name->str->s });
 }
 
 /*
  * The process's objects into the images that it ran; forked ones share theirs with their parents.
  */
 static int objects_share(struct fxt_reader *r, const struct ftr_task *task,
-			 const struct program_symtab *objects)
+			 const struct symtab *objects)
 {
 	for (uint32_t i = 0; i < task->session_nr; i++) {
 		uint64_t key = task->sessions[i]->id;
-		struct program_symtab *shared = ftr_hashmap_find(&r->session_objects, key);
+		struct symtab *shared = ftr_hashmap_find(&r->session_objects, key);
 
 		if (shared == NULL) {
-			shared = program_symtab_new();
+			shared = symtab_new();
 			if (shared == NULL ||
 			    ftr_hashmap_set(&r->session_objects, key, shared) < 0) {
-				program_symtab_free(shared);
+				symtab_free(shared);
 				return -ENOMEM;
 			}
 		}
 		for (size_t k = 0; k < objects->build.symbols.nr; k++) {
-			if (program_symtab_add(shared, objects->build.symbols.v[k]) < 0)
+			if (symtab_add(shared, objects->build.symbols.v[k]) < 0)
 				return -ENOMEM;
 		}
 	}
 	return 0;
 }
 
-/* A process whose images nobody knows gets one. */
+/* A process whose images are unknown gets one. */
 static int session_make(struct ftr_trace *trace, int32_t pid)
 {
 	struct ftr_session *session = NULL;
@@ -135,7 +135,7 @@ static int session_make(struct ftr_trace *trace, int32_t pid)
 	return 0;
 }
 
-static int process_load(struct fxt_reader *r, int32_t pid, const struct program_symtab *objects)
+static int process_load(struct fxt_reader *r, int32_t pid, const struct symtab *objects)
 {
 	int ret = session_make(r->trace, pid);
 
@@ -150,7 +150,7 @@ static int process_load(struct fxt_reader *r, int32_t pid, const struct program_
 	return ret;
 }
 
-static int session_load(struct fxt_reader *r, uint64_t id, struct program_symtab *objects)
+static int session_load(struct fxt_reader *r, uint64_t id, struct symtab *objects)
 {
 	struct ftr_mapping mapping = { .end = UINT64_MAX, .is_overlay = true };
 	char path[32];
@@ -160,7 +160,7 @@ static int session_load(struct fxt_reader *r, uint64_t id, struct program_symtab
 	if (mapping.module == NULL || ftr_session_map(r->trace->sessions.v[id], &mapping) < 0)
 		return -ENOMEM;
 	mapping.module->is_absolute = true;
-	return program_symtab_give(objects, mapping.module);
+	return symtab_give(objects, mapping.module);
 }
 
 int fxt_objects_load(struct fxt_reader *r)
@@ -182,7 +182,7 @@ static void symtabs_free(struct ftr_hashmap *map)
 	size_t pos = 0;
 
 	while ((slot = ftr_hashmap_next(map, &pos)) != NULL)
-		program_symtab_free(slot->value);
+		symtab_free(slot->value);
 	ftr_hashmap_fini(map);
 }
 
@@ -192,7 +192,7 @@ void fxt_objects_fini(struct fxt_reader *r)
 	symtabs_free(&r->session_objects);
 }
 
-/* ---- blob ftr.tasks: which programs ran when, and which task started which ---- */
+/* ---- blob ftr.tasks: which programs ran when, and the parents of tasks ---- */
 
 static int session_line(struct ftr_trace *trace, const struct ftr_task_line *line)
 {
@@ -344,7 +344,7 @@ struct symbol {
 struct module {
 	struct ftr_module *module;
 	const struct fxt_text *category;
-	struct program_symtab *symtab;	/* (owned) */
+	struct symtab *symtab;	/* (owned) */
 	bool is_mapped;			/* there are lines B of it */
 };
 
@@ -384,10 +384,10 @@ static int module_line(struct symbols *self, struct ftr_slice rest)
 	if (path == NULL || id == NULL)
 		return -ENOMEM;
 	added.module = ftr_trace_module_get(trace, path, build_id.len == 0 ? NULL : id);
-	added.symtab = program_symtab_new();
+	added.symtab = symtab_new();
 	if (added.module == NULL || added.symtab == NULL ||
 	    ftr_vec_push(&self->modules, added) < 0) {
-		program_symtab_free(added.symtab);
+		symtab_free(added.symtab);
 		return -ENOMEM;
 	}
 	category = fxt_text_get(self->r, added.module->name, strlen(added.module->name));
@@ -446,7 +446,7 @@ static int func_line(struct symbols *self, struct ftr_slice rest)
 	if (added->symbol.name == NULL || added->category == NULL || added->name == NULL ||
 	    added->label == NULL)
 		return -ENOMEM;
-	if (number != 0 && program_symtab_add(self->modules.v[number - 1].symtab, added->symbol) < 0)
+	if (number != 0 && symtab_add(self->modules.v[number - 1].symtab, added->symbol) < 0)
 		return -ENOMEM;
 	return ftr_hashmap_set(&r->symbols, key_of(added->category, added->name, added->label),
 			       added);
@@ -485,8 +485,8 @@ int fxt_symbols_load(struct fxt_reader *r)
 	}
 	for (size_t i = 0; i < self.modules.nr; i++) {
 		if (ret == 0)
-			ret = program_symtab_give(self.modules.v[i].symtab, self.modules.v[i].module);
-		program_symtab_free(self.modules.v[i].symtab);
+			ret = symtab_give(self.modules.v[i].symtab, self.modules.v[i].module);
+		symtab_free(self.modules.v[i].symtab);
 	}
 	ftr_vec_fini(&self.modules);
 	return ret;

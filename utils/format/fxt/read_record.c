@@ -78,7 +78,7 @@ static bool record_is_plausible(const struct fxt_reader *r, uint64_t offset)
 }
 
 bool fxt_record_next_slow(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at,
-			  bool is_said)
+			  bool warns)
 {
 	uint64_t from = *offset;
 
@@ -91,8 +91,8 @@ bool fxt_record_next_slow(struct fxt_reader *r, uint64_t *offset, struct fxt_rec
 			pos += 8;
 		if (r->in.size - pos < 8 || !record_at(r, pos, at))
 			return false;
-		if (is_said)
-			ftr_diag_warn(r->trace->diag, "%s+0x%llx: damaged: %llu bytes are skipped",
+		if (warns)
+			ftr_diag_warn(r->trace->diag, "%s+0x%llx: damaged; %llu bytes skipped",
 				      r->in.name, (unsigned long long)from,
 				      (unsigned long long)(pos - from));
 	}

@@ -54,7 +54,7 @@ static int scan_init(struct scan *scan, const struct fxt_record_at *at)
 		scan->r->damaged_nr++;
 		return 0;
 	}
-	/* One rate holds for the whole provider: what was seen of the order may be wrong. */
+	/* One rate is valid for the whole provider: the order seen so far may be wrong. */
 	scan->r->is_unordered |= scan->has_events && ticks != scan->r->provider->ticks_per_s;
 	scan->r->provider->ticks_per_s = ticks;
 	return 0;
@@ -414,8 +414,7 @@ int fxt_scan(struct fxt_reader *r, struct ftr_err *err)
 		return scan_no_memory(err);
 	if (offset < r->in.size)
 		ftr_diag_warn(r->trace->diag,
-			      "%s+0x%llx: the last record is cut: %llu bytes are left "
-			      "out",
+			      "%s+0x%llx: truncated in the last record; %llu bytes skipped",
 			      r->in.name, (unsigned long long)offset,
 			      (unsigned long long)(r->in.size - offset));
 	name_tasks(r);
@@ -467,7 +466,7 @@ int fxt_order_build(struct fxt_reader *r, struct ftr_err *err)
 	if (r->is_failed)
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", r->in.name);
 	if (ret < 0)
-		ftr_err_prefix(err, "%s: events are out of order and must be sorted", r->in.name);
+		ftr_err_prefix(err, "%s: sorting events that are out of order", r->in.name);
 	return ret;
 }
 

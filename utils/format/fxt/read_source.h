@@ -156,11 +156,11 @@ struct fxt_source {
 	size_t order_pos, settled_nr,
 		order_nr; /* those from settled_nr on wait for others of their time */
 	bool has_record;
-	bool was_said;			/* by an instant, what a log record may say again */
+	bool was_shown;	/* by an instant, what a log record may repeat */
 	unsigned step;			/* of a record that makes several events */
 	struct fxt_decoded record;
 	struct fxt_known known[FXT_KNOWN_NR];
-	uint64_t known_age; /* of what known[] says; another one: table records came between */
+	uint64_t known_age; /* of known[]; it changes with each table record */
 	uint8_t *payload_bytes;		/* (owned) */
 	size_t payload_used;
 	_Alignas(FTR_CACHE_LINE) struct ftr_event evs[FTR_SOURCE_BATCH];

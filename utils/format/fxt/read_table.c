@@ -22,7 +22,7 @@ struct fxt_text *fxt_text_get(struct fxt_reader *r, const char *s, size_t len)
 	return text;
 }
 
-/* What a slot holds already is no news, wherever it was said first. */
+/* Assigning what a slot holds already needs no entry in its history. */
 static int slot_assign(const struct fxt_reader *r, struct fxt_slot *slot, uint64_t offset,
 		       void *value)
 {

@@ -158,7 +158,7 @@ static void put_task_line(struct ftr_strbuf *text, const struct ftr_task *task)
 		ftr_task_line_put(text, &line);
 }
 
-/* Which programs ran when, and who started whom; nothing where the trace does not know. */
+/* Which programs ran when, and the parents of tasks, as far as the trace knows. */
 static int put_tasks(struct fxt_writer *w)
 {
 	struct ftr_strbuf text;
@@ -213,7 +213,7 @@ static inline const struct fxt_func *func_get(struct fxt_writer *w, const struct
 }
 
 /*
- * An entry with arguments, a source line, a name that others bear, too, or something else to say.
+ * An entry with arguments, a source line, a name shared with others, or another remark.
  */
 static int entry_args(struct fxt_writer *w, const struct ftr_event *ev, struct fxt_shape *shape)
 {
@@ -359,15 +359,15 @@ static int fxt_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	return ret < 0 ? ret : write_prologue(w);
 }
 
-/* What the pump is to say about this file. */
+/* What the pump reports about this file. */
 static void describe_cuts(struct fxt_writer *w)
 {
 	const struct {
 		uint64_t nr;
 		const char *what;
 	} rows[] = {
-		{ w->text_cut_nr, "texts cut or mended (the format holds UTF-8, 32000 bytes)" },
-		{ w->arg_cut_nr, "arguments left out for want of room" },
+		{ w->text_cut_nr, "texts truncated or repaired (it holds UTF-8, 32000 bytes)" },
+		{ w->arg_cut_nr, "arguments dropped for lack of space" },
 		{ w->syscall_cut_nr, "records of system calls that end at the same time" },
 	};
 
@@ -386,8 +386,8 @@ static void describe_notes(struct fxt_writer *w)
 	if (w->deep_nr > 0)
 		ftr_strbuf_printf(
 			&w->note_text,
-			"%s%" PRIu64 " calls deeper than 512: viewers do not show them, "
-			"and may get the time of their callers wrong; -D 512 leaves them out",
+			"%s%" PRIu64 " calls deeper than 512; viewers hide them and may "
+			"misattribute their time; omit them with -D 512",
 			w->split_nr > 0 ? ", " : "", w->deep_nr);
 	if (w->note_text.len > 0)
 		w->base.note = ftr_strbuf_str(&w->note_text);

@@ -100,7 +100,7 @@ struct fxt_func {
 	uint32_t symbol; /* label, where others of the module have this name; or FXT_ID_NONE */
 	uint32_t instance_of;	/* the class whose instance its first argument is; or FXT_ID_NONE */
 	bool makes_thread;	/* pthread_create and the like */
-	bool has_args;		/* each call says one of these, or makes a thread */
+	bool has_args;		/* each call has one of these, or makes a thread */
 	bool is_made;
 	bool is_known;		/* as made, and nothing is missing in ftr.symbols */
 };
@@ -140,11 +140,11 @@ struct fxt_writer {
 	uint64_t thread_now;
 	uint32_t thread_next;
 	uint32_t flow_nr;
-	struct ftr_hashmap func_names;	/* (category, name) that functions bear */
+	struct ftr_hashmap func_names;	/* (category, name) of functions */
 	struct ftr_hashmap
-		labels; /* by id of the text: it tells a function from others of its name */
+		labels; /* by id of the text: it distinguishes a function of a shared name */
 	struct ftr_hashmap modules;	/* by id of the module: its number in blob ftr.symbols */
-	struct ftr_hashmap mapped;	/* by id: modules of which the file says where they lay */
+	struct ftr_hashmap mapped;	/* by id: modules with lines B in ftr.symbols */
 	struct ftr_hashmap makers;	/* by pid: struct fxt_maker (owned) */
 	struct ftr_hashmap processes;	/* by pid: the name that was written */
 	struct ftr_hashmap objects;	/* (pid, pointer) that were named */
@@ -177,7 +177,7 @@ int  fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev);
 /* Where modules lay, written before the first event.  0 or -ENOMEM. */
 int  fxt_write_maps(struct fxt_writer *w);
 /*
- * Where a call was: from where its module lay, if the file says that; else in memory.  0 = not
+ * Where a call was: from where its module lay, if the file has that; else in memory.  0 = not
  * known.
  */
 uint64_t fxt_call_place(const struct fxt_writer *w, const struct ftr_event *ev);
@@ -249,7 +249,7 @@ int  fxt_arg_word(struct fxt_writer *w, const char *name, enum fxt_arg type, uin
 int  fxt_arg_bool(struct fxt_writer *w, const char *name, bool value);
 int  fxt_arg_null(struct fxt_writer *w, const char *name);
 int  fxt_arg_blob(struct fxt_writer *w, const char *name, const void *data, size_t len);
-/* The first argument of a method is an instance of its class: say so where it is not known yet. */
+/* The first argument of a method is an instance of its class: write that once. */
 int  fxt_write_instance(struct fxt_writer *w, const struct ftr_event *ev, uint32_t class_id);
 int  fxt_args_payload(struct fxt_writer *w, const struct ftr_event *ev);
 

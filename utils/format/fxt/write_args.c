@@ -143,7 +143,7 @@ int fxt_arg_blob(struct fxt_writer *w, const char *name, const void *data, size_
 	return ret;
 }
 
-/* What follows the name of an argument: only what its type does not say. */
+/* What follows the name of an argument: only what its type does not imply. */
 static void spec_suffix(const struct ftr_arg *arg, char *p, size_t room)
 {
 	switch (arg->format) {
@@ -175,7 +175,7 @@ static void spec_suffix(const struct ftr_arg *arg, char *p, size_t room)
 	}
 }
 
-/* A reader of ours would take such a value for what ftr says of the event. */
+/* Our reader would take such a value for a remark of ftr on the event. */
 static bool name_is_taken(const char *name)
 {
 	static const char *const ours[] = { FXT_KEY_LOC, FXT_KEY_SYMBOL, FXT_KEY_INFERRED,

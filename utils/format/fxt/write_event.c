@@ -79,7 +79,7 @@ static int begin_event(struct fxt_writer *w, const struct ftr_event *ev)
 	return 0;
 }
 
-/* What a context switch hands the CPU to, or takes it from: nobody knows. */
+/* The other task of a context switch is unknown. */
 static int write_switch(struct fxt_writer *w, const struct ftr_event *ev, bool is_out)
 {
 	static const char *const weights[] = { "outgoing_weight", "incoming_weight" };
@@ -172,7 +172,7 @@ static const struct {
 	[FTR_POINT_FLOW_END]	  = { FXT_FLOW_END, true },
 };
 
-/* Counters of one name on several threads are told apart by their id: the tid. */
+/* Counters of one name on several threads are distinguished by their id, the tid. */
 static void point_shape(const struct ftr_event *ev, const struct ftr_event_kind *kind,
 			struct fxt_shape *shape)
 {
@@ -247,7 +247,7 @@ int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
 }
 
 /*
- * As an instant for viewers, as the provider's event and a log line for those who read the format.
+ * As an instant for viewers, as the provider's event and a log line for other readers.
  */
 int fxt_write_lost(struct fxt_writer *w, const struct ftr_event *ev)
 {
@@ -292,9 +292,9 @@ int fxt_write_message(struct fxt_writer *w, const struct ftr_event *ev)
  * ---- arrows from the call that made a task to the task's first call ----
  *
  * The trace knows which task forked another.  A thread whose beginning the kernel reported was made
- * in the call of pthread_create or the like that was open at that time in its maker.  Of others only
- * the order is known: where all such calls were recorded, they go with the threads in the order of
- * their ids; else a thread goes with the last such call before it.
+ * in the call of pthread_create or the like that was open at that time in its maker.  Of others
+ * only the order is known: where all such calls were recorded, they go with the threads in the
+ * order of their ids; else a thread goes with the last such call before it.
  */
 
 struct fxt_maker {
@@ -314,7 +314,7 @@ bool fxt_func_makes_thread(const char *name)
 	return false;
 }
 
-/* @child: the task that is made, NULL = not known yet, or it is the one whose call this is. */
+/* @child: the task being made; NULL = not known yet, or it makes this call. */
 static int put_flow(struct fxt_writer *w, const struct ftr_task *task, struct fxt_shape shape,
 		    const char *name, const struct ftr_task *child)
 {
@@ -395,7 +395,7 @@ int fxt_flow_thread(struct fxt_writer *w, const struct ftr_event *ev)
 			FXT_NAME_THREAD, NULL);
 }
 
-/* It is one of the last ones.  False: a thread that the kernel did not speak of has it. */
+/* It is one of the last ones.  False: a thread that the kernel did not report has it. */
 static bool flow_take(struct fxt_maker *maker, uint32_t flow)
 {
 	for (size_t i = maker->flows.nr; i-- > 0;) {

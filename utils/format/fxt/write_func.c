@@ -85,8 +85,8 @@ static int put_symbol(struct fxt_writer *w, const struct ftr_func *func, uint64_
 }
 
 /*
- * A label that tells a function from others of its name: "tt(char)", with the address where need
- * be.
+ * A label that distinguishes a function from others of its name: "tt(char)", with the address
+ * where need be.
  */
 static int make_label(struct fxt_writer *w, const struct ftr_func *func, uint32_t *label)
 {
@@ -157,7 +157,7 @@ static bool is_special_method(const char *scope, size_t scope_len, const char *m
 
 /*
  * The class of a method that is known to have an object: constructors, destructors, and const
- * methods, which their mangled names tell from functions of a namespace and from static ones.
+ * methods, whose mangled names differ from those of functions of a namespace and of static ones.
  */
 static int func_class(struct fxt_writer *w, const struct ftr_func *func, uint32_t *id)
 {
@@ -209,7 +209,7 @@ static int func_make(struct fxt_writer *w, const struct ftr_func *func, uint64_t
 	return ret;
 }
 
-/* A call that nobody recorded does not know where it was: the next one says so. */
+/* The place of a call that was not recorded is unknown; the next call has it. */
 int fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev)
 {
 	const struct ftr_func *func = ev->call.func;
