@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/stream.h"
+#include "utils/base/ostream.h"
+#include "utils/format/format.h"
 #include "utils/trace/calls.h"
 #include "utils/trace/merge.h"
 #include "utils/trace/per_task.h"
@@ -454,6 +456,33 @@ static void test_pump(void **state)
 	ftr_source_free(source);
 }
 
+/* The format "null" takes events of every type, writes none of them, and loses nothing by it. */
+static void test_null(void **state)
+{
+	const struct ftr_format *format = ftr_format_find("null");
+	struct ftr_source *source = stream_new(trace, "1:a( 2:out 3:in 4:!2 5:a)", 2);
+	struct ftr_err err = { 0 };
+	struct ftr_pump_stats stats;
+	struct ftr_ostream out;
+	struct ftr_strbuf text;
+	struct ftr_sink *sink;
+
+	assert_non_null(format);
+	for (unsigned type = 0; type < FTR_EVENT_TYPES; type++)
+		assert_true(format->write->accepts & FTR_BIT(type));
+	assert_int_equal(ftr_ostream_to_memory(&out), 0);
+	sink = ftr_sink_new(format->write, &out, &err);
+	assert_int_equal(ftr_pump(source, sink, trace, &stats, &err), 0);
+	assert_int_equal(stats.events, 5);
+	assert_int_equal(out.len, 0);
+	ftr_strbuf_init(&text);
+	assert_false(ftr_pump_describe_loss(&stats, sink, &text));
+	ftr_strbuf_fini(&text);
+	ftr_sink_free(sink);
+	assert_int_equal(ftr_ostream_close(&out, &err), 0);
+	ftr_source_free(source);
+}
+
 static void test_session(void **state)
 {
 	struct ftr_session *session = ftr_trace_session_new(trace, "0123456789abcdef", 1, 0);
@@ -512,7 +541,7 @@ int main(void)
 		TEST(test_merge_runs), TEST(test_threshold), TEST(test_threshold_async),
 		TEST(test_range), TEST(test_range_deep), TEST(test_per_task), TEST(test_select),
 		TEST(test_select_records), TEST(test_select_kernel), TEST(test_select_libcall),
-		TEST(test_pipeline_tid), TEST(test_pump),
+		TEST(test_pipeline_tid), TEST(test_pump), TEST(test_null),
 		TEST(test_session), TEST(test_resolve_unknown),
 	};
 

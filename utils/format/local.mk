@@ -47,6 +47,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt/write_func.c \
 	utils/format/fxt/write_syscall.c \
 	utils/format/fxt/write_table.c \
+	utils/format/null/write.c \
 	utils/format/registry.c \
 	utils/format/uftrace/export.c \
 	utils/format/uftrace/export.h \
