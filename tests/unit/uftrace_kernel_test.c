@@ -392,7 +392,7 @@ static void test_files_missing(void **state)
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 800:main)T6 900:main)");
 	expect_warnings(
-		"kernel_header: No such file or directory: nothing in the kernel's files can be read\n");
+		"kernel_header: No such file or directory: kernel events cannot be decoded\n");
 }
 
 static void test_hidden_addresses(void **state)
@@ -407,7 +407,7 @@ static void test_hidden_addresses(void **state)
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 250:<c0001000>( 260:<c0001000>) 800:main)T6 900:main)");
 	expect_warnings(
-		"kallsyms: no address in it, as from a kernel that hides them: kernel functions are "
+		"kallsyms: no addresses, as kernel.kptr_restrict hides them: kernel functions are "
 		"shown as addresses\n");
 }
 
@@ -429,7 +429,7 @@ static void expect_damage(const char *text)
 static void test_pages_damaged(void **state)
 {
 	const char *beyond =
-		"kernel-cpu0.dat+0x10: an event reaches beyond its page: the rest of it is skipped\n";
+		"kernel-cpu0.dat+0x10: an event reaches beyond its page: the rest of the page is skipped\n";
 
 	kernel_page_begin(&pages, 250);
 	kernel_word(&pages, 28, 0);		/* 112 bytes, of which there are 4 */
@@ -464,7 +464,7 @@ static void test_pages_damaged(void **state)
 	add("kernel-cpu0.dat", pages.bytes, pages.size);
 	expect("100:main( 200:main(T6 700:sched:sched_wakeup@1{pid=1} 800:main)T6 900:main)");
 	expect_warnings(
-		"kernel-cpu0.dat+0x0: a page claims more than it can hold: it is skipped\n");
+		"kernel-cpu0.dat+0x0: a page claims more data than fits into it: the page is skipped\n");
 }
 
 static void test_file_cut(void **state)
@@ -478,8 +478,8 @@ static void test_file_cut(void **state)
 	add("kernel-cpu1.dat", pages.bytes, 15);
 	expect("100:main( 200:main(T6 250:sched:sched_wakeup@1{pid=1} 800:main)T6 900:main)");
 	expect_warnings(
-		"kernel-cpu0.dat+0x20: the file ends inside a page: the rest of it is skipped\n"
-		"kernel-cpu1.dat+0x0: the file ends inside a page: it is skipped\n");
+		"kernel-cpu0.dat+0x20: the file ends inside a page: the rest of the page is skipped\n"
+		"kernel-cpu1.dat+0x0: the file ends inside a page: the page is skipped\n");
 }
 
 static void test_events_damaged(void **state)
@@ -508,7 +508,7 @@ static void test_events_damaged(void **state)
 		"kernel-cpu0.dat+0x34: sched:sched_wakeup of 8 bytes is damaged: skipped\n"
 		"kernel-cpu0.dat+0x40: test:words of 12 bytes is damaged: skipped\n"
 		"kernel-cpu0.dat+0x50: test:words of 4 bytes is damaged: skipped\n"
-		"kernel-cpu0.dat+0x14: no format is known of event 999: 2 of it skipped, from here on\n");
+		"kernel-cpu0.dat+0x14: no format for events of ID 999: 2 of them skipped, the first here\n");
 }
 
 /* What libtraceevent must not be asked for: shown field by field. */
@@ -522,7 +522,7 @@ static void test_odd_print(void **state)
 	expect("100:main( 200:main(T6 250:test:odd@1{divisor=0 count=268435455 bytes=ARRAY[04, 03, 02, 01]} "
 	       "800:main)T6 900:main)");
 	expect_warnings(
-		"kernel-cpu0.dat+0x14: test:odd: its print fmt could lead out of it: such events are shown "
+		"kernel-cpu0.dat+0x14: test:odd: its print fmt could read beyond the record: such events are shown "
 		"field by field\n");
 }
 
@@ -539,7 +539,7 @@ static void test_time_back(void **state)
 	expect("100:main( 200:main(T6 250:sched:sched_wakeup@1{pid=1} 250:sched:sched_wakeup@1{pid=2} "
 	       "800:main)T6 900:main)");
 	expect_warnings(
-		"kernel-cpu0.dat+0x1020: time steps back by 10 ns: ignored, here and further on\n");
+		"kernel-cpu0.dat+0x1020: time goes back by 10 ns: ignored, as all later steps back are\n");
 }
 
 /* The header's lines damaged one after the other: never worse than what it says. */

@@ -181,7 +181,7 @@ static void test_damaged_time(void **state)
 	add_bytes("5.dat", data, sizeof(data));
 	trace = trace_open();
 	expect_stream(trace, false, "10:main( 15:leaf( 15:leaf) 20:main)");
-	assert_non_null(strstr(warnings, "5.dat+0x10: time is damaged"));
+	assert_non_null(strstr(warnings, "5.dat+0x10: damaged time"));
 	ftr_trace_free(trace);
 }
 
@@ -208,7 +208,7 @@ static void test_unlisted_task(void **state)
 	add_bytes("5.dat", data, sizeof(data));
 	add_bytes("77.dat", data, sizeof(data));
 	trace = trace_open();
-	assert_non_null(strstr(warnings, "77.dat: neither info nor task.txt knows this task"));
+	assert_non_null(strstr(warnings, "77.dat: neither info nor task.txt lists this task"));
 	expect_stream(trace, false, "10:main( T77 10:main( T5 20:main) T77 20:main)");
 	ftr_trace_free(trace);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On which processors tasks ran while a function was open, from the events that say where they
- * happened.
+ * On which processors tasks ran while a function was open, from events with a CPU.
  */
 #ifndef FTR_ANALYSIS_CPUS_H
 #define FTR_ANALYSIS_CPUS_H
@@ -23,7 +22,7 @@ struct ftr_cpu_set {
 /* Where one task was, and until when. */
 struct ftr_cpu_track {
 	FTR_VEC(uint64_t) until_ns;	/* by CPU; 0 = it never was there */
-	uint32_t current_nr; /* CPU it runs on, plus 1; 0 = it does not, or nobody knows */
+	uint32_t current_nr; /* CPU it runs on, plus 1; 0 = none or unknown */
 };
 
 static inline bool ftr_cpu_set_has(const struct ftr_cpu_set *set, unsigned cpu)

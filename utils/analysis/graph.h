@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who called whom, how often and how long: a tree of calls as data, one root per session.  All
- * calls of a function (by its displayed name) out of the same line of callers are one node.
+ * Which function called which, how often and how long: a tree of calls as data, one root per
+ * session.  All calls of a function (by its displayed name) out of the same line of callers are one
+ * node.
  *
  * Nodes are kept by index: a parent's is less than its children's, so one pass over the array is
  * enough for whatever is inherited.
@@ -30,7 +31,7 @@ struct ftr_graph_span {
 };
 
 struct ftr_graph_node {
-	uint32_t name_id;       /* with parent: what tells nodes apart; func->name_id or
+	uint32_t name_id;       /* with parent: identifies a node; func->name_id or
 				   FTR_GRAPH_SCHEDULE */
 	uint32_t parent;	/* FTR_GRAPH_NONE: a root */
 	uint32_t first_child;	/* or FTR_GRAPH_NONE */

@@ -24,7 +24,7 @@ struct graph_sink {
 	struct ftr_graph graph;
 	struct ftr_per_task places;
 	FTR_VEC(uint32_t) root_by_session;	/* FTR_GRAPH_NONE: no call yet */
-	uint32_t root_of_none;		/* where the trace knows no session */
+	uint32_t root_of_none;		/* of tasks without a session */
 	const struct ftr_trace *trace;
 	bool has_details;
 };
@@ -85,7 +85,7 @@ static struct place *place_get(struct graph_sink *self, const struct ftr_task *t
 {
 	struct place *place = ftr_per_task_get(&self->places, task);
 
-	/* A node that is no root and says 0 is the zeroed state of a new task. */
+	/* A node that is no root and has 0 is the zeroed state of a new task. */
 	if (place != NULL && !place->has_root)
 		place->node = FTR_GRAPH_NONE;
 	return place;

@@ -209,8 +209,8 @@ static bool closes_ring(const struct ftr_task_tree *tree, uint32_t id, uint32_t 
 }
 
 /*
- * Damaged data can make a ring of parents: who would close it is a root.  That needs a parent that
- * stands after its child, so that no time is spent on the others.
+ * Damaged data can make a ring of parents: the one that would close it is a root.  That needs a
+ * parent that stands after its child, so that no time is spent on the others.
  */
 static int parents_set(struct ftr_task_tree *tree, const struct ftr_trace *trace)
 {

@@ -4,9 +4,9 @@
  * processes below the one that forked them; how long they lived, what they executed, how they
  * ended.
  *
- * What they executed and how they ended is what their system calls say (functions named sys_execve
- * and sys_exit, with named arguments, in whatever format), else what the trace knows of its
- * sessions and of its end.
+ * What they executed and how they ended is taken from their system calls (functions named
+ * sys_execve and sys_exit, with named arguments, in whatever format), else from the sessions of the
+ * trace and its end.
  */
 #ifndef FTR_ANALYSIS_GRAPH_TASK_H
 #define FTR_ANALYSIS_GRAPH_TASK_H

@@ -130,9 +130,9 @@ static void func_stat_init(struct ftr_func_stat *stat, const struct ftr_func *fu
 }
 
 /*
- * Count the open calls of each function, entries and exits alike, as nobody can predict which
- * comes. Fills exits[] with the indices of the exits, nested[] with whether the function is open
- * still. Returns the number of exits, or -ENOMEM.
+ * Count the open calls of each function, entries and exits alike: a branch would be mispredicted.
+ * Fills exits[] with the indices of the exits, nested[] with whether the function is open still.
+ * Returns the number of exits, or -ENOMEM.
  */
 static int follow_calls(struct ftr_task_stat *task, const struct ftr_event *evs, size_t nr,
 			uint16_t *exits, uint8_t *nested)
@@ -216,7 +216,7 @@ static int count_schedule(struct stats_sink *self, const struct ftr_event *ev)
 	return 0;
 }
 
-/* What may go over several tasks, and over their calls, from its begin to its end. */
+/* An async span or a flow, from begin to end: it may cross tasks and calls. */
 static int count_span(struct stats_sink *self, const struct ftr_event *ev)
 {
 	struct ftr_stats *stats = &self->stats;

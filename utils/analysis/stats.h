@@ -44,7 +44,7 @@ struct ftr_stats {
 	FTR_VEC(struct ftr_task_stat) tasks;	/* by task->id */
 	struct ftr_func_stat schedule[2]; /* scheduled out, inside of functions; [1] pre-empted */
 	FTR_VEC(struct ftr_func_stat)
-	spans; /* operations and arrows, from begin to end, by id of the name */
+	spans; /* async spans and flows, from begin to end, by id of the name */
 	struct ftr_strpool span_names;
 };
 
@@ -67,7 +67,7 @@ struct ftr_sink *ftr_stats_new(unsigned flags, struct ftr_err *err);
 const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink);
 
 /*
- * All that was called, what was scheduled out, operations and arrows: (owned) array of *nr; NULL =
+ * All that was called, what was scheduled out, async spans and flows: (owned) array of *nr; NULL =
  * out of memory.
  */
 const struct ftr_func_stat **ftr_stats_rows(const struct ftr_stats *stats, size_t *nr);

@@ -2,6 +2,7 @@
 /* Shadow stacks over a stream: matching, depth, durations, repair. */
 #include "utils/trace/calls.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ struct calls {
 	struct ftr_source base;
 	struct ftr_source *inner;	/* (owned) */
 	struct ftr_trace *trace;
-	const struct ftr_func *lost;	/* stands for a function nobody knows */
+	const struct ftr_func *lost;	/* stands for an unknown function */
 	struct ftr_per_task stacks;
 	struct stack *current;
 	struct ftr_event *in;		/* (borrowed) batch of inner, handed out in slices */
@@ -147,18 +148,24 @@ static ssize_t calls_take(struct calls *self)
 
 static void make_exit(struct stack *stack, struct ftr_event *made)
 {
+	bool fits;
+
 	ftr_stack_make(&stack->open, stack->open.open_nr - 1, FTR_EVENT_EXIT, made);
-	ftr_stack_call(&stack->open, made);
+	fits = ftr_stack_call(&stack->open, made);
+	assert(fits);
 }
 
 static void make_entry(struct stack *stack, const struct ftr_func *func, struct ftr_event *made)
 {
+	bool fits;
+
 	made->type = FTR_EVENT_ENTRY;
 	made->depth = FTR_DEPTH_UNKNOWN;
 	made->flags = FTR_EVENT_INFERRED | FTR_EVENT_NO_ENTRY;
 	made->call.func = func;
 	made->call.addr = func->addr;
-	ftr_stack_call(&stack->open, made);
+	fits = ftr_stack_call(&stack->open, made);
+	assert(fits);
 }
 
 /* How deep the stack has to be for @ev, an ENTRY or EXIT, to happen on it. */
@@ -242,6 +249,7 @@ static ssize_t calls_refill(struct calls *self, struct ftr_err *err)
 	ssize_t nr = ftr_source_next(self->inner, &self->in, err);
 
 	self->pos = 0;
+	assert(nr <= FTR_SOURCE_BATCH);
 	self->nr = nr < 0 ? 0 : (size_t)nr;
 	self->is_ended = nr == 0;
 	return nr;
@@ -295,6 +303,7 @@ struct ftr_source *ftr_calls_new(struct ftr_source *inner, struct ftr_trace *tra
 {
 	struct calls *self = calloc(1, sizeof(*self));
 
+	assert(inner != NULL);
 	if (self == NULL) {
 		ftr_source_free(inner);
 		return NULL;

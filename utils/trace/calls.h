@@ -6,7 +6,7 @@
  * both of the same function; depth counted exactly.  EXIT gets start_ns and child_ns (callees, and
  * time scheduled out); a sched-in gets start_ns of its sched-out and counts as a callee.
  *
- * Where ENTRY and EXIT do not match, the recorded depth says who is right: calls that were left
+ * Where ENTRY and EXIT do not match, the recorded depth decides: calls that were left
  * without EXIT (longjmp, exec, lost records) end at the task's last known time, calls whose ENTRY
  * is missing begin there, those of unknown functions are called FTR_CALLS_LOST_NAME.  Such events
  * are marked FTR_EVENT_INFERRED.  What is open at the end gets an EXIT with FTR_EVENT_UNFINISHED.

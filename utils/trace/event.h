@@ -2,9 +2,8 @@
 /*
  * Waist 2: the event, one decoded, time-stamped unit of a trace.
  *
- * Batches of events are passed from source to source and at last to a sink.  An event and what it
- * borrows (task, func: as long as the trace; payload: until the next batch) is never freed by
- * anyone.
+ * Batches of events are passed from source to source and at last to a sink.  Nothing frees an event
+ * or what it borrows (task, func: as long as the trace; payload: until the next batch).
  */
 #ifndef FTR_TRACE_EVENT_H
 #define FTR_TRACE_EVENT_H
@@ -37,19 +36,18 @@ enum ftr_event_flag {
 	FTR_EVENT_PREEMPTED = 1 << 3,  /* POINT: linux:sched-out, and its sched-in: pre-empted */
 };
 
-/* Depth of an ENTRY or EXIT whose format does not say it (or cannot: uftrace's depth saturates). */
+/* Depth of an ENTRY or EXIT of a format without it (or beyond it: uftrace's saturates). */
 #define FTR_DEPTH_UNKNOWN UINT32_MAX
 
-/* What a POINT is.  Formats that know nothing of this make instants. */
+/* What a POINT is.  Formats without these make instants. */
 enum ftr_point_kind {
 	FTR_POINT_INSTANT,
-	FTR_POINT_COUNTER, /* the payload holds values of a time series; id tells it from others of
-			      the name */
-	FTR_POINT_ASYNC_BEGIN, /* of something that is not bound to a task's calls; id tells which
-				*/
+	FTR_POINT_COUNTER, /* the payload holds values of a time series; id distinguishes those of
+			      one name */
+	FTR_POINT_ASYNC_BEGIN, /* of an async span, which may outlive calls; id: which */
 	FTR_POINT_ASYNC_INSTANT,
 	FTR_POINT_ASYNC_END,  /* start_ns is that of its begin, where known */
-	FTR_POINT_FLOW_BEGIN, /* of an arrow from call to call; id tells which */
+	FTR_POINT_FLOW_BEGIN, /* of a flow from call to call; id: which */
 	FTR_POINT_FLOW_STEP,
 	FTR_POINT_FLOW_END, /* start_ns is that of its begin, where known */
 };

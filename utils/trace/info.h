@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace says about the machine, the program and the recording (uftrace's info file). */
+/* What a trace records of the machine, the program and the recording (uftrace's info file). */
 #ifndef FTR_TRACE_INFO_H
 #define FTR_TRACE_INFO_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Every string is NULL where the trace does not say.  Numbers with a _known bit in info_mask. */
+/* Strings are NULL where unknown.  Numbers with a _known bit in info_mask. */
 struct ftr_info {
 	uint32_t version;		/* of the file format */
 	uint16_t header_bytes;

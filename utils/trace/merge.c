@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A tree of merges of two.  Long runs of one side, the usual case between tasks that take turns,
- * are handed out where they lie; finely mixed sides are copied without branches, as nobody can
- * predict which is next.
+ * are handed out where they lie; finely mixed sides are copied without branches, which
+ * would be mispredicted.
  */
 #include "utils/trace/merge.h"
 

@@ -2,6 +2,7 @@
 /* State per task: by the task's id, for a source of one task may be one of thousands. */
 #include "utils/trace/per_task.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@ static void *state_new(struct ftr_per_task *states, const struct ftr_task *task)
 {
 	void *state = calloc(1, states->bytes);
 
+	assert(states->bytes > 0);
 	if (state == NULL)
 		return NULL;
 	if (ftr_vec_push(&states->states, state) < 0) {

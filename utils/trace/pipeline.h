@@ -28,7 +28,7 @@ struct ftr_pipeline_options {
 	bool     no_preempt;	/* without those of tasks that were pre-empted */
 	bool     event_full;	/* with perf and kernel events outside of any call */
 	bool     kernel_full;	/* with kernel functions outside of user functions */
-	bool     kernel_only;	/* without functions and events of anyone else */
+	bool     kernel_only;	/* only functions and events of the kernel */
 	bool     is_unordered;	/* task after task instead of merged: enough for sums */
 };
 

@@ -2,6 +2,7 @@
 /* The pump: pull batches, push events, count what the sink cannot hold. */
 #include "utils/trace/pump.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "utils/base/strbuf.h"
@@ -21,6 +22,7 @@ static int pump_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t
 	int (*push)(struct ftr_sink *, const struct ftr_event *) = sink->ops->event;
 	uint32_t accepts = sink->ops->accepts;
 
+	assert(nr <= FTR_SOURCE_BATCH);
 	stats->events += nr;
 	if (sink->ops->batch != NULL)
 		return sink->ops->batch(sink, evs, nr);
@@ -28,6 +30,7 @@ static int pump_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t
 		int ret;
 
 		if (__builtin_expect(!(accepts & FTR_BIT(evs[i].type)), 0)) {
+			assert(evs[i].type < FTR_EVENT_TYPES);
 			stats->refused[evs[i].type]++;
 			continue;
 		}
@@ -46,6 +49,8 @@ int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_
 	ssize_t nr;
 	int ret = 0;
 
+	assert(sink->ops->event != NULL || sink->ops->batch != NULL);
+	assert(sink->ops->accepts < FTR_BIT(FTR_EVENT_TYPES));
 	if (stats == NULL)
 		stats = &unasked;
 	memset(stats, 0, sizeof(*stats));

@@ -2,6 +2,7 @@
 /* Cutting a stream in time. */
 #include "utils/trace/range.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -238,6 +239,7 @@ struct ftr_source *ftr_range_new(struct ftr_source *inner,
 {
 	struct range *self = calloc(1, sizeof(*self));
 
+	assert(ftr_range_is_needed(options));
 	if (self == NULL) {
 		ftr_source_free(inner);
 		return NULL;

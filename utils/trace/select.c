@@ -49,7 +49,7 @@ static bool tid_is_wanted(const struct ftr_pipeline_options *options, int32_t ti
 	return options->tid_nr == 0;
 }
 
-/* Perf and kernel events say what happened around a call; outside of all calls they are noise. */
+/* Perf and kernel events are context of a call; outside of all calls they are noise. */
 static bool id_needs_call(uint64_t id)
 {
 	return id <= FTR_TRACEPOINT_ID_MAX ||
@@ -124,7 +124,7 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, struct op
 	}
 }
 
-/* How deep a record is: as it says, else by counting. */
+/* The depth of a record: as recorded, else counted. */
 static uint32_t record_depth(struct ftr_select_open *open, const struct ftr_event *ev)
 {
 	bool is_exit = ev->type == FTR_EVENT_EXIT;

@@ -35,7 +35,7 @@ struct ftr_select_records {
 	struct ftr_per_task open;	/* struct ftr_select_open */
 };
 
-/* A task's open calls, as far as records tell. */
+/* A task's open calls, as far as records show. */
 struct ftr_select_open {
 	uint32_t nr;
 	uint32_t user_nr;		/* that are not the kernel's */

@@ -2,6 +2,7 @@
 /* What is mapped where in a session, and since when. */
 #include "utils/trace/session.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static int changes_insert(struct ftr_session *session, uint64_t time_ns)
 
 int ftr_session_map(struct ftr_session *session, const struct ftr_mapping *mapping)
 {
+	assert(mapping->module != NULL);
 	if (mapping->since_ns != 0 && changes_insert(session, mapping->since_ns) < 0)
 		return -ENOMEM;
 	return ftr_vec_push(&session->mappings, *mapping);

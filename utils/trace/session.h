@@ -36,7 +36,7 @@ struct ftr_session {
 	uint32_t context_base; /* for a reader: first of changes_ns.nr + 1 numbers of its epochs */
 };
 
-/* The image that @task ran at @time_ns; NULL = the trace knows none. */
+/* The image that @task ran at @time_ns; NULL = none is known. */
 struct ftr_task;
 struct ftr_session *ftr_task_session_at(const struct ftr_task *task, uint64_t time_ns);
 

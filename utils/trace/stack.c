@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The open calls of a task: room for them, and the events that nobody recorded. */
+/* The open calls of a task: room for them, and the events inferred from them. */
 #include "utils/trace/stack.h"
 
 int ftr_stack_reserve_slow(struct ftr_stack *stack)
@@ -18,6 +18,8 @@ void ftr_stack_make(const struct ftr_stack *stack, size_t depth, enum ftr_event_
 {
 	const struct ftr_stack_frame *frame = &stack->frames.v[depth + 1];
 
+	assert(depth < stack->open_nr);
+	assert(type <= FTR_EVENT_EXIT);
 	made->type = (uint8_t)type;
 	made->depth = (uint32_t)depth;
 	made->flags = FTR_EVENT_INFERRED;

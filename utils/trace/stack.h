@@ -2,9 +2,9 @@
 /*
  * stack: the open calls of a task, for what follows a stream call by call.
  *
- * An event that is followed gets what the stack knows: its depth; an EXIT start_ns, child_ns
- * (callees, and time scheduled out) and the marks of its ENTRY.  So who leaves calls out, or lets
- * them begin later, says so to the stack, and durations are right from there on.
+ * Following an event fills it in: its depth; of an EXIT start_ns, child_ns (callees, and time
+ * scheduled out) and the flags of its ENTRY.  A source that drops calls, or lets them begin later,
+ * changes the stack accordingly, and durations are right from there on.
  */
 #ifndef FTR_TRACE_STACK_H
 #define FTR_TRACE_STACK_H
@@ -49,9 +49,8 @@ static inline struct ftr_stack_frame *ftr_stack_top(const struct ftr_stack *stac
 }
 
 /*
- * Follow ENTRY and EXIT in one, without a branch between them: which comes next is what nobody can
- * predict. *open_nr is the stack's, or a copy that a loop keeps.  False when the event does not
- * fit.
+ * Follow ENTRY and EXIT in one, without a branch between them: it would be mispredicted.  *open_nr
+ * is the stack's, or a copy that a loop keeps.  False when the event does not fit.
  */
 static inline bool ftr_stack_frames_call(struct ftr_stack_frame *frames, size_t *open_nr,
 					 struct ftr_event *ev)

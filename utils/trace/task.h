@@ -14,9 +14,9 @@ struct ftr_task {
 	uint32_t id;			/* dense, in order of appearance */
 	uint64_t start_ns;		/* of its TASK/FORK line, 0 = unknown */
 	const char *name;		/* comm; never NULL */
-	struct ftr_task *parent;	/* (nullable) who forked it */
+	struct ftr_task *parent;	/* (nullable) the task that forked it */
 	struct ftr_task
-		*maker; /* (nullable) the thread that made it, where the kernel said which */
+		*maker; /* (nullable) the thread that made it, where the kernel recorded it */
 	struct ftr_session **sessions;	/* by time; a process's images, exec to exec */
 	uint32_t session_nr;
 	uint64_t data_bytes;		/* recorded bytes */

@@ -6,6 +6,7 @@
  */
 #include "utils/trace/threshold.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,6 +298,7 @@ struct ftr_source *ftr_threshold_new(struct ftr_source *inner, uint64_t threshol
 {
 	struct threshold *self = calloc(1, sizeof(*self));
 
+	assert(threshold_ns > 0);
 	if (self == NULL) {
 		ftr_source_free(inner);
 		return NULL;

@@ -2,6 +2,7 @@
 /* A trace and the things interned in it: tasks, sessions, modules. */
 #include "utils/trace/trace.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,7 @@ struct ftr_task *ftr_trace_task_get(struct ftr_trace *trace, int32_t pid, int32_
 	if (task == NULL || ftr_vec_reserve(&trace->tasks, trace->tasks.nr + 1) < 0 ||
 	    ftr_hashmap_set(&trace->task_by_tid, (uint32_t)tid, task) < 0)
 		return NULL;
+	assert(trace->tasks.nr < UINT32_MAX);
 	task->pid = pid;
 	task->tid = tid;
 	task->name = "";
@@ -132,6 +134,7 @@ int ftr_trace_task_add_session(struct ftr_trace *trace, struct ftr_task *task,
 {
 	uint32_t nr = task->session_nr;
 
+	assert(session != NULL);
 	if ((nr & (nr - 1)) == 0) {
 		size_t cap = nr == 0 ? 1 : (size_t)nr * 2;
 		struct ftr_session **sessions;

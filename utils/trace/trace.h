@@ -23,7 +23,7 @@
 
 struct ftr_trace;
 
-/* What a format knows of its modules; asked once per module or function, at its first use. */
+/* Callbacks of a format; called once per module or function, at its first use. */
 struct ftr_trace_loader {
 	/* Load module->symtab; it stays NULL where the module has no symbols. */
 	void (*module_load)(struct ftr_trace *trace, struct ftr_module *module);

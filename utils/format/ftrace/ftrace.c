@@ -144,7 +144,8 @@ static int text_parse(struct ftr_ftrace *ftrace, const char *name, struct ftr_sl
 	event = ftrace->events.v[ftrace->events.nr - 1];
 	event->is_printable &= trouble == NULL;
 	if (!event->is_printable)
-		event->trouble = trouble != NULL ? trouble : "its print fmt could lead out of it";
+		event->trouble = trouble != NULL ? trouble :
+						   "its print fmt could read beyond the record";
 	return 0;
 }
 

@@ -28,7 +28,7 @@
 #define FTR_FTRACE_IDS 65536		/* of events: 16 bits in the records */
 #define FTR_FTRACE_SLOTS 1024		/* of the direct-mapped cache of addresses */
 #define FTR_FTRACE_PAGE_MIN 256u
-#define FTR_FTRACE_PAGE_MAX (UINT32_C(1) << 26)	/* what a commit word can say */
+#define FTR_FTRACE_PAGE_MAX (UINT32_C(1) << 26)	/* what a commit word can count */
 
 struct ftr_ftrace_text;
 struct kbuffer;
@@ -52,7 +52,7 @@ struct ftr_ftrace_event {
 	uint32_t id;
 	uint32_t fixed_bytes;		/* a record has at least so many */
 	uint8_t  kind;			/* enum ftr_ftrace_kind */
-	bool     has_dynamic;		/* fields that say where in the record they lie */
+	bool     has_dynamic;		/* fields that hold where in the record their data lie */
 	bool     is_printable;	/* its print fmt can be followed without leaving the record */
 	const char *trouble;	/* (nullable) why it cannot: to be warned about, once */
 };
@@ -91,7 +91,7 @@ int  ftr_ftrace_init(struct ftr_ftrace *ftrace, struct ftr_trace *trace,
 		     const struct ftr_ftrace_layout *layout);
 void ftr_ftrace_fini(struct ftr_ftrace *ftrace);	/* zeroed is fine */
 
-/* The file header_page.  False: it contradicts the layout, which is believed. */
+/* The file header_page.  False: it contradicts the layout, which is used. */
 bool ftr_ftrace_header_page(struct ftr_ftrace *ftrace, struct ftr_slice text);
 
 /*

@@ -16,7 +16,7 @@ struct join {
 	struct ftr_event batch[FTR_SOURCE_BATCH];
 };
 
-/* Does the kernel's next call end at the time at which it begins, as far as its batch tells? */
+/* Does the kernel's next call end at the time at which it begins, as far as its batch shows? */
 static bool call_is_empty(const struct ftr_input *kernel)
 {
 	uint64_t time_ns = kernel->evs[0].time_ns;

@@ -3,6 +3,7 @@
  * One page of the kernel's ring buffer (page_layout.h).  libtraceevent takes the words apart; it
  * trusts the lengths in them, so every step is checked here.
  */
+#include <assert.h>
 #include <event-parse.h>
 #include <kbuffer.h>
 
@@ -37,6 +38,7 @@ bool ftr_ftrace_page_open(struct ftr_ftrace_page *page, const struct ftr_ftrace 
 	size_t room = left < layout->page_bytes ? left : layout->page_bytes;
 	uint64_t commit, bytes;
 
+	assert(ftrace->kbuffer != NULL);
 	*page = (struct ftr_ftrace_page){
 		.ftrace = ftrace, .start = start, .next = start, .end = start,
 	};
@@ -48,7 +50,7 @@ bool ftr_ftrace_page_open(struct ftr_ftrace_page *page, const struct ftr_ftrace 
 	page->next = page->end = start + head;
 	page->time_ns = ftr_get_u64(start, layout->is_big);
 	if (head + bytes > layout->page_bytes) {
-		page->damage = "a page claims more than it can hold";
+		page->damage = "a page claims more data than fits into it";
 		page->next = start;
 		return false;
 	}

@@ -48,7 +48,7 @@ static inline bool ftr_kbuf_is_empty(const struct ftr_kbuf *kbuf)
 bool ftr_kbuf_put(struct ftr_kbuf *kbuf, uint64_t time_ns, const void *record, uint32_t len);
 
 /*
- * Say that @nr records (0 = unknown how many) are missing here, which only the begin of a page can.
+ * Mark @nr records (0 = unknown how many) as lost here, which only the start of a page can.
  * False: take this page, and try again.
  */
 bool ftr_kbuf_lose(struct ftr_kbuf *kbuf, uint64_t time_ns, uint64_t nr);

@@ -115,7 +115,7 @@ static int write_record(struct ufx *x, struct ufx_task *task, const struct ftr_e
 	return ufx_put(x, task, &record, payload, (size_t)len);
 }
 
-/* What nobody recorded is not written: readers infer it again. */
+/* Inferred events are not written: readers infer them again. */
 static int write_call(struct ufx *x, const struct ftr_event *ev)
 {
 	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
@@ -201,10 +201,10 @@ static void describe_cuts(struct ufx *x)
 		{ x->layout_cut_nr, "lists of arguments unlike earlier ones of the function" },
 		{ x->name_cut_nr, "names of arguments" },
 		{ x->data_cut_nr, "data of events" },
-		{ x->text_cut_nr, "ends of tracepoints' texts (a page holds 4 KB)" },
-		{ x->kernel_cut_nr, "arguments and source lines of functions of the kernel" },
-		{ x->late_nr, "times of kernel events, moved behind the one before on their CPU" },
-		{ x->syscall_cut_nr, "system calls of which no record was found" },
+		{ x->text_cut_nr, "texts of tracepoints cut at 4 KB" },
+		{ x->kernel_cut_nr, "arguments and source lines of kernel functions" },
+		{ x->late_nr, "kernel events moved to the time of the one before on their CPU" },
+		{ x->syscall_cut_nr, "system calls without a record" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

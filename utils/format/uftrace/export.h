@@ -3,8 +3,8 @@
  * Parts of the sink that writes any trace as a uftrace directory; for uftrace/export*.c only.
  *
  * The directory knows functions by address alone, and not every trace has addresses: so each
- * function gets one at its first use, 16 bytes apart, its module a span of 4 GiB, and symbols and
- * maps say so.
+ * function gets one at its first use, 16 bytes apart, its module a span of 4 GiB; symbols and maps
+ * are written to match.
  */
 #ifndef FTR_FORMAT_UFTRACE_EXPORT_H
 #define FTR_FORMAT_UFTRACE_EXPORT_H
@@ -31,7 +31,7 @@
 #define UFX_KERNEL	  UINT32_MAX	/* as index of a module */
 #define UFX_BUFFER_BYTES  ((size_t)16 << 10)	/* of a task's records */
 
-/* How an argument of a function is laid out, as far as its payloads so far say. */
+/* The layout of an argument of a function, by its payloads so far. */
 struct ufx_arg {
 	struct ftr_arg arg;	/* index, type name, values; size: of its bytes, 0 = string */
 	unsigned letters;	/* those that show every value so far as it was: bits of 'a' + n */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any trace as a uftrace directory: events, of the perf files and of the tasks' own. */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -41,6 +42,8 @@ static int perf_put(struct ufx *x, const struct perf_record *record)
 	struct ufx_perf *perf;
 	uint8_t *p;
 
+	assert(record->len % 8 == 0);
+	assert(header.size == sizeof(header) + record->len + sizeof(record->sample_id));
 	while (x->perf.nr <= cpu) {
 		if (ftr_vec_push(&x->perf, ((struct ufx_perf){ .bytes = { 0 } })) < 0)
 			return ufx_no_memory(x);

@@ -22,7 +22,7 @@
 #define ID_EXIT	  10u		/* as kernels number them */
 #define ID_ENTRY  11u
 #define ID_MAX	  UINT16_MAX
-#define CPU_MAX	  1024u		/* of what does not say where it was */
+#define CPU_MAX	  1024u		/* of events without a CPU */
 #define END_NAME  "_etext"	/* as in kernels */
 #define MADE_UP_ADDR \
 	UINT64_C(0xffffff0000000000) /* for functions without one: no kernel's code is there */
@@ -418,7 +418,7 @@ static void put_symbol(struct ftr_strbuf *text, uint64_t addr, const char *name)
 }
 
 /*
- * Lines as the kernel's own, behind them in comments the sizes that it does not tell.  To uftrace a
+ * Lines as the kernel's own, behind them in comments the sizes, which it leaves out.  To uftrace a
  * symbol reaches to the next one, so the last needs one, too.
  */
 static void put_symbols(struct ftr_strbuf *text, const struct ftr_symbol *symbols, size_t nr)

@@ -11,7 +11,7 @@
 #include "utils/format/uftrace/export.h"
 
 #define COMM_CHARS 15u		/* of a task's name */
-#define STACK_MAX 1024		/* of a trace that does not say */
+#define STACK_MAX 1024		/* where the trace has none */
 
 static int task_add_slow(struct ufx *x, const struct ftr_task *task, uint64_t time_ns)
 {
@@ -249,7 +249,7 @@ static int info_tids(struct ufx *x, struct ftr_info *info)
 	return 0;
 }
 
-/* What the trace knows, and what this directory holds; the layouts stand in the .dbg files. */
+/* What the trace has, and what this directory holds; the layouts stand in the .dbg files. */
 int ufx_write_info(struct ufx *x)
 {
 	struct ftr_info info = x->trace->info;

@@ -34,7 +34,7 @@ struct uft_side_more {
 	void *what; /* (borrowed) POINT: struct ftr_payload; FORK: struct ftr_task; MESSAGE: char */
 };
 
-/* What perf events say of names: a COMM, or a FORK, with which a name is handed on. */
+/* Names by perf events: a COMM sets one, a FORK passes one on. */
 struct uft_name {
 	uint64_t time_ns;
 	int32_t tid;
@@ -127,7 +127,7 @@ int uft_side_add(struct uft_task *task, struct uft_side side, void *what);
 /* What it was added with. */
 void *uft_side_what(const struct uft_task *task, const struct uft_side *side);
 
-/* uftrace/read_kernel.c: what kernel-cpuN.dat say of tasks that have user data.  0 or -ENOMEM. */
+/* uftrace/read_kernel.c: what kernel-cpuN.dat hold of tasks that have user data.  0 or -ENOMEM. */
 int uft_kernel_load(struct uft_reader *reader);
 /* Merge it into the task's own events.  Takes @source (nullable) over; NULL: out of memory. */
 struct ftr_source *uft_kernel_join(struct uft_reader *reader, struct uft_task *task,
@@ -140,7 +140,8 @@ int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab);
 int uft_inherit(struct uft_reader *reader, struct uft_task *task);
 
 /*
- * uftrace/read_data.c: the source over one task's records and side events; damage is told to @diag.
+ * uftrace/read_data.c: the source over one task's records and side events; damage is reported to
+ * @diag.
  */
 struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task,
 				   struct ftr_diag *diag);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TID.dat of a uftrace directory: records of one task, in order of time, with what other files say
+ * TID.dat of a uftrace directory: records of one task, in order of time, with what other files hold
  * about the task (perf events, forks, texts) put between them.  Layout: proto/record.h.
  */
 #include <assert.h>
@@ -34,7 +34,7 @@ struct data_source {
 	size_t inherit_pos;	/* calls of the parent that were handed out */
 	bool is_started;
 	size_t window_pos;	/* how far the file was asked into memory */
-	bool is_back_said;
+	bool is_back_reported;
 	/* An event is as large as a cache line: none should lie in two. */
 	_Alignas(FTR_CACHE_LINE) struct ftr_event evs[FTR_SOURCE_BATCH];
 	struct ftr_payload payloads[FTR_SOURCE_BATCH];
@@ -254,13 +254,13 @@ static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 	uint64_t next_ns;
 
 	if (time_ns < self->last_ns) {
-		if (!self->is_back_said)
+		if (!self->is_back_reported)
 			ftr_diag_warn(diag,
-				      "%s+0x%zx: time steps back by %llu ns: ignored, here and "
-				      "further on",
+				      "%s+0x%zx: time goes back by %llu ns: ignored, as all "
+				      "later steps back are",
 				      self->data->in.name, offset_of(self, self->p),
 				      (unsigned long long)(self->last_ns - time_ns));
-		self->is_back_said = true;
+		self->is_back_reported = true;
 		return self->last_ns;
 	}
 	if ((size_t)(self->end - self->p) < 2 * RECORD_BYTES ||
@@ -271,7 +271,7 @@ static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 	next_ns = record_time(self, next);
 	if (next_ns >= time_ns || next_ns < self->last_ns)
 		return time_ns;
-	ftr_diag_warn(diag, "%s+0x%zx: time is damaged: that of the next record is taken",
+	ftr_diag_warn(diag, "%s+0x%zx: damaged time: that of the next record is used",
 		      self->data->in.name, offset_of(self, self->p));
 	return next_ns;
 }
@@ -317,7 +317,7 @@ static void event_payload(struct data_source *self, struct ftr_event *ev, size_t
 }
 
 /*
- * The values behind an ENTRY or EXIT; self->p stands behind the record.  Only the spec says how
+ * The values behind an ENTRY or EXIT; self->p stands behind the record.  Only the spec defines how
  * long.
  */
 static void call_payload(struct data_source *self, struct ftr_event *ev)
@@ -498,7 +498,7 @@ struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *t
 	self->inherit_pos = 0;
 	self->is_started = false;
 	self->window_pos = 0;
-	self->is_back_said = false;
+	self->is_back_reported = false;
 	context_update(self, task->first_ns);
 	return &self->base;
 }

@@ -105,7 +105,7 @@ static int line_auto_args(struct ftr_trace *trace, struct ftr_slice value)
 	return 0;
 }
 
-/* Counts that say nothing which the lines themselves do not. */
+/* Counts of lines, which the lines themselves give. */
 static int line_ignored(struct ftr_trace *trace, struct ftr_slice value)
 {
 	return 0;
@@ -195,8 +195,8 @@ static int info_header(struct ftr_trace *trace, struct ftr_istream *in, struct f
 
 	if (p == NULL || memcmp(p, INFO_MAGIC, sizeof(INFO_MAGIC)) != 0)
 		return ftr_err_set(err, EBADMSG,
-				   "info: not the header of uftrace data: record again, "
-				   "or name another directory with -d");
+				   "info: not the header of a data directory: record again, "
+				   "or choose another directory with -d");
 	info->elf_data = p[14];
 	info->elf_class = p[15];
 	is_big = info->elf_data == ELFDATA2MSB;
@@ -206,7 +206,7 @@ static int info_header(struct ftr_trace *trace, struct ftr_istream *in, struct f
 	info->info_mask = ftr_get_u64(p + 24, is_big);
 	info->max_stack = ftr_get_u16(p + 32, is_big);
 	if (info->version < 3 || info->version > 4)
-		ftr_diag_warn(trace->diag, "info+0x8: version %u is not known: read as 4",
+		ftr_diag_warn(trace->diag, "info+0x8: unknown version %u: read as version 4",
 			      info->version);
 	if (!(info->feature_mask & FTR_FEATURE_MAX_STACK) || info->max_stack == 0)
 		info->max_stack = 1024;

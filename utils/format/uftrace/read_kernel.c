@@ -74,7 +74,7 @@ static size_t walk_offset(const struct walk *walk, const uint8_t *p)
 }
 
 /*
- * The page is one of the task's; with UFT_PAGE_LOST in @flags its stream tells of what was lost
+ * The page is one of the task's; with UFT_PAGE_LOST in @flags its stream reports what was lost
  * before.
  */
 static int page_note(struct walk *walk, struct uft_task *task, uint32_t flags)
@@ -96,7 +96,7 @@ static int page_note(struct walk *walk, struct uft_task *task, uint32_t flags)
 	return ftr_vec_push(&of->pages, walk->page_nr | flags);
 }
 
-/* Nobody's events were lost on this CPU: some task must tell. */
+/* Events of unknown tasks were lost on this CPU: one task's stream reports it. */
 static int page_note_lost(struct walk *walk)
 {
 	struct uft_task *task = walk->last;
@@ -123,7 +123,7 @@ static int unknown_note(struct walk *walk, uint32_t id, const uint8_t *p)
 	return 0;
 }
 
-static void trouble_tell(const struct walk *walk, const struct ftr_ftrace_page *page,
+static void trouble_warn(const struct walk *walk, const struct ftr_ftrace_page *page,
 			 struct ftr_ftrace_event *event)
 {
 	ftr_diag_warn(walk->reader->trace->diag,
@@ -152,7 +152,7 @@ static int event_walk(struct walk *walk, const struct ftr_ftrace_page *page)
 	if (task == NULL)
 		return 0;
 	if (event->trouble != NULL && event->kind == FTR_FTRACE_POINT)
-		trouble_tell(walk, page, event);
+		trouble_warn(walk, page, event);
 	if (trace->first_ns == 0 || page->time_ns < trace->first_ns)
 		trace->first_ns = page->time_ns;
 	return page_note(walk, task, 0);
@@ -176,7 +176,8 @@ static int page_walk(struct walk *walk, const uint8_t *start, size_t left)
 	if (page.damage != NULL)
 		ftr_diag_warn(walk->reader->trace->diag, "%s+0x%zx: %s: %s", walk_in(walk)->name,
 			      walk_offset(walk, page.next), page.damage,
-			      first_ns == 0 ? "it is skipped" : "the rest of it is skipped");
+			      first_ns == 0 ? "the page is skipped" :
+				      "the rest of the page is skipped");
 	return ret;
 }
 
@@ -193,7 +194,7 @@ static int file_walk(struct walk *walk)
 		uft_kernel_file_pass(&walk->kernel->files.v[walk->file], pos, pos + page_bytes);
 		if (++walk->page_nr == UFT_PAGE_LOST) {
 			ftr_diag_warn(walk->reader->trace->diag,
-				      "%s: so large that only its begin is read", in->name);
+				      "%s: too many pages: the rest of the file is skipped", in->name);
 			break;
 		}
 		if (in->size - pos < page_bytes)
@@ -202,7 +203,7 @@ static int file_walk(struct walk *walk)
 	return ret;
 }
 
-static void unknown_tell(const struct walk *walk)
+static void unknown_warn(const struct walk *walk)
 {
 	const struct ftr_hashmap_slot *slot;
 	size_t pos = 0;
@@ -211,8 +212,8 @@ static void unknown_tell(const struct walk *walk)
 		const struct unknown *unknown = slot->value;
 
 		ftr_diag_warn(walk->reader->trace->diag,
-			      "%s+0x%llx: no format is known of event %llu: %llu of it "
-			      "skipped, from here on",
+			      "%s+0x%llx: no format for events of ID %llu: %llu of them "
+			      "skipped, the first here",
 			      unknown->file, (unsigned long long)unknown->offset,
 			      (unsigned long long)slot->key - 1, (unsigned long long)unknown->nr);
 	}
@@ -245,7 +246,7 @@ static int file_open(struct uft_kernel *kernel, struct uft_reader *reader, const
 
 	if (ftr_dir_file(reader->dir, name, &file.in, &err) < 0) {
 		ftr_diag_warn(reader->trace->diag,
-			      "%s: what the kernel did on this CPU is not shown", err.text);
+			      "%s: kernel events of this CPU are not shown", err.text);
 		return 0;
 	}
 	if (ftr_vec_push(&kernel->files, file) == 0)
@@ -286,7 +287,7 @@ static int files_walk(struct uft_kernel *kernel, struct uft_reader *reader)
 	ftr_hashmap_init(&walk.unknown);
 	for (; ret == 0 && walk.file < kernel->files.nr; walk.file++)
 		ret = file_walk(&walk);
-	unknown_tell(&walk);
+	unknown_warn(&walk);
 	ftr_hashmap_fini(&walk.unknown);
 	return ret;
 }

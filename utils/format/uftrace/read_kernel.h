@@ -40,7 +40,7 @@ struct uft_task *uft_kernel_owner(const struct uft_reader *reader,
 				  const struct ftr_ftrace_event *event);
 
 /*
- * uftrace/read_kernel_source.c: what the kernel says of one task, in order of time.  NULL: out of
+ * uftrace/read_kernel_source.c: the kernel's events of one task, in order of time.  NULL: out of
  * memory.
  */
 struct ftr_source *uft_kernel_source(struct uft_reader *reader, struct uft_task *task);

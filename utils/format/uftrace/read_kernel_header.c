@@ -118,7 +118,7 @@ static int block_load(struct uft_kernel *kernel, struct ftr_istream *in, struct 
 	if (!ftr_slice_eq(path, PAGE_PATH))
 		return format_load(kernel, in, path, line);
 	if (!ftr_ftrace_header_page(&kernel->ftrace, line))
-		warn_line(kernel, in, "contradicts LONG_SIZE, which is believed", line);
+		warn_line(kernel, in, "contradicts LONG_SIZE, which is used", line);
 	return 0;
 }
 
@@ -176,14 +176,14 @@ int uft_kernel_header_load(struct uft_kernel *kernel, struct uft_reader *reader)
 
 	ret = ftr_dir_file(reader->dir, HEADER_FILE, &in, &err);
 	if (ret < 0) {
-		ftr_diag_warn(diag, "%s: nothing in the kernel's files can be read", err.text);
+		ftr_diag_warn(diag, "%s: kernel events cannot be decoded", err.text);
 		return ret == -ENOMEM ? ret : 0;
 	}
 	ret = lines_load(kernel, &in, &layout);
 	ftr_istream_close(&in);
 	if (ret == 0 && kernel->ftrace.type == NULL)
 		ftr_diag_warn(diag, HEADER_FILE
-			      ": no format in it: nothing in the kernel's files can be read");
+			      ": no format in it: kernel events cannot be decoded");
 	return ret;
 }
 
@@ -206,7 +206,7 @@ int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab)
 		ftr_symtab_fini(symtab);
 	} else if (symtab->nr == 0) {
 		ftr_diag_warn(diag, SYMBOL_FILE
-			      ": no address in it, as from a kernel that hides them: kernel "
+			      ": no addresses, as kernel.kptr_restrict hides them: kernel "
 			      "functions are shown as addresses");
 	}
 	return ret;

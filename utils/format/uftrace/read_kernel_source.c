@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel says of one task: its events on all CPUs, by time. */
+/* The kernel's events of one task, on all CPUs, by time. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct cursor {
 	const struct uft_kernel_pages *pages;
 	size_t page_pos;	/* of the page after this one */
 	struct ftr_ftrace_page page;
-	const struct ftr_ftrace_event *event;	/* NULL: the page's loss is to be told */
+	const struct ftr_ftrace_event *event;	/* NULL: the page's loss is to be reported */
 	uint64_t time_ns;	/* never less than the one before */
 	bool is_inside;		/* of a page */
 	bool is_ended;
@@ -27,7 +28,7 @@ struct kernel_source {
 	struct uft_task *task;
 	struct cursor *current; /* (nullable) the one whose event is first, up to limit_ns */
 	uint64_t limit_ns;
-	bool is_back_said;
+	bool is_back_reported;
 	struct ftr_strbuf bytes;	/* of the batch's payloads */
 	struct ftr_event batch[BATCH];
 	struct ftr_payload payloads[BATCH];
@@ -37,7 +38,7 @@ struct kernel_source {
 
 /* ---- one CPU ---- */
 
-/* Into the next page.  True: it has a loss to tell of, which is the event then. */
+/* Into the next page.  True: it has a loss to report, which is the event then. */
 static bool cursor_page(struct cursor *cursor, const struct uft_kernel *kernel)
 {
 	uint32_t number = cursor->pages->pages.v[cursor->page_pos++];
@@ -75,14 +76,14 @@ static void cursor_time(struct kernel_source *self, struct cursor *cursor)
 		cursor->time_ns = cursor->page.time_ns;
 		return;
 	}
-	if (!self->is_back_said)
+	if (!self->is_back_reported)
 		ftr_diag_warn(self->reader->trace->diag,
-			      "%s+0x%zx: time steps back by %llu ns: ignored, here and "
-			      "further on",
+			      "%s+0x%zx: time goes back by %llu ns: ignored, as all "
+			      "later steps back are",
 			      cursor->file->in.name,
 			      (size_t)(cursor->page.next - cursor->file->in.data),
 			      (unsigned long long)(cursor->time_ns - cursor->page.time_ns));
-	self->is_back_said = true;
+	self->is_back_reported = true;
 }
 
 static void cursor_next(struct kernel_source *self, struct cursor *cursor)
@@ -229,6 +230,7 @@ struct ftr_source *uft_kernel_source(struct uft_reader *reader, struct uft_task 
 	struct kernel_source *self = calloc(1, sizeof(*self) +
 						       task->kernel.nr * sizeof(self->cursors[0]));
 
+	assert(task->kernel.nr > 0);
 	if (self == NULL)
 		return NULL;
 	self->base.ops = &kernel_source_ops;

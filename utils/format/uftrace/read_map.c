@@ -129,7 +129,7 @@ static bool header_fits(const struct ftr_istream *in, const struct ftr_module *m
 	return true;
 }
 
-/* The second name of a module whose first one is taken: four characters tell them apart. */
+/* The second name of a module whose first one is taken: four characters distinguish them. */
 static void clash_name(const struct ftr_module *module, const char *suffix, char *name, size_t size)
 {
 	unsigned sum = 0;

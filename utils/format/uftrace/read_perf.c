@@ -29,7 +29,7 @@
 #define RECORD_BYTES_MIN (HEADER_BYTES + SAMPLE_BYTES)
 #define RECORD_BYTES_MAX 512
 
-/* What a record of perf's says. */
+/* A decoded perf record. */
 struct found {
 	struct uft_side side;
 	void *what;		/* (nullable) as for uft_side_add */
@@ -144,8 +144,8 @@ static int perf_comm(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 }
 
 /*
- * The kernel had no room for so many events of this CPU, anyone's: a text, of whichever task is
- * known.
+ * The kernel dropped so many events on this CPU, of unknown tasks: a message in the stream of any
+ * task.
  */
 static int perf_lost(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 		     struct found *found)
@@ -243,7 +243,7 @@ static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_n
 			kind = perf_kind(reader, in.data + pos, in.size - pos);
 		if (pos > in.size)
 			pos = in.size;
-		ftr_diag_warn(diag, "%s+0x%zx: no record: %zu bytes are skipped", name, from,
+		ftr_diag_warn(diag, "%s+0x%zx: not a record: %zu bytes are skipped", name, from,
 			      pos - from);
 	}
 	ftr_istream_close(&in);
@@ -342,9 +342,8 @@ static void names_sort(struct uft_reader *reader)
 }
 
 /*
- * task.txt has the time at which a child was heard of first, which may be long after it was forked:
- * when it became another program.  The kernel says when it was; of several with this number, the
- * last before counts.
+ * task.txt has the time of a child's first message, which may be long after its fork: at its exec.
+ * The kernel recorded the fork; of several with this number, the last before counts.
  */
 static void forks_date(struct uft_reader *reader)
 {

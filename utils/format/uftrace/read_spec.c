@@ -32,7 +32,7 @@ struct item {
 	enum uft_spec_kind kind; /* of the list it stood in; matters when there are no words */
 };
 
-/* What NAME.dbg says of one function. */
+/* One function in NAME.dbg. */
 struct dbg_func {
 	struct ftr_slice words[2];	/* by uft_spec_kind; .s = NULL: none */
 	const char *file;		/* (nullable) */

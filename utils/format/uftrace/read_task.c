@@ -9,7 +9,7 @@
 #include "utils/format/uftrace/task_line.h"
 
 #define COMM_CHARS 15			/* as the kernel cuts them */
-#define DLOPEN_SPAN (UINT64_C(1) << 30)	/* a DLOP line does not say where the library ends */
+#define DLOPEN_SPAN (UINT64_C(1) << 30)	/* a DLOP line lacks the library's end */
 
 static int session_line(struct uft_reader *reader, const struct ftr_task_line *line)
 {
@@ -34,7 +34,7 @@ static int task_line(struct uft_reader *reader, const struct ftr_task_line *line
 	if (task == NULL)
 		return -ENOMEM;
 	task->task->pid = line->pid;
-	if (task->task->start_ns == 0)		/* a process says it again after exec */
+	if (task->task->start_ns == 0)		/* an exec repeats the line */
 		task->task->start_ns = line->time_ns;
 	return 0;
 }
@@ -124,7 +124,7 @@ int uft_tasks_load(struct uft_reader *reader, struct ftr_err *err)
 	int ret = 0;
 
 	if (ftr_dir_file(reader->dir, "task.txt", &in, &reason) < 0) {
-		ftr_diag_warn(reader->trace->diag, "%s: tasks are known by their data files only",
+		ftr_diag_warn(reader->trace->diag, "%s: only tasks with data files are shown",
 			      reason.text);
 		return 0;
 	}
@@ -196,7 +196,7 @@ static int session_guess(struct ftr_trace *trace, struct ftr_task *task)
 	if (task->session_nr > 0 || trace->sessions.nr == 0)
 		return 0;
 	ftr_diag_warn(trace->diag,
-		      "task.txt: no session of task %d: names are taken from session %s", task->tid,
+		      "task.txt: task %d has no session: its functions are named by session %s", task->tid,
 		      trace->sessions.v[0]->sid);
 	ret = ftr_trace_task_add_session(trace, task, trace->sessions.v[0]);
 	return ret < 0 ? ret : comm_from_session(trace, task);

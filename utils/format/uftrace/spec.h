@@ -39,8 +39,8 @@ int uft_enums_parse(struct uft_enums *enums, struct ftr_slice text, struct ftr_a
 const struct ftr_arg_enum *uft_enums_find(const struct uft_enums *enums, struct ftr_slice name);
 
 /*
- * Add the words of "arg1/i32,arg2/s" that are of @kind; a word for an argument that is there
- * already replaces it.  Names of enumerations are looked up in the two tables.  0, -EINVAL (a word
+ * Add the specs of "arg1/i32,arg2/s" that are of @kind; a spec of an argument that has one
+ * already replaces it.  Names of enumerations are looked up in the two tables.  0, -EINVAL (a spec
  * that is neither; the rest is added) or -ENOMEM.
  */
 int uft_layout_add(struct uft_layout *layout, struct ftr_slice words, enum uft_spec_kind kind,

@@ -79,7 +79,7 @@ static bool parse_session(const struct line *line, struct ftr_task_line *out)
 {
 	if (!line_quoted(line, "exename", &out->name))
 		out->name = (struct ftr_slice){ NULL, 0 };
-	/* Old files say tid=. */
+	/* Old files have tid=. */
 	return line_sid(line, out->sid) &&
 	       (line_id(line, "pid", &out->pid) || line_id(line, "tid", &out->pid));
 }

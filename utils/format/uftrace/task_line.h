@@ -25,7 +25,7 @@ struct ftr_task_line {
 	struct ftr_slice name;		/* (borrowed) s = NULL: there is none */
 };
 
-/* 0, -ENOENT (a word that is not known), or -EINVAL. */
+/* 0, -ENOENT (an unknown keyword), or -EINVAL. */
 int  ftr_task_line_parse(struct ftr_slice text, struct ftr_task_line *line);
 /* Appended, with its newline. */
 void ftr_task_line_put(struct ftr_strbuf *text, const struct ftr_task_line *line);

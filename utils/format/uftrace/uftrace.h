@@ -16,7 +16,7 @@ struct ftr_trace;
 #define FTR_UFTRACE_EXTERN_PREFIX "external-data: "
 #define FTR_UFTRACE_LOST_EVENTS "LOST %llu events of CPU %d"
 
-/* The same of what is flagged in kernel-cpuN.dat; the kernel does not always say how many. */
+/* The same of what is flagged in kernel-cpuN.dat; the kernel does not always count them. */
 #define FTR_UFTRACE_LOST_KERNEL "LOST %llu kernel events of CPU %d"
 #define FTR_UFTRACE_LOST_KERNEL_SOME "LOST kernel events of CPU %d"
 

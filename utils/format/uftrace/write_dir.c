@@ -61,8 +61,8 @@ int ftr_uftrace_dir_remove(const char *path, struct ftr_err *err)
 		return ftr_err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (faccessat(fd, "info", F_OK, 0) < 0 && !dir_is_empty(fd)) {
 		close(fd);
-		return ftr_err_set(err, ENOTDIR, "%s: is not a trace (it has no info file): "
-				   "remove it yourself", path);
+		return ftr_err_set(err, ENOTDIR, "%s: not a trace (it has no info file): "
+				   "remove it by hand", path);
 	}
 	ret = dir_unlink_all(fd);
 	close(fd);
@@ -99,13 +99,13 @@ int ftr_uftrace_dir_make_room(const char *path, struct ftr_err *err)
 							 strerror(errno));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return ftr_err_set(err, EEXIST, "%s: exists and is no directory: "
-				   "name another one with -d", path);
+		return ftr_err_set(err, EEXIST, "%s: exists and is not a directory: "
+				   "choose another with -d", path);
 	if (faccessat(fd, "info", F_OK, 0) == 0)
 		ret = dir_move_to_old(path, err);
 	else if (!dir_is_empty(fd))
 		ret = ftr_err_set(err, EEXIST, "%s: exists and is not a trace (it has no info "
-				  "file): name another directory with -d", path);
+				  "file): choose another directory with -d", path);
 	close(fd);
 	return ret;
 }
