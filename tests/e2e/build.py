@@ -3,13 +3,9 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
+import unittest
 
-FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
-SKIP = 77
-problems = []
+from recording import harness, run_observed
 
 FILES = {
     "a.c": '#include "a.h"\nint a(void) { return A; }\n',
@@ -42,129 +38,109 @@ main2.o: main2.c
 }
 
 
-def expect(is_true, what):
-    if not is_true:
-        problems.append(what)
-
-
-def make_tree(folder):
-    os.makedirs(os.path.join(folder, "sub"))
-    for name, text in FILES.items():
-        with open(os.path.join(folder, name), "w", encoding="ascii") as file:
-            file.write(text)
-    os.chmod(os.path.join(folder, "ccache"), 0o755)
-
-
-def ftr_build(folder, *words):
-    done = subprocess.run([FTR, "build", *words], cwd=folder, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
-    return done.returncode, done.stdout
-
-
 def load(path):
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
-def check_database(folder):
-    entries = load(os.path.join(folder, "compile_commands.json"))
-    got = {os.path.relpath(entry["file"], folder): entry for entry in entries}
-    expect(sorted(got) == ["a.c", "c.c", "main2.c", "sub/b.c"] and len(entries) == 4,
-           f"translations: {[entry['file'] for entry in entries]}")
-    if problems:
-        return
-    expect(got["a.c"]["arguments"][0] == "gcc", f"a wrapper: {got['a.c']}")
-    expect(got["a.c"]["output"] == "a.o.tmp", f"output: {got['a.c']}")
-    expect(got["c.c"]["arguments"] == ["gcc", "-c", "-O1", "-DX=1 2", "c.c"], f"response: {got['c.c']}")
-    expect(got["c.c"]["output"] == "c.o", f"output: {got['c.c']}")
-    expect(got["sub/b.c"]["directory"] == os.path.join(folder, "sub"), f"directory: {got['sub/b.c']}")
+class BuildTest(harness.Test):
+    """One build, recorded once; the tests ask about it."""
+
+    @staticmethod
+    def make_tree(folder):
+        os.makedirs(os.path.join(folder, "sub"))
+        for name, text in FILES.items():
+            with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+                file.write(text)
+        os.chmod(os.path.join(folder, "ccache"), 0o755)
+
+    @classmethod
+    def set_up_class(cls):
+        cls.make_tree("tree")
+        cls.tree = os.path.join(cls.shared, "tree")
+        os.chdir("tree")
+        done = run_observed("build", "--", "make", "-s")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
+
+    def setUp(self):
+        super().setUp()
+        os.chdir(self.tree)         # the recorded names are those of this directory
+
+    def ftr_build(self, *words):
+        done = self.ftr("build", *words)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_database(self):
+        entries = load("compile_commands.json")
+        got = {os.path.relpath(entry["file"], self.tree): entry for entry in entries}
+        self.expect(sorted(got) == ["a.c", "c.c", "main2.c", "sub/b.c"] and len(entries) == 4,
+               f"translations: {[entry['file'] for entry in entries]}")
+        if self.problems:
+            return
+        self.expect(got["a.c"]["arguments"][0] == "gcc", f"a wrapper: {got['a.c']}")
+        self.expect(got["a.c"]["output"] == "a.o.tmp", f"output: {got['a.c']}")
+        self.expect(got["c.c"]["arguments"] == ["gcc", "-c", "-O1", "-DX=1 2", "c.c"], f"response: {got['c.c']}")
+        self.expect(got["c.c"]["output"] == "c.o", f"output: {got['c.c']}")
+        self.expect(got["sub/b.c"]["directory"] == os.path.join(self.tree, "sub"), f"directory: {got['sub/b.c']}")
+
+    def test_questions(self):
+        def names(*words):
+            status, text = self.ftr_build(*words)
+            self.expect(status == 0, f"{words}: {text}")
+            return {os.path.relpath(line, self.tree) for line in text.splitlines()}
+
+        inputs = names("--inputs-of", "prog")
+        for name in ("a.c", "a.h", "sub/b.c", "c.c", "main.c", "main2.c", "a.o", "gen.sh"):
+            self.expect(name in inputs, f"inputs of prog: no {name}")
+        self.expect("unused.c" not in inputs, "inputs of prog: unused.c")
+        inputs = names("--inputs-of", "a.o")
+        self.expect("a.h" in inputs and "c.c" not in inputs, f"inputs of a.o: {sorted(inputs)}")
+        inputs = names("--inputs-of", "sub/b.o")
+        self.expect("sub/b.c" in inputs, "through a pipe: sub/b.c is not an input of sub/b.o")
+        outputs = names("--outputs-of", "a.h")
+        self.expect({"a.o", "prog"} <= outputs and "c.o" not in outputs, f"outputs of a.h: {sorted(outputs)}")
+        unused = names("--unused", ".")
+        self.expect("unused.c" in unused and not unused & {"a.c", "a.h", "gen.sh", "ccache"},
+               f"unused: {sorted(unused)}")
+        status, text = self.ftr_build("--files")
+        line = next((line for line in text.splitlines() if line[4:].startswith(self.tree + "/main2.c\t")), "")
+        self.expect(status == 0 and line.startswith("rw-") and "sed s/0/1/" in line, f"files: {line!r}")
+        status, text = self.ftr_build("--processes")
+        self.expect(status == 0 and " make -s\n" in text and " gcc -c main2.c\n" in text, f"processes: {text}")
+        status, text = self.ftr_build("--inputs-of", "nothing")
+        self.expect(status == 1 and "did not touch" in text, f"nothing: {status} {text}")
+
+    def test_other_traces(self):
+        """A trace in another format answers as the directory does."""
+        questions = ["--files", "--processes", "--inputs-of", "prog", "-o", "out.json"]
+        status, text = self.ftr_build(*questions)
+        database = load("out.json")
+        for name in ("x.fxt", "x.etrace"):
+            self.assertEqual(self.ftr("convert", "ftr.data", name).returncode, 0)
+            got = self.ftr_build("-d", name, *questions)
+            if name == "x.etrace":      # which holds no failures: some exit statuses and files are not there
+                self.expect(got[0] == 0, f"{name}: {got[1]}")
+            else:
+                self.expect(got == (status, text), f"{name}: {got[1]}")
+            self.expect(load("out.json") == database, f"{name}: another database")
+        status, text = self.ftr_build("-d", "Makefile", "--files")
+        self.expect(status == 1 and "Makefile" in text, f"no trace: {status} {text}")
+
+    def test_status(self):
+        status, _ = self.ftr_build("-d", "other", "-o", "other.json", "--", "sh", "-c", "exit 3")
+        self.expect(status == 3, f"exit status {status}")
+        self.expect(load("other.json") == [], "a build without translations")
+
+    @unittest.skipUnless(shutil.which("bear"), "bear is not installed")
+    def test_bear(self):
+        for name in ("a.o", "sub/b.o", "c.o", "main2.o", "main2.c", "prog"):
+            os.unlink(name)
+        self.run_program("bear", "--output", "bear.json", "--", "make", "-s")
+        ours = {entry["file"] for entry in load("compile_commands.json")}
+        theirs = {os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+                  for entry in load("bear.json")}
+        self.expect(theirs <= ours, f"bear also has {sorted(theirs - ours)}")
 
 
-def check_questions(folder):
-    def names(*words):
-        status, text = ftr_build(folder, *words)
-        expect(status == 0, f"{words}: {text}")
-        return {os.path.relpath(line, folder) for line in text.splitlines()}
-
-    inputs = names("--inputs-of", "prog")
-    for name in ("a.c", "a.h", "sub/b.c", "c.c", "main.c", "main2.c", "a.o", "gen.sh"):
-        expect(name in inputs, f"inputs of prog: no {name}")
-    expect("unused.c" not in inputs, "inputs of prog: unused.c")
-    inputs = names("--inputs-of", "a.o")
-    expect("a.h" in inputs and "c.c" not in inputs, f"inputs of a.o: {sorted(inputs)}")
-    inputs = names("--inputs-of", "sub/b.o")
-    expect("sub/b.c" in inputs, "through a pipe: sub/b.c is not an input of sub/b.o")
-    outputs = names("--outputs-of", "a.h")
-    expect({"a.o", "prog"} <= outputs and "c.o" not in outputs, f"outputs of a.h: {sorted(outputs)}")
-    unused = names("--unused", ".")
-    expect("unused.c" in unused and not unused & {"a.c", "a.h", "gen.sh", "ccache"},
-           f"unused: {sorted(unused)}")
-    status, text = ftr_build(folder, "--files")
-    line = next((line for line in text.splitlines() if line[4:].startswith(folder + "/main2.c\t")), "")
-    expect(status == 0 and line.startswith("rw-") and "sed s/0/1/" in line, f"files: {line!r}")
-    status, text = ftr_build(folder, "--processes")
-    expect(status == 0 and " make -s\n" in text and " gcc -c main2.c\n" in text, f"processes: {text}")
-    status, text = ftr_build(folder, "--inputs-of", "nothing")
-    expect(status == 1 and "did not touch" in text, f"nothing: {status} {text}")
-
-
-def check_other_traces(folder):
-    """A trace in another format answers as the directory does."""
-    questions = ["--files", "--processes", "--inputs-of", "prog", "-o", "out.json"]
-    status, text = ftr_build(folder, *questions)
-    database = load(os.path.join(folder, "out.json"))
-    for name in ("x.fxt", "x.etrace"):
-        subprocess.run([FTR, "convert", "ftr.data", name], cwd=folder, check=True)
-        got = ftr_build(folder, "-d", name, *questions)
-        if name == "x.etrace":      # which holds no failures: some exit statuses and files are not there
-            expect(got[0] == 0, f"{name}: {got[1]}")
-        else:
-            expect(got == (status, text), f"{name}: {got[1]}")
-        expect(load(os.path.join(folder, "out.json")) == database, f"{name}: another database")
-    status, text = ftr_build(folder, "-d", "Makefile", "--files")
-    expect(status == 1 and "Makefile" in text, f"no trace: {status} {text}")
-
-
-def check_status(folder):
-    status, _ = ftr_build(folder, "-d", "other", "-o", "other.json", "--", "sh", "-c", "exit 3")
-    expect(status == 3, f"exit status {status}")
-    expect(load(os.path.join(folder, "other.json")) == [], "a build without translations")
-
-
-def check_bear(folder):
-    if shutil.which("bear") is None:
-        return
-    subprocess.run(["make", "-s", "clean"], cwd=folder, stderr=subprocess.DEVNULL, check=False)
-    for name in ("a.o", "sub/b.o", "c.o", "main2.o", "main2.c", "prog"):
-        os.unlink(os.path.join(folder, name))
-    subprocess.run(["bear", "--output", "bear.json", "--", "make", "-s"], cwd=folder, check=False,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    ours = {entry["file"] for entry in load(os.path.join(folder, "compile_commands.json"))}
-    theirs = {os.path.normpath(os.path.join(entry["directory"], entry["file"]))
-              for entry in load(os.path.join(folder, "bear.json"))}
-    expect(theirs <= ours, f"bear also has {sorted(theirs - ours)}")
-
-
-def main():
-    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of the make that runs us
-        os.environ.pop(name, None)
-    with tempfile.TemporaryDirectory(prefix="ftr-build.") as folder:
-        folder = os.path.realpath(folder)
-        make_tree(folder)
-        status, text = ftr_build(folder, "--", "make", "-s")
-        if "ptrace must be allowed" in text:
-            print("skipped: nothing may be traced here")
-            sys.exit(SKIP)
-        expect(status == 0 and text == "", f"ftr build -- make: {status} {text}")
-        check_database(folder)
-        check_questions(folder)
-        check_other_traces(folder)
-        check_status(folder)
-        check_bear(folder)
-    for problem in problems:
-        print(problem)
-    print(f"{len(problems)} problems")
-    sys.exit(1 if problems else 0)
-
-
-main()
+if __name__ == "__main__":
+    harness.main()

@@ -4,14 +4,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
+import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-sys.dont_write_bytecode = True
-from beside_strace import FTR, compare, etrace_events, fresh, strace_run  # noqa: E402
-
-SKIP = 77
+from recording import FTR, harness
+from beside_strace import compare, etrace_events, fresh, strace_run
 
 PROGRAMS = {
     "raw": ("-static", r"""
@@ -162,19 +158,6 @@ main.c:
 	echo 'int main(void){return 0;}' > $@
 """
 
-
-def untraced_child(expected, _got):
-    expected["exit", "4"] += 1  # strace loses the child of CLONE_UNTRACED
-    return []
-
-
-def many_forks(_expected, got):
-    return [] if got["fork"] >= 5 * WIDE else [f"wide: {got['fork']} forks"]
-
-
-EXPECTS = {"spawners": untraced_child, "wide": many_forks}
-SIDE_BY_SIDE = ("make -j4", "openers", "wide")  # who is first decides about descriptors, make also how many
-
 # As many processes at once: each waits a while for the others.
 WIDE = 200
 WIDE_MAKE = """
@@ -184,24 +167,8 @@ out%:
 """
 
 
-def cases(work):
-    """(name, argv): what is run, in a directory of its own each time."""
-    for name, (flags, source) in PROGRAMS.items():
-        binary = os.path.join(work, name)
-        build = subprocess.run(["gcc", "-w", "-x", "c", "-", "-x", "none", "-o", binary, *flags.split()],
-                               input=source, text=True, check=False)
-        if build.returncode == 0:
-            yield name, [binary]
-    yield "script", ["bash", "-c", SCRIPT]
-    makefile = os.path.join(work, "Makefile.top")
-    with open(makefile, "w", encoding="ascii") as file:
-        file.write(TOP_MAKE)
-    yield "make", ["make", "-s", "-f", makefile]
-    yield "make -j4", ["make", "-s", "-j4", "-f", makefile]
-    makefile = os.path.join(work, "Makefile.wide")
-    with open(makefile, "w", encoding="ascii") as file:
-        file.write(WIDE_MAKE)
-    yield "wide", ["make", "-s", f"-j{WIDE}", "-f", makefile]
+def many_forks(_expected, got):
+    return [] if got["fork"] >= 5 * WIDE else [f"wide: {got['fork']} forks"]
 
 
 INSTRUMENTED = r"""
@@ -236,56 +203,88 @@ int main(void)
 """
 
 
-def compare_instrumented(work):
-    """The calls of functions are recorded as well: of the tracer only its being loaded may show."""
-    binary = os.path.join(work, "instrumented")
-    build = subprocess.run(["gcc", "-finstrument-functions", "-w", "-x", "c", "-", "-o", binary, "-lpthread"],
-                           input=INSTRUMENTED, text=True, check=False)
-    if build.returncode != 0:
-        return ["instrumented: does not build"]
-    expected = strace_run([binary], fresh(work, None), os.path.join(work, "st"))
-    cwd = fresh(work, None)
-    subprocess.run([FTR, "record", "--syscalls", "-d", "data", binary], cwd=cwd, check=False)
-    text = subprocess.run([FTR, "dump", "-d", "data", "--format=etrace"], cwd=cwd, stdout=subprocess.PIPE, text=True,
-                          check=False).stdout
-    got = etrace_events(text)
-    calls = subprocess.run([FTR, "report", "-d", "data"], cwd=cwd, stdout=subprocess.PIPE, text=True,
-                           check=False).stdout
-    problems = []
-    if not re.search(r" 4  read_once$", calls, re.MULTILINE):
-        problems.append("instrumented: the calls of read_once are not there:\n" + calls)
-    for key in [key for key in got if key[0] == "open" and key[1].endswith("/libmcount.so")]:
-        del got[key]
-        got["close", key[2]] -= 1
-    for key in sorted(set(expected) | set(got), key=str):
-        if expected[key] != got[key]:
-            problems.append(f"instrumented: {key}: strace {expected[key]}, ftr {got[key]}")
-    print(f"instrumented: {sum(got.values())} records, {len(problems)} problems")
-    return problems
+class SyscallsTest(harness.Test):
+    """Each command runs plain, under strace and under ftr."""
+
+    @classmethod
+    def set_up_class(cls):
+        if shutil.which("strace") is None:
+            raise unittest.SkipTest("strace is not installed")
+        if subprocess.run(["strace", "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            raise unittest.SkipTest("nothing may be traced here")
+
+    def setUp(self):
+        super().setUp()
+        for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):   # of the make that runs the tests
+            os.environ.pop(name, None)
+
+    def compare(self, name, *argv, **options):
+        self.problems += compare(name, argv, self.dir, **options)[:60]
+
+    def program(self, name):
+        flags, source = PROGRAMS[name]
+        binary = os.path.join(self.dir, name)
+        subprocess.run(["gcc", "-w", "-x", "c", "-", "-x", "none", "-o", binary, *flags.split()], input=source,
+                       text=True, check=True)
+        return binary
+
+    def makefile(self, text):
+        path = os.path.join(self.dir, "Makefile")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        return path
+
+    def test_raw_system_calls(self):
+        self.compare("raw", self.program("raw"))
+
+    def test_threads_that_open(self):
+        self.compare("openers", self.program("openers"), in_turn=False)
+
+    def test_ways_to_spawn(self):
+        def untraced_child(expected, _got):
+            expected["exit", "4"] += 1  # strace loses the child of CLONE_UNTRACED
+            return []
+        self.compare("spawners", self.program("spawners"), expects=untraced_child)
+
+    def test_exec_in_a_thread(self):
+        self.compare("execthread", self.program("execthread"))
+
+    def test_script(self):
+        self.compare("script", "bash", "-c", SCRIPT)
+
+    def test_make(self):
+        makefile = self.makefile(TOP_MAKE)
+        self.compare("make", "make", "-s", "-f", makefile)
+        self.compare("make -j4", "make", "-s", "-j4", "-f", makefile, in_turn=False)
+
+    def test_many_processes_at_once(self):
+        def many_forks(_expected, got):
+            return [] if got["fork"] >= 5 * WIDE else [f"wide: {got['fork']} forks"]
+        self.compare("wide", "make", "-s", f"-j{WIDE}", "-f", self.makefile(WIDE_MAKE), in_turn=False,
+                     expects=many_forks)
+
+    def test_instrumented(self):
+        """The calls of functions are recorded as well: of the tracer only its being loaded may show."""
+        binary = os.path.join(self.dir, "instrumented")
+        subprocess.run(["gcc", "-finstrument-functions", "-w", "-x", "c", "-", "-o", binary, "-lpthread"],
+                       input=INSTRUMENTED, text=True, check=True)
+        expected = strace_run([binary], fresh(self.dir, None), os.path.join(self.dir, "st"))
+        cwd = fresh(self.dir, None)
+        subprocess.run([FTR, "record", "--syscalls", "-d", "data", binary], cwd=cwd, check=False)
+        text = subprocess.run([FTR, "dump", "-d", "data", "--format=etrace"], cwd=cwd, stdout=subprocess.PIPE, text=True,
+                              check=False).stdout
+        got = etrace_events(text)
+        calls = subprocess.run([FTR, "report", "-d", "data"], cwd=cwd, stdout=subprocess.PIPE, text=True,
+                               check=False).stdout
+        if not re.search(r" 4  read_once$", calls, re.MULTILINE):
+            self.problems.append("instrumented: the calls of read_once are not there:\n" + calls)
+        for key in [key for key in got if key[0] == "open" and key[1].endswith("/libmcount.so")]:
+            del got[key]
+            got["close", key[2]] -= 1
+        for key in sorted(set(expected) | set(got), key=str):
+            if expected[key] != got[key]:
+                self.problems.append(f"instrumented: {key}: strace {expected[key]}, ftr {got[key]}")
 
 
-def main():
-    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of the make that runs us
-        os.environ.pop(name, None)
-    if shutil.which("strace") is None:
-        print("skipped: strace is not here")
-        sys.exit(SKIP)
-    if subprocess.run(["strace", "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
-        print("skipped: nothing may be traced here")
-        sys.exit(SKIP)
-    problems = []
-    with tempfile.TemporaryDirectory(prefix="ftr-syscalls.") as work:
-        work = os.path.realpath(work)
-        wanted = sys.argv[1:]
-        for name, argv in cases(work):
-            if not wanted or name in wanted:
-                problems += compare(name, argv, work, in_turn=name not in SIDE_BY_SIDE,
-                                    expects=EXPECTS.get(name))
-        if not wanted or "instrumented" in wanted:
-            problems += compare_instrumented(work)
-    for problem in problems[:60]:
-        print(problem)
-    sys.exit(1 if problems else 0)
-
-
-main()
+if __name__ == "__main__":
+    harness.main()

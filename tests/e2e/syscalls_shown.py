@@ -6,12 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
-FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
-SRC = os.path.abspath(os.environ.get("srcdir", "."))
-SKIP = 77
-problems = []
+from recording import SRCDIR, harness, run_observed
 
 # Every observed call that needs no rights, in each of its forms.
 PROGRAM = r"""
@@ -149,145 +145,121 @@ sys_exit(status=2)
 """
 
 
-def expect(is_true, what):
-    if not is_true:
-        problems.append(what)
-
-
-def ftr(*words):
-    done = subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          errors="replace", check=False)
-    expect(done.returncode == 0, f"ftr {words}: {done.returncode} {done.stderr[:300]}")
-    return done.stdout
-
-
 def plain(line):
     """Process ids, and rights that decide which errno."""
     line = re.sub(r"^(sys_(v?fork|clone3?)\(.*\) = )[0-9]+$", r"\1N", line)
     return re.sub(r"^(sys_u?mount2?\(.*\) = E)\w+$", r"\1", line)
 
 
-def check_replay(data, program, folder):
-    lines = re.findall(r"sys_.*\)(?: = \w+)?(?=;)", ftr("replay", "--no-pager", "-d", data, "-f", "none"))
-    got = [plain(line) for line in lines]
-    at = 0
-    for line in (SHOWN % {"p": program, "d": folder}).strip().split("\n"):
-        if line in got[at:] and "exit" not in line:
-            at = got.index(line, at) + 1
-        else:
-            expect(line in got, f"replay: no {line} after {got[at - 1] if at else 'the beginning'}")
+class ShownTest(harness.Test):
+    """One program, recorded once."""
 
-
-def check_chrome(data, folder):
-    path = os.path.join(folder, "t.json")
-    ftr("dump", "--chrome", "-o", path, "-d", data)
-    with open(path, encoding="utf-8") as file:
-        events = json.load(file)["traceEvents"]
-    lanes = {event["pid"] for event in events if event["ph"] == "M" and event["name"] == "process_name"}
-    expect(len(lanes) == 6, f"chrome: {len(lanes)} processes have a name")
-    begun = {event["id"]: event for event in events if event["ph"] == "s"}
-    ended = {event["id"]: event for event in events if event["ph"] == "f"}
-    expect(len(begun) == 6 and set(begun) == set(ended), f"chrome: flows {begun} {ended}")
-    forks = [event for event in events if event["ph"] == "B" and
-             event["name"] in ("sys_fork", "sys_vfork", "sys_clone", "sys_clone3")]
-    expect(len(forks) == 7, f"chrome: {len(forks)} forks")  # one of them failed
-    for flow, event in begun.items():
-        expect(any(fork["pid"] == event["pid"] and fork["ts"] <= event["ts"] for fork in forks),
-               f"chrome: the flow {event} begins in no call")
-        expect(ended[flow]["tid"] != event["tid"] and ended[flow]["ts"] >= event["ts"],
-               f"chrome: the flow {event} ends in {ended[flow]}")
-    opened = [event for event in events if event["ph"] == "B" and event["name"] == "sys_openat2"]
-    expect(len(opened) == 1 and "O_RDONLY" in opened[0]["args"]["arguments"], f"chrome: openat2 {opened}")
-
-
-def check_fxt(data, folder):
-    path = os.path.join(folder, "t.fxt")
-    ftr("dump", "--fxt", "-o", path, "-d", data)
-    done = subprocess.run([sys.executable, SRC + "/tests/roundtrip/fxt_check.py", path],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    shown = subprocess.run([sys.executable, SRC + "/tests/roundtrip/perfetto_check.py", "--strict", path],
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    expect(shown.returncode == 0, f"fxt: {shown.stdout}")
-    counts = {kind: int(nr) for nr, kind in re.findall(r"^ *(\d+) (.*)$", done.stdout, re.M)}
-    expect(done.returncode == 0, f"fxt: {done.stdout}")
-    expect(counts.get("event: flow begin") == 6 and counts.get("event: flow end") == 6, f"fxt: {counts}")
-    expect(counts.get("thread") == 7 and counts.get("calls without end") == 0, f"fxt: {counts}")
-    shown = [re.findall("sys_.*;", ftr("replay", "--no-pager", "-d", name, "-f", "none").replace('"', ""))
-             for name in (data, path)]
-    expect(shown[0] == shown[1], "fxt: replay shows its calls otherwise")
-
-
-def check_uftrace(data, folder):
-    """Converted, it is the same; Debian's uftrace, where it is there, sees that these are no data of tasks."""
-    path = os.path.join(folder, "converted")
-    ftr("convert", "--to=uftrace", data, path)
-    replay, again = (ftr("replay", "--no-pager", "-d", name, "-f", "none") for name in (data, path))
-    expect('sys_openat2(path="%s/made", flags=O_RDONLY) = 5;' % folder in again, f"uftrace: {again}")
-    expect(replay == again, "uftrace: replay shows its calls otherwise")
-    if shutil.which("uftrace") is None:
-        return
-    for name in (data, path):
-        done = subprocess.run(["uftrace", "replay", "--no-pager", "-d", name, "-f", "none"],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              check=False)
-        expect("ERROR" not in done.stdout and "Usage" not in done.stdout, f"uftrace: {done.stdout[:300]}")
-
-
-def report(data, by, fields, *words):
-    """[values..., name] of each row; only of columns that cannot be blank."""
-    lines = ftr("report", "--no-pager", "--by", by, "-f", fields, *words, "-d", data).splitlines()[2:]
-    return [line.split(None, fields.count(",") + 1) for line in lines]
-
-
-def check_report(data, program, folder):
-    text = os.path.join(folder, "t.etrace")
-    ftr("dump", "--format=etrace", "--mount", "--thread-names", "-o", text, "-d", data)
-    calls = {row[2]: (int(row[0]), int(row[1])) for row in report(data, "call", "call,error")}
-    for call, wanted in (("openat2", (1, 0)), ("open", (2, 1)), ("renameat2", (2, 1)), ("link", (2, 1)),
-                         ("umount2", (1, 1)), ("creat", (1, 0)), ("vfork", (1, 0))):
-        expect(calls.get(call) == wanted, f"report: {call} {calls.get(call)}, expected {wanted}")
-    for name, failures in ((data, 1), (text, 0)):
-        files = {row[-1]: [int(value) for value in row[:-1]]
-                 for row in report(name, "file", "call,error,read,write,process")}
-        made, missing = files.get(folder + "/made"), files.get(folder + "/missing", [0, 0])
-        expect(made == [3, 0, 2, 1, 1], f"report: {name}: made {made}")
-        expect(missing[1] == 2 * failures, f"report: {name}: missing {missing}")
-        processes = report(name, "process", "call,fork,status,pid")
-        expect(sorted(int(row[2]) for row in processes) == sorted([2, 3, 3, 5, 6, 137 * failures]),
-               f"report: {name}: {processes}")  # the text has no word for who was killed
-        first = [row for row in processes if row[-1] == program and row[1] != "0"]
-        expect(len(processes) == 6 and len(first) == 1 and int(first[0][1]) == 5,
-               f"report: {name}: {processes}")
-    counts = [int(row[0]) for row in report(data, "call", "call", "-s", "call")]
-    expect(counts == sorted(counts, reverse=True), f"report -s call: {counts}")
-    names = [row[1] for row in report(data, "call", "call", "-s", "name")]
-    expect(names == sorted(names), f"report -s name: {names}")
-    done = subprocess.run([FTR, "report", "--by=call", "-d", SRC + "/tests/data/threads"],
-                          stderr=subprocess.PIPE, text=True, check=False)
-    expect(done.returncode == 1 and "record --syscalls" in done.stderr, f"report of none: {done}")
-
-
-def main():
-    with tempfile.TemporaryDirectory(prefix="ftr-shown.") as folder:
-        folder = os.path.realpath(folder)
-        program, data = os.path.join(folder, "program"), os.path.join(folder, "data")
-        subprocess.run(["gcc", "-w", "-x", "c", "-", "-o", program, "-lpthread"], input=PROGRAM, text=True,
+    @classmethod
+    def set_up_class(cls):
+        cls.program, cls.data = os.path.abspath("program"), os.path.abspath("data")
+        subprocess.run(["gcc", "-w", "-x", "c", "-", "-o", cls.program, "-lpthread"], input=PROGRAM, text=True,
                        check=True)
-        done = subprocess.run([FTR, "record", "--syscalls", "-d", data, program], stderr=subprocess.PIPE,
-                              text=True, cwd=folder, check=False)
-        if "ptrace must be allowed" in done.stderr:
-            print("skipped: nothing may be traced here")
-            sys.exit(SKIP)
-        expect(done.returncode == 2, f"exit status {done.returncode}: {done.stderr}")
-        check_replay(data, program, folder)
-        check_report(data, program, folder)
-        check_chrome(data, folder)
-        check_fxt(data, folder)
-        check_uftrace(data, folder)
-    for problem in problems:
-        print(problem)
-    print(f"{len(problems)} problems")
-    sys.exit(1 if problems else 0)
+        done = run_observed("record", "--syscalls", "-d", cls.data, cls.program)
+        assert done.returncode == 2, done
+
+    def output(self, *words):
+        done = self.ftr(*words, errors="replace")
+        self.expect(done.returncode == 0, f"ftr {words}: {done.returncode} {done.stderr[:300]}")
+        return done.stdout
+
+    def test_replay(self):
+        lines = re.findall(r"sys_.*\)(?: = \w+)?(?=;)", self.output("replay", "--no-pager", "-d", self.data, "-f", "none"))
+        got = [plain(line) for line in lines]
+        at = 0
+        for line in (SHOWN % {"p": self.program, "d": self.shared}).strip().split("\n"):
+            if line in got[at:] and "exit" not in line:
+                at = got.index(line, at) + 1
+            else:
+                self.expect(line in got, f"replay: no {line} after {got[at - 1] if at else 'the beginning'}")
+
+    def test_chrome(self):
+        path = "t.json"
+        self.output("dump", "--chrome", "-o", path, "-d", self.data)
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        lanes = {event["pid"] for event in events if event["ph"] == "M" and event["name"] == "process_name"}
+        self.expect(len(lanes) == 6, f"chrome: {len(lanes)} processes have a name")
+        begun = {event["id"]: event for event in events if event["ph"] == "s"}
+        ended = {event["id"]: event for event in events if event["ph"] == "f"}
+        self.expect(len(begun) == 6 and set(begun) == set(ended), f"chrome: flows {begun} {ended}")
+        forks = [event for event in events if event["ph"] == "B" and
+                 event["name"] in ("sys_fork", "sys_vfork", "sys_clone", "sys_clone3")]
+        self.expect(len(forks) == 7, f"chrome: {len(forks)} forks")  # one of them failed
+        for flow, event in begun.items():
+            self.expect(any(fork["pid"] == event["pid"] and fork["ts"] <= event["ts"] for fork in forks),
+                   f"chrome: the flow {event} begins in no call")
+            self.expect(ended[flow]["tid"] != event["tid"] and ended[flow]["ts"] >= event["ts"],
+                   f"chrome: the flow {event} ends in {ended[flow]}")
+        opened = [event for event in events if event["ph"] == "B" and event["name"] == "sys_openat2"]
+        self.expect(len(opened) == 1 and "O_RDONLY" in opened[0]["args"]["arguments"], f"chrome: openat2 {opened}")
+
+    def test_fxt(self):
+        path = "t.fxt"
+        self.output("dump", "--fxt", "-o", path, "-d", self.data)
+        done = subprocess.run([sys.executable, SRCDIR + "/tests/roundtrip/fxt_check.py", path],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        shown = subprocess.run([sys.executable, SRCDIR + "/tests/roundtrip/perfetto_check.py", "--strict", path],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.expect(shown.returncode == 0, f"fxt: {shown.stdout}")
+        counts = {kind: int(nr) for nr, kind in re.findall(r"^ *(\d+) (.*)$", done.stdout, re.M)}
+        self.expect(done.returncode == 0, f"fxt: {done.stdout}")
+        self.expect(counts.get("event: flow begin") == 6 and counts.get("event: flow end") == 6, f"fxt: {counts}")
+        self.expect(counts.get("thread") == 7 and counts.get("calls without end") == 0, f"fxt: {counts}")
+        shown = [re.findall("sys_.*;", self.output("replay", "--no-pager", "-d", name, "-f", "none").replace('"', ""))
+                 for name in (self.data, path)]
+        self.expect(shown[0] == shown[1], "fxt: replay shows its calls otherwise")
+
+    def test_uftrace(self):
+        """Converted, it is the same; Debian's uftrace, where it is there, sees that these are no data of tasks."""
+        path = "converted"
+        self.output("convert", "--to=uftrace", self.data, path)
+        replay, again = (self.output("replay", "--no-pager", "-d", name, "-f", "none") for name in (self.data, path))
+        self.expect('sys_openat2(path="%s/made", flags=O_RDONLY) = 5;' % self.shared in again, f"uftrace: {again}")
+        self.expect(replay == again, "uftrace: replay shows its calls otherwise")
+        if shutil.which("uftrace") is None:
+            return
+        for name in (self.data, path):
+            done = subprocess.run(["uftrace", "replay", "--no-pager", "-d", name, "-f", "none"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                  check=False)
+            self.expect("ERROR" not in done.stdout and "Usage" not in done.stdout, f"uftrace: {done.stdout[:300]}")
+
+    def report(self, data, by, fields, *words):
+        """[values..., name] of each row; only of columns that cannot be blank."""
+        lines = self.output("report", "--no-pager", "--by", by, "-f", fields, *words, "-d", data).splitlines()[2:]
+        return [line.split(None, fields.count(",") + 1) for line in lines]
+
+    def test_report(self):
+        text = "t.etrace"
+        self.output("dump", "--format=etrace", "--mount", "--thread-names", "-o", text, "-d", self.data)
+        calls = {row[2]: (int(row[0]), int(row[1])) for row in self.report(self.data, "call", "call,error")}
+        for call, wanted in (("openat2", (1, 0)), ("open", (2, 1)), ("renameat2", (2, 1)), ("link", (2, 1)),
+                             ("umount2", (1, 1)), ("creat", (1, 0)), ("vfork", (1, 0))):
+            self.expect(calls.get(call) == wanted, f"report: {call} {calls.get(call)}, expected {wanted}")
+        for name, failures in ((self.data, 1), (text, 0)):
+            files = {row[-1]: [int(value) for value in row[:-1]]
+                     for row in self.report(name, "file", "call,error,read,write,process")}
+            made, missing = files.get(self.shared + "/made"), files.get(self.shared + "/missing", [0, 0])
+            self.expect(made == [3, 0, 2, 1, 1], f"report: {name}: made {made}")
+            self.expect(missing[1] == 2 * failures, f"report: {name}: missing {missing}")
+            processes = self.report(name, "process", "call,fork,status,pid")
+            self.expect(sorted(int(row[2]) for row in processes) == sorted([2, 3, 3, 5, 6, 137 * failures]),
+                   f"report: {name}: {processes}")  # the text has no word for who was killed
+            first = [row for row in processes if row[-1] == self.program and row[1] != "0"]
+            self.expect(len(processes) == 6 and len(first) == 1 and int(first[0][1]) == 5,
+                   f"report: {name}: {processes}")
+        counts = [int(row[0]) for row in self.report(self.data, "call", "call", "-s", "call")]
+        self.expect(counts == sorted(counts, reverse=True), f"report -s call: {counts}")
+        names = [row[1] for row in self.report(self.data, "call", "call", "-s", "name")]
+        self.expect(names == sorted(names), f"report -s name: {names}")
+        done = self.ftr("report", "--by=call", "-d", SRCDIR + "/tests/data/threads")
+        self.expect(done.returncode == 1 and "record --syscalls" in done.stderr, f"report of none: {done}")
 
 
-main()
+if __name__ == "__main__":
+    harness.main()

@@ -7,14 +7,10 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
+import unittest
 
-FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
-SKIP = 77
-problems = []
-skipped = []
+from recording import FTR, IS_ROOT, TIMEOUT, harness, is_alive, run_observed, shell_status
 
 # Each is run without and with ftr: the same output and exit status.
 PROGRAMS = {
@@ -289,148 +285,17 @@ int main(int argc, char **argv)
 """
 
 
-def expect(is_true, what):
-    if not is_true:
-        problems.append(what)
-
-
-def build(folder, name, source, *flags):
-    path = os.path.join(folder, name)
+def build(name, source, *flags):
+    path = os.path.abspath(name)
     subprocess.run(["gcc", "-w", "-O1", "-x", "c", "-", "-o", path, *flags], input=source, text=True, check=True)
     return path
 
 
-def record_words(folder):
-    return [FTR, "record", "--syscalls", "--format=etrace", "-o", os.path.join(folder, "out.etrace")]
+def record_words():
+    return [FTR, "record", "--syscalls", "--format=etrace", "-o", os.path.abspath("out.etrace")]
 
 
-def text_of(folder, name="out.etrace"):
-    path = os.path.join(folder, name)
-    check = subprocess.run([FTR, "check", "--etrace", path], stdout=subprocess.PIPE, text=True, check=False)
-    expect(check.returncode == 0, f"{name}: {check.stdout[:400]}")
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read()
-
-
-def run(words, folder, **options):
-    cwd = os.path.join(folder, "cwd")
-    shutil.rmtree(cwd, ignore_errors=True)
-    os.mkdir(cwd)
-    return subprocess.run(words, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=300, check=False, start_new_session=True, **options)
-
-
-def check_programs(folder):
-    for name, source in PROGRAMS.items():
-        program = build(folder, name, source)
-        native = run([program], folder)
-        status = native.returncode if native.returncode >= 0 else 128 - native.returncode
-        done = run(record_words(folder) + [program], folder)
-        expect((done.returncode, done.stdout) == (status, native.stdout),
-               f"{name}: {status} {native.stdout!r} without, {done.returncode} {done.stdout!r} with ftr")
-        check_text(name, text_of(folder))
-
-
-def check_text(name, text):
-    if name == "many":
-        expect(text.count("FO|/dev/null\n") == 100000, f"many: {text.count('FO|/dev/null')} opens of 100000")
-        expect(re.search(r"!New_proc\|argsize=\d+,.*\n(.*\n)*.*!A\[1\]a{900}\n", text) is not None and
-               sum(len(part) for part in re.findall(r"!A\[1\](a+)\n", text)) == 100000,
-               "many: the long argument")
-        for line in ("FN|deep", "FO|deep", "RF|deep", "RT|deeper", "LF|deeper", "LT|linked", "Exit|status=5"):
-            expect(f"!{line}\n" in text, f"many: no {line} of the deep files")
-        expect(text.count("FN|/etc/passwd\n") == 1, "many: the long path")
-    if name == "seer":
-        expect("FO|/etc/hostname\n" in text, "seer: a file opened while it was not dumpable")
-    if name == "traps":
-        expect(text.count("/fifo\n") == 4, "traps: the fifo")
-
-
-def wait_for(is_true, seconds=60):
-    end = time.monotonic() + seconds
-    while not is_true() and time.monotonic() < end:
-        time.sleep(0.02)
-    return is_true()
-
-
-def is_alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def check_daemon(folder):
-    """The recording ends with the last process, and all of it is there."""
-    program = build(folder, "daemon", DAEMON)
-    made = os.path.join(folder, "made-by-daemon")
-    done = run(record_words(folder) + [program, made], folder)
-    text = text_of(folder)
-    expect(done.returncode == 0 and os.path.exists(made), f"daemon: {done}")
-    expect("Exit|status=4" in text and text.count("!Exit|") == 3 and made in text, "daemon: its records")
-
-
-def check_killed_recorder(folder):
-    """Without an observer filtered calls would fail, so the tree ends with it; the recorder is not the observer."""
-    slow = "echo $$; sleep 0.2; while :; do cat /dev/null; sleep 0.05; [ ! -e stop ] || exit 0; done"
-    with subprocess.Popen([*record_words(folder), "sh", "-c", slow], stdout=subprocess.PIPE, text=True,
-                          cwd=folder) as recorder:
-        pid = int(recorder.stdout.readline())
-        recorder.kill()
-        recorder.wait()
-        expect(wait_for(lambda: not is_alive(pid)), "killed observer: the program goes on")
-    data = os.path.join(folder, "killed")
-    with subprocess.Popen([FTR, "record", "--syscalls", "-d", data, "sh", "-c", slow], stdout=subprocess.PIPE,
-                          text=True, cwd=folder) as recorder:
-        pid = int(recorder.stdout.readline())
-        recorder.kill()
-        recorder.wait()
-        time.sleep(0.5)
-        expect(is_alive(pid), "killed recorder: the program is gone, too")
-        with open(os.path.join(folder, "stop"), "w", encoding="ascii"):
-            pass
-        expect(wait_for(lambda: not is_alive(pid)), "killed recorder: the program does not end")
-    log = os.path.join(data, "syscalls.etrace")
-    expect(wait_for(lambda: os.path.exists(log) and re.search(rf"{pid}\b", "x") is None and
-                    os.path.getsize(log) > 0), "killed recorder: nothing recorded")
-    check = subprocess.run([FTR, "check", "--etrace", log], stdout=subprocess.PIPE, text=True, check=False)
-    expect(check.returncode == 0, f"killed recorder: {check.stdout[:300]}")
-
-
-def check_signals(folder):
-    """A signal for ftr alone is the program's; those of a terminal come to it anyway."""
-    script = "trap 'echo got INT; exit 7' INT; trap 'echo got TERM; exit 8' TERM; echo $$; while :; do sleep 0.05; done"
-    for words in (record_words(folder), [FTR, "record", "--syscalls", "-d", folder + "/signalled"]):
-        for number, said, status in ((signal.SIGINT, "got INT\n", 7), (signal.SIGTERM, "got TERM\n", 8)):
-            with subprocess.Popen([*words, "bash", "-c", script], stdout=subprocess.PIPE, text=True, cwd=folder,
-                                  start_new_session=True) as recorder:
-                recorder.stdout.readline()
-                time.sleep(0.2)
-                recorder.send_signal(number)
-                output = recorder.stdout.read()
-                expect((output, recorder.wait(timeout=60)) == (said, status),
-                       f"{number.name} to ftr: {output!r} {recorder.returncode} {words}")
-    text_of(folder)
-
-
-def check_third_signal(folder):
-    """A program that ignores signals is ended with the recording by the third one."""
-    script = "trap '' TERM; echo $$; while :; do sleep 0.05; done"
-    with subprocess.Popen([*record_words(folder), "sh", "-c", script], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, cwd=folder) as recorder:
-        pid = int(recorder.stdout.readline())
-        for _ in range(3):
-            time.sleep(0.3)
-            expect(recorder.poll() is None and is_alive(pid), "ended before the third signal")
-            recorder.send_signal(signal.SIGTERM)
-        status, said = recorder.wait(timeout=60), recorder.stderr.read()
-    expect(status == 137 and "were killed" in said, f"third signal: {status} {said}")
-    expect(wait_for(lambda: not is_alive(pid)), "third signal: the program goes on")
-    text_of(folder)
-
-
-def read_until(fd, text, seconds=60):
+def read_until(fd, text, seconds=TIMEOUT):
     said, end = "", time.monotonic() + seconds
     while text not in said and select.select([fd], [], [], max(0, end - time.monotonic()))[0]:
         try:
@@ -449,118 +314,200 @@ def has_terminal(fd, name):
         return False
 
 
-def check_job_control(folder):
-    """A shell on a terminal of its own: stop a job, continue it, end it, all from the keyboard."""
-    child, fd = pty.fork()
-    if child == 0:
-        os.environ.update(PS1="ready> ", ENV="", TERM="dumb")
-        os.execv(FTR, [*record_words(folder), "bash", "--norc", "--noediting", "-i"])
-    said = read_until(fd, "ready> ")
-    for name, keys, answer in (("bash", b"sleep 1000\n", "sleep 1000"), ("sleep", b"\x1a", "Stopped"),
-                               ("bash", b"jobs\n", "Stopped"), ("bash", b"fg\n", "sleep 1000"),
-                               ("sleep", b"\x03", "ready> "), ("bash", b"cat\n", "cat"),
-                               ("cat", b"\x04", "ready> "), ("bash", b"echo status $?\n", "status 0")):
-        expect(wait_for(lambda name=name: has_terminal(fd, name)), f"terminal: {name} does not get it: {said[-300:]!r}")
-        os.write(fd, keys)
-        got = read_until(fd, answer)
-        said += got
-        expect(answer in got, f"terminal: after {keys} no {answer!r} in {said[-300:]!r}")
-        if problems:
-            break
-    os.write(fd, b"exit 3\n")
-    read_until(fd, "never said", 5 if problems else 60)
-    if problems:
-        os.kill(child, signal.SIGKILL)
-    expect(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3 or problems, "terminal: exit status")
-    os.close(fd)
-    text_of(folder)
+class UnfriendlyTest(harness.Test):
+    """Each program runs without and with ftr."""
+
+    @classmethod
+    def set_up_class(cls):
+        run_observed("record", "--syscalls", "--format=etrace", "-o", "/dev/null", "true")
+
+    def text_of(self, path="out.etrace"):
+        check = self.ftr("check", "--etrace", path)
+        self.expect(check.returncode == 0, f"{path}: {check.stdout[:400]}")
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def run_in(self, words):
+        """In an empty directory, as the leader of a session."""
+        shutil.rmtree("cwd", ignore_errors=True)
+        os.mkdir("cwd")
+        return self.run_program(*words, cwd="cwd", stderr=subprocess.STDOUT, process_group=None,
+                                start_new_session=True)
+
+    def test_programs(self):
+        for name, source in PROGRAMS.items():
+            program = build(name, source)
+            native = self.run_in([program])
+            status = shell_status(native.returncode)
+            done = self.run_in(record_words() + [program])
+            self.expect((done.returncode, done.stdout) == (status, native.stdout),
+                   f"{name}: {status} {native.stdout!r} without, {done.returncode} {done.stdout!r} with ftr")
+            self.check_text(name, self.text_of())
+
+    def check_text(self, name, text):
+        if name == "many":
+            self.expect(text.count("FO|/dev/null\n") == 100000, f"many: {text.count('FO|/dev/null')} opens of 100000")
+            self.expect(re.search(r"!New_proc\|argsize=\d+,.*\n(.*\n)*.*!A\[1\]a{900}\n", text) is not None and
+                   sum(len(part) for part in re.findall(r"!A\[1\](a+)\n", text)) == 100000,
+                   "many: the long argument")
+            for line in ("FN|deep", "FO|deep", "RF|deep", "RT|deeper", "LF|deeper", "LT|linked", "Exit|status=5"):
+                self.expect(f"!{line}\n" in text, f"many: no {line} of the deep files")
+            self.expect(text.count("FN|/etc/passwd\n") == 1, "many: the long path")
+        if name == "seer":
+            self.expect("FO|/etc/hostname\n" in text, "seer: a file opened while it was not dumpable")
+        if name == "traps":
+            self.expect(text.count("/fifo\n") == 4, "traps: the fifo")
+
+    def test_daemon(self):
+        """The recording ends with the last process, and all of it is there."""
+        program = build("daemon", DAEMON)
+        made = os.path.join(self.dir, "made-by-daemon")
+        done = self.run_in(record_words() + [program, made])
+        text = self.text_of()
+        self.expect(done.returncode == 0 and os.path.exists(made), f"daemon: {done}")
+        self.expect("Exit|status=4" in text and text.count("!Exit|") == 3 and made in text, "daemon: its records")
+
+    def test_killed_recorder(self):
+        """Without an observer filtered calls would fail, so the tree ends with it; the recorder is not the observer."""
+        slow = "echo $$; sleep 0.2; while :; do cat /dev/null; sleep 0.05; [ ! -e stop ] || exit 0; done"
+        with subprocess.Popen([*record_words(), "sh", "-c", slow], stdout=subprocess.PIPE, text=True) as recorder:
+            pid = int(recorder.stdout.readline())
+            recorder.kill()
+            recorder.wait()
+            self.wait_for(lambda: not is_alive(pid))
+        data = "killed"
+        with subprocess.Popen([FTR, "record", "--syscalls", "-d", data, "sh", "-c", slow], stdout=subprocess.PIPE,
+                              text=True) as recorder:
+            pid = int(recorder.stdout.readline())
+            recorder.kill()
+            recorder.wait()
+            time.sleep(0.5)
+            self.expect(is_alive(pid), "killed recorder: the program is gone, too")
+            with open("stop", "w", encoding="ascii"):
+                pass
+            self.wait_for(lambda: not is_alive(pid))
+        log = os.path.join(data, "syscalls.etrace")
+        self.wait_for(lambda: os.path.getsize(log) > 0)
+        check = subprocess.run([FTR, "check", "--etrace", log], stdout=subprocess.PIPE, text=True, check=False)
+        self.expect(check.returncode == 0, f"killed recorder: {check.stdout[:300]}")
+
+    def test_signals(self):
+        """A signal for ftr alone is the program's; those of a terminal come to it anyway."""
+        script = "trap 'echo got INT; exit 7' INT; trap 'echo got TERM; exit 8' TERM; echo $$; while :; do sleep 0.05; done"
+        for words in (record_words(), [FTR, "record", "--syscalls", "-d", "signalled"]):
+            for number, said, status in ((signal.SIGINT, "got INT\n", 7), (signal.SIGTERM, "got TERM\n", 8)):
+                with subprocess.Popen([*words, "bash", "-c", script], stdout=subprocess.PIPE, text=True,
+                                      start_new_session=True) as recorder:
+                    recorder.stdout.readline()
+                    time.sleep(0.2)
+                    recorder.send_signal(number)
+                    output = recorder.stdout.read()
+                    self.expect((output, recorder.wait(timeout=TIMEOUT)) == (said, status),
+                           f"{number.name} to ftr: {output!r} {recorder.returncode} {words}")
+        self.text_of()
+
+    def test_third_signal(self):
+        """A program that ignores signals is ended with the recording by the third one."""
+        script = "trap '' TERM; echo $$; while :; do sleep 0.05; done"
+        with subprocess.Popen([*record_words(), "sh", "-c", script], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as recorder:
+            pid = int(recorder.stdout.readline())
+            for _ in range(3):
+                time.sleep(0.3)
+                self.expect(recorder.poll() is None and is_alive(pid), "ended before the third signal")
+                recorder.send_signal(signal.SIGTERM)
+            status, said = recorder.wait(timeout=TIMEOUT), recorder.stderr.read()
+        self.expect(status == 137 and "were killed" in said, f"third signal: {status} {said}")
+        self.wait_for(lambda: not is_alive(pid))
+        self.text_of()
+
+    def test_job_control(self):
+        """A shell on a terminal of its own: stop a job, continue it, end it, all from the keyboard."""
+        child, fd = pty.fork()
+        if child == 0:
+            os.environ.update(PS1="ready> ", ENV="", TERM="dumb")
+            os.execv(FTR, [*record_words(), "bash", "--norc", "--noediting", "-i"])
+        said = read_until(fd, "ready> ")
+        for name, keys, answer in (("bash", b"sleep 1000\n", "sleep 1000"), ("sleep", b"\x1a", "Stopped"),
+                                   ("bash", b"jobs\n", "Stopped"), ("bash", b"fg\n", "sleep 1000"),
+                                   ("sleep", b"\x03", "ready> "), ("bash", b"cat\n", "cat"),
+                                   ("cat", b"\x04", "ready> "), ("bash", b"echo status $?\n", "status 0")):
+            self.wait_for(lambda name=name: has_terminal(fd, name))
+            os.write(fd, keys)
+            got = read_until(fd, answer)
+            said += got
+            self.expect(answer in got, f"terminal: after {keys} no {answer!r} in {said[-300:]!r}")
+            if self.problems:
+                break
+        os.write(fd, b"exit 3\n")
+        read_until(fd, "never said", 5 if self.problems else TIMEOUT)
+        if self.problems:
+            os.kill(child, signal.SIGKILL)
+        self.expect(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3 or self.problems, "terminal: exit status")
+        os.close(fd)
+        self.text_of()
+
+    def test_setuid(self):
+        """As root it is followed with its rights; else it runs without them, and that is said."""
+        if not IS_ROOT:
+            self.skipTest("needs root")
+        os.chmod(".", 0o755)
+        program = build("ids", IDS)
+        os.chown(program, 65534, 65534)
+        os.chmod(program, 0o4755)
+        done = self.run_in(record_words() + [program])
+        self.expect((done.returncode, done.stdout) == (0, "65534\n"), f"set-uid as root: {done}")
+        self.expect("FO|/etc/hostname" in self.text_of(), "set-uid as root: what it opened")
+        os.chown(program, 0, 0)
+        os.chmod(program, 0o4755)
+        open_dir = os.path.join(self.dir, "anyone")
+        os.mkdir(open_dir)
+        os.chmod(open_dir, 0o777)
+        own = os.path.join(open_dir, "ftr")
+        shutil.copy(FTR, own)
+        done = self.run_in(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", own, "record", "--syscalls",
+                    "--format=etrace", "-o", open_dir + "/out.etrace", program])
+        lines = done.stdout.splitlines()
+        self.expect(done.returncode == 0 and "65534" in lines and "runs without its rights" in done.stdout,
+               f"set-uid as nobody: {done}")
+        self.expect("FO|/etc/hostname" in self.text_of("anyone/out.etrace"), "set-uid as nobody: what it opened")
+
+    def test_namespaces(self):
+        """Paths as the observer sees them: those of a directory made root lie in that directory."""
+        if not IS_ROOT or subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL,
+                                               check=False).returncode != 0:
+            self.skipTest("needs root and mount namespaces")
+        program = build("namespaces", NAMESPACES)
+        done = self.run_in(record_words() + ["--mount", program])
+        text = self.text_of()
+        root = os.path.join(self.dir, "cwd", "root")
+        self.expect(done.returncode == 0, f"namespaces: {done}")
+        for line in (f"FN|{root}/mounted", f"MT|{root}", "FO|/inside", f"FN|{root}/inside", f"FO|{root}/inside",
+                     f"RF|{root}/inside", f"RT|{root}/renamed"):
+            self.expect("!" + line + "\n" in text, f"namespaces: no {line}")
+
+    def test_nesting(self):
+        """Other tracers fail inside as they do under strace; an emptied environment changes nothing."""
+        done = self.run_in(record_words() + ["env", "-i", "/bin/sh", "-c", "/bin/cat /etc/hostname >/dev/null"])
+        self.expect(done.returncode == 0 and "FO|/etc/hostname" in self.text_of(), f"env -i: {done}")
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        native = self.run_in(["strace", "-f", "-o", "/dev/null", "strace", "-o", "/dev/null", "true"])
+        done = self.run_in(record_words() + ["strace", "-o", "/dev/null", "true"])
+        self.expect(native.returncode == done.returncode != 0,
+               f"strace inside: {done.returncode} {done.stdout[-200:]}, in strace {native.returncode}")
+
+    def test_own_calls(self):
+        """What the runtime does in the program's name is not the program's."""
+        program = build("descriptors", NO_DESCRIPTOR, "-pg", "-pthread")
+        data = os.path.join(self.dir, "descriptors.data")
+        done = self.run_in([FTR, "record", "--syscalls", "-d", data, program])
+        calls = self.run_in([FTR, "report", "-d", data, "-f", "call"]).stdout
+        text = self.text_of(data + "/syscalls.etrace")
+        self.expect(done.returncode == 0 and "in_thread" in calls, f"own calls: {done} {calls}")
+        self.expect((text.count("!SysClone|"), text.count("!Exit|")) == (1, 2), f"own calls: a child is seen: {text}")
+        self.expect("call=close_range" not in text, f"own calls: closes are seen: {text}")
 
 
-def check_setuid(folder):
-    """As root it is followed with its rights; else it runs without them, and that is said."""
-    if os.geteuid() != 0:
-        skipped.append("set-uid: needs root")
-        return
-    os.chmod(folder, 0o755)
-    program = build(folder, "ids", IDS)
-    os.chown(program, 65534, 65534)
-    os.chmod(program, 0o4755)
-    done = run(record_words(folder) + [program], folder)
-    expect((done.returncode, done.stdout) == (0, "65534\n"), f"set-uid as root: {done}")
-    expect("FO|/etc/hostname" in text_of(folder), "set-uid as root: what it opened")
-    os.chown(program, 0, 0)
-    os.chmod(program, 0o4755)
-    open_dir = os.path.join(folder, "anyone")
-    os.mkdir(open_dir)
-    os.chmod(open_dir, 0o777)
-    own = os.path.join(open_dir, "ftr")
-    shutil.copy(FTR, own)
-    done = run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", own, "record", "--syscalls",
-                "--format=etrace", "-o", open_dir + "/out.etrace", program], folder)
-    lines = done.stdout.splitlines()
-    expect(done.returncode == 0 and "65534" in lines and "runs without its rights" in done.stdout,
-           f"set-uid as nobody: {done}")
-    expect("FO|/etc/hostname" in text_of(folder, "anyone/out.etrace"), "set-uid as nobody: what it opened")
-
-
-def check_namespaces(folder):
-    """Paths as the observer sees them: those of a directory made root lie in that directory."""
-    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL,
-                                           check=False).returncode != 0:
-        skipped.append("namespaces: needs root")
-        return
-    program = build(folder, "namespaces", NAMESPACES)
-    done = run(record_words(folder) + ["--mount", program], folder)
-    text = text_of(folder)
-    root = os.path.join(folder, "cwd", "root")
-    expect(done.returncode == 0, f"namespaces: {done}")
-    for line in (f"FN|{root}/mounted", f"MT|{root}", "FO|/inside", f"FN|{root}/inside", f"FO|{root}/inside",
-                 f"RF|{root}/inside", f"RT|{root}/renamed"):
-        expect("!" + line + "\n" in text, f"namespaces: no {line}")
-
-
-def check_nesting(folder):
-    """Other tracers fail inside as they do under strace; an emptied environment changes nothing."""
-    done = run(record_words(folder) + ["env", "-i", "/bin/sh", "-c", "/bin/cat /etc/hostname >/dev/null"], folder)
-    expect(done.returncode == 0 and "FO|/etc/hostname" in text_of(folder), f"env -i: {done}")
-    if shutil.which("strace") is None:
-        skipped.append("nesting: needs strace")
-        return
-    native = run(["strace", "-f", "-o", "/dev/null", "strace", "-o", "/dev/null", "true"], folder)
-    done = run(record_words(folder) + ["strace", "-o", "/dev/null", "true"], folder)
-    expect(native.returncode == done.returncode != 0,
-           f"strace inside: {done.returncode} {done.stdout[-200:]}, in strace {native.returncode}")
-
-
-def check_own_calls(folder):
-    """What the runtime does in the program's name is not the program's."""
-    program = build(folder, "descriptors", NO_DESCRIPTOR, "-pg", "-pthread")
-    data = os.path.join(folder, "descriptors.data")
-    done = run([FTR, "record", "--syscalls", "-d", data, program], folder)
-    calls = run([FTR, "report", "-d", data, "-f", "call"], folder).stdout
-    text = text_of(data, "syscalls.etrace")
-    expect(done.returncode == 0 and "in_thread" in calls, f"own calls: {done} {calls}")
-    expect((text.count("!SysClone|"), text.count("!Exit|")) == (1, 2), f"own calls: a child is seen: {text}")
-    expect("call=close_range" not in text, f"own calls: closes are seen: {text}")
-
-
-def main():
-    wanted = sys.argv[1:]
-    with tempfile.TemporaryDirectory(prefix="ftr-unfriendly.") as folder:
-        folder = os.path.realpath(folder)
-        probe = run(record_words(folder) + ["true"], folder)
-        if "ptrace must be allowed" in probe.stdout:
-            print("skipped: nothing may be traced here")
-            sys.exit(SKIP)
-        for check in (check_programs, check_daemon, check_killed_recorder, check_signals, check_third_signal,
-                      check_job_control,
-                      check_setuid, check_namespaces, check_nesting, check_own_calls):
-            if not wanted or check.__name__ in wanted:
-                check(folder)
-    for line in problems + skipped:
-        print(line)
-    print(f"{len(problems)} problems, {len(skipped)} left out")
-    sys.exit(1 if problems else 0)
-
-
-main()
+if __name__ == "__main__":
+    harness.main()

@@ -19,7 +19,7 @@ SURVIVOR = r"""
 int main(int argc, char **argv)
 {
 	static char block[1 << 16];
-	char name[64];
+	char name[4096];
 	FILE *pid;
 	int fd = -1;
 
