@@ -28,5 +28,5 @@ check() {
 }
 
 each_case check
-echo "golden: $cases cases: $failures failures"
+echo "$((cases - failures)) passed, $failures failed, 0 skipped"
 [ "$cases" -gt 0 ] && [ "$failures" -eq 0 ]
