@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* What libFuzzer, or tests/fuzz/replay, calls. */
+/* What the drivers (replay and libFuzzer) call: one input for one format of the table. */
 #ifndef FTR_TESTS_FUZZ_H
 #define FTR_TESTS_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+struct ftr_format;
+
+/*
+ * Read @data, a file or a packed directory (format/dir.h), with @format, and check what comes of
+ * it; aborts where a check fails.
+ */
+void fuzz_one(const struct ftr_format *format, const uint8_t *data, size_t size);
+
+/* Checks that one format alone needs. */
+void fuzz_extra_etrace(const uint8_t *data, size_t size);
+void fuzz_extra_fxt(const uint8_t *data, size_t size);
+
+/* Report, and keep the input in the file that FUZZ_KEEP names. */
+_Noreturn void fuzz_fail(const char *what, const char *file, int line);
+
+#define check(is_true) ((is_true) ? (void)0 : fuzz_fail(#is_true, __FILE__, __LINE__))
 
 /*
  * Address sanitizers reserve terabytes; without one, input that asks for much memory must not get

@@ -2,6 +2,8 @@
 /* Trees of calls and of tasks of whatever a fuzz target reads, checked and printed. */
 #include "tests/fuzz/graphs.h"
 
+#include "tests/fuzz/fuzz.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,12 +12,6 @@
 #include "utils/base/ostream.h"
 #include "utils/view/graph.h"
 #include "utils/view/graph_task.h"
-
-static void check(bool is_true)
-{
-	if (!is_true)
-		abort();
-}
 
 void graphs_begin(struct graphs *graphs, const struct ftr_trace *trace)
 {

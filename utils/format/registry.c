@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "utils/base/istream.h"
+#include "utils/format/dir.h"
 #include "utils/format/format.h"
 
 #define FTR_FORMAT(name) extern const struct ftr_format ftr_format_##name;
@@ -257,12 +258,21 @@ static int open_dir(struct ftr_trace **out, const char *path, struct ftr_diag *d
 		    struct ftr_err *err)
 {
 	const struct ftr_format *format;
+	struct ftr_dir *dir;
 	int ret = detect_dir(path, &format, err);
 
 	if (ret < 0)
 		return ret;
 	*out = trace_new(path, format, diag, err);
-	return *out == NULL ? -ENOMEM : format->read_dir(*out, path, err);
+	if (*out == NULL)
+		return -ENOMEM;
+	ret = ftr_dir_open(&dir, path, err);
+	if (ret < 0)
+		return ret;
+	ret = format->read_dir(*out, dir, err);
+	if (ret < 0)
+		ftr_err_prefix(err, "%s", path);
+	return ret;
 }
 
 int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,

@@ -21,6 +21,8 @@ enum ftr_format_kind {
 	FTR_FORMAT_DIRECTORY,
 };
 
+struct ftr_dir;
+
 struct ftr_format {
 	const char *name;		/* of --format: "fxt" */
 	const char *summary;		/* one line for --help */
@@ -35,7 +37,8 @@ struct ftr_format {
 	 * unless needs_file; a reader that keeps it moves it into its own and leaves zeros.
 	 */
 	int (*read_file)(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
-	int (*read_dir)(struct ftr_trace *trace, const char *path, struct ftr_err *err);
+	/* DIRECTORY: takes @dir over, also on failure. */
+	int (*read_dir)(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err);
 	bool needs_file;	/* looks at its input more than once: a pipe is copied to disk */
 
 	/* Writing (NULL = read only).  FILE: sink->out is the file. */

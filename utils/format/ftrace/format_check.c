@@ -162,6 +162,12 @@ static bool divisor_is_sound(const char *s, const char *end)
 			   ftr_slice_starts(ftr_slice_make(s, (size_t)(end - s)), RECORD_PREFIX));
 }
 
+/* At one of == != <= >=; nothing is assigned in a print fmt. */
+static bool is_comparison(const char *s, const char *end)
+{
+	return strchr("=!<>", s[-1]) != NULL || (s + 1 < end && s[1] == '=');
+}
+
 /* Behind a value, which ends at @s, no other begins. */
 static const char *value_end(const char *s, const char *end)
 {
@@ -202,7 +208,7 @@ static const char *term_skip(struct ftr_slice fields, const char *s, const char 
 		return string_skip(s, end);
 	if (*s == '\'')
 		return end - s > 2 && s[2] == '\'' ? s + 3 : NULL;
-	if (*s == '/' && !divisor_is_sound(s + 1, end))
+	if ((*s == '/' && !divisor_is_sound(s + 1, end)) || (*s == '=' && !is_comparison(s, end)))
 		return NULL;
 	return *s != '\0' && strchr(" ,()[]{}?:|&+-*/<>=!~^", *s) != NULL ? s + 1 : NULL;
 }

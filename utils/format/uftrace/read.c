@@ -260,19 +260,6 @@ int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ft
 	return reader_load(reader, err);
 }
 
-static int uftrace_read(struct ftr_trace *trace, const char *path, struct ftr_err *err)
-{
-	struct ftr_dir *dir;
-	int ret = ftr_dir_open(&dir, path, err);
-
-	if (ret < 0)
-		return ret;
-	ret = ftr_uftrace_read_dir(trace, dir, err);
-	if (ret < 0)
-		ftr_err_prefix(err, "%s", path);
-	return ret;
-}
-
 static bool uftrace_detect(const char *path, const uint8_t *head, size_t len)
 {
 	struct ftr_dir *dir;
@@ -290,7 +277,7 @@ const struct ftr_format ftr_format_uftrace = {
 	.summary = "data directory of ftr record and uftrace record",
 	.kind	 = FTR_FORMAT_DIRECTORY,
 	.detect	 = uftrace_detect,
-	.read_dir = uftrace_read,
+	.read_dir = ftr_uftrace_read_dir,
 	.write_new = ftr_uftrace_export_new,
 	.is_recorded = true,
 };
