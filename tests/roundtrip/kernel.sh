@@ -38,7 +38,7 @@ one_file()
 	"$FTR" convert "$1" a.data && "$FTR" convert a.data b.fxt && "$FTR" convert b.fxt c.fxt &&
 		"$FTR" convert b.fxt b.data || fail "$1: cannot be converted"
 	cmp b.fxt c.fxt || fail "$1: fxt is not stable"
-	"$python" "$srcdir/tests/roundtrip/kernel_pages.py" a.data >pages 2>said || fail "$1: $(cat said)"
+	"$python" "$srcdir/tests/roundtrip/kernel_pages.py" a.data >pages 2>warnings || fail "$1: $(cat warnings)"
 	page_calls pages >x
 	fxt_calls "$1" >y
 	compare x y "$1: calls in the pages"

@@ -15,8 +15,8 @@ fail()
 # Nothing is left out, and nothing warned about.
 convert()
 {
-	"$FTR" convert "$1" "$2" 2>said || fail "$1 to $2: $(cat said)"
-	[ ! -s said ] || fail "$1 to $2 says: $(cat said)"
+	"$FTR" convert "$1" "$2" 2>warnings || fail "$1 to $2: $(cat warnings)"
+	[ ! -s warnings ] || fail "$1 to $2 warns: $(cat warnings)"
 }
 
 shown()
@@ -91,20 +91,20 @@ round_trip text.etrace
 
 # A file in which the records are not: its calls stay, and what is missing is said.
 LC_ALL=C sed 's/ftr\.syscalls/ftr-syscalls/' b.fxt >old.fxt
-"$FTR" convert old.fxt old.data 2>said || fail "without records: $(cat said)"
-grep -q 'names of arguments' said || fail "without records: nothing is said: $(cat said)"
+"$FTR" convert old.fxt old.data 2>warnings || fail "without records: $(cat warnings)"
+grep -q 'names of arguments' warnings || fail "without records: no warning: $(cat warnings)"
 "$FTR" replay --no-pager -d old.data 2>/dev/null | grep -q 'sys_openat("x", ' || fail "without records: no calls"
 LC_ALL=C sed 's/10,6000!Exit/10,6009!Exit/' b.fxt >other.fxt
-"$FTR" convert other.fxt other.data 2>said || fail "one record of another time: $(cat said)"
-grep -q '1 system calls of which no record was found' said || fail "one record: nothing is said: $(cat said)"
+"$FTR" convert other.fxt other.data 2>warnings || fail "one record of another time: $(cat warnings)"
+grep -q '1 system calls of which no record was found' warnings || fail "one record: no warning: $(cat warnings)"
 
 if ! ${CC:-cc} -pg -g -O1 -w -o syscalls "$srcdir/tests/roundtrip/syscalls.c" -lpthread 2>cc.log; then
 	echo "cannot build the program: $(head -3 cc.log)"
 	exit 77
 fi
-"$FTR" record --syscalls -d a.data ./syscalls >/dev/null 2>said
+"$FTR" record --syscalls -d a.data ./syscalls >/dev/null 2>warnings
 if [ ! -s a.data/syscalls.etrace ]; then
-	echo "system calls cannot be observed here: $(cat said)"
+	echo "system calls cannot be observed here: $(cat warnings)"
 	[ $failed = 0 ] && exit 77
 	exit 1
 fi
