@@ -37,7 +37,18 @@ static bool has_suffix(const char *path, const char *suffix)
 	return len > 0 && path_len > len && strcmp(path + path_len - len, suffix) == 0;
 }
 
-/* By its suffix; what has none is a directory. */
+static const struct ftr_format *directory_format(void)
+{
+	const struct ftr_format *format;
+	size_t pos = 0;
+
+	while ((format = ftr_format_next(&pos)) != NULL &&
+	       (format->kind != FTR_FORMAT_DIRECTORY || !ftr_format_is_written(format)))
+		;
+	return format;
+}
+
+/* By its suffix; without one it is a directory. */
 static const struct ftr_format *format_of(const char *path)
 {
 	const struct ftr_format *format;
@@ -51,7 +62,7 @@ static const struct ftr_format *format_of(const char *path)
 		return NULL;
 	if (strchr(basename(path), '.') == NULL || has_suffix(path, ".data") ||
 	    has_suffix(path, "/"))
-		return ftr_format_find("uftrace");
+		return directory_format();
 	return NULL;
 }
 

@@ -326,10 +326,11 @@ out:
 static int record_text(const struct record_values *values, char **argv)
 {
 	if (!values->record.has_syscalls)
-		ftr_error("record: --format=etrace writes system calls; add --syscalls");
+		ftr_error("record: --format=%s writes system calls; add --syscalls",
+			  values->format->name);
 	else if (values->common.data != NULL)
-		ftr_error(
-			"record: --format=etrace writes a text file, not a data directory; name it with -o");
+		ftr_error("record: --format=%s writes a file, not a data directory; name it with -o",
+			  values->format->name);
 	else
 		return ftr_record_etrace(ftr_option_values_get(&values->of_formats,
 							       ftr_format_recorded_options,

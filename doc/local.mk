@@ -43,7 +43,8 @@ EXTRA_DIST += \
 	doc/adr/0018-estimated-returns.md \
 	doc/adr/0019-kernel-pages-by-libtraceevent.md \
 	doc/adr/0020-events-out-of-order.md \
-	doc/adr/0021-options-of-formats-and-collectors.md \
+	doc/adr/0021-sections.md \
 	doc/adr/0022-pipes.md \
+	doc/adr/0023-options-of-formats-and-collectors.md \
 	doc/fxt.md \
 	doc/layers.txt

@@ -86,13 +86,21 @@ def check_file(path, paths, names):
     return problems
 
 
+def decisions():
+    """Each decision has a number of its own."""
+    numbers = [os.path.basename(path)[:4] for path in tree.files(".md", rooms=("doc/adr",))]
+    return [f"doc/adr/{number}: {numbers.count(number)} decisions have this number"
+            for number in sorted(set(numbers)) if numbers.count(number) > 1]
+
+
 def main():
     paths = tree_files()
     names = {os.path.basename(path) for path in paths}
     checked = [path for path in tree.files(*CODE, *SCRIPTS, *TEXTS)
                if not path.startswith("tests/data/") and "/corpus/" not in path
                and "/expected/" not in path] + list(TOP)
-    tree.finish([problem for path in checked for problem in check_file(path, paths, names)],
+    tree.finish(decisions() + [problem for path in checked
+                               for problem in check_file(path, paths, names)],
                 f"names: {len(checked)} files")
 
 
