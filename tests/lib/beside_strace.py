@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What strace says that processes did, and what the etrace text says, as multisets that can be compared."""
+"""System calls as strace shows them and as the etrace text has them, as multisets that can be compared."""
 import collections
 import glob
 import os

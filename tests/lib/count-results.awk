@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Count tests from automake's .trs files and the .log beside each: prints "PASSED FAILED SKIPPED".
 #
-# A log counts by what it says itself: cmocka's lines, or a last line "N passed, N failed, N skipped";
-# any other log is one test with the result of its .trs.  A .trs that says FAIL always counts one failure
+# A log counts by its own lines: cmocka's, or a last line "N passed, N failed, N skipped";
+# any other log is one test with the result of its .trs.  A .trs with FAIL always counts one failure
 # at least, so a test program that crashed halfway is seen.
 
 function take_trs(file,    line, result) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plain text rules: an SPDX line first, no path of somebody's machine, no trailing blanks, no long lines."""
+"""Plain text rules: an SPDX line first, no path of a developer's machine, no trailing blanks, no long lines."""
 import re
 
 import tree
@@ -24,7 +24,7 @@ def check_file(path):
         problems.append(f"{path}:1: no SPDX-License-Identifier line")
     for number, line in enumerate(lines, 1):
         if PRIVATE.search(line):
-            problems.append(f"{path}:{number}: a path of somebody's machine: {line.strip()}")
+            problems.append(f"{path}:{number}: a path of a developer's machine: {line.strip()}")
         if path.endswith(SUFFIXES) and line != line.rstrip():
             problems.append(f"{path}:{number}: blanks at the end")
         if path.endswith((".c", ".h", ".S")) and width(line) > COLUMNS and not TEXT.match(line):

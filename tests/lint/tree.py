@@ -25,7 +25,7 @@ def read(path):
 
 
 def finish(problems, what):
-    """Say what was found and end: 0 when there is none."""
+    """Report the problems and exit: 0 when there is none."""
     for problem in problems:
         print(problem)
     print(f"{what}: {len(problems)} problems")

@@ -79,10 +79,10 @@ calls_by() {			# TRACER DATA
 }
 
 check_trace() {			# NAME
-    local said
+    local output
 
-    said=$(python3 "$here/balance.py" "$work/data-$1" 2>&1)
-    result "$1: calls balance, nothing lost ($said)" $? "$said"
+    output=$(python3 "$here/balance.py" "$work/data-$1" 2>&1)
+    result "$1: calls balance, nothing lost ($output)" $? "$output"
     check_read_back "$1"
     check_uftrace "$1"
 }
@@ -114,18 +114,18 @@ check_read_back() {		# NAME
 FXT_WALK_MAX=100000000		# bytes: a checker walks some million records in ten seconds
 
 check_fxt() {			# NAME DATA CALLS
-    local file=$work/$1.fxt theirs said
+    local file=$work/$1.fxt theirs output
 
-    said=$("$FTR" dump --no-pager --fxt -o "$file" -d "$2" 2>&1)
-    result "$1: ftr writes it as fxt" $? "$said"
+    output=$("$FTR" dump --no-pager --fxt -o "$file" -d "$2" 2>&1)
+    result "$1: ftr writes it as fxt" $? "$output"
     theirs=$(calls_by "$FTR" "$file")
     [ "${theirs#* }" = "$3" ]
     result "$1: the fxt has the same calls" $? "$3 calls, ${theirs#* } in the fxt"
     if [ "$(stat -c %s "$file")" -le $FXT_WALK_MAX ]; then
-        said=$(python3 "$here/../roundtrip/fxt_check.py" "$file" 2>&1)
-        result "$1: the fxt is as specified" $? "$(tail -n 1 <<<"$said")"
-        said=$(python3 "$here/../roundtrip/perfetto_check.py" --strict "$file" 2>&1)
-        result "$1: the Perfetto UI shows the fxt as it is" $? "$(tail -n 1 <<<"$said")"
+        output=$(python3 "$here/../roundtrip/fxt_check.py" "$file" 2>&1)
+        result "$1: the fxt is as specified" $? "$(tail -n 1 <<<"$output")"
+        output=$(python3 "$here/../roundtrip/perfetto_check.py" --strict "$file" 2>&1)
+        result "$1: the Perfetto UI shows the fxt as it is" $? "$(tail -n 1 <<<"$output")"
     fi
     check_back "$1" "$2" "$file"
     rm -f "$file"
@@ -137,11 +137,11 @@ everything_in() {		# DATA
 }
 
 check_back() {			# NAME DATA FXT
-    local back=$work/back-$1 said
+    local back=$work/back-$1 output
 
     rm -rf "$back"
-    said=$("$FTR" convert "$3" "$back" 2>&1)
-    result "$1: the fxt becomes a data directory" $? "$said"
+    output=$("$FTR" convert "$3" "$back" 2>&1)
+    result "$1: the fxt becomes a data directory" $? "$output"
     cmp -s <(everything_in "$2" 2>&1) <(everything_in "$back" 2>&1)
     result "$1: which shows all that the recorded one does" $? \
         "$(diff <(everything_in "$2" 2>&1 | head -100000) <(everything_in "$back" 2>&1 | head -100000) | head -3)"

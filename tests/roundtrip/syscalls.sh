@@ -89,7 +89,7 @@ END
 round_trip text.etrace
 "$FTR" dump --no-pager --format=etrace -d c.data | cmp - text.etrace || fail "the text comes back changed"
 
-# A file in which the records are not: its calls stay, and what is missing is said.
+# A file in which the records are not: its calls stay, with a warning about what is missing.
 LC_ALL=C sed 's/ftr\.syscalls/ftr-syscalls/' b.fxt >old.fxt
 "$FTR" convert old.fxt old.data 2>warnings || fail "without records: $(cat warnings)"
 grep -q 'names of arguments' warnings || fail "without records: no warning: $(cat warnings)"
