@@ -123,6 +123,10 @@ class BuildTest(harness.Test):
             else:
                 self.expect(got == (status, text), f"{name}: {got[1]}")
             self.expect(load("out.json") == database, f"{name}: another database")
+        with open("x.etrace", "rb") as stream:
+            done = self.ftr("build", "--etrace", "-", "--inputs-of", "prog", stdin=stream)
+        self.expect((done.returncode, done.stdout) == self.ftr_build("-d", "x.etrace", "--inputs-of", "prog"),
+                    "--etrace -: another answer")
         status, text = self.ftr_build("-d", "Makefile", "--files")
         self.expect(status == 1 and "Makefile" in text, f"no trace: {status} {text}")
 

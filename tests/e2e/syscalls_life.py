@@ -172,7 +172,7 @@ class LifeTest(harness.Test):
     def test_signals(self):
         status, said, text = self.record("sh", "-c", "trap 'echo caught' USR1; kill -USR1 $$; kill -9 $$")
         self.expect((status, said) == (128 + 9, "caught\n"), f"signals: {status} {said}")
-        self.expect("Exit|status=0" in text, "signals: no Exit of who was killed")
+        self.expect("Exit|status=0" in text, "signals: no Exit of a killed process")
 
     def test_names(self):
         program = compile_program("names", NAMES, "-lpthread")

@@ -249,7 +249,7 @@ class ShownTest(harness.Test):
             self.expect(missing[1] == 2 * failures, f"report: {name}: missing {missing}")
             processes = self.report(name, "process", "call,fork,status,pid")
             self.expect(sorted(int(row[2]) for row in processes) == sorted([2, 3, 3, 5, 6, 137 * failures]),
-                   f"report: {name}: {processes}")  # the text has no word for who was killed
+                   f"report: {name}: {processes}")  # the text cannot hold signals
             first = [row for row in processes if row[-1] == self.program and row[1] != "0"]
             self.expect(len(processes) == 6 and len(first) == 1 and int(first[0][1]) == 5,
                    f"report: {name}: {processes}")

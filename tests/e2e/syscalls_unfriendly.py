@@ -45,7 +45,7 @@ int main(void)
 	sigaction(SIGALRM, &alarmed, 0);
 	mkfifo("fifo", 0600);
 	setitimer(ITIMER_REAL, &soon, 0);
-	fd = open("fifo", O_RDONLY);	/* nobody writes: the alarm ends it */
+	fd = open("fifo", O_RDONLY);	/* it has no writer: the alarm ends it */
 	printf("%d traps, value %d, open %d %s, %d alarms\n", traps, value, fd, fd < 0 && errno == EINTR ?
 	       "EINTR" : "", alarms);
 	fflush(stdout);
@@ -448,7 +448,7 @@ class UnfriendlyTest(harness.Test):
         self.text_of()
 
     def test_setuid(self):
-        """As root it is followed with its rights; else it runs without them, and that is said."""
+        """As root it is followed with its privileges; else it runs without, with a warning."""
         if not IS_ROOT:
             self.skipTest("needs root")
         os.chmod(".", 0o755)
@@ -468,7 +468,7 @@ class UnfriendlyTest(harness.Test):
         done = self.run_in(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", own, "record", "--syscalls",
                     "--format=etrace", "-o", open_dir + "/out.etrace", program])
         lines = done.stdout.splitlines()
-        self.expect(done.returncode == 0 and "65534" in lines and "runs without its rights" in done.stdout,
+        self.expect(done.returncode == 0 and "65534" in lines and "runs unprivileged" in done.stdout,
                f"set-uid as nobody: {done}")
         self.expect("FO|/etc/hostname" in self.text_of("anyone/out.etrace"), "set-uid as nobody: what it opened")
 

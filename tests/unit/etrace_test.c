@@ -182,7 +182,7 @@ static void each_kind_is_written(void **state)
 	}
 }
 
-static void say(void *arg, const char *text)
+static void print(void *arg, const char *text)
 {
 	print_message("%s\n", text);
 }
@@ -207,7 +207,7 @@ static void check_round_trip(const struct ftr_etrace_options *options)
 	for (size_t i = 0; i < GOLDENS; i++)
 		recs[i] = golden_record(i);
 	write_records(recs, GOLDENS, options, &first);
-	load(&log, first.buf, first.len, say, NULL);
+	load(&log, first.buf, first.len, print, NULL);
 	assert_int_equal(log.violations, 0);
 	assert_int_equal(log.calls.nr, GOLDENS);
 	write_records(log.calls.v, log.calls.nr, options, &second);
@@ -254,7 +254,7 @@ static void extension_round_trips(void **state)
 	struct ftr_ostream out;
 
 	write_records(recs, 2, &extended, &out);
-	load(&log, out.buf, out.len, say, NULL);
+	load(&log, out.buf, out.len, print, NULL);
 	assert_int_equal(log.violations, 0);
 	assert_int_equal(log.calls.nr, 2);
 	assert_int_equal(log.calls.v[0].id, FTR_SYSID_OPENAT2);
@@ -309,7 +309,7 @@ static void failures_keep_what_was_asked_for(void **state)
 		recs[i].end_ns = recs[i].start_ns + 500;
 	}
 	write_records(recs, FAILURES, &extended, &out);
-	load(&log, out.buf, out.len, say, NULL);
+	load(&log, out.buf, out.len, print, NULL);
 	assert_int_equal(log.violations, 0);
 	assert_int_equal(log.calls.nr, FAILURES);
 	for (size_t i = 0; i < FAILURES; i++) {
@@ -341,7 +341,7 @@ static void names_of_other_kinds_are_ignored(void **state)
 				   "5,0,1,3!Ftr|call=frobnicate,took=1\n5,0,1,4!Close|fd=3\n";
 	struct ftr_etrace_log log;
 
-	load(&log, text, sizeof(text) - 1, say, NULL);
+	load(&log, text, sizeof(text) - 1, print, NULL);
 	assert_int_equal(log.violations, 0);
 	assert_int_equal(log.calls.nr, 2);
 	assert_string_equal(ftr_syscall_name(&log.calls.v[0]), "pipe2");
@@ -395,13 +395,13 @@ static void options_leave_out(void **state)
 	struct ftr_ostream out;
 
 	write_records(recs, 8, &none, &out);
-	load(&log, out.buf, out.len, say, NULL);
+	load(&log, out.buf, out.len, print, NULL);
 	assert_int_equal(log.calls.nr, 5);
 	ftr_etrace_log_fini(&log);
 	ftr_ostream_close(&out, NULL);
 
 	write_records(recs, 8, &repeated, &out);
-	load(&log, out.buf, out.len, say, NULL);
+	load(&log, out.buf, out.len, print, NULL);
 	assert_int_equal(log.calls.nr, 3);
 	assert_int_equal(log.calls.v[2].kind, FTR_SYSCALL_CLOSE);
 	ftr_etrace_log_fini(&log);
@@ -426,7 +426,7 @@ static void other_spellings_are_read(void **state)
 	struct ftr_etrace_log log;
 	const struct ftr_syscall *exec;
 
-	load(&log, text, sizeof(text) - 1, say, NULL);
+	load(&log, text, sizeof(text) - 1, print, NULL);
 	assert_int_equal(log.violations, 0);
 	assert_string_equal(log.init_cwd, "/w");
 	assert_int_equal(log.calls.nr, 3);
@@ -439,69 +439,70 @@ static void other_spellings_are_read(void **state)
 	ftr_etrace_log_fini(&log);
 }
 
-struct said {
+struct reported {
 	unsigned nr;
 	char first[400];
 };
 
 static void remember(void *arg, const char *text)
 {
-	struct said *said = arg;
+	struct reported *reported = arg;
 
-	if (said->nr++ == 0)
-		snprintf(said->first, sizeof(said->first), "%s", text);
+	if (reported->nr++ == 0)
+		snprintf(reported->first, sizeof(reported->first), "%s", text);
 }
 
-/* Each breaks one rule, which must be said with its line. */
+/* Each breaks one rule, which must be reported with its line. */
 static const struct damage {
 	const char *text;
-	const char *says;
+	const char *expected;
 } damages[] = {
 	{ "garbage\n", "t.etrace:1: does not begin with" },
 	{ "5,0,1!Close|fd=3\n", "t.etrace:1: does not begin with" },
 	{ "5,0,1,1000000000!Close|fd=3\n", "t.etrace:1: does not begin with" },
-	{ "5,0,1,1!Nonsense|x=1\n", "t.etrace:1: Nonsense belongs to no record" },
-	{ "5,0,1,1!Close|fd=3,x=1\n", "t.etrace:1: Close: \"x\" is none of its fields" },
+	{ "5,0,1,1!Nonsense|x=1\n", "t.etrace:1: Nonsense is not part of a record" },
+	{ "5,0,1,1!Close|fd=3,x=1\n", "t.etrace:1: Close: \"x\" is not a field of it" },
 	{ "5,0,1,1!Close|\n", "t.etrace:1: Close has no fd" },
 	{ "5,0,1,1!Close|fd=3\n5,0,1,1!Close|fd=4\n", "t.etrace:2: not later" },
 	{ "5,0,1,1!Exit|status=0\n5,0,1,2!Close|fd=4\n",
 	  "t.etrace:2: a line after the task's Exit" },
-	{ "5,0,1,1!SysClone|flags=0\n5,0,1,2!Close|fd=4\n", "t.etrace:1: SysClone has no end" },
+	{ "5,0,1,1!SysClone|flags=0\n5,0,1,2!Close|fd=4\n",
+	  "t.etrace:1: SysClone without its end" },
 	{ "5,0,1,1!SysCloneFailed|\n", "t.etrace:1: SysCloneFailed without its beginning" },
 	{ "5,0,1,1!MountFailed|\n5,0,1,2!MountFailed|\n5,0,1,3!Close|x=1\n",
 	  "t.etrace:3: Close: \"x\"" },
 	{ "5,0,1,1!RenameTo|fnamesize=1\n5,0,1,2!RT|/\n",
 	  "t.etrace:1: RenameTo without its beginning" },
 	{ "5,0,1,1!Comm|size=2\n5,0,1,2!CN|abc\n",
-	  "t.etrace:1: a text has 3 bytes, 2 are announced" },
+	  "t.etrace:1: a text has 3 bytes, not the announced 2" },
 	{ "5,0,1,1!Comm|size=2\n", "t.etrace:1: a text of 2 bytes is missing" },
-	{ "5,0,1,1!CN|abc\n", "t.etrace:1: CN belongs to no record" },
-	{ "5,0,1,1!Cont|abc\n", "t.etrace:1: Cont continues no text" },
+	{ "5,0,1,1!CN|abc\n", "t.etrace:1: CN is not part of a record" },
+	{ "5,0,1,1!Cont|abc\n", "t.etrace:1: Cont without a text to continue" },
 	{ "5,0,1,1!Comm|size=1\n5,0,1,2!CN|a\n5,0,1,3!Cont_end|\n",
 	  "t.etrace:3: Cont_end without a Cont" },
 	{ "5,0,1,1!Comm|size=1\n5,0,1,2!CN[1]a\n",
 	  "t.etrace:2: part 1 of a text that has no part 0" },
 	{ "5,0,1,1!Comm|size=2\n5,0,1,2!CN[0]a\n5,0,1,3!CN[2]a\n",
-	  "t.etrace:3: part 2 where part 1 must come" },
+	  "t.etrace:3: part 2, expected part 1" },
 	{ "5,0,1,1!End_of_args|\n", "t.etrace:1: End_of_args without New_proc" },
 	{ "6,0,1,1!Close|fd=1\n5,0,1,1!SchedFork|pid=6\n",
-	  "t.etrace:2: lines of the child 6 stand before" },
+	  "t.etrace:2: lines of the child 6 come before" },
 	{ "5,0,1,1!New_proc|argsize=1,prognameisize=0,prognamepsize=0,cwdsize=0\n"
 	  "5,0,1,2!PI|\n5,0,1,3!PP|\n5,0,1,4!CW|\n5,0,1,5!A[99999999]x\n",
 	  "t.etrace:5: A[99999999] cannot follow 0 arguments" },
 };
 
-static void damage_is_said(void **state)
+static void damage_is_reported(void **state)
 {
 	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
-		struct said said = { 0 };
+		struct reported reported = { 0 };
 		struct ftr_etrace_log log;
 
-		load(&log, damages[i].text, strlen(damages[i].text), remember, &said);
+		load(&log, damages[i].text, strlen(damages[i].text), remember, &reported);
 		assert_true(log.violations > 0);
-		assert_int_equal(said.nr, log.violations);
-		if (strncmp(said.first, damages[i].says, strlen(damages[i].says)) != 0)
-			fail_msg("%s, expected: %s", said.first, damages[i].says);
+		assert_int_equal(reported.nr, log.violations);
+		if (strncmp(reported.first, damages[i].expected, strlen(damages[i].expected)) != 0)
+			fail_msg("%s, expected: %s", reported.first, damages[i].expected);
 		ftr_etrace_log_fini(&log);
 	}
 }
@@ -535,7 +536,7 @@ int main(void)
 		cmocka_unit_test(few_bytes_ask_for_little_memory),
 		cmocka_unit_test(options_leave_out),
 		cmocka_unit_test(other_spellings_are_read),
-		cmocka_unit_test(damage_is_said),
+		cmocka_unit_test(damage_is_reported),
 		cmocka_unit_test(cut_text_is_read),
 	};
 

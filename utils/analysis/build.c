@@ -2,6 +2,7 @@
 /* The graph of a build. */
 #include "utils/analysis/build.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -63,6 +64,7 @@ static int use_file(struct ftr_build *build, uint32_t process, uint32_t file, bo
 	struct ftr_build_file *what;
 	int ret;
 
+	assert(process < build->processes.nr);
 	if (file == NO_FILE)
 		return -ENOMEM;
 	what = &build->files.v[file];
@@ -127,7 +129,7 @@ static int apply_rename(struct ftr_build *build, uint32_t process,
 	ret = use_file(build, process, to, true);
 	for (size_t i = 0; ret == 0 && i < build->files.v[from].writers.nr; i++)
 		ret = use_file(build, build->files.v[from].writers.v[i], to, true);
-	/* A file that was there before: whoever moved it made the new name from the old. */
+	/* Of a file that was there before the new name is made from the old. */
 	return ret < 0 ? ret : use_file(build, process, from, false);
 }
 
@@ -518,6 +520,7 @@ static int walk(const struct ftr_build *build, const struct ftr_build_file *from
 	ftr_build_ids todo = { 0 };
 	int ret = ftr_vec_push(&todo, start);
 
+	assert(start < build->files.nr);
 	seen[start] = 1;
 	for (size_t at = 0; ret == 0 && at < todo.nr; at++) {
 		const struct ftr_build_file *file = &build->files.v[todo.v[at]];

@@ -9,8 +9,6 @@ libftr_a_SOURCES += \
 	utils/format/etrace/events.h \
 	utils/format/etrace/heads.c \
 	utils/format/etrace/heads.h \
-	utils/format/etrace/line.c \
-	utils/format/etrace/line.h \
 	utils/format/etrace/load.c \
 	utils/format/etrace/load.h \
 	utils/format/etrace/record.c \

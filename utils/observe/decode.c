@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From stopped tasks to system calls: one row a call says what is read at its beginning, and what
- * its result makes of it.
+ * From stopped tasks to system calls: a row for each tells what is read at its beginning, and
+ * what its result makes of it.
  */
 #include "utils/observe/decode.h"
 
@@ -75,7 +75,14 @@ static void set_failure(struct ftr_decoding *d, int64_t result)
 	d->call.error = result < 0 ? (int32_t)-result : 0;
 }
 
-/* The path of this number as the program asked for it. */
+/* Argument @arg into path[@which]. */
+static int read_path(struct ftr_tracee *tracee, unsigned which, int arg)
+{
+	assert(arg >= 0);
+	return ftr_tracee_read_string(tracee, tracee->args[arg], STRING_MAX, &tracee->path[which]);
+}
+
+/* path[@which], absolute, as the program asked for it. */
 static struct ftr_slice asked(const struct ftr_tracee *tracee, int64_t dirfd, unsigned which,
 			      struct ftr_strbuf *text)
 {
@@ -141,8 +148,7 @@ static void open_begin(struct ftr_decoding *d, const struct row *row)
 {
 	struct ftr_tracee *tracee = d->tracee;
 
-	ftr_tracee_read_string(tracee, tracee->args[row->path], STRING_MAX,
-			       &tracee->path[0]);
+	read_path(tracee, 0, row->path);
 	tracee->flags = int_arg(tracee, row->flags);
 	tracee->mode = int_arg(tracee, row->mode);
 }
@@ -289,10 +295,7 @@ static void rename_begin(struct ftr_decoding *d, const struct row *row)
 
 	tracee->flags = int_arg(tracee, row->flags);
 	ftr_strbuf_clear(&tracee->real[0]);
-	if (ftr_tracee_read_string(tracee, tracee->args[row->path], STRING_MAX,
-				   &tracee->path[0]) < 0 ||
-	    ftr_tracee_read_string(tracee, tracee->args[row->path2], STRING_MAX,
-				   &tracee->path[1]) < 0)
+	if (read_path(tracee, 0, row->path) < 0 || read_path(tracee, 1, row->path2) < 0)
 		return;
 	if (ftr_tracee_resolve(tracee, dirfd_arg(tracee, row->dirfd),
 			       tracee->path[0].s, false, true, &tracee->real[0]) < 0)
@@ -334,10 +337,8 @@ static void symlink_begin(struct ftr_decoding *d, const struct row *row)
 {
 	struct ftr_tracee *tracee = d->tracee;
 
-	ftr_tracee_read_string(tracee, tracee->args[row->path], STRING_MAX,
-			       &tracee->path[0]);
-	ftr_tracee_read_string(tracee, tracee->args[row->path2], STRING_MAX,
-			       &tracee->path[1]);
+	read_path(tracee, 0, row->path);
+	read_path(tracee, 1, row->path2);
 }
 
 static void symlink_end(struct ftr_decoding *d, const struct row *row,
@@ -370,17 +371,14 @@ static void mount_begin(struct ftr_decoding *d, const struct row *row)
 	ftr_strbuf_clear(&tracee->real[2]);
 	tracee->flags = is_mount ? (int64_t)tracee->args[3] :
 				   int_arg(tracee, row->flags);
-	if (ftr_tracee_read_string(tracee, tracee->args[row->path], STRING_MAX,
-				   &tracee->path[0]) == 0 &&
+	if (read_path(tracee, 0, row->path) == 0 &&
 	    ftr_tracee_resolve(tracee, AT_FDCWD, tracee->path[0].s, true, true, &tracee->real[1]) <
 		    0)
 		asked(tracee, AT_FDCWD, 0, &tracee->real[2]);
-	if (is_mount && tracee->args[0] != 0)
-		ftr_tracee_read_string(tracee, tracee->args[0], STRING_MAX,
-				       &tracee->path[0]);
-	if (is_mount && tracee->args[2] != 0)
-		ftr_tracee_read_string(tracee, tracee->args[2], STRING_MAX,
-				       &tracee->path[1]);
+	for (int i = 0; is_mount && i < 2; i++) {	/* source, type */
+		if (tracee->args[2 * i] != 0)
+			read_path(tracee, (unsigned)i, 2 * i);
+	}
 }
 
 static void mount_end(struct ftr_decoding *d, const struct row *row,
@@ -406,8 +404,7 @@ static void exec_begin(struct ftr_decoding *d, const struct row *row)
 	struct ftr_tracee *tracee = d->tracee;
 
 	ftr_strbuf_clear(&tracee->real[0]);
-	if (ftr_tracee_read_string(tracee, tracee->args[row->path], STRING_MAX,
-				   &tracee->path[0]) < 0)
+	if (read_path(tracee, 0, row->path) < 0)
 		return;
 	/* Now: the directory's descriptor may be gone in the new image. */
 	ftr_tracee_resolve(tracee, dirfd_arg(tracee, row->dirfd), tracee->path[0].s,
@@ -515,14 +512,19 @@ static const struct row rows[FTR_SYSIDS] = {
 	[FTR_SYSID_WRITE] = { .end = write_end },
 };
 
+static void call_set(struct ftr_decoding *d)
+{
+	assert(d->tracee->call != FTR_SYSID_NONE && d->tracee->call < FTR_SYSIDS);
+	d->call.kind = (uint8_t)ftr_sysid_kind(d->tracee->call);
+	d->call.id = d->tracee->call;
+}
+
 void ftr_decode_begin(struct ftr_decoding *d)
 {
 	const struct row *row = &rows[d->tracee->call];
 
-	assert(d->tracee->call != FTR_SYSID_NONE);
+	call_set(d);
 	d->tracee->has_begun = false;
-	d->call.kind = (uint8_t)ftr_sysid_kind(d->tracee->call);
-	d->call.id = d->tracee->call;
 	if (row->begin != NULL)
 		row->begin(d, row);
 }
@@ -546,9 +548,7 @@ void ftr_decode_end(struct ftr_decoding *d, int64_t result)
 	const struct ftr_observer_sink *sink = &d->observer->sink;
 	const struct row *row = &rows[d->tracee->call];
 
-	assert(d->tracee->call != FTR_SYSID_NONE);
-	d->call.kind = (uint8_t)ftr_sysid_kind(d->tracee->call);
-	d->call.id = d->tracee->call;
+	call_set(d);
 	if (row->end != NULL && (result >= 0 || sink->has_details ||
 				 (sink->failures & FTR_BIT(d->call.kind)) != 0))
 		row->end(d, row, result);

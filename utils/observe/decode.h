@@ -32,7 +32,7 @@ void ftr_decode_end(struct ftr_decoding *d, int64_t result);
 /* The new image of an exec is in place. */
 void ftr_decode_exec(struct ftr_decoding *d);
 
-/* The task has made another, whose upid is @child; by @id when it is in no call that says so. */
+/* The task has made another, whose upid is @child; by @id when not by a call that it is in. */
 void ftr_decode_fork(struct ftr_decoding *d, enum ftr_sysid id, uint64_t child);
 
 /* The task ends, with a status as of wait. */

@@ -103,6 +103,7 @@ static void task_free(struct ftr_tracee *task)
 bool ftr_observer_task_place(struct ftr_observer *observer, struct ftr_tracee *task,
 			     const struct ftr_tracee *parent, bool is_thread)
 {
+	assert(!task->is_known && task->process == NULL);
 	task->upid = ftr_upid_make(++observer->serial, task->tid);
 	task->is_known = true;
 	if (is_thread && parent != NULL) {
@@ -230,7 +231,7 @@ static void report_exit(struct ftr_observer *observer, struct ftr_tracee *task, 
 	task->has_exited = true;
 }
 
-/* The kernel ignores these bits for who is traced without rights, and with no_new_privs. */
+/* The kernel ignores these bits under an unprivileged tracer, and with no_new_privs. */
 static void warn_setuid(struct ftr_observer *observer, const struct ftr_tracee *task)
 {
 	const char *path = ftr_strbuf_str(&task->real[0]);
@@ -239,8 +240,8 @@ static void warn_setuid(struct ftr_observer *observer, const struct ftr_tracee *
 	if (geteuid() == 0 || stat(path, &st) < 0 || (st.st_mode & (S_ISUID | S_ISGID)) == 0 ||
 	    ((st.st_mode & S_ISUID) != 0 && st.st_uid == geteuid()))
 		return;
-	ftr_diag_warn(observer->sink.diag, "%s is set-uid and runs without its rights while it is "
-		      "observed: run ftr as root to follow it with them", path);
+	ftr_diag_warn(observer->sink.diag, "%s is set-uid and runs unprivileged while it is "
+		      "observed; run ftr as root to keep its privileges", path);
 }
 
 /* A thread that execs becomes the leader; the leader and the other threads are gone. */

@@ -42,7 +42,7 @@ struct ftr_tracee {
 	uint8_t  call;
 	uint8_t  abi;
 	bool	 has_begun;	/* the BEGIN of its call was reported */
-	bool	 untraced;	/* its flags said CLONE_UNTRACED, which we took away */
+	bool	 untraced;	/* CLONE_UNTRACED was taken out of its flags */
 	uint64_t args[6];
 	uint64_t start_ns;
 	int64_t  flags;		/* as decoded at entry */
@@ -64,7 +64,7 @@ int ftr_tracee_read_string(const struct ftr_tracee *tracee, uint64_t addr, size_
 int ftr_tracee_read_file(const struct ftr_tracee *tracee, const char *name, size_t max,
 			 struct ftr_strbuf *text);
 
-/* What a symbolic link of /proc/TID/ says ("cwd", "fd/3"), added to @text.  0 or -errno. */
+/* Append where a symbolic link of /proc/TID/ ("cwd", "fd/3") leads to.  0 or -errno. */
 int ftr_tracee_link(const struct ftr_tracee *tracee, const char *name, struct ftr_strbuf *text);
 int ftr_tracee_fd_path(const struct ftr_tracee *tracee, int64_t fd, struct ftr_strbuf *text);
 

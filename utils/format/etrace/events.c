@@ -2,6 +2,7 @@
 /* System calls of the etrace text to tasks and events. */
 #include "utils/format/etrace/events.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static struct ftr_slice base_name(struct ftr_slice path)
 	return ftr_slice_make(slash + 1, (size_t)(path.s + path.len - slash - 1));
 }
 
-/* A task that nobody is known to have made is a process. */
+/* A task of which no parent is known is a process. */
 static struct ftr_task *task_of(struct ftr_etrace_events *events, uint64_t upid)
 {
 	struct ftr_task *task = ftr_hashmap_find(&events->task_by_upid, upid);
@@ -301,6 +302,7 @@ int ftr_etrace_events_take(struct ftr_etrace_events *events, const struct ftr_ta
 {
 	struct task_calls *calls = ftr_hashmap_find(&events->calls_by_task, task->id);
 
+	assert(events->trace->tasks.v[task->id] == task);
 	*out = NULL;
 	if (calls == NULL || calls->is_taken)
 		return 0;
@@ -325,8 +327,8 @@ int ftr_etrace_events_take_rest(struct ftr_etrace_events *events)
 }
 
 /*
- * A session is known from when its image spoke of itself: it began with the exec before.  Later
- * execs first, or one whose image said nothing would take the next one's.
+ * A session is known from when its image reported itself: it began with the exec before.  Later
+ * execs first, or one whose image never reported itself would take the next one's.
  */
 int ftr_etrace_events_sessions(struct ftr_etrace_events *events)
 {
@@ -398,7 +400,7 @@ int ftr_etrace_events_load(struct ftr_etrace_events **out, struct ftr_trace *tra
 	}
 	if (events->log.calls.nr == 0) {
 		ftr_etrace_events_free(events);
-		return ftr_err_set(err, EBADMSG, "%s: no record in it", in->name);
+		return ftr_err_set(err, EBADMSG, "%s: holds no records", in->name);
 	}
 	*out = events;
 	return 0;

@@ -14,7 +14,7 @@
 
 #define FTR_ETRACE_TEXTS 4
 
-/* What a field NAME=NUMBER of such a line says. */
+/* What a field NAME=NUMBER of such a line holds. */
 enum ftr_etrace_value {
 	FTR_ETRACE_NUMBER,	/* a number of the call: at */
 	FTR_ETRACE_SIZE,	/* bytes of a text: slot */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of the etrace text (doc/ftr-etrace.5), each to its task's assembly. */
+/* Lines of the etrace text (doc/ftr-etrace.5), each to its task's assembly; the log they become. */
 #include "utils/format/etrace/load.h"
 
 #include <ctype.h>
@@ -9,6 +9,83 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define HEAD_MAX 96u	/* bytes up to the "!" */
+#define NS_PER_S 1000000000u
+
+/* "<upid>,<cpu>,<time>,<timen>!"; *text becomes what follows.  False: the line begins otherwise. */
+static bool line_parse(struct ftr_slice *text, struct ftr_etrace_line *line)
+{
+	struct ftr_slice head, item[3];
+	uint64_t cpu, seconds, ns;
+
+	if (memchr(text->s, '!', text->len < HEAD_MAX ? text->len : HEAD_MAX) == NULL ||
+	    !ftr_slice_split(text, '!', &head))
+		return false;
+	for (int i = 0; i < 3; i++) {
+		if (head.len == 0 || !ftr_slice_split(&head, ',', &item[i]))
+			return false;
+	}
+	if (ftr_parse_u64(item[0], 10, &line->upid) < 0 || ftr_parse_u64(item[1], 10, &cpu) < 0 ||
+	    ftr_parse_u64(item[2], 10, &seconds) < 0 || ftr_parse_u64(head, 10, &ns) < 0)
+		return false;
+	if (line->upid > (uint64_t)INT64_MAX || cpu > UINT16_MAX || ns >= NS_PER_S ||
+	    seconds > UINT64_MAX / (2 * (uint64_t)NS_PER_S))
+		return false;
+	line->cpu = (uint32_t)cpu;
+	line->time_ns = seconds * NS_PER_S + ns;
+	return true;
+}
+
+/* Without the "0: " of the original tool. */
+static struct ftr_slice skip_prefix(struct ftr_slice text)
+{
+	size_t len = 0;
+
+	while (len < text.len && isdigit((unsigned char)text.s[len]))
+		len++;
+	if (len > 0 && len + 1 < text.len && text.s[len] == ':' && text.s[len + 1] == ' ')
+		return ftr_slice_make(text.s + len + 2, text.len - len - 2);
+	return text;
+}
+
+static int compare_calls(const void *a, const void *b)
+{
+	const struct ftr_syscall *left = *(const struct ftr_syscall *const *)a;
+	const struct ftr_syscall *right = *(const struct ftr_syscall *const *)b;
+
+	if (left->end_ns != right->end_ns)
+		return left->end_ns < right->end_ns ? -1 : 1;
+	return left < right ? -1 : left > right;
+}
+
+/* By time, in the order of the text where times are equal. */
+static int log_sort(struct ftr_etrace_log *log)
+{
+	size_t nr = log->calls.nr;
+	struct ftr_syscall *sorted;
+	const struct ftr_syscall **order;
+
+	if (nr == 0)
+		return 0;
+	order = calloc(nr, sizeof(const struct ftr_syscall *));
+	sorted = calloc(nr, sizeof(*sorted));
+	if (order == NULL || sorted == NULL) {
+		free(order);
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < nr; i++)
+		order[i] = &log->calls.v[i];
+	qsort(order, nr, sizeof(const struct ftr_syscall *), compare_calls);
+	for (size_t i = 0; i < nr; i++)
+		sorted[i] = *order[i];
+	free(order);
+	free(log->calls.v);
+	log->calls.v = sorted;
+	log->calls.cap = nr;
+	return 0;
+}
 
 __attribute__((format(printf, 3, 4))) void ftr_etrace_violate(struct ftr_etrace_loader *loader,
 							      unsigned lineno, const char *fmt, ...)
@@ -64,7 +141,8 @@ static void data_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assemb
 		return;
 	}
 	if (rest.len > FTR_ETRACE_CHUNK + 24)
-		ftr_etrace_violate(loader, loader->in->lineno, "more than %d bytes of text",
+		ftr_etrace_violate(loader, loader->in->lineno,
+				   "more than %d bytes of text in a line",
 				   FTR_ETRACE_CHUNK);
 	if (task->has_exited)
 		ftr_etrace_violate(loader, loader->in->lineno, "a line after the task's Exit");
@@ -86,7 +164,7 @@ static void data_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assemb
 		if (rest.len > 0)
 			ftr_etrace_text_line(loader, task, tag, rest);
 		else
-			ftr_etrace_violate(loader, loader->in->lineno, "%.*s is no tag",
+			ftr_etrace_violate(loader, loader->in->lineno, "unknown tag %.*s",
 					   (int)tag.len, tag.s);
 	}
 	task->has_lines = true;
@@ -105,8 +183,8 @@ static void any_line(struct ftr_etrace_loader *loader, struct ftr_slice text)
 	if (text.len > FTR_ETRACE_LINE_MAX)
 		ftr_etrace_violate(loader, loader->in->lineno, "longer than %d bytes",
 				   FTR_ETRACE_LINE_MAX);
-	text = ftr_etrace_skip_prefix(text);
-	if (!ftr_etrace_line_parse(&text, &line)) {
+	text = skip_prefix(text);
+	if (!line_parse(&text, &line)) {
 		ftr_etrace_violate(loader, loader->in->lineno,
 				   "does not begin with <upid>,<cpu>,<time>,<timen>!");
 		return;
@@ -120,7 +198,7 @@ static void any_line(struct ftr_etrace_loader *loader, struct ftr_slice text)
 	}
 	if (line.time_ns <= task->last_ns)
 		ftr_etrace_violate(loader, loader->in->lineno,
-				   "not later than the task's line before");
+				   "not later than the task's previous line");
 	task->last_ns = line.time_ns;
 	data_line(loader, task, &line, text);
 }
@@ -151,5 +229,31 @@ int ftr_etrace_load(struct ftr_etrace_log *log, struct ftr_istream *in,
 	for (size_t i = 0; i < loader.all.nr; i++)
 		ftr_etrace_record_finish(&loader, loader.all.v[i]);
 	loader_fini(&loader);
-	return loader.has_failed ? -ENOMEM : ftr_etrace_log_sort(log);
+	return loader.has_failed ? -ENOMEM : log_sort(log);
+}
+
+void ftr_etrace_log_init(struct ftr_etrace_log *log)
+{
+	*log = (struct ftr_etrace_log){ 0 };
+	ftr_arena_init(&log->arena);
+}
+
+void ftr_etrace_log_fini(struct ftr_etrace_log *log)
+{
+	ftr_vec_fini(&log->calls);
+	ftr_arena_fini(&log->arena);
+}
+
+bool ftr_etrace_detect(const char *path, const uint8_t *head, size_t len)
+{
+	struct ftr_slice text = ftr_slice_make((const char *)head, len), line;
+	struct ftr_etrace_line parsed;
+
+	if (ftr_slice_starts(text, "INITCWD="))
+		return true;
+	if (len == 0 || !ftr_slice_split(&text, '\n', &line))
+		return false;
+	line = skip_prefix(line);
+	return line_parse(&line, &parsed) && line.len > 0 &&
+	       isalpha((unsigned char)line.s[0]);
 }

@@ -10,7 +10,13 @@
 #include "utils/base/strbuf.h"
 #include "utils/format/etrace/etrace.h"
 #include "utils/format/etrace/heads.h"
-#include "utils/format/etrace/line.h"
+
+/* The parts of a line before its data. */
+struct ftr_etrace_line {
+	uint64_t upid;
+	uint32_t cpu;
+	uint64_t time_ns;
+};
 
 #define FTR_ETRACE_NO_TEXT (-1)
 #define FTR_ETRACE_ARGUMENT FTR_ETRACE_TEXTS	/* as the index of the text being read */

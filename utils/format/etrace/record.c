@@ -23,7 +23,7 @@ static void check_texts(struct ftr_etrace_loader *loader, struct ftr_etrace_asse
 					   task->sizes[slot]);
 		else if (text.s != NULL && task->sizes[slot] != (int64_t)text.len)
 			ftr_etrace_violate(loader, task->lineno,
-					   "a text has %zu bytes, %" PRId64 " are announced",
+					   "a text has %zu bytes, not the announced %" PRId64,
 					   text.len, task->sizes[slot]);
 	}
 }
@@ -54,7 +54,7 @@ void ftr_etrace_record_finish(struct ftr_etrace_loader *loader, struct ftr_etrac
 	ftr_etrace_text_close(loader, task);
 	check_texts(loader, task);
 	if (task->needs_end) {
-		ftr_etrace_violate(loader, task->lineno, "%s has no end", task->head->tag);
+		ftr_etrace_violate(loader, task->lineno, "%s without its end", task->head->tag);
 		task->call.is_failed = true;
 	}
 	if (task->call.kind == FTR_SYSCALL_EXEC)
@@ -117,7 +117,7 @@ static void fields_parse(struct ftr_etrace_loader *loader, struct ftr_etrace_ass
 		}
 		if (field->name == NULL || ftr_parse_i64(item, &number) < 0) {
 			ftr_etrace_violate(loader, loader->in->lineno,
-					   "%s: \"%.*s\" is none of its fields", head->tag,
+					   "%s: \"%.*s\" is not a field of it, or no number", head->tag,
 					   (int)(name.len < 40 ? name.len : 40), name.s);
 			continue;
 		}
@@ -139,7 +139,7 @@ static void set_extended_flags(struct ftr_syscall *call, int64_t flags)
 		call->mount.flags = flags;
 }
 
-/* What an Ftr line says of the record whose head comes next. */
+/* An Ftr line is about the record whose head comes next. */
 static void annotate(struct ftr_etrace_assembly *task)
 {
 	struct ftr_syscall *call = &task->call;
@@ -210,7 +210,7 @@ static void fork_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assemb
 	child = ftr_hashmap_find(&loader->tasks, task->call.fork.child);
 	if (child != NULL && child->has_lines)
 		ftr_etrace_violate(loader, loader->in->lineno,
-				   "lines of the child %" PRIu64 " stand before this",
+				   "lines of the child %" PRIu64 " come before this",
 				   task->call.fork.child);
 	ftr_etrace_record_finish(loader, task);
 }
@@ -260,7 +260,7 @@ void ftr_etrace_extension_line(struct ftr_etrace_loader *loader, struct ftr_etra
 			task->flags = number;
 		else if (ftr_parse_i64(item, &number) < 0 || number < 0)
 			ftr_etrace_violate(loader, loader->in->lineno,
-					   "Ftr: a field that is no number");
+					   "Ftr: a field is not a number");
 		else if (ftr_slice_eq(name, "took"))
 			task->took_ns = (uint64_t)number;
 		else if (ftr_slice_eq(name, "error"))

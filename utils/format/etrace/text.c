@@ -100,7 +100,7 @@ static void part_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assemb
 	} else if (task->text == index && task->is_long) {
 		if (part != task->part)
 			ftr_etrace_violate(loader, loader->in->lineno,
-					   "part %" PRIu64 " where part %" PRIu64 " must come",
+					   "part %" PRIu64 ", expected part %" PRIu64,
 					   part, task->part);
 		task->part = part + 1;
 	} else {
@@ -116,7 +116,7 @@ void ftr_etrace_cont_line(struct ftr_etrace_loader *loader, struct ftr_etrace_as
 			  struct ftr_slice chunk)
 {
 	if (task->text == FTR_ETRACE_NO_TEXT) {
-		ftr_etrace_violate(loader, loader->in->lineno, "Cont continues no text");
+		ftr_etrace_violate(loader, loader->in->lineno, "Cont without a text to continue");
 		return;
 	}
 	task->in_cont = true;
@@ -151,8 +151,8 @@ void ftr_etrace_text_end_line(struct ftr_etrace_loader *loader, struct ftr_etrac
 	int index = text_of_tag(task, ftr_slice_make(tag.s, tag.len - 4));
 
 	if (index == FTR_ETRACE_NO_TEXT || index != task->text || !task->is_long)
-		ftr_etrace_violate(loader, loader->in->lineno, "%.*s ends no text", (int)tag.len,
-				   tag.s);
+		ftr_etrace_violate(loader, loader->in->lineno, "%.*s without a text to end",
+				   (int)tag.len, tag.s);
 	else
 		ftr_etrace_text_close(loader, task);
 }
@@ -166,7 +166,7 @@ void ftr_etrace_text_line(struct ftr_etrace_loader *loader, struct ftr_etrace_as
 	uint64_t part = 0;
 
 	if (index == FTR_ETRACE_NO_TEXT) {
-		ftr_etrace_violate(loader, loader->in->lineno, "%.*s belongs to no record",
+		ftr_etrace_violate(loader, loader->in->lineno, "%.*s is not part of a record",
 				   (int)tag.len, tag.s);
 		return;
 	}

@@ -414,6 +414,8 @@ int ftr_etrace_write(struct ftr_etrace_writer *writer, const struct ftr_syscall 
 {
 	struct etrace_task *task;
 
+	assert(call->kind < FTR_SYSCALL_KINDS && call->half <= FTR_SYSCALL_END);
+	assert(call->half == FTR_SYSCALL_WHOLE || is_rename(call));
 	if (is_left_out(&writer->options, call))
 		return 0;
 	task = task_get(writer, call->upid);

@@ -21,8 +21,8 @@ int fxt_syscalls_load(struct fxt_reader *r)
 	ftr_strbuf_fini(&r->syscall_lines);
 	if (r->syscalls.violations > 0) {
 		ftr_diag_warn(r->trace->diag,
-			      "%s: blob " FXT_BLOB_SYSCALLS " is damaged: system calls are shown "
-			      "without their records",
+			      "%s: blob " FXT_BLOB_SYSCALLS " is damaged; system calls keep their "
+			      "times and arguments only",
 			      r->in.name);
 		r->syscalls.calls.nr = 0;
 	}

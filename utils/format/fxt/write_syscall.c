@@ -4,12 +4,13 @@
  * paths, numbers of flags, whose child it is) stands in blob ftr.syscalls, in the lines of a data
  * directory.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "utils/base/ostream.h"
 #include "utils/format/etrace/etrace.h"
 #include "utils/format/fxt/write.h"
-#include "utils/trace/event.h"
+#include "utils/trace/syscall.h"
 
 #define TEXT_KEPT 24000u	/* bytes of lines that wait for a blob */
 
@@ -43,6 +44,7 @@ int fxt_write_syscall(struct fxt_writer *w, const struct ftr_event *ev)
 	if (w->syscalls == NULL)
 		return fxt_no_memory(w);
 	len = w->syscalls->text.len;
+	assert(call->half == FTR_SYSCALL_WHOLE);
 	if (ftr_etrace_write(&w->syscalls->lines, call) < 0)
 		return fxt_no_memory(w);
 	if (w->syscalls->lines.was_moved) {	/* it would not be found by its time */

@@ -80,7 +80,7 @@ int ufx_syscall(struct ufx *x, const struct ftr_event *ev)
 	call = ftr_event_syscall(ev);
 	if (!is_call && call == NULL)
 		return 0;
-	if (!is_call) {		/* a fork is what its call's record says, too */
+	if (!is_call) {		/* a fork is part of its call */
 		ret = ev->type == FTR_EVENT_FORK ? 0 : call_put(x, call);
 		return ret < 0 ? ret : 1;
 	}
