@@ -314,7 +314,7 @@ static void long_texts(void **state)
 	ftr_strbuf_init(&text);
 	assert_int_equal(story_write("a.data", make_long, &text), 8);
 	assert_string_equal(ftr_strbuf_str(&text),
-			    "details: 8 ends of tracepoints' texts (a page holds 4 KB)");
+			    "details: 8 texts of tracepoints cut at 4 KB");
 	ftr_strbuf_fini(&text);
 	trace = open_dir("a.data", &diag, &source);
 	expect_cut(source);

@@ -203,7 +203,7 @@ static void describe_cuts(struct ufx *x)
 		{ x->data_cut_nr, "data of events" },
 		{ x->text_cut_nr, "texts of tracepoints cut at 4 KB" },
 		{ x->kernel_cut_nr, "arguments and source lines of kernel functions" },
-		{ x->late_nr, "kernel events moved to the time of the one before on their CPU" },
+		{ x->late_nr, "times of kernel events, moved to that of the one before" },
 		{ x->syscall_cut_nr, "system calls without a record" },
 	};
 
