@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	tests/real/long \
 	tests/real/redis.commands \
 	tests/real/run \
+	tests/real/surroundings \
 	tests/real/work.lua \
 	tests/real/work.py
 

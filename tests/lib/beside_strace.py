@@ -183,7 +183,7 @@ def without_numbers(events):
 def outcome(done):
     """(exit status as a shell gives it, output without process ids)"""
     status = done.returncode if done.returncode >= 0 else 128 - done.returncode
-    return status, re.sub(rb"\d+ Killed", b"N Killed", done.stdout)
+    return status, re.sub(rb" *\d+ Killed", b" N Killed", done.stdout)
 
 
 def compare(name, argv, work, tree=None, in_turn=True, expects=None):
