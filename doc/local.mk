@@ -46,5 +46,6 @@ EXTRA_DIST += \
 	doc/adr/0021-sections.md \
 	doc/adr/0022-pipes.md \
 	doc/adr/0023-options-of-formats-and-collectors.md \
+	doc/adr/0025-payload-units.md \
 	doc/fxt.md \
 	doc/layers.txt

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The producer's slow path: no ring yet, or no room in it.  See utils/proto/ring.h. */
+/*
+ * The producer's end of a ring beyond the hook's fast path: records with a payload, and what to do
+ * when there is no ring yet, or no room in it.  See utils/proto/ring.h.
+ */
 #include "libmcount/clock.h"
 #include "libmcount/hook.h"
 #include "libmcount/state.h"
 
-#define RECORD_BYTES ((uint64_t)sizeof(struct ftr_record))
+#define UNIT_BYTES ((uint64_t)sizeof(struct ftr_record))
 #define TICKS_PER_MS_GUESS 3000000u
+
+/* A record on its way into the ring. */
+struct put {
+	uint64_t pos;			/* of the extent that is reserved for it */
+	uint64_t ring_bytes;		/* ... and its size */
+	uint64_t time;
+	uint64_t word;
+	const uint8_t *payload;
+	uint32_t payload_bytes;
+};
 
 void ftr_ring_update_limit(struct ftr_producer *producer)
 {
@@ -17,11 +30,16 @@ void ftr_ring_update_limit(struct ftr_producer *producer)
 	producer->limit = ftr_clock_is_slow() ? 0 : producer->room;
 }
 
-/* Take over the room the recorder has made.  True when @pos is inside it. */
-static bool room_for(struct ftr_producer *producer, uint64_t pos)
+static bool has_room(const struct ftr_producer *producer, const struct put *put)
+{
+	return put->pos + put->ring_bytes <= producer->room;
+}
+
+/* The same after a look at how far the recorder has come. */
+static bool has_room_now(struct ftr_producer *producer, const struct put *put)
 {
 	ftr_ring_update_limit(producer);
-	return pos < producer->room;
+	return has_room(producer, put);
 }
 
 /*
@@ -33,26 +51,27 @@ static uint64_t wait_ticks(void)
 }
 
 /*
- * The recorder waits at a slot that was reserved and never filled: a handler interrupted the hook
- * there, and jumped away or is still running.  That we wait a ring's size ahead of it tells it to
- * pass on.
+ * The recorder may have stopped at a unit that was reserved and never filled: a handler
+ * interrupted the hook there, and jumped away or is still running.  That this thread waits for the
+ * unit a ring's size ahead of it tells the recorder to pass over it.
  */
-static void tell_waiting(struct ftr_producer *producer, uint64_t pos)
+static void wait_announce(struct ftr_producer *producer, const struct put *put)
 {
-	atomic_store_explicit(&producer->header->head, pos, memory_order_release);
+	atomic_store_explicit(&producer->header->head, put->pos + put->ring_bytes - UNIT_BYTES,
+			      memory_order_release);
 }
 
 /* Until there is room, the recorder is gone, or wait_ms have passed. */
-static bool room_wait(struct ftr_producer *producer, uint64_t pos)
+static bool room_wait(struct ftr_producer *producer, const struct put *put)
 {
 	uint64_t per_ms = ftr_state.control->ticks_per_ms;
 	uint64_t until = (per_ms != 0 ? per_ms : TICKS_PER_MS_GUESS) * ftr_state.control->wait_ms;
 	uint64_t start = wait_ticks();
 
-	while (!room_for(producer, pos)) {
+	while (!has_room_now(producer, put)) {
 		uint64_t tail = producer->room - producer->mask - 1;
 
-		tell_waiting(producer, pos);
+		wait_announce(producer, put);
 		if (ftr_recorder_is_gone() || producer->hopeless == tail + 1)
 			return false;
 		if (wait_ticks() - start > until) {
@@ -64,25 +83,73 @@ static bool room_wait(struct ftr_producer *producer, uint64_t pos)
 	return true;
 }
 
-static void record_write(struct ftr_record *record, uint64_t time, enum ftr_record_type type,
-			 uint64_t addr)
+/*
+ * A record or a payload unit.  Its address is worked out anew for each unit: after a fork in a
+ * handler all of them lead to the child's own page (see ftr_producer_record).
+ */
+static void unit_write(struct ftr_producer *producer, uint64_t pos, uint64_t time, uint64_t word)
 {
-	record->time = time;
-	__atomic_store_n(&record->word, ftr_record_word(type, 0, addr), __ATOMIC_RELEASE);
+	struct ftr_record *unit = ftr_producer_record(producer, pos);
+
+	unit->time = time;
+	__atomic_store_n(&unit->word, word, __ATOMIC_RELEASE);
 }
 
-/* Give @pos back; when a signal handler has reserved behind it, there must be room for both. */
-static bool position_return(struct ftr_producer *producer, uint64_t pos)
+/*
+ * When the ring is overwritten, an old record may still be committed here, and would get our
+ * payload units.
+ */
+static void old_record_void(struct ftr_producer *producer, uint64_t pos)
 {
-	return ftr_arch_local_cas(&producer->head, pos + RECORD_BYTES, pos);
+	uint64_t *word = &ftr_producer_record(producer, pos)->word;
+
+	if (__atomic_load_n(word, __ATOMIC_RELAXED) != 0)
+		__atomic_store_n(word, FTR_PAYLOAD_TAG, __ATOMIC_RELEASE);
 }
 
-/* The next position; none of its slow path's own records is worth waiting for again. */
-static bool position_next(struct ftr_producer *producer, uint64_t *pos)
+static void record_write(struct ftr_producer *producer, const struct put *put)
 {
-	*pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
-	while (*pos >= producer->room && !room_for(producer, *pos)) {
-		tell_waiting(producer, *pos);
+	uint64_t pos = put->pos;
+	uint32_t at;
+
+	if (put->payload_bytes != 0)
+		old_record_void(producer, pos);
+	for (at = 0; at < put->payload_bytes; at += FTR_PAYLOAD_UNIT_BYTES) {
+		struct ftr_record unit = ftr_payload_pack(put->payload + at,
+							  put->payload_bytes - at);
+
+		pos += UNIT_BYTES;
+		unit_write(producer, pos, unit.time, unit.word);
+	}
+	unit_write(producer, put->pos, put->time, put->word);
+}
+
+/*
+ * Use the extent of @put for a record of the runtime's own.  The rest of the extent becomes payload
+ * units that belong to no record, which the recorder passes over.
+ */
+static void extent_use(struct ftr_producer *producer, const struct put *put, uint64_t time,
+		       enum ftr_record_type type, uint64_t addr)
+{
+	uint64_t rest;
+
+	for (rest = UNIT_BYTES; rest < put->ring_bytes; rest += UNIT_BYTES)
+		unit_write(producer, put->pos + rest, 0, FTR_PAYLOAD_TAG);
+	unit_write(producer, put->pos, time, ftr_record_word(type, 0, addr));
+}
+
+/* Give the extent back; not possible when a handler has reserved behind it. */
+static bool extent_return(struct ftr_producer *producer, const struct put *put)
+{
+	return ftr_arch_local_cas(&producer->head, put->pos + put->ring_bytes, put->pos);
+}
+
+/* Another extent for @put, whose first was used; the wait for it is not reported again. */
+static bool extent_next(struct ftr_producer *producer, struct put *put)
+{
+	put->pos = ftr_arch_local_add(&producer->head, put->ring_bytes);
+	while (!has_room(producer, put) && !has_room_now(producer, put)) {
+		wait_announce(producer, put);
 		if (ftr_recorder_is_gone())
 			return false;
 		ftr_arch_relax();
@@ -90,72 +157,71 @@ static bool position_next(struct ftr_producer *producer, uint64_t *pos)
 	return true;
 }
 
-static void count_lost(struct ftr_producer *producer)
+static void lost_count(struct ftr_producer *producer)
 {
+	struct ftr_ring_header *header = producer->header;
+
+	if (header == NULL)	/* a forked child's, before its first record */
+		return;
 	producer->lost++;
-	atomic_fetch_add_explicit(&producer->header->lost, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&header->lost, 1, memory_order_relaxed);
 }
 
-/* Drop the record at @pos unless room appears meanwhile. */
-static bool drop(struct ftr_producer *producer, uint64_t pos)
+/* Drop the record unless room appears meanwhile. */
+static bool drop(struct ftr_producer *producer, const struct put *put)
 {
-	while (!room_for(producer, pos)) {
-		tell_waiting(producer, pos);
-		if (position_return(producer, pos) || ftr_recorder_is_gone()) {
-			count_lost(producer);
+	while (!has_room_now(producer, put)) {
+		wait_announce(producer, put);
+		if (extent_return(producer, put) || ftr_recorder_is_gone()) {
+			lost_count(producer);
 			return true;
 		}
 	}
 	return false;
 }
 
-/* There is room at *@pos: if records were dropped before it, that is told first. */
-static bool tell_lost(struct ftr_producer *producer, uint64_t *pos)
+/* There is room for @put: records that were dropped before it are reported first. */
+static bool lost_report(struct ftr_producer *producer, struct put *put)
 {
 	uint64_t lost = producer->lost;
 
 	if (lost == 0)
 		return true;
 	producer->lost = 0;
-	record_write(ftr_producer_record(producer, *pos), 0, FTR_RECORD_LOST, lost);
-	return position_next(producer, pos);
+	extent_use(producer, put, 0, FTR_RECORD_LOST, lost);
+	return extent_next(producer, put);
 }
 
-static bool wait_and_tell(struct ftr_thread *self, uint64_t *pos, uint64_t *time)
+static bool wait_and_report(struct ftr_producer *producer, struct put *put)
 {
-	struct ftr_producer *producer = self->producer;
-	uint64_t since = *time;
+	uint64_t since = put->time;
 
-	if (!room_wait(producer, *pos)) {
+	if (!room_wait(producer, put)) {
 		if (ftr_recorder_is_gone())
 			return false;
-		if (drop(producer, *pos))	/* waited long enough: lost, and counted */
+		if (drop(producer, put))	/* waited long enough: lost, and counted */
 			return false;
 	}
 	atomic_fetch_add_explicit(&producer->header->stalls, 1, memory_order_relaxed);
-	record_write(ftr_producer_record(producer, *pos), since, FTR_RECORD_EVENT,
-		     FTR_RECORD_EVENT_STALL_BEGIN);
-	if (!position_next(producer, pos))
+	extent_use(producer, put, since, FTR_RECORD_EVENT, FTR_RECORD_EVENT_STALL_BEGIN);
+	if (!extent_next(producer, put))
 		return false;
-	*time = ftr_clock_read();
-	record_write(ftr_producer_record(producer, *pos), *time, FTR_RECORD_EVENT,
-		     FTR_RECORD_EVENT_STALL_END);
-	return position_next(producer, pos);
+	put->time = ftr_clock_read();
+	extent_use(producer, put, put->time, FTR_RECORD_EVENT, FTR_RECORD_EVENT_STALL_END);
+	return extent_next(producer, put);
 }
 
-static bool position_secure(struct ftr_thread *self, uint64_t *pos, uint64_t *time)
+static bool extent_secure(struct ftr_producer *producer, struct put *put)
 {
-	struct ftr_producer *producer = self->producer;
-
-	if (!room_for(producer, *pos)) {
+	if (!has_room_now(producer, put)) {
 		if (ftr_state.control->on_full == FTR_ON_FULL_DROP) {
-			if (drop(producer, *pos))
+			if (drop(producer, put))
 				return false;
-		} else if (!wait_and_tell(self, pos, time)) {
+		} else if (!wait_and_report(producer, put)) {
 			return false;
 		}
 	}
-	return tell_lost(producer, pos);
+	return lost_report(producer, put);
 }
 
 static void recorder_lost(struct ftr_thread *self)
@@ -164,29 +230,67 @@ static void recorder_lost(struct ftr_thread *self)
 	ftr_thread_disarm(self);
 }
 
-__attribute__((noinline, cold))
-void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word)
+static __attribute__((noinline, cold)) void put_slow(struct ftr_thread *self, struct put *put)
 {
 	struct ftr_producer *producer = self->producer;
-	struct ftr_record *record;
-	uint64_t time;
 
 	if (self->is_refused)
 		return;
 	/*
-	 * A forked child's first record: @pos was reserved in the new ring, whose head began at 0.
+	 * A forked child's first record: the extent was reserved in the new ring, whose head began
+	 * at 0.
 	 */
 	if (producer->header == NULL && !ftr_thread_attach(self))
 		return;
-	if (pos >= producer->head) /* the parent's: forked in a handler that interrupted the hook */
-		pos = ftr_arch_local_add(&producer->head, RECORD_BYTES);
-	time = ftr_clock_read();
-	if (pos >= producer->room && !position_secure(self, &pos, &time)) {
+	/* The parent's extent: forked in a handler that interrupted the hook. */
+	if (put->pos >= producer->head)
+		put->pos = ftr_arch_local_add(&producer->head, put->ring_bytes);
+	put->time = ftr_clock_read();
+	if (!has_room(producer, put) && !extent_secure(producer, put)) {
 		if (ftr_recorder_is_gone())
 			recorder_lost(self);
 		return;
 	}
-	record = ftr_producer_record(producer, pos);
-	record->time = time;
-	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
+	record_write(producer, put);
+}
+
+void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word)
+{
+	struct put put = { .pos = pos, .ring_bytes = UNIT_BYTES, .word = word };
+
+	put_slow(self, &put);
+}
+
+/* Attached, neither paused nor disarmed? */
+static bool is_recording(struct ftr_thread *self)
+{
+	if (self->frames == NULL && !self->is_refused &&
+	    atomic_load_explicit(&ftr_state.arming, memory_order_relaxed) == FTR_ARMED)
+		ftr_thread_attach(self);
+	return self->producer != NULL &&
+	       (self->frames_end != self->frames || self->estimate_end != NULL);
+}
+
+void ftr_record_put(struct ftr_thread *self, uint64_t word, const void *payload, uint32_t bytes)
+{
+	struct put put = { .word = word, .payload = payload, .payload_bytes = bytes };
+	struct ftr_producer *producer;
+
+	if (!is_recording(self))
+		return;
+	producer = self->producer;
+	if (unlikely(bytes > FTR_PAYLOAD_MAX)) {
+		lost_count(producer);
+		return;
+	}
+	if (bytes != 0)
+		put.word |= FTR_RECORD_MORE;
+	put.ring_bytes = ftr_record_ring_bytes(bytes);
+	put.pos = ftr_arch_local_add(&producer->head, put.ring_bytes);
+	if (unlikely(put.pos + put.ring_bytes > producer->limit)) {
+		put_slow(self, &put);
+		return;
+	}
+	put.time = ftr_arch_ticks();
+	record_write(producer, &put);
 }

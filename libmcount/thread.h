@@ -137,6 +137,15 @@ void ftr_thread_resume(struct ftr_thread *self, const struct ftr_pause *pause);
  */
 void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word);
 
+/*
+ * Put a record with @bytes of payload, at most FTR_PAYLOAD_MAX; longer ones are dropped and
+ * counted.  @word is that of ftr_record_word().  The payload is copied, so what fills it may be
+ * interrupted or fail before anything is reserved; of strings and the like it can hold what turned
+ * out to be their length.  Reentrant on its own thread, as the hook is, and makes no system call
+ * once the thread is attached.  Nothing is put for a thread that is not traced.
+ */
+void ftr_record_put(struct ftr_thread *self, uint64_t word, const void *payload, uint32_t bytes);
+
 /* Take over the room that the recorder has made. */
 void ftr_ring_update_limit(struct ftr_producer *producer);
 

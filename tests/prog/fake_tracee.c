@@ -4,13 +4,16 @@
  * told to.  Usage: fake_tracee MODE; run by ftr record --force.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +24,8 @@
 #include "utils/proto/ring.h"
 
 #define FUNC UINT64_C(0x401000)
+#define READ_PAGE_FAULT 100002	/* events of uftrace: utils/trace/event_kind.h */
+#define WATCH_CPU 100011
 
 static struct ftr_ring_header *ring;
 static struct ftr_record *data;
@@ -166,6 +171,178 @@ static void mode_deep(void)
 		put(2999 - i, 4000, FTR_RECORD_EXIT, i < 1023 ? i : 1023);
 }
 
+/* Records with a payload: tests/e2e/record.py knows what it is. */
+
+static size_t next_slot;
+
+static size_t payload_bytes(size_t i)
+{
+	return i * 37 % FTR_PAYLOAD_MAX + 1;
+}
+
+static void unit_put(size_t slot, struct ftr_record unit)
+{
+	data[slot % slots].time = unit.time;
+	__atomic_store_n(&data[slot % slots].word, unit.word, __ATOMIC_RELEASE);
+}
+
+static void put_next(uint64_t time, uint64_t word)
+{
+	unit_put(next_slot++, (struct ftr_record){ time, word });
+}
+
+static void put_payload(uint64_t time, uint64_t word, const void *payload, size_t bytes)
+{
+	size_t slot = next_slot, at;
+
+	for (at = 0; at < bytes; at += FTR_PAYLOAD_UNIT_BYTES)
+		unit_put(++next_slot, ftr_payload_pack((const uint8_t *)payload + at,
+						       (uint32_t)(bytes - at)));
+	next_slot++;
+	unit_put(slot, (struct ftr_record){ time, word | FTR_RECORD_MORE });
+}
+
+/*
+ * Record @i of a series of calls, every second of which has a payload.  Neither payloads nor times
+ * look like a record's word, so a reader who does not know the arguments finds its way.
+ */
+#define CALL_TIME(i) (UINT64_C(64) * (i))
+
+static void put_call(size_t i)
+{
+	uint64_t word = ftr_record_word(i % 2 ? FTR_RECORD_EXIT : FTR_RECORD_ENTRY, 0, FUNC);
+	uint8_t payload[FTR_PAYLOAD_MAX];
+	size_t j;
+
+	for (j = 0; j < payload_bytes(i); j++)
+		payload[j] = (uint8_t)((i + j) | 0x80);
+	if (i / 2 % 2)
+		put_payload(CALL_TIME(i), word, payload, payload_bytes(i));
+	else
+		put_next(CALL_TIME(i), word);
+}
+
+/* Until @nr more units fit in; a hole may be in the recorder's way. */
+static void room_wait(size_t nr)
+{
+	uint64_t end = (next_slot + nr) * sizeof(*data);
+
+	while (end > atomic_load(&ring->tail) + slots * sizeof(*data))
+		atomic_store(&ring->head, end - sizeof(*data));
+}
+
+static void mode_payload(void)
+{
+	size_t i;
+
+	task_start();
+	for (i = 0; i < 100; i++)
+		put_call(i);
+}
+
+static void mode_payload_event(void)
+{
+	uint64_t faults[2] = { 7, 1234 };
+	int32_t cpu = 3;
+
+	task_start();
+	put_next(1000, ftr_record_word(FTR_RECORD_ENTRY, 0, FUNC));
+	put_payload(2000, ftr_record_word(FTR_RECORD_EVENT, 0, WATCH_CPU), &cpu,
+		    sizeof(cpu));
+	put_payload(3000, ftr_record_word(FTR_RECORD_EVENT, 0, READ_PAGE_FAULT),
+		    faults, sizeof(faults));
+	put_next(4000, ftr_record_word(FTR_RECORD_EXIT, 0, FUNC));
+}
+
+static void kill_me(int nr)
+{
+	(void)nr;
+	kill(getpid(), SIGKILL);
+}
+
+/* Killed while it writes payloads: what is committed is there, and whole. */
+static void mode_payload_killed(void)
+{
+	const struct itimerval soon = { .it_value = { 0, 20000 + getpid() % 100 * 100 } };
+	size_t i;
+
+	task_start();
+	signal(SIGALRM, kill_me);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	for (i = 0;; i++) {
+		room_wait(1 + ftr_payload_units(FTR_PAYLOAD_MAX));
+		put_call(i);
+	}
+}
+
+#define LIE (ftr_record_word(FTR_RECORD_EVENT, 0, WATCH_CPU) | FTR_RECORD_MORE)
+
+/* Payloads that are none, too long, of the wrong length, of no record, or go all round the ring. */
+static void mode_payload_lies(void)
+{
+	static const unsigned long lengths[] = { 0, 1, 3, 5, 15, 16, 1020, 1021, 4096, 30000 };
+	size_t i, j;
+
+	task_start();
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		put_call(4 * i);
+		put_next(CALL_TIME(4 * i), LIE);
+		for (j = 0; j < lengths[i] / FTR_PAYLOAD_UNIT_BYTES; j++)
+			put_next(UINT64_MAX,
+				 UINT64_MAX << FTR_PAYLOAD_BYTES_SHIFT | FTR_PAYLOAD_TAG);
+		if (lengths[i] % 2)
+			put_next(UINT64_MAX,
+				 FTR_PAYLOAD_TAG | lengths[i] % FTR_PAYLOAD_UNIT_BYTES);
+		put_call(4 * i + 1);
+	}
+	put_next(CALL_TIME(4 * i), LIE);
+	while (next_slot < slots)
+		put_next(UINT64_MAX, FTR_PAYLOAD_TAG);
+}
+
+#define WINDOW 64u	/* slots: the first half of them has calls, the second half is flipped */
+
+static void *flip(void *arg)
+{
+	const uint64_t words[] = { FTR_PAYLOAD_TAG, FTR_PAYLOAD_TAG | 4, FTR_PAYLOAD_TAG | 15, LIE,
+				   UINT64_MAX, 1, LIE, LIE };
+	unsigned seed = 1;
+
+	for (;; arg = NULL) {
+		unsigned random = (unsigned)rand_r(&seed);
+		size_t slot = random % slots | WINDOW / 2;
+		bool is_hole = random >> 24 == 0;
+
+		__atomic_store_n(&data[slot].word, is_hole ? 0 : words[(random >> 16) % 8],
+				 __ATOMIC_RELAXED);
+	}
+	return arg;
+}
+
+/* Payloads that change while they are read: the calls between them are all there. */
+static void mode_payload_flips(void)
+{
+	pthread_t thread;
+	size_t calls = 0;
+
+	task_start();
+	if (pthread_create(&thread, NULL, flip, NULL) != 0)
+		fail("pthread_create");
+	while (next_slot < 3 * slots) {
+		room_wait(1);
+		if (next_slot % WINDOW < WINDOW / 2) {
+			put_next(CALL_TIME(calls),
+				 ftr_record_word(calls % 2 ? FTR_RECORD_EXIT : FTR_RECORD_ENTRY, 0,
+						 FUNC));
+			calls++;
+		} else {
+			put_next(CALL_TIME(calls),
+				 next_slot % 8 == 0 ? LIE : FTR_PAYLOAD_TAG | next_slot % 5);
+		}
+	}
+	_exit(0);
+}
+
 static void mode_overwrite(void)
 {
 	size_t i;
@@ -238,6 +415,11 @@ static const struct { const char *name; void (*run)(void); } modes[] = {
 	{ "garbage", mode_garbage },
 	{ "hole", mode_hole },
 	{ "overwrite", mode_overwrite },
+	{ "payload", mode_payload },
+	{ "payload-event", mode_payload_event },
+	{ "payload-flips", mode_payload_flips },
+	{ "payload-killed", mode_payload_killed },
+	{ "payload-lies", mode_payload_lies },
 	{ "requests", mode_requests },
 	{ "shrink", mode_shrink },
 };

@@ -22,6 +22,7 @@ struct fixture {
 	struct ftr_record data[RECORDS];
 	struct ftr_producer producer;
 	struct ftr_thread thread;
+	struct ftr_frame frame;
 };
 
 static struct fixture *setup(enum ftr_on_full on_full)
@@ -194,6 +195,186 @@ static void test_counter_clock(void **state)
 	free(f);
 }
 
+/* Records with a payload. */
+
+#define EVENT_WORD ftr_record_word(FTR_RECORD_EVENT, 0, 42)
+
+static void put_bytes(struct fixture *f, uint32_t bytes)
+{
+	uint8_t payload[FTR_PAYLOAD_MAX];
+	uint32_t i;
+
+	for (i = 0; i < bytes; i++)
+		payload[i] = (uint8_t)(bytes + i);
+	ftr_record_put(&f->thread, EVENT_WORD, payload, bytes);
+}
+
+/* A record as put_bytes writes it, taken from the ring: its number of bytes; -1 = there is none. */
+static int take_bytes(struct fixture *f)
+{
+	uint8_t bytes[FTR_PAYLOAD_UNIT_BYTES];
+	struct ftr_record unit;
+	int nr = 0, i, last;
+
+	if (!take(f, &unit) || unit.word != (EVENT_WORD | FTR_RECORD_MORE))
+		return -1;
+	do {
+		if (!take(f, &unit) || !ftr_payload_is_unit(unit.word))
+			return -1;
+		last = (int)ftr_payload_last(unit.word);
+		ftr_payload_unpack(unit, bytes);
+		for (i = 0; i < (last != 0 ? last : (int)sizeof(bytes)); i++)
+			bytes[i] = (uint8_t)(bytes[i] - nr++);
+	} while (last == 0);
+	for (i = 0; i < last; i++)
+		assert_int_equal(bytes[i], (uint8_t)nr);
+	return nr;
+}
+
+static struct fixture *setup_recording(enum ftr_on_full on_full)
+{
+	struct fixture *f = setup(on_full);
+
+	f->thread.frames = &f->frame;
+	f->thread.frames_end = &f->frame + 1;
+	return f;
+}
+
+static void test_payloads(void **state)
+{
+	struct fixture *f = setup_recording(FTR_ON_FULL_WAIT);
+	struct ftr_record record;
+	uint32_t bytes;
+
+	for (bytes = 1; bytes <= FTR_PAYLOAD_MAX; bytes++) {
+		put_bytes(f, bytes);
+		assert_int_equal(take_bytes(f), bytes);
+	}
+	put_bytes(f, 0);
+	assert_true(take(f, &record));
+	assert_int_equal(record.word, EVENT_WORD);
+	assert_false(take(f, &record));
+	ftr_record_put(&f->thread, EVENT_WORD, f, FTR_PAYLOAD_MAX + 1);
+	assert_false(take(f, &record));
+	assert_int_equal(atomic_load(&f->header.lost), 1);
+	free(f);
+}
+
+/* All or nothing, and what is dropped is reported where there is room again. */
+static void test_payload_is_dropped_whole(void **state)
+{
+	struct fixture *f = setup_recording(FTR_ON_FULL_DROP);
+	struct ftr_record record;
+	uint64_t i;
+
+	for (i = 0; i < RECORDS - 3; i++)
+		put(f, i + 1);
+	put_bytes(f, 50);			/* 5 units, and 3 are free */
+	assert_int_equal(atomic_load(&f->header.lost), 1);
+	assert_int_equal(f->producer.head, RING_BYTES - 3 * 16);
+	for (i = 0; i < 10; i++)
+		assert_true(take(f, &record));
+	put_bytes(f, 50);
+	while (take(f, &record) && ftr_record_type(record.word) == FTR_RECORD_ENTRY)
+		i++;
+	assert_int_equal(i, RECORDS - 3);
+	assert_int_equal(record.word, ftr_record_word(FTR_RECORD_LOST, 0, 1));
+	for (i = 0; i < 4; i++) {		/* the rest of the extent that LOST used */
+		assert_true(take(f, &record));
+		assert_true(ftr_payload_is_unit(record.word));
+	}
+	assert_int_equal(take_bytes(f), 50);
+	free(f);
+}
+
+/* An old record must not get the new one's payload units, even if that is never committed. */
+static void test_payload_overwrites(void **state)
+{
+	struct fixture *f = setup_recording(FTR_ON_FULL_OVERWRITE);
+	uint64_t i;
+
+	for (i = 0; i < RECORDS; i++)
+		put(f, i + 1);
+	put_bytes(f, 20);
+	assert_int_equal(f->data[0].word, EVENT_WORD | FTR_RECORD_MORE);
+	assert_true(ftr_payload_is_unit(f->data[1].word));
+	assert_true(ftr_payload_is_unit(f->data[2].word));
+	assert_int_equal(ftr_record_addr(f->data[3].word), 4);
+	free(f);
+}
+
+/* As for a child that is forked by a handler in the middle: fork has wiped the producer's page. */
+static void test_wiped_producer_harms_nothing(void **state)
+{
+	struct fixture *f = setup_recording(FTR_ON_FULL_WAIT);
+	struct ftr_producer wiped = { .limit = UINT64_MAX };
+	size_t i;
+
+	f->thread.producer = &wiped;
+	put_bytes(f, FTR_PAYLOAD_MAX);
+	assert_int_equal(wiped.scrap.word, EVENT_WORD | FTR_RECORD_MORE);
+	assert_int_equal(wiped.limit, UINT64_MAX);
+	assert_null(wiped.header);
+	for (i = 0; i < RECORDS; i++)
+		assert_int_equal(f->data[i].word, 0);
+	free(f);
+}
+
+static void test_paused_thread_puts_nothing(void **state)
+{
+	struct fixture *f = setup_recording(FTR_ON_FULL_WAIT);
+
+	f->thread.frames_end = f->thread.frames;	/* as ftr_thread_pause does */
+	put_bytes(f, 1);
+	assert_int_equal(f->producer.head, 0);
+	f->thread.frames_end++;
+	put_bytes(f, 1);
+	assert_int_equal(take_bytes(f), 1);
+	free(f);
+}
+
+static void *consume_bytes(void *arg)
+{
+	struct fixture *f = arg;
+	uint64_t expected = 0, stalls = 0, rest = 0;
+	struct ftr_record record;
+
+	while (expected < 2000) {
+		if (!take(f, &record)) {
+			usleep(100);
+			continue;
+		}
+		if (ftr_payload_is_unit(record.word)) {
+			if (rest > 0)
+				rest--;		/* others are of an extent that a stall used */
+		} else if (rest > 0) {
+			return "a record without its payload";
+		} else if (ftr_record_has_payload(record.word)) {
+			rest = ftr_payload_units(1 + (uint32_t)expected++ * 37 % FTR_PAYLOAD_MAX);
+		} else {
+			stalls++;
+		}
+	}
+	return stalls % 2 == 0 ? NULL : "a stall without its end";
+}
+
+static void test_payloads_wait(void **state)
+{
+	struct fixture *f = setup_recording(FTR_ON_FULL_WAIT);
+	pthread_t consumer;
+	void *failure;
+	uint32_t i;
+
+	f->control.wait_ms = 10000;
+	pthread_create(&consumer, NULL, consume_bytes, f);
+	for (i = 0; i < 2000; i++)
+		put_bytes(f, 1 + i * 37 % FTR_PAYLOAD_MAX);
+	pthread_join(consumer, &failure);
+	assert_null(failure);
+	assert_int_equal(atomic_load(&f->header.lost), 0);
+	free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +384,12 @@ int main(void)
 		cmocka_unit_test(test_dead_recorder_disarms),
 		cmocka_unit_test(test_overwrite_never_waits),
 		cmocka_unit_test(test_counter_clock),
+		cmocka_unit_test(test_payloads),
+		cmocka_unit_test(test_payload_is_dropped_whole),
+		cmocka_unit_test(test_payload_overwrites),
+		cmocka_unit_test(test_wiped_producer_harms_nothing),
+		cmocka_unit_test(test_paused_thread_puts_nothing),
+		cmocka_unit_test(test_payloads_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

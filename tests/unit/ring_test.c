@@ -5,11 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "utils/record/ring.h"
+#include "utils/trace/event_kind.h"
 
 #define BYTES 4096u
 #define SLOTS (BYTES / 16)
@@ -38,7 +40,7 @@ static int setup(void **state)
 	assert_int_equal(f->header->magic, FTR_RING_MAGIC);
 	assert_int_equal(f->header->size_bytes, BYTES);
 	assert_int_equal(ftr_tick_map_init(&f->ticks, true), 0);
-	f->convert.depth = FTR_DEPTH_UNKNOWN;
+	f->convert.depth = FTR_CONVERT_DEPTH_UNKNOWN;
 	*state = f;
 	return 0;
 }
@@ -66,9 +68,35 @@ static void put(struct fixture *f, uint64_t time, enum ftr_record_type type, uns
 	put_word(f, time, ftr_record_word(type, depth, FUNC));
 }
 
+/* A record with a payload as ftr_record_put writes it; @units of its payload units are written. */
+static uint64_t put_units(struct fixture *f, const uint8_t *payload, uint32_t bytes, uint32_t units)
+{
+	uint64_t pos = f->head;
+	uint32_t at;
+
+	f->head += ftr_record_ring_bytes(bytes) / 16;
+	for (at = 0; at < bytes && units > 0; at += FTR_PAYLOAD_UNIT_BYTES, units--)
+		f->data[++pos % SLOTS] = ftr_payload_pack(payload + at, bytes - at);
+	return f->head - ftr_record_ring_bytes(bytes) / 16;
+}
+
+static void put_payload(struct fixture *f, uint64_t time, uint64_t word, const void *payload,
+			uint32_t bytes)
+{
+	uint64_t pos = put_units(f, payload, bytes, UINT32_MAX);
+
+	f->data[pos % SLOTS] = (struct ftr_record){ time, word | FTR_RECORD_MORE };
+}
+
+static void put_unit(struct fixture *f, unsigned last)
+{
+	put_word(f, UINT64_MAX, UINT64_MAX << FTR_PAYLOAD_BYTES_SHIFT | FTR_PAYLOAD_TAG | last);
+}
+
+/* How many records: right where none has a payload. */
 static size_t take(struct fixture *f)
 {
-	return ftr_ring_take(&f->ring, &f->convert, &f->ticks, f->out, 2 * SLOTS);
+	return ftr_ring_take(&f->ring, &f->convert, &f->ticks, f->out, sizeof(f->out)) / 16;
 }
 
 static void check(const struct fixture *f, size_t i, uint64_t time, enum ftr_record_type type,
@@ -237,11 +265,10 @@ static void nonsense_is_skipped(void **state)
 	put(f, 1, FTR_RECORD_ENTRY, 0);
 	put_word(f, 2, UINT64_C(0xffffffffffffffff));
 	put_word(f, 3, 1);
-	put_word(f, 4, ftr_record_word(FTR_RECORD_ENTRY, 1, FUNC) | FTR_RECORD_MORE);
 	put_word(f, 5, ftr_record_word(FTR_RECORD_EVENT, 1, 200001));
 	put(f, 6, FTR_RECORD_EXIT, 0);
 	assert_int_equal(take(f), 2);
-	assert_int_equal(f->convert.bad, 4);
+	assert_int_equal(f->convert.bad, 3);
 	check(f, 1, 6, FTR_RECORD_EXIT, 0);
 }
 
@@ -305,6 +332,231 @@ static void overwritten_ring_with_room(void **state)
 	check(f, 1, 20, FTR_RECORD_EXIT, 0);
 }
 
+/* Records with a payload. */
+
+static const uint64_t entry_word = UINT64_C(0x28) | (uint64_t)FUNC << FTR_RECORD_ADDR_SHIFT;
+
+static void fill(uint8_t *bytes, size_t nr, unsigned seed)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		bytes[i] = (uint8_t)(seed + 7 * i + i / 251);
+}
+
+static void all_units_are_free(const struct fixture *f)
+{
+	size_t i;
+
+	for (i = 0; i < SLOTS; i++)
+		assert_int_equal(f->data[i].word, 0);
+}
+
+/* Every length there is, all the way round the ring, padded with zeros. */
+static void payload_of_every_length(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t payload[FTR_PAYLOAD_MAX], file[FTR_RECORD_FILE_BYTES_MAX];
+	size_t bytes, padded;
+
+	for (bytes = 1; bytes <= FTR_PAYLOAD_MAX; bytes++) {
+		padded = (bytes + 7) / 8 * 8;
+		memset(file, 0, sizeof(file));
+		fill(file, bytes, (unsigned)bytes);
+		fill(payload, bytes, (unsigned)bytes);
+		put_payload(f, bytes, entry_word, payload, (uint32_t)bytes);
+		put(f, bytes, FTR_RECORD_EXIT, 0);
+		assert_int_equal(ftr_ring_take(&f->ring, &f->convert, &f->ticks, f->out,
+					       sizeof(f->out)), 32 + padded);
+		assert_int_equal(f->out[0].time, bytes);
+		assert_int_equal(f->out[0].word, entry_word | FTR_RECORD_MORE);
+		assert_memory_equal(&f->out[1], file, padded);
+		assert_int_equal(f->header->tail, f->head * 16);
+	}
+	all_units_are_free(f);
+	assert_int_equal(f->convert.bad, 0);
+	assert_int_equal(f->convert.records, 2 * FTR_PAYLOAD_MAX);
+}
+
+/* The file says how long the data of an event is. */
+static void event_payload_has_its_length(void **state)
+{
+	static const uint8_t expected[8] = { 4, 0, 3, 0, 0, 0 };
+	struct fixture *f = *state;
+	int32_t cpu = 3;
+
+	put_payload(f, 5, ftr_record_word(FTR_RECORD_EVENT, 0, FTR_EVENT_ID_WATCH_CPU), &cpu,
+		    sizeof(cpu));
+	assert_int_equal(ftr_ring_take(&f->ring, &f->convert, &f->ticks, f->out, sizeof(f->out)),
+			 24);
+	assert_int_equal(f->out[0].word,
+			 ftr_record_word(FTR_RECORD_EVENT, 0, FTR_EVENT_ID_WATCH_CPU) |
+			 FTR_RECORD_MORE);
+	assert_memory_equal(&f->out[1], expected, sizeof(expected));
+	assert_int_equal(f->convert.events, 1);
+}
+
+static void payload_waits_for_its_record(void **state)
+{
+	uint8_t payload[40] = { 1 };
+	struct fixture *f = *state;
+	uint64_t pos = put_units(f, payload, sizeof(payload), UINT32_MAX);
+
+	put(f, 20, FTR_RECORD_ENTRY, 1);	/* of a handler that interrupted it */
+	assert_int_equal(take(f), 0);
+	f->data[pos] = (struct ftr_record){ 10, entry_word | FTR_RECORD_MORE };
+	assert_int_equal(take(f), (16 + 40 + 16) / 16);
+	assert_int_equal(f->convert.records, 2);
+}
+
+/* Killed, or left by a jump, at each moment: what else is there is intact. */
+static void uncommitted_payload_is_skipped(void **state)
+{
+	uint8_t payload[100] = { 0 };
+	struct fixture *f = *state;
+	uint32_t units;
+
+	for (units = 0; units <= ftr_payload_units(sizeof(payload)); units++) {
+		f->convert.depth = FTR_CONVERT_DEPTH_UNKNOWN;
+		put(f, 10, FTR_RECORD_ENTRY, 0);
+		put_units(f, payload, sizeof(payload), units);
+		put(f, 20, FTR_RECORD_EXIT, 0);
+		assert_int_equal(take(f), 1);
+		ftr_ring_end(&f->ring);
+		assert_int_equal(take(f), 1);
+		check(f, 0, 20, FTR_RECORD_EXIT, 0);
+		all_units_are_free(f);
+		f->header->head = f->head * 16;
+		ftr_ring_renew(&f->ring);
+	}
+	assert_int_equal(f->convert.bad, 0);
+}
+
+static void waiting_producer_shows_payload_holes(void **state)
+{
+	uint8_t payload[60] = { 0 };
+	struct fixture *f = *state;
+	uint64_t hole;
+
+	hole = put_units(f, payload, sizeof(payload), 2);
+	while (f->head < SLOTS)
+		put(f, 20, f->head % 2 ? FTR_RECORD_ENTRY : FTR_RECORD_EXIT, 1);
+	assert_int_equal(take(f), 0);
+	f->header->head = (hole + SLOTS) * 16;
+	assert_int_equal(take(f), 0);			/* as far as the two units that it wrote */
+	assert_int_equal(f->header->tail, (hole + 3) * 16);
+	f->header->head = (hole + 3 + SLOTS) * 16;	/* so it went on, and waits again */
+	assert_int_equal(take(f), SLOTS - 5);
+	all_units_are_free(f);
+	assert_int_equal(f->convert.bad, 0);
+}
+
+/* What says that it has a payload and has none, or one that never ends, costs that record alone. */
+static void payload_lies(void **state)
+{
+	static const uint64_t times[] = { 1, 3, 5, 7, 11 };
+	struct fixture *f = *state;
+	unsigned i;
+
+	put(f, 1, FTR_RECORD_ENTRY, 0);
+	put_word(f, 2, entry_word | FTR_RECORD_MORE);		/* nothing follows */
+	put(f, 3, FTR_RECORD_EXIT, 0);
+	put_word(f, 4, entry_word | FTR_RECORD_MORE);		/* no end */
+	put_unit(f, 0);
+	put(f, 5, FTR_RECORD_ENTRY, 0);
+	put_word(f, 6, entry_word | FTR_RECORD_MORE);		/* too much */
+	for (i = 0; i < ftr_payload_units(FTR_PAYLOAD_MAX); i++)
+		put_unit(f, 0);
+	put_unit(f, 1);
+	put(f, 7, FTR_RECORD_EXIT, 0);
+	put_unit(f, 15);					/* of no record */
+	put_word(f, 8, ftr_record_word(FTR_RECORD_LOST, 0, 9) | FTR_RECORD_MORE);
+	put_unit(f, 1);
+	put_word(f, 9, ftr_record_word(FTR_RECORD_EVENT, 0, FTR_EVENT_ID_WATCH_CPU) |
+		       FTR_RECORD_MORE);
+	put_unit(f, 5);						/* it has 4 */
+	put_word(f, 10, ftr_record_word(FTR_RECORD_EVENT, 0, FTR_EVENT_ID_WATCH_CPU));
+	put(f, 11, FTR_RECORD_ENTRY, 0);
+	assert_int_equal(take(f), 5);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(f->out[i].time, times[i]);
+	assert_int_equal(f->convert.bad, 6);
+	assert_int_equal(f->convert.lost, 0);
+	all_units_are_free(f);
+}
+
+/* A payload that goes round the ring to its own record. */
+static void endless_payload_ends(void **state)
+{
+	struct fixture *f = *state;
+
+	put_word(f, 6, entry_word | FTR_RECORD_MORE);
+	while (f->head < SLOTS)
+		put_unit(f, 0);
+	assert_int_equal(take(f), 0);
+	assert_int_equal(f->convert.bad, 1);
+	all_units_are_free(f);
+}
+
+static void little_room_at_a_time(void **state)
+{
+	uint8_t payload[200] = { 0 };
+	struct fixture *f = *state;
+	uint64_t records = 0;
+	size_t bytes;
+
+	while (f->head + 16 < SLOTS) {
+		put_payload(f, f->head, entry_word, payload, sizeof(payload));
+		put(f, f->head, FTR_RECORD_EXIT, 0);
+		records += 2;
+	}
+	do {
+		bytes = ftr_ring_take(&f->ring, &f->convert, &f->ticks, f->out,
+				      FTR_RECORD_FILE_BYTES_MAX + 40);
+		assert_true(bytes <= FTR_RECORD_FILE_BYTES_MAX + 40);
+	} while (bytes > 40);
+	assert_int_equal(f->convert.records, records);
+}
+
+/* A flight recorder whose oldest record is half gone, with payloads that look like records. */
+static void overwritten_inside_a_payload(void **state)
+{
+	struct ftr_record decoys[6];
+	struct fixture *f = *state;
+	uint64_t i, bytes, last_ns;
+	const uint8_t *at;
+
+	for (i = 0; i < 6; i++)
+		decoys[i] = (struct ftr_record){ 1, entry_word };
+	for (i = 1; i <= 200; i++) {
+		uint64_t pos = f->head;
+
+		if (f->data[pos % SLOTS].word != 0)	/* as ftr_record_put does */
+			f->data[pos % SLOTS].word = FTR_PAYLOAD_TAG;
+		put_payload(f, 1000 + i, entry_word, decoys, sizeof(decoys));
+	}
+	assert_true(ftr_ring_end_overwritten(&f->ring));
+	bytes = ftr_ring_take(&f->ring, &f->convert, &f->ticks, f->out, sizeof(f->out));
+	assert_int_equal(f->convert.records, SLOTS / 8);	/* 1 + 7 units each */
+	assert_int_equal(bytes, SLOTS / 8 * (16 + sizeof(decoys)));
+	at = (const uint8_t *)f->out;
+	memcpy(&last_ns, at + bytes - 16 - sizeof(decoys), sizeof(last_ns));
+	assert_int_equal(last_ns, 1200);
+	assert_int_equal(f->convert.bad, 0);
+
+	f->head += 3;			/* from now on at other places */
+	for (i = 0; i < SLOTS; i++)
+		f->data[i] = (struct ftr_record){ 0, 0 };
+	for (i = 1; i <= 200; i++)
+		put_payload(f, 2000 + i, entry_word, decoys, 8 + (uint32_t)i % 60);
+	f->convert = (struct ftr_convert){ .depth = FTR_CONVERT_DEPTH_UNKNOWN };
+	assert_true(ftr_ring_end_overwritten(&f->ring));
+	assert_true(ftr_ring_take(&f->ring, &f->convert, &f->ticks, f->out, sizeof(f->out)) > 0);
+	assert_int_equal(f->convert.bad, 0);
+	assert_int_equal(f->convert.last_ns, 2200);
+	assert_int_equal(f->out[0].time, 2200 - f->convert.records + 1);
+}
+
 static void next_producer_goes_on(void **state)
 {
 	struct fixture *f = *state;
@@ -361,6 +613,15 @@ int main(void)
 		RING_TEST(future_waits),
 		RING_TEST(overwritten_starts_with_the_oldest),
 		RING_TEST(overwritten_ring_with_room),
+		RING_TEST(payload_of_every_length),
+		RING_TEST(event_payload_has_its_length),
+		RING_TEST(payload_waits_for_its_record),
+		RING_TEST(uncommitted_payload_is_skipped),
+		RING_TEST(waiting_producer_shows_payload_holes),
+		RING_TEST(payload_lies),
+		RING_TEST(endless_payload_ends),
+		RING_TEST(little_room_at_a_time),
+		RING_TEST(overwritten_inside_a_payload),
 		RING_TEST(next_producer_goes_on),
 		RING_TEST(sharing_is_seen),
 		RING_TEST(tracee_cannot_resize),

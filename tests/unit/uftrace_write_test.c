@@ -168,7 +168,10 @@ static void what_is_no_trace_is_left_alone(void **state)
 	assert_int_equal(access("d/info", F_OK), 0);
 }
 
-/* The limit falls inside a record: the file ends with the last whole one. */
+/*
+ * The limit falls inside a record: the file ends with the last whole one, or, where some have a
+ * payload, with what was there before.
+ */
 static void full_disk_leaves_whole_records(void **state)
 {
 	struct ftr_record records[100] = { 0 };
@@ -181,14 +184,16 @@ static void full_disk_leaves_whole_records(void **state)
 	assert_int_equal(ftr_uftrace_dir_open(&dir, "d", NULL), 0);
 	fd = ftr_uftrace_dat_open(dir, 1);
 	assert_true(fd >= 0);
-	assert_int_equal(ftr_uftrace_dat_append(fd, records, 10, &code), 10);
+	assert_int_equal(ftr_uftrace_dat_append(fd, records, 160, 10, &code), 10);
 	assert_int_equal(code, 0);
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
 	small = limit;
 	small.rlim_cur = 1000;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	assert_int_equal(ftr_uftrace_dat_append(fd, records, 100, &code), 52);
+	assert_int_equal(ftr_uftrace_dat_append(fd, records, 1600, 100, &code), 52);
+	assert_int_equal(code, EFBIG);
+	assert_int_equal(ftr_uftrace_dat_append(fd, records, 1600, 90, &code), 0);
 	assert_int_equal(code, EFBIG);
 	setrlimit(RLIMIT_FSIZE, &limit);
 	assert_int_equal(fstat(fd, &st), 0);

@@ -11,11 +11,28 @@
  *           +--------------------------+----------+-----+----+------+
  *
  * In a ring, word 1 is written last and is never 0: it commits the record.
+ *
+ * A record with the bit "more" has a payload.  In a ring it follows in payload units of 16 bytes,
+ * 15 bytes of it in each, in order; the rest of the last unit is 0:
+ *
+ *   word 0   bytes 0..7 of the unit
+ *   word 1   63                                  8 7     4 3     0
+ *           +-------------------------------------+-------+-------+
+ *           | bytes 8..14                         | 0 0 0 1 | last  |
+ *           +-------------------------------------+-------+-------+
+ *
+ * last: 0 = another unit follows, 1..15 = this one ends the payload and holds so many bytes.  Bit 4
+ * tells a payload unit from a record, so every unit of a ring says what it is, wherever a reader
+ * begins, and there is no length that could be wrong (doc/adr/0025-payload-units.md).
+ *
+ * In TID.dat the payload stands behind word 1 as it is, padded with zeros to 8 bytes; that of an
+ * EVENT has its length, a uint16_t, before it.
  */
 #ifndef FTR_PROTO_RECORD_H
 #define FTR_PROTO_RECORD_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ftr_record_type {
@@ -31,7 +48,8 @@ struct ftr_record {
 };
 static_assert(sizeof(struct ftr_record) == 16, "a record is 16 bytes");
 
-#define FTR_RECORD_MORE		UINT64_C(0x04)	/* a payload follows (files only) */
+#define FTR_RECORD_TYPE_MASK	UINT64_C(0x03)
+#define FTR_RECORD_MORE		UINT64_C(0x04)	/* a payload follows */
 #define FTR_RECORD_MAGIC	UINT64_C(0x28)	/* binary 101 in bits 3..5 */
 #define FTR_RECORD_MAGIC_MASK	UINT64_C(0x38)
 #define FTR_RECORD_DEPTH_SHIFT	6
@@ -46,9 +64,19 @@ static inline uint64_t ftr_record_word(enum ftr_record_type type, unsigned depth
 	       FTR_RECORD_MAGIC | (uint64_t)type;
 }
 
+static inline bool ftr_record_is_valid(uint64_t word)
+{
+	return (word & FTR_RECORD_MAGIC_MASK) == FTR_RECORD_MAGIC;
+}
+
+static inline bool ftr_record_has_payload(uint64_t word)
+{
+	return (word & FTR_RECORD_MORE) != 0;
+}
+
 static inline enum ftr_record_type ftr_record_type(uint64_t word)
 {
-	return (enum ftr_record_type)(word & 3);
+	return (enum ftr_record_type)(word & FTR_RECORD_TYPE_MASK);
 }
 
 static inline unsigned ftr_record_depth(uint64_t word)
@@ -61,7 +89,83 @@ static inline uint64_t ftr_record_addr(uint64_t word)
 	return word >> FTR_RECORD_ADDR_SHIFT;
 }
 
-/* Events that ftr itself records; named in events.txt, so that old readers show them too. */
+/*
+ * The longest payload.  uftrace drops what is longer than 1020 bytes; a record fits several times
+ * into the smallest ring, and twice 15 bytes of room make no difference.
+ */
+#define FTR_PAYLOAD_MAX 1020u
+
+#define FTR_PAYLOAD_UNIT_BYTES	15u	/* of payload in a payload unit */
+#define FTR_PAYLOAD_LOW_BYTES	8u	/* ... of them in word 0 */
+#define FTR_PAYLOAD_TAG		UINT64_C(0x10)
+#define FTR_PAYLOAD_TAG_MASK	UINT64_C(0xf0)
+#define FTR_PAYLOAD_LAST_MASK	UINT64_C(0x0f)
+#define FTR_PAYLOAD_BYTES_SHIFT 8
+static_assert((FTR_PAYLOAD_TAG & FTR_RECORD_MAGIC_MASK & ~FTR_RECORD_MAGIC) != 0,
+	      "a payload unit is no record");
+
+/* Payload units of a payload of @bytes. */
+static inline uint32_t ftr_payload_units(uint32_t bytes)
+{
+	return (bytes + FTR_PAYLOAD_UNIT_BYTES - 1) / FTR_PAYLOAD_UNIT_BYTES;
+}
+
+/* What a record with a payload of @bytes, 0 = none, takes up in a ring. */
+static inline uint64_t ftr_record_ring_bytes(uint32_t bytes)
+{
+	return (1 + ftr_payload_units(bytes)) * (uint64_t)sizeof(struct ftr_record);
+}
+
+/* In TID.dat all begins at a multiple of this. */
+#define FTR_RECORD_FILE_ALIGN 8u
+
+/* The longest record in a ring, and in TID.dat. */
+#define FTR_RECORD_RING_BYTES_MAX \
+	(16u * (1 + (FTR_PAYLOAD_MAX + FTR_PAYLOAD_UNIT_BYTES - 1) / FTR_PAYLOAD_UNIT_BYTES))
+#define FTR_RECORD_FILE_BYTES_MAX (16u + (2 + FTR_PAYLOAD_MAX + 7) / 8 * 8)
+
+static inline bool ftr_payload_is_unit(uint64_t word)
+{
+	return (word & FTR_PAYLOAD_TAG_MASK) == FTR_PAYLOAD_TAG;
+}
+
+/* The bytes in the last unit of a payload, 0 for one that another unit follows. */
+static inline uint32_t ftr_payload_last(uint64_t word)
+{
+	return (uint32_t)(word & FTR_PAYLOAD_LAST_MASK);
+}
+
+/*
+ * The unit that holds the first bytes of the @left bytes of payload at @from.  Byte by byte: the
+ * runtime has no memcpy, and reads nothing behind the payload.
+ */
+static inline struct ftr_record ftr_payload_pack(const uint8_t *from, uint32_t left)
+{
+	bool is_last = left <= FTR_PAYLOAD_UNIT_BYTES;
+	uint32_t bytes = is_last ? left : FTR_PAYLOAD_UNIT_BYTES, i;
+	struct ftr_record unit = { 0, FTR_PAYLOAD_TAG | (is_last ? left : 0) };
+
+	for (i = 0; i < bytes && i < FTR_PAYLOAD_LOW_BYTES; i++)
+		unit.time |= (uint64_t)from[i] << 8 * i;
+	for (; i < bytes; i++)
+		unit.word |= (uint64_t)from[i] << (8 * (i - FTR_PAYLOAD_LOW_BYTES) +
+						   FTR_PAYLOAD_BYTES_SHIFT);
+	return unit;
+}
+
+/* The bytes of @unit to @to, which has room for FTR_PAYLOAD_UNIT_BYTES. */
+static inline void ftr_payload_unpack(struct ftr_record unit, uint8_t *to)
+{
+	uint32_t i;
+
+	for (i = 0; i < FTR_PAYLOAD_LOW_BYTES; i++)
+		to[i] = (uint8_t)(unit.time >> 8 * i);
+	unit.word >>= FTR_PAYLOAD_BYTES_SHIFT;
+	for (; i < FTR_PAYLOAD_UNIT_BYTES; i++)
+		to[i] = (uint8_t)(unit.word >> 8 * (i - FTR_PAYLOAD_LOW_BYTES));
+}
+
+/* Events that only ftr records; utils/trace/event_kind.c has their names and what they carry. */
 enum ftr_record_event {
 	FTR_RECORD_EVENT_STALL_BEGIN = 1000000,	/* the task waits for room in its ring */
 	FTR_RECORD_EVENT_STALL_END   = 1000001,

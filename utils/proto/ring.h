@@ -5,22 +5,31 @@
  *	file:	[ header, one page ][ data, size_bytes, a power of two ]
  *	task:	                    [ data ][ data again ]     (mirrored: a run never wraps)
  *
- * Producer (the task, and the signal handlers that interrupt it):
- *	1. reserve:	pos = head; head += 16		one instruction; head is private
- *	2. pos >= limit: slow path (wait, or drop)	limit is a private copy of tail + size
- *	3. data[pos % size].time = now
- *	4. data[pos % size].word = word			release: this commits the record
+ * The data is a sequence of units of 16 bytes: a record, and the payload units of a record that has
+ * a payload (utils/proto/record.h).  A unit whose word is 0 is free, or reserved and empty.
  *
- * Consumer (the recorder): reads on from tail while word != 0, stores 0 in each word it took,
- * then stores tail (release).  So a slot whose word is not 0 is always a whole, unread
- * record, and nothing committed is lost when the task is killed: after its death every
- * non-zero slot of [tail, tail + size) is taken, in order, and holes are skipped.
+ * Producer (the task, and the signal handlers that interrupt it), for a record of n units:
+ *	1. reserve:	pos = head; head += 16 * n	one instruction; head is private
+ *	2. pos + 16 * n > limit: slow path (wait, drop)	limit is a private copy of tail + size
+ *	3. n > 1: unit[0].word = 0			overwrite: it may still commit an old record
+ *	   the payload units, then
+ *	   unit[0].time = now
+ *	4. unit[0].word = word				release: this commits the record
  *
- * A live producer's empty slot is a hole when header.head >= tail + size: it is passed over.
+ * Consumer (the recorder): reads on from tail while word != 0, stores 0 in the word of each unit it
+ * took, then stores tail (release).  So a unit whose word is not 0 is never of an earlier round, a
+ * record with its bits in place is whole, and nothing committed is lost when the task is killed:
+ * after its death every non-zero unit of [tail, tail + size) is looked at, in order.  Holes (units
+ * that are empty) are skipped, and so are payload units without a record before them: what is left
+ * of a record whose producer was killed, or jumped away, before it committed.
  *
- * With FTR_ON_FULL_OVERWRITE the consumer reads only after the end; limit is UINT64_MAX.
+ * A live producer's empty unit is a hole when header.head >= tail + size: it is passed over.
+ *
+ * With FTR_ON_FULL_OVERWRITE the consumer reads only after the end; limit is UINT64_MAX.  It may
+ * begin at any unit, as each says what it is.
  *
  * Why private head and limit, and a page that fork(2) wipes: doc/adr/0004-ring-memory-order.md
+ * Why payload units: doc/adr/0025-payload-units.md
  */
 #ifndef FTR_PROTO_RING_H
 #define FTR_PROTO_RING_H
@@ -29,6 +38,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "utils/proto/record.h"
 
 #define FTR_RING_MAGIC		0x52525446u	/* "FTRR" */
 #define FTR_RING_DATA_OFFSET	4096u
@@ -42,8 +53,9 @@ struct ftr_ring_header {
 	_Alignas(64) _Atomic uint64_t skipped;	/* producer: calls declined, never in the ring */
 	_Atomic uint64_t stalls;		/* producer: times it waited for room */
 	_Atomic uint64_t lost;			/* producer: records dropped, ever */
-	_Atomic uint64_t head; /* producer: position last waited for, or handed on at */
+	_Atomic uint64_t head; /* producer: unit last waited for, or position handed on at */
 };
+static_assert(FTR_RECORD_RING_BYTES_MAX <= FTR_RING_MIN_BYTES / 2, "each record fits in each ring");
 static_assert(sizeof(struct ftr_ring_header) <= FTR_RING_DATA_OFFSET, "one page");
 static_assert(offsetof(struct ftr_ring_header, tail) == 64, "a cache line of its own");
 

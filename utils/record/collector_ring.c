@@ -10,11 +10,8 @@
 #include "utils/record/collector.h"
 #include "utils/record/ring.h"
 
-/*
- * 128 KiB: it and the pages it is written to stay in the second-level cache; larger writes cost
- * more.
- */
-#define CHUNK_RECORDS 8192u
+/* It and the pages it is written to stay in the second-level cache; larger writes cost more. */
+#define CHUNK_BYTES 131072u
 #define SHARE_PERCENT 5		/* of a ring: from here on several threads drain */
 
 struct source {
@@ -23,8 +20,8 @@ struct source {
 	struct ftr_store_task *task;
 	uint64_t id;
 	int32_t pid;
-	uint64_t lost_told;	/* of what the producers dropped, in LOST records or by us */
-	bool is_damaged;	/* that its ring held what is no record was not said yet */
+	uint64_t lost_reported;	/* of what the producers dropped, in LOST records or by us */
+	bool is_damaged;	/* its ring held what is no record, and no warning was given yet */
 	unsigned percent;	/* how full it was */
 	bool is_ended;		/* unmapped; only its sharing is still of interest */
 };
@@ -32,7 +29,7 @@ struct source {
 struct ring_collector {
 	const struct ftr_recording *recording;
 	FTR_VEC(struct source *) sources;	/* (owned) */
-	struct ftr_record *chunk;		/* (owned) CHUNK_RECORDS for each thread */
+	uint8_t *chunk;				/* (owned) CHUNK_BYTES for each thread */
 	unsigned last_percent;			/* of the fullest at the last round */
 	uint64_t last_id;
 };
@@ -43,7 +40,7 @@ static void *ring_open(const struct ftr_recording *recording, const void *values
 	struct ring_collector *self = calloc(1, sizeof(*self));
 
 	if (self != NULL)
-		self->chunk = malloc(recording->thread_nr * CHUNK_RECORDS * sizeof(*self->chunk));
+		self->chunk = malloc((size_t)recording->thread_nr * CHUNK_BYTES);
 	if (self == NULL || self->chunk == NULL) {
 		free(self);
 		ftr_err_set(err, ENOMEM, "ring collector: out of memory");
@@ -54,85 +51,100 @@ static void *ring_open(const struct ftr_recording *recording, const void *values
 }
 
 /* What conversion found besides records goes to the store's counts. */
-static void tell_lost(struct ring_collector *self, struct source *source, uint64_t lost,
-		      uint64_t bad)
+static void lost_report(struct ring_collector *self, struct source *source,
+			const struct ftr_convert *before)
 {
 	struct ftr_store *store = self->recording->store;
+	uint64_t lost = source->convert.lost - before->lost;
+	uint64_t bad = source->convert.bad - before->bad;
 
-	source->lost_told += source->convert.lost - lost;
-	if (source->convert.lost != lost)
-		store->ops->lost(store, source->task, source->convert.lost - lost,
-				 FTR_LOST_NO_ROOM);
-	if (source->convert.bad == bad)
+	source->lost_reported += lost;
+	if (lost != 0)
+		store->ops->lost(store, source->task, lost, FTR_LOST_NO_ROOM);
+	if (bad == 0)
 		return;
-	store->ops->lost(store, source->task, source->convert.bad - bad, FTR_LOST_DAMAGED);
-	source->is_damaged |= bad == 0;
+	store->ops->lost(store, source->task, bad, FTR_LOST_DAMAGED);
+	source->is_damaged |= before->bad == 0;
 }
 
-/* One chunk; returns records moved. */
-static size_t source_move(struct ring_collector *self, struct source *source,
-			  struct ftr_record *chunk)
+static void batch_append(struct ring_collector *self, struct source *source, const void *bytes,
+			 size_t len, size_t record_nr)
 {
 	struct ftr_store *store = self->recording->store;
-	struct ftr_convert before = source->convert;
-	size_t nr = ftr_ring_take(&source->ring, &source->convert, self->recording->ticks,
-				  chunk, CHUNK_RECORDS);
+	const struct ftr_record_batch batch = {
+		.bytes = bytes,
+		.len = len,
+		.record_nr = record_nr,
+		.last_ns = source->convert.last_ns,
+	};
 
+	if (record_nr != 0)
+		store->ops->append(store, source->task, &batch);
+}
+
+/*
+ * As much of the ring as there is room for in @chunk.  @is_gap: the records before are gone, and
+ * how many is not known; a LOST with the time of the first one that is left says so.  Returns the
+ * bytes moved.
+ */
+static size_t source_move(struct ring_collector *self, struct source *source, uint8_t *chunk,
+			  bool is_gap)
+{
+	struct ftr_record *first = (struct ftr_record *)chunk + is_gap;
+	struct ftr_store *store = self->recording->store;
+	struct ftr_convert before = source->convert;
+	size_t gap_bytes = (size_t)((uint8_t *)first - chunk);
+	size_t len = ftr_ring_take(&source->ring, &source->convert, self->recording->ticks, first,
+				   CHUNK_BYTES - gap_bytes);
+
+	if (is_gap)
+		first[-1] = (struct ftr_record){
+			len != 0 ? first->time : source->convert.last_ns,
+			ftr_record_word(FTR_RECORD_LOST, 0, 0),
+		};
 	if (source->convert.events != before.events)
 		store->ops->events(store);
-	if (nr != 0)
-		store->ops->append(store, source->task, chunk, nr);
-	tell_lost(self, source, before.lost, before.bad);
-	return nr;
+	batch_append(self, source, chunk, gap_bytes + len,
+		     source->convert.records - before.records + is_gap);
+	lost_report(self, source, &before);
+	return len;
 }
 
 /* At most one ring's size at a time, so that no task keeps the others waiting.  Returns bytes. */
 static uint64_t source_drain(struct ring_collector *self, struct source *source, unsigned thread)
 {
 	uint64_t bytes = 0;
-	size_t nr;
+	size_t len;
 
 	do {
-		nr = source_move(self, source, self->chunk + (size_t)thread * CHUNK_RECORDS);
-		bytes += nr * sizeof(struct ftr_record);
-	} while (nr == CHUNK_RECORDS && bytes < source->ring.size_bytes);
+		len = source_move(self, source, self->chunk + (size_t)thread * CHUNK_BYTES, false);
+		bytes += len;
+	} while (len > CHUNK_BYTES - FTR_RECORD_FILE_BYTES_MAX && bytes < source->ring.size_bytes);
 	return bytes;
 }
 
-/*
- * The oldest records are gone, nobody knows how many: say so at the time of the first that is left.
- */
-static void put_lost_unknown(struct ring_collector *self, struct source *source)
-{
-	struct ftr_store *store = self->recording->store;
-	size_t nr = ftr_ring_take(&source->ring, &source->convert, self->recording->ticks,
-				  self->chunk + 1, 1);
-
-	self->chunk[0].time = nr != 0 ? self->chunk[1].time : source->convert.last_ns;
-	self->chunk[0].word = ftr_record_word(FTR_RECORD_LOST, 0, 0);
-	store->ops->append(store, source->task, self->chunk, 1 + nr);
-}
-
-/* What it dropped last it could not tell any more: there was no next record. */
+/* What it dropped last it could not report any more: there was no next record. */
 static void put_lost_at_end(struct ring_collector *self, struct source *source)
 {
 	struct ftr_store *store = self->recording->store;
-	uint64_t lost = ftr_ring_lost(&source->ring) - source->lost_told;
+	uint64_t lost = ftr_ring_lost(&source->ring) - source->lost_reported;
+	struct ftr_record record;
 
 	if (lost == 0 || lost > FTR_RECORD_ADDR_MASK)
 		return;
-	self->chunk[0].time = source->convert.last_ns;
-	self->chunk[0].word = ftr_record_word(FTR_RECORD_LOST, 0, lost);
-	store->ops->append(store, source->task, self->chunk, 1);
+	record = (struct ftr_record){ source->convert.last_ns,
+				      ftr_record_word(FTR_RECORD_LOST, 0, lost) };
+	batch_append(self, source, &record, sizeof(record), 1);
 	store->ops->lost(store, source->task, lost, FTR_LOST_NO_ROOM);
-	source->lost_told += lost;
+	source->lost_reported += lost;
 }
 
-static void tell_damage(struct ring_collector *self, struct source *source)
+static void damage_report(struct ring_collector *self, struct source *source)
 {
 	if (source->is_damaged)
-		ftr_diag_warn(self->recording->diag, "task %d: its ring holds what is no record; "
-			      "such slots are skipped", source->task->tid);
+		ftr_diag_warn(self->recording->diag,
+			      "task %d: its ring holds damaged records, which are skipped: did "
+			      "the program write to it?", source->task->tid);
 	source->is_damaged = false;
 }
 
@@ -141,15 +153,15 @@ static void source_finish(struct ring_collector *self, struct source *source)
 {
 	if (self->recording->control->on_full == FTR_ON_FULL_OVERWRITE) {
 		if (ftr_ring_end_overwritten(&source->ring))
-			put_lost_unknown(self, source);
+			source_move(self, source, self->chunk, true);
 	} else {
 		source_drain(self, source, 0);
 		ftr_ring_end(&source->ring);
 	}
 	source_drain(self, source, 0);
 	put_lost_at_end(self, source);
-	tell_damage(self, source);
-	source->convert.depth = FTR_DEPTH_UNKNOWN;
+	damage_report(self, source);
+	source->convert.depth = FTR_CONVERT_DEPTH_UNKNOWN;
 }
 
 static void source_free(struct source *source)
@@ -174,7 +186,7 @@ static void source_assign(struct source *source, const struct ftr_task_start *st
 	source->task = start->task;
 	source->convert = (struct ftr_convert){
 		.last_ns = start->task->last_ns,
-		.depth = FTR_DEPTH_UNKNOWN,
+		.depth = FTR_CONVERT_DEPTH_UNKNOWN,
 	};
 }
 
@@ -302,7 +314,7 @@ static unsigned ring_drain(void *arg)
 	for (i = 0; i < nr; i++) {
 		struct source *source = self->sources.v[i];
 
-		tell_damage(self, source);
+		damage_report(self, source);
 		if (source->percent > self->last_percent)
 			self->last_percent = source->percent;
 	}

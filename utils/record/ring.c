@@ -2,23 +2,28 @@
 /* The recorder's end of a ring. */
 #include "utils/record/ring.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/types.h>
 #include <unistd.h>
+
+#include "utils/trace/event_kind.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-#define RECORD_BYTES ((uint64_t)sizeof(struct ftr_record))
+#define UNIT_BYTES ((uint64_t)sizeof(struct ftr_record))
 #define LIVE UINT64_MAX			/* scan_end of a ring whose producer lives */
-#define HOLES_MAX 1024u			/* signals interrupt no more hooks than this in a row */
+#define HOLES_MAX 1024u			/* signals leave no more empty units than this in a row */
 #define FUTURE_TICKS_MAX (UINT64_C(1) << 33)	/* a record's tick farther ahead is no tick */
 
 /* An ENTRY or EXIT with the right magic and no payload: what nearly every word is. */
 #define CALL_MASK  (FTR_RECORD_MAGIC_MASK | FTR_RECORD_MORE | UINT64_C(2))
 #define CALL_WORD  FTR_RECORD_MAGIC
+#define ANY_CALL_MASK (CALL_MASK & ~FTR_RECORD_MORE)
 #define DEPTH_BITS ((uint64_t)FTR_RECORD_DEPTH_MAX << FTR_RECORD_DEPTH_SHIFT)
 
 int ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err)
@@ -73,7 +78,7 @@ bool ftr_ring_is_shared(struct ftr_ring *ring)
 
 static inline struct ftr_record *slot_at(const struct ftr_ring *ring, uint64_t pos)
 {
-	return ring->data + (pos & (ring->size_bytes - 1)) / RECORD_BYTES;
+	return ring->data + (pos & (ring->size_bytes - 1)) / UNIT_BYTES;
 }
 
 static inline uint64_t clamp_ns(struct ftr_convert *convert, uint64_t ns)
@@ -97,7 +102,7 @@ static inline uint64_t depth_word(struct ftr_convert *convert, uint64_t word)
 
 	if (said < FTR_RECORD_DEPTH_MAX && said < depth)
 		depth = said;
-	if (unlikely(depth >= FTR_DEPTH_UNKNOWN - 1))
+	if (unlikely(depth >= FTR_CONVERT_DEPTH_UNKNOWN - 1))
 		depth = said;
 	convert->depth = depth + 1 - is_exit;
 	if (depth > FTR_RECORD_DEPTH_MAX)
@@ -105,30 +110,57 @@ static inline uint64_t depth_word(struct ftr_convert *convert, uint64_t word)
 	return (word & ~DEPTH_BITS) | depth << FTR_RECORD_DEPTH_SHIFT;
 }
 
-static bool is_known_event(uint64_t id)
+/* Is @bytes what the payload of an event of @kind has? */
+static bool payload_fits(const struct ftr_event_kind *kind, size_t bytes)
 {
-	return id == FTR_RECORD_EVENT_STALL_BEGIN || id == FTR_RECORD_EVENT_STALL_END;
+	switch ((enum ftr_event_data)kind->data) {
+	case FTR_EVENT_DATA_BYTES:
+		return bytes == 0;
+	case FTR_EVENT_DATA_VALUES:
+	case FTR_EVENT_DATA_DIFFERENCES:
+		return bytes == kind->value_nr * sizeof(uint64_t);
+	case FTR_EVENT_DATA_CPU:
+		return bytes == sizeof(int32_t);
+	case FTR_EVENT_DATA_VARIABLE:
+		return bytes > sizeof(uint64_t) && bytes <= 2 * sizeof(uint64_t);
+	case FTR_EVENT_DATA_TEXT:
+	case FTR_EVENT_DATA_TASK_NAME:
+		break;
+	}
+	return false;
 }
 
-/* A word that is no plain call: LOST, an event of ours, or nonsense (false). */
-static __attribute__((noinline)) bool special_word(struct ftr_convert *convert, uint64_t *word)
+/* An event that a runtime records, with as much payload as readers expect. */
+static bool is_runtime_event(uint64_t id, size_t payload_bytes)
+{
+	const struct ftr_event_kind *kind = ftr_event_kind_by_id(id);
+
+	return kind != NULL && (kind->is_runtime || id < FTR_EVENT_ID_PERF_BEGIN) &&
+	       payload_fits(kind, payload_bytes);
+}
+
+/* A word that is no call: LOST, an event of ours, or nonsense (false). */
+static __attribute__((noinline)) bool special_word(struct ftr_convert *convert, uint64_t *word,
+						   size_t payload_bytes)
 {
 	uint64_t depth = convert->depth, addr = ftr_record_addr(*word);
 	enum ftr_record_type type = ftr_record_type(*word);
 
-	if ((*word & (FTR_RECORD_MAGIC_MASK | FTR_RECORD_MORE)) != FTR_RECORD_MAGIC)
+	if (!ftr_record_is_valid(*word))
 		return false;
-	if (type == FTR_RECORD_EVENT && !is_known_event(addr))
+	if (type == FTR_RECORD_EVENT && !is_runtime_event(addr, payload_bytes))
+		return false;
+	if (type == FTR_RECORD_LOST && payload_bytes != 0)
 		return false;
 	if (depth > FTR_RECORD_DEPTH_MAX)
-		depth = depth >= FTR_DEPTH_UNKNOWN - 1 ? 0 : FTR_RECORD_DEPTH_MAX;
+		depth = depth >= FTR_CONVERT_DEPTH_UNKNOWN - 1 ? 0 : FTR_RECORD_DEPTH_MAX;
 	if (type == FTR_RECORD_LOST) {
-		convert->depth = FTR_DEPTH_UNKNOWN;
+		convert->depth = FTR_CONVERT_DEPTH_UNKNOWN;
 		convert->lost += addr;
 	} else {
 		convert->events++;
 	}
-	*word = ftr_record_word(type, (unsigned)depth, addr);
+	*word = ftr_record_word(type, (unsigned)depth, addr) | (*word & FTR_RECORD_MORE);
 	return true;
 }
 
@@ -169,12 +201,12 @@ static bool is_hole(const struct ftr_ring *ring)
 /* The next committed slot at or after the tail; false when there is none. */
 static bool holes_skip(struct ftr_ring *ring)
 {
-	uint64_t end = ring->tail + HOLES_MAX * RECORD_BYTES;
+	uint64_t end = ring->tail + HOLES_MAX * UNIT_BYTES;
 	uint64_t pos;
 
 	if (end > ring->scan_end)
 		end = ring->scan_end;
-	for (pos = ring->tail; pos < end; pos += RECORD_BYTES) {
+	for (pos = ring->tail; pos < end; pos += UNIT_BYTES) {
 		if (__atomic_load_n(&slot_at(ring, pos)->word, __ATOMIC_ACQUIRE) != 0) {
 			ring->tail = pos;
 			return true;
@@ -198,7 +230,7 @@ static size_t take_calls(struct ftr_ring *ring, struct ftr_convert *convert,
 {
 	struct ftr_tick_segment seg = *segment;
 	struct ftr_record *slot = slot_at(ring, ring->tail), *start = slot;
-	struct ftr_record *end = ring->data + ring->size_bytes / RECORD_BYTES;
+	struct ftr_record *end = ring->data + ring->size_bytes / UNIT_BYTES;
 	uint64_t depth = convert->depth, last_ns = convert->last_ns;
 
 	if ((size_t)(end - slot) > nr)
@@ -221,64 +253,150 @@ static size_t take_calls(struct ftr_ring *ring, struct ftr_convert *convert,
 		last_ns = ns < last_ns ? last_ns : ns;
 		*dst = (struct ftr_record){ last_ns, word };
 	}
-	ring->tail += (uint64_t)(slot - start) * RECORD_BYTES;
+	ring->tail += (uint64_t)(slot - start) * UNIT_BYTES;
 	convert->depth = depth;
 	convert->last_ns = last_ns;
 	return (size_t)(slot - start);
 }
 
+/* Zeros behind a payload of @bytes up to a multiple of 8; returns its size with them. */
+static size_t payload_pad(uint8_t *payload, size_t bytes)
+{
+	while (bytes % FTR_RECORD_FILE_ALIGN != 0)
+		payload[bytes++] = 0;
+	return bytes;
+}
+
 /*
- * Whatever comes next: 1 = a record moved to @dst, 0 = a slot passed over, -1 = nothing more now.
+ * Take the payload units at the tail, and copy what is in them to @dst, which has room for
+ * FTR_PAYLOAD_MAX bytes.  Returns how many bytes these are; 0 when they are no payload: too much,
+ * or without an end.  Units that are none stay.
  */
-static int take_one(struct ftr_ring *ring, struct ftr_convert *convert,
-		    const struct ftr_tick_map *map, struct ftr_tick_segment *segment,
-		    struct ftr_record *dst)
+static size_t payload_take(struct ftr_ring *ring, uint8_t *dst)
+{
+	uint8_t bytes[FTR_PAYLOAD_UNIT_BYTES];
+	size_t done = 0, last = 0;
+
+	while (last == 0 && ring->tail < ring->scan_end) {
+		struct ftr_record *slot = slot_at(ring, ring->tail);
+		struct ftr_record unit = { 0, __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE) };
+
+		if (!ftr_payload_is_unit(unit.word))
+			return 0;
+		unit.time = slot->time;
+		slot->word = 0;
+		ring->tail += UNIT_BYTES;
+		last = ftr_payload_last(unit.word);
+		ftr_payload_unpack(unit, bytes);
+		if (done + (last != 0 ? last : sizeof(bytes)) > FTR_PAYLOAD_MAX)
+			return 0;
+		memcpy(dst + done, bytes, last != 0 ? last : sizeof(bytes));
+		done += last != 0 ? last : sizeof(bytes);
+	}
+	return last != 0 ? done : 0;
+}
+
+/*
+ * The word of a record that was taken from the tail, with what belongs to it in TID.dat.  Returns
+ * the bytes of the record at @dst, 0 when it was none.
+ */
+static size_t record_take(struct ftr_ring *ring, struct ftr_convert *convert, uint64_t *word,
+			  struct ftr_record *dst)
+{
+	bool is_event = ftr_record_type(*word) == FTR_RECORD_EVENT;
+	bool has_payload = ftr_record_is_valid(*word) && ftr_record_has_payload(*word);
+	uint8_t *payload = (uint8_t *)(dst + 1) + (is_event ? sizeof(uint16_t) : 0);
+	size_t bytes = 0;
+	uint16_t event_bytes;
+
+	if (has_payload) {
+		bytes = payload_take(ring, payload);
+		if (bytes == 0)
+			return 0;
+	}
+	if ((*word & ANY_CALL_MASK) == CALL_WORD)
+		*word = depth_word(convert, *word);
+	else if (!special_word(convert, word, bytes))
+		return 0;
+	if (has_payload && is_event) {
+		event_bytes = (uint16_t)bytes;
+		memcpy(dst + 1, &event_bytes, sizeof(event_bytes));
+		bytes += sizeof(event_bytes);
+	}
+	return sizeof(*dst) + payload_pad((uint8_t *)(dst + 1), bytes);
+}
+
+/*
+ * Whatever comes next: the bytes of a record at @dst, which has @room; 0 = units passed over, -1 =
+ * nothing more now.
+ */
+static ssize_t take_one(struct ftr_ring *ring, struct ftr_convert *convert,
+			const struct ftr_tick_map *map, struct ftr_tick_segment *segment,
+			struct ftr_record *dst, size_t room)
 {
 	bool is_live = ring->scan_end == LIVE;
 	struct ftr_record *slot = slot_at(ring, ring->tail);
 	uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
 	uint64_t tick;
+	size_t bytes;
 
 	if (word == 0)
 		return is_hole(ring) && holes_skip(ring) ? 0 : -1;
+	if (room < FTR_RECORD_FILE_BYTES_MAX)
+		return -1;
 	tick = slot->time;
+	if (ftr_payload_is_unit(word)) {	/* of a record that was never committed */
+		slot->word = 0;
+		ring->tail += UNIT_BYTES;
+		return 0;
+	}
 	if (tick - segment->first >= segment->span && !is_lost(word) &&
 	    !segment_find(map, tick, is_live, segment))
 		return -1;
 	slot->word = 0;
-	ring->tail += RECORD_BYTES;
-	if ((word & CALL_MASK) == CALL_WORD) {
-		word = depth_word(convert, word);
-	} else if (!special_word(convert, &word)) {
+	ring->tail += UNIT_BYTES;
+	bytes = record_take(ring, convert, &word, dst);
+	if (bytes == 0) {
 		convert->bad++;
 		return 0;
 	}
 	dst->time = is_lost(word) ? convert->last_ns :
 		    clamp_ns(convert, ftr_tick_segment_ns(segment, tick));
 	dst->word = word;
-	return 1;
+	convert->records++;
+	return (ssize_t)bytes;
 }
 
 size_t ftr_ring_take(struct ftr_ring *ring, struct ftr_convert *convert,
-		     const struct ftr_tick_map *map, struct ftr_record *dst, size_t nr)
+		     const struct ftr_tick_map *map, void *dst, size_t room)
 {
 	struct ftr_tick_segment segment = { 0 };
-	size_t done = 0, room, run;
-	int moved = 0;
+	uint64_t stop = ring->tail + ring->size_bytes;	/* a tracee may write for ever */
+	uint8_t *at = dst, *end = at + room;
+	ssize_t moved = 0;
+	size_t nr, run;
 
-	while (done < nr && ring->tail < ring->scan_end && moved >= 0) {
-		room = nr - done;
-		if (room > (ring->scan_end - ring->tail) / RECORD_BYTES)
-			room = (ring->scan_end - ring->tail) / RECORD_BYTES;
-		run = take_calls(ring, convert, &segment, dst + done, room);
-		done += run;
-		if (run == room || (run > 0 && (ring->tail & (ring->size_bytes - 1)) == 0))
-			continue;	/* at the end, or round the corner */
-		moved = take_one(ring, convert, map, &segment, dst + done);
-		done += moved > 0;
+	assert((uintptr_t)dst % FTR_RECORD_FILE_ALIGN == 0);
+	assert(room >= FTR_RECORD_FILE_BYTES_MAX);
+	if (stop > ring->scan_end)
+		stop = ring->scan_end;
+	while (moved >= 0 && ring->tail < stop) {
+		nr = (size_t)(end - at) / sizeof(struct ftr_record);
+		if (nr > (stop - ring->tail) / UNIT_BYTES)
+			nr = (stop - ring->tail) / UNIT_BYTES;
+		run = take_calls(ring, convert, &segment, (struct ftr_record *)at, nr);
+		convert->records += run;
+		at += run * sizeof(struct ftr_record);
+		if (run > 0 && (ring->tail & (ring->size_bytes - 1)) == 0)
+			continue;	/* round the corner */
+		if (run == nr)
+			break;
+		moved = take_one(ring, convert, map, &segment, (struct ftr_record *)at,
+				 (size_t)(end - at));
+		at += moved > 0 ? moved : 0;
 	}
 	atomic_store_explicit(&ring->header->tail, ring->tail, memory_order_release);
-	return done;
+	return (size_t)(at - (uint8_t *)dst);
 }
 
 void ftr_ring_end(struct ftr_ring *ring)
@@ -286,17 +404,25 @@ void ftr_ring_end(struct ftr_ring *ring)
 	ring->scan_end = ring->tail + ring->size_bytes;
 }
 
-/* A full ring starts where time falls back farthest from one slot to the next. */
+/* The time of a unit, UINT64_MAX of one that has none: a payload unit, LOST. */
+static uint64_t unit_time(const struct ftr_record *unit)
+{
+	return ftr_record_is_valid(unit->word) && !is_lost(unit->word) ? unit->time : UINT64_MAX;
+}
+
+/* A full ring starts where time falls back farthest from one record to the next. */
 static uint64_t oldest_by_time(const struct ftr_ring *ring, uint64_t nr)
 {
-	uint64_t before = ring->data[nr - 1].time, drop_max = 0, start = 0, i;
+	uint64_t before = 0, drop_max = 0, start = 0, i;
 
-	for (i = 0; i < nr; i++) {
-		uint64_t tick = ring->data[i].time;
+	for (i = 0; i < 2 * nr; i++) {
+		uint64_t tick = unit_time(&ring->data[i % nr]);
 
+		if (tick == UINT64_MAX)
+			continue;
 		if (before > tick && before - tick > drop_max) {
 			drop_max = before - tick;
-			start = i;
+			start = i % nr;
 		}
 		before = tick;
 	}
@@ -324,11 +450,11 @@ static uint64_t oldest_by_gap(const struct ftr_ring *ring, uint64_t nr)
 
 bool ftr_ring_end_overwritten(struct ftr_ring *ring)
 {
-	uint64_t nr = ring->size_bytes / RECORD_BYTES, i;
+	uint64_t nr = ring->size_bytes / UNIT_BYTES, i;
 
 	for (i = 0; i < nr && ring->data[i].word != 0; i++)
 		;
-	ring->tail = (i == nr ? oldest_by_time(ring, nr) : oldest_by_gap(ring, nr)) * RECORD_BYTES;
+	ring->tail = (i == nr ? oldest_by_time(ring, nr) : oldest_by_gap(ring, nr)) * UNIT_BYTES;
 	ring->scan_end = ring->tail + ring->size_bytes;
 	return i == nr;
 }
@@ -343,7 +469,7 @@ void ftr_ring_renew(struct ftr_ring *ring)
 	uint64_t head = atomic_load_explicit(&ring->header->head, memory_order_acquire);
 
 	/* Holes at the very end leave no trace but the producer's own word. */
-	if (head > ring->tail && head - ring->tail <= ring->size_bytes && head % RECORD_BYTES == 0)
+	if (head > ring->tail && head - ring->tail <= ring->size_bytes && head % UNIT_BYTES == 0)
 		ring->tail = head;
 	ring->scan_end = LIVE;
 	atomic_store_explicit(&ring->header->tail, ring->tail, memory_order_release);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder's end of a ring (utils/proto/ring.h), and the conversion of its records on their way
- * to the file: ticks become nanoseconds that never decrease within a task, depths become exact.
+ * The recorder's end of a ring (utils/proto/ring.h), and the conversion of its records to those of
+ * TID.dat on the way: ticks become nanoseconds that never decrease within a task, depths become
+ * exact, payload units become a payload.
  *
  * The tracee may write anything into the shared memory at any time: positions and sizes are the
- * recorder's own, and every word is looked at once.
+ * recorder's own, and every word is loaded once.
  */
 #ifndef FTR_RECORD_RING_H
 #define FTR_RECORD_RING_H
@@ -18,15 +19,16 @@
 #include "utils/proto/ring.h"
 #include "utils/record/tick.h"
 
-#define FTR_DEPTH_UNKNOWN (UINT64_MAX / 2)
+#define FTR_CONVERT_DEPTH_UNKNOWN (UINT64_MAX / 2)
 
 /* The state of one task that conversion carries from record to record, and from ring to ring. */
 struct ftr_convert {
 	uint64_t last_ns;	/* of the record before */
-	uint64_t depth;		/* open calls now; FTR_DEPTH_UNKNOWN: believe the next record */
-	uint64_t lost;		/* records the runtime said it dropped */
-	uint64_t bad;		/* slots that were no records */
-	uint64_t events;	/* EVENT records passed on */
+	uint64_t depth;		/* open calls now; FTR_CONVERT_DEPTH_UNKNOWN: take the next one's */
+	uint64_t records;	/* passed on */
+	uint64_t events;	/* ... those of them that are EVENTs */
+	uint64_t lost;		/* records that the runtime reported as dropped */
+	uint64_t bad;		/* units, or records with their payload, that were none */
 };
 
 struct ftr_ring {
@@ -49,12 +51,13 @@ void ftr_ring_close(struct ftr_ring *ring);
 bool ftr_ring_is_shared(struct ftr_ring *ring);
 
 /*
- * Copy converted records to @dst and free their slots.  Stops at the first slot that is not
- * committed, and at a record later than the newest pair of @map.  Returns how many, at most @nr;
- * fewer: nothing more is there now.
+ * Copy converted records, as they stand in TID.dat, to the @room bytes at @dst (aligned to 8, and
+ * at least FTR_RECORD_FILE_BYTES_MAX), and free their units.  Stops at the first unit that is not
+ * committed, at a record later than the newest pair of @map, and after one ring's size.  Returns
+ * the bytes used.  With less than FTR_RECORD_FILE_BYTES_MAX of the room left, there may be more.
  */
 size_t ftr_ring_take(struct ftr_ring *ring, struct ftr_convert *convert,
-		     const struct ftr_tick_map *map, struct ftr_record *dst, size_t nr);
+		     const struct ftr_tick_map *map, void *dst, size_t room);
 
 /*
  * The producer is dead: from now on holes (slots reserved, never committed) are skipped, and

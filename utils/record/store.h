@@ -35,12 +35,19 @@ struct ftr_store_task {
 
 struct ftr_store;
 
+/* Whole records of one task, in order of time, as they stand in TID.dat (utils/proto/record.h). */
+struct ftr_record_batch {
+	const void *bytes;
+	size_t len;		/* a multiple of FTR_RECORD_FILE_ALIGN */
+	size_t record_nr;	/* at least 1 */
+	uint64_t last_ns;	/* time of the last record */
+};
+
 /* append, events and lost may be called by several threads at a time. */
 struct ftr_store_ops {
-	/* Append records, in order of time. */
 	void (*append)(struct ftr_store *store, struct ftr_store_task *task,
-		       const struct ftr_record *records, size_t nr);
-	/* Records of our own events are coming: see that they are named. */
+		       const struct ftr_record_batch *batch);
+	/* Records of the runtime's events follow: see that they are named. */
 	void (*events)(struct ftr_store *store);
 	/*
 	 * Append whole perf records of @cpu; with @nr 0 only its file is made.  False: they are not

@@ -2,6 +2,7 @@
 /* The store that writes a data directory. */
 #include "utils/record/store_dir.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,7 +47,10 @@ static void dir_lost(struct ftr_store *base, struct ftr_store_task *task, uint64
 	pthread_mutex_unlock(&store->lock);
 }
 
-/* Events are named once one occurs: a directory without events.txt says that there are none. */
+/*
+ * Events that only ftr has are named once one occurs: a directory without events.txt says that
+ * there are none.
+ */
 static void dir_events(struct ftr_store *base)
 {
 	struct ftr_store_dir *store = dir_of(base);
@@ -64,18 +68,18 @@ static void dir_events(struct ftr_store *base)
 	pthread_mutex_unlock(&store->lock);
 }
 
-/* Of @nr records @done are in the file. */
+/* Of the records of @batch @done are in the file. */
 static void count_appended(struct ftr_store_dir *store, const struct ftr_store_task *task,
-			   size_t nr, size_t done, int code)
+			   const struct ftr_record_batch *batch, size_t done, int code)
 {
 	char what[32];
 
 	pthread_mutex_lock(&store->lock);
 	store->records += done;
-	if (done < nr) {
+	if (done < batch->record_nr) {
 		snprintf(what, sizeof(what), "%d.dat", task->tid);
 		ftr_store_dir_failed(store, what, code);
-		store->lost[FTR_LOST_DISK] += nr - done;
+		store->lost[FTR_LOST_DISK] += batch->record_nr - done;
 	}
 	if (task->last_ns > store->last_ns)
 		store->last_ns = task->last_ns;
@@ -83,12 +87,14 @@ static void count_appended(struct ftr_store_dir *store, const struct ftr_store_t
 }
 
 static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
-		       const struct ftr_record *records, size_t nr)
+		       const struct ftr_record_batch *batch)
 {
 	struct ftr_store_dir *store = dir_of(base);
 	size_t done = 0;
 	int code = 0;
 
+	assert(batch->record_nr > 0);
+	assert(batch->len >= batch->record_nr * sizeof(struct ftr_record));
 	pthread_mutex_lock(&task->lock);
 	if (task->file == NULL)
 		file_set(task, ftr_uftrace_dat_open(store->dir, task->tid));
@@ -96,10 +102,11 @@ static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
 		code = -file_get(task);
 		task->file = NULL;
 	} else {
-		done = ftr_uftrace_dat_append(file_get(task), records, nr, &code);
+		done = ftr_uftrace_dat_append(file_get(task), batch->bytes, batch->len,
+					      batch->record_nr, &code);
 	}
-	task->last_ns = records[nr - 1].time;
-	count_appended(store, task, nr, done, code);
+	task->last_ns = batch->last_ns;
+	count_appended(store, task, batch, done, code);
 	pthread_mutex_unlock(&task->lock);
 }
 

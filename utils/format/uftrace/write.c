@@ -2,6 +2,7 @@
 /* Writing a data directory in the uftrace format, version 4. */
 #include "utils/format/uftrace/write.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -378,34 +379,36 @@ int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid)
 	return file_create(dir, name, O_APPEND);
 }
 
-/* A write that stopped inside a record: cut the file back to whole ones. */
-static void dat_align(int fd)
+/* Take the last @bytes of a file back: part of a record would spoil what comes after it. */
+static void file_take_back(int fd, size_t bytes)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) == 0 && st.st_size % (off_t)sizeof(struct ftr_record) != 0)
-		(void)!ftruncate(fd, st.st_size - st.st_size % (off_t)sizeof(struct ftr_record));
+	if (bytes > 0 && fstat(fd, &st) == 0)
+		(void)!ftruncate(fd, st.st_size - (off_t)bytes);
 }
 
-size_t ftr_uftrace_dat_append(int fd, const struct ftr_record *records, size_t nr, int *code)
+size_t ftr_uftrace_dat_append(int fd, const void *bytes, size_t len, size_t nr, int *code)
 {
-	const char *bytes = (const char *)records;
-	size_t done = 0, all = nr * sizeof(*records);
+	size_t step = len == nr * sizeof(struct ftr_record) ? sizeof(struct ftr_record) : len;
+	size_t done = 0;
 
+	assert(nr > 0);
+	assert(len >= nr * sizeof(struct ftr_record));
 	*code = 0;
-	while (done < all) {
-		ssize_t n = write(fd, bytes + done, all - done);
+	while (done < len) {
+		ssize_t n = write(fd, (const char *)bytes + done, len - done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
 			*code = n < 0 ? errno : ENOSPC;
-			dat_align(fd);
-			break;
+			file_take_back(fd, done % step);
+			return done / step;	/* with a payload: 0, as done < len */
 		}
 		done += (size_t)n;
 	}
-	return done / sizeof(*records);
+	return nr;
 }
 
 int ftr_uftrace_perf_open(const struct ftr_uftrace_dir *dir, unsigned cpu)
@@ -414,15 +417,6 @@ int ftr_uftrace_perf_open(const struct ftr_uftrace_dir *dir, unsigned cpu)
 
 	snprintf(name, sizeof(name), "perf-cpu%u.dat", cpu);
 	return file_create(dir, name, O_APPEND);
-}
-
-/* Take the last @bytes back: part of a record would spoil what comes after it. */
-static void perf_take_back(int fd, size_t bytes)
-{
-	struct stat st;
-
-	if (bytes > 0 && fstat(fd, &st) == 0)
-		(void)!ftruncate(fd, st.st_size - (off_t)bytes);
 }
 
 int ftr_uftrace_perf_append(int fd, const struct iovec *parts, unsigned nr)
@@ -441,7 +435,7 @@ int ftr_uftrace_perf_append(int fd, const struct iovec *parts, unsigned nr)
 			if (n < 0 && code == EINTR)
 				continue;
 			if (n <= 0) {
-				perf_take_back(fd, written);
+				file_take_back(fd, written);
 				return -code;
 			}
 			done += (size_t)n;

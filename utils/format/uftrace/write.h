@@ -70,9 +70,10 @@ int ftr_uftrace_dir_symbols(struct ftr_uftrace_dir *dir, const struct ftr_symtab
 /* TID.dat for appending: a descriptor (owned by the caller), or -errno. */
 int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid);
 /*
- * Append whole records.  Returns how many are in the file now; fewer than @nr only with *code != 0.
+ * Append the @len bytes of @nr whole records.  Returns how many of them are in the file now; fewer
+ * than @nr only with *code != 0, and then none of this call when any of them has a payload.
  */
-size_t ftr_uftrace_dat_append(int fd, const struct ftr_record *records, size_t nr, int *code);
+size_t ftr_uftrace_dat_append(int fd, const void *bytes, size_t len, size_t nr, int *code);
 
 /* perf-cpuN.dat for appending: a descriptor (owned by the caller), or -errno. */
 int ftr_uftrace_perf_open(const struct ftr_uftrace_dir *dir, unsigned cpu);
