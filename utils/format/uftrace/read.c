@@ -120,7 +120,7 @@ static uint64_t data_first_ns(const struct uft_reader *reader, const struct ftr_
 		uint64_t word = ftr_get_u64(in->data + pos + 8, reader->is_big);
 
 		if ((word & FTR_RECORD_MAGIC_MASK) == FTR_RECORD_MAGIC &&
-		    (word & 3) != FTR_RECORD_LOST)
+		    ftr_record_type(word) != FTR_RECORD_LOST)
 			return ftr_get_u64(in->data + pos, reader->is_big);
 	}
 	return 0;

@@ -223,7 +223,7 @@ static bool record_is_plausible(const struct data_source *self, const uint8_t *p
 		return false;
 	word = record_word(self, p);
 	time_ns = record_time(self, p);
-	if (!word_is_record(word) || (word & 3) == FTR_RECORD_LOST || time_ns == 0)
+	if (!word_is_record(word) || ftr_record_type(word) == FTR_RECORD_LOST || time_ns == 0)
 		return false;
 	if (self->last_ns != 0)
 		return time_ns - self->last_ns <= JUMP_NS;
@@ -266,7 +266,7 @@ static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 	if ((size_t)(self->end - self->p) < 2 * RECORD_BYTES ||
 	    (record_word(self, self->p) & FTR_RECORD_MORE) ||
 	    !word_is_record(record_word(self, next)) ||
-	    (record_word(self, next) & 3) == FTR_RECORD_LOST)
+	    ftr_record_type(record_word(self, next)) == FTR_RECORD_LOST)
 		return time_ns;
 	next_ns = record_time(self, next);
 	if (next_ns >= time_ns || next_ns < self->last_ns)
@@ -363,7 +363,7 @@ static int data_record(struct data_source *self, struct ftr_event *ev)
 		data_resync(self, self->p + 8, "no record");
 		return 0;
 	}
-	if ((word & 3) == FTR_RECORD_LOST)	/* has no time of its own */
+	if (ftr_record_type(word) == FTR_RECORD_LOST)	/* has no time of its own */
 		time_ns = self->last_ns != 0 ? self->last_ns : self->data->first_ns;
 	else if (time_ns - self->last_ns > JUMP_NS)
 		time_ns = time_mend(self, time_ns);
@@ -371,14 +371,14 @@ static int data_record(struct data_source *self, struct ftr_event *ev)
 		context_update(self, time_ns);
 	self->last_ns = time_ns;
 	self->p += RECORD_BYTES;
-	if ((word & 3) <= FTR_RECORD_EXIT) {
+	if (ftr_record_type(word) <= FTR_RECORD_EXIT) {
 		ret = event_call(self, fast_of(self), ev, time_ns, word);
 		if (ret == 0 && (word & FTR_RECORD_MORE))
 			call_payload(self, ev);
 		return ret < 0 ? ret : 1;
 	}
 	*ev = (struct ftr_event){ .time_ns = time_ns, .task = self->data->task };
-	if ((word & 3) == FTR_RECORD_LOST) {
+	if (ftr_record_type(word) == FTR_RECORD_LOST) {
 		ev->type = FTR_EVENT_LOST;
 		ev->lost.nr = ftr_record_addr(word);
 		return 1;
