@@ -18,6 +18,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
+#include "libmcount/invariant.h"
 #include "libmcount/maps.h"
 #include "libmcount/module.h"
 #include "libmcount/plt_bind.h"
@@ -269,6 +270,8 @@ static void look(struct ftr_libraries *all, bool is_start)
 
 	all->found_nr = 0;
 	dl_iterate_phdr(found_add, all);
+	if (!FTR_INVARIANT(all->found_nr > 0))	/* the program at least */
+		return;
 	all->program_low = all->found[0].low;
 	all->program_bytes = all->found[0].bytes;
 	ftr_thread_pause(&ftr_self, &pause);	/* the program does not make libc's calls here */

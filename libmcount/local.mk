@@ -14,6 +14,8 @@ libmcount_so_SOURCES = \
 	libmcount/helper.h \
 	libmcount/hook.c \
 	libmcount/hook.h \
+	libmcount/invariant.c \
+	libmcount/invariant.h \
 	libmcount/libraries.c \
 	libmcount/libraries.h \
 	libmcount/maps.c \

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "libmcount/hook.h"
+#include "libmcount/invariant.h"
 #include "utils/base/rt/sys.h"
 
 #define PAGE 4096ul
@@ -148,6 +149,8 @@ uintptr_t ftr_plt_stub(const struct ftr_plt_stubs *stubs, uint32_t n)
 {
 	uint32_t in_blocks = n - FTR_PLT_STUB_NR;
 
+	if (!FTR_INVARIANT(n < stubs->call_nr))
+		return 0;
 	if (n < FTR_PLT_STUB_NR)
 		return (uintptr_t)ftr_plt_stubs + (uint64_t)n * FTR_PLT_STUB_BYTES;
 	return stubs->blocks[in_blocks / FTR_PLT_BLOCK_STUB_NR] +

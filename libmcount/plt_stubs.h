@@ -40,7 +40,7 @@ bool ftr_plt_stubs_start(struct ftr_plt_stubs *stubs, uint32_t nr)
 uint32_t ftr_plt_stubs_take(struct ftr_plt_stubs *stubs, uint32_t nr, uint32_t *first)
 	__attribute__((visibility("hidden")));
 
-/* The address of stub @n, which has been handed out. */
+/* The address of stub @n, which must have been handed out; else 0. */
 uintptr_t ftr_plt_stub(const struct ftr_plt_stubs *stubs, uint32_t n)
 	__attribute__((visibility("hidden")));
 

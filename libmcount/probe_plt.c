@@ -12,6 +12,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
+#include "libmcount/invariant.h"
 #include "libmcount/libraries.h"
 #include "libmcount/plt_bind.h"
 #include "libmcount/plt_stubs.h"
@@ -81,14 +82,17 @@ static bool slot_hook(const struct ftr_loaded *module, const struct table *table
 		      const struct ftr_plt_slot *slot, uint32_t n)
 {
 	uintptr_t *got = (uintptr_t *)(module->base + slot->got);
-	uintptr_t target = target_find(module, table, slot, *got);
+	uintptr_t target = target_find(module, table, slot, *got), stub;
 
 	if (target == 0)
+		return false;
+	stub = ftr_plt_stub(&ftr_state.plt, n);
+	if (stub == 0)
 		return false;
 	ftr_state.plt.calls[n].target = target;
 	ftr_state.plt.calls[n].addr = module->base + slot->plt;
 	ftr_state.plt.calls[n].flags = slot->flags;
-	__atomic_store_n(got, ftr_plt_stub(&ftr_state.plt, n), __ATOMIC_RELEASE);
+	__atomic_store_n(got, stub, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -151,7 +155,8 @@ static void plt_module(const struct ftr_loaded *module, const struct ftr_section
 {
 	struct table table;
 
-	if (ftr_state.plt.calls == NULL || !table_find(&table, sections))
+	if (ftr_state.plt.calls == NULL || !table_find(&table, sections) ||
+	    !FTR_INVARIANT(module->hooked != NULL))
 		return;
 	slots_hook(module, &table, module->hooked);
 	if (module->is_program)

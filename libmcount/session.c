@@ -183,7 +183,7 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 		     "untraced; install ftr again\n");
 		return;
 	}
-	atomic_store(&ftr_state.arming, FTR_ARMED);
+	atomic_compare_exchange_strong(&ftr_state.arming, &(uint32_t){ FTR_UNARMED }, FTR_ARMED);
 	if ((start.flags & FTR_CHANNEL_ATTACH_NOW) != 0)
 		ftr_thread_attach(&ftr_self);
 }

@@ -41,3 +41,9 @@ tests_unit_mcount_probe_test_SOURCES = \
 	tests/unit/mcount_probe_test.c
 tests_unit_mcount_probe_test_CPPFLAGS = -iquote $(srcdir)/tests/unit/null $(AM_CPPFLAGS)
 tests_unit_mcount_probe_test_LDADD = $(unit_libs)
+UNIT_TESTS += tests/unit/mcount_invariant_test
+tests_unit_mcount_invariant_test_SOURCES = \
+	libmcount/invariant.c \
+	tests/unit/mcount_invariant_test.c \
+	tests/unit/mcount_neighbours.c
+tests_unit_mcount_invariant_test_LDADD = $(unit_libs)
