@@ -287,6 +287,44 @@ static void test_module_nested(void **state)
 	assert_true(answered_to(FTR_CHANNEL_MODULE | FTR_CHANNEL_KNOWN, "missing.so"));
 }
 
+/* The library of a process in a chroot is the one in there. */
+static void test_module_in_chroot(void **state)
+{
+	static const char text[] = "#include <stdio.h>\nint f(int x) { return putchar(x); }\n";
+	uint32_t bytes;
+	int fds[2];
+	pid_t pid;
+	char c;
+
+	object_write("n.c", text, sizeof(text) - 1);
+	object_run("mkdir -p jail && " TEST_CC " -fPIC -shared n.c -o jail/libjail.so");
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (chroot("jail") < 0)
+			_exit(77);
+		(void)!write(fds[1], "", 1);
+		pause();
+	}
+	close(fds[1]);
+	if (read(fds[0], &c, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		close(fds[0]);
+		skip();			/* not permitted */
+	}
+	close(fds[0]);
+	options.nest_libcall = true;
+	message(FTR_CHANNEL_MODULE | FTR_CHANNEL_KNOWN, "/libjail.so");
+	assert_true(answered());
+	assert_null(ftr_sections_find(sections_in(0), FTR_SECTION_LIBCALLS, &bytes));
+	message(FTR_CHANNEL_MODULE | FTR_CHANNEL_KNOWN, "/libjail.so");
+	recorder.request.pid = pid;
+	assert_true(answered());
+	assert_non_null(ftr_sections_find(sections_in(0), FTR_SECTION_LIBCALLS, &bytes));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 static void test_warn(void **state)
 {
 	assert_true(answered_to(FTR_CHANNEL_WARN, "is \033[31mred\nand more"));
@@ -530,6 +568,7 @@ int main(void)
 		TEST(test_session), TEST(test_session_options), TEST(test_session_of_none),
 		TEST(test_task), TEST(test_task_gave_up), TEST(test_forked_child),
 		TEST(test_module), TEST(test_module_of_image), TEST(test_module_nested),
+		TEST(test_module_in_chroot),
 		TEST(test_warn), TEST(test_exec), TEST(test_leave), TEST(test_name),
 		TEST(test_unknown), TEST(test_foreign), TEST(test_by_child),
 		TEST(test_traced_program),

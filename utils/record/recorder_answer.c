@@ -364,14 +364,29 @@ static void library_line(struct ftr_recorder *recorder, const struct ftr_process
 						  request->path));
 }
 
+/*
+ * Where a library of the sender lies for us: in a chroot another file may have that path outside,
+ * whose library-call table would be wrong.
+ */
+static void library_path(const struct ftr_channel_request *request,
+			 char path[FTR_CHANNEL_PATH_MAX + 1])
+{
+	char inside[sizeof("/proc/-2147483648/root") + FTR_CHANNEL_PATH_MAX];
+
+	snprintf(inside, sizeof(inside), "/proc/%d/root%s", request->pid, request->path);
+	if (realpath(inside, path) == NULL && realpath(request->path, path) == NULL)
+		snprintf(path, FTR_CHANNEL_PATH_MAX + 1, "%s", request->path);
+}
+
 /* With --nest-libcall libraries have sections; elsewhere no probe runs in them. */
 static void answer_library(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
-	const char *path = recorder->request.path;
-
-	if (!recorder->options->nest_libcall || realpath(path, reply->path) == NULL)
-		snprintf(reply->path, sizeof(reply->path), "%s", path);
-	if (recorder->options->nest_libcall && ftr_plt_table_is_wanted(reply->path))
+	if (!recorder->options->nest_libcall) {
+		snprintf(reply->path, sizeof(reply->path), "%s", recorder->request.path);
+		return;
+	}
+	library_path(&recorder->request, reply->path);
+	if (ftr_plt_table_is_wanted(reply->path))
 		reply_fd(reply, ftr_modules_sections_fd(&recorder->modules, reply->path, true));
 }
 
