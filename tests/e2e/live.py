@@ -30,6 +30,10 @@ class LiveTest(harness.Test):
         self.assertTrue(run.stdout.startswith("3\n# DURATION"), run.stdout)
         self.assertEqual(run.stdout.count(" leaf();\n"), 2)
 
+    def test_name_in_this_directory(self):
+        self.assertEqual(self.live("victim", "work", "2").stdout.count(" leaf();\n"), 2)
+        self.assertEqual(self.live("live", "victim", "work", "2").stdout.count(" leaf();\n"), 2)
+
     def test_status_is_the_programs(self):
         self.assertIn("mode_status", self.live("./victim", "status", "5", status=5).stdout)
         self.live("live", "./victim", "abort", status=128 + signal.SIGABRT)

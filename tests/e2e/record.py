@@ -20,6 +20,20 @@ class RecordTest(Recording):
         self.refused(127, "nowhere: no such program", "nowhere")
         self.refused(127, "No such file", "./nowhere")
 
+    def test_name_in_this_directory(self):
+        self.record("victim", "work", "5")
+        self.assertEqual(len(Trace("d").only()), 16)
+        shutil.rmtree("d")
+        shutil.copy("plain", "first")
+        os.mkdir("bin")
+        shutil.move("first", "bin/victim")
+        self.refused(126, "victim: is not instrumented", "victim", "work",     # PATH comes first
+                     env=dict(os.environ, PATH=self.dir + "/bin:" + os.environ["PATH"]))
+        shutil.copy("victim", "locked")
+        os.chmod("locked", 0o644)
+        self.refused(126, "locked: is not executable", "locked")
+        self.refused(126, "bin: is a directory", "bin")
+
     def test_not_executable(self):
         shutil.copy("victim", "locked")
         os.chmod("locked", 0o644)

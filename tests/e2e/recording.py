@@ -125,8 +125,8 @@ class Recording(harness.Test):
             self.assertEqual(run.stderr, "")
         return run
 
-    def refused(self, status, pattern, *words):
-        run = self.ftr("record", "--no-libcall", "-d", "d", *words)
+    def refused(self, status, pattern, *words, **options):
+        run = self.ftr("record", "--no-libcall", "-d", "d", *words, **options)
         self.assertEqual(run.returncode, status, run.stderr)
         self.assertRegex(run.stderr, pattern)
         self.assertEqual(len(run.stderr.splitlines()), 1)

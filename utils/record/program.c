@@ -46,6 +46,16 @@ static char *path_search(const char *name)
 	}
 }
 
+/* What PATH does not have is taken from the working directory, as uftrace does; NULL = none. */
+static char *here_search(const char *name)
+{
+	char *path;
+
+	if (access(name, F_OK) < 0 || asprintf(&path, "./%s", name) < 0)
+		return NULL;
+	return path;
+}
+
 static int check_executable(const char *name, const char *path, struct ftr_err *err)
 {
 	struct stat st;
@@ -164,8 +174,10 @@ static int path_find(struct ftr_program *program, const char *name, struct ftr_e
 	memset(program, 0, sizeof(*program));
 	program->path = strchr(name, '/') != NULL ? strdup(name) : path_search(name);
 	if (program->path == NULL)
-		return ftr_err_set(err, ENOENT, "%s: no such program along PATH%s", name,
-				   access(name, F_OK) == 0 ? ": did you mean ./? it is here" : "");
+		program->path = here_search(name);
+	if (program->path == NULL)
+		return ftr_err_set(err, ENOENT,
+				   "%s: no such program along PATH or in this directory", name);
 	return check_executable(name, program->path, err);
 }
 

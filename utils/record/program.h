@@ -17,7 +17,8 @@ struct ftr_program {
 };
 
 /*
- * Look @name up as execvp does and check it.  @force: also when nothing in it is instrumented.
+ * Look @name up as execvp does, then in the working directory, and check it.  @force: also when
+ * nothing in it is instrumented.
  * -ENOENT: no such program.  Others: it is there, but cannot be run (-EACCES, -ENOEXEC) or not be
  * traced (-ENOTSUP); the description says why and what to do.
  */
