@@ -34,7 +34,8 @@ static const struct ftr_option report_options[] = {
 		"output-fields", 'f', "FIELD[,FIELD...]",
 		"Columns: total total-avg total-min total-max self self-avg self-min self-max call size "
 		"total-stdv self-stdv total-min-ts total-max-ts self-min-ts self-max-ts cpu-count cpu-mask "
-		"cpu-list all; with --task "
+		"cpu-list total-percent self-percent total-p50 total-p90 total-p99 self-p50 self-p90 "
+		"self-p99 total-cpu self-cpu all; with --task "
 		"total self tid func; +x adds, none hides",
 		ftr_opt_string, struct report_values, view.fields),
 	FTR_OPTION("sort", 's', "KEY[,KEY...]", "Sort by func or fields (default: total)",
@@ -117,15 +118,9 @@ static int report_syscalls(const struct ftr_syscalls *sums, const struct report_
 	return FTR_EXIT_FAILED;
 }
 
-/* Without fields and keys of one's own it is total, self and calls. */
-static bool wants_details(const struct ftr_report_opts *opts)
-{
-	return opts->fields != NULL || opts->sort != NULL || opts->avg_total || opts->avg_self;
-}
-
 static unsigned stats_flags(const struct report_values *values)
 {
-	return (wants_details(&values->view) ? FTR_STATS_DETAILS : 0) |
+	return (values->by_task ? 0 : ftr_report_needs(&values->view)) |
 	       (values->selection.event_full ? FTR_STATS_OUTSIDE : 0);
 }
 
@@ -250,7 +245,7 @@ static int report_run(void *values, int argc, char **argv)
 	if (self->diff != NULL)
 		return report_diff(self);
 	/* Processors are known from what happens outside of calls, too; it is not counted. */
-	if (wants_details(&self->view))
+	if (stats_flags(self) & FTR_STATS_DETAILS)
 		selection.event_full = true;
 	/* Processes are named by their parents: only in the order of time. */
 	status = ftr_opened_open(&opened, &self->common, &selection, self->by == 0);

@@ -110,6 +110,90 @@ static void scheduling_counts_inside_of_calls(void **state)
 	ftr_sink_free(sink);
 }
 
+static struct ftr_event schedule(uint64_t from_ns, uint64_t to_ns, uint32_t depth)
+{
+	return (struct ftr_event){ .type = FTR_EVENT_POINT, .time_ns = to_ns, .depth = depth,
+				   .point = { .name = "linux:sched-in", .start_ns = from_ns,
+					      .id = FTR_EVENT_ID_SCHED_IN } };
+}
+
+/* Of the outermost call of a function only, as the total. */
+static void cpu_time_is_without_scheduling(void **state)
+{
+	struct ftr_sink *sink = ftr_stats_new(FTR_STATS_DETAILS | FTR_STATS_CPU_TIME, NULL);
+	const struct ftr_stats *stats = ftr_stats_get(sink);
+
+	enter(sink, &outer, 0, 0);
+	push(sink, schedule(1, 11, 1));
+	enter(sink, &outer, 20, 1);
+	enter(sink, &inner, 20, 2);
+	push(sink, schedule(21, 51, 3));
+	leave(sink, &inner, 20, 30, 60, 2);
+	leave(sink, &outer, 20, 40, 70, 1);
+	enter(sink, &inner, 71, 1);
+	leave(sink, &inner, 71, 0, 80, 1);
+	leave(sink, &outer, 0, 69, 100, 0);
+	assert_int_equal(stats->funcs.v[outer.name_id].total.sum_ns, 100);
+	assert_int_equal(stats->funcs.v[outer.name_id].total.away_ns, 40);
+	assert_int_equal(stats->funcs.v[outer.name_id].self.away_ns, 0);
+	assert_int_equal(stats->funcs.v[inner.name_id].total.sum_ns, 49);
+	assert_int_equal(stats->funcs.v[inner.name_id].total.away_ns, 30);
+	assert_int_equal(stats->schedule[0].total.away_ns, stats->schedule[0].total.sum_ns);
+	ftr_sink_free(sink);
+}
+
+/* Batches may end between any two events, and whole ones hold calls within calls. */
+static void cpu_time_does_not_depend_on_batches(void **state)
+{
+	struct ftr_event evs[] = {
+		{ .type = FTR_EVENT_ENTRY, .call = { .func = &outer }, .depth = 1, .task = &task },
+		{ .type = FTR_EVENT_EXIT, .call = { .func = &outer }, .depth = 1, .task = &task },
+		{ .type = FTR_EVENT_EXIT, .call = { .func = &inner }, .depth = 0, .time_ns = 100,
+		  .task = &task },
+		{ .type = FTR_EVENT_ENTRY, .call = { .func = &inner }, .depth = 0, .task = &task },
+	};
+	struct ftr_sink *sink = ftr_stats_new(FTR_STATS_DETAILS | FTR_STATS_CPU_TIME, NULL);
+
+	enter(sink, &inner, 0, 0);
+	push(sink, schedule(10, 30, 1));
+	assert_int_equal(sink->ops->batch(sink, evs, 4), 0);
+	assert_int_equal(ftr_stats_get(sink)->funcs.v[inner.name_id].total.away_ns, 20);
+	assert_int_equal(ftr_stats_get(sink)->funcs.v[outer.name_id].total.away_ns, 0);
+	ftr_sink_free(sink);
+}
+
+static void percentiles_are_of_all_calls(void **state)
+{
+	struct ftr_sink *sink = ftr_stats_new(FTR_STATS_DETAILS | FTR_STATS_SPREAD, NULL);
+	const struct ftr_func_stat *stat;
+
+	for (uint64_t i = 1; i <= 10; i++) {
+		enter(sink, &inner, 100 * i, 0);
+		leave(sink, &inner, 100 * i, 1, 100 * i + i, 0);
+	}
+	stat = &ftr_stats_get(sink)->funcs.v[inner.name_id];
+	assert_int_equal(ftr_time_stat_percentile(&stat->total, 50), 5);
+	assert_int_equal(ftr_time_stat_percentile(&stat->total, 90), 9);
+	assert_int_equal(ftr_time_stat_percentile(&stat->total, 99), 10);
+	assert_int_equal(ftr_time_stat_percentile(&stat->self, 50), 4);
+	ftr_sink_free(sink);
+}
+
+static void shares_are_of_all_time_in_functions(void **state)
+{
+	struct ftr_sink *sink = ftr_stats_new(0, NULL);
+	const struct ftr_stats *stats = ftr_stats_get(sink);
+
+	enter(sink, &outer, 0, 0);
+	enter(sink, &inner, 10, 1);
+	leave(sink, &inner, 10, 0, 30, 1);
+	leave(sink, &outer, 0, 20, 100, 0);
+	assert_int_equal(sink->ops->end(sink), 0);
+	assert_int_equal(stats->funcs.v[outer.name_id].whole_ns, 100);
+	assert_int_equal(stats->funcs.v[inner.name_id].whole_ns, 100);
+	ftr_sink_free(sink);
+}
+
 static void fields_are_chosen(void **state)
 {
 	static const struct ftr_field_name names[] = { { "a" }, { "b" }, { "c" }, { NULL } };
@@ -152,6 +236,10 @@ int main(void)
 		cmocka_unit_test(times_add_up),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(scheduling_counts_inside_of_calls),
+		cmocka_unit_test(cpu_time_is_without_scheduling),
+		cmocka_unit_test(cpu_time_does_not_depend_on_batches),
+		cmocka_unit_test(percentiles_are_of_all_calls),
+		cmocka_unit_test(shares_are_of_all_time_in_functions),
 		cmocka_unit_test(fields_are_chosen),
 		cmocka_unit_test(durations_take_ten_columns),
 	};

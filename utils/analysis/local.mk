@@ -13,6 +13,8 @@ libftr_a_SOURCES += \
 	utils/analysis/graph_sink.c \
 	utils/analysis/graph_task.c \
 	utils/analysis/graph_task.h \
+	utils/analysis/histogram.c \
+	utils/analysis/histogram.h \
 	utils/analysis/stats.c \
 	utils/analysis/stats.h \
 	utils/analysis/stats_pair.c \

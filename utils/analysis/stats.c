@@ -15,6 +15,7 @@
 struct stats_sink {
 	struct ftr_sink base;
 	struct ftr_stats stats;
+	unsigned flags;			/* FTR_STATS_* */
 	bool has_details;
 	bool counts_outside;
 	const struct ftr_task *task;	/* (nullable) of the last event */
@@ -42,6 +43,11 @@ double ftr_time_stat_stdv(const struct ftr_time_stat *stat, uint64_t calls)
 	return variance > 0 ? 100 * sqrt(variance) / avg : 0;
 }
 
+uint64_t ftr_time_stat_percentile(const struct ftr_time_stat *stat, unsigned percent)
+{
+	return stat->spread == NULL ? 0 : ftr_histogram_percentile(stat->spread, percent);
+}
+
 static inline void count_time(struct ftr_time_stat *stat, uint64_t ns, uint64_t start_ns,
 			      bool is_first)
 {
@@ -67,11 +73,30 @@ static int count_cpus(struct ftr_func_stat *stat, const struct ftr_cpu_track *tr
 	return 0;
 }
 
-static inline int count_details(struct ftr_func_stat *stat, const struct ftr_cpu_track *track,
-				 uint64_t total_ns, uint64_t self_ns, uint64_t start_ns)
+static int count_spread(struct ftr_time_stat *stat, uint64_t ns)
+{
+	if (stat->spread == NULL)
+		stat->spread = calloc(1, sizeof(*stat->spread));
+	return stat->spread == NULL ? -ENOMEM : ftr_histogram_add(stat->spread, ns);
+}
+
+static inline int count_times(const struct stats_sink *self, struct ftr_func_stat *stat,
+			      uint64_t total_ns, uint64_t self_ns, uint64_t start_ns)
 {
 	count_time(&stat->total, total_ns, start_ns, stat->calls == 1);
 	count_time(&stat->self, self_ns, start_ns, stat->calls == 1);
+	if (!(self->flags & FTR_STATS_SPREAD))
+		return 0;
+	return count_spread(&stat->total, total_ns) < 0 ? -ENOMEM :
+							  count_spread(&stat->self, self_ns);
+}
+
+static inline int count_details(const struct stats_sink *self, struct ftr_func_stat *stat,
+				const struct ftr_cpu_track *track, uint64_t total_ns,
+				uint64_t self_ns, uint64_t start_ns)
+{
+	if (count_times(self, stat, total_ns, self_ns, start_ns) < 0)
+		return -ENOMEM;
 	return track->until_ns.nr == 0 ? 0 : count_cpus(stat, track, start_ns);
 }
 
@@ -168,10 +193,30 @@ static inline int count_exit(struct stats_sink *self, struct ftr_task_stat *task
 		func_stat_init(stat, func);
 	count_call(stat, total_ns, self_ns, is_nested);
 	if (self->has_details &&
-	    count_details(stat, &task->cpus, total_ns, self_ns, ev->call.start_ns) < 0)
+	    count_details(self, stat, &task->cpus, total_ns, self_ns, ev->call.start_ns) < 0)
 		return -ENOMEM;
 	task->self_ns += self_ns;
 	task->total_ns += total_ns & (0 - (uint64_t)(ev->depth == 0));
+	return 0;
+}
+
+/* After count_exit: what of the calls' times their task was scheduled out. */
+static int count_away(struct stats_sink *self, struct ftr_task_stat *task,
+		      const struct ftr_event *evs, size_t nr, const uint8_t *nested)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct ftr_event *ev = &evs[i];
+		uint64_t *at_entry;
+
+		if (GROW_TO(&task->away_at_entry, ev->depth) < 0)
+			return -ENOMEM;
+		at_entry = &task->away_at_entry.v[ev->depth];
+		if (ev->type == FTR_EVENT_ENTRY)
+			*at_entry = task->away_ns;
+		else if (!*nested++)
+			self->stats.funcs.v[ev->call.func->name_id].total.away_ns +=
+				task->away_ns - *at_entry;
+	}
 	return 0;
 }
 
@@ -190,9 +235,10 @@ static int count_calls(struct stats_sink *self, const struct ftr_event *evs, siz
 		if (count_exit(self, task, &evs[exits[i]], nested[i]) < 0)
 			return -ENOMEM;
 	}
-	if (exit_nr > 0)
-		task->calls += (uint64_t)exit_nr;
-	return exit_nr < 0 ? exit_nr : 0;
+	if (exit_nr < 0)
+		return exit_nr;
+	task->calls += (uint64_t)exit_nr;
+	return self->flags & FTR_STATS_CPU_TIME ? count_away(self, task, evs, nr, nested) : 0;
 }
 
 /* The time from a sched-out to its sched-in, inside of a function, is like a call it made. */
@@ -210,8 +256,12 @@ static int count_schedule(struct stats_sink *self, const struct ftr_event *ev)
 	stat->name = ftr_event_pair_name(ftr_event_sched_out_id(ev));
 	stat->name_len = (uint32_t)strlen(stat->name);
 	count_call(stat, ns, ns, false);
-	if (self->has_details && count_details(stat, &task->cpus, ns, ns, ev->point.start_ns) < 0)
+	if (self->has_details &&
+	    count_details(self, stat, &task->cpus, ns, ns, ev->point.start_ns) < 0)
 		return -ENOMEM;
+	stat->total.away_ns += ns;
+	stat->self.away_ns += ns;
+	task->away_ns += ns;
 	task->calls++;
 	return 0;
 }
@@ -231,11 +281,7 @@ static int count_span(struct stats_sink *self, const struct ftr_event *ev)
 	stat->name = name->s;
 	stat->name_len = name->len;
 	count_call(stat, ns, ns, false);
-	if (self->has_details) {
-		count_time(&stat->total, ns, ev->point.start_ns, stat->calls == 1);
-		count_time(&stat->self, ns, ev->point.start_ns, stat->calls == 1);
-	}
-	return 0;
+	return self->has_details ? count_times(self, stat, ns, ns, ev->point.start_ns) : 0;
 }
 
 static int count_point(struct stats_sink *self, const struct ftr_event *ev)
@@ -278,18 +324,62 @@ static int stats_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_
 	return ret < 0 ? ftr_err_set(sink->err, -ret, "statistics: out of memory") : 0;
 }
 
+/*
+ * All time in functions: that of outermost calls, or that of those inside them where filters left
+ * the outermost out.
+ */
+static uint64_t whole_ns(const struct ftr_stats *stats)
+{
+	uint64_t total_ns = 0, self_ns = stats->schedule[0].self.sum_ns +
+					 stats->schedule[1].self.sum_ns;
+
+	for (size_t i = 0; i < stats->tasks.nr; i++) {
+		total_ns += stats->tasks.v[i].total_ns;
+		self_ns += stats->tasks.v[i].self_ns;
+	}
+	return total_ns > self_ns ? total_ns : self_ns;
+}
+
+static int stats_end(struct ftr_sink *sink)
+{
+	struct ftr_stats *stats = &stats_of(sink)->stats;
+	uint64_t ns = whole_ns(stats);
+
+	for (size_t i = 0; i < stats->funcs.nr; i++)
+		stats->funcs.v[i].whole_ns = ns;
+	for (size_t i = 0; i < stats->spans.nr; i++)
+		stats->spans.v[i].whole_ns = ns;
+	stats->schedule[0].whole_ns = stats->schedule[1].whole_ns = ns;
+	return 0;
+}
+
+static void func_stat_fini(struct ftr_func_stat *stat)
+{
+	struct ftr_histogram *spreads[] = { stat->total.spread, stat->self.spread };
+
+	for (size_t i = 0; i < 2; i++) {
+		if (spreads[i] != NULL)
+			ftr_histogram_fini(spreads[i]);
+		free(spreads[i]);
+	}
+	free(stat->cpus);
+}
+
 static void stats_fini(struct ftr_sink *sink)
 {
 	struct ftr_stats *stats = &stats_of(sink)->stats;
 
 	for (size_t i = 0; i < stats->tasks.nr; i++) {
 		ftr_vec_fini(&stats->tasks.v[i].open);
+		ftr_vec_fini(&stats->tasks.v[i].away_at_entry);
 		ftr_cpu_track_fini(&stats->tasks.v[i].cpus);
 	}
 	for (size_t i = 0; i < stats->funcs.nr; i++)
-		free(stats->funcs.v[i].cpus);
-	free(stats->schedule[0].cpus);
-	free(stats->schedule[1].cpus);
+		func_stat_fini(&stats->funcs.v[i]);
+	for (size_t i = 0; i < stats->spans.nr; i++)
+		func_stat_fini(&stats->spans.v[i]);
+	func_stat_fini(&stats->schedule[0]);
+	func_stat_fini(&stats->schedule[1]);
 	ftr_vec_fini(&stats->tasks);
 	ftr_vec_fini(&stats->funcs);
 	ftr_vec_fini(&stats->spans);
@@ -300,6 +390,7 @@ static const struct ftr_sink_ops stats_sink_ops = {
 	.size	 = sizeof(struct stats_sink),
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
 	.batch	 = stats_batch,
+	.end	 = stats_end,
 	.fini	 = stats_fini,
 };
 
@@ -312,6 +403,7 @@ struct ftr_sink *ftr_stats_new(unsigned flags, struct ftr_err *err)
 	if (sink == NULL)
 		return NULL;
 	ftr_strpool_init(&stats_of(sink)->stats.span_names);
+	stats_of(sink)->flags = flags;
 	stats_of(sink)->has_details = flags & FTR_STATS_DETAILS;
 	stats_of(sink)->counts_outside = flags & FTR_STATS_OUTSIDE;
 	return sink;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "utils/analysis/cpus.h"
+#include "utils/analysis/histogram.h"
 #include "utils/base/strpool.h"
 #include "utils/base/vec.h"
 #include "utils/trace/sink.h"
@@ -19,6 +20,8 @@ struct ftr_time_stat {
 	uint64_t min_ns, max_ns;
 	uint64_t min_at_ns, max_at_ns;	/* when the shortest and the longest began */
 	double   squares;	/* sum of the squared times, ns^2 */
+	uint64_t away_ns;	/* of sum_ns: scheduled out; FTR_STATS_CPU_TIME */
+	struct ftr_histogram *spread;	/* (owned, nullable) FTR_STATS_SPREAD */
 };
 
 struct ftr_func_stat {
@@ -28,6 +31,7 @@ struct ftr_func_stat {
 	uint64_t calls;
 	struct ftr_time_stat total, self;
 	struct ftr_cpu_set *cpus;	/* (owned, nullable) with details: where it ran */
+	uint64_t whole_ns;	/* when all is counted: of everything that was */
 };
 
 struct ftr_task_stat {
@@ -37,6 +41,8 @@ struct ftr_task_stat {
 	uint64_t calls;
 	FTR_VEC(uint32_t) open;	/* by func->id: open calls */
 	struct ftr_cpu_track cpus;	/* with details */
+	uint64_t away_ns;	/* scheduled out so far */
+	FTR_VEC(uint64_t) away_at_entry; /* with FTR_STATS_CPU_TIME: of the open calls, by depth */
 };
 
 struct ftr_stats {
@@ -51,11 +57,15 @@ struct ftr_stats {
 double ftr_time_stat_avg_ns(const struct ftr_time_stat *stat, uint64_t calls);
 /* Standard deviation in percent of the average. */
 double ftr_time_stat_stdv(const struct ftr_time_stat *stat, uint64_t calls);
+/* Of the times of all calls; 0 without FTR_STATS_SPREAD. */
+uint64_t ftr_time_stat_percentile(const struct ftr_time_stat *stat, unsigned percent);
 
 enum ftr_stats_flag {
 	FTR_STATS_DETAILS = 1 << 0, /* least, most, deviation and processors, too; takes twice as
 				     * long.  Processors need the events outside of calls */
 	FTR_STATS_OUTSIDE = 1 << 1, /* schedules outside of functions, too */
+	FTR_STATS_SPREAD = 1 << 2,  /* with details: percentiles */
+	FTR_STATS_CPU_TIME = 1 << 3, /* with details: what of the times was scheduled out */
 };
 
 /*

@@ -11,7 +11,7 @@
 static int report_unknown(const struct ftr_field_name *table, struct ftr_slice name,
 			  struct ftr_err *err)
 {
-	char known[300] = "";
+	char known[350] = "";
 	size_t len = 0;
 
 	for (int i = 0; table[i].name != NULL && len < sizeof(known); i++)

@@ -30,6 +30,8 @@ struct ftr_report_trace {
 	const struct ftr_stats *stats;
 };
 
+/* FTR_STATS_* that the columns and sort keys of a report of functions need; 0 if one is wrong. */
+unsigned ftr_report_needs(const struct ftr_report_opts *opts);
 /* -EINVAL: a wrong field or sort key; -ENOMEM. */
 int ftr_report_print(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 		     struct ftr_ostream *out, struct ftr_err *err);

@@ -98,12 +98,71 @@ static double cpus_of(const struct ftr_func_stat *stat)
 	return stat->cpus == NULL ? 0 : ftr_cpu_set_count(stat->cpus);
 }
 
+static double share_of(const struct ftr_func_stat *stat, uint64_t ns)
+{
+	return stat->whole_ns == 0 ? 0 : 100 * (double)ns / (double)stat->whole_ns;
+}
+
+static double total_percent(const struct ftr_func_stat *stat)
+{
+	return share_of(stat, stat->total.sum_ns);
+}
+
+static double self_percent(const struct ftr_func_stat *stat)
+{
+	return share_of(stat, stat->self.sum_ns);
+}
+
+static double total_p50(const struct ftr_func_stat *stat)
+{
+	return (double)ftr_time_stat_percentile(&stat->total, 50);
+}
+
+static double total_p90(const struct ftr_func_stat *stat)
+{
+	return (double)ftr_time_stat_percentile(&stat->total, 90);
+}
+
+static double total_p99(const struct ftr_func_stat *stat)
+{
+	return (double)ftr_time_stat_percentile(&stat->total, 99);
+}
+
+static double self_p50(const struct ftr_func_stat *stat)
+{
+	return (double)ftr_time_stat_percentile(&stat->self, 50);
+}
+
+static double self_p90(const struct ftr_func_stat *stat)
+{
+	return (double)ftr_time_stat_percentile(&stat->self, 90);
+}
+
+static double self_p99(const struct ftr_func_stat *stat)
+{
+	return (double)ftr_time_stat_percentile(&stat->self, 99);
+}
+
+static double total_cpu(const struct ftr_func_stat *stat)
+{
+	return (double)(stat->total.sum_ns - stat->total.away_ns);
+}
+
+static double self_cpu(const struct ftr_func_stat *stat)
+{
+	return (double)(stat->self.sum_ns - stat->self.away_ns);
+}
+
 enum {
 	COLUMN_TOTAL, COLUMN_TOTAL_AVG, COLUMN_TOTAL_MIN, COLUMN_TOTAL_MAX,
 	COLUMN_SELF, COLUMN_SELF_AVG, COLUMN_SELF_MIN, COLUMN_SELF_MAX,
 	COLUMN_CALLS, COLUMN_SIZE, COLUMN_TOTAL_STDV, COLUMN_SELF_STDV,
 	COLUMN_TOTAL_MIN_AT, COLUMN_TOTAL_MAX_AT, COLUMN_SELF_MIN_AT, COLUMN_SELF_MAX_AT,
 	COLUMN_CPU_COUNT, COLUMN_CPU_MASK, COLUMN_CPU_LIST,
+	COLUMN_TOTAL_PERCENT, COLUMN_SELF_PERCENT,
+	COLUMN_TOTAL_P50, COLUMN_TOTAL_P90, COLUMN_TOTAL_P99,
+	COLUMN_SELF_P50, COLUMN_SELF_P90, COLUMN_SELF_P99,
+	COLUMN_TOTAL_CPU, COLUMN_SELF_CPU,
 	COLUMNS
 };
 
@@ -129,7 +188,21 @@ const struct report_column report_columns[REPORT_COLUMNS] = {
 	[COLUMN_CPU_COUNT]    = { "cpu-count", "CPU Count", REPORT_CPU_COUNT, cpus_of },
 	[COLUMN_CPU_MASK]     = { "cpu-mask", "CPU MASK", REPORT_CPU_MASK, cpus_of },
 	[COLUMN_CPU_LIST]     = { "cpu-list", "CPU LIST", REPORT_CPU_LIST, cpus_of },
+	[COLUMN_TOTAL_PERCENT] = { "total-percent", "Total %", REPORT_PERCENT, total_percent },
+	[COLUMN_SELF_PERCENT] = { "self-percent", "Self %", REPORT_PERCENT, self_percent },
+	[COLUMN_TOTAL_P50]    = { "total-p50", "Total p50", REPORT_TIME, total_p50 },
+	[COLUMN_TOTAL_P90]    = { "total-p90", "Total p90", REPORT_TIME, total_p90 },
+	[COLUMN_TOTAL_P99]    = { "total-p99", "Total p99", REPORT_TIME, total_p99 },
+	[COLUMN_SELF_P50]     = { "self-p50", "Self p50", REPORT_TIME, self_p50 },
+	[COLUMN_SELF_P90]     = { "self-p90", "Self p90", REPORT_TIME, self_p90 },
+	[COLUMN_SELF_P99]     = { "self-p99", "Self p99", REPORT_TIME, self_p99 },
+	[COLUMN_TOTAL_CPU]    = { "total-cpu", "Total CPU", REPORT_TIME, total_cpu },
+	[COLUMN_SELF_CPU]     = { "self-cpu", "Self CPU", REPORT_TIME, self_cpu },
 };
+
+#define MASK_FROM_TO(first, last) (REPORT_BIT((last) + 1) - REPORT_BIT(first))
+#define SPREAD_MASK   MASK_FROM_TO(COLUMN_TOTAL_P50, COLUMN_SELF_P99)
+#define CPU_TIME_MASK MASK_FROM_TO(COLUMN_TOTAL_CPU, COLUMN_SELF_CPU)
 
 static uint64_t default_mask(const struct ftr_report_opts *opts)
 {
@@ -191,6 +264,26 @@ int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *so
 		sort->keys[sort->nr++] = is_name ? NULL : &report_columns[key];
 	}
 	return 0;
+}
+
+unsigned ftr_report_needs(const struct ftr_report_opts *opts)
+{
+	struct report_sort sort = { .nr = 0 };
+	unsigned flags = 0;
+	uint64_t mask;
+
+	if (report_parse_fields(opts, &mask, NULL) < 0 || report_parse_sort(opts, &sort, NULL) < 0)
+		return 0;
+	for (unsigned i = 0; i < sort.nr; i++)
+		if (sort.keys[i] != NULL)
+			mask |= REPORT_BIT(sort.keys[i] - report_columns);
+	if (opts->fields != NULL || opts->sort != NULL || opts->avg_total || opts->avg_self)
+		flags |= FTR_STATS_DETAILS;
+	if (mask & SPREAD_MASK)
+		flags |= FTR_STATS_SPREAD;
+	if (mask & CPU_TIME_MASK)
+		flags |= FTR_STATS_CPU_TIME;
+	return flags;
 }
 
 static int compare(const void *a, const void *b, void *arg)

@@ -33,7 +33,7 @@ struct report_column {
 	double (*value)(const struct ftr_func_stat *stat);
 };
 
-#define REPORT_COLUMNS 19
+#define REPORT_COLUMNS 29
 #define REPORT_BIT(column) (UINT64_C(1) << (column))
 #define REPORT_SORT_KEYS_MAX 8
 
