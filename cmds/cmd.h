@@ -18,11 +18,11 @@ enum {
 	FTR_EXIT_NOT_FOUND = 127,	/* record: no such program */
 };
 
-/* Whether the first operand may name the trace to read, as --data does. */
+/* Whether an operand may name the trace to read, as --data does. */
 enum ftr_cmd_trace {
 	FTR_CMD_TRACE_NONE,
-	FTR_CMD_TRACE_OPERAND, /* it does, unless --data stands there */
-	FTR_CMD_TRACE_FOUND,   /* it does if there is a trace; else it is the command's own */
+	FTR_CMD_TRACE_OPERAND, /* the first does, unless --data stands there */
+	FTR_CMD_TRACE_FOUND,   /* the first where there is a trace; others are the command's own */
 };
 
 struct ftr_cmd {

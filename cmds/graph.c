@@ -65,8 +65,9 @@ static int print_sink(const struct ftr_sink *sink, const struct graph_values *va
 	return ftr_graph_print(ftr_graph_get(sink), &opts, out, err);
 }
 
+/* *is_program: what was looked for is no function, but the program. */
 static int print_graph(const struct ftr_sink *sink, const struct ftr_trace *trace,
-		       const struct graph_values *values)
+		       const struct graph_values *values, bool *is_program)
 {
 	struct ftr_err err = { 0 };
 	struct ftr_output output;
@@ -78,6 +79,10 @@ static int print_graph(const struct ftr_sink *sink, const struct ftr_trace *trac
 	status = ftr_output_close(&output);
 	if (ret == 0)
 		return status;
+	*is_program = ret == -ENOENT && values->view.func != NULL &&
+		      ftr_trace_is_of_program(trace, values->view.func);
+	if (*is_program)
+		return FTR_EXIT_OK;
 	if (ret == -ENOENT)
 		report_not_called(trace, values->view.func);
 	else
@@ -86,7 +91,7 @@ static int print_graph(const struct ftr_sink *sink, const struct ftr_trace *trac
 }
 
 static int graph_opened(struct ftr_opened *opened, const struct graph_values *values,
-			bool has_details)
+			bool has_details, bool *is_program)
 {
 	struct ftr_err err = { 0 };
 	struct ftr_sink *sink = values->by_task ? ftr_task_tree_new(&err)
@@ -96,7 +101,7 @@ static int graph_opened(struct ftr_opened *opened, const struct graph_values *va
 	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, NULL, &err) < 0)
 		ftr_error("%s", err.text);
 	else
-		status = print_graph(sink, opened->trace, values);
+		status = print_graph(sink, opened->trace, values, is_program);
 	ftr_sink_free(sink);
 	return status;
 }
@@ -119,30 +124,40 @@ static void func_set(struct graph_values *values, const char *func)
 	values->selection.depth = 0;
 }
 
-static int graph_run(void *values, int argc, char **argv)
+static int graph_show(const struct graph_values *values, bool *is_program)
 {
-	struct graph_values *self = values;
 	struct ftr_err err = { 0 };
 	struct ftr_opened opened;
 	bool has_details;
 	int status;
 
-	if (argc > 0 && self->by_task) {
-		ftr_error("graph: --task takes no function: %s", argv[0]);
-		return FTR_EXIT_USAGE;
-	}
-	if (argc > 0)
-		func_set(self, argv[0]);
-	if (check_fields(self, &has_details, &err) < 0) {
+	*is_program = false;
+	if (check_fields(values, &has_details, &err) < 0) {
 		ftr_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
-	status = ftr_opened_open(&opened, &self->common, &self->selection, true);
+	status = ftr_opened_open(&opened, &values->common, &values->selection, true);
 	if (status != FTR_EXIT_OK)
 		return status;
-	status = graph_opened(&opened, self, has_details);
+	status = graph_opened(&opened, values, has_details, is_program);
 	ftr_opened_close(&opened);
 	return status;
+}
+
+static int graph_run(void *values, int argc, char **argv)
+{
+	struct graph_values of_func = *(const struct graph_values *)values;
+	bool is_program;
+	int status;
+
+	if (argc > 0 && of_func.by_task && !ftr_data_is_of_program(&of_func.common, argv[0])) {
+		ftr_error("graph: --task takes no function: %s", argv[0]);
+		return FTR_EXIT_USAGE;
+	}
+	if (argc > 0 && !of_func.by_task)
+		func_set(&of_func, argv[0]);
+	status = graph_show(&of_func, &is_program);
+	return is_program ? graph_show(values, &is_program) : status;
 }
 
 const struct ftr_cmd ftr_cmd_graph = {

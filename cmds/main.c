@@ -23,28 +23,67 @@ const char *ftr_cmd_data_dir(void)
 	return strcmp(program_invocation_short_name, "uftrace") == 0 ? "uftrace.data" : "ftr.data";
 }
 
-/* The first operand, where it is the trace that --data would name: out of the way of the others. */
-static bool is_trace(const struct ftr_cmd *cmd, const struct ftr_common *common,
-		     const char *operand)
+/* The operand that is the trace that --data would name: its index, or -1. */
+static int find_trace(const struct ftr_cmd *cmd, const struct ftr_common *common, int argc,
+		      char **argv)
 {
-	if (operand == NULL || common->data != NULL)
-		return false;
-	return cmd->trace == FTR_CMD_TRACE_OPERAND ||
-	       (cmd->trace == FTR_CMD_TRACE_FOUND && ftr_trace_is_at(operand));
+	int among = cmd->trace == FTR_CMD_TRACE_FOUND ? argc : argc > 0;
+
+	if (common->data != NULL || cmd->trace == FTR_CMD_TRACE_NONE)
+		return -1;
+	for (int i = 0; i < among; i++)
+		if (ftr_trace_is_at(argv[i]))
+			return i;
+	return -1;
+}
+
+static bool is_first_the_trace(const struct ftr_cmd *cmd, const struct ftr_common *common)
+{
+	return cmd->trace == FTR_CMD_TRACE_OPERAND && common->data == NULL;
+}
+
+/* "ftr report prog": users of uftrace name the program, which is that of the data; or -1. */
+static int find_program(const struct ftr_cmd *cmd, const struct ftr_common *common, int argc,
+			char **argv)
+{
+	int own = is_first_the_trace(cmd, common) ? 0 : (int)cmd->operand_nr;
+
+	if (cmd->trace == FTR_CMD_TRACE_NONE || argc <= own)
+		return -1;
+	for (int i = 0; i < argc; i++)
+		if (ftr_data_is_of_program(common, argv[i]))
+			return i;
+	return -1;
+}
+
+/* The operand at @at moves out of the way of the others. */
+static char *take_operand(int at, int *argc, char **argv)
+{
+	char *operand = argv[at];
+
+	memmove(&argv[at], &argv[at + 1], (size_t)(*argc - at) * sizeof(*argv));
+	--*argc;
+	return operand;
 }
 
 static int run_operands(const struct ftr_cmd *cmd, struct ftr_common *common, int argc, char **argv)
 {
-	if (is_trace(cmd, common, argv[0])) {
-		common->data = argv[0];
-		argc--;
-		argv++;
-	}
+	int trace = find_trace(cmd, common, argc, argv);
+	int program = trace < 0 ? find_program(cmd, common, argc, argv) : -1;
+
+	if (program >= 0)
+		take_operand(program, &argc, argv);
+	else if (trace < 0 && argc > 0 && is_first_the_trace(cmd, common))
+		trace = 0;		/* opening it says what is wrong with it */
+	if (trace >= 0)
+		common->data = take_operand(trace, &argc, argv);
 	if (cmd->trace != FTR_CMD_TRACE_NONE && argc > (int)cmd->operand_nr) {
 		ftr_error("%s: unexpected operand %s; the trace is %s", cmd->name,
 			      argv[cmd->operand_nr], ftr_data_path(common));
 		return FTR_EXIT_USAGE;
 	}
+	if (cmd->trace != FTR_CMD_TRACE_NONE)
+		ftr_data_report_default(common);
 	return cmd->run(common, argc, argv);
 }
 
@@ -69,17 +108,25 @@ static void values_reset(const struct invocation *inv)
 }
 
 /* The index of the first operand, or -errno. */
-static int words_parse(const struct invocation *inv, int argc, char **argv, int *outcome,
-		       struct ftr_err *err)
+static int words_parse(const struct invocation *inv, int argc, char **argv,
+		       struct ftr_options_outcome *outcome, struct ftr_err *err)
 {
 	return ftr_options_parse(inv->cmd->options, inv->values, argc, argv,
 				 inv->cmd->stops_at_operand, outcome, err);
 }
 
+static void warn_unused(const struct invocation *inv, const struct ftr_options_outcome *outcome)
+{
+	for (unsigned i = 0; i < outcome->unused_nr; i++)
+		ftr_warn("%s: --%s has no effect on this command", inv->cmd->name,
+			 outcome->unused[i]);
+}
+
 static int file_parse(const struct invocation *inv, const struct ftr_opt_file *file,
 		      struct ftr_err *err)
 {
-	int outcome, first;
+	struct ftr_options_outcome outcome;
+	int first;
 
 	if (file->argc < 2)
 		return 0;
@@ -96,16 +143,17 @@ static int file_parse(const struct invocation *inv, const struct ftr_opt_file *f
  * What a recording wants its readers to do, too; damaged, or not for this command: as if it were
  * not there. False: there is none, and the values are as they were.
  */
-static bool defaults_load(struct invocation *inv, const char *operand)
+static bool defaults_load(struct invocation *inv, int argc, char **operands)
 {
+	int trace = find_trace(inv->cmd, inv->values, argc, operands);
 	const struct ftr_common *common = inv->values;
 	struct ftr_err err = { 0 };
 	char *path = NULL;
 	bool is_there;
 
 	if (inv->cmd->trace == FTR_CMD_TRACE_NONE ||
-	    asprintf(&path, "%s/default.opts", is_trace(inv->cmd, common, operand) ? operand :
-						ftr_data_path(common)) < 0)
+	    asprintf(&path, "%s/default.opts",
+		     trace >= 0 ? operands[trace] : ftr_data_path(common)) < 0)
 		return false;
 	is_there = ftr_opt_file_load(&inv->defaults, path, &err) == 0;
 	free(path);
@@ -121,8 +169,8 @@ static bool defaults_load(struct invocation *inv, const char *operand)
 /* The command line once more, on top of the files. */
 static int parse_again(struct invocation *inv, struct ftr_err *err)
 {
+	struct ftr_options_outcome outcome;
 	struct ftr_err ignored;
-	int outcome;
 
 	values_reset(inv);
 	if (inv->defaults.argc > 0)
@@ -143,20 +191,20 @@ static int files_load(struct invocation *inv, int first, struct ftr_err *err)
 	}
 	if (first < 0)
 		return first;
-	return defaults_load(inv, first < inv->argc ? inv->argv[first] : NULL) ?
-		       parse_again(inv, err) :
-		       first;
+	return defaults_load(inv, inv->argc - first, inv->argv + first) ? parse_again(inv, err) :
+									    first;
 }
 
 static int run_parsed(struct invocation *inv)
 {
+	struct ftr_options_outcome outcome;
 	struct ftr_err err = { 0 };
-	int outcome, first;
+	int first;
 
 	first = words_parse(inv, inv->argc, inv->argv, &outcome, &err);
-	if (first >= 0 && outcome == FTR_OPTIONS_HELP)
+	if (first >= 0 && outcome.asked == FTR_OPTIONS_HELP)
 		return ftr_help_print_command(inv->cmd);
-	if (first >= 0 && outcome == FTR_OPTIONS_VERSION)
+	if (first >= 0 && outcome.asked == FTR_OPTIONS_VERSION)
 		return ftr_version_print();
 	if (first >= 0)
 		first = files_load(inv, first, &err);
@@ -166,6 +214,7 @@ static int run_parsed(struct invocation *inv)
 		ftr_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
+	warn_unused(inv, &outcome);
 	return run_operands(inv->cmd, inv->values, inv->argc - first, inv->argv + first);
 }
 

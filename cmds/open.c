@@ -12,18 +12,66 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* The first of these that exists is read. */
+static const char *const *default_places(void)
+{
+	static const char *const for_ftr[] = { "ftr.data", "uftrace.data", NULL };
+	static const char *const for_uftrace[] = { "uftrace.data", "ftr.data", NULL };
+
+	return strcmp(ftr_cmd_data_dir(), for_ftr[0]) == 0 ? for_ftr : for_uftrace;
+}
 
 const char *ftr_data_path(const struct ftr_common *common)
 {
-	const char *places[] = { ftr_cmd_data_dir(), "ftr.data", "uftrace.data" };
+	const char *const *places = default_places();
 
 	if (common->data != NULL)
 		return common->data;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+	for (size_t i = 0; places[i] != NULL; i++)
 		if (access(places[i], F_OK) == 0)
 			return places[i];
 	return access("./info", R_OK) == 0 ? "." : places[0];
+}
+
+void ftr_data_report_default(const struct ftr_common *common)
+{
+	const char *first = default_places()[0], *path = ftr_data_path(common);
+
+	if (common->data == NULL && strcmp(path, first) != 0)
+		ftr_verbose(0, "no %s here: reading %s", first, strcmp(path, ".") == 0 ?
+							 "this directory" : path);
+}
+
+static bool is_named(const char *exename, const char *name)
+{
+	return exename != NULL && strcmp(basename(exename), basename(name)) == 0;
+}
+
+bool ftr_trace_is_of_program(const struct ftr_trace *trace, const char *name)
+{
+	for (size_t i = 0; i < trace->sessions.nr; i++)
+		if (is_named(trace->sessions.v[i]->exename, name))
+			return true;
+	return is_named(trace->info.exename, name);
+}
+
+bool ftr_data_is_of_program(const struct ftr_common *common, const char *name)
+{
+	struct ftr_diag quiet = { 0 };
+	struct ftr_trace *trace;
+	struct stat st;
+	bool is_of;
+
+	/* What comes through a pipe can be read only once. */
+	if (stat(ftr_data_path(common), &st) < 0 || !(S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)) ||
+	    ftr_trace_open(&trace, ftr_data_path(common), &quiet, NULL) < 0)
+		return false;
+	is_of = ftr_trace_is_of_program(trace, name);
+	ftr_trace_free(trace);
+	return is_of;
 }
 
 static int parse_tids(struct ftr_opened *opened, const char *text, struct ftr_err *err)

@@ -28,6 +28,13 @@ struct ftr_opened {
  */
 const char *ftr_data_path(const struct ftr_common *common);
 
+/* Name the data that are read where they are not those that the user expects without -d. */
+void ftr_data_report_default(const struct ftr_common *common);
+
+/* Does @name, with or without directories, name a program that the trace at that path is of? */
+bool ftr_data_is_of_program(const struct ftr_common *common, const char *name);
+bool ftr_trace_is_of_program(const struct ftr_trace *trace, const char *name);
+
 /*
  * @selection NULL: the trace itself, without a source.  An exit status; failures are reported.
  */

@@ -66,6 +66,40 @@ class OperandTest(harness.Test):
                 with self.subTest(command=command, trace=trace):
                     self.assertEqual(self.shown(command, trace), expected)
 
+    def test_the_name_of_the_program(self):
+        program = re.search(r"^# exe image +: .*/(\w+)$", self.shown("info", DATA), re.M)[1]
+        shutil.copytree(DATA, "ftr.data")
+        for name in (program, "./" + program, "/elsewhere/" + program):
+            for command in ("replay", "report", "info", "dump", "graph"):
+                with self.subTest(command=command, name=name):
+                    self.assertEqual(self.shown(command, name), self.shown(command, DATA))
+                    self.assertEqual(self.shown(command, "-d", DATA, name), self.shown(command, DATA))
+            self.assertEqual(self.shown("graph", name, "main"), self.shown("graph", DATA, "main"))
+            self.assertEqual(self.shown("graph", "--task", name), self.shown("graph", "--task", DATA))
+        self.assertEqual(self.shown("graph", "-D", "2", program), self.shown("graph", "-D", "2", DATA))
+        self.assertIn("other: No such file", self.refused("report", "other"))
+        self.assertIn("no calls of \"other\"", self.refused("graph", "other"))
+
+    def test_graph_in_either_order(self):
+        self.assertEqual(self.shown("graph", "main", DATA), self.shown("graph", DATA, "main"))
+
+    def test_default_data(self):
+        self.assertIn("ftr.data: No such file", self.refused("report"))
+        shutil.copytree(DATA, "uftrace.data")
+        done = run("report", *PLAIN)
+        self.assertEqual((done.returncode, done.stderr), (0, "ftr: no ftr.data here: reading uftrace.data\n"))
+        self.assertEqual(done.stdout, self.shown("report", DATA))
+        os.symlink(FTR, "uftrace")
+        done = subprocess.run(["./uftrace", "report", *PLAIN], capture_output=True, text=True, timeout=TIMEOUT)
+        self.assertEqual(done.stderr, "")
+        os.rename("uftrace.data", "ftr.data")
+        self.assertEqual(self.shown("report"), self.shown("report", DATA))
+        done = subprocess.run(["./uftrace", "report", *PLAIN], capture_output=True, text=True, timeout=TIMEOUT)
+        self.assertEqual(done.stderr, "ftr: no uftrace.data here: reading ftr.data\n")
+        os.chdir("ftr.data")
+        done = run("info", *PLAIN)
+        self.assertEqual((done.returncode, done.stderr), (0, "ftr: no ftr.data here: reading this directory\n"))
+
     def test_the_text_of_system_calls(self):
         path = os.path.join(self.dir, "text")
         with open(path, "w", encoding="utf-8") as file:

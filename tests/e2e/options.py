@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Options in files: --opt-file, and the default.opts of a trace."""
 import os
+import re
 import shutil
 
 from recording import SRCDIR, harness
@@ -53,6 +54,18 @@ class OptionsTest(harness.Test):
         self.assertIn("opts: ", self.run_ftr("replay", "--opt-file", "opts", status=2).stderr)
         self.write("opts", "-D 1 stray")
         self.assertIn("stray", self.run_ftr("replay", "--opt-file", "opts", status=2).stderr)
+
+    def test_options_of_other_commands(self):
+        for command, unused in (("replay", ["--chrome", "-b", "4M"]), ("report", ["--column-view", "-k"]),
+                                ("graph", ["--flame-graph", "--keep-pid"]), ("info", ["-D", "2", "--sort=self"]),
+                                ("dump", ["--task-newline", "-A", "main@arg1"])):
+            plain = self.run_ftr(command, "--no-pager", "trace")
+            run = self.run_ftr(command, "--no-pager", *unused, "trace")
+            self.assertEqual(run.stdout, plain.stdout)
+            self.assertEqual(len(re.findall(rf"^ftr: warning: {command}: --\S+ has no effect", run.stderr, re.M)), 2)
+        self.assertIn("--no-such", self.run_ftr("replay", "--no-such", "trace", status=2).stderr)
+        self.assertIn("not support", self.run_ftr("replay", "--hide", "main", "trace", status=2).stderr)
+        self.assertIn("not support", self.run_ftr("check", "--hide", "main", "trace", status=2).stderr)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,8 @@ static const struct ftr_option table[] = {
 static struct values values;
 static struct ftr_err err;
 static char *argv[20];
-static int first, outcome;
+static struct ftr_options_outcome outcome;
+static int first;
 
 static int setup(void **state)
 {
@@ -69,7 +70,7 @@ static void values_are_set(void **state)
 	PARSE(false, "-d", "x", "--flat", "-D5", "--buffer=4K", "-t", "10us", "--shape", "square",
 	      "--color=no", "-vv");
 	assert_int_equal(first, 12);
-	assert_int_equal(outcome, 0);
+	assert_int_equal(outcome.asked, 0);
 	assert_string_equal(values.common.data, "x");
 	assert_true(values.flat);
 	assert_int_equal(values.depth, 5);
@@ -115,9 +116,9 @@ static void names_may_be_short(void **state)
 static void help_and_version(void **state)
 {
 	PARSE(false, "--flat", "--help", "--nonsense");
-	assert_int_equal(outcome, FTR_OPTIONS_HELP);
+	assert_int_equal(outcome.asked, FTR_OPTIONS_HELP);
 	PARSE(false, "-V");
-	assert_int_equal(outcome, FTR_OPTIONS_VERSION);
+	assert_int_equal(outcome.asked, FTR_OPTIONS_VERSION);
 }
 
 #define REFUSED(part, ...) \

@@ -22,6 +22,7 @@
 /* One row as getopt sees it. */
 struct row {
 	const struct ftr_option *opt;	/* NULL: uftrace has it, this command does not */
+	const struct ftr_uftrace_option *known;	/* then */
 	size_t base;
 	const char *owner;		/* (nullable) the format or collector that it belongs to */
 	size_t given_offset;
@@ -97,9 +98,9 @@ static int parser_fill(struct parser *parser, const struct ftr_option *table)
 		ret = parser_add(parser, builtin_rows[i]);
 	while (ret == 0 && (known = ftr_uftrace_option_next(&pos)) != NULL)
 		if (!parser_has(parser, known->name))
-			ret = parser_add(parser, (struct row){ .name = known->name,
-							       .letter = known->letter,
-							       .takes_arg = known->takes_arg });
+			ret = parser_add(parser, (struct row){
+				.known = known, .name = known->name, .letter = known->letter,
+				.takes_arg = known->takes_arg });
 	if (ret == 0)
 		ret = ftr_vec_push(&parser->longs, (struct option){ 0 });
 	return ret;
@@ -182,19 +183,29 @@ static int row_set(const struct row *row, void *values, struct ftr_err *err)
 	return 0;
 }
 
+static int apply_foreign(const struct row *row, const char *command,
+			 struct ftr_options_outcome *outcome, struct ftr_err *err)
+{
+	if (ftr_uftrace_option_matters(row->known, command))
+		return ftr_err_set(err, EINVAL,
+				   "--%s: ftr %s does not support this uftrace option yet",
+				   row->name, command);
+	if (outcome->unused_nr < FTR_OPTIONS_UNUSED_MAX)
+		outcome->unused[outcome->unused_nr++] = row->name;
+	return 0;
+}
+
 static int apply(const struct parser *parser, const struct row *row, void *values, char **argv,
-		 int *outcome, struct ftr_err *err)
+		 struct ftr_options_outcome *outcome, struct ftr_err *err)
 {
 	int ret = 0;
 
 	if (row->outcome != 0) {
-		*outcome = row->outcome;
+		outcome->asked = row->outcome;
 		return 0;
 	}
 	if (row->opt == NULL)
-		return ftr_err_set(err, EINVAL,
-				   "--%s: ftr %s does not support this uftrace option yet",
-				   row->name, argv[0]);
+		return apply_foreign(row, argv[0], outcome, err);
 	if (row->owner == NULL)
 		return row_set(row, values, err);
 	for (size_t i = 0; i < parser->rows.nr && ret == 0; i++)
@@ -205,13 +216,13 @@ static int apply(const struct parser *parser, const struct row *row, void *value
 }
 
 static int parse_all(const struct parser *parser, void *values, int argc, char **argv,
-		     int *outcome, struct ftr_err *err)
+		     struct ftr_options_outcome *outcome, struct ftr_err *err)
 {
 	int val, ret = 0;
 
 	opterr = 0;
 	optind = 0;			/* glibc: start anew */
-	while (ret == 0 && *outcome == 0 &&
+	while (ret == 0 && outcome->asked == 0 &&
 	       (val = getopt_long(argc, argv, parser->letters, parser->longs.v, NULL)) != -1) {
 		if (val == '?')
 			ret = report_unknown(parser, argv, err);
@@ -225,12 +236,13 @@ static int parse_all(const struct parser *parser, void *values, int argc, char *
 }
 
 int ftr_options_parse(const struct ftr_option *table, void *values, int argc, char **argv,
-		      bool stops_at_operand, int *outcome, struct ftr_err *err)
+		      bool stops_at_operand, struct ftr_options_outcome *outcome,
+		      struct ftr_err *err)
 {
 	struct parser parser = { 0 };
 	int ret;
 
-	*outcome = 0;
+	*outcome = (struct ftr_options_outcome){ 0 };
 	if (stops_at_operand)
 		parser.letters[parser.letters_len++] = '+';
 	parser.letters[parser.letters_len++] = ':';

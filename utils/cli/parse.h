@@ -10,8 +10,16 @@
 struct ftr_option;
 struct ftr_ostream;
 
-#define FTR_OPTIONS_HELP 1		/* *outcome: --help or --usage was given */
+#define FTR_OPTIONS_HELP 1		/* --help or --usage was given */
 #define FTR_OPTIONS_VERSION 2		/* --version or -V */
+#define FTR_OPTIONS_UNUSED_MAX 8
+
+/* What options say beside values. */
+struct ftr_options_outcome {
+	int asked;		/* 0, or FTR_OPTIONS_HELP or _VERSION: print that instead */
+	unsigned unused_nr;	/* options that uftrace takes here without effect, so ftr does */
+	const char *unused[FTR_OPTIONS_UNUSED_MAX];
+};
 
 /* Set what options of formats and collectors fill to their defaults; the rest is the caller's. */
 void ftr_options_init(const struct ftr_option *table, void *values);
@@ -20,7 +28,8 @@ void ftr_options_init(const struct ftr_option *table, void *values);
  * ftr_options_parse - fill @values from the options in argv[1..]
  *
  * @stops_at_operand	options end at the first word that is none (ftr record PROGRAM ...)
- * @outcome		0, or FTR_OPTIONS_HELP or _VERSION: the caller prints that instead
+ * @outcome		filled
+ * argv[0]		the command: what uftrace has for it and ftr has not is refused
  *
  * Long names may be shortened as long as they are unambiguous.  Operands are moved behind the
  * options.  An option that several formats share is set for each.  Returns the index of the first
@@ -28,7 +37,8 @@ void ftr_options_init(const struct ftr_option *table, void *values);
  * wrong.  Not for two threads at once: getopt.
  */
 int ftr_options_parse(const struct ftr_option *table, void *values, int argc, char **argv,
-		      bool stops_at_operand, int *outcome, struct ftr_err *err);
+		      bool stops_at_operand, struct ftr_options_outcome *outcome,
+		      struct ftr_err *err);
 
 /* Release what ftr_opt_list rows own. */
 void ftr_options_fini(const struct ftr_option *table, void *values);
