@@ -2,10 +2,14 @@
 /* ftr record: run a program and keep its calls in a data directory. */
 #include "cmds/record.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -197,19 +201,6 @@ static void warn_lost(const struct ftr_recorder_result *result)
 	}
 }
 
-static void report_result(const struct ftr_recorder_result *result, const char *program,
-		       const char *runtime)
-{
-	warn_lost(result);
-	if (result->was_stopped)
-		ftr_warn("stopped by a signal; the program continues untraced");
-	if (runtime != NULL && result->sessions == 0 && result->has_status)
-		ftr_warn("%s exited before %s connected; see the loader's errors above",
-			     program, runtime);
-	ftr_verbose(1, "%u sessions, %u tasks, %" PRIu64 " records", result->sessions,
-			result->tasks, result->records);
-}
-
 static void print_time(const struct ftr_recorder_result *result)
 {
 	const struct rusage *usage = &result->usage;
@@ -219,6 +210,74 @@ static void print_time(const struct ftr_recorder_result *result)
 		result->elapsed_ns / 1000000000u, result->elapsed_ns % 1000000000u,
 		(long)usage->ru_stime.tv_sec, (long)usage->ru_stime.tv_usec,
 		(long)usage->ru_utime.tv_sec, (long)usage->ru_utime.tv_usec);
+}
+
+/* What all files of the data directory @path hold. */
+static uint64_t directory_bytes(const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	uint64_t bytes = 0;
+	struct stat st;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	if (dir != NULL)
+		closedir(dir);
+	return bytes;
+}
+
+/* "1.4 MB" */
+static const char *size_text(char *text, size_t room, uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB" };
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	for (; value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		value /= 1024;
+	snprintf(text, room, "%.*f %s", unit > 0, value, units[unit]);
+	return text;
+}
+
+/* For a person at a terminal: how the program died, what there is now and what to do with it. */
+static void report_end(const struct ftr_recorder_result *result, const char *program,
+		       const char *dir)
+{
+	bool is_default = strcmp(dir, ftr_cmd_data_dir()) == 0;
+	char size[32];
+
+	if (result->has_status && WIFSIGNALED(result->wait_status))
+		ftr_verbose(0, "%s was killed by signal %d (%s)", program,
+			    WTERMSIG(result->wait_status), strsignal(WTERMSIG(result->wait_status)));
+	ftr_verbose(0, "%" PRIu64 " call%s, %u task%s, %s in %s; next: %s replay%s%s, or report",
+		    result->calls, result->calls == 1 ? "" : "s", result->tasks,
+		    result->tasks == 1 ? "" : "s",
+		    size_text(size, sizeof(size), directory_bytes(dir)), dir,
+		    program_invocation_short_name, is_default ? "" : " ", is_default ? "" : dir);
+}
+
+static void report_result(const struct ftr_recorder_result *result,
+			  const struct ftr_record_opts *opts,
+			  const struct ftr_recorder_options *recorder)
+{
+	const char *program = recorder->program->path;
+
+	if (result->was_stopped)
+		ftr_warn("stopped by a signal; the program continues untraced");
+	if (recorder->runtime != NULL && !recorder->nop && result->sessions == 0 &&
+	    result->has_status)
+		ftr_warn("%s exited before %s connected; see the loader's errors above", program,
+			 recorder->runtime);
+	ftr_verbose(1, "%u sessions, %u tasks, %" PRIu64 " records", result->sessions,
+		    result->tasks, result->records);
+	if (opts->shows_time)
+		print_time(result);
+	if (opts->shows_end && isatty(STDERR_FILENO))
+		report_end(result, program, recorder->dir);
+	warn_lost(result);	/* last: not to be overlooked */
 }
 
 static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_options *recorder,
@@ -238,9 +297,7 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 		       FTR_EXIT_NOT_RUN : FTR_EXIT_FTR;
 	if (ret < 0)
 		return FTR_EXIT_FTR;
-	report_result(&result, recorder->program->path, recorder->nop ? NULL : recorder->runtime);
-	if (opts->shows_time)
-		print_time(&result);
+	report_result(&result, opts, recorder);
 	return program_status(&result);
 }
 
@@ -343,6 +400,7 @@ static int record_run(void *arg, int argc, char **argv)
 {
 	const struct record_values *values = arg;
 	const char *dir = values->common.data != NULL ? values->common.data : ftr_cmd_data_dir();
+	struct ftr_record_opts opts = values->record;
 	struct ftr_err err = { 0 };
 	bool was_run;
 
@@ -363,7 +421,8 @@ static int record_run(void *arg, int argc, char **argv)
 			      "-d");
 		return FTR_EXIT_USAGE;
 	}
-	return ftr_record_program(&values->record, dir, argv, &was_run);
+	opts.shows_end = true;
+	return ftr_record_program(&opts, dir, argv, &was_run);
 }
 
 const struct ftr_cmd ftr_cmd_record = {

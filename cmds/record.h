@@ -29,6 +29,7 @@ struct ftr_record_opts {
 	bool no_sched;
 	bool no_randomize;
 	bool shows_time;
+	bool shows_end;			/* one line at the end, on a terminal */
 	struct ftr_option_values of_collectors;
 	const char *libmcount_dir;	/* (nullable) */
 };

@@ -143,6 +143,40 @@ class RecordTest(Recording):
         native = subprocess.run(["./plain", "look"], stdout=subprocess.PIPE, text=True)
         self.assertEqual(self.record("./victim", "look").stdout, native.stdout)
 
+    def at_terminal(self, *words):
+        """What ftr record writes to a terminal, in lines."""
+        terminal, other = os.openpty()
+        status = self.ftr("record", *words, stderr=other, stdout=subprocess.DEVNULL).returncode
+        os.close(other)
+        text = b""
+        try:
+            while chunk := os.read(terminal, 4096):
+                text += chunk
+        except OSError:                 # the other end is closed
+            pass
+        os.close(terminal)
+        lines = text.decode().splitlines()
+        return status, [line for line in lines if "perf_event_open" not in line]
+
+    def test_closing_line_on_a_terminal(self):
+        status, lines = self.at_terminal("--no-libcall", "-d", "d", "./victim", "threads", "3")
+        self.assertEqual((status, len(lines)), (0, 1), lines)
+        calls = sum(r.type == ENTRY for task in Trace("d").tasks.values() for r in task)
+        self.assertRegex(lines[0], rf"^ftr: {calls} calls, 4 tasks, [\d.]+ KB in d; next: ftr replay d, or report$")
+        size = sum(os.path.getsize(name) for name in glob.glob("d/*") if os.path.isfile(name))
+        self.assertAlmostEqual(float(lines[0].split()[5]), size / 1024, delta=0.1)
+        self.assertEqual(self.at_terminal("./victim", "work", "2")[1][0].split("; ")[1], "next: ftr replay, or report")
+
+    def test_death_and_loss_on_a_terminal(self):
+        status, lines = self.at_terminal("--no-libcall", "-d", "d", "./victim", "abort")
+        self.assertEqual(status, 128 + signal.SIGABRT)
+        self.assertEqual(lines[0], "ftr: ./victim was killed by signal 6 (Aborted)")
+        self.assertRegex(lines[1], "^ftr: .* in d;")
+        status, lines = self.at_terminal("--no-libcall", "--on-full=drop", "-b", "4K", "-d", "d", "./victim", "work",
+                                         "1000000")
+        self.assertRegex(lines[-1], "^ftr: warning: LOST [0-9]+ records: ")
+        self.assertRegex(lines[-2], "^ftr: .* in d;")
+
     def test_without_a_recorder(self):
         # The library alone, as in a process that has lost the channel, changes nothing either.
         runtime = os.path.join(os.path.dirname(os.path.abspath(FTR)), "libmcount.so")

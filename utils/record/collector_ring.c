@@ -67,18 +67,13 @@ static void lost_report(struct ring_collector *self, struct source *source,
 	source->is_damaged |= before->bad == 0;
 }
 
-static void batch_append(struct ring_collector *self, struct source *source, const void *bytes,
-			 size_t len, size_t record_nr)
+static void batch_append(struct ring_collector *self, struct source *source,
+			 struct ftr_record_batch batch)
 {
 	struct ftr_store *store = self->recording->store;
-	const struct ftr_record_batch batch = {
-		.bytes = bytes,
-		.len = len,
-		.record_nr = record_nr,
-		.last_ns = source->convert.last_ns,
-	};
 
-	if (record_nr != 0)
+	batch.last_ns = source->convert.last_ns;
+	if (batch.record_nr != 0)
 		store->ops->append(store, source->task, &batch);
 }
 
@@ -104,8 +99,10 @@ static size_t source_move(struct ring_collector *self, struct source *source, ui
 		};
 	if (source->convert.events != before.events)
 		store->ops->events(store);
-	batch_append(self, source, chunk, gap_bytes + len,
-		     source->convert.records - before.records + is_gap);
+	batch_append(self, source, (struct ftr_record_batch){
+		.bytes = chunk, .len = gap_bytes + len,
+		.record_nr = source->convert.records - before.records + is_gap,
+		.call_nr = source->convert.calls - before.calls });
 	lost_report(self, source, &before);
 	return len;
 }
@@ -134,7 +131,8 @@ static void put_lost_at_end(struct ring_collector *self, struct source *source)
 		return;
 	record = (struct ftr_record){ source->convert.last_ns,
 				      ftr_record_word(FTR_RECORD_LOST, 0, lost) };
-	batch_append(self, source, &record, sizeof(record), 1);
+	batch_append(self, source, (struct ftr_record_batch){
+		.bytes = &record, .len = sizeof(record), .record_nr = 1 });
 	store->ops->lost(store, source->task, lost, FTR_LOST_NO_ROOM);
 	source->lost_reported += lost;
 }

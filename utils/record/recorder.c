@@ -471,6 +471,7 @@ static void recorder_finish(struct ftr_recorder *recorder)
 		ftr_recorder_info_end(recorder);
 	result->tasks = (unsigned)recorder->store.tids.nr;
 	result->records = recorder->store.records;
+	result->calls = recorder->store.calls;
 	memcpy(result->lost, recorder->store.lost, sizeof(result->lost));
 }
 

@@ -58,6 +58,7 @@ struct ftr_recorder_result {
 	unsigned sessions;		/* program images that reported themselves */
 	unsigned tasks;
 	uint64_t records;
+	uint64_t calls;
 	uint64_t lost[FTR_LOST_CAUSES];
 	bool was_stopped;		/* by a signal, while processes went on */
 };

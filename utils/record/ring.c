@@ -254,6 +254,8 @@ static size_t take_calls(struct ftr_ring *ring, struct ftr_convert *convert,
 		*dst = (struct ftr_record){ last_ns, word };
 	}
 	ring->tail += (uint64_t)(slot - start) * UNIT_BYTES;
+	/* Each entry adds one to the depth, each exit takes one off. */
+	convert->calls += ((uint64_t)(slot - start) + depth - convert->depth) / 2;
 	convert->depth = depth;
 	convert->last_ns = last_ns;
 	return (size_t)(slot - start);
@@ -364,6 +366,7 @@ static ssize_t take_one(struct ftr_ring *ring, struct ftr_convert *convert,
 		    clamp_ns(convert, ftr_tick_segment_ns(segment, tick));
 	dst->word = word;
 	convert->records++;
+	convert->calls += ftr_record_type(word) == FTR_RECORD_ENTRY;
 	return (ssize_t)bytes;
 }
 

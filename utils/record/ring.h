@@ -26,6 +26,7 @@ struct ftr_convert {
 	uint64_t last_ns;	/* of the record before */
 	uint64_t depth;		/* open calls now; FTR_CONVERT_DEPTH_UNKNOWN: take the next one's */
 	uint64_t records;	/* passed on */
+	uint64_t calls;		/* ... those of them that are ENTRYs */
 	uint64_t events;	/* ... those of them that are EVENTs */
 	uint64_t lost;		/* records that the runtime reported as dropped */
 	uint64_t bad;		/* units, or records with their payload, that were none */

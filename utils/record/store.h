@@ -40,6 +40,7 @@ struct ftr_record_batch {
 	const void *bytes;
 	size_t len;		/* a multiple of FTR_RECORD_FILE_ALIGN */
 	size_t record_nr;	/* at least 1 */
+	size_t call_nr;		/* those of them that are ENTRYs */
 	uint64_t last_ns;	/* time of the last record */
 };
 

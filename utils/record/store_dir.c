@@ -76,6 +76,7 @@ static void count_appended(struct ftr_store_dir *store, const struct ftr_store_t
 
 	pthread_mutex_lock(&store->lock);
 	store->records += done;
+	store->calls += done < batch->call_nr ? done : batch->call_nr;
 	if (done < batch->record_nr) {
 		snprintf(what, sizeof(what), "%d.dat", task->tid);
 		ftr_store_dir_failed(store, what, code);

@@ -20,6 +20,7 @@ struct ftr_store_dir {
 	FTR_VEC(int) perf_fds;			/* by CPU, -1 = no file */
 	pthread_mutex_t lock;			/* of what follows: several threads append */
 	uint64_t records;			/* written */
+	uint64_t calls;				/* ... ENTRYs of them */
 	uint64_t last_ns;			/* latest time of any */
 	uint64_t lost[FTR_LOST_CAUSES];
 	bool has_events;			/* events.txt is there */
