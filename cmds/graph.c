@@ -29,6 +29,10 @@ static const struct ftr_option graph_options[] = {
 		"Columns: total self addr total-avg total-max total-min self-avg self-max self-min all; "
 		"with --task total self tid exit command; +x adds, none hides",
 		ftr_opt_string, struct graph_values, view.fields),
+	FTR_OPTION("sort", 's', "KEY[,KEY...]",
+		   "Order the callees of each function by: func call total self total-avg total-max "
+		   "total-min self-avg self-max self-min (default: by their first calls)",
+		   ftr_opt_string, struct graph_values, view.sort),
 	FTR_OPTION("task", 0, NULL, "Show the tree of processes and threads instead", ftr_opt_flag,
 		   struct graph_values, by_task),
 	{ 0 }
@@ -53,7 +57,7 @@ static void report_not_called(const struct ftr_trace *trace, const char *func)
 			      trace->path, func);
 }
 
-static int print_sink(const struct ftr_sink *sink, const struct graph_values *values,
+static int print_sink(struct ftr_sink *sink, const struct graph_values *values,
 		      struct ftr_ostream *out, struct ftr_err *err, bool use_color)
 {
 	struct ftr_graph_task_opts of_tasks = { values->view.fields, use_color };
@@ -66,7 +70,7 @@ static int print_sink(const struct ftr_sink *sink, const struct graph_values *va
 }
 
 /* *is_program: what was looked for is no function, but the program. */
-static int print_graph(const struct ftr_sink *sink, const struct ftr_trace *trace,
+static int print_graph(struct ftr_sink *sink, const struct ftr_trace *trace,
 		       const struct graph_values *values, bool *is_program)
 {
 	struct ftr_err err = { 0 };
@@ -152,6 +156,10 @@ static int graph_run(void *values, int argc, char **argv)
 
 	if (argc > 0 && of_func.by_task && !ftr_data_is_of_program(&of_func.common, argv[0])) {
 		ftr_error("graph: --task takes no function: %s", argv[0]);
+		return FTR_EXIT_USAGE;
+	}
+	if (of_func.by_task && of_func.view.sort != NULL) {
+		ftr_error("graph: --sort orders functions, not the tree of --task");
 		return FTR_EXIT_USAGE;
 	}
 	if (argc > 0 && !of_func.by_task)

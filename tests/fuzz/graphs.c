@@ -63,7 +63,7 @@ static void check_task_tree(const struct ftr_task_tree *tree)
 
 static void print(const struct graphs *graphs)
 {
-	const struct ftr_graph *graph = ftr_graph_get(graphs->calls);
+	struct ftr_graph *graph = ftr_graph_get(graphs->calls);
 	struct ftr_graph_task_opts of_tasks = { .fields = "all" };
 	struct ftr_graph_opts of_calls = { .fields = "all" };
 	struct ftr_err err = { 0 };
@@ -76,6 +76,7 @@ static void print(const struct graphs *graphs)
 	if (graph->nodes.nr > graph->roots.nr) {
 		of_calls.func = graph->nodes.v[graph->nodes.nr - 1].name;
 		of_calls.levels = graph->nodes.nr % 3;
+		of_calls.sort = graph->nodes.nr % 2 ? "call,self-max" : NULL;
 		ret = ftr_graph_print(graph, &of_calls, &out, &err);
 		check(ret == 0 || ret == -ENOENT);	/* a root may be the last one */
 	}

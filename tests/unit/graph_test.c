@@ -17,7 +17,7 @@
 struct fixture {
 	struct ftr_trace *trace;
 	struct ftr_sink *sink;
-	const struct ftr_graph *graph;
+	struct ftr_graph *graph;
 };
 
 static void fixture_open(struct fixture *fixture, const char *words)
@@ -118,6 +118,17 @@ static void siblings_are_in_order_of_time(void **state)
 		    " +-(1) d\n"
 		    " | \n"
 		    " +-(1) c\n\n");
+}
+
+/* Where the keys are equal, the first call decides. */
+static void siblings_are_sorted_by_keys(void **state)
+{
+	static const char words[] = "1:a( 2:b( 3:b) 4:d( 9:d) 10:b( 11:b) 12:c( 17:c) 20:a)";
+
+	expect_text(words, (struct ftr_graph_opts){ .fields = "none", .sort = "total" },
+		    TITLE "(1) made-up\n(1) a\n +-(1) d\n | \n +-(1) c\n | \n +-(2) b\n\n");
+	expect_text(words, (struct ftr_graph_opts){ .fields = "none", .sort = "call,func" },
+		    TITLE "(1) made-up\n(1) a\n +-(2) b\n | \n +-(1) c\n | \n +-(1) d\n\n");
 }
 
 static void scheduled_out_is_a_callee(void **state)
@@ -275,6 +286,7 @@ int main(void)
 		cmocka_unit_test(only_callees_stand_below),
 		cmocka_unit_test(times_are_of_the_path),
 		cmocka_unit_test(siblings_are_in_order_of_time),
+		cmocka_unit_test(siblings_are_sorted_by_keys),
 		cmocka_unit_test(scheduled_out_is_a_callee),
 		cmocka_unit_test(function_has_backtraces),
 		cmocka_unit_test(levels_count_from_the_function),

@@ -111,10 +111,22 @@ uint32_t ftr_graph_child_add(struct ftr_graph *graph, uint32_t parent,
 
 /* ---- order ---- */
 
-static bool is_before(const struct ftr_graph *graph, uint32_t a, uint32_t b)
-{
-	const struct ftr_graph_node *x = &graph->nodes.v[a], *y = &graph->nodes.v[b];
+struct siblings {
+	const struct ftr_graph *graph;
+	const struct ftr_graph_order *order;	/* (nullable) */
+	FTR_VEC(uint32_t) of;
+	bool is_ordered;
+};
 
+static bool is_before(const struct siblings *siblings, uint32_t a, uint32_t b)
+{
+	const struct ftr_graph_node *x = &siblings->graph->nodes.v[a];
+	const struct ftr_graph_node *y = &siblings->graph->nodes.v[b];
+	const struct ftr_graph_order *order = siblings->order;
+	int by_order = order == NULL ? 0 : order->compare(x, y, order->arg);
+
+	if (by_order != 0)
+		return by_order < 0;
 	return x->first_ns != y->first_ns ? x->first_ns < y->first_ns : a < b;
 }
 
@@ -125,14 +137,9 @@ static int compare_siblings(const void *a, const void *b, void *arg)
 	return x == y ? 0 : is_before(arg, x, y) ? -1 : 1;
 }
 
-struct siblings {
-	FTR_VEC(uint32_t) of;
-	bool is_ordered;
-};
-
-static int siblings_collect(const struct ftr_graph *graph, uint32_t parent,
-			    struct siblings *siblings)
+static int siblings_collect(struct siblings *siblings, uint32_t parent)
 {
+	const struct ftr_graph *graph = siblings->graph;
 	uint32_t at = graph->nodes.v[parent].first_child;
 
 	siblings->of.nr = 0;
@@ -140,7 +147,7 @@ static int siblings_collect(const struct ftr_graph *graph, uint32_t parent,
 	for (; at != FTR_GRAPH_NONE; at = graph->nodes.v[at].next) {
 		size_t nr = siblings->of.nr;
 
-		if (nr > 0 && is_before(graph, at, siblings->of.v[nr - 1]))
+		if (nr > 0 && is_before(siblings, at, siblings->of.v[nr - 1]))
 			siblings->is_ordered = false;
 		if (ftr_vec_push(&siblings->of, at) < 0)
 			return -ENOMEM;
@@ -152,7 +159,7 @@ static void siblings_relink(struct ftr_graph *graph, uint32_t parent, struct sib
 {
 	size_t nr = siblings->of.nr;
 
-	qsort_r(siblings->of.v, nr, sizeof(*siblings->of.v), compare_siblings, graph);
+	qsort_r(siblings->of.v, nr, sizeof(*siblings->of.v), compare_siblings, siblings);
 	graph->nodes.v[parent].first_child = siblings->of.v[0];
 	graph->nodes.v[parent].last_child = siblings->of.v[nr - 1];
 	for (size_t i = 0; i < nr; i++)
@@ -174,13 +181,13 @@ static int compare_roots(const void *a, const void *b)
 	return x->id < y->id ? 1 : x->id > y->id ? -1 : 0;
 }
 
-int ftr_graph_sort(struct ftr_graph *graph)
+int ftr_graph_sort(struct ftr_graph *graph, const struct ftr_graph_order *order)
 {
-	struct siblings siblings = { .is_ordered = true };
+	struct siblings siblings = { .graph = graph, .order = order };
 	int ret = 0;
 
 	for (uint32_t i = 0; ret == 0 && i < graph->nodes.nr; i++) {
-		ret = siblings_collect(graph, i, &siblings);
+		ret = siblings_collect(&siblings, i);
 		if (ret == 0 && !siblings.is_ordered)
 			siblings_relink(graph, i, &siblings);
 	}

@@ -119,9 +119,16 @@ struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err);
  * roots are in uftrace's order: processes and their sessions, the last ones first.  Valid as long
  * as the sink.
  */
-const struct ftr_graph *ftr_graph_get(const struct ftr_sink *sink);
+struct ftr_graph *ftr_graph_get(struct ftr_sink *sink);
 
-/* Order siblings and roots. */
-int ftr_graph_sort(struct ftr_graph *graph);
+/* Which of two siblings comes first: < 0 the first one, 0 the one that was called first. */
+struct ftr_graph_order {
+	int (*compare)(const struct ftr_graph_node *x, const struct ftr_graph_node *y,
+		       const void *arg);
+	const void *arg;
+};
+
+/* Order roots, and siblings by @order (nullable).  0 or -ENOMEM. */
+int ftr_graph_sort(struct ftr_graph *graph, const struct ftr_graph_order *order);
 
 #endif /* FTR_ANALYSIS_GRAPH_H */

@@ -152,7 +152,7 @@ int ftr_graph_focus_init(struct ftr_graph_focus *focus, const struct ftr_graph *
 	    ftr_vec_reserve(&focus->tops, whole->nodes.nr + 1) == 0)
 		ret = pass_run(&pass);
 	if (ret == 0)
-		ret = ftr_graph_sort(&focus->graph);	/* the roots are in order already */
+		ret = ftr_graph_sort(&focus->graph, NULL);	/* the roots are in order already */
 	free(pass.heirs);
 	return ret;
 }

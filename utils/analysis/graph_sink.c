@@ -227,7 +227,7 @@ static int graph_end(struct ftr_sink *sink)
 	struct ftr_graph *graph = &graph_of(sink)->graph;
 
 	roots_sum(graph);
-	if (ftr_graph_sort(graph) < 0)
+	if (ftr_graph_sort(graph, NULL) < 0)
 		return ftr_err_set(sink->err, ENOMEM, "graph: out of memory");
 	return 0;
 }
@@ -265,7 +265,7 @@ struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err)
 	return sink;
 }
 
-const struct ftr_graph *ftr_graph_get(const struct ftr_sink *sink)
+struct ftr_graph *ftr_graph_get(struct ftr_sink *sink)
 {
-	return &((const struct graph_sink *)sink)->graph;
+	return &graph_of(sink)->graph;
 }

@@ -14,6 +14,7 @@
 #include "utils/analysis/graph.h"
 #include "utils/analysis/graph_focus.h"
 #include "utils/base/strbuf.h"
+#include "utils/base/text.h"
 #include "utils/trace/session.h"
 #include "utils/view/duration.h"
 #include "utils/view/fields.h"
@@ -32,7 +33,9 @@ enum {
 	COLUMN_TOTAL, COLUMN_SELF, COLUMN_ADDR,
 	COLUMN_TOTAL_AVG, COLUMN_TOTAL_MAX, COLUMN_TOTAL_MIN,
 	COLUMN_SELF_AVG, COLUMN_SELF_MAX, COLUMN_SELF_MIN,
-	COLUMNS
+	COLUMNS,
+	KEY_CALLS = COLUMNS, KEY_FUNC,	/* what one can sort by besides the times */
+	KEYS
 };
 
 static const struct ftr_field_name names[COLUMNS + 1] = {
@@ -63,10 +66,17 @@ static const char *const heads[COLUMNS] = {
 #define DETAILS (~(BIT(COLUMN_TOTAL) | BIT(COLUMN_SELF) | BIT(COLUMN_ADDR) | \
 		   BIT(COLUMN_TOTAL_AVG) | BIT(COLUMN_SELF_AVG)))
 
+/* What callees are ordered by, the first key first. */
+struct sort {
+	int keys[KEYS];
+	unsigned nr;
+};
+
 struct view {
 	const struct ftr_graph *graph;
 	struct ftr_ostream *out;
 	uint64_t mask;
+	struct sort sort;
 	bool use_color;
 	struct ftr_strbuf indent;	/* of the node at hand: " | " and "   " */
 	size_t level;			/* parts of it, with those that INDENT_MAX left out */
@@ -104,6 +114,35 @@ static uint64_t time_of(const struct ftr_graph_node *node, int column)
 	default:
 		return least(&node->self_span);
 	}
+}
+
+static int compare_by(int key, const struct ftr_graph_node *x, const struct ftr_graph_node *y)
+{
+	uint64_t of_x, of_y;
+
+	if (key == KEY_FUNC)
+		return strcmp(x->name, y->name);
+	of_x = key == KEY_CALLS ? x->calls : time_of(x, key);
+	of_y = key == KEY_CALLS ? y->calls : time_of(y, key);
+	return of_x > of_y ? -1 : of_x < of_y;
+}
+
+static int compare_nodes(const struct ftr_graph_node *x, const struct ftr_graph_node *y,
+			 const void *arg)
+{
+	const struct sort *sort = arg;
+	int order = 0;
+
+	for (unsigned i = 0; order == 0 && i < sort->nr; i++)
+		order = compare_by(sort->keys[i], x, y);
+	return order;
+}
+
+static int view_sort(const struct view *view, struct ftr_graph *graph)
+{
+	struct ftr_graph_order order = { compare_nodes, &view->sort };
+
+	return view->sort.nr == 0 ? 0 : ftr_graph_sort(graph, &order);
 }
 
 static void put_addr(struct ftr_ostream *out, uint64_t addr)
@@ -250,8 +289,10 @@ static void put_title(const struct view *view, const struct ftr_graph_root *root
 	ftr_ostream_putc(view->out, '\n');
 }
 
-static int print_whole(struct view *view, const struct ftr_graph *graph)
+static int print_whole(struct view *view, struct ftr_graph *graph)
 {
+	if (view_sort(view, graph) < 0)
+		return -ENOMEM;
 	view->graph = graph;
 	for (size_t i = 0; i < graph->roots.nr; i++) {
 		put_title(view, &graph->roots.v[i]);
@@ -326,6 +367,8 @@ static int print_focus(struct view *view, const struct ftr_graph *whole,
 	view->graph = &focus.graph;
 	if (ret == 0 && focus.backtraces.nr == 0)
 		ret = -ENOENT;
+	if (ret == 0)
+		ret = view_sort(view, &focus.graph);
 	for (size_t i = 0; ret == 0 && i < focus.backtraces.nr;) {
 		const struct ftr_graph_root *root =
 			&focus.graph.roots.v[focus.backtraces.v[i].root];
@@ -344,22 +387,64 @@ static int parse_fields(const struct ftr_graph_opts *opts, uint64_t *mask, struc
 	return ftr_fields_parse(names, opts->fields, mask, err);
 }
 
+static int find_key(struct ftr_slice word)
+{
+	if (ftr_slice_eq(word, "call"))
+		return KEY_CALLS;
+	if (ftr_slice_eq(word, "func"))
+		return KEY_FUNC;
+	for (int i = 0; i < COLUMNS; i++)
+		if (i != COLUMN_ADDR && ftr_slice_eq(word, names[i].name))
+			return i;
+	return -1;
+}
+
+static int parse_sort(const struct ftr_graph_opts *opts, struct sort *sort, struct ftr_err *err)
+{
+	struct ftr_slice rest, word;
+
+	sort->nr = 0;
+	if (opts->sort == NULL)
+		return 0;
+	rest = ftr_slice_make(opts->sort, strlen(opts->sort));
+	while (ftr_slice_split(&rest, ',', &word)) {
+		int key = find_key(word);
+
+		if (key < 0)
+			return ftr_err_set(err, EINVAL,
+					   "unknown sort key \"%.*s\"; the keys are: func call total "
+					   "self total-avg total-max total-min self-avg self-max "
+					   "self-min", (int)word.len, word.s);
+		if (sort->nr < KEYS)
+			sort->keys[sort->nr++] = key;
+	}
+	return 0;
+}
+
 int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
 			   struct ftr_err *err)
 {
+	struct sort sort;
 	uint64_t mask;
 	int ret = parse_fields(opts, &mask, err);
 
+	if (ret == 0)
+		ret = parse_sort(opts, &sort, err);
+	for (unsigned i = 0; ret == 0 && i < sort.nr; i++)
+		if (sort.keys[i] < COLUMNS)
+			mask |= BIT(sort.keys[i]);
 	*has_details = (mask & DETAILS) != 0;
 	return ret;
 }
 
-int ftr_graph_print(const struct ftr_graph *graph, const struct ftr_graph_opts *opts,
+int ftr_graph_print(struct ftr_graph *graph, const struct ftr_graph_opts *opts,
 		    struct ftr_ostream *out, struct ftr_err *err)
 {
 	struct view view = { .out = out, .use_color = opts->use_color };
 	int ret = parse_fields(opts, &view.mask, err);
 
+	if (ret == 0)
+		ret = parse_sort(opts, &view.sort, err);
 	if (ret < 0)
 		return ret;
 	ftr_strbuf_init(&view.indent);

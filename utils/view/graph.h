@@ -13,20 +13,21 @@ struct ftr_graph;
 
 struct ftr_graph_opts {
 	const char *fields;	/* -f (nullable) */
+	const char *sort;	/* -s (nullable): keys that callees are ordered by */
 	const char *func;	/* (nullable) backtraces to this function and the tree below it */
 	uint64_t levels; /* of a function's tree, 0 = all: -D, which leaves its callers alone */
 	bool use_color;
 };
 
-/* -EINVAL: there is no such field.  *has_details: does any need ftr_graph_new's details? */
+/* -EINVAL: there is no such field or key.  *has_details: does any need ftr_graph_new's details? */
 int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
 			   struct ftr_err *err);
 
 /*
- * All sessions, one after the other.  -ENOENT: there is no call (of that function), nothing was
- * written; -EINVAL as above; -ENOMEM.
+ * All sessions, one after the other; callees change their order.  -ENOENT: there is no call (of
+ * that function), nothing was written; -EINVAL as above; -ENOMEM.
  */
-int ftr_graph_print(const struct ftr_graph *graph, const struct ftr_graph_opts *opts,
+int ftr_graph_print(struct ftr_graph *graph, const struct ftr_graph_opts *opts,
 		    struct ftr_ostream *out, struct ftr_err *err);
 
 #endif /* FTR_VIEW_GRAPH_H */
