@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libmcount/channel.h"
+#include "libmcount/scratch.h"
 
 #define PRELOAD_NAME "LD_PRELOAD="
 #define CHANNEL_NAME FTR_CHANNEL_ENV "="
@@ -22,21 +23,28 @@ static bool starts_with(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-struct ftr_environ ftr_environ_look(ftr_strings envp)
+/* What was found in an environment. */
+struct look {
+	size_t nr;
+	size_t preload;			/* index of LD_PRELOAD, or nr */
+	size_t channel;			/* index of FTR_CHANNEL, or nr */
+};
+
+static struct look look_at(ftr_strings envp)
 {
-	struct ftr_environ env = { 0 };
+	struct look look = { 0 };
 	size_t i;
 
-	while (envp != NULL && envp[env.nr] != NULL)
-		env.nr++;
-	env.preload = env.channel = env.nr;
-	for (i = 0; i < env.nr; i++) {
+	while (envp != NULL && envp[look.nr] != NULL)
+		look.nr++;
+	look.preload = look.channel = look.nr;
+	for (i = 0; i < look.nr; i++) {
 		if (starts_with(envp[i], PRELOAD_NAME))
-			env.preload = i;
+			look.preload = i;
 		else if (starts_with(envp[i], CHANNEL_NAME))
-			env.channel = i;
+			look.channel = i;
 	}
-	return env;
+	return look;
 }
 
 static bool has_ours(const char *preload)
@@ -48,13 +56,13 @@ static bool has_ours(const char *preload)
 static char *preload_merge(char *theirs, char *buf)
 {
 	const char *value = theirs + strlen(PRELOAD_NAME);
-	size_t ours = strlen(ftr_state.preload_env), len = strlen(value);
+	size_t ours = strlen(ftr_state.preload_env);
 
-	if (has_ours(value) || ours + 1 + len + 1 > FTR_PRELOAD_MAX)
+	if (has_ours(value))
 		return theirs;
 	memcpy(buf, ftr_state.preload_env, ours);
 	buf[ours] = ':';
-	memcpy(buf + ours + 1, value, len + 1);
+	memcpy(buf + ours + 1, value, strlen(value) + 1);
 	return buf;
 }
 
@@ -67,30 +75,54 @@ static char *channel_choose(char *theirs)
 	return is_alone() ? no_channel : ftr_state.channel_env;
 }
 
-void ftr_environ_merge(ftr_strings envp, const struct ftr_environ *env, char **out, char *buf)
+/* @buf has room for a merged LD_PRELOAD. */
+static void merge(ftr_strings envp, const struct look *look, char **out, char *buf)
 {
-	size_t nr = env->nr;
+	size_t nr = look->nr;
 
 	if (nr > 0)
 		memcpy(out, envp, nr * sizeof(*out));
-	if (ftr_state.preload_env != NULL) {
-		out[env->preload] = env->preload < nr ? preload_merge(envp[env->preload], buf) :
-							ftr_state.preload_env;
-		if (env->preload == nr)
-			nr++;
-		if (env->channel < env->nr)
-			out[env->channel] = channel_choose(envp[env->channel]);
-		else
-			out[nr++] = channel_choose(NULL);
-	}
+	out[look->preload] = look->preload < nr ? preload_merge(envp[look->preload], buf) :
+						  ftr_state.preload_env;
+	if (look->preload == nr)
+		nr++;
+	if (look->channel < look->nr)
+		out[look->channel] = channel_choose(envp[look->channel]);
+	else
+		out[nr++] = channel_choose(NULL);
 	out[nr] = NULL;
 }
 
-bool ftr_environ_is_whole(ftr_strings envp)
+static bool is_whole(ftr_strings envp, const struct look *look)
 {
-	struct ftr_environ env = ftr_environ_look(envp);
+	return !is_alone() && look->preload < look->nr && has_ours(envp[look->preload]) &&
+	       look->channel < look->nr;
+}
 
-	return ftr_state.preload_env == NULL ||
-	       (!is_alone() && env.preload < env.nr && has_ours(envp[env.preload]) &&
-		env.channel < env.nr);
+#define ADDED_MAX 3	/* strings, with the NULL at the end */
+
+ftr_strings ftr_environ_new(ftr_strings envp)
+{
+	struct look look = look_at(envp);
+	size_t strings = (look.nr + ADDED_MAX) * sizeof(char *), bytes = strings;
+	char **merged;
+
+	if (ftr_state.preload_env == NULL || is_whole(envp, &look))
+		return envp;
+	if (look.preload < look.nr)
+		bytes += strlen(ftr_state.preload_env) + 1 + strlen(envp[look.preload]) + 1;
+	merged = ftr_scratch_take(bytes);
+	if (merged == NULL) {
+		ftr_channel_warn("has no memory for the environment of a program that it starts, "
+				 "which runs untraced: raise the limit (ulimit -v, -d)");
+		return envp;
+	}
+	merge(envp, &look, merged, (char *)merged + strings);
+	return merged;
+}
+
+void ftr_environ_free(ftr_strings merged, ftr_strings envp)
+{
+	if (merged != envp)
+		ftr_scratch_put((void *)merged);
 }

@@ -38,6 +38,8 @@ libmcount_so_SOURCES = \
 	libmcount/probe_plt.h \
 	libmcount/probes.def \
 	libmcount/ring.c \
+	libmcount/scratch.c \
+	libmcount/scratch.h \
 	libmcount/seccomp.c \
 	libmcount/seccomp.h \
 	libmcount/sections.c \

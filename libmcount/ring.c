@@ -163,8 +163,8 @@ static void lost_count(struct ftr_producer *producer)
 
 	if (header == NULL)	/* a forked child's, before its first record */
 		return;
+	atomic_fetch_add_explicit(&header->lost, 1, memory_order_relaxed); /* >= what LOST says */
 	producer->lost++;
-	atomic_fetch_add_explicit(&header->lost, 1, memory_order_relaxed);
 }
 
 /* Drop the record unless room appears meanwhile. */

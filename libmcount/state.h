@@ -44,6 +44,7 @@ struct ftr_state {
 	_Atomic uint32_t arming;		/* enum ftr_arming */
 	const struct ftr_control *control;	/* mapped read-only */
 	struct ftr_slot *_Atomic slots;		/* newest first */
+	struct ftr_scratch *_Atomic scratch;	/* newest first */
 	char *preload_env, *channel_env;	/* "NAME=VALUE", for new images; NULL = untraced */
 	struct ftr_real real;
 	struct ftr_plt_stubs plt;

@@ -4,7 +4,8 @@
  * program hands on an environment of its own making.  What it hands on is kept; ours is added to
  * it.
  *
- * exec is allowed in signal handlers and after vfork, so the new environment is built on the stack.
+ * exec is allowed in signal handlers, on small stacks and after vfork, so the new environment is
+ * built in memory of our own.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/environ.h"
 #include "libmcount/hook.h"
+#include "libmcount/scratch.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -29,15 +31,8 @@ static int result(long ret)
 	return -1;
 }
 
-/* Declares @merged, an environment on this function's stack made from @envp. */
-#define MERGED_ENV(merged, envp) \
-	struct ftr_environ look_ = ftr_environ_look(envp); \
-	char preload_[FTR_PRELOAD_MAX]; \
-	char *merged[look_.nr + FTR_ENVIRON_EXTRA]; \
-	ftr_environ_merge(envp, &look_, merged, preload_)
-
 #define FD_PATH "/proc/self/fd/"
-#define FD_PATH_MAX 512
+#define FD_DIGITS 12
 
 /* The recorder checks the file: an image that cannot be preloaded into never connects. */
 static void announce(const char *file)
@@ -47,35 +42,50 @@ static void announce(const char *file)
 				 strchr(file, '/') == NULL ? getenv("PATH") : NULL);
 }
 
+/* "/proc/self/fd/FD", or "/proc/self/fd/FD/PATH". */
+static void fd_path_make(char *to, int fd, const char *path)
+{
+	char digits[FD_DIGITS], *digit = digits;
+
+	memcpy(to, FD_PATH, strlen(FD_PATH));
+	to += strlen(FD_PATH);
+	do
+		*digit++ = (char)('0' + fd % 10);
+	while ((fd /= 10) != 0);
+	while (digit > digits)
+		*to++ = *--digit;
+	if (path[0] != '\0')
+		*to++ = '/';
+	memcpy(to, path, strlen(path) + 1);
+}
+
 static void announce_at(int fd, const char *path)
 {
-	char name[FD_PATH_MAX] = FD_PATH, digits[12], *end = name + strlen(FD_PATH),
-	     *digit = digits;
+	char *name;
 
 	if (path == NULL || path[0] == '/' || fd == AT_FDCWD) {
 		announce(path);
 		return;
 	}
-	if (fd < 0 || strlen(path) > FD_PATH_MAX - sizeof(FD_PATH) - sizeof(digits))
+	if (fd < 0)
 		return;
-	do
-		*digit++ = (char)('0' + fd % 10);
-	while ((fd /= 10) != 0);
-	while (digit > digits)
-		*end++ = *--digit;
-	if (path[0] != '\0') {
-		*end++ = '/';
-		memcpy(end, path, strlen(path));
-	}
+	name = ftr_scratch_take(strlen(FD_PATH) + FD_DIGITS + strlen(path) + 1);
+	if (name == NULL)
+		return;
+	fd_path_make(name, fd, path);
 	announce(name);
+	ftr_scratch_put(name);
 }
 
 FTR_EXPORT int execve(const char *path, ftr_strings argv, ftr_strings envp)
 {
-	MERGED_ENV(merged, envp);
+	ftr_strings merged = ftr_environ_new(envp);
+	long ret;
 
 	announce(path);
-	return result(ftr_sys3(SYS_execve, path, argv, merged));
+	ret = ftr_sys3(SYS_execve, path, argv, merged);
+	ftr_environ_free(merged, envp);
+	return result(ret);
 }
 
 FTR_EXPORT int execv(const char *path, ftr_strings argv)
@@ -85,10 +95,13 @@ FTR_EXPORT int execv(const char *path, ftr_strings argv)
 
 FTR_EXPORT int execvpe(const char *file, ftr_strings argv, ftr_strings envp)
 {
-	MERGED_ENV(merged, envp);
+	ftr_strings merged = ftr_environ_new(envp);
+	int ret;
 
 	announce(file);
-	return REAL(execvpe)(file, argv, merged);
+	ret = REAL(execvpe)(file, argv, merged);
+	ftr_environ_free(merged, envp);
+	return ret;
 }
 
 FTR_EXPORT int execvp(const char *file, ftr_strings argv)
@@ -98,36 +111,48 @@ FTR_EXPORT int execvp(const char *file, ftr_strings argv)
 
 FTR_EXPORT int fexecve(int fd, ftr_strings argv, ftr_strings envp)
 {
-	MERGED_ENV(merged, envp);
+	ftr_strings merged = ftr_environ_new(envp);
+	long ret;
 
 	announce_at(fd, "");
-	return result(ftr_sys5(SYS_execveat, fd, "", argv, merged, AT_EMPTY_PATH));
+	ret = ftr_sys5(SYS_execveat, fd, "", argv, merged, AT_EMPTY_PATH);
+	ftr_environ_free(merged, envp);
+	return result(ret);
 }
 
 FTR_EXPORT int execveat(int fd, const char *path, ftr_strings argv, ftr_strings envp, int flags)
 {
-	MERGED_ENV(merged, envp);
+	ftr_strings merged = ftr_environ_new(envp);
+	long ret;
 
 	announce_at(fd, path);
-	return result(ftr_sys5(SYS_execveat, fd, path, argv, merged, flags));
+	ret = ftr_sys5(SYS_execveat, fd, path, argv, merged, flags);
+	ftr_environ_free(merged, envp);
+	return result(ret);
 }
 
 FTR_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 			   const posix_spawnattr_t *attr, ftr_strings argv, ftr_strings envp)
 {
-	MERGED_ENV(merged, envp);
+	ftr_strings merged = ftr_environ_new(envp);
+	int ret;
 
 	announce(path);
-	return REAL(posix_spawn)(pid, path, actions, attr, argv, merged);
+	ret = REAL(posix_spawn)(pid, path, actions, attr, argv, merged);
+	ftr_environ_free(merged, envp);
+	return ret;
 }
 
 FTR_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			    const posix_spawnattr_t *attr, ftr_strings argv, ftr_strings envp)
 {
-	MERGED_ENV(merged, envp);
+	ftr_strings merged = ftr_environ_new(envp);
+	int ret;
 
 	announce(file);
-	return REAL(posix_spawnp)(pid, file, actions, attr, argv, merged);
+	ret = REAL(posix_spawnp)(pid, file, actions, attr, argv, merged);
+	ftr_environ_free(merged, envp);
+	return ret;
 }
 
 /* The ftr_strings of a variable list up to and with its NULL. */

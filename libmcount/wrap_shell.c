@@ -7,35 +7,21 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "libmcount/environ.h"
 #include "libmcount/hook.h"
 #include "libmcount/state.h"
-#include "utils/base/rt/sys.h"
 
 struct swap {
 	char **theirs;
-	char **ours;			/* NULL: nothing was replaced */
-	size_t bytes;
+	char **ours;			/* the same: nothing was replaced */
 };
 
 static struct swap environ_swap(void)
 {
-	struct ftr_environ look = ftr_environ_look(environ);
-	struct swap swap = { .theirs = environ };
-	long mem;
+	struct swap swap = { environ, (char **)ftr_environ_new(environ) };
 
-	if (ftr_environ_is_whole(environ))
-		return swap;
-	swap.bytes = (look.nr + FTR_ENVIRON_EXTRA) * sizeof(*environ) + FTR_PRELOAD_MAX;
-	mem = ftr_sys6(SYS_mmap, 0, swap.bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (ftr_sys_map_failed(mem))
-		return swap;
-	swap.ours = (char **)(mem + FTR_PRELOAD_MAX);
-	ftr_environ_merge(environ, &look, swap.ours, (char *)mem);
 	environ = swap.ours;
 	return swap;
 }
@@ -43,10 +29,10 @@ static struct swap environ_swap(void)
 /* What another thread has made of it meanwhile stays. */
 static void environ_swap_back(const struct swap *swap)
 {
-	if (swap->ours == NULL || environ != swap->ours)
+	if (swap->ours == swap->theirs || environ != swap->ours)
 		return;
 	environ = swap->theirs;
-	ftr_sys2(SYS_munmap, (char *)swap->ours - FTR_PRELOAD_MAX, swap->bytes);
+	ftr_environ_free(swap->ours, swap->theirs);
 }
 
 FTR_EXPORT int system(const char *command)

@@ -37,6 +37,7 @@ traced_programs = \
 	tests/prog/sanitized.c \
 	tests/prog/scheduling.c \
 	tests/prog/signals.c \
+	tests/prog/small_stacks.c \
 	tests/prog/stacks.c \
 	tests/prog/storm.c \
 	tests/prog/thread_ends.c \

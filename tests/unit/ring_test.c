@@ -248,6 +248,7 @@ static void lost_is_counted_and_resyncs(void **state)
 {
 	struct fixture *f = *state;
 
+	atomic_store(&f->ring.header->lost, 7);
 	put(f, 50, FTR_RECORD_ENTRY, 0);
 	put_word(f, 0, ftr_record_word(FTR_RECORD_LOST, 0, 7));
 	put(f, 60, FTR_RECORD_ENTRY, 5);
@@ -256,6 +257,19 @@ static void lost_is_counted_and_resyncs(void **state)
 	assert_int_equal(f->out[1].time, 50);
 	assert_int_equal(ftr_record_type(f->out[1].word), FTR_RECORD_LOST);
 	check(f, 2, 60, FTR_RECORD_ENTRY, 5);
+}
+
+/* A program that overruns a stack of its own may leave addresses in a ring. */
+static void more_lost_than_counted_is_damage(void **state)
+{
+	struct fixture *f = *state;
+
+	atomic_store(&f->ring.header->lost, 7);
+	put(f, 50, FTR_RECORD_ENTRY, 0);
+	put_word(f, 0, ftr_record_word(FTR_RECORD_LOST, 0, 8));
+	assert_int_equal(take(f), 1);
+	assert_int_equal(f->convert.lost, 0);
+	assert_int_equal(f->convert.bad, 1);
 }
 
 static void nonsense_is_skipped(void **state)
@@ -608,6 +622,7 @@ int main(void)
 		RING_TEST(depth_is_counted),
 		RING_TEST(depth_saturates),
 		RING_TEST(lost_is_counted_and_resyncs),
+		RING_TEST(more_lost_than_counted_is_damage),
 		RING_TEST(nonsense_is_skipped),
 		RING_TEST(own_events_pass),
 		RING_TEST(future_waits),

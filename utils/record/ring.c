@@ -139,8 +139,12 @@ static bool is_runtime_event(uint64_t id, size_t payload_bytes)
 	       payload_fits(kind, payload_bytes);
 }
 
-/* A word that is no call: LOST, an event of ours, or nonsense (false). */
-static __attribute__((noinline)) bool special_word(struct ftr_convert *convert, uint64_t *word,
+/*
+ * A word that is no call: LOST, an event of ours, or nonsense (false), such as more lost records
+ * than the producer has ever counted.
+ */
+static __attribute__((noinline)) bool special_word(const struct ftr_ring *ring,
+						   struct ftr_convert *convert, uint64_t *word,
 						   size_t payload_bytes)
 {
 	uint64_t depth = convert->depth, addr = ftr_record_addr(*word);
@@ -150,7 +154,7 @@ static __attribute__((noinline)) bool special_word(struct ftr_convert *convert, 
 		return false;
 	if (type == FTR_RECORD_EVENT && !is_runtime_event(addr, payload_bytes))
 		return false;
-	if (type == FTR_RECORD_LOST && payload_bytes != 0)
+	if (type == FTR_RECORD_LOST && (payload_bytes != 0 || addr > ftr_ring_lost(ring)))
 		return false;
 	if (depth > FTR_RECORD_DEPTH_MAX)
 		depth = depth >= FTR_CONVERT_DEPTH_UNKNOWN - 1 ? 0 : FTR_RECORD_DEPTH_MAX;
@@ -318,7 +322,7 @@ static size_t record_take(struct ftr_ring *ring, struct ftr_convert *convert, ui
 	}
 	if ((*word & ANY_CALL_MASK) == CALL_WORD)
 		*word = depth_word(convert, *word);
-	else if (!special_word(convert, word, bytes))
+	else if (!special_word(ring, convert, word, bytes))
 		return 0;
 	if (has_payload && is_event) {
 		event_bytes = (uint16_t)bytes;
