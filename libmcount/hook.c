@@ -435,6 +435,14 @@ bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind)
 	return true;
 }
 
+void ftr_frame_returned(const uintptr_t *slot)
+{
+	struct ftr_thread *self = &ftr_self;
+
+	if (self->top[-1].loc == slot && self->top[-1].kind == FTR_FRAME_CYGPROF)
+		frame_pop(self);
+}
+
 void ftr_point(uintptr_t *loc, uintptr_t func)
 {
 	if (ftr_frame_open(loc, func, FTR_FRAME_CYGPROF))

@@ -70,6 +70,12 @@ bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind) FTR_HIDDEN;
 /* Is @loc on the stack that the thread was born on? */
 bool ftr_frame_is_home(const struct ftr_thread *self, const uintptr_t *loc) FTR_HIDDEN;
 
+/*
+ * A library call whose return address was left in @slot returns now, to a wrapper of ours.  Nothing
+ * happens unless it is recorded.
+ */
+void ftr_frame_returned(const uintptr_t *slot) FTR_HIDDEN;
+
 /* Record the EXIT of @frame (at or below the top) and give it, and left ones above it, back. */
 void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame) FTR_HIDDEN;
 

@@ -48,13 +48,15 @@ libmcount_so_SOURCES = \
 	libmcount/state.h \
 	libmcount/thread.c \
 	libmcount/thread.h \
-	libmcount/wrap_clone.c \
+	libmcount/vfork.c \
+	libmcount/vfork.h \
 	libmcount/wrap_exec.c \
 	libmcount/wrap_longjmp.c \
 	libmcount/wrap_prctl.c \
 	libmcount/wrap_sigaltstack.c \
 	libmcount/wrap_shell.c \
 	libmcount/wrap_unshare.c \
+	libmcount/wrap_vfork.c \
 	utils/base/rt/sys.h
 EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
 libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 \
@@ -82,5 +84,6 @@ libmcount_so_SOURCES += \
 	arch/x86_64/prologue.h \
 	arch/x86_64/rt.h \
 	arch/x86_64/saved.h \
-	arch/x86_64/syscall.S
+	arch/x86_64/syscall.S \
+	arch/x86_64/vfork.S
 endif

@@ -34,7 +34,10 @@ void ftr_plt_enter_special(const struct ftr_plt_call *call, uintptr_t *slot)
 	}
 	if ((call->flags & FTR_PLT_LOOK_FIRST) != 0)
 		ftr_libraries_look();
-	ftr_point(slot, call->addr);
+	if ((call->flags & FTR_PLT_WRAPPED) != 0 && ftr_self.estimate_end == NULL)
+		ftr_frame_open(slot, call->addr, FTR_FRAME_CYGPROF);
+	else
+		ftr_point(slot, call->addr);
 }
 
 /* The library-call table of a module, inside its section. */

@@ -16,6 +16,7 @@
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
 #include "libmcount/state.h"
+#include "libmcount/vfork.h"
 
 #define PAGE 4096u
 #define STACK_MIN_FRAMES 1024u
@@ -54,7 +55,10 @@ static uint64_t frames_wanted(void)
 	return frame_nr;
 }
 
-/* One mapping: [ slot ][ producer, wiped by fork ][ sentinel, frames ... ]. */
+/*
+ * One mapping: [ slot, vfork ][ producer ][ that of a vfork's child ][ sentinel, frames ... ]; fork
+ * wipes the producers.
+ */
 static struct ftr_slot *slot_new(void)
 {
 	uint64_t frame_nr = frames_wanted();
@@ -62,7 +66,7 @@ static struct ftr_slot *slot_new(void)
 	uint64_t bytes;
 
 	do {
-		bytes = 2 * PAGE + frame_nr * sizeof(struct ftr_frame);
+		bytes = 3 * PAGE + frame_nr * sizeof(struct ftr_frame);
 		slot = map_memory(bytes);
 	} while (slot == NULL && (frame_nr /= 2) >= STACK_MIN_FRAMES);
 	if (slot == NULL)
@@ -71,9 +75,10 @@ static struct ftr_slot *slot_new(void)
 	slot->bytes = bytes;
 	slot->stub = stub_take();
 	slot->producer = (struct ftr_producer *)((char *)slot + PAGE);
-	slot->frames = (struct ftr_frame *)((char *)slot + 2 * PAGE) + 1;
+	slot->vfork = (struct ftr_vfork *)(slot + 1);
+	slot->frames = (struct ftr_frame *)((char *)slot + 3 * PAGE) + 1;
 	slot->frames[-1].loc = (uintptr_t *)UINTPTR_MAX; /* above every stack: ends all searches */
-	if (ftr_sys3(SYS_madvise, slot->producer, PAGE, MADV_WIPEONFORK) < 0) {
+	if (ftr_sys3(SYS_madvise, slot->producer, 2 * PAGE, MADV_WIPEONFORK) < 0) {
 		ftr_sys2(SYS_munmap, slot, bytes);
 		return NULL;
 	}
@@ -237,7 +242,10 @@ static int ring_get(struct ftr_slot *slot, int32_t parent_pid)
 	return opening.ret;
 }
 
-/* The parent's other threads do not exist in a forked child; their memory does. */
+/*
+ * The parent's other threads do not exist in a forked child; their memory does.  Its own shadow
+ * stack may be another slot's: that of a vfork's parent.
+ */
 static void slots_forget(const struct ftr_slot *mine)
 {
 	struct ftr_slot *slot = atomic_load(&ftr_state.slots);
@@ -245,7 +253,7 @@ static void slots_forget(const struct ftr_slot *mine)
 
 	for (; slot != NULL; slot = next) {
 		next = slot->next;
-		if (slot != mine)
+		if (slot->frames != mine->frames)
 			ftr_sys2(SYS_munmap, slot, slot->bytes);
 	}
 	atomic_store(&ftr_state.slots, NULL);
@@ -286,7 +294,10 @@ static int attach(struct ftr_thread *self)
 	struct ftr_slot *slot = self->slot;
 	int ret;
 
-	if (slot != NULL) {	/* forked: the shadow stack is ours, the ring is our parent's */
+	if (slot != NULL && slot->is_vforked) {
+		parent_pid = slot->parent_pid != pid ? slot->parent_pid : 0;
+		slot->is_vforked = false;
+	} else if (slot != NULL) {	/* forked: the shadow stack is ours, the ring is not */
 		parent_pid = slot->pid;
 		slots_forget(slot);
 		slot->ring_id = 0;

@@ -61,6 +61,9 @@ struct ftr_slot {
 	struct ftr_slot *next;		/* older; set before the slot is published */
 	_Atomic int32_t tid;		/* owner; 0 = just claimed */
 	int32_t pid;
+	int32_t parent_pid;		/* of a vfork's child: who waits for it */
+	bool is_vforked;		/* a vfork's child, and has not asked for a ring yet */
+	struct ftr_vfork *vfork;	/* room for one (vfork.h); NULL = it is a vfork's child's */
 	uint64_t ring_id;		/* the recorder's name for the ring; 0 = none */
 	struct ftr_producer *producer;	/* its page */
 	uint32_t ring_bytes;		/* of data */
@@ -102,6 +105,12 @@ struct ftr_thread {
 	bool is_silent;			/* see ftr_is_silent */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
 };
+
+/* Does its parent wait for it, with the same thread-local storage? */
+static inline bool ftr_thread_is_vforked(const struct ftr_thread *self)
+{
+	return self->slot != NULL && self->slot->vfork == NULL;
+}
 
 /* Read by the call frame information of the return stubs. */
 static_assert(offsetof(struct ftr_thread, top) == 0, "arch/x86_64/mcount.S");

@@ -61,7 +61,10 @@ static bool filter_kills_us(const struct sock_fprog *user)
 
 static void filter_installed(void)
 {
-	atomic_store(&ftr_state.is_silent, 1);
+	if (ftr_thread_is_vforked(&ftr_self))
+		ftr_self.is_silent = true;	/* not its parent */
+	else
+		atomic_store(&ftr_state.is_silent, 1);
 	if (ftr_self.producer == NULL)
 		ftr_thread_disarm(&ftr_self);
 }

@@ -79,6 +79,38 @@ class Images(Recording):
 
 
 @unittest.skipUnless(IS_ROOT and shutil.which("unshare"), "needs root and unshare")
+class Vfork(Recording):
+    """Children that run in their parent's memory are tasks of their own."""
+
+    def tasks_of(self, replay, func):
+        return {int(tid) for tid in re.findall(r"\[ *(\d+)\] \| +%s\(" % func, replay)}
+
+    def test_tasks(self):
+        for flags in (["-pg", "-O2"], ["-pg", "-mfentry", "-O2"]):
+            for options in (["--no-libcall"], []):
+                with self.subTest(flags=flags, options=options):
+                    build("vfork.c", "vforks", "-DTAIL_CALL", *flags)
+                    run = self.ftr("record", "-d", "d", "--no-event", *options, "./vforks")
+                    self.assertEqual((run.returncode, run.stderr), (0, ""))
+                    self.assertEqual(run.stdout, "1 2 3\n4 6 6\n9 7\n240\n")
+                    self.check()
+                    shutil.rmtree("d")
+
+    def check(self):
+        trace = Trace("d")
+        forks = [re.search(r"pid=(\d+) ppid=(\d+)", line).groups() for line in trace.words("FORK")]
+        children = {int(pid) for pid, _ in forks}
+        replay = self.ftr("replay", "--no-pager", "-d", "d", "-f", "tid").stdout
+        self.assertEqual(len(forks), 59)
+        self.assertEqual(len(children), 59)
+        self.assertTrue({int(ppid) for _, ppid in forks} <= set(trace.tasks))
+        self.assertEqual(self.tasks_of(replay, "in_child"), children)
+        self.assertEqual(len(self.tasks_of(replay, "in_parent")), 5)
+        self.assertEqual(self.tasks_of(replay, "in_parent") & children, set())
+        depths = {record.depth for tid in trace.tasks if tid not in children for record in trace.tasks[tid]}
+        self.assertLess(max(depths), 8)
+
+
 class Surroundings(Recording):
     """Namespaces, other roots, other users, hardly any resources."""
 

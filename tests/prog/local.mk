@@ -45,7 +45,8 @@ traced_programs = \
 	tests/prog/thread_local.cc \
 	tests/prog/threads.c \
 	tests/prog/under_exit.c \
-	tests/prog/vectors.c
+	tests/prog/vectors.c \
+	tests/prog/vfork.c
 TESTS += $(traced_programs)
 EXTRA_DIST += $(traced_programs) tests/prog/run
 

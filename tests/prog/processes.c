@@ -2,7 +2,7 @@
 /*
  * Every way to make a process and to run a program in it, also after the environment is gone.
  *
- * expect-calls: main 17
+ * expect-calls: main 18
  * expect-calls: in_child 8
  * expect-warning: neither of the two is traced
  * expect-calls: in_new_image 9

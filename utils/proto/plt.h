@@ -14,12 +14,14 @@
 #include <stdint.h>
 
 enum ftr_plt_flag {
-	/* setjmp, vfork, dlsym ...: its return address must stay; record it as a point in time */
+	/* setjmp, dlsym ...: its return address must stay; record it as a point in time */
 	FTR_PLT_RETURN_UNTOUCHED = 1 << 0,
 	/* dlsym: what was loaded since the last look is about to be called */
 	FTR_PLT_LOOK_FIRST = 1 << 1,
 	/* __cxa_atexit: gprof's startup code calls it after __monstartup, not the program */
 	FTR_PLT_AFTER_MONSTARTUP = 1 << 2,
+	/* vfork ...: its return address must stay, and the runtime's wrapper sees it return */
+	FTR_PLT_WRAPPED = 1 << 3,
 };
 
 struct ftr_plt_slot {

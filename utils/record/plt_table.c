@@ -23,8 +23,8 @@ static const struct special {
 	{ "getcontext", false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "_Ux86_64_getcontext", false, FTR_PLT_RETURN_UNTOUCHED }, /* libunwind's unw_getcontext */
 	{ "swapcontext", false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "vfork", false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "__vfork", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "vfork", false, FTR_PLT_WRAPPED },
+	{ "__vfork", false, FTR_PLT_WRAPPED },
 	/* choose by their caller's module */
 	{ "dlopen", false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "dlmopen", false, FTR_PLT_RETURN_UNTOUCHED },
