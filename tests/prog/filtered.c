@@ -7,7 +7,7 @@
  * expect-calls: main 5
  * expect-calls: work 4004
  * expect-calls: untraced 0
- * expect-warning: filter does not allow what tracing needs
+ * expect-warning: seccomp filter that blocks tracing
  * record: --no-libcall -b 4K
  */
 #define _GNU_SOURCE
