@@ -4,9 +4,9 @@
 #include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/message.h"
+#include "cmds/show.h"
 #include "utils/analysis/graph.h"
 #include "utils/analysis/graph_task.h"
-#include "utils/cli/closest.h"
 #include "utils/cli/common.h"
 #include "utils/trace/pump.h"
 #include "utils/view/graph.h"
@@ -37,25 +37,6 @@ static const struct ftr_option graph_options[] = {
 		   struct graph_values, by_task),
 	{ 0 }
 };
-
-/* Every function that was called is known by name by now. */
-static void report_not_called(const struct ftr_trace *trace, const char *func)
-{
-	struct ftr_closest closest = { 0 };
-
-	if (func == NULL) {
-		ftr_error("%s: no calls to show", trace->path);
-		return;
-	}
-	for (size_t i = 0; i < trace->funcs.nr; i++)
-		ftr_closest_try(&closest, func, trace->funcs.v[i]->name);
-	if (closest.name != NULL)
-		ftr_error("%s: no calls of \"%s\"; did you mean \"%s\"?", trace->path, func,
-			      closest.name);
-	else
-		ftr_error("%s: no calls of \"%s\"; \"ftr report\" lists the functions called",
-			      trace->path, func);
-}
 
 static int print_sink(struct ftr_sink *sink, const struct graph_values *values,
 		      struct ftr_ostream *out, struct ftr_err *err, bool use_color)
@@ -88,7 +69,7 @@ static int print_graph(struct ftr_sink *sink, const struct ftr_trace *trace,
 	if (*is_program)
 		return FTR_EXIT_OK;
 	if (ret == -ENOENT)
-		report_not_called(trace, values->view.func);
+		ftr_error_not_called(trace, values->view.func);
 	else
 		ftr_error("%s", err.text);
 	return FTR_EXIT_FAILED;

@@ -34,6 +34,7 @@ ftr_SOURCES = \
 	cmds/message.h \
 	cmds/show.c \
 	cmds/show.h \
+	cmds/slowest.c \
 	cmds/words.c \
 	cmds/words.h
 ftr_LDADD = $(FTR_LIBS)

@@ -7,6 +7,9 @@
 #include "cmds/output.h"
 #include "cmds/message.h"
 #include "utils/base/strbuf.h"
+#include "utils/cli/closest.h"
+#include "utils/trace/func.h"
+#include "utils/trace/trace.h"
 
 static void warn_loss(const struct ftr_pump_stats *stats, const struct ftr_sink *sink)
 {
@@ -35,4 +38,23 @@ int ftr_show(struct ftr_opened *opened, struct ftr_sink *sink, const struct ftr_
 	ftr_sink_free(sink);
 	ftr_verbose(1, "%llu events", (unsigned long long)stats.events);
 	return ret < 0 ? FTR_EXIT_FAILED : FTR_EXIT_OK;
+}
+
+/* Every function that was called is known by name by now. */
+void ftr_error_not_called(const struct ftr_trace *trace, const char *func)
+{
+	struct ftr_closest closest = { 0 };
+
+	if (func == NULL) {
+		ftr_error("%s: no calls to show", trace->path);
+		return;
+	}
+	for (size_t i = 0; i < trace->funcs.nr; i++)
+		ftr_closest_try(&closest, func, trace->funcs.v[i]->name);
+	if (closest.name != NULL)
+		ftr_error("%s: no calls of \"%s\"; did you mean \"%s\"?", trace->path, func,
+			      closest.name);
+	else
+		ftr_error("%s: no calls of \"%s\"; \"ftr report\" lists the functions called",
+			      trace->path, func);
 }

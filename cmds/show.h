@@ -15,4 +15,8 @@ struct ftr_output;
 int ftr_show(struct ftr_opened *opened, struct ftr_sink *sink, const struct ftr_output *output,
 	     bool warns_loss);
 
+struct ftr_trace;
+/* After everything was pumped: there are no calls of @func (nullable: no calls at all). */
+void ftr_error_not_called(const struct ftr_trace *trace, const char *func);
+
 #endif /* FTR_CMDS_SHOW_H */

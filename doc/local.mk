@@ -12,7 +12,8 @@ dist_man_MANS += \
 	doc/ftr-live.1 \
 	doc/ftr-record.1 \
 	doc/ftr-replay.1 \
-	doc/ftr-report.1
+	doc/ftr-report.1 \
+	doc/ftr-slowest.1
 EXTRA_DIST += \
 	doc/ARCHITECTURE.md \
 	doc/BENCH.md \

@@ -96,7 +96,7 @@ class StreamsTest(harness.Test):
         for path in (self.fxt, self.etrace):
             content = read(path)
             # graph is headed by the last part of the path where the program has no name
-            for command in ("replay", "report", "info", "dump") + ("graph",) * (path == self.fxt):
+            for command in ("replay", "report", "info", "dump") + ("graph", "slowest") * (path == self.fxt):
                 with self.subTest(command=command, trace=path):
                     expected = self.shown(command, path, path=path)
                     same = [self.shown(command, "-", data=content),

@@ -6,6 +6,7 @@ UNIT_TESTS += \
 	tests/unit/graph_write_test \
 	tests/unit/histogram_test \
 	tests/unit/option_test \
+	tests/unit/slowest_test \
 	tests/unit/stats_test
 tests_unit_cpus_test_SOURCES = tests/unit/cpus_test.c
 tests_unit_cpus_test_LDADD = $(unit_libs)
@@ -20,5 +21,7 @@ tests_unit_histogram_test_SOURCES = tests/unit/histogram_test.c
 tests_unit_histogram_test_LDADD = $(unit_libs)
 tests_unit_option_test_SOURCES = tests/unit/option_test.c
 tests_unit_option_test_LDADD = $(unit_libs)
+tests_unit_slowest_test_SOURCES = tests/unit/slowest_test.c tests/unit/stream.c tests/unit/stream.h
+tests_unit_slowest_test_LDADD = $(unit_libs)
 tests_unit_stats_test_SOURCES = tests/unit/stats_test.c
 tests_unit_stats_test_LDADD = $(unit_libs)

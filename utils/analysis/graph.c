@@ -38,6 +38,15 @@ void ftr_graph_fini(struct ftr_graph *graph)
 	graph->slots = NULL;
 }
 
+int ftr_graph_clear(struct ftr_graph *graph)
+{
+	size_t nr = graph->nodes.nr;
+
+	graph->nodes.nr = 0;
+	graph->roots.nr = 0;
+	return nr <= 1 ? 0 : slots_alloc(graph, SLOT_BITS_MIN);
+}
+
 static void slot_put(struct ftr_graph *graph, uint32_t index)
 {
 	const struct ftr_graph_node *node = &graph->nodes.v[index];

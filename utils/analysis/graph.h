@@ -65,6 +65,8 @@ struct ftr_graph {
 /* 0 or -ENOMEM; ftr_graph_fini() in either case. */
 int  ftr_graph_init(struct ftr_graph *graph);
 void ftr_graph_fini(struct ftr_graph *graph);
+/* Empty it, for another tree.  0 or -ENOMEM. */
+int  ftr_graph_clear(struct ftr_graph *graph);
 
 /* A new root; its index, or FTR_GRAPH_NONE when out of memory. */
 uint32_t ftr_graph_add_root(struct ftr_graph *graph, const struct ftr_session *session,
@@ -107,6 +109,28 @@ static inline uint32_t ftr_graph_child(struct ftr_graph *graph, uint32_t parent,
 	}
 	return ftr_graph_child_add(graph, parent, key);
 }
+
+static inline void ftr_graph_span_add(struct ftr_graph_span *span, uint64_t ns)
+{
+	if (ns < span->min_ns)
+		span->min_ns = ns;
+	if (ns > span->max_ns)
+		span->max_ns = ns;
+}
+
+/* Count a call with all details. */
+static inline void ftr_graph_node_count(struct ftr_graph_node *node, uint64_t total_ns,
+					uint64_t self_ns)
+{
+	node->calls++;
+	node->total_ns += total_ns;
+	node->self_ns += self_ns;
+	ftr_graph_span_add(&node->total_span, total_ns);
+	ftr_graph_span_add(&node->self_span, self_ns);
+}
+
+/* Of a POINT that ends the time for which its task was scheduled out, which is like a call. */
+bool ftr_graph_schedule_key(const struct ftr_event *ev, struct ftr_graph_key *key);
 
 /*
  * A sink that makes the tree of everything; the tasks of the stream may come one after the other.

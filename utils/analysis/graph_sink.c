@@ -91,14 +91,6 @@ static struct place *place_get(struct graph_sink *self, const struct ftr_task *t
 	return place;
 }
 
-static inline void count_span(struct ftr_graph_span *span, uint64_t ns)
-{
-	if (ns < span->min_ns)
-		span->min_ns = ns;
-	if (ns > span->max_ns)
-		span->max_ns = ns;
-}
-
 static inline void count_call(const struct graph_sink *self, struct ftr_graph_node *node,
 			      uint64_t total_ns, uint64_t self_ns, bool is_inherited)
 {
@@ -107,8 +99,8 @@ static inline void count_call(const struct graph_sink *self, struct ftr_graph_no
 	node->self_ns += self_ns;
 	if (!self->has_details || is_inherited)
 		return;
-	count_span(&node->total_span, total_ns);
-	count_span(&node->self_span, self_ns);
+	ftr_graph_span_add(&node->total_span, total_ns);
+	ftr_graph_span_add(&node->self_span, self_ns);
 }
 
 /* What a forked child begins with are calls of its parent. */
@@ -149,25 +141,35 @@ static inline void leave(struct graph_sink *self, struct place *place, const str
 	place->node = nodes[node->parent].parent == FTR_GRAPH_NONE ? FTR_GRAPH_NONE : node->parent;
 }
 
+bool ftr_graph_schedule_key(const struct ftr_event *ev, struct ftr_graph_key *key)
+{
+	enum ftr_event_id out_id;
+
+	if (!ftr_event_ends_schedule(ev))
+		return false;
+	out_id = ftr_event_sched_out_id(ev);
+	*key = (struct ftr_graph_key){
+		.name_id = out_id == FTR_EVENT_ID_SCHED_OUT ? FTR_GRAPH_SCHEDULE :
+							      FTR_GRAPH_SCHEDULE_PREEMPTED,
+		.name = ftr_event_pair_name(out_id),
+		.addr = out_id,
+		.time_ns = ev->point.start_ns,
+	};
+	return true;
+}
+
 /*
  * The time from a sched-out to its sched-in is like a call; outside of functions, one of the
  * program.
  */
 static int count_schedule(struct graph_sink *self, struct place *place, const struct ftr_event *ev)
 {
-	enum ftr_event_id out_id = ftr_event_sched_out_id(ev);
 	uint64_t ns = ev->time_ns - ev->point.start_ns;
-	struct ftr_graph_key key = {
-		.name_id = out_id == FTR_EVENT_ID_SCHED_OUT ? FTR_GRAPH_SCHEDULE :
-							      FTR_GRAPH_SCHEDULE_PREEMPTED,
-		.addr = out_id,
-		.time_ns = ev->point.start_ns,
-	};
 	uint32_t parent = place->node, node;
+	struct ftr_graph_key key;
 
-	if (!ftr_event_ends_schedule(ev))
+	if (!ftr_graph_schedule_key(ev, &key))
 		return 0;
-	key.name = ftr_event_pair_name(out_id);
 	if (parent == FTR_GRAPH_NONE)
 		parent = place_root(self, place, ev->task, ev->time_ns);
 	node = parent == FTR_GRAPH_NONE ? parent : ftr_graph_child(&self->graph, parent, &key);

@@ -15,6 +15,8 @@ libftr_a_SOURCES += \
 	utils/analysis/graph_task.h \
 	utils/analysis/histogram.c \
 	utils/analysis/histogram.h \
+	utils/analysis/slowest.c \
+	utils/analysis/slowest.h \
 	utils/analysis/stats.c \
 	utils/analysis/stats.h \
 	utils/analysis/stats_pair.c \

@@ -178,7 +178,6 @@ static void put_head(const struct view *view)
 {
 	const char *separator = "# ";
 
-	ftr_ostream_puts(view->out, "========== FUNCTION CALL GRAPH ==========\n");
 	if (view->mask == 0)
 		return;
 	for (int i = 0; i < COLUMNS; i++) {
@@ -267,7 +266,6 @@ static void put_tree(struct view *view, uint32_t root)
 {
 	uint32_t at = root;
 
-	put_head(view);
 	while (at != FTR_GRAPH_NONE) {
 		const struct ftr_graph_node *node = &view->graph->nodes.v[at];
 		bool branches = at != root && is_branch(view->graph, node);
@@ -289,14 +287,22 @@ static void put_title(const struct view *view, const struct ftr_graph_root *root
 	ftr_ostream_putc(view->out, '\n');
 }
 
-static int print_whole(struct view *view, struct ftr_graph *graph)
+static void put_graph(struct view *view, uint32_t root)
+{
+	ftr_ostream_puts(view->out, "========== FUNCTION CALL GRAPH ==========\n");
+	put_head(view);
+	put_tree(view, root);
+}
+
+static int print_whole(struct view *view, struct ftr_graph *graph,
+		       const struct ftr_graph_opts *opts)
 {
 	if (view_sort(view, graph) < 0)
 		return -ENOMEM;
 	view->graph = graph;
 	for (size_t i = 0; i < graph->roots.nr; i++) {
 		put_title(view, &graph->roots.v[i]);
-		put_tree(view, graph->roots.v[i].node);
+		put_graph(view, graph->roots.v[i].node);
 	}
 	return graph->roots.nr > 0 ? 0 : -ENOENT;
 }
@@ -358,7 +364,7 @@ static size_t put_backtraces(const struct view *view, const struct ftr_graph *wh
 	return at;
 }
 
-static int print_focus(struct view *view, const struct ftr_graph *whole,
+static int print_focus(struct view *view, struct ftr_graph *whole,
 		       const struct ftr_graph_opts *opts)
 {
 	struct ftr_graph_focus focus;
@@ -375,7 +381,7 @@ static int print_focus(struct view *view, const struct ftr_graph *whole,
 
 		put_title(view, root);
 		i = put_backtraces(view, whole, &focus, i);
-		put_tree(view, root->node);
+		put_graph(view, root->node);
 	}
 	ftr_graph_focus_fini(&focus);
 	return ret;
@@ -437,7 +443,21 @@ int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
 	return ret;
 }
 
-int ftr_graph_print(struct ftr_graph *graph, const struct ftr_graph_opts *opts,
+static int print_root(struct view *view, struct ftr_graph *graph,
+		      const struct ftr_graph_opts *opts)
+{
+	if (view_sort(view, graph) < 0)
+		return -ENOMEM;
+	view->graph = graph;
+	put_head(view);
+	put_tree(view, graph->roots.v[0].node);
+	return 0;
+}
+
+typedef int print_fn(struct view *view, struct ftr_graph *graph,
+		     const struct ftr_graph_opts *opts);
+
+static int print_by(print_fn *print, struct ftr_graph *graph, const struct ftr_graph_opts *opts,
 		    struct ftr_ostream *out, struct ftr_err *err)
 {
 	struct view view = { .out = out, .use_color = opts->use_color };
@@ -448,12 +468,21 @@ int ftr_graph_print(struct ftr_graph *graph, const struct ftr_graph_opts *opts,
 	if (ret < 0)
 		return ret;
 	ftr_strbuf_init(&view.indent);
-	if (opts->func == NULL)
-		ret = print_whole(&view, graph);
-	else
-		ret = print_focus(&view, graph, opts);
+	ret = print(&view, graph, opts);
 	if (ret == -ENOMEM || view.indent.failed)
 		ret = ftr_err_set(err, ENOMEM, "graph: out of memory");
 	ftr_strbuf_fini(&view.indent);
 	return ret;
+}
+
+int ftr_graph_print(struct ftr_graph *graph, const struct ftr_graph_opts *opts,
+		    struct ftr_ostream *out, struct ftr_err *err)
+{
+	return print_by(opts->func == NULL ? print_whole : print_focus, graph, opts, out, err);
+}
+
+int ftr_graph_print_root(struct ftr_graph *graph, const struct ftr_graph_opts *opts,
+			 struct ftr_ostream *out, struct ftr_err *err)
+{
+	return print_by(print_root, graph, opts, out, err);
 }

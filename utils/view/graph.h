@@ -30,4 +30,8 @@ int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
 int ftr_graph_print(struct ftr_graph *graph, const struct ftr_graph_opts *opts,
 		    struct ftr_ostream *out, struct ftr_err *err);
 
+/* Only the tree of its first root, without a title; opts->func and levels have no effect. */
+int ftr_graph_print_root(struct ftr_graph *graph, const struct ftr_graph_opts *opts,
+			 struct ftr_ostream *out, struct ftr_err *err);
+
 #endif /* FTR_VIEW_GRAPH_H */

@@ -38,5 +38,7 @@ libftr_a_SOURCES += \
 	utils/view/report_diff.c \
 	utils/view/report_syscalls.c \
 	utils/view/report_task.c \
+	utils/view/slowest.c \
+	utils/view/slowest.h \
 	utils/view/unfinished.c \
 	utils/view/unfinished.h
