@@ -6,7 +6,6 @@
 #include "libmcount/maps.h"
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include "utils/base/rt/sys.h"
@@ -166,21 +165,9 @@ static bool is_inside(uintptr_t at, uintptr_t low, uintptr_t high)
 	return at - low < high - low;
 }
 
-/*
- * Linux 6.11, <linux/fs.h>: one mapping without the text of all, of which a program with many
- * threads has many.
- */
-struct map_query {
-	uint64_t bytes, flags, address;
-	uint64_t low, high, vma_flags, page_bytes, offset, inode;
-	uint32_t dev_major, dev_minor, name_bytes, build_id_bytes;
-	uint64_t name, build_id;
-};
-#define MAP_QUERY _IOWR('f', 17, struct map_query)	/* PROCMAP_QUERY */
-
 static bool query(uintptr_t address, uintptr_t *low)
 {
-	struct map_query map;
+	struct ftr_maps_query map;
 	long fd = ftr_sys_open_own("/proc/self/maps"), ret;
 	uint64_t *word;
 
@@ -190,7 +177,7 @@ static bool query(uintptr_t address, uintptr_t *low)
 		*(volatile uint64_t *)word = 0; /* an initialiser would be a call of memset */
 	map.bytes = sizeof(map);
 	map.address = address;
-	ret = ftr_sys3(SYS_ioctl, fd, MAP_QUERY, &map);
+	ret = ftr_sys3(SYS_ioctl, fd, FTR_MAPS_QUERY, &map);
 	ftr_sys_close_own(fd);
 	if (ret < 0)
 		return false;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 
 #define FTR_MAPS_PATH_MAX 4000
 
@@ -33,5 +34,17 @@ bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping);
  */
 void ftr_maps_find_stack(const void *here, uintptr_t main_top, uintptr_t thread, uintptr_t *low,
 			 uintptr_t *high);
+
+/*
+ * Linux 6.11, <linux/fs.h>: one mapping without the text of all, of which a program with many
+ * threads has many.
+ */
+struct ftr_maps_query {
+	uint64_t bytes, flags, address;
+	uint64_t low, high, vma_flags, page_bytes, offset, inode;
+	uint32_t dev_major, dev_minor, name_bytes, build_id_bytes;
+	uint64_t name, build_id;
+};
+#define FTR_MAPS_QUERY _IOWR('f', 17, struct ftr_maps_query) /* PROCMAP_QUERY */
 
 #endif /* FTR_LIBMCOUNT_MAPS_H */

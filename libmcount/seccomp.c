@@ -3,38 +3,77 @@
 #include "libmcount/seccomp.h"
 
 #include <linux/audit.h>
+#include <linux/mman.h>
+#include <signal.h>
 #include <stddef.h>
-#include <sys/syscall.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
-#include "arch/rt.h"
+#include "libmcount/maps.h"
+#include "utils/base/rt/sys.h"
 
 struct machine {
 	uint32_t a, x;
 	uint32_t mem[BPF_MEMWORDS];
 };
 
-/* What the runtime may ask of the kernel after the program's start. */
-static const uint16_t our_calls[] = {
-	SYS_close,
-	SYS_connect,
-	SYS_getpid,
-	SYS_gettid,
-	SYS_ioctl,
-	SYS_lseek,
-	SYS_madvise,
-	SYS_mmap,
-	SYS_mprotect,
-	SYS_munmap,
-	SYS_openat,
-	SYS_prlimit64,
-	SYS_process_vm_readv,
-	SYS_read,
-	SYS_recvmsg,
-	SYS_rt_sigprocmask,
-	SYS_sendmsg,
-	SYS_setsockopt,
-	SYS_socket,
-	SYS_tgkill,
+#define ARGS_MAX 6
+#define AN_FD 3
+#define AN_ADDRESS 0x7f5555555000u
+#define A_SIZE 4096
+#define ANONYMOUS (MAP_PRIVATE | MAP_ANONYMOUS)
+#define READ_WRITE (PROT_READ | PROT_WRITE)
+#define SIGNALS_BYTES 8
+#define NO_FD UINT64_MAX
+#define OUR_PID (UINT64_MAX - 1)	/* stands for the number of the process, */
+#define OUR_TID (UINT64_MAX - 2)	/* and of the thread */
+
+/*
+ * What the runtime may ask of the kernel after the program's start, with the arguments that a
+ * filter may look at.  Without what is needed no thread can be traced; the rest may fail.
+ */
+static const struct our_call {
+	uint16_t nr;
+	bool is_needed;
+	uint64_t args[ARGS_MAX];
+} our_calls[] = {
+	{ SYS_close, true, { AN_FD, 0, 0, 0, 0, FTR_OWN_CALL } },
+	{ SYS_connect, true, { AN_FD, AN_ADDRESS, sizeof(struct sockaddr_un) } },
+	{ SYS_getpid, true, { 0 } },
+	{ SYS_getppid, false, { 0 } },
+	{ SYS_gettid, true, { 0 } },
+	{ SYS_ioctl, false, { AN_FD, FTR_MAPS_QUERY, AN_ADDRESS } },
+	{ SYS_lseek, false, { AN_FD, 0, SEEK_END } },
+	{ SYS_madvise, true, { AN_ADDRESS, A_SIZE, MADV_WIPEONFORK } },
+	{ SYS_mmap, true, { 0, A_SIZE, READ_WRITE, ANONYMOUS, NO_FD } },
+	{ SYS_mmap, true, { 0, A_SIZE, READ_WRITE, ANONYMOUS | MAP_NORESERVE, NO_FD } },
+	{ SYS_mmap, true, { 0, A_SIZE, PROT_NONE, ANONYMOUS | MAP_NORESERVE, NO_FD } },
+	{ SYS_mmap, true, { 0, A_SIZE, READ_WRITE, MAP_SHARED, AN_FD } },
+	{ SYS_mmap, true, { AN_ADDRESS, A_SIZE, READ_WRITE, MAP_SHARED | MAP_FIXED, AN_FD,
+			    A_SIZE } },
+	{ SYS_mmap, false, { AN_ADDRESS, A_SIZE, READ_WRITE,
+			     ANONYMOUS | MAP_NORESERVE | MAP_FIXED, NO_FD } },
+	{ SYS_mmap, false, { 0, A_SIZE, PROT_READ, MAP_SHARED, AN_FD } },
+	{ SYS_mprotect, false, { AN_ADDRESS, A_SIZE, READ_WRITE } },
+	{ SYS_mprotect, false, { AN_ADDRESS, A_SIZE, PROT_READ } },
+	{ SYS_munmap, true, { AN_ADDRESS, A_SIZE } },
+	{ SYS_openat, false, { (uint64_t)AT_FDCWD, AN_ADDRESS, O_RDONLY | O_CLOEXEC, 0, 0,
+			       FTR_OWN_CALL } },
+	{ SYS_prlimit64, false, { 0, RLIMIT_AS, 0, AN_ADDRESS } },
+	{ SYS_process_vm_readv, false, { OUR_PID, AN_ADDRESS, 1, AN_ADDRESS, 1 } },
+	{ SYS_read, false, { AN_FD, AN_ADDRESS, A_SIZE } },
+	{ SYS_recvmsg, true, { AN_FD, AN_ADDRESS, MSG_CMSG_CLOEXEC } },
+	{ SYS_rt_sigprocmask, true, { SIG_BLOCK, AN_ADDRESS, AN_ADDRESS, SIGNALS_BYTES } },
+	{ SYS_rt_sigprocmask, true, { SIG_SETMASK, AN_ADDRESS, 0, SIGNALS_BYTES } },
+	{ SYS_sendmsg, true, { AN_FD, AN_ADDRESS, MSG_NOSIGNAL } },
+	{ SYS_setsockopt, false, { AN_FD, SOL_SOCKET, SO_RCVTIMEO, AN_ADDRESS, 16 } },
+	{ SYS_setsockopt, false, { AN_FD, SOL_SOCKET, SO_SNDTIMEO, AN_ADDRESS, 16 } },
+	{ SYS_socket, true, { AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC } },
+	{ SYS_socket, true, { AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC } },
+	{ SYS_tgkill, false, { OUR_PID, OUR_TID } },
 };
 
 static bool load(const struct seccomp_data *data, uint32_t offset, uint32_t *value)
@@ -124,26 +163,39 @@ uint32_t ftr_seccomp_run(const struct sock_filter *code, uint32_t nr,
 	return SECCOMP_RET_KILL_PROCESS;
 }
 
-static bool is_harmless(uint32_t answer)
+static bool is_passed(uint32_t answer, bool is_needed)
 {
 	switch (answer & SECCOMP_RET_ACTION_FULL) {
 	case SECCOMP_RET_ALLOW:
 	case SECCOMP_RET_LOG:
-	case SECCOMP_RET_ERRNO:
 		return true;
+	case SECCOMP_RET_ERRNO:
+		return !is_needed;
 	default: /* kill, trap; trace and notify ask another process, which does not expect it */
 		return false;
 	}
 }
 
-bool ftr_seccomp_kills_us(const struct sock_filter *code, uint32_t nr)
+static uint64_t argument(uint64_t value)
 {
-	struct seccomp_data data = { .arch = FTR_ARCH_AUDIT };
-	uint32_t i;
+	if (value == OUR_PID)
+		return (uint64_t)ftr_sys0(SYS_getpid);
+	return value == OUR_TID ? (uint64_t)ftr_sys0(SYS_gettid) : value;
+}
+
+bool ftr_seccomp_blocks_us(const struct sock_filter *code, uint32_t nr)
+{
+	struct seccomp_data data = {
+		.arch = FTR_ARCH_AUDIT,
+		.instruction_pointer = (uint64_t)(uintptr_t)ftr_seccomp_blocks_us,
+	};
+	uint32_t i, arg;
 
 	for (i = 0; i < sizeof(our_calls) / sizeof(our_calls[0]); i++) {
-		data.nr = our_calls[i];
-		if (!is_harmless(ftr_seccomp_run(code, nr, &data)))
+		data.nr = our_calls[i].nr;
+		for (arg = 0; arg < ARGS_MAX; arg++)
+			data.args[arg] = argument(our_calls[i].args[arg]);
+		if (!is_passed(ftr_seccomp_run(code, nr, &data), our_calls[i].is_needed))
 			return true;
 	}
 	return false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a seccomp filter of the program means for us: the system calls of a thread's first call, and
- * of what else the runtime does outside of the hook's common path, may be ones it kills for.
+ * of what else the runtime does outside of the hook's common path, may be ones that it kills
+ * for, or refuses.
  */
 #ifndef FTR_LIBMCOUNT_SECCOMP_H
 #define FTR_LIBMCOUNT_SECCOMP_H
@@ -20,7 +21,10 @@
 uint32_t ftr_seccomp_run(const struct sock_filter *code, uint32_t nr,
 			 const struct seccomp_data *data);
 
-/* Would it end the process, or raise a signal, for one of the runtime's system calls? */
-bool ftr_seccomp_kills_us(const struct sock_filter *code, uint32_t nr);
+/*
+ * Would it end the process, or raise a signal, for one of the runtime's system calls, or refuse one
+ * without which no thread can be traced?
+ */
+bool ftr_seccomp_blocks_us(const struct sock_filter *code, uint32_t nr);
 
 #endif /* FTR_LIBMCOUNT_SECCOMP_H */

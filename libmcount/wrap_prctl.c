@@ -39,7 +39,7 @@ static bool peek(void *to, const void *from, unsigned long bytes)
 }
 
 /* What cannot be looked at is taken to forbid everything. */
-static bool filter_kills_us(const struct sock_fprog *user)
+static bool filter_blocks_us(const struct sock_fprog *user)
 {
 	struct sock_fprog prog;
 	struct sock_filter *copy;
@@ -54,7 +54,7 @@ static bool filter_kills_us(const struct sock_fprog *user)
 		return true;
 	copy = (struct sock_filter *)mem;
 	if (peek(copy, prog.filter, prog.len * sizeof(*copy)))
-		is_bad = ftr_seccomp_kills_us(copy, prog.len);
+		is_bad = ftr_seccomp_blocks_us(copy, prog.len);
 	ftr_sys2(SYS_munmap, mem, FTR_SECCOMP_FILTER_MAX * sizeof(*copy));
 	return is_bad;
 }
@@ -86,7 +86,7 @@ static long strict(long nr, unsigned long a, unsigned long b, unsigned long c)
 static long filter(long nr, unsigned long a, unsigned long b, unsigned long c)
 {
 	bool is_bad = c != 0 && atomic_load(&ftr_state.is_silent) == 0 &&
-		      filter_kills_us((const struct sock_fprog *)c);
+		      filter_blocks_us((const struct sock_fprog *)c);
 	long ret;
 
 	if (is_bad)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Seccomp filters that kill for system calls which the program itself does not make: those that are
- * installed once a thread has made its first call do not meet any of the hook; where they would
- * meet new threads, children and images, these run untraced, and that is said.
+ * Seccomp filters that kill for, or refuse, system calls which the program itself does not make:
+ * those that are installed once a thread has made its first call do not meet any of the hook; where
+ * they would meet new threads, children and images, these run untraced, with a warning.
  *
- * expect-calls: main 5
- * expect-calls: work 4004
+ * expect-calls: main 7
+ * expect-calls: work 6006
  * expect-calls: untraced 0
  * expect-warning: seccomp filter that blocks tracing
  * record: --no-libcall -b 4K
@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,9 +40,19 @@ static struct sock_filter only_write[] = {
 static struct sock_filter no_socket[] = {
 	LOAD(nr), KILL(SYS_socket), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 };
+#define UNIX_SOCKETS(answer)                                       \
+	LOAD(nr), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3), \
+		LOAD(args[0]), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, answer), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+static struct sock_filter no_unix[] = { UNIX_SOCKETS(SECCOMP_RET_KILL_PROCESS) };
+static struct sock_filter refused_unix[] = { UNIX_SOCKETS(SECCOMP_RET_ERRNO | EACCES) };
 static struct sock_fprog only_write_prog = { sizeof(only_write) / sizeof(only_write[0]),
 					     only_write };
 static struct sock_fprog no_socket_prog = { sizeof(no_socket) / sizeof(no_socket[0]), no_socket };
+static struct sock_fprog no_unix_prog = { sizeof(no_unix) / sizeof(no_unix[0]), no_unix };
+static struct sock_fprog refused_unix_prog = { sizeof(refused_unix) / sizeof(refused_unix[0]),
+					       refused_unix };
 
 NOINLINE int work(int n)
 {
@@ -89,13 +100,13 @@ static void *thread(void *arg)
 }
 
 /* Everything goes on, but for sockets; probing without a filter changes nothing. */
-static void without_sockets(const char *self)
+static void without(const char *self, struct sock_fprog *prog)
 {
 	pthread_t id;
 	void *ret = NULL;
 
 	printf("%d %d\n", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL), errno);
-	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &no_socket_prog);
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, prog);
 	work_much();
 	pthread_create(&id, NULL, thread, (void *)41L);
 	pthread_join(id, &ret);
@@ -112,8 +123,23 @@ static void without_sockets(const char *self)
 	execl(self, self, "again", (char *)NULL);
 }
 
+static void without_sockets(const char *self)
+{
+	without(self, &no_socket_prog);
+}
+
+static void without_unix(const char *self)
+{
+	without(self, &no_unix_prog);
+}
+
+static void refusing_unix(const char *self)
+{
+	without(self, &refused_unix_prog);
+}
+
 static void (*const ways[])(const char *self) = { by_prctl, by_number, strict_by_number,
-						  without_sockets };
+						  without_sockets, without_unix, refusing_unix };
 
 int main(int argc, char **argv)
 {

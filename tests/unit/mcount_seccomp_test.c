@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 #include <linux/audit.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "libmcount/seccomp.h"
 
@@ -23,10 +25,10 @@ static void test_allow_and_kill(void **state)
 	const struct sock_filter refuse[] = { RET(SECCOMP_RET_ERRNO | 1) };
 	const struct sock_filter trap[] = { RET(SECCOMP_RET_TRAP) };
 
-	assert_false(ftr_seccomp_kills_us(allow, NR(allow)));
-	assert_false(ftr_seccomp_kills_us(refuse, NR(refuse)));
-	assert_true(ftr_seccomp_kills_us(kill, NR(kill)));
-	assert_true(ftr_seccomp_kills_us(trap, NR(trap)));
+	assert_false(ftr_seccomp_blocks_us(allow, NR(allow)));
+	assert_true(ftr_seccomp_blocks_us(refuse, NR(refuse)));
+	assert_true(ftr_seccomp_blocks_us(kill, NR(kill)));
+	assert_true(ftr_seccomp_blocks_us(trap, NR(trap)));
 }
 
 /* As libseccomp writes them: the architecture first, then ranges of numbers. */
@@ -44,12 +46,49 @@ static void test_one_call_forbidden(void **state)
 		RET(SECCOMP_RET_ALLOW),
 	};
 
-	assert_false(ftr_seccomp_kills_us(code, NR(code)));
+	assert_false(ftr_seccomp_blocks_us(code, NR(code)));
 	code[6].k = SYS_connect;
-	assert_true(ftr_seccomp_kills_us(code, NR(code)));
+	assert_true(ftr_seccomp_blocks_us(code, NR(code)));
 	code[6].k = SYS_ptrace;
 	code[1].k = AUDIT_ARCH_I386;
-	assert_true(ftr_seccomp_kills_us(code, NR(code)));
+	assert_true(ftr_seccomp_blocks_us(code, NR(code)));
+}
+
+/* Filters look at arguments: other families of sockets, threads of other processes. */
+static void test_arguments(void **state)
+{
+	struct sock_filter code[] = {
+		LOAD(nr),
+		IF_EQUAL(SYS_socket, 0, 3),
+		LOAD(args[0]),
+		IF_EQUAL(AF_UNIX, 0, 1),
+		RET(SECCOMP_RET_KILL_PROCESS),
+		RET(SECCOMP_RET_ALLOW),
+	};
+
+	assert_true(ftr_seccomp_blocks_us(code, NR(code)));
+	code[3].k = AF_NETLINK;
+	assert_false(ftr_seccomp_blocks_us(code, NR(code)));
+	code[1].k = SYS_tgkill;
+	code[3].k = (uint32_t)getpid();
+	assert_true(ftr_seccomp_blocks_us(code, NR(code)));
+	code[3].k = 1;
+	assert_false(ftr_seccomp_blocks_us(code, NR(code)));
+}
+
+/* A call that has another way round may be refused, one without which nothing goes may not. */
+static void test_refused(void **state)
+{
+	struct sock_filter code[] = {
+		LOAD(nr),
+		IF_EQUAL(SYS_ioctl, 0, 1),
+		RET(SECCOMP_RET_ERRNO | 1),
+		RET(SECCOMP_RET_ALLOW),
+	};
+
+	assert_false(ftr_seccomp_blocks_us(code, NR(code)));
+	code[1].k = SYS_socket;
+	assert_true(ftr_seccomp_blocks_us(code, NR(code)));
 }
 
 static void test_arithmetic(void **state)
@@ -97,6 +136,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_allow_and_kill),
 		cmocka_unit_test(test_one_call_forbidden),
+		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_arithmetic),
 		cmocka_unit_test(test_damaged),
 	};
