@@ -3,6 +3,8 @@
 import gzip
 import os
 import re
+import shutil
+import stat
 import struct
 import subprocess
 import threading
@@ -10,6 +12,7 @@ import threading
 from recording import FTR, SRCDIR, TIMEOUT, harness
 
 DATA = os.path.join(SRCDIR, "tests/data/values")
+HOLE_BYTES = 256 << 20
 PLAIN = ["--no-pager", "--color=no"]
 ETRACE = b"""\
 4123,1,636,513177950!New_proc|argsize=5,prognameisize=9,prognamepsize=9,cwdsize=1
@@ -37,6 +40,15 @@ def file_formats():
     names = re.search(r"^ *formats, out +(.*)$", listed, re.M)[1].split()
     done = {name: run("convert", "--to=" + name, DATA, "-") for name in names}
     return [name for name in names if b"writes a directory" not in done[name].stderr]
+
+
+def measured(*words):
+    """Status, errors and resident KiB of a command."""
+    with subprocess.Popen([FTR, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as running:
+        errors = running.stderr.read().decode()
+        _, status, usage = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+    return running.returncode, errors, usage.ru_maxrss
 
 
 def header(record_type, words):
@@ -187,6 +199,50 @@ class StreamsTest(harness.Test):
         self.assertRegex(shown, r"\b4000000  function")
         if os.environ.get("ASAN_OPTIONS") is None:
             self.assertLess(usage.ru_maxrss, 40 << 10)      # KiB, of a trace of 92 MiB
+
+    def put_in_place_of_each_file(self, kind, put):
+        """Yield, for each file of a data directory in turn, the directory with something else in its place."""
+        for name in sorted(os.listdir(DATA)):
+            directory = os.path.join(self.dir, f"{kind}.{name}")
+            shutil.copytree(DATA, directory)
+            os.chmod(directory, 0o755)
+            os.unlink(os.path.join(directory, name))
+            put(os.path.join(directory, name))
+            yield name, directory
+
+    def test_data_files_must_be_regular(self):
+        kinds = {"fifo": os.mkfifo, "zero": lambda path: os.symlink("/dev/zero", path),
+                 "socket": lambda path: os.mknod(path, stat.S_IFSOCK | 0o600)}
+        for kind, put in kinds.items():
+            for name, directory in self.put_in_place_of_each_file(kind, put):
+                with self.subTest(kind=kind, name=name):
+                    status, errors, resident = measured("report", "-d", directory, *PLAIN)
+                    self.assertEqual(status, 1 if name == "info" else 0)
+                    self.assertIn(f"{name}: a FIFO, device or socket where a regular file is expected", errors)
+                    if os.environ.get("ASAN_OPTIONS") is None:
+                        self.assertLess(resident, 64 << 10)
+
+    def test_holes_are_not_read(self):
+        def hole(path):
+            with open(path, "wb") as file:
+                file.truncate(HOLE_BYTES)
+        for name, directory in self.put_in_place_of_each_file("hole", hole):
+            with self.subTest(name=name):
+                status, errors, resident = measured("report", "-d", directory, *PLAIN)
+                self.assertEqual(status, 1 if name == "info" else 0)
+                self.assertIn(f"{name}: the file ends in a hole of {HOLE_BYTES >> 20} MB, which is skipped", errors)
+                if os.environ.get("ASAN_OPTIONS") is None:
+                    self.assertLess(resident, 64 << 10)
+        path = shutil.copy(self.fxt, os.path.join(self.dir, "hole.fxt"))
+        os.truncate(path, HOLE_BYTES)
+        status, errors, _ = measured("report", path, *PLAIN)
+        self.assertEqual(status, 0)
+        self.assertIn("hole.fxt: the file ends in a hole", errors)
+
+    def test_an_option_file_has_an_end(self):
+        done = run("report", "--opt-file=/dev/zero")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"more than 64 MB that cannot be mapped", done.stderr)
 
     def test_writers_stream(self):
         formats = file_formats()

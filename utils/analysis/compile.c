@@ -180,7 +180,7 @@ static bool add_response(struct ftr_compile *compile, const char *word, const ch
 	if (word[1] != '/')
 		ftr_strbuf_printf(&path, "%s/", directory);
 	ftr_strbuf_puts(&path, word + 1);
-	if (ftr_istream_open(&in, AT_FDCWD, ftr_strbuf_str(&path), NULL) < 0) {
+	if (ftr_istream_open_file(&in, AT_FDCWD, ftr_strbuf_str(&path), NULL) < 0) {
 		ftr_strbuf_fini(&path);
 		return push(compile, word);
 	}

@@ -15,6 +15,7 @@
 
 #define WINDOW_BYTES ((size_t)64 << 10)
 #define SLURP_MIN ((size_t)64 << 10)
+#define SLURP_MAX ((size_t)64 << 20)	/* what is no file to map may have no end: /dev/zero */
 
 struct ftr_istream_window {
 	struct ftr_istream_feed feed;
@@ -43,6 +44,8 @@ static int istream_slurp(struct ftr_istream *in, int fd)
 	for (;;) {
 		ssize_t nr;
 
+		if (in->size == SLURP_MAX)
+			return -EFBIG;
 		if (in->size == cap) {
 			size_t larger = cap == 0 ? SLURP_MIN : cap * 2;
 			void *heap = realloc(in->owned_heap, larger);
@@ -63,6 +66,26 @@ static int istream_slurp(struct ftr_istream *in, int fd)
 	}
 }
 
+#define HOLE_MIN ((off_t)1 << 20)	/* a shorter one costs nothing to read */
+#define EXTENTS_MAX 64			/* a file in more pieces is read as it is */
+
+/* Where a file of @size bytes ends without the hole at its end; moves the position. */
+static off_t data_end(int fd, off_t size)
+{
+	off_t end = 0;
+
+	for (int i = 0; i < EXTENTS_MAX && end < size; i++) {
+		off_t data = lseek(fd, end, SEEK_DATA);
+
+		if (data < 0)
+			return errno == ENXIO && size - end >= HOLE_MIN ? end : size;
+		end = lseek(fd, data, SEEK_HOLE);
+		if (end < 0)
+			return size;
+	}
+	return size;
+}
+
 /* Files of /proc report a size of 0; standard input may be partly read already. */
 static bool can_be_mapped(int fd, const struct stat *st)
 {
@@ -74,12 +97,38 @@ static bool can_be_mapped(int fd, const struct stat *st)
 static int istream_try_map(struct ftr_istream *in, int fd)
 {
 	struct stat st;
+	off_t size;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
-	return can_be_mapped(fd, &st) && istream_map(in, fd, (size_t)st.st_size) == 0;
+	if (!can_be_mapped(fd, &st))
+		return 0;
+	size = data_end(fd, st.st_size);
+	lseek(fd, 0, SEEK_SET);
+	in->data = (const uint8_t *)"";
+	in->hole_bytes = (uint64_t)(st.st_size - size);
+	return size == 0 || istream_map(in, fd, (size_t)size) == 0;
+}
+
+int ftr_regular_open(int dirfd, const char *path)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int ret = fd;
+
+	if (fd < 0)
+		return errno == ENXIO ? -ENODEV : -errno;	/* a socket */
+	if (fstat(fd, &st) < 0)
+		ret = -errno;
+	else if (S_ISDIR(st.st_mode))
+		ret = -EISDIR;
+	else if (!S_ISREG(st.st_mode))
+		ret = -ENODEV;
+	if (ret < 0)
+		close(fd);
+	return ret;
 }
 
 /* The descriptor of a path; standard input is duplicated, because a socket cannot be reopened. */
@@ -92,10 +141,22 @@ static int path_open(int dirfd, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
+static const char *reason_of(int code)
+{
+	switch (code) {
+	case ENODEV:
+		return "a FIFO, device or socket where a regular file is expected";
+	case EFBIG:
+		return "more than 64 MB that cannot be mapped; is it a device?";
+	default:
+		return strerror(code);
+	}
+}
+
 static int described(struct ftr_istream *in, int ret, struct ftr_err *err)
 {
 	if (ret < 0) {
-		ftr_err_set(err, -ret, "%s: %s", in->name, strerror(-ret));
+		ftr_err_set(err, -ret, "%s: %s", in->name, reason_of(-ret));
 		ftr_istream_close(in);
 	}
 	return ret;
@@ -128,6 +189,22 @@ int ftr_istream_open(struct ftr_istream *in, int dirfd, const char *path, struct
 	ret = istream_slurp(in, fd);
 	close(fd);
 	return described(in, ret, err);
+}
+
+int ftr_istream_open_file(struct ftr_istream *in, int dirfd, const char *path, struct ftr_err *err)
+{
+	int fd, ret;
+
+	ftr_istream_from_memory(in, path, NULL, 0);
+	if (in->name == NULL)
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", path);
+	fd = ftr_regular_open(dirfd, path);
+	ret = fd < 0 ? fd : istream_try_map(in, fd);
+	if (ret == 0)
+		ret = istream_slurp(in, fd);
+	if (fd >= 0)
+		close(fd);
+	return described(in, ret < 0 ? ret : 0, err);
 }
 
 static ssize_t fd_read(void *arg, void *to, size_t bytes)
@@ -357,6 +434,13 @@ bool ftr_istream_line(struct ftr_istream *in, const char **line, size_t *len)
 	in->pos += *len + (end != NULL);
 	in->lineno++;
 	return true;
+}
+
+void ftr_istream_warn_hole(const struct ftr_istream *in, struct ftr_diag *diag)
+{
+	if (in->hole_bytes > 0)
+		ftr_diag_warn(diag, "%s: the file ends in a hole of %llu MB, which is skipped",
+			      in->name, (unsigned long long)in->hole_bytes >> 20);
 }
 
 int ftr_istream_check(const struct ftr_istream *in, struct ftr_err *err)

@@ -34,6 +34,7 @@ struct ftr_istream_feed {
 
 struct ftr_istream_window;
 
+/* A hole of 1 MiB or more at the end of a file holds no data, and would take long to read. */
 struct ftr_istream {
 	const uint8_t *data;	/* the whole input, or the window */
 	size_t size;		/* bytes at data */
@@ -43,6 +44,7 @@ struct ftr_istream {
 	void  *owned_heap;	/* (owned, nullable) */
 	void  *owned_map;	/* (owned, nullable) of owned_map_bytes */
 	size_t owned_map_bytes;
+	uint64_t hole_bytes;	/* of a hole at the file's end, which is left out */
 	struct ftr_istream_window *window;	/* (owned) NULL: the input is whole */
 	int    code;		/* errno of the read that failed, which ended the input; 0 = none */
 	unsigned lineno;	/* of the line ftr_istream_line returned last */
@@ -50,10 +52,18 @@ struct ftr_istream {
 
 /*
  * Open a file relative to @dirfd (or AT_FDCWD) as a whole; "-" is standard input.  Regular files
- * are mapped, anything else is read to its end into memory: only for what is known to be small.
- * 0 or -errno; -ENOENT etc. described as "NAME: reason".
+ * are mapped, anything else is read to its end into memory, up to 64 MiB (-EFBIG): only for what is
+ * known to be small.  0 or -errno; -ENOENT etc. described as "NAME: reason".
  */
 int ftr_istream_open(struct ftr_istream *in, int dirfd, const char *path, struct ftr_err *err);
+/*
+ * The same for files that others name or put there: they must be regular (-ENODEV), and opening
+ * them never waits.
+ */
+int ftr_istream_open_file(struct ftr_istream *in, int dirfd, const char *path,
+			  struct ftr_err *err);
+/* The descriptor of such a file, or -errno. */
+int ftr_regular_open(int dirfd, const char *path);
 /* The same, but what cannot be mapped is refilled: no byte of it is read yet. */
 int ftr_istream_open_refilled(struct ftr_istream *in, int dirfd, const char *path,
 			      struct ftr_err *err);
@@ -70,6 +80,9 @@ void ftr_istream_close(struct ftr_istream *in);
  * that fails ends it there (ftr_istream_check).  0, or -errno when there is no room on disk.
  */
 int ftr_istream_spool(struct ftr_istream *in, struct ftr_err *err);
+
+/* Warn of what ftr_istream_open* left out. */
+void ftr_istream_warn_hole(const struct ftr_istream *in, struct ftr_diag *diag);
 
 /* 0 where the input ended as it should, or -errno: "NAME+0x12: read failed: reason". */
 int ftr_istream_check(const struct ftr_istream *in, struct ftr_err *err);

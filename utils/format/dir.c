@@ -61,7 +61,11 @@ static void names_fini(struct ftr_dir *dir)
 static int real_file(struct ftr_dir *dir, const char *name, struct ftr_istream *in,
 		     struct ftr_err *err)
 {
-	return ftr_istream_open(in, ((struct real_dir *)dir)->fd, name, err);
+	int ret = ftr_istream_open_file(in, ((struct real_dir *)dir)->fd, name, err);
+
+	if (ret == 0)
+		ftr_istream_warn_hole(in, dir->diag);
+	return ret;
 }
 
 static void real_free(struct ftr_dir *dir)

@@ -21,6 +21,7 @@ struct ftr_dir_ops {
 struct ftr_dir {
 	const struct ftr_dir_ops *ops;
 	FTR_VEC(char *) names;	/* (owned) of its files, sorted */
+	struct ftr_diag *diag;	/* (borrowed, nullable) for warnings of the files that are opened */
 	bool is_real;		/* paths outside of it may be looked at, too */
 };
 
@@ -32,7 +33,7 @@ int ftr_dir_open(struct ftr_dir **out, const char *path, struct ftr_err *err);
  */
 int ftr_dir_open_memory(struct ftr_dir **out, const void *bytes, size_t size, struct ftr_err *err);
 
-/* Open the file @name for reading.  -ENOENT ... */
+/* Open the file @name, which must be regular, for reading.  -ENOENT ... */
 int ftr_dir_file(struct ftr_dir *dir, const char *name, struct ftr_istream *in,
 		 struct ftr_err *err);
 bool ftr_dir_has(const struct ftr_dir *dir, const char *name);

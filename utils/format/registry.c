@@ -247,6 +247,7 @@ static int open_file(struct ftr_trace **out, const char *path, struct ftr_diag *
 		return ret;
 	ret = detect_file(path, &in, &format, err);
 	if (ret == 0) {
+		ftr_istream_warn_hole(&in, diag);
 		*out = trace_new(path, format, diag, err);
 		ret = *out == NULL ? -ENOMEM : read_stream(*out, format, &in, err);
 	}
@@ -269,6 +270,7 @@ static int open_dir(struct ftr_trace **out, const char *path, struct ftr_diag *d
 	ret = ftr_dir_open(&dir, path, err);
 	if (ret < 0)
 		return ret;
+	dir->diag = diag;
 	ret = format->read_dir(*out, dir, err);
 	if (ret < 0)
 		ftr_err_prefix(err, "%s", path);

@@ -6,30 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "utils/base/istream.h"
+
 #define PAGE_BYTES 4096
-
-/* Opening without O_NONBLOCK would hang on a FIFO. */
-static int regular_file_open(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	int ret = fd;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0)
-		ret = -errno;
-	else if (S_ISDIR(st.st_mode))
-		ret = -EISDIR;
-	else if (!S_ISREG(st.st_mode))
-		ret = -ENOEXEC;
-	if (ret < 0)
-		close(fd);
-	return ret;
-}
 
 static uint64_t first_mapping(Elf *elf)
 {
@@ -65,8 +46,8 @@ static void build_id_format(Elf *elf, char *text)
 int ftr_elf_file_open(struct ftr_elf_file *file, const char *path, struct ftr_err *err)
 {
 	*file = (struct ftr_elf_file){ .fd = -1 };
-	file->fd = regular_file_open(path);
-	if (file->fd < 0 && file->fd != -ENOEXEC)
+	file->fd = ftr_regular_open(AT_FDCWD, path);
+	if (file->fd < 0 && file->fd != -ENODEV)
 		return ftr_err_set(err, -file->fd, "%s: %s", path, strerror(-file->fd));
 	if (file->fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
 		file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
