@@ -41,7 +41,8 @@ struct chrome_sink {
 	struct ftr_sink base;	/* first: ops receive a pointer to it */
 	const struct ftr_trace *trace;
 	const char *separator;	/* "" before the first object, ",\n" after */
-	int64_t utc_offset_ns;
+	uint64_t origin_ns;	/* time of the first event, which is ts 0 */
+	bool has_origin;
 	struct ftr_arena arena;
 	struct ftr_strbuf text;
 	struct ftr_ostream json;	/* where parts are made */
@@ -183,13 +184,17 @@ static inline char *put_digits(char *p, uint32_t value, unsigned digits)
 	return p + digits;
 }
 
-/* Microseconds with three decimals; TIME_BYTES at most. */
+/* Microseconds from the first event on, with three decimals; TIME_BYTES at most. */
 static inline char *put_time(struct chrome_sink *self, char *p, uint64_t time_ns)
 {
 	uint64_t upper;
 	uint32_t lower;
 
-	time_ns += (uint64_t)self->utc_offset_ns;
+	if (__builtin_expect(!self->has_origin, 0)) {
+		self->has_origin = true;
+		self->origin_ns = time_ns;
+	}
+	time_ns -= time_ns < self->origin_ns ? time_ns : self->origin_ns;
 	upper = time_ns / TIME_STEP_NS;
 	lower = (uint32_t)(time_ns % TIME_STEP_NS);
 	if (__builtin_expect(upper != self->time_upper, 0)) {
@@ -450,12 +455,26 @@ static int chrome_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	ret = ftr_ostream_to_memory(&self->json);
 	if (ret < 0)
 		return chrome_no_memory(self);
-	if (trace->info.info_mask & FTR_INFO_UTC_OFFSET)
-		self->utc_offset_ns = trace->info.utc_offset_s * INT64_C(1000000000);
 	ftr_ostream_puts(sink->out, "{\"traceEvents\":[\n");
 	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++)
 		ret = task_add_slow(self, trace->tasks.v[i]);
 	return ret;
+}
+
+/*
+ * Readers keep ts in a double, which holds no nanoseconds since 1970: what ts 0 stands for is text.
+ */
+static void put_origin(struct chrome_sink *self)
+{
+	const struct ftr_info *info = &self->trace->info;
+	bool is_utc = info->info_mask & FTR_INFO_UTC_OFFSET;
+	uint64_t ns = self->origin_ns;
+
+	if (is_utc)
+		ns += (uint64_t)info->utc_offset_s * UINT64_C(1000000000);
+	ftr_ostream_printf(self->base.out,
+			   ", \"otherData\": {\n\"origin_ns\":\"%llu\",\n\"origin_clock\":\"%s\"\n}",
+			   (unsigned long long)ns, is_utc ? "unix" : "trace");
 }
 
 static int chrome_end(struct ftr_sink *sink)
@@ -470,7 +489,9 @@ static int chrome_end(struct ftr_sink *sink)
 	};
 	const char *separator = "";
 
-	ftr_ostream_puts(sink->out, "\n], \"displayTimeUnit\": \"ns\", \"metadata\": {");
+	ftr_ostream_puts(sink->out, "\n], \"displayTimeUnit\": \"ns\"");
+	put_origin(chrome_of(sink));
+	ftr_ostream_puts(sink->out, ", \"metadata\": {");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].value == NULL)
 			continue;
