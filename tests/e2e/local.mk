@@ -16,6 +16,7 @@ e2e_tests = \
 	tests/e2e/syscalls.py \
 	tests/e2e/syscalls_life.py \
 	tests/e2e/syscalls_shown.py \
+	tests/e2e/syscalls_storm.py \
 	tests/e2e/syscalls_unfriendly.py \
 	tests/e2e/unwinders.py
 if HAVE_PYTHON

@@ -415,6 +415,7 @@ static void other_spellings_are_read(void **state)
 {
 	static const char text[] =
 		"INITCWD=/w\n"
+		"0: 5,0,1,0!SchedFork|pid=6\n"
 		"0: 5,0,1,1!New_proc|argsize=7,prognameisize=2,prognamepsize=2,cwdsize=2\n"
 		"1: 6,1,1,1!Pipe|fd1=3,fd2=4,flags=0\n"
 		"0: 5,0,1,2!PI|/a\n0: 5,0,1,3!PP|/a\n0: 5,0,1,4!CW|/w\n"
@@ -429,13 +430,13 @@ static void other_spellings_are_read(void **state)
 	load(&log, text, sizeof(text) - 1, print, NULL);
 	assert_int_equal(log.violations, 0);
 	assert_string_equal(log.init_cwd, "/w");
-	assert_int_equal(log.calls.nr, 3);
-	exec = log.calls.v[0].kind == FTR_SYSCALL_EXEC ? &log.calls.v[0] : &log.calls.v[1];
+	assert_int_equal(log.calls.nr, 4);
+	exec = log.calls.v[1].kind == FTR_SYSCALL_EXEC ? &log.calls.v[1] : &log.calls.v[2];
 	assert_int_equal(exec->exec.argc, 3);
 	assert_int_equal(exec->exec.argv[1].len, 0);
 	assert_int_equal(exec->exec.argv[2].len, 3);
 	assert_memory_equal(exec->exec.argv[2].s, "x\ny", 3);
-	assert_int_equal(log.calls.v[2].open.path.len, 901);
+	assert_int_equal(log.calls.v[3].open.path.len, 901);
 	ftr_etrace_log_fini(&log);
 }
 
@@ -487,6 +488,9 @@ static const struct damage {
 	{ "5,0,1,1!End_of_args|\n", "t.etrace:1: End_of_args without New_proc" },
 	{ "6,0,1,1!Close|fd=1\n5,0,1,1!SchedFork|pid=6\n",
 	  "t.etrace:2: lines of the child 6 come before" },
+	{ "5,0,1,1!SchedFork|pid=6\n6,0,1,2!Exit|status=0\n7,0,1,3!Close|fd=1\n"
+	  "7,0,1,4!Close|fd=2\n",
+	  "t.etrace:3: no SchedFork announces the task of this line" },
 	{ "5,0,1,1!New_proc|argsize=1,prognameisize=0,prognamepsize=0,cwdsize=0\n"
 	  "5,0,1,2!PI|\n5,0,1,3!PP|\n5,0,1,4!CW|\n5,0,1,5!A[99999999]x\n",
 	  "t.etrace:5: A[99999999] cannot follow 0 arguments" },

@@ -11,11 +11,16 @@
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "utils/base/clock.h"
 #include "utils/observe/task.h"
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
+
+#define EARLY_YIELDS	   20
+#define EARLY_PAUSE_NS	   50000
+#define EARLY_PAUSE_MAX_NS 10000000
 
 /* ---- stops of calls ---- */
 
@@ -157,30 +162,56 @@ static void on_wait(struct ftr_observer *observer, pid_t tid, int status)
 {
 	struct ftr_tracee *task = ftr_observer_task_find(observer, tid);
 
-	if (!WIFSTOPPED(status)) {
-		if (task != NULL)
-			ftr_observer_on_gone(observer, task, status);
-		return;
-	}
 	if (task == NULL) {		/* a child whose parent's event is still to come */
 		task = ftr_observer_task_new(observer, tid);
 		if (task != NULL)
 			observer->early_nr++;
 	}
-	if (task == NULL)
+	if (task == NULL) {
 		ptrace(PTRACE_CONT, tid, NULL, NULL);
-	else if (!task->is_known)
+	} else if (!task->is_known) {
 		task->has_stopped = true;
-	else
+		task->early_status = status;
+	} else if (WIFSTOPPED(status)) {
 		on_event(observer, task, status);
+	} else {
+		ftr_observer_on_gone(observer, task, status);
+	}
+}
+
+/*
+ * While tasks wait to be announced it must not block: the creator may be gone without a word.  It
+ * reports within microseconds, else something is wrong with it.
+ */
+static pid_t wait_early(struct ftr_observer *observer, int *status)
+{
+	struct timespec pause = { .tv_nsec = EARLY_PAUSE_NS };
+	pid_t tid = 0;
+
+	for (unsigned round = 0; tid == 0 && observer->early_nr > 0; round++) {
+		tid = waitpid(-1, status, __WALL | WNOHANG);
+		if (tid != 0)
+			break;
+		if (round < EARLY_YIELDS) {
+			sched_yield();
+			continue;
+		}
+		ftr_observer_adopt_orphans(observer);
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < EARLY_PAUSE_MAX_NS)
+			pause.tv_nsec *= 2;
+	}
+	return tid;
 }
 
 /* 0: the signals ask to end. */
 static pid_t wait_next(struct ftr_observer *observer, struct ftr_observer_signals *signals,
 		       int *status)
 {
-	pid_t tid;
+	pid_t tid = observer->early_nr > 0 ? wait_early(observer, status) : 0;
 
+	if (tid != 0)
+		return tid;
 	if (signals == NULL)
 		return waitpid(-1, status, __WALL);
 	while ((tid = waitpid(-1, status, __WALL | WNOHANG)) == 0) {

@@ -6,13 +6,16 @@
 #include "utils/observe/task.h"
 
 #include <assert.h>
-#include <sched.h>
+#include <dirent.h>
+#include <linux/sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -119,6 +122,7 @@ bool ftr_observer_task_place(struct ftr_observer *observer, struct ftr_tracee *t
 	task->process->pid = task->tid;
 	task->process->users = 1;
 	task->process->shares_fds = false;
+	task->process->has_threads = false;
 	return true;
 }
 
@@ -166,9 +170,23 @@ struct ftr_decoding ftr_observer_decoding(struct ftr_observer *observer, struct 
 
 /* ---- life ---- */
 
+/* Act on the stop, or the end, that an early task reported before it was announced. */
+static void early_continue(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	int status = task->early_status;
+
+	task->has_stopped = false;
+	if (!WIFSTOPPED(status))
+		ftr_observer_on_gone(observer, task, status);
+	else if (status >> 16 == PTRACE_EVENT_EXIT)
+		ftr_observer_on_end(observer, task);
+	else
+		ftr_observer_task_resume(task, 0);
+}
+
 /*
- * @task has made @tid, by @id when not by a clone: report it, and resume the child where it waits
- * for that.
+ * @task has made @tid, by @id when not by a clone: report it, and let the child go on where it
+ * waits for that.
  */
 static void child_place(struct ftr_observer *observer, struct ftr_tracee *task, pid_t tid,
 			bool is_thread, enum ftr_sysid id)
@@ -178,17 +196,19 @@ static void child_place(struct ftr_observer *observer, struct ftr_tracee *task, 
 
 	if (child == NULL)
 		child = ftr_observer_task_new(observer, tid);
-	else if (!child->is_known)
+	else if (child->is_known)	/* announced as an orphan */
+		return;
+	else
 		observer->early_nr--;
-	if (child == NULL ||
-	    (!child->is_known && !ftr_observer_task_place(observer, child, task, is_thread)))
+	if (child == NULL || !ftr_observer_task_place(observer, child, task, is_thread))
 		return;
 	if (task->call != FTR_SYSID_NONE && (task->flags & CLONE_FILES) != 0)
 		task->process->shares_fds = child->process->shares_fds = true;
+	if (is_thread)
+		task->process->has_threads = true;
 	ftr_decode_fork(&decoding, id, child->upid);
 	if (child->has_stopped)
-		ftr_observer_task_resume(child, 0);
-	child->has_stopped = false;
+		early_continue(observer, child);
 }
 
 /*
@@ -273,30 +293,117 @@ void ftr_observer_on_exec(struct ftr_observer *observer, struct ftr_tracee *task
 
 	task = exec_take_over(observer, task);
 	decoding = ftr_observer_decoding(observer, task);
+	task->process->has_threads = false;
 	ftr_decode_exec(&decoding);
 	warn_setuid(observer, task);
 	task->call = FTR_SYSID_NONE;
 	ftr_observer_task_resume(task, 0);
 }
 
-/* A number in /proc/TID/status; -1 = there is no such task any more. */
-static long status_field(pid_t tid, const char *field)
+/* ---- creators that end before they can report what they created ---- */
+
+/* The value behind @field in /proc/TID/status; "" = there is no such task any more. */
+static void status_field(pid_t tid, const char *field, char value[16])
 {
 	struct ftr_tracee task = { .tid = tid };
 	struct ftr_strbuf text;
 	const char *line = NULL;
-	long value = -1;
 
+	value[0] = '\0';
 	ftr_strbuf_init(&text);
 	if (ftr_tracee_read_file(&task, "status", 8192, &text) == 0)
 		line = strstr(ftr_strbuf_str(&text), field);
 	if (line != NULL)
-		value = strtol(line + strlen(field), NULL, 10);
+		sscanf(line + strlen(field), "%15s", value);
 	ftr_strbuf_fini(&text);
-	return value;
 }
 
-/* Killed in the middle of a fork, a task never reports its child. */
+/* 0 = there is no such task any more. */
+static pid_t status_tid(pid_t tid, const char *field)
+{
+	char value[16];
+
+	status_field(tid, field, value);
+	return (pid_t)strtol(value, NULL, 10);
+}
+
+static bool is_cloning(const struct ftr_tracee *task, int64_t flag)
+{
+	return (task->call == FTR_SYSID_CLONE || task->call == FTR_SYSID_CLONE3) &&
+	       (task->flags & flag) == flag;
+}
+
+/* Not announced, and ours: what is over, and was waited for, has no tracer. */
+static bool is_unannounced(struct ftr_observer *observer, pid_t tid)
+{
+	const struct ftr_tracee *task = ftr_observer_task_find(observer, tid);
+
+	return task != NULL ? !task->is_known : status_tid(tid, "\nTracerPid:\t") == getpid();
+}
+
+/* The tid that the kernel wrote for CLONE_PARENT_SETTID, before the new task ran. */
+static pid_t reported_tid(const struct ftr_tracee *task)
+{
+	uint64_t addr = task->args[2];
+	int32_t tid = 0;
+
+	if ((task->flags & CLONE_PARENT_SETTID) == 0)
+		return 0;
+	if (task->call == FTR_SYSID_CLONE3 &&
+	    ftr_tracee_read(task, task->args[0] + offsetof(struct clone_args, parent_tid), &addr,
+			    sizeof(addr)) != (ssize_t)sizeof(addr))
+		return 0;
+	return ftr_tracee_read(task, addr, &tid, sizeof(tid)) == (ssize_t)sizeof(tid) ? tid : 0;
+}
+
+/* Is the task in the kernel, where it may yet report what it creates?  Nothing sleeps there. */
+static bool may_report(const struct ftr_tracee *task)
+{
+	char state[16];
+
+	if (!task->is_known || task->has_exited)
+		return false;
+	status_field(task->tid, "\nState:\t", state);
+	return state[0] != '\0' && strchr("RDt", state[0]) != NULL;
+}
+
+static bool has_other_creator(struct ftr_observer *observer, const struct ftr_tracee *task)
+{
+	for (size_t i = 0; i < FTR_OBSERVER_BUCKETS; i++) {
+		for (const struct ftr_tracee *other = observer->tasks[i]; other != NULL;
+		     other = other->next) {
+			if (other != task && other->process == task->process &&
+			    is_cloning(other, CLONE_THREAD) && may_report(other))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * The kernel does not tell which thread made another.  What is not @task's for certain is left to
+ * the other threads that are creating one, as long as there are any.
+ */
+static void threads_find(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	pid_t reported = reported_tid(task);
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)task->process->pid);
+	dir = opendir(path);
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && is_unannounced(observer, tid) &&
+		    (tid == reported || !has_other_creator(observer, task)))
+			child_place(observer, task, tid, true, FTR_SYSID_NONE);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
 static void children_find(struct ftr_observer *observer, struct ftr_tracee *task)
 {
 	struct ftr_strbuf text;
@@ -307,56 +414,127 @@ static void children_find(struct ftr_observer *observer, struct ftr_tracee *task
 	if (ftr_tracee_read_file(task, name, 1 << 16, &text) == 0 && text.len > 0) {
 		for (pos = text.s; ; pos = end) {
 			pid_t tid = (pid_t)strtol(pos, &end, 10);
-			const struct ftr_tracee *child = ftr_observer_task_find(observer, tid);
 
 			if (end == pos)
 				break;
-			/* One that is over, but not waited for yet, has no tracer. */
-			if (child == NULL ? status_field(tid, "\nTracerPid:\t") == getpid() :
-					    !child->is_known)
+			if (is_unannounced(observer, tid))
 				child_place(observer, task, tid, false, FTR_SYSID_NONE);
 		}
 	}
 	ftr_strbuf_fini(&text);
 }
 
+/*
+ * Killed in the middle of a fork or clone, a task never reports its child; nor does one whose
+ * process is ended by another thread, by an exit or an exec.
+ */
+static void find_unreported(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	if (is_cloning(task, CLONE_THREAD))
+		threads_find(observer, task);
+	children_find(observer, task);
+}
+
+static bool can_have_created(const struct ftr_tracee *task, pid_t pid, pid_t parent,
+			     bool is_thread)
+{
+	if (!task->is_known)
+		return false;
+	if (is_thread)
+		return task->process->pid == pid && is_cloning(task, CLONE_THREAD);
+	return task->process->pid == parent || is_cloning(task, CLONE_PARENT);
+}
+
+/* May a task still report that it has created @early? */
+static bool has_creator(struct ftr_observer *observer, const struct ftr_tracee *early)
+{
+	pid_t pid = status_tid(early->tid, "\nTgid:\t");
+	pid_t parent = status_tid(early->tid, "\nPPid:\t");
+	bool is_thread = pid != 0 && pid != early->tid;
+
+	for (size_t i = 0; i < FTR_OBSERVER_BUCKETS; i++) {
+		for (const struct ftr_tracee *task = observer->tasks[i]; task != NULL;
+		     task = task->next) {
+			if (can_have_created(task, pid, parent, is_thread) && may_report(task))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Any task of the process that has not reported its end; NULL. */
+static struct ftr_tracee *member_find(struct ftr_observer *observer, pid_t pid)
+{
+	for (size_t i = 0; i < FTR_OBSERVER_BUCKETS; i++) {
+		for (struct ftr_tracee *task = observer->tasks[i]; task != NULL;
+		     task = task->next) {
+			if (task->is_known && !task->has_exited && task->process->pid == pid)
+				return task;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * The task that created it is gone without a word: it is announced by another thread of its
+ * process, else by the process that inherited it, else by the first one.
+ */
+static void orphan_adopt(struct ftr_observer *observer, struct ftr_tracee *early)
+{
+	pid_t pid = status_tid(early->tid, "\nTgid:\t");
+	struct ftr_tracee *by = member_find(observer, pid);
+	bool is_thread = by != NULL;
+	uint8_t call;
+	int64_t flags;
+
+	if (by == NULL)
+		by = member_find(observer, status_tid(early->tid, "\nPPid:\t"));
+	if (by == NULL)
+		by = member_find(observer, observer->root);
+	if (by == NULL) {
+		observer->early_nr--;
+		if (ftr_observer_task_place(observer, early, NULL, false))
+			early_continue(observer, early);
+		return;
+	}
+	call = by->call;	/* one that it may be in: not what created this */
+	flags = by->flags;
+	by->call = is_thread ? FTR_SYSID_CLONE : FTR_SYSID_NONE;
+	by->flags = CLONE_THREAD;
+	child_place(observer, by, early->tid, is_thread, FTR_SYSID_FORK);
+	by->call = call;
+	by->flags = flags;
+}
+
+static struct ftr_tracee *orphan_find(struct ftr_observer *observer, struct ftr_tracee *task)
+{
+	while (task != NULL && (task->is_known || has_creator(observer, task)))
+		task = task->next;
+	return task;
+}
+
+void ftr_observer_adopt_orphans(struct ftr_observer *observer)
+{
+	struct ftr_tracee *task;
+
+	for (size_t i = 0; observer->early_nr > 0 && i < FTR_OBSERVER_BUCKETS; i++) {
+		while ((task = orphan_find(observer, observer->tasks[i])) != NULL)
+			orphan_adopt(observer, task);
+	}
+}
+
 void ftr_observer_on_end(struct ftr_observer *observer, struct ftr_tracee *task)
 {
 	unsigned long status = 0;
-	bool is_in_clone = task->call == FTR_SYSID_CLONE || task->call == FTR_SYSID_CLONE3;
 	bool is_there = ptrace(PTRACE_GETEVENTMSG, task->tid, NULL, &status) == 0;
 
-	if (is_there && !task->has_exited && ((status & 127) != 0 || is_in_clone))
-		children_find(observer, task);
+	if (is_there && !task->has_exited &&
+	    ((status & 127) != 0 || is_cloning(task, 0) || task->process->has_threads))
+		find_unreported(observer, task);
 	if (is_there)
 		report_exit(observer, task, (int)status);
 	task->call = FTR_SYSID_NONE;
 	ftr_observer_task_resume(task, 0);
-}
-
-static bool parent_is_gone(struct ftr_observer *observer, const struct ftr_tracee *task)
-{
-	return ftr_observer_task_find(observer, (pid_t)status_field(task->tid, "\nPPid:\t")) ==
-	       NULL;
-}
-
-/*
- * A parent that is killed in the middle of a fork never reports it: its child must not wait for
- * ever.
- */
-static void adopt_early(struct ftr_observer *observer)
-{
-	for (size_t i = 0; observer->early_nr > 0 && i < FTR_OBSERVER_BUCKETS; i++) {
-		for (struct ftr_tracee *task = observer->tasks[i]; task != NULL;
-		     task = task->next) {
-			if (task->is_known || !parent_is_gone(observer, task))
-				continue;
-			observer->early_nr--;
-			task->has_stopped = false;
-			if (ftr_observer_task_place(observer, task, NULL, false))
-				ftr_observer_task_resume(task, 0);
-		}
-	}
 }
 
 void ftr_observer_on_gone(struct ftr_observer *observer, struct ftr_tracee *task, int status)
@@ -365,10 +543,8 @@ void ftr_observer_on_gone(struct ftr_observer *observer, struct ftr_tracee *task
 		observer->root_status = status;
 		observer->root_is_gone = true;
 	}
+	if (!task->has_exited)		/* killed once more, it did not stop at its end */
+		find_unreported(observer, task);
 	report_exit(observer, task, status);
-	if (!task->is_known)
-		observer->early_nr--;
 	task_drop(observer, task);
-	if (observer->early_nr > 0)
-		adopt_early(observer);
 }

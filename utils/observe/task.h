@@ -54,6 +54,11 @@ void ftr_observer_on_fork(struct ftr_observer *observer, struct ftr_tracee *task
 void ftr_observer_on_exec(struct ftr_observer *observer, struct ftr_tracee *task);
 /* It is about to end. */
 void ftr_observer_on_end(struct ftr_observer *observer, struct ftr_tracee *task);
+/*
+ * Tasks that wait to be announced by one that no longer can: killed, it never reports them.  They
+ * must not wait for ever.
+ */
+void ftr_observer_adopt_orphans(struct ftr_observer *observer);
 /* It has ended, with a status as of wait. */
 void ftr_observer_on_gone(struct ftr_observer *observer, struct ftr_tracee *task, int status);
 

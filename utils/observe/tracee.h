@@ -24,6 +24,7 @@ struct ftr_tracee_process {
 	pid_t pid;
 	unsigned users;		/* threads */
 	bool shares_fds;	/* with another process: CLONE_FILES */
+	bool has_threads;	/* it has had more than one */
 	unsigned comm_nr;
 	struct ftr_tracee_comm comm[FTR_TRACEE_COMM_MAX];
 };
@@ -34,7 +35,8 @@ struct ftr_tracee {
 	uint64_t upid;
 	struct ftr_tracee_process *process; /* (shared) NULL until its parent's event has come */
 	bool is_known;		/* the parent's event has come */
-	bool has_stopped;	/* its first stop came before that event: it waits for it */
+	bool has_stopped;	/* it stopped or ended before that event, and waits for it */
+	int  early_status;	/* of that, as of wait */
 	bool has_exited;	/* its exit was recorded */
 	int  stat_fd;		/* (owned) /proc/TID/stat, or -1 */
 

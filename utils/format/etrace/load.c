@@ -104,7 +104,8 @@ __attribute__((format(printf, 3, 4))) void ftr_etrace_violate(struct ftr_etrace_
 	loader->violation(loader->violation_arg, text);
 }
 
-static struct ftr_etrace_assembly *assembly_get(struct ftr_etrace_loader *loader, uint64_t upid)
+struct ftr_etrace_assembly *ftr_etrace_assembly_get(struct ftr_etrace_loader *loader,
+						    uint64_t upid)
 {
 	struct ftr_etrace_assembly *task = ftr_hashmap_find(&loader->tasks, upid);
 
@@ -191,7 +192,7 @@ static void any_line(struct ftr_etrace_loader *loader, struct ftr_slice text)
 	}
 	if (line.upid == 0) /* the original tool's variables */
 		return;
-	task = assembly_get(loader, line.upid);
+	task = ftr_etrace_assembly_get(loader, line.upid);
 	if (task == NULL) {
 		loader->has_failed = true;
 		return;
@@ -200,7 +201,21 @@ static void any_line(struct ftr_etrace_loader *loader, struct ftr_slice text)
 		ftr_etrace_violate(loader, loader->in->lineno,
 				   "not later than the task's previous line");
 	task->last_ns = line.time_ns;
+	if (!task->has_lines)
+		task->first_lineno = loader->in->lineno;
 	data_line(loader, task, &line, text);
+}
+
+/* The text begins with the first task: all others have a parent that announces them. */
+static void check_announced(struct ftr_etrace_loader *loader)
+{
+	for (size_t i = 1; i < loader->all.nr; i++) {
+		const struct ftr_etrace_assembly *task = loader->all.v[i];
+
+		if (task->has_lines && !task->is_announced)
+			ftr_etrace_violate(loader, task->first_lineno,
+					   "no SchedFork announces the task of this line");
+	}
 }
 
 static void loader_fini(struct ftr_etrace_loader *loader)
@@ -228,6 +243,7 @@ int ftr_etrace_load(struct ftr_etrace_log *log, struct ftr_istream *in,
 		any_line(&loader, ftr_slice_make(line, len));
 	for (size_t i = 0; i < loader.all.nr; i++)
 		ftr_etrace_record_finish(&loader, loader.all.v[i]);
+	check_announced(&loader);
 	loader_fini(&loader);
 	return loader.has_failed ? -ENOMEM : log_sort(log);
 }

@@ -26,6 +26,8 @@ struct ftr_etrace_assembly {
 	uint64_t last_ns;
 	bool	 has_exited;
 	bool	 has_lines;
+	bool	 is_announced;			/* by a SchedFork */
+	unsigned first_lineno;
 
 	const struct ftr_etrace_head *head;	/* of the record being read; NULL = none */
 	struct ftr_syscall call;
@@ -65,6 +67,10 @@ struct ftr_etrace_loader {
 /* Report and count that a line breaks the format. */
 __attribute__((format(printf, 3, 4)))
 void ftr_etrace_violate(struct ftr_etrace_loader *loader, unsigned lineno, const char *fmt, ...);
+
+/* The assembly of a upid, made at its first mention.  NULL: out of memory. */
+struct ftr_etrace_assembly *ftr_etrace_assembly_get(struct ftr_etrace_loader *loader,
+						    uint64_t upid);
 
 /* ---- heads: @fields, @rest is what stands behind the bar ---- */
 

@@ -199,7 +199,7 @@ static void fork_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assemb
 		      const struct ftr_etrace_head *head, const struct ftr_etrace_line *line,
 		      struct ftr_slice fields)
 {
-	const struct ftr_etrace_assembly *child;
+	struct ftr_etrace_assembly *child;
 
 	if (task->head != NULL && task->needs_end && task->call.kind == FTR_SYSCALL_CLONE)
 		task->needs_end = false;
@@ -207,8 +207,13 @@ static void fork_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assemb
 		record_start(loader, task, head, line);
 	fields_parse(loader, task, head, fields);
 	annotate(task);
-	child = ftr_hashmap_find(&loader->tasks, task->call.fork.child);
-	if (child != NULL && child->has_lines)
+	child = ftr_etrace_assembly_get(loader, (uint64_t)task->call.fork.child);
+	if (child == NULL) {
+		loader->has_failed = true;
+		return;
+	}
+	child->is_announced = true;
+	if (child->has_lines)
 		ftr_etrace_violate(loader, loader->in->lineno,
 				   "lines of the child %" PRIu64 " come before this",
 				   task->call.fork.child);
