@@ -72,15 +72,43 @@ static void events_outside_of_calls_are_left_out(void **state)
 		    "a 2\na;linux:schedule 2\n");
 }
 
+#define FUNC(id, label, time, saturation) \
+	"    \"" id "\" [label = \"" label "\\n" time "\", style = filled, " \
+	"fillcolor = \"0.000 " saturation " 1.000\"]\n"
+#define EDGE(from, to, calls, time, weight, width) \
+	"    \"" from "\" -> \"" to "\" [xlabel = \"" calls "\", label = \"" time "\", " \
+	"weight = " weight ", penwidth = " width "]\n"
+
+/* However many lines of callers lead to a pair; time inside of itself counts once. */
+static void digraphs_have_an_edge_a_pair(void **state)
+{
+	expect_text("graphviz", NULL,
+		    "1:a( 1:c( 3:c) 3:b( 3:a( 3:c( 4:c) 4:a) 5:b) 5:a) 6:c( 7:c) T2 1:a( 1:c( 9:c) 9:a)",
+		    "\ndigraph \"made-up\" { \n"
+		    FUNC("made-up", "made-up", "0 us", "0.000")
+		    FUNC("a", "a", "0 us", "0.000")
+		    FUNC("c", "c", "0.012 us", "1.000")
+		    FUNC("b", "b", "0.001 us", "0.083")
+		    EDGE("made-up", "a", "2", "0.012 us", "100", "6.00")
+		    EDGE("made-up", "c", "1", "0.001 us", "9", "1.42")
+		    EDGE("a", "c", "3", "0.011 us", "91", "5.58")
+		    EDGE("a", "b", "1", "0.002 us", "17", "1.83")
+		    EDGE("b", "a", "1", "0 us", "1", "1.00")
+		    "}\n");
+}
+
 static void drawings_have_an_edge_a_node(void **state)
 {
 	static const char words[] = "1:a( 2:b\"\\<( 3:a( 4:a) 5:b\"\\<) 6:a) 7:a( 8:a)";
 
 	expect_text("graphviz", NULL, words,
 		    "\ndigraph \"made-up\" { \n"
-		    "    \"made-up\" -> \"a\" [xlabel = \"2\"]\n"
-		    "    \"a\" -> \"b\\\"\\\\<\" [xlabel = \"1\"]\n"
-		    "    \"b\\\"\\\\<\" -> \"a\" [xlabel = \"1\"]\n"
+		    FUNC("made-up", "made-up", "0 us", "0.000")
+		    FUNC("a", "a", "0.004 us", "1.000")
+		    FUNC("b\\\"\\\\<", "b\\\"\\\\<", "0.002 us", "0.500")
+		    EDGE("made-up", "a", "2", "0.006 us", "100", "6.00")
+		    EDGE("a", "b\\\"\\\\<", "1", "0.003 us", "50", "3.50")
+		    EDGE("b\\\"\\\\<", "a", "1", "0 us", "1", "1.00")
 		    "}\n");
 	expect_text("mermaid", NULL, words,
 		    "flowchart TB\n"
@@ -106,6 +134,7 @@ int main(void)
 		cmocka_unit_test(no_time_is_lost_or_counted_twice),
 		cmocka_unit_test(names_make_no_levels),
 		cmocka_unit_test(events_outside_of_calls_are_left_out),
+		cmocka_unit_test(digraphs_have_an_edge_a_pair),
 		cmocka_unit_test(drawings_have_an_edge_a_node),
 		cmocka_unit_test(nothing_is_no_graph),
 	};

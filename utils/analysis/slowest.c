@@ -14,7 +14,7 @@
 /* Of each task. */
 struct watch {
 	struct ftr_slow_call *call;	/* (owned, nullable) the open call of the function */
-	uint32_t node;		/* of its tree: where the task is, or that above the levels shown */
+	uint32_t node;		/* of its tree: where the task is, within the levels */
 	uint64_t depth;		/* open calls, itself included */
 };
 
@@ -211,13 +211,15 @@ static int leave(struct slowest_sink *self, struct watch *watch, const struct ft
 	return 0;
 }
 
-static int point(const struct slowest_sink *self, struct watch *watch, const struct ftr_event *ev)
+static int point(const struct slowest_sink *self, struct watch *watch,
+		 const struct ftr_event *ev)
 {
 	uint64_t ns = ev->time_ns - ev->point.start_ns;
 	struct ftr_graph_key key;
 	uint32_t node;
 
-	if (watch->call == NULL || watch->depth >= self->levels || !ftr_graph_schedule_key(ev, &key))
+	if (watch->call == NULL || watch->depth >= self->levels ||
+	    !ftr_graph_schedule_key(ev, &key))
 		return 0;
 	node = ftr_graph_child(&watch->call->tree, watch->node, &key);
 	if (node == FTR_GRAPH_NONE)
