@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * longjmp: the calls that it leaves end here.  (Other ways of leaving calls are noticed when the
- * next call begins or ends, see frames_abandon in hook.c.)
+ * next call begins or ends, see ftr_frames_abandon in hook.c.)
  */
 #undef _FORTIFY_SOURCE		/* would rename what is defined here */
 #include <dlfcn.h>

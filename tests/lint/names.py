@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""File names in comments and documents are those of files that exist; patterns match something."""
+"""Files and identifiers (ftr_...) that comments and documents name exist; patterns match something."""
 import fnmatch
 import os
 import re
@@ -16,6 +16,11 @@ COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n]
 # A path below a room of the tree, or a bare name whose ending is one of source or document.
 PATH = re.compile(r"(?<![\w./*${}<-])((?:arch|cmds|doc|libmcount|tests|utils)/[\w*/.+{},-]*[\w*}])"
                   r"(?![\w/<(])")
+# The same below a room of utils/: format/dir.h.
+SHORT = re.compile(rf"(?<![\w./*${{}}<-])((?:analysis|base|cli|export|format|object|observe|proto|"
+                   rf"record|trace|view)/[\w*/{{}},-]*[\w*}}]\.(?:{ENDINGS}))(?![\w/.*-]|\()")
+# Of our own code, in comments of code: ftr_noun_verb, and ftr_noun_* for several.
+IDENTIFIER = re.compile(r"(?<![\w-])(ftr_\w+)(\*?)")
 BARE = re.compile(rf"(?<![\w./*$@\"'<>-])([A-Za-z_*][\w*-]*\.(?:{ENDINGS}))(?![\w/.*-]|\()")
 
 # Made by configure (AC_CONFIG_LINKS) and by make: a target, a program.
@@ -71,7 +76,30 @@ def is_known(name, paths, names):
     name = name.rstrip("/.")
     # doc/adr/0015 is short for the one file of that number; tests/unit/err_test is built.
     return any(fnmatch.fnmatchcase(each, pattern) for each in paths
-               for pattern in (name, name + ".c", name + ".cc", name + "-*.md"))
+               for pattern in (name, name + ".c", name + ".cc", name + "-*.md", "utils/" + name))
+
+
+def identifiers():
+    """All that code without its comments says."""
+    return {word for path in tree.files(*CODE)
+            for word in re.findall(r"\bftr_\w+", COMMENT.sub(
+                lambda match: " " if match[0].startswith("/") else match[0], tree.read(path)))}
+
+
+def is_identifier(word, is_prefix, known):
+    if PLACEHOLDER.search(word) or word.endswith("_X"):
+        return True
+    return word in known or is_prefix and any(each.startswith(word) for each in known)
+
+
+def check_identifiers(path, known):
+    if not path.endswith(CODE):
+        return []
+    return [f"{path}:{first + at}: {match[0]}: there is no such identifier"
+            for first, text in comments(path, tree.read(path))
+            for at, line in enumerate(text.splitlines())
+            for match in IDENTIFIER.finditer(line)
+            if not is_identifier(match[1], match[2], known)]
 
 
 def check_file(path, paths, names):
@@ -79,7 +107,9 @@ def check_file(path, paths, names):
     for first, text in comments(path, tree.read(path)):
         for at, line in enumerate(FONT.sub("", text).replace("\\-", "-").splitlines()):
             found = [match[1] for match in PATH.finditer(line)]
-            found += [match[1] for match in BARE.finditer(PATH.sub(" ", line))]
+            line = PATH.sub(" ", line)
+            found += [match[1] for match in SHORT.finditer(line)]
+            found += [match[1] for match in BARE.finditer(SHORT.sub(" ", line))]
             problems += [f"{path}:{first + at}: {name}: there is no such file"
                          for whole in found for name in alternatives(whole)
                          if not is_known(name, paths, names)]
@@ -99,8 +129,10 @@ def main():
     checked = [path for path in tree.files(*CODE, *SCRIPTS, *TEXTS)
                if not path.startswith("tests/data/") and "/corpus/" not in path
                and "/expected/" not in path] + list(TOP)
+    known = identifiers()
     tree.finish(decisions() + [problem for path in checked
-                               for problem in check_file(path, paths, names)],
+                               for problem in (check_file(path, paths, names) +
+                                               check_identifiers(path, known))],
                 f"names: {len(checked)} files")
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Plain text rules: an SPDX line first, no path of a developer's machine, no trailing blanks, no long lines."""
+"""Plain text rules: an SPDX line first, no path of a developer's machine, no trailing blanks, no
+long lines; and no compiled Python among the tracked files."""
+import os
 import re
+import subprocess
 
 import tree
 
@@ -32,10 +35,26 @@ def check_file(path):
     return problems
 
 
+def tracked():
+    """What git keeps; nothing in a tarball, or where git does not trust the tree's owner."""
+    if not os.path.exists(os.path.join(tree.SRC, ".git")):
+        return []
+    try:
+        return subprocess.run(["git", "-C", tree.SRC, "ls-files"], capture_output=True, text=True,
+                              check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return []
+
+
+def compiled(paths):
+    return [f"{path}: compiled Python is tracked" for path in paths
+            if "__pycache__" in path or path.endswith(".pyc")]
+
+
 def main():
     paths = [path for path in tree.files(*TEXTS) if not path.startswith("tests/data/")
              and "/corpus/" not in path] + list(TOP)
-    tree.finish([problem for path in paths for problem in check_file(path)],
+    tree.finish(compiled(tracked()) + [problem for path in paths for problem in check_file(path)],
                 f"text: {len(paths)} files")
 
 

@@ -13,7 +13,7 @@ enum ftr_color {
 };
 
 struct ftr_common {
-	const char *data;	/* -d (nullable: ftr_data_dir_default) */
+	const char *data;	/* -d (nullable: ftr_cmd_data_dir) */
 	const char *logfile;	/* (nullable) */
 	const char *opt_file;	/* (nullable) */
 	enum ftr_color color;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace: an opened data set.  A format's reader fills it (ftr_trace_open, format/open.h);
+ * A trace: an opened data set.  A format's reader fills it (ftr_trace_open, format/format.h);
  * everything in it lives until ftr_trace_free.
  */
 #ifndef FTR_TRACE_TRACE_H
@@ -51,7 +51,7 @@ struct ftr_trace {
 
 	/*
 	 * (owned) One source per task and further ones (kernel, perf), each ordered by time;
-	 * ftr_merge takes them over.  A format that is one stream supplies one.
+	 * ftr_merge_new takes them over.  A format that is one stream supplies one.
 	 */
 	FTR_VEC(struct ftr_source *) sources;
 	bool is_ordered;		/* the one source interleaves tasks already */
