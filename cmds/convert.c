@@ -13,6 +13,7 @@ struct convert_values {
 	struct ftr_common common;
 	struct ftr_selection selection;
 	const struct ftr_format *format;	/* NULL: by B's suffix */
+	struct ftr_option_values of_formats;
 };
 
 /* As dump: also what is outside of calls. */
@@ -26,6 +27,7 @@ static const struct ftr_option convert_options[] = {
 	FTR_OPTION_GROUP(ftr_selection_options, struct convert_values, selection),
 	FTR_OPTION("to", 0, "FORMAT", "Write this format, whatever B's suffix", ftr_opt_format,
 		   struct convert_values, format, .next_word = ftr_format_next_written),
+	FTR_OPTION_SETS(ftr_format_written_options, struct convert_values, of_formats),
 	{ 0 }
 };
 
@@ -66,12 +68,29 @@ static const struct ftr_format *format_of(const char *path)
 	return NULL;
 }
 
+static int convert(const struct convert_values *values, const char *path)
+{
+	const struct ftr_export to = {
+		.common = &values->common, .format = values->format, .path = path,
+		/* Without options nothing is left out. */
+		.values = ftr_option_values_given(&values->of_formats, ftr_format_written_options,
+						  values->format->name),
+	};
+	struct ftr_opened opened;
+	int status = ftr_opened_open(&opened, &values->common, &values->selection, false);
+
+	if (status != FTR_EXIT_OK)
+		return status;
+	status = ftr_export(&opened, &to);
+	ftr_opened_close(&opened);
+	return status;
+}
+
 static int convert_run(void *values, int argc, char **argv)
 {
 	struct convert_values *self = values;
 	const char *path = argv[0];
-	struct ftr_opened opened;
-	int status;
+	struct ftr_err err = { 0 };
 
 	if (path == NULL) {
 		ftr_error(
@@ -84,13 +103,12 @@ static int convert_run(void *values, int argc, char **argv)
 		ftr_error("convert: %s: no format has this suffix; choose one with --to=FORMAT", path);
 		return FTR_EXIT_USAGE;
 	}
-	status = ftr_opened_open(&opened, &self->common, &self->selection, false);
-	if (status != FTR_EXIT_OK)
-		return status;
-	status = ftr_export(&opened,
-			    &(struct ftr_export){ &self->common, self->format, path, NULL });
-	ftr_opened_close(&opened);
-	return status;
+	if (ftr_option_values_check(&self->of_formats, ftr_format_written_options,
+				    self->format->name, "to", &err) < 0) {
+		ftr_error("convert: %s", err.text);
+		return FTR_EXIT_USAGE;
+	}
+	return convert(self, path);
 }
 
 const struct ftr_cmd ftr_cmd_convert = {

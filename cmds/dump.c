@@ -23,14 +23,6 @@ static const struct dump_values dump_defaults = {
 	.selection.kernel_full = true,
 };
 
-/* --chrome, --fxt ...: the option's name is the format. */
-static int parse_short_format(const struct ftr_option *opt, void *value, const char *arg,
-			      struct ftr_err *err)
-{
-	*(const struct ftr_format **)value = ftr_format_find(opt->name);
-	return 0;
-}
-
 static const struct ftr_option dump_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct dump_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct dump_values, selection),
@@ -39,16 +31,7 @@ static const struct ftr_option dump_options[] = {
 		   format, .next_word = ftr_format_next_written),
 	FTR_OPTION("output", 'o', "FILE", "Write to FILE; - is standard output", ftr_opt_string,
 		   struct dump_values, output),
-	FTR_OPTION("fxt", 0, NULL, "Same as --format=fxt", parse_short_format, struct dump_values,
-		   format),
-	FTR_OPTION("chrome", 0, NULL, "Same as --format=chrome", parse_short_format,
-		   struct dump_values, format),
-	FTR_OPTION("flame-graph", 0, NULL, "Same as --format=flame-graph", parse_short_format,
-		   struct dump_values, format),
-	FTR_OPTION("graphviz", 0, NULL, "Same as --format=graphviz", parse_short_format,
-		   struct dump_values, format),
-	FTR_OPTION("mermaid", 0, NULL, "Same as --format=mermaid", parse_short_format,
-		   struct dump_values, format),
+	FTR_OPTION_SETS(ftr_format_dump_options, struct dump_values, format),
 	FTR_OPTION_SETS(ftr_format_written_options, struct dump_values, of_formats),
 	{ 0 }
 };

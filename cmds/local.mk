@@ -24,8 +24,8 @@ ftr_SOURCES = \
 	cmds/output.h \
 	cmds/record.c \
 	cmds/record.h \
-	cmds/record_etrace.c \
-	cmds/record_etrace.h \
+	cmds/record_observed.c \
+	cmds/record_observed.h \
 	cmds/registry.c \
 	cmds/replay.c \
 	cmds/replay.h \

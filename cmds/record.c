@@ -15,8 +15,8 @@
 
 #include "cmds/cmd.h"
 #include "cmds/export.h"
-#include "cmds/record_etrace.h"
 #include "cmds/message.h"
+#include "cmds/record_observed.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/format.h"
 #include "utils/proto/ring.h"
@@ -118,7 +118,7 @@ static const struct ftr_option record_options[] = {
 		   "Format to write while the program runs (default: uftrace)", ftr_opt_format,
 		   struct record_values, format, .next_word = ftr_format_next_recorded),
 	FTR_OPTION("output", 'o', "FILE",
-		   "Write the text of --format=etrace to FILE; - is standard output",
+		   "Write to FILE, in a --format that is one file; - is standard output",
 		   ftr_opt_string, struct record_values, output),
 	FTR_OPTION_SETS(ftr_format_recorded_options, struct record_values, of_formats),
 	{ 0 }
@@ -251,7 +251,8 @@ static void report_end(const struct ftr_recorder_result *result, const char *pro
 
 	if (result->has_status && WIFSIGNALED(result->wait_status))
 		ftr_verbose(0, "%s was killed by signal %d (%s)", program,
-			    WTERMSIG(result->wait_status), strsignal(WTERMSIG(result->wait_status)));
+			    WTERMSIG(result->wait_status),
+			    strsignal(WTERMSIG(result->wait_status)));
 	ftr_verbose(0, "%" PRIu64 " call%s, %u task%s, %s in %s; next: %s replay%s%s, or report",
 		    result->calls, result->calls == 1 ? "" : "s", result->tasks,
 		    result->tasks == 1 ? "" : "s",
@@ -380,7 +381,18 @@ out:
 	return status;
 }
 
-static int record_text(const struct record_values *values, char **argv)
+/* The first format that is a file of observed system calls. */
+static const struct ftr_format *observed_format(void)
+{
+	const struct ftr_format *format;
+	size_t pos = 0;
+
+	while ((format = ftr_format_next(&pos)) != NULL && format->observed == NULL)
+		;
+	return format;
+}
+
+static int record_observed(const struct record_values *values, char **argv)
 {
 	if (!values->record.has_syscalls)
 		ftr_error("record: --format=%s writes system calls; add --syscalls",
@@ -389,10 +401,11 @@ static int record_text(const struct record_values *values, char **argv)
 		ftr_error("record: --format=%s writes a file, not a data directory; name it with -o",
 			  values->format->name);
 	else
-		return ftr_record_etrace(ftr_option_values_get(&values->of_formats,
-							       ftr_format_recorded_options,
-							       values->format->name),
-					 values->output, argv);
+		return ftr_record_observed(values->format->observed,
+					   ftr_option_values_get(&values->of_formats,
+								 ftr_format_recorded_options,
+								 values->format->name),
+					   values->output, argv);
 	return FTR_EXIT_USAGE;
 }
 
@@ -414,11 +427,11 @@ static int record_run(void *arg, int argc, char **argv)
 		ftr_error("record: %s", err.text);
 		return FTR_EXIT_USAGE;
 	}
-	if (values->format != NULL && values->format->kind == FTR_FORMAT_FILE)
-		return record_text(values, argv);
+	if (values->format != NULL && values->format->observed != NULL)
+		return record_observed(values, argv);
 	if (values->output != NULL) {
-		ftr_error("record: --output requires --format=etrace; name a data directory with "
-			      "-d");
+		ftr_error("record: --output requires --format=%s; name a data directory with -d",
+			  observed_format()->name);
 		return FTR_EXIT_USAGE;
 	}
 	opts.shows_end = true;

@@ -55,6 +55,15 @@ class OptionsTest(harness.Test):
         self.write("opts", "-D 1 stray")
         self.assertIn("stray", self.run_ftr("replay", "--opt-file", "opts", status=2).stderr)
 
+    def test_options_of_formats(self):
+        for options in ([], ["--sample-time=10ns"]):
+            self.assertEqual(self.run_ftr("convert", "--to=flame-graph", *options, "trace", "-").stdout,
+                             self.run_ftr("dump", "--flame-graph", *options, "trace").stdout)
+        self.assertNotEqual(self.run_ftr("dump", "--flame-graph", "trace").stdout,
+                            self.run_ftr("dump", "--flame-graph", "--sample-time=10ns", "trace").stdout)
+        self.assertIn("--to=flame-graph", self.run_ftr("convert", "--sample-time=1ms", "trace", "x.fxt",
+                                                       status=2).stderr)
+
     def test_options_of_other_commands(self):
         for command, unused in (("replay", ["--chrome", "-b", "4M"]), ("report", ["--column-view", "-k"]),
                                 ("graph", ["--flame-graph", "--keep-pid"]), ("info", ["-D", "2", "--sort=self"]),

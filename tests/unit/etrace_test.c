@@ -188,7 +188,7 @@ static void print(void *arg, const char *text)
 }
 
 static void load(struct ftr_etrace_log *log, const void *text, size_t len,
-		 ftr_etrace_violation_fn *fn, void *arg)
+		 ftr_violation_fn *fn, void *arg)
 {
 	struct ftr_istream in;
 

@@ -228,13 +228,40 @@ static void members_have_options_of_their_own(void **state)
 	assert_null(size_of(&pictures, "text"));
 	assert_int_equal(size_of(&pictures, "html")->width, 640);
 	assert_int_equal(check_for(&pictures, NULL), 0);
+	assert_null(ftr_option_values_given(&pictures.of_formats, picture_options, "html"));
 	pictures_parse(&pictures, "--height=5");
+	assert_ptr_equal(ftr_option_values_given(&pictures.of_formats, picture_options, "html"),
+			 size_of(&pictures, "html"));
+	assert_null(ftr_option_values_given(&pictures.of_formats, picture_options, "svg"));
 	assert_int_equal(size_of(&pictures, "html")->height, 5);
 	assert_int_equal(size_of(&pictures, "svg")->height, 0);
 	assert_int_equal(check_for(&pictures, "html"), 0);
 	assert_int_equal(check_for(&pictures, "svg"), -EINVAL);
 	assert_string_equal(err.text, "--height requires --format=html");
 	assert_int_equal(check_for(&pictures, NULL), -EINVAL);
+}
+
+static const struct ftr_option svg_row[] = {
+	{ .name = "svg", .help = "Same as --picture=svg", .parse = ftr_opt_flag }, { 0 }
+};
+
+static bool row_options(size_t *pos, struct ftr_option_set *set)
+{
+	*set = (struct ftr_option_set){ .options = *pos == 1 ? svg_row : NULL };
+	return (*pos)++ < 2;
+}
+
+static void members_may_fill_what_the_command_has(void **state)
+{
+	static const struct ftr_option table[] = {
+		FTR_OPTION_SETS(row_options, struct pictures, flat), { 0 }
+	};
+	struct pictures pictures = { 0 };
+	char *words[] = ARGV("--svg");
+
+	first = ftr_options_parse(table, &pictures, 2, words, false, &outcome, &err);
+	assert_int_equal(first, 2);
+	assert_true(pictures.flat);
 }
 
 static void members_may_share_an_option(void **state)
@@ -328,6 +355,7 @@ int main(void)
 		cmocka_unit_test_setup(help_and_version, setup),
 		cmocka_unit_test_setup(mistakes_are_explained, setup),
 		cmocka_unit_test_setup(members_have_options_of_their_own, setup),
+		cmocka_unit_test_setup(members_may_fill_what_the_command_has, setup),
 		cmocka_unit_test_setup(members_may_share_an_option, setup),
 		cmocka_unit_test(help_names_members_and_words),
 		cmocka_unit_test(closest_is_near),

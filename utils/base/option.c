@@ -135,21 +135,32 @@ static void iter_push(struct ftr_option_iter *iter, const struct ftr_option *row
 	iter->levels[iter->depth++].base = base;
 }
 
-/* Enter the next set of the row @at, whose struct ftr_option_values is at @offset; false: none. */
+/* Enter a set with values of its own, in the struct ftr_option_values at @offset. */
+static bool iter_push_owned(struct ftr_option_iter *iter, size_t offset)
+{
+	size_t base = iter->set_bytes, index = iter->set_nr++;
+
+	assert(index < FTR_OPTION_SETS_MAX);
+	iter->set_bytes += set_room(&iter->set);
+	assert(iter->set_bytes <= FTR_OPTION_SETS_BYTES);
+	if (iter->set.options == NULL)
+		return false;
+	iter->owner = iter->set.owner;
+	iter->given_offset = offset + offsetof(struct ftr_option_values, given[index]);
+	iter_push(iter, iter->set.options,
+		  offset + offsetof(struct ftr_option_values, bytes) + base);
+	return true;
+}
+
+/* Enter the next set of the row @at, whose values are at @offset; false: none. */
 static bool iter_push_set(struct ftr_option_iter *iter, const struct ftr_option *at, size_t offset)
 {
 	while (at->sets(&iter->set_pos, &iter->set)) {
-		size_t base = iter->set_bytes, index = iter->set_nr++;
-
-		assert(index < FTR_OPTION_SETS_MAX);
-		iter->set_bytes += set_room(&iter->set);
-		assert(iter->set_bytes <= FTR_OPTION_SETS_BYTES);
-		if (iter->set.options == NULL)
+		if (iter->set.owner != NULL && iter_push_owned(iter, offset))
+			return true;
+		if (iter->set.owner != NULL || iter->set.options == NULL)
 			continue;
-		iter->owner = iter->set.owner;
-		iter->given_offset = offset + offsetof(struct ftr_option_values, given[index]);
-		iter_push(iter, iter->set.options,
-			  offset + offsetof(struct ftr_option_values, bytes) + base);
+		iter_push(iter, iter->set.options, offset);
 		return true;
 	}
 	iter->set_pos = iter->set_nr = iter->set_bytes = 0;
@@ -191,6 +202,18 @@ const void *ftr_option_values_get(const struct ftr_option_values *values, ftr_op
 	for (; values != NULL && sets(&pos, &set); at += set_room(&set))
 		if (strcmp(set.owner, owner) == 0)
 			return set.options != NULL ? &values->bytes[at] : NULL;
+	return NULL;
+}
+
+const void *ftr_option_values_given(const struct ftr_option_values *values,
+				    ftr_option_set_fn *sets, const char *owner)
+{
+	struct ftr_option_set set;
+	size_t pos = 0;
+
+	for (size_t i = 0; values != NULL && sets(&pos, &set); i++)
+		if (strcmp(set.owner, owner) == 0 && values->given[i] != NULL)
+			return ftr_option_values_get(values, sets, owner);
 	return NULL;
 }
 

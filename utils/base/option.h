@@ -31,9 +31,9 @@ typedef int ftr_option_parse_fn(const struct ftr_option *opt, void *value, const
 
 /* The options of one member of a registry: a format, a collector. */
 struct ftr_option_set {
-	const char *owner;			/* the member's name */
+	const char *owner;	/* the member's name; NULL: they fill what the command has for all */
 	const struct ftr_option *options;	/* (nullable) ends with a row of zeros */
-	size_t values_bytes;			/* of the struct that they fill */
+	size_t values_bytes;			/* with an owner: of the struct that they fill */
 	const void *defaults;			/* (nullable: zeros) of that struct */
 };
 
@@ -60,7 +60,7 @@ struct ftr_option {
 	  .offset = offsetof(values_, member_), ##__VA_ARGS__ }
 #define FTR_OPTION_GROUP(table_, values_, member_) \
 	{ .group = table_, .offset = offsetof(values_, member_) }
-/* The member is a struct ftr_option_values. */
+/* The member is a struct ftr_option_values; of sets without owner, what their rows fill. */
 #define FTR_OPTION_SETS(sets_, values_, member_) \
 	{ .sets = sets_, .offset = offsetof(values_, member_) }
 
@@ -75,6 +75,10 @@ struct ftr_option_values {
 /* The struct of the member @owner, filled; NULL: it takes no options, or @values is NULL. */
 const void *ftr_option_values_get(const struct ftr_option_values *values, ftr_option_set_fn *sets,
 				  const char *owner);
+
+/* The same; NULL also when none of its options was given. */
+const void *ftr_option_values_given(const struct ftr_option_values *values,
+				    ftr_option_set_fn *sets, const char *owner);
 
 /*
  * -EINVAL, described, when an option was given that the member @owner (NULL: none of them) does not

@@ -115,6 +115,7 @@ const struct ftr_format ftr_format_flame_graph = {
 	.name	      = "flame-graph",
 	.summary      = "folded stacks with own times, for flamegraph.pl and speedscope",
 	.suffix	      = ".folded",
+	.dump_option  = FTR_FORMAT_DUMP_OPTION("flame-graph"),
 	.kind	      = FTR_FORMAT_FILE,
 	.write	      = &flame_ops,
 	.options      = flame_options,

@@ -260,6 +260,7 @@ const struct ftr_format ftr_format_graphviz = {
 	.name	 = "graphviz",
 	.summary = "who calls whom, as a digraph for dot",
 	.suffix	 = ".dot",
+	.dump_option = FTR_FORMAT_DUMP_OPTION("graphviz"),
 	.kind	 = FTR_FORMAT_FILE,
 	.write	 = &dot_ops,
 };

@@ -44,6 +44,7 @@ const struct ftr_format ftr_format_mermaid = {
 	.name	 = "mermaid",
 	.summary = "the call tree as a flowchart for mermaid",
 	.suffix	 = ".mmd",
+	.dump_option = FTR_FORMAT_DUMP_OPTION("mermaid"),
 	.kind	 = FTR_FORMAT_FILE,
 	.write	 = &mermaid_ops,
 };

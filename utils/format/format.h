@@ -19,6 +19,10 @@ const char *ftr_format_next_recorded(size_t *pos);
 ftr_option_set_fn ftr_format_written_options;
 ftr_option_set_fn ftr_format_recorded_options;
 
+/* The rows by which ftr dump and ftr check choose one: see struct ftr_format. */
+ftr_option_set_fn ftr_format_dump_options;
+ftr_option_set_fn ftr_format_check_options;
+
 /*
  * Is there a trace at @path, in a format that is read?  By its content; standard input ("-") and
  * pipes, whose content can be read only once, are taken for one.

@@ -41,11 +41,6 @@ const struct ftr_format *ftr_format_find(const char *name)
 	return NULL;
 }
 
-static bool is_recorded(const struct ftr_format *format)
-{
-	return format->is_recorded;
-}
-
 static const struct ftr_format *next_that(bool (*is_wanted)(const struct ftr_format *),
 					  size_t *pos)
 {
@@ -65,7 +60,7 @@ const char *ftr_format_next_written(size_t *pos)
 
 const char *ftr_format_next_recorded(size_t *pos)
 {
-	const struct ftr_format *format = next_that(is_recorded, pos);
+	const struct ftr_format *format = next_that(ftr_format_is_recorded, pos);
 
 	return format != NULL ? format->name : NULL;
 }
@@ -86,7 +81,25 @@ bool ftr_format_written_options(size_t *pos, struct ftr_option_set *set)
 
 bool ftr_format_recorded_options(size_t *pos, struct ftr_option_set *set)
 {
-	return set_of(next_that(is_recorded, pos), set);
+	return set_of(next_that(ftr_format_is_recorded, pos), set);
+}
+
+bool ftr_format_dump_options(size_t *pos, struct ftr_option_set *set)
+{
+	const struct ftr_format *format = ftr_format_next(pos);
+
+	if (format != NULL)
+		*set = (struct ftr_option_set){ .options = format->dump_option };
+	return format != NULL;
+}
+
+bool ftr_format_check_options(size_t *pos, struct ftr_option_set *set)
+{
+	const struct ftr_format *format = ftr_format_next(pos);
+
+	if (format != NULL)
+		*set = (struct ftr_option_set){ .options = format->check_option };
+	return format != NULL;
 }
 
 static const struct ftr_format *format_detect(const char *path, enum ftr_format_kind kind,

@@ -22,6 +22,24 @@ enum ftr_format_kind {
 };
 
 struct ftr_dir;
+struct ftr_syscall;
+
+/* Writing what ftr record --syscalls observes, while the program runs. */
+struct ftr_observed_ops {
+	size_t   size;			/* bytes of the writer */
+	uint32_t failures;		/* FTR_BIT() of the kinds whose failed calls it can hold */
+	/* @out outlives the writer; @values: of the format's options, NULL when it has none. */
+	void (*begin)(void *writer, struct ftr_ostream *out, const void *values);
+	int  (*call)(void *writer, const struct ftr_syscall *call);	/* 0 or -ENOMEM */
+	void (*fini)(void *writer);
+};
+
+/* A file against the rules of its format. */
+typedef void ftr_violation_fn(void *arg, const char *text);	/* "NAME:LINE: text" */
+struct ftr_check_result {
+	size_t   record_nr;
+	unsigned violation_nr;
+};
 
 struct ftr_format {
 	const char *name;		/* of --format: "fxt" */
@@ -45,7 +63,16 @@ struct ftr_format {
 	const struct ftr_sink_ops *write;
 	/* DIRECTORY formats write to a path: makes the sink (nullable). */
 	struct ftr_sink *(*write_new)(const char *path, struct ftr_err *err);
-	bool is_recorded;	/* ftr record can write it while the program runs */
+	/* What ftr record can write: the data directory of its recorder, or what is observed. */
+	bool is_data_directory;
+	const struct ftr_observed_ops *observed;	/* (nullable) FILE: needs --syscalls */
+
+	/* Report where @in breaks the format's rules (nullable).  0 or -ENOMEM. */
+	int (*check)(struct ftr_istream *in, ftr_violation_fn *violation, void *arg,
+		     struct ftr_check_result *result);
+
+	/* One row each, or none: the format's own options of ftr dump and ftr check. */
+	struct ftr_option dump_option[2], check_option[2];
 
 	/* Options of writing (nullable): rows, and the struct they fill, which is sink->values. */
 	const struct ftr_option *options;
@@ -62,5 +89,26 @@ static inline bool ftr_format_is_written(const struct ftr_format *format)
 {
 	return format->write != NULL || format->write_new != NULL;
 }
+
+static inline bool ftr_format_is_recorded(const struct ftr_format *format)
+{
+	return format->is_data_directory || format->observed != NULL;
+}
+
+/* A format, and a file that is said to be in it: what a check_option fills. */
+struct ftr_format_file {
+	const struct ftr_format *format;	/* (nullable: not given) */
+	const char *path;
+};
+
+ftr_option_parse_fn ftr_opt_dump_format;	/* const struct ftr_format *: that of the row */
+ftr_option_parse_fn ftr_opt_check_format;	/* struct ftr_format_file */
+
+/* ftr dump --NAME */
+#define FTR_FORMAT_DUMP_OPTION(name_) \
+	{ { .name = (name_), .help = "Same as --format=" name_, .parse = ftr_opt_dump_format } }
+/* ftr check --NAME FILE */
+#define FTR_FORMAT_CHECK_OPTION(name_, help_) \
+	{ { .name = (name_), .arg = "FILE", .help = (help_), .parse = ftr_opt_check_format } }
 
 #endif /* FTR_TRACE_FORMAT_H */

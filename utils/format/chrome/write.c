@@ -530,6 +530,7 @@ const struct ftr_format ftr_format_chrome = {
 	.name	 = "chrome",
 	.summary = "JSON for chrome://tracing and the Perfetto UI (trace event format)",
 	.suffix	 = ".json",
+	.dump_option = FTR_FORMAT_DUMP_OPTION("chrome"),
 	.kind	 = FTR_FORMAT_FILE,
 	.write	 = &chrome_ops,
 };

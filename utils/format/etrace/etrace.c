@@ -74,12 +74,48 @@ static const struct ftr_sink_ops etrace_sink_ops = {
 	.fini	 = etrace_fini,
 };
 
+static void observed_begin(void *writer, struct ftr_ostream *out, const void *values)
+{
+	ftr_etrace_writer_init(writer, out, values);
+}
+
+static int observed_call(void *writer, const struct ftr_syscall *call)
+{
+	return ftr_etrace_write(writer, call);
+}
+
+static void observed_fini(void *writer)
+{
+	ftr_etrace_writer_fini(writer);
+}
+
+static const struct ftr_observed_ops etrace_observed_ops = {
+	.size	  = sizeof(struct ftr_etrace_writer),
+	.failures = FTR_ETRACE_FAILURES,
+	.begin	  = observed_begin,
+	.call	  = observed_call,
+	.fini	  = observed_fini,
+};
+
+static int etrace_check(struct ftr_istream *in, ftr_violation_fn *violation, void *arg,
+			struct ftr_check_result *result)
+{
+	struct ftr_etrace_log log;
+	int ret;
+
+	ftr_etrace_log_init(&log);
+	ret = ftr_etrace_load(&log, in, violation, arg);
+	*result = (struct ftr_check_result){ log.calls.nr, log.violations };
+	ftr_etrace_log_fini(&log);
+	return ret;
+}
+
 static const struct ftr_option etrace_options[] = {
 	FTR_OPTION("etrace-prefix", 0, NULL, "Write INITCWD= first and \"0: \" before each line",
 		   ftr_opt_flag, struct ftr_etrace_options, has_prefix),
 	FTR_OPTION("mount", 0, NULL, "Write mount and umount, too", ftr_opt_flag,
 		   struct ftr_etrace_options, mounts),
-	FTR_OPTION("skip-repeated-opens", 0, NULL, "Leave out opens that repeat the task's last",
+	FTR_OPTION("skip-repeated-opens", 0, NULL, "Omit an open that repeats the task's previous one",
 		   ftr_opt_flag, struct ftr_etrace_options, skip_repeated_opens),
 	FTR_OPTION("thread-names", 0, NULL, "Write names that tasks give themselves, too",
 		   ftr_opt_flag, struct ftr_etrace_options, thread_names),
@@ -94,7 +130,10 @@ const struct ftr_format ftr_format_etrace = {
 	.detect	      = ftr_etrace_detect,
 	.read_file    = etrace_read,
 	.write	      = &etrace_sink_ops,
-	.is_recorded  = true,
+	.observed     = &etrace_observed_ops,
+	.check	      = etrace_check,
+	.check_option = FTR_FORMAT_CHECK_OPTION("etrace",
+						"Check the etrace text FILE; - is standard input"),
 	.options      = etrace_options,
 	.values_bytes = sizeof(struct ftr_etrace_options),
 };

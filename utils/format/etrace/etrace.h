@@ -16,6 +16,7 @@
 #include "utils/base/ostream.h"
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
+#include "utils/trace/format.h"
 #include "utils/trace/syscall.h"
 
 #define FTR_ETRACE_CHUNK 900		/* bytes of a text that one line holds at most */
@@ -68,9 +69,6 @@ struct ftr_etrace_log {
 	unsigned violations;		/* of the format, found while reading */
 };
 
-/* Called for each violation: "NAME:LINE: text". */
-typedef void ftr_etrace_violation_fn(void *arg, const char *text);
-
 void ftr_etrace_log_init(struct ftr_etrace_log *log);
 void ftr_etrace_log_fini(struct ftr_etrace_log *log);
 
@@ -80,7 +78,7 @@ void ftr_etrace_log_fini(struct ftr_etrace_log *log);
  * fine. 0 or -ENOMEM.
  */
 int ftr_etrace_load(struct ftr_etrace_log *log, struct ftr_istream *in,
-		    ftr_etrace_violation_fn *violation, void *arg);
+		    ftr_violation_fn *violation, void *arg);
 
 /* Does a file that begins like this hold etrace text? */
 bool ftr_etrace_detect(const char *path, const uint8_t *head, size_t len);

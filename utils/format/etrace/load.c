@@ -230,7 +230,7 @@ static void loader_fini(struct ftr_etrace_loader *loader)
 }
 
 int ftr_etrace_load(struct ftr_etrace_log *log, struct ftr_istream *in,
-		    ftr_etrace_violation_fn *violation, void *arg)
+		    ftr_violation_fn *violation, void *arg)
 {
 	struct ftr_etrace_loader loader = {
 		.log = log, .in = in, .violation = violation, .violation_arg = arg

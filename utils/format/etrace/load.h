@@ -56,7 +56,7 @@ struct ftr_etrace_assembly {
 struct ftr_etrace_loader {
 	struct ftr_etrace_log *log;
 	struct ftr_istream *in;
-	ftr_etrace_violation_fn *violation;
+	ftr_violation_fn *violation;
 	void *violation_arg;
 	struct ftr_hashmap tasks;		/* upid -> struct ftr_etrace_assembly */
 	FTR_VEC(struct ftr_etrace_assembly *) all;		/* (owned) */

@@ -444,6 +444,7 @@ const struct ftr_format ftr_format_fxt = {
 	.name	 = "fxt",
 	.summary = "Fuchsia trace format, for the Perfetto UI and magic-trace's viewer",
 	.suffix	 = ".fxt",
+	.dump_option = FTR_FORMAT_DUMP_OPTION("fxt"),
 	.kind	 = FTR_FORMAT_FILE,
 	.detect	 = ftr_fxt_detect,
 	.read_file = ftr_fxt_read,

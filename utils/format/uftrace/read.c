@@ -279,5 +279,5 @@ const struct ftr_format ftr_format_uftrace = {
 	.detect	 = uftrace_detect,
 	.read_dir = ftr_uftrace_read_dir,
 	.write_new = ftr_uftrace_export_new,
-	.is_recorded = true,
+	.is_data_directory = true,
 };

@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Etrace text while the program runs; no data directory. */
-#include "cmds/record_etrace.h"
+/* A format of observed system calls, written while the program runs; no data directory. */
+#include "cmds/record_observed.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "cmds/cmd.h"
 #include "cmds/message.h"
+#include "utils/base/ostream.h"
 #include "utils/observe/observer.h"
 #include "utils/record/program.h"
+#include "utils/trace/format.h"
 
-struct text_output {
+struct observed_output {
+	const struct ftr_observed_ops *ops;
 	struct ftr_ostream out;
-	struct ftr_etrace_writer writer;
+	void *writer;			/* (owned) of ops->size */
 };
 
 static void output_call(void *arg, const struct ftr_syscall *call)
 {
-	struct text_output *self = arg;
+	struct observed_output *self = arg;
 
-	ftr_etrace_write(&self->writer, call);
+	self->ops->call(self->writer, call);
 }
 
 static void output_flush(void *arg)
 {
-	struct text_output *self = arg;
+	struct observed_output *self = arg;
 
 	ftr_ostream_flush(&self->out, NULL);
 }
@@ -35,12 +39,12 @@ static int exit_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-static int follow(struct text_output *text, const char *path, char **argv)
+static int follow(struct observed_output *output, const char *path, char **argv)
 {
 	struct ftr_diag diag = ftr_message_diag();
 	struct ftr_observer_sink sink = {
-		.call = output_call, .idle = output_flush, .arg = text,
-		.failures = FTR_ETRACE_FAILURES, .diag = &diag,
+		.call = output_call, .idle = output_flush, .arg = output,
+		.failures = output->ops->failures, .diag = &diag,
 	};
 	struct ftr_observe_result result;
 	struct ftr_err err = { 0 };
@@ -61,11 +65,29 @@ static int follow(struct text_output *text, const char *path, char **argv)
 	return status;
 }
 
-int ftr_record_etrace(const struct ftr_etrace_options *options, const char *output, char **argv)
+static int run_observed(struct observed_output *output, const void *values, const char *path,
+			char **argv)
 {
+	int status = FTR_EXIT_FTR;
+
+	output->writer = calloc(1, output->ops->size);
+	if (output->writer == NULL) {
+		ftr_error("out of memory");
+		return status;
+	}
+	output->ops->begin(output->writer, &output->out, values);
+	status = follow(output, path, argv);
+	output->ops->fini(output->writer);
+	free(output->writer);
+	return status;
+}
+
+int ftr_record_observed(const struct ftr_observed_ops *ops, const void *values,
+			const char *path, char **argv)
+{
+	struct observed_output output = { .ops = ops };
 	struct ftr_program program;
 	struct ftr_err err = { 0 };
-	struct text_output text;
 	int ret, status;
 
 	ret = ftr_program_find_any(&program, argv[0], &err);
@@ -73,15 +95,13 @@ int ftr_record_etrace(const struct ftr_etrace_options *options, const char *outp
 		ftr_error("%s", err.text);
 		return ret == -ENOENT ? FTR_EXIT_NOT_FOUND : FTR_EXIT_NOT_RUN;
 	}
-	if (ftr_ostream_open(&text.out, output != NULL ? output : "-", &err) < 0) {
+	if (ftr_ostream_open(&output.out, path != NULL ? path : "-", &err) < 0) {
 		ftr_error("%s", err.text);
 		ftr_program_fini(&program);
 		return FTR_EXIT_FTR;
 	}
-	ftr_etrace_writer_init(&text.writer, &text.out, options);
-	status = follow(&text, program.path, argv);
-	ftr_etrace_writer_fini(&text.writer);
-	if (ftr_ostream_close(&text.out, &err) < 0)
+	status = run_observed(&output, values, program.path, argv);
+	if (ftr_ostream_close(&output.out, &err) < 0)
 		ftr_error("%s", err.text);
 	ftr_program_fini(&program);
 	return status;
