@@ -253,13 +253,13 @@ static bool row_options(size_t *pos, struct ftr_option_set *set)
 
 static void members_may_fill_what_the_command_has(void **state)
 {
-	static const struct ftr_option table[] = {
+	static const struct ftr_option rows[] = {
 		FTR_OPTION_SETS(row_options, struct pictures, flat), { 0 }
 	};
 	struct pictures pictures = { 0 };
 	char *words[] = ARGV("--svg");
 
-	first = ftr_options_parse(table, &pictures, 2, words, false, &outcome, &err);
+	first = ftr_options_parse(rows, &pictures, 2, words, false, &outcome, &err);
 	assert_int_equal(first, 2);
 	assert_true(pictures.flat);
 }

@@ -31,7 +31,7 @@ typedef int ftr_option_parse_fn(const struct ftr_option *opt, void *value, const
 
 /* The options of one member of a registry: a format, a collector. */
 struct ftr_option_set {
-	const char *owner;	/* the member's name; NULL: they fill what the command has for all */
+	const char *owner;	/* the member's name; NULL: fills what the command has for all */
 	const struct ftr_option *options;	/* (nullable) ends with a row of zeros */
 	size_t values_bytes;			/* with an owner: of the struct that they fill */
 	const void *defaults;			/* (nullable: zeros) of that struct */
