@@ -6,8 +6,8 @@
 struct ftr_observed_ops;
 
 /*
- * Run argv[0] and write what its processes do to the file @path (NULL: standard output).  @values: of the
- * format's options, NULL when it has none.  An exit status.
+ * Run argv[0] and write what its processes do to the file @path (NULL: standard output).
+ * @values: of the format's options, NULL when it has none.  An exit status.
  */
 int ftr_record_observed(const struct ftr_observed_ops *ops, const void *values,
 			const char *path, char **argv);
