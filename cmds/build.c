@@ -194,7 +194,7 @@ static int build_run(void *arg, int argc, char **argv)
 const struct ftr_cmd ftr_cmd_build = {
 	.name = "build",
 	.usage = "[OPTION...] [--] [COMMAND [ARGUMENT...]]",
-	.summary = "Run a build and write its compilation database, or ask about its files",
+	.summary = "Run a build, write its compilation database",
 	.options = build_options,
 	.values_bytes = sizeof(struct build_values),
 	.stops_at_operand = true,

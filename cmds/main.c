@@ -238,6 +238,38 @@ static int run_command(const struct ftr_cmd *cmd, int argc, char **argv)
 	return status;
 }
 
+/* uftrace's commands that are not ours, whatever programs have their names. */
+static const char *foreign_command(const char *word)
+{
+	static const struct {
+		const char *name, *answer;
+	} rows[] = {
+		{ "recv", "receives traces over the network, which ftr does not do; copy the data "
+			  "directory, or pipe it: ftr dump --fxt | ssh HOST ftr report -" },
+		{ "script", "runs scripts over a trace, which ftr does not do yet; read ftr dump "
+			    "--chrome, or ftr report --format=csv" },
+		{ "tui", "is uftrace's browser, which ftr does not have yet; see ftr graph, ftr "
+			 "report, or ftr dump --chrome for a trace viewer" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].name, word) == 0)
+			return rows[i].answer;
+	return NULL;
+}
+
+static int help(const char *word)
+{
+	const struct ftr_cmd *cmd = word != NULL ? ftr_cmd_find(word) : NULL;
+
+	if (word == NULL)
+		return ftr_help_print();
+	if (cmd != NULL)
+		return ftr_help_print_command(cmd);
+	ftr_error("help: %s is not a command; ftr help lists them", word);
+	return FTR_EXIT_USAGE;
+}
+
 static int refuse(const char *word)
 {
 	struct ftr_closest closest = { 0 };
@@ -273,6 +305,13 @@ int main(int argc, char **argv)
 		memmove(&argv[2], &argv[1], (size_t)(at - 1) * sizeof(*argv));
 		argv[1] = word;
 		return run_command(cmd, argc - 1, argv + 1);
+	}
+	if (strcmp(word, "help") == 0)
+		return help(argv[at + 1]);
+	if (foreign_command(word) != NULL) {
+		ftr_error("%s %s; ftr live %s runs a program of this name", word,
+			  foreign_command(word), word);
+		return FTR_EXIT_USAGE;
 	}
 	cmd = ftr_cmd_find(DEFAULT_COMMAND);
 	if (cmd == NULL || !ftr_words_is_program(word))

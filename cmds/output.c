@@ -18,8 +18,10 @@
 
 static const char *pager_command(void)
 {
-	const char *pager = getenv("PAGER");
+	const char *pager = getenv("PAGER"), *term = getenv("TERM");
 
+	if (term == NULL || strcmp(term, "dumb") == 0)	/* an editor's shell: it scrolls itself */
+		return NULL;
 	if (pager == NULL)
 		pager = "less";
 	if (*pager == '\0' || strcmp(pager, "cat") == 0)

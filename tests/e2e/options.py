@@ -76,6 +76,47 @@ class OptionsTest(harness.Test):
         self.assertIn("not support", self.run_ftr("replay", "--hide", "main", "trace", status=2).stderr)
         self.assertIn("not support", self.run_ftr("check", "--hide", "main", "trace", status=2).stderr)
 
+    def test_help_fits_a_terminal(self):
+        overview = self.run_ftr("--help").stdout
+        commands = re.findall(r"^  (\w+)", overview.partition("commands:\n")[2].partition("\n\n")[0], re.M)
+        self.assertGreater(len(commands), 8)
+        for text in [overview] + [self.run_ftr(command, "--help").stdout for command in commands]:
+            self.assertEqual([line for line in text.splitlines() if len(line) > 80], [])
+        self.assertEqual(self.run_ftr("help").stdout, overview)
+        self.assertEqual(self.run_ftr("help", "graph").stdout, self.run_ftr("graph", "--help").stdout)
+        self.assertIn("not a command", self.run_ftr("help", "grph", status=2).stderr)
+
+    def test_commands_of_uftrace_alone(self):
+        for command in ("tui", "recv", "script"):
+            err = self.run_ftr(command, status=2).stderr
+            self.assertRegex(err, rf"^ftr: {command} .* (yet|not do)[;,].*ftr live {command} runs")
+
+    def test_colors(self):
+        def words(*args):
+            return re.findall("\033\\[36m(\\w+)\033\\[0m", self.run_ftr(*args, "--color=yes", "trace").stdout)
+        self.assertEqual(set(words("replay")), set(words("report")))
+        self.assertIn("main", words("replay"))
+        self.assertIn("\033[90m  3.195 us\033[0m", self.run_ftr("report", "--color=yes", "trace").stdout)
+
+    def at_terminal(self, *words, term):
+        terminal, other = os.openpty()
+        env = dict(os.environ, TERM=term, PAGER="sed s/^/paged:/")
+        self.assertEqual(self.ftr(*words, stdout=other, env=env).returncode, 0)
+        os.close(other)
+        self.addCleanup(os.close, terminal)
+        return os.read(terminal, 4096)
+
+    def test_pager(self):
+        self.assertTrue(self.at_terminal("report", "trace", term="xterm").startswith(b"paged:"))
+        self.assertNotIn(b"paged:", self.at_terminal("report", "trace", term="dumb"))
+
+    def test_unreadable(self):
+        os.chmod("trace", 0)
+        user = {"user": 65534, "group": 65534, "extra_groups": []} if harness.IS_ROOT else {}
+        run = self.ftr("report", "-d", "trace", **user)
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, "^ftr: trace: Permission denied; ")
+
 
 if __name__ == "__main__":
     harness.main()

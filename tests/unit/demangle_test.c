@@ -36,7 +36,7 @@ static const struct name_case {
 	{ "_ZZ4mainENKUliE0_clEi", "main::$_1::operator()" },
 	{ "_ZZL3lociENKUlT_E0_clIdEEDaS_", "loc::$_1::operator()" },
 	{ "_ZZZN3FooC1EvENKUlvE_clEvENKUliE_clEi", "Foo::Foo::$_0::operator()::$_0::operator()" },
-	{ "_ZN12_GLOBAL__N_13fooEv", "_GLOBAL__N_1::foo" },
+	{ "_ZN12_GLOBAL__N_13fooEv", "(anonymous namespace)::foo" },
 	{ "_ZNKSt6vectorIiSaIiEE4sizeEv", "std::vector::size" },
 	{ "_ZNSolsEi", "std::basic_ostream::operator<<" },
 	{ "_ZNSaIcEC1Ev", "std::allocator::allocator" },

@@ -17,7 +17,7 @@
 
 #define LONG_BASE 256		/* getopt's value of row i is LONG_BASE + i: never a letter */
 #define HELP_COLUMN 29		/* where the text starts */
-#define HELP_WIDTH 100
+#define HELP_WIDTH 80
 
 /* One row as getopt sees it. */
 struct row {

@@ -168,6 +168,9 @@ static int detect_file(const char *path, struct ftr_istream *in, const struct ft
 static int detect_dir(const char *path, const struct ftr_format **format, struct ftr_err *err)
 {
 	*format = format_detect(path, FTR_FORMAT_DIRECTORY, NULL, 0);
+	if (*format == NULL && access(path, R_OK | X_OK) < 0)
+		return ftr_err_set(err, errno, "%s: %s; read it as its owner or as root", path,
+				   strerror(errno));
 	if (*format == NULL)
 		return ftr_err_set(err, EBADMSG, "%s: not a trace directory (it has no file named "
 				   "info); name another one with -d", path);

@@ -15,11 +15,10 @@
 static const struct spelling {
 	const char *libiberty, *ours;
 } spellings[] = {
-	{ "(anonymous namespace)", "_GLOBAL__N_1" },
-	{ "std::string",	   "std::basic_string" },
-	{ "std::istream",	   "std::basic_istream" },
-	{ "std::ostream",	   "std::basic_ostream" },
-	{ "std::iostream",	   "std::basic_iostream" },
+	{ "std::string",   "std::basic_string" },
+	{ "std::istream",  "std::basic_istream" },
+	{ "std::ostream",  "std::basic_ostream" },
+	{ "std::iostream", "std::basic_iostream" },
 };
 
 static void put_spelled(struct ftr_strbuf *out, const char *s, size_t len)

@@ -12,4 +12,6 @@
 #define FTR_SGR_BLUE	"\033[94m"
 #define FTR_SGR_GRAY	"\033[90m"
 
+#define FTR_SGR_FUNC	FTR_SGR_CYAN
+
 #endif /* FTR_VIEW_COLOR_H */

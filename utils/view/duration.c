@@ -10,6 +10,8 @@
 
 static const char *unit_color(const char unit[2])
 {
+	if (unit[0] == 'u')
+		return FTR_SGR_GRAY;
 	if (unit[0] == 'm')
 		return FTR_SGR_GREEN;
 	return unit[1] == 's' ? FTR_SGR_YELLOW : FTR_SGR_RED;
@@ -17,21 +19,19 @@ static const char *unit_color(const char unit[2])
 
 char *view_put_duration(char *p, uint64_t ns, bool use_color)
 {
-	const char *color;
-	char unit[2];
+	char text[FTR_DURATION_CHARS + 8];
+	size_t len;
 
 	if (ns == 0) {
 		memset(p, ' ', FTR_DURATION_CHARS);
 		return p + FTR_DURATION_CHARS;
 	}
-	p = ftr_fmt_duration(p, ns);
-	if (!use_color || p[-2] == 'u')
-		return p;
-	memcpy(unit, p - 2, sizeof(unit));
-	color = unit_color(unit);
-	p = stpcpy(p - 2, color);
-	memcpy(p, unit, sizeof(unit));
-	return stpcpy(p + sizeof(unit), FTR_SGR_RESET);
+	if (!use_color)
+		return ftr_fmt_duration(p, ns);
+	len = (size_t)(ftr_fmt_duration(text, ns) - text);
+	p = stpcpy(p, unit_color(text + len - 2));
+	memcpy(p, text, len);
+	return stpcpy(p + len, FTR_SGR_RESET);
 }
 
 /*

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes at most, the colour of the unit included. */
+/* Bytes at most, colours included. */
 #define VIEW_DURATION_BYTES 24
 
-/* "  0.849 us"; blank when it is 0.  Returns the end. */
+/* "  0.849 us", its colour by the unit; blank when it is 0.  Returns the end. */
 char *view_put_duration(char *p, uint64_t ns, bool use_color);
 
 /* The nine digits of a time's part below the second. */

@@ -8,16 +8,33 @@
 #include <stdio.h>
 #include <string.h>
 
+/* " total self call" */
+static void put_names(const struct ftr_field_name *table, char *text, size_t room)
+{
+	size_t len = 0;
+
+	for (int i = 0; table[i].name != NULL && len < room; i++)
+		len += (size_t)snprintf(text + len, room - len, " %s", table[i].name);
+}
+
 static int report_unknown(const struct ftr_field_name *table, struct ftr_slice name,
 			  struct ftr_err *err)
 {
 	char known[350] = "";
-	size_t len = 0;
 
-	for (int i = 0; table[i].name != NULL && len < sizeof(known); i++)
-		len += (size_t)snprintf(known + len, sizeof(known) - len, " %s", table[i].name);
+	put_names(table, known, sizeof(known));
 	return ftr_err_set(err, EINVAL, "unknown field \"%.*s\"; the fields are:%s all none",
 			   (int)name.len, name.s, known);
+}
+
+int ftr_fields_refuse_key(const struct ftr_field_name *table, const char *others,
+			  struct ftr_slice key, struct ftr_err *err)
+{
+	char known[350] = "";
+
+	put_names(table, known, sizeof(known));
+	return ftr_err_set(err, EINVAL, "unknown sort key \"%.*s\"; the keys are: %s%s",
+			   (int)key.len, key.s, others, known);
 }
 
 static int add_field(const struct ftr_field_name *table, struct ftr_slice name, uint64_t *mask,

@@ -130,15 +130,29 @@ static void line_of_call(struct replay_line *line, const struct ftr_event *ev)
 	};
 }
 
+static bool ends_with(const struct ftr_func *func, const char *suffix)
+{
+	size_t len = strlen(suffix);
+
+	return func->name_len >= len &&
+	       memcmp(func->name + func->name_len - len, suffix, len) == 0;
+}
+
+#define COLOR_BYTES (sizeof(FTR_SGR_FUNC FTR_SGR_RESET))
+
 static char *put_name(char *p, const struct replay_sink *self)
 {
 	const struct ftr_func *func = self->held.call.func;
 	size_t len = func->name_len;
 
 	/* With --demangle=full a name may bring its own empty parentheses. */
-	if (len > 2 && func->name[len - 1] == ')' && func->name[len - 2] == '(')
+	if (ends_with(func, "()") && !ends_with(func, "operator()"))
 		len -= 2;
+	if (self->opts.use_color)
+		p = replay_put(p, FTR_SGR_FUNC, sizeof(FTR_SGR_FUNC) - 1);
 	p = replay_put(p, func->name, len);
+	if (self->opts.use_color)
+		p = replay_put(p, FTR_SGR_RESET, sizeof(FTR_SGR_RESET) - 1);
 	*p++ = '(';
 	if (self->args.len > 0)
 		p = replay_put(p, self->args.s, self->args.len);
@@ -162,7 +176,8 @@ static int put_entry(struct replay_sink *self)
 	char *p;
 
 	line_of_call(&line, ev);
-	p = begin(self, &line, ev->depth, ev->call.func->name_len + self->args.len + 5);
+	p = begin(self, &line, ev->depth,
+		  ev->call.func->name_len + self->args.len + COLOR_BYTES + 5);
 	if (p == NULL)
 		return out_of_memory(self);
 	p = put_name(p, self);
@@ -182,7 +197,7 @@ static int put_leaf(struct replay_sink *self, const struct ftr_event *exit)
 	line_of_call(&line, ev);
 	line.duration_ns = exit->time_ns - ev->time_ns;
 	p = begin(self, &line, ev->depth,
-		  ev->call.func->name_len + self->args.len + self->text.len + 8);
+		  ev->call.func->name_len + self->args.len + self->text.len + COLOR_BYTES + 8);
 	if (p == NULL)
 		return out_of_memory(self);
 	p = put_name(p, self);

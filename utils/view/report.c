@@ -4,6 +4,7 @@
 
 #include "utils/analysis/stats.h"
 #include "utils/base/strbuf.h"
+#include "utils/view/color.h"
 #include "utils/view/cpu_text.h"
 #include "utils/view/duration.h"
 #include "utils/view/report_columns.h"
@@ -116,9 +117,9 @@ static void print_row(const struct report *report, const struct ftr_func_stat *s
 	for (int i = 0; i < REPORT_COLUMNS; i++)
 		if (report->mask & REPORT_BIT(i))
 			print_value(report, &report_columns[i], stat);
-	ftr_ostream_puts(report->out, "  ");
+	ftr_ostream_puts(report->out, report->opts->use_color ? "  " FTR_SGR_FUNC : "  ");
 	ftr_ostream_write(report->out, stat->name, stat->name_len);
-	ftr_ostream_putc(report->out, '\n');
+	ftr_ostream_puts(report->out, report->opts->use_color ? FTR_SGR_RESET "\n" : "\n");
 }
 
 static int print_sorted(const struct report *report, const struct ftr_stats *stats,

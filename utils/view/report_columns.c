@@ -215,12 +215,18 @@ static uint64_t default_mask(const struct ftr_report_opts *opts)
 	return REPORT_BIT(COLUMN_TOTAL) | REPORT_BIT(COLUMN_SELF) | REPORT_BIT(COLUMN_CALLS);
 }
 
-int report_parse_fields(const struct ftr_report_opts *opts, uint64_t *mask, struct ftr_err *err)
+static void names_fill(struct ftr_field_name names[REPORT_COLUMNS + 1])
 {
-	struct ftr_field_name names[REPORT_COLUMNS + 1] = { 0 };
-
 	for (int i = 0; i < REPORT_COLUMNS; i++)
 		names[i].name = report_columns[i].name;
+	names[REPORT_COLUMNS].name = NULL;
+}
+
+int report_parse_fields(const struct ftr_report_opts *opts, uint64_t *mask, struct ftr_err *err)
+{
+	struct ftr_field_name names[REPORT_COLUMNS + 1];
+
+	names_fill(names);
 	*mask = default_mask(opts);
 	return ftr_fields_parse(names, opts->fields, mask, err);
 }
@@ -240,6 +246,14 @@ static int find_key(const struct ftr_report_opts *opts, struct ftr_slice word)
 	return -1;
 }
 
+static int refuse_key(struct ftr_slice word, struct ftr_err *err)
+{
+	struct ftr_field_name names[REPORT_COLUMNS + 1];
+
+	names_fill(names);
+	return ftr_fields_refuse_key(names, "func avg min max", word, err);
+}
+
 int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *sort,
 		      struct ftr_err *err)
 {
@@ -254,10 +268,7 @@ int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *so
 		int key = is_name ? 0 : find_key(opts, word);
 
 		if (key < 0)
-			return ftr_err_set(
-				err, EINVAL,
-				"unknown sort key \"%.*s\"; the keys are: func and the fields, see --help",
-				(int)word.len, word.s);
+			return refuse_key(word, err);
 		if (sort->nr == REPORT_SORT_KEYS_MAX)
 			return ftr_err_set(err, EINVAL, "more than %d sort keys",
 					   REPORT_SORT_KEYS_MAX);

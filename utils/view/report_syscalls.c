@@ -134,10 +134,7 @@ static int parse_sort(struct sort *sort, const char *text, struct ftr_err *err)
 		while (key < COLUMNS && !ftr_slice_eq(word, names[key].name))
 			key++;
 		if (key == COLUMNS && !ftr_slice_eq(word, "name"))
-			return ftr_err_set(err, EINVAL,
-					   "unknown sort key \"%.*s\"; there are: name and the "
-					   "fields, see ftr-report(1)",
-					   (int)word.len, word.s);
+			return ftr_fields_refuse_key(names, "name", word, err);
 		if (sort->nr == SORT_KEYS_MAX)
 			return ftr_err_set(err, EINVAL, "more than %d sort keys", SORT_KEYS_MAX);
 		sort->keys[sort->nr++] = key;
