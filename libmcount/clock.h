@@ -22,6 +22,12 @@ uint64_t ftr_clock_slow(void);
  */
 void ftr_clock_stop_ticks(void);
 
+/*
+ * Ticks for measuring and ordering within the thread, also where the clock of records is another
+ * one or the thread may not read the TSC.  Never moves the counter clock.
+ */
+uint64_t ftr_clock_ticks(void);
+
 static inline uint64_t ftr_clock_read(void)
 {
 	return ftr_clock_is_slow() ? ftr_clock_slow() : ftr_arch_ticks();

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "arch/prologue.h"
+#include "libmcount/clock.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
 #include "libmcount/state.h"
@@ -22,14 +23,14 @@ static const struct ftr_frame nothing = { .loc = (uintptr_t *)UINTPTR_MAX };
 
 __thread struct ftr_thread ftr_self = { .top = (struct ftr_frame *)&nothing + 1 };
 
-static inline void record_put(struct ftr_thread *self, const struct ftr_frame *frame,
+static inline uint64_t record_put(struct ftr_thread *self, const struct ftr_frame *frame,
 			      uintptr_t func, enum ftr_record_type type)
 {
 	struct ftr_producer *producer = self->producer;
 	uint64_t depth = (uint64_t)((const char *)frame - (const char *)self->frames) /
 			 sizeof(struct ftr_frame);
 	struct ftr_record *record;
-	uint64_t pos, word;
+	uint64_t pos, word, tick;
 
 	if (unlikely(depth > FTR_RECORD_DEPTH_MAX))
 		depth = FTR_RECORD_DEPTH_MAX;
@@ -37,11 +38,13 @@ static inline void record_put(struct ftr_thread *self, const struct ftr_frame *f
 	pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
 	if (unlikely(pos >= producer->limit)) {
 		ftr_ring_put_slow(self, pos, word);
-		return;
+		return ftr_clock_ticks();
 	}
 	record = ftr_producer_record(producer, pos);
-	record->time = ftr_arch_ticks();
+	tick = ftr_arch_ticks();
+	record->time = tick;
 	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
+	return tick;
 }
 
 static void frames_trim(struct ftr_thread *self)
@@ -50,19 +53,104 @@ static void frames_trim(struct ftr_thread *self)
 		self->top--;
 }
 
-void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
+/*
+ * A frame is free, busy or open, and changes hands by one instruction: a handler that interrupts
+ * the hook may switch to another coroutine, whose calls claim and close frames before this hook
+ * resumes. A busy frame belongs to its hook alone.  top is where searches begin, not where open
+ * frames end: frames of such a coroutine may lie above it.  doc/adr/0027
+ */
+static inline bool frame_take(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc)
+{
+	if (unlikely(!ftr_arch_local_cas((uint64_t *)&frame->loc, 0,
+					 (uint64_t)loc | FTR_FRAME_BUSY)))
+		return false;
+	self->top = frame + 1;
+	return true;
+}
+
+/* Make an open frame busy, to close it.  False: it is not, or no longer, that of @loc. */
+static inline bool frame_seize(struct ftr_frame *frame, const uintptr_t *loc)
+{
+	return ftr_arch_local_cas((uint64_t *)&frame->loc, (uint64_t)loc,
+				  (uint64_t)loc | FTR_FRAME_BUSY);
+}
+
+/* Make a busy frame free. */
+static inline void frame_free(struct ftr_frame *frame)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->loc = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* As frame_take, of the first free frame from @frame on, but not from @end on. */
+static __attribute__((noinline, cold)) struct ftr_frame *
+frame_take_above(struct ftr_thread *self, struct ftr_frame *frame, const struct ftr_frame *end,
+		 uintptr_t *loc)
+{
+	for (; frame < end; frame++) {
+		if (frame_take(self, frame, loc))
+			return frame;
+		self->is_mixed = true;
+		self->halving_low = FTR_HALVING_NEVER;
+	}
+	self->skipped++;
+	return NULL;
+}
+
+/* A busy frame becomes free; when it had been recorded, so is its end. */
+static void frame_end(struct ftr_thread *self, struct ftr_frame *frame)
 {
 	if (frame->is_begun) {
 		frame->is_begun = false;
 		atomic_signal_fence(memory_order_seq_cst);
 		record_put(self, frame, frame->func, FTR_RECORD_EXIT);
 	}
-	atomic_signal_fence(memory_order_seq_cst);
-	frame->loc = NULL;
+	frame_free(frame);
 	frames_trim(self);
 }
 
-/* Which stack something lies on.  Of other stacks than these two nobody says where they end. */
+void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
+{
+	uintptr_t *loc = frame->loc;
+
+	if (loc != NULL && !ftr_frame_is_busy(loc) && frame_seize(frame, loc))
+		frame_end(self, frame);
+}
+
+static struct ftr_return *returns_of(const struct ftr_slot *slot, const uintptr_t *loc)
+{
+	uint64_t hash = ((uint64_t)loc >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+	return slot->returns + (hash & (slot->return_nr - 1) & ~(uint64_t)(FTR_RETURN_WAYS - 1));
+}
+
+/* A handler in between may do the same: at worst an older entry is lost for it. */
+static void return_keep(const struct ftr_slot *slot, uintptr_t *loc, uintptr_t ret)
+{
+	struct ftr_return *set = returns_of(slot, loc);
+	unsigned i = 0;
+
+	while (i < FTR_RETURN_WAYS - 1 && set[i].loc != loc && set[i].loc != NULL)
+		i++;
+	for (; i > 0; i--)
+		set[i] = set[i - 1];
+	set[0] = (struct ftr_return){ loc, ret, ftr_clock_ticks() };
+}
+
+static const struct ftr_return *return_find(const struct ftr_slot *slot, const uintptr_t *loc)
+{
+	const struct ftr_return *set = returns_of(slot, loc);
+	unsigned i;
+
+	for (i = 0; i < FTR_RETURN_WAYS; i++) {
+		if (set[i].loc == loc)
+			return &set[i];
+	}
+	return NULL;
+}
+
+/* Which stack something lies on.  The bounds of other stacks are unknown. */
 enum stack { STACK_HOME, STACK_SIGNAL, STACK_OTHER };
 
 static enum stack stack_of(const struct ftr_thread *self, const uintptr_t *loc)
@@ -92,7 +180,7 @@ static bool is_one_stack(const struct ftr_thread *self, const struct ftr_frame *
 	const struct ftr_frame *frame;
 
 	for (frame = self->top - 1; frame > until; frame--) {
-		if (frame->loc == NULL)
+		if (frame->loc == NULL || ftr_frame_is_busy(frame->loc))
 			continue;
 		if (frame->loc > loc || stack_of(self, frame->loc) != STACK_OTHER)
 			break;
@@ -105,14 +193,23 @@ static bool is_one_stack(const struct ftr_thread *self, const struct ftr_frame *
 
 /*
  * Control left @frame without a return.  Should that be a wrong guess (two stacks that look like
- * one), the function must still return where it was called from.
+ * one), the function must still return where it was called from: by its slot, or, where the stub's
+ * address was copied from there (swapcontext, called as the function's last thing), by what is
+ * kept.
  */
 static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 {
-	if (frame->is_begun && frame->kind == FTR_FRAME_RETURN && self->hook != 0 &&
-	    *frame->loc == self->hook)
-		*frame->loc = frame->ret;
-	ftr_frame_close(self, frame);
+	uintptr_t *loc = frame->loc, hook = self->hook;
+
+	if (loc == NULL || ftr_frame_is_busy(loc) || !frame_seize(frame, loc))
+		return;
+	if (frame->kind == FTR_FRAME_RETURN && self->hook != 0) {
+		return_keep(self->slot, loc, frame->ret);
+		/* The stack may be in use by another thread again. */
+		__atomic_compare_exchange_n(loc, &hook, frame->ret, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+	}
+	frame_end(self, frame);
 }
 
 void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
@@ -124,9 +221,10 @@ void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
 	if (stack == STACK_OTHER && !is_one_stack(self, until, loc))
 		return;
 	for (frame = self->top - 1; frame > until; frame--) {
-		bool is_here = frame->loc != NULL && stack_of(self, frame->loc) == stack;
+		bool is_open = frame->loc != NULL && !ftr_frame_is_busy(frame->loc);
+		bool is_here = is_open && stack_of(self, frame->loc) == stack;
 
-		if (frame->loc != NULL && !is_here && stack == STACK_OTHER)
+		if (is_open && !is_here && stack == STACK_OTHER)
 			break; /* what lies below may be on any stack, of memory long given back */
 		if (!is_here)
 			continue;
@@ -135,23 +233,23 @@ void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
 		last = frame;
 	}
 	for (frame = self->top - 1; last != NULL && frame >= last; frame--) {
-		if (frame->loc != NULL && stack_of(self, frame->loc) == stack)
+		if (stack_of(self, frame->loc) == stack)
 			frame_abandon(self, frame);
 	}
 	frames_trim(self);
 }
 
 /*
- * --estimate-return, where no return address tells of a call's end: has the call of @frame
- * returned, now that another begins at @loc?  It has when that is not below it, or when its return
- * address is overwritten.
+ * --estimate-return, where no stub reports the end of a call: has the call of @frame returned, now
+ * that another begins at @loc?  It has when that is not below it, or when its return address is
+ * overwritten.
  */
 static bool has_returned(const struct ftr_thread *self, const struct ftr_frame *frame,
 			 const uintptr_t *loc)
 {
 	bool both_home = ftr_frame_is_home(self, loc) && ftr_frame_is_home(self, frame->loc);
 
-	if (frame->kind == FTR_FRAME_CYGPROF)	/* tells of its end, unless it was left by a jump */
+	if (frame->kind == FTR_FRAME_CYGPROF)	/* reports its end, unless it was left by a jump */
 		return both_home && frame->loc < loc;
 	return frame->loc <= loc || (both_home && *frame->loc != frame->ret);
 }
@@ -161,7 +259,7 @@ static void frames_end_estimate(struct ftr_thread *self, const uintptr_t *loc)
 	struct ftr_frame *frame;
 
 	for (frame = self->top - 1; frame >= self->frames; frame--) {
-		if (frame->loc == NULL)
+		if (frame->loc == NULL || ftr_frame_is_busy(frame->loc))
 			continue;
 		if (!has_returned(self, frame, loc))
 			break;
@@ -182,7 +280,7 @@ void ftr_frames_end(void)
  * or one that may be gone.
  */
 static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct ftr_thread *self,
-									 const uintptr_t *loc,
+									 uintptr_t *loc,
 									 bool is_reused)
 {
 	if (self->frames == NULL && !self->is_refused &&
@@ -192,17 +290,17 @@ static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct
 		return NULL;
 	if (self->frames != NULL && self->top[-1].loc <= loc)
 		ftr_frames_abandon(self, self->frames - 1, loc, is_reused);
-	if (self->top < self->frames_end)
-		return self->top;
-	self->skipped++;
-	return NULL;
+	if (self->frames != NULL && (uintptr_t)self->top[-1].loc <= (uintptr_t)loc &&
+	    self->top[-1].loc != loc)
+		self->halving_low = FTR_HALVING_NEVER;
+	return frame_take_above(self, self->top, self->frames_end, loc);
 }
 
 /*
  * A frame like the one on top may be a tail call's, which uses its caller's slot, or the top one is
  * gone: a return slot then holds an address that is not our stub.
  */
-static inline struct ftr_frame *frame_claim(struct ftr_thread *self, const uintptr_t *loc,
+static inline struct ftr_frame *frame_claim(struct ftr_thread *self, uintptr_t *loc,
 					    enum ftr_frame_kind kind)
 {
 	struct ftr_frame *frame;
@@ -210,56 +308,40 @@ static inline struct ftr_frame *frame_claim(struct ftr_thread *self, const uintp
 	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
 		return NULL;	/* an instrumented IFUNC resolver: there is no ftr_self yet */
 	frame = self->top;
-	if (unlikely(frame >= self->frames_end || frame[-1].loc <= loc)) {
-		frame = frame_claim_slow(self, loc,
-					 kind == FTR_FRAME_RETURN && *loc != self->hook);
-		if (frame == NULL)
-			return NULL;
-	}
-	self->top = frame + 1;
-	atomic_signal_fence(memory_order_seq_cst);
-	return frame;
+	if (likely(frame < self->frames_end && frame[-1].loc > loc && frame_take(self, frame, loc)))
+		return frame;
+	return frame_claim_slow(self, loc, kind == FTR_FRAME_RETURN && *loc != self->hook);
 }
 
-/*
- * A handler that comes between claiming and filling sees an empty frame on top, and may use it or
- * give it back with its own; so the rest is filled in when it is not empty any more.
- */
-static inline void frame_fill(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc,
-			      uintptr_t ret, uintptr_t func, enum ftr_frame_kind kind)
+/* A busy frame becomes open. */
+static inline void frame_fill(struct ftr_frame *frame, uintptr_t *loc, uintptr_t ret,
+			      uintptr_t func, enum ftr_frame_kind kind)
 {
-	frame->loc = loc;
-	atomic_signal_fence(memory_order_seq_cst);
 	frame->ret = ret;
 	frame->func = func;
-	frame->kind = kind;
+	frame->state = kind;
 	atomic_signal_fence(memory_order_seq_cst);
-	self->top = frame + 1;
+	frame->loc = loc;
+	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline void frame_begin(struct ftr_thread *self, struct ftr_frame *frame, bool is_known)
+static inline void frame_begin(struct ftr_thread *self, struct ftr_frame *frame,
+			       enum ftr_frame_kind kind, bool is_known)
 {
+	uint64_t tick;
+
 	if (unlikely(!is_known && !ftr_module_is_known(self, frame->func)))
 		ftr_module_check(self, frame->func);
-	record_put(self, frame, frame->func, FTR_RECORD_ENTRY);
+	tick = record_put(self, frame, frame->func, FTR_RECORD_ENTRY);
 	atomic_signal_fence(memory_order_seq_cst);
-	frame->is_begun = true;
+	frame->state = ftr_frame_begun(kind, tick);
 }
 
 /* --estimate-return: a frame, after those that have returned were closed. */
-static struct ftr_frame *frame_claim_estimate(struct ftr_thread *self, const uintptr_t *loc)
+static struct ftr_frame *frame_claim_estimate(struct ftr_thread *self, uintptr_t *loc)
 {
-	struct ftr_frame *frame;
-
 	frames_end_estimate(self, loc);
-	frame = self->top;
-	if (frame >= self->estimate_end) {
-		self->skipped++;
-		return NULL;
-	}
-	self->top = frame + 1;
-	atomic_signal_fence(memory_order_seq_cst);
-	return frame;
+	return frame_take_above(self, self->top, self->estimate_end, loc);
 }
 
 bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
@@ -271,8 +353,8 @@ bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 		frame = frame_claim_estimate(self, loc);
 	if (frame == NULL)
 		return false;
-	frame_fill(self, frame, loc, 0, func, kind);
-	frame_begin(self, frame, false);
+	frame_fill(frame, loc, 0, func, kind);
+	frame_begin(self, frame, kind, false);
 	return true;
 }
 
@@ -284,9 +366,9 @@ static bool is_interrupting(const struct ftr_thread *self, const uintptr_t *loc)
 }
 
 /*
- * --estimate-return: the same as enter, but for the return address.  Nothing tells when a handler's
- * last call ends, so that one that interrupts us must leave no frame: its calls are recorded as
- * points in time.
+ * --estimate-return: the same as enter, but for the return address.  There is no event at the
+ * end of a handler's last call, so a handler that interrupts us must leave no frame: its calls are
+ * recorded as points in time.
  */
 static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *self, uintptr_t *slot,
 							   uintptr_t child_ip)
@@ -304,8 +386,8 @@ static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *se
 	atomic_signal_fence(memory_order_seq_cst);
 	frame = frame_claim_estimate(self, slot);
 	if (frame != NULL) {
-		frame_fill(self, frame, slot, *slot, child_ip, FTR_FRAME_RETURN);
-		frame_begin(self, frame, true);
+		frame_fill(frame, slot, *slot, child_ip, FTR_FRAME_RETURN);
+		frame_begin(self, frame, FTR_FRAME_RETURN, true);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	self->estimating_at = NULL;
@@ -322,9 +404,9 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
 			enter_estimate(self, slot, child_ip);
 		return;
 	}
-	frame_fill(self, frame, slot, *slot, child_ip, FTR_FRAME_RETURN);
+	frame_fill(frame, slot, *slot, child_ip, FTR_FRAME_RETURN);
 	*slot = self->hook;
-	frame_begin(self, frame, is_known);
+	frame_begin(self, frame, FTR_FRAME_RETURN, is_known);
 }
 
 void ftr_enter_known(uintptr_t *slot, uintptr_t addr)
@@ -354,99 +436,179 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip)
 	enter(ftr_arch_return_slot(slot, child_ip), child_ip, false);
 }
 
-/*
- * A coroutine that began on another thread returns on this one: the frame is in the shadow stack
- * whose stub still stands in the slot.  Frames are never given back to the system, so this is safe
- * also when that thread has ended; frames of a coroutine that is not running are touched by nobody
- * else.
- */
-static uintptr_t leave_elsewhere(struct ftr_thread *self, uintptr_t *slot)
+static bool frame_is_at(const struct ftr_frame *frame, const uintptr_t *loc)
 {
-	uint32_t stub = (uint32_t)((*slot - (uintptr_t)ftr_return_stubs) / FTR_STUB_BYTES);
-	struct ftr_slot *other = atomic_load(&ftr_state.slots);
-	struct ftr_frame *frame;
-
-	for (; other != NULL; other = other->next) {
-		if (other == self->slot || other->stub != (stub == FTR_STUB_SHARED ? 0 : stub))
-			continue;
-		for (frame = other->frames; ftr_slot_used(other, frame); frame++) {
-			if (frame->loc == slot && frame->kind == FTR_FRAME_RETURN) {
-				frame->is_begun = false;
-				frame->loc = NULL;
-				return frame->ret;
-			}
-		}
-	}
-	__builtin_trap();	/* the return address is gone: nothing true is left to do */
+	return frame->loc == loc && frame->kind == FTR_FRAME_RETURN;
 }
 
-/*
- * The top frame is not the one that returns: those above it were abandoned, or live on another
- * stack. What cannot be told apart is kept: losing a live frame would lose a return address.
- */
-static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self,
-							    uintptr_t *slot)
+/* The newest of @loc among all frames of @slot that were ever in use. */
+static struct ftr_frame *frame_find(const struct ftr_slot *slot, const uintptr_t *loc)
 {
-	struct ftr_frame *frame;
+	struct ftr_frame *frame, *found = NULL;
+
+	for (frame = slot->frames; ftr_slot_used(slot, frame); frame++) {
+		if (frame_is_at(frame, loc) &&
+		    (found == NULL || ftr_frame_is_newer(frame, found)))
+			found = frame;
+	}
+	return found;
+}
+
+/* The thread whose stub @address is; NULL = it is no stub. */
+static const struct ftr_slot *slot_of_stub(uintptr_t address)
+{
+	uint64_t stub = (address - (uintptr_t)ftr_return_stubs) / FTR_STUB_BYTES;
+	const struct ftr_slot *slot = atomic_load(&ftr_state.slots);
+
+	while (slot != NULL && (slot->stub != 0 ? slot->stub : FTR_STUB_SHARED) != stub)
+		slot = slot->next;
+	return slot;
+}
+
+/* A frame of this thread that is not on top: those above it were left, or live on another stack. */
+static uintptr_t leave_here(struct ftr_thread *self, const uintptr_t *loc)
+{
+	struct ftr_frame *frame = self->top;
 	uintptr_t ret;
 
-	for (frame = self->top - 1; self->frames != NULL && frame >= self->frames; frame--) {
-		if (frame->loc == slot && frame->kind == FTR_FRAME_RETURN) {
-			ftr_frames_abandon(self, frame, slot, false);
-			ret = frame->ret;
-			ftr_frame_close(self, frame);
-			return ret;
-		}
-	}
-	return leave_elsewhere(self, slot);
+	while (!self->is_mixed && frame > self->frames && !frame_is_at(frame - 1, loc))
+		frame--;
+	frame = !self->is_mixed && frame > self->frames ? frame - 1 : frame_find(self->slot, loc);
+	if (frame == NULL)
+		return 0;
+	ftr_frames_abandon(self, frame, loc, false);
+	ret = frame->ret;
+	ftr_frame_close(self, frame);
+	return ret;
 }
 
-static inline uintptr_t frame_pop(struct ftr_thread *self)
+/*
+ * A coroutine that began on another thread returns on this one.  Shadow stacks are never unmapped,
+ * so this is safe after that thread has ended, and no other thread accesses the frames of a
+ * coroutine that runs here.
+ */
+static uintptr_t leave_there(const struct ftr_slot *slot, const uintptr_t *loc)
 {
-	struct ftr_frame *frame = self->top - 1;
+	struct ftr_frame *frame = frame_find(slot, loc);
+	uintptr_t ret;
+
+	if (frame == NULL)
+		return 0;
+	ret = frame->ret;
+	frame->is_begun = false;
+	frame_free(frame);
+	return ret;
+}
+
+static uintptr_t leave_on(struct ftr_thread *self, const struct ftr_slot *slot,
+			  const uintptr_t *loc)
+{
+	/* Not the slot: a vfork's child has its own, and its parent's frames. */
+	return slot->frames == self->frames ? leave_here(self, loc) : leave_there(slot, loc);
+}
+
+/* The frame of @loc was taken for left, last by whichever thread, and was not. */
+static uintptr_t leave_abandoned(const uintptr_t *loc)
+{
+	const struct ftr_slot *slot = atomic_load(&ftr_state.slots);
+	const struct ftr_return *entry, *last = NULL;
+
+	for (; slot != NULL; slot = slot->next) {
+		entry = return_find(slot, loc);
+		if (entry != NULL && (last == NULL || entry->tick > last->tick))
+			last = entry;
+	}
+	return last != NULL ? last->ret : 0;
+}
+
+/*
+ * The top frame is not the one that returns.  The stub in the return slot says which thread's frame
+ * it is; several threads may know one place, of coroutines that were dropped there.  Another
+ * address is there when the frame was taken for left, or when the stub's address was copied from
+ * the slot and that is used otherwise now.
+ */
+static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self, uintptr_t *loc)
+{
+	const struct ftr_slot *slot = slot_of_stub(*loc);
+	uintptr_t ret = 0;
+
+	if (slot != NULL)
+		ret = leave_on(self, slot, loc);
+	if (ret == 0 && leave_abandoned(loc) == *loc)
+		ret = *loc;
+	if (ret == 0 && self->slot != NULL)
+		ret = leave_here(self, loc);
+	for (slot = atomic_load(&ftr_state.slots); slot != NULL && ret == 0; slot = slot->next)
+		ret = leave_on(self, slot, loc);
+	if (ret == 0)
+		ret = leave_abandoned(loc);
+	if (ret == 0)
+		__builtin_trap(); /* the program was switched in a way that ADR 0027 excludes */
+	return ret;
+}
+
+/* The end of the call of @frame, busy and on top. */
+static inline uintptr_t frame_pop(struct ftr_thread *self, struct ftr_frame *frame)
+{
 	uintptr_t ret = frame->ret;
 
 	frame->is_begun = false;
 	atomic_signal_fence(memory_order_seq_cst);
 	record_put(self, frame, frame->func, FTR_RECORD_EXIT);
-	frame->loc = NULL;	/* a free frame is empty: see frame_fill */
-	atomic_signal_fence(memory_order_seq_cst);
-	self->top = frame;	/* from here on a handler may use the frame */
+	frame_free(frame);
+	self->top = frame;
 	return ret;
 }
 
-uintptr_t ftr_leave(uintptr_t *slot)
+uintptr_t ftr_leave(uintptr_t *loc)
 {
 	struct ftr_thread *self = &ftr_self;
+	struct ftr_frame *frame = self->top - 1;
 
-	if (unlikely(self->top[-1].loc != slot))
-		return leave_slow(self, slot);
-	return frame_pop(self);
+	if (unlikely(*loc != self->hook || !frame_seize(frame, loc)))
+		return leave_slow(self, loc);
+	return frame_pop(self, frame);
 }
 
 bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind)
 {
 	struct ftr_thread *self = &ftr_self;
-	const struct ftr_frame *frame = &self->top[-1];
+	struct ftr_frame *frame = self->top - 1;
+	uintptr_t *loc = frame->loc;
 
-	if (unlikely(self->top == self->frames || frame->func != func || frame->kind != kind))
+	if (unlikely(frame < self->frames || frame->func != func || frame->kind != kind ||
+		     loc == NULL || ftr_frame_is_busy(loc) || !frame_seize(frame, loc)))
 		return false;
-	frame_pop(self);
+	frame_pop(self, frame);
 	return true;
 }
 
 void ftr_frame_returned(const uintptr_t *slot)
 {
 	struct ftr_thread *self = &ftr_self;
+	struct ftr_frame *frame = self->top - 1;
 
-	if (self->top[-1].loc == slot && self->top[-1].kind == FTR_FRAME_CYGPROF)
-		frame_pop(self);
+	if (frame->loc == slot && frame->kind == FTR_FRAME_CYGPROF && frame_seize(frame, slot))
+		frame_pop(self, frame);
 }
 
 void ftr_point(uintptr_t *loc, uintptr_t func)
 {
 	if (ftr_frame_open(loc, func, FTR_FRAME_CYGPROF))
 		ftr_frame_pop(func, FTR_FRAME_CYGPROF);
+}
+
+/* Hooks that a handler interrupted and now jumps out of, which end below @sp, do not go on. */
+static void busy_frames_free(struct ftr_thread *self, const uintptr_t *sp)
+{
+	enum stack stack = stack_of(self, sp);
+	struct ftr_frame *frame;
+
+	for (frame = self->top - 1; frame >= self->frames; frame--) {
+		if (ftr_frame_is_busy(frame->loc) && frame->loc < sp &&
+		    stack_of(self, frame->loc) == stack)
+			frame_end(self, frame);
+	}
 }
 
 void ftr_frames_jumped(const uintptr_t *sp)
@@ -460,4 +622,5 @@ void ftr_frames_jumped(const uintptr_t *sp)
 		ftr_frames_abandon(self, self->frames - 1,
 				   (uintptr_t *)(self->signal_low + self->signal_bytes) - 1, false);
 	ftr_frames_abandon(self, self->frames - 1, sp, false);
+	busy_frames_free(self, sp);
 }

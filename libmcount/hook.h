@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hook: every probe tells it of a call and of its end. */
+/* The hook: all probes report entries and exits to it. */
 #ifndef FTR_LIBMCOUNT_HOOK_H
 #define FTR_LIBMCOUNT_HOOK_H
 

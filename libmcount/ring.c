@@ -43,14 +43,6 @@ static bool has_room_now(struct ftr_producer *producer, const struct put *put)
 }
 
 /*
- * Ticks also where the clock of records is another; the counter clock must not be moved by waiting.
- */
-static uint64_t wait_ticks(void)
-{
-	return ftr_self.stopped_tick != 0 ? ftr_clock_slow() : ftr_arch_ticks();
-}
-
-/*
  * The recorder may have stopped at a unit that was reserved and never filled: a handler
  * interrupted the hook there, and jumped away or is still running.  That this thread waits for the
  * unit a ring's size ahead of it tells the recorder to pass over it.
@@ -66,7 +58,7 @@ static bool room_wait(struct ftr_producer *producer, const struct put *put)
 {
 	uint64_t per_ms = ftr_state.control->ticks_per_ms;
 	uint64_t until = (per_ms != 0 ? per_ms : TICKS_PER_MS_GUESS) * ftr_state.control->wait_ms;
-	uint64_t start = wait_ticks();
+	uint64_t start = ftr_clock_ticks();
 
 	while (!has_room_now(producer, put)) {
 		uint64_t tail = producer->room - producer->mask - 1;
@@ -74,7 +66,7 @@ static bool room_wait(struct ftr_producer *producer, const struct put *put)
 		wait_announce(producer, put);
 		if (ftr_recorder_is_gone() || producer->hopeless == tail + 1)
 			return false;
-		if (wait_ticks() - start > until) {
+		if (ftr_clock_ticks() - start > until) {
 			producer->hopeless = tail + 1;
 			return false;
 		}

@@ -20,6 +20,8 @@
 
 #define PAGE 4096u
 #define STACK_MIN_FRAMES 1024u
+#define FRAMES_PER_RETURN 32u
+#define RETURNS_MAX 32768u
 struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR];
 
 #define RECYCLE_LOOKS 8		/* slots asked whether their thread is dead, per attach */
@@ -40,7 +42,7 @@ static uint32_t stub_take(void)
 	return stub < FTR_STUB_NR ? stub : 0;
 }
 
-/* Of a limited address space the program shall keep nearly all. */
+/* Leave nearly all of a limited address space to the program. */
 static uint64_t frames_wanted(void)
 {
 	struct { uint64_t soft, hard; } limit = { 0, 0 };
@@ -55,28 +57,42 @@ static uint64_t frames_wanted(void)
 	return frame_nr;
 }
 
+/* For one frame in 32, whose number is a power of two or nearly so. */
+static uint64_t returns_wanted(uint64_t frame_nr)
+{
+	uint64_t return_nr = FTR_RETURN_WAYS;
+
+	while (return_nr < RETURNS_MAX && return_nr * FRAMES_PER_RETURN < frame_nr)
+		return_nr *= 2;
+	return return_nr;
+}
+
 /*
- * One mapping: [ slot, vfork ][ producer ][ that of a vfork's child ][ sentinel, frames ... ]; fork
- * wipes the producers.
+ * One mapping: [ slot, vfork ][ producer ][ that of a vfork's child ][ returns ][ sentinel, frames
+ * ... ]; fork wipes the producers.
  */
 static struct ftr_slot *slot_new(void)
 {
 	uint64_t frame_nr = frames_wanted();
 	struct ftr_slot *slot = NULL;
-	uint64_t bytes;
+	uint64_t bytes, return_nr;
 
 	do {
-		bytes = 3 * PAGE + frame_nr * sizeof(struct ftr_frame);
+		return_nr = returns_wanted(frame_nr);
+		bytes = 3 * PAGE + return_nr * sizeof(struct ftr_return) +
+			(1 + frame_nr) * sizeof(struct ftr_frame);
 		slot = map_memory(bytes);
 	} while (slot == NULL && (frame_nr /= 2) >= STACK_MIN_FRAMES);
 	if (slot == NULL)
 		return NULL;
-	slot->frame_nr = frame_nr - 1;
+	slot->frame_nr = frame_nr;
+	slot->return_nr = return_nr;
 	slot->bytes = bytes;
 	slot->stub = stub_take();
 	slot->producer = (struct ftr_producer *)((char *)slot + PAGE);
 	slot->vfork = (struct ftr_vfork *)(slot + 1);
-	slot->frames = (struct ftr_frame *)((char *)slot + 3 * PAGE) + 1;
+	slot->returns = (struct ftr_return *)((char *)slot + 3 * PAGE);
+	slot->frames = (struct ftr_frame *)(slot->returns + return_nr) + 1;
 	slot->frames[-1].loc = (uintptr_t *)UINTPTR_MAX; /* above every stack: ends all searches */
 	if (ftr_sys3(SYS_madvise, slot->producer, 2 * PAGE, MADV_WIPEONFORK) < 0) {
 		ftr_sys2(SYS_munmap, slot, bytes);
@@ -141,7 +157,7 @@ static struct ftr_slot *slot_recycle(int32_t pid)
 		if (slot->pid == pid && slot->ring_id != 0 && thread_is_dead(pid, tid) &&
 		    !has_coroutines(slot) && atomic_compare_exchange_strong(&slot->tid, &tid, 0)) {
 			frames_clear(slot);
-			slot->producer->lost = 0;	/* the recorder tells of these itself */
+			slot->producer->lost = 0;	/* the recorder reports these */
 			atomic_store(&ftr_state.recycle_next, slot->next);
 			return slot;
 		}
@@ -196,8 +212,8 @@ struct opening {
 };
 
 /*
- * The recorder makes the ring: no limit of the program's (file size, descriptors) stands in the
- * way, and nobody here can shrink it under the recorder.
+ * The recorder makes the ring: the program's limits (file size, descriptors) do not apply to
+ * it, and the program cannot truncate it while the recorder reads.
  */
 static void ring_open(void *arg)
 {
@@ -242,24 +258,6 @@ static int ring_get(struct ftr_slot *slot, int32_t parent_pid)
 	return opening.ret;
 }
 
-/*
- * The parent's other threads do not exist in a forked child; their memory does.  Its own shadow
- * stack may be another slot's: that of a vfork's parent.
- */
-static void slots_forget(const struct ftr_slot *mine)
-{
-	struct ftr_slot *slot = atomic_load(&ftr_state.slots);
-	struct ftr_slot *next;
-
-	for (; slot != NULL; slot = next) {
-		next = slot->next;
-		if (slot->frames != mine->frames)
-			ftr_sys2(SYS_munmap, slot, slot->bytes);
-	}
-	atomic_store(&ftr_state.slots, NULL);
-	atomic_store(&ftr_state.recycle_next, NULL);
-}
-
 static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, bool is_main)
 {
 	uint64_t depth_max = ftr_state.control->depth_max;
@@ -268,6 +266,7 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, boo
 	self->producer = slot->producer;
 	self->frames = slot->frames;
 	self->top = slot->frames;
+	self->halving_low = slot->frames - 1;
 	if (depth_max == 0 || depth_max > slot->frame_nr)
 		depth_max = slot->frame_nr;
 	self->frames_end = slot->frames + depth_max;
@@ -294,14 +293,16 @@ static int attach(struct ftr_thread *self)
 	struct ftr_slot *slot = self->slot;
 	int ret;
 
+	/*
+	 * Forked: the shadow stack is ours, the ring is not.  The slots of the parent's other
+	 * threads stay: coroutines that ran there may be resumed here.
+	 */
 	if (slot != NULL && slot->is_vforked) {
 		parent_pid = slot->parent_pid != pid ? slot->parent_pid : 0;
 		slot->is_vforked = false;
-	} else if (slot != NULL) {	/* forked: the shadow stack is ours, the ring is not */
+	} else if (slot != NULL) {
 		parent_pid = slot->pid;
-		slots_forget(slot);
 		slot->ring_id = 0;
-		slot_publish(slot);
 	} else {
 		slot = slot_recycle(pid);
 		if (slot == NULL) {

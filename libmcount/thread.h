@@ -21,12 +21,30 @@ enum ftr_frame_kind {
 
 /* An open call. */
 struct ftr_frame {
-	uintptr_t *loc;			/* where the return address stood; NULL = already left */
+	uintptr_t *loc;			/* where the return address stood; NULL = free */
 	uintptr_t  ret;			/* the true return address */
 	uintptr_t  func;		/* the address recorded for the function */
-	uint8_t    kind;		/* enum ftr_frame_kind */
-	bool       is_begun;		/* its ENTRY is in the ring, its EXIT is still to come */
+	union {
+		uint64_t state;		/* all of these, for one store; ftr_frame_begun */
+		struct {
+			uint8_t kind;		/* enum ftr_frame_kind */
+			bool is_begun;		/* its ENTRY is in the ring, its EXIT is not */
+			uint16_t tick[3];	/* of its ENTRY, 48 bits, see ftr_frame_is_newer */
+		};
+	};
 };
+
+/* The state of a frame whose ENTRY was recorded at @tick. */
+static inline uint64_t ftr_frame_begun(enum ftr_frame_kind kind, uint64_t tick)
+{
+	return tick << 16 | 1u << 8 | kind;
+}
+
+/* 48 bits of ticks wrap once a day: only frames of one day compare right. */
+static inline bool ftr_frame_is_newer(const struct ftr_frame *a, const struct ftr_frame *b)
+{
+	return (int64_t)((a->state & ~UINT64_C(0xffff)) - (b->state & ~UINT64_C(0xffff))) > 0;
+}
 
 /*
  * The producer's end of a ring, alone in a page that fork(2) wipes: in a forked child head and
@@ -41,7 +59,7 @@ struct ftr_producer {
 	uint64_t data; /* from here to it, in bytes; mirrored: mask + 1 bytes, twice */
 	struct ftr_ring_header *header;	/* (shared with the recorder) NULL = no ring */
 	uint64_t hopeless; /* tail + 1 at which a wait was given up: none until it moves */
-	uint64_t lost;			/* dropped since the last record, not yet told */
+	uint64_t lost;			/* dropped since the last record, not yet reported */
 };
 
 /*
@@ -52,6 +70,31 @@ static inline struct ftr_record *ftr_producer_record(struct ftr_producer *produc
 {
 	return (struct ftr_record *)((uint8_t *)producer + producer->data + (pos & producer->mask));
 }
+
+/*
+ * The return address that a frame held when it was taken for left.  A wrong guess costs the program
+ * nothing as long as the address can still be found by the place that it stood in.
+ */
+struct ftr_return {
+	uintptr_t *loc;			/* NULL = empty */
+	uintptr_t ret;
+	uint64_t tick;			/* when it was taken for left */
+};
+
+/*
+ * Set in loc while a hook fills a frame or closes it: other contexts of the thread leave it alone.
+ */
+#define FTR_FRAME_BUSY 1u
+
+static inline bool ftr_frame_is_busy(const uintptr_t *loc)
+{
+	return ((uintptr_t)loc & FTR_FRAME_BUSY) != 0;
+}
+
+/* Above every frame: unwinders look at all of them, newest first. */
+#define FTR_HALVING_NEVER ((struct ftr_frame *)INTPTR_MAX)
+
+#define FTR_RETURN_WAYS 4		/* entries that share a hash, newest first */
 
 /*
  * The memory of one thread, mapped at its first call and handed on when it is dead; never freed, so
@@ -70,6 +113,8 @@ struct ftr_slot {
 	uint8_t *ring_data;		/* where producer->data leads, which fork wipes */
 	struct ftr_frame *frames;	/* frame_nr of them, reserved address space */
 	uint64_t frame_nr;
+	struct ftr_return *returns;	/* of frames taken for left; by hash of loc */
+	uint64_t return_nr;		/* a power of two, a multiple of FTR_RETURN_WAYS */
 	uint64_t bytes;			/* of this mapping */
 	uintptr_t home_low, home_high;	/* the owner's */
 	uint32_t stub;			/* 0 = none left: unwinders end at this thread's calls */
@@ -89,6 +134,7 @@ struct ftr_thread {
 	struct ftr_frame *top;		/* first free frame */
 	struct ftr_frame *frames_end;	/* no call is recorded from here on */
 	struct ftr_frame *frames;
+	struct ftr_frame *halving_low;	/* frames - 1, while loc falls from frame to frame */
 	struct ftr_producer *producer;
 	uintptr_t hook;			/* this thread's return stub; 0 = returns are estimated */
 	const uintptr_t *estimating_at; /* stack of the hook while it is at work on estimates; NULL
@@ -102,6 +148,7 @@ struct ftr_thread {
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
 	uint64_t stopped_tick, stopped_ns;	/* see ftr_clock_stop_ticks; 0 = it runs */
 	uint64_t skipped;		/* calls that were declined */
+	bool is_mixed;			/* frames lie above older ones, see frame_take */
 	bool is_silent;			/* see ftr_is_silent */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
 };
@@ -115,6 +162,7 @@ static inline bool ftr_thread_is_vforked(const struct ftr_thread *self)
 /* Read by the call frame information of the return stubs. */
 static_assert(offsetof(struct ftr_thread, top) == 0, "arch/x86_64/mcount.S");
 static_assert(offsetof(struct ftr_thread, frames) == 16, "arch/x86_64/mcount.S");
+static_assert(offsetof(struct ftr_thread, halving_low) == 24, "arch/x86_64/mcount.S");
 static_assert(offsetof(struct ftr_frame, loc) == 0 && offsetof(struct ftr_frame, ret) == 8 &&
 	      sizeof(struct ftr_frame) == 32, "arch/x86_64/mcount.S");
 

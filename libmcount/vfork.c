@@ -46,6 +46,8 @@ static void child_slot_init(struct ftr_vfork *vfork, const struct ftr_slot *pare
 		.is_vforked = true,
 		.frames = parent->frames,
 		.frame_nr = parent->frame_nr,
+		.returns = parent->returns,
+		.return_nr = parent->return_nr,
 		.home_low = parent->home_low,
 		.home_high = parent->home_high,
 		.stub = parent->stub,

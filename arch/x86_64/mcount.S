@@ -63,7 +63,8 @@ END __fentry__
  * just above the return slot and r16 = rip = the stub, the expression looks for the frame whose loc
  * is the slot; tail calls have several, the one whose ret is not a stub counts.  On one stack loc
  * falls from frame to frame, so it halves first: an exception through n frames asks 2n times.
- * Where that finds nothing, because several stacks are in use, it looks at each, newest first.
+ * Where several stacks are in use (halving_low is above all frames then), it looks at each, newest
+ * first: frames of dropped coroutines may be at the same place.
  *
  * It is marked as a signal frame and answers ret - 1, which comes to the same place in every table,
  * because libgcc tells frames apart by their CFA and this mark: an empty frame has the CFA of its
@@ -116,9 +117,10 @@ END __fentry__
 	.cfi_escape OP_DUP, OP_DEREF, OP_PLUS, OP_PLUS, OP_DEREF /*  15: slot thread */
 	.cfi_escape OP_DUP, OP_BRA, 0x03, 0x00			/*  20: no such thread: */
 	.cfi_escape OP_SKIP, 0x77, 0x00				/*  24: to none */
-	.cfi_escape OP_DUP, OP_DEREF, OP_SWAP			/*  27: slot top thread */
-	.cfi_escape OP_PLUS_UCONST, 16, OP_DEREF, OP_SWAP	/*  30: slot frames top */
-	.cfi_escape OP_OVER, OP_CONST1U, 32, OP_MINUS, OP_OVER	/*  34: slot frames top low high */
+	.cfi_escape OP_DUP, OP_DEREF				/*  27: slot thread top */
+	.cfi_escape OP_OVER, OP_PLUS_UCONST, 16, OP_DEREF	/*  29: slot thread top frames */
+	.cfi_escape OP_ROT, OP_SWAP				/*  33: slot frames top thread */
+	.cfi_escape OP_PLUS_UCONST, 24, OP_DEREF, OP_OVER	/*  35: slot frames top low high */
 	/* halve: */
 	.cfi_escape OP_OVER, OP_OVER, OP_SWAP, OP_MINUS		/*  39: high - low */
 	/*  43: one apart: to halved */

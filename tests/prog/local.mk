@@ -9,6 +9,7 @@ traced_programs = \
 	tests/prog/args.c \
 	tests/prog/before_main.c \
 	tests/prog/caught.cc \
+	tests/prog/coroutine_storm.cc \
 	tests/prog/coroutines.c \
 	tests/prog/creators.c \
 	tests/prog/deep_throw.cc \
@@ -28,6 +29,7 @@ traced_programs = \
 	tests/prog/hostile.c \
 	tests/prog/libcalls.c \
 	tests/prog/longjmp.c \
+	tests/prog/max_stack.c \
 	tests/prog/nested.c \
 	tests/prog/no_return.c \
 	tests/prog/processes.c \
