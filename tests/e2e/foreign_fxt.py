@@ -114,6 +114,36 @@ class ForeignTest(harness.Test):
         made.complete((7, 1), "first", 1, 2)
         self.assertEqual(self.run_ftr("report", made).stderr, "")
 
+    def test_calls_that_begin_at_one_time(self):
+        """The callee is written first, because it ends first; all else is in order."""
+        for threads in ((1, 1, 1), (1, 2, 1)):
+            for ticks in (None, 500000000):
+                for table in (False, True):
+                    with self.subTest(threads=threads, ticks=ticks, table=table):
+                        made = Made()
+                        if ticks is not None:
+                            made.init(ticks)
+                        for nr in set(threads) if table else ():
+                            made.thread(nr, 7, nr)
+                        thread = [nr if table else (7, nr) for nr in threads]
+                        made.complete(thread[0], "inner", 100, 200)
+                        made.complete(thread[1], "other", 100, 150 if thread[1] == thread[0] else 900)
+                        made.complete(thread[2], "outer", 100, 500)
+                        shown = "".join(self.replay(made, "--tid=1"))
+                        self.assertLess(shown.index("outer"), shown.index("inner"), shown)
+                        self.assertNotIn("outer();", shown)
+
+    def test_every_type_of_argument_is_dumped(self):
+        made = Made()
+        made.complete((7, 1), "f", 100, 900, [
+            made.arg(0, "nothing"), made.arg(INT32, "i", -1), made.arg(UINT32, "u", 2), made.arg(3, "l", -3),
+            made.arg(4, "ul", 4), made.arg(5, "d", 0.5), made.arg(STRING, "s", "text"), made.arg(POINTER, "p", 0x70),
+            made.arg(KOID, "k", 8), made.arg(BOOL, "yes", 1), made.arg(BOOL, "no", 0)])
+        shown = re.findall(r"^  args\[\d+\] (.*)$", self.run_ftr("dump", made).stdout, re.M)
+        self.assertEqual(shown, [
+            "null", "i32: 0xffffffff", "u32: 0x00000002", "i64: 0xfffffffffffffffd", "u64: 0x0000000000000004",
+            "f64: 0x3fe0000000000000", "str: text", "p: 0x70", "koid: 8", "bool: true", "bool: false"])
+
     def test_names_that_are_ours(self):
         """Values that are called as what ftr says of calls and events stay values, and are so in files of ours."""
         made = Made()

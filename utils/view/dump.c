@@ -14,6 +14,7 @@
 #include "utils/view/duration.h"
 #include "utils/view/event_text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,7 @@ static char format_letter(enum ftr_arg_format format)
 		[FTR_ARG_FLOAT] = 'f', [FTR_ARG_ENUM] = 'e',
 	};
 
+	assert(format < sizeof(letters) && letters[format] != '\0');
 	return letters[format];
 }
 
@@ -234,6 +236,15 @@ static void put_value(struct dump *self, const struct ftr_event *ev, const struc
 		return;
 	case FTR_ARG_POINTER:
 		put_pointer(self, ev, value);
+		return;
+	case FTR_ARG_BOOL:
+		ftr_ostream_printf(out, " bool: %s\n", value->u != 0 ? "true" : "false");
+		return;
+	case FTR_ARG_KOID:
+		ftr_ostream_printf(out, " koid: %llu\n", (unsigned long long)value->u);
+		return;
+	case FTR_ARG_NULL:
+		ftr_ostream_puts(out, " null\n");
 		return;
 	case FTR_ARG_FLOAT:
 		if (arg->size > 8) {

@@ -18,6 +18,7 @@ struct scan {
 	uint64_t last_ns;
 	uint64_t first_ns;
 	bool has_events;
+	uint64_t tie_ns, tie_end_ns;	/* the complete record that came last */
 	/* Thread koids without a process: they wait until those with one are known. */
 	FTR_VEC(uint64_t) threads;
 	struct ftr_hashmap thread_seen;
@@ -212,16 +213,39 @@ static int thread_inline(struct scan *scan, const struct fxt_record_at *at, uint
 	       -ENOMEM : 0;
 }
 
+static uint64_t scan_ns(const struct scan *scan, uint64_t pos)
+{
+	const struct fxt_reader *r = scan->r;
+	uint64_t ticks = fxt_word(r, pos);
+
+	if (r->provider->ticks_per_s == FXT_TICKS_PER_S)
+		return ticks;
+	return (uint64_t)((unsigned __int128)ticks * FXT_TICKS_PER_S / r->provider->ticks_per_s);
+}
+
+/* A call written when it ends stands behind its callee, also where both began at one time. */
+static inline bool is_callee_first(struct scan *scan, uint64_t header, uint64_t begin_ns,
+				   uint64_t end_ns)
+{
+	bool is_first;
+
+	if (fxt_record_type(header) != FXT_EVENT ||
+	    fxt_event_type(header) != FXT_DURATION_COMPLETE)
+		return false;
+	is_first = scan->tie_ns == begin_ns && scan->tie_end_ns != 0 && scan->tie_end_ns < end_ns;
+	scan->tie_ns = begin_ns;
+	scan->tie_end_ns = end_ns;
+	return is_first;
+}
+
 static int scan_time(struct scan *scan, const struct fxt_record_at *at)
 {
 	struct fxt_reader *r = scan->r;
-	uint64_t ticks;
+	uint64_t ticks = scan_ns(scan, at->offset + 8);
 
-	ticks = fxt_word(r, at->offset + 8);
-	if (r->provider->ticks_per_s != FXT_TICKS_PER_S)
-		ticks = (uint64_t)((unsigned __int128)ticks * FXT_TICKS_PER_S /
-				   r->provider->ticks_per_s);
-	r->is_unordered |= ticks < scan->last_ns;
+	r->is_unordered |= ticks < scan->last_ns ||
+			   is_callee_first(scan, at->header, ticks,
+					   scan_ns(scan, at->offset + at->bytes - 8));
 	scan->last_ns = ticks;
 	if (!scan->has_events || ticks < scan->first_ns)
 		scan->first_ns = ticks;
@@ -325,7 +349,9 @@ static void scan_plain_events(struct scan *scan, uint64_t *offset)
 
 		if (__builtin_expect(bytes > end - pos, 0))
 			break;
-		is_unordered |= time_ns < last_ns;
+		is_unordered |= time_ns < last_ns ||
+				is_callee_first(scan, fxt_word(r, pos), time_ns,
+						fxt_word(r, pos + bytes - 8));
 		first_ns = time_ns < first_ns ? time_ns : first_ns;
 		last_ns = time_ns;
 		fxt_prefetch(r, pos);
