@@ -132,7 +132,6 @@ static int live_run(void *arg, int argc, char **argv)
 		return FTR_EXIT_USAGE;
 	}
 	values->record.depth = values->replay.selection.depth;
-	values->record.no_libcall = values->replay.selection.no_libcall;
 	values->record.no_event = values->replay.selection.no_event;
 	values->record.no_sched = values->replay.selection.no_sched;
 	if (kept != NULL || values->keeps_data)

@@ -24,6 +24,7 @@
 #include "utils/record/perf_ring.h"
 #include "utils/record/pool.h"
 #include "utils/record/recorder.h"
+#include "utils/record/sections.h"
 
 #define RT_PRIO_MAX 99
 #define STACK_MAX_LIMIT (1u << 24)
@@ -54,6 +55,7 @@ static const char *const on_full_words[] = {
 
 const struct ftr_option ftr_record_opts_options[] = {
 	FTR_OPTION_SETS(ftr_collector_options, struct ftr_record_opts, of_collectors),
+	FTR_OPTION_SETS(ftr_section_options, struct ftr_record_opts, of_sections),
 	ROW("buffer", 'b', "SIZE",
 	    "Size of a task's ring, rounded up to a power of two (default: 4M)", ftr_opt_size,
 	    buffer_bytes, .min = 1, .max = FTR_RING_MAX_BYTES),
@@ -67,17 +69,12 @@ const struct ftr_option ftr_record_opts_options[] = {
 	ROW("estimate-return", 'e', NULL,
 	    "Leave return addresses alone; infer the end of a call from the next one", ftr_opt_flag,
 	    estimate_return),
-	ROW("force", 0, NULL, "Record the library calls of a program that is not instrumented",
-	    ftr_opt_flag, force),
 	ROW("keep-pid", 0, NULL, "Run the program under ftr's own process ID", ftr_opt_flag, keep_pid),
 	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount/libmcount.so, or DIR/libmcount.so",
 	    ftr_opt_string, libmcount_dir),
 	ROW("library-path", 0, "DIR", NULL, ftr_opt_string, libmcount_dir),
 	ROW("max-stack", 0, "DEPTH", "Track at most DEPTH open calls of a task (default: 1048576)",
 	    ftr_opt_u64, max_stack, .min = 1, .max = STACK_MAX_LIMIT),
-	ROW("nest-libcall", 'l', NULL,
-	    "Also record the library calls that libraries make (implies --force)", ftr_opt_flag,
-	    nest_libcall),
 	ROW("no-pltbind", 0, NULL,
 	    "Keep the dynamic linker from storing what it binds (LD_BIND_NOT)", ftr_opt_flag,
 	    no_pltbind),
@@ -108,8 +105,6 @@ static const struct ftr_option record_options[] = {
 	FTR_OPTION("no-event", 0, NULL,
 		   "Record no events of tasks: scheduling, start, exit, name",
 		   ftr_opt_flag, struct record_values, record.no_event),
-	FTR_OPTION("no-libcall", 0, NULL, "Do not record calls of library functions", ftr_opt_flag,
-		   struct record_values, record.no_libcall),
 	FTR_OPTION("no-sched", 0, NULL, "Do not record scheduling", ftr_opt_flag,
 		   struct record_values, record.no_sched),
 	FTR_OPTION("depth", 'D', "DEPTH", "Record calls less than DEPTH deep", ftr_opt_u64,
@@ -306,7 +301,8 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 static int find(const struct ftr_record_opts *opts, const char *name, struct ftr_program *program,
 		bool *has_functions, struct ftr_err *err)
 {
-	int ret = ftr_program_find(program, name, opts->force || opts->nest_libcall, err);
+	bool takes_any = ftr_sections_take_any(&opts->of_sections);
+	int ret = ftr_program_find(program, name, takes_any, err);
 
 	*has_functions = ret == 0;
 	if (ret == 0 || !opts->has_syscalls || (ret != -ENOTSUP && ret != -ENOEXEC))
@@ -358,12 +354,10 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		.wait_ms = WAIT_MS,
 		.events = events_wanted(opts),
 		.collectors = &opts->of_collectors,
+		.sections = &opts->of_sections,
 		.nop = opts->nop,
 		.no_pltbind = opts->no_pltbind,
-		.libcalls = !opts->no_libcall,
 		.estimate_return = opts->estimate_return,
-		.nest_libcall = opts->nest_libcall && !opts->no_libcall,
-		.force = opts->force || opts->nest_libcall,
 		.keep_pid = opts->keep_pid,
 		.detach = opts->detach,
 		.rt_prio = (unsigned)opts->rt_prio,

@@ -18,24 +18,22 @@ struct ftr_record_opts {
 	uint64_t thread_nr;		/* 0 = by the processors */
 	bool detach;
 	bool estimate_return;
-	bool force;
 	bool keep_pid;
 	bool has_syscalls;
-	bool nest_libcall;
 	bool no_pltbind;
 	bool nop;
 	bool no_event;
-	bool no_libcall;
 	bool no_sched;
 	bool no_randomize;
 	bool shows_time;
 	bool shows_end;			/* one line at the end, on a terminal */
 	struct ftr_option_values of_collectors;
+	struct ftr_option_values of_sections;
 	const char *libmcount_dir;	/* (nullable) */
 };
 
 extern const struct ftr_option
-	ftr_record_opts_options[]; /* but depth, no_event, no_libcall, no_sched */
+	ftr_record_opts_options[]; /* but depth, no_event, no_sched */
 #define FTR_RECORD_OPTS_DEFAULTS { .buffer_bytes = 4 << 20, .max_stack = 1 << 20 }
 
 /*

@@ -37,6 +37,7 @@ libmcount_so_SOURCES = \
 	libmcount/probe_plt.c \
 	libmcount/probe_plt.h \
 	libmcount/probes.def \
+	libmcount/refresh.c \
 	libmcount/ring.c \
 	libmcount/scratch.c \
 	libmcount/scratch.h \

@@ -4,12 +4,7 @@
 
 #include <sys/mman.h>
 
-#include "libmcount/channel.h"
-#include "libmcount/module.h"
 #include "utils/base/rt/sys.h"
-
-#define SIG_BLOCK_ALL 0 /* <signal.h> SIG_BLOCK */
-#define SIG_RESTORE 2	/* <signal.h> SIG_SETMASK */
 
 static const struct ftr_section *section_at(const struct ftr_sections *sections, uint32_t i)
 {
@@ -101,48 +96,4 @@ uint32_t ftr_sections_switch(const struct ftr_sections *sections, const char *pr
 void ftr_sections_publish(const struct ftr_sections *sections)
 {
 	atomic_store_explicit(&ftr_state.image_sections, sections, memory_order_release);
-}
-
-/*
- * One thread at a time; the others, and handlers, go on with what there is.  The claim bears the
- * process's number: a child may be forked while another thread of its parent holds it.
- */
-static bool refresh_claim(void)
-{
-	uint32_t pid = (uint32_t)ftr_sys0(SYS_getpid);
-	uint32_t owner = atomic_load(&ftr_state.refreshing_pid);
-
-	return owner != pid &&
-	       atomic_compare_exchange_strong(&ftr_state.refreshing_pid, &owner, pid);
-}
-
-/* Until none is newer.  One that cannot be fetched is not asked for again. */
-static void image_refresh(void)
-{
-	const struct ftr_control *control = ftr_state.control;
-	const struct ftr_module_name image = { .is_known = true };
-	const struct ftr_sections *sections;
-	uint32_t generation;
-
-	do {
-		generation = atomic_load(&control->generation);
-		if (ftr_module_ask(&image, &sections) == 0)
-			ftr_sections_publish(sections);
-		atomic_store(&ftr_state.generation, generation);
-	} while (atomic_load(&control->generation) != generation && !ftr_recorder_is_gone());
-}
-
-/* Signals are blocked: a handler that jumps out of a refresh would never give the claim back. */
-void ftr_sections_refresh_slow(void)
-{
-	uint64_t all = UINT64_MAX, old;
-
-	if (ftr_is_silent() || ftr_recorder_is_gone())
-		return;
-	ftr_sys4(SYS_rt_sigprocmask, SIG_BLOCK_ALL, &all, &old, sizeof(all));
-	if (refresh_claim()) {
-		image_refresh();
-		atomic_store(&ftr_state.refreshing_pid, 0);
-	}
-	ftr_sys4(SYS_rt_sigprocmask, SIG_RESTORE, &old, NULL, sizeof(old));
 }

@@ -27,6 +27,7 @@ tests_unit_mcount_seccomp_test_SOURCES = \
 tests_unit_mcount_seccomp_test_LDADD = $(unit_libs)
 UNIT_TESTS += tests/unit/sections_test
 tests_unit_sections_test_SOURCES = \
+	libmcount/refresh.c \
 	libmcount/sections.c \
 	tests/unit/mcount_neighbours.c \
 	tests/unit/sections_test.c

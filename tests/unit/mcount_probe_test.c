@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "libmcount/libraries.h"
-#include "libmcount/module.h"
 #include "libmcount/probe.h"
 #include "libmcount/sections.h"
 #include "utils/record/sections.h"
@@ -17,11 +16,6 @@ static struct {
 void ftr_libraries_start(void)
 {
 	seen.library_starts++;
-}
-
-int ftr_module_ask(const struct ftr_module_name *module, const struct ftr_sections **sections)
-{
-	return -1;
 }
 
 extern const struct ftr_probe ftr_probe_null, ftr_probe_witness;

@@ -9,24 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libmcount/module.h"
 #include "libmcount/sections.h"
 #include "tests/unit/object_util.h"
+#include "tests/unit/section_util.h"
 #include "utils/proto/plt.h"
 #include "utils/record/modules.h"
-#include "utils/record/plt_table.h"
 
 static const char source[] = "#include <setjmp.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
 			     "jmp_buf buf;\n"
 			     "int main(void) { puts(\"\"); srand(1); return _setjmp(buf) + atoi(\"0\"); }\n";
 static const char leaf[] = "int leaf(int x) { return x + 1; }\n";
 static const char more[] = "#include <stdio.h>\nint leaf(int x) { return putchar(x); }\n";
-
-/* Needed by the runtime's reader, which asks nothing here. */
-int ftr_module_ask(const struct ftr_module_name *module, const struct ftr_sections **sections)
-{
-	return -ENOSYS;
-}
 
 static void compile(const char *text, const char *flags, const char *out)
 {
@@ -64,10 +57,14 @@ static const struct ftr_plt_slot *slot_of(const struct ftr_sections *sections, c
 }
 
 static struct ftr_modules modules;
+static struct section_options options;
 
 static int start(void **state)
 {
 	memset(&modules, 0, sizeof(modules));
+	options = (struct section_options){ 0 };
+	section_options_add(&options, "--nest-libcall");
+	modules.options = &options.given;
 	return ftr_modules_switch(&modules, "plt", FTR_SWITCH_ON);
 }
 
@@ -122,10 +119,19 @@ static void test_nothing_to_say(void **state)
 
 	compile(source, "", "program");
 	assert_int_equal(ftr_modules_sections_fd(&off, "program", true), -1);
+	assert_false(ftr_modules_is_traced(&off, "program"));
+	compile(source, "-pg", "instrumented");
+	assert_true(ftr_modules_sections_fd(&off, "instrumented", true) >= 0);
+	assert_true(ftr_modules_is_traced(&off, "instrumented"));
+	section_options_add(&options, "--no-libcall");
+	off.options = &options.given;
+	assert_int_equal(ftr_modules_sections_fd(&off, "late.so", false), -1);
 	off.is_in_use = true;
 	assert_int_equal(ftr_modules_switch(&off, "plt", FTR_SWITCH_OFF), 0);
 	assert_int_equal(off.generation, 1);
-	assert_true(ftr_modules_sections_fd(&off, "program", false) >= 0);
+	assert_true(ftr_modules_sections_fd(&off, "program", true) >= 0);
+	assert_true(ftr_modules_is_traced(&off, "instrumented"));
+	assert_false(ftr_modules_is_traced(&off, "program"));
 	ftr_modules_fini(&off);
 }
 
@@ -232,14 +238,54 @@ static void test_symbols(void **state)
 	ftr_uftrace_dir_close(dir);
 }
 
+static bool library_is_wanted(const char *path)
+{
+	return ftr_modules_sections_fd(&modules, path, false) >= 0;
+}
+
 static void test_whose_calls_are_hooked(void **state)
 {
-	assert_true(ftr_plt_table_is_wanted("/usr/lib/libz.so.1"));
-	assert_true(ftr_plt_table_is_wanted("libcurl.so"));
-	assert_false(ftr_plt_table_is_wanted("/lib/x86_64-linux-gnu/libc.so.6"));
-	assert_false(ftr_plt_table_is_wanted("/lib64/ld-linux-x86-64.so.2"));
-	assert_false(ftr_plt_table_is_wanted("/x/libmcount.so"));
-	assert_false(ftr_plt_table_is_wanted("libasan.so.8"));
+	assert_true(library_is_wanted("/usr/lib/libz.so.1"));
+	assert_true(library_is_wanted("libcurl.so"));
+	assert_false(library_is_wanted("/lib/x86_64-linux-gnu/libc.so.6"));
+	assert_false(library_is_wanted("/lib64/ld-linux-x86-64.so.2"));
+	assert_false(library_is_wanted("/x/libmcount.so"));
+	assert_false(library_is_wanted("libasan.so.8"));
+	options = (struct section_options){ 0 };
+	assert_false(library_is_wanted("libother.so"));	/* without --nest-libcall */
+}
+
+/* A program may be loaded as a library elsewhere. */
+static void test_image_and_library(void **state)
+{
+	uint32_t bytes;
+
+	compile(source, "", "libc.so");
+	assert_non_null(ftr_sections_find(sections_of(&modules, "libc.so"), FTR_SECTION_LIBCALLS,
+					  &bytes));
+	assert_false(library_is_wanted("libc.so"));
+	assert_non_null(sections_of(&modules, "libc.so"));
+	assert_int_equal(modules.files.nr, 1);
+}
+
+/* A thread's name is reported by images alone, be they instrumented or not. */
+static void test_name(void **state)
+{
+	const struct ftr_sections *sections;
+	uint32_t bytes;
+
+	compile(source, "", "program");
+	options = (struct section_options){ 0 };
+	assert_int_equal(ftr_modules_sections_fd(&modules, "program", true), -1);
+	ftr_modules_fini(&modules);
+	start(state);
+	options = (struct section_options){ 0 };
+	assert_int_equal(ftr_modules_switch(&modules, "name", FTR_SWITCH_ON), 0);
+	sections = sections_of(&modules, "program");
+	assert_int_equal(ftr_sections_switch(sections, "name"), FTR_SWITCH_ON);
+	assert_null(ftr_sections_find(sections, FTR_SECTION_LIBCALLS, &bytes));
+	assert_false(ftr_modules_is_traced(&modules, "program"));
+	assert_false(library_is_wanted("libother.so"));
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, start, stop)
@@ -250,7 +296,7 @@ int main(void)
 		TEST(test_program), TEST(test_library_without_plt), TEST(test_nothing_to_say),
 		TEST(test_made_once_a_generation), TEST(test_another_file_of_that_path),
 		TEST(test_no_file), TEST(test_damaged), TEST(test_symbols),
-		TEST(test_whose_calls_are_hooked),
+		TEST(test_whose_calls_are_hooked), TEST(test_image_and_library), TEST(test_name),
 	};
 
 	return cmocka_run_group_tests(tests, object_dir_setup, object_dir_teardown);

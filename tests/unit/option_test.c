@@ -150,6 +150,7 @@ static void mistakes_are_explained(void **state)
 /* Two formats that share an option, and one that has none. */
 struct pictures {
 	bool flat;
+	uint64_t height;
 	struct ftr_option_values of_formats;
 };
 
@@ -194,6 +195,7 @@ static const struct ftr_option picture_group[] = {
 	FTR_OPTION_SETS(picture_options, struct pictures, of_formats),
 	FTR_OPTION("flat", 0, "WHAT", "Flat", ftr_opt_flag, struct pictures, flat,
 		   .next_word = picture_next),
+	FTR_OPTION("height", 0, "N", "Of all pictures", ftr_opt_u64, struct pictures, height),
 	{ 0 }
 };
 static const struct ftr_option picture_table[] = {
@@ -234,6 +236,7 @@ static void members_have_options_of_their_own(void **state)
 			 size_of(&pictures, "html"));
 	assert_null(ftr_option_values_given(&pictures.of_formats, picture_options, "svg"));
 	assert_int_equal(size_of(&pictures, "html")->height, 5);
+	assert_int_equal(pictures.height, 5);	/* the command shares it */
 	assert_int_equal(size_of(&pictures, "svg")->height, 0);
 	assert_int_equal(check_for(&pictures, "html"), 0);
 	assert_int_equal(check_for(&pictures, "svg"), -EINVAL);
@@ -287,6 +290,7 @@ static void help_names_members_and_words(void **state)
 	ftr_options_print_help(picture_table, &out);
 	ftr_ostream_putc(&out, '\0');
 	assert_non_null(strstr(out.buf, "--height=N             html: Lines\n"));
+	assert_null(strstr(out.buf, "Of all pictures"));	/* listed once */
 	assert_non_null(strstr(out.buf, "--flat=WHAT            Flat: text, svg, html\n"));
 	ftr_ostream_close(&out, NULL);
 }

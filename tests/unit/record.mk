@@ -35,6 +35,7 @@ tests_unit_recorder_test_SOURCES = \
 	libmcount/sections.c \
 	tests/unit/mcount_neighbours.c \
 	tests/unit/object_util.c \
-	tests/unit/recorder_test.c
+	tests/unit/recorder_test.c \
+	tests/unit/section_util.h
 tests_unit_recorder_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
 tests_unit_recorder_test_LDADD = $(unit_libs)

@@ -206,10 +206,9 @@ static int apply(const struct parser *parser, const struct row *row, void *value
 	}
 	if (row->opt == NULL)
 		return apply_foreign(row, argv[0], outcome, err);
-	if (row->owner == NULL)
-		return row_set(row, values, err);
+	/* Several owners may have an option of that name, and the command, too. */
 	for (size_t i = 0; i < parser->rows.nr && ret == 0; i++)
-		if (parser->rows.v[i].owner != NULL &&
+		if (parser->rows.v[i].opt != NULL &&
 		    strcmp(parser->rows.v[i].name, row->name) == 0)
 			ret = row_set(&parser->rows.v[i], values, err);
 	return ret;
@@ -343,6 +342,18 @@ static void print_row(const struct ftr_option *opt, const char *owner, struct ft
 	print_text(opt, owner, out);
 }
 
+/* Is there an option of that name that stands with its owner? */
+static bool has_owner(const struct ftr_option *table, const char *name)
+{
+	struct ftr_option_iter iter = { 0 };
+	const struct ftr_option *opt;
+
+	while ((opt = ftr_option_next(&iter, table)) != NULL)
+		if (iter.owner != NULL && strcmp(opt->name, name) == 0)
+			return true;
+	return false;
+}
+
 void ftr_options_print_help(const struct ftr_option *table, struct ftr_ostream *out)
 {
 	static const struct ftr_option help = { .name = "help", .letter = 'h',
@@ -353,7 +364,7 @@ void ftr_options_print_help(const struct ftr_option *table, struct ftr_ostream *
 	const struct ftr_option *opt;
 
 	while ((opt = ftr_option_next(&iter, table)) != NULL)
-		if (opt->help != NULL)
+		if (opt->help != NULL && (iter.owner != NULL || !has_owner(table, opt->name)))
 			print_row(opt, iter.owner, out);
 	print_row(&help, NULL, out);
 	print_row(&version, NULL, out);

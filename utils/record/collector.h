@@ -25,6 +25,7 @@ struct ftr_recording {
 	const struct ftr_tick_map *ticks;
 	unsigned events;		/* FTR_PERF_* bits: what to ask the kernel for, unasked */
 	const char *why_no_events;	/* none can be recorded (nullable) */
+	bool reports_names;		/* the runtime does, the kernel does not; known last */
 	bool is_program_self;  /* the process that opens becomes the program (--keep-pid) */
 	char *events_text;     /* FTR_EVENTS_TEXT_BYTES: which of them are recorded, or why none */
 	struct ftr_pool *pool; /* (nullable) threads to share work out to, in drain alone */

@@ -13,6 +13,7 @@
 
 #include "utils/proto/channel.h"
 #include "utils/record/job.h"
+#include "utils/record/syscalls.h"
 
 #define PRELOAD_ENV "LD_PRELOAD"
 #define ASAN_ENV "ASAN_OPTIONS"
@@ -118,8 +119,8 @@ static int become(const struct ftr_launch *launch, char **env)
 		personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
 	sigaction(SIGCHLD, &launch->old_chld, NULL);
 	sigprocmask(SIG_SETMASK, &launch->old_mask, NULL);
-	if (launch->in_child != NULL)
-		code = launch->in_child(launch->arg);
+	if (launch->syscalls != NULL)
+		code = ftr_record_syscalls_in_child(launch->syscalls);
 	if (code != 0)
 		return code;
 	execve(launch->path, launch->argv, env);
@@ -133,7 +134,8 @@ static int exec_failed(const struct ftr_launch *launch, int code, struct ftr_err
 
 static int parent_ready(const struct ftr_launch *launch, pid_t pid, struct ftr_err *err)
 {
-	return launch->in_parent != NULL ? launch->in_parent(launch->arg, pid, err) : 0;
+	return launch->syscalls != NULL ?
+		       ftr_record_syscalls_in_parent(launch->syscalls, pid, err) : 0;
 }
 
 /* A vfork child shares our memory until it execs: it leaves the errno of a failure in *code. */
@@ -155,7 +157,7 @@ static int start_child(struct ftr_launch *launch, char **env, pid_t *pid, struct
 	return exec_failed(launch, code, err);
 }
 
-/* A child that waits in in_child for what we do in in_parent; the pipe closes at its exec. */
+/* A child that waits for its observer to be there; the pipe closes at its exec. */
 static int start_held(struct ftr_launch *launch, char **env, pid_t *pid, struct ftr_err *err)
 {
 	int fds[2], code = 0;
@@ -241,7 +243,7 @@ int ftr_launch_start(struct ftr_launch *launch, pid_t *pid, int *ready, struct f
 		return ftr_err_set(err, ENOMEM, "out of memory");
 	if (launch->keep_pid)
 		ret = start_self(launch, env, pid, ready, err);
-	else if (launch->in_child != NULL)
+	else if (launch->syscalls != NULL)
 		ret = start_held(launch, env, pid, err);
 	else
 		ret = start_child(launch, env, pid, err);

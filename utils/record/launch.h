@@ -11,6 +11,8 @@
 
 #include "utils/base/err.h"
 
+struct ftr_record_syscalls;
+
 struct ftr_launch {
 	const char *path;
 	char *const *argv;
@@ -20,11 +22,7 @@ struct ftr_launch {
 	bool no_randomize;		/* no address space layout randomisation */
 	bool keep_pid; /* the program gets our pid, the recorder becomes another process */
 
-	/* (nullable) In the child, the last thing before its exec: 0 or an errno. */
-	int (*in_child)(void *arg);
-	/* (nullable) In the recorder, while the child is held in in_child: 0 or -errno. */
-	int (*in_parent)(void *arg, pid_t program, struct ftr_err *err);
-	void *arg;
+	struct ftr_record_syscalls *syscalls; /* (nullable) observes the program from its exec on */
 
 	sigset_t old_mask;		/* what the program gets back */
 	struct sigaction old_chld;

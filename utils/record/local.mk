@@ -19,8 +19,6 @@ libftr_a_SOURCES += \
 	utils/record/modules.h \
 	utils/record/perf_ring.c \
 	utils/record/perf_ring.h \
-	utils/record/plt_table.c \
-	utils/record/plt_table.h \
 	utils/record/pool.c \
 	utils/record/pool.h \
 	utils/record/process.c \
@@ -35,7 +33,11 @@ libftr_a_SOURCES += \
 	utils/record/recorder_warn.c \
 	utils/record/ring.c \
 	utils/record/ring.h \
+	utils/record/section_libcalls.c \
+	utils/record/section_name.c \
+	utils/record/section_switches.c \
 	utils/record/sections.c \
+	utils/record/sections.def \
 	utils/record/sections.h \
 	utils/record/store.h \
 	utils/record/store_dir.c \
@@ -45,6 +47,4 @@ libftr_a_SOURCES += \
 	utils/record/sysinfo.c \
 	utils/record/sysinfo.h \
 	utils/record/tick.c \
-	utils/record/tick.h \
-	utils/record/tick_clock.c \
-	utils/record/tick_clock.h
+	utils/record/tick.h

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "utils/object/symtab.h"
-#include "utils/record/plt_table.h"
 #include "utils/record/sections.h"
 
 #define INLINE_BYTES_MAX (512u << 10) /* read in less time than a process takes to start */
@@ -42,8 +41,12 @@ static struct ftr_module_file *file_find(const struct ftr_modules *modules, cons
 
 static void file_free(struct ftr_module_file *file)
 {
-	if (file->sections_fd >= 0)
-		close(file->sections_fd);
+	size_t i;
+
+	for (i = 0; i < FTR_MODULE_ROLES; i++) {
+		if (file->sections[i].fd >= 0)
+			close(file->sections[i].fd);
+	}
 	free(file->path);
 	free(file);
 }
@@ -52,10 +55,12 @@ static struct ftr_module_file *file_add(struct ftr_modules *modules, const char 
 {
 	struct ftr_module_file *file = calloc(1, sizeof(*file));
 	struct stat st;
+	size_t i;
 
 	if (file == NULL)
 		return NULL;
-	file->sections_fd = -1;
+	for (i = 0; i < FTR_MODULE_ROLES; i++)
+		file->sections[i].fd = -1;
 	file->path = strdup(path);
 	if (file->path == NULL || ftr_vec_push(&modules->files, file) < 0) {
 		file_free(file);
@@ -104,56 +109,59 @@ int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t 
 	return 0;
 }
 
-static bool any_is_on(const struct ftr_modules *modules)
+static struct ftr_section_module section_module(const struct ftr_modules *modules,
+						const struct ftr_module_file *file, bool is_image)
 {
-	size_t i;
-
-	for (i = 0; i < modules->switches.nr; i++) {
-		if (modules->switches.v[i].value != FTR_SWITCH_OFF)
-			return true;
-	}
-	return false;
+	return (struct ftr_section_module){
+		.path = file->path,
+		.elf = &file->elf,
+		.is_image = is_image,
+		.switches = modules->switches.v,
+		.switch_nr = modules->switches.nr,
+	};
 }
 
-/* -1 when there is nothing that the runtime would not take for granted. */
-static int sections_make(const struct ftr_modules *modules, const char *path, bool has_libcalls)
+/* An image that runs may have sections that are out of date: what replaces them is news. */
+static int sections_make(const struct ftr_modules *modules, const struct ftr_module_file *file,
+			 bool is_image)
 {
-	struct ftr_plt_table_maker maker;
-	struct ftr_strbuf libcalls;
-	int fd = -1;
+	struct ftr_section_module module = section_module(modules, file, is_image);
 
-	ftr_strbuf_init(&libcalls);
-	ftr_plt_table_init(&maker);
-	if (has_libcalls && ftr_plt_table_add(&maker, path) == 0)
-		ftr_plt_table_put(&maker, &libcalls);
-	if (!libcalls.failed && (any_is_on(modules) || modules->generation != 0)) {
-		const struct ftr_sections_part parts[] = {
-			{ FTR_SECTION_SWITCHES, modules->switches.v,
-			  modules->switches.nr * sizeof(modules->switches.v[0]) },
-			{ FTR_SECTION_LIBCALLS, libcalls.s, libcalls.len },
-		};
-
-		fd = ftr_sections_memfd(parts, 2, modules->generation);
-	}
-	ftr_plt_table_fini(&maker);
-	ftr_strbuf_fini(&libcalls);
-	return fd;
+	if (!(is_image && modules->generation != 0) &&
+	    !ftr_sections_are_wanted(&module, modules->options))
+		return -1;
+	return ftr_sections_make(&module, modules->options, modules->generation);
 }
 
-int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool has_libcalls)
+int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool is_image)
 {
 	struct ftr_module_file *file = file_get(modules, path);
+	struct ftr_module_sections *sections;
 
 	if (file == NULL)
 		return -1;
-	if (file->has_sections && file->sections_generation == modules->generation)
-		return file->sections_fd;
-	if (file->sections_fd >= 0)
-		close(file->sections_fd);
-	file->sections_fd = sections_make(modules, path, has_libcalls);
-	file->sections_generation = modules->generation;
-	file->has_sections = true;
-	return file->sections_fd;
+	sections = &file->sections[is_image];
+	if (sections->are_made && sections->generation == modules->generation)
+		return sections->fd;
+	if (sections->fd >= 0)
+		close(sections->fd);
+	*sections = (struct ftr_module_sections){
+		.fd = sections_make(modules, file, is_image),
+		.generation = modules->generation,
+		.are_made = true,
+	};
+	return sections->fd;
+}
+
+bool ftr_modules_is_traced(struct ftr_modules *modules, const char *path)
+{
+	const struct ftr_module_file *file = file_get(modules, path);
+	struct ftr_section_module module;
+
+	if (file == NULL)
+		return false;
+	module = section_module(modules, file, true);
+	return file->elf.hooks != 0 || ftr_sections_record(&module, modules->options);
 }
 
 const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool is_wanted)

@@ -17,6 +17,14 @@
 #include "utils/object/elf.h"
 #include "utils/proto/sections.h"
 
+/* What the runtime gets about a module. */
+struct ftr_module_sections {
+	int fd;				/* (owned) or negative: there is nothing to send */
+	uint32_t generation;		/* that they were made in */
+	bool are_made;
+};
+#define FTR_MODULE_ROLES 2		/* a library, the program's image */
+
 struct ftr_module_file {
 	char *path;			/* (owned) */
 	struct ftr_elf_info elf;
@@ -26,15 +34,14 @@ struct ftr_module_file {
 	bool is_stored;			/* and have been given to a helper */
 	uint64_t device, inode;		/* which file the path led to; 0, 0 = none */
 	struct timespec changed;
-	int  sections_fd;		/* (owned) for the runtime, or -1 */
-	uint32_t sections_generation;	/* that they were made in, if has_sections */
-	bool has_sections;		/* sections_fd is made, or there is nothing to put in it */
+	struct ftr_module_sections sections[FTR_MODULE_ROLES];	/* by is_image */
 };
 
 struct ftr_modules {
 	FTR_VEC(struct ftr_module_file *) files;	/* (owned) */
 	FTR_VEC(pid_t) helpers;		/* still at work */
 	FTR_VEC(struct ftr_switch) switches;	/* of the runtime's probes */
+	const struct ftr_option_values *options; /* (borrowed, nullable) given to their makers */
 	uint32_t generation;		/* of what the sections say; 0 = from the start */
 	bool is_in_use;			/* an image was answered: a switch is a new generation */
 };
@@ -50,10 +57,13 @@ const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const
 int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t value);
 
 /*
- * The sections of the file at @path, made once a generation: the switches and, @has_libcalls, its
- * library-call table.  (borrowed) -1 = none.
+ * The sections of the program image or library at @path, made once a generation.  (borrowed)
+ * Negative: there is nothing to send.
  */
-int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool has_libcalls);
+int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool is_image);
+
+/* Will the tasks of the program image at @path record anything? */
+bool ftr_modules_is_traced(struct ftr_modules *modules, const char *path);
 
 /*
  * Look at the file of @path unless that was done before.  @is_wanted: its symbols are needed even

@@ -17,7 +17,7 @@
 #include "utils/record/job.h"
 #include "utils/record/launch.h"
 #include "utils/record/recorder_state.h"
-#include "utils/record/tick_clock.h"
+#include "utils/record/sections.h"
 
 #define USEC UINT64_C(1000)
 #define MSEC UINT64_C(1000000)
@@ -91,14 +91,26 @@ static struct ftr_control control_values(const struct ftr_recorder_options *opti
 	};
 }
 
-/* Which probes of the runtime are on; those that instrumented code calls have no switch. */
-static void switches_start(struct ftr_recorder *recorder)
+uint32_t ftr_recorder_switch_wanted(const struct ftr_recorder *recorder,
+				    const struct ftr_section_maker *maker)
 {
-	const struct ftr_recorder_options *options = recorder->options;
+	if (maker->flags == NULL)
+		return FTR_SWITCH_OFF;
+	return maker->flags(&recorder->recording,
+			    ftr_section_values(recorder->options->sections, maker));
+}
 
-	if (options->libcalls)
-		ftr_recorder_switch(recorder, "plt", options->nest_libcall ?
-				    FTR_SWITCH_ON | FTR_SWITCH_LIBRARIES : FTR_SWITCH_ON);
+void ftr_recorder_switches_start(struct ftr_recorder *recorder)
+{
+	const struct ftr_section_maker *maker;
+	uint32_t flags;
+	size_t pos = 0;
+
+	while ((maker = ftr_section_maker_next(&pos)) != NULL) {
+		flags = ftr_recorder_switch_wanted(recorder, maker);
+		if (flags != FTR_SWITCH_OFF)
+			ftr_recorder_switch(recorder, maker->probe, flags);
+	}
 }
 
 static int collectors_started(struct ftr_recorder *recorder, struct ftr_err *err)
@@ -144,7 +156,8 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 	recorder->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
 	ftr_recorder_now(recorder);
-	switches_start(recorder);
+	recorder->modules.options = options->sections;
+	ftr_recorder_switches_start(recorder);
 	ret = ftr_collectors_open(&recorder->collectors, &recorder->recording,
 				  options->collectors, err);
 	if (ret == 0 && !options->keep_pid)
@@ -229,9 +242,7 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 		ret = ftr_record_syscalls_open(&recorder->syscalls,
 					       ftr_uftrace_dir_fd(recorder->store.dir),
 					       options->diag, err);
-		launch.in_child = ftr_record_syscalls_in_child;
-		launch.in_parent = ftr_record_syscalls_in_parent;
-		launch.arg = &recorder->syscalls;
+		launch.syscalls = &recorder->syscalls;
 	}
 	if (ret == 0 && !options->keep_pid)
 		ret = ftr_control_hold(&recorder->control, err);

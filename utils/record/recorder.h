@@ -23,6 +23,7 @@ struct ftr_recorder_options {
 						 * functions */
 	unsigned events;			/* FTR_PERF_* bits: scheduling, tasks, names */
 	const struct ftr_option_values *collectors; /* what their own options were set to */
+	const struct ftr_option_values *sections; /* likewise, of the makers of sections */
 	bool has_syscalls;			/* observe processes and files */
 	char *const *argv;			/* of the program, NULL-terminated */
 	const struct ftr_clock *clock;
@@ -31,9 +32,6 @@ struct ftr_recorder_options {
 	uint32_t depth_max;			/* 0 = no limit */
 	uint32_t stack_max;
 	uint32_t wait_ms;
-	bool libcalls;				/* record library calls */
-	bool nest_libcall;			/* those that libraries make, too */
-	bool force;				/* of images that are not instrumented, too */
 	bool estimate_return;			/* return addresses stay as they are */
 	bool nop;				/* the runtime does not connect */
 	bool no_pltbind;

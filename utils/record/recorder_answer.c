@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "utils/record/perf_ring.h"
-#include "utils/record/plt_table.h"
 #include "utils/record/recorder_state.h"
 
 #define ANCESTORS_MAX 16
@@ -121,25 +120,10 @@ static void session_store(struct ftr_recorder *recorder, const char *sid, const 
 	ftr_modules_store(&recorder->modules, recorder->store.dir);
 }
 
-/* Are calls to be expected of this image? */
-static bool image_is_traced(struct ftr_recorder *recorder, const char *path)
-{
-	const struct ftr_module_file *file = ftr_modules_get(&recorder->modules, path);
-
-	return file != NULL && (file->elf.hooks != 0 ||
-				(recorder->options->force && recorder->options->libcalls));
-}
-
-/* The image's sections; one that is not traced needs none unless they say something new. */
 static int image_sections(struct ftr_recorder *recorder, const char *path)
 {
-	bool is_traced = image_is_traced(recorder, path);
-
 	recorder->modules.is_in_use = true;
-	if (!is_traced && !recorder->reports_names && recorder->modules.generation == 0)
-		return -1;
-	return ftr_modules_sections_fd(&recorder->modules, path,
-				       is_traced && recorder->options->libcalls);
+	return ftr_modules_sections_fd(&recorder->modules, path, true);
 }
 
 /*
@@ -151,7 +135,7 @@ static void forked_unseen(struct ftr_recorder *recorder, const char *path, uint6
 	int32_t pid = recorder->request.pid;
 	int32_t parent_pid = ftr_process_parent(pid);
 
-	if (image_is_traced(recorder, path) &&
+	if (ftr_modules_is_traced(&recorder->modules, path) &&
 	    ftr_process_find(&recorder->processes, parent_pid) != NULL)
 		check_line(recorder,
 			   ftr_uftrace_dir_fork(recorder->store.dir, now, pid, parent_pid));
@@ -185,7 +169,7 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, reply->time, request->pid,
 						     process->sid, reply->path));
 	recorder->result->sessions++;
-	if (image_is_traced(recorder, reply->path))
+	if (ftr_modules_is_traced(&recorder->modules, reply->path))
 		reply->base = FTR_CHANNEL_ATTACH_NOW;
 	reply_fd(reply, recorder->control.fd);
 	reply_fd(reply, image_sections(recorder, reply->path));
@@ -270,11 +254,10 @@ static bool comm_read(int32_t pid, int32_t tid, char comm[COMM_BYTES])
 
 void ftr_recorder_names_start(struct ftr_recorder *recorder)
 {
-	recorder->reports_names = !recorder->options->clock->is_counter &&
-				  (recorder->options->events & FTR_PERF_NAME) != 0 &&
-				  !recorder->store.has_perf;
-	if (recorder->reports_names)
-		ftr_recorder_switch(recorder, "name", FTR_SWITCH_ON);
+	recorder->recording.reports_names = !recorder->options->clock->is_counter &&
+					    (recorder->options->events & FTR_PERF_NAME) != 0 &&
+					    !recorder->store.has_perf;
+	ftr_recorder_switches_start(recorder);
 }
 
 /*
@@ -294,7 +277,7 @@ static void name_store(struct ftr_recorder *recorder, int32_t tid, uint64_t time
 	};
 	struct iovec part = { &record, sizeof(record) };
 
-	if (!recorder->reports_names || !comm_read(pid, tid, record.comm))
+	if (!recorder->recording.reports_names || !comm_read(pid, tid, record.comm))
 		return;
 	if (!is_start || process == NULL || strcmp(record.comm, process->image) != 0)
 		store->ops->perf(store, 0, &part, 1);
@@ -378,16 +361,10 @@ static void library_path(const struct ftr_channel_request *request,
 		snprintf(path, FTR_CHANNEL_PATH_MAX + 1, "%s", request->path);
 }
 
-/* With --nest-libcall libraries have sections; elsewhere no probe runs in them. */
 static void answer_library(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
-	if (!recorder->options->nest_libcall) {
-		snprintf(reply->path, sizeof(reply->path), "%s", recorder->request.path);
-		return;
-	}
 	library_path(&recorder->request, reply->path);
-	if (ftr_plt_table_is_wanted(reply->path))
-		reply_fd(reply, ftr_modules_sections_fd(&recorder->modules, reply->path, true));
+	reply_fd(reply, ftr_modules_sections_fd(&recorder->modules, reply->path, false));
 }
 
 static void answer_module(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)

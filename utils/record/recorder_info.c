@@ -4,16 +4,21 @@
 #include <string.h>
 
 #include "utils/record/recorder_state.h"
+#include "utils/record/sections.h"
 
 #define REWRITE_INTERVAL_NS UINT64_C(50000000)
 #define NSEC_PER_SEC INT64_C(1000000000)
 
 static void info_features(struct ftr_info *info, const struct ftr_recorder *recorder)
 {
+	const struct ftr_section_maker *maker;
+	size_t pos = 0;
+
 	info->feature_mask = FTR_FEATURE_TASK_SESSION | FTR_FEATURE_SYM_REL_ADDR |
 			     FTR_FEATURE_MAX_STACK;
-	if (recorder->options->libcalls)
-		info->feature_mask |= FTR_FEATURE_PLTHOOK;
+	while ((maker = ftr_section_maker_next(&pos)) != NULL)
+		if (ftr_recorder_switch_wanted(recorder, maker) != FTR_SWITCH_OFF)
+			info->feature_mask |= maker->feature;
 	if (recorder->options->estimate_return)
 		info->feature_mask |= FTR_FEATURE_ESTIMATE_RETURN;
 	if (recorder->store.has_events)

@@ -37,7 +37,6 @@ struct ftr_recorder {
 	struct ftr_info info;
 	struct ftr_arena arena;			/* strings of info */
 	bool is_info_stale;			/* a task is not in it yet */
-	bool reports_names;			/* the runtime is asked for names of threads */
 	uint64_t info_ns;			/* CLOCK_MONOTONIC of the last rewrite */
 
 	struct ftr_record_syscalls syscalls;	/* when options->has_syscalls */
@@ -89,6 +88,14 @@ void ftr_recorder_answered(struct ftr_recorder *recorder, struct ftr_recorder_re
  * already take it over when they next leave the common path.
  */
 void ftr_recorder_switch(struct ftr_recorder *recorder, const char *probe, uint32_t value);
+
+struct ftr_section_maker;
+
+/* The FTR_SWITCH_* flags that the options and the recording ask for, of the maker's probe. */
+uint32_t ftr_recorder_switch_wanted(const struct ftr_recorder *recorder,
+				    const struct ftr_section_maker *maker);
+/* Switch all probes to these. */
+void ftr_recorder_switches_start(struct ftr_recorder *recorder);
 
 /* Where the kernel does not report names of tasks, have the runtime do so. */
 void ftr_recorder_names_start(struct ftr_recorder *recorder);

@@ -1,13 +1,103 @@
 /* SPDX-License-Identifier: MIT */
-/* See sections.h. */
+/* The list of makers of sections, and the memfd that holds what they made. */
 #include "utils/record/sections.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define FTR_SECTION_MAKER(name) extern const struct ftr_section_maker ftr_section_maker_##name;
+#include "utils/record/sections.def"
+#undef FTR_SECTION_MAKER
+
+static const struct ftr_section_maker *const makers[] = {
+#define FTR_SECTION_MAKER(name) &ftr_section_maker_##name,
+#include "utils/record/sections.def"
+#undef FTR_SECTION_MAKER
+};
+
+#define MAKERS (sizeof(makers) / sizeof(makers[0]))
+static_assert(MAKERS <= FTR_SECTIONS_MAX, "they fit into one memfd");
+
+const struct ftr_section_maker *ftr_section_maker_next(size_t *pos)
+{
+	return *pos < MAKERS ? makers[(*pos)++] : NULL;
+}
+
+bool ftr_section_options(size_t *pos, struct ftr_option_set *set)
+{
+	const struct ftr_section_maker *maker = ftr_section_maker_next(pos);
+
+	if (maker == NULL)
+		return false;
+	*set = (struct ftr_option_set){ maker->name, maker->options, maker->values_bytes,
+					maker->defaults };
+	return true;
+}
+
+const void *ftr_section_values(const struct ftr_option_values *given,
+			       const struct ftr_section_maker *maker)
+{
+	return ftr_option_values_get(given, ftr_section_options, maker->name);
+}
+
+uint32_t ftr_section_switch(const struct ftr_section_module *module, const char *probe)
+{
+	size_t i;
+
+	for (i = 0; i < module->switch_nr; i++) {
+		if (strncmp(module->switches[i].name, probe, FTR_SWITCH_NAME_BYTES) == 0)
+			return module->switches[i].value;
+	}
+	return FTR_SWITCH_OFF;
+}
+
+bool ftr_sections_take_any(const struct ftr_option_values *given)
+{
+	size_t i;
+
+	for (i = 0; i < MAKERS; i++) {
+		if (makers[i]->takes_any != NULL &&
+		    makers[i]->takes_any(ftr_section_values(given, makers[i])))
+			return true;
+	}
+	return false;
+}
+
+static bool is_wanted(const struct ftr_section_maker *maker,
+		      const struct ftr_section_module *module,
+		      const struct ftr_option_values *given)
+{
+	return maker->is_wanted != NULL &&
+	       maker->is_wanted(module, ftr_section_values(given, maker));
+}
+
+bool ftr_sections_record(const struct ftr_section_module *module,
+			 const struct ftr_option_values *given)
+{
+	size_t i;
+
+	for (i = 0; i < MAKERS; i++) {
+		if (makers[i]->has_records && is_wanted(makers[i], module, given))
+			return true;
+	}
+	return false;
+}
+
+bool ftr_sections_are_wanted(const struct ftr_section_module *module,
+			     const struct ftr_option_values *given)
+{
+	size_t i;
+
+	for (i = 0; i < MAKERS; i++) {
+		if (is_wanted(makers[i], module, given))
+			return true;
+	}
+	return false;
+}
 
 static size_t aligned(size_t bytes)
 {
@@ -61,4 +151,38 @@ int ftr_sections_memfd(const struct ftr_sections_part *parts, unsigned nr, uint3
 	code = errno;
 	close(fd);
 	return -code;
+}
+
+static int body_make(const struct ftr_section_maker *maker,
+		     const struct ftr_section_module *module,
+		     const struct ftr_option_values *given, struct ftr_strbuf *body)
+{
+	int ret = 0;
+
+	if (maker->make != NULL &&
+	    (maker->is_wanted == NULL || is_wanted(maker, module, given)))
+		ret = maker->make(module, ftr_section_values(given, maker), body);
+	return body->failed ? -ENOMEM : ret;
+}
+
+int ftr_sections_make(const struct ftr_section_module *module,
+		      const struct ftr_option_values *given, uint32_t generation)
+{
+	struct ftr_sections_part parts[MAKERS];
+	struct ftr_strbuf bodies[MAKERS];
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < MAKERS; i++)
+		ftr_strbuf_init(&bodies[i]);
+	for (i = 0; ret == 0 && i < MAKERS; i++) {
+		ret = body_make(makers[i], module, given, &bodies[i]);
+		parts[i] = (struct ftr_sections_part){ makers[i]->kind, bodies[i].s,
+						       bodies[i].len };
+	}
+	if (ret == 0)
+		ret = ftr_sections_memfd(parts, MAKERS, generation);
+	for (i = 0; i < MAKERS; i++)
+		ftr_strbuf_fini(&bodies[i]);
+	return ret;
 }

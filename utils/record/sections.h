@@ -1,11 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* The memfd of sections that the runtime gets about a module (utils/proto/sections.h). */
+/*
+ * The sections that the runtime gets about a module (utils/proto/sections.h).  A maker is the
+ * recorder's half of a probe: its switch, its options, and the body of its section.  One const
+ * struct per maker at the end of section_NAME.c, listed in sections.def.
+ */
 #ifndef FTR_RECORD_SECTIONS_H
 #define FTR_RECORD_SECTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "utils/base/option.h"
+#include "utils/base/strbuf.h"
 #include "utils/proto/sections.h"
+
+struct ftr_elf_info;
+struct ftr_recording;
+
+/* The module that sections are for. */
+struct ftr_section_module {
+	const char *path;
+	const struct ftr_elf_info *elf;	/* zeros when the file cannot be read */
+	bool is_image;			/* the program's; else a library */
+	const struct ftr_switch *switches; /* as they are now */
+	size_t switch_nr;
+};
+
+/* Members that a maker has no use for are NULL; @values are those of its options, NULL = none. */
+struct ftr_section_maker {
+	const char *name;		/* of the owner of its options */
+	enum ftr_section_kind kind;	/* 0: there is only a switch */
+	const char *probe;		/* the runtime's, that reads it and is switched by it */
+
+	const struct ftr_option *options;
+	size_t values_bytes;
+	const void *defaults;		/* (nullable: zeros) */
+
+	/* Does it record from programs that are not instrumented? */
+	bool (*takes_any)(const void *values);
+	/* The probe's FTR_SWITCH_* flags when the recording starts. */
+	uint32_t (*flags)(const struct ftr_recording *recording, const void *values);
+	/*
+	 * Is it a reason to send sections about the module?  NULL: no, but its body is among those
+	 * that are sent for another reason.
+	 */
+	bool (*is_wanted)(const struct ftr_section_module *module, const void *values);
+	bool has_records;		/* where it is wanted, tasks will record */
+	uint64_t feature;		/* FTR_FEATURE_* bit of recordings with its probe */
+	/* Append the body, an empty one is left out.  0 or -errno. */
+	int (*make)(const struct ftr_section_module *module, const void *values,
+		    struct ftr_strbuf *body);
+};
+
+/* Iterate over sections.def: *pos starts at 0; NULL at the end. */
+const struct ftr_section_maker *ftr_section_maker_next(size_t *pos);
+ftr_option_set_fn ftr_section_options;
+
+/* Its values among those that were @given (nullable) to all makers; NULL = it has none. */
+const void *ftr_section_values(const struct ftr_option_values *given,
+			       const struct ftr_section_maker *maker);
+
+/* FTR_SWITCH_* flags of @probe. */
+uint32_t ftr_section_switch(const struct ftr_section_module *module, const char *probe);
+
+/* Does any maker take programs that are not instrumented? */
+bool ftr_sections_take_any(const struct ftr_option_values *given);
+/* Does any maker want the module to record, instrumented or not? */
+bool ftr_sections_record(const struct ftr_section_module *module,
+			 const struct ftr_option_values *given);
+/* Is there any reason to send sections? */
+bool ftr_sections_are_wanted(const struct ftr_section_module *module,
+			     const struct ftr_option_values *given);
+/* The memfd with the bodies of all makers that are not unwanted; the descriptor or -errno. */
+int ftr_sections_make(const struct ftr_section_module *module,
+		      const struct ftr_option_values *given, uint32_t generation);
 
 /* One section to be. */
 struct ftr_sections_part {

@@ -81,16 +81,14 @@ int ftr_record_syscalls_open(struct ftr_record_syscalls *self, int dir, struct f
 	return ftr_observer_gate_open(&self->gate, err);
 }
 
-int ftr_record_syscalls_in_child(void *arg)
+int ftr_record_syscalls_in_child(struct ftr_record_syscalls *self)
 {
-	struct ftr_record_syscalls *self = arg;
-
 	return -ftr_observer_gate_pass(&self->gate);
 }
 
-int ftr_record_syscalls_in_parent(void *arg, pid_t program, struct ftr_err *err)
+int ftr_record_syscalls_in_parent(struct ftr_record_syscalls *self, pid_t program,
+				  struct ftr_err *err)
 {
-	struct ftr_record_syscalls *self = arg;
 	char text[sizeof(err->text)];
 	int fds[2];
 	ssize_t len;

@@ -22,9 +22,11 @@ struct ftr_record_syscalls {
 int  ftr_record_syscalls_open(struct ftr_record_syscalls *self, int dir, struct ftr_diag *diag,
 			      struct ftr_err *err);
 
-/* For struct ftr_launch: what the child and its parent do, @arg is a struct ftr_record_syscalls. */
-int  ftr_record_syscalls_in_child(void *arg);
-int  ftr_record_syscalls_in_parent(void *arg, pid_t program, struct ftr_err *err);
+/* The last thing before the program's exec: wait for the observer.  0 or an errno. */
+int  ftr_record_syscalls_in_child(struct ftr_record_syscalls *self);
+/* Meanwhile, in the recorder: start the observer.  0 or -errno. */
+int  ftr_record_syscalls_in_parent(struct ftr_record_syscalls *self, pid_t program,
+				   struct ftr_err *err);
 
 /* Has the observer ended, as its last process has?  Does not wait. */
 bool ftr_record_syscalls_have_ended(struct ftr_record_syscalls *self);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define FTR_TICK_PAIRS_MAX 4096
 #define FTR_TICK_MULT_SHIFT 56
@@ -62,5 +63,11 @@ static inline uint64_t ftr_tick_segment_ns(const struct ftr_tick_segment *segmen
 	return segment->ns + (uint64_t)((unsigned __int128)(tick - segment->first) *
 					segment->mult >> FTR_TICK_MULT_SHIFT);
 }
+
+/* Add a pair of now to @map: (ticks, time), or (time, time) where ticks are nanoseconds. */
+void ftr_tick_clock_read(struct ftr_tick_map *map, clockid_t id);
+
+/* Ticks a millisecond, roughly: 0 where the machine has no counter we use. */
+uint32_t ftr_tick_clock_per_ms(void);
 
 #endif /* FTR_RECORD_TICK_H */
