@@ -144,6 +144,23 @@ class ForeignTest(harness.Test):
             "null", "i32: 0xffffffff", "u32: 0x00000002", "i64: 0xfffffffffffffffd", "u64: 0x0000000000000004",
             "f64: 0x3fe0000000000000", "str: text", "p: 0x70", "koid: 8", "bool: true", "bool: false"])
 
+    def test_indentation_of_deep_calls_has_a_limit(self):
+        depth = 3000
+        made = Made()
+        for nr in range(depth):
+            made.event(BEGIN, (7, 1), "cat", "f", 100 + nr)
+        made.event(INSTANT, (7, 1), "cat", "point", 50000)
+        for nr in range(depth):
+            made.event(END, (7, 1), "cat", "f", 60000 + nr)
+        for color, options in ((False, []), (True, ["--color=yes"])):
+            shown = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in self.replay(made, *options)]
+            self.assertEqual(len(shown), 2 * depth + 1)
+            self.assertEqual(shown[1024], " " * 2048 + "f() {", color)
+            self.assertEqual(shown[1025], " " * 2048 + "[1025]f() {", color)
+            self.assertEqual(shown[depth], " " * 2048 + "[3000]/* cat:point */", color)
+            self.assertEqual(shown[depth + 1], " " * 2048 + "[2999]} /* f */", color)
+            self.assertEqual(shown[-1], "} /* f */", color)
+
     def test_names_that_are_ours(self):
         """Values that are called as what ftr says of calls and events stay values, and are so in files of ours."""
         made = Made()

@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INDENT_MAX  1024	/* deeper lines get no more indentation but the number of their level */
+#define DEPTH_BYTES 16
+
 /* What replay keeps of each task, by task->id. */
 struct task_view {
 	char tid_text[REPLAY_TID_CHARS];
@@ -91,12 +94,30 @@ static void first_line_of_task(struct replay_sink *self, struct task_view *view,
 	line->delta_ns = 0;
 }
 
+/* Blanks in front of what stands at @depth. */
+static size_t indent_of(uint32_t depth)
+{
+	return (size_t)(depth < INDENT_MAX ? depth : INDENT_MAX) * 2;
+}
+
+/* "[2000]" in front of what stands so deep that it is not indented any further. */
+static char *put_depth(char *p, uint32_t depth)
+{
+	if (__builtin_expect(depth <= INDENT_MAX, 1))
+		return p;
+	*p++ = '[';
+	p = ftr_fmt_u64(p, depth);
+	*p++ = ']';
+	return p;
+}
+
 /* Begin the line of @line->task and @line->time_ns; NULL when out of memory. */
 static char *begin(struct replay_sink *self, struct replay_line *line, uint32_t depth,
 		   size_t bytes)
 {
 	struct task_view *view = task_view(self, line->task);
-	size_t indent = (size_t)depth * 2;
+	size_t indent = indent_of(depth);
+	char *p;
 
 	if (view == NULL)
 		return NULL;
@@ -112,7 +133,8 @@ static char *begin(struct replay_sink *self, struct replay_line *line, uint32_t 
 	    self->last_task != line->task)
 		replay_layout_put_blank(&self->layout);
 	self->last_task = line->task;
-	return replay_line_begin(&self->layout, line, indent, bytes);
+	p = replay_line_begin(&self->layout, line, indent, bytes + DEPTH_BYTES);
+	return p == NULL ? NULL : put_depth(p, depth);
 }
 
 static int out_of_memory(struct replay_sink *self)
@@ -256,13 +278,14 @@ static int put_remark(struct replay_sink *self, struct replay_line *line, uint32
 	/*
 	 * The colour covers the indent too, and the two halves of the comment are coloured apart.
 	 */
-	p = begin(self, line, use_color ? 0 : depth, name_len + data_len + 64 + depth * 2);
+	p = begin(self, line, use_color ? 0 : depth,
+		  name_len + data_len + 64 + indent_of(depth) + DEPTH_BYTES);
 	if (p == NULL)
 		return out_of_memory(self);
 	if (use_color) {
 		p = replay_put(p, FTR_SGR_GREEN, sizeof(FTR_SGR_GREEN) - 1);
-		memset(p, ' ', depth * 2);
-		p += depth * 2;
+		memset(p, ' ', indent_of(depth));
+		p = put_depth(p + indent_of(depth), depth);
 	}
 	p = replay_put(p, "/* ", 3);
 	if (use_color)
@@ -322,17 +345,17 @@ static int put_schedule(struct replay_sink *self, const struct ftr_event *in)
 static int put_lost(struct replay_sink *self, const struct ftr_event *ev)
 {
 	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
-	size_t indent = ((size_t)ev->depth + 1) * 2;
+	size_t indent = indent_of(ev->depth + 1);
 	bool use_color = self->opts.use_color;
 	char count[24];
-	char *p = begin(self, &line, 0, indent + 80);
+	char *p = begin(self, &line, 0, indent + 80 + DEPTH_BYTES);
 
 	if (p == NULL)
 		return out_of_memory(self);
 	if (use_color)
 		p = replay_put(p, FTR_SGR_RED, sizeof(FTR_SGR_RED) - 1);
 	memset(p, ' ', indent);
-	p += indent;
+	p = put_depth(p + indent, ev->depth + 1);
 	p = replay_put(p, "/* LOST ", 8);
 	if (ev->lost.nr > 0)
 		p = replay_put(p, count, (size_t)(ftr_fmt_u64(count, ev->lost.nr) - count));
