@@ -243,6 +243,41 @@ int main(int argc, char **argv)
 }
 """
 
+HIDDEN = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void open_and_close(const char *path)
+{
+	dup2(open(path, O_RDONLY), 9);
+	close(9);
+	close(77);
+}
+int main(void)
+{
+	char from[] = "/tmp/ftr-hidden-XXXXXX", to[sizeof(from) + 3];
+
+	open_and_close("/etc/hostname");
+	close(mkstemp(from));
+	snprintf(to, sizeof(to), "%s.to", from);
+	prctl(PR_SET_DUMPABLE, 0);
+	open_and_close("/etc/passwd");
+	rename(from, to);
+	unlink(to);
+	if (fork() == 0) {
+		open_and_close("/etc/group");
+		rename(from, to);
+		_exit(0);
+	}
+	wait(0);
+	return 3;
+}
+"""
+
 IDS = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -353,7 +388,7 @@ class UnfriendlyTest(harness.Test):
             for line in ("FN|deep", "FO|deep", "RF|deep", "RT|deeper", "LF|deeper", "LT|linked", "Exit|status=5"):
                 self.expect(f"!{line}\n" in text, f"many: no {line} of the deep files")
             self.expect(text.count("FN|/etc/passwd\n") == 1, "many: the long path")
-        if name == "seer" and IS_ROOT:      # others may not read the memory of such a process, tracer or not
+        if name == "seer":
             self.expect("FO|/etc/hostname\n" in text, "seer: a file opened while it was not dumpable")
         if name == "traps":
             self.expect(text.count("/fifo\n") == 4, "traps: the fifo")
@@ -471,6 +506,34 @@ class UnfriendlyTest(harness.Test):
         self.expect(done.returncode == 0 and "65534" in lines and "runs unprivileged" in done.stdout,
                f"set-uid as nobody: {done}")
         self.expect("FO|/etc/hostname" in self.text_of("anyone/out.etrace"), "set-uid as nobody: what it opened")
+
+    def test_hidden(self):
+        """A program that is not dumpable runs as it does, and paths that only root could read are reported missing."""
+        if not IS_ROOT:
+            self.skipTest("needs root")
+        os.chmod(".", 0o755)
+        program = build("hidden", HIDDEN)
+        os.mkdir("anyone")
+        os.chmod("anyone", 0o777)
+        own = shutil.copy(FTR, os.path.join(self.dir, "anyone/ftr"))
+        words = ["record", "--syscalls", "--format=etrace", "-o", self.dir + "/anyone/out.etrace", program]
+        as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", own]
+        os.chmod(program, 0o755)
+        done = self.run_in([FTR, *words])
+        text = self.text_of("anyone/out.etrace")
+        self.expect(done.returncode == 3 and "dumpable" not in done.stdout, f"hidden, as root: {done}")
+        self.expect("FN|/etc/group" in text, "hidden, as root: what its child opened")
+        os.remove("anyone/out.etrace")
+        done = self.run_in([*as_nobody, *words])
+        text = self.text_of("anyone/out.etrace")
+        self.expect(done.returncode == 3 and done.stdout.count("is not dumpable") == 1, f"hidden: {done}")
+        self.expect("FO|/etc/passwd" in text and "RF|/tmp/" in text, f"hidden: what it opened and renamed: {text}")
+        self.expect("/etc/group" not in text and "FO|\n" in text, "hidden: its child's path")
+        self.expect(text.count("!Close|fd=9\n") == 3 and "Close|fd=77" not in text, f"hidden: its closes: {text}")
+        os.chmod(program, 0o711)        # not readable: never dumpable
+        done = self.run_in([*as_nobody, *words])
+        self.expect(done.returncode == 3 and done.stdout.count("is not dumpable") >= 1, f"unreadable: {done}")
+        self.text_of("anyone/out.etrace")
 
     def test_namespaces(self):
         """Paths as the observer sees them: those of a directory made root lie in that directory."""

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "utils/observe/task.h"
@@ -75,11 +76,29 @@ static void set_failure(struct ftr_decoding *d, int64_t result)
 	d->call.error = result < 0 ? (int32_t)-result : 0;
 }
 
-/* Argument @arg into path[@which]. */
-static int read_path(struct ftr_tracee *tracee, unsigned which, int arg)
+/* The kernel lets none but root read the memory and the descriptors of such a process. */
+static void report_hidden(struct ftr_decoding *d)
 {
+	struct ftr_tracee_process *process = d->tracee->process;
+
+	if (process->is_hidden)
+		return;
+	process->is_hidden = true;
+	ftr_diag_warn(d->observer->sink.diag, "process %d is not dumpable, and paths of its calls "
+		      "are missing; run ftr as root to read them", (int)process->pid);
+}
+
+/* Argument @arg into path[@which]. */
+static int read_path(struct ftr_decoding *d, unsigned which, int arg)
+{
+	struct ftr_tracee *tracee = d->tracee;
+	int ret;
+
 	assert(arg >= 0);
-	return ftr_tracee_read_string(tracee, tracee->args[arg], STRING_MAX, &tracee->path[which]);
+	ret = ftr_tracee_read_string(tracee, tracee->args[arg], STRING_MAX, &tracee->path[which]);
+	if (ret == -EACCES)
+		report_hidden(d);
+	return ret;
 }
 
 /* path[@which], absolute, as the program asked for it. */
@@ -113,12 +132,18 @@ static void emit_comm(struct ftr_decoding *d, struct ftr_slice name)
 
 static void prctl_begin(struct ftr_decoding *d, const struct row *row)
 {
-	ftr_tracee_read_string(d->tracee, d->tracee->args[1], COMM_MAX, &d->tracee->path[0]);
+	if ((int)d->tracee->args[0] == PR_SET_NAME)
+		ftr_tracee_read_string(d->tracee, d->tracee->args[1], COMM_MAX,
+				       &d->tracee->path[0]);
+	else
+		ftr_tracee_memory_keep(d->tracee);
 }
 
 static void prctl_end(struct ftr_decoding *d, const struct row *row,
 			   int64_t result)
 {
+	if ((int)d->tracee->args[0] != PR_SET_NAME)
+		return;
 	set_failure(d, result);
 	emit_comm(d, slice_of(&d->tracee->path[0]));
 }
@@ -148,7 +173,7 @@ static void open_begin(struct ftr_decoding *d, const struct row *row)
 {
 	struct ftr_tracee *tracee = d->tracee;
 
-	read_path(tracee, 0, row->path);
+	read_path(d, 0, row->path);
 	tracee->flags = int_arg(tracee, row->flags);
 	tracee->mode = int_arg(tracee, row->mode);
 }
@@ -295,10 +320,10 @@ static void rename_begin(struct ftr_decoding *d, const struct row *row)
 
 	tracee->flags = int_arg(tracee, row->flags);
 	ftr_strbuf_clear(&tracee->real[0]);
-	if (read_path(tracee, 0, row->path) < 0 || read_path(tracee, 1, row->path2) < 0)
+	if (read_path(d, 0, row->path) < 0 || read_path(d, 1, row->path2) < 0)
 		return;
 	if (ftr_tracee_resolve(tracee, dirfd_arg(tracee, row->dirfd),
-			       tracee->path[0].s, false, true, &tracee->real[0]) < 0)
+			       ftr_strbuf_str(&tracee->path[0]), false, true, &tracee->real[0]) < 0)
 		return;
 	tracee->has_begun = true;
 	d->call.rename.flags = tracee->flags;
@@ -318,7 +343,7 @@ static void rename_end(struct ftr_decoding *d, const struct row *row,
 	d->call.rename.flags = tracee->flags;
 	d->call.half = tracee->has_begun ? FTR_SYSCALL_END : FTR_SYSCALL_WHOLE;
 	if (result >= 0) {
-		if (ftr_tracee_resolve(tracee, to, tracee->path[1].s, false, false,
+		if (ftr_tracee_resolve(tracee, to, ftr_strbuf_str(&tracee->path[1]), false, false,
 				       &tracee->real[1]) < 0)
 			asked(tracee, to, 1, &tracee->real[1]);
 		d->call.rename.to = slice_of(&tracee->real[1]);
@@ -329,16 +354,16 @@ static void rename_end(struct ftr_decoding *d, const struct row *row,
 		if (!tracee->has_begun)
 			d->call.rename.from_asked = asked(tracee, from, 0, &tracee->real[2]);
 	}
-	d->call.rename.from = path_slice(&tracee->real[0]);
+	/* What was renamed has a name, also where only root could read it. */
+	d->call.rename.from = result >= 0 ? slice_of(&tracee->real[0]) :
+					    path_slice(&tracee->real[0]);
 	emit(d);
 }
 
 static void symlink_begin(struct ftr_decoding *d, const struct row *row)
 {
-	struct ftr_tracee *tracee = d->tracee;
-
-	read_path(tracee, 0, row->path);
-	read_path(tracee, 1, row->path2);
+	read_path(d, 0, row->path);
+	read_path(d, 1, row->path2);
 }
 
 static void symlink_end(struct ftr_decoding *d, const struct row *row,
@@ -371,13 +396,13 @@ static void mount_begin(struct ftr_decoding *d, const struct row *row)
 	ftr_strbuf_clear(&tracee->real[2]);
 	tracee->flags = is_mount ? (int64_t)tracee->args[3] :
 				   int_arg(tracee, row->flags);
-	if (read_path(tracee, 0, row->path) == 0 &&
-	    ftr_tracee_resolve(tracee, AT_FDCWD, tracee->path[0].s, true, true, &tracee->real[1]) <
-		    0)
+	if (read_path(d, 0, row->path) == 0 &&
+	    ftr_tracee_resolve(tracee, AT_FDCWD, ftr_strbuf_str(&tracee->path[0]), true, true,
+			       &tracee->real[1]) < 0)
 		asked(tracee, AT_FDCWD, 0, &tracee->real[2]);
 	for (int i = 0; is_mount && i < 2; i++) {	/* source, type */
 		if (tracee->args[2 * i] != 0)
-			read_path(tracee, (unsigned)i, 2 * i);
+			read_path(d, (unsigned)i, 2 * i);
 	}
 }
 
@@ -404,10 +429,10 @@ static void exec_begin(struct ftr_decoding *d, const struct row *row)
 	struct ftr_tracee *tracee = d->tracee;
 
 	ftr_strbuf_clear(&tracee->real[0]);
-	if (read_path(tracee, 0, row->path) < 0)
+	if (read_path(d, 0, row->path) < 0)
 		return;
 	/* Now: the directory's descriptor may be gone in the new image. */
-	ftr_tracee_resolve(tracee, dirfd_arg(tracee, row->dirfd), tracee->path[0].s,
+	ftr_tracee_resolve(tracee, dirfd_arg(tracee, row->dirfd), ftr_strbuf_str(&tracee->path[0]),
 			   false, true, &tracee->real[0]);
 }
 
@@ -536,8 +561,14 @@ bool ftr_decode_foresee(struct ftr_decoding *d)
 	bool is_close = tracee->call == FTR_SYSID_CLOSE && tracee->process->users == 1 &&
 			!tracee->process->shares_fds;
 
-	if (is_close && ftr_tracee_has_fd(tracee, int_arg(tracee, 0)))
-		close_end(d, &rows[FTR_SYSID_CLOSE], 0);
+	if (is_close) {
+		int has_fd = ftr_tracee_has_fd(tracee, int_arg(tracee, 0));
+
+		if (has_fd < 0)
+			return false;
+		if (has_fd > 0)
+			close_end(d, &rows[FTR_SYSID_CLOSE], 0);
+	}
 	if (is_exec || is_close)
 		tracee->call = FTR_SYSID_NONE;
 	return is_exec || is_close;

@@ -27,7 +27,7 @@ struct argument_rule {
 
 static const struct argument_rule argument_rules[] = {
 	{ FTR_SYSID_FCNTL, 1, { F_DUPFD, F_DUPFD_CLOEXEC } },
-	{ FTR_SYSID_PRCTL, 0, { PR_SET_NAME, PR_SET_NAME } },
+	{ FTR_SYSID_PRCTL, 0, { PR_SET_NAME, PR_SET_DUMPABLE } },
 };
 
 /* Calls that the runtime makes, too. */

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -74,8 +75,10 @@ struct ftr_tracee *ftr_observer_task_new(struct ftr_observer *observer, pid_t ti
 
 static void process_drop(struct ftr_tracee_process *process)
 {
-	if (process != NULL && --process->users == 0)
-		free(process);
+	if (process == NULL || --process->users > 0)
+		return;
+	ftr_tracee_memory_forget(process);
+	free(process);
 }
 
 /* The buffers are kept for the next task. */
@@ -123,6 +126,7 @@ bool ftr_observer_task_place(struct ftr_observer *observer, struct ftr_tracee *t
 	task->process->users = 1;
 	task->process->shares_fds = false;
 	task->process->has_threads = false;
+	task->process->memory_fd = -1;
 	return true;
 }
 
@@ -170,6 +174,12 @@ struct ftr_decoding ftr_observer_decoding(struct ftr_observer *observer, struct 
 
 /* ---- life ---- */
 
+static bool is_cloning(const struct ftr_tracee *task, int64_t flag)
+{
+	return (task->call == FTR_SYSID_CLONE || task->call == FTR_SYSID_CLONE3) &&
+	       (task->flags & flag) == flag;
+}
+
 /* Act on the stop, or the end, that an early task reported before it was announced. */
 static void early_continue(struct ftr_observer *observer, struct ftr_tracee *task)
 {
@@ -206,6 +216,9 @@ static void child_place(struct ftr_observer *observer, struct ftr_tracee *task, 
 		task->process->shares_fds = child->process->shares_fds = true;
 	if (is_thread)
 		task->process->has_threads = true;
+	else if (id == FTR_SYSID_VFORK || is_cloning(task, CLONE_VM))
+		child->process->memory_fd =
+			fcntl(task->process->memory_fd, F_DUPFD_CLOEXEC, 0);
 	ftr_decode_fork(&decoding, id, child->upid);
 	if (child->has_stopped)
 		early_continue(observer, child);
@@ -294,6 +307,7 @@ void ftr_observer_on_exec(struct ftr_observer *observer, struct ftr_tracee *task
 	task = exec_take_over(observer, task);
 	decoding = ftr_observer_decoding(observer, task);
 	task->process->has_threads = false;
+	ftr_tracee_memory_forget(task->process);
 	ftr_decode_exec(&decoding);
 	warn_setuid(observer, task);
 	task->call = FTR_SYSID_NONE;
@@ -325,12 +339,6 @@ static pid_t status_tid(pid_t tid, const char *field)
 
 	status_field(tid, field, value);
 	return (pid_t)strtol(value, NULL, 10);
-}
-
-static bool is_cloning(const struct ftr_tracee *task, int64_t flag)
-{
-	return (task->call == FTR_SYSID_CLONE || task->call == FTR_SYSID_CLONE3) &&
-	       (task->flags & flag) == flag;
 }
 
 /* Not announced, and ours: what is over, and was waited for, has no tracer. */

@@ -51,9 +51,32 @@ ssize_t ftr_tracee_read(const struct ftr_tracee *tracee, uint64_t addr, void *bu
 
 	if (got >= 0)
 		return got;
-	if (errno == EPERM || errno == ENOSYS)
-		return peek(tracee, addr, buf, len);
-	return -errno;
+	if (errno != EPERM && errno != ENOSYS)
+		return -errno;
+	if (tracee->process != NULL && tracee->process->memory_fd >= 0) {
+		got = pread(tracee->process->memory_fd, buf, len, (off_t)addr);
+		return got > 0 ? got : -EFAULT;
+	}
+	got = peek(tracee, addr, buf, len);
+	return got == -EIO ? -EACCES : got;
+}
+
+void ftr_tracee_memory_keep(struct ftr_tracee *tracee)
+{
+	char path[64];
+
+	if (tracee->process->memory_fd >= 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tracee->tid);
+	tracee->process->memory_fd = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void ftr_tracee_memory_forget(struct ftr_tracee_process *process)
+{
+	if (process->memory_fd >= 0)
+		close(process->memory_fd);
+	process->memory_fd = -1;
+	process->is_hidden = false;
 }
 
 ssize_t ftr_tracee_write(const struct ftr_tracee *tracee, uint64_t addr, const void *buf,
@@ -81,7 +104,7 @@ int ftr_tracee_read_string(const struct ftr_tracee *tracee, uint64_t addr, size_
 		/* Never across a page: the next one may not be there. */
 		got = ftr_tracee_read(tracee, addr, buf, want < in_page ? want : in_page);
 		if (got <= 0)
-			return -EFAULT;
+			return got == -EACCES ? -EACCES : -EFAULT;
 		end = memchr(buf, '\0', (size_t)got);
 		ftr_strbuf_put(text, buf, end != NULL ? (size_t)(end - buf) : (size_t)got);
 		if (end != NULL)
@@ -137,12 +160,14 @@ int ftr_tracee_fd_path(const struct ftr_tracee *tracee, int64_t fd, struct ftr_s
 	return link_text(path, text);
 }
 
-bool ftr_tracee_has_fd(const struct ftr_tracee *tracee, int64_t fd)
+int ftr_tracee_has_fd(const struct ftr_tracee *tracee, int64_t fd)
 {
 	char path[64], byte;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", (int)tracee->tid, (long long)fd);
-	return readlink(path, &byte, 1) == 1;
+	if (readlink(path, &byte, 1) == 1)
+		return 1;
+	return errno == EACCES ? -EACCES : 0;
 }
 
 /* Paths that mean the tracee itself would mean us. */

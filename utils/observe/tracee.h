@@ -25,6 +25,8 @@ struct ftr_tracee_process {
 	unsigned users;		/* threads */
 	bool shares_fds;	/* with another process: CLONE_FILES */
 	bool has_threads;	/* it has had more than one */
+	bool is_hidden;		/* its memory may not be read, as was reported */
+	int  memory_fd;		/* (owned) its memory, from before it was not dumpable; or -1 */
 	unsigned comm_nr;
 	struct ftr_tracee_comm comm[FTR_TRACEE_COMM_MAX];
 };
@@ -53,12 +55,18 @@ struct ftr_tracee {
 	struct ftr_strbuf real[3];	/* resolved; "" = could not be */
 };
 
-/* Read up to @len bytes of the tracee's memory.  Returns how many, or -errno when not one. */
+/*
+ * Read up to @len bytes of the tracee's memory.  Returns how many, or -errno when not one: -EACCES
+ * when the process is not dumpable and we are not root.
+ */
 ssize_t ftr_tracee_read(const struct ftr_tracee *tracee, uint64_t addr, void *buf, size_t len);
 ssize_t ftr_tracee_write(const struct ftr_tracee *tracee, uint64_t addr, const void *buf,
 			 size_t len);
 
-/* A NUL-terminated string of at most @max bytes, NUL excluded.  0, -EFAULT, or -ENAMETOOLONG. */
+/*
+ * A NUL-terminated string of at most @max bytes, NUL excluded.  0, -EFAULT, -EACCES as
+ * above, or -ENAMETOOLONG.
+ */
 int ftr_tracee_read_string(const struct ftr_tracee *tracee, uint64_t addr, size_t max,
 			   struct ftr_strbuf *text);
 
@@ -70,8 +78,12 @@ int ftr_tracee_read_file(const struct ftr_tracee *tracee, const char *name, size
 int ftr_tracee_link(const struct ftr_tracee *tracee, const char *name, struct ftr_strbuf *text);
 int ftr_tracee_fd_path(const struct ftr_tracee *tracee, int64_t fd, struct ftr_strbuf *text);
 
-/* Is the descriptor open? */
-bool ftr_tracee_has_fd(const struct ftr_tracee *tracee, int64_t fd);
+/* The process is about to become not dumpable: keep its memory open. */
+void ftr_tracee_memory_keep(struct ftr_tracee *tracee);
+void ftr_tracee_memory_forget(struct ftr_tracee_process *process);
+
+/* Is the descriptor open?  -EACCES: the process is not dumpable, and we are not root. */
+int ftr_tracee_has_fd(const struct ftr_tracee *tracee, int64_t fd);
 
 /*
  * The absolute path of @path relative to @dirfd (or AT_FDCWD), as the tracee sees it.  Directories
