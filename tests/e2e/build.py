@@ -34,7 +34,12 @@ main2.o: main2.c
 	echo 'int conftest;' > conftest.c && gcc -c conftest.c && rm conftest.c conftest.o
 	gcc -E main2.c > /dev/null
 	gcc --version > /dev/null
+	gcc sub/pre.h && gcc -x c-header pre -o made.gch
+	! gcc -c missing.c 2> /dev/null
+	! gcc -c missing.h 2> /dev/null
 """,
+    "sub/pre.h": "#define PRE 1\n",
+    "pre": "#define PRE 2\n",
 }
 
 
@@ -73,7 +78,7 @@ class BuildTest(harness.Test):
     def test_database(self):
         entries = load("compile_commands.json")
         got = {os.path.relpath(entry["file"], self.tree): entry for entry in entries}
-        self.expect(sorted(got) == ["a.c", "c.c", "main2.c", "sub/b.c"] and len(entries) == 4,
+        self.expect(sorted(got) == ["a.c", "c.c", "main2.c", "pre", "sub/b.c", "sub/pre.h"] and len(entries) == 6,
                f"translations: {[entry['file'] for entry in entries]}")
         if self.problems:
             return
@@ -81,6 +86,9 @@ class BuildTest(harness.Test):
         self.expect(got["a.c"]["output"] == "a.o.tmp", f"output: {got['a.c']}")
         self.expect(got["c.c"]["arguments"] == ["gcc", "-c", "-O1", "-DX=1 2", "c.c"], f"response: {got['c.c']}")
         self.expect(got["c.c"]["output"] == "c.o", f"output: {got['c.c']}")
+        self.expect((got["sub/pre.h"]["output"], got["pre"]["output"]) == ("sub/pre.h.gch", "made.gch"),
+               f"precompiled headers: {got['sub/pre.h']} {got['pre']}")
+        self.expect(os.path.exists("sub/pre.h.gch"), "where gcc puts a precompiled header")
         self.expect(got["sub/b.c"]["directory"] == os.path.join(self.tree, "sub"), f"directory: {got['sub/b.c']}")
 
     def test_questions(self):

@@ -235,17 +235,22 @@ static const char *output_of(struct ftr_build *build, const struct ftr_compile *
 			     size_t source)
 {
 	const char *path = compile->argv.v[source], *slash = strrchr(path, '/'), *dot;
+	bool is_header = ftr_compile_is_header(compile, source);
+	size_t len = strlen(path);
 	char *name;
 
 	if (compile->output != 0)
 		return compile->argv.v[compile->output];
-	if (!compile->has_one_step)
+	if (!compile->has_one_step && !is_header)
 		return NULL;
-	path = slash != NULL ? slash + 1 : path;
-	dot = strrchr(path, '.');
-	name = ftr_arena_alloc(&build->arena, (size_t)(dot - path) + 3);
+	if (!is_header) {	/* a precompiled header lies beside its source, with its whole name */
+		path = slash != NULL ? slash + 1 : path;
+		dot = strrchr(path, '.');
+		len = dot != NULL ? (size_t)(dot - path) : strlen(path);
+	}
+	name = ftr_arena_alloc(&build->arena, len + sizeof(".gch"));
 	if (name != NULL)
-		sprintf(name, "%.*s.o", (int)(dot - path), path);
+		sprintf(name, "%.*s%s", (int)len, path, is_header ? ".gch" : ".o");
 	return name;
 }
 

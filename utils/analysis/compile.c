@@ -26,12 +26,18 @@ static const char *const source_suffixes[] = { ".c",   ".cc",  ".cp",  ".cxx", "
 					       ".S",   ".sx",  ".asm", ".cu",  ".f",   ".for",
 					       ".f90", ".f95", ".f03", ".F",   ".F90", NULL };
 
+/* Translated, they become precompiled headers. */
+static const char *const header_suffixes[] = { ".h",   ".H",   ".hh",  ".hp", ".hxx",
+					       ".hpp", ".HPP", ".h++", ".tcc", NULL };
+
 /* Options whose argument is the next word. */
 static const char *const with_argument[] = { "-o",
 					     "-I",
 					     "-D",
 					     "-U",
 					     "-include",
+					     "--include",
+					     "-include-pch",
 					     "-imacros",
 					     "-isystem",
 					     "-iquote",
@@ -123,11 +129,33 @@ static bool is_compiler(const char *path)
 	return is_one_of(word != NULL ? word + 1 : name, compilers);
 }
 
-static bool is_source(const char *word)
+static bool has_suffix(const char *word, const char *const *suffixes)
 {
 	const char *dot = strrchr(base_name(word), '.');
 
-	return word[0] != '-' && dot != NULL && is_one_of(dot, source_suffixes);
+	return dot != NULL && is_one_of(dot, suffixes);
+}
+
+/* @language: of the -x before it (nullable); files of any name are then sources. */
+static bool is_source(const char *word, const char *language)
+{
+	return word[0] != '-' && (language != NULL || has_suffix(word, source_suffixes) ||
+				  has_suffix(word, header_suffixes));
+}
+
+/* "-x LANGUAGE", "-xLANGUAGE"; *@language stays what it is when @word is neither. */
+static void language_set(const char **language, const char *word, const char *next)
+{
+	if (strncmp(word, "-x", 2) != 0)
+		return;
+	*language = word[2] != '\0' ? word + 2 : next;
+	if (*language != NULL && strcmp(*language, "none") == 0)
+		*language = NULL;
+}
+
+static bool is_header_language(const char *language)
+{
+	return language != NULL && strstr(language, "-header") != NULL;
 }
 
 static bool push(struct ftr_compile *compile, const char *word)
@@ -203,6 +231,8 @@ static bool add_word(struct ftr_compile *compile, const char *word, const char *
 
 static bool scan(struct ftr_compile *compile)
 {
+	const char *language = NULL;
+
 	for (size_t i = 1; i < compile->argv.nr; i++) {
 		const char *word = compile->argv.v[i];
 
@@ -210,11 +240,14 @@ static bool scan(struct ftr_compile *compile)
 			return false;
 		if (strcmp(word, "-c") == 0 || strcmp(word, "-S") == 0)
 			compile->has_one_step = true;
+		language_set(&language, word,
+			     i + 1 < compile->argv.nr ? compile->argv.v[i + 1] : NULL);
+		compile->makes_headers |= is_header_language(language);
 		if (strcmp(word, "-o") == 0 && i + 1 < compile->argv.nr)
 			compile->output = i + 1;
 		if (is_one_of(word, with_argument))
 			i++;
-		else if (is_source(word) && ftr_vec_push(&compile->sources, i) < 0)
+		else if (is_source(word, language) && ftr_vec_push(&compile->sources, i) < 0)
 			return false;
 	}
 	return compile->sources.nr > 0;
@@ -271,4 +304,9 @@ bool ftr_compile_is_other_source(const struct ftr_compile *compile, size_t index
 			return index != source;
 	}
 	return false;
+}
+
+bool ftr_compile_is_header(const struct ftr_compile *compile, size_t source)
+{
+	return compile->makes_headers || has_suffix(compile->argv.v[source], header_suffixes);
 }

@@ -16,6 +16,7 @@ struct ftr_compile {
 	FTR_VEC(size_t) sources;	/* indices in argv */
 	size_t output;			/* index of what follows -o, 0 = none */
 	bool   has_one_step;		/* -c or -S: an output for each source */
+	bool   makes_headers;		/* -x c-header and the like */
 };
 
 /*
@@ -28,5 +29,8 @@ void ftr_compile_fini(struct ftr_compile *compile);
 
 /* Is argument @index of argv a source other than @source? */
 bool ftr_compile_is_other_source(const struct ftr_compile *compile, size_t index, size_t source);
+
+/* Is what is made of argument @source, one of the sources, a precompiled header? */
+bool ftr_compile_is_header(const struct ftr_compile *compile, size_t source);
 
 #endif /* FTR_ANALYSIS_COMPILE_H */

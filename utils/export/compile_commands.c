@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "utils/analysis/build.h"
 #include "utils/base/ostream.h"
@@ -32,8 +33,11 @@ static void put_translation(struct ftr_ostream *out, const struct ftr_build_tran
 	ftr_ostream_puts(out, "\n  }");
 }
 
-/* The path of a translation's source is not resolved, those of files are. */
-static bool is_of_temporary(const struct ftr_build *build, const struct ftr_build_translation *made)
+/*
+ * The path of a translation's source is not resolved, those of files are.  No process opened one
+ * that did not exist: unless it has another name now, there was no translation.
+ */
+static bool is_of_gone(const struct ftr_build *build, const struct ftr_build_translation *made)
 {
 	const char *slash = strrchr(made->file, '/');
 	char dir[PATH_MAX], real[PATH_MAX], path[2 * PATH_MAX];
@@ -46,7 +50,7 @@ static bool is_of_temporary(const struct ftr_build *build, const struct ftr_buil
 			 slash + 1);
 		file = ftr_build_find(build, path);
 	}
-	return file != NULL && file->is_temporary;
+	return file != NULL ? file->is_temporary : access(made->file, F_OK) != 0;
 }
 
 size_t ftr_compile_commands_write(const struct ftr_build *build, struct ftr_ostream *out)
@@ -55,7 +59,7 @@ size_t ftr_compile_commands_write(const struct ftr_build *build, struct ftr_ostr
 
 	ftr_ostream_puts(out, "[");
 	for (size_t i = 0; i < build->translations.nr; i++) {
-		if (is_of_temporary(build, &build->translations.v[i]))
+		if (is_of_gone(build, &build->translations.v[i]))
 			continue;
 		ftr_ostream_puts(out, nr++ > 0 ? ",\n" : "\n");
 		put_translation(out, &build->translations.v[i]);
