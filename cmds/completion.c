@@ -21,6 +21,7 @@ static const struct {
 } shells[] = {
 	{ "bash", ftr_completion_bash },
 	{ "zsh", ftr_completion_zsh },
+	{ "fish", ftr_completion_fish },
 };
 
 static int print_shell(const struct ftr_common *common, size_t shell)
@@ -33,7 +34,8 @@ static int print_shell(const struct ftr_common *common, size_t shell)
 
 	for (size_t i = 0; i < COMMANDS_MAX && (cmd = ftr_cmd_next(&pos)) != NULL; i++)
 		commands[i] = (struct ftr_completion_command){ cmd->name, cmd->summary,
-							       cmd->options };
+							       cmd->options,
+							       cmd->stops_at_operand };
 	plain.no_pager = true;
 	if (ftr_output_open(&output, &plain, NULL) < 0)
 		return FTR_EXIT_FAILED;
@@ -48,13 +50,13 @@ static int completion_run(void *values, int argc, char **argv)
 	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
 		if (strcmp(shells[i].name, name) == 0)
 			return print_shell(values, i);
-	ftr_error("completion: name the shell: bash or zsh");
+	ftr_error("completion: name the shell: bash, zsh or fish");
 	return FTR_EXIT_USAGE;
 }
 
 const struct ftr_cmd ftr_cmd_completion = {
 	.name	      = "completion",
-	.usage	      = "bash|zsh",
+	.usage	      = "bash|zsh|fish",
 	.summary      = "Print a shell's completion script",
 	.options      = completion_options,
 	.values_bytes = sizeof(struct ftr_common),

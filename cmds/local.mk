@@ -38,3 +38,19 @@ ftr_SOURCES = \
 	cmds/words.c \
 	cmds/words.h
 ftr_LDADD = $(FTR_LIBS)
+
+# Where the shells look for them.
+bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+nodist_bashcompletion_DATA = cmds/completions/ftr
+nodist_zshcompletion_DATA = cmds/completions/_ftr
+nodist_fishcompletion_DATA = cmds/completions/ftr.fish
+CLEANFILES += $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
+
+cmds/completions/ftr: SHELL_NAME = bash
+cmds/completions/_ftr: SHELL_NAME = zsh
+cmds/completions/ftr.fish: SHELL_NAME = fish
+$(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA): ftr$(EXEEXT)
+	$(AM_V_at)$(MKDIR_P) cmds/completions
+	$(AM_V_GEN)./ftr completion $(SHELL_NAME) > $@.tmp && mv $@.tmp $@

@@ -2,6 +2,7 @@
 # What a user does with the commands.  The programs that are traced lie in tests/prog.
 e2e_tests = \
 	tests/e2e/build.py \
+	tests/e2e/completion.py \
 	tests/e2e/events.py \
 	tests/e2e/foreign_fxt.py \
 	tests/e2e/graph.py \

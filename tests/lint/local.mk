@@ -3,6 +3,7 @@ LINTS = \
 	tests/lint/headers.py \
 	tests/lint/layers.py \
 	tests/lint/libftr_symbols.py \
+	tests/lint/manuals.py \
 	tests/lint/mcount_symbols.py \
 	tests/lint/names.py \
 	tests/lint/options.py \

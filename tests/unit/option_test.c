@@ -333,7 +333,7 @@ static void help_is_in_columns(void **state)
 static void completion_names_everything(void **state)
 {
 	static const struct ftr_completion_command commands[] = {
-		{ "draw", "Draw a user's shape", table }, { 0 }
+		{ "draw", "Draw a user's shape", table, false }, { 0 }
 	};
 	struct ftr_ostream out;
 
@@ -341,7 +341,7 @@ static void completion_names_everything(void **state)
 	ftr_completion_bash(commands, &out);
 	ftr_completion_zsh(commands, &out);
 	ftr_ostream_putc(&out, '\0');
-	assert_non_null(strstr(out.buf, "draw:--shape) words=\"round square\""));
+	assert_non_null(strstr(out.buf, "--shape) words=\"round square\""));
 	assert_non_null(strstr(out.buf, "--time-filter= "));
 	assert_non_null(strstr(out.buf, "'draw:Draw a user'\\''s shape'"));
 	assert_non_null(strstr(out.buf, "'--shape=[Shape]:SHAPE:(round square)'"));

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What the shells offer behind ftr, in the shells themselves."""
+import os
+import shutil
+import unittest
+
+from recording import harness
+
+# What zsh's own functions are asked for: its line editor needs a terminal and a person.
+ZSH = """\
+compdef() { :; }
+_describe() { print -rl -- ${(P)2%%:*}; }
+_command_names() { print -rl -- ${(k)commands}; }
+_files() { print -rl -- *; }
+_arguments() { print -rl -- "$@"; }
+. ./script
+words=("$@")
+CURRENT=$#
+_ftr
+"""
+BASH = """\
+. ./script
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+compopt() { :; }
+_ftr
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+class CompletionTest(harness.Test):
+    def setUp(self):
+        super().setUp()
+        for name in ("a file", "afile"):
+            with open(name, "w", encoding="ascii"):
+                pass
+
+    def script(self, shell):
+        if shutil.which(shell) is None:
+            raise unittest.SkipTest(shell + " is not installed")
+        done = self.ftr("completion", shell)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open("script", "w", encoding="utf-8") as file:
+            file.write(done.stdout)
+
+    def check(self, offered):
+        self.assertLessEqual({"record", "replay", "report"}, offered("re"))
+        self.assertIn("afile", offered("afi"))
+        self.assertEqual(offered("report", "--av"), {"--avg-self", "--avg-total"})
+        self.assertEqual(offered("replay", "--color", ""), {"yes", "no", "auto"})
+        self.assertEqual(offered("replay", "afi"), {"afile"})
+        self.assertIn("--clock", offered("record", "--cl"))
+        for words in (("record", "./afile"), ("record", "-d", "x", "./afile"), ("live", "--no-event", "./afile")):
+            self.assertEqual(offered(*words, "a"), {"afile", "a file"})
+            self.assertEqual(offered(*words, "--cl"), set())
+        self.assertIn("--clock", offered("record", "-d", "x", "--cl"))
+        self.assertIn("afile", offered("record", "-d", "afi"))
+
+    def test_bash(self):
+        self.script("bash")
+
+        def offered(*words):
+            done = self.run_program("bash", "--norc", "-c", BASH, "bash", "ftr", *words)
+            self.assertEqual(done.stderr, "")
+            return {word.rstrip("=") for word in done.stdout.splitlines() if word}
+        self.check(offered)
+        self.assertEqual(offered("replay", "--color", "=", "y"), {"yes"})
+        self.assertEqual(offered("record", "--data", "=", "x", "./afile", "--cl"), set())
+
+    def test_fish(self):
+        self.script("fish")
+        env = dict(os.environ, HOME=self.dir, XDG_CONFIG_HOME=self.dir, XDG_DATA_HOME=self.dir)
+
+        def offered(*words):
+            line = "ftr " + " ".join(words)
+            done = self.run_program("fish", "--no-config", "-c", f"source ./script; complete -C '{line}'", env=env)
+            self.assertEqual(done.stderr, "")
+            return {line.partition("\t")[0].rstrip("=") for line in done.stdout.splitlines()}
+        self.check(offered)
+
+    def test_zsh(self):
+        self.script("zsh")
+
+        def offered(*words):
+            done = self.run_program("zsh", "-f", "-c", ZSH, "zsh", "ftr", *words)
+            self.assertEqual(done.stderr, "")
+            return set(done.stdout.splitlines())
+        first = offered("re")
+        self.assertLessEqual({"record", "replay", "report", "afile", "ls"}, first)
+        self.assertEqual([word for word in first if ":" in word or "Record and replay" in word], [])
+        report, record = offered("report", "-"), offered("record", "-")
+        self.assertIn("--color=[Colour the output\\: yes, no, auto (default\\: auto)]:SET:(yes no auto)", report)
+        self.assertIn("--avg-self[Show average, minimum and maximum self time]", report)
+        self.assertTrue([word for word in report if word.startswith("-d+[")])
+        self.assertIn("*:file:_files", report)
+        self.assertLessEqual({"-A", "-*", "1:program:_ftr_program", "*:file:_files"}, record)
+
+
+if __name__ == "__main__":
+    harness.main()
