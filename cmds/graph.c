@@ -33,6 +33,8 @@ static const struct ftr_option graph_options[] = {
 		   "Order the callees of each function by: func call total self total-avg total-max "
 		   "total-min self-avg self-max self-min (default: by their first calls)",
 		   ftr_opt_string, struct graph_values, view.sort),
+	FTR_OPTION("subtract", 0, NULL, "Take off what tracing itself took, as measured by record",
+		   ftr_opt_flag, struct graph_values, selection.subtract),
 	FTR_OPTION("task", 0, NULL, "Show the tree of processes and threads instead", ftr_opt_flag,
 		   struct graph_values, by_task),
 	{ 0 }

@@ -140,9 +140,26 @@ static int parse_selection(struct ftr_opened *opened, const struct ftr_selection
 		ret = parse_tids(opened, selection->tids, err);
 	if (ret == 0 && selection->time_range != NULL)
 		ret = parse_range(options, selection->time_range, err);
+	if (ret == 0 && selection->subtract && selection->time_range != NULL)
+		ret = ftr_err_set(err, EINVAL, "--subtract moves calls in time, so it excludes "
+				  "--time-range");
 	options->tids = opened->tids.v;
 	options->tid_nr = opened->tids.nr;
 	return ret;
+}
+
+/* What the recorder measured is taken off, and only that. */
+static int parse_subtract(struct ftr_opened *opened, struct ftr_err *err)
+{
+	const struct ftr_info *info = &opened->trace->info;
+
+	if (info->overhead_call_ns == 0)
+		return ftr_err_set(err, ENODATA,
+				   "%s: --subtract: the cost of tracing is not known; ftr record "
+				   "measures it where some calls are quick", opened->trace->path);
+	opened->options.call_cost_ns = info->overhead_call_ns;
+	opened->options.caller_cost_ns = info->overhead_caller_ns;
+	return 0;
 }
 
 /* An exit status. */
@@ -157,6 +174,8 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 	if (selection != NULL) {
 		opened->trace->demangle = (enum ftr_demangle)selection->demangle;
 		opened->trace->shows_library = selection->libname;
+		if (selection->subtract && parse_subtract(opened, err) < 0)
+			return FTR_EXIT_FAILED;
 	}
 	return FTR_EXIT_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ftr report: how often functions were called and how long they took. */
 #include <errno.h>
+#include <unistd.h>
 
 #include "cmds/cmd.h"
 #include "cmds/open.h"
@@ -44,6 +45,8 @@ static const struct ftr_option report_options[] = {
 		   struct report_values, view.avg_total),
 	FTR_OPTION("avg-self", 0, NULL, "Show average, minimum and maximum self time", ftr_opt_flag,
 		   struct report_values, view.avg_self),
+	FTR_OPTION("subtract", 0, NULL, "Take off what tracing itself took, as measured by record",
+		   ftr_opt_flag, struct report_values, selection.subtract),
 	FTR_OPTION("task", 0, NULL, "Show a row for each task instead", ftr_opt_flag,
 		   struct report_values, by_task),
 	FTR_OPTION(
@@ -100,6 +103,13 @@ static int print_stats(const void *stats, const struct report_values *values,
 	if (values->format > 0)
 		return ftr_report_print_csv(stats, opts, out, err);
 	return ftr_report_print(stats, opts, out, err);
+}
+
+/* For a person: scripts know what to expect of a report. */
+static uint32_t noted_cost(const struct ftr_trace *trace, const struct report_values *values)
+{
+	return isatty(STDOUT_FILENO) && !values->selection.subtract ?
+		       trace->info.overhead_call_ns : 0;
 }
 
 static int print_syscalls(const void *sums, const struct report_values *values,
@@ -194,7 +204,7 @@ static int report_diff(const struct report_values *values)
 	return status;
 }
 
-static int report_opened(struct ftr_opened *opened, const struct report_values *values)
+static int report_opened(struct ftr_opened *opened, struct report_values *values)
 {
 	struct ftr_pump_stats pumped;
 	struct ftr_err err = { 0 };
@@ -203,6 +213,7 @@ static int report_opened(struct ftr_opened *opened, const struct report_values *
 				ftr_stats_new(stats_flags(values), &err);
 	int status = FTR_EXIT_FAILED;
 
+	values->view.call_cost_ns = noted_cost(opened->trace, values);
 	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, &pumped, &err) < 0)
 		ftr_error("%s", err.text);
 	else if (values->by > 0)
@@ -232,7 +243,7 @@ static const char *conflict_of(const struct report_values *values)
 
 static int report_run(void *values, int argc, char **argv)
 {
-	const struct report_values *self = values;
+	struct report_values *self = values;
 	struct ftr_selection selection = self->selection;
 	const char *conflict = conflict_of(self);
 	struct ftr_opened opened;

@@ -14,7 +14,7 @@
 /* Of each task. */
 struct watch {
 	struct ftr_slow_call *call;	/* (owned, nullable) the open call of the function */
-	uint32_t node;		/* of its tree: where the task is, within the levels */
+	uint32_t node;		/* of its tree, of the innermost level shown */
 	uint64_t depth;		/* open calls, itself included */
 };
 
@@ -26,7 +26,7 @@ struct slowest_sink {
 	const char *func;	/* (nullable) */
 	size_t cap;		/* calls to keep */
 	uint64_t levels;	/* of trees */
-	size_t least;		/* index of the quickest call that is kept, when all room is taken */
+	size_t least;		/* index of the quickest call that is kept, when there are cap */
 	FTR_VEC(uint8_t) matches;	/* enum match, by name_id */
 	struct ftr_per_task watches;
 	struct ftr_slow_call *spare;	/* (owned, nullable) */

@@ -38,6 +38,7 @@ struct ftr_selection {
 	bool        event_full;
 	bool        kernel_full;
 	bool        kernel_only;
+	bool        subtract;		/* a row of those commands that only show durations */
 };
 
 extern const struct ftr_option ftr_selection_options[];

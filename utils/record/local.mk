@@ -17,6 +17,8 @@ libftr_a_SOURCES += \
 	utils/record/maps.h \
 	utils/record/modules.c \
 	utils/record/modules.h \
+	utils/record/overhead.c \
+	utils/record/overhead.h \
 	utils/record/perf_ring.c \
 	utils/record/perf_ring.h \
 	utils/record/pool.c \

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "utils/record/overhead.h"
 #include "utils/record/recorder_state.h"
 #include "utils/record/sections.h"
 
@@ -75,6 +76,16 @@ int ftr_recorder_info_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	return ftr_uftrace_dir_info(recorder->store.dir, info, err);
 }
 
+/* The counter clock counts readings, not time. */
+static void info_overhead(struct ftr_info *info, const struct ftr_recorder *recorder)
+{
+	if (!recorder->options->clock->is_counter &&
+	    ftr_overhead_measure(ftr_uftrace_dir_fd(recorder->store.dir), recorder->store.tids.v,
+				 recorder->store.tids.nr, &info->overhead_call_ns,
+				 &info->overhead_caller_ns))
+		info->info_mask |= FTR_INFO_OVERHEAD;
+}
+
 static void info_write(struct ftr_recorder *recorder)
 {
 	struct ftr_err err = { 0 };
@@ -110,5 +121,6 @@ void ftr_recorder_info_end(struct ftr_recorder *recorder)
 	if (result->has_usage)
 		ftr_sysinfo_usage(info, &recorder->arena, &result->usage);
 	ftr_sysinfo_time(info, &recorder->arena, recorder->start_s, result->elapsed_ns);
+	info_overhead(info, recorder);
 	info_write(recorder);
 }

@@ -34,6 +34,8 @@ struct ftr_info {
 	const char *recorder_version;
 	int64_t  utc_offset_s;
 	const char *sysctl;
+	uint32_t overhead_call_ns;	/* ftr's own: tracing takes at most so much of a call */
+	uint32_t overhead_caller_ns;	/* and of its caller */
 	const char *events; /* ftr's own: which perf events were recorded, or why none */
 	uint32_t task_nr;
 	const int32_t *tids;		/* task_nr of them */
@@ -78,6 +80,7 @@ enum ftr_info_bit {
 /*
  * Sections that only ftr writes: above all of uftrace's, which leave what they do not know alone.
  */
-#define FTR_INFO_EVENTS (UINT64_C(1) << 48)
+#define FTR_INFO_EVENTS	  (UINT64_C(1) << 48)
+#define FTR_INFO_OVERHEAD (UINT64_C(1) << 49)
 
 #endif /* FTR_TRACE_INFO_H */

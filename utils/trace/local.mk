@@ -35,6 +35,8 @@ libftr_a_SOURCES += \
 	utils/trace/stack.c \
 	utils/trace/stack.h \
 	utils/trace/syscall.c \
+	utils/trace/subtract.c \
+	utils/trace/subtract.h \
 	utils/trace/syscall.h \
 	utils/trace/syscall_args.c \
 	utils/trace/task.h \

@@ -10,6 +10,7 @@
 #include "utils/trace/merge.h"
 #include "utils/trace/range.h"
 #include "utils/trace/select.h"
+#include "utils/trace/subtract.h"
 #include "utils/trace/threshold.h"
 #include "utils/trace/trace.h"
 
@@ -35,7 +36,10 @@ int ftr_trace_tids_check(const struct ftr_trace *trace, const struct ftr_pipelin
 static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source *source,
 				      const struct ftr_pipeline_options *options)
 {
-	source = ftr_calls_new(source, trace);
+	if (options->call_cost_ns > 0)
+		source = ftr_subtract_new(source, options->call_cost_ns, options->caller_cost_ns);
+	if (source != NULL)
+		source = ftr_calls_new(source, trace);
 	if (source != NULL && options->threshold_ns > 0)
 		source = ftr_threshold_new(source, options->threshold_ns);
 	if (source != NULL && ftr_range_is_needed(options))

@@ -29,6 +29,8 @@ struct ftr_pipeline_options {
 	bool     event_full;	/* with perf and kernel events outside of any call */
 	bool     kernel_full;	/* with kernel functions outside of user functions */
 	bool     kernel_only;	/* only functions and events of the kernel */
+	uint32_t call_cost_ns;	/* tracing took so much of each call: subtract it */
+	uint32_t caller_cost_ns;	/* and of its caller */
 	bool     is_unordered;	/* task after task instead of merged: enough for sums */
 };
 

@@ -117,6 +117,17 @@ static void put_usage(const struct ftr_info *info, struct ftr_ostream *out)
 	put_row(out, "disk iops", info->iops, "");
 }
 
+static void put_overhead(const struct ftr_info *info, struct ftr_ostream *out)
+{
+	char text[80];
+
+	if (!(info->info_mask & FTR_INFO_OVERHEAD))
+		return;
+	snprintf(text, sizeof(text), "%u ns of each call, %u ns of its caller (at most)",
+		 info->overhead_call_ns, info->overhead_caller_ns);
+	put_row(out, "tracing takes", text, "");
+}
+
 static void put_process(const struct ftr_trace *trace, struct ftr_ostream *out)
 {
 	const struct ftr_info *info = &trace->info;
@@ -135,6 +146,7 @@ static void put_process(const struct ftr_trace *trace, struct ftr_ostream *out)
 		put_exit_status(info->exit_status, out);
 	put_row(out, "elapsed time", info->elapsed_time, "");
 	put_row(out, "events", info->events, "");
+	put_overhead(info, out);
 	put_usage(info, out);
 }
 

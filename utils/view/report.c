@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define COLUMN_WIDTH 10
+#define NOTE_NAMES_MAX 5
 
 static const size_t widths[] = {
 	[REPORT_TIME] = 10,      [REPORT_COUNT] = COLUMN_WIDTH, [REPORT_PERCENT] = 10,
@@ -122,6 +123,34 @@ static void print_row(const struct report *report, const struct ftr_func_stat *s
 	ftr_ostream_puts(report->out, report->opts->use_color ? FTR_SGR_RESET "\n" : "\n");
 }
 
+/* The tracer's part of a call is a large one where the call takes less than twice as long. */
+static bool is_mostly_tracing(const struct report *report, const struct ftr_func_stat *stat)
+{
+	return stat->self.sum_ns < 2 * stat->calls * report->opts->call_cost_ns;
+}
+
+static void print_note(const struct report *report, const struct ftr_func_stat **rows, size_t nr)
+{
+	struct ftr_ostream *out = report->out;
+	size_t named = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!is_mostly_tracing(report, rows[i]))
+			continue;
+		if (named < NOTE_NAMES_MAX) {
+			ftr_ostream_puts(out, named == 0 ? "\n# mostly tracing: " : ", ");
+			ftr_ostream_write(out, rows[i]->name, rows[i]->name_len);
+		}
+		named++;
+	}
+	if (named == 0)
+		return;
+	if (named > NOTE_NAMES_MAX)
+		ftr_ostream_printf(out, " and %zu more", named - NOTE_NAMES_MAX);
+	ftr_ostream_printf(out, "\n# up to %u ns of each call are the tracer's; --subtract takes "
+			   "them off\n", report->opts->call_cost_ns);
+}
+
 static int print_sorted(const struct report *report, const struct ftr_stats *stats,
 			struct ftr_err *err)
 {
@@ -134,6 +163,7 @@ static int print_sorted(const struct report *report, const struct ftr_stats *sta
 	print_head(report);
 	for (size_t i = 0; i < nr; i++)
 		print_row(report, rows[i]);
+	print_note(report, rows, nr);
 	free(rows);
 	return 0;
 }

@@ -18,6 +18,7 @@ struct ftr_report_opts {
 	bool avg_total;		/* average, least and most of the total times */
 	bool avg_self;
 	bool use_color;
+	uint32_t call_cost_ns;	/* note which functions take about as long; 0 = do not */
 	const char *diff_policy;	/* (nullable) of ftr_report_print_diff, words with commas */
 	uint64_t
 		diff_column; /* what it sorts by: 0 the base, 1 the other one, 2 their difference */

@@ -99,6 +99,21 @@ static int line_utc_offset(struct ftr_trace *trace, struct ftr_slice value)
 	return ftr_parse_i64(value, &trace->info.utc_offset_s);
 }
 
+static int line_overhead(struct ftr_trace *trace, struct ftr_slice value)
+{
+	struct ftr_slice word, rest = value;
+	uint64_t call_ns, caller_ns;
+
+	if (!ftr_slice_split(&rest, ' ', &word) || ftr_parse_u64(word, 10, &call_ns) < 0 ||
+	    ftr_parse_u64(rest, 10, &caller_ns) < 0 || call_ns > UINT32_MAX ||
+	    caller_ns > UINT32_MAX)
+		return -EINVAL;
+	trace->info.overhead_call_ns = (uint32_t)call_ns;
+	trace->info.overhead_caller_ns = (uint32_t)caller_ns;
+	trace->info.info_mask |= FTR_INFO_OVERHEAD;
+	return 0;
+}
+
 static int line_auto_args(struct ftr_trace *trace, struct ftr_slice value)
 {
 	trace->info.auto_args = ftr_slice_eq(value, "1");
@@ -120,6 +135,7 @@ static const struct {
 	{ "taskinfo:tids=",	line_tids },
 	{ "utc_offset:",	line_utc_offset },
 	{ "auto-args:",		line_auto_args },
+	{ "ftr_overhead:",	line_overhead },
 	{ "cpuinfo:lines=",	line_ignored },
 	{ "osinfo:lines=",	line_ignored },
 	{ "taskinfo:lines=",	line_ignored },

@@ -138,6 +138,12 @@ static void put_events(struct ftr_strbuf *sb, const struct ftr_info *info)
 	ftr_strbuf_printf(sb, "ftr_events:%s\n", text(info->events));
 }
 
+static void put_overhead(struct ftr_strbuf *sb, const struct ftr_info *info)
+{
+	ftr_strbuf_printf(sb, "ftr_overhead:%u %u\n", info->overhead_call_ns,
+			  info->overhead_caller_ns);
+}
+
 static const struct section sections[] = {
 	{ FTR_INFO_EXE_NAME,     put_exename },
 	{ FTR_INFO_EXE_BUILD_ID, put_build_id },
@@ -156,6 +162,7 @@ static const struct section sections[] = {
 	{ FTR_INFO_UTC_OFFSET,   put_utc_offset },
 	{ FTR_INFO_SYSCTL,       put_sysctl },
 	{ FTR_INFO_EVENTS,       put_events },
+	{ FTR_INFO_OVERHEAD,     put_overhead },
 };
 
 /*
