@@ -2,15 +2,174 @@
 /* See environ.h.  Nothing here allocates: exec is allowed in signal handlers and after vfork. */
 #include "libmcount/environ.h"
 
+#include <dlfcn.h>
+#include <elf.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/scratch.h"
+#include "utils/base/rt/sys.h"
+#include "utils/proto/environ.h"
 
-#define PRELOAD_NAME "LD_PRELOAD="
-#define CHANNEL_NAME FTR_CHANNEL_ENV "="
+#define PAIR 2		/* entries here are as large as one of the auxiliary vector */
 
-static char no_channel[] = CHANNEL_NAME;
+static char pad[] = FTR_ENVIRON_PAD;
+
+/* In an environment: an index, or the number of entries. */
+struct look {
+	size_t nr;
+	size_t at[FTR_OURS_NR];
+};
+
+static const char *const names[FTR_OURS_NR] = {
+	[FTR_OURS_PRELOAD] = FTR_ENVIRON_PRELOAD,
+	[FTR_OURS_ASAN] = FTR_ENVIRON_ASAN,
+	[FTR_OURS_CHANNEL] = FTR_ENVIRON_CHANNEL,
+};
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_list(unsigned i)
+{
+	return i != FTR_OURS_CHANNEL;
+}
+
+static struct look look_at(ftr_strings envp)
+{
+	struct look look = { 0 };
+	size_t i, j;
+
+	while (envp != NULL && envp[look.nr] != NULL)
+		look.nr++;
+	for (j = 0; j < FTR_OURS_NR; j++)
+		look.at[j] = look.nr;
+	for (i = 0; i < look.nr; i++) {
+		for (j = 0; j < FTR_OURS_NR; j++) {
+			if (starts_with(envp[i], names[j]))
+				look.at[j] = i;
+		}
+	}
+	return look;
+}
+
+/* Where in a list @ours is a whole component, up to @len bytes; NULL = nowhere. */
+static char *component_find(char *list, const char *ours, size_t len)
+{
+	for (; (list = strstr(list, ours)) != NULL; list += len) {
+		if (list[-1] != '=' && list[-1] != ':')
+			continue;
+		if (list[len] == '\0' || list[len] == ':')
+			break;
+	}
+	return list;
+}
+
+/* The value of ours that @i has in the image's environment. */
+static const char *ours_of(unsigned i)
+{
+	Dl_info self;
+
+	if (i == FTR_OURS_ASAN)
+		return FTR_ENVIRON_ASAN_OURS;
+	return dladdr(&ftr_state, &self) != 0 ? self.dli_fname : "";
+}
+
+static size_t append(char *to, size_t at, const char *text, size_t len)
+{
+	memcpy(to + at, text, len);
+	to[at + len] = '\0';
+	return at + len;
+}
+
+/*
+ * @entry without @ours; NULL when nothing of the user's is left.  (A list that the user has empty
+ * is "OURS:".)  In memory of our own: AddressSanitizer reads what the kernel keeps, and shows in
+ * /proc/self/environ.
+ */
+static char *entry_without(const char *entry, const char *ours, size_t ours_len, char *mem)
+{
+	const char *rest = ours + ours_len;
+	size_t before = (size_t)(ours - entry), at;
+
+	if (*rest == ':')
+		rest++;
+	else if (ours[-1] == ':')
+		before--;
+	else
+		return NULL;
+	at = append(mem, 0, entry, before);
+	append(mem, at, rest, strlen(rest));
+	return mem;
+}
+
+/* Keep ours of variable @i; returns what the program shall see of @entry, NULL = nothing. */
+static char *variable_take(unsigned i, char *entry)
+{
+	size_t len = strlen(entry);
+	long mem = ftr_sys6(SYS_mmap, 0, 2 * (len + 1), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *kept = (char *)mem, *found;
+	const char *ours;
+
+	if (ftr_sys_map_failed(mem))
+		return entry;
+	if (!is_list(i)) {
+		append(kept, 0, entry, len);
+		ftr_state.ours[i] = kept;
+		return NULL;
+	}
+	ours = ours_of(i);
+	found = component_find(entry + strlen(names[i]), ours, strlen(ours));
+	if (found == NULL) {
+		ftr_sys2(SYS_munmap, mem, 2 * (len + 1));
+		return entry;
+	}
+	append(kept, append(kept, 0, names[i], strlen(names[i])), ours, strlen(ours));
+	ftr_state.ours[i] = kept;
+	return entry_without(entry, found, strlen(ours), kept + len + 1);
+}
+
+/*
+ * What the program shall see moves down; behind the NULL, entries of the auxiliary vector that say
+ * nothing lead to its old beginning, which libc keeps.
+ */
+static void environ_end(char **end, size_t removed)
+{
+	uint64_t *filler = (uint64_t *)end;
+
+	if (removed % PAIR != 0) {
+		*end = pad;
+		filler++;
+		removed--;
+	}
+	*filler++ = 0;
+	for (; removed > 0; removed -= PAIR) {
+		*filler++ = AT_IGNORE;
+		*filler++ = 0;
+	}
+}
+
+void ftr_environ_start(char **envp)
+{
+	struct look look = look_at(envp);
+	size_t i, kept = 0;
+	unsigned j;
+
+	for (j = 0; j < FTR_OURS_NR; j++) {
+		if (look.at[j] < look.nr)
+			envp[look.at[j]] = variable_take(j, envp[look.at[j]]);
+	}
+	for (i = 0; i < look.nr; i++) {
+		if (envp[i] != NULL && !starts_with(envp[i], FTR_ENVIRON_PAD))
+			envp[kept++] = envp[i];
+	}
+	if (kept < look.nr)
+		environ_end(&envp[kept], look.nr - kept);
+}
 
 /* New images must not, or cannot, connect to the recorder: they would warn, or be killed. */
 static bool is_alone(void)
@@ -18,99 +177,72 @@ static bool is_alone(void)
 	return ftr_is_silent() || (ftr_state.control != NULL && ftr_recorder_is_gone());
 }
 
-static bool starts_with(const char *s, const char *prefix)
+/* Must come before what it interposes, or what it is for. */
+static char *list_merge(unsigned i, char *theirs, char *buf)
 {
-	return strncmp(s, prefix, strlen(prefix)) == 0;
-}
+	const char *ours = ftr_state.ours[i] + strlen(names[i]), *value = theirs + strlen(names[i]);
+	size_t at;
 
-/* What was found in an environment. */
-struct look {
-	size_t nr;
-	size_t preload;			/* index of LD_PRELOAD, or nr */
-	size_t channel;			/* index of FTR_CHANNEL, or nr */
-};
-
-static struct look look_at(ftr_strings envp)
-{
-	struct look look = { 0 };
-	size_t i;
-
-	while (envp != NULL && envp[look.nr] != NULL)
-		look.nr++;
-	look.preload = look.channel = look.nr;
-	for (i = 0; i < look.nr; i++) {
-		if (starts_with(envp[i], PRELOAD_NAME))
-			look.preload = i;
-		else if (starts_with(envp[i], CHANNEL_NAME))
-			look.channel = i;
-	}
-	return look;
-}
-
-static bool has_ours(const char *preload)
-{
-	return strstr(preload, ftr_state.preload_env + strlen(PRELOAD_NAME)) != NULL;
-}
-
-/* Ours first: it must come before what it interposes. */
-static char *preload_merge(char *theirs, char *buf)
-{
-	const char *value = theirs + strlen(PRELOAD_NAME);
-	size_t ours = strlen(ftr_state.preload_env);
-
-	if (has_ours(value))
+	if (component_find(theirs + strlen(names[i]), ours, strlen(ours)) != NULL)
 		return theirs;
-	memcpy(buf, ftr_state.preload_env, ours);
-	buf[ours] = ':';
-	memcpy(buf + ours + 1, value, strlen(value) + 1);
+	at = append(buf, 0, ftr_state.ours[i], strlen(ftr_state.ours[i]));
+	at = append(buf, at, ":", 1);
+	append(buf, at, value, strlen(value));
 	return buf;
 }
 
 /* That of another recorder is for what it starts itself: ftr within ftr. */
 static char *channel_choose(char *theirs)
 {
-	if (theirs != NULL && theirs[strlen(CHANNEL_NAME)] != '\0' &&
-	    strcmp(theirs, ftr_state.channel_env) != 0)
-		return theirs;
-	return is_alone() ? no_channel : ftr_state.channel_env;
+	return theirs[strlen(FTR_ENVIRON_CHANNEL)] != '\0' ? theirs :
+							     ftr_state.ours[FTR_OURS_CHANNEL];
 }
 
-/* @buf has room for a merged LD_PRELOAD. */
+/* Room for a merged list, in bytes. */
+static size_t merged_bytes(ftr_strings envp, const struct look *look, unsigned i)
+{
+	if (!is_list(i) || ftr_state.ours[i] == NULL || look->at[i] == look->nr)
+		return 0;
+	return strlen(ftr_state.ours[i]) + 1 + strlen(envp[look->at[i]]) + 1;
+}
+
+/* @buf has room for the merged lists. */
 static void merge(ftr_strings envp, const struct look *look, char **out, char *buf)
 {
 	size_t nr = look->nr;
+	unsigned i;
 
 	if (nr > 0)
 		memcpy(out, envp, nr * sizeof(*out));
-	out[look->preload] = look->preload < nr ? preload_merge(envp[look->preload], buf) :
-						  ftr_state.preload_env;
-	if (look->preload == nr)
-		nr++;
-	if (look->channel < look->nr)
-		out[look->channel] = channel_choose(envp[look->channel]);
-	else
-		out[nr++] = channel_choose(NULL);
+	for (i = 0; i < FTR_OURS_NR; i++) {
+		if (ftr_state.ours[i] == NULL)
+			continue;
+		if (look->at[i] == look->nr)
+			out[nr++] = ftr_state.ours[i];
+		else if (is_list(i))
+			out[look->at[i]] = list_merge(i, envp[look->at[i]], buf);
+		else
+			out[look->at[i]] = channel_choose(envp[look->at[i]]);
+		buf += merged_bytes(envp, look, i);
+	}
+	if ((nr - look->nr) % PAIR != 0)
+		out[nr++] = pad;
 	out[nr] = NULL;
 }
 
-static bool is_whole(ftr_strings envp, const struct look *look)
-{
-	return !is_alone() && look->preload < look->nr && has_ours(envp[look->preload]) &&
-	       look->channel < look->nr;
-}
-
-#define ADDED_MAX 3	/* strings, with the NULL at the end */
-
 ftr_strings ftr_environ_new(ftr_strings envp)
 {
-	struct look look = look_at(envp);
-	size_t strings = (look.nr + ADDED_MAX) * sizeof(char *), bytes = strings;
+	struct look look;
+	size_t strings, bytes;
 	char **merged;
+	unsigned i;
 
-	if (ftr_state.preload_env == NULL || is_whole(envp, &look))
+	if (ftr_state.ours[FTR_OURS_CHANNEL] == NULL || is_alone())
 		return envp;
-	if (look.preload < look.nr)
-		bytes += strlen(ftr_state.preload_env) + 1 + strlen(envp[look.preload]) + 1;
+	look = look_at(envp);
+	strings = bytes = (look.nr + FTR_OURS_NR + 2) * sizeof(char *);	/* with pad and NULL */
+	for (i = 0; i < FTR_OURS_NR; i++)
+		bytes += merged_bytes(envp, &look, i);
 	merged = ftr_scratch_take(bytes);
 	if (merged == NULL) {
 		ftr_channel_warn("has no memory for the environment of a program that it starts, "

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment of a new image: what the program hands on is kept; LD_PRELOAD and FTR_CHANNEL are
- * added to it, so that the image is traced, too.
+ * The variables that start the runtime (utils/proto/environ.h): the program does not see them, and
+ * new images get them.
  */
 #ifndef FTR_LIBMCOUNT_ENVIRON_H
 #define FTR_LIBMCOUNT_ENVIRON_H
 
 typedef char *const *ftr_strings;
+
+/*
+ * Keep our variables, and take them out of @envp: the array that the kernel made, with the
+ * auxiliary vector behind it.  Called once, before libc knows of it.
+ */
+void ftr_environ_start(char **envp);
 
 /*
  * What a new image gets for @envp (NULL is empty), in memory of our own (scratch.h); @envp itself

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The runtime.  Compiled without vector registers: what it does not use it need not save.
+# The runtime.  Compiled without vector registers: what it does not use it need not save.  Without a
+# PLT: an auditor (LD_AUDIT) gets between those calls, and RTLD_NEXT then asks for its callers.
 mcountexec_PROGRAMS += libmcount.so
 libmcount_so_SOURCES = \
 	libmcount/channel.c \
@@ -62,7 +63,7 @@ libmcount_so_SOURCES = \
 EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
 libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 \
 	-fvisibility=hidden -ftls-model=initial-exec -fcf-protection=branch \
-	-fno-stack-protector -fno-exceptions -fno-builtin -fomit-frame-pointer \
+	-fno-stack-protector -fno-exceptions -fno-builtin -fomit-frame-pointer -fno-plt \
 	-fno-sanitize=all
 libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst \
 	-Wl,-soname,libmcount.so -Wl,--version-script=$(srcdir)/libmcount/libmcount.map

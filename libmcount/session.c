@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "libmcount/channel.h"
+#include "libmcount/environ.h"
 #include "libmcount/fork.h"
 #include "libmcount/helper.h"
 #include "libmcount/hook.h"
@@ -45,35 +46,6 @@ static bool address_find(char *const *envp)
 	memcpy(ftr_state.address, name, len);
 	ftr_state.address_bytes = (uint32_t)len;
 	return true;
-}
-
-/* "NAME=VALUE" in memory of our own: programs write over their environment, in place too. */
-static char *env_copy(char *const *envp, const char *name)
-{
-	const char *value = env_find(envp, name);
-	size_t name_len = strlen(name), len = value != NULL ? strlen(value) : 0;
-	long mem = ftr_sys6(SYS_mmap, 0, name_len + len + 2, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char *copy = (char *)mem;
-
-	if (value == NULL || ftr_sys_map_failed(mem))
-		return NULL;
-	memcpy(copy, name, name_len);
-	copy[name_len] = '=';
-	memcpy(copy + name_len + 1, value, len);
-	return copy;
-}
-
-/* What new images need to be traced, too. */
-static void environment_keep(char *const *envp)
-{
-	char *preload = env_copy(envp, "LD_PRELOAD");
-	char *channel = env_copy(envp, FTR_CHANNEL_ENV);
-
-	if (preload != NULL && channel != NULL) {
-		ftr_state.preload_env = preload;
-		ftr_state.channel_env = channel;
-	}
 }
 
 /* Ahead of time: dlsym takes a lock, which a forked child may inherit locked. */
@@ -164,7 +136,7 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 	if (!address_find(envp))
 		return;		/* not run by ftr: stay out of the way */
 	ftr_state.main_stack = (uintptr_t)argv;
-	environment_keep(envp);
+	ftr_environ_start(envp);
 	real_find();
 	ftr_fork_start();
 	ftr_module_start();

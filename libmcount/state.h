@@ -34,6 +34,14 @@ struct ftr_known_module {
 	uint32_t  generation;		/* of the last look */
 };
 
+/* The variables of environ.h. */
+enum ftr_ours {
+	FTR_OURS_PRELOAD,
+	FTR_OURS_ASAN,
+	FTR_OURS_CHANNEL,
+	FTR_OURS_NR,
+};
+
 enum ftr_arming {
 	FTR_UNARMED = 0,	/* before the constructor, or not run by ftr */
 	FTR_ARMED,
@@ -45,7 +53,7 @@ struct ftr_state {
 	const struct ftr_control *control;	/* mapped read-only */
 	struct ftr_slot *_Atomic slots;		/* newest first */
 	struct ftr_scratch *_Atomic scratch;	/* newest first */
-	char *preload_env, *channel_env;	/* "NAME=VALUE", for new images; NULL = untraced */
+	char *ours[FTR_OURS_NR];		/* "NAME=VALUE", for new images; NULL = none */
 	struct ftr_real real;
 	struct ftr_plt_stubs plt;
 	uint32_t program_call_nr;		/* of them, the first are the program's */

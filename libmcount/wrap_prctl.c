@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prctl and seccomp, called by these names or by number.  Strict seccomp and PR_SET_TSC take the
- * processor's tick counter away from the thread that asks for them; reading it would end the
- * program.  A filter may forbid what the runtime needs for new threads, children and images: those
- * then run untraced.
+ * prctl and seccomp, called by these names or by number, and exec by number.  Strict seccomp and
+ * PR_SET_TSC take the processor's tick counter away from the thread that asks for them; reading it
+ * would end the program.  A filter may forbid what the runtime needs for new threads, children and
+ * images: those then run untraced.
  *
  * (A system call instruction of the program's own goes unnoticed.)
  */
@@ -12,9 +12,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
+#include "libmcount/environ.h"
 #include "libmcount/hook.h"
 #include "libmcount/probe_name.h"
 #include "libmcount/seccomp.h"
@@ -119,6 +121,10 @@ long ftr_syscall_noticed(long nr, unsigned long a, unsigned long b, unsigned lon
 {
 	long ret;
 
+	if (nr == SYS_execve)
+		return execve((const char *)a, (ftr_strings)b, (ftr_strings)c);
+	if (nr == SYS_execveat)
+		return execveat((int)a, (const char *)b, (ftr_strings)c, (ftr_strings)d, (int)e);
 	if (nr == SYS_prctl)
 		ret = prctl_pass(a, (const unsigned long[]){ b, c, d, e });
 	else if (a == SECCOMP_SET_MODE_STRICT)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * system and popen: libc starts the shell with the program's environment.  Where that has lost what
- * tracing needs (clearenv), it is replaced by a merged one for the call.  Its memory stays: a
- * thread that is cancelled in system does not come back here.
+ * system and popen: libc starts the shell with the program's environment, which is replaced by a
+ * merged one for the call.  A thread that is cancelled in system does not come back here, so the
+ * memory of that one must stay.
  */
 #include <dlfcn.h>
 #include <stdio.h>

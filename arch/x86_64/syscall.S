@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * syscall(2): system calls that programs make by number are let through as libc's function does,
- * but for those which take something away from the runtime: they go by way of ftr_syscall_noticed.
+ * but for those which take something away from the runtime, and exec: they go by way of
+ * ftr_syscall_noticed.
  */
 #include <sys/syscall.h>
 
@@ -17,6 +18,10 @@ syscall:
 	cmpq	$SYS_prctl, %rdi
 	je	ftr_syscall_noticed
 	cmpq	$SYS_seccomp, %rdi
+	je	ftr_syscall_noticed
+	cmpq	$SYS_execve, %rdi
+	je	ftr_syscall_noticed
+	cmpq	$SYS_execveat, %rdi
 	je	ftr_syscall_noticed
 	movq	%rdi, %rax
 	movq	%rsi, %rdi

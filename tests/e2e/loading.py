@@ -132,9 +132,48 @@ static Item first("first"), second("second");
 static std::vector<Item *> items = { &first, &second };
 extern "C" int run(int n) { return n + (int)items.size(); }
 """
+# It gets between all calls through a PLT, and goes on behind the frames that it copies.
+AUDITOR = r"""
+#define _GNU_SOURCE
+#include <link.h>
+unsigned la_version(unsigned version) { return LAV_CURRENT; }
+unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
+{
+	return LA_FLG_BINDTO | LA_FLG_BINDFROM;
+}
+uintptr_t la_symbind64(Elf64_Sym *sym, unsigned index, uintptr_t *from, uintptr_t *to, unsigned *flags,
+		       const char *name)
+{
+	return sym->st_value;
+}
+#ifdef FRAMES
+Elf64_Addr la_x86_64_gnu_pltenter(Elf64_Sym *sym, unsigned index, uintptr_t *from, uintptr_t *to,
+				  La_x86_64_regs *regs, unsigned *flags, const char *name, long *bytes)
+{
+	*bytes = FRAMES;
+	return sym->st_value;
+}
+unsigned la_x86_64_gnu_pltexit(Elf64_Sym *sym, unsigned index, uintptr_t *from, uintptr_t *to,
+			       const La_x86_64_regs *in, La_x86_64_retval *out, const char *name)
+{
+	return 0;
+}
+#endif
+"""
 
 
 class LoadingTest(AsNative):
+    def test_auditors(self):
+        self.library("one", PLUGIN.replace("NAME", "one").replace("CALL", "getuid"))
+        self.library("two", PLUGIN.replace("NAME", "two").replace("CALL", "getgid"))
+        self.compile("loader", LOADER, "-pg")
+        for flags in ([], ["-DFRAMES=0"], ["-DFRAMES=256"]):
+            self.library("audit", AUDITOR, *flags)
+            for options in (["--force"], ["-l"], ["--nest-libcall"], ["--no-libcall", "-e"]):
+                with self.subTest(flags=flags, options=options):
+                    counts = self.same_as_native(options, "./loader", LD_AUDIT=self.dir + "/libaudit.so")
+                    self.check(counts, {"main": 1})
+
     def test_the_next_one(self):
         self.library("inter", INTERPOSER)
         for flags in ([], ["-pg"], ["-no-pie"]):

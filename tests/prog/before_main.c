@@ -28,15 +28,6 @@ static int strings(char **list)
 	return nr;
 }
 
-/* The tracer's own variables are FTR_CHANNEL, LD_PRELOAD and ASAN_OPTIONS. */
-static int strings_of_ours(char **list)
-{
-	int nr = strings(list);
-
-	return nr - (getenv("FTR_CHANNEL") != NULL) - (getenv("LD_PRELOAD") != NULL) -
-	       (getenv("ASAN_OPTIONS") != NULL);
-}
-
 static int before_main;
 
 static __attribute__((constructor)) void start(int argc, char **argv, char **envp)
@@ -51,7 +42,7 @@ int main(int argc, char **argv)
 	void (*volatile leave)(int) = exit;
 	char *none[] = { NULL };
 
-	printf("%d %d %d\n", before_main, argc == strings(argv), strings_of_ours(environ));
+	printf("%d %d %d\n", before_main, argc == strings(argv), strings(environ));
 	printf("%s %s\n", program_invocation_name, program_invocation_short_name);
 	printf("%s\n", setlocale(LC_ALL, ""));
 	printf("%s\n", getenv("PATH"));

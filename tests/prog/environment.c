@@ -2,11 +2,14 @@
 /*
  * New images are traced also when the program hands on an environment of its own, or none.
  *
- * expect-calls: in_new_image 5
+ * expect-calls: in_new_image 7
  */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +39,12 @@ int main(int argc, char **argv)
 	wait(NULL);
 	if (vfork() == 0)
 		execve(SELF, args, NULL);
+	wait(NULL);
+	if (fork() == 0)
+		syscall(SYS_execve, SELF, args, none);
+	wait(NULL);
+	if (fork() == 0)
+		syscall(SYS_execveat, AT_FDCWD, SELF, args, other, 0);
 	wait(NULL);
 	posix_spawn(&pid, SELF, NULL, NULL, args, none);
 	wait(NULL);

@@ -2,6 +2,7 @@
 libftr_a_SOURCES += \
 	utils/proto/channel.h \
 	utils/proto/control.h \
+	utils/proto/environ.h \
 	utils/proto/own_call.h \
 	utils/proto/plt.h \
 	utils/proto/record.h \

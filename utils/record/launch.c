@@ -11,13 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "utils/proto/channel.h"
+#include "utils/proto/environ.h"
 #include "utils/record/job.h"
 #include "utils/record/syscalls.h"
 
-#define PRELOAD_ENV "LD_PRELOAD"
-#define ASAN_ENV "ASAN_OPTIONS"
 #define BIND_NOT_ENV "LD_BIND_NOT"
+#define AUDIT_ENV "LD_AUDIT"	/* vfork cannot return twice through an auditor's trampoline */
 
 void ftr_launch_signals(struct ftr_launch *launch, sigset_t *set)
 {
@@ -28,83 +27,114 @@ void ftr_launch_signals(struct ftr_launch *launch, sigset_t *set)
 	sigaction(SIGCHLD, &child, &launch->old_chld);	/* ignored: no exit status for us */
 }
 
-static bool is_variable(const char *entry, const char *name)
+/* What the runtime needs, utils/proto/environ.h: lists keep what the user has. */
+struct variable {
+	const char *name, *ours;
+	bool is_list;
+};
+
+#define VARIABLES 3
+
+static void variables_set(struct variable variables[VARIABLES], const struct ftr_launch *launch)
+{
+	variables[0] = (struct variable){ FTR_ENVIRON_PRELOAD, launch->runtime, true };
+	variables[1] = (struct variable){ FTR_ENVIRON_ASAN, FTR_ENVIRON_ASAN_OURS, true };
+	variables[2] = (struct variable){ FTR_ENVIRON_CHANNEL, launch->channel, false };
+}
+
+static const char *value_in(const char *entry, const char *name)
 {
 	size_t len = strlen(name);
 
-	return strncmp(entry, name, len) == 0 && entry[len] == '=';
+	return strncmp(entry, name, len) == 0 ? entry + len : NULL;
 }
 
-/*
- * What libmcount needs in the environment.  ASAN_OPTIONS: AddressSanitizer refuses to start when
- * another library was preloaded before its own; ours does not come in its way.
- */
-static const char *const variables[] = { PRELOAD_ENV, FTR_CHANNEL_ENV, ASAN_ENV };
-#define VARIABLES (sizeof(variables) / sizeof(variables[0]))
-
-static bool is_replaced(const char *entry)
+static size_t variable_find(char *const *env, const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < VARIABLES; i++) {
-		if (is_variable(entry, variables[i]))
-			return true;
-	}
-	return false;
+	for (i = 0; env[i] != NULL && value_in(env[i], name) == NULL; i++)
+		;
+	return i;
 }
 
-/* "NAME=OURS:THEIRS", or without theirs when they have none. */
-static char *variable_join(const char *name, const char *ours)
-{
-	const char *theirs = getenv(name);
-	char *entry;
-
-	if (theirs != NULL && theirs[0] == '\0')
-		theirs = NULL;
-	if (asprintf(&entry, "%s=%s%s%s", name, ours, theirs != NULL ? ":" : "",
-		     theirs != NULL ? theirs : "") < 0)
-		return NULL;
-	return entry;
-}
-
-static void environment_free(const struct ftr_launch *launch, char **env)
+static void environment_free(char **env)
 {
 	size_t i;
 
-	for (i = 0; env != NULL && launch->runtime != NULL && i < VARIABLES; i++)
+	for (i = 0; env != NULL && env[i] != NULL; i++)
 		free(env[i]);
 	free(env);
 }
 
-/* Our environment with the variables of libmcount, which are the first entries. */
+/* Put @entry (owned, NULL = no memory) at the end or in the place of another one. */
+static int entry_put(char **env, size_t at, char *entry)
+{
+	if (entry == NULL)
+		return -ENOMEM;
+	free(env[at]);
+	env[at] = entry;
+	return 0;
+}
+
+static int variable_add(char **env, const struct variable *variable)
+{
+	size_t at = variable_find(env, variable->name);
+	char *entry = NULL;
+	int ret;
+
+	if (env[at] != NULL && variable->is_list)
+		ret = asprintf(&entry, "%s%s:%s", variable->name, variable->ours,
+			       value_in(env[at], variable->name));
+	else
+		ret = asprintf(&entry, "%s%s", variable->name, variable->ours);
+	return ret < 0 ? -ENOMEM : entry_put(env, at, entry);
+}
+
+static size_t entries_count(char *const *env)
+{
+	size_t nr = 0;
+
+	while (env[nr] != NULL)
+		nr++;
+	return nr;
+}
+
+static int variables_add(char **env, const struct ftr_launch *launch)
+{
+	size_t before = entries_count(env), added, i;
+	struct variable variables[VARIABLES];
+
+	if (launch->runtime == NULL)
+		return 0;
+	variables_set(variables, launch);
+	for (i = 0; i < VARIABLES; i++) {
+		if (variable_add(env, &variables[i]) < 0)
+			return -ENOMEM;
+	}
+	added = entries_count(env) - before;
+	if (added % 2 == 0)
+		return 0;
+	return entry_put(env, before + added, strdup(FTR_ENVIRON_PAD));
+}
+
+/* Our environment with the variables of libmcount. */
 static char **environment_new(const struct ftr_launch *launch)
 {
-	size_t nr = 0, kept = 0;
-	char **env;
+	size_t nr = entries_count(environ), i;
+	char **env = calloc(nr + VARIABLES + 3, sizeof(*env));	/* a pad, BIND_NOT, NULL */
+	int ret = env == NULL ? -ENOMEM : 0;
 
-	while (environ[nr] != NULL)
-		nr++;
-	env = calloc(nr + VARIABLES + 2, sizeof(*env));
-	if (env == NULL)
-		return NULL;
-	if (launch->runtime != NULL) {
-		env[0] = variable_join(PRELOAD_ENV, launch->runtime);
-		if (asprintf(&env[1], FTR_CHANNEL_ENV "=%s", launch->channel) < 0)
-			env[1] = NULL;
-		env[2] = variable_join(ASAN_ENV, "verify_asan_link_order=0");
-		kept = VARIABLES;
-	}
-	if (kept != 0 && (env[0] == NULL || env[1] == NULL || env[2] == NULL)) {
-		environment_free(launch, env);
-		return NULL;
-	}
-	for (nr = 0; environ[nr] != NULL; nr++) {
-		if (launch->runtime == NULL || !is_replaced(environ[nr]))
-			env[kept++] = environ[nr];
-	}
-	if (launch->no_pltbind && getenv(BIND_NOT_ENV) == NULL)
-		env[kept++] = BIND_NOT_ENV "=1";
-	return env;
+	for (i = 0; ret == 0 && i < nr; i++)
+		ret = entry_put(env, i, strdup(environ[i]));
+	if (ret == 0 && launch->no_pltbind && getenv(BIND_NOT_ENV) == NULL)
+		ret = entry_put(env, nr, strdup(BIND_NOT_ENV "=1"));
+	if (ret == 0)
+		ret = variables_add(env, launch);
+	if (ret == 0)
+		return env;
+	environment_free(env);
+	return NULL;
 }
 
 /*
@@ -243,11 +273,11 @@ int ftr_launch_start(struct ftr_launch *launch, pid_t *pid, int *ready, struct f
 		return ftr_err_set(err, ENOMEM, "out of memory");
 	if (launch->keep_pid)
 		ret = start_self(launch, env, pid, ready, err);
-	else if (launch->syscalls != NULL)
+	else if (launch->syscalls != NULL || getenv(AUDIT_ENV) != NULL)
 		ret = start_held(launch, env, pid, err);
 	else
 		ret = start_child(launch, env, pid, err);
-	environment_free(launch, env);
+	environment_free(env);
 	if (ret == 0) {
 		sigaction(SIGXFSZ, &ignore, NULL);	/* a full disk is a write that fails */
 		sigaction(SIGPIPE, &ignore, NULL);
