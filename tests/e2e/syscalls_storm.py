@@ -4,8 +4,13 @@
 FTR_STORMS is the number of storms of each kind (default 150).
 """
 import os
+import random
 import re
+import shutil
+import signal
 import subprocess
+import time
+import unittest
 
 from recording import FTR, TIMEOUT, harness, run_observed
 
@@ -199,6 +204,34 @@ class StormTest(harness.Test):
                             str(seed))
             self.expect(done.returncode == status, f"root {ender}: exit status {done.returncode}: {done.stderr}")
             self.check_text("text", f"root {ender} {seed}")
+
+    def test_requests(self):
+        """Three signals end ftr at whatever moment they come, and what it observes with it."""
+        random.seed(1)
+        for _ in range(10):
+            child = self.start_program(FTR, "record", "--syscalls", "--format=etrace", "-o", "text", "sh", "-c",
+                                       "trap '' TERM; echo go; while :; do /bin/true; done")
+            child.stdout.readline()
+            for _ in range(3):
+                time.sleep(random.random() / 50)
+                child.send_signal(signal.SIGTERM)
+                time.sleep(0.02)        # two at one moment would be one
+            child.communicate(timeout=TIMEOUT)
+            self.expect(child.returncode == 137, f"exit status {child.returncode}")
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_calls(self):
+        """A stop costs two waits at most, and signals cost none."""
+        script = "i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done"
+        done = self.run_program("strace", "-c", "-o", "calls", FTR, "record", "--syscalls", "--format=etrace", "-o",
+                                "text", "sh", "-c", script)
+        if done.returncode != 0:
+            self.skipTest("strace cannot trace ftr here")
+        with open("calls", encoding="ascii") as file:
+            calls = {words[-1]: int(words[3]) for words in map(str.split, file)
+                     if len(words) > 4 and words[3].isdigit()}
+        self.expect(calls["wait4"] < calls["ptrace"], f"{calls}")
+        self.expect(calls.get("rt_sigtimedwait", 0) < 10, f"{calls}")
 
     def test_directory(self):
         """The same, with a recorder beside the observer, and its data read."""

@@ -243,7 +243,7 @@ static const char *output_of(struct ftr_build *build, const struct ftr_compile *
 		return compile->argv.v[compile->output];
 	if (!compile->has_one_step && !is_header)
 		return NULL;
-	if (!is_header) {	/* a precompiled header lies beside its source, with its whole name */
+	if (!is_header) {	/* else it lies beside the header, with its whole name */
 		path = slash != NULL ? slash + 1 : path;
 		dot = strrchr(path, '.');
 		len = dot != NULL ? (size_t)(dot - path) : strlen(path);

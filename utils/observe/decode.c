@@ -58,6 +58,7 @@ static void emit(struct ftr_decoding *d)
 
 	d->call.cpu = ftr_tracee_cpu(d->tracee);
 	sink->call(sink->arg, &d->call);
+	d->observer->has_news = true;
 }
 
 /* Another call of the same task, at the time at which the one before ended. */

@@ -197,42 +197,39 @@ static pid_t wait_early(struct ftr_observer *observer, int *status)
 			continue;
 		}
 		ftr_observer_adopt_orphans(observer);
-		nanosleep(&pause, NULL);
+		if (nanosleep(&pause, NULL) < 0)
+			return -1;
 		if (pause.tv_nsec < EARLY_PAUSE_MAX_NS)
 			pause.tv_nsec *= 2;
 	}
 	return tid;
 }
 
-/* 0: the signals ask to end. */
-static pid_t wait_next(struct ftr_observer *observer, struct ftr_observer_signals *signals,
-		       int *status)
+static pid_t wait_next(struct ftr_observer *observer, int *status)
 {
 	pid_t tid = observer->early_nr > 0 ? wait_early(observer, status) : 0;
 
-	if (tid != 0)
-		return tid;
-	if (signals == NULL)
-		return waitpid(-1, status, __WALL);
-	while ((tid = waitpid(-1, status, __WALL | WNOHANG)) == 0) {
-		if (observer->sink.idle != NULL)
-			observer->sink.idle(observer->sink.arg);
-		if (!ftr_observer_signals_wait(signals, observer->root_is_gone))
-			break;
+	if (tid == 0 && observer->has_news && observer->sink.idle != NULL) {
+		tid = waitpid(-1, status, __WALL | WNOHANG);
+		if (tid != 0)
+			return tid;
+		observer->sink.idle(observer->sink.arg);
+		observer->has_news = false;
 	}
-	return tid;
+	return tid != 0 ? tid : waitpid(-1, status, __WALL);
 }
 
 bool ftr_observer_run(struct ftr_observer *observer, struct ftr_observer_signals *signals,
 		      int *wait_status)
 {
-	while (observer->task_nr > 0) {
+	while (observer->task_nr > 0 &&
+	       (signals == NULL || ftr_observer_signals_allow(signals, observer->root_is_gone))) {
 		int status = 0;
-		pid_t tid = wait_next(observer, signals, &status);
+		pid_t tid = wait_next(observer, &status);
 
 		if (tid > 0)
 			on_wait(observer, tid, status);
-		else if (tid == 0 || errno != EINTR)
+		else if (errno != EINTR)
 			break;
 	}
 	*wait_status = observer->root_status;

@@ -20,6 +20,7 @@
 #ifndef FTR_OBSERVE_OBSERVER_H
 #define FTR_OBSERVE_OBSERVER_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +33,7 @@
 struct ftr_observer_sink {
 	/* A call; what it borrows is valid until the callback returns. */
 	void (*call)(void *arg, const struct ftr_syscall *call);
-	/* (nullable) No task has stopped: time to flush.  Only where signals are given. */
+	/* (nullable) No task has stopped since the last call: time to flush. */
 	void (*idle)(void *arg);
 	void *arg;
 	/*
@@ -65,17 +66,20 @@ void ftr_observer_free(struct ftr_observer *observer);
 /* ---- observe/run.c: a program of our own, with its signals ---- */
 
 /*
- * Blocked signals that are taken while no task has stopped: SIGCHLD, and those that ask to end.
- * The terminal's reach the program, too; others are handed on.
+ * Blocked signals that ask to end.  The terminal's reach the program, too; others are handed on.
+ * The thread that takes them interrupts the observer's wait.
  */
 struct ftr_observer_signals {
 	sigset_t set;
-	pid_t program;		/* 0 = gone */
-	unsigned requests;	/* to end */
+	pthread_t observer;
+	_Atomic pid_t program;		/* 0 = gone */
+	_Atomic unsigned requests;	/* to end */
+	_Atomic unsigned seen;		/* of those, by the observer */
+	unsigned forgiven;		/* those that ended the program */
 };
 
-/* Block until one comes.  False: follow no longer. */
-bool ftr_observer_signals_wait(struct ftr_observer_signals *signals, bool program_is_gone);
+/* False: follow no longer. */
+bool ftr_observer_signals_allow(struct ftr_observer_signals *signals, bool program_is_gone);
 
 struct ftr_observe_result {
 	int  wait_status;	/* of the program */

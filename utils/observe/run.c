@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #define REQUESTS_MAX 3		/* to end, while the program runs; as of a recording */
+#define WAKE_SIGNAL  SIGURG	/* of the observer's thread; otherwise ignored */
+#define WAKE_AGAIN_NS 1000000
 #define CHILD_FAILED 126	/* exit status of a child that could not exec */
 
 static const int end_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
@@ -18,23 +21,32 @@ static const int end_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 /* What the program gets back. */
 struct saved_signals {
 	sigset_t mask;
-	struct sigaction chld;
+	struct sigaction chld, wake;
 };
+
+static void on_wake(int signal)
+{
+}
 
 /* What is ignored stays so.  Ignoring SIGCHLD would make the kernel drop what we wait for. */
 static void signals_block(struct ftr_observer_signals *signals, struct saved_signals *saved)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t wake;
 
-	*signals = (struct ftr_observer_signals){ 0 };
+	*signals = (struct ftr_observer_signals){ .observer = pthread_self() };
 	sigemptyset(&signals->set);
-	sigaddset(&signals->set, SIGCHLD);
 	sigaction(SIGCHLD, &action, &saved->chld);
+	action.sa_handler = on_wake;	/* without SA_RESTART: a wait ends */
+	sigaction(WAKE_SIGNAL, &action, &saved->wake);
 	for (size_t i = 0; i < END_SIGNALS; i++) {
 		if (sigaction(end_signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			sigaddset(&signals->set, end_signals[i]);
 	}
 	sigprocmask(SIG_BLOCK, &signals->set, &saved->mask);
+	sigemptyset(&wake);
+	sigaddset(&wake, WAKE_SIGNAL);
+	sigprocmask(SIG_UNBLOCK, &wake, NULL);
 }
 
 /* Requests that came while the tree ended are answered by its end. */
@@ -49,23 +61,49 @@ static void signals_drain(const struct ftr_observer_signals *signals)
 static void signals_restore(const struct saved_signals *saved)
 {
 	sigaction(SIGCHLD, &saved->chld, NULL);
+	sigaction(WAKE_SIGNAL, &saved->wake, NULL);
 	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-bool ftr_observer_signals_wait(struct ftr_observer_signals *signals, bool program_is_gone)
+/*
+ * A thread takes the signals, so that the observer's costs no call but its wait.  A wake that comes
+ * right before the wait is lost: it is repeated until the request was seen.
+ */
+static void *signals_take(void *arg)
 {
+	const struct timespec again = { .tv_nsec = WAKE_AGAIN_NS };
+	struct ftr_observer_signals *signals = arg;
 	siginfo_t info;
-	int signal;
 
-	if (signals->program != 0 && program_is_gone)
-		signals->program = signals->requests = 0; /* what ended it does not end its tree */
-	signal = sigwaitinfo(&signals->set, &info);
-	if (signal > 0 && signal != SIGCHLD) {
-		signals->requests++;
-		if (info.si_code <= 0 && signals->program != 0)	/* sent to us alone */
-			kill(signals->program, signal);
+	for (;;) {
+		int signal = sigwaitinfo(&signals->set, &info);
+		pid_t program = atomic_load(&signals->program);
+
+		if (signal <= 0)
+			continue;
+		if (info.si_code <= 0 && program != 0)	/* sent to us alone */
+			kill(program, signal);
+		atomic_fetch_add(&signals->requests, 1);
+		while (atomic_load(&signals->seen) != atomic_load(&signals->requests)) {
+			pthread_kill(signals->observer, WAKE_SIGNAL);
+			nanosleep(&again, NULL);
+		}
 	}
-	return signals->requests < (signals->program != 0 ? REQUESTS_MAX : 1);
+	return NULL;
+}
+
+bool ftr_observer_signals_allow(struct ftr_observer_signals *signals, bool program_is_gone)
+{
+	unsigned requests = atomic_load(&signals->requests);
+	bool has_program = atomic_load(&signals->program) != 0;
+
+	atomic_store(&signals->seen, requests);
+	if (has_program && program_is_gone) {	/* what ended it does not end its tree */
+		atomic_store(&signals->program, 0);
+		signals->forgiven = requests;
+		has_program = false;
+	}
+	return requests - signals->forgiven < (has_program ? REQUESTS_MAX : 1);
 }
 
 /* In the child.  The exec closes @failure, so that nothing in it means success. */
@@ -84,14 +122,37 @@ static void become(struct ftr_observer_gate *gate, const char *path, char *const
 	_exit(CHILD_FAILED);
 }
 
+/* The program waits at the gate, which is closed in any case. */
+static int observe(struct ftr_observer_signals *signals, const struct ftr_observer_sink *sink,
+		   pid_t program, struct ftr_observer_gate *gate,
+		   struct ftr_observe_result *result, struct ftr_err *err)
+{
+	struct ftr_observer *observer;
+	pthread_t thread;
+	int ret = pthread_create(&thread, NULL, signals_take, signals);
+
+	if (ret != 0)
+		return ftr_err_set(err, ret, "cannot start a thread: %s", strerror(ret));
+	observer = ftr_observer_new(sink, program, gate, err);
+	ftr_observer_gate_close(gate);
+	if (observer == NULL)
+		ret = -err->code;
+	else
+		result->was_stopped = !ftr_observer_run(observer, signals, &result->wait_status);
+	ftr_observer_free(observer);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	return ret;
+}
+
 int ftr_observe_program(const char *path, char *const *argv, const struct ftr_observer_sink *sink,
 			struct ftr_observe_result *result, struct ftr_err *err)
 {
-	struct ftr_observer *observer = NULL;
 	struct ftr_observer_signals signals;
 	struct ftr_observer_gate gate;
 	struct saved_signals saved;
 	int failure[2], ret;
+	pid_t program;
 
 	*result = (struct ftr_observe_result){ 0 };
 	ret = ftr_observer_gate_open(&gate, err);
@@ -103,22 +164,18 @@ int ftr_observe_program(const char *path, char *const *argv, const struct ftr_ob
 		return ret;
 	}
 	signals_block(&signals, &saved);
-	signals.program = fork();
-	if (signals.program == 0)
+	program = fork();
+	if (program == 0)
 		become(&gate, path, argv, &saved, failure[1]);
 	close(failure[1]);
-	if (signals.program < 0)
+	signals.program = program;
+	if (program < 0)
 		ret = ftr_err_set(err, errno, "cannot fork: %s", strerror(errno));
 	else
-		observer = ftr_observer_new(sink, signals.program, &gate, err);
+		ret = observe(&signals, sink, program, &gate, result, err);
 	ftr_observer_gate_close(&gate);
-	if (observer != NULL) {
-		result->was_stopped = !ftr_observer_run(observer, &signals, &result->wait_status);
-		ftr_observer_free(observer);
+	if (ret == 0)
 		(void)!read(failure[0], &result->exec_error, sizeof(result->exec_error));
-	} else if (ret == 0) {
-		ret = -err->code;
-	}
 	close(failure[0]);
 	signals_drain(&signals);
 	signals_restore(&saved);

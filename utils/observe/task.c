@@ -216,7 +216,8 @@ static void child_place(struct ftr_observer *observer, struct ftr_tracee *task, 
 		task->process->shares_fds = child->process->shares_fds = true;
 	if (is_thread)
 		task->process->has_threads = true;
-	else if (id == FTR_SYSID_VFORK || is_cloning(task, CLONE_VM))
+	else if (task->process->memory_fd >= 0 &&
+		 (id == FTR_SYSID_VFORK || is_cloning(task, CLONE_VM)))
 		child->process->memory_fd =
 			fcntl(task->process->memory_fd, F_DUPFD_CLOEXEC, 0);
 	ftr_decode_fork(&decoding, id, child->upid);

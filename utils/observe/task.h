@@ -27,6 +27,7 @@ struct ftr_observer {
 	pid_t root;
 	int root_status;		/* as of wait; until then that of a killed one */
 	bool root_is_gone;
+	bool has_news;			/* calls were reported since the sink was last idle */
 	struct ftr_observer_scratch scratch;
 };
 
