@@ -9,6 +9,8 @@
 #include "utils/format/format.h"
 #include "utils/view/dump.h"
 
+#include <string.h>
+
 struct dump_values {
 	struct ftr_common common;
 	struct ftr_selection selection;
@@ -23,11 +25,21 @@ static const struct dump_values dump_defaults = {
 	.selection.kernel_full = true,
 };
 
+/* "normal" is the listing, as uftrace calls it. */
+static int parse_format(const struct ftr_option *opt, void *value, const char *arg,
+			struct ftr_err *err)
+{
+	if (strcmp(arg, "normal") != 0)
+		return ftr_opt_format(opt, value, arg, err);
+	*(const struct ftr_format **)value = NULL;
+	return 0;
+}
+
 static const struct ftr_option dump_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct dump_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct dump_values, selection),
 	FTR_OPTION("format", 0, "FORMAT",
-		   "Write this format instead of the listing", ftr_opt_format, struct dump_values,
+		   "Write this format instead of the listing (normal)", parse_format, struct dump_values,
 		   format, .next_word = ftr_format_next_written),
 	FTR_OPTION("output", 'o', "FILE", "Write to FILE; - is standard output", ftr_opt_string,
 		   struct dump_values, output),

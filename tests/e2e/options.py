@@ -8,6 +8,32 @@ from recording import SRCDIR, harness
 
 DATA = os.path.join(SRCDIR, "tests/data/demo-plain")
 
+NAMES = r"""
+struct Functor {
+	int operator()(int x) const { return x + 1; }
+	int operator()() { return 1; }
+};
+
+namespace {
+__attribute__((noinline)) int hidden(int x)
+{
+	return x * 2;
+}
+} // namespace
+
+template <typename T> __attribute__((noinline)) T twice(T x)
+{
+	return x + x;
+}
+
+int main()
+{
+	Functor functor;
+
+	return functor(1) + functor() + hidden(2) + twice<int>(3) == 0;
+}
+"""
+
 
 class OptionsTest(harness.Test):
     def setUp(self):
@@ -105,6 +131,26 @@ class OptionsTest(harness.Test):
         os.close(other)
         self.addCleanup(os.close, terminal)
         return os.read(terminal, 4096)
+
+    def test_names_with_parentheses(self):
+        self.write("names.cc", NAMES)
+        self.assertEqual(self.run_program(*harness.CXX, "-pg", "-O0", "-o", "names", "names.cc").returncode, 0)
+        self.assertEqual(self.ftr("record", "--no-libcall", "--no-event", "./names").returncode, 0)
+
+        def names(command, style):
+            out = self.run_ftr(command, "--no-pager", "-f", "none", "--demangle=" + style).stdout
+            return {line.strip().rstrip(";") for line in out.splitlines()}
+        called = {"Functor::operator()", "(anonymous namespace)::hidden", "twice"}
+        self.assertLessEqual({name + "()" for name in called}, names("replay", "simple"))
+        self.assertLessEqual(called, names("report", "simple"))
+        called = {"Functor::operator()()", "(anonymous namespace)::hidden(int)", "int twice<int>(int)"}
+        self.assertLessEqual(called, names("replay", "full"))
+        self.assertLessEqual(called, names("report", "full"))
+
+    def test_dump_normal(self):
+        self.assertEqual(self.run_ftr("dump", "--format=normal", "trace").stdout, self.run_ftr("dump", "trace").stdout)
+        self.assertEqual(self.run_ftr("dump", "--chrome", "--format=normal", "trace").stdout,
+                         self.run_ftr("dump", "trace").stdout)
 
     def test_pager(self):
         self.assertTrue(self.at_terminal("report", "trace", term="xterm").startswith(b"paged:"))

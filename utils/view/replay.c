@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INDENT_MAX  1024	/* deeper lines get no more indentation but the number of their level */
+#define INDENT_MAX  1024	/* deeper lines have the number of their level instead */
 #define DEPTH_BYTES 16
 
 /* What replay keeps of each task, by task->id. */
@@ -51,6 +51,7 @@ struct replay_sink {
 	uint64_t first_ns;		/* --field elapsed counts from here */
 	enum pending pending;
 	struct ftr_event held;		/* its payload is not valid any more: see args */
+	bool held_has_values;		/* recorded for it, shown or not */
 	struct ftr_strbuf args;		/* of the held entry */
 	struct ftr_strbuf text;		/* of a return value or an event's data */
 	struct ftr_strbuf title;	/* of an event */
@@ -162,19 +163,22 @@ static bool ends_with(const struct ftr_func *func, const char *suffix)
 
 #define COLOR_BYTES (sizeof(FTR_SGR_FUNC FTR_SGR_RESET))
 
+/* With --demangle=full a name has parentheses, and its parameters' types in them. */
 static char *put_name(char *p, const struct replay_sink *self)
 {
 	const struct ftr_func *func = self->held.call.func;
+	bool has_params = ends_with(func, ")") && !ends_with(func, "operator()");
 	size_t len = func->name_len;
 
-	/* With --demangle=full a name may bring its own empty parentheses. */
-	if (ends_with(func, "()") && !ends_with(func, "operator()"))
+	if (self->held_has_values && has_params && ends_with(func, "()"))
 		len -= 2;
 	if (self->opts.use_color)
 		p = replay_put(p, FTR_SGR_FUNC, sizeof(FTR_SGR_FUNC) - 1);
 	p = replay_put(p, func->name, len);
 	if (self->opts.use_color)
 		p = replay_put(p, FTR_SGR_RESET, sizeof(FTR_SGR_RESET) - 1);
+	if (has_params && !self->held_has_values)
+		return p;
 	*p++ = '(';
 	if (self->args.len > 0)
 		p = replay_put(p, self->args.s, self->args.len);
@@ -378,6 +382,7 @@ static int put_message(struct replay_sink *self, const struct ftr_event *ev)
 static void hold(struct replay_sink *self, const struct ftr_event *ev, enum pending pending)
 {
 	self->held = *ev;
+	self->held_has_values = ev->payload != NULL;
 	self->held.payload = NULL;
 	self->pending = pending;
 }
