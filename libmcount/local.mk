@@ -17,6 +17,8 @@ libmcount_so_SOURCES = \
 	libmcount/hook.h \
 	libmcount/invariant.c \
 	libmcount/invariant.h \
+	libmcount/jump_sites.c \
+	libmcount/jump_sites.h \
 	libmcount/libraries.c \
 	libmcount/libraries.h \
 	libmcount/maps.c \

@@ -13,6 +13,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
 #include "libmcount/invariant.h"
+#include "libmcount/jump_sites.h"
 #include "libmcount/libraries.h"
 #include "libmcount/plt_bind.h"
 #include "libmcount/plt_stubs.h"
@@ -32,6 +33,13 @@ void ftr_plt_enter_special(const struct ftr_plt_call *call, uintptr_t *slot)
 			ftr_enter_known(slot, call->addr);
 		return;
 	}
+	if ((call->flags & FTR_PLT_LONGJMP) != 0) {
+		ftr_enter_known(slot, call->addr);
+		ftr_self.jumping = ftr_self.top - 1;
+		return;
+	}
+	if ((call->flags & FTR_PLT_SETJMP) != 0)
+		ftr_jump_site_note(*slot, call->addr);
 	if ((call->flags & FTR_PLT_LOOK_FIRST) != 0)
 		ftr_libraries_look();
 	if ((call->flags & FTR_PLT_WRAPPED) != 0 && ftr_self.estimate_end == NULL)

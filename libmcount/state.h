@@ -48,6 +48,14 @@ enum ftr_arming {
 	FTR_DISARMED,		/* for good: refused, stopped, or the recorder is gone */
 };
 
+/* Where setjmp returns to, and the address recorded for it. */
+#define FTR_JUMP_SITES 256		/* a power of two */
+
+struct ftr_jump_site {
+	_Atomic uintptr_t ip;			/* 0 = free */
+	_Atomic uintptr_t addr;
+};
+
 struct ftr_state {
 	_Atomic uint32_t arming;		/* enum ftr_arming */
 	const struct ftr_control *control;	/* mapped read-only */
@@ -67,6 +75,7 @@ struct ftr_state {
 	_Atomic uint32_t module_generation;	/* grows with each dlopen and dlclose */
 	_Atomic uint32_t known_nr;
 	struct ftr_known_module known[FTR_KNOWN_MAX];
+	struct ftr_jump_site jump_sites[FTR_JUMP_SITES];	/* hashed by ip */
 	_Atomic uint32_t stubs;			/* return stubs handed out */
 	_Atomic(struct ftr_slot *)
 		recycle_next; /* where the search for a dead thread's slot goes on */

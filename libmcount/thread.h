@@ -139,6 +139,7 @@ struct ftr_thread {
 	uintptr_t hook;			/* this thread's return stub; 0 = returns are estimated */
 	const uintptr_t *estimating_at; /* stack of the hook while it is at work on estimates; NULL
 					   = it is not */
+	const struct ftr_frame *jumping; /* of the newest longjmp that is recorded; may be gone */
 	struct ftr_frame *estimate_end;	/* ... and this is what frames_end, then frames, would be */
 	uintptr_t home_low, home_high;	/* the stack it was born on; 0, 0 = unknown */
 	uintptr_t signal_low, signal_bytes;	/* what it gave to sigaltstack */

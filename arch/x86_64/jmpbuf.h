@@ -5,18 +5,26 @@
 
 #include <stdint.h>
 
-/*
- * The stack pointer that a longjmp to @buf restores.  glibc keeps it in word 6, rotated left by 17
- * bits and xored with the pointer guard of the thread control block (%fs:0x30).
- */
-static inline uintptr_t ftr_arch_jmpbuf_sp(const void *buf)
+/* glibc rotates addresses left by 17 bits and xors them with the pointer guard (%fs:0x30). */
+static inline uintptr_t ftr_arch_jmpbuf_word(const void *buf, int i)
 {
-	uintptr_t sp = ((const uintptr_t *)buf)[6];
+	uintptr_t word = ((const uintptr_t *)buf)[i];
 	uintptr_t guard;
 
 	__asm__("movq %%fs:0x30, %0" : "=r"(guard));
-	sp = sp >> 17 | sp << 47;
-	return sp ^ guard;
+	word = word >> 17 | word << 47;
+	return word ^ guard;
+}
+
+/* The stack pointer that a longjmp to @buf restores, and where it goes on. */
+static inline uintptr_t ftr_arch_jmpbuf_sp(const void *buf)
+{
+	return ftr_arch_jmpbuf_word(buf, 6);
+}
+
+static inline uintptr_t ftr_arch_jmpbuf_ip(const void *buf)
+{
+	return ftr_arch_jmpbuf_word(buf, 7);
 }
 
 #endif /* FTR_ARCH_X86_64_JMPBUF_H */

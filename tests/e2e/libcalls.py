@@ -2,8 +2,10 @@
 """Library calls: every layout of a linker, those that libraries make, and more of them than stubs."""
 import glob
 import os
+import re
 import shutil
 import subprocess
+import unittest
 
 from recording import FTR, SRCDIR, TIMEOUT, AsNative, harness
 
@@ -102,6 +104,41 @@ int main(int argc, char **argv)
 """
 NEST_CALLS = {"getpid": 2, "getpgrp": 1, "getppid": 1, "getpid_twice": 1, "getuid": 3, "getgid": 3, "geteuid": 3,
               "dependency_work": 3, "dependency_leaf": 3, "library_work": 1, "dlopen": 3, "dlclose": 3}
+
+
+class Jumps(AsNative):
+    """A longjmp is recorded as uftrace records it."""
+
+    def dumped(self, tool, data):
+        """(what, function, depth) of each record of main before the signals: uftrace does not see kill."""
+        text = subprocess.run([tool, "dump", "--no-pager", "-d", data], stdout=subprocess.PIPE, text=True,
+                              check=True).stdout
+        records = re.findall(r"\[(entry|exit) *\] (\w+)\(.*depth: (\d+)", text)
+        names = [name for _, name, _ in records]
+        return records[names.index("main"):names.index("sigaction")]
+
+    def uftrace(self, *words):
+        return subprocess.run(["uftrace", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=TIMEOUT, check=True).stdout
+
+    def replayed(self, data):
+        """uftrace's view of main."""
+        text = self.uftrace("replay", "--no-pager", "-f", "none", "-d", data)
+        return text[text.index("main() {"):text.index("  sigaction();")]
+
+    @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
+    def test_records(self):
+        for flags in (["-pg"], ["-pg", "-mfentry"], ["-finstrument-functions"]):
+            with self.subTest(flags=flags):
+                self.compile("jumps", os.path.join(SRCDIR, "tests/prog/jumps.c"), *flags)
+                self.same_as_native(["--no-event"], "./jumps")
+                self.uftrace("record", "--no-event", "-d", "theirs", "./jumps")
+                ours = self.dumped(FTR, "d")
+                self.assertEqual(ours, self.dumped("uftrace", "theirs"))
+                self.assertEqual(ours.count(("exit", "_setjmp", "2")), 8)
+                self.assertEqual(self.replayed("d"), self.replayed("theirs"))
+                shutil.rmtree("d")
+                shutil.rmtree("theirs")
 
 
 class LibcallsTest(AsNative):

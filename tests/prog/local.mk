@@ -27,6 +27,7 @@ traced_programs = \
 	tests/prog/graph.c \
 	tests/prog/fork_long.c \
 	tests/prog/hostile.c \
+	tests/prog/jumps.c \
 	tests/prog/libcalls.c \
 	tests/prog/longjmp.c \
 	tests/prog/max_stack.c \

@@ -22,6 +22,10 @@ enum ftr_plt_flag {
 	FTR_PLT_AFTER_MONSTARTUP = 1 << 2,
 	/* vfork ...: its return address must stay, and the runtime's wrapper sees it return */
 	FTR_PLT_WRAPPED = 1 << 3,
+	/* with RETURN_UNTOUCHED: a longjmp may return there again */
+	FTR_PLT_SETJMP = 1 << 4,
+	/* a call like others, but its wrapper wants to know whether it is recorded */
+	FTR_PLT_LONGJMP = 1 << 5,
 };
 
 struct ftr_plt_slot {

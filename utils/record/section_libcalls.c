@@ -35,10 +35,14 @@ static const struct special {
 	uint32_t flags;
 } specials[] = {
 	/* return twice, or remember where they were called from */
-	{ "setjmp", false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "_setjmp", false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "sigsetjmp", false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "__sigsetjmp", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "setjmp", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_SETJMP },
+	{ "_setjmp", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_SETJMP },
+	{ "sigsetjmp", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_SETJMP },
+	{ "__sigsetjmp", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_SETJMP },
+	/* end calls without their exits; uftrace knows no _longjmp */
+	{ "longjmp", false, FTR_PLT_LONGJMP },
+	{ "siglongjmp", false, FTR_PLT_LONGJMP },
+	{ "__longjmp_chk", false, FTR_PLT_LONGJMP },
 	{ "savectx", false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "getcontext", false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "_Ux86_64_getcontext", false, FTR_PLT_RETURN_UNTOUCHED }, /* libunwind's unw_getcontext */

@@ -155,6 +155,20 @@ static void make_exit(struct stack *stack, struct ftr_event *made)
 	assert(fits);
 }
 
+/* The EXIT of a call that a jump left: it ended when the jump, @ev, arrived. */
+static void make_left_exit(struct stack *stack, const struct ftr_event *ev, struct ftr_event *made)
+{
+	bool fits;
+
+	if (ev->time_ns > stack->last_ns)
+		stack->last_ns = ev->time_ns;
+	*made = (struct ftr_event){ .task = stack->task, .time_ns = stack->last_ns };
+	ftr_stack_make(&stack->open, stack->open.open_nr - 1, FTR_EVENT_EXIT, made);
+	made->flags = 0;
+	fits = ftr_stack_call(&stack->open, made);
+	assert(fits);
+}
+
 static void make_entry(struct stack *stack, const struct ftr_func *func, struct ftr_event *made)
 {
 	bool fits;
@@ -191,6 +205,25 @@ static bool stack_fits(const struct stack *stack, const struct ftr_event *ev)
 	       (ev->type == FTR_EVENT_ENTRY || ftr_stack_top(&stack->open)->func == ev->call.func);
 }
 
+/*
+ * Does setjmp return again?  A longjmp is recorded without the EXITs of what it leaves; this EXIT
+ * of setjmp, whose own came long before, has the time of all of them.
+ */
+static bool is_jump(const struct stack *stack, const struct ftr_event *ev)
+{
+	static const char *const names[] = { "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp" };
+	size_t i;
+
+	if (ev->type != FTR_EVENT_EXIT || ev->depth >= stack->open.open_nr ||
+	    stack->open.frames.v[ev->depth + 1].func == ev->call.func)
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(ev->call.func->name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* One inferred event that brings the stack nearer to what @ev needs. */
 static void repair_step(const struct calls *self, struct stack *stack, const struct ftr_event *ev,
 			struct ftr_event *made)
@@ -206,6 +239,19 @@ static void repair_step(const struct calls *self, struct stack *stack, const str
 		make_entry(stack, nr + 1 == want && is_exit ? ev->call.func : self->lost, made);
 }
 
+/* Fill made[] with the ends of what a jump left; then the event at pos has done its work. */
+static size_t calls_jump(struct calls *self, struct stack *stack)
+{
+	const struct ftr_event *ev = &self->in[self->pos];
+	size_t nr;
+
+	for (nr = 0; nr < FTR_SOURCE_BATCH && stack->open.open_nr > ev->depth; nr++)
+		make_left_exit(stack, ev, &self->made[nr]);
+	if (stack->open.open_nr == ev->depth)
+		self->pos++;
+	return nr;
+}
+
 /* Fill made[] until the event at pos fits.  Returns how many, or -ENOMEM. */
 static ssize_t calls_repair(struct calls *self)
 {
@@ -219,6 +265,8 @@ static ssize_t calls_repair(struct calls *self)
 		stack->last_ns = ev->time_ns;
 	if (ftr_stack_reserve(&stack->open) < 0)
 		return -ENOMEM;
+	if (is_jump(stack, ev))
+		return (ssize_t)calls_jump(self, stack);
 	for (nr = 0; nr < FTR_SOURCE_BATCH && !stack_fits(stack, ev); nr++)
 		repair_step(self, stack, ev, &self->made[nr]);
 	return (ssize_t)nr;

@@ -6,10 +6,11 @@
  * both of the same function; depth counted exactly.  EXIT gets start_ns and child_ns (callees, and
  * time scheduled out); a sched-in gets start_ns of its sched-out and counts as a callee.
  *
- * Where ENTRY and EXIT do not match, the recorded depth decides: calls that were left
- * without EXIT (longjmp, exec, lost records) end at the task's last known time, calls whose ENTRY
- * is missing begin there, those of unknown functions are called FTR_CALLS_LOST_NAME.  Such events
- * are marked FTR_EVENT_INFERRED.  What is open at the end gets an EXIT with FTR_EVENT_UNFINISHED.
+ * Where ENTRY and EXIT do not match, the recorded depth decides: calls that were left without EXIT
+ * (exec, lost records) end at the task's last known time, calls whose ENTRY is missing begin there,
+ * those of unknown functions are called FTR_CALLS_LOST_NAME.  Such events are marked
+ * FTR_EVENT_INFERRED.  An EXIT of a setjmp that is not open tells of a longjmp: it ends what was
+ * left, and is passed over.  What is open at the end gets an EXIT with FTR_EVENT_UNFINISHED.
  */
 #ifndef FTR_TRACE_CALLS_H
 #define FTR_TRACE_CALLS_H
