@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report --diff: how the statistics of two traces differ, as uftrace prints it.  Times are those of
- * the base less those of the other, so that + is what got faster; counts and percentages are of the
- * other less the base.
+ * report --diff: how the statistics of two traces differ, in uftrace's layout.  Every difference is
+ * the other less the base, so that + is more, and slower; in uftrace the signs of times are the
+ * opposite of those of counts and percentages.
  */
 #include "utils/view/report.h"
 
@@ -24,6 +24,8 @@
 #define FULL_WIDTH (2 * VALUE_WIDTH + 4 + DIFF_WIDTH)
 #define FULL_NARROW_WIDTH 32		/* counts, and percentages of times */
 #define CELL_BYTES 64
+#define NOISE_NS 1000		/* the tracer's own time in a call is of this order: no base for a ratio */
+#define SCHEDULING "linux:sched"
 
 /* A difference of points in time, or of processors, means nothing. */
 #define DIFFERS(kind) ((kind) == REPORT_TIME || (kind) == REPORT_COUNT || (kind) == REPORT_PERCENT)
@@ -62,7 +64,7 @@ static struct values values_of(const struct report_column *column,
 		v.other = (double)(uint64_t)v.other;
 	}
 	v.delta = v.other - v.base;
-	v.has_ratio = v.base != 0;
+	v.has_ratio = v.base >= (column->kind == REPORT_TIME ? NOISE_NS : 1);
 	v.percent = v.has_ratio ? 100 * v.delta / v.base : 0;
 	return v;
 }
@@ -213,7 +215,7 @@ static const char *time_text(char *text, double ns)
 
 static void put_cell(const struct diff *diff, const char *text, int width, double slower)
 {
-	const char *color = slower > 0 ? FTR_SGR_RED : FTR_SGR_BLUE;
+	const char *color = slower > 0 ? FTR_SGR_RED : FTR_SGR_GREEN;
 	bool has_color = diff->opts->use_color && slower != 0;
 
 	ftr_ostream_pad(diff->out, ' ',
@@ -243,7 +245,7 @@ static void put_difference(const struct diff *diff, const struct report_column *
 	else if (v->delta == 0)
 		snprintf(text, sizeof(text), "0 us");
 	else
-		snprintf(text, sizeof(text), "%c%s", v->delta < 0 ? '+' : '-',
+		snprintf(text, sizeof(text), "%c%s", v->delta < 0 ? '-' : '+',
 			 time_text(time, v->delta < 0 ? -v->delta : v->delta));
 	put_cell(diff, text, width, slower);
 }
@@ -288,22 +290,43 @@ static void put_trace(const struct diff *diff, int number, const char *role,
 	ftr_ostream_putc(diff->out, '\n');
 }
 
+/* How long tasks waited says more of the machine than of the program. */
+static bool is_scheduling(const struct ftr_stats_pair *pair)
+{
+	return strncmp(pair->name, SCHEDULING, strlen(SCHEDULING)) == 0;
+}
+
+static void put_row(const struct diff *diff, const struct ftr_stats_pair *pair)
+{
+	for (int column = 0; column < REPORT_COLUMNS; column++)
+		if (diff->mask & REPORT_BIT(column))
+			put_column(diff, &report_columns[column], pair);
+	ftr_ostream_puts(diff->out, "   ");
+	ftr_ostream_write(diff->out, pair->name, pair->name_len);
+	ftr_ostream_putc(diff->out, '\n');
+}
+
 static void put_all(const struct diff *diff, const struct ftr_stats_pair *pairs, size_t nr,
 		    const struct ftr_report_trace traces[2])
 {
-	ftr_ostream_puts(diff->out, "#\n# uftrace diff\n");
+	size_t scheduling_nr = 0;
+
+	ftr_ostream_puts(diff->out, "#\n# ftr diff\n");
 	put_trace(diff, 0, "base", &traces[0]);
 	put_trace(diff, 1, "diff", &traces[1]);
 	ftr_ostream_puts(diff->out, "#\n");
 	put_head(diff);
 	for (size_t i = 0; i < nr; i++) {
-		for (int column = 0; column < REPORT_COLUMNS; column++)
-			if (diff->mask & REPORT_BIT(column))
-				put_column(diff, &report_columns[column], &pairs[i]);
-		ftr_ostream_puts(diff->out, "   ");
-		ftr_ostream_write(diff->out, pairs[i].name, pairs[i].name_len);
-		ftr_ostream_putc(diff->out, '\n');
+		if (is_scheduling(&pairs[i]))
+			scheduling_nr++;
+		else
+			put_row(diff, &pairs[i]);
 	}
+	if (scheduling_nr > 0)
+		ftr_ostream_puts(diff->out, "#\n# scheduling\n#\n");
+	for (size_t i = 0; i < nr; i++)
+		if (is_scheduling(&pairs[i]))
+			put_row(diff, &pairs[i]);
 }
 
 static int parse(struct diff *diff, struct ftr_err *err)
