@@ -182,7 +182,7 @@ static void library_show(struct ftr_libraries *all, struct found *found, bool is
 	if (sections == NULL)
 		return;
 	ftr_probes_module(&found->module, sections);
-	ftr_sections_unmap(sections);
+	ftr_module_publish(found->low, sections);
 }
 
 /* Which ones are to be shown? */

@@ -14,6 +14,7 @@
 #include "libmcount/clock.h"
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
+#include "libmcount/probe.h"
 #include "libmcount/sections.h"
 #include "utils/base/rt/sys.h"
 
@@ -41,6 +42,73 @@ static struct ftr_known_module *known_new(void)
 	uint32_t i = atomic_fetch_add(&ftr_state.known_nr, 1);
 
 	return &ftr_state.known[i < FTR_KNOWN_MAX ? i : FTR_KNOWN_MAX - 1];
+}
+
+const struct ftr_sections *ftr_module_sections(uintptr_t addr)
+{
+	const struct ftr_known_module *known = known_find(addr);
+
+	if (known == NULL)
+		return NULL;
+	return known == &ftr_state.known[0] ? ftr_sections_image() :
+	       atomic_load_explicit(&known->sections, memory_order_acquire);
+}
+
+/*
+ * Sections that are published stay mapped, so those of a library that is loaded again and again are
+ * mapped once: the recorder's answer is the same.  NULL when there is no room for more.
+ */
+static const struct ftr_sections *sections_keep(const struct ftr_sections *sections)
+{
+	uint32_t nr = atomic_load(&ftr_state.kept_nr), i;
+
+	for (i = 0; i < nr && i < FTR_KEPT_MAX; i++) {
+		const struct ftr_sections *kept = atomic_load(&ftr_state.kept[i]);
+
+		if (kept != NULL && ftr_sections_are_equal(kept, sections)) {
+			ftr_sections_unmap(sections);
+			return kept;
+		}
+	}
+	i = i < FTR_KEPT_MAX ? atomic_fetch_add(&ftr_state.kept_nr, 1) : i;
+	if (i >= FTR_KEPT_MAX) {
+		ftr_sections_unmap(sections);
+		return NULL;
+	}
+	atomic_store(&ftr_state.kept[i], sections);
+	return sections;
+}
+
+/* An answer may arrive after one that another thread asked for later. */
+static bool is_older(const struct ftr_sections *sections, const struct ftr_sections *than)
+{
+	return sections != NULL && than != NULL &&
+	       (int32_t)(sections->generation - than->generation) < 0;
+}
+
+/* @sections (nullable) are given away. */
+static void known_publish(struct ftr_known_module *known, const struct ftr_sections *sections)
+{
+	const struct ftr_sections *old = atomic_load(&known->sections);
+
+	if (sections != NULL)
+		sections = sections_keep(sections);
+	do {
+		if (is_older(sections, old))
+			return;
+	} while (!atomic_compare_exchange_weak(&known->sections, &old, sections));
+	if (sections != old)
+		ftr_probes_update(known->low, sections);
+}
+
+void ftr_module_publish(uintptr_t low, const struct ftr_sections *sections)
+{
+	struct ftr_known_module *known = known_find(low);
+
+	if (known != NULL)
+		known_publish(known, sections);
+	else
+		ftr_sections_unmap(sections);
 }
 
 static int known_add_loaded(struct dl_phdr_info *info, size_t size, void *arg)
@@ -104,52 +172,107 @@ static struct ftr_known_module *known_update(struct ftr_known_module *known,
 {
 	if (known == NULL)
 		known = known_new();
+	atomic_store(&known->sections, NULL);
 	known->inode = mapping->inode;
 	known->low = mapping->low;
 	known->bytes = mapping->high - mapping->low;
 	return known;
 }
 
-static void report_module(const struct ftr_mapping *mapping)
+/* Returns its sections, mapped. */
+static const struct ftr_sections *report_module(const struct ftr_mapping *mapping)
 {
+	const struct ftr_sections *sections;
 	const struct ftr_module_name module = {
 		.base = mapping->low,
 		.path = mapping->path,
 		.path_bytes = mapping->path_bytes,
 	};
 
-	ftr_module_ask(&module, NULL);
+	ftr_module_ask(&module, &sections);
+	return sections;
 }
 
 /* Look at what is mapped now; report it when it is new to the recorder. */
 static const struct ftr_known_module *known_renew(struct ftr_known_module *known, uintptr_t func,
 						  uint32_t generation, struct ftr_mapping *mapping)
 {
+	const struct ftr_sections *sections = NULL;
+
 	if (!ftr_maps_find(func, mapping))
 		return NULL;
 	if (is_news(known, mapping)) {
-		if (mapping->inode != 0)
-			report_module(mapping);	/* before other threads take it for known */
+		if (mapping->inode != 0)	/* before other threads take it for known */
+			sections = report_module(mapping);
 		known = known_update(known, mapping);
+		known_publish(known, sections);
 	}
 	known->generation = generation;
 	return known;
+}
+
+/* Room to look something up in; NULL = none.  It is too large for a small stack. */
+static struct ftr_mapping *mapping_new(void)
+{
+	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return ftr_sys_map_failed(mem) ? NULL : (struct ftr_mapping *)mem;
+}
+
+static void mapping_free(struct ftr_mapping *mapping)
+{
+	ftr_sys2(SYS_munmap, mapping, sizeof(*mapping));
+}
+
+/* Nothing is replaced when another library lies there by now: that one is reported by itself. */
+static void known_refresh(struct ftr_known_module *known, struct ftr_mapping *mapping)
+{
+	struct ftr_module_name module = { .base = known->low, .is_known = true };
+	const struct ftr_sections *sections;
+
+	if (!ftr_maps_find(known->low, mapping) || mapping->inode == 0 ||
+	    (known->inode != 0 && known->inode != mapping->inode))
+		return;
+	module.path = mapping->path;
+	module.path_bytes = mapping->path_bytes;
+	if (ftr_module_ask(&module, &sections) == 0)
+		known_publish(known, sections);
+}
+
+void ftr_modules_refresh(bool all)
+{
+	uint32_t nr = atomic_load(&ftr_state.known_nr), i;
+	struct ftr_mapping *mapping = NULL;
+
+	for (i = 1; i < nr && i < FTR_KNOWN_MAX; i++) {		/* 0 is the image */
+		struct ftr_known_module *known = &ftr_state.known[i];
+
+		if (!all && atomic_load(&known->sections) == NULL)
+			continue;
+		if (mapping == NULL)
+			mapping = mapping_new();
+		if (mapping == NULL)
+			return;
+		known_refresh(known, mapping);
+	}
+	if (mapping != NULL)
+		mapping_free(mapping);
 }
 
 static const struct ftr_known_module *module_of(uintptr_t func, uint32_t generation)
 {
 	struct ftr_known_module *known = known_find(func);
 	const struct ftr_known_module *renewed;
-	long mem;
+	struct ftr_mapping *mapping;
 
 	if (known != NULL && known->generation == generation)
 		return known;
-	mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (ftr_sys_map_failed(mem))
+	mapping = mapping_new();
+	if (mapping == NULL)
 		return known;
-	renewed = known_renew(known, func, generation, (struct ftr_mapping *)mem);
-	ftr_sys2(SYS_munmap, mem, sizeof(struct ftr_mapping));
+	renewed = known_renew(known, func, generation, mapping);
+	mapping_free(mapping);
 	return renewed != NULL ? renewed : known;
 }
 
@@ -182,6 +305,7 @@ void ftr_module_check(struct ftr_thread *self, uintptr_t func)
 	self->module_generation = generation;
 	self->module_low = module != NULL ? module->low : func;
 	self->module_bytes = module != NULL ? module->bytes : 1;
+	ftr_sections_refresh();
 }
 
 /* Called by the stubs of dlopen and dlmopen (arch/ISA/dlopen.S) on their way to libc's. */

@@ -38,6 +38,20 @@ struct ftr_module_name {
 int ftr_module_ask(const struct ftr_module_name *module, const struct ftr_sections **sections)
 	__attribute__((visibility("hidden")));
 
+/* The published sections of the module that @addr lies in; NULL = none. */
+const struct ftr_sections *ftr_module_sections(uintptr_t addr)
+	__attribute__((visibility("hidden")));
+
+/* Publish @sections (given away) as those of the library at @low. */
+void ftr_module_publish(uintptr_t low, const struct ftr_sections *sections)
+	__attribute__((visibility("hidden")));
+
+/*
+ * The recorder has replaced sections: ask about each library that has any, or with @all about each
+ * that is known.  Called by one thread at a time.
+ */
+void ftr_modules_refresh(bool all) __attribute__((visibility("hidden")));
+
 /*
  * Look up what is mapped at module->base and name it: path, which stays in @mapping, and whether
  * the recorder knows it.  It counts as reported from then on.  False: that is no file.

@@ -69,6 +69,17 @@ void ftr_probes_module(const struct ftr_loaded *module, const struct ftr_section
 	}
 }
 
+void ftr_probes_update(uintptr_t low, const struct ftr_sections *sections)
+{
+	const struct ftr_probe *probe;
+	unsigned pos = 0;
+
+	while ((probe = ftr_probe_next(&pos)) != NULL) {
+		if (probe->update != NULL)
+			probe->update(low, sections);
+	}
+}
+
 static int program_read(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	ftr_loaded_read(arg, info);
@@ -94,6 +105,7 @@ void ftr_probes_start(const struct ftr_sections *sections)
 	}
 	dl_iterate_phdr(program_read, &program);
 	ftr_probes_module(&program, sections);
+	ftr_probes_update(0, sections);
 	if ((any & FTR_SWITCH_LIBRARIES) != 0)
 		ftr_libraries_start();
 }

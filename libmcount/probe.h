@@ -39,9 +39,16 @@ struct ftr_probe {
 	void (*start)(const struct ftr_sections *sections);
 	/*
 	 * The program's image, then, with FTR_SWITCH_LIBRARIES, each library: before its own code
-	 * runs, relocated but for what is bound lazily.  @sections are the module's.
+	 * runs, relocated but for what is bound lazily.  @sections are the module's, for now:
+	 * ftr_module_sections finds those that are published.
 	 */
 	void (*module)(const struct ftr_loaded *module, const struct ftr_sections *sections);
+	/*
+	 * The sections of the image (@low 0) or of the library whose lowest address is @low have
+	 * been published; NULL = there are none any more.  They stay mapped.  Called for probes
+	 * that are off, too: after start and module, and later inside a hook.
+	 */
+	void (*update)(uintptr_t low, const struct ftr_sections *sections);
 };
 
 /* Iterate over probes.def: *pos starts at 0; NULL at the end. */
@@ -52,6 +59,10 @@ void ftr_probes_start(const struct ftr_sections *sections) __attribute__((visibi
 
 /* A library was loaded; its @sections say which probes are on in it. */
 void ftr_probes_module(const struct ftr_loaded *module, const struct ftr_sections *sections)
+	__attribute__((visibility("hidden")));
+
+/* Sections have been published; see struct ftr_probe. */
+void ftr_probes_update(uintptr_t low, const struct ftr_sections *sections)
 	__attribute__((visibility("hidden")));
 
 /* What @info says of a module: its addresses and how it binds. */

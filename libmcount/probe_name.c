@@ -17,13 +17,18 @@ extern const struct ftr_probe ftr_probe_name FTR_HIDDEN;
 
 static bool is_on(void)
 {
-	uint32_t flags;
-
 	if (ftr_state.control == NULL || ftr_is_silent())
 		return false;
 	ftr_sections_refresh();
-	flags = ftr_sections_switch(ftr_sections_image(), ftr_probe_name.name);
-	return (flags & FTR_SWITCH_ON) != 0;
+	return atomic_load_explicit(&ftr_state.names_are_reported, memory_order_relaxed);
+}
+
+static void name_update(uintptr_t low, const struct ftr_sections *sections)
+{
+	uint32_t flags = ftr_sections_switch(sections, ftr_probe_name.name);
+
+	if (low == 0)
+		atomic_store(&ftr_state.names_are_reported, (flags & FTR_SWITCH_ON) != 0);
 }
 
 void ftr_name_report(int32_t tid)
@@ -59,4 +64,7 @@ FTR_EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 	return ret;
 }
 
-const struct ftr_probe ftr_probe_name = { .name = "name" };
+const struct ftr_probe ftr_probe_name = {
+	.name = "name",
+	.update = name_update,
+};

@@ -2,6 +2,7 @@
 /* Taking over sections that the recorder has replaced (libmcount/sections.h). */
 #include "libmcount/channel.h"
 #include "libmcount/module.h"
+#include "libmcount/probe.h"
 #include "libmcount/sections.h"
 #include "utils/base/rt/sys.h"
 
@@ -21,18 +22,32 @@ static bool refresh_claim(void)
 	       atomic_compare_exchange_strong(&ftr_state.refreshing_pid, &owner, pid);
 }
 
+static bool any_is_in_libraries(void)
+{
+	return ftr_sections_any_switch(ftr_sections_image(), FTR_SWITCH_LIBRARIES);
+}
+
+static void image_replace(const struct ftr_sections *sections)
+{
+	ftr_sections_publish(sections);
+	ftr_probes_update(0, sections);
+}
+
 /* Until none is newer.  One that cannot be fetched is not asked for again. */
-static void image_refresh(void)
+static void sections_refresh(void)
 {
 	const struct ftr_control *control = ftr_state.control;
 	const struct ftr_module_name image = { .is_known = true };
 	const struct ftr_sections *sections;
+	bool is_in_libraries;
 	uint32_t generation;
 
 	do {
 		generation = atomic_load(&control->generation);
+		is_in_libraries = any_is_in_libraries();
 		if (ftr_module_ask(&image, &sections) == 0)
-			ftr_sections_publish(sections);
+			image_replace(sections);
+		ftr_modules_refresh(is_in_libraries || any_is_in_libraries());
 		atomic_store(&ftr_state.generation, generation);
 	} while (atomic_load(&control->generation) != generation && !ftr_recorder_is_gone());
 }
@@ -46,7 +61,7 @@ void ftr_sections_refresh_slow(void)
 		return;
 	ftr_sys4(SYS_rt_sigprocmask, SIG_BLOCK_ALL, &all, &old, sizeof(all));
 	if (refresh_claim()) {
-		image_refresh();
+		sections_refresh();
 		atomic_store(&ftr_state.refreshing_pid, 0);
 	}
 	ftr_sys4(SYS_rt_sigprocmask, SIG_RESTORE, &old, NULL, sizeof(old));

@@ -93,6 +93,32 @@ uint32_t ftr_sections_switch(const struct ftr_sections *sections, const char *pr
 	return FTR_SWITCH_OFF;
 }
 
+bool ftr_sections_any_switch(const struct ftr_sections *sections, uint32_t flags)
+{
+	const struct ftr_switch *one;
+	uint32_t bytes = 0, i;
+
+	one = ftr_sections_find(sections, FTR_SECTION_SWITCHES, &bytes);
+	for (i = 0; i < bytes / sizeof(*one); i++) {
+		if ((one[i].value & flags) != 0)
+			return true;
+	}
+	return false;
+}
+
+bool ftr_sections_are_equal(const struct ftr_sections *one, const struct ftr_sections *other)
+{
+	uint32_t i;
+
+	if (one->total_bytes != other->total_bytes)
+		return false;
+	for (i = 0; i < one->total_bytes; i++) {
+		if (((const char *)one)[i] != ((const char *)other)[i])
+			return false;
+	}
+	return true;
+}
+
 void ftr_sections_publish(const struct ftr_sections *sections)
 {
 	atomic_store_explicit(&ftr_state.image_sections, sections, memory_order_release);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections that the recorder handed out (utils/proto/sections.h), and those of the program's image,
- * which it may replace at any time.
+ * Sections that the recorder handed out (utils/proto/sections.h) about the program's image and its
+ * libraries.  It may replace them at any time.
  *
- * The image's are published with one release store and never unmapped afterwards: a thread may be
+ * They are published with one release store and never unmapped afterwards: a thread may be
  * stopped anywhere in a hook, for any time, while it reads them.  So a reader takes no lock, and
  * neither a handler that interrupts it nor a replacement disturbs it; it loads the pointer once
  * and sees one whole state.  What is replaced costs a page until the image ends.
@@ -11,6 +11,7 @@
 #ifndef FTR_LIBMCOUNT_SECTIONS_H
 #define FTR_LIBMCOUNT_SECTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libmcount/state.h"
@@ -38,12 +39,21 @@ static inline const struct ftr_sections *ftr_sections_image(void)
 	return atomic_load_explicit(&ftr_state.image_sections, memory_order_acquire);
 }
 
-/* Ask the recorder for the image's sections and publish them. */
+/* Are any switch's FTR_SWITCH_* flags of @flags set? */
+bool ftr_sections_any_switch(const struct ftr_sections *sections, uint32_t flags)
+	__attribute__((visibility("hidden")));
+
+/* Are they the same, byte for byte? */
+bool ftr_sections_are_equal(const struct ftr_sections *one, const struct ftr_sections *other)
+	__attribute__((visibility("hidden")));
+
+/* Ask the recorder for the sections of the image and of libraries, and publish them. */
 void ftr_sections_refresh_slow(void) __attribute__((visibility("hidden")));
 
 /*
  * Take over what the recorder has replaced since the last time.  It makes system calls then, so it
- * is called only where a thread has left the common path anyway.
+ * is called only where a thread has left the common path anyway: at its first call, and at one into
+ * another module than its last.
  */
 static inline void ftr_sections_refresh(void)
 {

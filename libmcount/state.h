@@ -32,7 +32,10 @@ struct ftr_known_module {
 	uintptr_t low, bytes;
 	uint64_t  inode;		/* 0 = not looked at since the start */
 	uint32_t  generation;		/* of the last look */
+	_Atomic(const struct ftr_sections *) sections; /* see sections.h; NULL = none */
 };
+
+#define FTR_KEPT_MAX 4096		/* sections of libraries, as many as there ever were */
 
 /* The variables of environ.h. */
 enum ftr_ours {
@@ -70,11 +73,14 @@ struct ftr_state {
 	_Atomic(const struct ftr_sections *) image_sections; /* see sections.h; NULL = none */
 	_Atomic uint32_t generation;		/* of ftr_control when they were asked for */
 	_Atomic uint32_t refreshing_pid;	/* which process asks for them; 0 = none */
+	_Atomic bool names_are_reported;	/* probe name is on */
 	_Atomic bool after_monstartup;		/* and before the call of atexit that follows it */
 	_Atomic bool has_deepbind;		/* dlopen was called with RTLD_DEEPBIND */
 	_Atomic uint32_t module_generation;	/* grows with each dlopen and dlclose */
 	_Atomic uint32_t known_nr;
-	struct ftr_known_module known[FTR_KNOWN_MAX];
+	struct ftr_known_module known[FTR_KNOWN_MAX]; /* the first is the image */
+	_Atomic uint32_t kept_nr;
+	_Atomic(const struct ftr_sections *) kept[FTR_KEPT_MAX]; /* never unmapped */
 	struct ftr_jump_site jump_sites[FTR_JUMP_SITES];	/* hashed by ip */
 	_Atomic uint32_t stubs;			/* return stubs handed out */
 	_Atomic(struct ftr_slot *)

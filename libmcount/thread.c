@@ -15,6 +15,7 @@
 #include "libmcount/helper.h"
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
+#include "libmcount/sections.h"
 #include "libmcount/state.h"
 #include "libmcount/vfork.h"
 
@@ -344,6 +345,8 @@ bool ftr_thread_attach(struct ftr_thread *self)
 		is_attached = ret == 0;
 	}
 	ftr_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, NULL, sizeof(old));
+	if (is_attached)
+		ftr_sections_refresh();
 	return is_attached;
 }
 

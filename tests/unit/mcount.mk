@@ -32,6 +32,16 @@ tests_unit_sections_test_SOURCES = \
 	tests/unit/mcount_neighbours.c \
 	tests/unit/sections_test.c
 tests_unit_sections_test_LDADD = $(unit_libs)
+UNIT_TESTS += tests/unit/mcount_module_test
+tests_unit_mcount_module_test_SOURCES = \
+	libmcount/clock.c \
+	libmcount/maps.c \
+	libmcount/module.c \
+	libmcount/refresh.c \
+	libmcount/sections.c \
+	tests/unit/mcount_module_test.c \
+	tests/unit/mcount_neighbours.c
+tests_unit_mcount_module_test_LDADD = $(unit_libs)
 # Its own list of probes is found before the runtime's.
 EXTRA_DIST += tests/unit/null/libmcount/probes.def
 UNIT_TESTS += tests/unit/mcount_probe_test

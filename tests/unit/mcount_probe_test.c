@@ -10,7 +10,7 @@
 #include "utils/record/sections.h"
 
 static struct {
-	unsigned starts, programs, libraries, library_starts;
+	unsigned starts, programs, libraries, library_starts, updates;
 } seen;
 
 void ftr_libraries_start(void)
@@ -40,10 +40,18 @@ static void witness_module(const struct ftr_loaded *module, const struct ftr_sec
 	}
 }
 
+static void witness_update(uintptr_t low, const struct ftr_sections *sections)
+{
+	assert_int_equal(low, 0);
+	assert_int_equal(seen.programs, seen.starts);	/* after these, if it is on */
+	seen.updates++;
+}
+
 const struct ftr_probe ftr_probe_witness = {
 	.name = "witness",
 	.start = witness_start,
 	.module = witness_module,
+	.update = witness_update,
 };
 
 static const struct ftr_sections *switched(uint32_t null, uint32_t witness)
@@ -71,6 +79,7 @@ static void test_off(void **state)
 	ftr_probes_start(NULL);
 	ftr_probes_start(switched(FTR_SWITCH_OFF, FTR_SWITCH_OFF));
 	ftr_probes_start(switched(FTR_SWITCH_ON, FTR_SWITCH_OFF));
+	assert_int_equal(seen.updates, 1);
 	assert_int_equal(seen.starts + seen.programs + seen.library_starts, 0);
 }
 
@@ -80,6 +89,7 @@ static void test_on(void **state)
 	assert_int_equal(seen.starts, 1);
 	assert_int_equal(seen.programs, 1);
 	assert_int_equal(seen.library_starts, 0);
+	assert_int_equal(seen.updates, 1);
 }
 
 static void test_libraries(void **state)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "libmcount/module.h"
+#include "libmcount/probe.h"
 #include "libmcount/sections.h"
 #include "utils/record/sections.h"
 
@@ -50,6 +51,22 @@ int ftr_module_ask(const struct ftr_module_name *module, const struct ftr_sectio
 	if (recorder.ret == 0)
 		*sections = made_switches(atomic_load(&ftr_state.control->generation));
 	return recorder.ret;
+}
+
+static _Atomic uint32_t updates, library_refreshes;
+static bool last_all;
+
+void ftr_probes_update(uintptr_t low, const struct ftr_sections *sections)
+{
+	atomic_fetch_add(&updates, 1);
+	assert_int_equal(low, 0);
+	assert_ptr_equal(sections, ftr_sections_image());
+}
+
+void ftr_modules_refresh(bool all)
+{
+	last_all = all;
+	atomic_fetch_add(&library_refreshes, 1);
 }
 
 static void test_round_trip(void **state)
@@ -185,6 +202,7 @@ static int start(void **state)
 	memset(&control, 0, sizeof(control));
 	ftr_state.control = &control;
 	atomic_store(&recorder.asked, 0);
+	updates = library_refreshes = 0;
 	recorder.ret = 0;
 	return 0;
 }
@@ -209,6 +227,26 @@ static void test_refresh(void **state)
 	ftr_sections_refresh();
 	assert_int_equal(recorder.asked, 2);
 	assert_int_equal(image_switch("second"), 3);
+	assert_int_equal(updates, 1);
+	assert_int_equal(library_refreshes, 2);
+}
+
+/* All libraries are asked about where a probe is on in them, or was. */
+static void test_refresh_in_libraries(void **state)
+{
+	static const struct { uint32_t flags; bool all; } steps[] = {
+		{ FTR_SWITCH_ON, false }, { FTR_SWITCH_ON | FTR_SWITCH_LIBRARIES, true },
+		{ FTR_SWITCH_ON | 4, true }, { FTR_SWITCH_ON | 8, false },
+	};
+	size_t i;
+
+	ftr_sections_publish(NULL);
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		control.generation = steps[i].flags;	/* the switches have this value */
+		ftr_sections_refresh();
+		assert_int_equal(library_refreshes, i + 1);
+		assert_int_equal(last_all, steps[i].all);
+	}
 }
 
 static void test_refresh_claimed(void **state)
@@ -301,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_random_damage),
 		cmocka_unit_test_setup(test_refresh, start),
+		cmocka_unit_test_setup(test_refresh_in_libraries, start),
 		cmocka_unit_test_setup(test_refresh_claimed, start),
 		cmocka_unit_test_setup(test_refresh_forbidden, start),
 		cmocka_unit_test_setup(test_replaced_while_read, start),
