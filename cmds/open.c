@@ -106,6 +106,13 @@ static int parse_moment(struct ftr_slice text, uint64_t *ns, bool *is_elapsed,
 			   (int)text.len, text.s);
 }
 
+/* Are the ends of one kind, and the wrong way around? */
+static bool range_is_backward(const struct ftr_pipeline_options *options)
+{
+	return options->to_ns != 0 && options->from_is_elapsed == options->to_is_elapsed &&
+	       options->from_ns > options->to_ns;
+}
+
 static int parse_range(struct ftr_pipeline_options *options, const char *text,
 		       struct ftr_err *err)
 {
@@ -120,6 +127,9 @@ static int parse_range(struct ftr_pipeline_options *options, const char *text,
 	if (ret == 0)
 		ret = parse_moment(ftr_slice_make(tilde + 1, strlen(tilde + 1)), &options->to_ns,
 				   &options->to_is_elapsed, err);
+	if (ret == 0 && range_is_backward(options))
+		return ftr_err_set(err, EINVAL, "--time-range: \"%s\" ends before it begins",
+				   text);
 	return ret;
 }
 

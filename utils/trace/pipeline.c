@@ -56,6 +56,9 @@ int ftr_trace_pipeline(struct ftr_trace *trace, const struct ftr_pipeline_option
 
 	if (ret < 0)
 		return ret;
+	if (options->event_full && trace->first_event_ns != 0 &&
+	    trace->first_event_ns < trace->first_ns)
+		trace->first_ns = trace->first_event_ns;
 	for (size_t i = 0; i < trace->sources.nr; i++) {
 		trace->sources.v[i] = source_wrap(trace, trace->sources.v[i], options);
 		if (trace->sources.v[i] == NULL)

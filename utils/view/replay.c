@@ -124,7 +124,7 @@ static char *begin(struct replay_sink *self, struct replay_line *line, uint32_t 
 		return NULL;
 	line->tid_text = view->tid_text;
 	line->delta_ns = line->time_ns - view->last_ns;
-	line->elapsed_ns = line->time_ns - self->first_ns;
+	line->elapsed_ns = line->time_ns > self->first_ns ? line->time_ns - self->first_ns : 0;
 	if (!view->is_seen)
 		first_line_of_task(self, view, line);
 	view->last_ns = line->time_ns;

@@ -64,6 +64,28 @@ void *uft_side_what(const struct uft_task *task, const struct uft_side *side)
 	return more == NULL ? NULL : more->what;
 }
 
+static uint8_t kind_of(enum ftr_event_id id)
+{
+	return (uint8_t)(id - UFT_SIDE_POINT_BASE);
+}
+
+/*
+ * Elapsed times count from the first call or the first time that a task ran, as uftrace's: not from
+ * the name that exec gave it or from its waiting, which come before, but with --event-full.
+ */
+static bool starts_trace(uint8_t kind)
+{
+	return kind < UFT_SIDE_FORK && kind != kind_of(FTR_EVENT_ID_TASK_NAME) &&
+	       kind != kind_of(FTR_EVENT_ID_SCHED_OUT) &&
+	       kind != kind_of(FTR_EVENT_ID_SCHED_OUT_PREEMPTED);
+}
+
+static void first_take(uint64_t *first_ns, uint64_t time_ns)
+{
+	if (*first_ns == 0 || time_ns < *first_ns)
+		*first_ns = time_ns;
+}
+
 static int found_add(struct uft_reader *reader, const struct found *found)
 {
 	struct uft_task *task = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)found->tid);
@@ -72,8 +94,10 @@ static int found_add(struct uft_reader *reader, const struct found *found)
 
 	if (task == NULL)	/* never called a traced function */
 		return 0;
-	if (found->side.kind < UFT_SIDE_FORK && (trace->first_ns == 0 || time_ns < trace->first_ns))
-		trace->first_ns = time_ns;		/* from which uftrace, too, counts */
+	if (starts_trace(found->side.kind))
+		first_take(&trace->first_ns, time_ns);
+	if (found->side.kind < UFT_SIDE_FORK)
+		first_take(&trace->first_event_ns, time_ns);
 	return uft_side_add(task, found->side, found->what);
 }
 
@@ -81,11 +105,6 @@ static int name_add(struct uft_reader *reader, struct uft_name name)
 {
 	name.order = (uint32_t)reader->names.nr;
 	return ftr_vec_push(&reader->names, name);
-}
-
-static uint8_t kind_of(enum ftr_event_id id)
-{
-	return (uint8_t)(id - UFT_SIDE_POINT_BASE);
 }
 
 static int perf_switch(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
