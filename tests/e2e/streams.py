@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Traces through pipes: what a file shows, a pipe, a FIFO and /dev/stdin show, too."""
 import gzip
+import lzma
 import os
 import re
 import shutil
@@ -173,14 +174,33 @@ class StreamsTest(harness.Test):
         self.assertRegex(done.stderr.decode(), r"^ftr: warning: standard input\+0x[0-9a-f]+: truncated in the last record; ")
 
     def test_what_is_no_trace(self):
-        self.assertIn("compressed by gzip; decompress it first (... | gzip -d | ftr ...)",
-                      self.refused("report", "-", data=gzip.compress(read(self.fxt))))
+        self.assertIn("compressed by xz; decompress it first (... | xz -d | ftr ...)",
+                      self.refused("report", "-", data=lzma.compress(read(self.fxt))))
         self.assertIn("standard input: empty; ", self.refused("report", "-", data=b""))
         self.assertIn("standard input: not a trace", self.refused("report", "-", data=b"\0" * 100))
         with open("/dev/zero", "rb") as zeros:		# an endless one is not read to its end
             done = run("report", "-", stdin=zeros)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"standard input: not a trace", done.stderr)
+
+    def test_gzip(self):
+        for path in (self.fxt, self.etrace):
+            content, packed = read(path), os.path.join(self.dir, "packed.gz")
+            half = len(content) // 2
+            members = gzip.compress(content[:half]) + gzip.compress(content[half:])
+            for data in (gzip.compress(content), members):
+                with open(packed, "wb") as file:
+                    file.write(data)
+                for command in ("replay", "report", "dump"):
+                    expected = self.shown(command, path, path=path)
+                    self.assertEqual(self.shown(command, packed, path=packed), expected)
+                    self.assertEqual(self.shown(command, "-", data=data).replace(b"-", b"TRACE"),
+                                     expected.replace(b"-", b"TRACE"))
+        packed = gzip.compress(read(self.fxt))
+        done = run("report", "-", *PLAIN, data=packed[:-20])
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr.decode(), r"read failed: .*: what follows is missing")
+        self.assertIn("not a trace", self.refused("report", "-", data=gzip.compress(b"no trace" * 99)))
 
     def test_no_room_for_a_copy(self):
         error = self.refused("report", "-", data=read(self.fxt), env=dict(os.environ, TMPDIR="/nonexistent"))

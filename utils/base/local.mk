@@ -7,6 +7,8 @@ libftr_a_SOURCES += \
 	utils/base/clock.h \
 	utils/base/err.c \
 	utils/base/err.h \
+	utils/base/gunzip.c \
+	utils/base/gunzip.h \
 	utils/base/hashmap.c \
 	utils/base/hashmap.h \
 	utils/base/istream.c \

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "utils/base/gunzip.h"
 #include "utils/base/istream.h"
 #include "utils/format/dir.h"
 #include "utils/format/format.h"
@@ -123,7 +124,6 @@ static int describe_unknown(const char *path, const uint8_t *head, size_t len,
 	static const struct {
 		const char *magic, *what, *remedy;
 	} rows[] = {
-		{ "\x1f\x8b", "gzip", "gzip -d" },
 		{ "\x28\xb5\x2f\xfd", "zstd", "zstd -d" },
 		{ "\xfd" "7zXZ", "xz", "xz -d" },
 	};
@@ -194,6 +194,14 @@ static int stat_trace(const char *path, struct stat *st, struct ftr_err *err)
 			   path, strerror(errno));
 }
 
+/* What a file or pipe holds, decompressed. */
+static int stream_open(struct ftr_istream *in, const char *path, struct ftr_err *err)
+{
+	int ret = ftr_istream_open_refilled(in, AT_FDCWD, path, err);
+
+	return ret == 0 && ftr_istream_is_gzip(in) ? ftr_istream_gunzip(in, err) : ret;
+}
+
 bool ftr_trace_is_at(const char *path)
 {
 	const struct ftr_format *format = NULL;
@@ -206,7 +214,7 @@ bool ftr_trace_is_at(const char *path)
 		return detect_dir(path, &format, NULL) == 0;
 	if (!S_ISREG(st.st_mode) || is_stdin(path))
 		return true;
-	if (ftr_istream_open_refilled(&in, AT_FDCWD, path, NULL) < 0)
+	if (stream_open(&in, path, NULL) < 0)
 		return false;
 	detect_file(path, &in, &format, NULL);
 	ftr_istream_close(&in);
@@ -257,7 +265,7 @@ static int open_file(struct ftr_trace **out, const char *path, struct ftr_diag *
 {
 	const struct ftr_format *format;
 	struct ftr_istream in;
-	int ret = ftr_istream_open_refilled(&in, AT_FDCWD, path, err);
+	int ret = stream_open(&in, path, err);
 
 	if (ret < 0)
 		return ret;

@@ -47,8 +47,8 @@ struct ftr_trace {
 	struct ftr_arena arena;		/* all of the above */
 	struct ftr_diag *diag;		/* (borrowed, nullable) */
 	const struct ftr_trace_loader *loader;	/* (borrowed, nullable) */
-	uint64_t first_ns;		/* elapsed times count from here; 0 = from the first event */
-	uint64_t first_event_ns;	/* ... where events outside of calls are shown; 0 = the same */
+	uint64_t first_ns;		/* elapsed times count from here; 0: from the first event */
+	uint64_t first_event_ns;	/* ... or with --event-full from here; 0: no difference */
 
 	/*
 	 * (owned) One source per task and further ones (kernel, perf), each ordered by time;
