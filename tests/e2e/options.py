@@ -152,6 +152,21 @@ class OptionsTest(harness.Test):
         self.assertEqual(self.run_ftr("dump", "--chrome", "--format=normal", "trace").stdout,
                          self.run_ftr("dump", "trace").stdout)
 
+    def test_readme_shows_what_is_printed(self):
+        if "clang" in harness.CC[-1]:
+            self.skipTest("the listing is that of gcc")
+        harness.build("demo.c", "demo", "-pg", "-g", "-O2")
+        self.assertEqual(self.ftr("record", "./demo").returncode, 0)
+
+        def rows(text):
+            found = re.findall(r"^ +[\d.]+ +[um]s +[\d.]+ +[um]s +(\d+)  (\w\S*)$", text, re.M)
+            return {name: int(calls) for calls, name in found if ":" not in name}
+        with open(os.path.join(SRCDIR, "README.md"), encoding="utf-8") as file:
+            shown = file.read().partition("$ ftr report\n")[2].partition("\n\n")[0]
+        printed = rows(self.run_ftr("report", "--no-pager").stdout)
+        self.assertIn("count_words", printed)
+        self.assertEqual(rows(shown), printed)
+
     def test_pager(self):
         self.assertTrue(self.at_terminal("report", "trace", term="xterm").startswith(b"paged:"))
         self.assertNotIn(b"paged:", self.at_terminal("report", "trace", term="dumb"))

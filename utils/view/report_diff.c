@@ -24,7 +24,7 @@
 #define FULL_WIDTH (2 * VALUE_WIDTH + 4 + DIFF_WIDTH)
 #define FULL_NARROW_WIDTH 32		/* counts, and percentages of times */
 #define CELL_BYTES 64
-#define NOISE_NS 1000		/* the tracer's own time in a call is of this order: no base for a ratio */
+#define NOISE_NS 1000		/* tracing a call costs that much: no base for a ratio */
 #define SCHEDULING "linux:sched"
 
 /* A difference of points in time, or of processors, means nothing. */
