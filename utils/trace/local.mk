@@ -7,6 +7,8 @@ libftr_a_SOURCES += \
 	utils/trace/event.h \
 	utils/trace/event_kind.c \
 	utils/trace/event_kind.h \
+	utils/trace/event_text.c \
+	utils/trace/event_text.h \
 	utils/trace/format.c \
 	utils/trace/format.h \
 	utils/trace/func.h \

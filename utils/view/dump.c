@@ -12,7 +12,7 @@
 #include "utils/view/args_text.h"
 #include "utils/view/dump_header.h"
 #include "utils/view/duration.h"
-#include "utils/view/event_text.h"
+#include "utils/trace/event_text.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -13,8 +13,6 @@ libftr_a_SOURCES += \
 	utils/view/dump_header.h \
 	utils/view/duration.c \
 	utils/view/duration.h \
-	utils/view/event_text.c \
-	utils/view/event_text.h \
 	utils/view/fields.c \
 	utils/view/fields.h \
 	utils/view/graph.c \

@@ -8,7 +8,7 @@
 #include "utils/trace/trace.h"
 #include "utils/view/args_text.h"
 #include "utils/view/color.h"
-#include "utils/view/event_text.h"
+#include "utils/trace/event_text.h"
 #include "utils/view/replay_flat.h"
 #include "utils/view/replay_line.h"
 #include "utils/view/unfinished.h"

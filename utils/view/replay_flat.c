@@ -5,7 +5,7 @@
 #include "utils/base/ostream.h"
 #include "utils/base/strbuf.h"
 #include "utils/trace/trace.h"
-#include "utils/view/event_text.h"
+#include "utils/trace/event_text.h"
 #include "utils/view/unfinished.h"
 
 #include <errno.h>

@@ -14,6 +14,7 @@
 #include "utils/format/format.h"
 #include "utils/trace/args.h"
 #include "utils/trace/event_kind.h"
+#include "utils/trace/event_text.h"
 #include "utils/trace/trace.h"
 
 #define PART_CHUNK   16 /* parts are copied in such chunks, what lies behind them included */
@@ -372,8 +373,10 @@ static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
 		ftr_ostream_json_string(out, (const char *)ev->payload->data, ev->payload->len);
 		ftr_ostream_putc(out, '}');
 	} else if (ev->payload != NULL) {
-		ftr_ostream_puts(out, ",\"args\":{");
-		put_values(self, ev, "\"data\":");
+		ftr_strbuf_clear(&self->text);
+		ftr_event_data_text(ev, self->trace, true, &self->text);
+		ftr_ostream_puts(out, ",\"args\":{\"data\":");
+		ftr_ostream_json_string(out, ftr_strbuf_str(&self->text), self->text.len);
 		ftr_ostream_putc(out, '}');
 	}
 	ftr_ostream_putc(out, '}');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* POINT events as text: the layouts of the data are those of the uftrace format. */
-#include "utils/view/event_text.h"
+#include "utils/trace/event_text.h"
 
 #include "utils/base/bytes.h"
 #include "utils/trace/args.h"

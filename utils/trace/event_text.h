@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* POINT events as text. */
-#ifndef FTR_VIEW_EVENT_TEXT_H
-#define FTR_VIEW_EVENT_TEXT_H
+#ifndef FTR_TRACE_EVENT_TEXT_H
+#define FTR_TRACE_EVENT_TEXT_H
 
 #include <stdbool.h>
 
@@ -24,4 +24,4 @@ void ftr_event_title(const struct ftr_event *ev, struct ftr_strbuf *text);
 void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *trace,
 			 bool is_signed_diff, struct ftr_strbuf *text);
 
-#endif /* FTR_VIEW_EVENT_TEXT_H */
+#endif /* FTR_TRACE_EVENT_TEXT_H */
