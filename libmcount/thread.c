@@ -27,12 +27,29 @@ struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR];
 
 #define RECYCLE_LOOKS 8		/* slots asked whether their thread is dead, per attach */
 
-static void *map_memory(uint64_t bytes)
-{
-	long mem = ftr_sys6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+#define OURS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
-	return ftr_sys_map_failed(mem) ? NULL : (void *)mem;
+/*
+ * A limit of data (RLIMIT_DATA) does not count what grows down.  It does not grow: the page below
+ * it is a mapping of another kind.
+ */
+static void *memory_map(uint64_t bytes)
+{
+	long low = ftr_sys6(SYS_mmap, 0, PAGE + bytes, PROT_NONE, OURS, -1, 0), mem;
+
+	if (ftr_sys_map_failed(low))
+		return NULL;
+	mem = ftr_sys6(SYS_mmap, low + PAGE, bytes, PROT_READ | PROT_WRITE,
+		       OURS | MAP_FIXED | MAP_GROWSDOWN, -1, 0);
+	if (!ftr_sys_map_failed(mem))
+		return (void *)mem;
+	ftr_sys2(SYS_munmap, low, PAGE + bytes);
+	return NULL;
+}
+
+static void memory_unmap(void *mem, uint64_t bytes)
+{
+	ftr_sys2(SYS_munmap, (char *)mem - PAGE, PAGE + bytes);
 }
 
 /* A stub of its own for unwinders; the last threads of a huge program have to share. */
@@ -82,7 +99,7 @@ static struct ftr_slot *slot_new(void)
 		return_nr = returns_wanted(frame_nr);
 		bytes = 3 * PAGE + return_nr * sizeof(struct ftr_return) +
 			(1 + frame_nr) * sizeof(struct ftr_frame);
-		slot = map_memory(bytes);
+		slot = memory_map(bytes);
 	} while (slot == NULL && (frame_nr /= 2) >= STACK_MIN_FRAMES);
 	if (slot == NULL)
 		return NULL;
@@ -96,7 +113,7 @@ static struct ftr_slot *slot_new(void)
 	slot->frames = (struct ftr_frame *)(slot->returns + return_nr) + 1;
 	slot->frames[-1].loc = (uintptr_t *)UINTPTR_MAX; /* above every stack: ends all searches */
 	if (ftr_sys3(SYS_madvise, slot->producer, 2 * PAGE, MADV_WIPEONFORK) < 0) {
-		ftr_sys2(SYS_munmap, slot, bytes);
+		memory_unmap(slot, bytes);
 		return NULL;
 	}
 	return slot;

@@ -174,6 +174,11 @@ class Surroundings(Recording):
             self.record("--force", "sh", "-c", "ulimit -v %d; exec ./victim work" % kilobytes)
             self.assertEqual(len(Trace("d").only()), 16)
 
+    def test_threads_in_little_memory(self):
+        """Eight threads with stacks of 8 MB, where there is room for hardly more."""
+        build("limits.c", "limits", "-pg", "-O1", "-DTHREADS=8")
+        self.record("--force", "sh", "-c", "ulimit -v 90000; exec ./limits")
+
     def test_small_stack(self):
         self.check("sh", "-c", 'ulimit -s 64; exec "$0" "$@"')
 

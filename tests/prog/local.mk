@@ -29,6 +29,7 @@ traced_programs = \
 	tests/prog/hostile.c \
 	tests/prog/jumps.c \
 	tests/prog/libcalls.c \
+	tests/prog/limits.c \
 	tests/prog/longjmp.c \
 	tests/prog/max_stack.c \
 	tests/prog/nested.c \

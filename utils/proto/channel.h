@@ -59,7 +59,7 @@
  * Where the address space of a process is limited (RLIMIT_AS), the ring of a task and its shadow
  * stack each take at most this part of it: what the program needs itself is not known.
  */
-#define FTR_CHANNEL_AS_SHARE	32
+#define FTR_CHANNEL_AS_SHARE	1024
 
 enum ftr_channel_type {
 	FTR_CHANNEL_SESSION = 1, /* path: the program's /proc/self/exe */
