@@ -223,7 +223,7 @@ static void durations_take_ten_columns(void **state)
 	*view_put_duration(text, 0, true) = '\0';
 	assert_string_equal(text, "          ");
 	*view_put_duration(text, 2351000, true) = '\0';
-	assert_string_equal(text, "  2.351 \033[32mms\033[0m");
+	assert_string_equal(text, "\033[32m  2.351 ms\033[0m");
 	*view_put_nanos(text, 7008090) = '\0';
 	assert_string_equal(text, "007008090");
 	*view_put_nanos(text, 999999999) = '\0';
