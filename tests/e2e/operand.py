@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """ftr COMMAND TRACE: every command takes every format that is read, chosen by content."""
 import gzip
+import lzma
 import os
 import re
 import shutil
@@ -179,9 +180,11 @@ class OperandTest(harness.Test):
     def test_what_holds_a_trace(self):
         path = os.path.join(self.dir, "4.fxt")
         self.assertEqual(run("convert", DATA, path).returncode, 0)
-        with open(path, "rb") as file, gzip.open(path + ".gz", "wb") as packed:
-            packed.write(file.read())
-        self.assertIn("compressed by gzip; decompress it first (gzip -d ", self.refused("replay", path + ".gz"))
+        for pack, suffix in ((gzip, ".gz"), (lzma, ".xz")):
+            with open(path, "rb") as file, pack.open(path + suffix, "wb") as packed:
+                packed.write(file.read())
+        self.assertEqual(self.shown("replay", path + ".gz"), self.shown("replay", path))
+        self.assertIn("compressed by xz; decompress it first (xz -d ", self.refused("replay", path + ".xz"))
 
     def test_a_full_disk_is_said(self):
         self.assertIn("No space left on device", self.refused("dump", "--fxt", "-o", "/dev/full", DATA))
