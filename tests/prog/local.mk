@@ -32,6 +32,7 @@ traced_programs = \
 	tests/prog/limits.c \
 	tests/prog/longjmp.c \
 	tests/prog/max_stack.c \
+	tests/prog/memfd.c \
 	tests/prog/nested.c \
 	tests/prog/no_return.c \
 	tests/prog/processes.c \

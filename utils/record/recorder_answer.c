@@ -18,6 +18,7 @@
 #define ANCESTORS_MAX 16
 
 #define COMM_BYTES 16
+#define MEMORY_PATH "/memfd:"	/* as the kernel names what memfd_create made */
 
 struct comm_record {
 	struct perf_event_header header;
@@ -163,6 +164,9 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 	process->own_pid = request->message.pid;
 	sid_make(process->sid);
 	image_path(request, reply->path);
+	if (strncmp(reply->path, MEMORY_PATH, strlen(MEMORY_PATH)) == 0)
+		ftr_recorder_warn(recorder, request->pid, "runs a program from memory (memfd): "
+				  "its functions are shown as addresses");
 	snprintf(process->image, sizeof(process->image), "%.15s", basename(reply->path));
 	if (is_new)
 		forked_unseen(recorder, reply->path, reply->time);
