@@ -113,9 +113,30 @@ static void test_perf_names(void **state)
 	}
 }
 
+/* The payload of an event of the runtime is as long as its row says. */
+static void payload_fits_its_kind(void **state)
+{
+	const struct ftr_event_kind text = { .data = FTR_EVENT_DATA_TEXT, .bytes_max = 16 };
+	const struct ftr_event_kind bytes = { .data = FTR_EVENT_DATA_BYTES, .bytes_max = 1020 };
+	const struct ftr_event_kind *statm = ftr_event_kind_by_name("read:proc/statm");
+	const struct ftr_event_kind *stall = ftr_event_kind_by_name("ftr:stall-begin");
+
+	assert_true(ftr_event_kind_fits(&text, 0));
+	assert_true(ftr_event_kind_fits(&text, 16));
+	assert_false(ftr_event_kind_fits(&text, 17));
+	assert_true(ftr_event_kind_fits(&bytes, 1020));
+	assert_false(ftr_event_kind_fits(&bytes, 1021));
+	assert_true(ftr_event_kind_fits(stall, 0));
+	assert_false(ftr_event_kind_fits(stall, 1));
+	assert_true(ftr_event_kind_fits(statm, 24));
+	assert_false(ftr_event_kind_fits(statm, 16));
+	assert_false(ftr_event_kind_fits(ftr_event_kind_by_name("linux:task-name"), 4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(payload_fits_its_kind),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_data),
 		cmocka_unit_test(test_pairs),

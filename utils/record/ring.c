@@ -110,33 +110,13 @@ static inline uint64_t depth_word(struct ftr_convert *convert, uint64_t word)
 	return (word & ~DEPTH_BITS) | depth << FTR_RECORD_DEPTH_SHIFT;
 }
 
-/* Is @bytes what the payload of an event of @kind has? */
-static bool payload_fits(const struct ftr_event_kind *kind, size_t bytes)
-{
-	switch ((enum ftr_event_data)kind->data) {
-	case FTR_EVENT_DATA_BYTES:
-		return bytes == 0;
-	case FTR_EVENT_DATA_VALUES:
-	case FTR_EVENT_DATA_DIFFERENCES:
-		return bytes == kind->value_nr * sizeof(uint64_t);
-	case FTR_EVENT_DATA_CPU:
-		return bytes == sizeof(int32_t);
-	case FTR_EVENT_DATA_VARIABLE:
-		return bytes > sizeof(uint64_t) && bytes <= 2 * sizeof(uint64_t);
-	case FTR_EVENT_DATA_TEXT:
-	case FTR_EVENT_DATA_TASK_NAME:
-		break;
-	}
-	return false;
-}
-
 /* An event that a runtime records, with as much payload as readers expect. */
 static bool is_runtime_event(uint64_t id, size_t payload_bytes)
 {
 	const struct ftr_event_kind *kind = ftr_event_kind_by_id(id);
 
 	return kind != NULL && (kind->is_runtime || id < FTR_EVENT_ID_PERF_BEGIN) &&
-	       payload_fits(kind, payload_bytes);
+	       ftr_event_kind_fits(kind, payload_bytes);
 }
 
 /*

@@ -78,6 +78,25 @@ const struct ftr_event_kind *ftr_event_kind_by_name(const char *name)
 	return NULL;
 }
 
+bool ftr_event_kind_fits(const struct ftr_event_kind *kind, size_t bytes)
+{
+	switch ((enum ftr_event_data)kind->data) {
+	case FTR_EVENT_DATA_BYTES:
+	case FTR_EVENT_DATA_TEXT:
+		return bytes <= kind->bytes_max;
+	case FTR_EVENT_DATA_VALUES:
+	case FTR_EVENT_DATA_DIFFERENCES:
+		return bytes == kind->value_nr * sizeof(uint64_t);
+	case FTR_EVENT_DATA_CPU:
+		return bytes == sizeof(int32_t);
+	case FTR_EVENT_DATA_VARIABLE:
+		return bytes > sizeof(uint64_t) && bytes <= 2 * sizeof(uint64_t);
+	case FTR_EVENT_DATA_TASK_NAME:
+		break;				/* the kernel's */
+	}
+	return false;
+}
+
 const struct ftr_event_kind *ftr_event_kind_next(size_t *pos)
 {
 	return *pos < KIND_NR ? &kinds[(*pos)++] : NULL;

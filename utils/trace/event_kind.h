@@ -77,12 +77,16 @@ struct ftr_event_kind {
 	uint8_t  perf;		/* enum ftr_event_perf bits, 0 = not recorded by perf */
 	uint8_t  data;		/* enum ftr_event_data */
 	uint8_t  value_nr;
+	uint16_t bytes_max;	/* of BYTES and TEXT that the runtime records, 0 = they are empty */
 	const char *labels[FTR_EVENT_VALUES_MAX];	/* value_nr of them */
 	const char *unit;	/* (nullable) of all values */
 };
 
 const struct ftr_event_kind *ftr_event_kind_by_id(uint64_t id);		/* NULL = none */
 const struct ftr_event_kind *ftr_event_kind_by_name(const char *name);	/* NULL = none */
+
+/* Is @bytes what the payload of an event of @kind has when the runtime records it? */
+bool ftr_event_kind_fits(const struct ftr_event_kind *kind, size_t bytes);
 
 /* Iterate, by id: *pos starts at 0; NULL at the end. */
 const struct ftr_event_kind *ftr_event_kind_next(size_t *pos);
