@@ -13,12 +13,16 @@
 #include "utils/format/uftrace/read.h"
 #include "utils/trace/source.h"
 
+#define TIES_NR 512
+
 struct scan {
 	struct fxt_reader *r;
 	uint64_t last_ns;
 	uint64_t first_ns;
 	bool has_events;
-	uint64_t tie_ns, tie_end_ns;	/* the complete record that came last */
+	struct scan_tie {
+		uint64_t begin_ns, end_ns, thread;
+	} ties[TIES_NR];		/* the complete records that came last, by thread */
 	/* Thread koids without a process: they wait until those with one are known. */
 	FTR_VEC(uint64_t) threads;
 	struct ftr_hashmap thread_seen;
@@ -224,17 +228,22 @@ static uint64_t scan_ns(const struct scan *scan, uint64_t pos)
 }
 
 /* A call written when it ends stands behind its callee, also where both began at one time. */
-static inline bool is_callee_first(struct scan *scan, uint64_t header, uint64_t begin_ns,
+static inline bool is_callee_first(struct scan *scan, uint64_t offset, uint64_t begin_ns,
 				   uint64_t end_ns)
 {
+	uint64_t header = fxt_word(scan->r, offset), thread;
+	struct scan_tie *tie;
 	bool is_first;
 
 	if (fxt_record_type(header) != FXT_EVENT ||
-	    fxt_event_type(header) != FXT_DURATION_COMPLETE)
+	    fxt_event_type(header) != FXT_DURATION_COMPLETE || fxt_record_words(header) < 4)
 		return false;
-	is_first = scan->tie_ns == begin_ns && scan->tie_end_ns != 0 && scan->tie_end_ns < end_ns;
-	scan->tie_ns = begin_ns;
-	scan->tie_end_ns = end_ns;
+	thread = fxt_event_thread_ref(header);
+	if (thread == 0)	/* inline: its koid is behind the process's */
+		thread = TIES_NR / 2 + fxt_word(scan->r, offset + 24);
+	tie = &scan->ties[thread % TIES_NR];
+	is_first = tie->begin_ns == begin_ns && tie->thread == thread && tie->end_ns < end_ns;
+	*tie = (struct scan_tie){ begin_ns, end_ns, thread };
 	return is_first;
 }
 
@@ -244,7 +253,7 @@ static int scan_time(struct scan *scan, const struct fxt_record_at *at)
 	uint64_t ticks = scan_ns(scan, at->offset + 8);
 
 	r->is_unordered |= ticks < scan->last_ns ||
-			   is_callee_first(scan, at->header, ticks,
+			   is_callee_first(scan, at->offset, ticks,
 					   scan_ns(scan, at->offset + at->bytes - 8));
 	scan->last_ns = ticks;
 	if (!scan->has_events || ticks < scan->first_ns)
@@ -350,7 +359,7 @@ static void scan_plain_events(struct scan *scan, uint64_t *offset)
 		if (__builtin_expect(bytes > end - pos, 0))
 			break;
 		is_unordered |= time_ns < last_ns ||
-				is_callee_first(scan, fxt_word(r, pos), time_ns,
+				is_callee_first(scan, pos, time_ns,
 						fxt_word(r, pos + bytes - 8));
 		first_ns = time_ns < first_ns ? time_ns : first_ns;
 		last_ns = time_ns;
