@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Modules that are loaded while the program runs are noticed at the first call into them, which may
- * be in their constructors, before dlopen has returned.  dlopen and dlclose only count: after
+ * be in their constructors, before dlopen has returned.  dlopen and dlclose count: after
  * either, what is known of an address range is looked at again before it is believed.
  */
 #include "libmcount/module.h"
@@ -308,16 +308,81 @@ void ftr_module_check(struct ftr_thread *self, uintptr_t func)
 	ftr_sections_refresh();
 }
 
-/* Called by the stubs of dlopen and dlmopen (arch/ISA/dlopen.S) on their way to libc's. */
-void *ftr_dlopen_real(int is_dlmopen, int mode) FTR_HIDDEN;
-void *ftr_dlopen_real(int is_dlmopen, int mode)
+/* What libc looks up by the module that calls dlopen. */
+struct caller {
+	uintptr_t ip;
+	bool is_found;
+	bool has_runpath;		/* it is searched for names without a slash */
+	bool is_inherited;		/* a library has a path that those it loads search, too */
+	bool is_after_program;
+};
+
+static bool has_tag(const struct dl_phdr_info *info, const ElfW(Phdr) *phdr, ElfW(Sxword) tag)
+{
+	const ElfW(Dyn) *dyn = (const ElfW(Dyn) *)(info->dlpi_addr + phdr->p_vaddr);
+
+	while (dyn->d_tag != DT_NULL && dyn->d_tag != tag)
+		dyn++;
+	return dyn->d_tag == tag;
+}
+
+static int caller_look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const ElfW(Phdr) *dynamic = NULL;
+	struct caller *caller = arg;
+	bool is_here = false;
+	int i;
+
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
+
+		if (phdr->p_type == PT_DYNAMIC)
+			dynamic = phdr;
+		else if (phdr->p_type == PT_LOAD)
+			is_here |= caller->ip - (info->dlpi_addr + phdr->p_vaddr) < phdr->p_memsz;
+	}
+	caller->is_found |= is_here;
+	if (dynamic != NULL && is_here)
+		caller->has_runpath = has_tag(info, dynamic, DT_RUNPATH);
+	if (dynamic != NULL && caller->is_after_program)
+		caller->is_inherited |= has_tag(info, dynamic, DT_RPATH);
+	caller->is_after_program = true;
+	return 0;
+}
+
+/* Does libc find the same whoever calls it?  It searches the program's own DT_RPATH for all. */
+static bool is_same_for_all(const char *file, uintptr_t ip)
+{
+	struct caller caller = { .ip = ip };
+	bool has_slash = false;
+
+	for (; file != NULL && *file != '\0'; file++) {
+		if (*file == '$')
+			return false;		/* $ORIGIN */
+		has_slash |= *file == '/';
+	}
+	dl_iterate_phdr(caller_look, &caller);
+	return caller.is_found && !caller.is_inherited && (has_slash || !caller.has_runpath);
+}
+
+struct dlopen_way {
+	void *real;
+	uint64_t is_call;		/* else a jump */
+};
+
+/* Called by dlopen and dlmopen (arch/ISA/dlopen.S), which return to @ip. */
+struct dlopen_way ftr_dlopen_real(int is_dlmopen, int mode, const char *file,
+				  uintptr_t ip) FTR_HIDDEN;
+struct dlopen_way ftr_dlopen_real(int is_dlmopen, int mode, const char *file, uintptr_t ip)
 {
 	void *real = is_dlmopen ? ftr_state.real.dlmopen : ftr_state.real.dlopen;
 
 	atomic_fetch_add(&ftr_state.module_generation, 1);
 	if ((mode & RTLD_DEEPBIND) != 0)
 		atomic_store(&ftr_state.has_deepbind, true);
-	return real != NULL ? real : dlsym(RTLD_NEXT, is_dlmopen ? "dlmopen" : "dlopen");
+	if (real == NULL)
+		real = dlsym(RTLD_NEXT, is_dlmopen ? "dlmopen" : "dlopen");
+	return (struct dlopen_way){ real, ftr_state.control != NULL && is_same_for_all(file, ip) };
 }
 
 FTR_EXPORT int dlclose(void *handle)

@@ -1,31 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlopen and dlmopen, noticed on their way.  libc searches by the module that called, which it
- * knows from the return address: so this is a jump to libc's function with everything else as it
- * was.
+ * dlopen and dlmopen.  libc searches by the module that called, which it knows from the return
+ * address: where that matters, this is a jump to libc's function with everything else as it was.
+ * Elsewhere libc's function returns to here.
  */
 #include "arch/x86_64/saved.h"
 
 	.text
 
-/* ftr_dlopen_real(is_dlmopen, mode) answers with libc's function. */
-.macro PASS name, number, mode
+/* ftr_dlopen_real(is_dlmopen, mode, file, ip): libc's function, and whether to call it. */
+.macro PASS name, number, file, mode
 FUNCTION \name
 	subq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES
 	SAVE_REGISTERS
-	movl	$\number, %edi
+	movq	\file, %rax
 	movl	\mode, %esi
+	movq	%rax, %rdx
+	movl	$\number, %edi
+	movq	SAVED_BYTES(%rsp), %rcx
 	call	ftr_dlopen_real
 	movq	%rax, 64(%rsp)		/* arrives in r11 */
+	testl	%edx, %edx
 	RESTORE_REGISTERS
-	addq	$SAVED_BYTES, %rsp
+	leaq	SAVED_BYTES(%rsp), %rsp	/* keeps the flags */
 	.cfi_adjust_cfa_offset -SAVED_BYTES
+	jnz	1f
 	notrack jmp *%r11
+1:	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	*%r11
+	movq	%rax, (%rsp)
+	leaq	8(%rsp), %rdi
+	call	ftr_frame_returned
+	movq	(%rsp), %rax
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
 END \name
 .endm
 
-	PASS dlopen, 0, %esi
-	PASS dlmopen, 1, %edx
+	PASS dlopen, 0, %rdi, %esi
+	PASS dlmopen, 1, %rsi, %edx
 
 	NOTES

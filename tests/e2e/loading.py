@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Libraries that are loaded, unloaded, put before others, or in a namespace of their own: nothing changes."""
 import ctypes.util
+import os
+import re
+import subprocess
 
 from recording import CXX, FTR, AsNative, harness
 
@@ -162,6 +165,42 @@ unsigned la_x86_64_gnu_pltexit(Elf64_Sym *sym, unsigned index, uintptr_t *from, 
 """
 
 
+OPENER = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+__attribute__((noinline)) static void open_one(const char *name)
+{
+	void *plug = dlopen(name, RTLD_NOW);
+	int (*run)(void) = plug != NULL ? (int (*)(void))dlsym(plug, "run") : NULL;
+
+	printf("%s: %d\n", name, run != NULL ? run() : -1);
+	if (plug != NULL)
+		dlclose(plug);
+}
+#ifdef LIBRARY
+void open_all(void)
+#else
+int main(void)
+#endif
+{
+	open_one("libplug.so");
+	open_one("./sub/libplug.so");
+	open_one("$ORIGIN/sub/libplug.so");
+	open_one("./nowhere.so");
+#ifndef LIBRARY
+	return 0;
+#endif
+}
+"""
+PLUG = r"""
+#include <unistd.h>
+int dependency(void);
+__attribute__((noinline)) void in_constructor(void) { usleep(20000); }
+__attribute__((constructor)) static void start(void) { in_constructor(); }
+int run(void) { return dependency(); }
+"""
+
+
 class LoadingTest(AsNative):
     def test_auditors(self):
         self.library("one", PLUGIN.replace("NAME", "one").replace("CALL", "getuid"))
@@ -234,6 +273,36 @@ class LoadingTest(AsNative):
                 with self.subTest(flags=flags, options=options):
                     counts = self.same_as_native(options, "./loader")
                     self.check(counts, {"Item::Item": 8, "Item::~Item": 8, "run": 4})
+
+    def opened(self):
+        """Functions that were called inside of dlopen, which took a while, in a replay."""
+        replay = subprocess.run([FTR, "replay", "--no-pager", "-d", "d", "-f", "duration"], stdout=subprocess.PIPE,
+                                text=True, check=True).stdout
+        took = [float(ms) for ms in re.findall(r"([0-9.]+) ms \| +} /\* dlopen", replay)]
+        self.assertEqual(len([ms for ms in took if ms >= 20]), 3, replay)
+        nested = re.findall(r"\| ( *)dlopen\(\) {\n.*\| ( *)start\(\)", replay)
+        self.assertTrue(all(len(outer) + 2 == len(inner) for outer, inner in nested), replay)
+        return len(nested)
+
+    def test_dlopen_lasts(self):
+        """By its caller's search path, by that of its caller's loader, and where its caller does not matter."""
+        os.mkdir("sub")
+        self.compile("sub/libdep.so", "int dependency(void)\n{ return 7; }\n", "-shared", "-fPIC")
+        for instrumented in ("-pg", "-finstrument-functions"):
+            self.compile("sub/libplug.so", PLUG, "-shared", "-fPIC", instrumented, "-Lsub", "-ldep",
+                         "-Wl,--disable-new-dtags")
+            for tags, found in (("--enable-new-dtags", 0), ("--disable-new-dtags", 3)):
+                paths = ["-Wl,-rpath,$ORIGIN/sub", "-Wl," + tags]
+                self.compile("opener", OPENER, instrumented, *paths)
+                self.library("opener", OPENER, "-DLIBRARY", instrumented, *paths)
+                self.compile("opened", "void open_all(void);\nint main(void) { open_all(); return 0; }\n",
+                             instrumented, "-lopener")
+                for program, options in (("./opener", []), ("./opened", ["--nest-libcall"])):
+                    for path in ("", self.dir + "/sub"):
+                        with self.subTest(instrumented=instrumented, tags=tags, program=program, path=path):
+                            self.same_as_native(["--no-event", *options], program, LD_LIBRARY_PATH=path)
+                            if path or (found and program == "./opener"):
+                                self.assertEqual(self.opened(), 3)
 
 
 if __name__ == "__main__":

@@ -50,8 +50,8 @@ static const struct special {
 	{ "vfork", false, FTR_PLT_WRAPPED },
 	{ "__vfork", false, FTR_PLT_WRAPPED },
 	/* choose by their caller's module */
-	{ "dlopen", false, FTR_PLT_RETURN_UNTOUCHED },
-	{ "dlmopen", false, FTR_PLT_RETURN_UNTOUCHED },
+	{ "dlopen", false, FTR_PLT_WRAPPED },
+	{ "dlmopen", false, FTR_PLT_WRAPPED },
 	{ "dlsym", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
 	{ "dlvsym", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
 	{ "__cxa_atexit", false, FTR_PLT_AFTER_MONSTARTUP },
