@@ -220,6 +220,9 @@ static void step_other(struct gen *g, unsigned task)
 {
 	struct ftr_event ev = { .type = FTR_EVENT_LOST, .lost.nr = rnd(g, 1000) };
 
+	ev.lost.source = (uint8_t)rnd(g, FTR_LOST_SOURCES);
+	if (ev.lost.source != FTR_LOST_OF_TASK)
+		ev.lost.cpu_nr = (uint16_t)(1 + rnd(g, 4));
 	if (rnd(g, 3) == 0) {
 		ev = (struct ftr_event){ .type = FTR_EVENT_MESSAGE, .message.text = "read it" };
 	} else if (rnd(g, 2) == 0) {

@@ -139,7 +139,8 @@ void describe_event(struct ftr_strbuf *text, struct ftr_trace *trace, const stru
 			ftr_strbuf_printf(text, " cpu %d", ev->point.cpu_nr - 1);
 		break;
 	case FTR_EVENT_LOST:
-		ftr_strbuf_printf(text, "lost %" PRIu64, ev->lost.nr);
+		ftr_strbuf_printf(text, "lost %" PRIu64 " of %u cpu %d", ev->lost.nr,
+				  ev->lost.source, ev->lost.cpu_nr - 1);
 		break;
 	case FTR_EVENT_FORK:
 		ftr_strbuf_printf(text, "fork %d", ev->fork.peer->tid);

@@ -365,7 +365,8 @@ static const struct event_row event_rows[] = {
 	  16 },
 	/* a stall is said in the log, too */
 	{ "stall",
-	  { .type = FTR_EVENT_POINT, .point.name = "ftr:stall-end" },
+	  { .type = FTR_EVENT_POINT, .point.name = "ftr:stall-end",
+	    .point.id = FTR_EVENT_ID_STALL_END },
 	  { UINT64_C(0x0000000300030022), TEXT('f', 't', 'r', 0, 0, 0, 0, 0),
 	    UINT64_C(0x0000000900040032), TEXT('s', 't', 'a', 'l', 'l', '-', 'e', 'n'), 'd',
 	    0x10033, 100, 100, UINT64_C(0x0004000301000024), 1000, UINT64_C(0x00000001000a0049),

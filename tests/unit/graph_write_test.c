@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Exports of the call tree. */
+#include <string.h>
+
 #include "tests/unit/unit.h"
 
 #include "tests/unit/stream.h"

@@ -114,10 +114,12 @@ void story_point(struct story *story, int task, struct ftr_event point, const ch
 	story_put(story, task, point);
 }
 
-void story_message(struct story *story, int task, const char *text)
+void story_lost(struct story *story, int task, uint64_t nr, unsigned cpu)
 {
-	story_put(story, task,
-		  (struct ftr_event){ .type = FTR_EVENT_MESSAGE, .message.text = text });
+	story_put(story, task, (struct ftr_event){
+		.type = FTR_EVENT_LOST,
+		.lost = { nr, (uint16_t)(cpu + 1), FTR_LOST_OF_KERNEL },
+	});
 }
 
 struct ftr_source *story_tell(story_fn make, struct ftr_trace **trace)

@@ -35,7 +35,7 @@ typedef void (*story_fn)(struct story *story);
 void story_entry(struct story *story, int task, const struct ftr_func *func);
 void story_exit(struct story *story, int task, const struct ftr_func *func);
 void story_point(struct story *story, int task, struct ftr_event point, const char *text);
-void story_message(struct story *story, int task, const char *text);
+void story_lost(struct story *story, int task, uint64_t nr, unsigned cpu);
 
 #define STORY_POINT(name_, id_, cpu_) \
 	(struct ftr_event){ .point = { .name = (name_), .id = (id_), .cpu_nr = (cpu_) + 1 } }

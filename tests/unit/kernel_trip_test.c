@@ -25,8 +25,9 @@ static void describe(struct ftr_strbuf *text, const struct ftr_event *ev)
 				  ev->point.cpu_nr - 1);
 		if (ev->payload != NULL)
 			ftr_strbuf_put(text, ev->payload->data, ev->payload->len);
-	} else if (ev->type == FTR_EVENT_MESSAGE) {
-		ftr_strbuf_puts(text, ev->message.text);
+	} else if (ev->type == FTR_EVENT_LOST) {
+		ftr_strbuf_printf(text, "lost %" PRIu64 " of %u cpu %d", ev->lost.nr,
+				  ev->lost.source, ev->lost.cpu_nr - 1);
 	} else {
 		ftr_strbuf_printf(text, "%s%s %u %s %c flags %d",
 				  ev->type == FTR_EVENT_ENTRY ? ">" : "<", func->name, ev->depth,
@@ -206,11 +207,11 @@ static void make_losses(struct story *s)
 	s->time_ns += 10;
 	story_point(s, 0, STORY_POINT("made:number", 400, 3), "1");
 	s->time_ns += 10;
-	story_message(s, 0, "LOST 7 kernel events of CPU 3");
+	story_lost(s, 0, 7, 3);
 	s->time_ns += 10;
 	story_point(s, 0, STORY_POINT("made:number", 400, 3), "2");
 	s->time_ns += 10;
-	story_message(s, 0, "LOST kernel events of CPU 3");
+	story_lost(s, 0, 0, 3);
 	s->time_ns += 10;
 	story_point(s, 0, STORY_POINT("made:number", 400, 0), "3");
 	s->time_ns += 10;

@@ -482,9 +482,11 @@ static void test_read_back(void **state)
 	assert_string_equal(trace->info.events, "linux:schedule");
 	assert_int_equal(trace->sources.nr, 1);
 	assert_int_equal(ftr_source_next(trace->sources.v[0], &evs, &err), 6);
-	assert_int_equal(evs[1].type, FTR_EVENT_MESSAGE);
+	assert_int_equal(evs[1].type, FTR_EVENT_LOST);
 	assert_int_equal(evs[1].time_ns, 1500);
-	assert_string_equal(evs[1].message.text, "LOST 41 events of CPU 0");
+	assert_int_equal(evs[1].lost.nr, 41);
+	assert_int_equal(evs[1].lost.cpu_nr, 1);
+	assert_int_equal(evs[1].lost.source, FTR_LOST_OF_PERF);
 	expect_event(&evs[2], 2000, "linux:sched-in", 0);
 	expect_event(&evs[3], 3000, "linux:sched-in", 2);
 	expect_event(&evs[4], 5000, "linux:task-name", 2);

@@ -10,6 +10,7 @@
 #include "utils/format/dir.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/proto/record.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/source.h"
 #include "utils/trace/trace.h"
@@ -112,14 +113,16 @@ static void add_rest(void)
 
 static void show_event(const struct ftr_event *ev)
 {
+	char lost[FTR_EVENT_LOST_TEXT_MAX];
+
 	ftr_strbuf_printf(&shown, "%s%llu:", shown.len > 0 ? " " : "",
 			  (unsigned long long)ev->time_ns);
 	if (ev->type == FTR_EVENT_POINT)
 		ftr_strbuf_printf(&shown, "%s@%u{%.*s}", ev->point.name, ev->point.cpu_nr,
 				  ev->payload == NULL ? 0 : ev->payload->len,
 				  ev->payload == NULL ? "" : (const char *)ev->payload->data);
-	else if (ev->type == FTR_EVENT_MESSAGE)
-		ftr_strbuf_printf(&shown, "[%s]", ev->message.text);
+	else if (ev->type == FTR_EVENT_LOST)
+		ftr_strbuf_printf(&shown, "[%s]", (ftr_event_lost_text(ev, lost), lost));
 	else
 		ftr_strbuf_printf(&shown, "%s%c%s", ev->call.func->name,
 				  ev->type == FTR_EVENT_ENTRY ? '(' : ')',

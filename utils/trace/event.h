@@ -22,7 +22,7 @@ enum ftr_event_type {
 	FTR_EVENT_ENTRY,	/* a traced function was called */
 	FTR_EVENT_EXIT,		/* it returned */
 	FTR_EVENT_POINT,	/* something happened: id and, decoded, data */
-	FTR_EVENT_LOST,		/* lost_nr records are missing here (0 = unknown) */
+	FTR_EVENT_LOST,		/* lost.nr records are missing here (0 = unknown) */
 	FTR_EVENT_FORK,		/* the task started the process or thread peer */
 	FTR_EVENT_MESSAGE,	/* a text for people */
 	FTR_EVENT_TYPES
@@ -50,6 +50,14 @@ enum ftr_point_kind {
 	FTR_POINT_FLOW_BEGIN, /* of a flow from call to call; id: which */
 	FTR_POINT_FLOW_STEP,
 	FTR_POINT_FLOW_END, /* start_ns is that of its begin, where known */
+};
+
+/* Whose records a LOST counts. */
+enum ftr_lost_source {
+	FTR_LOST_OF_TASK,	/* the task's own, of the runtime */
+	FTR_LOST_OF_PERF,	/* perf events of a CPU, in any of its tasks */
+	FTR_LOST_OF_KERNEL,	/* what ftrace recorded on a CPU, in any of its tasks */
+	FTR_LOST_SOURCES
 };
 
 /*
@@ -89,7 +97,11 @@ struct ftr_event {
 			uint8_t  kind;		/* enum ftr_point_kind */
 			uint16_t cpu_nr;	/* CPU it happened on, plus 1; 0 = not known */
 		} point;
-		struct { uint64_t nr; } lost;	/* LOST */
+		struct {			/* LOST */
+			uint64_t nr;
+			uint16_t cpu_nr;	/* that of PERF and KERNEL, plus 1 */
+			uint8_t  source;	/* enum ftr_lost_source */
+		} lost;
 		struct { struct ftr_task *peer; } fork;		/* FORK */
 		struct { const char *text; } message;		/* MESSAGE */
 	};

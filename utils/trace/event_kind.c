@@ -3,6 +3,8 @@
 #include "utils/trace/event_kind.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "utils/base/strbuf.h"
@@ -108,6 +110,22 @@ const char *ftr_event_pair_name(uint32_t opens_id)
 
 	assert(opens != NULL && opens->pair != 0);
 	return ftr_event_kind_by_id(opens->pair)->name;
+}
+
+void ftr_event_lost_text(const struct ftr_event *ev, char text[FTR_EVENT_LOST_TEXT_MAX])
+{
+	static const char *const whats[FTR_LOST_SOURCES] = {
+		[FTR_LOST_OF_TASK] = "records", [FTR_LOST_OF_PERF] = "events",
+		[FTR_LOST_OF_KERNEL] = "kernel events",
+	};
+	char nr[24] = "", cpu[24] = "";
+
+	assert(ev->type == FTR_EVENT_LOST && ev->lost.source < FTR_LOST_SOURCES);
+	if (ev->lost.nr != 0)
+		snprintf(nr, sizeof(nr), "%" PRIu64 " ", ev->lost.nr);
+	if (ev->lost.cpu_nr != 0)
+		snprintf(cpu, sizeof(cpu), " of CPU %d", ev->lost.cpu_nr - 1);
+	snprintf(text, FTR_EVENT_LOST_TEXT_MAX, "LOST %s%s%s", nr, whats[ev->lost.source], cpu);
 }
 
 static bool kind_is_half(const struct ftr_event_kind *kind)

@@ -133,6 +133,16 @@ static inline enum ftr_event_id ftr_event_sched_out_id(const struct ftr_event *e
 						 FTR_EVENT_ID_SCHED_OUT;
 }
 
+/* The task waits for room in its ring, or does no more. */
+static inline bool ftr_event_id_is_stall(uint64_t id)
+{
+	return id == FTR_EVENT_ID_STALL_BEGIN || id == FTR_EVENT_ID_STALL_END;
+}
+
+/* Of a LOST, for people: "LOST 12 events of CPU 0". */
+#define FTR_EVENT_LOST_TEXT_MAX 64
+void ftr_event_lost_text(const struct ftr_event *ev, char text[FTR_EVENT_LOST_TEXT_MAX]);
+
 /* Of a POINT, after calls: a sched-in whose sched-out is known. */
 static inline bool ftr_event_ends_schedule(const struct ftr_event *ev)
 {

@@ -6,8 +6,8 @@
 #define FTR_TRACE_FUNC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 struct ftr_argspec;
 struct ftr_symtab;
@@ -22,6 +22,7 @@ struct ftr_module {
 	struct ftr_symtab *symtab;	/* (nullable: not loaded yet, or none) */
 	uint32_t id;
 	bool is_loaded;		/* the loader was asked for symtab */
+	bool is_kernel;		/* its path is FTR_KERNEL_PATH */
 	bool is_absolute;	/* its symbols are not relative to its first mapping */
 	void *loader_data;	/* (owned by the format's reader, nullable) */
 };
@@ -45,7 +46,7 @@ struct ftr_func {
 
 static inline bool ftr_func_is_kernel(const struct ftr_func *func)
 {
-	return func->module != NULL && strcmp(func->module->path, FTR_KERNEL_PATH) == 0;
+	return func->module != NULL && func->module->is_kernel;
 }
 
 #endif /* FTR_TRACE_FUNC_H */

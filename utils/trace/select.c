@@ -117,6 +117,8 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, struct op
 	case FTR_EVENT_POINT:
 		return (options->depth_max == 0 || ev->depth < options->depth_max) &&
 		       point_is_wanted(options, ev);
+	case FTR_EVENT_LOST:
+		return ev->lost.source == FTR_LOST_OF_TASK || !options->no_event;
 	case FTR_EVENT_MESSAGE:
 		return !options->no_event;
 	default:

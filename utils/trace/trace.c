@@ -181,6 +181,7 @@ struct ftr_module *ftr_trace_module_get(struct ftr_trace *trace, const char *pat
 	module->build_id = build_id == NULL ? NULL : id->s;
 	module->id = (uint32_t)trace->modules.nr;
 	trace->modules.v[trace->modules.nr++] = module;
-	trace->has_kernel |= strcmp(path, FTR_KERNEL_PATH) == 0;
+	module->is_kernel = strcmp(path, FTR_KERNEL_PATH) == 0;
+	trace->has_kernel |= module->is_kernel;
 	return module;
 }

@@ -325,6 +325,8 @@ static bool is_perf_event(const struct ftr_event *ev)
 
 static bool is_record(const struct ftr_event *ev)
 {
+	if (ev->type == FTR_EVENT_LOST && ev->lost.source != FTR_LOST_OF_TASK)
+		return false;
 	return !is_perf_event(ev) && ev->type != FTR_EVENT_FORK && ev->type != FTR_EVENT_MESSAGE &&
 	       !(ev->flags & (FTR_EVENT_INFERRED | FTR_EVENT_NO_ENTRY));
 }

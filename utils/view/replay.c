@@ -379,6 +379,15 @@ static int put_message(struct replay_sink *self, const struct ftr_event *ev)
 	return put_remark(self, &line, ev->depth, ev->message.text, "");
 }
 
+static int put_cpu_lost(struct replay_sink *self, const struct ftr_event *ev)
+{
+	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
+	char text[FTR_EVENT_LOST_TEXT_MAX];
+
+	ftr_event_lost_text(ev, text);
+	return put_remark(self, &line, ev->depth, text, "");
+}
+
 static void hold(struct replay_sink *self, const struct ftr_event *ev, enum pending pending)
 {
 	self->held = *ev;
@@ -420,7 +429,8 @@ static int show(struct replay_sink *self, const struct ftr_event *ev)
 		hold(self, ev, PENDING_SCHED_OUT);
 		return 0;
 	case FTR_EVENT_LOST:
-		return put_lost(self, ev);
+		return ev->lost.source == FTR_LOST_OF_TASK ? put_lost(self, ev) :
+							     put_cpu_lost(self, ev);
 	case FTR_EVENT_MESSAGE:
 		return put_message(self, ev);
 	default:

@@ -4,6 +4,7 @@
 
 #include "utils/base/ostream.h"
 #include "utils/base/strbuf.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/trace.h"
 #include "utils/trace/event_text.h"
 #include "utils/view/unfinished.h"
@@ -65,7 +66,14 @@ static void put_point(struct flat_sink *self, const struct ftr_event *ev)
 
 static void put_lost(struct flat_sink *self, const struct ftr_event *ev)
 {
+	char text[FTR_EVENT_LOST_TEXT_MAX];
+
 	put_head(self, "] XXX ", ev);
+	if (ev->lost.source != FTR_LOST_OF_TASK) {
+		ftr_event_lost_text(ev, text);
+		ftr_ostream_printf(self->base.out, ": %s\n", text);
+		return;
+	}
 	ftr_ostream_printf(self->base.out, ": lost %llu records\n",
 			   (unsigned long long)ev->lost.nr);
 }

@@ -386,9 +386,15 @@ static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
 static int chrome_lost(struct chrome_sink *self, const struct ftr_event *ev)
 {
 	int ret = put_line(self, ev, ev->task, 'i');
+	char text[FTR_EVENT_LOST_TEXT_MAX];
 
 	if (ret < 0)
 		return ret;
+	if (ev->lost.source != FTR_LOST_OF_TASK) {
+		ftr_event_lost_text(ev, text);
+		ftr_ostream_printf(self->base.out, "\"%s\",\"s\":\"t\"}", text);
+		return 0;
+	}
 	ftr_ostream_printf(self->base.out, "\"LOST\",\"s\":\"t\",\"args\":{\"records\":%llu}}",
 			   (unsigned long long)ev->lost.nr);
 	return 0;

@@ -164,7 +164,9 @@ static inline uint32_t fxt_text_words(uint32_t bytes)
 /* ---- names of ftr's own records ---- */
 
 #define FXT_CATEGORY	   "ftr"	/* of what is not a call or event of the program */
-#define FXT_NAME_LOST	   "LOST"
+#define FXT_NAME_LOST	   "LOST"	/* records of the thread; events of a CPU: FXT_KEY_CPU */
+#define FXT_NAME_LOST_PERF "LOST events"
+#define FXT_NAME_LOST_KERNEL "LOST kernel events"
 #define FXT_NAME_FORK	   "fork"
 #define FXT_NAME_THREAD	   "thread"
 #define FXT_NAME_MESSAGE   "message"
@@ -180,14 +182,13 @@ static inline uint32_t fxt_text_words(uint32_t bytes)
 #define FXT_KEY_TEXT	   "text"
 #define FXT_KEY_TRACEPOINT \
 	"tracepoint" /* uint32, the id of an instant that is a tracepoint of the kernel */
-#define FXT_KEY_CPU	   "cpu"	/* uint32, of a tracepoint; FXT_KEY_TEXT: its text */
+#define FXT_KEY_CPU	   "cpu"	/* uint32, of a tracepoint or a loss; FXT_KEY_TEXT: its text */
 #define FXT_KEY_DATA	   "data"	/* bytes of an unknown layout */
 #define FXT_VALUE_PREFIX \
 	"~" /* of a value of the program that is called as our own arguments are, or begins so */
 #define FXT_FLOW_FORK      UINT64_C(0x666f726b00000000) /* flow ids: "fork" and a number */
 #define FXT_LOG_LOST	   "records lost: "	/* of the log line that goes with FXT_NAME_LOST */
-#define FXT_LOG_STALL	   "stall: "	/* of the log line that goes with FXT_EVENT_STALL */
-#define FXT_EVENT_STALL	   "ftr:stall-"
+#define FXT_LOG_STALL	   "stall: "	/* of the log line that goes with a stall */
 #define FXT_EVENT_WAKEUP   "linux:sched-wakeup"
 #define FXT_BLOB_INFO	   "ftr.info"	/* the bytes of a data directory's info file */
 #define FXT_BLOB_TASKS	   "ftr.tasks"	/* lines of a data directory's task.txt */

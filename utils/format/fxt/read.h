@@ -126,10 +126,9 @@ struct fxt_reader {
 	struct ftr_strbuf task_lines;		/* blob ftr.tasks */
 	struct ftr_strbuf syscall_lines;	/* blob ftr.syscalls, until it is read */
 	struct ftr_etrace_log syscalls;
-	const struct fxt_text *empty, *own, *name_lost, *name_fork, *name_thread, *name_message,
+	const struct fxt_text *empty, *own, *name_lost[FTR_LOST_SOURCES], *name_fork, *name_thread, *name_message,
 		*name_more;
 	struct fxt_text *name_wakeup;
-	const struct fxt_text *name_stall[2];
 	const struct fxt_text *key_symbol, *key_loc, *key_child, *key_records, *key_text, *key_data;
 	const struct fxt_text *key_tracepoint, *key_cpu;
 	const struct fxt_text *key_inferred, *key_no_entry;
@@ -145,7 +144,7 @@ struct fxt_reader {
 	uint64_t overlap_nr;			/* calls that ended after the call around them */
 	uint64_t stray_nr;			/* ends without a begin */
 	uint64_t filled_nr;			/* "buffer filled" events of providers */
-	uint64_t lost_nr; /* LOST events, which go with those of our own files */
+	uint64_t lost_nr; /* LOST events of tasks, which go with those of our own files */
 };
 
 /* A record: where it lies, and its header. */
@@ -300,6 +299,7 @@ struct fxt_args_out {
 	uint8_t flags;			/* FTR_EVENT_* from bool arguments */
 	uint64_t child;			/* "child" (koid); 0 = there is none */
 	uint64_t records;		/* "records" (a number) */
+	uint16_t cpu_nr;		/* "cpu" (a number), plus 1; 0 = there is none */
 	bool is_tracepoint;		/* the first is ftr's own "tracepoint" */
 };
 /* The arguments of an event and of what continues it.  True when there is a payload. */

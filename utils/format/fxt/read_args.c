@@ -351,6 +351,8 @@ static bool arg_take(struct args *args, const struct fxt_decoded *ev, struct arg
 		args->out->child = in->number;
 	if (in->key == r->key_records)
 		args->out->records = in->number;
+	if (in->key == r->key_cpu && in->number < UINT16_MAX)
+		args->out->cpu_nr = (uint16_t)(in->number + 1);
 	if (in->key == r->key_tracepoint && args->nr == 0)
 		args->out->is_tracepoint = in->is_ours && !in->is_value;
 	if (args->nr == ARGS_MAX)

@@ -274,13 +274,51 @@ static int take_fork(struct fxt_source *self, size_t nr)
 	return 1;
 }
 
+static int take_lost(struct fxt_source *self, size_t nr, enum ftr_lost_source source)
+{
+	struct ftr_event *ev = &self->evs[nr];
+	struct fxt_args_out out;
+
+	self->r->lost_nr += source == FTR_LOST_OF_TASK;
+	fxt_event_begin(self, ev, FTR_EVENT_LOST);
+	fxt_event_args(self, ev, nr, &out);
+	ev->payload = NULL;
+	ev->lost.nr = out.records;
+	ev->lost.cpu_nr = out.cpu_nr;
+	ev->lost.source = (uint8_t)source;
+	return 1;
+}
+
+/* Our writer repeats it in the log, right after. */
+static bool is_logged(const struct ftr_event *ev)
+{
+	return ev->type == FTR_EVENT_LOST ||
+	       (ev->type == FTR_EVENT_POINT && ftr_event_id_is_stall(ftr_event_kind_id(ev)));
+}
+
+/* An instant of our own category that is no message. */
+static int take_own_instant(struct fxt_source *self, size_t nr)
+{
+	const struct fxt_text *name = self->record.name;
+	unsigned source = 0;
+	int ret;
+
+	while (source < FTR_LOST_SOURCES && name != self->r->name_lost[source])
+		source++;
+	ret = source < FTR_LOST_SOURCES ? take_lost(self, nr, source) :
+					  take_point(self, nr, FXT_INSTANT);
+	if (ret == 1 && is_logged(&self->evs[nr])) {
+		self->was_shown = true;
+		self->shown_ns = self->evs[nr].time_ns;
+	}
+	return ret;
+}
+
 /* Records of our own category: what viewers see, or what the format has no record for. */
 static int take_own(struct fxt_source *self, size_t nr, enum fxt_event type)
 {
 	struct fxt_reader *r = self->r;
 	const struct fxt_text *name = self->record.name;
-	struct ftr_event *ev = &self->evs[nr];
-	struct fxt_args_out out;
 
 	if (type == FXT_INSTANT && (name == r->name_message || name == r->name_more))
 		return 0;	/* the log holds the message; the event before, the arguments */
@@ -290,17 +328,7 @@ static int take_own(struct fxt_source *self, size_t nr, enum fxt_event type)
 		return 0;
 	if (type == FXT_FLOW_BEGIN && name == r->name_fork)
 		return take_fork(self, nr);
-	if (type == FXT_INSTANT && (name == r->name_lost || name == r->name_stall[0] ||
-				    name == r->name_stall[1]))
-		self->was_shown = true;
-	if (type != FXT_INSTANT || name != r->name_lost)
-		return take_point(self, nr, type);
-	r->lost_nr++;
-	fxt_event_begin(self, ev, FTR_EVENT_LOST);
-	fxt_event_args(self, ev, nr, &out);
-	ev->payload = NULL;
-	ev->lost.nr = out.records;
-	return 1;
+	return type == FXT_INSTANT ? take_own_instant(self, nr) : take_point(self, nr, type);
 }
 
 int fxt_take_other(struct fxt_source *self, size_t nr, enum fxt_event type)
@@ -310,23 +338,18 @@ int fxt_take_other(struct fxt_source *self, size_t nr, enum fxt_event type)
 	return take_point(self, nr, type);
 }
 
-static bool begins(const char *text, size_t len, const char *with)
-{
-	return len >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
-}
-
 int fxt_take_log(struct fxt_source *self, size_t nr)
 {
 	const char *text = (const char *)self->r->in.data + self->record.args;
 	size_t len = self->record.arg_nr;
 	char *copy = (char *)self->payload_bytes + self->payload_used;
 
-	if (self->was_shown &&
-	    (begins(text, len, FXT_LOG_LOST) || begins(text, len, FXT_LOG_STALL))) {
-		self->was_shown = false;		/* by the instant before */
-		return 0;
-	}
 	fxt_event_begin(self, &self->evs[nr], FTR_EVENT_MESSAGE);
+	if (self->was_shown) {
+		self->was_shown = false;
+		if (self->evs[nr].time_ns == self->shown_ns)
+			return 0;
+	}
 	memcpy(copy, text, len);
 	copy[len] = '\0';
 	self->payload_used += ftr_align_up(len + 1, 8);

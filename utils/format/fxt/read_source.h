@@ -156,7 +156,8 @@ struct fxt_source {
 	size_t order_pos, settled_nr,
 		order_nr; /* those from settled_nr on wait for others of their time */
 	bool has_record;
-	bool was_shown;	/* by an instant, what a log record may repeat */
+	bool was_shown;	/* by an instant of shown_ns, what a log record repeats */
+	uint64_t shown_ns;
 	unsigned step;			/* of a record that makes several events */
 	struct fxt_decoded record;
 	struct fxt_known known[FXT_KNOWN_NR];

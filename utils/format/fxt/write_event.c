@@ -211,10 +211,9 @@ static void put_log(struct fxt_writer *w, const struct ftr_event *ev, const char
 /* The task waited for room in its ring, or does no more. */
 static void put_stall(struct fxt_writer *w, const struct ftr_event *ev)
 {
-	char text[64];
+	bool is_begin = ftr_event_kind_id(ev) == FTR_EVENT_ID_STALL_BEGIN;
 
-	snprintf(text, sizeof(text), FXT_LOG_STALL "%s", ev->point.name + strlen(FXT_EVENT_STALL));
-	put_log(w, ev, text);
+	put_log(w, ev, is_begin ? FXT_LOG_STALL "begin" : FXT_LOG_STALL "end");
 }
 
 int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
@@ -241,34 +240,48 @@ int fxt_write_point(struct fxt_writer *w, const struct ftr_event *ev)
 		ret = point_args(w, ev, kind);
 	if (ret == 0)
 		ret = fxt_put_event(w, ev->task, &shape);
-	if (ret == 0 && strncmp(ev->point.name, FXT_EVENT_STALL, strlen(FXT_EVENT_STALL)) == 0)
+	if (ret == 0 && ftr_event_id_is_stall(id))
 		put_stall(w, ev);
 	return ret < 0 ? ret : fxt_write_syscall(w, ev);
 }
 
-/*
- * As an instant for viewers, as the provider's event and a log line for other readers.
- */
+/* For other readers: the provider's event and a log line. */
+static void log_lost(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	char text[FTR_EVENT_LOST_TEXT_MAX];
+
+	if (ev->lost.source == FTR_LOST_OF_TASK) {
+		*fxt_window_put(&w->window, 1) = fxt_header(FXT_METADATA, 1) |
+						 fxt_metadata_type_bits(FXT_PROVIDER_EVENT) |
+						 fxt_provider_id_bits(FXT_PROVIDER_ID);
+		snprintf(text, sizeof(text), FXT_LOG_LOST "%" PRIu64, ev->lost.nr);
+	} else {
+		ftr_event_lost_text(ev, text);
+	}
+	put_log(w, ev, text);
+}
+
+/* For viewers, an instant. */
 int fxt_write_lost(struct fxt_writer *w, const struct ftr_event *ev)
 {
+	static const char *const names[FTR_LOST_SOURCES] = {
+		[FTR_LOST_OF_TASK] = FXT_NAME_LOST, [FTR_LOST_OF_PERF] = FXT_NAME_LOST_PERF,
+		[FTR_LOST_OF_KERNEL] = FXT_NAME_LOST_KERNEL,
+	};
 	struct fxt_shape shape = { .type = FXT_INSTANT, .time_ns = ev->time_ns };
-	char text[64];
 	int ret = begin_event(w, ev);
 
 	if (ret == 0)
-		ret = fxt_shape_own(w, &shape, FXT_NAME_LOST);
+		ret = fxt_shape_own(w, &shape, names[ev->lost.source]);
 	if (ret == 0)
 		ret = fxt_arg_u64(w, FXT_KEY_RECORDS, ev->lost.nr);
+	if (ret == 0 && ev->lost.cpu_nr != 0)
+		ret = fxt_arg_u64(w, FXT_KEY_CPU, ev->lost.cpu_nr - 1u);
 	if (ret == 0)
 		ret = fxt_put_event(w, ev->task, &shape);
-	if (ret < 0)
-		return ret;
-	*fxt_window_put(&w->window, 1) = fxt_header(FXT_METADATA, 1) |
-					 fxt_metadata_type_bits(FXT_PROVIDER_EVENT) |
-					 fxt_provider_id_bits(FXT_PROVIDER_ID);
-	snprintf(text, sizeof(text), FXT_LOG_LOST "%" PRIu64, ev->lost.nr);
-	put_log(w, ev, text);
-	return 0;
+	if (ret == 0)
+		log_lost(w, ev);
+	return ret;
 }
 
 int fxt_write_message(struct fxt_writer *w, const struct ftr_event *ev)

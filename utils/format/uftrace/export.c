@@ -142,7 +142,14 @@ static int write_lost(struct ufx *x, const struct ftr_event *ev)
 	uint64_t nr = ev->lost.nr < FTR_RECORD_ADDR_MASK ? ev->lost.nr : FTR_RECORD_ADDR_MASK;
 	const struct ftr_record record = { .word = ftr_record_word(FTR_RECORD_LOST, 0, nr) };
 
-	return task == NULL ? -ENOMEM : ufx_put(x, task, &record, NULL, 0);
+	if (task == NULL)
+		return -ENOMEM;
+	if (ev->lost.source == FTR_LOST_OF_PERF)
+		return ufx_perf_lost(x, ev);
+	if (ev->lost.source == FTR_LOST_OF_KERNEL)
+		return ufx_kernel_lost(x, ev->time_ns, ev->lost.cpu_nr == 0 ? 0 :
+				       ev->lost.cpu_nr - 1u, ev->lost.nr);
+	return ufx_put(x, task, &record, NULL, 0);
 }
 
 static int write_fork(struct ufx *x, const struct ftr_event *ev)

@@ -149,6 +149,7 @@ int  ufx_write_info(struct ufx *x);
 /* uftrace/export_event.c: what is not a call. */
 int  ufx_point(struct ufx *x, const struct ftr_event *ev);
 int  ufx_message(struct ufx *x, const struct ftr_event *ev);
+int  ufx_perf_lost(struct ufx *x, const struct ftr_event *ev);
 int ufx_perf_comm(struct ufx *x, const struct ftr_task *task, uint64_t time_ns,
 		  struct ftr_slice name, uint16_t cpu_nr);
 

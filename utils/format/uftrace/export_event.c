@@ -133,41 +133,24 @@ static int extern_line(struct ufx *x, uint64_t time_ns, const char *text, size_t
 	return 0;
 }
 
-static int perf_lost(struct ufx *x, const struct ftr_event *ev, uint64_t nr, int cpu)
+int ufx_perf_lost(struct ufx *x, const struct ftr_event *ev)
 {
 	struct perf_record record = perf_of(ev->task, ev->time_ns, PERF_RECORD_LOST);
-	const uint64_t body[] = { 0, nr };
+	const uint64_t body[] = { 0, ev->lost.nr };
 
-	record.cpu_nr = (uint16_t)(cpu + 1);
+	record.cpu_nr = ev->lost.cpu_nr;
 	record.body = body;
 	record.len = sizeof(body);
 	return perf_put(x, &record);
 }
 
-/* Is this the whole text of a loss on a CPU that there can be? */
-static bool is_loss(const char *text, int len, int cpu)
-{
-	return len > 0 && text[len] == '\0' && cpu >= 0 && cpu < UINT16_MAX - 1;
-}
-
-/* What the reader made of something goes back to where that was. */
+/* A line of extern.dat, with or without what the reader put before it. */
 int ufx_message(struct ufx *x, const struct ftr_event *ev)
 {
 	const char *text = ev->message.text;
-	unsigned long long nr = 0;
-	int cpu = -1, len = 0;
 
 	if (ufx_task_get(x, ev->task, ev->time_ns) == NULL)
 		return -ENOMEM;
-	if (sscanf(text, FTR_UFTRACE_LOST_EVENTS "%n", &nr, &cpu, &len) == 2 &&
-	    is_loss(text, len, cpu))
-		return perf_lost(x, ev, nr, cpu);
-	if (sscanf(text, FTR_UFTRACE_LOST_KERNEL "%n", &nr, &cpu, &len) == 2 &&
-	    is_loss(text, len, cpu))
-		return ufx_kernel_lost(x, ev->time_ns, (uint32_t)cpu, nr);
-	if (sscanf(text, FTR_UFTRACE_LOST_KERNEL_SOME "%n", &cpu, &len) == 1 &&
-	    is_loss(text, len, cpu))
-		return ufx_kernel_lost(x, ev->time_ns, (uint32_t)cpu, 0);
 	if (strncmp(text, FTR_UFTRACE_EXTERN_PREFIX, strlen(FTR_UFTRACE_EXTERN_PREFIX)) == 0)
 		text += strlen(FTR_UFTRACE_EXTERN_PREFIX);
 	return extern_line(x, ev->time_ns, text, strlen(text));

@@ -31,7 +31,8 @@ struct uft_side {
 /* What the few have that are more than a time and a kind. */
 struct uft_side_more {
 	uint32_t order;		/* of the uft_side */
-	void *what; /* (borrowed) POINT: struct ftr_payload; FORK: struct ftr_task; MESSAGE: char */
+	/* (borrowed) POINT: struct ftr_payload; LOST: uint64_t; FORK: struct ftr_task; MESSAGE: char */
+	void *what;
 };
 
 /* Names by perf events: a COMM sets one, a FORK passes one on. */
@@ -45,6 +46,7 @@ struct uft_name {
 
 enum {
 	UFT_SIDE_POINT_BASE = 200000,
+	UFT_SIDE_LOST	    = UINT8_MAX - 2,	/* POINTs have kinds below */
 	UFT_SIDE_FORK	    = UINT8_MAX - 1,
 	UFT_SIDE_MESSAGE    = UINT8_MAX,
 };

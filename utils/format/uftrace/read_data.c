@@ -291,6 +291,11 @@ static void event_side(struct data_source *self, struct ftr_event *ev)
 	} else if (side->kind == UFT_SIDE_MESSAGE) {
 		ev->type = FTR_EVENT_MESSAGE;
 		ev->message.text = what;
+	} else if (side->kind == UFT_SIDE_LOST) {
+		ev->type = FTR_EVENT_LOST;
+		ev->lost.nr = *(const uint64_t *)what;
+		ev->lost.cpu_nr = side->cpu_nr;
+		ev->lost.source = FTR_LOST_OF_PERF;
 	} else {
 		ev->type = FTR_EVENT_POINT;
 		ev->point.id = UFT_SIDE_POINT_BASE + side->kind;

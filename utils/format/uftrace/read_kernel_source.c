@@ -165,26 +165,22 @@ static int call_fill(struct kernel_source *self, const struct cursor *cursor, st
 	return ev->call.func == NULL ? -ENOMEM : 0;
 }
 
-static int lost_fill(struct kernel_source *self, const struct cursor *cursor, struct ftr_event *ev)
+/* The kernel does not always count them. */
+static void lost_fill(const struct cursor *cursor, struct ftr_event *ev)
 {
-	char text[80];
-
-	if (cursor->page.lost_nr != 0)
-		snprintf(text, sizeof(text), FTR_UFTRACE_LOST_KERNEL,
-			 (unsigned long long)cursor->page.lost_nr, cursor->file->cpu_nr - 1);
-	else
-		snprintf(text, sizeof(text), FTR_UFTRACE_LOST_KERNEL_SOME,
-			 cursor->file->cpu_nr - 1);
-	ev->type = FTR_EVENT_MESSAGE;
-	ev->message.text = ftr_arena_strdup(&self->reader->trace->arena, text);
-	return ev->message.text == NULL ? -ENOMEM : 0;
+	ev->type = FTR_EVENT_LOST;
+	ev->lost.nr = cursor->page.lost_nr;
+	ev->lost.cpu_nr = cursor->file->cpu_nr;
+	ev->lost.source = FTR_LOST_OF_KERNEL;
 }
 
 static int event_fill(struct kernel_source *self, const struct cursor *cursor, struct ftr_event *ev)
 {
 	*ev = (struct ftr_event){ .time_ns = cursor->time_ns, .task = self->task->task };
-	if (cursor->event == NULL)
-		return lost_fill(self, cursor, ev);
+	if (cursor->event == NULL) {
+		lost_fill(cursor, ev);
+		return 0;
+	}
 	if (cursor->event->kind == FTR_FTRACE_POINT)
 		return point_fill(self, cursor, ev);
 	return call_fill(self, cursor, ev);

@@ -227,7 +227,7 @@ static int symbols_load(struct uft_reader *reader, struct ftr_module *module,
 {
 	int ret;
 
-	if (strcmp(module->path, FTR_KERNEL_PATH) == 0)
+	if (module->is_kernel)
 		return uft_kallsyms_load(reader, symtab);
 	ret = symbols_from_text(reader, module, symtab);
 	if (ret < 0 && reader->dir->is_real && module->path[0] == '/') {

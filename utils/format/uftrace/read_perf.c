@@ -96,7 +96,7 @@ static int found_add(struct uft_reader *reader, const struct found *found)
 		return 0;
 	if (starts_trace(found->side.kind))
 		first_take(&trace->first_ns, time_ns);
-	if (found->side.kind < UFT_SIDE_FORK)
+	if (found->side.kind < UFT_SIDE_LOST)
 		first_take(&trace->first_event_ns, time_ns);
 	return uft_side_add(task, found->side, found->what);
 }
@@ -163,26 +163,25 @@ static int perf_comm(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 }
 
 /*
- * The kernel dropped so many events on this CPU, of unknown tasks: a message in the stream of any
- * task.
+ * The kernel dropped so many events on this CPU, of unknown tasks: in the stream of any task.
  */
 static int perf_lost(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 		     struct found *found)
 {
-	char text[80];
-	uint64_t nr;
+	uint64_t *nr;
 
 	if (ftr_get_u16(p + 6, reader->is_big) < LOST_NR_OFFSET + 8 + SAMPLE_BYTES ||
 	    reader->trace->tasks.nr == 0)
 		return 0;
-	nr = ftr_get_u64(p + LOST_NR_OFFSET, reader->is_big);
-	snprintf(text, sizeof(text), FTR_UFTRACE_LOST_EVENTS, (unsigned long long)nr,
-		 found->side.cpu_nr - 1);
-	found->side.kind = UFT_SIDE_MESSAGE;
-	found->what = ftr_arena_strdup(&reader->trace->arena, text);
+	nr = ftr_arena_alloc(&reader->trace->arena, sizeof(*nr));
+	if (nr == NULL)
+		return -ENOMEM;
+	*nr = ftr_get_u64(p + LOST_NR_OFFSET, reader->is_big);
+	found->side.kind = UFT_SIDE_LOST;
+	found->what = nr;
 	if (ftr_trace_task_find(reader->trace, found->tid) == NULL)
 		found->tid = reader->trace->tasks.v[0]->tid;
-	return found->what == NULL ? -ENOMEM : 1;
+	return 1;
 }
 
 static int perf_ignored(struct uft_reader *reader, const uint8_t *p, uint16_t misc,

@@ -9,16 +9,8 @@ struct ftr_dir;
 struct ftr_sink;
 struct ftr_trace;
 
-/*
- * MESSAGEs that stand for lines of extern.dat, and for LOST records of perf-cpuN.dat: printf and
- * scanf formats.
- */
+/* Begins MESSAGEs that stand for lines of extern.dat. */
 #define FTR_UFTRACE_EXTERN_PREFIX "external-data: "
-#define FTR_UFTRACE_LOST_EVENTS "LOST %llu events of CPU %d"
-
-/* The same of what is flagged in kernel-cpuN.dat; the kernel does not always count them. */
-#define FTR_UFTRACE_LOST_KERNEL "LOST %llu kernel events of CPU %d"
-#define FTR_UFTRACE_LOST_KERNEL_SOME "LOST kernel events of CPU %d"
 
 /* As ftr_format.read_dir; takes @dir over, also on failure. */
 int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err);
