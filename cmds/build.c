@@ -36,8 +36,8 @@ static const struct ftr_option build_options[] = {
 	FTR_OPTION("etrace", 0, "FILE", "Look at the etrace text FILE instead of recorded data",
 		   ftr_opt_string, struct build_values, etrace),
 	FTR_OPTION("files", 0, NULL,
-		   "List the files that were read (r), written (w), run (x), and who "
-		   "made them",
+		   "List the files that were read (r), written (w), run (x), and their "
+		   "creators",
 		   ftr_opt_flag, struct build_values, lists_files),
 	FTR_OPTION("inputs-of", 0, "FILE", "List what FILE was made from", ftr_opt_string,
 		   struct build_values, inputs_of),
@@ -46,7 +46,7 @@ static const struct ftr_option build_options[] = {
 	FTR_OPTION("processes", 0, NULL,
 		   "Show the tree of processes: command, time, exit status, files", ftr_opt_flag,
 		   struct build_values, lists_processes),
-	FTR_OPTION("unused", 0, "DIR", "List the files below DIR that the build did not touch",
+	FTR_OPTION("unused", 0, "DIR", "List the files below DIR that the build did not use",
 		   ftr_opt_string, struct build_values, unused),
 	{ 0 }
 };
@@ -180,7 +180,7 @@ static int build_run(void *arg, int argc, char **argv)
 	int status = FTR_EXIT_OK, examined;
 
 	if (argc > 0 && values->etrace != NULL) {
-		ftr_error("build: either a command to run or a text to look at (--etrace)");
+		ftr_error("build: give either a command or --etrace FILE, not both");
 		return FTR_EXIT_USAGE;
 	}
 	if (argc > 0)

@@ -107,7 +107,7 @@ static const struct ftr_option record_options[] = {
 		   ftr_opt_flag, struct record_values, record.no_event),
 	FTR_OPTION("no-sched", 0, NULL, "Do not record scheduling", ftr_opt_flag,
 		   struct record_values, record.no_sched),
-	FTR_OPTION("depth", 'D', "DEPTH", "Record calls less than DEPTH deep", ftr_opt_u64,
+	FTR_OPTION("depth", 'D', "DEPTH", "Record at most DEPTH levels of calls", ftr_opt_u64,
 		   struct record_values, record.depth, .min = 1, .max = STACK_MAX_LIMIT),
 	FTR_OPTION("format", 0, "FORMAT",
 		   "Format to write while the program runs (default: uftrace)", ftr_opt_format,

@@ -246,7 +246,7 @@ ftr_strings ftr_environ_new(ftr_strings envp)
 	merged = ftr_scratch_take(bytes);
 	if (merged == NULL) {
 		ftr_channel_warn("has no memory for the environment of a program that it starts, "
-				 "which runs untraced: raise the limit (ulimit -v, -d)");
+				 "which runs untraced; raise ulimit -v or -d");
 		return envp;
 	}
 	merge(envp, &look, merged, (char *)merged + strings);

@@ -19,7 +19,8 @@ bool ftr_invariant_violated(const char *what) __attribute__((visibility("hidden"
 
 /* Does @condition hold?  To be tested: what relies on it must not go on. */
 #define FTR_INVARIANT(condition) \
-	(likely(condition) || ftr_invariant_violated("violates an invariant of libmcount.so (" \
-						     #condition "): it is not traced any further"))
+	(likely(condition) || \
+	 ftr_invariant_violated("internal error in libmcount.so (" #condition "); tracing " \
+				"stopped; please report it"))
 
 #endif /* FTR_LIBMCOUNT_INVARIANT_H */

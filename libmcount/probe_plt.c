@@ -139,8 +139,8 @@ static void slots_hook(const struct ftr_loaded *module, const struct table *tabl
 	}
 	relro_close(module);
 	if (i < table->slot_nr)
-		ftr_channel_warn("makes more library calls than there are stubs, and libmcount.so "
-				 "cannot be mapped for more: some calls are not recorded");
+		ftr_channel_warn("makes more library calls than ftr has stubs for, and libmcount.so "
+				 "cannot be remapped; some calls are not recorded");
 }
 
 static int program_match(struct dl_phdr_info *info, size_t size, void *arg)

@@ -147,12 +147,13 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 	}
 	if (start.ret < 0) {
 		if (start.ret != -EACCES)
-			warn("ftr: the recorder does not answer: the program runs untraced\n");
+			warn("ftr: no reply from the recorder; the program runs untraced (was ftr "
+			     "killed?)\n");
 		return;
 	}
 	if (ftr_state.control == NULL) {
-		warn("ftr: libmcount.so and ftr are of different versions: the program runs "
-		     "untraced; install ftr again\n");
+		warn("ftr: libmcount.so and ftr are of different versions; the program runs "
+		     "untraced; reinstall ftr\n");
 		return;
 	}
 	atomic_compare_exchange_strong(&ftr_state.arming, &(uint32_t){ FTR_UNARMED }, FTR_ARMED);

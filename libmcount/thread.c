@@ -354,9 +354,8 @@ bool ftr_thread_attach(struct ftr_thread *self)
 	if (!is_attached && !self->is_refused) {
 		ret = attach(self);
 		if (ret == -ENOMEM)
-			ftr_channel_warn("has no memory for the ring of a task, which runs "
-					 "untraced: raise the limit (ulimit -v), or make rings "
-					 "smaller (-b)");
+			ftr_channel_warn("cannot allocate a ring for a task, which runs "
+					 "untraced; raise ulimit -v or use smaller rings (-b)");
 		if (ret < 0)
 			ftr_thread_disarm(self);
 		is_attached = ret == 0;

@@ -92,7 +92,7 @@ static long filter(long nr, unsigned long a, unsigned long b, unsigned long c)
 	long ret;
 
 	if (is_bad)
-		ftr_channel_warn("has a seccomp filter that blocks tracing: its new threads, "
+		ftr_channel_warn("installed a seccomp filter that blocks tracing; its new threads, "
 				 "children and images run untraced");
 	ret = ftr_sys3(nr, a, b, c);
 	if (ret == 0 && is_bad)

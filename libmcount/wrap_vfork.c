@@ -45,8 +45,8 @@ static void disarm_both(struct ftr_thread *self)
 {
 	if (self->producer == NULL || self->is_refused)
 		return;
-	ftr_channel_warn("shares its thread-local storage with a child (clone without "
-			 "CLONE_SETTLS): neither of the two is traced any further");
+	ftr_channel_warn("shares thread-local storage with a child (clone without "
+			 "CLONE_SETTLS); tracing of both stopped");
 	ftr_thread_disarm(self);
 }
 

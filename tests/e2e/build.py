@@ -116,7 +116,7 @@ class BuildTest(harness.Test):
         status, text = self.ftr_build("--processes")
         self.expect(status == 0 and " make -s\n" in text and " gcc -c main2.c\n" in text, f"processes: {text}")
         status, text = self.ftr_build("--inputs-of", "nothing")
-        self.expect(status == 1 and "did not touch" in text, f"nothing: {status} {text}")
+        self.expect(status == 1 and "not used by the build" in text, f"nothing: {status} {text}")
 
     def test_other_traces(self):
         """A trace in another format answers as the directory does."""

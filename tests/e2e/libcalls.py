@@ -263,8 +263,8 @@ class LibcallsTest(AsNative):
                                stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=True)
                 for words in ([FTR, "record", "-d", "d", "-l", "--libmcount-path", "gone"], [])]
         self.assertEqual(runs[0].stdout, runs[1].stdout)
-        said = r"process \d+: makes more library calls than there are stubs, and libmcount.so cannot be mapped " \
-               r"for more: some calls are not recorded\n"
+        said = r"process \d+: makes more library calls than ftr has stubs for, and libmcount.so cannot be " \
+               r"remapped; some calls are not recorded\n"
         self.assertRegex(runs[0].stderr, "ftr: warning: " + said)
         with open("d/extern.dat", encoding="ascii") as file:
             self.assertRegex(file.read(), r"[\d.]+ " + said)

@@ -52,7 +52,7 @@ class Images(Recording):
         os.chmod(".", 0o755)
         run = self.record("--force", "sh", "-c", "./raised work; ./victim work", quiet=False)
         self.assertEqual(run.stdout, "15\n15\n")
-        self.said(run, "untraced: ./raised: is set-uid")
+        self.said(run, "untraced: ./raised: set-uid")
 
     def test_scripts_are_traced(self):
         with open("script", "w") as file:
@@ -166,7 +166,7 @@ class Surroundings(Recording):
     def test_no_memory(self):
         run = self.record("--force", "./victim", "limited", "5", quiet=False)
         self.assertEqual(run.stdout, "15\n")
-        self.assertRegex(run.stderr, r"^ftr: warning: process \d+: has no memory for the ring.*ulimit -v.*\n$")
+        self.assertRegex(run.stderr, r"^ftr: warning: process \d+: cannot allocate a ring.*ulimit -v.*\n$")
         self.assertRegex(messages()[0], "no memory")
 
     def test_little_memory(self):

@@ -27,11 +27,11 @@ class RecordTest(Recording):
         shutil.copy("plain", "first")
         os.mkdir("bin")
         shutil.move("first", "bin/victim")
-        self.refused(126, "victim: is not instrumented", "victim", "work",     # PATH comes first
+        self.refused(126, "victim: not instrumented", "victim", "work",     # PATH comes first
                      env=dict(os.environ, PATH=self.dir + "/bin:" + os.environ["PATH"]))
         shutil.copy("victim", "locked")
         os.chmod("locked", 0o644)
-        self.refused(126, "locked: is not executable", "locked")
+        self.refused(126, "locked: not executable; run chmod", "locked")
         self.refused(126, "bin: is a directory", "bin")
 
     def test_not_executable(self):
@@ -102,7 +102,7 @@ class RecordTest(Recording):
         os.makedirs("short", exist_ok=True)
         with open(runtime, "rb") as whole, open("short/libmcount.so", "wb") as cut:
             cut.write(whole.read(20000))
-        self.refused(125, "cut short", "--libmcount-path", "short", "./victim")
+        self.refused(125, "truncated", "--libmcount-path", "short", "./victim")
 
     def test_runtime_is_something_else(self):
         with open("other.c", "w") as file:

@@ -204,7 +204,7 @@ static void test_task(void **state)
 	recorder.request.message.pid++;		/* in a namespace where it has another number */
 	recorder.request.message.tid = PID_NONE;
 	assert_false(answered());
-	assert_string_equal(reply.refusal.text, "the recorder cannot find this thread");
+	assert_string_equal(reply.refusal.text, "no such thread in this PID namespace");
 }
 
 /* It did not wait for its ring: that is worth a warning if it lives. */
@@ -214,7 +214,7 @@ static void test_task_gave_up(void **state)
 	message(FTR_CHANNEL_TASK, "");
 	ftr_recorder_answer(&recorder, &reply);
 	ftr_recorder_answered(&recorder, &reply, false);
-	assert_true(strstr(warnings, "gave up waiting") != NULL);
+	assert_true(strstr(warnings, "timed out waiting") != NULL);
 }
 
 static void test_forked_child(void **state)

@@ -511,7 +511,7 @@ static void test_events_damaged(void **state)
 		"kernel-cpu0.dat+0x34: sched:sched_wakeup of 8 bytes is damaged: skipped\n"
 		"kernel-cpu0.dat+0x40: test:words of 12 bytes is damaged: skipped\n"
 		"kernel-cpu0.dat+0x50: test:words of 4 bytes is damaged: skipped\n"
-		"kernel-cpu0.dat+0x14: no format for events of ID 999: 2 of them skipped, the first here\n");
+		"kernel-cpu0.dat+0x14: skipped 2 events of unknown ID 999, first one here\n");
 }
 
 /* What libtraceevent must not be asked for: shown field by field. */
@@ -542,7 +542,7 @@ static void test_time_back(void **state)
 	expect("100:main( 200:main(T6 250:sched:sched_wakeup@1{pid=1} 250:sched:sched_wakeup@1{pid=2} "
 	       "800:main)T6 900:main)");
 	expect_warnings(
-		"kernel-cpu0.dat+0x1020: time goes back by 10 ns: ignored, as all later steps back are\n");
+		"kernel-cpu0.dat+0x1020: time goes backwards by 10 ns; clamped (further occurrences not reported)\n");
 }
 
 /* The header's lines damaged one after the other: never worse than what it says. */

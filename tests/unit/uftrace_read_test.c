@@ -163,7 +163,7 @@ static void test_damaged_record(void **state)
 	trace = trace_open();
 	expect_stream(trace, false, "10:main( 10:leaf(~< 15:leaf)< 20:main)");
 	assert_int_equal(warning_nr, 2);
-	assert_non_null(strstr(warnings, "5.dat+0x10: no record: 16 bytes are skipped"));
+	assert_non_null(strstr(warnings, "5.dat+0x10: no record; skipped 16 bytes"));
 	assert_non_null(strstr(warnings, "5.dat+0x40: the file ends inside a record"));
 	ftr_trace_free(trace);
 }
@@ -208,7 +208,7 @@ static void test_unlisted_task(void **state)
 	add_bytes("5.dat", data, sizeof(data));
 	add_bytes("77.dat", data, sizeof(data));
 	trace = trace_open();
-	assert_non_null(strstr(warnings, "77.dat: neither info nor task.txt lists this task"));
+	assert_non_null(strstr(warnings, "77.dat: task is in neither info nor task.txt"));
 	expect_stream(trace, false, "10:main( T77 10:main( T5 20:main) T77 20:main)");
 	ftr_trace_free(trace);
 }

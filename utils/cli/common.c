@@ -40,7 +40,8 @@ static const char *const demangle_words[] = {
 };
 
 const struct ftr_option ftr_common_options[] = {
-	FTR_OPTION("data", 'd', "DATA", "Use this data instead of ftr.data; - is standard input", ftr_opt_string,
+	FTR_OPTION("data", 'd', "DATA",
+		   "Read the trace DATA instead of ftr.data (- is standard input)", ftr_opt_string,
 		   struct ftr_common, data),
 	FTR_OPTION("color", 0, "SET", "Colour the output: yes, no, auto (default: auto)",
 		   parse_color, struct ftr_common, color, .words = color_words),

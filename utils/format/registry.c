@@ -239,7 +239,7 @@ static void warn_broken(struct ftr_trace *trace, const struct ftr_istream *in)
 	struct ftr_err err;
 
 	if (ftr_istream_check(in, &err) < 0)
-		ftr_diag_warn(trace->diag, "%s: what follows is missing", err.text);
+		ftr_diag_warn(trace->diag, "%s; the rest of the trace is missing", err.text);
 }
 
 /* A pipe that breaks ends the trace early. */

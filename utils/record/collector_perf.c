@@ -128,8 +128,7 @@ static void events_refused(struct perf_collector *self, const char *call, int co
 	snprintf(text, sizeof(text), "none: %s: %s", call, why);
 	state(self, text);
 	ftr_diag_warn(self->recording->diag,
-		      "no scheduling and task events: %s: %s (--no-event: without "
-		      "this message)",
+		      "not recording scheduling and task events: %s: %s; --no-event silences this",
 		      call, why);
 }
 
@@ -160,17 +159,17 @@ static void events_start(struct perf_collector *self, pid_t pid)
 	if (ret < 0) {
 		ftr_diag_warn(
 			self->recording->diag,
-			"no scheduling and task events: no memory may be locked for "
-			"their rings: raise kernel.perf_event_mlock_kb or the limit ulimit -l");
+			"not recording scheduling and task events: cannot lock memory for perf "
+			"buffers; raise kernel.perf_event_mlock_kb or ulimit -l");
 		state(self,
-		      "none: no memory may be locked for their rings (kernel.perf_event_mlock_kb, ulimit -l)");
+		      "none: cannot lock memory for perf buffers (kernel.perf_event_mlock_kb, ulimit -l)");
 		cpus_close(self);
 		return;
 	}
 	if (bytes < RING_BYTES)
 		ftr_diag_warn(self->recording->diag,
-			      "the rings of scheduling and task events have only %zu KB "
-			      "a CPU: raise kernel.perf_event_mlock_kb or the limit ulimit -l",
+			      "perf buffers have only %zu KB a CPU, so events may be lost; raise "
+			      "kernel.perf_event_mlock_kb or ulimit -l",
 			      bytes >> 10);
 	for (i = 0; i < self->cpus.nr; i++)
 		store->ops->perf(store, self->cpus.v[i].cpu, NULL, 0);
@@ -202,7 +201,7 @@ static int event_unknown(const char *word, size_t len, struct ftr_err *err)
 
 	ftr_strbuf_init(&names);
 	ftr_event_perf_names(FTR_PERF_ALL, &names);
-	ret = ftr_err_set(err, EINVAL, "\"%.*s\" is not an event that ftr records: %s", (int)len,
+	ret = ftr_err_set(err, EINVAL, "unknown event \"%.*s\"; choose from: %s", (int)len,
 			  word, ftr_strbuf_str(&names));
 	ftr_strbuf_fini(&names);
 	return ret;

@@ -141,8 +141,8 @@ static void damage_report(struct ring_collector *self, struct source *source)
 {
 	if (source->is_damaged)
 		ftr_diag_warn(self->recording->diag,
-			      "task %d: its ring holds damaged records, which are skipped: did "
-			      "the program write to it?", source->task->tid);
+			      "task %d: skipped corrupt records in its ring; the program may "
+			      "have overwritten it (stray write)", source->task->tid);
 	source->is_damaged = false;
 }
 

@@ -226,13 +226,16 @@ static int become_when_ready(struct ftr_launch *launch, char **env, const int fd
 {
 	char byte;
 	ssize_t n;
+	int code;
 
 	waitpid(middle, NULL, 0);
 	close(fds[1]);
 	n = read(fds[0], &byte, 1);
+	code = n < 0 ? errno : ECHILD;
 	close(fds[0]);
 	if (n != 1)
-		return ftr_err_set(err, ECHILD, "the recorder could not be started");
+		return ftr_err_set(err, ECHILD, "the recorder could not be started: %s",
+				   n < 0 ? strerror(code) : "it exited before it was ready");
 	return exec_failed(launch, become(launch, env), err);
 }
 

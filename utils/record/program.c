@@ -63,11 +63,11 @@ static int check_executable(const char *name, const char *path, struct ftr_err *
 	if (stat(path, &st) < 0)
 		return ftr_err_set(err, errno, "%s: %s", name, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return ftr_err_set(err, EACCES, "%s: is a directory: name the program in it", name);
+		return ftr_err_set(err, EACCES, "%s: is a directory; name a program in it", name);
 	if (!S_ISREG(st.st_mode))
-		return ftr_err_set(err, EACCES, "%s: is not a regular file", name);
+		return ftr_err_set(err, EACCES, "%s: not a regular file", name);
 	if (access(path, X_OK) < 0)
-		return ftr_err_set(err, EACCES, "%s: is not executable: chmod +x it", name);
+		return ftr_err_set(err, EACCES, "%s: not executable; run chmod +x %s", name, path);
 	return 0;
 }
 
@@ -86,8 +86,8 @@ static int check_rights(const char *name, const char *path, uid_t uid, struct ft
 	if (!is_raised)
 		return 0;
 	return ftr_err_set(err, ENOTSUP,
-			   "%s: is set-uid, set-gid or has capabilities, so the loader "
-			   "does not preload into it: trace a plain copy (cp it)",
+			   "%s: set-uid, set-gid or has capabilities, so LD_PRELOAD is ignored; "
+			   "trace a copy made with cp",
 			   name);
 }
 
@@ -134,8 +134,8 @@ static int check_image(const struct ftr_program *program, const char *name, bool
 	if (ftr_arch_find(elf->machine, elf->elf_class) != ftr_arch_host)
 		return refuse_machine(elf, name, err);
 	if (elf->type != ET_EXEC && elf->type != ET_DYN)
-		return ftr_err_set(err, ENOEXEC, "%s: is no program (ELF type %d): link it", name,
-				   elf->type);
+		return ftr_err_set(err, ENOEXEC, "%s: not an executable (ELF type %d); link it "
+				   "first", name, elf->type);
 	if (!elf->has_interp)
 		return ftr_err_set(
 			err, ENOTSUP,
@@ -144,11 +144,10 @@ static int check_image(const struct ftr_program *program, const char *name, bool
 			"calls alone with --syscalls",
 			name);
 	if (elf->hooks == 0 && !force && program->is_script)
-		return ftr_err_set(err, ENOTSUP, "%s: is a script: what would be traced is its "
-				   "interpreter %s, which is not instrumented; --force runs it "
-				   "nevertheless", name, program->image);
+		return ftr_err_set(err, ENOTSUP, "%s: script whose interpreter %s is not "
+				   "instrumented; use --force to record its library calls", name, program->image);
 	if (elf->hooks == 0 && !force)
-		return ftr_err_set(err, ENOTSUP, "%s: is not instrumented: compile it with -pg, "
+		return ftr_err_set(err, ENOTSUP, "%s: not instrumented; compile it with -pg, "
 				   "-pg -mfentry or -finstrument-functions; --force records its "
 				   "library calls as it is", name);
 	return 0;
@@ -316,18 +315,18 @@ static int runtime_check(const struct ftr_program *program, const char *path, st
 				   "--libmcount-path", path, strerror(errno));
 	if (ftr_elf_info_load(&elf, path, err) < 0)
 		return ftr_err_set(err, ENOEXEC,
-				   "%s: cannot be loaded into a program (%s): install "
-				   "ftr again",
+				   "%s: cannot be loaded into a program (%s); reinstall "
+				   "ftr",
 				   path, err->text);
 	if (elf.elf_class != program->elf.elf_class || elf.machine != program->elf.machine ||
 	    elf.type != ET_DYN)
-		return ftr_err_set(err, ENOEXEC, "%s: is not a library for %s: install the ftr of "
-				   "its architecture", path, program->image);
+		return ftr_err_set(err, ENOEXEC, "%s: not a library for %s; install the ftr of its "
+				   "architecture", path, program->image);
 	if (is_cut(path))
-		return ftr_err_set(err, ENOEXEC, "%s: is cut short: install ftr again", path);
+		return ftr_err_set(err, ENOEXEC, "%s: truncated; reinstall ftr", path);
 	if (strpbrk(path, ": \t") != NULL)
 		return ftr_err_set(err, EINVAL, "%s: LD_PRELOAD cannot hold a path with blanks or "
-				   "colons: put ftr elsewhere", path);
+				   "colons; install ftr elsewhere", path);
 	return 0;
 }
 

@@ -400,7 +400,7 @@ static void silence_report(struct ftr_recorder *recorder)
 	    ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns < SILENCE_NS)
 		return;
 	recorder->is_silence_reported = true;
-	ftr_diag_warn(recorder->options->diag, "%s is not traced: %s has not connected from it; "
+	ftr_diag_warn(recorder->options->diag, "%s is not traced: %s did not connect within 3 s; "
 		      "see the loader's errors above", recorder->options->program->path,
 		      recorder->options->runtime);
 }

@@ -147,6 +147,7 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 	struct ftr_channel_request *request = &recorder->request;
 	struct ftr_process *process;
 	struct ftr_err err = { 0 };
+	char text[64];
 	bool is_new;
 
 	ftr_recorder_image_end(recorder, request->pid);	/* exec: the old image's rings */
@@ -154,7 +155,9 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 	is_new = ftr_process_find(&recorder->processes, request->pid) == NULL;
 	process = ftr_process_get(&recorder->processes, request->pid, request->message.pid);
 	if (process == NULL || ftr_maps_load(&reply->maps, request->pid, &err) < 0) {
-		refuse(reply, "the recorder cannot read the maps of the process");
+		snprintf(text, sizeof(text), "cannot read /proc/%d/maps of the process",
+			 request->pid);
+		refuse(reply, text);
 		if (process == NULL ||
 		    !ftr_process_is_gone(process)) /* killed before it began is no loss */
 			ftr_diag_warn(recorder->options->diag, "process %d is not traced: %s",
@@ -309,7 +312,7 @@ static void answer_task(struct ftr_recorder *recorder, struct ftr_recorder_reply
 	if (tid > 0)
 		start.task = ftr_store_dir_task(&recorder->store, tid, request->pid, &is_new);
 	if (start.task == NULL) {
-		refuse(reply, "the recorder cannot find this thread");
+		refuse(reply, "no such thread in this PID namespace");
 		return;
 	}
 	if (ftr_collectors_task(&recorder->collectors, &start, &answer, &err) < 0) {
@@ -332,8 +335,8 @@ static void task_answered(struct ftr_recorder *recorder, struct ftr_recorder_rep
 		return;
 	if (!is_sent && syscall(SYS_tgkill, recorder->request.pid, reply->tid, 0) == 0)
 		ftr_recorder_warn(recorder, recorder->request.pid,
-				  "gave up waiting for the recorder in one of its tasks, which "
-				  "runs untraced");
+				  "one task timed out waiting for the recorder and runs untraced; "
+				  "reduce the load or use --rt-prio");
 	if (recorder->store.tids.nr == 1)
 		ftr_recorder_info_update(recorder);
 }
@@ -420,8 +423,8 @@ static void answer_leave(struct ftr_recorder *recorder, struct ftr_recorder_repl
 	if (recorder->channel.path_fd < 0 && (ftr_channel_open_path(&recorder->channel, &err) < 0 ||
 					      ftr_recorder_listen(recorder) < 0))
 		ftr_recorder_warn(recorder, recorder->request.pid,
-				  "enters a network namespace from which the recorder cannot be "
-				  "reached: the programs that it starts there run untraced");
+				  "enters a network namespace where the recorder is unreachable; "
+				  "programs started there run untraced");
 }
 
 static const struct answer {

@@ -131,7 +131,8 @@ static int print_closure(const struct ftr_build *build, const char *path, walk_f
 	uint8_t *seen;
 
 	if (file == NULL)
-		return ftr_err_set(err, ENOENT, "%s: the build did not touch it", path);
+		return ftr_err_set(err, ENOENT, "%s: not used by the build; ftr build --files "
+				   "lists those that were", path);
 	seen = calloc(build->files.nr, 1);
 	if (seen == NULL || walk(build, file, seen) < 0) {
 		free(seen);

@@ -116,7 +116,8 @@ static int parse_fields(struct diff *diff, struct ftr_err *err)
 			continue;
 		diff->mask &= ~REPORT_BIT(i);
 		if (!is_all)
-			ret = ftr_err_set(err, EINVAL, "report: \"%s\" has no difference",
+			ret = ftr_err_set(err, EINVAL,
+					  "report: field \"%s\" cannot be compared (--diff)",
 					  report_columns[i].name);
 	}
 	return ret;

@@ -400,7 +400,8 @@ int ftr_etrace_events_load(struct ftr_etrace_events **out, struct ftr_trace *tra
 	}
 	if (events->log.calls.nr == 0) {
 		ftr_etrace_events_free(events);
-		return ftr_err_set(err, EBADMSG, "%s: holds no records", in->name);
+		return ftr_err_set(err, EBADMSG, "%s: no etrace records found; expected lines like "
+				   "UPID,CPU,TIME,TIMEN!|...", in->name);
 	}
 	*out = events;
 	return 0;

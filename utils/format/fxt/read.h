@@ -126,8 +126,8 @@ struct fxt_reader {
 	struct ftr_strbuf task_lines;		/* blob ftr.tasks */
 	struct ftr_strbuf syscall_lines;	/* blob ftr.syscalls, until it is read */
 	struct ftr_etrace_log syscalls;
-	const struct fxt_text *empty, *own, *name_lost[FTR_LOST_SOURCES], *name_fork, *name_thread, *name_message,
-		*name_more;
+	const struct fxt_text *empty, *own, *name_lost[FTR_LOST_SOURCES], *name_fork;
+	const struct fxt_text *name_thread, *name_message, *name_more;
 	struct fxt_text *name_wakeup;
 	const struct fxt_text *key_symbol, *key_loc, *key_child, *key_records, *key_text, *key_data;
 	const struct fxt_text *key_tracepoint, *key_cpu;

@@ -104,8 +104,8 @@ static int tasks_of_files(struct uft_reader *reader)
 		if (tid < 0 || ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid) != NULL)
 			continue;
 		ftr_diag_warn(reader->trace->diag,
-			      "%s: neither info nor task.txt lists this task: "
-			      "shown as a process of its own",
+			      "%s: task is in neither info nor task.txt; shown as a separate "
+			      "process",
 			      name);
 		if (uft_task_get(reader, tid, tid) == NULL)
 			return -ENOMEM;

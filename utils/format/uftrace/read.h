@@ -31,7 +31,7 @@ struct uft_side {
 /* What the few have that are more than a time and a kind. */
 struct uft_side_more {
 	uint32_t order;		/* of the uft_side */
-	/* (borrowed) POINT: struct ftr_payload; LOST: uint64_t; FORK: struct ftr_task; MESSAGE: char */
+	/* (borrowed) POINT: struct ftr_payload; LOST: uint64_t; FORK: struct ftr_task; else char */
 	void *what;
 };
 

@@ -242,7 +242,7 @@ static void data_resync(struct data_source *self, const uint8_t *at, const char 
 		self->p += 8;		/* records and payloads are multiples of that */
 	if (self->p > self->end || (size_t)(self->end - self->p) < RECORD_BYTES)
 		self->p = self->end;
-	ftr_diag_warn(self->diag, "%s+0x%zx: %s: %zu bytes are skipped",
+	ftr_diag_warn(self->diag, "%s+0x%zx: %s; skipped %zu bytes",
 		      self->data->in.name, offset_of(self, from), why, (size_t)(self->p - from));
 }
 
@@ -256,8 +256,8 @@ static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 	if (time_ns < self->last_ns) {
 		if (!self->is_back_reported)
 			ftr_diag_warn(diag,
-				      "%s+0x%zx: time goes back by %llu ns: ignored, as all "
-				      "later steps back are",
+				      "%s+0x%zx: time goes backwards by %llu ns; clamped (further "
+				      "occurrences not reported)",
 				      self->data->in.name, offset_of(self, self->p),
 				      (unsigned long long)(self->last_ns - time_ns));
 		self->is_back_reported = true;
@@ -271,7 +271,7 @@ static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 	next_ns = record_time(self, next);
 	if (next_ns >= time_ns || next_ns < self->last_ns)
 		return time_ns;
-	ftr_diag_warn(diag, "%s+0x%zx: damaged time: that of the next record is used",
+	ftr_diag_warn(diag, "%s+0x%zx: implausible timestamp; using the next record's",
 		      self->data->in.name, offset_of(self, self->p));
 	return next_ns;
 }

@@ -212,10 +212,9 @@ static void unknown_warn(const struct walk *walk)
 		const struct unknown *unknown = slot->value;
 
 		ftr_diag_warn(walk->reader->trace->diag,
-			      "%s+0x%llx: no format for events of ID %llu: %llu of them "
-			      "skipped, the first here",
+			      "%s+0x%llx: skipped %llu events of unknown ID %llu, first one here",
 			      unknown->file, (unsigned long long)unknown->offset,
-			      (unsigned long long)slot->key - 1, (unsigned long long)unknown->nr);
+			      (unsigned long long)unknown->nr, (unsigned long long)slot->key - 1);
 	}
 }
 

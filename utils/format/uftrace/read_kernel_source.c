@@ -78,8 +78,8 @@ static void cursor_time(struct kernel_source *self, struct cursor *cursor)
 	}
 	if (!self->is_back_reported)
 		ftr_diag_warn(self->reader->trace->diag,
-			      "%s+0x%zx: time goes back by %llu ns: ignored, as all "
-			      "later steps back are",
+			      "%s+0x%zx: time goes backwards by %llu ns; clamped (further "
+			      "occurrences not reported)",
 			      cursor->file->in.name,
 			      (size_t)(cursor->page.next - cursor->file->in.data),
 			      (unsigned long long)(cursor->time_ns - cursor->page.time_ns));

@@ -75,7 +75,7 @@ static uint8_t kind_of(enum ftr_event_id id)
  */
 static bool starts_trace(uint8_t kind)
 {
-	return kind < UFT_SIDE_FORK && kind != kind_of(FTR_EVENT_ID_TASK_NAME) &&
+	return kind < UFT_SIDE_LOST && kind != kind_of(FTR_EVENT_ID_TASK_NAME) &&
 	       kind != kind_of(FTR_EVENT_ID_SCHED_OUT) &&
 	       kind != kind_of(FTR_EVENT_ID_SCHED_OUT_PREEMPTED);
 }
@@ -261,7 +261,7 @@ static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_n
 			kind = perf_kind(reader, in.data + pos, in.size - pos);
 		if (pos > in.size)
 			pos = in.size;
-		ftr_diag_warn(diag, "%s+0x%zx: not a record: %zu bytes are skipped", name, from,
+		ftr_diag_warn(diag, "%s+0x%zx: not a record; skipped %zu bytes", name, from,
 			      pos - from);
 	}
 	ftr_istream_close(&in);
@@ -328,7 +328,7 @@ static int extern_file(struct uft_reader *reader)
 		ret = extern_line(reader, ftr_slice_make(line, len));
 		if (ret == -EINVAL)
 			ftr_diag_warn(reader->trace->diag,
-				      "extern.dat:%u: expected a time and a text", in.lineno);
+				      "extern.dat:%u: line ignored; expected TIME TEXT", in.lineno);
 	}
 	ftr_istream_close(&in);
 	return ret == -ENOMEM ? ret : 0;

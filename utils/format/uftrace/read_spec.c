@@ -92,7 +92,7 @@ static int item_add(struct uft_reader *reader, struct ftr_slice text, enum uft_s
 	if (item.match == MATCH_REGEX &&
 	    (!regex_is_cheap(item.pattern) ||
 	     regcomp(&item.regex, item.pattern, REG_EXTENDED | REG_NOSUB) != 0)) {
-		ftr_diag_warn(trace->diag, "info: argspec: damaged pattern is ignored: %.100s",
+		ftr_diag_warn(trace->diag, "info: invalid argspec pattern %.100s ignored",
 			      item.pattern);
 		return 0;
 	}
@@ -270,7 +270,7 @@ static int dbg_read(struct uft_reader *reader, struct dbg *dbg, struct ftr_istre
 	while (ret != -ENOMEM && ftr_istream_line(in, &line, &len)) {
 		ret = dbg_line(reader, dbg, ftr_slice_make(line, len), &current);
 		if (ret == -EINVAL)
-			ftr_diag_warn(reader->trace->diag, "%s:%u: damaged line is ignored: %.*s",
+			ftr_diag_warn(reader->trace->diag, "%s:%u: invalid line ignored: %.*s",
 				      in->name, in->lineno, len > 60 ? 60 : (int)len, line);
 	}
 	return ret == -ENOMEM ? ret : 0;
@@ -342,7 +342,7 @@ static const struct ftr_argspec *func_layout(struct uft_reader *reader,
 			wants_automatic |= item->kind == kind;
 		else if (uft_layout_add(&layout, item->words, kind, enums, arena,
 					reader->is_32) == -EINVAL)
-			ftr_diag_warn(reader->trace->diag, "info: argspec: damaged: %s@%.*s",
+			ftr_diag_warn(reader->trace->diag, "info: invalid argspec %s@%.*s ignored",
 				      item->pattern, (int)item->words.len, item->words.s);
 	}
 	if (layout.args.nr == 0 && wants_automatic)

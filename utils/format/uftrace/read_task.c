@@ -196,8 +196,8 @@ static int session_guess(struct ftr_trace *trace, struct ftr_task *task)
 	if (task->session_nr > 0 || trace->sessions.nr == 0)
 		return 0;
 	ftr_diag_warn(trace->diag,
-		      "task.txt: task %d has no session: its functions are named by session %s", task->tid,
-		      trace->sessions.v[0]->sid);
+		      "task.txt: task %d has no session; resolving its functions with session %s",
+		      task->tid, trace->sessions.v[0]->sid);
 	ret = ftr_trace_task_add_session(trace, task, trace->sessions.v[0]);
 	return ret < 0 ? ret : comm_from_session(trace, task);
 }
