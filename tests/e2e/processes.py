@@ -167,7 +167,7 @@ class Surroundings(Recording):
         run = self.record("--force", "./victim", "limited", "5", quiet=False)
         self.assertEqual(run.stdout, "15\n")
         self.assertRegex(run.stderr, r"^ftr: warning: process \d+: cannot allocate a ring.*ulimit -v.*\n$")
-        self.assertRegex(messages()[0], "no memory")
+        self.assertRegex(messages()[0], "cannot allocate")
 
     def test_little_memory(self):
         for kilobytes in (8000, 20000, 100000):
