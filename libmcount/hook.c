@@ -126,7 +126,7 @@ static struct ftr_return *returns_of(const struct ftr_slot *slot, const uintptr_
 }
 
 /* A handler in between may do the same: at worst an older entry is lost for it. */
-static void return_keep(const struct ftr_slot *slot, uintptr_t *loc, uintptr_t ret)
+static void return_keep(const struct ftr_slot *slot, uintptr_t *loc, uintptr_t ret, uint64_t tick)
 {
 	struct ftr_return *set = returns_of(slot, loc);
 	unsigned i = 0;
@@ -135,7 +135,7 @@ static void return_keep(const struct ftr_slot *slot, uintptr_t *loc, uintptr_t r
 		i++;
 	for (; i > 0; i--)
 		set[i] = set[i - 1];
-	set[0] = (struct ftr_return){ loc, ret, ftr_clock_ticks() };
+	set[0] = (struct ftr_return){ loc, ret, tick << 16 };
 }
 
 static const struct ftr_return *return_find(const struct ftr_slot *slot, const uintptr_t *loc)
@@ -204,7 +204,8 @@ static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 	if (loc == NULL || ftr_frame_is_busy(loc) || !frame_seize(frame, loc))
 		return;
 	if (frame->kind == FTR_FRAME_RETURN && self->hook != 0) {
-		return_keep(self->slot, loc, frame->ret);
+		return_keep(self->slot, loc, frame->ret,
+			    frame->is_begun ? frame->state >> 16 : ftr_clock_ticks());
 		/* The stack may be in use by another thread again. */
 		__atomic_compare_exchange_n(loc, &hook, frame->ret, false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED);
@@ -313,14 +314,19 @@ static inline struct ftr_frame *frame_claim(struct ftr_thread *self, uintptr_t *
 	return frame_claim_slow(self, loc, kind == FTR_FRAME_RETURN && *loc != self->hook);
 }
 
-/* A busy frame becomes open. */
-static inline void frame_fill(struct ftr_frame *frame, uintptr_t *loc, uintptr_t ret,
-			      uintptr_t func, enum ftr_frame_kind kind)
+/* What a busy frame is about. */
+static inline void frame_fill(struct ftr_frame *frame, uintptr_t ret, uintptr_t func,
+			      enum ftr_frame_kind kind)
 {
 	frame->ret = ret;
 	frame->func = func;
 	frame->state = kind;
 	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* A busy frame becomes open: from here on another context may take it for left. */
+static inline void frame_open(struct ftr_frame *frame, uintptr_t *loc)
+{
 	frame->loc = loc;
 	atomic_signal_fence(memory_order_seq_cst);
 }
@@ -353,7 +359,8 @@ bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 		frame = frame_claim_estimate(self, loc);
 	if (frame == NULL)
 		return false;
-	frame_fill(frame, loc, 0, func, kind);
+	frame_fill(frame, 0, func, kind);
+	frame_open(frame, loc);
 	frame_begin(self, frame, kind, false);
 	return true;
 }
@@ -386,7 +393,8 @@ static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *se
 	atomic_signal_fence(memory_order_seq_cst);
 	frame = frame_claim_estimate(self, slot);
 	if (frame != NULL) {
-		frame_fill(frame, slot, *slot, child_ip, FTR_FRAME_RETURN);
+		frame_fill(frame, *slot, child_ip, FTR_FRAME_RETURN);
+		frame_open(frame, slot);
 		frame_begin(self, frame, FTR_FRAME_RETURN, true);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
@@ -404,8 +412,10 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
 			enter_estimate(self, slot, child_ip);
 		return;
 	}
-	frame_fill(frame, slot, *slot, child_ip, FTR_FRAME_RETURN);
+	frame_fill(frame, *slot, child_ip, FTR_FRAME_RETURN);
 	*slot = self->hook;
+	atomic_signal_fence(memory_order_seq_cst);
+	frame_open(frame, slot);	/* last: who takes it for left puts the slot right */
 	frame_begin(self, frame, FTR_FRAME_RETURN, is_known);
 }
 
@@ -515,7 +525,7 @@ static uintptr_t leave_abandoned(const uintptr_t *loc)
 
 	for (; slot != NULL; slot = slot->next) {
 		entry = return_find(slot, loc);
-		if (entry != NULL && (last == NULL || entry->tick > last->tick))
+		if (entry != NULL && (last == NULL || (int64_t)(entry->tick - last->tick) > 0))
 			last = entry;
 	}
 	return last != NULL ? last->ret : 0;

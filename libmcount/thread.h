@@ -78,7 +78,7 @@ static inline struct ftr_record *ftr_producer_record(struct ftr_producer *produc
 struct ftr_return {
 	uintptr_t *loc;			/* NULL = empty */
 	uintptr_t ret;
-	uint64_t tick;			/* when it was taken for left */
+	uint64_t tick;			/* of its ENTRY, in the upper 48 bits */
 };
 
 /*

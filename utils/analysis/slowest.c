@@ -26,7 +26,7 @@ struct slowest_sink {
 	const char *func;	/* (nullable) */
 	size_t cap;		/* calls to keep */
 	uint64_t levels;	/* of trees */
-	size_t least;		/* index of the quickest call that is kept, when there are cap */
+	size_t least;		/* index of the quickest call kept, when there are cap */
 	FTR_VEC(uint8_t) matches;	/* enum match, by name_id */
 	struct ftr_per_task watches;
 	struct ftr_slow_call *spare;	/* (owned, nullable) */
