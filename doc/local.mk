@@ -47,6 +47,8 @@ EXTRA_DIST += \
 	doc/adr/0021-sections.md \
 	doc/adr/0022-pipes.md \
 	doc/adr/0023-options-of-formats-and-collectors.md \
+	doc/adr/0024-tests-under-a-guard.md \
 	doc/adr/0025-payload-units.md \
+	doc/adr/0026-frames-of-coroutines.md \
 	doc/fxt.md \
 	doc/layers.txt

@@ -57,7 +57,7 @@ static void frames_trim(struct ftr_thread *self)
  * A frame is free, busy or open, and changes hands by one instruction: a handler that interrupts
  * the hook may switch to another coroutine, whose calls claim and close frames before this hook
  * resumes. A busy frame belongs to its hook alone.  top is where searches begin, not where open
- * frames end: frames of such a coroutine may lie above it.  doc/adr/0027
+ * frames end: frames of such a coroutine may lie above it.  doc/adr/0026
  */
 static inline bool frame_take(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc)
 {
@@ -553,7 +553,7 @@ static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *s
 	if (ret == 0)
 		ret = leave_abandoned(loc);
 	if (ret == 0)
-		__builtin_trap(); /* the program was switched in a way that ADR 0027 excludes */
+		__builtin_trap(); /* the program was switched in a way that ADR 0026 excludes */
 	return ret;
 }
 

@@ -435,10 +435,10 @@ static const struct answer {
 	[FTR_CHANNEL_SESSION] = { answer_session, session_answered },
 	[FTR_CHANNEL_TASK] = { answer_task, task_answered },
 	[FTR_CHANNEL_MODULE] = { answer_module, module_answered },
-	[FTR_CHANNEL_WARN] = { ftr_recorder_answer_warn },
-	[FTR_CHANNEL_EXEC] = { ftr_recorder_answer_exec },
-	[FTR_CHANNEL_LEAVE] = { answer_leave },
-	[FTR_CHANNEL_NAME] = { answer_name },
+	[FTR_CHANNEL_WARN] = { .answer = ftr_recorder_answer_warn },
+	[FTR_CHANNEL_EXEC] = { .answer = ftr_recorder_answer_exec },
+	[FTR_CHANNEL_LEAVE] = { .answer = answer_leave },
+	[FTR_CHANNEL_NAME] = { .answer = answer_name },
 };
 
 static const struct answer *answer_of(const struct ftr_recorder *recorder)
