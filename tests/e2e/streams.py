@@ -199,7 +199,7 @@ class StreamsTest(harness.Test):
         packed = gzip.compress(read(self.fxt))
         done = run("report", "-", *PLAIN, data=packed[:-20])
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stderr.decode(), r"read failed: .*: what follows is missing")
+        self.assertRegex(done.stderr.decode(), r"read failed: .*; the rest of the trace is missing")
         self.assertIn("not a trace", self.refused("report", "-", data=gzip.compress(b"no trace" * 99)))
 
     def test_no_room_for_a_copy(self):

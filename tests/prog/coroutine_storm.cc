@@ -9,7 +9,7 @@
  * args: 1 1
  * cflags: -pthread -fno-inline -Wno-unused-result
  */
-// Usage: coroutine_storm [FIRST-SEED [SEEDS]]
+// Usage: coroutine_storm [FIRST-SEED [SEEDS [preempt]]]
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
@@ -401,6 +401,8 @@ int main(int argc, char **argv)
 		printf("%llu\n", (unsigned long long)on_one_thread(seed, false));
 	for (uint64_t seed = first; seed < first + nr; seed++)
 		printf("%llu\n", (unsigned long long)on_threads(seed));
+	if (argc <= 3)
+		return 0;
 	every.it_interval.tv_usec = every.it_value.tv_usec = 1000;
 	setitimer(ITIMER_VIRTUAL, &every, NULL);
 	for (uint64_t seed = first; seed < first + nr; seed++)

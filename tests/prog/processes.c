@@ -4,7 +4,7 @@
  *
  * expect-calls: main 18
  * expect-calls: in_child 8
- * expect-warning: neither of the two is traced
+ * expect-warning: tracing of both stopped
  * expect-calls: in_new_image 9
  */
 #define _GNU_SOURCE

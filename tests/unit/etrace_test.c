@@ -194,6 +194,7 @@ static void load(struct ftr_etrace_log *log, const void *text, size_t len,
 
 	ftr_istream_from_memory(&in, "t.etrace", text, len);
 	ftr_etrace_log_init(log);
+	log->is_whole = true;
 	assert_int_equal(ftr_etrace_load(log, &in, fn, arg), 0);
 	ftr_istream_close(&in);
 }

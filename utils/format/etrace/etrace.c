@@ -104,6 +104,7 @@ static int etrace_check(struct ftr_istream *in, ftr_violation_fn *violation, voi
 	int ret;
 
 	ftr_etrace_log_init(&log);
+	log.is_whole = true;
 	ret = ftr_etrace_load(&log, in, violation, arg);
 	*result = (struct ftr_check_result){ log.calls.nr, log.violations };
 	ftr_etrace_log_fini(&log);

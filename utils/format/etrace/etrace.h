@@ -67,6 +67,8 @@ struct ftr_etrace_log {
 	struct ftr_arena arena;		/* their texts */
 	const char *init_cwd;		/* of INITCWD= (nullable) */
 	unsigned violations;		/* of the format, found while reading */
+	bool is_whole;			/* set before loading: all tasks must be announced, as
+					 * they are unless some were left out */
 };
 
 void ftr_etrace_log_init(struct ftr_etrace_log *log);

@@ -243,7 +243,8 @@ int ftr_etrace_load(struct ftr_etrace_log *log, struct ftr_istream *in,
 		any_line(&loader, ftr_slice_make(line, len));
 	for (size_t i = 0; i < loader.all.nr; i++)
 		ftr_etrace_record_finish(&loader, loader.all.v[i]);
-	check_announced(&loader);
+	if (log->is_whole)
+		check_announced(&loader);
 	loader_fini(&loader);
 	return loader.has_failed ? -ENOMEM : log_sort(log);
 }
