@@ -202,7 +202,13 @@ int run(void) { return dependency(); }
 
 
 class LoadingTest(AsNative):
+    def skip_with_sanitizer(self):
+        with open(FTR, "rb") as file:
+            if b"__asan_init" in file.read():
+                self.skipTest("AddressSanitizer, in ftr itself, bears no auditor and no other allocator")
+
     def test_auditors(self):
+        self.skip_with_sanitizer()
         self.library("one", PLUGIN.replace("NAME", "one").replace("CALL", "getuid"))
         self.library("two", PLUGIN.replace("NAME", "two").replace("CALL", "getgid"))
         self.compile("loader", LOADER, "-pg")
@@ -223,9 +229,7 @@ class LoadingTest(AsNative):
                     self.check(counts, {"getppid": 2, "dlsym": 4 if "-l" in options else 1})
 
     def test_allocators(self):
-        with open(FTR, "rb") as file:
-            if b"__asan_init" in file.read():
-                self.skipTest("AddressSanitizer, in ftr itself, goes together with no other allocator")
+        self.skip_with_sanitizer()
         found = 0
         for name in ("jemalloc", "tcmalloc_minimal"):
             path = ctypes.util.find_library(name)

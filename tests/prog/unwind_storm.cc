@@ -3,7 +3,6 @@
  * A profiler's handler unwinds the stack thousands of times a second, through hooks and return
  * stubs: it never crashes, and what it interrupts goes on.
  *
- * again: --nest-libcall
  * cflags: -pthread -fno-inline
  * expect-calls: leaf 200000
  */

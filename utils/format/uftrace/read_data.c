@@ -492,7 +492,7 @@ struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *t
 
 	if (self == NULL)
 		return NULL;
-	self->base.ops = &data_ops;
+	self->base = (struct ftr_source){ .ops = &data_ops };
 	self->reader = reader;
 	self->data = task;
 	self->diag = diag;
