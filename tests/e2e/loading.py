@@ -217,7 +217,9 @@ class LoadingTest(AsNative):
             for options in (["--force"], ["-l"], ["--nest-libcall"], ["--no-libcall", "-e"]):
                 with self.subTest(flags=flags, options=options):
                     counts = self.same_as_native(options, "./loader", LD_AUDIT=self.dir + "/libaudit.so")
-                    self.check(counts, {"main": 1})
+                    # clang calls mcount by the PLT: an auditor of PLT calls stands between.
+                    if not flags or "clang" not in os.environ.get("CC", ""):
+                        self.check(counts, {"main": 1})
 
     def test_the_next_one(self):
         self.library("inter", INTERPOSER)
