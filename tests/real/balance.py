@@ -2,7 +2,8 @@
 """balance.py DIR: the records of every task of a data directory, checked one by one.
 
 Each EXIT must name the innermost open call, time must not go backwards, nothing may be LOST.  Calls
-that never return (exit, a jump out of them) are counted, and stay open or are cut by depth.
+that never return (exit, a jump out of them) are counted, and stay open or are cut by depth.  A jump
+ends with another EXIT of setjmp, which has returned to the same caller before.
 """
 import glob
 import os
@@ -18,6 +19,7 @@ class Unbalanced(Exception):
 
 
 def check_task(path, totals):
+    root = (0, set())       # a call: its address, those of its callees that have returned
     stack, last = [], 0
     with open(path, "rb") as file:
         data = file.read()
@@ -39,19 +41,27 @@ def check_task(path, totals):
             if depth < DEPTH_MAX:
                 totals["jumped over"] += len(stack) - depth
                 del stack[depth:]
-            stack.append(addr)
+            stack.append((addr, set()))
             totals["calls"] += 1
         elif kind == EXIT:
             if depth < DEPTH_MAX:
                 totals["jumped over"] += max(len(stack) - depth - 1, 0)
                 del stack[depth + 1:]
-            if not stack or stack.pop() != addr:
+            caller = stack[-2] if len(stack) > 1 else root
+            if stack and stack[-1][0] == addr:
+                stack.pop()
+                caller[1].add(addr)
+                continue
+            del stack[depth:]
+            caller = stack[-1] if stack else root
+            if addr not in caller[1]:
                 raise Unbalanced(f"{where}: the exit of {addr:#x}, which is not the innermost call")
+            totals["jumps"] += 1
     totals["open at the end"] += len(stack)
 
 
 def main():
-    totals = {"calls": 0, "jumped over": 0, "open at the end": 0}
+    totals = {"calls": 0, "jumped over": 0, "jumps": 0, "open at the end": 0}
     paths = [path for path in glob.glob(os.path.join(sys.argv[1], "*.dat"))
              if os.path.basename(path)[:-4].isdigit()]
     try:
