@@ -24,7 +24,7 @@ static const struct ftr_frame nothing = { .loc = (uintptr_t *)UINTPTR_MAX };
 __thread struct ftr_thread ftr_self = { .top = (struct ftr_frame *)&nothing + 1 };
 
 static inline uint64_t record_put(struct ftr_thread *self, const struct ftr_frame *frame,
-			      uintptr_t func, enum ftr_record_type type)
+				  uintptr_t func, enum ftr_record_type type)
 {
 	struct ftr_producer *producer = self->producer;
 	uint64_t depth = (uint64_t)((const char *)frame - (const char *)self->frames) /
@@ -125,6 +125,11 @@ static struct ftr_return *returns_of(const struct ftr_slot *slot, const uintptr_
 	return slot->returns + (hash & (slot->return_nr - 1) & ~(uint64_t)(FTR_RETURN_WAYS - 1));
 }
 
+static bool is_stub(uintptr_t address)
+{
+	return address - (uintptr_t)ftr_return_stubs < FTR_STUB_NR * FTR_STUB_BYTES;
+}
+
 /* A handler in between may do the same: at worst an older entry is lost for it. */
 static void return_keep(const struct ftr_slot *slot, uintptr_t *loc, uintptr_t ret, uint64_t tick)
 {
@@ -204,8 +209,10 @@ static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 	if (loc == NULL || ftr_frame_is_busy(loc) || !frame_seize(frame, loc))
 		return;
 	if (frame->kind == FTR_FRAME_RETURN && self->hook != 0) {
-		return_keep(self->slot, loc, frame->ret,
-			    frame->is_begun ? frame->state >> 16 : ftr_clock_ticks());
+		/* A tail call's is a stub: its caller's frame has the address. */
+		if (!is_stub(frame->ret))
+			return_keep(self->slot, loc, frame->ret,
+				    frame->is_begun ? frame->state >> 16 : ftr_clock_ticks());
 		/* The stack may be in use by another thread again. */
 		__atomic_compare_exchange_n(loc, &hook, frame->ret, false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED);
