@@ -15,6 +15,7 @@
 #include "libmcount/clock.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
+#include "libmcount/returns.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -118,41 +119,9 @@ void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
 		frame_end(self, frame);
 }
 
-static struct ftr_return *returns_of(const struct ftr_slot *slot, const uintptr_t *loc)
-{
-	uint64_t hash = ((uint64_t)loc >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-
-	return slot->returns + (hash & (slot->return_nr - 1) & ~(uint64_t)(FTR_RETURN_WAYS - 1));
-}
-
 static bool is_stub(uintptr_t address)
 {
 	return address - (uintptr_t)ftr_return_stubs < FTR_STUB_NR * FTR_STUB_BYTES;
-}
-
-/* A handler in between may do the same: at worst an older entry is lost for it. */
-static void return_keep(const struct ftr_slot *slot, uintptr_t *loc, uintptr_t ret, uint64_t tick)
-{
-	struct ftr_return *set = returns_of(slot, loc);
-	unsigned i = 0;
-
-	while (i < FTR_RETURN_WAYS - 1 && set[i].loc != loc && set[i].loc != NULL)
-		i++;
-	for (; i > 0; i--)
-		set[i] = set[i - 1];
-	set[0] = (struct ftr_return){ loc, ret, tick << 16 };
-}
-
-static const struct ftr_return *return_find(const struct ftr_slot *slot, const uintptr_t *loc)
-{
-	const struct ftr_return *set = returns_of(slot, loc);
-	unsigned i;
-
-	for (i = 0; i < FTR_RETURN_WAYS; i++) {
-		if (set[i].loc == loc)
-			return &set[i];
-	}
-	return NULL;
 }
 
 /* Which stack something lies on.  The bounds of other stacks are unknown. */
@@ -211,8 +180,8 @@ static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 	if (frame->kind == FTR_FRAME_RETURN && self->hook != 0) {
 		/* A tail call's is a stub: its caller's frame has the address. */
 		if (!is_stub(frame->ret))
-			return_keep(self->slot, loc, frame->ret,
-				    frame->is_begun ? frame->state >> 16 : ftr_clock_ticks());
+			ftr_return_keep(self->slot, loc, frame->ret,
+					frame->is_begun ? frame->state >> 16 : ftr_clock_ticks());
 		/* The stack may be in use by another thread again. */
 		__atomic_compare_exchange_n(loc, &hook, frame->ret, false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED);
@@ -524,20 +493,6 @@ static uintptr_t leave_on(struct ftr_thread *self, const struct ftr_slot *slot,
 	return slot->frames == self->frames ? leave_here(self, loc) : leave_there(slot, loc);
 }
 
-/* The frame of @loc was taken for left, last by whichever thread, and was not. */
-static uintptr_t leave_abandoned(const uintptr_t *loc)
-{
-	const struct ftr_slot *slot = atomic_load(&ftr_state.slots);
-	const struct ftr_return *entry, *last = NULL;
-
-	for (; slot != NULL; slot = slot->next) {
-		entry = return_find(slot, loc);
-		if (entry != NULL && (last == NULL || (int64_t)(entry->tick - last->tick) > 0))
-			last = entry;
-	}
-	return last != NULL ? last->ret : 0;
-}
-
 /*
  * The top frame is not the one that returns.  The stub in the return slot says which thread's frame
  * it is; several threads may know one place, of coroutines that were dropped there.  Another
@@ -551,14 +506,14 @@ static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *s
 
 	if (slot != NULL)
 		ret = leave_on(self, slot, loc);
-	if (ret == 0 && leave_abandoned(loc) == *loc)
+	if (ret == 0 && ftr_return_find(loc) == *loc)
 		ret = *loc;
 	if (ret == 0 && self->slot != NULL)
 		ret = leave_here(self, loc);
 	for (slot = atomic_load(&ftr_state.slots); slot != NULL && ret == 0; slot = slot->next)
 		ret = leave_on(self, slot, loc);
 	if (ret == 0)
-		ret = leave_abandoned(loc);
+		ret = ftr_return_find(loc);
 	if (ret == 0)
 		__builtin_trap(); /* the program was switched in a way that ADR 0026 excludes */
 	return ret;

@@ -41,6 +41,8 @@ libmcount_so_SOURCES = \
 	libmcount/probe_plt.h \
 	libmcount/probes.def \
 	libmcount/refresh.c \
+	libmcount/returns.c \
+	libmcount/returns.h \
 	libmcount/ring.c \
 	libmcount/scratch.c \
 	libmcount/scratch.h \
