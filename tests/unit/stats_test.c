@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 #include "utils/analysis/stats.h"
+#include "utils/base/duration.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
 #include "utils/trace/task.h"
-#include "utils/view/duration.h"
 #include "utils/view/fields.h"
 
 static const struct ftr_func outer = { .name = "outer", .name_len = 5, .id = 3, .name_id = 1 };
@@ -216,17 +216,17 @@ static void fields_are_chosen(void **state)
 
 static void durations_take_ten_columns(void **state)
 {
-	char text[VIEW_DURATION_BYTES] = "";
+	char text[FTR_DURATION_BYTES] = "";
 
-	*view_put_duration(text, 849, false) = '\0';
+	*ftr_duration_put(text, 849, false) = '\0';
 	assert_string_equal(text, "  0.849 us");
-	*view_put_duration(text, 0, true) = '\0';
+	*ftr_duration_put(text, 0, true) = '\0';
 	assert_string_equal(text, "          ");
-	*view_put_duration(text, 2351000, true) = '\0';
+	*ftr_duration_put(text, 2351000, true) = '\0';
 	assert_string_equal(text, "\033[32m  2.351 ms\033[0m");
-	*view_put_nanos(text, 7008090) = '\0';
+	*ftr_nanos_put(text, 7008090) = '\0';
 	assert_string_equal(text, "007008090");
-	*view_put_nanos(text, 999999999) = '\0';
+	*ftr_nanos_put(text, 999999999) = '\0';
 	assert_string_equal(text, "999999999");
 }
 

@@ -5,6 +5,9 @@ libftr_a_SOURCES += \
 	utils/base/bytes.h \
 	utils/base/clock.c \
 	utils/base/clock.h \
+	utils/base/color.h \
+	utils/base/duration.c \
+	utils/base/duration.h \
 	utils/base/err.c \
 	utils/base/err.h \
 	utils/base/gunzip.c \

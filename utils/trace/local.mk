@@ -2,6 +2,8 @@
 libftr_a_SOURCES += \
 	utils/trace/args.c \
 	utils/trace/args.h \
+	utils/trace/args_text.c \
+	utils/trace/args_text.h \
 	utils/trace/calls.c \
 	utils/trace/calls.h \
 	utils/trace/event.h \

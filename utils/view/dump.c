@@ -2,17 +2,17 @@
 /* A trace as it was recorded, record by record and task by task, as uftrace dump lists it. */
 #include "utils/view/dump.h"
 
+#include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/trace/args.h"
-#include "utils/trace/select.h"
+#include "utils/trace/args_text.h"
 #include "utils/trace/event_kind.h"
-#include "utils/trace/trace.h"
-#include "utils/view/args_text.h"
-#include "utils/view/dump_header.h"
-#include "utils/view/duration.h"
 #include "utils/trace/event_text.h"
+#include "utils/trace/select.h"
+#include "utils/trace/trace.h"
+#include "utils/view/dump_header.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -67,7 +67,7 @@ static char *put_time(struct dump *self, char *p, uint64_t time_ns)
 	memcpy(p, self->sec_text, sizeof(self->sec_text));
 	p += self->sec_len;
 	*p++ = '.';
-	p = view_put_nanos(p, (uint32_t)rest);
+	p = ftr_nanos_put(p, (uint32_t)rest);
 	*p++ = ' ';
 	*p++ = ' ';
 	return p;
@@ -210,7 +210,7 @@ static void put_pointer(struct dump *self, const struct ftr_event *ev,
 			const struct ftr_value *value)
 {
 	ftr_strbuf_clear(&self->text);
-	view_value_text(ev, value, self->trace, &self->text);
+	ftr_event_value_text(ev, value, self->trace, &self->text);
 	if (*ftr_strbuf_str(&self->text) == '&')
 		ftr_ostream_printf(self->out, " p: %llx (%s)\n", (unsigned long long)value->u,
 				   ftr_strbuf_str(&self->text));

@@ -13,10 +13,10 @@
 
 #include "utils/analysis/graph.h"
 #include "utils/analysis/graph_focus.h"
+#include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
 #include "utils/trace/session.h"
-#include "utils/view/duration.h"
 #include "utils/view/fields.h"
 
 #include <errno.h>
@@ -156,8 +156,6 @@ static void put_addr(struct ftr_ostream *out, uint64_t addr)
 /* @node NULL: a line that shows no node. */
 static void put_columns(const struct view *view, const struct ftr_graph_node *node)
 {
-	char text[VIEW_DURATION_BYTES];
-
 	for (int i = 0; i < COLUMNS; i++) {
 		if (!(view->mask & BIT(i)))
 			continue;
@@ -165,10 +163,8 @@ static void put_columns(const struct view *view, const struct ftr_graph_node *no
 		if (i == COLUMN_ADDR)
 			put_addr(view->out, node == NULL ? 0 : node->addr);
 		else
-			ftr_ostream_write(view->out, text,
-					  (size_t)(view_put_duration(text, node == NULL ? 0 :
-								     time_of(node, i),
-								     view->use_color) - text));
+			ftr_duration_write(view->out, node == NULL ? 0 : time_of(node, i),
+					   view->use_color);
 	}
 	if (view->mask != 0)
 		ftr_ostream_puts(view->out, " : ");
@@ -346,7 +342,7 @@ static size_t put_backtraces(const struct view *view, const struct ftr_graph *wh
 			     const struct ftr_graph_focus *focus, size_t at)
 {
 	uint32_t root = focus->backtraces.v[at].root;
-	char text[VIEW_DURATION_BYTES];
+	char text[FTR_DURATION_BYTES];
 
 	ftr_ostream_puts(view->out, "=============== BACKTRACE ===============\n");
 	for (unsigned number = 0; at < focus->backtraces.nr; at++, number++) {
@@ -355,7 +351,7 @@ static size_t put_backtraces(const struct view *view, const struct ftr_graph *wh
 
 		if (backtrace->root != root)
 			break;
-		*view_put_duration(text, node->total_ns, view->use_color) = '\0';
+		*ftr_duration_put(text, node->total_ns, view->use_color) = '\0';
 		ftr_ostream_printf(view->out, " backtrace #%u: hit %llu, time %s\n", number,
 				   (unsigned long long)node->calls, text);
 		put_backtrace(view, whole, focus, backtrace);

@@ -11,10 +11,10 @@
 #include "utils/view/graph_task.h"
 
 #include "utils/analysis/graph_task.h"
+#include "utils/base/color.h"
+#include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
 #include "utils/trace/task.h"
-#include "utils/view/color.h"
-#include "utils/view/duration.h"
 #include "utils/view/fields.h"
 
 #include <errno.h>
@@ -70,10 +70,7 @@ static const struct shape *shape_of(const struct ftr_task_node *node)
 
 static void put_time(const struct view *view, uint64_t ns)
 {
-	char text[VIEW_DURATION_BYTES];
-
-	ftr_ostream_write(view->out, text,
-			  (size_t)(view_put_duration(text, ns, view->use_color) - text));
+	ftr_duration_write(view->out, ns, view->use_color);
 }
 
 static void put_column(const struct view *view, const struct ftr_task_node *node, int column)

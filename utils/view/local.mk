@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
-	utils/view/args_text.c \
-	utils/view/args_text.h \
 	utils/view/build.c \
 	utils/view/build.h \
-	utils/view/color.h \
 	utils/view/cpu_text.c \
 	utils/view/cpu_text.h \
 	utils/view/dump.c \
 	utils/view/dump.h \
 	utils/view/dump_header.c \
 	utils/view/dump_header.h \
-	utils/view/duration.c \
-	utils/view/duration.h \
 	utils/view/fields.c \
 	utils/view/fields.h \
 	utils/view/graph.c \

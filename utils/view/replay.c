@@ -2,13 +2,13 @@
 /* The calls of a trace as an indented listing, as uftrace replay prints it. */
 #include "utils/view/replay.h"
 
+#include "utils/base/color.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
+#include "utils/trace/args_text.h"
 #include "utils/trace/event_kind.h"
-#include "utils/trace/trace.h"
-#include "utils/view/args_text.h"
-#include "utils/view/color.h"
 #include "utils/trace/event_text.h"
+#include "utils/trace/trace.h"
 #include "utils/view/replay_flat.h"
 #include "utils/view/replay_line.h"
 #include "utils/view/unfinished.h"
@@ -84,7 +84,7 @@ static inline void format_payload(struct replay_sink *self, const struct ftr_eve
 	if (text->len > 0)
 		ftr_strbuf_clear(text);
 	if (__builtin_expect(ev->payload != NULL, 0) && !self->opts.no_args)
-		view_args_text(ev, self->trace, self->opts.use_color, text);
+		ftr_event_args_text(ev, self->trace, self->opts.use_color, text);
 }
 
 static void first_line_of_task(struct replay_sink *self, struct task_view *view,

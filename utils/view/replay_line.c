@@ -2,8 +2,8 @@
 /* One line of replay.  No printf: a trace has as many lines as calls. */
 #include "utils/view/replay_line.h"
 
+#include "utils/base/duration.h"
 #include "utils/trace/task.h"
-#include "utils/view/duration.h"
 #include "utils/view/fields.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static char *put_blanks(char *p, size_t nr)
 static char *put_duration(char *p, const struct replay_layout *layout,
 			  const struct replay_line *line)
 {
-	return view_put_duration(p, line->duration_ns, layout->use_color);
+	return ftr_duration_put(p, line->duration_ns, layout->use_color);
 }
 
 static char *put_tid(char *p, const struct replay_layout *layout, const struct replay_line *line)
@@ -59,18 +59,18 @@ static char *put_time(char *p, const struct replay_layout *layout, const struct 
 		p = put_blanks(p, 8 - len);
 	p = replay_put(p, text, len);
 	*p++ = '.';
-	return view_put_nanos(p, (uint32_t)(line->time_ns - sec * 1000000000));
+	return ftr_nanos_put(p, (uint32_t)(line->time_ns - sec * 1000000000));
 }
 
 static char *put_delta(char *p, const struct replay_layout *layout, const struct replay_line *line)
 {
-	return view_put_duration(p, line->delta_ns, layout->use_color);
+	return ftr_duration_put(p, line->delta_ns, layout->use_color);
 }
 
 static char *put_elapsed(char *p, const struct replay_layout *layout,
 			 const struct replay_line *line)
 {
-	return view_put_duration(p, line->elapsed_ns, layout->use_color);
+	return ftr_duration_put(p, line->elapsed_ns, layout->use_color);
 }
 
 static char *put_right(char *p, const char *text, size_t width)
@@ -108,12 +108,12 @@ static const struct field {
 	field_put *put;
 	size_t bytes;		/* at most */
 } fields[REPLAY_FIELDS] = {
-	[REPLAY_DURATION] = { " DURATION ", put_duration, VIEW_DURATION_BYTES },
+	[REPLAY_DURATION] = { " DURATION ", put_duration, FTR_DURATION_BYTES },
 	[REPLAY_TID]	  = { "   TID   ", put_tid, REPLAY_TID_CHARS },
 	[REPLAY_ADDR]	  = { "   ADDRESS  ", put_addr, 16 },
 	[REPLAY_TIME]	  = { "     TIMESTAMP    ", put_time, 30 },
-	[REPLAY_DELTA]	  = { " TIMEDELTA", put_delta, VIEW_DURATION_BYTES },
-	[REPLAY_ELAPSED]  = { "  ELAPSED ", put_elapsed, VIEW_DURATION_BYTES },
+	[REPLAY_DELTA]	  = { " TIMEDELTA", put_delta, FTR_DURATION_BYTES },
+	[REPLAY_ELAPSED]  = { "  ELAPSED ", put_elapsed, FTR_DURATION_BYTES },
 	[REPLAY_TASK]	  = { "      TASK NAME", put_task, TASK_WIDTH },
 	[REPLAY_MODULE]	  = { "     MODULE NAME", put_module, MODULE_WIDTH },
 };

@@ -3,10 +3,10 @@
 #include "utils/view/report.h"
 
 #include "utils/analysis/stats.h"
+#include "utils/base/color.h"
+#include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
-#include "utils/view/color.h"
 #include "utils/view/cpu_text.h"
-#include "utils/view/duration.h"
 #include "utils/view/report_columns.h"
 
 #include <errno.h>
@@ -85,15 +85,12 @@ static void print_value(const struct report *report, const struct report_column 
 {
 	struct ftr_ostream *out = report->out;
 	double value = column->value(stat);
-	char text[VIEW_DURATION_BYTES];
 	uint64_t whole = (uint64_t)value;
 
 	ftr_ostream_puts(out, "  ");
 	switch (column->kind) {
 	case REPORT_TIME:
-		ftr_ostream_write(out, text, (size_t)(view_put_duration(text, whole,
-									report->opts->use_color) -
-						      text));
+		ftr_duration_write(out, whole, report->opts->use_color);
 		break;
 	case REPORT_COUNT:
 		ftr_ostream_u64_width(out, whole, COLUMN_WIDTH, ' ');

@@ -8,10 +8,10 @@
 
 #include "utils/analysis/stats.h"
 #include "utils/analysis/stats_pair.h"
+#include "utils/base/color.h"
+#include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
-#include "utils/view/color.h"
-#include "utils/view/duration.h"
 #include "utils/view/report_columns.h"
 
 #include <errno.h>
@@ -210,7 +210,7 @@ static void put_head(const struct diff *diff)
 /* "1.159 ms" without the blanks before it. */
 static const char *time_text(char *text, double ns)
 {
-	*view_put_duration(text, (uint64_t)ns, false) = '\0';
+	*ftr_duration_put(text, (uint64_t)ns, false) = '\0';
 	return text + strspn(text, " ");
 }
 
@@ -232,7 +232,7 @@ static void put_difference(const struct diff *diff, const struct report_column *
 	int width = diff->policy.is_full && width_of(diff, column) == FULL_NARROW_WIDTH ?
 			    VALUE_WIDTH :
 			    DIFF_WIDTH;
-	char text[CELL_BYTES], time[VIEW_DURATION_BYTES];
+	char text[CELL_BYTES], time[FTR_DURATION_BYTES];
 	double slower = column->kind == REPORT_TIME ? v->delta : 0;
 
 	if (column->kind == REPORT_COUNT)
@@ -254,7 +254,7 @@ static void put_difference(const struct diff *diff, const struct report_column *
 /* One of the two that differ, in full. */
 static void put_value(const struct diff *diff, const struct report_column *column, double value)
 {
-	char text[CELL_BYTES], time[VIEW_DURATION_BYTES];
+	char text[CELL_BYTES], time[FTR_DURATION_BYTES];
 
 	if (column->kind == REPORT_COUNT)
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)value);

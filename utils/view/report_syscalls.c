@@ -3,8 +3,8 @@
 #include "utils/view/report.h"
 
 #include "utils/analysis/syscalls.h"
+#include "utils/base/duration.h"
 #include "utils/base/text.h"
-#include "utils/view/duration.h"
 #include "utils/view/fields.h"
 
 #include <errno.h>
@@ -175,8 +175,6 @@ static void print_name(const char *name, struct ftr_ostream *out)
 static void print_row(const struct ftr_syscalls_row *row, uint64_t mask, bool use_color,
 		      struct ftr_ostream *out)
 {
-	char text[VIEW_DURATION_BYTES];
-
 	for (int i = 0; i < COLUMNS; i++) {
 		int64_t value = value_of(row, i);
 
@@ -184,10 +182,7 @@ static void print_row(const struct ftr_syscalls_row *row, uint64_t mask, bool us
 			continue;
 		ftr_ostream_puts(out, "  ");
 		if (TIMES & BIT(i))
-			ftr_ostream_write(out, text,
-					  (size_t)(view_put_duration(text, (uint64_t)value,
-								     use_color) -
-						   text));
+			ftr_duration_write(out, (uint64_t)value, use_color);
 		else if (value < 0)
 			ftr_ostream_printf(out, "%*s", columns[i].width, "?");
 		else

@@ -3,9 +3,9 @@
 #include "utils/view/report.h"
 
 #include "utils/analysis/stats.h"
+#include "utils/base/duration.h"
 #include "utils/base/text.h"
 #include "utils/trace/task.h"
-#include "utils/view/duration.h"
 #include "utils/view/fields.h"
 
 #include <errno.h>
@@ -101,8 +101,6 @@ static void print_head(uint64_t mask, struct ftr_ostream *out)
 static void print_row(const struct ftr_task_stat *stat, uint64_t mask, bool use_color,
 		      struct ftr_ostream *out)
 {
-	char text[VIEW_DURATION_BYTES];
-
 	for (int i = 0; i < COLUMNS; i++) {
 		uint64_t value = value_of(stat, i);
 
@@ -110,9 +108,7 @@ static void print_row(const struct ftr_task_stat *stat, uint64_t mask, bool use_
 			continue;
 		ftr_ostream_puts(out, "  ");
 		if (i <= COLUMN_SELF)
-			ftr_ostream_write(out, text,
-					  (size_t)(view_put_duration(text, value, use_color) -
-						   text));
+			ftr_duration_write(out, value, use_color);
 		else
 			ftr_ostream_u64_width(out, value, i == COLUMN_TID ? 7 : 10, ' ');
 	}

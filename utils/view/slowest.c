@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "utils/analysis/slowest.h"
+#include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
+#include "utils/trace/args_text.h"
 #include "utils/trace/func.h"
 #include "utils/trace/trace.h"
-#include "utils/view/args_text.h"
-#include "utils/view/duration.h"
 #include "utils/view/graph.h"
 
 struct view {
@@ -39,7 +39,7 @@ static void put_values(struct view *view, const char *before, const struct ftr_e
 	if (ev->payload == NULL)
 		return;
 	ftr_strbuf_clear(&view->text);
-	view_args_text(ev, view->trace, view->opts->use_color, &view->text);
+	ftr_event_args_text(ev, view->trace, view->opts->use_color, &view->text);
 	ftr_ostream_puts(view->out, before);
 	ftr_ostream_write(view->out, ftr_strbuf_str(&view->text), view->text.len);
 }
@@ -55,7 +55,7 @@ static void put_title(struct view *view, const struct ftr_slowest *slowest, size
 {
 	const struct ftr_slow_call *call = slowest->calls[i];
 	const struct ftr_func *func = call->entry.ev.call.func;
-	char text[VIEW_DURATION_BYTES];
+	char text[FTR_DURATION_BYTES];
 
 	ftr_ostream_printf(view->out, "# Call %zu of %llu: ", i + 1,
 			   (unsigned long long)slowest->seen_nr);
@@ -63,7 +63,7 @@ static void put_title(struct view *view, const struct ftr_slowest *slowest, size
 	put_values(view, "(", &call->entry.ev);
 	ftr_ostream_puts(view->out, call->entry.ev.payload == NULL ? "" : ")");
 	put_values(view, " = ", &call->exit.ev);
-	*view_put_duration(text, ftr_slow_call_ns(call), view->opts->use_color) = '\0';
+	*ftr_duration_put(text, ftr_slow_call_ns(call), view->opts->use_color) = '\0';
 	ftr_ostream_printf(view->out, " took %s%s\n",
 			   ftr_slow_call_ns(call) == 0 ? "0 us" : text + strspn(text, " "),
 			   end_of(&call->exit.ev));

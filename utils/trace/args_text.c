@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments and return values with colours: strings, enumerators and names stand out. */
-#include "utils/view/args_text.h"
+#include "utils/trace/args_text.h"
 
+#include "utils/base/color.h"
 #include "utils/trace/args.h"
 #include "utils/trace/trace.h"
-#include "utils/view/color.h"
 
 /* The program that the task ran at that time: pointers become names of its functions. */
 static struct ftr_session *session_of(const struct ftr_event *ev)
@@ -46,8 +46,8 @@ static void put_colored(const struct ftr_value *value, const char *plain, struct
 		ftr_strbuf_puts(text, plain);
 }
 
-void view_args_text(const struct ftr_event *ev, const struct ftr_trace *trace, bool use_color,
-		    struct ftr_strbuf *text)
+void ftr_event_args_text(const struct ftr_event *ev, const struct ftr_trace *trace, bool use_color,
+			 struct ftr_strbuf *text)
 {
 	struct ftr_session *session = session_of(ev);
 	struct ftr_strbuf plain;
@@ -71,8 +71,8 @@ void view_args_text(const struct ftr_event *ev, const struct ftr_trace *trace, b
 	ftr_strbuf_fini(&plain);
 }
 
-void view_value_text(const struct ftr_event *ev, const struct ftr_value *value,
-		     const struct ftr_trace *trace, struct ftr_strbuf *text)
+void ftr_event_value_text(const struct ftr_event *ev, const struct ftr_value *value,
+			  const struct ftr_trace *trace, struct ftr_strbuf *text)
 {
 	ftr_value_format(value, (struct ftr_trace *)trace, session_of(ev), text);
 }

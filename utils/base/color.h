@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Terminal colours of the views. */
-#ifndef FTR_VIEW_COLOR_H
-#define FTR_VIEW_COLOR_H
+/* Terminal colours. */
+#ifndef FTR_BASE_COLOR_H
+#define FTR_BASE_COLOR_H
 
 #define FTR_SGR_RESET	"\033[0m"
 #define FTR_SGR_RED	"\033[91m"
@@ -14,4 +14,4 @@
 
 #define FTR_SGR_FUNC	FTR_SGR_CYAN
 
-#endif /* FTR_VIEW_COLOR_H */
+#endif /* FTR_BASE_COLOR_H */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A time in ten columns, as every view shows it. */
-#include "utils/view/duration.h"
+/* A time in ten columns, as every view and export shows it. */
+#include "utils/base/duration.h"
 
 #include "utils/base/bytes.h"
+#include "utils/base/color.h"
+#include "utils/base/ostream.h"
 #include "utils/base/text.h"
-#include "utils/view/color.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ static const char *unit_color(const char unit[2])
 	return unit[1] == 's' ? FTR_SGR_YELLOW : FTR_SGR_RED;
 }
 
-char *view_put_duration(char *p, uint64_t ns, bool use_color)
+char *ftr_duration_put(char *p, uint64_t ns, bool use_color)
 {
 	char text[FTR_DURATION_CHARS + 8];
 	size_t len;
@@ -32,6 +33,13 @@ char *view_put_duration(char *p, uint64_t ns, bool use_color)
 	p = stpcpy(p, unit_color(text + len - 2));
 	memcpy(p, text, len);
 	return stpcpy(p + len, FTR_SGR_RESET);
+}
+
+void ftr_duration_write(struct ftr_ostream *out, uint64_t ns, bool use_color)
+{
+	char text[FTR_DURATION_BYTES];
+
+	ftr_ostream_write(out, text, (size_t)(ftr_duration_put(text, ns, use_color) - text));
 }
 
 /*
@@ -49,7 +57,7 @@ static uint64_t digits_of(uint32_t value)
 	return v + UINT64_C(0x3030303030303030);
 }
 
-char *view_put_nanos(char *p, uint32_t ns)
+char *ftr_nanos_put(char *p, uint32_t ns)
 {
 	uint64_t digits = digits_of(ns % 100000000);
 
