@@ -101,7 +101,7 @@ static void test_page(void **state)
 	record.type = 701;
 	assert_true(ftr_kbuf_put(&kbuf, 2001 + FTR_KPAGE_DELTA_END, &record, 8));
 
-	assert_true(ftr_ftrace_page_open(&page, ftrace, ftr_kbuf_take(&kbuf),
+	assert_true(ftr_ftrace_page_open(&page, ftrace, FTR_KBUF_PAGE_BYTES, ftr_kbuf_take(&kbuf),
 					 FTR_KBUF_PAGE_BYTES));
 	assert_true(page.has_lost);
 	assert_int_equal(page.lost_nr, 3);

@@ -24,6 +24,9 @@ libftr_a_SOURCES += \
 	utils/format/ftrace/page_read.c \
 	utils/format/ftrace/page_write.c \
 	utils/format/ftrace/page_write.h \
+	utils/format/ftrace/pages.h \
+	utils/format/ftrace/pages_source.c \
+	utils/format/ftrace/pages_walk.c \
 	utils/format/ftrace/text.c \
 	utils/format/fxt/fxt.h \
 	utils/format/fxt/layout.h \
@@ -64,7 +67,6 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/read_kernel.c \
 	utils/format/uftrace/read_kernel.h \
 	utils/format/uftrace/read_kernel_header.c \
-	utils/format/uftrace/read_kernel_source.c \
 	utils/format/uftrace/read_map.c \
 	utils/format/uftrace/read_perf.c \
 	utils/format/uftrace/read_spec.c \

@@ -5,7 +5,7 @@
  *
  *	ftr_ftrace_init(&ftrace, trace, &layout);
  *	ftr_ftrace_format_add(&ftrace, system, name, text, NULL);	(for each kind of event)
- *	ftr_ftrace_page_open(&page, &ftrace, bytes, left);
+ *	ftr_ftrace_page_open(&page, &ftrace, page_bytes, bytes, left);
  *	while (ftr_ftrace_page_next(&page)) {
  *		event = ftr_ftrace_page_event(&page, &id);
  *		if (event != NULL && ftr_ftrace_fits(&page, event))
@@ -123,9 +123,11 @@ struct ftr_ftrace_page {
 	const char *damage;		/* (nullable) what is wrong at next */
 };
 
-/* The page at @start has up to @left bytes.  False: nothing of it can be read. */
+/*
+ * A page of @page_bytes at @start, where @left bytes are left.  False: nothing of it can be read.
+ */
 bool ftr_ftrace_page_open(struct ftr_ftrace_page *page, const struct ftr_ftrace *ftrace,
-			  const uint8_t *start, size_t left);
+			  uint32_t page_bytes, const uint8_t *start, size_t left);
 /* True: there is one more event.  False: the end, or page->damage. */
 bool ftr_ftrace_page_next(struct ftr_ftrace_page *page);
 /* The event's kind; NULL: nothing known has this id. */

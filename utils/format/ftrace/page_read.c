@@ -31,11 +31,11 @@ static void lost_read(struct ftr_ftrace_page *page, uint64_t commit, size_t left
 }
 
 bool ftr_ftrace_page_open(struct ftr_ftrace_page *page, const struct ftr_ftrace *ftrace,
-			  const uint8_t *start, size_t left)
+			  uint32_t page_bytes, const uint8_t *start, size_t left)
 {
 	const struct ftr_ftrace_layout *layout = &ftrace->layout;
 	size_t head = FTR_KPAGE_COMMIT_OFFSET + layout->long_bytes;
-	size_t room = left < layout->page_bytes ? left : layout->page_bytes;
+	size_t room = left < page_bytes ? left : page_bytes;
 	uint64_t commit, bytes;
 
 	assert(ftrace->kbuffer != NULL);
@@ -49,7 +49,7 @@ bool ftr_ftrace_page_open(struct ftr_ftrace_page *page, const struct ftr_ftrace 
 	bytes = commit & FTR_KPAGE_COMMIT_BYTES;
 	page->next = page->end = start + head;
 	page->time_ns = ftr_get_u64(start, layout->is_big);
-	if (head + bytes > layout->page_bytes) {
+	if (head + bytes > page_bytes) {
 		page->damage = "a page claims more data than fits into it";
 		page->next = start;
 		return false;

@@ -47,9 +47,7 @@ static void reader_free(void *arg)
 		ftr_vec_fini(&task->side_more);
 		ftr_vec_fini(&task->children);
 		ftr_vec_fini(&task->inherited);
-		for (size_t j = 0; j < task->kernel.nr; j++)
-			ftr_vec_fini(&task->kernel.v[j].pages);
-		ftr_vec_fini(&task->kernel);
+		ftr_ftrace_task_fini(&task->kernel);
 		free(task);
 	}
 	uft_kernel_free(reader);
@@ -199,7 +197,7 @@ static int sources_make(struct uft_reader *reader)
 		struct uft_task *task = reader->tasks.v[i];
 		struct ftr_source *source;
 
-		if (task->in.size == 0 && task->side.nr == 0 && task->kernel.nr == 0)
+		if (task->in.size == 0 && task->side.nr == 0 && task->kernel.cpus.nr == 0)
 			continue;
 		source = uft_data_source(reader, task, reader->trace->diag);
 		source = syscalls_join(reader, task, source);

@@ -5,6 +5,7 @@
 
 #include "utils/format/dir.h"
 #include "utils/format/etrace/events.h"
+#include "utils/format/ftrace/pages.h"
 #include "utils/trace/args.h"
 #include "utils/trace/trace.h"
 
@@ -53,15 +54,6 @@ enum {
 
 struct uft_kernel;
 
-/*
- * Where a task's events lie in the kernel's data of one CPU: pages, ascending; UFT_PAGE_LOST may be
- * set.
- */
-struct uft_kernel_pages {
-	uint32_t file;
-	FTR_VEC(uint32_t) pages;
-};
-
 /* One task and its data. */
 struct uft_task {
 	struct ftr_task *task;
@@ -74,7 +66,7 @@ struct uft_task {
 	uint32_t fork_order; /* of a forked child: that of the UFT_SIDE_FORK of its parent */
 	FTR_VEC(uint64_t) inherited; /* addresses of the calls it was forked in, outermost first */
 	bool is_forks_done;		/* its children know what they inherit */
-	FTR_VEC(struct uft_kernel_pages) kernel;
+	struct ftr_ftrace_task kernel;	/* where its events lie in the kernel's data */
 };
 
 struct uft_specs;

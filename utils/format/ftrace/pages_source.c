@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's events of one task, on all CPUs, by time. */
+/* The kernel's events of one task or of all, on all CPUs, by time. */
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "utils/format/uftrace/uftrace.h"
-#include "utils/format/uftrace/read_kernel.h"
+#include "utils/format/ftrace/pages.h"
 
 #define BATCH 64	/* events: there may be thousands of tasks, each with a batch */
 
-/* One CPU's pages, and the task's next event there. */
+/* One CPU's pages, and the next event there that is wanted. */
 struct cursor {
-	const struct uft_kernel_file *file;
-	const struct uft_kernel_pages *pages;
+	const struct ftr_ftrace_cpu *cpu;
+	const struct ftr_ftrace_task_cpu *index;	/* (nullable: all pages) the task's */
 	size_t page_pos;	/* of the page after this one */
+	struct ftr_ftrace_task *task;	/* (nullable) the event's, or the last one's */
 	struct ftr_ftrace_page page;
 	const struct ftr_ftrace_event *event;	/* NULL: the page's loss is to be reported */
 	uint64_t time_ns;	/* never less than the one before */
@@ -24,8 +25,8 @@ struct cursor {
 
 struct kernel_source {
 	struct ftr_source base;
-	struct uft_reader *reader;
-	struct uft_task *task;
+	struct ftr_ftrace_pages *pages;
+	struct ftr_ftrace_task *task;	/* (nullable: all tasks) */
 	struct cursor *current; /* (nullable) the one whose event is first, up to limit_ns */
 	uint64_t limit_ns;
 	bool is_back_reported;
@@ -38,32 +39,68 @@ struct kernel_source {
 
 /* ---- one CPU ---- */
 
-/* Into the next page.  True: it has a loss to report, which is the event then. */
-static bool cursor_page(struct cursor *cursor, const struct uft_kernel *kernel)
+static uint64_t page_nr(const struct cursor *cursor)
 {
-	uint32_t number = cursor->pages->pages.v[cursor->page_pos++];
-	size_t offset = (size_t)(number & ~UFT_PAGE_LOST) * kernel->ftrace.layout.page_bytes;
+	return (cursor->cpu->bytes + cursor->cpu->page_bytes - 1) / cursor->cpu->page_bytes;
+}
 
+/* All pages, for a source of all tasks; their losses are reported by who was there. */
+static bool cursor_has_page(const struct cursor *cursor)
+{
+	return cursor->page_pos <
+	       (cursor->index != NULL ? cursor->index->pages.nr : page_nr(cursor));
+}
+
+/* Whose stream reports the loss before the page?  NULL: nobody's. */
+static struct ftr_ftrace_task *loss_owner(const struct kernel_source *self,
+					  const struct cursor *cursor)
+{
+	const struct ftr_ftrace_owner *owner = self->pages->owner;
+
+	if (self->task != NULL || cursor->task != NULL || owner->first == NULL)
+		return self->task != NULL ? self->task : cursor->task;
+	return owner->first(self->pages->arg, cursor->cpu);
+}
+
+/* Into the next page.  True: it has a loss to report, which is the event then. */
+static bool cursor_page(struct kernel_source *self, struct cursor *cursor)
+{
+	const struct ftr_ftrace_cpu *cpu = cursor->cpu;
+	uint32_t number = cursor->index != NULL ? cursor->index->pages.v[cursor->page_pos] :
+						  (uint32_t)cursor->page_pos;
+	size_t offset = (size_t)(number & ~FTR_FTRACE_PAGE_LOST) * cpu->page_bytes;
+
+	cursor->page_pos++;
 	if (cursor->page.start != NULL)
-		uft_kernel_file_pass(cursor->file,
-				     (size_t)(cursor->page.start - cursor->file->in.data), offset);
-	cursor->is_inside = ftr_ftrace_page_open(&cursor->page, &kernel->ftrace,
-						 cursor->file->in.data + offset,
-						 cursor->file->in.size - offset);
-	return cursor->is_inside && (number & UFT_PAGE_LOST);
+		ftr_ftrace_cpu_pass(cpu, (size_t)(cursor->page.start - cpu->data), offset);
+	cursor->is_inside = ftr_ftrace_page_open(&cursor->page, self->pages->ftrace,
+						 cpu->page_bytes, cpu->data + offset,
+						 cpu->bytes - offset);
+	if (!cursor->is_inside)
+		return false;
+	if (cursor->index != NULL)
+		return (number & FTR_FTRACE_PAGE_LOST) != 0;
+	if (cursor->page.has_lost)
+		cursor->task = loss_owner(self, cursor);
+	return cursor->page.has_lost && cursor->task != NULL;
 }
 
 static bool cursor_event(struct kernel_source *self, struct cursor *cursor)
 {
+	const struct ftr_ftrace_pages *pages = self->pages;
 	const struct ftr_ftrace_event *event;
+	struct ftr_ftrace_task *task;
 	uint32_t id;
 
 	while (ftr_ftrace_page_next(&cursor->page)) {
 		event = ftr_ftrace_page_event(&cursor->page, &id);
-		if (event == NULL || !ftr_ftrace_fits(&cursor->page, event) ||
-		    uft_kernel_owner(self->reader, &cursor->page, event) != self->task)
+		if (event == NULL || !ftr_ftrace_fits(&cursor->page, event))
+			continue;
+		task = pages->owner->task(pages->arg, cursor->cpu, &cursor->page, event);
+		if (task == NULL || (self->task != NULL && task != self->task))
 			continue;
 		cursor->event = event;
+		cursor->task = task;
 		return true;
 	}
 	cursor->is_inside = false;
@@ -72,17 +109,23 @@ static bool cursor_event(struct kernel_source *self, struct cursor *cursor)
 
 static void cursor_time(struct kernel_source *self, struct cursor *cursor)
 {
-	if (cursor->page.time_ns >= cursor->time_ns) {
-		cursor->time_ns = cursor->page.time_ns;
+	const struct ftr_ftrace_cpu *cpu = cursor->cpu;
+	uint64_t time_ns = cursor->page.time_ns;
+
+	if (self->pages->owner->time_ns != NULL)
+		time_ns = self->pages->owner->time_ns(self->pages->arg, cpu, time_ns);
+	if (time_ns >= cursor->time_ns) {
+		cursor->time_ns = time_ns;
 		return;
 	}
 	if (!self->is_back_reported)
-		ftr_diag_warn(self->reader->trace->diag,
-			      "%s+0x%zx: time goes backwards by %llu ns; clamped (further "
+		ftr_diag_warn(self->pages->ftrace->trace->diag,
+			      "%s+0x%llx: time goes backwards by %llu ns; clamped (further "
 			      "occurrences not reported)",
-			      cursor->file->in.name,
-			      (size_t)(cursor->page.next - cursor->file->in.data),
-			      (unsigned long long)(cursor->time_ns - cursor->page.time_ns));
+			      cpu->name,
+			      (unsigned long long)cpu->offset +
+				      (unsigned long long)(cursor->page.next - cpu->data),
+			      (unsigned long long)(cursor->time_ns - time_ns));
 	self->is_back_reported = true;
 }
 
@@ -90,10 +133,10 @@ static void cursor_next(struct kernel_source *self, struct cursor *cursor)
 {
 	cursor->event = NULL;
 	while (!cursor->is_inside || !cursor_event(self, cursor)) {
-		cursor->is_ended = cursor->page_pos == cursor->pages->pages.nr;
+		cursor->is_ended = !cursor_has_page(cursor);
 		if (cursor->is_ended)
 			return;
-		if (cursor_page(cursor, self->reader->kernel))
+		if (cursor_page(self, cursor))
 			break;
 	}
 	cursor_time(self, cursor);
@@ -144,14 +187,19 @@ static void payload_set(struct kernel_source *self, struct ftr_event *ev, size_t
 
 static int point_fill(struct kernel_source *self, const struct cursor *cursor, struct ftr_event *ev)
 {
+	const struct ftr_ftrace_pages *pages = self->pages;
 	size_t start = self->bytes.len;
-	int ret = ftr_ftrace_text(&self->reader->kernel->ftrace, &cursor->page, cursor->event,
-				  &self->bytes);
+	const char *prefix = pages->owner->prefix == NULL ?
+				     NULL : pages->owner->prefix(pages->arg, cursor->cpu);
+	int ret;
 
+	if (prefix != NULL)
+		ftr_strbuf_put(&self->bytes, prefix, strlen(prefix));
+	ret = ftr_ftrace_text(pages->ftrace, &cursor->page, cursor->event, &self->bytes);
 	ev->type = FTR_EVENT_POINT;
 	ev->point.id = cursor->event->id;
 	ev->point.name = cursor->event->name;
-	ev->point.cpu_nr = cursor->file->cpu_nr;
+	ev->point.cpu_nr = cursor->cpu->cpu_nr;
 	payload_set(self, ev, start);
 	return ret;
 }
@@ -161,7 +209,7 @@ static int call_fill(struct kernel_source *self, const struct cursor *cursor, st
 	ev->type = cursor->event->kind == FTR_FTRACE_ENTRY ? FTR_EVENT_ENTRY : FTR_EVENT_EXIT;
 	ev->depth = FTR_DEPTH_UNKNOWN;
 	ev->call.addr = ftr_ftrace_number(&cursor->page, cursor->event->func);
-	ev->call.func = ftr_ftrace_func(&self->reader->kernel->ftrace, ev->call.addr);
+	ev->call.func = ftr_ftrace_func(self->pages->ftrace, ev->call.addr);
 	return ev->call.func == NULL ? -ENOMEM : 0;
 }
 
@@ -170,13 +218,13 @@ static void lost_fill(const struct cursor *cursor, struct ftr_event *ev)
 {
 	ev->type = FTR_EVENT_LOST;
 	ev->lost.nr = cursor->page.lost_nr;
-	ev->lost.cpu_nr = cursor->file->cpu_nr;
+	ev->lost.cpu_nr = cursor->cpu->cpu_nr;
 	ev->lost.source = FTR_LOST_OF_KERNEL;
 }
 
 static int event_fill(struct kernel_source *self, const struct cursor *cursor, struct ftr_event *ev)
 {
-	*ev = (struct ftr_event){ .time_ns = cursor->time_ns, .task = self->task->task };
+	*ev = (struct ftr_event){ .time_ns = cursor->time_ns, .task = cursor->task->task };
 	if (cursor->event == NULL) {
 		lost_fill(cursor, ev);
 		return 0;
@@ -196,7 +244,7 @@ static ssize_t kernel_source_next(struct ftr_source *source, struct ftr_event **
 	ftr_strbuf_clear(&self->bytes);
 	while (nr < BATCH && (cursor = cursor_first(self)) != NULL) {
 		if (event_fill(self, cursor, &self->batch[nr++]) < 0)
-			return ftr_err_set(err, ENOMEM, "%s: out of memory", cursor->file->in.name);
+			return ftr_err_set(err, ENOMEM, "%s: out of memory", cursor->cpu->name);
 		cursor_next(self, cursor);
 	}
 	for (size_t i = 0; i < nr; i++) {
@@ -221,23 +269,32 @@ static const struct ftr_source_ops kernel_source_ops = {
 	.free = kernel_source_free,
 };
 
-struct ftr_source *uft_kernel_source(struct uft_reader *reader, struct uft_task *task)
+static void cursors_begin(struct kernel_source *self)
 {
-	struct kernel_source *self = calloc(1, sizeof(*self) +
-						       task->kernel.nr * sizeof(self->cursors[0]));
+	for (size_t i = 0; i < self->cursor_nr; i++) {
+		struct cursor *cursor = &self->cursors[i];
 
-	assert(task->kernel.nr > 0);
+		cursor->task = self->task;
+		cursor->index = self->task == NULL ? NULL : &self->task->cpus.v[i];
+		cursor->cpu = &self->pages->cpus.v[cursor->index == NULL ? i : cursor->index->cpu];
+		cursor_next(self, cursor);
+	}
+}
+
+struct ftr_source *ftr_ftrace_source(struct ftr_ftrace_pages *pages, struct ftr_ftrace_task *task)
+{
+	size_t cursor_nr = task == NULL ? pages->cpus.nr : task->cpus.nr;
+	struct kernel_source *self = calloc(1, sizeof(*self) +
+						       cursor_nr * sizeof(self->cursors[0]));
+
+	assert(task == NULL || pages->owner->is_indexed);
 	if (self == NULL)
 		return NULL;
 	self->base.ops = &kernel_source_ops;
-	self->reader = reader;
+	self->pages = pages;
 	self->task = task;
+	self->cursor_nr = cursor_nr;
 	ftr_strbuf_init(&self->bytes);
-	self->cursor_nr = task->kernel.nr;
-	for (size_t i = 0; i < self->cursor_nr; i++) {
-		self->cursors[i].pages = &task->kernel.v[i];
-		self->cursors[i].file = &reader->kernel->files.v[task->kernel.v[i].file];
-		cursor_next(self, &self->cursors[i]);
-	}
+	cursors_begin(self);
 	return &self->base;
 }
