@@ -2,6 +2,7 @@
 /* Decoding argument and return-value payloads by their layout, and their text. */
 #include "utils/trace/args.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "utils/base/bytes.h"
@@ -15,34 +16,34 @@
 /* Negative numbers of 32 bits in a register of 64. */
 #define SMALL_NEGATIVE UINT64_C(0xffff0000)
 
-/* Bytes that a value takes, without padding; 0 = more than @left. */
-static size_t value_bytes(const struct ftr_arg *arg, const uint8_t *data, size_t left, bool is_big)
+/* Bytes that a value takes, without padding; -EBADMSG: more than @left. */
+static ssize_t value_bytes(const struct ftr_arg *arg, const uint8_t *data, size_t left, bool is_big)
 {
 	size_t bytes = arg->size;
 
 	if (arg->format == FTR_ARG_STRING || arg->format == FTR_ARG_WORD) {
 		if (left < 2)
-			return 0;
+			return -EBADMSG;
 		bytes = 2 + (size_t)ftr_get_u16(data, is_big);
 	}
-	return bytes > left ? 0 : bytes;
+	return bytes > left ? -EBADMSG : (ssize_t)bytes;
 }
 
-size_t ftr_payload_measure(const struct ftr_argspec *spec, const uint8_t *data, size_t left,
-			   bool is_big_endian)
+ssize_t ftr_payload_measure(const struct ftr_argspec *spec, const uint8_t *data, size_t left,
+			    bool is_big_endian)
 {
 	size_t pos = 0;
 
 	for (unsigned i = 0; i < spec->nr; i++) {
-		size_t bytes = pos > left ? 0 : value_bytes(&spec->args[i], data + pos, left - pos,
-							    is_big_endian);
+		ssize_t bytes = pos > left ? -EBADMSG :
+				value_bytes(&spec->args[i], data + pos, left - pos, is_big_endian);
 
-		if (bytes == 0)
-			return 0;
-		pos += ftr_align_up(bytes, VALUE_ALIGN);
+		if (bytes < 0)
+			return bytes;
+		pos += ftr_align_up((size_t)bytes, VALUE_ALIGN);
 	}
 	pos = ftr_align_up(pos, PAYLOAD_ALIGN);
-	return pos > left ? 0 : pos;
+	return pos > left ? -EBADMSG : (ssize_t)pos;
 }
 
 static uint64_t get_unsigned(const uint8_t *p, size_t bytes, bool is_big)
@@ -112,17 +113,17 @@ bool ftr_payload_next(const struct ftr_payload *payload, unsigned *nr, unsigned 
 		      struct ftr_value *value)
 {
 	const struct ftr_argspec *spec = payload->spec;
-	size_t bytes;
+	ssize_t bytes;
 
 	if (spec == NULL || *nr >= spec->nr || *pos > payload->len)
 		return false;
 	value->arg = &spec->args[*nr];
 	bytes = value_bytes(value->arg, payload->data + *pos, payload->len - *pos,
 			    payload->is_big_endian);
-	if (bytes == 0)
+	if (bytes < 0)
 		return false;
-	value_decode(value, payload->data + *pos, bytes, payload->is_big_endian);
-	*pos += (unsigned)ftr_align_up(bytes, VALUE_ALIGN);
+	value_decode(value, payload->data + *pos, (size_t)bytes, payload->is_big_endian);
+	*pos += (unsigned)ftr_align_up((size_t)bytes, VALUE_ALIGN);
 	(*nr)++;
 	return true;
 }
@@ -272,7 +273,8 @@ void ftr_value_format(const struct ftr_value *value, struct ftr_trace *trace,
 		put_enum(text, arg->values, sign_extend(value->u, sizeof(int32_t)));
 		break;
 	case FTR_ARG_STRUCT:
-		ftr_strbuf_printf(text, "%s{...}", arg->type_name == NULL ? "" : arg->type_name);
+		ftr_strbuf_printf(text, "%s{%s}", arg->type_name == NULL ? "" : arg->type_name,
+				  arg->size == 0 ? "" : "...");
 		break;
 	case FTR_ARG_BOOL:
 		ftr_strbuf_puts(text, value->u & 1 ? "true" : "false");

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "utils/base/arena.h"
 #include "utils/base/err.h"
@@ -40,7 +41,7 @@ struct ftr_arg {
 	uint8_t  index;		/* argN: N; retval: 0 */
 	bool     is_float_reg;	/* fpargN */
 	enum ftr_arg_format format;
-	uint16_t size;		/* bytes of a value that is not a string */
+	uint16_t size;		/* bytes of a value that is not a string; of a struct also 0 */
 	const char *name;	/* (nullable: as index says) in formats that name arguments */
 	const char *type_name;	/* enum, struct (nullable) */
 	const struct ftr_arg_enum *values;	/* FTR_ARG_ENUM (nullable: unknown) */
@@ -63,11 +64,11 @@ struct ftr_value {
 };
 
 /*
- * How many bytes of @data (at most @left) a payload of this layout takes, padding to 8 included; 0
- * = it does not fit.
+ * How many bytes of @data (at most @left) a payload of this layout takes, padding to 8 included:
+ * none where all it has are empty structs.  -EBADMSG: it does not fit.
  */
-size_t ftr_payload_measure(const struct ftr_argspec *spec, const uint8_t *data, size_t left,
-			   bool is_big_endian);
+ssize_t ftr_payload_measure(const struct ftr_argspec *spec, const uint8_t *data, size_t left,
+			    bool is_big_endian);
 
 /* Step through a payload: *pos starts at 0, *nr at 0; false at its end or where it is damaged. */
 bool ftr_payload_next(const struct ftr_payload *payload, unsigned *nr, unsigned *pos,

@@ -2,6 +2,8 @@
 /* Arguments and return values with colours: strings, enumerators and names stand out. */
 #include "utils/trace/args_text.h"
 
+#include <string.h>
+
 #include "utils/base/color.h"
 #include "utils/trace/args.h"
 #include "utils/trace/trace.h"
@@ -39,7 +41,8 @@ static void put_colored(const struct ftr_value *value, const char *plain, struct
 	const char *color = color_of(value, plain);
 
 	if (arg->format == FTR_ARG_STRUCT && arg->type_name != NULL)
-		ftr_strbuf_printf(text, FTR_SGR_CYAN "%s" FTR_SGR_RESET "{...}", arg->type_name);
+		ftr_strbuf_printf(text, FTR_SGR_CYAN "%s" FTR_SGR_RESET "%s", arg->type_name,
+				  plain + strlen(arg->type_name));
 	else if (color != NULL)
 		ftr_strbuf_printf(text, "%s%s" FTR_SGR_RESET, color, plain);
 	else

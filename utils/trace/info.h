@@ -19,7 +19,7 @@ struct ftr_info {
 	const char *exename;
 	const char *build_id;
 	int32_t  exit_status;		/* raw wait status; 65536 = finish trigger */
-	const char *cmdline;
+	const char *cmdline;		/* words, each followed by a blank */
 	const char *cpu_desc;
 	uint32_t cpus_online, cpus_possible;
 	const char *meminfo;		/* "0.1 / 7.4 GB (free / total)" */
@@ -34,6 +34,7 @@ struct ftr_info {
 	const char *recorder_version;
 	int64_t  utc_offset_s;
 	const char *sysctl;
+	const char *note;		/* lines that somebody wrote about the recording */
 	uint32_t overhead_call_ns;	/* ftr's own: tracing takes at most so much of a call */
 	uint32_t overhead_caller_ns;	/* and of its caller */
 	const char *events; /* ftr's own: which perf events were recorded, or why none */

@@ -25,6 +25,7 @@
 #define HEAD_BYTES 80
 #define TAIL_BYTES 64
 #define NAME_SHORT 1024
+#define STRUCT_LINE 16	/* bytes of a struct in a line */
 
 /* An event that is not of a task's own file. */
 struct perf_event {
@@ -185,7 +186,7 @@ static char format_letter(enum ftr_arg_format format)
 	static const char letters[] = {
 		[FTR_ARG_AUTO] = 'd', [FTR_ARG_SIGNED] = 'i', [FTR_ARG_UNSIGNED] = 'u',
 		[FTR_ARG_HEX] = 'x', [FTR_ARG_OCTAL] = 'o', [FTR_ARG_CHAR] = 'c',
-		[FTR_ARG_FLOAT] = 'f', [FTR_ARG_ENUM] = 'e',
+		[FTR_ARG_FLOAT] = 'f',
 	};
 
 	assert(format < sizeof(letters) && letters[format] != '\0');
@@ -220,6 +221,32 @@ static void put_pointer(struct dump *self, const struct ftr_event *ev,
 		ftr_ostream_printf(self->out, " p: %#llx\n", (unsigned long long)value->u);
 }
 
+/* " enum color: GREEN (2)" */
+static void put_enum(struct dump *self, const struct ftr_event *ev, const struct ftr_value *value)
+{
+	const char *type = value->arg->type_name;
+
+	ftr_strbuf_clear(&self->text);
+	ftr_event_value_text(ev, value, self->trace, &self->text);
+	ftr_ostream_printf(self->out, " enum %s: %s (%lld)\n", type == NULL ? "" : type,
+			   ftr_strbuf_str(&self->text), (long long)(int32_t)value->u);
+}
+
+/* " struct point:" and its bytes below. */
+static void put_struct(struct dump *self, const struct ftr_value *value)
+{
+	const char *type = value->arg->type_name;
+
+	ftr_ostream_printf(self->out, " struct %s:\n", type == NULL ? "" : type);
+	for (unsigned i = 0; i < value->str.len; i++)
+		ftr_ostream_printf(self->out, "%s%02x%s", i % STRUCT_LINE == 0 ? "\t" : "",
+				   (uint8_t)value->str.s[i],
+				   i % STRUCT_LINE == STRUCT_LINE - 1 ? "  \n" :
+				   i % 8 == 7 ? "  " : " ");
+	if (value->str.len % STRUCT_LINE != 0)
+		ftr_ostream_putc(self->out, '\n');
+}
+
 static void put_value(struct dump *self, const struct ftr_event *ev, const struct ftr_value *value)
 {
 	struct ftr_ostream *out = self->out;
@@ -232,7 +259,10 @@ static void put_value(struct dump *self, const struct ftr_event *ev, const struc
 		ftr_ostream_printf(out, " str: %.*s\n", (int)value->str.len, value->str.s);
 		return;
 	case FTR_ARG_STRUCT:
-		ftr_ostream_printf(out, " struct: %s{...}\n", arg->type_name ? arg->type_name : "");
+		put_struct(self, value);
+		return;
+	case FTR_ARG_ENUM:
+		put_enum(self, ev, value);
 		return;
 	case FTR_ARG_POINTER:
 		put_pointer(self, ev, value);

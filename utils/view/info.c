@@ -150,10 +150,23 @@ static void put_process(const struct ftr_trace *trace, struct ftr_ostream *out)
 	put_usage(info, out);
 }
 
+static void put_note(const char *note, struct ftr_ostream *out)
+{
+	size_t len = strlen(note);
+
+	ftr_ostream_puts(out, "#\n");
+	put_heading(out, "extra note information");
+	ftr_ostream_write(out, note, len);
+	if (len > 0 && note[len - 1] != '\n')
+		ftr_ostream_putc(out, '\n');
+}
+
 void ftr_info_print(const struct ftr_trace *trace, struct ftr_ostream *out)
 {
 	put_system(&trace->info, out);
 	ftr_ostream_puts(out, "#\n");
 	put_process(trace, out);
+	if (trace->info.note != NULL)
+		put_note(trace->info.note, out);
 	ftr_ostream_putc(out, '\n');
 }

@@ -261,8 +261,6 @@ static void arg_layout(struct args *args, struct arg_in *in, struct ftr_arg *arg
 	}
 	if (in->is_word && in->name->letter == '\0')
 		arg->format = FTR_ARG_WORD;
-	if (in->type == FXT_ARG_BLOB && in->len == 0)	/* a struct of no bytes is none */
-		arg->format = FTR_ARG_NULL;
 	arg->size = types[in->type].size != 0 ? types[in->type].size : (uint16_t)in->len;
 	if (arg->format == FTR_ARG_NULL)
 		arg->size = 4;

@@ -99,20 +99,20 @@ static int write_record(struct ufx *x, struct ufx_task *task, const struct ftr_e
 	uint32_t depth = ev->depth > hidden ? ev->depth - hidden : 0;
 	uint8_t payload[UFX_PAYLOAD_MAX];
 	struct ftr_record record;
-	int len = 0;
+	int len = -ENOENT;
 
 	if (ev->payload != NULL)
 		len = ufx_payload(x, ev, func, payload);
-	if (len < 0)
+	if (len == -ENOMEM)
 		return len;
 	if (depth > FTR_RECORD_DEPTH_MAX)
 		depth = FTR_RECORD_DEPTH_MAX;
 	record.time = ev->time_ns;
 	record.word = ftr_record_word(ev->type == FTR_EVENT_ENTRY ? FTR_RECORD_ENTRY :
 				      FTR_RECORD_EXIT, depth, x->funcs.v[func].addr);
-	if (len > 0)
+	if (len >= 0)
 		record.word |= FTR_RECORD_MORE;
-	return ufx_put(x, task, &record, payload, (size_t)len);
+	return ufx_put(x, task, &record, payload, len < 0 ? 0 : (size_t)len);
 }
 
 /* Inferred events are not written: readers infer them again. */
@@ -248,6 +248,9 @@ static int ufx_end(struct ftr_sink *sink)
 		ret = ufx_kernel_end(x);
 	if (ret == 0 && x->extern_text.len > 0)
 		ret = ufx_file_append(x, "extern.dat", x->extern_text.s, x->extern_text.len);
+	if (ret == 0 && x->trace->info.note != NULL)
+		ret = ufx_file_append(x, FTR_UFTRACE_NOTE, x->trace->info.note,
+				      strlen(x->trace->info.note));
 	if (ret == 0)
 		ret = ufx_syscalls_flush(x);
 	if (ret == 0)

@@ -122,8 +122,8 @@ static uint64_t value_word(struct ufx *x, const struct ftr_event *ev, const stru
 	}
 }
 
-/* Append a value; 0 when there is no room. */
-static unsigned put_value(struct ufx *x, const struct ftr_event *ev, const struct ftr_value *value,
+/* Append a value: how many bytes; -ENOSPC when there is no room. */
+static int put_value(struct ufx *x, const struct ftr_event *ev, const struct ftr_value *value,
 			  uint8_t *p, unsigned room)
 {
 	uint16_t size = value_size(value);
@@ -135,11 +135,11 @@ static unsigned put_value(struct ufx *x, const struct ftr_event *ev, const struc
 
 		bytes = 2u + len;
 		if ((bytes + 3) / 4 * 4 > room)
-			return 0;
+			return -ENOSPC;
 		memcpy(p, &len, sizeof(len));
 		memcpy(p + 2, value->str.s, len);
 	} else if ((bytes + 3) / 4 * 4 > room) {
-		return 0;
+		return -ENOSPC;
 	} else if (value->arg->format == FTR_ARG_STRUCT) {
 		memcpy(p, value->str.s, bytes);
 	} else {
@@ -147,7 +147,7 @@ static unsigned put_value(struct ufx *x, const struct ftr_event *ev, const struc
 		memcpy(p, &word, bytes);
 	}
 	memset(p + bytes, 0, (bytes + 3) / 4 * 4 - bytes);
-	return (bytes + 3) / 4 * 4;
+	return (int)((bytes + 3) / 4 * 4);
 }
 
 static struct ufx_layout *layout_new(struct ufx *x, const struct ftr_payload *payload)
@@ -229,7 +229,7 @@ int ufx_payload(struct ufx *x, const struct ftr_event *ev, uint32_t func, uint8_
 	struct ftr_value value;
 
 	if (!payload_has_args(ev->payload))
-		return 0;
+		return -ENOENT;
 	if (*layout == NULL) {
 		*layout = layout_new(x, ev->payload);
 		if (*layout == NULL)
@@ -237,18 +237,18 @@ int ufx_payload(struct ufx *x, const struct ftr_event *ev, uint32_t func, uint8_
 	}
 	if (!layout_fits(*layout, ev->payload)) {
 		x->layout_cut_nr++;
-		return 0;
+		return -ENOENT;
 	}
 	layout_take(*layout, ev->payload);
 	while (ftr_payload_next(ev->payload, &nr, &pos, &value)) {
-		unsigned part = put_value(x, ev, &value, bytes + len, UFX_PAYLOAD_MAX - len);
+		int part = put_value(x, ev, &value, bytes + len, UFX_PAYLOAD_MAX - len);
 
-		if (part == 0) {
+		if (part < 0) {
 			x->layout_cut_nr++;
-			return 0;
+			return -ENOENT;
 		}
 		x->name_cut_nr += value.arg->name != NULL;
-		len += part;
+		len += (unsigned)part;
 	}
 	for (; len % 8 != 0; len++)
 		bytes[len] = 0;

@@ -330,16 +330,16 @@ static void call_payload(struct data_source *self, struct ftr_event *ev)
 	const struct ftr_argspec *spec = ev->type == FTR_EVENT_ENTRY ? ev->call.func->args
 								      : ev->call.func->retval;
 	size_t left = (size_t)(self->end - self->p);
-	size_t bytes = 0;
+	ssize_t bytes = -EBADMSG;
 
 	if (spec != NULL)
 		bytes = ftr_payload_measure(spec, self->p, left, self->reader->is_big);
-	if (bytes == 0 || bytes > UINT16_MAX) {
+	if (bytes < 0 || bytes > UINT16_MAX) {
 		data_resync(self, self->p, spec == NULL ? "arguments of an unknown layout"
 							: "damaged arguments");
 		return;
 	}
-	event_payload(self, ev, 0, bytes, bytes);
+	event_payload(self, ev, 0, (size_t)bytes, (size_t)bytes);
 	self->payloads[ev - self->evs].spec = spec;
 }
 

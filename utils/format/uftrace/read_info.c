@@ -8,6 +8,7 @@
 #include "utils/base/bytes.h"
 #include "utils/base/text.h"
 #include "utils/format/uftrace/read.h"
+#include "utils/format/uftrace/uftrace.h"
 
 #define HEADER_BYTES 40
 #define INFO_MAGIC "Ftrace!"
@@ -19,7 +20,6 @@ static const struct {
 } text_rows[] = {
 	{ "exename:",		  offsetof(struct ftr_info, exename) },
 	{ "build_id:",		  offsetof(struct ftr_info, build_id) },
-	{ "cmdline:",		  offsetof(struct ftr_info, cmdline) },
 	{ "cpuinfo:desc=",	  offsetof(struct ftr_info, cpu_desc) },
 	{ "meminfo:",		  offsetof(struct ftr_info, meminfo) },
 	{ "osinfo:kernel=",	  offsetof(struct ftr_info, os_kernel) },
@@ -120,6 +120,24 @@ static int line_auto_args(struct ftr_trace *trace, struct ftr_slice value)
 	return 0;
 }
 
+/* Quotes are kept as \". */
+static int line_cmdline(struct ftr_trace *trace, struct ftr_slice value)
+{
+	char *text = ftr_arena_strndup(&trace->arena, value.s, value.len);
+	char *out = text;
+
+	if (text == NULL)
+		return -ENOMEM;
+	for (const char *in = text; *in != '\0'; in++) {
+		if (in[0] == '\\' && in[1] == '"')
+			in++;
+		*out++ = *in;
+	}
+	*out = '\0';
+	trace->info.cmdline = text;
+	return 0;
+}
+
 /* Counts of lines, which the lines themselves give. */
 static int line_ignored(struct ftr_trace *trace, struct ftr_slice value)
 {
@@ -131,6 +149,7 @@ static const struct {
 	int (*parse)(struct ftr_trace *trace, struct ftr_slice value);
 } parsed_rows[] = {
 	{ "exit_status:",	line_exit_status },
+	{ "cmdline:",		line_cmdline },
 	{ "cpuinfo:nr_cpus=",	line_cpus },
 	{ "taskinfo:tids=",	line_tids },
 	{ "utc_offset:",	line_utc_offset },
@@ -242,6 +261,24 @@ int uft_info_parse(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_e
 	return ret;
 }
 
+/* What somebody wrote about the recording. */
+static int note_load(struct uft_reader *reader, struct ftr_err *err)
+{
+	struct ftr_istream in;
+
+	if (!ftr_dir_has(reader->dir, FTR_UFTRACE_NOTE))
+		return 0;
+	if (ftr_dir_file(reader->dir, FTR_UFTRACE_NOTE, &in, err) < 0) {
+		ftr_diag_warn(reader->trace->diag, "%s: the note is not shown", err->text);
+		return 0;
+	}
+	reader->trace->info.note = ftr_arena_strndup(&reader->trace->arena, (const char *)in.data,
+						     in.size);
+	ftr_istream_close(&in);
+	return reader->trace->info.note == NULL ?
+		       ftr_err_set(err, ENOMEM, FTR_UFTRACE_NOTE ": out of memory") : 0;
+}
+
 int uft_info_load(struct uft_reader *reader, struct ftr_err *err)
 {
 	struct ftr_istream in;
@@ -253,5 +290,5 @@ int uft_info_load(struct uft_reader *reader, struct ftr_err *err)
 	reader->is_big = reader->trace->info.elf_data == ELFDATA2MSB;
 	reader->is_32 = reader->trace->info.elf_class == ELFCLASS32;
 	ftr_istream_close(&in);
-	return ret;
+	return ret < 0 ? ret : note_load(reader, err);
 }

@@ -45,11 +45,11 @@ static bool take_number(struct ftr_slice *text, uint64_t *number)
 	return true;
 }
 
-/* Sizes are bits, except a struct's. */
+/* Sizes are bits, except a struct's: bytes, 0 of an empty one. */
 static bool size_is_valid(const struct ftr_arg *arg, uint64_t bits)
 {
 	if (arg->format == FTR_ARG_STRUCT)
-		return bits > 0 && bits <= STRUCT_BYTES_MAX;
+		return bits <= STRUCT_BYTES_MAX;
 	return bits == 8 || bits == 16 || bits == 32 || bits == 64 ||
 	       (bits == 80 && arg->format == FTR_ARG_FLOAT);
 }

@@ -9,6 +9,8 @@ struct ftr_dir;
 struct ftr_sink;
 struct ftr_trace;
 
+#define FTR_UFTRACE_NOTE "note.txt"	/* free text about the recording, by anybody */
+
 /* Begins MESSAGEs that stand for lines of extern.dat. */
 #define FTR_UFTRACE_EXTERN_PREFIX "external-data: "
 

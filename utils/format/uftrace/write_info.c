@@ -41,7 +41,13 @@ static void put_exit_status(struct ftr_strbuf *sb, const struct ftr_info *info)
 
 static void put_cmdline(struct ftr_strbuf *sb, const struct ftr_info *info)
 {
-	ftr_strbuf_printf(sb, "cmdline:%s\n", text(info->cmdline));
+	ftr_strbuf_puts(sb, "cmdline:");
+	for (const char *p = text(info->cmdline); *p != '\0'; p++) {
+		if (*p == '"')
+			ftr_strbuf_putc(sb, '\\');	/* as uftrace does, nothing else */
+		ftr_strbuf_putc(sb, *p);
+	}
+	ftr_strbuf_putc(sb, '\n');
 }
 
 static void put_cpuinfo(struct ftr_strbuf *sb, const struct ftr_info *info)
