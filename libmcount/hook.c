@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "arch/prologue.h"
+#include "arch/regs.h"
 #include "libmcount/clock.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
@@ -401,7 +402,7 @@ void ftr_enter_known(uintptr_t *slot, uintptr_t addr)
 }
 
 /* Here, so that it is one function with enter. */
-uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot)
+uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot, const struct ftr_regs *regs)
 {
 	const struct ftr_plt_call *call = &ftr_state.plt.calls[n];
 
@@ -412,12 +413,14 @@ uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot)
 	return call->target;
 }
 
-void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, uintptr_t chain)
+void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs *regs)
 {
+	uintptr_t chain = ftr_arch_chain(regs);
+
 	enter(slot + ftr_arch_fentry_pushed(slot, child_ip, chain), child_ip, false);
 }
 
-void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip)
+void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs *regs)
 {
 	enter(ftr_arch_return_slot(slot, child_ip), child_ip, false);
 }
@@ -532,7 +535,7 @@ static inline uintptr_t frame_pop(struct ftr_thread *self, struct ftr_frame *fra
 	return ret;
 }
 
-uintptr_t ftr_leave(uintptr_t *loc)
+uintptr_t ftr_leave(uintptr_t *loc, const struct ftr_regs *regs)
 {
 	struct ftr_thread *self = &ftr_self;
 	struct ftr_frame *frame = self->top - 1;

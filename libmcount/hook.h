@@ -5,6 +5,8 @@
 
 #include "libmcount/thread.h"
 
+struct ftr_regs;		/* arch/regs.h: what the trampolines saved */
+
 #define FTR_HIDDEN __attribute__((visibility("hidden")))
 #define FTR_EXPORT __attribute__((visibility("default")))
 
@@ -26,20 +28,22 @@ extern struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR] FTR_HIDDEN;
 void ftr_enter_known(uintptr_t *slot, uintptr_t addr) FTR_HIDDEN;
 
 /* A call by way of stub @n of a hooked entry (arch/ISA/plt.S); answers with where it leads. */
-uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot) FTR_HIDDEN;
+uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot, const struct ftr_regs *regs) FTR_HIDDEN;
 
 /*
  * The same for -pg, where @slot may be a copy (realigned stacks), and @child_ip lies in any module.
  */
-void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip) FTR_HIDDEN;
+void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs *regs)
+	FTR_HIDDEN;
 
 /*
- * The same for -mfentry, where a nested function's static @chain may lie before the return address.
+ * The same for -mfentry, where a nested function's static chain may lie before the return address.
  */
-void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, uintptr_t chain) FTR_HIDDEN;
+void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs *regs)
+	FTR_HIDDEN;
 
 /* The function whose return address stood in *@slot has returned; answers with that address. */
-uintptr_t ftr_leave(uintptr_t *slot) FTR_HIDDEN;
+uintptr_t ftr_leave(uintptr_t *slot, const struct ftr_regs *regs) FTR_HIDDEN;
 
 /*
  * The thread is about to jump up its stack, to @sp: record the exits of the calls it leaves.  Only

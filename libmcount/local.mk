@@ -54,6 +54,7 @@ libmcount_so_SOURCES = \
 	libmcount/state.h \
 	libmcount/thread.c \
 	libmcount/thread.h \
+	libmcount/values.h \
 	libmcount/vfork.c \
 	libmcount/vfork.h \
 	libmcount/wrap_exec.c \
@@ -88,6 +89,7 @@ libmcount_so_SOURCES += \
 	arch/x86_64/mcount.S \
 	arch/x86_64/plt.S \
 	arch/x86_64/prologue.h \
+	arch/x86_64/regs.h \
 	arch/x86_64/rt.h \
 	arch/x86_64/saved.h \
 	arch/x86_64/syscall.S \

@@ -23,6 +23,7 @@ FUNCTION mcount
 	SAVE_REGISTERS
 	leaq	8(%rbp), %rdi
 	movq	SAVED_BYTES(%rsp), %rsi
+	movq	%rsp, %rdx
 	call	ftr_enter_mcount
 	RESTORE_REGISTERS
 	addq	$SAVED_BYTES, %rsp
@@ -42,7 +43,7 @@ FUNCTION __fentry__
 	SAVE_REGISTERS
 	leaq	SAVED_BYTES + 8(%rsp), %rdi
 	movq	SAVED_BYTES(%rsp), %rsi
-	movq	%r10, %rdx
+	movq	%rsp, %rdx
 	call	ftr_enter_fentry
 	RESTORE_REGISTERS
 	addq	$SAVED_BYTES, %rsp
@@ -183,6 +184,7 @@ ftr_return_common:
 	.cfi_adjust_cfa_offset SAVED_BYTES + 8
 	SAVE_REGISTERS
 	leaq	SAVED_BYTES(%rsp), %rdi
+	movq	%rsp, %rsi
 	call	ftr_leave
 	movq	%rax, SAVED_BYTES(%rsp)
 	RESTORE_REGISTERS

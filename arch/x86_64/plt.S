@@ -39,6 +39,7 @@ FUNCTION ftr_plt_common, local
 	SAVE_REGISTERS
 	movq	SAVED_BYTES(%rsp), %rdi
 	leaq	SAVED_BYTES + 8(%rsp), %rsi
+	movq	%rsp, %rdx
 	call	ftr_plt_enter
 	movq	%rax, SAVED_BYTES(%rsp)
 	RESTORE_REGISTERS

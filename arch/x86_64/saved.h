@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the trampolines keep around the hook (assembler only).
+ * What the trampolines keep around the hook, as struct ftr_regs of regs.h shows it to C.
  *
  * The hook is C built without vector registers, so only the nine caller-saved integer registers are
  * saved.  All of them are: a function may get its static chain in r10, the number of vector
@@ -8,9 +8,19 @@
  */
 #ifndef FTR_ARCH_X86_64_SAVED_H
 #define FTR_ARCH_X86_64_SAVED_H
-#ifdef __ASSEMBLER__
 
+#define SAVED_RAX 0
+#define SAVED_RCX 8
+#define SAVED_RDX 16
+#define SAVED_RSI 24
+#define SAVED_RDI 32
+#define SAVED_R8 40
+#define SAVED_R9 48
+#define SAVED_R10 56
+#define SAVED_R11 64
 #define SAVED_BYTES 72
+
+#ifdef __ASSEMBLER__
 
 /* A function; with "local", not for others. */
 .macro FUNCTION name, binding=global
@@ -28,27 +38,27 @@
 .endm
 
 .macro SAVE_REGISTERS
-	movq	%rax, 0(%rsp)
-	movq	%rcx, 8(%rsp)
-	movq	%rdx, 16(%rsp)
-	movq	%rsi, 24(%rsp)
-	movq	%rdi, 32(%rsp)
-	movq	%r8,  40(%rsp)
-	movq	%r9,  48(%rsp)
-	movq	%r10, 56(%rsp)
-	movq	%r11, 64(%rsp)
+	movq	%rax, SAVED_RAX(%rsp)
+	movq	%rcx, SAVED_RCX(%rsp)
+	movq	%rdx, SAVED_RDX(%rsp)
+	movq	%rsi, SAVED_RSI(%rsp)
+	movq	%rdi, SAVED_RDI(%rsp)
+	movq	%r8, SAVED_R8(%rsp)
+	movq	%r9, SAVED_R9(%rsp)
+	movq	%r10, SAVED_R10(%rsp)
+	movq	%r11, SAVED_R11(%rsp)
 .endm
 
 .macro RESTORE_REGISTERS
-	movq	0(%rsp),  %rax
-	movq	8(%rsp),  %rcx
-	movq	16(%rsp), %rdx
-	movq	24(%rsp), %rsi
-	movq	32(%rsp), %rdi
-	movq	40(%rsp), %r8
-	movq	48(%rsp), %r9
-	movq	56(%rsp), %r10
-	movq	64(%rsp), %r11
+	movq	SAVED_RAX(%rsp), %rax
+	movq	SAVED_RCX(%rsp), %rcx
+	movq	SAVED_RDX(%rsp), %rdx
+	movq	SAVED_RSI(%rsp), %rsi
+	movq	SAVED_RDI(%rsp), %rdi
+	movq	SAVED_R8(%rsp), %r8
+	movq	SAVED_R9(%rsp), %r9
+	movq	SAVED_R10(%rsp), %r10
+	movq	SAVED_R11(%rsp), %r11
 .endm
 
 /*

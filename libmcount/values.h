@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arguments and return values of calls.  The gate asks once for each function which
+ * programs its calls have, keeps the answer, and has them run at the entry and the exit of calls
+ * that are recorded; what they make becomes the payload of the record.
+ *
+ * All of it runs inside the hook: no libc, no lock, no vector register written.
+ */
+#ifndef FTR_LIBMCOUNT_VALUES_H
+#define FTR_LIBMCOUNT_VALUES_H
+
+#include <stdint.h>
+
+struct ftr_regs;
+struct ftr_value_op;
+
+/* Where the values of a call are. */
+struct ftr_call {
+	const struct ftr_regs *regs;	/* arch/regs.h; NULL: there are none (cygprof) */
+	const uintptr_t *slot;		/* of the return address: the stack's arguments lie above */
+	uintptr_t func;			/* the address recorded */
+};
+
+/* Inside the published sections of its module, which stay mapped.  NULL = nothing is wanted. */
+struct ftr_values_programs {
+	const struct ftr_value_op *entry, *exit;
+};
+
+/* Those of the function recorded as @func, by the sections of its module as they are now. */
+struct ftr_values_programs ftr_values_find(uintptr_t func) __attribute__((visibility("hidden")));
+
+/*
+ * Run @program for @call.  Writes at most FTR_PAYLOAD_MAX bytes to @to and returns how many; 0: the
+ * record gets no payload.  At an entry the registers are those of the caller, at an exit those that
+ * hold the value; vector registers are live in both.
+ */
+uint32_t ftr_values_run(const struct ftr_value_op *program, const struct ftr_call *call,
+			uint8_t *to) __attribute__((visibility("hidden")));
+
+#endif /* FTR_LIBMCOUNT_VALUES_H */
