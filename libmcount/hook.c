@@ -25,28 +25,40 @@ static const struct ftr_frame nothing = { .loc = (uintptr_t *)UINTPTR_MAX };
 
 __thread struct ftr_thread ftr_self = { .top = (struct ftr_frame *)&nothing + 1 };
 
-static inline uint64_t record_put(struct ftr_thread *self, const struct ftr_frame *frame,
-				  uintptr_t func, enum ftr_record_type type)
+static inline uint64_t record_word(const struct ftr_thread *self, const struct ftr_frame *frame,
+				   uintptr_t func, enum ftr_record_type type)
 {
-	struct ftr_producer *producer = self->producer;
 	uint64_t depth = (uint64_t)((const char *)frame - (const char *)self->frames) /
 			 sizeof(struct ftr_frame);
-	struct ftr_record *record;
-	uint64_t pos, word, tick;
 
 	if (unlikely(depth > FTR_RECORD_DEPTH_MAX))
 		depth = FTR_RECORD_DEPTH_MAX;
-	word = ftr_record_word(type, (unsigned)depth, func);
-	pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
-	if (unlikely(pos >= producer->limit)) {
-		ftr_ring_put_slow(self, pos, word);
-		return ftr_clock_ticks();
-	}
-	record = ftr_producer_record(producer, pos);
-	tick = ftr_arch_ticks();
+	return ftr_record_word(type, (unsigned)depth, func);
+}
+
+/* Where there is room; answers with its tick. */
+static inline uint64_t record_write(struct ftr_producer *producer, uint64_t pos, uint64_t word)
+{
+	struct ftr_record *record = ftr_producer_record(producer, pos);
+	uint64_t tick = ftr_arch_ticks();
+
 	record->time = tick;
 	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
 	return tick;
+}
+
+static __attribute__((noinline)) uint64_t record_put(struct ftr_thread *self,
+						     const struct ftr_frame *frame, uintptr_t func,
+						     enum ftr_record_type type)
+{
+	struct ftr_producer *producer = self->producer;
+	uint64_t word = record_word(self, frame, func, type);
+	uint64_t pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
+
+	if (likely(pos < producer->limit))
+		return record_write(producer, pos, word);
+	ftr_ring_put_slow(self, pos, word);
+	return ftr_clock_ticks();
 }
 
 static void frames_trim(struct ftr_thread *self)
@@ -275,20 +287,17 @@ static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct
 }
 
 /*
- * A frame like the one on top may be a tail call's, which uses its caller's slot, or the top one is
- * gone: a return slot then holds an address that is not our stub.
+ * The frame at hand.  NULL: there is none, see frame_claim_slow, or it is a tail call's, which uses
+ * its caller's slot, or the top one is gone: a return slot then holds an address that is not our
+ * stub.
  */
-static inline struct ftr_frame *frame_claim(struct ftr_thread *self, uintptr_t *loc,
-					    enum ftr_frame_kind kind)
+static inline struct ftr_frame *frame_claim(struct ftr_thread *self, uintptr_t *loc)
 {
-	struct ftr_frame *frame;
+	struct ftr_frame *frame = self->top;
 
-	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
-		return NULL;	/* an instrumented IFUNC resolver: there is no ftr_self yet */
-	frame = self->top;
 	if (likely(frame < self->frames_end && frame[-1].loc > loc && frame_take(self, frame, loc)))
 		return frame;
-	return frame_claim_slow(self, loc, kind == FTR_FRAME_RETURN && *loc != self->hook);
+	return NULL;
 }
 
 /* What a busy frame is about. */
@@ -308,16 +317,46 @@ static inline void frame_open(struct ftr_frame *frame, uintptr_t *loc)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline void frame_begin(struct ftr_thread *self, struct ftr_frame *frame,
-			       enum ftr_frame_kind kind, bool is_known)
+/* The ENTRY of @frame was recorded at @tick. */
+static inline void frame_begun(struct ftr_frame *frame, enum ftr_frame_kind kind, uint64_t tick)
 {
-	uint64_t tick;
-
-	if (unlikely(!is_known && !ftr_module_is_known(self, frame->func)))
-		ftr_module_check(self, frame->func);
-	tick = record_put(self, frame, frame->func, FTR_RECORD_ENTRY);
 	atomic_signal_fence(memory_order_seq_cst);
 	frame->state = ftr_frame_begun(kind, tick);
+}
+
+static __attribute__((noinline, cold)) void entry_put_slow(struct ftr_thread *self,
+							   struct ftr_frame *frame, uint64_t pos,
+							   uint64_t word)
+{
+	ftr_ring_put_slow(self, pos, word);
+	frame_begun(frame, frame->kind, ftr_clock_ticks());
+}
+
+static __attribute__((noinline, cold)) void frame_begin_elsewhere(struct ftr_thread *self,
+								  struct ftr_frame *frame,
+								  uintptr_t func)
+{
+	ftr_module_check(self, func);
+	frame_begun(frame, frame->kind, record_put(self, frame, func, FTR_RECORD_ENTRY));
+}
+
+/* The last thing of a hook: it leaves by jumps alone, and so has no registers to save. */
+static inline void frame_begin(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t func,
+			       enum ftr_frame_kind kind, bool is_known)
+{
+	struct ftr_producer *producer = self->producer;
+	uint64_t word, pos;
+
+	if (unlikely(!is_known && !ftr_module_is_known(self, func))) {
+		frame_begin_elsewhere(self, frame, func);
+		return;
+	}
+	word = record_word(self, frame, func, FTR_RECORD_ENTRY);
+	pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
+	if (unlikely(pos >= producer->limit))
+		entry_put_slow(self, frame, pos, word);
+	else
+		frame_begun(frame, kind, record_write(producer, pos, word));
 }
 
 /* --estimate-return: a frame, after those that have returned were closed. */
@@ -327,18 +366,38 @@ static struct ftr_frame *frame_claim_estimate(struct ftr_thread *self, uintptr_t
 	return frame_take_above(self, self->top, self->estimate_end, loc);
 }
 
-bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
+static inline void frame_open_for(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc,
+				  uintptr_t func, enum ftr_frame_kind kind)
 {
-	struct ftr_thread *self = &ftr_self;
-	struct ftr_frame *frame = frame_claim(self, loc, kind);
+	frame_fill(frame, 0, func, kind);
+	frame_open(frame, loc);
+	frame_begin(self, frame, func, kind, false);
+}
 
-	if (frame == NULL && ftr_arch_is_relocated(ftr_self) && self->estimate_end != NULL)
+static __attribute__((noinline, cold)) bool frame_open_slow(struct ftr_thread *self, uintptr_t *loc,
+							   uintptr_t func, enum ftr_frame_kind kind)
+{
+	struct ftr_frame *frame = frame_claim_slow(self, loc, false);
+
+	if (frame == NULL && self->estimate_end != NULL)
 		frame = frame_claim_estimate(self, loc);
 	if (frame == NULL)
 		return false;
-	frame_fill(frame, 0, func, kind);
-	frame_open(frame, loc);
-	frame_begin(self, frame, kind, false);
+	frame_open_for(self, frame, loc, func, kind);
+	return true;
+}
+
+bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
+{
+	struct ftr_thread *self = &ftr_self;
+	struct ftr_frame *frame;
+
+	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+		return false;	/* as in enter */
+	frame = frame_claim(self, loc);
+	if (unlikely(frame == NULL))
+		return frame_open_slow(self, loc, func, kind);
+	frame_open_for(self, frame, loc, func, kind);
 	return true;
 }
 
@@ -372,28 +431,49 @@ static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *se
 	if (frame != NULL) {
 		frame_fill(frame, *slot, child_ip, FTR_FRAME_RETURN);
 		frame_open(frame, slot);
-		frame_begin(self, frame, FTR_FRAME_RETURN, true);
+		frame_begin(self, frame, child_ip, FTR_FRAME_RETURN, true);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	self->estimating_at = NULL;
 }
 
-/* One screen: what every call of a traced function costs. */
-static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
+static inline void enter_frame(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *slot,
+			       uintptr_t child_ip, bool is_known)
 {
-	struct ftr_thread *self = &ftr_self;
-	struct ftr_frame *frame = frame_claim(self, slot, FTR_FRAME_RETURN);
-
-	if (unlikely(frame == NULL)) {
-		if (ftr_arch_is_relocated(ftr_self) && self->estimate_end != NULL)
-			enter_estimate(self, slot, child_ip);
-		return;
-	}
 	frame_fill(frame, *slot, child_ip, FTR_FRAME_RETURN);
 	*slot = self->hook;
 	atomic_signal_fence(memory_order_seq_cst);
 	frame_open(frame, slot);	/* last: who takes it for left puts the slot right */
-	frame_begin(self, frame, FTR_FRAME_RETURN, is_known);
+	frame_begin(self, frame, child_ip, FTR_FRAME_RETURN, is_known);
+}
+
+static __attribute__((noinline, cold)) void enter_slow(struct ftr_thread *self, uintptr_t *slot,
+						      uintptr_t child_ip, bool is_known)
+{
+	struct ftr_frame *frame = frame_claim_slow(self, slot, *slot != self->hook);
+
+	if (frame != NULL)
+		enter_frame(self, frame, slot, child_ip, is_known);
+	else if (self->estimate_end != NULL)
+		enter_estimate(self, slot, child_ip);
+}
+
+/*
+ * One screen: what every call of a traced function costs.  All slow ways are jumps that do not come
+ * back, so no register is saved for them.
+ */
+static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
+{
+	struct ftr_thread *self = &ftr_self;
+	struct ftr_frame *frame;
+
+	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+		return;		/* an instrumented IFUNC resolver: there is no ftr_self yet */
+	frame = frame_claim(self, slot);
+	if (unlikely(frame == NULL))
+		enter_slow(self, slot, child_ip, is_known);
+	else
+		enter_frame(self, frame, slot, child_ip, is_known);
 }
 
 void ftr_enter_known(uintptr_t *slot, uintptr_t addr)
@@ -522,17 +602,37 @@ static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *s
 	return ret;
 }
 
-/* The end of the call of @frame, busy and on top. */
-static inline uintptr_t frame_pop(struct ftr_thread *self, struct ftr_frame *frame)
+/* @frame, busy and on top, has ended; answers with where its call returns to. */
+static inline uintptr_t frame_drop(struct ftr_thread *self, struct ftr_frame *frame)
 {
 	uintptr_t ret = frame->ret;
 
-	frame->is_begun = false;
-	atomic_signal_fence(memory_order_seq_cst);
-	record_put(self, frame, frame->func, FTR_RECORD_EXIT);
 	frame_free(frame);
 	self->top = frame;
 	return ret;
+}
+
+static __attribute__((noinline, cold)) uintptr_t exit_put_slow(struct ftr_thread *self,
+							      struct ftr_frame *frame, uint64_t pos,
+							      uint64_t word)
+{
+	ftr_ring_put_slow(self, pos, word);
+	return frame_drop(self, frame);
+}
+
+/* The end of the call of @frame, busy and on top; see frame_begin. */
+static inline uintptr_t frame_pop(struct ftr_thread *self, struct ftr_frame *frame)
+{
+	struct ftr_producer *producer = self->producer;
+	uint64_t word = record_word(self, frame, frame->func, FTR_RECORD_EXIT), pos;
+
+	frame->is_begun = false;
+	atomic_signal_fence(memory_order_seq_cst);
+	pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
+	if (unlikely(pos >= producer->limit))
+		return exit_put_slow(self, frame, pos, word);
+	record_write(producer, pos, word);
+	return frame_drop(self, frame);
 }
 
 uintptr_t ftr_leave(uintptr_t *loc, const struct ftr_regs *regs)
@@ -573,13 +673,18 @@ void ftr_point(uintptr_t *loc, uintptr_t func)
 		ftr_frame_pop(func, FTR_FRAME_CYGPROF);
 }
 
-/* Hooks that a handler interrupted and now jumps out of, which end below @sp, do not go on. */
+/*
+ * Hooks that a handler interrupted and now jumps out of, which end below @sp, do not go on.  One
+ * that has just taken its frame has not moved top yet.
+ */
 static void busy_frames_free(struct ftr_thread *self, const uintptr_t *sp)
 {
 	enum stack stack = stack_of(self, sp);
-	struct ftr_frame *frame;
+	struct ftr_frame *frame = self->top;
 
-	for (frame = self->top - 1; frame >= self->frames; frame--) {
+	while (frame < self->frames_end && frame->loc != NULL)
+		frame++;
+	while (frame-- > self->frames) {
 		if (ftr_frame_is_busy(frame->loc) && frame->loc < sp &&
 		    stack_of(self, frame->loc) == stack)
 			frame_end(self, frame);
