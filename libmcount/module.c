@@ -44,12 +44,14 @@ static struct ftr_known_module *known_new(void)
 	return &ftr_state.known[i < FTR_KNOWN_MAX ? i : FTR_KNOWN_MAX - 1];
 }
 
-const struct ftr_sections *ftr_module_sections(uintptr_t addr)
+const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *low)
 {
 	const struct ftr_known_module *known = known_find(addr);
 
 	if (known == NULL)
 		return NULL;
+	if (low != NULL)
+		*low = known->low;
 	return known == &ftr_state.known[0] ? ftr_sections_image() :
 	       atomic_load_explicit(&known->sections, memory_order_acquire);
 }

@@ -38,8 +38,11 @@ struct ftr_module_name {
 int ftr_module_ask(const struct ftr_module_name *module, const struct ftr_sections **sections)
 	__attribute__((visibility("hidden")));
 
-/* The published sections of the module that @addr lies in; NULL = none. */
-const struct ftr_sections *ftr_module_sections(uintptr_t addr)
+/*
+ * The published sections of the module that @addr lies in, and (nullable) its lowest address; NULL
+ * = none.
+ */
+const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *low)
 	__attribute__((visibility("hidden")));
 
 /* Publish @sections (given away) as those of the library at @low. */

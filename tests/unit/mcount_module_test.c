@@ -85,7 +85,7 @@ static void test_first_call(void **state)
 	ftr_module_check(&ftr_self, library());
 	assert_int_equal(seen.reported, 1);
 	assert_true(ftr_module_is_known(&ftr_self, library()));
-	sections = ftr_module_sections(library());
+	sections = ftr_module_sections(library(), NULL);
 	assert_non_null(sections);
 	assert_int_equal(ftr_sections_switch(sections, "probe"), 3);
 	assert_int_equal(seen.updates, 1);
@@ -119,21 +119,21 @@ static void test_published(void **state)
 	const struct ftr_sections *image = fetched(1);
 
 	ftr_module_start();
-	assert_null(ftr_module_sections(here()));
-	assert_null(ftr_module_sections(library()));
-	assert_null(ftr_module_sections(1));
+	assert_null(ftr_module_sections(here(), NULL));
+	assert_null(ftr_module_sections(library(), NULL));
+	assert_null(ftr_module_sections(1, NULL));
 	ftr_sections_publish(image);
-	assert_ptr_equal(ftr_module_sections(here()), image);
-	assert_null(ftr_module_sections(library()));
+	assert_ptr_equal(ftr_module_sections(here(), NULL), image);
+	assert_null(ftr_module_sections(library(), NULL));
 	ftr_module_publish(library(), fetched(library()));
-	assert_non_null(ftr_module_sections(library()));
+	assert_non_null(ftr_module_sections(library(), NULL));
 	ftr_module_publish(1, fetched(1));	/* nothing known is there */
 	assert_int_equal(ftr_state.kept_nr, 1);
 	control.generation = 1;
 	ftr_module_publish(library(), fetched(library()));
 	control.generation = 0;			/* an answer that was overtaken */
 	ftr_module_publish(library(), fetched(library()));
-	assert_int_equal(ftr_module_sections(library())->generation, 1);
+	assert_int_equal(ftr_module_sections(library(), NULL)->generation, 1);
 }
 
 /* The recorder has replaced something: every library with sections gets new ones. */
@@ -146,20 +146,20 @@ static void test_replaced(void **state)
 	ftr_modules_refresh(false);
 	assert_int_equal(seen.asked, 1);
 	assert_non_null(strstr(seen.path, "libelf"));
-	assert_int_equal(ftr_module_sections(library())->generation, 5);
+	assert_int_equal(ftr_module_sections(library(), NULL)->generation, 5);
 	assert_int_equal(seen.updates, 1);
 	ftr_modules_refresh(false);		/* the same once more is no update */
 	assert_int_equal(seen.updates, 1);
 	seen.has_sections = false;
 	ftr_modules_refresh(false);
-	assert_null(ftr_module_sections(library()));
+	assert_null(ftr_module_sections(library(), NULL));
 	seen.asked = 0;
 	ftr_modules_refresh(false);
 	assert_int_equal(seen.asked, 0);
 	seen.has_sections = true;
 	ftr_modules_refresh(true);
 	assert_true(seen.asked > 1);
-	assert_non_null(ftr_module_sections(library()));
+	assert_non_null(ftr_module_sections(library(), NULL));
 }
 
 /* A thread that goes to another module takes over what has been replaced. */
@@ -170,7 +170,7 @@ static void test_check_refreshes(void **state)
 	ftr_module_check(&ftr_self, library());
 	assert_int_equal(ftr_state.generation, 2);
 	assert_int_equal(ftr_sections_image()->generation, 2);
-	assert_int_equal(ftr_module_sections(library())->generation, 2);
+	assert_int_equal(ftr_module_sections(library(), NULL)->generation, 2);
 }
 
 /* More than there is room for: they are not used, and what there is stays. */
@@ -179,7 +179,7 @@ static void test_no_room(void **state)
 	ftr_module_start();
 	ftr_state.kept_nr = FTR_KEPT_MAX;
 	ftr_module_publish(library(), fetched(library()));
-	assert_null(ftr_module_sections(library()));
+	assert_null(ftr_module_sections(library(), NULL));
 	assert_int_equal(ftr_state.kept_nr, FTR_KEPT_MAX);
 }
 
