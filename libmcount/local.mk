@@ -54,6 +54,7 @@ libmcount_so_SOURCES = \
 	libmcount/state.h \
 	libmcount/thread.c \
 	libmcount/thread.h \
+	libmcount/values.c \
 	libmcount/values.h \
 	libmcount/vfork.c \
 	libmcount/vfork.h \
@@ -93,5 +94,6 @@ libmcount_so_SOURCES += \
 	arch/x86_64/rt.h \
 	arch/x86_64/saved.h \
 	arch/x86_64/syscall.S \
+	arch/x86_64/values.h \
 	arch/x86_64/vfork.S
 endif

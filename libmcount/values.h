@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arguments and return values of calls.  The gate asks once for each function which
- * programs its calls have, keeps the answer, and has them run at the entry and the exit of calls
- * that are recorded; what they make becomes the payload of the record.
+ * Arguments and return values of calls: what the programs of FTR_SECTION_VALUES
+ * (utils/proto/values.h) say is copied.  The gate asks once for each function which programs its
+ * calls have, keeps the answer, and has them run at the entry and the exit of calls that are
+ * recorded; what they make becomes the payload of the record.
  *
- * All of it runs inside the hook: no libc, no lock, no vector register written.
+ * All of it runs inside the hook: no libc, no lock, no vector register written.  Pointers are not
+ * believed: memory that is not known to be there is copied by the kernel, and not at all where the
+ * kernel may not be asked (doc/adr/0029).
  */
 #ifndef FTR_LIBMCOUNT_VALUES_H
 #define FTR_LIBMCOUNT_VALUES_H
@@ -13,6 +16,7 @@
 
 struct ftr_regs;
 struct ftr_value_op;
+struct ftr_values;
 
 /* Where the values of a call are. */
 struct ftr_call {
@@ -24,17 +28,20 @@ struct ftr_call {
 /* Inside the published sections of its module, which stay mapped.  NULL = nothing is wanted. */
 struct ftr_values_programs {
 	const struct ftr_value_op *entry, *exit;
+	const struct ftr_values *values; /* the table that they are from */
+	uintptr_t base;			/* of the module */
 };
 
 /* Those of the function recorded as @func, by the sections of its module as they are now. */
 struct ftr_values_programs ftr_values_find(uintptr_t func) __attribute__((visibility("hidden")));
 
 /*
- * Run @program for @call.  Writes at most FTR_PAYLOAD_MAX bytes to @to and returns how many; 0: the
- * record gets no payload.  At an entry the registers are those of the caller, at an exit those that
- * hold the value; vector registers are live in both.
+ * Run @program, one of @programs, for @call.  @to has room for FTR_PAYLOAD_MAX bytes; returns how
+ * many there are now, a multiple of 8.  0: the record gets no payload.  At an entry the registers
+ * are those of the caller, at an exit those that hold the value; vector registers are live in both.
  */
-uint32_t ftr_values_run(const struct ftr_value_op *program, const struct ftr_call *call,
+uint32_t ftr_values_run(const struct ftr_value_op *program,
+			const struct ftr_values_programs *programs, const struct ftr_call *call,
 			uint8_t *to) __attribute__((visibility("hidden")));
 
 #endif /* FTR_LIBMCOUNT_VALUES_H */

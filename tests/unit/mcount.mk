@@ -58,3 +58,10 @@ tests_unit_mcount_invariant_test_SOURCES = \
 	tests/unit/mcount_invariant_test.c \
 	tests/unit/mcount_neighbours.c
 tests_unit_mcount_invariant_test_LDADD = $(unit_libs)
+UNIT_TESTS += tests/unit/mcount_values_test
+tests_unit_mcount_values_test_SOURCES = \
+	libmcount/sections.c \
+	libmcount/values.c \
+	tests/unit/mcount_neighbours.c \
+	tests/unit/mcount_values_test.c
+tests_unit_mcount_values_test_LDADD = $(unit_libs)

@@ -7,4 +7,5 @@ libftr_a_SOURCES += \
 	utils/proto/plt.h \
 	utils/proto/record.h \
 	utils/proto/ring.h \
-	utils/proto/sections.h
+	utils/proto/sections.h \
+	utils/proto/values.h

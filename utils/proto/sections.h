@@ -25,6 +25,7 @@
 enum ftr_section_kind {
 	FTR_SECTION_LIBCALLS = 1, /* utils/proto/plt.h */
 	FTR_SECTION_SWITCHES = 2, /* struct ftr_switch, as many as fit */
+	FTR_SECTION_VALUES = 4, /* utils/proto/values.h */
 };
 
 struct ftr_section {

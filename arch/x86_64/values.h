@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* The registers that arguments and return values are in (System V ABI for x86-64). */
+#ifndef FTR_ARCH_X86_64_VALUES_H
+#define FTR_ARCH_X86_64_VALUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/x86_64/regs.h"
+
+/* Integer argument @nr, from 0; 0 of one that has no register. */
+static inline uint64_t ftr_arch_argument(const struct ftr_regs *regs, unsigned nr)
+{
+	switch (nr) {
+	case 0: return regs->rdi;
+	case 1: return regs->rsi;
+	case 2: return regs->rdx;
+	case 3: return regs->rcx;
+	case 4: return regs->r8;
+	case 5: return regs->r9;
+	default: return 0;
+	}
+}
+
+/* Integer register @nr of a return value. */
+static inline uint64_t ftr_arch_retval(const struct ftr_regs *regs, unsigned nr)
+{
+	return nr == 0 ? regs->rax : nr == 1 ? regs->rdx : 0;
+}
+
+/* Lower half of vector register @nr, as the program left it. */
+static inline uint64_t ftr_arch_vector(unsigned nr)
+{
+	uint64_t value = 0;
+
+	switch (nr) {
+	case 0: __asm__ volatile("movq %%xmm0, %0" : "=r"(value)); break;
+	case 1: __asm__ volatile("movq %%xmm1, %0" : "=r"(value)); break;
+	case 2: __asm__ volatile("movq %%xmm2, %0" : "=r"(value)); break;
+	case 3: __asm__ volatile("movq %%xmm3, %0" : "=r"(value)); break;
+	case 4: __asm__ volatile("movq %%xmm4, %0" : "=r"(value)); break;
+	case 5: __asm__ volatile("movq %%xmm5, %0" : "=r"(value)); break;
+	case 6: __asm__ volatile("movq %%xmm6, %0" : "=r"(value)); break;
+	case 7: __asm__ volatile("movq %%xmm7, %0" : "=r"(value)); break;
+	default: break;
+	}
+	return value;
+}
+
+#define FTR_ARCH_X87_BYTES 10
+#define FTR_ARCH_X87_CONDITION 0x4500u	/* C3, C2, C0 */
+#define FTR_ARCH_X87_EMPTY 0x4100u
+
+/*
+ * The top of the floating-point stack, which stays there.  False when it is empty: popping it would
+ * raise a flag of the program's.
+ */
+static inline bool ftr_arch_x87(uint8_t to[FTR_ARCH_X87_BYTES])
+{
+	uint16_t status;
+
+	__asm__ volatile("fxam\n\tfnstsw %0" : "=a"(status));
+	if ((status & FTR_ARCH_X87_CONDITION) == FTR_ARCH_X87_EMPTY)
+		return false;
+	__asm__ volatile("fstpt %0\n\tfldt %0" : "=m"(*(uint8_t(*)[FTR_ARCH_X87_BYTES])to));
+	return true;
+}
+
+#endif /* FTR_ARCH_X86_64_VALUES_H */

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* See values.h.  Called inside hooks, so without libc. */
+#include "libmcount/values.h"
+
+#include <stddef.h>
+#include <sys/uio.h>
+
+#include "arch/values.h"
+#include "libmcount/channel.h"
+#include "libmcount/module.h"
+#include "libmcount/sections.h"
+#include "utils/base/rt/sys.h"
+#include "utils/proto/record.h"
+#include "utils/proto/values.h"
+
+#define PAYLOAD_ALIGN 8u
+#define PAYLOAD_BYTES_MAX (FTR_PAYLOAD_MAX / PAYLOAD_ALIGN * PAYLOAD_ALIGN)
+#define LENGTH_BYTES 2u			/* in front of a string */
+#define PAGE_BYTES 4096u
+#define WORD_BYTES 8u
+#define SSO_BYTES 16u			/* a std::string: pointer, number of characters */
+#define POINTER_TEXT_BYTES 20u		/* "<0x0123456789abcdef>" */
+#define DOTS 3u
+
+/* The payload while it grows. */
+struct payload {
+	uint8_t *bytes;
+	uint32_t len;
+};
+
+static const struct ftr_value_op *ops_of(const struct ftr_values *values)
+{
+	return (const struct ftr_value_op *)(values + 1);
+}
+
+static const struct ftr_values_func *funcs_of(const struct ftr_values *values)
+{
+	return (const struct ftr_values_func *)(ops_of(values) + values->op_nr);
+}
+
+static const struct ftr_values_range *ranges_of(const struct ftr_values *values)
+{
+	return (const struct ftr_values_range *)(funcs_of(values) + values->func_nr);
+}
+
+static bool is_sound(const struct ftr_values *values, uint32_t bytes)
+{
+	uint64_t need = sizeof(*values);
+
+	if (bytes < need || values->op_nr == 0)
+		return false;
+	need += (uint64_t)values->op_nr * sizeof(struct ftr_value_op) +
+		(uint64_t)values->func_nr * sizeof(struct ftr_values_func) +
+		(uint64_t)values->range_nr * sizeof(struct ftr_values_range);
+	return need <= bytes && ops_of(values)[values->op_nr - 1].what == FTR_VALUE_END;
+}
+
+static const struct ftr_values_func *func_find(const struct ftr_values *values, uintptr_t offset)
+{
+	const struct ftr_values_func *funcs = funcs_of(values);
+	uint32_t low = 0, high = values->func_nr;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (offset < funcs[middle].low)
+			high = middle;
+		else if (offset >= funcs[middle].high)
+			low = middle + 1;
+		else
+			return &funcs[middle];
+	}
+	return NULL;
+}
+
+static const struct ftr_value_op *program_at(const struct ftr_values *values, uint32_t index)
+{
+	return index == 0 || index >= values->op_nr ? NULL : ops_of(values) + index;
+}
+
+struct ftr_values_programs ftr_values_find(uintptr_t func)
+{
+	struct ftr_values_programs programs = { 0 };
+	const struct ftr_sections *sections = ftr_module_sections(func, &programs.base);
+	const struct ftr_values_func *found;
+	uint32_t bytes = 0;
+
+	if (sections != NULL)
+		programs.values = ftr_sections_find(sections, FTR_SECTION_VALUES, &bytes);
+	if (programs.values == NULL || !is_sound(programs.values, bytes))
+		return (struct ftr_values_programs){ 0 };
+	found = func_find(programs.values, func - programs.base);
+	if (found != NULL) {
+		programs.entry = program_at(programs.values, found->entry);
+		programs.exit = program_at(programs.values, found->exit);
+	}
+	return programs;
+}
+
+/* Where the values of a call are taken from. */
+struct from {
+	const struct ftr_regs *regs;
+	const uintptr_t *slot;
+	uintptr_t stack_high;		/* the stack that slot is on ends there; 0 = not known */
+	uintptr_t base;
+	const struct ftr_values *values;
+};
+
+/* How many bytes at @address are known to be there, if those from @low to @high are. */
+static inline uintptr_t known_in(uintptr_t address, uintptr_t low, uintptr_t high)
+{
+	return address >= low && address < high ? high - address : 0;
+}
+
+/* ... as far as anything is known: of the stack and of the module's constants. */
+static uintptr_t known_bytes(const struct from *from, uintptr_t address)
+{
+	const struct ftr_values *values = from->values;
+	const struct ftr_values_range *range = ranges_of(values);
+	uintptr_t slot = (uintptr_t)from->slot, base = from->base, known;
+	uint32_t i;
+
+	known = known_in(address, slot, from->stack_high);
+	if (known == 0)
+		known = known_in(address, slot, (slot | (PAGE_BYTES - 1)) + 1);
+	for (i = 0; known == 0 && i < values->range_nr; i++)
+		known = known_in(address, base + range[i].low, base + range[i].high);
+	return known;
+}
+
+static void copy(uint8_t *to, const void *from, uint32_t bytes)
+{
+	const uint8_t *at = from;
+	uint32_t i = 0;
+
+	for (; i + WORD_BYTES <= bytes; i += WORD_BYTES) {
+		uint64_t word;
+
+		__builtin_memcpy(&word, at + i, WORD_BYTES);
+		__asm__ volatile("" : "+r"(word));	/* no loop becomes memcpy */
+		__builtin_memcpy(to + i, &word, WORD_BYTES);
+	}
+	for (; i < bytes; i++) {
+		uint8_t byte = at[i];
+
+		__asm__ volatile("" : "+r"(byte));
+		to[i] = byte;
+	}
+}
+
+/* Up to the first NUL. */
+static void copy_text(uint8_t *to, const uint8_t *from, uint32_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < bytes && from[i] != 0; i++)
+		to[i] = from[i];
+	if (i < bytes)
+		to[i] = 0;
+}
+
+/* How many of the @nr characters stand before the first NUL. */
+static uint32_t length(const uint8_t *text, uint32_t nr)
+{
+	uint32_t len = 0;
+
+	while (len < nr && text[len] != 0)
+		len++;
+	return len;
+}
+
+/* A forked child that has recorded nothing yet finds its parent's number there, but no ring. */
+static int32_t process_of(const struct ftr_thread *self)
+{
+	return self->producer != NULL && self->producer->header != NULL ?
+		self->slot->pid : (int32_t)ftr_sys0(SYS_getpid);
+}
+
+/* The kernel copies each of the two pieces, which are of one page, or nothing of it. */
+static uint32_t copy_by_kernel(uint8_t *to, uintptr_t address, uint32_t bytes)
+{
+	uint32_t first = PAGE_BYTES - (uint32_t)(address % PAGE_BYTES);
+	struct iovec local = { to, bytes };
+	struct iovec remote[2] = {
+		{ (void *)address, first < bytes ? first : bytes },
+		{ (void *)(address + first), bytes - first },
+	};
+	long ret;
+
+	if (ftr_is_silent() || bytes == 0 || address + bytes < address)
+		return 0;
+	ret = ftr_sys6(SYS_process_vm_readv, process_of(&ftr_self), &local, 1, remote,
+		       first < bytes ? 2 : 1, 0);
+	return ret < 0 ? 0 : (uint32_t)ret;
+}
+
+/* As many of the @bytes at @address as there are; of a text, up to its NUL. */
+static uint32_t copy_pointed(const struct from *from, uint8_t *to, uintptr_t address,
+			     uint32_t bytes, bool is_text)
+{
+	uintptr_t known = known_bytes(from, address);
+	uint32_t have = known < bytes ? (uint32_t)known : bytes;
+
+	if (is_text)
+		copy_text(to, (const uint8_t *)address, have);
+	else
+		copy(to, (const void *)address, have);
+	if (have == bytes || (is_text && length(to, have) < have))
+		return have;
+	return have + copy_by_kernel(to + have, address + have, bytes - have);
+}
+
+static uint64_t word_at(const struct from *from, const struct ftr_value_op *op)
+{
+	switch (op->where) {
+	case FTR_VALUE_INTEGER:
+		return ftr_arch_argument(from->regs, op->nr);
+	case FTR_VALUE_VECTOR:
+		return ftr_arch_vector(op->nr);
+	case FTR_VALUE_RETURN:
+		return ftr_arch_retval(from->regs, op->nr);
+	default:
+		return 0;
+	}
+}
+
+static uintptr_t pointer_at(const struct from *from, const struct ftr_value_op *op)
+{
+	uint64_t pointer = 0;
+
+	if (op->where != FTR_VALUE_STACK)
+		return word_at(from, op);
+	copy_pointed(from, (uint8_t *)&pointer, (uintptr_t)from->slot + op->nr, sizeof(pointer),
+		     false);
+	return pointer;
+}
+
+/* Zeros where there is nothing, or not enough. */
+static void put_bytes(struct payload *payload, const struct from *from,
+		      const struct ftr_value_op *op)
+{
+	uint8_t *to = payload->bytes + payload->len;
+	uint8_t x87[FTR_ARCH_X87_BYTES];
+	uint32_t nr = 0;
+	uint64_t word;
+
+	if (op->what == FTR_VALUE_POINTED) {
+		nr = copy_pointed(from, to, pointer_at(from, op), op->bytes, false);
+	} else if (op->where == FTR_VALUE_STACK) {
+		nr = copy_pointed(from, to, (uintptr_t)from->slot + op->nr, op->bytes,
+				  false);
+	} else if (op->where == FTR_VALUE_X87) {
+		nr = ftr_arch_x87(x87) ? sizeof(x87) : 0;
+		nr = nr < op->bytes ? nr : op->bytes;
+		copy(to, x87, nr);
+	} else if (op->where != FTR_VALUE_NOWHERE) {
+		word = word_at(from, op);
+		nr = op->bytes < WORD_BYTES ? op->bytes : WORD_BYTES;
+		copy(to, &word, nr);
+	}
+	for (; nr < op->bytes; nr++)
+		to[nr] = 0;
+	payload->len += op->bytes;
+}
+
+/* "<0x123>", as uftrace writes a pointer to nothing. */
+static uint32_t pointer_text(uint8_t text[POINTER_TEXT_BYTES], uintptr_t pointer)
+{
+	uint32_t len = 0;
+	int shift = 60;
+
+	text[len++] = '<';
+	text[len++] = '0';
+	text[len++] = 'x';
+	while (shift > 0 && pointer >> shift == 0)
+		shift -= 4;
+	for (; shift >= 0; shift -= 4)
+		text[len++] = (uint8_t)"0123456789abcdef"[pointer >> shift & 15];
+	text[len++] = '>';
+	return len;
+}
+
+/*
+ * Up to @room characters of the @wanted ones at @pointer; a NUL ends them, and what is cut ends in
+ * dots.  There is room for one more.
+ */
+static uint32_t put_text(const struct from *from, uint8_t *to, uintptr_t pointer,
+			 uint32_t room, uint32_t wanted)
+{
+	uint32_t nr = wanted < room ? wanted : room + 1, len, i;
+
+	len = copy_pointed(from, to, pointer, nr, true);
+	if (len == 0 && nr > 0)
+		len = room < POINTER_TEXT_BYTES ? 0 : pointer_text(to, pointer);
+	len = length(to, len);
+	if (len <= room)
+		return len;
+	for (i = 1; i <= DOTS && i <= room; i++)
+		to[room - i] = '.';
+	return room;
+}
+
+static void put_string(struct payload *payload, const struct from *from,
+		       const struct ftr_value_op *op)
+{
+	uint8_t *to = payload->bytes + payload->len;
+	uint32_t room = PAYLOAD_BYTES_MAX - payload->len - LENGTH_BYTES - op->bytes, len;
+	uintptr_t pointer = pointer_at(from, op);
+	uint64_t object[SSO_BYTES / WORD_BYTES];
+	uint32_t wanted = FTR_VALUE_STRING_MAX + 1;
+
+	room = room < FTR_VALUE_STRING_MAX ? room : FTR_VALUE_STRING_MAX;
+	if (op->what == FTR_VALUE_STD_STRING && pointer != 0 &&
+	    copy_pointed(from, (uint8_t *)object, pointer, SSO_BYTES, false) == SSO_BYTES) {
+		pointer = object[0];
+		wanted = object[1] < wanted ? (uint32_t)object[1] : wanted;
+	}
+	if (pointer == 0) {
+		len = room < 4 ? room : 4;
+		copy(to + LENGTH_BYTES, "NULL", len);
+	} else {
+		len = put_text(from, to + LENGTH_BYTES, pointer, room, wanted);
+	}
+	to[0] = (uint8_t)len;
+	to[1] = 0;
+	payload->len += LENGTH_BYTES + len;
+}
+
+static void pad(struct payload *payload, uint32_t align)
+{
+	while (payload->len % align != 0)
+		payload->bytes[payload->len++] = 0;
+}
+
+static bool is_string(const struct ftr_value_op *op)
+{
+	return op->what == FTR_VALUE_STRING || op->what == FTR_VALUE_STD_STRING;
+}
+
+/* A program says what it needs; should it be wrong, it ends where the room does. */
+static bool has_room(const struct payload *payload, const struct ftr_value_op *op)
+{
+	uint32_t need = is_string(op) ? FTR_VALUE_ALIGN + op->bytes : op->bytes;
+
+	return need <= PAYLOAD_BYTES_MAX - payload->len;
+}
+
+static uintptr_t stack_end(const struct ftr_thread *self, const uintptr_t *slot)
+{
+	if ((uintptr_t)slot - self->home_low < self->home_high - self->home_low)
+		return self->home_high;
+	if ((uintptr_t)slot - self->signal_low < self->signal_bytes)
+		return self->signal_low + self->signal_bytes;
+	return 0;
+}
+
+uint32_t ftr_values_run(const struct ftr_value_op *program,
+			const struct ftr_values_programs *programs, const struct ftr_call *call,
+			uint8_t *to)
+{
+	struct payload payload = { .bytes = to };
+	const struct ftr_value_op *op;
+	struct from from = {
+		.regs = call->regs, .slot = call->slot,
+		.stack_high = stack_end(&ftr_self, call->slot),
+		.base = programs->base, .values = programs->values,
+	};
+
+	if (call->regs == NULL)
+		return 0;
+	for (op = program; op->what != FTR_VALUE_END && has_room(&payload, op); op++) {
+		if (is_string(op))
+			put_string(&payload, &from, op);
+		else
+			put_bytes(&payload, &from, op);
+		if ((op->flags & FTR_VALUE_JOINED) == 0)
+			pad(&payload, FTR_VALUE_ALIGN);
+	}
+	pad(&payload, PAYLOAD_ALIGN);
+	return payload.len;
+}

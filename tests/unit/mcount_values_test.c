@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs for values, run on registers and memory that are made up. */
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "arch/values.h"
+#include "libmcount/module.h"
+#include "libmcount/sections.h"
+#include "libmcount/values.h"
+#include "utils/proto/values.h"
+#include "utils/record/sections.h"
+
+#define PAGE 4096
+#define FUNC 0x5000u
+#define BASE 0x400000u
+#define WILD 0x10u
+
+static const struct ftr_sections *published;
+
+const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *low)
+{
+	*low = BASE;
+	return published;
+}
+
+/* A table with one function, whose program for arguments is ops, after an end. */
+struct table {
+	struct ftr_values head;
+	struct ftr_value_op ops[32];
+	struct ftr_values_func func;
+	struct ftr_values_range range;
+};
+
+struct run {
+	struct table table;
+	struct ftr_regs regs;
+	uint64_t stack[8];	/* the first is the slot */
+	uint8_t payload[FTR_PAYLOAD_MAX];
+	uint32_t bytes;
+};
+
+static void publish(const struct table *table, size_t bytes)
+{
+	struct ftr_sections_part part = { FTR_SECTION_VALUES, table, bytes };
+	int fd = ftr_sections_memfd(&part, 1, 0);
+
+	assert_true(fd >= 0);
+	published = ftr_sections_map(fd);
+	assert_non_null(published);
+}
+
+static void table_fill(struct table *table, const struct ftr_value_op *ops, unsigned nr)
+{
+	assert_true(nr + 2 <= sizeof(table->ops) / sizeof(table->ops[0]));
+	table->head = (struct ftr_values){ .op_nr = 32, .func_nr = 1, .range_nr = 1 };
+	memcpy(table->ops + 1, ops, nr * sizeof(*ops));
+	table->func = (struct ftr_values_func){ FUNC, FUNC + 16, 1, 0 };
+}
+
+static void run_program(struct run *run)
+{
+	struct ftr_values_programs programs = ftr_values_find(BASE + FUNC + 4);
+	struct ftr_call call = { &run->regs, (uintptr_t *)run->stack, BASE + FUNC };
+
+	assert_non_null(programs.entry);
+	memset(run->payload, 0xee, sizeof(run->payload));
+	run->bytes = ftr_values_run(programs.entry, &programs, &call, run->payload);
+	assert_int_equal(run->bytes % 8, 0);
+}
+
+static void run(struct run *run, const struct ftr_value_op *ops, unsigned nr)
+{
+	table_fill(&run->table, ops, nr);
+	publish(&run->table, sizeof(run->table));
+	run_program(run);
+}
+
+#define RUN(r, ...) \
+	run(r, (struct ftr_value_op[]){ __VA_ARGS__ }, \
+	    sizeof((struct ftr_value_op[]){ __VA_ARGS__ }) / sizeof(struct ftr_value_op))
+#define OP(what_, where_, nr_, bytes_) \
+	{ .what = FTR_VALUE_##what_, .where = FTR_VALUE_##where_, .nr = nr_, .bytes = bytes_ }
+#define JOINED_OP(what_, where_, nr_, bytes_) \
+	{ .what = FTR_VALUE_##what_, .where = FTR_VALUE_##where_, .nr = nr_, .bytes = bytes_, \
+	  .flags = FTR_VALUE_JOINED }
+
+static void expect_bytes(const struct run *run, const void *bytes, uint32_t nr)
+{
+	assert_int_equal(run->bytes, nr);
+	assert_memory_equal(run->payload, bytes, nr);
+}
+
+static void expect_text(const struct run *run, const char *text)
+{
+	size_t len = strlen(text);
+
+	assert_int_equal(run->payload[0], len);
+	assert_int_equal(run->payload[1], 0);
+	assert_memory_equal(run->payload + 2, text, len);
+	assert_int_equal(run->bytes, (2 + len + 7) / 8 * 8);
+	for (size_t i = 2 + len; i < run->bytes; i++)
+		assert_int_equal(run->payload[i], 0);
+}
+
+static int start(void **state)
+{
+	memset(&ftr_state, 0, sizeof(ftr_state));
+	memset(&ftr_self, 0, sizeof(ftr_self));
+	return 0;
+}
+
+static void test_integers(void **state)
+{
+	struct run r = { .regs = { .rdi = UINT64_C(0x1122334455667788), .rsi = 0xa1a2a3a4,
+				   .rdx = 0xb1, .rcx = 0xc1c2, .r8 = 5, .r9 = 6, .rax = 77 } };
+
+	RUN(&r, OP(BYTES, INTEGER, 0, 8), OP(BYTES, INTEGER, 1, 4), OP(BYTES, INTEGER, 2, 1),
+	    OP(BYTES, INTEGER, 3, 2), OP(BYTES, INTEGER, 4, 4), OP(BYTES, INTEGER, 5, 4),
+	    OP(BYTES, INTEGER, 6, 4), OP(BYTES, RETURN, 0, 8));
+	expect_bytes(&r, "\x88\x77\x66\x55\x44\x33\x22\x11\xa4\xa3\xa2\xa1\xb1\0\0\0\xc2\xc1\0\0"
+			 "\5\0\0\0\6\0\0\0\0\0\0\0\x4d\0\0\0\0\0\0\0\0\0\0", 40);
+}
+
+/* Halves of a struct lie side by side; what is nowhere is zeros. */
+static void test_pieces(void **state)
+{
+	struct run r = { .regs = { .rdi = 1, .rsi = 2, .rdx = 3 } };
+
+	RUN(&r, JOINED_OP(BYTES, INTEGER, 0, 3), OP(BYTES, INTEGER, 1, 2),
+	    OP(BYTES, NOWHERE, 0, 4), JOINED_OP(BYTES, INTEGER, 2, 4), OP(BYTES, NOWHERE, 0, 4));
+	expect_bytes(&r, "\1\0\0\2\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0", 24);
+}
+
+static void test_stack(void **state)
+{
+	struct run r = { .stack = { 0, 0x1111, 0x2222, 0x3333 } };
+
+	RUN(&r, OP(BYTES, STACK, 8, 8), OP(BYTES, STACK, 24, 4), OP(BYTES, STACK, 16, 2));
+	expect_bytes(&r, "\x11\x11\0\0\0\0\0\0\x33\x33\0\0\x22\x22\0\0", 16);
+}
+
+static void test_vectors(void **state)
+{
+	struct ftr_value_op ops[] = { OP(BYTES, VECTOR, 3, 8), OP(BYTES, VECTOR, 7, 4) };
+	struct ftr_values_programs programs;
+	struct ftr_regs regs = { 0 };
+	uint64_t slot = 0;
+	struct ftr_call call = { &regs, (uintptr_t *)&slot, BASE + FUNC };
+	uint8_t payload[FTR_PAYLOAD_MAX];
+	struct table table = { 0 };
+	double a = 2.5;
+	float b = -1.25f;
+	uint32_t bytes;
+
+	table_fill(&table, ops, 2);
+	publish(&table, sizeof(table));
+	programs = ftr_values_find(BASE + FUNC);
+	__asm__ volatile("movsd %0, %%xmm3\n\tmovss %1, %%xmm7"
+			 : : "m"(a), "m"(b) : "xmm3", "xmm7");
+	bytes = ftr_values_run(programs.entry, &programs, &call, payload);
+	assert_int_equal(bytes, 16);
+	assert_memory_equal(payload, &a, sizeof(a));
+	assert_memory_equal(payload + 8, &b, sizeof(b));
+}
+
+/* It stays on the floating-point stack; an empty stack stays empty, and raises no flag. */
+static void test_x87(void **state)
+{
+	long double value = 1.5L, left = 0;
+	uint8_t bytes[FTR_ARCH_X87_BYTES];
+	uint16_t status;
+	bool is_there;
+
+	__asm__ volatile("fninit" : : : "memory");
+	assert_false(ftr_arch_x87(bytes));
+	__asm__ volatile("fnstsw %0" : "=a"(status));
+	assert_int_equal(status & 0x7f, 0);
+	__asm__ volatile("fldt %0" : : "m"(value));
+	is_there = ftr_arch_x87(bytes);
+	__asm__ volatile("fstpt %0" : "=m"(left));
+	assert_true(is_there);
+	assert_memory_equal(bytes, &value, sizeof(bytes));
+	assert_true(left == 1.5L);
+}
+
+static void test_strings(void **state)
+{
+	struct run r = { 0 };
+	char *heap = strdup("a string on the heap");
+	char text[200];
+
+	r.regs.rdi = (uintptr_t)heap;
+	RUN(&r, OP(STRING, INTEGER, 0, 0));
+	expect_text(&r, heap);
+	r.regs.rdi = 0;
+	run_program(&r);
+	expect_text(&r, "NULL");
+	r.regs.rdi = WILD;
+	run_program(&r);
+	expect_text(&r, "<0x10>");
+	r.regs.rdi = UINT64_MAX;
+	run_program(&r);
+	expect_text(&r, "<0xffffffffffffffff>");
+	r.regs.rdi = (uintptr_t)"";
+	run_program(&r);
+	expect_text(&r, "");
+	memset(text, 'x', sizeof(text));
+	r.regs.rdi = (uintptr_t)text;
+	text[98] = '\0';
+	run_program(&r);
+	expect_text(&r, text);
+	text[98] = 'x';
+	text[99] = '\0';
+	run_program(&r);
+	text[95] = text[96] = text[97] = '.';
+	text[98] = '\0';
+	expect_text(&r, text);
+	free(heap);
+}
+
+/* A mapping that ends in a text's middle, and one that goes on in pages of another kind. */
+static void test_string_at_an_edge(void **state)
+{
+	struct run r = { 0 };
+	char *pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0);
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	memset(pages, 'y', 3 * PAGE);
+	memcpy(pages + PAGE - 3, "abcdef", 7);
+	r.regs.rdi = (uintptr_t)pages + PAGE - 3;
+	RUN(&r, OP(STRING, INTEGER, 0, 0));
+	expect_text(&r, "abcdef");
+	r.table.range = (struct ftr_values_range){ (uint32_t)((uintptr_t)pages - BASE),
+						   (uint32_t)((uintptr_t)pages + PAGE - BASE) };
+	assert_int_equal(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
+	run_program(&r);
+	expect_text(&r, "abc");
+	r.regs.rdi = (uintptr_t)pages + PAGE;
+	run_program(&r);
+	assert_memory_equal(r.payload + 2, "<0x", 3);
+	munmap(pages, 3 * PAGE);
+	run_program(&r);
+	assert_memory_equal(r.payload + 2, "<0x", 3);
+}
+
+/* Where the kernel may not be asked, only what is known to be there is read. */
+static void test_silent(void **state)
+{
+	struct run r = { .stack = { 0, UINT64_C(0x006b636174) } };
+	char *heap = strdup("heap");
+
+	ftr_self.is_silent = true;
+	ftr_self.home_low = (uintptr_t)r.stack;
+	ftr_self.home_high = (uintptr_t)(r.stack + 8);
+	r.regs.rdi = (uintptr_t)heap;
+	RUN(&r, OP(STRING, INTEGER, 0, 0));
+	assert_memory_equal(r.payload + 2, "<0x", 3);
+	r.regs.rdi = (uintptr_t)&r.stack[1];
+	run_program(&r);
+	expect_text(&r, "tack");
+	free(heap);
+}
+
+/* The module's constants are read in place. */
+static void test_constants(void **state)
+{
+	char *pages = mmap((void *)(uintptr_t)(BASE + 0x10000000), PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	struct run r = { .table.range = { 0x10000000, 0x10000000 + PAGE } };
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	ftr_self.is_silent = true;
+	memset(pages, 'z', PAGE);
+	memcpy(pages + 100, "constant", 9);
+	r.regs.rdi = (uintptr_t)pages + 100;
+	RUN(&r, OP(STRING, INTEGER, 0, 0));
+	expect_text(&r, "constant");
+	r.regs.rdi = (uintptr_t)pages + PAGE - 2;	/* and what lies behind them is not */
+	run_program(&r);
+	expect_text(&r, "zz");
+	munmap(pages, PAGE);
+}
+
+static void test_std_string(void **state)
+{
+	struct run r = { 0 };
+	struct { const char *text; uint64_t nr; char room[16]; } object = { "seven characters", 5,
+									    "" };
+	char *big = malloc(300);
+
+	r.regs.rdi = (uintptr_t)&object;
+	RUN(&r, OP(STD_STRING, INTEGER, 0, 0));
+	expect_text(&r, "seven");
+	object.text = object.room;
+	object.nr = 0;
+	run_program(&r);
+	expect_text(&r, "");
+	object.text = (char *)(uintptr_t)WILD;
+	object.nr = 4;
+	run_program(&r);
+	expect_text(&r, "<0x10>");
+	memset(big, 'b', 300);
+	object.text = big;
+	object.nr = 300;
+	run_program(&r);
+	assert_int_equal(r.payload[0], FTR_VALUE_STRING_MAX);
+	assert_memory_equal(r.payload + 2 + 93, "bb...", 5);
+	r.regs.rdi = WILD;
+	run_program(&r);
+	expect_text(&r, "<0x10>");
+	r.regs.rdi = 0;
+	run_program(&r);
+	expect_text(&r, "NULL");
+	free(big);
+}
+
+static void test_pointed(void **state)
+{
+	struct run r = { 0 };
+	uint64_t *object = malloc(24);
+
+	object[0] = 1;
+	object[1] = 2;
+	object[2] = 3;
+	r.regs.rdi = (uintptr_t)object;
+	RUN(&r, OP(POINTED, INTEGER, 0, 24));
+	expect_bytes(&r, object, 24);
+	memset(object, 0, 24);
+	r.regs.rdi = WILD;
+	run_program(&r);
+	expect_bytes(&r, object, 24);
+	free(object);
+}
+
+/* Strings leave room for what comes after them. */
+static void test_room(void **state)
+{
+	struct ftr_value_op ops[21], *op = ops;
+	struct run r = { 0 };
+	char text[200];
+	uint32_t at = 0;
+
+	memset(text, 'r', 199);
+	text[199] = '\0';
+	r.regs.rdi = (uintptr_t)text;
+	r.regs.rsi = UINT64_C(0x0102030405060708);
+	for (unsigned i = 0; i < 20; i++)
+		*op++ = (struct ftr_value_op)OP(STRING, INTEGER, 0, (uint16_t)(8 + 4 * (19 - i)));
+	*op = (struct ftr_value_op)OP(BYTES, INTEGER, 1, 8);
+	run(&r, ops, 21);
+	assert_int_equal(r.bytes, 1016);
+	for (unsigned i = 0; i < 20; i++)
+		at += (2u + r.payload[at] + 3u) / 4u * 4u;
+	assert_memory_equal(r.payload + at, &r.regs.rsi, 8);
+	assert_int_equal(at, 1008);
+	/* A program that lies ends there. */
+	RUN(&r, OP(BYTES, STACK, 8, 1000), OP(BYTES, STACK, 8, 20), OP(BYTES, INTEGER, 0, 1));
+	assert_int_equal(r.bytes, 1000);
+}
+
+/* A table that says what is not so is none. */
+static void test_unsound(void **state)
+{
+	struct ftr_value_op op = OP(BYTES, INTEGER, 0, 8);
+	struct table table = { 0 };
+
+	table_fill(&table, &op, 1);
+	publish(&table, sizeof(table));
+	assert_non_null(ftr_values_find(BASE + FUNC + 15).entry);
+	assert_null(ftr_values_find(BASE + FUNC).exit);
+	assert_null(ftr_values_find(BASE + FUNC - 1).entry);
+	assert_null(ftr_values_find(BASE + FUNC + 16).entry);
+	table.func.entry = 32;
+	publish(&table, sizeof(table));
+	assert_null(ftr_values_find(BASE + FUNC).entry);
+	table.func.entry = 1;
+	table.ops[31].what = FTR_VALUE_BYTES;
+	publish(&table, sizeof(table));
+	assert_null(ftr_values_find(BASE + FUNC).entry);
+	table.ops[31].what = FTR_VALUE_END;
+	publish(&table, sizeof(table) - 1);
+	assert_null(ftr_values_find(BASE + FUNC).entry);
+	publish(&table, 4);
+	assert_null(ftr_values_find(BASE + FUNC).entry);
+	table.head.op_nr = UINT32_MAX;
+	publish(&table, sizeof(table));
+	assert_null(ftr_values_find(BASE + FUNC).entry);
+	published = NULL;
+	assert_null(ftr_values_find(BASE + FUNC).entry);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_integers, start),
+		cmocka_unit_test_setup(test_pieces, start),
+		cmocka_unit_test_setup(test_stack, start),
+		cmocka_unit_test_setup(test_vectors, start),
+		cmocka_unit_test_setup(test_x87, start),
+		cmocka_unit_test_setup(test_strings, start),
+		cmocka_unit_test_setup(test_string_at_an_edge, start),
+		cmocka_unit_test_setup(test_silent, start),
+		cmocka_unit_test_setup(test_constants, start),
+		cmocka_unit_test_setup(test_std_string, start),
+		cmocka_unit_test_setup(test_pointed, start),
+		cmocka_unit_test_setup(test_room, start),
+		cmocka_unit_test_setup(test_unsound, start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

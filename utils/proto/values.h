@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The body of FTR_SECTION_VALUES: how the arguments and return values of a module's functions are
+ * found.  The recorder reads specs, DWARF and prototypes; the runtime copies bytes.
+ *
+ *	[ struct ftr_values ][ struct ftr_value_op, op_nr ][ struct ftr_values_func, func_nr ]
+ *	[ struct ftr_values_range, range_nr ]
+ *
+ * Functions are sorted by address and do not overlap.  A program is the ops from an index on, up to
+ * one that is FTR_VALUE_END; the op with index 0 is one, and so is the last, so a program that is
+ * inside the section ends inside it.  What a program makes is the payload of the record as
+ * doc/ftr-data.5 has it: each value is padded to 4 bytes, the whole to 8, with zeros.
+ */
+#ifndef FTR_PROTO_VALUES_H
+#define FTR_PROTO_VALUES_H
+
+#include <assert.h>
+#include <stdint.h>
+
+enum ftr_value_what {
+	FTR_VALUE_END = 0,
+	FTR_VALUE_BYTES = 1,	  /* as they are */
+	FTR_VALUE_POINTED = 2,	  /* a pointer: the bytes that it leads to */
+	FTR_VALUE_STRING = 3,	  /* a pointer to characters and a NUL: the characters */
+	FTR_VALUE_STD_STRING = 4, /* a pointer to libstdc++'s { characters, their number } */
+};
+
+enum ftr_value_where {
+	FTR_VALUE_NOWHERE = 0, /* zeros: of a value that cannot be had, for the sake of the next */
+	FTR_VALUE_INTEGER = 1, /* integer register of argument nr, from 0 */
+	FTR_VALUE_VECTOR = 2,  /* lower half of vector register nr */
+	FTR_VALUE_STACK = 3,   /* nr bytes above the return address */
+	FTR_VALUE_RETURN = 4,  /* integer register nr of a return value */
+	FTR_VALUE_X87 = 5,     /* top of the floating-point stack; zeros when it is empty */
+};
+
+/* What this op and the next one make is one value: no padding between. */
+#define FTR_VALUE_JOINED 1u
+
+struct ftr_value_op {
+	uint8_t	 what;	/* enum ftr_value_what */
+	uint8_t	 where;	/* enum ftr_value_where */
+	uint8_t	 flags;	/* FTR_VALUE_JOINED */
+	uint8_t	 reserved;
+	uint16_t nr;
+	/*
+	 * That it makes; beyond what the register has they are zeros.  Of a string: that the ops
+	 * behind it make at least, for which it leaves room.
+	 */
+	uint16_t bytes;
+};
+static_assert(sizeof(struct ftr_value_op) == 8, "wire layout");
+
+/* Addresses count from the module's first mapping. */
+struct ftr_values_func {
+	uint32_t low, high;   /* the addresses recorded for it; high is not */
+	uint32_t entry, exit; /* indices of programs for arguments, return value; 0 = none */
+};
+static_assert(sizeof(struct ftr_values_func) == 16, "wire layout");
+
+/* Memory of the module that is there, and can be read, as long as its code runs. */
+struct ftr_values_range {
+	uint32_t low, high;
+};
+static_assert(sizeof(struct ftr_values_range) == 8, "wire layout");
+
+struct ftr_values {
+	uint32_t op_nr;
+	uint32_t func_nr;
+	uint32_t range_nr;
+	uint32_t reserved;
+};
+static_assert(sizeof(struct ftr_values) == 16, "wire layout");
+
+/* Longer strings end in three dots, as uftrace writes them. */
+#define FTR_VALUE_STRING_MAX 98u
+#define FTR_VALUE_ALIGN 4u
+
+#endif /* FTR_PROTO_VALUES_H */
