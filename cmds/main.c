@@ -6,7 +6,7 @@
 #include "cmds/opt_file.h"
 #include "cmds/message.h"
 #include "cmds/words.h"
-#include "utils/cli/closest.h"
+#include "utils/base/closest.h"
 #include "utils/cli/common.h"
 #include "utils/cli/parse.h"
 #include "utils/format/format.h"

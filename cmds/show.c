@@ -6,8 +6,8 @@
 #include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/message.h"
+#include "utils/base/closest.h"
 #include "utils/base/strbuf.h"
-#include "utils/cli/closest.h"
 #include "utils/trace/func.h"
 #include "utils/trace/trace.h"
 

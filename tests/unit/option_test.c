@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "utils/base/closest.h"
 #include "utils/base/option.h"
 #include "utils/base/ostream.h"
-#include "utils/cli/closest.h"
 #include "utils/cli/common.h"
 #include "utils/cli/completion.h"
 #include "utils/cli/parse.h"

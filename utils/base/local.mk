@@ -5,6 +5,8 @@ libftr_a_SOURCES += \
 	utils/base/bytes.h \
 	utils/base/clock.c \
 	utils/base/clock.h \
+	utils/base/closest.c \
+	utils/base/closest.h \
 	utils/base/color.h \
 	utils/base/duration.c \
 	utils/base/duration.h \

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
-	utils/cli/closest.c \
-	utils/cli/closest.h \
 	utils/cli/common.c \
 	utils/cli/common.h \
 	utils/cli/completion.c \

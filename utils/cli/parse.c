@@ -2,11 +2,11 @@
 /* Parsing by getopt_long over the rows of an option table, and --help from the same rows. */
 #include "utils/cli/parse.h"
 
+#include "utils/base/closest.h"
 #include "utils/base/option.h"
 #include "utils/base/ostream.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
-#include "utils/cli/closest.h"
 #include "utils/cli/uftrace_options.h"
 
 #include <errno.h>

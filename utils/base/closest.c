@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Edit distance between short names. */
-#include "utils/cli/closest.h"
+#include "utils/base/closest.h"
 
 #include <stddef.h>
 #include <string.h>
