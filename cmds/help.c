@@ -65,7 +65,7 @@ int ftr_version_print(void)
 	ftr_ostream_printf(&output.out,
 			   "ftr " FTR_VERSION "\n"
 			   "  architecture    %s\n"
-			   "  built in        libelf libdw libiberty libtraceevent libzstd zlib\n",
+			   "  built in        libelf libdw libiberty libpcre2 libtraceevent libzstd zlib\n",
 			   ftr_arch_host->name);
 	print_formats(&output.out, "  formats, in    ", true);
 	print_formats(&output.out, "  formats, out   ", false);

@@ -9,7 +9,8 @@
 
 struct ftr_err {
 	int  code;		/* positive errno of the last failure, 0 = none */
-	char text[400];		/* "what: where: remedy", one line, no newline */
+	char text[400]; /* "what: where: remedy", one line, no newline; of a text that the user
+			 * gave, two more: it, and a caret below what is wrong in it */
 };
 
 /* Describe a failure (a later one replaces an earlier).  @err may be NULL.  Returns -@code. */

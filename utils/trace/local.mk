@@ -6,6 +6,9 @@ libftr_a_SOURCES += \
 	utils/trace/args_text.h \
 	utils/trace/calls.c \
 	utils/trace/calls.h \
+	utils/trace/condition.c \
+	utils/trace/condition.h \
+	utils/trace/condition_parse.c \
 	utils/trace/event.h \
 	utils/trace/event_kind.c \
 	utils/trace/event_kind.h \
@@ -20,6 +23,8 @@ libftr_a_SOURCES += \
 	utils/trace/library.h \
 	utils/trace/merge.c \
 	utils/trace/merge.h \
+	utils/trace/pattern.c \
+	utils/trace/pattern.h \
 	utils/trace/per_task.c \
 	utils/trace/per_task.h \
 	utils/trace/pipeline.c \
@@ -29,6 +34,10 @@ libftr_a_SOURCES += \
 	utils/trace/range.c \
 	utils/trace/range.h \
 	utils/trace/resolve.c \
+	utils/trace/rule.c \
+	utils/trace/rule.h \
+	utils/trace/rule_text.c \
+	utils/trace/rule_text.h \
 	utils/trace/select.c \
 	utils/trace/select.h \
 	utils/trace/session.c \

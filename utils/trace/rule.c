@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules: the table of actions, and the grammar around it. */
+#include "utils/trace/rule.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "utils/base/closest.h"
+#include "utils/base/strbuf.h"
+#include "utils/trace/condition.h"
+#include "utils/trace/rule_text.h"
+
+#define ACTION_ENDS ",;"
+
+/* One rule while it is read. */
+struct reader {
+	struct ftr_rule_text text;
+	struct ftr_rules *rules;
+	struct ftr_rule rule;
+	struct ftr_strbuf args, retval;	/* specs, as far as they were read */
+	enum ftr_match match;
+	struct ftr_err *err;
+};
+
+static int out_of_memory(struct reader *self)
+{
+	return ftr_err_set(self->err, ENOMEM, "out of memory");
+}
+
+/* Values of actions: @at is the place of @value. */
+
+typedef int value_fn(struct reader *self, struct ftr_slice value, size_t at);
+
+static int refuse_value(struct reader *self, struct ftr_slice value, size_t at, const char *what)
+{
+	return ftr_rule_text_refuse(&self->text, at, self->err, "\"%.*s\" is not %s",
+				    (int)value.len, value.s, what);
+}
+
+static int read_depth(struct reader *self, struct ftr_slice value, size_t at)
+{
+	uint64_t depth;
+
+	if (ftr_parse_u64(value, 10, &depth) < 0 || depth == 0 || depth > UINT32_MAX)
+		return refuse_value(self, value, at, "a depth from 1 on");
+	self->rule.depth = (uint32_t)depth;
+	return 0;
+}
+
+static int read_time(struct reader *self, struct ftr_slice value, size_t at)
+{
+	if (ftr_parse_time(value, &self->rule.time_ns, NULL) < 0)
+		return refuse_value(self, value, at, "a time like 10us");
+	return 0;
+}
+
+static int read_size(struct reader *self, struct ftr_slice value, size_t at)
+{
+	if (ftr_parse_size(value, &self->rule.size_bytes) < 0)
+		return refuse_value(self, value, at, "a size in bytes");
+	return 0;
+}
+
+static int read_color(struct reader *self, struct ftr_slice value, size_t at)
+{
+	static const struct {
+		const char *name;
+		char color;
+	} colors[] = {
+		{ "red", 'r' }, { "green", 'g' }, { "blue", 'b' }, { "yellow", 'y' },
+		{ "magenta", 'm' }, { "cyan", 'c' }, { "bold", 'B' }, { "gray", 'w' },
+	};
+
+	for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++) {
+		if (ftr_slice_eq(value, colors[i].name)) {
+			self->rule.color = colors[i].color;
+			return 0;
+		}
+	}
+	return refuse_value(self, value, at,
+			    "a colour: red, green, blue, yellow, magenta, cyan, bold, gray");
+}
+
+static int read_read(struct reader *self, struct ftr_slice value, size_t at)
+{
+	static const char *const names[] = {
+		"proc/statm", "page-fault", "pmu-cycle", "pmu-cache", "pmu-branch"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (ftr_slice_eq(value, names[i])) {
+			self->rule.reads |= 1u << i;
+			return 0;
+		}
+	}
+	return refuse_value(self, value, at,
+			    "one of: proc/statm, page-fault, pmu-cycle, pmu-cache, pmu-branch");
+}
+
+static int read_sample(struct reader *self, struct ftr_slice value, size_t at)
+{
+	if (ftr_parse_u64(value, 10, &self->rule.sample_nr) < 0 || self->rule.sample_nr == 0)
+		return refuse_value(self, value, at, "a number of calls from 1 on");
+	return 0;
+}
+
+/* "100/s" */
+static int read_rate(struct reader *self, struct ftr_slice value, size_t at)
+{
+	struct ftr_slice number = ftr_slice_make(value.s, value.len < 2 ? 0 : value.len - 2);
+
+	if (value.len < 3 || memcmp(value.s + value.len - 2, "/s", 2) != 0 ||
+	    ftr_parse_u64(number, 10, &self->rule.rate_per_s) < 0 || self->rule.rate_per_s == 0)
+		return refuse_value(self, value, at, "a rate like 100/s");
+	return 0;
+}
+
+/* Actions: a row each.  Spellings of one stand together, the one that messages use first. */
+
+static const struct action {
+	const char *name;
+	uint32_t bit;
+	value_fn *read;		/* NULL = takes no value */
+} actions[] = {
+	{ "filter", FTR_RULE_FILTER, NULL },
+	{ "notrace", FTR_RULE_NOTRACE, NULL },
+	{ "hide", FTR_RULE_HIDE, NULL },
+	{ "caller", FTR_RULE_CALLER, NULL },
+	{ "depth", FTR_RULE_DEPTH, read_depth },
+	{ "time", FTR_RULE_TIME, read_time },
+	{ "size", FTR_RULE_SIZE, read_size },
+	{ "trace", FTR_RULE_TRACE, NULL },
+	{ "trace_on", FTR_RULE_TRACE_ON, NULL },
+	{ "traceon", FTR_RULE_TRACE_ON, NULL },
+	{ "trace-on", FTR_RULE_TRACE_ON, NULL },
+	{ "trace_off", FTR_RULE_TRACE_OFF, NULL },
+	{ "traceoff", FTR_RULE_TRACE_OFF, NULL },
+	{ "trace-off", FTR_RULE_TRACE_OFF, NULL },
+	{ "finish", FTR_RULE_FINISH, NULL },
+	{ "recover", FTR_RULE_RECOVER, NULL },
+	{ "backtrace", FTR_RULE_BACKTRACE, NULL },
+	{ "color", FTR_RULE_COLOR, read_color },
+	{ "read", FTR_RULE_READ, read_read },
+	{ "callsite", FTR_RULE_CALLSITE, NULL },
+	{ "auto-args", FTR_RULE_AUTO_ARGS, NULL },
+	{ "sample", FTR_RULE_SAMPLE, read_sample },
+	{ "rate", FTR_RULE_RATE, read_rate },
+	{ "dump", FTR_RULE_DUMP, NULL },
+	{ "clear", FTR_RULE_CLEAR, NULL },
+};
+
+#define ACTIONS_NR (sizeof(actions) / sizeof(actions[0]))
+
+/* Actions that exclude each other: the later one of a rule counts. */
+static uint32_t opposite(uint32_t bit)
+{
+	return bit == FTR_RULE_FILTER    ? FTR_RULE_NOTRACE :
+	       bit == FTR_RULE_NOTRACE   ? FTR_RULE_FILTER :
+	       bit == FTR_RULE_TRACE_ON  ? FTR_RULE_TRACE_OFF :
+	       bit == FTR_RULE_TRACE_OFF ? FTR_RULE_TRACE_ON :
+					   0;
+}
+
+static void add_action(struct ftr_rule *rule, uint32_t bit)
+{
+	rule->actions = (rule->actions & ~opposite(bit)) | bit;
+}
+
+static const struct action *action_find(struct ftr_slice name)
+{
+	for (size_t i = 0; i < ACTIONS_NR; i++) {
+		if (strlen(actions[i].name) == name.len &&
+		    strncasecmp(actions[i].name, name.s, name.len) == 0)
+			return &actions[i];
+	}
+	return NULL;
+}
+
+/* "depht=3" is no module. */
+static int refuse_action(struct reader *self, struct ftr_slice name, size_t at)
+{
+	struct ftr_closest closest = { 0 };
+	char word[24];
+
+	snprintf(word, sizeof(word), "%.*s", (int)name.len, name.s);
+	for (size_t i = 0; i < ACTIONS_NR; i++)
+		ftr_closest_try(&closest, word, actions[i].name);
+	if (closest.name == NULL)
+		return ftr_rule_text_refuse(&self->text, at, self->err, "no action \"%.*s\"",
+					    (int)name.len, name.s);
+	return ftr_rule_text_refuse(&self->text, at, self->err,
+				    "no action \"%.*s\"; did you mean \"%s\"?", (int)name.len,
+				    name.s, closest.name);
+}
+
+/* "depth=3", "trace" */
+static int read_action(struct reader *self, const struct action *action, size_t at)
+{
+	bool has_value = ftr_rule_text_take(&self->text, "=");
+	size_t value_at = self->text.pos;
+	struct ftr_slice value = ftr_rule_text_until(&self->text, ACTION_ENDS);
+
+	if (has_value != (action->read != NULL))
+		return ftr_rule_text_refuse(&self->text, has_value ? value_at - 1 : value_at,
+					    self->err, has_value ? "\"%s\" takes no value" :
+								   "\"%s\" needs a value: %s=...",
+					    action->name, action->name);
+	add_action(&self->rule, action->bit);
+	return has_value ? action->read(self, value, value_at) : 0;
+}
+
+static int read_module(struct reader *self, struct ftr_slice name, size_t at)
+{
+	if (name.len == 0)
+		return ftr_rule_text_refuse(&self->text, at, self->err,
+					    "an action or a module is expected here");
+	if (self->rule.module != NULL)
+		return ftr_rule_text_refuse(&self->text, at, self->err,
+					    "a second module, or no action \"%.*s\"", (int)name.len,
+					    name.s);
+	self->rule.module = ftr_arena_strndup(&self->rules->arena, name.s, name.len);
+	return self->rule.module == NULL ? out_of_memory(self) : 0;
+}
+
+/* Does a spec of a value stand here: "arg1/i32", "retval"? */
+static bool spec_is_next(struct reader *self, struct ftr_strbuf **to)
+{
+	const char *s = self->text.s + self->text.pos;
+	size_t prefix = strncasecmp(s, "fparg", 5) == 0 ? 5 : strncasecmp(s, "arg", 3) == 0 ? 3 : 0;
+
+	*to = prefix > 0 ? &self->args : &self->retval;
+	if (prefix > 0)
+		return s[prefix] >= '0' && s[prefix] <= '9';
+	return strncasecmp(s, "retval", 6) == 0 && strchr(ACTION_ENDS "/%", s[6]) != NULL;
+}
+
+static void read_spec(struct reader *self, struct ftr_strbuf *to)
+{
+	struct ftr_slice spec = ftr_rule_text_until(&self->text, ACTION_ENDS);
+
+	if (to->len > 0)
+		ftr_strbuf_putc(to, ',');
+	ftr_strbuf_put(to, spec.s, spec.len);
+	add_action(&self->rule, to == &self->args ? FTR_RULE_ARGUMENT : FTR_RULE_RETVAL);
+}
+
+static int read_condition(struct reader *self, size_t at)
+{
+	int ret;
+
+	if (self->rule.condition != NULL)
+		return ftr_rule_text_refuse(&self->text, at, self->err,
+					    "a second condition: join them by \"&&\"");
+	ret = ftr_condition_parse(&self->rule.condition, &self->text, &self->rules->arena,
+				  self->err);
+	if (ret == 0 && strchr(ACTION_ENDS, ftr_rule_text_peek(&self->text)) == NULL)
+		return ftr_rule_text_refuse(&self->text, self->text.pos, self->err,
+					    "the condition ends here; \",\" or \"&&\" is missing");
+	return ret;
+}
+
+static int read_word(struct reader *self)
+{
+	size_t at = self->text.pos;
+	const struct action *action;
+	struct ftr_strbuf *to;
+	struct ftr_slice name;
+
+	if (spec_is_next(self, &to)) {
+		read_spec(self, to);
+		return 0;
+	}
+	if (ftr_rule_text_take(&self->text, "if:"))
+		return read_condition(self, at);
+	name = ftr_rule_text_until(&self->text, ACTION_ENDS "=");
+	action = action_find(name);
+	if (action != NULL)
+		return read_action(self, action, at);
+	if (ftr_rule_text_peek(&self->text) == '=')
+		return refuse_action(self, name, at);
+	return read_module(self, name, at);
+}
+
+/* A rule around its actions. */
+
+static const struct {
+	const char *option;
+	uint32_t actions;
+} kinds[FTR_RULE_KINDS] = {
+	[FTR_RULE_OF_FILTER] = { "filter", FTR_RULE_FILTER },
+	[FTR_RULE_OF_NOTRACE] = { "notrace", FTR_RULE_NOTRACE },
+	[FTR_RULE_OF_CALLER] = { "caller-filter", FTR_RULE_CALLER },
+	[FTR_RULE_OF_HIDE] = { "hide", FTR_RULE_HIDE },
+	[FTR_RULE_OF_LOCATION] = { "loc-filter", FTR_RULE_LOCATION },
+	[FTR_RULE_OF_TRIGGER] = { "trigger", 0 },
+	[FTR_RULE_OF_ARGUMENT] = { "argument", 0 },
+	[FTR_RULE_OF_RETVAL] = { "retval", 0 },
+};
+
+const char *ftr_rule_option(enum ftr_rule_kind kind)
+{
+	assert(kind < FTR_RULE_KINDS);
+	return kinds[kind].option;
+}
+
+static int read_pattern(struct reader *self)
+{
+	size_t at = self->text.pos, wrong = 0;
+	struct ftr_slice pattern;
+	int ret;
+
+	if (ftr_rule_text_take(&self->text, "!")) {
+		if (self->rule.kind != FTR_RULE_OF_FILTER)
+			return ftr_rule_text_refuse(&self->text, at, self->err,
+						    "\"!\" belongs to --filter alone");
+		add_action(&self->rule, FTR_RULE_NOTRACE);
+		at++;
+	}
+	pattern = ftr_rule_text_until(&self->text, "@;");
+	if (pattern.len == 0)
+		return ftr_rule_text_refuse(&self->text, at, self->err,
+					    "the name of a function is expected here");
+	ret = ftr_pattern_new(&self->rule.pattern, pattern, self->match, &wrong, self->err);
+	return ret == -EINVAL ? ftr_rule_text_point(&self->text, at + wrong, self->err) : ret;
+}
+
+/* -A and -R without a spec ask for what debug info tells. */
+static int finish_values(struct reader *self)
+{
+	struct ftr_rule *rule = &self->rule;
+
+	if (rule->kind == FTR_RULE_OF_ARGUMENT &&
+	    !(rule->actions & (FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)))
+		rule->actions |= FTR_RULE_ARGUMENT;
+	if (rule->kind == FTR_RULE_OF_RETVAL &&
+	    !(rule->actions & (FTR_RULE_ARGUMENT | FTR_RULE_AUTO_ARGS)))
+		rule->actions |= FTR_RULE_RETVAL;
+	if (self->args.failed || self->retval.failed)
+		return out_of_memory(self);
+	if (self->args.len > 0)
+		rule->args = ftr_arena_strdup(&self->rules->arena, self->args.s);
+	if (self->retval.len > 0)
+		rule->retval = ftr_arena_strdup(&self->rules->arena, self->retval.s);
+	return (rule->args == NULL) == (self->args.len == 0) &&
+			       (rule->retval == NULL) == (self->retval.len == 0) ?
+		       0 : out_of_memory(self);
+}
+
+static int read_rule(struct reader *self)
+{
+	size_t at = self->text.pos;
+	int ret = read_pattern(self);
+
+	if (ret == 0 && ftr_rule_text_take(&self->text, "@")) {
+		do {
+			ret = read_word(self);
+		} while (ret == 0 && ftr_rule_text_take(&self->text, ","));
+	}
+	if (ret == 0 && self->rule.kind == FTR_RULE_OF_TRIGGER && self->rule.actions == 0)
+		return ftr_rule_text_refuse(&self->text, self->text.pos, self->err,
+					    "a trigger needs an action: FUNC@ACTION");
+	if (ret == 0)
+		ret = finish_values(self);
+	if (ret == 0) {
+		self->rule.text = ftr_arena_strndup(&self->rules->arena, self->text.s + at,
+						    self->text.pos - at);
+		if (self->rule.text == NULL)
+			ret = out_of_memory(self);
+	}
+	if (ret == 0 && ftr_vec_push(&self->rules->rules, self->rule) < 0)
+		ret = out_of_memory(self);
+	return ret;
+}
+
+int ftr_rules_parse(struct ftr_rules *rules, enum ftr_rule_kind kind, const char *text,
+		    enum ftr_match match, struct ftr_err *err)
+{
+	char option[24] = "--";
+	struct reader reader = { .text = { .option = option, .s = text }, .rules = rules,
+				 .match = match, .err = err };
+	size_t before = rules->rules.nr;
+	int ret = 0;
+
+	assert(kind < FTR_RULE_KINDS);
+	strcat(option, kinds[kind].option);
+	ftr_strbuf_init(&reader.args);
+	ftr_strbuf_init(&reader.retval);
+	do {
+		reader.rule = (struct ftr_rule){ .kind = kind, .actions = kinds[kind].actions };
+		ftr_strbuf_clear(&reader.args);
+		ftr_strbuf_clear(&reader.retval);
+		ret = read_rule(&reader);
+	} while (ret == 0 && ftr_rule_text_take(&reader.text, ";") &&
+		 ftr_rule_text_peek(&reader.text) != '\0');
+	if (ret < 0)
+		ftr_pattern_free(reader.rule.pattern);
+	while (ret < 0 && rules->rules.nr > before)
+		ftr_pattern_free(rules->rules.v[--rules->rules.nr].pattern);
+	ftr_strbuf_fini(&reader.args);
+	ftr_strbuf_fini(&reader.retval);
+	return ret;
+}
+
+void ftr_rules_init(struct ftr_rules *rules)
+{
+	*rules = (struct ftr_rules){ .rules = { 0 } };
+	ftr_arena_init(&rules->arena);
+}
+
+void ftr_rules_fini(struct ftr_rules *rules)
+{
+	for (size_t i = 0; i < rules->rules.nr; i++)
+		ftr_pattern_free(rules->rules.v[i].pattern);
+	ftr_vec_fini(&rules->rules);
+	ftr_arena_fini(&rules->arena);
+}
+
+uint32_t ftr_rules_actions(const struct ftr_rules *rules)
+{
+	uint32_t all = 0;
+
+	for (size_t i = 0; i < rules->rules.nr; i++)
+		all |= rules->rules.v[i].actions;
+	return all;
+}
+
+const char *ftr_rule_action_name(uint32_t bits)
+{
+	for (size_t i = 0; i < ACTIONS_NR; i++) {
+		if (bits & actions[i].bit)
+			return actions[i].name;
+	}
+	return bits & FTR_RULE_ARGUMENT ? "arg" : bits & FTR_RULE_RETVAL ? "retval" : "";
+}
+
+enum ftr_rule_module ftr_rule_module(const struct ftr_rule *rule)
+{
+	if (rule->module == NULL)
+		return FTR_RULE_MODULE_ANY;
+	if (strcasecmp(rule->module, "plt") == 0)
+		return FTR_RULE_MODULE_PLT;
+	if (strcmp(rule->module, "kernel") == 0 || strcmp(rule->module, "k") == 0)
+		return FTR_RULE_MODULE_KERNEL;
+	return FTR_RULE_MODULE_NAMED;
+}
+
+bool ftr_rule_names_module(const struct ftr_rule *rule, const char *path)
+{
+	assert(rule->module != NULL);
+	return strncmp(basename(path), rule->module, strlen(rule->module)) == 0;
+}
+
+int ftr_rules_parse_opts(struct ftr_rules *rules, const struct ftr_rule_opts *opts,
+			 struct ftr_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < opts->given.nr; i++)
+		ret = ftr_rules_parse(rules, opts->given.v[i].kind, opts->given.v[i].text,
+				      (enum ftr_match)opts->match, err);
+	return ret;
+}
+
+void ftr_rule_opts_fini(struct ftr_rule_opts *opts)
+{
+	ftr_vec_fini(&opts->given);
+}
