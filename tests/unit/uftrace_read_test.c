@@ -33,6 +33,7 @@
 static struct ftr_strbuf packed;
 static char warnings[4096];
 static unsigned warning_nr;
+static bool estimate_return;	/* of the traces in the making */
 
 static void keep_warning(void *arg, const char *text)
 {
@@ -49,6 +50,7 @@ static int setup(void **state)
 	diag.nr = 0;
 	warnings[0] = '\0';
 	warning_nr = 0;
+	estimate_return = false;
 	return 0;
 }
 
@@ -73,6 +75,7 @@ static void add_info(const char *lines, bool is_big, uint8_t version)
 	header[14] = is_big ? 2 : 1;
 	header[15] = 2;
 	header[is_big ? 23 : 16] = FTR_FEATURE_SYM_REL_ADDR | FTR_FEATURE_TASK_SESSION;
+	header[is_big ? 22 : 17] = estimate_return ? FTR_FEATURE_ESTIMATE_RETURN >> 8 : 0;
 	memcpy(file, header, sizeof(header));
 	memcpy(file + sizeof(header), lines, strlen(lines));
 	add_bytes("info", file, sizeof(header) + strlen(lines));
@@ -400,6 +403,37 @@ static void test_fork_as_the_kernel_says(void **state)
 	ftr_trace_free(trace);
 }
 
+/* uftrace ends leaf() at half its time, asleep; that it cannot, nor what it is in. */
+static void test_estimated_return(void **state)
+{
+	const uint64_t data[] = {
+		RECORD(10, 0, 0, MAIN), RECORD(12, 0, 1, LEAF), RECORD(40, 1, 1, LEAF),
+		RECORD(68, 0, 1, LEAF), RECORD(69, 1, 1, LEAF), RECORD(72, 0, 1, LEAF),
+		RECORD(80, 1, 1, LEAF), RECORD(81, 1, 0, MAIN),
+	};
+	struct {
+		uint32_t type;
+		uint16_t misc, size;
+		uint32_t pid, tid;
+		uint64_t time_ns;
+	} switches[] = {
+		{ 14, 0x2000, 24, 5, 5, 14 }, { 14, 0, 24, 5, 5, 60 },
+		{ 14, 0x2000, 24, 5, 5, 75 }, { 14, 0, 24, 5, 5, 90 },
+	};
+	struct ftr_trace *trace;
+
+	estimate_return = true;
+	add_base("taskinfo:tids=5\n");
+	add_bytes("5.dat", data, sizeof(data));
+	add_bytes("perf-cpu0.dat", switches, sizeof(switches));
+	trace = trace_open();
+	expect_stream(trace, false,
+		      "10:main( 12:leaf( 14:linux:sched-out 60:linux:sched-in 64:leaf) 68:leaf( "
+		      "69:leaf) 72:leaf( 75:linux:sched-out 90:linux:sched-in 90:leaf) 90:main)");
+	assert_int_equal(warning_nr, 0);
+	ftr_trace_free(trace);
+}
+
 /* The payloads of a stream as text, one after the other. */
 static void payload_texts(struct ftr_trace *trace, struct ftr_strbuf *text)
 {
@@ -519,6 +553,7 @@ int main(void)
 		TEST(test_missing_files), TEST(test_no_info), TEST(test_unknown_lines),
 		TEST(test_dlopen_and_exec), TEST(test_symbol_name_clash), TEST(test_forked_stack),
 		TEST(test_fork_as_the_kernel_says),
+		TEST(test_estimated_return),
 		TEST(test_arguments), TEST(test_arguments_of_unknown_layout), TEST(test_recorded),
 	};
 

@@ -62,6 +62,7 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/read.h \
 	utils/format/uftrace/read_data.c \
 	utils/format/uftrace/read_event.c \
+	utils/format/uftrace/read_estimate.c \
 	utils/format/uftrace/read_fork.c \
 	utils/format/uftrace/read_info.c \
 	utils/format/uftrace/read_kernel.c \

@@ -130,6 +130,20 @@ void uft_kernel_free(struct uft_reader *reader);
 /* uftrace/read_kernel_header.c: the symbols of the module FTR_KERNEL_PATH. */
 int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab);
 
+/*
+ * uftrace/read_estimate.c: EXITs of traces with estimated returns, while the task was off its CPU.
+ */
+struct uft_estimate {
+	bool is_on;		/* the trace has estimated returns */
+	uint64_t back_ns;	/* when the task gets a CPU again, after it left one last; 0 = never */
+	uint64_t exit_ns;	/* of the calls that ended after that; 0 = not known yet */
+};
+/* Pass side event @side_pos of the task. */
+void uft_estimate_side(struct uft_estimate *self, const struct uft_task *task, size_t side_pos);
+/* The time of the record at @p, before @end: as it is, or that of an EXIT when it can have been. */
+uint64_t uft_estimate_time(struct uft_estimate *self, const uint8_t *p, const uint8_t *end,
+			   bool is_big);
+
 /* uftrace/read_fork.c: fill task->inherited of a forked child.  0 or -ENOMEM. */
 int uft_inherit(struct uft_reader *reader, struct uft_task *task);
 

@@ -33,6 +33,7 @@ struct data_source {
 	size_t side_pos;
 	size_t inherit_pos;	/* calls of the parent that were handed out */
 	bool is_started;
+	struct uft_estimate estimate;
 	size_t window_pos;	/* how far the file was asked into memory */
 	bool is_back_reported;
 	/* An event is as large as a cache line: none should lie in two. */
@@ -48,6 +49,13 @@ static size_t offset_of(const struct data_source *self, const uint8_t *p)
 static uint64_t record_time(const struct data_source *self, const uint8_t *p)
 {
 	return ftr_get_u64(p, self->reader->is_big);
+}
+
+/* ... or, of an estimated one, when it can have been. */
+static uint64_t record_true_time(struct data_source *self)
+{
+	return self->estimate.back_ns == 0 ? record_time(self, self->p) :
+	       uft_estimate_time(&self->estimate, self->p, self->end, self->reader->is_big);
 }
 
 static uint64_t record_word(const struct data_source *self, const uint8_t *p)
@@ -67,6 +75,8 @@ static void special_update(struct data_source *self)
 	if (self->side_pos < self->data->side.nr &&
 	    self->data->side.v[self->side_pos].time_ns < self->special_ns)
 		self->special_ns = self->data->side.v[self->side_pos].time_ns;
+	if (self->estimate.back_ns != 0)
+		self->special_ns = 0;
 }
 
 /* Which session, and which state of its map, holds at @time_ns? */
@@ -281,6 +291,7 @@ static void event_side(struct data_source *self, struct ftr_event *ev)
 	const struct uft_side *side = &self->data->side.v[self->side_pos++];
 	void *what = uft_side_what(self->data, side);
 
+	uft_estimate_side(&self->estimate, self->data, self->side_pos - 1);
 	*ev = (struct ftr_event){ .time_ns = side->time_ns, .task = self->data->task };
 	if (ev->time_ns < self->last_ns)
 		ev->time_ns = self->last_ns;
@@ -361,7 +372,7 @@ static void point_payload(struct data_source *self, struct ftr_event *ev)
 static int data_record(struct data_source *self, struct ftr_event *ev)
 {
 	uint64_t word = record_word(self, self->p);
-	uint64_t time_ns = record_time(self, self->p);
+	uint64_t time_ns = record_true_time(self);
 	int ret = 0;
 
 	if (!word_is_record(word)) {
@@ -370,10 +381,16 @@ static int data_record(struct data_source *self, struct ftr_event *ev)
 	}
 	if (ftr_record_type(word) == FTR_RECORD_LOST)	/* has no time of its own */
 		time_ns = self->last_ns != 0 ? self->last_ns : self->data->first_ns;
+	else if (self->estimate.is_on && time_ns < self->last_ns)
+		time_ns = self->last_ns;	/* within the call that was moved */
 	else if (time_ns - self->last_ns > JUMP_NS)
 		time_ns = time_mend(self, time_ns);
 	if (time_ns >= self->context_ns)
 		context_update(self, time_ns);
+	if (self->estimate.back_ns != 0 && record_time(self, self->p) >= self->estimate.back_ns) {
+		self->estimate.back_ns = 0;
+		special_update(self);
+	}
 	self->last_ns = time_ns;
 	self->p += RECORD_BYTES;
 	if (ftr_record_type(word) <= FTR_RECORD_EXIT) {
@@ -414,7 +431,7 @@ static int data_slow(struct data_source *self, struct ftr_event *ev)
 		if (left == 0 && !has_side)
 			return 0;
 		if (has_side && (left == 0 || (word_is_record(record_word(self, self->p)) &&
-		    record_time(self, self->p) >= self->data->side.v[self->side_pos].time_ns))) {
+		    record_true_time(self) >= self->data->side.v[self->side_pos].time_ns))) {
 			if (has_inherited(self, self->data->side.v[self->side_pos].time_ns))
 				return event_inherited(self, ev);
 			event_side(self, ev);
@@ -495,6 +512,9 @@ struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *t
 	self->base = (struct ftr_source){ .ops = &data_ops };
 	self->reader = reader;
 	self->data = task;
+	self->estimate = (struct uft_estimate){
+		.is_on = (reader->trace->info.feature_mask & FTR_FEATURE_ESTIMATE_RETURN) != 0,
+	};
 	self->diag = diag;
 	self->p = task->in.data;
 	self->end = task->in.size == 0 ? self->p : self->p + task->in.size;
