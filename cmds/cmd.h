@@ -36,6 +36,9 @@ struct ftr_cmd {
 	enum ftr_cmd_trace trace; /* an operand that names the trace goes into ftr_common.data */
 	unsigned operand_nr;      /* of a command with a trace: how many more it takes at most */
 
+	/* (nullable: always) Does what @values ask for take the options of default.opts? */
+	bool (*takes_defaults)(const void *values);
+
 	/*
 	 * @values are parsed, argv[0..argc-1] are the (other) operands, argv[argc] is NULL.  Exit
 	 * status.

@@ -48,6 +48,21 @@ static const struct ftr_option dump_options[] = {
 	{ 0 }
 };
 
+/* The name of an option that is about calls, whereas the listing is of records; NULL = none is. */
+static const char *option_of_calls(const struct dump_values *values)
+{
+	if (values->selection.time_ns > 0)
+		return "--time-filter";
+	return values->selection.no_sched_preempt ? "--no-sched-preempt" : NULL;
+}
+
+static bool dump_takes_defaults(const void *values)
+{
+	const struct dump_values *self = values;
+
+	return self->format != NULL || option_of_calls(self) == NULL;
+}
+
 static int dump_listing(const struct dump_values *values)
 {
 	struct ftr_dump_opts opts = { .has_hex = values->common.verbose > 0 };
@@ -56,10 +71,9 @@ static int dump_listing(const struct dump_values *values)
 	struct ftr_output output;
 	int ret, status;
 
-	if (values->selection.time_ns > 0 || values->selection.no_sched_preempt) {
-		ftr_error(
-			"dump: %s filters calls, but the listing shows records; add --format",
-			values->selection.time_ns > 0 ? "--time-filter" : "--no-sched-preempt");
+	if (option_of_calls(values) != NULL) {
+		ftr_error("dump: %s filters calls, but the listing shows records; add --format",
+			  option_of_calls(values));
 		return FTR_EXIT_USAGE;
 	}
 	status = ftr_opened_open_records(&opened, &values->common, &values->selection);
@@ -126,5 +140,6 @@ const struct ftr_cmd ftr_cmd_dump = {
 	.trace	      = FTR_CMD_TRACE_OPERAND,
 	.values_bytes = sizeof(struct dump_values),
 	.defaults     = &dump_defaults,
+	.takes_defaults = dump_takes_defaults,
 	.run	      = dump_run,
 };

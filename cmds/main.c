@@ -191,8 +191,13 @@ static int files_load(struct invocation *inv, int first, struct ftr_err *err)
 	}
 	if (first < 0)
 		return first;
-	return defaults_load(inv, inv->argc - first, inv->argv + first) ? parse_again(inv, err) :
-									    first;
+	if (!defaults_load(inv, inv->argc - first, inv->argv + first))
+		return first;
+	first = parse_again(inv, err);
+	if (first < 0 || inv->cmd->takes_defaults == NULL || inv->cmd->takes_defaults(inv->values))
+		return first;
+	ftr_opt_file_fini(&inv->defaults);
+	return parse_again(inv, err);
 }
 
 static int run_parsed(struct invocation *inv)

@@ -68,6 +68,14 @@ class OptionsTest(harness.Test):
         self.write("trace/default.opts", "")
         self.assertEqual(self.run_ftr("info", "--no-pager", "-d", "trace").stdout, info)
 
+    def test_default_opts_of_calls(self):
+        # What -t left out while recording is not in the listing; of calls that are exported it is left out, too.
+        listing = self.run_ftr("dump", "--no-pager", "-d", "trace").stdout
+        self.write("trace/default.opts", "-t 10s\n")
+        self.assertEqual(self.run_ftr("dump", "--no-pager", "-d", "trace").stdout, listing)
+        self.assertNotIn('"B"', self.run_ftr("dump", "--format=chrome", "-d", "trace").stdout)
+        self.assertIn("--time-filter", self.run_ftr("dump", "-t", "1us", "-d", "trace", status=2).stderr)
+
     def test_opt_file(self):
         expected = self.shown("-d", "trace", "-D", "1", "-f", "time,tid")
         self.write("opts", "# what I always want\n-D 1\t--output-fields \"time,tid\"\n --data 'trace'")
