@@ -36,7 +36,8 @@ static const struct ftr_event_kind kinds[] = {
 	{ FTR_EVENT_ID_WATCH_CPU, "watch:cpu", .is_uftrace = true, .data = FTR_EVENT_DATA_CPU },
 	{ FTR_EVENT_ID_WATCH_VAR, "watch:var", .is_uftrace = true,
 	  .data = FTR_EVENT_DATA_VARIABLE },
-	{ FTR_EVENT_ID_CALLSITE, "callsite", .is_uftrace = true },
+	{ FTR_EVENT_ID_CALLSITE, "callsite", .is_uftrace = true,
+	  .data = FTR_EVENT_DATA_ADDRESS },
 	{ FTR_EVENT_ID_SCHED_IN, "linux:sched-in", .is_uftrace = true, .perf = FTR_PERF_SCHED },
 	{ FTR_EVENT_ID_SCHED_OUT, "linux:sched-out", .is_uftrace = true, .perf = FTR_PERF_SCHED,
 	  .closed_by = FTR_EVENT_ID_SCHED_IN, .pair = FTR_EVENT_ID_SCHEDULE },
@@ -93,6 +94,8 @@ bool ftr_event_kind_fits(const struct ftr_event_kind *kind, size_t bytes)
 		return bytes == sizeof(int32_t);
 	case FTR_EVENT_DATA_VARIABLE:
 		return bytes > sizeof(uint64_t) && bytes <= 2 * sizeof(uint64_t);
+	case FTR_EVENT_DATA_ADDRESS:
+		return bytes == sizeof(uint64_t);
 	case FTR_EVENT_DATA_TASK_NAME:
 		break;				/* the kernel's */
 	}

@@ -57,6 +57,7 @@ enum ftr_event_data {
 	FTR_EVENT_DATA_CPU,		/* s32: a CPU's number */
 	FTR_EVENT_DATA_VARIABLE,	/* the address of a variable, and its value */
 	FTR_EVENT_DATA_TASK_NAME,
+	FTR_EVENT_DATA_ADDRESS,		/* u64: an address in the program's code */
 };
 
 /* What perf_event_open(2) is asked for to have an event recorded. */

@@ -39,8 +39,28 @@ static void put_values(const struct ftr_event_kind *kind, const struct ftr_paylo
 	}
 }
 
-static void put_variable(const struct ftr_payload *data, bool is_64bit, struct ftr_strbuf *text)
+/* "main+0x1c", or the number where no symbol covers it. */
+static void put_symbol(const struct ftr_event *ev, struct ftr_trace *trace, uint64_t addr,
+		       struct ftr_strbuf *text)
 {
+	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
+	const struct ftr_func *func;
+	uint64_t offset = 0;
+
+	func = ftr_trace_find(trace, session, ev->time_ns, addr, &offset);
+	if (func == NULL)
+		ftr_strbuf_printf(text, "%#llx", (unsigned long long)addr);
+	else if (offset == 0)
+		ftr_strbuf_puts(text, func->name);
+	else
+		ftr_strbuf_printf(text, "%s+%#llx", func->name, (unsigned long long)offset);
+}
+
+static void put_variable(const struct ftr_event *ev, struct ftr_trace *trace,
+			 struct ftr_strbuf *text)
+{
+	const struct ftr_payload *data = ev->payload;
+	bool is_64bit = trace->info.elf_class != 1;
 	size_t addr_bytes = is_64bit ? 8 : 4;
 	uint64_t addr, value = 0;
 
@@ -53,7 +73,8 @@ static void put_variable(const struct ftr_payload *data, bool is_64bit, struct f
 
 		value = value << 8 | data->data[addr_bytes + at];
 	}
-	ftr_strbuf_printf(text, "%#llx=%llu", (unsigned long long)addr, (unsigned long long)value);
+	put_symbol(ev, trace, addr, text);
+	ftr_strbuf_printf(text, "=%llu", (unsigned long long)value);
 }
 
 static void put_printable(const struct ftr_payload *data, struct ftr_strbuf *text)
@@ -93,7 +114,12 @@ void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *tra
 					  (int32_t)ftr_get_u32(data->data, data->is_big_endian));
 		return;
 	case FTR_EVENT_DATA_VARIABLE:
-		put_variable(data, trace->info.elf_class != 1, text);
+		put_variable(ev, (struct ftr_trace *)trace, text);
+		return;
+	case FTR_EVENT_DATA_ADDRESS:
+		if (data->len >= sizeof(uint64_t))
+			put_symbol(ev, (struct ftr_trace *)trace,
+				   ftr_get_u64(data->data, data->is_big_endian), text);
 		return;
 	case FTR_EVENT_DATA_TASK_NAME:
 		put_comm(data, text);

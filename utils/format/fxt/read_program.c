@@ -492,6 +492,18 @@ int fxt_symbols_load(struct fxt_reader *r)
 	return ret;
 }
 
+/* The module's own, if it kept this one: what is found by its address is the same function. */
+static const struct ftr_symbol *symbol_of(const struct symbol *found)
+{
+	const struct ftr_symbol *kept = NULL;
+
+	if (found->module != NULL && found->module->symtab != NULL)
+		kept = ftr_symtab_find(found->module->symtab, found->symbol.addr);
+	return kept != NULL && kept->addr == found->symbol.addr &&
+			       strcmp(kept->name, found->symbol.name) == 0 ?
+		       kept : &found->symbol;
+}
+
 struct ftr_func *fxt_func_by_symbol(struct fxt_reader *r, const struct fxt_text *category,
 				    const struct fxt_text *name, const struct fxt_text *label)
 {
@@ -501,7 +513,7 @@ struct ftr_func *fxt_func_by_symbol(struct fxt_reader *r, const struct fxt_text 
 	if (found == NULL || found->category != category || found->name != name ||
 	    found->label != label)
 		return NULL;
-	func = ftr_trace_func_by_symbol(r->trace, found->module, &found->symbol);
+	func = ftr_trace_func_by_symbol(r->trace, found->module, symbol_of(found));
 	while (func != NULL && r->places.nr <= func->id) {
 		if (ftr_vec_push(&r->places, ((struct fxt_place){ .addr = 0 })) < 0)
 			return NULL;

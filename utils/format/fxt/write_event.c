@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FXT writer: events that are no calls, and the shape all event records have. */
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -139,6 +140,19 @@ static bool has_values(const struct ftr_event *ev, const struct ftr_event_kind *
 	       ev->payload->spec == NULL && ev->payload->len >= 8u * kind->value_nr;
 }
 
+/* What the data's address is of, so that it has its name. */
+static int symbol_of_data(struct fxt_writer *w, const struct ftr_event *ev,
+			  const struct ftr_event_kind *kind)
+{
+	const struct ftr_payload *data = ev->payload;
+
+	if (kind == NULL || data->len < sizeof(uint64_t) ||
+	    w->trace->info.elf_class == ELFCLASS32 ||
+	    (kind->data != FTR_EVENT_DATA_VARIABLE && kind->data != FTR_EVENT_DATA_ADDRESS))
+		return 0;
+	return fxt_func_at(w, ev, ftr_get_u64(data->data, data->is_big_endian));
+}
+
 static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
 		      const struct ftr_event_kind *kind)
 {
@@ -153,6 +167,8 @@ static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
 		return 0;
 	if (has_values(ev, kind))
 		return value_args(w, kind, payload);
+	if (symbol_of_data(w, ev, kind) < 0)
+		return -ENOMEM;
 	if (kind != NULL && kind->data == FTR_EVENT_DATA_TEXT && payload->spec == NULL)
 		return fxt_arg_string(w, FXT_KEY_TEXT, (const char *)payload->data, payload->len);
 	return fxt_args_payload(w, ev);

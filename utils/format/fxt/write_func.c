@@ -225,6 +225,18 @@ int fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev)
 	return ret;
 }
 
+int fxt_func_at(struct fxt_writer *w, const struct ftr_event *ev, uint64_t addr)
+{
+	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
+	const struct ftr_func *func;
+	uint64_t offset;
+
+	func = ftr_trace_find((struct ftr_trace *)w->trace, session, ev->time_ns, addr, &offset);
+	if (func == NULL || (func->id < w->funcs.nr && w->funcs.v[func->id].is_made))
+		return 0;
+	return func_make(w, func, 0);
+}
+
 /* ---- where modules lay in memory, image by image (lines S and B) ---- */
 
 static bool is_file(const struct ftr_mapping *mapping)

@@ -134,10 +134,12 @@ int  ufx_write_map(struct ufx *x, const char *sid);
  */
 int64_t ufx_func_of_entry(struct ufx *x, const struct ftr_event *ev);
 /*
- * The payload as records hold it, in @bytes (UFX_PAYLOAD_MAX); its length, padded to 8.  0: it has
- * none, or does not suit the function (counted).  Or -ENOMEM.
+ * The payload as records hold it, in @bytes (UFX_PAYLOAD_MAX); its length, padded to 8.  -ENOENT:
+ * it has none, or does not suit the function (counted).  Or -ENOMEM.
  */
 int  ufx_payload(struct ufx *x, const struct ftr_event *ev, uint32_t func, uint8_t *bytes);
+/* What the directory has at an address of the event's task; @addr itself where nothing is known. */
+uint64_t ufx_address(struct ufx *x, const struct ftr_event *ev, uint64_t addr);
 /* "arg1/i64,arg2/s" */
 void ufx_layout_text(const struct ufx_layout *layout, bool is_retval, struct ftr_strbuf *text);
 

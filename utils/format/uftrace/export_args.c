@@ -77,31 +77,6 @@ static uint16_t value_size(const struct ftr_value *value)
 						      rows[value->arg->format].size;
 }
 
-/* Where numbers are addresses of functions, those of the directory. */
-static uint64_t pointer_value(struct ufx *x, const struct ftr_event *ev, uint64_t value)
-{
-	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
-	const struct ftr_func *func, *same;
-	uint64_t offset;
-	int64_t known;
-
-	if (value == 0 || session == NULL)
-		return value;
-	func = ftr_trace_find((struct ftr_trace *)x->trace, session, UINT64_MAX, value, &offset);
-	if (func == NULL)
-		return value;
-	same = ftr_hashmap_find(&x->by_name, func->name_id);
-	known = ufx_func_get(x, same != NULL ? same : func, offset + 1);
-	if (known < 0)
-		return value;
-	if (offset >= x->funcs.v[known].bytes) { /* deeper in than it is long: another symbol */
-		known = ufx_func_add(x, func, offset + 1);
-		if (known < 0 || offset >= x->funcs.v[known].bytes)
-			return value;
-	}
-	return x->funcs.v[known].addr + offset;
-}
-
 static uint64_t value_word(struct ufx *x, const struct ftr_event *ev, const struct ftr_value *value)
 {
 	double real = (double)value->f;
@@ -112,7 +87,7 @@ static uint64_t value_word(struct ufx *x, const struct ftr_event *ev, const stru
 		memcpy(&word, &real, sizeof(word));
 		return word;
 	case FTR_ARG_POINTER:
-		return pointer_value(x, ev, value->u);
+		return ufx_address(x, ev, value->u);
 	case FTR_ARG_BOOL:
 		return value->u & 1;
 	case FTR_ARG_NULL:
@@ -219,6 +194,30 @@ int64_t ufx_func_of_entry(struct ufx *x, const struct ftr_event *ev)
 			return first;
 	}
 	return ufx_func_add(x, ev->call.func, UFX_STEP);
+}
+
+uint64_t ufx_address(struct ufx *x, const struct ftr_event *ev, uint64_t addr)
+{
+	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
+	const struct ftr_func *func, *same;
+	uint64_t offset;
+	int64_t known;
+
+	if (addr == 0 || session == NULL)
+		return addr;
+	func = ftr_trace_find((struct ftr_trace *)x->trace, session, UINT64_MAX, addr, &offset);
+	if (func == NULL)
+		return addr;
+	same = ftr_hashmap_find(&x->by_name, func->name_id);
+	known = ufx_func_get(x, same != NULL ? same : func, offset + 1);
+	if (known < 0)
+		return addr;
+	if (offset >= x->funcs.v[known].bytes) { /* deeper in than it is long: another symbol */
+		known = ufx_func_add(x, func, offset + 1);
+		if (known < 0 || offset >= x->funcs.v[known].bytes)
+			return addr;
+	}
+	return x->funcs.v[known].addr + offset;
 }
 
 int ufx_payload(struct ufx *x, const struct ftr_event *ev, uint32_t func, uint8_t *bytes)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Any trace as a uftrace directory: events, of the perf files and of the tasks' own. */
 #include <assert.h>
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/base/text.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/export.h"
@@ -175,6 +177,59 @@ static int event_id(struct ufx *x, const char *name, uint64_t *id)
 	return 0;
 }
 
+/* The bytes of a number, as this machine has them. */
+static void put_number(uint8_t *to, const struct ftr_payload *from, size_t at, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		size_t j = from->is_big_endian == FTR_HOST_IS_BIG ? i : len - 1 - i;
+
+		to[i] = from->data[at + j];
+	}
+}
+
+/* An address of 4 or 8 bytes is one of 8. */
+static void put_address(struct ufx *x, const struct ftr_event *ev, size_t len, uint8_t *to)
+{
+	const struct ftr_payload *from = ev->payload;
+	uint64_t addr = len == 8 ? ftr_get_u64(from->data, from->is_big_endian) :
+				   ftr_get_u32(from->data, from->is_big_endian);
+
+	addr = ufx_address(x, ev, addr);
+	memcpy(to, &addr, sizeof(addr));
+}
+
+/* The data of an event whose layout is known by its kind; how long they are. */
+static size_t event_data(struct ufx *x, const struct ftr_event *ev, enum ftr_event_data layout,
+			 uint8_t *to)
+{
+	const struct ftr_payload *from = ev->payload;
+	size_t addr_bytes = x->trace->info.elf_class == ELFCLASS32 ? 4 : 8;
+	size_t len = from->len, number = layout == FTR_EVENT_DATA_CPU ? 4 : 8;
+
+	switch (layout) {
+	case FTR_EVENT_DATA_VALUES:
+	case FTR_EVENT_DATA_DIFFERENCES:
+	case FTR_EVENT_DATA_CPU:
+		for (size_t at = 0; at + number <= len; at += number)
+			put_number(to + at, from, at, number);
+		return len / number * number;
+	case FTR_EVENT_DATA_VARIABLE:
+		if (len < addr_bytes)
+			return 0;
+		put_address(x, ev, addr_bytes, to);
+		put_number(to + 8, from, addr_bytes, len - addr_bytes);
+		return len - addr_bytes + 8;
+	case FTR_EVENT_DATA_ADDRESS:
+		if (len < 8)
+			return 0;
+		put_address(x, ev, 8, to);
+		return 8;
+	default:
+		memcpy(to, from->data, len);
+		return len;
+	}
+}
+
 /* Into the task's own records: with data only where its layout is known by the id. */
 static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task)
 {
@@ -184,6 +239,7 @@ static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_ta
 	uint8_t data[EVENT_DATA_MAX + 16] = { 0 };
 	uint64_t id = ev->point.id;
 	struct ftr_record record = { .time = ev->time_ns };
+	uint16_t bytes;
 	unsigned len = 0;
 	int ret;
 
@@ -195,9 +251,9 @@ static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_ta
 	record.word = ftr_record_word(FTR_RECORD_EVENT, 0, id);
 	if (payload != NULL && is_known && payload->spec == NULL &&
 	    payload->len <= EVENT_DATA_MAX) {
-		memcpy(data, &payload->len, sizeof(payload->len));
-		memcpy(data + 2, payload->data, payload->len);
-		len = (2u + payload->len + 7) / 8 * 8;
+		bytes = (uint16_t)event_data(x, ev, kind->data, data + 2);
+		memcpy(data, &bytes, sizeof(bytes));
+		len = (2u + bytes + 7) / 8 * 8;
 		record.word |= FTR_RECORD_MORE;
 	} else if (payload != NULL || ev->point.kind > FTR_POINT_COUNTER) {
 		x->data_cut_nr++;

@@ -135,7 +135,7 @@ int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab);
  */
 struct uft_estimate {
 	bool is_on;		/* the trace has estimated returns */
-	uint64_t back_ns;	/* when the task gets a CPU again, after it left one last; 0 = never */
+	uint64_t back_ns;	/* when the task gets a CPU again that left one; 0 = it has one */
 	uint64_t exit_ns;	/* of the calls that ended after that; 0 = not known yet */
 };
 /* Pass side event @side_pos of the task. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Returns that uftrace estimated (--estimate-return) half-way between a call and the next record.
- * While its task waits for a CPU no call can return: the end goes behind that, half-way to the next.
+ * While its task waits for a CPU no call can return: the end goes behind that, half-way to what
+ * comes next.
  */
 #include "utils/base/bytes.h"
 #include "utils/format/uftrace/read.h"
