@@ -77,7 +77,7 @@ static int convert(const struct convert_values *values, const char *path)
 						  values->format->name),
 	};
 	struct ftr_opened opened;
-	int status = ftr_opened_open(&opened, &values->common, &values->selection, false);
+	int status = ftr_opened_open(&opened, &values->common, &values->selection, FTR_ORDER_TIME);
 
 	if (status != FTR_EXIT_OK)
 		return status;

@@ -110,7 +110,7 @@ static int convert(const struct dump_values *values)
 			      values->format->name);
 		return FTR_EXIT_USAGE;
 	}
-	status = ftr_opened_open(&opened, &values->common, &values->selection, false);
+	status = ftr_opened_open(&opened, &values->common, &values->selection, FTR_ORDER_TIME);
 	if (status != FTR_EXIT_OK)
 		return status;
 	status = ftr_export(&opened, &to);

@@ -123,7 +123,7 @@ static int graph_show(const struct graph_values *values, bool *is_program)
 		ftr_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
-	status = ftr_opened_open(&opened, &values->common, &values->selection, true);
+	status = ftr_opened_open(&opened, &values->common, &values->selection, FTR_ORDER_ANY);
 	if (status != FTR_EXIT_OK)
 		return status;
 	status = graph_opened(&opened, values, has_details, is_program);

@@ -103,7 +103,7 @@ static int info_run(void *values, int argc, char **argv)
 	struct ftr_opened opened;
 	int status;
 
-	status = ftr_opened_open(&opened, &self->common, NULL, false);
+	status = ftr_opened_open(&opened, &self->common, NULL, FTR_ORDER_TIME);
 	if (status != FTR_EXIT_OK)
 		return status;
 	status = info_opened(opened.trace, self);

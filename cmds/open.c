@@ -172,15 +172,40 @@ static int parse_subtract(struct ftr_opened *opened, struct ftr_err *err)
 	return 0;
 }
 
+/* Filters by time need events in its order. */
+static bool may_grow(const struct ftr_selection *selection)
+{
+	return selection != NULL && selection->time_ns == 0 && selection->time_range == NULL &&
+	       !selection->subtract;
+}
+
 /* An exit status. */
 static int open_trace(struct ftr_opened *opened, const struct ftr_common *common,
-		      const struct ftr_selection *selection, struct ftr_err *err)
+		      const struct ftr_selection *selection, enum ftr_order order,
+		      struct ftr_err *err)
 {
+	const char *path = ftr_data_path(common);
+	int ret;
+
 	*opened = (struct ftr_opened){ .diag = ftr_message_diag() };
 	if (selection != NULL && parse_selection(opened, selection, err) < 0)
 		return FTR_EXIT_USAGE;
-	if (ftr_trace_open(&opened->trace, ftr_data_path(common), &opened->diag, err) < 0)
+	if (order == FTR_ORDER_INPUT && !may_grow(selection)) {
+		ftr_err_set(err, EINVAL, "--follow excludes --time-filter, --time-range and "
+			    "--subtract, which need events in order of time");
+		return FTR_EXIT_USAGE;
+	}
+	if (order != FTR_ORDER_TIME && may_grow(selection))
+		ret = ftr_trace_open_growing(&opened->trace, path, &opened->diag, err);
+	else
+		ret = ftr_trace_open(&opened->trace, path, &opened->diag, err);
+	if (ret < 0)
 		return FTR_EXIT_FAILED;
+	if (order == FTR_ORDER_INPUT && !opened->trace->is_growing) {
+		ftr_err_set(err, ENOTSUP, "%s: --follow: all of it has to be read before it can be "
+			    "shown, as of every format but etrace", path);
+		return FTR_EXIT_FAILED;
+	}
 	if (selection != NULL) {
 		opened->trace->demangle = (enum ftr_demangle)selection->demangle;
 		opened->trace->shows_library = selection->libname;
@@ -201,12 +226,12 @@ static int opened_say(struct ftr_opened *opened, int status, const struct ftr_er
 }
 
 int ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
-		    const struct ftr_selection *selection, bool is_unordered)
+		    const struct ftr_selection *selection, enum ftr_order order)
 {
 	struct ftr_err err = { 0 };
-	int status = open_trace(opened, common, selection, &err);
+	int status = open_trace(opened, common, selection, order, &err);
 
-	opened->options.is_unordered = is_unordered;
+	opened->options.is_unordered = order == FTR_ORDER_ANY;
 	if (status == FTR_EXIT_OK && selection != NULL &&
 	    ftr_trace_pipeline(opened->trace, &opened->options, &opened->source, &err) < 0)
 		status = FTR_EXIT_FAILED;
@@ -217,7 +242,7 @@ int ftr_opened_open_records(struct ftr_opened *opened, const struct ftr_common *
 			    const struct ftr_selection *selection)
 {
 	struct ftr_err err = { 0 };
-	int status = open_trace(opened, common, selection, &err);
+	int status = open_trace(opened, common, selection, FTR_ORDER_TIME, &err);
 
 	if (status == FTR_EXIT_OK &&
 	    ftr_trace_tids_check(opened->trace, &opened->options, &err) < 0)

@@ -35,11 +35,18 @@ void ftr_data_report_default(const struct ftr_common *common);
 bool ftr_data_is_of_program(const struct ftr_common *common, const char *name);
 bool ftr_trace_is_of_program(const struct ftr_trace *trace, const char *name);
 
+/* In which order a command wants events of different tasks. */
+enum ftr_order {
+	FTR_ORDER_TIME,
+	FTR_ORDER_ANY,		/* whatever is cheapest: for sums */
+	FTR_ORDER_INPUT,	/* as they come; a trace that has to be read first is refused */
+};
+
 /*
  * @selection NULL: the trace itself, without a source.  An exit status; failures are reported.
  */
 int  ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
-		     const struct ftr_selection *selection, bool is_unordered);
+		     const struct ftr_selection *selection, enum ftr_order order);
 /*
  * For what works on records: the trace with its own sources; to apply @opened->options is the
  * caller's.

@@ -32,6 +32,8 @@ static const struct ftr_option replay_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct ftr_replay_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct ftr_replay_values, selection),
 	FTR_OPTION_GROUP(ftr_replay_view_options, struct ftr_replay_values, view),
+	FTR_OPTION("follow", 0, NULL, "Show calls as they come, in the order of their ends",
+		   ftr_opt_flag, struct ftr_replay_values, follows),
 	{ 0 }
 };
 
@@ -76,7 +78,8 @@ int ftr_replay_show(const struct ftr_replay_values *values)
 	struct ftr_opened opened;
 	int status;
 
-	status = ftr_opened_open(&opened, &values->common, &values->selection, false);
+	status = ftr_opened_open(&opened, &values->common, &values->selection,
+				 values->follows ? FTR_ORDER_INPUT : FTR_ORDER_TIME);
 	if (status != FTR_EXIT_OK)
 		return status;
 	status = replay_opened(&opened, values);

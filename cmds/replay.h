@@ -10,6 +10,7 @@ struct ftr_replay_values {
 	struct ftr_common common;
 	struct ftr_selection selection;
 	struct ftr_replay_opts view;
+	bool follows;
 };
 
 extern const struct ftr_option ftr_replay_view_options[];	/* fill struct ftr_replay_opts */

@@ -148,7 +148,7 @@ static int counted_open(struct counted *counted, const struct report_values *val
 	int status;
 
 	common.data = path;
-	status = ftr_opened_open(&counted->opened, &common, &values->selection, true);
+	status = ftr_opened_open(&counted->opened, &common, &values->selection, FTR_ORDER_ANY);
 	if (status != FTR_EXIT_OK)
 		return status;
 	counted->sink = ftr_stats_new(stats_flags(values), &err);
@@ -259,7 +259,8 @@ static int report_run(void *values, int argc, char **argv)
 	if (stats_flags(self) & FTR_STATS_DETAILS)
 		selection.event_full = true;
 	/* Processes are named by their parents: only in the order of time. */
-	status = ftr_opened_open(&opened, &self->common, &selection, self->by == 0);
+	status = ftr_opened_open(&opened, &self->common, &selection,
+				 self->by == 0 ? FTR_ORDER_ANY : FTR_ORDER_TIME);
 	if (status != FTR_EXIT_OK)
 		return status;
 	status = report_opened(&opened, self);

@@ -95,7 +95,7 @@ static int slowest_run(void *values, int argc, char **argv)
 		ftr_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
-	status = ftr_opened_open(&opened, &self->common, &self->selection, true);
+	status = ftr_opened_open(&opened, &self->common, &self->selection, FTR_ORDER_ANY);
 	if (status != FTR_EXIT_OK)
 		return status;
 	status = slowest_opened(&opened, self);

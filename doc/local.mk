@@ -52,5 +52,6 @@ EXTRA_DIST += \
 	doc/adr/0026-frames-of-coroutines.md \
 	doc/adr/0029-values-without-faults.md \
 	doc/adr/0031-pages-and-their-owner.md \
+	doc/adr/0034-growing-traces.md \
 	doc/fxt.md \
 	doc/layers.txt

@@ -220,6 +220,54 @@ class StreamsTest(harness.Test):
         if os.environ.get("ASAN_OPTIONS") is None:
             self.assertLess(usage.ru_maxrss, 40 << 10)      # KiB, of a trace of 92 MiB
 
+    def test_calls_are_shown_while_the_pipe_is_open(self):
+        # task 1 forks task 2, which nothing named before
+        pieces = [(b"4194305,0,1,5!Pipe|fd1=3,fd2=4,flags=0\n", b"[      1] | sys_pipe2(fd1=3"),
+                  (b"4194305,0,1,7!SchedFork|pid=8388610\n", b"[      1] | sys_fork() = 2"),
+                  (b"8388610,0,1,9!Open|fnamesize=2,forigsize=5,flags=0,mode=0,fd=3\n"
+                   b"8388610,0,1,10!FN|/a\n8388610,0,1,11!FO|b\n8388610,0,1,12!Cont|two\n8388610,0,1,13!Cont_end|\n",
+                   b"[      2] | sys_openat("),
+                  (b"4194305,0,1,14!Close|fd=3\n", b"[      1] | sys_close(fd=3)")]
+        with subprocess.Popen([FTR, "replay", "--follow", "-", *PLAIN], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, bufsize=0) as running:
+            for written, shown in pieces:
+                running.stdin.write(written)
+                line = running.stdout.readline()
+                while line.startswith(b"#") or not line.strip():
+                    line = running.stdout.readline()
+                self.assertIn(shown, line)
+            running.stdin.close()
+            self.assertEqual((running.stdout.read(), running.wait()), (b"", 0))
+
+    def test_follow_refuses(self):
+        self.assertIn("--follow: all of it has to be read before it can be shown",
+                      self.refused("replay", "--follow", "-", data=read(self.fxt)))
+        self.assertIn("--follow: all of it has to be read", self.refused("replay", "--follow", DATA))
+        done = run("replay", "--follow", "-t", "1us", "-", data=ETRACE)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"--follow excludes --time-filter", done.stderr)
+
+    def test_memory_of_a_growing_trace(self):
+        def text(first):
+            return b"".join(b"4194305,0,%d,5!Open|fnamesize=40,forigsize=40,flags=0,mode=0,fd=3\n"
+                            b"4194305,0,%d,6!FN|%s\n4194305,0,%d,7!FO|%s\n" % (at, at, b"a" * 40, at, b"b" * 40)
+                            for at in range(first, first + 1000))
+        for words in (["report"], ["replay", "--follow"]):
+            with self.subTest(words=words), \
+                 open(os.path.join(self.dir, "shown"), "wb") as out, \
+                 subprocess.Popen([FTR, *words, "-", *PLAIN], stdin=subprocess.PIPE, stdout=out) as running:
+                for first in range(1, 100001, 1000):
+                    running.stdin.write(text(first))
+                running.stdin.close()
+                _, status, usage = os.wait4(running.pid, 0)
+                running.returncode = os.waitstatus_to_exitcode(status)
+                self.assertEqual(running.returncode, 0)
+                shown = read(out.name)
+                self.assertEqual(shown.count(b"sys_openat("), 100000 if words != ["report"] else 0)
+                self.assertEqual(len(re.findall(rb"\b100000  sys_openat\b", shown)), words == ["report"])
+                if os.environ.get("ASAN_OPTIONS") is None:
+                    self.assertLess(usage.ru_maxrss, 12 << 10)      # KiB; 25 MiB when all is kept
+
     def put_in_place_of_each_file(self, kind, put):
         """Yield, for each file of a data directory in turn, the directory with something else in its place."""
         for name in sorted(os.listdir(DATA)):

@@ -35,5 +35,8 @@ bool ftr_trace_is_at(const char *path);
  */
 int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 		   struct ftr_err *err);
+/* The same, but it may be a growing one: see wants_growing of struct ftr_trace. */
+int ftr_trace_open_growing(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
+			   struct ftr_err *err);
 
 #endif /* FTR_FORMAT_FORMAT_H */

@@ -11,7 +11,10 @@ libftr_a_SOURCES += \
 	utils/format/etrace/heads.h \
 	utils/format/etrace/load.c \
 	utils/format/etrace/load.h \
+	utils/format/etrace/make.c \
+	utils/format/etrace/make.h \
 	utils/format/etrace/record.c \
+	utils/format/etrace/stream.c \
 	utils/format/etrace/text.c \
 	utils/format/etrace/write.c \
 	utils/format/format.h \

@@ -260,8 +260,8 @@ static int read_stream(struct ftr_trace *trace, const struct ftr_format *format,
 	return ret;
 }
 
-static int open_file(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
-		     struct ftr_err *err)
+static int open_file(struct ftr_trace **out, const char *path, bool wants_growing,
+		     struct ftr_diag *diag, struct ftr_err *err)
 {
 	const struct ftr_format *format;
 	struct ftr_istream in;
@@ -273,6 +273,8 @@ static int open_file(struct ftr_trace **out, const char *path, struct ftr_diag *
 	if (ret == 0) {
 		ftr_istream_warn_hole(&in, diag);
 		*out = trace_new(path, format, diag, err);
+		if (*out != NULL)
+			(*out)->wants_growing = wants_growing;
 		ret = *out == NULL ? -ENOMEM : read_stream(*out, format, &in, err);
 	}
 	ftr_istream_close(&in);
@@ -301,8 +303,8 @@ static int open_dir(struct ftr_trace **out, const char *path, struct ftr_diag *d
 	return ret;
 }
 
-int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
-		   struct ftr_err *err)
+static int open_any(struct ftr_trace **out, const char *path, bool wants_growing,
+		    struct ftr_diag *diag, struct ftr_err *err)
 {
 	struct ftr_trace *trace = NULL;
 	struct stat st;
@@ -311,7 +313,7 @@ int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *di
 	if (ret < 0)
 		return ret;
 	ret = S_ISDIR(st.st_mode) ? open_dir(&trace, path, diag, err) :
-				    open_file(&trace, path, diag, err);
+				    open_file(&trace, path, wants_growing, diag, err);
 	if (ret < 0) {
 		if (trace != NULL)
 			ftr_trace_free(trace);
@@ -319,4 +321,16 @@ int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *di
 	}
 	*out = trace;
 	return 0;
+}
+
+int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
+		   struct ftr_err *err)
+{
+	return open_any(out, path, false, diag, err);
+}
+
+int ftr_trace_open_growing(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
+			   struct ftr_err *err)
+{
+	return open_any(out, path, true, diag, err);
 }

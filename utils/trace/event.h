@@ -74,7 +74,10 @@ struct ftr_payload {
 	const struct ftr_argspec *spec;	/* (nullable: unknown layout) */
 	uint16_t len;
 	bool is_big_endian;
-	/* (nullable) what an EXIT completes, a FORK or POINT is part of; lives as the trace */
+	/*
+	 * (nullable) what an EXIT completes, a FORK or POINT is part of; lives as the trace, or as
+	 * the payload where that is_growing
+	 */
 	const struct ftr_syscall *syscall;
 };
 

@@ -26,7 +26,7 @@ int ftr_trace_tids_check(const struct ftr_trace *trace, const struct ftr_pipelin
 		if (ftr_trace_task_find(trace, options->tids[i]) != NULL)
 			return 0;
 	}
-	if (options->tid_nr == 0)
+	if (options->tid_nr == 0 || trace->is_growing)	/* it may come yet */
 		return 0;
 	return ftr_err_set(err, ESRCH, "%s: no task %d in this trace: \"info --task\" lists them",
 			   trace->path, options->tids[0]);

@@ -5,7 +5,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "utils/base/ostream.h"
 #include "utils/base/strbuf.h"
+#include "utils/trace/trace.h"
 
 static const char *const type_names[FTR_EVENT_TYPES] = {
 	[FTR_EVENT_ENTRY]   = "call entries",
@@ -44,6 +46,7 @@ static int pump_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t
 int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_trace *trace,
 	     struct ftr_pump_stats *stats, struct ftr_err *err)
 {
+	bool is_growing = trace != NULL && trace->is_growing;
 	struct ftr_pump_stats unasked;
 	struct ftr_event *evs;
 	ssize_t nr;
@@ -57,8 +60,12 @@ int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_
 	sink->err = err;
 	if (sink->ops->begin != NULL)
 		ret = sink->ops->begin(sink, trace);
-	while (ret >= 0 && (nr = ftr_source_next(source, &evs, err)) != 0)
+	while (ret >= 0 && (nr = ftr_source_next(source, &evs, err)) != 0) {
 		ret = nr < 0 ? (int)nr : pump_batch(sink, evs, (size_t)nr, stats);
+		/* The source may wait long for the next batch: show what there is. */
+		if (ret >= 0 && is_growing && sink->out != NULL)
+			ret = ftr_ostream_flush(sink->out, err);
+	}
 	if (ret >= 0 && sink->ops->end != NULL)
 		ret = sink->ops->end(sink);
 	return ret < 0 ? ret : 0;

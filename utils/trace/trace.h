@@ -56,6 +56,13 @@ struct ftr_trace {
 	 */
 	FTR_VEC(struct ftr_source *) sources;
 	bool is_ordered;		/* the one source interleaves tasks already */
+	/*
+	 * Asked of the reader: a stream may be handed out as it comes, with tasks each in order of
+	 * time, but not all of them together.  Then it is_growing: the source adds tasks, functions
+	 * and sessions while it is read (doc/adr/0034).
+	 */
+	bool wants_growing;
+	bool is_growing;
 	bool has_syscalls; /* exits of functions with a sysid carry their system calls */
 
 	void *reader;			/* (owned by the format) */

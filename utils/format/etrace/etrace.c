@@ -15,8 +15,11 @@ static void etrace_reader_free(void *reader)
 static int etrace_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
 {
 	struct ftr_etrace_events *events;
-	int ret = ftr_etrace_events_load(&events, trace, in, err);
+	int ret;
 
+	if (trace->wants_growing)
+		return ftr_etrace_stream_open(trace, in, err);
+	ret = ftr_etrace_events_load(&events, trace, in, err);
 	if (ret < 0)
 		return ret;
 	trace->reader = events;

@@ -16,6 +16,9 @@ int  ftr_etrace_events_load(struct ftr_etrace_events **out, struct ftr_trace *tr
 			    struct ftr_istream *in, struct ftr_err *err);
 void ftr_etrace_events_free(struct ftr_etrace_events *events);
 
+/* That of either reader: -EBADMSG. */
+int  ftr_etrace_describe_empty(const struct ftr_istream *in, struct ftr_err *err);
+
 /* Once tasks have their sessions: these begin with the execs that made them.  0 or -ENOMEM. */
 int  ftr_etrace_events_sessions(struct ftr_etrace_events *events);
 
@@ -28,5 +31,13 @@ int  ftr_etrace_events_take(struct ftr_etrace_events *events, const struct ftr_t
 
 /* Sources of all tasks that were not taken, added to trace->sources.  0 or -ENOMEM. */
 int  ftr_etrace_events_take_rest(struct ftr_etrace_events *events);
+
+/* ---- as they come ---- */
+
+/*
+ * Read @in, which is taken over, while the one source of @trace is read: records as they come, one
+ * at a time.  0, -EBADMSG, -ENOMEM.
+ */
+int  ftr_etrace_stream_open(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
 
 #endif /* FTR_FORMAT_ETRACE_EVENTS_H */

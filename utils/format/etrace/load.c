@@ -203,6 +203,7 @@ static void any_line(struct ftr_etrace_loader *loader, struct ftr_slice text)
 	task->last_ns = line.time_ns;
 	if (!task->has_lines)
 		task->first_lineno = loader->in->lineno;
+	loader->last = task;
 	data_line(loader, task, &line, text);
 }
 
@@ -218,9 +219,49 @@ static void check_announced(struct ftr_etrace_loader *loader)
 	}
 }
 
-static void loader_fini(struct ftr_etrace_loader *loader)
+void ftr_etrace_loader_init(struct ftr_etrace_loader *loader, struct ftr_etrace_log *log,
+			    struct ftr_istream *in)
+{
+	*loader = (struct ftr_etrace_loader){ .log = log, .in = in };
+	ftr_hashmap_init(&loader->tasks);
+}
+
+bool ftr_etrace_loader_line(struct ftr_etrace_loader *loader)
+{
+	const char *line;
+	size_t len;
+
+	if (loader->has_failed || !ftr_istream_line(loader->in, &line, &len))
+		return false;
+	loader->last = NULL;
+	any_line(loader, ftr_slice_make(line, len));
+	if (loader->is_stream && loader->last != NULL && ftr_etrace_record_is_whole(loader->last))
+		ftr_etrace_record_finish(loader, loader->last);
+	return true;
+}
+
+int ftr_etrace_loader_end(struct ftr_etrace_loader *loader)
+{
+	for (size_t i = 0; i < loader->all.nr; i++)
+		ftr_etrace_record_finish(loader, loader->all.v[i]);
+	return loader->has_failed ? -ENOMEM : 0;
+}
+
+/*
+ * A line completes records of its own task alone, and begins at most a head, which has no texts
+ * yet: the task's texts are all of completed records.
+ */
+void ftr_etrace_loader_forget(struct ftr_etrace_loader *loader)
+{
+	loader->log->calls.nr = 0;
+	if (loader->last != NULL)
+		ftr_arena_fini(&loader->last->arena);
+}
+
+void ftr_etrace_loader_fini(struct ftr_etrace_loader *loader)
 {
 	for (size_t i = 0; i < loader->all.nr; i++) {
+		ftr_arena_fini(&loader->all.v[i]->arena);
 		ftr_strbuf_fini(&loader->all.v[i]->builder);
 		ftr_vec_fini(&loader->all.v[i]->argv);
 		free(loader->all.v[i]);
@@ -232,21 +273,19 @@ static void loader_fini(struct ftr_etrace_loader *loader)
 int ftr_etrace_load(struct ftr_etrace_log *log, struct ftr_istream *in,
 		    ftr_violation_fn *violation, void *arg)
 {
-	struct ftr_etrace_loader loader = {
-		.log = log, .in = in, .violation = violation, .violation_arg = arg
-	};
-	const char *line;
-	size_t len;
+	struct ftr_etrace_loader loader;
+	int ret;
 
-	ftr_hashmap_init(&loader.tasks);
-	while (!loader.has_failed && ftr_istream_line(in, &line, &len))
-		any_line(&loader, ftr_slice_make(line, len));
-	for (size_t i = 0; i < loader.all.nr; i++)
-		ftr_etrace_record_finish(&loader, loader.all.v[i]);
+	ftr_etrace_loader_init(&loader, log, in);
+	loader.violation = violation;
+	loader.violation_arg = arg;
+	while (ftr_etrace_loader_line(&loader))
+		;
+	ret = ftr_etrace_loader_end(&loader);
 	if (log->is_whole)
 		check_announced(&loader);
-	loader_fini(&loader);
-	return loader.has_failed ? -ENOMEM : log_sort(log);
+	ftr_etrace_loader_fini(&loader);
+	return ret < 0 ? ret : log_sort(log);
 }
 
 void ftr_etrace_log_init(struct ftr_etrace_log *log)

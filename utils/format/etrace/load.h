@@ -44,6 +44,7 @@ struct ftr_etrace_assembly {
 	uint64_t part;				/* the next one; of an argument: its index */
 	struct ftr_strbuf builder;
 	FTR_VEC(struct ftr_slice) argv;
+	struct ftr_arena arena;			/* of a stream: texts of its records */
 
 	/* Of an Ftr line, for the next head. */
 	bool	 has_extension;
@@ -61,6 +62,8 @@ struct ftr_etrace_loader {
 	struct ftr_hashmap tasks;		/* upid -> struct ftr_etrace_assembly */
 	FTR_VEC(struct ftr_etrace_assembly *) all;		/* (owned) */
 	uint64_t made_up_nr;			/* arguments that were left out, in all */
+	struct ftr_etrace_assembly *last;	/* (nullable) whose line was read last */
+	bool is_stream;				/* records are taken out of the log as they come */
 	bool has_failed;			/* out of memory */
 };
 
@@ -71,6 +74,26 @@ void ftr_etrace_violate(struct ftr_etrace_loader *loader, unsigned lineno, const
 /* The assembly of a upid, made at its first mention.  NULL: out of memory. */
 struct ftr_etrace_assembly *ftr_etrace_assembly_get(struct ftr_etrace_loader *loader,
 						    uint64_t upid);
+
+/*
+ * Line by line: ftr_etrace_loader_line() is false at the end of the text, where
+ * ftr_etrace_loader_end() completes what is left.  0 or -ENOMEM.
+ */
+void ftr_etrace_loader_init(struct ftr_etrace_loader *loader, struct ftr_etrace_log *log,
+			    struct ftr_istream *in);
+bool ftr_etrace_loader_line(struct ftr_etrace_loader *loader);
+int  ftr_etrace_loader_end(struct ftr_etrace_loader *loader);
+void ftr_etrace_loader_fini(struct ftr_etrace_loader *loader);
+
+/* Of a stream: the records of the log, which the last line completed, are no longer needed. */
+void ftr_etrace_loader_forget(struct ftr_etrace_loader *loader);
+
+/* Where texts of the task's records are kept. */
+static inline struct ftr_arena *ftr_etrace_arena(struct ftr_etrace_loader *loader,
+						 struct ftr_etrace_assembly *task)
+{
+	return loader->is_stream ? &task->arena : &loader->log->arena;
+}
 
 /* ---- heads: @fields, @rest is what stands behind the bar ---- */
 
@@ -84,6 +107,11 @@ void ftr_etrace_extension_line(struct ftr_etrace_loader *loader, struct ftr_etra
 void ftr_etrace_arguments_end(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task);
 /* The record's lines are all there. */
 void ftr_etrace_record_finish(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task);
+/*
+ * Can nothing more belong to the record?  False where its next line must be seen to know: texts
+ * whose sizes were not announced.
+ */
+bool ftr_etrace_record_is_whole(const struct ftr_etrace_assembly *task);
 
 /* ---- texts ---- */
 

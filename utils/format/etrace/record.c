@@ -35,7 +35,7 @@ static void keep_arguments(struct ftr_etrace_loader *loader, struct ftr_etrace_a
 
 	if (task->argv.nr == 0)
 		return;
-	copy = ftr_arena_alloc(&loader->log->arena, bytes);
+	copy = ftr_arena_alloc(ftr_etrace_arena(loader, task), bytes);
 	if (copy == NULL) {
 		loader->has_failed = true;
 		return;
@@ -65,6 +65,27 @@ void ftr_etrace_record_finish(struct ftr_etrace_loader *loader, struct ftr_etrac
 	task->needs_end = false;
 	task->has_size = 0;
 	task->texts_expected = 0;
+}
+
+static bool text_is_whole(const struct ftr_etrace_assembly *task, unsigned slot)
+{
+	if ((task->has_size & BIT(slot)) == 0)
+		return false;
+	if (task->text == (int)slot)
+		return !task->is_long && !task->in_cont &&
+		       (int64_t)task->builder.len == task->sizes[slot];
+	return ftr_etrace_text((struct ftr_syscall *)&task->call, slot)->s != NULL;
+}
+
+bool ftr_etrace_record_is_whole(const struct ftr_etrace_assembly *task)
+{
+	if (task->head == NULL || task->needs_end || task->call.kind == FTR_SYSCALL_EXEC)
+		return false;
+	for (unsigned slot = 0; slot < FTR_ETRACE_TEXTS; slot++) {
+		if ((task->texts_expected & BIT(slot)) != 0 && !text_is_whole(task, slot))
+			return false;
+	}
+	return true;
 }
 
 static void record_start(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,

@@ -8,9 +8,12 @@
 #define MISSING_ARGUMENTS_MAX 4096 /* empty ones may be left out; more are damage */
 #define MISSING_FREE 1000u	/* so many in all, and one for each byte of text */
 
-static struct ftr_slice keep_text(struct ftr_etrace_loader *loader, const struct ftr_strbuf *text)
+static struct ftr_slice keep_text(struct ftr_etrace_loader *loader,
+				  struct ftr_etrace_assembly *task)
 {
-	char *copy = ftr_arena_strndup(&loader->log->arena, ftr_strbuf_str(text), text->len);
+	const struct ftr_strbuf *text = &task->builder;
+	char *copy = ftr_arena_strndup(ftr_etrace_arena(loader, task), ftr_strbuf_str(text),
+				       text->len);
 
 	if (copy == NULL || text->failed)
 		loader->has_failed = true;
@@ -34,7 +37,7 @@ void ftr_etrace_text_close(struct ftr_etrace_loader *loader, struct ftr_etrace_a
 	if (task->in_cont)
 		ftr_etrace_violate(loader, loader->in->lineno,
 				   "Cont_end is missing before this line");
-	text = keep_text(loader, &task->builder);
+	text = keep_text(loader, task);
 	if (task->text == FTR_ETRACE_ARGUMENT)
 		push_argument(loader, task, text);
 	else
