@@ -51,7 +51,8 @@ static void test_pairs(void **state)
 {
 	const struct ftr_event_kind *kind, *closing;
 	size_t pos = 0;
-	unsigned nr = 0;
+	uint32_t closing_ids[FTR_EVENT_PAIRS_MAX + 1] = { 0 };
+	unsigned nr = 0, pairs = 0;
 
 	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
 		assert_true(kind->pair == 0 || kind->closed_by != 0);
@@ -66,6 +67,13 @@ static void test_pairs(void **state)
 			assert_string_equal(ftr_event_pair_name(kind->id),
 					    ftr_event_kind_by_id(kind->pair)->name);
 		nr++;
+		if (kind->pair == 0)
+			continue;
+		while (closing_ids[pairs] != closing->id && closing_ids[pairs] != 0)
+			pairs++;
+		assert_true(pairs < FTR_EVENT_PAIRS_MAX);
+		closing_ids[pairs] = closing->id;
+		pairs = 0;
 	}
 	assert_int_equal(nr, 8);
 	assert_string_equal(ftr_event_pair_name(FTR_EVENT_ID_SCHED_OUT), "linux:schedule");

@@ -20,8 +20,11 @@ struct stack {
 	struct ftr_stack open;
 	struct ftr_task *task;
 	uint64_t last_ns;
-	uint64_t sched_out_ns;	/* 0 = running */
-	uint8_t  sched_flags;
+	struct half {			/* the first event of a pair, which waits for its second */
+		uint64_t closed_by;	/* kind of that; 0 = unused */
+		uint64_t begin_ns;	/* 0 = closed */
+		uint8_t  flags;
+	} halves[FTR_EVENT_PAIRS_MAX];
 };
 
 struct calls {
@@ -52,22 +55,48 @@ static struct stack *stack_of(struct calls *self, struct ftr_task *task)
 	return stack;
 }
 
-/* Join sched-out and sched-in. */
+/* The half that an event of kind @id closes, or room for one; NULL = neither. */
+static struct half *half_of(struct stack *stack, uint64_t id)
+{
+	for (size_t i = 0; i < FTR_EVENT_PAIRS_MAX; i++) {
+		if (stack->halves[i].closed_by == id || stack->halves[i].closed_by == 0)
+			return &stack->halves[i];
+	}
+	return NULL;
+}
+
+static void pair_open(struct stack *stack, const struct ftr_event_kind *kind, struct ftr_event *ev)
+{
+	struct half *half = half_of(stack, kind->closed_by);
+
+	assert(half != NULL);
+	if (kind->id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED)
+		ev->flags |= FTR_EVENT_PREEMPTED;
+	*half = (struct half){ kind->closed_by, ev->time_ns, ev->flags & FTR_EVENT_PREEMPTED };
+}
+
+/* Join the events of pairs: sched-out and sched-in. */
+static void stack_pair(struct stack *stack, struct ftr_event *ev)
+{
+	const struct ftr_event_kind *kind = ftr_event_kind_by_id(ev->point.id);
+	struct half *half = half_of(stack, ev->point.id);
+
+	if (kind != NULL && kind->pair != 0) {
+		pair_open(stack, kind, ev);
+	} else if (half != NULL && half->begin_ns != 0) {
+		ev->flags |= half->flags;
+		ev->point.start_ns = half->begin_ns;
+		half->begin_ns = 0;
+	}
+}
+
 static void stack_point(struct stack *stack, struct ftr_event *ev)
 {
 	if (ev->point.kind != FTR_POINT_INSTANT)
 		return;
 	ev->point.start_ns = 0;
-	if (ftr_event_id_is_sched_out(ev->point.id)) {
-		if (ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED)
-			ev->flags |= FTR_EVENT_PREEMPTED;
-		stack->sched_flags = ev->flags & FTR_EVENT_PREEMPTED;
-		stack->sched_out_ns = ev->time_ns;
-	} else if (ev->point.id == FTR_EVENT_ID_SCHED_IN && stack->sched_out_ns != 0) {
-		ev->flags |= stack->sched_flags;
-		ev->point.start_ns = stack->sched_out_ns;
-		stack->sched_out_ns = 0;
-	}
+	if (ev->point.id > FTR_TRACEPOINT_ID_MAX)
+		stack_pair(stack, ev);
 	ftr_stack_point(&stack->open, ev);
 }
 

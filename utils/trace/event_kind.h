@@ -13,6 +13,7 @@
 #include "utils/trace/event.h"
 
 #define FTR_EVENT_VALUES_MAX 3
+#define FTR_EVENT_PAIRS_MAX  2	/* kinds that close a pair */
 
 struct ftr_strbuf;
 
@@ -72,7 +73,11 @@ struct ftr_event_kind {
 	uint32_t id;
 	const char *name;	/* "PROVIDER:NAME" */
 	uint32_t closed_by;	/* id of the event that ends what this one begins, 0 = none */
-	uint32_t pair;		/* id of the kind that stands for both together, 0 = none */
+	/*
+	 * Id of the kind that stands for both together, and is shown as a call of the task: calls
+	 * pairs them.  0 = none.
+	 */
+	uint32_t pair;
 	bool     is_uftrace;	/* uftrace knows it; others are named in events.txt */
 	bool     is_runtime;	/* recorded by the runtime */
 	uint8_t  perf;		/* enum ftr_event_perf bits, 0 = not recorded by perf */
@@ -104,6 +109,11 @@ static inline uint64_t ftr_event_kind_id(const struct ftr_event *ev)
 	return ev->point.kind == FTR_POINT_INSTANT ? ev->point.id : 0;
 }
 
+static inline enum ftr_event_id ftr_sched_out_id(bool is_preempted)
+{
+	return is_preempted ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED : FTR_EVENT_ID_SCHED_OUT;
+}
+
 static inline bool ftr_event_id_is_sched_out(uint64_t id)
 {
 	return id == FTR_EVENT_ID_SCHED_OUT || id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED;
@@ -130,8 +140,7 @@ static inline bool ftr_event_is_sched_in(const struct ftr_event *ev)
 /* Of a POINT, after calls: the kind of the sched-out that @ev is, or ends. */
 static inline enum ftr_event_id ftr_event_sched_out_id(const struct ftr_event *ev)
 {
-	return ev->flags & FTR_EVENT_PREEMPTED ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED :
-						 FTR_EVENT_ID_SCHED_OUT;
+	return ftr_sched_out_id((ev->flags & FTR_EVENT_PREEMPTED) != 0);
 }
 
 /* The task waits for room in its ring, or does no more. */

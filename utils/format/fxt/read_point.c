@@ -370,11 +370,7 @@ static int take_switch(struct fxt_source *self, size_t nr, struct ftr_task *task
 	ev->task = task;
 	ev->point.cpu_nr = (uint16_t)(cpu_state[0] < UINT16_MAX ? cpu_state[0] + 1 : 0);
 	ev->flags = is_preempted ? FTR_EVENT_PREEMPTED : 0;
-	if (!is_out)
-		ev->point.id = FTR_EVENT_ID_SCHED_IN;
-	else
-		ev->point.id = is_preempted ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED :
-					      FTR_EVENT_ID_SCHED_OUT;
+	ev->point.id = is_out ? ftr_sched_out_id(is_preempted) : FTR_EVENT_ID_SCHED_IN;
 	ev->point.name = ftr_event_kind_by_id(ev->point.id)->name;
 	return 1;
 }

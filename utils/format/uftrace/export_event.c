@@ -15,6 +15,10 @@
 #include "utils/trace/event_kind.h"
 
 #define EVENT_ID_FIRST 1000000u		/* ids from here on are named in events.txt */
+
+static_assert((int)FTR_EVENT_ID_STALL_BEGIN == (int)FTR_RECORD_EVENT_STALL_BEGIN &&
+	      (int)FTR_EVENT_ID_STALL_END == (int)FTR_RECORD_EVENT_STALL_END,
+	      "the runtime's ids are those of its records");
 #define EVENT_DATA_MAX 1000u
 
 /* A record of a perf file, in which sample_id stands behind the body. */
@@ -107,7 +111,7 @@ static int perf_switch(struct ufx *x, const struct ftr_event *ev)
 	struct perf_record record = perf_of(ev->task, ev->time_ns, PERF_RECORD_SWITCH);
 
 	record.cpu_nr = ev->point.cpu_nr;
-	if (ev->point.id != FTR_EVENT_ID_SCHED_IN) {
+	if (ftr_event_is_sched_out(ev)) {
 		record.misc = PERF_RECORD_MISC_SWITCH_OUT;
 		if (ev->flags & FTR_EVENT_PREEMPTED ||
 		    ev->point.id == FTR_EVENT_ID_SCHED_OUT_PREEMPTED)
@@ -303,13 +307,9 @@ int ufx_point(struct ufx *x, const struct ftr_event *ev)
 	ret = ufx_kernel_point(x, task, ev);
 	if (ret != 0)
 		return ret < 0 ? ret : 0;
-	if (ev->point.kind != FTR_POINT_INSTANT)
-		return record_point(x, ev, task);
-	switch (ev->point.id) {
-	case FTR_EVENT_ID_SCHED_IN:
-	case FTR_EVENT_ID_SCHED_OUT:
-	case FTR_EVENT_ID_SCHED_OUT_PREEMPTED:
+	if (ftr_event_is_sched_out(ev) || ftr_event_is_sched_in(ev))
 		return perf_switch(x, ev);
+	switch (ftr_event_kind_id(ev)) {
 	case FTR_EVENT_ID_TASK_NEW:
 		name_inherit(x, task);
 		return perf_task(x, ev, PERF_RECORD_FORK);

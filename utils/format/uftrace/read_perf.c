@@ -76,8 +76,7 @@ static uint8_t kind_of(enum ftr_event_id id)
 static bool starts_trace(uint8_t kind)
 {
 	return kind < UFT_SIDE_LOST && kind != kind_of(FTR_EVENT_ID_TASK_NAME) &&
-	       kind != kind_of(FTR_EVENT_ID_SCHED_OUT) &&
-	       kind != kind_of(FTR_EVENT_ID_SCHED_OUT_PREEMPTED);
+	       kind != kind_of(ftr_sched_out_id(false)) && kind != kind_of(ftr_sched_out_id(true));
 }
 
 static void first_take(uint64_t *first_ns, uint64_t time_ns)
@@ -113,8 +112,7 @@ static int perf_switch(struct uft_reader *reader, const uint8_t *p, uint16_t mis
 	enum ftr_event_id id = FTR_EVENT_ID_SCHED_IN;
 
 	if (misc & PERF_RECORD_MISC_SWITCH_OUT)
-		id = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
-		     ? FTR_EVENT_ID_SCHED_OUT_PREEMPTED : FTR_EVENT_ID_SCHED_OUT;
+		id = ftr_sched_out_id((misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0);
 	found->side.kind = kind_of(id);
 	return 1;
 }
