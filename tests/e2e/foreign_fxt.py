@@ -62,6 +62,24 @@ class ForeignTest(harness.Test):
         self.assertIn("net:hop flow step #5", self.run_ftr("dump", made).stdout)
         self.assertIn("net:hop flow step #5", "\n".join(self.run_ftr("replay", made, "--flat").stdout.splitlines()))
 
+    def test_koids_have_64_bits(self):
+        """Threads, and processes, whose numbers differ above bit 31 only."""
+        made, high, higher = Made(), 1 << 32 | 7, 5 << 31 | 7
+        made.thread(1, 7, 7)
+        made.thread(2, high, high)
+        made.thread(3, high, higher)
+        for koid, name in ((7, "low"), (high, "high")):
+            made.kernel_object(1, koid, name)
+        made.kernel_object(2, higher, "other", [made.arg(KOID, "process", high)])
+        for i, thread in enumerate((1, 2, 3)):
+            made.event(BEGIN, thread, "c", f"f{i}", 100 + i)
+        for i, thread in enumerate((1, 2, 3)):
+            made.event(END, thread, "c", f"f{i}", 110 + i)
+        tasks = self.run_ftr("report", made, "--task").stdout.splitlines()[2:]
+        self.assertEqual(sorted(line.split()[-1] for line in tasks), ["high", "low", "other"])
+        self.assertEqual(len({line.split()[4] for line in tasks}), 3)
+        self.assertEqual(self.report(made), {"f0": (1, 10), "f1": (1, 10), "f2": (1, 10)})
+
     def test_ids_are_nobody_elses(self):
         """Ids of counters, operations and arrows are not those of uftrace's events."""
         made = Made()

@@ -111,7 +111,10 @@ struct fxt_reader {
 	bool keeps_history;
 	struct ftr_strpool pool;
 	FTR_VEC(struct fxt_text *) texts;       /* by id of the pool; in the trace's arena */
-	struct ftr_hashmap tasks;		/* by process and thread koid: struct ftr_task */
+	struct ftr_hashmap tasks;		/* fxt/read_task.c: by process and thread koid */
+	struct ftr_hashmap threads;		/* by thread koid: struct ftr_task */
+	struct ftr_hashmap pids;		/* by process koid: pid + 1 */
+	struct ftr_hashmap pid_taken;		/* pids of those */
 	struct ftr_hashmap process_names;	/* by pid: struct fxt_text */
 	struct ftr_hashmap enums; /* by id of the name's text: struct fxt_enum (owned) */
 	struct ftr_hashmap objects;		/* by pid: struct symtab (owned) */
@@ -182,10 +185,16 @@ int fxt_walk_begin(struct fxt_reader *r, bool keeps_history);
 int fxt_table_take(struct fxt_reader *r, const struct fxt_record_at *at);
 struct fxt_provider *fxt_provider_at(struct fxt_reader *r, uint64_t offset);
 void *fxt_slot_find_slow(struct fxt_slot *slot, uint64_t offset);
+void fxt_tables_fini(struct fxt_reader *r);
+
+/* fxt/read_task.c: found or added; NULL = out of memory. */
 struct ftr_task *fxt_task_of(struct fxt_reader *r, uint64_t process, uint64_t thread);
 /* The task of a thread koid alone: any process. */
 struct ftr_task *fxt_task_by_thread(struct fxt_reader *r, uint64_t thread);
-void fxt_tables_fini(struct fxt_reader *r);
+/* ... NULL = there is none yet. */
+struct ftr_task *fxt_task_find(const struct fxt_reader *r, uint64_t thread);
+int32_t fxt_pid_of(struct fxt_reader *r, uint64_t process);
+void fxt_tasks_fini(struct fxt_reader *r);
 
 /* What a slot held at @offset, which without history is where the walk is; NULL = nothing. */
 static inline void *fxt_slot_find(struct fxt_slot *slot, uint64_t offset)

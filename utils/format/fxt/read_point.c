@@ -261,7 +261,7 @@ static int take_fork(struct fxt_source *self, size_t nr)
 
 	fxt_event_begin(self, ev, FTR_EVENT_FORK);
 	fxt_event_args(self, ev, nr, &out);
-	if ((out.child & INT32_MAX) == 0)	/* a flow that another tracer wrote */
+	if (out.child == 0)	/* a flow that another tracer wrote */
 		return take_point(self, nr, FXT_FLOW_BEGIN);
 	ev->payload = NULL;
 	ev->fork.peer = fxt_task_by_thread(self->r, out.child);
@@ -402,7 +402,7 @@ static struct ftr_task *switch_task(struct fxt_reader *r, const struct fxt_decod
 
 	if (fxt_sched_type(record->at.header) == FXT_SCHED_LEGACY)
 		task = legacy_task(r, record, is_out);
-	else if (record->at.bytes >= 32 && (fxt_word(r, pos) & INT32_MAX) != 0)
+	else if (record->at.bytes >= 32 && fxt_word(r, pos) != 0)
 		task = fxt_task_by_thread(r, fxt_word(r, pos));
 	return task == NULL || task->tid == 0 ? NULL : task;
 }
@@ -414,7 +414,7 @@ static int take_wakeup(struct fxt_source *self, size_t nr)
 	uint64_t cpu = fxt_sched_cpu(record->at.header);
 	struct fxt_args_out out;
 
-	if ((fxt_word(self->r, record->at.offset + 16) & INT32_MAX) == 0)
+	if (fxt_word(self->r, record->at.offset + 16) == 0)
 		return 0;
 	record->task = fxt_task_by_thread(self->r, fxt_word(self->r, record->at.offset + 16));
 	if (record->task == NULL)

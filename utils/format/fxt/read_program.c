@@ -76,7 +76,7 @@ static int symtab_give(struct symtab *self, struct ftr_module *module)
 int fxt_object_add(struct fxt_reader *r, uint64_t process, uint64_t pointer,
 		   const struct fxt_text *name)
 {
-	uint64_t pid = process & INT32_MAX;
+	uint64_t pid = (uint32_t)fxt_pid_of(r, process);
 	struct symtab *objects = ftr_hashmap_find(&r->objects, pid);
 
 	if (objects == NULL) {

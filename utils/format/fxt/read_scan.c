@@ -28,7 +28,7 @@ struct scan {
 	struct ftr_hashmap thread_seen;
 	FTR_VEC(struct scan_made {
 		struct ftr_task *task;
-		int32_t maker;
+		uint64_t maker;		/* koid */
 	})
 	made; /* which wait, too */
 };
@@ -123,7 +123,7 @@ static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 		return 0;
 	}
 	if (type == FXT_OBJECT_PROCESS)
-		return ftr_hashmap_set(&r->process_names, koid & INT32_MAX, name);
+		return ftr_hashmap_set(&r->process_names, (uint32_t)fxt_pid_of(r, koid), name);
 	args.pos = pos;
 	task = koid_arg(scan, &args, "process", &process) ? fxt_task_of(r, process, koid) :
 							    fxt_task_by_thread(r, koid);
@@ -131,8 +131,7 @@ static int scan_object(struct scan *scan, const struct fxt_record_at *at)
 		return -ENOMEM;
 	task->name = name->str->s;
 	if (r->provider->is_ours && koid_arg(scan, &args, FXT_KEY_MAKER, &maker))
-		return ftr_vec_push(&scan->made,
-				    ((struct scan_made){ task, (int32_t)(maker & INT32_MAX) }));
+		return ftr_vec_push(&scan->made, ((struct scan_made){ task, maker }));
 	return 0;
 }
 
@@ -200,7 +199,7 @@ static int scan_blob(struct scan *scan, const struct fxt_record_at *at)
 /* Counters, arrows and the like may name threads that nothing else does. */
 static int thread_later(struct scan *scan, uint64_t koid)
 {
-	if ((koid & INT32_MAX) == 0 || ftr_hashmap_find(&scan->thread_seen, koid) != NULL)
+	if (koid == 0 || ftr_hashmap_find(&scan->thread_seen, koid) != NULL)
 		return 0;
 	if (ftr_vec_push(&scan->threads, koid) < 0)
 		return -ENOMEM;
@@ -429,7 +428,7 @@ static int scan_records(struct scan *scan, uint64_t *offset)
 	}
 	for (size_t i = 0; i < scan->made.nr; i++) {
 		struct ftr_task *task = scan->made.v[i].task;
-		struct ftr_task *maker = ftr_trace_task_find(r->trace, scan->made.v[i].maker);
+		struct ftr_task *maker = fxt_task_find(r, scan->made.v[i].maker);
 
 		task->maker = maker != task ? maker : NULL;
 	}

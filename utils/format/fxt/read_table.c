@@ -211,42 +211,6 @@ struct fxt_provider *fxt_provider_at(struct fxt_reader *r, uint64_t offset)
 	return sections[low].provider;
 }
 
-struct ftr_task *fxt_task_by_thread(struct fxt_reader *r, uint64_t thread)
-{
-	int32_t tid = (int32_t)(thread & INT32_MAX);
-	struct ftr_task *task = ftr_trace_task_find(r->trace, tid);
-
-	if (task == NULL)
-		task = ftr_trace_task_get(r->trace, tid, tid);
-	if (task == NULL)
-		r->is_failed = true;
-	return task;
-}
-
-/* Thread koids may be the same in two processes; tids of a trace are not: take another one. */
-static int32_t tid_free(const struct fxt_reader *r, int32_t tid)
-{
-	while (ftr_trace_task_find(r->trace, tid) != NULL)
-		tid = (int32_t)(((uint32_t)tid + 1000003u) & INT32_MAX);
-	return tid;
-}
-
-struct ftr_task *fxt_task_of(struct fxt_reader *r, uint64_t process, uint64_t thread)
-{
-	uint64_t key = (process & INT32_MAX) << 32 | (thread & INT32_MAX);
-	struct ftr_task *task = ftr_hashmap_find(&r->tasks, key);
-
-	if (task != NULL)
-		return task;
-	task = ftr_trace_task_get(r->trace, (int32_t)(process & INT32_MAX),
-				  tid_free(r, (int32_t)(thread & INT32_MAX)));
-	if (task == NULL || ftr_hashmap_set(&r->tasks, key, task) < 0) {
-		r->is_failed = true;
-		return NULL;
-	}
-	return task;
-}
-
 static void provider_free(struct fxt_provider *provider)
 {
 	for (size_t i = 0; i < provider->strings.nr; i++)
@@ -267,7 +231,7 @@ void fxt_tables_fini(struct fxt_reader *r)
 	ftr_sorter_free(r->order);
 	ftr_vec_fini(&r->places);
 	ftr_strpool_fini(&r->pool);
-	ftr_hashmap_fini(&r->tasks);
+	fxt_tasks_fini(r);
 	ftr_hashmap_fini(&r->process_names);
 	ftr_hashmap_fini(&r->specs);
 	ftr_hashmap_fini(&r->points);
