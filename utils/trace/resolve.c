@@ -108,6 +108,18 @@ static struct ftr_func *func_unknown(struct ftr_trace *trace, struct ftr_module 
 	return func;
 }
 
+/* An overlay counts where it has a symbol. */
+static struct ftr_mapping *mapping_at(const struct ftr_session *session, uint64_t time_ns,
+				      uint64_t addr)
+{
+	struct ftr_mapping *mapping = ftr_session_find(session, time_ns, addr);
+
+	if (mapping == NULL || !mapping->is_overlay || mapping->module->symtab == NULL ||
+	    ftr_symtab_find(mapping->module->symtab, addr) != NULL)
+		return mapping;
+	return ftr_session_find_file(session, time_ns, addr);
+}
+
 /*
  * The module mapped at an address, its symbols loaded, and the address as they count; NULL = none.
  */
@@ -117,7 +129,7 @@ static struct ftr_module *module_at(struct ftr_trace *trace, const struct ftr_se
 	struct ftr_mapping *mapping;
 	struct ftr_module *module;
 
-	while ((mapping = ftr_session_find(session, time_ns, addr)) != NULL) {
+	while ((mapping = mapping_at(session, time_ns, addr)) != NULL) {
 		ftr_trace_module_load(trace, mapping->module);
 		if (!mapping->is_open)
 			break;

@@ -62,8 +62,8 @@ static bool mapping_is_better(const struct ftr_mapping *a, const struct ftr_mapp
 	return a->start > b->start;
 }
 
-struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t time_ns,
-				     uint64_t addr)
+static struct ftr_mapping *mapping_find(const struct ftr_session *session, uint64_t time_ns,
+					uint64_t addr, bool with_overlays)
 {
 	struct ftr_mapping *best = NULL;
 
@@ -71,10 +71,23 @@ struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t
 		struct ftr_mapping *mapping = &session->mappings.v[i];
 
 		if (addr >= mapping->start && addr < mapping->end &&
+		    (with_overlays || !mapping->is_overlay) &&
 		    mapping_is_better(mapping, best, time_ns))
 			best = mapping;
 	}
 	return best;
+}
+
+struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t time_ns,
+				     uint64_t addr)
+{
+	return mapping_find(session, time_ns, addr, true);
+}
+
+struct ftr_mapping *ftr_session_find_file(const struct ftr_session *session, uint64_t time_ns,
+					  uint64_t addr)
+{
+	return mapping_find(session, time_ns, addr, false);
 }
 
 struct ftr_mapping *ftr_session_find_module(const struct ftr_session *session,

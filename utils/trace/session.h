@@ -47,6 +47,10 @@ int ftr_session_map(struct ftr_session *session, const struct ftr_mapping *mappi
 struct ftr_mapping *ftr_session_find(const struct ftr_session *session, uint64_t time_ns,
 				     uint64_t addr);
 
+/* The same without overlays. */
+struct ftr_mapping *ftr_session_find_file(const struct ftr_session *session, uint64_t time_ns,
+					  uint64_t addr);
+
 /* Where a module lies at a time, or, where it does not yet, will lie first; NULL = nowhere. */
 struct ftr_mapping *ftr_session_find_module(const struct ftr_session *session,
 					    const struct ftr_module *module, uint64_t time_ns);

@@ -89,6 +89,32 @@ int fxt_object_add(struct fxt_reader *r, uint64_t process, uint64_t pointer,
 	return symtab_add(objects, (struct ftr_symbol){ pointer, 1, 'T', name->str->s });
 }
 
+/* "main+0x1c": 0x1c. */
+static uint64_t offset_in_name(const char *name)
+{
+	const char *plus = strrchr(name, '+');
+	uint64_t offset;
+
+	if (plus == NULL || strncmp(plus, "+0x", 3) != 0 ||
+	    ftr_parse_u64(ftr_slice_make(plus + 3, strlen(plus + 3)), 16, &offset) < 0)
+		return 0;
+	return offset;
+}
+
+/* Is it what the symbols of the image say there?  They have all of its names, demangled or not. */
+static bool is_symbol(const struct ftr_session *session, const struct ftr_symbol *object)
+{
+	const struct ftr_mapping *mapping = ftr_session_find(session, UINT64_MAX, object->addr);
+	const struct ftr_symbol *symbol = NULL;
+	uint64_t addr;
+
+	if (mapping == NULL || mapping->module->symtab == NULL || mapping->module->is_absolute)
+		return false;
+	addr = object->addr - mapping->start;
+	symbol = ftr_symtab_find(mapping->module->symtab, addr);
+	return symbol != NULL && addr - symbol->addr == offset_in_name(object->name);
+}
+
 /*
  * The process's objects into the images that it ran; forked ones share theirs with their parents.
  */
@@ -108,7 +134,10 @@ static int objects_share(struct fxt_reader *r, const struct ftr_task *task,
 			}
 		}
 		for (size_t k = 0; k < objects->build.symbols.nr; k++) {
-			if (symtab_add(shared, objects->build.symbols.v[k]) < 0)
+			const struct ftr_symbol *object = &objects->build.symbols.v[k];
+
+			if (!is_symbol(task->sessions[i], object) &&
+			    symtab_add(shared, *object) < 0)
 				return -ENOMEM;
 		}
 	}

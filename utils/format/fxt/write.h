@@ -174,6 +174,8 @@ int fxt_no_memory(struct fxt_writer *w);	/* -ENOMEM, described */
  * -ENOMEM.
  */
 int  fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev);
+/* What is known of a function that need not be called in the trace.  0 or -ENOMEM. */
+int  fxt_func_describe(struct fxt_writer *w, const struct ftr_func *func);
 /* The same of the function or variable at an address of the event's task, if there is one. */
 int  fxt_func_at(struct fxt_writer *w, const struct ftr_event *ev, uint64_t addr);
 /* Where modules lay, written before the first event.  0 or -ENOMEM. */

@@ -278,7 +278,9 @@ static int arg_pointer(struct fxt_writer *w, const struct ftr_event *ev, const c
 		ftr_strbuf_puts(&text, func->name);
 		if (offset > 0)
 			ftr_strbuf_printf(&text, "+%#llx", (unsigned long long)offset);
-		ret = fxt_string_id(w, ftr_strbuf_str(&text), text.len, &name_id);
+		ret = fxt_func_describe(w, func);
+		if (ret == 0)
+			ret = fxt_string_id(w, ftr_strbuf_str(&text), text.len, &name_id);
 		if (ret == 0)
 			ret = fxt_write_object(w, ev->task, value, name_id, false);
 		ftr_strbuf_fini(&text);

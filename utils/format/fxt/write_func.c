@@ -225,6 +225,11 @@ int fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev)
 	return ret;
 }
 
+int fxt_func_describe(struct fxt_writer *w, const struct ftr_func *func)
+{
+	return func->id < w->funcs.nr && w->funcs.v[func->id].is_made ? 0 : func_make(w, func, 0);
+}
+
 int fxt_func_at(struct fxt_writer *w, const struct ftr_event *ev, uint64_t addr)
 {
 	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
@@ -232,9 +237,7 @@ int fxt_func_at(struct fxt_writer *w, const struct ftr_event *ev, uint64_t addr)
 	uint64_t offset;
 
 	func = ftr_trace_find((struct ftr_trace *)w->trace, session, ev->time_ns, addr, &offset);
-	if (func == NULL || (func->id < w->funcs.nr && w->funcs.v[func->id].is_made))
-		return 0;
-	return func_make(w, func, 0);
+	return func == NULL ? 0 : fxt_func_describe(w, func);
 }
 
 /* ---- where modules lay in memory, image by image (lines S and B) ---- */
