@@ -8,6 +8,7 @@
 #include "cmds/record.h"
 #include "cmds/message.h"
 #include "utils/analysis/build.h"
+#include "utils/base/bits.h"
 #include "utils/export/compile_commands.h"
 #include "utils/format/format.h"
 #include "utils/trace/pipeline.h"
@@ -172,7 +173,7 @@ static int examine(const struct build_values *values, const char *data, bool was
 static int build_run(void *arg, int argc, char **argv)
 {
 	static const struct ftr_record_opts opts = {
-		.buffer_bytes = 4 << 20, .max_stack = 1 << 20, .has_syscalls = true,
+		.buffer_bytes = FTR_MIB(4), .max_stack = FTR_MIB(1), .has_syscalls = true,
 	};
 	const struct build_values *values = arg;
 	const char *data = values->common.data != NULL ? values->common.data : ftr_cmd_data_dir();

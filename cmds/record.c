@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ftr record: run a program and keep its calls in a data directory. */
 #include "cmds/record.h"
+#include "utils/base/bits.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +28,7 @@
 #include "utils/record/sections.h"
 
 #define RT_PRIO_MAX 99
-#define STACK_MAX_LIMIT (1u << 24)
+#define STACK_MAX_LIMIT FTR_BIT(24)
 #define WAIT_MS 10000			/* a recorder that is that far behind is not coming back */
 #define CMDLINE_FILE "/proc/self/cmdline"
 

@@ -7,6 +7,7 @@ LINTS = \
 	tests/lint/mcount_symbols.py \
 	tests/lint/names.py \
 	tests/lint/options.py \
+	tests/lint/shifts.py \
 	tests/lint/text.py
 EXTRA_DIST += $(LINTS) \
 	tests/lint/mcount-undefined.txt \

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "utils/base/bits.h"
 #include "utils/trace/event_kind.h"
 
 unsigned ftr_cpu_set_count(const struct ftr_cpu_set *set)
@@ -41,7 +42,7 @@ int ftr_cpu_track_point(struct ftr_cpu_track *track, const struct ftr_event *ev)
 
 static void set_add(struct ftr_cpu_set *set, unsigned cpu)
 {
-	set->words[cpu / FTR_CPU_WORD_BITS] |= UINT64_C(1) << cpu % FTR_CPU_WORD_BITS;
+	set->words[cpu / FTR_CPU_WORD_BITS] |= FTR_BIT64(cpu % FTR_CPU_WORD_BITS);
 }
 
 void ftr_cpu_track_since(const struct ftr_cpu_track *track, uint64_t start_ns,

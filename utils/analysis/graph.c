@@ -2,6 +2,7 @@
 /* The tree itself: nodes in one array, found by a table of indices, put in order at the end. */
 #include "utils/analysis/graph.h"
 
+#include "utils/base/bits.h"
 #include "utils/trace/session.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@ int ftr_graph_clear(struct ftr_graph *graph)
 static void slot_put(struct ftr_graph *graph, uint32_t index)
 {
 	const struct ftr_graph_node *node = &graph->nodes.v[index];
-	size_t mask = ((size_t)1 << graph->slot_bits) - 1;
+	size_t mask = FTR_BIT64(graph->slot_bits) - 1;
 	size_t at = ftr_graph_slot(graph, node->parent, node->name_id);
 
 	while (graph->slots[at] != FTR_GRAPH_NONE)
@@ -61,7 +62,7 @@ static void slot_put(struct ftr_graph *graph, uint32_t index)
 /* Never more than half full. */
 static int slots_reserve(struct ftr_graph *graph)
 {
-	if (2 * (graph->nodes.nr + 1) <= (size_t)1 << graph->slot_bits)
+	if (2 * (graph->nodes.nr + 1) <= FTR_BIT64(graph->slot_bits))
 		return 0;
 	if (slots_alloc(graph, graph->slot_bits + 1) < 0)
 		return -ENOMEM;

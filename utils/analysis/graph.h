@@ -83,12 +83,10 @@ struct ftr_graph_key {
 uint32_t ftr_graph_child_add(struct ftr_graph *graph, uint32_t parent,
 			     const struct ftr_graph_key *key);
 
-/* The product's upper bits depend on all bits below them. */
 static inline size_t ftr_graph_slot(const struct ftr_graph *graph, uint32_t parent,
 				    uint32_t name_id)
 {
-	return (((uint64_t)parent << 32 | name_id) * UINT64_C(0x9e3779b97f4a7c15)) >>
-	       (64 - graph->slot_bits);
+	return ftr_high_bits(ftr_u64_of(parent, name_id) * FTR_HASH_FACTOR, graph->slot_bits);
 }
 
 /* Find or add; FTR_GRAPH_NONE when out of memory.  Adding moves the nodes. */

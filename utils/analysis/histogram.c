@@ -2,13 +2,15 @@
 /* Percentiles in bounded memory. */
 #include "utils/analysis/histogram.h"
 
+#include "utils/base/bits.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PART_BITS 6
-#define PARTS	  (1u << PART_BITS)
+#define PARTS	  FTR_BIT(PART_BITS)
 
 static unsigned octave_of(uint64_t value)
 {
@@ -89,7 +91,7 @@ static uint64_t value_at(const struct ftr_histogram *histogram, uint64_t rank)
 			uint64_t part = (octave == 0 ? 0 : PARTS) + i;
 
 			if (rank <= parts[i])
-				return (part << shift) + (UINT64_C(1) << shift) / 2;
+				return (part << shift) + FTR_BIT64(shift) / 2;
 			rank -= parts[i];
 		}
 	}

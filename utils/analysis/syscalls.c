@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/arena.h"
+#include "utils/base/bits.h"
 #include "utils/base/hashmap.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/strpool.h"
@@ -139,7 +140,7 @@ static int row_add(struct syscalls_sink *self, uint32_t row, uint32_t process,
 		   const struct ftr_syscall *call)
 {
 	struct ftr_syscalls_row *sum = &self->sums.rows.v[row];
-	uint64_t took_ns = call->end_ns - call->start_ns, key = (uint64_t)row << 32 | process;
+	uint64_t took_ns = call->end_ns - call->start_ns, key = ftr_u64_of(row, process);
 
 	if (sum->calls == 0 || took_ns < sum->min_ns)
 		sum->min_ns = took_ns;

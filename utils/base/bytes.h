@@ -33,6 +33,28 @@ static inline uint64_t ftr_get_u64(const void *p, bool is_big)
 	return is_big == FTR_HOST_IS_BIG ? v : __builtin_bswap64(v);
 }
 
+/* A number of @bytes, 0..8. */
+static inline uint64_t ftr_get_unsigned(const uint8_t *p, size_t bytes, bool is_big)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		value = value << 8 | p[is_big ? i : bytes - 1 - i];
+	return value;
+}
+
+static inline void ftr_put_u16(void *p, uint16_t value, bool is_big)
+{
+	value = is_big == FTR_HOST_IS_BIG ? value : __builtin_bswap16(value);
+	memcpy(p, &value, sizeof(value));
+}
+
+static inline void ftr_put_u64(void *p, uint64_t value, bool is_big)
+{
+	value = is_big == FTR_HOST_IS_BIG ? value : __builtin_bswap64(value);
+	memcpy(p, &value, sizeof(value));
+}
+
 static inline uint64_t ftr_align_up(uint64_t value, uint64_t align)
 {
 	return (value + align - 1) / align * align;

@@ -111,7 +111,7 @@ static inline uint64_t fold_multiply(uint64_t a, uint64_t b)
 
 uint64_t ftr_hash_bytes(const void *bytes, size_t len)
 {
-	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+	const uint64_t odd = FTR_HASH_FACTOR;
 	const char *p = bytes;
 	uint64_t hash = len * odd + 1;
 	uint64_t word;

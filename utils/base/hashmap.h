@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/base/bits.h"
+
 struct ftr_hashmap_slot {
 	uint64_t key;
 	void    *value;		/* NULL = free slot */
@@ -31,7 +33,7 @@ const struct ftr_hashmap_slot *ftr_hashmap_next(const struct ftr_hashmap *map, s
 static inline uint64_t ftr_hash_u64(uint64_t key)
 {
 	key ^= key >> 32;
-	key *= UINT64_C(0x9e3779b97f4a7c15);
+	key *= FTR_HASH_FACTOR;
 	return key ^ key >> 29;
 }
 

@@ -2,6 +2,7 @@
 libftr_a_SOURCES += \
 	utils/base/arena.c \
 	utils/base/arena.h \
+	utils/base/bits.h \
 	utils/base/bytes.h \
 	utils/base/clock.c \
 	utils/base/clock.h \

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
@@ -15,18 +16,9 @@
 static uint32_t file_crc(const struct ftr_elf_file *file)
 {
 	size_t len = 0;
-	const unsigned char *bytes = (const unsigned char *)elf_rawfile(file->elf, &len);
-	uint32_t table[256];
-	uint32_t crc = UINT32_MAX;
+	const char *bytes = elf_rawfile(file->elf, &len);
 
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (unsigned bit = 0; bit < 8; bit++)
-			table[i] = (table[i] >> 1) ^ (table[i] & 1 ? UINT32_C(0xedb88320) : 0);
-	}
-	for (size_t i = 0; bytes != NULL && i < len; i++)
-		crc = (crc >> 8) ^ table[(crc ^ bytes[i]) & 255];
-	return ~crc;
+	return (uint32_t)crc32_z(0, (const Bytef *)bytes, bytes != NULL ? len : 0);
 }
 
 /* @crc NULL: only the build-id may vouch for the file. */

@@ -37,8 +37,8 @@ static void build_id_format(Elf *elf, char *text)
 	const unsigned char *bytes = note;
 
 	for (ssize_t i = 0; i < len && i < (FTR_BUILD_ID_CHARS - 1) / 2; i++) {
-		*text++ = digits[bytes[i] >> 4];
-		*text++ = digits[bytes[i] & 15];
+		*text++ = digits[bytes[i] / 16];
+		*text++ = digits[bytes[i] % 16];
 	}
 	*text = '\0';
 }

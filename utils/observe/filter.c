@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "utils/base/bits.h"
 #include "utils/proto/own_call.h"
 
 /* Calls of which only those matter whose argument has one of these values. */
@@ -66,7 +67,7 @@ static void emit_pass_own(struct ftr_observer_filter *filter)
 	emit_load(filter, mark);
 	emit_equal(filter, (uint32_t)FTR_OWN_CALL, 0, 3);
 	emit_load(filter, mark + sizeof(uint32_t));
-	emit_equal(filter, (uint32_t)(FTR_OWN_CALL >> 32), 0, 1);
+	emit_equal(filter, ftr_high_u32(FTR_OWN_CALL), 0, 1);
 	emit_return(filter, SECCOMP_RET_ALLOW);
 }
 

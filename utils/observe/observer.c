@@ -131,14 +131,14 @@ static void on_event(struct ftr_observer *observer, struct ftr_tracee *task, int
 {
 	int signal = WSTOPSIG(status);
 
-	switch (status >> 16) {
+	switch (ftr_stop_event(status)) {
 	case PTRACE_EVENT_SECCOMP:
 		on_seccomp(observer, task);
 		break;
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE:
-		ftr_observer_on_fork(observer, task, status >> 16);
+		ftr_observer_on_fork(observer, task, ftr_stop_event(status));
 		break;
 	case PTRACE_EVENT_EXEC:
 		ftr_observer_on_exec(observer, task);

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "utils/base/bits.h"
 #include "utils/base/clock.h"
 
 /* ---- the table ---- */
@@ -188,7 +189,7 @@ static void early_continue(struct ftr_observer *observer, struct ftr_tracee *tas
 	task->has_stopped = false;
 	if (!WIFSTOPPED(status))
 		ftr_observer_on_gone(observer, task, status);
-	else if (status >> 16 == PTRACE_EVENT_EXIT)
+	else if (ftr_stop_event(status) == PTRACE_EVENT_EXIT)
 		ftr_observer_on_end(observer, task);
 	else
 		ftr_observer_task_resume(task, 0);
@@ -233,7 +234,8 @@ static bool is_at_event(const struct ftr_tracee *task, int event)
 {
 	siginfo_t info;
 
-	return ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &info) == 0 && info.si_code >> 8 == event;
+	return ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &info) == 0 &&
+	       ftr_stop_code_event(info.si_code) == event;
 }
 
 void ftr_observer_on_fork(struct ftr_observer *observer, struct ftr_tracee *task, int event)
@@ -420,7 +422,7 @@ static void children_find(struct ftr_observer *observer, struct ftr_tracee *task
 
 	snprintf(name, sizeof(name), "task/%d/children", (int)task->tid);
 	ftr_strbuf_init(&text);
-	if (ftr_tracee_read_file(task, name, 1 << 16, &text) == 0 && text.len > 0) {
+	if (ftr_tracee_read_file(task, name, FTR_KIB(64), &text) == 0 && text.len > 0) {
 		for (pos = text.s; ; pos = end) {
 			pid_t tid = (pid_t)strtol(pos, &end, 10);
 

@@ -8,10 +8,22 @@
 #include <sys/types.h>
 
 #include "arch/syscalls.h"
+#include "utils/base/bits.h"
 #include "utils/base/strbuf.h"
 
+/* ptrace(2) puts a PTRACE_EVENT_* above the status of a stop, and above SIGTRAP in its si_code. */
+static inline int ftr_stop_event(int status)
+{
+	return status >> 16;
+}
+
+static inline int ftr_stop_code_event(int si_code)
+{
+	return si_code >> 8;
+}
+
 #define FTR_TRACEE_COMM_MAX 4
-#define FTR_TRACEE_CMDLINE_MAX ((size_t)8 << 20)	/* more than the kernel allows */
+#define FTR_TRACEE_CMDLINE_MAX FTR_MIB(8)	/* more than the kernel allows */
 
 /* A descriptor open on a comm file: while a process has one, its writes are followed. */
 struct ftr_tracee_comm {

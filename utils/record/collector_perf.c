@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "utils/base/bits.h"
 #include "utils/base/clock.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
@@ -23,7 +24,7 @@
  * Some ten thousand switches.  Unprivileged users may lock kernel.perf_event_mlock_kb (516) for
  * such rings, twice as much: the program may want rings, too.
  */
-#define RING_BYTES ((size_t)256 << 10)
+#define RING_BYTES FTR_KIB(256)
 #define PARANOID_MAX 2 /* above it, in some distributions, CAP_PERFMON is needed */
 
 struct perf_cpu {
@@ -139,7 +140,7 @@ static void events_state(struct perf_collector *self, size_t ring_bytes)
 	ftr_strbuf_init(&text);
 	ftr_event_perf_names(self->events, &text);
 	if (ring_bytes < RING_BYTES)
-		ftr_strbuf_printf(&text, " (rings of only %zu KB)", ring_bytes >> 10);
+		ftr_strbuf_printf(&text, " (rings of only %zu KB)", ring_bytes / FTR_KIB(1));
 	state(self, ftr_strbuf_str(&text));
 	ftr_strbuf_fini(&text);
 }
@@ -170,7 +171,7 @@ static void events_start(struct perf_collector *self, pid_t pid)
 		ftr_diag_warn(self->recording->diag,
 			      "perf buffers have only %zu KB a CPU, so events may be lost; raise "
 			      "kernel.perf_event_mlock_kb or ulimit -l",
-			      bytes >> 10);
+			      bytes / FTR_KIB(1));
 	for (i = 0; i < self->cpus.nr; i++)
 		store->ops->perf(store, self->cpus.v[i].cpu, NULL, 0);
 	events_state(self, bytes);

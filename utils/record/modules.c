@@ -10,10 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "utils/base/bits.h"
 #include "utils/object/symtab.h"
 #include "utils/record/sections.h"
 
-#define INLINE_BYTES_MAX (512u << 10) /* read in less time than a process takes to start */
+#define INLINE_BYTES_MAX FTR_KIB(512) /* read in less time than a process takes to start */
 
 /* A library that is built again while the program runs has its path, but not its contents. */
 static bool is_file(const struct ftr_module_file *file, const struct stat *st)

@@ -2,6 +2,8 @@
 /* The traced processes. */
 #include "utils/record/process.h"
 
+#include "utils/base/bits.h"
+
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
@@ -105,7 +107,7 @@ struct exit_info {
 	uint32_t pid, tgid, ppid, ids[8];
 	int32_t  exit_code;
 };
-#define EXIT_INFO_MASK (1u << 3)			/* PIDFD_INFO_EXIT */
+#define EXIT_INFO_MASK FTR_BIT(3)			/* PIDFD_INFO_EXIT */
 #define EXIT_INFO_GET  _IOWR(0xff, 11, struct exit_info)	/* PIDFD_GET_INFO */
 
 static bool status_when_reaped(int pidfd, int *wait_status)

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "utils/base/bits.h"
 #include "utils/trace/event_kind.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
@@ -18,7 +19,7 @@
 #define UNIT_BYTES ((uint64_t)sizeof(struct ftr_record))
 #define LIVE UINT64_MAX			/* scan_end of a ring whose producer lives */
 #define HOLES_MAX 1024u			/* signals leave no more empty units than this in a row */
-#define FUTURE_TICKS_MAX (UINT64_C(1) << 33)	/* a record's tick farther ahead is no tick */
+#define FUTURE_TICKS_MAX FTR_BIT64(33)	/* a record's tick farther ahead is no tick */
 
 /* An ENTRY or EXIT with the right magic and no payload: what nearly every word is. */
 #define CALL_MASK  (FTR_RECORD_MAGIC_MASK | FTR_RECORD_MORE | UINT64_C(2))

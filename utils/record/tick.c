@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch/rt.h"
+#include "utils/base/bits.h"
 #include "utils/base/clock.h"
 
 #define TRIES 3			/* the closest of them counts: an interrupt spoils one */
@@ -90,7 +91,7 @@ bool ftr_tick_map_find(const struct ftr_tick_map *map, uint64_t tick,
 	if (map->is_identity) {
 		*segment = (struct ftr_tick_segment){
 			.span = map->nr == 0 ? UINT64_MAX : map->pairs[map->nr - 1].tick + 1,
-			.mult = UINT64_C(1) << FTR_TICK_MULT_SHIFT,
+			.mult = FTR_BIT64(FTR_TICK_MULT_SHIFT),
 		};
 		return map->nr == 0 || tick < segment->span;
 	}

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/base/bytes.h"
 #include "utils/trace/trace.h"
 
@@ -46,20 +47,12 @@ ssize_t ftr_payload_measure(const struct ftr_argspec *spec, const uint8_t *data,
 	return pos > left ? -EBADMSG : (ssize_t)pos;
 }
 
+/* The low eight bytes, where there are more. */
 static uint64_t get_unsigned(const uint8_t *p, size_t bytes, bool is_big)
 {
-	uint64_t value = 0;
+	size_t more = bytes > sizeof(uint64_t) ? bytes - sizeof(uint64_t) : 0;
 
-	for (size_t i = 0; i < bytes && i < sizeof(value); i++)
-		value |= (uint64_t)p[is_big ? bytes - 1 - i : i] << 8 * i;
-	return value;
-}
-
-static int64_t sign_extend(uint64_t value, size_t bytes)
-{
-	unsigned shift = bytes >= sizeof(value) ? 0 : 64 - 8 * (unsigned)bytes;
-
-	return (int64_t)(value << shift) >> shift;
+	return ftr_get_unsigned(p + (is_big ? more : 0), bytes - more, is_big);
 }
 
 static long double get_float(const uint8_t *p, size_t bytes, bool is_big)
@@ -101,7 +94,7 @@ static void value_decode(struct ftr_value *value, const uint8_t *p, size_t bytes
 		break;
 	case FTR_ARG_SIGNED:
 	case FTR_ARG_CHAR:
-		value->i = sign_extend(get_unsigned(p, bytes, is_big), bytes);
+		value->i = ftr_sign_extend(get_unsigned(p, bytes, is_big), bytes);
 		break;
 	default:
 		value->u = get_unsigned(p, bytes, is_big);
@@ -270,7 +263,7 @@ void ftr_value_format(const struct ftr_value *value, struct ftr_trace *trace,
 		break;
 	case FTR_ARG_ENUM:
 		/* Enumerations have 32 bits, their registers 64. */
-		put_enum(text, arg->values, sign_extend(value->u, sizeof(int32_t)));
+		put_enum(text, arg->values, ftr_sign_extend(value->u, sizeof(int32_t)));
 		break;
 	case FTR_ARG_STRUCT:
 		ftr_strbuf_printf(text, "%s{%s}", arg->type_name == NULL ? "" : arg->type_name,

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/trace/args.h"
 
 /* A text up to this length is compared; longer ones are not recorded. */
@@ -115,8 +116,7 @@ static __int128 integer_of(const struct ftr_value *value, __int128 literal)
 	default:
 		if (literal >= 0 || value->arg->size == 0 || value->arg->size > sizeof(value->u))
 			return value->u;
-		return (int64_t)(value->u << (64 - 8 * value->arg->size)) >>
-		       (64 - 8 * value->arg->size);
+		return ftr_sign_extend(value->u, value->arg->size);
 	}
 }
 

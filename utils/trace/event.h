@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "utils/base/bits.h"
+
 struct ftr_task;
 struct ftr_func;
 struct ftr_argspec;
 struct ftr_syscall;
-
-#define FTR_BIT(n) (1u << (n))
 
 enum ftr_event_type {
 	FTR_EVENT_ENTRY,	/* a traced function was called */

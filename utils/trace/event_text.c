@@ -62,17 +62,14 @@ static void put_variable(const struct ftr_event *ev, struct ftr_trace *trace,
 	const struct ftr_payload *data = ev->payload;
 	bool is_64bit = trace->info.elf_class != 1;
 	size_t addr_bytes = is_64bit ? 8 : 4;
-	uint64_t addr, value = 0;
+	uint64_t addr, value;
 
 	if (data->len <= addr_bytes || data->len > addr_bytes + sizeof(value))
 		return;
 	addr = is_64bit ? ftr_get_u64(data->data, data->is_big_endian)
 			: ftr_get_u32(data->data, data->is_big_endian);
-	for (size_t i = 0; i < data->len - addr_bytes; i++) {
-		size_t at = data->is_big_endian ? i : data->len - addr_bytes - 1 - i;
-
-		value = value << 8 | data->data[addr_bytes + at];
-	}
+	value = ftr_get_unsigned(data->data + addr_bytes, data->len - addr_bytes,
+				 data->is_big_endian);
 	put_symbol(ev, trace, addr, text);
 	ftr_strbuf_printf(text, "=%llu", (unsigned long long)value);
 }

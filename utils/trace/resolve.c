@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/object/symtab.h"
 #include "utils/trace/library.h"
 #include "utils/trace/trace.h"
 
 /* A damaged file can hold any number of addresses: beyond so many they all are "<unknown>". */
-#define UNKNOWN_MAX (1u << 20)
+#define UNKNOWN_MAX FTR_BIT(20)
 #define ADDR_BITS 48
 #define NO_NAME "<no name>"	/* a damaged file can have empty ones */
 
@@ -47,7 +48,7 @@ struct ftr_func *ftr_trace_func_by_name(struct ftr_trace *trace, const struct ft
 	str = ftr_strpool_get(&trace->names, name, len);
 	if (str == NULL)
 		return NULL;
-	key = (uint64_t)(module == NULL ? 0 : module->id + 1) << 32 | str->id;
+	key = ftr_u64_of(module == NULL ? 0 : module->id + 1, str->id);
 	func = ftr_hashmap_find(&trace->func_by_key, key);
 	if (func != NULL)
 		return func;

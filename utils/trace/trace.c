@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/object/symtab.h"
 
 struct ftr_trace *ftr_trace_new(const char *path, struct ftr_diag *diag)
@@ -168,7 +169,7 @@ struct ftr_module *ftr_trace_module_get(struct ftr_trace *trace, const char *pat
 
 	if (where == NULL || id == NULL)
 		return NULL;
-	key = (uint64_t)where->id << 32 | id->id;
+	key = ftr_u64_of(where->id, id->id);
 	module = ftr_hashmap_find(&trace->module_by_key, key);
 	if (module != NULL)
 		return module;

@@ -2,10 +2,13 @@
 /* A trace as it was recorded, record by record and task by task, as uftrace dump lists it. */
 #include "utils/view/dump.h"
 
+#include "utils/base/bits.h"
+#include "utils/base/bytes.h"
 #include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
+#include "utils/proto/record.h"
 #include "utils/trace/args.h"
 #include "utils/trace/args_text.h"
 #include "utils/trace/event_kind.h"
@@ -19,8 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORD_BYTES 16
-#define RECORD_MAGIC 5
+#define RECORD_BYTES sizeof(struct ftr_record)
 #define RECORD_TID_WIDTH 7
 #define HEAD_BYTES 80
 #define TAIL_BYTES 64
@@ -144,25 +146,19 @@ static void put_hex(struct dump *self, const uint8_t *bytes, size_t len)
 	}
 }
 
-static void put_u64(uint8_t *bytes, uint64_t value, bool is_big)
-{
-	for (int i = 0; i < 8; i++)
-		bytes[i] = (uint8_t)(value >> (is_big ? 56 - 8 * i : 8 * i));
-}
-
 /* The 16 bytes a record of this event has. */
-static void put_record_hex(struct dump *self, const struct ftr_event *ev, unsigned type,
-			   uint64_t addr)
+static void put_record_hex(struct dump *self, const struct ftr_event *ev,
+			   enum ftr_record_type type, uint64_t addr)
 {
 	bool is_big = self->trace->info.elf_data == 2;
 	uint8_t bytes[RECORD_BYTES];
 
 	if (!self->opts->has_hex)
 		return;
-	put_u64(bytes, ev->time_ns, is_big);
-	put_u64(bytes + 8,
-		type | (uint64_t)(ev->payload != NULL) << 2 | RECORD_MAGIC << 3 |
-			(uint64_t)(ev->depth & 1023) << 6 | addr << 16, is_big);
+	ftr_put_u64(bytes, ev->time_ns, is_big);
+	ftr_put_u64(bytes + 8, ftr_record_word(type,
+					       ev->depth & FTR_RECORD_DEPTH_MAX, addr) |
+			       (ev->payload != NULL ? FTR_RECORD_MORE : 0), is_big);
 	put_hex(self, bytes, sizeof(bytes));
 }
 
@@ -175,8 +171,7 @@ static void put_payload_hex(struct dump *self, const struct ftr_payload *payload
 	if (!self->opts->has_hex || len + before > sizeof(bytes) - 8)
 		return;
 	if (before > 0)
-		bytes[payload->is_big_endian] = (uint8_t)len,
-		bytes[!payload->is_big_endian] = (uint8_t)(len >> 8);
+		ftr_put_u16(bytes, (uint16_t)len, payload->is_big_endian);
 	memcpy(bytes + before, payload->data, len);
 	put_hex(self, bytes, (len + before + 7) / 8 * 8);
 }
@@ -285,7 +280,7 @@ static void put_value(struct dump *self, const struct ftr_event *ev, const struc
 	default:
 		bits = arg->format == FTR_ARG_FLOAT ? float_bits(value) : value->u;
 		if (arg->size < 8)
-			bits &= (UINT64_C(1) << arg->size * 8) - 1;
+			bits &= FTR_BIT64(arg->size * 8) - 1;
 		ftr_ostream_printf(out, " %c%d: 0x%0*llx\n", format_letter(arg->format),
 				   arg->size * 8, arg->size < 8 ? arg->size * 2 : 16,
 				   (unsigned long long)bits);
@@ -319,7 +314,8 @@ static void put_call(struct dump *self, const struct ftr_event *ev)
 
 	put_line(self, ev, ev->type == FTR_EVENT_ENTRY ? "entry" : "exit ",
 		 ftr_slice_make(func->name, func->name_len), ev->call.addr);
-	put_record_hex(self, ev, ev->type, ev->call.addr);
+	put_record_hex(self, ev, ev->type == FTR_EVENT_ENTRY ? FTR_RECORD_ENTRY : FTR_RECORD_EXIT,
+		       ev->call.addr);
 	if (ev->payload != NULL)
 		put_args(self, ev);
 }
@@ -329,7 +325,7 @@ static void put_point(struct dump *self, const struct ftr_event *ev)
 	ftr_event_title(ev, &self->text);
 	put_line(self, ev, "event", ftr_slice_make(ftr_strbuf_str(&self->text), self->text.len),
 		 ev->point.id);
-	put_record_hex(self, ev, 3, ev->point.id);
+	put_record_hex(self, ev, FTR_RECORD_EVENT, ev->point.id);
 	if (ev->payload == NULL)
 		return;
 	put_head(self, ev->time_ns, ev->task->tid, "data ");
@@ -344,7 +340,7 @@ static void put_lost(struct dump *self, const struct ftr_event *ev)
 {
 	put_head(self, ev->time_ns, ev->task->tid, "lost ");
 	ftr_ostream_printf(self->out, "%llu records\n", (unsigned long long)ev->lost.nr);
-	put_record_hex(self, ev, 2, ev->lost.nr);
+	put_record_hex(self, ev, FTR_RECORD_LOST, ev->lost.nr);
 }
 
 static bool is_perf_event(const struct ftr_event *ev)

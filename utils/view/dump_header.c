@@ -2,6 +2,7 @@
 /* The head of the raw listing: the header of the info file. */
 #include "utils/view/dump_header.h"
 
+#include "utils/base/bits.h"
 #include "utils/base/ostream.h"
 #include "utils/trace/info.h"
 
@@ -31,7 +32,7 @@ static void put_mask(struct ftr_ostream *out, uint64_t mask, const char *const *
 
 	ftr_ostream_printf(out, "%#llx", (unsigned long long)mask);
 	for (size_t i = 0; i < nr; i++) {
-		if (!(mask >> i & 1) || names[i] == NULL)
+		if (!(mask & FTR_BIT64(i)) || names[i] == NULL)
 			continue;
 		ftr_ostream_printf(out, "%s%s", separator, names[i]);
 		separator = " | ";

@@ -2,6 +2,7 @@
 /* Columns that a user picks with -f. */
 #include "utils/view/fields.h"
 
+#include "utils/base/bits.h"
 #include "utils/base/text.h"
 
 #include <errno.h>
@@ -44,10 +45,10 @@ static int add_field(const struct ftr_field_name *table, struct ftr_slice name, 
 
 	for (int i = 0; table[i].name != NULL; i++) {
 		if (is_all)
-			*mask |= UINT64_C(1) << i;
+			*mask |= FTR_BIT64(i);
 		if (!ftr_slice_eq(name, table[i].name))
 			continue;
-		*mask |= UINT64_C(1) << i;
+		*mask |= FTR_BIT64(i);
 		return 0;
 	}
 	return is_all ? 0 : report_unknown(table, name, err);

@@ -13,6 +13,7 @@
 
 #include "utils/analysis/graph.h"
 #include "utils/analysis/graph_focus.h"
+#include "utils/base/bits.h"
 #include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
@@ -62,9 +63,8 @@ static const char *const heads[COLUMNS] = {
 	[COLUMN_SELF_MIN]  = "  SELF MIN",
 };
 
-#define BIT(column) (UINT64_C(1) << (column))
-#define DETAILS (~(BIT(COLUMN_TOTAL) | BIT(COLUMN_SELF) | BIT(COLUMN_ADDR) | \
-		   BIT(COLUMN_TOTAL_AVG) | BIT(COLUMN_SELF_AVG)))
+#define DETAILS (~(FTR_BIT64(COLUMN_TOTAL) | FTR_BIT64(COLUMN_SELF) | FTR_BIT64(COLUMN_ADDR) | \
+		   FTR_BIT64(COLUMN_TOTAL_AVG) | FTR_BIT64(COLUMN_SELF_AVG)))
 
 /* What callees are ordered by, the first key first. */
 struct sort {
@@ -157,7 +157,7 @@ static void put_addr(struct ftr_ostream *out, uint64_t addr)
 static void put_columns(const struct view *view, const struct ftr_graph_node *node)
 {
 	for (int i = 0; i < COLUMNS; i++) {
-		if (!(view->mask & BIT(i)))
+		if (!(view->mask & FTR_BIT64(i)))
 			continue;
 		ftr_ostream_puts(view->out, "  ");
 		if (i == COLUMN_ADDR)
@@ -177,7 +177,7 @@ static void put_head(const struct view *view)
 	if (view->mask == 0)
 		return;
 	for (int i = 0; i < COLUMNS; i++) {
-		if (!(view->mask & BIT(i)))
+		if (!(view->mask & FTR_BIT64(i)))
 			continue;
 		ftr_ostream_puts(view->out, separator);
 		ftr_ostream_puts(view->out, heads[i]);
@@ -385,7 +385,7 @@ static int print_focus(struct view *view, struct ftr_graph *whole,
 
 static int parse_fields(const struct ftr_graph_opts *opts, uint64_t *mask, struct ftr_err *err)
 {
-	*mask = BIT(COLUMN_TOTAL);
+	*mask = FTR_BIT64(COLUMN_TOTAL);
 	return ftr_fields_parse(names, opts->fields, mask, err);
 }
 
@@ -434,7 +434,7 @@ int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
 		ret = parse_sort(opts, &sort, err);
 	for (unsigned i = 0; ret == 0 && i < sort.nr; i++)
 		if (sort.keys[i] < COLUMNS)
-			mask |= BIT(sort.keys[i]);
+			mask |= FTR_BIT64(sort.keys[i]);
 	*has_details = (mask & DETAILS) != 0;
 	return ret;
 }

@@ -11,6 +11,7 @@
 #include "utils/view/graph_task.h"
 
 #include "utils/analysis/graph_task.h"
+#include "utils/base/bits.h"
 #include "utils/base/color.h"
 #include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
@@ -43,7 +44,6 @@ static const struct {
 	[COLUMN_EXIT]  = { "     EXIT", 9 },
 };
 
-#define BIT(column) (UINT64_C(1) << (column))
 
 /* What a task adds to the indentation of those below it: "last" is the form without a line. */
 static const struct shape {
@@ -97,7 +97,7 @@ static void put_columns(const struct view *view, const struct ftr_task_node *nod
 	bool is_any = false;
 
 	for (int i = 0; i < COLUMN_COMMAND; i++) {
-		if (!(view->mask & BIT(i)))
+		if (!(view->mask & FTR_BIT64(i)))
 			continue;
 		ftr_ostream_puts(view->out, "  ");
 		if (node == NULL)
@@ -132,7 +132,7 @@ static void put_name(const struct view *view, const struct ftr_task_node *node)
 	ftr_ostream_puts(view->out, is_thread ? FTR_SGR_GREEN : "");
 	ftr_ostream_puts(view->out, node->task->name);
 	ftr_ostream_puts(view->out, is_thread ? FTR_SGR_RESET : "");
-	if (view->mask & BIT(COLUMN_COMMAND))
+	if (view->mask & FTR_BIT64(COLUMN_COMMAND))
 		put_commands(view, node);
 	ftr_ostream_putc(view->out, '\n');
 }
@@ -143,7 +143,7 @@ static void put_head(const struct view *view)
 
 	ftr_ostream_puts(view->out, "========== TASK GRAPH ==========\n");
 	for (int i = 0; i < COLUMN_COMMAND; i++) {
-		if (!(view->mask & BIT(i)))
+		if (!(view->mask & FTR_BIT64(i)))
 			continue;
 		ftr_ostream_puts(view->out, separator);
 		ftr_ostream_puts(view->out, columns[i].head);
@@ -232,9 +232,9 @@ static void put_tree(struct view *view)
 static int parse_fields(const struct ftr_graph_task_opts *opts, bool has_syscalls, uint64_t *mask,
 			struct ftr_err *err)
 {
-	*mask = BIT(COLUMN_TOTAL) | BIT(COLUMN_SELF) | BIT(COLUMN_TID);
+	*mask = FTR_BIT64(COLUMN_TOTAL) | FTR_BIT64(COLUMN_SELF) | FTR_BIT64(COLUMN_TID);
 	if (has_syscalls)
-		*mask |= BIT(COLUMN_EXIT) | BIT(COLUMN_COMMAND);
+		*mask |= FTR_BIT64(COLUMN_EXIT) | FTR_BIT64(COLUMN_COMMAND);
 	return ftr_fields_parse(names, opts->fields, mask, err);
 }
 

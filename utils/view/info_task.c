@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* info --task: the tasks, where they come from, and how much data they have. */
+#include "utils/base/bits.h"
 #include "utils/view/info.h"
 
 #include "utils/trace/trace.h"
@@ -19,8 +20,9 @@ static void put_task(const struct ftr_task *task, struct ftr_ostream *out)
 			   (unsigned long long)(start_ns / 1000000000),
 			   (unsigned long long)(start_ns % 1000000000), is_process ? 'F' : ' ',
 			   has_session ? 'S' : ' ', task->tid, task->name,
-			   (unsigned long long)(task->data_bytes >> 20),
-			   (unsigned long long)((task->data_bytes & 0xfffff) * 1000 >> 20));
+			   (unsigned long long)(task->data_bytes / FTR_MIB(1)),
+			   (unsigned long long)(task->data_bytes % FTR_MIB(1) * 1000 /
+						FTR_MIB(1)));
 }
 
 void ftr_info_print_tasks(const struct ftr_trace *trace, struct ftr_ostream *out)

@@ -2,6 +2,7 @@
 /* One line of replay.  No printf: a trace has as many lines as calls. */
 #include "utils/view/replay_line.h"
 
+#include "utils/base/bits.h"
 #include "utils/base/duration.h"
 #include "utils/trace/task.h"
 #include "utils/view/fields.h"
@@ -139,14 +140,14 @@ int replay_layout_init(struct replay_layout *layout, const char *text, unsigned 
 
 	layout->mask = REPLAY_FIELDS_DEFAULT;
 	if (extra < REPLAY_FIELDS)
-		layout->mask |= 1u << extra;
+		layout->mask |= FTR_BIT(extra);
 	ret = ftr_fields_parse(field_names, text, &layout->mask, err);
 	if (ret < 0)
 		return ret;
 	if (extra_is_first)
 		show_field(layout, extra);
 	for (unsigned i = 0; i < REPLAY_FIELDS; i++)
-		if ((layout->mask >> i & 1) && !(extra_is_first && i == extra))
+		if ((layout->mask & FTR_BIT64(i)) && !(extra_is_first && i == extra))
 			show_field(layout, i);
 	return 0;
 }

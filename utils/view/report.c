@@ -3,6 +3,7 @@
 #include "utils/view/report.h"
 
 #include "utils/analysis/stats.h"
+#include "utils/base/bits.h"
 #include "utils/base/color.h"
 #include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
@@ -46,12 +47,12 @@ static void print_head(const struct report *report)
 	if (report->mask == 0)
 		return;
 	for (int i = 0; i < REPORT_COLUMNS; i++)
-		if (report->mask & REPORT_BIT(i))
+		if (report->mask & FTR_BIT64(i))
 			ftr_ostream_printf(out, "  %*s", (int)width_of(&report_columns[i]),
 					   report_columns[i].head);
 	ftr_ostream_puts(out, "  Function\n");
 	for (int i = 0; i < REPORT_COLUMNS; i++)
-		if (report->mask & REPORT_BIT(i))
+		if (report->mask & FTR_BIT64(i))
 			print_rule(out, width_of(&report_columns[i]));
 	print_rule(out, 20);
 	ftr_ostream_putc(out, '\n');
@@ -113,7 +114,7 @@ static void print_value(const struct report *report, const struct report_column 
 static void print_row(const struct report *report, const struct ftr_func_stat *stat)
 {
 	for (int i = 0; i < REPORT_COLUMNS; i++)
-		if (report->mask & REPORT_BIT(i))
+		if (report->mask & FTR_BIT64(i))
 			print_value(report, &report_columns[i], stat);
 	ftr_ostream_puts(report->out, report->opts->use_color ? "  " FTR_SGR_FUNC : "  ");
 	ftr_ostream_write(report->out, stat->name, stat->name_len);

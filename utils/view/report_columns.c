@@ -3,6 +3,7 @@
 #include "utils/view/report_columns.h"
 
 #include "utils/analysis/stats.h"
+#include "utils/base/bits.h"
 #include "utils/base/text.h"
 #include "utils/view/fields.h"
 #include "utils/view/report.h"
@@ -200,19 +201,19 @@ const struct report_column report_columns[REPORT_COLUMNS] = {
 	[COLUMN_SELF_CPU]     = { "self-cpu", "Self CPU", REPORT_TIME, self_cpu },
 };
 
-#define MASK_FROM_TO(first, last) (REPORT_BIT((last) + 1) - REPORT_BIT(first))
+#define MASK_FROM_TO(first, last) (FTR_BIT64((last) + 1) - FTR_BIT64(first))
 #define SPREAD_MASK   MASK_FROM_TO(COLUMN_TOTAL_P50, COLUMN_SELF_P99)
 #define CPU_TIME_MASK MASK_FROM_TO(COLUMN_TOTAL_CPU, COLUMN_SELF_CPU)
 
 static uint64_t default_mask(const struct ftr_report_opts *opts)
 {
 	if (opts->avg_total)
-		return REPORT_BIT(COLUMN_TOTAL_AVG) | REPORT_BIT(COLUMN_TOTAL_MIN) |
-		       REPORT_BIT(COLUMN_TOTAL_MAX);
+		return FTR_BIT64(COLUMN_TOTAL_AVG) | FTR_BIT64(COLUMN_TOTAL_MIN) |
+		       FTR_BIT64(COLUMN_TOTAL_MAX);
 	if (opts->avg_self)
-		return REPORT_BIT(COLUMN_SELF_AVG) | REPORT_BIT(COLUMN_SELF_MIN) |
-		       REPORT_BIT(COLUMN_SELF_MAX);
-	return REPORT_BIT(COLUMN_TOTAL) | REPORT_BIT(COLUMN_SELF) | REPORT_BIT(COLUMN_CALLS);
+		return FTR_BIT64(COLUMN_SELF_AVG) | FTR_BIT64(COLUMN_SELF_MIN) |
+		       FTR_BIT64(COLUMN_SELF_MAX);
+	return FTR_BIT64(COLUMN_TOTAL) | FTR_BIT64(COLUMN_SELF) | FTR_BIT64(COLUMN_CALLS);
 }
 
 static void names_fill(struct ftr_field_name names[REPORT_COLUMNS + 1])
@@ -287,7 +288,7 @@ unsigned ftr_report_needs(const struct ftr_report_opts *opts)
 		return 0;
 	for (unsigned i = 0; i < sort.nr; i++)
 		if (sort.keys[i] != NULL)
-			mask |= REPORT_BIT(sort.keys[i] - report_columns);
+			mask |= FTR_BIT64(sort.keys[i] - report_columns);
 	if (opts->fields != NULL || opts->sort != NULL || opts->avg_total || opts->avg_self)
 		flags |= FTR_STATS_DETAILS;
 	if (mask & SPREAD_MASK)

@@ -34,7 +34,6 @@ struct report_column {
 };
 
 #define REPORT_COLUMNS 29
-#define REPORT_BIT(column) (UINT64_C(1) << (column))
 #define REPORT_SORT_KEYS_MAX 8
 
 extern const struct report_column report_columns[REPORT_COLUMNS];

@@ -3,6 +3,7 @@
  * report --format=csv: the table for spreadsheets and scripts, by RFC 4180 but for the ends of
  * lines.
  */
+#include "utils/base/bits.h"
 #include "utils/view/report.h"
 
 #include "utils/analysis/stats.h"
@@ -75,7 +76,7 @@ static void put_value(struct ftr_ostream *out, const struct report_column *colum
 static void put_row(struct ftr_ostream *out, uint64_t mask, const struct ftr_func_stat *stat)
 {
 	for (int i = 0; i < REPORT_COLUMNS; i++) {
-		if (!(mask & REPORT_BIT(i)))
+		if (!(mask & FTR_BIT64(i)))
 			continue;
 		put_value(out, &report_columns[i], stat);
 		ftr_ostream_putc(out, ',');
@@ -101,7 +102,7 @@ int ftr_report_print_csv(const struct ftr_stats *stats, const struct ftr_report_
 	if (rows == NULL)
 		return ftr_err_set(err, ENOMEM, "report: out of memory");
 	for (int i = 0; i < REPORT_COLUMNS; i++)
-		if (mask & REPORT_BIT(i))
+		if (mask & FTR_BIT64(i))
 			ftr_ostream_printf(out, "%s,", report_columns[i].name);
 	ftr_ostream_puts(out, "func\n");
 	for (size_t i = 0; i < nr; i++)

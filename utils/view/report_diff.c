@@ -4,6 +4,7 @@
  * the other less the base, so that + is more, and slower; in uftrace the signs of times are the
  * opposite of those of counts and percentages.
  */
+#include "utils/base/bits.h"
 #include "utils/view/report.h"
 
 #include "utils/analysis/stats.h"
@@ -112,9 +113,9 @@ static int parse_fields(struct diff *diff, struct ftr_err *err)
 	int ret = report_parse_fields(diff->opts, &diff->mask, err);
 
 	for (int i = 0; ret == 0 && i < REPORT_COLUMNS; i++) {
-		if (!(diff->mask & REPORT_BIT(i)) || DIFFERS(report_columns[i].kind))
+		if (!(diff->mask & FTR_BIT64(i)) || DIFFERS(report_columns[i].kind))
 			continue;
-		diff->mask &= ~REPORT_BIT(i);
+		diff->mask &= ~FTR_BIT64(i);
 		if (!is_all)
 			ret = ftr_err_set(err, EINVAL,
 					  "report: field \"%s\" cannot be compared (--diff)",
@@ -194,12 +195,12 @@ static void put_head(const struct diff *diff)
 
 		snprintf(head, sizeof(head), "%s%s", report_columns[i].head,
 			 diff->policy.is_full ? " (diff)" : "");
-		if (diff->mask & REPORT_BIT(i))
+		if (diff->mask & FTR_BIT64(i))
 			ftr_ostream_printf(out, "   %*s", width_of(diff, &report_columns[i]), head);
 	}
 	ftr_ostream_puts(out, "   Function\n");
 	for (int i = 0; i < REPORT_COLUMNS; i++) {
-		if (!(diff->mask & REPORT_BIT(i)))
+		if (!(diff->mask & FTR_BIT64(i)))
 			continue;
 		ftr_ostream_puts(out, "   ");
 		ftr_ostream_pad(out, '=', (size_t)width_of(diff, &report_columns[i]));
@@ -300,7 +301,7 @@ static bool is_scheduling(const struct ftr_stats_pair *pair)
 static void put_row(const struct diff *diff, const struct ftr_stats_pair *pair)
 {
 	for (int column = 0; column < REPORT_COLUMNS; column++)
-		if (diff->mask & REPORT_BIT(column))
+		if (diff->mask & FTR_BIT64(column))
 			put_column(diff, &report_columns[column], pair);
 	ftr_ostream_puts(diff->out, "   ");
 	ftr_ostream_write(diff->out, pair->name, pair->name_len);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report --by: system calls, files or processes, a row each. */
+#include "utils/base/bits.h"
 #include "utils/view/report.h"
 
 #include "utils/analysis/syscalls.h"
@@ -32,10 +33,8 @@ enum {
 	COLUMNS
 };
 
-#define BIT(column) (UINT64_C(1) << (column))
-#define TIMES                                                                          \
-	(BIT(COLUMN_ELAPSED) | BIT(COLUMN_TOTAL) | BIT(COLUMN_AVG) | BIT(COLUMN_MIN) | \
-	 BIT(COLUMN_MAX))
+#define ONE(name) FTR_BIT64(COLUMN_##name)
+#define TIMES (ONE(ELAPSED) | ONE(TOTAL) | ONE(AVG) | ONE(MIN) | ONE(MAX))
 
 static const struct ftr_field_name names[COLUMNS + 1] = {
 	[COLUMN_ELAPSED] = { "elapsed" }, [COLUMN_TOTAL] = { "total" },
@@ -66,19 +65,13 @@ static const struct {
 	uint64_t mask;
 	int sort;
 } tables[] = {
-	[FTR_SYSCALLS_BY_CALL] = { "Call",
-				   BIT(COLUMN_TOTAL) | BIT(COLUMN_AVG) | BIT(COLUMN_CALLS) |
-					   BIT(COLUMN_ERRORS),
+	[FTR_SYSCALLS_BY_CALL] = { "Call", ONE(TOTAL) | ONE(AVG) | ONE(CALLS) | ONE(ERRORS),
 				   COLUMN_TOTAL },
-	[FTR_SYSCALLS_BY_FILE] = { "File",
-				   BIT(COLUMN_CALLS) | BIT(COLUMN_ERRORS) | BIT(COLUMN_READS) |
-					   BIT(COLUMN_WRITES) | BIT(COLUMN_PROCESSES),
-				   COLUMN_CALLS },
-	[FTR_SYSCALLS_BY_PROCESS] = { "Command",
-				      BIT(COLUMN_ELAPSED) | BIT(COLUMN_TOTAL) | BIT(COLUMN_CALLS) |
-					      BIT(COLUMN_ERRORS) | BIT(COLUMN_FORKS) |
-					      BIT(COLUMN_STATUS) | BIT(COLUMN_PID),
-				      COLUMN_ELAPSED },
+	[FTR_SYSCALLS_BY_FILE] = { "File", ONE(CALLS) | ONE(ERRORS) | ONE(READS) | ONE(WRITES) |
+						   ONE(PROCESSES), COLUMN_CALLS },
+	[FTR_SYSCALLS_BY_PROCESS] = { "Command", ONE(ELAPSED) | ONE(TOTAL) | ONE(CALLS) |
+							 ONE(ERRORS) | ONE(FORKS) | ONE(STATUS) |
+							 ONE(PID), COLUMN_ELAPSED },
 };
 
 struct sort {
@@ -147,11 +140,11 @@ static void print_head(const char *last, uint64_t mask, struct ftr_ostream *out)
 	if (mask == 0)
 		return;
 	for (int i = 0; i < COLUMNS; i++)
-		if (mask & BIT(i))
+		if (mask & FTR_BIT64(i))
 			ftr_ostream_printf(out, "  %*s", columns[i].width, columns[i].head);
 	ftr_ostream_printf(out, "  %s\n", last);
 	for (int i = 0; i < COLUMNS; i++) {
-		if ((mask & BIT(i)) == 0)
+		if ((mask & FTR_BIT64(i)) == 0)
 			continue;
 		ftr_ostream_puts(out, "  ");
 		ftr_ostream_pad(out, '=', (size_t)columns[i].width);
@@ -178,10 +171,10 @@ static void print_row(const struct ftr_syscalls_row *row, uint64_t mask, bool us
 	for (int i = 0; i < COLUMNS; i++) {
 		int64_t value = value_of(row, i);
 
-		if ((mask & BIT(i)) == 0)
+		if ((mask & FTR_BIT64(i)) == 0)
 			continue;
 		ftr_ostream_puts(out, "  ");
-		if (TIMES & BIT(i))
+		if (TIMES & FTR_BIT64(i))
 			ftr_duration_write(out, (uint64_t)value, use_color);
 		else if (value < 0)
 			ftr_ostream_printf(out, "%*s", columns[i].width, "?");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report --task: a row for each task. */
+#include "utils/base/bits.h"
 #include "utils/view/report.h"
 
 #include "utils/analysis/stats.h"
@@ -92,7 +93,7 @@ static void print_head(uint64_t mask, struct ftr_ostream *out)
 
 	for (int line = 0; mask != 0 && line < 2; line++) {
 		for (int i = 0; i < COLUMNS; i++)
-			if (mask >> i & 1)
+			if (mask & FTR_BIT64(i))
 				ftr_ostream_puts(out, heads[i][line]);
 		ftr_ostream_puts(out, last[line]);
 	}
@@ -104,7 +105,7 @@ static void print_row(const struct ftr_task_stat *stat, uint64_t mask, bool use_
 	for (int i = 0; i < COLUMNS; i++) {
 		uint64_t value = value_of(stat, i);
 
-		if (!(mask >> i & 1))
+		if (!(mask & FTR_BIT64(i)))
 			continue;
 		ftr_ostream_puts(out, "  ");
 		if (i <= COLUMN_SELF)
@@ -118,7 +119,7 @@ static void print_row(const struct ftr_task_stat *stat, uint64_t mask, bool use_
 int ftr_report_print_tasks(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 			   struct ftr_ostream *out, struct ftr_err *err)
 {
-	uint64_t mask = (1u << COLUMNS) - 1;
+	uint64_t mask = FTR_BIT(COLUMNS) - 1;
 	const struct ftr_task_stat **rows;
 	struct sort sort = { .nr = 0 };
 	size_t nr = 0;

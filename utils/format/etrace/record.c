@@ -5,13 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define BIT(n)        (1u << (n))
-
 static void check_texts(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task)
 {
 	for (unsigned slot = 0; slot < FTR_ETRACE_TEXTS; slot++) {
-		bool has_size = (task->has_size & BIT(slot)) != 0;
-		bool is_expected = (task->texts_expected & BIT(slot)) != 0;
+		bool has_size = (task->has_size & FTR_BIT(slot)) != 0;
+		bool is_expected = (task->texts_expected & FTR_BIT(slot)) != 0;
 		struct ftr_slice text;
 
 		if (!has_size)
@@ -69,7 +67,7 @@ void ftr_etrace_record_finish(struct ftr_etrace_loader *loader, struct ftr_etrac
 
 static bool text_is_whole(const struct ftr_etrace_assembly *task, unsigned slot)
 {
-	if ((task->has_size & BIT(slot)) == 0)
+	if ((task->has_size & FTR_BIT(slot)) == 0)
 		return false;
 	if (task->text == (int)slot)
 		return !task->is_long && !task->in_cont &&
@@ -82,7 +80,7 @@ bool ftr_etrace_record_is_whole(const struct ftr_etrace_assembly *task)
 	if (task->head == NULL || task->needs_end || task->call.kind == FTR_SYSCALL_EXEC)
 		return false;
 	for (unsigned slot = 0; slot < FTR_ETRACE_TEXTS; slot++) {
-		if ((task->texts_expected & BIT(slot)) != 0 && !text_is_whole(task, slot))
+		if ((task->texts_expected & FTR_BIT(slot)) != 0 && !text_is_whole(task, slot))
 			return false;
 	}
 	return true;
@@ -113,7 +111,7 @@ static void value_set(struct ftr_etrace_assembly *task, const struct ftr_etrace_
 		break;
 	case FTR_ETRACE_SIZE:
 		task->sizes[field->slot] = number;
-		task->has_size |= BIT(field->slot);
+		task->has_size |= FTR_BIT(field->slot);
 		break;
 	default:
 		task->argument_bytes = number;
@@ -142,11 +140,11 @@ static void fields_parse(struct ftr_etrace_loader *loader, struct ftr_etrace_ass
 					   (int)(name.len < 40 ? name.len : 40), name.s);
 			continue;
 		}
-		seen |= BIT(field - head->fields);
+		seen |= FTR_BIT(field - head->fields);
 		value_set(task, field, number);
 	}
 	for (field = head->fields; field->name != NULL; field++) {
-		if (!field->is_optional && (seen & BIT(field - head->fields)) == 0)
+		if (!field->is_optional && (seen & FTR_BIT(field - head->fields)) == 0)
 			ftr_etrace_violate(loader, loader->in->lineno, "%s has no %s", head->tag,
 					   field->name);
 	}
@@ -210,7 +208,7 @@ static void end_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assembl
 	task->head = head;
 	task->call.is_failed = head->role == FTR_ETRACE_FAILED;
 	for (const struct ftr_etrace_tag *tag = head->texts; tag->tag[0] != '\0'; tag++)
-		task->texts_expected |= BIT(tag->slot);
+		task->texts_expected |= FTR_BIT(tag->slot);
 	if (head->texts[0].tag[0] == '\0')
 		ftr_etrace_record_finish(loader, task);
 }
@@ -256,7 +254,7 @@ static void whole_line(struct ftr_etrace_loader *loader, struct ftr_etrace_assem
 	task->call.is_failed = is_failed;
 	for (const struct ftr_etrace_tag *tag = head->texts; !is_failed && tag->tag[0] != '\0';
 	     tag++)
-		task->texts_expected |= BIT(tag->slot);
+		task->texts_expected |= FTR_BIT(tag->slot);
 	if (head->texts[0].tag[0] == '\0' && !task->needs_end)
 		ftr_etrace_record_finish(loader, task);
 	if (head->kind == FTR_SYSCALL_EXIT)

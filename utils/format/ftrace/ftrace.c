@@ -14,7 +14,6 @@
 
 #define RECORD_BYTES_MAX 65536			/* a field beyond is damage */
 #define PRINT_NOTHING "print fmt: \"\"\n"
-#define SLOT_SHIFT 54				/* of a hash: its upper bits */
 
 /* ---- formats ---- */
 
@@ -191,12 +190,9 @@ bool ftr_ftrace_header_page(struct ftr_ftrace *ftrace, struct ftr_slice text)
 
 const struct ftr_func *ftr_ftrace_func(struct ftr_ftrace *ftrace, uint64_t addr)
 {
-	uint64_t hash = addr * UINT64_C(0x9e3779b97f4a7c15);
 	const struct ftr_func *func;
-	size_t at = hash >> SLOT_SHIFT;
+	size_t at = ftr_high_bits(addr * FTR_HASH_FACTOR, FTR_FTRACE_SLOT_BITS);
 
-	static_assert(FTR_FTRACE_SLOTS == 1 << (64 - SLOT_SHIFT),
-		      "the hash has as many bits as there are slots");
 	if (ftrace->slots[at].func != NULL && ftrace->slots[at].addr == addr)
 		return ftrace->slots[at].func;
 	func = ftr_trace_resolve_module(ftrace->trace, ftrace->module, addr, 'K');

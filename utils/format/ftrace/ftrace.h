@@ -26,7 +26,8 @@
 #include "utils/trace/trace.h"
 
 #define FTR_FTRACE_IDS 65536		/* of events: 16 bits in the records */
-#define FTR_FTRACE_SLOTS 1024		/* of the direct-mapped cache of addresses */
+#define FTR_FTRACE_SLOT_BITS 10	/* of the direct-mapped cache of addresses */
+#define FTR_FTRACE_SLOTS     FTR_BIT(FTR_FTRACE_SLOT_BITS)
 #define FTR_FTRACE_PAGE_MIN 256u
 #define FTR_FTRACE_PAGE_MAX (UINT32_C(1) << 26)	/* what a commit word can count */
 

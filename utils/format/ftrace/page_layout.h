@@ -39,6 +39,12 @@ static inline uint32_t ftr_kpage_event_head(uint32_t type, uint64_t delta, bool 
 			type | (uint32_t)delta << 5;
 }
 
+/* What an event of type 30 has of a time that the head does not hold. */
+static inline uint32_t ftr_kpage_delta_high(uint64_t delta)
+{
+	return (uint32_t)(delta >> FTR_KPAGE_DELTA_BITS);
+}
+
 /* Where the data of a dynamic field lie in a record: u32, offset and length. */
 static inline uint32_t ftr_kpage_dynamic(uint32_t offset, uint32_t bytes)
 {

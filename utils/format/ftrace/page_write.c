@@ -49,7 +49,7 @@ bool ftr_kbuf_put(struct ftr_kbuf *kbuf, uint64_t time_ns, const void *record, u
 		return false;
 	if (is_extended) {
 		head_put(kbuf, FTR_KPAGE_TYPE_EXTEND, delta % FTR_KPAGE_DELTA_END);
-		word_put(kbuf, (uint32_t)(delta >> FTR_KPAGE_DELTA_BITS));
+		word_put(kbuf, ftr_kpage_delta_high(delta));
 		delta = 0;
 	}
 	head_put(kbuf, is_long ? FTR_KPAGE_TYPE_LONG : words, delta);

@@ -6,9 +6,10 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "utils/base/bits.h"
 #include "utils/format/ftrace/pages.h"
 
-#define WINDOW_BYTES ((size_t)2 << 20)	/* of a mapped file that is kept in memory */
+#define WINDOW_BYTES FTR_MIB(2)	/* of a mapped file that is kept in memory */
 
 /* Events of an id that no format explains. */
 struct unknown {

@@ -9,11 +9,12 @@
 #include <string.h>
 #include <trace-seq.h>
 
+#include "utils/base/bits.h"
 #include "utils/base/text.h"
 #include "utils/format/ftrace/ftrace.h"
 
-#define RECORD_BYTES_MAX (UINT32_C(1) << 16)	/* fields lie in as many */
-#define BEYOND_BYTES (UINT32_C(1) << 19)	/* 65535 elements of 8 bytes */
+#define RECORD_BYTES_MAX FTR_BIT(16)	/* fields lie in as many */
+#define BEYOND_BYTES FTR_BIT(19)	/* 65535 elements of 8 bytes */
 #define COUNT_MAX 65535
 #define DEPTH_MAX 64				/* of a print fmt's terms */
 

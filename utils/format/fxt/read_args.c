@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/base/text.h"
 #include "utils/format/fxt/read.h"
 
@@ -53,7 +54,7 @@ static const struct {
 	[FXT_ARG_BLOB]	  = { FTR_ARG_STRUCT,	FTR_ARG_STRUCT,	  0 },
 };
 
-#define TYPE(x) (1u << FXT_ARG_##x)
+#define TYPE(x) FTR_BIT(FXT_ARG_##x)
 
 /* What a letter behind a name makes of which types. */
 static const struct {
@@ -229,7 +230,8 @@ static bool arg_as_enum(struct args *args, struct arg_in *in, struct ftr_arg *ar
 static bool arg_as_letter(struct args *args, struct arg_in *in, struct ftr_arg *arg)
 {
 	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
-		if (letters[i].letter != in->name->letter || !(letters[i].types & 1u << in->type))
+		if (letters[i].letter != in->name->letter ||
+		    !(letters[i].types & FTR_BIT(in->type)))
 			continue;
 		arg->format = letters[i].format;
 		if (arg->format == FTR_ARG_STRUCT)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/format/fxt/read_source.h"
 
 /* "category:name", as uftrace names events. */
@@ -29,7 +30,7 @@ static const struct fxt_point *point_make(struct fxt_reader *r, const struct fxt
 static const struct fxt_point *point_get(struct fxt_reader *r, const struct fxt_text *category,
 					 struct fxt_text *name)
 {
-	uint64_t key = (uint64_t)category->str->id << 32 | name->str->id;
+	uint64_t key = ftr_u64_of(category->str->id, name->str->id);
 	const struct fxt_point *point;
 
 	if (name->point != NULL && name->point_category == category)
@@ -167,10 +168,10 @@ static const uint8_t point_kinds[FXT_EVENT_TYPES] = {
  */
 static uint64_t span_key(const struct fxt_source *self, const struct ftr_event *ev, bool is_flow)
 {
-	uint64_t owner = is_flow ? UINT64_C(1) << 63 : (uint32_t)ev->task->pid;
+	uint64_t owner = is_flow ? FTR_BIT64(63) : (uint32_t)ev->task->pid;
 
 	return ftr_hash_u64(ev->point.id ^ ftr_hash_u64(owner)) ^ self->record.name->str->hash ^
-	       self->record.category->str->hash << 1;
+	       2 * self->record.category->str->hash;
 }
 
 static int span_begin(struct fxt_source *self, uint64_t key, uint64_t time_ns)

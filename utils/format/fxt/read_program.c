@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/base/text.h"
 #include "utils/format/fxt/read.h"
 #include "utils/format/uftrace/read.h"
@@ -386,7 +387,7 @@ struct symbols {
 static uint64_t key_of(const struct fxt_text *category, const struct fxt_text *name,
 		       const struct fxt_text *label)
 {
-	return ftr_hash_u64((uint64_t)category->str->id << 32 | name->str->id) ^
+	return ftr_hash_u64(ftr_u64_of(category->str->id, name->str->id)) ^
 	       ftr_hash_u64(label->str->id + UINT64_C(1));
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "utils/format/fxt/read_source.h"
+#include "utils/base/bits.h"
 #include "utils/trace/task.h"
 
 /* ---- stacks of open calls, in a heap ---- */
@@ -101,7 +102,7 @@ void fxt_stack_cut(struct fxt_stacks *stacks, struct fxt_stack *stack, uint64_t 
 
 /* ---- the source ---- */
 
-#define PAYLOAD_ROOM ((size_t)1 << 20)	/* of the payloads of a batch */
+#define PAYLOAD_ROOM FTR_MIB(1)	/* of the payloads of a batch */
 
 /*
  * Take more pairs, and settle those of whose times all are known, or that are too many.  1, 0 at

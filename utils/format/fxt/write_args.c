@@ -262,7 +262,7 @@ static int arg_pointer(struct fxt_writer *w, const struct ftr_event *ev, const c
 		       uint64_t value)
 {
 	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
-	uint64_t key = (uint64_t)(uint32_t)ev->task->pid << 48 ^ value;
+	uint64_t key = ftr_hash_u64((uint32_t)ev->task->pid) ^ value;
 	const struct ftr_func *func;
 	uint32_t name_id;
 	uint64_t offset;
@@ -364,7 +364,7 @@ int fxt_write_instance(struct fxt_writer *w, const struct ftr_event *ev, uint32_
 	    (value.arg->format != FTR_ARG_POINTER && value.arg->format != FTR_ARG_HEX &&
 	     value.arg->format != FTR_ARG_AUTO))
 		return 0;
-	key = (uint64_t)(uint32_t)ev->task->pid << 48 ^ value.u;
+	key = ftr_hash_u64((uint32_t)ev->task->pid) ^ value.u;
 	if ((uintptr_t)ftr_hashmap_find(&w->instances, key) == class_id + (uintptr_t)1)
 		return 0;
 	if (ftr_hashmap_set(&w->instances, key, (void *)(class_id + (uintptr_t)1)) < 0)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/format/fxt/write.h"
 #include "utils/object/demangle.h"
 #include "utils/trace/event.h"
@@ -117,7 +118,7 @@ static int make_label(struct fxt_writer *w, const struct ftr_func *func, uint32_
 static int func_symbol(struct fxt_writer *w, const struct ftr_func *func, uint64_t addr,
 		       struct fxt_func *added)
 {
-	uint64_t key = (uint64_t)added->category << 32 | added->name;
+	uint64_t key = ftr_u64_of(added->category, added->name);
 	bool is_first = ftr_hashmap_find(&w->func_names, key) == NULL;
 	int ret = 0;
 

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/format/uftrace/export.h"
 
-#define LETTER(c) (1u << ((c) - 'a'))
+#define LETTER(c) FTR_BIT((c) - 'a')
 #define AUTO_MAX 100000			/* greater numbers look like pointers to letter d */
 
 /*
@@ -262,7 +263,7 @@ static char arg_letter(const struct ufx_arg *arg)
 		return 'S';
 	if (arg->letters & LETTER('d'))
 		return 'd';
-	return (char)('a' + __builtin_ctz(arg->letters | 1u << 31));
+	return (char)('a' + __builtin_ctz(arg->letters | FTR_BIT(31)));
 }
 
 void ufx_layout_text(const struct ufx_layout *layout, bool is_retval, struct ftr_strbuf *text)

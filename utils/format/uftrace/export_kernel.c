@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/base/bytes.h"
 #include "utils/base/strpool.h"
 #include "utils/base/text.h"
@@ -76,12 +77,12 @@ struct ufx_kernel {
 
 static bool id_is_taken(const struct ufx_kernel *kernel, uint64_t id)
 {
-	return kernel->ids[id / 8] & 1u << id % 8;
+	return kernel->ids[id / 8] & FTR_BIT(id % 8);
 }
 
 static void id_take(struct ufx_kernel *kernel, uint64_t id)
 {
-	kernel->ids[id / 8] |= (uint8_t)(1u << id % 8);
+	kernel->ids[id / 8] |= (uint8_t)FTR_BIT(id % 8);
 }
 
 /* NULL: out of memory. */

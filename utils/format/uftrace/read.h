@@ -9,7 +9,8 @@
 #include "utils/trace/args.h"
 #include "utils/trace/trace.h"
 
-#define UFT_SLOTS 2048		/* of the direct-mapped cache of addresses */
+#define UFT_SLOT_BITS 11	/* of the direct-mapped cache of addresses */
+#define UFT_SLOTS     FTR_BIT(UFT_SLOT_BITS)
 
 /* One resolved address of one context: a session between two changes of its map. */
 struct uft_slot {

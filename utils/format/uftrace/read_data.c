@@ -15,8 +15,9 @@
 
 #define RECORD_BYTES sizeof(struct ftr_record)
 #define CONTEXT_NONE 1			/* of a task without any session */
-#define JUMP_NS (UINT64_C(1) << 32)	/* a longer step is looked at twice */
-#define WINDOW_BYTES ((size_t)2 << 20)	/* of a mapped file that is kept in memory */
+#define JUMP_NS FTR_BIT64(32)	/* a longer step is looked at twice */
+#define CONTEXT_SHIFT 48		/* addresses of programs have fewer bits */
+#define WINDOW_BYTES FTR_MIB(2)	/* of a mapped file that is kept in memory */
 
 struct data_source {
 	struct ftr_source base;
@@ -163,11 +164,10 @@ static inline int event_call(struct data_source *self, struct fast fast, struct 
 {
 	uint64_t addr = ftr_record_addr(word);
 	unsigned depth = ftr_record_depth(word);
-	uint64_t hash = (addr ^ (uint64_t)fast.context << 48) * UINT64_C(0x9e3779b97f4a7c15);
-	struct uft_slot *slot = &fast.slots[hash >> 53];
+	uint64_t hash = (addr ^ (uint64_t)fast.context << CONTEXT_SHIFT) * FTR_HASH_FACTOR;
+	struct uft_slot *slot = &fast.slots[ftr_high_bits(hash, UFT_SLOT_BITS)];
 	const struct ftr_func *func = slot->func;
 
-	static_assert(UFT_SLOTS == 1 << (64 - 53), "the hash has as many bits as there are slots");
 	if (__builtin_expect((slot->addr != addr) | (slot->context != fast.context), 0)) {
 		func = resolve_slow(self, slot, time_ns, addr);
 		if (func == NULL)

@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/format/uftrace/read.h"
 #include "utils/format/uftrace/spec.h"
 
 #define REGEX_CHARS ".?*+-^$|()[]{}"
-#define REGEX_COST_MAX (UINT64_C(1) << 20)
+#define REGEX_COST_MAX FTR_BIT64(20)
 
 enum match {
 	MATCH_EXACT,

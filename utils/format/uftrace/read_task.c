@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/base/text.h"
 #include "utils/format/uftrace/read.h"
 #include "utils/format/uftrace/task_line.h"
 
 #define COMM_CHARS 15			/* as the kernel cuts them */
-#define DLOPEN_SPAN (UINT64_C(1) << 30)	/* a DLOP line lacks the library's end */
+#define DLOPEN_SPAN FTR_BIT64(30)	/* a DLOP line lacks the library's end */
 
 static int session_line(struct uft_reader *reader, const struct ftr_task_line *line)
 {
