@@ -53,5 +53,6 @@ EXTRA_DIST += \
 	doc/adr/0029-values-without-faults.md \
 	doc/adr/0031-pages-and-their-owner.md \
 	doc/adr/0034-growing-traces.md \
+	doc/adr/0035-exceptions-get-addresses-back.md \
 	doc/fxt.md \
 	doc/layers.txt

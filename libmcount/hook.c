@@ -132,11 +132,6 @@ void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
 		frame_end(self, frame);
 }
 
-static bool is_stub(uintptr_t address)
-{
-	return address - (uintptr_t)ftr_return_stubs < FTR_STUB_NR * FTR_STUB_BYTES;
-}
-
 /* Which stack something lies on.  The bounds of other stacks are unknown. */
 enum stack { STACK_HOME, STACK_SIGNAL, STACK_OTHER };
 
@@ -192,7 +187,7 @@ static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 		return;
 	if (frame->kind == FTR_FRAME_RETURN && self->hook != 0) {
 		/* A tail call's is a stub: its caller's frame has the address. */
-		if (!is_stub(frame->ret))
+		if (!ftr_is_stub(frame->ret))
 			ftr_return_keep(self->slot, loc, frame->ret,
 					frame->is_begun ? frame->state >> 16 : ftr_clock_ticks());
 		/* The stack may be in use by another thread again. */

@@ -20,6 +20,11 @@ struct ftr_regs;		/* arch/regs.h: what the trampolines saved */
 extern const char ftr_return_stubs[] FTR_HIDDEN;
 extern struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR] FTR_HIDDEN;
 
+static inline bool ftr_is_stub(uintptr_t address)
+{
+	return address - (uintptr_t)ftr_return_stubs < FTR_STUB_NR * FTR_STUB_BYTES;
+}
+
 /*
  * A function that will return through *@slot was called; @addr is the address recorded for it, in a
  * module that the recorder knows of.  Replaces *@slot by the thread's stub unless the call is

@@ -55,6 +55,8 @@ libmcount_so_SOURCES = \
 	libmcount/thread.c \
 	libmcount/thread.h \
 	libmcount/values.c \
+	libmcount/unwinding.c \
+	libmcount/unwinding.h \
 	libmcount/values.h \
 	libmcount/vfork.c \
 	libmcount/vfork.h \
@@ -94,6 +96,7 @@ libmcount_so_SOURCES += \
 	arch/x86_64/rt.h \
 	arch/x86_64/saved.h \
 	arch/x86_64/syscall.S \
+	arch/x86_64/unwind.S \
 	arch/x86_64/values.h \
 	arch/x86_64/vfork.S
 endif

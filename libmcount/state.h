@@ -9,6 +9,7 @@
 
 #include "libmcount/plt_stubs.h"
 #include "libmcount/thread.h"
+#include "libmcount/unwinding.h"
 #include "utils/proto/control.h"
 
 #define FTR_ADDRESS_MAX 108		/* of an abstract socket: sockaddr_un.sun_path */
@@ -19,6 +20,13 @@ struct ftr_real {
 	void *longjmp, *longjmp_chk;
 	void *dlopen, *dlmopen, *dlclose;
 	void *system, *popen, *clone, *unshare, *setns, *pthread_setname_np;
+};
+
+/* See unwinding.c. */
+struct ftr_unwind {
+	void *_Atomic real[FTR_UNWIND_CALLS];		/* in the global scope; NULL = not known */
+	_Atomic uintptr_t callers[FTR_UNWIND_CALLERS];
+	_Atomic unsigned caller_nr;
 };
 
 #define REAL(name) \
@@ -66,6 +74,7 @@ struct ftr_state {
 	struct ftr_scratch *_Atomic scratch;	/* newest first */
 	char *ours[FTR_OURS_NR];		/* "NAME=VALUE", for new images; NULL = none */
 	struct ftr_real real;
+	struct ftr_unwind unwind;
 	struct ftr_plt_stubs plt;
 	uint32_t program_call_nr;		/* of them, the first are the program's */
 	void *program_map;			/* a handle for dlsym */

@@ -17,6 +17,7 @@
 enum ftr_frame_kind {
 	FTR_FRAME_RETURN  = 0,		/* leaves through a return stub; loc holds its address */
 	FTR_FRAME_CYGPROF = 1,		/* leaves through __cyg_profile_func_exit; loc is its CFA */
+	FTR_FRAME_BARE = 2,		/* of RETURN; loc holds ret again, see unwinding.c */
 };
 
 /* An open call. */
@@ -146,6 +147,7 @@ struct ftr_thread {
 	uintptr_t module_low, module_bytes;	/* of the last call; see module.h */
 	uint32_t module_generation;
 	struct ftr_slot *slot;
+	struct ftr_frame *bare_low;	/* from here on frames may be bare; NULL = none is */
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
 	uint64_t stopped_tick, stopped_ns;	/* see ftr_clock_stop_ticks; 0 = it runs */
 	uint64_t skipped;		/* calls that were declined */

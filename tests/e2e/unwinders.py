@@ -6,10 +6,32 @@ import shutil
 import subprocess
 import unittest
 
-from recording import CC, SRCDIR, TIMEOUT, Recording, harness
+from recording import CC, CXX, SRCDIR, TIMEOUT, Recording, harness
 
 BUILDS = (("-O0", "-pg"), ("-O2", "-pg"), ("-O2", "-pg", "-mfentry"), ("-O1", "-finstrument-functions"))
 GCC = "clang" not in CC[0]
+
+
+PLUGIN_HOST = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	int ret = 0;
+
+	for (int i = 0; i < 3; i++) {
+		void *plugin = dlopen("./libstorm.so", RTLD_NOW | RTLD_LOCAL);
+		int (*run)(int, char **) = plugin ? (int (*)(int, char **))dlsym(plugin, "_Z3runiPPc") : NULL;
+
+		if (run == NULL)
+			return fprintf(stderr, "%s\n", dlerror()), 2;
+		ret += run(argc, argv);
+		dlclose(plugin);
+	}
+	printf("%s\n", dlerror() != NULL ? "an error" : "none");
+	return ret;
+}
+"""
 
 
 def compiles(compiler, *words):
@@ -108,6 +130,29 @@ class Unwinders(Recording):
                             os.path.join(SRCDIR, "tests/prog/exceptions.cc"), "-lpthread"):
                 self.skipTest("no static libstdc++ here")
             self.assertEqual(self.same("./exceptions")["throw_it"], 12)
+
+    def test_exceptions_at_random(self):
+        for words in BUILDS + (("-O2", "-pg", "-static-libgcc"), ("-O2", "-pg", "-static-libstdc++"),
+                               ("-O2", "-pg", "-static-libstdc++", "-static-libgcc")):
+            if not compiles(CXX, *words, "-o", "storm", source("throw_storm.cc"), "-lpthread"):
+                continue
+            for seed in "123":
+                with self.subTest(build=words, seed=seed):
+                    calls = self.same("./storm", seed)
+                    expected = dict(line.split() for line in output("./storm", seed).splitlines())
+                    self.assertEqual({name: str(calls[name]) for name in expected}, expected)
+
+    def test_runtime_of_a_plugin(self):
+        """libstdc++ and libgcc come with a library that is opened with RTLD_LOCAL."""
+        with open("host.c", "w", encoding="ascii") as file:
+            file.write(PLUGIN_HOST)
+        for words in BUILDS:
+            self.assertTrue(compiles(["g++"], *words, "-shared", "-fPIC", "-Dmain=run", "-o", "libstorm.so",
+                                     source("throw_storm.cc"), "-lpthread"))
+            self.assertTrue(compiles(["gcc"], *words, "-o", "host", "host.c", "-ldl"))
+            with self.subTest(build=words):
+                calls = self.same("./host")
+                self.assertGreater(calls["descend"], 10000)
 
     def test_boost_context(self):
         if not compiles(["g++"], "-pg", "-O2", "-o", "fibers", source("fibers.cc"), "-lboost_context", "-lpthread"):

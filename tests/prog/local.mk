@@ -63,6 +63,7 @@ EXTRA_DIST += \
 	tests/prog/fibers.cc \
 	tests/prog/layout.c \
 	tests/prog/panic.rs \
+	tests/prog/throw_storm.cc \
 	tests/prog/switches.c \
 	tests/prog/unwound.c \
 	tests/prog/victim.c
