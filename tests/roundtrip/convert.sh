@@ -98,7 +98,7 @@ check_bytes()
 # What one format alone needs: check_of_NAME FILE [direct], if it was made of the trace itself.
 check_of_fxt()
 {
-	"${PYTHON:-python3}" "$srcdir/tests/roundtrip/fxt_check.py" "$1" >/dev/null ||
+	"${PYTHON:-python3}" "$srcdir/tests/roundtrip/fxt_check.py" --no-blobs "$1" >/dev/null ||
 		fail "$trace: the checker refuses its fxt"
 	"${PYTHON:-python3}" "$srcdir/tests/roundtrip/perfetto_check.py" --strict "$1" >/dev/null ||
 		fail "$trace: the Perfetto UI would not show its fxt as it is"

@@ -81,6 +81,7 @@ class Checker:
         self.arrows = []         # (name, (thread, time), (thread, time))
         self.used_threads = set()
         self.blobs = collections.defaultdict(bytes)
+        self.no_blobs = False    # as arguments
 
     def fail(self, at, text):
         self.violations.append(f"0x{at:x}: {text}")
@@ -154,6 +155,8 @@ class Checker:
         elif kind == 9:
             self.zero(header, 33, 63, "bool argument")
             value = bool(bits(header, 32, 32))
+        elif kind == 10 and self.no_blobs:
+            raise Violation("blob argument, which the first versions of the format do not have")
         elif kind == 10:
             value = cursor.stream(bits(header, 32, 63), "blob argument")
         else:
@@ -414,9 +417,11 @@ def main():
     parser.add_argument("--calls", action="store_true", help="print the calls")
     parser.add_argument("--tracepoints", action="store_true", help="print the tracepoints")
     parser.add_argument("--blob", help="print the blob of this name")
+    parser.add_argument("--no-blobs", action="store_true", help="refuse blobs as arguments")
     options = parser.parse_args()
     with (sys.stdin.buffer if options.file == "-" else open(options.file, "rb")) as file:
         checker = Checker(file.read())
+    checker.no_blobs = options.no_blobs
     checker.walk()
     if options.calls:
         for (process, thread), begin, end, category, name in checker.calls:

@@ -556,18 +556,20 @@ static void counter_that_is_cut(void **state)
 		UINT64_C(0x0000000a00040032),
 		TEXT('p', 'a', 'g', 'e', '-', 'f', 'a', 'u'),
 		TEXT('l', 't', 0, 0, 0, 0, 0, 0),
-		UINT64_C(0x0000000400050022),
-		TEXT('d', 'a', 't', 'a', 0, 0, 0, 0),
+		UINT64_C(0x0000000600050022),
+		TEXT('d', 'a', 't', 'a', '/', 'x', 0, 0),
 		0x10033,
 		100,
 		100,
 		/*
-		 * instant: event 0, 1 argument; blob argument: type 10 | size 2 | name 5 | 8 bytes
+		 * instant: event 0, 1 argument; string argument: type 6 | size 3 | name 5 | 16
+		 * digits, inline
 		 */
-		UINT64_C(0x0004000301100044),
+		UINT64_C(0x0004000301100054),
 		1000,
-		UINT64_C(0x000000080005002a),
-		7,
+		UINT64_C(0x0000801000050036),
+		TEXT('0', '7', '0', '0', '0', '0', '0', '0'),
+		TEXT('0', '0', '0', '0', '0', '0', '0', '0'),
 	};
 	const struct ftr_payload payload = { .data = (const uint8_t *)data, .len = sizeof(data) };
 

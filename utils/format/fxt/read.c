@@ -65,6 +65,7 @@ static int names_init(struct fxt_reader *r)
 		{ &r->key_no_entry, FXT_KEY_NO_ENTRY },
 		{ &r->key_text, FXT_KEY_TEXT },
 		{ &r->key_data, FXT_KEY_DATA },
+		{ &r->key_hex, FXT_KEY_HEX },
 		{ &r->key_tracepoint, FXT_KEY_TRACEPOINT },
 		{ &r->key_cpu, FXT_KEY_CPU },
 	};

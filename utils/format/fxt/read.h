@@ -133,6 +133,7 @@ struct fxt_reader {
 	const struct fxt_text *name_thread, *name_message, *name_more;
 	struct fxt_text *name_wakeup;
 	const struct fxt_text *key_symbol, *key_loc, *key_child, *key_records, *key_text, *key_data;
+	const struct fxt_text *key_hex;
 	const struct fxt_text *key_tracepoint, *key_cpu;
 	const struct fxt_text *key_inferred, *key_no_entry;
 	struct ftr_sort_sizes sort_sizes;
@@ -252,6 +253,8 @@ static inline bool fxt_record_next(struct fxt_reader *r, uint64_t *offset, struc
 	}
 	return fxt_record_next_slow(r, offset, at, warns);
 }
+/* Digits as bytes, if they are that; @bytes (nullable) may be @text. */
+bool fxt_hex_decode(const char *text, uint32_t len, uint8_t *bytes);
 /*
  * The bytes of an inline string ref at *pos, before @end, which is moved behind them; false =
  * damaged.

@@ -68,7 +68,7 @@ static const struct {
 	{ 'p', TYPE(POINTER),			FTR_ARG_POINTER },
 	{ 'e', TYPE(INT32) | TYPE(STRING),	FTR_ARG_ENUM },
 	{ 'S', TYPE(STRING),			FTR_ARG_STRING },
-	{ 't', TYPE(BLOB),			FTR_ARG_STRUCT },
+	{ 't', TYPE(BLOB) | TYPE(STRING),	FTR_ARG_STRUCT },
 };
 
 /* arg3, fparg1, retval, and what follows: "/c", "/e:color", "/t16:point". */
@@ -226,6 +226,32 @@ static bool arg_as_enum(struct args *args, struct arg_in *in, struct ftr_arg *ar
 	return true;
 }
 
+static int digit_value(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool fxt_hex_decode(const char *text, uint32_t len, uint8_t *bytes)
+{
+	for (uint32_t i = 0; i + 1 < len; i += 2) {
+		int high = digit_value(text[i]), low = digit_value(text[i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		if (bytes != NULL)
+			bytes[i / 2] = (uint8_t)(high << 4 | low);
+	}
+	return len % 2 == 0;
+}
+
+/* The bytes of a struct, also where they are digits. */
+static bool arg_as_struct(const struct arg_in *in)
+{
+	if (in->type == FXT_ARG_BLOB)
+		return in->len == in->name->size;
+	return in->len == 2u * in->name->size && fxt_hex_decode(in->bytes, in->len, NULL);
+}
+
 /* Apply the letter; false when it does not suit the type, so that the name is not ours. */
 static bool arg_as_letter(struct args *args, struct arg_in *in, struct ftr_arg *arg)
 {
@@ -235,7 +261,7 @@ static bool arg_as_letter(struct args *args, struct arg_in *in, struct ftr_arg *
 			continue;
 		arg->format = letters[i].format;
 		if (arg->format == FTR_ARG_STRUCT)
-			return in->len == in->name->size;
+			return arg_as_struct(in);
 		if (arg->format == FTR_ARG_STRING)
 			arg->type_name = "string";
 		return arg->format != FTR_ARG_ENUM || arg_as_enum(args, in, arg);
@@ -264,6 +290,8 @@ static void arg_layout(struct args *args, struct arg_in *in, struct ftr_arg *arg
 	if (in->is_word && in->name->letter == '\0')
 		arg->format = FTR_ARG_WORD;
 	arg->size = types[in->type].size != 0 ? types[in->type].size : (uint16_t)in->len;
+	if (arg->format == FTR_ARG_STRUCT && in->type == FXT_ARG_STRING)
+		arg->size = (uint16_t)(in->len / 2);
 	if (arg->format == FTR_ARG_NULL)
 		arg->size = 4;
 	if (is_text(arg))
@@ -274,7 +302,7 @@ static void arg_layout(struct args *args, struct arg_in *in, struct ftr_arg *arg
 static bool arg_store(struct args *args, const struct arg_in *in, const struct ftr_arg *arg)
 {
 	uint32_t head = is_text(arg) ? 2 : 0;
-	uint32_t body = head != 0 || arg->format == FTR_ARG_STRUCT ? in->len : arg->size;
+	uint32_t body = head != 0 ? in->len : arg->size;
 	uint32_t need = (uint32_t)ftr_align_up(head + body, 4);
 	uint8_t *p = args->out->bytes + args->len;
 	uint16_t len = (uint16_t)in->len;
@@ -284,7 +312,9 @@ static bool arg_store(struct args *args, const struct arg_in *in, const struct f
 	memset(p, 0, need);
 	if (head != 0)
 		memcpy(p, &len, sizeof(len));
-	if (head != 0 || arg->format == FTR_ARG_STRUCT) {
+	if (arg->format == FTR_ARG_STRUCT && in->type == FXT_ARG_STRING) {
+		fxt_hex_decode(in->bytes, in->len, p);
+	} else if (head != 0 || arg->format == FTR_ARG_STRUCT) {
 		memcpy(p + head, in->bytes, in->len);
 	} else if (arg->size == 8) {
 		memcpy(p, &in->number, 8);

@@ -143,6 +143,30 @@ int fxt_arg_blob(struct fxt_writer *w, const char *name, const void *data, size_
 	return ret;
 }
 
+/* Bytes as hexadecimal digits: the first versions of the format know no blobs as arguments. */
+static int arg_hex(struct fxt_writer *w, const char *name, const void *data, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	struct ftr_strbuf text;
+	int ret;
+
+	if (len > FXT_TEXT_MAX / 2) {
+		len = FXT_TEXT_MAX / 2;
+		w->text_cut_nr++;
+	}
+	ftr_strbuf_init(&text);
+	for (size_t i = 0; i < len; i++) {
+		uint8_t byte = ((const uint8_t *)data)[i];
+
+		ftr_strbuf_putc(&text, digits[byte >> 4]);
+		ftr_strbuf_putc(&text, digits[byte & 15]);
+	}
+	ret = text.failed ? fxt_no_memory(w) :
+			    fxt_arg_string(w, name, ftr_strbuf_str(&text), text.len);
+	ftr_strbuf_fini(&text);
+	return ret;
+}
+
 /* What follows the name of an argument: only what its type does not imply. */
 static void spec_suffix(const struct ftr_arg *arg, char *p, size_t room)
 {
@@ -179,7 +203,7 @@ static void spec_suffix(const struct ftr_arg *arg, char *p, size_t room)
 static bool name_is_taken(const char *name)
 {
 	static const char *const ours[] = { FXT_KEY_LOC, FXT_KEY_SYMBOL, FXT_KEY_INFERRED,
-					    FXT_KEY_NO_ENTRY, FXT_KEY_TRACEPOINT };
+					    FXT_KEY_NO_ENTRY, FXT_KEY_TRACEPOINT, FXT_KEY_HEX };
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
 		if (strcmp(name, ours[i]) == 0)
@@ -323,7 +347,9 @@ static int arg_value(struct fxt_writer *w, const struct ftr_event *ev, const cha
 	case FTR_ARG_WORD:
 		return arg_word_text(w, name, value);
 	case FTR_ARG_STRUCT:
-		return fxt_arg_blob(w, name, value->str.s, value->str.len);
+		if (value->arg->name == NULL)
+			return arg_hex(w, name, value->str.s, value->str.len);
+		return fxt_arg_blob(w, name, value->str.s, value->str.len);	/* as it was read */
 	case FTR_ARG_FLOAT:
 		return arg_double(w, name, (double)value->f);
 	case FTR_ARG_ENUM:
@@ -382,7 +408,7 @@ int fxt_args_payload(struct fxt_writer *w, const struct ftr_event *ev)
 	if (payload->spec == NULL)
 		return payload->len == 0 ?
 			       0 :
-			       fxt_arg_blob(w, FXT_KEY_DATA, payload->data, payload->len);
+			       arg_hex(w, FXT_KEY_HEX, payload->data, payload->len);
 	while (ret == 0 && ftr_payload_next(payload, &nr, &pos, &value)) {
 		char text[128];
 

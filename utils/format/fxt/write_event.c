@@ -169,7 +169,8 @@ static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
 		return value_args(w, kind, payload);
 	if (symbol_of_data(w, ev, kind) < 0)
 		return -ENOMEM;
-	if (kind != NULL && kind->data == FTR_EVENT_DATA_TEXT && payload->spec == NULL)
+	if (kind != NULL && payload->spec == NULL && (kind->data == FTR_EVENT_DATA_TEXT ||
+						      kind->data == FTR_EVENT_DATA_TASK_NAME))
 		return fxt_arg_string(w, FXT_KEY_TEXT, (const char *)payload->data, payload->len);
 	return fxt_args_payload(w, ev);
 }
