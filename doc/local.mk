@@ -50,6 +50,7 @@ EXTRA_DIST += \
 	doc/adr/0024-tests-under-a-guard.md \
 	doc/adr/0025-payload-units.md \
 	doc/adr/0026-frames-of-coroutines.md \
+	doc/adr/0027-a-gate-behind-the-common-path.md \
 	doc/adr/0029-values-without-faults.md \
 	doc/adr/0031-pages-and-their-owner.md \
 	doc/adr/0034-growing-traces.md \

@@ -8,7 +8,7 @@
 
 #include <sys/mman.h>
 
-#include "libmcount/hook.h"
+#include "libmcount/gated.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -62,7 +62,13 @@ static void in_child(void)
 		ftr_thread_disarm(self);
 }
 
+/* The child inherits the open calls: those that are recorded have to be in its parent's trace. */
+static void before(void)
+{
+	ftr_gated_flush(&ftr_self);
+}
+
 void ftr_fork_start(void)
 {
-	__register_atfork(NULL, NULL, in_child, NULL);
+	__register_atfork(before, NULL, in_child, NULL);
 }

@@ -14,6 +14,8 @@
 #include "arch/prologue.h"
 #include "arch/regs.h"
 #include "libmcount/clock.h"
+#include "libmcount/frame.h"
+#include "libmcount/gated.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
 #include "libmcount/returns.h"
@@ -25,40 +27,11 @@ static const struct ftr_frame nothing = { .loc = (uintptr_t *)UINTPTR_MAX };
 
 __thread struct ftr_thread ftr_self = { .top = (struct ftr_frame *)&nothing + 1 };
 
-static inline uint64_t record_word(const struct ftr_thread *self, const struct ftr_frame *frame,
-				   uintptr_t func, enum ftr_record_type type)
-{
-	uint64_t depth = (uint64_t)((const char *)frame - (const char *)self->frames) /
-			 sizeof(struct ftr_frame);
-
-	if (unlikely(depth > FTR_RECORD_DEPTH_MAX))
-		depth = FTR_RECORD_DEPTH_MAX;
-	return ftr_record_word(type, (unsigned)depth, func);
-}
-
-/* Where there is room; answers with its tick. */
-static inline uint64_t record_write(struct ftr_producer *producer, uint64_t pos, uint64_t word)
-{
-	struct ftr_record *record = ftr_producer_record(producer, pos);
-	uint64_t tick = ftr_arch_ticks();
-
-	record->time = tick;
-	__atomic_store_n(&record->word, word, __ATOMIC_RELEASE);
-	return tick;
-}
-
 static __attribute__((noinline)) uint64_t record_put(struct ftr_thread *self,
 						     const struct ftr_frame *frame, uintptr_t func,
 						     enum ftr_record_type type)
 {
-	struct ftr_producer *producer = self->producer;
-	uint64_t word = record_word(self, frame, func, type);
-	uint64_t pos = ftr_arch_local_add(&producer->head, sizeof(struct ftr_record));
-
-	if (likely(pos < producer->limit))
-		return record_write(producer, pos, word);
-	ftr_ring_put_slow(self, pos, word);
-	return ftr_clock_ticks();
+	return record_put_word(self, record_word(self, frame, func, type));
 }
 
 static void frames_trim(struct ftr_thread *self)
@@ -67,40 +40,8 @@ static void frames_trim(struct ftr_thread *self)
 		self->top--;
 }
 
-/*
- * A frame is free, busy or open, and changes hands by one instruction: a handler that interrupts
- * the hook may switch to another coroutine, whose calls claim and close frames before this hook
- * resumes. A busy frame belongs to its hook alone.  top is where searches begin, not where open
- * frames end: frames of such a coroutine may lie above it.  doc/adr/0026
- */
-static inline bool frame_take(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc)
-{
-	if (unlikely(!ftr_arch_local_cas((uint64_t *)&frame->loc, 0,
-					 (uint64_t)loc | FTR_FRAME_BUSY)))
-		return false;
-	self->top = frame + 1;
-	return true;
-}
-
-/* Make an open frame busy, to close it.  False: it is not, or no longer, that of @loc. */
-static inline bool frame_seize(struct ftr_frame *frame, const uintptr_t *loc)
-{
-	return ftr_arch_local_cas((uint64_t *)&frame->loc, (uint64_t)loc,
-				  (uint64_t)loc | FTR_FRAME_BUSY);
-}
-
-/* Make a busy frame free. */
-static inline void frame_free(struct ftr_frame *frame)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	frame->loc = NULL;
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
-/* As frame_take, of the first free frame from @frame on, but not from @end on. */
-static __attribute__((noinline, cold)) struct ftr_frame *
-frame_take_above(struct ftr_thread *self, struct ftr_frame *frame, const struct ftr_frame *end,
-		 uintptr_t *loc)
+struct ftr_frame *ftr_frame_take_above(struct ftr_thread *self, struct ftr_frame *frame,
+				       const struct ftr_frame *end, uintptr_t *loc)
 {
 	for (; frame < end; frame++) {
 		if (frame_take(self, frame, loc))
@@ -115,7 +56,9 @@ frame_take_above(struct ftr_thread *self, struct ftr_frame *frame, const struct 
 /* A busy frame becomes free; when it had been recorded, so is its end. */
 static void frame_end(struct ftr_thread *self, struct ftr_frame *frame)
 {
-	if (frame->is_begun) {
+	if (self->gate != NULL) {
+		ftr_gated_exit(self, frame, NULL);
+	} else if (frame->is_begun) {
 		frame->is_begun = false;
 		atomic_signal_fence(memory_order_seq_cst);
 		record_put(self, frame, frame->func, FTR_RECORD_EXIT);
@@ -181,17 +124,17 @@ static bool is_one_stack(const struct ftr_thread *self, const struct ftr_frame *
  */
 static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 {
-	uintptr_t *loc = frame->loc, hook = self->hook;
+	uintptr_t *loc = frame->loc, stub = self->stub;
 
 	if (loc == NULL || ftr_frame_is_busy(loc) || !frame_seize(frame, loc))
 		return;
-	if (frame->kind == FTR_FRAME_RETURN && self->hook != 0) {
+	if (frame->kind == FTR_FRAME_RETURN && self->stub != 0) {
 		/* A tail call's is a stub: its caller's frame has the address. */
 		if (!ftr_is_stub(frame->ret))
 			ftr_return_keep(self->slot, loc, frame->ret,
 					frame->is_begun ? frame->state >> 16 : ftr_clock_ticks());
 		/* The stack may be in use by another thread again. */
-		__atomic_compare_exchange_n(loc, &hook, frame->ret, false, __ATOMIC_RELAXED,
+		__atomic_compare_exchange_n(loc, &stub, frame->ret, false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED);
 	}
 	frame_end(self, frame);
@@ -243,6 +186,8 @@ static void frames_end_estimate(struct ftr_thread *self, const uintptr_t *loc)
 {
 	struct ftr_frame *frame;
 
+	if (self->estimate_end == NULL)
+		return;
 	for (frame = self->top - 1; frame >= self->frames; frame--) {
 		if (frame->loc == NULL || ftr_frame_is_busy(frame->loc))
 			continue;
@@ -256,13 +201,12 @@ void ftr_frames_end(void)
 {
 	struct ftr_thread *self = &ftr_self;
 
-	if (self->estimate_end != NULL)
-		frames_end_estimate(self, __builtin_frame_address(0));
+	frames_end_estimate(self, __builtin_frame_address(0));
 }
 
 /*
- * No frame at hand (the thread's first call, or one not to be recorded, or returns are estimated),
- * or one that may be gone.
+ * No frame at hand (the thread's first call, or one not to be recorded), or one that may be gone.
+ * NULL where returns are estimated, or rules say what is recorded: those take frames themselves.
  */
 static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct ftr_thread *self,
 									 uintptr_t *loc,
@@ -278,7 +222,9 @@ static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct
 	if (self->frames != NULL && (uintptr_t)self->top[-1].loc <= (uintptr_t)loc &&
 	    self->top[-1].loc != loc)
 		self->halving_low = FTR_HALVING_NEVER;
-	return frame_take_above(self, self->top, self->frames_end, loc);
+	if (self->gate_end != NULL)
+		return NULL;
+	return ftr_frame_take_above(self, self->top, self->frames_end, loc);
 }
 
 /*
@@ -293,30 +239,6 @@ static inline struct ftr_frame *frame_claim(struct ftr_thread *self, uintptr_t *
 	if (likely(frame < self->frames_end && frame[-1].loc > loc && frame_take(self, frame, loc)))
 		return frame;
 	return NULL;
-}
-
-/* What a busy frame is about. */
-static inline void frame_fill(struct ftr_frame *frame, uintptr_t ret, uintptr_t func,
-			      enum ftr_frame_kind kind)
-{
-	frame->ret = ret;
-	frame->func = func;
-	frame->state = kind;
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
-/* A busy frame becomes open: from here on another context may take it for left. */
-static inline void frame_open(struct ftr_frame *frame, uintptr_t *loc)
-{
-	frame->loc = loc;
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
-/* The ENTRY of @frame was recorded at @tick. */
-static inline void frame_begun(struct ftr_frame *frame, enum ftr_frame_kind kind, uint64_t tick)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	frame->state = ftr_frame_begun(kind, tick);
 }
 
 static __attribute__((noinline, cold)) void entry_put_slow(struct ftr_thread *self,
@@ -354,11 +276,17 @@ static inline void frame_begin(struct ftr_thread *self, struct ftr_frame *frame,
 		frame_begun(frame, kind, record_write(producer, pos, word));
 }
 
+/* Do rules say which calls of this thread are recorded?  Not while it is paused. */
+static bool is_gated(const struct ftr_thread *self)
+{
+	return self->gate != NULL && (self->gate_end != NULL || self->estimate_end != NULL);
+}
+
 /* --estimate-return: a frame, after those that have returned were closed. */
 static struct ftr_frame *frame_claim_estimate(struct ftr_thread *self, uintptr_t *loc)
 {
 	frames_end_estimate(self, loc);
-	return frame_take_above(self, self->top, self->estimate_end, loc);
+	return ftr_frame_take_above(self, self->top, self->estimate_end, loc);
 }
 
 static inline void frame_open_for(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc,
@@ -374,6 +302,10 @@ static __attribute__((noinline, cold)) bool frame_open_slow(struct ftr_thread *s
 {
 	struct ftr_frame *frame = frame_claim_slow(self, loc, false);
 
+	if (frame == NULL && is_gated(self)) {
+		frames_end_estimate(self, loc);
+		return ftr_gated_begin(self, &(struct ftr_gated_call){ loc, func, kind, NULL });
+	}
 	if (frame == NULL && self->estimate_end != NULL)
 		frame = frame_claim_estimate(self, loc);
 	if (frame == NULL)
@@ -409,21 +341,27 @@ static bool is_interrupting(const struct ftr_thread *self, const uintptr_t *loc)
  * recorded as points in time.
  */
 static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *self, uintptr_t *slot,
-							   uintptr_t child_ip)
+							   uintptr_t child_ip,
+							   const struct ftr_regs *regs)
 {
 	struct ftr_frame *frame;
 
 	if (!ftr_module_is_known(self, child_ip))
 		ftr_module_check(self, child_ip);
 	if (is_interrupting(self, slot)) {
+		if (self->gate != NULL)
+			return;
 		record_put(self, self->top, child_ip, FTR_RECORD_ENTRY);
 		record_put(self, self->top, child_ip, FTR_RECORD_EXIT);
 		return;
 	}
 	self->estimating_at = __builtin_frame_address(0);
 	atomic_signal_fence(memory_order_seq_cst);
-	frame = frame_claim_estimate(self, slot);
-	if (frame != NULL) {
+	if (self->gate != NULL) {
+		frames_end_estimate(self, slot);
+		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN,
+								regs });
+	} else if ((frame = frame_claim_estimate(self, slot)) != NULL) {
 		frame_fill(frame, *slot, child_ip, FTR_FRAME_RETURN);
 		frame_open(frame, slot);
 		frame_begin(self, frame, child_ip, FTR_FRAME_RETURN, true);
@@ -443,21 +381,26 @@ static inline void enter_frame(struct ftr_thread *self, struct ftr_frame *frame,
 }
 
 static __attribute__((noinline, cold)) void enter_slow(struct ftr_thread *self, uintptr_t *slot,
-						      uintptr_t child_ip, bool is_known)
+						      uintptr_t child_ip, bool is_known,
+						      const struct ftr_regs *regs)
 {
-	struct ftr_frame *frame = frame_claim_slow(self, slot, *slot != self->hook);
+	struct ftr_frame *frame = frame_claim_slow(self, slot, *slot != self->stub);
 
 	if (frame != NULL)
 		enter_frame(self, frame, slot, child_ip, is_known);
+	else if (self->gate_end != NULL)
+		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN,
+								regs });
 	else if (self->estimate_end != NULL)
-		enter_estimate(self, slot, child_ip);
+		enter_estimate(self, slot, child_ip, regs);
 }
 
 /*
  * One screen: what every call of a traced function costs.  All slow ways are jumps that do not come
  * back, so no register is saved for them.
  */
-static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
+static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known,
+			 const struct ftr_regs *regs)
 {
 	struct ftr_thread *self = &ftr_self;
 	struct ftr_frame *frame;
@@ -466,14 +409,14 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known)
 		return;		/* an instrumented IFUNC resolver: there is no ftr_self yet */
 	frame = frame_claim(self, slot);
 	if (unlikely(frame == NULL))
-		enter_slow(self, slot, child_ip, is_known);
+		enter_slow(self, slot, child_ip, is_known, regs);
 	else
 		enter_frame(self, frame, slot, child_ip, is_known);
 }
 
 void ftr_enter_known(uintptr_t *slot, uintptr_t addr)
 {
-	enter(slot, addr, true);
+	enter(slot, addr, true, NULL);
 }
 
 /* Here, so that it is one function with enter. */
@@ -482,7 +425,7 @@ uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot, const struct ftr_regs *regs
 	const struct ftr_plt_call *call = &ftr_state.plt.calls[n];
 
 	if (likely(call->flags == 0))
-		enter(slot, call->addr, true);
+		enter(slot, call->addr, true, regs);
 	else
 		ftr_plt_enter_special(call, slot);
 	return call->target;
@@ -492,12 +435,12 @@ void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs
 {
 	uintptr_t chain = ftr_arch_chain(regs);
 
-	enter(slot + ftr_arch_fentry_pushed(slot, child_ip, chain), child_ip, false);
+	enter(slot + ftr_arch_fentry_pushed(slot, child_ip, chain), child_ip, false, regs);
 }
 
 void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs *regs)
 {
-	enter(ftr_arch_return_slot(slot, child_ip), child_ip, false);
+	enter(ftr_arch_return_slot(slot, child_ip), child_ip, false, regs);
 }
 
 static bool frame_is_at(const struct ftr_frame *frame, const uintptr_t *loc)
@@ -577,10 +520,15 @@ static uintptr_t leave_on(struct ftr_thread *self, const struct ftr_slot *slot,
  * address is there when the frame was taken for left, or when the stub's address was copied from
  * the slot and that is used otherwise now.
  */
-static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self, uintptr_t *loc)
+static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self, uintptr_t *loc,
+							   const struct ftr_regs *regs)
 {
-	const struct ftr_slot *slot = slot_of_stub(*loc);
-	uintptr_t ret = 0;
+	uintptr_t ret = self->gate != NULL ? ftr_gated_leave(self, loc, regs) : 0;
+	const struct ftr_slot *slot;
+
+	if (ret != 0)
+		return ret;
+	slot = slot_of_stub(*loc);
 
 	if (slot != NULL)
 		ret = leave_on(self, slot, loc);
@@ -594,16 +542,6 @@ static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *s
 		ret = ftr_return_find(loc);
 	if (ret == 0)
 		__builtin_trap(); /* the program was switched in a way that ADR 0026 excludes */
-	return ret;
-}
-
-/* @frame, busy and on top, has ended; answers with where its call returns to. */
-static inline uintptr_t frame_drop(struct ftr_thread *self, struct ftr_frame *frame)
-{
-	uintptr_t ret = frame->ret;
-
-	frame_free(frame);
-	self->top = frame;
 	return ret;
 }
 
@@ -636,8 +574,19 @@ uintptr_t ftr_leave(uintptr_t *loc, const struct ftr_regs *regs)
 	struct ftr_frame *frame = self->top - 1;
 
 	if (unlikely(*loc != self->hook || !frame_seize(frame, loc)))
-		return leave_slow(self, loc);
+		return leave_slow(self, loc, regs);
 	return frame_pop(self, frame);
+}
+
+/* The same for a thread with a gate or without. */
+static inline void frame_pop_any(struct ftr_thread *self, struct ftr_frame *frame)
+{
+	if (likely(self->gate == NULL)) {
+		frame_pop(self, frame);
+		return;
+	}
+	ftr_gated_exit(self, frame, NULL);
+	frame_drop(self, frame);
 }
 
 bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind)
@@ -649,7 +598,7 @@ bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind)
 	if (unlikely(frame < self->frames || frame->func != func || frame->kind != kind ||
 		     loc == NULL || ftr_frame_is_busy(loc) || !frame_seize(frame, loc)))
 		return false;
-	frame_pop(self, frame);
+	frame_pop_any(self, frame);
 	return true;
 }
 
@@ -659,7 +608,7 @@ void ftr_frame_returned(const uintptr_t *slot)
 	struct ftr_frame *frame = self->top - 1;
 
 	if (frame->loc == slot && frame->kind == FTR_FRAME_CYGPROF && frame_seize(frame, slot))
-		frame_pop(self, frame);
+		frame_pop_any(self, frame);
 }
 
 void ftr_point(uintptr_t *loc, uintptr_t func)
@@ -675,9 +624,10 @@ void ftr_point(uintptr_t *loc, uintptr_t func)
 static void busy_frames_free(struct ftr_thread *self, const uintptr_t *sp)
 {
 	enum stack stack = stack_of(self, sp);
+	const struct ftr_frame *end = self->frames + self->slot->frame_nr;
 	struct ftr_frame *frame = self->top;
 
-	while (frame < self->frames_end && frame->loc != NULL)
+	while (frame < end && frame->loc != NULL)
 		frame++;
 	while (frame-- > self->frames) {
 		if (ftr_frame_is_busy(frame->loc) && frame->loc < sp &&

@@ -11,6 +11,11 @@ libmcount_so_SOURCES = \
 	libmcount/environ.h \
 	libmcount/fork.c \
 	libmcount/fork.h \
+	libmcount/frame.h \
+	libmcount/gate.c \
+	libmcount/gate.h \
+	libmcount/gated.c \
+	libmcount/gated.h \
 	libmcount/helper.c \
 	libmcount/helper.h \
 	libmcount/hook.c \
@@ -44,6 +49,8 @@ libmcount_so_SOURCES = \
 	libmcount/returns.c \
 	libmcount/returns.h \
 	libmcount/ring.c \
+	libmcount/rules.c \
+	libmcount/rules.h \
 	libmcount/scratch.c \
 	libmcount/scratch.h \
 	libmcount/seccomp.c \

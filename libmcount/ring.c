@@ -18,6 +18,7 @@ struct put {
 	uint64_t word;
 	const uint8_t *payload;
 	uint32_t payload_bytes;
+	const struct ftr_dated_record *dated; /* (nullable) its time is not now */
 };
 
 void ftr_ring_update_limit(struct ftr_producer *producer)
@@ -130,6 +131,27 @@ static void extent_use(struct ftr_producer *producer, const struct put *put, uin
 	unit_write(producer, put->pos, time, ftr_record_word(type, 0, addr));
 }
 
+/* Nothing comes here: payload units that belong to no record. */
+static void extent_void(struct ftr_producer *producer, const struct put *put)
+{
+	uint64_t at;
+
+	for (at = 0; at < put->ring_bytes; at += UNIT_BYTES)
+		unit_write(producer, put->pos + at, 0, FTR_PAYLOAD_TAG);
+}
+
+/* There is room for @put: write it, unless it is claimed and was put by a handler meanwhile. */
+static void commit(struct ftr_producer *producer, const struct put *put)
+{
+	const struct ftr_dated_record *dated = put->dated;
+
+	if (dated != NULL && dated->claim != NULL &&
+	    !ftr_arch_local_cas(dated->claim, dated->claim_from, dated->claim_to))
+		extent_void(producer, put);
+	else
+		record_write(producer, put);
+}
+
 /* Give the extent back; not possible when a handler has reserved behind it. */
 static bool extent_return(struct ftr_producer *producer, const struct put *put)
 {
@@ -186,7 +208,7 @@ static bool lost_report(struct ftr_producer *producer, struct put *put)
 
 static bool wait_and_report(struct ftr_producer *producer, struct put *put)
 {
-	uint64_t since = put->time;
+	uint64_t since = put->dated != NULL ? ftr_clock_read() : put->time;
 
 	if (!room_wait(producer, put)) {
 		if (ftr_recorder_is_gone())
@@ -195,6 +217,11 @@ static bool wait_and_report(struct ftr_producer *producer, struct put *put)
 			return false;
 	}
 	atomic_fetch_add_explicit(&producer->header->stalls, 1, memory_order_relaxed);
+	if (put->dated != NULL) {
+		if (producer->stalled == 0)
+			producer->stalled = since;
+		return true;
+	}
 	extent_use(producer, put, since, FTR_RECORD_EVENT, FTR_RECORD_EVENT_STALL_BEGIN);
 	if (!extent_next(producer, put))
 		return false;
@@ -237,13 +264,14 @@ static __attribute__((noinline, cold)) void put_slow(struct ftr_thread *self, st
 	/* The parent's extent: forked in a handler that interrupted the hook. */
 	if (put->pos >= producer->head)
 		put->pos = ftr_arch_local_add(&producer->head, put->ring_bytes);
-	put->time = ftr_clock_read();
+	if (put->dated == NULL)
+		put->time = ftr_clock_read();
 	if (!has_room(producer, put) && !extent_secure(producer, put)) {
 		if (ftr_recorder_is_gone())
 			recorder_lost(self);
 		return;
 	}
-	record_write(producer, put);
+	commit(producer, put);
 }
 
 void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word)
@@ -260,7 +288,8 @@ static bool is_recording(struct ftr_thread *self)
 	    atomic_load_explicit(&ftr_state.arming, memory_order_relaxed) == FTR_ARMED)
 		ftr_thread_attach(self);
 	return self->producer != NULL &&
-	       (self->frames_end != self->frames || self->estimate_end != NULL);
+	       (self->frames_end != self->frames || self->estimate_end != NULL ||
+		self->gate_end != NULL);
 }
 
 void ftr_record_put(struct ftr_thread *self, uint64_t word, const void *payload, uint32_t bytes)
@@ -285,4 +314,40 @@ void ftr_record_put(struct ftr_thread *self, uint64_t word, const void *payload,
 	}
 	put.time = ftr_arch_ticks();
 	record_write(producer, &put);
+}
+
+void ftr_record_put_dated(struct ftr_thread *self, const struct ftr_dated_record *record)
+{
+	struct ftr_producer *producer = self->producer;
+	struct put put = {
+		.ring_bytes = ftr_record_ring_bytes(record->payload_bytes),
+		.time = record->time,
+		.word = record->word,
+		.payload = record->payload,
+		.payload_bytes = record->payload_bytes,
+		.dated = record,
+	};
+
+	if (record->payload_bytes != 0)
+		put.word |= FTR_RECORD_MORE;
+	put.pos = ftr_arch_local_add(&producer->head, put.ring_bytes);
+	if (unlikely(put.pos + put.ring_bytes > producer->limit))
+		put_slow(self, &put);
+	else
+		commit(producer, &put);
+}
+
+void ftr_stall_report(struct ftr_thread *self)
+{
+	struct ftr_dated_record begin = {
+		.time = self->producer->stalled,
+		.word = ftr_record_word(FTR_RECORD_EVENT, 0, FTR_RECORD_EVENT_STALL_BEGIN),
+	};
+
+	if (likely(begin.time == 0))
+		return;
+	self->producer->stalled = 0;
+	ftr_record_put_dated(self, &begin);
+	ftr_record_put(self, ftr_record_word(FTR_RECORD_EVENT, 0, FTR_RECORD_EVENT_STALL_END), NULL,
+		       0);
 }

@@ -10,6 +10,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/environ.h"
 #include "libmcount/fork.h"
+#include "libmcount/gated.h"
 #include "libmcount/helper.h"
 #include "libmcount/hook.h"
 #include "libmcount/module.h"
@@ -164,4 +165,5 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 static __attribute__((destructor)) void session_end(void)
 {
 	ftr_frames_end();
+	ftr_gated_flush(&ftr_self);
 }

@@ -59,6 +59,13 @@ enum ftr_arming {
 	FTR_DISARMED,		/* for good: refused, stopped, or the recorder is gone */
 };
 
+/* What triggers have switched, for all threads; only gated ones look. */
+enum ftr_tracing {
+	FTR_TRACING_ON = 0,
+	FTR_TRACING_OFF,
+	FTR_TRACING_FINISHED,	/* off for good */
+};
+
 /* Where setjmp returns to, and the address recorded for it. */
 #define FTR_JUMP_SITES 256		/* a power of two */
 
@@ -66,6 +73,8 @@ struct ftr_jump_site {
 	_Atomic uintptr_t ip;			/* 0 = free */
 	_Atomic uintptr_t addr;
 };
+
+struct ftr_call_rules;
 
 struct ftr_state {
 	_Atomic uint32_t arming;		/* enum ftr_arming */
@@ -82,6 +91,10 @@ struct ftr_state {
 	_Atomic(const struct ftr_sections *) image_sections; /* see sections.h; NULL = none */
 	_Atomic uint32_t generation;		/* of ftr_control when they were asked for */
 	_Atomic uint32_t refreshing_pid;	/* which process asks for them; 0 = none */
+	_Atomic(const struct ftr_call_rules *) rules; /* the image's; see rules.h; NULL = none */
+	_Atomic bool has_values;		/* the image's sections have programs for them */
+	_Atomic uint32_t rules_generation;	/* grows with each publication of sections */
+	_Atomic uint32_t tracing;		/* enum ftr_tracing */
 	_Atomic bool names_are_reported;	/* probe name is on */
 	_Atomic bool after_monstartup;		/* and before the call of atexit that follows it */
 	_Atomic bool has_deepbind;		/* dlopen was called with RTLD_DEEPBIND */

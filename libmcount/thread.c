@@ -12,6 +12,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
+#include "libmcount/gate.h"
 #include "libmcount/helper.h"
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
@@ -69,7 +70,8 @@ static uint64_t frames_wanted(void)
 	if (ftr_sys4(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) < 0 ||
 	    limit.soft == RLIM64_INFINITY)
 		return frame_nr;
-	while (frame_nr * sizeof(struct ftr_frame) > limit.soft / FTR_CHANNEL_AS_SHARE &&
+	while (frame_nr * sizeof(struct ftr_frame) + ftr_gate_bytes(frame_nr) >
+		       limit.soft / FTR_CHANNEL_AS_SHARE &&
 	       frame_nr > STACK_MIN_FRAMES)
 		frame_nr /= 2;
 	return frame_nr;
@@ -87,7 +89,7 @@ static uint64_t returns_wanted(uint64_t frame_nr)
 
 /*
  * One mapping: [ slot, vfork ][ producer ][ that of a vfork's child ][ returns ][ sentinel, frames
- * ... ]; fork wipes the producers.
+ * ... ][ gate ]; fork wipes the producers.
  */
 static struct ftr_slot *slot_new(void)
 {
@@ -98,7 +100,7 @@ static struct ftr_slot *slot_new(void)
 	do {
 		return_nr = returns_wanted(frame_nr);
 		bytes = 3 * PAGE + return_nr * sizeof(struct ftr_return) +
-			(1 + frame_nr) * sizeof(struct ftr_frame);
+			(1 + frame_nr) * sizeof(struct ftr_frame) + ftr_gate_bytes(frame_nr);
 		slot = memory_map(bytes);
 	} while (slot == NULL && (frame_nr /= 2) >= STACK_MIN_FRAMES);
 	if (slot == NULL)
@@ -112,6 +114,8 @@ static struct ftr_slot *slot_new(void)
 	slot->returns = (struct ftr_return *)((char *)slot + 3 * PAGE);
 	slot->frames = (struct ftr_frame *)(slot->returns + return_nr) + 1;
 	slot->frames[-1].loc = (uintptr_t *)UINTPTR_MAX; /* above every stack: ends all searches */
+	if (ftr_gate_bytes(frame_nr) != 0)
+		slot->gate = ftr_gate_init(slot->frames + frame_nr, frame_nr);
 	if (ftr_sys3(SYS_madvise, slot->producer, 2 * PAGE, MADV_WIPEONFORK) < 0) {
 		memory_unmap(slot, bytes);
 		return NULL;
@@ -276,6 +280,20 @@ static int ring_get(struct ftr_slot *slot, int32_t parent_pid)
 	return opening.ret;
 }
 
+/* What decides about calls also knows how deep they may go. */
+static void thread_take_gate(struct ftr_thread *self, struct ftr_slot *slot)
+{
+	struct ftr_frame *end = slot->frames + slot->frame_nr;
+
+	self->gate = slot->gate;
+	if (self->gate == NULL)
+		return;
+	if (self->estimate_end != NULL)
+		self->estimate_end = end;
+	else
+		self->gate_end = end;
+}
+
 static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, bool is_main)
 {
 	uint64_t depth_max = ftr_state.control->depth_max;
@@ -288,15 +306,19 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, boo
 	if (depth_max == 0 || depth_max > slot->frame_nr)
 		depth_max = slot->frame_nr;
 	self->frames_end = slot->frames + depth_max;
-	self->hook = (uintptr_t)ftr_return_stubs +
+	self->stub = (uintptr_t)ftr_return_stubs +
 		     FTR_STUB_BYTES * (slot->stub != 0 ? slot->stub : FTR_STUB_SHARED);
 	if (slot->stub != 0)
 		ftr_unwind_threads[slot->stub] = self;
 	if ((ftr_state.control->flags & FTR_CONTROL_ESTIMATE_RETURN) != 0) {
 		self->estimate_end = self->frames_end;
-		self->frames_end = slot->frames;
-		self->hook = 0;
+		self->stub = 0;
 	}
+	thread_take_gate(self, slot);
+	if (self->estimate_end != NULL || self->gate_end != NULL)
+		self->frames_end = slot->frames;
+	else
+		self->hook = self->stub;
 	ftr_maps_find_stack(__builtin_frame_address(0), is_main ? ftr_state.main_stack : 0,
 			    ftr_arch_thread_pointer(), &self->home_low, &self->home_high);
 	slot->home_low = self->home_low;
@@ -371,6 +393,7 @@ void ftr_thread_disarm(struct ftr_thread *self)
 	self->is_refused = true;
 	self->frames_end = self->frames;
 	self->estimate_end = NULL;
+	self->gate_end = NULL;
 	if (self->producer != NULL)
 		self->producer->limit = 0;	/* ends in ftr_ring_put_slow, which declines */
 }
@@ -379,16 +402,19 @@ void ftr_thread_pause(struct ftr_thread *self, struct ftr_pause *pause)
 {
 	pause->frames_end = self->frames_end;
 	pause->estimate_end = self->estimate_end;
+	pause->gate_end = self->gate_end;
 	pause->is_refused = self->is_refused;
 	if (self->frames == NULL)
 		self->is_refused = true;	/* nor attach it */
 	self->frames_end = self->frames;
 	self->estimate_end = NULL;
+	self->gate_end = NULL;
 }
 
 void ftr_thread_resume(struct ftr_thread *self, const struct ftr_pause *pause)
 {
 	self->frames_end = pause->frames_end;
 	self->estimate_end = pause->estimate_end;
+	self->gate_end = pause->gate_end;
 	self->is_refused = pause->is_refused;
 }

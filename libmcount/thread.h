@@ -61,6 +61,7 @@ struct ftr_producer {
 	struct ftr_ring_header *header;	/* (shared with the recorder) NULL = no ring */
 	uint64_t hopeless; /* tail + 1 at which a wait was given up: none until it moves */
 	uint64_t lost;			/* dropped since the last record, not yet reported */
+	uint64_t stalled; /* since when, first, dated records waited for room: not yet reported */
 };
 
 /*
@@ -114,6 +115,7 @@ struct ftr_slot {
 	uint8_t *ring_data;		/* where producer->data leads, which fork wipes */
 	struct ftr_frame *frames;	/* frame_nr of them, reserved address space */
 	uint64_t frame_nr;
+	struct ftr_gate *gate;		/* gate.h; NULL: there were no rules */
 	struct ftr_return *returns;	/* of frames taken for left; by hash of loc */
 	uint64_t return_nr;		/* a power of two, a multiple of FTR_RETURN_WAYS */
 	uint64_t bytes;			/* of this mapping */
@@ -137,11 +139,14 @@ struct ftr_thread {
 	struct ftr_frame *frames;
 	struct ftr_frame *halving_low;	/* frames - 1, while loc falls from frame to frame */
 	struct ftr_producer *producer;
-	uintptr_t hook;			/* this thread's return stub; 0 = returns are estimated */
+	uintptr_t hook;			/* stub, where returns take the common path, else 0 */
+	uintptr_t stub;			/* this thread's return stub; 0 = returns are estimated */
 	const uintptr_t *estimating_at; /* stack of the hook while it is at work on estimates; NULL
 					   = it is not */
 	const struct ftr_frame *jumping; /* of the newest longjmp that is recorded; may be gone */
 	struct ftr_frame *estimate_end;	/* ... and this is what frames_end, then frames, would be */
+	struct ftr_gate *gate;		/* gate.h; NULL: all calls are recorded */
+	struct ftr_frame *gate_end; /* with a gate and without estimates: likewise */
 	uintptr_t home_low, home_high;	/* the stack it was born on; 0, 0 = unknown */
 	uintptr_t signal_low, signal_bytes;	/* what it gave to sigaltstack */
 	uintptr_t module_low, module_bytes;	/* of the last call; see module.h */
@@ -185,7 +190,7 @@ void ftr_thread_disarm(struct ftr_thread *self);
  * doing.
  */
 struct ftr_pause {
-	struct ftr_frame *frames_end, *estimate_end;
+	struct ftr_frame *frames_end, *estimate_end, *gate_end;
 	bool is_refused;
 };
 void ftr_thread_pause(struct ftr_thread *self, struct ftr_pause *pause);
@@ -205,6 +210,23 @@ void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word);
  * once the thread is attached.  Nothing is put for a thread that is not traced.
  */
 void ftr_record_put(struct ftr_thread *self, uint64_t word, const void *payload, uint32_t bytes);
+
+/* A record whose time is not that of its being put. */
+struct ftr_dated_record {
+	uint64_t time;			/* not before that of the one before it */
+	uint64_t word;
+	const void *payload;
+	uint32_t payload_bytes;
+	uint64_t *claim; /* (nullable) put only if it changes from claim_from to claim_to, now */
+	uint64_t claim_from, claim_to;
+};
+
+/*
+ * Put it.  Other than with ftr_record_put, a wait for room is not reported in between, as it comes
+ * after what is put; ftr_stall_report does that, with the last of several.
+ */
+void ftr_record_put_dated(struct ftr_thread *self, const struct ftr_dated_record *record);
+void ftr_stall_report(struct ftr_thread *self);
 
 /* Take over the room that the recorder has made. */
 void ftr_ring_update_limit(struct ftr_producer *producer);

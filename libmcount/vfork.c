@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "libmcount/channel.h"
+#include "libmcount/gated.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -46,6 +47,7 @@ static void child_slot_init(struct ftr_vfork *vfork, const struct ftr_slot *pare
 		.is_vforked = true,
 		.frames = parent->frames,
 		.frame_nr = parent->frame_nr,
+		.gate = parent->gate,
 		.returns = parent->returns,
 		.return_nr = parent->return_nr,
 		.home_low = parent->home_low,
@@ -64,6 +66,10 @@ static void frames_keep(struct ftr_vfork *vfork)
 	vfork->kept_nr = nr < FTR_VFORK_KEPT ? (uint32_t)nr : FTR_VFORK_KEPT;
 	for (i = 0; i < vfork->kept_nr; i++)
 		vfork->kept[i] = self->top[(ptrdiff_t)i - (ptrdiff_t)vfork->kept_nr];
+	vfork->gated_nr = self->gate == NULL ? 0 :
+			  vfork->kept_nr < FTR_VFORK_GATED ? vfork->kept_nr : FTR_VFORK_GATED;
+	for (i = 0; i < vfork->gated_nr; i++)
+		vfork->gated[i] = *ftr_gate_frame(self, self->top - 1 - i);
 }
 
 struct ftr_vfork *ftr_vfork_begin(void)
@@ -80,6 +86,7 @@ struct ftr_vfork *ftr_vfork_begin(void)
 	vfork->is_blocked = !ftr_is_silent();
 	if (vfork->is_blocked)
 		ftr_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &vfork->signals, sizeof(all));
+	ftr_gated_flush(self);
 	vfork->self = *self;
 	frames_keep(vfork);
 	if (self->slot != NULL)
@@ -120,6 +127,8 @@ static void frames_restore(const struct ftr_vfork *vfork)
 	}
 	for (i = 0; i < vfork->kept_nr; i++)
 		old->top[(ptrdiff_t)i - (ptrdiff_t)vfork->kept_nr] = vfork->kept[i];
+	for (i = 0; i < vfork->gated_nr; i++)
+		*ftr_gate_frame(old, old->top - 1 - i) = vfork->gated[i];
 }
 
 static void child_ring_unmap(const struct ftr_slot *slot)

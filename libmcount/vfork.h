@@ -7,13 +7,14 @@
 #ifndef FTR_LIBMCOUNT_VFORK_H
 #define FTR_LIBMCOUNT_VFORK_H
 
-#include "libmcount/hook.h"
+#include "libmcount/gate.h"
 
 /*
  * How many of the parent's newest frames are saved.  A child may only return from tail calls that
  * share vfork's return slot.
  */
 #define FTR_VFORK_KEPT 64
+#define FTR_VFORK_GATED 8
 
 /* What the parent finds again when it goes on; belongs to one vfork. */
 struct ftr_vfork {
@@ -24,6 +25,8 @@ struct ftr_vfork {
 	bool is_blocked;		/* all signals are, until either of the two goes on */
 	uint32_t kept_nr;
 	struct ftr_frame kept[FTR_VFORK_KEPT];	/* the newest ones, in order */
+	uint32_t gated_nr;
+	struct ftr_gate_frame gated[FTR_VFORK_GATED];	/* beside them, newest first */
 };
 
 /* Before the call; NULL: there is nothing to save, or no room for it. */

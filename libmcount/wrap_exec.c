@@ -18,7 +18,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/environ.h"
-#include "libmcount/hook.h"
+#include "libmcount/gated.h"
 #include "libmcount/scratch.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
@@ -34,9 +34,13 @@ static int result(long ret)
 #define FD_PATH "/proc/self/fd/"
 #define FD_DIGITS 12
 
-/* The recorder checks the file: an image that cannot be preloaded into never connects. */
+/*
+ * What waits is put, and the recorder checks the file: an image that cannot be preloaded into never
+ * connects.
+ */
 static void announce(const char *file)
 {
+	ftr_gated_flush(&ftr_self);
 	if (file != NULL)
 		ftr_channel_send(FTR_CHANNEL_EXEC, file,
 				 strchr(file, '/') == NULL ? getenv("PATH") : NULL);

@@ -65,3 +65,11 @@ tests_unit_mcount_values_test_SOURCES = \
 	tests/unit/mcount_neighbours.c \
 	tests/unit/mcount_values_test.c
 tests_unit_mcount_values_test_LDADD = $(unit_libs)
+UNIT_TESTS += tests/unit/mcount_gate_test
+tests_unit_mcount_gate_test_SOURCES = \
+	libmcount/gate.c \
+	libmcount/rules.c \
+	libmcount/sections.c \
+	tests/unit/mcount_gate_test.c \
+	tests/unit/mcount_neighbours.c
+tests_unit_mcount_gate_test_LDADD = $(unit_libs)

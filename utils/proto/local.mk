@@ -7,5 +7,6 @@ libftr_a_SOURCES += \
 	utils/proto/plt.h \
 	utils/proto/record.h \
 	utils/proto/ring.h \
+	utils/proto/rules.h \
 	utils/proto/sections.h \
 	utils/proto/values.h

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* See gate.h.  Part of the hook: without libc. */
+#include "libmcount/gate.h"
+
+#include "libmcount/module.h"
+#include "libmcount/rules.h"
+#include "libmcount/sections.h"
+
+#define NS_PER_MS 1000000u
+
+/* Roughly, where the clock counts ticks of the processor. */
+static uint64_t ticks_of(uint64_t ns)
+{
+	uint64_t per_ms = ftr_state.control->ticks_per_ms;
+
+	if (ftr_state.control->clock != FTR_CONTROL_CLOCK_TSC || per_ms == 0)
+		return ns;
+	return ns < UINT64_MAX / per_ms ? ns * per_ms / NS_PER_MS : ns / NS_PER_MS * per_ms;
+}
+
+/* What the image's rules say, as they are now. */
+static void gate_start(struct ftr_gate *gate)
+{
+	const struct ftr_call_rules *rules = ftr_call_rules_image();
+	uint32_t depth_max = ftr_state.control->depth_max;
+
+	gate->start = (struct ftr_gate_state){
+		.depth = depth_max != 0 ? depth_max : FTR_GATE_DEEP,
+		.time = rules != NULL ? ticks_of(rules->time_ns) : 0,
+		.size_min = rules != NULL ? rules->size_min : 0,
+	};
+	gate->flags = rules != NULL ? rules->flags : 0;
+}
+
+static void generations_take(struct ftr_gate *gate)
+{
+	gate->control_generation = atomic_load(&ftr_state.control->generation);
+	gate->module_generation = atomic_load(&ftr_state.module_generation);
+	gate->rules_generation = atomic_load(&ftr_state.rules_generation);
+}
+
+static uint64_t aligned(uint64_t bytes)
+{
+	return (bytes + 63) & ~UINT64_C(63);
+}
+
+static bool has_values(void)
+{
+	return atomic_load_explicit(&ftr_state.has_values, memory_order_relaxed);
+}
+
+uint64_t ftr_gate_bytes(uint64_t frame_nr)
+{
+	if (ftr_call_rules_image() == NULL && !has_values())
+		return 0;
+	return aligned(sizeof(struct ftr_gate)) + frame_nr * sizeof(struct ftr_gate_frame) +
+	       (has_values() ? frame_nr * FTR_GATE_PAYLOAD : 0);
+}
+
+/* [ gate ][ frames ][ payloads ] */
+struct ftr_gate *ftr_gate_init(void *mem, uint64_t frame_nr)
+{
+	struct ftr_gate *gate = mem;
+
+	gate->frames = (struct ftr_gate_frame *)((char *)mem + aligned(sizeof(*gate)));
+	if (has_values())
+		gate->payloads = (uint8_t *)(gate->frames + frame_nr);
+	generations_take(gate);
+	gate_start(gate);
+	return gate;
+}
+
+/* Is what is known of functions still true? */
+static inline bool is_current(const struct ftr_gate *gate)
+{
+	return gate->module_generation == atomic_load_explicit(&ftr_state.module_generation,
+							       memory_order_relaxed) &&
+	       gate->rules_generation == atomic_load_explicit(&ftr_state.rules_generation,
+							      memory_order_relaxed) &&
+	       gate->control_generation ==
+		       atomic_load_explicit(&ftr_state.control->generation, memory_order_relaxed);
+}
+
+/* Modules have come or gone, or rules were replaced. */
+static __attribute__((noinline, cold)) void gate_renew(struct ftr_gate *gate)
+{
+	unsigned i;
+
+	ftr_sections_refresh();
+	generations_take(gate);
+	for (i = 0; i < FTR_GATE_KNOWN; i++)
+		gate->known[i] = (struct ftr_gate_known){ 0, 0 };
+	for (i = 0; i < FTR_GATE_PROGRAMS; i++)
+		gate->programs[i].check = 0;
+	gate_start(gate);
+}
+
+/*
+ * The two words of an entry may be of two functions, when a handler came between their stores: then
+ * their exclusive or is no address, or another one than is looked for.
+ */
+static inline struct ftr_gate_known *known_at(struct ftr_gate *gate, uintptr_t func)
+{
+	return &gate->known[(func >> 4 ^ func >> 13) % FTR_GATE_KNOWN];
+}
+
+static inline bool programs_are_any(const struct ftr_values_programs *programs)
+{
+	return programs->entry != NULL || programs->exit != NULL;
+}
+
+static __attribute__((noinline, cold)) uint64_t known_find_slow(struct ftr_thread *self,
+								uintptr_t func)
+{
+	struct ftr_gate *gate = self->gate;
+	struct ftr_gate_known *known = known_at(gate, func);
+	struct ftr_values_programs programs;
+	uint64_t rule;
+
+	if (!is_current(gate))
+		gate_renew(gate);
+	if (!ftr_module_is_known(self, func))
+		ftr_module_check(self, func);
+	rule = (uint64_t)ftr_call_rules_find(func);
+	if (gate->payloads != NULL) {
+		programs = ftr_values_find(func);
+		rule |= programs_are_any(&programs) ? FTR_GATE_VALUES : 0;
+	}
+	known->rule = rule;
+	known->check = func ^ rule;
+	return rule;
+}
+
+/* The word of @func, see struct ftr_gate_known. */
+static inline uint64_t known_find(struct ftr_thread *self, uintptr_t func)
+{
+	const struct ftr_gate_known *known = known_at(self->gate, func);
+	uint64_t rule = known->rule;
+
+	if (likely((known->check ^ rule) == func && is_current(self->gate)))
+		return rule;
+	return known_find_slow(self, func);
+}
+
+static uint64_t programs_check(const struct ftr_values_programs *programs, uintptr_t func)
+{
+	return func ^ (uint64_t)programs->entry ^ (uint64_t)programs->exit ^
+	       (uint64_t)programs->values ^ programs->base;
+}
+
+struct ftr_values_programs ftr_gate_programs(struct ftr_thread *self, uintptr_t func)
+{
+	struct ftr_gate_programs *slot =
+		&self->gate->programs[(func >> 4 ^ func >> 11) % FTR_GATE_PROGRAMS];
+	struct ftr_values_programs programs = slot->programs;
+
+	if (likely(slot->check == programs_check(&programs, func)))
+		return programs;
+	programs = ftr_values_find(func);
+	slot->programs = programs;
+	slot->check = programs_check(&programs, func);
+	return programs;
+}
+
+/* From here on, for all threads. */
+static void tracing_switch(uint32_t flags)
+{
+	uint32_t now = atomic_load(&ftr_state.tracing), next = now;
+
+	if ((flags & FTR_CALL_TRACE_ON) != 0)
+		next = FTR_TRACING_ON;
+	if ((flags & FTR_CALL_TRACE_OFF) != 0)
+		next = FTR_TRACING_OFF;
+	if ((flags & FTR_CALL_FINISH) != 0)
+		next = FTR_TRACING_FINISHED;
+	if (now != FTR_TRACING_FINISHED)
+		atomic_compare_exchange_strong(&ftr_state.tracing, &now, next);
+}
+
+/* What @rule changes for the call and its callees. */
+static void rule_apply(const struct ftr_gate *gate, const struct ftr_call_rule *rule,
+		       struct ftr_gate_state *state)
+{
+	if ((rule->flags & FTR_CALL_FILTER) != 0) {
+		state->is_in = true;
+		state->depth = gate->start.depth;
+	}
+	if ((rule->flags & FTR_CALL_DEPTH) != 0)
+		state->depth = rule->depth;
+	if ((rule->flags & FTR_CALL_TIME) != 0)
+		state->time = ticks_of(rule->time_ns);
+	if ((rule->flags & FTR_CALL_SIZE) != 0)
+		state->size_min = rule->size_min;
+	if ((rule->flags & (FTR_CALL_TRACE_ON | FTR_CALL_TRACE_OFF | FTR_CALL_FINISH)) != 0)
+		tracing_switch(rule->flags);
+}
+
+static inline bool is_recorded(const struct ftr_gate_state *state, uint32_t flags, uint32_t size)
+{
+	return state->depth != 0 && (flags & FTR_CALL_HIDE) == 0 &&
+	       size >= state->size_min &&
+	       atomic_load_explicit(&ftr_state.tracing, memory_order_relaxed) == FTR_TRACING_ON;
+}
+
+static inline bool must_wait(const struct ftr_gate *gate, const struct ftr_gate_state *state,
+			     uint32_t flags)
+{
+	if ((flags & FTR_CALL_TRACE) != 0)
+		return false;
+	return state->time != 0 ||
+	       ((gate->flags & FTR_CALLS_CALLERS) != 0 && (flags & FTR_CALL_CALLER) == 0);
+}
+
+#define CHANGES (FTR_CALL_FILTER | FTR_CALL_DEPTH | FTR_CALL_TIME | FTR_CALL_SIZE)
+
+enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate_state *before,
+				  uintptr_t func, struct ftr_gate_passage *passage)
+{
+	const struct ftr_gate *gate = self->gate;
+	const struct ftr_call_rule *rule;
+	uint32_t flags = 0, size = UINT32_MAX;
+	uint64_t known;
+
+	if (before->is_out)
+		return FTR_GATE_PASS;
+	known = known_find(self, func);
+	rule = (const struct ftr_call_rule *)(known & ~FTR_GATE_VALUES);
+	if (rule != NULL)
+		flags = rule->flags;
+	if ((gate->flags & FTR_CALLS_OPT_IN) != 0 && !before->is_in &&
+	    (flags & (FTR_CALL_FILTER | FTR_CALL_NOTRACE)) == 0)
+		return FTR_GATE_PASS;
+	passage->after = *before;
+	passage->after.is_out = (flags & FTR_CALL_NOTRACE) != 0;
+	passage->is_caller = (flags & FTR_CALL_CALLER) != 0;
+	passage->has_values = (known & FTR_GATE_VALUES) != 0;
+	if (passage->after.is_out)
+		return FTR_GATE_KEEP;
+	if (rule != NULL) {
+		rule_apply(gate, rule, &passage->after);
+		size = rule->size != 0 ? rule->size : size;
+	}
+	if (!is_recorded(&passage->after, flags, size))
+		return (flags & CHANGES) != 0 ? FTR_GATE_KEEP : FTR_GATE_PASS;
+	if (passage->after.depth != FTR_GATE_DEEP)
+		passage->after.depth--;
+	passage->after.recorded++;
+	return must_wait(gate, &passage->after, flags) ? FTR_GATE_WAIT : FTR_GATE_RECORD;
+}

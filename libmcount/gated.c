@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* See gated.h.  Part of the hook: without libc. */
+#include "libmcount/gated.h"
+
+#include "libmcount/frame.h"
+#include "libmcount/state.h"
+
+/* An open frame with a state: neither free nor in the hands of a hook. */
+static bool is_open(const struct ftr_thread *self, const struct ftr_frame *frame)
+{
+	return frame >= self->frames && frame->loc != NULL && !ftr_frame_is_busy(frame->loc);
+}
+
+/* Stacks other than the thread's own are taken to be no larger. */
+#define STACK_WORDS (UINT64_C(1) << 20)
+
+static bool is_one_stack(const struct ftr_thread *self, const uintptr_t *below,
+			 const uintptr_t *above)
+{
+	return ftr_frame_is_home(self, below) == ftr_frame_is_home(self, above) &&
+	       (uint64_t)(above - below) < STACK_WORDS;
+}
+
+/* Frames of several stacks: the newest on that of @loc, or else the newest of all. */
+static __attribute__((noinline, cold)) const struct ftr_gate_state *
+state_find(const struct ftr_thread *self, const uintptr_t *loc)
+{
+	const struct ftr_frame *frame, *any = NULL;
+
+	for (frame = self->top - 1; frame >= self->frames; frame--) {
+		if (!is_open(self, frame))
+			continue;
+		if (!self->is_mixed || is_one_stack(self, loc, frame->loc))
+			return &ftr_gate_frame(self, frame)->after;
+		any = any != NULL ? any : frame;
+	}
+	return any != NULL ? &ftr_gate_frame(self, any)->after : &self->gate->start;
+}
+
+/* What the caller of a call at @loc left to it. */
+static inline const struct ftr_gate_state *state_before(const struct ftr_thread *self,
+							const uintptr_t *loc)
+{
+	const struct ftr_frame *frame = self->top - 1;
+
+	if (likely(!self->is_mixed && is_open(self, frame)))
+		return &ftr_gate_frame(self, frame)->after;
+	return state_find(self, loc);
+}
+
+static uint8_t *payload_of(const struct ftr_thread *self, const struct ftr_frame *frame)
+{
+	return self->gate->payloads + (uint64_t)(frame - self->frames) * FTR_GATE_PAYLOAD;
+}
+
+static uint64_t word_of(const struct ftr_gate_frame *gated, const struct ftr_frame *frame,
+			enum ftr_record_type type)
+{
+	return record_word_at(gated->after.recorded - 1, frame->func, type);
+}
+
+/* The ENTRY of @frame, which waits; a handler in between may put it, or find it put. */
+static void waiting_put(struct ftr_thread *self, struct ftr_frame *frame)
+{
+	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	struct ftr_dated_record record = {
+		.time = gated->tick,
+		.word = word_of(gated, frame, FTR_RECORD_ENTRY),
+		.payload_bytes = gated->payload_bytes,
+		.claim = &gated->status,
+		.claim_from = FTR_GATE_WAITS,
+		.claim_to = FTR_GATE_BEGUN,
+	};
+
+	if (record.payload_bytes != 0)
+		record.payload = payload_of(self, frame);
+	ftr_record_put_dated(self, &record);
+	frame_begun(frame, frame->kind, gated->tick);
+}
+
+/* Callers first: those up to @until of which an ENTRY waits. */
+static void callers_put(struct ftr_thread *self, const struct ftr_frame *until)
+{
+	struct ftr_frame *frame = (struct ftr_frame *)until;
+	const struct ftr_gate_frame *gated;
+
+	for (; frame >= self->frames; frame--) {
+		gated = ftr_gate_frame(self, frame);
+		if (is_open(self, frame) && !self->is_mixed &&
+		    (gated->after.recorded == 0 || gated->status == FTR_GATE_BEGUN))
+			break;
+	}
+	for (frame++; frame <= until; frame++) {
+		if (is_open(self, frame) &&
+		    ftr_gate_frame(self, frame)->status == FTR_GATE_WAITS)
+			waiting_put(self, frame);
+	}
+}
+
+static inline bool callers_may_wait(const struct ftr_thread *self, const struct ftr_frame *frame)
+{
+	return frame > self->frames &&
+	       (self->is_mixed || ftr_gate_frame(self, frame - 1)->status != FTR_GATE_BEGUN);
+}
+
+/* Has a call that began at @tick taken so long by @now that it is recorded? */
+static bool is_late(const struct ftr_thread *self, const struct ftr_gate_frame *gated, uint64_t now)
+{
+	if ((self->gate->flags & FTR_CALLS_CALLERS) != 0 && !gated->is_caller)
+		return false;
+	return now - gated->tick >= gated->after.time;
+}
+
+/* What a program makes of the call of @frame goes to the frame's room for it.  Its bytes. */
+static uint32_t values_capture(struct ftr_thread *self, const struct ftr_frame *frame,
+			       const struct ftr_regs *regs, bool is_exit)
+{
+	const struct ftr_call call = {
+		.regs = regs,
+		.slot = (const uintptr_t *)((uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY),
+		.func = frame->func,
+	};
+	struct ftr_values_programs programs = ftr_gate_programs(self, frame->func);
+	const struct ftr_value_op *program = is_exit ? programs.exit : programs.entry;
+
+	if (program == NULL || regs == NULL || self->gate->payloads == NULL)
+		return 0;
+	return ftr_values_run(program, &programs, &call, payload_of(self, frame));
+}
+
+/* A record of @frame at @time with what has been captured. */
+static void values_put(struct ftr_thread *self, const struct ftr_frame *frame, uint64_t time,
+		       enum ftr_record_type type, uint32_t bytes)
+{
+	const struct ftr_dated_record record = {
+		.time = time,
+		.word = word_of(ftr_gate_frame(self, frame), frame, type),
+		.payload = bytes != 0 ? payload_of(self, frame) : NULL,
+		.payload_bytes = bytes,
+	};
+
+	ftr_record_put_dated(self, &record);
+	ftr_stall_report(self);
+}
+
+static void begin_waiting(struct ftr_thread *self, struct ftr_frame *frame,
+			  const struct ftr_regs *regs)
+{
+	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	const struct ftr_gate_frame *caller = gated - 1;
+
+	if (gated->has_values)
+		gated->payload_bytes = values_capture(self, frame, regs, false);
+	gated->tick = ftr_clock_read();
+	frame->state = gated->tick << 16 | frame->kind;
+	atomic_signal_fence(memory_order_seq_cst);
+	gated->status = FTR_GATE_WAITS;
+	if (frame > self->frames && caller->status == FTR_GATE_WAITS &&
+	    is_late(self, caller, gated->tick)) {
+		callers_put(self, frame - 1);
+		ftr_stall_report(self);
+	}
+}
+
+static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
+			   const struct ftr_regs *regs)
+{
+	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	uint32_t bytes;
+	uint64_t tick;
+
+	if (callers_may_wait(self, frame))
+		callers_put(self, frame - 1);
+	if (unlikely(gated->has_values)) {
+		bytes = values_capture(self, frame, regs, false);
+		tick = ftr_clock_read();
+		values_put(self, frame, tick, FTR_RECORD_ENTRY, bytes);
+	} else {
+		tick = record_put_word(self, word_of(gated, frame, FTR_RECORD_ENTRY));
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	gated->status = FTR_GATE_BEGUN;
+	frame_begun(frame, frame->kind, tick);
+}
+
+/* Without a record: its place among others of the same return slot is by its time. */
+static void begin_kept(struct ftr_frame *frame)
+{
+	if (frame->kind == FTR_FRAME_RETURN)
+		frame->state = ftr_clock_ticks() << 16 | FTR_FRAME_RETURN;
+}
+
+static struct ftr_frame *frame_get(struct ftr_thread *self, uintptr_t *loc)
+{
+	struct ftr_frame *frame = self->top;
+	const struct ftr_frame *end = self->estimate_end != NULL ? self->estimate_end :
+								   self->gate_end;
+
+	if (likely(frame < end && frame_take(self, frame, loc)))
+		return frame;
+	return ftr_frame_take_above(self, frame, end, loc);
+}
+
+/* A busy frame becomes open, and its call comes back to us. */
+static void gated_open(struct ftr_thread *self, struct ftr_frame *frame,
+		       const struct ftr_gated_call *call, const struct ftr_gate_passage *passage)
+{
+	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	bool is_return = call->kind == FTR_FRAME_RETURN;
+
+	gated->status = FTR_GATE_UNRECORDED;
+	gated->after = passage->after;
+	gated->is_caller = passage->is_caller;
+	gated->has_values = passage->has_values;
+	gated->payload_bytes = 0;
+	frame_fill(frame, is_return ? *call->loc : 0, call->func, call->kind);
+	if (is_return && self->stub != 0)
+		*call->loc = self->stub;
+	atomic_signal_fence(memory_order_seq_cst);
+	frame_open(frame, call->loc);
+}
+
+bool ftr_gated_begin(struct ftr_thread *self, const struct ftr_gated_call *call)
+{
+	const struct ftr_gate_state *before = state_before(self, call->loc);
+	struct ftr_gate_passage passage;
+	enum ftr_gate_way way = ftr_gate_decide(self, before, call->func, &passage);
+	struct ftr_frame *frame;
+
+	if (way == FTR_GATE_PASS) {
+		if (call->kind == FTR_FRAME_RETURN)
+			return false;
+		passage = (struct ftr_gate_passage){ .after = *before };
+	}
+	frame = frame_get(self, call->loc);
+	if (frame == NULL)
+		return false;
+	gated_open(self, frame, call, &passage);
+	if (way == FTR_GATE_RECORD)
+		begin_recorded(self, frame, call->regs);
+	else if (way == FTR_GATE_WAIT)
+		begin_waiting(self, frame, call->regs);
+	else
+		begin_kept(frame);
+	return true;
+}
+
+/* The call took long enough, or it did not happen. */
+static void exit_waiting(struct ftr_thread *self, struct ftr_frame *frame,
+			 const struct ftr_regs *regs)
+{
+	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	uint64_t tick = ftr_clock_read();
+	uint32_t bytes = 0;
+
+	if (!is_late(self, gated, tick)) {
+		gated->status = FTR_GATE_UNRECORDED;
+		return;
+	}
+	if (callers_may_wait(self, frame))
+		callers_put(self, frame - 1);
+	waiting_put(self, frame);
+	gated->status = FTR_GATE_UNRECORDED;
+	frame->is_begun = false;
+	if (gated->has_values)
+		bytes = values_capture(self, frame, regs, true);
+	values_put(self, frame, tick, FTR_RECORD_EXIT, bytes);
+}
+
+void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const struct ftr_regs *regs)
+{
+	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	uint64_t tick;
+
+	if (gated->status == FTR_GATE_WAITS) {
+		exit_waiting(self, frame, regs);
+		return;
+	}
+	if (gated->status != FTR_GATE_BEGUN)
+		return;
+	gated->status = FTR_GATE_UNRECORDED;
+	frame->is_begun = false;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (likely(!gated->has_values)) {
+		record_put_word(self, word_of(gated, frame, FTR_RECORD_EXIT));
+		return;
+	}
+	tick = ftr_clock_read();
+	values_put(self, frame, tick, FTR_RECORD_EXIT, values_capture(self, frame, regs, true));
+}
+
+uintptr_t ftr_gated_leave(struct ftr_thread *self, uintptr_t *loc, const struct ftr_regs *regs)
+{
+	struct ftr_frame *frame = self->top - 1;
+
+	if (*loc != self->stub || !frame_seize(frame, loc))
+		return 0;
+	ftr_gated_exit(self, frame, regs);
+	return frame_drop(self, frame);
+}
+
+void ftr_gated_flush(struct ftr_thread *self)
+{
+	struct ftr_frame *frame;
+
+	if (self->gate == NULL || (self->gate->flags & FTR_CALLS_CALLERS) != 0)
+		return;		/* of callers it is known that they led nowhere */
+	for (frame = self->frames; frame < self->top; frame++) {
+		if (is_open(self, frame) &&
+		    ftr_gate_frame(self, frame)->status == FTR_GATE_WAITS)
+			waiting_put(self, frame);
+	}
+	ftr_stall_report(self);
+}

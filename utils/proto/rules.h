@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The body of FTR_SECTION_RULES: which calls of a module's functions are recorded.  The recorder
+ * resolves names and patterns; the runtime looks addresses up.
+ *
+ *	[ struct ftr_call_rules ][ struct ftr_call_rule, rule_nr ]
+ *	[ struct ftr_call_rule_start, start_nr ]
+ *
+ * The starts are sorted by offset, and each holds up to the next one: an address below the first
+ * has rule 0, which says nothing.  What struct ftr_call_rules says counts where it comes with the
+ * program's image, for the whole process.
+ */
+#ifndef FTR_PROTO_RULES_H
+#define FTR_PROTO_RULES_H
+
+#include <assert.h>
+#include <stdint.h>
+
+enum ftr_calls_flag {
+	FTR_CALLS_OPT_IN = 1 << 0,  /* some function has FTR_CALL_FILTER: others need one outside */
+	FTR_CALLS_CALLERS = 1 << 1, /* only what leads to a function with FTR_CALL_CALLER */
+	FTR_CALLS_OFF = 1 << 2,	    /* nothing is recorded until FTR_CALL_TRACE_ON */
+};
+
+enum ftr_call_flag {
+	FTR_CALL_FILTER = 1 << 0,    /* its calls and what they call */
+	FTR_CALL_NOTRACE = 1 << 1,   /* neither its calls nor what they call */
+	FTR_CALL_DEPTH = 1 << 2,     /* it and what it calls, so deep */
+	FTR_CALL_TIME = 1 << 3,	     /* ... if they take so long */
+	FTR_CALL_SIZE = 1 << 4,	     /* ... if their code is so long */
+	FTR_CALL_TRACE = 1 << 5,     /* however short */
+	FTR_CALL_TRACE_ON = 1 << 6,  /* from here on, in all threads */
+	FTR_CALL_TRACE_OFF = 1 << 7, /* not from here on */
+	FTR_CALL_HIDE = 1 << 8,	     /* not its calls, but what they call */
+	FTR_CALL_CALLER = 1 << 9,    /* see FTR_CALLS_CALLERS */
+	FTR_CALL_FINISH = 1 << 10,   /* not from here on, for good */
+};
+
+struct ftr_call_rule {
+	uint32_t flags;			/* FTR_CALL_* flags */
+	uint32_t depth;
+	uint64_t time_ns;
+	uint32_t size_min;		/* FTR_CALL_SIZE */
+	uint32_t size;			/* of the function itself, where any size matters */
+};
+static_assert(sizeof(struct ftr_call_rule) == 24, "wire layout");
+
+struct ftr_call_rule_start {
+	uint32_t offset;		/* from the module's first mapping */
+	uint32_t rule;			/* its index */
+};
+static_assert(sizeof(struct ftr_call_rule_start) == 8, "wire layout");
+
+struct ftr_call_rules {
+	uint32_t flags;			/* FTR_CALLS_* flags */
+	uint32_t rule_nr;
+	uint32_t start_nr;
+	uint32_t size_min;		/* -Z */
+	uint64_t time_ns;		/* -t */
+};
+static_assert(sizeof(struct ftr_call_rules) == 24, "wire layout");
+
+#endif /* FTR_PROTO_RULES_H */
