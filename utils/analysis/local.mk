@@ -19,7 +19,5 @@ libftr_a_SOURCES += \
 	utils/analysis/slowest.h \
 	utils/analysis/stats.c \
 	utils/analysis/stats.h \
-	utils/analysis/stats_pair.c \
-	utils/analysis/stats_pair.h \
 	utils/analysis/syscalls.c \
 	utils/analysis/syscalls.h

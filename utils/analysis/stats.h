@@ -82,4 +82,16 @@ const struct ftr_stats *ftr_stats_get(const struct ftr_sink *sink);
  */
 const struct ftr_func_stat **ftr_stats_rows(const struct ftr_stats *stats, size_t *nr);
 
+/* Functions of the same name in two traces. */
+struct ftr_stats_pair {
+	const char *name;
+	uint32_t name_len;
+	const struct ftr_func_stat *base;	/* (nullable) one of the two at least is there */
+	const struct ftr_func_stat *other;	/* (nullable) */
+};
+
+/* (owned, by free) array of *nr pairs, those of @base first; NULL = out of memory. */
+struct ftr_stats_pair *ftr_stats_pair_all(const struct ftr_stats *base,
+					  const struct ftr_stats *other, size_t *nr);
+
 #endif /* FTR_ANALYSIS_STATS_H */

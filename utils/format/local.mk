@@ -83,8 +83,6 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/uftrace.h \
 	utils/format/uftrace/write.c \
 	utils/format/uftrace/write.h \
-	utils/format/uftrace/write_dir.c \
-	utils/format/uftrace/write_dir.h \
 	utils/format/uftrace/write_info.c \
 	utils/format/uftrace/write_info.h \
 	utils/format/uftrace/write_syscall.c \

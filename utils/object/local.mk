@@ -10,8 +10,6 @@ libftr_a_SOURCES += \
 	utils/object/elf.h \
 	utils/object/elf_file.c \
 	utils/object/elf_file.h \
-	utils/object/minidebug.c \
-	utils/object/minidebug.h \
 	utils/object/plt.c \
 	utils/object/plt.h \
 	utils/object/symtab.c \

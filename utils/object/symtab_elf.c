@@ -5,7 +5,6 @@
 
 #include "utils/object/debugfile.h"
 #include "utils/object/elf_file.h"
-#include "utils/object/minidebug.h"
 #include "utils/object/plt.h"
 #include "utils/object/symtab.h"
 #include "utils/object/symtab_build.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * BPF from the tables of arch/: one comparison a call, arguments where only some of its uses
- * matter.  And the gate at which the program waits before it installs that.
+ * matter.
  */
 #include "utils/observe/filter.h"
 
@@ -10,9 +10,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -148,11 +146,7 @@ void ftr_observer_filter_init(struct ftr_observer_filter *filter)
 	emit_return(filter, SECCOMP_RET_ALLOW);
 }
 
-/*
- * In the calling thread; what it starts inherits it.  Without privileges this needs (and sets)
- * no_new_privs: set-uid programs then run without their rights.  Async-signal-safe.
- */
-static int filter_install(const struct ftr_observer_filter *filter)
+int ftr_observer_filter_install(const struct ftr_observer_filter *filter)
 {
 	struct sock_fprog program = {
 		.len = filter->nr,
@@ -168,41 +162,4 @@ static int filter_install(const struct ftr_observer_filter *filter)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0 ? 0 : -errno;
-}
-
-/* ---- the gate ---- */
-
-int ftr_observer_gate_open(struct ftr_observer_gate *gate, struct ftr_err *err)
-{
-	ftr_observer_filter_init(&gate->filter);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate->fds) < 0)
-		return ftr_err_set(err, errno, "cannot make a socket pair: %s", strerror(errno));
-	return 0;
-}
-
-void ftr_observer_gate_close(struct ftr_observer_gate *gate)
-{
-	for (int i = 0; i < 2; i++) {
-		if (gate->fds[i] >= 0)
-			close(gate->fds[i]);
-		gate->fds[i] = -1;
-	}
-}
-
-int ftr_observer_gate_pass(struct ftr_observer_gate *gate)
-{
-	char go = 0;
-	ssize_t got;
-
-	close(gate->fds[0]);
-	/* Where only ancestors may trace (Yama): the holder of the other end may, too. */
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-	do
-		got = read(gate->fds[1], &go, 1);
-	while (got < 0 && errno == EINTR);
-	if (got != 1)
-		return -EPIPE;
-	prctl(PR_SET_PTRACER, 0, 0, 0, 0);
-	close(gate->fds[1]);
-	return filter_install(&gate->filter);
 }

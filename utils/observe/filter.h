@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The seccomp filter that stops a program at the observed calls, and the gate before it. */
+/* The seccomp filter that stops a program at the observed calls. */
 #ifndef FTR_OBSERVE_FILTER_H
 #define FTR_OBSERVE_FILTER_H
 
@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 #include "arch/syscalls.h"
-#include "utils/base/err.h"
 
 #define FTR_OBSERVER_FILTER_MAX 512
 
@@ -19,20 +18,11 @@ struct ftr_observer_filter {
 /* Build the filter of this machine's ABIs. */
 void ftr_observer_filter_init(struct ftr_observer_filter *filter);
 
-/* The child waits here until its observer has attached. */
-struct ftr_observer_gate {
-	int fds[2];		/* (owned) [0] the observer's end, [1] the child's */
-	struct ftr_observer_filter filter;
-};
-
-int  ftr_observer_gate_open(struct ftr_observer_gate *gate, struct ftr_err *err);
-void ftr_observer_gate_close(struct ftr_observer_gate *gate);
-
 /*
- * In the child, between fork and exec: wait for the observer, install the filter.  The next thing
- * must be the exec.  Async-signal-safe.  0, or -errno: -EPIPE when the observer gave up.
+ * In the calling thread; what it starts inherits it.  Without privileges this needs (and sets)
+ * no_new_privs: set-uid programs then run without their rights.  Async-signal-safe.  0 or -errno.
  */
-int  ftr_observer_gate_pass(struct ftr_observer_gate *gate);
+int ftr_observer_filter_install(const struct ftr_observer_filter *filter);
 
 /* SECCOMP_RET_DATA of a stop: index of the ABI in ftr_abis, and the call. */
 #define FTR_OBSERVER_STOP_ABI_SHIFT 8

@@ -30,6 +30,24 @@
 #include "utils/observe/filter.h"
 #include "utils/trace/syscall.h"
 
+/* ---- observe/run.c: the gate, where the child waits until its observer has attached ---- */
+
+struct ftr_observer_gate {
+	int fds[2];		/* (owned) [0] the observer's end, [1] the child's */
+	struct ftr_observer_filter filter;
+};
+
+int  ftr_observer_gate_open(struct ftr_observer_gate *gate, struct ftr_err *err);
+void ftr_observer_gate_close(struct ftr_observer_gate *gate);
+
+/*
+ * In the child, between fork and exec: wait for the observer, install the filter.  The next thing
+ * must be the exec.  Async-signal-safe.  0, or -errno: -EPIPE when the observer gave up.
+ */
+int  ftr_observer_gate_pass(struct ftr_observer_gate *gate);
+
+/* ---- the observer ---- */
+
 struct ftr_observer_sink {
 	/* A call; what it borrows is valid until the callback returns. */
 	void (*call)(void *arg, const struct ftr_syscall *call);

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Running a program under the observer: fork, signals, and the error of an exec that failed. */
+/*
+ * Running a program under the observer: the gate at which it waits, fork, signals, and the error of
+ * an exec that failed.
+ */
 #include "utils/observe/observer.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +18,45 @@
 #define WAKE_SIGNAL  SIGURG	/* of the observer's thread; otherwise ignored */
 #define WAKE_AGAIN_NS 1000000
 #define CHILD_FAILED 126	/* exit status of a child that could not exec */
+
+/* ---- the gate ---- */
+
+int ftr_observer_gate_open(struct ftr_observer_gate *gate, struct ftr_err *err)
+{
+	ftr_observer_filter_init(&gate->filter);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate->fds) < 0)
+		return ftr_err_set(err, errno, "cannot make a socket pair: %s", strerror(errno));
+	return 0;
+}
+
+void ftr_observer_gate_close(struct ftr_observer_gate *gate)
+{
+	for (int i = 0; i < 2; i++) {
+		if (gate->fds[i] >= 0)
+			close(gate->fds[i]);
+		gate->fds[i] = -1;
+	}
+}
+
+int ftr_observer_gate_pass(struct ftr_observer_gate *gate)
+{
+	char go = 0;
+	ssize_t got;
+
+	close(gate->fds[0]);
+	/* Where only ancestors may trace (Yama): the holder of the other end may, too. */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	do
+		got = read(gate->fds[1], &go, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		return -EPIPE;
+	prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+	close(gate->fds[1]);
+	return ftr_observer_filter_install(&gate->filter);
+}
+
+/* ---- signals ---- */
 
 static const int end_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 
@@ -105,6 +149,8 @@ bool ftr_observer_signals_allow(struct ftr_observer_signals *signals, bool progr
 	}
 	return requests - signals->forgiven < (has_program ? REQUESTS_MAX : 1);
 }
+
+/* ---- the program ---- */
 
 /* In the child.  The exec closes @failure, so that nothing in it means success. */
 static void become(struct ftr_observer_gate *gate, const char *path, char *const *argv,

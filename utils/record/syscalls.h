@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "utils/base/err.h"
-#include "utils/observe/filter.h"
+#include "utils/observe/observer.h"
 
 struct ftr_record_syscalls {
 	int dir;			/* (borrowed) data directory */

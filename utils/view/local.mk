@@ -6,8 +6,6 @@ libftr_a_SOURCES += \
 	utils/view/cpu_text.h \
 	utils/view/dump.c \
 	utils/view/dump.h \
-	utils/view/dump_header.c \
-	utils/view/dump_header.h \
 	utils/view/fields.c \
 	utils/view/fields.h \
 	utils/view/graph.c \
@@ -16,7 +14,6 @@ libftr_a_SOURCES += \
 	utils/view/graph_task.h \
 	utils/view/info.c \
 	utils/view/info.h \
-	utils/view/info_task.c \
 	utils/view/replay.c \
 	utils/view/replay.h \
 	utils/view/replay_flat.c \

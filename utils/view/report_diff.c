@@ -8,7 +8,6 @@
 #include "utils/view/report.h"
 
 #include "utils/analysis/stats.h"
-#include "utils/analysis/stats_pair.h"
 #include "utils/base/color.h"
 #include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
