@@ -207,6 +207,8 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 		return FTR_EXIT_FAILED;
 	}
 	if (selection != NULL) {
+		opened->options.kernel_full |= opened->trace->is_kernel_only;
+		opened->options.event_full |= opened->trace->is_kernel_only;
 		opened->trace->demangle = (enum ftr_demangle)selection->demangle;
 		opened->trace->shows_library = selection->libname;
 		if (selection->subtract && parse_subtract(opened, err) < 0)

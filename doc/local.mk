@@ -56,4 +56,5 @@ EXTRA_DIST += \
 	doc/adr/0034-growing-traces.md \
 	doc/adr/0035-exceptions-get-addresses-back.md \
 	doc/fxt.md \
-	doc/layers.txt
+	doc/layers.txt \
+	doc/trace-dat.md

@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	tests/packages.txt \
 	tests/lib/beside_strace.py \
 	tests/lib/fxt_made.py \
+	tests/lib/tracedat_made.py \
 	tests/lib/count-results.awk \
 	tests/lib/packages.sh \
 	tests/lib/tree.sh \

@@ -14,9 +14,11 @@ TESTS += tests/fuzz/replay
 EXTRA_DIST += \
 	tests/fuzz/corpus/etrace \
 	tests/fuzz/corpus/fxt \
+	tests/fuzz/corpus/trace.dat \
 	tests/fuzz/corpus/uftrace \
 	tests/fuzz/etrace.dict \
 	tests/fuzz/fxt.dict \
+	tests/fuzz/trace.dat.dict \
 	tests/fuzz/uftrace.dict
 
 # Needs clang: see libfuzzer.c.

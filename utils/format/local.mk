@@ -23,6 +23,7 @@ libftr_a_SOURCES += \
 	utils/format/ftrace/ftrace.c \
 	utils/format/ftrace/ftrace.h \
 	utils/format/ftrace/join.c \
+	utils/format/ftrace/machine.c \
 	utils/format/ftrace/page_layout.h \
 	utils/format/ftrace/page_read.c \
 	utils/format/ftrace/page_write.c \
@@ -54,6 +55,17 @@ libftr_a_SOURCES += \
 	utils/format/fxt/write_table.c \
 	utils/format/null/write.c \
 	utils/format/registry.c \
+	utils/format/tracedat/read.c \
+	utils/format/tracedat/read.h \
+	utils/format/tracedat/read_buffer.c \
+	utils/format/tracedat/read_clock.c \
+	utils/format/tracedat/read_kin.c \
+	utils/format/tracedat/read_meta.c \
+	utils/format/tracedat/read_option.c \
+	utils/format/tracedat/read_section.c \
+	utils/format/tracedat/read_task.c \
+	utils/format/tracedat/read_text.c \
+	utils/format/tracedat/unpack.c \
 	utils/format/uftrace/export.c \
 	utils/format/uftrace/export.h \
 	utils/format/uftrace/export_args.c \

@@ -43,6 +43,8 @@ static bool fields_measure(struct ftr_ftrace_event *event, const struct tep_form
 			return false;
 		if (field->size > 0 && end > event->fixed_bytes)	/* [] has none */
 			event->fixed_bytes = end;
+		if (field->size == 0 && end > event->rest_offset)
+			event->rest_offset = end;
 		event->has_dynamic |= (field->flags & TEP_FIELD_IS_DYNAMIC) != 0;
 	}
 	return true;
@@ -60,6 +62,10 @@ static bool event_init(struct ftr_ftrace_event *event, struct tep_event *tep, co
 	    !fields_measure(event, tep->format.fields))
 		return false;
 	event->is_printable = ftr_ftrace_is_printable(tep);
+	if (tep->flags & TEP_EVENT_FL_ISBPRINT)
+		event->printk = tep_find_field(tep, "fmt");
+	if (event->printk != NULL && event->printk->size == 0)
+		event->printk = NULL;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (strcmp(others[i].name, name) == 0)
 			event->other = tep_find_field(tep, others[i].field);
@@ -142,7 +148,7 @@ static int text_parse(struct ftr_ftrace *ftrace, const char *name, struct ftr_sl
 		return ret;
 	event = ftrace->events.v[ftrace->events.nr - 1];
 	event->is_printable &= trouble == NULL;
-	if (!event->is_printable)
+	if (!event->is_printable && event->printk == NULL)
 		event->trouble = trouble != NULL ? trouble :
 						   "its print fmt could read beyond the record";
 	return 0;
@@ -229,6 +235,7 @@ int ftr_ftrace_init(struct ftr_ftrace *ftrace, struct ftr_trace *trace,
 	assert(layout->page_bytes >= FTR_FTRACE_PAGE_MIN);
 	assert(layout->page_bytes <= FTR_FTRACE_PAGE_MAX);
 	assert((layout->page_bytes & (layout->page_bytes - 1)) == 0);
+	ftr_hashmap_init(&ftrace->printks);
 	ftrace->trace = trace;
 	ftrace->layout = *layout;
 	ftrace->module = ftr_trace_module_get(trace, FTR_KERNEL_PATH, NULL);
@@ -252,6 +259,7 @@ void ftr_ftrace_fini(struct ftr_ftrace *ftrace)
 	for (size_t i = 0; i < ftrace->events.nr; i++)
 		free(ftrace->events.v[i]);
 	ftr_vec_fini(&ftrace->events);
+	ftr_hashmap_fini(&ftrace->printks);
 	ftr_ftrace_text_free(ftrace->text);
 	kbuffer_free(ftrace->kbuffer);
 	tep_free(ftrace->tep);

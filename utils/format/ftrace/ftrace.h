@@ -32,6 +32,8 @@
 #define FTR_FTRACE_PAGE_MAX (UINT32_C(1) << 26)	/* what a commit word can count */
 
 struct ftr_ftrace_text;
+struct ftr_istream;
+struct ftr_symtab;
 struct kbuffer;
 struct tep_event;
 struct tep_format_field;
@@ -52,6 +54,8 @@ struct ftr_ftrace_event {
 	const struct tep_format_field *func;	/* of an ENTRY or EXIT: its function */
 	uint32_t id;
 	uint32_t fixed_bytes;		/* a record has at least so many */
+	uint32_t rest_offset;		/* of a field that takes what is left, perhaps nothing */
+	const struct tep_format_field *printk;	/* (nullable) points to the format of its text */
 	uint8_t  kind;			/* enum ftr_ftrace_kind */
 	bool     has_dynamic;		/* fields that hold where in the record their data lie */
 	bool     is_printable;	/* its print fmt can be followed without leaving the record */
@@ -75,6 +79,7 @@ struct ftr_ftrace {
 	const struct tep_format_field
 		*type; /* common_type, the same in all (nullable: no event is known) */
 	FTR_VEC(struct ftr_ftrace_event *) events;	/* (owned) */
+	struct ftr_hashmap printks;	/* addresses of texts that can be followed */
 	uint16_t by_id[FTR_FTRACE_IDS];		/* index in events, plus 1; 0 = no such event */
 	struct {
 		uint64_t addr;
@@ -101,6 +106,28 @@ bool ftr_ftrace_header_page(struct ftr_ftrace *ftrace, struct ftr_slice text);
  */
 int ftr_ftrace_format_add(struct ftr_ftrace *ftrace, struct ftr_slice system,
 			  struct ftr_slice name, struct ftr_slice text, const char *why_cut);
+
+/* ---- machine.c ---- */
+
+/* Bytes of a long in the kernel, by the file header_page: 4, 8, or 0: it does not say. */
+unsigned ftr_ftrace_commit_bytes(struct ftr_slice text);
+/* The file header_event.  False: it contradicts page_layout.h, which is used. */
+bool ftr_ftrace_header_event(struct ftr_slice text);
+/* The name that stands in a format.  False: there is none. */
+bool ftr_ftrace_format_name(struct ftr_slice text, struct ftr_slice *name);
+/*
+ * The file printk_formats: texts that records point to.  Those that could lead astray are left out.
+ * 0 or -ENOMEM.
+ */
+int ftr_ftrace_printk_formats(struct ftr_ftrace *ftrace, struct ftr_slice text,
+			      uint64_t *damaged_nr);
+/*
+ * The symbols of the kernel, from @in, into an uninitialised table; where there are none that can
+ * be used, a warning says so.  0, or -errno: there is nothing to finish.
+ */
+int ftr_ftrace_kallsyms(struct ftr_symtab *symtab, struct ftr_istream *in, struct ftr_diag *diag);
+
+/* ---- ftrace.c: functions ---- */
 
 /* The kernel's function at an address, a made-up one where no symbol is known.  NULL: no memory. */
 const struct ftr_func *ftr_ftrace_func(struct ftr_ftrace *ftrace, uint64_t addr);

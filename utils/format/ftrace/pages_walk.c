@@ -130,7 +130,8 @@ static int event_walk(struct walk *walk, const struct ftr_ftrace_page *page)
 		return unknown_note(walk, id, page->data);
 	if (!ftr_ftrace_fits(page, event)) {
 		ftr_diag_warn(walk_trace(walk)->diag,
-			      "%s+0x%llx: %s of %u bytes is damaged: skipped", walk_cpu(walk)->name, walk_offset(walk, page->data), event->name,
+			      "%s+0x%llx: %s of %u bytes is damaged: skipped",
+			      walk_cpu(walk)->name, walk_offset(walk, page->data), event->name,
 			      page->bytes);
 		return 0;
 	}

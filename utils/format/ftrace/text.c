@@ -128,7 +128,7 @@ static bool term_is_safe(const struct tep_event *event, const struct tep_print_a
 
 bool ftr_ftrace_is_printable(const struct tep_event *event)
 {
-	const int special = TEP_EVENT_FL_ISPRINT | TEP_EVENT_FL_ISBPRINT | TEP_EVENT_FL_ISFUNCENT |
+	const int special = TEP_EVENT_FL_ISBPRINT | TEP_EVENT_FL_ISFUNCENT |
 			    TEP_EVENT_FL_ISFUNCRET | (int)TEP_EVENT_FL_FAILED;
 
 	return (event->flags & special) == 0 && terms_are_safe(event, event->print_fmt.args, 0);
@@ -161,6 +161,16 @@ static void record_take(struct ftr_ftrace_text *text, const struct ftr_ftrace_pa
 	text->used = bytes;
 }
 
+/* Records of trace_printk have a print fmt of their own, which is somewhere in the kernel. */
+static bool record_is_printable(const struct ftr_ftrace *ftrace,
+				const struct ftr_ftrace_page *page,
+				const struct ftr_ftrace_event *event)
+{
+	if (event->printk == NULL)
+		return event->is_printable;
+	return ftr_hashmap_find(&ftrace->printks, ftr_ftrace_number(page, event->printk)) != NULL;
+}
+
 int ftr_ftrace_text(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *page,
 		    const struct ftr_ftrace_event *event, struct ftr_strbuf *out)
 {
@@ -174,10 +184,12 @@ int ftr_ftrace_text(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *pag
 		return -ENOMEM;
 	record_take(ftrace->text, page);
 	record.data = ftrace->text->record;
-	record.size = record.record_size = (int)ftrace->text->used;
+	record.size = (int)(ftrace->text->used > event->rest_offset ? ftrace->text->used :
+								      event->rest_offset);
+	record.record_size = record.size;
 	seq = &ftrace->text->seq;
 	trace_seq_reset(seq);
-	if (event->is_printable)
+	if (record_is_printable(ftrace, page, event))
 		tep_print_event(ftrace->tep, seq, &record, "%s", TEP_PRINT_INFO);
 	else
 		tep_record_print_fields(seq, &record, event->tep);

@@ -198,16 +198,7 @@ int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab)
 		ftr_diag_warn(diag, "%s: kernel functions are shown as addresses", err.text);
 		return ret;
 	}
-	ftr_symtab_init(symtab);
-	ret = ftr_symtab_load_text(symtab, &in, diag, &err);
+	ret = ftr_ftrace_kallsyms(symtab, &in, diag);
 	ftr_istream_close(&in);
-	if (ret < 0) {
-		ftr_diag_warn(diag, "%s", err.text);
-		ftr_symtab_fini(symtab);
-	} else if (symtab->nr == 0) {
-		ftr_diag_warn(diag, SYMBOL_FILE
-			      ": no addresses, as kernel.kptr_restrict hides them: kernel "
-			      "functions are shown as addresses");
-	}
 	return ret;
 }
