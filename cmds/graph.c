@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ftr graph: who called whom, as a tree. */
 #include "cmds/cmd.h"
+#include "cmds/graph.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/message.h"
@@ -21,6 +22,14 @@ struct graph_values {
 	bool by_task;
 };
 
+const struct ftr_option ftr_graph_view_options[] = {
+	FTR_OPTION("sort", 's', "KEY[,KEY...]",
+		   "Order the callees of each function by: func call total self total-avg total-max "
+		   "total-min self-avg self-max self-min (default: by their first calls)",
+		   ftr_opt_string, struct ftr_graph_opts, sort),
+	{ 0 }
+};
+
 static const struct ftr_option graph_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct graph_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct graph_values, selection),
@@ -29,12 +38,8 @@ static const struct ftr_option graph_options[] = {
 		"Columns: total self addr total-avg total-max total-min self-avg self-max self-min all; "
 		"with --task total self tid exit command; +x adds, none hides",
 		ftr_opt_string, struct graph_values, view.fields),
-	FTR_OPTION("sort", 's', "KEY[,KEY...]",
-		   "Order the callees of each function by: func call total self total-avg total-max "
-		   "total-min self-avg self-max self-min (default: by their first calls)",
-		   ftr_opt_string, struct graph_values, view.sort),
-	FTR_OPTION("subtract", 0, NULL, "Take off what tracing itself took, as measured by record",
-		   ftr_opt_flag, struct graph_values, selection.subtract),
+	FTR_OPTION_GROUP(ftr_graph_view_options, struct graph_values, view),
+	FTR_OPTION_GROUP(ftr_subtract_options, struct graph_values, selection),
 	FTR_OPTION("task", 0, NULL, "Show the tree of processes and threads instead", ftr_opt_flag,
 		   struct graph_values, by_task),
 	{ 0 }

@@ -11,6 +11,7 @@ ftr_SOURCES = \
 	cmds/export.c \
 	cmds/export.h \
 	cmds/graph.c \
+	cmds/graph.h \
 	cmds/help.c \
 	cmds/help.h \
 	cmds/info.c \

@@ -45,8 +45,7 @@ static const struct ftr_option report_options[] = {
 		   struct report_values, view.avg_total),
 	FTR_OPTION("avg-self", 0, NULL, "Show average, minimum and maximum self time", ftr_opt_flag,
 		   struct report_values, view.avg_self),
-	FTR_OPTION("subtract", 0, NULL, "Take off what tracing itself took, as measured by record",
-		   ftr_opt_flag, struct report_values, selection.subtract),
+	FTR_OPTION_GROUP(ftr_subtract_options, struct report_values, selection),
 	FTR_OPTION("task", 0, NULL, "Show a row for each task instead", ftr_opt_flag,
 		   struct report_values, by_task),
 	FTR_OPTION(

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "cmds/cmd.h"
+#include "cmds/graph.h"
 #include "cmds/message.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
@@ -35,10 +36,7 @@ static const struct ftr_option slowest_options[] = {
 		   "Columns: total self addr total-avg total-max total-min self-avg self-max self-min "
 		   "all; +x adds, none hides",
 		   ftr_opt_string, struct slowest_values, view.fields),
-	FTR_OPTION("sort", 's', "KEY[,KEY...]",
-		   "Order the callees of each function by: func call total self total-avg total-max "
-		   "total-min self-avg self-max self-min (default: by their first calls)",
-		   ftr_opt_string, struct slowest_values, view.sort),
+	FTR_OPTION_GROUP(ftr_graph_view_options, struct slowest_values, view),
 	{ 0 }
 };
 

@@ -82,6 +82,9 @@ libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 
 	-fno-sanitize=all
 libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst \
 	-Wl,-soname,libmcount.so -Wl,--version-script=$(srcdir)/libmcount/libmcount.map
+# It links libc alone.
+libmcount_so_LDADD =
+libmcount_nop_so_LDADD =
 EXTRA_DIST += libmcount/libmcount.map
 
 # What instrumented code calls, and nothing else: to measure what instrumentation costs by itself.

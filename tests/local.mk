@@ -21,6 +21,7 @@ check_PROGRAMS += tests/lib/guard
 tests_lib_guard_SOURCES = tests/lib/guard.c
 tests_lib_guard_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_lib_guard_LDFLAGS =
+tests_lib_guard_LDADD =
 EXTRA_DIST += tests/lib/guard_test.py tests/lib/harness.py
 if HAVE_PYTHON
 TESTS += tests/lib/guard_test.py
@@ -45,8 +46,10 @@ EXTRA_DIST += \
 	tests/real/work.lua \
 	tests/real/work.py
 
-# One unit-test program a module, linked with what ships.
+# One unit-test program a module, linked with what ships.  A program NAME_test is made of NAME_test.c and
+# these libraries unless its lines say otherwise.
 unit_libs = $(FTR_LIBS) $(CMOCKA_LIBS)
+LDADD = $(unit_libs)
 UNIT_TESTS =
 if HAVE_CMOCKA
 check_PROGRAMS += $(UNIT_TESTS)

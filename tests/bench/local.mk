@@ -28,4 +28,5 @@ bench: all
 # A large made-up data directory: tests/bench/mkdata DIR RECORDS [TASKS]
 EXTRA_PROGRAMS += tests/bench/mkdata
 tests_bench_mkdata_SOURCES = tests/bench/mkdata.c
+tests_bench_mkdata_LDADD =
 CLEANFILES += tests/bench/mkdata

@@ -3,55 +3,42 @@ fxt_util = tests/unit/fxt_util.c tests/unit/fxt_util.h tests/unit/unit.h
 
 UNIT_TESTS += tests/unit/fxt_random_test
 tests_unit_fxt_random_test_SOURCES = tests/unit/fxt_random_test.c $(fxt_util)
-tests_unit_fxt_random_test_LDADD = $(unit_libs)
 
 UNIT_TESTS += tests/unit/fxt_write_test
 tests_unit_fxt_write_test_SOURCES = tests/unit/fxt_write_test.c $(fxt_util)
-tests_unit_fxt_write_test_LDADD = $(unit_libs)
 
 UNIT_TESTS += tests/unit/chrome_write_test
 tests_unit_chrome_write_test_SOURCES = tests/unit/chrome_write_test.c $(fxt_util)
-tests_unit_chrome_write_test_LDADD = $(unit_libs)
 
 UNIT_TESTS += tests/unit/fxt_limit_test
 tests_unit_fxt_limit_test_SOURCES = tests/unit/fxt_limit_test.c $(fxt_util)
-tests_unit_fxt_limit_test_LDADD = $(unit_libs)
 
 UNIT_TESTS += tests/unit/fxt_map_test
 tests_unit_fxt_map_test_SOURCES = tests/unit/fxt_map_test.c $(fxt_util)
-tests_unit_fxt_map_test_LDADD = $(unit_libs)
 UNIT_TESTS += tests/unit/uftrace_kernel_test
 tests_unit_uftrace_kernel_test_SOURCES = tests/unit/kernel_pages.c tests/unit/kernel_pages.h \
 	tests/unit/packed.h tests/unit/uftrace_kernel_test.c tests/unit/unit.h
-tests_unit_uftrace_kernel_test_LDADD = $(unit_libs)
 
 UNIT_TESTS += tests/unit/uftrace_read_test
 tests_unit_uftrace_read_test_SOURCES = tests/unit/packed.h tests/unit/stream.c tests/unit/stream.h \
 	tests/unit/uftrace_read_test.c
-tests_unit_uftrace_read_test_LDADD = $(unit_libs)
 
 UNIT_TESTS += tests/unit/fxt_read_test
 tests_unit_fxt_read_test_SOURCES = tests/unit/fxt_read_test.c $(fxt_util)
-tests_unit_fxt_read_test_LDADD = $(unit_libs)
 
 UNIT_TESTS += tests/unit/ftrace_test tests/unit/kbuf_write_test
 tests_unit_ftrace_test_SOURCES = tests/unit/ftrace_test.c tests/unit/unit.h
-tests_unit_ftrace_test_LDADD = $(unit_libs)
 tests_unit_kbuf_write_test_SOURCES = tests/unit/kbuf_write_test.c tests/unit/unit.h
-tests_unit_kbuf_write_test_LDADD = $(unit_libs)
 
 kernel_story = tests/unit/kernel_story.c tests/unit/kernel_story.h $(fxt_util)
 
 UNIT_TESTS += tests/unit/kernel_export_test
 tests_unit_kernel_export_test_SOURCES = tests/unit/kernel_export_test.c $(kernel_story)
-tests_unit_kernel_export_test_LDADD = $(unit_libs)
 
 UNIT_TESTS += tests/unit/fxt_order_test
 tests_unit_fxt_order_test_SOURCES = tests/unit/fxt_order_test.c $(fxt_util)
-tests_unit_fxt_order_test_LDADD = $(unit_libs)
 tests_unit_fxt_order_test_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=pread
 
 UNIT_TESTS += tests/unit/kernel_trip_test
 tests_unit_kernel_trip_test_SOURCES = tests/unit/kernel_trip_test.c $(kernel_story)
-tests_unit_kernel_trip_test_LDADD = $(unit_libs)

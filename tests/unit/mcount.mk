@@ -9,29 +9,24 @@ tests_unit_mcount_ring_test_SOURCES = \
 	libmcount/ring.c \
 	tests/unit/mcount_neighbours.c \
 	tests/unit/mcount_ring_test.c
-tests_unit_mcount_ring_test_LDADD = $(unit_libs)
 tests_unit_mcount_stack_test_SOURCES = \
 	libmcount/maps.c \
 	tests/unit/mcount_stack_test.c
-tests_unit_mcount_stack_test_LDADD = $(unit_libs)
 UNIT_TESTS += tests/unit/ring_threads_test
 tests_unit_ring_threads_test_SOURCES = \
 	libmcount/clock.c \
 	libmcount/ring.c \
 	tests/unit/mcount_neighbours.c \
 	tests/unit/ring_threads_test.c
-tests_unit_ring_threads_test_LDADD = $(unit_libs)
 tests_unit_mcount_seccomp_test_SOURCES = \
 	libmcount/seccomp.c \
 	tests/unit/mcount_seccomp_test.c
-tests_unit_mcount_seccomp_test_LDADD = $(unit_libs)
 UNIT_TESTS += tests/unit/sections_test
 tests_unit_sections_test_SOURCES = \
 	libmcount/refresh.c \
 	libmcount/sections.c \
 	tests/unit/mcount_neighbours.c \
 	tests/unit/sections_test.c
-tests_unit_sections_test_LDADD = $(unit_libs)
 UNIT_TESTS += tests/unit/mcount_module_test
 tests_unit_mcount_module_test_SOURCES = \
 	libmcount/clock.c \
@@ -41,7 +36,6 @@ tests_unit_mcount_module_test_SOURCES = \
 	libmcount/sections.c \
 	tests/unit/mcount_module_test.c \
 	tests/unit/mcount_neighbours.c
-tests_unit_mcount_module_test_LDADD = $(unit_libs)
 # Its own list of probes is found before the runtime's.
 EXTRA_DIST += tests/unit/null/libmcount/probes.def
 UNIT_TESTS += tests/unit/mcount_probe_test
@@ -51,20 +45,17 @@ tests_unit_mcount_probe_test_SOURCES = \
 	tests/unit/mcount_neighbours.c \
 	tests/unit/mcount_probe_test.c
 tests_unit_mcount_probe_test_CPPFLAGS = -iquote $(srcdir)/tests/unit/null $(AM_CPPFLAGS)
-tests_unit_mcount_probe_test_LDADD = $(unit_libs)
 UNIT_TESTS += tests/unit/mcount_invariant_test
 tests_unit_mcount_invariant_test_SOURCES = \
 	libmcount/invariant.c \
 	tests/unit/mcount_invariant_test.c \
 	tests/unit/mcount_neighbours.c
-tests_unit_mcount_invariant_test_LDADD = $(unit_libs)
 UNIT_TESTS += tests/unit/mcount_values_test
 tests_unit_mcount_values_test_SOURCES = \
 	libmcount/sections.c \
 	libmcount/values.c \
 	tests/unit/mcount_neighbours.c \
 	tests/unit/mcount_values_test.c
-tests_unit_mcount_values_test_LDADD = $(unit_libs)
 UNIT_TESTS += tests/unit/mcount_gate_test
 tests_unit_mcount_gate_test_SOURCES = \
 	libmcount/gate.c \
@@ -72,4 +63,3 @@ tests_unit_mcount_gate_test_SOURCES = \
 	libmcount/sections.c \
 	tests/unit/mcount_gate_test.c \
 	tests/unit/mcount_neighbours.c
-tests_unit_mcount_gate_test_LDADD = $(unit_libs)

@@ -8,18 +8,9 @@ UNIT_TESTS += \
 	tests/unit/elf_test \
 	tests/unit/symtab_test \
 	tests/unit/symtab_text_test
-tests_unit_arch_test_SOURCES = tests/unit/arch_test.c
-tests_unit_arch_test_LDADD = $(unit_libs)
 tests_unit_debuginfo_test_SOURCES = tests/unit/debuginfo_test.c tests/unit/object_util.c
 tests_unit_debuginfo_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
-tests_unit_debuginfo_test_LDADD = $(unit_libs)
-tests_unit_demangle_test_SOURCES = tests/unit/demangle_test.c
-tests_unit_demangle_test_LDADD = $(unit_libs)
 tests_unit_elf_test_SOURCES = tests/unit/elf_test.c tests/unit/object_util.c
 tests_unit_elf_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
-tests_unit_elf_test_LDADD = $(unit_libs)
 tests_unit_symtab_test_SOURCES = tests/unit/symtab_test.c tests/unit/object_util.c
 tests_unit_symtab_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
-tests_unit_symtab_test_LDADD = $(unit_libs)
-tests_unit_symtab_text_test_SOURCES = tests/unit/symtab_text_test.c
-tests_unit_symtab_text_test_LDADD = $(unit_libs)

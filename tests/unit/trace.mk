@@ -1,8 +1,3 @@
 # SPDX-License-Identifier: MIT
 UNIT_TESTS += tests/unit/event_kind_test tests/unit/rule_test tests/unit/trace_test
-tests_unit_event_kind_test_SOURCES = tests/unit/event_kind_test.c
-tests_unit_event_kind_test_LDADD = $(unit_libs)
-tests_unit_rule_test_SOURCES = tests/unit/rule_test.c
-tests_unit_rule_test_LDADD = $(unit_libs)
 tests_unit_trace_test_SOURCES = tests/unit/stream.c tests/unit/stream.h tests/unit/trace_test.c
-tests_unit_trace_test_LDADD = $(unit_libs)

@@ -8,20 +8,7 @@ UNIT_TESTS += \
 	tests/unit/option_test \
 	tests/unit/slowest_test \
 	tests/unit/stats_test
-tests_unit_cpus_test_SOURCES = tests/unit/cpus_test.c
-tests_unit_cpus_test_LDADD = $(unit_libs)
-tests_unit_graph_task_test_SOURCES = tests/unit/graph_task_test.c
-tests_unit_graph_task_test_LDADD = $(unit_libs)
 tests_unit_graph_test_SOURCES = tests/unit/graph_test.c tests/unit/stream.c tests/unit/stream.h
-tests_unit_graph_test_LDADD = $(unit_libs)
 tests_unit_graph_write_test_SOURCES = \
 	tests/unit/graph_write_test.c tests/unit/stream.c tests/unit/stream.h
-tests_unit_graph_write_test_LDADD = $(unit_libs)
-tests_unit_histogram_test_SOURCES = tests/unit/histogram_test.c
-tests_unit_histogram_test_LDADD = $(unit_libs)
-tests_unit_option_test_SOURCES = tests/unit/option_test.c
-tests_unit_option_test_LDADD = $(unit_libs)
 tests_unit_slowest_test_SOURCES = tests/unit/slowest_test.c tests/unit/stream.c tests/unit/stream.h
-tests_unit_slowest_test_LDADD = $(unit_libs)
-tests_unit_stats_test_SOURCES = tests/unit/stats_test.c
-tests_unit_stats_test_LDADD = $(unit_libs)

@@ -94,3 +94,9 @@ const struct ftr_option ftr_selection_options[] = {
 		   ftr_opt_flag, struct ftr_selection, kernel_only),
 	{ 0 }
 };
+
+const struct ftr_option ftr_subtract_options[] = {
+	FTR_OPTION("subtract", 0, NULL, "Take off what tracing itself took, as measured by record",
+		   ftr_opt_flag, struct ftr_selection, subtract),
+	{ 0 }
+};

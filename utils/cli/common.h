@@ -38,9 +38,11 @@ struct ftr_selection {
 	bool        event_full;
 	bool        kernel_full;
 	bool        kernel_only;
-	bool        subtract;		/* a row of those commands that only show durations */
+	bool        subtract;
 };
 
 extern const struct ftr_option ftr_selection_options[];
+/* subtract: for those commands that only show durations. */
+extern const struct ftr_option ftr_subtract_options[];
 
 #endif /* FTR_CLI_COMMON_H */

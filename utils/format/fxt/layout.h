@@ -183,8 +183,8 @@ static inline uint32_t fxt_text_words(uint32_t bytes)
 #define FXT_KEY_TRACEPOINT \
 	"tracepoint" /* uint32, the id of an instant that is a tracepoint of the kernel */
 #define FXT_KEY_CPU	   "cpu"	/* uint32, of a tracepoint or loss; FXT_KEY_TEXT: text */
-#define FXT_KEY_DATA	   "data"	/* bytes of an unknown layout: a blob, as ftr once wrote them */
-#define FXT_KEY_HEX	   "data/x"	/* the same in hexadecimal digits, which every reader takes */
+#define FXT_KEY_DATA	   "data"	/* bytes of an unknown layout: a blob of older files */
+#define FXT_KEY_HEX	   "data/x"	/* the same as hexadecimal digits: all readers know it */
 #define FXT_VALUE_PREFIX \
 	"~" /* of a value of the program that is called as our own arguments are, or begins so */
 #define FXT_FLOW_FORK      UINT64_C(0x666f726b00000000) /* flow ids: "fork" and a number */

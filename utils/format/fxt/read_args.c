@@ -239,7 +239,7 @@ bool fxt_hex_decode(const char *text, uint32_t len, uint8_t *bytes)
 		if (high < 0 || low < 0)
 			return false;
 		if (bytes != NULL)
-			bytes[i / 2] = (uint8_t)(high << 4 | low);
+			bytes[i / 2] = (uint8_t)(16 * high + low);
 	}
 	return len % 2 == 0;
 }

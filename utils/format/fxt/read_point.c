@@ -120,7 +120,7 @@ static void point_raw(struct fxt_source *self, struct ftr_event *ev,
 	} else if (value.arg->format == FTR_ARG_STRING &&
 		   value.arg->name == r->key_hex->str->s &&
 		   fxt_hex_decode(value.str.s, value.str.len, (uint8_t *)payload->data)) {
-		payload->len = value.str.len / 2;	/* in front of the digits, which are longer */
+		payload->len = value.str.len / 2;	/* the digits behind are longer */
 		payload->spec = NULL;
 	}
 }

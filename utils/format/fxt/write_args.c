@@ -158,8 +158,8 @@ static int arg_hex(struct fxt_writer *w, const char *name, const void *data, siz
 	for (size_t i = 0; i < len; i++) {
 		uint8_t byte = ((const uint8_t *)data)[i];
 
-		ftr_strbuf_putc(&text, digits[byte >> 4]);
-		ftr_strbuf_putc(&text, digits[byte & 15]);
+		ftr_strbuf_putc(&text, digits[byte / 16]);
+		ftr_strbuf_putc(&text, digits[byte % 16]);
 	}
 	ret = text.failed ? fxt_no_memory(w) :
 			    fxt_arg_string(w, name, ftr_strbuf_str(&text), text.len);
