@@ -31,6 +31,21 @@ struct ftr_code {
 	uint64_t addr;		/* of bytes[0] */
 };
 
+/*
+ * Room for a call at a function's entry, as compilers leave it (arch/ISA/patch.h has the code).
+ * @code is @size bytes of a section, from the place in question on.
+ */
+struct ftr_arch_patch {
+	uint32_t reloc_relative;	/* of a word that the load address is added to */
+	/* Bytes of one instruction: a no-operation, what an indirect jump may land on; 0 = none. */
+	unsigned (*nop_bytes)(const uint8_t *code, uint32_t size);
+	unsigned (*landing_bytes)(const uint8_t *code, uint32_t size);
+	/* Bytes of the no-operations that a call takes the place of; 0 = it has no room. */
+	unsigned (*room)(const uint8_t *code, uint32_t size);
+	/* Is this what may come before the room at a function's start, not a prologue? */
+	bool (*is_entry)(const uint8_t *code, uint32_t size);
+};
+
 struct ftr_arch {
 	const char *name;	/* of its folder: "x86_64" */
 	const char *title;	/* in messages: "64-bit x86" */
@@ -49,6 +64,8 @@ struct ftr_arch {
 	 */
 	bool (*next_got_use)(const struct ftr_code *code, uint64_t low, uint64_t high, size_t *pos,
 			     struct ftr_got_use *use);
+
+	const struct ftr_arch_patch *patch;	/* (nullable: entries are not patched) */
 };
 
 /* The machine that ftr was built for. */

@@ -6,4 +6,5 @@ libftr_a_SOURCES += \
 	arch/registry.c \
 	arch/syscalls.h \
 	arch/x86_64/arch.c \
+	arch/x86_64/patch.h \
 	arch/x86_64/syscalls.c

@@ -256,6 +256,12 @@ static void report_end(const struct ftr_recorder_result *result, const char *pro
 		    program_invocation_short_name, is_default ? "" : " ", is_default ? "" : dir);
 }
 
+static void report_notes(const char *notes)
+{
+	for (; notes != NULL && *notes != '\0'; notes += strcspn(notes, "\n") + 1)
+		ftr_verbose(1, "%.*s", (int)strcspn(notes, "\n"), notes);
+}
+
 static void report_result(const struct ftr_recorder_result *result,
 			  const struct ftr_record_opts *opts,
 			  const struct ftr_recorder_options *recorder)
@@ -270,6 +276,7 @@ static void report_result(const struct ftr_recorder_result *result,
 			 recorder->runtime);
 	ftr_verbose(1, "%u sessions, %u tasks, %" PRIu64 " records", result->sessions,
 		    result->tasks, result->records);
+	report_notes(result->notes);
 	if (opts->shows_time)
 		print_time(result);
 	if (opts->shows_end && isatty(STDERR_FILENO))
@@ -288,14 +295,16 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 	ftr_message_diag_end(recorder->diag);
 	if (ret < 0)
 		ftr_error("%s", err.text);
-	if (!result.was_run)
+	if (!result.was_run) {
+		free(result.notes);
 		return result.was_ready &&
 		       (err.code == ENOENT || err.code == EACCES || err.code == ENOEXEC) ?
 		       FTR_EXIT_NOT_RUN : FTR_EXIT_FTR;
-	if (ret < 0)
-		return FTR_EXIT_FTR;
-	report_result(&result, opts, recorder);
-	return program_status(&result);
+	}
+	if (ret == 0)
+		report_result(&result, opts, recorder);
+	free(result.notes);
+	return ret < 0 ? FTR_EXIT_FTR : program_status(&result);
 }
 
 /* What cannot be traced from inside can still be observed. */

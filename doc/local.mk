@@ -52,6 +52,7 @@ EXTRA_DIST += \
 	doc/adr/0026-frames-of-coroutines.md \
 	doc/adr/0027-a-gate-behind-the-common-path.md \
 	doc/adr/0029-values-without-faults.md \
+	doc/adr/0030-patched-entries.md \
 	doc/adr/0031-pages-and-their-owner.md \
 	doc/adr/0034-growing-traces.md \
 	doc/adr/0035-exceptions-get-addresses-back.md \

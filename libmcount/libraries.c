@@ -262,9 +262,16 @@ static void scopes_set(struct ftr_libraries *all)
 	}
 }
 
+enum look_time {
+	LOOK_START,		/* none of their code has run */
+	LOOK_INIT,		/* one's _init has begun; those of the other new ones run later */
+	LOOK_LATER,
+};
+
 /* Alone: at the start, or under the dynamic linker's lock. */
-static void look(struct ftr_libraries *all, bool is_start)
+static void look(struct ftr_libraries *all, enum look_time time)
 {
+	bool is_start = time == LOOK_START;
 	struct ftr_pause pause;
 	uint32_t i;
 
@@ -280,6 +287,7 @@ static void look(struct ftr_libraries *all, bool is_start)
 	if (!is_start)
 		scopes_set(all);
 	for (i = 1; i < all->found_nr; i++) {
+		all->found[i].module.is_before_init = time == LOOK_INIT;
 		if (all->found[i].is_new)
 			library_show(all, &all->found[i], is_start);
 	}
@@ -294,7 +302,7 @@ void ftr_libraries_start(void)
 	if (ftr_sys_map_failed(mem))
 		return;
 	ftr_state.libraries = (struct ftr_libraries *)mem;
-	look(ftr_state.libraries, true);
+	look(ftr_state.libraries, LOOK_START);
 }
 
 static int counts_differ(struct dl_phdr_info *info, size_t size, void *arg)
@@ -309,19 +317,19 @@ static bool is_stale(struct ftr_libraries *all)
 	return all != NULL && dl_iterate_phdr(counts_differ, all) == 2;
 }
 
-static void look_again(void)
+static void look_again(enum look_time time)
 {
 	struct ftr_libraries *all = ftr_state.libraries;
 
 	if (!is_stale(all))
 		return;
 	atomic_fetch_add(&ftr_state.module_generation, 1);
-	look(all, false);
+	look(all, time);
 }
 
 void __gmon_start__(void)
 {
-	look_again();
+	look_again(LOOK_INIT);
 }
 
 /*
@@ -330,7 +338,7 @@ void __gmon_start__(void)
  */
 static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name alone */
 {
-	look_again();
+	look_again(LOOK_LATER);
 	return NULL;
 }
 

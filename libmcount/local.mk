@@ -30,6 +30,10 @@ libmcount_so_SOURCES = \
 	libmcount/maps.h \
 	libmcount/module.c \
 	libmcount/module.h \
+	libmcount/own_text.c \
+	libmcount/own_text.h \
+	libmcount/patch_near.c \
+	libmcount/patch_near.h \
 	libmcount/plt_bind.c \
 	libmcount/plt_bind.h \
 	libmcount/plt_stubs.c \
@@ -42,6 +46,7 @@ libmcount_so_SOURCES = \
 	libmcount/probe_mcount.c \
 	libmcount/probe_name.c \
 	libmcount/probe_name.h \
+	libmcount/probe_patch.c \
 	libmcount/probe_plt.c \
 	libmcount/probe_plt.h \
 	libmcount/probes.def \
@@ -100,6 +105,8 @@ libmcount_so_SOURCES += \
 	arch/x86_64/dlopen.S \
 	arch/x86_64/jmpbuf.h \
 	arch/x86_64/mcount.S \
+	arch/x86_64/patch.S \
+	arch/x86_64/patch.h \
 	arch/x86_64/plt.S \
 	arch/x86_64/prologue.h \
 	arch/x86_64/regs.h \

@@ -5,14 +5,11 @@
  */
 #include "libmcount/plt_stubs.h"
 
-#include <dlfcn.h>
-#include <link.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "libmcount/hook.h"
 #include "libmcount/invariant.h"
+#include "libmcount/own_text.h"
 #include "utils/base/rt/sys.h"
 
 #define PAGE 4096ul
@@ -41,66 +38,6 @@ bool ftr_plt_stubs_start(struct ftr_plt_stubs *stubs, uint32_t nr)
 	return true;
 }
 
-/* Where a file keeps what is at an address. */
-struct place {
-	uintptr_t addr;
-	uint64_t offset;
-	bool is_known;
-};
-
-static int place_find(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct place *place = arg;
-	int i;
-
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
-		uintptr_t in_segment = place->addr - (info->dlpi_addr + phdr->p_vaddr);
-
-		if (phdr->p_type == PT_LOAD && in_segment < phdr->p_filesz) {
-			place->offset = phdr->p_offset + in_segment;
-			place->is_known = true;
-			return 1;
-		}
-	}
-	return 0;
-}
-
-/* Reading behind the end of a mapped file would end the program. */
-static bool has_block(int fd, uint64_t offset)
-{
-	struct stat st;
-
-	return ftr_sys2(SYS_fstat, fd, &st) == 0 &&
-	       (uint64_t)st.st_size >= offset + FTR_PLT_BLOCK_BYTES;
-}
-
-/*
- * Map the pattern once more over the start of @mem; it must be the same file that we were loaded
- * from.
- */
-static bool pattern_map(uintptr_t mem)
-{
-	struct place place = { .addr = (uintptr_t)ftr_plt_block };
-	long fd, ret = -1;
-	Dl_info info;
-
-	if (dladdr(ftr_plt_block, &info) == 0)
-		return false;
-	dl_iterate_phdr(place_find, &place);
-	if (!place.is_known)
-		return false;
-	fd = ftr_sys_open_own(info.dli_fname);
-	if (fd < 0)
-		return false;
-	if (has_block((int)fd, place.offset))
-		ret = ftr_sys6(SYS_mmap, mem, FTR_PLT_BLOCK_BYTES, PROT_READ | PROT_EXEC,
-			       MAP_PRIVATE | MAP_FIXED, fd, place.offset);
-	ftr_sys_close_own(fd);
-	return !ftr_sys_map_failed(ret) &&
-	       memcmp((const void *)mem, ftr_plt_block, FTR_PLT_BLOCK_BYTES) == 0;
-}
-
 static bool block_new(struct ftr_plt_stubs *stubs)
 {
 	struct block_data *data;
@@ -112,7 +49,7 @@ static bool block_new(struct ftr_plt_stubs *stubs)
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return false;
-	if (!pattern_map((uintptr_t)mem)) {
+	if (!ftr_own_text_map((uintptr_t)mem, ftr_plt_block, FTR_PLT_BLOCK_BYTES)) {
 		ftr_sys2(SYS_munmap, mem, FTR_PLT_BLOCK_BYTES + PAGE);
 		return false;
 	}

@@ -40,6 +40,9 @@ void ftr_loaded_read(struct ftr_loaded *module, const struct dl_phdr_info *info)
 	int i;
 
 	module->base = info->dlpi_addr;
+	module->name = info->dlpi_name;
+	module->text = UINTPTR_MAX;
+	module->text_end = 0;
 	module->relro = module->relro_end = 0;
 	module->is_symbolic = false;
 	module->dynamic = NULL;
@@ -47,7 +50,11 @@ void ftr_loaded_read(struct ftr_loaded *module, const struct dl_phdr_info *info)
 		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
 		uintptr_t start = module->base + phdr->p_vaddr;
 
-		if (phdr->p_type == PT_GNU_RELRO) {
+		if (phdr->p_type == PT_LOAD && (phdr->p_flags & PF_X) != 0) {
+			module->text = start < module->text ? start : module->text;
+			if (start + phdr->p_memsz > module->text_end)
+				module->text_end = start + phdr->p_memsz;
+		} else if (phdr->p_type == PT_GNU_RELRO) {
 			module->relro = start & PAGE_MASK;
 			module->relro_end = (start + phdr->p_memsz) & PAGE_MASK;
 		} else if (phdr->p_type == PT_DYNAMIC) {

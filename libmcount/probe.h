@@ -24,12 +24,15 @@ struct ftr_plt_hooked;
 /* A loaded module: the program's image or a library. */
 struct ftr_loaded {
 	uintptr_t base;			/* load address */
+	const char *name;		/* (borrowed, for now) its path; "" = the program */
+	uintptr_t text, text_end;	/* from its first executable byte to its last */
 	uintptr_t relro, relro_end;	/* must be made writable for a moment */
 	const ElfW(Dyn) *dynamic;
 	void *scope;			/* of a library loaded later: a handle for dlsym */
 	struct ftr_plt_hooked *hooked;	/* (borrowed) of probe plt; the library's for good */
 	bool is_program;
 	bool is_lasting;		/* there since the start: its scope is the global one */
+	bool is_before_init;		/* shown before its _init can have run, if that calls us */
 	bool is_symbolic;		/* prefers its own symbols */
 };
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libmcount/patch_near.h"
 #include "libmcount/plt_stubs.h"
 #include "libmcount/thread.h"
 #include "libmcount/unwinding.h"
@@ -85,6 +86,7 @@ struct ftr_state {
 	struct ftr_real real;
 	struct ftr_unwind unwind;
 	struct ftr_plt_stubs plt;
+	struct ftr_patch_near patch_near;
 	uint32_t program_call_nr;		/* of them, the first are the program's */
 	void *program_map;			/* a handle for dlsym */
 	struct ftr_libraries *libraries;	/* NULL unless a probe wants them */
@@ -109,6 +111,7 @@ struct ftr_state {
 		recycle_next; /* where the search for a dead thread's slot goes on */
 	_Atomic uint32_t is_unanswered;		/* the recorder did not answer in time, last time */
 	_Atomic uint32_t is_silent; /* a seccomp filter would end the process for our calls */
+	_Atomic bool is_filtered;		/* the program has installed a seccomp filter */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uintptr_t main_stack;			/* an address near its upper end */
 	uint32_t address_bytes;

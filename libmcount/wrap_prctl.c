@@ -95,6 +95,8 @@ static long filter(long nr, unsigned long a, unsigned long b, unsigned long c)
 		ftr_channel_warn("installed a seccomp filter that blocks tracing; its new threads, "
 				 "children and images run untraced");
 	ret = ftr_sys3(nr, a, b, c);
+	if (ret == 0)
+		atomic_store(&ftr_state.is_filtered, true);
 	if (ret == 0 && is_bad)
 		filter_installed();
 	return ret;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* x86-64: how code uses the GOT. */
+/* x86-64: how code uses the GOT, and leaves room for calls. */
 #include "arch/arch.h"
 
 #include <elf.h>
 #include <string.h>
 
 #include "arch/syscalls.h"
+#include "arch/x86_64/patch.h"
 
 #define OPCODE_INDIRECT 0xff
 #define MODRM_RIP_MASK 0xc7	/* without the bits of the register or opcode */
@@ -48,6 +49,14 @@ static bool next_got_use(const struct ftr_code *code, uint64_t low, uint64_t hig
 	return false;
 }
 
+static const struct ftr_arch_patch patch = {
+	.reloc_relative = R_X86_64_RELATIVE,
+	.nop_bytes = ftr_arch_nop_bytes,
+	.landing_bytes = ftr_arch_landing_bytes,
+	.room = ftr_arch_patch_room,
+	.is_entry = ftr_arch_patch_is_entry,
+};
+
 const struct ftr_arch ftr_arch_x86_64 = {
 	.name	      = "x86_64",
 	.title	      = "64-bit x86",
@@ -58,4 +67,5 @@ const struct ftr_arch ftr_arch_x86_64 = {
 	.reloc_lazy   = R_X86_64_JUMP_SLOT,
 	.reloc_bound  = R_X86_64_GLOB_DAT,
 	.next_got_use = next_got_use,
+	.patch	      = &patch,
 };

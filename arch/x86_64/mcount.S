@@ -17,6 +17,9 @@
 	.globl	_mcount
 	.type	_mcount, @function
 	.set	_mcount, mcount
+	.hidden	ftr_mcount
+	.globl	ftr_mcount		/* ours, whoever else has a mcount */
+	.set	ftr_mcount, mcount
 FUNCTION mcount
 	subq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES
@@ -37,6 +40,9 @@ END mcount
  *	8(%rsp)   return address of the traced function
  *	0(%rsp)   our return address
  */
+	.hidden	ftr_fentry
+	.globl	ftr_fentry
+	.set	ftr_fentry, __fentry__
 FUNCTION __fentry__
 	subq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES

@@ -4,6 +4,7 @@
  * also when another one comes to the same address later.
  *
  * again: --no-libcall --estimate-return
+ * not: nop-O2-nopie
  * plugins: ONE TWO
  * cflags: -ldl
  * expect-calls: ONE_work 6

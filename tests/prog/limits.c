@@ -3,6 +3,7 @@
  * Threads that start within a limit of data that the program sets itself, with 4 MB to spare: what
  * the runtime needs for each of them, and had before the limit was there, does not count.
  *
+ * not: clang-xray-O2
  * cflags: -pthread
  * expect-calls: in_thread 6
  */

@@ -3,6 +3,7 @@
  * A program built with AddressSanitizer runs and is traced; what it finds, it finds.
  *
  * cflags: -fsanitize=address
+ * not: clang-xray-O2
  * expect-calls: work 3
  * expect-calls: main 1
  */

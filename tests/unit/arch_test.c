@@ -41,6 +41,60 @@ static void a_member_may_have_a_name_alone(void **state)
 	assert_string_equal(arm->name, "aarch64");
 	assert_null(arm->abis);
 	assert_null(arm->next_got_use);
+	assert_null(arm->patch);
+}
+
+/* What compilers leave at entries, and what only looks like it. */
+static void rooms_of_x86_64(void **state)
+{
+	static const struct room {
+		unsigned room;
+		uint32_t size;
+		uint8_t code[16];
+	} rooms[] = {
+		{ 5, 5, { 0x90, 0x90, 0x90, 0x90, 0x90 } },
+		{ 0, 4, { 0x90, 0x90, 0x90, 0x90, 0x90 } },
+		{ 0, 16, { 0x90, 0x90, 0x90, 0x90, 0x55, 0x90 } },
+		{ 5, 16, { 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55 } },
+		{ 5, 16, { 0x0f, 0x1f, 0x44, 0x00, 0x08, 0x55 } },
+		{ 0, 4, { 0x0f, 0x1f, 0x44, 0x00, 0x00 } },
+		{ 8, 16, { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0, 0xc3 } },
+		{ 10, 16, { 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0xc3 } },
+		{ 9, 16, { 0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0, 0xc3 } },
+		{ 7, 16, { 0x66, 0x90, 0x66, 0x90, 0x0f, 0x1f, 0x00, 0xc3 } },
+		{ 7, 16, { 0x0f, 0x1f, 0x05, 1, 2, 3, 4, 0xc3 } },
+		{ 8, 16, { 0x0f, 0x1f, 0x04, 0x25, 1, 2, 3, 4, 0xc3 } },
+		{ 0, 16, { 0x0f, 0x1f, 0x48, 0x90, 0x90, 0x90 } },	/* /1: reserved */
+		{ 0, 16, { 0xf3, 0x90, 0x90, 0x90, 0x90, 0x90 } },	/* pause */
+		{ 0, 16, { 0xe8, 0, 0, 0, 0, 0xc3 } },
+		{ 11, 16, { 0xeb, 9, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0, 0xc3 } },
+		{ 0, 16, { 0xeb, 8, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0, 0xc3 } },
+		{ 0, 8, { 0xeb, 9, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0, 0xc3 } },
+	};
+	const struct ftr_arch_patch *patch = ftr_arch_find(EM_X86_64, ELFCLASS64)->patch;
+	size_t i;
+
+	for (i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+		if (patch->room(rooms[i].code, rooms[i].size) != rooms[i].room)
+			fail_msg("room %zu", i);
+	}
+}
+
+static void before_a_room(void **state)
+{
+	static const uint8_t code[] = { 0x41, 0x52, 0xf3, 0x0f, 0x1e, 0xfa, 0x55 };
+	const struct ftr_arch_patch *patch = ftr_arch_find(EM_X86_64, ELFCLASS64)->patch;
+
+	assert_int_equal(patch->landing_bytes(code + 2, 4), 4);
+	assert_int_equal(patch->landing_bytes(code + 2, 3), 0);
+	assert_int_equal(patch->landing_bytes(code, 7), 0);
+	assert_true(patch->is_entry(code, 0));
+	assert_true(patch->is_entry(code, 2));
+	assert_true(patch->is_entry(code, 6));
+	assert_true(patch->is_entry(code + 2, 4));
+	assert_false(patch->is_entry(code, 7));
+	assert_false(patch->is_entry(code, 1));
+	assert_false(patch->is_entry(code, 5));
 }
 
 static void got_uses_of_x86_64(void **state)
@@ -78,6 +132,8 @@ int main(void)
 		cmocka_unit_test(the_host_is_listed),
 		cmocka_unit_test(members_are_told_apart),
 		cmocka_unit_test(a_member_may_have_a_name_alone),
+		cmocka_unit_test(rooms_of_x86_64),
+		cmocka_unit_test(before_a_room),
 		cmocka_unit_test(got_uses_of_x86_64),
 	};
 

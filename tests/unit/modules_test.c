@@ -12,6 +12,7 @@
 #include "libmcount/sections.h"
 #include "tests/unit/object_util.h"
 #include "tests/unit/section_util.h"
+#include "utils/proto/patch.h"
 #include "utils/proto/plt.h"
 #include "utils/record/modules.h"
 
@@ -134,6 +135,84 @@ static void test_nothing_to_say(void **state)
 	assert_true(ftr_modules_is_traced(&off, "instrumented"));
 	assert_false(ftr_modules_is_traced(&off, "program"));
 	ftr_modules_fini(&off);
+}
+
+#define PATCHABLE "-O2 -fcf-protection=none -fpatchable-function-entry=5 "
+
+/* How many functions are to be patched; -1 = the module gets no sections. */
+static int patched_nr(struct ftr_modules *of, const char *path, bool is_image)
+{
+	int fd = ftr_modules_sections_fd(of, path, is_image), nr;
+	const struct ftr_patch_table *table;
+	const struct ftr_sections *sections;
+	uint32_t bytes = 0;
+
+	if (fd < 0)
+		return -1;
+	sections = ftr_sections_map(dup(fd));
+	assert_non_null(sections);
+	assert_int_equal(ftr_sections_switch(sections, "patch"),
+			 FTR_SWITCH_ON | FTR_SWITCH_LIBRARIES);
+	table = ftr_sections_find(sections, FTR_SECTION_PATCH, &bytes);
+	nr = table != NULL ? (int)table->site_nr : 0;
+	assert_int_equal(bytes, table != NULL ? sizeof(*table) +
+			 (unsigned)nr * sizeof(struct ftr_patch_site) : 0);
+	ftr_sections_unmap(sections);
+	return nr;
+}
+
+static int patched_with(const char *option, const char *argument)
+{
+	struct ftr_modules given = { .generation = 0 };
+	int nr;
+
+	options = (struct section_options){ 0 };
+	section_options_add(&options, "--no-libcall");
+	section_options_add_value(&options, option, argument);
+	given.options = &options.given;
+	assert_int_equal(ftr_modules_switch(&given, "patch", FTR_SWITCH_ON | FTR_SWITCH_LIBRARIES),
+			 0);
+	nr = patched_nr(&given, "patchable", true);
+	ftr_modules_fini(&given);
+	section_options_fini(&options);
+	return nr;
+}
+
+static void test_patch_sites(void **state)
+{
+	struct ftr_modules all = { .generation = 0 };
+
+	compile(leaf, PATCHABLE "-shared -fPIC", "leaf.so");
+	compile(source, PATCHABLE, "patchable");
+	compile(source, "", "plain");
+	compile(source, PATCHABLE "-pg", "calling");
+	assert_int_equal(ftr_modules_switch(&all, "patch", FTR_SWITCH_ON | FTR_SWITCH_LIBRARIES),
+			 0);
+	assert_int_equal(patched_nr(&all, "patchable", true), 1);
+	assert_int_equal(patched_nr(&all, "leaf.so", false), 1);
+	assert_int_equal(patched_nr(&all, "plain", true), -1);
+	ftr_modules_loads(&all, "plain", "leaf.so");
+	assert_int_equal(patched_nr(&all, "plain", true), 0);
+	assert_true(ftr_modules_is_traced(&all, "plain"));
+	assert_string_equal(ftr_strbuf_str(&all.notes),
+			    "patchable: 1 function patched\nleaf.so: 1 function patched\n");
+	ftr_modules_fini(&all);
+}
+
+static void test_patch_options(void **state)
+{
+	compile(source, PATCHABLE, "patchable");
+	assert_int_equal(patched_with("--patch", "main"), 1);
+	assert_int_equal(patched_with("--patch", "mai"), 0);
+	assert_int_equal(patched_with("--patch", "^mai"), 1);
+	assert_int_equal(patched_with("--patch", "."), 1);
+	assert_int_equal(patched_with("--patch", "*"), 1);
+	assert_int_equal(patched_with("--patch", "*@patchable"), 1);
+	assert_int_equal(patched_with("--patch", "main@other"), 0);
+	assert_int_equal(patched_with("--patch", "other;main"), 1);
+	assert_int_equal(patched_with("--unpatch", "main"), 0);
+	assert_int_equal(patched_with("--unpatch", "other"), 1);
+	assert_int_equal(patched_with("--unpatch", "*"), 0);
 }
 
 static void test_made_once_a_generation(void **state)
@@ -298,6 +377,7 @@ int main(void)
 		TEST(test_made_once_a_generation), TEST(test_another_file_of_that_path),
 		TEST(test_no_file), TEST(test_damaged), TEST(test_symbols),
 		TEST(test_whose_calls_are_hooked), TEST(test_image_and_library), TEST(test_name),
+		cmocka_unit_test(test_patch_sites), cmocka_unit_test(test_patch_options),
 	};
 
 	return cmocka_run_group_tests(tests, object_dir_setup, object_dir_teardown);

@@ -6,11 +6,14 @@ UNIT_TESTS += \
 	tests/unit/debuginfo_test \
 	tests/unit/demangle_test \
 	tests/unit/elf_test \
+	tests/unit/patchable_test \
 	tests/unit/symtab_test \
 	tests/unit/symtab_text_test
 tests_unit_debuginfo_test_SOURCES = tests/unit/debuginfo_test.c tests/unit/object_util.c
 tests_unit_debuginfo_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
 tests_unit_elf_test_SOURCES = tests/unit/elf_test.c tests/unit/object_util.c
 tests_unit_elf_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
+tests_unit_patchable_test_SOURCES = tests/unit/object_util.c tests/unit/patchable_test.c
+tests_unit_patchable_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
 tests_unit_symtab_test_SOURCES = tests/unit/symtab_test.c tests/unit/object_util.c
 tests_unit_symtab_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'

@@ -37,6 +37,19 @@ int ftr_opt_list(const struct ftr_option *opt, void *value, const char *arg, str
 	return 0;
 }
 
+int ftr_opt_list_named(const struct ftr_option *opt, void *value, const char *arg,
+		       struct ftr_err *err)
+{
+	struct ftr_opt_list *list = value;
+	int ret = opt->check != NULL ? opt->check(arg, err) : 0;
+
+	if (ret < 0)
+		return ret;
+	if (ftr_vec_push(list, opt->name) < 0 || ftr_vec_push(list, arg) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	return 0;
+}
+
 static int check_range(const struct ftr_option *opt, uint64_t number, const char *arg,
 		       struct ftr_err *err)
 {

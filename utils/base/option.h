@@ -48,6 +48,7 @@ struct ftr_option {
 	ftr_option_parse_fn *parse;
 	size_t      offset;	/* of the value (group, sets: of their struct) in the values */
 	uint64_t    min, max;	/* of a number; max 0 = no bound */
+	int (*check)(const char *arg, struct ftr_err *err); /* (nullable) of ftr_opt_list_named */
 	const char *const *words; /* the words to choose from, NULL-terminated; completed */
 	const char *(*next_word)(size_t *pos);	/* or these, from a registry; NULL at the end */
 	const struct ftr_option *group;	/* a table whose rows stand here, shared by commands */
@@ -87,7 +88,10 @@ const void *ftr_option_values_given(const struct ftr_option_values *values,
 int ftr_option_values_check(const struct ftr_option_values *values, ftr_option_set_fn *sets,
 			    const char *owner, const char *choose, struct ftr_err *err);
 
-/* The values ftr_opt_list fills: every argument in the order given (strings borrowed from argv). */
+/*
+ * The values ftr_opt_list fills: every argument in the order given (strings borrowed from argv).
+ * ftr_opt_list_named puts the option's name before each: of options that fill one list together.
+ */
 struct ftr_opt_list {
 	const char **v;			/* (owned) */
 	size_t nr;
@@ -98,6 +102,7 @@ ftr_option_parse_fn ftr_opt_flag;	/* bool: true */
 ftr_option_parse_fn ftr_opt_count;	/* unsigned: how often it was given */
 ftr_option_parse_fn ftr_opt_string;	/* const char * (borrowed from argv) */
 ftr_option_parse_fn ftr_opt_list;	/* struct ftr_opt_list, repeatable */
+ftr_option_parse_fn ftr_opt_list_named;	/* the same, of several options */
 ftr_option_parse_fn ftr_opt_u64;	/* uint64_t within min..max */
 ftr_option_parse_fn ftr_opt_size;	/* uint64_t bytes, "128K", within min..max */
 ftr_option_parse_fn ftr_opt_time;	/* uint64_t ns, "10us", within min..max */

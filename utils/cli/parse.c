@@ -274,7 +274,7 @@ void ftr_options_fini(const struct ftr_option *table, void *values)
 	const struct ftr_option *opt;
 
 	while ((opt = ftr_option_next(&iter, table)) != NULL) {
-		if (opt->parse == ftr_opt_list) {
+		if (opt->parse == ftr_opt_list || opt->parse == ftr_opt_list_named) {
 			struct ftr_opt_list *list = (void *)((char *)values + iter.base +
 							     opt->offset);
 

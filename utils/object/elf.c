@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/object/elf_file.h"
+#include "utils/object/patchable.h"
 
 static const struct hook_symbol {
 	const char *name;
@@ -81,7 +82,7 @@ int ftr_elf_info_load(struct ftr_elf_info *info, const char *path, struct ftr_er
 	info->type = file.ehdr.e_type;
 	info->has_interp = has_segment(&file, PT_INTERP);
 	info->has_symtab = ftr_elf_section_find(&file, SHT_SYMTAB, NULL, &shdr) != NULL;
-	info->hooks = hooks_find(&file);
+	info->hooks = hooks_find(&file) | ftr_patchable_kinds(&file);
 	memcpy(info->build_id, file.build_id, sizeof(info->build_id));
 	ftr_elf_file_close(&file);
 	return 0;

@@ -27,6 +27,7 @@ enum ftr_section_kind {
 	FTR_SECTION_SWITCHES = 2, /* struct ftr_switch, as many as fit */
 	FTR_SECTION_VALUES = 4, /* utils/proto/values.h */
 	FTR_SECTION_RULES = 5,	  /* utils/proto/rules.h */
+	FTR_SECTION_PATCH = 6,	  /* utils/proto/patch.h */
 };
 
 struct ftr_section {

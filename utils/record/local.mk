@@ -37,6 +37,7 @@ libftr_a_SOURCES += \
 	utils/record/ring.h \
 	utils/record/section_libcalls.c \
 	utils/record/section_name.c \
+	utils/record/section_patch.c \
 	utils/record/section_switches.c \
 	utils/record/sections.c \
 	utils/record/sections.def \

@@ -110,20 +110,35 @@ int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t 
 	return 0;
 }
 
-static struct ftr_section_module section_module(const struct ftr_modules *modules,
+void ftr_modules_loads(struct ftr_modules *modules, const char *path, const char *library)
+{
+	struct ftr_module_file *file = file_get(modules, path);
+	const struct ftr_module_file *loaded = file_get(modules, library);
+
+	if (file == NULL || loaded == NULL || file->loads_patchable ||
+	    (loaded->elf.hooks & FTR_ELF_HOOK_SITES) == 0)
+		return;
+	file->loads_patchable = true;
+	file->sections[true].are_made = false;
+}
+
+static struct ftr_section_module section_module(struct ftr_modules *modules,
 						const struct ftr_module_file *file, bool is_image)
 {
 	return (struct ftr_section_module){
 		.path = file->path,
 		.elf = &file->elf,
 		.is_image = is_image,
+		.loads_patchable = file->loads_patchable,
+		.notes = &modules->notes,
+		.given = modules->options,
 		.switches = modules->switches.v,
 		.switch_nr = modules->switches.nr,
 	};
 }
 
 /* An image that runs may have sections that are out of date: what replaces them is news. */
-static int sections_make(const struct ftr_modules *modules, const struct ftr_module_file *file,
+static int sections_make(struct ftr_modules *modules, const struct ftr_module_file *file,
 			 bool is_image)
 {
 	struct ftr_section_module module = section_module(modules, file, is_image);
@@ -247,4 +262,5 @@ void ftr_modules_fini(struct ftr_modules *modules)
 		file_free(modules->files.v[i]);
 	ftr_vec_fini(&modules->files);
 	ftr_vec_fini(&modules->switches);
+	ftr_strbuf_fini(&modules->notes);
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "utils/base/err.h"
+#include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
 #include "utils/format/uftrace/write.h"
 #include "utils/object/elf.h"
@@ -32,6 +33,7 @@ struct ftr_module_file {
 	bool is_readable;		/* elf is filled */
 	bool is_wanted;			/* its symbols are needed */
 	bool is_stored;			/* and have been given to a helper */
+	bool loads_patchable;		/* as an image: one of its libraries can be patched */
 	uint64_t device, inode;		/* which file the path led to; 0, 0 = none */
 	struct timespec changed;
 	struct ftr_module_sections sections[FTR_MODULE_ROLES];	/* by is_image */
@@ -44,6 +46,7 @@ struct ftr_modules {
 	const struct ftr_option_values *options; /* (borrowed, nullable) given to their makers */
 	uint32_t generation;		/* of what the sections say; 0 = from the start */
 	bool is_in_use;			/* an image was answered: a switch is a new generation */
+	struct ftr_strbuf notes;	/* lines of makers for people who want to know more */
 };
 
 /* The file of @path, looked at once; NULL when out of memory.  (borrowed) for good. */
@@ -55,6 +58,9 @@ const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const
  * -ENOMEM.
  */
 int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t value);
+
+/* The program image at @path has the library at @library loaded when it starts. */
+void ftr_modules_loads(struct ftr_modules *modules, const char *path, const char *library);
 
 /*
  * The sections of the program image or library at @path, made once a generation.  (borrowed)

@@ -148,8 +148,9 @@ static int check_image(const struct ftr_program *program, const char *name, bool
 				   "instrumented; use --force to record its library calls", name, program->image);
 	if (elf->hooks == 0 && !force)
 		return ftr_err_set(err, ENOTSUP, "%s: not instrumented; compile it with -pg, "
-				   "-pg -mfentry or -finstrument-functions; --force records its "
-				   "library calls as it is", name);
+				   "-pg -mfentry, -finstrument-functions or "
+				   "-fpatchable-function-entry=5; --force records its library "
+				   "calls as it is", name);
 	return 0;
 }
 

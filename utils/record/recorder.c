@@ -475,6 +475,7 @@ static void recorder_finish(struct ftr_recorder *recorder)
 		return;
 	ftr_recorder_now(recorder);
 	ftr_collectors_close(&recorder->collectors);
+	result->notes = ftr_strbuf_take(&recorder->modules.notes);
 	ftr_modules_fini(&recorder->modules);
 	if (result->elapsed_ns == 0)
 		result->elapsed_ns = ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->start_ns;

@@ -59,6 +59,7 @@ struct ftr_recorder_result {
 	uint64_t calls;
 	uint64_t lost[FTR_LOST_CAUSES];
 	bool was_stopped;		/* by a signal, while processes went on */
+	char *notes;			/* (owned by the caller, nullable) lines of makers */
 };
 
 /*

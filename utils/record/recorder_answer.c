@@ -121,6 +121,22 @@ static void session_store(struct ftr_recorder *recorder, const char *sid, const 
 	ftr_modules_store(&recorder->modules, recorder->store.dir);
 }
 
+/* Those libraries of the image that are there already. */
+static void image_loads(struct ftr_recorder *recorder, const char *path,
+			const struct ftr_maps *maps)
+{
+	const char *last = path;
+	size_t i;
+
+	for (i = 0; i < maps->ranges.nr; i++) {
+		const char *library = maps->ranges.v[i].path;
+
+		if (library[0] == '/' && strcmp(library, last) != 0 && strcmp(library, path) != 0)
+			ftr_modules_loads(&recorder->modules, path, library);
+		last = library;
+	}
+}
+
 static int image_sections(struct ftr_recorder *recorder, const char *path)
 {
 	recorder->modules.is_in_use = true;
@@ -176,6 +192,7 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, reply->time, request->pid,
 						     process->sid, reply->path));
 	recorder->result->sessions++;
+	image_loads(recorder, reply->path, &reply->maps);
 	if (ftr_modules_is_traced(&recorder->modules, reply->path))
 		reply->base = FTR_CHANNEL_ATTACH_NOW;
 	reply_fd(reply, recorder->control.fd);

@@ -158,27 +158,6 @@ static int libcalls_make(const struct ftr_section_module *module, const void *va
 	return ret;
 }
 
-/*
- * Are the calls of the library at @path worth hooking?  Not those of the C library, of what it and
- * the unwinder are made of, of sanitizers' runtimes, and of our own.
- */
-static bool library_is_wanted(const char *path)
-{
-	static const char *const unwanted[] = {
-		"ld-linux", "ld-2.", "libc.so", "libc-2.", "libpthread", "libgcc_s.", "libmcount",
-		"libasan.", "libhwasan.", "liblsan.", "libtsan.", "libubsan.", "libclang_rt.",
-	};
-	const char *slash = strrchr(path, '/');
-	const char *name = slash != NULL ? slash + 1 : path;
-	size_t i;
-
-	for (i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++) {
-		if (strncmp(name, unwanted[i], strlen(unwanted[i])) == 0)
-			return false;
-	}
-	return true;
-}
-
 /* No options, no values: what is recorded unasked. */
 static struct libcalls_values values_of(const void *values)
 {
@@ -205,7 +184,7 @@ static bool libcalls_are_wanted(const struct ftr_section_module *module, const v
 		return false;
 	if (module->is_image)
 		return module->elf->hooks != 0 || libcalls_take_any(values);
-	return values_of(values).nest_libcall && library_is_wanted(module->path);
+	return values_of(values).nest_libcall && !ftr_section_is_base_library(module->path);
 }
 
 const struct ftr_section_maker ftr_section_maker_libcalls = {

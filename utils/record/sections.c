@@ -55,6 +55,23 @@ uint32_t ftr_section_switch(const struct ftr_section_module *module, const char 
 	return FTR_SWITCH_OFF;
 }
 
+bool ftr_section_is_base_library(const char *path)
+{
+	static const char *const names[] = {
+		"ld-linux", "ld-2.", "libc.so", "libc-2.", "libpthread", "libgcc_s.", "libmcount",
+		"libasan.", "libhwasan.", "liblsan.", "libtsan.", "libubsan.", "libclang_rt.",
+	};
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool ftr_sections_take_any(const struct ftr_option_values *given)
 {
 	size_t i;

@@ -23,6 +23,9 @@ struct ftr_section_module {
 	const char *path;
 	const struct ftr_elf_info *elf;	/* zeros when the file cannot be read */
 	bool is_image;			/* the program's; else a library */
+	bool loads_patchable;		/* an image, with libraries whose entries can be patched */
+	struct ftr_strbuf *notes;	/* (nullable) lines for people who want to know more */
+	const struct ftr_option_values *given; /* (nullable) to all makers */
 	const struct ftr_switch *switches; /* as they are now */
 	size_t switch_nr;
 };
@@ -41,6 +44,9 @@ struct ftr_section_maker {
 	bool (*takes_any)(const void *values);
 	/* The probe's FTR_SWITCH_* flags when the recording starts. */
 	uint32_t (*flags)(const struct ftr_recording *recording, const void *values);
+	/* The flags that @module gets, of the @value that the switch has (nullable: that). */
+	uint32_t (*narrow)(const struct ftr_section_module *module, const void *values,
+			   uint32_t value);
 	/*
 	 * Is it a reason to send sections about the module?  NULL: no, but its body is among those
 	 * that are sent for another reason.
@@ -60,6 +66,9 @@ ftr_option_set_fn ftr_section_options;
 /* Its values among those that were @given (nullable) to all makers; NULL = it has none. */
 const void *ftr_section_values(const struct ftr_option_values *given,
 			       const struct ftr_section_maker *maker);
+
+/* Does @path name a library of the C library, of the unwinder, of a sanitizer, or ours? */
+bool ftr_section_is_base_library(const char *path);
 
 /* FTR_SWITCH_* flags of @probe. */
 uint32_t ftr_section_switch(const struct ftr_section_module *module, const char *probe);
