@@ -22,6 +22,7 @@ e2e_tests = \
 	tests/e2e/syscalls_storm.py \
 	tests/e2e/syscalls_unfriendly.py \
 	tests/e2e/tracedat.py \
+	tests/e2e/tracedat_kernel.py \
 	tests/e2e/unwinders.py
 if HAVE_PYTHON
 TESTS += $(e2e_tests)
