@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source lines through libdwfl.  The functions of a compilation unit are indexed when the first of
- * its addresses is asked for: searching its tree for each would be quadratic.
+ * Source lines and signatures through libdwfl.  The functions of a compilation unit are indexed when
+ * the first of its addresses is asked for: searching its tree for each would be quadratic.
  */
 #include "utils/object/debuginfo.h"
 
@@ -15,11 +15,15 @@
 #include "utils/base/arena.h"
 #include "utils/base/hashmap.h"
 #include "utils/object/debugfile.h"
+#include "utils/object/dwarf_type.h"
 #include "utils/object/elf_file.h"
 
 struct declaration {
-	const char *file;
+	const char *file;	/* (nullable) */
 	unsigned line;
+	Dwarf_Die die;
+	bool has_signature;	/* it was asked for */
+	const struct ftr_signature *signature;	/* (nullable: unknown) */
 };
 
 struct ftr_debuginfo {
@@ -31,6 +35,7 @@ struct ftr_debuginfo {
 	bool has_all_units;
 	struct ftr_hashmap functions;	/* address -> struct declaration */
 	struct ftr_arena arena;
+	struct ftr_dwarf_types types;
 };
 
 /* Not libdwfl's own search, which would ask debuginfod servers. */
@@ -79,7 +84,9 @@ int ftr_debuginfo_open(struct ftr_debuginfo **out, const char *path, struct ftr_
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", path);
 	ftr_hashmap_init(&info->units);
 	ftr_hashmap_init(&info->functions);
+	ftr_hashmap_init(&info->types.enums);
 	ftr_arena_init(&info->arena);
+	info->types.arena = &info->arena;
 	ret = ftr_elf_file_open(&info->file, path, err);
 	if (ret < 0)
 		goto out;
@@ -104,6 +111,7 @@ void ftr_debuginfo_close(struct ftr_debuginfo *info)
 	ftr_elf_file_close(&info->file);
 	ftr_hashmap_fini(&info->units);
 	ftr_hashmap_fini(&info->functions);
+	ftr_hashmap_fini(&info->types.enums);
 	ftr_arena_fini(&info->arena);
 	free(info->path);
 	free(info);
@@ -142,13 +150,16 @@ static int index_function(Dwarf_Die *function, void *arg)
 	Dwarf_Addr addr;
 	int line;
 
-	if (file == NULL || dwarf_decl_line(function, &line) != 0 || line <= 0 ||
-	    dwarf_entrypc(function, &addr) != 0)
+	if (dwarf_entrypc(function, &addr) != 0)
 		return DWARF_CB_OK;
 	declaration = ftr_arena_alloc(&info->arena, sizeof(*declaration));
 	if (declaration == NULL)
 		return DWARF_CB_ABORT;
-	*declaration = (struct declaration){ file, (unsigned)line };
+	*declaration = (struct declaration){ .die = *function };
+	if (file != NULL && dwarf_decl_line(function, &line) == 0 && line > 0) {
+		declaration->file = file;
+		declaration->line = (unsigned)line;
+	}
 	if (ftr_hashmap_set(&info->functions, addr + walk->bias, declaration) < 0)
 		return DWARF_CB_ABORT;
 	return DWARF_CB_OK;
@@ -198,24 +209,50 @@ static bool find_in_line_table(struct ftr_debuginfo *info, uint64_t addr, const 
 	return true;
 }
 
+static struct declaration *declaration_find(struct ftr_debuginfo *info, uint64_t addr)
+{
+	struct declaration *declaration = ftr_hashmap_find(&info->functions, addr);
+
+	if (declaration != NULL)
+		return declaration;
+	index_unit_of(info, addr);
+	return ftr_hashmap_find(&info->functions, addr);
+}
+
+static bool is_open(struct ftr_debuginfo *info)
+{
+	if (info->dwfl == NULL)
+		module_open(info);
+	return info->module != NULL;
+}
+
 bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **file,
 			unsigned *line)
 {
 	const struct declaration *declaration;
 
-	if (info->dwfl == NULL)
-		module_open(info);
-	if (info->module == NULL)
+	if (!is_open(info))
 		return false;
 	addr += info->file.base;
-	declaration = ftr_hashmap_find(&info->functions, addr);
-	if (declaration == NULL) {
-		index_unit_of(info, addr);
-		declaration = ftr_hashmap_find(&info->functions, addr);
-	}
-	if (declaration == NULL)
+	declaration = declaration_find(info, addr);
+	if (declaration == NULL || declaration->file == NULL)
 		return find_in_line_table(info, addr, file, line);
 	*file = declaration->file;
 	*line = declaration->line;
 	return true;
+}
+
+const struct ftr_signature *ftr_debuginfo_signature(struct ftr_debuginfo *info, uint64_t addr)
+{
+	struct declaration *declaration;
+
+	if (info->file.ehdr.e_machine != EM_X86_64 || !is_open(info))
+		return NULL;
+	declaration = declaration_find(info, addr + info->file.base);
+	if (declaration == NULL)
+		return NULL;
+	if (!declaration->has_signature)
+		declaration->signature = ftr_dwarf_signature(&info->types, &declaration->die);
+	declaration->has_signature = true;
+	return declaration->signature;
 }

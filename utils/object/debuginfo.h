@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Source lines of a module's functions, from DWARF. */
+/* Source lines, parameters and return values of a module's functions, from DWARF. */
 #ifndef FTR_OBJECT_DEBUGINFO_H
 #define FTR_OBJECT_DEBUGINFO_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/object/signature.h"
 
 struct ftr_debuginfo;
 
@@ -27,5 +28,11 @@ void ftr_debuginfo_close(struct ftr_debuginfo *info);	/* NULL is fine */
  */
 bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **file,
 			unsigned *line);
+
+/*
+ * What the function that begins at @addr takes and gives (ftr_dwarf_signature says how far); lives
+ * until the close.  NULL when unknown.
+ */
+const struct ftr_signature *ftr_debuginfo_signature(struct ftr_debuginfo *info, uint64_t addr);
 
 #endif /* FTR_OBJECT_DEBUGINFO_H */

@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/object/callconv.c \
+	utils/object/callconv.h \
 	utils/object/debugfile.c \
 	utils/object/debugfile.h \
 	utils/object/debuginfo.c \
 	utils/object/debuginfo.h \
 	utils/object/demangle.c \
 	utils/object/demangle.h \
+	utils/object/dwarf_class.c \
+	utils/object/dwarf_class.h \
+	utils/object/dwarf_leaves.c \
+	utils/object/dwarf_leaves.h \
+	utils/object/dwarf_type.c \
+	utils/object/dwarf_type.h \
 	utils/object/elf.c \
 	utils/object/elf.h \
 	utils/object/elf_file.c \
@@ -14,6 +22,7 @@ libftr_a_SOURCES += \
 	utils/object/patchable.h \
 	utils/object/plt.c \
 	utils/object/plt.h \
+	utils/object/signature.h \
 	utils/object/symtab.c \
 	utils/object/symtab.h \
 	utils/object/symtab_build.h \

@@ -27,6 +27,9 @@ libftr_a_SOURCES += \
 	utils/record/process.h \
 	utils/record/program.c \
 	utils/record/program.h \
+	utils/record/prototypes.c \
+	utils/record/prototypes.def \
+	utils/record/prototypes.h \
 	utils/record/recorder.c \
 	utils/record/recorder.h \
 	utils/record/recorder_answer.c \
@@ -50,4 +53,12 @@ libftr_a_SOURCES += \
 	utils/record/sysinfo.c \
 	utils/record/sysinfo.h \
 	utils/record/tick.c \
-	utils/record/tick.h
+	utils/record/tick.h \
+	utils/record/value.h \
+	utils/record/value_enums.c \
+	utils/record/value_enums.h \
+	utils/record/value_module.c \
+	utils/record/value_module.h \
+	utils/record/value_program.c \
+	utils/record/value_words.c
+EXTRA_DIST += utils/record/prototypes.py

@@ -328,10 +328,12 @@ static const struct ftr_argspec *func_layout(struct uft_reader *reader,
 					     const struct dbg_func *dbg_func,
 					     enum uft_spec_kind kind)
 {
-	const struct uft_enums *const enums[2] = { dbg == NULL ? NULL : &dbg->enums,
-						   &reader->specs->enums };
+	const struct uft_spec_reader specs = {
+		.enums = { dbg == NULL ? NULL : &dbg->enums, &reader->specs->enums },
+		.arena = &reader->trace->arena,
+		.is_32 = reader->is_32,
+	};
 	bool wants_automatic = reader->trace->info.auto_args;
-	struct ftr_arena *arena = &reader->trace->arena;
 	struct uft_layout layout = { 0 };
 
 	for (size_t i = 0; i < reader->specs->items.nr; i++) {
@@ -341,15 +343,15 @@ static const struct ftr_argspec *func_layout(struct uft_reader *reader,
 			continue;
 		if (item->words.len == 0)
 			wants_automatic |= item->kind == kind;
-		else if (uft_layout_add(&layout, item->words, kind, enums, arena,
-					reader->is_32) == -EINVAL)
+		else if (uft_layout_add(&layout, item->words, kind, item->match == MATCH_EXACT,
+					&specs) == -EINVAL)
 			ftr_diag_warn(reader->trace->diag, "info: invalid argspec %s@%.*s ignored",
 				      item->pattern, (int)item->words.len, item->words.s);
 	}
 	if (layout.args.nr == 0 && wants_automatic)
-		uft_layout_add(&layout, automatic_words(reader, func, dbg_func, kind), kind, enums,
-			       arena, reader->is_32);
-	return uft_layout_finish(&layout, arena);
+		uft_layout_add(&layout, automatic_words(reader, func, dbg_func, kind), kind, false,
+			       &specs);
+	return uft_layout_finish(&layout, specs.arena);
 }
 
 void uft_func_init(struct ftr_trace *trace, struct ftr_func *func)

@@ -55,23 +55,23 @@ static bool size_is_valid(const struct ftr_arg *arg, uint64_t bits)
 }
 
 static int type_name(struct ftr_arg *arg, struct ftr_slice name,
-		     const struct uft_enums *const enums[2], struct ftr_arena *arena)
+		     const struct uft_spec_reader *reader)
 {
 	if (name.len == 0)
 		return 0;
-	arg->type_name = ftr_arena_strndup(arena, name.s, name.len);
+	arg->type_name = ftr_arena_strndup(reader->arena, name.s, name.len);
 	if (arg->type_name == NULL)
 		return -ENOMEM;
 	for (int i = 0; i < 2 && arg->format == FTR_ARG_ENUM && arg->values == NULL; i++) {
-		if (enums[i] != NULL)
-			arg->values = uft_enums_find(enums[i], name);
+		if (reader->enums[i] != NULL)
+			arg->values = uft_enums_find(reader->enums[i], name);
 	}
 	return 0;
 }
 
 /* What follows the slash: "i32", "64" (of a float), "e:color", "t8:pt". */
 static int format_parse(struct ftr_arg *arg, struct ftr_slice text,
-			const struct uft_enums *const enums[2], struct ftr_arena *arena, bool is_32)
+			const struct uft_spec_reader *reader)
 {
 	uint64_t number;
 	size_t row;
@@ -82,7 +82,7 @@ static int format_parse(struct ftr_arg *arg, struct ftr_slice text,
 	}
 	if (row < sizeof(letters) / sizeof(letters[0])) {
 		arg->format = letters[row].format;
-		arg->size = letters[row].size != 0 ? letters[row].size : is_32 ? 4 : 8;
+		arg->size = letters[row].size != 0 ? letters[row].size : reader->is_32 ? 4 : 8;
 		if (text.s[0] == 'S')
 			arg->type_name = "std::string";
 		text.s++;
@@ -96,7 +96,7 @@ static int format_parse(struct ftr_arg *arg, struct ftr_slice text,
 		arg->size = (uint16_t)(arg->format == FTR_ARG_STRUCT ? number : number / 8);
 	}
 	if (text.len > 0 && text.s[0] == ':')
-		return type_name(arg, ftr_slice_make(text.s + 1, text.len - 1), enums, arena);
+		return type_name(arg, ftr_slice_make(text.s + 1, text.len - 1), reader);
 	return text.len == 0 ? 0 : -EINVAL;
 }
 
@@ -124,49 +124,54 @@ static int place_parse(struct ftr_arg *arg, struct ftr_slice place, enum uft_spe
 	return 0;
 }
 
-static int layout_put(struct uft_layout *layout, const struct ftr_arg *arg)
+static int layout_put(struct uft_layout *layout, const struct uft_arg *one)
 {
 	for (size_t i = 0; i < layout->args.nr; i++) {
-		struct ftr_arg *there = &layout->args.v[i];
+		struct uft_arg *there = &layout->args.v[i];
 
-		if (there->index == arg->index && there->is_float_reg == arg->is_float_reg) {
-			*there = *arg;
+		if (there->arg.index == one->arg.index &&
+		    there->arg.is_float_reg == one->arg.is_float_reg) {
+			if (one->is_exact || !there->is_exact)
+				*there = *one;
 			return 0;
 		}
 	}
-	return ftr_vec_push(&layout->args, *arg);
+	return ftr_vec_push(&layout->args, *one);
 }
 
 static int word_add(struct uft_layout *layout, struct ftr_slice word, enum uft_spec_kind wanted,
-		    const struct uft_enums *const enums[2], struct ftr_arena *arena, bool is_32)
+		    bool is_exact, const struct uft_spec_reader *reader)
 {
-	struct ftr_arg arg = { .format = FTR_ARG_AUTO, .size = is_32 ? 4 : 8 };
+	struct uft_arg one = { .is_exact = is_exact };
 	struct ftr_slice place, rest, text = word;
 	enum uft_spec_kind kind;
 	int ret;
 
-	/* Where the value was ("%rdi", "%stack+1") does not matter any more. */
+	one.arg = (struct ftr_arg){ .format = FTR_ARG_AUTO, .size = reader->is_32 ? 4 : 8 };
 	ftr_slice_split(&text, '%', &rest);
+	one.where = text;
 	ftr_slice_split(&rest, '/', &place);
-	ret = place_parse(&arg, place, &kind);
+	ret = place_parse(&one.arg, place, &kind);
 	if (ret == -ENOENT)		/* a module's name, another action */
 		return 0;
 	if (kind != wanted)
 		return 0;
 	if (rest.len > 0)
-		ret = format_parse(&arg, rest, enums, arena, is_32);
-	return ret < 0 ? ret : layout_put(layout, &arg);
+		ret = format_parse(&one.arg, rest, reader);
+	return ret < 0 ? ret : layout_put(layout, &one);
 }
 
 int uft_layout_add(struct uft_layout *layout, struct ftr_slice words, enum uft_spec_kind kind,
-		   const struct uft_enums *const enums[2], struct ftr_arena *arena, bool is_32)
+		   bool is_exact, const struct uft_spec_reader *reader)
 {
 	struct ftr_slice word;
 	int ret = 0;
 
 	while (ret != -ENOMEM && ftr_slice_split(&words, ',', &word)) {
-		int one = word_add(layout, ftr_slice_trim(word), kind, enums, arena, is_32);
+		int one = word_add(layout, ftr_slice_trim(word), kind, is_exact, reader);
 
+		if (one == -EINVAL)
+			layout->damaged = word;
 		if (one < 0)
 			ret = one;
 	}
@@ -182,7 +187,8 @@ const struct ftr_argspec *uft_layout_finish(struct uft_layout *layout, struct ft
 		spec = ftr_arena_alloc(arena, sizeof(*spec) + bytes);
 	if (spec != NULL) {
 		spec->nr = (uint16_t)layout->args.nr;
-		memcpy(spec->args, layout->args.v, bytes);
+		for (size_t i = 0; i < layout->args.nr; i++)
+			spec->args[i] = layout->args.v[i].arg;
 	}
 	ftr_vec_fini(&layout->args);
 	return spec;

@@ -26,9 +26,16 @@ struct uft_enums {
 	struct ftr_hashmap by_name;	/* hash of the name -> const struct ftr_arg_enum * */
 };
 
+struct uft_arg {
+	struct ftr_arg arg;
+	struct ftr_slice where;	/* "rdi", "stack+1"; empty: where the index says */
+	bool is_exact;		/* by the function's whole name */
+};
+
 /* A layout while words are added to it. */
 struct uft_layout {
-	FTR_VEC(struct ftr_arg) args;
+	FTR_VEC(struct uft_arg) args;
+	struct ftr_slice damaged;	/* the last word that is no spec; .s = NULL: none */
 };
 
 /*
@@ -38,13 +45,20 @@ int uft_enums_parse(struct uft_enums *enums, struct ftr_slice text, struct ftr_a
 		    struct ftr_diag *diag, const char *where);
 const struct ftr_arg_enum *uft_enums_find(const struct uft_enums *enums, struct ftr_slice name);
 
+/* What specs are read with. */
+struct uft_spec_reader {
+	const struct uft_enums *enums[2];	/* (nullable) where enumerations are looked up */
+	struct ftr_arena *arena;
+	bool is_32;
+};
+
 /*
- * Add the specs of "arg1/i32,arg2/s" that are of @kind; a spec of an argument that has one
- * already replaces it.  Names of enumerations are looked up in the two tables.  0, -EINVAL (a spec
- * that is neither; the rest is added) or -ENOMEM.
+ * Add the specs of "arg1/i32,arg2/s" that are of @kind.  One of an argument that has one already
+ * replaces it, unless that @is_exact and this is not.  @words have to stay as long as the layout.
+ * 0, -EINVAL (a spec that is neither; the rest is added) or -ENOMEM.
  */
 int uft_layout_add(struct uft_layout *layout, struct ftr_slice words, enum uft_spec_kind kind,
-		   const struct uft_enums *const enums[2], struct ftr_arena *arena, bool is_32);
+		   bool is_exact, const struct uft_spec_reader *reader);
 
 /* The finished layout in @arena; NULL when it has no words, or out of memory. */
 const struct ftr_argspec *uft_layout_finish(struct uft_layout *layout, struct ftr_arena *arena);

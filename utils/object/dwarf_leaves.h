@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What types are made of, from DWARF, for a calling convention. */
+#ifndef FTR_OBJECT_DWARF_LEAVES_H
+#define FTR_OBJECT_DWARF_LEAVES_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+#include "utils/object/callconv.h"
+
+/*
+ * The type that @die has, without typedefs and qualifiers; the last typedef's name to *alias
+ * (nullable).  False: it has none, or one that is damaged.
+ */
+bool ftr_dwarf_type(Dwarf_Die *die, Dwarf_Die *type, const char **alias);
+
+/* Is the base type @type x87's, in 16 bytes? */
+bool ftr_dwarf_is_x87(Dwarf_Die *type);
+
+/* Is @type a pointer to member functions, which has two words? */
+bool ftr_dwarf_is_method_pointer(Dwarf_Die *type);
+
+/* Take @type apart.  False: it is incomplete, or is not passed by rules that are known. */
+bool ftr_dwarf_leaves(Dwarf_Die *type, bool is_rust, struct ftr_leaves *leaves);
+
+#endif /* FTR_OBJECT_DWARF_LEAVES_H */

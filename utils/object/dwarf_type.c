@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* See dwarf_type.h.  Nothing is believed of a file: loops of types and deep nesting end. */
+#include "utils/object/dwarf_type.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#include "utils/object/callconv.h"
+#include "utils/object/dwarf_leaves.h"
+
+#define PARAMS_MAX 64
+#define ENUMERATORS_MAX 4096
+#define POINTER_BYTES 8
+
+/* The characters of an identifier: specs are taken apart at others.  Templates end at their "<". */
+static const char *plain_name(struct ftr_arena *arena, const char *name)
+{
+	size_t len = name == NULL ? 0 : strcspn(name, "<");
+	char *copy = len == 0 ? NULL : ftr_arena_strndup(arena, name, len);
+	size_t i;
+
+	for (i = 0; copy != NULL && i < len; i++) {
+		char c = copy[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9'))
+			copy[i] = '_';
+	}
+	return copy != NULL ? copy : "";
+}
+
+/* libstdc++'s, of the ABI that has { characters, their number } in it. */
+static bool is_std_string(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+	int tag = dwarf_tag(type);
+
+	if ((tag != DW_TAG_class_type && tag != DW_TAG_structure_type) || name == NULL ||
+	    strncmp(name, "basic_string<char,", 18) != 0)
+		return false;
+	return dwarf_bytesize(type) == 32 || dwarf_bytesize(type) == -1;
+}
+
+static bool is_char(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+
+	return dwarf_tag(type) == DW_TAG_base_type && dwarf_bytesize(type) == 1 && name != NULL &&
+	       strcmp(name, "char") == 0;
+}
+
+/* @type is a pointer or a reference. */
+static enum ftr_type_kind pointer_kind(Dwarf_Die *type)
+{
+	Dwarf_Die target;
+
+	if (!ftr_dwarf_type(type, &target, NULL))
+		return FTR_TYPE_POINTER;
+	if (is_std_string(&target))
+		return FTR_TYPE_STD_STRING;
+	return dwarf_tag(type) == DW_TAG_pointer_type && is_char(&target) ? FTR_TYPE_STRING :
+									   FTR_TYPE_POINTER;
+}
+
+static enum ftr_type_kind base_kind(Dwarf_Die *type, uint32_t bytes)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding = 0;
+
+	dwarf_formudata(dwarf_attr(type, DW_AT_encoding, &attr), &encoding);
+	if (bytes > POINTER_BYTES && !ftr_dwarf_is_x87(type))
+		return FTR_TYPE_OPAQUE;
+	switch (encoding) {
+	case DW_ATE_float:
+		return FTR_TYPE_FLOAT;
+	case DW_ATE_complex_float:
+		return FTR_TYPE_OPAQUE;
+	case DW_ATE_signed:
+		return FTR_TYPE_SIGNED;
+	case DW_ATE_signed_char:
+		return is_char(type) ? FTR_TYPE_CHAR : FTR_TYPE_SIGNED;
+	default:
+		return is_char(type) ? FTR_TYPE_CHAR : FTR_TYPE_UNSIGNED;
+	}
+}
+
+static uint32_t enumerator_count(Dwarf_Die *type)
+{
+	uint32_t nr = 0;
+	Dwarf_Die child;
+	int ret = dwarf_child(type, &child);
+
+	for (; ret == 0 && nr < ENUMERATORS_MAX; ret = dwarf_siblingof(&child, &child))
+		nr += dwarf_tag(&child) == DW_TAG_enumerator;
+	return nr;
+}
+
+static bool enumerator_read(struct ftr_enumerator *one, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Sword value;
+
+	if (dwarf_tag(die) != DW_TAG_enumerator || dwarf_diename(die) == NULL ||
+	    dwarf_formsdata(dwarf_attr(die, DW_AT_const_value, &attr), &value) != 0)
+		return false;
+	*one = (struct ftr_enumerator){ dwarf_diename(die), value };
+	return true;
+}
+
+static struct ftr_enum_type *enum_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
+				       const char *name)
+{
+	uint32_t nr = enumerator_count(type);
+	struct ftr_enum_type *values;
+	Dwarf_Die child;
+	int ret;
+
+	values = ftr_arena_alloc(types->arena, sizeof(*values) + nr * sizeof(values->values[0]));
+	if (values == NULL)
+		return NULL;
+	*values = (struct ftr_enum_type){ .id = dwarf_dieoffset(type) };
+	values->name = plain_name(types->arena, name);
+	ret = dwarf_child(type, &child);
+	for (; ret == 0 && values->nr < nr; ret = dwarf_siblingof(&child, &child))
+		values->nr += enumerator_read(&values->values[values->nr], &child);
+	return values;
+}
+
+/* Types that are the same are read once. */
+static const struct ftr_enum_type *enum_get(struct ftr_dwarf_types *types, Dwarf_Die *type,
+					    const char *name)
+{
+	struct ftr_enum_type *values = ftr_hashmap_find(&types->enums, dwarf_dieoffset(type));
+
+	if (values != NULL)
+		return values;
+	values = enum_read(types, type, name);
+	if (values != NULL && ftr_hashmap_set(&types->enums, values->id, values) < 0)
+		return NULL;
+	return values;
+}
+
+/* What the type that @die has is; of none at all: void. */
+static struct ftr_type type_read(struct ftr_dwarf_types *types, Dwarf_Die *type, const char *alias)
+{
+	const char *name = dwarf_diename(type) != NULL ? dwarf_diename(type) : alias;
+	int64_t bytes = dwarf_bytesize(type);
+	struct ftr_type read = { .kind = FTR_TYPE_OPAQUE,
+				 .bytes = bytes > 0 && bytes <= UINT32_MAX ? (uint32_t)bytes : 0 };
+
+	switch (dwarf_tag(type)) {
+	case DW_TAG_base_type:
+		read.kind = base_kind(type, read.bytes);
+		break;
+	case DW_TAG_enumeration_type:
+		read.kind = FTR_TYPE_ENUM;
+		read.values = enum_get(types, type, name);
+		break;
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		read.kind = pointer_kind(type);
+		read.bytes = POINTER_BYTES;
+		break;
+	case DW_TAG_ptr_to_member_type:
+		read.kind = ftr_dwarf_is_method_pointer(type) ? FTR_TYPE_OPAQUE : FTR_TYPE_SIGNED;
+		read.bytes = ftr_dwarf_is_method_pointer(type) ? 2 * POINTER_BYTES : POINTER_BYTES;
+		break;
+	case DW_TAG_unspecified_type:		/* of nullptr */
+		read.kind = FTR_TYPE_POINTER;
+		read.bytes = POINTER_BYTES;
+		break;
+	default:
+		if (is_std_string(type))
+			read = (struct ftr_type){ FTR_TYPE_STD_STRING, POINTER_BYTES, NULL, NULL };
+	}
+	if (read.kind == FTR_TYPE_OPAQUE)
+		read.name = plain_name(types->arena, name);
+	return read;
+}
+
+static bool language_is_known(Dwarf_Die *function, bool *is_rust)
+{
+	Dwarf_Die unit;
+
+	*is_rust = false;
+	if (dwarf_diecu(function, &unit, NULL, NULL) == NULL)
+		return false;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_Rust:
+		*is_rust = true;
+		return true;
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case DW_LANG_ObjC:
+	case DW_LANG_ObjC_plus_plus:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* One value: what it is, and what the convention sees of it.  False: incomplete. */
+static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_rust,
+		       struct ftr_parameter *param, struct ftr_leaves *leaves)
+{
+	const char *alias = NULL;
+	Dwarf_Die type;
+
+	if (!ftr_dwarf_type(die, &type, &alias))
+		return false;
+	param->type = type_read(types, &type, alias);
+	if (param->type.kind != FTR_TYPE_STD_STRING)
+		return ftr_dwarf_leaves(&type, is_rust, leaves);
+	*leaves = (struct ftr_leaves){ .bytes = POINTER_BYTES, .align = POINTER_BYTES, .nr = 1 };
+	leaves->v[0] = (struct ftr_leaf){ FTR_LEAF_INTEGER, 0, POINTER_BYTES };
+	return true;
+}
+
+/* A std::string by value: the convention sees an object, and we its address. */
+static bool is_object(Dwarf_Die *die)
+{
+	Dwarf_Die type;
+
+	return ftr_dwarf_type(die, &type, NULL) && is_std_string(&type);
+}
+
+static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool is_rust,
+			struct ftr_callconv *state, struct ftr_parameter *retval)
+{
+	struct ftr_leaves leaves;
+	Dwarf_Attribute attr;
+
+	if (dwarf_attr_integrate(function, DW_AT_type, &attr) == NULL)
+		return true;			/* void */
+	if (!value_read(types, function, is_rust, retval, &leaves)) {
+		retval->type.kind = FTR_TYPE_NONE;
+		return false;	/* does it take a register of the arguments? */
+	}
+	ftr_callconv_retval(state, &leaves, retval);
+	if (is_object(function))
+		state->integers++;	/* of the caller's room for it, which comes back */
+	return true;
+}
+
+static int param_first(Dwarf_Die *function, Dwarf_Die *child)
+{
+	int ret = dwarf_child(function, child);
+
+	while (ret == 0 && dwarf_tag(child) != DW_TAG_formal_parameter)
+		ret = dwarf_siblingof(child, child);
+	return ret;
+}
+
+/* An instance without parameters of its own has those of what it is one of. */
+static int params_begin(Dwarf_Die *function, Dwarf_Die *child)
+{
+	static const unsigned origins[] = { DW_AT_abstract_origin, DW_AT_specification };
+	Dwarf_Attribute attr;
+	Dwarf_Die origin;
+	int ret = param_first(function, child);
+
+	for (size_t i = 0; ret != 0 && i < sizeof(origins) / sizeof(origins[0]); i++) {
+		if (dwarf_attr(function, origins[i], &attr) != NULL &&
+		    dwarf_formref_die(&attr, &origin) != NULL)
+			ret = param_first(&origin, child);
+	}
+	return ret;
+}
+
+/* What constructors have in their declaration alone. */
+static bool is_passed(Dwarf_Die *param)
+{
+	const char *name = dwarf_diename(param);
+
+	return name == NULL || strcmp(name, "__in_chrg") != 0;
+}
+
+const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, Dwarf_Die *function)
+{
+	struct ftr_parameter params[PARAMS_MAX] = { 0 };
+	struct ftr_signature read = { 0 }, *signature;
+	struct ftr_callconv state = { 0 };
+	struct ftr_leaves leaves;
+	bool is_rust, is_whole;
+	Dwarf_Die child;
+	int ret;
+
+	if (!language_is_known(function, &is_rust))
+		return NULL;
+	is_whole = retval_read(types, function, is_rust, &state, &read.retval);
+	ret = params_begin(function, &child);
+	if (!is_whole)
+		ret = 1;
+	for (; ret == 0 && read.nr < PARAMS_MAX; ret = dwarf_siblingof(&child, &child)) {
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter || !is_passed(&child))
+			continue;
+		if (!value_read(types, &child, is_rust, &params[read.nr], &leaves))
+			break;
+		ftr_callconv_argument(&state, &leaves, &params[read.nr++]);
+	}
+	signature = ftr_arena_alloc(types->arena, sizeof(read) + read.nr * sizeof(params[0]));
+	if (signature == NULL)
+		return NULL;
+	*signature = read;
+	memcpy(signature->params, params, read.nr * sizeof(params[0]));
+	return signature;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Parameters and return values of functions, from DWARF. */
+#ifndef FTR_OBJECT_DWARF_TYPE_H
+#define FTR_OBJECT_DWARF_TYPE_H
+
+#include <elfutils/libdw.h>
+
+#include "utils/base/arena.h"
+#include "utils/base/hashmap.h"
+#include "utils/object/signature.h"
+
+/* What was read before, and where it is kept. */
+struct ftr_dwarf_types {
+	struct ftr_arena *arena;	/* (borrowed) */
+	struct ftr_hashmap enums;	/* offset of a type -> const struct ftr_enum_type * */
+};
+
+/*
+ * What @function, a subprogram with code on x86-64, takes and gives.  It ends at the first
+ * parameter whose place cannot be known: one of an incomplete type, or a Rust enum by value. In the
+ * arena; NULL: it is in a language whose calls are not known, or out of memory.
+ */
+const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, Dwarf_Die *function);
+
+#endif /* FTR_OBJECT_DWARF_TYPE_H */

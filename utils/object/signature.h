@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What a function takes and gives, and where: registers and stack at its entry and its return. */
+#ifndef FTR_OBJECT_SIGNATURE_H
+#define FTR_OBJECT_SIGNATURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How a value is to be read; the rest of its type does not matter. */
+enum ftr_type_kind {
+	FTR_TYPE_NONE,		/* void */
+	FTR_TYPE_SIGNED,
+	FTR_TYPE_UNSIGNED,
+	FTR_TYPE_CHAR,
+	FTR_TYPE_FLOAT,		/* of 4, 8 or 16 bytes: binary32, binary64, x87's 80 bits */
+	FTR_TYPE_POINTER,
+	FTR_TYPE_STRING,	/* a pointer to char */
+	FTR_TYPE_STD_STRING,	/* a pointer to std::string of libstdc++ */
+	FTR_TYPE_ENUM,
+	FTR_TYPE_OPAQUE,	/* a struct, a union, complex numbers ... by value */
+};
+
+struct ftr_enumerator {
+	const char *name;
+	int64_t value;
+};
+
+struct ftr_enum_type {
+	uint64_t id;		/* of the type in its file: offset of its declaration */
+	const char *name;	/* no other character than of an identifier; "" = none */
+	uint32_t nr;
+	struct ftr_enumerator values[];
+};
+
+struct ftr_type {
+	enum ftr_type_kind kind;
+	uint32_t bytes;
+	const char *name;	/* of OPAQUE (nullable), as that of an enumeration */
+	const struct ftr_enum_type *values;	/* of ENUM (nullable) */
+};
+
+enum ftr_place_kind {
+	FTR_PLACE_NOWHERE,	/* it is passed, but in no place that is known */
+	FTR_PLACE_INTEGER,	/* argument register nr, from 0 */
+	FTR_PLACE_VECTOR,	/* lower half of vector register nr, also of a return value */
+	FTR_PLACE_STACK,	/* nr bytes above the return address */
+	FTR_PLACE_RETURN,	/* integer register nr of return values */
+	FTR_PLACE_X87,		/* top of the floating-point stack */
+};
+
+/* A piece of a value. */
+struct ftr_place {
+	enum ftr_place_kind kind;
+	uint16_t nr;
+	uint32_t bytes;
+};
+
+#define FTR_PLACES_MAX 2
+
+struct ftr_parameter {
+	struct ftr_type type;
+	bool is_pointed;	/* the place has the address of the value */
+	uint8_t place_nr;
+	struct ftr_place places[FTR_PLACES_MAX];
+};
+
+struct ftr_signature {
+	struct ftr_parameter retval;	/* its kind is FTR_TYPE_NONE when there is none */
+	uint32_t nr;
+	struct ftr_parameter params[];
+};
+
+#endif /* FTR_OBJECT_SIGNATURE_H */

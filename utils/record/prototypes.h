@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Prototypes of well-known library functions, as words of specs. */
+#ifndef FTR_RECORD_PROTOTYPES_H
+#define FTR_RECORD_PROTOTYPES_H
+
+struct ftr_prototype {
+	const char *name;
+	const char *args;	/* "arg1/s,arg2/i32"; "" = none */
+	const char *retval;	/* "retval/p"; "" = none */
+};
+
+/* Sorted by name; the last has no name. */
+extern const struct ftr_prototype ftr_prototypes[];
+
+/* Enumerations that they name: "enum uft_whence {SEEK_SET=0,...};..." */
+extern const char ftr_prototype_enums[];
+
+/* NULL: it is not well known. */
+const struct ftr_prototype *ftr_prototype_find(const char *name);
+
+#endif /* FTR_RECORD_PROTOTYPES_H */

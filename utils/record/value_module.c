@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* See value_module.h. */
+#include "utils/record/value_module.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/object/debuginfo.h"
+#include "utils/object/demangle.h"
+#include "utils/object/symtab.h"
+#include "utils/record/prototypes.h"
+#include "utils/record/value_enums.h"
+
+/* A module while it is compiled. */
+struct compiler {
+	const struct ftr_value_wants *wants;
+	struct ftr_value_module *module;
+	struct ftr_debuginfo *debuginfo;	/* (owned, nullable) */
+	struct ftr_value_enums enums;
+	struct ftr_arena arena;
+	const char *path;
+	const struct ftr_symbol *symbol;	/* whose turn it is */
+	const struct ftr_signature *signature;	/* (nullable) its */
+	bool is_automatic[2];			/* by uft_spec_kind: debug info is used */
+};
+
+static const uint32_t action_of[] = { [UFT_SPEC_ARGS] = FTR_RULE_ARGUMENT,
+				      [UFT_SPEC_RETVAL] = FTR_RULE_RETVAL };
+
+static const char *rule_words(const struct ftr_rule *rule, enum uft_spec_kind kind)
+{
+	return kind == UFT_SPEC_ARGS ? rule->args : rule->retval;
+}
+
+static bool is_wanted(const struct ftr_rule *rule, enum uft_spec_kind kind)
+{
+	return (rule->actions & (action_of[kind] | FTR_RULE_AUTO_ARGS)) != 0;
+}
+
+static bool module_matches(const struct compiler *self, const struct ftr_rule *rule)
+{
+	switch (ftr_rule_module(rule)) {
+	case FTR_RULE_MODULE_NAMED:
+		return ftr_rule_names_module(rule, self->path);
+	case FTR_RULE_MODULE_PLT:
+		return self->symbol->type == 'P';
+	case FTR_RULE_MODULE_KERNEL:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* The words that users gave for the function; *is_automatic: debug info is to be asked. */
+static int layout_add(struct compiler *self, const struct ftr_pattern_names *names,
+		      enum uft_spec_kind kind, struct uft_layout *layout, bool *is_automatic)
+{
+	const struct uft_spec_reader reader = { .arena = &self->arena };
+	const struct ftr_rules *rules = &self->wants->rules;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; ret != -ENOMEM && i < rules->rules.nr; i++) {
+		const struct ftr_rule *rule = &rules->rules.v[i];
+		const char *words = rule_words(rule, kind);
+
+		if (!is_wanted(rule, kind) || !module_matches(self, rule) ||
+		    !ftr_pattern_matches_names(rule->pattern, names))
+			continue;
+		self->module->matched_nr++;
+		if (words == NULL)
+			*is_automatic = true;
+		else
+			ret = uft_layout_add(layout, ftr_slice_make(words, strlen(words)), kind,
+					     ftr_pattern_is_exact(rule->pattern), &reader);
+	}
+	return ret == -ENOMEM ? ret : 0;
+}
+
+/* A spec that no payload has room for is left out whole: readers know no part of it. */
+static int layout_compile(struct compiler *self, const struct uft_layout *layout,
+			  enum uft_spec_kind kind, uint32_t *index)
+{
+	struct ftr_value_programs *programs = &self->module->programs;
+	struct ftr_parameter value;
+	int ret = ftr_value_program_begin(programs);
+	size_t i;
+
+	for (i = 0; ret == 0 && i < layout->args.nr; i++) {
+		ret = ftr_value_of_spec(&layout->args.v[i], kind == UFT_SPEC_RETVAL, &value);
+		if (ret == 0)
+			ret = ftr_value_program_add(programs, &value);
+	}
+	if (ret == -E2BIG || ret == -EINVAL) {
+		programs->ops.nr = programs->first;
+		ret = 0;
+	}
+	return ret < 0 ? ret : ftr_value_program_end(programs, index);
+}
+
+/* An enumeration without names that can be told is a number. */
+static struct ftr_parameter told(struct compiler *self, const struct ftr_parameter *value,
+				 const char **enum_name)
+{
+	struct ftr_parameter copy = *value;
+
+	*enum_name = NULL;
+	if (copy.type.kind != FTR_TYPE_ENUM)
+		return copy;
+	if (copy.type.values != NULL)
+		*enum_name = ftr_value_enums_name(&self->enums, copy.type.values,
+						  &self->module->enums);
+	if (*enum_name == NULL)
+		copy.type.kind = FTR_TYPE_SIGNED;
+	return copy;
+}
+
+/* Arguments up to the first that there is no room for. */
+static int signature_args(struct compiler *self, struct ftr_strbuf *words, uint32_t *index)
+{
+	struct ftr_value_programs *programs = &self->module->programs;
+	struct ftr_value_counters counters = { 0 };
+	int ret = ftr_value_program_begin(programs);
+	uint32_t i;
+
+	for (i = 0; ret == 0 && i < self->signature->nr; i++) {
+		const char *name;
+		struct ftr_parameter value = told(self, &self->signature->params[i], &name);
+
+		if (ftr_value_bytes(&value) == 0)	/* an empty struct */
+			continue;
+		ret = ftr_value_program_add(programs, &value);
+		if (ret == 0)
+			ftr_value_arg_words(&value, &counters, name, words);
+	}
+	if (ret == -ENOMEM)
+		return ret;
+	return ftr_value_program_end(programs, index);
+}
+
+static int signature_retval(struct compiler *self, struct ftr_strbuf *words, uint32_t *index)
+{
+	struct ftr_value_programs *programs = &self->module->programs;
+	const char *name;
+	struct ftr_parameter value = told(self, &self->signature->retval, &name);
+	int ret = ftr_value_program_begin(programs);
+
+	if (ret == 0 && value.type.kind != FTR_TYPE_NONE && ftr_value_bytes(&value) > 0) {
+		ret = ftr_value_program_add(programs, &value);
+		ftr_value_retval_words(&value, name, words);
+	}
+	return ret < 0 ? ret : ftr_value_program_end(programs, index);
+}
+
+static int prototype_compile(struct compiler *self, enum uft_spec_kind kind, uint32_t *index)
+{
+	const struct uft_spec_reader reader = { .arena = &self->arena };
+	const struct ftr_prototype *prototype = ftr_prototype_find(self->symbol->name);
+	struct uft_layout layout = { 0 };
+	const char *words;
+	int ret;
+
+	if (prototype == NULL)
+		return 0;
+	words = kind == UFT_SPEC_ARGS ? prototype->args : prototype->retval;
+	ret = uft_layout_add(&layout, ftr_slice_make(words, strlen(words)), kind, true, &reader);
+	if (ret == 0)
+		ret = layout_compile(self, &layout, kind, index);
+	ftr_vec_fini(&layout.args);
+	return ret;
+}
+
+/* Clones of a function that gcc made have not all of its arguments. */
+static bool is_clone(const char *name)
+{
+	const char *dot = strchr(name, '.');
+
+	return dot != NULL && strncmp(dot, ".cold", 5) != 0;
+}
+
+static const struct ftr_signature *signature_get(struct compiler *self)
+{
+	const struct ftr_symbol *symbol = self->symbol;
+
+	if (symbol->type == 'P' || is_clone(symbol->name))
+		return NULL;
+	if (self->debuginfo == NULL && ftr_debuginfo_open(&self->debuginfo, self->path, NULL) < 0)
+		return NULL;
+	return ftr_debuginfo_signature(self->debuginfo, symbol->addr);
+}
+
+static int automatic_compile(struct compiler *self, enum uft_spec_kind kind,
+			     struct ftr_strbuf *words, uint32_t *index)
+{
+	self->signature = signature_get(self);
+	if (self->signature == NULL)
+		return prototype_compile(self, kind, index);
+	return kind == UFT_SPEC_ARGS ? signature_args(self, words, index) :
+				       signature_retval(self, words, index);
+}
+
+static int kind_compile(struct compiler *self, const struct ftr_pattern_names *names,
+			enum uft_spec_kind kind, struct ftr_strbuf *words, uint32_t *index)
+{
+	struct uft_layout layout = { 0 };
+	bool is_automatic = self->wants->auto_args;
+	int ret = layout_add(self, names, kind, &layout, &is_automatic);
+
+	if (ret == 0 && layout.args.nr > 0)
+		ret = layout_compile(self, &layout, kind, index);
+	else if (ret == 0 && is_automatic)
+		ret = automatic_compile(self, kind, words, index);
+	ftr_vec_fini(&layout.args);
+	return ret;
+}
+
+/* The block of a function in NAME.dbg. */
+static void function_lines(struct compiler *self, const struct ftr_strbuf words[2])
+{
+	struct ftr_strbuf *text = &self->module->functions;
+	const char *file;
+	unsigned line;
+
+	if (self->signature == NULL)
+		return;
+	ftr_strbuf_printf(text, "F: %llx %s\n", (unsigned long long)self->symbol->addr,
+			  self->symbol->name);
+	if (ftr_debuginfo_find(self->debuginfo, self->symbol->addr, &file, &line))
+		ftr_strbuf_printf(text, "L: %u %s\n", line, file);
+	if (words[UFT_SPEC_ARGS].len > 0)
+		ftr_strbuf_printf(text, "A: @%s\n", words[UFT_SPEC_ARGS].s);
+	if (words[UFT_SPEC_RETVAL].len > 0)
+		ftr_strbuf_printf(text, "R: @%s\n", words[UFT_SPEC_RETVAL].s);
+}
+
+static int symbol_compile(struct compiler *self, const struct ftr_symbol *symbol, uint64_t end)
+{
+	char *shown = ftr_demangle(symbol->name, FTR_DEMANGLE_SIMPLE);
+	struct ftr_pattern_names names = { .shown = shown, .mangled = symbol->name };
+	struct ftr_values_func func = { (uint32_t)symbol->addr, (uint32_t)end, 0, 0 };
+	struct ftr_strbuf words[2];
+	int ret = shown == NULL ? -ENOMEM : 0;
+
+	self->symbol = symbol;
+	self->signature = NULL;
+	ftr_strbuf_init(&words[0]);
+	ftr_strbuf_init(&words[1]);
+	if (ret == 0)
+		ret = kind_compile(self, &names, UFT_SPEC_ARGS, &words[0], &func.entry);
+	if (ret == 0)
+		ret = kind_compile(self, &names, UFT_SPEC_RETVAL, &words[1], &func.exit);
+	if (ret == 0)
+		function_lines(self, words);
+	if (ret == 0 && (func.entry != 0 || func.exit != 0))
+		ret = ftr_vec_push(&self->module->funcs, func);
+	ftr_strbuf_fini(&words[0]);
+	ftr_strbuf_fini(&words[1]);
+	free(shown);
+	return ret;
+}
+
+static bool is_function(const struct ftr_symbol *symbol)
+{
+	return strchr("tTwWiP", symbol->type) != NULL && symbol->type != '\0';
+}
+
+static int symbols_compile(struct compiler *self, const struct ftr_symtab *tab)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; ret == 0 && i < tab->nr; i++) {
+		const struct ftr_symbol *symbol = &tab->symbols[i];
+		uint64_t next = i + 1 < tab->nr ? tab->symbols[i + 1].addr : UINT32_MAX;
+		uint64_t end = symbol->size != 0 && symbol->addr + symbol->size < next ?
+			       symbol->addr + symbol->size : next;
+
+		if (is_function(symbol) && end <= UINT32_MAX)
+			ret = symbol_compile(self, symbol, end);
+	}
+	return ret;
+}
+
+int ftr_value_module_init(struct ftr_value_module *module, const char *path,
+			  const struct ftr_value_wants *wants)
+{
+	struct compiler self = { .wants = wants, .module = module, .path = path };
+	struct ftr_symtab tab;
+	int ret = 0;
+
+	*module = (struct ftr_value_module){ 0 };
+	ftr_strbuf_init(&module->enums);
+	ftr_strbuf_init(&module->functions);
+	ftr_arena_init(&self.arena);
+	ftr_value_enums_init(&self.enums);
+	ftr_symtab_init(&tab);
+	if (ftr_symtab_load_elf(&tab, path, NULL) == 0)
+		ret = symbols_compile(&self, &tab);
+	if (module->enums.failed || module->functions.failed)
+		ret = -ENOMEM;
+	ftr_symtab_fini(&tab);
+	ftr_value_enums_fini(&self.enums);
+	ftr_debuginfo_close(self.debuginfo);
+	ftr_arena_fini(&self.arena);
+	return ret;
+}
+
+void ftr_value_module_fini(struct ftr_value_module *module)
+{
+	ftr_vec_fini(&module->programs.ops);
+	ftr_vec_fini(&module->funcs);
+	ftr_strbuf_fini(&module->enums);
+	ftr_strbuf_fini(&module->functions);
+}
+
+/* Each of the words of a rule, by itself. */
+static int words_check(const struct ftr_rule *rule, enum uft_spec_kind kind,
+		       struct ftr_arena *arena, struct ftr_err *err)
+{
+	const struct uft_spec_reader reader = { .arena = arena };
+	const char *words = rule_words(rule, kind);
+	struct uft_layout layout = { 0 };
+	struct ftr_parameter value;
+	struct ftr_slice bad = { NULL, 0 };
+	int ret = 0;
+	size_t i;
+
+	if (words != NULL)
+		ret = uft_layout_add(&layout, ftr_slice_make(words, strlen(words)), kind, true,
+				     &reader);
+	bad = layout.damaged;
+	for (i = 0; ret == 0 && i < layout.args.nr; i++) {
+		ret = ftr_value_of_spec(&layout.args.v[i], kind == UFT_SPEC_RETVAL, &value);
+		bad = ftr_slice_make(words, strlen(words));
+	}
+	ftr_vec_fini(&layout.args);
+	if (ret != -EINVAL)
+		return ret;
+	return ftr_err_set(err, EINVAL, "%s: \"%.*s\" is no spec of a value; "
+			   "write argN, fpargN or retval, then /FORMAT and %%REGISTER or %%stack+N",
+			   rule->text, (int)bad.len, bad.s);
+}
+
+int ftr_value_wants_check(const struct ftr_value_wants *wants, struct ftr_err *err)
+{
+	struct ftr_arena arena;
+	int ret = 0;
+	size_t i;
+
+	ftr_arena_init(&arena);
+	for (i = 0; ret == 0 && i < wants->rules.rules.nr; i++) {
+		const struct ftr_rule *rule = &wants->rules.rules.v[i];
+
+		ret = words_check(rule, UFT_SPEC_ARGS, &arena, err);
+		if (ret == 0)
+			ret = words_check(rule, UFT_SPEC_RETVAL, &arena, err);
+	}
+	ftr_arena_fini(&arena);
+	return ret;
+}

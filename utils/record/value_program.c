@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Values as programs: see value.h. */
+#include <assert.h>
+#include <errno.h>
+
+#include "utils/proto/record.h"
+#include "utils/record/value.h"
+
+#define PAYLOAD_ALIGN 8u
+#define PAYLOAD_BYTES_MAX (FTR_PAYLOAD_MAX / PAYLOAD_ALIGN * PAYLOAD_ALIGN)
+#define ENUM_BYTES 8u			/* in the payload, whatever it has in the program */
+#define X87_BYTES 10u
+#define OPAQUE_BYTES_MAX 128u		/* nobody shows what is in them */
+
+static const uint8_t wheres[] = {
+	[FTR_PLACE_NOWHERE] = FTR_VALUE_NOWHERE, [FTR_PLACE_INTEGER] = FTR_VALUE_INTEGER,
+	[FTR_PLACE_VECTOR] = FTR_VALUE_VECTOR,	 [FTR_PLACE_STACK] = FTR_VALUE_STACK,
+	[FTR_PLACE_RETURN] = FTR_VALUE_RETURN,	 [FTR_PLACE_X87] = FTR_VALUE_X87,
+};
+
+static bool is_string(enum ftr_value_what what)
+{
+	return what == FTR_VALUE_STRING || what == FTR_VALUE_STD_STRING;
+}
+
+static enum ftr_value_what what_of(const struct ftr_parameter *value)
+{
+	if (value->type.kind == FTR_TYPE_STRING)
+		return FTR_VALUE_STRING;
+	if (value->type.kind == FTR_TYPE_STD_STRING)
+		return FTR_VALUE_STD_STRING;
+	return value->is_pointed ? FTR_VALUE_POINTED : FTR_VALUE_BYTES;
+}
+
+uint32_t ftr_value_bytes(const struct ftr_parameter *value)
+{
+	uint32_t bytes = value->type.bytes;
+
+	switch (value->type.kind) {
+	case FTR_TYPE_ENUM:
+		return ENUM_BYTES;
+	case FTR_TYPE_FLOAT:
+		return bytes > X87_BYTES ? X87_BYTES : bytes;
+	case FTR_TYPE_OPAQUE:
+		return bytes > OPAQUE_BYTES_MAX ? OPAQUE_BYTES_MAX : bytes;
+	default:
+		return bytes;
+	}
+}
+
+static uint32_t aligned(uint32_t bytes)
+{
+	return (bytes + FTR_VALUE_ALIGN - 1) / FTR_VALUE_ALIGN * FTR_VALUE_ALIGN;
+}
+
+int ftr_value_program_begin(struct ftr_value_programs *programs)
+{
+	int ret = 0;
+
+	if (programs->ops.nr == 0)		/* that of all functions without one */
+		ret = ftr_vec_push(&programs->ops, (struct ftr_value_op){ 0 });
+	programs->first = (uint32_t)programs->ops.nr;
+	programs->bytes = 0;
+	return ret;
+}
+
+static int op_add(struct ftr_value_programs *programs, enum ftr_value_what what,
+		  const struct ftr_place *place, uint32_t bytes, bool is_last)
+{
+	struct ftr_value_op op = {
+		.what = (uint8_t)what,
+		.where = wheres[place->kind],
+		.flags = is_last ? 0 : FTR_VALUE_JOINED,
+		.nr = place->nr,
+		.bytes = (uint16_t)bytes,
+	};
+
+	return ftr_vec_push(&programs->ops, op);
+}
+
+/* The pieces of a value; what they do not have is zeros. */
+static int pieces_add(struct ftr_value_programs *programs, const struct ftr_parameter *value,
+		      uint32_t bytes)
+{
+	static const struct ftr_place nowhere = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < value->place_nr && bytes > 0; i++) {
+		uint32_t part = value->places[i].bytes < bytes ? value->places[i].bytes : bytes;
+		int ret;
+
+		bytes -= part;
+		ret = part == 0 ? 0 : op_add(programs, FTR_VALUE_BYTES, &value->places[i], part,
+					     bytes == 0);
+		if (ret < 0)
+			return ret;
+	}
+	return bytes == 0 ? 0 : op_add(programs, FTR_VALUE_BYTES, &nowhere, bytes, true);
+}
+
+int ftr_value_program_add(struct ftr_value_programs *programs, const struct ftr_parameter *value)
+{
+	enum ftr_value_what what = what_of(value);
+	uint32_t bytes = is_string(what) ? 0 : ftr_value_bytes(value);
+	uint32_t need = is_string(what) ? FTR_VALUE_ALIGN : aligned(bytes);
+
+	assert(value->place_nr > 0);
+	if (need > PAYLOAD_BYTES_MAX - programs->bytes)
+		return -E2BIG;
+	programs->bytes += need;
+	if (what == FTR_VALUE_BYTES)
+		return pieces_add(programs, value, bytes);
+	return op_add(programs, what, &value->places[0], bytes, true);
+}
+
+/* Strings are told what comes behind them. */
+int ftr_value_program_end(struct ftr_value_programs *programs, uint32_t *index)
+{
+	uint32_t behind = 0, part = 0, i;
+
+	*index = 0;
+	if (programs->ops.nr == programs->first)
+		return 0;
+	for (i = (uint32_t)programs->ops.nr; i-- > programs->first;) {
+		struct ftr_value_op *op = &programs->ops.v[i];
+
+		if ((op->flags & FTR_VALUE_JOINED) == 0) {	/* the last piece of a value */
+			behind += aligned(part);
+			part = 0;
+		}
+		if (is_string(op->what)) {
+			op->bytes = (uint16_t)behind;
+			part = FTR_VALUE_ALIGN;
+		} else {
+			part += op->bytes;
+		}
+	}
+	*index = programs->first;
+	return ftr_vec_push(&programs->ops, (struct ftr_value_op){ 0 });
+}
