@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "utils/cli/common.h"
+#include "utils/record/budget.h"
 
 struct ftr_record_opts {
 	uint64_t buffer_bytes;
@@ -16,6 +17,8 @@ struct ftr_record_opts {
 	int  on_full;			/* enum ftr_on_full */
 	uint64_t rt_prio;		/* 0 = none */
 	uint64_t thread_nr;		/* 0 = by the processors */
+	uint64_t max_bytes;		/* 0 = no bound */
+	uint64_t keep_bytes;
 	bool detach;
 	bool estimate_return;
 	bool keep_pid;
@@ -34,7 +37,8 @@ struct ftr_record_opts {
 
 extern const struct ftr_option
 	ftr_record_opts_options[]; /* but depth, no_event, no_sched */
-#define FTR_RECORD_OPTS_DEFAULTS { .buffer_bytes = 4 << 20, .max_stack = 1 << 20 }
+#define FTR_RECORD_OPTS_DEFAULTS \
+	{ .buffer_bytes = 4 << 20, .max_stack = 1 << 20, .keep_bytes = FTR_BUDGET_KEEP_DEFAULT }
 
 /*
  * Record argv[0] with its arguments into @dir; reports what failed.  *was_run: there is a

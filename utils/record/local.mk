@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/record/budget.c \
+	utils/record/budget.h \
 	utils/record/channel.c \
 	utils/record/channel.h \
 	utils/record/collector.c \

@@ -162,7 +162,12 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 				  options->collectors, err);
 	if (ret == 0 && !options->keep_pid)
 		ftr_recorder_names_start(recorder);
-	return ret < 0 ? ret : ftr_recorder_info_start(recorder, err);
+	if (ret == 0)
+		ret = ftr_recorder_info_start(recorder, err);
+	if (ret < 0)
+		return ret;
+	return ftr_budget_open(&recorder->budget, ftr_uftrace_dir_fd(recorder->store.dir),
+			       options->max_bytes, options->keep_bytes, err);
 }
 
 /* A descriptor per ring and process: take what the system allows. */
@@ -241,7 +246,7 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	if (options->has_syscalls) {
 		ret = ftr_record_syscalls_open(&recorder->syscalls,
 					       ftr_uftrace_dir_fd(recorder->store.dir),
-					       options->diag, err);
+					       recorder->budget.shared, options->diag, err);
 		launch.syscalls = &recorder->syscalls;
 	}
 	if (ret == 0 && !options->keep_pid)
@@ -344,6 +349,10 @@ static void requests_answer(struct ftr_recorder *recorder)
 	while (ftr_channel_next(&recorder->channel, request)) {
 		bool is_sent = true;
 
+		if (recorder->store.is_closed) {
+			ftr_channel_refuse(request, "the recording has ended");
+			continue;
+		}
 		ftr_recorder_answer(recorder, &reply);
 		if (reply.refusal.code != 0)
 			ftr_channel_refuse(request, reply.refusal.text);
@@ -423,6 +432,36 @@ static void unwatched_end(struct ftr_recorder *recorder)
 		process_ended(recorder, process->pid);
 }
 
+/*
+ * The budget is spent: this is the end of the recording, not of the program, which runs on untraced
+ * and is waited for.
+ */
+static void recording_end(struct ftr_recorder *recorder, const struct ftr_err *why)
+{
+	char line[sizeof(why->text) + 80];
+
+	ftr_control_stop(&recorder->control);
+	drain(recorder);
+	snprintf(line, sizeof(line), "recording ends here: %s; the program continues untraced",
+		 why->text);
+	ftr_uftrace_dir_message(recorder->store.dir, ftr_recorder_now(recorder), line);
+	recorder->store.is_closed = true;
+	ftr_diag_warn(recorder->options->diag, "%s", line);
+}
+
+static unsigned drain_within_budget(struct ftr_recorder *recorder)
+{
+	struct ftr_err why;
+	unsigned percent;
+
+	if (recorder->store.is_closed)
+		return 0;
+	percent = drain(recorder);
+	if (ftr_budget_is_spent(&recorder->budget, recorder->store.bytes, &why))
+		recording_end(recorder, &why);
+	return percent;
+}
+
 static void loop(struct ftr_recorder *recorder)
 {
 	struct pace pace = { .sleep_ns = SLEEP_MIN_NS };
@@ -439,12 +478,12 @@ static void loop(struct ftr_recorder *recorder)
 		if (recorder->processes.all.nr == 0) {
 			if (!orphans_are_left(recorder))
 				break;
-			drain(recorder);	/* of what those others do */
+			drain_within_budget(recorder);	/* of what those others do */
 			has_events = ftr_channel_wait(&recorder->channel, recorder->epoll_fd,
 						      SLEEP_ORPHANS_NS);
 			continue;
 		}
-		percent = drain(recorder);
+		percent = drain_within_budget(recorder);
 		pace_update(&pace, percent, recorder->options->runtime == NULL);
 		ftr_recorder_info_update(recorder);
 		silence_report(recorder);
@@ -495,6 +534,7 @@ void ftr_recorder_close(struct ftr_recorder *recorder)
 	ftr_processes_fini(&recorder->processes);
 	ftr_channel_close(&recorder->channel);
 	ftr_control_close(&recorder->control);
+	ftr_budget_close(&recorder->budget);
 	ftr_store_dir_close(&recorder->store);
 	ftr_tick_map_fini(&recorder->ticks);
 	ftr_arena_fini(&recorder->arena);

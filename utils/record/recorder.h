@@ -39,6 +39,8 @@ struct ftr_recorder_options {
 	bool detach; /* end with the program, whatever it leaves running */
 	unsigned rt_prio;			/* SCHED_FIFO for the recorder; 0 = none */
 	unsigned thread_nr;			/* that drain rings; at least 1 */
+	uint64_t max_bytes;			/* of the data; 0 = no bound */
+	uint64_t keep_bytes;			/* of the disk; FTR_BUDGET_KEEP_DEFAULT, 0 = none */
 	bool no_randomize;
 	const char *cmdline;			/* of ftr, for info */
 	const char *version;

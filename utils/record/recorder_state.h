@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <sys/types.h>
 
+#include "utils/record/budget.h"
 #include "utils/record/channel.h"
 #include "utils/record/collector.h"
 #include "utils/record/control.h"
@@ -24,6 +25,7 @@ struct ftr_recorder {
 	struct ftr_recording recording;		/* what collectors see */
 
 	struct ftr_store_dir store;
+	struct ftr_budget budget;
 	struct ftr_control_block control;
 	struct ftr_channel channel;
 	struct ftr_channel_request request;	/* the one at hand */

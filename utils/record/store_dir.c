@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "utils/trace/event_kind.h"
@@ -42,6 +43,8 @@ static void dir_lost(struct ftr_store *base, struct ftr_store_task *task, uint64
 {
 	struct ftr_store_dir *store = dir_of(base);
 
+	if (store->is_closed)
+		return;
 	pthread_mutex_lock(&store->lock);
 	store->lost[cause] += nr;
 	pthread_mutex_unlock(&store->lock);
@@ -77,6 +80,7 @@ static void count_appended(struct ftr_store_dir *store, const struct ftr_store_t
 	pthread_mutex_lock(&store->lock);
 	store->records += done;
 	store->calls += done < batch->call_nr ? done : batch->call_nr;
+	store->bytes += done == batch->record_nr ? batch->len : done * sizeof(struct ftr_record);
 	if (done < batch->record_nr) {
 		snprintf(what, sizeof(what), "%d.dat", task->tid);
 		ftr_store_dir_failed(store, what, code);
@@ -96,6 +100,8 @@ static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
 
 	assert(batch->record_nr > 0);
 	assert(batch->len >= batch->record_nr * sizeof(struct ftr_record));
+	if (store->is_closed)
+		return;
 	pthread_mutex_lock(&task->lock);
 	if (task->file == NULL)
 		file_set(task, ftr_uftrace_dat_open(store->dir, task->tid));
@@ -133,11 +139,17 @@ static int perf_file(struct ftr_store_dir *store, unsigned cpu)
 static bool dir_perf(struct ftr_store *base, unsigned cpu, const struct iovec *parts, unsigned nr)
 {
 	struct ftr_store_dir *store = dir_of(base);
-	int fd = perf_file(store, cpu);
-	int ret = fd < 0 ? fd : ftr_uftrace_perf_append(fd, parts, nr);
 	char what[32];
+	int fd, ret;
+	unsigned i;
 
+	if (store->is_closed)
+		return true;
+	fd = perf_file(store, cpu);
+	ret = fd < 0 ? fd : ftr_uftrace_perf_append(fd, parts, nr);
 	store->has_perf |= fd >= 0;
+	for (i = 0; ret == 0 && i < nr; i++)
+		store->bytes += parts[i].iov_len;
 	if (ret == 0)
 		return true;
 	snprintf(what, sizeof(what), "perf-cpu%u.dat", cpu);

@@ -21,8 +21,10 @@ struct ftr_store_dir {
 	pthread_mutex_t lock;			/* of what follows: several threads append */
 	uint64_t records;			/* written */
 	uint64_t calls;				/* ... ENTRYs of them */
+	uint64_t bytes;				/* of records and perf events */
 	uint64_t last_ns;			/* latest time of any */
 	uint64_t lost[FTR_LOST_CAUSES];
+	bool is_closed;				/* what comes now is not part of the recording */
 	bool has_events;			/* events.txt is there */
 	bool has_perf;				/* there are perf-cpuN.dat files */
 	bool has_failed;			/* writing failed, and that was said */

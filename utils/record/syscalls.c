@@ -2,6 +2,7 @@
 /* System calls of a recording: the observer's process. */
 #include "utils/record/syscalls.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,9 +14,17 @@
 #include "utils/format/uftrace/write_syscall.h"
 #include "utils/observe/observer.h"
 
+struct output {
+	struct ftr_uftrace_syscalls *file;
+	const struct ftr_budget_shared *budget;
+};
+
 static void put_call(void *arg, const struct ftr_syscall *call)
 {
-	ftr_uftrace_syscalls_write(arg, call);
+	struct output *output = arg;
+
+	if (!atomic_load_explicit(&output->budget->is_spent, memory_order_relaxed))
+		ftr_uftrace_syscalls_write(output->file, call);
 }
 
 static int compare_ints(const void *a, const void *b)
@@ -41,8 +50,9 @@ static void close_others(int *kept, size_t nr)
 static int follow(struct ftr_record_syscalls *self, pid_t program, int result_fd,
 		  struct ftr_uftrace_syscalls *file)
 {
+	struct output output = { file, self->budget };
 	struct ftr_observer_sink sink = {
-		.call = put_call, .arg = file, .has_details = true, .diag = self->diag,
+		.call = put_call, .arg = &output, .has_details = true, .diag = self->diag,
 	};
 	struct ftr_observer *observer;
 	struct ftr_err err = { 0 };
@@ -74,10 +84,12 @@ static int observer_main(struct ftr_record_syscalls *self, pid_t program, int re
 	return follow(self, program, result_fd, &file);
 }
 
-int ftr_record_syscalls_open(struct ftr_record_syscalls *self, int dir, struct ftr_diag *diag,
-			 struct ftr_err *err)
+int ftr_record_syscalls_open(struct ftr_record_syscalls *self, int dir,
+			     const struct ftr_budget_shared *budget, struct ftr_diag *diag,
+			     struct ftr_err *err)
 {
-	*self = (struct ftr_record_syscalls){ .dir = dir, .diag = diag };
+	assert(budget != NULL);
+	*self = (struct ftr_record_syscalls){ .dir = dir, .diag = diag, .budget = budget };
 	return ftr_observer_gate_open(&self->gate, err);
 }
 

@@ -11,15 +11,18 @@
 
 #include "utils/base/err.h"
 #include "utils/observe/observer.h"
+#include "utils/record/budget.h"
 
 struct ftr_record_syscalls {
 	int dir;			/* (borrowed) data directory */
 	struct ftr_diag *diag;		/* (borrowed, nullable) */
+	const struct ftr_budget_shared *budget; /* (borrowed) */
 	struct ftr_observer_gate gate;
 	pid_t pid;			/* of the observer, 0 = there is none */
 };
 
-int  ftr_record_syscalls_open(struct ftr_record_syscalls *self, int dir, struct ftr_diag *diag,
+int  ftr_record_syscalls_open(struct ftr_record_syscalls *self, int dir,
+			      const struct ftr_budget_shared *budget, struct ftr_diag *diag,
 			      struct ftr_err *err);
 
 /* The last thing before the program's exec: wait for the observer.  0 or an errno. */
