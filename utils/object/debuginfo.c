@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source lines and signatures through libdwfl.  The functions of a compilation unit are indexed when
+ * Source lines and signatures through libdwfl.  The functions of a unit are indexed when
  * the first of its addresses is asked for: searching its tree for each would be quadratic.
  */
 #include "utils/object/debuginfo.h"
