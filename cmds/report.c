@@ -150,6 +150,7 @@ static int counted_open(struct counted *counted, const struct report_values *val
 	status = ftr_opened_open(&counted->opened, &common, &values->selection, FTR_ORDER_ANY);
 	if (status != FTR_EXIT_OK)
 		return status;
+	counted->opened.trace->skips_texts = true;
 	counted->sink = ftr_stats_new(stats_flags(values), &err);
 	if (counted->sink != NULL &&
 	    ftr_pump(counted->opened.source, counted->sink, counted->opened.trace, NULL, &err) == 0)
@@ -212,6 +213,7 @@ static int report_opened(struct ftr_opened *opened, struct report_values *values
 				ftr_stats_new(stats_flags(values), &err);
 	int status = FTR_EXIT_FAILED;
 
+	opened->trace->skips_texts = true;
 	values->view.call_cost_ns = noted_cost(opened->trace, values);
 	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, &pumped, &err) < 0)
 		ftr_error("%s", err.text);

@@ -193,13 +193,15 @@ static int point_fill(struct kernel_source *self, const struct cursor *cursor, s
 				     NULL : pages->owner->prefix(pages->arg, cursor->cpu);
 	int ret;
 
-	if (prefix != NULL)
-		ftr_strbuf_put(&self->bytes, prefix, strlen(prefix));
-	ret = ftr_ftrace_text(pages->ftrace, &cursor->page, cursor->event, &self->bytes);
 	ev->type = FTR_EVENT_POINT;
 	ev->point.id = cursor->event->id;
 	ev->point.name = cursor->event->name;
 	ev->point.cpu_nr = cursor->cpu->cpu_nr;
+	if (pages->ftrace->trace->skips_texts)
+		return 0;
+	if (prefix != NULL)
+		ftr_strbuf_put(&self->bytes, prefix, strlen(prefix));
+	ret = ftr_ftrace_text(pages->ftrace, &cursor->page, cursor->event, &self->bytes);
 	payload_set(self, ev, start);
 	return ret;
 }
