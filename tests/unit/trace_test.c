@@ -16,6 +16,7 @@
 #include "utils/format/format.h"
 #include "utils/trace/calls.h"
 #include "utils/trace/merge.h"
+#include "utils/trace/ties.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/pump.h"
@@ -147,18 +148,100 @@ static struct ftr_source *streams(const char *a, const char *b, const char *c, b
 	return ftr_merge_new(sources, c == NULL ? 2 : 3, is_unordered);
 }
 
+/* Points that carry their numbers, some at one time, in batches whose memory is used again. */
+struct payload_stream {
+	struct ftr_source base;
+	uint32_t pos, nr;
+	struct ftr_event evs[7];
+	struct ftr_payload payloads[7];
+	uint32_t values[7];
+};
+
+static ssize_t payload_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
+{
+	struct payload_stream *self = (struct payload_stream *)source;
+	size_t i;
+
+	for (i = 0; i < 7 && self->pos < self->nr; i++, self->pos++) {
+		self->values[i] = self->pos;
+		self->payloads[i] = (struct ftr_payload){ .data = (uint8_t *)&self->values[i],
+							  .len = sizeof(self->values[i]) };
+		self->evs[i] = (struct ftr_event){
+			.type = FTR_EVENT_POINT, .time_ns = self->pos / 10,
+			.payload = &self->payloads[i],
+			.task = ftr_trace_task_get(trace, 1, self->pos % 3 + 1),
+			.point.id = self->pos, .point.name = "n",
+		};
+	}
+	*evs = self->evs;
+	return (ssize_t)i;
+}
+
+static void payload_free(struct ftr_source *source)
+{
+	free(source);
+}
+
+static const struct ftr_source_ops payload_ops = { .next = payload_next, .free = payload_free };
+
+static struct ftr_source *stream_with_payloads(uint32_t nr)
+{
+	struct payload_stream *self = calloc(1, sizeof(*self));
+
+	assert_non_null(self);
+	self->base.ops = &payload_ops;
+	self->nr = nr;
+	return &self->base;
+}
+
 static void test_merge(void **state)
 {
 	expect(streams("1:a( 4:a)", "T2 2:b( 3:b) 9:c( 10:c)", NULL, false), false,
 	       "1:a( T2 2:b( 3:b) T1 4:a) T2 9:c( 10:c)");
 	expect(streams("1:a( 4:a)", "", "T3 2:b( 3:b)", false), false,
 	       "1:a( T3 2:b( 3:b) T1 4:a)");
-	/* Equal times keep the order of the sources. */
+	/* At equal times the lower tid goes first, whichever source comes first. */
+	expect(streams("T3 1:a( 1:a)", "1:b( 1:b)", "T2 0:c( 1:c)", false), false,
+	       "0:c( T1 1:b( 1:b) T2 1:c) T3 1:a( 1:a)");
 	expect(streams("1:a( 1:a)", "T2 1:b( 1:b)", "T3 0:c( 1:c)", false), false,
 	       "0:c( T1 1:a( 1:a) T2 1:b( 1:b) T3 1:c)");
 	expect(streams("5:a( 6:a)", "T2 1:b( 2:b)", NULL, true), false,
 	       "5:a( 6:a) T2 1:b( 2:b)");
 	expect(ftr_merge_new(NULL, 0, false), false, "");
+}
+
+/* Of one source of several tasks. */
+static void test_ties(void **state)
+{
+	for (size_t batch = 1; batch < 12; batch++) {
+		expect(ftr_ties_new(stream_new(trace, "T3 1:a( T2 1:b( T3 1:a) T1 1:c( T2 1:b) "
+					       "T1 2:c) T2 3:d( T1 4:e( T2 4:d) T1 4:e)", batch)),
+		       false, "1:c( T2 1:b( 1:b) T3 1:a( 1:a) T1 2:c) T2 3:d( T1 4:e( 4:e) "
+			      "T2 4:d)");
+		expect(ftr_ties_new(stream_new(trace, "", batch)), false, "");
+	}
+}
+
+/* A batch is gone when the next one is asked for: what waits has its values with it. */
+static void test_ties_keep_payloads(void **state)
+{
+	struct ftr_source *source = ftr_ties_new(stream_with_payloads(600));
+	struct ftr_event *evs;
+	uint32_t seen = 0;
+	ssize_t nr;
+
+	while ((nr = ftr_source_next(source, &evs, NULL)) > 0) {
+		assert_true(nr <= FTR_SOURCE_BATCH);
+		for (ssize_t i = 0; i < nr; i++, seen++) {
+			uint32_t value;
+
+			assert_int_equal(evs[i].payload->len, sizeof(value));
+			memcpy(&value, evs[i].payload->data, sizeof(value));
+			assert_int_equal(value, evs[i].point.id);
+		}
+	}
+	assert_int_equal(seen, 600);
+	ftr_source_free(source);
 }
 
 static void test_merge_runs(void **state)
@@ -538,7 +621,8 @@ int main(void)
 		TEST(test_calls_without_entry), TEST(test_calls_unknown_depth),
 		TEST(test_calls_lost), TEST(test_calls_absurd_depth), TEST(test_calls_time_back),
 		TEST(test_calls_deep), TEST(test_calls_scheduled), TEST(test_merge),
-		TEST(test_merge_runs), TEST(test_threshold), TEST(test_threshold_async),
+		TEST(test_merge_runs), TEST(test_ties), TEST(test_ties_keep_payloads),
+		TEST(test_threshold), TEST(test_threshold_async),
 		TEST(test_range), TEST(test_range_deep), TEST(test_per_task), TEST(test_select),
 		TEST(test_select_records), TEST(test_select_kernel), TEST(test_select_libcall),
 		TEST(test_pipeline_tid), TEST(test_pump), TEST(test_null),

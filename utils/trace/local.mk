@@ -55,5 +55,7 @@ libftr_a_SOURCES += \
 	utils/trace/task.h \
 	utils/trace/threshold.c \
 	utils/trace/threshold.h \
+	utils/trace/ties.c \
+	utils/trace/ties.h \
 	utils/trace/trace.c \
 	utils/trace/trace.h

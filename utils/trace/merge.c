@@ -10,12 +10,13 @@
 #include <stdlib.h>
 
 #include "utils/trace/input.h"
+#include "utils/trace/task.h"
 
 #define RUN_MIN 48	/* a run of so many events is worth a batch of its own */
 
 struct merge {
 	struct ftr_source base;
-	struct ftr_input a;			/* first at equal times */
+	struct ftr_input a;		/* first at equal times of one task */
 	struct ftr_input b;
 	struct ftr_event *batch;	/* (owned) allocated when needed */
 };
@@ -29,18 +30,18 @@ static ssize_t input_hand_out(struct ftr_input *input, struct ftr_event **evs, s
 	return (ssize_t)nr;
 }
 
-/* How many events of @input are before @limit_ns, or at it; 0 when fewer than a run. */
+/* How many events of @input are before @limit_ns; 0 when fewer than a run. */
 static size_t input_run(const struct ftr_input *input, uint64_t limit_ns)
 {
 	size_t low = RUN_MIN;
 	size_t high = input->nr;
 
-	if (high < RUN_MIN || input->evs[RUN_MIN - 1].time_ns > limit_ns)
+	if (high < RUN_MIN || input->evs[RUN_MIN - 1].time_ns >= limit_ns)
 		return 0;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (input->evs[mid].time_ns <= limit_ns)
+		if (input->evs[mid].time_ns < limit_ns)
 			low = mid + 1;
 		else
 			high = mid;
@@ -57,7 +58,11 @@ static size_t merge_mix(struct merge *self)
 
 	while (to < end && a < a_end && b < b_end) {
 		bool is_b = b->time_ns < a->time_ns;
-		const struct ftr_event *from = is_b ? b : a;
+		const struct ftr_event *from;
+
+		if (__builtin_expect(b->time_ns == a->time_ns, 0))
+			is_b = b->task->tid < a->task->tid;
+		from = is_b ? b : a;
 
 		*to++ = *from;
 		b += is_b;
@@ -86,11 +91,7 @@ static ssize_t merge_next(struct ftr_source *source, struct ftr_event **evs, str
 	run = input_run(&self->a, self->b.evs[0].time_ns);
 	if (run > 0)
 		return input_hand_out(&self->a, evs, run);
-	/*
-	 * At equal times a goes first; so b's run ends before a's event, whose time is then not 0.
-	 */
-	if (self->a.evs[0].time_ns > 0)
-		run = input_run(&self->b, self->a.evs[0].time_ns - 1);
+	run = input_run(&self->b, self->a.evs[0].time_ns);
 	if (run > 0)
 		return input_hand_out(&self->b, evs, run);
 	if (self->batch == NULL) {

@@ -12,6 +12,7 @@
 #include "utils/trace/select.h"
 #include "utils/trace/subtract.h"
 #include "utils/trace/threshold.h"
+#include "utils/trace/ties.h"
 #include "utils/trace/trace.h"
 
 static int out_of_memory(struct ftr_err *err)
@@ -46,6 +47,8 @@ static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source
 		source = ftr_range_new(source, options, trace->first_ns);
 	if (source != NULL && ftr_select_is_needed(options))
 		source = ftr_select_new(source, trace, options);
+	if (source != NULL && trace->is_ordered && !trace->is_growing && !options->is_unordered)
+		source = ftr_ties_new(source);
 	return source;
 }
 
