@@ -12,6 +12,7 @@ e2e_tests = \
 	tests/e2e/operand.py \
 	tests/e2e/options.py \
 	tests/e2e/overhead.py \
+	tests/e2e/packages.py \
 	tests/e2e/patched.py \
 	tests/e2e/processes.py \
 	tests/e2e/record.py \

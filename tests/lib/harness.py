@@ -6,23 +6,51 @@ tests/lib/guard, started by make check or else by main() itself, which gives eve
 dispositions, no terminal, and limits of time, file size and disk space.  Within the script, what one test leaves
 running is killed before the next one begins.
 """
+import atexit
 import ctypes
+import glob
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
+IS_ROOT = os.geteuid() == 0
+
+
+def is_open_to_all(path):
+    """May every user run the file and what lies beside it?"""
+    while path != "/":
+        if not os.stat(path).st_mode & stat.S_IXOTH:
+            return False
+        path = os.path.dirname(path)
+    return True
+
+
+def where_all_may_run(ftr):
+    """As root, ftr, or a copy of it where its directory is root's alone: some tests give up their rights."""
+    if not IS_ROOT or "FTR_GUARDED" not in os.environ or is_open_to_all(os.path.realpath(ftr)):
+        return ftr
+    directory = tempfile.mkdtemp(prefix="ftr-copy-")
+    atexit.register(shutil.rmtree, directory)
+    os.chmod(directory, 0o755)
+    for path in [ftr, *glob.glob(os.path.join(os.path.dirname(ftr), "libmcount*.so"))]:
+        shutil.copy(path, directory)
+        os.chmod(os.path.join(directory, os.path.basename(path)), 0o755)
+    return os.path.join(directory, os.path.basename(ftr))
+
+
 FTR = os.path.abspath(os.environ.get("FTR", "./ftr"))
 SRCDIR = os.path.abspath(os.environ.get("srcdir", os.path.join(os.path.dirname(__file__), "../..")))
 BUILDDIR = os.path.abspath(os.environ.get("builddir", os.path.dirname(FTR)))
+FTR = where_all_may_run(FTR)
 GUARD = os.path.join(BUILDDIR, "tests/lib/guard")
 CC = os.environ.get("CC", "gcc").split()
 CXX = os.environ.get("CXX", "g++").split()
-IS_ROOT = os.geteuid() == 0
 TIMEOUT = 180       # finds what hangs; says nothing about how long anything should take
 SKIP = 77
 PR_SET_CHILD_SUBREAPER = 36
