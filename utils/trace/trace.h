@@ -39,7 +39,7 @@ struct ftr_trace {
 	bool shows_library;		/* names of library calls end in @LIBRARY */
 	bool has_kernel;		/* a module is the kernel: some functions may be its */
 	bool is_kernel_only;		/* there are no other functions */
-	bool skips_texts;	/* whoever reads it needs no payload of tracepoints: they are slow */
+	bool skips_texts;	/* the reader needs no payloads of tracepoints, which are slow */
 	FTR_VEC(struct ftr_task *) tasks;	/* by id */
 	struct ftr_hashmap task_by_tid;
 	FTR_VEC(struct ftr_session *) sessions;	/* by start time */

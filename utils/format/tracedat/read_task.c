@@ -10,7 +10,7 @@
 #include "utils/format/tracedat/read.h"
 
 #define IDLE_NAME "<idle>"
-#define IDLE_TID_BASE (INT32_C(1) << 22)	/* real ones are less */
+#define IDLE_TID_BASE ((int32_t)FTR_BIT(22))	/* real ones are less */
 
 struct ftr_ftrace_task *tdat_task_get(struct tdat_reader *reader, int32_t tid)
 {

@@ -9,7 +9,7 @@
 
 #include "utils/format/tracedat/read.h"
 
-#define CHUNK_BYTES_MAX (UINT32_C(1) << 26)
+#define CHUNK_BYTES_MAX FTR_BIT(26)
 
 /* Fill @to, which has room for exactly what @from stands for. */
 typedef bool unpack_fn(uint8_t *to, uint32_t to_bytes, struct ftr_slice from);
