@@ -21,6 +21,7 @@
 #include "utils/base/strbuf.h"
 #include "utils/format/format.h"
 #include "utils/proto/ring.h"
+#include "utils/record/choice.h"
 #include "utils/record/collector.h"
 #include "utils/record/perf_ring.h"
 #include "utils/record/pool.h"
@@ -115,6 +116,9 @@ static const struct ftr_option record_options[] = {
 		   struct record_values, record.no_sched),
 	FTR_OPTION("depth", 'D', "DEPTH", "Record at most DEPTH levels of calls", ftr_opt_u64,
 		   struct record_values, record.depth, .min = 1, .max = STACK_MAX_LIMIT),
+	FTR_OPTION("time-filter", 't', "TIME", "Leave out calls that take less than TIME",
+		   ftr_opt_time, struct record_values, record.time_ns),
+	FTR_OPTION_GROUP(ftr_filter_options, struct record_values, record.filter),
 	FTR_OPTION("format", 0, "FORMAT",
 		   "Format to write while the program runs (default: uftrace)", ftr_opt_format,
 		   struct record_values, format, .next_word = ftr_format_next_recorded),
@@ -326,8 +330,35 @@ static int find(const struct ftr_record_opts *opts, const char *name, struct ftr
 	return ftr_program_find_any(program, name, err);
 }
 
-int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char **argv,
-		       bool *was_run)
+/*
+ * What is chosen of the calls.  Where the data is shown with the same rules, some of which are not
+ * for recording, all is recorded.
+ */
+static int choice_make(const struct ftr_record_opts *opts, struct ftr_rules *rules,
+		       struct ftr_record_choice *choice, struct ftr_err *err)
+{
+	int ret = ftr_rules_parse_opts(rules, &opts->filter.rules, err);
+
+	*choice = (struct ftr_record_choice){
+		.rules = rules,
+		.time_ns = opts->time_ns,
+		.size_bytes = opts->filter.size_bytes,
+		.starts_off = opts->filter.starts_off,
+	};
+	if (ret == 0)
+		ret = ftr_record_choice_check(choice, err);
+	if (ret == -EINVAL && opts->is_shown && rules->rules.nr > 0) {
+		ftr_rules_fini(rules);
+		ftr_rules_init(rules);
+		*choice = (struct ftr_record_choice){ .rules = rules };
+		ret = 0;
+	}
+	return ret;
+}
+
+static int record_chosen(const struct ftr_record_opts *opts,
+			 const struct ftr_record_choice *choice, const char *dir, char **argv,
+			 bool *was_run)
 {
 	struct ftr_diag diag = ftr_message_diag();
 	struct ftr_program program = { 0 };
@@ -336,7 +367,6 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 	bool has_functions;
 	int ret, status;
 
-	*was_run = false;
 	if (opts->has_syscalls && opts->clock != 0) {
 		ftr_error(
 			"record: --syscalls requires --clock=mono, the clock of its time stamps");
@@ -346,6 +376,11 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 	if (ret < 0) {
 		ftr_error("%s", err.text);
 		return refusal_status(ret);
+	}
+	if (program.elf.hooks != 0 && ftr_record_choice_match(choice, program.image, &err) < 0) {
+		ftr_error("record: %s", err.text);
+		status = FTR_EXIT_USAGE;
+		goto out;
 	}
 	ret = has_functions ? ftr_program_runtime(&program, opts->libmcount_dir, opts->nop,
 						  &runtime, &err) :
@@ -370,6 +405,7 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 		.events = events_wanted(opts),
 		.collectors = &opts->of_collectors,
 		.sections = &opts->of_sections,
+		.choice = choice,
 		.nop = opts->nop,
 		.no_pltbind = opts->no_pltbind,
 		.estimate_return = opts->estimate_return,
@@ -389,6 +425,24 @@ out:
 	free(cmdline);
 	free(runtime);
 	ftr_program_fini(&program);
+	return status;
+}
+
+int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char **argv,
+		       bool *was_run)
+{
+	struct ftr_record_choice choice;
+	struct ftr_err err = { 0 };
+	struct ftr_rules rules;
+	int status = FTR_EXIT_USAGE;
+
+	*was_run = false;
+	ftr_rules_init(&rules);
+	if (choice_make(opts, &rules, &choice, &err) < 0)
+		ftr_error("record: %s", err.text);
+	else
+		status = record_chosen(opts, &choice, dir, argv, was_run);
+	ftr_rules_fini(&rules);
 	return status;
 }
 

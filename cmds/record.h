@@ -7,11 +7,15 @@
 #include <stdint.h>
 
 #include "utils/cli/common.h"
+#include "utils/cli/rules.h"
 #include "utils/record/budget.h"
 
 struct ftr_record_opts {
 	uint64_t buffer_bytes;
 	uint64_t depth;			/* 0 = no limit */
+	uint64_t time_ns;		/* -t, 0 = calls of any length */
+	struct ftr_filter_opts filter;
+	bool is_shown;			/* who shows it applies the same rules again */
 	uint64_t max_stack;
 	int  clock;			/* index in the words of --clock */
 	int  on_full;			/* enum ftr_on_full */
@@ -36,7 +40,7 @@ struct ftr_record_opts {
 };
 
 extern const struct ftr_option
-	ftr_record_opts_options[]; /* but depth, no_event, no_sched */
+	ftr_record_opts_options[]; /* but depth, time_ns, filter, no_event, no_sched */
 #define FTR_RECORD_OPTS_DEFAULTS \
 	{ .buffer_bytes = 4 << 20, .max_stack = 1 << 20, .keep_bytes = FTR_BUDGET_KEEP_DEFAULT }
 

@@ -153,7 +153,7 @@ static void frame_bare(const struct ftr_thread *self, struct ftr_frame *frame)
 {
 	uintptr_t *loc = frame->loc;
 
-	if (frame->kind != FTR_FRAME_RETURN || *loc != self->hook || ftr_is_stub(frame->ret))
+	if (frame->kind != FTR_FRAME_RETURN || *loc != self->stub || ftr_is_stub(frame->ret))
 		return;
 	*loc = frame->ret;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -194,13 +194,13 @@ static void frames_hook(struct ftr_thread *self, const uintptr_t *sp)
 		frame->kind = FTR_FRAME_RETURN;
 		atomic_signal_fence(memory_order_seq_cst);
 		if (loc >= sp && *loc == frame->ret)
-			*loc = self->hook;
+			*loc = self->stub;
 	}
 }
 
 static bool is_tracing(const struct ftr_thread *self)
 {
-	return self->frames != NULL && self->hook != 0 && self->estimate_end == NULL;
+	return self->frames != NULL && self->stub != 0 && self->estimate_end == NULL;
 }
 
 /* The return address in @slot is a stub when the call is recorded, or is a recorded call's last. */

@@ -20,7 +20,8 @@
 	.p2align 6
 ftr_plt_stubs:
 	.cfi_startproc
-	.cfi_undefined rip
+	/* DW_CFA_def_cfa_expression: rsp + 8 + ((rip & 15) >= 6) * 8, whichever push n takes */
+	.cfi_escape 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x36, 0x2a, 0x33, 0x24, 0x22
 	.set	n, 0
 	.rept	STUBS
 	.p2align 4
@@ -32,8 +33,7 @@ ftr_plt_stubs:
 	.cfi_endproc
 	.size	ftr_plt_stubs, . - ftr_plt_stubs
 
-FUNCTION ftr_plt_common, local
-	.cfi_def_cfa_offset 16
+FUNCTION ftr_plt_common, local, 16
 	subq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES
 	SAVE_REGISTERS
@@ -78,8 +78,7 @@ ftr_plt_block:
 	.size	ftr_plt_block, . - ftr_plt_block
 
 	.hidden	ftr_plt_block_common
-FUNCTION ftr_plt_block_common
-	.cfi_def_cfa_offset 24
+FUNCTION ftr_plt_block_common, cfa=24
 	popq	%r11
 	.cfi_adjust_cfa_offset -8
 	addq	%r11, (%rsp)

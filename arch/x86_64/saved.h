@@ -22,13 +22,17 @@
 
 #ifdef __ASSEMBLER__
 
-/* A function; with "local", not for others. */
-.macro FUNCTION name, binding=global
+/*
+ * A function; with "local", not for others.  @cfa: how far above the stack pointer its caller's
+ * frame ends when it is entered, where that is not by a call.
+ */
+.macro FUNCTION name, binding=global, cfa=8
 	.\binding \name
 	.type	\name, @function
 	.p2align 5
 \name:
 	.cfi_startproc
+	.cfi_def_cfa_offset \cfa
 	endbr64
 .endm
 

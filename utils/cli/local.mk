@@ -6,5 +6,7 @@ libftr_a_SOURCES += \
 	utils/cli/completion.h \
 	utils/cli/parse.c \
 	utils/cli/parse.h \
+	utils/cli/rules.c \
+	utils/cli/rules.h \
 	utils/cli/uftrace_options.c \
 	utils/cli/uftrace_options.h

@@ -4,6 +4,8 @@ libftr_a_SOURCES += \
 	utils/record/budget.h \
 	utils/record/channel.c \
 	utils/record/channel.h \
+	utils/record/choice.c \
+	utils/record/choice.h \
 	utils/record/collector.c \
 	utils/record/collector.h \
 	utils/record/collector_perf.c \
@@ -43,6 +45,7 @@ libftr_a_SOURCES += \
 	utils/record/section_libcalls.c \
 	utils/record/section_name.c \
 	utils/record/section_patch.c \
+	utils/record/section_rules.c \
 	utils/record/section_switches.c \
 	utils/record/sections.c \
 	utils/record/sections.def \

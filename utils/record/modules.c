@@ -134,6 +134,7 @@ static struct ftr_section_module section_module(struct ftr_modules *modules,
 		.given = modules->options,
 		.switches = modules->switches.v,
 		.switch_nr = modules->switches.nr,
+		.choice = modules->choice,
 	};
 }
 

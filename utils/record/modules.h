@@ -18,6 +18,8 @@
 #include "utils/object/elf.h"
 #include "utils/proto/sections.h"
 
+struct ftr_record_choice;
+
 /* What the runtime gets about a module. */
 struct ftr_module_sections {
 	int fd;				/* (owned) or negative: there is nothing to send */
@@ -44,6 +46,7 @@ struct ftr_modules {
 	FTR_VEC(pid_t) helpers;		/* still at work */
 	FTR_VEC(struct ftr_switch) switches;	/* of the runtime's probes */
 	const struct ftr_option_values *options; /* (borrowed, nullable) given to their makers */
+	const struct ftr_record_choice *choice;	/* (borrowed, nullable) */
 	uint32_t generation;		/* of what the sections say; 0 = from the start */
 	bool is_in_use;			/* an image was answered: a switch is a new generation */
 	struct ftr_strbuf notes;	/* lines of makers for people who want to know more */

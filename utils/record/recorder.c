@@ -157,6 +157,7 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
 	ftr_recorder_now(recorder);
 	recorder->modules.options = options->sections;
+	recorder->modules.choice = options->choice;
 	ftr_recorder_switches_start(recorder);
 	ret = ftr_collectors_open(&recorder->collectors, &recorder->recording,
 				  options->collectors, err);

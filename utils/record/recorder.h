@@ -16,6 +16,8 @@
 #include "utils/record/program.h"
 #include "utils/record/store.h"
 
+struct ftr_record_choice;
+
 struct ftr_recorder_options {
 	const char *dir;			/* data directory */
 	const struct ftr_program *program;	/* checked by ftr_program_find */
@@ -24,6 +26,7 @@ struct ftr_recorder_options {
 	unsigned events;			/* FTR_PERF_* bits: scheduling, tasks, names */
 	const struct ftr_option_values *collectors; /* what their own options were set to */
 	const struct ftr_option_values *sections; /* likewise, of the makers of sections */
+	const struct ftr_record_choice *choice;	/* (nullable) which calls */
 	bool has_syscalls;			/* observe processes and files */
 	char *const *argv;			/* of the program, NULL-terminated */
 	const struct ftr_clock *clock;

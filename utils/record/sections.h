@@ -16,6 +16,7 @@
 #include "utils/proto/sections.h"
 
 struct ftr_elf_info;
+struct ftr_record_choice;
 struct ftr_recording;
 
 /* The module that sections are for. */
@@ -28,6 +29,7 @@ struct ftr_section_module {
 	const struct ftr_option_values *given; /* (nullable) to all makers */
 	const struct ftr_switch *switches; /* as they are now */
 	size_t switch_nr;
+	const struct ftr_record_choice *choice;	/* (nullable) utils/record/choice.h */
 };
 
 /* Members that a maker has no use for are NULL; @values are those of its options, NULL = none. */

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "utils/base/bits.h"
 #include "utils/base/closest.h"
 #include "utils/base/strbuf.h"
 #include "utils/trace/condition.h"
@@ -94,7 +93,7 @@ static int read_read(struct reader *self, struct ftr_slice value, size_t at)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (ftr_slice_eq(value, names[i])) {
-			self->rule.reads |= FTR_BIT(i);
+			self->rule.reads |= 1u << i;
 			return 0;
 		}
 	}
@@ -156,19 +155,23 @@ static const struct action {
 
 #define ACTIONS_NR (sizeof(actions) / sizeof(actions[0]))
 
-/* Actions that exclude each other: the later one of a rule counts. */
-static uint32_t opposite(uint32_t bit)
+uint32_t ftr_rule_actions_join(uint32_t before, uint32_t later)
 {
-	return bit == FTR_RULE_FILTER    ? FTR_RULE_NOTRACE :
-	       bit == FTR_RULE_NOTRACE   ? FTR_RULE_FILTER :
-	       bit == FTR_RULE_TRACE_ON  ? FTR_RULE_TRACE_OFF :
-	       bit == FTR_RULE_TRACE_OFF ? FTR_RULE_TRACE_ON :
-					   0;
+	static const uint32_t pairs[] = {
+		FTR_RULE_FILTER | FTR_RULE_NOTRACE,
+		FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF,
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		if (later & pairs[i])
+			before &= ~pairs[i];
+	}
+	return before | later;
 }
 
 static void add_action(struct ftr_rule *rule, uint32_t bit)
 {
-	rule->actions = (rule->actions & ~opposite(bit)) | bit;
+	rule->actions = ftr_rule_actions_join(rule->actions, bit);
 }
 
 static const struct action *action_find(struct ftr_slice name)
@@ -455,18 +458,24 @@ bool ftr_rule_names_module(const struct ftr_rule *rule, const char *path)
 	return strncmp(basename(path), rule->module, strlen(rule->module)) == 0;
 }
 
+static enum ftr_rule_kind kind_of(const char *option)
+{
+	enum ftr_rule_kind kind = 0;
+
+	while (strcmp(kinds[kind].option, option) != 0) {
+		kind++;
+		assert(kind < FTR_RULE_KINDS);
+	}
+	return kind;
+}
+
 int ftr_rules_parse_opts(struct ftr_rules *rules, const struct ftr_rule_opts *opts,
 			 struct ftr_err *err)
 {
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < opts->given.nr; i++)
-		ret = ftr_rules_parse(rules, opts->given.v[i].kind, opts->given.v[i].text,
+	for (size_t i = 0; ret == 0 && i < opts->given.nr; i += 2)
+		ret = ftr_rules_parse(rules, kind_of(opts->given.v[i]), opts->given.v[i + 1],
 				      (enum ftr_match)opts->match, err);
 	return ret;
-}
-
-void ftr_rule_opts_fini(struct ftr_rule_opts *opts)
-{
-	ftr_vec_fini(&opts->given);
 }

@@ -67,6 +67,9 @@ enum ftr_rule_action {
 	FTR_RULE_CLEAR = 1 << 23,	/* earlier rules of the function are void */
 };
 
+/* What depends on what happened before, in any task: bits. */
+#define FTR_RULES_IN_ORDER (FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | FTR_RULE_FINISH)
+
 /* What "read" reads: bits. */
 enum ftr_rule_read {
 	FTR_READ_STATM = 1 << 0,
@@ -110,6 +113,9 @@ void ftr_rules_fini(struct ftr_rules *rules);
 int ftr_rules_parse(struct ftr_rules *rules, enum ftr_rule_kind kind, const char *text,
 		    enum ftr_match match, struct ftr_err *err);
 
+/* Both, but of two actions that exclude each other (filter and notrace, on and off) the later. */
+uint32_t ftr_rule_actions_join(uint32_t before, uint32_t later);
+
 /* What all of the rules do together: bits. */
 uint32_t ftr_rules_actions(const struct ftr_rules *rules);
 
@@ -128,14 +134,13 @@ enum ftr_rule_module ftr_rule_module(const struct ftr_rule *rule);
 /* Is the file at @path one that the rule, which names a module, means? */
 bool ftr_rule_names_module(const struct ftr_rule *rule, const char *path);
 
-/* The rule options of a command line, in their order: -N after -F wins, and the reverse. */
+/* The rules of a command line, in their order: -N after -F wins, and the reverse. */
 struct ftr_rule_opts {
-	FTR_VEC(struct ftr_rule_opt { enum ftr_rule_kind kind; const char *text; }) given;
+	struct ftr_opt_list given;	/* pairs: long option, argument */
 	int match;			/* enum ftr_match */
 };
 
 int ftr_rules_parse_opts(struct ftr_rules *rules, const struct ftr_rule_opts *opts,
 			 struct ftr_err *err);
-void ftr_rule_opts_fini(struct ftr_rule_opts *opts);
 
 #endif /* FTR_TRACE_RULE_H */

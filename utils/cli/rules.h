@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that give rules, as rows that ftr record and the commands that show calls share. */
+#ifndef FTR_CLI_RULES_H
+#define FTR_CLI_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/option.h"
+#include "utils/trace/rule.h"
+
+struct ftr_filter_opts {
+	struct ftr_rule_opts rules;	/* -F -N -C -H -L -T --match */
+	uint64_t size_bytes;		/* -Z, 0 = all functions */
+	bool starts_off;		/* --trace=off, --disable: until a trace_on */
+};
+
+extern const struct ftr_option ftr_filter_options[];
+
+/* struct ftr_opt_list, of a struct ftr_rule_opts: the option's name, and its argument. */
+ftr_option_parse_fn ftr_opt_rule;
+
+#endif /* FTR_CLI_RULES_H */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Which calls are recorded, and what of them: as given on the command line, for all modules. */
+#ifndef FTR_RECORD_CHOICE_H
+#define FTR_RECORD_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/vec.h"
+#include "utils/object/symtab.h"
+#include "utils/trace/rule.h"
+
+struct ftr_record_choice {
+	const struct ftr_rules *rules;	/* (borrowed) -F -N -C -H -T ... */
+	uint64_t time_ns;		/* -t; 0 = calls of any length */
+	uint64_t size_bytes;		/* -Z; 0 = functions of any size */
+	bool starts_off;		/* --trace=off */
+};
+
+/* Does it leave anything out, or switch anything? */
+bool ftr_record_choice_is_any(const struct ftr_record_choice *choice);
+
+/* Do the rules ask for nothing that only analysis can do?  0, or -EINVAL with the reason. */
+int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_err *err);
+
+/*
+ * Is each rule that names no library about a function in the program @image?  0, -ENOENT with the
+ * reason and a name that is near, or -ENOMEM.  An image that cannot be read is not blamed.
+ */
+int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *image,
+			    struct ftr_err *err);
+
+/* What rules say together of one function. */
+struct ftr_record_chosen {
+	uint32_t actions;		/* enum ftr_rule_action */
+	uint32_t depth;
+	uint64_t time_ns;
+	uint64_t size_bytes;
+};
+
+/* The same for each symbol of @tab, a module at @path, in order.  0 or -ENOMEM. */
+struct ftr_record_chosen_list {
+	FTR_VEC(struct ftr_record_chosen) of;
+};
+int ftr_record_choice_resolve(const struct ftr_record_choice *choice, const char *path,
+			      const struct ftr_symtab *tab, struct ftr_record_chosen_list *list);
+
+#endif /* FTR_RECORD_CHOICE_H */
