@@ -7,131 +7,16 @@ import subprocess
 import sys
 import time
 
-from recording import FTR, TIMEOUT, harness, run_observed
-
-STOPS = r"""
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(void)
-{
-	int status, seen[2];	/* that it goes on: only then may the child end */
-	char byte;
-	pid_t child;
-
-	if (pipe(seen) < 0)
-		return 1;
-	child = fork();
-	if (child == 0) {
-		raise(SIGSTOP);
-		read(seen[0], &byte, 1);
-		_exit(5);
-	}
-	waitpid(child, &status, WUNTRACED);
-	printf("stopped %d by %d\n", WIFSTOPPED(status), WSTOPSIG(status));
-	kill(child, SIGCONT);
-	waitpid(child, &status, WCONTINUED);
-	printf("continued %d\n", WIFCONTINUED(status));
-	write(seen[1], "", 1);
-	waitpid(child, &status, 0);
-	printf("exit %d\n", WEXITSTATUS(status));
-	return 0;
-}
-"""
-
-NAMES = r"""
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <pthread.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-static void *sleeper(void *arg)
-{
-	sleep(1);
-	return arg;
-}
-int main(void)
-{
-	pthread_t thread;
-	int fd;
-
-	prctl(PR_SET_NAME, "a name that is too long");
-	pthread_create(&thread, 0, sleeper, 0);
-	pthread_setname_np(thread, "other");
-	fd = open("/proc/self/comm", O_WRONLY);
-	if (write(fd, "written\n", 8) != 8)
-		return 1;
-	close(fd);
-	return 0;
-}
-"""
-
-SMALL = r"""
-static int call(int nr, long a, long b, long c, long d)
-{
-	int ret;
-
-	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(nr), "b"(a), "c"(b), "d"(c), "S"(d) : "memory");
-	return ret;
-}
-void _start(void)
-{
-	int fds[2], fd = call(5, (long)"/etc/passwd", 0, 0, 0);
-
-	call(6, fd, 0, 0, 0);
-	call(42, (long)fds, 0, 0, 0);
-	call(63, fds[0], 20, 0, 0);
-	call(221, fds[1], 1030, 30, 0);
-	if (call(2, 0, 0, 0, 0) == 0)
-		call(1, 3, 0, 0, 0);
-	call(252, 7, 0, 0, 0);
-}
-"""
-
-STORM = r"""
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(void)
-{
-	for (int i = 0; i < 150; i++) {
-		pid_t child = fork();
-
-		while (child == 0) {
-			pid_t grandchild = fork();
-
-			if (grandchild == 0) {
-				execl("/bin/true", "true", (char *)0);
-				_exit(1);
-			}
-			close(open("/etc/passwd", O_RDONLY));
-			rename("nothing", "here");
-			waitpid(grandchild, 0, 0);
-		}
-		usleep(i * 37 % 3000);
-		kill(child, SIGKILL);
-		waitpid(child, 0, 0);
-	}
-	return 0;
-}
-"""
-
-FUNCTIONS = r"""
-#include <fcntl.h>
-#include <unistd.h>
-__attribute__((noinline)) int reader(const char *path) { return close(open(path, O_RDONLY)); }
-int main(void) { reader("/etc/passwd"); reader("/no/such"); return 4; }
-"""
+from recording import FTR, TIMEOUT, build, harness, run_observed
 
 
-def compile_program(name, source, *flags):
-    path = os.path.abspath(name)
-    done = subprocess.run(["gcc", "-w", "-x", "c", "-", "-o", path, *flags], input=source, text=True,
-                          stderr=subprocess.DEVNULL, check=False)
-    return path if done.returncode == 0 else None
+def compile_program(name, *flags):
+    """Its path, or None where it cannot be built."""
+    try:
+        build(f"observed_{name}.c", name, *flags)
+    except subprocess.CalledProcessError:
+        return None
+    return os.path.abspath(name)
 
 
 class LifeTest(harness.Test):
@@ -155,7 +40,7 @@ class LifeTest(harness.Test):
         return done.returncode, done.stdout, text
 
     def test_stops(self):
-        program = compile_program("stops", STOPS)
+        program = compile_program("stops")
         status, said, _ = self.record(program)
         self.expect((status, said) == (0, f"stopped 1 by {int(signal.SIGSTOP)}\ncontinued 1\nexit 5\n"),
                f"stops: {status} {said}")
@@ -175,7 +60,7 @@ class LifeTest(harness.Test):
         self.expect("Exit|status=0" in text, "signals: no Exit of a killed process")
 
     def test_names(self):
-        program = compile_program("names", NAMES, "-lpthread")
+        program = compile_program("names")
         _, _, text = self.record(program, options=["--thread-names"])
         named = re.findall(r"^(\d+),.*!CN\|(.*)$", text, re.M)
         self.expect([name for _, name in named] == ["names", "a name that is ", "other", "written"],
@@ -185,7 +70,7 @@ class LifeTest(harness.Test):
         self.expect("Comm|" not in text, "names without --thread-names")
 
     def test_small(self):
-        program = compile_program("small", SMALL, "-m32", "-nostdlib", "-static", "-ffreestanding",
+        program = compile_program("32bit", "-m32", "-nostdlib", "-static", "-ffreestanding",
                                   "-fno-stack-protector", "-fno-pie", "-no-pie")
         if program is None or subprocess.run([program], check=False).returncode != 7:
             self.skipTest("no 32-bit programs here")
@@ -197,7 +82,7 @@ class LifeTest(harness.Test):
             self.expect(head in heads, f"32 bits: no {head}")
 
     def test_deaths(self):
-        program = compile_program("storm", STORM)
+        program = compile_program("deaths")
         status, _, text = self.record(program)
         self.expect(status == 0, f"storm: exit status {status}")
         self.expect(text.count("!SchedFork|") + 1 == text.count("!Exit|"), "storm: a task without an Exit")
@@ -250,7 +135,7 @@ class LifeTest(harness.Test):
 
     def test_functions(self):
         """System calls stand in the functions that made them."""
-        program = compile_program("functions", FUNCTIONS, "-pg", "-O1")
+        program = compile_program("functions", "-pg", "-O1")
         data = "data"
         done = subprocess.run([FTR, "record", "--syscalls", "-d", data, program], check=False)
         self.expect(done.returncode == 4, f"functions: exit status {done.returncode}")

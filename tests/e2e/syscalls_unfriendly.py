@@ -10,319 +10,15 @@ import subprocess
 import time
 import unittest
 
-from recording import FTR, IS_ROOT, TIMEOUT, harness, is_alive, run_observed, shell_status
+from recording import FTR, IS_ROOT, TIMEOUT, build, harness, is_alive, run_observed, shell_status
 
 # Each is run without and with ftr: the same output and exit status.
-PROGRAMS = {
-    # Breakpoints of its own, SIGTRAP by hand, values of queued signals, system calls interrupted by signals.
-    "traps": r"""
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
-static volatile int traps, value, alarms;
-static void on_trap(int nr) { traps++; }
-static void on_value(int nr, siginfo_t *info, void *context) { value = info->si_value.sival_int; }
-static void on_alarm(int nr) { alarms++; }
-int main(void)
-{
-	struct sigaction queued = { .sa_sigaction = on_value, .sa_flags = SA_SIGINFO };
-	struct sigaction alarmed = { .sa_handler = on_alarm };
-	struct itimerval soon = { { 0, 0 }, { 0, 50000 } };
-	int fd, status;
-
-	signal(SIGTRAP, on_trap);
-	__asm__ volatile("int3");
-	raise(SIGTRAP);
-	kill(getpid(), SIGTRAP);
-	sigaction(SIGRTMIN + 3, &queued, 0);
-	sigqueue(getpid(), SIGRTMIN + 3, (union sigval){ .sival_int = 4711 });
-	sigaction(SIGALRM, &alarmed, 0);
-	mkfifo("fifo", 0600);
-	setitimer(ITIMER_REAL, &soon, 0);
-	fd = open("fifo", O_RDONLY);	/* it has no writer: the alarm ends it */
-	printf("%d traps, value %d, open %d %s, %d alarms\n", traps, value, fd, fd < 0 && errno == EINTR ?
-	       "EINTR" : "", alarms);
-	fflush(stdout);
-	alarmed.sa_flags = SA_RESTART;
-	sigaction(SIGALRM, &alarmed, 0);
-	if (fork() == 0) {
-		usleep(300000);
-		_exit(open("fifo", O_WRONLY) < 0);
-	}
-	setitimer(ITIMER_REAL, &soon, 0);
-	fd = open("fifo", O_RDONLY);	/* begins again after the alarm */
-	wait(&status);
-	printf("open %d, %d alarms, status %d\n", fd, alarms, status);
-	raise(SIGSEGV);
-	return 0;
-}
-""",
-    "stops": r"""
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(void)
-{
-	static const int signals[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
-	int status, seen[2];	/* that it goes on: only then may the child */
-	char byte;
-
-	setpgid(0, 0);
-	if (pipe(seen) < 0)
-		return 1;
-	for (int i = 0; i < 4; i++) {
-		pid_t child = fork();
-
-		if (child == 0) {
-			setpgid(0, 0);
-			raise(signals[i]);
-			close(open("/etc/passwd", O_RDONLY));
-			read(seen[0], &byte, 1);
-			raise(signals[i]);
-			read(seen[0], &byte, 1);
-			_exit(i);
-		}
-		for (int j = 0; j < 2; j++) {
-			waitpid(child, &status, WUNTRACED);
-			printf("%d: stopped %d by %d\n", i, WIFSTOPPED(status), WSTOPSIG(status));
-			kill(child, SIGCONT);
-			waitpid(child, &status, WCONTINUED);
-			printf("%d: continued %d\n", i, WIFCONTINUED(status));
-			write(seen[1], "", 1);
-		}
-		waitpid(child, &status, 0);
-		printf("%d: exit %d\n", i, WEXITSTATUS(status));
-	}
-	return 0;
-}
-""",
-    "jail": r"""
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { 4, code };
-	int before = open("/etc/passwd", O_RDONLY), after;
-
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	printf("filter %ld\n", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
-	after = open("/etc/passwd", O_RDONLY);
-	printf("%d %d %s\n", before >= 0, after, errno == EXDEV ? "EXDEV" : "?");
-	fflush(stdout);
-	close(before);
-	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
-	syscall(SYS_exit, 3);
-	return 0;
-}
-""",
-    # What it can see of itself; rights to be dumped taken away, so that only its tracer may read its memory.
-    "seer": r"""
-#define _GNU_SOURCE
-#include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(void)
-{
-	sigset_t blocked;
-	int nr = 0, fds = 0;
-	DIR *dir = opendir("/proc/self/fd");
-
-	while (readdir(dir) != NULL)
-		fds++;
-	closedir(dir);
-	sigprocmask(SIG_BLOCK, NULL, &blocked);
-	for (int i = 1; i < 64; i++)
-		nr += sigismember(&blocked, i) == 1;
-	prctl(PR_SET_DUMPABLE, 0);
-	close(open("/etc/hostname", O_RDONLY));
-	printf("%d fds, %d blocked, pid %d, dumpable %d, handler %d %d, session %d\n", fds, nr,
-	       getpid() == syscall(SYS_gettid), prctl(PR_GET_DUMPABLE), signal(SIGPIPE, SIG_DFL) == SIG_DFL,
-	       signal(SIGINT, SIG_DFL) == SIG_DFL, getsid(0) > 0);
-	return 0;
-}
-""",
-    "many": r"""
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	static char name[201], path[4200], arg[100001];
-	char *args[] = { argv[0], arg, "", "a\nb", NULL };
-
-	if (argc == 4)
-		return strlen(argv[1]) == 100000 ? 5 : 6;
-	memset(name, 'n', 200);
-	for (int i = 0; i < 200; i++)	/* 40000 characters deep, step by step */
-		if (mkdir(name, 0700) < 0 || chdir(name) < 0)
-			return 2;
-	close(open("deep", O_CREAT | O_WRONLY, 0600));
-	rename("deep", "deeper");
-	link("deeper", "linked");
-	memset(path, '/', 4199);
-	printf("%d\n", open(path, O_RDONLY));		/* ENAMETOOLONG */
-	strcpy(path + 4080, "etc/passwd");
-	close(open(path, O_RDONLY));
-	for (int i = 0; i < 100000; i++)
-		close(open("/dev/null", O_RDONLY));
-	memset(arg, 'a', 100000);
-	fflush(stdout);
-	execv("/proc/self/exe", args);
-	return 3;
-}
-""",
-}
-
-# A thread's first call without a free descriptor: a child of the runtime's asks the recorder for its ring.
-NO_DESCRIPTOR = r"""
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <sys/resource.h>
-#include <unistd.h>
-static __attribute__((noinline)) int in_thread(void) { __asm__ volatile(""); return 1; }
-static void *worker(void *arg) { return (void *)(long)in_thread(); }
-int main(void)
-{
-	struct rlimit limit = { 3, 3 };
-	pthread_t thread;
-
-	close_range(3, ~0u, 0);
-	setrlimit(RLIMIT_NOFILE, &limit);
-	return pthread_create(&thread, 0, worker, 0) != 0 || pthread_join(thread, 0) != 0;
-}
-"""
-
-# A daemon: two forks, a session of its own, its parent gone, its descriptors closed.
-DAEMON = r"""
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	if (fork() > 0)
-		_exit(0);
-	setsid();
-	if (fork() > 0)
-		_exit(0);
-	for (int i = 0; i < 10; i++)
-		close(i);
-	usleep(500000);
-	close(open(argv[1], O_CREAT | O_WRONLY, 0600));
-	return 4;
-}
-"""
-
-HIDDEN = r"""
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-static void open_and_close(const char *path)
-{
-	dup2(open(path, O_RDONLY), 9);
-	close(9);
-	close(77);
-}
-int main(void)
-{
-	char from[] = "/tmp/ftr-hidden-XXXXXX", to[sizeof(from) + 3];
-
-	open_and_close("/etc/hostname");
-	close(mkstemp(from));
-	snprintf(to, sizeof(to), "%s.to", from);
-	prctl(PR_SET_DUMPABLE, 0);
-	open_and_close("/etc/passwd");
-	rename(from, to);
-	unlink(to);
-	if (fork() == 0) {
-		open_and_close("/etc/group");
-		rename(from, to);
-		_exit(0);
-	}
-	wait(0);
-	return 3;
-}
-"""
-
-IDS = r"""
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-int main(void)
-{
-	uid_t real, effective, saved;
-
-	getresuid(&real, &effective, &saved);
-	printf("%d\n", (int)effective);
-	close(open("/etc/hostname", O_RDONLY));
-	return 0;
-}
-"""
-
-NAMESPACES = r"""
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	mkdir("root", 0755);
-	close(open("root/inside", O_CREAT | O_WRONLY, 0600));
-	if (unshare(CLONE_NEWNS) < 0 || mount(0, "/", 0, MS_REC | MS_PRIVATE, 0) < 0 ||
-	    mount("none", "root", "tmpfs", 0, "") < 0)
-		return 1;
-	close(open("root/mounted", O_CREAT | O_WRONLY, 0600));
-	umount2("root", 0);
-	if (chroot("root") < 0 || chdir("/") < 0)
-		return 2;
-	close(open("/inside", O_RDONLY));
-	close(open("inside", O_RDONLY));
-	rename("/inside", "renamed");
-	return 0;
-}
-"""
+PROGRAMS = ("traps", "stops", "jail", "seer", "many")
 
 
-def build(name, source, *flags):
+def compile_program(name, *flags):
     path = os.path.abspath(name)
-    subprocess.run(["gcc", "-w", "-O1", "-x", "c", "-", "-o", path, *flags], input=source, text=True, check=True)
+    build(f"unfriendly_{name}.c", path, "-w", "-O1", *flags)
     return path
 
 
@@ -370,8 +66,8 @@ class UnfriendlyTest(harness.Test):
                                 start_new_session=True)
 
     def test_programs(self):
-        for name, source in PROGRAMS.items():
-            program = build(name, source)
+        for name in PROGRAMS:
+            program = compile_program(name)
             native = self.run_in([program])
             status = shell_status(native.returncode)
             done = self.run_in(record_words() + [program])
@@ -395,7 +91,7 @@ class UnfriendlyTest(harness.Test):
 
     def test_daemon(self):
         """The recording ends with the last process, and all of it is there."""
-        program = build("daemon", DAEMON)
+        program = compile_program("daemon")
         made = os.path.join(self.dir, "made-by-daemon")
         done = self.run_in(record_words() + [program, made])
         text = self.text_of()
@@ -487,7 +183,7 @@ class UnfriendlyTest(harness.Test):
         if not IS_ROOT:
             self.skipTest("needs root")
         os.chmod(".", 0o755)
-        program = build("ids", IDS)
+        program = compile_program("ids")
         os.chown(program, 65534, 65534)
         os.chmod(program, 0o4755)
         done = self.run_in(record_words() + [program])
@@ -512,7 +208,7 @@ class UnfriendlyTest(harness.Test):
         if not IS_ROOT:
             self.skipTest("needs root")
         os.chmod(".", 0o755)
-        program = build("hidden", HIDDEN)
+        program = compile_program("hidden")
         os.mkdir("anyone")
         os.chmod("anyone", 0o777)
         own = shutil.copy(FTR, os.path.join(self.dir, "anyone/ftr"))
@@ -540,7 +236,7 @@ class UnfriendlyTest(harness.Test):
         if not IS_ROOT or subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL,
                                                check=False).returncode != 0:
             self.skipTest("needs root and mount namespaces")
-        program = build("namespaces", NAMESPACES)
+        program = compile_program("namespaces")
         done = self.run_in(record_words() + ["--mount", program])
         text = self.text_of()
         root = os.path.join(self.dir, "cwd", "root")
@@ -562,7 +258,7 @@ class UnfriendlyTest(harness.Test):
 
     def test_own_calls(self):
         """What the runtime does in the program's name is not the program's."""
-        program = build("descriptors", NO_DESCRIPTOR, "-pg", "-pthread")
+        program = compile_program("descriptors", "-pg", "-pthread")
         data = os.path.join(self.dir, "descriptors.data")
         done = self.run_in([FTR, "record", "--syscalls", "-d", data, program])
         calls = self.run_in([FTR, "report", "-d", data, "-f", "call"]).stdout

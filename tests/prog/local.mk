@@ -62,6 +62,28 @@ EXTRA_DIST += \
 	tests/prog/fake_tracee.c \
 	tests/prog/fibers.cc \
 	tests/prog/layout.c \
+	tests/prog/observed_32bit.c \
+	tests/prog/observed_all.c \
+	tests/prog/observed_deaths.c \
+	tests/prog/observed_execthread.c \
+	tests/prog/observed_functions.c \
+	tests/prog/observed_instrumented.c \
+	tests/prog/observed_names.c \
+	tests/prog/observed_openers.c \
+	tests/prog/observed_raw.c \
+	tests/prog/observed_spawners.c \
+	tests/prog/observed_stops.c \
+	tests/prog/observed_storm.c \
+	tests/prog/unfriendly_daemon.c \
+	tests/prog/unfriendly_descriptors.c \
+	tests/prog/unfriendly_hidden.c \
+	tests/prog/unfriendly_ids.c \
+	tests/prog/unfriendly_jail.c \
+	tests/prog/unfriendly_many.c \
+	tests/prog/unfriendly_namespaces.c \
+	tests/prog/unfriendly_seer.c \
+	tests/prog/unfriendly_stops.c \
+	tests/prog/unfriendly_traps.c \
 	tests/prog/panic.rs \
 	tests/prog/throw_storm.cc \
 	tests/prog/switches.c \
