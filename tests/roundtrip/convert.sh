@@ -70,6 +70,12 @@ addresses()
 	"$FTR" report --no-pager --color=no -f call,size -d "$1"
 }
 
+# What a jump leaves has no record, but setjmp returns again.
+returns()
+{
+	"$FTR" dump --no-pager -d "$1" | sed -n '/\[exit \].*jmp(/s/([^ ]*)//p'
+}
+
 both_ways=$(comm -12 <(formats_of in) <(formats_of out))
 case $both_ways in
 *fxt*uftrace*) ;;
@@ -114,6 +120,10 @@ check_of_uftrace()
 	switches "$trace" >a.cpu
 	switches "$1" >d.cpu
 	cmp -s a.cpu d.cpu || fail "$trace as data: switches of CPUs: $(diff a.cpu d.cpu | head -5)"
+	[ "${2-}" = direct ] || return 0
+	returns "$trace" >a.jumps
+	returns "$1" >d.jumps
+	cmp -s a.jumps d.jumps || fail "$trace as data: setjmp returns: $(diff a.jumps d.jumps | head -5)"
 }
 
 # What holds all of the trace: in $kept, for the pairs.

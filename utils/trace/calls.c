@@ -193,7 +193,7 @@ static void make_left_exit(struct stack *stack, const struct ftr_event *ev, stru
 		stack->last_ns = ev->time_ns;
 	*made = (struct ftr_event){ .task = stack->task, .time_ns = stack->last_ns };
 	ftr_stack_make(&stack->open, stack->open.open_nr - 1, FTR_EVENT_EXIT, made);
-	made->flags = 0;
+	made->flags = FTR_EVENT_LEFT;
 	fits = ftr_stack_call(&stack->open, made);
 	assert(fits);
 }
@@ -240,17 +240,10 @@ static bool stack_fits(const struct stack *stack, const struct ftr_event *ev)
  */
 static bool is_jump(const struct stack *stack, const struct ftr_event *ev)
 {
-	static const char *const names[] = { "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp" };
-	size_t i;
-
 	if (ev->type != FTR_EVENT_EXIT || ev->depth >= stack->open.open_nr ||
 	    stack->open.frames.v[ev->depth + 1].func == ev->call.func)
 		return false;
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(ev->call.func->name, names[i]) == 0)
-			return true;
-	}
-	return false;
+	return ftr_calls_is_setjmp(ev->call.func);
 }
 
 /* One inferred event that brings the stack nearer to what @ev needs. */
@@ -276,8 +269,10 @@ static size_t calls_jump(struct calls *self, struct stack *stack)
 
 	for (nr = 0; nr < FTR_SOURCE_BATCH && stack->open.open_nr > ev->depth; nr++)
 		make_left_exit(stack, ev, &self->made[nr]);
-	if (stack->open.open_nr == ev->depth)
+	if (stack->open.open_nr == ev->depth) {
+		self->made[nr - 1].flags |= FTR_EVENT_ARRIVED;
 		self->pos++;
+	}
 	return nr;
 }
 
@@ -375,6 +370,17 @@ static const struct ftr_source_ops calls_ops = {
 	.next = calls_next,
 	.free = calls_free,
 };
+
+bool ftr_calls_is_setjmp(const struct ftr_func *func)
+{
+	static const char *const names[] = { "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(func->name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
 
 struct ftr_source *ftr_calls_new(struct ftr_source *inner, struct ftr_trace *trace)
 {

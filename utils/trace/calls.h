@@ -10,13 +10,17 @@
  * (exec, lost records) end at the task's last known time, calls whose ENTRY is missing begin there,
  * those of unknown functions are called FTR_CALLS_LOST_NAME.  Such events are marked
  * FTR_EVENT_INFERRED.  An EXIT of a setjmp that is not open tells of a longjmp: it ends what was
- * left, and is passed over.  What is open at the end gets an EXIT with FTR_EVENT_UNFINISHED.
+ * left (FTR_EVENT_LEFT), and is passed over.  What is open at the end gets an EXIT with
+ * FTR_EVENT_UNFINISHED.
  */
 #ifndef FTR_TRACE_CALLS_H
 #define FTR_TRACE_CALLS_H
 
+#include <stdbool.h>
+
 #include "utils/trace/source.h"
 
+struct ftr_func;
 struct ftr_trace;
 
 #define FTR_CALLS_LOST_NAME "<lost>"
@@ -26,5 +30,8 @@ struct ftr_trace;
  * memory.
  */
 struct ftr_source *ftr_calls_new(struct ftr_source *inner, struct ftr_trace *trace);
+
+/* Is it one of the functions that return twice? */
+bool ftr_calls_is_setjmp(const struct ftr_func *func);
 
 #endif /* FTR_TRACE_CALLS_H */

@@ -34,6 +34,8 @@ enum ftr_event_flag {
 	FTR_EVENT_NO_ENTRY = 1 << 2,   /* ENTRY: began before the task's data, whose first time it
 					* has;   EXIT: of such a call, so its duration is cut */
 	FTR_EVENT_PREEMPTED = 1 << 3,  /* POINT: linux:sched-out, and its sched-in: pre-empted */
+	FTR_EVENT_LEFT = 1 << 4,	/* EXIT: of a call that a longjmp left */
+	FTR_EVENT_ARRIVED = 1 << 5,	/* LEFT EXIT: the last of the jump; its caller goes on */
 };
 
 /* Depth of an ENTRY or EXIT of a format without it (or beyond it: uftrace's saturates). */

@@ -61,12 +61,12 @@ static int task_flush(struct ufx *x, struct ufx_task *task)
 int ufx_put(struct ufx *x, struct ufx_task *task, const struct ftr_record *record,
 	    const uint8_t *payload, size_t len)
 {
-	if (task->nr + sizeof(*record) + len > UFX_BUFFER_BYTES) {
-		int ret = task_flush(x, task);
+	int ret = task->left.nr == 0 ? 0 : ufx_jump_flush(x, task);
 
-		if (ret < 0)
-			return ret;
-	}
+	if (ret == 0 && task->nr + sizeof(*record) + len > UFX_BUFFER_BYTES)
+		ret = task_flush(x, task);
+	if (ret < 0)
+		return ret;
 	memcpy(task->bytes + task->nr, record, sizeof(*record));
 	task->nr += sizeof(*record);
 	if (len > 0)
@@ -83,6 +83,9 @@ static int64_t call_func(struct ufx *x, struct ufx_task *task, const struct ftr_
 	if (ev->type == FTR_EVENT_EXIT && task->open.nr > 0)
 		return task->open.v[--task->open.nr];
 	func = ufx_func_of_entry(x, ev);
+	if (func >= 0 && ev->type == FTR_EVENT_ENTRY &&
+	    ufx_jump_entry(x, task, (uint32_t)func) < 0)
+		return -1;
 	if (func >= 0 && ev->type == FTR_EVENT_ENTRY &&
 	    ftr_vec_push(&task->open, (uint32_t)func) < 0) {
 		ufx_no_memory(x);
@@ -110,6 +113,8 @@ static int write_record(struct ufx *x, struct ufx_task *task, const struct ftr_e
 	record.time = ev->time_ns;
 	record.word = ftr_record_word(ev->type == FTR_EVENT_ENTRY ? FTR_RECORD_ENTRY :
 				      FTR_RECORD_EXIT, depth, x->funcs.v[func].addr);
+	if (ev->flags & FTR_EVENT_LEFT)
+		return ufx_jump_exit(x, task, ev, &record);
 	if (len >= 0)
 		record.word |= FTR_RECORD_MORE;
 	return ufx_put(x, task, &record, payload, len < 0 ? 0 : (size_t)len);
@@ -240,6 +245,8 @@ static int ufx_end(struct ftr_sink *sink)
 
 	for (size_t i = 0; ret == 0 && i < x->tasks.nr; i++) {
 		if (x->tasks.v[i].task != NULL)
+			ret = ufx_jump_flush(x, &x->tasks.v[i]);
+		if (ret == 0 && x->tasks.v[i].task != NULL)
 			ret = task_flush(x, &x->tasks.v[i]);
 	}
 	if (ret == 0)
@@ -268,6 +275,8 @@ static void ufx_fini(struct ftr_sink *sink)
 	for (size_t i = 0; i < x->tasks.nr; i++) {
 		free(x->tasks.v[i].bytes);
 		ftr_vec_fini(&x->tasks.v[i].open);
+		ftr_vec_fini(&x->tasks.v[i].setjmps);
+		ftr_vec_fini(&x->tasks.v[i].left);
 	}
 	for (size_t i = 0; i < x->funcs.nr; i++) {
 		free(x->funcs.v[i].layouts[0]);

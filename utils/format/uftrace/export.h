@@ -71,6 +71,8 @@ struct ufx_task {
 	bool     is_named;		/* its name stands in a perf record, or is its maker's */
 	const char *name;		/* (in the arena, nullable) by the last perf record */
 	FTR_VEC(uint32_t) open;		/* its open calls: index into funcs */
+	FTR_VEC(uint32_t) setjmps;	/* by open calls: the last setjmp there, as in open, + 1 */
+	FTR_VEC(struct ftr_record) left; /* EXITs of what a jump leaves, until it arrives */
 	uint32_t kernel_depth;		/* how many of them are the kernel's */
 	uint16_t cpu_nr;		/* where it was last, plus 1; 0 = not known */
 	uint8_t *bytes;			/* (owned) records that wait */
@@ -142,6 +144,15 @@ int  ufx_payload(struct ufx *x, const struct ftr_event *ev, uint32_t func, uint8
 uint64_t ufx_address(struct ufx *x, const struct ftr_event *ev, uint64_t addr);
 /* "arg1/i64,arg2/s" */
 void ufx_layout_text(const struct ufx_layout *layout, bool is_retval, struct ftr_strbuf *text);
+
+/* uftrace/export_jump.c: 0 or -errno. */
+/* A call of @func begins, which task->open does not have yet. */
+int  ufx_jump_entry(struct ufx *x, struct ufx_task *task, uint32_t func);
+/* An EXIT with FTR_EVENT_LEFT, which task->open does not have any more. */
+int  ufx_jump_exit(struct ufx *x, struct ufx_task *task, const struct ftr_event *ev,
+		   const struct ftr_record *record);
+/* Something else happens: what was left has records of its own. */
+int  ufx_jump_flush(struct ufx *x, struct ufx_task *task);
 
 /* uftrace/export_task.c */
 struct ufx_task *ufx_task_get(struct ufx *x, const struct ftr_task *task, uint64_t time_ns);
