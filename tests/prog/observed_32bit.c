@@ -4,7 +4,10 @@ static int call(int nr, long a, long b, long c, long d)
 {
 	int ret;
 
-	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(nr), "b"(a), "c"(b), "d"(c), "S"(d) : "memory");
+	__asm__ volatile("int $0x80"
+			 : "=a"(ret)
+			 : "a"(nr), "b"(a), "c"(b), "d"(c), "S"(d)
+			 : "memory");
 	return ret;
 }
 

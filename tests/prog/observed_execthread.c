@@ -4,7 +4,9 @@
 #include <semaphore.h>
 #include <unistd.h>
 
-static sem_t has_clone_returned;	/* before the exec ends its thread: else strace does not see it return */
+/* Before the exec ends its thread: else strace does not see it return. */
+static sem_t has_clone_returned;
+
 static void *other(void *arg)
 {
 	pause();

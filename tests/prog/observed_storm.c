@@ -73,12 +73,13 @@ static const struct way {
 	const char *name;
 	void (*go)(void);
 } creators[] = {
-	{ "thread", thread }, { "fork", by_fork }, { "raw_fork", by_raw_fork }, { "vfork", by_vfork },
-	{ "sibling", sibling }, { "all", all },
+	{ "thread", thread }, { "fork", by_fork }, { "raw_fork", by_raw_fork },
+	{ "vfork", by_vfork }, { "sibling", sibling }, { "all", all },
 }, enders[] = {
-	{ "return", by_return }, { "exit_group", by_exit_group }, { "exec", by_exec }, { "kill", by_kill },
-	{ "fault", by_fault }, { "parent", by_parent },
+	{ "return", by_return }, { "exit_group", by_exit_group }, { "exec", by_exec },
+	{ "kill", by_kill }, { "fault", by_fault }, { "parent", by_parent },
 };
+
 static const struct way *find(const struct way *way, const char *name)
 {
 	while (strcmp(way->name, name) != 0)

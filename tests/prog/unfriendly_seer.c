@@ -26,7 +26,8 @@ int main(void)
 	prctl(PR_SET_DUMPABLE, 0);
 	close(open("/etc/hostname", O_RDONLY));
 	printf("%d fds, %d blocked, pid %d, dumpable %d, handler %d %d, session %d\n", fds, nr,
-	       getpid() == syscall(SYS_gettid), prctl(PR_GET_DUMPABLE), signal(SIGPIPE, SIG_DFL) == SIG_DFL,
-	       signal(SIGINT, SIG_DFL) == SIG_DFL, getsid(0) > 0);
+	       getpid() == syscall(SYS_gettid), prctl(PR_GET_DUMPABLE),
+	       signal(SIGPIPE, SIG_DFL) == SIG_DFL, signal(SIGINT, SIG_DFL) == SIG_DFL,
+	       getsid(0) > 0);
 	return 0;
 }
