@@ -6,6 +6,7 @@ e2e_tests = \
 	tests/e2e/events.py \
 	tests/e2e/foreign_fxt.py \
 	tests/e2e/graph.py \
+	tests/e2e/html.py \
 	tests/e2e/libcalls.py \
 	tests/e2e/live.py \
 	tests/e2e/loading.py \

@@ -7,3 +7,13 @@ libftr_a_SOURCES += \
 	utils/export/flame_graph.c \
 	utils/export/graphviz.c \
 	utils/export/mermaid.c
+
+libftr_a_SOURCES += utils/export/html.c
+EXTRA_DIST += utils/export/html_page.html
+BUILT_SOURCES += utils/export/html_page.inc
+CLEANFILES += utils/export/html_page.inc
+
+# A string for each line: no compiler has to take longer ones.
+utils/export/html_page.inc: utils/export/html_page.html
+	$(AM_V_at)$(MKDIR_P) utils/export
+	$(AM_V_GEN)sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n",/' $(srcdir)/utils/export/html_page.html >$@.new && mv $@.new $@

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""dump --format=html: the data inside of the page, decoded anew, and the page in a browser where there is one."""
+import base64
+import glob
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from recording import TIMEOUT, Recording, harness
+
+HOSTILE = "</script><script>alert(1)</script>"
+CHROMIUM = shutil.which("chromium")
+
+
+def page_of(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", text, re.S)
+    assert len(scripts) == 2, "the data and the program"
+    return json.loads(scripts[0])
+
+
+def spans_of(task):
+    data, at, numbers = base64.b64decode(task["spans"] + "=" * (-len(task["spans"]) % 4)), 0, []
+    while len(numbers) < 4 * task["nr"]:
+        value = shift = 0
+        while True:
+            value |= (data[at] & 127) << shift
+            shift += 7
+            at += 1
+            if data[at - 1] < 128:
+                break
+        numbers.append(value)
+    assert not any(data[at:])
+    end = 0
+    for i in range(0, len(numbers), 4):
+        end += numbers[i]
+        yield end, *numbers[i + 1:i + 4]
+
+
+class Html(Recording):
+    def page(self, *words):
+        run = self.ftr("dump", "--format=html", "-o", "x.html", "-d", "d", *words)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return page_of("x.html")
+
+    def report(self):
+        text = self.ftr("report", "--no-pager", "--no-event", "-d", "d", "-f", "call").stdout
+        return {name: int(nr) for nr, name in re.findall(r"^\s*(\d+)\s+(\S.*)$", text, re.M)}
+
+    def test_calls_are_those_of_report(self):
+        self.record("--clock=counter", "./victim", "threads", "5")
+        page = self.page("--no-event")
+        counts, tids = {}, set()
+        for task in page["tasks"]:
+            tids.add(task["tid"])
+            by_depth = {}
+            for end, ns, func, depth in spans_of(task):
+                self.assertLessEqual(end, page["ns"])
+                counts[page["funcs"][func - 1][0]] = counts.get(page["funcs"][func - 1][0], 0) + 1
+                self.assertGreaterEqual(end - ns, by_depth.get(depth, 0))   # beside each other
+                by_depth[depth] = end
+        self.assertEqual(counts, self.report())
+        self.assertEqual({func[0]: func[1] for func in page["funcs"] if func}, counts)
+        self.assertEqual(len(tids), 6)
+        self.assertEqual((page["shortest"], page["leftOut"]), (0, 0))
+
+    def test_only_the_longest(self):
+        self.record("./victim", "work", "5000")
+        page = self.page("--html-calls=1000")
+        spans = [span for task in page["tasks"] for span in spans_of(task) if span[2]]
+        self.assertLessEqual(len(spans), 1000)
+        self.assertGreater(page["shortest"], 0)
+        self.assertTrue(all(ns >= page["shortest"] for _, ns, _, _ in spans))
+        self.assertEqual({func[0]: func[1] for func in page["funcs"] if func}, self.report())
+        self.assertIn("main", [page["funcs"][func - 1][0] for _, _, func, _ in spans])
+
+    def hostile(self):
+        """A function whose name ends the element that it stands in."""
+        self.record("./victim", "work", "2")
+        with open("d/victim.sym", encoding="ascii") as file:
+            text = file.read()
+        with open("d/victim.sym", "w", encoding="ascii") as file:
+            file.write(re.sub(r" leaf$", " " + HOSTILE, text, flags=re.M))
+
+    def test_a_name_that_ends_the_script(self):
+        self.hostile()
+        page = self.page()
+        self.assertIn([HOSTILE, 2], [func[:2] for func in page["funcs"] if func])
+
+    def test_an_empty_trace(self):
+        self.record("./victim", "work", "3")
+        for path in glob.glob("d/[0-9]*.dat"):
+            open(path, "wb").close()
+        page = self.page("--no-event")
+        self.assertEqual((page["ns"], [func for func in page["funcs"] if func]), (0, []))
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
+    def test_in_a_browser(self):
+        self.hostile()
+        self.page()
+        with tempfile.TemporaryDirectory() as profile:
+            run = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                                  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                                  "--user-data-dir=" + profile, "--enable-logging=stderr", "--virtual-time-budget=3000",
+                                  "--dump-dom", "file://" + self.dir + "/x.html"],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=False)
+        self.assertNotIn(":CONSOLE", run.stderr)
+        rows = re.findall(r"<tr[^>]*>(?:<td>([^<]*)</td>){6}</tr>", run.stdout)
+        self.assertIn(HOSTILE.replace("<", "&lt;").replace(">", "&gt;"), rows)
+        self.assertIn("victim", re.search(r'<b id="title">(.*?)</b>', run.stdout)[1])
+
+
+if __name__ == "__main__":
+    harness.main()
