@@ -141,7 +141,8 @@ static int symbol_try(struct search *search, const struct ftr_symbol *symbol)
 	if (shown == NULL)
 		return -ENOMEM;
 	search->is_found = rule_matches(search->rule, search->path, symbol, shown);
-	ftr_closest_try(&search->closest, ftr_pattern_text(search->rule->pattern), shown);
+	if (ftr_rule_module(search->rule) == FTR_RULE_MODULE_ANY)
+		ftr_closest_try(&search->closest, ftr_pattern_text(search->rule->pattern), shown);
 	if (search->closest.name == shown) {
 		strncpy(search->near, shown, sizeof(search->near) - 1);
 		search->closest.name = search->near;

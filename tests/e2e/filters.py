@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""record's rules and times: what is recorded is what they say, however a program is instrumented."""
+import re
+
+from recording import Trace, build, harness
+
+BUILDS = {"pg": ["-pg", "-O2"], "fentry": ["-pg", "-mfentry", "-O2"],
+          "cygprof": ["-finstrument-functions", "-O1"]}
+
+MID = "mid(leaf leaf)"
+SLOW = f"slow(usleep {MID})"
+AGAIN = "again(again(again leaf) leaf)"
+TOP = f"top({MID} {SLOW})"
+
+# Options, and the calls that are recorded.
+CHOICES = [
+    ("-F slow", SLOW),
+    ("-F slow -F again", f"{SLOW} {AGAIN}"),
+    ("-F top -N slow", f"top({MID})"),
+    ("-F top -N slow -F slow", TOP),
+    ("-N mid", f"main(run(top(slow(usleep)) {AGAIN}))"),
+    ("-F !mid", f"main(run(top(slow(usleep)) {AGAIN}))"),
+    ("-N ^m", ""),
+    ("-F mid -N leaf", "mid mid"),
+    ("-D 2", "main(run)"),
+    ("-F mid -D 1", "mid mid"),
+    ("-F again -D 2", AGAIN),           # each chosen call begins anew
+    ("-F run -T top@depth=1", f"run(top {AGAIN})"),
+    ("-T slow@depth=1", f"main(run(top({MID} slow) {AGAIN}))"),
+    ("-t 10ms", "main(run(top(slow(usleep))))"),
+    ("-t 10ms -T again@trace", "main(run(top(slow(usleep)) again(again(again))))"),
+    ("-T slow@time=10ms", f"main(run(top({MID} slow(usleep)) {AGAIN}))"),
+    ("-C usleep", "main(run(top(slow(usleep))))"),
+    ("-C leaf -N top", "main(run(again(again(leaf) leaf)))"),
+    ("-H mid", "main(run(top(leaf leaf slow(usleep leaf leaf)) again(again(again leaf) leaf)))"),
+    ("-H mid -D 4", "main(run(top(leaf leaf slow) again(again leaf)))"),
+    ("-T slow@trace_off", f"main(run(top({MID})))"),
+    ("--trace=off -T slow@trace_on", f"{SLOW} {AGAIN}"),
+    ("--disable -F again@trace_on", AGAIN),
+    ("-T slow@finish -T again@trace_on", f"main(run(top({MID})))"),
+    ("-F s*w --match=glob", SLOW),
+    ("-F usleep@plt", "usleep"),
+    ("-F usleep", "usleep"),
+    ("-Z 1000", ""),
+    ("-F top@hide", f"{MID} {SLOW}"),
+    ("-F slow@nosuchlibrary", ""),
+]
+
+
+def tree(shown):
+    """main(run(top ...)): the calls of ftr replay's listing."""
+    text = " ".join(re.sub(r"/\*.*?\*/", "", line).strip() for line in shown.splitlines())
+    text = re.sub(r"\(\);", " ", text)
+    text = re.sub(r"\(\) \{", "(", text).replace("}", ")")
+    return re.sub(r" *([()]) *", r"\1", re.sub(r"\s+", " ", text)).replace(")", ") ").replace(
+        " )", ")").strip()
+
+
+class FiltersTest(harness.Test):
+    @classmethod
+    def set_up_class(cls):
+        for name, flags in BUILDS.items():
+            build("filters.c", name, *flags)
+
+    def recorded(self, program, *options, words=()):
+        done = self.ftr("record", "--no-event", "-d", "made", *options, "./" + program, *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), options)
+        return self.replayed()
+
+    def replayed(self, *options):
+        done = self.ftr("replay", "--no-pager", "-d", "made", "-f", "none", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return tree(done.stdout)
+
+    def test_choices(self):
+        for program in BUILDS:
+            for options, calls in CHOICES:
+                with self.subTest(program=program, options=options):
+                    self.assertEqual(self.recorded(program, *options.split()), calls)
+
+    def test_all_of_it(self):
+        for program in BUILDS:
+            self.assertEqual(self.recorded(program), f"main(run({TOP} {AGAIN}))")
+
+    def test_estimated_returns(self):
+        for options, calls in (("-F slow", SLOW), ("-N mid", f"main(run(top(slow(usleep)) {AGAIN}))"),
+                               ("-D 2", "main(run)"), ("-F mid -N leaf", "mid mid")):
+            with self.subTest(options=options):
+                self.assertEqual(self.recorded("pg", "--estimate-return", *options.split()), calls)
+
+    def test_threads(self):
+        for options in (["-F", "slow"], ["-N", "mid"], ["-t", "10ms"]):
+            self.recorded("pg", *options, words=["threads"])
+            counts = [len(task) for task in Trace("made").tasks.values()]
+            self.assertEqual(len(counts), 2)
+            self.assertGreater(min(counts), 0)
+
+    def test_jumps(self):
+        for program in BUILDS:
+            for options, calls in (("-F jumps", "jumps(jumps(jumps(jumps(longjmp))))"),
+                                   ("-N jumps", "main(_setjmp mid(leaf))"),
+                                   ("-F mid", "mid(leaf)"), ("-F main -D 2", "main(_setjmp jumps mid)"),
+                                   ("-H jumps -F main -N longjmp", "main(_setjmp mid(leaf))")):
+                with self.subTest(program=program, options=options):
+                    self.assertEqual(self.recorded(program, *options.split(), words=["jump"]), calls)
+
+    def test_open_calls_outlive_fork(self):
+        self.recorded("pg", "-t", "10s", words=["fork"])
+        shown = self.ftr("replay", "--no-pager", "-d", "made", "-f", "none", "--no-merge").stdout
+        for name in ("main", "splits"):
+            self.assertIn(f"{name}()", shown)
+
+    def test_times_are_kept(self):
+        """An ENTRY that waited has the time of the call, not that of its being put."""
+        self.recorded("pg", "-t", "10ms")
+        times = [record.time for task in Trace("made").tasks.values() for record in task]
+        self.assertEqual(times, sorted(times))
+        self.assertGreater(times[-1] - times[0], 20_000_000)
+        self.assertLess(times[3] - times[0], 10_000_000)
+
+    def test_what_matches_nothing(self):
+        done = self.ftr("record", "-F", "solw", "./pg")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean slow?", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+
+    def test_what_cannot_be_recorded(self):
+        for options in (["-T", "slow@recover"], ["-L", "filters.c"], ["-F", "slow@if:arg1>2"]):
+            done = self.ftr("record", *options, "./pg")
+            self.assertEqual(done.returncode, 2, options)
+            self.assertIn("ftr replay", done.stderr)
+
+    def test_wrong_text(self):
+        done = self.ftr("record", "-T", "slow@deph=2", "./pg")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("^", done.stderr.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    harness.main()
