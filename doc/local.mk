@@ -54,6 +54,7 @@ EXTRA_DIST += \
 	doc/adr/0029-values-without-faults.md \
 	doc/adr/0030-patched-entries.md \
 	doc/adr/0031-pages-and-their-owner.md \
+	doc/adr/0033-calls-of-coroutines.md \
 	doc/adr/0034-growing-traces.md \
 	doc/adr/0035-exceptions-get-addresses-back.md \
 	doc/fxt.md \
