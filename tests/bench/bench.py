@@ -26,7 +26,9 @@ BUILDS = {
     "-pg": ["-pg"],
     "-mfentry": ["-pg", "-mfentry"],
     "-finstrument-functions": ["-finstrument-functions"],
+    "patched": ["-fpatchable-function-entry=5"],
 }
+OPTIONS = {"patched": ["-P", "."]}      # of recording; uftrace patches nothing unasked
 LIBCALLS = "--force"        # in the place of a build: not instrumented, library calls are recorded
 WORKLOADS = ("fib", "chain", "mix", "threads")
 ANALYSES = {
@@ -98,8 +100,8 @@ class Bench:
 
     def work(self, build, words, tool=None):
         """Run the program, under a tool or none: what it says, and the whole CPU time in ns."""
-        options = [build] if build == LIBCALLS else []
-        program = [self.path("work" + ("native" if options else build)), *words]
+        options = [build] if build == LIBCALLS else OPTIONS.get(build, [])
+        program = [self.path("work" + ("native" if build == LIBCALLS else build)), *words]
         data = self.path("data")
         if tool:
             shutil.rmtree(data, ignore_errors=True)
