@@ -267,8 +267,12 @@ static void report_end(const struct ftr_recorder_result *result, const char *pro
 
 static void report_notes(const char *notes)
 {
-	for (; notes != NULL && *notes != '\0'; notes += strcspn(notes, "\n") + 1)
-		ftr_verbose(1, "%.*s", (int)strcspn(notes, "\n"), notes);
+	for (; notes != NULL && *notes != '\0'; notes += strcspn(notes, "\n") + 1) {
+		if (*notes == '!')
+			ftr_warn("%.*s", (int)strcspn(notes, "\n") - 1, notes + 1);
+		else
+			ftr_verbose(1, "%.*s", (int)strcspn(notes, "\n"), notes);
+	}
 }
 
 static void report_result(const struct ftr_recorder_result *result,

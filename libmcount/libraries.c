@@ -34,6 +34,7 @@ struct library {
 	uint64_t subs;			/* unloadings that there had been when it was looked at */
 	struct ftr_plt_hooked hooked;
 	bool is_lasting;
+	bool was_running;		/* probe patch found its code in use */
 };
 
 /* A loaded module, while the dynamic linker's lock is held. */
@@ -48,6 +49,7 @@ struct found {
 struct ftr_libraries {
 	uint64_t adds, subs;		/* of dl_iterate_phdr at the last look */
 	uintptr_t program_low, program_bytes;
+	uintptr_t init_at;		/* in the library whose _init has begun; 0 = in none */
 	uint32_t library_nr, found_nr;
 	struct library libraries[LIBRARIES_MAX];
 	struct found found[LIBRARIES_MAX];
@@ -168,16 +170,21 @@ static void library_show(struct ftr_libraries *all, struct found *found, bool is
 	struct library *library = library_at(all, found->low);
 	const struct ftr_sections *sections;
 
-	if (library == NULL)
+	if (library == NULL) {
 		library = library_new(all);
-	if (library == NULL)
-		return;
+		if (library == NULL)
+			return;
+		library->was_running = false;
+	}
+	if (all->init_at - found->low < found->bytes)
+		library->was_running = false;	/* another one, at the same place */
 	library->low = found->low;
 	library->bytes = found->bytes;
 	library->subs = all->subs;
 	library->is_lasting = found->module.is_lasting = is_start;
 	library->hooked.got = NULL;
 	found->module.hooked = &library->hooked;
+	found->module.was_running = &library->was_running;
 	sections = sections_ask(all, found, is_start);
 	if (sections == NULL)
 		return;
@@ -264,7 +271,7 @@ static void scopes_set(struct ftr_libraries *all)
 
 enum look_time {
 	LOOK_START,		/* none of their code has run */
-	LOOK_INIT,		/* one's _init has begun; those of the other new ones run later */
+	LOOK_INIT,		/* _init of that at init_at has begun, of other new ones not yet */
 	LOOK_LATER,
 };
 
@@ -317,19 +324,20 @@ static bool is_stale(struct ftr_libraries *all)
 	return all != NULL && dl_iterate_phdr(counts_differ, all) == 2;
 }
 
-static void look_again(enum look_time time)
+static void look_again(enum look_time time, uintptr_t init_at)
 {
 	struct ftr_libraries *all = ftr_state.libraries;
 
 	if (!is_stale(all))
 		return;
 	atomic_fetch_add(&ftr_state.module_generation, 1);
+	all->init_at = init_at;
 	look(all, time);
 }
 
 void __gmon_start__(void)
 {
-	look_again(LOOK_INIT);
+	look_again(LOOK_INIT, (uintptr_t)__builtin_return_address(0));
 }
 
 /*
@@ -338,7 +346,7 @@ void __gmon_start__(void)
  */
 static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name alone */
 {
-	look_again(LOOK_LATER);
+	look_again(LOOK_LATER, 0);
 	return NULL;
 }
 

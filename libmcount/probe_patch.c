@@ -27,6 +27,7 @@ extern const struct ftr_probe ftr_probe_patch FTR_HIDDEN;
 #define CHUNK_BYTES 65536u
 #define GAP_BYTES 4096u		/* what lies between functions that far apart is not written */
 #define TEXT_BYTES 256
+#define NO_ACCESS "the kernel refuses access to /proc/self/mem; compile with -pg instead"
 
 /* The sites of a module, inside its section. */
 struct table {
@@ -53,6 +54,19 @@ static bool table_find(struct table *table, const struct ftr_loaded *module,
 	return true;
 }
 
+static uintptr_t site_addr(const struct table *table, uint32_t n)
+{
+	return table->base + table->sites[n].offset;
+}
+
+/* Else it is not the file that the recorder read. */
+static bool is_inside(const struct table *table, const struct ftr_loaded *module)
+{
+	uintptr_t low = site_addr(table, 0), high = site_addr(table, table->site_nr - 1);
+
+	return low <= high && low >= module->text && high < module->text_end;
+}
+
 /* Work on one module. */
 struct patching {
 	const struct table *table;
@@ -62,11 +76,6 @@ struct patching {
 	uint32_t changed_nr;		/* sites that hold something else than in the file */
 	uint32_t failed_nr;		/* that the kernel did not let us write */
 };
-
-static uintptr_t site_addr(const struct table *table, uint32_t n)
-{
-	return table->base + table->sites[n].offset;
-}
 
 /* The site behind the last one, from @first on, that is patched together with it. */
 static uint32_t run_end(const struct table *table, uint32_t first)
@@ -123,6 +132,8 @@ static void run_patch(struct patching *patching, uint32_t first, uint32_t end)
 		patching->changed_nr += !site_patch(patching, &table->sites[n],
 						    patching->chunk + (addr - start), addr);
 	}
+	if (memcmp(patching->chunk, patching->original, bytes) == 0)
+		return;			/* shown again */
 	written = ftr_sys4(SYS_pwrite64, patching->fd, patching->chunk, bytes, start);
 	if (written == (long)bytes)
 		return;
@@ -186,14 +197,18 @@ static bool has_one_thread(void)
 
 /*
  * A thread must not be in the midst of what is written.  Before the constructors of a module no
- * thread is in it; later, none can be if there is no other thread than this, which is here.
+ * thread is in it; later, none can be if there is no other thread than this, which is here.  A
+ * library that was found in use may be shown again when another one is loaded.
  */
 static bool is_unused(const struct ftr_loaded *module, const struct table *table)
 {
-	if (module->is_lasting ||
-	    (module->is_before_init && (table->flags & FTR_PATCH_STARTS_GMON) != 0))
+	if (module->is_lasting)
 		return true;
-	return has_one_thread();
+	if (module->is_before_init && (table->flags & FTR_PATCH_STARTS_GMON) != 0 &&
+	    !*module->was_running)
+		return true;
+	*module->was_running = !has_one_thread();
+	return !*module->was_running;
 }
 
 static void sites_patch(struct patching *patching)
@@ -206,18 +221,19 @@ static void sites_patch(struct patching *patching)
 	}
 }
 
-static bool patching_open(struct patching *patching)
+/* Returns why it cannot be done; NULL = it can. */
+static const char *patching_open(struct patching *patching)
 {
 	long mem = ftr_sys6(SYS_mmap, 0, 2 * CHUNK_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (ftr_sys_map_failed(mem))
-		return false;
+		return "no memory; raise the limit of address space (ulimit -v)";
 	patching->chunk = (uint8_t *)mem;
 	patching->original = patching->chunk + CHUNK_BYTES;
 	patching->fd = (int)ftr_sys6(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0,
 				     0, FTR_OWN_CALL);
-	return patching->fd >= 0;
+	return patching->fd >= 0 ? NULL : NO_ACCESS;
 }
 
 static void patching_close(struct patching *patching)
@@ -228,38 +244,41 @@ static void patching_close(struct patching *patching)
 		ftr_sys2(SYS_munmap, patching->chunk, 2 * CHUNK_BYTES);
 }
 
+/* Returns why the module is left as it is; NULL = it is patched. */
+static const char *module_patch(const struct ftr_loaded *module, struct patching *patching)
+{
+	const struct table *table = patching->table;
+	const char *refusal;
+
+	if (!module->is_lasting && atomic_load(&ftr_state.is_filtered))
+		return "a seccomp filter was installed before they were loaded";
+	if (!is_unused(module, table))
+		return "other threads may be running in it, as it was loaded unseen; load it "
+		       "before they start";
+	if (!ftr_patch_near(&ftr_state.patch_near, site_addr(table, 0),
+			    site_addr(table, table->site_nr - 1), &patching->targets))
+		return "no free memory within 2 GB of them, or libmcount.so cannot be opened to "
+		       "map a part of it there";
+	refusal = patching_open(patching);
+	if (refusal == NULL)
+		sites_patch(patching);
+	patching_close(patching);
+	return refusal;
+}
+
 static void patch_module(const struct ftr_loaded *module, const struct ftr_sections *sections)
 {
 	struct patching patching = { .fd = -1 };
-	uintptr_t low, high;
+	const char *refusal;
 	struct table table;
 
-	if (!table_find(&table, module, sections))
+	if (!table_find(&table, module, sections) || !is_inside(&table, module))
 		return;
 	patching.table = &table;
-	low = site_addr(&table, 0);
-	high = site_addr(&table, table.site_nr - 1);
-	if (low > high || low < module->text || high >= module->text_end)
-		return;			/* not the file that the recorder read */
-	if (!module->is_lasting && atomic_load(&ftr_state.is_filtered)) {
-		report(module, table.site_nr, "a seccomp filter was installed before they were "
-		       "loaded");
-	} else if (!is_unused(module, &table)) {
-		report(module, table.site_nr, "other threads may be running in it, as it was "
-		       "loaded unseen; load it before they start");
-	} else if (!ftr_patch_near(&ftr_state.patch_near, low, high, &patching.targets)) {
-		report(module, table.site_nr, "no free memory within 2 GB of them, or "
-		       "libmcount.so cannot be opened to map a part of it there");
-	} else {
-		patching.failed_nr = table.site_nr;
-		if (patching_open(&patching)) {
-			patching.failed_nr = 0;
-			sites_patch(&patching);
-		}
-		patching_close(&patching);
-	}
-	report(module, patching.failed_nr, "the kernel refuses writing to /proc/self/mem; compile "
-	       "with -pg instead");
+	refusal = module_patch(module, &patching);
+	if (refusal != NULL)
+		report(module, table.site_nr, refusal);
+	report(module, patching.failed_nr, NO_ACCESS);
 	report(module, patching.changed_nr, "their code is not what the file has");
 }
 

@@ -143,6 +143,49 @@ int main(int argc, char **argv)
 	return 0;
 }
 """
+# One that was found in use is shown again when others come and go, and is not patched then either.
+SHOWN_AGAIN = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+static int (*volatile one)(int);
+static volatile int stop;
+static void *run(void *arg)
+{
+	while (!stop)
+		one(1);
+	return arg;
+}
+static void *wait_for(void *arg)
+{
+	while (one == NULL && !stop)
+		sched_yield();
+	return run(arg);
+}
+int main(void)
+{
+	pthread_t threads[2];
+	int i, sum = 0;
+
+	/* With another thread there, and without an _init: too late. */
+	pthread_create(&threads[0], NULL, wait_for, NULL);
+	one = (int (*)(int))dlsym(dlopen("./libone.so", RTLD_NOW), "one_run");
+	pthread_create(&threads[1], NULL, run, NULL);
+	for (i = 0; i < 30; i++) {
+		void *other = dlopen("./libtwo.so", RTLD_NOW);
+		int (*two)(int) = (int (*)(int))dlsym(other, "two_run");
+
+		sum += two(1);
+		dlclose(other);
+	}
+	stop = 1;
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	printf("%d\n", sum);
+	return 0;
+}
+"""
 FILTERED = r"""
 #include <dlfcn.h>
 #include <linux/filter.h>
@@ -278,6 +321,13 @@ class Choice(AsNative):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("--patch: ", done.stderr)
 
+    def test_a_pattern_of_nothing_is_reported(self):
+        done = self.ftr("record", "-d", "d", "-P", "leaf;midle", "-P", "xyz*", "-P", "leaf@other", "./prog")
+        self.assertRegex(done.stderr, r"--patch=midle: no function of \S+prog that can be patched matches; "
+                                      r"did you mean middle\?\n")
+        self.assertRegex(done.stderr, r"--patch=xyz\*: no function of \S+prog that can be patched matches\n")
+        self.assertNotIn("leaf", done.stderr)
+
     def test_what_is_left_is_listed(self):
         done = self.ftr("record", "-v", "-d", "d", "-U", "leaf", "./prog")
         self.assertRegex(done.stderr, r"prog: 10 functions patched, 1 not chosen by --patch and --unpatch")
@@ -348,6 +398,15 @@ class Libraries(AsNative):
         self.assertEqual(done.stdout, native.stdout)
         self.assertRegex(done.stderr, r"3 functions of libone.so cannot be patched: other threads may be running")
         self.check(self.report("-f", "call"), {"main": 1, "one_leaf": 0})
+
+    def test_shown_again(self):
+        self.library("one", LIBRARY.replace("NAME", "one"), *PATCHABLE, "-nostartfiles")
+        self.compile("prog", SHOWN_AGAIN, *PATCHABLE)
+        native = self.run_program("./prog")
+        done = self.ftr("record", "-d", "d", "./prog")
+        self.assertEqual((done.stdout, done.returncode), (native.stdout, 0))
+        self.assertEqual(len(re.findall("3 functions of libone.so cannot be patched", done.stderr)), 1)
+        self.check(self.report("-f", "call"), {"one_leaf": 0, "two_leaf": 90, "two_run": 30})
 
     def test_loaded_under_seccomp(self):
         self.compile("prog", FILTERED, *PATCHABLE)

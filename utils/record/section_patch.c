@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/closest.h"
 #include "utils/base/vec.h"
 #include "utils/object/demangle.h"
 #include "utils/object/elf.h"
@@ -227,6 +228,52 @@ static void note_left(const struct work *work, enum ftr_patchable_state state)
 	ftr_strbuf_putc(notes, '\n');
 }
 
+static char *site_name(const struct work *work, const struct ftr_patchable *one)
+{
+	const struct ftr_symbol *symbol = ftr_symtab_find(&work->symbols,
+							  one->addr - work->file.base);
+
+	return symbol != NULL ? ftr_demangle(symbol->name, FTR_DEMANGLE_SIMPLE) : NULL;
+}
+
+/* A --patch that is of none of the program's functions is probably mistyped. */
+static void note_unmatched(const struct work *work, const struct ftr_rule *rule)
+{
+	struct ftr_closest closest = { 0 };
+	FTR_VEC(char *) names = { 0 };
+	bool is_matched = false;
+
+	for (size_t i = 0; i < work->found.sites.nr && !is_matched; i++) {
+		char *name = site_name(work, &work->found.sites.v[i]);
+
+		is_matched = name != NULL && ftr_pattern_matches(rule->pattern, name);
+		if (name == NULL || ftr_vec_push(&names, name) < 0)
+			free(name);
+		else
+			ftr_closest_try(&closest, ftr_pattern_text(rule->pattern), name);
+	}
+	if (!is_matched && work->found.sites.nr > 0)
+		ftr_strbuf_printf(work->module->notes, "!--patch=%s: no function of %s that can be "
+				  "patched matches%s%s%s\n", rule->text, work->module->path,
+				  closest.name != NULL ? "; did you mean " : "",
+				  closest.name != NULL ? closest.name : "",
+				  closest.name != NULL ? "?" : "");
+	while (names.nr > 0)
+		free(names.v[--names.nr]);
+	ftr_vec_fini(&names);
+}
+
+static void note_all_unmatched(const struct work *work)
+{
+	for (size_t i = 0; work->module->is_image && i < work->rules.rules.nr; i++) {
+		const struct ftr_rule *rule = &work->rules.rules.v[i];
+
+		if (rule->kind == FTR_RULE_OF_FILTER &&
+		    (rule->module == NULL || ftr_rule_names_module(rule, work->module->path)))
+			note_unmatched(work, rule);
+	}
+}
+
 static void note(const struct work *work)
 {
 	struct ftr_strbuf *notes = work->module->notes;
@@ -242,6 +289,8 @@ static void note(const struct work *work)
 	ftr_strbuf_putc(notes, '\n');
 	note_left(work, FTR_PATCHABLE_SHORT);
 	note_left(work, FTR_PATCHABLE_UNKNOWN);
+	if (!work->module->loads_patchable)
+		note_all_unmatched(work);
 }
 
 static const struct ftr_opt_list *given_of(const void *values)

@@ -25,7 +25,7 @@ struct ftr_section_module {
 	const struct ftr_elf_info *elf;	/* zeros when the file cannot be read */
 	bool is_image;			/* the program's; else a library */
 	bool loads_patchable;		/* an image, with libraries whose entries can be patched */
-	struct ftr_strbuf *notes;	/* (nullable) lines for people who want to know more */
+	struct ftr_strbuf *notes;	/* (nullable) lines for -v; those with "!" are warnings */
 	const struct ftr_option_values *given; /* (nullable) to all makers */
 	const struct ftr_switch *switches; /* as they are now */
 	size_t switch_nr;
