@@ -25,6 +25,7 @@ static const struct convert_values convert_defaults = {
 static const struct ftr_option convert_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct convert_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct convert_values, selection),
+	FTR_OPTION_GROUP(ftr_filter_options, struct convert_values, selection.filter),
 	FTR_OPTION("to", 0, "FORMAT", "Write this format, whatever B's suffix", ftr_opt_format,
 		   struct convert_values, format, .next_word = ftr_format_next_written),
 	FTR_OPTION_SETS(ftr_format_written_options, struct convert_values, of_formats),

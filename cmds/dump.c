@@ -38,6 +38,7 @@ static int parse_format(const struct ftr_option *opt, void *value, const char *a
 static const struct ftr_option dump_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct dump_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct dump_values, selection),
+	FTR_OPTION_GROUP(ftr_filter_options, struct dump_values, selection.filter),
 	FTR_OPTION("format", 0, "FORMAT",
 		   "Write this format instead of the listing (normal)", parse_format, struct dump_values,
 		   format, .next_word = ftr_format_next_written),
@@ -51,8 +52,14 @@ static const struct ftr_option dump_options[] = {
 /* The name of an option that is about calls, whereas the listing is of records; NULL = none is. */
 static const char *option_of_calls(const struct dump_values *values)
 {
+	const struct ftr_filter_opts *filter = &values->selection.filter;
+
 	if (values->selection.time_ns > 0)
 		return "--time-filter";
+	if (filter->rules.given.nr > 0)
+		return "a rule";
+	if (filter->size_bytes > 0 || filter->starts_off)
+		return filter->size_bytes > 0 ? "--size-filter" : "--trace=off";
 	return values->selection.no_sched_preempt ? "--no-sched-preempt" : NULL;
 }
 

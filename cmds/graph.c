@@ -9,7 +9,6 @@
 #include "utils/analysis/graph.h"
 #include "utils/analysis/graph_task.h"
 #include "utils/cli/common.h"
-#include "utils/trace/pump.h"
 #include "utils/view/graph.h"
 #include "utils/view/graph_task.h"
 
@@ -33,6 +32,7 @@ const struct ftr_option ftr_graph_view_options[] = {
 static const struct ftr_option graph_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct graph_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct graph_values, selection),
+	FTR_OPTION_GROUP(ftr_filter_options, struct graph_values, selection.filter),
 	FTR_OPTION(
 		"output-fields", 'f', "FIELD[,FIELD...]",
 		"Columns: total self addr total-avg total-max total-min self-avg self-max self-min all; "
@@ -90,7 +90,7 @@ static int graph_opened(struct ftr_opened *opened, const struct graph_values *va
 						: ftr_graph_new(has_details, &err);
 	int status = FTR_EXIT_FAILED;
 
-	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, NULL, &err) < 0)
+	if (sink == NULL || ftr_opened_pump(opened, sink, NULL, &err) < 0)
 		ftr_error("%s", err.text);
 	else
 		status = print_graph(sink, opened->trace, values, is_program);

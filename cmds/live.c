@@ -24,6 +24,7 @@ static const struct ftr_option live_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct live_values, replay.common),
 	FTR_OPTION_GROUP(ftr_record_opts_options, struct live_values, record),
 	FTR_OPTION_GROUP(ftr_selection_options, struct live_values, replay.selection),
+	FTR_OPTION_GROUP(ftr_filter_options, struct live_values, replay.selection.filter),
 	FTR_OPTION_GROUP(ftr_replay_view_options, struct live_values, replay.view),
 	FTR_OPTION("record", 0, NULL, "Keep the recorded data (-d does so too)", ftr_opt_flag,
 		   struct live_values, keeps_data),

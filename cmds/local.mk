@@ -33,6 +33,8 @@ ftr_SOURCES = \
 	cmds/report.c \
 	cmds/message.c \
 	cmds/message.h \
+	cmds/rules.c \
+	cmds/rules.h \
 	cmds/show.c \
 	cmds/show.h \
 	cmds/slowest.c \

@@ -4,6 +4,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/message.h"
+#include "cmds/rules.h"
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/cli/common.h"
@@ -153,6 +154,8 @@ static int parse_selection(struct ftr_opened *opened, const struct ftr_selection
 	if (ret == 0 && selection->subtract && selection->time_range != NULL)
 		ret = ftr_err_set(err, EINVAL, "--subtract moves calls in time, so it excludes "
 				  "--time-range");
+	if (ret == 0)
+		ret = ftr_opened_parse_rules(opened, &selection->filter, err);
 	options->tids = opened->tids.v;
 	options->tid_nr = opened->tids.nr;
 	return ret;
@@ -172,11 +175,12 @@ static int parse_subtract(struct ftr_opened *opened, struct ftr_err *err)
 	return 0;
 }
 
-/* Filters by time need events in its order. */
-static bool may_grow(const struct ftr_selection *selection)
+/* Filters by time need events in its order, and so does what one task switches for others. */
+static bool may_grow(const struct ftr_opened *opened, const struct ftr_selection *selection)
 {
 	return selection != NULL && selection->time_ns == 0 && selection->time_range == NULL &&
-	       !selection->subtract;
+	       !selection->subtract && !selection->filter.starts_off &&
+	       !(ftr_rules_actions(&opened->rules) & FTR_RULES_IN_ORDER);
 }
 
 /* An exit status. */
@@ -188,14 +192,16 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 	int ret;
 
 	*opened = (struct ftr_opened){ .diag = ftr_message_diag() };
+	ftr_rules_init(&opened->rules);
 	if (selection != NULL && parse_selection(opened, selection, err) < 0)
 		return FTR_EXIT_USAGE;
-	if (order == FTR_ORDER_INPUT && !may_grow(selection)) {
-		ftr_err_set(err, EINVAL, "--follow excludes --time-filter, --time-range and "
-			    "--subtract, which need events in order of time");
+	if (order == FTR_ORDER_INPUT && !may_grow(opened, selection)) {
+		ftr_err_set(err, EINVAL, "--follow excludes --time-filter, --time-range, "
+			    "--subtract and triggers that switch tracing, which need events in "
+			    "order of time");
 		return FTR_EXIT_USAGE;
 	}
-	if (order != FTR_ORDER_TIME && may_grow(selection))
+	if (order != FTR_ORDER_TIME && may_grow(opened, selection))
 		ret = ftr_trace_open_growing(&opened->trace, path, &opened->diag, err);
 	else
 		ret = ftr_trace_open(&opened->trace, path, &opened->diag, err);
@@ -212,6 +218,8 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 		opened->trace->demangle = (enum ftr_demangle)selection->demangle;
 		opened->trace->shows_library = selection->libname;
 		if (selection->subtract && parse_subtract(opened, err) < 0)
+			return FTR_EXIT_FAILED;
+		if (ftr_opened_plan_rules(opened, &selection->filter, err) < 0)
 			return FTR_EXIT_FAILED;
 	}
 	return FTR_EXIT_OK;
@@ -255,6 +263,9 @@ int ftr_opened_open_records(struct ftr_opened *opened, const struct ftr_common *
 void ftr_opened_close(struct ftr_opened *opened)
 {
 	ftr_source_free(opened->source);
+	if (opened->options.plans != NULL)
+		ftr_rule_plans_fini(&opened->plans);
+	ftr_rules_fini(&opened->rules);
 	if (opened->trace != NULL)
 		ftr_trace_free(opened->trace);
 	ftr_vec_fini(&opened->tids);

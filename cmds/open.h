@@ -8,6 +8,8 @@
 #include "utils/base/err.h"
 #include "utils/base/vec.h"
 #include "utils/trace/pipeline.h"
+#include "utils/trace/rule.h"
+#include "utils/trace/rule_plan.h"
 #include "utils/trace/source.h"
 #include "utils/trace/trace.h"
 
@@ -19,6 +21,8 @@ struct ftr_opened {
 	struct ftr_trace *trace;
 	struct ftr_source *source;	/* (owned) what the selection lets through */
 	FTR_VEC(int32_t) tids;		/* (owned) of --tid */
+	struct ftr_rules rules;		/* of -F, -N ... */
+	struct ftr_rule_plans plans;
 	struct ftr_pipeline_options options;	/* the selection, parsed */
 };
 

@@ -31,6 +31,7 @@ const struct ftr_option ftr_replay_view_options[] = {
 static const struct ftr_option replay_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct ftr_replay_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct ftr_replay_values, selection),
+	FTR_OPTION_GROUP(ftr_filter_options, struct ftr_replay_values, selection.filter),
 	FTR_OPTION_GROUP(ftr_replay_view_options, struct ftr_replay_values, view),
 	FTR_OPTION("follow", 0, NULL, "Show calls as they come, in the order of their ends",
 		   ftr_opt_flag, struct ftr_replay_values, follows),

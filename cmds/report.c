@@ -31,6 +31,7 @@ static const char *const format_words[] = { "normal", "csv", NULL };
 static const struct ftr_option report_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct report_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct report_values, selection),
+	FTR_OPTION_GROUP(ftr_filter_options, struct report_values, selection.filter),
 	FTR_OPTION(
 		"output-fields", 'f', "FIELD[,FIELD...]",
 		"Columns: total total-avg total-min total-max self self-avg self-min self-max call size "
@@ -153,7 +154,7 @@ static int counted_open(struct counted *counted, const struct report_values *val
 	counted->opened.trace->skips_texts = true;
 	counted->sink = ftr_stats_new(stats_flags(values), &err);
 	if (counted->sink != NULL &&
-	    ftr_pump(counted->opened.source, counted->sink, counted->opened.trace, NULL, &err) == 0)
+	    ftr_opened_pump(&counted->opened, counted->sink, NULL, &err) == 0)
 		return FTR_EXIT_OK;
 	ftr_error("%s", err.text);
 	return FTR_EXIT_FAILED;
@@ -215,7 +216,7 @@ static int report_opened(struct ftr_opened *opened, struct report_values *values
 
 	opened->trace->skips_texts = true;
 	values->view.call_cost_ns = noted_cost(opened->trace, values);
-	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, &pumped, &err) < 0)
+	if (sink == NULL || ftr_opened_pump(opened, sink, &pumped, &err) < 0)
 		ftr_error("%s", err.text);
 	else if (values->by > 0)
 		status = report_syscalls(ftr_syscalls_get(sink), values);

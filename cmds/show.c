@@ -6,6 +6,7 @@
 #include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/message.h"
+#include "cmds/rules.h"
 #include "utils/base/closest.h"
 #include "utils/base/strbuf.h"
 #include "utils/trace/func.h"
@@ -21,6 +22,16 @@ static void warn_loss(const struct ftr_pump_stats *stats, const struct ftr_sink 
 	ftr_strbuf_fini(&text);
 }
 
+int ftr_opened_pump(struct ftr_opened *opened, struct ftr_sink *sink, struct ftr_pump_stats *stats,
+		    struct ftr_err *err)
+{
+	int ret = ftr_pump(opened->source, sink, opened->trace, stats, err);
+
+	if (ret == 0)
+		ftr_opened_warn_rules(opened);
+	return ret;
+}
+
 int ftr_show(struct ftr_opened *opened, struct ftr_sink *sink, const struct ftr_output *output,
 	     bool warns_loss)
 {
@@ -29,7 +40,7 @@ int ftr_show(struct ftr_opened *opened, struct ftr_sink *sink, const struct ftr_
 	int ret;
 
 	sink->err = &err;
-	ret = ftr_pump(opened->source, sink, opened->trace, &stats, &err);
+	ret = ftr_opened_pump(opened, sink, &stats, &err);
 	if (ret == 0 && warns_loss)
 		warn_loss(&stats, sink);
 	/* The output reports its own failures when it is closed. */

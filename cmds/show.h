@@ -8,6 +8,10 @@
 struct ftr_opened;
 struct ftr_output;
 
+/* Pump everything into @sink, and report rules that are of no function.  As ftr_pump. */
+int ftr_opened_pump(struct ftr_opened *opened, struct ftr_sink *sink, struct ftr_pump_stats *stats,
+		    struct ftr_err *err);
+
 /*
  * Pump everything into @sink, which writes to @output (nullable) and is freed.  Reports what
  * failed, and with @warns_loss what @sink could not hold.  An exit status.

@@ -10,7 +10,6 @@
 #include "cmds/show.h"
 #include "utils/analysis/slowest.h"
 #include "utils/cli/common.h"
-#include "utils/trace/pump.h"
 #include "utils/view/graph.h"
 #include "utils/view/slowest.h"
 
@@ -30,6 +29,7 @@ static const struct slowest_values slowest_defaults = {
 static const struct ftr_option slowest_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct slowest_values, common),
 	FTR_OPTION_GROUP(ftr_selection_options, struct slowest_values, selection),
+	FTR_OPTION_GROUP(ftr_filter_options, struct slowest_values, selection.filter),
 	FTR_OPTION("number", 'n', "N", "Show so many calls (default: 3)", ftr_opt_u64,
 		   struct slowest_values, nr, .min = 1, .max = CALLS_MAX),
 	FTR_OPTION("output-fields", 'f', "FIELD[,FIELD...]",
@@ -69,7 +69,7 @@ static int slowest_opened(struct ftr_opened *opened, const struct slowest_values
 						values->view.levels, &err);
 	int status = FTR_EXIT_FAILED;
 
-	if (sink == NULL || ftr_pump(opened->source, sink, opened->trace, NULL, &err) < 0)
+	if (sink == NULL || ftr_opened_pump(opened, sink, NULL, &err) < 0)
 		ftr_error("%s", err.text);
 	else
 		status = print_calls(sink, opened->trace, values);

@@ -13,6 +13,7 @@ dist_man_MANS += \
 	doc/ftr-record.1 \
 	doc/ftr-replay.1 \
 	doc/ftr-report.1 \
+	doc/ftr-rules.7 \
 	doc/ftr-slowest.1
 EXTRA_DIST += \
 	doc/ARCHITECTURE.md \
@@ -51,6 +52,7 @@ EXTRA_DIST += \
 	doc/adr/0025-payload-units.md \
 	doc/adr/0026-frames-of-coroutines.md \
 	doc/adr/0027-a-gate-behind-the-common-path.md \
+	doc/adr/0028-rules-as-a-stream-transform.md \
 	doc/adr/0029-values-without-faults.md \
 	doc/adr/0030-patched-entries.md \
 	doc/adr/0031-pages-and-their-owner.md \

@@ -16,7 +16,7 @@ def complaints(page):
 
 def main():
     problems = []
-    pages = list(tree.files(".1", ".5", rooms=("doc",)))
+    pages = list(tree.files(".1", ".5", ".7", rooms=("doc",)))
     for page in pages:
         text = tree.read(page)
         if page.endswith(".1") and not re.search(r"^\.SH EXAMPLES?$", text, re.M):

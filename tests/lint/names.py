@@ -8,7 +8,7 @@ import tree
 
 CODE = (".c", ".h", ".S", ".def", ".cc")
 SCRIPTS = (".py", ".sh", ".mk", ".awk", ".am", ".ac")
-TEXTS = (".md", ".1", ".5", ".txt")
+TEXTS = (".md", ".1", ".5", ".7", ".txt")
 TOP = ("Makefile.am", "configure.ac", "check", "quickstart", "README.md", "NEWS")
 ENDINGS = "c|h|S|def|py|sh|md|mk|am|ac|txt|awk|map|cc|1|5"
 FONT = re.compile(r"\\f[BIRP]")

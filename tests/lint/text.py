@@ -9,7 +9,7 @@ import tree
 
 SUFFIXES = (".c", ".h", ".S", ".def", ".mk", ".py", ".sh", ".awk", ".map", ".am", ".ac", ".cc")
 TOP = ("Makefile.am", "configure.ac", "check", "quickstart", "README.md", "NEWS")
-TEXTS = SUFFIXES + (".md", ".txt", ".1", ".5")
+TEXTS = SUFFIXES + (".md", ".txt", ".1", ".5", ".7")
 PRIVATE = re.compile(r"/(home/(?!user/)|work/|Users/)\w")
 COLUMNS = 100
 TEXT = re.compile(r'^\s*(\w+\()?"')  # a message that can be searched for may stand out

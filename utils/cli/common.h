@@ -4,6 +4,7 @@
 #define FTR_CLI_COMMON_H
 
 #include "utils/base/option.h"
+#include "utils/cli/rules.h"
 
 /* Every command. */
 enum ftr_color {
@@ -38,6 +39,7 @@ struct ftr_selection {
 	bool        event_full;
 	bool        kernel_full;
 	bool        kernel_only;
+	struct ftr_filter_opts filter;	/* a group of its own: record has it, too */
 	bool        subtract;
 };
 

@@ -2,14 +2,6 @@
 /* The options that give rules. */
 #include "utils/cli/rules.h"
 
-/* They are read when all options are known: --match may stand behind. */
-int ftr_opt_rule(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
-{
-	int ret = ftr_opt_list(opt, value, opt->name, err);
-
-	return ret < 0 ? ret : ftr_opt_list(opt, value, arg, err);
-}
-
 static int parse_trace(const struct ftr_option *opt, void *value, const char *arg,
 		       struct ftr_err *err)
 {
@@ -25,20 +17,20 @@ static const char *const trace_words[] = { "on", "off", NULL };
 
 const struct ftr_option ftr_filter_options[] = {
 	FTR_OPTION("filter", 'F', "FUNC[@ACTION,...]",
-		   "Only calls of FUNC, with what they call (!FUNC: as -N)", ftr_opt_rule,
+		   "Only calls of FUNC, with what they call (!FUNC: as -N)", ftr_opt_list_named,
 		   struct ftr_filter_opts, rules.given),
 	FTR_OPTION("notrace", 'N', "FUNC[@ACTION,...]",
-		   "Leave out calls of FUNC, with what they call", ftr_opt_rule,
+		   "Leave out calls of FUNC, with what they call", ftr_opt_list_named,
 		   struct ftr_filter_opts, rules.given),
 	FTR_OPTION("caller-filter", 'C', "FUNC[@ACTION,...]", "Only calls that lead to FUNC",
-		   ftr_opt_rule, struct ftr_filter_opts, rules.given),
+		   ftr_opt_list_named, struct ftr_filter_opts, rules.given),
 	FTR_OPTION("hide", 'H', "FUNC[@ACTION,...]", "Leave out calls of FUNC alone",
-		   ftr_opt_rule, struct ftr_filter_opts, rules.given),
+		   ftr_opt_list_named, struct ftr_filter_opts, rules.given),
 	FTR_OPTION("loc-filter", 'L', "FILE[@hide]",
-		   "Only functions of the source file FILE; @hide: all but those", ftr_opt_rule,
+		   "Only functions of the source file FILE; @hide: all but those", ftr_opt_list_named,
 		   struct ftr_filter_opts, rules.given),
 	FTR_OPTION("trigger", 'T', "FUNC@ACTION[,...]", "Do something at calls of FUNC",
-		   ftr_opt_rule, struct ftr_filter_opts, rules.given),
+		   ftr_opt_list_named, struct ftr_filter_opts, rules.given),
 	FTR_OPTION("match", 0, "TYPE", "What FUNC is: regex, glob, exact (default: regex)",
 		   ftr_opt_choice, struct ftr_filter_opts, rules.match, .words = ftr_match_words),
 	FTR_OPTION("size-filter", 'Z', "SIZE", "Leave out functions of less than SIZE bytes",

@@ -17,7 +17,4 @@ struct ftr_filter_opts {
 
 extern const struct ftr_option ftr_filter_options[];
 
-/* struct ftr_opt_list, of a struct ftr_rule_opts: the option's name, and its argument. */
-ftr_option_parse_fn ftr_opt_rule;
-
 #endif /* FTR_CLI_RULES_H */

@@ -115,7 +115,8 @@ struct ftr_event {
 					 * before: as recorded, or FTR_DEPTH_UNKNOWN */
 	uint8_t  type;			/* enum ftr_event_type */
 	uint8_t  flags;			/* FTR_EVENT_* flags */
-	uint16_t reserved;
+	char     color;			/* ENTRY: to show it in: see ftr_rule; 0 = as usual */
+	uint8_t  reserved;
 };
 
 /* Of a POINT. */

@@ -14,6 +14,8 @@ libftr_a_SOURCES += \
 	utils/trace/event_kind.h \
 	utils/trace/event_text.c \
 	utils/trace/event_text.h \
+	utils/trace/filter.c \
+	utils/trace/filter.h \
 	utils/trace/format.c \
 	utils/trace/format.h \
 	utils/trace/func.h \
@@ -36,6 +38,8 @@ libftr_a_SOURCES += \
 	utils/trace/resolve.c \
 	utils/trace/rule.c \
 	utils/trace/rule.h \
+	utils/trace/rule_plan.c \
+	utils/trace/rule_plan.h \
 	utils/trace/rule_text.c \
 	utils/trace/rule_text.h \
 	utils/trace/select.c \

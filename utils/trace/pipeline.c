@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/trace/calls.h"
+#include "utils/trace/filter.h"
 #include "utils/trace/merge.h"
 #include "utils/trace/range.h"
 #include "utils/trace/select.h"
@@ -33,28 +34,52 @@ int ftr_trace_tids_check(const struct ftr_trace *trace, const struct ftr_pipelin
 			   trace->path, options->tids[0]);
 }
 
-/* What is done to one source, in this order: durations are those of the whole calls. */
-static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source *source,
-				      const struct ftr_pipeline_options *options)
+/* What is left out, in this order: durations are those of the whole calls. */
+static struct ftr_source *filters_wrap(struct ftr_trace *trace, struct ftr_source *source,
+				       const struct ftr_pipeline_options *options)
+{
+	struct ftr_pipeline_options to_select = *options;
+	bool is_filtered = ftr_filter_is_needed(options);
+
+	if (is_filtered)	/* its levels are counted where rules are known */
+		to_select.depth_max = 0;
+	if (source != NULL && ftr_threshold_is_needed(options))
+		source = ftr_threshold_new(source, options);
+	if (source != NULL && ftr_range_is_needed(options))
+		source = ftr_range_new(source, options, trace->first_ns);
+	if (source != NULL && ftr_select_is_needed(&to_select))
+		source = ftr_select_new(source, trace, &to_select);
+	if (source != NULL && is_filtered)
+		source = ftr_filter_new(source, options);
+	return source;
+}
+
+static struct ftr_source *calls_wrap(struct ftr_trace *trace, struct ftr_source *source,
+				     const struct ftr_pipeline_options *options)
 {
 	if (options->call_cost_ns > 0)
 		source = ftr_subtract_new(source, options->call_cost_ns, options->caller_cost_ns);
-	if (source != NULL)
-		source = ftr_calls_new(source, trace);
-	if (source != NULL && options->threshold_ns > 0)
-		source = ftr_threshold_new(source, options->threshold_ns);
-	if (source != NULL && ftr_range_is_needed(options))
-		source = ftr_range_new(source, options, trace->first_ns);
-	if (source != NULL && ftr_select_is_needed(options))
-		source = ftr_select_new(source, trace, options);
-	if (source != NULL && trace->is_ordered && !trace->is_growing && !options->is_unordered)
-		source = ftr_ties_new(source);
-	return source;
+	return source != NULL ? ftr_calls_new(source, trace) : NULL;
+}
+
+/* One source, up to where all tasks are joined. */
+static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source *source,
+				      const struct ftr_pipeline_options *options,
+				      bool is_in_order)
+{
+	bool has_ties = trace->is_ordered && !trace->is_growing && is_in_order;
+
+	source = calls_wrap(trace, source, options);
+	if (source != NULL && !ftr_filter_needs_all_tasks(options))
+		source = filters_wrap(trace, source, options);
+	return source != NULL && has_ties ? ftr_ties_new(source) : source;
 }
 
 int ftr_trace_pipeline(struct ftr_trace *trace, const struct ftr_pipeline_options *options,
 		       struct ftr_source **out, struct ftr_err *err)
 {
+	bool needs_all = ftr_filter_needs_all_tasks(options);
+	bool is_in_order = needs_all || !options->is_unordered;
 	int ret = ftr_trace_tids_check(trace, options, err);
 
 	if (ret < 0)
@@ -63,11 +88,13 @@ int ftr_trace_pipeline(struct ftr_trace *trace, const struct ftr_pipeline_option
 	    trace->first_event_ns < trace->first_ns)
 		trace->first_ns = trace->first_event_ns;
 	for (size_t i = 0; i < trace->sources.nr; i++) {
-		trace->sources.v[i] = source_wrap(trace, trace->sources.v[i], options);
+		trace->sources.v[i] = source_wrap(trace, trace->sources.v[i], options, is_in_order);
 		if (trace->sources.v[i] == NULL)
 			return out_of_memory(err);	/* the trace frees the others */
 	}
-	*out = ftr_merge_new(trace->sources.v, trace->sources.nr, options->is_unordered);
+	*out = ftr_merge_new(trace->sources.v, trace->sources.nr, !is_in_order);
 	trace->sources.nr = 0;
+	if (needs_all)
+		*out = filters_wrap(trace, *out, options);
 	return *out == NULL ? out_of_memory(err) : 0;
 }

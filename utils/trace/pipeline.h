@@ -9,6 +9,7 @@
 
 #include "utils/base/err.h"
 
+struct ftr_rule_plans;
 struct ftr_source;
 struct ftr_trace;
 
@@ -22,6 +23,9 @@ struct ftr_pipeline_options {
 	bool     to_is_elapsed;
 	uint32_t depth_max;	/* only calls less deep, 0 = all */
 	uint64_t threshold_ns;	/* only calls that take so long, 0 = all */
+	struct ftr_rule_plans *plans;	/* (borrowed, nullable: no rules) */
+	uint64_t size_bytes;	/* only functions of such a size, 0 = all */
+	bool     starts_off;	/* nothing before a rule's trace_on; only with plans */
 	bool     no_libcall;	/* without calls of library functions (type P) */
 	bool     no_event;	/* without POINT and MESSAGE */
 	bool     no_sched;	/* without sched-in, sched-out */

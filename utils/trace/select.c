@@ -49,10 +49,11 @@ static bool tid_is_wanted(const struct ftr_pipeline_options *options, int32_t ti
 	return options->tid_nr == 0;
 }
 
-/* Perf and kernel events are context of a call; outside of all calls they are noise. */
-static bool id_needs_call(uint64_t id)
+bool ftr_select_point_needs_call(const struct ftr_event *ev)
 {
-	return id <= FTR_TRACEPOINT_ID_MAX ||
+	uint64_t id = ftr_event_kind_id(ev);
+
+	return (id != 0 && id <= FTR_TRACEPOINT_ID_MAX) ||
 	       (id >= FTR_EVENT_ID_PERF_BEGIN && id < FTR_EVENT_ID_PERF_END);
 }
 
@@ -66,7 +67,7 @@ static bool point_is_wanted(const struct ftr_pipeline_options *options, const st
 		return false;
 	if (options->no_preempt && (ev->flags & FTR_EVENT_PREEMPTED))
 		return false;
-	return options->event_full || ev->depth > 0 || id == 0 || !id_needs_call(id);
+	return options->event_full || ev->depth > 0 || !ftr_select_point_needs_call(ev);
 }
 
 /* How many calls that are not the kernel's does this one leave around it? */

@@ -16,6 +16,9 @@ struct ftr_trace;
 /* Is there anything to leave out? */
 bool ftr_select_is_needed(const struct ftr_pipeline_options *options);
 
+/* Perf and kernel events are context of a call; outside of all calls they are noise. */
+bool ftr_select_point_needs_call(const struct ftr_event *ev);
+
 /*
  * Wrap @inner, which went through calls, and take it over (also on failure); @options->tids is
  * borrowed for as long as the source lives.  NULL = out of memory.

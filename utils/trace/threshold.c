@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A queue of events in order of time, in which an ENTRY is undecided until its EXIT, a sched-out
- * until its sched-in, or until so much time passed.  Only decided events leave at its head; short
- * calls leave from its middle.
+ * until its sched-in, or until so much time passed.  Only decided events leave at its head.  What
+ * is left out is mostly all that stands behind an ENTRY: the queue is cut there.
  */
 #include "utils/trace/threshold.h"
 
@@ -14,237 +14,411 @@
 #include "utils/base/vec.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/per_task.h"
+#include "utils/trace/pipeline.h"
+#include "utils/trace/rule_plan.h"
 #include "utils/trace/source.h"
 #include "utils/trace/stack.h"
 
-struct node {
-	struct node *next;
-	struct node *prev;
-	struct ftr_event ev;
-	struct ftr_payload payload;
-	uint8_t *bytes;		/* (owned, nullable) of the payload: the source's do not last */
+/* Flags of events in the queue: what decides waits for start_ns, which ENTRYs do not need. */
+#define UNDECIDED (1u << 6)
+#define DROPPED (1u << 7)
+
+/* Of a plan. */
+#define CONCERNED (FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | FTR_RULE_CALLER)
+
+#define NO_PLACE UINT64_MAX
+
+/* A payload in the queue: the source's do not last. */
+struct held {
+	struct ftr_payload payload;	/* first: events point to it */
+	struct held *next;		/* spare */
 	size_t cap;
-	bool is_undecided;
+	uint8_t *bytes;			/* (owned, nullable) */
+};
+
+/* An open call. */
+struct level {
+	uint64_t place;			/* of its ENTRY */
+	uint64_t threshold_ns;		/* of what it calls, and its own */
+	uint64_t size_bytes;
+	bool is_small;			/* and left out */
+	bool is_kept;			/* however short */
+	bool leads;			/* it may stay */
 };
 
 struct state {
-	struct ftr_stack stack;
-	FTR_VEC(struct node *) entries;	/* of the open calls, by depth; NULL = decided */
-	struct node *out;	/* (nullable) the task's sched-out, undecided until its sched-in */
+	struct ftr_stack stack;		/* of calls that are not small */
+	FTR_VEC(struct level) levels;	/* of all open calls */
+	uint64_t out;			/* place of the sched-out that waits for its sched-in */
+	bool is_begun;
 };
 
 struct threshold {
 	struct ftr_source base;
 	struct ftr_source *inner;	/* (owned) */
-	uint64_t threshold_ns;
+	struct ftr_rule_plans *plans;	/* (borrowed, nullable) */
+	struct level outermost;		/* what holds outside of all calls */
+	bool has_callers;		/* only calls that lead somewhere stay */
 	struct ftr_per_task states;
-	struct node queue;		/* ring: .next = oldest */
-	struct node *spare;		/* (owned) by next */
-	struct node *handed_out;	/* (owned) by next; spare at the next call */
+	FTR_VEC(struct ftr_event) queue;
+	uint64_t first;			/* place of the queue's first event: they count up */
+	size_t head;			/* events before it are gone */
+	size_t handed_out;		/* from head on: in use until the next call */
+	uint64_t lone;			/* from this place on all are of one task */
+	struct held *spare;		/* (owned) by next */
+	struct held *out;		/* (owned) by next: of events handed out */
 	bool is_ended;
-	struct ftr_event batch[FTR_SOURCE_BATCH];
 };
 
-static void nodes_free(struct node *node)
-{
-	while (node != NULL) {
-		struct node *next = node->next;
+static const struct ftr_rule_plan nothing;
 
-		free(node->bytes);
-		free(node);
-		node = next;
-	}
+bool ftr_threshold_is_needed(const struct ftr_pipeline_options *options)
+{
+	return options->threshold_ns > 0 || options->size_bytes > 0 ||
+	       (options->plans != NULL && (ftr_rules_actions(options->plans->rules) &
+					   (FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_CALLER)));
 }
 
-static void node_unlink(struct node *node)
+/* The queue. */
+
+static struct ftr_event *event_at(struct threshold *self, uint64_t place)
 {
-	node->prev->next = node->next;
-	node->next->prev = node->prev;
+	return &self->queue.v[place - self->first];
 }
 
-static void node_drop(struct threshold *self, struct node *node)
+/* What went out is decided. */
+static bool is_undecided(struct threshold *self, uint64_t place)
 {
-	node_unlink(node);
-	node->next = self->spare;
-	self->spare = node;
+	return place != NO_PLACE && place >= self->first + self->head &&
+	       (event_at(self, place)->flags & UNDECIDED);
 }
 
-static int node_keep_payload(struct node *node, const struct ftr_payload *payload)
+static void payload_release(struct threshold *self, struct ftr_event *ev)
 {
-	if (payload->len > node->cap) {
-		uint8_t *bytes = realloc(node->bytes, payload->len);
+	struct held *held = (struct held *)ev->payload;
+
+	if (held == NULL)
+		return;
+	held->next = self->spare;
+	self->spare = held;
+	ev->payload = NULL;
+}
+
+static int payload_hold(struct threshold *self, struct ftr_event *ev)
+{
+	const struct ftr_payload *payload = ev->payload;
+	struct held *held = self->spare;
+
+	ev->payload = NULL;
+	if (held != NULL)
+		self->spare = held->next;
+	else
+		held = calloc(1, sizeof(*held));
+	if (held == NULL)
+		return -ENOMEM;
+	held->payload = *payload;
+	ev->payload = &held->payload;
+	if (payload->len > held->cap) {
+		uint8_t *bytes = realloc(held->bytes, payload->len);
 
 		if (bytes == NULL)
 			return -ENOMEM;
-		node->bytes = bytes;
-		node->cap = payload->len;
+		held->bytes = bytes;
+		held->cap = payload->len;
 	}
 	if (payload->len > 0)
-		memcpy(node->bytes, payload->data, payload->len);
-	node->payload = *payload;
-	node->payload.data = node->bytes;
-	node->ev.payload = &node->payload;
+		memcpy(held->bytes, payload->data, payload->len);
+	held->payload.data = held->bytes;
 	return 0;
 }
 
-static struct node *node_append(struct threshold *self, const struct ftr_event *ev)
+static int append(struct threshold *self, const struct ftr_event *ev)
 {
-	struct node *node = self->spare;
+	struct ftr_event *last = &self->queue.v[self->queue.nr];
 
-	if (node != NULL)
-		self->spare = node->next;
-	else
-		node = calloc(1, sizeof(*node));
-	if (node == NULL)
-		return NULL;
-	node->ev = *ev;
-	node->is_undecided = false;
-	node->prev = self->queue.prev;
-	node->next = &self->queue;
-	node->prev->next = node;
-	node->next->prev = node;
-	if (ev->payload != NULL && node_keep_payload(node, ev->payload) < 0)
-		return NULL;
-	return node;
+	if (self->queue.nr > 0 && last[-1].task != ev->task)
+		self->lone = self->first + self->queue.nr;
+	*last = *ev;
+	self->queue.nr++;
+	return ev->payload == NULL ? 0 : payload_hold(self, last);
 }
+
+static int append_undecided(struct threshold *self, const struct ftr_event *ev,
+			    uint64_t threshold_ns)
+{
+	struct ftr_event *last = &self->queue.v[self->queue.nr];
+	int ret = append(self, ev);
+
+	last->flags |= UNDECIDED;
+	if (ev->type == FTR_EVENT_ENTRY)
+		last->call.start_ns = threshold_ns;
+	else
+		last->point.start_ns = threshold_ns;
+	return ret;
+}
+
+static void decide(struct ftr_event *ev)
+{
+	ev->flags &= (uint8_t)~UNDECIDED;
+	if (ev->type == FTR_EVENT_ENTRY)
+		ev->call.start_ns = 0;
+	else
+		ev->point.start_ns = 0;
+}
+
+/* Leave out all of @task from a place on. */
+static void drop_from(struct threshold *self, uint64_t place, const struct ftr_task *task)
+{
+	size_t at = (size_t)(place - self->first);
+
+	for (size_t i = at; i < self->queue.nr; i++) {
+		struct ftr_event *ev = &self->queue.v[i];
+
+		if (ev->task == task) {
+			payload_release(self, ev);
+			ev->flags |= DROPPED;
+		}
+	}
+	if (place >= self->lone)
+		self->queue.nr = at;
+}
+
+/* What is taken in. */
 
 /* A sched-out without its sched-in stays. */
-static void out_keep(struct state *state)
+static void out_keep(struct threshold *self, struct state *state)
 {
-	if (state->out != NULL)
-		state->out->is_undecided = false;
-	state->out = NULL;
+	if (is_undecided(self, state->out))
+		decide(event_at(self, state->out));
+	state->out = NO_PLACE;
 }
 
-/* Leave a short call out, with everything of its task since. */
-static void call_drop(struct threshold *self, struct node *entry)
+static const struct level *level_inside(const struct threshold *self, const struct state *state)
 {
-	const struct ftr_task *task = entry->ev.task;
-	struct node *node = entry;
+	return state->levels.nr > 0 ? &state->levels.v[state->levels.nr - 1] : &self->outermost;
+}
 
-	while (node != &self->queue) {
-		struct node *next = node->next;
+static void level_apply(struct level *level, const struct ftr_rule_plan *plan)
+{
+	if (plan->actions & FTR_RULE_TIME)
+		level->threshold_ns = plan->time_ns;
+	if (plan->actions & FTR_RULE_SIZE)
+		level->size_bytes = plan->size_bytes;
+	level->is_kept = (plan->actions & FTR_RULE_TRACE) != 0;
+	level->leads |= (plan->actions & FTR_RULE_CALLER) != 0;
+}
 
-		if (node->ev.task == task)
-			node_drop(self, node);
-		node = next;
+static int take_entry(struct threshold *self, struct state *state, struct ftr_event *ev)
+{
+	const struct ftr_rule_plan *plan = &nothing;
+	struct level level = *level_inside(self, state);
+	uint32_t size = ev->call.func->size;
+
+	if (self->plans != NULL)
+		plan = ftr_rule_plans_get(self->plans, ev->call.func);
+	if (plan == NULL)
+		return -ENOMEM;
+	level.place = self->first + self->queue.nr;
+	level.is_kept = false;
+	level.leads = !self->has_callers;
+	if (plan->actions & CONCERNED)
+		level_apply(&level, plan);
+	level.is_small = size != 0 && size < level.size_bytes;
+	if (ftr_vec_push(&state->levels, level) < 0)
+		return -ENOMEM;
+	if (level.is_small)
+		return 0;
+	ev->depth = FTR_DEPTH_UNKNOWN;
+	if (ftr_stack_follow(&state->stack, ev) < 0)
+		return -ENOMEM;
+	return append_undecided(self, ev, level.leads ? level.threshold_ns : NO_PLACE);
+}
+
+/* A call that stays is called by calls that stay. */
+static void levels_keep(struct threshold *self, struct state *state)
+{
+	for (size_t i = state->levels.nr; i > 0; i--) {
+		const struct level *level = &state->levels.v[i - 1];
+
+		if (level->is_small)
+			continue;
+		if (!is_undecided(self, level->place))
+			break;
+		decide(event_at(self, level->place));
 	}
 }
 
-static int take_entry(struct threshold *self, struct state *state, const struct ftr_event *ev)
+/* A call that did not return is long enough: how long it would have taken is not known. */
+static bool is_worth_it(const struct level *level, const struct ftr_event *ev)
 {
-	struct node *entry = node_append(self, ev);
-
-	out_keep(state);
-	if (entry == NULL)
-		return -ENOMEM;
-	entry->is_undecided = true;
-	return ftr_vec_push(&state->entries, entry);
+	return level->is_kept ||
+	       (level->leads && ((ev->flags & FTR_EVENT_UNFINISHED) ||
+				 ev->time_ns - ev->call.start_ns >= level->threshold_ns));
 }
 
-/* A call that did not return stays: how long it would have taken is not known. */
-static int take_exit(struct threshold *self, struct state *state, const struct ftr_event *ev)
+static int take_exit(struct threshold *self, struct state *state, struct ftr_event *ev)
 {
-	uint64_t duration_ns = ev->time_ns - ev->call.start_ns;
-	bool is_short = duration_ns < self->threshold_ns && !(ev->flags & FTR_EVENT_UNFINISHED);
-	struct node *entry = state->entries.v[--state->entries.nr];
+	const struct level *level = &state->levels.v[state->levels.nr - 1];
 
-	out_keep(state);
-	if (entry != NULL && is_short) {
-		call_drop(self, entry);
-		ftr_stack_top(&state->stack)->child_ns -= duration_ns;
+	if (level->is_small) {
+		state->levels.nr--;
 		return 0;
 	}
-	if (entry != NULL)
-		entry->is_undecided = false;
-	return node_append(self, ev) == NULL ? -ENOMEM : 0;
+	ev->depth = FTR_DEPTH_UNKNOWN;
+	if (ftr_stack_follow(&state->stack, ev) < 0)
+		return -ENOMEM;
+	if (is_undecided(self, level->place)) {
+		if (!is_worth_it(level, ev)) {
+			drop_from(self, level->place, ev->task);
+			ftr_stack_top(&state->stack)->child_ns -= ev->time_ns - ev->call.start_ns;
+			state->levels.nr--;
+			return 0;
+		}
+		levels_keep(self, state);
+	}
+	state->levels.nr--;
+	return append(self, ev);
 }
 
 /* From its sched-out to its sched-in a task is as in a call. */
-static int take_point(struct threshold *self, struct state *state, const struct ftr_event *ev)
+static int take_sched(struct threshold *self, struct state *state, struct ftr_event *ev)
 {
-	bool is_out = ftr_event_is_sched_out(ev), is_in = ftr_event_is_sched_in(ev);
+	bool is_in = ftr_event_is_sched_in(ev);
 	uint64_t duration_ns = ev->time_ns - ev->point.start_ns;
-	struct node *node;
+	const struct level *level = level_inside(self, state);
 
-	if (is_in && state->out != NULL && duration_ns < self->threshold_ns) {
-		node_drop(self, state->out);
-		state->out = NULL;
+	if (is_in && is_undecided(self, state->out) && duration_ns < level->threshold_ns) {
+		payload_release(self, event_at(self, state->out));
+		event_at(self, state->out)->flags |= DROPPED;
+		state->out = NO_PLACE;
 		ftr_stack_top(&state->stack)->child_ns -= duration_ns;
 		return 0;
 	}
-	if (is_out || is_in)
-		out_keep(state);
-	node = node_append(self, ev);
-	if (node == NULL)
+	out_keep(self, state);
+	if (is_in)
+		return append(self, ev);
+	state->out = self->first + self->queue.nr;
+	return append_undecided(self, ev, level->threshold_ns);
+}
+
+static int take_other(struct threshold *self, struct state *state, struct ftr_event *ev)
+{
+	ev->depth = (uint32_t)state->stack.open_nr;
+	if (ftr_stack_follow(&state->stack, ev) < 0)
 		return -ENOMEM;
-	node->is_undecided = is_out;
-	if (is_out)
-		state->out = node;
-	return 0;
+	if (ev->type == FTR_EVENT_POINT && ev->point.kind == FTR_POINT_INSTANT &&
+	    (ftr_event_is_sched_out(ev) || ftr_event_is_sched_in(ev)))
+		return take_sched(self, state, ev);
+	return append(self, ev);
 }
 
 static int take(struct threshold *self, struct ftr_event *ev)
 {
 	struct state *state = ftr_per_task_get(&self->states, ev->task);
 
-	if (state == NULL || ftr_stack_follow(&state->stack, ev) < 0)
+	if (state == NULL)
 		return -ENOMEM;
-	if (ev->type == FTR_EVENT_ENTRY)
-		return take_entry(self, state, ev);
-	if (ev->type == FTR_EVENT_EXIT)
-		return take_exit(self, state, ev);
-	if (ev->type == FTR_EVENT_POINT && ev->point.kind == FTR_POINT_INSTANT)
-		return take_point(self, state, ev);
-	return node_append(self, ev) == NULL ? -ENOMEM : 0;
+	if (!state->is_begun) {
+		state->is_begun = true;
+		state->out = NO_PLACE;
+	}
+	if (ev->type > FTR_EVENT_EXIT)
+		return take_other(self, state, ev);
+	if (state->out != NO_PLACE)
+		out_keep(self, state);
+	return ev->type == FTR_EVENT_ENTRY ? take_entry(self, state, ev) :
+					     take_exit(self, state, ev);
 }
 
-/* What is undecided at the head is decided when the stream went on for long enough. */
-static bool head_is_ready(struct threshold *self)
-{
-	struct node *head = self->queue.next;
+/* What goes out. */
 
-	if (head == &self->queue)
-		return false;
-	if (!head->is_undecided || self->is_ended)
+/* What is undecided is decided when the stream went on for long enough. */
+static bool is_ready(struct threshold *self, struct ftr_event *ev)
+{
+	uint64_t threshold_ns;
+
+	if (!(ev->flags & UNDECIDED))
 		return true;
-	if (self->queue.prev->ev.time_ns - head->ev.time_ns < self->threshold_ns)
+	threshold_ns = ev->type == FTR_EVENT_ENTRY ? ev->call.start_ns : ev->point.start_ns;
+	if (!self->is_ended &&
+	    self->queue.v[self->queue.nr - 1].time_ns - ev->time_ns < threshold_ns)
 		return false;
-	head->is_undecided = false;
+	decide(ev);
 	return true;
 }
 
-static size_t hand_out(struct threshold *self)
+/* Who gets the event may move it: what it points to is kept apart. */
+static void payload_lend(struct threshold *self, const struct ftr_event *ev)
+{
+	struct held *held = (struct held *)ev->payload;
+
+	held->next = self->out;
+	self->out = held;
+}
+
+/* A run of events that are ready; 0 = the first one is not. */
+static size_t hand_out(struct threshold *self, struct ftr_event **evs)
 {
 	size_t nr = 0;
 
-	while (nr < FTR_SOURCE_BATCH && head_is_ready(self)) {
-		struct node *node = self->queue.next;
-		struct state *state = ftr_per_task_get(&self->states, node->ev.task);
+	while (self->head < self->queue.nr && (self->queue.v[self->head].flags & DROPPED))
+		self->head++;
+	*evs = &self->queue.v[self->head];
+	while (nr < FTR_SOURCE_BATCH && self->head + nr < self->queue.nr) {
+		struct ftr_event *ev = &(*evs)[nr];
 
-		/* An open call whose ENTRY is out must not be looked for again. */
-		if (node->ev.type == FTR_EVENT_ENTRY && node->ev.depth < state->entries.nr &&
-		    state->entries.v[node->ev.depth] == node)
-			state->entries.v[node->ev.depth] = NULL;
-		if (node == state->out)
-			state->out = NULL;
-		self->batch[nr++] = node->ev;
-		node_unlink(node);
-		node->next = self->handed_out;
-		self->handed_out = node;
+		if ((ev->flags & DROPPED) || !is_ready(self, ev))
+			break;
+		if (ev->payload != NULL)
+			payload_lend(self, ev);
+		nr++;
 	}
 	return nr;
 }
 
-static void reclaim(struct threshold *self)
+/* Forget what was handed out, once it is worth moving the rest. */
+static void forget(struct threshold *self)
 {
-	while (self->handed_out != NULL) {
-		struct node *node = self->handed_out;
+	size_t rest = self->queue.nr - self->head;
 
-		self->handed_out = node->next;
-		node->next = self->spare;
-		self->spare = node;
+	if (self->head < rest)
+		return;
+	if (rest > 0)
+		memmove(self->queue.v, self->queue.v + self->head, rest * sizeof(*self->queue.v));
+	self->first += self->head;
+	self->queue.nr = rest;
+	self->head = 0;
+}
+
+static void release_handed_out(struct threshold *self)
+{
+	while (self->out != NULL) {
+		struct held *held = self->out;
+
+		self->out = held->next;
+		held->next = self->spare;
+		self->spare = held;
 	}
+	self->head += self->handed_out;
+	self->handed_out = 0;
+}
+
+static int take_batch(struct threshold *self, struct ftr_err *err)
+{
+	struct ftr_event *in;
+	ssize_t nr = ftr_source_next(self->inner, &in, err);
+
+	if (nr < 0)
+		return (int)nr;
+	self->is_ended = nr == 0;
+	forget(self);
+	if (ftr_vec_reserve(&self->queue, self->queue.nr + FTR_SOURCE_BATCH) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	for (ssize_t i = 0; i < nr; i++) {
+		if (take(self, &in[i]) < 0)
+			return ftr_err_set(err, ENOMEM, "out of memory");
+	}
+	return 0;
 }
 
 static ssize_t threshold_next(struct ftr_source *source, struct ftr_event **evs,
@@ -253,20 +427,14 @@ static ssize_t threshold_next(struct ftr_source *source, struct ftr_event **evs,
 	struct threshold *self = (struct threshold *)source;
 	size_t out;
 
-	reclaim(self);
-	while ((out = hand_out(self)) == 0 && !self->is_ended) {
-		struct ftr_event *in;
-		ssize_t nr = ftr_source_next(self->inner, &in, err);
+	release_handed_out(self);
+	while ((out = hand_out(self, evs)) == 0 && !self->is_ended) {
+		int ret = take_batch(self, err);
 
-		if (nr < 0)
-			return nr;
-		self->is_ended = nr == 0;
-		for (ssize_t i = 0; i < nr; i++) {
-			if (take(self, &in[i]) < 0)
-				return ftr_err_set(err, ENOMEM, "out of memory");
-		}
+		if (ret < 0)
+			return ret;
 	}
-	*evs = self->batch;
+	self->handed_out = out;
 	return (ssize_t)out;
 }
 
@@ -279,13 +447,20 @@ static void threshold_free(struct ftr_source *source)
 	ftr_source_free(self->inner);
 	while ((state = ftr_per_task_next(&self->states, &pos)) != NULL) {
 		ftr_stack_fini(&state->stack);
-		ftr_vec_fini(&state->entries);
+		ftr_vec_fini(&state->levels);
 	}
 	ftr_per_task_fini(&self->states);
-	self->queue.prev->next = NULL;
-	nodes_free(self->queue.next == &self->queue ? NULL : self->queue.next);
-	nodes_free(self->spare);
-	nodes_free(self->handed_out);
+	release_handed_out(self);
+	for (size_t i = self->head; i < self->queue.nr; i++)
+		payload_release(self, &self->queue.v[i]);
+	while (self->spare != NULL) {
+		struct held *next = self->spare->next;
+
+		free(self->spare->bytes);
+		free(self->spare);
+		self->spare = next;
+	}
+	ftr_vec_fini(&self->queue);
 	free(self);
 }
 
@@ -294,20 +469,23 @@ static const struct ftr_source_ops threshold_ops = {
 	.free = threshold_free,
 };
 
-struct ftr_source *ftr_threshold_new(struct ftr_source *inner, uint64_t threshold_ns)
+struct ftr_source *ftr_threshold_new(struct ftr_source *inner,
+				     const struct ftr_pipeline_options *options)
 {
 	struct threshold *self = calloc(1, sizeof(*self));
 
-	assert(threshold_ns > 0);
+	assert(ftr_threshold_is_needed(options));
 	if (self == NULL) {
 		ftr_source_free(inner);
 		return NULL;
 	}
 	self->base.ops = &threshold_ops;
 	self->inner = inner;
-	self->threshold_ns = threshold_ns;
+	self->plans = options->plans;
+	self->outermost.threshold_ns = options->threshold_ns;
+	self->outermost.size_bytes = options->size_bytes;
+	self->has_callers = self->plans != NULL &&
+			    (ftr_rules_actions(self->plans->rules) & FTR_RULE_CALLER);
 	self->states.bytes = sizeof(struct state);
-	self->queue.next = &self->queue;
-	self->queue.prev = &self->queue;
 	return &self->base;
 }

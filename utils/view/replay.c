@@ -172,8 +172,11 @@ static char *put_name(char *p, const struct replay_sink *self)
 
 	if (self->held_has_values && has_params && ends_with(func, "()"))
 		len -= 2;
-	if (self->opts.use_color)
-		p = replay_put(p, FTR_SGR_FUNC, sizeof(FTR_SGR_FUNC) - 1);
+	if (self->opts.use_color) {
+		const char *sgr = ftr_sgr_of_rule(self->held.color);
+
+		p = replay_put(p, sgr, strlen(sgr));
+	}
 	p = replay_put(p, func->name, len);
 	if (self->opts.use_color)
 		p = replay_put(p, FTR_SGR_RESET, sizeof(FTR_SGR_RESET) - 1);

@@ -14,6 +14,7 @@
 #include "utils/base/bits.h"
 #include "utils/format/uftrace/read.h"
 #include "utils/format/uftrace/spec.h"
+#include "utils/object/symtab.h"
 
 #define REGEX_CHARS ".?*+-^$|()[]{}"
 #define REGEX_COST_MAX FTR_BIT64(20)
@@ -354,6 +355,19 @@ static const struct ftr_argspec *func_layout(struct uft_reader *reader,
 	return uft_layout_finish(&layout, specs.arena);
 }
 
+/* As uftrace counts: a function whose size is not recorded reaches up to the next symbol. */
+static uint32_t size_reached(const struct ftr_func *func)
+{
+	const struct ftr_symtab *tab = func->module != NULL ? func->module->symtab : NULL;
+	const struct ftr_symbol *symbol = tab != NULL ? ftr_symtab_find(tab, func->addr) : NULL;
+	uint64_t bytes;
+
+	if (symbol == NULL || symbol->addr != func->addr || symbol + 1 == tab->symbols + tab->nr)
+		return 0;
+	bytes = symbol[1].addr - symbol->addr;
+	return bytes <= UINT32_MAX ? (uint32_t)bytes : 0;
+}
+
 void uft_func_init(struct ftr_trace *trace, struct ftr_func *func)
 {
 	struct uft_reader *reader = trace->reader;
@@ -368,6 +382,8 @@ void uft_func_init(struct ftr_trace *trace, struct ftr_func *func)
 		func->src_file = dbg_func->file;
 		func->src_line = dbg_func->line;
 	}
+	if (func->size == 0)
+		func->size = size_reached(func);
 	func->args = func_layout(reader, func, dbg, dbg_func, UFT_SPEC_ARGS);
 	func->retval = func_layout(reader, func, dbg, dbg_func, UFT_SPEC_RETVAL);
 }

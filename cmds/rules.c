@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of a command that shows calls. */
+#include "cmds/rules.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cmds/message.h"
+#include "cmds/open.h"
+#include "utils/base/closest.h"
+#include "utils/cli/rules.h"
+
+/* What works on calls that were recorded. */
+#define SHOWN (FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_LOCATION | \
+	       FTR_RULE_CALLER | FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | \
+	       FTR_RULE_DEPTH | FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | FTR_RULE_COLOR)
+/* What ftr record does, and uftrace's other commands ignore as well. */
+#define RECORDED (FTR_RULE_RECOVER | FTR_RULE_READ | FTR_RULE_CALLSITE | FTR_RULE_ARGUMENT | \
+		  FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS | FTR_RULE_SAMPLE | FTR_RULE_RATE | \
+		  FTR_RULE_DUMP)
+
+static int check_rule(const struct ftr_rule *rule, struct ftr_err *err)
+{
+	const char *option = ftr_rule_option(rule->kind);
+	uint32_t unknown = rule->actions & ~(SHOWN | RECORDED);
+
+	if (unknown != 0)
+		return ftr_err_set(err, ENOTSUP, "--%s: %s: \"%s\" is not supported yet", option,
+				   rule->text, ftr_rule_action_name(unknown));
+	if (rule->condition != NULL)
+		return ftr_err_set(err, ENOTSUP, "--%s: %s: \"if:\" is not supported yet", option,
+				   rule->text);
+	if (rule->actions & RECORDED)
+		ftr_warn("--%s: %s: \"%s\" is done when calls are recorded, not here", option,
+			 rule->text, ftr_rule_action_name(rule->actions & RECORDED));
+	return 0;
+}
+
+int ftr_opened_parse_rules(struct ftr_opened *opened, const struct ftr_filter_opts *opts,
+			   struct ftr_err *err)
+{
+	int ret = ftr_rules_parse_opts(&opened->rules, &opts->rules, err);
+
+	for (size_t i = 0; ret == 0 && i < opened->rules.rules.nr; i++)
+		ret = check_rule(&opened->rules.rules.v[i], err);
+	opened->options.size_bytes = opts->size_bytes;
+	return ret;
+}
+
+int ftr_opened_plan_rules(struct ftr_opened *opened, const struct ftr_filter_opts *opts,
+			  struct ftr_err *err)
+{
+	if (opened->rules.rules.nr == 0 && !opts->starts_off)
+		return 0;
+	if (ftr_rule_plans_init(&opened->plans, &opened->rules, opened->trace) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	opened->options.plans = &opened->plans;
+	opened->options.starts_off = opts->starts_off;
+	/* What remains are calls on the way to others: when their task slept says nothing. */
+	if (ftr_rules_actions(&opened->rules) & (FTR_RULE_LOCATION | FTR_RULE_CALLER))
+		opened->options.no_sched = true;
+	return 0;
+}
+
+static bool has_source_files(const struct ftr_trace *trace)
+{
+	for (size_t i = 0; i < trace->funcs.nr; i++) {
+		if (trace->funcs.v[i]->src_file != NULL)
+			return true;
+	}
+	return false;
+}
+
+static void warn_location(const struct ftr_trace *trace, const struct ftr_rule *rule)
+{
+	if (has_source_files(trace))
+		ftr_warn("--%s: no call of a function of \"%s\" in %s",
+			 ftr_rule_option(rule->kind), rule->text, trace->path);
+	else
+		ftr_warn("--%s: no source files are known in %s; uftrace record --srcline "
+			 "records them", ftr_rule_option(rule->kind), trace->path);
+}
+
+/* A name like the rule's, with what is missing to mean it. */
+static void warn_function(const struct ftr_trace *trace, const struct ftr_rule *rule)
+{
+	const char *text = ftr_pattern_text(rule->pattern), *option = ftr_rule_option(rule->kind);
+	struct ftr_closest closest = { 0 };
+
+	for (size_t i = 0; i < trace->funcs.nr; i++) {
+		const struct ftr_func *func = trace->funcs.v[i];
+
+		if (rule->module == NULL && ftr_func_is_kernel(func) &&
+		    ftr_pattern_matches(rule->pattern, func->name)) {
+			ftr_warn("--%s: no call of \"%s\" in %s but the kernel's: %s@kernel",
+				 option, text, trace->path, text);
+			return;
+		}
+		ftr_closest_try(&closest, text, func->name);
+	}
+	if (closest.name != NULL)
+		ftr_warn("--%s: no call of \"%s\" in %s; did you mean \"%s\"?", option, rule->text,
+			 trace->path, closest.name);
+	else
+		ftr_warn("--%s: no call of \"%s\" in %s; \"ftr report\" lists the functions called",
+			 option, rule->text, trace->path);
+}
+
+void ftr_opened_warn_rules(struct ftr_opened *opened)
+{
+	const struct ftr_rule *rule;
+	size_t pos = 0;
+
+	if (opened->options.plans == NULL)
+		return;
+	while ((rule = ftr_rule_plans_next_unmatched(&opened->plans, &pos)) != NULL) {
+		if (rule->kind == FTR_RULE_OF_LOCATION)
+			warn_location(opened->trace, rule);
+		else
+			warn_function(opened->trace, rule);
+	}
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules applied to streams, in place.  Calls that rules concern are on a stack.  Any other call is
+ * shown if its depth, less the hidden calls around it, is below a limit: both are the same at its
+ * ENTRY and at its EXIT, and change at calls on the stack alone.
+ */
+#include "utils/trace/filter.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "utils/base/hashmap.h"
+#include "utils/trace/per_task.h"
+#include "utils/trace/pipeline.h"
+#include "utils/trace/rule_plan.h"
+#include "utils/trace/select.h"
+#include "utils/trace/source.h"
+
+#define SWITCHES (FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF)
+
+/* What is done here. */
+#define AT_ENTRY (FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_LOCATION | \
+		  FTR_RULE_DEPTH | SWITCHES | FTR_RULE_COLOR)
+
+#define NO_DEPTH UINT32_MAX
+
+/* An open call that a rule concerns, or that began while its process was switched off. */
+struct frame {
+	uint32_t depth;
+	uint32_t shown_depth;
+	uint32_t hidden_nr;	/* before it */
+	uint32_t limit;		/* before it */
+	bool is_shown;
+	bool is_chosen;		/* counts in chosen_nr */
+};
+
+struct state {
+	FTR_VEC(struct frame) frames;
+	uint32_t top_depth;	/* of the innermost of them; NO_DEPTH = none */
+	uint32_t hidden_nr;	/* calls around the next one that are not shown */
+	uint32_t limit;		/* only depths below it, less hidden_nr, are shown */
+	uint32_t chosen_nr;	/* open calls of FILTER */
+	uint32_t muted_from;	/* depth of the open call of NOTRACE; NO_DEPTH = none */
+	bool *is_on;		/* of its process; NULL = the task is new */
+};
+
+struct filter {
+	struct ftr_source base;
+	struct ftr_source *inner;	/* (owned) */
+	struct ftr_rule_plans *plans;	/* (borrowed) */
+	struct ftr_per_task states;	/* struct state */
+	struct ftr_hashmap is_on_by_pid;	/* bool (owned) */
+	uint32_t depth_max;
+	bool has_filter;		/* only what FILTER chooses is shown */
+	bool starts_off;
+	bool event_full;
+};
+
+bool ftr_filter_is_needed(const struct ftr_pipeline_options *options)
+{
+	return options->plans != NULL &&
+	       (options->starts_off || (ftr_rules_actions(options->plans->rules) & AT_ENTRY));
+}
+
+bool ftr_filter_needs_all_tasks(const struct ftr_pipeline_options *options)
+{
+	return options->plans != NULL &&
+	       (options->starts_off ||
+		(ftr_rules_actions(options->plans->rules) & FTR_RULES_IN_ORDER));
+}
+
+/* The switch of a process, which begins as its parent's. */
+static bool *process_switch(struct filter *self, const struct ftr_task *task)
+{
+	bool *is_on = ftr_hashmap_find(&self->is_on_by_pid, (uint64_t)task->pid);
+	const bool *parent = NULL;
+
+	if (is_on != NULL)
+		return is_on;
+	if (task->parent != NULL)
+		parent = ftr_hashmap_find(&self->is_on_by_pid, (uint64_t)task->parent->pid);
+	is_on = malloc(sizeof(*is_on));
+	if (is_on == NULL)
+		return NULL;
+	*is_on = parent != NULL ? *parent : !self->starts_off;
+	if (ftr_hashmap_set(&self->is_on_by_pid, (uint64_t)task->pid, is_on) < 0) {
+		free(is_on);
+		return NULL;
+	}
+	return is_on;
+}
+
+static int state_init(struct filter *self, struct state *state, const struct ftr_task *task)
+{
+	state->is_on = process_switch(self, task);
+	state->limit = self->has_filter ? 0 : self->depth_max;
+	state->top_depth = NO_DEPTH;
+	state->muted_from = NO_DEPTH;
+	return state->is_on == NULL ? -ENOMEM : 0;
+}
+
+/* Is @ev, neither ENTRY nor EXIT of a call on the stack, shown?  Then at which depth. */
+static bool is_below_limit(const struct state *state, struct ftr_event *ev)
+{
+	uint32_t depth = ev->depth - state->hidden_nr;
+
+	ev->depth = depth < state->limit ? depth : state->limit;
+	return depth < state->limit;
+}
+
+static struct frame *frame_push(struct state *state, uint32_t depth)
+{
+	uint32_t shown_depth = depth - state->hidden_nr;
+	struct frame frame = {
+		.depth = depth, .hidden_nr = state->hidden_nr, .limit = state->limit,
+		.shown_depth = shown_depth < state->limit ? shown_depth : state->limit,
+	};
+
+	if (ftr_vec_push(&state->frames, frame) < 0)
+		return NULL;
+	state->top_depth = depth;
+	return &state->frames.v[state->frames.nr - 1];
+}
+
+/* How many levels, that of the call included, may be shown from it on? */
+static uint32_t levels_of(const struct filter *self, const struct frame *frame,
+			  const struct ftr_rule_plan *plan)
+{
+	if (plan->actions & FTR_RULE_DEPTH)
+		return plan->depth;
+	if (plan->actions & FTR_RULE_FILTER)
+		return self->depth_max;
+	return frame->limit - frame->shown_depth;
+}
+
+static void frame_enter(struct state *state, struct frame *frame, uint32_t levels)
+{
+	state->hidden_nr = frame->depth + !frame->is_shown - frame->shown_depth;
+	if (__builtin_add_overflow(frame->shown_depth, levels, &state->limit))
+		state->limit = UINT32_MAX;
+}
+
+static bool is_outside(const struct filter *self, const struct state *state)
+{
+	return self->has_filter && state->chosen_nr == 0;
+}
+
+/* The ENTRY of a call that a rule concerns.  Is it shown?  1, 0 or -ENOMEM. */
+static int take_entry(struct filter *self, struct state *state, struct ftr_event *ev,
+		      const struct ftr_rule_plan *plan)
+{
+	bool is_chosen = (plan->actions & FTR_RULE_FILTER) != 0;
+	bool is_muted = (plan->actions & FTR_RULE_NOTRACE) != 0;
+	struct frame *frame;
+	uint32_t levels;
+
+	if (state->muted_from != NO_DEPTH ||
+	    (is_outside(self, state) && !is_chosen && !is_muted))
+		return is_below_limit(state, ev);
+	frame = frame_push(state, ev->depth);
+	if (frame == NULL)
+		return -ENOMEM;
+	levels = is_muted ? 0 : levels_of(self, frame, plan);
+	if (is_muted) {
+		state->muted_from = ev->depth;
+	} else {
+		frame->is_chosen = is_chosen;
+		state->chosen_nr += is_chosen;
+		if (plan->actions & SWITCHES)
+			*state->is_on = (plan->actions & FTR_RULE_TRACE_ON) != 0;
+	}
+	frame->is_shown = levels > 0 && *state->is_on && !(plan->actions & FTR_RULE_HIDE);
+	frame_enter(state, frame, levels);
+	ev->depth = frame->shown_depth;
+	ev->color = plan->color;
+	return frame->is_shown;
+}
+
+/* The EXIT of the innermost call on the stack. */
+static bool take_exit(struct state *state, struct ftr_event *ev)
+{
+	const struct frame *frame = &state->frames.v[--state->frames.nr];
+
+	if (state->muted_from == frame->depth)
+		state->muted_from = NO_DEPTH;
+	state->chosen_nr -= frame->is_chosen;
+	state->hidden_nr = frame->hidden_nr;
+	state->limit = frame->limit;
+	state->top_depth = state->frames.nr > 0 ? frame[-1].depth : NO_DEPTH;
+	ev->depth = frame->shown_depth;
+	return frame->is_shown;
+}
+
+/* Is a call shown?  1, 0 or -ENOMEM. */
+static inline int take_call(struct filter *self, struct state *state, struct ftr_event *ev)
+{
+	const struct ftr_rule_plan *plan = ftr_rule_plans_get(self->plans, ev->call.func);
+
+	if (__builtin_expect(plan == NULL, 0))
+		return -ENOMEM;
+	ev->color = 0;
+	/* No call that begins is as deep as the innermost of the stack. */
+	if (__builtin_expect((plan->actions == 0) & (ev->depth != state->top_depth) & *state->is_on,
+			     1))
+		return is_below_limit(state, ev);
+	if (ev->type == FTR_EVENT_ENTRY)
+		return take_entry(self, state, ev, plan);
+	return ev->depth == state->top_depth ? take_exit(state, ev) : is_below_limit(state, ev);
+}
+
+/* An instant is part of the call that it happens in; what outlives calls is not. */
+static bool take_point(struct filter *self, struct state *state, struct ftr_event *ev)
+{
+	bool is_shown = is_below_limit(state, ev) && *state->is_on;
+
+	if (ev->point.kind != FTR_POINT_INSTANT)
+		return true;
+	return is_shown && (self->event_full || ev->depth > 0 || !ftr_select_point_needs_call(ev));
+}
+
+static inline int take(struct filter *self, struct ftr_event *ev)
+{
+	struct state *state = ftr_per_task_get(&self->states, ev->task);
+
+	if (__builtin_expect(state == NULL || state->is_on == NULL, 0) &&
+	    (state == NULL || state_init(self, state, ev->task) < 0))
+		return -ENOMEM;
+	if (__builtin_expect(ev->type <= FTR_EVENT_EXIT, 1))
+		return take_call(self, state, ev);
+	if (ev->type == FTR_EVENT_POINT)
+		return take_point(self, state, ev);
+	is_below_limit(state, ev);
+	return true;
+}
+
+static ssize_t filter_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
+{
+	struct filter *self = (struct filter *)source;
+	ssize_t nr, kept;
+
+	do {
+		nr = ftr_source_next(self->inner, evs, err);
+		kept = 0;
+		for (ssize_t i = 0; i < nr; i++) {
+			struct ftr_event *ev = &(*evs)[i];
+			int is_shown = take(self, ev);
+
+			if (__builtin_expect(is_shown < 0, 0))
+				return ftr_err_set(err, ENOMEM, "out of memory");
+			if (!is_shown)
+				continue;
+			if (kept != i)
+				(*evs)[kept] = *ev;
+			kept++;
+		}
+	} while (nr > 0 && kept == 0);
+	self->base.is_calls_only = self->inner->is_calls_only;
+	return nr < 0 ? nr : kept;
+}
+
+static void filter_free(struct ftr_source *source)
+{
+	struct filter *self = (struct filter *)source;
+	const struct ftr_hashmap_slot *slot;
+	struct state *state;
+	size_t pos = 0;
+
+	ftr_source_free(self->inner);
+	while ((state = ftr_per_task_next(&self->states, &pos)) != NULL)
+		ftr_vec_fini(&state->frames);
+	ftr_per_task_fini(&self->states);
+	for (pos = 0; (slot = ftr_hashmap_next(&self->is_on_by_pid, &pos)) != NULL;)
+		free(slot->value);
+	ftr_hashmap_fini(&self->is_on_by_pid);
+	free(self);
+}
+
+static const struct ftr_source_ops filter_ops = {
+	.next = filter_next,
+	.free = filter_free,
+};
+
+struct ftr_source *ftr_filter_new(struct ftr_source *inner,
+				  const struct ftr_pipeline_options *options)
+{
+	struct filter *self = calloc(1, sizeof(*self));
+
+	assert(ftr_filter_is_needed(options));
+	if (self == NULL) {
+		ftr_source_free(inner);
+		return NULL;
+	}
+	self->base.ops = &filter_ops;
+	self->inner = inner;
+	self->plans = options->plans;
+	self->depth_max = options->depth_max > 0 ? options->depth_max : UINT32_MAX;
+	self->has_filter = (ftr_rules_actions(options->plans->rules) & FTR_RULE_FILTER) != 0;
+	self->starts_off = options->starts_off;
+	self->event_full = options->event_full;
+	self->states.bytes = sizeof(struct state);
+	ftr_hashmap_init(&self->is_on_by_pid);
+	return &self->base;
+}

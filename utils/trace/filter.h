@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter: shows the calls that rules choose, and leaves the others out; what rules say at an ENTRY.
+ * Depth stays exact; durations are those of the whole calls, and a call that is left out stays
+ * somebody's callee.  doc/adr/0028-rules-as-a-stream-transform.md says what counts when rules meet.
+ */
+#ifndef FTR_TRACE_FILTER_H
+#define FTR_TRACE_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ftr_pipeline_options;
+struct ftr_rule_plans;
+struct ftr_source;
+
+/* Is there anything to leave out or to mark?  Then the depth of @options is filter's, too. */
+bool ftr_filter_is_needed(const struct ftr_pipeline_options *options);
+
+/*
+ * Is what one task does seen in others?  Then @inner has to have all tasks, in order of time: a
+ * switch is that of a process.
+ */
+bool ftr_filter_needs_all_tasks(const struct ftr_pipeline_options *options);
+
+/*
+ * Wrap @inner, which went through calls, and take it over (also on failure).  What @options borrow
+ * lives for as long as the source.  NULL = out of memory.
+ */
+struct ftr_source *ftr_filter_new(struct ftr_source *inner,
+				  const struct ftr_pipeline_options *options);
+
+#endif /* FTR_TRACE_FILTER_H */
