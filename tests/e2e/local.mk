@@ -8,6 +8,7 @@ e2e_tests = \
 	tests/e2e/foreign_fxt.py \
 	tests/e2e/graph.py \
 	tests/e2e/html.py \
+	tests/e2e/interop.py \
 	tests/e2e/libcalls.py \
 	tests/e2e/live.py \
 	tests/e2e/loading.py \
@@ -31,6 +32,5 @@ if HAVE_PYTHON
 TESTS += $(e2e_tests)
 endif
 EXTRA_DIST += $(e2e_tests) tests/e2e/recording.py
-# With Debian's uftrace, in both directions; "installed" and "threads_checked" are for ./check.
-TESTS += tests/e2e/interop.sh
-EXTRA_DIST += tests/e2e/installed tests/e2e/interop.sh tests/e2e/threads_checked
+# For ./check.
+EXTRA_DIST += tests/e2e/installed tests/e2e/threads_checked

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Debian's uftrace reads what ftr recorded, ftr what uftrace recorded: the same calls in the same order."""
+import collections
+import difflib
+import re
+import shutil
+import subprocess
+import unittest
+
+from recording import FTR, TIMEOUT, build, harness
+
+UFTRACE = shutil.which("uftrace")
+SHOWN = (["replay", "-f", "none", "--no-merge"],
+         ["replay", "-f", "tid,duration,delta,time"],
+         ["replay", "--event-full", "-f", "tid,duration,elapsed"],
+         ["replay", "--flat", "-f", "none"],
+         ["report", "-s", "func", "-f", "call"],
+         ["report", "-s", "total,func"],
+         ["graph", "-f", "total,self"],
+         ["graph", "main"])
+TREES = (["graph", "-f", "total,self"], ["graph", "-f", "total", "main"], ["graph", "--task", "-f", "none"])
+RECORD = re.compile(r"^(\S+) .*?\[(entry|exit|event)")
+
+
+def words_of(text):
+    """Widths of columns differ between the versions of uftrace; what stands in them does not."""
+    return [line.split() for line in text.splitlines() if line.strip()]
+
+
+def records_of(dump):
+    """The records, each with its file: the programs lay out the rest differently."""
+    file, records = "", []
+    for line in dump.splitlines():
+        if line.startswith("reading"):
+            file = line.split()[1].rpartition("/")[2]
+        elif RECORD.match(line):
+            records.append(file + " " + line)
+    return "\n".join(records)
+
+
+def ties_of(dump):
+    """How many events have the very time of a record: what the kernel says has a file, but no order, of its own."""
+    kinds = collections.defaultdict(list)
+    for line in dump.splitlines():
+        match = RECORD.match(line)
+        if match:
+            kinds[match[1]].append(match[2])
+    return sum(len(of_one) > 1 and "event" in of_one for of_one in kinds.values())
+
+
+@unittest.skipUnless(UFTRACE, "uftrace is not installed")
+class Interop(harness.Test):
+    def output(self, tool, command, data, *words):
+        """uftrace's options end at the first operand."""
+        done = self.run_program(tool, command, "--no-pager", "-d", data, *words, errors="replace")
+        if tool == FTR:
+            self.assertEqual((done.returncode, done.stderr), (0, ""), (command, data, words))
+        return done.stdout
+
+    def compare(self, what, theirs, ours):
+        theirs, ours = words_of(theirs), words_of(ours)
+        self.assertNotEqual(ours, [], what)
+        if theirs != ours:
+            lines = difflib.unified_diff(*([" ".join(line) for line in text] for text in (theirs, ours)), "uftrace", "ftr",
+                                         lineterm="", n=1)
+            self.fail(f"{what}:\n" + "\n".join(list(lines)[:20]))
+
+    def same(self, data, command, *words):
+        theirs, ours = (self.output(tool, command, data, *words) for tool in (UFTRACE, FTR))
+        if command == "replay" and words_of(theirs) != words_of(ours) and ties_of(self.output(FTR, "dump", data)) > 0:
+            return
+        self.compare(" ".join([command, *words]), theirs, ours)
+
+    def record(self, *options):
+        """The program by either tool; the data directories."""
+        for tool, data in ((FTR, "by-ftr"), (UFTRACE, "by-uftrace")):
+            done = subprocess.run([tool, "record", "--no-pager", *options, "-d", data, "./prog"], timeout=TIMEOUT,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout)
+        return "by-ftr", "by-uftrace"
+
+    def check(self, program, *flags):
+        build(program + ".c", "prog", "-g", "-O1", *flags)
+        for data in self.record():
+            for words in SHOWN:
+                with self.subTest(data=data, words=words):
+                    self.same(data, *words)
+            with self.subTest(data=data, words=["dump"]):
+                self.compare("dump", *(records_of(self.output(tool, "dump", data)) for tool in (UFTRACE, FTR)))
+
+    def test_demo(self):
+        for flags in (["-pg"], ["-pg", "-mfentry"], ["-finstrument-functions"]):
+            with self.subTest(flags=flags):
+                self.check("demo", *flags)
+
+    def test_threads(self):
+        for flags in (["-pg"], ["-pg", "-mfentry"], ["-finstrument-functions"]):
+            with self.subTest(flags=flags):
+                self.check("threads", *flags)
+
+    def test_scheduling(self):
+        self.check("scheduling", "-pg")
+
+    def test_trees(self):
+        for program in ("args", "vectors", "realign", "longjmp", "graph"):
+            build(program + ".c", "prog", "-g", "-O1", "-pg", "-lm")
+            for data in self.record("--no-libcall"):
+                for words in TREES:
+                    with self.subTest(program=program, data=data, words=words):
+                        self.same(data, *words)
+
+
+if __name__ == "__main__":
+    harness.main()
