@@ -182,7 +182,7 @@ static void rule_apply(const struct ftr_gate *gate, const struct ftr_call_rule *
 		       struct ftr_gate_state *state)
 {
 	if ((rule->flags & FTR_CALL_FILTER) != 0) {
-		state->is_in = true;
+		state->inside |= FTR_CALL_FILTER;
 		state->depth = gate->start.depth;
 	}
 	if ((rule->flags & FTR_CALL_DEPTH) != 0)
@@ -221,20 +221,20 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 	uint32_t flags = 0, size = UINT32_MAX;
 	uint64_t known;
 
-	if (before->is_out)
+	if ((before->inside & FTR_CALL_NOTRACE) != 0)
 		return FTR_GATE_PASS;
 	known = known_find(self, func);
 	rule = (const struct ftr_call_rule *)(known & ~FTR_GATE_VALUES);
 	if (rule != NULL)
 		flags = rule->flags;
-	if ((gate->flags & FTR_CALLS_OPT_IN) != 0 && !before->is_in &&
+	if ((gate->flags & FTR_CALLS_OPT_IN) != 0 && before->inside == 0 &&
 	    (flags & (FTR_CALL_FILTER | FTR_CALL_NOTRACE)) == 0)
 		return FTR_GATE_PASS;
 	passage->after = *before;
-	passage->after.is_out = (flags & FTR_CALL_NOTRACE) != 0;
+	passage->after.inside |= flags & FTR_CALL_NOTRACE;
 	passage->is_caller = (flags & FTR_CALL_CALLER) != 0;
 	passage->has_values = (known & FTR_GATE_VALUES) != 0;
-	if (passage->after.is_out)
+	if ((flags & FTR_CALL_NOTRACE) != 0)
 		return FTR_GATE_KEEP;
 	if (rule != NULL) {
 		rule_apply(gate, rule, &passage->after);

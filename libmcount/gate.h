@@ -17,16 +17,15 @@
 
 struct ftr_call_rule;
 
-#define FTR_GATE_DEEP UINT32_MAX	/* no limit of depth */
+#define FTR_GATE_DEEP UINT64_MAX	/* no limit of depth */
 
-/* What a call leaves to those that it makes. */
+/* What a call leaves to those that it makes.  Words: what is copied is not waited for in parts. */
 struct ftr_gate_state {
 	uint64_t time;			/* ticks that a call must take; 0 = it need not wait */
-	uint32_t depth;			/* so deep they may go, or FTR_GATE_DEEP */
-	uint32_t recorded;		/* calls on the way here that are recorded, or wait */
-	uint32_t size_min;		/* bytes of a function's code */
-	bool is_in;			/* inside of FTR_CALL_FILTER */
-	bool is_out;			/* inside of FTR_CALL_NOTRACE */
+	uint64_t depth;			/* so deep they may go, or FTR_GATE_DEEP */
+	uint64_t recorded;		/* calls on the way here that are recorded, or wait */
+	uint64_t size_min;		/* bytes of a function's code */
+	uint64_t inside;		/* FTR_CALL_FILTER, FTR_CALL_NOTRACE: of such calls */
 };
 
 enum ftr_gate_status {
@@ -43,7 +42,6 @@ struct ftr_gate_frame {
 	uint32_t payload_bytes;		/* of an ENTRY that waits */
 	bool is_caller;			/* FTR_CALL_CALLER */
 	bool has_values;
-	uint8_t padding[18];
 };
 static_assert(sizeof(struct ftr_gate_frame) == 64, "one cache line");
 
@@ -68,6 +66,7 @@ struct ftr_gate_programs {
 struct ftr_gate {
 	struct ftr_gate_state start;	/* below all frames */
 	struct ftr_gate_frame *frames;	/* as many as the slot has */
+	uint64_t tick;			/* of the newest frame, which orders those that keep none */
 	uint32_t flags;			/* FTR_CALLS_* of the image */
 	uint32_t module_generation;	/* of what is known: ftr_state's */
 	uint32_t rules_generation;	/* ... ftr_state's */

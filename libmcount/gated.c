@@ -152,6 +152,7 @@ static void begin_waiting(struct ftr_thread *self, struct ftr_frame *frame,
 	if (gated->has_values)
 		gated->payload_bytes = values_capture(self, frame, regs, false);
 	gated->tick = ftr_clock_read();
+	self->gate->tick = gated->tick;
 	frame->state = gated->tick << 16 | frame->kind;
 	atomic_signal_fence(memory_order_seq_cst);
 	gated->status = FTR_GATE_WAITS;
@@ -180,14 +181,17 @@ static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	gated->status = FTR_GATE_BEGUN;
+	self->gate->tick = tick;
 	frame_begun(frame, frame->kind, tick);
 }
 
-/* Without a record: its place among others of the same return slot is by its time. */
-static void begin_kept(struct ftr_frame *frame)
+/*
+ * Without a record: its place among others of the same return slot is right behind the newest.  The
+ * clock is much faster than calls are.
+ */
+static void begin_kept(struct ftr_thread *self, struct ftr_frame *frame)
 {
-	if (frame->kind == FTR_FRAME_RETURN)
-		frame->state = ftr_clock_ticks() << 16 | FTR_FRAME_RETURN;
+	frame->state = ++self->gate->tick << 16 | frame->kind;
 }
 
 static struct ftr_frame *frame_get(struct ftr_thread *self, uintptr_t *loc)
@@ -241,7 +245,7 @@ bool ftr_gated_begin(struct ftr_thread *self, const struct ftr_gated_call *call)
 	else if (way == FTR_GATE_WAIT)
 		begin_waiting(self, frame, call->regs);
 	else
-		begin_kept(frame);
+		begin_kept(self, frame);
 	return true;
 }
 

@@ -395,6 +395,18 @@ static __attribute__((noinline, cold)) void enter_slow(struct ftr_thread *self, 
 		enter_estimate(self, slot, child_ip, regs);
 }
 
+/* Nothing was left, and only rules stand between the call and its frame? */
+static __attribute__((noinline)) void enter_gated(struct ftr_thread *self, uintptr_t *slot,
+						  uintptr_t child_ip, bool is_known,
+						  const struct ftr_regs *regs)
+{
+	if (self->gate_end != NULL && self->top[-1].loc > slot)
+		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN,
+								regs });
+	else
+		enter_slow(self, slot, child_ip, is_known, regs);
+}
+
 /*
  * One screen: what every call of a traced function costs.  All slow ways are jumps that do not come
  * back, so no register is saved for them.
@@ -409,7 +421,7 @@ static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known,
 		return;		/* an instrumented IFUNC resolver: there is no ftr_self yet */
 	frame = frame_claim(self, slot);
 	if (unlikely(frame == NULL))
-		enter_slow(self, slot, child_ip, is_known, regs);
+		enter_gated(self, slot, child_ip, is_known, regs);
 	else
 		enter_frame(self, frame, slot, child_ip, is_known);
 }
@@ -520,15 +532,10 @@ static uintptr_t leave_on(struct ftr_thread *self, const struct ftr_slot *slot,
  * address is there when the frame was taken for left, or when the stub's address was copied from
  * the slot and that is used otherwise now.
  */
-static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self, uintptr_t *loc,
-							   const struct ftr_regs *regs)
+static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self, uintptr_t *loc)
 {
-	uintptr_t ret = self->gate != NULL ? ftr_gated_leave(self, loc, regs) : 0;
-	const struct ftr_slot *slot;
-
-	if (ret != 0)
-		return ret;
-	slot = slot_of_stub(*loc);
+	const struct ftr_slot *slot = slot_of_stub(*loc);
+	uintptr_t ret = 0;
 
 	if (slot != NULL)
 		ret = leave_on(self, slot, loc);
@@ -568,13 +575,21 @@ static inline uintptr_t frame_pop(struct ftr_thread *self, struct ftr_frame *fra
 	return frame_drop(self, frame);
 }
 
+static __attribute__((noinline)) uintptr_t leave_gated(struct ftr_thread *self, uintptr_t *loc,
+						       const struct ftr_regs *regs)
+{
+	uintptr_t ret = self->gate != NULL ? ftr_gated_leave(self, loc, regs) : 0;
+
+	return likely(ret != 0) ? ret : leave_slow(self, loc);
+}
+
 uintptr_t ftr_leave(uintptr_t *loc, const struct ftr_regs *regs)
 {
 	struct ftr_thread *self = &ftr_self;
 	struct ftr_frame *frame = self->top - 1;
 
 	if (unlikely(*loc != self->hook || !frame_seize(frame, loc)))
-		return leave_slow(self, loc, regs);
+		return leave_gated(self, loc, regs);
 	return frame_pop(self, frame);
 }
 
