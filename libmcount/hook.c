@@ -314,6 +314,32 @@ static __attribute__((noinline, cold)) bool frame_open_slow(struct ftr_thread *s
 	return true;
 }
 
+static __attribute__((noinline, cold)) void enter_cygprof_slow(struct ftr_thread *self,
+							       uintptr_t *loc, uintptr_t func)
+{
+	if (frame_open_slow(self, loc, func, FTR_FRAME_CYGPROF))
+		self->uncounted = 0;
+	else
+		self->uncounted++;
+}
+
+void ftr_enter_cygprof(uintptr_t *loc, uintptr_t func)
+{
+	struct ftr_thread *self = &ftr_self;
+	struct ftr_frame *frame;
+
+	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+		return;		/* as in enter */
+	frame = frame_claim(self, loc);
+	if (unlikely(frame == NULL)) {
+		enter_cygprof_slow(self, loc, func);
+		return;
+	}
+	if (unlikely(self->uncounted != 0))
+		self->uncounted = 0;	/* there is room again: they were jumped out of */
+	frame_open_for(self, frame, loc, func, FTR_FRAME_CYGPROF);
+}
+
 bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 {
 	struct ftr_thread *self = &ftr_self;
@@ -591,6 +617,24 @@ uintptr_t ftr_leave(uintptr_t *loc, const struct ftr_regs *regs)
 	if (unlikely(*loc != self->hook || !frame_seize(frame, loc)))
 		return leave_gated(self, loc, regs);
 	return frame_pop(self, frame);
+}
+
+void ftr_leave_cygprof(uintptr_t func, const uintptr_t *cfa)
+{
+	struct ftr_thread *self = &ftr_self;
+	struct ftr_frame *frame;
+	uintptr_t *loc;
+
+	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+		return;
+	frame = self->top - 1;
+	loc = frame->loc;
+	if (unlikely(self->uncounted != 0 || self->gate != NULL || frame->func != func ||
+		     frame->kind != FTR_FRAME_CYGPROF || loc == NULL ||
+		     ftr_frame_is_busy(loc) || !frame_seize(frame, loc)))
+		ftr_leave_cygprof_slow(func, cfa);
+	else
+		frame_pop(self, frame);
 }
 
 /* The same for a thread with a gate or without. */

@@ -8,7 +8,7 @@
 #include "utils/base/rt/sys.h"
 
 /* Where the caller of the caller stood; grows with each return, so it orders the open calls. */
-#define CALLERS_CFA() ((uintptr_t *)__builtin_frame_address(0) + 2)
+#define CALLERS_CFA() ((uintptr_t *)__builtin_dwarf_cfa())
 
 extern const struct ftr_probe ftr_probe_cygprof FTR_HIDDEN;
 FTR_EXPORT void __cyg_profile_func_enter(void *func, void *call_site);
@@ -16,12 +16,12 @@ FTR_EXPORT void __cyg_profile_func_exit(void *func, void *call_site);
 
 void __cyg_profile_func_enter(void *func, void *call_site)
 {
-	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
-		return;
-	if (unlikely(!ftr_frame_open(CALLERS_CFA(), (uintptr_t)func, FTR_FRAME_CYGPROF)))
-		ftr_self.uncounted++;
-	else if (unlikely(ftr_self.uncounted != 0))
-		ftr_self.uncounted = 0;	/* there is room again: they were jumped out of */
+	ftr_enter_cygprof(CALLERS_CFA(), (uintptr_t)func);
+}
+
+void __cyg_profile_func_exit(void *func, void *call_site)
+{
+	ftr_leave_cygprof((uintptr_t)func, CALLERS_CFA());
 }
 
 /* Find the call that ends.  Frames above it on its stack were left by a jump or an exception. */
@@ -36,29 +36,22 @@ static struct ftr_frame *cygprof_find(struct ftr_thread *self, uintptr_t func)
 	return NULL;
 }
 
-static __attribute__((noinline, cold)) void exit_slow(struct ftr_thread *self, uintptr_t func,
-						     const uintptr_t *cfa)
+__attribute__((noinline, cold)) void ftr_leave_cygprof_slow(uintptr_t func, const uintptr_t *cfa)
 {
+	struct ftr_thread *self = &ftr_self;
 	struct ftr_frame *frame;
 
 	if (self->uncounted != 0) {
 		self->uncounted--;
 		return;
 	}
+	if (ftr_frame_pop(func, FTR_FRAME_CYGPROF))
+		return;
 	frame = cygprof_find(self, func);
 	if (frame == NULL)
 		return;		/* entered before tracing began */
 	ftr_frames_abandon(self, frame, cfa, true);
 	ftr_frame_close(self, frame);
-}
-
-void __cyg_profile_func_exit(void *func, void *call_site)
-{
-	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
-		return;
-	if (unlikely(ftr_self.uncounted != 0 ||
-		     !ftr_frame_pop((uintptr_t)func, FTR_FRAME_CYGPROF)))
-		exit_slow(&ftr_self, (uintptr_t)func, CALLERS_CFA());
 }
 
 const struct ftr_probe ftr_probe_cygprof = { .name = "cygprof" };
