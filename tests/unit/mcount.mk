@@ -63,3 +63,9 @@ tests_unit_mcount_gate_test_SOURCES = \
 	libmcount/sections.c \
 	tests/unit/mcount_gate_test.c \
 	tests/unit/mcount_neighbours.c
+UNIT_TESTS += tests/unit/mcount_patch_test
+tests_unit_mcount_patch_test_SOURCES = \
+	libmcount/probe_patch.c \
+	libmcount/sections.c \
+	tests/unit/mcount_neighbours.c \
+	tests/unit/mcount_patch_test.c
