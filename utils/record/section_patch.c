@@ -307,6 +307,13 @@ static bool is_patchable(const struct ftr_section_module *module)
 	       (module->elf->hooks & FTR_ELF_HOOK_CALLS) == 0;
 }
 
+/* Are there functions that could be patched beside those that call the hook?  They are left. */
+static bool is_mixed(const struct ftr_section_module *module)
+{
+	return (module->elf->hooks & (FTR_ELF_HOOK_PATCHABLE | FTR_ELF_HOOK_XRAY)) != 0 &&
+	       (module->elf->hooks & FTR_ELF_HOOK_CALLS) != 0;
+}
+
 static int sites_find(struct work *work)
 {
 	int ret = 0;
@@ -329,6 +336,10 @@ static int patch_make(const struct ftr_section_module *module, const void *value
 	struct work work = { .module = module, .given = given_of(values) };
 	int ret = 0;
 
+	if (is_mixed(module) && module->notes != NULL)
+		ftr_strbuf_printf(module->notes, "%s: nothing is patched: its functions were "
+				  "compiled to call a hook; those that do not are not recorded\n",
+				  module->path);
 	if (!is_patchable(module) || ftr_elf_file_open(&work.file, module->path, NULL) < 0)
 		return 0;
 	ftr_rules_init(&work.rules);
@@ -367,7 +378,8 @@ static uint32_t patch_narrow(const struct ftr_section_module *module, const void
 static bool patch_is_wanted(const struct ftr_section_module *module, const void *values)
 {
 	if (module->is_image)
-		return patch_narrow(module, values, FTR_SWITCH_ON) != FTR_SWITCH_OFF;
+		return is_mixed(module) ||
+		       patch_narrow(module, values, FTR_SWITCH_ON) != FTR_SWITCH_OFF;
 	return is_patchable(module) && !ftr_section_is_base_library(module->path);
 }
 
