@@ -133,6 +133,9 @@ static int live_run(void *arg, int argc, char **argv)
 		return FTR_EXIT_USAGE;
 	}
 	values->record.depth = values->replay.selection.depth;
+	values->record.time_ns = values->replay.selection.time_ns;
+	values->record.filter = values->replay.selection.filter;
+	values->record.is_shown = true;
 	values->record.no_event = values->replay.selection.no_event;
 	values->record.no_sched = values->replay.selection.no_sched;
 	if (kept != NULL || values->keeps_data)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """record's rules and times: what is recorded is what they say, however a program is instrumented."""
+import os
 import re
+from random import Random
 
 from recording import Trace, build, harness
 
@@ -67,8 +69,8 @@ class FiltersTest(harness.Test):
         self.assertEqual((done.returncode, done.stderr), (0, ""), options)
         return self.replayed()
 
-    def replayed(self, *options):
-        done = self.ftr("replay", "--no-pager", "-d", "made", "-f", "none", *options)
+    def replayed(self, *options, data="made"):
+        done = self.ftr("replay", "--no-pager", "-d", data, "-f", "none", *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return tree(done.stdout)
 
@@ -77,6 +79,41 @@ class FiltersTest(harness.Test):
             for options, calls in CHOICES:
                 with self.subTest(program=program, options=options):
                     self.assertEqual(self.recorded(program, *options.split()), calls)
+
+    def test_as_analysis_chooses(self):
+        """The same rules, applied to all calls when they are shown."""
+        for program in BUILDS:
+            self.recorded(program)
+            for options, calls in CHOICES:
+                if "finish" not in options:         # of the process, not of what is shown of it
+                    with self.subTest(program=program, options=options):
+                        self.assertEqual(self.replayed(*options.split()), calls)
+
+    def test_random_choices(self):
+        """Whatever is combined: what is recorded is what analysis shows of all calls."""
+        random = Random(12)
+        names = ["main", "run", "top", "mid", "slow", "again", "leaf", "usleep"]
+        actions = ["depth=1", "depth=2", "trace_on", "trace_off", "notrace", "filter", "hide"]
+        self.recorded("fentry")
+        os.rename("made", "all")
+        for _ in range(40):
+            options = []
+            for _ in range(random.randint(1, 4)):
+                name, kind = random.choice(names), random.choice("FFNNHTTTD")
+                if kind == "D":
+                    options.append(f"-D{random.randint(1, 5)}")
+                else:
+                    options += ["-" + kind,
+                                name + ("@" + random.choice(actions) if kind == "T" else "")]
+            with self.subTest(options=" ".join(options)):
+                recorded = self.recorded("fentry", *options)
+                self.assertEqual(recorded, self.replayed(*options, data="all"))
+
+    def test_live(self):
+        for options, calls in (("-F slow", SLOW), ("-D 2", "main(run)"), ("-F slow@color=red", SLOW),
+                               ("-t 10ms", "main(run(top(slow(usleep))))"), ("-F slow@depth=1", "slow")):
+            done = self.ftr("live", "--no-pager", "--no-event", "-f", "none", *options.split(), "./pg")
+            self.assertEqual((done.returncode, tree(done.stdout)), (0, calls), done.stderr)
 
     def test_all_of_it(self):
         for program in BUILDS:
