@@ -185,7 +185,7 @@ class Events(Recording):
     def test_recorder_killed(self):
         self.need_events()
         child = self.start("./switches", "pingpong", "10")
-        self.wait_for(lambda: SWITCH in kinds())
+        self.wait_for(lambda: SWITCH in kinds() and "linux:sched-out" in self.shown("--no-merge"))
         child.kill()
         child.wait(TIMEOUT)
         child.stdin.write("\n\n")

@@ -183,6 +183,7 @@ class OptionsTest(harness.Test):
         os.chmod("trace", 0)
         user = {"user": 65534, "group": 65534, "extra_groups": []} if harness.IS_ROOT else {}
         run = self.ftr("report", "-d", "trace", **user)
+        os.chmod("trace", 0o755)
         self.assertEqual(run.returncode, 1)
         self.assertRegex(run.stderr, "^ftr: trace: Permission denied; ")
 

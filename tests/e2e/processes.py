@@ -156,6 +156,7 @@ class Surroundings(Recording):
     def test_shm_absent(self):
         self.shm("mount -t tmpfs none /dev")
 
+    @unittest.skipUnless(IS_ROOT, "needs root")
     def test_other_user(self):
         self.check("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 

@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -288,7 +289,11 @@ class RecordTest(Recording):
         self.assertEqual(sum(len(records) == 24 for records in trace.tasks.values()), 300)
 
     def test_thousands_of_threads(self):
-        self.record("--no-event", "./victim", "brief", "3000")
+        def all_descriptors():
+            """Each thread's first call needs one for a moment: thousands at once need more than the usual 1024."""
+            most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        self.record("--no-event", "./victim", "brief", "3000", preexec_fn=all_descriptors)
         trace = Trace("d")
         calls = [len([r for r in records if r.type == ENTRY]) for records in trace.tasks.values()]
         self.assertEqual(sum(calls), 2 + 2 * 3000)
