@@ -27,7 +27,8 @@ e2e_tests = \
 	tests/e2e/syscalls_unfriendly.py \
 	tests/e2e/tracedat.py \
 	tests/e2e/tracedat_kernel.py \
-	tests/e2e/unwinders.py
+	tests/e2e/unwinders.py \
+	tests/e2e/values.py
 if HAVE_PYTHON
 TESTS += $(e2e_tests)
 endif

@@ -89,4 +89,5 @@ EXTRA_DIST += \
 	tests/prog/throw_storm.cc \
 	tests/prog/switches.c \
 	tests/prog/unwound.c \
+	tests/prog/values.c \
 	tests/prog/victim.c

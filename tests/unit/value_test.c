@@ -9,6 +9,7 @@
 
 #include "tests/unit/object_util.h"
 #include "utils/proto/record.h"
+#include "utils/record/choice.h"
 #include "utils/record/prototypes.h"
 #include "utils/record/value_module.h"
 #include "utils/trace/args.h"
@@ -140,11 +141,12 @@ static void expect_line(const char *text, const char *name, char letter, const c
 
 static void read_module(const char *path, struct ftr_value_module *module)
 {
-	struct ftr_value_wants wants = { .auto_args = true };
+	struct ftr_rules rules;
+	struct ftr_record_choice choice = { .rules = &rules, .auto_args = true };
 
-	ftr_rules_init(&wants.rules);
-	assert_int_equal(ftr_value_module_init(module, path, &wants), 0);
-	ftr_rules_fini(&wants.rules);
+	ftr_rules_init(&rules);
+	assert_int_equal(ftr_value_module_init(module, path, &choice), 0);
+	ftr_rules_fini(&rules);
 }
 
 static void compile(const char *name, const char *source, const char *compiler, const char *flags,

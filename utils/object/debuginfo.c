@@ -141,6 +141,15 @@ static const char *declaring_file(Dwarf_Die *function)
 	return dwarf_filesrc(files, 0, NULL, NULL);
 }
 
+/* A function whose cold part lies elsewhere has ranges: the first is where it begins. */
+static bool entry_of(Dwarf_Die *function, Dwarf_Addr *addr)
+{
+	Dwarf_Addr base, end;
+
+	return dwarf_entrypc(function, addr) == 0 ||
+	       dwarf_ranges(function, 0, &base, addr, &end) > 0;
+}
+
 static int index_function(Dwarf_Die *function, void *arg)
 {
 	const struct unit_walk *walk = arg;
@@ -150,7 +159,7 @@ static int index_function(Dwarf_Die *function, void *arg)
 	Dwarf_Addr addr;
 	int line;
 
-	if (dwarf_entrypc(function, &addr) != 0)
+	if (!entry_of(function, &addr))
 		return DWARF_CB_OK;
 	declaration = ftr_arena_alloc(&info->arena, sizeof(*declaration));
 	if (declaration == NULL)

@@ -273,6 +273,16 @@ static int params_begin(Dwarf_Die *function, Dwarf_Die *child)
 	return ret;
 }
 
+/* "this" and its like. */
+static bool is_hidden(Dwarf_Die *param)
+{
+	Dwarf_Attribute attr;
+	bool value = false;
+
+	return dwarf_attr_integrate(param, DW_AT_artificial, &attr) != NULL &&
+	       dwarf_formflag(&attr, &value) == 0 && value;
+}
+
 /* What constructors have in their declaration alone. */
 static bool is_passed(Dwarf_Die *param)
 {
@@ -302,6 +312,8 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 			continue;
 		if (!value_read(types, &child, is_rust, &params[read.nr], &leaves))
 			break;
+		if (is_hidden(&child))		/* a constructor's is no object yet */
+			params[read.nr].type.kind = FTR_TYPE_POINTER;
 		ftr_callconv_argument(&state, &leaves, &params[read.nr++]);
 	}
 	signature = ftr_arena_alloc(types->arena, sizeof(read) + read.nr * sizeof(params[0]));

@@ -15,13 +15,29 @@
 	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_CALLER | FTR_RULE_DEPTH | \
 	 FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | \
 	 FTR_RULE_FINISH)
-#define RECORDED (GATED | FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)
+#define VALUES (FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)
+#define RECORDED (GATED | VALUES)
 
 bool ftr_record_choice_is_any(const struct ftr_record_choice *choice)
 {
 	return choice != NULL &&
 	       (choice->time_ns != 0 || choice->size_bytes != 0 || choice->starts_off ||
 		(choice->rules != NULL && (ftr_rules_actions(choice->rules) & GATED) != 0));
+}
+
+void ftr_record_choice_values_only(struct ftr_record_choice *choice, struct ftr_rules *rules)
+{
+	size_t i;
+
+	assert(choice->rules == rules);
+	choice->time_ns = 0;
+	choice->size_bytes = 0;
+	choice->starts_off = false;
+	for (i = 0; i < rules->rules.nr; i++) {
+		struct ftr_rule *rule = &rules->rules.v[i];
+
+		rule->actions &= rule->condition == NULL ? (uint32_t)VALUES : 0;
+	}
 }
 
 int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_err *err)
@@ -185,7 +201,7 @@ int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *
 	for (i = 0; ret == 0 && i < choice->rules->rules.nr; i++) {
 		const struct ftr_rule *rule = &choice->rules->rules.v[i];
 
-		if (ftr_rule_module(rule) != FTR_RULE_MODULE_NAMED)
+		if (rule->actions != 0 && ftr_rule_module(rule) != FTR_RULE_MODULE_NAMED)
 			ret = rule_match(rule, image, &tab, err);
 	}
 out:

@@ -16,10 +16,15 @@ struct ftr_record_choice {
 	uint64_t time_ns;		/* -t; 0 = calls of any length */
 	uint64_t size_bytes;		/* -Z; 0 = functions of any size */
 	bool starts_off;		/* --trace=off */
+	bool auto_args;			/* -a: arguments and return values of all functions */
+	enum ftr_match match;		/* what kind of patterns the rules have */
 };
 
 /* Does it leave anything out, or switch anything? */
 bool ftr_record_choice_is_any(const struct ftr_record_choice *choice);
+
+/* Leave out nothing, and of @rules, its own, only what they say of arguments and return values. */
+void ftr_record_choice_values_only(struct ftr_record_choice *choice, struct ftr_rules *rules);
 
 /* Do the rules ask for nothing that only analysis can do?  0, or -EINVAL with the reason. */
 int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_err *err);

@@ -47,6 +47,7 @@ libftr_a_SOURCES += \
 	utils/record/section_patch.c \
 	utils/record/section_rules.c \
 	utils/record/section_switches.c \
+	utils/record/section_values.c \
 	utils/record/sections.c \
 	utils/record/sections.def \
 	utils/record/sections.h \
@@ -62,6 +63,7 @@ libftr_a_SOURCES += \
 	utils/record/value.h \
 	utils/record/value_enums.c \
 	utils/record/value_enums.h \
+	utils/record/value_info.c \
 	utils/record/value_module.c \
 	utils/record/value_module.h \
 	utils/record/value_program.c \

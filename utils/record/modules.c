@@ -13,6 +13,7 @@
 #include "utils/base/bits.h"
 #include "utils/object/symtab.h"
 #include "utils/record/sections.h"
+#include "utils/record/value_module.h"
 
 #define INLINE_BYTES_MAX FTR_KIB(512) /* read in less time than a process takes to start */
 
@@ -191,7 +192,28 @@ const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool 
 	return file->elf.build_id;
 }
 
-static void store_one(const struct ftr_module_file *file, struct ftr_uftrace_dir *dir)
+/* What debug info says of arguments and return values, for who reads them. */
+static void values_store(const struct ftr_module_file *file, const struct ftr_symtab *tab,
+			 const struct ftr_record_choice *choice, struct ftr_uftrace_dir *dir)
+{
+	struct ftr_value_module made;
+	struct ftr_strbuf text;
+
+	if (!ftr_values_are_any(choice))
+		return;
+	ftr_strbuf_init(&text);
+	if (ftr_value_module_init(&made, file->path, choice) == 0 &&
+	    made.enums.len + made.functions.len > 0) {
+		ftr_strbuf_puts(&text, ftr_strbuf_str(&made.enums));
+		ftr_strbuf_puts(&text, ftr_strbuf_str(&made.functions));
+		ftr_uftrace_dir_debug(dir, tab->path, tab->build_id, &text);
+	}
+	ftr_value_module_fini(&made);
+	ftr_strbuf_fini(&text);
+}
+
+static void store_one(const struct ftr_module_file *file, const struct ftr_record_choice *choice,
+		      struct ftr_uftrace_dir *dir)
 {
 	struct ftr_symtab tab;
 
@@ -202,6 +224,7 @@ static void store_one(const struct ftr_module_file *file, struct ftr_uftrace_dir
 		if (tab.build_id == NULL && file->elf.build_id[0] != '\0')
 			tab.build_id = file->elf.build_id;
 		ftr_uftrace_dir_symbols(dir, &tab, NULL);
+		values_store(file, &tab, choice, dir);
 	}
 	ftr_symtab_fini(&tab);
 }
@@ -217,7 +240,7 @@ static void store_due(const struct ftr_modules *modules, struct ftr_uftrace_dir 
 
 	for (i = 0; i < modules->files.nr; i++) {
 		if (is_due(modules->files.v[i]))
-			store_one(modules->files.v[i], dir);
+			store_one(modules->files.v[i], modules->choice, dir);
 	}
 }
 

@@ -30,7 +30,7 @@ WORDS = {
     "char": "c", "signed char": "i8", "unsigned char": "u8", "short int": "i16",
     "short unsigned int": "u16", "int": "i32", "unsigned int": "u32", "long int": "i64",
     "long unsigned int": "u64", "long long int": "i64", "long long unsigned int": "u64",
-    "size_t": "u64", "ssize_t": "i64", "off_t": "i64", "off64_t": "i64", "mode_t": "o32",
+    "size_t": "u64", "ssize_t": "i64", "off_t": "i64", "off64_t": "i64", "mode_t": "x32",
     "pid_t": "i32", "uid_t": "u32", "gid_t": "u32", "id_t": "u32", "useconds_t": "u32",
     "time_t": "i64", "clock_t": "i64", "clockid_t": "i32", "socklen_t": "u32", "dev_t": "u64",
     "pthread_t": "x64", "pthread_key_t": "u32", "pthread_once_t": "i32", "timer_t": "p",
@@ -44,6 +44,12 @@ WORDS = {
     "rusage_who_t": "i32", "itimer_which_t": "i32", "priority_which_t": "i32",
 }
 FLOATS = {"float": "32", "double": "64", "long double": "80"}
+
+# C++'s own allocation, which no header of C declares.
+OPERATORS = {
+    "_Znwm": ("arg1/u64", "retval/p"), "_Znam": ("arg1/u64", "retval/p"), "_ZdlPv": ("arg1/p", ""),
+    "_ZdaPv": ("arg1/p", ""), "_ZdlPvm": ("arg1/p,arg2/u64", ""), "_ZdaPvm": ("arg1/p,arg2/u64", ""),
+}
 
 # Enumerations: their names in the headers, and which argument of which functions has them.
 ENUMS = {
@@ -169,7 +175,7 @@ LINE = re.compile(r"^/\* (\S+):\d+:NC \*/ extern (.*?)\s?(\w+) \((.*)\);$")
 
 def prototypes(cc):
     enums = {(u.split(":")[0], int(u.split(":")[1])): u.split(":")[2] for u in USES}
-    rows = {}
+    rows = dict(OPERATORS)
     for line in run(cc, includes(), "-c", "-aux-info", "aux").splitlines():
         match = LINE.match(line)
         if match is None:

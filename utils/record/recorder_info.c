@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* The info file in the course of a recording. */
 #include <elf.h>
+#include <errno.h>
 #include <string.h>
 
+#include "utils/record/choice.h"
 #include "utils/record/overhead.h"
 #include "utils/record/recorder_state.h"
 #include "utils/record/sections.h"
+#include "utils/record/value_module.h"
 
 #define REWRITE_INTERVAL_NS UINT64_C(50000000)
 #define NSEC_PER_SEC INT64_C(1000000000)
+
+/* As uftrace calls them. */
+static const char *const pattern_types[] = {
+	[FTR_MATCH_REGEX] = "regex", [FTR_MATCH_GLOB] = "glob", [FTR_MATCH_EXACT] = "simple",
+};
 
 static void info_features(struct ftr_info *info, const struct ftr_recorder *recorder)
 {
@@ -20,6 +28,7 @@ static void info_features(struct ftr_info *info, const struct ftr_recorder *reco
 	while ((maker = ftr_section_maker_next(&pos)) != NULL)
 		if (ftr_recorder_switch_wanted(recorder, maker) != FTR_SWITCH_OFF)
 			info->feature_mask |= maker->feature;
+	info->feature_mask |= ftr_values_features(recorder->options->choice);
 	if (recorder->options->estimate_return)
 		info->feature_mask |= FTR_FEATURE_ESTIMATE_RETURN;
 	if (recorder->store.has_events)
@@ -62,7 +71,8 @@ int ftr_recorder_info_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	info->exename = options->program->image;
 	info->build_id = options->program->elf.build_id;
 	info->cmdline = options->cmdline;
-	info->pattern_type = "regex";
+	info->pattern_type = pattern_types[options->choice != NULL ? options->choice->match :
+								    FTR_MATCH_REGEX];
 	info->events = recorder->events_text;
 	info->recorder_version = options->version;
 	info->info_mask = FTR_INFO_EXE_NAME | FTR_INFO_CMDLINE | FTR_INFO_PATTERN_TYPE |
@@ -71,6 +81,8 @@ int ftr_recorder_info_start(struct ftr_recorder *recorder, struct ftr_err *err)
 		info->info_mask |= FTR_INFO_EXE_BUILD_ID;
 	ftr_sysinfo_machine(info, &recorder->arena);
 	info_utc_offset(info, options);
+	if (ftr_values_info(info, options->choice, &recorder->arena) < 0)
+		return ftr_err_set(err, ENOMEM, "info: out of memory");
 	ftr_sysinfo_time(info, &recorder->arena, recorder->start_s, 0);
 	info_features(info, recorder);
 	return ftr_uftrace_dir_info(recorder->store.dir, info, err);

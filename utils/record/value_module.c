@@ -3,18 +3,20 @@
 #include "utils/record/value_module.h"
 
 #include <errno.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "utils/object/debuginfo.h"
 #include "utils/object/demangle.h"
 #include "utils/object/symtab.h"
+#include "utils/record/choice.h"
 #include "utils/record/prototypes.h"
 #include "utils/record/value_enums.h"
 
 /* A module while it is compiled. */
 struct compiler {
-	const struct ftr_value_wants *wants;
+	const struct ftr_record_choice *choice;
 	struct ftr_value_module *module;
 	struct ftr_debuginfo *debuginfo;	/* (owned, nullable) */
 	struct ftr_value_enums enums;
@@ -57,7 +59,7 @@ static int layout_add(struct compiler *self, const struct ftr_pattern_names *nam
 		      enum uft_spec_kind kind, struct uft_layout *layout, bool *is_automatic)
 {
 	const struct uft_spec_reader reader = { .arena = &self->arena };
-	const struct ftr_rules *rules = &self->wants->rules;
+	const struct ftr_rules *rules = self->choice->rules;
 	int ret = 0;
 	size_t i;
 
@@ -68,7 +70,6 @@ static int layout_add(struct compiler *self, const struct ftr_pattern_names *nam
 		if (!is_wanted(rule, kind) || !module_matches(self, rule) ||
 		    !ftr_pattern_matches_names(rule->pattern, names))
 			continue;
-		self->module->matched_nr++;
 		if (words == NULL)
 			*is_automatic = true;
 		else
@@ -76,6 +77,61 @@ static int layout_add(struct compiler *self, const struct ftr_pattern_names *nam
 					     ftr_pattern_is_exact(rule->pattern), &reader);
 	}
 	return ret == -ENOMEM ? ret : 0;
+}
+
+/* An enumeration without names that can be told is a number. */
+static struct ftr_parameter told(struct compiler *self, const struct ftr_parameter *value,
+				 const char **enum_name)
+{
+	struct ftr_parameter copy = *value;
+
+	*enum_name = NULL;
+	if (copy.type.kind != FTR_TYPE_ENUM)
+		return copy;
+	if (copy.type.values != NULL)
+		*enum_name = ftr_value_enums_name(&self->enums, copy.type.values,
+						  &self->module->enums);
+	if (*enum_name == NULL)
+		copy.type.kind = FTR_TYPE_SIGNED;
+	return copy;
+}
+
+/* Clones of a function that gcc made have not all of its arguments. */
+static bool is_clone(const char *name)
+{
+	const char *dot = strchr(name, '.');
+
+	return dot != NULL && strncmp(dot, ".cold", 5) != 0;
+}
+
+static const struct ftr_signature *signature_get(struct compiler *self)
+{
+	const struct ftr_symbol *symbol = self->symbol;
+
+	if (symbol->type == 'P' || is_clone(symbol->name))
+		return NULL;
+	if (self->debuginfo == NULL && ftr_debuginfo_open(&self->debuginfo, self->path, NULL) < 0)
+		return NULL;
+	return ftr_debuginfo_signature(self->debuginfo, symbol->addr);
+}
+
+/* The user named an enumeration: it is one of what the function takes and gives, or unknown. */
+static void enums_tell(struct compiler *self, const struct uft_layout *layout)
+{
+	const char *name;
+	bool has_any = false;
+	size_t i;
+
+	for (i = 0; i < layout->args.nr; i++)
+		has_any |= layout->args.v[i].arg.format == FTR_ARG_ENUM;
+	if (!has_any)
+		return;
+	self->signature = signature_get(self);
+	if (self->signature == NULL)
+		return;
+	told(self, &self->signature->retval, &name);
+	for (i = 0; i < self->signature->nr; i++)
+		told(self, &self->signature->params[i], &name);
 }
 
 /* A spec that no payload has room for is left out whole: readers know no part of it. */
@@ -97,23 +153,6 @@ static int layout_compile(struct compiler *self, const struct uft_layout *layout
 		ret = 0;
 	}
 	return ret < 0 ? ret : ftr_value_program_end(programs, index);
-}
-
-/* An enumeration without names that can be told is a number. */
-static struct ftr_parameter told(struct compiler *self, const struct ftr_parameter *value,
-				 const char **enum_name)
-{
-	struct ftr_parameter copy = *value;
-
-	*enum_name = NULL;
-	if (copy.type.kind != FTR_TYPE_ENUM)
-		return copy;
-	if (copy.type.values != NULL)
-		*enum_name = ftr_value_enums_name(&self->enums, copy.type.values,
-						  &self->module->enums);
-	if (*enum_name == NULL)
-		copy.type.kind = FTR_TYPE_SIGNED;
-	return copy;
 }
 
 /* Arguments up to the first that there is no room for. */
@@ -171,25 +210,6 @@ static int prototype_compile(struct compiler *self, enum uft_spec_kind kind, uin
 	return ret;
 }
 
-/* Clones of a function that gcc made have not all of its arguments. */
-static bool is_clone(const char *name)
-{
-	const char *dot = strchr(name, '.');
-
-	return dot != NULL && strncmp(dot, ".cold", 5) != 0;
-}
-
-static const struct ftr_signature *signature_get(struct compiler *self)
-{
-	const struct ftr_symbol *symbol = self->symbol;
-
-	if (symbol->type == 'P' || is_clone(symbol->name))
-		return NULL;
-	if (self->debuginfo == NULL && ftr_debuginfo_open(&self->debuginfo, self->path, NULL) < 0)
-		return NULL;
-	return ftr_debuginfo_signature(self->debuginfo, symbol->addr);
-}
-
 static int automatic_compile(struct compiler *self, enum uft_spec_kind kind,
 			     struct ftr_strbuf *words, uint32_t *index)
 {
@@ -204,13 +224,15 @@ static int kind_compile(struct compiler *self, const struct ftr_pattern_names *n
 			enum uft_spec_kind kind, struct ftr_strbuf *words, uint32_t *index)
 {
 	struct uft_layout layout = { 0 };
-	bool is_automatic = self->wants->auto_args;
+	bool is_automatic = self->choice->auto_args;
 	int ret = layout_add(self, names, kind, &layout, &is_automatic);
 
-	if (ret == 0 && layout.args.nr > 0)
+	if (ret == 0 && layout.args.nr > 0) {
+		enums_tell(self, &layout);
 		ret = layout_compile(self, &layout, kind, index);
-	else if (ret == 0 && is_automatic)
+	} else if (ret == 0 && is_automatic) {
 		ret = automatic_compile(self, kind, words, index);
+	}
 	ftr_vec_fini(&layout.args);
 	return ret;
 }
@@ -283,9 +305,9 @@ static int symbols_compile(struct compiler *self, const struct ftr_symtab *tab)
 }
 
 int ftr_value_module_init(struct ftr_value_module *module, const char *path,
-			  const struct ftr_value_wants *wants)
+			  const struct ftr_record_choice *choice)
 {
-	struct compiler self = { .wants = wants, .module = module, .path = path };
+	struct compiler self = { .choice = choice, .module = module, .path = path };
 	struct ftr_symtab tab;
 	int ret = 0;
 
@@ -342,17 +364,40 @@ static int words_check(const struct ftr_rule *rule, enum uft_spec_kind kind,
 			   rule->text, (int)bad.len, bad.s);
 }
 
-int ftr_value_wants_check(const struct ftr_value_wants *wants, struct ftr_err *err)
+/* uftrace's readers, ours included, take POSIX's: what those do not know they leave out. */
+static int pattern_check(const struct ftr_rule *rule, const struct ftr_record_choice *choice,
+			 struct ftr_err *err)
+{
+	regex_t regex;
+
+	if (choice->match != FTR_MATCH_REGEX || ftr_pattern_is_exact(rule->pattern))
+		return 0;
+	if (regcomp(&regex, ftr_pattern_text(rule->pattern), REG_EXTENDED | REG_NOSUB) != 0)
+		return ftr_err_set(err, EINVAL,
+				   "%s: with values, FUNC has to be a regular expression of POSIX",
+				   rule->text);
+	regfree(&regex);
+	return 0;
+}
+
+static bool has_values(const struct ftr_rule *rule)
+{
+	return is_wanted(rule, UFT_SPEC_ARGS) || is_wanted(rule, UFT_SPEC_RETVAL);
+}
+
+int ftr_values_check(const struct ftr_record_choice *choice, struct ftr_err *err)
 {
 	struct ftr_arena arena;
 	int ret = 0;
 	size_t i;
 
 	ftr_arena_init(&arena);
-	for (i = 0; ret == 0 && i < wants->rules.rules.nr; i++) {
-		const struct ftr_rule *rule = &wants->rules.rules.v[i];
+	for (i = 0; ret == 0 && i < choice->rules->rules.nr; i++) {
+		const struct ftr_rule *rule = &choice->rules->rules.v[i];
 
-		ret = words_check(rule, UFT_SPEC_ARGS, &arena, err);
+		ret = has_values(rule) ? pattern_check(rule, choice, err) : 0;
+		if (ret == 0)
+			ret = words_check(rule, UFT_SPEC_ARGS, &arena, err);
 		if (ret == 0)
 			ret = words_check(rule, UFT_SPEC_RETVAL, &arena, err);
 	}

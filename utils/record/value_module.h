@@ -14,18 +14,17 @@
 #include "utils/record/value.h"
 #include "utils/trace/rule.h"
 
-/* What was asked for. */
-struct ftr_value_wants {
-	struct ftr_rules rules;	/* those with FTR_RULE_ARGUMENT, FTR_RULE_RETVAL, _AUTO_ARGS */
-	bool auto_args;		/* of every function */
-};
+struct ftr_info;
+struct ftr_record_choice;
+
+/* Does @choice (nullable) ask for any values? */
+bool ftr_values_are_any(const struct ftr_record_choice *choice);
 
 /* What a module has of it. */
 struct ftr_value_module {
 	struct ftr_value_programs programs;
 	FTR_VEC(struct ftr_values_func) funcs;	/* by address */
 	struct ftr_strbuf enums, functions;	/* lines of its NAME.dbg */
-	size_t matched_nr;			/* functions that were asked for by name */
 };
 
 /*
@@ -33,10 +32,17 @@ struct ftr_value_module {
  * or -ENOMEM; in any case finish it.
  */
 int  ftr_value_module_init(struct ftr_value_module *module, const char *path,
-			   const struct ftr_value_wants *wants);
+			   const struct ftr_record_choice *choice);
 void ftr_value_module_fini(struct ftr_value_module *module);
 
-/* Check the specs of values in @wants.  0, or -EINVAL with the place described, or -ENOMEM. */
-int ftr_value_wants_check(const struct ftr_value_wants *wants, struct ftr_err *err);
+/* Check the specs of values.  0, or -EINVAL with the reason, or -ENOMEM. */
+int ftr_values_check(const struct ftr_record_choice *choice, struct ftr_err *err);
+
+/* FTR_FEATURE_* of recordings with them. */
+uint64_t ftr_values_features(const struct ftr_record_choice *choice);
+
+/* What readers of the data need to know of them, in @arena.  0 or -ENOMEM. */
+int ftr_values_info(struct ftr_info *info, const struct ftr_record_choice *choice,
+		    struct ftr_arena *arena);
 
 #endif /* FTR_RECORD_VALUE_MODULE_H */

@@ -417,16 +417,16 @@ static const char *base_name(const char *path)
 }
 
 /* What tells modules of one base name apart: the build-id's start, else a sum of the path. */
-static void clash_suffix(char suffix[5], const struct ftr_symtab *tab)
+static void clash_suffix(char suffix[5], const char *path, const char *build_id)
 {
 	const unsigned char *p;
 	uint16_t sum = 0;
 
-	if (tab->build_id != NULL && strlen(tab->build_id) >= 4) {
-		snprintf(suffix, 5, "%.4s", tab->build_id);
+	if (build_id != NULL && strlen(build_id) >= 4) {
+		snprintf(suffix, 5, "%.4s", build_id);
 		return;
 	}
-	for (p = (const unsigned char *)tab->path; *p != '\0'; p++)
+	for (p = (const unsigned char *)path; *p != '\0'; p++)
 		sum = (uint16_t)(sum + *p);
 	snprintf(suffix, 5, "%04x", sum);
 }
@@ -460,13 +460,47 @@ int ftr_uftrace_dir_symbols(struct ftr_uftrace_dir *dir, const struct ftr_symtab
 	snprintf(name, sizeof(name), "%.200s.sym", base);
 	ret = symbols_store(dir, tab, name);
 	if (ret == -EEXIST) {
-		clash_suffix(suffix, tab);
+		clash_suffix(suffix, tab->path, tab->build_id);
 		snprintf(name, sizeof(name), "%.200s-%s.sym", base, suffix);
 		ret = symbols_store(dir, tab, name);
 	}
 	if (ret < 0)
 		return ftr_err_set(err, -ret, "%s/%s: %s", dir->path, name, strerror(-ret));
 	return 0;
+}
+
+static int text_store(struct ftr_uftrace_dir *dir, const char *name, const struct ftr_strbuf *text)
+{
+	int fd = file_create(dir, name, O_EXCL), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = file_write(fd, text->s, text->len);
+	close(fd);
+	return ret;
+}
+
+int ftr_uftrace_dir_debug(struct ftr_uftrace_dir *dir, const char *path, const char *build_id,
+			  const struct ftr_strbuf *text)
+{
+	char name[NAME_MAX + 1], suffix[5];
+	struct ftr_strbuf whole;
+	int ret;
+
+	ftr_strbuf_init(&whole);
+	ftr_strbuf_printf(&whole, "# path name: %s\n", path);
+	if (build_id != NULL)
+		ftr_strbuf_printf(&whole, "# build-id: %s\n", build_id);
+	ftr_strbuf_puts(&whole, ftr_strbuf_str(text));
+	snprintf(name, sizeof(name), "%.200s.dbg", base_name(path));
+	ret = whole.failed ? -ENOMEM : text_store(dir, name, &whole);
+	if (ret == -EEXIST) {
+		clash_suffix(suffix, path, build_id);
+		snprintf(name, sizeof(name), "%.200s-%s.dbg", base_name(path), suffix);
+		ret = text_store(dir, name, &whole);
+	}
+	ftr_strbuf_fini(&whole);
+	return ret;
 }
 
 int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/strbuf.h"
 #include "utils/object/symtab.h"
 #include "utils/proto/record.h"
 #include "utils/trace/info.h"
@@ -66,6 +67,13 @@ int ftr_uftrace_dir_message(struct ftr_uftrace_dir *dir, uint64_t time_ns, const
 /* NAME.sym of a module; a clash of base names is resolved as the format says. */
 int ftr_uftrace_dir_symbols(struct ftr_uftrace_dir *dir, const struct ftr_symtab *tab,
 			    struct ftr_err *err);
+
+/*
+ * NAME.dbg of the module at @path, with @build_id (nullable): @text, lines of functions and
+ * enumerations.
+ */
+int ftr_uftrace_dir_debug(struct ftr_uftrace_dir *dir, const char *path, const char *build_id,
+			  const struct ftr_strbuf *text);
 
 /* TID.dat for appending: a descriptor (owned by the caller), or -errno. */
 int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid);

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""Arguments and return values: what is shown is what the program says that it passed."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from recording import FTR, TIMEOUT, harness
+
+NAMES = ("sizes", "characters", "floats", "narrow", "wide", "many", "colors", "strings", "structs", "in_memory",
+         "pointers")
+# clang -O0 fetches arguments from the stack before it calls mcount, through a register of another.
+BEFORE_MCOUNT = {("clang", "-O0 -pg"): {"many"}}
+
+# Options, and the text of the one call that they are about (tests/prog/values.c).
+SPECS = (
+    ("-A sizes@arg1/i8", "sizes(-1)"), ("-A sizes@arg1/u8", "sizes(255)"), ("-A sizes@arg2/i16", "sizes(-2)"),
+    ("-A sizes@arg3/i32", "sizes(-3)"), ("-A sizes@arg3/x32", "sizes(0xfffffffd)"),
+    ("-A sizes@arg3/o32", "sizes(037777777775)"), ("-A sizes@arg4", "sizes(-4)"),
+    ("-A sizes@arg4/x", "sizes(0xfffffffffffffffc)"), ("-A sizes@arg4/i64", "sizes(-4)"),
+    ("-A sizes@arg5/x8", "sizes(0xff)"), ("-A sizes@arg5/o8", "sizes(0377)"), ("-A sizes@arg6/u16", "sizes(65535)"),
+    ("-A sizes@arg7/u32", "sizes(4294967295)"), ("-A sizes@arg8/u64", "sizes(18446744073709551615)"),
+    ("-A sizes@arg7/u32%stack+1", "sizes(4294967295)"), ("-A sizes@arg1/i16%rsi", "sizes(-2)"),
+    ("-A sizes@arg2/i32%RDX,arg1/i8", "sizes(-3, -1)"), ("-A sizes@arg5/i8,arg6/u8", "sizes(-1, 255)"),
+    ("-A sizes@arg1/i8 -A sizes@arg2/i16", "sizes(-1, -2)"), ("-A siz.s@arg1/i8;sizes@arg2/i8", "sizes(-1, -2)"),
+    ("-A sizes@arg1/x8 -A s.zes@arg1/i64,arg2/i8", "sizes(0xff, -2)"),
+    ("--match=glob -A s?zes@arg1/i8", "sizes(-1)"), ("--match=exact -A sizes@arg1/i8", "sizes(-1)"),
+    ("-T sizes@arg1/i8,retval/i32", "sizes(-1) = {ret}"), ("-R sizes@retval/i32", "sizes() = {ret}"),
+    ("-A characters@arg1/c,arg3/s -R characters@retval/c", "characters('a', \"text\") = 't'"),
+    ("-A floats@fparg1/32,fparg2,fparg3/80%stack+1,arg1/i32", "floats(1.500000, -2.250000, 1234567.125000, 1)"),
+    ("-A floats@fparg1/64%xmm1 -R floats@retval/f64", "floats(-2.250000) = 1234567.375000"),
+    ("-R narrow@retval/f32", "narrow() = -0.250000"), ("-R wide@retval/f80", "wide() = 3000.750000"),
+    ("-A many@fparg9/64,arg9/i64", "many(9.500000, -17)"),
+    ("-A colors@arg1/e:color,arg2/u8 -R colors@retval/e:color", "colors(GREEN, 1) = GREEN"),
+    ("-A structs@arg1/t8:point,arg2/t40:big%stack+1", "structs(point{...}, big{...})"),
+    ("-A pointers@arg2/p", "pointers(&atoi)"), ("-A sizes", "sizes(-1, -2, -3, -4, 255, 65535, 4294967295, "
+                                                "18446744073709551615)"),
+    ("-R sizes", "sizes() = {ret}"), ("-T sizes@auto-args", "sizes(-1, -2, -3, -4, 255, 65535, 4294967295, 18446744073709551615) = {ret}"),
+    ("-A strdup@arg1/s -R strdup@retval/s", 'strdup("on the heap") = "on the heap"'),
+    ("-A malloc@plt,arg1/u64", "malloc(300)"),
+)
+BAD_SPECS = ("sizes@arg1/q", "sizes@arg1/i7", "sizes@arg0", "sizes@arg1%eax", "sizes@arg1%stack+0",
+             "sizes@arg1%rdi+nothing", "nothing_like_it@arg1")
+
+WILD = r"""
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) int take(const char *s)
+{ __asm__ volatile("" : : "r"(s) : "memory"); return s != NULL; }
+__attribute__((noinline)) const char *give(long s) { __asm__ volatile(""); return (const char *)s; }
+static void forbid(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+int main(void)
+{
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *heap = strdup("parent"), stack[] = "stack";
+
+	take((char *)16);
+	take((char *)-1l);
+	take((char *)0x8000000000000000ul);
+	memcpy(pages + 4093, "abcdef", 7);
+	take(pages + 4093);
+	mprotect(pages + 4096, 4096, PROT_NONE);
+	take(pages + 4093);
+	take(pages + 4096);
+	give(16);
+	if (fork() == 0) {
+		strcpy(heap, "child");
+		take(heap);
+		_exit(0);
+	}
+	wait(NULL);
+	errno = 77;
+	take((char *)16);
+	if (errno != 77)
+		return 1;
+	forbid();
+	take(heap);
+	take("constant");
+	take(stack);
+	return 0;
+}
+"""
+WILD_TAKEN = ['"<0x10>"', '"<0xffffffffffffffff>"', '"<0x8000000000000000>"', '"abcdef"', '"abc"', '"<0xPAGE>"', '"child"',
+              '"<0x10>"', '"<0xHEAP>"', '"constant"', '"stack"']
+
+STRINGS = r"""
+#include <string>
+#include <cstdio>
+struct object { std::string name; object(const object &); explicit object(const char *s) : name(s) {}
+	std::string called(const std::string &s, int n) const; };
+object::object(const object &o) : name(o.name) {}
+__attribute__((noinline)) std::string object::called(const std::string &s, int n) const { return name + s; }
+__attribute__((noinline)) size_t by_value(std::string s, object o, int n) { return s.size() + o.name.size() + n; }
+int main() { object o("a rather long name for an object"); std::string s = o.called("short", 3);
+	return by_value(s, o, 4) > 0 && s.size() > 5 ? 0 : 1; }
+"""
+
+
+def calls(data, names, *options, tool=FTR):
+    """The calls of the functions, without what is in them: "f(1) = 2"."""
+    text = subprocess.run([tool, "replay", "-f", "none", "--no-pager", "-d", data, *options], check=True, timeout=TIMEOUT,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    found, stack = [], []
+    for line in text.splitlines():
+        call = line.strip().rstrip(";")
+        if call.startswith("}"):
+            stack.pop().append(re.sub(r"^}|;? /\*.*", "", call))
+            continue
+        found.append([call.removesuffix(" {")])
+        if call.endswith(" {"):
+            stack.append(found[-1])
+    return ["".join(call) for call in found if call[0].split("(")[0] in names]
+
+
+class Values(harness.Test):
+    def record(self, program, *options, warning=""):
+        done = self.run_program(FTR, "record", "-d", "data", *options, f"./{program}")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, f"^{warning}$")
+        return done.stdout
+
+    def write(self, name, text):
+        with open(name, "w", encoding="ascii") as file:
+            file.write(text)
+        return os.path.abspath(name)
+
+
+class Automatic(Values):
+    def check(self, compiler, flags):
+        if shutil.which(compiler[0]) is None:
+            self.skipTest(f"{compiler[0]} is not installed")
+        harness.build("values.c", "program", "-g", *flags.split(), compiler=compiler)
+        left_out = BEFORE_MCOUNT.get((compiler[0], flags), set())
+        said = [line for line in self.record("program", "-a").splitlines() if line.split("(")[0] in NAMES]
+        shown = calls("data", NAMES)
+        for wanted, got in zip(said, shown, strict=True):
+            if wanted.split("(")[0] not in left_out:
+                self.assertEqual(got, wanted)
+
+    def test_recursion(self):
+        harness.build("values.c", "program", "-g", "-O2", "-pg", "-fno-optimize-sibling-calls")
+        self.record("program", "-a", "-F", "recursive")
+        text = self.run_program(FTR, "replay", "-f", "none", "-d", "data").stdout
+        self.assertEqual([line.strip() for line in text.splitlines()],
+                         ["recursive(3) {", "recursive(2) {", "recursive(1) = 1;", "} = 2; /* recursive */",
+                          "} = 6; /* recursive */"])
+
+    def test_without_registers(self):
+        """What -finstrument-functions passes says nothing of arguments: none are shown."""
+        harness.build("values.c", "program", "-g", "-finstrument-functions")
+        self.record("program", "-a")
+        self.assertEqual(calls("data", ("sizes", "floats")), ["sizes()", "floats()"])
+
+
+for compiler in ("gcc", "clang"):
+    for flags in ("-O0 -pg", "-O2 -pg", "-O0 -pg -mfentry", "-O2 -pg -mfentry"):
+        def test(self, compiler=compiler, flags=flags):
+            self.check([compiler], flags)
+        setattr(Automatic, f"test_{compiler}_{flags.replace(' ', '_').replace('-', '')}", test)
+
+
+class Specs(Values):
+    @classmethod
+    def set_up_class(cls):
+        harness.build("values.c", "program", "-g", "-O2", "-pg")
+
+    def test_formats_and_places(self):
+        for options, text in SPECS:
+            said = self.record("program", *options.split())
+            text = text.replace("{ret}", re.search(r"^sizes.* = (-?\d+)$", said, re.M).group(1))
+            name = text.split("(")[0]
+            self.expect(calls("data", (name,))[0] == text, f"{options}: {calls('data', (name,))[0]}, not {text}")
+            shutil.rmtree("data")
+
+    def test_bad(self):
+        for spec in BAD_SPECS:
+            done = self.run_program(FTR, "record", "-d", "data", "-A", spec, "./program")
+            self.expect((done.returncode, done.stdout) == (2, ""), f"{spec}: status {done.returncode}")
+            self.expect(spec in done.stderr, f"{spec}: {done.stderr}")
+            self.expect(not os.path.exists("data"), f"{spec}: there is a trace")
+
+    def test_live(self):
+        done = self.run_program(FTR, "live", "-f", "none", "-A", "colors@arg2/u8", "./program")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("colors(1);\n", done.stdout)
+        done = self.run_program(FTR, "live", "-f", "none", "-T", "colors@arg2/u8,color=red", "./program")
+        self.assertIn("colors(1);\n", done.stdout)
+        done = self.run_program(FTR, "live", "-A", "colors@arg2/q", "./program")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+
+    @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
+    def test_uftrace_shows_them(self):
+        """uftrace 0.13 has no octal numbers."""
+        for options, _ in SPECS:
+            if "/o" in options:
+                continue
+            self.record("program", *options.split())
+            names = (*NAMES, "strdup", "malloc")
+            self.expect_same(names, options)
+            shutil.rmtree("data")
+
+    def expect_same(self, names, what):
+        """uftrace 0.13 shows large unsigned numbers as hexadecimal ones."""
+        shown = [[re.sub("0x[0-9a-f]+", lambda number: str(int(number.group(), 16)), call)
+                  for call in calls("data", names, tool=tool)] for tool in ("uftrace", FTR)]
+        self.expect(shown[0] == shown[1], f"{what}: {[pair for pair in zip(*shown) if pair[0] != pair[1]]}")
+
+    @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
+    def test_uftrace_shows_automatic_ones(self):
+        self.record("program", "-a")
+        names = (*NAMES, "strdup", "malloc", "memset", "printf", "free")
+        self.expect_same(names, "-a")
+
+    @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
+    def test_those_of_uftrace(self):
+        for options in ("-a", "-A sizes@arg2,arg1/i8", "-A sizes@arg1/i32 -A s.zes@arg1/i64,arg2/i8",
+                        "-A strings@arg1/s,arg2/s -R strings@retval/s"):
+            self.run_program("uftrace", "record", "-d", "data", *options.split(), "./program")
+            names = (*NAMES, "strdup", "malloc")
+            self.expect_same(names, options)
+            shutil.rmtree("data")
+
+
+class Pointers(Values):
+    def test_wild(self):
+        harness.build(self.write("wild.c", WILD), "wild", "-g", "-O1", "-pg", "-w")
+        self.record("wild", "-A", "take@arg1/s", "-R", "give@retval/s",
+                    warning="ftr: warning: process .* seccomp .*\n")
+        taken = [re.sub(r"<0x7f\w+>|<0x5\w+>", "<ADDRESS>", call) for call in calls("data", ("take",))]
+        self.assertEqual(taken, [f"take({re.sub('0xPAGE|0xHEAP', 'ADDRESS', text)})" for text in WILD_TAKEN])
+        self.assertEqual(calls("data", ("give",)), ['give() = "<0x10>"'])
+
+    def test_strings_of_cxx(self):
+        for flags in ("-O0", "-O2"):
+            harness.build(self.write("strings.cc", STRINGS), "strings", "-g", flags, "-pg")
+            self.record("strings", "-a")
+            self.assertEqual([re.sub("0x7\\w+", "THIS", call) for call in calls("data", ("object::called", "by_value"))],
+                             ['object::called(THIS, "short"s, 3) = "a rather long name for an objectshort"s',
+                              'by_value("a rather long name for an objectshort"s, object{...}, 4) = 73'])
+            shutil.rmtree("data")
+
+
+if __name__ == "__main__":
+    harness.main()

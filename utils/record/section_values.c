@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments and return values: the programs that take them (utils/proto/values.h). */
+#include <errno.h>
+
+#include "utils/object/elf.h"
+#include "utils/object/elf_file.h"
+#include "utils/record/choice.h"
+#include "utils/record/sections.h"
+#include "utils/record/value_module.h"
+
+/* Segments that are never written: what they hold is there as long as the module's code is. */
+static int ranges_add(struct ftr_strbuf *ranges, const char *path)
+{
+	struct ftr_elf_file file;
+	GElf_Phdr phdr;
+	size_t nr = 0;
+	int i;
+
+	if (ftr_elf_file_open(&file, path, NULL) == 0 && elf_getphdrnum(file.elf, &nr) < 0)
+		nr = 0;
+	for (i = 0; i < (int)nr && gelf_getphdr(file.elf, i, &phdr) != NULL; i++) {
+		uint64_t low = phdr.p_vaddr - file.base, high = low + phdr.p_filesz;
+		struct ftr_values_range range = { (uint32_t)low, (uint32_t)high };
+
+		if (phdr.p_type == PT_LOAD && (phdr.p_flags & (PF_R | PF_W)) == PF_R &&
+		    phdr.p_vaddr >= file.base && low < high && high <= UINT32_MAX)
+			ftr_strbuf_put(ranges, &range, sizeof(range));
+	}
+	ftr_elf_file_close(&file);
+	return ranges->failed ? -ENOMEM : 0;
+}
+
+static void body_put(const struct ftr_value_module *made, const struct ftr_strbuf *ranges,
+		     struct ftr_strbuf *body)
+{
+	static const struct ftr_value_op end = { 0 };
+	struct ftr_values head = {
+		.op_nr = (uint32_t)made->programs.ops.nr,
+		.func_nr = (uint32_t)made->funcs.nr,
+		.range_nr = (uint32_t)(ranges->len / sizeof(struct ftr_values_range)),
+	};
+
+	if (head.op_nr == 0)			/* of the image: that it is there is told, too */
+		head.op_nr = 1;
+	ftr_strbuf_put(body, &head, sizeof(head));
+	if (made->programs.ops.nr == 0)
+		ftr_strbuf_put(body, &end, sizeof(end));
+	else
+		ftr_strbuf_put(body, made->programs.ops.v, head.op_nr * sizeof(end));
+	if (head.func_nr > 0)
+		ftr_strbuf_put(body, made->funcs.v, head.func_nr * sizeof(made->funcs.v[0]));
+	if (ranges->len > 0)
+		ftr_strbuf_put(body, ranges->s, ranges->len);
+}
+
+static int values_make(const struct ftr_section_module *module, const void *values,
+		       struct ftr_strbuf *body)
+{
+	struct ftr_value_module made;
+	struct ftr_strbuf ranges;
+	int ret = ftr_value_module_init(&made, module->path, module->choice);
+
+	ftr_strbuf_init(&ranges);
+	if (ret == 0)
+		ret = ranges_add(&ranges, module->path);
+	if (ret == 0)
+		body_put(&made, &ranges, body);
+	ftr_strbuf_fini(&ranges);
+	ftr_value_module_fini(&made);
+	return ret;
+}
+
+/* The image's say that there are any; a library's matter where its calls are seen. */
+static bool values_are_wanted(const struct ftr_section_module *module, const void *values)
+{
+	if (!ftr_values_are_any(module->choice))
+		return false;
+	return module->is_image || module->elf->hooks != 0 ||
+	       (ftr_section_switch(module, "plt") & FTR_SWITCH_LIBRARIES) != 0;
+}
+
+const struct ftr_section_maker ftr_section_maker_values = {
+	.name	   = "values",
+	.kind	   = FTR_SECTION_VALUES,
+	.probe	   = "rules",
+	.is_wanted = values_are_wanted,
+	.make	   = values_make,
+};
