@@ -63,7 +63,7 @@ switches()
 	"${PYTHON:-python3}" "$srcdir/tests/roundtrip/perf_switches.py" "$1"
 }
 
-# What a directory that is written for another trace makes up.
+# What a directory that is written for another trace keeps where the trace has it.
 addresses()
 {
 	"$FTR" replay --no-pager --color=no -f addr,module -d "$1"
@@ -121,6 +121,9 @@ check_of_uftrace()
 	switches "$1" >d.cpu
 	cmp -s a.cpu d.cpu || fail "$trace as data: switches of CPUs: $(diff a.cpu d.cpu | head -5)"
 	[ "${2-}" = direct ] || return 0
+	addresses "$trace" >a.addr
+	addresses "$1" >d.addr
+	cmp -s a.addr d.addr || fail "$trace as data: addresses: $(diff a.addr d.addr | head -5)"
 	returns "$trace" >a.jumps
 	returns "$1" >d.jumps
 	cmp -s a.jumps d.jumps || fail "$trace as data: setjmp returns: $(diff a.jumps d.jumps | head -5)"

@@ -73,6 +73,7 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/export_func.c \
 	utils/format/uftrace/export_jump.c \
 	utils/format/uftrace/export_kernel.c \
+	utils/format/uftrace/export_place.c \
 	utils/format/uftrace/export_syscall.c \
 	utils/format/uftrace/export_task.c \
 	utils/format/uftrace/read.c \

@@ -112,7 +112,7 @@ static int write_record(struct ufx *x, struct ufx_task *task, const struct ftr_e
 		depth = FTR_RECORD_DEPTH_MAX;
 	record.time = ev->time_ns;
 	record.word = ftr_record_word(ev->type == FTR_EVENT_ENTRY ? FTR_RECORD_ENTRY :
-				      FTR_RECORD_EXIT, depth, x->funcs.v[func].addr);
+				      FTR_RECORD_EXIT, depth, ufx_call_addr(x, ev, func));
 	if (ev->flags & FTR_EVENT_LEFT)
 		return ufx_jump_exit(x, task, ev, &record);
 	if (len >= 0)
@@ -286,6 +286,8 @@ static void ufx_fini(struct ftr_sink *sink)
 	ftr_vec_fini(&x->first);
 	ftr_vec_fini(&x->funcs);
 	ftr_vec_fini(&x->modules);
+	ftr_vec_fini(&x->placed);
+	ftr_hashmap_fini(&x->placed_addrs);
 	for (size_t i = 0; i < x->perf.nr; i++)
 		ftr_vec_fini(&x->perf.v[i].bytes);
 	ftr_vec_fini(&x->perf);

@@ -2,8 +2,8 @@
 /*
  * Parts of the sink that writes any trace as a uftrace directory; for uftrace/export*.c only.
  *
- * The directory knows functions by address alone, and not every trace has addresses: so each
- * function gets one at its first use, 16 bytes apart, its module a span of 4 GiB; symbols and maps
+ * The directory knows functions by address alone, and not every trace has addresses: a function
+ * without gets one at its first use, 16 bytes apart, its module a span of 4 GiB; symbols and maps
  * are written to match.
  */
 #ifndef FTR_FORMAT_UFTRACE_EXPORT_H
@@ -49,8 +49,11 @@ struct ufx_layout {
  */
 struct ufx_func {
 	const struct ftr_func *func;
-	uint64_t addr;			/* in the records */
-	uint32_t bytes;			/* up to the next one */
+	uint64_t addr;			/* in the records; placed: relative to its module */
+	uint32_t bytes;			/* up to the next one; placed: its size, 0 = unknown */
+	bool     is_placed;		/* it has its address: uftrace/export_place.c */
+	const struct ftr_session *session;	/* placed: the image that base is of */
+	uint64_t base;
 	uint32_t module;		/* index into modules; or UFX_KERNEL */
 	uint32_t next;			/* of the same function: index into funcs + 1, 0 = none */
 	struct ufx_layout *layouts[2];	/* (owned, nullable) of arguments, of the return value */
@@ -59,6 +62,8 @@ struct ufx_func {
 struct ufx_module {
 	const char *path;		/* (in the arena) absolute */
 	const char *build_id;		/* (nullable) */
+	const struct ftr_module *module;	/* (nullable) */
+	bool     is_placed;		/* it lies where it lay */
 	uint32_t func_nr;
 	uint64_t next;			/* offset of the function that is added next */
 };
@@ -96,6 +101,8 @@ struct ufx {
 	FTR_VEC(struct ufx_module) modules;
 	FTR_VEC(struct ufx_task) tasks;		/* by task id */
 	struct ftr_hashmap module_index;	/* module id + 1, or 0 -> index + 1 */
+	FTR_VEC(uint32_t) placed;		/* by func id, as first */
+	struct ftr_hashmap placed_addrs;	/* of modules' functions that are placed */
 	struct ftr_hashmap by_name;		/* name id -> struct ftr_func */
 	struct ftr_hashmap events;		/* hash of name -> id of events.txt */
 	struct ftr_hashmap enums;		/* struct ftr_arg_enum that are used */
@@ -128,7 +135,24 @@ int64_t ufx_func_add(struct ufx *x, const struct ftr_func *func, uint64_t bytes)
 /* What stands for the function in files of lines. */
 const char *ufx_symbol_name(struct ufx *x, const struct ftr_func *func);
 int  ufx_write_modules(struct ufx *x);		/* .sym, .dbg */
-int  ufx_write_map(struct ufx *x, const char *sid);
+/* The map of an image, with what is placed in it as in @session (nullable). */
+int  ufx_write_map(struct ufx *x, const char *sid, const struct ftr_session *session);
+/* Index into modules of that, or of what stands in for it: placed or not.  0 or -ENOMEM. */
+int  ufx_module_get(struct ufx *x, const struct ftr_module *module, bool is_placed,
+		    uint32_t *index);
+
+/* uftrace/export_place.c */
+/* Index into funcs of a function at its own address, in the event's image; -ENOENT: it has none. */
+int64_t ufx_placed_get(struct ufx *x, const struct ftr_event *ev, const struct ftr_func *func);
+bool ufx_module_is_placed(const struct ufx *x, const struct ftr_module *module);
+/* Where the module of a placed function lies in an image; 0 = nowhere. */
+uint64_t ufx_func_base(struct ufx *x, uint32_t index, const struct ftr_session *session);
+/* What a record of a call has. */
+uint64_t ufx_call_addr(struct ufx *x, const struct ftr_event *ev, uint32_t index);
+/* By address, with a mark behind the last if that has no end: room for it is there.  How many. */
+size_t ufx_placed_sort(const struct ufx_module *module, struct ftr_symbol *symbols, size_t nr);
+bool ufx_placed_map(const struct ftr_session *session, const struct ufx_module *module,
+		    struct ftr_uftrace_map *map);
 
 /* uftrace/export_args.c */
 /*

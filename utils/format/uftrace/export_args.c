@@ -181,9 +181,15 @@ static bool payload_has_args(const struct ftr_payload *payload)
 
 int64_t ufx_func_of_entry(struct ufx *x, const struct ftr_event *ev)
 {
-	int64_t first = ufx_func_get(x, ev->call.func, UFX_STEP);
+	int64_t first = ufx_placed_get(x, ev, ev->call.func);
 	uint32_t variants = 0;
 
+	if (first >= 0 && (!payload_has_args(ev->payload) || x->funcs.v[first].layouts[0] == NULL ||
+			   layout_fits(x->funcs.v[first].layouts[0], ev->payload)))
+		return first;
+	if (first == -ENOMEM)
+		return -1;
+	first = ufx_func_get(x, ev->call.func, UFX_STEP);
 	if (first < 0 || !payload_has_args(ev->payload))
 		return first;
 	for (int64_t i = first; i >= 0; i = (int64_t)x->funcs.v[i].next - 1) {
@@ -210,6 +216,9 @@ uint64_t ufx_address(struct ufx *x, const struct ftr_event *ev, uint64_t addr)
 	if (func == NULL)
 		return addr;
 	same = ftr_hashmap_find(&x->by_name, func->name_id);
+	known = ufx_placed_get(x, ev, same != NULL ? same : func);
+	if (known >= 0)
+		return ufx_func_base(x, (uint32_t)known, session) + x->funcs.v[known].addr + offset;
 	known = ufx_func_get(x, same != NULL ? same : func, offset + 1);
 	if (known < 0)
 		return addr;

@@ -11,6 +11,8 @@
 #include "utils/object/symtab.h"
 
 #define UNKNOWN_PATH "/unknown"		/* of functions of no module */
+#define STACK_END   UINT64_C(0x7ffffffff000)	/* where the trace does not say */
+#define STACK_BYTES UINT64_C(0x21000)
 
 static uint64_t module_base(uint32_t module)
 {
@@ -35,11 +37,12 @@ static const char *module_path(struct ufx *x, const struct ftr_module *module)
 }
 
 /* Index of a module; modules beyond the last span share it. */
-static int module_get(struct ufx *x, const struct ftr_module *module, uint32_t *index)
+int ufx_module_get(struct ufx *x, const struct ftr_module *module, bool is_placed, uint32_t *index)
 {
 	uint64_t key = module == NULL ? 0 : module->id + UINT64_C(1);
 	uintptr_t known = (uintptr_t)ftr_hashmap_find(&x->module_index, key);
-	struct ufx_module added = { .build_id = module == NULL ? NULL : module->build_id };
+	struct ufx_module added = { .build_id = module == NULL ? NULL : module->build_id,
+				    .module = module, .is_placed = is_placed };
 
 	if (known != 0) {
 		*index = (uint32_t)known - 1;
@@ -60,6 +63,7 @@ static int module_get(struct ufx *x, const struct ftr_module *module, uint32_t *
 /* The kernel's functions keep their addresses, which are those of no module of the directory. */
 static int func_place(struct ufx *x, struct ufx_func *added)
 {
+	const struct ftr_module *of;
 	struct ufx_module *module;
 
 	if (ftr_func_is_kernel(added->func)) {
@@ -67,7 +71,8 @@ static int func_place(struct ufx *x, struct ufx_func *added)
 		x->kernel_cut_nr += added->func->src_file != NULL;
 		return ufx_kernel_addr(x, added->func, &added->addr);
 	}
-	if (module_get(x, added->func->module, &added->module) < 0)
+	of = ufx_module_is_placed(x, added->func->module) ? NULL : added->func->module;
+	if (ufx_module_get(x, of, false, &added->module) < 0)
 		return -ENOMEM;
 	module = &x->modules.v[added->module];
 	added->addr = module_base(added->module) + UFX_STEP + module->next;
@@ -109,9 +114,11 @@ int64_t ufx_func_get(struct ufx *x, const struct ftr_func *func, uint64_t bytes)
 	return ufx_func_add(x, func, bytes);
 }
 
-int ufx_write_map(struct ufx *x, const char *sid)
+int ufx_write_map(struct ufx *x, const char *sid, const struct ftr_session *session)
 {
 	struct ftr_uftrace_map *maps = calloc(x->modules.nr + 1, sizeof(*maps));
+	uint64_t stack_end = session == NULL ? 0 : session->stack_end;
+	size_t nr = 0;
 	int ret;
 
 	if (maps == NULL)
@@ -120,14 +127,18 @@ int ufx_write_map(struct ufx *x, const char *sid)
 		uint64_t base = module_base((uint32_t)i);
 		uint64_t bytes = ftr_align_up(x->modules.v[i].next + UFX_STEP, 0x1000);
 
-		maps[i] = (struct ftr_uftrace_map){ base, base + bytes, "r-xp",
-						    x->modules.v[i].path,
-						    x->modules.v[i].build_id };
+		if (x->modules.v[i].is_placed)
+			nr += ufx_placed_map(session, &x->modules.v[i], &maps[nr]);
+		else
+			maps[nr++] = (struct ftr_uftrace_map){ base, base + bytes, "r-xp",
+							       x->modules.v[i].path,
+							       x->modules.v[i].build_id };
 	}
-	maps[x->modules.nr] = (struct ftr_uftrace_map){ UINT64_C(0x7ffffffde000),
-							UINT64_C(0x7ffffffff000), "rw-p", "[stack]",
-							NULL };
-	ret = ftr_uftrace_dir_map(x->dir, sid, maps, x->modules.nr + 1, x->base.err);
+	if (stack_end < STACK_BYTES)
+		stack_end = STACK_END;
+	maps[nr++] = (struct ftr_uftrace_map){ stack_end - STACK_BYTES, stack_end, "rw-p",
+					       "[stack]", NULL };
+	ret = ftr_uftrace_dir_map(x->dir, sid, maps, nr, x->base.err);
 	free(maps);
 	return ret;
 }
@@ -152,6 +163,11 @@ static char symbol_type(const struct ftr_func *func)
 	return func->symbol_type == '\0' || func->symbol_type == '?' ? 'T' : func->symbol_type;
 }
 
+static uint64_t symbol_addr(const struct ufx_func *func)
+{
+	return func->is_placed ? func->addr : func->addr - module_base(func->module);
+}
+
 static int module_symbols(struct ufx *x, uint32_t module, struct ftr_symbol *symbols)
 {
 	struct ftr_symtab tab = { .symbols = symbols, .path = x->modules.v[module].path,
@@ -163,10 +179,12 @@ static int module_symbols(struct ufx *x, uint32_t module, struct ftr_symbol *sym
 		if (func->module != module)
 			continue;
 		symbols[tab.nr++] = (struct ftr_symbol){
-			.addr = func->addr - module_base(module), .size = func->bytes,
+			.addr = symbol_addr(func), .size = func->bytes,
 			.type = symbol_type(func->func), .name = ufx_symbol_name(x, func->func),
 		};
 	}
+	if (x->modules.v[module].is_placed)
+		tab.nr = ufx_placed_sort(&x->modules.v[module], symbols, tab.nr);
 	return ftr_uftrace_dir_symbols(x->dir, &tab, x->base.err);
 }
 
@@ -226,8 +244,7 @@ static int module_debug(struct ufx *x, uint32_t module)
 		const struct ufx_func *func = &x->funcs.v[i];
 
 		if (func->module == module)
-			put_func(&text, func, ufx_symbol_name(x, func->func),
-				 func->addr - module_base(module));
+			put_func(&text, func, ufx_symbol_name(x, func->func), symbol_addr(func));
 	}
 	snprintf(name, sizeof(name), "%.200s.dbg", strrchr(m->path, '/') + 1);
 	if (text.failed)

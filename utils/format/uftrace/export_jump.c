@@ -49,6 +49,6 @@ int ufx_jump_exit(struct ufx *x, struct ufx_task *task, const struct ftr_event *
 		return ufx_jump_flush(x, task);
 	task->left.nr = 0;
 	again.word = ftr_record_word(FTR_RECORD_EXIT, ftr_record_depth(record->word),
-				     x->funcs.v[setjmp - 1].addr);
+				     ufx_call_addr(x, ev, setjmp - 1));
 	return ufx_put(x, task, &again, NULL, 0);
 }

@@ -114,7 +114,7 @@ static int put_session(struct ufx *x, const struct ufx_task *task, uint64_t star
 		snprintf(sid, sizeof(sid), "%016x", (unsigned)t->pid);
 	ret = ftr_uftrace_dir_session(x->dir, start_ns, task->task->pid, sid,
 				      task_exename(x, t, task->is_named));
-	return ret < 0 ? ret : ufx_write_map(x, sid);
+	return ret < 0 ? ret : ufx_write_map(x, sid, t->session_nr > 0 ? t->sessions[0] : NULL);
 }
 
 static int put_image(struct ufx *x, const struct ftr_session *image)
@@ -122,7 +122,7 @@ static int put_image(struct ufx *x, const struct ftr_session *image)
 	int ret = ftr_uftrace_dir_session(x->dir, image->start_ns, image->pid, image->sid,
 					  image->exename);
 
-	return ret < 0 ? ret : ufx_write_map(x, image->sid);
+	return ret < 0 ? ret : ufx_write_map(x, image->sid, image);
 }
 
 /* The images after that, which it became by exec. */
