@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+import filters
 import storms
 import switches
 import throws
@@ -285,6 +286,8 @@ def show(result):
     if result["calls"]:
         show_calls(result["calls"])
     show_startup(result["startup"])
+    if result["filters"]:
+        filters.show(result["filters"], table, cell, ratio)
     if result["storms"]:
         storms.show(result["storms"], table, cell, ratio)
     if result["switches"]:
@@ -310,7 +313,7 @@ def parse_options():
     parser.add_argument("--storm-rounds", type=int, default=3)
     parser.add_argument("--records", type=int, default=20_000_000, help="of the trace to analyse")
     parser.add_argument("--analysis-rounds", type=int, default=1)
-    parser.add_argument("--parts", default="calls,storms,switches,throws,analysis,fxt", help="beside the start-up")
+    parser.add_argument("--parts", default="calls,filters,storms,switches,throws,analysis,fxt", help="beside the start-up")
     parser.add_argument("--json", default="bench.json", help="where the numbers go")
     parser.add_argument("--smoke", action="store_true", help="everything, but very little of it")
     options = parser.parse_args()
@@ -335,6 +338,7 @@ def main():
                        if options.uftrace else None,
             "startup": startup,
             "calls": measure_calls(bench, startup) if "calls" in options.parts else [],
+            "filters": filters.measure(bench) if "filters" in options.parts else [],
             "storms": storms.measure(bench) if "storms" in options.parts else [],
             "switches": switches.measure(bench) if "switches" in options.parts else [],
             "throws": throws.measure(bench) if "throws" in options.parts else [],

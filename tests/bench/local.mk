@@ -2,6 +2,7 @@
 # make bench: the table of doc/BENCH.md.  BENCH_FLAGS=--smoke takes seconds.
 EXTRA_DIST += \
 	tests/bench/bench.py \
+	tests/bench/filters.py \
 	tests/bench/measure.c \
 	tests/bench/memcpy.c \
 	tests/bench/smoke.sh \
