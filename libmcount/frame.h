@@ -51,16 +51,13 @@ static inline uint64_t record_put_word(struct ftr_thread *self, uint64_t word)
 /*
  * A frame is free, busy or open, and changes hands by one instruction: a handler that interrupts
  * the hook may switch to another coroutine, whose calls claim and close frames before this hook
- * resumes. A busy frame belongs to its hook alone.  top is where searches begin, not where open
- * frames end: frames of such a coroutine may lie above it.  doc/adr/0026
+ * resumes.  A busy frame belongs to its hook alone.  doc/adr/0026
  */
-static inline bool frame_take(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc)
+
+/* Make a free frame busy. */
+static inline bool frame_claim_free(struct ftr_frame *frame, const uintptr_t *loc)
 {
-	if (unlikely(!ftr_arch_local_cas((uint64_t *)&frame->loc, 0,
-					 (uint64_t)loc | FTR_FRAME_BUSY)))
-		return false;
-	self->top = frame + 1;
-	return true;
+	return ftr_arch_local_cas((uint64_t *)&frame->loc, 0, (uint64_t)loc | FTR_FRAME_BUSY);
 }
 
 /* Make an open frame busy, to close it.  False: it is not, or no longer, that of @loc. */
@@ -78,10 +75,31 @@ static inline void frame_free(struct ftr_frame *frame)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* As frame_take, of the first free frame from @frame on, but not from @end on; else counted. */
-struct ftr_frame *ftr_frame_take_above(struct ftr_thread *self, struct ftr_frame *frame,
-				       const struct ftr_frame *end, uintptr_t *loc)
-	__attribute__((visibility("hidden"), cold));
+/* Move top unless a handler has switched to a coroutine whose frames lie on top now. */
+static inline bool frames_set_top(struct ftr_thread *self, const struct ftr_frame *from,
+				  const struct ftr_frame *to)
+{
+	return ftr_arch_local_cas((uint64_t *)&self->top, (uint64_t)from, (uint64_t)to);
+}
+
+/*
+ * Claim @frame, the first above all others unless a handler has switched to another coroutine since
+ * top was read.  No open frame lies above top, and of two of one place the upper one is newer: so
+ * the frame on top is the one that returns, if its place says so.
+ */
+static inline bool frame_take(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc)
+{
+	if (unlikely(!frame_claim_free(frame, loc)))
+		return false;
+	if (likely(frames_set_top(self, frame, frame + 1)))
+		return true;
+	frame_free(frame);
+	return false;
+}
+
+/* As frame_take, of the first frame above all others, but not from @end on; else counted. */
+struct ftr_frame *ftr_frame_take_slow(struct ftr_thread *self, const struct ftr_frame *end,
+				      uintptr_t *loc) __attribute__((visibility("hidden"), cold));
 
 /* What a busy frame is about. */
 static inline void frame_fill(struct ftr_frame *frame, uintptr_t ret, uintptr_t func,
@@ -112,8 +130,8 @@ static inline uintptr_t frame_drop(struct ftr_thread *self, struct ftr_frame *fr
 {
 	uintptr_t ret = frame->ret;
 
+	frames_set_top(self, frame + 1, frame);
 	frame_free(frame);
-	self->top = frame;
 	return ret;
 }
 

@@ -202,7 +202,7 @@ static struct ftr_frame *frame_get(struct ftr_thread *self, uintptr_t *loc)
 
 	if (likely(frame < end && frame_take(self, frame, loc)))
 		return frame;
-	return ftr_frame_take_above(self, frame, end, loc);
+	return ftr_frame_take_slow(self, end, loc);
 }
 
 /* A busy frame becomes open, and its call comes back to us. */

@@ -15,6 +15,7 @@
 #include "arch/regs.h"
 #include "libmcount/clock.h"
 #include "libmcount/frame.h"
+#include "libmcount/frames.h"
 #include "libmcount/gated.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
@@ -34,25 +35,6 @@ static __attribute__((noinline)) uint64_t record_put(struct ftr_thread *self,
 	return record_put_word(self, record_word(self, frame, func, type));
 }
 
-static void frames_trim(struct ftr_thread *self)
-{
-	while (self->top > self->frames && self->top[-1].loc == NULL)
-		self->top--;
-}
-
-struct ftr_frame *ftr_frame_take_above(struct ftr_thread *self, struct ftr_frame *frame,
-				       const struct ftr_frame *end, uintptr_t *loc)
-{
-	for (; frame < end; frame++) {
-		if (frame_take(self, frame, loc))
-			return frame;
-		self->is_mixed = true;
-		self->halving_low = FTR_HALVING_NEVER;
-	}
-	self->skipped++;
-	return NULL;
-}
-
 /* A busy frame becomes free; when it had been recorded, so is its end. */
 static void frame_end(struct ftr_thread *self, struct ftr_frame *frame)
 {
@@ -64,7 +46,7 @@ static void frame_end(struct ftr_thread *self, struct ftr_frame *frame)
 		record_put(self, frame, frame->func, FTR_RECORD_EXIT);
 	}
 	frame_free(frame);
-	frames_trim(self);
+	ftr_frames_trim(self);
 }
 
 void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
@@ -128,7 +110,7 @@ static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 
 	if (loc == NULL || ftr_frame_is_busy(loc) || !frame_seize(frame, loc))
 		return;
-	if (frame->kind == FTR_FRAME_RETURN && self->stub != 0) {
+	if (frame->kind == FTR_FRAME_RETURN && stub != 0) {
 		/* A tail call's is a stub: its caller's frame has the address. */
 		if (!ftr_is_stub(frame->ret))
 			ftr_return_keep(self->slot, loc, frame->ret,
@@ -164,7 +146,7 @@ void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
 		if (stack_of(self, frame->loc) == stack)
 			frame_abandon(self, frame);
 	}
-	frames_trim(self);
+	ftr_frames_trim(self);
 }
 
 /*
@@ -224,7 +206,7 @@ static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct
 		self->halving_low = FTR_HALVING_NEVER;
 	if (self->gate_end != NULL)
 		return NULL;
-	return ftr_frame_take_above(self, self->top, self->frames_end, loc);
+	return ftr_frame_take_slow(self, self->frames_end, loc);
 }
 
 /*
@@ -286,7 +268,7 @@ static bool is_gated(const struct ftr_thread *self)
 static struct ftr_frame *frame_claim_estimate(struct ftr_thread *self, uintptr_t *loc)
 {
 	frames_end_estimate(self, loc);
-	return ftr_frame_take_above(self, self->top, self->estimate_end, loc);
+	return ftr_frame_take_slow(self, self->estimate_end, loc);
 }
 
 static inline void frame_open_for(struct ftr_thread *self, struct ftr_frame *frame, uintptr_t *loc,
@@ -481,75 +463,49 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs
 	enter(ftr_arch_return_slot(slot, child_ip), child_ip, false, regs);
 }
 
-static bool frame_is_at(const struct ftr_frame *frame, const uintptr_t *loc)
-{
-	return frame->loc == loc && frame->kind == FTR_FRAME_RETURN;
-}
-
-/* The newest of @loc among all frames of @slot that were ever in use. */
-static struct ftr_frame *frame_find(const struct ftr_slot *slot, const uintptr_t *loc)
-{
-	struct ftr_frame *frame, *found = NULL;
-
-	for (frame = slot->frames; ftr_slot_used(slot, frame); frame++) {
-		if (frame_is_at(frame, loc) &&
-		    (found == NULL || ftr_frame_is_newer(frame, found)))
-			found = frame;
-	}
-	return found;
-}
-
 /* The thread whose stub @address is; NULL = it is no stub. */
-static const struct ftr_slot *slot_of_stub(uintptr_t address)
+static struct ftr_slot *slot_of_stub(uintptr_t address)
 {
 	uint64_t stub = (address - (uintptr_t)ftr_return_stubs) / FTR_STUB_BYTES;
-	const struct ftr_slot *slot = atomic_load(&ftr_state.slots);
+	struct ftr_slot *slot = atomic_load(&ftr_state.slots);
 
 	while (slot != NULL && (slot->stub != 0 ? slot->stub : FTR_STUB_SHARED) != stub)
 		slot = slot->next;
 	return slot;
 }
 
-/* A frame of this thread that is not on top: those above it were left, or live on another stack. */
+/*
+ * A frame of this thread that is not on top: those above it were left, or live on another stack.
+ * It is seized before it is read: a handler may switch to a coroutine that takes it for left.
+ */
 static uintptr_t leave_here(struct ftr_thread *self, const uintptr_t *loc)
 {
 	struct ftr_frame *frame = self->top;
 	uintptr_t ret;
 
-	while (!self->is_mixed && frame > self->frames && !frame_is_at(frame - 1, loc))
-		frame--;
-	frame = !self->is_mixed && frame > self->frames ? frame - 1 : frame_find(self->slot, loc);
-	if (frame == NULL)
+	do {
+		if (frame-- <= self->frames)
+			return 0;
+	} while (!ftr_frame_is_at(frame, loc));
+	if (!frame_seize(frame, loc))
 		return 0;
-	ftr_frames_abandon(self, frame, loc, false);
 	ret = frame->ret;
-	ftr_frame_close(self, frame);
+	ftr_frames_abandon(self, frame, loc, false);
+	frame_end(self, frame);
+	if (self->top > frame)
+		ftr_frames_count_hole(self);
 	return ret;
 }
 
 /*
- * A coroutine that began on another thread returns on this one.  Shadow stacks are never unmapped,
- * so this is safe after that thread has ended, and no other thread accesses the frames of a
- * coroutine that runs here.
+ * Of another thread, the frame is that of a coroutine that began there and returns here.  Shadow
+ * stacks are never unmapped, so this is safe after that thread has ended.
  */
-static uintptr_t leave_there(const struct ftr_slot *slot, const uintptr_t *loc)
-{
-	struct ftr_frame *frame = frame_find(slot, loc);
-	uintptr_t ret;
-
-	if (frame == NULL)
-		return 0;
-	ret = frame->ret;
-	frame->is_begun = false;
-	frame_free(frame);
-	return ret;
-}
-
-static uintptr_t leave_on(struct ftr_thread *self, const struct ftr_slot *slot,
-			  const uintptr_t *loc)
+static uintptr_t leave_on(struct ftr_thread *self, struct ftr_slot *slot, const uintptr_t *loc)
 {
 	/* Not the slot: a vfork's child has its own, and its parent's frames. */
-	return slot->frames == self->frames ? leave_here(self, loc) : leave_there(slot, loc);
+	return slot->frames == self->frames ? leave_here(self, loc) :
+					      ftr_frame_close_foreign(slot, loc);
 }
 
 /*
@@ -560,11 +516,13 @@ static uintptr_t leave_on(struct ftr_thread *self, const struct ftr_slot *slot,
  */
 static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self, uintptr_t *loc)
 {
-	const struct ftr_slot *slot = slot_of_stub(*loc);
+	struct ftr_slot *slot = slot_of_stub(*loc);
 	uintptr_t ret = 0;
 
 	if (slot != NULL)
 		ret = leave_on(self, slot, loc);
+	if (ret == 0 && slot != NULL)
+		ret = ftr_return_find_of(slot, loc);	/* before what others left at this place */
 	if (ret == 0 && ftr_return_find(loc) == *loc)
 		ret = *loc;
 	if (ret == 0 && self->slot != NULL)
@@ -573,6 +531,8 @@ static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *s
 		ret = leave_on(self, slot, loc);
 	if (ret == 0)
 		ret = ftr_return_find(loc);
+	if (ret == 0 && self->slot != NULL)
+		ret = ftr_frame_busy_return(self, loc);
 	if (ret == 0)
 		__builtin_trap(); /* the program was switched in a way that ADR 0026 excludes */
 	return ret;
@@ -677,20 +637,27 @@ void ftr_point(uintptr_t *loc, uintptr_t func)
 }
 
 /*
- * Hooks that a handler interrupted and now jumps out of, which end below @sp, do not go on.  One
- * that has just taken its frame has not moved top yet.
+ * A handler interrupted hooks and now jumps out of them, from @here to @sp: they do not go on.
+ * Others do, of coroutines that a handler switched away from.
  */
-static void busy_frames_free(struct ftr_thread *self, const uintptr_t *sp)
+static bool is_jumped_out_of(const struct ftr_thread *self, const uintptr_t *loc,
+			     const uintptr_t *here, const uintptr_t *sp)
 {
-	enum stack stack = stack_of(self, sp);
+	if (stack_of(self, here) == STACK_SIGNAL && stack_of(self, sp) != STACK_SIGNAL)
+		return loc < sp && stack_of(self, loc) == stack_of(self, sp);
+	return here < loc && loc < sp;
+}
+
+/* A hook that has just taken its frame has not moved top yet. */
+static void busy_frames_free(struct ftr_thread *self, const uintptr_t *here, const uintptr_t *sp)
+{
 	const struct ftr_frame *end = self->frames + self->slot->frame_nr;
 	struct ftr_frame *frame = self->top;
 
 	while (frame < end && frame->loc != NULL)
 		frame++;
 	while (frame-- > self->frames) {
-		if (ftr_frame_is_busy(frame->loc) && frame->loc < sp &&
-		    stack_of(self, frame->loc) == stack)
+		if (ftr_frame_is_busy(frame->loc) && is_jumped_out_of(self, frame->loc, here, sp))
 			frame_end(self, frame);
 	}
 }
@@ -706,5 +673,5 @@ void ftr_frames_jumped(const uintptr_t *sp)
 		ftr_frames_abandon(self, self->frames - 1,
 				   (uintptr_t *)(self->signal_low + self->signal_bytes) - 1, false);
 	ftr_frames_abandon(self, self->frames - 1, sp, false);
-	busy_frames_free(self, sp);
+	busy_frames_free(self, here, sp);
 }

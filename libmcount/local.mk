@@ -12,6 +12,8 @@ libmcount_so_SOURCES = \
 	libmcount/fork.c \
 	libmcount/fork.h \
 	libmcount/frame.h \
+	libmcount/frames.c \
+	libmcount/frames.h \
 	libmcount/gate.c \
 	libmcount/gate.h \
 	libmcount/gated.c \

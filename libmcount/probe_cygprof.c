@@ -3,6 +3,7 @@
  * -finstrument-functions: the compiler calls us at entry and exit, and no return address is
  * touched.  Inlined functions are reported as well, several of them with one stack frame.
  */
+#include "libmcount/frames.h"
 #include "libmcount/hook.h"
 #include "libmcount/probe.h"
 #include "utils/base/rt/sys.h"
@@ -52,6 +53,8 @@ __attribute__((noinline, cold)) void ftr_leave_cygprof_slow(uintptr_t func, cons
 		return;		/* entered before tracing began */
 	ftr_frames_abandon(self, frame, cfa, true);
 	ftr_frame_close(self, frame);
+	if (self->top > frame)
+		ftr_frames_count_hole(self);
 }
 
 const struct ftr_probe ftr_probe_cygprof = { .name = "cygprof" };

@@ -37,6 +37,13 @@ static const struct ftr_return *return_find(const struct ftr_slot *slot, const u
 	return NULL;
 }
 
+uintptr_t ftr_return_find_of(const struct ftr_slot *slot, const uintptr_t *loc)
+{
+	const struct ftr_return *entry = return_find(slot, loc);
+
+	return entry != NULL ? entry->ret : 0;
+}
+
 uintptr_t ftr_return_find(const uintptr_t *loc)
 {
 	const struct ftr_slot *slot = atomic_load(&ftr_state.slots);

@@ -18,4 +18,8 @@ void ftr_return_keep(const struct ftr_slot *slot, uintptr_t *loc, uintptr_t ret,
 /* What was kept last for @loc, by whichever thread; 0 = nothing. */
 uintptr_t ftr_return_find(const uintptr_t *loc) __attribute__((visibility("hidden")));
 
+/* The same by the thread of @slot alone. */
+uintptr_t ftr_return_find_of(const struct ftr_slot *slot, const uintptr_t *loc)
+	__attribute__((visibility("hidden")));
+
 #endif /* FTR_LIBMCOUNT_RETURNS_H */

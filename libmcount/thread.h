@@ -41,6 +41,12 @@ static inline uint64_t ftr_frame_begun(enum ftr_frame_kind kind, uint64_t tick)
 	return tick << 16 | 1u << 8 | kind;
 }
 
+/* Open, and will return through @loc? */
+static inline bool ftr_frame_is_at(const struct ftr_frame *frame, const uintptr_t *loc)
+{
+	return frame->loc == loc && frame->kind == FTR_FRAME_RETURN;
+}
+
 /* 48 bits of ticks wrap once a day: only frames of one day compare right. */
 static inline bool ftr_frame_is_newer(const struct ftr_frame *a, const struct ftr_frame *b)
 {
@@ -121,6 +127,7 @@ struct ftr_slot {
 	uint64_t bytes;			/* of this mapping */
 	uintptr_t home_low, home_high;	/* the owner's */
 	uint32_t stub;			/* 0 = none left: unwinders end at this thread's calls */
+	_Atomic uint32_t moves;		/* odd while frames move; see frames.h */
 };
 
 /* Was @frame of @slot ever in use?  (Those behind it then were not.) */
@@ -156,7 +163,8 @@ struct ftr_thread {
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
 	uint64_t stopped_tick, stopped_ns;	/* see ftr_clock_stop_ticks; 0 = it runs */
 	uint64_t skipped;		/* calls that were declined */
-	bool is_mixed;			/* frames lie above older ones, see frame_take */
+	uint64_t hole_nr;		/* frames that became free below others since they moved */
+	bool is_mixed;		/* a handler interrupted a hook and made calls */
 	bool is_silent;			/* see ftr_is_silent */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
 };

@@ -6,7 +6,7 @@
  * what each computes depends on its seed alone.
  *
  * again: --nest-libcall
- * args: 1 1
+ * args: 1 2 preempt
  * cflags: -pthread -fno-inline -Wno-unused-result
  */
 // Usage: coroutine_storm [FIRST-SEED [SEEDS [preempt]]]
@@ -386,7 +386,8 @@ static void catch_signals(void)
 	usr1.sa_flags = SA_ONSTACK;
 	sigaction(SIGUSR1, &usr1, NULL);
 	tick.sa_handler = on_tick;	// on the coroutine's own stack
-	sigaction(SIGVTALRM, &tick, NULL);
+	tick.sa_flags = SA_RESTART;
+	sigaction(SIGALRM, &tick, NULL);
 }
 
 int main(int argc, char **argv)
@@ -403,10 +404,10 @@ int main(int argc, char **argv)
 		printf("%llu\n", (unsigned long long)on_threads(seed));
 	if (argc <= 3)
 		return 0;
-	every.it_interval.tv_usec = every.it_value.tv_usec = 1000;
-	setitimer(ITIMER_VIRTUAL, &every, NULL);
+	every.it_interval.tv_usec = every.it_value.tv_usec = 200;
+	setitimer(ITIMER_REAL, &every, NULL);
 	for (uint64_t seed = first; seed < first + nr; seed++)
 		printf("%llu\n", (unsigned long long)on_one_thread(seed, true));
-	setitimer(ITIMER_VIRTUAL, &none, NULL);
+	setitimer(ITIMER_REAL, &none, NULL);
 	return 0;
 }

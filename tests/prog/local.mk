@@ -50,6 +50,7 @@ traced_programs = \
 	tests/prog/thread_local.cc \
 	tests/prog/threads.c \
 	tests/prog/under_exit.c \
+	tests/prog/turns.c \
 	tests/prog/unwind_storm.cc \
 	tests/prog/vectors.c \
 	tests/prog/vfork.c
