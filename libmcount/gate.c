@@ -49,12 +49,19 @@ static bool has_values(void)
 	return atomic_load_explicit(&ftr_state.has_values, memory_order_relaxed);
 }
 
+static uint64_t payloads_wanted(uint64_t frame_nr)
+{
+	if (!has_values())
+		return 0;
+	return frame_nr < FTR_GATE_PAYLOADS ? frame_nr : FTR_GATE_PAYLOADS;
+}
+
 uint64_t ftr_gate_bytes(uint64_t frame_nr)
 {
 	if (ftr_call_rules_image() == NULL && !has_values())
 		return 0;
 	return aligned(sizeof(struct ftr_gate)) + frame_nr * sizeof(struct ftr_gate_frame) +
-	       (has_values() ? frame_nr * FTR_GATE_PAYLOAD : 0);
+	       payloads_wanted(frame_nr) * FTR_GATE_PAYLOAD;
 }
 
 /* [ gate ][ frames ][ payloads ] */
@@ -63,7 +70,8 @@ struct ftr_gate *ftr_gate_init(void *mem, uint64_t frame_nr)
 	struct ftr_gate *gate = mem;
 
 	gate->frames = (struct ftr_gate_frame *)((char *)mem + aligned(sizeof(*gate)));
-	if (has_values())
+	gate->payload_nr = payloads_wanted(frame_nr);
+	if (gate->payload_nr != 0)
 		gate->payloads = (uint8_t *)(gate->frames + frame_nr);
 	generations_take(gate);
 	gate_start(gate);

@@ -72,10 +72,12 @@ struct ftr_gate {
 	uint32_t rules_generation;	/* ... ftr_state's */
 	uint32_t control_generation;	/* ... the control block's */
 	uint8_t *payloads;		/* FTR_GATE_PAYLOAD bytes a frame; NULL = no values */
+	uint64_t payload_nr;		/* of them: calls that are deeper have no values */
 	struct ftr_gate_known known[FTR_GATE_KNOWN];
 	struct ftr_gate_programs programs[FTR_GATE_PROGRAMS];
 };
 #define FTR_GATE_PAYLOAD 1024u
+#define FTR_GATE_PAYLOADS 16384u	/* 16 MB of address space for a thread */
 static_assert(FTR_PAYLOAD_MAX <= FTR_GATE_PAYLOAD, "the longest payload fits");
 
 /* What the gate decides about a call. */

@@ -123,7 +123,7 @@ static uint32_t values_capture(struct ftr_thread *self, const struct ftr_frame *
 	struct ftr_values_programs programs = ftr_gate_programs(self, frame->func);
 	const struct ftr_value_op *program = is_exit ? programs.exit : programs.entry;
 
-	if (program == NULL || regs == NULL || self->gate->payloads == NULL)
+	if (program == NULL || regs == NULL)
 		return 0;
 	return ftr_values_run(program, &programs, &call, payload_of(self, frame));
 }
@@ -215,7 +215,8 @@ static void gated_open(struct ftr_thread *self, struct ftr_frame *frame,
 	gated->status = FTR_GATE_UNRECORDED;
 	gated->after = passage->after;
 	gated->is_caller = passage->is_caller;
-	gated->has_values = passage->has_values;
+	gated->has_values = passage->has_values &&
+			    (uint64_t)(frame - self->frames) < self->gate->payload_nr;
 	gated->payload_bytes = 0;
 	frame_fill(frame, is_return ? *call->loc : 0, call->func, call->kind);
 	if (is_return && self->stub != 0)
