@@ -121,13 +121,20 @@ static void session_store(struct ftr_recorder *recorder, const char *sid, const 
 	ftr_modules_store(&recorder->modules, recorder->store.dir);
 }
 
-/* Those libraries of the image that are there already. */
+/*
+ * Those libraries of the image that are there already; only where it matters, since the sender
+ * waits.
+ */
 static void image_loads(struct ftr_recorder *recorder, const char *path,
 			const struct ftr_maps *maps)
 {
+	const struct ftr_module_file *image = ftr_modules_get(&recorder->modules, path);
 	const char *last = path;
 	size_t i;
 
+	if (image == NULL || image->loads_patchable ||
+	    (image->elf.hooks & FTR_ELF_HOOK_SITES) != 0)
+		return;
 	for (i = 0; i < maps->ranges.nr; i++) {
 		const char *library = maps->ranges.v[i].path;
 
