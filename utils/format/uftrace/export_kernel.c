@@ -7,83 +7,25 @@
  * kernel's; tracepoints are known as text alone, so that is their one field.
  */
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/bits.h"
 #include "utils/base/bytes.h"
-#include "utils/base/strpool.h"
-#include "utils/base/text.h"
-#include "utils/format/ftrace/page_layout.h"
-#include "utils/format/ftrace/page_write.h"
+#include "utils/format/ftrace/record_write.h"
 #include "utils/format/uftrace/export.h"
 
-#define ID_EXIT	  10u		/* as kernels number them */
-#define ID_ENTRY  11u
-#define ID_MAX	  UINT16_MAX
 #define CPU_MAX	  1024u		/* of events without a CPU */
 #define END_NAME  "_etext"	/* as in kernels */
 #define MADE_UP_ADDR \
 	UINT64_C(0xffffff0000000000) /* for functions without one: no kernel's code is there */
 
-/* What all records begin with. */
-struct common {
-	uint16_t type;
-	uint8_t  flags;
-	uint8_t  preempt_count;
-	int32_t  pid;
-};
-
-struct entry_record {
-	struct common common;
-	uint64_t func;
-	int32_t  depth;
-	uint32_t padding;
-};
-
-struct exit_record {
-	struct common common;
-	uint64_t func;
-	int32_t  depth;
-	uint32_t overrun;
-	uint64_t start_ns, end_ns;
-};
-
-struct text_record {
-	struct common common;
-	uint32_t text_at;	/* ftr_kpage_dynamic */
-	char	 text[FTR_KBUF_RECORD_MAX - sizeof(struct common) - sizeof(uint32_t)];
-};
-
-#define TEXT_MAX (sizeof(((struct text_record *)0)->text) - 1)
-
-/* A tracepoint by the number of its name; id 0: no name for a file. */
-struct tracepoint {
-	const struct ftr_str *name;	/* (borrowed) in the pool */
-	uint16_t id;
-};
-
 struct ufx_kernel {
 	FTR_VEC(struct ftr_kbuf *) cpus;	/* (owned, nullable) */
-	struct ftr_strpool names;
-	FTR_VEC(struct tracepoint) tracepoints;	/* by id of the name */
-	uint8_t ids[(ID_MAX + 1) / 8];		/* those that are taken */
-	uint16_t id_next;			/* to be given away, downwards */
+	struct ftr_krec_names names;
 	struct ftr_hashmap addrs;		/* of functions */
 	uint64_t addr_next;			/* to be given away */
 };
-
-static bool id_is_taken(const struct ufx_kernel *kernel, uint64_t id)
-{
-	return kernel->ids[id / 8] & FTR_BIT(id % 8);
-}
-
-static void id_take(struct ufx_kernel *kernel, uint64_t id)
-{
-	kernel->ids[id / 8] |= (uint8_t)FTR_BIT(id % 8);
-}
 
 /* NULL: out of memory. */
 static struct ufx_kernel *kernel_get(struct ufx *x)
@@ -97,13 +39,9 @@ static struct ufx_kernel *kernel_get(struct ufx *x)
 		ufx_no_memory(x);
 		return NULL;
 	}
-	ftr_strpool_init(&kernel->names);
+	ftr_krec_names_init(&kernel->names);
 	ftr_hashmap_init(&kernel->addrs);
 	kernel->addr_next = MADE_UP_ADDR;
-	kernel->id_next = ID_MAX;
-	id_take(kernel, 0);
-	id_take(kernel, ID_EXIT);
-	id_take(kernel, ID_ENTRY);
 	x->kernel = kernel;
 	x->has_kernel = true;
 	return kernel;
@@ -205,91 +143,28 @@ static uint32_t cpu_guess(const struct ufx *x, const struct ufx_task *task, uint
 	return 0;
 }
 
-static struct common common_of(const struct ftr_event *ev, uint32_t id)
-{
-	return (struct common){ .type = (uint16_t)id, .pid = ev->task->tid };
-}
-
 int ufx_kernel_call(struct ufx *x, const struct ufx_task *task, const struct ftr_event *ev,
 		    uint64_t addr)
 {
-	const struct entry_record entry = { .common = common_of(ev, ID_ENTRY), .func = addr,
-					    .depth = (int32_t)task->kernel_depth };
-	const struct exit_record exit = { .common = common_of(ev, ID_EXIT), .func = addr,
-					  .depth = (int32_t)task->kernel_depth,
-					  .start_ns = ev->call.start_ns, .end_ns = ev->time_ns };
-	uint32_t cpu = cpu_guess(x, task, ev->time_ns);
+	struct ftr_krec rec;
 
 	x->kernel_cut_nr += ev->payload != NULL;
-	if (ev->type == FTR_EVENT_ENTRY)
-		return record_put(x, cpu, ev->time_ns, &entry, sizeof(entry));
-	return record_put(x, cpu, ev->time_ns, &exit, sizeof(exit));
+	ftr_krec_call(&rec, ev, addr, task->kernel_depth);
+	return record_put(x, cpu_guess(x, task, ev->time_ns), ev->time_ns, rec.bytes, rec.len);
 }
 
 /* ---- tracepoints ---- */
-
-static bool is_word(const char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if ((s[i] < 'a' || s[i] > 'z') && (s[i] < 'A' || s[i] > 'Z') &&
-		    (s[i] < '0' || s[i] > '9') && s[i] != '_')
-			return false;
-	}
-	return len > 0;
-}
-
-/* "SYSTEM:NAME" of which a path and a format can be made. */
-static bool name_is_fit(const struct ftr_str *name)
-{
-	const char *colon = strchr(name->s, ':');
-
-	return colon != NULL && is_word(name->s, (size_t)(colon - name->s)) &&
-	       is_word(colon + 1, strlen(colon + 1));
-}
-
-/* The tracepoint's own id, unless it is another's; 0 when none is left. */
-static uint16_t id_choose(struct ufx_kernel *kernel, uint64_t id)
-{
-	if (id > ID_MAX || id_is_taken(kernel, id)) {
-		while (kernel->id_next > 0 && id_is_taken(kernel, kernel->id_next))
-			kernel->id_next--;
-		id = kernel->id_next;
-	}
-	id_take(kernel, id);
-	return (uint16_t)id;
-}
 
 /* The id in the file of an event; 0: the name does not suit one; -ENOMEM. */
 static int tracepoint_id(struct ufx *x, const struct ftr_event *ev)
 {
 	struct ufx_kernel *kernel = kernel_get(x);
-	const struct ftr_str *name;
-	struct tracepoint added;
+	int id;
 
 	if (kernel == NULL)
 		return -ENOMEM;
-	name = ftr_strpool_get(&kernel->names, ev->point.name, strlen(ev->point.name));
-	if (name == NULL)
-		return ufx_no_memory(x);
-	if (name->id < kernel->tracepoints.nr)
-		return kernel->tracepoints.v[name->id].id;
-	added = (struct tracepoint){ name,
-				     name_is_fit(name) ? id_choose(kernel, ev->point.id) : 0 };
-	return ftr_vec_push(&kernel->tracepoints, added) < 0 ? ufx_no_memory(x) : added.id;
-}
-
-/* How much of the text fits, up to a character's end. */
-static size_t text_fit(const char *text, size_t len)
-{
-	size_t fit = strnlen(text, len < TEXT_MAX ? len : TEXT_MAX);
-
-	if (fit < TEXT_MAX || fit == len)
-		return fit;
-	for (size_t i = 1; i < 4; i++) {
-		if (ftr_utf8_char(text + fit - i, len - fit + i) > i)
-			return fit - i;
-	}
-	return fit;
+	id = ftr_krec_id(&kernel->names, ev->point.name, ev->point.id);
+	return id < 0 ? ufx_no_memory(x) : id;
 }
 
 static int text_put(struct ufx *x, const struct ufx_task *task, const struct ftr_event *ev,
@@ -297,19 +172,13 @@ static int text_put(struct ufx *x, const struct ufx_task *task, const struct ftr
 {
 	uint32_t cpu = ev->point.cpu_nr != 0 ? ev->point.cpu_nr - 1u :
 					       cpu_guess(x, task, ev->time_ns);
-	const size_t head = offsetof(struct text_record, text);
-	struct text_record record;
-	size_t len = 0;
+	bool has_text = ev->payload != NULL;
+	struct ftr_krec rec;
 
-	if (ev->payload != NULL) {
-		len = text_fit((const char *)ev->payload->data, ev->payload->len);
-		memcpy(record.text, ev->payload->data, len);
-		x->text_cut_nr += len < ev->payload->len;
-	}
-	record.text[len] = '\0';
-	record.common = common_of(ev, id);
-	record.text_at = ftr_kpage_dynamic((uint32_t)head, (uint32_t)len + 1);
-	return record_put(x, cpu, ev->time_ns, &record, head + len + 1);
+	x->text_cut_nr += !ftr_krec_text(&rec, ev->task->tid, id,
+					 has_text ? (const char *)ev->payload->data : NULL,
+					 has_text ? ev->payload->len : 0);
+	return record_put(x, cpu, ev->time_ns, rec.bytes, rec.len);
 }
 
 int ufx_kernel_point(struct ufx *x, const struct ufx_task *task, const struct ftr_event *ev)
@@ -326,41 +195,6 @@ int ufx_kernel_point(struct ufx *x, const struct ufx_task *task, const struct ft
 
 /* ---- what explains the pages ---- */
 
-static const char page_format[] =
-	"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-	"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-	"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-	"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
-
-static const char common_format[] =
-	"format:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n";
-
-static const char entry_format[] =
-	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
-	"\n"
-	"print fmt: \"--> %ps (%d)\", (void *)REC->func, REC->depth\n";
-
-static const char exit_format[] =
-	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
-	"\tfield:unsigned int overrun;\toffset:20;\tsize:4;\tsigned:0;\n"
-	"\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"
-	"\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n"
-	"\n"
-	"print fmt: \"<-- %ps (%d) (start: %llx  end: %llx) over: %u\", (void *)REC->func, REC->depth, "
-	"REC->calltime, REC->rettime, REC->overrun\n";
-
-static const char text_format[] =
-	"\tfield:__data_loc char[] text;\toffset:8;\tsize:4;\tsigned:0;\n"
-	"\n"
-	"print fmt: \"%s\", __get_str(text)\n";
-
 /* A file of tracefs: its path, its length, its bytes. */
 static void put_file(struct ftr_strbuf *text, const char *path, const char *content, size_t len)
 {
@@ -368,7 +202,7 @@ static void put_file(struct ftr_strbuf *text, const char *path, const char *cont
 	ftr_strbuf_put(text, content, len);
 }
 
-static void put_format(struct ftr_strbuf *text, const char *name, unsigned id, const char *fields)
+static void put_format(struct ftr_strbuf *text, const char *name, unsigned id)
 {
 	const char *colon = strchr(name, ':');
 	struct ftr_strbuf path, content;
@@ -376,29 +210,40 @@ static void put_format(struct ftr_strbuf *text, const char *name, unsigned id, c
 	ftr_strbuf_init(&path);
 	ftr_strbuf_init(&content);
 	ftr_strbuf_printf(&path, "events/%.*s/%s/format", (int)(colon - name), name, colon + 1);
-	ftr_strbuf_printf(&content, "name: %s\nID: %u\n%s%s", colon + 1, id, common_format, fields);
+	ftr_krec_put_format(&content, name, id);
 	put_file(text, ftr_strbuf_str(&path), ftr_strbuf_str(&content), content.len);
 	text->failed |= path.failed || content.failed;
 	ftr_strbuf_fini(&path);
 	ftr_strbuf_fini(&content);
 }
 
+static void put_header_page(struct ftr_strbuf *text)
+{
+	struct ftr_strbuf content;
+
+	ftr_strbuf_init(&content);
+	ftr_krec_put_header_page(&content);
+	put_file(text, "events/header_page", ftr_strbuf_str(&content), content.len);
+	text->failed |= content.failed;
+	ftr_strbuf_fini(&content);
+}
+
 static int header_store(struct ufx *x)
 {
-	const struct ufx_kernel *kernel = x->kernel;
+	const struct ftr_krec_names *names = &x->kernel->names;
 	struct ftr_strbuf text;
 	int ret;
 
 	ftr_strbuf_init(&text);
 	ftr_strbuf_printf(&text, "PAGE_SIZE: %u\nLONG_SIZE: 8\nENDIAN: %s\n", FTR_KBUF_PAGE_BYTES,
 			  FTR_HOST_IS_BIG ? "BE" : "LE");
-	put_file(&text, "events/header_page", page_format, sizeof(page_format) - 1);
-	put_format(&text, "ftrace:funcgraph_entry", ID_ENTRY, entry_format);
-	put_format(&text, "ftrace:funcgraph_exit", ID_EXIT, exit_format);
-	for (size_t i = 0; i < kernel->tracepoints.nr; i++) {
-		if (kernel->tracepoints.v[i].id != 0)
-			put_format(&text, kernel->tracepoints.v[i].name->s,
-				   kernel->tracepoints.v[i].id, text_format);
+	put_header_page(&text);
+	put_format(&text, FTR_KREC_NAME_ENTRY, FTR_KREC_ID_ENTRY);
+	put_format(&text, FTR_KREC_NAME_EXIT, FTR_KREC_ID_EXIT);
+	for (size_t i = 0; i < names->tracepoints.nr; i++) {
+		if (names->tracepoints.v[i].id != 0)
+			put_format(&text, names->tracepoints.v[i].name->s,
+				   names->tracepoints.v[i].id);
 	}
 	ret = text.failed ? ufx_no_memory(x) :
 			    ufx_file_append(x, "kernel_header", text.s, text.len);
@@ -487,8 +332,7 @@ void ufx_kernel_free(struct ufx_kernel *kernel)
 	for (size_t i = 0; i < kernel->cpus.nr; i++)
 		free(kernel->cpus.v[i]);
 	ftr_vec_fini(&kernel->cpus);
-	ftr_vec_fini(&kernel->tracepoints);
-	ftr_strpool_fini(&kernel->names);
+	ftr_krec_names_fini(&kernel->names);
 	ftr_hashmap_fini(&kernel->addrs);
 	free(kernel);
 }

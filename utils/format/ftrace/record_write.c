@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of the kernel's ring buffer, and their formats, for writers (record_write.h). */
+#include "utils/format/ftrace/record_write.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "utils/base/bits.h"
+#include "utils/base/text.h"
+#include "utils/format/ftrace/page_layout.h"
+#include "utils/trace/event.h"
+#include "utils/trace/task.h"
+
+/* What all records begin with. */
+struct common {
+	uint16_t type;
+	uint8_t  flags;
+	uint8_t  preempt_count;
+	int32_t  pid;
+};
+
+struct entry_record {
+	struct common common;
+	uint64_t func;
+	int32_t  depth;
+	uint32_t padding;
+};
+
+struct exit_record {
+	struct common common;
+	uint64_t func;
+	int32_t  depth;
+	uint32_t overrun;
+	uint64_t start_ns, end_ns;
+};
+
+struct text_record {
+	struct common common;
+	uint32_t text_at;	/* ftr_kpage_dynamic */
+	char	 text[FTR_KBUF_RECORD_MAX - sizeof(struct common) - sizeof(uint32_t)];
+};
+
+#define TEXT_MAX (sizeof(((struct text_record *)0)->text) - 1)
+
+/* ---- tracepoints ---- */
+
+static bool id_is_taken(const struct ftr_krec_names *names, uint64_t id)
+{
+	return names->ids[id / 8] & FTR_BIT(id % 8);
+}
+
+static void id_take(struct ftr_krec_names *names, uint64_t id)
+{
+	names->ids[id / 8] |= (uint8_t)FTR_BIT(id % 8);
+}
+
+static bool is_word(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if ((s[i] < 'a' || s[i] > 'z') && (s[i] < 'A' || s[i] > 'Z') &&
+		    (s[i] < '0' || s[i] > '9') && s[i] != '_')
+			return false;
+	}
+	return len > 0;
+}
+
+/* "SYSTEM:NAME" of which a path and a format can be made. */
+static bool name_is_fit(const struct ftr_str *name)
+{
+	const char *colon = strchr(name->s, ':');
+
+	return colon != NULL && is_word(name->s, (size_t)(colon - name->s)) &&
+	       is_word(colon + 1, strlen(colon + 1));
+}
+
+/* The tracepoint's own id, unless it is another's; 0 when none is left. */
+static uint16_t id_choose(struct ftr_krec_names *names, uint64_t id)
+{
+	if (id > FTR_KREC_ID_MAX || id_is_taken(names, id)) {
+		while (names->id_next > 0 && id_is_taken(names, names->id_next))
+			names->id_next--;
+		id = names->id_next;
+	}
+	id_take(names, id);
+	return (uint16_t)id;
+}
+
+void ftr_krec_names_init(struct ftr_krec_names *names)
+{
+	*names = (struct ftr_krec_names){ .id_next = FTR_KREC_ID_MAX };
+	ftr_strpool_init(&names->names);
+	id_take(names, 0);
+	id_take(names, FTR_KREC_ID_EXIT);
+	id_take(names, FTR_KREC_ID_ENTRY);
+}
+
+void ftr_krec_names_fini(struct ftr_krec_names *names)
+{
+	ftr_vec_fini(&names->tracepoints);
+	ftr_strpool_fini(&names->names);
+}
+
+int ftr_krec_id(struct ftr_krec_names *names, const char *text, uint64_t id)
+{
+	const struct ftr_str *name = ftr_strpool_get(&names->names, text, strlen(text));
+	struct ftr_krec_tracepoint added;
+
+	if (name == NULL)
+		return -ENOMEM;
+	if (name->id < names->tracepoints.nr)
+		return names->tracepoints.v[name->id].id;
+	added = (struct ftr_krec_tracepoint){ name, name_is_fit(name) ? id_choose(names, id) : 0 };
+	return ftr_vec_push(&names->tracepoints, added) < 0 ? -ENOMEM : added.id;
+}
+
+/* ---- records ---- */
+
+static struct common common_of(int32_t tid, uint32_t id)
+{
+	return (struct common){ .type = (uint16_t)id, .pid = tid };
+}
+
+void ftr_krec_call(struct ftr_krec *rec, const struct ftr_event *ev, uint64_t addr, uint32_t depth)
+{
+	const struct entry_record entry = {
+		.common = common_of(ev->task->tid, FTR_KREC_ID_ENTRY),
+		.func = addr, .depth = (int32_t)depth,
+	};
+	const struct exit_record exit = {
+		.common = common_of(ev->task->tid, FTR_KREC_ID_EXIT),
+		.func = addr, .depth = (int32_t)depth,
+		.start_ns = ev->call.start_ns, .end_ns = ev->time_ns,
+	};
+
+	if (ev->type == FTR_EVENT_ENTRY) {
+		memcpy(rec->bytes, &entry, sizeof(entry));
+		rec->len = sizeof(entry);
+	} else {
+		memcpy(rec->bytes, &exit, sizeof(exit));
+		rec->len = sizeof(exit);
+	}
+}
+
+/* How much of the text fits, up to a character's end. */
+static size_t text_fit(const char *text, size_t len)
+{
+	size_t fit = strnlen(text, len < TEXT_MAX ? len : TEXT_MAX);
+
+	if (fit < TEXT_MAX || fit == len)
+		return fit;
+	for (size_t i = 1; i < 4; i++) {
+		if (ftr_utf8_char(text + fit - i, len - fit + i) > i)
+			return fit - i;
+	}
+	return fit;
+}
+
+bool ftr_krec_text(struct ftr_krec *rec, int32_t tid, uint32_t id, const char *text, size_t len)
+{
+	const size_t head = offsetof(struct text_record, text);
+	struct text_record *record = (struct text_record *)rec->bytes;
+	size_t fit = len == 0 ? 0 : text_fit(text, len);
+
+	if (fit > 0)
+		memcpy(record->text, text, fit);
+	record->text[fit] = '\0';
+	record->common = common_of(tid, id);
+	record->text_at = ftr_kpage_dynamic((uint32_t)head, (uint32_t)fit + 1);
+	rec->len = (uint32_t)(head + fit + 1);
+	return fit == len;
+}
+
+/* ---- formats ---- */
+
+static const char page_format[] =
+	"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+	"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+	"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+	"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
+
+static const char common_format[] =
+	"format:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\n";
+
+static const char entry_format[] =
+	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
+	"\n"
+	"print fmt: \"--> %ps (%d)\", (void *)REC->func, REC->depth\n";
+
+static const char exit_format[] =
+	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
+	"\tfield:unsigned int overrun;\toffset:20;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"<-- %ps (%d) (start: %llx  end: %llx) over: %u\", (void *)REC->func, REC->depth, "
+	"REC->calltime, REC->rettime, REC->overrun\n";
+
+static const char text_format[] =
+	"\tfield:__data_loc char[] text;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"%s\", __get_str(text)\n";
+
+static const char *fields_of(uint32_t id)
+{
+	switch (id) {
+	case FTR_KREC_ID_ENTRY:
+		return entry_format;
+	case FTR_KREC_ID_EXIT:
+		return exit_format;
+	default:
+		return text_format;
+	}
+}
+
+void ftr_krec_put_format(struct ftr_strbuf *text, const char *name, uint32_t id)
+{
+	ftr_strbuf_printf(text, "name: %s\nID: %u\n%s%s", strchr(name, ':') + 1, id, common_format,
+			  fields_of(id));
+}
+
+void ftr_krec_put_header_page(struct ftr_strbuf *text)
+{
+	ftr_strbuf_puts(text, page_format);
+}
