@@ -2,10 +2,12 @@
 """trace.dat, the file of trace-cmd: made ones of every layout, option and damage, against what they were made of."""
 import os
 import re
+import shutil
 import struct
 import subprocess
+import sys
 
-from recording import FTR, TIMEOUT, harness
+from recording import FTR, SRCDIR, TIMEOUT, harness
 import tracedat_made as made
 
 WORK, IDLE, SCHED = 0xc0000010, 0xc0000100, 0xc0000200
@@ -55,6 +57,8 @@ SHOWN = f"""\
 
 
 class TraceDat(harness.Test):
+    """Helpers."""
+
     def save(self, data, name="x.dat"):
         with open(name, "wb") as file:
             file.write(data)
@@ -112,6 +116,8 @@ class TraceDat(harness.Test):
         self.assertIn(text, run.stderr)
         self.assertEqual(run.stderr.count("\n"), 1)
 
+
+class Read(TraceDat):
     # Layouts.
 
     def test_version_6(self):
@@ -384,6 +390,102 @@ CPU:1 [LOST 12 EVENTS]
                 self.assertTrue(run.returncode == 0 or run.stderr.count("\n") == 1, (cut, run.stderr))
 
 
+class Written(TraceDat):
+    """What ftr writes, ftr and trace-cmd read."""
+
+    def setUp(self):
+        super().setUp()
+        harness.build("threads.c", "prog", "-pg", "-O1")
+        run = self.ftr("record", "--no-event", "-d", "d", "./prog")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def write(self, source, target="x.dat", *warnings):
+        run = self.ftr("dump", "--format=trace.dat", "-o", target, "-d", source)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for text in warnings:
+            self.assertIn(text, run.stderr)
+        if not warnings:
+            self.assertEqual(run.stderr, "")
+        return target
+
+    def calls(self, source):
+        run = self.ftr("replay", "--no-pager", "-f", "time,duration,tid", "--no-event", source)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return run.stdout
+
+    def test_calls_are_the_same(self):
+        self.write("d", "x.dat", "images of programs with their modules", "processes of threads")
+        self.assertIn("main() {", self.calls("d"))
+        self.assertEqual(self.calls("x.dat"), self.calls("d"))
+
+    def test_again_it_is_the_same_file(self):
+        self.write("d", "x.dat", "not in the output")
+        self.write("x.dat", "y.dat")
+        self.assertEqual(self.ftr("convert", "x.dat", "z.dat").returncode, 0)
+        with open("x.dat", "rb") as x, open("y.dat", "rb") as y, open("z.dat", "rb") as z:
+            first = x.read()
+            self.assertEqual((y.read(), z.read()), (first, first))
+        piped = self.ftr("dump", "--format=trace.dat", "-o", "-", "x.dat", text=False).stdout
+        self.assertEqual(piped, first)
+
+    def test_events_keep_their_texts_and_processors(self):
+        machine = made.Machine()
+        self.save(made.version6(machine, story(machine)))
+        run = self.ftr("convert", "x.dat", "y.dat")
+        self.assertIn("4 names of events as they were", run.stderr)
+        kept = "\n".join(line for line in SHOWN.replace("ftrace:", "ftr:").splitlines())
+        self.assertEqual(sorted(self.dump("y.dat").splitlines()), sorted(kept.splitlines()))
+        self.assertEqual(self.ftr("convert", "y.dat", "y.fxt").returncode, 0)
+        run = self.run_program(sys.executable, os.path.join(SRCDIR, "tests/roundtrip/fxt_check.py"), "--tracepoints",
+                               "y.fxt")
+        self.assertIn("1000020001 1 13 my:said", run.stdout)
+        os.rename("y.dat", "x.dat")
+        self.assertEqual(self.losses(), ["11 LOST 5 kernel events of CPU 1", "13 LOST kernel events of CPU 1"])
+
+    def test_by_way_of_fxt(self):
+        machine = made.Machine()
+        self.save(made.version6(machine, story(machine)))
+        self.assertEqual(self.ftr("convert", "x.dat", "y.fxt").returncode, 0)
+        self.assertEqual(self.ftr("convert", "y.fxt", "z.dat").returncode, 0)
+        self.assertEqual(sorted(self.dump("z.dat").splitlines()),
+                         sorted(SHOWN.replace("ftrace:", "ftr:").splitlines()))
+
+    def test_trace_cmd_reads_it(self):
+        if shutil.which("trace-cmd") is None:
+            self.skipTest("trace-cmd is not installed")
+        self.write("d", "x.dat", "not in the output")
+        run = self.run_program("trace-cmd", "report", "-t", "-N", "x.dat")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        theirs, ours = [], []
+        for line in run.stdout.splitlines():
+            match = re.fullmatch(r"\s*(.*)-(\d+)\s+\[\d+\]\s+(\d+)\.(\d{9}): funcgraph_(entry|exit):\s+"
+                                 r"(?:-->|<--) (\S+) \((\d+)\).*", line)
+            if match is not None:
+                _, tid, seconds, ns, kind, name, depth = match.groups()
+                theirs.append((int(seconds) * SECOND + int(ns), int(tid), kind, name, int(depth)))
+        run = self.ftr("dump", "--no-pager", "-d", "d")
+        for line in run.stdout.splitlines():
+            match = re.match(r"(\d+)\.(\d{9}) +(\d+): \[(entry|exit) *\] (\w+)\(\w+\) depth: (\d+)", line)
+            if match is not None:
+                seconds, ns, tid, kind, name, depth = match.groups()
+                ours.append((int(seconds) * SECOND + int(ns), int(tid), kind, name, int(depth)))
+        self.assertGreater(len(ours), 10)
+        self.assertEqual(sorted(theirs), sorted(ours))
+        folded = self.run_program("trace-cmd", "report", "x.dat").stdout
+        self.assertRegex(folded, r"funcgraph_entry: .*\d us .*\| +\w+\(\);")
+        self.assertRegex(folded, r"funcgraph_entry: .*\| +main\(\) \{")
+
+    def test_names_with_blanks(self):
+        machine = made.Machine()
+        machine.kallsyms = "c0000010 T int\u00a0f<a,\u00a0b>\n"
+        pages = made.Pages(machine)
+        pages.put(1000, machine.call(10, WORK))
+        pages.put(2000, machine.call(10, WORK, True))
+        self.save(made.version6(machine, [pages.data()]))
+        self.write("x.dat", "y.dat")
+        self.assertEqual(self.dump("y.dat"), self.dump("x.dat"))
+
+
 def corpus(directory):
     """Seeds for tests/fuzz: python3 -c 'import tracedat; tracedat.corpus(...)'."""
     for is_big, long_bytes in LAYOUTS:
@@ -397,7 +499,7 @@ def corpus(directory):
             file.write(made.version6(machine, cpus, options, instances))
     machine = made.Machine(page_bytes=512)
     with open(os.path.join(directory, "latency.dat"), "wb") as file:
-        file.write(made.version6(machine, [], latency=TraceDat.TEXT))
+        file.write(made.version6(machine, [], latency=Read.TEXT))
     for packer in ("none", "zlib"):
         seven = made.Version7(machine, packer)
         seven.metas()

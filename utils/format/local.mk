@@ -57,6 +57,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt/write_table.c \
 	utils/format/null/write.c \
 	utils/format/registry.c \
+	utils/format/tracedat/layout.h \
 	utils/format/tracedat/read.c \
 	utils/format/tracedat/read.h \
 	utils/format/tracedat/read_buffer.c \
@@ -68,6 +69,9 @@ libftr_a_SOURCES += \
 	utils/format/tracedat/read_task.c \
 	utils/format/tracedat/read_text.c \
 	utils/format/tracedat/unpack.c \
+	utils/format/tracedat/write.c \
+	utils/format/tracedat/write.h \
+	utils/format/tracedat/write_head.c \
 	utils/format/uftrace/export.c \
 	utils/format/uftrace/export.h \
 	utils/format/uftrace/export_args.c \

@@ -51,15 +51,36 @@ static bool cursor_has_page(const struct cursor *cursor)
 	       (cursor->index != NULL ? cursor->index->pages.nr : page_nr(cursor));
 }
 
-/* Whose stream reports the loss before the page?  NULL: nobody's. */
+/* Whose is the first event of the page?  NULL: nobody's. */
+static struct ftr_ftrace_task *page_owner(const struct kernel_source *self,
+					  const struct cursor *cursor)
+{
+	const struct ftr_ftrace_pages *pages = self->pages;
+	struct ftr_ftrace_page page = cursor->page;
+	struct ftr_ftrace_task *task = NULL;
+	uint32_t id;
+
+	while (task == NULL && ftr_ftrace_page_next(&page)) {
+		const struct ftr_ftrace_event *event = ftr_ftrace_page_event(&page, &id);
+
+		if (event != NULL && ftr_ftrace_fits(&page, event))
+			task = pages->owner->task(pages->arg, cursor->cpu, &page, event);
+	}
+	return task;
+}
+
+/* Who reports the loss before the page: who was there last, or else is in it.  NULL: nobody. */
 static struct ftr_ftrace_task *loss_owner(const struct kernel_source *self,
 					  const struct cursor *cursor)
 {
 	const struct ftr_ftrace_owner *owner = self->pages->owner;
+	struct ftr_ftrace_task *task = cursor->task;
 
-	if (self->task != NULL || cursor->task != NULL || owner->first == NULL)
-		return self->task != NULL ? self->task : cursor->task;
-	return owner->first(self->pages->arg, cursor->cpu);
+	if (task == NULL)
+		task = page_owner(self, cursor);
+	if (task == NULL && owner->first != NULL)
+		task = owner->first(self->pages->arg, cursor->cpu);
+	return task;
 }
 
 /* Into the next page.  True: it has a loss to report, which is the event then. */

@@ -16,9 +16,7 @@
 #include "utils/base/bytes.h"
 #include "utils/format/format.h"
 #include "utils/format/tracedat/read.h"
-
-#define MAGIC "\x17\x08\x44tracing"
-#define MAGIC_BYTES 10
+#include "utils/format/tracedat/write.h"
 
 /* ---- parts of the file ---- */
 
@@ -204,7 +202,7 @@ static int reader_load(struct tdat_reader *reader, struct ftr_err *err)
 	struct tdat_part part;
 	int ret;
 
-	tdat_part_at(reader, MAGIC_BYTES, UINT64_MAX, &part);
+	tdat_part_at(reader, TDAT_MAGIC_BYTES, UINT64_MAX, &part);
 	ret = version_read(reader, &part, err);
 	if (ret == 0)
 		ret = reader->version == 6 ? sequence_load(reader, &part, err) :
@@ -238,7 +236,7 @@ static const struct ftr_trace_loader tdat_loader = { .module_load = tdat_module_
 
 static bool tracedat_detect(const char *path, const uint8_t *head, size_t len)
 {
-	return len >= MAGIC_BYTES && memcmp(head, MAGIC, MAGIC_BYTES) == 0;
+	return len >= TDAT_MAGIC_BYTES && memcmp(head, TDAT_MAGIC, TDAT_MAGIC_BYTES) == 0;
 }
 
 static int tracedat_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
@@ -253,6 +251,7 @@ static int tracedat_read(struct ftr_trace *trace, struct ftr_istream *in, struct
 	reader->pages.ftrace = &reader->ftrace;
 	reader->pages.owner = &tdat_owner;
 	reader->pages.arg = reader;
+	reader->tasks_from = UINT32_MAX;
 	ftr_hashmap_init(&reader->tasks);
 	trace->reader = reader;
 	trace->reader_free = reader_free;
@@ -275,4 +274,5 @@ const struct ftr_format ftr_format_tracedat = {
 	.detect	    = tracedat_detect,
 	.read_file  = tracedat_read,
 	.needs_file = true,
+	.write	    = &tdat_sink_ops,
 };

@@ -15,36 +15,8 @@
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/format/ftrace/pages.h"
+#include "utils/format/tracedat/layout.h"
 #include "utils/trace/trace.h"
-
-#define TDAT_TAG_BYTES	   10		/* "flyrecord\0" */
-#define TDAT_TAG_OPTIONS   "options  "
-#define TDAT_TAG_LATENCY   "latency  "
-#define TDAT_TAG_FLYRECORD "flyrecord"
-
-/* Options; of version 7 those from 16 on say where sections are, whose ids are the same. */
-enum {
-	TDAT_OPTION_DONE	  = 0,
-	TDAT_OPTION_DATE	  = 1,
-	TDAT_OPTION_CPUSTAT	  = 2,
-	TDAT_OPTION_BUFFER	  = 3,
-	TDAT_OPTION_TRACECLOCK	  = 4,
-	TDAT_OPTION_UNAME	  = 5,
-	TDAT_OPTION_HOOK	  = 6,
-	TDAT_OPTION_OFFSET	  = 7,
-	TDAT_OPTION_CPUCOUNT	  = 8,
-	TDAT_OPTION_VERSION	  = 9,
-	TDAT_OPTION_PROCMAPS	  = 10,
-	TDAT_OPTION_TRACEID	  = 11,
-	TDAT_OPTION_TIME_SHIFT	  = 12,
-	TDAT_OPTION_GUEST	  = 13,
-	TDAT_OPTION_TSC2NSEC	  = 14,
-	TDAT_OPTION_STRINGS	  = 15,
-	TDAT_OPTION_HEADER_INFO	  = 16,
-	TDAT_OPTION_CMDLINES	  = 21,
-	TDAT_OPTION_BUFFER_TEXT	  = 22,
-	TDAT_OPTION_LAST	  = 25,
-};
 
 /*
  * Bytes of the file, or of an unpacked section, that are taken from the front.  Beyond the end
@@ -119,6 +91,7 @@ struct tdat_reader {
 	struct ftr_ftrace_task *last;		/* (nullable) of the last event */
 	int32_t last_tid;
 	bool is_failed;				/* out of memory in a callback */
+	uint32_t tasks_from;			/* of files by ftr: CPUs from there on are none */
 };
 
 /* The part of the file from @offset on, @bytes or what there is.  False: it is beyond the end. */

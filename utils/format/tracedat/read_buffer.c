@@ -47,7 +47,7 @@ struct tdat_buffer *tdat_buffer_new(struct tdat_reader *reader, struct ftr_slice
 }
 
 /* The chunks that @part has, in one piece. */
-static int cpu_unpack(struct tdat_reader *reader, struct tdat_part *part,
+static int cpu_unpack(struct tdat_reader *reader, struct tdat_part *part, uint32_t number,
 		      struct ftr_ftrace_cpu *cpu)
 {
 	struct ftr_err err = { 0 };
@@ -58,10 +58,10 @@ static int cpu_unpack(struct tdat_reader *reader, struct tdat_part *part,
 
 	if (ret == -EBADMSG)
 		tdat_warn(reader, offset, "CPU %u: %s: its further events are missing",
-			  cpu->cpu_nr - 1u, err.text);
+			  number, err.text);
 	if (ret < 0 && ret != -EBADMSG) {
 		ftr_istream_close(&in);
-		tdat_warn(reader, offset, "CPU %u: %s", cpu->cpu_nr - 1u, err.text);
+		tdat_warn(reader, offset, "CPU %u: %s", number, err.text);
 		return ret == -ENOMEM ? ret : 0;
 	}
 	cpu->data = in.data;
@@ -79,7 +79,8 @@ int tdat_cpu_add(struct tdat_reader *reader, struct tdat_buffer *buffer,
 {
 	struct ftr_ftrace_cpu cpu = {
 		.name = reader->in.name, .offset = at->offset, .page_bytes = at->page_bytes,
-		.cpu_nr = (uint16_t)(at->cpu + 1), .buffer = buffer,
+		.cpu_nr = (uint16_t)(at->cpu < reader->tasks_from ? at->cpu + 1 : 0),
+		.buffer = buffer,
 		.is_mapped = reader->in.owned_map != NULL,
 	};
 	struct tdat_part part;
@@ -98,7 +99,7 @@ int tdat_cpu_add(struct tdat_reader *reader, struct tdat_buffer *buffer,
 		tdat_warn(reader, part.offset, "CPU %u: the file ends inside its pages: its "
 			  "further events are missing", at->cpu);
 	if (at->is_packed)
-		ret = cpu_unpack(reader, &part, &cpu);
+		ret = cpu_unpack(reader, &part, at->cpu, &cpu);
 	return ret < 0 || cpu.bytes == 0 ? ret : ftr_vec_push(&reader->pages.cpus, cpu);
 }
 

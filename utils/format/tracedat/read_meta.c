@@ -105,15 +105,24 @@ static int ftrace_formats_load(struct tdat_reader *reader, struct tdat_part *par
 	return formats_load(reader, ftr_slice_make(SYSTEM_FTRACE, strlen(SYSTEM_FTRACE)), part);
 }
 
+static struct ftr_slice system_take(struct tdat_part *part)
+{
+	const size_t len = strlen(TDAT_TEXT_SUFFIX);
+	struct ftr_slice system = tdat_string(part);
+
+	if (system.len > len && ftr_slice_eq(ftr_slice_make(system.s + system.len - len, len),
+					     TDAT_TEXT_SUFFIX))
+		system.len -= len;
+	return system;
+}
+
 static int event_formats_load(struct tdat_reader *reader, struct tdat_part *part)
 {
 	uint64_t nr = tdat_number(part, 4);
 	int ret = part->is_short ? -EBADMSG : 0;
 
 	while (ret == 0 && nr-- > 0) {
-		struct ftr_slice system = tdat_string(part);
-
-		ret = formats_load(reader, system, part);
+		ret = formats_load(reader, system_take(part), part);
 	}
 	return ret;
 }

@@ -133,11 +133,28 @@ static int uname_apply(struct tdat_reader *reader, struct tdat_part *data)
 	return 0;
 }
 
+/* "ftr 0.1.0, tasks as CPUs from 4": 4 */
+static struct ftr_slice tasks_from(struct ftr_slice text)
+{
+	size_t len = strlen(TDAT_VERSION_TASKS);
+	const char *at = !ftr_slice_starts(text, TDAT_VERSION_PREFIX) ? NULL :
+			 memmem(text.s, text.len, TDAT_VERSION_TASKS, len);
+
+	if (at == NULL)
+		return ftr_slice_make("", 0);
+	return ftr_slice_make(at + len, text.len - (size_t)(at + len - text.s));
+}
+
 static int version_apply(struct tdat_reader *reader, struct tdat_part *data)
 {
 	struct ftr_info *info = &reader->trace->info;
 
-	info->recorder_version = tdat_strdup(reader, option_text(data));
+	struct ftr_slice text = option_text(data), number = tasks_from(text);
+	uint64_t cpu;
+
+	if (ftr_parse_u64(number, 10, &cpu) == 0 && cpu <= UINT32_MAX)
+		reader->tasks_from = (uint32_t)cpu;
+	info->recorder_version = tdat_strdup(reader, text);
 	info->info_mask |= FTR_INFO_VERSION;
 	return info->recorder_version == NULL ? -ENOMEM : 0;
 }

@@ -45,7 +45,7 @@ static struct ftr_ftrace_task *event_task(struct tdat_reader *reader,
 					  const struct ftr_ftrace_cpu *cpu, int32_t tid,
 					  const struct ftr_ftrace_event *event)
 {
-	if (tid == 0 && event->kind != FTR_FTRACE_POINT)
+	if (tid == 0 && cpu->cpu_nr != 0 && event->kind != FTR_FTRACE_POINT)
 		return idle_get(reader, cpu->cpu_nr - 1u);
 	if (reader->last == NULL || reader->last_tid != tid) {
 		reader->last = tdat_task_get(reader, tid);
