@@ -180,7 +180,7 @@ static bool may_grow(const struct ftr_opened *opened, const struct ftr_selection
 {
 	return selection != NULL && selection->time_ns == 0 && selection->time_range == NULL &&
 	       !selection->subtract && !selection->filter.starts_off &&
-	       !(ftr_rules_actions(&opened->rules) & FTR_RULES_IN_ORDER);
+	       !(ftr_rules_actions(&opened->rules) & (FTR_RULES_IN_ORDER | FTR_RULE_TIME));
 }
 
 /* An exit status. */

@@ -27,13 +27,22 @@ static int check_rule(const struct ftr_rule *rule, struct ftr_err *err)
 	if (unknown != 0)
 		return ftr_err_set(err, ENOTSUP, "--%s: %s: \"%s\" is not supported yet", option,
 				   rule->text, ftr_rule_action_name(unknown));
-	if (rule->condition != NULL)
-		return ftr_err_set(err, ENOTSUP, "--%s: %s: \"if:\" is not supported yet", option,
-				   rule->text);
 	if (rule->actions & RECORDED)
 		ftr_warn("--%s: %s: \"%s\" is done when calls are recorded, not here", option,
 			 rule->text, ftr_rule_action_name(rule->actions & RECORDED));
 	return 0;
+}
+
+static int check_conditions(const struct ftr_rules *rules, struct ftr_err *err)
+{
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < rules->rules.nr; i++)
+		nr += rules->rules.v[i].condition != NULL;
+	if (nr <= FTR_RULE_CONDITIONS_MAX)
+		return 0;
+	return ftr_err_set(err, EINVAL, "%u rules have conditions, more than %d; join some by ||",
+			   nr, FTR_RULE_CONDITIONS_MAX);
 }
 
 int ftr_opened_parse_rules(struct ftr_opened *opened, const struct ftr_filter_opts *opts,
@@ -43,6 +52,8 @@ int ftr_opened_parse_rules(struct ftr_opened *opened, const struct ftr_filter_op
 
 	for (size_t i = 0; ret == 0 && i < opened->rules.rules.nr; i++)
 		ret = check_rule(&opened->rules.rules.v[i], err);
+	if (ret == 0)
+		ret = check_conditions(&opened->rules, err);
 	opened->options.size_bytes = opts->size_bytes;
 	return ret;
 }
@@ -119,4 +130,7 @@ void ftr_opened_warn_rules(struct ftr_opened *opened)
 		else
 			warn_function(opened->trace, rule);
 	}
+	for (pos = 0; (rule = ftr_rule_plans_next_unknown(&opened->plans, &pos)) != NULL;)
+		ftr_warn("--%s: %s: no call has the values that the condition is about; ftr record "
+			 "-A and -R choose them", ftr_rule_option(rule->kind), rule->text);
 }

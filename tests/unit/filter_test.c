@@ -149,6 +149,29 @@ static void what_happens_elsewhere_is_not_shown(void **state)
 	expect("F:nobody", words, "7:!5d0");
 }
 
+static void conditions_are_of_each_call(void **state)
+{
+	static const char words[] = "1:a( 2:b( 3:c( 7:c) 8:b) 9:b( 10:c( 11:c) 12:b) 20:a)";
+
+	expect("F:b@if:duration>5", words, "2:b(d0 3:c(d1 7:c)d1=4-0 8:b)d0=6-4");
+	expect("N:b@if:duration>5", words,
+	       "1:a(d0 9:b(d1 10:c(d2 11:c)d2=1-0 12:b)d1=3-1 20:a)d0=19-9");
+	expect("F:b@if:duration>5 N:b@if:duration>=6", words, "");
+	expect("F:a N:b@if:duration<5 H:b@if:duration>5", words,
+	       "1:a(d0 3:c(d1 7:c)d1=4-0 20:a)d0=19-9");
+	expect("C:c@if:duration>1", words,
+	       "1:a(d0 2:b(d1 3:c(d2 7:c)d2=4-0 8:b)d1=6-4 20:a)d0=19-6");
+	/* Of what is not known nothing is true, nor is its opposite. */
+	expect("F:b@if:arg1==0", words, "");
+	expect("F:b@if:!(arg1==0)", words, "");
+	expect("F:b@if:duration>0", "1:a( 2:b( 3:c(", "");
+	/* A call that a range cuts is what it was. */
+	struct ftr_pipeline_options options = { .event_full = true, .from_ns = 5, .to_ns = 7 };
+
+	expect_with(&options, "F:b@if:duration>5", words,
+		    "7:b(~<d0 7:c(~<d1 7:c)<d1=0-0 7:b)~?<d0=0-0");
+}
+
 static void calls_without_end_stay_balanced(void **state)
 {
 	expect("F:b", "1:a( 2:b( 3:c(", "2:b(d0 3:c(d1 3:c)~?d1=0-0 3:b)~?d0=1-0");
@@ -489,6 +512,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(switches_are_of_a_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_happens_elsewhere_is_not_shown, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(conditions_are_of_each_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_without_end_stay_balanced, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_rules_are_as_the_model, setup, teardown),
 	};

@@ -116,7 +116,7 @@ struct ftr_event {
 	uint8_t  type;			/* enum ftr_event_type */
 	uint8_t  flags;			/* FTR_EVENT_* flags */
 	char     color;			/* ENTRY: to show it in: see ftr_rule; 0 = as usual */
-	uint8_t  reserved;
+	uint8_t  verdict;		/* ENTRY: which conditions of rules are true: see judge.h */
 };
 
 /* Of a POINT. */

@@ -204,8 +204,13 @@ static inline int take_call(struct filter *self, struct state *state, struct ftr
 	if (__builtin_expect((plan->actions == 0) & (ev->depth != state->top_depth) & *state->is_on,
 			     1))
 		return is_below_limit(state, ev);
-	if (ev->type == FTR_EVENT_ENTRY)
-		return take_entry(self, state, ev, plan);
+	if (ev->type == FTR_EVENT_ENTRY) {
+		plan = ftr_rule_plans_at(self->plans, ev->call.func, ev->verdict);
+		if (plan == NULL)
+			return -ENOMEM;
+		return plan->actions != 0 || !*state->is_on ? take_entry(self, state, ev, plan) :
+							      is_below_limit(state, ev);
+	}
 	return ev->depth == state->top_depth ? take_exit(state, ev) : is_below_limit(state, ev);
 }
 

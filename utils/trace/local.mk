@@ -19,8 +19,12 @@ libftr_a_SOURCES += \
 	utils/trace/format.c \
 	utils/trace/format.h \
 	utils/trace/func.h \
+	utils/trace/hold.c \
+	utils/trace/hold.h \
 	utils/trace/info.h \
 	utils/trace/input.h \
+	utils/trace/judge.c \
+	utils/trace/judge.h \
 	utils/trace/library.c \
 	utils/trace/library.h \
 	utils/trace/merge.c \

@@ -8,6 +8,7 @@
 
 #include "utils/trace/calls.h"
 #include "utils/trace/filter.h"
+#include "utils/trace/judge.h"
 #include "utils/trace/merge.h"
 #include "utils/trace/range.h"
 #include "utils/trace/select.h"
@@ -59,7 +60,11 @@ static struct ftr_source *calls_wrap(struct ftr_trace *trace, struct ftr_source 
 {
 	if (options->call_cost_ns > 0)
 		source = ftr_subtract_new(source, options->call_cost_ns, options->caller_cost_ns);
-	return source != NULL ? ftr_calls_new(source, trace) : NULL;
+	if (source != NULL)
+		source = ftr_calls_new(source, trace);
+	if (source != NULL && ftr_judge_is_needed(options->plans))
+		source = ftr_judge_new(source, options->plans);
+	return source;
 }
 
 /* One source, up to where all tasks are joined. */

@@ -65,6 +65,7 @@ enum ftr_rule_action {
 	FTR_RULE_RATE = 1 << 21,	/* rate_per_s: so many calls a second at most */
 	FTR_RULE_DUMP = 1 << 22,	/* the flight recorder is written out */
 	FTR_RULE_CLEAR = 1 << 23,	/* earlier rules of the function are void */
+	FTR_RULE_CONDITIONAL = 1 << 24,	/* of a plan: it depends on the call */
 };
 
 /* What depends on what happened before, in any task: bits. */

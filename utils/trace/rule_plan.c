@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/object/demangle.h"
+#include "utils/trace/condition.h"
 #include "utils/trace/library.h"
 #include "utils/trace/trace.h"
 
@@ -17,13 +18,18 @@ int ftr_rule_plans_init(struct ftr_rule_plans *plans, const struct ftr_rules *ru
 {
 	*plans = (struct ftr_rule_plans){ .rules = rules, .trace = trace };
 	plans->matched = calloc(rules->rules.nr + 1, sizeof(*plans->matched));
-	if (plans->matched == NULL)
+	plans->was_known = calloc(rules->rules.nr + 1, sizeof(*plans->was_known));
+	if (plans->matched == NULL || plans->was_known == NULL) {
+		free(plans->matched);
+		free(plans->was_known);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < rules->rules.nr; i++) {
 		uint32_t actions = rules->rules.v[i].actions;
 
 		if ((actions & FTR_RULE_LOCATION) && !(actions & FTR_RULE_HIDE))
 			plans->has_locations = true;
+		plans->has_conditions |= rules->rules.v[i].condition != NULL;
 	}
 	ftr_arena_init(&plans->arena);
 	return 0;
@@ -34,7 +40,7 @@ void ftr_rule_plans_fini(struct ftr_rule_plans *plans)
 	ftr_vec_fini(&plans->by_func);
 	ftr_arena_fini(&plans->arena);
 	free(plans->matched);
-	plans->matched = NULL;
+	free(plans->was_known);
 }
 
 /* Does a library call lead into the library that the rule names? */
@@ -118,27 +124,117 @@ static bool rule_matches(const struct search *search, const struct ftr_rule *rul
 	return module_matches(search->plans, rule, func);
 }
 
+/* Of those of the rules that have no condition, or one that is true. */
+static struct ftr_rule_plan plan_merge(const struct ftr_rule_plans *plans, const uint32_t *of,
+				       size_t nr, uint8_t verdict)
+{
+	struct ftr_rule_plan plan = { 0 };
+	unsigned bit = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct ftr_rule *rule = &plans->rules->rules.v[of[i]];
+
+		if (rule->condition == NULL || (verdict >> bit++ & 1))
+			merge(&plan, rule);
+	}
+	if (plans->has_locations && !(plan.actions & FTR_RULE_LOCATION))
+		plan.actions |= FTR_RULE_HIDE;
+	return plan;
+}
+
+static const struct ftr_rule_plan *plan_keep(struct ftr_rule_plans *plans,
+					     const struct ftr_rule_plan *plan)
+{
+	struct ftr_rule_plan *kept;
+
+	if (plan->actions == 0)
+		return &nothing;
+	kept = ftr_arena_alloc(&plans->arena, sizeof(*kept));
+	if (kept != NULL)
+		*kept = *plan;
+	return kept;
+}
+
+/* Its conditions are asked at each call. */
+static bool plan_add_conditions(struct ftr_rule_plans *plans, struct ftr_rule_plan *plan,
+				const uint32_t *of, size_t nr)
+{
+	uint32_t *copy = ftr_arena_alloc(&plans->arena, nr * sizeof(*copy));
+
+	plan->variants = ftr_arena_alloc(&plans->arena, (1u << FTR_RULE_CONDITIONS_MAX) *
+							 sizeof(*plan->variants));
+	if (copy == NULL || plan->variants == NULL)
+		return false;
+	memcpy(copy, of, nr * sizeof(*copy));
+	plan->rules = copy;
+	plan->rule_nr = (uint32_t)nr;
+	plan->actions |= FTR_RULE_CONDITIONAL;
+	for (size_t i = 0; i < nr; i++) {
+		const struct ftr_condition *condition = plans->rules->rules.v[of[i]].condition;
+
+		if (condition != NULL)
+			plan->needs_exit |= ftr_condition_needs_exit(condition);
+	}
+	return true;
+}
+
 static const struct ftr_rule_plan *plan_new(const struct search *search)
 {
 	struct ftr_rule_plans *plans = search->plans;
-	struct ftr_rule_plan plan = { 0 }, *made;
+	const struct ftr_rule_plan *kept = NULL;
+	FTR_VEC(uint32_t) of = { 0 };
+	bool is_conditional = false;
+	struct ftr_rule_plan plan;
 
+	if (ftr_vec_reserve(&of, plans->rules->rules.nr + 1) < 0)
+		return NULL;
 	for (size_t i = 0; i < plans->rules->rules.nr; i++) {
 		const struct ftr_rule *rule = &plans->rules->rules.v[i];
 
 		if (!rule_matches(search, rule))
 			continue;
 		plans->matched[i]++;
-		merge(&plan, rule);
+		is_conditional |= rule->condition != NULL;
+		of.v[of.nr++] = (uint32_t)i;
 	}
-	if (plans->has_locations && !(plan.actions & FTR_RULE_LOCATION))
-		plan.actions |= FTR_RULE_HIDE;
-	if (plan.actions == 0)
-		return &nothing;
-	made = ftr_arena_alloc(&plans->arena, sizeof(*made));
-	if (made != NULL)
-		*made = plan;
-	return made;
+	plan = plan_merge(plans, of.v, of.nr, 0);
+	if (!is_conditional || plan_add_conditions(plans, &plan, of.v, of.nr))
+		kept = plan_keep(plans, &plan);
+	ftr_vec_fini(&of);
+	return kept;
+}
+
+uint8_t ftr_rule_plan_judge(struct ftr_rule_plans *plans, const struct ftr_rule_plan *plan,
+			    const struct ftr_condition_facts *facts)
+{
+	uint8_t verdict = 0;
+	unsigned bit = 0;
+
+	for (size_t i = 0; i < plan->rule_nr; i++) {
+		uint32_t at = plan->rules[i];
+		const struct ftr_condition *condition = plans->rules->rules.v[at].condition;
+		enum ftr_truth truth;
+
+		if (condition == NULL)
+			continue;
+		truth = ftr_condition_test(condition, facts);
+		plans->was_known[at] |= truth != FTR_UNKNOWN;
+		verdict |= (uint8_t)((truth == FTR_TRUE) << bit++);
+	}
+	return verdict;
+}
+
+const struct ftr_rule_plan *ftr_rule_plan_variant(struct ftr_rule_plans *plans,
+						  const struct ftr_rule_plan *plan,
+						  uint8_t verdict)
+{
+	struct ftr_rule_plan variant;
+
+	if (plan->variants[verdict] == NULL) {
+		variant = plan_merge(plans, plan->rules, plan->rule_nr, verdict);
+		plan->variants[verdict] = plan_keep(plans, &variant);
+	}
+	return plan->variants[verdict];
 }
 
 /* By all of its names: without its library, and without parameters. */
@@ -189,6 +285,18 @@ const struct ftr_rule *ftr_rule_plans_next_unmatched(struct ftr_rule_plans *plan
 
 		if (plans->matched[i] == 0)
 			return &plans->rules->rules.v[i];
+	}
+	return NULL;
+}
+
+const struct ftr_rule *ftr_rule_plans_next_unknown(const struct ftr_rule_plans *plans, size_t *pos)
+{
+	while (*pos < plans->rules->rules.nr) {
+		size_t i = (*pos)++;
+		const struct ftr_rule *rule = &plans->rules->rules.v[i];
+
+		if (rule->condition != NULL && plans->matched[i] > 0 && !plans->was_known[i])
+			return rule;
 	}
 	return NULL;
 }

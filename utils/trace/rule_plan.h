@@ -15,7 +15,11 @@
 #include "utils/trace/func.h"
 #include "utils/trace/rule.h"
 
+struct ftr_condition_facts;
 struct ftr_trace;
+
+/* As many rules may have conditions: a call's verdict has a bit for each. */
+#define FTR_RULE_CONDITIONS_MAX 8
 
 struct ftr_rule_plan {
 	uint32_t actions;	/* enum ftr_rule_action; HIDE stands for LOCATION, too */
@@ -23,6 +27,12 @@ struct ftr_rule_plan {
 	uint64_t time_ns;
 	uint64_t size_bytes;
 	char     color;
+
+	/* Of a conditional plan: what is above is without the rules that have conditions. */
+	bool     needs_exit;	/* its conditions can be told only when the call returns */
+	uint32_t rule_nr;
+	const uint32_t *rules;	/* all rules of the function, by index */
+	const struct ftr_rule_plan **variants;	/* by verdict; NULL = not made yet */
 };
 
 struct ftr_rule_plans {
@@ -30,7 +40,9 @@ struct ftr_rule_plans {
 	struct ftr_trace *trace;	/* (borrowed) */
 	FTR_VEC(const struct ftr_rule_plan *) by_func;	/* NULL = not looked up yet */
 	uint32_t *matched;		/* functions that each rule is about, by its index */
+	bool *was_known;		/* its condition was true or false of a call */
 	bool has_locations;		/* functions of other files are hidden */
+	bool has_conditions;
 	struct ftr_arena arena;
 };
 
@@ -42,7 +54,7 @@ void ftr_rule_plans_fini(struct ftr_rule_plans *plans);
 const struct ftr_rule_plan *ftr_rule_plans_find(struct ftr_rule_plans *plans,
 						const struct ftr_func *func);
 
-/* What is asked for at calls of @func; NULL when out of memory. */
+/* What is asked for at calls of @func, before they are judged; NULL when out of memory. */
 static inline const struct ftr_rule_plan *ftr_rule_plans_get(struct ftr_rule_plans *plans,
 							     const struct ftr_func *func)
 {
@@ -52,10 +64,34 @@ static inline const struct ftr_rule_plan *ftr_rule_plans_get(struct ftr_rule_pla
 	return ftr_rule_plans_find(plans, func);
 }
 
+/* Which conditions are true of a call: its verdict. */
+uint8_t ftr_rule_plan_judge(struct ftr_rule_plans *plans, const struct ftr_rule_plan *plan,
+			    const struct ftr_condition_facts *facts);
+
+/* What a conditional plan asks for at a call of this verdict; NULL when out of memory. */
+const struct ftr_rule_plan *ftr_rule_plan_variant(struct ftr_rule_plans *plans,
+						  const struct ftr_rule_plan *plan,
+						  uint8_t verdict);
+
+/* What is asked for at a call of @func; NULL when out of memory. */
+static inline const struct ftr_rule_plan *ftr_rule_plans_at(struct ftr_rule_plans *plans,
+							    const struct ftr_func *func,
+							    uint8_t verdict)
+{
+	const struct ftr_rule_plan *plan = ftr_rule_plans_get(plans, func);
+
+	if (__builtin_expect(plan != NULL && (plan->actions & FTR_RULE_CONDITIONAL), 0))
+		return ftr_rule_plan_variant(plans, plan, verdict);
+	return plan;
+}
+
 /*
  * Iterate over the rules that no function of the trace is of, after all of it was read: *pos starts
  * at 0; NULL at the end.
  */
 const struct ftr_rule *ftr_rule_plans_next_unmatched(struct ftr_rule_plans *plans, size_t *pos);
+
+/* The same over rules whose conditions ask for what no call of theirs has. */
+const struct ftr_rule *ftr_rule_plans_next_unknown(const struct ftr_rule_plans *plans, size_t *pos);
 
 #endif /* FTR_TRACE_RULE_PLAN_H */

@@ -23,6 +23,7 @@ void ftr_stack_make(const struct ftr_stack *stack, size_t depth, enum ftr_event_
 	made->type = (uint8_t)type;
 	made->depth = (uint32_t)depth;
 	made->flags = FTR_EVENT_INFERRED;
+	made->verdict = frame->verdict;
 	made->call.func = frame->func;
 	made->call.addr = frame->addr;
 }

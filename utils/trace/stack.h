@@ -24,6 +24,7 @@ struct ftr_stack_frame {
 	uint64_t start_ns;
 	uint64_t child_ns;
 	uint8_t  flags;		/* of its ENTRY */
+	uint8_t  verdict;	/* the same */
 };
 
 /* All zero = no call is open. */
@@ -80,6 +81,7 @@ static inline bool ftr_stack_frames_call(struct ftr_stack_frame *frames, size_t 
 	frame->start_ns = ev->time_ns;
 	frame->child_ns = 0;
 	frame->flags = ev->flags & FTR_EVENT_NO_ENTRY;
+	frame->verdict = ev->verdict;
 	*open_nr = depth + 1 - is_exit;
 	return true;
 }

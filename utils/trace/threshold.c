@@ -9,32 +9,18 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "utils/base/vec.h"
 #include "utils/trace/event_kind.h"
+#include "utils/trace/hold.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/rule_plan.h"
 #include "utils/trace/source.h"
 #include "utils/trace/stack.h"
 
-/* Flags of events in the queue: what decides waits for start_ns, which ENTRYs do not need. */
-#define UNDECIDED (1u << 6)
-#define DROPPED (1u << 7)
-
 /* Of a plan. */
 #define CONCERNED (FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | FTR_RULE_CALLER)
-
-#define NO_PLACE UINT64_MAX
-
-/* A payload in the queue: the source's do not last. */
-struct held {
-	struct ftr_payload payload;	/* first: events point to it */
-	struct held *next;		/* spare */
-	size_t cap;
-	uint8_t *bytes;			/* (owned, nullable) */
-};
 
 /* An open call. */
 struct level {
@@ -60,13 +46,7 @@ struct threshold {
 	struct level outermost;		/* what holds outside of all calls */
 	bool has_callers;		/* only calls that lead somewhere stay */
 	struct ftr_per_task states;
-	FTR_VEC(struct ftr_event) queue;
-	uint64_t first;			/* place of the queue's first event: they count up */
-	size_t head;			/* events before it are gone */
-	size_t handed_out;		/* from head on: in use until the next call */
-	uint64_t lone;			/* from this place on all are of one task */
-	struct held *spare;		/* (owned) by next */
-	struct held *out;		/* (owned) by next: of events handed out */
+	struct ftr_hold hold;		/* start_ns of an undecided event is its threshold */
 	bool is_ended;
 };
 
@@ -79,77 +59,14 @@ bool ftr_threshold_is_needed(const struct ftr_pipeline_options *options)
 					   (FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_CALLER)));
 }
 
-/* The queue. */
-
-static struct ftr_event *event_at(struct threshold *self, uint64_t place)
-{
-	return &self->queue.v[place - self->first];
-}
-
-/* What went out is decided. */
-static bool is_undecided(struct threshold *self, uint64_t place)
-{
-	return place != NO_PLACE && place >= self->first + self->head &&
-	       (event_at(self, place)->flags & UNDECIDED);
-}
-
-static void payload_release(struct threshold *self, struct ftr_event *ev)
-{
-	struct held *held = (struct held *)ev->payload;
-
-	if (held == NULL)
-		return;
-	held->next = self->spare;
-	self->spare = held;
-	ev->payload = NULL;
-}
-
-static int payload_hold(struct threshold *self, struct ftr_event *ev)
-{
-	const struct ftr_payload *payload = ev->payload;
-	struct held *held = self->spare;
-
-	ev->payload = NULL;
-	if (held != NULL)
-		self->spare = held->next;
-	else
-		held = calloc(1, sizeof(*held));
-	if (held == NULL)
-		return -ENOMEM;
-	held->payload = *payload;
-	ev->payload = &held->payload;
-	if (payload->len > held->cap) {
-		uint8_t *bytes = realloc(held->bytes, payload->len);
-
-		if (bytes == NULL)
-			return -ENOMEM;
-		held->bytes = bytes;
-		held->cap = payload->len;
-	}
-	if (payload->len > 0)
-		memcpy(held->bytes, payload->data, payload->len);
-	held->payload.data = held->bytes;
-	return 0;
-}
-
-static int append(struct threshold *self, const struct ftr_event *ev)
-{
-	struct ftr_event *last = &self->queue.v[self->queue.nr];
-
-	if (self->queue.nr > 0 && last[-1].task != ev->task)
-		self->lone = self->first + self->queue.nr;
-	*last = *ev;
-	self->queue.nr++;
-	return ev->payload == NULL ? 0 : payload_hold(self, last);
-}
-
 static int append_undecided(struct threshold *self, const struct ftr_event *ev,
 			    uint64_t threshold_ns)
 {
-	struct ftr_event *last = &self->queue.v[self->queue.nr];
-	int ret = append(self, ev);
+	uint64_t place = ftr_hold_next(&self->hold);
+	int ret = ftr_hold_append(&self->hold, ev);
+	struct ftr_event *last = ftr_hold_at(&self->hold, place);
 
-	last->flags |= UNDECIDED;
+	last->flags |= FTR_HOLD_UNDECIDED;
 	if (ev->type == FTR_EVENT_ENTRY)
 		last->call.start_ns = threshold_ns;
 	else
@@ -159,28 +76,11 @@ static int append_undecided(struct threshold *self, const struct ftr_event *ev,
 
 static void decide(struct ftr_event *ev)
 {
-	ev->flags &= (uint8_t)~UNDECIDED;
+	ftr_hold_decide(ev);
 	if (ev->type == FTR_EVENT_ENTRY)
 		ev->call.start_ns = 0;
 	else
 		ev->point.start_ns = 0;
-}
-
-/* Leave out all of @task from a place on. */
-static void drop_from(struct threshold *self, uint64_t place, const struct ftr_task *task)
-{
-	size_t at = (size_t)(place - self->first);
-
-	for (size_t i = at; i < self->queue.nr; i++) {
-		struct ftr_event *ev = &self->queue.v[i];
-
-		if (ev->task == task) {
-			payload_release(self, ev);
-			ev->flags |= DROPPED;
-		}
-	}
-	if (place >= self->lone)
-		self->queue.nr = at;
 }
 
 /* What is taken in. */
@@ -188,9 +88,9 @@ static void drop_from(struct threshold *self, uint64_t place, const struct ftr_t
 /* A sched-out without its sched-in stays. */
 static void out_keep(struct threshold *self, struct state *state)
 {
-	if (is_undecided(self, state->out))
-		decide(event_at(self, state->out));
-	state->out = NO_PLACE;
+	if (ftr_hold_is_undecided(&self->hold, state->out))
+		decide(ftr_hold_at(&self->hold, state->out));
+	state->out = FTR_HOLD_NOWHERE;
 }
 
 static const struct level *level_inside(const struct threshold *self, const struct state *state)
@@ -215,10 +115,10 @@ static int take_entry(struct threshold *self, struct state *state, struct ftr_ev
 	uint32_t size = ev->call.func->size;
 
 	if (self->plans != NULL)
-		plan = ftr_rule_plans_get(self->plans, ev->call.func);
+		plan = ftr_rule_plans_at(self->plans, ev->call.func, ev->verdict);
 	if (plan == NULL)
 		return -ENOMEM;
-	level.place = self->first + self->queue.nr;
+	level.place = ftr_hold_next(&self->hold);
 	level.is_kept = false;
 	level.leads = !self->has_callers;
 	if (plan->actions & CONCERNED)
@@ -231,7 +131,7 @@ static int take_entry(struct threshold *self, struct state *state, struct ftr_ev
 	ev->depth = FTR_DEPTH_UNKNOWN;
 	if (ftr_stack_follow(&state->stack, ev) < 0)
 		return -ENOMEM;
-	return append_undecided(self, ev, level.leads ? level.threshold_ns : NO_PLACE);
+	return append_undecided(self, ev, level.leads ? level.threshold_ns : FTR_HOLD_NOWHERE);
 }
 
 /* A call that stays is called by calls that stay. */
@@ -242,9 +142,9 @@ static void levels_keep(struct threshold *self, struct state *state)
 
 		if (level->is_small)
 			continue;
-		if (!is_undecided(self, level->place))
+		if (!ftr_hold_is_undecided(&self->hold, level->place))
 			break;
-		decide(event_at(self, level->place));
+		decide(ftr_hold_at(&self->hold, level->place));
 	}
 }
 
@@ -267,9 +167,9 @@ static int take_exit(struct threshold *self, struct state *state, struct ftr_eve
 	ev->depth = FTR_DEPTH_UNKNOWN;
 	if (ftr_stack_follow(&state->stack, ev) < 0)
 		return -ENOMEM;
-	if (is_undecided(self, level->place)) {
+	if (ftr_hold_is_undecided(&self->hold, level->place)) {
 		if (!is_worth_it(level, ev)) {
-			drop_from(self, level->place, ev->task);
+			ftr_hold_drop_from(&self->hold, level->place, ev->task);
 			ftr_stack_top(&state->stack)->child_ns -= ev->time_ns - ev->call.start_ns;
 			state->levels.nr--;
 			return 0;
@@ -277,7 +177,7 @@ static int take_exit(struct threshold *self, struct state *state, struct ftr_eve
 		levels_keep(self, state);
 	}
 	state->levels.nr--;
-	return append(self, ev);
+	return ftr_hold_append(&self->hold, ev);
 }
 
 /* From its sched-out to its sched-in a task is as in a call. */
@@ -287,17 +187,17 @@ static int take_sched(struct threshold *self, struct state *state, struct ftr_ev
 	uint64_t duration_ns = ev->time_ns - ev->point.start_ns;
 	const struct level *level = level_inside(self, state);
 
-	if (is_in && is_undecided(self, state->out) && duration_ns < level->threshold_ns) {
-		payload_release(self, event_at(self, state->out));
-		event_at(self, state->out)->flags |= DROPPED;
-		state->out = NO_PLACE;
+	if (is_in && duration_ns < level->threshold_ns &&
+	    ftr_hold_is_undecided(&self->hold, state->out)) {
+		ftr_hold_drop(&self->hold, state->out);
+		state->out = FTR_HOLD_NOWHERE;
 		ftr_stack_top(&state->stack)->child_ns -= duration_ns;
 		return 0;
 	}
 	out_keep(self, state);
 	if (is_in)
-		return append(self, ev);
-	state->out = self->first + self->queue.nr;
+		return ftr_hold_append(&self->hold, ev);
+	state->out = ftr_hold_next(&self->hold);
 	return append_undecided(self, ev, level->threshold_ns);
 }
 
@@ -309,7 +209,7 @@ static int take_other(struct threshold *self, struct state *state, struct ftr_ev
 	if (ev->type == FTR_EVENT_POINT && ev->point.kind == FTR_POINT_INSTANT &&
 	    (ftr_event_is_sched_out(ev) || ftr_event_is_sched_in(ev)))
 		return take_sched(self, state, ev);
-	return append(self, ev);
+	return ftr_hold_append(&self->hold, ev);
 }
 
 static int take(struct threshold *self, struct ftr_event *ev)
@@ -320,11 +220,11 @@ static int take(struct threshold *self, struct ftr_event *ev)
 		return -ENOMEM;
 	if (!state->is_begun) {
 		state->is_begun = true;
-		state->out = NO_PLACE;
+		state->out = FTR_HOLD_NOWHERE;
 	}
 	if (ev->type > FTR_EVENT_EXIT)
 		return take_other(self, state, ev);
-	if (state->out != NO_PLACE)
+	if (state->out != FTR_HOLD_NOWHERE)
 		out_keep(self, state);
 	return ev->type == FTR_EVENT_ENTRY ? take_entry(self, state, ev) :
 					     take_exit(self, state, ev);
@@ -333,74 +233,18 @@ static int take(struct threshold *self, struct ftr_event *ev)
 /* What goes out. */
 
 /* What is undecided is decided when the stream went on for long enough. */
-static bool is_ready(struct threshold *self, struct ftr_event *ev)
+static bool is_ready(void *arg, struct ftr_event *ev)
 {
-	uint64_t threshold_ns;
+	struct threshold *self = arg;
+	const struct ftr_hold *hold = &self->hold;
+	uint64_t threshold_ns =
+		ev->type == FTR_EVENT_ENTRY ? ev->call.start_ns : ev->point.start_ns;
 
-	if (!(ev->flags & UNDECIDED))
-		return true;
-	threshold_ns = ev->type == FTR_EVENT_ENTRY ? ev->call.start_ns : ev->point.start_ns;
 	if (!self->is_ended &&
-	    self->queue.v[self->queue.nr - 1].time_ns - ev->time_ns < threshold_ns)
+	    hold->queue.v[hold->queue.nr - 1].time_ns - ev->time_ns < threshold_ns)
 		return false;
 	decide(ev);
 	return true;
-}
-
-/* Who gets the event may move it: what it points to is kept apart. */
-static void payload_lend(struct threshold *self, const struct ftr_event *ev)
-{
-	struct held *held = (struct held *)ev->payload;
-
-	held->next = self->out;
-	self->out = held;
-}
-
-/* A run of events that are ready; 0 = the first one is not. */
-static size_t hand_out(struct threshold *self, struct ftr_event **evs)
-{
-	size_t nr = 0;
-
-	while (self->head < self->queue.nr && (self->queue.v[self->head].flags & DROPPED))
-		self->head++;
-	*evs = &self->queue.v[self->head];
-	while (nr < FTR_SOURCE_BATCH && self->head + nr < self->queue.nr) {
-		struct ftr_event *ev = &(*evs)[nr];
-
-		if ((ev->flags & DROPPED) || !is_ready(self, ev))
-			break;
-		if (ev->payload != NULL)
-			payload_lend(self, ev);
-		nr++;
-	}
-	return nr;
-}
-
-/* Forget what was handed out, once it is worth moving the rest. */
-static void forget(struct threshold *self)
-{
-	size_t rest = self->queue.nr - self->head;
-
-	if (self->head < rest)
-		return;
-	if (rest > 0)
-		memmove(self->queue.v, self->queue.v + self->head, rest * sizeof(*self->queue.v));
-	self->first += self->head;
-	self->queue.nr = rest;
-	self->head = 0;
-}
-
-static void release_handed_out(struct threshold *self)
-{
-	while (self->out != NULL) {
-		struct held *held = self->out;
-
-		self->out = held->next;
-		held->next = self->spare;
-		self->spare = held;
-	}
-	self->head += self->handed_out;
-	self->handed_out = 0;
 }
 
 static int take_batch(struct threshold *self, struct ftr_err *err)
@@ -411,8 +255,7 @@ static int take_batch(struct threshold *self, struct ftr_err *err)
 	if (nr < 0)
 		return (int)nr;
 	self->is_ended = nr == 0;
-	forget(self);
-	if (ftr_vec_reserve(&self->queue, self->queue.nr + FTR_SOURCE_BATCH) < 0)
+	if (ftr_hold_reserve(&self->hold) < 0)
 		return ftr_err_set(err, ENOMEM, "out of memory");
 	for (ssize_t i = 0; i < nr; i++) {
 		if (take(self, &in[i]) < 0)
@@ -427,14 +270,13 @@ static ssize_t threshold_next(struct ftr_source *source, struct ftr_event **evs,
 	struct threshold *self = (struct threshold *)source;
 	size_t out;
 
-	release_handed_out(self);
-	while ((out = hand_out(self, evs)) == 0 && !self->is_ended) {
+	ftr_hold_release(&self->hold);
+	while ((out = ftr_hold_take(&self->hold, evs, is_ready, self)) == 0 && !self->is_ended) {
 		int ret = take_batch(self, err);
 
 		if (ret < 0)
 			return ret;
 	}
-	self->handed_out = out;
 	return (ssize_t)out;
 }
 
@@ -450,17 +292,7 @@ static void threshold_free(struct ftr_source *source)
 		ftr_vec_fini(&state->levels);
 	}
 	ftr_per_task_fini(&self->states);
-	release_handed_out(self);
-	for (size_t i = self->head; i < self->queue.nr; i++)
-		payload_release(self, &self->queue.v[i]);
-	while (self->spare != NULL) {
-		struct held *next = self->spare->next;
-
-		free(self->spare->bytes);
-		free(self->spare);
-		self->spare = next;
-	}
-	ftr_vec_fini(&self->queue);
+	ftr_hold_fini(&self->hold);
 	free(self);
 }
 
