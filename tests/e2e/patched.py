@@ -290,6 +290,18 @@ class Ways(AsNative):
         self.check(counts, {**CALLS, "main": 4, "qsort": 1, "waitpid": 2})
 
 
+    def test_filters_and_arguments(self):
+        """What is done at a call is done at patched ones; those behind the prologue have their arguments, too."""
+        for kind in (PATCHABLE, NOPS_PROLOGUE):
+            if has("gcc", *kind):
+                self.compile("prog", SOURCE, "-g", *kind, compiler=["gcc"])
+                self.assertEqual(self.same_as_native([*NO_LIBCALL, "-F", "middle"], "./prog"),
+                                 {"middle": 5, "leaf": 10, "unlikely": 1})
+                self.same_as_native([*NO_LIBCALL, "-A", "middle@arg1", "-R", "middle@retval"], "./prog")
+                text = self.ftr("replay", "-d", "d", "--no-pager", "-f", "none").stdout
+                self.assertRegex(text, r"middle\(3\) \{\n +unlikely\(\);\n +leaf\(\);\n +leaf\(\);\n +\} = 8; /\* middle")
+
+
 class Choice(AsNative):
     """-P and -U, and what is said about the rest."""
 
