@@ -2,6 +2,8 @@
 libftr_a_SOURCES += \
 	utils/observe/decode.c \
 	utils/observe/decode.h \
+	utils/observe/decode_file.c \
+	utils/observe/decode_row.h \
 	utils/observe/filter.c \
 	utils/observe/filter.h \
 	utils/observe/observer.c \
