@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "utils/base/bits.h"
 #include "utils/base/closest.h"
 #include "utils/base/strbuf.h"
 #include "utils/trace/condition.h"
@@ -93,7 +94,7 @@ static int read_read(struct reader *self, struct ftr_slice value, size_t at)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (ftr_slice_eq(value, names[i])) {
-			self->rule.reads |= 1u << i;
+			self->rule.reads |= FTR_BIT(i);
 			return 0;
 		}
 	}
