@@ -209,6 +209,15 @@ class Kernel(harness.Test):
             self.assertEqual(run.returncode, 0, run.stderr)
             self.compare("converted.dat")
 
+    def test_written_by_ftr(self):
+        """trace-cmd shows of what ftr writes what ftr showed."""
+        ours, _ = self.our_events("six.dat")
+        self.assertEqual(self.ftr("convert", "six.dat", "written.dat").returncode, 0)
+        peer = sorted((*event[:4], event[4].removeprefix(PREFIX.rstrip()).lstrip())
+                      for event in self.peer_events("written.dat"))
+        self.assertEqual(len(peer), len(ours))
+        self.assertEqual([pair for pair in zip(peer, ours) if pair[0] != pair[1]][:3], [])
+
     def test_lost_events(self):
         """As many as trace-cmd counts."""
         run = self.trace_cmd("report", "-t", "-N", "six.dat")
