@@ -4,8 +4,12 @@ fxt_util = tests/unit/fxt_util.c tests/unit/fxt_util.h tests/unit/unit.h
 UNIT_TESTS += tests/unit/fxt_random_test
 tests_unit_fxt_random_test_SOURCES = tests/unit/fxt_random_test.c $(fxt_util)
 
-UNIT_TESTS += tests/unit/fxt_write_test
-tests_unit_fxt_write_test_SOURCES = tests/unit/fxt_write_test.c $(fxt_util)
+UNIT_TESTS += tests/unit/fxt_write_test tests/unit/fxt_write_event_test
+tests_unit_fxt_write_test_SOURCES = tests/unit/fxt_made.h tests/unit/fxt_write_test.c $(fxt_util)
+tests_unit_fxt_write_event_test_SOURCES = \
+	tests/unit/fxt_made.h \
+	tests/unit/fxt_write_event_test.c \
+	$(fxt_util)
 
 UNIT_TESTS += tests/unit/chrome_write_test
 tests_unit_chrome_write_test_SOURCES = tests/unit/chrome_write_test.c $(fxt_util)

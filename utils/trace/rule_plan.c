@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/object/demangle.h"
 #include "utils/trace/condition.h"
 #include "utils/trace/library.h"
@@ -161,8 +162,8 @@ static bool plan_add_conditions(struct ftr_rule_plans *plans, struct ftr_rule_pl
 {
 	uint32_t *copy = ftr_arena_alloc(&plans->arena, nr * sizeof(*copy));
 
-	plan->variants = ftr_arena_alloc(&plans->arena, (1u << FTR_RULE_CONDITIONS_MAX) *
-							 sizeof(*plan->variants));
+	plan->variants = ftr_arena_alloc(&plans->arena, FTR_BIT(FTR_RULE_CONDITIONS_MAX) *
+								sizeof(*plan->variants));
 	if (copy == NULL || plan->variants == NULL)
 		return false;
 	memcpy(copy, of, nr * sizeof(*copy));
