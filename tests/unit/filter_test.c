@@ -149,6 +149,18 @@ static void what_happens_elsewhere_is_not_shown(void **state)
 	expect("F:nobody", words, "7:!5d0");
 }
 
+static void a_rule_may_end_the_stream(void **state)
+{
+	expect("T:c@finish", "1:a( T2 2:b( T1 3:b( 4:b) 5:c( 6:c) T2 7:b) T1 8:a)",
+	       "1:a(d0 T2 2:b(d0 T1 3:b(d1 4:b)d1=1-0 5:c(d1 5:c)~?d1=0-0 5:a)~?d0=4-1 "
+	       "T2 5:b)~?d0=3-0");
+	/* Where nothing is shown, no rule counts but -F and -N. */
+	expect("F:b T:c@finish", "1:a( 2:c( 3:c) 4:b( 5:c( 6:c) 7:b) 8:a)",
+	       "4:b(d0 5:c(d1 5:c)~?d1=0-0 5:b)~?d0=1-0");
+	expect("N:b T:c@finish", "1:a( 2:b( 3:c( 4:c) 5:b) 6:a)", "1:a(d0 6:a)d0=5-3");
+	expect("H:c T:c@finish", "1:a( 2:c( 3:c) 4:a)", "1:a(d0 1:a)~?d0=0-0");
+}
+
 static void conditions_are_of_each_call(void **state)
 {
 	static const char words[] = "1:a( 2:b( 3:c( 7:c) 8:b) 9:b( 10:c( 11:c) 12:b) 20:a)";
@@ -512,6 +524,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(switches_are_of_a_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_happens_elsewhere_is_not_shown, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_rule_may_end_the_stream, setup, teardown),
 		cmocka_unit_test_setup_teardown(conditions_are_of_each_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_without_end_stay_balanced, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_rules_are_as_the_model, setup, teardown),

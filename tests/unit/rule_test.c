@@ -557,6 +557,47 @@ static void endless_conditions_are_refused(void **state)
 	}
 }
 
+/* Whatever is written: rules, or a description of three lines. */
+static void any_text_is_read_or_refused(void **state)
+{
+	static const char *const parts[] = {
+		"f", "@", ",", ";", "!", "if:", "arg1", "fparg2", "retval", "duration", "==", ">", "~",
+		"&&", "||", "(", ")", "\"", "'", "x", "10ms", "-1", "0x7f", "1e3", "depth=", "3",
+		"time=", "color=red", "trace", "trace_on", "hide", "[a-z]+", "(", "{2,1}", "\\", "*",
+		"\xc3\xa4", "\t", " ", "libx", "/i32", "%rdi", "sample=", "rate=", "/s", "&", "!~",
+	};
+	uint32_t seed = 1;
+
+	for (int round = 0; round < 20000; round++) {
+		struct ftr_strbuf text;
+		struct ftr_err err = { 0 };
+		int ret;
+
+		ftr_strbuf_init(&text);
+		ftr_strbuf_puts(&text, round % 2 ? "f@" : "f@if:");
+		for (int nr = 0; nr < round % 12; nr++) {
+			seed = seed * 1664525 + 1013904223;
+			ftr_strbuf_puts(&text,
+					parts[(seed >> 8) % (sizeof(parts) / sizeof(parts[0]))]);
+		}
+		ret = ftr_rules_parse(&rules, (enum ftr_rule_kind)(round % FTR_RULE_KINDS), text.s,
+				      (enum ftr_match)(round % 3), &err);
+		if (ret != 0) {
+			const char *place = strchr(err.text, '\n');
+
+			assert_int_equal(ret, -EINVAL);
+			assert_non_null(place);
+			assert_non_null(strchr(place + 1, '\n'));
+			assert_int_equal(err.text[strlen(err.text) - 1], '^');
+		}
+		ftr_strbuf_fini(&text);
+		if (round % 100 == 0) {
+			ftr_rules_fini(&rules);
+			ftr_rules_init(&rules);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -582,6 +623,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_condition_ends_where_it_must, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_conditions_have_a_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(endless_conditions_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(any_text_is_read_or_refused, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,12 +16,13 @@
 #include "utils/trace/rule_plan.h"
 #include "utils/trace/select.h"
 #include "utils/trace/source.h"
+#include "utils/trace/stack.h"
 
 #define SWITCHES (FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF)
 
 /* What is done here. */
 #define AT_ENTRY (FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_LOCATION | \
-		  FTR_RULE_DEPTH | SWITCHES | FTR_RULE_COLOR)
+		  FTR_RULE_DEPTH | SWITCHES | FTR_RULE_FINISH | FTR_RULE_COLOR)
 
 #define NO_DEPTH UINT32_MAX
 
@@ -43,6 +44,8 @@ struct state {
 	uint32_t chosen_nr;	/* open calls of FILTER */
 	uint32_t muted_from;	/* depth of the open call of NOTRACE; NO_DEPTH = none */
 	bool *is_on;		/* of its process; NULL = the task is new */
+	struct ftr_task *task;
+	struct ftr_stack shown;	/* calls that are shown, where rules may end the stream */
 };
 
 struct filter {
@@ -55,6 +58,12 @@ struct filter {
 	bool has_filter;		/* only what FILTER chooses is shown */
 	bool starts_off;
 	bool event_full;
+	bool may_finish;
+	bool is_finished;
+	uint64_t finish_ns;
+	size_t drain_pos;		/* of states */
+	struct state *draining;
+	struct ftr_event made[FTR_SOURCE_BATCH];
 };
 
 bool ftr_filter_is_needed(const struct ftr_pipeline_options *options)
@@ -91,8 +100,9 @@ static bool *process_switch(struct filter *self, const struct ftr_task *task)
 	return is_on;
 }
 
-static int state_init(struct filter *self, struct state *state, const struct ftr_task *task)
+static int state_init(struct filter *self, struct state *state, struct ftr_task *task)
 {
+	state->task = task;
 	state->is_on = process_switch(self, task);
 	state->limit = self->has_filter ? 0 : self->depth_max;
 	state->top_depth = NO_DEPTH;
@@ -169,6 +179,7 @@ static int take_entry(struct filter *self, struct state *state, struct ftr_event
 		state->chosen_nr += is_chosen;
 		if (plan->actions & SWITCHES)
 			*state->is_on = (plan->actions & FTR_RULE_TRACE_ON) != 0;
+		self->is_finished = (plan->actions & FTR_RULE_FINISH) != 0;
 	}
 	frame->is_shown = levels > 0 && *state->is_on && !(plan->actions & FTR_RULE_HIDE);
 	frame_enter(state, frame, levels);
@@ -239,29 +250,74 @@ static inline int take(struct filter *self, struct ftr_event *ev)
 	return true;
 }
 
+/* What is shown is remembered, to be ended where the stream is. */
+static int follow(struct filter *self, const struct ftr_event *ev)
+{
+	struct state *state = ftr_per_task_get(&self->states, ev->task);
+	struct ftr_event copy = *ev;
+
+	self->finish_ns = ev->time_ns;
+	return state == NULL ? -ENOMEM : ftr_stack_follow(&state->shown, &copy);
+}
+
+/* Calls that are open where a rule ended the stream. */
+static ssize_t drain(struct filter *self, struct ftr_event **evs)
+{
+	size_t nr = 0;
+
+	*evs = self->made;
+	while (nr < FTR_SOURCE_BATCH) {
+		struct state *state = self->draining;
+
+		if (state == NULL || state->shown.open_nr == 0) {
+			self->draining = ftr_per_task_next(&self->states, &self->drain_pos);
+			if (self->draining == NULL)
+				break;
+			continue;
+		}
+		nr += ftr_stack_finish(&state->shown, state->task, self->finish_ns,
+				       &self->made[nr], FTR_SOURCE_BATCH - nr);
+	}
+	return (ssize_t)nr;
+}
+
+/* What is shown of a batch moves to its front: how many, or -ENOMEM. */
+static ssize_t take_batch(struct filter *self, struct ftr_event *evs, ssize_t nr)
+{
+	ssize_t kept = 0;
+
+	for (ssize_t i = 0; i < nr && !self->is_finished; i++) {
+		int is_shown = take(self, &evs[i]);
+
+		if (__builtin_expect(is_shown < 0, 0))
+			return is_shown;
+		if (!is_shown)
+			continue;
+		if (kept != i)
+			evs[kept] = evs[i];
+		if (self->may_finish && follow(self, &evs[kept]) < 0)
+			return -ENOMEM;
+		kept++;
+	}
+	return kept;
+}
+
 static ssize_t filter_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct filter *self = (struct filter *)source;
-	ssize_t nr, kept;
+	ssize_t nr, kept = 0;
 
 	do {
+		if (self->is_finished)
+			return drain(self, evs);
 		nr = ftr_source_next(self->inner, evs, err);
-		kept = 0;
-		for (ssize_t i = 0; i < nr; i++) {
-			struct ftr_event *ev = &(*evs)[i];
-			int is_shown = take(self, ev);
-
-			if (__builtin_expect(is_shown < 0, 0))
-				return ftr_err_set(err, ENOMEM, "out of memory");
-			if (!is_shown)
-				continue;
-			if (kept != i)
-				(*evs)[kept] = *ev;
-			kept++;
-		}
+		if (nr > 0)
+			kept = take_batch(self, *evs, nr);
+		if (kept < 0)
+			return ftr_err_set(err, ENOMEM, "out of memory");
 	} while (nr > 0 && kept == 0);
 	self->base.is_calls_only = self->inner->is_calls_only;
-	return nr < 0 ? nr : kept;
+	return nr <= 0 ? nr : kept;
 }
 
 static void filter_free(struct ftr_source *source)
@@ -272,8 +328,10 @@ static void filter_free(struct ftr_source *source)
 	size_t pos = 0;
 
 	ftr_source_free(self->inner);
-	while ((state = ftr_per_task_next(&self->states, &pos)) != NULL)
+	while ((state = ftr_per_task_next(&self->states, &pos)) != NULL) {
 		ftr_vec_fini(&state->frames);
+		ftr_stack_fini(&state->shown);
+	}
 	ftr_per_task_fini(&self->states);
 	for (pos = 0; (slot = ftr_hashmap_next(&self->is_on_by_pid, &pos)) != NULL;)
 		free(slot->value);
@@ -302,6 +360,7 @@ struct ftr_source *ftr_filter_new(struct ftr_source *inner,
 	self->depth_max = options->depth_max > 0 ? options->depth_max : UINT32_MAX;
 	self->has_filter = (ftr_rules_actions(options->plans->rules) & FTR_RULE_FILTER) != 0;
 	self->starts_off = options->starts_off;
+	self->may_finish = (ftr_rules_actions(options->plans->rules) & FTR_RULE_FINISH) != 0;
 	self->event_full = options->event_full;
 	self->states.bytes = sizeof(struct state);
 	ftr_hashmap_init(&self->is_on_by_pid);

@@ -45,6 +45,7 @@ struct threshold {
 	struct ftr_rule_plans *plans;	/* (borrowed, nullable) */
 	struct level outermost;		/* what holds outside of all calls */
 	bool has_callers;		/* only calls that lead somewhere stay */
+	bool has_rules;			/* a call's function matters, not its time alone */
 	struct ftr_per_task states;
 	struct ftr_hold hold;		/* start_ns of an undecided event is its threshold */
 	bool is_ended;
@@ -247,6 +248,31 @@ static bool is_ready(void *arg, struct ftr_event *ev)
 	return true;
 }
 
+/*
+ * Short calls of which all is in one batch, in which nothing happens but such calls, need no queue.
+ * How many events are left.
+ */
+static ssize_t shed(const struct threshold *self, struct ftr_event *in, ssize_t nr)
+{
+	uint64_t threshold_ns = self->outermost.threshold_ns;
+	ssize_t kept = 0;
+
+	for (ssize_t i = 0; i < nr; i++) {
+		const struct ftr_event *ev = &in[i], *entry = &in[kept - 1];
+
+		if (ev->type == FTR_EVENT_EXIT && kept > 0 && entry->type == FTR_EVENT_ENTRY &&
+		    ev->time_ns - entry->time_ns < threshold_ns && entry->task == ev->task &&
+		    !(ev->flags & FTR_EVENT_UNFINISHED)) {
+			kept--;
+			continue;
+		}
+		if (kept != i)
+			in[kept] = *ev;
+		kept++;
+	}
+	return kept;
+}
+
 static int take_batch(struct threshold *self, struct ftr_err *err)
 {
 	struct ftr_event *in;
@@ -255,6 +281,8 @@ static int take_batch(struct threshold *self, struct ftr_err *err)
 	if (nr < 0)
 		return (int)nr;
 	self->is_ended = nr == 0;
+	if (!self->has_rules)
+		nr = shed(self, in, nr);
 	if (ftr_hold_reserve(&self->hold) < 0)
 		return ftr_err_set(err, ENOMEM, "out of memory");
 	for (ssize_t i = 0; i < nr; i++) {
@@ -318,6 +346,9 @@ struct ftr_source *ftr_threshold_new(struct ftr_source *inner,
 	self->outermost.size_bytes = options->size_bytes;
 	self->has_callers = self->plans != NULL &&
 			    (ftr_rules_actions(self->plans->rules) & FTR_RULE_CALLER);
+	self->has_rules = options->size_bytes > 0 ||
+			  (self->plans != NULL &&
+			   (ftr_rules_actions(self->plans->rules) & CONCERNED));
 	self->states.bytes = sizeof(struct state);
 	return &self->base;
 }
