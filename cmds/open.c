@@ -208,8 +208,8 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 	if (ret < 0)
 		return FTR_EXIT_FAILED;
 	if (order == FTR_ORDER_INPUT && !opened->trace->is_growing) {
-		ftr_err_set(err, ENOTSUP, "%s: --follow: all of it has to be read before it can be "
-			    "shown, as of every format but etrace", path);
+		ftr_err_set(err, ENOTSUP, "%s: --follow: the whole trace has to be read before it "
+			    "can be shown, as of every format but etrace", path);
 		return FTR_EXIT_FAILED;
 	}
 	if (selection != NULL) {

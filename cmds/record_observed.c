@@ -59,8 +59,8 @@ static int follow(struct observed_output *output, const char *path, char **argv)
 		status = exit_status(result.wait_status);
 	}
 	if (result.was_stopped)
-		ftr_diag_warn(&diag, "ended by a signal; the processes left were killed, as they "
-				     "cannot run on without their observer");
+		ftr_diag_warn(&diag, "interrupted by a signal; the remaining processes were "
+				     "killed, because their system calls fail without a tracer");
 	ftr_message_diag_end(&diag);
 	return status;
 }

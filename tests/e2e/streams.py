@@ -240,9 +240,9 @@ class StreamsTest(harness.Test):
             self.assertEqual((running.stdout.read(), running.wait()), (b"", 0))
 
     def test_follow_refuses(self):
-        self.assertIn("--follow: all of it has to be read before it can be shown",
+        self.assertIn("--follow: the whole trace has to be read before it can be shown",
                       self.refused("replay", "--follow", "-", data=read(self.fxt)))
-        self.assertIn("--follow: all of it has to be read", self.refused("replay", "--follow", DATA))
+        self.assertIn("--follow: the whole trace has to be read", self.refused("replay", "--follow", DATA))
         done = run("replay", "--follow", "-t", "1us", "-", data=ETRACE)
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertIn(b"--follow excludes --time-filter", done.stderr)

@@ -64,7 +64,7 @@ void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid)
 void ftr_recorder_switch(struct ftr_recorder *recorder, const char *probe, uint32_t value)
 {
 	if (ftr_modules_switch(&recorder->modules, probe, value) < 0)
-		ftr_diag_warn(recorder->options->diag, "probe %s: out of memory: not switched",
+		ftr_diag_warn(recorder->options->diag, "probe %s: out of memory; not switched",
 			      probe);
 	atomic_store(&recorder->control.map->generation, recorder->modules.generation);
 }
