@@ -10,7 +10,7 @@ libftr_a_SOURCES += \
 
 libftr_a_SOURCES += utils/export/html.c
 EXTRA_DIST += utils/export/html_page.html
-BUILT_SOURCES += utils/export/html_page.inc
+utils/export/html.$(OBJEXT): utils/export/html_page.inc
 CLEANFILES += utils/export/html_page.inc
 
 # A string for each line: no compiler has to take longer ones.
