@@ -121,23 +121,21 @@ static char *directory_make(void)
 	return NULL;
 }
 
-/* What triggers do while the program runs, values above all, does not happen when it is shown. */
-static int triggers_share(struct live_values *values)
+/* What is shown is all that need be recorded; -A and -R are the recording's own. */
+static int filter_share(struct live_values *values)
 {
-	const struct ftr_rule_opts *shown = &values->replay.selection.filter.rules;
-	struct ftr_rule_opts *recorded = &values->record.filter.rules;
+	const struct ftr_filter_opts *shown = &values->replay.selection.filter;
+	struct ftr_filter_opts *recorded = &values->record.filter;
 	struct ftr_err err = { 0 };
 	int ret = 0;
 	size_t i;
 
-	for (i = 0; ret == 0 && i + 1 < shown->given.nr; i += 2) {
-		if (strcmp(shown->given.v[i], ftr_rule_option(FTR_RULE_OF_TRIGGER)) != 0)
-			continue;
-		ret = ftr_opt_list(NULL, &recorded->given, shown->given.v[i], &err);
-		if (ret == 0)
-			ret = ftr_opt_list(NULL, &recorded->given, shown->given.v[i + 1], &err);
-	}
-	recorded->match = shown->match;
+	for (i = 0; ret == 0 && i < shown->rules.given.nr; i++)
+		ret = ftr_opt_list(NULL, &recorded->rules.given, shown->rules.given.v[i], &err);
+	recorded->rules.match = shown->rules.match;
+	recorded->size_bytes = shown->size_bytes;
+	recorded->starts_off = shown->starts_off;
+	values->record.time_ns = values->replay.selection.time_ns;
 	values->record.is_shown = true;
 	return ret;
 }
@@ -153,14 +151,11 @@ static int live_run(void *arg, int argc, char **argv)
 		ftr_error("live: name the program to run: ftr PROGRAM [ARGUMENT...]");
 		return FTR_EXIT_USAGE;
 	}
-	if (triggers_share(values) < 0) {
+	if (filter_share(values) < 0) {
 		ftr_error("live: out of memory");
 		return FTR_EXIT_FAILED;
 	}
 	values->record.depth = values->replay.selection.depth;
-	values->record.time_ns = values->replay.selection.time_ns;
-	values->record.filter = values->replay.selection.filter;
-	values->record.is_shown = true;
 	values->record.no_event = values->replay.selection.no_event;
 	values->record.no_sched = values->replay.selection.no_sched;
 	if (kept != NULL || values->keeps_data)

@@ -263,6 +263,29 @@ static void test_cxx(void **state)
 	ftr_value_module_fini(&module);
 }
 
+/* clang leaves arguments out of static functions, and debug info tells: the rest is not guessed. */
+static void test_changed_by_clang(void **state)
+{
+	static const char source[] =
+		"#include <stdio.h>\n"
+		"#define KEEP __attribute__((noinline))\n"
+		"static KEEP int unused(int a, int b, int c) { return puts(\"\") + c; }\n"
+		"static KEEP int used(int a, double d) { return puts(\"\") + a + d; }\n"
+		"int main(int n, char **v) { return unused(n, 2, n + 1) + used(n + 2, n); }\n";
+	struct ftr_value_module module;
+
+	if (!object_have("clang"))
+		skip();
+	compile("clang.c", source, "clang", "-g -O2", &module);
+	expect_line(ftr_strbuf_str(&module.functions), "unused", 'A', NULL);
+	expect_line(ftr_strbuf_str(&module.functions), "used", 'A', "arg1/i32,fparg1/64");
+	expect_line(ftr_strbuf_str(&module.functions), "main", 'A', "arg1/i32,arg2/p");
+	ftr_value_module_fini(&module);
+	compile("clang.c", source, "clang", "-g -O0", &module);
+	expect_line(ftr_strbuf_str(&module.functions), "unused", 'A', "arg1/i32,arg2/i32,arg3/i32");
+	ftr_value_module_fini(&module);
+}
+
 /* Places that users name, and those that follow from the numbers. */
 static void test_words(void **state)
 {
@@ -397,6 +420,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_c),
 		cmocka_unit_test(test_cxx),
+		cmocka_unit_test(test_changed_by_clang),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_prototypes),

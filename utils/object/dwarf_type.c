@@ -291,13 +291,66 @@ static bool is_passed(Dwarf_Die *param)
 	return name == NULL || strcmp(name, "__in_chrg") != 0;
 }
 
+/*
+ * LLVM gives functions that only their own file calls other parameters than they have in the
+ * source, under the same name.
+ */
+static bool may_differ(Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	bool is_external = false;
+	const char *producer;
+	Dwarf_Die unit;
+
+	if (dwarf_attr_integrate(function, DW_AT_external, &attr) != NULL &&
+	    dwarf_formflag(&attr, &is_external) == 0 && is_external)
+		return false;
+	if (dwarf_diecu(function, &unit, NULL, NULL) == NULL)
+		return false;
+	producer = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr));
+	return producer != NULL &&
+	       (strstr(producer, "clang") != NULL || strstr(producer, "LLVM") != NULL);
+}
+
+static bool is_register(const struct ftr_place *place, unsigned nr)
+{
+	static const uint8_t integers[] = { DW_OP_reg5, DW_OP_reg4, DW_OP_reg1,
+					    DW_OP_reg2, DW_OP_reg8, DW_OP_reg9 };
+
+	switch (place->kind) {
+	case FTR_PLACE_INTEGER:
+		return nr == integers[place->nr];
+	case FTR_PLACE_VECTOR:
+		return nr == (unsigned)DW_OP_reg17 + place->nr;
+	default:
+		return false;
+	}
+}
+
+/* Is @param, when the function begins, where @place says?  Unless a register is named it may be. */
+static bool is_there(Dwarf_Die *function, Dwarf_Die *param, const struct ftr_place *place)
+{
+	Dwarf_Addr entry;
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t nr;
+
+	if (dwarf_entrypc(function, &entry) != 0 ||
+	    dwarf_attr(param, DW_AT_location, &attr) == NULL ||
+	    dwarf_getlocation_addr(&attr, entry, &ops, &nr, 1) != 1 || nr == 0)
+		return false;
+	if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)
+		return is_register(place, ops[0].atom);
+	return true;
+}
+
 const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, Dwarf_Die *function)
 {
 	struct ftr_parameter params[PARAMS_MAX] = { 0 };
 	struct ftr_signature read = { 0 }, *signature;
 	struct ftr_callconv state = { 0 };
 	struct ftr_leaves leaves;
-	bool is_rust, is_whole;
+	bool is_rust, is_whole, is_doubtful = may_differ(function);
 	Dwarf_Die child;
 	int ret;
 
@@ -314,7 +367,10 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 			break;
 		if (is_hidden(&child))		/* a constructor's is no object yet */
 			params[read.nr].type.kind = FTR_TYPE_POINTER;
-		ftr_callconv_argument(&state, &leaves, &params[read.nr++]);
+		ftr_callconv_argument(&state, &leaves, &params[read.nr]);
+		if (is_doubtful && !is_there(function, &child, params[read.nr].places))
+			break;
+		read.nr++;
 	}
 	signature = ftr_arena_alloc(types->arena, sizeof(read) + read.nr * sizeof(params[0]));
 	if (signature == NULL)

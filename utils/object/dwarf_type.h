@@ -17,7 +17,8 @@ struct ftr_dwarf_types {
 
 /*
  * What @function, a subprogram with code on x86-64, takes and gives.  It ends at the first
- * parameter whose place cannot be known: one of an incomplete type, or a Rust enum by value. In the
+ * parameter whose place cannot be known: one of an incomplete type, a Rust enum by value, or one
+ * that LLVM has changed or left out of a function that only its own file calls. In the
  * arena; NULL: it is in a language whose calls are not known, or out of memory.
  */
 const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, Dwarf_Die *function);
