@@ -203,6 +203,7 @@ static void warn_lost(const struct ftr_recorder_result *result)
 {
 	static const char *const causes[FTR_LOST_CAUSES] = {
 		[FTR_LOST_NO_ROOM] = "rings were full; make them larger with -b",
+		[FTR_LOST_DEPTH] = "calls were nested too deeply; raise --max-stack",
 		[FTR_LOST_DISK]	   = "writing to the data directory failed",
 		[FTR_LOST_DAMAGED] = "the program overwrote them in its ring",
 		[FTR_LOST_EVENTS]  = ("the kernel's buffers for events were full; "

@@ -151,7 +151,10 @@ void ftr_frames_count_hole(struct ftr_thread *self)
 		holes_close(self);
 }
 
-/* Where top is busy, a handler interrupted the hook that claimed it. */
+/*
+ * Where top is busy, a handler interrupted the hook that claimed it.  What the shadow stack has no
+ * room for is counted, what -D excludes is not.
+ */
 struct ftr_frame *ftr_frame_take_slow(struct ftr_thread *self, const struct ftr_frame *end,
 				      uintptr_t *loc)
 {
@@ -168,6 +171,8 @@ struct ftr_frame *ftr_frame_take_slow(struct ftr_thread *self, const struct ftr_
 		self->is_mixed = true;
 		self->halving_low = FTR_HALVING_NEVER;
 	}
-	self->skipped++;
+	if (self->slot != NULL && end == self->frames + self->slot->frame_nr &&
+	    self->producer->header != NULL)
+		ftr_arch_local_add((uint64_t *)&self->producer->header->skipped, 1);
 	return NULL;
 }

@@ -123,6 +123,12 @@ static struct ftr_slot *slot_new(void)
 	return slot;
 }
 
+/* Each takes mappings, of which the program's threads need some themselves. */
+static bool slots_are_used_up(void)
+{
+	return atomic_load(&ftr_state.stubs) >= ftr_state.control->slot_max;
+}
+
 static void slot_publish(struct ftr_slot *slot)
 {
 	slot->next = atomic_load(&ftr_state.slots);
@@ -346,6 +352,8 @@ static int attach(struct ftr_thread *self)
 	} else {
 		slot = slot_recycle(pid);
 		if (slot == NULL) {
+			if (slots_are_used_up())
+				return -EUSERS;
 			slot = slot_new();
 			if (slot == NULL)
 				return -ENOMEM;
@@ -378,6 +386,9 @@ bool ftr_thread_attach(struct ftr_thread *self)
 		if (ret == -ENOMEM)
 			ftr_channel_warn("cannot allocate a ring for a task, which runs "
 					 "untraced; raise ulimit -v or use smaller rings (-b)");
+		if (ret == -EUSERS)
+			ftr_channel_warn("more threads at a time than can be traced: the others "
+					 "run untraced; raise sysctl vm.max_map_count");
 		if (ret < 0)
 			ftr_thread_disarm(self);
 		is_attached = ret == 0;

@@ -162,7 +162,6 @@ struct ftr_thread {
 	struct ftr_frame *bare_low;	/* from here on frames may be bare; NULL = none is */
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
 	uint64_t stopped_tick, stopped_ns;	/* see ftr_clock_stop_ticks; 0 = it runs */
-	uint64_t skipped;		/* calls that were declined */
 	uint64_t hole_nr;		/* frames that became free below others since they moved */
 	bool is_mixed;		/* a handler interrupted a hook and made calls */
 	bool is_silent;			/* see ftr_is_silent */

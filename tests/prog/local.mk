@@ -31,6 +31,7 @@ traced_programs = \
 	tests/prog/libcalls.c \
 	tests/prog/limits.c \
 	tests/prog/longjmp.c \
+	tests/prog/many_threads.c \
 	tests/prog/max_stack.c \
 	tests/prog/memfd.c \
 	tests/prog/nested.c \

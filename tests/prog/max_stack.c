@@ -3,6 +3,7 @@
  * --max-stack=3: three levels are recorded, what they call is not.
  *
  * record: --no-libcall --max-stack=3
+ * expect-warning: LOST 10 records: calls were nested too deeply; raise --max-stack
  * expect-calls: main 1
  * expect-calls: level 2
  * expect-calls: leaf 0

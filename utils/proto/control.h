@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define FTR_CONTROL_MAGIC	0x43525446u	/* "FTRC" */
-#define FTR_CONTROL_VERSION	3u
+#define FTR_CONTROL_VERSION	4u
 
 #define FTR_COUNTER_STEP_NS 1000u	/* FTR_CONTROL_CLOCK_COUNTER */
 
@@ -44,6 +44,7 @@ struct ftr_control {
 	uint32_t stack_max;		/* frames of a shadow stack (--max-stack) */
 	uint32_t wait_ms;		/* longest wait for room before it counts as lost */
 	uint32_t ticks_per_ms;		/* of FTR_CONTROL_CLOCK_TSC, roughly: to bound that wait */
+	uint32_t slot_max;		/* threads of a process that are traced at a time */
 	_Atomic uint32_t stopped;	/* not 0: the recorder takes no more; disarm */
 
 	/*

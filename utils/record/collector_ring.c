@@ -21,6 +21,7 @@ struct source {
 	uint64_t id;
 	int32_t pid;
 	uint64_t lost_reported;	/* of what the producers dropped, in LOST records or by us */
+	uint64_t skipped_reported;	/* likewise, of calls that were declined */
 	bool is_damaged;	/* its ring held what is no record, and no warning was given yet */
 	unsigned percent;	/* how full it was */
 	bool is_ended;		/* unmapped; only its sharing is still of interest */
@@ -120,11 +121,10 @@ static uint64_t source_drain(struct ring_collector *self, struct source *source,
 	return bytes;
 }
 
-/* What it dropped last it could not report any more: there was no next record. */
-static void put_lost_at_end(struct ring_collector *self, struct source *source)
+static void put_lost(struct ring_collector *self, struct source *source, uint64_t lost,
+		     enum ftr_lost_cause cause)
 {
 	struct ftr_store *store = self->recording->store;
-	uint64_t lost = ftr_ring_lost(&source->ring) - source->lost_reported;
 	struct ftr_record record;
 
 	if (lost == 0 || lost > FTR_RECORD_ADDR_MASK)
@@ -133,8 +133,19 @@ static void put_lost_at_end(struct ring_collector *self, struct source *source)
 				      ftr_record_word(FTR_RECORD_LOST, 0, lost) };
 	batch_append(self, source, (struct ftr_record_batch){
 		.bytes = &record, .len = sizeof(record), .record_nr = 1 });
-	store->ops->lost(store, source->task, lost, FTR_LOST_NO_ROOM);
+	store->ops->lost(store, source->task, lost, cause);
+}
+
+/* What it dropped last it could not report any more: there was no next record. */
+static void put_lost_at_end(struct ring_collector *self, struct source *source)
+{
+	uint64_t lost = ftr_ring_lost(&source->ring) - source->lost_reported;
+	uint64_t skipped = ftr_ring_skipped(&source->ring) - source->skipped_reported;
+
+	put_lost(self, source, lost, FTR_LOST_NO_ROOM);
+	put_lost(self, source, skipped * 2, FTR_LOST_DEPTH);	/* ENTRY and EXIT */
 	source->lost_reported += lost;
+	source->skipped_reported += skipped;
 }
 
 static void damage_report(struct ring_collector *self, struct source *source)

@@ -18,6 +18,7 @@
 #include "utils/record/launch.h"
 #include "utils/record/recorder_state.h"
 #include "utils/record/sections.h"
+#include "utils/record/sysinfo.h"
 
 #define USEC UINT64_C(1000)
 #define MSEC UINT64_C(1000000)
@@ -69,6 +70,9 @@ void ftr_recorder_switch(struct ftr_recorder *recorder, const char *probe, uint3
 	atomic_store(&recorder->control.map->generation, recorder->modules.generation);
 }
 
+/* A traced thread has 7, which leaves two in five of a process's to the program. */
+#define MAPPINGS_PER_SLOT 12
+
 static uint32_t control_flags(const struct ftr_recorder_options *options)
 {
 	return options->estimate_return ? FTR_CONTROL_ESTIMATE_RETURN : 0;
@@ -88,6 +92,7 @@ static struct ftr_control control_values(const struct ftr_recorder_options *opti
 		.stack_max = options->stack_max,
 		.wait_ms = options->wait_ms,
 		.ticks_per_ms = ftr_tick_clock_per_ms(),
+		.slot_max = ftr_sysinfo_mappings_max() / MAPPINGS_PER_SLOT,
 	};
 }
 

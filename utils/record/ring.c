@@ -452,6 +452,11 @@ uint64_t ftr_ring_lost(const struct ftr_ring *ring)
 	return atomic_load_explicit(&ring->header->lost, memory_order_relaxed);
 }
 
+uint64_t ftr_ring_skipped(const struct ftr_ring *ring)
+{
+	return atomic_load_explicit(&ring->header->skipped, memory_order_relaxed);
+}
+
 void ftr_ring_renew(struct ftr_ring *ring)
 {
 	uint64_t head = atomic_load_explicit(&ring->header->head, memory_order_acquire);

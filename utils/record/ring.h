@@ -75,6 +75,9 @@ bool ftr_ring_end_overwritten(struct ftr_ring *ring);
 /* Records that the producer says it dropped, ever; a number to be shown, not to be trusted. */
 uint64_t ftr_ring_lost(const struct ftr_ring *ring);
 
+/* Calls that the producer declined, ever: they are in no LOST record. */
+uint64_t ftr_ring_skipped(const struct ftr_ring *ring);
+
 /* A new producer goes on where the dead one stopped. */
 void ftr_ring_renew(struct ftr_ring *ring);
 

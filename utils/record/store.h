@@ -14,6 +14,7 @@ struct iovec;
 
 enum ftr_lost_cause {
 	FTR_LOST_NO_ROOM,	/* the program dropped them: its ring was full */
+	FTR_LOST_DEPTH,		/* of calls nested more deeply than the shadow stack holds */
 	FTR_LOST_DISK,		/* they could not be written */
 	FTR_LOST_DAMAGED,	/* what stood in the ring was no record */
 	FTR_LOST_EVENTS,	/* the kernel had no room for perf events */

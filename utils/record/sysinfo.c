@@ -111,14 +111,16 @@ static void machine_load(struct ftr_info *info, struct ftr_arena *arena)
 	fclose(file);
 }
 
+#define MAPPINGS_DEFAULT 65530u		/* DEFAULT_MAX_MAP_COUNT of Linux */
+
 /* INT_MIN where there is no such file. */
-static int sysctl_kernel(const char *name)
+static int sysctl_get(const char *name)
 {
 	char path[64];
 	FILE *file;
 	int value = INT_MIN;
 
-	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	snprintf(path, sizeof(path), "/proc/sys/%s", name);
 	file = fopen(path, "re");
 	if (file == NULL)
 		return value;
@@ -130,14 +132,21 @@ static int sysctl_kernel(const char *name)
 
 int ftr_sysinfo_paranoid(void)
 {
-	return sysctl_kernel("perf_event_paranoid");
+	return sysctl_get("kernel/perf_event_paranoid");
+}
+
+uint32_t ftr_sysinfo_mappings_max(void)
+{
+	int value = sysctl_get("vm/max_map_count");
+
+	return value > 0 ? (uint32_t)value : MAPPINGS_DEFAULT;
 }
 
 /* The settings that permit tracing. */
 static void machine_sysctl(struct ftr_info *info, struct ftr_arena *arena)
 {
 	int paranoid = ftr_sysinfo_paranoid();
-	int restricted = sysctl_kernel("kptr_restrict");
+	int restricted = sysctl_get("kernel/kptr_restrict");
 
 	if (paranoid == INT_MIN || restricted == INT_MIN)
 		return;

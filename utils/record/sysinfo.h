@@ -13,6 +13,8 @@
 void ftr_sysinfo_machine(struct ftr_info *info, struct ftr_arena *arena);
 /* kernel.perf_event_paranoid; INT_MIN where the kernel has none. */
 int ftr_sysinfo_paranoid(void);
+/* vm.max_map_count: the mappings that a process may have. */
+uint32_t ftr_sysinfo_mappings_max(void);
 /* What the program used. */
 void ftr_sysinfo_usage(struct ftr_info *info, struct ftr_arena *arena, const struct rusage *usage);
 /* Start (UNIX time) and length of the recording. */
