@@ -29,7 +29,8 @@ struct ftr_gate_state {
 };
 
 enum ftr_gate_status {
-	FTR_GATE_UNRECORDED = 0,
+	FTR_GATE_NONE = 0,		/* a free frame's, and that of one that is being filled */
+	FTR_GATE_UNRECORDED,
 	FTR_GATE_WAITS,			/* its ENTRY is put when it is known to be wanted */
 	FTR_GATE_BEGUN,			/* its ENTRY is in the ring, its EXIT is not */
 };

@@ -5,10 +5,15 @@
 #include "libmcount/frame.h"
 #include "libmcount/state.h"
 
-/* An open frame with a state: neither free nor in the hands of a hook. */
-static bool is_open(const struct ftr_thread *self, const struct ftr_frame *frame)
+/*
+ * Does @frame have a state?  Not while a hook that we interrupted fills it; but while one closes it:
+ * its EXIT comes after our records.
+ */
+static inline bool is_open(const struct ftr_thread *self, const struct ftr_frame *frame)
 {
-	return frame >= self->frames && frame->loc != NULL && !ftr_frame_is_busy(frame->loc);
+	return frame >= self->frames && frame->loc != NULL &&
+	       (!ftr_frame_is_busy(frame->loc) ||
+		ftr_gate_frame(self, frame)->status != FTR_GATE_NONE);
 }
 
 /* Stacks other than the thread's own are taken to be no larger. */
@@ -258,33 +263,25 @@ static void exit_waiting(struct ftr_thread *self, struct ftr_frame *frame,
 	uint64_t tick = ftr_clock_read();
 	uint32_t bytes = 0;
 
-	if (!is_late(self, gated, tick)) {
-		gated->status = FTR_GATE_UNRECORDED;
-		return;
-	}
+	if (!is_late(self, gated, tick) &&
+	    ftr_arch_local_cas(&gated->status, FTR_GATE_WAITS, FTR_GATE_NONE))
+		return;		/* else a handler has put its ENTRY, for that of a callee */
 	if (callers_may_wait(self, frame))
 		callers_put(self, frame - 1);
 	waiting_put(self, frame);
-	gated->status = FTR_GATE_UNRECORDED;
 	frame->is_begun = false;
 	if (gated->has_values)
 		bytes = values_capture(self, frame, regs, true);
 	values_put(self, frame, tick, FTR_RECORD_EXIT, bytes);
 }
 
-void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const struct ftr_regs *regs)
+static inline void exit_begun(struct ftr_thread *self, struct ftr_frame *frame,
+			      const struct ftr_regs *regs)
 {
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
 	uint64_t tick;
 
-	if (gated->status == FTR_GATE_WAITS) {
-		exit_waiting(self, frame, regs);
-		return;
-	}
-	if (gated->status != FTR_GATE_BEGUN)
-		return;
-	gated->status = FTR_GATE_UNRECORDED;
-	frame->is_begun = false;
+	frame->is_begun = false;	/* first: who jumps out of here is not to put it again */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (likely(!gated->has_values)) {
 		record_put_word(self, word_of(gated, frame, FTR_RECORD_EXIT));
@@ -292,6 +289,18 @@ void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const stru
 	}
 	tick = ftr_clock_read();
 	values_put(self, frame, tick, FTR_RECORD_EXIT, values_capture(self, frame, regs, true));
+}
+
+void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const struct ftr_regs *regs)
+{
+	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+
+	if (gated->status == FTR_GATE_BEGUN && frame->is_begun)
+		exit_begun(self, frame, regs);
+	else if (gated->status == FTR_GATE_WAITS)
+		exit_waiting(self, frame, regs);
+	atomic_signal_fence(memory_order_seq_cst);
+	gated->status = FTR_GATE_NONE;
 }
 
 uintptr_t ftr_gated_leave(struct ftr_thread *self, uintptr_t *loc, const struct ftr_regs *regs)
