@@ -34,6 +34,8 @@ LIBCALLS = "--force"        # in the place of a build: not instrumented, library
 WORKLOADS = ("fib", "chain", "mix", "threads")
 ANALYSES = {
     "report": ["report"],
+    "report -F fib": ["report", "-F", "fib"],
+    "report -t 1us": ["report", "-t", "1us"],
     "graph": ["graph"],
     "replay": ["replay"],
     "dump": ["dump"],

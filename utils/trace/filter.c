@@ -203,6 +203,14 @@ static bool take_exit(struct state *state, struct ftr_event *ev)
 	return frame->is_shown;
 }
 
+/* Has the rule nothing to change: is the call one of FILTER within another, of any depth? */
+static bool is_idle(const struct filter *self, const struct state *state,
+		    const struct ftr_rule_plan *plan)
+{
+	return plan->actions == 0 || (plan->actions == FTR_RULE_FILTER && state->chosen_nr > 0 &&
+				      (self->depth_max & state->limit) == UINT32_MAX);
+}
+
 /* Is a call shown?  1, 0 or -ENOMEM. */
 static inline int take_call(struct filter *self, struct state *state, struct ftr_event *ev)
 {
@@ -219,8 +227,8 @@ static inline int take_call(struct filter *self, struct state *state, struct ftr
 		plan = ftr_rule_plans_at(self->plans, ev->call.func, ev->verdict);
 		if (plan == NULL)
 			return -ENOMEM;
-		return plan->actions != 0 || !*state->is_on ? take_entry(self, state, ev, plan) :
-							      is_below_limit(state, ev);
+		return is_idle(self, state, plan) && *state->is_on ?
+			       is_below_limit(state, ev) : take_entry(self, state, ev, plan);
 	}
 	return ev->depth == state->top_depth ? take_exit(state, ev) : is_below_limit(state, ev);
 }
