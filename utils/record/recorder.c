@@ -18,6 +18,7 @@
 #include "utils/record/launch.h"
 #include "utils/record/recorder_state.h"
 #include "utils/record/sections.h"
+#include "utils/record/value_module.h"
 #include "utils/record/sysinfo.h"
 
 #define USEC UINT64_C(1000)
@@ -172,6 +173,9 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		ret = ftr_recorder_info_start(recorder, err);
 	if (ret < 0)
 		return ret;
+	/* Debug info of a large program takes its time: not that of the program, which waits. */
+	if (options->runtime != NULL && ftr_values_are_any(options->choice))
+		(void)ftr_modules_sections_fd(&recorder->modules, options->program->image, true);
 	return ftr_budget_open(&recorder->budget, ftr_uftrace_dir_fd(recorder->store.dir),
 			       options->max_bytes, options->keep_bytes, err);
 }
