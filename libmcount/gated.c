@@ -6,8 +6,8 @@
 #include "libmcount/state.h"
 
 /*
- * Does @frame have a state?  Not while a hook that we interrupted fills it; but while one closes it:
- * its EXIT comes after our records.
+ * Does @frame have a state?  Not while a hook that we interrupted fills it, but while one closes
+ * it: its EXIT comes after our records.
  */
 static inline bool is_open(const struct ftr_thread *self, const struct ftr_frame *frame)
 {

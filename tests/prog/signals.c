@@ -5,6 +5,8 @@
  *
  * again: --no-libcall --estimate-return
  * again: --nest-libcall
+ * again: --no-libcall -F .
+ * again: --no-libcall -t 1ns
  * expect-calls: main 1
  * expect-calls: spin 200000
  */

@@ -4,6 +4,8 @@
  * stubs: it never crashes, and what it interrupts goes on.
  *
  * cflags: -pthread -fno-inline
+ * again: --no-libcall -F .
+ * again: --no-libcall -t 1ns
  * expect-calls: leaf 200000
  */
 #include <csignal>
