@@ -3,6 +3,7 @@
 #include "libmcount/channel.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -202,6 +203,60 @@ int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *
 	return ask(message, path, NULL, reply_fds);
 }
 
+/*
+ * A thousand threads that begin at once would take all descriptors that the program may have.  So
+ * few ask at a time, and the others wait for as long as the recorder goes on answering.
+ */
+#define ASKING_MAX 8u
+#define TURN_WAIT_NS 10000000
+#define TURN_WAITS 200			/* without progress */
+
+/* A child of fork inherits the turns of threads that it has not. */
+static void turns_renew(void)
+{
+	uint32_t pid = (uint32_t)ftr_sys0(SYS_getpid);
+
+	if (atomic_load(&ftr_state.asking_pid) == pid)
+		return;
+	atomic_store(&ftr_state.asking, 0);
+	atomic_store(&ftr_state.asking_pid, pid);
+}
+
+bool ftr_channel_turn_take(void)
+{
+	const struct { long sec, nsec; } wait = { 0, TURN_WAIT_NS };
+	uint32_t nr, seen = 0, waits = 0;
+
+	if (ftr_is_silent())
+		return false;
+	is_progress(&seen);
+	turns_renew();
+	nr = atomic_load(&ftr_state.asking);
+	while (waits < TURN_WAITS) {
+		if (nr < ASKING_MAX) {
+			if (atomic_compare_exchange_weak(&ftr_state.asking, &nr, nr + 1))
+				return true;
+			continue;
+		}
+		if (atomic_load(&ftr_state.is_unanswered) != 0)
+			return false;
+		ftr_sys6(SYS_futex, &ftr_state.asking, FUTEX_WAIT_PRIVATE, nr, &wait, 0, 0);
+		waits = is_progress(&seen) ? 0 : waits + 1;
+		nr = atomic_load(&ftr_state.asking);
+	}
+	return false;
+}
+
+void ftr_channel_turn_give(void)
+{
+	uint32_t nr = atomic_load(&ftr_state.asking);
+
+	while (nr > 0 && !atomic_compare_exchange_weak(&ftr_state.asking, &nr, nr - 1))
+		;
+	if (nr >= ASKING_MAX)
+		ftr_sys6(SYS_futex, &ftr_state.asking, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}
+
 void ftr_channel_send(enum ftr_channel_type type, const char *text, const char *more)
 {
 	size_t bytes = strlen(text) + (more != NULL ? 1 + strlen(more) : 0);
@@ -216,5 +271,8 @@ void ftr_channel_send(enum ftr_channel_type type, const char *text, const char *
 	message.pid = (int32_t)ftr_sys0(SYS_getpid);
 	message.tid = (int32_t)ftr_sys0(SYS_gettid);
 	message.time = ftr_clock_read();
+	if (!ftr_channel_turn_take())
+		return;
 	ask(&message, text, more, NULL);
+	ftr_channel_turn_give();
 }

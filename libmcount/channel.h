@@ -18,6 +18,14 @@
  */
 int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *reply_fds);
 
+/*
+ * Few threads of a process may hold descriptors of ours at a time.  Called before ftr_channel_ask
+ * by any but the first thread, and after the descriptors that it got are closed.  False: the
+ * recorder does not answer, do not ask.
+ */
+bool ftr_channel_turn_take(void);
+void ftr_channel_turn_give(void);
+
 /* Send a message that is all text: @text, and behind a NUL @more (nullable). */
 void ftr_channel_send(enum ftr_channel_type type, const char *text, const char *more);
 

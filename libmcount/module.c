@@ -7,6 +7,7 @@
 #include "libmcount/module.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <sys/mman.h>
 
@@ -152,10 +153,16 @@ int ftr_module_ask(const struct ftr_module_name *module, const struct ftr_sectio
 		.base = module->base,
 	};
 	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };
-	int ret = ftr_channel_ask(&message, module->path, sections != NULL ? fds : NULL);
+	int ret = -EAGAIN;
 
 	if (sections != NULL)
-		*sections = ret == 0 && fds[0] >= 0 ? ftr_sections_map(fds[0]) : NULL;
+		*sections = NULL;
+	if (!ftr_channel_turn_take())
+		return ret;
+	ret = ftr_channel_ask(&message, module->path, sections != NULL ? fds : NULL);
+	if (sections != NULL && ret == 0 && fds[0] >= 0)
+		*sections = ftr_sections_map(fds[0]);
+	ftr_channel_turn_give();
 	return ret;
 }
 

@@ -3,6 +3,7 @@
 #include "libmcount/seccomp.h"
 
 #include <linux/audit.h>
+#include <linux/futex.h>
 #include <linux/mman.h>
 #include <signal.h>
 #include <stddef.h>
@@ -42,6 +43,8 @@ static const struct our_call {
 } our_calls[] = {
 	{ SYS_close, true, { AN_FD, 0, 0, 0, 0, FTR_OWN_CALL } },
 	{ SYS_connect, true, { AN_FD, AN_ADDRESS, sizeof(struct sockaddr_un) } },
+	{ SYS_futex, false, { AN_ADDRESS, FUTEX_WAIT_PRIVATE, 1, AN_ADDRESS } },
+	{ SYS_futex, false, { AN_ADDRESS, FUTEX_WAKE_PRIVATE, 1 } },
 	{ SYS_getpid, true, { 0 } },
 	{ SYS_getppid, false, { 0 } },
 	{ SYS_gettid, true, { 0 } },

@@ -109,6 +109,8 @@ struct ftr_state {
 	_Atomic uint32_t stubs;			/* return stubs handed out */
 	_Atomic(struct ftr_slot *)
 		recycle_next; /* where the search for a dead thread's slot goes on */
+	_Atomic uint32_t asking;		/* threads that talk to the recorder, a futex */
+	_Atomic uint32_t asking_pid;		/* of this process */
 	_Atomic uint32_t is_unanswered;		/* the recorder did not answer in time, last time */
 	_Atomic uint32_t is_silent; /* a seccomp filter would end the process for our calls */
 	_Atomic bool is_filtered;		/* the program has installed a seccomp filter */

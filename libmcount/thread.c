@@ -252,6 +252,10 @@ static void ring_open(void *arg)
 	if (slot->ring_id != 0) /* the dead thread may have left holes: this is where we go on */
 		atomic_store_explicit(&slot->producer->header->head, slot->producer->head,
 				      memory_order_release);
+	if (!ftr_channel_turn_take()) {
+		opening->ret = -EAGAIN;
+		return;
+	}
 	opening->ret = ftr_channel_ask(&opening->message, NULL, fds);
 	if (fds[0] >= 0) {
 		opening->ret = ring_map(slot, fds[0]);
@@ -259,6 +263,7 @@ static void ring_open(void *arg)
 	} else if (opening->ret == 0 && slot->ring_id == 0) {
 		opening->ret = -EPROTO; /* recycled ones need none: they go on where they are */
 	}
+	ftr_channel_turn_give();
 	if (opening->ret == 0)
 		slot->ring_id = opening->message.base;
 }
