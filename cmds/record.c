@@ -349,7 +349,7 @@ static int find(const struct ftr_record_opts *opts, const char *name, struct ftr
  * What is chosen of the calls.  Where the data is shown with the same rules, some of which are not
  * for recording, all is recorded.
  */
-static int choice_make(const struct ftr_record_opts *opts, struct ftr_rules *rules,
+static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
 		       struct ftr_record_choice *choice, struct ftr_err *err)
 {
 	int ret = ftr_rules_parse_opts(rules, &opts->filter.rules, err);
@@ -369,6 +369,7 @@ static int choice_make(const struct ftr_record_opts *opts, struct ftr_rules *rul
 	ret = ftr_record_choice_check(choice, err);
 	if (ret == -EINVAL && opts->is_shown && rules->rules.nr > 0) {
 		ftr_record_choice_values_only(choice, rules);
+		opts->depth = 0;	/* rules may begin to count anew */
 		ret = 0;
 	}
 	return ret;
@@ -395,7 +396,7 @@ static int record_chosen(const struct ftr_record_opts *opts,
 		ftr_error("%s", err.text);
 		return refusal_status(ret);
 	}
-	if (program.elf.hooks != 0 && ftr_record_choice_match(choice, program.image, &err) < 0) {
+	if (has_functions && ftr_record_choice_match(choice, program.image, &err) < 0) {
 		ftr_error("record: %s", err.text);
 		status = FTR_EXIT_USAGE;
 		goto out;
@@ -449,6 +450,7 @@ out:
 int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char **argv,
 		       bool *was_run)
 {
+	struct ftr_record_opts chosen = *opts;
 	struct ftr_record_choice choice;
 	struct ftr_err err = { 0 };
 	struct ftr_rules rules;
@@ -456,10 +458,10 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 
 	*was_run = false;
 	ftr_rules_init(&rules);
-	if (choice_make(opts, &rules, &choice, &err) < 0)
+	if (choice_make(&chosen, &rules, &choice, &err) < 0)
 		ftr_error("record: %s", err.text);
 	else
-		status = record_chosen(opts, &choice, dir, argv, was_run);
+		status = record_chosen(&chosen, &choice, dir, argv, was_run);
 	ftr_rules_fini(&rules);
 	return status;
 }
@@ -475,6 +477,16 @@ static const struct ftr_format *observed_format(void)
 	return format;
 }
 
+/* Was none given of the options that are about functions and the data directory? */
+static bool is_of_syscalls(const struct ftr_record_opts *opts)
+{
+	struct ftr_record_opts same;
+
+	memcpy(&same, opts, sizeof(same));
+	same.has_syscalls = false;
+	return memcmp(&same, &record_defaults.record, sizeof(same)) == 0;
+}
+
 static int record_observed(const struct record_values *values, char **argv)
 {
 	if (!values->record.has_syscalls)
@@ -483,6 +495,9 @@ static int record_observed(const struct record_values *values, char **argv)
 	else if (values->common.data != NULL)
 		ftr_error("record: --format=%s writes a file, not a data directory; name it with -o",
 			  values->format->name);
+	else if (!is_of_syscalls(&values->record))
+		ftr_error("record: --format=%s is of system calls alone: of the other options it "
+			  "takes -o and those of the format", values->format->name);
 	else
 		return ftr_record_observed(values->format->observed,
 					   ftr_option_values_get(&values->of_formats,

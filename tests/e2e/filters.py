@@ -111,7 +111,8 @@ class FiltersTest(harness.Test):
 
     def test_live(self):
         for options, calls in (("-F slow", SLOW), ("-D 2", "main(run)"), ("-F slow@color=red", SLOW),
-                               ("-t 10ms", "main(run(top(slow(usleep))))"), ("-F slow@depth=1", "slow")):
+                               ("-t 10ms", "main(run(top(slow(usleep))))"), ("-F slow@depth=1", "slow"),
+                               ("-D 1 -F slow@color=red", "slow")):
             done = self.ftr("live", "--no-pager", "--no-event", "-f", "none", *options.split(), "./pg")
             self.assertEqual((done.returncode, tree(done.stdout)), (0, calls), done.stderr)
 

@@ -111,6 +111,7 @@ class LifeTest(harness.Test):
         subprocess.run([FTR, "record", "--syscalls", "-d", data, "true"], check=True)
         for usage in ([FTR, "record", "--syscalls", "--mount", "true"], [FTR, "record", "--syscalls", "-o", "x", "true"],
                       [FTR, "record", "--format=etrace", "true"], [*words, "-d", "x", "true"],
+                      [*words, "-D", "3", "true"], [*words, "--max-size=1M", "true"], [*words, "-F", "x", "true"],
                       [FTR, "dump", "--thread-names", "-d", data],
                       [FTR, "dump", "--chrome", "--etrace-prefix", "-d", data]):
             done = subprocess.run(usage, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
