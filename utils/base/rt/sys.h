@@ -15,7 +15,6 @@
 #include "utils/proto/own_call.h"
 
 #define ftr_sys0(nr)		 ftr_arch_syscall(nr, 0, 0, 0, 0, 0, 0)
-#define ftr_sys1(nr, a)		 ftr_arch_syscall(nr, (long)(a), 0, 0, 0, 0, 0)
 #define ftr_sys2(nr, a, b)	 ftr_arch_syscall(nr, (long)(a), (long)(b), 0, 0, 0, 0)
 #define ftr_sys3(nr, a, b, c)	 ftr_arch_syscall(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
 #define ftr_sys4(nr, a, b, c, d) \
