@@ -208,8 +208,8 @@ int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *
  * few ask at a time, and the others wait for as long as the recorder goes on answering.
  */
 #define ASKING_MAX 8u
-#define TURN_WAIT_NS 10000000
-#define TURN_WAITS 200			/* without progress */
+#define TURN_WAIT_S 1			/* should nobody wake us: thousands must not poll */
+#define TURN_WAITS 3			/* without progress */
 
 /* A child of fork inherits the turns of threads that it has not. */
 static void turns_renew(void)
@@ -224,7 +224,7 @@ static void turns_renew(void)
 
 bool ftr_channel_turn_take(void)
 {
-	const struct { long sec, nsec; } wait = { 0, TURN_WAIT_NS };
+	const struct { long sec, nsec; } wait = { TURN_WAIT_S, 0 };
 	uint32_t nr, seen = 0, waits = 0;
 
 	if (ftr_is_silent())
