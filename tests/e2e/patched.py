@@ -94,7 +94,7 @@ static void *run(void *arg)
 	calls += n;
 	return arg;
 }
-int use(const char *path, const char *name)
+__attribute__((noinline)) int use(const char *path, const char *name)
 {
 	void *library = dlopen(path, RTLD_NOW);
 	int (*fn)(int) = library ? (int (*)(int))dlsym(library, name) : NULL;

@@ -14,6 +14,13 @@
 #include "utils/record/value_module.h"
 #include "utils/trace/args.h"
 
+/* What the compiler calls a _Complex double. */
+#ifdef __clang__
+#define COMPLEX "complex"
+#else
+#define COMPLEX "complex_double"
+#endif
+
 static const char c_source[] =
 	"#define KEEP __attribute__((noinline, noipa))\n"
 	"enum color { RED, GREEN = 5, BLUE = -9 };\n"
@@ -58,7 +65,7 @@ static const struct expected {
 	{ "enums", "arg1/e:color,arg2/e:number,arg3/u8,arg4/p", "retval/e:color" },
 	{ "pointers", "arg1/p,arg2/p,arg3/u8,arg4/t4:u", "retval/s" },
 	{ "variable", "arg1/i32", "retval/f80" },
-	{ "wide", "arg1/t16:__int128%RDI+RSI,arg2/t16:complex_double%XMM0+XMM1,arg3/p",
+	{ "wide", "arg1/t16:__int128%RDI+RSI,arg2/t16:" COMPLEX "%XMM0+XMM1,arg3/p",
 	  "retval/f32" },
 	{ "in_memory", "arg1/i32%RSI", "retval/t40:big" },
 	{ "nothing", NULL, NULL },
