@@ -110,7 +110,7 @@ static int compare_names(const struct ftr_symbol *a, const struct ftr_symbol *b)
 	return strcmp(a->name, b->name);
 }
 
-static int compare_symbols(const void *left, const void *right)
+int ftr_symbol_compare(const void *left, const void *right)
 {
 	const struct ftr_symbol *a = left;
 	const struct ftr_symbol *b = right;
@@ -142,7 +142,7 @@ int ftr_symtab_build_finish(struct ftr_symtab_build *build)
 
 	if (nr == 0)
 		return 0;
-	qsort(build->symbols.v, nr, sizeof(*build->symbols.v), compare_symbols);
+	qsort(build->symbols.v, nr, sizeof(*build->symbols.v), ftr_symbol_compare);
 	nr = keep_best(build->symbols.v, nr);
 	symbols = ftr_arena_alloc(&tab->arena, nr * sizeof(*symbols));
 	if (symbols == NULL)

@@ -18,6 +18,9 @@ struct ftr_symbol {
 	const char *name;	/* mangled */
 };
 
+/* For qsort(3): by address, at one address the best name first. */
+int ftr_symbol_compare(const void *left, const void *right);
+
 struct ftr_symtab {
 	struct ftr_symbol *symbols;	/* sorted by addr; one per address */
 	size_t nr;

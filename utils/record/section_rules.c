@@ -10,8 +10,6 @@
 #include "utils/record/choice.h"
 #include "utils/record/sections.h"
 
-extern const struct ftr_section_maker ftr_section_maker_rules;
-
 /* What the runtime is told of an action. */
 static const struct {
 	uint32_t action;		/* enum ftr_rule_action */

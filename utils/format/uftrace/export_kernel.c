@@ -14,6 +14,7 @@
 #include "utils/base/bytes.h"
 #include "utils/format/ftrace/record_write.h"
 #include "utils/format/uftrace/export.h"
+#include "utils/object/symtab.h"
 
 #define CPU_MAX	  1024u		/* of events without a CPU */
 #define END_NAME  "_etext"	/* as in kernels */
@@ -251,13 +252,6 @@ static int header_store(struct ufx *x)
 	return ret;
 }
 
-static int compare_symbols(const void *a, const void *b)
-{
-	const struct ftr_symbol *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static void put_symbol(struct ftr_strbuf *text, uint64_t addr, const char *name)
 {
 	ftr_strbuf_printf(text, "%016llx T %s\n", (unsigned long long)addr, name);
@@ -301,7 +295,7 @@ static int symbols_store(struct ufx *x)
 							     .name = ufx_symbol_name(x,
 										     func->func) };
 	}
-	qsort(symbols, nr, sizeof(symbols[0]), compare_symbols);
+	qsort(symbols, nr, sizeof(symbols[0]), ftr_symbol_compare);
 	ftr_strbuf_init(&text);
 	put_symbols(&text, symbols, nr);
 	free(symbols);

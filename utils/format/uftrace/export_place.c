@@ -114,13 +114,6 @@ uint64_t ufx_call_addr(struct ufx *x, const struct ftr_event *ev, uint32_t index
 								     func->addr);
 }
 
-static int compare_symbols(const void *a, const void *b)
-{
-	const struct ftr_symbol *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* What is behind @addr: the module's next symbol, else a mark. */
 static struct ftr_symbol symbol_behind(const struct ftr_module *module, uint64_t addr)
 {
@@ -139,7 +132,7 @@ size_t ufx_placed_sort(const struct ufx_module *module, struct ftr_symbol *symbo
 {
 	if (nr == 0)
 		return 0;
-	qsort(symbols, nr, sizeof(*symbols), compare_symbols);
+	qsort(symbols, nr, sizeof(*symbols), ftr_symbol_compare);
 	if (symbols[nr - 1].size != 0)
 		return nr;
 	symbols[nr] = symbol_behind(module->module, symbols[nr - 1].addr);
