@@ -42,12 +42,23 @@ static void absurd_reserves_fail_and_keep(void **state)
 	ftr_vec_fini(&vec);
 }
 
+static void numbers_are_sorted(void **state)
+{
+	int32_t numbers[] = { 7, INT32_MIN, 0, INT32_MAX, 7, -1 };
+	const int32_t sorted[] = { INT32_MIN, -1, 0, 7, 7, INT32_MAX };
+
+	ftr_vec_sort_int32(numbers, 6);
+	assert_memory_equal(numbers, sorted, sizeof(sorted));
+	ftr_vec_sort_int32(NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pushes_keep_order),
 		cmocka_unit_test(reserve_grows_once),
 		cmocka_unit_test(absurd_reserves_fail_and_keep),
+		cmocka_unit_test(numbers_are_sorted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Growing of arrays. */
+/* Growing of arrays, and their order. */
 #include "utils/base/vec.h"
 
-#include <stdint.h>
 #include <string.h>
 
 int ftr_vec_grow(void **v, size_t *cap, size_t need, size_t elem_bytes)
@@ -21,4 +20,17 @@ int ftr_vec_grow(void **v, size_t *cap, size_t need, size_t elem_bytes)
 	memcpy(v, &array, sizeof(array));
 	*cap = larger;
 	return 0;
+}
+
+static int compare_int32(const void *a, const void *b)
+{
+	int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+void ftr_vec_sort_int32(int32_t *v, size_t nr)
+{
+	if (nr > 1)
+		qsort(v, nr, sizeof(*v), compare_int32);
 }

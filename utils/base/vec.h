@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define FTR_VEC(type) struct { type *v; size_t nr; size_t cap; }
@@ -28,5 +29,8 @@ int ftr_vec_grow(void **v, size_t *cap, size_t need, size_t elem_bytes);
 	(ftr_vec_reserve(vec, (vec)->nr + 1) < 0 ? -ENOMEM : ((vec)->v[(vec)->nr++] = (value), 0))
 #define ftr_vec_fini(vec) \
 	do { free((vec)->v); (vec)->v = NULL; (vec)->nr = (vec)->cap = 0; } while (0)
+
+/* Sort @nr numbers, such as the tids or descriptors of a vector, the least first. */
+void ftr_vec_sort_int32(int32_t *v, size_t nr);
 
 #endif /* FTR_BASE_VEC_H */

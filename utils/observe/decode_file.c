@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* System calls on files: descriptors, paths, mounts. */
+#include "utils/base/vec.h"
 #include "utils/observe/decode_row.h"
 
 #include <dirent.h>
@@ -82,13 +83,6 @@ void ftr_decode_close_end(struct ftr_decoding *d, const struct ftr_decode_row *r
 	ftr_decode_emit(d);
 }
 
-static int compare_ints(const void *a, const void *b)
-{
-	int left = *(const int *)a, right = *(const int *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 /* Keep in real[0] which descriptors are open in the range. */
 void ftr_decode_close_range_begin(struct ftr_decoding *d, const struct ftr_decode_row *row)
 {
@@ -122,7 +116,7 @@ void ftr_decode_close_range_end(struct ftr_decoding *d, const struct ftr_decode_
 
 	if (result < 0 || nr == 0)
 		return;
-	qsort(fds->s, nr, sizeof(int), compare_ints);
+	ftr_vec_sort_int32((int32_t *)(void *)fds->s, nr);
 	for (size_t i = 0; i < nr; i++) {
 		int fd;
 

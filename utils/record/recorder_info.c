@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
 #include "utils/record/choice.h"
 #include "utils/record/overhead.h"
 #include "utils/record/recorder_state.h"
@@ -37,10 +38,12 @@ static void info_features(struct ftr_info *info, const struct ftr_recorder *reco
 		info->feature_mask |= FTR_FEATURE_PERF_EVENT;
 }
 
-static void info_tasks(struct ftr_info *info, const struct ftr_recorder *recorder)
+/* uftrace orders what tasks do at the same nanosecond as they stand here, ftr by tid. */
+static void info_tasks(struct ftr_info *info, struct ftr_recorder *recorder)
 {
 	if (recorder->store.tids.nr == 0)
 		return;
+	ftr_vec_sort_int32(recorder->store.tids.v, recorder->store.tids.nr);
 	info->task_nr = (uint32_t)recorder->store.tids.nr;
 	info->tids = recorder->store.tids.v;
 	info->info_mask |= FTR_INFO_TASKINFO;

@@ -16,7 +16,7 @@ struct ftr_store_dir {
 	struct ftr_uftrace_dir *dir;		/* (owned) */
 	struct ftr_diag *diag;			/* (borrowed, nullable) */
 	struct ftr_hashmap by_tid;		/* tid -> struct ftr_store_task (owned) */
-	FTR_VEC(int32_t) tids;			/* in order of appearance */
+	FTR_VEC(int32_t) tids;			/* sorted when the info is written */
 	FTR_VEC(int) perf_fds;			/* by CPU, -1 = no file */
 	pthread_mutex_t lock;			/* of what follows: several threads append */
 	uint64_t records;			/* written */

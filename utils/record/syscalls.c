@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "utils/base/vec.h"
 #include "utils/format/uftrace/write_syscall.h"
 #include "utils/observe/observer.h"
 
@@ -27,17 +28,12 @@ static void put_call(void *arg, const struct ftr_syscall *call)
 		ftr_uftrace_syscalls_write(output->file, call);
 }
 
-static int compare_ints(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 /* The recorder's descriptors: a pipe whose end we kept would never end for it. */
 static void close_others(int *kept, size_t nr)
 {
 	unsigned next = 3;
 
-	qsort(kept, nr, sizeof(*kept), compare_ints);
+	ftr_vec_sort_int32(kept, nr);
 	for (size_t i = 0; i < nr; i++) {
 		if ((unsigned)kept[i] > next)
 			close_range(next, (unsigned)kept[i] - 1, 0);
