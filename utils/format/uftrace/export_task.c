@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "utils/base/bytes.h"
-#include "utils/base/vec.h"
 #include "utils/format/uftrace/export.h"
 
 #define COMM_CHARS 15u		/* of a task's name */
@@ -246,7 +245,6 @@ static int info_tids(struct ufx *x, struct ftr_info *info)
 		if (x->tasks.v[i].task != NULL)
 			tids[info->task_nr++] = x->tasks.v[i].task->tid;
 	}
-	ftr_vec_sort_int32(tids, info->task_nr);	/* uftrace's order at the same nanosecond, and ours */
 	info->tids = tids;
 	return 0;
 }
