@@ -3,6 +3,7 @@
 #include "libmcount/gated.h"
 
 #include "libmcount/frame.h"
+#include "libmcount/leave.h"
 #include "libmcount/state.h"
 
 /*

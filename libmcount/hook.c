@@ -15,11 +15,10 @@
 #include "arch/regs.h"
 #include "libmcount/clock.h"
 #include "libmcount/frame.h"
-#include "libmcount/frames.h"
 #include "libmcount/gated.h"
+#include "libmcount/leave.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
-#include "libmcount/returns.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -33,120 +32,6 @@ static __attribute__((noinline)) uint64_t record_put(struct ftr_thread *self,
 						     enum ftr_record_type type)
 {
 	return record_put_word(self, record_word(self, frame, func, type));
-}
-
-/* A busy frame becomes free; when it had been recorded, so is its end. */
-static void frame_end(struct ftr_thread *self, struct ftr_frame *frame)
-{
-	if (self->gate != NULL) {
-		ftr_gated_exit(self, frame, NULL);
-	} else if (frame->is_begun) {
-		frame->is_begun = false;
-		atomic_signal_fence(memory_order_seq_cst);
-		record_put(self, frame, frame->func, FTR_RECORD_EXIT);
-	}
-	frame_free(frame);
-	ftr_frames_trim(self);
-}
-
-void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame)
-{
-	uintptr_t *loc = frame->loc;
-
-	if (loc != NULL && !ftr_frame_is_busy(loc) && frame_seize(frame, loc))
-		frame_end(self, frame);
-}
-
-/* Which stack something lies on.  The bounds of other stacks are unknown. */
-enum stack { STACK_HOME, STACK_SIGNAL, STACK_OTHER };
-
-static enum stack stack_of(const struct ftr_thread *self, const uintptr_t *loc)
-{
-	if ((uintptr_t)loc - self->signal_low < self->signal_bytes)
-		return STACK_SIGNAL;
-	if ((uintptr_t)loc - self->home_low < self->home_high - self->home_low)
-		return STACK_HOME;
-	return STACK_OTHER;
-}
-
-bool ftr_frame_is_home(const struct ftr_thread *self, const uintptr_t *loc)
-{
-	return stack_of(self, loc) == STACK_HOME;
-}
-
-/*
- * Stacks of coroutines lie apart by their size, the frames of one follow each other closely: do the
- * newest open calls lead up to @loc in steps of less than a page?
- */
-#define STEP_WORDS (4096 / sizeof(uintptr_t))
-
-static bool is_one_stack(const struct ftr_thread *self, const struct ftr_frame *until,
-			 const uintptr_t *loc)
-{
-	const uintptr_t *below = NULL;
-	const struct ftr_frame *frame;
-
-	for (frame = self->top - 1; frame > until; frame--) {
-		if (frame->loc == NULL || ftr_frame_is_busy(frame->loc))
-			continue;
-		if (frame->loc > loc || stack_of(self, frame->loc) != STACK_OTHER)
-			break;
-		if (below != NULL && (size_t)(frame->loc - below) >= STEP_WORDS)
-			return false;	/* also where it lies below */
-		below = frame->loc;
-	}
-	return below != NULL && (size_t)(loc - below) < STEP_WORDS;
-}
-
-/*
- * Control left @frame without a return.  Should that be a wrong guess (two stacks that look like
- * one), the function must still return where it was called from: by its slot, or, where the stub's
- * address was copied from there (swapcontext, called as the function's last thing), by what is
- * kept.
- */
-static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
-{
-	uintptr_t *loc = frame->loc, stub = self->stub;
-
-	if (loc == NULL || ftr_frame_is_busy(loc) || !frame_seize(frame, loc))
-		return;
-	if (frame->kind == FTR_FRAME_RETURN && stub != 0) {
-		/* A tail call's is a stub: its caller's frame has the address. */
-		if (!ftr_is_stub(frame->ret))
-			ftr_return_keep(self->slot, loc, frame->ret,
-					frame->is_begun ? frame->state >> 16 : ftr_clock_ticks());
-		/* The stack may be in use by another thread again. */
-		__atomic_compare_exchange_n(loc, &stub, frame->ret, false, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED);
-	}
-	frame_end(self, frame);
-}
-
-void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
-			const uintptr_t *loc, bool is_reused)
-{
-	enum stack stack = stack_of(self, loc);
-	struct ftr_frame *frame, *last = NULL;
-
-	if (stack == STACK_OTHER && !is_one_stack(self, until, loc))
-		return;
-	for (frame = self->top - 1; frame > until; frame--) {
-		bool is_open = frame->loc != NULL && !ftr_frame_is_busy(frame->loc);
-		bool is_here = is_open && stack_of(self, frame->loc) == stack;
-
-		if (is_open && !is_here && stack == STACK_OTHER)
-			break; /* what lies below may be on any stack, of memory long given back */
-		if (!is_here)
-			continue;
-		if (frame->loc > loc || (frame->loc == loc && !is_reused))
-			break;
-		last = frame;
-	}
-	for (frame = self->top - 1; last != NULL && frame >= last; frame--) {
-		if (stack_of(self, frame->loc) == stack)
-			frame_abandon(self, frame);
-	}
-	ftr_frames_trim(self);
 }
 
 /*
@@ -463,81 +348,6 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs
 	enter(ftr_arch_return_slot(slot, child_ip), child_ip, false, regs);
 }
 
-/* The thread whose stub @address is; NULL = it is no stub. */
-static struct ftr_slot *slot_of_stub(uintptr_t address)
-{
-	uint64_t stub = (address - (uintptr_t)ftr_return_stubs) / FTR_STUB_BYTES;
-	struct ftr_slot *slot = atomic_load(&ftr_state.slots);
-
-	while (slot != NULL && (slot->stub != 0 ? slot->stub : FTR_STUB_SHARED) != stub)
-		slot = slot->next;
-	return slot;
-}
-
-/*
- * A frame of this thread that is not on top: those above it were left, or live on another stack.
- * It is seized before it is read: a handler may switch to a coroutine that takes it for left.
- */
-static uintptr_t leave_here(struct ftr_thread *self, const uintptr_t *loc)
-{
-	struct ftr_frame *frame = self->top;
-	uintptr_t ret;
-
-	do {
-		if (frame-- <= self->frames)
-			return 0;
-	} while (!ftr_frame_is_at(frame, loc));
-	if (!frame_seize(frame, loc))
-		return 0;
-	ret = frame->ret;
-	ftr_frames_abandon(self, frame, loc, false);
-	frame_end(self, frame);
-	if (self->top > frame)
-		ftr_frames_count_hole(self);
-	return ret;
-}
-
-/*
- * Of another thread, the frame is that of a coroutine that began there and returns here.  Shadow
- * stacks are never unmapped, so this is safe after that thread has ended.
- */
-static uintptr_t leave_on(struct ftr_thread *self, struct ftr_slot *slot, const uintptr_t *loc)
-{
-	/* Not the slot: a vfork's child has its own, and its parent's frames. */
-	return slot->frames == self->frames ? leave_here(self, loc) :
-					      ftr_frame_close_foreign(slot, loc);
-}
-
-/*
- * The top frame is not the one that returns.  The stub in the return slot says which thread's frame
- * it is; several threads may know one place, of coroutines that were dropped there.  Another
- * address is there when the frame was taken for left, or when the stub's address was copied from
- * the slot and that is used otherwise now.
- */
-static __attribute__((noinline, cold)) uintptr_t leave_slow(struct ftr_thread *self, uintptr_t *loc)
-{
-	struct ftr_slot *slot = slot_of_stub(*loc);
-	uintptr_t ret = 0;
-
-	if (slot != NULL)
-		ret = leave_on(self, slot, loc);
-	if (ret == 0 && slot != NULL)
-		ret = ftr_return_find_of(slot, loc);	/* before what others left at this place */
-	if (ret == 0 && ftr_return_find(loc) == *loc)
-		ret = *loc;
-	if (ret == 0 && self->slot != NULL)
-		ret = leave_here(self, loc);
-	for (slot = atomic_load(&ftr_state.slots); slot != NULL && ret == 0; slot = slot->next)
-		ret = leave_on(self, slot, loc);
-	if (ret == 0)
-		ret = ftr_return_find(loc);
-	if (ret == 0 && self->slot != NULL)
-		ret = ftr_frame_busy_return(self, loc);
-	if (ret == 0)
-		__builtin_trap(); /* the program was switched in a way that ADR 0026 excludes */
-	return ret;
-}
-
 static __attribute__((noinline, cold)) uintptr_t exit_put_slow(struct ftr_thread *self,
 							      struct ftr_frame *frame, uint64_t pos,
 							      uint64_t word)
@@ -566,7 +376,7 @@ static __attribute__((noinline)) uintptr_t leave_gated(struct ftr_thread *self, 
 {
 	uintptr_t ret = self->gate != NULL ? ftr_gated_leave(self, loc, regs) : 0;
 
-	return likely(ret != 0) ? ret : leave_slow(self, loc);
+	return likely(ret != 0) ? ret : ftr_leave_slow(self, loc);
 }
 
 uintptr_t ftr_leave(uintptr_t *loc, const struct ftr_regs *regs)
@@ -634,44 +444,4 @@ void ftr_point(uintptr_t *loc, uintptr_t func)
 {
 	if (ftr_frame_open(loc, func, FTR_FRAME_CYGPROF))
 		ftr_frame_pop(func, FTR_FRAME_CYGPROF);
-}
-
-/*
- * A handler interrupted hooks and now jumps out of them, from @here to @sp: they do not go on.
- * Others do, of coroutines that a handler switched away from.
- */
-static bool is_jumped_out_of(const struct ftr_thread *self, const uintptr_t *loc,
-			     const uintptr_t *here, const uintptr_t *sp)
-{
-	if (stack_of(self, here) == STACK_SIGNAL && stack_of(self, sp) != STACK_SIGNAL)
-		return loc < sp && stack_of(self, loc) == stack_of(self, sp);
-	return here < loc && loc < sp;
-}
-
-/* A hook that has just taken its frame has not moved top yet. */
-static void busy_frames_free(struct ftr_thread *self, const uintptr_t *here, const uintptr_t *sp)
-{
-	const struct ftr_frame *end = self->frames + self->slot->frame_nr;
-	struct ftr_frame *frame = self->top;
-
-	while (frame < end && frame->loc != NULL)
-		frame++;
-	while (frame-- > self->frames) {
-		if (ftr_frame_is_busy(frame->loc) && is_jumped_out_of(self, frame->loc, here, sp))
-			frame_end(self, frame);
-	}
-}
-
-void ftr_frames_jumped(const uintptr_t *sp)
-{
-	struct ftr_thread *self = &ftr_self;
-	const uintptr_t *here = __builtin_frame_address(0);
-
-	if (self->frames == NULL)
-		return;
-	if (stack_of(self, here) == STACK_SIGNAL && stack_of(self, sp) != STACK_SIGNAL)
-		ftr_frames_abandon(self, self->frames - 1,
-				   (uintptr_t *)(self->signal_low + self->signal_bytes) - 1, false);
-	ftr_frames_abandon(self, self->frames - 1, sp, false);
-	busy_frames_free(self, here, sp);
 }

@@ -50,20 +50,6 @@ void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs
 /* The function whose return address stood in *@slot has returned; answers with that address. */
 uintptr_t ftr_leave(uintptr_t *slot, const struct ftr_regs *regs) FTR_HIDDEN;
 
-/*
- * The thread is about to jump up its stack, to @sp: record the exits of the calls it leaves.  Only
- * those between here and there on one stack: what lies elsewhere goes on living.
- */
-void ftr_frames_jumped(const uintptr_t *sp) FTR_HIDDEN;
-
-/*
- * A call begins, or ends, at @loc: open frames above @until that lie below it on the same stack are
- * gone (a jump or an exception left them), and so is one at @loc itself when @is_reused.  Frames on
- * other stacks go on living: coroutines, or the code that a handler on its own stack interrupted.
- */
-void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
-			const uintptr_t *loc, bool is_reused) FTR_HIDDEN;
-
 /* With estimated returns: record the ends of the calls that have returned by now. */
 void ftr_frames_end(void) FTR_HIDDEN;
 
@@ -82,16 +68,10 @@ void ftr_leave_cygprof_slow(uintptr_t func, const uintptr_t *cfa) FTR_HIDDEN;
 /* Close the top frame if it is @func's; false when it is not. */
 bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind) FTR_HIDDEN;
 
-/* Is @loc on the stack that the thread was born on? */
-bool ftr_frame_is_home(const struct ftr_thread *self, const uintptr_t *loc) FTR_HIDDEN;
-
 /*
  * A library call whose return address was left in @slot returns now, to a wrapper of ours.  Nothing
  * happens unless it is recorded.
  */
 void ftr_frame_returned(const uintptr_t *slot) FTR_HIDDEN;
-
-/* Record the EXIT of @frame (at or below the top) and give it, and left ones above it, back. */
-void ftr_frame_close(struct ftr_thread *self, struct ftr_frame *frame) FTR_HIDDEN;
 
 #endif /* FTR_LIBMCOUNT_HOOK_H */

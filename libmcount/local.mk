@@ -26,6 +26,8 @@ libmcount_so_SOURCES = \
 	libmcount/invariant.h \
 	libmcount/jump_sites.c \
 	libmcount/jump_sites.h \
+	libmcount/leave.c \
+	libmcount/leave.h \
 	libmcount/libraries.c \
 	libmcount/libraries.h \
 	libmcount/maps.c \

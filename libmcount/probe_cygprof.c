@@ -5,6 +5,7 @@
  */
 #include "libmcount/frames.h"
 #include "libmcount/hook.h"
+#include "libmcount/leave.h"
 #include "libmcount/probe.h"
 #include "utils/base/rt/sys.h"
 

@@ -143,7 +143,7 @@ static bool thread_is_dead(int32_t pid, int32_t tid)
 
 /*
  * The calls that a dead thread left open are gone with its stack; those on other stacks belong to
- * coroutines, which may yet return through them on another thread (leave_elsewhere in hook.c).
+ * coroutines, which may yet return through them on another thread (leave.c).
  */
 static bool has_coroutines(const struct ftr_slot *slot)
 {

@@ -16,6 +16,7 @@
 #include <link.h>
 
 #include "libmcount/hook.h"
+#include "libmcount/leave.h"
 #include "libmcount/state.h"
 
 /* Exceptions are mostly caught near; putting back costs a nanosecond a frame. */

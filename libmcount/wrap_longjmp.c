@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * longjmp: the calls that it leaves end here.  (Other ways of leaving calls are noticed when the
- * next call begins or ends, see ftr_frames_abandon in hook.c.)
+ * next call begins or ends, see ftr_frames_abandon in leave.c.)
  *
  * Where longjmp and its setjmp are both recorded, a second EXIT of setjmp, at its depth, stands for
  * all the EXITs of what was left: so uftrace records it, and so it expects it.
@@ -13,6 +13,7 @@
 #include "arch/jmpbuf.h"
 #include "libmcount/hook.h"
 #include "libmcount/jump_sites.h"
+#include "libmcount/leave.h"
 #include "libmcount/state.h"
 
 #define NORETURN __attribute__((noreturn))
