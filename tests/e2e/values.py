@@ -40,8 +40,12 @@ SPECS = (
     ("-A strdup@arg1/s -R strdup@retval/s", 'strdup("on the heap") = "on the heap"'),
     ("-A malloc@plt,arg1/u64", "malloc(300)"),
 )
-BAD_SPECS = ("sizes@arg1/q", "sizes@arg1/i7", "sizes@arg0", "sizes@arg1%eax", "sizes@arg1%stack+0",
-             "sizes@arg1%rdi+nothing", "nothing_like_it@arg1")
+# What -A is given, and the place in it that is wrong; behind "@", a regular expression.
+BAD_SPECS = (
+    ("sizes@arg1/q", 11), ("sizes@arg1/i7", 12), ("sizes@arg1/t2000", 12), ("sizes@arg1/", 11), ("sizes@arg1/i32k", 14),
+    ("sizes@arg0", 6), ("sizes@arg101", 6), ("sizes@arg1x", 6), ("sizes@arg1%eax", 11), ("sizes@arg1%", 11),
+    ("sizes@arg1%stack+0", 11), ("sizes@arg1%rdi+nothing", 11), ("sizes@arg1,arg2/i8,arg3/f16", 25),
+    ("sizes@arg1/i8,retval/q", 21), ("atoi@arg1;sizes@arg1/q", 21), ("nothing_like_it@arg1", None))
 
 WILD = r"""
 #include <errno.h>
@@ -197,11 +201,17 @@ class Specs(Values):
             shutil.rmtree("data")
 
     def test_bad(self):
-        for spec in BAD_SPECS:
+        for spec, place in BAD_SPECS:
             done = self.run_program(FTR, "record", "-d", "data", "-A", spec, "./program")
             self.expect((done.returncode, done.stdout) == (2, ""), f"{spec}: status {done.returncode}")
-            self.expect(spec in done.stderr, f"{spec}: {done.stderr}")
             self.expect(not os.path.exists("data"), f"{spec}: there is a trace")
+            lines = done.stderr.splitlines()
+            if place is None:
+                self.expect(spec in done.stderr, f"{spec}: {done.stderr}")
+                continue
+            self.expect(len(lines) == 3 and lines[0].startswith("ftr: "), f"{spec}: {done.stderr}")
+            before = spec.rfind(";") + 1 if spec.rfind(";") < place else 0
+            self.expect(lines[1:] == [f"  {spec[before:]}", " " * (place - before + 2) + "^"], f"{spec}: {done.stderr}")
 
     def test_live(self):
         done = self.run_program(FTR, "live", "-f", "none", "-A", "colors@arg2/u8", "./program")

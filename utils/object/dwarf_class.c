@@ -10,15 +10,6 @@
 #define DEPTH_MAX 16			/* of objects in objects */
 #define VISITS_MAX 4096
 
-static bool is_flag(Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute attr;
-	bool value = false;
-
-	return dwarf_attr_integrate(die, name, &attr) != NULL &&
-	       dwarf_formflag(&attr, &value) == 0 && value;
-}
-
 static Dwarf_Word number(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attr;
@@ -48,7 +39,7 @@ static bool is_copying(Dwarf_Die *constructor, Dwarf_Die *class)
 
 	for (; ret == 0; ret = dwarf_siblingof(&param, &param)) {
 		if (dwarf_tag(&param) != DW_TAG_formal_parameter ||
-		    is_flag(&param, DW_AT_artificial))
+		    ftr_dwarf_is_flag(&param, DW_AT_artificial))
 			continue;
 		nr++;
 		is_object = ftr_dwarf_type(&param, &type, NULL) &&
@@ -63,7 +54,7 @@ static bool is_copying(Dwarf_Die *constructor, Dwarf_Die *class)
 /* Code that somebody wrote: neither the compiler's own nor "= default". */
 static bool is_provided(Dwarf_Die *function)
 {
-	return !is_flag(function, DW_AT_artificial) &&
+	return !ftr_dwarf_is_flag(function, DW_AT_artificial) &&
 	       number(function, DW_AT_defaulted) != DW_DEFAULTED_in_class;
 }
 
@@ -96,7 +87,8 @@ static bool member_matters(Dwarf_Die *member, unsigned depth, unsigned *visits)
 	if ((name != NULL && strncmp(name, "_vptr", 5) == 0) ||
 	    number(member, DW_AT_virtuality) != DW_VIRTUALITY_none)
 		return true;
-	if (is_flag(member, DW_AT_external) || is_flag(member, DW_AT_declaration) ||
+	if (ftr_dwarf_is_flag(member, DW_AT_external) ||
+	    ftr_dwarf_is_flag(member, DW_AT_declaration) ||
 	    !ftr_dwarf_type(member, &type, NULL))
 		return false;
 	if (dwarf_tag(&type) == DW_TAG_array_type && ftr_dwarf_type(&type, &element, NULL))

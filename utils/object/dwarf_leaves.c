@@ -50,7 +50,7 @@ static Dwarf_Word attr_number(Dwarf_Die *die, unsigned name, Dwarf_Word otherwis
 	return value;
 }
 
-static bool is_flag(Dwarf_Die *die, unsigned name)
+bool ftr_dwarf_is_flag(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attr;
 	bool value = false;
@@ -138,7 +138,8 @@ static bool members_leaves(Dwarf_Die *type, struct ftr_leaves *leaves, uint32_t 
 		if (tag == DW_TAG_variant_part)
 			return false;
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-		    is_flag(&member, DW_AT_external) || is_flag(&member, DW_AT_declaration))
+		    ftr_dwarf_is_flag(&member, DW_AT_external) ||
+		    ftr_dwarf_is_flag(&member, DW_AT_declaration))
 			continue;
 		if (!ftr_dwarf_type(&member, &member_type, NULL) ||
 		    !member_offset(&member, &at, &is_bits) || at > leaves->bytes)
@@ -160,7 +161,7 @@ static bool array_leaves(Dwarf_Die *type, struct ftr_leaves *leaves, uint32_t of
 	if (dwarf_aggregate_size(type, &bytes) != 0 || !ftr_dwarf_type(type, &element, NULL) ||
 	    dwarf_aggregate_size(&element, &one) != 0)
 		return false;
-	if (is_flag(type, DW_AT_GNU_vector)) {
+	if (ftr_dwarf_is_flag(type, DW_AT_GNU_vector)) {
 		leaf_add(leaves, bytes > WORD ? FTR_LEAF_VECTOR : FTR_LEAF_FLOAT, offset,
 			 (uint32_t)bytes, (uint32_t)bytes);
 		return bytes > 0 && bytes <= 4 * VECTOR_BYTES;

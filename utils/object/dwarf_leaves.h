@@ -14,6 +14,9 @@
  */
 bool ftr_dwarf_type(Dwarf_Die *die, Dwarf_Die *type, const char **alias);
 
+/* Has @die, or what it is an instance of, the flag @name? */
+bool ftr_dwarf_is_flag(Dwarf_Die *die, unsigned name);
+
 /* Is the base type @type x87's, in 16 bytes? */
 bool ftr_dwarf_is_x87(Dwarf_Die *type);
 

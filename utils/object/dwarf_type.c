@@ -276,11 +276,7 @@ static int params_begin(Dwarf_Die *function, Dwarf_Die *child)
 /* "this" and its like. */
 static bool is_hidden(Dwarf_Die *param)
 {
-	Dwarf_Attribute attr;
-	bool value = false;
-
-	return dwarf_attr_integrate(param, DW_AT_artificial, &attr) != NULL &&
-	       dwarf_formflag(&attr, &value) == 0 && value;
+	return ftr_dwarf_is_flag(param, DW_AT_artificial);
 }
 
 /* What constructors have in their declaration alone. */
@@ -298,12 +294,10 @@ static bool is_passed(Dwarf_Die *param)
 static bool may_differ(Dwarf_Die *function)
 {
 	Dwarf_Attribute attr;
-	bool is_external = false;
 	const char *producer;
 	Dwarf_Die unit;
 
-	if (dwarf_attr_integrate(function, DW_AT_external, &attr) != NULL &&
-	    dwarf_formflag(&attr, &is_external) == 0 && is_external)
+	if (ftr_dwarf_is_flag(function, DW_AT_external))
 		return false;
 	if (dwarf_diecu(function, &unit, NULL, NULL) == NULL)
 		return false;

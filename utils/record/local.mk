@@ -61,6 +61,7 @@ libftr_a_SOURCES += \
 	utils/record/tick.c \
 	utils/record/tick.h \
 	utils/record/value.h \
+	utils/record/value_check.c \
 	utils/record/value_enums.c \
 	utils/record/value_enums.h \
 	utils/record/value_info.c \

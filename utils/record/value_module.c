@@ -3,7 +3,6 @@
 #include "utils/record/value_module.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -334,73 +333,4 @@ void ftr_value_module_fini(struct ftr_value_module *module)
 	ftr_vec_fini(&module->funcs);
 	ftr_strbuf_fini(&module->enums);
 	ftr_strbuf_fini(&module->functions);
-}
-
-/* Each of the words of a rule, by itself. */
-static int words_check(const struct ftr_rule *rule, enum uft_spec_kind kind,
-		       struct ftr_arena *arena, struct ftr_err *err)
-{
-	const struct uft_spec_reader reader = { .arena = arena };
-	const char *words = rule_words(rule, kind);
-	struct uft_layout layout = { 0 };
-	struct ftr_parameter value;
-	struct ftr_slice bad = { NULL, 0 };
-	int ret = 0;
-	size_t i;
-
-	if (words != NULL)
-		ret = uft_layout_add(&layout, ftr_slice_make(words, strlen(words)), kind, true,
-				     &reader);
-	bad = layout.damaged;
-	for (i = 0; ret == 0 && i < layout.args.nr; i++) {
-		ret = ftr_value_of_spec(&layout.args.v[i], kind == UFT_SPEC_RETVAL, &value);
-		bad = ftr_slice_make(words, strlen(words));
-	}
-	ftr_vec_fini(&layout.args);
-	if (ret != -EINVAL)
-		return ret;
-	return ftr_err_set(err, EINVAL, "%s: \"%.*s\" is no spec of a value; "
-			   "write argN, fpargN or retval, then /FORMAT and %%REGISTER or %%stack+N",
-			   rule->text, (int)bad.len, bad.s);
-}
-
-/* uftrace's readers, ours included, take POSIX's: what those do not know they leave out. */
-static int pattern_check(const struct ftr_rule *rule, const struct ftr_record_choice *choice,
-			 struct ftr_err *err)
-{
-	regex_t regex;
-
-	if (choice->match != FTR_MATCH_REGEX || ftr_pattern_is_exact(rule->pattern))
-		return 0;
-	if (regcomp(&regex, ftr_pattern_text(rule->pattern), REG_EXTENDED | REG_NOSUB) != 0)
-		return ftr_err_set(err, EINVAL,
-				   "%s: with values, FUNC has to be a regular expression of POSIX",
-				   rule->text);
-	regfree(&regex);
-	return 0;
-}
-
-static bool has_values(const struct ftr_rule *rule)
-{
-	return is_wanted(rule, UFT_SPEC_ARGS) || is_wanted(rule, UFT_SPEC_RETVAL);
-}
-
-int ftr_values_check(const struct ftr_record_choice *choice, struct ftr_err *err)
-{
-	struct ftr_arena arena;
-	int ret = 0;
-	size_t i;
-
-	ftr_arena_init(&arena);
-	for (i = 0; ret == 0 && i < choice->rules->rules.nr; i++) {
-		const struct ftr_rule *rule = &choice->rules->rules.v[i];
-
-		ret = has_values(rule) ? pattern_check(rule, choice, err) : 0;
-		if (ret == 0)
-			ret = words_check(rule, UFT_SPEC_ARGS, &arena, err);
-		if (ret == 0)
-			ret = words_check(rule, UFT_SPEC_RETVAL, &arena, err);
-	}
-	ftr_arena_fini(&arena);
-	return ret;
 }

@@ -5,33 +5,26 @@
  * library functions (info: argauto, retauto).
  */
 #include <errno.h>
-#include <fnmatch.h>
-#include <regex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/bits.h"
 #include "utils/format/uftrace/read.h"
 #include "utils/format/uftrace/spec.h"
+#include "utils/object/demangle.h"
 #include "utils/object/symtab.h"
-
-#define REGEX_CHARS ".?*+-^$|()[]{}"
-#define REGEX_COST_MAX FTR_BIT64(20)
-
-enum match {
-	MATCH_EXACT,
-	MATCH_REGEX,
-	MATCH_GLOB,
-};
+#include "utils/trace/pattern.h"
 
 /* "FUNC@words" of the user; without words: automatic. */
 struct item {
-	char *pattern;			/* (in the trace's arena) */
+	struct ftr_pattern *pattern;	/* (owned) */
 	struct ftr_slice words;
-	enum match match;
-	regex_t regex;			/* MATCH_REGEX */
 	enum uft_spec_kind kind; /* of the list it stood in; matters when there are no words */
+};
+
+/* One of a well-known library function. */
+struct automatic {
+	const char *name;
+	struct ftr_slice words;
 };
 
 /* One function in NAME.dbg. */
@@ -48,36 +41,17 @@ struct dbg {
 
 struct uft_specs {
 	FTR_VEC(struct item) items;
-	struct ftr_hashmap automatic[2];	/* by uft_spec_kind: hash of name -> struct item */
+	struct ftr_hashmap automatic[2]; /* by uft_spec_kind: hash of name -> struct automatic */
 	struct uft_enums enums;
 };
 
-static enum match match_kind(const char *pattern, const char *pattern_type)
+static enum ftr_match match_kind(const char *pattern_type)
 {
 	if (pattern_type != NULL && strcmp(pattern_type, "glob") == 0)
-		return strpbrk(pattern, "*?[") != NULL ? MATCH_GLOB : MATCH_EXACT;
+		return FTR_MATCH_GLOB;
 	if (pattern_type != NULL && strcmp(pattern_type, "simple") == 0)
-		return MATCH_EXACT;
-	return strpbrk(pattern, REGEX_CHARS) != NULL ? MATCH_REGEX : MATCH_EXACT;
-}
-
-/*
- * A pattern comes from a file that anybody may have written, and regcomp(3) copies what is
- * repeated: a few nested repetitions take all memory there is, and back-references all time.
- */
-static bool regex_is_cheap(const char *pattern)
-{
-	uint64_t cost = strlen(pattern);
-
-	for (const char *p = pattern; *p != '\0' && cost <= REGEX_COST_MAX; p++) {
-		if (*p == '+')
-			cost *= 2;
-		else if (*p == '{')
-			cost *= 256;
-		else if (*p == '\\' && p[1] >= '1' && p[1] <= '9')
-			return false;
-	}
-	return cost <= REGEX_COST_MAX;
+		return FTR_MATCH_EXACT;
+	return FTR_MATCH_REGEX;
 }
 
 static int item_add(struct uft_reader *reader, struct ftr_slice text, enum uft_spec_kind kind)
@@ -85,24 +59,20 @@ static int item_add(struct uft_reader *reader, struct ftr_slice text, enum uft_s
 	struct item item = { .kind = kind, .words = text };
 	struct ftr_trace *trace = reader->trace;
 	struct ftr_slice name;
+	int ret;
 
 	ftr_slice_split(&item.words, '@', &name);
-	item.pattern = ftr_arena_strndup(&trace->arena, name.s, name.len);
-	if (item.pattern == NULL)
-		return -ENOMEM;
-	item.match = match_kind(item.pattern, trace->info.pattern_type);
-	if (item.match == MATCH_REGEX &&
-	    (!regex_is_cheap(item.pattern) ||
-	     regcomp(&item.regex, item.pattern, REG_EXTENDED | REG_NOSUB) != 0)) {
-		ftr_diag_warn(trace->diag, "info: invalid argspec pattern %.100s ignored",
-			      item.pattern);
-		return 0;
-	}
-	if (ftr_vec_push(&reader->specs->items, item) == 0)
-		return 0;
-	if (item.match == MATCH_REGEX)
-		regfree(&item.regex);
-	return -ENOMEM;
+	ret = ftr_pattern_new(&item.pattern, name, match_kind(trace->info.pattern_type), NULL,
+			      NULL);
+	if (ret == -EINVAL)
+		ftr_diag_warn(trace->diag, "info: invalid argspec pattern %.*s ignored",
+			      name.len > 100 ? 100 : (int)name.len, name.s);
+	if (ret < 0)
+		return ret == -EINVAL ? 0 : ret;
+	ret = ftr_vec_push(&reader->specs->items, item);
+	if (ret < 0)
+		ftr_pattern_free(item.pattern);
+	return ret;
 }
 
 static int items_load(struct uft_reader *reader, const char *text, enum uft_spec_kind kind)
@@ -124,7 +94,7 @@ static int automatic_load(struct uft_reader *reader, const char *text, enum uft_
 	int ret = 0;
 
 	while (ret == 0 && ftr_slice_split(&rest, ';', &one)) {
-		struct item *item = ftr_arena_alloc(&reader->trace->arena, sizeof(*item));
+		struct automatic *item = ftr_arena_alloc(&reader->trace->arena, sizeof(*item));
 
 		if (item == NULL)
 			return -ENOMEM;
@@ -132,8 +102,8 @@ static int automatic_load(struct uft_reader *reader, const char *text, enum uft_
 		ftr_slice_split(&item->words, '@', &name);
 		if (name.len == 0)
 			continue;
-		item->pattern = ftr_arena_strndup(&reader->trace->arena, name.s, name.len);
-		ret = item->pattern == NULL ? -ENOMEM :
+		item->name = ftr_arena_strndup(&reader->trace->arena, name.s, name.len);
+		ret = item->name == NULL ? -ENOMEM :
 		      ftr_hashmap_set(&reader->specs->automatic[kind],
 				      ftr_hash_bytes(name.s, name.len), item);
 	}
@@ -179,10 +149,8 @@ void uft_specs_free(struct uft_reader *reader)
 		dbg_free(reader->trace->modules.v[i]->loader_data);
 	if (specs == NULL)
 		return;
-	for (size_t i = 0; i < specs->items.nr; i++) {
-		if (specs->items.v[i].match == MATCH_REGEX)
-			regfree(&specs->items.v[i].regex);
-	}
+	for (size_t i = 0; i < specs->items.nr; i++)
+		ftr_pattern_free(specs->items.v[i].pattern);
 	ftr_vec_fini(&specs->items);
 	ftr_hashmap_fini(&specs->automatic[0]);
 	ftr_hashmap_fini(&specs->automatic[1]);
@@ -297,40 +265,46 @@ static struct dbg *dbg_of(struct uft_reader *reader, struct ftr_module *module)
 	return dbg;
 }
 
-static bool item_matches(const struct item *item, const char *name)
-{
-	switch (item->match) {
-	case MATCH_REGEX:
-		return regexec(&item->regex, name, 0, NULL, 0) == 0;
-	case MATCH_GLOB:
-		return fnmatch(item->pattern, name, 0) == 0;
-	default:
-		return strcmp(item->pattern, name) == 0;
-	}
-}
-
 static struct ftr_slice automatic_words(const struct uft_reader *reader,
 					const struct ftr_func *func, const struct dbg_func *dbg,
 					enum uft_spec_kind kind)
 {
-	const struct item *item;
+	const struct automatic *item;
 
 	if (dbg != NULL && dbg->words[kind].s != NULL)
 		return dbg->words[kind];
 	item = ftr_hashmap_find(&reader->specs->automatic[kind],
 				ftr_hash_bytes(func->mangled, strlen(func->mangled)));
-	if (item != NULL && strcmp(item->pattern, func->mangled) == 0)
+	if (item != NULL && strcmp(item->name, func->mangled) == 0)
 		return item->words;
 	return ftr_slice_make(NULL, 0);
 }
 
+/* A function while its layouts are made. */
+struct func_specs {
+	const struct ftr_func *func;
+	struct ftr_pattern_names names;
+	const struct dbg *dbg;			/* (nullable) */
+	const struct dbg_func *dbg_func;	/* (nullable) */
+};
+
+static int item_apply(struct uft_reader *reader, const struct item *item, enum uft_spec_kind kind,
+		      struct uft_layout *layout, const struct uft_spec_reader *specs)
+{
+	int ret = uft_layout_add(layout, item->words, kind, ftr_pattern_is_exact(item->pattern),
+				 specs);
+
+	if (ret == -EINVAL)
+		ftr_diag_warn(reader->trace->diag, "info: invalid argspec %s@%.*s ignored",
+			      ftr_pattern_text(item->pattern), (int)item->words.len, item->words.s);
+	return ret;
+}
+
 static const struct ftr_argspec *func_layout(struct uft_reader *reader,
-					     const struct ftr_func *func, const struct dbg *dbg,
-					     const struct dbg_func *dbg_func,
-					     enum uft_spec_kind kind)
+					     const struct func_specs *self, enum uft_spec_kind kind)
 {
 	const struct uft_spec_reader specs = {
-		.enums = { dbg == NULL ? NULL : &dbg->enums, &reader->specs->enums },
+		.enums = { self->dbg == NULL ? NULL : &self->dbg->enums, &reader->specs->enums },
 		.arena = &reader->trace->arena,
 		.is_32 = reader->is_32,
 	};
@@ -340,18 +314,16 @@ static const struct ftr_argspec *func_layout(struct uft_reader *reader,
 	for (size_t i = 0; i < reader->specs->items.nr; i++) {
 		const struct item *item = &reader->specs->items.v[i];
 
-		if (!item_matches(item, func->name) && !item_matches(item, func->mangled))
+		if (!ftr_pattern_matches_names(item->pattern, &self->names))
 			continue;
 		if (item->words.len == 0)
 			wants_automatic |= item->kind == kind;
-		else if (uft_layout_add(&layout, item->words, kind, item->match == MATCH_EXACT,
-					&specs) == -EINVAL)
-			ftr_diag_warn(reader->trace->diag, "info: invalid argspec %s@%.*s ignored",
-				      item->pattern, (int)item->words.len, item->words.s);
+		else
+			item_apply(reader, item, kind, &layout, &specs);
 	}
 	if (layout.args.nr == 0 && wants_automatic)
-		uft_layout_add(&layout, automatic_words(reader, func, dbg_func, kind), kind, false,
-			       &specs);
+		uft_layout_add(&layout, automatic_words(reader, self->func, self->dbg_func, kind),
+			       kind, false, &specs);
 	return uft_layout_finish(&layout, specs.arena);
 }
 
@@ -371,19 +343,26 @@ static uint32_t size_reached(const struct ftr_func *func)
 void uft_func_init(struct ftr_trace *trace, struct ftr_func *func)
 {
 	struct uft_reader *reader = trace->reader;
-	const struct dbg_func *dbg_func = NULL;
+	struct func_specs self = { .func = func };
+	char *simple = NULL;
 	struct dbg *dbg = NULL;
 
 	if (func->module != NULL)
 		dbg = dbg_of(reader, trace->modules.v[func->module->id]);
+	self.dbg = dbg;
 	if (dbg != NULL)
-		dbg_func = ftr_hashmap_find(&dbg->funcs, func->addr);
-	if (dbg_func != NULL) {
-		func->src_file = dbg_func->file;
-		func->src_line = dbg_func->line;
+		self.dbg_func = ftr_hashmap_find(&dbg->funcs, func->addr);
+	if (self.dbg_func != NULL) {
+		func->src_file = self.dbg_func->file;
+		func->src_line = self.dbg_func->line;
 	}
 	if (func->size == 0)
 		func->size = size_reached(func);
-	func->args = func_layout(reader, func, dbg, dbg_func, UFT_SPEC_ARGS);
-	func->retval = func_layout(reader, func, dbg, dbg_func, UFT_SPEC_RETVAL);
+	if (reader->specs->items.nr > 0)
+		simple = ftr_demangle(func->mangled, FTR_DEMANGLE_SIMPLE);
+	self.names = (struct ftr_pattern_names){ .shown = func->name, .simple = simple,
+						 .mangled = func->mangled };
+	func->args = func_layout(reader, &self, UFT_SPEC_ARGS);
+	func->retval = func_layout(reader, &self, UFT_SPEC_RETVAL);
+	free(simple);
 }

@@ -46,10 +46,12 @@ static bool take_number(struct ftr_slice *text, uint64_t *number)
 }
 
 /* Sizes are bits, except a struct's: bytes, 0 of an empty one. */
-static bool size_is_valid(const struct ftr_arg *arg, uint64_t bits)
+static bool size_is_valid(const struct ftr_arg *arg, uint64_t bits, bool is_strict)
 {
 	if (arg->format == FTR_ARG_STRUCT)
 		return bits <= STRUCT_BYTES_MAX;
+	if (is_strict && arg->format == FTR_ARG_FLOAT && bits < 32)
+		return false;
 	return bits == 8 || bits == 16 || bits == 32 || bits == 64 ||
 	       (bits == 80 && arg->format == FTR_ARG_FLOAT);
 }
@@ -69,10 +71,18 @@ static int type_name(struct ftr_arg *arg, struct ftr_slice name,
 	return 0;
 }
 
+static int wrong(struct uft_layout *layout, const char *at, const char *what)
+{
+	layout->wrong = what;
+	layout->wrong_at = at;
+	return -EINVAL;
+}
+
 /* What follows the slash: "i32", "64" (of a float), "e:color", "t8:pt". */
-static int format_parse(struct ftr_arg *arg, struct ftr_slice text,
+static int format_parse(struct uft_layout *layout, struct ftr_arg *arg, struct ftr_slice text,
 			const struct uft_spec_reader *reader)
 {
+	const char *size_at;
 	uint64_t number;
 	size_t row;
 
@@ -88,16 +98,20 @@ static int format_parse(struct ftr_arg *arg, struct ftr_slice text,
 		text.s++;
 		text.len--;
 	} else if (!arg->is_float_reg) {
-		return -EINVAL;
+		return wrong(layout, text.s, "a format is one of d i u x o s S c f p e t");
 	}
+	size_at = text.s;
 	if (take_number(&text, &number)) {
-		if (!size_is_valid(arg, number))
-			return -EINVAL;
+		if (!size_is_valid(arg, number, reader->is_strict))
+			return wrong(layout, size_at, arg->format == FTR_ARG_STRUCT ?
+				     "a struct has at most 1024 bytes" :
+				     "a size is 8, 16, 32 or 64 bits, of a floating-point number "
+				     "32, 64 or 80");
 		arg->size = (uint16_t)(arg->format == FTR_ARG_STRUCT ? number : number / 8);
 	}
 	if (text.len > 0 && text.s[0] == ':')
 		return type_name(arg, ftr_slice_make(text.s + 1, text.len - 1), reader);
-	return text.len == 0 ? 0 : -EINVAL;
+	return text.len == 0 ? 0 : wrong(layout, text.s, "nothing like this belongs to a format");
 }
 
 /* "arg3", "fparg1", "retval".  -ENOENT: another word. */
@@ -142,22 +156,29 @@ static int layout_put(struct uft_layout *layout, const struct uft_arg *one)
 static int word_add(struct uft_layout *layout, struct ftr_slice word, enum uft_spec_kind wanted,
 		    bool is_exact, const struct uft_spec_reader *reader)
 {
-	struct uft_arg one = { .is_exact = is_exact };
+	struct uft_arg one = { .is_exact = is_exact, .word = word };
 	struct ftr_slice place, rest, text = word;
 	enum uft_spec_kind kind;
+	bool has_format;
 	int ret;
 
 	one.arg = (struct ftr_arg){ .format = FTR_ARG_AUTO, .size = reader->is_32 ? 4 : 8 };
 	ftr_slice_split(&text, '%', &rest);
 	one.where = text;
+	if (reader->is_strict && text.len == 0 && rest.len < word.len)
+		return wrong(layout, word.s + word.len, "a register or stack+N is expected here");
+	has_format = reader->is_strict && rest.len > 0 && memchr(rest.s, '/', rest.len) != NULL;
 	ftr_slice_split(&rest, '/', &place);
 	ret = place_parse(&one.arg, place, &kind);
+	if (ret == -ENOENT && reader->is_strict)
+		return wrong(layout, word.s, "a value is arg1 to arg100, fparg1 to fparg100 or "
+			     "retval");
 	if (ret == -ENOENT)		/* a module's name, another action */
 		return 0;
 	if (kind != wanted)
 		return 0;
-	if (rest.len > 0)
-		ret = format_parse(&one.arg, rest, reader);
+	if (has_format || rest.len > 0)
+		ret = format_parse(layout, &one.arg, rest, reader);
 	return ret < 0 ? ret : layout_put(layout, &one);
 }
 
@@ -170,8 +191,6 @@ int uft_layout_add(struct uft_layout *layout, struct ftr_slice words, enum uft_s
 	while (ret != -ENOMEM && ftr_slice_split(&words, ',', &word)) {
 		int one = word_add(layout, ftr_slice_trim(word), kind, is_exact, reader);
 
-		if (one == -EINVAL)
-			layout->damaged = word;
 		if (one < 0)
 			ret = one;
 	}

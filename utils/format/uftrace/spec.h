@@ -28,6 +28,7 @@ struct uft_enums {
 
 struct uft_arg {
 	struct ftr_arg arg;
+	struct ftr_slice word;	/* the whole of it */
 	struct ftr_slice where;	/* "rdi", "stack+1"; empty: where the index says */
 	bool is_exact;		/* by the function's whole name */
 };
@@ -35,7 +36,8 @@ struct uft_arg {
 /* A layout while words are added to it. */
 struct uft_layout {
 	FTR_VEC(struct uft_arg) args;
-	struct ftr_slice damaged;	/* the last word that is no spec; .s = NULL: none */
+	const char *wrong;	/* (nullable) what is wrong with the last word that is no spec */
+	const char *wrong_at;	/* where, in the words */
 };
 
 /*
@@ -50,6 +52,7 @@ struct uft_spec_reader {
 	const struct uft_enums *enums[2];	/* (nullable) where enumerations are looked up */
 	struct ftr_arena *arena;
 	bool is_32;
+	bool is_strict;		/* all words have to be specs: no module's name is among them */
 };
 
 /*
