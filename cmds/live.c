@@ -121,7 +121,7 @@ static char *directory_make(void)
 	return NULL;
 }
 
-/* What is shown is all that need be recorded; -A and -R are the recording's own. */
+/* What is shown is all that need be recorded; what else there is to record is its own. */
 static int filter_share(struct live_values *values)
 {
 	const struct ftr_filter_opts *shown = &values->replay.selection.filter;

@@ -27,7 +27,6 @@
 #include "utils/record/pool.h"
 #include "utils/record/recorder.h"
 #include "utils/record/sections.h"
-#include "utils/record/value_module.h"
 
 #define RT_PRIO_MAX 99
 #define STACK_MAX_LIMIT FTR_BIT(24)
@@ -59,15 +58,6 @@ static const char *const on_full_words[] = {
 const struct ftr_option ftr_record_opts_options[] = {
 	FTR_OPTION_SETS(ftr_collector_options, struct ftr_record_opts, of_collectors),
 	FTR_OPTION_SETS(ftr_section_options, struct ftr_record_opts, of_sections),
-	ROW("argument", 'A', "FUNC[@SPEC,...]",
-	    "Record arguments of FUNC: those of SPEC, or as debug info says", ftr_opt_list_named,
-	    filter.rules.given),
-	ROW("auto-args", 'a', NULL,
-	    "Record arguments and return values of all functions that are known to have any",
-	    ftr_opt_flag, auto_args),
-	ROW("retval", 'R', "FUNC[@SPEC]",
-	    "Record the return value of FUNC: as SPEC says, or debug info", ftr_opt_list_named,
-	    filter.rules.given),
 	ROW("buffer", 'b', "SIZE",
 	    "Size of a task's ring, rounded up to a power of two (default: 4M)", ftr_opt_size,
 	    buffer_bytes, .min = 1, .max = FTR_RING_MAX_BYTES),
@@ -359,11 +349,10 @@ static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
 		.time_ns = opts->time_ns,
 		.size_bytes = opts->filter.size_bytes,
 		.starts_off = opts->filter.starts_off,
-		.auto_args = opts->auto_args,
 		.match = (enum ftr_match)opts->filter.rules.match,
 	};
 	if (ret == 0)
-		ret = ftr_values_check(choice, err);
+		ret = ftr_sections_choose(choice, rules, &opts->of_sections, err);
 	if (ret < 0)
 		return ret;
 	ret = ftr_record_choice_check(choice, err);

@@ -23,7 +23,6 @@ struct ftr_record_opts {
 	uint64_t thread_nr;		/* 0 = by the processors */
 	uint64_t max_bytes;		/* 0 = no bound */
 	uint64_t keep_bytes;
-	bool auto_args;
 	bool detach;
 	bool estimate_return;
 	bool keep_pid;

@@ -13,7 +13,6 @@
 #include "utils/base/bits.h"
 #include "utils/object/symtab.h"
 #include "utils/record/sections.h"
-#include "utils/record/value_module.h"
 
 #define INLINE_BYTES_MAX FTR_KIB(512) /* read in less time than a process takes to start */
 
@@ -86,9 +85,15 @@ static struct ftr_module_file *file_get(struct ftr_modules *modules, const char 
 	return file != NULL ? file : file_add(modules, path);
 }
 
-const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const char *path)
+/* What was made before the program starts. */
+static void sections_forget(struct ftr_modules *modules)
 {
-	return file_get(modules, path);
+	size_t i, role;
+
+	for (i = 0; i < modules->files.nr; i++) {
+		for (role = 0; role < FTR_MODULE_ROLES; role++)
+			modules->files.v[i]->sections[role].are_made = false;
+	}
 }
 
 int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t value)
@@ -108,19 +113,9 @@ int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t 
 		return -ENOMEM;
 	if (modules->is_in_use)
 		modules->generation++;
+	else
+		sections_forget(modules);
 	return 0;
-}
-
-void ftr_modules_loads(struct ftr_modules *modules, const char *path, const char *library)
-{
-	struct ftr_module_file *file = file_get(modules, path);
-	const struct ftr_module_file *loaded = file_get(modules, library);
-
-	if (file == NULL || loaded == NULL || file->loads_patchable ||
-	    (loaded->elf.hooks & FTR_ELF_HOOK_SITES) == 0)
-		return;
-	file->loads_patchable = true;
-	file->sections[true].are_made = false;
 }
 
 static struct ftr_section_module section_module(struct ftr_modules *modules,
@@ -130,13 +125,40 @@ static struct ftr_section_module section_module(struct ftr_modules *modules,
 		.path = file->path,
 		.elf = &file->elf,
 		.is_image = is_image,
-		.loads_patchable = file->loads_patchable,
+		.loaded_hooks = file->loaded_hooks,
 		.notes = &modules->notes,
 		.given = modules->options,
 		.switches = modules->switches.v,
 		.switch_nr = modules->switches.nr,
 		.choice = modules->choice,
 	};
+}
+
+/* The hooks of libraries that matter to the program image @file, and are not known to be there. */
+static uint32_t hooks_asked(struct ftr_modules *modules, const struct ftr_module_file *file)
+{
+	struct ftr_section_module module = section_module(modules, file, true);
+
+	return ftr_sections_library_hooks(&module, modules->options) & ~file->loaded_hooks;
+}
+
+bool ftr_modules_asks_libraries(struct ftr_modules *modules, const char *path)
+{
+	const struct ftr_module_file *file = file_get(modules, path);
+
+	return file != NULL && hooks_asked(modules, file) != 0;
+}
+
+void ftr_modules_loads(struct ftr_modules *modules, const char *path, const char *library)
+{
+	struct ftr_module_file *file = file_get(modules, path);
+	const struct ftr_module_file *loaded = file_get(modules, library);
+	uint32_t hooks = file != NULL ? hooks_asked(modules, file) : 0;
+
+	if (hooks == 0 || loaded == NULL || (loaded->elf.hooks & hooks) == 0)
+		return;
+	file->loaded_hooks |= loaded->elf.hooks & hooks;
+	file->sections[true].are_made = false;
 }
 
 /* An image that runs may have sections that are out of date: what replaces them is news. */
@@ -149,6 +171,18 @@ static int sections_make(struct ftr_modules *modules, const struct ftr_module_fi
 	    !ftr_sections_are_wanted(&module, modules->options))
 		return -1;
 	return ftr_sections_make(&module, modules->options, modules->generation);
+}
+
+void ftr_modules_prepare(struct ftr_modules *modules, const char *path)
+{
+	const struct ftr_module_file *file = file_get(modules, path);
+	struct ftr_section_module module;
+
+	if (file == NULL)
+		return;
+	module = section_module(modules, file, true);
+	if (ftr_sections_are_slow(&module, modules->options))
+		(void)ftr_modules_sections_fd(modules, path, true);
 }
 
 int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool is_image)
@@ -192,29 +226,10 @@ const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool 
 	return file->elf.build_id;
 }
 
-/* What debug info says of arguments and return values, for who reads them. */
-static void values_store(const struct ftr_module_file *file, const struct ftr_symtab *tab,
-			 const struct ftr_record_choice *choice, struct ftr_uftrace_dir *dir)
-{
-	struct ftr_value_module made;
-	struct ftr_strbuf text;
-
-	if (!ftr_values_are_any(choice))
-		return;
-	ftr_strbuf_init(&text);
-	if (ftr_value_module_init(&made, file->path, choice) == 0 &&
-	    made.enums.len + made.functions.len > 0) {
-		ftr_strbuf_puts(&text, ftr_strbuf_str(&made.enums));
-		ftr_strbuf_puts(&text, ftr_strbuf_str(&made.functions));
-		ftr_uftrace_dir_debug(dir, tab->path, tab->build_id, &text);
-	}
-	ftr_value_module_fini(&made);
-	ftr_strbuf_fini(&text);
-}
-
-static void store_one(const struct ftr_module_file *file, const struct ftr_record_choice *choice,
+static void store_one(struct ftr_modules *modules, const struct ftr_module_file *file,
 		      struct ftr_uftrace_dir *dir)
 {
+	struct ftr_section_module module = section_module(modules, file, false);
 	struct ftr_symtab tab;
 
 	ftr_symtab_init(&tab);
@@ -224,7 +239,7 @@ static void store_one(const struct ftr_module_file *file, const struct ftr_recor
 		if (tab.build_id == NULL && file->elf.build_id[0] != '\0')
 			tab.build_id = file->elf.build_id;
 		ftr_uftrace_dir_symbols(dir, &tab, NULL);
-		values_store(file, &tab, choice, dir);
+		ftr_sections_store(&module, &tab, dir);
 	}
 	ftr_symtab_fini(&tab);
 }
@@ -234,13 +249,13 @@ static bool is_due(const struct ftr_module_file *file)
 	return file->is_wanted && !file->is_stored;
 }
 
-static void store_due(const struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
+static void store_due(struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
 {
 	size_t i;
 
 	for (i = 0; i < modules->files.nr; i++) {
 		if (is_due(modules->files.v[i]))
-			store_one(modules->files.v[i], modules->choice, dir);
+			store_one(modules, modules->files.v[i], dir);
 	}
 }
 

@@ -35,7 +35,7 @@ struct ftr_module_file {
 	bool is_readable;		/* elf is filled */
 	bool is_wanted;			/* its symbols are needed */
 	bool is_stored;			/* and have been given to a helper */
-	bool loads_patchable;		/* as an image: one of its libraries can be patched */
+	uint32_t loaded_hooks;		/* as an image: of its libraries, what matters to it */
 	uint64_t device, inode;		/* which file the path led to; 0, 0 = none */
 	struct timespec changed;
 	struct ftr_module_sections sections[FTR_MODULE_ROLES];	/* by is_image */
@@ -52,9 +52,6 @@ struct ftr_modules {
 	struct ftr_strbuf notes;	/* lines of makers for people who want to know more */
 };
 
-/* The file of @path, looked at once; NULL when out of memory.  (borrowed) for good. */
-const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const char *path);
-
 /*
  * Switch the runtime's @probe (at most FTR_SWITCH_NAME_BYTES) to the FTR_SWITCH_* flags of @value.
  * With is_in_use the generation grows; images that see it ask for their sections again.  0 or
@@ -62,8 +59,14 @@ const struct ftr_module_file *ftr_modules_get(struct ftr_modules *modules, const
  */
 int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t value);
 
+/* Is it of interest which libraries the program image at @path loads? */
+bool ftr_modules_asks_libraries(struct ftr_modules *modules, const char *path);
+
 /* The program image at @path has the library at @library loaded when it starts. */
 void ftr_modules_loads(struct ftr_modules *modules, const char *path, const char *library);
+
+/* Make those sections of the program image at @path that take long, before it waits for them. */
+void ftr_modules_prepare(struct ftr_modules *modules, const char *path);
 
 /*
  * The sections of the program image or library at @path, made once a generation.  (borrowed)

@@ -18,7 +18,6 @@
 #include "utils/record/launch.h"
 #include "utils/record/recorder_state.h"
 #include "utils/record/sections.h"
-#include "utils/record/value_module.h"
 #include "utils/record/sysinfo.h"
 
 #define USEC UINT64_C(1000)
@@ -174,8 +173,8 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 	if (ret < 0)
 		return ret;
 	/* Debug info of a large program takes its time: not that of the program, which waits. */
-	if (options->runtime != NULL && ftr_values_are_any(options->choice))
-		(void)ftr_modules_sections_fd(&recorder->modules, options->program->image, true);
+	if (options->runtime != NULL)
+		ftr_modules_prepare(&recorder->modules, options->program->image);
 	return ftr_budget_open(&recorder->budget, ftr_uftrace_dir_fd(recorder->store.dir),
 			       options->max_bytes, options->keep_bytes, err);
 }

@@ -128,12 +128,10 @@ static void session_store(struct ftr_recorder *recorder, const char *sid, const 
 static void image_loads(struct ftr_recorder *recorder, const char *path,
 			const struct ftr_maps *maps)
 {
-	const struct ftr_module_file *image = ftr_modules_get(&recorder->modules, path);
 	const char *last = path;
 	size_t i;
 
-	if (image == NULL || image->loads_patchable ||
-	    (image->elf.hooks & FTR_ELF_HOOK_SITES) != 0)
+	if (!ftr_modules_asks_libraries(&recorder->modules, path))
 		return;
 	for (i = 0; i < maps->ranges.nr; i++) {
 		const char *library = maps->ranges.v[i].path;

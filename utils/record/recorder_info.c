@@ -9,7 +9,6 @@
 #include "utils/record/overhead.h"
 #include "utils/record/recorder_state.h"
 #include "utils/record/sections.h"
-#include "utils/record/value_module.h"
 
 #define REWRITE_INTERVAL_NS UINT64_C(50000000)
 #define NSEC_PER_SEC INT64_C(1000000000)
@@ -24,12 +23,11 @@ static void info_features(struct ftr_info *info, const struct ftr_recorder *reco
 	const struct ftr_section_maker *maker;
 	size_t pos = 0;
 
-	info->feature_mask = FTR_FEATURE_TASK_SESSION | FTR_FEATURE_SYM_REL_ADDR |
-			     FTR_FEATURE_MAX_STACK;
+	info->feature_mask |= FTR_FEATURE_TASK_SESSION | FTR_FEATURE_SYM_REL_ADDR |
+			      FTR_FEATURE_MAX_STACK;
 	while ((maker = ftr_section_maker_next(&pos)) != NULL)
 		if (ftr_recorder_switch_wanted(recorder, maker) != FTR_SWITCH_OFF)
 			info->feature_mask |= maker->feature;
-	info->feature_mask |= ftr_values_features(recorder->options->choice);
 	if (recorder->options->estimate_return)
 		info->feature_mask |= FTR_FEATURE_ESTIMATE_RETURN;
 	if (recorder->store.has_events)
@@ -84,7 +82,7 @@ int ftr_recorder_info_start(struct ftr_recorder *recorder, struct ftr_err *err)
 		info->info_mask |= FTR_INFO_EXE_BUILD_ID;
 	ftr_sysinfo_machine(info, &recorder->arena);
 	info_utc_offset(info, options);
-	if (ftr_values_info(info, options->choice, &recorder->arena) < 0)
+	if (ftr_sections_info(info, options->choice, &recorder->arena) < 0)
 		return ftr_err_set(err, ENOMEM, "info: out of memory");
 	ftr_sysinfo_time(info, &recorder->arena, recorder->start_s, 0);
 	info_features(info, recorder);

@@ -289,7 +289,7 @@ static void note(const struct work *work)
 	ftr_strbuf_putc(notes, '\n');
 	note_left(work, FTR_PATCHABLE_SHORT);
 	note_left(work, FTR_PATCHABLE_UNKNOWN);
-	if (!work->module->loads_patchable)
+	if (work->module->loaded_hooks == 0)
 		note_all_unmatched(work);
 }
 
@@ -362,6 +362,11 @@ static uint32_t patch_flags(const struct ftr_recording *recording, const void *v
 	return FTR_SWITCH_ON | FTR_SWITCH_LIBRARIES;
 }
 
+static uint32_t patch_library_hooks(const struct ftr_section_module *module, const void *values)
+{
+	return (module->elf->hooks & FTR_ELF_HOOK_SITES) == 0 ? FTR_ELF_HOOK_SITES : 0;
+}
+
 /*
  * Libraries are looked at where some can be expected that have room: asking about each takes its
  * time.
@@ -369,7 +374,7 @@ static uint32_t patch_flags(const struct ftr_recording *recording, const void *v
 static uint32_t patch_narrow(const struct ftr_section_module *module, const void *values,
 			     uint32_t value)
 {
-	if (!module->is_image || is_patchable(module) || module->loads_patchable ||
+	if (!module->is_image || is_patchable(module) || module->loaded_hooks != 0 ||
 	    has_patch(given_of(values)))
 		return value;
 	return FTR_SWITCH_OFF;
@@ -393,5 +398,6 @@ const struct ftr_section_maker ftr_section_maker_patch = {
 	.narrow	      = patch_narrow,
 	.is_wanted    = patch_is_wanted,
 	.has_records  = true,
+	.library_hooks = patch_library_hooks,
 	.make	      = patch_make,
 };

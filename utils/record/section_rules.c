@@ -200,10 +200,8 @@ static int rules_make(const struct ftr_section_module *module, const void *value
 /* The image's say what counts for all; a library's matter where its calls are seen. */
 static bool rules_are_wanted(const struct ftr_section_module *module, const void *values)
 {
-	if (!ftr_record_choice_is_any(module->choice))
-		return false;
-	return module->is_image || module->elf->hooks != 0 ||
-	       (ftr_section_switch(module, "plt") & FTR_SWITCH_LIBRARIES) != 0;
+	return ftr_record_choice_is_any(module->choice) &&
+	       (module->is_image || ftr_section_sees_calls(module));
 }
 
 const struct ftr_section_maker ftr_section_maker_rules = {

@@ -3,10 +3,33 @@
 #include <errno.h>
 
 #include "utils/object/elf.h"
+#include "utils/format/uftrace/write.h"
 #include "utils/object/elf_file.h"
+#include "utils/object/symtab.h"
 #include "utils/record/choice.h"
 #include "utils/record/sections.h"
 #include "utils/record/value_module.h"
+
+struct values_options {
+	struct ftr_opt_list given;	/* pairs: "argument" or "retval", and its argument */
+	bool auto_args;
+};
+
+#define ROW(name_, letter_, arg_, help_, parse_, member_) \
+	FTR_OPTION(name_, letter_, arg_, help_, parse_, struct values_options, member_)
+
+static const struct ftr_option values_options[] = {
+	ROW("argument", 'A', "FUNC[@SPEC,...]",
+	    "Record arguments of FUNC: those of SPEC, or as debug info says", ftr_opt_list_named,
+	    given),
+	ROW("auto-args", 'a', NULL,
+	    "Record arguments and return values of all functions that are known to have any",
+	    ftr_opt_flag, auto_args),
+	ROW("retval", 'R', "FUNC[@SPEC]",
+	    "Record the return value of FUNC: as SPEC says, or debug info", ftr_opt_list_named,
+	    given),
+	{ 0 }
+};
 
 /* Segments that are never written: what they hold is there as long as the module's code is. */
 static int ranges_add(struct ftr_strbuf *ranges, const char *path)
@@ -73,16 +96,55 @@ static int values_make(const struct ftr_section_module *module, const void *valu
 /* The image's say that there are any; a library's matter where its calls are seen. */
 static bool values_are_wanted(const struct ftr_section_module *module, const void *values)
 {
+	return ftr_values_are_any(module->choice) &&
+	       (module->is_image || ftr_section_sees_calls(module));
+}
+
+/* What debug info says of arguments and return values. */
+static void values_store(const struct ftr_section_module *module, const struct ftr_symtab *tab,
+			 struct ftr_uftrace_dir *dir)
+{
+	struct ftr_value_module made;
+	struct ftr_strbuf text;
+
 	if (!ftr_values_are_any(module->choice))
-		return false;
-	return module->is_image || module->elf->hooks != 0 ||
-	       (ftr_section_switch(module, "plt") & FTR_SWITCH_LIBRARIES) != 0;
+		return;
+	ftr_strbuf_init(&text);
+	if (ftr_value_module_init(&made, module->path, module->choice) == 0 &&
+	    made.enums.len + made.functions.len > 0) {
+		ftr_strbuf_puts(&text, ftr_strbuf_str(&made.enums));
+		ftr_strbuf_puts(&text, ftr_strbuf_str(&made.functions));
+		ftr_uftrace_dir_debug(dir, tab->path, tab->build_id, &text);
+	}
+	ftr_value_module_fini(&made);
+	ftr_strbuf_fini(&text);
+}
+
+static int values_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
+			 const void *values, struct ftr_err *err)
+{
+	const struct values_options *options = values;
+	struct ftr_rule_opts given = { .match = (int)choice->match };
+	int ret = 0;
+
+	if (options != NULL) {
+		given.given = options->given;
+		choice->auto_args = options->auto_args;
+		ret = ftr_rules_parse_opts(rules, &given, err);
+	}
+	return ret == 0 ? ftr_values_check(choice, err) : ret;
 }
 
 const struct ftr_section_maker ftr_section_maker_values = {
 	.name	   = "values",
 	.kind	   = FTR_SECTION_VALUES,
 	.probe	   = "rules",
+	.options   = values_options,
+	.values_bytes = sizeof(struct values_options),
+	.choose	   = values_choose,
 	.is_wanted = values_are_wanted,
+	.is_slow   = true,
+	.info	   = ftr_values_info,
+	.store	   = values_store,
 	.make	   = values_make,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of makers of sections, and the memfd that holds what they made. */
 #include "utils/record/sections.h"
+#include "utils/object/elf.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -72,6 +73,50 @@ bool ftr_section_is_base_library(const char *path)
 	return false;
 }
 
+bool ftr_section_sees_calls(const struct ftr_section_module *module)
+{
+	return module->elf->hooks != 0 ||
+	       (ftr_section_switch(module, "plt") & FTR_SWITCH_LIBRARIES) != 0;
+}
+
+int ftr_sections_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
+			const struct ftr_option_values *given, struct ftr_err *err)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; ret == 0 && i < MAKERS; i++) {
+		if (makers[i]->choose != NULL)
+			ret = makers[i]->choose(choice, rules,
+						ftr_section_values(given, makers[i]), err);
+	}
+	return ret;
+}
+
+int ftr_sections_info(struct ftr_info *info, const struct ftr_record_choice *choice,
+		      struct ftr_arena *arena)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; ret == 0 && i < MAKERS; i++) {
+		if (makers[i]->info != NULL)
+			ret = makers[i]->info(info, choice, arena);
+	}
+	return ret;
+}
+
+void ftr_sections_store(const struct ftr_section_module *module, const struct ftr_symtab *tab,
+			struct ftr_uftrace_dir *dir)
+{
+	size_t i;
+
+	for (i = 0; i < MAKERS; i++) {
+		if (makers[i]->store != NULL)
+			makers[i]->store(module, tab, dir);
+	}
+}
+
 bool ftr_sections_take_any(const struct ftr_option_values *given)
 {
 	size_t i;
@@ -90,6 +135,20 @@ static bool is_wanted(const struct ftr_section_maker *maker,
 {
 	return maker->is_wanted != NULL &&
 	       maker->is_wanted(module, ftr_section_values(given, maker));
+}
+
+uint32_t ftr_sections_library_hooks(const struct ftr_section_module *module,
+				    const struct ftr_option_values *given)
+{
+	uint32_t hooks = 0;
+	size_t i;
+
+	for (i = 0; i < MAKERS; i++) {
+		if (makers[i]->library_hooks != NULL)
+			hooks |= makers[i]->library_hooks(module,
+							  ftr_section_values(given, makers[i]));
+	}
+	return hooks;
 }
 
 bool ftr_sections_record(const struct ftr_section_module *module,
@@ -111,6 +170,18 @@ bool ftr_sections_are_wanted(const struct ftr_section_module *module,
 
 	for (i = 0; i < MAKERS; i++) {
 		if (is_wanted(makers[i], module, given))
+			return true;
+	}
+	return false;
+}
+
+bool ftr_sections_are_slow(const struct ftr_section_module *module,
+			   const struct ftr_option_values *given)
+{
+	size_t i;
+
+	for (i = 0; i < MAKERS; i++) {
+		if (makers[i]->is_slow && is_wanted(makers[i], module, given))
 			return true;
 	}
 	return false;

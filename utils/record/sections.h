@@ -15,16 +15,21 @@
 #include "utils/base/strbuf.h"
 #include "utils/proto/sections.h"
 
+struct ftr_arena;
 struct ftr_elf_info;
+struct ftr_info;
 struct ftr_record_choice;
 struct ftr_recording;
+struct ftr_rules;
+struct ftr_symtab;
+struct ftr_uftrace_dir;
 
 /* The module that sections are for. */
 struct ftr_section_module {
 	const char *path;
 	const struct ftr_elf_info *elf;	/* zeros when the file cannot be read */
 	bool is_image;			/* the program's; else a library */
-	bool loads_patchable;		/* an image, with libraries whose entries can be patched */
+	uint32_t loaded_hooks;		/* of an image: see library_hooks */
 	struct ftr_strbuf *notes;	/* (nullable) lines for -v; those with "!" are warnings */
 	const struct ftr_option_values *given; /* (nullable) to all makers */
 	const struct ftr_switch *switches; /* as they are now */
@@ -42,6 +47,12 @@ struct ftr_section_maker {
 	size_t values_bytes;
 	const void *defaults;		/* (nullable: zeros) */
 
+	/*
+	 * Put what its options choose into @choice, whose rules are @rules, and check what there
+	 * is of its own.  0, -EINVAL with the reason, or -ENOMEM.
+	 */
+	int (*choose)(struct ftr_record_choice *choice, struct ftr_rules *rules,
+		      const void *values, struct ftr_err *err);
 	/* Does it record from programs that are not instrumented? */
 	bool (*takes_any)(const void *values);
 	/* The probe's FTR_SWITCH_* flags when the recording starts. */
@@ -55,7 +66,19 @@ struct ftr_section_maker {
 	 */
 	bool (*is_wanted)(const struct ftr_section_module *module, const void *values);
 	bool has_records;		/* where it is wanted, tasks will record */
+	/*
+	 * The FTR_ELF_HOOK_* bits that the image @module gets something else for when one of the
+	 * libraries loaded with it has them: loaded_hooks.  Looking takes time that it waits.
+	 */
+	uint32_t (*library_hooks)(const struct ftr_section_module *module, const void *values);
+	bool is_slow;			/* it is made for the image before the program starts */
 	uint64_t feature;		/* FTR_FEATURE_* bit of recordings with its probe */
+	/* Tell the readers of the data what is recorded, in @arena.  0 or -ENOMEM. */
+	int (*info)(struct ftr_info *info, const struct ftr_record_choice *choice,
+		    struct ftr_arena *arena);
+	/* Store what they need beside the symbols @tab of the module. */
+	void (*store)(const struct ftr_section_module *module, const struct ftr_symtab *tab,
+		      struct ftr_uftrace_dir *dir);
 	/* Append the body, an empty one is left out.  0 or -errno. */
 	int (*make)(const struct ftr_section_module *module, const void *values,
 		    struct ftr_strbuf *body);
@@ -75,8 +98,25 @@ bool ftr_section_is_base_library(const char *path);
 /* FTR_SWITCH_* flags of @probe. */
 uint32_t ftr_section_switch(const struct ftr_section_module *module, const char *probe);
 
+/* Does the runtime see calls of the module's functions, or calls to them? */
+bool ftr_section_sees_calls(const struct ftr_section_module *module);
+
+/* Let all makers add to @choice what their options choose: see choose. */
+int ftr_sections_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
+			const struct ftr_option_values *given, struct ftr_err *err);
+/* Let them tell and store what readers need. */
+int ftr_sections_info(struct ftr_info *info, const struct ftr_record_choice *choice,
+		      struct ftr_arena *arena);
+void ftr_sections_store(const struct ftr_section_module *module, const struct ftr_symtab *tab,
+			struct ftr_uftrace_dir *dir);
+/* Does any maker that is_slow want the module? */
+bool ftr_sections_are_slow(const struct ftr_section_module *module,
+			   const struct ftr_option_values *given);
 /* Does any maker take programs that are not instrumented? */
 bool ftr_sections_take_any(const struct ftr_option_values *given);
+/* All the bits for which its libraries are to be looked at: see library_hooks. */
+uint32_t ftr_sections_library_hooks(const struct ftr_section_module *module,
+				    const struct ftr_option_values *given);
 /* Does any maker want the module to record, instrumented or not? */
 bool ftr_sections_record(const struct ftr_section_module *module,
 			 const struct ftr_option_values *given);

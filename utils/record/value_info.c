@@ -82,13 +82,11 @@ static const char *taken(struct ftr_strbuf *sb, struct ftr_arena *arena, int *re
 	return text;
 }
 
-uint64_t ftr_values_features(const struct ftr_record_choice *choice)
+static uint64_t features_of(const struct ftr_record_choice *choice)
 {
-	uint32_t actions = ftr_values_are_any(choice) ? ftr_rules_actions(choice->rules) : 0;
+	uint32_t actions = ftr_rules_actions(choice->rules);
 	uint64_t features = 0;
 
-	if (!ftr_values_are_any(choice))
-		return 0;
 	if (choice->auto_args)
 		features |= FTR_FEATURE_AUTO_ARGS;
 	if (choice->auto_args || (actions & (FTR_RULE_ARGUMENT | FTR_RULE_AUTO_ARGS)) != 0)
@@ -120,6 +118,7 @@ int ftr_values_info(struct ftr_info *info, const struct ftr_record_choice *choic
 	info->argauto = taken(&texts[2], arena, &ret);
 	info->retauto = taken(&texts[3], arena, &ret);
 	info->auto_args = choice->auto_args;
+	info->feature_mask |= features_of(choice);
 	info->info_mask |= FTR_INFO_ARG_SPEC;
 	return ret;
 }

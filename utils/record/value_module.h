@@ -38,10 +38,7 @@ void ftr_value_module_fini(struct ftr_value_module *module);
 /* Check the specs of values.  0, or -EINVAL with the reason, or -ENOMEM. */
 int ftr_values_check(const struct ftr_record_choice *choice, struct ftr_err *err);
 
-/* FTR_FEATURE_* of recordings with them. */
-uint64_t ftr_values_features(const struct ftr_record_choice *choice);
-
-/* What readers of the data need to know of them, in @arena.  0 or -ENOMEM. */
+/* What readers of the data need to know of them: features, and lines in @arena.  0 or -ENOMEM. */
 int ftr_values_info(struct ftr_info *info, const struct ftr_record_choice *choice,
 		    struct ftr_arena *arena);
 
