@@ -53,6 +53,7 @@ libmcount_so_SOURCES = \
 	libmcount/probe_patch.c \
 	libmcount/probe_plt.c \
 	libmcount/probe_plt.h \
+	libmcount/probe_rules.c \
 	libmcount/probes.def \
 	libmcount/refresh.c \
 	libmcount/returns.c \

@@ -59,6 +59,7 @@ tests_unit_mcount_values_test_SOURCES = \
 UNIT_TESTS += tests/unit/mcount_gate_test
 tests_unit_mcount_gate_test_SOURCES = \
 	libmcount/gate.c \
+	libmcount/probe_rules.c \
 	libmcount/rules.c \
 	libmcount/sections.c \
 	tests/unit/mcount_gate_test.c \
