@@ -277,17 +277,14 @@ static int help(const char *word)
 
 static int refuse(const char *word)
 {
-	struct ftr_closest closest = { 0 };
+	struct ftr_closest closest = { .distance = 0 };
 	const struct ftr_cmd *cmd;
 	size_t pos = 0;
 
 	while ((cmd = ftr_cmd_next(&pos)) != NULL)
 		ftr_closest_try(&closest, word, cmd->name);
-	if (closest.name != NULL)
-		ftr_error("%s is neither a command nor a program; did you mean %s?",
-			      word, closest.name);
-	else
-		ftr_error("%s is neither a command nor a program; see ftr --help", word);
+	ftr_error("%s is neither a command nor a program%s", word,
+		  ftr_closest_ask(&closest, "", "; see ftr --help"));
 	return FTR_EXIT_USAGE;
 }
 

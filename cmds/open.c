@@ -209,7 +209,7 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 		return FTR_EXIT_FAILED;
 	if (order == FTR_ORDER_INPUT && !opened->trace->is_growing) {
 		ftr_err_set(err, ENOTSUP, "%s: --follow: the whole trace has to be read before it "
-			    "can be shown, as of every format but etrace", path);
+			    "can be shown, as of all in format %s", path, opened->trace->format);
 		return FTR_EXIT_FAILED;
 	}
 	if (selection != NULL) {

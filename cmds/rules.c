@@ -97,7 +97,7 @@ static void warn_location(const struct ftr_trace *trace, const struct ftr_rule *
 static void warn_function(const struct ftr_trace *trace, const struct ftr_rule *rule)
 {
 	const char *text = ftr_pattern_text(rule->pattern), *option = ftr_rule_option(rule->kind);
-	struct ftr_closest closest = { 0 };
+	struct ftr_closest closest = { .distance = 0 };
 
 	for (size_t i = 0; i < trace->funcs.nr; i++) {
 		const struct ftr_func *func = trace->funcs.v[i];
@@ -110,12 +110,8 @@ static void warn_function(const struct ftr_trace *trace, const struct ftr_rule *
 		}
 		ftr_closest_try(&closest, text, func->name);
 	}
-	if (closest.name != NULL)
-		ftr_warn("--%s: no call of \"%s\" in %s; did you mean \"%s\"?", option, rule->text,
-			 trace->path, closest.name);
-	else
-		ftr_warn("--%s: no call of \"%s\" in %s; \"ftr report\" lists the functions called",
-			 option, rule->text, trace->path);
+	ftr_warn("--%s: no call of \"%s\" in %s%s", option, rule->text, trace->path,
+		 ftr_closest_ask(&closest, "", "; \"ftr report\" lists the functions called"));
 }
 
 void ftr_opened_warn_rules(struct ftr_opened *opened)

@@ -54,7 +54,7 @@ int ftr_show(struct ftr_opened *opened, struct ftr_sink *sink, const struct ftr_
 /* Every function that was called is known by name by now. */
 void ftr_error_not_called(const struct ftr_trace *trace, const char *func)
 {
-	struct ftr_closest closest = { 0 };
+	struct ftr_closest closest = { .distance = 0 };
 
 	if (func == NULL) {
 		ftr_error("%s: no calls to show", trace->path);
@@ -62,10 +62,6 @@ void ftr_error_not_called(const struct ftr_trace *trace, const char *func)
 	}
 	for (size_t i = 0; i < trace->funcs.nr; i++)
 		ftr_closest_try(&closest, func, trace->funcs.v[i]->name);
-	if (closest.name != NULL)
-		ftr_error("%s: no calls of \"%s\"; did you mean \"%s\"?", trace->path, func,
-			      closest.name);
-	else
-		ftr_error("%s: no calls of \"%s\"; \"ftr report\" lists the functions called",
-			      trace->path, func);
+	ftr_error("%s: no calls of \"%s\"%s", trace->path, func,
+		  ftr_closest_ask(&closest, "", "; \"ftr report\" lists the functions called"));
 }

@@ -297,10 +297,11 @@ static void help_names_members_and_words(void **state)
 
 static void closest_is_near(void **state)
 {
-	struct ftr_closest closest = { 0 };
+	struct ftr_closest closest = { .distance = 0 };
 
 	ftr_closest_try(&closest, "repaly", "record");
-	assert_null(closest.name);
+	assert_string_equal(closest.name, "");
+	assert_string_equal(ftr_closest_ask(&closest, "", "; see --help"), "; see --help");
 	ftr_closest_try(&closest, "repaly", "replay");
 	assert_string_equal(closest.name, "replay");
 	assert_int_equal(closest.distance, 1);
@@ -310,10 +311,11 @@ static void closest_is_near(void **state)
 
 static void swapped_letters_are_one_mistake(void **state)
 {
-	struct ftr_closest closest = { 0 };
+	struct ftr_closest closest = { .distance = 0 };
 
 	ftr_closest_try(&closest, "flta", "flat");
 	assert_int_equal(closest.distance, 1);
+	assert_string_equal(ftr_closest_ask(&closest, "--", ""), "; did you mean --flat?");
 }
 
 static void help_is_in_columns(void **state)

@@ -295,7 +295,7 @@ static void what_is_wrong_has_a_place(void **state)
 		{ "!f@trace", "\"!\" belongs to --filter alone", 0 },
 		{ "f@", "an action or a module is expected here", 2 },
 		{ "f@trace,", "an action or a module is expected here", 8 },
-		{ "f@depht=3", "no action \"depht\"; did you mean \"depth\"?", 2 },
+		{ "f@depht=3", "no action \"depht\"; did you mean depth?", 2 },
 		{ "f@xyz=3", "no action \"xyz\"", 2 },
 		{ "f@depth", "\"depth\" needs a value: depth=...", 7 },
 		{ "f@depth=", "\"\" is not a depth from 1 on", 8 },
@@ -412,7 +412,7 @@ static enum ftr_truth test(const char *text, bool has_exit)
 		.args = &args, .retval = has_exit ? &retval : NULL, .duration_ns = 12000,
 		.has_exit = has_exit,
 	};
-	struct ftr_rule_text reader = { .option = "if", .s = text };
+	struct ftr_rule_text reader = { .s = text };
 	const struct ftr_condition *condition = NULL;
 	struct ftr_err err = { 0 };
 	int ret = ftr_condition_parse(&condition, &reader, &rules.arena, &err);

@@ -2,10 +2,12 @@
 /* Edit distance between short names. */
 #include "utils/base/closest.h"
 
+#include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
-#define LEN_MAX 40
+#define LEN_MAX FTR_CLOSEST_NAME_BYTES
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
@@ -46,7 +48,18 @@ void ftr_closest_try(struct ftr_closest *closest, const char *word, const char *
 	distance = edit_distance(word, word_len, name, name_len);
 	if (distance > 3 || distance * 2 > name_len)
 		return;
-	if (closest->name != NULL && closest->distance <= distance)
+	if (closest->name[0] != '\0' && closest->distance <= distance)
 		return;
-	*closest = (struct ftr_closest){ name, distance };
+	memcpy(closest->name, name, name_len + 1);
+	closest->distance = distance;
+}
+
+const char *ftr_closest_ask(struct ftr_closest *closest, const char *prefix, const char *otherwise)
+{
+	if (closest->name[0] == '\0')
+		return otherwise;
+	assert(strlen(prefix) <= 2);
+	snprintf(closest->question, sizeof(closest->question), "; did you mean %s%s?", prefix,
+		 closest->name);
+	return closest->question;
 }

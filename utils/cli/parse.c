@@ -137,7 +137,7 @@ static bool is_ambiguous(const struct parser *parser, const char *word, size_t l
 
 static int report_unknown(const struct parser *parser, char **argv, struct ftr_err *err)
 {
-	struct ftr_closest closest = { 0 };
+	struct ftr_closest closest = { .distance = 0 };
 	const char *word = argv[optind - 1];
 	char names[160] = "", word_text[64];
 	size_t len;
@@ -155,10 +155,8 @@ static int report_unknown(const struct parser *parser, char **argv, struct ftr_e
 				   names);
 	for (size_t i = 0; i < parser->rows.nr; i++)
 		ftr_closest_try(&closest, word_text, parser->rows.v[i].name);
-	if (closest.name == NULL)
-		return ftr_err_set(err, EINVAL, "%s: unknown option --%s", argv[0], word_text);
-	return ftr_err_set(err, EINVAL, "%s: unknown option --%s; did you mean --%s?", argv[0],
-			   word_text, closest.name);
+	return ftr_err_set(err, EINVAL, "%s: unknown option --%s%s", argv[0], word_text,
+			   ftr_closest_ask(&closest, "--", ""));
 }
 
 static int report_missing(const struct parser *parser, struct ftr_err *err)

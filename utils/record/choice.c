@@ -146,7 +146,6 @@ struct search {
 	const struct ftr_rule *rule;
 	const char *path;
 	struct ftr_closest closest;
-	char near[128];			/* what closest found: its name does not last */
 	bool is_found;
 };
 
@@ -159,10 +158,6 @@ static int symbol_try(struct search *search, const struct ftr_symbol *symbol)
 	search->is_found = rule_matches(search->rule, search->path, symbol, shown);
 	if (ftr_rule_module(search->rule) == FTR_RULE_MODULE_ANY)
 		ftr_closest_try(&search->closest, ftr_pattern_text(search->rule->pattern), shown);
-	if (search->closest.name == shown) {
-		strncpy(search->near, shown, sizeof(search->near) - 1);
-		search->closest.name = search->near;
-	}
 	free(shown);
 	return 0;
 }
@@ -180,12 +175,10 @@ static int rule_match(const struct ftr_rule *rule, const char *image,
 	}
 	if (ret < 0 || search.is_found)
 		return ret;
-	return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s%s%s%s; one of a library "
-			   "is named FUNC@LIBRARY", rule->text, image,
+	return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s%s", rule->text, image,
 			   ftr_pattern_text(rule->pattern),
-			   search.closest.name != NULL ? " (did you mean " : "",
-			   search.closest.name != NULL ? search.closest.name : "",
-			   search.closest.name != NULL ? "?)" : "");
+			   ftr_closest_ask(&search.closest, "", "; one of a library is named "
+					   "FUNC@LIBRARY"));
 }
 
 int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *image,

@@ -37,20 +37,10 @@ static int rules_add(struct ftr_rules *rules, const char *option, const char *te
 		if (*p == '*' && (p == copy || p[-1] == ';') && strchr(";@", p[1]) != NULL)
 			*p = '.';
 	}
-	ret = ftr_rules_parse(rules, is_patch ? FTR_RULE_OF_FILTER : FTR_RULE_OF_NOTRACE, copy,
-			      FTR_MATCH_REGEX, err);
+	ret = ftr_rules_parse_unnamed(rules, is_patch ? FTR_RULE_OF_FILTER : FTR_RULE_OF_NOTRACE,
+				      copy, FTR_MATCH_REGEX, err);
 	free(copy);
 	return ret;
-}
-
-/* The caller names the option; what the rules say names theirs. */
-static void option_cut(struct ftr_err *err)
-{
-	static const char prefix[] = "--filter: ";
-
-	if (err != NULL && strncmp(err->text, prefix, sizeof(prefix) - 1) == 0)
-		memmove(err->text, err->text + sizeof(prefix) - 1,
-			strlen(err->text) - sizeof(prefix) + 2);
 }
 
 static int rules_check(const char *arg, struct ftr_err *err)
@@ -64,7 +54,6 @@ static int rules_check(const char *arg, struct ftr_err *err)
 		ret = ftr_err_set(err, EINVAL, "\"%s\": only FUNC and FUNC@MODULE are possible",
 				  arg);
 	ftr_rules_fini(&rules);
-	option_cut(err);
 	return ret;
 }
 
@@ -239,28 +228,21 @@ static char *site_name(const struct work *work, const struct ftr_patchable *one)
 /* A --patch that is of none of the program's functions is probably mistyped. */
 static void note_unmatched(const struct work *work, const struct ftr_rule *rule)
 {
-	struct ftr_closest closest = { 0 };
-	FTR_VEC(char *) names = { 0 };
+	struct ftr_closest closest = { .distance = 0 };
 	bool is_matched = false;
 
 	for (size_t i = 0; i < work->found.sites.nr && !is_matched; i++) {
 		char *name = site_name(work, &work->found.sites.v[i]);
 
 		is_matched = name != NULL && ftr_pattern_matches(rule->pattern, name);
-		if (name == NULL || ftr_vec_push(&names, name) < 0)
-			free(name);
-		else
+		if (name != NULL)
 			ftr_closest_try(&closest, ftr_pattern_text(rule->pattern), name);
+		free(name);
 	}
 	if (!is_matched && work->found.sites.nr > 0)
 		ftr_strbuf_printf(work->module->notes, "!--patch=%s: no function of %s that can be "
-				  "patched matches%s%s%s\n", rule->text, work->module->path,
-				  closest.name != NULL ? "; did you mean " : "",
-				  closest.name != NULL ? closest.name : "",
-				  closest.name != NULL ? "?" : "");
-	while (names.nr > 0)
-		free(names.v[--names.nr]);
-	ftr_vec_fini(&names);
+				  "patched matches%s\n", rule->text, work->module->path,
+				  ftr_closest_ask(&closest, "", ""));
 }
 
 static void note_all_unmatched(const struct work *work)

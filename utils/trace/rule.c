@@ -188,18 +188,14 @@ static const struct action *action_find(struct ftr_slice name)
 /* "depht=3" is no module. */
 static int refuse_action(struct reader *self, struct ftr_slice name, size_t at)
 {
-	struct ftr_closest closest = { 0 };
+	struct ftr_closest closest = { .distance = 0 };
 	char word[24];
 
 	snprintf(word, sizeof(word), "%.*s", (int)name.len, name.s);
 	for (size_t i = 0; i < ACTIONS_NR; i++)
 		ftr_closest_try(&closest, word, actions[i].name);
-	if (closest.name == NULL)
-		return ftr_rule_text_refuse(&self->text, at, self->err, "no action \"%.*s\"",
-					    (int)name.len, name.s);
-	return ftr_rule_text_refuse(&self->text, at, self->err,
-				    "no action \"%.*s\"; did you mean \"%s\"?", (int)name.len,
-				    name.s, closest.name);
+	return ftr_rule_text_refuse(&self->text, at, self->err, "no action \"%.*s\"%s",
+				    (int)name.len, name.s, ftr_closest_ask(&closest, "", ""));
 }
 
 /* "depth=3", "trace" */
@@ -381,17 +377,15 @@ static int read_rule(struct reader *self)
 	return ret;
 }
 
-int ftr_rules_parse(struct ftr_rules *rules, enum ftr_rule_kind kind, const char *text,
-		    enum ftr_match match, struct ftr_err *err)
+int ftr_rules_parse_unnamed(struct ftr_rules *rules, enum ftr_rule_kind kind, const char *text,
+			    enum ftr_match match, struct ftr_err *err)
 {
-	char option[24] = "--";
-	struct reader reader = { .text = { .option = option, .s = text }, .rules = rules,
-				 .match = match, .err = err };
+	struct reader reader = { .text = { .s = text }, .rules = rules, .match = match,
+				 .err = err };
 	size_t before = rules->rules.nr;
 	int ret = 0;
 
 	assert(kind < FTR_RULE_KINDS);
-	strcat(option, kinds[kind].option);
 	ftr_strbuf_init(&reader.args);
 	ftr_strbuf_init(&reader.retval);
 	do {
@@ -407,6 +401,16 @@ int ftr_rules_parse(struct ftr_rules *rules, enum ftr_rule_kind kind, const char
 		ftr_pattern_free(rules->rules.v[--rules->rules.nr].pattern);
 	ftr_strbuf_fini(&reader.args);
 	ftr_strbuf_fini(&reader.retval);
+	return ret;
+}
+
+int ftr_rules_parse(struct ftr_rules *rules, enum ftr_rule_kind kind, const char *text,
+		    enum ftr_match match, struct ftr_err *err)
+{
+	int ret = ftr_rules_parse_unnamed(rules, kind, text, match, err);
+
+	if (ret == -EINVAL)
+		(void)ftr_err_prefix(err, "--%s", kinds[kind].option);
 	return ret;
 }
 

@@ -114,6 +114,10 @@ void ftr_rules_fini(struct ftr_rules *rules);
 int ftr_rules_parse(struct ftr_rules *rules, enum ftr_rule_kind kind, const char *text,
 		    enum ftr_match match, struct ftr_err *err);
 
+/* The same; what is wrong is described without the option. */
+int ftr_rules_parse_unnamed(struct ftr_rules *rules, enum ftr_rule_kind kind, const char *text,
+			    enum ftr_match match, struct ftr_err *err);
+
 /* Both, but of two actions that exclude each other (filter and notrace, on and off) the later. */
 uint32_t ftr_rule_actions_join(uint32_t before, uint32_t later);
 

@@ -40,7 +40,6 @@ int ftr_rule_text_point(const struct ftr_rule_text *text, size_t at, struct ftr_
 
 	if (err == NULL)
 		return -EINVAL;
-	ftr_err_prefix(err, "%s", text->option);
 	/* The description may be cut, its place not. */
 	len = strnlen(err->text, sizeof(err->text) - 2 * (SHOWN_BEFORE + SHOWN_BEHIND) - 10);
 	put_place(err->text + len, sizeof(err->text) - len, text->s, at);

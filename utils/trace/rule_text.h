@@ -13,7 +13,6 @@
 #include "utils/base/text.h"
 
 struct ftr_rule_text {
-	const char *option;	/* "--filter" */
 	const char *s;		/* the whole text, NUL-terminated */
 	size_t pos;
 };
