@@ -2,7 +2,6 @@
 /* Are the specs of values that users give such?  Said with a caret below what is not. */
 #include <errno.h>
 #include <regex.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "utils/record/choice.h"
@@ -28,16 +27,16 @@ static size_t word_place(const char *text, struct ftr_slice word)
 static int refuse(const struct ftr_rule *rule, const char *words, const char *at, const char *what,
 		  struct ftr_err *err)
 {
-	char option[24];
-	struct ftr_rule_text text = { .option = option, .s = rule->text };
+	struct ftr_rule_text text = { .s = rule->text };
 	const char *begin = at;
 
-	snprintf(option, sizeof(option), "--%s", ftr_rule_option(rule->kind));
 	while (begin > words && begin[-1] != ',')
 		begin--;
-	return ftr_rule_text_refuse(
+	(void)ftr_rule_text_refuse(
 		&text, word_place(rule->text, ftr_slice_make(begin, strcspn(begin, ","))) +
 			       (size_t)(at - begin), err, "%s", what);
+	(void)ftr_err_prefix(err, "--%s", ftr_rule_option(rule->kind));
+	return -EINVAL;
 }
 
 /* A spec by its words, but of no place. */
