@@ -51,16 +51,27 @@ static const struct ftr_format *directory_format(void)
 	return format;
 }
 
-/* By its suffix; without one it is a directory. */
-static const struct ftr_format *format_of(const char *path)
+/* The longest suffix counts: ".speedscope.json" before ".json". */
+static const struct ftr_format *format_of_suffix(const char *path)
 {
-	const struct ftr_format *format;
+	const struct ftr_format *format, *best = NULL;
 	size_t pos = 0;
 
 	while ((format = ftr_format_next(&pos)) != NULL) {
-		if (ftr_format_is_written(format) && has_suffix(path, format->suffix))
-			return format;
+		if (ftr_format_is_written(format) && has_suffix(path, format->suffix) &&
+		    (best == NULL || strlen(format->suffix) > strlen(best->suffix)))
+			best = format;
 	}
+	return best;
+}
+
+/* By its suffix; without one it is a directory. */
+static const struct ftr_format *format_of(const char *path)
+{
+	const struct ftr_format *format = format_of_suffix(path);
+
+	if (format != NULL)
+		return format;
 	if (strcmp(path, "-") == 0)
 		return NULL;
 	if (strchr(basename(path), '.') == NULL || has_suffix(path, ".data") ||

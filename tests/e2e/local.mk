@@ -18,6 +18,7 @@ e2e_tests = \
 	tests/e2e/packages.py \
 	tests/e2e/patched.py \
 	tests/e2e/processes.py \
+	tests/e2e/profiles.py \
 	tests/e2e/prototypes.py \
 	tests/e2e/record.py \
 	tests/e2e/streams.py \

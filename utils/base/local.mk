@@ -15,6 +15,8 @@ libftr_a_SOURCES += \
 	utils/base/err.h \
 	utils/base/gunzip.c \
 	utils/base/gunzip.h \
+	utils/base/gzip.c \
+	utils/base/gzip.h \
 	utils/base/hashmap.c \
 	utils/base/hashmap.h \
 	utils/base/istream.c \

@@ -6,7 +6,10 @@ libftr_a_SOURCES += \
 	utils/export/compile_commands.h \
 	utils/export/flame_graph.c \
 	utils/export/graphviz.c \
-	utils/export/mermaid.c
+	utils/export/mermaid.c \
+	utils/export/pprof.c \
+	utils/export/speedscope.c \
+	utils/export/svg.c
 
 libftr_a_SOURCES += utils/export/html.c
 EXTRA_DIST += utils/export/html_page.html
