@@ -55,6 +55,9 @@ libmcount_so_SOURCES = \
 	libmcount/probe_plt.h \
 	libmcount/probe_rules.c \
 	libmcount/probes.def \
+	libmcount/real.c \
+	libmcount/real.h \
+	libmcount/reals.def \
 	libmcount/refresh.c \
 	libmcount/returns.c \
 	libmcount/returns.h \

@@ -135,9 +135,6 @@ static int known_add_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 
 void ftr_module_start(void)
 {
-	ftr_state.real.dlopen = dlsym(RTLD_NEXT, "dlopen");
-	ftr_state.real.dlmopen = dlsym(RTLD_NEXT, "dlmopen");
-	ftr_state.real.dlclose = dlsym(RTLD_NEXT, "dlclose");
 	dl_iterate_phdr(known_add_loaded, NULL);
 }
 
@@ -384,24 +381,20 @@ struct dlopen_way ftr_dlopen_real(int is_dlmopen, int mode, const char *file,
 				  uintptr_t ip) FTR_HIDDEN;
 struct dlopen_way ftr_dlopen_real(int is_dlmopen, int mode, const char *file, uintptr_t ip)
 {
-	void *real = is_dlmopen ? ftr_state.real.dlmopen : ftr_state.real.dlopen;
+	void *real = is_dlmopen ? (void *)REAL(dlmopen) : (void *)REAL(dlopen);
 
 	atomic_fetch_add(&ftr_state.module_generation, 1);
 	if ((mode & RTLD_DEEPBIND) != 0)
 		atomic_store(&ftr_state.has_deepbind, true);
-	if (real == NULL)
-		real = dlsym(RTLD_NEXT, is_dlmopen ? "dlmopen" : "dlopen");
 	return (struct dlopen_way){ real, ftr_state.control != NULL && is_same_for_all(file, ip) };
 }
 
 FTR_EXPORT int dlclose(void *handle)
 {
-	int (*real)(void *) = ftr_state.real.dlclose != NULL ? ftr_state.real.dlclose :
-			      dlsym(RTLD_NEXT, "dlclose");
 	int ret;
 
 	ftr_frames_end();	/* while the functions have their names */
-	ret = real(handle);
+	ret = REAL(dlclose)(handle);
 	ftr_frames_end();	/* of destructors */
 	atomic_fetch_add(&ftr_state.module_generation, 1);
 	return ret;

@@ -133,7 +133,8 @@ static uint32_t sysv_find(const struct tables *tables, const char *name, const c
 	return 0;
 }
 
-const void *ftr_symbols_find(const struct link_map *map, const char *name, const char *version)
+static const ElfW(Sym) *symbol_find(const struct link_map *map, const char *name,
+				    const char *version)
 {
 	struct tables tables;
 	uint32_t i = 0;
@@ -145,7 +146,40 @@ const void *ftr_symbols_find(const struct link_map *map, const char *name, const
 		i = gnu_find(&tables, name, version);
 	else if (tables.sysv_hash != NULL)
 		i = sysv_find(&tables, name, version);
-	return i != 0 ? (const char *)map->l_addr + tables.symbols[i].st_value : NULL;
+	return i != 0 ? &tables.symbols[i] : NULL;
+}
+
+const void *ftr_symbols_find(const struct link_map *map, const char *name, const char *version)
+{
+	const ElfW(Sym) *symbol = symbol_find(map, name, version);
+
+	return symbol != NULL ? (const char *)map->l_addr + symbol->st_value : NULL;
+}
+
+static bool is_function(const ElfW(Sym) *symbol)
+{
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	return symbol->st_shndx != SHN_UNDEF &&
+	       (type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC);
+}
+
+void *ftr_symbols_function(const struct link_map *map, const char *name)
+{
+	const ElfW(Sym) *symbol = NULL;
+	uintptr_t addr;
+
+	for (; map != NULL; map = map->l_next) {
+		symbol = symbol_find(map, name, "");
+		if (symbol != NULL && is_function(symbol))
+			break;
+	}
+	if (map == NULL)
+		return NULL;
+	addr = map->l_addr + symbol->st_value;
+	if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+		return ((void *(*)(void))addr)();
+	return (void *)addr;
 }
 
 bool ftr_symbols_any(const struct link_map *map, const char *name, const char *version)

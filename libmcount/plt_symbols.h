@@ -13,6 +13,13 @@
 const void *ftr_symbols_find(const struct link_map *map, const char *name, const char *version)
 	__attribute__((visibility("hidden")));
 
+/*
+ * The function @name, in its default version, of the first module from @map on that has one: what
+ * an indirect one resolves to.  NULL = none has.
+ */
+void *ftr_symbols_function(const struct link_map *map, const char *name)
+	__attribute__((visibility("hidden")));
+
 /* Has any of the modules from @map on a symbol of that name and version? */
 bool ftr_symbols_any(const struct link_map *map, const char *name, const char *version)
 	__attribute__((visibility("hidden")));

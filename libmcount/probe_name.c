@@ -2,7 +2,6 @@
 /* pthread_setname_np, and what wrap_prctl.c sees of PR_SET_NAME. */
 #include "libmcount/probe_name.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <time.h>
 

@@ -2,7 +2,6 @@
 /*
  * The start of a program image: ask the recorder how to trace, before the program's own code runs.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,24 +46,6 @@ static bool address_find(char *const *envp)
 	memcpy(ftr_state.address, name, len);
 	ftr_state.address_bytes = (uint32_t)len;
 	return true;
-}
-
-/* Ahead of time: dlsym takes a lock, which a forked child may inherit locked. */
-static void real_find(void)
-{
-	ftr_state.real = (struct ftr_real){
-		.execvpe = dlsym(RTLD_NEXT, "execvpe"),
-		.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn"),
-		.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp"),
-		.system = dlsym(RTLD_NEXT, "system"),
-		.popen = dlsym(RTLD_NEXT, "popen"),
-		.clone = dlsym(RTLD_NEXT, "clone"),
-		.unshare = dlsym(RTLD_NEXT, "unshare"),
-		.setns = dlsym(RTLD_NEXT, "setns"),
-		.pthread_setname_np = dlsym(RTLD_NEXT, "pthread_setname_np"),
-		.longjmp = dlsym(RTLD_NEXT, "longjmp"),
-		.longjmp_chk = dlsym(RTLD_NEXT, "__longjmp_chk"),
-	};
 }
 
 struct start {
@@ -138,7 +119,7 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 		return;		/* not run by ftr: stay out of the way */
 	ftr_state.main_stack = (uintptr_t)argv;
 	ftr_environ_start(envp);
-	real_find();
+	ftr_real_start();
 	ftr_fork_start();
 	ftr_module_start();
 	session_open(&start);

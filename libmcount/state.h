@@ -9,19 +9,12 @@
 
 #include "libmcount/patch_near.h"
 #include "libmcount/plt_stubs.h"
+#include "libmcount/real.h"
 #include "libmcount/thread.h"
 #include "libmcount/unwinding.h"
 #include "utils/proto/control.h"
 
 #define FTR_ADDRESS_MAX 108		/* of an abstract socket: sockaddr_un.sun_path */
-
-/* libc's functions behind those we interpose. */
-struct ftr_real {
-	void *execvpe, *posix_spawn, *posix_spawnp;
-	void *longjmp, *longjmp_chk;
-	void *dlopen, *dlmopen, *dlclose;
-	void *system, *popen, *clone, *unshare, *setns, *pthread_setname_np;
-};
 
 /* See unwinding.c. */
 struct ftr_unwind {
@@ -29,10 +22,6 @@ struct ftr_unwind {
 	_Atomic uintptr_t callers[FTR_UNWIND_CALLERS];
 	_Atomic unsigned caller_nr;
 };
-
-#define REAL(name) \
-	((__typeof__(&name))(ftr_state.real.name != NULL ? ftr_state.real.name : \
-			     dlsym(RTLD_NEXT, #name)))
 
 /* A module that the recorder knows of.  Racing writers store the same or a newer truth. */
 #define FTR_KNOWN_MAX 1024

@@ -7,7 +7,6 @@
  * exec is allowed in signal handlers, on small stacks and after vfork, so the new environment is
  * built in memory of our own.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>

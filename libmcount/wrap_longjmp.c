@@ -7,7 +7,6 @@
  * all the EXITs of what was left: so uftrace records it, and so it expects it.
  */
 #undef _FORTIFY_SOURCE		/* would rename what is defined here */
-#include <dlfcn.h>
 #include <setjmp.h>
 
 #include "arch/jmpbuf.h"
@@ -86,34 +85,31 @@ static void frames_jumped(const struct __jmp_buf_tag *buf, const uintptr_t *slot
 /* Where the return address of the function that this stands in lies. */
 #define RETURN_SLOT() ((const uintptr_t *)__builtin_frame_address(0) + 1)
 
-static NORETURN void jump(void *real, const char *name, struct __jmp_buf_tag *buf, int value,
-			  const uintptr_t *slot)
+static NORETURN void jump(void (*real)(struct __jmp_buf_tag *, int), struct __jmp_buf_tag *buf,
+			  int value, const uintptr_t *slot)
 {
-	void (*function)(struct __jmp_buf_tag *, int) = real != NULL ? real :
-								       dlsym(RTLD_NEXT, name);
-
 	frames_jumped(buf, slot);
-	function(buf, value);
+	real(buf, value);
 	__builtin_unreachable();
 }
 
 FTR_EXPORT NORETURN void longjmp(struct __jmp_buf_tag buf[1], int value)
 {
-	jump(ftr_state.real.longjmp, "longjmp", buf, value, RETURN_SLOT());
+	jump(REAL(longjmp), buf, value, RETURN_SLOT());
 }
 
 FTR_EXPORT NORETURN void _longjmp(struct __jmp_buf_tag buf[1], int value)
 {
-	jump(ftr_state.real.longjmp, "_longjmp", buf, value, RETURN_SLOT());
+	jump(REAL(longjmp), buf, value, RETURN_SLOT());
 }
 
 FTR_EXPORT NORETURN void siglongjmp(struct __jmp_buf_tag buf[1], int value)
 {
-	jump(ftr_state.real.longjmp, "siglongjmp", buf, value, RETURN_SLOT());
+	jump(REAL(longjmp), buf, value, RETURN_SLOT());
 }
 
 /* With _FORTIFY_SOURCE; refuses to jump down the stack, so it is not the same function. */
 void __longjmp_chk(struct __jmp_buf_tag buf[1], int value)
 {
-	jump(ftr_state.real.longjmp_chk, "__longjmp_chk", buf, value, RETURN_SLOT());
+	jump(REAL(__longjmp_chk), buf, value, RETURN_SLOT());
 }

@@ -4,7 +4,6 @@
  * merged one for the call.  A thread that is cancelled in system does not come back here, so the
  * memory of that one must stay.
  */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
  * unshare and setns: the recorder's abstract address belongs to a network namespace.  It is
  * warned before the program leaves that, and also listens at a path from then on.
  */
-#include <dlfcn.h>
 #include <sched.h>
 
 #include "libmcount/channel.h"

@@ -5,7 +5,6 @@
  * A child without thread-local storage of its own uses its parent's.  While the parent waits
  * (CLONE_VFORK) it is a task like others (vfork.h); otherwise neither is recorded any further.
  */
-#include <dlfcn.h>
 #include <sched.h>
 #include <stdarg.h>
 

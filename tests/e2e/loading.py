@@ -33,6 +33,52 @@ int main(void)
 	return 0;
 }
 """
+# What ftr interposes too: its wrappers must lead to these, not past them to libc.
+WRAPPED = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#ifdef LIBRARY
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+static void count(const char *name)
+{
+	dprintf(1, "%s\n", name);
+}
+int system(const char *command) { count("system"); return NEXT(system)(command); }
+FILE *popen(const char *command, const char *type) { count("popen"); return NEXT(popen)(command, type); }
+int unshare(int flags) { count("unshare"); return NEXT(unshare)(flags); }
+int setns(int fd, int type) { count("setns"); return NEXT(setns)(fd, type); }
+int pthread_setname_np(pthread_t thread, const char *name)
+{
+	count("pthread_setname_np");
+	return NEXT(pthread_setname_np)(thread, name);
+}
+int dlclose(void *handle) { count("dlclose"); return NEXT(dlclose)(handle); }
+#else
+int main(void)
+{
+	char line[16] = "";
+	jmp_buf buf;
+	FILE *pipe;
+
+	pthread_setname_np(pthread_self(), "wrapped");
+	if (system("exit 3") != 3 << 8)
+		return 1;
+	pipe = popen("echo deep", "r");
+	if (pipe == NULL || fgets(line, sizeof(line), pipe) == NULL || pclose(pipe) != 0)
+		return 2;
+	printf("%d %d %s", unshare(0), setns(-1, 0), line);
+	dlclose(dlopen(NULL, RTLD_NOW));
+	if (setjmp(buf) == 0)
+		longjmp(buf, 1);
+	return 0;
+}
+#endif
+"""
 ALLOCATING = r"""
 #include <dlfcn.h>
 #include <pthread.h>
@@ -229,6 +275,18 @@ class LoadingTest(AsNative):
                 with self.subTest(flags=flags, options=options):
                     counts = self.same_as_native(options, "./interposed", LD_PRELOAD=self.dir + "/libinter.so")
                     self.check(counts, {"getppid": 2, "dlsym": 4 if "-l" in options else 1})
+
+    def test_wrappers_behind_ours(self):
+        self.library("wrap", WRAPPED, "-DLIBRARY")
+        behind = self.dir + "/libwrap.so"
+        for flags in ([], ["-pg"]):
+            self.compile("wrapped", WRAPPED, *flags)
+            native = subprocess.run(["./wrapped"], stdout=subprocess.PIPE, text=True, check=True,
+                                    env=dict(os.environ, LD_PRELOAD=behind)).stdout
+            self.assertEqual(len(native.splitlines()), 7)
+            for options in (["--force", "--no-libcall"], ["-l"]):
+                with self.subTest(flags=flags, options=options):
+                    self.same_as_native(options, "./wrapped", LD_PRELOAD=behind)
 
     def test_allocators(self):
         self.skip_with_sanitizer()

@@ -70,3 +70,8 @@ tests_unit_mcount_patch_test_SOURCES = \
 	libmcount/sections.c \
 	tests/unit/mcount_neighbours.c \
 	tests/unit/mcount_patch_test.c
+UNIT_TESTS += tests/unit/mcount_real_test
+tests_unit_mcount_real_test_SOURCES = \
+	libmcount/plt_symbols.c \
+	libmcount/real.c \
+	tests/unit/mcount_real_test.c

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions behind those that we interpose: what the next library after ours calls so. */
+#ifndef FTR_LIBMCOUNT_REAL_H
+#define FTR_LIBMCOUNT_REAL_H
+
+/* By the list of reals.def; a member is NULL before ftr_real_start, and where there is none. */
+struct ftr_real {
+#define FTR_REAL(name) void *name;
+#include "libmcount/reals.def"
+#undef FTR_REAL
+};
+
+/* Find all of them, before the program has threads: no library comes or goes meanwhile. */
+void ftr_real_start(void) __attribute__((visibility("hidden")));
+
+/*
+ * What dlsym(RTLD_NEXT) finds for a caller in the library that has the address @inside;
+ * NULL = nothing.  Without memory, and without auditors between it and the caller.
+ */
+void *ftr_real_after(const void *inside, const char *name);
+
+/* The function behind ours, also before ftr_real_start. */
+void *ftr_real_find(const char *name) __attribute__((visibility("hidden")));
+
+#define REAL(name) \
+	((__typeof__(&name))(ftr_state.real.name != NULL ? ftr_state.real.name : \
+							   ftr_real_find(#name)))
+
+#endif /* FTR_LIBMCOUNT_REAL_H */
