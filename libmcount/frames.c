@@ -6,6 +6,7 @@
 
 #define HOLES_MIN 64u
 #define FOREIGN_TRIES 1000u
+#define FUNC_NONE 1u			/* not 0: see ftr_slot_used */
 
 /* Held while top moves: a handler may switch to a coroutine that fills and leaves it. */
 static bool frame_trim(struct ftr_thread *self, struct ftr_frame *frame)
@@ -167,6 +168,8 @@ struct ftr_frame *ftr_frame_take_slow(struct ftr_thread *self, const struct ftr_
 			return frame;
 		if (frame->loc == NULL)
 			continue;
+		if (frame->func == 0)	/* it may be given back unfilled, and is below others now */
+			frame->func = FUNC_NONE;
 		frames_set_top(self, frame, frame + 1);
 		self->is_mixed = true;
 		self->halving_low = FTR_HALVING_NEVER;

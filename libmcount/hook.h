@@ -11,14 +11,14 @@ struct ftr_regs;		/* arch/regs.h: what the trampolines saved */
 #define FTR_EXPORT __attribute__((visibility("default")))
 
 /*
- * Where replaced return addresses lead: stub n belongs to the thread in ftr_unwind_threads[n],
+ * Where replaced return addresses lead: stub n belongs to the thread of ftr_unwind_slots[n],
  * which is how an unwinder finds the true address (arch/ISA/mcount.S).
  */
 #define FTR_STUB_NR 4096
 #define FTR_STUB_SHARED 1		/* by the threads beyond the last */
 #define FTR_STUB_BYTES 8
 extern const char ftr_return_stubs[] FTR_HIDDEN;
-extern struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR] FTR_HIDDEN;
+extern struct ftr_slot *ftr_unwind_slots[FTR_STUB_NR] FTR_HIDDEN;
 
 static inline bool ftr_is_stub(uintptr_t address)
 {

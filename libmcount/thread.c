@@ -24,7 +24,7 @@
 #define STACK_MIN_FRAMES 1024u
 #define FRAMES_PER_RETURN 32u
 #define RETURNS_MAX 32768u
-struct ftr_thread *ftr_unwind_threads[FTR_STUB_NR];
+struct ftr_slot *ftr_unwind_slots[FTR_STUB_NR];
 
 #define RECYCLE_LOOKS 8		/* slots asked whether their thread is dead, per attach */
 
@@ -113,6 +113,7 @@ static struct ftr_slot *slot_new(void)
 	slot->vfork = (struct ftr_vfork *)(slot + 1);
 	slot->returns = (struct ftr_return *)((char *)slot + 3 * PAGE);
 	slot->frames = (struct ftr_frame *)(slot->returns + return_nr) + 1;
+	slot->frames_high = slot->frames + frame_nr;
 	slot->frames[-1].loc = (uintptr_t *)UINTPTR_MAX; /* above every stack: ends all searches */
 	if (ftr_gate_bytes(frame_nr) != 0)
 		slot->gate = ftr_gate_init(slot->frames + frame_nr, frame_nr);
@@ -319,8 +320,6 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, boo
 	self->frames_end = slot->frames + depth_max;
 	self->stub = (uintptr_t)ftr_return_stubs +
 		     FTR_STUB_BYTES * (slot->stub != 0 ? slot->stub : FTR_STUB_SHARED);
-	if (slot->stub != 0)
-		ftr_unwind_threads[slot->stub] = self;
 	if ((ftr_state.control->flags & FTR_CONTROL_ESTIMATE_RETURN) != 0) {
 		self->estimate_end = self->frames_end;
 		self->stub = 0;
@@ -334,6 +333,9 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, boo
 			    ftr_arch_thread_pointer(), &self->home_low, &self->home_high);
 	slot->home_low = self->home_low;
 	slot->home_high = self->home_high;
+	slot->thread = self;
+	if (slot->stub != 0)
+		ftr_unwind_slots[slot->stub] = slot;
 }
 
 static int attach(struct ftr_thread *self)

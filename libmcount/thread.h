@@ -109,6 +109,10 @@ static inline bool ftr_frame_is_busy(const uintptr_t *loc)
  * that a list of them can be walked without a lock.
  */
 struct ftr_slot {
+	struct ftr_thread *thread;	/* the owner's; gone when it has ended */
+	struct ftr_frame *frames;	/* frame_nr of them, reserved address space */
+	struct ftr_frame *frames_high;	/* behind the last of them */
+	uintptr_t home_low, home_high;	/* the owner's */
 	struct ftr_slot *next;		/* older; set before the slot is published */
 	_Atomic int32_t tid;		/* owner; 0 = just claimed */
 	int32_t pid;
@@ -119,13 +123,11 @@ struct ftr_slot {
 	struct ftr_producer *producer;	/* its page */
 	uint32_t ring_bytes;		/* of data */
 	uint8_t *ring_data;		/* where producer->data leads, which fork wipes */
-	struct ftr_frame *frames;	/* frame_nr of them, reserved address space */
 	uint64_t frame_nr;
 	struct ftr_gate *gate;		/* gate.h; NULL: there were no rules */
 	struct ftr_return *returns;	/* of frames taken for left; by hash of loc */
 	uint64_t return_nr;		/* a power of two, a multiple of FTR_RETURN_WAYS */
 	uint64_t bytes;			/* of this mapping */
-	uintptr_t home_low, home_high;	/* the owner's */
 	uint32_t stub;			/* 0 = none left: unwinders end at this thread's calls */
 	_Atomic uint32_t moves;		/* odd while frames move; see frames.h */
 };
@@ -179,7 +181,12 @@ static_assert(offsetof(struct ftr_thread, top) == 0, "arch/x86_64/mcount.S");
 static_assert(offsetof(struct ftr_thread, frames) == 16, "arch/x86_64/mcount.S");
 static_assert(offsetof(struct ftr_thread, halving_low) == 24, "arch/x86_64/mcount.S");
 static_assert(offsetof(struct ftr_frame, loc) == 0 && offsetof(struct ftr_frame, ret) == 8 &&
-	      sizeof(struct ftr_frame) == 32, "arch/x86_64/mcount.S");
+	      offsetof(struct ftr_frame, func) == 16 && sizeof(struct ftr_frame) == 32,
+	      "arch/x86_64/mcount.S");
+static_assert(offsetof(struct ftr_slot, thread) == 0 && offsetof(struct ftr_slot, frames) == 8 &&
+	      offsetof(struct ftr_slot, frames_high) == 16 &&
+	      offsetof(struct ftr_slot, home_low) == 24 &&
+	      offsetof(struct ftr_slot, home_high) == 32, "arch/x86_64/mcount.S");
 
 extern __thread struct ftr_thread ftr_self __attribute__((visibility("hidden")));
 

@@ -36,6 +36,7 @@ traced_programs = \
 	tests/prog/memfd.c \
 	tests/prog/nested.c \
 	tests/prog/no_return.c \
+	tests/prog/orphans.cc \
 	tests/prog/processes.c \
 	tests/prog/realign.c \
 	tests/prog/recursion.c \
