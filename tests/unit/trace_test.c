@@ -270,16 +270,26 @@ static void test_merge_runs(void **state)
 	ftr_strbuf_fini(&want);
 }
 
+static struct ftr_source *pipeline_new(const char *words, size_t batch, bool is_of_one_task,
+				       const struct ftr_pipeline_options *options)
+{
+	struct ftr_source *source = stream_new(trace, words, batch);
+	struct ftr_err err = { 0 };
+
+	source->is_of_one_task = is_of_one_task;
+	assert_int_equal(ftr_vec_push(&trace->sources, source), 0);
+	assert_int_equal(ftr_trace_pipeline(trace, options, &source, &err), 0);
+	return source;
+}
+
+/* That a stream is of one task may be known, or not: it makes no difference. */
 static void expect_pipeline(const char *words, const struct ftr_pipeline_options *options,
 			    bool has_details, const char *text)
 {
 	for (size_t batch = 1; batch < 8; batch++) {
-		struct ftr_source *source = stream_new(trace, words, batch);
-		struct ftr_err err = { 0 };
-
-		assert_int_equal(ftr_vec_push(&trace->sources, source), 0);
-		assert_int_equal(ftr_trace_pipeline(trace, options, &source, &err), 0);
-		expect(source, has_details, text);
+		expect(pipeline_new(words, batch, false, options), has_details, text);
+		if (strchr(words, 'T') == NULL)
+			expect(pipeline_new(words, batch, true, options), has_details, text);
 	}
 }
 
@@ -313,6 +323,43 @@ static void test_threshold(void **state)
 			"1:a( 2:out 4:b( 14:b) 20:a) 30:out");
 	expect_pipeline("1:a( 2:out 3:out 4:in 5:in 7:b( 8:out 9:b) 20:a)", &options, false,
 			"1:a( 2:out 5:in 20:a)");
+}
+
+static void put_event(struct ftr_strbuf *words, unsigned *open_nr, unsigned now)
+{
+	static const char *const pauses[] = { "out", "in", "!3" };
+	long choice = random() % 10;
+
+	if (choice < 2)
+		ftr_strbuf_printf(words, "%u:%s ", now, pauses[random() % 3]);
+	else if (choice < 6 || *open_nr == 0)
+		ftr_strbuf_printf(words, "%u:%c( ", now, 'a' + (char)(++*open_nr % 26));
+	else
+		ftr_strbuf_printf(words, "%u:%c) ", now, 'a' + (char)((*open_nr)-- % 26));
+}
+
+/* Streams of one task that leave some calls open, by both ways. */
+static void test_threshold_random(void **state)
+{
+	srandom(1);
+	for (unsigned round = 0; round < 400; round++) {
+		struct ftr_pipeline_options options = { .threshold_ns = 1 + (uint64_t)random() % 40,
+							.event_full = true };
+		unsigned open_nr = 0, now = 1, nr = 2 + (unsigned)random() % 700;
+		struct ftr_strbuf words, want;
+
+		ftr_strbuf_init(&words);
+		ftr_strbuf_init(&want);
+		while (nr-- > 0)
+			put_event(&words, &open_nr, now += (unsigned)random() % 6);
+		stream_text(pipeline_new(ftr_strbuf_str(&words), 256, false, &options), true,
+			    &want);
+		for (size_t batch = 1; batch <= 256; batch *= 4)
+			expect(pipeline_new(ftr_strbuf_str(&words), batch, true, &options), true,
+			       ftr_strbuf_str(&want));
+		ftr_strbuf_fini(&words);
+		ftr_strbuf_fini(&want);
+	}
 }
 
 static void test_threshold_async(void **state)
@@ -622,7 +669,7 @@ int main(void)
 		TEST(test_calls_lost), TEST(test_calls_absurd_depth), TEST(test_calls_time_back),
 		TEST(test_calls_deep), TEST(test_calls_scheduled), TEST(test_merge),
 		TEST(test_merge_runs), TEST(test_ties), TEST(test_ties_keep_payloads),
-		TEST(test_threshold), TEST(test_threshold_async),
+		TEST(test_threshold), TEST(test_threshold_random), TEST(test_threshold_async),
 		TEST(test_range), TEST(test_range_deep), TEST(test_per_task), TEST(test_select),
 		TEST(test_select_records), TEST(test_select_kernel), TEST(test_select_libcall),
 		TEST(test_pipeline_tid), TEST(test_pump), TEST(test_null),

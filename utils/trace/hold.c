@@ -2,6 +2,7 @@
 /* A queue of events, some of which are undecided. */
 #include "utils/trace/hold.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,12 @@ int ftr_hold_append(struct ftr_hold *hold, const struct ftr_event *ev)
 	return ev->payload == NULL ? 0 : payload_hold(hold, last);
 }
 
+void ftr_hold_pass(struct ftr_hold *hold, size_t nr)
+{
+	assert(nr == 0 || hold->head == hold->queue.nr);
+	hold->first += nr;
+}
+
 void ftr_hold_drop(struct ftr_hold *hold, uint64_t place)
 {
 	struct ftr_event *ev = ftr_hold_at(hold, place);
@@ -126,15 +133,21 @@ void ftr_hold_drop_from(struct ftr_hold *hold, uint64_t place, const struct ftr_
 		hold->queue.nr = (size_t)(place - hold->first);
 }
 
+/* The first that is not left out. */
+static struct ftr_event *first_left(struct ftr_hold *hold)
+{
+	while (hold->head < hold->queue.nr &&
+	       (hold->queue.v[hold->head].flags & FTR_HOLD_DROPPED))
+		hold->head++;
+	return hold->queue.v + hold->head;
+}
+
 size_t ftr_hold_take(struct ftr_hold *hold, struct ftr_event **evs,
 		     bool (*is_ready)(void *arg, struct ftr_event *ev), void *arg)
 {
 	size_t nr = 0;
 
-	while (hold->head < hold->queue.nr &&
-	       (hold->queue.v[hold->head].flags & FTR_HOLD_DROPPED))
-		hold->head++;
-	*evs = hold->queue.v + hold->head;
+	*evs = first_left(hold);
 	while (nr < FTR_SOURCE_BATCH && hold->head + nr < hold->queue.nr) {
 		struct ftr_event *ev = &(*evs)[nr];
 
@@ -143,6 +156,22 @@ size_t ftr_hold_take(struct ftr_hold *hold, struct ftr_event **evs,
 			break;
 		if (ev->payload != NULL)
 			payload_lend(hold, ev);
+		nr++;
+	}
+	hold->handed_out = nr;
+	return nr;
+}
+
+size_t ftr_hold_take_before(struct ftr_hold *hold, uint64_t place, struct ftr_event **evs)
+{
+	size_t nr = 0;
+
+	*evs = first_left(hold);
+	while (nr < FTR_SOURCE_BATCH && hold->head + nr < hold->queue.nr &&
+	       hold->first + hold->head + nr < place &&
+	       ((*evs)[nr].flags & FTR_HOLD_DROPPED) == 0) {
+		if ((*evs)[nr].payload != NULL)
+			payload_lend(hold, &(*evs)[nr]);
 		nr++;
 	}
 	hold->handed_out = nr;

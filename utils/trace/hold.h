@@ -67,6 +67,9 @@ static inline void ftr_hold_decide(struct ftr_event *ev)
 /* A copy of @ev, its payload included.  0 or -ENOMEM. */
 int ftr_hold_append(struct ftr_hold *hold, const struct ftr_event *ev);
 
+/* The queue is empty, and @nr events go out without it: they take places, too. */
+void ftr_hold_pass(struct ftr_hold *hold, size_t nr);
+
 void ftr_hold_drop(struct ftr_hold *hold, uint64_t place);
 /* Leave out all of @task from a place on. */
 void ftr_hold_drop_from(struct ftr_hold *hold, uint64_t place, const struct ftr_task *task);
@@ -77,5 +80,8 @@ void ftr_hold_drop_from(struct ftr_hold *hold, uint64_t place, const struct ftr_
  */
 size_t ftr_hold_take(struct ftr_hold *hold, struct ftr_event **evs,
 		     bool (*is_ready)(void *arg, struct ftr_event *ev), void *arg);
+
+/* The same of those before @place, decided or not. */
+size_t ftr_hold_take_before(struct ftr_hold *hold, uint64_t place, struct ftr_event **evs);
 
 #endif /* FTR_TRACE_HOLD_H */

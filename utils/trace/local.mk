@@ -63,6 +63,8 @@ libftr_a_SOURCES += \
 	utils/trace/task.h \
 	utils/trace/threshold.c \
 	utils/trace/threshold.h \
+	utils/trace/threshold_time.c \
+	utils/trace/threshold_time.h \
 	utils/trace/ties.c \
 	utils/trace/ties.h \
 	utils/trace/trace.c \

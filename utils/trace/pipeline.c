@@ -14,6 +14,7 @@
 #include "utils/trace/select.h"
 #include "utils/trace/subtract.h"
 #include "utils/trace/threshold.h"
+#include "utils/trace/threshold_time.h"
 #include "utils/trace/ties.h"
 #include "utils/trace/trace.h"
 
@@ -35,8 +36,17 @@ int ftr_trace_tids_check(const struct ftr_trace *trace, const struct ftr_pipelin
 			   trace->path, options->tids[0]);
 }
 
+static struct ftr_source *threshold_wrap(struct ftr_source *source, bool is_of_one_task,
+					 const struct ftr_pipeline_options *options)
+{
+	if (is_of_one_task && ftr_threshold_is_time_alone(options))
+		return ftr_threshold_time_new(source, options->threshold_ns);
+	return ftr_threshold_new(source, options);
+}
+
 /* What is left out, in this order: durations are those of the whole calls. */
 static struct ftr_source *filters_wrap(struct ftr_trace *trace, struct ftr_source *source,
+				       bool is_of_one_task,
 				       const struct ftr_pipeline_options *options)
 {
 	struct ftr_pipeline_options to_select = *options;
@@ -45,7 +55,7 @@ static struct ftr_source *filters_wrap(struct ftr_trace *trace, struct ftr_sourc
 	if (is_filtered)	/* its levels are counted where rules are known */
 		to_select.depth_max = 0;
 	if (source != NULL && ftr_threshold_is_needed(options))
-		source = ftr_threshold_new(source, options);
+		source = threshold_wrap(source, is_of_one_task, options);
 	if (source != NULL && ftr_range_is_needed(options))
 		source = ftr_range_new(source, options, trace->first_ns);
 	if (source != NULL && ftr_select_is_needed(&to_select))
@@ -73,10 +83,11 @@ static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source
 				      bool is_in_order)
 {
 	bool has_ties = trace->is_ordered && !trace->is_growing && is_in_order;
+	bool is_of_one_task = source->is_of_one_task;
 
 	source = calls_wrap(trace, source, options);
 	if (source != NULL && !ftr_filter_needs_all_tasks(options))
-		source = filters_wrap(trace, source, options);
+		source = filters_wrap(trace, source, is_of_one_task, options);
 	return source != NULL && has_ties ? ftr_ties_new(source) : source;
 }
 
@@ -100,6 +111,6 @@ int ftr_trace_pipeline(struct ftr_trace *trace, const struct ftr_pipeline_option
 	*out = ftr_merge_new(trace->sources.v, trace->sources.nr, !is_in_order);
 	trace->sources.nr = 0;
 	if (needs_all)
-		*out = filters_wrap(trace, *out, options);
+		*out = filters_wrap(trace, *out, false, options);
 	return *out == NULL ? out_of_memory(err) : 0;
 }

@@ -34,6 +34,7 @@ struct ftr_source_ops {
 
 struct ftr_source {
 	const struct ftr_source_ops *ops;
+	bool is_of_one_task; /* of a trace: all events are */
 	bool is_calls_only; /* the batch handed out last is known to hold ENTRY and EXIT alone */
 };
 

@@ -47,6 +47,7 @@ struct threshold {
 	bool has_callers;		/* only calls that lead somewhere stay */
 	bool has_rules;			/* a call's function matters, not its time alone */
 	struct ftr_per_task states;
+	size_t out_nr;			/* tasks whose sched-out waits */
 	struct ftr_hold hold;		/* start_ns of an undecided event is its threshold */
 	bool is_ended;
 };
@@ -58,6 +59,13 @@ bool ftr_threshold_is_needed(const struct ftr_pipeline_options *options)
 	return options->threshold_ns > 0 || options->size_bytes > 0 ||
 	       (options->plans != NULL && (ftr_rules_actions(options->plans->rules) &
 					   (FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_CALLER)));
+}
+
+bool ftr_threshold_is_time_alone(const struct ftr_pipeline_options *options)
+{
+	return options->threshold_ns > 0 && options->size_bytes == 0 &&
+	       (options->plans == NULL ||
+		(ftr_rules_actions(options->plans->rules) & CONCERNED) == 0);
 }
 
 static int append_undecided(struct threshold *self, const struct ftr_event *ev,
@@ -86,12 +94,18 @@ static void decide(struct ftr_event *ev)
 
 /* What is taken in. */
 
+static void out_forget(struct threshold *self, struct state *state)
+{
+	self->out_nr -= state->out != FTR_HOLD_NOWHERE;
+	state->out = FTR_HOLD_NOWHERE;
+}
+
 /* A sched-out without its sched-in stays. */
 static void out_keep(struct threshold *self, struct state *state)
 {
 	if (ftr_hold_is_undecided(&self->hold, state->out))
 		decide(ftr_hold_at(&self->hold, state->out));
-	state->out = FTR_HOLD_NOWHERE;
+	out_forget(self, state);
 }
 
 static const struct level *level_inside(const struct threshold *self, const struct state *state)
@@ -191,7 +205,7 @@ static int take_sched(struct threshold *self, struct state *state, struct ftr_ev
 	if (is_in && duration_ns < level->threshold_ns &&
 	    ftr_hold_is_undecided(&self->hold, state->out)) {
 		ftr_hold_drop(&self->hold, state->out);
-		state->out = FTR_HOLD_NOWHERE;
+		out_forget(self, state);
 		ftr_stack_top(&state->stack)->child_ns -= duration_ns;
 		return 0;
 	}
@@ -199,6 +213,7 @@ static int take_sched(struct threshold *self, struct state *state, struct ftr_ev
 	if (is_in)
 		return ftr_hold_append(&self->hold, ev);
 	state->out = ftr_hold_next(&self->hold);
+	self->out_nr++;
 	return append_undecided(self, ev, level->threshold_ns);
 }
 
@@ -250,7 +265,7 @@ static bool is_ready(void *arg, struct ftr_event *ev)
 
 /*
  * Short calls of which all is in one batch, in which nothing happens but such calls, need no queue.
- * How many events are left.
+ * A sched-out that waits has to see them, though.  How many events are left.
  */
 static ssize_t shed(const struct threshold *self, struct ftr_event *in, ssize_t nr)
 {
@@ -281,7 +296,7 @@ static int take_batch(struct threshold *self, struct ftr_err *err)
 	if (nr < 0)
 		return (int)nr;
 	self->is_ended = nr == 0;
-	if (!self->has_rules)
+	if (!self->has_rules && self->inner->is_calls_only && self->out_nr == 0)
 		nr = shed(self, in, nr);
 	if (ftr_hold_reserve(&self->hold) < 0)
 		return ftr_err_set(err, ENOMEM, "out of memory");
@@ -346,9 +361,7 @@ struct ftr_source *ftr_threshold_new(struct ftr_source *inner,
 	self->outermost.size_bytes = options->size_bytes;
 	self->has_callers = self->plans != NULL &&
 			    (ftr_rules_actions(self->plans->rules) & FTR_RULE_CALLER);
-	self->has_rules = options->size_bytes > 0 ||
-			  (self->plans != NULL &&
-			   (ftr_rules_actions(self->plans->rules) & CONCERNED));
+	self->has_rules = !ftr_threshold_is_time_alone(options);
 	self->states.bytes = sizeof(struct state);
 	return &self->base;
 }

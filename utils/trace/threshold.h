@@ -19,6 +19,9 @@ struct ftr_source;
 /* Is there anything to leave out? */
 bool ftr_threshold_is_needed(const struct ftr_pipeline_options *options);
 
+/* ... by one time, and nothing else? */
+bool ftr_threshold_is_time_alone(const struct ftr_pipeline_options *options);
+
 /*
  * Wrap @inner, which went through calls and is ordered by time, and take it over (also on failure).
  * What @options borrow lives for as long as the source.  NULL = out of memory.

@@ -129,6 +129,8 @@ int ftr_etrace_events_take_rest(struct ftr_etrace_events *events)
 			ftr_source_free(source);
 			return -ENOMEM;
 		}
+		if (source != NULL)
+			source->is_of_one_task = true;
 	}
 	return 0;
 }

@@ -206,6 +206,7 @@ static int sources_make(struct uft_reader *reader)
 			ftr_source_free(source);
 			return -ENOMEM;
 		}
+		source->is_of_one_task = true;
 	}
 	return reader->syscalls != NULL ? ftr_etrace_events_take_rest(reader->syscalls) : 0;
 }
