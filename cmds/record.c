@@ -23,6 +23,7 @@
 #include "utils/proto/ring.h"
 #include "utils/record/choice.h"
 #include "utils/record/collector.h"
+#include "utils/record/deferred.h"
 #include "utils/record/perf_ring.h"
 #include "utils/record/pool.h"
 #include "utils/record/recorder.h"
@@ -335,12 +336,10 @@ static int find(const struct ftr_record_opts *opts, const char *name, struct ftr
 	return ftr_program_find_any(program, name, err);
 }
 
-/*
- * What is chosen of the calls.  Where the data is shown with the same rules, some of which are not
- * for recording, all is recorded.
- */
+/* What is chosen of the calls, and in @deferred what is left to the readers of the data. */
 static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
-		       struct ftr_record_choice *choice, struct ftr_err *err)
+		       struct ftr_record_choice *choice, struct ftr_strbuf *deferred,
+		       struct ftr_err *err)
 {
 	int ret = ftr_rules_parse_opts(rules, &opts->filter.rules, err);
 
@@ -353,20 +352,19 @@ static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
 	};
 	if (ret == 0)
 		ret = ftr_sections_choose(choice, rules, &opts->of_sections, err);
-	if (ret < 0)
-		return ret;
-	ret = ftr_record_choice_check(choice, err);
-	if (ret == -EINVAL && opts->is_shown && rules->rules.nr > 0) {
-		ftr_record_choice_values_only(choice, rules);
-		opts->depth = 0;	/* rules may begin to count anew */
-		ret = 0;
+	if (ret == 0)
+		ret = ftr_record_choice_check(choice, err);
+	if (ret == 0) {
+		ftr_record_deferred_opts(choice, opts->depth, deferred);
+		ftr_record_deferred_weaken(choice, rules, &opts->depth);
+		ret = ftr_sections_check(choice, err);
 	}
-	return ret;
+	return ret == 0 && deferred->failed ? ftr_err_set(err, ENOMEM, "out of memory") : ret;
 }
 
 static int record_chosen(const struct ftr_record_opts *opts,
-			 const struct ftr_record_choice *choice, const char *dir, char **argv,
-			 bool *was_run)
+			 const struct ftr_record_choice *choice, const char *readers_opts,
+			 const char *dir, char **argv, bool *was_run)
 {
 	struct ftr_diag diag = ftr_message_diag();
 	struct ftr_program program = { 0 };
@@ -414,6 +412,7 @@ static int record_chosen(const struct ftr_record_opts *opts,
 		.collectors = &opts->of_collectors,
 		.sections = &opts->of_sections,
 		.choice = choice,
+		.readers_opts = readers_opts[0] != '\0' ? readers_opts : NULL,
 		.nop = opts->nop,
 		.no_pltbind = opts->no_pltbind,
 		.estimate_return = opts->estimate_return,
@@ -442,15 +441,19 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 	struct ftr_record_opts chosen = *opts;
 	struct ftr_record_choice choice;
 	struct ftr_err err = { 0 };
+	struct ftr_strbuf deferred;
 	struct ftr_rules rules;
 	int status = FTR_EXIT_USAGE;
 
 	*was_run = false;
 	ftr_rules_init(&rules);
-	if (choice_make(&chosen, &rules, &choice, &err) < 0)
+	ftr_strbuf_init(&deferred);
+	if (choice_make(&chosen, &rules, &choice, &deferred, &err) < 0)
 		ftr_error("record: %s", err.text);
 	else
-		status = record_chosen(&chosen, &choice, dir, argv, was_run);
+		status = record_chosen(&chosen, &choice, ftr_strbuf_str(&deferred), dir, argv,
+				       was_run);
+	ftr_strbuf_fini(&deferred);
 	ftr_rules_fini(&rules);
 	return status;
 }

@@ -15,7 +15,6 @@ struct ftr_record_opts {
 	uint64_t depth;			/* 0 = no limit */
 	uint64_t time_ns;		/* -t, 0 = calls of any length */
 	struct ftr_filter_opts filter;
-	bool is_shown;			/* who shows it applies the same rules again */
 	uint64_t max_stack;
 	int  clock;			/* index in the words of --clock */
 	int  on_full;			/* enum ftr_on_full */

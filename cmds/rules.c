@@ -10,27 +10,17 @@
 #include "utils/base/closest.h"
 #include "utils/cli/rules.h"
 
-/* What works on calls that were recorded. */
-#define SHOWN (FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_LOCATION | \
-	       FTR_RULE_CALLER | FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | \
-	       FTR_RULE_DEPTH | FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | FTR_RULE_FINISH | \
-	       FTR_RULE_COLOR)
-/* What ftr record does, and uftrace's other commands ignore as well. */
-#define RECORDED (FTR_RULE_RECOVER | FTR_RULE_READ | FTR_RULE_CALLSITE | FTR_RULE_ARGUMENT | \
-		  FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS | FTR_RULE_SAMPLE | FTR_RULE_RATE | \
-		  FTR_RULE_DUMP)
-
 static int check_rule(const struct ftr_rule *rule, struct ftr_err *err)
 {
 	const char *option = ftr_rule_option(rule->kind);
-	uint32_t unknown = rule->actions & ~(SHOWN | RECORDED);
+	uint32_t unknown = rule->actions & ~(uint32_t)(FTR_RULES_SHOWN | FTR_RULES_RECORDED);
 
 	if (unknown != 0)
 		return ftr_err_set(err, ENOTSUP, "--%s: %s: \"%s\" is not supported yet", option,
 				   rule->text, ftr_rule_action_name(unknown));
-	if (rule->actions & RECORDED)
+	if (rule->actions & FTR_RULES_RECORDED)
 		ftr_warn("--%s: %s: \"%s\" is done when calls are recorded, not here", option,
-			 rule->text, ftr_rule_action_name(rule->actions & RECORDED));
+			 rule->text, ftr_rule_action_name(rule->actions & FTR_RULES_RECORDED));
 	return 0;
 }
 

@@ -59,6 +59,7 @@ EXTRA_DIST += \
 	doc/adr/0033-calls-of-coroutines.md \
 	doc/adr/0034-growing-traces.md \
 	doc/adr/0035-exceptions-get-addresses-back.md \
+	doc/adr/0040-deferred-rules.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

@@ -25,44 +25,27 @@ bool ftr_record_choice_is_any(const struct ftr_record_choice *choice)
 		(choice->rules != NULL && (ftr_rules_actions(choice->rules) & GATED) != 0));
 }
 
-void ftr_record_choice_values_only(struct ftr_record_choice *choice, struct ftr_rules *rules)
+static int rule_check(const struct ftr_rule *rule, struct ftr_err *err)
 {
-	size_t i;
+	uint32_t others = rule->actions & ~(uint32_t)(RECORDED | FTR_RULES_SHOWN);
 
-	assert(choice->rules == rules);
-	choice->time_ns = 0;
-	choice->size_bytes = 0;
-	choice->starts_off = false;
-	for (i = 0; i < rules->rules.nr; i++) {
-		struct ftr_rule *rule = &rules->rules.v[i];
-
-		rule->actions &= rule->condition == NULL ? (uint32_t)VALUES : 0;
-	}
+	if (others != 0)
+		return ftr_err_set(err, EINVAL, "%s: \"%s\" is not supported yet", rule->text,
+				   ftr_rule_action_name(others));
+	if (rule->condition != NULL && rule->shown == NULL)
+		return ftr_err_set(err, EINVAL, "%s: values are recorded of all calls; give the "
+				   "condition to --filter, or to ftr replay", rule->text);
+	return 0;
 }
 
 int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_err *err)
 {
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; i < choice->rules->rules.nr; i++) {
-		const struct ftr_rule *rule = &choice->rules->rules.v[i];
-		uint32_t others = rule->actions & ~(uint32_t)RECORDED;
-
-		if (others != 0)
-			return ftr_err_set(err, EINVAL,
-					   "%s: %s is not possible while recording; give it to "
-					   "ftr replay instead", rule->text,
-					   ftr_rule_action_name(others));
-		if (rule->condition != NULL)
-			return ftr_err_set(err, EINVAL,
-					   "%s: conditions are not possible while recording; give "
-					   "it to ftr replay instead", rule->text);
-		if (ftr_rule_module(rule) == FTR_RULE_MODULE_KERNEL)
-			return ftr_err_set(err, EINVAL,
-					   "%s: functions of the kernel are chosen when they are "
-					   "shown; give it to ftr replay instead", rule->text);
-	}
-	return 0;
+	for (i = 0; ret == 0 && i < choice->rules->rules.nr; i++)
+		ret = rule_check(&choice->rules->rules.v[i], err);
+	return ret;
 }
 
 static bool is_function(const struct ftr_symbol *symbol)

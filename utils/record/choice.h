@@ -23,10 +23,7 @@ struct ftr_record_choice {
 /* Does it leave anything out, or switch anything? */
 bool ftr_record_choice_is_any(const struct ftr_record_choice *choice);
 
-/* Leave out nothing, and of @rules, its own, only what they say of arguments and return values. */
-void ftr_record_choice_values_only(struct ftr_record_choice *choice, struct ftr_rules *rules);
-
-/* Do the rules ask for nothing that only analysis can do?  0, or -EINVAL with the reason. */
+/* Is all that the rules ask for done by someone?  0, or -EINVAL with the reason. */
 int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_err *err);
 
 /*

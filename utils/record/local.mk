@@ -13,6 +13,8 @@ libftr_a_SOURCES += \
 	utils/record/collectors.def \
 	utils/record/control.c \
 	utils/record/control.h \
+	utils/record/deferred.c \
+	utils/record/deferred.h \
 	utils/record/job.c \
 	utils/record/job.h \
 	utils/record/launch.c \

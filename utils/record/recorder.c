@@ -170,6 +170,8 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		ftr_recorder_names_start(recorder);
 	if (ret == 0)
 		ret = ftr_recorder_info_start(recorder, err);
+	if (ret == 0 && options->readers_opts != NULL)
+		ret = ftr_uftrace_dir_options(recorder->store.dir, options->readers_opts, err);
 	if (ret < 0)
 		return ret;
 	/* Debug info of a large program takes its time: not that of the program, which waits. */

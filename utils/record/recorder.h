@@ -27,6 +27,7 @@ struct ftr_recorder_options {
 	const struct ftr_option_values *collectors; /* what their own options were set to */
 	const struct ftr_option_values *sections; /* likewise, of the makers of sections */
 	const struct ftr_record_choice *choice;	/* (nullable) which calls */
+	const char *readers_opts;	/* (nullable) default.opts of the data */
 	bool has_syscalls;			/* observe processes and files */
 	char *const *argv;			/* of the program, NULL-terminated */
 	const struct ftr_clock *clock;

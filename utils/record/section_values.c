@@ -125,14 +125,12 @@ static int values_choose(struct ftr_record_choice *choice, struct ftr_rules *rul
 {
 	const struct values_options *options = values;
 	struct ftr_rule_opts given = { .match = (int)choice->match };
-	int ret = 0;
 
-	if (options != NULL) {
-		given.given = options->given;
-		choice->auto_args = options->auto_args;
-		ret = ftr_rules_parse_opts(rules, &given, err);
-	}
-	return ret == 0 ? ftr_values_check(choice, err) : ret;
+	if (options == NULL)
+		return 0;
+	given.given = options->given;
+	choice->auto_args = options->auto_args;
+	return ftr_rules_parse_opts(rules, &given, err);
 }
 
 const struct ftr_section_maker ftr_section_maker_values = {
@@ -142,6 +140,7 @@ const struct ftr_section_maker ftr_section_maker_values = {
 	.options   = values_options,
 	.values_bytes = sizeof(struct values_options),
 	.choose	   = values_choose,
+	.check	   = ftr_values_check,
 	.is_wanted = values_are_wanted,
 	.is_slow   = true,
 	.info	   = ftr_values_info,

@@ -93,6 +93,18 @@ int ftr_sections_choose(struct ftr_record_choice *choice, struct ftr_rules *rule
 	return ret;
 }
 
+int ftr_sections_check(const struct ftr_record_choice *choice, struct ftr_err *err)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; ret == 0 && i < MAKERS; i++) {
+		if (makers[i]->check != NULL)
+			ret = makers[i]->check(choice, err);
+	}
+	return ret;
+}
+
 int ftr_sections_info(struct ftr_info *info, const struct ftr_record_choice *choice,
 		      struct ftr_arena *arena)
 {

@@ -48,11 +48,12 @@ struct ftr_section_maker {
 	const void *defaults;		/* (nullable: zeros) */
 
 	/*
-	 * Put what its options choose into @choice, whose rules are @rules, and check what there
+	 * Put what its options choose into @choice, whose rules are @rules; then check what there
 	 * is of its own.  0, -EINVAL with the reason, or -ENOMEM.
 	 */
 	int (*choose)(struct ftr_record_choice *choice, struct ftr_rules *rules,
 		      const void *values, struct ftr_err *err);
+	int (*check)(const struct ftr_record_choice *choice, struct ftr_err *err);
 	/* Does it record from programs that are not instrumented? */
 	bool (*takes_any)(const void *values);
 	/* The probe's FTR_SWITCH_* flags when the recording starts. */
@@ -101,9 +102,10 @@ uint32_t ftr_section_switch(const struct ftr_section_module *module, const char 
 /* Does the runtime see calls of the module's functions, or calls to them? */
 bool ftr_section_sees_calls(const struct ftr_section_module *module);
 
-/* Let all makers add to @choice what their options choose: see choose. */
+/* Let all makers add to @choice what their options choose, and check it: see choose. */
 int ftr_sections_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
 			const struct ftr_option_values *given, struct ftr_err *err);
+int ftr_sections_check(const struct ftr_record_choice *choice, struct ftr_err *err);
 /* Let them tell and store what readers need. */
 int ftr_sections_info(struct ftr_info *info, const struct ftr_record_choice *choice,
 		      struct ftr_arena *arena);

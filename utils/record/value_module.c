@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/object/debuginfo.h"
 #include "utils/object/demangle.h"
 #include "utils/object/symtab.h"
 #include "utils/record/choice.h"
 #include "utils/record/prototypes.h"
 #include "utils/record/value_enums.h"
+#include "utils/trace/condition.h"
 
 /* A module while it is compiled. */
 struct compiler {
@@ -23,7 +25,6 @@ struct compiler {
 	const char *path;
 	const struct ftr_symbol *symbol;	/* whose turn it is */
 	const struct ftr_signature *signature;	/* (nullable) its */
-	bool is_automatic[2];			/* by uft_spec_kind: debug info is used */
 };
 
 static const uint32_t action_of[] = { [UFT_SPEC_ARGS] = FTR_RULE_ARGUMENT,
@@ -219,6 +220,50 @@ static int automatic_compile(struct compiler *self, enum uft_spec_kind kind,
 				       signature_retval(self, words, index);
 }
 
+/* What conditions are about, where nothing tells what the function takes: as uftrace takes it. */
+static void condition_words(struct compiler *self, const struct ftr_pattern_names *names,
+			    enum uft_spec_kind kind, struct ftr_strbuf *words)
+{
+	const struct ftr_rules *rules = self->choice->rules;
+	struct ftr_condition_needs needs = { 0 };
+	size_t i;
+	unsigned n;
+
+	for (i = 0; i < rules->rules.nr; i++) {
+		const struct ftr_rule *rule = &rules->rules.v[i];
+
+		if (rule->condition != NULL && is_wanted(rule, kind) &&
+		    module_matches(self, rule) && ftr_pattern_matches_names(rule->pattern, names))
+			ftr_condition_needs(rule->condition, &needs);
+	}
+	if (kind == UFT_SPEC_RETVAL) {
+		if ((needs.subjects & FTR_BIT(FTR_SUBJECT_RETVAL)) != 0)
+			ftr_strbuf_puts(words, "retval");
+		return;
+	}
+	for (n = 1; n <= needs.arg_max; n++)
+		ftr_strbuf_printf(words, "%sarg%u", words->len > 0 ? "," : "", n);
+	for (n = 1; n <= needs.fparg_max; n++)
+		ftr_strbuf_printf(words, "%sfparg%u", words->len > 0 ? "," : "", n);
+}
+
+static int condition_compile(struct compiler *self, const struct ftr_pattern_names *names,
+			     enum uft_spec_kind kind, struct ftr_strbuf *words, uint32_t *index)
+{
+	const struct uft_spec_reader reader = { .arena = &self->arena };
+	struct uft_layout layout = { 0 };
+	int ret = 0;
+
+	condition_words(self, names, kind, words);
+	if (words->len > 0)
+		ret = uft_layout_add(&layout, ftr_slice_make(words->s, words->len), kind, true,
+				     &reader);
+	if (ret == 0 && layout.args.nr > 0)
+		ret = layout_compile(self, &layout, kind, index);
+	ftr_vec_fini(&layout.args);
+	return ret;
+}
+
 static int kind_compile(struct compiler *self, const struct ftr_pattern_names *names,
 			enum uft_spec_kind kind, struct ftr_strbuf *words, uint32_t *index)
 {
@@ -231,6 +276,8 @@ static int kind_compile(struct compiler *self, const struct ftr_pattern_names *n
 		ret = layout_compile(self, &layout, kind, index);
 	} else if (ret == 0 && is_automatic) {
 		ret = automatic_compile(self, kind, words, index);
+		if (ret == 0 && *index == 0 && self->signature == NULL)
+			ret = condition_compile(self, names, kind, words, index);
 	}
 	ftr_vec_fini(&layout.args);
 	return ret;
@@ -243,11 +290,12 @@ static void function_lines(struct compiler *self, const struct ftr_strbuf words[
 	const char *file;
 	unsigned line;
 
-	if (self->signature == NULL)
+	if (self->signature == NULL && words[0].len + words[1].len == 0)
 		return;
 	ftr_strbuf_printf(text, "F: %llx %s\n", (unsigned long long)self->symbol->addr,
 			  self->symbol->name);
-	if (ftr_debuginfo_find(self->debuginfo, self->symbol->addr, &file, &line))
+	if (self->debuginfo != NULL &&
+	    ftr_debuginfo_find(self->debuginfo, self->symbol->addr, &file, &line))
 		ftr_strbuf_printf(text, "L: %u %s\n", line, file);
 	if (words[UFT_SPEC_ARGS].len > 0)
 		ftr_strbuf_printf(text, "A: @%s\n", words[UFT_SPEC_ARGS].s);

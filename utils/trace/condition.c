@@ -19,6 +19,21 @@ bool ftr_condition_needs_exit(const struct ftr_condition *condition)
 	return condition->subject >= FTR_SUBJECT_RETVAL;
 }
 
+void ftr_condition_needs(const struct ftr_condition *condition, struct ftr_condition_needs *needs)
+{
+	uint8_t *max = condition->subject == FTR_SUBJECT_ARG ? &needs->arg_max : &needs->fparg_max;
+
+	if (condition->op <= FTR_CONDITION_NOT) {
+		ftr_condition_needs(condition->left, needs);
+		if (condition->right != NULL)
+			ftr_condition_needs(condition->right, needs);
+		return;
+	}
+	needs->subjects |= FTR_BIT(condition->subject);
+	if (condition->subject <= FTR_SUBJECT_FPARG && condition->index > *max)
+		*max = condition->index;
+}
+
 /* The value that a comparison is about. */
 static bool find_value(const struct ftr_condition *node, const struct ftr_condition_facts *facts,
 		       struct ftr_value *value)

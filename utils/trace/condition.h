@@ -72,6 +72,13 @@ int ftr_condition_parse(const struct ftr_condition **condition, struct ftr_rule_
 /* Can it be told only when the call returns? */
 bool ftr_condition_needs_exit(const struct ftr_condition *condition);
 
+/* What of a call it is about: FTR_BIT() of its subjects, and the highest N of argN and fpargN. */
+struct ftr_condition_needs {
+	uint32_t subjects;
+	uint8_t arg_max, fparg_max;	/* 0 = none */
+};
+void ftr_condition_needs(const struct ftr_condition *condition, struct ftr_condition_needs *needs);
+
 /* What is known of a call. */
 struct ftr_condition_facts {
 	const struct ftr_payload *args;		/* (nullable) */

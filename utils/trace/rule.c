@@ -23,6 +23,9 @@ struct reader {
 	struct ftr_rules *rules;
 	struct ftr_rule rule;
 	struct ftr_strbuf args, retval;	/* specs, as far as they were read */
+	struct ftr_strbuf shown;	/* likewise, what becomes rule.shown */
+	unsigned shown_nr;		/* words in it */
+	uint32_t word_actions;		/* of the word at hand */
 	enum ftr_match match;
 	struct ftr_err *err;
 };
@@ -170,9 +173,10 @@ uint32_t ftr_rule_actions_join(uint32_t before, uint32_t later)
 	return before | later;
 }
 
-static void add_action(struct ftr_rule *rule, uint32_t bit)
+static void add_action(struct reader *self, uint32_t bit)
 {
-	rule->actions = ftr_rule_actions_join(rule->actions, bit);
+	self->rule.actions = ftr_rule_actions_join(self->rule.actions, bit);
+	self->word_actions = bit;
 }
 
 static const struct action *action_find(struct ftr_slice name)
@@ -210,7 +214,7 @@ static int read_action(struct reader *self, const struct action *action, size_t 
 					    self->err, has_value ? "\"%s\" takes no value" :
 								   "\"%s\" needs a value: %s=...",
 					    action->name, action->name);
-	add_action(&self->rule, action->bit);
+	add_action(self, action->bit);
 	return has_value ? action->read(self, value, value_at) : 0;
 }
 
@@ -246,7 +250,7 @@ static void read_spec(struct reader *self, struct ftr_strbuf *to)
 	if (to->len > 0)
 		ftr_strbuf_putc(to, ',');
 	ftr_strbuf_put(to, spec.s, spec.len);
-	add_action(&self->rule, to == &self->args ? FTR_RULE_ARGUMENT : FTR_RULE_RETVAL);
+	add_action(self, to == &self->args ? FTR_RULE_ARGUMENT : FTR_RULE_RETVAL);
 }
 
 static int read_condition(struct reader *self, size_t at)
@@ -318,7 +322,7 @@ static int read_pattern(struct reader *self)
 		if (self->rule.kind != FTR_RULE_OF_FILTER)
 			return ftr_rule_text_refuse(&self->text, at, self->err,
 						    "\"!\" belongs to --filter alone");
-		add_action(&self->rule, FTR_RULE_NOTRACE);
+		add_action(self, FTR_RULE_NOTRACE);
 		at++;
 	}
 	pattern = ftr_rule_text_until(&self->text, "@;");
@@ -351,14 +355,43 @@ static int finish_values(struct reader *self)
 		       0 : out_of_memory(self);
 }
 
+/* A word, which readers of recorded calls need, too, unless only recording has to do with it. */
+static int read_next(struct reader *self)
+{
+	size_t at = self->text.pos;
+	int ret;
+
+	self->word_actions = 0;
+	ret = read_word(self);
+	if (ret < 0 || (self->word_actions & FTR_RULES_RECORDED) != 0)
+		return ret;
+	ftr_strbuf_putc(&self->shown, self->shown_nr++ == 0 ? '@' : ',');
+	ftr_strbuf_put(&self->shown, self->text.s + at, self->text.pos - at);
+	return 0;
+}
+
+/* What the rule is in words. */
+static int finish_texts(struct reader *self, size_t at)
+{
+	struct ftr_rule *rule = &self->rule;
+	struct ftr_arena *arena = &self->rules->arena;
+	bool is_shown = (rule->actions & FTR_RULES_SHOWN) != 0;
+
+	rule->text = ftr_arena_strndup(arena, self->text.s + at, self->text.pos - at);
+	if (is_shown && !self->shown.failed)
+		rule->shown = ftr_arena_strdup(arena, self->shown.s);
+	return rule->text == NULL || (is_shown && rule->shown == NULL) ? out_of_memory(self) : 0;
+}
+
 static int read_rule(struct reader *self)
 {
 	size_t at = self->text.pos;
 	int ret = read_pattern(self);
 
+	ftr_strbuf_put(&self->shown, self->text.s + at, self->text.pos - at);
 	if (ret == 0 && ftr_rule_text_take(&self->text, "@")) {
 		do {
-			ret = read_word(self);
+			ret = read_next(self);
 		} while (ret == 0 && ftr_rule_text_take(&self->text, ","));
 	}
 	if (ret == 0 && self->rule.kind == FTR_RULE_OF_TRIGGER && self->rule.actions == 0)
@@ -366,12 +399,8 @@ static int read_rule(struct reader *self)
 					    "a trigger needs an action: FUNC@ACTION");
 	if (ret == 0)
 		ret = finish_values(self);
-	if (ret == 0) {
-		self->rule.text = ftr_arena_strndup(&self->rules->arena, self->text.s + at,
-						    self->text.pos - at);
-		if (self->rule.text == NULL)
-			ret = out_of_memory(self);
-	}
+	if (ret == 0)
+		ret = finish_texts(self, at);
 	if (ret == 0 && ftr_vec_push(&self->rules->rules, self->rule) < 0)
 		ret = out_of_memory(self);
 	return ret;
@@ -388,10 +417,13 @@ int ftr_rules_parse_unnamed(struct ftr_rules *rules, enum ftr_rule_kind kind, co
 	assert(kind < FTR_RULE_KINDS);
 	ftr_strbuf_init(&reader.args);
 	ftr_strbuf_init(&reader.retval);
+	ftr_strbuf_init(&reader.shown);
 	do {
 		reader.rule = (struct ftr_rule){ .kind = kind, .actions = kinds[kind].actions };
 		ftr_strbuf_clear(&reader.args);
 		ftr_strbuf_clear(&reader.retval);
+		ftr_strbuf_clear(&reader.shown);
+		reader.shown_nr = 0;
 		ret = read_rule(&reader);
 	} while (ret == 0 && ftr_rule_text_take(&reader.text, ";") &&
 		 ftr_rule_text_peek(&reader.text) != '\0');
@@ -401,6 +433,7 @@ int ftr_rules_parse_unnamed(struct ftr_rules *rules, enum ftr_rule_kind kind, co
 		ftr_pattern_free(rules->rules.v[--rules->rules.nr].pattern);
 	ftr_strbuf_fini(&reader.args);
 	ftr_strbuf_fini(&reader.retval);
+	ftr_strbuf_fini(&reader.shown);
 	return ret;
 }
 

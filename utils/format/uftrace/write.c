@@ -503,6 +503,17 @@ int ftr_uftrace_dir_debug(struct ftr_uftrace_dir *dir, const char *path, const c
 	return ret;
 }
 
+int ftr_uftrace_dir_options(struct ftr_uftrace_dir *dir, const char *opts, struct ftr_err *err)
+{
+	int fd = file_create(dir, "default.opts", O_TRUNC);
+	int ret = fd < 0 ? fd : file_write(fd, opts, strlen(opts));
+
+	if (fd >= 0)
+		close(fd);
+	return ret < 0 ? ftr_err_set(err, -ret, "%s/default.opts: %s", dir->path, strerror(-ret)) :
+			 0;
+}
+
 int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid)
 {
 	char name[32];

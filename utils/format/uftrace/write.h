@@ -75,6 +75,9 @@ int ftr_uftrace_dir_symbols(struct ftr_uftrace_dir *dir, const struct ftr_symtab
 int ftr_uftrace_dir_debug(struct ftr_uftrace_dir *dir, const char *path, const char *build_id,
 			  const struct ftr_strbuf *text);
 
+/* default.opts: options that readers put before their own, as words of a file of options. */
+int ftr_uftrace_dir_options(struct ftr_uftrace_dir *dir, const char *opts, struct ftr_err *err);
+
 /* TID.dat for appending: a descriptor (owned by the caller), or -errno. */
 int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid);
 /*

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* See deferred.h. */
+#include "utils/record/deferred.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "utils/base/bits.h"
+#include "utils/trace/condition.h"
+
+#define ONLY_READ (FTR_RULE_LOCATION | FTR_RULE_COLOR)
+#define VALUES (FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)
+
+/*
+ * What the readers' rules do once more to what is left, with the same outcome.  Not so what leaves
+ * out a call that readers must see because of what else is said of it (hide, size), counts levels,
+ * or switches where recording looks earlier than they do.
+ */
+#define REPEATABLE \
+	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_CALLER | FTR_RULE_TIME | FTR_RULE_TRACE)
+
+static bool is_deferred(const struct ftr_rule *rule)
+{
+	return rule->shown != NULL &&
+	       (rule->condition != NULL || (rule->actions & ONLY_READ) != 0 ||
+		ftr_rule_module(rule) == FTR_RULE_MODULE_KERNEL);
+}
+
+static bool are_deferred(const struct ftr_rules *rules)
+{
+	for (size_t i = 0; i < rules->rules.nr; i++) {
+		if (is_deferred(&rules->rules.v[i]))
+			return true;
+	}
+	return false;
+}
+
+/* As words in files of options are quoted: by either mark, without a way to escape it. */
+static void put_quoted(struct ftr_strbuf *opts, const char *text)
+{
+	ftr_strbuf_putc(opts, '\'');
+	for (; *text != '\0'; text++) {
+		if (*text == '\'')
+			ftr_strbuf_puts(opts, "'\"'\"'");
+		else
+			ftr_strbuf_putc(opts, *text);
+	}
+	ftr_strbuf_putc(opts, '\'');
+}
+
+static void put_rule(struct ftr_strbuf *opts, const struct ftr_rule *rule)
+{
+	bool is_of_values = rule->kind == FTR_RULE_OF_ARGUMENT || rule->kind == FTR_RULE_OF_RETVAL;
+
+	if (rule->shown == NULL)
+		return;
+	ftr_strbuf_printf(opts, "--%s ",
+			  ftr_rule_option(is_of_values ? FTR_RULE_OF_TRIGGER : rule->kind));
+	put_quoted(opts, rule->shown);
+	ftr_strbuf_putc(opts, '\n');
+}
+
+static void put_time(struct ftr_strbuf *opts, const struct ftr_record_choice *choice)
+{
+	if (choice->time_ns != 0)
+		ftr_strbuf_printf(opts, "--time-filter %" PRIu64 "ns\n", choice->time_ns);
+}
+
+void ftr_record_deferred_opts(const struct ftr_record_choice *choice, uint64_t depth,
+			      struct ftr_strbuf *opts)
+{
+	const struct ftr_rules *rules = choice->rules;
+
+	if (!are_deferred(rules)) {
+		/* As uftrace does; but it would take back what "trace" and "time" let through. */
+		if ((ftr_rules_actions(rules) & (FTR_RULE_TRACE | FTR_RULE_TIME)) == 0)
+			put_time(opts, choice);
+		return;
+	}
+	if (choice->match != FTR_MATCH_REGEX)
+		ftr_strbuf_printf(opts, "--match %s\n", ftr_match_words[choice->match]);
+	for (size_t i = 0; i < rules->rules.nr; i++)
+		put_rule(opts, &rules->rules.v[i]);
+	put_time(opts, choice);
+	if (depth != 0)
+		ftr_strbuf_printf(opts, "--depth %" PRIu64 "\n", depth);
+	if (choice->size_bytes != 0)
+		ftr_strbuf_printf(opts, "--size-filter %" PRIu64 "\n", choice->size_bytes);
+	if (choice->starts_off)
+		ftr_strbuf_puts(opts, "--disable\n");
+}
+
+/*
+ * A conditional rule is one that may be true of every call.  Where calls count in those of filters
+ * alone, readers must see all that may count outside of them.
+ */
+static void rule_weaken(struct ftr_rule *rule, bool has_filter)
+{
+	bool leaves_out = (rule->actions & FTR_RULE_NOTRACE) != 0;
+	struct ftr_condition_needs needs = { 0 };
+	bool is_of_kernel = ftr_rule_module(rule) == FTR_RULE_MODULE_KERNEL;
+
+	rule->actions &= is_of_kernel ? 0 : REPEATABLE | VALUES;
+	if (rule->condition == NULL || is_of_kernel)
+		return;
+	rule->actions &= ~(uint32_t)FTR_RULE_NOTRACE;
+	rule->actions |= leaves_out && has_filter ? FTR_RULE_FILTER : 0;
+	rule->time_ns = 0;
+	ftr_condition_needs(rule->condition, &needs);
+	if ((needs.subjects & (FTR_BIT(FTR_SUBJECT_ARG) | FTR_BIT(FTR_SUBJECT_FPARG))) != 0)
+		rule->actions |= FTR_RULE_ARGUMENT;
+	if ((needs.subjects & FTR_BIT(FTR_SUBJECT_RETVAL)) != 0)
+		rule->actions |= FTR_RULE_RETVAL;
+}
+
+void ftr_record_deferred_weaken(struct ftr_record_choice *choice, struct ftr_rules *rules,
+				uint64_t *depth)
+{
+	bool has_filter = (ftr_rules_actions(rules) & FTR_RULE_FILTER) != 0;
+
+	assert(choice->rules == rules);
+	if (!are_deferred(rules))
+		return;
+	for (size_t i = 0; i < rules->rules.nr; i++)
+		rule_weaken(&rules->rules.v[i], has_filter);
+	choice->size_bytes = 0;
+	choice->starts_off = false;
+	*depth = 0;
+}
