@@ -105,6 +105,11 @@ struct from {
 	uintptr_t stack_high;		/* the stack that slot is on ends there; 0 = not known */
 	uintptr_t base;
 	const struct ftr_values *values;
+	uintptr_t at;			/* where the last FOLLOW led */
+	const uint8_t *near;		/* copies of the first bytes there */
+	uint32_t near_bytes;
+	uint8_t *near_room;		/* FTR_VALUE_NEAR_MAX; not cleared for each call */
+	uint64_t count;			/* of the next string's characters; UINT64_MAX: not known */
 };
 
 /* How many bytes at @address are known to be there, if those from @low to @high are. */
@@ -211,6 +216,16 @@ static uint32_t copy_pointed(const struct from *from, uint8_t *to, uintptr_t add
 	return have + copy_by_kernel(to + have, address + have, bytes - have);
 }
 
+/* The same of those from @offset on where the last FOLLOW led. */
+static uint32_t copy_at(const struct from *from, uint8_t *to, uint32_t offset, uint32_t bytes)
+{
+	if (offset + bytes <= from->near_bytes) {
+		copy(to, from->near + offset, bytes);
+		return bytes;
+	}
+	return from->at == 0 ? 0 : copy_pointed(from, to, from->at + offset, bytes, false);
+}
+
 static uint64_t word_at(const struct from *from, const struct ftr_value_op *op)
 {
 	switch (op->where) {
@@ -229,11 +244,40 @@ static uintptr_t pointer_at(const struct from *from, const struct ftr_value_op *
 {
 	uint64_t pointer = 0;
 
-	if (op->where != FTR_VALUE_STACK)
-		return word_at(from, op);
-	copy_pointed(from, (uint8_t *)&pointer, (uintptr_t)from->slot + op->nr, sizeof(pointer),
-		     false);
+	if (op->where == FTR_VALUE_AT)
+		copy_at(from, (uint8_t *)&pointer, op->nr, sizeof(pointer));
+	else if (op->where == FTR_VALUE_STACK)
+		copy_pointed(from, (uint8_t *)&pointer, (uintptr_t)from->slot + op->nr,
+			     sizeof(pointer), false);
+	else
+		pointer = word_at(from, op);
 	return pointer;
+}
+
+static void follow(struct from *from, const struct ftr_value_op *op)
+{
+	uint32_t bytes = op->bytes < FTR_VALUE_NEAR_MAX ? op->bytes : FTR_VALUE_NEAR_MAX;
+
+	from->at = pointer_at(from, op);
+	from->near = from->near_room;
+	from->near_bytes = 0;
+	from->near_bytes = copy_at(from, from->near_room, 0, bytes);
+}
+
+/* What is asked for of a block is taken from its copy from here on. */
+static void put_block(struct payload *payload, struct from *from, const struct ftr_value_op *op)
+{
+	uint8_t *to = payload->bytes + payload->len + FTR_VALUE_COUNT_BYTES;
+	uint32_t nr = copy_at(from, to, op->nr, op->bytes);
+
+	copy(to - FTR_VALUE_COUNT_BYTES, &nr, FTR_VALUE_COUNT_BYTES);
+	if (op->nr == 0) {
+		from->near = to;
+		from->near_bytes = nr;
+	}
+	for (; nr < op->bytes; nr++)
+		to[nr] = 0;
+	payload->len += FTR_VALUE_COUNT_BYTES + op->bytes;
 }
 
 /* Zeros where there is nothing, or not enough. */
@@ -250,6 +294,8 @@ static void put_bytes(struct payload *payload, const struct from *from,
 	} else if (op->where == FTR_VALUE_STACK) {
 		nr = copy_pointed(from, to, (uintptr_t)from->slot + op->nr, op->bytes,
 				  false);
+	} else if (op->where == FTR_VALUE_AT) {
+		nr = copy_at(from, to, op->nr, op->bytes);
 	} else if (op->where == FTR_VALUE_X87) {
 		nr = ftr_arch_x87(x87) ? sizeof(x87) : 0;
 		nr = nr < op->bytes ? nr : op->bytes;
@@ -301,8 +347,7 @@ static uint32_t put_text(const struct from *from, uint8_t *to, uintptr_t pointer
 	return room;
 }
 
-static void put_string(struct payload *payload, const struct from *from,
-		       const struct ftr_value_op *op)
+static void put_string(struct payload *payload, struct from *from, const struct ftr_value_op *op)
 {
 	uint8_t *to = payload->bytes + payload->len;
 	uint32_t room = PAYLOAD_BYTES_MAX - payload->len - LENGTH_BYTES - op->bytes, len;
@@ -311,12 +356,16 @@ static void put_string(struct payload *payload, const struct from *from,
 	uint32_t wanted = FTR_VALUE_STRING_MAX + 1;
 
 	room = room < FTR_VALUE_STRING_MAX ? room : FTR_VALUE_STRING_MAX;
+	wanted = from->count < wanted ? (uint32_t)from->count : wanted;
+	from->count = UINT64_MAX;
 	if (op->what == FTR_VALUE_STD_STRING && pointer != 0 &&
 	    copy_pointed(from, (uint8_t *)object, pointer, SSO_BYTES, false) == SSO_BYTES) {
 		pointer = object[0];
 		wanted = object[1] < wanted ? (uint32_t)object[1] : wanted;
 	}
-	if (pointer == 0) {
+	if (wanted == 0) {
+		len = 0;
+	} else if (pointer == 0) {
 		len = room < 4 ? room : 4;
 		copy(to + LENGTH_BYTES, "NULL", len);
 	} else {
@@ -325,6 +374,20 @@ static void put_string(struct payload *payload, const struct from *from,
 	to[0] = (uint8_t)len;
 	to[1] = 0;
 	payload->len += LENGTH_BYTES + len;
+}
+
+static void put_fixed_text(struct payload *payload, struct from *from,
+			   const struct ftr_value_op *op)
+{
+	uint8_t *to = payload->bytes + payload->len;
+	uintptr_t pointer = pointer_at(from, op);
+	uint32_t len = 0;
+
+	if (pointer != 0 && op->bytes > 0)
+		len = put_text(from, to, pointer, op->bytes - 1u, op->bytes);
+	for (; len < op->bytes; len++)
+		to[len] = 0;
+	payload->len += op->bytes;
 }
 
 static void pad(struct payload *payload, uint32_t align)
@@ -341,9 +404,40 @@ static bool is_string(const struct ftr_value_op *op)
 /* A program says what it needs; should it be wrong, it ends where the room does. */
 static bool has_room(const struct payload *payload, const struct ftr_value_op *op)
 {
-	uint32_t need = is_string(op) ? FTR_VALUE_ALIGN + op->bytes : op->bytes;
+	uint32_t need = op->bytes;
+
+	if (is_string(op))
+		need += FTR_VALUE_ALIGN;
+	else if (op->what == FTR_VALUE_BLOCK)
+		need += FTR_VALUE_COUNT_BYTES;
+	else if (op->what == FTR_VALUE_FOLLOW || op->what == FTR_VALUE_COUNT)
+		need = 0;
 
 	return need <= PAYLOAD_BYTES_MAX - payload->len;
+}
+
+static void run_op(struct payload *payload, struct from *from, const struct ftr_value_op *op)
+{
+	switch (op->what) {
+	case FTR_VALUE_COUNT:
+		from->count = pointer_at(from, op);
+		break;
+	case FTR_VALUE_FOLLOW:
+		follow(from, op);
+		break;
+	case FTR_VALUE_BLOCK:
+		put_block(payload, from, op);
+		break;
+	case FTR_VALUE_TEXT:
+		put_fixed_text(payload, from, op);
+		break;
+	case FTR_VALUE_STRING:
+	case FTR_VALUE_STD_STRING:
+		put_string(payload, from, op);
+		break;
+	default:
+		put_bytes(payload, from, op);
+	}
 }
 
 static uintptr_t stack_end(const struct ftr_thread *self, const uintptr_t *slot)
@@ -359,21 +453,20 @@ uint32_t ftr_values_run(const struct ftr_value_op *program,
 			const struct ftr_values_programs *programs, const struct ftr_call *call,
 			uint8_t *to)
 {
+	uint8_t near_room[FTR_VALUE_NEAR_MAX];
 	struct payload payload = { .bytes = to };
 	const struct ftr_value_op *op;
 	struct from from = {
 		.regs = call->regs, .slot = call->slot,
 		.stack_high = stack_end(&ftr_self, call->slot),
 		.base = programs->base, .values = programs->values,
+		.near_room = near_room, .count = UINT64_MAX,
 	};
 
 	if (call->regs == NULL)
 		return 0;
 	for (op = program; op->what != FTR_VALUE_END && has_room(&payload, op); op++) {
-		if (is_string(op))
-			put_string(&payload, &from, op);
-		else
-			put_bytes(&payload, &from, op);
+		run_op(&payload, &from, op);
 		if ((op->flags & FTR_VALUE_JOINED) == 0)
 			pad(&payload, FTR_VALUE_ALIGN);
 	}

@@ -57,6 +57,7 @@ static void table_fill(struct table *table, const struct ftr_value_op *ops, unsi
 {
 	assert_true(nr + 2 <= sizeof(table->ops) / sizeof(table->ops[0]));
 	table->head = (struct ftr_values){ .op_nr = 32, .func_nr = 1, .range_nr = 1 };
+	memset(table->ops, 0, sizeof(table->ops));
 	memcpy(table->ops + 1, ops, nr * sizeof(*ops));
 	table->func = (struct ftr_values_func){ FUNC, FUNC + 16, 1, 0 };
 }
@@ -337,6 +338,83 @@ static void test_pointed(void **state)
 	free(object);
 }
 
+/* { 7, "name", 9 } on the heap, and what leads to it. */
+struct thing {
+	uint32_t number;
+	const char *name;
+	uint64_t length;
+};
+
+static void test_followed(void **state)
+{
+	struct thing *thing = malloc(sizeof(*thing));
+	struct thing **to = malloc(sizeof(struct thing *));
+	struct run r = { .regs = { .rdi = (uintptr_t)to, .rsi = (uintptr_t)thing } };
+
+	assert_true(thing != NULL && to != NULL);
+	*thing = (struct thing){ 7, strdup("a name that is rather long"), 6 };
+	*to = thing;
+	for (uint16_t near_bytes = 0; near_bytes <= 24; near_bytes += 8) {
+		RUN(&r, OP(FOLLOW, INTEGER, 1, near_bytes), OP(BYTES, AT, 0, 4),
+		    OP(COUNT, AT, 16, 0), OP(STRING, AT, 8, 0));
+		expect_bytes(&r, "\7\0\0\0\6\0a name\0\0\0\0", 16);
+	}
+	RUN(&r, OP(FOLLOW, INTEGER, 0, 8), OP(FOLLOW, AT, 0, 0), OP(BYTES, AT, 0, 4),
+	    JOINED_OP(TEXT, AT, 8, 8), OP(TEXT, AT, 8, 32));
+	expect_bytes(&r, "\7\0\0\0a na...\0a name that is rather long\0\0\0\0\0\0\0\0\0\0", 48);
+	/* The count is of the next string alone. */
+	RUN(&r, OP(FOLLOW, INTEGER, 1, 24), OP(COUNT, AT, 16, 4), OP(STRING, AT, 8, 4),
+	    OP(STRING, AT, 8, 0));
+	assert_memory_equal(r.payload, "\6\0a name\x1a\0a name", 16);
+	free((char *)thing->name);
+	free(thing);
+	free(to);
+}
+
+static void test_blocks(void **state)
+{
+	uint8_t *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			      -1, 0);
+	struct run r = { 0 };
+
+	assert_true(pages != MAP_FAILED);
+	memcpy(pages + PAGE - 8, "abcdefgh", 8);
+	assert_int_equal(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
+	r.regs.rdi = (uintptr_t)pages + PAGE - 8;
+	RUN(&r, OP(FOLLOW, INTEGER, 0, 0), JOINED_OP(BYTES, INTEGER, 0, 0), OP(BLOCK, AT, 0, 8),
+	    OP(BLOCK, AT, 4, 8), OP(BYTES, AT, 2, 2), OP(BYTES, AT, 20, 2));
+	expect_bytes(&r, "\10\0\0\0abcdefgh\4\0\0\0efgh\0\0\0\0cd\0\0\0\0\0\0", 32);
+	for (uintptr_t wild = 0; wild < 0x20; wild += WILD) {
+		r.regs.rdi = wild;
+		RUN(&r, OP(FOLLOW, INTEGER, 0, 64), OP(BLOCK, AT, 0, 8), OP(BYTES, AT, 0, 4),
+		    OP(FOLLOW, AT, 0, 64), OP(TEXT, AT, 0, 8));
+		expect_bytes(&r, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
+	}
+	r.regs.rdi = UINTPTR_MAX;
+	RUN(&r, OP(FOLLOW, INTEGER, 0, 64), OP(BLOCK, AT, UINT16_MAX, 4));
+	expect_bytes(&r, "\0\0\0\0\0\0\0", 8);
+	munmap(pages, 2 * PAGE);
+}
+
+/* As string views and slices have them. */
+static void test_counted(void **state)
+{
+	struct run r = { .regs = { .rdi = 3, .rsi = (uintptr_t)"some text" } };
+
+	RUN(&r, OP(COUNT, INTEGER, 0, 0), OP(STRING, INTEGER, 1, 0));
+	expect_text(&r, "som");
+	r.regs.rdi = 100;
+	run_program(&r);
+	expect_text(&r, "some text");
+	r.regs.rdi = 0;
+	r.regs.rsi = WILD;
+	run_program(&r);
+	expect_text(&r, "");
+	r.regs.rdi = UINT64_MAX;
+	run_program(&r);
+	expect_text(&r, "<0x10>");
+}
+
 /* Strings leave room for what comes after them. */
 static void test_room(void **state)
 {
@@ -408,6 +486,9 @@ int main(void)
 		cmocka_unit_test_setup(test_constants, start),
 		cmocka_unit_test_setup(test_std_string, start),
 		cmocka_unit_test_setup(test_pointed, start),
+		cmocka_unit_test_setup(test_followed, start),
+		cmocka_unit_test_setup(test_blocks, start),
+		cmocka_unit_test_setup(test_counted, start),
 		cmocka_unit_test_setup(test_room, start),
 		cmocka_unit_test_setup(test_unsound, start),
 	};

@@ -23,6 +23,10 @@ enum ftr_value_what {
 	FTR_VALUE_POINTED = 2,	  /* a pointer: the bytes that it leads to */
 	FTR_VALUE_STRING = 3,	  /* a pointer to characters and a NUL: the characters */
 	FTR_VALUE_STD_STRING = 4, /* a pointer to libstdc++'s { characters, their number } */
+	FTR_VALUE_COUNT = 5,	  /* a number; nothing: the next STRING has so many characters */
+	FTR_VALUE_FOLLOW = 6,	  /* a pointer; nothing: FTR_VALUE_AT counts from there */
+	FTR_VALUE_BLOCK = 7,	  /* AT: how many bytes there are, in 4 bytes, and these */
+	FTR_VALUE_TEXT = 8,	  /* as a STRING, in room of a fixed size, the rest zeros */
 };
 
 enum ftr_value_where {
@@ -32,6 +36,7 @@ enum ftr_value_where {
 	FTR_VALUE_STACK = 3,   /* nr bytes above the return address */
 	FTR_VALUE_RETURN = 4,  /* integer register nr of a return value */
 	FTR_VALUE_X87 = 5,     /* top of the floating-point stack; zeros when it is empty */
+	FTR_VALUE_AT = 6,      /* nr bytes above where the last FOLLOW led */
 };
 
 /* What this op and the next one make is one value: no padding between. */
@@ -44,8 +49,9 @@ struct ftr_value_op {
 	uint8_t	 reserved;
 	uint16_t nr;
 	/*
-	 * That it makes; beyond what the register has they are zeros.  Of a string: that the ops
-	 * behind it make at least, for which it leaves room.
+	 * That it makes; beyond what the register has they are zeros.  Of a STRING: that the ops
+	 * behind it make at least, for which it leaves room.  Of a BLOCK: without their number.  Of
+	 * a FOLLOW: that ops behind it will ask for one by one, at most FTR_VALUE_NEAR_MAX.
 	 */
 	uint16_t bytes;
 };
@@ -75,5 +81,7 @@ static_assert(sizeof(struct ftr_values) == 16, "wire layout");
 /* Longer strings end in three dots, as uftrace writes them. */
 #define FTR_VALUE_STRING_MAX 98u
 #define FTR_VALUE_ALIGN 4u
+#define FTR_VALUE_NEAR_MAX 64u
+#define FTR_VALUE_COUNT_BYTES 4u	/* in front of a block */
 
 #endif /* FTR_PROTO_VALUES_H */
