@@ -19,6 +19,7 @@ struct graph_values {
 	struct ftr_selection selection;
 	struct ftr_graph_opts view;
 	bool by_task;
+	bool json;
 };
 
 const struct ftr_option ftr_graph_view_options[] = {
@@ -40,6 +41,8 @@ static const struct ftr_option graph_options[] = {
 		ftr_opt_string, struct graph_values, view.fields),
 	FTR_OPTION_GROUP(ftr_graph_view_options, struct graph_values, view),
 	FTR_OPTION_GROUP(ftr_subtract_options, struct graph_values, selection),
+	FTR_OPTION("json", 0, NULL, "Print a JSON object a node of the tree", ftr_opt_flag,
+		   struct graph_values, json),
 	FTR_OPTION("task", 0, NULL, "Show the tree of processes and threads instead", ftr_opt_flag,
 		   struct graph_values, by_task),
 	{ 0 }
@@ -54,7 +57,10 @@ static int print_sink(struct ftr_sink *sink, const struct graph_values *values,
 	opts.use_color = use_color;
 	if (values->by_task)
 		return ftr_graph_task_print(ftr_task_tree_get(sink), &of_tasks, out, err);
-	return ftr_graph_print(ftr_graph_get(sink), &opts, out, err);
+	if (!values->json)
+		return ftr_graph_print(ftr_graph_get(sink), &opts, out, err);
+	ftr_graph_print_json(ftr_graph_get(sink), out);
+	return 0;
 }
 
 /* *is_program: what was looked for is no function, but the program. */
@@ -148,6 +154,10 @@ static int graph_run(void *values, int argc, char **argv)
 	}
 	if (of_func.by_task && of_func.view.sort != NULL) {
 		ftr_error("graph: --sort orders functions, not the tree of --task");
+		return FTR_EXIT_USAGE;
+	}
+	if (of_func.json && (argc > 0 || of_func.by_task)) {
+		ftr_error("graph: --json has the whole tree; select by -F FUNC, not by name or --task");
 		return FTR_EXIT_USAGE;
 	}
 	if (argc > 0 && !of_func.by_task)

@@ -15,6 +15,7 @@ struct info_values {
 	struct ftr_common common;
 	bool by_task;
 	bool symbols;
+	bool json;
 };
 
 static const struct ftr_option info_options[] = {
@@ -22,6 +23,8 @@ static const struct ftr_option info_options[] = {
 	FTR_OPTION("task", 0, NULL, "List the tasks", ftr_opt_flag, struct info_values, by_task),
 	FTR_OPTION("symbols", 0, NULL, "List the symbols of the program", ftr_opt_flag,
 		   struct info_values, symbols),
+	FTR_OPTION("json", 0, NULL, "Print a JSON object of the trace, and one a task", ftr_opt_flag,
+		   struct info_values, json),
 	{ 0 }
 };
 
@@ -89,6 +92,8 @@ static int info_opened(struct ftr_trace *trace, const struct info_values *values
 		return FTR_EXIT_FAILED;
 	if (values->symbols)
 		status = print_program_symbols(trace, &output.out);
+	else if (values->json)
+		ftr_info_print_json(trace, &output.out);
 	else if (values->by_task)
 		ftr_info_print_tasks(trace, &output.out);
 	else
@@ -103,6 +108,10 @@ static int info_run(void *values, int argc, char **argv)
 	struct ftr_opened opened;
 	int status;
 
+	if (self->json && (self->symbols || self->by_task)) {
+		ftr_error("info: --json is of the trace and its tasks; leave --symbols and --task out");
+		return FTR_EXIT_USAGE;
+	}
 	status = ftr_opened_open(&opened, &self->common, NULL, FTR_ORDER_TIME);
 	if (status != FTR_EXIT_OK)
 		return status;

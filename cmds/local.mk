@@ -7,6 +7,7 @@ ftr_SOURCES = \
 	cmds/commands.def \
 	cmds/completion.c \
 	cmds/convert.c \
+	cmds/diff.c \
 	cmds/dump.c \
 	cmds/export.c \
 	cmds/export.h \

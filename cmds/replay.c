@@ -13,6 +13,8 @@ const struct ftr_option ftr_replay_view_options[] = {
 		   ftr_opt_string, struct ftr_replay_opts, fields),
 	FTR_OPTION("flat", 0, NULL, "Print a numbered line for each event", ftr_opt_flag,
 		   struct ftr_replay_opts, is_flat),
+	FTR_OPTION("json", 0, NULL, "Print a JSON object an event", ftr_opt_flag,
+		   struct ftr_replay_opts, is_json),
 	FTR_OPTION("column-view", 0, NULL, "Indent each task differently", ftr_opt_flag,
 		   struct ftr_replay_opts, is_column_view),
 	FTR_OPTION("column-offset", 0, "DEPTH", "Levels between two tasks (default: 8)",

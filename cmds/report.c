@@ -26,7 +26,15 @@ struct report_values {
 /* After the first one in the order of enum ftr_syscalls_by. */
 static const char *const by_words[] = { "func", "call", "file", "process", NULL };
 
-static const char *const format_words[] = { "normal", "csv", NULL };
+enum { FORMAT_NORMAL, FORMAT_CSV, FORMAT_JSON };
+static const char *const format_words[] = { "normal", "csv", "json", NULL };
+
+static int parse_json(const struct ftr_option *opt, void *value, const char *arg,
+		      struct ftr_err *err)
+{
+	*(int *)value = FORMAT_JSON;
+	return 0;
+}
 
 static const struct ftr_option report_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct report_values, common),
@@ -56,8 +64,10 @@ static const struct ftr_option report_options[] = {
 		"write fork process status pid all",
 		ftr_opt_choice, struct report_values, by, .words = by_words),
 	FTR_OPTION("format", 0, "FORMAT",
-		   "normal, or csv: fields by their names, times in nanoseconds", ftr_opt_choice,
+		   "normal; csv or json: fields by their names, times in nanoseconds", ftr_opt_choice,
 		   struct report_values, format, .words = format_words),
+	FTR_OPTION("json", 0, NULL, "Same as --format=json: an object a line", parse_json,
+		   struct report_values, format),
 	FTR_OPTION("diff", 0, "TRACE", "Compare the functions of --data with those of TRACE",
 		   ftr_opt_string, struct report_values, diff),
 	FTR_OPTION(
@@ -100,8 +110,10 @@ static int print_stats(const void *stats, const struct report_values *values,
 {
 	if (values->by_task)
 		return ftr_report_print_tasks(stats, opts, out, err);
-	if (values->format > 0)
+	if (values->format == FORMAT_CSV)
 		return ftr_report_print_csv(stats, opts, out, err);
+	if (values->format == FORMAT_JSON)
+		return ftr_report_print_json(stats, opts, out, err);
 	return ftr_report_print(stats, opts, out, err);
 }
 
@@ -238,8 +250,9 @@ static const char *conflict_of(const struct report_values *values)
 	if (values->diff == NULL &&
 	    (values->view.diff_policy != NULL || values->view.diff_column != 2))
 		return "--diff-policy and --sort-column need --diff";
-	if (values->format > 0 && (values->by_task || values->by > 0 || values->diff != NULL))
-		return "--format=csv is of functions, not for --task, --by or --diff";
+	if (values->format != FORMAT_NORMAL &&
+	    (values->by_task || values->by > 0 || values->diff != NULL))
+		return "--format=csv and json are of functions, not for --task, --by or --diff";
 	return NULL;
 }
 

@@ -5,6 +5,7 @@ dist_man_MANS += \
 	doc/ftr-check.1 \
 	doc/ftr-convert.1 \
 	doc/ftr-data.5 \
+	doc/ftr-diff.1 \
 	doc/ftr-dump.1 \
 	doc/ftr-etrace.5 \
 	doc/ftr-graph.1 \
@@ -25,6 +26,8 @@ EXTRA_DIST += \
 	doc/HOWTO-ADD-a-format.md \
 	doc/HOWTO-ADD-a-probe.md \
 	doc/HOWTO-ADD-an-architecture.md \
+	doc/ci.md \
+	doc/json.md \
 	doc/adr/0001-two-waists.md \
 	doc/adr/0002-names-in-the-recorder.md \
 	doc/adr/0003-uftrace-data-directory.md \

@@ -6,6 +6,7 @@ e2e_tests = \
 	tests/e2e/events.py \
 	tests/e2e/filters.py \
 	tests/e2e/foreign_fxt.py \
+	tests/e2e/gates.py \
 	tests/e2e/graph.py \
 	tests/e2e/html.py \
 	tests/e2e/interop.py \

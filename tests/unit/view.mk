@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 UNIT_TESTS += \
+	tests/unit/compare_test \
 	tests/unit/cpus_test \
 	tests/unit/graph_task_test \
 	tests/unit/graph_test \
@@ -8,6 +9,7 @@ UNIT_TESTS += \
 	tests/unit/option_test \
 	tests/unit/slowest_test \
 	tests/unit/stats_test
+tests_unit_compare_test_SOURCES = tests/unit/compare_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_graph_test_SOURCES = tests/unit/graph_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_graph_write_test_SOURCES = \
 	tests/unit/graph_write_test.c tests/unit/stream.c tests/unit/stream.h

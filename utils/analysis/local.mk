@@ -4,6 +4,8 @@ libftr_a_SOURCES += \
 	utils/analysis/build.h \
 	utils/analysis/compile.c \
 	utils/analysis/compile.h \
+	utils/analysis/compare.c \
+	utils/analysis/compare.h \
 	utils/analysis/cpus.c \
 	utils/analysis/cpus.h \
 	utils/analysis/graph.c \
@@ -15,6 +17,8 @@ libftr_a_SOURCES += \
 	utils/analysis/graph_task.h \
 	utils/analysis/histogram.c \
 	utils/analysis/histogram.h \
+	utils/analysis/limit.c \
+	utils/analysis/limit.h \
 	utils/analysis/slowest.c \
 	utils/analysis/slowest.h \
 	utils/analysis/stats.c \

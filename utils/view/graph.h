@@ -30,6 +30,9 @@ int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
 int ftr_graph_print(struct ftr_graph *graph, const struct ftr_graph_opts *opts,
 		    struct ftr_ostream *out, struct ftr_err *err);
 
+/* All of it as lines of JSON: nodes by id, each with that of its caller; roots are programs. */
+void ftr_graph_print_json(const struct ftr_graph *graph, struct ftr_ostream *out);
+
 /* Only the tree of its first root, without a title; opts->func and levels have no effect. */
 int ftr_graph_print_root(struct ftr_graph *graph, const struct ftr_graph_opts *opts,
 			 struct ftr_ostream *out, struct ftr_err *err);

@@ -9,5 +9,7 @@ struct ftr_trace;
 
 void ftr_info_print(const struct ftr_trace *trace, struct ftr_ostream *out);
 void ftr_info_print_tasks(const struct ftr_trace *trace, struct ftr_ostream *out);
+/* Lines of JSON (utils/view/json.h): the trace, then its tasks. */
+void ftr_info_print_json(const struct ftr_trace *trace, struct ftr_ostream *out);
 
 #endif /* FTR_VIEW_INFO_H */

@@ -4,20 +4,30 @@ libftr_a_SOURCES += \
 	utils/view/build.h \
 	utils/view/cpu_text.c \
 	utils/view/cpu_text.h \
+	utils/view/diff.c \
+	utils/view/diff.h \
 	utils/view/dump.c \
 	utils/view/dump.h \
 	utils/view/fields.c \
 	utils/view/fields.h \
 	utils/view/graph.c \
 	utils/view/graph.h \
+	utils/view/graph_json.c \
 	utils/view/graph_task.c \
 	utils/view/graph_task.h \
 	utils/view/info.c \
 	utils/view/info.h \
+	utils/view/info_json.c \
+	utils/view/json.c \
+	utils/view/json.h \
+	utils/view/limit.c \
+	utils/view/limit.h \
 	utils/view/replay.c \
 	utils/view/replay.h \
 	utils/view/replay_flat.c \
 	utils/view/replay_flat.h \
+	utils/view/replay_json.c \
+	utils/view/replay_json.h \
 	utils/view/replay_line.c \
 	utils/view/replay_line.h \
 	utils/view/report.c \
@@ -26,6 +36,7 @@ libftr_a_SOURCES += \
 	utils/view/report_columns.h \
 	utils/view/report_csv.c \
 	utils/view/report_diff.c \
+	utils/view/report_json.c \
 	utils/view/report_syscalls.c \
 	utils/view/report_task.c \
 	utils/view/slowest.c \

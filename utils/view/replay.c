@@ -10,6 +10,7 @@
 #include "utils/trace/event_text.h"
 #include "utils/trace/trace.h"
 #include "utils/view/replay_flat.h"
+#include "utils/view/replay_json.h"
 #include "utils/view/replay_line.h"
 #include "utils/view/unfinished.h"
 
@@ -556,6 +557,8 @@ struct ftr_sink *ftr_replay_new(const struct ftr_replay_opts *opts, struct ftr_o
 	struct ftr_sink *sink;
 	struct replay_sink *self;
 
+	if (opts->is_json)
+		return replay_json_new(out, err);
 	if (opts->is_flat)
 		return replay_flat_new(out, err);
 	sink = ftr_sink_new(&replay_sink_ops, out, err);

@@ -18,6 +18,7 @@ struct ftr_replay_opts {
 	const char *fields;	/* -f (nullable: "duration,tid") */
 	enum ftr_replay_times times;	/* --time-range: time columns */
 	bool is_flat;
+	bool is_json;
 	bool is_column_view;
 	uint64_t column_offset;	/* levels between the columns of two tasks */
 	bool no_merge;		/* a leaf call takes two lines */

@@ -39,6 +39,9 @@ int ftr_report_print(const struct ftr_stats *stats, const struct ftr_report_opts
 /* The same as comma-separated values (RFC 4180): fields by their names, times in nanoseconds. */
 int ftr_report_print_csv(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 			 struct ftr_ostream *out, struct ftr_err *err);
+/* The same as lines of JSON (utils/view/json.h). */
+int ftr_report_print_json(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
+			  struct ftr_ostream *out, struct ftr_err *err);
 /* @by: what the rows are, enum ftr_syscalls_by. */
 int ftr_report_print_syscalls(const struct ftr_syscalls *sums, int by,
 			      const struct ftr_report_opts *opts, struct ftr_ostream *out,

@@ -5,6 +5,7 @@
 #include "utils/analysis/stats.h"
 #include "utils/base/bits.h"
 #include "utils/base/text.h"
+#include "utils/view/cpu_text.h"
 #include "utils/view/fields.h"
 #include "utils/view/report.h"
 
@@ -326,4 +327,16 @@ const struct ftr_func_stat **report_sorted_rows(const struct ftr_stats *stats,
 	if (rows != NULL)
 		qsort_r(rows, *nr, sizeof(*rows), compare, (void *)sort);
 	return rows;
+}
+
+void report_cpus_text(const struct report_column *column, const struct ftr_func_stat *stat,
+		      struct ftr_strbuf *text)
+{
+	static const struct ftr_cpu_set none;
+	const struct ftr_cpu_set *set = stat->cpus == NULL ? &none : stat->cpus;
+
+	if (column->kind == REPORT_CPU_MASK)
+		view_cpu_mask_text(set, text);
+	else
+		view_cpu_list_text(set, text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns of report, and what -f and -s make of them: for its table, its differences and its
- * CSV.
+ * The columns of report, and what -f and -s make of them: for its table, its differences, its CSV
+ * and its JSON.
  */
 #ifndef FTR_VIEW_REPORT_COLUMNS_H
 #define FTR_VIEW_REPORT_COLUMNS_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/strbuf.h"
 
 struct ftr_func_stat;
 struct ftr_report_opts;
@@ -37,6 +38,10 @@ struct report_column {
 #define REPORT_SORT_KEYS_MAX 8
 
 extern const struct report_column report_columns[REPORT_COLUMNS];
+
+/* Append the processors of a CPU_MASK or CPU_LIST. */
+void report_cpus_text(const struct report_column *column, const struct ftr_func_stat *stat,
+		      struct ftr_strbuf *text);
 
 struct report_sort {
 	const struct report_column *keys[REPORT_SORT_KEYS_MAX];	/* NULL = by name */

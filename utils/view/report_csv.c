@@ -8,7 +8,6 @@
 
 #include "utils/analysis/stats.h"
 #include "utils/base/strbuf.h"
-#include "utils/view/cpu_text.h"
 #include "utils/view/report_columns.h"
 
 #include <errno.h>
@@ -35,16 +34,12 @@ static void put_text(struct ftr_ostream *out, const char *text, size_t len)
 }
 
 static void put_cpus(struct ftr_ostream *out, const struct report_column *column,
-		     const struct ftr_cpu_set *set)
+		     const struct ftr_func_stat *stat)
 {
-	static const struct ftr_cpu_set none;
 	struct ftr_strbuf text;
 
 	ftr_strbuf_init(&text);
-	if (column->kind == REPORT_CPU_MASK)
-		view_cpu_mask_text(set == NULL ? &none : set, &text);
-	else
-		view_cpu_list_text(set == NULL ? &none : set, &text);
+	report_cpus_text(column, stat, &text);
 	put_text(out, ftr_strbuf_str(&text), text.len);
 	ftr_strbuf_fini(&text);
 }
@@ -65,7 +60,7 @@ static void put_value(struct ftr_ostream *out, const struct report_column *colum
 		break;
 	case REPORT_CPU_MASK:
 	case REPORT_CPU_LIST:
-		put_cpus(out, column, stat->cpus);
+		put_cpus(out, column, stat);
 		break;
 	default:
 		ftr_ostream_u64(out, whole);
