@@ -39,7 +39,8 @@ static inline void ftr_channel_warn(const char *text)
 static inline bool ftr_is_silent(void)
 {
 	return ftr_self.is_silent ||
-	       atomic_load_explicit(&ftr_state.is_silent, memory_order_relaxed) != 0;
+	       (atomic_load_explicit(&ftr_state.blocked, memory_order_relaxed) &
+		FTR_SECCOMP_BIT(FTR_SECCOMP_TRACING)) != 0;
 }
 
 #endif /* FTR_LIBMCOUNT_CHANNEL_H */

@@ -171,6 +171,16 @@ void ftr_environ_start(char **envp)
 		environ_end(&envp[kept], look.nr - kept);
 }
 
+/* There is room for more: variable_take. */
+void ftr_environ_forbid_helper(void)
+{
+	char *channel = ftr_state.ours[FTR_OURS_CHANNEL];
+	size_t len = channel != NULL ? strlen(channel) : 0;
+
+	if (len > 0 && channel[len - 1] != FTR_ENVIRON_NO_HELPER)
+		channel[len] = FTR_ENVIRON_NO_HELPER;
+}
+
 /* New images must not, or cannot, connect to the recorder: they would warn, or be killed. */
 static bool is_alone(void)
 {

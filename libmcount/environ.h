@@ -14,6 +14,9 @@ typedef char *const *ftr_strings;
  */
 void ftr_environ_start(char **envp);
 
+/* New images must not use a helper: a filter that they inherit forbids it (seccomp.h). */
+void ftr_environ_forbid_helper(void);
+
 /*
  * What a new image gets for @envp (NULL is empty), in memory of our own (scratch.h); @envp itself
  * where nothing is to be added, or there is no memory: then the recorder warns, and the image runs

@@ -6,6 +6,7 @@
 #include <linux/wait.h>
 #include <sys/mman.h>
 
+#include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
 #define STACK_BYTES (64ul << 10)
@@ -37,10 +38,12 @@ static void job_run(void *arg)
 bool ftr_helper_run(void (*fn)(void *arg), void *arg)
 {
 	struct job job = { fn, arg };
-	long stack = ftr_sys6(SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	long pid;
+	long stack, pid;
 
+	if ((atomic_load(&ftr_state.blocked) & FTR_SECCOMP_BIT(FTR_SECCOMP_HELPER)) != 0)
+		return false;
+	stack = ftr_sys6(SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(stack))
 		return false;
 	pid = ftr_arch_clone_run(CLONE_VM | CLONE_VFORK | CLONE_UNTRACED,

@@ -5,6 +5,8 @@
 #include <linux/audit.h>
 #include <linux/futex.h>
 #include <linux/mman.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -34,13 +36,13 @@ struct machine {
 
 /*
  * What the runtime may ask of the kernel after the program's start, with the arguments that a
- * filter may look at.  Without what is needed no thread can be traced; the rest may fail.
+ * filter may look at.  What is needed may not be refused either; the rest may fail.
  */
 static const struct our_call {
 	uint16_t nr;
 	bool is_needed;
 	uint64_t args[ARGS_MAX];
-} our_calls[] = {
+} tracing_calls[] = {
 	{ SYS_close, true, { AN_FD, 0, 0, 0, 0, FTR_OWN_CALL } },
 	{ SYS_connect, true, { AN_FD, AN_ADDRESS, sizeof(struct sockaddr_un) } },
 	{ SYS_futex, false, { AN_ADDRESS, FUTEX_WAIT_PRIVATE, 1, AN_ADDRESS } },
@@ -69,6 +71,7 @@ static const struct our_call {
 	{ SYS_prlimit64, false, { 0, RLIMIT_AS, 0, AN_ADDRESS } },
 	{ SYS_process_vm_readv, false, { OUR_PID, AN_ADDRESS, 1, AN_ADDRESS, 1 } },
 	{ SYS_read, false, { AN_FD, AN_ADDRESS, A_SIZE } },
+	{ SYS_readlink, false, { AN_ADDRESS, AN_ADDRESS, A_SIZE } },
 	{ SYS_recvmsg, true, { AN_FD, AN_ADDRESS, MSG_CMSG_CLOEXEC } },
 	{ SYS_rt_sigprocmask, true, { SIG_BLOCK, AN_ADDRESS, AN_ADDRESS, SIGNALS_BYTES } },
 	{ SYS_rt_sigprocmask, true, { SIG_SETMASK, AN_ADDRESS, 0, SIGNALS_BYTES } },
@@ -78,6 +81,24 @@ static const struct our_call {
 	{ SYS_socket, true, { AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC } },
 	{ SYS_socket, true, { AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC } },
 	{ SYS_tgkill, false, { OUR_PID, OUR_TID } },
+};
+
+static const struct our_call helper_calls[] = {
+	{ SYS_clone, true, { CLONE_VM | CLONE_VFORK | CLONE_UNTRACED, AN_ADDRESS, 0, 0, 0,
+			     FTR_OWN_CALL } },
+	{ SYS_close_range, false, { 0, ~0u, 0, 0, 0, FTR_OWN_CALL } },
+	{ SYS_exit, true, { 0 } },
+	{ SYS_wait4, true, { OUR_PID, 0, __WALL } },
+};
+
+#define CALLS(array) array, sizeof(array) / sizeof((array)[0])
+
+static const struct purpose {
+	const struct our_call *calls;
+	uint32_t nr;
+} purposes[FTR_SECCOMP_PURPOSES] = {
+	[FTR_SECCOMP_TRACING] = { CALLS(tracing_calls) },
+	[FTR_SECCOMP_HELPER] = { CALLS(helper_calls) },
 };
 
 static bool load(const struct seccomp_data *data, uint32_t offset, uint32_t *value)
@@ -187,20 +208,29 @@ static uint64_t argument(uint64_t value)
 	return value == OUR_TID ? (uint64_t)ftr_sys0(SYS_gettid) : value;
 }
 
-bool ftr_seccomp_blocks_us(const struct sock_filter *code, uint32_t nr)
+static bool is_blocked(const struct our_call *call, const struct sock_filter *code, uint32_t nr)
 {
 	struct seccomp_data data = {
+		.nr = call->nr,
 		.arch = FTR_ARCH_AUDIT,
-		.instruction_pointer = (uint64_t)(uintptr_t)ftr_seccomp_blocks_us,
+		.instruction_pointer = (uint64_t)(uintptr_t)ftr_seccomp_blocked,
 	};
-	uint32_t i, arg;
+	uint32_t arg;
 
-	for (i = 0; i < sizeof(our_calls) / sizeof(our_calls[0]); i++) {
-		data.nr = our_calls[i].nr;
-		for (arg = 0; arg < ARGS_MAX; arg++)
-			data.args[arg] = argument(our_calls[i].args[arg]);
-		if (!is_passed(ftr_seccomp_run(code, nr, &data), our_calls[i].is_needed))
-			return true;
+	for (arg = 0; arg < ARGS_MAX; arg++)
+		data.args[arg] = argument(call->args[arg]);
+	return !is_passed(ftr_seccomp_run(code, nr, &data), call->is_needed);
+}
+
+uint32_t ftr_seccomp_blocked(const struct sock_filter *code, uint32_t nr)
+{
+	uint32_t blocked = 0, purpose, i;
+
+	for (purpose = 0; purpose < FTR_SECCOMP_PURPOSES; purpose++) {
+		for (i = 0; i < purposes[purpose].nr; i++) {
+			if (is_blocked(&purposes[purpose].calls[i], code, nr))
+				blocked |= FTR_SECCOMP_BIT(purpose);
+		}
 	}
-	return false;
+	return blocked;
 }

@@ -21,10 +21,18 @@
 uint32_t ftr_seccomp_run(const struct sock_filter *code, uint32_t nr,
 			 const struct seccomp_data *data);
 
+/* What the runtime makes system calls for. */
+enum ftr_seccomp_purpose {
+	FTR_SECCOMP_TRACING,	/* new threads, children, images and libraries */
+	FTR_SECCOMP_HELPER,	/* ... where no descriptor is left (helper.h) */
+	FTR_SECCOMP_PURPOSES
+};
+#define FTR_SECCOMP_BIT(purpose) (1u << (purpose))
+
 /*
- * Would it end the process, or raise a signal, for one of the runtime's system calls, or refuse one
- * without which no thread can be traced?
+ * FTR_SECCOMP_BIT() of the purposes for which it would end the process, or raise a signal, or
+ * refuse what is needed.
  */
-bool ftr_seccomp_blocks_us(const struct sock_filter *code, uint32_t nr);
+uint32_t ftr_seccomp_blocked(const struct sock_filter *code, uint32_t nr);
 
 #endif /* FTR_LIBMCOUNT_SECCOMP_H */

@@ -16,6 +16,7 @@
 #include "libmcount/probe.h"
 #include "libmcount/sections.h"
 #include "utils/base/rt/sys.h"
+#include "utils/proto/environ.h"
 
 struct ftr_state ftr_state;
 
@@ -41,6 +42,10 @@ static bool address_find(char *const *envp)
 	const char *name = env_find(envp, FTR_CHANNEL_ENV);
 	size_t len = name != NULL ? strlen(name) : 0;
 
+	if (len > 0 && name[len - 1] == FTR_ENVIRON_NO_HELPER) {
+		atomic_fetch_or(&ftr_state.blocked, FTR_SECCOMP_BIT(FTR_SECCOMP_HELPER));
+		len--;
+	}
 	if (len == 0 || len > FTR_ADDRESS_MAX - 2)
 		return false;
 	memcpy(ftr_state.address, name, len);

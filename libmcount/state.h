@@ -10,6 +10,7 @@
 #include "libmcount/patch_near.h"
 #include "libmcount/plt_stubs.h"
 #include "libmcount/real.h"
+#include "libmcount/seccomp.h"
 #include "libmcount/thread.h"
 #include "libmcount/unwinding.h"
 #include "utils/proto/control.h"
@@ -101,7 +102,7 @@ struct ftr_state {
 	_Atomic uint32_t asking;		/* threads that talk to the recorder, a futex */
 	_Atomic uint32_t asking_pid;		/* of this process */
 	_Atomic uint32_t is_unanswered;		/* the recorder did not answer in time, last time */
-	_Atomic uint32_t is_silent; /* a seccomp filter would end the process for our calls */
+	_Atomic uint32_t blocked; /* by seccomp filters: FTR_SECCOMP_BIT() of purposes */
 	_Atomic bool is_filtered;		/* the program has installed a seccomp filter */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uintptr_t main_stack;			/* an address near its upper end */

@@ -40,34 +40,38 @@ static bool peek(void *to, const void *from, unsigned long bytes)
 	       (long)bytes;
 }
 
-/* What cannot be looked at is taken to forbid everything. */
-static bool filter_blocks_us(const struct sock_fprog *user)
+/* FTR_SECCOMP_BIT() of purposes; what cannot be looked at is taken to forbid everything. */
+static uint32_t filter_blocks(const struct sock_fprog *user)
 {
+	uint32_t blocked = UINT32_MAX;
 	struct sock_fprog prog;
 	struct sock_filter *copy;
-	bool is_bad = true;
 	long mem;
 
 	if (!peek(&prog, user, sizeof(prog)) || prog.len > FTR_SECCOMP_FILTER_MAX)
-		return true;
+		return blocked;
 	mem = ftr_sys6(SYS_mmap, 0, FTR_SECCOMP_FILTER_MAX * sizeof(*copy), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))
-		return true;
+		return blocked;
 	copy = (struct sock_filter *)mem;
 	if (peek(copy, prog.filter, prog.len * sizeof(*copy)))
-		is_bad = ftr_seccomp_blocks_us(copy, prog.len);
+		blocked = ftr_seccomp_blocked(copy, prog.len);
 	ftr_sys2(SYS_munmap, mem, FTR_SECCOMP_FILTER_MAX * sizeof(*copy));
-	return is_bad;
+	return blocked;
 }
 
-static void filter_installed(void)
+static void filter_installed(uint32_t blocked)
 {
+	if (blocked == 0)
+		return;
 	if (ftr_thread_is_vforked(&ftr_self))
 		ftr_self.is_silent = true;	/* not its parent */
 	else
-		atomic_store(&ftr_state.is_silent, 1);
-	if (ftr_self.producer == NULL)
+		atomic_fetch_or(&ftr_state.blocked, blocked);
+	if ((blocked & FTR_SECCOMP_BIT(FTR_SECCOMP_HELPER)) != 0)
+		ftr_environ_forbid_helper();
+	if (ftr_is_silent() && ftr_self.producer == NULL)
 		ftr_thread_disarm(&ftr_self);
 }
 
@@ -87,18 +91,19 @@ static long strict(long nr, unsigned long a, unsigned long b, unsigned long c)
 
 static long filter(long nr, unsigned long a, unsigned long b, unsigned long c)
 {
-	bool is_bad = c != 0 && atomic_load(&ftr_state.is_silent) == 0 &&
-		      filter_blocks_us((const struct sock_fprog *)c);
+	uint32_t blocked = 0;
 	long ret;
 
-	if (is_bad)
+	if (c != 0 && !ftr_is_silent())
+		blocked = filter_blocks((const struct sock_fprog *)c);
+	if ((blocked & FTR_SECCOMP_BIT(FTR_SECCOMP_TRACING)) != 0)
 		ftr_channel_warn("installed a seccomp filter that blocks tracing; its new threads, "
 				 "children and images run untraced");
 	ret = ftr_sys3(nr, a, b, c);
-	if (ret == 0)
+	if (ret == 0) {
 		atomic_store(&ftr_state.is_filtered, true);
-	if (ret == 0 && is_bad)
-		filter_installed();
+		filter_installed(blocked);
+	}
 	return ret;
 }
 

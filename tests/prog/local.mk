@@ -13,6 +13,7 @@ traced_programs = \
 	tests/prog/coroutines.c \
 	tests/prog/creators.c \
 	tests/prog/deep_throw.cc \
+	tests/prog/denied.c \
 	tests/prog/dlopen.c \
 	tests/prog/early.c \
 	tests/prog/environment.c \

@@ -18,6 +18,11 @@
 #define RET(answer) BPF_STMT(BPF_RET | BPF_K, answer)
 #define IF_EQUAL(value, jt, jf) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, jt, jf)
 
+static bool blocks_tracing(const struct sock_filter *code, uint32_t nr)
+{
+	return (ftr_seccomp_blocked(code, nr) & FTR_SECCOMP_BIT(FTR_SECCOMP_TRACING)) != 0;
+}
+
 static void test_allow_and_kill(void **state)
 {
 	const struct sock_filter allow[] = { RET(SECCOMP_RET_ALLOW) };
@@ -25,10 +30,10 @@ static void test_allow_and_kill(void **state)
 	const struct sock_filter refuse[] = { RET(SECCOMP_RET_ERRNO | 1) };
 	const struct sock_filter trap[] = { RET(SECCOMP_RET_TRAP) };
 
-	assert_false(ftr_seccomp_blocks_us(allow, NR(allow)));
-	assert_true(ftr_seccomp_blocks_us(refuse, NR(refuse)));
-	assert_true(ftr_seccomp_blocks_us(kill, NR(kill)));
-	assert_true(ftr_seccomp_blocks_us(trap, NR(trap)));
+	assert_int_equal(ftr_seccomp_blocked(allow, NR(allow)), 0);
+	assert_true(blocks_tracing(refuse, NR(refuse)));
+	assert_true(blocks_tracing(kill, NR(kill)));
+	assert_true(blocks_tracing(trap, NR(trap)));
 }
 
 /* As libseccomp writes them: the architecture first, then ranges of numbers. */
@@ -46,12 +51,12 @@ static void test_one_call_forbidden(void **state)
 		RET(SECCOMP_RET_ALLOW),
 	};
 
-	assert_false(ftr_seccomp_blocks_us(code, NR(code)));
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
 	code[6].k = SYS_connect;
-	assert_true(ftr_seccomp_blocks_us(code, NR(code)));
+	assert_true(blocks_tracing(code, NR(code)));
 	code[6].k = SYS_ptrace;
 	code[1].k = AUDIT_ARCH_I386;
-	assert_true(ftr_seccomp_blocks_us(code, NR(code)));
+	assert_true(blocks_tracing(code, NR(code)));
 }
 
 /* Filters look at arguments: other families of sockets, threads of other processes. */
@@ -66,14 +71,14 @@ static void test_arguments(void **state)
 		RET(SECCOMP_RET_ALLOW),
 	};
 
-	assert_true(ftr_seccomp_blocks_us(code, NR(code)));
+	assert_true(blocks_tracing(code, NR(code)));
 	code[3].k = AF_NETLINK;
-	assert_false(ftr_seccomp_blocks_us(code, NR(code)));
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
 	code[1].k = SYS_tgkill;
 	code[3].k = (uint32_t)getpid();
-	assert_true(ftr_seccomp_blocks_us(code, NR(code)));
+	assert_true(blocks_tracing(code, NR(code)));
 	code[3].k = 1;
-	assert_false(ftr_seccomp_blocks_us(code, NR(code)));
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
 }
 
 /* A call that has another way round may be refused, one without which nothing goes may not. */
@@ -86,9 +91,30 @@ static void test_refused(void **state)
 		RET(SECCOMP_RET_ALLOW),
 	};
 
-	assert_false(ftr_seccomp_blocks_us(code, NR(code)));
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
 	code[1].k = SYS_socket;
-	assert_true(ftr_seccomp_blocks_us(code, NR(code)));
+	assert_true(blocks_tracing(code, NR(code)));
+}
+
+/* What only a process without descriptors needs is no reason not to trace the others. */
+static void test_helper(void **state)
+{
+	static const uint32_t calls[] = { SYS_clone, SYS_wait4, SYS_exit, SYS_close_range };
+	struct sock_filter code[] = {
+		LOAD(nr),
+		IF_EQUAL(0, 0, 1),
+		RET(SECCOMP_RET_KILL_PROCESS),
+		RET(SECCOMP_RET_ALLOW),
+	};
+	size_t i;
+
+	for (i = 0; i < NR(calls); i++) {
+		code[1].k = calls[i];
+		assert_int_equal(ftr_seccomp_blocked(code, NR(code)),
+				 FTR_SECCOMP_BIT(FTR_SECCOMP_HELPER));
+	}
+	code[2].k = SECCOMP_RET_ERRNO | 1;	/* there is another way round close_range */
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
 }
 
 static void test_arithmetic(void **state)
@@ -138,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_one_call_forbidden),
 		cmocka_unit_test(test_arguments),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_helper),
 		cmocka_unit_test(test_arithmetic),
 		cmocka_unit_test(test_damaged),
 	};

@@ -264,9 +264,9 @@ static void test_refresh_claimed(void **state)
 static void test_refresh_forbidden(void **state)
 {
 	control.generation = 1;
-	ftr_state.is_silent = 1;
+	ftr_state.blocked = FTR_SECCOMP_BIT(FTR_SECCOMP_TRACING);
 	ftr_sections_refresh();
-	ftr_state.is_silent = 0;
+	ftr_state.blocked = 0;
 	control.stopped = 1;
 	ftr_sections_refresh();
 	assert_int_equal(recorder.asked, 0);

@@ -15,6 +15,8 @@
 #define FTR_ENVIRON_PRELOAD "LD_PRELOAD="	/* a list; ours is libmcount.so */
 #define FTR_ENVIRON_ASAN    "ASAN_OPTIONS="	/* a list */
 #define FTR_ENVIRON_CHANNEL FTR_CHANNEL_ENV "="
+/* Behind the channel's value: a filter that the image inherits forbids the helper (seccomp.h). */
+#define FTR_ENVIRON_NO_HELPER '!'
 #define FTR_ENVIRON_PAD	    "FTR_PAD="		/* only where their number would be odd */
 
 /* AddressSanitizer refuses to start behind another preloaded library; ours is not in its way. */
