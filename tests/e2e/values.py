@@ -123,6 +123,44 @@ int main() { object o("a rather long name for an object"); std::string s = o.cal
 	return by_value(s, o, 4) > 0 && s.size() > 5 ? 0 : 1; }
 """
 
+VIEWS = r"""
+#include <string>
+#include <string_view>
+__attribute__((noinline)) size_t view(int n, std::string_view v, const std::string_view &r, double d)
+{ __asm__ volatile("" : : "r"(&r) : "memory"); return v.size() + r.size() + n + (size_t)d; }
+__attribute__((noinline)) size_t late(long a, long b, long c, long d, long e, std::string_view v, int n)
+{ __asm__ volatile(""); return v.size() + a + b + c + d + e + n; }
+__attribute__((noinline)) std::string_view cut(std::string_view v, size_t n)
+{ __asm__ volatile(""); return v.substr(0, n); }
+int main()
+{
+	std::string s = "a string on the heap, as it is long";
+	std::string_view r = "constant";
+	size_t n = view(1, std::string_view(s).substr(2, 6), r, 2.5) + late(1, 2, 3, 4, 5, r, 6);
+	n += cut(s, 11).size() + cut({}, 0).size() + cut(std::string_view("a\nb\0c", 5), 5).size();
+	n += cut(std::string_view((char *)16, 3), 0).size();
+	return n == 0;
+}
+"""
+VIEWS_SEEN = ['view(1, "string", "constant", 2.500000) = 17', 'late(1, 2, 3, 4, 5, "constant", 6) = 29',
+              'cut("a string on the heap, as it is long", 11) = "a string on"', 'cut("", 0) = ""',
+              'cut("a\\nb", 5) = "a\\nb"', 'cut("<0x10>", 0) = ""']
+
+RUST = """
+#[inline(never)] #[no_mangle] pub fn cut(s: &str, n: usize) -> &str { std::hint::black_box(&s[..n]) }
+#[inline(never)] #[no_mangle] pub fn given(s: String, t: &String, u: &mut String, n: u8) -> String
+{ u.push_str(t); std::hint::black_box(&s); format!("{}{}", s, n) }
+fn main()
+{
+    let mut u = String::new();
+    let s = given(String::from("by value"), &String::from("by reference"), &mut u, 7);
+    let empty = given(String::new(), &u, &mut String::from("mutable"), 8);
+    println!("{} {}", cut(&s, 2), cut(&empty, 0));
+}
+"""
+RUST_SEEN = ['given("by value", "by reference", "", 7) = "by value7"', 'given("", "by reference", "mutable", 8) = "8"',
+             'cut("by value7", 2) = "by"', 'cut("8", 0) = ""']
+
 
 def calls(data, names, *options, tool=FTR):
     """The calls of the functions, without what is in them: "f(1) = 2"."""
@@ -146,6 +184,12 @@ class Values(harness.Test):
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, f"^{warning}$")
         return done.stdout
+
+    def expect_same(self, names, what):
+        """uftrace 0.13 shows large unsigned numbers as hexadecimal ones."""
+        shown = [[re.sub("0x[0-9a-f]+", lambda number: str(int(number.group(), 16)), call)
+                  for call in calls("data", names, tool=tool)] for tool in ("uftrace", FTR)]
+        self.expect(shown[0] == shown[1], f"{what}: {[pair for pair in zip(*shown) if pair[0] != pair[1]]}")
 
     def write(self, name, text):
         with open(name, "w", encoding="ascii") as file:
@@ -233,12 +277,6 @@ class Specs(Values):
             self.expect_same(names, options)
             shutil.rmtree("data")
 
-    def expect_same(self, names, what):
-        """uftrace 0.13 shows large unsigned numbers as hexadecimal ones."""
-        shown = [[re.sub("0x[0-9a-f]+", lambda number: str(int(number.group(), 16)), call)
-                  for call in calls("data", names, tool=tool)] for tool in ("uftrace", FTR)]
-        self.expect(shown[0] == shown[1], f"{what}: {[pair for pair in zip(*shown) if pair[0] != pair[1]]}")
-
     @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
     def test_uftrace_shows_automatic_ones(self):
         self.record("program", "-a")
@@ -271,6 +309,33 @@ class Pointers(Values):
             self.assertEqual([re.sub("0x7\\w+", "THIS", call) for call in calls("data", ("object::called", "by_value"))],
                              ['object::called(THIS, "short"s, 3) = "a rather long name for an objectshort"s',
                               'by_value("a rather long name for an objectshort"s, object{...}, 4) = 73'])
+            shutil.rmtree("data")
+
+    def test_views(self):
+        names = ("view", "late", "cut")
+        for compiler in ("g++", "clang++"):
+            if shutil.which(compiler) is None:
+                continue
+            for flags in ("-O0", "-O2"):
+                harness.build(self.write("views.cc", VIEWS), "views", "-g", flags, "-pg", "-std=c++17",
+                              compiler=[compiler])
+                self.record("views", "-a")
+                self.expect(calls("data", names) == VIEWS_SEEN, f"{compiler} {flags}: {calls('data', names)}")
+                if shutil.which("uftrace"):
+                    self.expect_same(names, "views")
+                shutil.rmtree("data")
+
+    @unittest.skipUnless(shutil.which("rustc"), "rustc is not installed")
+    def test_strings_of_rust(self):
+        source = self.write("strings.rs", RUST)
+        for level in ("0", "2"):
+            built = subprocess.run(["rustc", "-g", "-C", f"opt-level={level}", "-Z", "instrument-mcount", "-o", "strings",
+                                    source], env={**os.environ, "RUSTC_BOOTSTRAP": "1"}, timeout=TIMEOUT,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            if built.returncode:
+                self.skipTest("this rustc does not instrument")
+            self.record("strings", "-a")
+            self.assertEqual(calls("data", ("given", "cut")), RUST_SEEN)
             shutil.rmtree("data")
 
 

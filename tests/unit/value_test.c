@@ -77,7 +77,7 @@ static const struct expected {
 };
 
 static const char cxx_source[] =
-	"#include <string>\n"
+	"#include <string>\n#include <string_view>\n"
 	"#include <vector>\n"
 	"#define KEEP __attribute__((noinline))\n"
 	"enum class small : unsigned char { off, on };\n"
@@ -93,11 +93,13 @@ static const char cxx_source[] =
 	"KEEP object objects(object o, int n) { return o; }\n"
 	"KEEP int vectors(const std::vector<int> &v, std::vector<int> w, empty e, int n)"
 	" { return v.size() + w.size() + n; }\n"
+	"KEEP int views(std::string_view v, const std::string_view *p, int n)"
+	" { return v.size() + p->size() + n; }\n"
 	"KEEP int colors(n::color a, m::color b) { return a + b; }\n"
 	"KEEP int members(int object::*field, int (object::*f)(const std::string &, small) const, int n)"
 	" { return n; }\n"
 	"int main() { object o(1); return o.method(\"x\", small::on) + (int)strings(\"a\", nullptr, 1)"
-	".size() + objects(o, 1).x + vectors({}, {}, {}, 1) + colors(n::red, m::blue)"
+	".size() + objects(o, 1).x + vectors({}, {}, {}, 1) + colors(n::red, m::blue) + views({}, nullptr, 1)"
 	" + members(&object::x, &object::method, 1) + object::plain(1); }\n";
 
 static const struct expected cxx_expected[] = {
@@ -109,6 +111,8 @@ static const struct expected cxx_expected[] = {
 	{ "_Z7objects6objecti", "arg1/t16:object%RSI,arg2/i32%RDX", "retval/t16:object" },
 	{ "_Z7vectorsRKSt6vectorIiSaIiEES1_5emptyi", "arg1/p,arg2/t24:vector,arg3/t1:empty,"
 	  "arg4/i32%RDX", "retval/i32" },
+	{ "_Z5viewsSt17basic_string_viewIcSt11char_traitsIcEEPKS2_i", "arg1/s,arg2/s,arg3/i32%RCX",
+	  "retval/i32" },
 	{ "_Z6colorsN1n5colorEN1m5colorE", "arg1/e:color,arg2/e:color_2", "retval/i32" },
 	{ "_Z7membersM6objectiMS_KFiRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE5smallEi",
 	  "arg1/i64,arg2/t16%RSI+RDX,arg3/i32%RCX", "retval/i32" },
@@ -172,6 +176,8 @@ static uint32_t program_bytes(const struct ftr_value_op *op)
 	for (; op->what != FTR_VALUE_END; op++) {
 		bool is_string = op->what == FTR_VALUE_STRING || op->what == FTR_VALUE_STD_STRING;
 
+		if (op->what == FTR_VALUE_FOLLOW)
+			continue;
 		bytes += is_string ? 4 : op->bytes;
 		if ((op->flags & FTR_VALUE_JOINED) == 0)
 			bytes = (bytes + 3) / 4 * 4;

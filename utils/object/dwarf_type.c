@@ -7,6 +7,7 @@
 
 #include "utils/object/callconv.h"
 #include "utils/object/dwarf_leaves.h"
+#include "utils/object/dwarf_text.h"
 
 #define PARAMS_MAX 64
 #define ENUMERATORS_MAX 4096
@@ -49,7 +50,7 @@ static bool is_char(Dwarf_Die *type)
 }
 
 /* @type is a pointer or a reference. */
-static enum ftr_type_kind pointer_kind(Dwarf_Die *type)
+static enum ftr_type_kind pointer_kind(Dwarf_Die *type, struct ftr_text_parts *text)
 {
 	Dwarf_Die target;
 
@@ -57,6 +58,9 @@ static enum ftr_type_kind pointer_kind(Dwarf_Die *type)
 		return FTR_TYPE_POINTER;
 	if (is_std_string(&target))
 		return FTR_TYPE_STD_STRING;
+	text->is_followed = ftr_dwarf_text(&target, text);
+	if (text->is_followed)
+		return FTR_TYPE_TEXT;
 	return dwarf_tag(type) == DW_TAG_pointer_type && is_char(&target) ? FTR_TYPE_STRING :
 									   FTR_TYPE_POINTER;
 }
@@ -158,7 +162,7 @@ static struct ftr_type type_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
-		read.kind = pointer_kind(type);
+		read.kind = pointer_kind(type, &read.text);
 		read.bytes = POINTER_BYTES;
 		break;
 	case DW_TAG_ptr_to_member_type:
@@ -171,7 +175,10 @@ static struct ftr_type type_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 		break;
 	default:
 		if (is_std_string(type))
-			read = (struct ftr_type){ FTR_TYPE_STD_STRING, POINTER_BYTES, NULL, NULL };
+			read = (struct ftr_type){ .kind = FTR_TYPE_STD_STRING,
+						  .bytes = POINTER_BYTES };
+		else if (ftr_dwarf_text(type, &read.text))
+			read.kind = FTR_TYPE_TEXT;
 	}
 	if (read.kind == FTR_TYPE_OPAQUE)
 		read.name = plain_name(types->arena, name);

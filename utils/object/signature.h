@@ -16,6 +16,7 @@ enum ftr_type_kind {
 	FTR_TYPE_POINTER,
 	FTR_TYPE_STRING,	/* a pointer to char */
 	FTR_TYPE_STD_STRING,	/* a pointer to std::string of libstdc++ */
+	FTR_TYPE_TEXT,		/* an object, or a pointer to one, that has text */
 	FTR_TYPE_ENUM,
 	FTR_TYPE_OPAQUE,	/* a struct, a union, complex numbers ... by value */
 };
@@ -32,11 +33,18 @@ struct ftr_enum_type {
 	struct ftr_enumerator values[];
 };
 
+/* Where an object has the address of its characters, and their number. */
+struct ftr_text_parts {
+	uint32_t pointer, length;
+	bool is_followed;	/* the value is a pointer to the object */
+};
+
 struct ftr_type {
 	enum ftr_type_kind kind;
 	uint32_t bytes;
 	const char *name;	/* of OPAQUE (nullable), as that of an enumeration */
 	const struct ftr_enum_type *values;	/* of ENUM (nullable) */
+	struct ftr_text_parts text;		/* of TEXT */
 };
 
 enum ftr_place_kind {
@@ -46,6 +54,7 @@ enum ftr_place_kind {
 	FTR_PLACE_STACK,	/* nr bytes above the return address */
 	FTR_PLACE_RETURN,	/* integer register nr of return values */
 	FTR_PLACE_X87,		/* top of the floating-point stack */
+	FTR_PLACE_AT,		/* nr bytes above where another pointer leads */
 };
 
 /* A piece of a value. */

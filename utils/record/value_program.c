@@ -8,6 +8,7 @@
 
 #define PAYLOAD_ALIGN 8u
 #define PAYLOAD_BYTES_MAX (FTR_PAYLOAD_MAX / PAYLOAD_ALIGN * PAYLOAD_ALIGN)
+#define WORD 8u
 #define ENUM_BYTES 8u			/* in the payload, whatever it has in the program */
 #define X87_BYTES 10u
 #define OPAQUE_BYTES_MAX 128u		/* nobody shows what is in them */
@@ -16,6 +17,7 @@ static const uint8_t wheres[] = {
 	[FTR_PLACE_NOWHERE] = FTR_VALUE_NOWHERE, [FTR_PLACE_INTEGER] = FTR_VALUE_INTEGER,
 	[FTR_PLACE_VECTOR] = FTR_VALUE_VECTOR,	 [FTR_PLACE_STACK] = FTR_VALUE_STACK,
 	[FTR_PLACE_RETURN] = FTR_VALUE_RETURN,	 [FTR_PLACE_X87] = FTR_VALUE_X87,
+	[FTR_PLACE_AT] = FTR_VALUE_AT,
 };
 
 static bool is_string(enum ftr_value_what what)
@@ -25,7 +27,7 @@ static bool is_string(enum ftr_value_what what)
 
 static enum ftr_value_what what_of(const struct ftr_parameter *value)
 {
-	if (value->type.kind == FTR_TYPE_STRING)
+	if (value->type.kind == FTR_TYPE_STRING || value->type.kind == FTR_TYPE_TEXT)
 		return FTR_VALUE_STRING;
 	if (value->type.kind == FTR_TYPE_STD_STRING)
 		return FTR_VALUE_STD_STRING;
@@ -98,6 +100,36 @@ static int pieces_add(struct ftr_value_programs *programs, const struct ftr_para
 	return bytes == 0 ? 0 : op_add(programs, FTR_VALUE_BYTES, &nowhere, bytes, true);
 }
 
+/* The place of the word at @offset of an object that is in registers or on the stack. */
+static struct ftr_place word_place(const struct ftr_parameter *value, uint32_t offset)
+{
+	struct ftr_place place = value->places[offset / WORD < value->place_nr ? offset / WORD : 0];
+
+	if (place.kind == FTR_PLACE_STACK)
+		place.nr = (uint16_t)(value->places[0].nr + offset);
+	return place;
+}
+
+/* The number of characters first, then the pointer to them. */
+static int text_add(struct ftr_value_programs *programs, const struct ftr_parameter *value)
+{
+	const struct ftr_text_parts *text = &value->type.text;
+	struct ftr_place length = word_place(value, text->length);
+	struct ftr_place pointer = word_place(value, text->pointer);
+	uint32_t near_bytes = text->length > text->pointer ? text->length : text->pointer;
+	int ret = 0;
+
+	if (text->is_followed || value->is_pointed) {
+		length = (struct ftr_place){ FTR_PLACE_AT, (uint16_t)text->length, WORD };
+		pointer = (struct ftr_place){ FTR_PLACE_AT, (uint16_t)text->pointer, WORD };
+		ret = op_add(programs, FTR_VALUE_FOLLOW, &value->places[0], near_bytes + WORD,
+			     false);
+	}
+	if (ret == 0)
+		ret = op_add(programs, FTR_VALUE_COUNT, &length, 0, false);
+	return ret < 0 ? ret : op_add(programs, FTR_VALUE_STRING, &pointer, 0, true);
+}
+
 int ftr_value_program_add(struct ftr_value_programs *programs, const struct ftr_parameter *value)
 {
 	enum ftr_value_what what = what_of(value);
@@ -108,9 +140,28 @@ int ftr_value_program_add(struct ftr_value_programs *programs, const struct ftr_
 	if (need > PAYLOAD_BYTES_MAX - programs->bytes)
 		return -E2BIG;
 	programs->bytes += need;
+	if (value->type.kind == FTR_TYPE_TEXT)
+		return text_add(programs, value);
 	if (what == FTR_VALUE_BYTES)
 		return pieces_add(programs, value, bytes);
 	return op_add(programs, what, &value->places[0], bytes, true);
+}
+
+/* At least, and without padding. */
+static uint32_t made_bytes(const struct ftr_value_op *op)
+{
+	switch (op->what) {
+	case FTR_VALUE_STRING:
+	case FTR_VALUE_STD_STRING:
+		return FTR_VALUE_ALIGN;
+	case FTR_VALUE_COUNT:
+	case FTR_VALUE_FOLLOW:
+		return 0;
+	case FTR_VALUE_BLOCK:
+		return FTR_VALUE_COUNT_BYTES + op->bytes;
+	default:
+		return op->bytes;
+	}
 }
 
 /* Strings are told what comes behind them. */
@@ -128,12 +179,9 @@ int ftr_value_program_end(struct ftr_value_programs *programs, uint32_t *index)
 			behind += aligned(part);
 			part = 0;
 		}
-		if (is_string(op->what)) {
+		part += made_bytes(op);
+		if (is_string(op->what))
 			op->bytes = (uint16_t)behind;
-			part = FTR_VALUE_ALIGN;
-		} else {
-			part += op->bytes;
-		}
 	}
 	*index = programs->first;
 	return ftr_vec_push(&programs->ops, (struct ftr_value_op){ 0 });

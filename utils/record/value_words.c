@@ -140,7 +140,7 @@ static void put_format(const struct ftr_parameter *value, const char *enum_name,
 		[FTR_TYPE_NONE] = 'd',	   [FTR_TYPE_SIGNED] = 'i',	[FTR_TYPE_UNSIGNED] = 'u',
 		[FTR_TYPE_CHAR] = 'c',	   [FTR_TYPE_FLOAT] = 'f',	[FTR_TYPE_POINTER] = 'p',
 		[FTR_TYPE_STRING] = 's',   [FTR_TYPE_STD_STRING] = 'S', [FTR_TYPE_ENUM] = 'e',
-		[FTR_TYPE_OPAQUE] = 't',
+		[FTR_TYPE_OPAQUE] = 't',   [FTR_TYPE_TEXT] = 's',
 	};
 	uint32_t bytes = ftr_value_bytes(value);
 
@@ -210,7 +210,8 @@ void ftr_value_arg_words(const struct ftr_parameter *value, struct ftr_value_cou
 		ftr_strbuf_putc(text, ',');
 	ftr_strbuf_printf(text, is_float ? "fparg%u" : "arg%u", index);
 	put_format(value, enum_name, is_float, text);
-	put_places(value, &natural, text);
+	if (value->type.kind != FTR_TYPE_TEXT)	/* which has no place of its own */
+		put_places(value, &natural, text);
 }
 
 void ftr_value_retval_words(const struct ftr_parameter *value, const char *enum_name,
