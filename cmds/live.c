@@ -146,6 +146,8 @@ static int live_run(void *arg, int argc, char **argv)
 	char *dir;
 	int status;
 
+	if (values->record.lists_events)
+		return ftr_record_list_events(&values->replay.common);
 	if (argc == 0) {
 		ftr_error("live: name the program to run: ftr PROGRAM [ARGUMENT...]");
 		return FTR_EXIT_USAGE;

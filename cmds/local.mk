@@ -26,6 +26,7 @@ ftr_SOURCES = \
 	cmds/output.h \
 	cmds/record.c \
 	cmds/record.h \
+	cmds/record_events.c \
 	cmds/record_observed.c \
 	cmds/record_observed.h \
 	cmds/registry.c \

@@ -79,6 +79,8 @@ const struct ftr_option ftr_record_opts_options[] = {
 	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount/libmcount.so, or DIR/libmcount.so",
 	    ftr_opt_string, libmcount_dir),
 	ROW("library-path", 0, "DIR", NULL, ftr_opt_string, libmcount_dir),
+	ROW("list-event", 0, NULL, "List the events that --Event may name here, and record nothing",
+	    ftr_opt_flag, lists_events),
 	ROW("max-size", 0, "SIZE", "Stop recording when the data have reached SIZE", ftr_opt_size,
 	    max_bytes, .min = 1),
 	ROW("max-stack", 0, "DEPTH", "Track at most DEPTH open calls of a task (default: 1048576)",
@@ -199,6 +201,8 @@ static void warn_lost(const struct ftr_recorder_result *result)
 		[FTR_LOST_DAMAGED] = "the program overwrote them in its ring",
 		[FTR_LOST_EVENTS]  = ("the kernel's buffers for events were full; "
 				      "--no-sched avoids most of them"),
+		[FTR_LOST_KERNEL]  = ("the kernel's buffers of its own events were full; make "
+				      "them larger with --kernel-buffer"),
 	};
 	size_t i;
 
@@ -507,6 +511,8 @@ static int record_run(void *arg, int argc, char **argv)
 	struct ftr_err err = { 0 };
 	bool was_run;
 
+	if (values->record.lists_events)
+		return ftr_record_list_events(&values->common);
 	if (argc == 0) {
 		ftr_error("record: name the program to run: ftr record PROGRAM [ARGUMENT...]");
 		return FTR_EXIT_USAGE;

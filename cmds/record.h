@@ -26,6 +26,7 @@ struct ftr_record_opts {
 	bool estimate_return;
 	bool keep_pid;
 	bool has_syscalls;
+	bool lists_events;		/* that can be had, and records nothing */
 	bool no_pltbind;
 	bool nop;
 	bool no_event;
@@ -42,6 +43,9 @@ extern const struct ftr_option
 	ftr_record_opts_options[]; /* but depth, time_ns, filter, no_event, no_sched */
 #define FTR_RECORD_OPTS_DEFAULTS \
 	{ .buffer_bytes = 4 << 20, .max_stack = 1 << 20, .keep_bytes = FTR_BUDGET_KEEP_DEFAULT }
+
+/* Print what --Event may name here.  The exit status. */
+int ftr_record_list_events(const struct ftr_common *common);
 
 /*
  * Record argv[0] with its arguments into @dir; reports what failed.  *was_run: there is a

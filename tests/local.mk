@@ -33,6 +33,7 @@ EXTRA_DIST += \
 	tests/lib/beside_strace.py \
 	tests/lib/fxt_made.py \
 	tests/lib/tracedat_made.py \
+	tests/lib/tracefs.py \
 	tests/lib/count-results.awk \
 	tests/lib/packages.sh \
 	tests/lib/tree.sh \

@@ -109,7 +109,7 @@ class Events(Recording):
         self.assertEqual(kinds(), {COMM, EXIT})
         self.record("--no-sched", "--Event=linux:*", "./switches", "nap")
         self.assertEqual(self.info(), NAMES)
-        self.refused_event("linux:sched", "sched:sched_switch@kernel", "")
+        self.refused_event("linux:sched", "sched:sched_switch", "")
 
     def refused_event(self, *names):
         for name in names:

@@ -14,10 +14,10 @@ import subprocess
 import sys
 import unittest
 
-from recording import IS_ROOT, SRCDIR, TIMEOUT, harness
+from recording import SRCDIR, TIMEOUT, harness
 import tracedat_made as made
+from tracefs import mount, unmount
 
-CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
 SYSTEMS = ["sched", "irq", "timer", "task", "signal", "kmem", "block", "net", "workqueue", "raw_syscalls", "power",
            "writeback", "rcu", "skb", "filemap", "syscalls"]
 SYSTEMS_MIN = 10        # that have events here
@@ -55,12 +55,6 @@ class RealMachine(made.Machine):
 
 def struct_long():
     return ctypes.sizeof(ctypes.c_long)
-
-
-def namespace_make():
-    """False: not permitted."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    return libc.unshare(CLONE_NEWNS) == 0 and libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None) == 0
 
 
 class Instance:
@@ -110,19 +104,10 @@ class Instance:
 class Kernel(harness.Test):
     @classmethod
     def set_up_class(cls):
-        if not IS_ROOT:
-            raise unittest.SkipTest("tracefs is root's alone")
         if shutil.which("trace-cmd") is None:
             raise unittest.SkipTest("trace-cmd is not installed")
-        if not namespace_make():
-            raise unittest.SkipTest("no mount namespace is permitted here")
         tracefs = os.path.join(cls.top, "tracefs")
-        os.mkdir(tracefs)
-        mount = subprocess.run(["mount", "-t", "tracefs", "nodev", tracefs], stderr=subprocess.PIPE, text=True,
-                               timeout=TIMEOUT, check=False)
-        if mount.returncode != 0:
-            os.rmdir(tracefs)
-            raise unittest.SkipTest("tracefs cannot be mounted: " + mount.stderr.strip())
+        mount(tracefs)
         try:
             instance = Instance(tracefs)
             try:
@@ -132,8 +117,7 @@ class Kernel(harness.Test):
             finally:
                 instance.remove()
         finally:
-            subprocess.run(["umount", tracefs], timeout=TIMEOUT, check=True)
-            os.rmdir(tracefs)
+            unmount(tracefs)
         options = [(made.TRACECLOCK, b"local [mono]\n\0")]
         with open("six.dat", "wb") as file:
             file.write(made.version6(machine, cpus, options, [(PREFIX[:-2], cpus)]))

@@ -105,5 +105,7 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/write.h \
 	utils/format/uftrace/write_info.c \
 	utils/format/uftrace/write_info.h \
+	utils/format/uftrace/write_kernel.c \
+	utils/format/uftrace/write_kernel.h \
 	utils/format/uftrace/write_syscall.c \
 	utils/format/uftrace/write_syscall.h

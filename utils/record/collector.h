@@ -12,6 +12,7 @@
 
 #include "utils/base/err.h"
 #include "utils/base/option.h"
+#include "utils/base/strbuf.h"
 #include "utils/proto/control.h"
 #include "utils/record/pool.h"
 #include "utils/record/store.h"
@@ -55,6 +56,12 @@ struct ftr_collector {
 	const struct ftr_option *options;
 	size_t values_bytes;
 	const void *defaults;		/* (nullable: zeros) */
+
+	/*
+	 * (nullable) Add a line for each event that --Event may name.  0, or -errno with a
+	 * description: the machine does not let us know.
+	 */
+	int (*list)(struct ftr_strbuf *text, struct ftr_err *err);
 
 	/* Make the state of a recording; NULL with a description.  @values: of its options. */
 	void *(*open)(const struct ftr_recording *recording, const void *values,

@@ -17,6 +17,7 @@
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
 #include "utils/record/collector.h"
+#include "utils/record/event_word.h"
 #include "utils/record/perf_ring.h"
 #include "utils/record/sysinfo.h"
 
@@ -195,49 +196,48 @@ static unsigned perf_of(const char *pattern)
 	return perf;
 }
 
-static int event_unknown(const char *word, size_t len, struct ftr_err *err)
+static int event_unknown(struct ftr_slice word, struct ftr_err *err)
 {
 	struct ftr_strbuf names;
 	int ret;
 
 	ftr_strbuf_init(&names);
 	ftr_event_perf_names(FTR_PERF_ALL, &names);
-	ret = ftr_err_set(err, EINVAL, "unknown event \"%.*s\"; choose from: %s", (int)len,
-			  word, ftr_strbuf_str(&names));
+	ret = ftr_err_set(err, EINVAL,
+			  "unknown event \"%.*s\"; choose from: %s, or the kernel's "
+			  "SYSTEM:EVENT@kernel that --list-event shows",
+			  (int)word.len, word.s, ftr_strbuf_str(&names));
 	ftr_strbuf_fini(&names);
 	return ret;
 }
 
-static int event_add(unsigned *perf, const char *word, size_t len, struct ftr_err *err)
+static int event_add(unsigned *perf, struct ftr_slice word, struct ftr_err *err)
 {
 	unsigned of_word = 0;
 	char pattern[64];
 
-	if (len < sizeof(pattern)) {
-		snprintf(pattern, sizeof(pattern), "%.*s", (int)len, word);
+	if (word.len < sizeof(pattern)) {
+		snprintf(pattern, sizeof(pattern), "%.*s", (int)word.len, word.s);
 		of_word = perf_of(pattern);
 	}
 	if (of_word == 0)
-		return event_unknown(word, len, err);
+		return event_unknown(word, err);
 	*perf |= of_word;
 	return 0;
 }
 
-/* "linux:EVENT" or a shell pattern; several with commas or semicolons between. */
+/* "linux:EVENT" or a shell pattern; the kernel's own are another collector's. */
 static int parse_events(const struct ftr_option *opt, void *value, const char *arg,
 			struct ftr_err *err)
 {
-	static const char separators[] = ",;";
+	struct ftr_event_word word;
 	int ret = 0;
 
-	for (;;) {
-		size_t len = strcspn(arg, separators);
-
-		ret = event_add(value, arg, len, err);
-		if (ret < 0 || arg[len] == '\0')
-			return ret;
-		arg += len + 1;
+	while (ret == 0 && ftr_event_word_next(&arg, &word)) {
+		if (!word.is_kernel)
+			ret = event_add(value, word.name, err);
 	}
+	return ret;
 }
 
 static const struct ftr_option perf_options[] = {
@@ -247,6 +247,18 @@ static const struct ftr_option perf_options[] = {
 		   parse_events, struct perf_values, events),
 	{ 0 }
 };
+
+static int perf_list(struct ftr_strbuf *text, struct ftr_err *err)
+{
+	const struct ftr_event_kind *kind;
+	size_t pos = 0;
+
+	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
+		if (kind->perf != 0)
+			ftr_strbuf_printf(text, "%s\n", kind->name);
+	}
+	return 0;
+}
 
 static void *perf_open(const struct ftr_recording *recording, const void *values,
 		       struct ftr_err *err)
@@ -365,6 +377,7 @@ const struct ftr_collector ftr_collector_perf = {
 	.name	      = "perf",
 	.options      = perf_options,
 	.values_bytes = sizeof(struct perf_values),
+	.list	      = perf_list,
 	.open	      = perf_open,
 	.started      = perf_started,
 	.watch	      = perf_watch,

@@ -8,6 +8,7 @@ libftr_a_SOURCES += \
 	utils/record/choice.h \
 	utils/record/collector.c \
 	utils/record/collector.h \
+	utils/record/collector_kernel.c \
 	utils/record/collector_perf.c \
 	utils/record/collector_ring.c \
 	utils/record/collectors.def \
@@ -15,8 +16,14 @@ libftr_a_SOURCES += \
 	utils/record/control.h \
 	utils/record/deferred.c \
 	utils/record/deferred.h \
+	utils/record/event_word.c \
+	utils/record/event_word.h \
 	utils/record/job.c \
 	utils/record/job.h \
+	utils/record/kernel_events.c \
+	utils/record/kernel_events.h \
+	utils/record/kernel_pages.c \
+	utils/record/kernel_pages.h \
 	utils/record/launch.c \
 	utils/record/launch.h \
 	utils/record/maps.c \
@@ -62,6 +69,8 @@ libftr_a_SOURCES += \
 	utils/record/sysinfo.h \
 	utils/record/tick.c \
 	utils/record/tick.h \
+	utils/record/tracefs.c \
+	utils/record/tracefs.h \
 	utils/record/value.h \
 	utils/record/value_check.c \
 	utils/record/value_enums.c \

@@ -158,7 +158,6 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		.events_text = recorder->events_text,
 		.thread_nr = options->thread_nr,
 	};
-	recorder->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
 	ftr_recorder_now(recorder);
 	recorder->modules.options = options->sections;
@@ -262,6 +261,7 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	}
 	if (ret == 0 && !options->keep_pid)
 		ret = ftr_control_hold(&recorder->control, err);
+	recorder->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	if (ret == 0)
 		ret = ftr_launch_start(&launch, &recorder->child, &ready, err);
 	if (ret < 0) {

@@ -32,6 +32,8 @@ static void info_features(struct ftr_info *info, const struct ftr_recorder *reco
 		info->feature_mask |= FTR_FEATURE_ESTIMATE_RETURN;
 	if (recorder->store.has_events)
 		info->feature_mask |= FTR_FEATURE_EVENT;
+	if (recorder->store.has_kernel)
+		info->feature_mask |= FTR_FEATURE_KERNEL;
 	if (recorder->store.has_perf)
 		info->feature_mask |= FTR_FEATURE_PERF_EVENT;
 }

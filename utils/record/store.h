@@ -11,6 +11,7 @@
 #include "utils/proto/record.h"
 
 struct iovec;
+struct ftr_strbuf;
 
 enum ftr_lost_cause {
 	FTR_LOST_NO_ROOM,	/* the program dropped them: its ring was full */
@@ -18,6 +19,7 @@ enum ftr_lost_cause {
 	FTR_LOST_DISK,		/* they could not be written */
 	FTR_LOST_DAMAGED,	/* what stood in the ring was no record */
 	FTR_LOST_EVENTS,	/* the kernel had no room for perf events */
+	FTR_LOST_KERNEL,	/* ... in the ring buffers of its own tracing */
 	FTR_LOST_CAUSES
 };
 
@@ -56,7 +58,16 @@ struct ftr_store_ops {
 	 * kept.
 	 */
 	bool (*perf)(struct ftr_store *store, unsigned cpu, const struct iovec *parts, unsigned nr);
-	/* @nr records of @task (perf events: NULL) were lost. */
+	/*
+	 * Move @bytes, whole pages of @cpu's ring buffer of the kernel, out of a pipe, which is
+	 * then empty.  False: they are not kept, and nothing will be.  (kernel, kernel_file: NULL
+	 * where nothing comes of the kernel's tracing.)
+	 */
+	bool (*kernel)(struct ftr_store *store, unsigned cpu, int pipe_fd, size_t bytes);
+	/* What explains them (FTR_KERNEL_*_FILE).  0 or -errno, which was said. */
+	int (*kernel_file)(struct ftr_store *store, const char *name,
+			   const struct ftr_strbuf *text);
+	/* @nr records of @task (the kernel's: NULL) were lost. */
 	void (*lost)(struct ftr_store *store, struct ftr_store_task *task, uint64_t nr,
 		     enum ftr_lost_cause cause);
 	/* Nothing more comes of @task for now. */

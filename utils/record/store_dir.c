@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "utils/format/uftrace/write_kernel.h"
 #include "utils/trace/event_kind.h"
 
 /* file of a struct ftr_store_task: its descriptor + 1, so that NULL is "not open". */
@@ -124,16 +125,26 @@ static void dir_rest(struct ftr_store *base, struct ftr_store_task *task)
 	task->file = NULL;
 }
 
-/* The file of @cpu, made when it is new; -errno. */
-static int perf_file(struct ftr_store_dir *store, unsigned cpu)
+/* The file of @cpu, opened when it is new; -errno. */
+static int cpu_file(struct ftr_store_dir *store, struct ftr_store_cpu_files *files, unsigned cpu,
+		    int (*open_file)(const struct ftr_uftrace_dir *dir, unsigned cpu))
 {
-	while (store->perf_fds.nr <= cpu) {
-		if (ftr_vec_push(&store->perf_fds, -1) < 0)
+	while (files->nr <= cpu) {
+		if (ftr_vec_push(files, -1) < 0)
 			return -ENOMEM;
 	}
-	if (store->perf_fds.v[cpu] < 0)
-		store->perf_fds.v[cpu] = ftr_uftrace_perf_open(store->dir, cpu);
-	return store->perf_fds.v[cpu];
+	if (files->v[cpu] < 0)
+		files->v[cpu] = open_file(store->dir, cpu);
+	return files->v[cpu];
+}
+
+static void cpu_files_close(struct ftr_store_cpu_files *files)
+{
+	for (size_t i = 0; i < files->nr; i++) {
+		if (files->v[i] >= 0)
+			close(files->v[i]);
+	}
+	ftr_vec_fini(files);
 }
 
 static bool dir_perf(struct ftr_store *base, unsigned cpu, const struct iovec *parts, unsigned nr)
@@ -145,7 +156,7 @@ static bool dir_perf(struct ftr_store *base, unsigned cpu, const struct iovec *p
 
 	if (store->is_closed)
 		return true;
-	fd = perf_file(store, cpu);
+	fd = cpu_file(store, &store->perf, cpu, ftr_uftrace_perf_open);
 	ret = fd < 0 ? fd : ftr_uftrace_perf_append(fd, parts, nr);
 	store->has_perf |= fd >= 0;
 	for (i = 0; ret == 0 && i < nr; i++)
@@ -157,9 +168,53 @@ static bool dir_perf(struct ftr_store *base, unsigned cpu, const struct iovec *p
 	return false;
 }
 
+/* What nobody keeps. */
+static void pipe_empty(int pipe_fd)
+{
+	char bytes[4096];
+
+	while (read(pipe_fd, bytes, sizeof(bytes)) > 0)
+		;
+}
+
+static bool dir_kernel(struct ftr_store *base, unsigned cpu, int pipe_fd, size_t bytes)
+{
+	struct ftr_store_dir *store = dir_of(base);
+	char what[32];
+	int fd, ret;
+
+	if (store->is_closed) {
+		pipe_empty(pipe_fd);
+		return true;
+	}
+	fd = cpu_file(store, &store->kernel, cpu, ftr_uftrace_kernel_open);
+	ret = fd < 0 ? fd : ftr_uftrace_kernel_move(fd, pipe_fd, bytes);
+	store->has_kernel |= fd >= 0;
+	if (ret == 0) {
+		store->bytes += bytes;
+		return true;
+	}
+	pipe_empty(pipe_fd);
+	snprintf(what, sizeof(what), "kernel-cpu%u.dat", cpu);
+	ftr_store_dir_failed(store, what, -ret);
+	return false;
+}
+
+static int dir_kernel_file(struct ftr_store *base, const char *name, const struct ftr_strbuf *text)
+{
+	struct ftr_store_dir *store = dir_of(base);
+	int ret = ftr_uftrace_kernel_store(store->dir, name, ftr_strbuf_str(text), text->len);
+
+	if (ret < 0)
+		ftr_store_dir_failed(store, name, -ret);
+	return ret;
+}
+
 static const struct ftr_store_ops dir_ops = {
 	.append = dir_append,
 	.perf	= dir_perf,
+	.kernel = dir_kernel,
+	.kernel_file = dir_kernel_file,
 	.events = dir_events,
 	.lost	= dir_lost,
 	.rest	= dir_rest,
@@ -185,11 +240,8 @@ void ftr_store_dir_close(struct ftr_store_dir *store)
 		dir_rest(&store->base, slot->value);
 		free(slot->value);
 	}
-	for (pos = 0; pos < store->perf_fds.nr; pos++) {
-		if (store->perf_fds.v[pos] >= 0)
-			close(store->perf_fds.v[pos]);
-	}
-	ftr_vec_fini(&store->perf_fds);
+	cpu_files_close(&store->perf);
+	cpu_files_close(&store->kernel);
 	ftr_hashmap_fini(&store->by_tid);
 	ftr_vec_fini(&store->tids);
 	ftr_uftrace_dir_close(store->dir);

@@ -11,13 +11,20 @@
 #include "utils/format/uftrace/write.h"
 #include "utils/record/store.h"
 
+/* Descriptors by CPU, -1 = no file. */
+struct ftr_store_cpu_files {
+	int *v;			/* (owned) */
+	size_t nr, cap;
+};
+
 struct ftr_store_dir {
 	struct ftr_store base;			/* first: ops receive a pointer to it */
 	struct ftr_uftrace_dir *dir;		/* (owned) */
 	struct ftr_diag *diag;			/* (borrowed, nullable) */
 	struct ftr_hashmap by_tid;		/* tid -> struct ftr_store_task (owned) */
 	FTR_VEC(int32_t) tids;			/* sorted when the info is written */
-	FTR_VEC(int) perf_fds;			/* by CPU, -1 = no file */
+	struct ftr_store_cpu_files perf;	/* perf-cpuN.dat */
+	struct ftr_store_cpu_files kernel;	/* kernel-cpuN.dat */
 	pthread_mutex_t lock;			/* of what follows: several threads append */
 	uint64_t records;			/* written */
 	uint64_t calls;				/* ... ENTRYs of them */
@@ -27,6 +34,7 @@ struct ftr_store_dir {
 	bool is_closed;				/* what comes now is not part of the recording */
 	bool has_events;			/* events.txt is there */
 	bool has_perf;				/* there are perf-cpuN.dat files */
+	bool has_kernel;			/* there are kernel-cpuN.dat files */
 	bool has_failed;			/* writing failed, and that was said */
 };
 

@@ -14,6 +14,7 @@
 #include "utils/base/bytes.h"
 #include "utils/format/ftrace/record_write.h"
 #include "utils/format/uftrace/export.h"
+#include "utils/format/uftrace/write_kernel.h"
 #include "utils/object/symtab.h"
 
 #define CPU_MAX	  1024u		/* of events without a CPU */
@@ -196,14 +197,7 @@ int ufx_kernel_point(struct ufx *x, const struct ufx_task *task, const struct ft
 
 /* ---- what explains the pages ---- */
 
-/* A file of tracefs: its path, its length, its bytes. */
-static void put_file(struct ftr_strbuf *text, const char *path, const char *content, size_t len)
-{
-	ftr_strbuf_printf(text, "TRACEFS: %s: %zu\n", path, len);
-	ftr_strbuf_put(text, content, len);
-}
-
-static void put_format(struct ftr_strbuf *text, const char *name, unsigned id)
+static void put_format(struct ftr_uftrace_kernel_header *header, const char *name, unsigned id)
 {
 	const char *colon = strchr(name, ':');
 	struct ftr_strbuf path, content;
@@ -212,43 +206,44 @@ static void put_format(struct ftr_strbuf *text, const char *name, unsigned id)
 	ftr_strbuf_init(&content);
 	ftr_strbuf_printf(&path, "events/%.*s/%s/format", (int)(colon - name), name, colon + 1);
 	ftr_krec_put_format(&content, name, id);
-	put_file(text, ftr_strbuf_str(&path), ftr_strbuf_str(&content), content.len);
-	text->failed |= path.failed || content.failed;
+	ftr_uftrace_kernel_header_add(header, ftr_strbuf_str(&path), ftr_strbuf_str(&content),
+				      content.len);
+	header->text.failed |= path.failed || content.failed;
 	ftr_strbuf_fini(&path);
 	ftr_strbuf_fini(&content);
 }
 
-static void put_header_page(struct ftr_strbuf *text)
+static void put_header_page(struct ftr_uftrace_kernel_header *header)
 {
 	struct ftr_strbuf content;
 
 	ftr_strbuf_init(&content);
 	ftr_krec_put_header_page(&content);
-	put_file(text, "events/header_page", ftr_strbuf_str(&content), content.len);
-	text->failed |= content.failed;
+	ftr_uftrace_kernel_header_add(header, "events/header_page", ftr_strbuf_str(&content),
+				      content.len);
+	header->text.failed |= content.failed;
 	ftr_strbuf_fini(&content);
 }
 
 static int header_store(struct ufx *x)
 {
 	const struct ftr_krec_names *names = &x->kernel->names;
-	struct ftr_strbuf text;
+	struct ftr_uftrace_kernel_header header;
 	int ret;
 
-	ftr_strbuf_init(&text);
-	ftr_strbuf_printf(&text, "PAGE_SIZE: %u\nLONG_SIZE: 8\nENDIAN: %s\n", FTR_KBUF_PAGE_BYTES,
-			  FTR_HOST_IS_BIG ? "BE" : "LE");
-	put_header_page(&text);
-	put_format(&text, FTR_KREC_NAME_ENTRY, FTR_KREC_ID_ENTRY);
-	put_format(&text, FTR_KREC_NAME_EXIT, FTR_KREC_ID_EXIT);
+	ftr_uftrace_kernel_header_init(&header, FTR_KBUF_PAGE_BYTES, 8);
+	put_header_page(&header);
+	put_format(&header, FTR_KREC_NAME_ENTRY, FTR_KREC_ID_ENTRY);
+	put_format(&header, FTR_KREC_NAME_EXIT, FTR_KREC_ID_EXIT);
 	for (size_t i = 0; i < names->tracepoints.nr; i++) {
 		if (names->tracepoints.v[i].id != 0)
-			put_format(&text, names->tracepoints.v[i].name->s,
+			put_format(&header, names->tracepoints.v[i].name->s,
 				   names->tracepoints.v[i].id);
 	}
-	ret = text.failed ? ufx_no_memory(x) :
-			    ufx_file_append(x, "kernel_header", text.s, text.len);
-	ftr_strbuf_fini(&text);
+	ret = header.text.failed ?
+		      ufx_no_memory(x) :
+		      ufx_file_append(x, FTR_KERNEL_HEADER_FILE, header.text.s, header.text.len);
+	ftr_uftrace_kernel_header_fini(&header);
 	return ret;
 }
 
@@ -300,7 +295,7 @@ static int symbols_store(struct ufx *x)
 	put_symbols(&text, symbols, nr);
 	free(symbols);
 	ret = text.failed ? ufx_no_memory(x) :
-	      ufx_file_append(x, "kallsyms", ftr_strbuf_str(&text), text.len);
+	      ufx_file_append(x, FTR_KERNEL_SYMBOL_FILE, ftr_strbuf_str(&text), text.len);
 	ftr_strbuf_fini(&text);
 	return ret;
 }

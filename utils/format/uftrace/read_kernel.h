@@ -10,6 +10,7 @@
 
 struct uft_kernel {
 	struct ftr_trace *trace;
+	struct ftr_istream formats;		/* kernel_formats, while kernel_header is read */
 	struct ftr_ftrace ftrace;
 	struct ftr_ftrace_pages pages;
 	FTR_VEC(struct ftr_istream) files;	/* (owned) what pages.cpus lie in */

@@ -14,20 +14,17 @@
 
 #include "utils/base/text.h"
 #include "utils/format/uftrace/read_kernel.h"
+#include "utils/format/uftrace/write_kernel.h"
 #include "utils/object/symtab.h"
 
-#define HEADER_FILE "kernel_header"
-#define SYMBOL_FILE "kallsyms"
-#define BLOCK_PREFIX "TRACEFS: "
 #define PAGE_PATH "events/header_page"
 #define PAGE_BYTES 4096
-#define CUT_BYTES 4096				/* uftrace keeps no more of a format */
 
 /* @line lies in the file. */
 static void warn_line(const struct uft_kernel *kernel, const struct ftr_istream *in,
 		      const char *what, struct ftr_slice line)
 {
-	ftr_diag_warn(kernel->trace->diag, HEADER_FILE "+0x%zx: %s: %.*s",
+	ftr_diag_warn(kernel->trace->diag, FTR_KERNEL_HEADER_FILE "+0x%zx: %s: %.*s",
 		      (size_t)((const uint8_t *)line.s - in->data), what,
 		      line.len > 80 ? 80 : (int)line.len, line.s);
 }
@@ -77,11 +74,53 @@ static bool path_is_format(struct ftr_slice path, struct ftr_slice *system, stru
 	       path.s != NULL && ftr_slice_eq(path, "format") && system->len > 0 && name->len > 0;
 }
 
+/* "PATH: BYTES", and so many bytes behind the line. */
+static bool block_take(struct ftr_istream *in, struct ftr_slice line, struct ftr_slice *path,
+		       struct ftr_slice *text, uint64_t *bytes)
+{
+	const char *colon = line.len > 0 ? memrchr(line.s, ':', line.len) : NULL;
+	size_t left = ftr_istream_left(in), len;
+
+	if (colon == NULL)
+		return false;
+	*path = ftr_slice_make(line.s, (size_t)(colon - line.s));
+	if (ftr_parse_u64(ftr_slice_trim(ftr_slice_make(colon + 1, line.len - path->len - 1)), 10,
+			  bytes) < 0)
+		return false;
+	len = *bytes > left ? left : (size_t)*bytes;
+	*text = ftr_slice_make((const char *)ftr_istream_take(in, len), len);
+	return true;
+}
+
+/* A format that kernel_header has cut may be whole in kernel_formats. */
+static bool whole_find(const struct uft_kernel *kernel, struct ftr_slice path,
+		       struct ftr_slice *text)
+{
+	struct ftr_istream in = kernel->formats;
+	struct ftr_slice one, whole;
+	const char *line;
+	uint64_t bytes;
+	size_t len;
+
+	while (ftr_istream_line(&in, &line, &len)) {
+		size_t skip = strlen(FTR_KERNEL_BLOCK_PREFIX);
+
+		if (!ftr_slice_starts(ftr_slice_make(line, len), FTR_KERNEL_BLOCK_PREFIX) ||
+		    !block_take(&in, ftr_slice_make(line + skip, len - skip), &one, &whole, &bytes))
+			return false;
+		if (one.len != path.len || memcmp(one.s, path.s, path.len) != 0)
+			continue;
+		*text = whole;
+		return whole.len == bytes;
+	}
+	return false;
+}
+
 static int format_load(struct uft_kernel *kernel, const struct ftr_istream *in,
 		       struct ftr_slice path, struct ftr_slice text)
 {
-	const char *why_cut = text.len == CUT_BYTES ?
-				      "its format was cut when it was recorded" : NULL;
+	bool is_cut = text.len == FTR_KERNEL_CUT_BYTES && !whole_find(kernel, path, &text);
+	const char *why_cut = is_cut ? "its format was cut when it was recorded" : NULL;
 	struct ftr_slice system, name;
 	int ret;
 
@@ -98,27 +137,19 @@ static int format_load(struct uft_kernel *kernel, const struct ftr_istream *in,
 /* "PATH: BYTES" and so many bytes. */
 static int block_load(struct uft_kernel *kernel, struct ftr_istream *in, struct ftr_slice line)
 {
-	struct ftr_slice path = line, number;
-	const char *colon = line.len > 0 ? memrchr(line.s, ':', line.len) : NULL;
-	uint64_t bytes = 0;
-	size_t left = ftr_istream_left(in);
+	struct ftr_slice path, text;
+	uint64_t bytes;
 
-	if (colon != NULL) {
-		path.len = (size_t)(colon - line.s);
-		number = ftr_slice_trim(ftr_slice_make(colon + 1, line.len - path.len - 1));
-	}
-	if (colon == NULL || ftr_parse_u64(number, 10, &bytes) < 0) {
+	if (!block_take(in, line, &path, &text, &bytes)) {
 		warn_line(kernel, in, "expected a path and a size", line);
 		return 0;
 	}
-	if (bytes > left)
+	if (bytes > text.len)
 		warn_line(kernel, in, "the file ends inside this format", line);
-	bytes = bytes > left ? left : bytes;
-	line = ftr_slice_make((const char *)ftr_istream_take(in, bytes), bytes);
 	if (!ftr_slice_eq(path, PAGE_PATH))
-		return format_load(kernel, in, path, line);
-	if (!ftr_ftrace_header_page(&kernel->ftrace, line))
-		warn_line(kernel, in, "contradicts LONG_SIZE, which is used", line);
+		return format_load(kernel, in, path, text);
+	if (!ftr_ftrace_header_page(&kernel->ftrace, text))
+		warn_line(kernel, in, "contradicts LONG_SIZE, which is used", text);
 	return 0;
 }
 
@@ -147,11 +178,11 @@ static int lines_load(struct uft_kernel *kernel, struct ftr_istream *in,
 	while (ret == 0 && ftr_istream_line(in, &text, &len)) {
 		struct ftr_slice line = ftr_slice_make(text, len);
 
-		if (ftr_slice_starts(line, BLOCK_PREFIX)) {
+		if (ftr_slice_starts(line, FTR_KERNEL_BLOCK_PREFIX)) {
 			if (ftrace->tep == NULL)	/* the layout is known now */
 				ret = ftr_ftrace_init(ftrace, kernel->trace, layout);
-			line = ftr_slice_make(text + strlen(BLOCK_PREFIX),
-					      len - strlen(BLOCK_PREFIX));
+			line = ftr_slice_make(text + strlen(FTR_KERNEL_BLOCK_PREFIX),
+					      len - strlen(FTR_KERNEL_BLOCK_PREFIX));
 			ret = ret < 0 ? ret : block_load(kernel, in, line);
 			is_lost = false;
 		} else if (len > 0 && (ftrace->tep != NULL || key_load(layout, line) < 0)) {
@@ -174,15 +205,19 @@ int uft_kernel_header_load(struct uft_kernel *kernel, struct uft_reader *reader)
 	struct ftr_istream in;
 	int ret;
 
-	ret = ftr_dir_file(reader->dir, HEADER_FILE, &in, &err);
+	ret = ftr_dir_file(reader->dir, FTR_KERNEL_HEADER_FILE, &in, &err);
 	if (ret < 0) {
 		ftr_diag_warn(diag, "%s: kernel events cannot be decoded", err.text);
 		return ret == -ENOMEM ? ret : 0;
 	}
+	if (ftr_dir_has(reader->dir, FTR_KERNEL_FORMATS_FILE) &&
+	    ftr_dir_file(reader->dir, FTR_KERNEL_FORMATS_FILE, &kernel->formats, &err) < 0)
+		ftr_diag_warn(diag, "%s: long formats are cut", err.text);
 	ret = lines_load(kernel, &in, &layout);
+	ftr_istream_close(&kernel->formats);
 	ftr_istream_close(&in);
 	if (ret == 0 && kernel->ftrace.type == NULL)
-		ftr_diag_warn(diag, HEADER_FILE
+		ftr_diag_warn(diag, FTR_KERNEL_HEADER_FILE
 			      ": no format in it: kernel events cannot be decoded");
 	return ret;
 }
@@ -192,7 +227,7 @@ int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab)
 	struct ftr_diag *diag = reader->trace->diag;
 	struct ftr_err err = { 0 };
 	struct ftr_istream in;
-	int ret = ftr_dir_file(reader->dir, SYMBOL_FILE, &in, &err);
+	int ret = ftr_dir_file(reader->dir, FTR_KERNEL_SYMBOL_FILE, &in, &err);
 
 	if (ret < 0) {
 		ftr_diag_warn(diag, "%s: kernel functions are shown as addresses", err.text);
