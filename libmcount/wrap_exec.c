@@ -80,6 +80,19 @@ static void announce_at(int fd, const char *path)
 	ftr_scratch_put(name);
 }
 
+/*
+ * Arguments and environment may fill all that exec takes (ulimit -s): then there is no room for
+ * ours.  Said before, as there is no coming back.
+ */
+static bool must_do_without(bool is_too_big, ftr_strings merged, ftr_strings envp)
+{
+	if (!is_too_big || merged == envp)
+		return false;
+	ftr_channel_warn("runs exec with as many arguments as its limit allows, which leave no "
+			 "room for ftr's; what it starts runs untraced; raise ulimit -s");
+	return true;
+}
+
 FTR_EXPORT int execve(const char *path, ftr_strings argv, ftr_strings envp)
 {
 	ftr_strings merged = ftr_environ_new(envp);
@@ -87,6 +100,8 @@ FTR_EXPORT int execve(const char *path, ftr_strings argv, ftr_strings envp)
 
 	announce(path);
 	ret = ftr_sys3(SYS_execve, path, argv, merged);
+	if (must_do_without(ret == -E2BIG, merged, envp))
+		ret = ftr_sys3(SYS_execve, path, argv, envp);
 	ftr_environ_free(merged, envp);
 	return result(ret);
 }
@@ -103,6 +118,8 @@ FTR_EXPORT int execvpe(const char *file, ftr_strings argv, ftr_strings envp)
 
 	announce(file);
 	ret = REAL(execvpe)(file, argv, merged);
+	if (must_do_without(ret < 0 && errno == E2BIG, merged, envp))
+		ret = REAL(execvpe)(file, argv, envp);
 	ftr_environ_free(merged, envp);
 	return ret;
 }
@@ -119,6 +136,8 @@ FTR_EXPORT int fexecve(int fd, ftr_strings argv, ftr_strings envp)
 
 	announce_at(fd, "");
 	ret = ftr_sys5(SYS_execveat, fd, "", argv, merged, AT_EMPTY_PATH);
+	if (must_do_without(ret == -E2BIG, merged, envp))
+		ret = ftr_sys5(SYS_execveat, fd, "", argv, envp, AT_EMPTY_PATH);
 	ftr_environ_free(merged, envp);
 	return result(ret);
 }
@@ -130,6 +149,8 @@ FTR_EXPORT int execveat(int fd, const char *path, ftr_strings argv, ftr_strings 
 
 	announce_at(fd, path);
 	ret = ftr_sys5(SYS_execveat, fd, path, argv, merged, flags);
+	if (must_do_without(ret == -E2BIG, merged, envp))
+		ret = ftr_sys5(SYS_execveat, fd, path, argv, envp, flags);
 	ftr_environ_free(merged, envp);
 	return result(ret);
 }
@@ -142,6 +163,8 @@ FTR_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_
 
 	announce(path);
 	ret = REAL(posix_spawn)(pid, path, actions, attr, argv, merged);
+	if (must_do_without(ret == E2BIG, merged, envp))
+		ret = REAL(posix_spawn)(pid, path, actions, attr, argv, envp);
 	ftr_environ_free(merged, envp);
 	return ret;
 }
@@ -154,6 +177,8 @@ FTR_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file
 
 	announce(file);
 	ret = REAL(posix_spawnp)(pid, file, actions, attr, argv, merged);
+	if (must_do_without(ret == E2BIG, merged, envp))
+		ret = REAL(posix_spawnp)(pid, file, actions, attr, argv, envp);
 	ftr_environ_free(merged, envp);
 	return ret;
 }

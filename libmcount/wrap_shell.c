@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * system and popen: libc starts the shell with the program's environment, which is replaced by a
- * merged one for the call.  A thread that is cancelled in system does not come back here, so the
- * memory of that one must stay.
+ * system, popen and wordexp: libc starts the shell with the program's environment, which is
+ * replaced by a merged one for the call.  A thread that is cancelled in system does not come back
+ * here, so the memory of that one must stay.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #include "libmcount/environ.h"
 #include "libmcount/hook.h"
@@ -47,6 +48,15 @@ FTR_EXPORT FILE *popen(const char *command, const char *type)
 {
 	struct swap swap = environ_swap();
 	FILE *ret = REAL(popen)(command, type);
+
+	environ_swap_back(&swap);
+	return ret;
+}
+
+FTR_EXPORT int wordexp(const char *words, wordexp_t *list, int flags)
+{
+	struct swap swap = environ_swap();
+	int ret = REAL(wordexp)(words, list, flags);
 
 	environ_swap_back(&swap);
 	return ret;

@@ -62,6 +62,14 @@ class Images(Recording):
         self.assertEqual(messages(), [])
         self.assertEqual(len(Trace("d").only()), 16)
 
+    def test_silent_parent(self):
+        """A shell that makes no call of its own has no data, and nobody misses them."""
+        self.record("--force", "sh", "-c", "./victim work; ./victim work")
+        report = self.ftr("report", "--no-pager", "-d", "d")
+        self.assertEqual((report.returncode, report.stderr), (0, ""))
+        os.unlink("d/%d.dat" % Trace("d").listed[0])
+        self.assertIn("calls of this task are not shown", self.ftr("report", "--no-pager", "-d", "d").stderr)
+
     def test_no_environment(self):
         run = self.record("--force", "env", "-i", "./victim", "work")
         self.assertEqual(run.stdout, "15\n")

@@ -2,16 +2,18 @@
 /*
  * New images are traced also when the program hands on an environment of its own, or none.
  *
- * expect-calls: in_new_image 7
+ * expect-calls: in_new_image 8
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #define SELF "/proc/self/exe"
 
@@ -20,6 +22,17 @@ __attribute__((noinline, noclone)) int in_new_image(const char *word)
 	puts(word);
 	fflush(stdout);
 	return 0;
+}
+
+static void by_shell(const char *program)
+{
+	char command[PATH_MAX];
+	wordexp_t words;
+
+	snprintf(command, sizeof(command), "$(%s word)", program);
+	if (wordexp(command, &words, 0) == 0)
+		puts(words.we_wordv[0]);
+	wordfree(&words);
 }
 
 int main(int argc, char **argv)
@@ -48,6 +61,7 @@ int main(int argc, char **argv)
 	wait(NULL);
 	posix_spawn(&pid, SELF, NULL, NULL, args, none);
 	wait(NULL);
+	by_shell(argv[0]);
 	clearenv();
 	if (fork() == 0)
 		execlp(SELF, argv[0], "by name", (char *)NULL);

@@ -22,6 +22,7 @@ traced_programs = \
 	tests/prog/every_instruction.c \
 	tests/prog/exceptions.cc \
 	tests/prog/exec.c \
+	tests/prog/exec_limit.c \
 	tests/prog/exit.c \
 	tests/prog/filtered.c \
 	tests/prog/fork.c \

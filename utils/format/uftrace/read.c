@@ -72,8 +72,11 @@ static int tasks_of_info(struct uft_reader *reader)
 	const struct ftr_info *info = &reader->trace->info;
 
 	for (uint32_t i = 0; i < info->task_nr; i++) {
-		if (uft_task_get(reader, info->tids[i], info->tids[i]) == NULL)
+		struct uft_task *task = uft_task_get(reader, info->tids[i], info->tids[i]);
+
+		if (task == NULL)
 			return -ENOMEM;
+		task->is_named = true;
 	}
 	return 0;
 }
@@ -132,7 +135,9 @@ static void data_open(struct uft_reader *reader, struct uft_task *task)
 
 	snprintf(name, sizeof(name), "%d.dat", task->task->tid);
 	if (ftr_dir_file(reader->dir, name, &task->in, &err) < 0) {
-		ftr_diag_warn(trace->diag, "%s: calls of this task are not shown", err.text);
+		if (err.code != ENOENT || task->is_named)
+			ftr_diag_warn(trace->diag, "%s: calls of this task are not shown",
+				      err.text);
 		return;
 	}
 	task->is_open = true;

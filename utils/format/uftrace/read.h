@@ -60,6 +60,7 @@ struct uft_task {
 	struct ftr_task *task;
 	struct ftr_istream in;	/* TID.dat; data = NULL: there is none */
 	bool is_open;
+	bool is_named;		/* not only as the parent of another: it has data */
 	uint64_t first_ns;	/* of its first record, 0 = none */
 	FTR_VEC(struct uft_side) side;	/* sorted by time before reading starts */
 	FTR_VEC(struct uft_side_more) side_more;	/* as found */

@@ -35,6 +35,7 @@ static int task_line(struct uft_reader *reader, const struct ftr_task_line *line
 	if (task == NULL)
 		return -ENOMEM;
 	task->task->pid = line->pid;
+	task->is_named = true;
 	if (task->task->start_ns == 0)		/* an exec repeats the line */
 		task->task->start_ns = line->time_ns;
 	return 0;
@@ -59,6 +60,7 @@ static int fork_line(struct uft_reader *reader, const struct ftr_task_line *line
 	if (parent == NULL || child == NULL)
 		return -ENOMEM;
 	child->task->pid = line->pid;
+	child->is_named = true;
 	child->task->start_ns = line->time_ns;
 	child->task->parent = parent->task;
 	child->task->is_forked = true;
