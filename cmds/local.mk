@@ -24,6 +24,8 @@ ftr_SOURCES = \
 	cmds/opt_file.h \
 	cmds/output.c \
 	cmds/output.h \
+	cmds/progress.c \
+	cmds/progress.h \
 	cmds/record.c \
 	cmds/record.h \
 	cmds/record_events.c \

@@ -5,6 +5,7 @@
 #include "cmds/open.h"
 #include "cmds/opt_file.h"
 #include "cmds/message.h"
+#include "cmds/progress.h"
 #include "cmds/words.h"
 #include "utils/base/closest.h"
 #include "utils/cli/common.h"
@@ -84,7 +85,7 @@ static int run_operands(const struct ftr_cmd *cmd, struct ftr_common *common, in
 	}
 	if (cmd->trace != FTR_CMD_TRACE_NONE)
 		ftr_data_report_default(common);
-	return cmd->run(common, argc, argv);
+	return ftr_progress_status(cmd->run(common, argc, argv));
 }
 
 /* A command line, and the files of options that come before it. */

@@ -4,6 +4,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/message.h"
+#include "cmds/progress.h"
 #include "cmds/rules.h"
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
@@ -242,6 +243,7 @@ int ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
 	int status = open_trace(opened, common, selection, order, &err);
 
 	opened->options.is_unordered = order == FTR_ORDER_ANY;
+	opened->options.watch = ftr_progress_watch();
 	if (status == FTR_EXIT_OK && selection != NULL &&
 	    ftr_trace_pipeline(opened->trace, &opened->options, &opened->source, &err) < 0)
 		status = FTR_EXIT_FAILED;

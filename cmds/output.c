@@ -4,6 +4,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/message.h"
+#include "cmds/progress.h"
 #include "cmds/words.h"
 #include "utils/cli/common.h"
 
@@ -18,10 +19,12 @@
 
 static const char *pager_command(void)
 {
-	const char *pager = getenv("PAGER"), *term = getenv("TERM");
+	const char *pager = getenv("FTR_PAGER"), *term = getenv("TERM");
 
 	if (term == NULL || strcmp(term, "dumb") == 0)	/* an editor's shell: it scrolls itself */
 		return NULL;
+	if (pager == NULL)
+		pager = getenv("PAGER");
 	if (pager == NULL)
 		pager = "less";
 	if (*pager == '\0' || strcmp(pager, "cat") == 0)
@@ -70,12 +73,15 @@ static int pager_start(struct ftr_output *output, const struct ftr_common *commo
 	return STDOUT_FILENO;
 }
 
+/* By the environment: NO_COLOR with any value, CLICOLOR_FORCE with any but 0. */
 static bool wants_color(const struct ftr_common *common)
 {
-	const char *term = getenv("TERM");
+	const char *term = getenv("TERM"), *force = getenv("CLICOLOR_FORCE");
 
 	if (common->color != FTR_COLOR_AUTO)
 		return common->color == FTR_COLOR_YES;
+	if (force != NULL && strcmp(force, "0") != 0 && getenv("NO_COLOR") == NULL)
+		return true;
 	return isatty(STDOUT_FILENO) && term != NULL && strcmp(term, "dumb") != 0 &&
 	       getenv("NO_COLOR") == NULL;
 }
@@ -95,6 +101,8 @@ int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, 
 		return ret;
 	}
 	output->use_color = wants_color(common);
+	if (isatty(STDOUT_FILENO))
+		ftr_progress_hide();
 	fd = pager_start(output, common);
 	ret = ftr_ostream_from_fd(&output->out, fd, "standard output");
 	if (ret < 0)

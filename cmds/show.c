@@ -6,6 +6,7 @@
 #include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/message.h"
+#include "cmds/progress.h"
 #include "cmds/rules.h"
 #include "utils/base/closest.h"
 #include "utils/base/strbuf.h"
@@ -25,8 +26,11 @@ static void warn_loss(const struct ftr_pump_stats *stats, const struct ftr_sink 
 int ftr_opened_pump(struct ftr_opened *opened, struct ftr_sink *sink, struct ftr_pump_stats *stats,
 		    struct ftr_err *err)
 {
-	int ret = ftr_pump(opened->source, sink, opened->trace, stats, err);
+	int ret;
 
+	ftr_progress_begin(opened->trace);
+	ret = ftr_pump(opened->source, sink, opened->trace, stats, err);
+	ftr_progress_end();
 	if (ret == 0)
 		ftr_opened_warn_rules(opened);
 	return ret;

@@ -68,4 +68,6 @@ libftr_a_SOURCES += \
 	utils/trace/ties.c \
 	utils/trace/ties.h \
 	utils/trace/trace.c \
-	utils/trace/trace.h
+	utils/trace/trace.h \
+	utils/trace/watch.c \
+	utils/trace/watch.h

@@ -17,6 +17,7 @@
 #include "utils/trace/threshold_time.h"
 #include "utils/trace/ties.h"
 #include "utils/trace/trace.h"
+#include "utils/trace/watch.h"
 
 static int out_of_memory(struct ftr_err *err)
 {
@@ -85,7 +86,10 @@ static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source
 	bool has_ties = trace->is_ordered && !trace->is_growing && is_in_order;
 	bool is_of_one_task = source->is_of_one_task;
 
-	source = calls_wrap(trace, source, options);
+	if (options->watch != NULL)
+		source = ftr_watch_new(source, options->watch);
+	if (source != NULL)
+		source = calls_wrap(trace, source, options);
 	if (source != NULL && !ftr_filter_needs_all_tasks(options))
 		source = filters_wrap(trace, source, is_of_one_task, options);
 	return source != NULL && has_ties ? ftr_ties_new(source) : source;

@@ -12,6 +12,7 @@
 struct ftr_rule_plans;
 struct ftr_source;
 struct ftr_trace;
+struct ftr_watch;
 
 /* All zero = everything, in order of time. */
 struct ftr_pipeline_options {
@@ -35,6 +36,7 @@ struct ftr_pipeline_options {
 	bool     kernel_only;	/* only functions and events of the kernel */
 	uint32_t call_cost_ns;	/* tracing took so much of each call: subtract it */
 	uint32_t caller_cost_ns;	/* and of its caller */
+	struct ftr_watch *watch;	/* (borrowed, nullable) told how far reading is */
 	bool     is_unordered;	/* task after task instead of merged: enough for sums */
 };
 

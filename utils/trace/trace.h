@@ -57,6 +57,8 @@ struct ftr_trace {
 	 * ftr_merge_new takes them over.  A format that is one stream supplies one.
 	 */
 	FTR_VEC(struct ftr_source *) sources;
+	uint64_t bytes_total;		/* of records that sources read; 0 = not known */
+	uint64_t bytes_read;		/* of these, so far */
 	bool is_ordered;		/* the one source interleaves tasks already */
 	/*
 	 * Asked of the reader: a stream may be handed out as it comes, with tasks each in order of

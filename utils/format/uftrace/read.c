@@ -142,6 +142,7 @@ static void data_open(struct uft_reader *reader, struct uft_task *task)
 	}
 	task->is_open = true;
 	task->task->data_bytes = task->in.size;
+	reader->trace->bytes_total += task->in.size;
 	task->first_ns = data_first_ns(reader, &task->in);
 	if (task->first_ns != 0 && (trace->first_ns == 0 || task->first_ns < trace->first_ns))
 		trace->first_ns = task->first_ns;

@@ -468,6 +468,7 @@ static void window_move(struct data_source *self)
 static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct data_source *self = (struct data_source *)source;
+	const uint8_t *from = self->p;
 	size_t nr = 0;
 
 	if (!self->is_started && data_start(self) < 0)
@@ -488,6 +489,7 @@ static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, stru
 			break;
 		nr++;
 	}
+	self->reader->trace->bytes_read += (uint64_t)(self->p - from);
 	*evs = self->evs;
 	return (ssize_t)nr;
 }
