@@ -3,6 +3,7 @@
 #include "libmcount/frames.h"
 
 #include "libmcount/frame.h"
+#include "libmcount/untraced.h"
 
 #define HOLES_MIN 64u
 #define FOREIGN_TRIES 1000u
@@ -177,5 +178,7 @@ struct ftr_frame *ftr_frame_take_slow(struct ftr_thread *self, const struct ftr_
 	if (self->slot != NULL && end == self->frames + self->slot->frame_nr &&
 	    self->producer->header != NULL)
 		ftr_arch_local_add((uint64_t *)&self->producer->header->skipped, 1);
+	else if (self->untraced != NULL)
+		ftr_untraced_call(self);
 	return NULL;
 }

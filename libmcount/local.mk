@@ -75,6 +75,8 @@ libmcount_so_SOURCES = \
 	libmcount/thread.c \
 	libmcount/thread.h \
 	libmcount/values.c \
+	libmcount/untraced.c \
+	libmcount/untraced.h \
 	libmcount/unwinding.c \
 	libmcount/unwinding.h \
 	libmcount/values.h \

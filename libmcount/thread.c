@@ -18,6 +18,7 @@
 #include "libmcount/maps.h"
 #include "libmcount/sections.h"
 #include "libmcount/state.h"
+#include "libmcount/untraced.h"
 #include "libmcount/vfork.h"
 
 #define PAGE 4096u
@@ -376,6 +377,34 @@ static int attach(struct ftr_thread *self)
 	return ret;
 }
 
+/* Counted, and else said: the recorder speaks of what was counted when it ends. */
+static void attach_failed(struct ftr_thread *self, int code)
+{
+	static const struct failure {
+		int code;
+		enum ftr_untraced_cause cause;
+		const char *warning;
+	} failures[] = {
+		{ -ENOMEM, FTR_UNTRACED_MEMORY,
+		  "cannot allocate a ring for a task, which runs untraced; raise ulimit -v or use "
+		  "smaller rings (-b)" },
+		{ -EUSERS, FTR_UNTRACED_MAPPINGS,
+		  "more threads at a time than can be traced: the others run untraced; raise "
+		  "sysctl vm.max_map_count" },
+		{ -EMFILE, FTR_UNTRACED_DESCRIPTORS, NULL },
+		{ -EAGAIN, FTR_UNTRACED_NO_REPLY, NULL },
+	};
+	const struct failure *failure = failures;
+
+	ftr_thread_disarm(self);
+	while (failure->code != code) {
+		if (++failure == failures + sizeof(failures) / sizeof(failures[0]))
+			return;			/* refused, or there is no recorder */
+	}
+	if (!ftr_untraced_begin(self, failure->cause) && failure->warning != NULL)
+		ftr_channel_warn(failure->warning);
+}
+
 bool ftr_thread_attach(struct ftr_thread *self)
 {
 	uint64_t all = UINT64_MAX, old;
@@ -384,20 +413,15 @@ bool ftr_thread_attach(struct ftr_thread *self)
 
 	if (ftr_is_silent()) {
 		ftr_thread_disarm(self);
+		ftr_untraced_begin(self, FTR_UNTRACED_FILTER);
 		return false;
 	}
 	ftr_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &old, sizeof(all));
 	is_attached = self->producer != NULL && self->producer->header != NULL;
 	if (!is_attached && !self->is_refused) {
 		ret = attach(self);
-		if (ret == -ENOMEM)
-			ftr_channel_warn("cannot allocate a ring for a task, which runs "
-					 "untraced; raise ulimit -v or use smaller rings (-b)");
-		if (ret == -EUSERS)
-			ftr_channel_warn("more threads at a time than can be traced: the others "
-					 "run untraced; raise sysctl vm.max_map_count");
 		if (ret < 0)
-			ftr_thread_disarm(self);
+			attach_failed(self, ret);
 		is_attached = ret == 0;
 	}
 	ftr_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, NULL, sizeof(old));

@@ -165,6 +165,8 @@ struct ftr_thread {
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
 	uint64_t stopped_tick, stopped_ns;	/* see ftr_clock_stop_ticks; 0 = it runs */
 	uint64_t hole_nr;		/* frames that became free below others since they moved */
+	struct ftr_ring_header *untraced;	/* where it is counted that it is; see untraced.h */
+	uint64_t untraced_calls;
 	bool is_mixed;		/* a handler interrupted a hook and made calls */
 	bool is_silent;			/* see ftr_is_silent */
 	bool is_refused;		/* this thread cannot be traced; do not try again */

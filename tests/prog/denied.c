@@ -7,7 +7,7 @@
  * cflags: -pthread
  * only: pg-O2
  * record: --no-libcall --no-event -b 4k -A work@arg1
- * expect-warning: installed a seccomp filter that blocks tracing|run untraced|runs untraced
+ * expect-warning: installed a seccomp filter that blocks tracing|ran untraced
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

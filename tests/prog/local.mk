@@ -56,6 +56,7 @@ traced_programs = \
 	tests/prog/under_exit.c \
 	tests/prog/turns.c \
 	tests/prog/unwind_storm.cc \
+	tests/prog/untraced.c \
 	tests/prog/vectors.c \
 	tests/prog/vfork.c
 TESTS += $(traced_programs)

@@ -46,6 +46,17 @@
 #define FTR_RING_MIN_BYTES	4096u
 #define FTR_RING_MAX_BYTES	(1u << 30)
 
+/* Why a task runs without a ring. */
+enum ftr_untraced_cause {
+	FTR_UNTRACED_MEMORY,		/* no address space for a shadow stack and a ring */
+	FTR_UNTRACED_MAPPINGS,		/* as many threads are traced as mappings allow */
+	FTR_UNTRACED_DESCRIPTORS,	/* no descriptor, and no helper either */
+	FTR_UNTRACED_FILTER,		/* seccomp forbids what it takes */
+	FTR_UNTRACED_NO_REPLY,		/* the recorder did not answer in time */
+	FTR_UNTRACED_CAUSES
+};
+#define FTR_UNTRACED_BIT(cause) (1u << (cause))
+
 struct ftr_ring_header {
 	uint32_t magic;
 	uint32_t size_bytes;			/* of the data part */
@@ -54,6 +65,9 @@ struct ftr_ring_header {
 	_Atomic uint64_t stalls;		/* producer: times it waited for room */
 	_Atomic uint64_t lost;			/* producer: records dropped, ever */
 	_Atomic uint64_t head; /* producer: unit last waited for, or position handed on at */
+	_Atomic uint32_t untraced;	/* other tasks of the process, which have no ring, ever */
+	_Atomic uint32_t untraced_causes;	/* FTR_UNTRACED_BIT() of why */
+	_Atomic uint64_t untraced_calls;	/* at least as many calls they made */
 };
 static_assert(FTR_RECORD_RING_BYTES_MAX <= FTR_RING_MIN_BYTES / 2, "each record fits in each ring");
 static_assert(sizeof(struct ftr_ring_header) <= FTR_RING_DATA_OFFSET, "one page");

@@ -22,6 +22,7 @@ struct source {
 	int32_t pid;
 	uint64_t lost_reported;	/* of what the producers dropped, in LOST records or by us */
 	uint64_t skipped_reported;	/* likewise, of calls that were declined */
+	struct ftr_ring_untraced untraced_reported;
 	bool is_damaged;	/* its ring held what is no record, and no warning was given yet */
 	unsigned percent;	/* how full it was */
 	bool is_ended;		/* unmapped; only its sharing is still of interest */
@@ -148,6 +149,17 @@ static void put_lost_at_end(struct ring_collector *self, struct source *source)
 	source->skipped_reported += skipped;
 }
 
+static void put_untraced_at_end(struct ring_collector *self, struct source *source)
+{
+	struct ftr_ring_untraced now = ftr_ring_untraced(&source->ring), more = now;
+
+	more.tasks -= source->untraced_reported.tasks;
+	more.calls -= source->untraced_reported.calls;
+	source->untraced_reported = now;
+	if (more.tasks != 0 || more.calls != 0)
+		self->recording->store->ops->untraced(self->recording->store, &more);
+}
+
 static void damage_report(struct ring_collector *self, struct source *source)
 {
 	if (source->is_damaged)
@@ -169,6 +181,7 @@ static void source_finish(struct ring_collector *self, struct source *source)
 	}
 	source_drain(self, source, 0);
 	put_lost_at_end(self, source);
+	put_untraced_at_end(self, source);
 	damage_report(self, source);
 	source->convert.depth = FTR_CONVERT_DEPTH_UNKNOWN;
 }

@@ -525,6 +525,7 @@ static void recorder_finish(struct ftr_recorder *recorder)
 		return;
 	ftr_recorder_now(recorder);
 	ftr_collectors_close(&recorder->collectors);
+	ftr_recorder_untraced_report(recorder);
 	result->notes = ftr_strbuf_take(&recorder->modules.notes);
 	ftr_modules_fini(&recorder->modules);
 	if (result->elapsed_ns == 0)

@@ -104,6 +104,8 @@ void ftr_recorder_names_start(struct ftr_recorder *recorder);
 
 /* Warn once a text of what the recording of @pid lacks, and put it into the trace each time. */
 void ftr_recorder_warn(struct ftr_recorder *recorder, int32_t pid, const char *text);
+/* Warns of the threads that had no ring; when all rings were drained for the last time. */
+void ftr_recorder_untraced_report(struct ftr_recorder *recorder);
 void ftr_recorder_warn_fini(struct ftr_recorder *recorder);
 /* The messages EXEC and WARN. */
 void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);

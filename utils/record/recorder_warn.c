@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Warnings about what a recording does not hold: on the terminal, and in the trace. */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,44 @@ void ftr_recorder_warn(struct ftr_recorder *recorder, int32_t pid, const char *t
 	if (copy == NULL || ftr_vec_push(&recorder->warned, copy) < 0)
 		free(copy);
 	ftr_diag_warn(recorder->options->diag, "%s", line);
+}
+
+/* Causes, each with its remedy. */
+static void untraced_causes(struct ftr_strbuf *text, uint32_t causes)
+{
+	static const char *const names[FTR_UNTRACED_CAUSES] = {
+		[FTR_UNTRACED_MEMORY] = "no memory for their rings (raise ulimit -v or lower -b)",
+		[FTR_UNTRACED_MAPPINGS] = "too many threads at a time (raise vm.max_map_count)",
+		[FTR_UNTRACED_DESCRIPTORS] = "no descriptor was left (raise ulimit -n)",
+		[FTR_UNTRACED_FILTER] = "a seccomp filter of the program's blocks tracing",
+		[FTR_UNTRACED_NO_REPLY] = "the recorder was too busy (try --rt-prio)",
+	};
+	const char *separator = ": ";
+	unsigned i;
+
+	for (i = 0; i < FTR_UNTRACED_CAUSES; i++) {
+		if ((causes & FTR_UNTRACED_BIT(i)) == 0)
+			continue;
+		ftr_strbuf_printf(text, "%s%s", separator, names[i]);
+		separator = ", ";
+	}
+}
+
+void ftr_recorder_untraced_report(struct ftr_recorder *recorder)
+{
+	const struct ftr_ring_untraced *untraced = &recorder->store.untraced;
+	struct ftr_strbuf text = { 0 };
+
+	if (untraced->tasks == 0)
+		return;
+	ftr_strbuf_printf(&text, "%" PRIu32 " thread%s ran untraced, and at least %" PRIu64
+			  " calls of theirs were not recorded",
+			  untraced->tasks, untraced->tasks == 1 ? "" : "s", untraced->calls);
+	untraced_causes(&text, untraced->causes);
+	ftr_uftrace_dir_message(recorder->store.dir, ftr_recorder_now(recorder),
+				ftr_strbuf_str(&text));
+	ftr_diag_warn(recorder->options->diag, "%s", ftr_strbuf_str(&text));
+	ftr_strbuf_fini(&text);
 }
 
 void ftr_recorder_warn_fini(struct ftr_recorder *recorder)

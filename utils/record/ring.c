@@ -457,6 +457,17 @@ uint64_t ftr_ring_skipped(const struct ftr_ring *ring)
 	return atomic_load_explicit(&ring->header->skipped, memory_order_relaxed);
 }
 
+struct ftr_ring_untraced ftr_ring_untraced(const struct ftr_ring *ring)
+{
+	const struct ftr_ring_header *header = ring->header;
+
+	return (struct ftr_ring_untraced){
+		.tasks = atomic_load_explicit(&header->untraced, memory_order_relaxed),
+		.causes = atomic_load_explicit(&header->untraced_causes, memory_order_relaxed),
+		.calls = atomic_load_explicit(&header->untraced_calls, memory_order_relaxed),
+	};
+}
+
 void ftr_ring_renew(struct ftr_ring *ring)
 {
 	uint64_t head = atomic_load_explicit(&ring->header->head, memory_order_acquire);

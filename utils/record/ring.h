@@ -78,6 +78,14 @@ uint64_t ftr_ring_lost(const struct ftr_ring *ring);
 /* Calls that the producer declined, ever: they are in no LOST record. */
 uint64_t ftr_ring_skipped(const struct ftr_ring *ring);
 
+/* Tasks of its process that have no ring, ever; numbers to be shown, not to be trusted. */
+struct ftr_ring_untraced {
+	uint32_t tasks;
+	uint32_t causes;	/* FTR_UNTRACED_BIT() of why */
+	uint64_t calls;		/* at least */
+};
+struct ftr_ring_untraced ftr_ring_untraced(const struct ftr_ring *ring);
+
 /* A new producer goes on where the dead one stopped. */
 void ftr_ring_renew(struct ftr_ring *ring);
 

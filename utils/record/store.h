@@ -10,6 +10,7 @@
 
 #include "utils/proto/record.h"
 
+struct ftr_ring_untraced;
 struct iovec;
 struct ftr_strbuf;
 
@@ -70,6 +71,8 @@ struct ftr_store_ops {
 	/* @nr records of @task (the kernel's: NULL) were lost. */
 	void (*lost)(struct ftr_store *store, struct ftr_store_task *task, uint64_t nr,
 		     enum ftr_lost_cause cause);
+	/* So many tasks more ran without a ring. */
+	void (*untraced)(struct ftr_store *store, const struct ftr_ring_untraced *more);
 	/* Nothing more comes of @task for now. */
 	void (*rest)(struct ftr_store *store, struct ftr_store_task *task);
 };

@@ -51,6 +51,19 @@ static void dir_lost(struct ftr_store *base, struct ftr_store_task *task, uint64
 	pthread_mutex_unlock(&store->lock);
 }
 
+static void dir_untraced(struct ftr_store *base, const struct ftr_ring_untraced *more)
+{
+	struct ftr_store_dir *store = dir_of(base);
+
+	if (store->is_closed)
+		return;
+	pthread_mutex_lock(&store->lock);
+	store->untraced.tasks += more->tasks;
+	store->untraced.calls += more->calls;
+	store->untraced.causes |= more->causes;
+	pthread_mutex_unlock(&store->lock);
+}
+
 /*
  * Events that only ftr has are named once one occurs: a directory without events.txt says that
  * there are none.
@@ -217,6 +230,7 @@ static const struct ftr_store_ops dir_ops = {
 	.kernel_file = dir_kernel_file,
 	.events = dir_events,
 	.lost	= dir_lost,
+	.untraced = dir_untraced,
 	.rest	= dir_rest,
 };
 

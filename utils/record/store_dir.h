@@ -9,6 +9,7 @@
 #include "utils/base/hashmap.h"
 #include "utils/base/vec.h"
 #include "utils/format/uftrace/write.h"
+#include "utils/record/ring.h"
 #include "utils/record/store.h"
 
 /* Descriptors by CPU, -1 = no file. */
@@ -31,6 +32,7 @@ struct ftr_store_dir {
 	uint64_t bytes;				/* of records and perf events */
 	uint64_t last_ns;			/* latest time of any */
 	uint64_t lost[FTR_LOST_CAUSES];
+	struct ftr_ring_untraced untraced;
 	bool is_closed;				/* what comes now is not part of the recording */
 	bool has_events;			/* events.txt is there */
 	bool has_perf;				/* there are perf-cpuN.dat files */
