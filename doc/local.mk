@@ -28,6 +28,7 @@ EXTRA_DIST += \
 	doc/HOWTO-ADD-an-architecture.md \
 	doc/ci.md \
 	doc/json.md \
+	doc/rows.md \
 	doc/adr/0001-two-waists.md \
 	doc/adr/0002-names-in-the-recorder.md \
 	doc/adr/0003-uftrace-data-directory.md \

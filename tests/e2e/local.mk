@@ -24,6 +24,7 @@ e2e_tests = \
 	tests/e2e/profiles.py \
 	tests/e2e/prototypes.py \
 	tests/e2e/record.py \
+	tests/e2e/rows.py \
 	tests/e2e/streams.py \
 	tests/e2e/syscalls.py \
 	tests/e2e/syscalls_life.py \

@@ -8,11 +8,9 @@ UNIT_TESTS += \
 	tests/unit/histogram_test \
 	tests/unit/option_test \
 	tests/unit/slowest_test \
-	tests/unit/stats_test \
-	tests/unit/watch_test
+	tests/unit/stats_test
 tests_unit_compare_test_SOURCES = tests/unit/compare_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_graph_test_SOURCES = tests/unit/graph_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_graph_write_test_SOURCES = \
 	tests/unit/graph_write_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_slowest_test_SOURCES = tests/unit/slowest_test.c tests/unit/stream.c tests/unit/stream.h
-tests_unit_watch_test_SOURCES = tests/unit/watch_test.c tests/unit/stream.c tests/unit/stream.h

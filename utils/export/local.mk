@@ -8,6 +8,9 @@ libftr_a_SOURCES += \
 	utils/export/graphviz.c \
 	utils/export/mermaid.c \
 	utils/export/pprof.c \
+	utils/export/rows.c \
+	utils/export/rows.h \
+	utils/export/rows_encode.c \
 	utils/export/speedscope.c \
 	utils/export/svg.c
 

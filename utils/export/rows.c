@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Flat tables for databases (doc/rows.md): a row a call, written at its end, or a row an event.
+ * Only open calls are kept.
+ */
+#include "utils/export/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/base/vec.h"
+#include "utils/trace/args_text.h"
+#include "utils/trace/event_text.h"
+#include "utils/trace/format.h"
+#include "utils/trace/func.h"
+#include "utils/trace/per_task.h"
+#include "utils/trace/session.h"
+
+#define NSEC_PER_SEC UINT64_C(1000000000)
+
+enum rows_table { ROWS_CALLS, ROWS_EVENTS };
+
+struct rows_values {
+	int table;
+};
+
+static const char *const table_words[] = { "calls", "events", NULL };
+
+static const struct ftr_option rows_options[] = {
+	FTR_OPTION("rows", 0, "TABLE", "A row for each of the calls (default) or events",
+		   ftr_opt_choice, struct rows_values, table, .words = table_words),
+	{ 0 }
+};
+
+/* ---- the columns, in the order of doc/rows.md ---- */
+
+enum call_column {
+	CALL_HOST, CALL_BOOT, CALL_RUN, CALL_PID, CALL_TID, CALL_COMM, CALL_CALL, CALL_PARENT,
+	CALL_DEPTH, CALL_START, CALL_DURATION, CALL_SELF, CALL_FUNCTION, CALL_MODULE,
+	CALL_BUILD_ID, CALL_ARGS, CALL_RETVAL, CALL_FLAGS,
+	CALL_COLUMNS
+};
+
+static const struct row_column call_columns[CALL_COLUMNS] = {
+	[CALL_HOST]	= { "host", ROW_STRING },
+	[CALL_BOOT]	= { "boot", ROW_U32 },
+	[CALL_RUN]	= { "run", ROW_STRING },
+	[CALL_PID]	= { "pid", ROW_I32 },
+	[CALL_TID]	= { "tid", ROW_I32 },
+	[CALL_COMM]	= { "comm", ROW_STRING },
+	[CALL_CALL]	= { "call", ROW_U64 },
+	[CALL_PARENT]	= { "parent", ROW_U64 },
+	[CALL_DEPTH]	= { "depth", ROW_U32 },
+	[CALL_START]	= { "start", ROW_I64 },
+	[CALL_DURATION] = { "duration", ROW_U64 },
+	[CALL_SELF]	= { "self", ROW_U64 },
+	[CALL_FUNCTION] = { "function", ROW_STRING },
+	[CALL_MODULE]	= { "module", ROW_STRING },
+	[CALL_BUILD_ID] = { "build_id", ROW_STRING },
+	[CALL_ARGS]	= { "args", ROW_STRING },
+	[CALL_RETVAL]	= { "retval", ROW_STRING },
+	[CALL_FLAGS]	= { "flags", ROW_U8 },
+};
+
+enum event_column {
+	EVENT_HOST, EVENT_BOOT, EVENT_RUN, EVENT_PID, EVENT_TID, EVENT_COMM, EVENT_CALL, EVENT_TIME,
+	EVENT_CPU, EVENT_NAME, EVENT_DATA,
+	EVENT_COLUMNS
+};
+
+static const struct row_column event_columns[EVENT_COLUMNS] = {
+	[EVENT_HOST] = { "host", ROW_STRING },
+	[EVENT_BOOT] = { "boot", ROW_U32 },
+	[EVENT_RUN]  = { "run", ROW_STRING },
+	[EVENT_PID]  = { "pid", ROW_I32 },
+	[EVENT_TID]  = { "tid", ROW_I32 },
+	[EVENT_COMM] = { "comm", ROW_STRING },
+	[EVENT_CALL] = { "call", ROW_U64 },
+	[EVENT_TIME] = { "time", ROW_I64 },
+	[EVENT_CPU]  = { "cpu", ROW_I16 },
+	[EVENT_NAME] = { "name", ROW_STRING },
+	[EVENT_DATA] = { "data", ROW_STRING },
+};
+
+/* Both tables begin with where and who. */
+_Static_assert((int)CALL_COMM == (int)EVENT_COMM, "tables begin alike");
+
+/* Bits of flags. */
+enum {
+	FLAG_UNFINISHED = 1,	/* had not returned */
+	FLAG_BEGAN_BEFORE = 2,	/* its entry is not in the data */
+	FLAG_LEFT = 4,		/* by a longjmp */
+};
+
+/* ---- the sink ---- */
+
+struct open_call {
+	uint64_t id;
+	char *args;		/* (owned, nullable) */
+};
+
+struct lane {
+	FTR_VEC(struct open_call) open;
+	uint64_t call_nr;	/* that began so far */
+};
+
+struct rows_sink {
+	struct ftr_sink base;		/* first: ops receive a pointer to it */
+	const struct ftr_trace *trace;
+	const struct row_encoding *encoding;
+	enum rows_table table;
+	struct ftr_per_task lanes;
+	struct ftr_strbuf text, title;
+	struct row_value host, boot, run;
+	uint64_t offset_ns;		/* add: UNIX time */
+};
+
+static struct rows_sink *rows_of(struct ftr_sink *sink)
+{
+	return (struct rows_sink *)sink;
+}
+
+static int no_memory(struct rows_sink *self)
+{
+	return ftr_err_set(self->base.err, ENOMEM, "rows: out of memory");
+}
+
+static struct row_value number(uint64_t value)
+{
+	return (struct row_value){ .number = value };
+}
+
+static struct row_value string(const char *s)
+{
+	return (struct row_value){ .s = s == NULL ? "" : s, .len = s == NULL ? 0 : strlen(s) };
+}
+
+static struct row_value of_buffer(const struct ftr_strbuf *text)
+{
+	return (struct row_value){ .s = ftr_strbuf_str(text), .len = text->len };
+}
+
+static void put_where(struct rows_sink *self, struct row_value *values,
+		      const struct ftr_task *task)
+{
+	values[CALL_HOST] = self->host;
+	values[CALL_BOOT] = self->boot;
+	values[CALL_RUN] = self->run;
+	values[CALL_PID] = number((uint64_t)(int64_t)task->pid);
+	values[CALL_TID] = number((uint64_t)(int64_t)task->tid);
+	values[CALL_COMM] = string(task->name);
+}
+
+static int call_begin(struct rows_sink *self, struct lane *lane, const struct ftr_event *ev)
+{
+	struct open_call call = { .id = ++lane->call_nr };
+
+	if (ev->payload != NULL && self->table == ROWS_CALLS) {
+		ftr_strbuf_clear(&self->text);
+		ftr_event_args_text(ev, self->trace, false, &self->text);
+		call.args = strdup(ftr_strbuf_str(&self->text));
+		if (call.args == NULL)
+			return no_memory(self);
+	}
+	if (ftr_vec_push(&lane->open, call) == 0)
+		return 0;
+	free(call.args);
+	return no_memory(self);
+}
+
+static uint8_t flags_of(const struct ftr_event *ev)
+{
+	return (uint8_t)((ev->flags & FTR_EVENT_UNFINISHED ? FLAG_UNFINISHED : 0) |
+			 (ev->flags & FTR_EVENT_NO_ENTRY ? FLAG_BEGAN_BEFORE : 0) |
+			 (ev->flags & FTR_EVENT_LEFT ? FLAG_LEFT : 0));
+}
+
+static void put_call(struct rows_sink *self, const struct lane *lane, const struct ftr_event *ev)
+{
+	const struct open_call *call = &lane->open.v[lane->open.nr - 1];
+	const struct ftr_func *func = ev->call.func;
+	uint64_t ns = ev->time_ns - ev->call.start_ns;
+	struct row_value values[CALL_COLUMNS];
+
+	put_where(self, values, ev->task);
+	values[CALL_CALL] = number(call->id);
+	values[CALL_PARENT] = number(lane->open.nr < 2 ? 0 : call[-1].id);
+	values[CALL_DEPTH] = number(ev->depth);
+	values[CALL_START] = number(ev->call.start_ns + self->offset_ns);
+	values[CALL_DURATION] = number(ns);
+	values[CALL_SELF] = number(ns > ev->call.child_ns ? ns - ev->call.child_ns : 0);
+	values[CALL_FUNCTION] = (struct row_value){ .s = func->name, .len = func->name_len };
+	values[CALL_MODULE] = string(func->module == NULL ? NULL : func->module->path);
+	values[CALL_BUILD_ID] = string(func->module == NULL ? NULL : func->module->build_id);
+	values[CALL_ARGS] = string(call->args);
+	ftr_strbuf_clear(&self->text);
+	if (ev->payload != NULL)
+		ftr_event_args_text(ev, self->trace, false, &self->text);
+	values[CALL_RETVAL] = of_buffer(&self->text);
+	values[CALL_FLAGS] = number(flags_of(ev));
+	self->encoding->row(self->base.out, call_columns, values, CALL_COLUMNS);
+}
+
+static void call_end(struct rows_sink *self, struct lane *lane, const struct ftr_event *ev)
+{
+	if (lane->open.nr == 0)
+		return;
+	if (self->table == ROWS_CALLS)
+		put_call(self, lane, ev);
+	free(lane->open.v[--lane->open.nr].args);
+}
+
+static void put_event(struct rows_sink *self, const struct lane *lane, const struct ftr_event *ev)
+{
+	struct row_value values[EVENT_COLUMNS];
+
+	put_where(self, values, ev->task);
+	values[EVENT_CALL] = number(lane->open.nr == 0 ? 0 : lane->open.v[lane->open.nr - 1].id);
+	values[EVENT_TIME] = number(ev->time_ns + self->offset_ns);
+	values[EVENT_CPU] = number((uint64_t)((int64_t)ev->point.cpu_nr - 1));
+	ftr_event_title(ev, &self->title);
+	values[EVENT_NAME] = of_buffer(&self->title);
+	ftr_strbuf_clear(&self->text);
+	ftr_event_data_text(ev, self->trace, true, &self->text);
+	values[EVENT_DATA] = of_buffer(&self->text);
+	self->encoding->row(self->base.out, event_columns, values, EVENT_COLUMNS);
+}
+
+static int rows_event(struct ftr_sink *sink, const struct ftr_event *ev)
+{
+	struct rows_sink *self = rows_of(sink);
+	struct lane *lane = ftr_per_task_get(&self->lanes, ev->task);
+	int ret = 0;
+
+	if (lane == NULL)
+		return no_memory(self);
+	if (ev->type == FTR_EVENT_ENTRY)
+		ret = call_begin(self, lane, ev);
+	else if (ev->type == FTR_EVENT_EXIT)
+		call_end(self, lane, ev);
+	else if (self->table == ROWS_EVENTS)
+		put_event(self, lane, ev);
+	return ret < 0 || !self->text.failed ? ret : no_memory(self);
+}
+
+static int rows_begin(struct rows_sink *self, const struct ftr_trace *trace,
+		      const struct row_encoding *encoding)
+{
+	const struct rows_values *values = self->base.values;
+	const struct ftr_info *info = &trace->info;
+	bool has_offset = (info->info_mask & FTR_INFO_UTC_OFFSET) != 0;
+
+	self->trace = trace;
+	self->encoding = encoding;
+	self->table = values == NULL ? ROWS_CALLS : (enum rows_table)values->table;
+	self->lanes.bytes = sizeof(struct lane);
+	self->host = string(info->os_hostname);
+	self->boot = number(has_offset ? (uint64_t)info->utc_offset_s : 0);
+	self->run = string(trace->sessions.nr == 0 ? NULL : trace->sessions.v[0]->sid);
+	self->offset_ns = has_offset ? (uint64_t)info->utc_offset_s * NSEC_PER_SEC : 0;
+	if (encoding->head != NULL && self->table == ROWS_CALLS)
+		encoding->head(self->base.out, call_columns, CALL_COLUMNS);
+	else if (encoding->head != NULL)
+		encoding->head(self->base.out, event_columns, EVENT_COLUMNS);
+	return 0;
+}
+
+static void rows_fini(struct ftr_sink *sink)
+{
+	struct rows_sink *self = rows_of(sink);
+	struct lane *lane;
+	size_t pos = 0;
+
+	while ((lane = ftr_per_task_next(&self->lanes, &pos)) != NULL) {
+		for (size_t i = 0; i < lane->open.nr; i++)
+			free(lane->open.v[i].args);
+		ftr_vec_fini(&lane->open);
+	}
+	ftr_per_task_fini(&self->lanes);
+	ftr_strbuf_fini(&self->text);
+	ftr_strbuf_fini(&self->title);
+}
+
+/* ---- a format an encoding ---- */
+
+static int rowbinary_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	return rows_begin(rows_of(sink), trace, &row_encoding_rowbinary);
+}
+
+static int csv_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	return rows_begin(rows_of(sink), trace, &row_encoding_csv);
+}
+
+static int jsonl_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	return rows_begin(rows_of(sink), trace, &row_encoding_jsonl);
+}
+
+#define ROWS_OPS(begin_) { \
+	.size	 = sizeof(struct rows_sink), \
+	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT), \
+	.begin	 = begin_, \
+	.event	 = rows_event, \
+	.fini	 = rows_fini, \
+}
+
+static const struct ftr_sink_ops rowbinary_ops = ROWS_OPS(rowbinary_begin);
+static const struct ftr_sink_ops csv_ops = ROWS_OPS(csv_begin);
+static const struct ftr_sink_ops jsonl_ops = ROWS_OPS(jsonl_begin);
+
+#define ROWS_FORMAT(name_, suffix_, summary_, ops_) { \
+	.name	      = name_, \
+	.summary      = summary_, \
+	.suffix	      = suffix_, \
+	.kind	      = FTR_FORMAT_FILE, \
+	.write	      = &ops_, \
+	.options      = rows_options, \
+	.values_bytes = sizeof(struct rows_values), \
+}
+
+const struct ftr_format ftr_format_rowbinary =
+	ROWS_FORMAT("rowbinary", ".rowbinary", "a row a call or event, for ClickHouse", rowbinary_ops);
+const struct ftr_format ftr_format_csv =
+	ROWS_FORMAT("csv", ".csv", "a row a call or event, for databases and spreadsheets", csv_ops);
+const struct ftr_format ftr_format_jsonl =
+	ROWS_FORMAT("jsonl", ".jsonl", "a row a call or event, as JSON objects", jsonl_ops);
