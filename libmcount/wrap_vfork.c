@@ -10,6 +10,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/state.h"
+#include "libmcount/untraced.h"
 #include "libmcount/vfork.h"
 long ftr_syscall_failed(long ret) FTR_HIDDEN;	/* wrap_prctl.c */
 long ftr_vfork_end(long ret, struct ftr_vfork *vfork, uintptr_t *slot) FTR_HIDDEN;
@@ -44,8 +45,9 @@ static void disarm_both(struct ftr_thread *self)
 {
 	if (self->producer == NULL || self->is_refused)
 		return;
-	ftr_channel_warn("shares thread-local storage with a child (clone without "
-			 "CLONE_SETTLS); tracing of both stopped");
+	if (!ftr_untraced_begin(self, FTR_UNTRACED_SHARED))
+		ftr_channel_warn("shares thread-local storage with a child (clone without "
+				 "CLONE_SETTLS); tracing of both stopped");
 	ftr_thread_disarm(self);
 }
 

@@ -4,7 +4,7 @@
  *
  * expect-calls: main 18
  * expect-calls: in_child 8
- * expect-warning: tracing of both stopped
+ * expect-warning: not recorded: thread-local storage was shared
  * expect-calls: in_new_image 9
  */
 #define _GNU_SOURCE

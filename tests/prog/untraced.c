@@ -5,13 +5,15 @@
  *
  * cflags: -pthread
  * only: pg-O2 fentry-O2 cyg-O0
- * expect-calls: work 4
- * expect-warning: seccomp filter that|12 threads ran .* 120 calls .*: no mem.*, no desc.*, a sec
+ * expect-calls: work 5
+ * expect-warning: seccomp filter that|13 threads .* 135 calls .*: no mem.*, no desc.*, a sec.*, thr
  */
 #define _GNU_SOURCE
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +124,28 @@ UNTRACED static long try(void (*restrict_all)(void))
 	return sum;
 }
 
+UNTRACED static int beside(void *arg)
+{
+	for (int i = 0; i < CALLS; i++)
+		work(i);
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+/* A child with its parent's memory and thread-local storage, at the same time as that. */
+UNTRACED static int share(void)
+{
+	static char stack[1 << 16];
+	int status = 0;
+
+	work(0);
+	clone(beside, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+	wait(&status);
+	for (int i = 0; i < CALLS / 2; i++)
+		work(i);
+	return status;
+}
+
 UNTRACED int main(void)
 {
 	int status;
@@ -133,5 +157,10 @@ UNTRACED int main(void)
 		wait(&status);
 		printf("%zu: %x\n", i, (unsigned)status);
 	}
+	fflush(stdout);
+	if (fork() == 0)
+		_exit(share());
+	wait(&status);
+	printf("shared: %x\n", (unsigned)status);
 	return 0;
 }

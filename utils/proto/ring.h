@@ -53,6 +53,7 @@ enum ftr_untraced_cause {
 	FTR_UNTRACED_DESCRIPTORS,	/* no descriptor, and no helper either */
 	FTR_UNTRACED_FILTER,		/* seccomp forbids what it takes */
 	FTR_UNTRACED_NO_REPLY,		/* the recorder did not answer in time */
+	FTR_UNTRACED_SHARED,		/* a child uses its thread-local storage: from then on */
 	FTR_UNTRACED_CAUSES
 };
 #define FTR_UNTRACED_BIT(cause) (1u << (cause))

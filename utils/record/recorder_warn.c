@@ -52,6 +52,8 @@ static void untraced_causes(struct ftr_strbuf *text, uint32_t causes)
 		[FTR_UNTRACED_DESCRIPTORS] = "no descriptor was left (raise ulimit -n)",
 		[FTR_UNTRACED_FILTER] = "a seccomp filter of the program's blocks tracing",
 		[FTR_UNTRACED_NO_REPLY] = "the recorder was too busy (try --rt-prio)",
+		[FTR_UNTRACED_SHARED] = ("thread-local storage was shared with a child (clone "
+					 "without CLONE_SETTLS)"),
 	};
 	const char *separator = ": ";
 	unsigned i;
@@ -72,7 +74,7 @@ void ftr_recorder_untraced_report(struct ftr_recorder *recorder)
 	if (untraced->tasks == 0)
 		return;
 	ftr_strbuf_printf(&text, "%" PRIu32 " thread%s ran untraced, and at least %" PRIu64
-			  " calls of theirs were not recorded",
+			  " calls were not recorded",
 			  untraced->tasks, untraced->tasks == 1 ? "" : "s", untraced->calls);
 	untraced_causes(&text, untraced->causes);
 	ftr_uftrace_dir_message(recorder->store.dir, ftr_recorder_now(recorder),
