@@ -19,6 +19,7 @@
 #include "cmds/message.h"
 #include "cmds/record_observed.h"
 #include "utils/base/strbuf.h"
+#include "utils/base/text.h"
 #include "utils/format/format.h"
 #include "utils/proto/ring.h"
 #include "utils/record/choice.h"
@@ -28,9 +29,11 @@
 #include "utils/record/pool.h"
 #include "utils/record/recorder.h"
 #include "utils/record/sections.h"
+#include "utils/record/signals.h"
 
 #define RT_PRIO_MAX 99
 #define STACK_MAX_LIMIT FTR_BIT(24)
+#define FLIGHT_BYTES FTR_MIB(256)	/* of memory, where --overwrite is a time */
 #define WAIT_MS 10000			/* a recorder that is that far behind is not coming back */
 #define CMDLINE_FILE "/proc/self/cmdline"
 
@@ -51,6 +54,29 @@ static const char *const on_full_words[] = {
 	[FTR_ON_FULL_WAIT] = "wait", [FTR_ON_FULL_DROP] = "drop",
 	[FTR_ON_FULL_OVERWRITE] = "overwrite", NULL
 };
+
+/* A time has a unit, "10s"; anything else is a size. */
+static int parse_last(const struct ftr_option *opt, void *value, const char *arg,
+		      struct ftr_err *err)
+{
+	struct ftr_flight_limits *limits = value;
+	struct ftr_slice text = ftr_slice_make(arg, strlen(arg));
+	bool has_unit = false;
+	uint64_t number;
+
+	if (ftr_parse_time(text, &number, &has_unit) == 0 && has_unit)
+		limits->ns = number;
+	else if (ftr_parse_size(text, &number) == 0)
+		limits->bytes = number;
+	else
+		return ftr_err_set(err, EINVAL, "\"%s\" is neither a size like 64M nor a time like "
+				   "10s", arg);
+	if (number == 0)
+		return ftr_err_set(err, EINVAL, "%s keeps nothing", arg);
+	if (limits->bytes == 0)
+		limits->bytes = FLIGHT_BYTES;
+	return 0;
+}
 
 #define ROW(name_, letter_, arg_, help_, parse_, member_, ...) \
 	FTR_OPTION(name_, letter_, arg_, help_, parse_, struct ftr_record_opts, member_, \
@@ -100,9 +126,15 @@ const struct ftr_option ftr_record_opts_options[] = {
 	    "When a ring is full: wait (default), drop the newest, overwrite "
 	    "the oldest",
 	    ftr_opt_choice, on_full, .words = on_full_words),
+	ROW("overwrite", 0, "LAST",
+	    "Keep only the last calls, so much as 64M or so long as 10s, until there is a dump, or "
+	    "the end", parse_last, flight),
 	ROW("rt-prio", 0, "PRIO",
 	    "Run the recorder at real-time priority PRIO, 1 to 99 (SCHED_FIFO)", ftr_opt_u64,
 	    rt_prio, .min = 1, .max = RT_PRIO_MAX),
+	ROW("signal", 0, "SIGNAL@ACTION",
+	    "When ftr gets SIGNAL: dump what --overwrite kept, trace_on, trace_off, or finish",
+	    ftr_opt_list, signals),
 	ROW("syscalls", 0, NULL, "Also record system calls on files and processes, of all processes it starts",
 	    ftr_opt_flag, has_syscalls),
 	ROW("time", 0, NULL, "Print the time that the program took", ftr_opt_flag, shows_time),
@@ -295,6 +327,8 @@ static void report_result(const struct ftr_recorder_result *result,
 			 recorder->runtime);
 	ftr_verbose(1, "%u sessions, %u tasks, %" PRIu64 " records", result->sessions,
 		    result->tasks, result->records);
+	if (result->dumps != 0)
+		ftr_verbose(1, "%u dumps", result->dumps);
 	report_notes(result->notes);
 	if (opts->shows_time)
 		print_time(result);
@@ -342,16 +376,22 @@ static int find(const struct ftr_record_opts *opts, const char *name, struct ftr
 
 /* What is chosen of the calls, and in @deferred what is left to the readers of the data. */
 static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
-		       struct ftr_record_choice *choice, struct ftr_strbuf *deferred,
-		       struct ftr_err *err)
+		       const struct ftr_signal_actions *signals, struct ftr_record_choice *choice,
+		       struct ftr_strbuf *deferred, struct ftr_err *err)
 {
 	int ret = ftr_rules_parse_opts(rules, &opts->filter.rules, err);
 
+	if (opts->flight.bytes == 0 && ftr_signal_actions_have(signals, FTR_SIGNAL_DUMP))
+		return ftr_err_set(err, EINVAL, "--signal: a dump needs a flight recorder; add "
+				   "--overwrite=SIZE");
 	*choice = (struct ftr_record_choice){
 		.rules = rules,
 		.time_ns = opts->time_ns,
 		.size_bytes = opts->filter.size_bytes,
 		.starts_off = opts->filter.starts_off,
+		.is_flight = opts->flight.bytes != 0,
+		.is_switched = ftr_signal_actions_have(signals, FTR_SIGNAL_TRACE_ON) ||
+			       ftr_signal_actions_have(signals, FTR_SIGNAL_TRACE_OFF),
 		.match = (enum ftr_match)opts->filter.rules.match,
 	};
 	if (ret == 0)
@@ -368,7 +408,8 @@ static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
 
 static int record_chosen(const struct ftr_record_opts *opts,
 			 const struct ftr_record_choice *choice, const char *readers_opts,
-			 const char *dir, char **argv, bool *was_run)
+			 const struct ftr_signal_actions *signals, const char *dir, char **argv,
+			 bool *was_run)
 {
 	struct ftr_diag diag = ftr_message_diag();
 	struct ftr_program program = { 0 };
@@ -424,6 +465,8 @@ static int record_chosen(const struct ftr_record_opts *opts,
 		.detach = opts->detach,
 		.rt_prio = (unsigned)opts->rt_prio,
 		.thread_nr = opts->thread_nr != 0 ? (unsigned)opts->thread_nr : threads_default(),
+		.flight = opts->flight,
+		.signals = signals,
 		.max_bytes = opts->max_bytes,
 		.keep_bytes = opts->keep_bytes,
 		.has_syscalls = opts->has_syscalls,
@@ -445,6 +488,7 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 	struct ftr_record_opts chosen = *opts;
 	struct ftr_record_choice choice;
 	struct ftr_err err = { 0 };
+	struct ftr_signal_actions signals = { .rules = { 0 } };
 	struct ftr_strbuf deferred;
 	struct ftr_rules rules;
 	int status = FTR_EXIT_USAGE;
@@ -452,11 +496,13 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 	*was_run = false;
 	ftr_rules_init(&rules);
 	ftr_strbuf_init(&deferred);
-	if (choice_make(&chosen, &rules, &choice, &deferred, &err) < 0)
+	if (ftr_signal_actions_parse(&signals, &opts->signals, &err) < 0 ||
+	    choice_make(&chosen, &rules, &signals, &choice, &deferred, &err) < 0)
 		ftr_error("record: %s", err.text);
 	else
-		status = record_chosen(&chosen, &choice, ftr_strbuf_str(&deferred), dir, argv,
-				       was_run);
+		status = record_chosen(&chosen, &choice, ftr_strbuf_str(&deferred), &signals, dir,
+				       argv, was_run);
+	ftr_signal_actions_fini(&signals);
 	ftr_strbuf_fini(&deferred);
 	ftr_rules_fini(&rules);
 	return status;

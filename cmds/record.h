@@ -9,6 +9,7 @@
 #include "utils/cli/common.h"
 #include "utils/cli/rules.h"
 #include "utils/record/budget.h"
+#include "utils/record/store_flight.h"
 
 struct ftr_record_opts {
 	uint64_t buffer_bytes;
@@ -20,6 +21,8 @@ struct ftr_record_opts {
 	int  on_full;			/* enum ftr_on_full */
 	uint64_t rt_prio;		/* 0 = none */
 	uint64_t thread_nr;		/* 0 = by the processors */
+	struct ftr_flight_limits flight;
+	struct ftr_opt_list signals;	/* "SIGUSR1@dump" */
 	uint64_t max_bytes;		/* 0 = no bound */
 	uint64_t keep_bytes;
 	bool detach;

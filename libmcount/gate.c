@@ -219,6 +219,15 @@ static inline bool must_wait(const struct ftr_gate *gate, const struct ftr_gate_
 	       ((gate->flags & FTR_CALLS_CALLERS) != 0 && (flags & FTR_CALL_CALLER) == 0);
 }
 
+/* The recorder sees it when it has come so far; a child of fork has no ring yet. */
+static __attribute__((noinline, cold)) void dump_ask(const struct ftr_thread *self)
+{
+	struct ftr_ring_header *header = self->producer->header;
+
+	if (header != NULL && atomic_load(&header->dump_at) <= atomic_load(&header->tail))
+		atomic_store(&header->dump_at, self->producer->head + 1);
+}
+
 #define CHANGES (FTR_CALL_FILTER | FTR_CALL_DEPTH | FTR_CALL_TIME | FTR_CALL_SIZE)
 
 enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate_state *before,
@@ -245,6 +254,8 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 	if ((flags & FTR_CALL_NOTRACE) != 0)
 		return FTR_GATE_KEEP;
 	if (rule != NULL) {
+		if (unlikely((flags & FTR_CALL_DUMP) != 0))
+			dump_ask(self);
 		rule_apply(gate, rule, &passage->after);
 		size = rule->size != 0 ? rule->size : size;
 	}

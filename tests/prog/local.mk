@@ -68,6 +68,7 @@ EXTRA_DIST += \
 	tests/prog/fake_tracee.c \
 	tests/prog/fibers.cc \
 	tests/prog/filters.c \
+	tests/prog/flight.c \
 	tests/prog/kernel_events.c \
 	tests/prog/layout.c \
 	tests/prog/observed_32bit.c \

@@ -8,6 +8,7 @@ UNIT_TESTS += \
 	tests/unit/uftrace_write_test
 tests_unit_overhead_test_SOURCES = tests/unit/overhead_test.c tests/unit/stream.c tests/unit/stream.h
 UNIT_TESTS += tests/unit/collector_test tests/unit/event_word_test
+UNIT_TESTS += tests/unit/flight_test
 UNIT_TESTS += tests/unit/channel_test tests/unit/process_test tests/unit/modules_test
 tests_unit_modules_test_SOURCES = \
 	libmcount/sections.c \

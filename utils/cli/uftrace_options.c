@@ -93,7 +93,6 @@ static const struct ftr_uftrace_option known[] = {
 	{ "run-cmd", 0, true, 0 },
 	{ "sample-time", 0, true, DUMP | GRAPH },
 	{ "script", 'S', true, RECORD },
-	{ "signal", 0, true, RECORD },
 	{ "size-filter", 'Z', true, RECORD | READERS },
 	{ "sort", 's', true, REPORT | GRAPH },
 	{ "sort-column", 0, true, REPORT },

@@ -25,6 +25,9 @@
  *
  * A live producer's empty unit is a hole when header.head >= tail + size: it is passed over.
  *
+ * A producer that asks for a dump of what a flight recorder holds stores its position in dump_at,
+ * unless the consumer has not come to the last such place yet.
+ *
  * With FTR_ON_FULL_OVERWRITE the consumer reads only after the end; limit is UINT64_MAX.  It may
  * begin at any unit, as each says what it is.
  *
@@ -65,6 +68,7 @@ struct ftr_ring_header {
 	_Alignas(64) _Atomic uint64_t skipped;	/* producer: calls declined, never in the ring */
 	_Atomic uint64_t stalls;		/* producer: times it waited for room */
 	_Atomic uint64_t lost;			/* producer: records dropped, ever */
+	_Atomic uint64_t dump_at;		/* producer: position at which it asks for a dump */
 	_Atomic uint64_t head; /* producer: unit last waited for, or position handed on at */
 	_Atomic uint32_t untraced;	/* other tasks of the process, which have no ring, ever */
 	_Atomic uint32_t untraced_causes;	/* FTR_UNTRACED_BIT() of why */

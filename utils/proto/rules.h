@@ -34,6 +34,7 @@ enum ftr_call_flag {
 	FTR_CALL_HIDE = 1 << 8,	     /* not its calls, but what they call */
 	FTR_CALL_CALLER = 1 << 9,    /* see FTR_CALLS_CALLERS */
 	FTR_CALL_FINISH = 1 << 10,   /* not from here on, for good */
+	FTR_CALL_DUMP = 1 << 11,     /* ask for a dump: see utils/proto/ring.h */
 };
 
 struct ftr_call_rule {
@@ -57,7 +58,13 @@ struct ftr_call_rules {
 	uint32_t start_nr;
 	uint32_t size_min;		/* -Z */
 	uint64_t time_ns;		/* -t */
+	/*
+	 * Counts what signals to the recorder switched: a new one says that nothing is recorded
+	 * from here on (FTR_CALLS_OFF), or what is chosen.
+	 */
+	uint32_t switch_nr;
+	uint32_t reserved;
 };
-static_assert(sizeof(struct ftr_call_rules) == 24, "wire layout");
+static_assert(sizeof(struct ftr_call_rules) == 32, "wire layout");
 
 #endif /* FTR_PROTO_RULES_H */

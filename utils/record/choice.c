@@ -14,7 +14,7 @@
 #define GATED \
 	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_CALLER | FTR_RULE_DEPTH | \
 	 FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | \
-	 FTR_RULE_FINISH)
+	 FTR_RULE_FINISH | FTR_RULE_DUMP)
 #define VALUES (FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)
 #define RECORDED (GATED | VALUES)
 
@@ -22,16 +22,24 @@ bool ftr_record_choice_is_any(const struct ftr_record_choice *choice)
 {
 	return choice != NULL &&
 	       (choice->time_ns != 0 || choice->size_bytes != 0 || choice->starts_off ||
+		choice->is_switched ||
 		(choice->rules != NULL && (ftr_rules_actions(choice->rules) & GATED) != 0));
 }
 
-static int rule_check(const struct ftr_rule *rule, struct ftr_err *err)
+static int rule_check(const struct ftr_record_choice *choice, const struct ftr_rule *rule,
+		      struct ftr_err *err)
 {
 	uint32_t others = rule->actions & ~(uint32_t)(RECORDED | FTR_RULES_SHOWN);
 
 	if (others != 0)
 		return ftr_err_set(err, EINVAL, "%s: \"%s\" is not supported yet", rule->text,
 				   ftr_rule_action_name(others));
+	if ((rule->actions & FTR_RULE_DUMP) != 0 && !choice->is_flight)
+		return ftr_err_set(err, EINVAL, "%s: a dump needs a flight recorder; add "
+				   "--overwrite=SIZE", rule->text);
+	if (rule->condition != NULL && (rule->actions & FTR_RULE_DUMP) != 0)
+		return ftr_err_set(err, EINVAL, "%s: whether to dump is decided when the call "
+				   "begins, before its condition is", rule->text);
 	if (rule->condition != NULL && rule->shown == NULL)
 		return ftr_err_set(err, EINVAL, "%s: values are recorded of all calls; give the "
 				   "condition to --filter, or to ftr replay", rule->text);
@@ -44,7 +52,7 @@ int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_e
 	size_t i;
 
 	for (i = 0; ret == 0 && i < choice->rules->rules.nr; i++)
-		ret = rule_check(&choice->rules->rules.v[i], err);
+		ret = rule_check(choice, &choice->rules->rules.v[i], err);
 	return ret;
 }
 

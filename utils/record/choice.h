@@ -16,6 +16,8 @@ struct ftr_record_choice {
 	uint64_t time_ns;		/* -t; 0 = calls of any length */
 	uint64_t size_bytes;		/* -Z; 0 = functions of any size */
 	bool starts_off;		/* --trace=off */
+	bool is_switched;		/* --signal: tracing may be switched on and off */
+	bool is_flight;			/* --overwrite: there can be dumps */
 	bool auto_args;			/* -a: arguments and return values of all functions */
 	enum ftr_match match;		/* what kind of patterns the rules have */
 };

@@ -23,6 +23,8 @@ struct source {
 	uint64_t lost_reported;	/* of what the producers dropped, in LOST records or by us */
 	uint64_t skipped_reported;	/* likewise, of calls that were declined */
 	struct ftr_ring_untraced untraced_reported;
+	uint64_t dump_done;	/* position that its producer last asked for a dump at */
+	bool is_at_dump;	/* it has been drained as far as that, and no further */
 	bool is_damaged;	/* its ring held what is no record, and no warning was given yet */
 	unsigned percent;	/* how full it was */
 	bool is_ended;		/* unmapped; only its sharing is still of interest */
@@ -34,6 +36,7 @@ struct ring_collector {
 	uint8_t *chunk;				/* (owned) CHUNK_BYTES for each thread */
 	unsigned last_percent;			/* of the fullest at the last round */
 	uint64_t last_id;
+	unsigned dump_rounds;			/* since a dump was asked for */
 };
 
 static void *ring_open(const struct ftr_recording *recording, const void *values,
@@ -109,6 +112,17 @@ static size_t source_move(struct ring_collector *self, struct source *source, ui
 	return len;
 }
 
+/* Has it been taken to where its producer asked for a dump? */
+static bool dump_is_reached(struct source *source)
+{
+	uint64_t dump_at = ftr_ring_dump_at(&source->ring);
+
+	if (dump_at == source->dump_done || dump_at > source->ring.tail + 1)
+		return false;
+	source->dump_done = dump_at;
+	return true;
+}
+
 /* At most one ring's size at a time, so that no task keeps the others waiting.  Returns bytes. */
 static uint64_t source_drain(struct ring_collector *self, struct source *source, unsigned thread)
 {
@@ -118,7 +132,9 @@ static uint64_t source_drain(struct ring_collector *self, struct source *source,
 	do {
 		len = source_move(self, source, self->chunk + (size_t)thread * CHUNK_BYTES, false);
 		bytes += len;
-	} while (len > CHUNK_BYTES - FTR_RECORD_FILE_BYTES_MAX && bytes < source->ring.size_bytes);
+		source->is_at_dump = dump_is_reached(source);
+	} while (!source->is_at_dump && len > CHUNK_BYTES - FTR_RECORD_FILE_BYTES_MAX &&
+		 bytes < source->ring.size_bytes);
 	return bytes;
 }
 
@@ -169,6 +185,17 @@ static void damage_report(struct ring_collector *self, struct source *source)
 	source->is_damaged = false;
 }
 
+static void dump(struct ring_collector *self)
+{
+	struct ftr_store *store = self->recording->store;
+	size_t i;
+
+	for (i = 0; i < self->sources.nr; i++)
+		self->sources.v[i]->is_at_dump = false;
+	if (store->ops->dump != NULL)
+		store->ops->dump(store);
+}
+
 /* The producer is dead: take all that it had committed. */
 static void source_finish(struct ring_collector *self, struct source *source)
 {
@@ -183,6 +210,8 @@ static void source_finish(struct ring_collector *self, struct source *source)
 	put_lost_at_end(self, source);
 	put_untraced_at_end(self, source);
 	damage_report(self, source);
+	if (dump_is_reached(source))
+		dump(self);
 	source->convert.depth = FTR_CONVERT_DEPTH_UNKNOWN;
 }
 
@@ -313,9 +342,29 @@ static void source_drain_one(void *arg, unsigned thread, size_t i)
 	struct source *source = self->sources.v[i];
 
 	source->percent = 0;
-	if (!source->is_ended)
+	if (source->is_at_dump)		/* the ENTRY of the call that asked may come just now */
+		source_move(self, source, self->chunk + (size_t)thread * CHUNK_BYTES, false);
+	else if (!source->is_ended)
 		source->percent = (unsigned)(source_drain(self, source, thread) * 100 /
 					     source->ring.size_bytes);
+}
+
+/*
+ * A dump holds what all tasks had done when one of them asked for it: what is newer than the time
+ * by which ticks are converted in this round is taken in the next one.
+ */
+static void dump_follow(struct ring_collector *self)
+{
+	bool is_asked = false;
+	size_t i;
+
+	for (i = 0; i < self->sources.nr; i++)
+		is_asked |= self->sources.v[i]->is_at_dump;
+	self->dump_rounds = is_asked ? self->dump_rounds + 1 : 0;
+	if (self->dump_rounds < 2)
+		return;
+	self->dump_rounds = 0;
+	dump(self);
 }
 
 /* Waking others up is worth it when there is more than a little to do. */
@@ -340,6 +389,7 @@ static unsigned ring_drain(void *arg)
 		if (source->percent > self->last_percent)
 			self->last_percent = source->percent;
 	}
+	dump_follow(self);
 	return self->last_percent;
 }
 

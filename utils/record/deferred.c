@@ -87,7 +87,7 @@ void ftr_record_deferred_opts(const struct ftr_record_choice *choice, uint64_t d
 		ftr_strbuf_printf(opts, "--depth %" PRIu64 "\n", depth);
 	if (choice->size_bytes != 0)
 		ftr_strbuf_printf(opts, "--size-filter %" PRIu64 "\n", choice->size_bytes);
-	if (choice->starts_off)
+	if (choice->starts_off && !choice->is_switched)
 		ftr_strbuf_puts(opts, "--disable\n");
 }
 
@@ -101,7 +101,7 @@ static void rule_weaken(struct ftr_rule *rule, bool has_filter)
 	struct ftr_condition_needs needs = { 0 };
 	bool is_of_kernel = ftr_rule_module(rule) == FTR_RULE_MODULE_KERNEL;
 
-	rule->actions &= is_of_kernel ? 0 : REPEATABLE | VALUES;
+	rule->actions &= is_of_kernel ? 0 : REPEATABLE | VALUES | FTR_RULE_DUMP;
 	if (rule->condition == NULL || is_of_kernel)
 		return;
 	rule->actions &= ~(uint32_t)FTR_RULE_NOTRACE;
@@ -125,6 +125,6 @@ void ftr_record_deferred_weaken(struct ftr_record_choice *choice, struct ftr_rul
 	for (size_t i = 0; i < rules->rules.nr; i++)
 		rule_weaken(&rules->rules.v[i], has_filter);
 	choice->size_bytes = 0;
-	choice->starts_off = false;
+	choice->starts_off &= choice->is_switched;	/* readers do not see signals */
 	*depth = 0;
 }

@@ -47,6 +47,7 @@ libftr_a_SOURCES += \
 	utils/record/recorder.h \
 	utils/record/recorder_answer.c \
 	utils/record/recorder_info.c \
+	utils/record/recorder_signals.c \
 	utils/record/recorder_state.h \
 	utils/record/recorder_warn.c \
 	utils/record/ring.c \
@@ -60,9 +61,13 @@ libftr_a_SOURCES += \
 	utils/record/sections.c \
 	utils/record/sections.def \
 	utils/record/sections.h \
+	utils/record/signals.c \
+	utils/record/signals.h \
 	utils/record/store.h \
 	utils/record/store_dir.c \
 	utils/record/store_dir.h \
+	utils/record/store_flight.c \
+	utils/record/store_flight.h \
 	utils/record/syscalls.c \
 	utils/record/syscalls.h \
 	utils/record/sysinfo.c \

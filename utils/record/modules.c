@@ -12,7 +12,6 @@
 
 #include "utils/base/bits.h"
 #include "utils/object/symtab.h"
-#include "utils/record/sections.h"
 
 #define INLINE_BYTES_MAX FTR_KIB(512) /* read in less time than a process takes to start */
 
@@ -85,11 +84,15 @@ static struct ftr_module_file *file_get(struct ftr_modules *modules, const char 
 	return file != NULL ? file : file_add(modules, path);
 }
 
-/* What was made before the program starts. */
-static void sections_forget(struct ftr_modules *modules)
+/* Sections that were made say what is true no more, of images that run or those to come. */
+static void renew(struct ftr_modules *modules)
 {
 	size_t i, role;
 
+	if (modules->is_in_use) {
+		modules->generation++;
+		return;
+	}
 	for (i = 0; i < modules->files.nr; i++) {
 		for (role = 0; role < FTR_MODULE_ROLES; role++)
 			modules->files.v[i]->sections[role].are_made = false;
@@ -111,11 +114,15 @@ int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t 
 		modules->switches.v[i] = new;
 	else if (ftr_vec_push(&modules->switches, new) < 0)
 		return -ENOMEM;
-	if (modules->is_in_use)
-		modules->generation++;
-	else
-		sections_forget(modules);
+	renew(modules);
 	return 0;
+}
+
+void ftr_modules_trace(struct ftr_modules *modules, bool is_on)
+{
+	modules->tracing.nr++;
+	modules->tracing.is_off = !is_on;
+	renew(modules);
 }
 
 static struct ftr_section_module section_module(struct ftr_modules *modules,
@@ -131,6 +138,7 @@ static struct ftr_section_module section_module(struct ftr_modules *modules,
 		.switches = modules->switches.v,
 		.switch_nr = modules->switches.nr,
 		.choice = modules->choice,
+		.tracing = modules->tracing,
 	};
 }
 

@@ -17,6 +17,7 @@
 #include "utils/format/uftrace/write.h"
 #include "utils/object/elf.h"
 #include "utils/proto/sections.h"
+#include "utils/record/sections.h"
 
 struct ftr_record_choice;
 
@@ -48,6 +49,7 @@ struct ftr_modules {
 	const struct ftr_option_values *options; /* (borrowed, nullable) given to their makers */
 	const struct ftr_record_choice *choice;	/* (borrowed, nullable) */
 	uint32_t generation;		/* of what the sections say; 0 = from the start */
+	struct ftr_section_tracing tracing;
 	bool is_in_use;			/* an image was answered: a switch is a new generation */
 	struct ftr_strbuf notes;	/* lines of makers for people who want to know more */
 };
@@ -58,6 +60,9 @@ struct ftr_modules {
  * -ENOMEM.
  */
 int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t value);
+
+/* Record from here on, or do not, in all processes. */
+void ftr_modules_trace(struct ftr_modules *modules, bool is_on);
 
 /* Is it of interest which libraries the program image at @path loads? */
 bool ftr_modules_asks_libraries(struct ftr_modules *modules, const char *path);

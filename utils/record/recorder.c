@@ -36,7 +36,6 @@
 #define CALM_PERCENT	10
 #define CALM_ROUNDS	250
 #define EVENTS_MAX	64
-#define STOP_REQUESTS_MAX 3		/* then the program is left to itself */
 
 struct pace {
 	uint64_t sleep_ns;
@@ -49,6 +48,8 @@ uint64_t ftr_recorder_now(struct ftr_recorder *recorder)
 {
 	const struct ftr_clock *clock = recorder->options->clock;
 
+	if (clock->is_counter && recorder->flight.newest_ns > recorder->store.last_ns)
+		return recorder->flight.newest_ns + FTR_COUNTER_STEP_NS;
 	if (clock->is_counter)
 		return recorder->store.last_ns + FTR_COUNTER_STEP_NS;
 	ftr_tick_clock_read(&recorder->ticks, clock->id);
@@ -67,6 +68,12 @@ void ftr_recorder_switch(struct ftr_recorder *recorder, const char *probe, uint3
 	if (ftr_modules_switch(&recorder->modules, probe, value) < 0)
 		ftr_diag_warn(recorder->options->diag, "probe %s: out of memory; not switched",
 			      probe);
+	atomic_store(&recorder->control.map->generation, recorder->modules.generation);
+}
+
+void ftr_recorder_trace(struct ftr_recorder *recorder, bool is_on)
+{
+	ftr_modules_trace(&recorder->modules, is_on);
 	atomic_store(&recorder->control.map->generation, recorder->modules.generation);
 }
 
@@ -143,8 +150,11 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		ret = ftr_store_dir_open(&recorder->store, options->dir, options->diag, err);
 	if (ret < 0)
 		return ret;
+	if (options->flight.bytes != 0)
+		ftr_store_flight_init(&recorder->flight, &recorder->store.base, &options->flight);
 	recorder->recording = (struct ftr_recording){
-		.store = &recorder->store.base,
+		.store = options->flight.bytes != 0 ? &recorder->flight.base :
+						      &recorder->store.base,
 		.diag = options->diag,
 		.control = recorder->control.map,
 		.ticks = &recorder->ticks,
@@ -286,10 +296,18 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	return ret;
 }
 
-static unsigned drain(struct ftr_recorder *recorder)
+unsigned ftr_recorder_drain(struct ftr_recorder *recorder)
 {
 	ftr_recorder_now(recorder);
 	return ftr_collectors_drain(&recorder->collectors);
+}
+
+void ftr_recorder_dump(struct ftr_recorder *recorder)
+{
+	struct ftr_store *store = recorder->recording.store;
+
+	if (store->ops->dump != NULL && !recorder->store.is_closed)
+		store->ops->dump(store);
 }
 
 static void child_ended(struct ftr_recorder *recorder, const struct ftr_process *process)
@@ -315,41 +333,6 @@ static void process_ended(struct ftr_recorder *recorder, int32_t pid)
 	if (pid == recorder->child)
 		child_ended(recorder, process);
 	ftr_process_remove(&recorder->processes, process);
-}
-
-/*
- * The terminal's signals reach the program without us, and so do those that a traced process sends
- * to the whole group; those sent to us alone are handed on.  When it has ended, or does not care,
- * requests to end are meant for the recording.
- */
-static void signal_handle(struct ftr_recorder *recorder, const struct signalfd_siginfo *info)
-{
-	int signo = (int)info->ssi_signo;
-
-	if (ftr_job_is_request_to_end(signo)) {
-		recorder->stop_requests++;
-		if (recorder->child == 0 || recorder->stop_requests >= STOP_REQUESTS_MAX) {
-			recorder->result->was_stopped = true;
-			return;
-		}
-	}
-	if (recorder->child == 0 || !recorder->is_child_ours)
-		return;
-	if (signo == SIGCHLD)
-		ftr_job_follow(recorder->child);
-	else if (signo == SIGCONT)
-		ftr_job_continue(recorder->child);
-	else if (info->ssi_code <= 0 &&
-		 ftr_process_find(&recorder->processes, (int32_t)info->ssi_pid) == NULL)
-		kill(recorder->child, signo);
-}
-
-static void signals_read(struct ftr_recorder *recorder)
-{
-	struct signalfd_siginfo info;
-
-	while (read(recorder->signal_fd, &info, sizeof(info)) == sizeof(info))
-		signal_handle(recorder, &info);
 }
 
 static void requests_answer(struct ftr_recorder *recorder)
@@ -384,7 +367,7 @@ static void events_handle(struct ftr_recorder *recorder)
 	requests_answer(recorder);
 	for (i = 0; i < nr; i++) {
 		if (events[i].data.u64 == TAG_SIGNAL)
-			signals_read(recorder);
+			ftr_recorder_signals_read(recorder);
 		else if (events[i].data.u64 & FTR_PROCESS_EPOLL_TAG)
 			process_ended(recorder, (int32_t)(uint32_t)events[i].data.u64);
 	}
@@ -443,16 +426,13 @@ static void unwatched_end(struct ftr_recorder *recorder)
 		process_ended(recorder, process->pid);
 }
 
-/*
- * The budget is spent: this is the end of the recording, not of the program, which runs on untraced
- * and is waited for.
- */
-static void recording_end(struct ftr_recorder *recorder, const struct ftr_err *why)
+void ftr_recorder_stop(struct ftr_recorder *recorder, const struct ftr_err *why)
 {
 	char line[sizeof(why->text) + 80];
 
 	ftr_control_stop(&recorder->control);
-	drain(recorder);
+	ftr_recorder_drain(recorder);
+	ftr_recorder_dump(recorder);
 	snprintf(line, sizeof(line), "recording ends here: %s; the program continues untraced",
 		 why->text);
 	ftr_uftrace_dir_message(recorder->store.dir, ftr_recorder_now(recorder), line);
@@ -467,9 +447,9 @@ static unsigned drain_within_budget(struct ftr_recorder *recorder)
 
 	if (recorder->store.is_closed)
 		return 0;
-	percent = drain(recorder);
+	percent = ftr_recorder_drain(recorder);
 	if (ftr_budget_is_spent(&recorder->budget, recorder->store.bytes, &why))
-		recording_end(recorder, &why);
+		ftr_recorder_stop(recorder, &why);
 	return percent;
 }
 
@@ -511,7 +491,7 @@ static void syscalls_wait(struct ftr_recorder *recorder)
 	while (!recorder->result->was_stopped &&
 	       !ftr_record_syscalls_have_ended(&recorder->syscalls)) {
 		poll(&poll_fd, 1, -1);
-		signals_read(recorder);
+		ftr_recorder_signals_read(recorder);
 	}
 }
 
@@ -526,6 +506,8 @@ static void recorder_finish(struct ftr_recorder *recorder)
 	ftr_recorder_now(recorder);
 	ftr_collectors_close(&recorder->collectors);
 	ftr_recorder_untraced_report(recorder);
+	ftr_recorder_dump(recorder);
+	result->dumps = recorder->flight.dump_nr;
 	result->notes = ftr_strbuf_take(&recorder->modules.notes);
 	ftr_modules_fini(&recorder->modules);
 	if (result->elapsed_ns == 0)
@@ -547,6 +529,8 @@ void ftr_recorder_close(struct ftr_recorder *recorder)
 	ftr_channel_close(&recorder->channel);
 	ftr_control_close(&recorder->control);
 	ftr_budget_close(&recorder->budget);
+	if (recorder->options->flight.bytes != 0)
+		ftr_store_flight_fini(&recorder->flight);
 	ftr_store_dir_close(&recorder->store);
 	ftr_tick_map_fini(&recorder->ticks);
 	ftr_arena_fini(&recorder->arena);

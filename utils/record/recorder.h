@@ -15,8 +15,10 @@
 #include "utils/proto/control.h"
 #include "utils/record/program.h"
 #include "utils/record/store.h"
+#include "utils/record/store_flight.h"
 
 struct ftr_record_choice;
+struct ftr_signal_actions;
 
 struct ftr_recorder_options {
 	const char *dir;			/* data directory */
@@ -43,6 +45,8 @@ struct ftr_recorder_options {
 	bool detach; /* end with the program, whatever it leaves running */
 	unsigned rt_prio;			/* SCHED_FIFO for the recorder; 0 = none */
 	unsigned thread_nr;			/* that drain rings; at least 1 */
+	struct ftr_flight_limits flight;	/* bytes 0: records are written as they come */
+	const struct ftr_signal_actions *signals; /* (nullable) what signals do to the recording */
 	uint64_t max_bytes;			/* of the data; 0 = no bound */
 	uint64_t keep_bytes;			/* of the disk; FTR_BUDGET_KEEP_DEFAULT, 0 = none */
 	bool no_randomize;
@@ -59,6 +63,7 @@ struct ftr_recorder_result {
 	int  wait_status;
 	uint64_t elapsed_ns;
 	struct rusage usage;		/* of the program and what it waited for */
+	unsigned dumps;			/* of a flight recorder */
 	unsigned sessions;		/* program images that reported themselves */
 	unsigned tasks;
 	uint64_t records;

@@ -15,6 +15,7 @@
 #include "utils/record/process.h"
 #include "utils/record/recorder.h"
 #include "utils/record/store_dir.h"
+#include "utils/record/store_flight.h"
 #include "utils/record/syscalls.h"
 #include "utils/record/sysinfo.h"
 #include "utils/record/tick.h"
@@ -25,6 +26,7 @@ struct ftr_recorder {
 	struct ftr_recording recording;		/* what collectors see */
 
 	struct ftr_store_dir store;
+	struct ftr_store_flight flight;		/* before it, when options->flight asks for it */
 	struct ftr_budget budget;
 	struct ftr_control_block control;
 	struct ftr_channel channel;
@@ -56,6 +58,20 @@ struct ftr_recorder {
 
 /* Read the clock beside the ticks; returns trace time now. */
 uint64_t ftr_recorder_now(struct ftr_recorder *recorder);
+
+/* Drain all sources; returns how full the fullest of them was, in percent. */
+unsigned ftr_recorder_drain(struct ftr_recorder *recorder);
+
+/*
+ * This is the end of the recording, not of the program, which runs on untraced and is waited for.
+ */
+void ftr_recorder_stop(struct ftr_recorder *recorder, const struct ftr_err *why);
+
+/* Act on the signals that have come. */
+void ftr_recorder_signals_read(struct ftr_recorder *recorder);
+
+/* Write what a flight recorder holds back. */
+void ftr_recorder_dump(struct ftr_recorder *recorder);
 
 /* Make everything but the program, and release it. */
 int  ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err);
@@ -90,6 +106,9 @@ void ftr_recorder_answered(struct ftr_recorder *recorder, struct ftr_recorder_re
  * already take it over when they next leave the common path.
  */
 void ftr_recorder_switch(struct ftr_recorder *recorder, const char *probe, uint32_t value);
+
+/* Likewise, tracing as a whole. */
+void ftr_recorder_trace(struct ftr_recorder *recorder, bool is_on);
 
 struct ftr_section_maker;
 

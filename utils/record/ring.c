@@ -468,6 +468,11 @@ struct ftr_ring_untraced ftr_ring_untraced(const struct ftr_ring *ring)
 	};
 }
 
+uint64_t ftr_ring_dump_at(const struct ftr_ring *ring)
+{
+	return atomic_load_explicit(&ring->header->dump_at, memory_order_acquire);
+}
+
 void ftr_ring_renew(struct ftr_ring *ring)
 {
 	uint64_t head = atomic_load_explicit(&ring->header->head, memory_order_acquire);

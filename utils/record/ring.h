@@ -75,6 +75,12 @@ bool ftr_ring_end_overwritten(struct ftr_ring *ring);
 /* Records that the producer says it dropped, ever; a number to be shown, not to be trusted. */
 uint64_t ftr_ring_lost(const struct ftr_ring *ring);
 
+/*
+ * The position that the producer asked for a dump at, 0 = none; likewise.  It has been reached when
+ * tail is not below it.
+ */
+uint64_t ftr_ring_dump_at(const struct ftr_ring *ring);
+
 /* Calls that the producer declined, ever: they are in no LOST record. */
 uint64_t ftr_ring_skipped(const struct ftr_ring *ring);
 

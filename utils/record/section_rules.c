@@ -26,6 +26,7 @@ static const struct {
 	{ FTR_RULE_HIDE, FTR_CALL_HIDE },
 	{ FTR_RULE_CALLER, FTR_CALL_CALLER },
 	{ FTR_RULE_FINISH, FTR_CALL_FINISH },
+	{ FTR_RULE_DUMP, FTR_CALL_DUMP },
 };
 
 /* One module's section while it is made. */
@@ -138,20 +139,24 @@ static int start_add(struct making *making, uint64_t addr)
 						     (uint32_t)addr, (uint32_t)index }));
 }
 
-static uint32_t head_flags(const struct ftr_record_choice *choice)
+static uint32_t head_flags(const struct ftr_record_choice *choice,
+			   const struct ftr_section_tracing *tracing)
 {
+	bool is_off = tracing->nr != 0 ? tracing->is_off : choice->starts_off;
 	uint32_t actions = ftr_rules_actions(choice->rules);
 
 	return ((actions & FTR_RULE_FILTER) != 0 ? FTR_CALLS_OPT_IN : 0) |
 	       ((actions & FTR_RULE_CALLER) != 0 ? FTR_CALLS_CALLERS : 0) |
-	       (choice->starts_off ? FTR_CALLS_OFF : 0);
+	       (is_off ? FTR_CALLS_OFF : 0);
 }
 
-static void making_put(const struct making *making, struct ftr_strbuf *body)
+static void making_put(const struct making *making, const struct ftr_section_tracing *tracing,
+		       struct ftr_strbuf *body)
 {
 	const struct ftr_record_choice *choice = making->choice;
 	struct ftr_call_rules head = {
-		.flags = head_flags(choice),
+		.flags = head_flags(choice, tracing),
+		.switch_nr = tracing->nr,
 		.rule_nr = (uint32_t)making->rules.nr,
 		.start_nr = (uint32_t)making->starts.nr,
 		.size_min = choice->size_bytes <= UINT32_MAX ? (uint32_t)choice->size_bytes :
@@ -188,7 +193,7 @@ static int rules_make(const struct ftr_section_module *module, const void *value
 			ret = start_add(&making, making.bounds.v[i]);
 	}
 	if (ret == 0)
-		making_put(&making, body);
+		making_put(&making, &module->tracing, body);
 	ftr_vec_fini(&making.starts);
 	ftr_vec_fini(&making.rules);
 	ftr_vec_fini(&making.bounds);

@@ -24,6 +24,12 @@ struct ftr_rules;
 struct ftr_symtab;
 struct ftr_uftrace_dir;
 
+/* What signals to the recorder switched; nr 0: nothing yet. */
+struct ftr_section_tracing {
+	uint32_t nr;
+	bool is_off;
+};
+
 /* The module that sections are for. */
 struct ftr_section_module {
 	const char *path;
@@ -35,6 +41,7 @@ struct ftr_section_module {
 	const struct ftr_switch *switches; /* as they are now */
 	size_t switch_nr;
 	const struct ftr_record_choice *choice;	/* (nullable) utils/record/choice.h */
+	struct ftr_section_tracing tracing;
 };
 
 /* Members that a maker has no use for are NULL; @values are those of its options, NULL = none. */

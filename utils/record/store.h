@@ -73,6 +73,8 @@ struct ftr_store_ops {
 		     enum ftr_lost_cause cause);
 	/* So many tasks more ran without a ring. */
 	void (*untraced)(struct ftr_store *store, const struct ftr_ring_untraced *more);
+	/* Write what is held back (nullable: nothing is). */
+	void (*dump)(struct ftr_store *store);
 	/* Nothing more comes of @task for now. */
 	void (*rest)(struct ftr_store *store, struct ftr_store_task *task);
 };
