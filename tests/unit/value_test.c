@@ -268,7 +268,7 @@ static void test_cxx(void **state)
 {
 	struct ftr_value_module module;
 
-	compile("values.cc", cxx_source, TEST_CXX, "-g -O0", &module);
+	compile("values.cc", cxx_source, TEST_CXX, "-std=c++17 -g -O0", &module);
 	expect_functions(&module, ARRAY(cxx_expected));
 	expect_sizes(&module);
 	assert_non_null(strstr(ftr_strbuf_str(&module.enums), "E: enum color {red=7}\n"));
