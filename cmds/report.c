@@ -8,6 +8,7 @@
 #include "cmds/output.h"
 #include "cmds/message.h"
 #include "cmds/show.h"
+#include "utils/analysis/event_sums.h"
 #include "utils/analysis/stats.h"
 #include "utils/analysis/syscalls.h"
 #include "utils/cli/common.h"
@@ -23,8 +24,8 @@ struct report_values {
 	const char *diff;	/* (nullable) the trace to compare with */
 };
 
-/* After the first one in the order of enum ftr_syscalls_by. */
-static const char *const by_words[] = { "func", "call", "file", "process", NULL };
+/* After the first one in the order of enum ftr_sums_by. */
+static const char *const by_words[] = { "func", "call", "file", "process", "event", NULL };
 
 enum { FORMAT_NORMAL, FORMAT_CSV, FORMAT_JSON };
 static const char *const format_words[] = { "normal", "csv", "json", NULL };
@@ -59,8 +60,8 @@ static const struct ftr_option report_options[] = {
 		   struct report_values, by_task),
 	FTR_OPTION(
 		"by", 0, "WHAT",
-		"A row for each func (default), or of observed system calls for each call, "
-		"file or process; fields: elapsed total total-avg total-min total-max call error open read "
+		"A row for each func (default), of observed system calls for each call, "
+		"file or process, or for each event; fields: elapsed total total-avg total-min total-max call error open read "
 		"write fork process status pid all",
 		ftr_opt_choice, struct report_values, by, .words = by_words),
 	FTR_OPTION("format", 0, "FORMAT",
@@ -124,19 +125,25 @@ static uint32_t noted_cost(const struct ftr_trace *trace, const struct report_va
 		       trace->info.overhead_call_ns : 0;
 }
 
-static int print_syscalls(const void *sums, const struct report_values *values,
+static int print_sums(const void *sums, const struct report_values *values,
 			  const struct ftr_report_opts *opts, struct ftr_ostream *out,
 			  struct ftr_err *err)
 {
-	return ftr_report_print_syscalls(sums, values->by - 1, opts, out, err);
+	return ftr_report_print_sums(sums, values->by - 1, opts, out, err);
 }
 
-static int report_syscalls(const struct ftr_syscalls *sums, const struct report_values *values)
+static bool is_by_event(const struct report_values *values)
+{
+	return values->by - 1 == FTR_SUMS_BY_EVENT;
+}
+
+static int report_sums(const struct ftr_sums *sums, const struct report_values *values)
 {
 	if (sums->rows.nr != 0)
-		return print_to_output(print_syscalls, sums, values);
-	ftr_error(
-		"report: no system calls in this trace; record them with ftr record --syscalls");
+		return print_to_output(print_sums, sums, values);
+	ftr_error("report: no %s in this trace; record them with ftr record %s",
+		  is_by_event(values) ? "events" : "system calls",
+		  is_by_event(values) ? "-E" : "--syscalls");
 	return FTR_EXIT_FAILED;
 }
 
@@ -217,21 +224,29 @@ static int report_diff(const struct report_values *values)
 	return status;
 }
 
+static struct ftr_sink *sink_new(const struct report_values *values, struct ftr_err *err)
+{
+	if (values->by == 0)
+		return ftr_stats_new(stats_flags(values), err);
+	return is_by_event(values) ? ftr_event_sums_new(err) :
+				     ftr_syscalls_new((enum ftr_sums_by)(values->by - 1), err);
+}
+
 static int report_opened(struct ftr_opened *opened, struct report_values *values)
 {
 	struct ftr_pump_stats pumped;
 	struct ftr_err err = { 0 };
-	struct ftr_sink *sink = values->by > 0 ?
-				ftr_syscalls_new((enum ftr_syscalls_by)(values->by - 1), &err) :
-				ftr_stats_new(stats_flags(values), &err);
+	struct ftr_sink *sink = sink_new(values, &err);
 	int status = FTR_EXIT_FAILED;
 
-	opened->trace->skips_texts = true;
+	opened->trace->skips_texts = !is_by_event(values);
 	values->view.call_cost_ns = noted_cost(opened->trace, values);
 	if (sink == NULL || ftr_opened_pump(opened, sink, &pumped, &err) < 0)
 		ftr_error("%s", err.text);
+	else if (is_by_event(values))
+		status = report_sums(ftr_event_sums_get(sink), values);
 	else if (values->by > 0)
-		status = report_syscalls(ftr_syscalls_get(sink), values);
+		status = report_sums(ftr_syscalls_get(sink), values);
 	else
 		status = print_to_output(print_stats, ftr_stats_get(sink), values);
 	ftr_sink_free(sink);
@@ -271,7 +286,7 @@ static int report_run(void *values, int argc, char **argv)
 	if (self->diff != NULL)
 		return report_diff(self);
 	/* Processors are known from what happens outside of calls, too; it is not counted. */
-	if (stats_flags(self) & FTR_STATS_DETAILS)
+	if ((stats_flags(self) & FTR_STATS_DETAILS) || is_by_event(self))
 		selection.event_full = true;
 	/* Processes are named by their parents: only in the order of time. */
 	status = ftr_opened_open(&opened, &self->common, &selection,

@@ -118,6 +118,34 @@ class KernelEvents(Recording):
         run = self.ftr("live", "--no-pager", "--no-libcall", "-E", GETPPID, "./asks", "calls", "3")
         self.assertEqual(len(re.findall(r"ask\(\) \{\n.*/\* syscalls:sys_enter_getppid", run.stdout)), 3)
 
+    # What is shown.
+
+    def test_report_by_event(self):
+        """System calls have durations, from their two events."""
+        self.record("--no-event", "-E", "syscalls:sys_*_getppid@kernel", "./asks", "threads", "30")
+        run = self.ftr("report", "--no-pager", "-d", "d", "--by", "event", "-f", "call")
+        self.assertEqual(sorted(run.stdout.splitlines()[2:]),
+                         [f"{30:10}  {name}" for name in ("syscalls: getppid", "syscalls:sys_enter_getppid",
+                                                         "syscalls:sys_exit_getppid")])
+        run = self.ftr("report", "--no-pager", "-d", "d", "--by", "event", "-f", "total,total-max")
+        self.assertRegex(run.stdout, r"\d us +\d+\.\d+ .s  syscalls: getppid\n")
+        self.record("--no-event", "./asks", "threads", "2")
+        run = self.ftr("report", "--no-pager", "-d", "d", "--by", "event")
+        self.assertEqual((run.returncode, run.stderr), (1, "ftr: report: no events in this trace; record them with "
+                                                        "ftr record -E\n"))
+
+    def test_kernel_only(self):
+        """What happens inside of the program's calls; with --kernel-full everything."""
+        self.record("--no-event", "-E", "syscalls:sys_enter_*@kernel", "./asks", "calls", "3")
+        lines = self.ftr("replay", "--no-pager", "-f", "none", "-d", "d", "--kernel-only").stdout.splitlines()
+        self.assertEqual(len([line for line in lines if "sys_enter_getppid" in line]), 3)
+        self.assertEqual([line for line in lines if "/* syscalls:" not in line], [])
+        full = self.ftr("replay", "--no-pager", "-f", "none", "-d", "d", "--kernel-only", "--kernel-full")
+        self.assertIn("sys_enter_brk", full.stdout)
+        self.assertNotIn("ask()", full.stdout)
+        self.assertEqual(self.ftr("replay", "--no-pager", "-d", "d", "--kernel-only", "--no-event").stdout.count("/*"),
+                         0)
+
     # What is chosen.
 
     def names(self):

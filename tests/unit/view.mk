@@ -2,6 +2,7 @@
 UNIT_TESTS += \
 	tests/unit/compare_test \
 	tests/unit/cpus_test \
+	tests/unit/event_sums_test \
 	tests/unit/graph_task_test \
 	tests/unit/graph_test \
 	tests/unit/graph_write_test \

@@ -8,6 +8,10 @@ libftr_a_SOURCES += \
 	utils/analysis/compare.h \
 	utils/analysis/cpus.c \
 	utils/analysis/cpus.h \
+	utils/analysis/event_pairs.c \
+	utils/analysis/event_pairs.h \
+	utils/analysis/event_sums.c \
+	utils/analysis/event_sums.h \
 	utils/analysis/graph.c \
 	utils/analysis/graph.h \
 	utils/analysis/graph_focus.c \
@@ -23,5 +27,6 @@ libftr_a_SOURCES += \
 	utils/analysis/slowest.h \
 	utils/analysis/stats.c \
 	utils/analysis/stats.h \
+	utils/analysis/sums.h \
 	utils/analysis/syscalls.c \
 	utils/analysis/syscalls.h

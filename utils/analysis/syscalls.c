@@ -22,8 +22,8 @@ struct process {
 
 struct syscalls_sink {
 	struct ftr_sink base;		/* first: ops receive a pointer to it */
-	struct ftr_syscalls sums;
-	enum ftr_syscalls_by by;
+	struct ftr_sums sums;
+	enum ftr_sums_by by;
 	struct ftr_arena arena;
 	struct ftr_strpool names; /* id = row, unless by process: then the process is the row */
 	FTR_VEC(struct process) processes;
@@ -42,12 +42,12 @@ static uint32_t process_new(struct syscalls_sink *self, uint64_t upid, const cha
 			    uint64_t start_ns)
 {
 	struct process made = { .pid = ftr_upid_tid(upid), .command = command };
-	struct ftr_syscalls_row row = { .pid = made.pid, .status = -1, .name = command,
+	struct ftr_sum row = { .pid = made.pid, .status = -1, .name = command,
 					.start_ns = start_ns };
 	uint32_t id = (uint32_t)self->processes.nr;
 
 	if (ftr_vec_push(&self->processes, made) < 0 ||
-	    (self->by == FTR_SYSCALLS_BY_PROCESS && ftr_vec_push(&self->sums.rows, row) < 0) ||
+	    (self->by == FTR_SUMS_BY_PROCESS && ftr_vec_push(&self->sums.rows, row) < 0) ||
 	    ftr_hashmap_set(&self->process_by_upid, upid, (void *)(uintptr_t)(id + 1)) < 0)
 		return NO_PROCESS;
 	return id;
@@ -70,7 +70,7 @@ static int process_fork(struct syscalls_sink *self, uint32_t process,
 	if (process_new(self, call->fork.child, self->processes.v[process].command, call->end_ns) ==
 	    NO_PROCESS)
 		return -ENOMEM;
-	if (self->by == FTR_SYSCALLS_BY_PROCESS)
+	if (self->by == FTR_SUMS_BY_PROCESS)
 		self->sums.rows.v[process].forks++;
 	return 0;
 }
@@ -92,7 +92,7 @@ static int process_exec(struct syscalls_sink *self, uint32_t process,
 	if (command == NULL)
 		return -ENOMEM;
 	self->processes.v[process].command = command;
-	if (self->by == FTR_SYSCALLS_BY_PROCESS)
+	if (self->by == FTR_SUMS_BY_PROCESS)
 		self->sums.rows.v[process].name = command;
 	return 0;
 }
@@ -107,7 +107,7 @@ static int process_follow(struct syscalls_sink *self, uint32_t process,
 	if (ftr_syscall_is_fork(call) && call->fork.child != 0)
 		return process_fork(self, process, call);
 	/* Of several threads the last one ends the process. */
-	if (call->kind == FTR_SYSCALL_EXIT && self->by == FTR_SYSCALLS_BY_PROCESS)
+	if (call->kind == FTR_SYSCALL_EXIT && self->by == FTR_SUMS_BY_PROCESS)
 		self->sums.rows.v[process].status = ftr_syscall_exit_status(call);
 	return 0;
 }
@@ -124,10 +124,10 @@ static int row_of_name(struct syscalls_sink *self, struct ftr_slice name, uint32
 	if (str->id < self->sums.rows.nr)
 		return 0;
 	return ftr_vec_push(&self->sums.rows,
-			    ((struct ftr_syscalls_row){ .name = str->s, .status = -1 }));
+			    ((struct ftr_sum){ .name = str->s, .status = -1 }));
 }
 
-static void count_open(struct ftr_syscalls_row *row, const struct ftr_syscall *call)
+static void count_open(struct ftr_sum *row, const struct ftr_syscall *call)
 {
 	int access_mode = (int)call->open.flags & O_ACCMODE;
 
@@ -139,7 +139,7 @@ static void count_open(struct ftr_syscalls_row *row, const struct ftr_syscall *c
 static int row_add(struct syscalls_sink *self, uint32_t row, uint32_t process,
 		   const struct ftr_syscall *call)
 {
-	struct ftr_syscalls_row *sum = &self->sums.rows.v[row];
+	struct ftr_sum *sum = &self->sums.rows.v[row];
 	uint64_t took_ns = call->end_ns - call->start_ns, key = ftr_u64_of(row, process);
 
 	if (sum->calls == 0 || took_ns < sum->min_ns)
@@ -209,9 +209,9 @@ static int add(struct syscalls_sink *self, const struct ftr_syscall *call)
 	const char *name = ftr_syscall_name(call);
 	int ret = process != NO_PROCESS ? process_follow(self, process, call) : -ENOMEM;
 
-	if (ret == 0 && self->by == FTR_SYSCALLS_BY_FILE)
+	if (ret == 0 && self->by == FTR_SUMS_BY_FILE)
 		return add_files(self, process, call);
-	if (ret == 0 && self->by == FTR_SYSCALLS_BY_CALL)
+	if (ret == 0 && self->by == FTR_SUMS_BY_CALL)
 		ret = row_of_name(self, ftr_slice_make(name, strlen(name)), &row);
 	return ret < 0 ? ret : row_add(self, row, process, call);
 }
@@ -246,7 +246,7 @@ static const struct ftr_sink_ops syscalls_ops = {
 	.fini	 = syscalls_fini,
 };
 
-struct ftr_sink *ftr_syscalls_new(enum ftr_syscalls_by by, struct ftr_err *err)
+struct ftr_sink *ftr_syscalls_new(enum ftr_sums_by by, struct ftr_err *err)
 {
 	struct ftr_sink *sink = ftr_sink_new(&syscalls_ops, NULL, err);
 	struct syscalls_sink *self = syscalls_of(sink);
@@ -263,7 +263,7 @@ struct ftr_sink *ftr_syscalls_new(enum ftr_syscalls_by by, struct ftr_err *err)
 	return sink;
 }
 
-const struct ftr_syscalls *ftr_syscalls_get(const struct ftr_sink *sink)
+const struct ftr_sums *ftr_syscalls_get(const struct ftr_sink *sink)
 {
 	return &((const struct syscalls_sink *)sink)->sums;
 }

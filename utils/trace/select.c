@@ -57,7 +57,17 @@ bool ftr_select_point_needs_call(const struct ftr_event *ev)
 	       (id >= FTR_EVENT_ID_PERF_BEGIN && id < FTR_EVENT_ID_PERF_END);
 }
 
-static bool point_is_wanted(const struct ftr_pipeline_options *options, const struct ftr_event *ev)
+/* Outside of calls only what was asked for is shown; calls that are hidden are there still. */
+static bool point_is_inside(const struct ftr_pipeline_options *options, const struct ftr_event *ev,
+			    const struct open_calls *open)
+{
+	if (options->kernel_only)
+		return options->kernel_full || ev->depth + open->hidden_nr > 0;
+	return ev->depth > 0;
+}
+
+static bool point_is_wanted(const struct ftr_pipeline_options *options, const struct ftr_event *ev,
+			    const struct open_calls *open)
 {
 	uint64_t id = ftr_event_kind_id(ev);
 
@@ -67,7 +77,8 @@ static bool point_is_wanted(const struct ftr_pipeline_options *options, const st
 		return false;
 	if (options->no_preempt && (ev->flags & FTR_EVENT_PREEMPTED))
 		return false;
-	return options->event_full || ev->depth > 0 || !ftr_select_point_needs_call(ev);
+	return options->event_full || point_is_inside(options, ev, open) ||
+	       !ftr_select_point_needs_call(ev);
 }
 
 /* How many calls that are not the kernel's does this one leave around it? */
@@ -117,7 +128,7 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, struct op
 		return options->depth_max == 0 || ev->depth < options->depth_max;
 	case FTR_EVENT_POINT:
 		return (options->depth_max == 0 || ev->depth < options->depth_max) &&
-		       point_is_wanted(options, ev);
+		       point_is_wanted(options, ev, open);
 	case FTR_EVENT_LOST:
 		return ev->lost.source == FTR_LOST_OF_TASK || !options->no_event;
 	case FTR_EVENT_MESSAGE:

@@ -37,7 +37,7 @@ libftr_a_SOURCES += \
 	utils/view/report_csv.c \
 	utils/view/report_diff.c \
 	utils/view/report_json.c \
-	utils/view/report_syscalls.c \
+	utils/view/report_sums.c \
 	utils/view/report_task.c \
 	utils/view/slowest.c \
 	utils/view/slowest.h \

@@ -10,7 +10,7 @@
 #include "utils/base/ostream.h"
 
 struct ftr_stats;
-struct ftr_syscalls;
+struct ftr_sums;
 
 struct ftr_report_opts {
 	const char *fields;	/* -f (nullable) */
@@ -42,8 +42,8 @@ int ftr_report_print_csv(const struct ftr_stats *stats, const struct ftr_report_
 /* The same as lines of JSON (utils/view/json.h). */
 int ftr_report_print_json(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 			  struct ftr_ostream *out, struct ftr_err *err);
-/* @by: what the rows are, enum ftr_syscalls_by. */
-int ftr_report_print_syscalls(const struct ftr_syscalls *sums, int by,
+/* @by: what the rows are, enum ftr_sums_by. */
+int ftr_report_print_sums(const struct ftr_sums *sums, int by,
 			      const struct ftr_report_opts *opts, struct ftr_ostream *out,
 			      struct ftr_err *err);
 int ftr_report_print_tasks(const struct ftr_stats *stats, const struct ftr_report_opts *opts,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* report --by: system calls, files or processes, a row each. */
+/* report --by: system calls, files, processes or events, a row each. */
 #include "utils/base/bits.h"
 #include "utils/view/report.h"
 
-#include "utils/analysis/syscalls.h"
+#include "utils/analysis/sums.h"
 #include "utils/base/duration.h"
 #include "utils/base/text.h"
 #include "utils/view/fields.h"
@@ -65,13 +65,15 @@ static const struct {
 	uint64_t mask;
 	int sort;
 } tables[] = {
-	[FTR_SYSCALLS_BY_CALL] = { "Call", ONE(TOTAL) | ONE(AVG) | ONE(CALLS) | ONE(ERRORS),
+	[FTR_SUMS_BY_CALL] = { "Call", ONE(TOTAL) | ONE(AVG) | ONE(CALLS) | ONE(ERRORS),
 				   COLUMN_TOTAL },
-	[FTR_SYSCALLS_BY_FILE] = { "File", ONE(CALLS) | ONE(ERRORS) | ONE(READS) | ONE(WRITES) |
+	[FTR_SUMS_BY_FILE] = { "File", ONE(CALLS) | ONE(ERRORS) | ONE(READS) | ONE(WRITES) |
 						   ONE(PROCESSES), COLUMN_CALLS },
-	[FTR_SYSCALLS_BY_PROCESS] = { "Command", ONE(ELAPSED) | ONE(TOTAL) | ONE(CALLS) |
+	[FTR_SUMS_BY_PROCESS] = { "Command", ONE(ELAPSED) | ONE(TOTAL) | ONE(CALLS) |
 							 ONE(ERRORS) | ONE(FORKS) | ONE(STATUS) |
 							 ONE(PID), COLUMN_ELAPSED },
+	[FTR_SUMS_BY_EVENT] = { "Event", ONE(TOTAL) | ONE(AVG) | ONE(MIN) | ONE(MAX) | ONE(CALLS),
+				COLUMN_CALLS },
 };
 
 struct sort {
@@ -80,7 +82,7 @@ struct sort {
 };
 
 /* -1 = not known. */
-static int64_t value_of(const struct ftr_syscalls_row *row, int column)
+static int64_t value_of(const struct ftr_sum *row, int column)
 {
 	switch (column) {
 	case COLUMN_ELAPSED:	return (int64_t)(row->end_ns - row->start_ns);
@@ -102,8 +104,8 @@ static int64_t value_of(const struct ftr_syscalls_row *row, int column)
 
 static int compare(const void *a, const void *b, void *arg)
 {
-	const struct ftr_syscalls_row *x = *(const struct ftr_syscalls_row *const *)a;
-	const struct ftr_syscalls_row *y = *(const struct ftr_syscalls_row *const *)b;
+	const struct ftr_sum *x = *(const struct ftr_sum *const *)a;
+	const struct ftr_sum *y = *(const struct ftr_sum *const *)b;
 	const struct sort *sort = arg;
 	int by_name = strcmp(x->name, y->name);
 
@@ -165,7 +167,7 @@ static void print_name(const char *name, struct ftr_ostream *out)
 	}
 }
 
-static void print_row(const struct ftr_syscalls_row *row, uint64_t mask, bool use_color,
+static void print_row(const struct ftr_sum *row, uint64_t mask, bool use_color,
 		      struct ftr_ostream *out)
 {
 	for (int i = 0; i < COLUMNS; i++) {
@@ -187,11 +189,11 @@ static void print_row(const struct ftr_syscalls_row *row, uint64_t mask, bool us
 	ftr_ostream_putc(out, '\n');
 }
 
-int ftr_report_print_syscalls(const struct ftr_syscalls *sums, int by,
+int ftr_report_print_sums(const struct ftr_sums *sums, int by,
 			      const struct ftr_report_opts *opts, struct ftr_ostream *out,
 			      struct ftr_err *err)
 {
-	const struct ftr_syscalls_row **rows;
+	const struct ftr_sum **rows;
 	uint64_t mask = tables[by].mask;
 	struct sort sort = { .keys = { tables[by].sort }, .nr = opts->sort == NULL };
 	int ret = ftr_fields_parse(names, opts->fields, &mask, err);
