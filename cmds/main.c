@@ -94,7 +94,8 @@ struct invocation {
 	void *values;			/* of the command, struct ftr_common first */
 	int argc;
 	char **argv;
-	struct ftr_opt_file defaults, named;
+	struct ftr_opt_file config, defaults, named;
+	char *config_path;		/* (owned) */
 };
 
 static void values_reset(const struct invocation *inv)
@@ -174,6 +175,8 @@ static int parse_again(struct invocation *inv, struct ftr_err *err)
 	struct ftr_err ignored;
 
 	values_reset(inv);
+	if (file_parse(inv, &inv->config, err) < 0)
+		return -EINVAL;
 	if (inv->defaults.argc > 0)
 		file_parse(inv, &inv->defaults, &ignored);
 	if (file_parse(inv, &inv->named, err) < 0)
@@ -181,15 +184,47 @@ static int parse_again(struct invocation *inv, struct ftr_err *err)
 	return words_parse(inv, inv->argc, inv->argv, &outcome, err);
 }
 
+/* Where the user's own options stand; NULL: nowhere, as for uftrace's users. */
+static char *config_path(void)
+{
+	const char *given = getenv("FTR_CONFIG"), *dir = getenv("XDG_CONFIG_HOME");
+	char *path = NULL;
+
+	if (given != NULL)
+		return given[0] != '\0' ? strdup(given) : NULL;
+	if (strcmp(program_invocation_short_name, "uftrace") == 0)
+		return NULL;
+	if (dir != NULL && dir[0] == '/')
+		return asprintf(&path, "%s/ftr/config", dir) < 0 ? NULL : path;
+	dir = getenv("HOME");
+	return dir == NULL || asprintf(&path, "%s/.config/ftr/config", dir) < 0 ? NULL : path;
+}
+
+/* Options that hold for all uses of the command; that there are none is no failure. */
+static int config_load(struct invocation *inv, struct ftr_err *err)
+{
+	int ret;
+
+	inv->config_path = config_path();
+	if (inv->config_path == NULL)
+		return 0;
+	ret = ftr_opt_file_load(&inv->config, inv->config_path, err);
+	if (ret == -ENOENT || ret == -ENOTDIR || ret == -EACCES)	/* another user's home */
+		return getenv("FTR_CONFIG") == NULL ? 0 : ret;
+	return ret < 0 ? ret : ftr_opt_file_choose(&inv->config, inv->cmd->name, err);
+}
+
 static int files_load(struct invocation *inv, int first, struct ftr_err *err)
 {
 	const struct ftr_common *common = inv->values;
+	int ret = config_load(inv, err);
 
-	if (common->opt_file != NULL) {
-		first = ftr_opt_file_load(&inv->named, common->opt_file, err);
-		if (first == 0)
-			first = parse_again(inv, err);
-	}
+	if (ret == 0 && common->opt_file != NULL)
+		ret = ftr_opt_file_load(&inv->named, common->opt_file, err);
+	if (ret < 0)
+		return ret;
+	if (inv->config.argc > 1 || common->opt_file != NULL)
+		first = parse_again(inv, err);
 	if (first < 0)
 		return first;
 	if (!defaults_load(inv, inv->argc - first, inv->argv + first))
@@ -238,8 +273,10 @@ static int run_command(const struct ftr_cmd *cmd, int argc, char **argv)
 	values_reset(&inv);
 	status = run_parsed(&inv);
 	ftr_options_fini(cmd->options, inv.values);
+	ftr_opt_file_fini(&inv.config);
 	ftr_opt_file_fini(&inv.defaults);
 	ftr_opt_file_fini(&inv.named);
+	free(inv.config_path);
 	free(inv.values);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "utils/base/istream.h"
+#include "utils/base/text.h"
 
 /* The word at *@p, unquoted in place; NULL at the end. */
 static char *word_next(char **p)
@@ -55,6 +56,46 @@ int ftr_opt_file_load(struct ftr_opt_file *file, const char *path, struct ftr_er
 	file->argv[file->argc++] = (char *)path;
 	for (p = file->text; (word = word_next(&p)) != NULL; )
 		file->argv[file->argc++] = word;
+	return 0;
+}
+
+static bool is_heading(const char *word)
+{
+	size_t len = strlen(word);
+
+	return len > 2 && word[0] == '[' && word[len - 1] == ']';
+}
+
+static bool heading_names(const char *heading, const char *command)
+{
+	struct ftr_slice rest = ftr_slice_make(heading + 1, strlen(heading) - 2), word;
+
+	while (ftr_slice_split(&rest, ',', &word)) {
+		if (ftr_slice_eq(word, command) || ftr_slice_eq(word, "all"))
+			return true;
+	}
+	return false;
+}
+
+int ftr_opt_file_choose(struct ftr_opt_file *file, const char *command, struct ftr_err *err)
+{
+	bool is_chosen = false, is_headed = false;
+	int kept = 1;
+
+	for (int i = 1; i < file->argc; i++) {
+		if (is_heading(file->argv[i])) {
+			is_headed = true;
+			is_chosen = heading_names(file->argv[i], command);
+		} else if (!is_headed) {
+			return ftr_err_set(err, EINVAL, "%s: %s stands before the first command; "
+					   "write [record] or [all] before it", file->argv[0],
+					   file->argv[i]);
+		} else if (is_chosen) {
+			file->argv[kept++] = file->argv[i];
+		}
+	}
+	file->argc = kept;
+	file->argv[kept] = NULL;
 	return 0;
 }
 

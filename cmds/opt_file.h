@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Options in files: --opt-file, and the default.opts that a recording may leave in its data. */
+/*
+ * Options in files: the user's own, --opt-file, and the default.opts that a recording may leave in
+ * its data.
+ */
 #ifndef FTR_CMDS_OPT_FILE_H
 #define FTR_CMDS_OPT_FILE_H
 
@@ -17,6 +20,11 @@ struct ftr_opt_file {
  * word's start makes the rest of its line a comment.  -ENOENT: no such file.
  */
 int  ftr_opt_file_load(struct ftr_opt_file *file, const char *path, struct ftr_err *err);
+/*
+ * Keep only what stands behind the words "[COMMAND]", "[COMMAND,COMMAND]" or "[all]" that name
+ * @command, each up to the next.  -EINVAL: something stands before the first.
+ */
+int  ftr_opt_file_choose(struct ftr_opt_file *file, const char *command, struct ftr_err *err);
 void ftr_opt_file_fini(struct ftr_opt_file *file);	/* zeros are fine */
 
 #endif /* FTR_CMDS_OPT_FILE_H */

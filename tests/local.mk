@@ -9,6 +9,7 @@ AM_TESTS_ENVIRONMENT = \
 	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0; export ASAN_OPTIONS; \
 	UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS; \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
+	FTR_CONFIG=; export FTR_CONFIG; \
 	unset FTR_CHANNEL LD_PRELOAD MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES;
 TEST_EXTENSIONS = .sh .py .c .cc
 # Every test runs under the guard: within limits, and nothing of it survives it.

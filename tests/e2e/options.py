@@ -89,6 +89,49 @@ class OptionsTest(harness.Test):
         self.write("opts", "-D 1 stray")
         self.assertIn("stray", self.run_ftr("replay", "--opt-file", "opts", status=2).stderr)
 
+    def configured(self, text, *words, status=0, **env):
+        os.makedirs("home/.config/ftr", exist_ok=True)
+        self.write("home/.config/ftr/config", text)
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("FTR_", "XDG_"))}
+        run = self.ftr(*words, env=inherited | {"HOME": os.path.abspath("home")} | env)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run
+
+    def test_config(self):
+        replay = "replay", "--no-pager", "--color=no", "-d", "trace"
+        whole, flat = self.shown("-d", "trace"), self.shown("-d", "trace", "-D", "1")
+        with_tid = self.shown("-d", "trace", "-D", "1", "-f", "tid")
+        for text, words, expected in (("", (), whole), ("[replay]\n-D 1 # flat", (), flat),
+                                      ("[report] -s self\n[all] -D 1 [graph] -D 2", (), flat),
+                                      ("[report,replay] -D 1", (), flat), ("[report] -D 1", (), whole),
+                                      ("[replay] -D 1 -f tid", (), with_tid), ("[replay] -D 1", ("-D", "99"), whole)):
+            with self.subTest(text=text):
+                self.assertEqual(self.configured(text, *replay, *words).stdout, expected)
+        self.write("opts", "-D 99")
+        self.assertEqual(self.configured("[replay] -D 1", *replay, "--opt-file=opts").stdout, whole)
+        self.write("trace/default.opts", "-D 99")
+        self.assertEqual(self.configured("[replay] -D 1", *replay).stdout, whole)
+
+    def test_config_elsewhere(self):
+        replay = "replay", "--no-pager", "--color=no", "-d", "trace"
+        whole, flat = self.shown("-d", "trace"), self.shown("-d", "trace", "-D", "1")
+        os.makedirs("xdg/ftr")
+        self.write("xdg/ftr/config", "[replay] -D 1")
+        self.assertEqual(self.configured("[all] --no-such", *replay,
+                                         XDG_CONFIG_HOME=os.path.abspath("xdg")).stdout, flat)
+        self.assertEqual(self.configured("[all] --no-such", *replay, FTR_CONFIG="xdg/ftr/config").stdout, flat)
+        self.assertEqual(self.configured("[all] --no-such", *replay, FTR_CONFIG="").stdout, whole)
+        self.assertIn("nowhere", self.configured("", *replay, FTR_CONFIG="nowhere", status=2).stderr)
+        self.assertEqual(self.configured("", *replay, HOME="/proc/1/nowhere").stdout, whole)
+
+    def test_config_errors(self):
+        replay = "replay", "--no-pager", "-d", "trace"
+        for text, reason in (("-D 1", "before the first command"), ("[replay] --no-such", "unknown option --no-such"),
+                             ("[replay] stray", "stray is not an option")):
+            run = self.configured(text, *replay, status=2)
+            self.assertIn("home/.config/ftr/config: ", run.stderr)
+            self.assertIn(reason, run.stderr)
+
     def test_options_of_formats(self):
         for options in ([], ["--sample-time=10ns"]):
             self.assertEqual(self.run_ftr("convert", "--to=flame-graph", *options, "trace", "-").stdout,
