@@ -112,9 +112,10 @@ static inline struct ftr_gate_known *known_at(struct ftr_gate *gate, uintptr_t f
 	return &gate->known[(func >> 4 ^ func >> 13) % FTR_GATE_KNOWN];
 }
 
-static inline bool programs_are_any(const struct ftr_values_programs *programs)
+static inline uint64_t captures_of(const struct ftr_values_programs *programs)
 {
-	return programs->entry != NULL || programs->exit != NULL;
+	return (programs->entry != NULL ? FTR_GATE_ARGUMENTS : 0) |
+	       (programs->exit != NULL ? FTR_GATE_RETVAL : 0);
 }
 
 static __attribute__((noinline, cold)) uint64_t known_find_slow(struct ftr_thread *self,
@@ -132,7 +133,7 @@ static __attribute__((noinline, cold)) uint64_t known_find_slow(struct ftr_threa
 	rule = (uint64_t)ftr_call_rules_find(func);
 	if (gate->payloads != NULL) {
 		programs = ftr_values_find(func);
-		rule |= programs_are_any(&programs) ? FTR_GATE_VALUES : 0;
+		rule |= captures_of(&programs);
 	}
 	known->rule = rule;
 	known->check = func ^ rule;
@@ -241,7 +242,7 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 	if ((before->inside & FTR_CALL_NOTRACE) != 0)
 		return FTR_GATE_PASS;
 	known = known_find(self, func);
-	rule = (const struct ftr_call_rule *)(known & ~FTR_GATE_VALUES);
+	rule = (const struct ftr_call_rule *)(known & ~(FTR_GATE_ARGUMENTS | FTR_GATE_RETVAL));
 	if (rule != NULL)
 		flags = rule->flags;
 	if ((gate->flags & FTR_CALLS_OPT_IN) != 0 && before->inside == 0 &&
@@ -250,7 +251,8 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 	passage->after = *before;
 	passage->after.inside |= flags & FTR_CALL_NOTRACE;
 	passage->is_caller = (flags & FTR_CALL_CALLER) != 0;
-	passage->has_values = (known & FTR_GATE_VALUES) != 0;
+	passage->has_arguments = (known & FTR_GATE_ARGUMENTS) != 0;
+	passage->has_retval = (known & FTR_GATE_RETVAL) != 0;
 	if ((flags & FTR_CALL_NOTRACE) != 0)
 		return FTR_GATE_KEEP;
 	if (rule != NULL) {

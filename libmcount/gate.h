@@ -42,7 +42,7 @@ struct ftr_gate_frame {
 	uint64_t tick;			/* of its ENTRY */
 	uint32_t payload_bytes;		/* of an ENTRY that waits */
 	bool is_caller;			/* FTR_CALL_CALLER */
-	bool has_values;
+	bool has_arguments, has_retval;	/* to be captured */
 };
 static_assert(sizeof(struct ftr_gate_frame) == 64, "one cache line");
 
@@ -51,9 +51,10 @@ static_assert(sizeof(struct ftr_gate_frame) == 64, "one cache line");
 
 struct ftr_gate_known {
 	uint64_t check;			/* address ^ rule: not both by chance, see known_at */
-	uint64_t rule;			/* const struct ftr_call_rule *, or 0; | FTR_GATE_VALUES */
+	uint64_t rule;			/* const struct ftr_call_rule *, or 0; and these: */
 };
-#define FTR_GATE_VALUES UINT64_C(1)
+#define FTR_GATE_ARGUMENTS UINT64_C(1)	/* are captured of its calls */
+#define FTR_GATE_RETVAL UINT64_C(2)
 
 /* The programs of functions that have any, likewise. */
 #define FTR_GATE_PROGRAMS 128		/* a power of two */
@@ -92,7 +93,7 @@ enum ftr_gate_way {
 struct ftr_gate_passage {
 	struct ftr_gate_state after;
 	bool is_caller;
-	bool has_values;
+	bool has_arguments, has_retval;
 };
 
 /* Is this process gated?  Bytes that a thread's gate takes up then, else 0. */

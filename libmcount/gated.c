@@ -155,7 +155,7 @@ static void begin_waiting(struct ftr_thread *self, struct ftr_frame *frame,
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
 	const struct ftr_gate_frame *caller = gated - 1;
 
-	if (gated->has_values)
+	if (gated->has_arguments)
 		gated->payload_bytes = values_capture(self, frame, regs, false);
 	gated->tick = ftr_clock_read();
 	self->gate->tick = gated->tick;
@@ -178,7 +178,7 @@ static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
 
 	if (callers_may_wait(self, frame))
 		callers_put(self, frame - 1);
-	if (unlikely(gated->has_values)) {
+	if (unlikely(gated->has_arguments)) {
 		bytes = values_capture(self, frame, regs, false);
 		tick = ftr_clock_read();
 		values_put(self, frame, tick, FTR_RECORD_ENTRY, bytes);
@@ -217,12 +217,13 @@ static void gated_open(struct ftr_thread *self, struct ftr_frame *frame,
 {
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
 	bool is_return = call->kind == FTR_FRAME_RETURN;
+	bool has_room = (uint64_t)(frame - self->frames) < self->gate->payload_nr;
 
 	gated->status = FTR_GATE_UNRECORDED;
 	gated->after = passage->after;
 	gated->is_caller = passage->is_caller;
-	gated->has_values = passage->has_values &&
-			    (uint64_t)(frame - self->frames) < self->gate->payload_nr;
+	gated->has_arguments = passage->has_arguments && has_room;
+	gated->has_retval = passage->has_retval && has_room;
 	gated->payload_bytes = 0;
 	frame_fill(frame, is_return ? *call->loc : 0, call->func, call->kind);
 	if (is_return && self->stub != 0)
@@ -271,7 +272,7 @@ static void exit_waiting(struct ftr_thread *self, struct ftr_frame *frame,
 		callers_put(self, frame - 1);
 	waiting_put(self, frame);
 	frame->is_begun = false;
-	if (gated->has_values)
+	if (gated->has_retval)
 		bytes = values_capture(self, frame, regs, true);
 	values_put(self, frame, tick, FTR_RECORD_EXIT, bytes);
 }
@@ -284,7 +285,7 @@ static inline void exit_begun(struct ftr_thread *self, struct ftr_frame *frame,
 
 	frame->is_begun = false;	/* first: who jumps out of here is not to put it again */
 	atomic_signal_fence(memory_order_seq_cst);
-	if (likely(!gated->has_values)) {
+	if (likely(!gated->has_retval)) {
 		record_put_word(self, word_of(gated, frame, FTR_RECORD_EXIT));
 		return;
 	}

@@ -135,17 +135,35 @@ static inline uint32_t ftr_payload_last(uint64_t word)
 	return (uint32_t)(word & FTR_PAYLOAD_LAST_MASK);
 }
 
+/* One load, where the processor has these bytes in this order. */
+static inline uint64_t ftr_payload_word(const uint8_t from[8])
+{
+	return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
+	       (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
+	       (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
+}
+
 /*
- * The unit that holds the first bytes of the @left bytes of payload at @from.  Byte by byte: the
- * runtime has no memcpy, and reads nothing behind the payload.
+ * The unit that holds the first bytes of the @left bytes of payload at @from.  Nothing is read
+ * behind the payload, whose ends are taken byte by byte: the runtime has no memcpy.
  */
 static inline struct ftr_record ftr_payload_pack(const uint8_t *from, uint32_t left)
 {
 	bool is_last = left <= FTR_PAYLOAD_UNIT_BYTES;
-	uint32_t bytes = is_last ? left : FTR_PAYLOAD_UNIT_BYTES, i;
+	uint32_t bytes = is_last ? left : FTR_PAYLOAD_UNIT_BYTES, i = 0;
 	struct ftr_record unit = { 0, FTR_PAYLOAD_TAG | (is_last ? left : 0) };
 
-	for (i = 0; i < bytes && i < FTR_PAYLOAD_LOW_BYTES; i++)
+	if (!is_last) {
+		unit.time = ftr_payload_word(from);
+		unit.word |= ftr_payload_word(from + FTR_PAYLOAD_LOW_BYTES)
+			     << FTR_PAYLOAD_BYTES_SHIFT;
+		return unit;
+	}
+	if (bytes >= FTR_PAYLOAD_LOW_BYTES) {
+		unit.time = ftr_payload_word(from);
+		i = FTR_PAYLOAD_LOW_BYTES;
+	}
+	for (; i < bytes && i < FTR_PAYLOAD_LOW_BYTES; i++)
 		unit.time |= (uint64_t)from[i] << 8 * i;
 	for (; i < bytes; i++)
 		unit.word |= (uint64_t)from[i] << (8 * (i - FTR_PAYLOAD_LOW_BYTES) +
