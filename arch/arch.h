@@ -3,8 +3,7 @@
  * An architecture, for the recorder and for analysis: one const struct each, listed in arches.def.
  * All of them are built on every host, so that traces and programs of another machine can be read.
  * What the runtime needs of the host (system calls, trampolines) is in arch/ISA/rt.h and beside it;
- * configure links those headers to arch/rt.h, arch/prologue.h, arch/regs.h, arch/values.h and
- * arch/jmpbuf.h.
+ * configure links those headers to arch/rt.h and likewise.
  */
 #ifndef FTR_ARCH_ARCH_H
 #define FTR_ARCH_ARCH_H

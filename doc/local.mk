@@ -63,6 +63,7 @@ EXTRA_DIST += \
 	doc/adr/0033-calls-of-coroutines.md \
 	doc/adr/0034-growing-traces.md \
 	doc/adr/0035-exceptions-get-addresses-back.md \
+	doc/adr/0037-reading-in-a-transaction.md \
 	doc/adr/0039-flight-recorder.md \
 	doc/adr/0040-deferred-rules.md \
 	doc/adr/0044-the-kernels-events-by-an-instance.md \

@@ -123,6 +123,7 @@ libmcount_so_SOURCES += \
 	arch/x86_64/rt.h \
 	arch/x86_64/saved.h \
 	arch/x86_64/syscall.S \
+	arch/x86_64/transaction.h \
 	arch/x86_64/unwind.S \
 	arch/x86_64/values.h \
 	arch/x86_64/vfork.S

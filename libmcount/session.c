@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "arch/transaction.h"
 #include "libmcount/channel.h"
 #include "libmcount/environ.h"
 #include "libmcount/fork.h"
@@ -110,6 +111,8 @@ static void session_open(void *arg)
 	ftr_sections_publish(sections);
 	atomic_store(&ftr_state.generation, sections->generation);
 	ftr_probes_start(sections);
+	if (atomic_load(&ftr_state.has_values))
+		ftr_state.has_transactions = ftr_arch_has_transactions();
 }
 
 /* Before the constructors of the program and of all libraries: linked with -z initfirst. */

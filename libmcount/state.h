@@ -85,6 +85,7 @@ struct ftr_state {
 	_Atomic uint32_t refreshing_pid;	/* which process asks for them; 0 = none */
 	_Atomic(const struct ftr_call_rules *) rules; /* the image's; see rules.h; NULL = none */
 	_Atomic bool has_values;		/* the image's sections have programs for them */
+	bool has_transactions;			/* the processor, where values are wanted */
 	_Atomic uint32_t rules_generation;	/* grows with each publication of sections */
 	_Atomic uint32_t tracing;		/* enum ftr_tracing */
 	_Atomic bool names_are_reported;	/* probe name is on */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
+#include "arch/transaction.h"
 #include "arch/values.h"
 #include "libmcount/channel.h"
 #include "libmcount/module.h"
@@ -175,6 +176,22 @@ static uint32_t length(const uint8_t *text, uint32_t nr)
 	return len;
 }
 
+/*
+ * All of it, or of a text all up to its NUL.  False: something of it is not there, or not in memory
+ * yet, or there are no transactions.
+ */
+static bool copy_by_transaction(uint8_t *to, uintptr_t address, uint32_t bytes, bool is_text)
+{
+	if (!ftr_state.has_transactions || !ftr_arch_transaction_begin())
+		return false;
+	if (is_text)
+		copy_text(to, (const uint8_t *)address, bytes);
+	else
+		copy(to, (const void *)address, bytes);
+	ftr_arch_transaction_end();
+	return true;
+}
+
 /* A forked child that has recorded nothing yet finds its parent's number there, but no ring. */
 static int32_t process_of(const struct ftr_thread *self)
 {
@@ -213,6 +230,8 @@ static uint32_t copy_pointed(const struct from *from, uint8_t *to, uintptr_t add
 		copy(to, (const void *)address, have);
 	if (have == bytes || (is_text && length(to, have) < have))
 		return have;
+	if (copy_by_transaction(to + have, address + have, bytes - have, is_text))
+		return bytes;
 	return have + copy_by_kernel(to + have, address + have, bytes - have);
 }
 

@@ -6,8 +6,8 @@
  * recorded; what they make becomes the payload of the record.
  *
  * All of it runs inside the hook: no libc, no lock, no vector register written.  Pointers are not
- * believed: memory that is not known to be there is copied by the kernel, and not at all where the
- * kernel may not be asked (doc/adr/0029).
+ * believed: memory that is not known to be there is read in a transaction (doc/adr/0037), else
+ * copied by the kernel, and not at all where that may not be asked (doc/adr/0029).
  */
 #ifndef FTR_LIBMCOUNT_VALUES_H
 #define FTR_LIBMCOUNT_VALUES_H

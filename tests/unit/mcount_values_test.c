@@ -2,11 +2,14 @@
 /* Programs for values, run on registers and memory that are made up. */
 #include "tests/unit/unit.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "arch/transaction.h"
 #include "arch/values.h"
 #include "libmcount/module.h"
 #include "libmcount/sections.h"
@@ -111,6 +114,14 @@ static int start(void **state)
 {
 	memset(&ftr_state, 0, sizeof(ftr_state));
 	memset(&ftr_self, 0, sizeof(ftr_self));
+	return 0;
+}
+
+/* With what not every processor has. */
+static int start_transactions(void **state)
+{
+	start(state);
+	ftr_state.has_transactions = ftr_arch_has_transactions();
 	return 0;
 }
 
@@ -265,6 +276,87 @@ static void test_silent(void **state)
 	run_program(&r);
 	expect_text(&r, "tack");
 	free(heap);
+}
+
+/* Anything may end a transaction, such as a switch to another process: until one does not. */
+#define TRIES 10000
+
+static bool is_text(const struct run *run, const char *text)
+{
+	return run->payload[0] == strlen(text) &&
+	       memcmp(run->payload + 2, text, strlen(text)) == 0;
+}
+
+/* What the kernel may not be asked for is read without it. */
+static void test_silent_transactions(void **state)
+{
+	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0);
+	char *text = pages + PAGE - 5;
+	struct run r = { .regs = { .rdi = (uintptr_t)text } };
+	unsigned tries;
+
+	if (!ftr_state.has_transactions)
+		skip();
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	ftr_self.is_silent = true;
+	memcpy(text, "text", 5);
+	RUN(&r, OP(STRING, INTEGER, 0, 0));
+	for (tries = 0; tries < TRIES && !is_text(&r, "text"); tries++)
+		run_program(&r);
+	expect_text(&r, "text");
+	memset(text, 'n', 5);			/* goes on in the next page, which is not there */
+	assert_int_equal(munmap(pages + PAGE, PAGE), 0);
+	for (tries = 0; tries < TRIES; tries++) {
+		run_program(&r);
+		assert_memory_equal(r.payload + 2, "<0x", 3);
+	}
+	assert_int_equal(munmap(pages, PAGE), 0);
+	for (tries = 0; tries < TRIES; tries++) {
+		run_program(&r);
+		assert_memory_equal(r.payload + 2, "<0x", 3);
+	}
+}
+
+struct vanishing {
+	char *page;
+	atomic_bool is_done;
+};
+
+static void *come_and_go(void *arg)
+{
+	struct vanishing *vanishing = arg;
+	char *page = vanishing->page;
+
+	while (!atomic_load(&vanishing->is_done)) {
+		if (mmap(page, PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != page)
+			break;
+		memcpy(page, "here", 5);
+		munmap(page, PAGE);
+	}
+	return NULL;
+}
+
+/* Another thread takes the page away at any moment, and nothing happens to us. */
+static void test_vanishing_page(void **state)
+{
+	struct vanishing vanishing = { .page = mmap(NULL, PAGE, PROT_READ,
+						    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) };
+	struct run r = { .regs = { .rdi = (uintptr_t)vanishing.page } };
+	pthread_t thread;
+	unsigned i;
+
+	assert_ptr_not_equal(vanishing.page, MAP_FAILED);
+	assert_int_equal(pthread_create(&thread, NULL, come_and_go, &vanishing), 0);
+	RUN(&r, OP(STRING, INTEGER, 0, 0));
+	for (i = 0; i < 20 * TRIES; i++) {
+		run_program(&r);
+		assert_true(is_text(&r, "here") || is_text(&r, "") ||
+			    memcmp(r.payload + 2, "<0x", 3) == 0);
+	}
+	atomic_store(&vanishing.is_done, true);
+	pthread_join(thread, NULL);
 }
 
 /* The module's constants are read in place. */
@@ -481,14 +573,24 @@ int main(void)
 		cmocka_unit_test_setup(test_vectors, start),
 		cmocka_unit_test_setup(test_x87, start),
 		cmocka_unit_test_setup(test_strings, start),
+		cmocka_unit_test_setup(test_strings, start_transactions),
 		cmocka_unit_test_setup(test_string_at_an_edge, start),
+		cmocka_unit_test_setup(test_string_at_an_edge, start_transactions),
 		cmocka_unit_test_setup(test_silent, start),
+		cmocka_unit_test_setup(test_silent_transactions, start_transactions),
+		cmocka_unit_test_setup(test_vanishing_page, start),
+		cmocka_unit_test_setup(test_vanishing_page, start_transactions),
 		cmocka_unit_test_setup(test_constants, start),
 		cmocka_unit_test_setup(test_std_string, start),
+		cmocka_unit_test_setup(test_std_string, start_transactions),
 		cmocka_unit_test_setup(test_pointed, start),
+		cmocka_unit_test_setup(test_pointed, start_transactions),
 		cmocka_unit_test_setup(test_followed, start),
+		cmocka_unit_test_setup(test_followed, start_transactions),
 		cmocka_unit_test_setup(test_blocks, start),
+		cmocka_unit_test_setup(test_blocks, start_transactions),
 		cmocka_unit_test_setup(test_counted, start),
+		cmocka_unit_test_setup(test_counted, start_transactions),
 		cmocka_unit_test_setup(test_room, start),
 		cmocka_unit_test_setup(test_unsound, start),
 	};
