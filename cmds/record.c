@@ -25,6 +25,7 @@
 #include "utils/record/choice.h"
 #include "utils/record/collector.h"
 #include "utils/record/deferred.h"
+#include "utils/record/interposers.h"
 #include "utils/record/perf_ring.h"
 #include "utils/record/pool.h"
 #include "utils/record/recorder.h"
@@ -406,6 +407,14 @@ static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
 	return ret == 0 && deferred->failed ? ftr_err_set(err, ENOMEM, "out of memory") : ret;
 }
 
+/* What --nop measures has no probe. */
+static int preload_make(const struct ftr_record_opts *opts, const char *runtime,
+			struct ftr_strbuf *preload, struct ftr_err *err)
+{
+	return ftr_interposers_preload(opts->nop ? NULL : &opts->of_sections, runtime, preload,
+				       err);
+}
+
 static int record_chosen(const struct ftr_record_opts *opts,
 			 const struct ftr_record_choice *choice, const char *readers_opts,
 			 const struct ftr_signal_actions *signals, const char *dir, char **argv,
@@ -415,8 +424,11 @@ static int record_chosen(const struct ftr_record_opts *opts,
 	struct ftr_program program = { 0 };
 	struct ftr_err err = { 0 };
 	char *runtime = NULL, *cmdline = NULL;
+	struct ftr_strbuf preload;
 	bool has_functions;
 	int ret, status;
+
+	ftr_strbuf_init(&preload);
 
 	if (opts->has_syscalls && opts->clock != 0) {
 		ftr_error(
@@ -436,6 +448,8 @@ static int record_chosen(const struct ftr_record_opts *opts,
 	ret = has_functions ? ftr_program_runtime(&program, opts->libmcount_dir, opts->nop,
 						  &runtime, &err) :
 			      0;
+	if (ret == 0 && runtime != NULL)
+		ret = preload_make(opts, runtime, &preload, &err);
 	if (ret < 0) {
 		ftr_error("%s", err.text);
 		status = FTR_EXIT_FTR;
@@ -446,6 +460,7 @@ static int record_chosen(const struct ftr_record_opts *opts,
 		.dir = dir,
 		.program = &program,
 		.runtime = runtime,
+		.preload = runtime != NULL ? ftr_strbuf_str(&preload) : NULL,
 		.argv = argv,
 		.clock = ftr_clock_find(clock_words[opts->clock]),
 		.on_full = (enum ftr_on_full)opts->on_full,
@@ -478,6 +493,7 @@ static int record_chosen(const struct ftr_record_opts *opts,
 out:
 	free(cmdline);
 	free(runtime);
+	ftr_strbuf_fini(&preload);
 	ftr_program_fini(&program);
 	return status;
 }

@@ -78,6 +78,25 @@ static const char *ours_of(unsigned i)
 	return dladdr(&ftr_state, &self) != 0 ? self.dli_fname : "";
 }
 
+/*
+ * How long ours is at @found in the list of variable @i: behind DIR/libmcount.so stand the
+ * libraries of probes, DIR/libmcount-NAME.so.
+ */
+static size_t ours_bytes(unsigned i, const char *found, const char *ours)
+{
+	size_t len = strlen(ours), stem = len - strlen(".so");
+
+	if (i != FTR_OURS_PRELOAD)
+		return len;
+	while (found[len] == ':' && strncmp(found + len + 1, ours, stem) == 0 &&
+	       found[len + 1 + stem] == '-') {
+		do
+			len++;
+		while (found[len] != ':' && found[len] != '\0');
+	}
+	return len;
+}
+
 static size_t append(char *to, size_t at, const char *text, size_t len)
 {
 	memcpy(to + at, text, len);
@@ -114,6 +133,7 @@ static char *variable_take(unsigned i, char *entry)
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *kept = (char *)mem, *found;
 	const char *ours;
+	size_t ours_len;
 
 	if (ftr_sys_map_failed(mem))
 		return entry;
@@ -128,9 +148,10 @@ static char *variable_take(unsigned i, char *entry)
 		ftr_sys2(SYS_munmap, mem, 2 * (len + 1));
 		return entry;
 	}
-	append(kept, append(kept, 0, names[i], strlen(names[i])), ours, strlen(ours));
+	ours_len = ours_bytes(i, found, ours);
+	append(kept, append(kept, 0, names[i], strlen(names[i])), found, ours_len);
 	ftr_state.ours[i] = kept;
-	return entry_without(entry, found, strlen(ours), kept + len + 1);
+	return entry_without(entry, found, ours_len, kept + len + 1);
 }
 
 /*

@@ -22,6 +22,8 @@ libmcount_so_SOURCES = \
 	libmcount/helper.h \
 	libmcount/hook.c \
 	libmcount/hook.h \
+	libmcount/interposed.c \
+	libmcount/interposed.h \
 	libmcount/invariant.c \
 	libmcount/invariant.h \
 	libmcount/jump_sites.c \
@@ -101,6 +103,14 @@ libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs
 libmcount_so_LDADD =
 libmcount_nop_so_LDADD =
 EXTRA_DIST += libmcount/libmcount.map
+
+# Probes that interpose functions: preloaded beside libmcount.so where they are on (utils/record/interposers.def).
+mcountexec_PROGRAMS += libmcount-memory.so
+libmcount_memory_so_SOURCES = libmcount/interpose_memory.c
+libmcount_memory_so_CFLAGS = $(libmcount_so_CFLAGS)
+libmcount_memory_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs \
+	-Wl,-soname,libmcount-memory.so
+libmcount_memory_so_LDADD = libmcount.so
 
 # What instrumented code calls, and nothing else: to measure what instrumentation costs by itself.
 mcountexec_PROGRAMS += libmcount-nop.so

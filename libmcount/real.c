@@ -5,6 +5,7 @@
  */
 #include "libmcount/real.h"
 
+#include <dlfcn.h>
 #include <link.h>
 
 #include "libmcount/plt_bind.h"
@@ -21,6 +22,23 @@ void *ftr_real_after(const void *inside, const char *name)
 void *ftr_real_find(const char *name)
 {
 	return ftr_real_after(&ftr_state, name);
+}
+
+void *ftr_real_in_scope(const char *name, uintptr_t caller)
+{
+	void *(*open)(const char *, int) = (void *(*)(const char *, int))ftr_state.real.dlopen;
+	int (*close)(void *) = (int (*)(void *))ftr_state.real.dlclose;
+	const struct link_map *map = ftr_plt_map_of((const void *)caller);
+	void *real = NULL, *handle = NULL;
+
+	if (open != NULL && close != NULL && map != NULL && map->l_name[0] != '\0')
+		handle = open(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+	if (handle != NULL) {
+		real = dlsym(handle, name);
+		close(handle);	/* the caller keeps its library open */
+	}
+	dlerror();		/* not the program's */
+	return real;
 }
 
 void ftr_real_start(void)

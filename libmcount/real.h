@@ -3,6 +3,8 @@
 #ifndef FTR_LIBMCOUNT_REAL_H
 #define FTR_LIBMCOUNT_REAL_H
 
+#include <stdint.h>
+
 /* By the list of reals.def; a member is NULL before ftr_real_start, and where there is none. */
 struct ftr_real {
 #define FTR_REAL(name) void *name;
@@ -21,6 +23,12 @@ void *ftr_real_after(const void *inside, const char *name);
 
 /* The function behind ours, also before ftr_real_start. */
 void *ftr_real_find(const char *name) __attribute__((visibility("hidden")));
+
+/*
+ * What dlsym finds in the scope of the library that @caller is in, which may have been opened with
+ * RTLD_LOCAL; NULL = nothing.  Allocates, as dlsym does.
+ */
+void *ftr_real_in_scope(const char *name, uintptr_t caller) __attribute__((visibility("hidden")));
 
 #define REAL(name) \
 	((__typeof__(&name))(ftr_state.real.name != NULL ? ftr_state.real.name : \

@@ -282,7 +282,7 @@ void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word)
 }
 
 /* Attached, neither paused nor disarmed? */
-static bool is_recording(struct ftr_thread *self)
+bool ftr_record_is_wanted(struct ftr_thread *self)
 {
 	if (self->frames == NULL && !self->is_refused &&
 	    atomic_load_explicit(&ftr_state.arming, memory_order_relaxed) == FTR_ARMED)
@@ -294,12 +294,16 @@ static bool is_recording(struct ftr_thread *self)
 
 void ftr_record_put(struct ftr_thread *self, uint64_t word, const void *payload, uint32_t bytes)
 {
-	struct put put = { .word = word, .payload = payload, .payload_bytes = bytes };
-	struct ftr_producer *producer;
+	if (ftr_record_is_wanted(self))
+		ftr_record_put_wanted(self, word, payload, bytes);
+}
 
-	if (!is_recording(self))
-		return;
-	producer = self->producer;
+void ftr_record_put_wanted(struct ftr_thread *self, uint64_t word, const void *payload,
+			   uint32_t bytes)
+{
+	struct put put = { .word = word, .payload = payload, .payload_bytes = bytes };
+	struct ftr_producer *producer = self->producer;
+
 	if (unlikely(bytes > FTR_PAYLOAD_MAX)) {
 		lost_count(producer);
 		return;
@@ -314,6 +318,31 @@ void ftr_record_put(struct ftr_thread *self, uint64_t word, const void *payload,
 	}
 	put.time = ftr_arch_ticks();
 	record_write(producer, &put);
+}
+
+void ftr_record_put_unit(struct ftr_thread *self, uint64_t word, struct ftr_record unit)
+{
+	struct ftr_producer *producer = self->producer;
+	uint64_t pos = ftr_arch_local_add(&producer->head, 2 * UNIT_BYTES);
+	uint8_t bytes[FTR_PAYLOAD_UNIT_BYTES];
+	struct put put;
+
+	word |= FTR_RECORD_MORE;
+	if (likely(pos + 2 * UNIT_BYTES <= producer->limit)) {
+		old_record_void(producer, pos);
+		unit_write(producer, pos + UNIT_BYTES, unit.time, unit.word);
+		unit_write(producer, pos, ftr_arch_ticks(), word);
+		return;
+	}
+	ftr_payload_unpack(unit, bytes);
+	put = (struct put){
+		.pos = pos,
+		.ring_bytes = 2 * UNIT_BYTES,
+		.word = word,
+		.payload = bytes,
+		.payload_bytes = ftr_payload_last(unit.word),
+	};
+	put_slow(self, &put);
 }
 
 void ftr_record_put_dated(struct ftr_thread *self, const struct ftr_dated_record *record)

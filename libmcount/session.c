@@ -123,11 +123,11 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 		.tid = (int32_t)ftr_sys0(SYS_gettid),
 	};
 
+	ftr_real_start();
 	if (!address_find(envp))
 		return;		/* not run by ftr: stay out of the way */
 	ftr_state.main_stack = (uintptr_t)argv;
 	ftr_environ_start(envp);
-	ftr_real_start();
 	ftr_fork_start();
 	ftr_module_start();
 	session_open(&start);

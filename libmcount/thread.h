@@ -160,6 +160,8 @@ struct ftr_thread {
 	uintptr_t signal_low, signal_bytes;	/* what it gave to sigaltstack */
 	uintptr_t module_low, module_bytes;	/* of the last call; see module.h */
 	uint32_t module_generation;
+	uint32_t caller_generation;
+	uintptr_t caller_low, caller_bytes;	/* likewise, of the last caller of interposed.h */
 	struct ftr_slot *slot;
 	struct ftr_frame *bare_low;	/* from here on frames may be bare; NULL = none is */
 	uint64_t uncounted;		/* cygprof: open calls that found no frame */
@@ -226,6 +228,15 @@ void ftr_ring_put_slow(struct ftr_thread *self, uint64_t pos, uint64_t word);
  * once the thread is attached.  Nothing is put for a thread that is not traced.
  */
 void ftr_record_put(struct ftr_thread *self, uint64_t word, const void *payload, uint32_t bytes);
+
+/* Would a record of @self be put?  Attaches a thread that is not yet. */
+bool ftr_record_is_wanted(struct ftr_thread *self);
+/* Put one after that was asked. */
+void ftr_record_put_wanted(struct ftr_thread *self, uint64_t word, const void *payload,
+			   uint32_t bytes);
+
+/* The same with a payload that is one unit, the last. */
+void ftr_record_put_unit(struct ftr_thread *self, uint64_t word, struct ftr_record unit);
 
 /* A record whose time is not that of its being put. */
 struct ftr_dated_record {

@@ -17,6 +17,7 @@
 
 #include "libmcount/hook.h"
 #include "libmcount/leave.h"
+#include "libmcount/plt_bind.h"
 #include "libmcount/state.h"
 
 /* Exceptions are mostly caught near; putting back costs a nanosecond a frame. */
@@ -41,32 +42,9 @@ static int no_unwinder(void)
 	return 5;
 }
 
-static struct link_map *map_of(uintptr_t address)
+static const struct link_map *map_of(uintptr_t address)
 {
-	struct link_map *map = NULL;
-	Dl_info info;
-
-	if (dladdr1((void *)address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0)
-		return NULL;
-	return map;
-}
-
-/* In the scope of the library that @caller is in, which may have been opened with RTLD_LOCAL. */
-static void *real_in_scope(const char *name, uintptr_t caller)
-{
-	void *(*open)(const char *, int) = (void *(*)(const char *, int))ftr_state.real.dlopen;
-	int (*close)(void *) = (int (*)(void *))ftr_state.real.dlclose;
-	const struct link_map *map = map_of(caller);
-	void *real = NULL, *handle = NULL;
-
-	if (open != NULL && close != NULL && map != NULL && map->l_name[0] != '\0')
-		handle = open(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-	if (handle != NULL) {
-		real = dlsym(handle, name);
-		close(handle);	/* the caller keeps its library open */
-	}
-	dlerror();		/* not the program's */
-	return real;
+	return ftr_plt_map_of((const void *)address);
 }
 
 /*
@@ -81,7 +59,7 @@ static void *real_find(enum ftr_unwind_call call, uintptr_t caller)
 		return real;
 	real = dlsym(RTLD_NEXT, names[call]);
 	if (real == NULL)
-		return real_in_scope(names[call], caller);
+		return ftr_real_in_scope(names[call], caller);
 	atomic_store_explicit(&ftr_state.unwind.real[call], real, memory_order_release);
 	return real;
 }
@@ -103,7 +81,7 @@ static bool caller_look(uintptr_t caller)
 {
 	uintptr_t catch = (uintptr_t)real_find(FTR_UNWIND_CATCH, caller);
 	uintptr_t get = (uintptr_t)real_find(FTR_UNWIND_GLOBALS, caller);
-	struct link_map *map = map_of(caller);
+	const struct link_map *map = map_of(caller);
 
 	return map != NULL && catch != 0 && get != 0 && map_of(catch) == map && map_of(get) == map;
 }

@@ -16,6 +16,7 @@ e2e_tests = \
 	tests/e2e/live.py \
 	tests/e2e/loading.py \
 	tests/e2e/manners.py \
+	tests/e2e/memory.py \
 	tests/e2e/operand.py \
 	tests/e2e/options.py \
 	tests/e2e/overhead.py \

@@ -44,6 +44,7 @@ static void test_data(void **state)
 		for (unsigned i = 0; i < FTR_EVENT_VALUES_MAX; i++)
 			assert_int_equal(kind->labels[i] != NULL, i < kind->value_nr);
 		assert_true(kind->unit == NULL || has_values);
+		assert_int_equal(kind->spec != NULL, kind->data == FTR_EVENT_DATA_SPEC);
 	}
 }
 
@@ -84,7 +85,13 @@ static void test_pairs(void **state)
 /* What libmcount writes into its rings is what readers find; trace/ may not include proto/. */
 static void test_runtime(void **state)
 {
-	static const uint32_t ids[] = { FTR_RECORD_EVENT_STALL_BEGIN, FTR_RECORD_EVENT_STALL_END };
+	static const uint32_t ids[] = {
+		FTR_RECORD_EVENT_STALL_BEGIN, FTR_RECORD_EVENT_STALL_END,
+		FTR_RECORD_EVENT_MALLOC, FTR_RECORD_EVENT_CALLOC, FTR_RECORD_EVENT_MEMALIGN,
+		FTR_RECORD_EVENT_NEW, FTR_RECORD_EVENT_REALLOC, FTR_RECORD_EVENT_FREE,
+		FTR_RECORD_EVENT_DELETE, FTR_RECORD_EVENT_MMAP, FTR_RECORD_EVENT_MUNMAP,
+		FTR_RECORD_EVENT_MREMAP, FTR_RECORD_EVENT_BRK,
+	};
 	const struct ftr_event_kind *kind;
 	size_t pos = 0, nr = 0;
 
@@ -136,6 +143,9 @@ static void payload_fits_its_kind(void **state)
 	assert_false(ftr_event_kind_fits(&bytes, 1021));
 	assert_true(ftr_event_kind_fits(stall, 0));
 	assert_false(ftr_event_kind_fits(stall, 1));
+	assert_true(ftr_event_kind_fits(ftr_event_kind_by_name("memory:free"), 16));
+	assert_false(ftr_event_kind_fits(ftr_event_kind_by_name("memory:free"), 24));
+	assert_true(ftr_event_kind_fits(ftr_event_kind_by_name("memory:mremap"), 40));
 	assert_true(ftr_event_kind_fits(statm, 24));
 	assert_false(ftr_event_kind_fits(statm, 16));
 	assert_false(ftr_event_kind_fits(ftr_event_kind_by_name("linux:task-name"), 4));

@@ -395,7 +395,7 @@ static void put_calls(struct ftr_store_dir *store, int32_t tid)
 		{ 1000, ftr_record_word(FTR_RECORD_ENTRY, 0, 0x1000) },
 		{ 9000, ftr_record_word(FTR_RECORD_EXIT, 0, 0x1000) },
 	};
-	const struct ftr_record_batch batch = { records, sizeof(records), 2, 1, 9000 };
+	const struct ftr_record_batch batch = { records, sizeof(records), 2, 1, 9000, false };
 	bool is_new;
 
 	store->base.ops->append(&store->base, ftr_store_dir_task(store, tid, tid, &is_new),

@@ -410,6 +410,82 @@ static void event_payload_has_its_length(void **state)
 	assert_int_equal(f->convert.events, 1);
 }
 
+/* Values in one unit are widened, and go where those are kept that TID.dat may not hold. */
+static void small_values_stand_aside(void **state)
+{
+	static const struct { uint64_t address, bytes, caller; } rows[] = {
+		{ 0x7ffffffff010, 24, 0x555555551234 }, { 0, 0, 1 },
+		{ 0xffffffffffff, 0xffffff, 0xffffffffffff }, { 1, 0x800000, 0x8000 },
+	};
+	const uint64_t given = ftr_record_word(FTR_RECORD_EVENT, 0, FTR_EVENT_ID_MALLOC);
+	const uint64_t freed = ftr_record_word(FTR_RECORD_EVENT, 0, FTR_EVENT_ID_FREE);
+	struct fixture *f = *state;
+	uint64_t aside[1024];
+	size_t i;
+
+	f->convert.aside = (uint8_t *)aside;
+	f->convert.aside_room = sizeof(aside);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ftr_record unit = ftr_small_pack(rows[i].address, rows[i].bytes,
+							rows[i].caller, FTR_SMALL_GIVEN_BYTES);
+		uint16_t bytes;
+
+		assert_true(ftr_small_fits(rows[i].address, rows[i].bytes, rows[i].caller));
+		put_word(f, 5 + i, given | FTR_RECORD_MORE);
+		put_word(f, unit.time, unit.word);
+		put(f, 5 + i, FTR_RECORD_ENTRY, 0);
+		unit = ftr_small_pack(rows[i].address, 0, rows[i].caller, FTR_SMALL_FREED_BYTES);
+		put_word(f, 5 + i, freed | FTR_RECORD_MORE);
+		put_word(f, unit.time, unit.word);
+		f->convert.aside_len = f->convert.aside_records = 0;
+		assert_int_equal(ftr_ring_take(&f->ring, &f->convert, &f->ticks, f->out,
+					       sizeof(f->out)), sizeof(struct ftr_record));
+		assert_int_equal(f->convert.records, i + 1);
+		assert_int_equal(f->convert.aside_records, 2);
+		assert_int_equal(f->convert.aside_len, 48 + 40);
+		assert_int_equal(aside[0], 5 + i);
+		assert_int_equal(ftr_record_addr(aside[1]), FTR_EVENT_ID_MALLOC);
+		memcpy(&bytes, &aside[2], sizeof(bytes));
+		assert_int_equal(bytes, 24);
+		assert_memory_equal((uint8_t *)&aside[2] + 2, &rows[i], 24);
+		memcpy(&bytes, &aside[8], sizeof(bytes));
+		assert_int_equal(bytes, 16);
+		assert_memory_equal((uint8_t *)&aside[8] + 2, &rows[i].address, 8);
+		assert_memory_equal((uint8_t *)&aside[8] + 10, &rows[i].caller, 8);
+	}
+	assert_false(ftr_small_fits(UINT64_C(1) << 48, 0, 0));
+	assert_false(ftr_small_fits(0, 1 << 24, 0));
+	assert_false(ftr_small_fits(0, 0, UINT64_MAX));
+}
+
+/* No record is split, and none is lost, where there is no more room aside. */
+static void aside_fills_up(void **state)
+{
+	const uint64_t word = ftr_record_word(FTR_RECORD_EVENT, 0, FTR_EVENT_ID_MALLOC);
+	struct fixture *f = *state;
+	uint8_t aside[FTR_RECORD_FILE_BYTES_MAX + 60];
+	unsigned records = 0, i;
+
+	f->convert.aside = aside;
+	f->convert.aside_room = sizeof(aside);
+	for (i = 0; i < 10; i++) {
+		const uint64_t values[3] = { i, UINT64_MAX, i };
+
+		put_payload(f, i + 1, word, values, sizeof(values));
+	}
+	for (i = 0; i < 10 && records < 10; i++) {
+		f->convert.aside_len = f->convert.aside_records = 0;
+		assert_int_equal(ftr_ring_take(&f->ring, &f->convert, &f->ticks, f->out,
+					       sizeof(f->out)), 0);
+		assert_in_range(f->convert.aside_records, 1, 2);
+		assert_int_equal(f->convert.aside_len, 48 * f->convert.aside_records);
+		records += (unsigned)f->convert.aside_records;
+	}
+	assert_int_equal(records, 10);
+	assert_int_equal(f->convert.records, 0);
+	assert_int_equal(f->convert.bad, 0);
+}
+
 static void payload_waits_for_its_record(void **state)
 {
 	uint8_t payload[40] = { 1 };
@@ -630,6 +706,8 @@ int main(void)
 		RING_TEST(overwritten_ring_with_room),
 		RING_TEST(payload_of_every_length),
 		RING_TEST(event_payload_has_its_length),
+		RING_TEST(small_values_stand_aside),
+		RING_TEST(aside_fills_up),
 		RING_TEST(payload_waits_for_its_record),
 		RING_TEST(uncommitted_payload_is_skipped),
 		RING_TEST(waiting_producer_shows_payload_holes),

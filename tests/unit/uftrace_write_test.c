@@ -182,7 +182,7 @@ static void full_disk_leaves_whole_records(void **state)
 
 	make_trace("d");
 	assert_int_equal(ftr_uftrace_dir_open(&dir, "d", NULL), 0);
-	fd = ftr_uftrace_dat_open(dir, 1);
+	fd = ftr_uftrace_dat_open(dir, 1, false);
 	assert_true(fd >= 0);
 	assert_int_equal(ftr_uftrace_dat_append(fd, records, 160, 10, &code), 10);
 	assert_int_equal(code, 0);

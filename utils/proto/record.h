@@ -187,6 +187,82 @@ static inline void ftr_payload_unpack(struct ftr_record unit, uint8_t *to)
 enum ftr_record_event {
 	FTR_RECORD_EVENT_STALL_BEGIN = 1000000,	/* the task waits for room in its ring */
 	FTR_RECORD_EVENT_STALL_END   = 1000001,
+	/* A block of memory was given: its address (0 = there was none), its bytes, the caller. */
+	FTR_RECORD_EVENT_MALLOC	     = 3000001,
+	FTR_RECORD_EVENT_CALLOC	     = 3000002,
+	FTR_RECORD_EVENT_MEMALIGN    = 3000003,	/* any function that aligns */
+	FTR_RECORD_EVENT_NEW	     = 3000004,
+	/* The same, and the address of the block that it replaces (0 = none). */
+	FTR_RECORD_EVENT_REALLOC     = 3000005,
+	/* A block is given back: its address, the caller. */
+	FTR_RECORD_EVENT_FREE	     = 3000006,
+	FTR_RECORD_EVENT_DELETE	     = 3000007,
+	/* Pages came, went, moved: address, bytes, caller; of mremap also where from. */
+	FTR_RECORD_EVENT_MMAP	     = 3000008,
+	FTR_RECORD_EVENT_MUNMAP	     = 3000009,
+	FTR_RECORD_EVENT_MREMAP	     = 3000010,
+	/* The program break was moved: where to, by how many bytes (signed), the caller. */
+	FTR_RECORD_EVENT_BRK	     = 3000011,
 };
+
+/*
+ * The values of these, each a uint64_t, in their order.  In a ring, where they are all but always
+ * small enough, they take one payload unit:
+ *
+ *   word 0   63           48 47                                   0
+ *           +---------------+--------------------------------------+
+ *           | caller, 0..15 | address                              |
+ *           +---------------+--------------------------------------+
+ *   word 1   63           40 39                         8 7       0
+ *           +---------------+----------------------------+---------+
+ *           | bytes         | caller, 16..47             | 1, last |
+ *           +---------------+----------------------------+---------+
+ *
+ * last: 15, or 12 where an event has an address and a caller alone.
+ */
+#define FTR_SMALL_GIVEN_BYTES 15u
+#define FTR_SMALL_FREED_BYTES 12u
+#define FTR_SMALL_ADDRESS_BITS 48
+#define FTR_SMALL_SIZE_BITS 24
+
+/* Do the values fit into a unit?  @bytes is 0 of those that have none. */
+static inline bool ftr_small_fits(uint64_t address, uint64_t bytes, uint64_t caller)
+{
+	return (((address | caller) >> FTR_SMALL_ADDRESS_BITS) | (bytes >> FTR_SMALL_SIZE_BITS)) ==
+	       0;
+}
+
+/* @last is FTR_SMALL_GIVEN_BYTES or, without @bytes, FTR_SMALL_FREED_BYTES. */
+static inline struct ftr_record ftr_small_pack(uint64_t address, uint64_t bytes, uint64_t caller,
+					       uint32_t last)
+{
+	uint64_t high = caller >> (64 - FTR_SMALL_ADDRESS_BITS) |
+			bytes << (2 * FTR_SMALL_ADDRESS_BITS - 64);
+
+	return (struct ftr_record){
+		.time = address | caller << FTR_SMALL_ADDRESS_BITS,
+		.word = high << FTR_PAYLOAD_BYTES_SHIFT | FTR_PAYLOAD_TAG | last,
+	};
+}
+
+/*
+ * The values of a payload of @bytes as it stands in a ring, to @values, in their order.  Returns
+ * how many; 0: it is none of these.
+ */
+static inline uint32_t ftr_small_unpack(const uint8_t *payload, uint32_t bytes, uint64_t values[3])
+{
+	uint32_t caller_at = bytes == FTR_SMALL_GIVEN_BYTES ? 2 : 1, i;
+
+	if (bytes != FTR_SMALL_GIVEN_BYTES && bytes != FTR_SMALL_FREED_BYTES)
+		return 0;
+	values[0] = values[1] = values[caller_at] = 0;
+	for (i = 0; i < FTR_SMALL_ADDRESS_BITS / 8; i++) {
+		values[0] |= (uint64_t)payload[i] << 8 * i;
+		values[caller_at] |= (uint64_t)payload[FTR_SMALL_ADDRESS_BITS / 8 + i] << 8 * i;
+	}
+	for (i = FTR_SMALL_FREED_BYTES; i < bytes; i++)
+		values[1] |= (uint64_t)payload[i] << 8 * (i - FTR_SMALL_FREED_BYTES);
+	return caller_at + 1;
+}
 
 #endif /* FTR_PROTO_RECORD_H */

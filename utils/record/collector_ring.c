@@ -25,6 +25,7 @@ struct source {
 	struct ftr_ring_untraced untraced_reported;
 	uint64_t dump_done;	/* position that its producer last asked for a dump at */
 	bool is_at_dump;	/* it has been drained as far as that, and no further */
+	bool may_have_more;	/* records than were moved at once */
 	bool is_damaged;	/* its ring held what is no record, and no warning was given yet */
 	unsigned percent;	/* how full it was */
 	bool is_ended;		/* unmapped; only its sharing is still of interest */
@@ -33,7 +34,7 @@ struct source {
 struct ring_collector {
 	const struct ftr_recording *recording;
 	FTR_VEC(struct source *) sources;	/* (owned) */
-	uint8_t *chunk;				/* (owned) CHUNK_BYTES for each thread */
+	uint8_t *chunk;				/* (owned) twice CHUNK_BYTES for each thread */
 	unsigned last_percent;			/* of the fullest at the last round */
 	uint64_t last_id;
 	unsigned dump_rounds;			/* since a dump was asked for */
@@ -45,7 +46,7 @@ static void *ring_open(const struct ftr_recording *recording, const void *values
 	struct ring_collector *self = calloc(1, sizeof(*self));
 
 	if (self != NULL)
-		self->chunk = malloc((size_t)recording->thread_nr * CHUNK_BYTES);
+		self->chunk = malloc((size_t)recording->thread_nr * 2 * CHUNK_BYTES);
 	if (self == NULL || self->chunk == NULL) {
 		free(self);
 		ftr_err_set(err, ENOMEM, "ring collector: out of memory");
@@ -82,6 +83,23 @@ static void batch_append(struct ring_collector *self, struct source *source,
 		store->ops->append(store, source->task, &batch);
 }
 
+/* What goes beside the other records; returns the bytes moved. */
+static size_t aside_append(struct ring_collector *self, struct source *source)
+{
+	struct ftr_convert *convert = &source->convert;
+	struct ftr_store *store = self->recording->store;
+	struct ftr_record_batch batch = {
+		.bytes = convert->aside, .len = convert->aside_len,
+		.record_nr = convert->aside_records, .last_ns = convert->last_ns, .is_aside = true,
+	};
+
+	if (batch.record_nr != 0)
+		store->ops->append(store, source->task, &batch);
+	convert->aside_len = 0;
+	convert->aside_records = 0;
+	return batch.len;
+}
+
 /*
  * As much of the ring as there is room for in @chunk.  @is_gap: the records before are gone, and
  * how many is not known; a LOST with the time of the first one that is left says so.  Returns the
@@ -93,10 +111,12 @@ static size_t source_move(struct ring_collector *self, struct source *source, ui
 	struct ftr_record *first = (struct ftr_record *)chunk + is_gap;
 	struct ftr_store *store = self->recording->store;
 	struct ftr_convert before = source->convert;
-	size_t gap_bytes = (size_t)((uint8_t *)first - chunk);
-	size_t len = ftr_ring_take(&source->ring, &source->convert, self->recording->ticks, first,
-				   CHUNK_BYTES - gap_bytes);
+	size_t gap_bytes = (size_t)((uint8_t *)first - chunk), len;
 
+	source->convert.aside = chunk + CHUNK_BYTES;
+	source->convert.aside_room = CHUNK_BYTES;
+	len = ftr_ring_take(&source->ring, &source->convert, self->recording->ticks, first,
+			    CHUNK_BYTES - gap_bytes);
 	if (is_gap)
 		first[-1] = (struct ftr_record){
 			len != 0 ? first->time : source->convert.last_ns,
@@ -109,7 +129,10 @@ static size_t source_move(struct ring_collector *self, struct source *source, ui
 		.record_nr = source->convert.records - before.records + is_gap,
 		.call_nr = source->convert.calls - before.calls });
 	lost_report(self, source, &before);
-	return len;
+	source->may_have_more =
+		len > CHUNK_BYTES - FTR_RECORD_FILE_BYTES_MAX ||
+		source->convert.aside_len > CHUNK_BYTES - FTR_RECORD_FILE_BYTES_MAX;
+	return len + aside_append(self, source);
 }
 
 /* Has it been taken to where its producer asked for a dump? */
@@ -127,13 +150,12 @@ static bool dump_is_reached(struct source *source)
 static uint64_t source_drain(struct ring_collector *self, struct source *source, unsigned thread)
 {
 	uint64_t bytes = 0;
-	size_t len;
 
 	do {
-		len = source_move(self, source, self->chunk + (size_t)thread * CHUNK_BYTES, false);
-		bytes += len;
+		bytes += source_move(self, source,
+				     self->chunk + (size_t)thread * 2 * CHUNK_BYTES, false);
 		source->is_at_dump = dump_is_reached(source);
-	} while (!source->is_at_dump && len > CHUNK_BYTES - FTR_RECORD_FILE_BYTES_MAX &&
+	} while (!source->is_at_dump && source->may_have_more &&
 		 bytes < source->ring.size_bytes);
 	return bytes;
 }

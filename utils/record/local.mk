@@ -18,6 +18,8 @@ libftr_a_SOURCES += \
 	utils/record/deferred.h \
 	utils/record/event_word.c \
 	utils/record/event_word.h \
+	utils/record/interposers.def \
+	utils/record/interposers.h \
 	utils/record/job.c \
 	utils/record/job.h \
 	utils/record/kernel_events.c \
@@ -52,6 +54,7 @@ libftr_a_SOURCES += \
 	utils/record/recorder_warn.c \
 	utils/record/ring.c \
 	utils/record/ring.h \
+	utils/record/section_interposed.c \
 	utils/record/section_libcalls.c \
 	utils/record/section_name.c \
 	utils/record/section_patch.c \

@@ -230,7 +230,7 @@ const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool 
 
 	if (file == NULL || !file->is_readable)
 		return "";
-	file->is_wanted |= is_wanted;
+	file->is_wanted |= is_wanted || ftr_sections_name_all(modules->options);
 	return file->elf.build_id;
 }
 

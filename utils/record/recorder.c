@@ -253,7 +253,7 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	struct ftr_launch launch = {
 		.path = options->program->path,
 		.argv = options->argv,
-		.runtime = options->runtime,
+		.runtime = options->preload,
 		.no_pltbind = options->no_pltbind,
 		.channel = recorder->channel.name,
 		.no_randomize = options->no_randomize,

@@ -25,6 +25,7 @@ struct ftr_recorder_options {
 	const struct ftr_program *program;	/* checked by ftr_program_find */
 	const char *runtime;			/* libmcount.so, from ftr_program_runtime; NULL: no
 						 * functions */
+	const char *preload;			/* ... and what else is preloaded, with colons */
 	unsigned events;			/* FTR_PERF_* bits: scheduling, tasks, names */
 	const struct ftr_option_values *collectors; /* what their own options were set to */
 	const struct ftr_option_values *sections; /* likewise, of the makers of sections */

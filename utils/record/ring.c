@@ -283,6 +283,21 @@ static size_t payload_take(struct ftr_ring *ring, uint8_t *dst)
 	return last != 0 ? done : 0;
 }
 
+/* The values of an event that were in one unit become 8 bytes each; @payload has room for them. */
+static size_t event_widen(uint64_t word, uint8_t *payload, size_t bytes)
+{
+	const struct ftr_event_kind *kind = ftr_event_kind_by_id(ftr_record_addr(word));
+	uint64_t values[3];
+	uint32_t nr = kind != NULL && kind->data == FTR_EVENT_DATA_SPEC ?
+			      ftr_small_unpack(payload, (uint32_t)bytes, values) :
+			      0;
+
+	if (nr == 0)
+		return bytes;
+	memcpy(payload, values, nr * sizeof(values[0]));
+	return nr * sizeof(values[0]);
+}
+
 /*
  * The word of a record that was taken from the tail, with what belongs to it in TID.dat.  Returns
  * the bytes of the record at @dst, 0 when it was none.
@@ -301,6 +316,8 @@ static size_t record_take(struct ftr_ring *ring, struct ftr_convert *convert, ui
 		if (bytes == 0)
 			return 0;
 	}
+	if (has_payload && is_event)
+		bytes = event_widen(*word, payload, bytes);
 	if ((*word & ANY_CALL_MASK) == CALL_WORD)
 		*word = depth_word(convert, *word);
 	else if (!special_word(ring, convert, word, bytes))
@@ -311,6 +328,34 @@ static size_t record_take(struct ftr_ring *ring, struct ftr_convert *convert, ui
 		bytes += sizeof(event_bytes);
 	}
 	return sizeof(*dst) + payload_pad((uint8_t *)(dst + 1), bytes);
+}
+
+static bool is_aside(const struct ftr_convert *convert, const struct ftr_record *record,
+		     size_t bytes)
+{
+	return convert->aside != NULL && ftr_record_type(record->word) == FTR_RECORD_EVENT &&
+	       ftr_event_kind_is_aside(ftr_event_kind_by_id(ftr_record_addr(record->word)),
+				       bytes - sizeof(*record));
+}
+
+/* @bytes of a record were taken to @dst; returns how many stay there. */
+static size_t record_place(struct ftr_convert *convert, const struct ftr_record *dst, size_t bytes)
+{
+	if (!is_aside(convert, dst, bytes)) {
+		convert->records++;
+		return bytes;
+	}
+	assert(bytes <= convert->aside_room - convert->aside_len);
+	memcpy(convert->aside + convert->aside_len, dst, bytes);
+	convert->aside_len += bytes;
+	convert->aside_records++;
+	return 0;
+}
+
+static bool has_room_aside(const struct ftr_convert *convert)
+{
+	return convert->aside == NULL ||
+	       convert->aside_room - convert->aside_len >= FTR_RECORD_FILE_BYTES_MAX;
 }
 
 /*
@@ -329,7 +374,7 @@ static ssize_t take_one(struct ftr_ring *ring, struct ftr_convert *convert,
 
 	if (word == 0)
 		return is_hole(ring) && holes_skip(ring) ? 0 : -1;
-	if (room < FTR_RECORD_FILE_BYTES_MAX)
+	if (room < FTR_RECORD_FILE_BYTES_MAX || !has_room_aside(convert))
 		return -1;
 	tick = slot->time;
 	if (ftr_payload_is_unit(word)) {	/* of a record that was never committed */
@@ -350,9 +395,8 @@ static ssize_t take_one(struct ftr_ring *ring, struct ftr_convert *convert,
 	dst->time = is_lost(word) ? convert->last_ns :
 		    clamp_ns(convert, ftr_tick_segment_ns(segment, tick));
 	dst->word = word;
-	convert->records++;
 	convert->calls += ftr_record_type(word) == FTR_RECORD_ENTRY;
-	return (ssize_t)bytes;
+	return (ssize_t)record_place(convert, dst, bytes);
 }
 
 size_t ftr_ring_take(struct ftr_ring *ring, struct ftr_convert *convert,

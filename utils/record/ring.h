@@ -30,6 +30,13 @@ struct ftr_convert {
 	uint64_t events;	/* ... those of them that are EVENTs */
 	uint64_t lost;		/* records that the runtime reported as dropped */
 	uint64_t bad;		/* units, or records with their payload, that were none */
+	/*
+	 * (nullable: with the others) where records go that TID.dat may not hold, as they would
+	 * stand in it: ftr_event_kind_is_aside.  They are not counted among the others.
+	 */
+	uint8_t *aside;
+	size_t aside_room, aside_len;	/* in bytes; room for FTR_RECORD_FILE_BYTES_MAX at least */
+	uint64_t aside_records;
 };
 
 struct ftr_ring {
@@ -55,7 +62,8 @@ bool ftr_ring_is_shared(struct ftr_ring *ring);
  * Copy converted records, as they stand in TID.dat, to the @room bytes at @dst (aligned to 8, and
  * at least FTR_RECORD_FILE_BYTES_MAX), and free their units.  Stops at the first unit that is not
  * committed, at a record later than the newest pair of @map, and after one ring's size.  Returns
- * the bytes used.  With less than FTR_RECORD_FILE_BYTES_MAX of the room left, there may be more.
+ * the bytes used.  With less than FTR_RECORD_FILE_BYTES_MAX of the room left, there or aside, there
+ * may be more.
  */
 size_t ftr_ring_take(struct ftr_ring *ring, struct ftr_convert *convert,
 		     const struct ftr_tick_map *map, void *dst, size_t room);

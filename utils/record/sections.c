@@ -141,6 +141,18 @@ bool ftr_sections_take_any(const struct ftr_option_values *given)
 	return false;
 }
 
+bool ftr_sections_name_all(const struct ftr_option_values *given)
+{
+	size_t i;
+
+	for (i = 0; i < MAKERS; i++) {
+		if (makers[i]->names_all != NULL &&
+		    makers[i]->names_all(ftr_section_values(given, makers[i])))
+			return true;
+	}
+	return false;
+}
+
 static bool is_wanted(const struct ftr_section_maker *maker,
 		      const struct ftr_section_module *module,
 		      const struct ftr_option_values *given)

@@ -63,6 +63,8 @@ struct ftr_section_maker {
 	int (*check)(const struct ftr_record_choice *choice, struct ftr_err *err);
 	/* Does it record from programs that are not instrumented? */
 	bool (*takes_any)(const void *values);
+	/* Are the symbols of all modules needed, called or not? */
+	bool (*names_all)(const void *values);
 	/* The probe's FTR_SWITCH_* flags when the recording starts. */
 	uint32_t (*flags)(const struct ftr_recording *recording, const void *values);
 	/* The flags that @module gets, of the @value that the switch has (nullable: that). */
@@ -123,6 +125,8 @@ bool ftr_sections_are_slow(const struct ftr_section_module *module,
 			   const struct ftr_option_values *given);
 /* Does any maker take programs that are not instrumented? */
 bool ftr_sections_take_any(const struct ftr_option_values *given);
+/* Does any need the symbols of all modules? */
+bool ftr_sections_name_all(const struct ftr_option_values *given);
 /* All the bits for which its libraries are to be looked at: see library_hooks. */
 uint32_t ftr_sections_library_hooks(const struct ftr_section_module *module,
 				    const struct ftr_option_values *given);

@@ -32,7 +32,7 @@ struct ftr_store_task {
 	int32_t tid;
 	int32_t pid;
 	uint64_t last_ns;	/* of the last record appended */
-	void *file;		/* the store's own (nullable) */
+	void *file, *aside;	/* the store's own (nullable) */
 	pthread_mutex_t
 		lock; /* the store's own: a number may come back while its last owner is drained */
 };
@@ -46,6 +46,7 @@ struct ftr_record_batch {
 	size_t record_nr;	/* at least 1 */
 	size_t call_nr;		/* those of them that are ENTRYs */
 	uint64_t last_ns;	/* time of the last record */
+	bool is_aside;		/* ... but they stand in TID.event */
 };
 
 /* append, events and lost may be called by several threads at a time. */

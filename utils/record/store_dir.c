@@ -11,18 +11,26 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/write_kernel.h"
 #include "utils/trace/event_kind.h"
 
-/* file of a struct ftr_store_task: its descriptor + 1, so that NULL is "not open". */
-static int file_get(const struct ftr_store_task *task)
+/* A file of a struct ftr_store_task: its descriptor + 1, so that NULL is "not open". */
+static int file_get(const void *file)
 {
-	return (int)(intptr_t)task->file - 1;
+	return (int)(intptr_t)file - 1;
 }
 
-static void file_set(struct ftr_store_task *task, int fd)
+static void file_set(void **file, int fd)
 {
-	task->file = (void *)(intptr_t)(fd + 1);
+	*file = (void *)(intptr_t)(fd + 1);
+}
+
+static void file_rest(void **file)
+{
+	if (*file != NULL && file_get(*file) >= 0)
+		close(file_get(*file));
+	*file = NULL;
 }
 
 static struct ftr_store_dir *dir_of(struct ftr_store *store)
@@ -96,7 +104,8 @@ static void count_appended(struct ftr_store_dir *store, const struct ftr_store_t
 	store->calls += done < batch->call_nr ? done : batch->call_nr;
 	store->bytes += done == batch->record_nr ? batch->len : done * sizeof(struct ftr_record);
 	if (done < batch->record_nr) {
-		snprintf(what, sizeof(what), "%d.dat", task->tid);
+		snprintf(what, sizeof(what), batch->is_aside ? FTR_UFTRACE_EVENT_NAME :
+							       FTR_UFTRACE_DAT_NAME, task->tid);
 		ftr_store_dir_failed(store, what, code);
 		store->lost[FTR_LOST_DISK] += batch->record_nr - done;
 	}
@@ -109,6 +118,7 @@ static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
 		       const struct ftr_record_batch *batch)
 {
 	struct ftr_store_dir *store = dir_of(base);
+	void **file = batch->is_aside ? &task->aside : &task->file;
 	size_t done = 0;
 	int code = 0;
 
@@ -117,13 +127,13 @@ static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
 	if (store->is_closed)
 		return;
 	pthread_mutex_lock(&task->lock);
-	if (task->file == NULL)
-		file_set(task, ftr_uftrace_dat_open(store->dir, task->tid));
-	if (file_get(task) < 0) {
-		code = -file_get(task);
-		task->file = NULL;
+	if (*file == NULL)
+		file_set(file, ftr_uftrace_dat_open(store->dir, task->tid, batch->is_aside));
+	if (file_get(*file) < 0) {
+		code = -file_get(*file);
+		*file = NULL;
 	} else {
-		done = ftr_uftrace_dat_append(file_get(task), batch->bytes, batch->len,
+		done = ftr_uftrace_dat_append(file_get(*file), batch->bytes, batch->len,
 					      batch->record_nr, &code);
 	}
 	task->last_ns = batch->last_ns;
@@ -133,9 +143,8 @@ static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
 
 static void dir_rest(struct ftr_store *base, struct ftr_store_task *task)
 {
-	if (task->file != NULL && file_get(task) >= 0)
-		close(file_get(task));
-	task->file = NULL;
+	file_rest(&task->file);
+	file_rest(&task->aside);
 }
 
 /* The file of @cpu, opened when it is new; -errno. */
@@ -284,6 +293,6 @@ struct ftr_store_task *ftr_store_dir_task(struct ftr_store_dir *store, int32_t t
 		return NULL;
 	}
 	/* A task that is listed has a file, even if it never calls anything. */
-	file_set(task, ftr_uftrace_dat_open(store->dir, tid));
+	file_set(&task->file, ftr_uftrace_dat_open(store->dir, tid, false));
 	return ftr_vec_push(&store->tids, tid) < 0 ? NULL : task;
 }

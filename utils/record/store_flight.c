@@ -17,6 +17,7 @@ struct ftr_flight_chunk {
 	struct ftr_store_task *task;	/* NULL: of a processor */
 	unsigned cpu;
 	bool is_kernel;			/* pages */
+	bool is_aside;			/* records: of TID.event */
 	size_t len, record_nr, call_nr;
 	uint64_t last_ns;		/* of a processor: when they came */
 	_Alignas(8) uint8_t bytes[];
@@ -97,6 +98,7 @@ static void flight_append(struct ftr_store *base, struct ftr_store_task *task,
 		*chunk = (struct ftr_flight_chunk){
 			.task = task, .len = batch->len, .record_nr = batch->record_nr,
 			.call_nr = batch->call_nr, .last_ns = batch->last_ns,
+			.is_aside = batch->is_aside,
 		};
 		memcpy(chunk->bytes, batch->bytes, batch->len);
 		chunk_add(flight, chunk);
@@ -218,6 +220,7 @@ static void records_pass(struct ftr_store_flight *flight, const struct ftr_fligh
 	struct ftr_record_batch batch = {
 		.bytes = chunk->bytes, .len = chunk->len, .record_nr = chunk->record_nr,
 		.call_nr = chunk->call_nr, .last_ns = chunk->last_ns,
+		.is_aside = chunk->is_aside,
 	};
 
 	gap_pass(flight, chunk);

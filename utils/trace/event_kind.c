@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "utils/base/strbuf.h"
+#include "utils/trace/args.h"
 
 #define LABELS(...) \
 	.value_nr = sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *), \
@@ -15,6 +16,29 @@
 #define READ(diff, ...) \
 	.is_uftrace = true, .closed_by = (diff), .data = FTR_EVENT_DATA_VALUES, LABELS(__VA_ARGS__)
 #define DIFF(...) .is_uftrace = true, .data = FTR_EVENT_DATA_DIFFERENCES, LABELS(__VA_ARGS__)
+
+#define ARG(name_, format_) { .name = name_, .format = FTR_ARG_##format_, .size = sizeof(uint64_t) }
+
+/* By the order of values in proto/record.h. */
+static const struct ftr_argspec given_spec = {
+	.nr = 3, .args = { ARG("address", HEX), ARG("bytes", UNSIGNED), ARG("caller", POINTER) },
+};
+static const struct ftr_argspec replaced_spec = {
+	.nr = 4, .args = { ARG("address", HEX), ARG("bytes", UNSIGNED), ARG("caller", POINTER),
+			   ARG("from", HEX) },
+};
+static const struct ftr_argspec freed_spec = {
+	.nr = 2, .args = { ARG("address", HEX), ARG("caller", POINTER) },
+};
+static const struct ftr_argspec moved_spec = {
+	.nr = 5, .args = { ARG("address", HEX), ARG("bytes", UNSIGNED), ARG("caller", POINTER),
+			   ARG("from", HEX), ARG("from_bytes", UNSIGNED) },
+};
+static const struct ftr_argspec break_spec = {
+	.nr = 3, .args = { ARG("address", HEX), ARG("bytes", SIGNED), ARG("caller", POINTER) },
+};
+
+#define SPEC(spec_) .is_runtime = true, .data = FTR_EVENT_DATA_SPEC, .spec = &(spec_)
 
 static const struct ftr_event_kind kinds[] = {
 	{ FTR_EVENT_ID_READ_STATM, "read:proc/statm",
@@ -53,6 +77,17 @@ static const struct ftr_event_kind kinds[] = {
 	  .closed_by = FTR_EVENT_ID_STALL_END },
 	{ FTR_EVENT_ID_STALL_END, "ftr:stall-end", .is_runtime = true },
 	{ FTR_EVENT_ID_EXTERN, "extern-data", .is_uftrace = true, .data = FTR_EVENT_DATA_TEXT },
+	{ FTR_EVENT_ID_MALLOC, "memory:malloc", SPEC(given_spec) },
+	{ FTR_EVENT_ID_CALLOC, "memory:calloc", SPEC(given_spec) },
+	{ FTR_EVENT_ID_MEMALIGN, "memory:memalign", SPEC(given_spec) },
+	{ FTR_EVENT_ID_NEW, "memory:new", SPEC(given_spec) },
+	{ FTR_EVENT_ID_REALLOC, "memory:realloc", SPEC(replaced_spec) },
+	{ FTR_EVENT_ID_FREE, "memory:free", SPEC(freed_spec) },
+	{ FTR_EVENT_ID_DELETE, "memory:delete", SPEC(freed_spec) },
+	{ FTR_EVENT_ID_MMAP, "memory:mmap", SPEC(given_spec) },
+	{ FTR_EVENT_ID_MUNMAP, "memory:munmap", SPEC(given_spec) },
+	{ FTR_EVENT_ID_MREMAP, "memory:mremap", SPEC(moved_spec) },
+	{ FTR_EVENT_ID_BRK, "memory:brk", SPEC(break_spec) },
 };
 
 #define KIND_NR (sizeof(kinds) / sizeof(kinds[0]))
@@ -96,6 +131,8 @@ bool ftr_event_kind_fits(const struct ftr_event_kind *kind, size_t bytes)
 		return bytes > sizeof(uint64_t) && bytes <= 2 * sizeof(uint64_t);
 	case FTR_EVENT_DATA_ADDRESS:
 		return bytes == sizeof(uint64_t);
+	case FTR_EVENT_DATA_SPEC:
+		return bytes == kind->spec->nr * sizeof(uint64_t);
 	case FTR_EVENT_DATA_TASK_NAME:
 		break;				/* the kernel's */
 	}

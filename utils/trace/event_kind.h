@@ -15,6 +15,7 @@
 #define FTR_EVENT_VALUES_MAX 3
 #define FTR_EVENT_PAIRS_MAX  2	/* kinds that close a pair */
 
+struct ftr_argspec;
 struct ftr_strbuf;
 
 /* Ids of kinds, which stand in POINT events; up to 299999 and EXTERN uftrace's numbers. */
@@ -43,6 +44,17 @@ enum ftr_event_id {
 	FTR_EVENT_ID_STALL_BEGIN	 = 1000000,	/* the runtime's: proto/record.h */
 	FTR_EVENT_ID_STALL_END		 = 1000001,
 	FTR_EVENT_ID_EXTERN		 = 2000000,
+	FTR_EVENT_ID_MALLOC		 = 3000001,	/* the runtime's: proto/record.h */
+	FTR_EVENT_ID_CALLOC		 = 3000002,
+	FTR_EVENT_ID_MEMALIGN		 = 3000003,
+	FTR_EVENT_ID_NEW		 = 3000004,
+	FTR_EVENT_ID_REALLOC		 = 3000005,
+	FTR_EVENT_ID_FREE		 = 3000006,
+	FTR_EVENT_ID_DELETE		 = 3000007,
+	FTR_EVENT_ID_MMAP		 = 3000008,
+	FTR_EVENT_ID_MUNMAP		 = 3000009,
+	FTR_EVENT_ID_MREMAP		 = 3000010,
+	FTR_EVENT_ID_BRK		 = 3000011,
 };
 
 /* Perf events have ids from BEGIN up to END, exclusive. */
@@ -59,6 +71,7 @@ enum ftr_event_data {
 	FTR_EVENT_DATA_VARIABLE,	/* the address of a variable, and its value */
 	FTR_EVENT_DATA_TASK_NAME,
 	FTR_EVENT_DATA_ADDRESS,		/* u64: an address in the program's code */
+	FTR_EVENT_DATA_SPEC,		/* the values of the kind's spec */
 };
 
 /* What perf_event_open(2) is asked for to have an event recorded. */
@@ -86,10 +99,17 @@ struct ftr_event_kind {
 	uint16_t bytes_max;	/* of BYTES and TEXT that the runtime records, 0 = they are empty */
 	const char *labels[FTR_EVENT_VALUES_MAX];	/* value_nr of them */
 	const char *unit;	/* (nullable) of all values */
+	const struct ftr_argspec *spec;	/* of SPEC, else NULL: values of 8 bytes, with names */
 };
 
 const struct ftr_event_kind *ftr_event_kind_by_id(uint64_t id);		/* NULL = none */
 const struct ftr_event_kind *ftr_event_kind_by_name(const char *name);	/* NULL = none */
+
+/* Is it kept beside TID.dat?  uftrace stops at data of events that it does not know. */
+static inline bool ftr_event_kind_is_aside(const struct ftr_event_kind *kind, size_t bytes)
+{
+	return bytes != 0 && !kind->is_uftrace;
+}
 
 /* Is @bytes what the payload of an event of @kind has when the runtime records it? */
 bool ftr_event_kind_fits(const struct ftr_event_kind *kind, size_t bytes);

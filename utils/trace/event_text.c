@@ -123,10 +123,12 @@ void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *tra
 		return;
 	case FTR_EVENT_DATA_BYTES:
 	case FTR_EVENT_DATA_TEXT:
+	case FTR_EVENT_DATA_SPEC:
 		break;
 	}
 	if (data->spec != NULL)
-		ftr_payload_format(data, (struct ftr_trace *)trace, NULL, text);
+		ftr_payload_format(data, (struct ftr_trace *)trace,
+				   ftr_task_session_at(ev->task, ev->time_ns), text);
 	else
 		put_printable(data, text);
 }

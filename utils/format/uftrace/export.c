@@ -52,7 +52,7 @@ static int task_flush(struct ufx *x, struct ufx_task *task)
 	char name[32];
 	int ret;
 
-	snprintf(name, sizeof(name), "%d.dat", task->task->tid);
+	snprintf(name, sizeof(name), FTR_UFTRACE_DAT_NAME, task->task->tid);
 	ret = ufx_file_append(x, name, task->bytes, task->nr);
 	task->nr = 0;
 	return ret;

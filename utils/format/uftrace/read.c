@@ -43,6 +43,8 @@ static void reader_free(void *arg)
 
 		if (task->is_open)
 			ftr_istream_close(&task->in);
+		if (task->is_aside_open)
+			ftr_istream_close(&task->aside);
 		ftr_vec_fini(&task->side);
 		ftr_vec_fini(&task->side_more);
 		ftr_vec_fini(&task->children);
@@ -127,13 +129,45 @@ static uint64_t data_first_ns(const struct uft_reader *reader, const struct ftr_
 	return 0;
 }
 
+static void first_ns_note(struct uft_reader *reader, struct uft_task *task,
+			  const struct ftr_istream *in)
+{
+	struct ftr_trace *trace = reader->trace;
+	uint64_t first_ns = data_first_ns(reader, in);
+
+	task->task->data_bytes += in->size;
+	trace->bytes_total += in->size;
+	if (first_ns != 0 && (task->first_ns == 0 || first_ns < task->first_ns))
+		task->first_ns = first_ns;
+	if (first_ns != 0 && (trace->first_ns == 0 || first_ns < trace->first_ns))
+		trace->first_ns = first_ns;
+}
+
+/* The events that do not stand among the records. */
+static void aside_open(struct uft_reader *reader, struct uft_task *task)
+{
+	struct ftr_err err;
+	char name[32];
+
+	snprintf(name, sizeof(name), FTR_UFTRACE_EVENT_NAME, task->task->tid);
+	if (!ftr_dir_has(reader->dir, name))
+		return;
+	if (ftr_dir_file(reader->dir, name, &task->aside, &err) < 0) {
+		ftr_diag_warn(reader->trace->diag, "%s: its events are not shown", err.text);
+		return;
+	}
+	task->is_aside_open = true;
+	first_ns_note(reader, task, &task->aside);
+}
+
 static void data_open(struct uft_reader *reader, struct uft_task *task)
 {
 	struct ftr_trace *trace = reader->trace;
 	struct ftr_err err;
 	char name[32];
 
-	snprintf(name, sizeof(name), "%d.dat", task->task->tid);
+	aside_open(reader, task);
+	snprintf(name, sizeof(name), FTR_UFTRACE_DAT_NAME, task->task->tid);
 	if (ftr_dir_file(reader->dir, name, &task->in, &err) < 0) {
 		if (err.code != ENOENT || task->is_named)
 			ftr_diag_warn(trace->diag, "%s: calls of this task are not shown",
@@ -141,11 +175,7 @@ static void data_open(struct uft_reader *reader, struct uft_task *task)
 		return;
 	}
 	task->is_open = true;
-	task->task->data_bytes = task->in.size;
-	reader->trace->bytes_total += task->in.size;
-	task->first_ns = data_first_ns(reader, &task->in);
-	if (task->first_ns != 0 && (trace->first_ns == 0 || task->first_ns < trace->first_ns))
-		trace->first_ns = task->first_ns;
+	first_ns_note(reader, task, &task->in);
 }
 
 static void contexts_number(struct ftr_trace *trace)
@@ -197,15 +227,31 @@ static struct ftr_source *syscalls_join(struct uft_reader *reader, struct uft_ta
 	return both[1] != NULL ? ftr_merge_new(both, 2, false) : source;
 }
 
+/* At one time a record comes before an event. */
+static struct ftr_source *own_source(struct uft_reader *reader, struct uft_task *task)
+{
+	struct ftr_diag *diag = reader->trace->diag;
+	struct ftr_source *both[2] = { uft_data_source(reader, task, diag), NULL };
+
+	if (task->aside.size == 0 || both[0] == NULL)
+		return both[0];
+	both[1] = uft_aside_source(reader, task, diag);
+	if (both[1] != NULL)
+		return ftr_merge_new(both, 2, false);
+	ftr_source_free(both[0]);
+	return NULL;
+}
+
 static int sources_make(struct uft_reader *reader)
 {
 	for (size_t i = 0; i < reader->tasks.nr; i++) {
 		struct uft_task *task = reader->tasks.v[i];
 		struct ftr_source *source;
 
-		if (task->in.size == 0 && task->side.nr == 0 && task->kernel.cpus.nr == 0)
+		if (task->in.size == 0 && task->aside.size == 0 && task->side.nr == 0 &&
+		    task->kernel.cpus.nr == 0)
 			continue;
-		source = uft_data_source(reader, task, reader->trace->diag);
+		source = own_source(reader, task);
 		source = syscalls_join(reader, task, source);
 		source = uft_kernel_join(reader, task, source);
 		if (source == NULL || ftr_vec_push(&reader->trace->sources, source) < 0) {

@@ -59,7 +59,8 @@ struct uft_kernel;
 struct uft_task {
 	struct ftr_task *task;
 	struct ftr_istream in;	/* TID.dat; data = NULL: there is none */
-	bool is_open;
+	struct ftr_istream aside;	/* TID.event, likewise */
+	bool is_open, is_aside_open;
 	bool is_named;		/* not only as the parent of another: it has data */
 	uint64_t first_ns;	/* of its first record, 0 = none */
 	FTR_VEC(struct uft_side) side;	/* sorted by time before reading starts */
@@ -155,6 +156,9 @@ int uft_inherit(struct uft_reader *reader, struct uft_task *task);
  */
 struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task,
 				   struct ftr_diag *diag);
+/* The same over what stands in TID.event. */
+struct ftr_source *uft_aside_source(struct uft_reader *reader, struct uft_task *task,
+				    struct ftr_diag *diag);
 
 struct uft_task *uft_task_get(struct uft_reader *reader, int32_t pid, int32_t tid);
 

@@ -12,6 +12,7 @@
 #include "utils/base/bytes.h"
 #include "utils/format/uftrace/read.h"
 #include "utils/proto/record.h"
+#include "utils/trace/event_kind.h"
 
 #define RECORD_BYTES sizeof(struct ftr_record)
 #define CONTEXT_NONE 1			/* of a task without any session */
@@ -23,6 +24,7 @@ struct data_source {
 	struct ftr_source base;
 	struct uft_reader *reader;
 	struct uft_task *data;
+	const struct ftr_istream *in;	/* (borrowed) of the task's */
 	struct ftr_diag *diag;	/* (borrowed, nullable) */
 	const uint8_t *p;
 	const uint8_t *end;
@@ -44,7 +46,7 @@ struct data_source {
 
 static size_t offset_of(const struct data_source *self, const uint8_t *p)
 {
-	return (size_t)(p - self->data->in.data);
+	return (size_t)(p - self->in->data);
 }
 
 static uint64_t record_time(const struct data_source *self, const uint8_t *p)
@@ -253,7 +255,7 @@ static void data_resync(struct data_source *self, const uint8_t *at, const char 
 	if (self->p > self->end || (size_t)(self->end - self->p) < RECORD_BYTES)
 		self->p = self->end;
 	ftr_diag_warn(self->diag, "%s+0x%zx: %s; skipped %zu bytes",
-		      self->data->in.name, offset_of(self, from), why, (size_t)(self->p - from));
+		      self->in->name, offset_of(self, from), why, (size_t)(self->p - from));
 }
 
 /* A time that steps far ahead, when the next record's does not, or back: mend it. */
@@ -268,7 +270,7 @@ static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 			ftr_diag_warn(diag,
 				      "%s+0x%zx: time goes backwards by %llu ns; clamped (further "
 				      "occurrences not reported)",
-				      self->data->in.name, offset_of(self, self->p),
+				      self->in->name, offset_of(self, self->p),
 				      (unsigned long long)(self->last_ns - time_ns));
 		self->is_back_reported = true;
 		return self->last_ns;
@@ -282,7 +284,7 @@ static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 	if (next_ns >= time_ns || next_ns < self->last_ns)
 		return time_ns;
 	ftr_diag_warn(diag, "%s+0x%zx: implausible timestamp; using the next record's",
-		      self->data->in.name, offset_of(self, self->p));
+		      self->in->name, offset_of(self, self->p));
 	return next_ns;
 }
 
@@ -358,14 +360,18 @@ static void point_payload(struct data_source *self, struct ftr_event *ev)
 {
 	size_t left = (size_t)(self->end - self->p);
 	size_t bytes = left < 2 ? SIZE_MAX : ftr_get_u16(self->p, self->reader->is_big);
+	const struct ftr_event_kind *kind;
 
 	if (left < 2 || ftr_align_up(bytes + 2, 8) > left) {
 		ftr_diag_warn(self->diag, "%s+0x%zx: the file ends inside an event's data",
-			      self->data->in.name, offset_of(self, self->p));
+			      self->in->name, offset_of(self, self->p));
 		self->p = self->end;
 		return;
 	}
 	event_payload(self, ev, 2, bytes, ftr_align_up(bytes + 2, 8));
+	kind = ftr_event_kind_by_id(ev->point.id);
+	if (kind != NULL && kind->spec != NULL && ftr_event_kind_fits(kind, bytes))
+		self->payloads[ev - self->evs].spec = kind->spec;
 }
 
 /* The record at p, whatever it is.  1, or 0 when it was no record, or -ENOMEM. */
@@ -424,7 +430,7 @@ static int data_slow(struct data_source *self, struct ftr_event *ev)
 
 		if (left > 0 && left < RECORD_BYTES) {
 			ftr_diag_warn(self->diag, "%s+0x%zx: the file ends inside a record",
-				      self->data->in.name, offset_of(self, self->p));
+				      self->in->name, offset_of(self, self->p));
 			self->p = self->end;
 			continue;
 		}
@@ -447,7 +453,7 @@ static int data_slow(struct data_source *self, struct ftr_event *ev)
 /* Keep a window of a mapped file in memory: ask for the next part at once, forget the last. */
 static void window_move(struct data_source *self)
 {
-	uint8_t *map = self->data->in.owned_map;
+	uint8_t *map = self->in->owned_map;
 	size_t pos = offset_of(self, self->p);
 	size_t left;
 
@@ -455,8 +461,8 @@ static void window_move(struct data_source *self)
 		return;
 	if (self->window_pos > WINDOW_BYTES)
 		madvise(map + self->window_pos - 2 * WINDOW_BYTES, WINDOW_BYTES, MADV_DONTNEED);
-	left = self->data->in.owned_map_bytes - self->window_pos;
-	if (self->window_pos >= self->data->in.owned_map_bytes)
+	left = self->in->owned_map_bytes - self->window_pos;
+	if (self->window_pos >= self->in->owned_map_bytes)
 		return;
 #ifdef MADV_POPULATE_READ	/* only saves page faults; older kernels refuse it */
 	madvise(map + self->window_pos, left < WINDOW_BYTES ? left : WINDOW_BYTES,
@@ -472,7 +478,7 @@ static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, stru
 	size_t nr = 0;
 
 	if (!self->is_started && data_start(self) < 0)
-		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->data->in.name);
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->in->name);
 	window_move(self);
 	while (nr < FTR_SOURCE_BATCH) {
 		ssize_t ret = data_fast_any(self, nr);
@@ -484,7 +490,7 @@ static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, stru
 			ret = data_slow(self, &self->evs[nr]);
 		}
 		if (ret < 0)
-			return ftr_err_set(err, ENOMEM, "%s: out of memory", self->data->in.name);
+			return ftr_err_set(err, ENOMEM, "%s: out of memory", self->in->name);
 		if (ret == 0)
 			break;
 		nr++;
@@ -504,8 +510,8 @@ static const struct ftr_source_ops data_ops = {
 	.free = data_free,
 };
 
-struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task,
-				   struct ftr_diag *diag)
+static struct data_source *source_new(struct uft_reader *reader, struct uft_task *task,
+				      const struct ftr_istream *in, struct ftr_diag *diag)
 {
 	struct data_source *self = aligned_alloc(FTR_CACHE_LINE, sizeof(*self));
 
@@ -514,12 +520,11 @@ struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *t
 	self->base = (struct ftr_source){ .ops = &data_ops };
 	self->reader = reader;
 	self->data = task;
-	self->estimate = (struct uft_estimate){
-		.is_on = (reader->trace->info.feature_mask & FTR_FEATURE_ESTIMATE_RETURN) != 0,
-	};
+	self->in = in;
+	self->estimate = (struct uft_estimate){ 0 };
 	self->diag = diag;
-	self->p = task->in.data;
-	self->end = task->in.size == 0 ? self->p : self->p + task->in.size;
+	self->p = in->data;
+	self->end = in->size == 0 ? self->p : self->p + in->size;
 	self->last_ns = 0;
 	self->side_pos = 0;
 	self->inherit_pos = 0;
@@ -527,5 +532,30 @@ struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *t
 	self->window_pos = 0;
 	self->is_back_reported = false;
 	context_update(self, task->first_ns);
+	return self;
+}
+
+struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task,
+				   struct ftr_diag *diag)
+{
+	struct data_source *self = source_new(reader, task, &task->in, diag);
+
+	if (self == NULL)
+		return NULL;
+	self->estimate.is_on =
+		(reader->trace->info.feature_mask & FTR_FEATURE_ESTIMATE_RETURN) != 0;
+	return &self->base;
+}
+
+struct ftr_source *uft_aside_source(struct uft_reader *reader, struct uft_task *task,
+				    struct ftr_diag *diag)
+{
+	struct data_source *self = source_new(reader, task, &task->aside, diag);
+
+	if (self == NULL)
+		return NULL;
+	self->side_pos = self->inherit_pos = SIZE_MAX;	/* these are of TID.dat */
+	self->is_started = true;
+	special_update(self);
 	return &self->base;
 }

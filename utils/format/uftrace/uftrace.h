@@ -9,6 +9,9 @@ struct ftr_dir;
 struct ftr_sink;
 struct ftr_trace;
 
+#define FTR_UFTRACE_DAT_NAME "%d.dat"	/* by tid: its records */
+/* ... and those that uftrace would stop at: ftr_event_kind_is_aside */
+#define FTR_UFTRACE_EVENT_NAME "%d.event"
 #define FTR_UFTRACE_NOTE "note.txt"	/* free text about the recording, by anybody */
 
 /* Begins MESSAGEs that stand for lines of extern.dat. */

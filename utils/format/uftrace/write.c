@@ -19,6 +19,7 @@
 #include "utils/base/strbuf.h"
 #include "utils/format/uftrace/task_line.h"
 #include "utils/format/uftrace/write_info.h"
+#include "utils/format/uftrace/uftrace.h"
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 #define INFO_RESERVE_BYTES 65536	/* so that info can be rewritten on a full disk */
@@ -514,11 +515,12 @@ int ftr_uftrace_dir_options(struct ftr_uftrace_dir *dir, const char *opts, struc
 			 0;
 }
 
-int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid)
+int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid, bool is_aside)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "%d.dat", tid);
+	snprintf(name, sizeof(name), is_aside ? FTR_UFTRACE_EVENT_NAME : FTR_UFTRACE_DAT_NAME,
+		 tid);
 	return file_create(dir, name, O_APPEND);
 }
 

@@ -78,8 +78,11 @@ int ftr_uftrace_dir_debug(struct ftr_uftrace_dir *dir, const char *path, const c
 /* default.opts: options that readers put before their own, as words of a file of options. */
 int ftr_uftrace_dir_options(struct ftr_uftrace_dir *dir, const char *opts, struct ftr_err *err);
 
-/* TID.dat for appending: a descriptor (owned by the caller), or -errno. */
-int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid);
+/*
+ * TID.dat, or with @is_aside TID.event, for appending: a descriptor (owned by the caller), or
+ * -errno.
+ */
+int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid, bool is_aside);
 /*
  * Append the @len bytes of @nr whole records.  Returns how many of them are in the file now; fewer
  * than @nr only with *code != 0, and then none of this call when any of them has a payload.

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""Who asks for memory and gives it back: record --probe=memory, and what reads its events."""
+import collections
+import ctypes.util
+import glob
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from recording import CC, CXX, FTR, SRCDIR, TIMEOUT, AsNative, harness
+
+Request = collections.namedtuple("Request", "tid name values")
+
+OWN_MALLOC = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char heap[1 << 20];
+static size_t used;
+static int calls;
+void *malloc(size_t bytes) { calls++; used += (bytes + 31) & ~15ul; return heap + used - ((bytes + 31) & ~15ul); }
+void free(void *block) { }
+void *calloc(size_t nr, size_t bytes) { return memset(malloc(nr * bytes), 0, nr * bytes); }
+void *realloc(void *block, size_t bytes)
+{
+	void *more = malloc(bytes);
+
+	return block != NULL ? memcpy(more, block, bytes) : more;
+}
+int main(void) { char *text = strdup("mine"); printf("%s %d\n", text, calls); return 0; }
+"""
+OWN_NEW = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+static int news;
+void *operator new(std::size_t bytes) { news++; return malloc(bytes + 16); }
+void operator delete(void *block) noexcept { free(block); }
+void operator delete(void *block, std::size_t) noexcept { free(block); }
+int *volatile kept;
+int main() { for (int i = 0; i < 5; i++) { kept = new int(i); delete kept; } printf("%d\n", news); return 0; }
+"""
+PLUGIN = r"""
+#include <string>
+#include <vector>
+extern "C" int run(int n)
+{
+	std::vector<std::string> words;
+	for (int i = 0; i < n; i++)
+		words.push_back(std::string(100 + i, 'x'));
+	try { words.at(n); } catch (const std::exception &) { return (int)words.size(); }
+	return -1;
+}
+"""
+LOADER = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+	for (int i = 0; i < 3; i++) {
+		void *plugin = dlopen("./libplugin.so", RTLD_NOW | RTLD_LOCAL);
+		int (*run)(int) = (int (*)(int))dlsym(plugin, "run");
+		printf("%d\n", run(20));
+		dlclose(plugin);
+	}
+	return 0;
+}
+"""
+PROGRAMS = (
+    ("python3", "-c", "import json, threading; print(json.dumps([1, {}]), threading.active_count())"),
+    ("perl", "-e", "my %h; $h{$_} = 'x' x $_ for 1..500; print scalar(keys %h)"),
+    ("bash", "-c", "for i in 1 2 3; do echo $((i * 7)) | cat; done"), ("sort", "/etc/passwd"), ("ls", "-a", "/usr"),
+    ("tar", "cf", "/dev/null", "/etc/passwd"), ("make", "--version"), ("git", "--version"),
+)
+
+
+class MemoryTest(AsNative):
+    def requests(self, path="d"):
+        """All requests of the trace, by task in order."""
+        text = self.output("dump", "-d", path)
+        tid, found = 0, []
+        for line in text.splitlines():
+            start = re.match(r"[\d.]+ +(\d+): \[event\] memory:", line)
+            if start:
+                tid = int(start.group(1))
+            match = re.match(r"  memory:(\w+): (.*)", line)
+            if match:
+                values = dict(word.split("=", 1) for word in match.group(2).split(", "))
+                found.append(Request(tid, match.group(1), values))
+        return found
+
+    def output(self, *words):
+        done = subprocess.run([FTR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=TIMEOUT, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def build_requests(self, *flags):
+        self.compile("requests", SRCDIR + "/tests/prog/requests.cc", *flags, compiler=CXX)
+
+    def record(self, *program, **environment):
+        self.same_as_native(["--no-event", "--probe=memory"], *program, **environment)
+        return self.requests()
+
+    def by(self, requests, function):
+        """Names and sizes of what @function itself asked for."""
+        return [(request.name, int(request.values.get("bytes", 0))) for request in requests
+                if request.values["caller"].startswith("&" + function + "+")]
+
+    EACH = [("malloc", 101), ("free", 0), ("calloc", 102), ("free", 0), ("malloc", 103), ("realloc", 20004),
+            ("realloc", 30000), ("free", 0), ("memalign", 106), ("free", 0), ("memalign", 107), ("free", 0),
+            ("memalign", 108), ("free", 0), ("memalign", 109), ("free", 0),
+            ("new", 1), ("delete", 0), ("new", 112), ("delete", 0), ("new", 1024), ("delete", 0), ("new", 2048),
+            ("delete", 0), ("new", 113), ("delete", 0), ("new", 114), ("delete", 0), ("malloc", (1 << 62) - 1)]
+
+    def test_each(self):
+        for flags in ([], ["-no-pie"], ["-pg"], ["-finstrument-functions"], ["-static-libstdc++"]):
+            self.build_requests("-std=c++17", *flags)
+            for libcalls in ([], ["--no-libcall"], ["--nest-libcall"], ["-e"]):
+                with self.subTest(flags=flags, libcalls=libcalls):
+                    self.same_as_native(["--no-event", "--probe=memory", *libcalls], "./requests", "each")
+                    requests = self.requests()
+                    if "-static-libstdc++" in flags:     # its operator new is the program's own
+                        calls = [name for name, nr in self.by(requests, "each")]
+                        self.assertEqual(calls.count("malloc"), 3)
+                        continue
+                    self.assertEqual(self.by(requests, "each"), self.EACH)
+                    self.linked([r for r in requests if r.values["caller"].startswith("&each+")])
+
+    def linked(self, requests):
+        """Each block is given back before its address is given again; a failure has none."""
+        live = set()
+        for request in requests:
+            address = request.values["address"]
+            live.discard(request.values.get("from"))
+            if request.name in ("free", "delete"):
+                self.assertIn(address, live)
+                live.remove(address)
+            elif address != "0":
+                self.assertNotIn(address, live)
+                live.add(address)
+        self.assertEqual(live, set())
+        self.assertEqual(requests[-1].values["address"], "0")
+
+    def test_allocators(self):
+        """What comes behind libmcount.so is asked: its operator new calls no malloc."""
+        self.skip_with_sanitizer()
+        self.build_requests("-std=c++17")
+        found = 0
+        for name in ("jemalloc", "tcmalloc_minimal"):
+            path = ctypes.util.find_library(name)
+            if path is None:
+                continue
+            found += 1
+            with self.subTest(name):
+                requests = self.record("./requests", "each", LD_PRELOAD=path)
+                self.assertEqual(self.by(requests, "each"), self.EACH)
+                self.assertEqual(len(self.record("./requests", "threads", LD_PRELOAD=path)) // 4000, 2)
+        if found == 0:
+            self.skipTest("no allocator is installed")
+
+    def skip_with_sanitizer(self):
+        with open(FTR, "rb") as file:
+            if b"__asan_init" in file.read():
+                self.skipTest("AddressSanitizer, in ftr itself, bears no other allocator")
+
+    def test_pages(self):
+        self.build_requests("-std=c++17")
+        requests = self.record("./requests", "pages")
+        self.assertEqual([(name, nr if nr < 1 << 63 else nr - (1 << 64)) for name, nr in self.by(requests, "pages")],
+                         [("mmap", 8192), ("mremap", 40960), ("munmap", 40960), ("brk", 4096), ("brk", -4096),
+                          ("brk", 8192)])
+        moved = [r.values for r in requests if r.name == "mremap"][0]
+        self.assertEqual(moved["from_bytes"], "8192")
+
+    def test_thrown(self):
+        for flags in ([], ["-pg"]):
+            with self.subTest(flags=flags):
+                self.build_requests("-std=c++17", *flags)
+                requests = self.record("./requests", "thrown")
+                self.assertEqual(self.by(requests, "deeper"), [("malloc", 201), ("free", 0)] * 4)
+
+    def test_threads(self):
+        """Blocks that one thread was given and another one gives back."""
+        self.build_requests("-std=c++17")
+        requests = [r for r in self.record("./requests", "threads")
+                    if re.match("&(give|take)[+(]", r.values["caller"])]
+        self.assertEqual(collections.Counter(r.name for r in requests), {"malloc": 4000, "free": 4000})
+        self.assertEqual({r.values.get("bytes") for r in requests}, {"301", None})
+        self.assertEqual(len({r.tid for r in requests}), 16)
+        self.assertEqual({r.values["address"] for r in requests if r.name == "malloc"},
+                         {r.values["address"] for r in requests if r.name == "free"})
+
+    def test_places(self):
+        self.build_requests("-std=c++17")
+        requests = self.record("./requests", "places")
+        sizes = collections.Counter(int(r.values["bytes"]) for r in requests if r.name == "malloc")
+        self.assertEqual({nr: sizes[nr] for nr in (401, 402, 403, 404, 405)},
+                         {401: 1, 402: 1, 403: 1, 404: 3, 405: 1})
+        self.assertIn(("malloc", 4), self.by(requests, "strdup") + self.by(requests, "__strdup"))
+
+    def test_off(self):
+        """Without it nothing of it is in the process; with it the program sees no more than untraced."""
+        self.compile("maps", r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	char line[4096];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	int nr = 0;
+
+	while (fgets(line, sizeof(line), maps))
+		nr += strstr(line, "libmcount-memory.so") != NULL && strstr(line, "r-xp") != NULL;
+	printf("%d %s\n", nr, getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "");
+	return system("test -z \"$LD_PRELOAD\" && test -z \"$FTR_CHANNEL\"");
+}
+""")
+        for options, wanted in ((["--force"], "0 \n"), (["--probe=memory"], "1 \n")):
+            done = subprocess.run([FTR, "record", "-d", "d", *options, "./maps"], stdout=subprocess.PIPE, text=True,
+                                  timeout=TIMEOUT, check=False)
+            self.assertEqual((done.returncode, done.stdout), (0, wanted))
+            self.assertEqual(len(glob.glob("d/*.event")) > 1, "--probe=memory" in options)
+
+    def test_own_malloc(self):
+        for flags in ([], ["-finstrument-functions"]):      # untraced, -pg asks for memory
+            self.compile("own", OWN_MALLOC, *flags)
+            self.assertEqual([r for r in self.record("./own") if r.name == "malloc"], [])
+
+    def test_own_new(self):
+        self.compile("own", OWN_NEW, compiler=CXX)
+        requests = self.record("./own")
+        self.assertEqual(len([r for r in requests if r.name == "new"]), 0)
+        self.assertEqual(sum(r.values.get("bytes") == "20" for r in requests), 5)
+
+    def test_plugin(self):
+        """operator new is found although its library came later, for its caller alone."""
+        self.library("plugin", PLUGIN, compiler=CXX)
+        self.compile("loader", LOADER)
+        requests = self.record("./loader")
+        self.assertGreaterEqual(sum(r.name == "new" for r in requests), 60)
+
+    def test_programs(self):
+        """What was not made for us runs as it does untraced."""
+        for program in PROGRAMS:
+            if shutil.which(program[0]) is None:
+                continue
+            with self.subTest(program[0]):
+                self.same_as_native(["--no-event", "--probe=memory"], *program)
+                self.assertGreater(len(self.requests()), 3)
+
+    def test_refused(self):
+        for word in ("nothing", "", "memory,", "memory,nothing"):
+            done = subprocess.run([FTR, "record", "--probe=" + word, "true"], stderr=subprocess.PIPE, text=True,
+                                  timeout=TIMEOUT, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("is not one of: memory", done.stderr)
+
+    def test_uftrace(self):
+        """Debian's uftrace reads the calls as if there were no such events."""
+        if shutil.which("uftrace") is None:
+            self.skipTest("uftrace is not installed")
+        self.build_requests("-std=c++17", "-pg")
+        self.record("./requests", "each", "thrown")
+        done = subprocess.run(["uftrace", "report", "-d", "d", "-f", "call"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        theirs = {name: int(nr) for nr, name in re.findall(r"^\s*(\d+)\s+(\S+)", done.stdout, re.M)}
+        self.assertEqual(theirs["deeper"], 84)
+        self.assertEqual(self.report("-f", "call")["deeper"], 84)
+
+    def test_formats(self):
+        """Calls and requests in one replay; FXT has all of it, so what is read of that is the same."""
+        self.build_requests("-std=c++17", "-pg")
+        self.record("./requests", "each")
+        replay = self.output("replay", "-d", "d", "--no-pager", "-f", "none", "--no-libcall")
+        self.assertRegex(replay, r"each\(\) {\n *\/\* memory:malloc \(address=0x[0-9a-f]+, bytes=101, "
+                         r"caller=&each\+0x[0-9a-f]+\) \*/\n")
+        with open("x.fxt", "wb") as file:
+            subprocess.run([FTR, "dump", "--fxt", "-d", "d"], stdout=file, timeout=TIMEOUT, check=True)
+        self.assertEqual(self.output("replay", "-d", "x.fxt", "--no-pager", "-f", "none", "--no-libcall"), replay)
+        chrome = self.output("dump", "--chrome", "-d", "d")
+        self.assertEqual(len(re.findall(r'"memory:\w+"', chrome)), len(self.requests()))
+
+
+if __name__ == "__main__":
+    harness.main()
