@@ -35,12 +35,17 @@ static inline void ftr_channel_warn(const char *text)
 	ftr_channel_send(FTR_CHANNEL_WARN, text, NULL);
 }
 
+/* Does a seccomp filter forbid what this takes? */
+static inline bool ftr_is_blocked(enum ftr_seccomp_purpose purpose)
+{
+	return (atomic_load_explicit(&ftr_state.blocked, memory_order_relaxed) &
+		FTR_SECCOMP_BIT(purpose)) != 0;
+}
+
 /* Must nothing be asked of the kernel that the program does not ask for?  See seccomp.h. */
 static inline bool ftr_is_silent(void)
 {
-	return ftr_self.is_silent ||
-	       (atomic_load_explicit(&ftr_state.blocked, memory_order_relaxed) &
-		FTR_SECCOMP_BIT(FTR_SECCOMP_TRACING)) != 0;
+	return ftr_self.is_silent || ftr_is_blocked(FTR_SECCOMP_TRACING);
 }
 
 #endif /* FTR_LIBMCOUNT_CHANNEL_H */

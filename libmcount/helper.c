@@ -6,7 +6,7 @@
 #include <linux/wait.h>
 #include <sys/mman.h>
 
-#include "libmcount/state.h"
+#include "libmcount/channel.h"
 #include "utils/base/rt/sys.h"
 
 #define STACK_BYTES (64ul << 10)
@@ -40,7 +40,7 @@ bool ftr_helper_run(void (*fn)(void *arg), void *arg)
 	struct job job = { fn, arg };
 	long stack, pid;
 
-	if ((atomic_load(&ftr_state.blocked) & FTR_SECCOMP_BIT(FTR_SECCOMP_HELPER)) != 0)
+	if (ftr_is_blocked(FTR_SECCOMP_HELPER))
 		return false;
 	stack = ftr_sys6(SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -86,6 +86,7 @@ libmcount_so_SOURCES = \
 	libmcount/vfork.h \
 	libmcount/wrap_exec.c \
 	libmcount/wrap_longjmp.c \
+	libmcount/wrap_mlockall.c \
 	libmcount/wrap_prctl.c \
 	libmcount/wrap_sigaltstack.c \
 	libmcount/wrap_shell.c \

@@ -148,6 +148,25 @@ bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping)
 	return is_found;
 }
 
+bool ftr_maps_each(void (*fn)(void *arg, uint64_t low, uint64_t high), void *arg)
+{
+	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ftr_mapping *line = (struct ftr_mapping *)mem;
+	struct reader reader;	/* as in ftr_maps_find */
+
+	if (ftr_sys_map_failed(mem))
+		return false;
+	reader.fd = (int)ftr_sys_open_own("/proc/self/maps");
+	reader.pos = reader.len = 0;
+	while (reader.fd >= 0 && next_line(&reader, line))
+		fn(arg, line->low, line->high);
+	ftr_sys2(SYS_munmap, mem, sizeof(*line));
+	if (reader.fd >= 0)
+		ftr_sys_close_own(reader.fd);
+	return reader.fd >= 0;
+}
+
 static bool is_main_stack(const struct ftr_mapping *mapping)
 {
 	static const char name[] = "[stack]";

@@ -21,6 +21,9 @@ struct ftr_mapping {
 /* False when nothing is mapped there, or /proc cannot be read. */
 bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping);
 
+/* @fn of each mapping, from low to high; false when /proc cannot be read. */
+bool ftr_maps_each(void (*fn)(void *arg, uint64_t low, uint64_t high), void *arg);
+
 /*
  * The stack that a thread was born on; the main thread's counts down to the mapping below it, since
  * it grows.

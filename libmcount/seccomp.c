@@ -91,6 +91,15 @@ static const struct our_call helper_calls[] = {
 	{ SYS_wait4, true, { OUR_PID, 0, __WALL } },
 };
 
+static const struct our_call unlock_calls[] = {
+	{ SYS_mlock2, true, { AN_ADDRESS, A_SIZE, 0 } },
+	{ SYS_mlockall, true, { MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT } },
+	{ SYS_mremap, true, { AN_ADDRESS, A_SIZE, A_SIZE, MREMAP_MAYMOVE } },
+	{ SYS_mremap, true, { AN_ADDRESS, A_SIZE, A_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED,
+			      AN_ADDRESS } },
+	{ SYS_munlock, true, { AN_ADDRESS, A_SIZE } },
+};
+
 #define CALLS(array) array, sizeof(array) / sizeof((array)[0])
 
 static const struct purpose {
@@ -99,6 +108,7 @@ static const struct purpose {
 } purposes[FTR_SECCOMP_PURPOSES] = {
 	[FTR_SECCOMP_TRACING] = { CALLS(tracing_calls) },
 	[FTR_SECCOMP_HELPER] = { CALLS(helper_calls) },
+	[FTR_SECCOMP_UNLOCK] = { CALLS(unlock_calls) },
 };
 
 static bool load(const struct seccomp_data *data, uint32_t offset, uint32_t *value)

@@ -25,6 +25,7 @@ uint32_t ftr_seccomp_run(const struct sock_filter *code, uint32_t nr,
 enum ftr_seccomp_purpose {
 	FTR_SECCOMP_TRACING,	/* new threads, children, images and libraries */
 	FTR_SECCOMP_HELPER,	/* ... where no descriptor is left (helper.h) */
+	FTR_SECCOMP_UNLOCK,	/* ... of one that locks what is mapped (mlockall) */
 	FTR_SECCOMP_PURPOSES
 };
 #define FTR_SECCOMP_BIT(purpose) (1u << (purpose))

@@ -104,6 +104,7 @@ struct ftr_state {
 	_Atomic uint32_t asking_pid;		/* of this process */
 	_Atomic uint32_t is_unanswered;		/* the recorder did not answer in time, last time */
 	_Atomic uint32_t blocked; /* by seccomp filters: FTR_SECCOMP_BIT() of purposes */
+	_Atomic bool is_locking;	/* what is mapped is locked (mlockall with MCL_FUTURE) */
 	_Atomic bool is_filtered;		/* the program has installed a seccomp filter */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uintptr_t main_stack;			/* an address near its upper end */

@@ -32,17 +32,39 @@ struct ftr_slot *ftr_unwind_slots[FTR_STUB_NR];
 #define OURS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 /*
+ * mmap, at @at if that is not 0.  Where what is mapped is locked, and so filled and counted
+ * (mlockall), one page is mapped, unlocked, and made as large as it shall be.
+ */
+static long map(uint64_t at, uint64_t bytes, int prot, int flags, int fd, uint64_t offset)
+{
+	bool is_locking = atomic_load_explicit(&ftr_state.is_locking, memory_order_relaxed);
+	long seed, mem;
+
+	if (!is_locking)
+		return ftr_sys6(SYS_mmap, at, bytes, prot, flags | (at != 0 ? MAP_FIXED : 0), fd,
+				offset);
+	seed = ftr_sys6(SYS_mmap, 0, PAGE, prot, flags, fd, offset);
+	if (ftr_sys_map_failed(seed))
+		return seed;
+	ftr_sys2(SYS_munlock, seed, PAGE);
+	mem = ftr_sys5(SYS_mremap, seed, PAGE, bytes,
+		       MREMAP_MAYMOVE | (at != 0 ? MREMAP_FIXED : 0), at);
+	if (ftr_sys_map_failed(mem))
+		ftr_sys2(SYS_munmap, seed, PAGE);
+	return mem;
+}
+
+/*
  * A limit of data (RLIMIT_DATA) does not count what grows down.  It does not grow: the page below
  * it is a mapping of another kind.
  */
 static void *memory_map(uint64_t bytes)
 {
-	long low = ftr_sys6(SYS_mmap, 0, PAGE + bytes, PROT_NONE, OURS, -1, 0), mem;
+	long low = map(0, PAGE + bytes, PROT_NONE, OURS, -1, 0), mem;
 
 	if (ftr_sys_map_failed(low))
 		return NULL;
-	mem = ftr_sys6(SYS_mmap, low + PAGE, bytes, PROT_READ | PROT_WRITE,
-		       OURS | MAP_FIXED | MAP_GROWSDOWN, -1, 0);
+	mem = map((uint64_t)low + PAGE, bytes, PROT_READ | PROT_WRITE, OURS | MAP_GROWSDOWN, -1, 0);
 	if (!ftr_sys_map_failed(mem))
 		return (void *)mem;
 	ftr_sys2(SYS_munmap, low, PAGE + bytes);
@@ -131,6 +153,11 @@ static bool slots_are_used_up(void)
 	return atomic_load(&ftr_state.stubs) >= ftr_state.control->slot_max;
 }
 
+static bool cannot_unlock(void)
+{
+	return atomic_load(&ftr_state.is_locking) && ftr_is_blocked(FTR_SECCOMP_UNLOCK);
+}
+
 static void slot_publish(struct ftr_slot *slot)
 {
 	slot->next = atomic_load(&ftr_state.slots);
@@ -199,14 +226,13 @@ static struct ftr_slot *slot_recycle(int32_t pid)
 /* The ring's data twice, right behind each other; NULL = no room. */
 static uint8_t *data_map(int memfd, uint64_t bytes)
 {
-	long data = ftr_sys6(SYS_mmap, 0, 2 * bytes, PROT_NONE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long data = map(0, 2 * bytes, PROT_NONE, OURS, -1, 0);
 	int i;
 
 	for (i = 0; i < 2 && !ftr_sys_map_failed(data); i++) {
-		if (ftr_sys_map_failed(ftr_sys6(SYS_mmap, data + (long)(i * bytes), bytes,
-						PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-						memfd, FTR_RING_DATA_OFFSET))) {
+		if (ftr_sys_map_failed(map((uint64_t)data + i * bytes, bytes,
+					   PROT_READ | PROT_WRITE, MAP_SHARED, memfd,
+					   FTR_RING_DATA_OFFSET))) {
 			ftr_sys2(SYS_munmap, data, 2 * bytes);
 			return NULL;
 		}
@@ -357,11 +383,14 @@ static int attach(struct ftr_thread *self)
 	} else if (slot != NULL) {
 		parent_pid = slot->pid;
 		slot->ring_id = 0;
+		atomic_store(&ftr_state.is_locking, false);	/* it does not inherit that */
 	} else {
 		slot = slot_recycle(pid);
 		if (slot == NULL) {
 			if (slots_are_used_up())
 				return -EUSERS;
+			if (cannot_unlock())
+				return -EPERM;
 			slot = slot_new();
 			if (slot == NULL)
 				return -ENOMEM;
@@ -393,6 +422,7 @@ static void attach_failed(struct ftr_thread *self, int code)
 		  "sysctl vm.max_map_count" },
 		{ -EMFILE, FTR_UNTRACED_DESCRIPTORS, NULL },
 		{ -EAGAIN, FTR_UNTRACED_NO_REPLY, NULL },
+		{ -EPERM, FTR_UNTRACED_FILTER, NULL },
 	};
 	const struct failure *failure = failures;
 

@@ -32,6 +32,7 @@ traced_programs = \
 	tests/prog/jumps.c \
 	tests/prog/libcalls.c \
 	tests/prog/limits.c \
+	tests/prog/locked.c \
 	tests/prog/longjmp.c \
 	tests/prog/many_threads.c \
 	tests/prog/max_stack.c \
