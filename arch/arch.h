@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct ftr_abi;
+struct ftr_callconv;
 
 /* An instruction with the address of a GOT entry in it. */
 struct ftr_got_use {
@@ -63,6 +64,9 @@ struct ftr_arch {
 	 */
 	bool (*next_got_use)(const struct ftr_code *code, uint64_t low, uint64_t high, size_t *pos,
 			     struct ftr_got_use *use);
+
+	/* Where arguments and return values are (nullable: not known). */
+	const struct ftr_callconv *callconv;
 
 	const struct ftr_arch_patch *patch;	/* (nullable: entries are not patched) */
 };

@@ -3,8 +3,10 @@ libftr_a_SOURCES += \
 	arch/aarch64/arch.c \
 	arch/arch.h \
 	arch/arches.def \
+	arch/callconv.h \
 	arch/registry.c \
 	arch/syscalls.h \
 	arch/x86_64/arch.c \
+	arch/x86_64/callconv.c \
 	arch/x86_64/patch.h \
 	arch/x86_64/syscalls.c

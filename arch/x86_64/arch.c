@@ -15,6 +15,7 @@
 #define MODRM_RIP_JUMP 0x25
 
 extern const struct ftr_abi ftr_abis_x86_64[];
+extern const struct ftr_callconv ftr_callconv_x86_64;
 
 static uint64_t operand_address(const struct ftr_code *code, size_t at)
 {
@@ -67,5 +68,6 @@ const struct ftr_arch ftr_arch_x86_64 = {
 	.reloc_lazy   = R_X86_64_JUMP_SLOT,
 	.reloc_bound  = R_X86_64_GLOB_DAT,
 	.next_got_use = next_got_use,
+	.callconv     = &ftr_callconv_x86_64,
 	.patch	      = &patch,
 };

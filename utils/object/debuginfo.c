@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "utils/base/arena.h"
 #include "utils/base/hashmap.h"
 #include "utils/object/debugfile.h"
@@ -75,6 +76,15 @@ static void module_open(struct ftr_debuginfo *info)
 	*user = info;
 }
 
+/* NULL = not known. */
+static const struct ftr_callconv *callconv_of(const struct ftr_elf_file *file)
+{
+	const struct ftr_arch *arch = ftr_arch_find(file->ehdr.e_machine,
+						    file->ehdr.e_ident[EI_CLASS]);
+
+	return arch != NULL ? arch->callconv : NULL;
+}
+
 int ftr_debuginfo_open(struct ftr_debuginfo **out, const char *path, struct ftr_err *err)
 {
 	struct ftr_debuginfo *info = calloc(1, sizeof(*info));
@@ -90,6 +100,7 @@ int ftr_debuginfo_open(struct ftr_debuginfo **out, const char *path, struct ftr_
 	ret = ftr_elf_file_open(&info->file, path, err);
 	if (ret < 0)
 		goto out;
+	info->types.callconv = callconv_of(&info->file);
 	info->path = strdup(path);
 	if (info->path == NULL) {
 		ret = ftr_err_set(err, ENOMEM, "%s: out of memory", path);
@@ -255,7 +266,7 @@ const struct ftr_signature *ftr_debuginfo_signature(struct ftr_debuginfo *info, 
 {
 	struct declaration *declaration;
 
-	if (info->file.ehdr.e_machine != EM_X86_64 || !is_open(info))
+	if (info->types.callconv == NULL || !is_open(info))
 		return NULL;
 	declaration = declaration_find(info, addr + info->file.base);
 	if (declaration == NULL)

@@ -6,7 +6,7 @@
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 
-#include "utils/object/callconv.h"
+#include "arch/callconv.h"
 
 /*
  * The type that @die has, without typedefs and qualifiers; the last typedef's name to *alias

@@ -5,7 +5,6 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "utils/object/callconv.h"
 #include "utils/object/dwarf_leaves.h"
 #include "utils/object/dwarf_text.h"
 
@@ -237,9 +236,17 @@ static bool is_object(Dwarf_Die *die)
 	return ftr_dwarf_type(die, &type, NULL) && is_std_string(&type);
 }
 
-static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool is_rust,
-			struct ftr_callconv *state, struct ftr_parameter *retval)
+static void places_take(struct ftr_parameter *param, const struct ftr_places *places)
 {
+	param->is_pointed = places->is_pointed;
+	param->place_nr = places->nr;
+	memcpy(param->places, places->v, sizeof(param->places));
+}
+
+static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool is_rust,
+			struct ftr_callconv_state *state, struct ftr_parameter *retval)
+{
+	struct ftr_places places = { 0 };
 	struct ftr_leaves leaves;
 	Dwarf_Attribute attr;
 
@@ -249,7 +256,8 @@ static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool
 		retval->type.kind = FTR_TYPE_NONE;
 		return false;	/* does it take a register of the arguments? */
 	}
-	ftr_callconv_retval(state, &leaves, retval);
+	types->callconv->retval(state, &leaves, &places);
+	places_take(retval, &places);
 	if (is_object(function))
 		state->integers++;	/* of the caller's room for it, which comes back */
 	return true;
@@ -313,23 +321,9 @@ static bool may_differ(Dwarf_Die *function)
 	       (strstr(producer, "clang") != NULL || strstr(producer, "LLVM") != NULL);
 }
 
-static bool is_register(const struct ftr_place *place, unsigned nr)
-{
-	static const uint8_t integers[] = { DW_OP_reg5, DW_OP_reg4, DW_OP_reg1,
-					    DW_OP_reg2, DW_OP_reg8, DW_OP_reg9 };
-
-	switch (place->kind) {
-	case FTR_PLACE_INTEGER:
-		return nr == integers[place->nr];
-	case FTR_PLACE_VECTOR:
-		return nr == (unsigned)DW_OP_reg17 + place->nr;
-	default:
-		return false;
-	}
-}
-
 /* Is @param, when the function begins, where @place says?  Unless a register is named it may be. */
-static bool is_there(Dwarf_Die *function, Dwarf_Die *param, const struct ftr_place *place)
+static bool is_there(const struct ftr_dwarf_types *types, Dwarf_Die *function, Dwarf_Die *param,
+		     const struct ftr_place *place)
 {
 	Dwarf_Addr entry;
 	Dwarf_Attribute attr;
@@ -341,7 +335,7 @@ static bool is_there(Dwarf_Die *function, Dwarf_Die *param, const struct ftr_pla
 	    dwarf_getlocation_addr(&attr, entry, &ops, &nr, 1) != 1 || nr == 0)
 		return false;
 	if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)
-		return is_register(place, ops[0].atom);
+		return types->callconv->is_register(place, ops[0].atom - DW_OP_reg0);
 	return true;
 }
 
@@ -349,7 +343,8 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 {
 	struct ftr_parameter params[PARAMS_MAX] = { 0 };
 	struct ftr_signature read = { 0 }, *signature;
-	struct ftr_callconv state = { 0 };
+	struct ftr_callconv_state state = { 0 };
+	struct ftr_places places;
 	struct ftr_leaves leaves;
 	bool is_rust, is_whole, is_doubtful = may_differ(function);
 	Dwarf_Die child;
@@ -368,8 +363,10 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 			break;
 		if (is_hidden(&child))		/* a constructor's is no object yet */
 			params[read.nr].type.kind = FTR_TYPE_POINTER;
-		ftr_callconv_argument(&state, &leaves, &params[read.nr]);
-		if (is_doubtful && !is_there(function, &child, params[read.nr].places))
+		places = (struct ftr_places){ 0 };
+		types->callconv->argument(&state, &leaves, &places);
+		places_take(&params[read.nr], &places);
+		if (is_doubtful && !is_there(types, function, &child, places.v))
 			break;
 		read.nr++;
 	}

@@ -12,11 +12,12 @@
 /* What was read before, and where it is kept. */
 struct ftr_dwarf_types {
 	struct ftr_arena *arena;	/* (borrowed) */
+	const struct ftr_callconv *callconv;	/* of the machine that the code is for */
 	struct ftr_hashmap enums;	/* offset of a type -> const struct ftr_enum_type * */
 };
 
 /*
- * What @function, a subprogram with code on x86-64, takes and gives.  It ends at the first
+ * What @function, a subprogram with code, takes and gives.  It ends at the first
  * parameter whose place cannot be known: one of an incomplete type, a Rust enum by value, or one
  * that LLVM has changed or left out of a function that only its own file calls. In the
  * arena; NULL: it is in a language whose calls are not known, or out of memory.

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
-	utils/object/callconv.c \
-	utils/object/callconv.h \
 	utils/object/debugfile.c \
 	utils/object/debugfile.h \
 	utils/object/debuginfo.c \

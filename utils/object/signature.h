@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/callconv.h"
+
 /* How a value is to be read; the rest of its type does not matter. */
 enum ftr_type_kind {
 	FTR_TYPE_NONE,		/* void */
@@ -46,25 +48,6 @@ struct ftr_type {
 	const struct ftr_enum_type *values;	/* of ENUM (nullable) */
 	struct ftr_text_parts text;		/* of TEXT */
 };
-
-enum ftr_place_kind {
-	FTR_PLACE_NOWHERE,	/* it is passed, but in no place that is known */
-	FTR_PLACE_INTEGER,	/* argument register nr, from 0 */
-	FTR_PLACE_VECTOR,	/* lower half of vector register nr, also of a return value */
-	FTR_PLACE_STACK,	/* nr bytes above the return address */
-	FTR_PLACE_RETURN,	/* integer register nr of return values */
-	FTR_PLACE_X87,		/* top of the floating-point stack */
-	FTR_PLACE_AT,		/* nr bytes above where another pointer leads */
-};
-
-/* A piece of a value. */
-struct ftr_place {
-	enum ftr_place_kind kind;
-	uint16_t nr;
-	uint32_t bytes;
-};
-
-#define FTR_PLACES_MAX 2
 
 struct ftr_parameter {
 	struct ftr_type type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameter passing of the System V ABI for x86-64 (psABI 3.2.3). */
-#include "utils/object/callconv.h"
+/* Parameter passing of the System V ABI for x86-64 (psABI 3.2.3; registers in DWARF: 3.6.2). */
+#include "arch/callconv.h"
 
 #define WORD 8u
 #define INTEGERS 6u		/* registers of arguments */
@@ -62,10 +62,10 @@ static unsigned words_of(const struct classes *classes, enum word_class class)
 	return nr;
 }
 
-static void place_add(struct ftr_parameter *param, enum ftr_place_kind kind, unsigned nr,
+static void place_add(struct ftr_places *places, enum ftr_place_kind kind, unsigned nr,
 		      uint32_t bytes)
 {
-	param->places[param->place_nr++] = (struct ftr_place){ kind, (uint16_t)nr, bytes };
+	places->v[places->nr++] = (struct ftr_place){ kind, (uint16_t)nr, bytes };
 }
 
 static uint32_t word_bytes(uint32_t bytes, unsigned word)
@@ -75,47 +75,47 @@ static uint32_t word_bytes(uint32_t bytes, unsigned word)
 	return left < WORD ? left : WORD;
 }
 
-static void put_integer(struct ftr_callconv *state, struct ftr_parameter *param, uint32_t bytes)
+static void put_integer(struct ftr_callconv_state *state, struct ftr_places *places, uint32_t bytes)
 {
 	if (state->integers < INTEGERS) {
-		place_add(param, FTR_PLACE_INTEGER, state->integers++, bytes);
+		place_add(places, FTR_PLACE_INTEGER, state->integers++, bytes);
 		return;
 	}
-	place_add(param, FTR_PLACE_STACK, WORD + state->stack_bytes, bytes);
+	place_add(places, FTR_PLACE_STACK, WORD + state->stack_bytes, bytes);
 	state->stack_bytes += WORD;
 }
 
-static void put_on_stack(struct ftr_callconv *state, const struct ftr_leaves *leaves,
-			 struct ftr_parameter *param)
+static void put_on_stack(struct ftr_callconv_state *state, const struct ftr_leaves *leaves,
+			 struct ftr_places *places)
 {
 	uint32_t align = leaves->align > WORD ? leaves->align : WORD, at;
 
 	at = (state->stack_bytes + align - 1) / align * align;
 	if (at > STACK_MAX - WORD || leaves->bytes > STACK_MAX - WORD - at) {
-		place_add(param, FTR_PLACE_NOWHERE, 0, leaves->bytes);
+		place_add(places, FTR_PLACE_NOWHERE, 0, leaves->bytes);
 		return;
 	}
 	/* Where more than 16 bytes of alignment begin depends on the caller's frame. */
 	if (align > 2 * WORD)
-		place_add(param, FTR_PLACE_NOWHERE, 0, leaves->bytes);
+		place_add(places, FTR_PLACE_NOWHERE, 0, leaves->bytes);
 	else
-		place_add(param, FTR_PLACE_STACK, WORD + at, leaves->bytes);
+		place_add(places, FTR_PLACE_STACK, WORD + at, leaves->bytes);
 	state->stack_bytes = at + (leaves->bytes + WORD - 1) / WORD * WORD;
 }
 
-static void put_vector(struct ftr_callconv *state, const struct ftr_leaves *leaves,
-		       struct ftr_parameter *param)
+static void put_vector(struct ftr_callconv_state *state, const struct ftr_leaves *leaves,
+		       struct ftr_places *places)
 {
 	if (state->vectors == VECTORS) {
-		put_on_stack(state, leaves, param);
+		put_on_stack(state, leaves, places);
 		return;
 	}
 	state->vectors++;
-	place_add(param, FTR_PLACE_NOWHERE, 0, leaves->bytes);	/* only lower halves are kept */
+	place_add(places, FTR_PLACE_NOWHERE, 0, leaves->bytes);	/* only lower halves are kept */
 }
 
 /* Each word in the next register of its class; a word of padding alone is not passed. */
-static void words_place(const struct classes *classes, struct ftr_parameter *param, uint32_t bytes,
+static void words_place(const struct classes *classes, struct ftr_places *places, uint32_t bytes,
 			enum ftr_place_kind integer, unsigned *integers, unsigned *vectors)
 {
 	unsigned i;
@@ -124,56 +124,80 @@ static void words_place(const struct classes *classes, struct ftr_parameter *par
 		uint32_t part = word_bytes(bytes, i);
 
 		if (classes->words[i] == CLASS_SSE)
-			place_add(param, FTR_PLACE_VECTOR, (*vectors)++, part);
+			place_add(places, FTR_PLACE_VECTOR, (*vectors)++, part);
 		else if (classes->words[i] == CLASS_INTEGER)
-			place_add(param, integer, (*integers)++, part);
+			place_add(places, integer, (*integers)++, part);
 		else
-			place_add(param, FTR_PLACE_NOWHERE, 0, part);
+			place_add(places, FTR_PLACE_NOWHERE, 0, part);
 	}
 }
 
-void ftr_callconv_argument(struct ftr_callconv *state, const struct ftr_leaves *leaves,
-			   struct ftr_parameter *param)
+static void argument_place(struct ftr_callconv_state *state, const struct ftr_leaves *leaves,
+			   struct ftr_places *places)
 {
 	struct classes classes = classify(leaves);
 	unsigned integers = words_of(&classes, CLASS_INTEGER);
 	unsigned vectors = words_of(&classes, CLASS_SSE);
 
-	param->place_nr = 0;
-	param->is_pointed = leaves->is_by_reference;
+	places->nr = 0;
+	places->is_pointed = leaves->is_by_reference;
 	if (leaves->is_by_reference) {
-		put_integer(state, param, WORD);
+		put_integer(state, places, WORD);
 	} else if (classes.is_vector) {
-		put_vector(state, leaves, param);
+		put_vector(state, leaves, places);
 	} else if (leaves->nr == 0 && !classes.is_memory) {	/* an empty class is not passed */
-		place_add(param, FTR_PLACE_NOWHERE, 0, leaves->bytes);
+		place_add(places, FTR_PLACE_NOWHERE, 0, leaves->bytes);
 	} else if (classes.is_memory || state->integers + integers > INTEGERS ||
 		   state->vectors + vectors > VECTORS) {
-		put_on_stack(state, leaves, param);
+		put_on_stack(state, leaves, places);
 	} else {
-		words_place(&classes, param, leaves->bytes, FTR_PLACE_INTEGER, &state->integers,
+		words_place(&classes, places, leaves->bytes, FTR_PLACE_INTEGER, &state->integers,
 			    &state->vectors);
 	}
 }
 
-void ftr_callconv_retval(struct ftr_callconv *state, const struct ftr_leaves *leaves,
-			 struct ftr_parameter *param)
+static void retval_place(struct ftr_callconv_state *state, const struct ftr_leaves *leaves,
+			 struct ftr_places *places)
 {
 	struct classes classes = classify(leaves);
 	unsigned integers = 0, vectors = 0;
 
-	param->place_nr = 0;
-	param->is_pointed = false;
+	places->nr = 0;
+	places->is_pointed = false;
 	if (leaves->is_by_reference ||
 	    (classes.is_memory && !classes.is_x87 && !classes.is_vector)) {
-		param->is_pointed = true;	/* the caller's room: its address comes first */
-		place_add(param, FTR_PLACE_RETURN, 0, WORD);
+		places->is_pointed = true;	/* the caller's room: its address comes first */
+		place_add(places, FTR_PLACE_RETURN, 0, WORD);
 		state->integers++;
 	} else if (classes.is_x87) {
-		place_add(param, FTR_PLACE_X87, 0, leaves->bytes);
+		place_add(places, FTR_PLACE_X87, 0, leaves->bytes);
 	} else if (classes.is_vector || leaves->nr == 0) {
-		place_add(param, FTR_PLACE_NOWHERE, 0, leaves->bytes);
+		place_add(places, FTR_PLACE_NOWHERE, 0, leaves->bytes);
 	} else {
-		words_place(&classes, param, leaves->bytes, FTR_PLACE_RETURN, &integers, &vectors);
+		words_place(&classes, places, leaves->bytes, FTR_PLACE_RETURN, &integers, &vectors);
 	}
 }
+
+#define DWARF_VECTORS 17u	/* xmm0 */
+
+static bool is_register(const struct ftr_place *place, unsigned nr)
+{
+	static const uint8_t integers[INTEGERS] = { 5, 4, 1, 2, 8, 9 };	/* rdi, rsi, rdx ... */
+
+	switch (place->kind) {
+	case FTR_PLACE_INTEGER:
+		return nr == integers[place->nr];
+	case FTR_PLACE_VECTOR:
+		return nr == DWARF_VECTORS + place->nr;
+	default:
+		return false;
+	}
+}
+
+extern const struct ftr_callconv ftr_callconv_x86_64;
+
+const struct ftr_callconv ftr_callconv_x86_64 = {
+	.argument = argument_place,
+	.retval = retval_place,
+	.is_register = is_register,
+};
