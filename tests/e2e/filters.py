@@ -126,6 +126,24 @@ class FiltersTest(harness.Test):
         os.remove("made/default.opts")
         self.assertEqual(self.replayed(), AGAIN)
 
+    def test_source_files(self):
+        build("filters.c", "lines", "-pg", "-g", "-O1")
+        with open("other.c", "w", encoding="ascii") as file:
+            file.write('#line 1 "elsewhere/leaf.h"\n__attribute__((noinline)) int leaf(int n) { return n + 1; }\n'
+                       '#line 1 "own.c"\nint main(void) { return leaf(1) > 9; }\n')
+        self.run_program(*harness.CC, "-pg", "-g", "-O1", "other.c", "-o", "other")
+        for options, calls in (("-L filters.c --no-libcall", f"main(run({TOP} {AGAIN}))".replace("usleep ", "")),
+                               ("-L nosuch.c", ""), ("-L filters.c -N run", "main")):
+            self.assertEqual(self.recorded("lines", *options.split()), calls)
+        for options, calls in (("-L leaf.h", "leaf"), ("-L own.c --no-libcall", "main"), ("-L leaf.h@hide", "main"),
+                               ("-L leaf.h -A leaf@arg1", "leaf"), ("-L leaf.h -a", "leaf")):
+            self.assertEqual(self.recorded("other", *options.split()), calls)
+        self.recorded("other", "--srcline")
+        self.assertFalse(os.path.exists("made/default.opts"))
+        self.assertEqual(self.replayed("-L", "leaf.h"), "leaf")
+        self.assertIn('"srcline":"elsewhere/leaf.h:1"',
+                      self.ftr("dump", "--chrome", "-d", "made").stdout.replace(os.getcwd() + "/", ""))
+
     def test_options_for_readers(self):
         with_quotes = "-F", "slow@if:arg2 !~ \"it's\" || arg1==2"
         self.assertEqual(self.recorded("pg", *with_quotes), SLOW)

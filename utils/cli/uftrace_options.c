@@ -96,7 +96,7 @@ static const struct ftr_uftrace_option known[] = {
 	{ "size-filter", 'Z', true, RECORD | READERS },
 	{ "sort", 's', true, REPORT | GRAPH },
 	{ "sort-column", 0, true, REPORT },
-	{ "srcline", 0, false, RECORD | REPLAY | REPORT | GRAPH },
+	{ "srcline", 0, false, REPLAY | REPORT | GRAPH },
 	{ "symbols", 0, false, INFO },
 	{ "system", 0, false, INFO },
 	{ "task", 0, false, REPORT | GRAPH | INFO },

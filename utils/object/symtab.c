@@ -110,6 +110,11 @@ static int compare_names(const struct ftr_symbol *a, const struct ftr_symbol *b)
 	return strcmp(a->name, b->name);
 }
 
+bool ftr_symbol_is_function(const struct ftr_symbol *symbol)
+{
+	return symbol->type != '\0' && strchr("tTwWiP", symbol->type) != NULL;
+}
+
 int ftr_symbol_compare(const void *left, const void *right)
 {
 	const struct ftr_symbol *a = left;

@@ -3,6 +3,7 @@
 #ifndef FTR_OBJECT_SYMTAB_H
 #define FTR_OBJECT_SYMTAB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,9 @@ struct ftr_symbol {
 	char     type;		/* as nm(1): t T w P(LT) K(ernel) d D v u ? */
 	const char *name;	/* mangled */
 };
+
+/* Is there code, or a library call, at its address? */
+bool ftr_symbol_is_function(const struct ftr_symbol *symbol);
 
 /* For qsort(3): by address, at one address the best name first. */
 int ftr_symbol_compare(const void *left, const void *right);

@@ -56,11 +56,6 @@ int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_e
 	return ret;
 }
 
-static bool is_function(const struct ftr_symbol *symbol)
-{
-	return strchr("tTwWiP", symbol->type) != NULL;
-}
-
 static bool module_matches(const struct ftr_rule *rule, const char *path,
 			   const struct ftr_symbol *symbol)
 {
@@ -119,7 +114,7 @@ int ftr_record_choice_resolve(const struct ftr_record_choice *choice, const char
 		struct ftr_record_chosen chosen = { 0 };
 		char *shown;
 
-		if (is_function(&tab->symbols[i])) {
+		if (ftr_symbol_is_function(&tab->symbols[i])) {
 			shown = ftr_demangle(tab->symbols[i].name, FTR_DEMANGLE_SIMPLE);
 			if (shown == NULL)
 				return -ENOMEM;
@@ -161,7 +156,7 @@ static int rule_match(const struct ftr_rule *rule, const char *image,
 	size_t i;
 
 	for (i = 0; ret == 0 && i < tab->nr && !search.is_found; i++) {
-		if (is_function(&tab->symbols[i]))
+		if (ftr_symbol_is_function(&tab->symbols[i]))
 			ret = symbol_try(&search, &tab->symbols[i]);
 	}
 	if (ret < 0 || search.is_found)

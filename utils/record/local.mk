@@ -56,6 +56,7 @@ libftr_a_SOURCES += \
 	utils/record/ring.h \
 	utils/record/section_interposed.c \
 	utils/record/section_libcalls.c \
+	utils/record/section_lines.c \
 	utils/record/section_name.c \
 	utils/record/section_patch.c \
 	utils/record/section_rules.c \

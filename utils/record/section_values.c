@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "utils/object/elf.h"
-#include "utils/format/uftrace/write.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/symtab.h"
 #include "utils/record/choice.h"
@@ -101,23 +100,18 @@ static bool values_are_wanted(const struct ftr_section_module *module, const voi
 }
 
 /* What debug info says of arguments and return values. */
-static void values_store(const struct ftr_section_module *module, const struct ftr_symtab *tab,
-			 struct ftr_uftrace_dir *dir)
+static void values_debug(const struct ftr_section_module *module, const struct ftr_symtab *tab,
+			 struct ftr_strbuf *text)
 {
 	struct ftr_value_module made;
-	struct ftr_strbuf text;
 
 	if (!ftr_values_are_any(module->choice))
 		return;
-	ftr_strbuf_init(&text);
-	if (ftr_value_module_init(&made, module->path, module->choice) == 0 &&
-	    made.enums.len + made.functions.len > 0) {
-		ftr_strbuf_puts(&text, ftr_strbuf_str(&made.enums));
-		ftr_strbuf_puts(&text, ftr_strbuf_str(&made.functions));
-		ftr_uftrace_dir_debug(dir, tab->path, tab->build_id, &text);
+	if (ftr_value_module_init(&made, module->path, module->choice) == 0) {
+		ftr_strbuf_puts(text, ftr_strbuf_str(&made.enums));
+		ftr_strbuf_puts(text, ftr_strbuf_str(&made.functions));
 	}
 	ftr_value_module_fini(&made);
-	ftr_strbuf_fini(&text);
 }
 
 static int values_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
@@ -144,6 +138,6 @@ const struct ftr_section_maker ftr_section_maker_values = {
 	.is_wanted = values_are_wanted,
 	.is_slow   = true,
 	.info	   = ftr_values_info,
-	.store	   = values_store,
+	.debug	   = values_debug,
 	.make	   = values_make,
 };

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of makers of sections, and the memfd that holds what they made. */
 #include "utils/record/sections.h"
+#include "utils/format/uftrace/write.h"
 #include "utils/object/elf.h"
+#include "utils/object/symtab.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -121,12 +123,17 @@ int ftr_sections_info(struct ftr_info *info, const struct ftr_record_choice *cho
 void ftr_sections_store(const struct ftr_section_module *module, const struct ftr_symtab *tab,
 			struct ftr_uftrace_dir *dir)
 {
+	struct ftr_strbuf text;
 	size_t i;
 
+	ftr_strbuf_init(&text);
 	for (i = 0; i < MAKERS; i++) {
-		if (makers[i]->store != NULL)
-			makers[i]->store(module, tab, dir);
+		if (makers[i]->debug != NULL)
+			makers[i]->debug(module, tab, &text);
 	}
+	if (text.len > 0 && !text.failed)
+		ftr_uftrace_dir_debug(dir, tab->path, tab->build_id, &text);
+	ftr_strbuf_fini(&text);
 }
 
 bool ftr_sections_take_any(const struct ftr_option_values *given)

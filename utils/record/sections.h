@@ -86,9 +86,9 @@ struct ftr_section_maker {
 	/* Tell the readers of the data what is recorded, in @arena.  0 or -ENOMEM. */
 	int (*info)(struct ftr_info *info, const struct ftr_record_choice *choice,
 		    struct ftr_arena *arena);
-	/* Store what they need beside the symbols @tab of the module. */
-	void (*store)(const struct ftr_section_module *module, const struct ftr_symtab *tab,
-		      struct ftr_uftrace_dir *dir);
+	/* Append lines of the module's NAME.dbg; of two about one function the later counts. */
+	void (*debug)(const struct ftr_section_module *module, const struct ftr_symtab *tab,
+		      struct ftr_strbuf *text);
 	/* Append the body, an empty one is left out.  0 or -errno. */
 	int (*make)(const struct ftr_section_module *module, const void *values,
 		    struct ftr_strbuf *body);
@@ -115,7 +115,7 @@ bool ftr_section_sees_calls(const struct ftr_section_module *module);
 int ftr_sections_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
 			const struct ftr_option_values *given, struct ftr_err *err);
 int ftr_sections_check(const struct ftr_record_choice *choice, struct ftr_err *err);
-/* Let them tell and store what readers need. */
+/* Let them tell what readers need, and store it beside the symbols @tab of the module. */
 int ftr_sections_info(struct ftr_info *info, const struct ftr_record_choice *choice,
 		      struct ftr_arena *arena);
 void ftr_sections_store(const struct ftr_section_module *module, const struct ftr_symtab *tab,

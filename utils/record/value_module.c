@@ -329,11 +329,6 @@ static int symbol_compile(struct compiler *self, const struct ftr_symbol *symbol
 	return ret;
 }
 
-static bool is_function(const struct ftr_symbol *symbol)
-{
-	return strchr("tTwWiP", symbol->type) != NULL && symbol->type != '\0';
-}
-
 static int symbols_compile(struct compiler *self, const struct ftr_symtab *tab)
 {
 	int ret = 0;
@@ -345,7 +340,7 @@ static int symbols_compile(struct compiler *self, const struct ftr_symtab *tab)
 		uint64_t end = symbol->size != 0 && symbol->addr + symbol->size < next ?
 			       symbol->addr + symbol->size : next;
 
-		if (is_function(symbol) && end <= UINT32_MAX)
+		if (ftr_symbol_is_function(symbol) && end <= UINT32_MAX)
 			ret = symbol_compile(self, symbol, end);
 	}
 	return ret;
