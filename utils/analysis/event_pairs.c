@@ -6,6 +6,7 @@
 
 #include "utils/base/bits.h"
 #include "utils/base/hashmap.h"
+#include "utils/base/text.h"
 #include "utils/trace/event.h"
 #include "utils/trace/task.h"
 
@@ -184,20 +185,43 @@ static uint64_t thing_of(size_t half)
 	return first;
 }
 
-bool ftr_event_pairs_next(const struct ftr_event *ev, size_t *pos, struct ftr_event_match *match)
+unsigned ftr_event_pairs_of(const char *name, struct ftr_event_pair pairs[FTR_EVENT_HALVES_MAX])
 {
-	while (*pos < HALF_NR) {
-		size_t half = (*pos)++;
-		uint64_t value;
+	struct ftr_slice rest;
+	unsigned nr = 0;
 
-		if (!name_matches(ev->point.name, halves[half].event, &match->rest) ||
-		    !key_find(ev, half, &value))
-			continue;
-		match->half = halves[half].half;
-		match->name = halves[half].name;
-		match->keeps_first = halves[half].keeps_first;
-		match->key = thing_of(half) << KEY_BITS ^ (value & (FTR_BIT64(KEY_BITS) - 1));
-		return true;
+	for (int begins = 0; begins < 2; begins++) {
+		for (unsigned i = 0; i < HALF_NR && nr < FTR_EVENT_HALVES_MAX; i++) {
+			if ((halves[i].half == FTR_EVENT_HALF_BEGIN) == begins &&
+			    name_matches(name, halves[i].event, &rest))
+				pairs[nr++] = (struct ftr_event_pair){ halves[i].half, i,
+								       halves[i].keeps_first };
+		}
 	}
-	return false;
+	return nr;
+}
+
+void ftr_event_pair_title(const struct ftr_event_pair *pair, const char *name,
+			 struct ftr_strbuf *text)
+{
+	const char *shown = halves[pair->row].name, *star = strchr(shown, '*');
+	struct ftr_slice rest;
+
+	if (star == NULL || !name_matches(name, halves[pair->row].event, &rest)) {
+		ftr_strbuf_puts(text, shown);
+		return;
+	}
+	ftr_strbuf_put(text, shown, (size_t)(star - shown));
+	ftr_strbuf_put(text, rest.s, rest.len);
+}
+
+bool ftr_event_pair_key(const struct ftr_event_pair *pair, const struct ftr_event *ev,
+			uint64_t *key)
+{
+	uint64_t value;
+
+	if (!key_find(ev, pair->row, &value))
+		return false;
+	*key = thing_of(pair->row) << KEY_BITS ^ (value & (FTR_BIT64(KEY_BITS) - 1));
+	return true;
 }

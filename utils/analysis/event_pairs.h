@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "utils/base/text.h"
+#include "utils/base/strbuf.h"
 
 struct ftr_event;
 
@@ -17,19 +17,26 @@ enum ftr_event_half {
 	FTR_EVENT_HALF_CANCEL,	/* what has begun will not be ended */
 };
 
-/* An event is a half of something. */
-struct ftr_event_match {
+/* An event is so many halves at most: it may end one thing and begin another. */
+#define FTR_EVENT_HALVES_MAX 4
+
+/* A half that events of a name are, whatever is in them. */
+struct ftr_event_pair {
 	enum ftr_event_half half;
-	const char *name;	/* of what begins and ends, as it is shown */
-	struct ftr_slice rest;	/* what both names have in place of * */
-	uint64_t key;		/* equal in both halves, and in no other thing's */
+	unsigned row;		/* of the table */
 	bool keeps_first;	/* of several begins before an end the first counts */
 };
 
+/* Those of events named @name, ends before begins.  Returns how many. */
+unsigned ftr_event_pairs_of(const char *name, struct ftr_event_pair pairs[FTR_EVENT_HALVES_MAX]);
+/* Add what begins and ends, as it is shown; @name is the event's. */
+void ftr_event_pair_title(const struct ftr_event_pair *pair, const char *name,
+			 struct ftr_strbuf *text);
 /*
- * Halves that the event @ev is: *pos starts at 0; false at the end.  The text of a tracepoint is
- * looked into.
+ * What is equal in both halves, and in no other thing's.  The text of a tracepoint is looked into;
+ * false: it does not tell.
  */
-bool ftr_event_pairs_next(const struct ftr_event *ev, size_t *pos, struct ftr_event_match *match);
+bool ftr_event_pair_key(const struct ftr_event_pair *pair, const struct ftr_event *ev,
+			uint64_t *key);
 
 #endif /* FTR_ANALYSIS_EVENT_PAIRS_H */

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "utils/analysis/event_pairs.h"
+#include "utils/base/arena.h"
 #include "utils/base/bits.h"
 #include "utils/base/hashmap.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/strpool.h"
+#include "utils/base/text.h"
 #include "utils/trace/event.h"
 
 /* Something has begun. */
@@ -19,13 +21,22 @@ struct begun {
 	bool is_open;
 };
 
+/* What is known of events of a name. */
+struct kind {
+	uint32_t row;
+	unsigned pair_nr;
+	struct ftr_event_pair pairs[FTR_EVENT_HALVES_MAX];
+	uint32_t pair_rows[FTR_EVENT_HALVES_MAX];
+};
+
 struct event_sums {
 	struct ftr_sink base;		/* first: ops receive a pointer to it */
 	struct ftr_sums sums;
 	struct ftr_strpool names;	/* id = row */
+	struct ftr_arena arena;
+	struct ftr_hashmap kinds;	/* address of a name, which stays -> struct kind */
 	struct ftr_hashmap begun_by_key;	/* index in begun, + 1 */
 	FTR_VEC(struct begun) begun;
-	struct ftr_strbuf name;		/* of the pair at hand */
 };
 
 static struct event_sums *sums_of(struct ftr_sink *sink)
@@ -66,21 +77,6 @@ static void happened_add(struct ftr_sum *sum, uint64_t start_ns, uint64_t end_ns
 
 /* ---- pairs ---- */
 
-/* "syscalls: *" with what the * stands for. */
-static int pair_row(struct event_sums *self, const struct ftr_event_match *match, uint32_t *row)
-{
-	const char *star = strchr(match->name, '*');
-
-	ftr_strbuf_clear(&self->name);
-	ftr_strbuf_puts(&self->name, match->name);
-	if (star != NULL) {
-		self->name.len = (size_t)(star - match->name);
-		ftr_strbuf_put(&self->name, match->rest.s, match->rest.len);
-	}
-	return self->name.failed ? -ENOMEM :
-				   row_of(self, ftr_slice_make(self->name.s, self->name.len), row);
-}
-
 static struct begun *begun_find(struct event_sums *self, uint64_t key)
 {
 	void *found = ftr_hashmap_find(&self->begun_by_key, key);
@@ -88,78 +84,107 @@ static struct begun *begun_find(struct event_sums *self, uint64_t key)
 	return found == NULL ? NULL : &self->begun.v[(uintptr_t)found - 1];
 }
 
-static int pair_begin(struct event_sums *self, const struct ftr_event_match *match,
-		      uint64_t time_ns)
+static int pair_begin(struct event_sums *self, uint64_t key, const struct ftr_event_pair *pair,
+		      struct begun made)
 {
-	struct begun *begun = begun_find(self, match->key);
-	struct begun made = { .start_ns = time_ns, .is_open = true };
+	struct begun *begun = begun_find(self, key);
 
-	if (pair_row(self, match, &made.row) < 0)
-		return -ENOMEM;
 	if (begun == NULL)
 		return ftr_vec_push(&self->begun, made) < 0 ?
 			       -ENOMEM :
-			       ftr_hashmap_set(&self->begun_by_key, match->key,
+			       ftr_hashmap_set(&self->begun_by_key, key,
 					       (void *)(uintptr_t)self->begun.nr);
-	if (!begun->is_open || !match->keeps_first)
+	if (!begun->is_open || !pair->keeps_first)
 		*begun = made;
 	return 0;
 }
 
-static int pair_end(struct event_sums *self, const struct ftr_event_match *match, uint64_t time_ns)
+static void pair_end(struct event_sums *self, uint64_t key, const struct ftr_event_pair *pair,
+		     const struct begun *end)
 {
-	struct begun *begun = begun_find(self, match->key);
-	struct ftr_sum *sum;
-	uint32_t row;
+	struct begun *begun = begun_find(self, key);
 
 	if (begun == NULL || !begun->is_open)
-		return 0;
+		return;
 	begun->is_open = false;
-	if (match->half == FTR_EVENT_HALF_CANCEL)
-		return 0;
-	if (pair_row(self, match, &row) < 0)
-		return -ENOMEM;
-	if (row != begun->row)		/* the end of another: what had begun has none */
-		return 0;
-	sum = &self->sums.rows.v[row];
-	took_add(sum, begun->start_ns, time_ns);
-	happened_add(sum, begun->start_ns, time_ns);
-	return 0;
+	/* The end of another: what had begun has none. */
+	if (pair->half == FTR_EVENT_HALF_CANCEL || end->row != begun->row)
+		return;
+	took_add(&self->sums.rows.v[end->row], begun->start_ns, end->start_ns);
+	happened_add(&self->sums.rows.v[end->row], begun->start_ns, end->start_ns);
 }
 
-/* Ends come first: an event may end one thing and begin the next of its kind. */
-static int pairs_follow(struct event_sums *self, const struct ftr_event *ev, bool begins)
+static int pairs_follow(struct event_sums *self, const struct kind *kind,
+			const struct ftr_event *ev)
 {
-	struct ftr_event_match match;
-	size_t pos = 0;
 	int ret = 0;
 
-	while (ret == 0 && ftr_event_pairs_next(ev, &pos, &match)) {
-		if ((match.half == FTR_EVENT_HALF_BEGIN) != begins)
+	for (unsigned i = 0; ret == 0 && i < kind->pair_nr; i++) {
+		struct begun now = { ev->time_ns, kind->pair_rows[i], true };
+		uint64_t key;
+
+		if (!ftr_event_pair_key(&kind->pairs[i], ev, &key))
 			continue;
-		ret = begins ? pair_begin(self, &match, ev->time_ns) :
-			       pair_end(self, &match, ev->time_ns);
+		if (kind->pairs[i].half == FTR_EVENT_HALF_BEGIN)
+			ret = pair_begin(self, key, &kind->pairs[i], now);
+		else
+			pair_end(self, key, &kind->pairs[i], &now);
 	}
 	return ret;
 }
 
-static int point_add(struct event_sums *self, const struct ftr_event *ev)
+/* ---- names ---- */
+
+static int kind_fill(struct event_sums *self, struct kind *kind, const struct ftr_event *ev)
 {
 	const char *name = ev->point.name;
-	struct ftr_sum *sum;
-	uint32_t row;
-	int ret = row_of(self, ftr_slice_make(name, strlen(name)), &row);
+	int ret = row_of(self, ftr_slice_make(name, strlen(name)), &kind->row);
 
-	if (ret < 0)
-		return ret;
-	sum = &self->sums.rows.v[row];
-	if (ev->point.start_ns != 0)
-		took_add(sum, ev->point.start_ns, ev->time_ns);
-	happened_add(sum, ev->point.start_ns != 0 ? ev->point.start_ns : ev->time_ns, ev->time_ns);
-	if (!ftr_event_is_tracepoint(ev))
-		return 0;
-	ret = pairs_follow(self, ev, false);
-	return ret < 0 ? ret : pairs_follow(self, ev, true);
+	if (ftr_event_is_tracepoint(ev))
+		kind->pair_nr = ftr_event_pairs_of(name, kind->pairs);
+	for (unsigned i = 0; ret == 0 && i < kind->pair_nr; i++) {
+		struct ftr_strbuf text;
+
+		ftr_strbuf_init(&text);
+		ftr_event_pair_title(&kind->pairs[i], name, &text);
+		ret = text.failed ? -ENOMEM :
+				    row_of(self, ftr_slice_make(text.s, text.len),
+					   &kind->pair_rows[i]);
+		ftr_strbuf_fini(&text);
+	}
+	return ret;
+}
+
+/* NULL: out of memory. */
+static const struct kind *kind_get(struct event_sums *self, const struct ftr_event *ev)
+{
+	uint64_t key = (uintptr_t)ev->point.name;
+	struct kind *kind = ftr_hashmap_find(&self->kinds, key);
+
+	if (kind != NULL)
+		return kind;
+	kind = ftr_arena_alloc(&self->arena, sizeof(*kind));
+	if (kind == NULL)
+		return NULL;
+	memset(kind, 0, sizeof(*kind));
+	return kind_fill(self, kind, ev) == 0 && ftr_hashmap_set(&self->kinds, key, kind) == 0 ?
+		       kind :
+		       NULL;
+}
+
+static int point_add(struct event_sums *self, const struct ftr_event *ev)
+{
+	const struct kind *kind = kind_get(self, ev);
+	uint64_t start_ns = ev->point.start_ns;
+	struct ftr_sum *sum;
+
+	if (kind == NULL)
+		return -ENOMEM;
+	sum = &self->sums.rows.v[kind->row];
+	if (start_ns != 0)
+		took_add(sum, start_ns, ev->time_ns);
+	happened_add(sum, start_ns != 0 ? start_ns : ev->time_ns, ev->time_ns);
+	return pairs_follow(self, kind, ev);
 }
 
 static int event_sums_event(struct ftr_sink *sink, const struct ftr_event *ev)
@@ -178,7 +203,8 @@ static void event_sums_fini(struct ftr_sink *sink)
 	ftr_vec_fini(&self->begun);
 	ftr_hashmap_fini(&self->begun_by_key);
 	ftr_strpool_fini(&self->names);
-	ftr_strbuf_fini(&self->name);
+	ftr_hashmap_fini(&self->kinds);
+	ftr_arena_fini(&self->arena);
 }
 
 static const struct ftr_sink_ops event_sums_ops = {
@@ -200,7 +226,8 @@ struct ftr_sink *ftr_event_sums_new(struct ftr_err *err)
 	}
 	ftr_strpool_init(&self->names);
 	ftr_hashmap_init(&self->begun_by_key);
-	ftr_strbuf_init(&self->name);
+	ftr_hashmap_init(&self->kinds);
+	ftr_arena_init(&self->arena);
 	return sink;
 }
 
