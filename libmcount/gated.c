@@ -4,6 +4,7 @@
 
 #include "libmcount/frame.h"
 #include "libmcount/leave.h"
+#include "libmcount/stacks.h"
 #include "libmcount/state.h"
 
 /*
@@ -65,6 +66,20 @@ static uint64_t word_of(const struct ftr_gate_frame *gated, const struct ftr_fra
 	return record_word_at(gated->after.recorded - 1, frame->func, type);
 }
 
+/* Before a record of @frame; @time is that of the record, 0 = now. */
+static inline void stack_note(struct ftr_thread *self, const struct ftr_frame *frame,
+			      enum ftr_record_type type, uint64_t time)
+{
+	enum ftr_stack_use use = FTR_STACK_EXIT;
+
+	if (likely(self->stacks == NULL))
+		return;
+	if (type == FTR_RECORD_ENTRY)
+		use = frame->kind != FTR_FRAME_RETURN || ftr_is_stub(frame->ret) ? FTR_STACK_SHARE :
+										    FTR_STACK_ENTRY;
+	ftr_stacks_note(self, frame->loc, use, time);
+}
+
 /* The ENTRY of @frame, which waits; a handler in between may put it, or find it put. */
 static void waiting_put(struct ftr_thread *self, struct ftr_frame *frame)
 {
@@ -80,6 +95,7 @@ static void waiting_put(struct ftr_thread *self, struct ftr_frame *frame)
 
 	if (record.payload_bytes != 0)
 		record.payload = payload_of(self, frame);
+	stack_note(self, frame, FTR_RECORD_ENTRY, gated->tick);
 	ftr_record_put_dated(self, &record);
 	frame_begun(frame, frame->kind, gated->tick);
 }
@@ -145,6 +161,7 @@ static void values_put(struct ftr_thread *self, const struct ftr_frame *frame, u
 		.payload_bytes = bytes,
 	};
 
+	stack_note(self, frame, type, time);
 	ftr_record_put_dated(self, &record);
 	ftr_stall_report(self);
 }
@@ -183,6 +200,7 @@ static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
 		tick = ftr_clock_read();
 		values_put(self, frame, tick, FTR_RECORD_ENTRY, bytes);
 	} else {
+		stack_note(self, frame, FTR_RECORD_ENTRY, 0);
 		tick = record_put_word(self, word_of(gated, frame, FTR_RECORD_ENTRY));
 	}
 	atomic_signal_fence(memory_order_seq_cst);
@@ -198,6 +216,8 @@ static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
 static void begin_kept(struct ftr_thread *self, struct ftr_frame *frame)
 {
 	frame->state = ++self->gate->tick << 16 | frame->kind;
+	if (unlikely(self->stacks != NULL))
+		ftr_stacks_see(self, frame->loc);
 }
 
 static struct ftr_frame *frame_get(struct ftr_thread *self, uintptr_t *loc)
@@ -286,6 +306,7 @@ static inline void exit_begun(struct ftr_thread *self, struct ftr_frame *frame,
 	frame->is_begun = false;	/* first: who jumps out of here is not to put it again */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (likely(!gated->has_retval)) {
+		stack_note(self, frame, FTR_RECORD_EXIT, 0);
 		record_put_word(self, word_of(gated, frame, FTR_RECORD_EXIT));
 		return;
 	}

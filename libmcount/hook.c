@@ -19,6 +19,7 @@
 #include "libmcount/leave.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
+#include "libmcount/stacks.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -87,9 +88,11 @@ static __attribute__((noinline, cold)) struct ftr_frame *frame_claim_slow(struct
 	if (self->frames != NULL && self->top[-1].loc <= loc)
 		ftr_frames_abandon(self, self->frames - 1, loc, is_reused);
 	if (self->frames != NULL && (uintptr_t)self->top[-1].loc <= (uintptr_t)loc &&
-	    self->top[-1].loc != loc)
+	    self->top[-1].loc != loc) {
 		self->halving_low = FTR_HALVING_NEVER;
-	if (self->gate_end != NULL)
+		ftr_stacks_begin(self, loc);
+	}
+	if (self->gate_end != NULL || self->stacks_end != NULL)
 		return NULL;
 	return ftr_frame_take_slow(self, self->frames_end, loc);
 }
@@ -149,6 +152,12 @@ static bool is_gated(const struct ftr_thread *self)
 	return self->gate != NULL && (self->gate_end != NULL || self->estimate_end != NULL);
 }
 
+/* With stacks: the same as frame_claim. */
+static struct ftr_frame *frame_claim_stacks(struct ftr_thread *self, uintptr_t *loc)
+{
+	return ftr_frame_take_slow(self, self->stacks_end, loc);
+}
+
 /* --estimate-return: a frame, after those that have returned were closed. */
 static struct ftr_frame *frame_claim_estimate(struct ftr_thread *self, uintptr_t *loc)
 {
@@ -175,8 +184,12 @@ static __attribute__((noinline, cold)) bool frame_open_slow(struct ftr_thread *s
 	}
 	if (frame == NULL && self->estimate_end != NULL)
 		frame = frame_claim_estimate(self, loc);
+	if (frame == NULL && self->stacks_end != NULL)
+		frame = frame_claim_stacks(self, loc);
 	if (frame == NULL)
 		return false;
+	if (self->stacks_end != NULL)
+		ftr_stacks_note(self, loc, FTR_STACK_SHARE, 0);
 	frame_open_for(self, frame, loc, func, kind);
 	return true;
 }
@@ -273,6 +286,23 @@ static inline void enter_frame(struct ftr_thread *self, struct ftr_frame *frame,
 	frame_begin(self, frame, child_ip, FTR_FRAME_RETURN, is_known);
 }
 
+/* A thread whose coroutines take turns: the same as enter, and on which stack it is. */
+static __attribute__((noinline)) void enter_stacks(struct ftr_thread *self, uintptr_t *slot,
+						   uintptr_t child_ip, bool is_known)
+{
+	struct ftr_frame *frame = frame_claim_stacks(self, slot);
+
+	if (frame == NULL)
+		return;
+	frame_fill(frame, *slot, child_ip, FTR_FRAME_RETURN);
+	*slot = self->stub;
+	atomic_signal_fence(memory_order_seq_cst);
+	frame_open(frame, slot);
+	ftr_stacks_note(self, slot,
+			ftr_is_stub(frame->ret) ? FTR_STACK_SHARE : FTR_STACK_ENTRY, 0);
+	frame_begin(self, frame, child_ip, FTR_FRAME_RETURN, is_known);
+}
+
 static __attribute__((noinline, cold)) void enter_slow(struct ftr_thread *self, uintptr_t *slot,
 						      uintptr_t child_ip, bool is_known,
 						      const struct ftr_regs *regs)
@@ -286,6 +316,8 @@ static __attribute__((noinline, cold)) void enter_slow(struct ftr_thread *self, 
 								regs });
 	else if (self->estimate_end != NULL)
 		enter_estimate(self, slot, child_ip, regs);
+	else if (self->stacks_end != NULL)
+		enter_stacks(self, slot, child_ip, is_known);
 }
 
 /* Nothing was left, and only rules stand between the call and its frame? */
@@ -374,8 +406,12 @@ static inline uintptr_t frame_pop(struct ftr_thread *self, struct ftr_frame *fra
 static __attribute__((noinline)) uintptr_t leave_gated(struct ftr_thread *self, uintptr_t *loc,
 						       const struct ftr_regs *regs)
 {
-	uintptr_t ret = self->gate != NULL ? ftr_gated_leave(self, loc, regs) : 0;
+	uintptr_t ret = 0;
 
+	if (self->gate != NULL)
+		ret = ftr_gated_leave(self, loc, regs);
+	else if (self->stacks_end != NULL)
+		ret = ftr_leave_top(self, loc);
 	return likely(ret != 0) ? ret : ftr_leave_slow(self, loc);
 }
 
@@ -399,7 +435,8 @@ void ftr_leave_cygprof(uintptr_t func, const uintptr_t *cfa)
 		return;
 	frame = self->top - 1;
 	loc = frame->loc;
-	if (unlikely(self->uncounted != 0 || self->gate != NULL || frame->func != func ||
+	if (unlikely(self->uncounted != 0 || self->gate != NULL || self->stacks != NULL ||
+		     frame->func != func ||
 		     frame->kind != FTR_FRAME_CYGPROF || loc == NULL ||
 		     ftr_frame_is_busy(loc) || !frame_seize(frame, loc)))
 		ftr_leave_cygprof_slow(func, cfa);
@@ -407,15 +444,13 @@ void ftr_leave_cygprof(uintptr_t func, const uintptr_t *cfa)
 		frame_pop(self, frame);
 }
 
-/* The same for a thread with a gate or without. */
+/* The same for a thread with a gate, or with stacks, or without. */
 static inline void frame_pop_any(struct ftr_thread *self, struct ftr_frame *frame)
 {
-	if (likely(self->gate == NULL)) {
+	if (likely(self->gate == NULL && self->stacks == NULL))
 		frame_pop(self, frame);
-		return;
-	}
-	ftr_gated_exit(self, frame, NULL);
-	frame_drop(self, frame);
+	else
+		ftr_leave_frame(self, frame);
 }
 
 bool ftr_frame_pop(uintptr_t func, enum ftr_frame_kind kind)

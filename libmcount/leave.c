@@ -7,6 +7,7 @@
 #include "libmcount/gated.h"
 #include "libmcount/hook.h"
 #include "libmcount/returns.h"
+#include "libmcount/stacks.h"
 #include "libmcount/state.h"
 
 /* A busy frame becomes free; when it had been recorded, so is its end. */
@@ -17,6 +18,8 @@ static void frame_end(struct ftr_thread *self, struct ftr_frame *frame)
 	} else if (frame->is_begun) {
 		frame->is_begun = false;
 		atomic_signal_fence(memory_order_seq_cst);
+		if (self->stacks != NULL)
+			ftr_stacks_note(self, frame->loc, FTR_STACK_EXIT, 0);
 		record_put_word(self, record_word(self, frame, frame->func, FTR_RECORD_EXIT));
 	}
 	frame_free(frame);
@@ -191,6 +194,8 @@ static uintptr_t leave_here(struct ftr_thread *self, const uintptr_t *loc)
 		return 0;
 	ret = frame->ret;
 	ftr_frames_abandon(self, frame, loc, false);
+	if (self->top > frame + 1)
+		ftr_stacks_begin(self, loc);
 	frame_end(self, frame);
 	if (self->top > frame)
 		ftr_frames_count_hole(self);
@@ -206,6 +211,23 @@ static uintptr_t leave_on(struct ftr_thread *self, struct ftr_slot *slot, const 
 	/* Not the slot: a vfork's child has its own, and its parent's frames. */
 	return slot->frames == self->frames ? leave_here(self, loc) :
 					      ftr_frame_close_foreign(slot, loc);
+}
+
+uintptr_t ftr_leave_top(struct ftr_thread *self, const uintptr_t *loc)
+{
+	struct ftr_frame *frame = self->top - 1;
+	uintptr_t ret;
+
+	if (*loc != self->stub || !frame_seize(frame, loc))
+		return 0;
+	ret = frame->ret;
+	frame_end(self, frame);
+	return ret;
+}
+
+void ftr_leave_frame(struct ftr_thread *self, struct ftr_frame *frame)
+{
+	frame_end(self, frame);
 }
 
 uintptr_t ftr_leave_slow(struct ftr_thread *self, uintptr_t *loc)

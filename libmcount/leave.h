@@ -28,6 +28,12 @@ void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
  */
 void ftr_frames_jumped(const uintptr_t *sp) FTR_HIDDEN;
 
+/* ftr_leave of a thread with stacks (stacks.h): 0 = not the top frame. */
+uintptr_t ftr_leave_top(struct ftr_thread *self, const uintptr_t *loc) FTR_HIDDEN;
+
+/* @frame, busy, has ended: record it and give it back. */
+void ftr_leave_frame(struct ftr_thread *self, struct ftr_frame *frame) FTR_HIDDEN;
+
 /*
  * The rest of ftr_leave: the top frame is not the one that returns.  The stub in the return slot
  * says which thread's frame it is; several threads may know one place, of coroutines that were

@@ -73,6 +73,8 @@ libmcount_so_SOURCES = \
 	libmcount/sections.c \
 	libmcount/sections.h \
 	libmcount/session.c \
+	libmcount/stacks.c \
+	libmcount/stacks.h \
 	libmcount/state.h \
 	libmcount/thread.c \
 	libmcount/thread.h \

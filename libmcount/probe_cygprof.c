@@ -7,6 +7,7 @@
 #include "libmcount/hook.h"
 #include "libmcount/leave.h"
 #include "libmcount/probe.h"
+#include "libmcount/stacks.h"
 #include "utils/base/rt/sys.h"
 
 /* Where the caller of the caller stood; grows with each return, so it orders the open calls. */
@@ -27,12 +28,19 @@ void __cyg_profile_func_exit(void *func, void *call_site)
 }
 
 /* Find the call that ends.  Frames above it on its stack were left by a jump or an exception. */
-static struct ftr_frame *cygprof_find(struct ftr_thread *self, uintptr_t func)
+static struct ftr_frame *cygprof_find(struct ftr_thread *self, uintptr_t func,
+				      const uintptr_t *cfa)
 {
+	uintptr_t low = 0, high = UINTPTR_MAX;
 	struct ftr_frame *frame;
 
+	if (self->stacks != NULL)
+		ftr_stacks_bounds(self, cfa, &low, &high);
 	for (frame = self->top - 1; self->frames != NULL && frame >= self->frames; frame--) {
-		if (frame->func == func && frame->kind == FTR_FRAME_CYGPROF && frame->loc != NULL)
+		uintptr_t loc = (uintptr_t)frame->loc;
+
+		if (frame->func == func && frame->kind == FTR_FRAME_CYGPROF && loc != 0 &&
+		    loc >= low && loc <= high)
 			return frame;
 	}
 	return NULL;
@@ -47,9 +55,9 @@ __attribute__((noinline, cold)) void ftr_leave_cygprof_slow(uintptr_t func, cons
 		self->uncounted--;
 		return;
 	}
-	if (ftr_frame_pop(func, FTR_FRAME_CYGPROF))
+	if (self->stacks == NULL && ftr_frame_pop(func, FTR_FRAME_CYGPROF))
 		return;
-	frame = cygprof_find(self, func);
+	frame = cygprof_find(self, func, cfa);
 	if (frame == NULL)
 		return;		/* entered before tracing began */
 	ftr_frames_abandon(self, frame, cfa, true);

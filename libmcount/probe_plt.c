@@ -19,6 +19,7 @@
 #include "libmcount/plt_stubs.h"
 #include "libmcount/probe.h"
 #include "libmcount/sections.h"
+#include "libmcount/stacks.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 #include "utils/proto/plt.h"
@@ -31,6 +32,12 @@ void ftr_plt_enter_special(const struct ftr_plt_call *call, uintptr_t *slot)
 	if ((call->flags & FTR_PLT_AFTER_MONSTARTUP) != 0) {
 		if (!atomic_exchange(&ftr_state.after_monstartup, false))
 			ftr_enter_known(slot, call->addr);
+		return;
+	}
+	if ((call->flags & FTR_PLT_SWITCH) != 0)
+		ftr_stacks_expect();
+	if (call->flags == FTR_PLT_SWITCH) {
+		ftr_enter_known(slot, call->addr);
 		return;
 	}
 	if ((call->flags & FTR_PLT_LONGJMP) != 0) {

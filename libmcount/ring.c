@@ -289,7 +289,7 @@ bool ftr_record_is_wanted(struct ftr_thread *self)
 		ftr_thread_attach(self);
 	return self->producer != NULL &&
 	       (self->frames_end != self->frames || self->estimate_end != NULL ||
-		self->gate_end != NULL);
+		self->gate_end != NULL || self->stacks_end != NULL);
 }
 
 void ftr_record_put(struct ftr_thread *self, uint64_t word, const void *payload, uint32_t bytes)

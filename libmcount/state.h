@@ -90,6 +90,7 @@ struct ftr_state {
 	_Atomic uint32_t tracing;		/* enum ftr_tracing */
 	_Atomic bool names_are_reported;	/* probe name is on */
 	_Atomic bool after_monstartup;		/* and before the call of atexit that follows it */
+	_Atomic bool has_stacks;		/* coroutines were made: see stacks.h */
 	_Atomic bool has_deepbind;		/* dlopen was called with RTLD_DEEPBIND */
 	_Atomic uint32_t module_generation;	/* grows with each dlopen and dlclose */
 	_Atomic uint32_t known_nr;

@@ -17,6 +17,7 @@
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
 #include "libmcount/sections.h"
+#include "libmcount/stacks.h"
 #include "libmcount/state.h"
 #include "libmcount/untraced.h"
 #include "libmcount/vfork.h"
@@ -25,6 +26,7 @@
 #define STACK_MIN_FRAMES 1024u
 #define FRAMES_PER_RETURN 32u
 #define RETURNS_MAX 32768u
+#define FRAMES_PER_STACK 16u
 struct ftr_slot *ftr_unwind_slots[FTR_STUB_NR];
 
 #define RECYCLE_LOOKS 8		/* slots asked whether their thread is dead, per attach */
@@ -110,9 +112,16 @@ static uint64_t returns_wanted(uint64_t frame_nr)
 	return return_nr;
 }
 
+static uint32_t stacks_wanted(uint64_t frame_nr)
+{
+	uint64_t nr = frame_nr / FRAMES_PER_STACK;
+
+	return nr < FTR_STACK_MAX ? (uint32_t)nr : FTR_STACK_MAX;
+}
+
 /*
  * One mapping: [ slot, vfork ][ producer ][ that of a vfork's child ][ returns ][ sentinel, frames
- * ... ][ gate ]; fork wipes the producers.
+ * ... ][ gate ][ stacks ]; fork wipes the producers.
  */
 static struct ftr_slot *slot_new(void)
 {
@@ -123,7 +132,8 @@ static struct ftr_slot *slot_new(void)
 	do {
 		return_nr = returns_wanted(frame_nr);
 		bytes = 3 * PAGE + return_nr * sizeof(struct ftr_return) +
-			(1 + frame_nr) * sizeof(struct ftr_frame) + ftr_gate_bytes(frame_nr);
+			(1 + frame_nr) * sizeof(struct ftr_frame) + ftr_gate_bytes(frame_nr) +
+			FTR_STACKS_BYTES(stacks_wanted(frame_nr));
 		slot = memory_map(bytes);
 	} while (slot == NULL && (frame_nr /= 2) >= STACK_MIN_FRAMES);
 	if (slot == NULL)
@@ -140,6 +150,9 @@ static struct ftr_slot *slot_new(void)
 	slot->frames[-1].loc = (uintptr_t *)UINTPTR_MAX; /* above every stack: ends all searches */
 	if (ftr_gate_bytes(frame_nr) != 0)
 		slot->gate = ftr_gate_init(slot->frames + frame_nr, frame_nr);
+	slot->stacks = (struct ftr_stacks *)((char *)(slot->frames + frame_nr) +
+					     ftr_gate_bytes(frame_nr));
+	slot->stacks->max = stacks_wanted(frame_nr);
 	if (ftr_sys3(SYS_madvise, slot->producer, 2 * PAGE, MADV_WIPEONFORK) < 0) {
 		memory_unmap(slot, bytes);
 		return NULL;
@@ -384,6 +397,8 @@ static int attach(struct ftr_thread *self)
 		parent_pid = slot->pid;
 		slot->ring_id = 0;
 		atomic_store(&ftr_state.is_locking, false);	/* it does not inherit that */
+		if (self->stacks != NULL)
+			self->stacks->told = FTR_STACK_NONE;
 	} else {
 		slot = slot_recycle(pid);
 		if (slot == NULL) {
@@ -397,6 +412,7 @@ static int attach(struct ftr_thread *self)
 			slot_publish(slot);
 		}
 		thread_take_slot(self, slot, pid == tid);
+		ftr_stacks_attach(self);
 	}
 	slot->pid = pid;
 	atomic_store(&slot->tid, tid);
@@ -466,6 +482,7 @@ void ftr_thread_disarm(struct ftr_thread *self)
 	self->frames_end = self->frames;
 	self->estimate_end = NULL;
 	self->gate_end = NULL;
+	self->stacks_end = NULL;
 	if (self->producer != NULL)
 		self->producer->limit = 0;	/* ends in ftr_ring_put_slow, which declines */
 }
@@ -475,12 +492,14 @@ void ftr_thread_pause(struct ftr_thread *self, struct ftr_pause *pause)
 	pause->frames_end = self->frames_end;
 	pause->estimate_end = self->estimate_end;
 	pause->gate_end = self->gate_end;
+	pause->stacks_end = self->stacks_end;
 	pause->is_refused = self->is_refused;
 	if (self->frames == NULL)
 		self->is_refused = true;	/* nor attach it */
 	self->frames_end = self->frames;
 	self->estimate_end = NULL;
 	self->gate_end = NULL;
+	self->stacks_end = NULL;
 }
 
 void ftr_thread_resume(struct ftr_thread *self, const struct ftr_pause *pause)
@@ -488,5 +507,6 @@ void ftr_thread_resume(struct ftr_thread *self, const struct ftr_pause *pause)
 	self->frames_end = pause->frames_end;
 	self->estimate_end = pause->estimate_end;
 	self->gate_end = pause->gate_end;
+	self->stacks_end = pause->stacks_end;
 	self->is_refused = pause->is_refused;
 }

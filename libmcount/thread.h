@@ -127,6 +127,7 @@ struct ftr_slot {
 	struct ftr_gate *gate;		/* gate.h; NULL: there were no rules */
 	struct ftr_return *returns;	/* of frames taken for left; by hash of loc */
 	uint64_t return_nr;		/* a power of two, a multiple of FTR_RETURN_WAYS */
+	struct ftr_stacks *stacks;	/* room for stacks.h; NULL = none, of a vfork's child */
 	uint64_t bytes;			/* of this mapping */
 	uint32_t stub;			/* 0 = none left: unwinders end at this thread's calls */
 	_Atomic uint32_t moves;		/* odd while frames move; see frames.h */
@@ -156,6 +157,8 @@ struct ftr_thread {
 	struct ftr_frame *estimate_end;	/* ... and this is what frames_end, then frames, would be */
 	struct ftr_gate *gate;		/* gate.h; NULL: all calls are recorded */
 	struct ftr_frame *gate_end; /* with a gate and without estimates: likewise */
+	struct ftr_frame *stacks_end; /* with stacks and without a gate: likewise */
+	struct ftr_stacks *stacks;	/* stacks.h; NULL: as far as is known it has one */
 	uintptr_t home_low, home_high;	/* the stack it was born on; 0, 0 = unknown */
 	uintptr_t signal_low, signal_bytes;	/* what it gave to sigaltstack */
 	uintptr_t module_low, module_bytes;	/* of the last call; see module.h */
@@ -208,7 +211,7 @@ void ftr_thread_disarm(struct ftr_thread *self);
  * doing.
  */
 struct ftr_pause {
-	struct ftr_frame *frames_end, *estimate_end, *gate_end;
+	struct ftr_frame *frames_end, *estimate_end, *gate_end, *stacks_end;
 	bool is_refused;
 };
 void ftr_thread_pause(struct ftr_thread *self, struct ftr_pause *pause);

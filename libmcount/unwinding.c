@@ -18,6 +18,7 @@
 #include "libmcount/hook.h"
 #include "libmcount/leave.h"
 #include "libmcount/plt_bind.h"
+#include "libmcount/stacks.h"
 #include "libmcount/state.h"
 
 /* Exceptions are mostly caught near; putting back costs a nanosecond a frame. */
@@ -28,6 +29,7 @@ static const char *const names[FTR_UNWIND_CALLS] = {
 	[FTR_UNWIND_RETHROW] = "_Unwind_Resume_or_Rethrow",
 	[FTR_UNWIND_CATCH] = "__cxa_begin_catch",
 	[FTR_UNWIND_GLOBALS] = "__cxa_get_globals",
+	[FTR_UNWIND_CONTEXT] = "makecontext",
 };
 
 /* What __cxa_get_globals answers with (Itanium C++ ABI, 2.2.2). */
@@ -222,6 +224,10 @@ void *ftr_unwind_before(enum ftr_unwind_call call, const uint64_t *exception,
 
 	if (real == NULL)
 		return no_unwinder;
+	if (call == FTR_UNWIND_CONTEXT) {
+		ftr_stacks_expect();
+		return real;
+	}
 	if (!is_tracing(self) || !ftr_frame_is_home(self, slot))
 		return real;
 	if (call == FTR_UNWIND_CATCH)

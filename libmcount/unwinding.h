@@ -10,8 +10,9 @@ enum ftr_unwind_call {
 	FTR_UNWIND_RETHROW = 1,		/* _Unwind_Resume_or_Rethrow */
 	FTR_UNWIND_CATCH = 2,		/* __cxa_begin_catch: an exception has arrived */
 	FTR_UNWIND_GLOBALS = 3,		/* __cxa_get_globals; only called */
+	FTR_UNWIND_CONTEXT = 4,		/* makecontext: a jump like these, for stacks.h */
 };
-#define FTR_UNWIND_CALLS 4
+#define FTR_UNWIND_CALLS 5
 
 /* Callers of _Unwind_RaiseException that are known: a runtime of C++ has three. */
 #define FTR_UNWIND_CALLERS 8

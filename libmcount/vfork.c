@@ -6,6 +6,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/gated.h"
+#include "libmcount/stacks.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -72,6 +73,13 @@ static void frames_keep(struct ftr_vfork *vfork)
 		vfork->gated[i] = *ftr_gate_frame(self, self->top - 1 - i);
 }
 
+/* What one of them has said about stacks the other's ring does not know. */
+static void stacks_forget(const struct ftr_thread *self)
+{
+	if (self->stacks != NULL)
+		self->stacks->told = FTR_STACK_NONE;
+}
+
 struct ftr_vfork *ftr_vfork_begin(void)
 {
 	struct ftr_thread *self = &ftr_self;
@@ -91,6 +99,7 @@ struct ftr_vfork *ftr_vfork_begin(void)
 	frames_keep(vfork);
 	if (self->slot != NULL)
 		child_slot_init(vfork, self->slot);
+	stacks_forget(self);
 	return vfork;
 }
 
@@ -147,6 +156,7 @@ void ftr_vfork_parent(struct ftr_vfork *vfork)
 		return;
 	frames_restore(vfork);
 	ftr_self = vfork->self;
+	stacks_forget(&ftr_self);
 	child_ring_unmap(&vfork->slot);
 	signals_restore(vfork);
 	bytes = vfork->bytes;

@@ -73,7 +73,8 @@ static void frames_jumped(const struct __jmp_buf_tag *buf, const uintptr_t *slot
 	uintptr_t setjmp_addr = 0;
 
 	if (self->jumping == self->top - 1 && self->top[-1].loc == slot &&
-	    self->estimate_end == NULL && self->gate == NULL && is_known_stack(self, sp))
+	    self->estimate_end == NULL && self->gate == NULL && self->stacks == NULL &&
+	    is_known_stack(self, sp))
 		setjmp_addr = ftr_jump_site_find(ftr_arch_jmpbuf_ip(buf));
 	if (setjmp_addr != 0 && !exits_take_back(self, sp))
 		setjmp_addr = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exceptions under way (libmcount/unwinding.c).  The real functions look at their caller's frame
- * and at its registers, so these are jumps to them with everything as it was but for r11.
+ * Exceptions under way (libmcount/unwinding.c), and coroutines in the making.  The real functions
+ * look at their caller's frame and at its registers, so these are jumps to them with everything as
+ * it was but for r11.
  */
 #include "arch/x86_64/saved.h"
 
@@ -28,5 +29,6 @@ END \name
 	BEFORE _Unwind_RaiseException, 0
 	BEFORE _Unwind_Resume_or_Rethrow, 1
 	BEFORE __cxa_begin_catch, 2
+	BEFORE makecontext, 4
 
 	NOTES

@@ -12,8 +12,10 @@ traced_programs = \
 	tests/prog/coroutine_storm.cc \
 	tests/prog/coroutines.c \
 	tests/prog/creators.c \
+	tests/prog/crowd.c \
 	tests/prog/deep_throw.cc \
 	tests/prog/denied.c \
+	tests/prog/dropped.c \
 	tests/prog/dlopen.c \
 	tests/prog/early.c \
 	tests/prog/environment.c \
@@ -26,6 +28,7 @@ traced_programs = \
 	tests/prog/exit.c \
 	tests/prog/filtered.c \
 	tests/prog/fork.c \
+	tests/prog/generators.c \
 	tests/prog/graph.c \
 	tests/prog/fork_long.c \
 	tests/prog/hostile.c \

@@ -70,13 +70,8 @@ extern "C" NOINLINE void orphan_body(int i)
 
 NOINLINE void *bear(void *arg)
 {
-	for (int i = 0; i < ORPHANS; i++) {
-		getcontext(&orphans[i]);
-		orphans[i].uc_stack.ss_sp = malloc(STACK_BYTES);
-		orphans[i].uc_stack.ss_size = STACK_BYTES;
-		makecontext(&orphans[i], (void (*)())orphan_body, 1, i);
+	for (int i = 0; i < ORPHANS; i++)
 		swapcontext(&parent, &orphans[i]);
-	}
 	return arg;
 }
 
@@ -85,6 +80,12 @@ int main()
 	pthread_attr_t attr;
 	pthread_t thread;
 
+	for (int i = 0; i < ORPHANS; i++) {
+		getcontext(&orphans[i]);
+		orphans[i].uc_stack.ss_sp = malloc(STACK_BYTES);
+		orphans[i].uc_stack.ss_size = STACK_BYTES;
+		makecontext(&orphans[i], (void (*)())orphan_body, 1, i);
+	}
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 64 << 20);	// libc keeps no stack of that size
 	pthread_create(&thread, &attr, bear, NULL);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/proto/record.h"
 #include "utils/trace/event_kind.h"
 
 struct stream {
@@ -46,6 +47,18 @@ static void word_call(struct ftr_event *ev, struct ftr_trace *trace, const char 
 	ev->depth = text[len + 1] == '@' ? (uint32_t)atoi(text + len + 2) : FTR_DEPTH_UNKNOWN;
 }
 
+static void word_stack(struct ftr_event *ev, const char *text)
+{
+	char *rest;
+	uint32_t nr = (uint32_t)strtoul(text, &rest, 10);
+	bool is_new = *rest == '+';
+
+	ev->type = FTR_EVENT_POINT;
+	ev->point.id = ftr_record_stack_id(nr, is_new,
+					   is_new ? (uint32_t)strtoul(rest + 1, NULL, 10) : 0);
+	ev->point.name = "stack";
+}
+
 static void word_event(struct ftr_event *ev, struct ftr_trace *trace, const char *text)
 {
 	if (text[0] == '!') {
@@ -55,6 +68,8 @@ static void word_event(struct ftr_event *ev, struct ftr_trace *trace, const char
 		ev->type = FTR_EVENT_POINT;
 		ev->point.id = text[0] == 'o' ? FTR_EVENT_ID_SCHED_OUT : FTR_EVENT_ID_SCHED_IN;
 		ev->point.name = text[0] == 'o' ? "out" : "in";
+	} else if (text[0] == '=') {
+		word_stack(ev, text + 1);
 	} else if (strncmp(text, "end@", 4) == 0) {
 		ev->type = FTR_EVENT_POINT;
 		ev->point.kind = FTR_POINT_ASYNC_END;
@@ -99,6 +114,8 @@ static void event_text(const struct ftr_event *ev, bool has_details, struct ftr_
 		ftr_strbuf_printf(text, "!%llu", (unsigned long long)ev->lost.nr);
 	else if (ev->type == FTR_EVENT_POINT)
 		ftr_strbuf_puts(text, ev->point.name);
+	else if (ev->type == FTR_EVENT_FORK)
+		ftr_strbuf_printf(text, "fork%d", ev->fork.peer->tid);
 	else
 		ftr_strbuf_printf(text, "%s%c", ev->call.func->name,
 				  ev->type == FTR_EVENT_ENTRY ? '(' : ')');

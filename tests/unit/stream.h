@@ -9,7 +9,8 @@
 /*
  * Events from words: "10:f(" and "12:f)" are ENTRY and EXIT of f at these times, "10:f(@2" recorded
  * at depth 2 (else the depth is not known), "10:!5" LOST of 5, "10:out", "10:in" the scheduling
- * events, "T2" the task of those that follow.
+ * events, "10:=3" the thread goes on on stack 3, "10:=3+" which is a new one's, "10:=3+2" to which
+ * the newest two calls belong, "T2" the task of those that follow.
  */
 struct ftr_source *stream_new(struct ftr_trace *trace, const char *words, size_t batch);
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 UNIT_TESTS += \
+	tests/unit/coroutines_test \
 	tests/unit/event_kind_test \
 	tests/unit/filter_test \
 	tests/unit/rule_test \
 	tests/unit/trace_test \
 	tests/unit/watch_test
+tests_unit_coroutines_test_SOURCES = tests/unit/coroutines_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_filter_test_SOURCES = tests/unit/filter_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_trace_test_SOURCES = tests/unit/stream.c tests/unit/stream.h tests/unit/trace_test.c
 tests_unit_watch_test_SOURCES = tests/unit/stream.c tests/unit/stream.h tests/unit/watch_test.c

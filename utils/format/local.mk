@@ -95,6 +95,7 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/read_map.c \
 	utils/format/uftrace/read_perf.c \
 	utils/format/uftrace/read_spec.c \
+	utils/format/uftrace/read_stacks.c \
 	utils/format/uftrace/read_task.c \
 	utils/format/uftrace/spec.c \
 	utils/format/uftrace/spec.h \

@@ -26,6 +26,8 @@ enum ftr_plt_flag {
 	FTR_PLT_SETJMP = 1 << 4,
 	/* a call like others, but its wrapper wants to know whether it is recorded */
 	FTR_PLT_LONGJMP = 1 << 5,
+	/* swapcontext ...: behind it the thread may be on another stack */
+	FTR_PLT_SWITCH = 1 << 6,
 };
 
 struct ftr_plt_slot {

@@ -203,6 +203,9 @@ enum ftr_record_event {
 	FTR_RECORD_EVENT_MREMAP	     = 3000010,
 	/* The program break was moved: where to, by how many bytes (signed), the caller. */
 	FTR_RECORD_EVENT_BRK	     = 3000011,
+	/* The thread goes on on another stack. */
+	FTR_RECORD_EVENT_STACK	     = 0x40000000, /* and what ftr_record_stack_id adds */
+	FTR_RECORD_EVENT_STACK_LAST  = 0x7fffffff,
 };
 
 /*
@@ -263,6 +266,46 @@ static inline uint32_t ftr_small_unpack(const uint8_t *payload, uint32_t bytes, 
 	for (i = FTR_SMALL_FREED_BYTES; i < bytes; i++)
 		values[1] |= (uint64_t)payload[i] << 8 * (i - FTR_SMALL_FREED_BYTES);
 	return caller_at + 1;
+}
+
+/*
+ * From here on the thread's records are of calls on stack @nr, 0 = the one that it was born on.
+ * @is_new: it is another coroutine's from now on.  @moved: the thread stays where it is; the newest
+ * so many open calls there were made on stack @nr.  No payload, which uftrace would refuse:
+ *
+ *	29         13 12         1 0
+ *	+------------+------------+---+
+ *	|   moved    |     nr     |new|
+ *	+------------+------------+---+
+ */
+#define FTR_STACK_NR_BITS    12
+#define FTR_STACK_MAX	     ((1u << FTR_STACK_NR_BITS) - 1)
+#define FTR_STACK_MOVED_BITS 17
+#define FTR_STACK_MOVED_MAX  ((1u << FTR_STACK_MOVED_BITS) - 1)
+
+static inline uint64_t ftr_record_stack_id(uint32_t nr, bool is_new, uint32_t moved)
+{
+	return FTR_RECORD_EVENT_STACK + (moved << (FTR_STACK_NR_BITS + 1) | nr << 1 | is_new);
+}
+
+static inline bool ftr_record_is_stack_id(uint64_t id)
+{
+	return id >= FTR_RECORD_EVENT_STACK && id <= FTR_RECORD_EVENT_STACK_LAST;
+}
+
+static inline uint32_t ftr_record_stack_nr(uint64_t id)
+{
+	return (uint32_t)(id >> 1) & FTR_STACK_MAX;
+}
+
+static inline bool ftr_record_stack_is_new(uint64_t id)
+{
+	return (id & 1) != 0;
+}
+
+static inline uint32_t ftr_record_stack_moved(uint64_t id)
+{
+	return (uint32_t)(id >> (FTR_STACK_NR_BITS + 1)) & FTR_STACK_MOVED_MAX;
 }
 
 #endif /* FTR_PROTO_RECORD_H */

@@ -46,7 +46,12 @@ static const struct special {
 	{ "savectx", false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "getcontext", false, FTR_PLT_RETURN_UNTOUCHED },
 	{ "_Ux86_64_getcontext", false, FTR_PLT_RETURN_UNTOUCHED }, /* libunwind's unw_getcontext */
-	{ "swapcontext", false, FTR_PLT_RETURN_UNTOUCHED },
+	/* go on on another stack, or prepare it; those of Boost.Context, too */
+	{ "swapcontext", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_SWITCH },
+	{ "setcontext", false, FTR_PLT_SWITCH },
+	{ "make_fcontext", false, FTR_PLT_SWITCH },
+	{ "jump_fcontext", false, FTR_PLT_SWITCH },
+	{ "ontop_fcontext", false, FTR_PLT_SWITCH },
 	{ "vfork", false, FTR_PLT_WRAPPED },
 	{ "__vfork", false, FTR_PLT_WRAPPED },
 	/* choose by their caller's module */

@@ -76,6 +76,10 @@ static const struct ftr_event_kind kinds[] = {
 	{ FTR_EVENT_ID_STALL_BEGIN, "ftr:stall-begin", .is_runtime = true,
 	  .closed_by = FTR_EVENT_ID_STALL_END },
 	{ FTR_EVENT_ID_STALL_END, "ftr:stall-end", .is_runtime = true },
+	{ FTR_EVENT_ID_SUSPEND, "ftr:suspend",
+	  .closed_by = FTR_EVENT_ID_RESUME, .pair = FTR_EVENT_ID_SUSPENDED },
+	{ FTR_EVENT_ID_RESUME, "ftr:resume", .closed_by = 0 },
+	{ FTR_EVENT_ID_SUSPENDED, "ftr:suspended", .closed_by = 0 },
 	{ FTR_EVENT_ID_EXTERN, "extern-data", .is_uftrace = true, .data = FTR_EVENT_DATA_TEXT },
 	{ FTR_EVENT_ID_MALLOC, "memory:malloc", SPEC(given_spec) },
 	{ FTR_EVENT_ID_CALLOC, "memory:calloc", SPEC(given_spec) },
@@ -88,6 +92,7 @@ static const struct ftr_event_kind kinds[] = {
 	{ FTR_EVENT_ID_MUNMAP, "memory:munmap", SPEC(given_spec) },
 	{ FTR_EVENT_ID_MREMAP, "memory:mremap", SPEC(moved_spec) },
 	{ FTR_EVENT_ID_BRK, "memory:brk", SPEC(break_spec) },
+	{ FTR_EVENT_ID_STACK, "ftr:stack", .is_runtime = true },
 };
 
 #define KIND_NR (sizeof(kinds) / sizeof(kinds[0]))
@@ -96,6 +101,8 @@ const struct ftr_event_kind *ftr_event_kind_by_id(uint64_t id)
 {
 	size_t low = 0, high = KIND_NR;
 
+	if (id > FTR_EVENT_ID_STACK && id <= FTR_EVENT_ID_STACK_LAST)
+		id = FTR_EVENT_ID_STACK;	/* the rest says which stack */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 

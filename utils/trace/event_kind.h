@@ -43,6 +43,9 @@ enum ftr_event_id {
 	FTR_EVENT_ID_SCHEDULE_PREEMPTED	 = 200008,
 	FTR_EVENT_ID_STALL_BEGIN	 = 1000000,	/* the runtime's: proto/record.h */
 	FTR_EVENT_ID_STALL_END		 = 1000001,
+	FTR_EVENT_ID_SUSPEND		 = 1000002,
+	FTR_EVENT_ID_RESUME		 = 1000003,
+	FTR_EVENT_ID_SUSPENDED		 = 1000004,
 	FTR_EVENT_ID_EXTERN		 = 2000000,
 	FTR_EVENT_ID_MALLOC		 = 3000001,	/* the runtime's: proto/record.h */
 	FTR_EVENT_ID_CALLOC		 = 3000002,
@@ -55,7 +58,16 @@ enum ftr_event_id {
 	FTR_EVENT_ID_MUNMAP		 = 3000009,
 	FTR_EVENT_ID_MREMAP		 = 3000010,
 	FTR_EVENT_ID_BRK		 = 3000011,
+	FTR_EVENT_ID_STACK		 = 0x40000000,	/* and on: proto/record.h */
+	FTR_EVENT_ID_STACK_LAST		 = 0x7fffffff,
 };
+
+/* What is added to FTR_EVENT_ID_STACK: ftr_record_stack_id, proto/record.h. */
+#define FTR_EVENT_STACK_NEW	    1u
+#define FTR_EVENT_STACK_NR_SHIFT    1
+#define FTR_EVENT_STACK_NR_MAX	    4095u
+#define FTR_EVENT_STACK_MOVED_SHIFT 13
+#define FTR_EVENT_STACK_MOVED_MAX   131071u
 
 /* Perf events have ids from BEGIN up to END, exclusive. */
 #define FTR_EVENT_ID_PERF_BEGIN 200001u

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/trace/calls.h"
+#include "utils/trace/coroutines.h"
 #include "utils/trace/filter.h"
 #include "utils/trace/judge.h"
 #include "utils/trace/merge.h"
@@ -69,7 +70,9 @@ static struct ftr_source *filters_wrap(struct ftr_trace *trace, struct ftr_sourc
 static struct ftr_source *calls_wrap(struct ftr_trace *trace, struct ftr_source *source,
 				     const struct ftr_pipeline_options *options)
 {
-	if (options->call_cost_ns > 0)
+	if (trace->has_coroutines)
+		source = ftr_coroutines_new(source, trace);
+	if (source != NULL && options->call_cost_ns > 0)
 		source = ftr_subtract_new(source, options->call_cost_ns, options->caller_cost_ns);
 	if (source != NULL)
 		source = ftr_calls_new(source, trace);
@@ -83,8 +86,9 @@ static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source
 				      const struct ftr_pipeline_options *options,
 				      bool is_in_order)
 {
-	bool has_ties = trace->is_ordered && !trace->is_growing && is_in_order;
-	bool is_of_one_task = source->is_of_one_task;
+	bool has_several = trace->is_ordered || trace->has_coroutines;
+	bool has_ties = has_several && !trace->is_growing && is_in_order;
+	bool is_of_one_task = source->is_of_one_task && !trace->has_coroutines;
 
 	if (options->watch != NULL)
 		source = ftr_watch_new(source, options->watch);

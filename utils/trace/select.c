@@ -40,10 +40,12 @@ static bool kernel_matters(const struct select *self)
 	return self->options.kernel_only || (self->trace->has_kernel && !self->options.kernel_full);
 }
 
-static bool tid_is_wanted(const struct ftr_pipeline_options *options, int32_t tid)
+/* A thread's coroutines are wanted with it, or one of them alone. */
+static bool task_is_wanted(const struct ftr_pipeline_options *options, const struct ftr_task *task)
 {
 	for (size_t i = 0; i < options->tid_nr; i++) {
-		if (options->tids[i] == tid)
+		if (options->tids[i] == task->tid ||
+		    (task->thread != NULL && options->tids[i] == task->thread->tid))
 			return true;
 	}
 	return options->tid_nr == 0;
@@ -120,7 +122,7 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, struct op
 
 	if (event_is_hidden(self, open, ev))
 		return false;
-	if (!tid_is_wanted(options, ev->task->tid))
+	if (!task_is_wanted(options, ev->task))
 		return false;
 	switch (ev->type) {
 	case FTR_EVENT_ENTRY:
@@ -176,7 +178,7 @@ static bool record_is_in_range(struct ftr_select_records *self, const struct ftr
 int ftr_select_record(struct ftr_select_records *self, const struct ftr_event *ev)
 {
 	const struct ftr_pipeline_options *options = self->options;
-	bool is_wanted = record_is_in_range(self, ev) && tid_is_wanted(options, ev->task->tid);
+	bool is_wanted = record_is_in_range(self, ev) && task_is_wanted(options, ev->task);
 	struct ftr_select_open *open;
 	uint32_t depth;
 

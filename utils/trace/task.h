@@ -19,6 +19,8 @@ struct ftr_task {
 		*maker; /* (nullable) the thread that made it, where the kernel recorded it */
 	struct ftr_session **sessions;	/* by time; a process's images, exec to exec */
 	uint32_t session_nr;
+	struct ftr_task *thread;	/* (nullable) the thread one of whose coroutines it is */
+	uint32_t stack_nr;		/* ... and the number of its stack there */
 	uint64_t data_bytes;		/* recorded bytes */
 	bool     is_forked;		/* by fork, not by pthread_create */
 };

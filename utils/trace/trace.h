@@ -67,6 +67,7 @@ struct ftr_trace {
 	 */
 	bool wants_growing;
 	bool is_growing;
+	bool has_coroutines; /* sources may hold ftr:stack events (coroutines.h) */
 	bool has_syscalls; /* exits of functions with a sysid carry their system calls */
 
 	void *reader;			/* (owned by the format) */

@@ -14,7 +14,7 @@
 #include "utils/format/uftrace/export.h"
 #include "utils/trace/event_kind.h"
 
-#define EVENT_ID_FIRST 1000000u		/* ids from here on are named in events.txt */
+#define EVENT_ID_FIRST 1000100u /* of events that are no kind of ours: from here on */
 
 static_assert((int)FTR_EVENT_ID_STALL_BEGIN == (int)FTR_RECORD_EVENT_STALL_BEGIN &&
 	      (int)FTR_EVENT_ID_STALL_END == (int)FTR_RECORD_EVENT_STALL_END,
@@ -162,7 +162,7 @@ int ufx_message(struct ufx *x, const struct ftr_event *ev)
 	return extern_line(x, ev->time_ns, text, strlen(text));
 }
 
-/* The id of an event that only has a name. */
+/* The id of an event that uftrace does not know, and that is named in events.txt. */
 static int event_id(struct ufx *x, const char *name, uint64_t *id)
 {
 	uint64_t key = ftr_hash_bytes(name, strlen(name));
@@ -170,7 +170,9 @@ static int event_id(struct ufx *x, const char *name, uint64_t *id)
 	int ret;
 
 	if (known == 0) {
-		known = EVENT_ID_FIRST + x->event_nr++;
+		const struct ftr_event_kind *kind = ftr_event_kind_by_name(name);
+
+		known = kind != NULL ? kind->id : EVENT_ID_FIRST + x->event_nr++;
 		ret = ftr_uftrace_dir_event(x->dir, (uint32_t)known, name);
 		if (ret < 0)
 			return ftr_err_set(x->base.err, -ret, "events.txt: %s", strerror(-ret));

@@ -283,6 +283,8 @@ static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 		data_open(reader, reader->tasks.v[i]);
 	contexts_number(reader->trace);
 	if (ret == 0)
+		ret = uft_stacks_load(reader);
+	if (ret == 0)
 		ret = uft_sides_load(reader);
 	if (ret == 0)
 		ret = uft_kernel_load(reader);

@@ -117,6 +117,9 @@ void uft_func_init(struct ftr_trace *trace, struct ftr_func *func);
 const char *uft_event_name(struct uft_reader *reader, uint64_t id);
 int uft_events_load(struct uft_reader *reader, struct ftr_err *err);
 
+/* uftrace/read_stacks.c: tasks for the coroutines of threads.  0 or -ENOMEM. */
+int uft_stacks_load(struct uft_reader *reader);
+
 /* uftrace/read_perf.c: perf-cpuN.dat and extern.dat become side events.  0 or -ENOMEM. */
 int uft_sides_load(struct uft_reader *reader);
 /* @side's order is set here; @what (nullable) is in the trace's arena.  0 or -ENOMEM. */

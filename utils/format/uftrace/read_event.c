@@ -41,6 +41,8 @@ static int event_line(struct uft_reader *reader, struct ftr_slice rest)
 	name = ftr_arena_strndup(&reader->trace->arena, rest.s, rest.len);
 	if (name == NULL)
 		return -ENOMEM;
+	if (id == FTR_EVENT_ID_STACK && strcmp(name, ftr_event_kind_by_id(id)->name) == 0)
+		reader->trace->has_coroutines = true;
 	return ftr_hashmap_set(&reader->event_names, id, name);
 }
 

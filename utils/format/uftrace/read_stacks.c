@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which stacks a thread's TID.dat speaks of, so that the trace has their tasks before anything of
+ * it is shown.  Runs over the file once, where events.txt says that there are any.
+ */
+#include "utils/base/bytes.h"
+#include "utils/format/uftrace/read.h"
+#include "utils/proto/record.h"
+#include "utils/trace/coroutines.h"
+
+#define JUMP_NS FTR_BIT64(40)	/* further ahead is no time: what is there is no record */
+
+/* By number: when the stack first occurs; 0 = it does not. */
+struct stacks {
+	uint64_t first_ns[FTR_STACK_MAX + 1];
+};
+
+static void stacks_scan(const struct uft_reader *reader, const struct ftr_istream *in,
+			struct stacks *stacks)
+{
+	const uint64_t mask = FTR_RECORD_MAGIC_MASK | FTR_RECORD_MORE | FTR_RECORD_TYPE_MASK;
+	const uint64_t event = FTR_RECORD_MAGIC | FTR_RECORD_EVENT;
+	uint64_t last_ns = 0;
+	size_t pos = 0;
+
+	while (pos + sizeof(struct ftr_record) <= in->size) {
+		uint64_t time_ns = ftr_get_u64(in->data + pos, reader->is_big);
+		uint64_t word = ftr_get_u64(in->data + pos + 8, reader->is_big);
+		uint64_t id = ftr_record_addr(word);
+
+		if ((word & FTR_RECORD_MAGIC_MASK) != FTR_RECORD_MAGIC ||
+		    (last_ns != 0 && time_ns - last_ns > JUMP_NS)) {
+			pos += 8;	/* in a payload, or damage */
+			continue;
+		}
+		if ((word & mask) == event && ftr_record_is_stack_id(id) &&
+		    stacks->first_ns[ftr_record_stack_nr(id)] == 0)
+			stacks->first_ns[ftr_record_stack_nr(id)] = time_ns;
+		if (ftr_record_type(word) != FTR_RECORD_LOST)
+			last_ns = time_ns;
+		pos += sizeof(struct ftr_record);
+	}
+}
+
+int uft_stacks_load(struct uft_reader *reader)
+{
+	size_t task_nr = reader->tasks.nr;
+
+	for (size_t i = 0; reader->trace->has_coroutines && i < task_nr; i++) {
+		struct uft_task *data = reader->tasks.v[i];
+		struct stacks stacks = { { 0 } };
+
+		if (data->in.size == 0)
+			continue;
+		stacks_scan(reader, &data->in, &stacks);
+		for (uint32_t nr = 1; nr <= FTR_STACK_MAX; nr++) {
+			struct ftr_task *task;
+
+			if (stacks.first_ns[nr] == 0)
+				continue;
+			task = ftr_coroutine_task(reader->trace, data->task, nr);
+			if (task == NULL)
+				return -ENOMEM;
+			task->start_ns = stacks.first_ns[nr];
+		}
+	}
+	return 0;
+}
