@@ -23,6 +23,8 @@ struct graph_values {
 };
 
 const struct ftr_option ftr_graph_view_options[] = {
+	FTR_OPTION("srcline", 0, NULL, "Show where functions are in the source", ftr_opt_flag,
+		   struct ftr_graph_opts, has_srcline),
 	FTR_OPTION("sort", 's', "KEY[,KEY...]",
 		   "Order the callees of each function by: func call total self total-avg total-max "
 		   "total-min self-avg self-max self-min (default: by their first calls)",
@@ -48,13 +50,15 @@ static const struct ftr_option graph_options[] = {
 	{ 0 }
 };
 
-static int print_sink(struct ftr_sink *sink, const struct graph_values *values,
+static int print_sink(struct ftr_sink *sink, const struct ftr_trace *trace,
+		      const struct graph_values *values,
 		      struct ftr_ostream *out, struct ftr_err *err, bool use_color)
 {
 	struct ftr_graph_task_opts of_tasks = { values->view.fields, use_color };
 	struct ftr_graph_opts opts = values->view;
 
 	opts.use_color = use_color;
+	opts.trace = trace;
 	if (values->by_task)
 		return ftr_graph_task_print(ftr_task_tree_get(sink), &of_tasks, out, err);
 	if (!values->json)
@@ -73,7 +77,7 @@ static int print_graph(struct ftr_sink *sink, const struct ftr_trace *trace,
 
 	if (ftr_output_open(&output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
-	ret = print_sink(sink, values, &output.out, &err, output.use_color);
+	ret = print_sink(sink, trace, values, &output.out, &err, output.use_color);
 	status = ftr_output_close(&output);
 	if (ret == 0)
 		return status;
@@ -152,8 +156,8 @@ static int graph_run(void *values, int argc, char **argv)
 		ftr_error("graph: --task takes no function: %s", argv[0]);
 		return FTR_EXIT_USAGE;
 	}
-	if (of_func.by_task && of_func.view.sort != NULL) {
-		ftr_error("graph: --sort orders functions, not the tree of --task");
+	if (of_func.by_task && (of_func.view.sort != NULL || of_func.view.has_srcline)) {
+		ftr_error("graph: --sort and --srcline are of functions, not of the tree of --task");
 		return FTR_EXIT_USAGE;
 	}
 	if (of_func.json && (argc > 0 || of_func.by_task)) {

@@ -23,6 +23,8 @@ const struct ftr_option ftr_replay_view_options[] = {
 		   struct ftr_replay_opts, no_merge),
 	FTR_OPTION("no-comment", 0, NULL, "Omit function names after closing braces", ftr_opt_flag,
 		   struct ftr_replay_opts, no_comment),
+	FTR_OPTION("srcline", 0, NULL, "Show where functions are in the source", ftr_opt_flag,
+		   struct ftr_replay_opts, has_srcline),
 	FTR_OPTION("no-args", 0, NULL, "Omit arguments and return values", ftr_opt_flag,
 		   struct ftr_replay_opts, no_args),
 	FTR_OPTION("task-newline", 0, NULL, "Print an empty line where the task changes", ftr_opt_flag,

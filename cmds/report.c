@@ -19,6 +19,7 @@ struct report_values {
 	struct ftr_selection selection;
 	struct ftr_report_opts view;
 	bool by_task;
+	bool has_srcline;
 	int by;		/* index in by_words; 0 = functions */
 	int format;	/* index in format_words */
 	const char *diff;	/* (nullable) the trace to compare with */
@@ -56,6 +57,8 @@ static const struct ftr_option report_options[] = {
 	FTR_OPTION("avg-self", 0, NULL, "Show average, minimum and maximum self time", ftr_opt_flag,
 		   struct report_values, view.avg_self),
 	FTR_OPTION_GROUP(ftr_subtract_options, struct report_values, selection),
+	FTR_OPTION("srcline", 0, NULL, "Show where functions are in the source", ftr_opt_flag,
+		   struct report_values, has_srcline),
 	FTR_OPTION("task", 0, NULL, "Show a row for each task instead", ftr_opt_flag,
 		   struct report_values, by_task),
 	FTR_OPTION(
@@ -241,6 +244,7 @@ static int report_opened(struct ftr_opened *opened, struct report_values *values
 
 	opened->trace->skips_texts = !is_by_event(values);
 	values->view.call_cost_ns = noted_cost(opened->trace, values);
+	values->view.srcline_of = values->has_srcline ? opened->trace : NULL;
 	if (sink == NULL || ftr_opened_pump(opened, sink, &pumped, &err) < 0)
 		ftr_error("%s", err.text);
 	else if (is_by_event(values))
@@ -256,6 +260,8 @@ static int report_opened(struct ftr_opened *opened, struct report_values *values
 /* What cannot be had together. */
 static const char *conflict_of(const struct report_values *values)
 {
+	bool is_of_functions = !values->by_task && values->by == 0 && values->diff == NULL;
+
 	if (values->view.avg_total && values->view.avg_self)
 		return "--avg-total and --avg-self exclude each other";
 	if (values->by > 0 && (values->by_task || values->view.avg_total || values->view.avg_self))
@@ -265,8 +271,9 @@ static const char *conflict_of(const struct report_values *values)
 	if (values->diff == NULL &&
 	    (values->view.diff_policy != NULL || values->view.diff_column != 2))
 		return "--diff-policy and --sort-column need --diff";
-	if (values->format != FORMAT_NORMAL &&
-	    (values->by_task || values->by > 0 || values->diff != NULL))
+	if (values->has_srcline && (!is_of_functions || values->format != FORMAT_NORMAL))
+		return "--srcline is of functions, not for --task, --by, --diff or --format";
+	if (values->format != FORMAT_NORMAL && !is_of_functions)
 		return "--format=csv and json are of functions, not for --task, --by or --diff";
 	return NULL;
 }

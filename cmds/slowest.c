@@ -51,6 +51,7 @@ static int print_calls(const struct ftr_sink *sink, const struct ftr_trace *trac
 	if (ftr_output_open(&output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
 	opts.use_color = output.use_color;
+	opts.trace = trace;
 	ret = ftr_slowest_print(ftr_slowest_get(sink), trace, &opts, &output.out, &err);
 	status = ftr_output_close(&output);
 	if (ret == 0)

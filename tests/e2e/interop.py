@@ -100,6 +100,15 @@ class Interop(harness.Test):
             with self.subTest(flags=flags):
                 self.check("demo", *flags)
 
+    def test_source_lines(self):
+        """uftrace knows those of C; of C++ it leaves out many."""
+        build("demo.c", "prog", "-g", "-O1", "-pg")
+        for data in self.record("-a") + (harness.SRCDIR + "/tests/data/filters",):
+            for command in ("replay", "report", "graph"):
+                with self.subTest(data=data, command=command):
+                    self.assertRegex(self.output(FTR, command, data, "--srcline"), r"\w\.(c|cc):\d+(\]| \*/)")
+                    self.same(data, command, "--srcline", "--no-libcall", *(["--no-args"] if command == "replay" else []))
+
     def test_threads(self):
         for flags in (["-pg"], ["-pg", "-mfentry"], ["-finstrument-functions"]):
             with self.subTest(flags=flags):

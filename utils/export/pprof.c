@@ -15,6 +15,7 @@
 #include "utils/export/call_tree.h"
 #include "utils/trace/format.h"
 #include "utils/trace/func.h"
+#include "utils/trace/trace.h"
 
 /* ---- messages of protocol buffers ---- */
 
@@ -93,7 +94,8 @@ struct pprof {
 	struct ftr_gzip *gzip;			/* (owned until finished) */
 	struct ftr_strpool strings;		/* ids are those of the string table */
 	FTR_VEC(const char *) texts;		/* by id */
-	FTR_VEC(const struct ftr_func *) funcs;	/* by name id: the first one of that name */
+	const struct ftr_func **funcs;		/* (owned) by name id, func_nr of them */
+	size_t func_nr;
 	FTR_VEC(uint32_t) ids;			/* of location and function, by name id; 0: none */
 	FTR_VEC(bool) mapped;			/* by module id: its mapping is written */
 	uint32_t id_nr;
@@ -225,9 +227,9 @@ static uint64_t location_id(struct pprof *self, const struct ftr_graph_node *nod
 	uint32_t at = node->name_id;
 
 	if (at >= FTR_GRAPH_SCHEDULE)
-		at = (uint32_t)self->funcs.nr + (at - FTR_GRAPH_SCHEDULE);
-	else if (at < self->funcs.nr)
-		func = self->funcs.v[at];
+		at = (uint32_t)self->func_nr + (at - FTR_GRAPH_SCHEDULE);
+	else if (at < self->func_nr)
+		func = self->funcs[at];
 	if (self->ids.v[at] == 0) {
 		self->ids.v[at] = ++self->id_nr;
 		put_function(self, self->id_nr, node->name, func);
@@ -295,13 +297,10 @@ static int pprof_init(struct pprof *self, const struct ftr_trace *trace, struct 
 	ftr_strbuf_init(&self->message);
 	ftr_strbuf_init(&self->inner);
 	self->gzip = ftr_gzip_new(out);
-	if (self->gzip == NULL)
+	self->func_nr = trace->names.nr;
+	self->funcs = ftr_trace_funcs_by_name(trace);
+	if (self->gzip == NULL || self->funcs == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < trace->names.nr; i++)
-		if (ftr_vec_push(&self->funcs, NULL) < 0)
-			return -ENOMEM;
-	for (size_t i = trace->funcs.nr; i-- > 0;)
-		self->funcs.v[trace->funcs.v[i]->name_id] = trace->funcs.v[i];
 	for (size_t i = 0; i < trace->names.nr + 2; i++)	/* and the two of scheduling */
 		if (ftr_vec_push(&self->ids, 0) < 0)
 			return -ENOMEM;
@@ -315,7 +314,7 @@ static void pprof_fini(struct pprof *self)
 	ftr_strbuf_fini(&self->message);
 	ftr_strbuf_fini(&self->inner);
 	ftr_vec_fini(&self->texts);
-	ftr_vec_fini(&self->funcs);
+	free(self->funcs);
 	ftr_vec_fini(&self->ids);
 	ftr_vec_fini(&self->mapped);
 }

@@ -186,3 +186,12 @@ struct ftr_module *ftr_trace_module_get(struct ftr_trace *trace, const char *pat
 	trace->has_kernel |= module->is_kernel;
 	return module;
 }
+
+const struct ftr_func **ftr_trace_funcs_by_name(const struct ftr_trace *trace)
+{
+	const struct ftr_func **funcs = calloc(trace->names.nr + 1, sizeof(*funcs));
+
+	for (size_t i = trace->funcs.nr; funcs != NULL && i-- > 0;)
+		funcs[trace->funcs.v[i]->name_id] = trace->funcs.v[i];
+	return funcs;
+}

@@ -91,6 +91,11 @@ struct ftr_task *ftr_trace_task_find(const struct ftr_trace *trace, int32_t tid)
 struct ftr_module *ftr_trace_module_get(struct ftr_trace *trace, const char *path,
 					const char *build_id);
 
+/*
+ * (owned, by free) array by name id: the first function of that name, NULL where nothing was called
+ * by it.  NULL = out of memory.
+ */
+const struct ftr_func **ftr_trace_funcs_by_name(const struct ftr_trace *trace);
 /* The function of this name without any symbol (formats that carry names only). */
 struct ftr_func *ftr_trace_func_by_name(struct ftr_trace *trace, const struct ftr_module *module,
 					const char *name, size_t len);

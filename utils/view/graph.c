@@ -17,11 +17,14 @@
 #include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
+#include "utils/trace/func.h"
 #include "utils/trace/session.h"
+#include "utils/trace/trace.h"
 #include "utils/view/fields.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define INDENT_BYTES 3
@@ -80,6 +83,9 @@ struct view {
 	bool use_color;
 	struct ftr_strbuf indent;	/* of the node at hand: " | " and "   " */
 	size_t level;			/* parts of it, with those that INDENT_MAX left out */
+	const struct ftr_func **funcs;	/* (owned, nullable) by name id: with source lines */
+	size_t func_nr;			/* 0 without */
+	bool root_is_func;
 };
 
 /* ---- columns ---- */
@@ -183,7 +189,8 @@ static void put_head(const struct view *view)
 		ftr_ostream_puts(view->out, heads[i]);
 		separator = "  ";
 	}
-	ftr_ostream_puts(view->out, "   FUNCTION\n");
+	ftr_ostream_puts(view->out,
+			 view->funcs != NULL ? "   FUNCTION [SOURCE]\n" : "   FUNCTION\n");
 }
 
 /* ---- the tree ---- */
@@ -210,6 +217,27 @@ static void indent_pop(struct view *view)
 	view->indent.s[view->indent.len] = '\0';
 }
 
+static const struct ftr_func *func_find(const struct view *view, const char *name)
+{
+	for (size_t i = 0; i < view->func_nr; i++)
+		if (view->funcs[i] != NULL && strcmp(view->funcs[i]->name, name) == 0)
+			return view->funcs[i];
+	return NULL;
+}
+
+/* A root has a name alone, which may be that of a program. */
+static void put_place(const struct view *view, const struct ftr_graph_node *node)
+{
+	const struct ftr_func *func = NULL;
+
+	if (node->parent == FTR_GRAPH_NONE)
+		func = view->root_is_func ? func_find(view, node->name) : NULL;
+	else if (node->name_id < view->func_nr)
+		func = view->funcs[node->name_id];
+	if (func != NULL && func->src_file != NULL)
+		ftr_ostream_printf(view->out, " [%s:%u]", func->src_file, func->src_line);
+}
+
 static void put_node(const struct view *view, const struct ftr_graph_node *node, bool is_branch)
 {
 	struct ftr_ostream *out = view->out;
@@ -224,6 +252,7 @@ static void put_node(const struct view *view, const struct ftr_graph_node *node,
 	ftr_ostream_u64(out, node->calls);
 	ftr_ostream_puts(out, ") ");
 	ftr_ostream_puts(out, node->name);
+	put_place(view, node);
 	ftr_ostream_putc(out, '\n');
 }
 
@@ -456,18 +485,29 @@ typedef int print_fn(struct view *view, struct ftr_graph *graph,
 static int print_by(print_fn *print, struct ftr_graph *graph, const struct ftr_graph_opts *opts,
 		    struct ftr_ostream *out, struct ftr_err *err)
 {
-	struct view view = { .out = out, .use_color = opts->use_color };
+	struct view view = {
+		.out = out,
+		.use_color = opts->use_color,
+		.root_is_func = print != print_whole,
+	};
 	int ret = parse_fields(opts, &view.mask, err);
 
 	if (ret == 0)
 		ret = parse_sort(opts, &view.sort, err);
 	if (ret < 0)
 		return ret;
+	if (opts->has_srcline && opts->trace != NULL) {
+		view.func_nr = opts->trace->names.nr;
+		view.funcs = ftr_trace_funcs_by_name(opts->trace);
+		if (view.funcs == NULL)
+			return ftr_err_set(err, ENOMEM, "graph: out of memory");
+	}
 	ftr_strbuf_init(&view.indent);
 	ret = print(&view, graph, opts);
 	if (ret == -ENOMEM || view.indent.failed)
 		ret = ftr_err_set(err, ENOMEM, "graph: out of memory");
 	ftr_strbuf_fini(&view.indent);
+	free(view.funcs);
 	return ret;
 }
 

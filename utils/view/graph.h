@@ -10,6 +10,7 @@
 #include "utils/base/ostream.h"
 
 struct ftr_graph;
+struct ftr_trace;
 
 struct ftr_graph_opts {
 	const char *fields;	/* -f (nullable) */
@@ -17,6 +18,8 @@ struct ftr_graph_opts {
 	const char *func;	/* (nullable) backtraces to this function and the tree below it */
 	uint64_t levels; /* of a function's tree, 0 = all: -D, which leaves its callers alone */
 	bool use_color;
+	bool has_srcline;	/* show where functions are: */
+	const struct ftr_trace *trace;	/* (nullable) those of this */
 };
 
 /* -EINVAL: there is no such field or key.  *has_details: does any need ftr_graph_new's details? */

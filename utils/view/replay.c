@@ -54,6 +54,7 @@ struct replay_sink {
 	struct ftr_event held;		/* its payload is not valid any more: see args */
 	bool held_has_values;		/* recorded for it, shown or not */
 	struct ftr_strbuf args;		/* of the held entry */
+	struct ftr_strbuf place;	/* where its function is */
 	struct ftr_strbuf text;		/* of a return value or an event's data */
 	struct ftr_strbuf title;	/* of an event */
 };
@@ -190,6 +191,24 @@ static char *put_name(char *p, const struct replay_sink *self)
 	return p;
 }
 
+/* " slash-star main.c:7 star-slash", of the entry that is held. */
+static void place_set(struct replay_sink *self)
+{
+	const struct ftr_func *func = self->held.call.func;
+	bool use_color = self->opts.use_color;
+
+	ftr_strbuf_clear(&self->place);
+	if (!self->opts.has_srcline || func->src_file == NULL)
+		return;
+	ftr_strbuf_printf(&self->place, "%s /* %s:%u */%s", use_color ? FTR_SGR_GRAY : "",
+			  func->src_file, func->src_line, use_color ? FTR_SGR_RESET : "");
+}
+
+static char *put_place(char *p, const struct replay_sink *self)
+{
+	return self->place.len == 0 ? p : replay_put(p, self->place.s, self->place.len);
+}
+
 static char *put_retval(char *p, const struct replay_sink *self)
 {
 	if (self->text.len == 0)
@@ -205,13 +224,16 @@ static int put_entry(struct replay_sink *self)
 	struct replay_line line;
 	char *p;
 
+	place_set(self);
 	line_of_call(&line, ev);
 	p = begin(self, &line, ev->depth,
-		  ev->call.func->name_len + self->args.len + COLOR_BYTES + 5);
+		  ev->call.func->name_len + self->args.len + COLOR_BYTES + 5 + self->place.len);
 	if (p == NULL)
 		return out_of_memory(self);
 	p = put_name(p, self);
-	p = replay_put(p, " {\n", 3);
+	p = replay_put(p, " {", 2);
+	p = put_place(p, self);
+	*p++ = '\n';
 	replay_line_end(&self->layout, p);
 	return 0;
 }
@@ -224,15 +246,19 @@ static int put_leaf(struct replay_sink *self, const struct ftr_event *exit)
 	char *p;
 
 	format_payload(self, exit, &self->text);
+	place_set(self);
 	line_of_call(&line, ev);
 	line.duration_ns = exit->time_ns - ev->time_ns;
 	p = begin(self, &line, ev->depth,
-		  ev->call.func->name_len + self->args.len + self->text.len + COLOR_BYTES + 8);
+		  ev->call.func->name_len + self->args.len + self->text.len + COLOR_BYTES + 8 +
+			  self->place.len);
 	if (p == NULL)
 		return out_of_memory(self);
 	p = put_name(p, self);
 	p = put_retval(p, self);
-	p = replay_put(p, ";\n", 2);
+	*p++ = ';';
+	p = put_place(p, self);
+	*p++ = '\n';
 	replay_line_end(&self->layout, p);
 	return 0;
 }
@@ -510,7 +536,7 @@ static int replay_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 
 	self->trace = trace;
 	self->first_ns = trace->first_ns;
-	replay_layout_put_header(&self->layout);
+	replay_layout_put_header(&self->layout, self->opts.has_srcline);
 	return 0;
 }
 
@@ -532,6 +558,7 @@ static void replay_fini(struct ftr_sink *sink)
 	ftr_vec_fini(&self->tasks);
 	unfinished_fini(&self->unfinished);
 	ftr_strbuf_fini(&self->args);
+	ftr_strbuf_fini(&self->place);
 	ftr_strbuf_fini(&self->text);
 	ftr_strbuf_fini(&self->title);
 }
@@ -571,6 +598,7 @@ struct ftr_sink *ftr_replay_new(const struct ftr_replay_opts *opts, struct ftr_o
 	self->layout.out = out;
 	self->layout.use_color = opts->use_color;
 	ftr_strbuf_init(&self->args);
+	ftr_strbuf_init(&self->place);
 	ftr_strbuf_init(&self->text);
 	ftr_strbuf_init(&self->title);
 	if (replay_layout_init(&self->layout, opts->fields, extras[opts->times], err) < 0) {

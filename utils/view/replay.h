@@ -23,6 +23,7 @@ struct ftr_replay_opts {
 	uint64_t column_offset;	/* levels between the columns of two tasks */
 	bool no_merge;		/* a leaf call takes two lines */
 	bool no_comment;	/* no name behind a closing brace */
+	bool has_srcline;	/* where functions are, behind their entries */
 	bool no_args;
 	bool has_task_newline;	/* an empty line where the task changes */
 	bool use_color;

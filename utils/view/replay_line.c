@@ -157,7 +157,7 @@ void replay_layout_fini(struct replay_layout *layout)
 	free(layout->scratch);
 }
 
-void replay_layout_put_header(const struct replay_layout *layout)
+void replay_layout_put_header(const struct replay_layout *layout, bool has_srcline)
 {
 	if (layout->nr == 0)
 		return;
@@ -167,7 +167,7 @@ void replay_layout_put_header(const struct replay_layout *layout)
 			ftr_ostream_putc(layout->out, ' ');
 		ftr_ostream_puts(layout->out, fields[layout->shown[i]].head);
 	}
-	ftr_ostream_puts(layout->out, "   FUNCTION\n");
+	ftr_ostream_puts(layout->out, has_srcline ? "   FUNCTION [SOURCE]\n" : "   FUNCTION\n");
 }
 
 void replay_layout_put_blank(const struct replay_layout *layout)

@@ -56,8 +56,8 @@ int  replay_layout_init(struct replay_layout *layout, const char *fields, unsign
 			struct ftr_err *err);
 void replay_layout_fini(struct replay_layout *layout);
 
-/* "# DURATION     TID      FUNCTION"; nothing when no field is shown. */
-void replay_layout_put_header(const struct replay_layout *layout);
+/* "# DURATION     TID      FUNCTION [SOURCE]"; nothing when no field is shown. */
+void replay_layout_put_header(const struct replay_layout *layout, bool has_srcline);
 /* The columns blank. */
 void replay_layout_put_blank(const struct replay_layout *layout);
 

@@ -7,6 +7,8 @@
 #include "utils/base/color.h"
 #include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
+#include "utils/trace/func.h"
+#include "utils/trace/trace.h"
 #include "utils/view/cpu_text.h"
 #include "utils/view/report_columns.h"
 
@@ -27,6 +29,8 @@ struct report {
 	struct ftr_ostream *out;
 	uint64_t mask;
 	struct report_sort sort;
+	const struct ftr_stats *stats;
+	const struct ftr_func **funcs;	/* (owned, nullable) by name id: with source lines */
 };
 
 static size_t width_of(const struct report_column *column)
@@ -50,7 +54,7 @@ static void print_head(const struct report *report)
 		if (report->mask & FTR_BIT64(i))
 			ftr_ostream_printf(out, "  %*s", (int)width_of(&report_columns[i]),
 					   report_columns[i].head);
-	ftr_ostream_puts(out, "  Function\n");
+	ftr_ostream_puts(out, report->funcs != NULL ? "  Function [Source]\n" : "  Function\n");
 	for (int i = 0; i < REPORT_COLUMNS; i++)
 		if (report->mask & FTR_BIT64(i))
 			print_rule(out, width_of(&report_columns[i]));
@@ -111,6 +115,19 @@ static void print_value(const struct report *report, const struct report_column 
 	}
 }
 
+/* Rows of functions lie in the array by name id, those of what is no function elsewhere. */
+static void print_place(const struct report *report, const struct ftr_func_stat *stat)
+{
+	const struct ftr_func_stat *first = report->stats->funcs.v;
+	const struct ftr_func *func;
+
+	if (stat < first || stat >= first + report->stats->funcs.nr)
+		return;
+	func = report->funcs[stat - first];
+	if (func != NULL && func->src_file != NULL)
+		ftr_ostream_printf(report->out, " [%s:%u]", func->src_file, func->src_line);
+}
+
 static void print_row(const struct report *report, const struct ftr_func_stat *stat)
 {
 	for (int i = 0; i < REPORT_COLUMNS; i++)
@@ -118,7 +135,10 @@ static void print_row(const struct report *report, const struct ftr_func_stat *s
 			print_value(report, &report_columns[i], stat);
 	ftr_ostream_puts(report->out, report->opts->use_color ? "  " FTR_SGR_FUNC : "  ");
 	ftr_ostream_write(report->out, stat->name, stat->name_len);
-	ftr_ostream_puts(report->out, report->opts->use_color ? FTR_SGR_RESET "\n" : "\n");
+	ftr_ostream_puts(report->out, report->opts->use_color ? FTR_SGR_RESET : "");
+	if (report->funcs != NULL)
+		print_place(report, stat);
+	ftr_ostream_putc(report->out, '\n');
 }
 
 /* The tracer's part of a call is a large one where the call takes less than twice as long. */
@@ -169,13 +189,20 @@ static int print_sorted(const struct report *report, const struct ftr_stats *sta
 int ftr_report_print(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 		     struct ftr_ostream *out, struct ftr_err *err)
 {
-	struct report report = { .opts = opts, .out = out };
+	struct report report = { .opts = opts, .out = out, .stats = stats };
 	int ret;
 
 	ret = report_parse_fields(opts, &report.mask, err);
 	if (ret == 0)
 		ret = report_parse_sort(opts, &report.sort, err);
-	if (ret == 0)
-		ret = print_sorted(&report, stats, err);
+	if (ret < 0)
+		return ret;
+	if (opts->srcline_of != NULL) {
+		report.funcs = ftr_trace_funcs_by_name(opts->srcline_of);
+		if (report.funcs == NULL)
+			return ftr_err_set(err, ENOMEM, "report: out of memory");
+	}
+	ret = print_sorted(&report, stats, err);
+	free(report.funcs);
 	return ret;
 }

@@ -11,6 +11,7 @@
 
 struct ftr_stats;
 struct ftr_sums;
+struct ftr_trace;
 
 struct ftr_report_opts {
 	const char *fields;	/* -f (nullable) */
@@ -18,6 +19,7 @@ struct ftr_report_opts {
 	bool avg_total;		/* average, least and most of the total times */
 	bool avg_self;
 	bool use_color;
+	const struct ftr_trace *srcline_of;	/* (nullable) show where its functions are */
 	uint32_t call_cost_ns;	/* note which functions take about as long; 0 = do not */
 	const char *diff_policy;	/* (nullable) of ftr_report_print_diff, words with commas */
 	uint64_t
