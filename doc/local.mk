@@ -66,6 +66,7 @@ EXTRA_DIST += \
 	doc/adr/0037-reading-in-a-transaction.md \
 	doc/adr/0039-flight-recorder.md \
 	doc/adr/0040-deferred-rules.md \
+	doc/adr/0041-shapes-of-values.md \
 	doc/adr/0044-the-kernels-events-by-an-instance.md \
 	doc/fxt.md \
 	doc/layers.txt \

@@ -400,10 +400,11 @@ static void put_fixed_text(struct payload *payload, struct from *from,
 {
 	uint8_t *to = payload->bytes + payload->len;
 	uintptr_t pointer = pointer_at(from, op);
-	uint32_t len = 0;
+	uint32_t wanted = from->count < op->bytes ? (uint32_t)from->count : op->bytes, len = 0;
 
-	if (pointer != 0 && op->bytes > 0)
-		len = put_text(from, to, pointer, op->bytes - 1u, op->bytes);
+	from->count = UINT64_MAX;
+	if (pointer != 0 && wanted > 0)
+		len = put_text(from, to, pointer, op->bytes - 1u, wanted);
 	for (; len < op->bytes; len++)
 		to[len] = 0;
 	payload->len += op->bytes;

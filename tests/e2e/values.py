@@ -165,6 +165,72 @@ fn main()
 RUST_SEEN = ['given("by value", "by reference", "", 7) = "by value7"', 'given("", "by reference", "mutable", 8) = "8"',
              'cut("by value7", 2) = "by"', 'cut("8", 0) = ""']
 
+SHAPES = r"""
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+enum color { RED, GREEN = 5 };
+struct inner { int a; double d; };
+struct node {
+	int x; const char *name; struct node *next; enum color c; bool ok;
+	unsigned low : 3, high : 7; int neg : 4;
+	struct inner in; int arr[3]; char buf[8]; union { int u; float f; }; int (*cmp)(const char *);
+};
+struct pair { short x, y; };
+struct large { long v[100]; };
+#define KEEP __attribute__((noinline))
+#define SEEN(p) __asm__ volatile("" : : "r"(p) : "memory")
+KEEP int take(struct node *n, int k, const int *p, struct pair pair) { SEEN(n); SEEN(p); return k + pair.x; }
+KEEP struct pair *give(struct pair *p) { SEEN(p); return p; }
+KEEP void huge(struct large *l, char **v, void *p, int last) { SEEN(l); SEEN(v); SEEN(p); SEEN(last); }
+int main(void)
+{
+	struct node *a = calloc(1, sizeof(*a));
+	struct node b = { 2, "second", NULL, RED, false, 1, 100, -3, { 1, 2.5 }, { 1, 2, 3 }, "abcdefg", { 7 }, atoi };
+	struct pair pair = { 5, -6 };
+	struct large large = { { 1, 2 } };
+	char *words[] = { "word", NULL };
+	int v = 42;
+
+	*a = (struct node){ -1, "a text that is longer than there is room", &b, GREEN, true, 5, 77, 7,
+			    { 0, -0.5 }, { 4, 5, 6 }, "", { 0 }, NULL };
+	take(a, 1, &v, pair);
+	take(NULL, 2, NULL, pair);
+	take((struct node *)16, 3, (int *)-1l, pair);
+	give(&pair);
+	give(NULL);
+	huge(&large, words, &v, 9);
+	return 0;
+}
+"""
+SECOND = ('{.x = 2, .name = "second", .next = 0, .c = RED, .ok = false, .low = 1, .high = 100, .neg = -3, .in = '
+          '{.a = 1, .d = 2.500000}, .arr = {1, 2, 3}, .buf = "abcdefg", {.u = 7, .f = 0.000000}, .cmp = &atoi}')
+FIRST = ('{.x = -1, .name = "a text that is longer than t...", .next = %s, .c = GREEN, .ok = true, .low = 5, '
+         '.high = 77, .neg = 7, .in = {.a = 0, .d = -0.500000}, .arr = {4, 5, 6}, .buf = "", '
+         '{.u = 0, .f = 0.000000}, .cmp = 0}')
+SHAPES_SEEN = ["take(&" + FIRST + ", 1, &42, {.x = 5, .y = -6}) = 6", "take(0, 2, 0, {.x = 5, .y = -6}) = 7",
+               "take(0x10, 3, 0xffffffffffffffff, {.x = 5, .y = -6}) = 8", "give(&{.x = 5, .y = -6}) = &{.x = 5, .y = -6}",
+               "give(0) = 0", "huge(&{.v = {1, 2, " + "0, " * 14 + "...}}, &%s, ADDRESS, 9)"]
+NAMED = ["take(node{...}, 1, pointer{...}, pair{...}) = 6", "take(node{...}, 2, pointer{...}, pair{...}) = 7",
+         "take(node{...}, 3, pointer{...}, pair{...}) = 8", *2 * ["give(pair_2{...}) = pair_2{...}"]]
+CXX_SHAPES = r"""
+#include <string>
+#include <string_view>
+struct base { int kind; };
+class thing : public base {
+public:
+	thing(const char *n, std::string_view v) : name(n), view(v) { kind = 3; }
+	std::string name;
+	std::string_view view;
+	const int &number = kind;
+};
+__attribute__((noinline)) size_t use(const thing &t, thing *p)
+{ __asm__ volatile("" : : "r"(&t), "r"(p) : "memory"); return t.name.size() + (p != nullptr); }
+int main() { thing t("named on the heap, as it is long", std::string_view("viewed", 4)); thing s("small", {}); use(t, &s); }
+"""
+CXX_SHAPES_SEEN = ('use(&{{.kind = 3}, .name = "named on the heap, as it is ...", .view = "view", .number = &3}, '
+                   '&{{.kind = 3}, .name = "small", .view = NULL, .number = &3})')
+
 
 def calls(data, names, *options, tool=FTR):
     """The calls of the functions, without what is in them: "f(1) = 2"."""
@@ -345,6 +411,55 @@ class Pointers(Values):
             self.record("strings", "-a")
             self.assertEqual(calls("data", ("given", "cut")), RUST_SEEN)
             shutil.rmtree("data")
+
+
+class Operators(Values):
+    def test_operators(self):
+        """uftrace takes both forms of a delete for one."""
+        harness.build(self.write("deletes.cc", """
+#include <new>
+#define SEEN(p) __asm__ volatile("" : : "r"(p) : "memory")
+int main() { int *p = new int; SEEN(p); delete p; p = new int; SEEN(p); ::operator delete(p); return 0; }
+"""), "deletes", "-g", "-O1", "-pg")
+        self.record("deletes", "-a")
+        shown = [re.sub("0x[0-9a-f]+", "ADDRESS", call) for call in calls("data", ("operator new", "operator delete"))]
+        self.assertEqual(shown, 2 * ["operator new(4) = ADDRESS", "operator delete(ADDRESS)"])
+        if shutil.which("uftrace"):
+            self.expect_same(("operator new", "operator delete"), "deletes")
+
+
+class Shapes(Values):
+    """What values consist of and lead to."""
+    names = ("take", "give", "huge")
+
+    def shown(self):
+        return [re.sub(r"0x[57]\w+", "ADDRESS", call) for call in calls("data", self.names)]
+
+    def test_depth(self):
+        for compiler in ("gcc", "clang"):
+            if shutil.which(compiler) is None:
+                continue
+            for flags in ("-O0", "-O2"):
+                harness.build(self.write("shapes.c", SHAPES), "shapes", "-g", flags, "-pg", "-mfentry", compiler=[compiler])
+                for depth, following, word in ((1, "ADDRESS", '"word"'), (2, "&" + SECOND, '"word"')):
+                    self.record("shapes", "-a", f"--value-depth={depth}")
+                    wanted = [SHAPES_SEEN[0] % following, *SHAPES_SEEN[1:5], SHAPES_SEEN[5] % word]
+                    self.expect(self.shown() == wanted, f"{compiler} {flags} {depth}: {self.shown()}")
+                    if shutil.which("uftrace"):
+                        self.expect(calls("data", self.names, tool="uftrace")[:5] == NAMED, f"{compiler} {flags}: uftrace")
+                    shutil.rmtree("data")
+
+    def test_none(self):
+        harness.build(self.write("shapes.c", SHAPES), "shapes", "-g", "-O1", "-pg")
+        self.record("shapes", "-a")
+        self.assertEqual(self.shown()[1], "take(0, 2, 0, pair{...}) = 7")
+        done = self.run_program(FTR, "record", "-d", "data", "-a", "--value-depth=5", "./shapes")
+        self.assertEqual(done.returncode, 2)
+
+    def test_cxx(self):
+        harness.build(self.write("shapes.cc", CXX_SHAPES), "shapes", "-g", "-O1", "-pg", "-std=c++17")
+        self.record("shapes", "-A", "use", "--value-depth=2")
+        self.assertEqual(calls("data", ("use",)), [CXX_SHAPES_SEEN])
 
 
 if __name__ == "__main__":

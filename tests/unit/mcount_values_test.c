@@ -454,6 +454,9 @@ static void test_followed(void **state)
 	RUN(&r, OP(FOLLOW, INTEGER, 0, 8), OP(FOLLOW, AT, 0, 0), OP(BYTES, AT, 0, 4),
 	    JOINED_OP(TEXT, AT, 8, 8), OP(TEXT, AT, 8, 32));
 	expect_bytes(&r, "\7\0\0\0a na...\0a name that is rather long\0\0\0\0\0\0\0\0\0\0", 48);
+	RUN(&r, OP(FOLLOW, INTEGER, 1, 0), OP(COUNT, AT, 16, 0), OP(TEXT, AT, 8, 12),
+	    OP(TEXT, AT, 8, 4));
+	expect_bytes(&r, "a name\0\0\0\0\0\0...", 16);
 	/* The count is of the next string alone. */
 	RUN(&r, OP(FOLLOW, INTEGER, 1, 24), OP(COUNT, AT, 16, 4), OP(STRING, AT, 8, 4),
 	    OP(STRING, AT, 8, 0));

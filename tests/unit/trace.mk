@@ -4,6 +4,7 @@ UNIT_TESTS += \
 	tests/unit/event_kind_test \
 	tests/unit/filter_test \
 	tests/unit/rule_test \
+	tests/unit/shape_test \
 	tests/unit/trace_test \
 	tests/unit/watch_test
 tests_unit_coroutines_test_SOURCES = tests/unit/coroutines_test.c tests/unit/stream.c tests/unit/stream.h

@@ -262,6 +262,11 @@ bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **
 	return true;
 }
 
+void ftr_debuginfo_follow(struct ftr_debuginfo *info, unsigned depth)
+{
+	info->types.depth = depth;
+}
+
 const struct ftr_signature *ftr_debuginfo_signature(struct ftr_debuginfo *info, uint64_t addr)
 {
 	struct declaration *declaration;

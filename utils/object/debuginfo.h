@@ -30,6 +30,11 @@ bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **
 			unsigned *line);
 
 /*
+ * Signatures have members and what pointers lead to, @depth of them deep.  Before any is asked for.
+ */
+void ftr_debuginfo_follow(struct ftr_debuginfo *info, unsigned depth);
+
+/*
  * What the function that begins at @addr takes and gives (ftr_dwarf_signature says how far); lives
  * until the close.  NULL when unknown.
  */

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "utils/object/dwarf_leaves.h"
+#include "utils/object/dwarf_members.h"
 #include "utils/object/dwarf_text.h"
 
 #define PARAMS_MAX 64
 #define ENUMERATORS_MAX 4096
 #define POINTER_BYTES 8
 
-/* The characters of an identifier: specs are taken apart at others.  Templates end at their "<". */
-static const char *plain_name(struct ftr_arena *arena, const char *name)
+const char *ftr_dwarf_plain_name(struct ftr_arena *arena, const char *name)
 {
 	size_t len = name == NULL ? 0 : strcspn(name, "<");
 	char *copy = len == 0 ? NULL : ftr_arena_strndup(arena, name, len);
@@ -55,7 +55,8 @@ static enum ftr_type_kind pointer_kind(Dwarf_Die *type, struct ftr_text_parts *t
 
 	if (!ftr_dwarf_type(type, &target, NULL))
 		return FTR_TYPE_POINTER;
-	if (is_std_string(&target))
+	text->is_followed = is_std_string(&target);
+	if (text->is_followed)
 		return FTR_TYPE_STD_STRING;
 	text->is_followed = ftr_dwarf_text(&target, text);
 	if (text->is_followed)
@@ -77,6 +78,8 @@ static enum ftr_type_kind base_kind(Dwarf_Die *type, uint32_t bytes)
 		return FTR_TYPE_FLOAT;
 	case DW_ATE_complex_float:
 		return FTR_TYPE_OPAQUE;
+	case DW_ATE_boolean:
+		return FTR_TYPE_BOOL;
 	case DW_ATE_signed:
 		return FTR_TYPE_SIGNED;
 	case DW_ATE_signed_char:
@@ -121,7 +124,7 @@ static struct ftr_enum_type *enum_read(struct ftr_dwarf_types *types, Dwarf_Die 
 	if (values == NULL)
 		return NULL;
 	*values = (struct ftr_enum_type){ .id = dwarf_dieoffset(type) };
-	values->name = plain_name(types->arena, name);
+	values->name = ftr_dwarf_plain_name(types->arena, name);
 	ret = dwarf_child(type, &child);
 	for (; ret == 0 && values->nr < nr; ret = dwarf_siblingof(&child, &child))
 		values->nr += enumerator_read(&values->values[values->nr], &child);
@@ -142,8 +145,8 @@ static const struct ftr_enum_type *enum_get(struct ftr_dwarf_types *types, Dwarf
 	return values;
 }
 
-/* What the type that @die has is; of none at all: void. */
-static struct ftr_type type_read(struct ftr_dwarf_types *types, Dwarf_Die *type, const char *alias)
+struct ftr_type ftr_dwarf_type_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
+				    const char *alias)
 {
 	const char *name = dwarf_diename(type) != NULL ? dwarf_diename(type) : alias;
 	int64_t bytes = dwarf_bytesize(type);
@@ -163,6 +166,8 @@ static struct ftr_type type_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	case DW_TAG_rvalue_reference_type:
 		read.kind = pointer_kind(type, &read.text);
 		read.bytes = POINTER_BYTES;
+		if (read.kind == FTR_TYPE_POINTER)
+			read.inner = ftr_dwarf_target(types, type);
 		break;
 	case DW_TAG_ptr_to_member_type:
 		read.kind = ftr_dwarf_is_method_pointer(type) ? FTR_TYPE_OPAQUE : FTR_TYPE_SIGNED;
@@ -179,8 +184,10 @@ static struct ftr_type type_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 		else if (ftr_dwarf_text(type, &read.text))
 			read.kind = FTR_TYPE_TEXT;
 	}
-	if (read.kind == FTR_TYPE_OPAQUE)
-		read.name = plain_name(types->arena, name);
+	if (read.kind == FTR_TYPE_OPAQUE) {
+		read.name = ftr_dwarf_plain_name(types->arena, name);
+		ftr_dwarf_members(types, type, &read);
+	}
 	return read;
 }
 
@@ -220,7 +227,11 @@ static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_ru
 
 	if (!ftr_dwarf_type(die, &type, &alias))
 		return false;
-	param->type = type_read(types, &type, alias);
+	types->left = types->depth;
+	types->nesting = types->visited = 0;
+	param->type = ftr_dwarf_type_read(types, &type, alias);
+	if (param->type.kind == FTR_TYPE_BOOL)	/* as uftrace has it */
+		param->type.kind = FTR_TYPE_UNSIGNED;
 	if (param->type.kind != FTR_TYPE_STD_STRING)
 		return ftr_dwarf_leaves(&type, is_rust, leaves);
 	*leaves = (struct ftr_leaves){ .bytes = POINTER_BYTES, .align = POINTER_BYTES, .nr = 1 };

@@ -14,6 +14,8 @@ struct ftr_dwarf_types {
 	struct ftr_arena *arena;	/* (borrowed) */
 	const struct ftr_callconv *callconv;	/* of the machine that the code is for */
 	struct ftr_hashmap enums;	/* offset of a type -> const struct ftr_enum_type * */
+	unsigned depth;			/* of pointers that are followed; 0 = none, nor members */
+	unsigned left, nesting, visited;	/* while a type is read */
 };
 
 /*
@@ -23,5 +25,15 @@ struct ftr_dwarf_types {
  * arena; NULL: it is in a language whose calls are not known, or out of memory.
  */
 const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, Dwarf_Die *function);
+
+/*
+ * What @type is; @alias (nullable) is its name where it has none.  With members and what pointers
+ * lead to, as far as types->left says; both end where there is too much of them.
+ */
+struct ftr_type ftr_dwarf_type_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
+				    const char *alias);
+
+/* The characters of an identifier: specs are taken apart at others.  Templates end at their "<". */
+const char *ftr_dwarf_plain_name(struct ftr_arena *arena, const char *name);
 
 #endif /* FTR_OBJECT_DWARF_TYPE_H */

@@ -10,6 +10,8 @@ libftr_a_SOURCES += \
 	utils/object/dwarf_class.h \
 	utils/object/dwarf_leaves.c \
 	utils/object/dwarf_leaves.h \
+	utils/object/dwarf_members.c \
+	utils/object/dwarf_members.h \
 	utils/object/dwarf_text.c \
 	utils/object/dwarf_text.h \
 	utils/object/dwarf_type.c \

@@ -21,6 +21,9 @@ enum ftr_type_kind {
 	FTR_TYPE_TEXT,		/* an object, or a pointer to one, that has text */
 	FTR_TYPE_ENUM,
 	FTR_TYPE_OPAQUE,	/* a struct, a union, complex numbers ... by value */
+	FTR_TYPE_ARRAY,		/* of a member: nr of inner */
+	FTR_TYPE_BOOL,		/* of a member, or of what a pointer leads to */
+	FTR_TYPE_SHAPE,		/* in a payload: bytes that utils/record/value_shape.h describes */
 };
 
 struct ftr_enumerator {
@@ -38,7 +41,7 @@ struct ftr_enum_type {
 /* Where an object has the address of its characters, and their number. */
 struct ftr_text_parts {
 	uint32_t pointer, length;
-	bool is_followed;	/* the value is a pointer to the object */
+	bool is_followed;	/* the value is a pointer to the object; of STD_STRING, too */
 };
 
 struct ftr_type {
@@ -46,7 +49,23 @@ struct ftr_type {
 	uint32_t bytes;
 	const char *name;	/* of OPAQUE (nullable), as that of an enumeration */
 	const struct ftr_enum_type *values;	/* of ENUM (nullable) */
-	struct ftr_text_parts text;		/* of TEXT */
+	struct ftr_text_parts text;		/* of TEXT, STD_STRING */
+	const struct ftr_type *inner;		/* of ARRAY; what a POINTER leads to (nullable) */
+	const struct ftr_members *members;	/* of OPAQUE (nullable: not known) */
+	uint32_t nr;				/* of ARRAY */
+};
+
+/* Of a struct, a union or a class; those of its bases among them. */
+struct ftr_member {
+	const char *name;	/* no other character than of an identifier; "" = none */
+	uint32_t offset;
+	uint8_t bit, bit_nr;	/* of a bit field, from the lowest bit at offset on; 0 = none */
+	struct ftr_type type;
+};
+
+struct ftr_members {
+	uint32_t nr;
+	struct ftr_member v[];
 };
 
 struct ftr_parameter {

@@ -19,6 +19,7 @@ struct ftr_record_choice {
 	bool is_switched;		/* --signal: tracing may be switched on and off */
 	bool is_flight;			/* --overwrite: there can be dumps */
 	bool has_lines;			/* source lines are stored: --srcline, or -L needs them */
+	unsigned value_depth;		/* pointers that are followed in what debug info says */
 	bool auto_args;			/* -a: arguments and return values of all functions */
 	enum ftr_match match;		/* what kind of patterns the rules have */
 };

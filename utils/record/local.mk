@@ -88,5 +88,7 @@ libftr_a_SOURCES += \
 	utils/record/value_module.c \
 	utils/record/value_module.h \
 	utils/record/value_program.c \
+	utils/record/value_shape.c \
+	utils/record/value_shape.h \
 	utils/record/value_words.c
 EXTRA_DIST += utils/record/prototypes.py

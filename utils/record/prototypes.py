@@ -45,10 +45,11 @@ WORDS = {
 }
 FLOATS = {"float": "32", "double": "64", "long double": "80"}
 
-# C++'s own allocation, which no header of C declares.
+# C++'s own allocation, which no header of C declares.  uftrace 0.13 looks prototypes up by demangled
+# names, so both forms of a delete have to have the same arguments: it reads no further otherwise.
 OPERATORS = {
     "_Znwm": ("arg1/u64", "retval/p"), "_Znam": ("arg1/u64", "retval/p"), "_ZdlPv": ("arg1/p", ""),
-    "_ZdaPv": ("arg1/p", ""), "_ZdlPvm": ("arg1/p,arg2/u64", ""), "_ZdaPvm": ("arg1/p,arg2/u64", ""),
+    "_ZdaPv": ("arg1/p", ""), "_ZdlPvm": ("arg1/p", ""), "_ZdaPvm": ("arg1/p", ""),
 }
 
 # Enumerations: their names in the headers, and which argument of which functions has them.

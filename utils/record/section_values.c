@@ -9,13 +9,17 @@
 #include "utils/record/sections.h"
 #include "utils/record/value_module.h"
 
+#define DEPTH_MAX 4		/* pointers: what is further away is not looked for */
+
 struct values_options {
 	struct ftr_opt_list given;	/* pairs: "argument" or "retval", and its argument */
 	bool auto_args;
+	uint64_t value_depth;
 };
 
-#define ROW(name_, letter_, arg_, help_, parse_, member_) \
-	FTR_OPTION(name_, letter_, arg_, help_, parse_, struct values_options, member_)
+#define ROW(name_, letter_, arg_, help_, parse_, member_, ...) \
+	FTR_OPTION(name_, letter_, arg_, help_, parse_, struct values_options, member_, \
+		   ##__VA_ARGS__)
 
 static const struct ftr_option values_options[] = {
 	ROW("argument", 'A', "FUNC[@SPEC,...]",
@@ -27,6 +31,9 @@ static const struct ftr_option values_options[] = {
 	ROW("retval", 'R', "FUNC[@SPEC]",
 	    "Record the return value of FUNC: as SPEC says, or debug info", ftr_opt_list_named,
 	    given),
+	ROW("value-depth", 0, "N",
+	    "With values from debug info, record members and what pointers lead to, N deep (0 to 4)",
+	    ftr_opt_u64, value_depth, .max = DEPTH_MAX),
 	{ 0 }
 };
 
@@ -124,6 +131,7 @@ static int values_choose(struct ftr_record_choice *choice, struct ftr_rules *rul
 		return 0;
 	given.given = options->given;
 	choice->auto_args = options->auto_args;
+	choice->value_depth = (unsigned)options->value_depth;
 	return ftr_rules_parse_opts(rules, &given, err);
 }
 

@@ -33,6 +33,12 @@ struct ftr_value_programs {
 int ftr_value_program_begin(struct ftr_value_programs *programs);
 /* Append a value: 0, -ENOMEM, or -E2BIG when there is no room for it in a payload. */
 int ftr_value_program_add(struct ftr_value_programs *programs, const struct ftr_parameter *value);
+/* Append one value of @bytes that the ops in @made make, of which there are some: the same. */
+int ftr_value_program_join(struct ftr_value_programs *programs,
+			   const struct ftr_value_programs *made, uint32_t bytes);
+/* Append an op as it is; @is_last of its value.  0 or -ENOMEM. */
+int ftr_value_op_add(struct ftr_value_programs *programs, enum ftr_value_what what,
+		     const struct ftr_place *place, uint32_t bytes, bool is_last);
 /* Its index to *index; 0 when it has no values.  0 or -ENOMEM. */
 int ftr_value_program_end(struct ftr_value_programs *programs, uint32_t *index);
 

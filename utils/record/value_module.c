@@ -10,10 +10,14 @@
 #include "utils/object/debuginfo.h"
 #include "utils/object/demangle.h"
 #include "utils/object/symtab.h"
+#include "utils/proto/record.h"
 #include "utils/record/choice.h"
 #include "utils/record/prototypes.h"
 #include "utils/record/value_enums.h"
+#include "utils/record/value_shape.h"
 #include "utils/trace/condition.h"
+
+#define VALUE_BYTES 16u			/* that a value takes which is no text of some length */
 
 /* A module while it is compiled. */
 struct compiler {
@@ -21,6 +25,7 @@ struct compiler {
 	struct ftr_value_module *module;
 	struct ftr_debuginfo *debuginfo;	/* (owned, nullable) */
 	struct ftr_value_enums enums;
+	struct ftr_value_shapes shapes;
 	struct ftr_arena arena;
 	const char *path;
 	const struct ftr_symbol *symbol;	/* whose turn it is */
@@ -110,8 +115,11 @@ static const struct ftr_signature *signature_get(struct compiler *self)
 
 	if (symbol->type == 'P' || is_clone(symbol->name))
 		return NULL;
-	if (self->debuginfo == NULL && ftr_debuginfo_open(&self->debuginfo, self->path, NULL) < 0)
-		return NULL;
+	if (self->debuginfo == NULL) {
+		if (ftr_debuginfo_open(&self->debuginfo, self->path, NULL) < 0)
+			return NULL;
+		ftr_debuginfo_follow(self->debuginfo, self->choice->value_depth);
+	}
 	return ftr_debuginfo_signature(self->debuginfo, symbol->addr);
 }
 
@@ -155,21 +163,58 @@ static int layout_compile(struct compiler *self, const struct uft_layout *layout
 	return ret < 0 ? ret : ftr_value_program_end(programs, index);
 }
 
+/*
+ * A value with what it consists of and leads to, if it has room beside the @behind_nr values behind
+ * it.  *value becomes what it is in the payload.  0, -ENOMEM, or -E2BIG: the value
+ * alone may have room.
+ */
+static int shape_add(struct compiler *self, struct ftr_parameter *value, uint32_t behind_nr)
+{
+	struct ftr_value_programs *programs = &self->module->programs;
+	const char *name;
+	int ret;
+
+	if (!ftr_value_has_shape(value))
+		return -E2BIG;
+	ret = ftr_value_shape_make(&self->shapes, value);
+	if (ret < 0)
+		return ret;
+	if (programs->bytes + self->shapes.bytes + behind_nr * VALUE_BYTES > FTR_PAYLOAD_MAX)
+		return -E2BIG;
+	name = ftr_value_shape_name(&self->shapes, value->type.inner != NULL ?
+				    value->type.inner->name : value->type.name);
+	if (name == NULL)
+		return -ENOMEM;
+	ret = self->shapes.programs.ops.nr == 0 ?
+		      ftr_value_program_add(programs, value) :
+		      ftr_value_program_join(programs, &self->shapes.programs, self->shapes.bytes);
+	value->type = (struct ftr_type){ .kind = FTR_TYPE_SHAPE, .bytes = self->shapes.bytes,
+					 .name = name };
+	return ret;
+}
+
+static int value_add(struct compiler *self, struct ftr_parameter *value, uint32_t behind_nr)
+{
+	int ret = shape_add(self, value, behind_nr);
+
+	return ret == -E2BIG ? ftr_value_program_add(&self->module->programs, value) : ret;
+}
+
 /* Arguments up to the first that there is no room for. */
 static int signature_args(struct compiler *self, struct ftr_strbuf *words, uint32_t *index)
 {
 	struct ftr_value_programs *programs = &self->module->programs;
 	struct ftr_value_counters counters = { 0 };
 	int ret = ftr_value_program_begin(programs);
-	uint32_t i;
+	uint32_t i, nr = self->signature->nr;
 
-	for (i = 0; ret == 0 && i < self->signature->nr; i++) {
+	for (i = 0; ret == 0 && i < nr; i++) {
 		const char *name;
 		struct ftr_parameter value = told(self, &self->signature->params[i], &name);
 
 		if (ftr_value_bytes(&value) == 0)	/* an empty struct */
 			continue;
-		ret = ftr_value_program_add(programs, &value);
+		ret = value_add(self, &value, nr - i - 1);
 		if (ret == 0)
 			ftr_value_arg_words(&value, &counters, name, words);
 	}
@@ -186,7 +231,7 @@ static int signature_retval(struct compiler *self, struct ftr_strbuf *words, uin
 	int ret = ftr_value_program_begin(programs);
 
 	if (ret == 0 && value.type.kind != FTR_TYPE_NONE && ftr_value_bytes(&value) > 0) {
-		ret = ftr_value_program_add(programs, &value);
+		ret = value_add(self, &value, 0);
 		ftr_value_retval_words(&value, name, words);
 	}
 	return ret < 0 ? ret : ftr_value_program_end(programs, index);
@@ -358,12 +403,14 @@ int ftr_value_module_init(struct ftr_value_module *module, const char *path,
 	ftr_strbuf_init(&module->functions);
 	ftr_arena_init(&self.arena);
 	ftr_value_enums_init(&self.enums);
+	ftr_value_shapes_init(&self.shapes, &self.enums, &module->enums);
 	ftr_symtab_init(&tab);
 	if (ftr_symtab_load_elf(&tab, path, NULL) == 0)
 		ret = symbols_compile(&self, &tab);
 	if (module->enums.failed || module->functions.failed)
 		ret = -ENOMEM;
 	ftr_symtab_fini(&tab);
+	ftr_value_shapes_fini(&self.shapes);
 	ftr_value_enums_fini(&self.enums);
 	ftr_debuginfo_close(self.debuginfo);
 	ftr_arena_fini(&self.arena);

@@ -66,8 +66,8 @@ int ftr_value_program_begin(struct ftr_value_programs *programs)
 	return ret;
 }
 
-static int op_add(struct ftr_value_programs *programs, enum ftr_value_what what,
-		  const struct ftr_place *place, uint32_t bytes, bool is_last)
+int ftr_value_op_add(struct ftr_value_programs *programs, enum ftr_value_what what,
+		     const struct ftr_place *place, uint32_t bytes, bool is_last)
 {
 	struct ftr_value_op op = {
 		.what = (uint8_t)what,
@@ -92,12 +92,12 @@ static int pieces_add(struct ftr_value_programs *programs, const struct ftr_para
 		int ret;
 
 		bytes -= part;
-		ret = part == 0 ? 0 : op_add(programs, FTR_VALUE_BYTES, &value->places[i], part,
-					     bytes == 0);
+		ret = part == 0 ? 0 : ftr_value_op_add(programs, FTR_VALUE_BYTES,
+						       &value->places[i], part, bytes == 0);
 		if (ret < 0)
 			return ret;
 	}
-	return bytes == 0 ? 0 : op_add(programs, FTR_VALUE_BYTES, &nowhere, bytes, true);
+	return bytes == 0 ? 0 : ftr_value_op_add(programs, FTR_VALUE_BYTES, &nowhere, bytes, true);
 }
 
 /* The place of the word at @offset of an object that is in registers or on the stack. */
@@ -122,12 +122,12 @@ static int text_add(struct ftr_value_programs *programs, const struct ftr_parame
 	if (text->is_followed || value->is_pointed) {
 		length = (struct ftr_place){ FTR_PLACE_AT, (uint16_t)text->length, WORD };
 		pointer = (struct ftr_place){ FTR_PLACE_AT, (uint16_t)text->pointer, WORD };
-		ret = op_add(programs, FTR_VALUE_FOLLOW, &value->places[0], near_bytes + WORD,
-			     false);
+		ret = ftr_value_op_add(programs, FTR_VALUE_FOLLOW, &value->places[0],
+				       near_bytes + WORD, false);
 	}
 	if (ret == 0)
-		ret = op_add(programs, FTR_VALUE_COUNT, &length, 0, false);
-	return ret < 0 ? ret : op_add(programs, FTR_VALUE_STRING, &pointer, 0, true);
+		ret = ftr_value_op_add(programs, FTR_VALUE_COUNT, &length, 0, false);
+	return ret < 0 ? ret : ftr_value_op_add(programs, FTR_VALUE_STRING, &pointer, 0, true);
 }
 
 int ftr_value_program_add(struct ftr_value_programs *programs, const struct ftr_parameter *value)
@@ -144,7 +144,22 @@ int ftr_value_program_add(struct ftr_value_programs *programs, const struct ftr_
 		return text_add(programs, value);
 	if (what == FTR_VALUE_BYTES)
 		return pieces_add(programs, value, bytes);
-	return op_add(programs, what, &value->places[0], bytes, true);
+	return ftr_value_op_add(programs, what, &value->places[0], bytes, true);
+}
+
+int ftr_value_program_join(struct ftr_value_programs *programs,
+			   const struct ftr_value_programs *made, uint32_t bytes)
+{
+	size_t i;
+	int ret = 0;
+
+	if (aligned(bytes) > PAYLOAD_BYTES_MAX - programs->bytes)
+		return -E2BIG;
+	programs->bytes += aligned(bytes);
+	for (i = 0; ret == 0 && i < made->ops.nr; i++)
+		ret = ftr_vec_push(&programs->ops, made->ops.v[i]);
+	programs->ops.v[programs->ops.nr - 1].flags = 0;
+	return ret;
 }
 
 /* At least, and without padding. */

@@ -140,7 +140,7 @@ static void put_format(const struct ftr_parameter *value, const char *enum_name,
 		[FTR_TYPE_NONE] = 'd',	   [FTR_TYPE_SIGNED] = 'i',	[FTR_TYPE_UNSIGNED] = 'u',
 		[FTR_TYPE_CHAR] = 'c',	   [FTR_TYPE_FLOAT] = 'f',	[FTR_TYPE_POINTER] = 'p',
 		[FTR_TYPE_STRING] = 's',   [FTR_TYPE_STD_STRING] = 'S', [FTR_TYPE_ENUM] = 'e',
-		[FTR_TYPE_OPAQUE] = 't',   [FTR_TYPE_TEXT] = 's',
+		[FTR_TYPE_OPAQUE] = 't',   [FTR_TYPE_TEXT] = 's',	[FTR_TYPE_SHAPE] = 't',
 	};
 	uint32_t bytes = ftr_value_bytes(value);
 
@@ -154,6 +154,7 @@ static void put_format(const struct ftr_parameter *value, const char *enum_name,
 		ftr_strbuf_printf(text, "%u", bytes * 8);
 		break;
 	case FTR_TYPE_OPAQUE:
+	case FTR_TYPE_SHAPE:
 		ftr_strbuf_printf(text, "%u", bytes);
 		if (value->type.name != NULL && value->type.name[0] != '\0')
 			ftr_strbuf_printf(text, ":%s", value->type.name);

@@ -7,6 +7,7 @@
 
 #include "utils/base/bits.h"
 #include "utils/base/bytes.h"
+#include "utils/trace/shape.h"
 #include "utils/trace/trace.h"
 
 #define VALUE_ALIGN 4
@@ -77,7 +78,7 @@ static long double get_float(const uint8_t *p, size_t bytes, bool is_big)
 	return wide;
 }
 
-static void value_decode(struct ftr_value *value, const uint8_t *p, size_t bytes, bool is_big)
+void ftr_value_decode(struct ftr_value *value, const uint8_t *p, size_t bytes, bool is_big)
 {
 	switch (value->arg->format) {
 	case FTR_ARG_STRING:
@@ -115,7 +116,7 @@ bool ftr_payload_next(const struct ftr_payload *payload, unsigned *nr, unsigned 
 			    payload->is_big_endian);
 	if (bytes < 0)
 		return false;
-	value_decode(value, payload->data + *pos, (size_t)bytes, payload->is_big_endian);
+	ftr_value_decode(value, payload->data + *pos, (size_t)bytes, payload->is_big_endian);
 	*pos += (unsigned)ftr_align_up((size_t)bytes, VALUE_ALIGN);
 	(*nr)++;
 	return true;
@@ -266,6 +267,11 @@ void ftr_value_format(const struct ftr_value *value, struct ftr_trace *trace,
 		put_enum(text, arg->values, ftr_sign_extend(value->u, sizeof(int32_t)));
 		break;
 	case FTR_ARG_STRUCT:
+		if (arg->shape != NULL) {
+			ftr_shape_format(arg->shape, (const uint8_t *)value->str.s, value->str.len,
+					 trace, session, text);
+			break;
+		}
 		ftr_strbuf_printf(text, "%s{%s}", arg->type_name == NULL ? "" : arg->type_name,
 				  arg->size == 0 ? "" : "...");
 		break;

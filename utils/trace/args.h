@@ -45,6 +45,7 @@ struct ftr_arg {
 	const char *name;	/* (nullable: as index says) in formats that name arguments */
 	const char *type_name;	/* enum, struct (nullable) */
 	const struct ftr_arg_enum *values;	/* FTR_ARG_ENUM (nullable: unknown) */
+	const struct ftr_shape *shape;		/* FTR_ARG_STRUCT (nullable: unknown) */
 };
 
 struct ftr_argspec {
@@ -82,6 +83,9 @@ void ftr_payload_format(const struct ftr_payload *payload, struct ftr_trace *tra
 /* One of its values. */
 void ftr_value_format(const struct ftr_value *value, struct ftr_trace *trace,
 		      struct ftr_session *session, struct ftr_strbuf *text);
+
+/* What @bytes from @p on mean: value->arg is set. */
+void ftr_value_decode(struct ftr_value *value, const uint8_t *p, size_t bytes, bool is_big_endian);
 
 /* A byte of a string; one that would break a line is written as C would. */
 void ftr_value_put_byte(struct ftr_strbuf *text, unsigned char c);

@@ -40,7 +40,7 @@ static void put_colored(const struct ftr_value *value, const char *plain, struct
 	const struct ftr_arg *arg = value->arg;
 	const char *color = color_of(value, plain);
 
-	if (arg->format == FTR_ARG_STRUCT && arg->type_name != NULL)
+	if (arg->format == FTR_ARG_STRUCT && arg->shape == NULL && arg->type_name != NULL)
 		ftr_strbuf_printf(text, FTR_SGR_CYAN "%s" FTR_SGR_RESET "%s", arg->type_name,
 				  plain + strlen(arg->type_name));
 	else if (color != NULL)

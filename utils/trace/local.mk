@@ -52,6 +52,8 @@ libftr_a_SOURCES += \
 	utils/trace/select.h \
 	utils/trace/session.c \
 	utils/trace/session.h \
+	utils/trace/shape.c \
+	utils/trace/shape.h \
 	utils/trace/sink.c \
 	utils/trace/sink.h \
 	utils/trace/source.h \

@@ -138,6 +138,7 @@ static void dbg_free(struct dbg *dbg)
 		return;
 	ftr_hashmap_fini(&dbg->funcs);
 	ftr_hashmap_fini(&dbg->enums.by_name);
+	ftr_hashmap_fini(&dbg->enums.shapes);
 	free(dbg);
 }
 
@@ -155,6 +156,7 @@ void uft_specs_free(struct uft_reader *reader)
 	ftr_hashmap_fini(&specs->automatic[0]);
 	ftr_hashmap_fini(&specs->automatic[1]);
 	ftr_hashmap_fini(&specs->enums.by_name);
+	ftr_hashmap_fini(&specs->enums.shapes);
 	free(specs);
 	reader->specs = NULL;
 }
@@ -209,6 +211,9 @@ static int dbg_line(struct uft_reader *reader, struct dbg *dbg, struct ftr_slice
 	struct ftr_slice text = line.len < 3 ? ftr_slice_make("", 0)
 					     : ftr_slice_make(line.s + 3, line.len - 3);
 
+	if (ftr_slice_starts(line, "#T: "))	/* what uftrace does not know is a comment */
+		return uft_shape_parse(&dbg->enums, ftr_slice_make(line.s + 4, line.len - 4),
+				       &reader->trace->arena);
 	if (line.len < 2 || line.s[0] == '#')
 		return 0;
 	if (line.s[1] != ':')

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/err.h"
+#include "utils/trace/shape.h"
 
 #define ARG_INDEX_MAX 100
 #define STRUCT_BYTES_MAX 1024
@@ -67,6 +68,10 @@ static int type_name(struct ftr_arg *arg, struct ftr_slice name,
 	for (int i = 0; i < 2 && arg->format == FTR_ARG_ENUM && arg->values == NULL; i++) {
 		if (reader->enums[i] != NULL)
 			arg->values = uft_enums_find(reader->enums[i], name);
+	}
+	for (int i = 0; i < 2 && arg->format == FTR_ARG_STRUCT && arg->shape == NULL; i++) {
+		if (reader->enums[i] != NULL)
+			arg->shape = uft_shape_find(reader->enums[i], name);
 	}
 	return 0;
 }
@@ -332,4 +337,40 @@ int uft_enums_parse(struct uft_enums *enums, struct ftr_slice text, struct ftr_a
 				      one.len > 60 ? 60 : (int)one.len, one.s);
 	}
 	return ret == -ENOMEM ? ret : 0;
+}
+
+struct uft_shape {
+	const char *name;
+	const struct ftr_shape *shape;
+};
+
+static const struct ftr_arg_enum *enum_of(const void *arg, struct ftr_slice name)
+{
+	return uft_enums_find(arg, name);
+}
+
+int uft_shape_parse(struct uft_enums *enums, struct ftr_slice text, struct ftr_arena *arena)
+{
+	struct uft_shape *made = ftr_arena_alloc(arena, sizeof(*made));
+	struct ftr_slice name;
+	int ret;
+
+	ftr_slice_split(&text, ' ', &name);
+	if (made == NULL)
+		return -ENOMEM;
+	made->name = ftr_arena_strndup(arena, name.s, name.len);
+	if (made->name == NULL)
+		return -ENOMEM;
+	ret = name.len == 0 ? -EINVAL :
+	      ftr_shape_parse(&made->shape, text, arena, enum_of, enums);
+	return ret < 0 ? ret : ftr_hashmap_set(&enums->shapes, ftr_hash_bytes(name.s, name.len),
+					       made);
+}
+
+const struct ftr_shape *uft_shape_find(const struct uft_enums *enums, struct ftr_slice name)
+{
+	const struct uft_shape *found;
+
+	found = ftr_hashmap_find(&enums->shapes, ftr_hash_bytes(name.s, name.len));
+	return found != NULL && ftr_slice_eq(name, found->name) ? found->shape : NULL;
 }

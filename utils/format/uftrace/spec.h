@@ -21,9 +21,10 @@ enum uft_spec_kind {
 	UFT_SPEC_RETVAL,
 };
 
-/* Enumerations by name. */
+/* Enumerations by name, and the shapes of structs. */
 struct uft_enums {
 	struct ftr_hashmap by_name;	/* hash of the name -> const struct ftr_arg_enum * */
+	struct ftr_hashmap shapes;	/* hash of the name -> struct uft_shape * */
 };
 
 struct uft_arg {
@@ -46,6 +47,10 @@ struct uft_layout {
 int uft_enums_parse(struct uft_enums *enums, struct ftr_slice text, struct ftr_arena *arena,
 		    struct ftr_diag *diag, const char *where);
 const struct ftr_arg_enum *uft_enums_find(const struct uft_enums *enums, struct ftr_slice name);
+
+/* "NAME SHAPE" (utils/trace/shape.h).  0, -EINVAL or -ENOMEM. */
+int uft_shape_parse(struct uft_enums *enums, struct ftr_slice text, struct ftr_arena *arena);
+const struct ftr_shape *uft_shape_find(const struct uft_enums *enums, struct ftr_slice name);
 
 /* What specs are read with. */
 struct uft_spec_reader {

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Words of shapes, and the text that bytes are by them. */
+#include "tests/unit/unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/trace/args.h"
+#include "utils/trace/shape.h"
+
+static const struct ftr_arg_enumerator colors[] = { { "GREEN", 5 }, { "RED", 1 } };
+static const struct ftr_arg_enum color = { "color", colors, 2 };
+
+static const struct ftr_arg_enum *find_enum(const void *arg, struct ftr_slice name)
+{
+	return ftr_slice_eq(name, "color") ? &color : NULL;
+}
+
+static int parse(const struct ftr_shape **shape, const char *words, struct ftr_arena *arena)
+{
+	return ftr_shape_parse(shape, ftr_slice_make(words, strlen(words)), arena, find_enum, NULL);
+}
+
+static void put(const struct ftr_shape *shape, const void *bytes, size_t len,
+		struct ftr_strbuf *text)
+{
+	uint8_t *exact = malloc(len == 0 ? 1 : len);	/* nothing behind it is looked at */
+
+	assert_non_null(exact);
+	memcpy(exact, bytes, len);
+	ftr_strbuf_clear(text);
+	ftr_shape_format(shape, exact, len, NULL, NULL, text);
+	free(exact);
+}
+
+static void expect_bytes(const char *words, const void *bytes, size_t len, const char *text)
+{
+	const struct ftr_shape *shape;
+	struct ftr_arena arena;
+	struct ftr_strbuf got;
+
+	ftr_arena_init(&arena);
+	ftr_strbuf_init(&got);
+	assert_int_equal(parse(&shape, words, &arena), 0);
+	put(shape, bytes, len, &got);
+	assert_string_equal(ftr_strbuf_str(&got), text);
+	for (size_t cut = 0; cut < len; cut++)
+		put(shape, bytes, cut, &got);
+	ftr_strbuf_fini(&got);
+	ftr_arena_fini(&arena);
+}
+
+#define EXPECT(words, bytes, text) expect_bytes(words, bytes, sizeof(bytes) - 1, text)
+
+static void test_scalars(void **state)
+{
+	EXPECT("i8", "\xff", "-1");
+	EXPECT("u16", "\xff\xff", "65535");
+	EXPECT("x32", "\x10\0\0\0", "0x10");
+	EXPECT("c8", "a", "'a'");
+	EXPECT("b8", "\1", "true");
+	EXPECT("f32", "\0\0\xc0\x3f", "1.500000");
+	EXPECT("p64", "\x10\0\0\0\0\0\0\0", "0x10");
+	EXPECT("e32:color", "\5\0\0\0", "GREEN");
+	EXPECT("e32:other", "\5\0\0\0", "5");
+	EXPECT("t3", "abc", "{...}");
+	EXPECT("i32", "\1\0\0", "...");
+	EXPECT("u32.3+7", "\x68\2\0\0", "77");
+	EXPECT("i32.2+4", "\x34", "-3");
+	EXPECT("u64.7+57", "\x80\0\0\0\0\0\0\x80", "72057594037927937");
+}
+
+static void test_parts(void **state)
+{
+	EXPECT("{}", "", "{}");
+	EXPECT("{x:0:i8,y:1:u8}", "\xff\xff", "{.x = -1, .y = 255}");
+	EXPECT("{x:0:i8,y:2:u8,z:3:i8}", "\1\2", "{.x = 1, ...}");
+	EXPECT("{x:0:i8,:1:{u:0:i8,v:0:x8}}", "\1\2", "{.x = 1, {.u = 2, .v = 0x2}}");
+	EXPECT("[3x2]i16", "\1\0\2\0\3\0", "{1, 2, 3}");
+	EXPECT("[3x2]i16", "\1\0\2\0\3", "{1, 2, ...}");
+	EXPECT("[2x2][2x1]u8", "\1\2\3\4", "{{1, 2}, {3, 4}}");
+	EXPECT("[17x1]u8", "01234567890123456",
+	       "{48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 48, 49, 50, 51, 52, 53, ...}");
+	EXPECT("[65535x0]u8", "1", "{49, 49, 49, 49, 49, 49, 49, 49, 49, 49, 49, 49, 49, 49, 49, 49, ...}");
+	EXPECT("a4", "ab\n\0", "\"ab\\n\"");
+	EXPECT("a2", "abcd", "\"ab\"");
+}
+
+static void test_pointers(void **state)
+{
+	EXPECT("*4>8i32", "\1\0\0\0\0\0\0\0\4\0\0\0\7\0\0\0", "&7");
+	EXPECT("*4>8i32", "\1\0\0\0\0\0\0\0\3\0\0\0\7\0\0\0", "&...");
+	EXPECT("*4>8i32", "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "0x10");
+	EXPECT("*4>8i32", "\1\0\0\0\0\0\0\0\xff\xff\xff\xff\7\0\0\0", "&7");
+	EXPECT("*4>8i32", "\1\0\0\0\0\0\0\0\4\0\0\0", "...");
+	EXPECT("{s:0:s0>8+4}", "\1\0\0\0\0\0\0\0a..\0", "{.s = \"a..\"}");
+	EXPECT("s0>8+4", "\0\0\0\0\0\0\0\0abc\0", "NULL");
+	EXPECT("s0>8+4", "\1\0\0\0\0\0\0\0abc", "...");
+	EXPECT("*9>9{p:0:*1>9u8}", "\1\0\0\0\0\0\0\0-\x7\0\0\0\2\0\0\0\0\0\0\0-\1\0\0\0\3",
+	       "&{.p = ...}");
+	EXPECT("*9>9{p:0:*1>9u8}", "\1\0\0\0\0\0\0\0-\x9\0\0\0\2\0\0\0\0\0\0\0-\1\0\0\0\3",
+	       "&{.p = &3}");
+}
+
+static void test_bad(void **state)
+{
+	static const char *const bad[] = {
+		"", "i", "i7", "i88", "q8", "i32x", "{", "{x}", "{x:}", "{x:0}", "{x:0:}", "{x:0:i8",
+		"{x:0:i8,}", "{x:65536:i8}", "[", "[3]i8", "[3x]i8", "[3x1]", "*", "*4>i32", "*4>8",
+		"*4i32", "s", "s0>8", "s0>+1", "a", "u8.1", "u8.1+0", "u8.60+5", "u8.1+", "t",
+	};
+	const struct ftr_shape *shape;
+	struct ftr_arena arena;
+	char deep[3000];
+
+	ftr_arena_init(&arena);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (parse(&shape, bad[i], &arena) != -EINVAL)
+			fail_msg("\"%s\" is taken", bad[i]);
+	}
+	for (size_t i = 0; i + 5 < sizeof(deep); i += 5)
+		memcpy(deep + i, "[1x1]", 6);
+	assert_int_equal(parse(&shape, deep, &arena), -EINVAL);
+	ftr_arena_fini(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scalars),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_pointers),
+		cmocka_unit_test(test_bad),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

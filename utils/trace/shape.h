@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the bytes of a value mean: its members, elements, and copies of what its pointers lead to,
+ * which stand behind it.  As words, in the NAME.dbg of a data directory:
+ *
+ *	shape	= scalar | bits | chars | text | struct | array | pointer
+ *	scalar	= "i" "u" "x" "c" "f" "b" "p" and its bits | "e" BITS ":" ENUM | "t" BYTES
+ *	bits	= scalar "." FIRST "+" NR
+ *	chars	= "a" NR			up to a NUL
+ *	text	= "s" OF ">" TO "+" NR		a pointer at OF, NR characters at TO
+ *	struct	= "{" [ member { "," member } ] "}"
+ *	member	= [ NAME ] ":" OF ":" shape
+ *	array	= "[" NR "x" BYTES "]" shape
+ *	pointer	= "*" BYTES ">" TO shape	at TO how many bytes were there, of 32 bits,
+ *						and BYTES of what it leads to
+ *
+ * OF counts from the begin of what it is in, TO from where the text or pointer stands.  All is
+ * little-endian, as the only runtime that writes it.
+ */
+#ifndef FTR_TRACE_SHAPE_H
+#define FTR_TRACE_SHAPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/arena.h"
+#include "utils/base/strbuf.h"
+#include "utils/base/text.h"
+
+struct ftr_arg_enum;
+struct ftr_session;
+struct ftr_shape;
+struct ftr_trace;
+
+/* Where enumerations are looked up: NULL = unknown. */
+typedef const struct ftr_arg_enum *ftr_shape_enum_fn(const void *arg, struct ftr_slice name);
+
+/* Read @words to *shape, in @arena.  0, -EINVAL or -ENOMEM. */
+int ftr_shape_parse(const struct ftr_shape **shape, struct ftr_slice words,
+		    struct ftr_arena *arena, ftr_shape_enum_fn *find_enum, const void *arg);
+
+/*
+ * "{.x = 1, .name = \"...\"}", "&5"; what is not there is "...", a pointer that leads nowhere its
+ * value.  Appends.
+ */
+void ftr_shape_format(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,
+		      struct ftr_trace *trace, struct ftr_session *session,
+		      struct ftr_strbuf *text);
+
+#endif /* FTR_TRACE_SHAPE_H */
