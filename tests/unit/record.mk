@@ -3,9 +3,13 @@ UNIT_TESTS += \
 	tests/unit/maps_test \
 	tests/unit/overhead_test \
 	tests/unit/perf_test \
+	tests/unit/ring_payload_test \
 	tests/unit/ring_test \
 	tests/unit/tick_test \
 	tests/unit/uftrace_write_test
+tests_unit_ring_payload_test_SOURCES = \
+	tests/unit/ring_payload_test.c tests/unit/ring_util.c tests/unit/ring_util.h
+tests_unit_ring_test_SOURCES = tests/unit/ring_test.c tests/unit/ring_util.c tests/unit/ring_util.h
 tests_unit_overhead_test_SOURCES = tests/unit/overhead_test.c tests/unit/stream.c tests/unit/stream.h
 UNIT_TESTS += tests/unit/collector_test tests/unit/event_word_test
 UNIT_TESTS += tests/unit/flight_test
