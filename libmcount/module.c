@@ -19,6 +19,8 @@
 #include "libmcount/sections.h"
 #include "utils/base/rt/sys.h"
 
+#define PAGE 4096u
+
 static uint32_t generation_now(void)
 {
 	return atomic_load_explicit(&ftr_state.module_generation, memory_order_acquire);
@@ -45,14 +47,14 @@ static struct ftr_known_module *known_new(void)
 	return &ftr_state.known[i < FTR_KNOWN_MAX ? i : FTR_KNOWN_MAX - 1];
 }
 
-const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *low)
+const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *base)
 {
 	const struct ftr_known_module *known = known_find(addr);
 
 	if (known == NULL)
 		return NULL;
-	if (low != NULL)
-		*low = known->low;
+	if (base != NULL)
+		*base = known->low & ~(uintptr_t)(PAGE - 1);
 	return known == &ftr_state.known[0] ? ftr_sections_image() :
 	       atomic_load_explicit(&known->sections, memory_order_acquire);
 }

@@ -39,10 +39,10 @@ int ftr_module_ask(const struct ftr_module_name *module, const struct ftr_sectio
 	__attribute__((visibility("hidden")));
 
 /*
- * The published sections of the module that @addr lies in, and (nullable) its lowest address; NULL
- * = none.
+ * The published sections of the module that @addr lies in, and (nullable) the address that their
+ * offsets count from, where the page of its first mapping begins; NULL = none.
  */
-const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *low)
+const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *base)
 	__attribute__((visibility("hidden")));
 
 /* Publish @sections (given away) as those of the library at @low. */

@@ -6,8 +6,6 @@
 #include "libmcount/module.h"
 #include "libmcount/sections.h"
 
-#define PAGE 4096u
-
 bool ftr_call_rules_read(struct ftr_call_rules_view *view,
 			 const struct ftr_sections *sections)
 {
@@ -48,9 +46,9 @@ const struct ftr_call_rule *ftr_call_rules_at(const struct ftr_call_rules_view *
 const struct ftr_call_rule *ftr_call_rules_find(uintptr_t func)
 {
 	struct ftr_call_rules_view view;
-	uintptr_t low;
+	uintptr_t base;
 
-	if (!ftr_call_rules_read(&view, ftr_module_sections(func, &low)))
+	if (!ftr_call_rules_read(&view, ftr_module_sections(func, &base)))
 		return NULL;
-	return ftr_call_rules_at(&view, func - (low & ~(uintptr_t)(PAGE - 1)));
+	return ftr_call_rules_at(&view, func - base);
 }

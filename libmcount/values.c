@@ -90,7 +90,6 @@ struct ftr_values_programs ftr_values_find(uintptr_t func)
 		programs.values = ftr_sections_find(sections, FTR_SECTION_VALUES, &bytes);
 	if (programs.values == NULL || !is_sound(programs.values, bytes))
 		return (struct ftr_values_programs){ 0 };
-	programs.base &= ~(uintptr_t)(PAGE_BYTES - 1);	/* a segment may begin within a page */
 	found = func_find(programs.values, func - programs.base);
 	if (found != NULL) {
 		programs.entry = program_at(programs.values, found->entry);

@@ -34,12 +34,12 @@ struct image {
 static struct image *image;
 static unsigned lookups;
 
-const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *low)
+const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *base)
 {
 	lookups++;
 	if (addr < BASE)
 		return NULL;
-	*low = BASE;
+	*base = BASE;
 	return image != NULL ? &image->head : NULL;
 }
 

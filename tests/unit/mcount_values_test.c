@@ -24,9 +24,9 @@
 
 static const struct ftr_sections *published;
 
-const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *low)
+const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *base)
 {
-	*low = BASE;
+	*base = BASE;
 	return published;
 }
 
