@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "utils/base/clock.h"
-#include "utils/base/text.h"
 
 static void names_are_found(void **state)
 {
@@ -18,23 +17,6 @@ static void names_are_found(void **state)
 	assert_false(ftr_clock_find("mono")->is_counter);
 	assert_null(ftr_clock_find("Mono"));
 	assert_null(ftr_clock_find(""));
-}
-
-static void each_listed_name_is_one(void **state)
-{
-	struct ftr_slice rest = ftr_slice_make(ftr_clock_names(), strlen(ftr_clock_names()));
-	struct ftr_slice name;
-	unsigned nr = 0;
-
-	while (ftr_slice_split(&rest, ',', &name)) {
-		char text[20];
-
-		name = ftr_slice_trim(name);
-		snprintf(text, sizeof(text), "%.*s", (int)name.len, name.s);
-		assert_non_null(ftr_clock_find(text));
-		nr++;
-	}
-	assert_int_equal(nr, 5);
 }
 
 static void time_goes_on(void **state)
@@ -67,7 +49,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_found),
-		cmocka_unit_test(each_listed_name_is_one),
 		cmocka_unit_test(time_goes_on),
 		cmocka_unit_test(kernel_clock_source),
 	};

@@ -24,11 +24,6 @@ const struct ftr_clock *ftr_clock_find(const char *name)
 	return NULL;
 }
 
-const char *ftr_clock_names(void)
-{
-	return "mono, mono_raw, boot, realtime, counter";
-}
-
 uint64_t ftr_clock_now_ns(clockid_t id)
 {
 	struct timespec now = { 0 };
