@@ -56,7 +56,7 @@ static struct look look_at(ftr_strings envp)
 	return look;
 }
 
-/* Where in a list @ours is a whole component, up to @len bytes; NULL = nowhere. */
+/* Find the component of a colon-separated list that is the @len bytes of @ours; NULL = none. */
 static char *component_find(char *list, const char *ours, size_t len)
 {
 	for (; (list = strstr(list, ours)) != NULL; list += len) {
@@ -68,7 +68,7 @@ static char *component_find(char *list, const char *ours, size_t len)
 	return list;
 }
 
-/* The value of ours that @i has in the image's environment. */
+/* Our value of variable @i, without its name. */
 static const char *ours_of(unsigned i)
 {
 	Dl_info self;
@@ -79,8 +79,8 @@ static const char *ours_of(unsigned i)
 }
 
 /*
- * How long ours is at @found in the list of variable @i: behind DIR/libmcount.so stand the
- * libraries of probes, DIR/libmcount-NAME.so.
+ * The bytes of our entries in the list of variable @i, from @found on: DIR/libmcount.so, followed
+ * by the libraries of probes, DIR/libmcount-NAME.so.
  */
 static size_t ours_bytes(unsigned i, const char *found, const char *ours)
 {
@@ -105,9 +105,9 @@ static size_t append(char *to, size_t at, const char *text, size_t len)
 }
 
 /*
- * @entry without @ours; NULL when nothing of the user's is left.  (A list that the user has empty
- * is "OURS:".)  In memory of our own: AddressSanitizer reads what the kernel keeps, and shows in
- * /proc/self/environ.
+ * @entry without @ours; NULL when the user had set nothing.  (An empty list of the user's reads
+ * "OURS:".)  The result is in our own memory: AddressSanitizer reads the kernel's copy, which
+ * /proc/self/environ shows.
  */
 static char *entry_without(const char *entry, const char *ours, size_t ours_len, char *mem)
 {
@@ -125,7 +125,7 @@ static char *entry_without(const char *entry, const char *ours, size_t ours_len,
 	return mem;
 }
 
-/* Keep ours of variable @i; returns what the program shall see of @entry, NULL = nothing. */
+/* Keep our part of variable @i; returns what the program is to see of @entry, NULL = nothing. */
 static char *variable_take(unsigned i, char *entry)
 {
 	size_t len = strlen(entry);
@@ -155,8 +155,8 @@ static char *variable_take(unsigned i, char *entry)
 }
 
 /*
- * What the program shall see moves down; behind the NULL, entries of the auxiliary vector that say
- * nothing lead to its old beginning, which libc keeps.
+ * Close the gap that @removed entries left.  libc has kept the address of the auxiliary vector, so
+ * the room between the moved NULL and that is filled with entries that are ignored.
  */
 static void environ_end(char **end, size_t removed)
 {
@@ -192,7 +192,7 @@ void ftr_environ_start(char **envp)
 		environ_end(&envp[kept], look.nr - kept);
 }
 
-/* There is room for more: variable_take. */
+/* In place: variable_take left room for it. */
 void ftr_environ_forbid_helper(void)
 {
 	char *channel = ftr_state.ours[FTR_OURS_CHANNEL];
@@ -202,13 +202,13 @@ void ftr_environ_forbid_helper(void)
 		channel[len] = FTR_ENVIRON_NO_HELPER;
 }
 
-/* New images must not, or cannot, connect to the recorder: they would warn, or be killed. */
+/* May new images not connect to the recorder?  They would only warn, or be killed. */
 static bool is_alone(void)
 {
 	return ftr_is_silent() || (ftr_state.control != NULL && ftr_recorder_is_gone());
 }
 
-/* Must come before what it interposes, or what it is for. */
+/* Our part comes first: before what it interposes, or prepares for. */
 static char *list_merge(unsigned i, char *theirs, char *buf)
 {
 	const char *ours = ftr_state.ours[i] + strlen(names[i]), *value = theirs + strlen(names[i]);
@@ -222,7 +222,7 @@ static char *list_merge(unsigned i, char *theirs, char *buf)
 	return buf;
 }
 
-/* That of another recorder is for what it starts itself: ftr within ftr. */
+/* ftr under ftr: another recorder's channel is for the programs that it starts itself. */
 static char *channel_choose(char *theirs)
 {
 	return theirs[strlen(FTR_ENVIRON_CHANNEL)] != '\0' ? theirs :

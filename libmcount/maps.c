@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/self/maps, parsed as it comes.  Threads may have little stack and handlers less, so what
- * needs room is mapped for the moment.
+ * /proc/self/maps, parsed as it is read.  Threads may have little stack, and handlers less: large
+ * buffers are mapped while they are needed.
  */
 #include "libmcount/maps.h"
 
@@ -37,7 +37,7 @@ static int digit_value(int c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
 }
 
-/* A number and the character behind it (-1 at the end of the file). */
+/* Read a number and the character that ends it, which is returned (-1 at the end of the file). */
 static int next_number(struct reader *reader, unsigned base, uint64_t *value)
 {
 	int c;
@@ -77,8 +77,8 @@ static bool next_line(struct reader *reader, struct ftr_mapping *line)
 }
 
 /*
- * Without memcpy, which the compiler would call for an assignment: libc's uses vector registers,
- * and those belong to the program here.
+ * An assignment would become a call of memcpy, and libc's uses vector registers, which hold the
+ * program's values here.
  */
 static void mapping_copy(struct ftr_mapping *to, const struct ftr_mapping *from)
 {
@@ -107,7 +107,7 @@ static bool is_same_file(const struct ftr_mapping *a, const struct ftr_mapping *
 	return true;
 }
 
-/* @run: the lines of one file in a row.  Stops when the run behind @address is complete. */
+/* @run: consecutive lines of one file.  Stops when that of @address is complete. */
 static bool find(struct reader *reader, uintptr_t address, struct ftr_mapping *run,
 		 struct ftr_mapping *line)
 {
@@ -205,8 +205,8 @@ static bool query(uintptr_t address, uintptr_t *low)
 }
 
 /*
- * The C library keeps a thread's control block at the upper end of its stack, so this holds also
- * when the thread is at the moment on a stack of a coroutine or of a handler.
+ * The C library keeps a thread's control block at the upper end of its stack, so this also works
+ * while the thread runs on the stack of a coroutine or a handler.
  */
 static bool find_thread_stack(uintptr_t thread, struct ftr_mapping *mapping, uintptr_t *low,
 			      uintptr_t *high)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of ticks and nanoseconds, read at the same moment; between them time is linear. */
+/* Pairs of ticks and nanoseconds that were read together; time is interpolated between them. */
 #include "utils/record/tick.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "utils/base/bits.h"
 #include "utils/base/clock.h"
 
-#define TRIES 3			/* the closest of them counts: an interrupt spoils one */
-#define CALIBRATE_NS 20000u	/* read to some 50 ns at both ends: good to a percent */
+#define TRIES 3			/* keep the narrowest: an interrupt may widen one */
+#define CALIBRATE_NS 20000u	/* each end is read to within 50 ns: good to a percent */
 
 int ftr_tick_map_init(struct ftr_tick_map *map, bool is_identity)
 {
@@ -27,7 +27,7 @@ void ftr_tick_map_fini(struct ftr_tick_map *map)
 	map->nr = 0;
 }
 
-/* Keep every other pair of the older half: the far past gets coarse, the present stays fine. */
+/* Thin out the older half: precision is kept for recent time. */
 static void map_thin(struct ftr_tick_map *map)
 {
 	size_t half = map->nr / 2, kept = 0, i;
@@ -72,7 +72,7 @@ static size_t pair_find(const struct ftr_tick_map *map, uint64_t tick)
 	return low;
 }
 
-/* Rounded up: what is exact in nanoseconds must not come out as one less. */
+/* Rounded up: an exact number of nanoseconds must not come out as one less. */
 static uint64_t slope(const struct ftr_tick_pair *a, const struct ftr_tick_pair *b)
 {
 	unsigned __int128 mult = (unsigned __int128)(b->ns - a->ns) << FTR_TICK_MULT_SHIFT;
