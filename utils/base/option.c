@@ -31,7 +31,10 @@ int ftr_opt_string(const struct ftr_option *opt, void *value, const char *arg, s
 int ftr_opt_list(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
 {
 	struct ftr_opt_list *list = value;
+	int ret = opt->check != NULL ? opt->check(arg, err) : 0;
 
+	if (ret < 0)
+		return ret;
 	if (ftr_vec_push(list, arg) < 0)
 		return ftr_err_set(err, ENOMEM, "out of memory");
 	return 0;

@@ -48,7 +48,7 @@ struct ftr_option {
 	ftr_option_parse_fn *parse;
 	size_t      offset;	/* of the value (group, sets: of their struct) in the values */
 	uint64_t    min, max;	/* of a number; max 0 = no bound */
-	int (*check)(const char *arg, struct ftr_err *err); /* (nullable) of ftr_opt_list_named */
+	int (*check)(const char *arg, struct ftr_err *err); /* (nullable) of lists */
 	const char *const *words; /* the words to choose from, NULL-terminated; completed */
 	const char *(*next_word)(size_t *pos);	/* or these, from a registry; NULL at the end */
 	const struct ftr_option *group;	/* a table whose rows stand here, shared by commands */

@@ -300,8 +300,7 @@ static void start(struct kernel_collector *self, int32_t pid)
 /* ---- options ---- */
 
 /* Names that are not the kernel's are another collector's. */
-static int parse_events(const struct ftr_option *opt, void *value, const char *arg,
-			struct ftr_err *err)
+static int check_events(const char *arg, struct ftr_err *err)
 {
 	struct ftr_event_word word;
 	const char *at = arg;
@@ -314,7 +313,7 @@ static int parse_events(const struct ftr_option *opt, void *value, const char *a
 					   "as sched:*@kernel",
 					   (int)word.name.len, word.name.s);
 	}
-	return ftr_opt_list(opt, value, arg, err);
+	return 0;
 }
 
 #define ROW(name_, letter_, arg_, help_, parse_, member_, ...) \
@@ -325,7 +324,7 @@ static const struct ftr_option kernel_options[] = {
 	ROW("Event", 'E', "EVENT",
 	    "Record events of the kernel: SYSTEM:EVENT@kernel, \" if FILTER\" may follow; * stands "
 	    "for any text; see --list-event",
-	    parse_events, events),
+	    ftr_opt_list, events, .check = check_events),
 	ROW("kernel", 'k', NULL,
 	    "Record kernel functions, too: those that the program's calls enter", ftr_opt_flag,
 	    has_functions),

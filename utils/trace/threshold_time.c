@@ -16,7 +16,7 @@ struct level {
 	uint64_t place;			/* of its ENTRY */
 	uint64_t start_ns;
 	uint64_t dropped_ns;		/* in callees that were left out */
-	bool is_kept;			/* however short */
+	uint64_t is_kept;		/* 0, or 1: however short; read before it is set, too */
 };
 
 struct threshold_time {
@@ -43,7 +43,7 @@ static uint64_t batch_place(const struct threshold_time *self)
 static void levels_keep(struct threshold_time *self, size_t depth)
 {
 	for (size_t i = depth + 1; i > 0 && !self->levels.v[i].is_kept; i--)
-		self->levels.v[i].is_kept = true;
+		self->levels.v[i].is_kept = 1;
 }
 
 /*
