@@ -9,6 +9,7 @@
 #include "cmds/message.h"
 #include "cmds/show.h"
 #include "utils/analysis/event_sums.h"
+#include "utils/analysis/memory_sums.h"
 #include "utils/analysis/stats.h"
 #include "utils/analysis/syscalls.h"
 #include "utils/cli/common.h"
@@ -26,7 +27,9 @@ struct report_values {
 };
 
 /* After the first one in the order of enum ftr_sums_by. */
-static const char *const by_words[] = { "func", "call", "file", "process", "event", NULL };
+static const char *const by_words[] = {
+	"func", "call", "file", "process", "event", "caller", NULL
+};
 
 enum { FORMAT_NORMAL, FORMAT_CSV, FORMAT_JSON };
 static const char *const format_words[] = { "normal", "csv", "json", NULL };
@@ -64,8 +67,9 @@ static const struct ftr_option report_options[] = {
 	FTR_OPTION(
 		"by", 0, "WHAT",
 		"A row for each func (default), of observed system calls for each call, "
-		"file or process, or for each event; fields: elapsed total total-avg total-min total-max call error open read "
-		"write fork process status pid all",
+		"file or process, for each event, or for each caller that asked for memory; fields: elapsed total "
+		"total-avg total-min total-max call error open read write fork process status pid bytes live-bytes "
+		"live-blocks all",
 		ftr_opt_choice, struct report_values, by, .words = by_words),
 	FTR_OPTION("format", 0, "FORMAT",
 		   "normal; csv or json: fields by their names, times in nanoseconds", ftr_opt_choice,
@@ -140,13 +144,20 @@ static bool is_by_event(const struct report_values *values)
 	return values->by - 1 == FTR_SUMS_BY_EVENT;
 }
 
+static bool is_by_caller(const struct report_values *values)
+{
+	return values->by - 1 == FTR_SUMS_BY_CALLER;
+}
+
 static int report_sums(const struct ftr_sums *sums, const struct report_values *values)
 {
 	if (sums->rows.nr != 0)
 		return print_to_output(print_sums, sums, values);
 	ftr_error("report: no %s in this trace; record them with ftr record %s",
-		  is_by_event(values) ? "events" : "system calls",
-		  is_by_event(values) ? "-E" : "--syscalls");
+		  is_by_caller(values) ? "requests for memory" :
+		  is_by_event(values)  ? "events" : "system calls",
+		  is_by_caller(values) ? "--probe=memory" :
+		  is_by_event(values)  ? "-E" : "--syscalls");
 	return FTR_EXIT_FAILED;
 }
 
@@ -231,6 +242,8 @@ static struct ftr_sink *sink_new(const struct report_values *values, struct ftr_
 {
 	if (values->by == 0)
 		return ftr_stats_new(stats_flags(values), err);
+	if (is_by_caller(values))
+		return ftr_memory_sums_new(err);
 	return is_by_event(values) ? ftr_event_sums_new(err) :
 				     ftr_syscalls_new((enum ftr_sums_by)(values->by - 1), err);
 }
@@ -247,6 +260,8 @@ static int report_opened(struct ftr_opened *opened, struct report_values *values
 	values->view.srcline_of = values->has_srcline ? opened->trace : NULL;
 	if (sink == NULL || ftr_opened_pump(opened, sink, &pumped, &err) < 0)
 		ftr_error("%s", err.text);
+	else if (is_by_caller(values))
+		status = report_sums(ftr_memory_sums_get(sink), values);
 	else if (is_by_event(values))
 		status = report_sums(ftr_event_sums_get(sink), values);
 	else if (values->by > 0)
@@ -293,7 +308,8 @@ static int report_run(void *values, int argc, char **argv)
 	if (self->diff != NULL)
 		return report_diff(self);
 	/* Processors are known from what happens outside of calls, too; it is not counted. */
-	if ((stats_flags(self) & FTR_STATS_DETAILS) || is_by_event(self))
+	if ((stats_flags(self) & FTR_STATS_DETAILS) || is_by_event(self) ||
+	    is_by_caller(self))
 		selection.event_full = true;
 	/* Processes are named by their parents: only in the order of time. */
 	status = ftr_opened_open(&opened, &self->common, &selection,

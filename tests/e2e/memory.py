@@ -272,6 +272,107 @@ int main(void)
         self.assertEqual(theirs["deeper"], 84)
         self.assertEqual(self.report("-f", "call")["deeper"], 84)
 
+    def sums(self, path, *words):
+        """By caller: requests, failures, bytes, live bytes, live blocks."""
+        text = self.output("report", "--by=caller", "-d", path, "--no-pager", "-f",
+                           "call,error,bytes,live-bytes,live-blocks", *words)
+        return {name: tuple(int(nr) for nr in numbers.split()) for numbers, name in
+                re.findall(r"^((?: +\d+){5})  (\S+)$", text, re.M)}
+
+    # By what tests/prog/requests.cc says of itself.
+    SUMS = {"leak": (15, 0, 7530, 4517, 9), "give": (4000, 0, 1204000, 0, 0), "deeper": (4, 0, 804, 0, 0),
+            "each": (16, 1, sum(nr for name, nr in EACH if nr < 1 << 40), 0, 0)}
+
+    def test_sums(self):
+        for flags in ([], ["-pg"]):
+            with self.subTest(flags=flags):
+                self.build_requests("-std=c++17", *flags)
+                self.record("./requests", "leak", "threads", "each", "thrown")
+                sums = self.sums("d")
+                self.assertEqual({name: row for name, row in sums.items() if name in self.SUMS}, self.SUMS)
+                with open("x.fxt", "wb") as file:
+                    subprocess.run([FTR, "dump", "--fxt", "-d", "d"], stdout=file, timeout=TIMEOUT, check=True)
+                self.assertEqual(self.sums("x.fxt", "--event-full"), sums)
+        self.record("./requests", "each")
+        done = subprocess.run([FTR, "report", "--by=caller", "-d", "d", "-s", "live-bytes,name", "--no-pager"],
+                              stdout=subprocess.PIPE, text=True, timeout=TIMEOUT, check=True)
+        self.assertRegex(done.stdout, r"Calls +Bytes +Live bytes +Live blocks  Caller\n")
+        subprocess.run([FTR, "record", "-d", "none", "--force", "true"], timeout=TIMEOUT, check=True)
+        done = subprocess.run([FTR, "report", "--by=caller", "-d", "none"], stderr=subprocess.PIPE, text=True,
+                              timeout=TIMEOUT, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--probe=memory", done.stderr)
+
+    def test_realloc_between_threads(self):
+        """A block that realloc gave back is another thread's before the realloc is recorded."""
+        self.compile("storm", r"""
+#include <pthread.h>
+#include <stdlib.h>
+static void *work(void *arg)
+{
+	for (int i = 0; i < 5000; i++) {
+		void *block = malloc(24 + i % 5 * 16);
+
+		block = realloc(block, 600 + i % 7 * 100);
+		block = realloc(block, 30);
+		free(block);
+	}
+	return NULL;
+}
+int main(void)
+{
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+""")
+        self.same_as_native(["--no-event", "--probe=memory"], "./storm")
+        self.assertEqual(self.sums("d")["work"][3:], (0, 0))
+        self.assertEqual(self.sums("d")["work"][0], 60000)
+
+    def test_totals_as_valgrind(self):
+        if shutil.which("valgrind") is None:
+            self.skipTest("valgrind is not installed")
+        self.skip_with_sanitizer()
+        self.compile("totals", r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char *lost;
+int main(void)
+{
+	char *text = strdup("some text"), *more = NULL;
+
+	for (int i = 1; i < 300; i++) {
+		more = realloc(more, i * 10);
+		free(calloc(i, 3));
+		lost = malloc(i);
+	}
+	lost = NULL;
+	puts(text);
+	free(text);
+	free(more);
+	return 0;
+}
+""")
+        done = subprocess.run(["valgrind", "--leak-check=full", "--run-libc-freeres=no", "./totals"],
+                              stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=2 * TIMEOUT,
+                              check=False)
+        theirs = [int(nr.replace(",", "")) for nr in re.search(
+            r"in use at exit: ([\d,]+) bytes in ([\d,]+) blocks\n"
+            r".* usage: ([\d,]+) allocs, [\d,]+ frees, ([\d,]+) bytes",
+            done.stderr).groups()]
+        self.record("./totals")
+        sums = self.sums("d").values()
+        self.assertEqual([sum(row[3] for row in sums), sum(row[4] for row in sums), sum(row[0] for row in sums),
+                          sum(row[2] for row in sums)], theirs)
+        lost = re.search(r"definitely lost: ([\d,]+) bytes in ([\d,]+) blocks", done.stderr).groups()
+        self.assertEqual([int(nr.replace(",", "")) for nr in lost], list(self.sums("d")["main"][3:]))
+
     def test_formats(self):
         """Calls and requests in one replay; FXT has all of it, so what is read of that is the same."""
         self.build_requests("-std=c++17", "-pg")

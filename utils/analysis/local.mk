@@ -23,6 +23,8 @@ libftr_a_SOURCES += \
 	utils/analysis/histogram.h \
 	utils/analysis/limit.c \
 	utils/analysis/limit.h \
+	utils/analysis/memory_sums.c \
+	utils/analysis/memory_sums.h \
 	utils/analysis/slowest.c \
 	utils/analysis/slowest.h \
 	utils/analysis/stats.c \

@@ -12,6 +12,7 @@ enum ftr_sums_by {
 	FTR_SUMS_BY_FILE,
 	FTR_SUMS_BY_PROCESS,
 	FTR_SUMS_BY_EVENT,	/* analysis/event_sums.h */
+	FTR_SUMS_BY_CALLER,	/* analysis/memory_sums.h */
 };
 
 struct ftr_sum {
@@ -20,12 +21,14 @@ struct ftr_sum {
 	int32_t  pid;		/* by process */
 	int32_t status; /* by process: as a shell gives it, 128+n for a signal; -1 = not known */
 	uint64_t total_ns, min_ns, max_ns;	/* inside of the calls */
-	uint64_t calls;		/* by event: how often it happened */
+	uint64_t calls;		/* by event: how often it happened; by caller: requests */
 	uint64_t errors;	/* of these: failed */
 	uint64_t opens;		/* that succeeded */
 	uint64_t reads, writes;	/* of these: for reading, for writing; both count in both */
 	uint64_t forks;		/* children, threads not */
 	uint64_t processes;	/* that did any of this */
+	uint64_t bytes;		/* by caller: of all blocks that it was given */
+	uint64_t live_bytes, live_blocks;	/* ... of these, never given back */
 	uint64_t start_ns,
 		end_ns; /* of the first call (a child: of its making), of the last one's end */
 };

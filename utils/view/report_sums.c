@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report --by: system calls, files, processes or events, a row each. */
+/* report --by: system calls, files, processes, events or callers, a row each. */
 #include "utils/base/bits.h"
 #include "utils/view/report.h"
 
@@ -30,6 +30,9 @@ enum {
 	COLUMN_PROCESSES,
 	COLUMN_STATUS,
 	COLUMN_PID,
+	COLUMN_BYTES,
+	COLUMN_LIVE_BYTES,
+	COLUMN_LIVE_BLOCKS,
 	COLUMNS
 };
 
@@ -44,6 +47,8 @@ static const struct ftr_field_name names[COLUMNS + 1] = {
 	[COLUMN_READS] = { "read" },      [COLUMN_WRITES] = { "write" },
 	[COLUMN_FORKS] = { "fork" },      [COLUMN_PROCESSES] = { "process" },
 	[COLUMN_STATUS] = { "status" },   [COLUMN_PID] = { "pid" },
+	[COLUMN_BYTES] = { "bytes" },     [COLUMN_LIVE_BYTES] = { "live-bytes" },
+	[COLUMN_LIVE_BLOCKS] = { "live-blocks" },
 };
 
 static const struct {
@@ -57,6 +62,8 @@ static const struct {
 	[COLUMN_READS] = { "Reads", 8 },      [COLUMN_WRITES] = { "Writes", 8 },
 	[COLUMN_FORKS] = { "Forks", 8 },      [COLUMN_PROCESSES] = { "Processes", 9 },
 	[COLUMN_STATUS] = { "Status", 6 },    [COLUMN_PID] = { "PID", 7 },
+	[COLUMN_BYTES] = { "Bytes", 12 },     [COLUMN_LIVE_BYTES] = { "Live bytes", 12 },
+	[COLUMN_LIVE_BLOCKS] = { "Live blocks", 11 },
 };
 
 /* What stands where unless one asks for other columns or another order. */
@@ -74,6 +81,8 @@ static const struct {
 							 ONE(PID), COLUMN_ELAPSED },
 	[FTR_SUMS_BY_EVENT] = { "Event", ONE(TOTAL) | ONE(AVG) | ONE(MIN) | ONE(MAX) | ONE(CALLS),
 				COLUMN_CALLS },
+	[FTR_SUMS_BY_CALLER] = { "Caller", ONE(CALLS) | ONE(BYTES) | ONE(LIVE_BYTES) |
+						   ONE(LIVE_BLOCKS), COLUMN_LIVE_BYTES },
 };
 
 struct sort {
@@ -98,6 +107,9 @@ static int64_t value_of(const struct ftr_sum *row, int column)
 	case COLUMN_FORKS:	return (int64_t)row->forks;
 	case COLUMN_PROCESSES:	return (int64_t)row->processes;
 	case COLUMN_STATUS:	return row->status;
+	case COLUMN_BYTES:	return (int64_t)row->bytes;
+	case COLUMN_LIVE_BYTES:	return (int64_t)row->live_bytes;
+	case COLUMN_LIVE_BLOCKS: return (int64_t)row->live_blocks;
 	default:		return row->pid;
 	}
 }

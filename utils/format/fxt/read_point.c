@@ -226,8 +226,10 @@ static int span_match(struct fxt_source *self, struct ftr_event *ev)
 static bool is_of_kind(const struct ftr_event *ev, const struct ftr_event_kind *kind,
 		       enum fxt_event type)
 {
-	if (kind == NULL || (ev->payload != NULL && ev->payload->spec != NULL))
+	if (kind == NULL)
 		return false;
+	if (ev->payload != NULL && ev->payload->spec != NULL)
+		return kind->spec != NULL && type == FXT_INSTANT;
 	return type == FXT_INSTANT ||
 	       (type == FXT_COUNTER && kind->value_nr > 0 && ev->payload != NULL);
 }
