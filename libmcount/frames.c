@@ -3,6 +3,7 @@
 #include "libmcount/frames.h"
 
 #include "libmcount/frame.h"
+#include "libmcount/gate.h"
 #include "libmcount/untraced.h"
 
 #define HOLES_MIN 64u
@@ -86,10 +87,43 @@ static bool frames_are_still(const struct ftr_thread *self)
 	const struct ftr_frame *frame;
 
 	for (frame = self->frames; frame < self->top; frame++) {
-		if (frame->loc != NULL && (ftr_frame_is_busy(frame->loc) || !frame->is_begun))
+		if (frame->loc != NULL &&
+		    (ftr_frame_is_busy(frame->loc) || !ftr_frame_has_tick(frame)))
 			return false;
 	}
 	return true;
+}
+
+/*
+ * What rules decided about the call moves with it.  Its status follows when only one of both frames
+ * is left: a handler in between is not to put an ENTRY that waits twice.
+ */
+static void gated_move(struct ftr_thread *self, const struct ftr_frame *from,
+		       const struct ftr_frame *to)
+{
+	struct ftr_gate_frame *gated;
+	uint64_t at = (uint64_t)(from - self->frames), index = (uint64_t)(to - self->frames);
+	uint32_t i;
+
+	if (self->gate == NULL)
+		return;
+	gated = ftr_gate_frame(self, to);
+	*gated = *ftr_gate_frame(self, from);
+	gated->status = FTR_GATE_UNRECORDED;
+	for (i = 0; i < gated->payload_bytes; i++)
+		self->gate->payloads[index * FTR_GATE_PAYLOAD + i] =
+			self->gate->payloads[at * FTR_GATE_PAYLOAD + i];
+}
+
+/* @from is busy, and the other one goes on. */
+static void gated_moved(struct ftr_thread *self, const struct ftr_frame *from,
+			const struct ftr_frame *to, const uintptr_t *loc)
+{
+	if (self->gate == NULL)
+		return;
+	if (to->loc == loc)
+		ftr_gate_frame(self, to)->status = ftr_gate_frame(self, from)->status;
+	ftr_gate_frame(self, from)->status = FTR_GATE_NONE;
 }
 
 /*
@@ -105,6 +139,7 @@ static void frame_move(struct ftr_thread *self, struct ftr_frame *from, struct f
 	to->ret = copy.ret;
 	to->func = copy.func;
 	to->state = copy.state;
+	gated_move(self, from, to);
 	atomic_signal_fence(memory_order_seq_cst);
 	to->loc = copy.loc;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -112,6 +147,7 @@ static void frame_move(struct ftr_thread *self, struct ftr_frame *from, struct f
 		if (from->state == copy.state) {
 			if (self->jumping == from)
 				self->jumping = to;
+			gated_moved(self, from, to, copy.loc);
 			frame_free(from);
 			return;
 		}
@@ -140,7 +176,7 @@ static void frames_compact(struct ftr_thread *self)
 static void holes_close(struct ftr_thread *self)
 {
 	self->hole_nr = 0;
-	if (self->gate == NULL && !ftr_thread_is_vforked(self) &&
+	if (!ftr_thread_is_vforked(self) &&
 	    atomic_load(&self->slot->moves) % 2 == 0 && frames_are_still(self))
 		frames_compact(self);
 }

@@ -69,6 +69,7 @@ struct ftr_gate {
 	struct ftr_gate_state start;	/* below all frames */
 	struct ftr_gate_frame *frames;	/* as many as the slot has */
 	uint64_t tick;			/* of the newest frame, which orders those that keep none */
+	bool has_waited;		/* an ENTRY has ever waited */
 	uint32_t flags;			/* FTR_CALLS_* of the image */
 	uint32_t module_generation;	/* of what is known: ftr_state's */
 	uint32_t rules_generation;	/* ... ftr_state's */

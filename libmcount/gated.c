@@ -28,6 +28,23 @@ static bool is_one_stack(const struct ftr_thread *self, const uintptr_t *below,
 	       (uint64_t)(above - below) < STACK_WORDS;
 }
 
+/* The newest on the stack of @loc, as far as that is known. */
+static __attribute__((noinline, cold)) const struct ftr_gate_state *
+state_find_stack(const struct ftr_thread *self, const uintptr_t *loc)
+{
+	const struct ftr_frame *frame = self->top - 1;
+	uintptr_t low, high;
+
+	ftr_stacks_bounds(self, loc, &low, &high);
+	for (; frame >= self->frames; frame--) {
+		uintptr_t at = (uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY;
+
+		if (at >= low && at <= high && at >= (uintptr_t)loc && is_open(self, frame))
+			return &ftr_gate_frame(self, frame)->after;
+	}
+	return &self->gate->start;
+}
+
 /* Frames of several stacks: the newest on that of @loc, or else the newest of all. */
 static __attribute__((noinline, cold)) const struct ftr_gate_state *
 state_find(const struct ftr_thread *self, const uintptr_t *loc)
@@ -50,8 +67,10 @@ static inline const struct ftr_gate_state *state_before(const struct ftr_thread 
 {
 	const struct ftr_frame *frame = self->top - 1;
 
-	if (likely(!self->is_mixed && is_open(self, frame)))
+	if (likely(!self->is_mixed && self->stacks == NULL && is_open(self, frame)))
 		return &ftr_gate_frame(self, frame)->after;
+	if (self->stacks != NULL && !ftr_thread_is_signal(self, loc))
+		return state_find_stack(self, loc);
 	return state_find(self, loc);
 }
 
@@ -121,7 +140,7 @@ static void callers_put(struct ftr_thread *self, const struct ftr_frame *until)
 
 static inline bool callers_may_wait(const struct ftr_thread *self, const struct ftr_frame *frame)
 {
-	return frame > self->frames &&
+	return frame > self->frames && self->gate->has_waited &&
 	       (self->is_mixed || ftr_gate_frame(self, frame - 1)->status != FTR_GATE_BEGUN);
 }
 
@@ -178,6 +197,7 @@ static void begin_waiting(struct ftr_thread *self, struct ftr_frame *frame,
 	self->gate->tick = gated->tick;
 	frame->state = gated->tick << 16 | frame->kind;
 	atomic_signal_fence(memory_order_seq_cst);
+	self->gate->has_waited = true;
 	gated->status = FTR_GATE_WAITS;
 	if (frame > self->frames && caller->status == FTR_GATE_WAITS &&
 	    is_late(self, caller, gated->tick)) {

@@ -23,11 +23,6 @@ static const uintptr_t *loc_of(const struct ftr_frame *frame)
 	return (const uintptr_t *)((uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY);
 }
 
-static bool is_signal(const struct ftr_thread *self, const uintptr_t *loc)
-{
-	return (uintptr_t)loc - self->signal_low < self->signal_bytes;
-}
-
 static bool covers(const struct ftr_stack_range *range, uintptr_t loc)
 {
 	return range->base >= loc && loc + NEAR_BYTES > range->low;
@@ -140,7 +135,7 @@ void ftr_stacks_note(struct ftr_thread *self, const uintptr_t *loc, enum ftr_sta
 	bool is_new = false;
 	uint32_t n = 0;
 
-	if (is_signal(self, (const uintptr_t *)at))
+	if (ftr_thread_is_signal(self, (const uintptr_t *)at))
 		return;		/* a handler's calls belong to what it interrupted */
 	if (!ftr_frame_is_home(self, (const uintptr_t *)at)) {
 		n = stack_of_record(self, at, use, &is_new);
@@ -159,7 +154,7 @@ void ftr_stacks_see(struct ftr_thread *self, const uintptr_t *loc)
 {
 	uint32_t n;
 
-	if (is_signal(self, loc) || ftr_frame_is_home(self, loc))
+	if (ftr_thread_is_signal(self, loc) || ftr_frame_is_home(self, loc))
 		return;
 	n = stack_find_again(self->stacks, (uintptr_t)loc);
 	if (n != 0)
@@ -202,7 +197,7 @@ static struct ftr_frame *stack_split(struct ftr_thread *self, struct ftr_frame *
 
 		if (loc == NULL)
 			continue;
-		if (ftr_frame_is_home(self, loc) || is_signal(self, loc) ||
+		if (ftr_frame_is_home(self, loc) || ftr_thread_is_signal(self, loc) ||
 		    (uintptr_t)loc - base >= NEAR_BYTES)
 			break;
 		base = (uintptr_t)loc;
@@ -229,7 +224,7 @@ static void stacks_split(struct ftr_thread *self)
 			frame--;
 			continue;
 		}
-		if (ftr_frame_is_home(self, loc) || is_signal(self, loc))
+		if (ftr_frame_is_home(self, loc) || ftr_thread_is_signal(self, loc))
 			break;
 		frame = stack_split(self, frame);
 	}
@@ -246,7 +241,7 @@ static bool is_switched(const struct ftr_thread *self, const uintptr_t *loc)
 	if (frame < self->frames)
 		return false;
 	last = loc_of(frame);
-	if (is_signal(self, last) || is_signal(self, loc))
+	if (ftr_thread_is_signal(self, last) || ftr_thread_is_signal(self, loc))
 		return false;
 	if (ftr_frame_is_home(self, last) || ftr_frame_is_home(self, loc))
 		return ftr_frame_is_home(self, last) != ftr_frame_is_home(self, loc);
@@ -265,7 +260,7 @@ static void stacks_start(struct ftr_thread *self)
 {
 	struct ftr_stacks *stacks = self->slot->stacks;
 
-	*stacks = (struct ftr_stacks){ .max = stacks->max };
+	*stacks = (struct ftr_stacks){ .max = self->slot->stack_nr };
 	self->stacks = stacks;
 	if (self->gate_end == NULL) {
 		self->stacks_end = self->frames_end;

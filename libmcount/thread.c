@@ -152,7 +152,7 @@ static struct ftr_slot *slot_new(void)
 		slot->gate = ftr_gate_init(slot->frames + frame_nr, frame_nr);
 	slot->stacks = (struct ftr_stacks *)((char *)(slot->frames + frame_nr) +
 					     ftr_gate_bytes(frame_nr));
-	slot->stacks->max = stacks_wanted(frame_nr);
+	slot->stack_nr = stacks_wanted(frame_nr);
 	if (ftr_sys3(SYS_madvise, slot->producer, 2 * PAGE, MADV_WIPEONFORK) < 0) {
 		memory_unmap(slot, bytes);
 		return NULL;

@@ -47,6 +47,12 @@ static inline bool ftr_frame_is_at(const struct ftr_frame *frame, const uintptr_
 	return frame->loc == loc && frame->kind == FTR_FRAME_RETURN;
 }
 
+/* Has the hook that opened it done all that it does? */
+static inline bool ftr_frame_has_tick(const struct ftr_frame *frame)
+{
+	return frame->state >> 16 != 0;
+}
+
 /* 48 bits of ticks wrap once a day: only frames of one day compare right. */
 static inline bool ftr_frame_is_newer(const struct ftr_frame *a, const struct ftr_frame *b)
 {
@@ -128,6 +134,7 @@ struct ftr_slot {
 	struct ftr_return *returns;	/* of frames taken for left; by hash of loc */
 	uint64_t return_nr;		/* a power of two, a multiple of FTR_RETURN_WAYS */
 	struct ftr_stacks *stacks;	/* room for stacks.h; NULL = none, of a vfork's child */
+	uint32_t stack_nr;		/* that it has room for */
 	uint64_t bytes;			/* of this mapping */
 	uint32_t stub;			/* 0 = none left: unwinders end at this thread's calls */
 	_Atomic uint32_t moves;		/* odd while frames move; see frames.h */
@@ -176,6 +183,12 @@ struct ftr_thread {
 	bool is_silent;			/* see ftr_is_silent */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
 };
+
+/* Is @loc on the stack that the program gave to its handlers? */
+static inline bool ftr_thread_is_signal(const struct ftr_thread *self, const uintptr_t *loc)
+{
+	return (uintptr_t)loc - self->signal_low < self->signal_bytes;
+}
 
 /* Does its parent wait for it, with the same thread-local storage? */
 static inline bool ftr_thread_is_vforked(const struct ftr_thread *self)

@@ -6,6 +6,8 @@
  * what each computes depends on its seed alone.
  *
  * again: --nest-libcall
+ * again: --no-libcall -F .
+ * again: --no-libcall -t 1ns
  * args: 1 2 preempt
  * cflags: -pthread -fno-inline -Wno-unused-result
  */
