@@ -24,18 +24,6 @@ static int check_rule(const struct ftr_rule *rule, struct ftr_err *err)
 	return 0;
 }
 
-static int check_conditions(const struct ftr_rules *rules, struct ftr_err *err)
-{
-	unsigned nr = 0;
-
-	for (size_t i = 0; i < rules->rules.nr; i++)
-		nr += rules->rules.v[i].condition != NULL;
-	if (nr <= FTR_RULE_CONDITIONS_MAX)
-		return 0;
-	return ftr_err_set(err, EINVAL, "%u rules have conditions, more than %d; join some by ||",
-			   nr, FTR_RULE_CONDITIONS_MAX);
-}
-
 int ftr_opened_parse_rules(struct ftr_opened *opened, const struct ftr_filter_opts *opts,
 			   struct ftr_err *err)
 {
@@ -44,7 +32,7 @@ int ftr_opened_parse_rules(struct ftr_opened *opened, const struct ftr_filter_op
 	for (size_t i = 0; ret == 0 && i < opened->rules.rules.nr; i++)
 		ret = check_rule(&opened->rules.rules.v[i], err);
 	if (ret == 0)
-		ret = check_conditions(&opened->rules, err);
+		ret = ftr_rule_plans_check(&opened->rules, err);
 	opened->options.size_bytes = opts->size_bytes;
 	return ret;
 }

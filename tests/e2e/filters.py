@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import unittest
 from random import Random
 
 from recording import Trace, build, harness
@@ -147,16 +148,28 @@ class FiltersTest(harness.Test):
     def test_options_for_readers(self):
         with_quotes = "-F", "slow@if:arg2 !~ \"it's\" || arg1==2"
         self.assertEqual(self.recorded("pg", *with_quotes), SLOW)
-        for options, text in (((), None), (("-F", "slow"), None), (("-t", "10ms"), "--time-filter 10000000ns\n"),
+        for options, text in (((), None), (("-F", "slow"), None), (("-t", "10ms"), "-t 10ms\n"),
+                              (("-t", "1500us"), "-t 1.500ms\n"), (("-t", "999ns"), "-t 999ns\n"),
+                              (("-t", "1234567ns"), "-t 1.234ms\n"), (("-t", "120s"), "-t 120s\n"),
+                              (("-t", "90m"), "-t 90m\n"),
                               (("-t", "10ms", "-T", "again@trace"), None),
                               (("-D", "2", "-Z", "3", "-T", "again@arg1,color=red", "--match", "exact"),
-                               "--match exact\n--trigger 'again@color=red'\n--depth 2\n--size-filter 3\n")):
+                               "--match exact\n-T 'again@color=red'\n-D 2\n-Z 3\n")):
             with self.subTest(options=options):
                 self.recorded("pg", *options)
                 self.assertEqual(os.path.exists("made/default.opts"), text is not None)
                 if text is not None:
                     with open("made/default.opts", encoding="ascii") as file:
                         self.assertEqual(file.read(), text)
+
+    @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
+    def test_uftrace_takes_the_options(self):
+        for options, calls in (("-t 1500us", "main(run(top(slow)))"), ("-F slow@color=red", "slow(mid(leaf leaf))"),
+                               ("-t 10ms -N again@color=red -D 2", "main(run)")):
+            with self.subTest(options=options):
+                self.recorded("pg", "--no-libcall", *options.split())
+                done = self.run_program("uftrace", "replay", "--no-pager", "-d", "made", "-f", "none")
+                self.assertEqual((done.returncode, tree(done.stdout)), (0, calls), done.stderr)
 
     def test_random_choices(self):
         """Whatever is combined: what is recorded is what analysis shows of all calls."""
@@ -236,7 +249,8 @@ class FiltersTest(harness.Test):
 
     def test_what_cannot_be_recorded(self):
         for options, reason in ((["-T", "slow@recover"], "not supported yet"),
-                                (["-A", "slow@arg1,if:arg1>2"], "or to ftr replay")):
+                                (["-A", "slow@arg1,if:arg1>2"], "or to ftr replay"),
+                                ([f"--filter=slow@if:arg1>{n}" for n in range(9)], "more than 8; join some")):
             done = self.ftr("record", *options, "./pg")
             self.assertEqual(done.returncode, 2, options)
             self.assertIn(reason, done.stderr)

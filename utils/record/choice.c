@@ -9,6 +9,7 @@
 
 #include "utils/base/closest.h"
 #include "utils/object/demangle.h"
+#include "utils/trace/rule_plan.h"
 
 /* What the runtime does by itself; colours and backtraces are for who looks at the data. */
 #define GATED \
@@ -53,7 +54,7 @@ int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_e
 
 	for (i = 0; ret == 0 && i < choice->rules->rules.nr; i++)
 		ret = rule_check(choice, &choice->rules->rules.v[i], err);
-	return ret;
+	return ret == 0 ? ftr_rule_plans_check(choice->rules, err) : ret;
 }
 
 static bool module_matches(const struct ftr_rule *rule, const char *path,

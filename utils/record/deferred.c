@@ -51,20 +51,46 @@ static void put_quoted(struct ftr_strbuf *opts, const char *text)
 
 static void put_rule(struct ftr_strbuf *opts, const struct ftr_rule *rule)
 {
-	bool is_of_values = rule->kind == FTR_RULE_OF_ARGUMENT || rule->kind == FTR_RULE_OF_RETVAL;
+	/* uftrace knows all letters, but not all long names; what values have else is a trigger. */
+	static const char letters[FTR_RULE_KINDS] = {
+		[FTR_RULE_OF_FILTER] = 'F', [FTR_RULE_OF_NOTRACE] = 'N',
+		[FTR_RULE_OF_CALLER] = 'C', [FTR_RULE_OF_HIDE] = 'H',
+		[FTR_RULE_OF_LOCATION] = 'L', [FTR_RULE_OF_TRIGGER] = 'T',
+		[FTR_RULE_OF_ARGUMENT] = 'T', [FTR_RULE_OF_RETVAL] = 'T',
+	};
 
 	if (rule->shown == NULL)
 		return;
-	ftr_strbuf_printf(opts, "--%s ",
-			  ftr_rule_option(is_of_values ? FTR_RULE_OF_TRIGGER : rule->kind));
+	ftr_strbuf_printf(opts, "-%c ", letters[rule->kind]);
 	put_quoted(opts, rule->shown);
 	ftr_strbuf_putc(opts, '\n');
 }
 
+/*
+ * uftrace takes three digits before the point, and three behind it.  What is cut off is no loss:
+ * what takes less was not recorded.
+ */
 static void put_time(struct ftr_strbuf *opts, const struct ftr_record_choice *choice)
 {
-	if (choice->time_ns != 0)
-		ftr_strbuf_printf(opts, "--time-filter %" PRIu64 "ns\n", choice->time_ns);
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
+		      { "m", UINT64_C(60000000000) } };
+	uint64_t whole = choice->time_ns, rest = 0;
+	size_t i = 0;
+
+	if (choice->time_ns == 0)
+		return;
+	while (whole > 999 && i + 1 < sizeof(units) / sizeof(units[0])) {
+		i++;
+		whole = choice->time_ns / units[i].ns;
+		rest = choice->time_ns % units[i].ns * 1000 / units[i].ns;
+	}
+	ftr_strbuf_printf(opts, "-t %" PRIu64, whole > 999 ? 999 : whole);
+	if (rest != 0)
+		ftr_strbuf_printf(opts, ".%03" PRIu64, rest);
+	ftr_strbuf_printf(opts, "%s\n", units[i].name);
 }
 
 void ftr_record_deferred_opts(const struct ftr_record_choice *choice, uint64_t depth,
@@ -84,9 +110,9 @@ void ftr_record_deferred_opts(const struct ftr_record_choice *choice, uint64_t d
 		put_rule(opts, &rules->rules.v[i]);
 	put_time(opts, choice);
 	if (depth != 0)
-		ftr_strbuf_printf(opts, "--depth %" PRIu64 "\n", depth);
+		ftr_strbuf_printf(opts, "-D %" PRIu64 "\n", depth);
 	if (choice->size_bytes != 0)
-		ftr_strbuf_printf(opts, "--size-filter %" PRIu64 "\n", choice->size_bytes);
+		ftr_strbuf_printf(opts, "-Z %" PRIu64 "\n", choice->size_bytes);
 	if (choice->starts_off && !choice->is_switched)
 		ftr_strbuf_puts(opts, "--disable\n");
 }

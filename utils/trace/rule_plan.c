@@ -14,6 +14,18 @@
 
 static const struct ftr_rule_plan nothing;
 
+int ftr_rule_plans_check(const struct ftr_rules *rules, struct ftr_err *err)
+{
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < rules->rules.nr; i++)
+		nr += rules->rules.v[i].condition != NULL;
+	if (nr <= FTR_RULE_CONDITIONS_MAX)
+		return 0;
+	return ftr_err_set(err, EINVAL, "%u rules have conditions, more than %d; join some by ||",
+			   nr, FTR_RULE_CONDITIONS_MAX);
+}
+
 int ftr_rule_plans_init(struct ftr_rule_plans *plans, const struct ftr_rules *rules,
 			struct ftr_trace *trace)
 {

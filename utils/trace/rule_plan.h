@@ -46,6 +46,9 @@ struct ftr_rule_plans {
 	struct ftr_arena arena;
 };
 
+/* Are there so many conditions at most?  0, or -EINVAL with the reason. */
+int ftr_rule_plans_check(const struct ftr_rules *rules, struct ftr_err *err);
+
 /* -ENOMEM, then there is nothing to release, or 0. */
 int  ftr_rule_plans_init(struct ftr_rule_plans *plans, const struct ftr_rules *rules,
 			 struct ftr_trace *trace);
