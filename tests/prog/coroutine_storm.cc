@@ -7,7 +7,6 @@
  *
  * again: --nest-libcall
  * again: --no-libcall -F .
- * again: --no-libcall -t 1ns
  * args: 1 2 preempt
  * cflags: -pthread -fno-inline -Wno-unused-result
  */
