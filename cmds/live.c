@@ -126,12 +126,11 @@ static int filter_share(struct live_values *values)
 {
 	const struct ftr_filter_opts *shown = &values->replay.selection.filter;
 	struct ftr_filter_opts *recorded = &values->record.filter;
-	struct ftr_err err = { 0 };
 	int ret = 0;
 	size_t i;
 
 	for (i = 0; ret == 0 && i < shown->rules.given.nr; i++)
-		ret = ftr_opt_list(NULL, &recorded->rules.given, shown->rules.given.v[i], &err);
+		ret = ftr_vec_push(&recorded->rules.given, shown->rules.given.v[i]);
 	recorded->rules.match = shown->rules.match;
 	recorded->size_bytes = shown->size_bytes;
 	recorded->starts_off = shown->starts_off;
