@@ -46,6 +46,38 @@ struct ftr_arch_patch {
 	bool (*is_entry)(const uint8_t *code, uint32_t size);
 };
 
+/* Bytes of code that may lead to @to: a branch, or an address that is taken. */
+enum ftr_lead_kind { FTR_LEAD_CALL, FTR_LEAD_JUMP, FTR_LEAD_BRANCH, FTR_LEAD_ADDRESS };
+
+struct ftr_lead {
+	size_t at;		/* of its operation in the code, behind prefixes */
+	uint64_t to;
+	uint8_t kind;		/* enum ftr_lead_kind; BRANCH is conditional */
+	bool is_short;		/* of one byte's distance: many bytes look like that by chance */
+};
+
+typedef void ftr_lead_fn(void *arg, const struct ftr_code *code, const struct ftr_lead *lead);
+
+/*
+ * How functions without any room for a call are entered (arch/ISA/plain.h has the code): their
+ * first instructions run elsewhere, behind a head that calls the hook.
+ */
+struct ftr_arch_plain {
+	unsigned jump_bytes;		/* what takes the place of instructions */
+	unsigned step_bytes;		/* the same, to a jump that is near */
+	unsigned step_back, step_ahead;	/* how far such a jump may be, from its end */
+	unsigned head_bytes, head_align;
+	unsigned head_start;		/* where it is jumped to; before: where the function is */
+	unsigned head_hook;		/* the field with the distance to the hook */
+	uint8_t head[16];
+	/*
+	 * Tell each place that may lead to low..high, by bytes: none is missed, and what looks like
+	 * one by chance is told, too.
+	 */
+	void (*leads)(const struct ftr_code *code, uint64_t low, uint64_t high, ftr_lead_fn *each,
+		      void *arg);
+};
+
 struct ftr_arch {
 	const char *name;	/* of its folder: "x86_64" */
 	const char *title;	/* in messages: "64-bit x86" */
@@ -69,6 +101,7 @@ struct ftr_arch {
 	const struct ftr_callconv *callconv;
 
 	const struct ftr_arch_patch *patch;	/* (nullable: entries are not patched) */
+	const struct ftr_arch_plain *plain;	/* (nullable: nor are those without room) */
 };
 
 /* The machine that ftr was built for. */

@@ -9,4 +9,6 @@ libftr_a_SOURCES += \
 	arch/x86_64/arch.c \
 	arch/x86_64/callconv.c \
 	arch/x86_64/patch.h \
+	arch/x86_64/plain_leads.c \
+	arch/x86_64/plain.h \
 	arch/x86_64/syscalls.c

@@ -185,6 +185,7 @@ static void library_show(struct ftr_libraries *all, struct found *found, bool is
 	library->hooked.got = NULL;
 	found->module.hooked = &library->hooked;
 	found->module.was_running = &library->was_running;
+	found->module.slot = (uint32_t)(library - all->libraries) + 1;
 	sections = sections_ask(all, found, is_start);
 	if (sections == NULL)
 		return;

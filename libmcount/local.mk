@@ -7,6 +7,8 @@ libmcount_so_SOURCES = \
 	libmcount/channel.h \
 	libmcount/clock.c \
 	libmcount/clock.h \
+	libmcount/code_write.c \
+	libmcount/code_write.h \
 	libmcount/environ.c \
 	libmcount/environ.h \
 	libmcount/fork.c \
@@ -40,6 +42,8 @@ libmcount_so_SOURCES = \
 	libmcount/own_text.h \
 	libmcount/patch_near.c \
 	libmcount/patch_near.h \
+	libmcount/plain_code.c \
+	libmcount/plain_code.h \
 	libmcount/plt_bind.c \
 	libmcount/plt_bind.h \
 	libmcount/plt_stubs.c \
@@ -53,6 +57,7 @@ libmcount_so_SOURCES = \
 	libmcount/probe_name.c \
 	libmcount/probe_name.h \
 	libmcount/probe_patch.c \
+	libmcount/probe_plain.c \
 	libmcount/probe_plt.c \
 	libmcount/probe_plt.h \
 	libmcount/probe_rules.c \
@@ -130,6 +135,8 @@ libmcount_so_SOURCES += \
 	arch/x86_64/mcount.S \
 	arch/x86_64/patch.S \
 	arch/x86_64/patch.h \
+	arch/x86_64/plain.S \
+	arch/x86_64/plain.h \
 	arch/x86_64/plt.S \
 	arch/x86_64/prologue.h \
 	arch/x86_64/regs.h \

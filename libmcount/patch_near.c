@@ -20,27 +20,28 @@
 #define BLOCK_JUMP_BYTES 16
 #define STEP_FIRST 0x10000ul
 #define STEP_LAST 0x40000000ul
+#define STEP_PLACES 8
 
 extern const char ftr_patch_block[] FTR_HIDDEN;
 extern const char ftr_fentry[] FTR_HIDDEN;
 extern const char ftr_mcount[] FTR_HIDDEN;
+extern const char ftr_plain_entry[] FTR_HIDDEN;
 
 /* The page behind a block, as the block's code reads it. */
 struct near_data {
-	uintptr_t entry, prologue;
+	uintptr_t entry, prologue, plain;
 };
 
-static bool is_in_reach(uintptr_t target, uintptr_t low, uintptr_t high)
+bool ftr_patch_is_in_reach(uintptr_t target, uintptr_t low, uintptr_t high)
 {
 	uintptr_t from = target < low ? target : low, to = target > high ? target : high;
 
 	return to - from < FTR_ARCH_PATCH_REACH;
 }
 
-/* A free place for a block, at @hint; older kernels take that for a wish. */
-static uintptr_t block_reserve(uintptr_t hint)
+/* A free place at @hint; older kernels take that for a wish. */
+static uintptr_t place_reserve(uintptr_t hint, unsigned long bytes)
 {
-	unsigned long bytes = FTR_ARCH_BLOCK_BYTES + PAGE;
 	long mem = ftr_sys6(SYS_mmap, hint, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
@@ -52,23 +53,34 @@ static uintptr_t block_reserve(uintptr_t hint)
 	return 0;
 }
 
+/* Many libraries lie close together, and each may want something. */
+static uintptr_t places_try(uintptr_t from, uintptr_t step, unsigned long bytes)
+{
+	uintptr_t mem = 0;
+	unsigned i;
+
+	for (i = 0; mem == 0 && i < STEP_PLACES; i++)
+		mem = place_reserve(from + (i * (step / STEP_PLACES) & ~(PAGE - 1)), bytes);
+	return mem;
+}
+
 /* Below first: what is above a program is its heap's. */
-static uintptr_t block_place(uintptr_t low, uintptr_t high)
+uintptr_t ftr_patch_near_reserve(uintptr_t low, uintptr_t high, unsigned long bytes)
 {
 	uintptr_t step, mem = 0;
 
 	low &= ~(PAGE - 1);
 	high = (high + PAGE - 1) & ~(PAGE - 1);
 	for (step = STEP_FIRST; mem == 0 && step <= STEP_LAST && step < low; step *= 2)
-		mem = block_reserve(low - step);
+		mem = places_try(low - step, step / 2, bytes);
 	for (step = STEP_LAST; mem == 0 && step >= STEP_FIRST; step /= 2)
-		mem = block_reserve(high + step);
+		mem = places_try(high + step, step / 2, bytes);
 	return mem;
 }
 
 static uintptr_t block_new(uintptr_t low, uintptr_t high)
 {
-	uintptr_t mem = block_place(low, high);
+	uintptr_t mem = ftr_patch_near_reserve(low, high, FTR_ARCH_BLOCK_BYTES + PAGE);
 	struct near_data *data = (struct near_data *)(mem + FTR_ARCH_BLOCK_BYTES);
 
 	if (mem == 0)
@@ -79,6 +91,7 @@ static uintptr_t block_new(uintptr_t low, uintptr_t high)
 	}
 	data->entry = (uintptr_t)ftr_fentry;
 	data->prologue = (uintptr_t)ftr_mcount;
+	data->plain = (uintptr_t)ftr_plain_entry;
 	ftr_sys3(SYS_mprotect, data, PAGE, PROT_READ);
 	return mem;
 }
@@ -90,13 +103,13 @@ static uintptr_t block_find(struct ftr_patch_near *near, uintptr_t low, uintptr_
 	uint32_t i;
 
 	for (i = 0; i < near->block_nr; i++) {
-		if (is_in_reach(near->blocks[i], low, high))
+		if (ftr_patch_is_in_reach(near->blocks[i], low, high))
 			return near->blocks[i];
 	}
 	block = near->block_nr < FTR_PATCH_NEAR_MAX ? block_new(low, high) : 0;
 	if (block != 0)
 		near->blocks[near->block_nr++] = block;
-	return block != 0 && is_in_reach(block, low, high) ? block : 0;
+	return block != 0 && ftr_patch_is_in_reach(block, low, high) ? block : 0;
 }
 
 bool ftr_patch_near(struct ftr_patch_near *near, uintptr_t low, uintptr_t high,
@@ -106,10 +119,14 @@ bool ftr_patch_near(struct ftr_patch_near *near, uintptr_t low, uintptr_t high,
 
 	targets->entry = (uintptr_t)ftr_fentry;
 	targets->prologue = (uintptr_t)ftr_mcount;
-	if (is_in_reach(targets->entry, low, high) && is_in_reach(targets->prologue, low, high))
+	targets->plain = (uintptr_t)ftr_plain_entry;
+	if (ftr_patch_is_in_reach(targets->entry, low, high) &&
+	    ftr_patch_is_in_reach(targets->prologue, low, high) &&
+	    ftr_patch_is_in_reach(targets->plain, low, high))
 		return true;
 	block = block_find(near, low, high);
 	targets->entry = block;
 	targets->prologue = block + BLOCK_JUMP_BYTES;
+	targets->plain = block + 2 * BLOCK_JUMP_BYTES;
 	return block != 0;
 }

@@ -17,10 +17,19 @@ struct ftr_patch_near {
 struct ftr_patch_targets {
 	uintptr_t entry;		/* of enum ftr_patch_kind FTR_PATCH_ENTRY */
 	uintptr_t prologue;		/* and FTR_PATCH_PROLOGUE */
+	uintptr_t plain;		/* of heads (arch/ISA/plain.h) */
 };
 
 /* What code in @low..@high can call; false: there is no free memory within its reach. */
 bool ftr_patch_near(struct ftr_patch_near *near, uintptr_t low, uintptr_t high,
 		    struct ftr_patch_targets *targets) __attribute__((visibility("hidden")));
+
+/* Free memory near code in @low..@high, mapped to be written, for something of ours; 0: none. */
+uintptr_t ftr_patch_near_reserve(uintptr_t low, uintptr_t high, unsigned long bytes)
+	__attribute__((visibility("hidden")));
+
+/* Does all code in @low..@high reach @target? */
+bool ftr_patch_is_in_reach(uintptr_t target, uintptr_t low, uintptr_t high)
+	__attribute__((visibility("hidden")));
 
 #endif /* FTR_LIBMCOUNT_PATCH_NEAR_H */

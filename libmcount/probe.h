@@ -31,6 +31,7 @@ struct ftr_loaded {
 	void *scope;			/* of a library loaded later: a handle for dlsym */
 	struct ftr_plt_hooked *hooked;	/* (borrowed) of probe plt; the library's for good */
 	bool *was_running;		/* (borrowed) likewise of probe patch; NULL: the program */
+	uint32_t slot;			/* no other loaded library has it; 0 = the program */
 	bool is_program;
 	bool is_lasting;		/* there since the start: its scope is the global one */
 	bool is_before_init;		/* shown before its _init can have run, if that calls us */

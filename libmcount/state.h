@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "libmcount/patch_near.h"
+#include "libmcount/plain_code.h"
 #include "libmcount/plt_stubs.h"
 #include "libmcount/real.h"
 #include "libmcount/seccomp.h"
@@ -77,6 +78,7 @@ struct ftr_state {
 	struct ftr_unwind unwind;
 	struct ftr_plt_stubs plt;
 	struct ftr_patch_near patch_near;
+	struct ftr_plain_areas plain_areas;
 	uint32_t program_call_nr;		/* of them, the first are the program's */
 	void *program_map;			/* a handle for dlsym */
 	struct ftr_libraries *libraries;	/* NULL unless a probe wants them */

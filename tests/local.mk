@@ -66,6 +66,7 @@ include tests/unit/format.mk
 include tests/unit/record.mk
 include tests/unit/view.mk
 include tests/unit/mcount.mk
+include tests/unit/patch.mk
 include tests/e2e/local.mk
 include tests/golden/local.mk
 include tests/roundtrip/local.mk

@@ -16,6 +16,7 @@
 
 extern const struct ftr_abi ftr_abis_x86_64[];
 extern const struct ftr_callconv ftr_callconv_x86_64;
+extern const struct ftr_arch_plain ftr_arch_plain_x86_64;
 
 static uint64_t operand_address(const struct ftr_code *code, size_t at)
 {
@@ -70,4 +71,5 @@ const struct ftr_arch ftr_arch_x86_64 = {
 	.next_got_use = next_got_use,
 	.callconv     = &ftr_callconv_x86_64,
 	.patch	      = &patch,
+	.plain	      = &ftr_arch_plain_x86_64,
 };

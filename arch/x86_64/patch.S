@@ -6,6 +6,7 @@
  *
  *	ftr_patch_block + 0	to __fentry__
  *	ftr_patch_block + 16	to mcount
+ *	ftr_patch_block + 32	to ftr_plain_entry
  */
 #include "arch/x86_64/saved.h"
 
@@ -21,6 +22,8 @@ ftr_patch_block:
 	jmp	*ftr_patch_block + BLOCK_BYTES(%rip)
 	.p2align 4
 	jmp	*ftr_patch_block + BLOCK_BYTES + 8(%rip)
+	.p2align 4
+	jmp	*ftr_patch_block + BLOCK_BYTES + 16(%rip)
 	.org	ftr_patch_block + BLOCK_BYTES
 	.cfi_endproc
 	.size	ftr_patch_block, . - ftr_patch_block

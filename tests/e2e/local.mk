@@ -22,6 +22,7 @@ e2e_tests = \
 	tests/e2e/overhead.py \
 	tests/e2e/packages.py \
 	tests/e2e/patched.py \
+	tests/e2e/plain.py \
 	tests/e2e/processes.py \
 	tests/e2e/profiles.py \
 	tests/e2e/prototypes.py \

@@ -365,7 +365,7 @@ class Libraries(AsNative):
     def test_linked(self):
         every = {"one_run": 1, "one_leaf": 3, "one_start": 1, "two_run": 1, "two_leaf": 3, "two_start": 1}
         for kind, options, main in ((PATCHABLE, [], 1), (["-pg"], [], 1), ([], ["--force"], 0),
-                                    ([], ["--force", "-P", "."], 0)):
+                                    ([], ["--force", "-P", "."], 1)):
             with self.subTest(kind=kind, options=options):
                 self.compile("prog", LINKED, *kind, "-lone", "-ltwo")
                 counts = self.same_as_native([*NO_LIBCALL, *options], "./prog")

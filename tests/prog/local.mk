@@ -98,6 +98,7 @@ EXTRA_DIST += \
 	tests/prog/unfriendly_stops.c \
 	tests/prog/unfriendly_traps.c \
 	tests/prog/panic.rs \
+	tests/prog/plain_shapes.c \
 	tests/prog/throw_storm.cc \
 	tests/prog/switches.c \
 	tests/prog/unwound.c \

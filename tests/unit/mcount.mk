@@ -6,6 +6,7 @@ UNIT_TESTS += \
 	tests/unit/mcount_invariant_test \
 	tests/unit/mcount_module_test \
 	tests/unit/mcount_patch_test \
+	tests/unit/mcount_plain_test \
 	tests/unit/mcount_probe_test \
 	tests/unit/mcount_real_test \
 	tests/unit/mcount_ring_test \
@@ -23,7 +24,9 @@ tests_unit_mcount_invariant_test_SOURCES = tests/unit/mcount_invariant_test.c $(
 tests_unit_mcount_module_test_SOURCES = tests/unit/mcount_module_test.c $(mcount_neighbours) \
 	libmcount/clock.c libmcount/maps.c libmcount/module.c libmcount/refresh.c libmcount/sections.c
 tests_unit_mcount_patch_test_SOURCES = tests/unit/mcount_patch_test.c $(mcount_neighbours) \
-	libmcount/probe_patch.c libmcount/sections.c
+	libmcount/code_write.c libmcount/probe_patch.c libmcount/sections.c
+tests_unit_mcount_plain_test_SOURCES = tests/unit/mcount_plain_test.c $(mcount_neighbours) \
+	libmcount/code_write.c libmcount/plain_code.c libmcount/probe_plain.c libmcount/sections.c
 tests_unit_mcount_probe_test_SOURCES = tests/unit/mcount_probe_test.c $(mcount_neighbours) \
 	libmcount/probe.c libmcount/sections.c
 # Its own list of probes is found before the runtime's.

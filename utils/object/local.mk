@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/object/code_range.c \
+	utils/object/code_range.h \
 	utils/object/debugfile.c \
 	utils/object/debugfile.h \
 	utils/object/debuginfo.c \

@@ -5,6 +5,7 @@ libftr_a_SOURCES += \
 	utils/proto/environ.h \
 	utils/proto/own_call.h \
 	utils/proto/patch.h \
+	utils/proto/plain.h \
 	utils/proto/plt.h \
 	utils/proto/record.h \
 	utils/proto/ring.h \

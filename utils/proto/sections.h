@@ -28,6 +28,7 @@ enum ftr_section_kind {
 	FTR_SECTION_VALUES = 4, /* utils/proto/values.h */
 	FTR_SECTION_RULES = 5,	  /* utils/proto/rules.h */
 	FTR_SECTION_PATCH = 6,	  /* utils/proto/patch.h */
+	FTR_SECTION_PLAIN = 8,	  /* utils/proto/plain.h */
 };
 
 struct ftr_section {

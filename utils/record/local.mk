@@ -34,6 +34,8 @@ libftr_a_SOURCES += \
 	utils/record/modules.h \
 	utils/record/overhead.c \
 	utils/record/overhead.h \
+	utils/record/patch_choice.c \
+	utils/record/patch_choice.h \
 	utils/record/perf_ring.c \
 	utils/record/perf_ring.h \
 	utils/record/pool.c \
@@ -59,6 +61,7 @@ libftr_a_SOURCES += \
 	utils/record/section_lines.c \
 	utils/record/section_name.c \
 	utils/record/section_patch.c \
+	utils/record/section_plain.c \
 	utils/record/section_rules.c \
 	utils/record/section_switches.c \
 	utils/record/section_values.c \

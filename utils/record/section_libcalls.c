@@ -9,6 +9,7 @@
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
 #include "utils/proto/plt.h"
+#include "utils/record/patch_choice.h"
 #include "utils/record/sections.h"
 
 struct libcalls_values {
@@ -188,7 +189,8 @@ static bool libcalls_are_wanted(const struct ftr_section_module *module, const v
 	if (values_of(values).no_libcall)
 		return false;
 	if (module->is_image)
-		return module->elf->hooks != 0 || libcalls_take_any(values);
+		return module->elf->hooks != 0 || libcalls_take_any(values) ||
+		       ftr_patch_is_asked(ftr_patch_values_get(module));
 	return values_of(values).nest_libcall && !ftr_section_is_base_library(module->path);
 }
 

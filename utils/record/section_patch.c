@@ -13,58 +13,18 @@
 #include "utils/object/patchable.h"
 #include "utils/object/symtab.h"
 #include "utils/proto/patch.h"
+#include "utils/record/patch_choice.h"
 #include "utils/record/sections.h"
 #include "utils/trace/rule.h"
 
-#define OPTION_PATCH "patch"
-#define OPTION_UNPATCH "unpatch"
-
-struct patch_values {
-	struct ftr_opt_list given;	/* "patch" or "unpatch", and its argument */
-};
-
-/* As uftrace has it, a star stands for all; alone it is no regular expression. */
-static int rules_add(struct ftr_rules *rules, const char *option, const char *text,
-		     struct ftr_err *err)
-{
-	bool is_patch = strcmp(option, OPTION_PATCH) == 0;
-	char *copy = strdup(text);
-	int ret;
-
-	if (copy == NULL)
-		return ftr_err_set(err, ENOMEM, "out of memory");
-	for (char *p = copy; *p != '\0'; p++) {
-		if (*p == '*' && (p == copy || p[-1] == ';') && strchr(";@", p[1]) != NULL)
-			*p = '.';
-	}
-	ret = ftr_rules_parse_unnamed(rules, is_patch ? FTR_RULE_OF_FILTER : FTR_RULE_OF_NOTRACE,
-				      copy, FTR_MATCH_REGEX, err);
-	free(copy);
-	return ret;
-}
-
-static int rules_check(const char *arg, struct ftr_err *err)
-{
-	struct ftr_rules rules;
-	int ret;
-
-	ftr_rules_init(&rules);
-	ret = rules_add(&rules, OPTION_PATCH, arg, err);
-	if (ret == 0 && ftr_rules_actions(&rules) != FTR_RULE_FILTER)
-		ret = ftr_err_set(err, EINVAL, "\"%s\": only FUNC and FUNC@MODULE are possible",
-				  arg);
-	ftr_rules_fini(&rules);
-	return ret;
-}
-
 #define ROW(name_, letter_, help_) \
-	FTR_OPTION(name_, letter_, "FUNC", help_, ftr_opt_list_named, struct patch_values, given, \
-		   .check = rules_check)
+	FTR_OPTION(name_, letter_, "FUNC", help_, ftr_opt_list_named, struct ftr_patch_values, \
+		   given, .check = ftr_patch_option_check)
 
 static const struct ftr_option patch_options[] = {
-	ROW(OPTION_PATCH, 'P',
-	    "Patch only FUNC among functions with room for a call at their entry (default: all)"),
-	ROW(OPTION_UNPATCH, 'U', "Do not patch FUNC"),
+	ROW(FTR_OPTION_PATCH, 'P',
+	    "Patch only FUNC, in programs that were not prepared, too (default: what was)"),
+	ROW(FTR_OPTION_UNPATCH, 'U', "Do not patch FUNC"),
 	{ 0 }
 };
 
@@ -85,8 +45,7 @@ static const char *const outcome_texts[OUTCOMES] = {
 /* One module at work. */
 struct work {
 	const struct ftr_section_module *module;
-	const struct ftr_opt_list *given; /* (nullable) */
-	struct ftr_rules rules;		/* filter: --patch, notrace: --unpatch */
+	struct ftr_patch_choice choice;
 	struct ftr_elf_file file;
 	struct ftr_symtab symbols;
 	struct ftr_patchables found;
@@ -94,46 +53,10 @@ struct work {
 	unsigned counts[OUTCOMES];
 };
 
-static bool has_patch(const struct ftr_opt_list *given)
-{
-	for (size_t i = 0; given != NULL && i < given->nr; i += 2) {
-		if (strcmp(given->v[i], OPTION_PATCH) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* The last rule that matches decides; without --patch all are wanted to begin with. */
-static bool is_chosen(const struct work *work, const struct ftr_pattern_names *names)
-{
-	for (size_t i = work->rules.rules.nr; i-- > 0;) {
-		const struct ftr_rule *rule = &work->rules.rules.v[i];
-
-		if ((rule->module == NULL || ftr_rule_names_module(rule, work->module->path)) &&
-		    (ftr_pattern_matches_names(rule->pattern, names)))
-			return rule->kind == FTR_RULE_OF_FILTER;
-	}
-	return !has_patch(work->given);
-}
-
 static bool site_is_chosen(const struct work *work, uint64_t addr)
 {
-	struct ftr_pattern_names names = { .shown = "" };
-	const struct ftr_symbol *symbol;
-	char *name = NULL;
-	bool ret;
-
-	if (work->rules.rules.nr == 0)
-		return true;
-	symbol = ftr_symtab_find(&work->symbols, addr - work->file.base);
-	if (symbol != NULL) {
-		name = ftr_demangle(symbol->name, FTR_DEMANGLE_SIMPLE);
-		names.shown = name != NULL ? name : symbol->name;
-		names.mangled = symbol->name;
-	}
-	ret = is_chosen(work, &names);
-	free(name);
-	return ret;
+	return ftr_patch_is_chosen(&work->choice,
+				   ftr_symtab_find(&work->symbols, addr - work->file.base), addr);
 }
 
 static int site_add(struct work *work, const struct ftr_patchable *one)
@@ -156,33 +79,12 @@ static int site_add(struct work *work, const struct ftr_patchable *one)
 	return ftr_vec_push(&work->sites, site);
 }
 
-/*
- * Does its _init call __gmon_start__?  crti.o's does; it is the only one to ask for that function.
- */
-static bool starts_gmon(const struct ftr_elf_file *file)
-{
-	GElf_Shdr shdr;
-	Elf_Scn *scn = ftr_elf_section_find(file, SHT_DYNSYM, NULL, &shdr);
-	Elf_Data *symbols = ftr_elf_section_data(scn, &shdr), *strings;
-	GElf_Sym sym;
-
-	strings = symbols != NULL ? ftr_elf_section_strings(file, &shdr) : NULL;
-	for (int i = 1; strings != NULL && gelf_getsym(symbols, i, &sym) != NULL; i++) {
-		const char *name = ftr_elf_string(strings, sym.st_name);
-
-		if (sym.st_shndx == SHN_UNDEF && name != NULL &&
-		    strcmp(name, "__gmon_start__") == 0)
-			return true;
-	}
-	return false;
-}
-
 static void body_put(const struct work *work, struct ftr_strbuf *body)
 {
 	struct ftr_patch_table head = {
 		.base = work->file.base,
 		.site_nr = (uint32_t)work->sites.nr,
-		.flags = starts_gmon(&work->file) ? FTR_PATCH_STARTS_GMON : 0,
+		.flags = ftr_patch_flags(&work->file),
 	};
 
 	if (work->sites.nr == 0)
@@ -247,8 +149,8 @@ static void note_unmatched(const struct work *work, const struct ftr_rule *rule)
 
 static void note_all_unmatched(const struct work *work)
 {
-	for (size_t i = 0; work->module->is_image && i < work->rules.rules.nr; i++) {
-		const struct ftr_rule *rule = &work->rules.rules.v[i];
+	for (size_t i = 0; work->module->is_image && i < work->choice.rules.rules.nr; i++) {
+		const struct ftr_rule *rule = &work->choice.rules.rules.v[i];
 
 		if (rule->kind == FTR_RULE_OF_FILTER &&
 		    (rule->module == NULL || ftr_rule_names_module(rule, work->module->path)))
@@ -275,13 +177,6 @@ static void note(const struct work *work)
 		note_all_unmatched(work);
 }
 
-static const struct ftr_opt_list *given_of(const void *values)
-{
-	const struct patch_values *patch = values;
-
-	return patch != NULL ? &patch->given : NULL;
-}
-
 /* Functions that call the hook anyway would be recorded twice. */
 static bool is_patchable(const struct ftr_section_module *module)
 {
@@ -300,10 +195,6 @@ static int sites_find(struct work *work)
 {
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && work->given != NULL && i < work->given->nr; i += 2)
-		ret = rules_add(&work->rules, work->given->v[i], work->given->v[i + 1], NULL);
-	if (ret < 0)
-		return ret;
 	ftr_symtab_load_elf(&work->symbols, work->module->path, NULL);
 	if (ftr_patchables_load(&work->found, &work->file, &work->symbols) < 0)
 		return -ENOMEM;
@@ -315,7 +206,7 @@ static int sites_find(struct work *work)
 static int patch_make(const struct ftr_section_module *module, const void *values,
 		      struct ftr_strbuf *body)
 {
-	struct work work = { .module = module, .given = given_of(values) };
+	struct work work = { .module = module };
 	int ret = 0;
 
 	if (is_mixed(module) && module->notes != NULL)
@@ -324,19 +215,26 @@ static int patch_make(const struct ftr_section_module *module, const void *value
 				  module->path);
 	if (!is_patchable(module) || ftr_elf_file_open(&work.file, module->path, NULL) < 0)
 		return 0;
-	ftr_rules_init(&work.rules);
 	ftr_symtab_init(&work.symbols);
-	ret = sites_find(&work);
+	ret = ftr_patch_choice_init(&work.choice, values, module->path);
+	if (ret == 0)
+		ret = sites_find(&work);
 	if (ret == 0) {
 		body_put(&work, body);
 		note(&work);
 	}
-	ftr_rules_fini(&work.rules);
+	ftr_patch_choice_fini(&work.choice);
 	ftr_vec_fini(&work.sites);
 	ftr_patchables_fini(&work.found);
 	ftr_symtab_fini(&work.symbols);
 	ftr_elf_file_close(&work.file);
 	return ret;
+}
+
+/* Of programs that were not instrumented, too: section_plain.c. */
+static bool patch_takes_any(const void *values)
+{
+	return ftr_patch_is_asked(values);
 }
 
 static uint32_t patch_flags(const struct ftr_recording *recording, const void *values)
@@ -357,7 +255,7 @@ static uint32_t patch_narrow(const struct ftr_section_module *module, const void
 			     uint32_t value)
 {
 	if (!module->is_image || is_patchable(module) || module->loaded_hooks != 0 ||
-	    has_patch(given_of(values)))
+	    ftr_patch_is_asked(values))
 		return value;
 	return FTR_SWITCH_OFF;
 }
@@ -375,7 +273,8 @@ const struct ftr_section_maker ftr_section_maker_patch = {
 	.kind	      = FTR_SECTION_PATCH,
 	.probe	      = "patch",
 	.options      = patch_options,
-	.values_bytes = sizeof(struct patch_values),
+	.values_bytes = sizeof(struct ftr_patch_values),
+	.takes_any    = patch_takes_any,
 	.flags	      = patch_flags,
 	.narrow	      = patch_narrow,
 	.is_wanted    = patch_is_wanted,

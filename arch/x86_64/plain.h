@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What takes the place of a function's first instructions, and the head before them where they run
+ * now:
+ *
+ *	.long	distance from here, the end of this field, to the function
+ *	lea	-128(%rsp), %rsp	what lies below may be in use: parts of functions look like
+ *					functions, and assembly may do as it likes
+ *	call	ftr_plain_entry		(arch/x86_64/plain.S), which puts the stack right
+ *	the instructions; a jump behind them in the function
+ *
+ * The head is found by the address that its call pushes.
+ */
+#ifndef FTR_ARCH_X86_64_PLAIN_H
+#define FTR_ARCH_X86_64_PLAIN_H
+
+#define FTR_ARCH_PLAIN_START 4		/* of the head, where it is jumped to */
+#define FTR_ARCH_PLAIN_CODE 10		/* its bytes from there on */
+#define FTR_ARCH_PLAIN_HEAD 14
+#define FTR_ARCH_RED_ZONE 128
+
+#ifndef __ASSEMBLER__
+
+#include <stdint.h>
+
+/* A jump of five bytes at @addr to @target. */
+static inline void ftr_arch_plain_jump(uint8_t *code, uintptr_t addr, uintptr_t target)
+{
+	uint32_t distance = (uint32_t)(target - (addr + 5));
+	unsigned at;
+
+	code[0] = 0xe9;
+	for (at = 1; at < 5; at++, distance >>= 8)
+		code[at] = (uint8_t)distance;
+}
+
+/* Where the jump of five bytes at @code, which runs at @addr, leads; 0 = it is none. */
+static inline uintptr_t ftr_arch_plain_target(const uint8_t *code, uintptr_t addr)
+{
+	uint32_t distance = 0;
+	unsigned at;
+
+	if (code[0] != 0xe9)
+		return 0;
+	for (at = 4; at > 0; at--)
+		distance = distance << 8 | code[at];
+	return addr + 5 + (uintptr_t)(intptr_t)(int32_t)distance;
+}
+
+/* A jump of two bytes, @step from its end. */
+static inline void ftr_arch_plain_step(uint8_t *code, int8_t step)
+{
+	code[0] = 0xeb;
+	code[1] = (uint8_t)step;
+}
+
+#endif /* __ASSEMBLER__ */
+#endif /* FTR_ARCH_X86_64_PLAIN_H */

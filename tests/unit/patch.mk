@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+UNIT_TESTS += tests/unit/move_test

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions' places, from .eh_frame (its entries are taken apart by libdw). */
+#include "utils/object/code_range.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/bytes.h"
+
+/* Where a call leaves the return address on x86-64: at rsp, which is below the caller's frame. */
+#define ENTRY_CFA_REGISTER 7
+#define ENTRY_CFA_OFFSET 8
+#define RETURN_REGISTER 16
+
+#define OPCODE_HIGH 0xc0	/* of the operations that have an operand in the lower bits */
+
+/* A cursor over bytes; once something is not there, all that follows is not either. */
+struct cursor {
+	const uint8_t *at, *end;
+	bool failed;
+};
+
+static uint64_t take(struct cursor *in, size_t bytes)
+{
+	uint64_t value;
+
+	if (in->failed || (size_t)(in->end - in->at) < bytes) {
+		in->failed = true;
+		return 0;
+	}
+	value = ftr_get_unsigned(in->at, bytes, false);
+	in->at += bytes;
+	return value;
+}
+
+static uint64_t take_uleb(struct cursor *in)
+{
+	uint64_t value = 0, byte;
+	unsigned shift = 0;
+
+	do {
+		byte = take(in, 1);
+		if (shift < 64)
+			value |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while ((byte & 0x80) != 0 && !in->failed);
+	return value;
+}
+
+static void skip(struct cursor *in, uint64_t bytes)
+{
+	if (in->failed || (uint64_t)(in->end - in->at) < bytes)
+		in->failed = true;
+	else
+		in->at += bytes;
+}
+
+/* How the addresses of a CIE's entries are written. */
+struct cie {
+	Dwarf_Off offset;
+	uint8_t encoding;		/* DW_EH_PE_* */
+	bool is_known;
+	bool is_signal;
+	Dwarf_CIE cie;
+};
+
+static size_t encoded_bytes(uint8_t encoding)
+{
+	switch (encoding & 0x0f) {
+	case DW_EH_PE_absptr: case DW_EH_PE_udata8: case DW_EH_PE_sdata8:
+		return 8;
+	case DW_EH_PE_udata4: case DW_EH_PE_sdata4:
+		return 4;
+	case DW_EH_PE_udata2: case DW_EH_PE_sdata2:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+static bool is_signed(uint8_t encoding)
+{
+	return (encoding & DW_EH_PE_signed) != 0;
+}
+
+static uint64_t take_encoded(struct cursor *in, uint8_t encoding, uint64_t place)
+{
+	size_t bytes = encoded_bytes(encoding);
+	uint64_t value = take(in, bytes);
+
+	if (bytes == 0 || (encoding & DW_EH_PE_indirect) != 0)
+		in->failed = true;
+	if (is_signed(encoding) && bytes < 8)
+		value = (uint64_t)((int64_t)(value << (64 - 8 * bytes)) >> (64 - 8 * bytes));
+	return (encoding & 0x70) == DW_EH_PE_pcrel ? value + place : value;
+}
+
+/* The augmentation tells, behind what else it tells. */
+static void cie_read(struct cie *cie)
+{
+	const uint8_t *data = cie->cie.augmentation_data;
+	struct cursor in = { data, data, data == NULL };
+	const char *letter = cie->cie.augmentation;
+
+	cie->encoding = DW_EH_PE_absptr;
+	cie->is_known = *letter == '\0' || *letter == 'z';
+	if (data != NULL)
+		in.end += cie->cie.augmentation_data_size;
+	for (letter += *letter == 'z'; *letter != '\0' && cie->is_known; letter++) {
+		if (*letter == 'R')
+			cie->encoding = (uint8_t)take(&in, 1);
+		else if (*letter == 'L')
+			take(&in, 1);
+		else if (*letter == 'P')
+			skip(&in, encoded_bytes((uint8_t)take(&in, 1)));
+		else if (*letter == 'S')
+			cie->is_signal = true;
+		else if (*letter != 'B')
+			cie->is_known = false;
+	}
+	cie->is_known &= *cie->cie.augmentation == '\0' || !in.failed;
+}
+
+/* What the information says before its function's first instruction. */
+struct rules {
+	uint64_t cfa_register, cfa_offset;
+	uint64_t return_offset;		/* below the CFA, in units of the CIE's factor */
+	bool saves_more;		/* or something that is not looked at */
+};
+
+static void rule_save(struct rules *rules, uint64_t reg, uint64_t offset)
+{
+	if (reg == RETURN_REGISTER)
+		rules->return_offset = offset;
+	else
+		rules->saves_more = true;
+}
+
+/* Does the operation say more about the same place? */
+static bool rule_take(struct cursor *in, struct rules *rules)
+{
+	uint8_t op = (uint8_t)take(in, 1), low = op & (uint8_t)~OPCODE_HIGH;
+
+	switch (op & OPCODE_HIGH) {
+	case DW_CFA_advance_loc:
+		return false;
+	case DW_CFA_offset:
+		rule_save(rules, low, take_uleb(in));
+		return true;
+	default:
+		break;
+	}
+	switch (op) {
+	case DW_CFA_nop:
+		return true;
+	case DW_CFA_set_loc: case DW_CFA_advance_loc1: case DW_CFA_advance_loc2:
+	case DW_CFA_advance_loc4:
+		return false;
+	case DW_CFA_def_cfa:
+		rules->cfa_register = take_uleb(in);
+		rules->cfa_offset = take_uleb(in);
+		return true;
+	case DW_CFA_def_cfa_register:
+		rules->cfa_register = take_uleb(in);
+		return true;
+	case DW_CFA_def_cfa_offset:
+		rules->cfa_offset = take_uleb(in);
+		return true;
+	case DW_CFA_GNU_args_size:
+		take_uleb(in);
+		return true;
+	default:
+		rules->saves_more = true;
+		return false;
+	}
+}
+
+static void rules_take(struct rules *rules, const uint8_t *from, const uint8_t *end)
+{
+	struct cursor in = { from, end, false };
+
+	while (in.at < in.end && !in.failed && rule_take(&in, rules))
+		;
+	rules->saves_more |= in.failed;
+}
+
+static bool is_entry(const struct cie *cie, const uint8_t *from, const uint8_t *end)
+{
+	struct rules rules = { 0 };
+
+	rules_take(&rules, cie->cie.initial_instructions, cie->cie.initial_instructions_end);
+	rules_take(&rules, from, end);
+	return !cie->is_signal && !rules.saves_more && rules.cfa_register == ENTRY_CFA_REGISTER &&
+	       rules.cfa_offset == ENTRY_CFA_OFFSET &&
+	       cie->cie.return_address_register == RETURN_REGISTER &&
+	       (int64_t)rules.return_offset * cie->cie.data_alignment_factor == -ENTRY_CFA_OFFSET;
+}
+
+/* The section at work. */
+struct frames {
+	const struct ftr_elf_file *file;
+	GElf_Shdr shdr;
+	Elf_Data *data;
+	struct cie cie;			/* of the last entry */
+	struct ftr_code_ranges *ranges;
+};
+
+static bool cie_find(struct frames *frames, Dwarf_Off offset)
+{
+	struct cie *cie = &frames->cie;
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off next;
+
+	if (cie->offset == offset)
+		return cie->is_known;
+	*cie = (struct cie){ .offset = offset };
+	if (dwarf_next_cfi((const unsigned char *)&frames->file->ehdr, frames->data, true, offset,
+			   &next, &entry) != 0 || entry.CIE_id != DW_CIE_ID_64)
+		return false;
+	cie->cie = entry.cie;
+	cie_read(cie);
+	return cie->is_known;
+}
+
+static int range_add(struct frames *frames, const Dwarf_FDE *fde)
+{
+	const uint8_t *start = frames->data->d_buf;
+	struct cursor in = { fde->start, fde->end, false };
+	uint64_t place = frames->shdr.sh_addr + (uint64_t)(fde->start - start);
+	struct ftr_code_range range;
+
+	if (!cie_find(frames, fde->CIE_pointer))
+		return 0;
+	range.addr = take_encoded(&in, frames->cie.encoding, place);
+	range.bytes = take(&in, encoded_bytes(frames->cie.encoding));
+	if (frames->cie.cie.augmentation[0] == 'z')
+		skip(&in, take_uleb(&in));
+	if (in.failed || range.bytes == 0)
+		return 0;
+	range.is_entry = is_entry(&frames->cie, in.at, in.end);
+	return ftr_vec_push(&frames->ranges->ranges, range);
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct ftr_code_range *a = left, *b = right;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->is_entry - b->is_entry;	/* where two disagree, it is taken for a part */
+}
+
+static void sort(struct ftr_code_ranges *all)
+{
+	size_t i, nr = 0;
+
+	if (all->ranges.nr == 0)
+		return;
+	qsort(all->ranges.v, all->ranges.nr, sizeof(all->ranges.v[0]), by_address);
+	for (i = 0; i < all->ranges.nr; i++) {
+		if (nr == 0 || all->ranges.v[i].addr != all->ranges.v[nr - 1].addr)
+			all->ranges.v[nr++] = all->ranges.v[i];
+	}
+	all->ranges.nr = nr;
+}
+
+int ftr_code_ranges_load(struct ftr_code_ranges *ranges, const struct ftr_elf_file *file)
+{
+	struct frames frames = { .file = file, .cie = { .offset = UINT64_MAX }, .ranges = ranges };
+	Elf_Scn *scn = ftr_elf_section_find(file, SHT_NULL, ".eh_frame", &frames.shdr);
+	Dwarf_Off offset = 0, next = 0;
+	Dwarf_CFI_Entry entry;
+	int ret = 0;
+
+	if (file->ehdr.e_machine != EM_X86_64 || scn == NULL)
+		return 0;
+	frames.data = ftr_elf_section_data(scn, &frames.shdr);
+	while (ret == 0 && frames.data != NULL) {
+		int found = dwarf_next_cfi((const unsigned char *)&file->ehdr, frames.data, true,
+					   offset, &next, &entry);
+
+		if (found > 0 || next <= offset || next == (Dwarf_Off)-1)
+			break;
+		if (found == 0 && entry.CIE_id != DW_CIE_ID_64)
+			ret = range_add(&frames, &entry.fde);
+		offset = next;
+	}
+	sort(ranges);
+	return ret;
+}
+
+void ftr_code_ranges_fini(struct ftr_code_ranges *ranges)
+{
+	ftr_vec_fini(&ranges->ranges);
+}

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+libftr_a_SOURCES += \
+	utils/patch/entries.c \
+	utils/patch/entries.h \
+	utils/patch/functions.c \
+	utils/patch/functions.h \
+	utils/patch/move.h
+if HAVE_ZYDIS
+libftr_a_SOURCES += utils/patch/move_x86.c
+else
+libftr_a_SOURCES += utils/patch/move_none.c
+endif

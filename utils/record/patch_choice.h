@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Which functions are patched: what --patch and --unpatch say, for the makers of sections. */
+#ifndef FTR_RECORD_PATCH_CHOICE_H
+#define FTR_RECORD_PATCH_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/option.h"
+#include "utils/object/elf_file.h"
+#include "utils/object/symtab.h"
+#include "utils/trace/rule.h"
+
+struct ftr_section_module;
+
+#define FTR_OPTION_PATCH "patch"
+#define FTR_OPTION_UNPATCH "unpatch"
+
+/* Of the options, which are those of section_patch.c. */
+struct ftr_patch_values {
+	struct ftr_opt_list given;	/* one of the names above, and its argument */
+};
+
+/* A check of the options' rows. */
+int ftr_patch_option_check(const char *arg, struct ftr_err *err);
+
+/* Those that were given to all makers of @module; NULL = none. */
+const struct ftr_patch_values *ftr_patch_values_get(const struct ftr_section_module *module);
+
+/* Is there any --patch? */
+bool ftr_patch_is_asked(const struct ftr_patch_values *values);
+/* ... that names this module?  One that names none is the image's. */
+bool ftr_patch_names_module(const struct ftr_patch_values *values, const char *path, bool is_image);
+
+struct ftr_patch_choice {
+	struct ftr_rules rules;		/* filter: --patch, notrace: --unpatch */
+	const char *path;		/* (borrowed) of the module */
+	bool is_asked;
+};
+
+/* 0 or -ENOMEM; finish it in any case. */
+int  ftr_patch_choice_init(struct ftr_patch_choice *choice, const struct ftr_patch_values *values,
+			   const char *path);
+void ftr_patch_choice_fini(struct ftr_patch_choice *choice);
+
+/* Is the function at @addr (as in the file) with this @symbol (nullable) chosen? */
+bool ftr_patch_is_chosen(const struct ftr_patch_choice *choice, const struct ftr_symbol *symbol,
+			 uint64_t addr);
+
+/* FTR_PATCH_* flags of utils/proto/patch.h for the module. */
+uint32_t ftr_patch_flags(const struct ftr_elf_file *file);
+
+#endif /* FTR_RECORD_PATCH_CHOICE_H */

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions that were compiled without room for a call of the hook: with --patch, of programs as
+ * they are, and of the libraries that it names (utils/proto/plain.h).
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "arch/arch.h"
+#include "utils/object/elf.h"
+#include "utils/patch/entries.h"
+#include "utils/patch/move.h"
+#include "utils/record/patch_choice.h"
+#include "utils/record/sections.h"
+
+/* One module at work. */
+struct work {
+	const struct ftr_section_module *module;
+	struct ftr_patch_choice choice;
+	struct ftr_elf_file file;
+	struct ftr_symtab symbols;
+	struct ftr_entries entries;
+};
+
+static bool is_wanted(void *arg, const struct ftr_function *function)
+{
+	const struct work *work = arg;
+
+	return ftr_patch_is_chosen(&work->choice, function->symbol, function->addr);
+}
+
+static void body_put(const struct work *work, struct ftr_strbuf *body)
+{
+	const struct ftr_entries *entries = &work->entries;
+	struct ftr_plain_table head = {
+		.base = work->file.base,
+		.reach = (uint32_t)(entries->functions.high - entries->functions.low),
+		.write_nr = (uint32_t)entries->writes.nr,
+		.jump_nr = entries->counts[FTR_ENTRY_PATCHED],
+		.fix_nr = (uint32_t)entries->fixes.nr,
+		.code_bytes = (uint32_t)entries->code.nr,
+		.flags = ftr_patch_flags(&work->file),
+	};
+
+	if (entries->writes.nr == 0 || entries->code.nr > FTR_PLAIN_CODE_MAX)
+		return;
+	ftr_strbuf_put(body, &head, sizeof(head));
+	ftr_strbuf_put(body, entries->writes.v, entries->writes.nr * sizeof(entries->writes.v[0]));
+	ftr_strbuf_put(body, entries->fixes.v, entries->fixes.nr * sizeof(entries->fixes.v[0]));
+	ftr_strbuf_put(body, entries->code.v, entries->code.nr);
+}
+
+/* The functions that are left for one reason: by name, but those that are no functions. */
+static void note_left(const struct work *work, enum ftr_entry_state state)
+{
+	const struct ftr_entries *entries = &work->entries;
+	struct ftr_strbuf *notes = work->module->notes;
+	const char *before = ": ";
+
+	if (entries->counts[state] == 0)
+		return;
+	ftr_strbuf_printf(notes, "%s: %u left: %s", work->module->path, entries->counts[state],
+			  ftr_entry_state_text(state));
+	for (size_t i = 0; i < entries->functions.all.nr; i++) {
+		const struct ftr_function *function = &entries->functions.all.v[i];
+
+		if (entries->states[i] != state || state == FTR_ENTRY_PART ||
+		    state == FTR_ENTRY_UNWANTED)
+			continue;
+		if (function->symbol != NULL)
+			ftr_strbuf_printf(notes, "%s%s", before, function->symbol->name);
+		else
+			ftr_strbuf_printf(notes, "%s0x%llx", before,
+					  (unsigned long long)function->addr);
+		before = ", ";
+	}
+	ftr_strbuf_putc(notes, '\n');
+}
+
+static unsigned function_nr(const struct ftr_entries *entries)
+{
+	unsigned nr = 0;
+
+	for (unsigned state = 0; state < FTR_ENTRY_STATES; state++) {
+		if (state != FTR_ENTRY_PART)
+			nr += entries->counts[state];
+	}
+	return nr;
+}
+
+static void note(const struct work *work)
+{
+	const struct ftr_entries *entries = &work->entries;
+	struct ftr_strbuf *notes = work->module->notes;
+
+	if (notes == NULL)
+		return;
+	ftr_strbuf_printf(notes, "%s: %u of %u functions patched as they are\n",
+			  work->module->path, entries->counts[FTR_ENTRY_PATCHED],
+			  function_nr(entries));
+	for (unsigned state = 0; state < FTR_ENTRY_STATES; state++) {
+		if (ftr_entry_state_text(state) != NULL)
+			note_left(work, state);
+	}
+	if (entries->functions.without_frames != 0)
+		ftr_strbuf_printf(notes, "%s: %u left: have no call frame information\n",
+				  work->module->path, entries->functions.without_frames);
+	if (entries->counts[FTR_ENTRY_PATCHED] == 0 && work->module->is_image)
+		ftr_strbuf_printf(notes, "!%s: none of its functions is patched; check the "
+				  "argument of --patch, -v tells what was left and why\n",
+				  work->module->path);
+}
+
+static int plain_make(const struct ftr_section_module *module, const void *values,
+		      struct ftr_strbuf *body)
+{
+	struct work work = { .module = module };
+	int ret;
+
+	if (!ftr_move_is_possible()) {
+		if (module->notes != NULL)
+			ftr_strbuf_printf(module->notes, "!%s: not prepared for patching, and ftr "
+					  "was built without a decoder; install libzydis-dev and "
+					  "build it again, or compile the program with -pg\n",
+					  module->path);
+		return 0;
+	}
+	if (!ftr_patch_names_module(ftr_patch_values_get(module), module->path, module->is_image) ||
+	    ftr_elf_file_open(&work.file, module->path, NULL) < 0)
+		return 0;
+	ftr_symtab_init(&work.symbols);
+	ret = ftr_patch_choice_init(&work.choice, ftr_patch_values_get(module), module->path);
+	if (ret == 0) {
+		ftr_symtab_load_elf(&work.symbols, module->path, NULL);
+		ret = ftr_entries_plan(&work.entries, &work.file, &work.symbols, is_wanted, &work);
+	}
+	if (ret == 0) {
+		body_put(&work, body);
+		note(&work);
+	}
+	ftr_entries_fini(&work.entries);
+	ftr_patch_choice_fini(&work.choice);
+	ftr_symtab_fini(&work.symbols);
+	ftr_elf_file_close(&work.file);
+	return ret;
+}
+
+static uint32_t plain_flags(const struct ftr_recording *recording, const void *values)
+{
+	return FTR_SWITCH_ON | FTR_SWITCH_LIBRARIES;
+}
+
+static uint32_t plain_narrow(const struct ftr_section_module *module, const void *values,
+			     uint32_t value)
+{
+	return ftr_patch_is_asked(ftr_patch_values_get(module)) ? value : FTR_SWITCH_OFF;
+}
+
+/* What is instrumented or prepared in any way is left to that. */
+static bool plain_is_wanted(const struct ftr_section_module *module, const void *values)
+{
+	const struct ftr_patch_values *given = ftr_patch_values_get(module);
+
+	if (module->elf->hooks != 0 || !ftr_patch_is_asked(given) ||
+	    module->elf->machine != ftr_arch_host->elf_machine)
+		return false;
+	return module->is_image ||	/* or its libraries would not be looked at */
+	       (ftr_patch_names_module(given, module->path, false) &&
+		!ftr_section_is_base_library(module->path));
+}
+
+const struct ftr_section_maker ftr_section_maker_plain = {
+	.name	     = "plain",
+	.kind	     = FTR_SECTION_PLAIN,
+	.probe	     = "plain",
+	.flags	     = plain_flags,
+	.narrow	     = plain_narrow,
+	.is_wanted   = plain_is_wanted,
+	.has_records = true,
+	.is_slow     = true,
+	.make	     = plain_make,
+};
