@@ -59,12 +59,12 @@ bool ftr_select_point_needs_call(const struct ftr_event *ev)
 	       (id >= FTR_EVENT_ID_PERF_BEGIN && id < FTR_EVENT_ID_PERF_END);
 }
 
-/* Outside of calls only what was asked for is shown; calls that are hidden are there still. */
+/* Outside of the program's calls only what was asked for is shown, be they hidden or not. */
 static bool point_is_inside(const struct ftr_pipeline_options *options, const struct ftr_event *ev,
 			    const struct open_calls *open)
 {
 	if (options->kernel_only)
-		return options->kernel_full || ev->depth + open->hidden_nr > 0;
+		return options->kernel_full || open->user_nr > 0;
 	return ev->depth > 0;
 }
 
