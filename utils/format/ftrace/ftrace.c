@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <event-parse.h>
-#include <kbuffer.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,9 +243,7 @@ int ftr_ftrace_init(struct ftr_ftrace *ftrace, struct ftr_trace *trace,
 	ftrace->module->is_absolute = true;
 	tep_set_loglevel(TEP_LOG_NONE);		/* what is wrong is warned about by us */
 	ftrace->tep = tep_alloc();
-	ftrace->kbuffer = kbuffer_alloc(layout->long_bytes == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
-					is_big ? KBUFFER_ENDIAN_BIG : KBUFFER_ENDIAN_LITTLE);
-	if (ftrace->tep == NULL || ftrace->kbuffer == NULL)
+	if (ftrace->tep == NULL)
 		return -ENOMEM;
 	tep_set_file_bigendian(ftrace->tep, is_big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	tep_set_long_size(ftrace->tep, layout->long_bytes);
@@ -261,6 +258,5 @@ void ftr_ftrace_fini(struct ftr_ftrace *ftrace)
 	ftr_vec_fini(&ftrace->events);
 	ftr_hashmap_fini(&ftrace->printks);
 	ftr_ftrace_text_free(ftrace->text);
-	kbuffer_free(ftrace->kbuffer);
 	tep_free(ftrace->tep);
 }

@@ -34,7 +34,6 @@
 struct ftr_ftrace_text;
 struct ftr_istream;
 struct ftr_symtab;
-struct kbuffer;
 struct tep_event;
 struct tep_format_field;
 struct tep_handle;
@@ -74,7 +73,6 @@ struct ftr_ftrace {
 	struct ftr_module *module;	/* (borrowed) the kernel */
 	struct ftr_ftrace_layout layout;
 	struct tep_handle *tep;		/* (owned) */
-	struct kbuffer *kbuffer;	/* (owned) */
 	struct ftr_ftrace_text *text;	/* (owned, nullable) */
 	const struct tep_format_field
 		*type; /* common_type, the same in all (nullable: no event is known) */

@@ -27,7 +27,9 @@
 #define FTR_KPAGE_WORD_BYTES	4u
 #define FTR_KPAGE_WORDS_MAX	28u	/* of data whose length is the type */
 #define FTR_KPAGE_TYPE_LONG	0u
+#define FTR_KPAGE_TYPE_PADDING	29u
 #define FTR_KPAGE_TYPE_EXTEND	30u
+#define FTR_KPAGE_TYPE_STAMP	31u
 #define FTR_KPAGE_DELTA_BITS	27
 #define FTR_KPAGE_DELTA_END	(UINT64_C(1) << FTR_KPAGE_DELTA_BITS)
 #define FTR_KPAGE_EXTEND_END	(UINT64_C(1) << (FTR_KPAGE_DELTA_BITS + 32))
@@ -37,6 +39,16 @@ static inline uint32_t ftr_kpage_event_head(uint32_t type, uint64_t delta, bool 
 {
 	return is_big ? type << FTR_KPAGE_DELTA_BITS | (uint32_t)delta :
 			type | (uint32_t)delta << 5;
+}
+
+static inline uint32_t ftr_kpage_head_type(uint32_t head, bool is_big)
+{
+	return is_big ? head >> FTR_KPAGE_DELTA_BITS : head & 31;
+}
+
+static inline uint32_t ftr_kpage_head_delta(uint32_t head, bool is_big)
+{
+	return is_big ? head & (uint32_t)(FTR_KPAGE_DELTA_END - 1) : head >> 5;
 }
 
 /* What an event of type 30 has of a time that the head does not hold. */

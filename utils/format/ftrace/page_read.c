@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One page of the kernel's ring buffer (page_layout.h).  libtraceevent takes the words apart; it
- * trusts the lengths in them, so every step is checked here.
+ * One page of the kernel's ring buffer (page_layout.h).  Lengths may be anything: every step is
+ * checked.
  */
 #include <assert.h>
 #include <event-parse.h>
-#include <kbuffer.h>
 
 #include "utils/base/bytes.h"
 #include "utils/format/ftrace/ftrace.h"
@@ -38,7 +37,7 @@ bool ftr_ftrace_page_open(struct ftr_ftrace_page *page, const struct ftr_ftrace 
 	size_t room = left < page_bytes ? left : page_bytes;
 	uint64_t commit, bytes;
 
-	assert(ftrace->kbuffer != NULL);
+	assert(ftrace->tep != NULL);
 	*page = (struct ftr_ftrace_page){
 		.ftrace = ftrace, .start = start, .next = start, .end = start,
 	};
@@ -63,46 +62,62 @@ bool ftr_ftrace_page_open(struct ftr_ftrace_page *page, const struct ftr_ftrace 
 	return true;
 }
 
-/* One step of libtraceevent's, whose lengths may be anything.  False: beyond the page. */
-static bool raw_step(struct ftr_ftrace_page *page, struct kbuffer_raw_info *raw)
+/* One step over the words of a page. */
+struct step {
+	uint32_t type;
+	uint64_t delta;		/* time that passes; of a time stamp: the time */
+	size_t bytes;
+};
+
+/* False: beyond the page.  Padding without time has no length: nothing follows. */
+static bool step_read(const struct ftr_ftrace_page *page, struct step *step)
 {
 	size_t left = (size_t)(page->end - page->next);
-	uintptr_t step;
+	bool is_big = page->ftrace->layout.is_big;
+	uint32_t head, word;
 
 	if (left < EVENT_BYTES_MIN)
 		return false;
-	raw->next = (void *)(uintptr_t)page->next;
-	if (kbuffer_raw_get(page->ftrace->kbuffer, (void *)(uintptr_t)page->start, raw) == NULL)
-		return false;
-	if (raw->type == KBUFFER_TYPE_PADDING &&
-	    raw->delta == 0) /* nothing follows: it has no length */
-		return true;
-	step = (uintptr_t)raw->next - (uintptr_t)page->next;
-	return step >= EVENT_BYTES_MIN && step <= left;
+	head = ftr_get_u32(page->next, is_big);
+	step->type = ftr_kpage_head_type(head, is_big);
+	step->delta = ftr_kpage_head_delta(head, is_big);
+	step->bytes = (size_t)FTR_KPAGE_WORD_BYTES * (step->type + 1);
+	if (step->type - 1 < FTR_KPAGE_WORDS_MAX)
+		return step->bytes <= left;
+	word = ftr_get_u32(page->next + FTR_KPAGE_WORD_BYTES, is_big);
+	if (step->type == FTR_KPAGE_TYPE_LONG) {
+		/* The length counts its own word; what follows is a multiple of a word. */
+		word = (word + FTR_KPAGE_WORD_BYTES - 1) & ~(FTR_KPAGE_WORD_BYTES - 1);
+		step->bytes = (size_t)FTR_KPAGE_WORD_BYTES + word;
+	} else if (step->type == FTR_KPAGE_TYPE_PADDING) {
+		step->bytes = step->delta == 0 ? left : (size_t)FTR_KPAGE_WORD_BYTES + word;
+	} else {
+		step->delta |= (uint64_t)word << FTR_KPAGE_DELTA_BITS;
+		step->bytes = 2 * FTR_KPAGE_WORD_BYTES;
+	}
+	return step->bytes >= EVENT_BYTES_MIN && step->bytes <= left;
 }
 
 bool ftr_ftrace_page_next(struct ftr_ftrace_page *page)
 {
 	while (page->next < page->end) {
-		struct kbuffer_raw_info raw = { 0 };
 		const uint8_t *from = page->next;
+		struct step step;
 
-		if (!raw_step(page, &raw)) {
+		if (!step_read(page, &step)) {
 			if (page->damage == NULL)
 				page->damage = "an event reaches beyond its page";
 			return false;
 		}
-		page->time_ns += raw.delta;
-		if (raw.type == KBUFFER_TYPE_TIME_STAMP)
-			page->time_ns = raw.delta |
-					((page->time_ns - raw.delta) & FTR_KPAGE_STAMP_KEPT);
-		if (raw.type == KBUFFER_TYPE_PADDING && raw.delta == 0)
-			raw.next = (void *)(uintptr_t)page->end;
-		page->next = raw.next;
-		if (raw.type >= KBUFFER_TYPE_PADDING)
+		if (step.type == FTR_KPAGE_TYPE_STAMP)
+			page->time_ns = step.delta | (page->time_ns & FTR_KPAGE_STAMP_KEPT);
+		else
+			page->time_ns += step.delta;
+		page->next = from + step.bytes;
+		if (step.type >= FTR_KPAGE_TYPE_PADDING)
 			continue;
 		page->data = from + FTR_KPAGE_WORD_BYTES *
-				    (raw.type == FTR_KPAGE_TYPE_LONG ? 2 : 1);
+				    (step.type == FTR_KPAGE_TYPE_LONG ? 2 : 1);
 		page->bytes = (uint32_t)(page->next - page->data);
 		return true;
 	}
@@ -118,7 +133,21 @@ static bool field_fits(const struct tep_format_field *field, uint32_t bytes)
 uint64_t ftr_ftrace_number(const struct ftr_ftrace_page *page,
 			   const struct tep_format_field *field)
 {
-	return tep_read_number(page->ftrace->tep, page->data + field->offset, field->size);
+	const uint8_t *p = page->data + field->offset;
+	bool is_big = page->ftrace->layout.is_big;
+
+	switch (field->size) {
+	case 1:
+		return *p;
+	case 2:
+		return ftr_get_u16(p, is_big);
+	case 4:
+		return ftr_get_u32(p, is_big);
+	case 8:
+		return ftr_get_u64(p, is_big);
+	default:
+		return 0;
+	}
 }
 
 struct ftr_ftrace_event *ftr_ftrace_page_event(const struct ftr_ftrace_page *page, uint32_t *id)
