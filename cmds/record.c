@@ -20,6 +20,7 @@
 #include "cmds/record_observed.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
+#include "utils/cli/parse.h"
 #include "utils/format/format.h"
 #include "utils/proto/ring.h"
 #include "utils/record/choice.h"
@@ -538,11 +539,14 @@ static const struct ftr_format *observed_format(void)
 /* Was none given of the options that are about functions and the data directory? */
 static bool is_of_syscalls(const struct ftr_record_opts *opts)
 {
+	struct record_values untouched;
 	struct ftr_record_opts same;
 
+	memcpy(&untouched, &record_defaults, sizeof(untouched));
+	ftr_options_init(record_options, &untouched);	/* collectors have defaults of their own */
 	memcpy(&same, opts, sizeof(same));
 	same.has_syscalls = false;
-	return memcmp(&same, &record_defaults.record, sizeof(same)) == 0;
+	return memcmp(&same, &untouched.record, sizeof(same)) == 0;
 }
 
 static int record_observed(const struct record_values *values, char **argv)
