@@ -82,13 +82,14 @@ case $both_ways in
 *) echo "FAIL: of the formats, only these are both read and written: $both_ways"; exit 1 ;;
 esac
 
-# What a format cannot hold is reported, and cannot be compared; the two that hold calls must hold everything.
+# What a format cannot hold is reported, and cannot be compared; the two that hold calls must hold everything but
+# what the bytes of a struct mean.
 converts_all()
 {
 	"$FTR" convert --to="$1" "$2" "$3" 2>warnings || fail "$2 to $1: $(cat warnings)"
 	grep -q 'not in the output' warnings || return 0
 	case $1 in
-	fxt | uftrace) fail "$2 to $1: $(cat warnings)" ;;
+	fxt | uftrace) grep -q ' layouts of structs$' warnings || fail "$2 to $1: $(cat warnings)" ;;
 	esac
 	return 1
 }

@@ -59,7 +59,7 @@ static void odd_names(void **state)
 	assert_int_equal(story_write("a.data", make_odd_names, NULL), 2);
 	text = story_slurp("a.data/events.txt");
 	assert_string_equal(ftr_strbuf_str(&text),
-			    "EVENT: 1000000 a/../b:c\nEVENT: 1000001 no colon\n");
+			    "EVENT: 1000100 a/../b:c\nEVENT: 1000101 no colon\n");
 	ftr_strbuf_fini(&text);
 }
 

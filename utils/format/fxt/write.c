@@ -368,6 +368,7 @@ static void describe_cuts(struct fxt_writer *w)
 	} rows[] = {
 		{ w->text_cut_nr, "texts truncated or repaired (it holds UTF-8, 32000 bytes)" },
 		{ w->arg_cut_nr, "arguments dropped for lack of space" },
+		{ w->shape_cut_nr, "layouts of structs" },
 		{ w->syscall_cut_nr, "records of system calls that end at the same time" },
 	};
 

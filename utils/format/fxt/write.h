@@ -158,6 +158,7 @@ struct fxt_writer {
 	uint64_t text_cut_nr;		/* texts that were too long or not UTF-8 */
 	uint64_t split_nr;		/* argument lists that took more than one record */
 	uint64_t arg_cut_nr;		/* arguments for which there was no room */
+	uint64_t shape_cut_nr;		/* structs: their bytes are kept, not what they mean */
 	uint64_t syscall_cut_nr;	/* records of system calls too near to each other */
 	uint64_t deep_nr;		/* calls too deep for viewers */
 };

@@ -347,6 +347,7 @@ static int arg_value(struct fxt_writer *w, const struct ftr_event *ev, const cha
 	case FTR_ARG_WORD:
 		return arg_word_text(w, name, value);
 	case FTR_ARG_STRUCT:
+		w->shape_cut_nr += value->arg->shape != NULL;
 		if (value->arg->name == NULL)
 			return arg_hex(w, name, value->str.s, value->str.len);
 		return fxt_arg_blob(w, name, value->str.s, value->str.len);	/* as it was read */

@@ -212,6 +212,7 @@ static void describe_cuts(struct ufx *x)
 	} rows[] = {
 		{ x->layout_cut_nr, "lists of arguments unlike earlier ones of the function" },
 		{ x->name_cut_nr, "names of arguments" },
+		{ x->shape_cut_nr, "layouts of structs" },
 		{ x->data_cut_nr, "data of events" },
 		{ x->text_cut_nr, "texts of tracepoints cut at 4 KB" },
 		{ x->kernel_cut_nr, "arguments and source lines of kernel functions" },

@@ -114,6 +114,7 @@ struct ufx {
 	bool has_args, has_retval, has_events, has_perf, has_places, has_kernel;
 	uint64_t layout_cut_nr;		/* payloads that did not suit the function's layout */
 	uint64_t name_cut_nr;		/* argument names, which the format does not know */
+	uint64_t shape_cut_nr;		/* layouts of structs, which are not written */
 	uint64_t data_cut_nr;		/* data of events that it cannot hold */
 	uint64_t text_cut_nr;		/* texts of tracepoints that no page has room for */
 	uint64_t kernel_cut_nr;		/* arguments and places of the kernel's functions */

@@ -141,6 +141,7 @@ static struct ufx_layout *layout_new(struct ufx *x, const struct ftr_payload *pa
 		arg->arg = *value.arg;
 		arg->arg.size = value_size(&value);
 		arg->letters = value_letters(&value);
+		x->shape_cut_nr += value.arg->shape != NULL;
 		if (value.arg->format == FTR_ARG_ENUM && value.arg->values != NULL &&
 		    ftr_hashmap_set(&x->enums, (uintptr_t)value.arg->values,
 				    (void *)(uintptr_t)value.arg->values) < 0) {
