@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define VERSION_HIDDEN 0x8000
 
@@ -164,13 +165,19 @@ static bool is_function(const ElfW(Sym) *symbol)
 	       (type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC);
 }
 
+/* The kernel's module has a link map, but no program finds its symbols by their names. */
+static bool is_vdso(const struct link_map *map)
+{
+	return map->l_addr != 0 && map->l_addr == getauxval(AT_SYSINFO_EHDR);
+}
+
 void *ftr_symbols_function(const struct link_map *map, const char *name)
 {
 	const ElfW(Sym) *symbol = NULL;
 	uintptr_t addr;
 
 	for (; map != NULL; map = map->l_next) {
-		symbol = symbol_find(map, name, "");
+		symbol = is_vdso(map) ? NULL : symbol_find(map, name, "");
 		if (symbol != NULL && is_function(symbol))
 			break;
 	}
