@@ -138,26 +138,12 @@ static int filter_share(struct live_values *values)
 	return ret;
 }
 
-static int live_run(void *arg, int argc, char **argv)
+static int live_somewhere(struct live_values *values, char **argv)
 {
-	struct live_values *values = arg;
 	const char *kept = values->replay.common.data;
 	char *dir;
 	int status;
 
-	if (values->record.lists_events)
-		return ftr_record_list_events(&values->replay.common);
-	if (argc == 0) {
-		ftr_error("live: name the program to run: ftr PROGRAM [ARGUMENT...]");
-		return FTR_EXIT_USAGE;
-	}
-	if (filter_share(values) < 0) {
-		ftr_error("live: out of memory");
-		return FTR_EXIT_FAILED;
-	}
-	values->record.depth = values->replay.selection.depth;
-	values->record.no_event = values->replay.selection.no_event;
-	values->record.no_sched = values->replay.selection.no_sched;
 	if (kept != NULL || values->keeps_data)
 		return live_in(values, kept != NULL ? kept : ftr_cmd_data_dir(), argv);
 	signals_outlive();
@@ -168,6 +154,30 @@ static int live_run(void *arg, int argc, char **argv)
 	if (access(dir, F_OK) == 0)
 		ftr_uftrace_dir_remove(dir, NULL);
 	free(dir);
+	return status;
+}
+
+static int live_run(void *arg, int argc, char **argv)
+{
+	struct live_values *values = arg;
+	int status;
+
+	if (values->record.lists_events)
+		return ftr_record_list_events(&values->replay.common);
+	if (argc == 0) {
+		ftr_error("live: name the program to run: ftr PROGRAM [ARGUMENT...]");
+		return FTR_EXIT_USAGE;
+	}
+	values->record.depth = values->replay.selection.depth;
+	values->record.no_event = values->replay.selection.no_event;
+	values->record.no_sched = values->replay.selection.no_sched;
+	if (filter_share(values) == 0) {
+		status = live_somewhere(values, argv);
+	} else {
+		ftr_error("live: out of memory");
+		status = FTR_EXIT_FAILED;
+	}
+	ftr_vec_fini(&values->record.filter.rules.given);	/* no option of ours fills it */
 	return status;
 }
 

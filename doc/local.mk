@@ -60,6 +60,7 @@ EXTRA_DIST += \
 	doc/adr/0029-values-without-faults.md \
 	doc/adr/0030-patched-entries.md \
 	doc/adr/0031-pages-and-their-owner.md \
+	doc/adr/0032-requests-for-memory.md \
 	doc/adr/0033-calls-of-coroutines.md \
 	doc/adr/0034-growing-traces.md \
 	doc/adr/0035-exceptions-get-addresses-back.md \
@@ -67,6 +68,7 @@ EXTRA_DIST += \
 	doc/adr/0039-flight-recorder.md \
 	doc/adr/0040-deferred-rules.md \
 	doc/adr/0041-shapes-of-values.md \
+	doc/adr/0042-plain-entries.md \
 	doc/adr/0044-the-kernels-events-by-an-instance.md \
 	doc/fxt.md \
 	doc/layers.txt \

@@ -258,7 +258,8 @@ class Surroundings(Plain):
         for limit in ("-n 6", "-v 60000"):
             with self.subTest(limit=limit):
                 done = self.run_program("sh", "-c", f"ulimit {limit}; exec {FTR} record -d d --no-event -P . ./prog")
-                self.assertIn(done.returncode, (0, 125), done.stderr)
+                if "ReserveShadowMemoryRange" not in done.stderr:      # AddressSanitizer, in ftr, needs more
+                    self.assertIn(done.returncode, (0, 125), done.stderr)
 
 
 # What Debian built, stripped, and what makes it work: it must print the same.

@@ -6,7 +6,6 @@
  * what each computes depends on its seed alone.
  *
  * again: --nest-libcall
- * again: --no-libcall -F .
  * args: 1 2 preempt
  * cflags: -pthread -fno-inline -Wno-unused-result
  */

@@ -87,6 +87,7 @@ EXTRA_DIST += \
 	tests/prog/observed_spawners.c \
 	tests/prog/observed_stops.c \
 	tests/prog/observed_storm.c \
+	tests/prog/requests.cc \
 	tests/prog/unfriendly_daemon.c \
 	tests/prog/unfriendly_descriptors.c \
 	tests/prog/unfriendly_hidden.c \
