@@ -340,3 +340,18 @@ void report_cpus_text(const struct report_column *column, const struct ftr_func_
 	else
 		view_cpu_list_text(set, text);
 }
+
+const struct ftr_func_stat **report_rows(const struct ftr_stats *stats,
+					 const struct ftr_report_opts *opts, uint64_t *mask,
+					 size_t *nr, struct ftr_err *err)
+{
+	struct report_sort sort = { .nr = 0 };
+	const struct ftr_func_stat **rows;
+
+	if (report_parse_fields(opts, mask, err) < 0 || report_parse_sort(opts, &sort, err) < 0)
+		return NULL;
+	rows = report_sorted_rows(stats, &sort, nr);
+	if (rows == NULL)
+		ftr_err_set(err, ENOMEM, "report: out of memory");
+	return rows;
+}

@@ -58,4 +58,12 @@ int report_parse_sort(const struct ftr_report_opts *opts, struct report_sort *so
 const struct ftr_func_stat **report_sorted_rows(const struct ftr_stats *stats,
 						const struct report_sort *sort, size_t *nr);
 
+/*
+ * The rows that @opts ask for, as above, and the columns.  NULL: no memory, or @err->code EINVAL, a
+ * wrong field or key.
+ */
+const struct ftr_func_stat **report_rows(const struct ftr_stats *stats,
+					 const struct ftr_report_opts *opts, uint64_t *mask,
+					 size_t *nr, struct ftr_err *err);
+
 #endif /* FTR_VIEW_REPORT_COLUMNS_H */

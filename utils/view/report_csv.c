@@ -83,19 +83,12 @@ static void put_row(struct ftr_ostream *out, uint64_t mask, const struct ftr_fun
 int ftr_report_print_csv(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 			 struct ftr_ostream *out, struct ftr_err *err)
 {
-	const struct ftr_func_stat **rows;
-	struct report_sort sort = { .nr = 0 };
 	uint64_t mask;
 	size_t nr;
-	int ret = report_parse_fields(opts, &mask, err);
+	const struct ftr_func_stat **rows = report_rows(stats, opts, &mask, &nr, err);
 
-	if (ret == 0)
-		ret = report_parse_sort(opts, &sort, err);
-	if (ret < 0)
-		return ret;
-	rows = report_sorted_rows(stats, &sort, &nr);
 	if (rows == NULL)
-		return ftr_err_set(err, ENOMEM, "report: out of memory");
+		return -err->code;
 	for (int i = 0; i < REPORT_COLUMNS; i++)
 		if (mask & FTR_BIT64(i))
 			ftr_ostream_printf(out, "%s,", report_columns[i].name);

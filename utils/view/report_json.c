@@ -59,20 +59,13 @@ static void put_value(struct ftr_json *line, const struct report_column *column,
 int ftr_report_print_json(const struct ftr_stats *stats, const struct ftr_report_opts *opts,
 			  struct ftr_ostream *out, struct ftr_err *err)
 {
-	const struct ftr_func_stat **rows;
-	struct report_sort sort = { .nr = 0 };
 	struct ftr_json line;
 	uint64_t mask;
 	size_t nr;
-	int ret = report_parse_fields(opts, &mask, err);
+	const struct ftr_func_stat **rows = report_rows(stats, opts, &mask, &nr, err);
 
-	if (ret == 0)
-		ret = report_parse_sort(opts, &sort, err);
-	if (ret < 0)
-		return ret;
-	rows = report_sorted_rows(stats, &sort, &nr);
 	if (rows == NULL)
-		return ftr_err_set(err, ENOMEM, "report: out of memory");
+		return -err->code;
 	for (size_t i = 0; i < nr; i++) {
 		ftr_json_begin(&line, out, "func");
 		ftr_json_string(&line, "func", rows[i]->name, rows[i]->name_len);

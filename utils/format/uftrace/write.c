@@ -34,7 +34,7 @@ struct ftr_uftrace_dir {
 	char *path;		/* (owned) for messages */
 };
 
-static int file_write(int fd, const char *bytes, size_t len)
+int ftr_uftrace_write_all(int fd, const char *bytes, size_t len)
 {
 	while (len > 0) {
 		ssize_t n = write(fd, bytes, len);
@@ -65,7 +65,7 @@ static int file_store(struct ftr_uftrace_dir *dir, const char *name, const struc
 	fd = file_create(dir, name, O_TRUNC);
 	if (fd < 0)
 		return fd;
-	ret = file_write(fd, ftr_strbuf_str(sb), sb->len);
+	ret = ftr_uftrace_write_all(fd, ftr_strbuf_str(sb), sb->len);
 	close(fd);
 	return ret;
 }
@@ -73,7 +73,7 @@ static int file_store(struct ftr_uftrace_dir *dir, const char *name, const struc
 /* One write(2) a line: a reader never sees half of one. */
 static int line_append(int fd, struct ftr_strbuf *sb)
 {
-	int ret = sb->failed ? -ENOMEM : file_write(fd, ftr_strbuf_str(sb), sb->len);
+	int ret = sb->failed ? -ENOMEM : ftr_uftrace_write_all(fd, ftr_strbuf_str(sb), sb->len);
 
 	ftr_strbuf_fini(sb);
 	return ret;
@@ -476,7 +476,7 @@ static int text_store(struct ftr_uftrace_dir *dir, const char *name, const struc
 
 	if (fd < 0)
 		return fd;
-	ret = file_write(fd, text->s, text->len);
+	ret = ftr_uftrace_write_all(fd, text->s, text->len);
 	close(fd);
 	return ret;
 }
@@ -507,7 +507,7 @@ int ftr_uftrace_dir_debug(struct ftr_uftrace_dir *dir, const char *path, const c
 int ftr_uftrace_dir_options(struct ftr_uftrace_dir *dir, const char *opts, struct ftr_err *err)
 {
 	int fd = file_create(dir, "default.opts", O_TRUNC);
-	int ret = fd < 0 ? fd : file_write(fd, opts, strlen(opts));
+	int ret = fd < 0 ? fd : ftr_uftrace_write_all(fd, opts, strlen(opts));
 
 	if (fd >= 0)
 		close(fd);

@@ -40,6 +40,9 @@ int  ftr_uftrace_dir_open(struct ftr_uftrace_dir **out, const char *path, struct
 void ftr_uftrace_dir_close(struct ftr_uftrace_dir *dir);
 int  ftr_uftrace_dir_fd(const struct ftr_uftrace_dir *dir);
 
+/* All of @bytes, however often it takes.  0 or -errno. */
+int ftr_uftrace_write_all(int fd, const char *bytes, size_t len);
+
 /*
  * Write or replace the info file: the header and every section whose bit is set in info->info_mask.
  */

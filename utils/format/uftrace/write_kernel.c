@@ -44,27 +44,12 @@ void ftr_uftrace_kernel_header_add(struct ftr_uftrace_kernel_header *header, con
 	put_block(&header->text, path, content, len);
 }
 
-static int bytes_write(int fd, const char *bytes, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, bytes, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 int ftr_uftrace_kernel_store(const struct ftr_uftrace_dir *dir, const char *name,
 			     const char *content, size_t len)
 {
 	int fd = openat(ftr_uftrace_dir_fd(dir), name,
 			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	int ret = fd < 0 ? -errno : bytes_write(fd, content, len);
+	int ret = fd < 0 ? -errno : ftr_uftrace_write_all(fd, content, len);
 
 	if (fd >= 0)
 		close(fd);
@@ -91,7 +76,7 @@ static ssize_t bytes_copy(int fd, int pipe_fd, size_t left)
 
 	if (n <= 0)
 		return n;
-	ret = bytes_write(fd, bytes, (size_t)n);
+	ret = ftr_uftrace_write_all(fd, bytes, (size_t)n);
 	errno = -ret;
 	return ret < 0 ? -1 : n;
 }
