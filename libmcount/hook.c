@@ -115,16 +115,22 @@ static __attribute__((noinline, cold)) void entry_put_slow(struct ftr_thread *se
 							   struct ftr_frame *frame, uint64_t pos,
 							   uint64_t word)
 {
+	struct ftr_spared spared = ftr_arch_spare();
+
 	ftr_ring_put_slow(self, pos, word);
 	frame_begun(frame, frame->kind, ftr_clock_ticks());
+	ftr_arch_give_back(&spared);
 }
 
 static __attribute__((noinline, cold)) void frame_begin_elsewhere(struct ftr_thread *self,
 								  struct ftr_frame *frame,
 								  uintptr_t func)
 {
+	struct ftr_spared spared = ftr_arch_spare();
+
 	ftr_module_check(self, func);
 	frame_begun(frame, frame->kind, record_put(self, frame, func, FTR_RECORD_ENTRY));
+	ftr_arch_give_back(&spared);
 }
 
 /* The last thing of a hook: it leaves by jumps alone, and so has no registers to save. */
@@ -325,16 +331,19 @@ static __attribute__((noinline)) void enter_gated(struct ftr_thread *self, uintp
 						  uintptr_t child_ip, bool is_known,
 						  const struct ftr_regs *regs)
 {
+	struct ftr_spared spared = ftr_arch_spare();
+
 	if (self->gate_end != NULL && self->top[-1].loc > slot)
 		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN,
 								regs });
 	else
 		enter_slow(self, slot, child_ip, is_known, regs);
+	ftr_arch_give_back(&spared);
 }
 
 /*
  * One screen: what every call of a traced function costs.  All slow ways are jumps that do not come
- * back, so no register is saved for them.
+ * back, so no register is saved for them; they keep the spared ones themselves.
  */
 static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known,
 			 const struct ftr_regs *regs)
@@ -368,10 +377,9 @@ uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot, const struct ftr_regs *regs
 	return call->target;
 }
 
-void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs *regs)
+void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs *regs,
+		      uintptr_t chain)
 {
-	uintptr_t chain = ftr_arch_chain(regs);
-
 	enter(slot + ftr_arch_fentry_pushed(slot, child_ip, chain), child_ip, false, regs);
 }
 
@@ -384,8 +392,13 @@ static __attribute__((noinline, cold)) uintptr_t exit_put_slow(struct ftr_thread
 							      struct ftr_frame *frame, uint64_t pos,
 							      uint64_t word)
 {
+	struct ftr_spared spared = ftr_arch_spare();
+	uintptr_t ret;
+
 	ftr_ring_put_slow(self, pos, word);
-	return frame_drop(self, frame);
+	ret = frame_drop(self, frame);
+	ftr_arch_give_back(&spared);
+	return ret;
 }
 
 /* The end of the call of @frame, busy and on top; see frame_begin. */
@@ -406,13 +419,17 @@ static inline uintptr_t frame_pop(struct ftr_thread *self, struct ftr_frame *fra
 static __attribute__((noinline)) uintptr_t leave_gated(struct ftr_thread *self, uintptr_t *loc,
 						       const struct ftr_regs *regs)
 {
+	struct ftr_spared spared = ftr_arch_spare();
 	uintptr_t ret = 0;
 
 	if (self->gate != NULL)
 		ret = ftr_gated_leave(self, loc, regs);
 	else if (self->stacks_end != NULL)
 		ret = ftr_leave_top(self, loc);
-	return likely(ret != 0) ? ret : ftr_leave_slow(self, loc);
+	if (unlikely(ret == 0))
+		ret = ftr_leave_slow(self, loc);
+	ftr_arch_give_back(&spared);
+	return ret;
 }
 
 uintptr_t ftr_leave(uintptr_t *loc, const struct ftr_regs *regs)

@@ -42,10 +42,10 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs
 	FTR_HIDDEN;
 
 /*
- * The same for -mfentry, where a nested function's static chain may lie before the return address.
+ * The same for -mfentry, where a nested function's static @chain may lie before the return address.
  */
-void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs *regs)
-	FTR_HIDDEN;
+void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs *regs,
+		      uintptr_t chain) FTR_HIDDEN;
 
 /* The function whose return address stood in *@slot has returned; answers with that address. */
 uintptr_t ftr_leave(uintptr_t *slot, const struct ftr_regs *regs) FTR_HIDDEN;

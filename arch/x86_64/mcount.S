@@ -23,12 +23,12 @@
 FUNCTION mcount
 	subq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES
-	SAVE_REGISTERS
+	SAVE_FOR_HOOK
 	leaq	8(%rbp), %rdi
 	movq	SAVED_BYTES(%rsp), %rsi
 	movq	%rsp, %rdx
 	call	ftr_enter_mcount
-	RESTORE_REGISTERS
+	RESTORE_AFTER_HOOK
 	addq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset -SAVED_BYTES
 	ret
@@ -46,12 +46,13 @@ END mcount
 FUNCTION __fentry__
 	subq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES
-	SAVE_REGISTERS
+	SAVE_FOR_HOOK
 	leaq	SAVED_BYTES + 8(%rsp), %rdi
 	movq	SAVED_BYTES(%rsp), %rsi
 	movq	%rsp, %rdx
+	movq	%r10, %rcx
 	call	ftr_enter_fentry
-	RESTORE_REGISTERS
+	RESTORE_AFTER_HOOK
 	addq	$SAVED_BYTES, %rsp
 	.cfi_adjust_cfa_offset -SAVED_BYTES
 	ret
@@ -219,12 +220,12 @@ ftr_return_common:
 	.cfi_undefined rip
 	subq	$SAVED_BYTES + 8, %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES + 8
-	SAVE_REGISTERS
+	SAVE_FOR_HOOK
 	leaq	SAVED_BYTES(%rsp), %rdi
 	movq	%rsp, %rsi
 	call	ftr_leave
 	movq	%rax, SAVED_BYTES(%rsp)
-	RESTORE_REGISTERS
+	RESTORE_AFTER_HOOK
 	addq	$SAVED_BYTES + 8, %rsp
 	.cfi_adjust_cfa_offset -SAVED_BYTES - 8
 	notrack jmp *-8(%rsp)

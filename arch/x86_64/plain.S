@@ -50,7 +50,7 @@ ftr_plain_entry:
 	endbr64
 	leaq	-SAVED_BYTES(%rsp), %rsp
 	.cfi_adjust_cfa_offset SAVED_BYTES
-	SAVE_REGISTERS
+	SAVE_FOR_HOOK
 	lahf
 	seto	%al
 	pushq	%rax
@@ -60,12 +60,13 @@ ftr_plain_entry:
 	movslq	-FTR_ARCH_PLAIN_HEAD(%rsi), %rax
 	leaq	-FTR_ARCH_PLAIN_CODE(%rsi, %rax), %rsi
 	leaq	8(%rsp), %rdx
+	movq	%r10, %rcx
 	call	ftr_enter_fentry
 	popq	%rax
 	.cfi_adjust_cfa_offset -8
 	addb	$0x7f, %al		/* overflows when it was 1 */
 	sahf
-	RESTORE_REGISTERS
+	RESTORE_AFTER_HOOK
 	leaq	SAVED_BYTES(%rsp), %rsp
 	.cfi_adjust_cfa_offset -SAVED_BYTES
 	ret	$FTR_ARCH_RED_ZONE

@@ -5,9 +5,14 @@
  * The hook is C built without vector registers, so only the nine caller-saved integer registers are
  * saved.  All of them are: a function may get its static chain in r10, the number of vector
  * arguments in al, and a caller compiled with -fipa-ra may keep values in any it saw unused.
+ *
+ * Where the compiler can be told to leave r10 and r11 alone, the trampolines of the common way do
+ * not save them: the ways off it do, with ftr_arch_spare() of regs.h.
  */
 #ifndef FTR_ARCH_X86_64_SAVED_H
 #define FTR_ARCH_X86_64_SAVED_H
+
+#include "config.h"
 
 #define SAVED_RAX 0
 #define SAVED_RCX 8
@@ -41,7 +46,17 @@
 	.size	\name, . - \name
 .endm
 
-.macro SAVE_REGISTERS
+.macro SAVE_SPARED
+	movq	%r10, SAVED_R10(%rsp)
+	movq	%r11, SAVED_R11(%rsp)
+.endm
+
+.macro RESTORE_SPARED
+	movq	SAVED_R10(%rsp), %r10
+	movq	SAVED_R11(%rsp), %r11
+.endm
+
+.macro SAVE_FOR_HOOK
 	movq	%rax, SAVED_RAX(%rsp)
 	movq	%rcx, SAVED_RCX(%rsp)
 	movq	%rdx, SAVED_RDX(%rsp)
@@ -49,11 +64,12 @@
 	movq	%rdi, SAVED_RDI(%rsp)
 	movq	%r8, SAVED_R8(%rsp)
 	movq	%r9, SAVED_R9(%rsp)
-	movq	%r10, SAVED_R10(%rsp)
-	movq	%r11, SAVED_R11(%rsp)
+#ifndef FTR_SPARES_REGISTERS
+	SAVE_SPARED
+#endif
 .endm
 
-.macro RESTORE_REGISTERS
+.macro RESTORE_AFTER_HOOK
 	movq	SAVED_RAX(%rsp), %rax
 	movq	SAVED_RCX(%rsp), %rcx
 	movq	SAVED_RDX(%rsp), %rdx
@@ -61,8 +77,24 @@
 	movq	SAVED_RDI(%rsp), %rdi
 	movq	SAVED_R8(%rsp), %r8
 	movq	SAVED_R9(%rsp), %r9
-	movq	SAVED_R10(%rsp), %r10
-	movq	SAVED_R11(%rsp), %r11
+#ifndef FTR_SPARES_REGISTERS
+	RESTORE_SPARED
+#endif
+.endm
+
+/* For what is not the hook. */
+.macro SAVE_REGISTERS
+	SAVE_FOR_HOOK
+#ifdef FTR_SPARES_REGISTERS
+	SAVE_SPARED
+#endif
+.endm
+
+.macro RESTORE_REGISTERS
+	RESTORE_AFTER_HOOK
+#ifdef FTR_SPARES_REGISTERS
+	RESTORE_SPARED
+#endif
 .endm
 
 /*
