@@ -2,11 +2,13 @@
 /* See gate.h.  Part of the hook: without libc. */
 #include "libmcount/gate.h"
 
+#include "libmcount/clock.h"
 #include "libmcount/module.h"
 #include "libmcount/rules.h"
 #include "libmcount/sections.h"
 
 #define NS_PER_MS 1000000u
+#define NS_PER_S UINT64_C(1000000000)
 
 /* Roughly, where the clock counts ticks of the processor. */
 static uint64_t ticks_of(uint64_t ns)
@@ -56,23 +58,34 @@ static uint64_t payloads_wanted(uint64_t frame_nr)
 	return frame_nr < FTR_GATE_PAYLOADS ? frame_nr : FTR_GATE_PAYLOADS;
 }
 
+static uint64_t counters_bytes(void)
+{
+	const struct ftr_call_rules *rules = ftr_call_rules_image();
+
+	if (rules == NULL || (rules->flags & FTR_CALLS_COUNTED) == 0)
+		return 0;
+	return FTR_GATE_COUNTERS * sizeof(struct ftr_gate_counter);
+}
+
 uint64_t ftr_gate_bytes(uint64_t frame_nr)
 {
 	if (ftr_call_rules_image() == NULL && !has_values())
 		return 0;
 	return aligned(sizeof(struct ftr_gate)) + frame_nr * sizeof(struct ftr_gate_frame) +
-	       payloads_wanted(frame_nr) * FTR_GATE_PAYLOAD;
+	       counters_bytes() + payloads_wanted(frame_nr) * FTR_GATE_PAYLOAD;
 }
 
-/* [ gate ][ frames ][ payloads ] */
+/* [ gate ][ frames ][ counters ][ payloads ] */
 struct ftr_gate *ftr_gate_init(void *mem, uint64_t frame_nr)
 {
 	struct ftr_gate *gate = mem;
 
 	gate->frames = (struct ftr_gate_frame *)((char *)mem + aligned(sizeof(*gate)));
+	if (counters_bytes() != 0)
+		gate->counters = (struct ftr_gate_counter *)(gate->frames + frame_nr);
 	gate->payload_nr = payloads_wanted(frame_nr);
 	if (gate->payload_nr != 0)
-		gate->payloads = (uint8_t *)(gate->frames + frame_nr);
+		gate->payloads = (uint8_t *)(gate->frames + frame_nr) + counters_bytes();
 	generations_take(gate);
 	gate_start(gate);
 	return gate;
@@ -171,6 +184,46 @@ struct ftr_values_programs ftr_gate_programs(struct ftr_thread *self, uintptr_t 
 	return programs;
 }
 
+/* Where there are more functions than places nearby, some share a counter. */
+#define COUNTER_TRIES 16u
+
+static struct ftr_gate_counter *counter_of(struct ftr_gate *gate, uintptr_t func)
+{
+	uint64_t first = func >> 4 ^ func >> 16, i;
+
+	for (i = 0; i < COUNTER_TRIES; i++) {
+		struct ftr_gate_counter *counter =
+			&gate->counters[(first + i) % FTR_GATE_COUNTERS];
+
+		if (counter->func == func || ftr_arch_local_cas(&counter->func, 0, func))
+			return counter;
+	}
+	return &gate->counters[first % FTR_GATE_COUNTERS];
+}
+
+/* Is the call, which counts, one that the rule lets through? */
+static __attribute__((noinline, cold)) bool is_counted_in(struct ftr_gate *gate, uintptr_t func,
+							  const struct ftr_call_rule *rule)
+{
+	struct ftr_gate_counter *counter;
+	uint64_t now;
+
+	if (gate->counters == NULL)
+		return true;
+	counter = counter_of(gate, func);
+	if ((rule->flags & FTR_CALL_SAMPLE) != 0 &&
+	    ftr_arch_local_add(&counter->sampled_nr, 1) % rule->sample_nr != 0)
+		return false;
+	if ((rule->flags & FTR_CALL_RATE) == 0)
+		return true;
+	now = ftr_clock_read();
+	if (counter->second == 0 || now - counter->second >= ticks_of(NS_PER_S)) {
+		counter->second = now;
+		counter->rated_nr = 0;
+	}
+	return ftr_arch_local_add(&counter->rated_nr, 1) < rule->rate_per_s;
+}
+
 /* From here on, for all threads. */
 static void tracing_switch(uint32_t flags)
 {
@@ -248,6 +301,9 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 	if ((gate->flags & FTR_CALLS_OPT_IN) != 0 && before->inside == 0 &&
 	    (flags & (FTR_CALL_FILTER | FTR_CALL_NOTRACE)) == 0)
 		return FTR_GATE_PASS;
+	if (unlikely((flags & (FTR_CALL_SAMPLE | FTR_CALL_RATE)) != 0) &&
+	    !is_counted_in(self->gate, func, rule))
+		flags |= FTR_CALL_NOTRACE;
 	passage->after = *before;
 	passage->after.inside |= flags & FTR_CALL_NOTRACE;
 	passage->is_caller = (flags & FTR_CALL_CALLER) != 0;

@@ -64,6 +64,16 @@ struct ftr_gate_programs {
 	struct ftr_values_programs programs;
 };
 
+/* Calls of functions whose rules count them, by their addresses. */
+#define FTR_GATE_COUNTERS 4096		/* a power of two */
+
+struct ftr_gate_counter {
+	uint64_t func;			/* 0 = free */
+	uint64_t sampled_nr;		/* calls */
+	uint64_t second;		/* the tick at which the second began, 0 = none has */
+	uint64_t rated_nr;		/* calls of that second */
+};
+
 /* Of one thread. */
 struct ftr_gate {
 	struct ftr_gate_state start;	/* below all frames */
@@ -76,6 +86,7 @@ struct ftr_gate {
 	uint32_t control_generation;	/* ... the control block's */
 	uint8_t *payloads;		/* FTR_GATE_PAYLOAD bytes a frame; NULL = no values */
 	uint64_t payload_nr;		/* of them: calls that are deeper have no values */
+	struct ftr_gate_counter *counters;	/* FTR_GATE_COUNTERS; NULL = nothing counts */
 	struct ftr_gate_known known[FTR_GATE_KNOWN];
 	struct ftr_gate_programs programs[FTR_GATE_PROGRAMS];
 };

@@ -48,6 +48,11 @@ CHOICES = [
     ("-Z 1000", ""),
     ("-F top@hide", f"{MID} {SLOW}"),
     ("-F slow@nosuchlibrary", ""),
+    ("-F leaf@sample=2", "leaf leaf leaf"),
+    ("-T leaf@sample=2", "main(run(top(mid(leaf) slow(usleep mid(leaf))) again(again(again leaf))))"),
+    ("-F mid@sample=2 -T leaf@sample=3", "mid(leaf)"),
+    ("-T mid@sample=2,rate=1000000/s", f"main(run(top({MID} slow(usleep)) {AGAIN}))"),
+    ("-F leaf@rate=1000000/s -D 1", "leaf leaf leaf leaf leaf leaf"),
 ]
 
 # Rules that are decided when the data are read, and what is shown then: not of cygprof, which leaves no values.
@@ -209,6 +214,12 @@ class FiltersTest(harness.Test):
                                ("-D 2", "main(run)"), ("-F mid -N leaf", "mid mid")):
             with self.subTest(options=options):
                 self.assertEqual(self.recorded("pg", "--estimate-return", *options.split()), calls)
+
+    def test_rate(self):
+        """By a clock that counts its readings there is but one second."""
+        for options, calls in (("-F mid@rate=1/s", MID), ("-F leaf@rate=5/s,sample=2", "leaf leaf leaf"),
+                               ("-F leaf@rate=5/s", "leaf leaf leaf leaf leaf")):
+            self.assertEqual(self.recorded("pg", "--clock=counter", *options.split()), calls)
 
     def test_threads(self):
         for options in (["-F", "slow"], ["-N", "mid"], ["-t", "10ms"]):

@@ -514,6 +514,18 @@ static void random_rules_are_as_the_model(void **state)
 		one_random_case();
 }
 
+/* In each task, and no further than the second that the first of them begins. */
+static void rules_count_calls(void **state)
+{
+	expect("T:b@sample=2", "1:b( 2:b) 3:b( 4:c( 5:c) 6:b) T2 7:b( 8:b) T1 9:b( 10:b)",
+	       "1:b(d0 2:b)d0=1-0 T2 7:b(d0 8:b)d0=1-0 T1 9:b(d0 10:b)d0=1-0");
+	expect("F:b@sample=3 N:c", "1:a( 2:b( 3:b) 4:b( 5:b) 6:b( 7:b) 8:b( 9:c( 10:c) 11:b) 12:a)",
+	       "2:b(d0 3:b)d0=1-0 8:b(d0 11:b)d0=3-1");
+	expect("F:b@rate=2/s", "1:b( 2:b) 3:b( 4:b) 5:b( 6:b) 1000000000:b( 1000000000:b) "
+	       "1000000001:b( 1000000002:b)",
+	       "1:b(d0 2:b)d0=1-0 3:b(d0 4:b)d0=1-0 1000000001:b(d0 1000000002:b)d0=1-0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -527,6 +539,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_rule_may_end_the_stream, setup, teardown),
 		cmocka_unit_test_setup_teardown(conditions_are_of_each_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_without_end_stay_balanced, setup, teardown),
+		cmocka_unit_test_setup_teardown(rules_count_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_rules_are_as_the_model, setup, teardown),
 	};
 

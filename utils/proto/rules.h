@@ -20,6 +20,7 @@ enum ftr_calls_flag {
 	FTR_CALLS_OPT_IN = 1 << 0,  /* some function has FTR_CALL_FILTER: others need one outside */
 	FTR_CALLS_CALLERS = 1 << 1, /* only what leads to a function with FTR_CALL_CALLER */
 	FTR_CALLS_OFF = 1 << 2,	    /* nothing is recorded until FTR_CALL_TRACE_ON */
+	FTR_CALLS_COUNTED = 1 << 3, /* some function has FTR_CALL_SAMPLE or FTR_CALL_RATE */
 };
 
 enum ftr_call_flag {
@@ -35,6 +36,8 @@ enum ftr_call_flag {
 	FTR_CALL_CALLER = 1 << 9,    /* see FTR_CALLS_CALLERS */
 	FTR_CALL_FINISH = 1 << 10,   /* not from here on, for good */
 	FTR_CALL_DUMP = 1 << 11,     /* ask for a dump: see utils/proto/ring.h */
+	FTR_CALL_SAMPLE = 1 << 12,   /* but one of sample_nr calls in a thread as NOTRACE */
+	FTR_CALL_RATE = 1 << 13,     /* after rate_per_s calls of a thread's second: NOTRACE */
 };
 
 struct ftr_call_rule {
@@ -43,8 +46,10 @@ struct ftr_call_rule {
 	uint64_t time_ns;
 	uint32_t size_min;		/* FTR_CALL_SIZE */
 	uint32_t size;			/* of the function itself, where any size matters */
+	uint64_t sample_nr;		/* at least 1 */
+	uint64_t rate_per_s;		/* at least 1 */
 };
-static_assert(sizeof(struct ftr_call_rule) == 24, "wire layout");
+static_assert(sizeof(struct ftr_call_rule) == 40, "wire layout");
 
 struct ftr_call_rule_start {
 	uint32_t offset;		/* from the module's first mapping */

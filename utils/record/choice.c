@@ -15,7 +15,7 @@
 #define GATED \
 	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_CALLER | FTR_RULE_DEPTH | \
 	 FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | \
-	 FTR_RULE_FINISH | FTR_RULE_DUMP)
+	 FTR_RULE_FINISH | FTR_RULE_DUMP | FTR_RULES_COUNTED)
 #define VALUES (FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)
 #define RECORDED (GATED | VALUES)
 
@@ -90,6 +90,10 @@ static void chosen_join(struct ftr_record_chosen *chosen, const struct ftr_rule 
 		chosen->time_ns = rule->time_ns;
 	if ((rule->actions & FTR_RULE_SIZE) != 0)
 		chosen->size_bytes = rule->size_bytes;
+	if ((rule->actions & FTR_RULE_SAMPLE) != 0)
+		chosen->sample_nr = rule->sample_nr;
+	if ((rule->actions & FTR_RULE_RATE) != 0)
+		chosen->rate_per_s = rule->rate_per_s;
 }
 
 static struct ftr_record_chosen chosen_of(const struct ftr_rules *rules, const char *path,

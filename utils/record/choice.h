@@ -43,6 +43,8 @@ struct ftr_record_chosen {
 	uint32_t depth;
 	uint64_t time_ns;
 	uint64_t size_bytes;
+	uint64_t sample_nr;
+	uint64_t rate_per_s;
 };
 
 /* The same for each symbol of @tab, a module at @path, in order.  0 or -ENOMEM. */

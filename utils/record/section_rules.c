@@ -27,6 +27,8 @@ static const struct {
 	{ FTR_RULE_CALLER, FTR_CALL_CALLER },
 	{ FTR_RULE_FINISH, FTR_CALL_FINISH },
 	{ FTR_RULE_DUMP, FTR_CALL_DUMP },
+	{ FTR_RULE_SAMPLE, FTR_CALL_SAMPLE },
+	{ FTR_RULE_RATE, FTR_CALL_RATE },
 };
 
 /* One module's section while it is made. */
@@ -72,6 +74,8 @@ static struct ftr_call_rule rule_of(const struct making *making, size_t n)
 		.size_min = chosen->size_bytes <= UINT32_MAX ? (uint32_t)chosen->size_bytes :
 							       UINT32_MAX,
 		.size = size_of(making->choice, &making->tab.symbols[n]),
+		.sample_nr = chosen->sample_nr,
+		.rate_per_s = chosen->rate_per_s,
 	};
 	size_t i;
 
@@ -147,6 +151,7 @@ static uint32_t head_flags(const struct ftr_record_choice *choice,
 
 	return ((actions & FTR_RULE_FILTER) != 0 ? FTR_CALLS_OPT_IN : 0) |
 	       ((actions & FTR_RULE_CALLER) != 0 ? FTR_CALLS_CALLERS : 0) |
+	       ((actions & FTR_RULES_COUNTED) != 0 ? FTR_CALLS_COUNTED : 0) |
 	       (is_off ? FTR_CALLS_OFF : 0);
 }
 

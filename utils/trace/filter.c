@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "utils/base/hashmap.h"
 #include "utils/trace/per_task.h"
@@ -22,9 +23,11 @@
 
 /* What is done here. */
 #define AT_ENTRY (FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_LOCATION | \
-		  FTR_RULE_DEPTH | SWITCHES | FTR_RULE_FINISH | FTR_RULE_COLOR)
+		  FTR_RULE_DEPTH | SWITCHES | FTR_RULE_FINISH | FTR_RULE_COLOR | \
+		  FTR_RULES_COUNTED)
 
 #define NO_DEPTH UINT32_MAX
+#define NS_PER_S UINT64_C(1000000000)
 
 /* An open call that a rule concerns, or that began while its process was switched off. */
 struct frame {
@@ -34,6 +37,13 @@ struct frame {
 	uint32_t limit;		/* before it */
 	bool is_shown;
 	bool is_chosen;		/* counts in chosen_nr */
+};
+
+/* Calls of a function that rules count. */
+struct counter {
+	uint64_t sampled_nr;
+	uint64_t second_ns;	/* when the second began; valid if rated_nr is not 0 */
+	uint64_t rated_nr;	/* of that second */
 };
 
 struct state {
@@ -46,6 +56,7 @@ struct state {
 	bool *is_on;		/* of its process; NULL = the task is new */
 	struct ftr_task *task;
 	struct ftr_stack shown;	/* calls that are shown, where rules may end the stream */
+	FTR_VEC(struct counter) counters;	/* by id of the function */
 };
 
 struct filter {
@@ -156,6 +167,41 @@ static bool is_outside(const struct filter *self, const struct state *state)
 	return self->has_filter && state->chosen_nr == 0;
 }
 
+static struct counter *counter_of(struct state *state, const struct ftr_func *func)
+{
+	size_t nr = state->counters.nr;
+
+	if (func->id >= nr) {
+		if (ftr_vec_reserve(&state->counters, func->id + 1) < 0)
+			return NULL;
+		memset(&state->counters.v[nr], 0,
+		       (func->id + 1 - nr) * sizeof(state->counters.v[0]));
+		state->counters.nr = func->id + 1;
+	}
+	return &state->counters.v[func->id];
+}
+
+/* Is the call, which counts, one that the rules let through?  1, 0 or -ENOMEM. */
+static int count(struct state *state, const struct ftr_event *ev, const struct ftr_rule_plan *plan)
+{
+	struct counter *counter;
+
+	if ((plan->actions & FTR_RULES_COUNTED) == 0)
+		return 1;
+	counter = counter_of(state, ev->call.func);
+	if (counter == NULL)
+		return -ENOMEM;
+	if ((plan->actions & FTR_RULE_SAMPLE) && counter->sampled_nr++ % plan->sample_nr != 0)
+		return 0;
+	if (!(plan->actions & FTR_RULE_RATE))
+		return 1;
+	if (counter->rated_nr == 0 || ev->time_ns - counter->second_ns >= NS_PER_S) {
+		counter->second_ns = ev->time_ns;
+		counter->rated_nr = 0;
+	}
+	return counter->rated_nr++ < plan->rate_per_s;
+}
+
 /* The ENTRY of a call that a rule concerns.  Is it shown?  1, 0 or -ENOMEM. */
 static int take_entry(struct filter *self, struct state *state, struct ftr_event *ev,
 		      const struct ftr_rule_plan *plan)
@@ -164,10 +210,15 @@ static int take_entry(struct filter *self, struct state *state, struct ftr_event
 	bool is_muted = (plan->actions & FTR_RULE_NOTRACE) != 0;
 	struct frame *frame;
 	uint32_t levels;
+	int counts;
 
 	if (state->muted_from != NO_DEPTH ||
 	    (is_outside(self, state) && !is_chosen && !is_muted))
 		return is_below_limit(state, ev);
+	counts = count(state, ev, plan);
+	if (counts < 0)
+		return counts;
+	is_muted |= counts == 0;
 	frame = frame_push(state, ev->depth);
 	if (frame == NULL)
 		return -ENOMEM;
@@ -338,6 +389,7 @@ static void filter_free(struct ftr_source *source)
 	ftr_source_free(self->inner);
 	while ((state = ftr_per_task_next(&self->states, &pos)) != NULL) {
 		ftr_vec_fini(&state->frames);
+		ftr_vec_fini(&state->counters);
 		ftr_stack_fini(&state->shown);
 	}
 	ftr_per_task_fini(&self->states);

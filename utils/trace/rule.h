@@ -68,14 +68,18 @@ enum ftr_rule_action {
 	FTR_RULE_CONDITIONAL = 1 << 24,	/* of a plan: it depends on the call */
 };
 
+/* Which calls are left out depends on how many there were: bits. */
+#define FTR_RULES_COUNTED (FTR_RULE_SAMPLE | FTR_RULE_RATE)
+
 /* What commands that show calls do, and what is left of the rest to ftr record: bits. */
 #define FTR_RULES_SHOWN \
 	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_LOCATION | \
 	 FTR_RULE_CALLER | FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | FTR_RULE_DEPTH | \
-	 FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | FTR_RULE_FINISH | FTR_RULE_COLOR)
+	 FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | FTR_RULE_FINISH | FTR_RULE_COLOR | \
+	 FTR_RULES_COUNTED)
 #define FTR_RULES_RECORDED \
 	(FTR_RULE_RECOVER | FTR_RULE_READ | FTR_RULE_CALLSITE | FTR_RULE_ARGUMENT | \
-	 FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS | FTR_RULE_SAMPLE | FTR_RULE_RATE | FTR_RULE_DUMP)
+	 FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS | FTR_RULE_DUMP)
 
 /* What depends on what happened before, in any task: bits. */
 #define FTR_RULES_IN_ORDER (FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | FTR_RULE_FINISH)

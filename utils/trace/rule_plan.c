@@ -115,6 +115,10 @@ static void merge(struct ftr_rule_plan *plan, const struct ftr_rule *rule)
 		plan->time_ns = rule->time_ns;
 	if (rule->actions & FTR_RULE_SIZE)
 		plan->size_bytes = rule->size_bytes;
+	if (rule->actions & FTR_RULE_SAMPLE)
+		plan->sample_nr = rule->sample_nr;
+	if (rule->actions & FTR_RULE_RATE)
+		plan->rate_per_s = rule->rate_per_s;
 	if (rule->actions & FTR_RULE_COLOR)
 		plan->color = rule->color;
 }

@@ -26,6 +26,8 @@ struct ftr_rule_plan {
 	uint32_t depth;
 	uint64_t time_ns;
 	uint64_t size_bytes;
+	uint64_t sample_nr;
+	uint64_t rate_per_s;
 	char     color;
 
 	/* Of a conditional plan: what is above is without the rules that have conditions. */
