@@ -17,6 +17,7 @@ ftr_SOURCES = \
 	cmds/help.h \
 	cmds/info.c \
 	cmds/live.c \
+	cmds/load.c \
 	cmds/main.c \
 	cmds/open.c \
 	cmds/open.h \

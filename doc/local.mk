@@ -11,6 +11,7 @@ dist_man_MANS += \
 	doc/ftr-graph.1 \
 	doc/ftr-info.1 \
 	doc/ftr-live.1 \
+	doc/ftr-load.1 \
 	doc/ftr-record.1 \
 	doc/ftr-replay.1 \
 	doc/ftr-report.1 \
@@ -27,6 +28,7 @@ EXTRA_DIST += \
 	doc/HOWTO-ADD-a-probe.md \
 	doc/HOWTO-ADD-an-architecture.md \
 	doc/ci.md \
+	doc/fleet.md \
 	doc/json.md \
 	doc/rows.md \
 	doc/adr/0001-two-waists.md \
@@ -70,6 +72,7 @@ EXTRA_DIST += \
 	doc/adr/0041-shapes-of-values.md \
 	doc/adr/0042-plain-entries.md \
 	doc/adr/0044-the-kernels-events-by-an-instance.md \
+	doc/adr/0060-a-load-is-sealed.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

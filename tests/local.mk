@@ -32,6 +32,7 @@ EXTRA_DIST += \
 	quickstart \
 	tests/packages.txt \
 	tests/lib/beside_strace.py \
+	tests/lib/clickhouse.py \
 	tests/lib/fxt_made.py \
 	tests/lib/tracedat_made.py \
 	tests/lib/tracefs.py \

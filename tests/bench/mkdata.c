@@ -54,12 +54,13 @@ static void write_info(unsigned task_nr)
 {
 	static const unsigned char header[40] = {
 		'F', 't', 'r', 'a', 'c', 'e', '!', 0, 4, 0, 0, 0, 40, 0, 1, 2,
-		0x63, 0, 0, 0, 0, 0, 0, 0, 0x89, 0x10, 0, 0, 0, 0, 0, 0, 0, 4,
+		0x63, 0, 0, 0, 0, 0, 0, 0, 0xc9, 0x10, 0, 0, 0, 0, 0, 0, 0, 4,
 	};
 	FILE *file = file_open("info");
 
 	fwrite(header, sizeof(header), 1, file);
 	fprintf(file, "exename:/bench/prog\ncmdline:record /bench/prog \n"
+		"osinfo:lines=1\nosinfo:hostname=machine\n"
 		"taskinfo:lines=2\ntaskinfo:nr_tid=%u\ntaskinfo:tids=", task_nr);
 	for (unsigned i = 0; i < task_nr; i++)
 		fprintf(file, "%s%u", i == 0 ? "" : ",", FIRST_TID + i);

@@ -49,6 +49,12 @@ static inline void ftr_put_u16(void *p, uint16_t value, bool is_big)
 	memcpy(p, &value, sizeof(value));
 }
 
+static inline void ftr_put_u32(void *p, uint32_t value, bool is_big)
+{
+	value = is_big == FTR_HOST_IS_BIG ? value : __builtin_bswap32(value);
+	memcpy(p, &value, sizeof(value));
+}
+
 static inline void ftr_put_u64(void *p, uint64_t value, bool is_big)
 {
 	value = is_big == FTR_HOST_IS_BIG ? value : __builtin_bswap64(value);

@@ -15,14 +15,14 @@ struct ftr_gzip {
 	struct ftr_ostream *out;
 };
 
-struct ftr_gzip *ftr_gzip_new(struct ftr_ostream *out)
+struct ftr_gzip *ftr_gzip_new(struct ftr_ostream *out, enum ftr_gzip_level level)
 {
 	struct ftr_gzip *gzip = calloc(1, sizeof(*gzip));
 
 	if (gzip == NULL)
 		return NULL;
 	gzip->out = out;
-	if (deflateInit2(&gzip->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_ONLY, MEMORY_LEVEL,
+	if (deflateInit2(&gzip->z, (int)level, Z_DEFLATED, GZIP_ONLY, MEMORY_LEVEL,
 			 Z_DEFAULT_STRATEGY) == Z_OK)
 		return gzip;
 	free(gzip);

@@ -11,6 +11,8 @@ libftr_a_SOURCES += \
 	utils/export/rows.c \
 	utils/export/rows.h \
 	utils/export/rows_encode.c \
+	utils/export/rows_sums.c \
+	utils/export/rows_sums.h \
 	utils/export/speedscope.c \
 	utils/export/svg.c
 

@@ -296,7 +296,7 @@ static int pprof_init(struct pprof *self, const struct ftr_trace *trace, struct 
 	ftr_strpool_init(&self->strings);
 	ftr_strbuf_init(&self->message);
 	ftr_strbuf_init(&self->inner);
-	self->gzip = ftr_gzip_new(out);
+	self->gzip = ftr_gzip_new(out, FTR_GZIP_SMALL);
 	self->func_nr = trace->names.nr;
 	self->funcs = ftr_trace_funcs_by_name(trace);
 	if (self->gzip == NULL || self->funcs == NULL)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flat tables for databases (doc/rows.md): a row a call, written at its end, or a row an event.
- * Only open calls are kept.
+ * Flat tables for databases (doc/rows.md): a row a call, written at its end, a row an event, or the
+ * sums of each minute, written at its end.  Only open calls and the sums of a minute are kept.
  */
 #include "utils/export/rows.h"
+#include "utils/export/rows_sums.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +22,12 @@
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
-enum rows_table { ROWS_CALLS, ROWS_EVENTS };
-
-struct rows_values {
-	int table;
+static const char *const table_words[] = {
+	[ROWS_CALLS] = "calls", [ROWS_EVENTS] = "events", [ROWS_SUMS] = "sums", NULL
 };
 
-static const char *const table_words[] = { "calls", "events", NULL };
-
 static const struct ftr_option rows_options[] = {
-	FTR_OPTION("rows", 0, "TABLE", "A row for each of the calls (default) or events",
+	FTR_OPTION("rows", 0, "TABLE", "A row for each of the calls (default) or events, or sums by minute",
 		   ftr_opt_choice, struct rows_values, table, .words = table_words),
 	{ 0 }
 };
@@ -84,14 +82,43 @@ static const struct row_column event_columns[EVENT_COLUMNS] = {
 	[EVENT_DATA] = { "data", ROW_STRING },
 };
 
-/* Both tables begin with where and who. */
+enum sum_column {
+	SUM_HOST, SUM_BOOT, SUM_RUN, SUM_MINUTE, SUM_FUNCTION, SUM_MODULE, SUM_BUILD_ID, SUM_BUCKET,
+	SUM_CALLS, SUM_TOTAL, SUM_SELF, SUM_NESTED,
+	SUM_COLUMNS
+};
+
+static const struct row_column sum_columns[SUM_COLUMNS] = {
+	[SUM_HOST]     = { "host", ROW_STRING },
+	[SUM_BOOT]     = { "boot", ROW_U32 },
+	[SUM_RUN]      = { "run", ROW_STRING },
+	[SUM_MINUTE]   = { "minute", ROW_I64 },
+	[SUM_FUNCTION] = { "function", ROW_STRING },
+	[SUM_MODULE]   = { "module", ROW_STRING },
+	[SUM_BUILD_ID] = { "build_id", ROW_STRING },
+	[SUM_BUCKET]   = { "bucket", ROW_U8 },
+	[SUM_CALLS]    = { "calls", ROW_U64 },
+	[SUM_TOTAL]    = { "total", ROW_U64 },
+	[SUM_SELF]     = { "self", ROW_U64 },
+	[SUM_NESTED]   = { "nested", ROW_U64 },
+};
+
+/* All tables begin with where, and those of single things with who. */
 _Static_assert((int)CALL_COMM == (int)EVENT_COMM, "tables begin alike");
+_Static_assert((int)CALL_RUN == (int)SUM_RUN, "tables begin alike");
+
+const struct row_table row_tables[] = {
+	[ROWS_CALLS]  = { "calls", call_columns, CALL_COLUMNS },
+	[ROWS_EVENTS] = { "events", event_columns, EVENT_COLUMNS },
+	[ROWS_SUMS]   = { "sums", sum_columns, SUM_COLUMNS },
+};
 
 /* Bits of flags. */
 enum {
 	FLAG_UNFINISHED = 1,	/* had not returned */
 	FLAG_BEGAN_BEFORE = 2,	/* its entry is not in the data */
 	FLAG_LEFT = 4,		/* by a longjmp */
+	FLAG_NESTED = 8,	/* within another call of the function, in its task */
 };
 
 /* ---- the sink ---- */
@@ -104,6 +131,7 @@ struct open_call {
 struct lane {
 	FTR_VEC(struct open_call) open;
 	uint64_t call_nr;	/* that began so far */
+	FTR_VEC(uint32_t) calls_of;	/* by the function's id: those that are open */
 };
 
 struct rows_sink {
@@ -112,6 +140,7 @@ struct rows_sink {
 	const struct row_encoding *encoding;
 	enum rows_table table;
 	struct ftr_per_task lanes;
+	struct rows_sums sums;
 	struct ftr_strbuf text, title;
 	struct row_value host, boot, run;
 	uint64_t offset_ns;		/* add: UNIX time */
@@ -132,9 +161,15 @@ static struct row_value number(uint64_t value)
 	return (struct row_value){ .number = value };
 }
 
+static const char *or_empty(const char *s)
+{
+	return s == NULL ? "" : s;
+}
+
 static struct row_value string(const char *s)
 {
-	return (struct row_value){ .s = s == NULL ? "" : s, .len = s == NULL ? 0 : strlen(s) };
+	s = or_empty(s);
+	return (struct row_value){ .s = s, .len = strlen(s) };
 }
 
 static struct row_value of_buffer(const struct ftr_strbuf *text)
@@ -142,12 +177,17 @@ static struct row_value of_buffer(const struct ftr_strbuf *text)
 	return (struct row_value){ .s = ftr_strbuf_str(text), .len = text->len };
 }
 
-static void put_where(struct rows_sink *self, struct row_value *values,
-		      const struct ftr_task *task)
+static void put_where(const struct rows_sink *self, struct row_value *values)
 {
 	values[CALL_HOST] = self->host;
 	values[CALL_BOOT] = self->boot;
 	values[CALL_RUN] = self->run;
+}
+
+static void put_who(const struct rows_sink *self, struct row_value *values,
+		    const struct ftr_task *task)
+{
+	put_where(self, values);
 	values[CALL_PID] = number((uint64_t)(int64_t)task->pid);
 	values[CALL_TID] = number((uint64_t)(int64_t)task->tid);
 	values[CALL_COMM] = string(task->name);
@@ -156,7 +196,13 @@ static void put_where(struct rows_sink *self, struct row_value *values,
 static int call_begin(struct rows_sink *self, struct lane *lane, const struct ftr_event *ev)
 {
 	struct open_call call = { .id = ++lane->call_nr };
+	uint32_t id = ev->call.func->id;
 
+	while (lane->calls_of.nr <= id) {
+		if (ftr_vec_push(&lane->calls_of, 0) < 0)
+			return no_memory(self);
+	}
+	lane->calls_of.v[id]++;
 	if (ev->payload != NULL && self->table == ROWS_CALLS) {
 		ftr_strbuf_clear(&self->text);
 		ftr_event_args_text(ev, self->trace, false, &self->text);
@@ -170,53 +216,120 @@ static int call_begin(struct rows_sink *self, struct lane *lane, const struct ft
 	return no_memory(self);
 }
 
-static uint8_t flags_of(const struct ftr_event *ev)
+/* After its end: is another call of its function open? */
+static bool is_nested(const struct lane *lane, const struct ftr_event *ev)
 {
-	return (uint8_t)((ev->flags & FTR_EVENT_UNFINISHED ? FLAG_UNFINISHED : 0) |
+	return lane->calls_of.v[ev->call.func->id] > 0;
+}
+
+static uint8_t flags_of(const struct lane *lane, const struct ftr_event *ev)
+{
+	return (uint8_t)((is_nested(lane, ev) ? FLAG_NESTED : 0) |
+			 (ev->flags & FTR_EVENT_UNFINISHED ? FLAG_UNFINISHED : 0) |
 			 (ev->flags & FTR_EVENT_NO_ENTRY ? FLAG_BEGAN_BEFORE : 0) |
 			 (ev->flags & FTR_EVENT_LEFT ? FLAG_LEFT : 0));
+}
+
+static void put_row(struct rows_sink *self, const struct row_value *values)
+{
+	const struct row_table *table = &row_tables[self->table];
+
+	self->encoding->row(self->base.out, table->columns, values, table->column_nr);
+}
+
+static uint64_t self_ns(const struct ftr_event *ev)
+{
+	uint64_t ns = ev->time_ns - ev->call.start_ns;
+
+	return ns > ev->call.child_ns ? ns - ev->call.child_ns : 0;
+}
+
+static void put_function(struct row_value values[3], const struct ftr_func *func)
+{
+	values[0] = (struct row_value){ .s = func->name, .len = func->name_len };
+	values[1] = string(func->module == NULL ? NULL : func->module->path);
+	values[2] = string(func->module == NULL ? NULL : func->module->build_id);
 }
 
 static void put_call(struct rows_sink *self, const struct lane *lane, const struct ftr_event *ev)
 {
 	const struct open_call *call = &lane->open.v[lane->open.nr - 1];
-	const struct ftr_func *func = ev->call.func;
-	uint64_t ns = ev->time_ns - ev->call.start_ns;
 	struct row_value values[CALL_COLUMNS];
 
-	put_where(self, values, ev->task);
+	put_who(self, values, ev->task);
 	values[CALL_CALL] = number(call->id);
 	values[CALL_PARENT] = number(lane->open.nr < 2 ? 0 : call[-1].id);
 	values[CALL_DEPTH] = number(ev->depth);
 	values[CALL_START] = number(ev->call.start_ns + self->offset_ns);
-	values[CALL_DURATION] = number(ns);
-	values[CALL_SELF] = number(ns > ev->call.child_ns ? ns - ev->call.child_ns : 0);
-	values[CALL_FUNCTION] = (struct row_value){ .s = func->name, .len = func->name_len };
-	values[CALL_MODULE] = string(func->module == NULL ? NULL : func->module->path);
-	values[CALL_BUILD_ID] = string(func->module == NULL ? NULL : func->module->build_id);
+	values[CALL_DURATION] = number(ev->time_ns - ev->call.start_ns);
+	values[CALL_SELF] = number(self_ns(ev));
+	put_function(&values[CALL_FUNCTION], ev->call.func);
 	values[CALL_ARGS] = string(call->args);
 	ftr_strbuf_clear(&self->text);
 	if (ev->payload != NULL)
 		ftr_event_args_text(ev, self->trace, false, &self->text);
 	values[CALL_RETVAL] = of_buffer(&self->text);
-	values[CALL_FLAGS] = number(flags_of(ev));
-	self->encoding->row(self->base.out, call_columns, values, CALL_COLUMNS);
+	values[CALL_FLAGS] = number(flags_of(lane, ev));
+	put_row(self, values);
 }
 
-static void call_end(struct rows_sink *self, struct lane *lane, const struct ftr_event *ev)
+/* The minute is over. */
+static void put_sums(struct rows_sink *self)
 {
+	struct row_value values[SUM_COLUMNS];
+
+	put_where(self, values);
+	values[SUM_MINUTE] = number(self->sums.minute_ns);
+	for (size_t i = 0; i < self->sums.funcs.nr; i++) {
+		const struct rows_func_sums *sums = self->sums.funcs.v[i];
+
+		put_function(&values[SUM_FUNCTION], sums->func);
+		for (uint64_t left = sums->used; left != 0; left &= left - 1) {
+			unsigned bucket = (unsigned)__builtin_ctzll(left);
+
+			values[SUM_BUCKET] = number(bucket);
+			values[SUM_CALLS] = number(sums->buckets[bucket].calls);
+			values[SUM_TOTAL] = number(sums->buckets[bucket].total_ns);
+			values[SUM_SELF] = number(sums->buckets[bucket].self_ns);
+			values[SUM_NESTED] = number(sums->buckets[bucket].nested_ns);
+			put_row(self, values);
+		}
+	}
+}
+
+static int add_to_sums(struct rows_sink *self, const struct lane *lane, const struct ftr_event *ev)
+{
+	uint64_t ns = ev->time_ns - ev->call.start_ns;
+	struct rows_sum sum = { 1, ns, self_ns(ev), is_nested(lane, ev) ? ns : 0 };
+	uint64_t minute_ns = rows_sums_minute(ev->time_ns + self->offset_ns);
+
+	if (minute_ns != self->sums.minute_ns) {
+		put_sums(self);
+		rows_sums_restart(&self->sums, minute_ns);
+	}
+	return rows_sums_add(&self->sums, ev->call.func, &sum) < 0 ? no_memory(self) : 0;
+}
+
+static int call_end(struct rows_sink *self, struct lane *lane, const struct ftr_event *ev)
+{
+	int ret = 0;
+
 	if (lane->open.nr == 0)
-		return;
+		return 0;
+	lane->calls_of.v[ev->call.func->id]--;
 	if (self->table == ROWS_CALLS)
 		put_call(self, lane, ev);
+	else if (self->table == ROWS_SUMS)
+		ret = add_to_sums(self, lane, ev);
 	free(lane->open.v[--lane->open.nr].args);
+	return ret;
 }
 
 static void put_event(struct rows_sink *self, const struct lane *lane, const struct ftr_event *ev)
 {
 	struct row_value values[EVENT_COLUMNS];
 
-	put_where(self, values, ev->task);
+	put_who(self, values, ev->task);
 	values[EVENT_CALL] = number(lane->open.nr == 0 ? 0 : lane->open.v[lane->open.nr - 1].id);
 	values[EVENT_TIME] = number(ev->time_ns + self->offset_ns);
 	values[EVENT_CPU] = number((uint64_t)((int64_t)ev->point.cpu_nr - 1));
@@ -225,7 +338,7 @@ static void put_event(struct rows_sink *self, const struct lane *lane, const str
 	ftr_strbuf_clear(&self->text);
 	ftr_event_data_text(ev, self->trace, true, &self->text);
 	values[EVENT_DATA] = of_buffer(&self->text);
-	self->encoding->row(self->base.out, event_columns, values, EVENT_COLUMNS);
+	put_row(self, values);
 }
 
 static int rows_event(struct ftr_sink *sink, const struct ftr_event *ev)
@@ -239,31 +352,55 @@ static int rows_event(struct ftr_sink *sink, const struct ftr_event *ev)
 	if (ev->type == FTR_EVENT_ENTRY)
 		ret = call_begin(self, lane, ev);
 	else if (ev->type == FTR_EVENT_EXIT)
-		call_end(self, lane, ev);
+		ret = call_end(self, lane, ev);
 	else if (self->table == ROWS_EVENTS)
 		put_event(self, lane, ev);
 	return ret < 0 || !self->text.failed ? ret : no_memory(self);
+}
+
+static uint64_t utc_offset_s(const struct ftr_trace *trace)
+{
+	const struct ftr_info *info = &trace->info;
+
+	return (info->info_mask & FTR_INFO_UTC_OFFSET) != 0 ? (uint64_t)info->utc_offset_s : 0;
+}
+
+struct rows_origin rows_origin_of(const struct ftr_trace *trace)
+{
+	return (struct rows_origin){
+		.host = or_empty(trace->info.os_hostname),
+		.boot = (uint32_t)utc_offset_s(trace),
+		.run = or_empty(trace->sessions.nr == 0 ? NULL : trace->sessions.v[0]->sid),
+	};
 }
 
 static int rows_begin(struct rows_sink *self, const struct ftr_trace *trace,
 		      const struct row_encoding *encoding)
 {
 	const struct rows_values *values = self->base.values;
-	const struct ftr_info *info = &trace->info;
-	bool has_offset = (info->info_mask & FTR_INFO_UTC_OFFSET) != 0;
+	struct rows_origin origin = rows_origin_of(trace);
 
 	self->trace = trace;
 	self->encoding = encoding;
 	self->table = values == NULL ? ROWS_CALLS : (enum rows_table)values->table;
+	assert(self->table < ROWS_TABLES);
 	self->lanes.bytes = sizeof(struct lane);
-	self->host = string(info->os_hostname);
-	self->boot = number(has_offset ? (uint64_t)info->utc_offset_s : 0);
-	self->run = string(trace->sessions.nr == 0 ? NULL : trace->sessions.v[0]->sid);
-	self->offset_ns = has_offset ? (uint64_t)info->utc_offset_s * NSEC_PER_SEC : 0;
-	if (encoding->head != NULL && self->table == ROWS_CALLS)
-		encoding->head(self->base.out, call_columns, CALL_COLUMNS);
-	else if (encoding->head != NULL)
-		encoding->head(self->base.out, event_columns, EVENT_COLUMNS);
+	self->host = string(origin.host);
+	self->boot = number(origin.boot);
+	self->run = string(values != NULL && values->run != NULL ? values->run : origin.run);
+	self->offset_ns = utc_offset_s(trace) * NSEC_PER_SEC;
+	if (encoding->head != NULL)
+		encoding->head(self->base.out, row_tables[self->table].columns,
+			       row_tables[self->table].column_nr);
+	return 0;
+}
+
+static int rows_end(struct ftr_sink *sink)
+{
+	struct rows_sink *self = rows_of(sink);
+
+	put_sums(self);
+	rows_sums_restart(&self->sums, self->sums.minute_ns);
 	return 0;
 }
 
@@ -277,10 +414,20 @@ static void rows_fini(struct ftr_sink *sink)
 		for (size_t i = 0; i < lane->open.nr; i++)
 			free(lane->open.v[i].args);
 		ftr_vec_fini(&lane->open);
+		ftr_vec_fini(&lane->calls_of);
 	}
 	ftr_per_task_fini(&self->lanes);
+	rows_sums_fini(&self->sums);
 	ftr_strbuf_fini(&self->text);
 	ftr_strbuf_fini(&self->title);
+}
+
+static int any_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	const struct rows_values *values = sink->values;
+
+	assert(values != NULL && values->encoding != NULL);
+	return rows_begin(rows_of(sink), trace, values->encoding);
 }
 
 /* ---- a format an encoding ---- */
@@ -305,9 +452,11 @@ static int jsonl_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT), \
 	.begin	 = begin_, \
 	.event	 = rows_event, \
+	.end	 = rows_end, \
 	.fini	 = rows_fini, \
 }
 
+const struct ftr_sink_ops rows_ops = ROWS_OPS(any_begin);
 static const struct ftr_sink_ops rowbinary_ops = ROWS_OPS(rowbinary_begin);
 static const struct ftr_sink_ops csv_ops = ROWS_OPS(csv_begin);
 static const struct ftr_sink_ops jsonl_ops = ROWS_OPS(jsonl_begin);

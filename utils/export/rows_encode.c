@@ -43,8 +43,8 @@ static void put_length(struct ftr_ostream *out, uint64_t len)
 	ftr_ostream_commit(out, nr);
 }
 
-static void rowbinary_row(struct ftr_ostream *out, const struct row_column *columns,
-			  const struct row_value *values, size_t nr)
+void row_put_binary(struct ftr_ostream *out, const struct row_column *columns,
+		    const struct row_value *values, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		uint8_t number[8];
@@ -59,7 +59,7 @@ static void rowbinary_row(struct ftr_ostream *out, const struct row_column *colu
 	}
 }
 
-const struct row_encoding row_encoding_rowbinary = { .row = rowbinary_row };
+const struct row_encoding row_encoding_rowbinary = { .row = row_put_binary };
 
 /* ---- CSV ---- */
 

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+libftr_a_SOURCES += \
+	utils/fleet/http.c \
+	utils/fleet/http.h \
+	utils/fleet/load.c \
+	utils/fleet/load.h \
+	utils/fleet/sender.c \
+	utils/fleet/sender.h \
+	utils/fleet/tables.c \
+	utils/fleet/tables.h
+if HAVE_LIBCURL
+libftr_a_SOURCES += utils/fleet/http_curl.c
+else
+libftr_a_SOURCES += utils/fleet/http_none.c
+endif
