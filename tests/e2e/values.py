@@ -231,6 +231,77 @@ int main() { thing t("named on the heap, as it is long", std::string_view("viewe
 CXX_SHAPES_SEEN = ('use(&{{.kind = 3}, .name = "named on the heap, as it is ...", .view = "view", .number = &3}, '
                    '&{{.kind = 3}, .name = "small", .view = NULL, .number = &3})')
 
+CONTAINERS = r"""
+#include <array>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+struct P { int x; double y; };
+struct by_value { const char *name; P *p; };
+#define KEEP __attribute__((noinline))
+#define SEEN(p) __asm__ volatile("" : : "r"(&p) : "memory")
+KEEP void vectors(const std::vector<int> &v, std::vector<std::string> &s, std::vector<P> p) { SEEN(v); SEEN(s); SEEN(p); }
+KEEP void more(std::vector<long> v, const std::vector<bool> *, std::vector<int *> p) { SEEN(v); SEEN(p); }
+KEEP void sizes(const std::map<int, int> &m, std::unordered_map<std::string, int> &u, std::set<int> &s, std::list<int> &l)
+{ SEEN(m); SEEN(u); SEEN(s); SEEN(l); }
+KEEP void optionals(const std::optional<int> &o, std::optional<P> e, std::optional<int> n, const std::optional<std::string> &s)
+{ SEEN(o); SEEN(e); SEEN(n); SEEN(s); }
+KEEP void pointers(const std::unique_ptr<P> &u, std::shared_ptr<P> s, std::unique_ptr<int> n, std::array<int, 3> a,
+		   std::pair<int, char> b) { SEEN(u); SEEN(s); SEEN(n); SEEN(a); SEEN(b); }
+KEEP std::vector<int> given(by_value v, bool yes) { SEEN(v); return std::vector<int>(yes ? 3 : 0, 7); }
+int main()
+{
+	std::vector<int> v{1, 2, 3};
+	std::vector<std::string> s{"a", "longer than the small ones"};
+	vectors(v, s, {{1, 2.5}});
+	more(std::vector<long>(17, 5), nullptr, {&v[0]});
+	std::map<int, int> m{{1, 2}};
+	std::unordered_map<std::string, int> u{{"x", 1}, {"y", 2}};
+	std::set<int> set{1, 2, 3};
+	std::list<int> l;
+	sizes(m, u, set, l);
+	optionals(5, P{1, 2.0}, {}, "text");
+	pointers(std::make_unique<P>(P{7, 8.5}), std::make_shared<P>(P{1, 1.5}), nullptr, {1, 2, 3}, {1, 'c'});
+	P p{4, 0.5};
+	given({"named", &p}, true);
+	given({nullptr, (P *)16}, false);
+}
+"""
+CONTAINERS_SEEN = [
+    'vectors(&[3]{1, 2, 3}, &[2]{"a", "longer than the small ones"}, [1]{{.x = 1, .y = 2.500000}})',
+    "more([17]{" + "5, " * 16 + "...}, 0, [1]{ADDRESS})", "sizes(&[1]{...}, &[2]{...}, &[3]{...}, &[0]{})",
+    'optionals(&5, {.x = 1, .y = 2.000000}, nullopt, &"text")',
+    "pointers(&&{.x = 7, .y = 8.500000}, &{.x = 1, .y = 1.500000}, 0, {1, 2, 3}, {.first = 1, .second = 'c'})",
+    'given({.name = "named", .p = &{.x = 4, .y = 0.500000}}, true) = [3]{7, 7, 7}',
+    'given({.name = NULL, .p = 0x10}, false) = [0]{}']
+
+RUST_CONTAINERS = """
+pub struct P { pub x: i32, pub name: String }
+pub enum E { A, B(i32), C { p: P } }
+#[inline(never)] #[no_mangle] pub fn vecs(v: &Vec<i32>, s: Vec<String>, b: Box<P>, slice: &[u16]) -> Vec<u8>
+{ std::hint::black_box((v, &s, &b, slice)); vec![1, 2] }
+#[inline(never)] #[no_mangle] pub fn options(o: &Option<i32>, b: &Option<Box<P>>, e: &E, r: &Result<i32, String>, yes: bool)
+{ std::hint::black_box((o, b, e, r, yes)); }
+fn main()
+{
+    vecs(&vec![1, 2, 3], vec!["x".into(), "yy".into()], Box::new(P { x: 3, name: "nm".into() }), &[7, 8]);
+    options(&Some(4), &Some(Box::new(P { x: 1, name: "a".into() })), &E::C { p: P { x: 9, name: "c".into() } }, &Err("bad".into()), true);
+    options(&None, &None, &E::A, &Ok(3), false);
+    options(&None, &None, &E::B(5), &Ok(3), false);
+}
+"""
+RUST_CONTAINERS_SEEN = [
+    'vecs(&[3]{1, 2, 3}, [2]{"x", "yy"}, &{.x = 3, .name = "nm"}, [2]{7, 8}) = [2]{1, 2}',
+    'options(&Some{4}, &Some{&{.x = 1, .name = "a"}}, &C{.p = {.x = 9, .name = "c"}}, &Err{"bad"}, true)',
+    "options(&None, &None, &A, &Ok{3}, false)", "options(&None, &None, &B{5}, &Ok{3}, false)"]
+
 
 def calls(data, names, *options, tool=FTR):
     """The calls of the functions, without what is in them: "f(1) = 2"."""
@@ -260,6 +331,13 @@ class Values(harness.Test):
         shown = [[re.sub("0x[0-9a-f]+", lambda number: str(int(number.group(), 16)), call)
                   for call in calls("data", names, tool=tool)] for tool in ("uftrace", FTR)]
         self.expect(shown[0] == shown[1], f"{what}: {[pair for pair in zip(*shown) if pair[0] != pair[1]]}")
+
+    def build_rust(self, source, program, level):
+        built = subprocess.run(["rustc", "-g", "-C", f"opt-level={level}", "-Z", "instrument-mcount", "-o", program, source],
+                               env={**os.environ, "RUSTC_BOOTSTRAP": "1"}, timeout=TIMEOUT, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        if built.returncode:
+            self.skipTest("this rustc does not instrument")
 
     def write(self, name, text):
         with open(name, "w", encoding="ascii") as file:
@@ -403,11 +481,7 @@ class Pointers(Values):
     def test_strings_of_rust(self):
         source = self.write("strings.rs", RUST)
         for level in ("0", "2"):
-            built = subprocess.run(["rustc", "-g", "-C", f"opt-level={level}", "-Z", "instrument-mcount", "-o", "strings",
-                                    source], env={**os.environ, "RUSTC_BOOTSTRAP": "1"}, timeout=TIMEOUT,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            if built.returncode:
-                self.skipTest("this rustc does not instrument")
+            self.build_rust(source, "strings", level)
             self.record("strings", "-a")
             self.assertEqual(calls("data", ("given", "cut")), RUST_SEEN)
             shutil.rmtree("data")
@@ -460,6 +534,28 @@ class Shapes(Values):
         harness.build(self.write("shapes.cc", CXX_SHAPES), "shapes", "-g", "-O1", "-pg", "-std=c++17")
         self.record("shapes", "-A", "use", "--value-depth=2")
         self.assertEqual(calls("data", ("use",)), [CXX_SHAPES_SEEN])
+
+    def test_containers(self):
+        names = ("vectors", "more", "sizes", "optionals", "pointers", "given")
+        for compiler in ("g++", "clang++"):
+            if shutil.which(compiler) is None:
+                continue
+            for flags in ("-O0", "-O2"):
+                harness.build(self.write("containers.cc", CONTAINERS), "containers", "-g", flags, "-pg", "-std=c++17",
+                              *(["-fstandalone-debug"] if compiler == "clang++" else []), compiler=[compiler])
+                self.record("containers", *(word for name in names for word in ("-A", name)), "-R", "given", "--value-depth=2")
+                shown = [re.sub(r"0x[57]\w+", "ADDRESS", call) for call in calls("data", names)]
+                self.expect(shown == CONTAINERS_SEEN, f"{compiler} {flags}: {shown}")
+                shutil.rmtree("data")
+
+    @unittest.skipUnless(shutil.which("rustc"), "rustc is not installed")
+    def test_containers_of_rust(self):
+        source = self.write("containers.rs", RUST_CONTAINERS)
+        for level in ("0", "1"):
+            self.build_rust(source, "containers", level)
+            self.record("containers", "-A", "vecs", "-R", "vecs", "-A", "options", "--value-depth=2")
+            self.assertEqual(calls("data", ("vecs", "options")), RUST_CONTAINERS_SEEN)
+            shutil.rmtree("data")
 
 
 if __name__ == "__main__":

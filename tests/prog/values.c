@@ -135,9 +135,9 @@ int main(int argc, char **argv)
 	longer[299] = '\0';
 	print_numbers(argc);
 	colors(GREEN, true);
-	printf("colors(GREEN, 1) = GREEN\n");
+	printf("colors(GREEN, true) = GREEN\n");
 	colors(RED, false);
-	printf("colors(RED, 0) = BLUE\n");
+	printf("colors(RED, false) = BLUE\n");
 	print_strings("constant", heap, argv);
 	print_strings(stack, "", argv);
 	print_strings(NULL, stack, argv);

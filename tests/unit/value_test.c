@@ -62,7 +62,7 @@ static const struct expected {
 	{ "floats", "fparg1/32,fparg2/64,fparg3/80%stack+1,arg1/i32", "retval/f64" },
 	{ "structs", "arg1/t8:point,arg2/t40:big%stack+1,arg3/t16:mixed%RSI+XMM0,arg4/t3:tiny%RDX",
 	  "retval/t8:point" },
-	{ "enums", "arg1/e:color,arg2/e:number,arg3/u8,arg4/p", "retval/e:color" },
+	{ "enums", "arg1/e:color,arg2/e:number,arg3/e:bool,arg4/p", "retval/e:color" },
 	{ "pointers", "arg1/p,arg2/p,arg3/u8,arg4/t4:u", "retval/s" },
 	{ "variable", "arg1/i32", "retval/f80" },
 	{ "wide", "arg1/t16:__int128%RDI+RSI,arg2/t16:" COMPLEX "%XMM0+XMM1,arg3/p",

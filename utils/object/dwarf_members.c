@@ -5,6 +5,7 @@
 #include <dwarf.h>
 
 #include "utils/base/vec.h"
+#include "utils/object/dwarf_container.h"
 #include "utils/object/dwarf_leaves.h"
 
 #define NESTING_MAX 8			/* of structs in structs */
@@ -83,6 +84,14 @@ static bool member_read(struct ftr_dwarf_types *types, Dwarf_Die *die, struct ft
 	return bits_read(die, member);
 }
 
+/* A base that has nothing is no part of an object that anybody sees. */
+static bool is_empty_base(Dwarf_Die *die, const struct ftr_member *member)
+{
+	return dwarf_tag(die) == DW_TAG_inheritance && member->type.kind == FTR_TYPE_OPAQUE &&
+	       member->type.members == NULL && member->type.container == NULL &&
+	       member->type.bytes <= 1;
+}
+
 static const struct ftr_members *members_keep(struct ftr_dwarf_types *types,
 					      const struct ftr_member *members, uint32_t nr)
 {
@@ -109,7 +118,8 @@ static void struct_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct f
 			members.nr = 0;
 			break;
 		}
-		if (member_read(types, &die, &member) && ftr_vec_push(&members, member) < 0)
+		if (member_read(types, &die, &member) && !is_empty_base(&die, &member) &&
+		    ftr_vec_push(&members, member) < 0)
 			break;
 	}
 	if (members.nr > 0)
@@ -145,7 +155,9 @@ void ftr_dwarf_members(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ft
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
-		struct_read(types, type, read);
+		read->container = ftr_dwarf_container(types, type);
+		if (read->container == NULL)
+			struct_read(types, type, read);
 		break;
 	case DW_TAG_array_type:
 		if (types->nesting > 1)

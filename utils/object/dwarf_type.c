@@ -218,6 +218,10 @@ static bool language_is_known(Dwarf_Die *function, bool *is_rust)
 	}
 }
 
+static const struct ftr_enum_type truth = {
+	.id = UINT64_MAX, .name = "bool", .nr = 2, .values = { { "false", 0 }, { "true", 1 } },
+};
+
 /* One value: what it is, and what the convention sees of it.  False: incomplete. */
 static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_rust,
 		       struct ftr_parameter *param, struct ftr_leaves *leaves)
@@ -230,8 +234,10 @@ static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_ru
 	types->left = types->depth;
 	types->nesting = types->visited = 0;
 	param->type = ftr_dwarf_type_read(types, &type, alias);
-	if (param->type.kind == FTR_TYPE_BOOL)	/* as uftrace has it */
-		param->type.kind = FTR_TYPE_UNSIGNED;
+	if (param->type.kind == FTR_TYPE_BOOL) {	/* old readers know no other words */
+		param->type.kind = FTR_TYPE_ENUM;
+		param->type.values = &truth;
+	}
 	if (param->type.kind != FTR_TYPE_STD_STRING)
 		return ftr_dwarf_leaves(&type, is_rust, leaves);
 	*leaves = (struct ftr_leaves){ .bytes = POINTER_BYTES, .align = POINTER_BYTES, .nr = 1 };

@@ -10,6 +10,8 @@ libftr_a_SOURCES += \
 	utils/object/demangle.h \
 	utils/object/dwarf_class.c \
 	utils/object/dwarf_class.h \
+	utils/object/dwarf_container.c \
+	utils/object/dwarf_container.h \
 	utils/object/dwarf_leaves.c \
 	utils/object/dwarf_leaves.h \
 	utils/object/dwarf_members.c \

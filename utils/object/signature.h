@@ -52,6 +52,7 @@ struct ftr_type {
 	struct ftr_text_parts text;		/* of TEXT, STD_STRING */
 	const struct ftr_type *inner;		/* of ARRAY; what a POINTER leads to (nullable) */
 	const struct ftr_members *members;	/* of OPAQUE (nullable: not known) */
+	const struct ftr_container *container;	/* of OPAQUE (nullable): it is shown so */
 	uint32_t nr;				/* of ARRAY */
 };
 
@@ -66,6 +67,38 @@ struct ftr_member {
 struct ftr_members {
 	uint32_t nr;
 	struct ftr_member v[];
+};
+
+/* One of the things that a variant may be. */
+struct ftr_alternative {
+	const char *name;	/* as that of a member */
+	bool is_default;	/* whatever values the others do not have */
+	bool has_type;		/* there is more to it than its name */
+	uint64_t value;		/* of the discriminant */
+	uint32_t offset;
+	struct ftr_type type;
+};
+
+struct ftr_alternatives {
+	uint32_t nr;
+	struct ftr_alternative v[];
+};
+
+enum ftr_container_kind {
+	FTR_CONTAINER_PART,	/* at @at, inner */
+	FTR_CONTAINER_SIZE,	/* at @length, how many elements there are */
+	FTR_CONTAINER_LENGTH,	/* the same, and at @at a pointer to the first */
+	FTR_CONTAINER_ENDS,	/* pointers: at @at to the first, at @length behind the last */
+	FTR_CONTAINER_VARIANT,	/* at @at, of element_bytes, what says which alternative it is */
+};
+
+/* What its users see of an object. */
+struct ftr_container {
+	enum ftr_container_kind kind;
+	uint32_t at, length;
+	uint32_t element_bytes;
+	struct ftr_type inner;	/* of elements with no bytes: they are not shown */
+	const struct ftr_alternatives *alternatives;
 };
 
 struct ftr_parameter {

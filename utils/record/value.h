@@ -22,6 +22,9 @@ int ftr_value_of_spec(const struct uft_arg *spec, bool is_retval, struct ftr_par
 /* What a value takes in a payload that is no string's; not padded. */
 uint32_t ftr_value_bytes(const struct ftr_parameter *value);
 
+/* The place of the word at @offset of a value that is in registers or on the stack. */
+struct ftr_place ftr_value_word_place(const struct ftr_parameter *value, uint32_t offset);
+
 /* Programs in the making. */
 struct ftr_value_programs {
 	FTR_VEC(struct ftr_value_op) ops;

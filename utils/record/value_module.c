@@ -185,9 +185,7 @@ static int shape_add(struct compiler *self, struct ftr_parameter *value, uint32_
 				    value->type.inner->name : value->type.name);
 	if (name == NULL)
 		return -ENOMEM;
-	ret = self->shapes.programs.ops.nr == 0 ?
-		      ftr_value_program_add(programs, value) :
-		      ftr_value_program_join(programs, &self->shapes.programs, self->shapes.bytes);
+	ret = ftr_value_program_join(programs, &self->shapes.programs, self->shapes.bytes);
 	value->type = (struct ftr_type){ .kind = FTR_TYPE_SHAPE, .bytes = self->shapes.bytes,
 					 .name = name };
 	return ret;

@@ -100,8 +100,7 @@ static int pieces_add(struct ftr_value_programs *programs, const struct ftr_para
 	return bytes == 0 ? 0 : ftr_value_op_add(programs, FTR_VALUE_BYTES, &nowhere, bytes, true);
 }
 
-/* The place of the word at @offset of an object that is in registers or on the stack. */
-static struct ftr_place word_place(const struct ftr_parameter *value, uint32_t offset)
+struct ftr_place ftr_value_word_place(const struct ftr_parameter *value, uint32_t offset)
 {
 	struct ftr_place place = value->places[offset / WORD < value->place_nr ? offset / WORD : 0];
 
@@ -114,8 +113,8 @@ static struct ftr_place word_place(const struct ftr_parameter *value, uint32_t o
 static int text_add(struct ftr_value_programs *programs, const struct ftr_parameter *value)
 {
 	const struct ftr_text_parts *text = &value->type.text;
-	struct ftr_place length = word_place(value, text->length);
-	struct ftr_place pointer = word_place(value, text->pointer);
+	struct ftr_place length = ftr_value_word_place(value, text->length);
+	struct ftr_place pointer = ftr_value_word_place(value, text->pointer);
 	uint32_t near_bytes = text->length > text->pointer ? text->length : text->pointer;
 	int ret = 0;
 

@@ -10,6 +10,7 @@
 #define VALUE_BYTES_MAX 320u		/* of one value, with all that it leads to */
 #define TEXT_BYTES 32u			/* room for a text */
 #define BLOCK_BYTES_MAX 160u		/* of what one pointer leads to */
+#define ELEMENTS_MAX 16u		/* as many as are shown */
 #define PATH_MAX_NR 8u			/* pointers on the way to a block */
 #define NAME_BYTES 128
 #define SAME_NAME_MAX 1000
@@ -18,7 +19,7 @@
 struct maker {
 	struct ftr_value_shapes *shapes;
 	const struct ftr_parameter *value;
-	uint16_t path[PATH_MAX_NR];	/* offsets of the pointers on the way; that of [0] is 0 */
+	uint16_t path[PATH_MAX_NR];	/* offsets of the pointers on the way */
 	unsigned path_nr;
 	uint32_t bytes;			/* of the value */
 	uint32_t block_bytes;		/* of the block that is being described */
@@ -46,22 +47,36 @@ void ftr_value_shapes_fini(struct ftr_value_shapes *shapes)
 bool ftr_value_has_shape(const struct ftr_parameter *value)
 {
 	if (value->type.kind == FTR_TYPE_OPAQUE)
-		return value->type.members != NULL;
+		return value->type.members != NULL || value->type.container != NULL;
 	return value->type.kind == FTR_TYPE_POINTER && value->type.inner != NULL;
 }
 
+/* The word at @offset of where the path leads; without one, of the value itself. */
 static int op_at(struct maker *self, enum ftr_value_what what, uint32_t offset, uint32_t bytes)
 {
-	const struct ftr_place place = { FTR_PLACE_AT, (uint16_t)offset, bytes };
+	struct ftr_place place = { FTR_PLACE_AT, (uint16_t)offset, bytes };
 
+	if (self->path_nr == 0)
+		place = ftr_value_word_place(self->value, offset);
 	return ftr_value_op_add(&self->shapes->programs, what, &place, bytes, false);
+}
+
+/* Can the word at @offset of what is being described be had, to follow it? */
+static bool is_word_there(const struct maker *self, uint32_t offset)
+{
+	struct ftr_place place = ftr_value_word_place(self->value, offset);
+
+	if (offset + WORD > self->block_bytes)
+		return false;
+	return self->path_nr > 0 || (offset % WORD == 0 && place.kind != FTR_PLACE_VECTOR &&
+				     place.kind != FTR_PLACE_X87);
 }
 
 /* Follow the pointers to the block that is being described. */
 static int path_follow(struct maker *self)
 {
-	int ret = ftr_value_op_add(&self->shapes->programs, FTR_VALUE_FOLLOW,
-				   &self->value->places[0], 0, false);
+	struct ftr_place place = ftr_value_word_place(self->value, self->path[0]);
+	int ret = ftr_value_op_add(&self->shapes->programs, FTR_VALUE_FOLLOW, &place, 0, false);
 
 	for (unsigned i = 1; ret == 0 && i < self->path_nr; i++)
 		ret = op_at(self, FTR_VALUE_FOLLOW, self->path[i], 0);
@@ -88,12 +103,12 @@ static int text_put(struct maker *self, const struct ftr_type *type, uint32_t ba
 	int ret = 0;
 
 	if (self->is_plain || type->text.is_followed ||
-	    offset + type->text.pointer + WORD > self->block_bytes ||
+	    !is_word_there(self, offset + type->text.pointer) ||
 	    room_take(self, TEXT_BYTES) < 0) {
 		ftr_strbuf_puts(words, "x64");
 		return 0;
 	}
-	if (self->is_path_lost)
+	if (self->is_path_lost && self->path_nr > 0)
 		ret = path_follow(self);
 	if (ret == 0 && type->kind == FTR_TYPE_TEXT)
 		ret = op_at(self, FTR_VALUE_COUNT, offset + type->text.length, 0);
@@ -125,7 +140,7 @@ static int pointer_put(struct maker *self, const struct ftr_type *type, uint32_t
 	int ret;
 
 	if (self->is_plain || bytes == 0 || self->path_nr == PATH_MAX_NR ||
-	    (self->path_nr > 0 && offset + WORD > around)) {
+	    !is_word_there(self, offset)) {
 		ftr_strbuf_puts(&self->shapes->words, "p64");
 		return 0;
 	}
@@ -165,21 +180,137 @@ static int members_put(struct maker *self, const struct ftr_members *members, ui
 	return ret;
 }
 
-/* What elements lead to would have to stand behind each: their pointers are not followed. */
-static int array_put(struct maker *self, const struct ftr_type *type)
+static bool is_text_element(const struct ftr_container *list)
+{
+	return (list->inner.kind == FTR_TYPE_STD_STRING || list->inner.kind == FTR_TYPE_TEXT) &&
+	       !list->inner.text.is_followed && list->element_bytes >= 2 * WORD;
+}
+
+/* How many bytes of its elements are kept: whole ones, those with texts behind. */
+static uint32_t elements_bytes(const struct maker *self, const struct ftr_container *list)
+{
+	uint32_t each = list->element_bytes, most = BLOCK_BYTES_MAX;
+	uint32_t left = VALUE_BYTES_MAX - self->bytes;
+
+	if (list->kind == FTR_CONTAINER_SIZE || list->inner.bytes == 0 || self->is_plain ||
+	    self->path_nr == PATH_MAX_NR || left < FTR_VALUE_COUNT_BYTES)
+		return 0;
+	left -= FTR_VALUE_COUNT_BYTES;
+	if (is_text_element(list))
+		left /= 2;
+	most = most < left ? most : left;
+	most = most < ELEMENTS_MAX * each ? most : ELEMENTS_MAX * each;
+	return most / each * each;
+}
+
+/* The text of each element has as much room as the element, and so stands as far behind it. */
+static int element_texts_put(struct maker *self, const struct ftr_type *type, uint32_t bytes,
+			     uint32_t each)
+{
+	int ret = 0;
+
+	self->bytes += bytes;
+	for (uint32_t at = 0; ret == 0 && at < bytes; at += each) {
+		if (type->kind == FTR_TYPE_TEXT)
+			ret = op_at(self, FTR_VALUE_COUNT, at + type->text.length, 0);
+		if (ret == 0)
+			ret = op_at(self, FTR_VALUE_TEXT, at + type->text.pointer, each);
+	}
+	ftr_strbuf_printf(&self->shapes->words, "s%u>%u+%u", type->text.pointer, bytes, each);
+	return ret;
+}
+
+static int plain_put(struct maker *self, const struct ftr_type *type)
 {
 	bool was_plain = self->is_plain;
 	int ret;
 
+	self->is_plain = true;
+	ret = type_put(self, type, 0, 0);
+	self->is_plain = was_plain;
+	return ret;
+}
+
+/* A number of elements, and the first of them behind it. */
+static int elements_put(struct maker *self, const struct ftr_container *list, uint32_t base,
+			uint32_t offset)
+{
+	struct ftr_strbuf *words = &self->shapes->words;
+	uint32_t bytes = elements_bytes(self, list);
+	int ret;
+
+	if (!is_word_there(self, offset + list->at))
+		bytes = 0;
+	ftr_strbuf_printf(words, "n%u%c%ux%u>%u+%u", list->length,
+			  list->kind == FTR_CONTAINER_ENDS ? '-' : '@', list->at,
+			  list->element_bytes, self->bytes - base, bytes);
+	if (bytes == 0) {
+		ftr_strbuf_puts(words, "t0");
+		return 0;
+	}
+	self->bytes += FTR_VALUE_COUNT_BYTES + bytes;
+	self->path[self->path_nr++] = (uint16_t)(offset + list->at);
+	ret = path_follow(self);
+	if (ret == 0)
+		ret = op_at(self, FTR_VALUE_BLOCK, 0, bytes);
+	if (ret == 0 && is_text_element(list))
+		ret = element_texts_put(self, &list->inner, bytes, list->element_bytes);
+	else if (ret == 0)
+		ret = plain_put(self, &list->inner);
+	self->path_nr--;
+	self->is_path_lost = true;
+	return ret;
+}
+
+static int variant_put(struct maker *self, const struct ftr_container *variant, uint32_t base,
+		       uint32_t offset)
+{
+	struct ftr_strbuf *words = &self->shapes->words;
+	const struct ftr_alternatives *all = variant->alternatives;
+	int ret = 0;
+
+	ftr_strbuf_printf(words, "|%u+%u{", variant->at, variant->element_bytes);
+	for (uint32_t i = 0; ret == 0 && i < all->nr; i++) {
+		const struct ftr_alternative *one = &all->v[i];
+
+		if (i > 0)
+			ftr_strbuf_putc(words, ',');
+		if (!one->is_default)
+			ftr_strbuf_printf(words, "%llu", (unsigned long long)one->value);
+		ftr_strbuf_printf(words, "=%s", one->name);
+		if (!one->has_type)
+			continue;
+		ftr_strbuf_printf(words, ":%u:", one->offset);
+		ret = type_put(self, &one->type, base + one->offset, offset + one->offset);
+	}
+	ftr_strbuf_putc(words, '}');
+	return ret;
+}
+
+static int container_put(struct maker *self, const struct ftr_container *container, uint32_t base,
+			 uint32_t offset)
+{
+	switch (container->kind) {
+	case FTR_CONTAINER_PART:
+		ftr_strbuf_printf(&self->shapes->words, "@%u", container->at);
+		return type_put(self, &container->inner, base + container->at,
+				offset + container->at);
+	case FTR_CONTAINER_VARIANT:
+		return variant_put(self, container, base, offset);
+	default:
+		return elements_put(self, container, base, offset);
+	}
+}
+
+/* What elements lead to would have to stand behind each: their pointers are not followed. */
+static int array_put(struct maker *self, const struct ftr_type *type)
+{
 	if (type->inner->kind == FTR_TYPE_CHAR) {
 		ftr_strbuf_printf(&self->shapes->words, "a%u", type->nr);
 		return 0;
 	}
 	ftr_strbuf_printf(&self->shapes->words, "[%ux%u]", type->nr, type->inner->bytes);
-	self->is_plain = true;
-	ret = type_put(self, type->inner, 0, 0);
-	self->is_plain = was_plain;
-	return ret;
+	return plain_put(self, type->inner);
 }
 
 static void enum_put(struct maker *self, const struct ftr_type *type)
@@ -226,6 +357,8 @@ static int type_put(struct maker *self, const struct ftr_type *type, uint32_t ba
 		enum_put(self, type);
 		return 0;
 	case FTR_TYPE_OPAQUE:
+		if (type->container != NULL)
+			return container_put(self, type->container, base, offset);
 		if (type->members != NULL)
 			return members_put(self, type->members, base, offset);
 		/* fall through */
@@ -235,21 +368,37 @@ static int type_put(struct maker *self, const struct ftr_type *type, uint32_t ba
 	}
 }
 
+/* The value itself, first: a pointer, an object, or one that is passed by its address. */
+static int value_put(struct maker *self)
+{
+	struct ftr_value_programs *programs = &self->shapes->programs;
+	const struct ftr_parameter *value = self->value;
+	int ret;
+
+	self->bytes = value->type.kind == FTR_TYPE_OPAQUE ? ftr_value_bytes(value) : WORD;
+	self->block_bytes = self->bytes;
+	self->path_nr = value->is_pointed ? 1 : 0;
+	self->is_path_lost = true;
+	programs->ops.nr = programs->first = programs->bytes = 0;
+	ret = ftr_value_program_add(programs, value);
+	if (ret == 0 && programs->ops.nr > 0)
+		programs->ops.v[programs->ops.nr - 1].flags |= FTR_VALUE_JOINED;
+	return ret;
+}
+
 int ftr_value_shape_make(struct ftr_value_shapes *shapes, const struct ftr_parameter *value)
 {
 	struct maker self = { .shapes = shapes, .value = value };
 	int ret;
 
 	ftr_strbuf_clear(&shapes->words);
-	shapes->programs.ops.nr = 0;
-	self.is_plain = value->type.kind == FTR_TYPE_OPAQUE;
-	self.bytes = self.is_plain ? ftr_value_bytes(value) : WORD;
-	ret = self.is_plain ? 0 : ftr_value_op_add(&shapes->programs, FTR_VALUE_BYTES,
-						   &value->places[0], WORD, false);
+	ret = value_put(&self);
 	if (ret == 0)
 		ret = type_put(&self, &value->type, 0, 0);
 	shapes->bytes = self.bytes;
-	return ret < 0 || shapes->words.failed ? -ENOMEM : 0;
+	if (ret == 0 && shapes->words.failed)
+		ret = -ENOMEM;
+	return ret;
 }
 
 /* The first of NAME, NAME_2, NAME_3 ... that is free, or that of the same words. */

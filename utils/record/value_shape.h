@@ -28,10 +28,7 @@ void ftr_value_shapes_fini(struct ftr_value_shapes *shapes);
 /* Is there more to say of @value than itself? */
 bool ftr_value_has_shape(const struct ftr_parameter *value);
 
-/*
- * Make the words of @value, which has one, and the ops of a pointer; there are none of a struct:
- * its bytes are taken as they are.  0 or -ENOMEM.
- */
+/* Make the words of @value, which has one, and the ops.  0, -ENOMEM or -E2BIG. */
 int ftr_value_shape_make(struct ftr_value_shapes *shapes, const struct ftr_parameter *value);
 
 /* The name of what was made last in NAME.dbg; a new one gets a line.  NULL: out of memory. */

@@ -54,6 +54,8 @@ libftr_a_SOURCES += \
 	utils/trace/session.h \
 	utils/trace/shape.c \
 	utils/trace/shape.h \
+	utils/trace/shape_node.h \
+	utils/trace/shape_words.c \
 	utils/trace/sink.c \
 	utils/trace/sink.h \
 	utils/trace/source.h \

@@ -1,237 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* See shape.h.  Words come from a file: nothing in them leads beyond the bytes there are. */
+/*
+ * Values by their shapes: see shape.h.  Words come from a file: nothing in them leads beyond the
+ * bytes that there are.
+ */
 #include "utils/trace/shape.h"
 
-#include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "utils/base/bytes.h"
-#include "utils/trace/args.h"
+#include "utils/trace/shape_node.h"
 
-#define NESTING_MAX 24
-#define NODES_MAX 1000
-#define NUMBER_MAX 65535
-#define WORD 8u
-#define COUNT_BYTES 4u			/* in front of what a pointer leads to */
 #define ELEMENTS_SHOWN 16u
-
-enum kind { SCALAR, CHARS, TEXT, STRUCT, ARRAY, POINTER };
-
-struct ftr_shape {
-	enum kind kind;
-	struct ftr_arg scalar;		/* of SCALAR: its format, size, values */
-	uint8_t bit, bit_nr;		/* of a bit field */
-	uint32_t at, to;		/* of TEXT, POINTER */
-	uint32_t nr, bytes;		/* of CHARS, TEXT, ARRAY, POINTER */
-	const struct ftr_shape *inner;	/* of ARRAY, POINTER; of STRUCT its first member */
-
-	/* As a member. */
-	const char *name;		/* "" = none */
-	uint32_t offset;
-	const struct ftr_shape *next;
-};
-
-/* Words. */
-
-struct parser {
-	struct ftr_slice left;
-	struct ftr_arena *arena;
-	ftr_shape_enum_fn *find_enum;
-	const void *arg;
-	unsigned nesting, nr;
-};
-
-static int parse(struct parser *self, struct ftr_shape *shape);
-
-static bool take(struct parser *self, char c)
-{
-	if (self->left.len == 0 || self->left.s[0] != c)
-		return false;
-	self->left = ftr_slice_make(self->left.s + 1, self->left.len - 1);
-	return true;
-}
-
-static struct ftr_slice take_until(struct parser *self, const char *ends)
-{
-	struct ftr_slice taken = ftr_slice_make(self->left.s, 0);
-
-	while (taken.len < self->left.len && strchr(ends, taken.s[taken.len]) == NULL)
-		taken.len++;
-	self->left = ftr_slice_make(taken.s + taken.len, self->left.len - taken.len);
-	return taken;
-}
-
-static bool take_number(struct parser *self, uint32_t *number)
-{
-	size_t digits = 0;
-	uint64_t value;
-
-	while (digits < self->left.len && self->left.s[digits] >= '0' &&
-	       self->left.s[digits] <= '9')
-		digits++;
-	if (ftr_parse_u64(ftr_slice_make(self->left.s, digits), 10, &value) < 0 ||
-	    value > NUMBER_MAX)
-		return false;
-	self->left = ftr_slice_make(self->left.s + digits, self->left.len - digits);
-	*number = (uint32_t)value;
-	return true;
-}
-
-static struct ftr_shape *shape_new(struct parser *self)
-{
-	struct ftr_shape *shape = ftr_arena_alloc(self->arena, sizeof(*shape));
-
-	if (shape != NULL)
-		*shape = (struct ftr_shape){ .name = "" };
-	return shape;
-}
-
-static int parse_inner(struct parser *self, struct ftr_shape *shape)
-{
-	struct ftr_shape *inner = shape_new(self);
-
-	shape->inner = inner;
-	return inner == NULL ? -ENOMEM : parse(self, inner);
-}
-
-static int parse_member(struct parser *self, struct ftr_shape *member)
-{
-	struct ftr_slice name = take_until(self, ":,}");
-
-	member->name = ftr_arena_strndup(self->arena, name.s, name.len);
-	if (member->name == NULL)
-		return -ENOMEM;
-	if (!take(self, ':') || !take_number(self, &member->offset) || !take(self, ':'))
-		return -EINVAL;
-	return parse(self, member);
-}
-
-static int parse_struct(struct parser *self, struct ftr_shape *shape)
-{
-	const struct ftr_shape **end = &shape->inner;
-
-	shape->kind = STRUCT;
-	if (take(self, '}'))
-		return 0;
-	do {
-		struct ftr_shape *member = shape_new(self);
-		int ret = member == NULL ? -ENOMEM : parse_member(self, member);
-
-		if (ret < 0)
-			return ret;
-		*end = member;
-		end = &member->next;
-	} while (take(self, ','));
-	return take(self, '}') ? 0 : -EINVAL;
-}
-
-static int parse_array(struct parser *self, struct ftr_shape *shape)
-{
-	shape->kind = ARRAY;
-	if (!take_number(self, &shape->nr) || !take(self, 'x') ||
-	    !take_number(self, &shape->bytes) || !take(self, ']'))
-		return -EINVAL;
-	return parse_inner(self, shape);
-}
-
-static int parse_pointer(struct parser *self, struct ftr_shape *shape)
-{
-	shape->kind = POINTER;
-	if (!take_number(self, &shape->bytes) || !take(self, '>') || !take_number(self, &shape->to))
-		return -EINVAL;
-	return parse_inner(self, shape);
-}
-
-static int parse_text(struct parser *self, struct ftr_shape *shape)
-{
-	shape->kind = TEXT;
-	return take_number(self, &shape->at) && take(self, '>') && take_number(self, &shape->to) &&
-			       take(self, '+') && take_number(self, &shape->nr) ? 0 : -EINVAL;
-}
-
-static bool take_bits(struct parser *self, struct ftr_shape *shape)
-{
-	uint32_t bit, nr;
-
-	if (!take(self, '.'))
-		return true;
-	if (!take_number(self, &bit) || !take(self, '+') || !take_number(self, &nr) || nr == 0 ||
-	    bit + nr > 64)
-		return false;
-	shape->bit = (uint8_t)bit;
-	shape->bit_nr = (uint8_t)nr;
-	return true;
-}
-
-static int parse_scalar(struct parser *self, struct ftr_shape *shape)
-{
-	static const struct {
-		char letter;
-		enum ftr_arg_format format;
-	} letters[] = {
-		{ 'i', FTR_ARG_SIGNED }, { 'u', FTR_ARG_UNSIGNED }, { 'x', FTR_ARG_HEX },
-		{ 'c', FTR_ARG_CHAR },	 { 'f', FTR_ARG_FLOAT },    { 'b', FTR_ARG_BOOL },
-		{ 'p', FTR_ARG_POINTER }, { 'e', FTR_ARG_ENUM },    { 't', FTR_ARG_STRUCT },
-	};
-	struct ftr_arg *arg = &shape->scalar;
-	uint32_t size;
-	size_t i = 0;
-
-	while (i < sizeof(letters) / sizeof(letters[0]) && !take(self, letters[i].letter))
-		i++;
-	if (i == sizeof(letters) / sizeof(letters[0]) || !take_number(self, &size))
-		return -EINVAL;
-	arg->format = letters[i].format;
-	if (arg->format != FTR_ARG_STRUCT && (size % 8 != 0 || size == 0 || size > 80))
-		return -EINVAL;
-	arg->size = (uint16_t)(arg->format == FTR_ARG_STRUCT ? size : size / 8);
-	if (arg->format == FTR_ARG_ENUM && take(self, ':'))
-		arg->values = self->find_enum(self->arg, take_until(self, ".,}"));
-	return take_bits(self, shape) ? 0 : -EINVAL;
-}
-
-static int parse(struct parser *self, struct ftr_shape *shape)
-{
-	int ret;
-
-	if (self->nesting == NESTING_MAX || self->nr++ == NODES_MAX)
-		return -EINVAL;
-	self->nesting++;
-	if (take(self, '{')) {
-		ret = parse_struct(self, shape);
-	} else if (take(self, '[')) {
-		ret = parse_array(self, shape);
-	} else if (take(self, '*')) {
-		ret = parse_pointer(self, shape);
-	} else if (take(self, 's')) {
-		ret = parse_text(self, shape);
-	} else if (take(self, 'a')) {
-		shape->kind = CHARS;
-		ret = take_number(self, &shape->nr) ? 0 : -EINVAL;
-	} else {
-		ret = parse_scalar(self, shape);
-	}
-	self->nesting--;
-	return ret;
-}
-
-int ftr_shape_parse(const struct ftr_shape **out, struct ftr_slice words, struct ftr_arena *arena,
-		    ftr_shape_enum_fn *find_enum, const void *arg)
-{
-	struct parser parser = { .left = words, .arena = arena, .find_enum = find_enum,
-				 .arg = arg };
-	struct ftr_shape *shape = shape_new(&parser);
-	int ret = shape == NULL ? -ENOMEM : parse(&parser, shape);
-
-	if (ret == 0 && parser.left.len > 0)
-		ret = -EINVAL;
-	if (ret == 0)
-		*out = shape;
-	return ret;
-}
-
-/* Text. */
 
 struct printer {
 	const uint8_t *bytes;
@@ -286,12 +65,19 @@ static void put_chars(struct printer *self, size_t at, size_t nr)
 
 static void put_text(struct printer *self, const struct ftr_shape *shape, size_t base)
 {
-	if (ftr_get_unsigned(self->bytes + base + shape->at, WORD, false) == 0)
+	if (ftr_get_unsigned(self->bytes + base + shape->at, FTR_SHAPE_WORD, false) == 0)
 		ftr_strbuf_puts(self->text, "NULL");
 	else if (base + shape->to + shape->nr > self->len)
 		put_cut(self);
 	else
 		put_chars(self, base + shape->to, shape->nr);
+}
+
+/* Rust's tuples have members __0, __1 ... */
+static bool is_name_told(const char *name)
+{
+	return name[0] != '\0' &&
+	       (strncmp(name, "__", 2) != 0 || strspn(name + 2, "0123456789") != strlen(name + 2));
 }
 
 static void put_struct(struct printer *self, const struct ftr_shape *shape, size_t base, size_t end)
@@ -306,7 +92,7 @@ static void put_struct(struct printer *self, const struct ftr_shape *shape, size
 			put_cut(self);
 			break;
 		}
-		if (member->name[0] != '\0')
+		if (is_name_told(member->name))
 			ftr_strbuf_printf(self->text, ".%s = ", member->name);
 		put(self, member, base + member->offset, end);
 	}
@@ -332,36 +118,111 @@ static void put_array(struct printer *self, const struct ftr_shape *shape, size_
 
 static void put_pointer(struct printer *self, const struct ftr_shape *shape, size_t base)
 {
-	uint64_t pointer = ftr_get_unsigned(self->bytes + base, WORD, false);
+	uint64_t pointer = ftr_get_unsigned(self->bytes + base, FTR_SHAPE_WORD, false);
 	size_t at = base + shape->to;
 	uint32_t have;
 
-	if (at + COUNT_BYTES + shape->bytes > self->len) {
+	if (at + FTR_SHAPE_COUNT_BYTES + shape->bytes > self->len) {
 		put_cut(self);
 		return;
 	}
-	have = (uint32_t)ftr_get_unsigned(self->bytes + at, COUNT_BYTES, false);
+	have = (uint32_t)ftr_get_unsigned(self->bytes + at, FTR_SHAPE_COUNT_BYTES, false);
 	if (have == 0 || pointer == 0) {
 		ftr_strbuf_printf(self->text, "%#llx", (unsigned long long)pointer);
 		return;
 	}
 	ftr_strbuf_putc(self->text, '&');
-	at += COUNT_BYTES;
+	at += FTR_SHAPE_COUNT_BYTES;
 	put(self, shape->inner, at, at + (have < shape->bytes ? have : shape->bytes));
+}
+
+/* How many elements the list at @base has; false: nobody knows. */
+static bool list_nr(const struct printer *self, const struct ftr_shape *shape, size_t base,
+		    uint64_t *nr)
+{
+	uint64_t begin = ftr_get_unsigned(self->bytes + base + shape->at, FTR_SHAPE_WORD, false);
+
+	*nr = ftr_get_unsigned(self->bytes + base + shape->length, FTR_SHAPE_WORD, false);
+	if (!shape->is_ends)
+		return true;
+	if (*nr < begin || (*nr - begin) % shape->bytes != 0)
+		return false;
+	*nr = (*nr - begin) / shape->bytes;
+	return true;
+}
+
+/* As many of the elements as were copied. */
+static void put_elements(struct printer *self, const struct ftr_shape *shape, size_t at,
+			 uint64_t nr)
+{
+	size_t end = at;
+	uint64_t i;
+
+	if (shape->nr > 0 && at + FTR_SHAPE_COUNT_BYTES + shape->nr <= self->len) {
+		uint64_t have = ftr_get_unsigned(self->bytes + at, FTR_SHAPE_COUNT_BYTES, false);
+
+		at += FTR_SHAPE_COUNT_BYTES;
+		end = at + (have < shape->nr ? (size_t)have : shape->nr);
+	}
+	for (i = 0; i < nr; i++) {
+		ftr_strbuf_puts(self->text, i > 0 ? ", " : "");
+		if (i == ELEMENTS_SHOWN || shape->nr == 0 || shape->bytes > end - at) {
+			put_cut(self);
+			break;
+		}
+		put(self, shape->inner, at, at + shape->bytes);
+		at += shape->bytes;
+	}
+}
+
+static void put_list(struct printer *self, const struct ftr_shape *shape, size_t base)
+{
+	uint64_t nr;
+
+	if (!list_nr(self, shape, base, &nr)) {
+		put_cut(self);
+		return;
+	}
+	ftr_strbuf_printf(self->text, "[%llu]{", (unsigned long long)nr);
+	put_elements(self, shape, base + shape->to, nr);
+	ftr_strbuf_putc(self->text, '}');
+}
+
+static void put_variant(struct printer *self, const struct ftr_shape *shape, size_t base,
+			size_t end)
+{
+	uint64_t value = ftr_get_unsigned(self->bytes + base + shape->at, shape->bytes, false);
+	const struct ftr_shape *one, *found = NULL;
+
+	for (one = shape->inner; one != NULL; one = one->next) {
+		if (one->is_default ? found == NULL : one->value == value)
+			found = one;
+	}
+	if (found == NULL) {
+		put_cut(self);
+		return;
+	}
+	ftr_strbuf_puts(self->text, found->name);
+	if (!found->is_name_only)
+		put(self, found, base + found->offset, end);
 }
 
 /* That have to be there before @end; structs and arrays look for themselves. */
 static size_t needed_bytes(const struct ftr_shape *shape)
 {
 	switch (shape->kind) {
-	case SCALAR:
+	case FTR_SHAPE_SCALAR:
 		return shape->bit_nr > 0 ? bits_bytes(shape) : shape->scalar.size;
-	case CHARS:
+	case FTR_SHAPE_CHARS:
 		return shape->nr;
-	case TEXT:
-		return shape->at + WORD;
-	case POINTER:
-		return WORD;
+	case FTR_SHAPE_TEXT:
+		return shape->at + FTR_SHAPE_WORD;
+	case FTR_SHAPE_POINTER:
+		return FTR_SHAPE_WORD;
+	case FTR_SHAPE_LIST:
+		return FTR_SHAPE_WORD + (shape->at > shape->length ? shape->at : shape->length);
+	case FTR_SHAPE_VARIANT:
+		return shape->at + shape->bytes;
 	default:
 		return 0;
 	}
@@ -374,26 +235,35 @@ static void put(struct printer *self, const struct ftr_shape *shape, size_t base
 		return;
 	}
 	switch (shape->kind) {
-	case SCALAR:
+	case FTR_SHAPE_SCALAR:
 		if (shape->bit_nr > 0)
 			put_bits(self, shape, base);
 		else
 			put_scalar(self, shape, base);
 		break;
-	case CHARS:
+	case FTR_SHAPE_CHARS:
 		put_chars(self, base, shape->nr);
 		break;
-	case TEXT:
+	case FTR_SHAPE_TEXT:
 		put_text(self, shape, base);
 		break;
-	case STRUCT:
+	case FTR_SHAPE_STRUCT:
 		put_struct(self, shape, base, end);
 		break;
-	case ARRAY:
+	case FTR_SHAPE_ARRAY:
 		put_array(self, shape, base, end);
 		break;
-	case POINTER:
+	case FTR_SHAPE_POINTER:
 		put_pointer(self, shape, base);
+		break;
+	case FTR_SHAPE_PART:
+		put(self, shape->inner, base + shape->at, end);
+		break;
+	case FTR_SHAPE_LIST:
+		put_list(self, shape, base);
+		break;
+	case FTR_SHAPE_VARIANT:
+		put_variant(self, shape, base, end);
 		break;
 	}
 }

@@ -3,7 +3,7 @@
  * What the bytes of a value mean: its members, elements, and copies of what its pointers lead to,
  * which stand behind it.  As words, in the NAME.dbg of a data directory:
  *
- *	shape	= scalar | bits | chars | text | struct | array | pointer
+ *	shape	= scalar | bits | chars | text | struct | array | pointer | part | list | variant
  *	scalar	= "i" "u" "x" "c" "f" "b" "p" and its bits | "e" BITS ":" ENUM | "t" BYTES
  *	bits	= scalar "." FIRST "+" NR
  *	chars	= "a" NR			up to a NUL
@@ -13,6 +13,15 @@
  *	array	= "[" NR "x" BYTES "]" shape
  *	pointer	= "*" BYTES ">" TO shape	at TO how many bytes were there, of 32 bits,
  *						and BYTES of what it leads to
+ *	part	= "@" OF shape			what stands at OF, instead of the whole
+ *	list	= "n" OF ("@" | "-") OF "x" BYTES ">" TO "+" NR shape
+ *						at the first OF how many elements of BYTES; after
+ *						"-" a pointer behind the last; at the second OF a
+ *						pointer to the first; at TO, unless NR is 0, of NR
+ *						bytes of them how many were there, and these
+ *	variant	= "|" OF "+" BYTES "{" [ case { "," case } ] "}"
+ *	case	= [ VALUE ] "=" [ NAME ] [ ":" OF ":" shape ]
+ *						by the BYTES at OF; without VALUE: any other
  *
  * OF counts from the begin of what it is in, TO from where the text or pointer stands.  All is
  * little-endian, as the only runtime that writes it.
@@ -40,8 +49,8 @@ int ftr_shape_parse(const struct ftr_shape **shape, struct ftr_slice words,
 		    struct ftr_arena *arena, ftr_shape_enum_fn *find_enum, const void *arg);
 
 /*
- * "{.x = 1, .name = \"...\"}", "&5"; what is not there is "...", a pointer that leads nowhere its
- * value.  Appends.
+ * "{.x = 1, .name = \"...\"}", "&5", "[2]{1, 2}" of a list, "Some{1}" of a variant; what is
+ * not there is "...", a pointer that leads nowhere its value.  Appends.
  */
 void ftr_shape_format(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,
 		      struct ftr_trace *trace, struct ftr_session *session,

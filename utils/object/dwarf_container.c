@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/* See dwarf_container.h.  Nothing is believed of a file: what is not as expected is none. */
+#include "utils/object/dwarf_container.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#include "utils/object/dwarf_leaves.h"
+#include "utils/object/dwarf_members.h"
+
+#define WORD 8u
+#define DEPTH_MAX 10			/* of objects around the member that counts */
+#define VISITS_MAX 400
+#define ALTERNATIVES_MAX 32
+#define OFFSET_MAX UINT16_MAX
+
+/* A member that was found, and where it is. */
+struct found {
+	Dwarf_Die type;
+	uint32_t offset;
+};
+
+struct search {
+	const char *name;
+	bool (*is_it)(Dwarf_Die *type);
+	unsigned visits;
+};
+
+static bool is_object(Dwarf_Die *type)
+{
+	int tag = dwarf_tag(type);
+
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_union_type;
+}
+
+static bool is_pointer(Dwarf_Die *type)
+{
+	return dwarf_tag(type) == DW_TAG_pointer_type;
+}
+
+/* Clang says no sizes of pointers. */
+static int64_t bytes_of(Dwarf_Die *type)
+{
+	return is_pointer(type) ? (int64_t)WORD : dwarf_bytesize(type);
+}
+
+static bool is_word(Dwarf_Die *type)
+{
+	return dwarf_tag(type) == DW_TAG_base_type && dwarf_bytesize(type) == WORD;
+}
+
+static bool is_byte(Dwarf_Die *type)
+{
+	return dwarf_tag(type) == DW_TAG_base_type && dwarf_bytesize(type) == 1;
+}
+
+static bool is_array(Dwarf_Die *type)
+{
+	return dwarf_tag(type) == DW_TAG_array_type;
+}
+
+static bool is_any(Dwarf_Die *type)
+{
+	return true;
+}
+
+/* Where the member, base or variant @die is in what it belongs to. */
+static bool offset_of(Dwarf_Die *die, uint32_t *offset)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word at = 0;
+
+	if (dwarf_attr(die, DW_AT_data_member_location, &attr) != NULL &&
+	    dwarf_formudata(&attr, &at) != 0)
+		return false;
+	*offset = (uint32_t)at;
+	return at <= OFFSET_MAX;
+}
+
+static bool is_part(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return (tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+	       !ftr_dwarf_is_flag(die, DW_AT_external) &&
+	       !ftr_dwarf_is_flag(die, DW_AT_declaration);
+}
+
+static bool is_named(Dwarf_Die *die, const char *name)
+{
+	const char *there = dwarf_diename(die);
+
+	return there != NULL && strcmp(there, name) == 0;
+}
+
+/* The first member of that name, however deep in members and bases. */
+static bool find(struct search *search, Dwarf_Die *type, unsigned depth, struct found *found)
+{
+	Dwarf_Die die, part;
+	uint32_t at;
+	int ret = depth == DEPTH_MAX ? 1 : dwarf_child(type, &die);
+
+	for (; ret == 0 && search->visits < VISITS_MAX; ret = dwarf_siblingof(&die, &die)) {
+		if (!is_part(&die) || !offset_of(&die, &at) || !ftr_dwarf_type(&die, &part, NULL))
+			continue;
+		search->visits++;
+		*found = (struct found){ part, at };
+		if (is_named(&die, search->name) && search->is_it(&part))
+			return true;
+		if (is_object(&part) && find(search, &part, depth + 1, found)) {
+			found->offset += at;
+			return found->offset <= OFFSET_MAX;
+		}
+	}
+	return false;
+}
+
+static bool member_find(Dwarf_Die *type, const char *name, bool (*is_it)(Dwarf_Die *type),
+			struct found *found)
+{
+	struct search search = { .name = name, .is_it = is_it };
+
+	return find(&search, type, 0, found);
+}
+
+/* The first pointer, however deep: that of Rust's RawVec. */
+static bool pointer_find(Dwarf_Die *type, unsigned depth, struct found *found)
+{
+	Dwarf_Die die, part;
+	uint32_t at;
+	int ret = depth == DEPTH_MAX ? 1 : dwarf_child(type, &die);
+
+	for (; ret == 0; ret = dwarf_siblingof(&die, &die)) {
+		if (!is_part(&die) || !offset_of(&die, &at) || !ftr_dwarf_type(&die, &part, NULL))
+			continue;
+		*found = (struct found){ part, at };
+		if (is_pointer(&part))
+			return true;
+		if (!is_object(&part) || !pointer_find(&part, depth + 1, found))
+			continue;
+		found->offset += at;
+		return found->offset <= OFFSET_MAX;
+	}
+	return false;
+}
+
+/* What the container's type calls T, its first type. */
+static bool first_type(Dwarf_Die *type, Dwarf_Die *first)
+{
+	Dwarf_Die die;
+	int ret = dwarf_child(type, &die);
+
+	while (ret == 0 && dwarf_tag(&die) != DW_TAG_template_type_parameter)
+		ret = dwarf_siblingof(&die, &die);
+	return ret == 0 && ftr_dwarf_type(&die, first, NULL);
+}
+
+/* Elements are what @pointer leads to; not known, their number is still. */
+static bool elements_read(struct ftr_dwarf_types *types, Dwarf_Die *pointer, Dwarf_Die *element,
+			  struct ftr_container *read)
+{
+	int64_t bytes = bytes_of(element);
+	const struct ftr_type *inner;
+
+	if (bytes <= 0 || bytes > OFFSET_MAX)
+		return false;
+	read->element_bytes = (uint32_t)bytes;
+	inner = ftr_dwarf_target(types, pointer);
+	if (inner != NULL)
+		read->inner = *inner;
+	return true;
+}
+
+static bool ends_read(struct ftr_dwarf_types *types, Dwarf_Die *type, const char *begin,
+		      const char *end, struct ftr_container *read)
+{
+	struct found first, last;
+	Dwarf_Die element;
+
+	if (!member_find(type, begin, is_pointer, &first) ||
+	    !member_find(type, end, is_pointer, &last) ||
+	    !ftr_dwarf_type(&first.type, &element, NULL))
+		return false;
+	read->kind = FTR_CONTAINER_ENDS;
+	read->at = first.offset;
+	read->length = last.offset;
+	return elements_read(types, &first.type, &element, read);
+}
+
+static bool vector_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	return ends_read(types, type, "_M_start", "_M_finish", read) ||
+	       ends_read(types, type, "__begin_", "__end_", read);
+}
+
+static bool size_read(Dwarf_Die *type, const char *name, struct ftr_container *read)
+{
+	struct found size;
+
+	if (!member_find(type, name, is_word, &size))
+		return false;
+	read->kind = FTR_CONTAINER_SIZE;
+	read->length = size.offset;
+	return true;
+}
+
+static bool tree_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	return size_read(type, "_M_node_count", read);
+}
+
+static bool table_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	return size_read(type, "_M_element_count", read);
+}
+
+static bool list_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	return size_read(type, "_M_size", read);
+}
+
+static bool hash_map_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
+			  struct ftr_container *read)
+{
+	return size_read(type, "items", read);
+}
+
+static bool part_read(struct ftr_dwarf_types *types, const struct found *part,
+		      struct ftr_container *read)
+{
+	Dwarf_Die type = part->type;
+
+	read->kind = FTR_CONTAINER_PART;
+	read->at = part->offset;
+	read->inner = ftr_dwarf_type_read(types, &type, NULL);
+	return read->inner.bytes > 0;
+}
+
+static bool unique_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	struct found pointer;
+
+	return member_find(type, "_M_head_impl", is_pointer, &pointer) &&
+	       part_read(types, &pointer, read);
+}
+
+static bool shared_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	struct found pointer;
+
+	return member_find(type, "_M_ptr", is_pointer, &pointer) &&
+	       part_read(types, &pointer, read);
+}
+
+static bool array_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	struct found elements;
+
+	return member_find(type, "_M_elems", is_array, &elements) &&
+	       part_read(types, &elements, read);
+}
+
+static struct ftr_alternatives *alternatives_new(struct ftr_dwarf_types *types, uint32_t nr)
+{
+	struct ftr_alternatives *made;
+
+	made = ftr_arena_alloc(types->arena, sizeof(*made) + nr * sizeof(made->v[0]));
+	if (made != NULL)
+		made->nr = 0;
+	return made;
+}
+
+/* Is the value there, by a byte behind it? */
+static bool optional_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
+			  struct ftr_container *read)
+{
+	struct ftr_alternatives *two = alternatives_new(types, 2);
+	struct found value, flag;
+
+	if (two == NULL || !member_find(type, "_M_engaged", is_byte, &flag) ||
+	    !member_find(type, "_M_value", is_any, &value))
+		return false;
+	two->v[two->nr++] = (struct ftr_alternative){ .name = "nullopt" };
+	two->v[two->nr++] = (struct ftr_alternative){
+		.name = "", .is_default = true, .has_type = true, .offset = value.offset,
+		.type = ftr_dwarf_type_read(types, &value.type, NULL),
+	};
+	read->kind = FTR_CONTAINER_VARIANT;
+	read->at = flag.offset;
+	read->element_bytes = 1;
+	read->alternatives = two;
+	return true;
+}
+
+static bool length_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
+			const struct found *pointer, const char *name, struct ftr_container *read)
+{
+	struct found length;
+	Dwarf_Die leads_to = pointer->type, element;
+
+	if (!member_find(type, name, is_word, &length) ||
+	    !ftr_dwarf_type(&leads_to, &element, NULL))
+		return false;
+	read->kind = FTR_CONTAINER_LENGTH;
+	read->at = pointer->offset;
+	read->length = length.offset;
+	return elements_read(types, &leads_to, &element, read);
+}
+
+static bool slice_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	struct found pointer;
+
+	return member_find(type, "data_ptr", is_pointer, &pointer) &&
+	       length_read(types, type, &pointer, "length", read);
+}
+
+/* Its pointer leads to bytes; what is in them is T. */
+static bool rust_vec_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
+			  struct ftr_container *read)
+{
+	struct found pointer, length;
+	Dwarf_Die element;
+	int64_t bytes;
+
+	if (!pointer_find(type, 0, &pointer) || !member_find(type, "len", is_word, &length) ||
+	    !first_type(type, &element))
+		return false;
+	bytes = bytes_of(&element);
+	if (bytes <= 0 || bytes > OFFSET_MAX)
+		return false;
+	read->kind = FTR_CONTAINER_LENGTH;
+	read->at = pointer.offset;
+	read->length = length.offset;
+	read->element_bytes = (uint32_t)bytes;
+	if (types->left > 0) {
+		types->left--;
+		read->inner = ftr_dwarf_type_read(types, &element, NULL);
+		types->left++;
+	}
+	return true;
+}
+
+static bool alternative_read(struct ftr_dwarf_types *types, Dwarf_Die *variant,
+			     struct ftr_alternative *read)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value = 0;
+	Dwarf_Die member, type;
+	int ret = dwarf_child(variant, &member);
+
+	while (ret == 0 && dwarf_tag(&member) != DW_TAG_member)
+		ret = dwarf_siblingof(&member, &member);
+	if (ret != 0 || !ftr_dwarf_type(&member, &type, NULL))
+		return false;
+	*read = (struct ftr_alternative){
+		.name = ftr_dwarf_plain_name(types->arena, dwarf_diename(&member)),
+		.is_default = dwarf_attr(variant, DW_AT_discr_value, &attr) == NULL,
+	};
+	if (!read->is_default && dwarf_formudata(&attr, &value) != 0)
+		return false;
+	read->value = value;
+	if (!offset_of(&member, &read->offset))
+		return false;
+	read->type = ftr_dwarf_type_read(types, &type, NULL);
+	read->has_type = read->type.members != NULL;
+	return true;
+}
+
+/* Where the part of @type is whose value says which variant there is. */
+static bool discriminant_read(Dwarf_Die *part, struct ftr_container *read)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die member, type;
+	int64_t bytes;
+
+	if (dwarf_attr(part, DW_AT_discr, &attr) == NULL ||
+	    dwarf_formref_die(&attr, &member) == NULL || !offset_of(&member, &read->at) ||
+	    !ftr_dwarf_type(&member, &type, NULL))
+		return false;
+	bytes = bytes_of(&type);
+	read->element_bytes = (uint32_t)bytes;
+	return bytes > 0 && bytes <= (int64_t)WORD;
+}
+
+/* An enum of Rust. */
+static bool variants_read(struct ftr_dwarf_types *types, Dwarf_Die *part,
+			  struct ftr_container *read)
+{
+	struct ftr_alternatives *all = alternatives_new(types, ALTERNATIVES_MAX);
+	Dwarf_Die die;
+	int ret = dwarf_child(part, &die);
+
+	if (all == NULL || !discriminant_read(part, read))
+		return false;
+	for (; ret == 0; ret = dwarf_siblingof(&die, &die)) {
+		if (dwarf_tag(&die) != DW_TAG_variant)
+			continue;
+		if (all->nr == ALTERNATIVES_MAX ||
+		    !alternative_read(types, &die, &all->v[all->nr]))
+			return false;
+		all->nr++;
+	}
+	read->kind = FTR_CONTAINER_VARIANT;
+	read->alternatives = all;
+	return all->nr > 0;
+}
+
+static bool enum_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	Dwarf_Die part;
+	int ret = dwarf_child(type, &part);
+
+	while (ret == 0 && dwarf_tag(&part) != DW_TAG_variant_part)
+		ret = dwarf_siblingof(&part, &part);
+	return ret == 0 && variants_read(types, &part, read);
+}
+
+static const struct {
+	const char *name;		/* with what its template's arguments begin with */
+	bool (*read)(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read);
+} kinds[] = {
+	{ "vector<", vector_read },
+	{ "array<", array_read },
+	{ "map<", tree_read },
+	{ "multimap<", tree_read },
+	{ "set<", tree_read },
+	{ "multiset<", tree_read },
+	{ "unordered_map<", table_read },
+	{ "unordered_multimap<", table_read },
+	{ "unordered_set<", table_read },
+	{ "unordered_multiset<", table_read },
+	{ "list<", list_read },
+	{ "optional<", optional_read },
+	{ "unique_ptr<", unique_read },
+	{ "shared_ptr<", shared_read },
+	{ "Vec<", rust_vec_read },
+	{ "&[", slice_read },
+	{ "&mut [", slice_read },
+	{ "HashMap<", hash_map_read },
+	{ "HashSet<", hash_map_read },
+	{ "", enum_read },
+};
+
+const struct ftr_container *ftr_dwarf_container(struct ftr_dwarf_types *types, Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+	struct ftr_container *read, made = { 0 };
+	size_t i;
+
+	if (name == NULL || !is_object(type))
+		return NULL;
+	for (i = 0; strncmp(name, kinds[i].name, strlen(kinds[i].name)) != 0; i++)
+		;			/* the last one's is the begin of all */
+	if (!kinds[i].read(types, type, &made))
+		return NULL;
+	read = ftr_arena_alloc(types->arena, sizeof(*read));
+	if (read != NULL)
+		*read = made;
+	return read;
+}
