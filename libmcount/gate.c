@@ -6,6 +6,7 @@
 #include "libmcount/module.h"
 #include "libmcount/rules.h"
 #include "libmcount/sections.h"
+#include "libmcount/watch.h"
 
 #define NS_PER_MS 1000000u
 #define NS_PER_S UINT64_C(1000000000)
@@ -58,34 +59,51 @@ static uint64_t payloads_wanted(uint64_t frame_nr)
 	return frame_nr < FTR_GATE_PAYLOADS ? frame_nr : FTR_GATE_PAYLOADS;
 }
 
-static uint64_t counters_bytes(void)
+static bool image_has(enum ftr_calls_flag flag)
 {
 	const struct ftr_call_rules *rules = ftr_call_rules_image();
 
-	if (rules == NULL || (rules->flags & FTR_CALLS_COUNTED) == 0)
-		return 0;
-	return FTR_GATE_COUNTERS * sizeof(struct ftr_gate_counter);
+	return rules != NULL && (rules->flags & flag) != 0;
+}
+
+static uint64_t counters_bytes(void)
+{
+	return image_has(FTR_CALLS_COUNTED) ?
+		       FTR_GATE_COUNTERS * sizeof(struct ftr_gate_counter) : 0;
+}
+
+static uint64_t reads_bytes(uint64_t frame_nr)
+{
+	return image_has(FTR_CALLS_READ) ? frame_nr * sizeof(struct ftr_gate_reads) : 0;
 }
 
 uint64_t ftr_gate_bytes(uint64_t frame_nr)
 {
-	if (ftr_call_rules_image() == NULL && !has_values())
+	if (ftr_call_rules_image() == NULL && !has_values() && !ftr_watch_is_on())
 		return 0;
 	return aligned(sizeof(struct ftr_gate)) + frame_nr * sizeof(struct ftr_gate_frame) +
-	       counters_bytes() + payloads_wanted(frame_nr) * FTR_GATE_PAYLOAD;
+	       counters_bytes() + reads_bytes(frame_nr) +
+	       payloads_wanted(frame_nr) * FTR_GATE_PAYLOAD;
 }
 
-/* [ gate ][ frames ][ counters ][ payloads ] */
+/* [ gate ][ frames ][ counters ][ reads ][ payloads ] */
 struct ftr_gate *ftr_gate_init(void *mem, uint64_t frame_nr)
 {
 	struct ftr_gate *gate = mem;
+	char *behind;
 
 	gate->frames = (struct ftr_gate_frame *)((char *)mem + aligned(sizeof(*gate)));
+	behind = (char *)(gate->frames + frame_nr);
 	if (counters_bytes() != 0)
-		gate->counters = (struct ftr_gate_counter *)(gate->frames + frame_nr);
+		gate->counters = (struct ftr_gate_counter *)behind;
+	behind += counters_bytes();
+	if (reads_bytes(frame_nr) != 0)
+		gate->reads = (struct ftr_gate_reads *)behind;
+	behind += reads_bytes(frame_nr);
 	gate->payload_nr = payloads_wanted(frame_nr);
 	if (gate->payload_nr != 0)
-		gate->payloads = (uint8_t *)(gate->frames + frame_nr) + counters_bytes();
+		gate->payloads = (uint8_t *)behind;
+	gate->has_watch = ftr_watch_is_on();
 	generations_take(gate);
 	gate_start(gate);
 	return gate;
@@ -264,10 +282,13 @@ static inline bool is_recorded(const struct ftr_gate_state *state, uint32_t flag
 	       atomic_load_explicit(&ftr_state.tracing, memory_order_relaxed) == FTR_TRACING_ON;
 }
 
+/* Calls with events of their own do not wait: what would be told of could not, either. */
+#define EVENTS (FTR_CALL_CALLSITE | FTR_CALL_READ)
+
 static inline bool must_wait(const struct ftr_gate *gate, const struct ftr_gate_state *state,
 			     uint32_t flags)
 {
-	if ((flags & FTR_CALL_TRACE) != 0)
+	if ((flags & (FTR_CALL_TRACE | EVENTS)) != 0)
 		return false;
 	return state->time != 0 ||
 	       ((gate->flags & FTR_CALLS_CALLERS) != 0 && (flags & FTR_CALL_CALLER) == 0);
@@ -282,7 +303,15 @@ static __attribute__((noinline, cold)) void dump_ask(const struct ftr_thread *se
 		atomic_store(&header->dump_at, self->producer->head + 1);
 }
 
-#define CHANGES (FTR_CALL_FILTER | FTR_CALL_DEPTH | FTR_CALL_TIME | FTR_CALL_SIZE)
+#define CHANGES \
+	(FTR_CALL_FILTER | FTR_CALL_DEPTH | FTR_CALL_TIME | FTR_CALL_SIZE | FTR_CALL_RECOVER)
+
+static uint8_t actions_of(uint32_t flags)
+{
+	return (uint8_t)(((flags & FTR_CALL_CALLSITE) != 0 ? FTR_GATE_CALLSITE : 0) |
+			 ((flags & FTR_CALL_READ) != 0 ? FTR_GATE_READ : 0) |
+			 ((flags & FTR_CALL_RECOVER) != 0 ? FTR_GATE_RECOVER : 0));
+}
 
 enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate_state *before,
 				  uintptr_t func, struct ftr_gate_passage *passage)
@@ -306,6 +335,7 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 		flags |= FTR_CALL_NOTRACE;
 	passage->after = *before;
 	passage->after.inside |= flags & FTR_CALL_NOTRACE;
+	passage->actions = 0;
 	passage->is_caller = (flags & FTR_CALL_CALLER) != 0;
 	passage->has_arguments = (known & FTR_GATE_ARGUMENTS) != 0;
 	passage->has_retval = (known & FTR_GATE_RETVAL) != 0;
@@ -315,6 +345,8 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 		if (unlikely((flags & FTR_CALL_DUMP) != 0))
 			dump_ask(self);
 		rule_apply(gate, rule, &passage->after);
+		passage->actions = actions_of(flags);
+		passage->reads = rule->reads;
 		size = rule->size != 0 ? rule->size : size;
 	}
 	if (!is_recorded(&passage->after, flags, size))

@@ -35,6 +35,13 @@ enum ftr_gate_status {
 	FTR_GATE_BEGUN,			/* its ENTRY is in the ring, its EXIT is not */
 };
 
+/* What is done at a call, besides recording it: bits. */
+enum ftr_gate_action {
+	FTR_GATE_CALLSITE = 1 << 0,
+	FTR_GATE_READ = 1 << 1,
+	FTR_GATE_RECOVER = 1 << 2,
+};
+
 /* Beside each frame of a gated thread. */
 struct ftr_gate_frame {
 	struct ftr_gate_state after;
@@ -43,6 +50,7 @@ struct ftr_gate_frame {
 	uint32_t payload_bytes;		/* of an ENTRY that waits */
 	bool is_caller;			/* FTR_CALL_CALLER */
 	bool has_arguments, has_retval;	/* to be captured */
+	uint8_t actions;		/* enum ftr_gate_action */
 };
 static_assert(sizeof(struct ftr_gate_frame) == 64, "one cache line");
 
@@ -62,6 +70,14 @@ struct ftr_gate_known {
 struct ftr_gate_programs {
 	uint64_t check;			/* address ^ all words of the programs */
 	struct ftr_values_programs programs;
+};
+
+/* Beside each frame where calls read: what was read when it began. */
+#define FTR_GATE_READ_VALUES 5
+
+struct ftr_gate_reads {
+	uint64_t kinds;			/* FTR_CALL_READ_* flags */
+	uint64_t values[FTR_GATE_READ_VALUES];
 };
 
 /* Calls of functions whose rules count them, by their addresses. */
@@ -86,6 +102,10 @@ struct ftr_gate {
 	uint32_t control_generation;	/* ... the control block's */
 	uint8_t *payloads;		/* FTR_GATE_PAYLOAD bytes a frame; NULL = no values */
 	uint64_t payload_nr;		/* of them: calls that are deeper have no values */
+	struct ftr_gate_reads *reads;	/* as many as frames; NULL = nothing reads */
+	uintptr_t *recovering;		/* loc of the outermost open call that recovers */
+	int32_t cpu;			/* plus 1, of the last look: see watch.h */
+	bool has_watch;
 	struct ftr_gate_counter *counters;	/* FTR_GATE_COUNTERS; NULL = nothing counts */
 	struct ftr_gate_known known[FTR_GATE_KNOWN];
 	struct ftr_gate_programs programs[FTR_GATE_PROGRAMS];
@@ -106,6 +126,8 @@ struct ftr_gate_passage {
 	struct ftr_gate_state after;
 	bool is_caller;
 	bool has_arguments, has_retval;
+	uint8_t actions;		/* enum ftr_gate_action */
+	uint32_t reads;			/* FTR_CALL_READ_* flags */
 };
 
 /* Is this process gated?  Bytes that a thread's gate takes up then, else 0. */

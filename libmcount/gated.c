@@ -2,10 +2,12 @@
 /* See gated.h.  Part of the hook: without libc. */
 #include "libmcount/gated.h"
 
+#include "libmcount/actions.h"
 #include "libmcount/frame.h"
 #include "libmcount/leave.h"
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
+#include "libmcount/watch.h"
 
 /*
  * Does @frame have a state?  Not while a hook that we interrupted fills it, but while one closes
@@ -199,6 +201,8 @@ static void begin_waiting(struct ftr_thread *self, struct ftr_frame *frame,
 	atomic_signal_fence(memory_order_seq_cst);
 	self->gate->has_waited = true;
 	gated->status = FTR_GATE_WAITS;
+	if (unlikely(self->gate->has_watch))
+		ftr_watch_look(self, frame);
 	if (frame > self->frames && caller->status == FTR_GATE_WAITS &&
 	    is_late(self, caller, gated->tick)) {
 		callers_put(self, frame - 1);
@@ -207,7 +211,7 @@ static void begin_waiting(struct ftr_thread *self, struct ftr_frame *frame,
 }
 
 static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
-			   const struct ftr_regs *regs)
+			   const struct ftr_gated_call *call)
 {
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
 	uint32_t bytes;
@@ -215,8 +219,10 @@ static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
 
 	if (callers_may_wait(self, frame))
 		callers_put(self, frame - 1);
+	if (unlikely(gated->actions != 0))
+		ftr_actions_before(self, frame, call->site);
 	if (unlikely(gated->has_arguments)) {
-		bytes = values_capture(self, frame, regs, false);
+		bytes = values_capture(self, frame, call->regs, false);
 		tick = ftr_clock_read();
 		values_put(self, frame, tick, FTR_RECORD_ENTRY, bytes);
 	} else {
@@ -227,6 +233,18 @@ static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
 	gated->status = FTR_GATE_BEGUN;
 	self->gate->tick = tick;
 	frame_begun(frame, frame->kind, tick);
+	if (unlikely(gated->actions != 0))
+		ftr_actions_begin(self, frame);
+	if (unlikely(self->gate->has_watch))
+		ftr_watch_look(self, frame);
+}
+
+void ftr_gated_put_waiting(struct ftr_thread *self, const struct ftr_frame *frame)
+{
+	if (!self->gate->has_waited)
+		return;
+	callers_put(self, frame);
+	ftr_stall_report(self);
 }
 
 /*
@@ -265,6 +283,9 @@ static void gated_open(struct ftr_thread *self, struct ftr_frame *frame,
 	gated->has_arguments = passage->has_arguments && has_room;
 	gated->has_retval = passage->has_retval && has_room;
 	gated->payload_bytes = 0;
+	gated->actions = passage->actions;
+	if (unlikely((passage->actions & FTR_GATE_READ) != 0))
+		ftr_actions_expect(self, frame, passage->reads);
 	frame_fill(frame, is_return ? *call->loc : 0, call->func, call->kind);
 	if (is_return && self->stub != 0)
 		*call->loc = self->stub;
@@ -288,8 +309,10 @@ bool ftr_gated_begin(struct ftr_thread *self, const struct ftr_gated_call *call)
 	if (frame == NULL)
 		return false;
 	gated_open(self, frame, call, &passage);
+	if (unlikely((passage.actions & FTR_GATE_RECOVER) != 0))
+		ftr_recover_begin(self, call->loc);
 	if (way == FTR_GATE_RECORD)
-		begin_recorded(self, frame, call->regs);
+		begin_recorded(self, frame, call);
 	else if (way == FTR_GATE_WAIT)
 		begin_waiting(self, frame, call->regs);
 	else
@@ -338,6 +361,10 @@ void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const stru
 {
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
 
+	if (unlikely(self->gate->has_watch))
+		ftr_watch_look(self, frame);
+	if (unlikely(gated->actions != 0))
+		ftr_actions_end(self, frame);
 	if (gated->status == FTR_GATE_BEGUN && frame->is_begun)
 		exit_begun(self, frame, regs);
 	else if (gated->status == FTR_GATE_WAITS)
@@ -352,6 +379,8 @@ uintptr_t ftr_gated_leave(struct ftr_thread *self, uintptr_t *loc, const struct 
 
 	if (*loc != self->stub || !frame_seize(frame, loc))
 		return 0;
+	if (unlikely(self->gate->recovering == loc))
+		ftr_recover_end(self, loc);
 	ftr_gated_exit(self, frame, regs);
 	return frame_drop(self, frame);
 }

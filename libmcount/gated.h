@@ -10,6 +10,7 @@ struct ftr_gated_call {
 	uintptr_t *loc;			/* see struct ftr_frame */
 	uintptr_t func;
 	enum ftr_frame_kind kind;
+	uintptr_t site;			/* CYGPROF: where it was called from */
 	const struct ftr_regs *regs;	/* (nullable) */
 };
 
@@ -27,6 +28,9 @@ uintptr_t ftr_gated_leave(struct ftr_thread *self, uintptr_t *loc, const struct 
 /* Record the EXIT of @frame, which is busy, if it is wanted.  @regs (nullable) hold its value. */
 void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const struct ftr_regs *regs)
 	FTR_HIDDEN;
+
+/* Put those of the ENTRYs of @frame and of its callers that wait: something happened in it. */
+void ftr_gated_put_waiting(struct ftr_thread *self, const struct ftr_frame *frame) FTR_HIDDEN;
 
 /*
  * Put the ENTRYs that wait: the process is about to be copied, replaced or ended, and what its open

@@ -180,13 +180,15 @@ static inline void frame_open_for(struct ftr_thread *self, struct ftr_frame *fra
 }
 
 static __attribute__((noinline, cold)) bool frame_open_slow(struct ftr_thread *self, uintptr_t *loc,
-							   uintptr_t func, enum ftr_frame_kind kind)
+							   uintptr_t func, enum ftr_frame_kind kind,
+							   uintptr_t site)
 {
 	struct ftr_frame *frame = frame_claim_slow(self, loc, false);
 
 	if (frame == NULL && is_gated(self)) {
 		frames_end_estimate(self, loc);
-		return ftr_gated_begin(self, &(struct ftr_gated_call){ loc, func, kind, NULL });
+		return ftr_gated_begin(self, &(struct ftr_gated_call){ loc, func, kind, site,
+								       NULL });
 	}
 	if (frame == NULL && self->estimate_end != NULL)
 		frame = frame_claim_estimate(self, loc);
@@ -201,15 +203,16 @@ static __attribute__((noinline, cold)) bool frame_open_slow(struct ftr_thread *s
 }
 
 static __attribute__((noinline, cold)) void enter_cygprof_slow(struct ftr_thread *self,
-							       uintptr_t *loc, uintptr_t func)
+							       uintptr_t *loc, uintptr_t func,
+							       uintptr_t site)
 {
-	if (frame_open_slow(self, loc, func, FTR_FRAME_CYGPROF))
+	if (frame_open_slow(self, loc, func, FTR_FRAME_CYGPROF, site))
 		self->uncounted = 0;
 	else
 		self->uncounted++;
 }
 
-void ftr_enter_cygprof(uintptr_t *loc, uintptr_t func)
+void ftr_enter_cygprof(uintptr_t *loc, uintptr_t func, uintptr_t site)
 {
 	struct ftr_thread *self = &ftr_self;
 	struct ftr_frame *frame;
@@ -218,7 +221,7 @@ void ftr_enter_cygprof(uintptr_t *loc, uintptr_t func)
 		return;		/* as in enter */
 	frame = frame_claim(self, loc);
 	if (unlikely(frame == NULL)) {
-		enter_cygprof_slow(self, loc, func);
+		enter_cygprof_slow(self, loc, func, site);
 		return;
 	}
 	if (unlikely(self->uncounted != 0))
@@ -235,7 +238,7 @@ bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 		return false;	/* as in enter */
 	frame = frame_claim(self, loc);
 	if (unlikely(frame == NULL))
-		return frame_open_slow(self, loc, func, kind);
+		return frame_open_slow(self, loc, func, kind, *loc);
 	frame_open_for(self, frame, loc, func, kind);
 	return true;
 }
@@ -271,7 +274,7 @@ static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *se
 	atomic_signal_fence(memory_order_seq_cst);
 	if (self->gate != NULL) {
 		frames_end_estimate(self, slot);
-		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN,
+		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN, 0,
 								regs });
 	} else if ((frame = frame_claim_estimate(self, slot)) != NULL) {
 		frame_fill(frame, *slot, child_ip, FTR_FRAME_RETURN);
@@ -318,7 +321,7 @@ static __attribute__((noinline, cold)) void enter_slow(struct ftr_thread *self, 
 	if (frame != NULL)
 		enter_frame(self, frame, slot, child_ip, is_known);
 	else if (self->gate_end != NULL)
-		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN,
+		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN, 0,
 								regs });
 	else if (self->estimate_end != NULL)
 		enter_estimate(self, slot, child_ip, regs);
@@ -334,7 +337,7 @@ static __attribute__((noinline)) void enter_gated(struct ftr_thread *self, uintp
 	struct ftr_spared spared = ftr_arch_spare();
 
 	if (self->gate_end != NULL && self->top[-1].loc > slot)
-		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN,
+		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN, 0,
 								regs });
 	else
 		enter_slow(self, slot, child_ip, is_known, regs);

@@ -59,8 +59,10 @@ void ftr_point(uintptr_t *loc, uintptr_t func) FTR_HIDDEN;
 /* Open a frame of @kind and record its ENTRY; false when the call is declined. */
 bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind) FTR_HIDDEN;
 
-/* -finstrument-functions: @func was called, or returns, from where @loc (or @cfa) lies. */
-void ftr_enter_cygprof(uintptr_t *loc, uintptr_t func) FTR_HIDDEN;
+/*
+ * -finstrument-functions: @func was called (from @site), or returns, where @loc (or @cfa) lies.
+ */
+void ftr_enter_cygprof(uintptr_t *loc, uintptr_t func, uintptr_t site) FTR_HIDDEN;
 void ftr_leave_cygprof(uintptr_t func, const uintptr_t *cfa) FTR_HIDDEN;
 /* The same when the call is not the top frame, in probe_cygprof.c. */
 void ftr_leave_cygprof_slow(uintptr_t func, const uintptr_t *cfa) FTR_HIDDEN;

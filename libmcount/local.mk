@@ -3,6 +3,8 @@
 # PLT: an auditor (LD_AUDIT) gets between those calls, and RTLD_NEXT then asks for its callers.
 mcountexec_PROGRAMS += libmcount.so
 libmcount_so_SOURCES = \
+	libmcount/actions.c \
+	libmcount/actions.h \
 	libmcount/channel.c \
 	libmcount/channel.h \
 	libmcount/clock.c \
@@ -91,6 +93,8 @@ libmcount_so_SOURCES = \
 	libmcount/values.h \
 	libmcount/vfork.c \
 	libmcount/vfork.h \
+	libmcount/watch.c \
+	libmcount/watch.h \
 	libmcount/wrap_exec.c \
 	libmcount/wrap_longjmp.c \
 	libmcount/wrap_mlockall.c \

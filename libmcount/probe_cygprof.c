@@ -4,10 +4,12 @@
  * touched.  Inlined functions are reported as well, several of them with one stack frame.
  */
 #include "libmcount/frames.h"
+#include "libmcount/gate.h"
 #include "libmcount/hook.h"
 #include "libmcount/leave.h"
 #include "libmcount/probe.h"
 #include "libmcount/stacks.h"
+#include "libmcount/unwinding.h"
 #include "utils/base/rt/sys.h"
 
 /* Where the caller of the caller stood; grows with each return, so it orders the open calls. */
@@ -19,7 +21,7 @@ FTR_EXPORT void __cyg_profile_func_exit(void *func, void *call_site);
 
 void __cyg_profile_func_enter(void *func, void *call_site)
 {
-	ftr_enter_cygprof(CALLERS_CFA(), (uintptr_t)func);
+	ftr_enter_cygprof(CALLERS_CFA(), (uintptr_t)func, (uintptr_t)call_site);
 }
 
 void __cyg_profile_func_exit(void *func, void *call_site)
@@ -55,6 +57,8 @@ __attribute__((noinline, cold)) void ftr_leave_cygprof_slow(uintptr_t func, cons
 		self->uncounted--;
 		return;
 	}
+	if (self->gate != NULL && self->gate->recovering == cfa)
+		ftr_recover_end(self, cfa);
 	if (self->stacks == NULL && ftr_frame_pop(func, FTR_FRAME_CYGPROF))
 		return;
 	frame = cygprof_find(self, func, cfa);

@@ -4,6 +4,7 @@
 #include "libmcount/probe.h"
 #include "libmcount/rules.h"
 #include "libmcount/sections.h"
+#include "libmcount/watch.h"
 
 extern const struct ftr_probe ftr_probe_rules FTR_HIDDEN;
 
@@ -30,6 +31,7 @@ static void image_update(const struct ftr_sections *sections)
 	atomic_store(&ftr_state.rules, has_rules ? view.head : NULL);
 	atomic_store(&ftr_state.has_values,
 		     ftr_sections_find(sections, FTR_SECTION_VALUES, &bytes) != NULL);
+	ftr_watch_update(sections);
 }
 
 /* The generation is raised last: who sees it sees the new rules. */

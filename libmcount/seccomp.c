@@ -100,6 +100,13 @@ static const struct our_call unlock_calls[] = {
 	{ SYS_munlock, true, { AN_ADDRESS, A_SIZE } },
 };
 
+static const struct our_call read_calls[] = {
+	{ SYS_getrusage, true, { RUSAGE_SELF, AN_ADDRESS, 0, 0, 0, FTR_OWN_CALL } },
+	{ SYS_openat, true, { (uint64_t)AT_FDCWD, AN_ADDRESS, O_RDONLY | O_CLOEXEC, 0, 0,
+			      FTR_OWN_CALL } },
+	{ SYS_read, true, { AN_FD, AN_ADDRESS, 128, 0, 0, FTR_OWN_CALL } },
+};
+
 #define CALLS(array) array, sizeof(array) / sizeof((array)[0])
 
 static const struct purpose {
@@ -109,6 +116,7 @@ static const struct purpose {
 	[FTR_SECCOMP_TRACING] = { CALLS(tracing_calls) },
 	[FTR_SECCOMP_HELPER] = { CALLS(helper_calls) },
 	[FTR_SECCOMP_UNLOCK] = { CALLS(unlock_calls) },
+	[FTR_SECCOMP_READ] = { CALLS(read_calls) },
 };
 
 static bool load(const struct seccomp_data *data, uint32_t offset, uint32_t *value)

@@ -26,6 +26,7 @@ enum ftr_seccomp_purpose {
 	FTR_SECCOMP_TRACING,	/* new threads, children, images and libraries */
 	FTR_SECCOMP_HELPER,	/* ... where no descriptor is left (helper.h) */
 	FTR_SECCOMP_UNLOCK,	/* ... of one that locks what is mapped (mlockall) */
+	FTR_SECCOMP_READ,	/* ... of what rules read (actions.c) */
 	FTR_SECCOMP_PURPOSES
 };
 #define FTR_SECCOMP_BIT(purpose) (1u << (purpose))

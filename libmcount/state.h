@@ -15,6 +15,7 @@
 #include "libmcount/thread.h"
 #include "libmcount/unwinding.h"
 #include "utils/proto/control.h"
+#include "utils/proto/watch.h"
 
 #define FTR_ADDRESS_MAX 108		/* of an abstract socket: sockaddr_un.sun_path */
 
@@ -49,6 +50,13 @@ enum ftr_arming {
 	FTR_UNARMED = 0,	/* before the constructor, or not run by ftr */
 	FTR_ARMED,
 	FTR_DISARMED,		/* for good: refused, stopped, or the recorder is gone */
+};
+
+/* What watch points saw last, see watch.h. */
+struct ftr_watching {
+	_Atomic(const struct ftr_watch *) what;	/* NULL = nothing */
+	_Atomic uint64_t last[FTR_WATCH_VARIABLES_MAX];
+	_Atomic bool is_known[FTR_WATCH_VARIABLES_MAX];
 };
 
 /* What triggers have switched, for all threads; only gated ones look. */
@@ -90,6 +98,7 @@ struct ftr_state {
 	bool has_transactions;			/* the processor, where values are wanted */
 	_Atomic uint32_t rules_generation;	/* grows with each publication of sections */
 	_Atomic uint32_t tracing;		/* enum ftr_tracing */
+	struct ftr_watching watching;
 	_Atomic bool names_are_reported;	/* probe name is on */
 	_Atomic bool after_monstartup;		/* and before the call of atexit that follows it */
 	_Atomic bool has_stacks;		/* coroutines were made: see stacks.h */

@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "libmcount/gate.h"
 #include "libmcount/hook.h"
 #include "libmcount/leave.h"
 #include "libmcount/plt_bind.h"
@@ -142,13 +143,13 @@ static void frame_bare(const struct ftr_thread *self, struct ftr_frame *frame)
 }
 
 /* Not those below bare_low, which an exception that is under way may know as they are. */
-static void frames_bare(struct ftr_thread *self, const uintptr_t *sp)
+static void frames_bare(struct ftr_thread *self, const uintptr_t *sp, uint64_t max)
 {
 	struct ftr_frame *low = self->bare_low != NULL ? self->bare_low : self->frames;
 	struct ftr_frame *frame = self->top - 1;
-	unsigned nr = 0;
+	uint64_t nr = 0;
 
-	for (; frame >= low && nr < BARE_MAX; frame--) {
+	for (; frame >= low && nr < max; frame--) {
 		uintptr_t *loc = frame->loc;
 
 		if (loc == NULL || ftr_frame_is_busy(loc) || loc < sp)
@@ -162,6 +163,13 @@ static void frames_bare(struct ftr_thread *self, const uintptr_t *sp)
 		self->bare_low = frame + 1;
 }
 
+/* Of a call during which they are to be bare? */
+static bool is_recovered(const struct ftr_thread *self, const uintptr_t *loc)
+{
+	return self->gate != NULL && self->gate->recovering != NULL &&
+	       loc > self->gate->recovering;
+}
+
 static void frames_hook(struct ftr_thread *self, const uintptr_t *sp)
 {
 	struct ftr_frame *low = self->bare_low, *frame;
@@ -170,7 +178,8 @@ static void frames_hook(struct ftr_thread *self, const uintptr_t *sp)
 	for (frame = self->top - 1; frame >= low && frame >= self->frames; frame--) {
 		uintptr_t *loc = frame->loc;
 
-		if (loc == NULL || ftr_frame_is_busy(loc) || frame->kind != FTR_FRAME_BARE)
+		if (loc == NULL || ftr_frame_is_busy(loc) || frame->kind != FTR_FRAME_BARE ||
+		    is_recovered(self, loc))
 			continue;
 		frame->kind = FTR_FRAME_RETURN;
 		atomic_signal_fence(memory_order_seq_cst);
@@ -203,7 +212,7 @@ static void depart(struct ftr_thread *self, const uintptr_t *slot, uintptr_t cal
 {
 	if (uncaught_nr(caller) <= 1)
 		self->bare_low = NULL;	/* left over from one that arrived elsewhere */
-	frames_bare(self, slot);
+	frames_bare(self, slot, BARE_MAX);
 }
 
 /* The exception that has arrived is still counted. */
@@ -213,6 +222,23 @@ static void arrive(struct ftr_thread *self, const uintptr_t *slot, uintptr_t cal
 		return;
 	ftr_frames_abandon(self, self->frames - 1, slot, false);
 	frames_hook(self, slot);
+}
+
+void ftr_recover_begin(struct ftr_thread *self, uintptr_t *loc)
+{
+	if (!is_tracing(self) || self->gate->recovering != NULL || !ftr_frame_is_home(self, loc))
+		return;
+	self->gate->recovering = loc;
+	self->bare_low = NULL;
+	frames_bare(self, loc + 1, UINT64_MAX);
+}
+
+void ftr_recover_end(struct ftr_thread *self, const uintptr_t *loc)
+{
+	if (self->gate->recovering != loc)
+		return;
+	self->gate->recovering = NULL;
+	frames_hook(self, loc + 1);
 }
 
 void *ftr_unwind_before(enum ftr_unwind_call call, const uint64_t *exception,

@@ -24,4 +24,16 @@ enum ftr_unwind_call {
 void *ftr_unwind_before(enum ftr_unwind_call call, const uint64_t *exception,
 			const uintptr_t *slot) __attribute__((visibility("hidden")));
 
+struct ftr_thread;
+
+/*
+ * The call by the return address at @loc is one during which the calls around it have their true
+ * return addresses: on the thread's own stack.  Only the outermost such call does something.
+ */
+void ftr_recover_begin(struct ftr_thread *self, uintptr_t *loc)
+	__attribute__((visibility("hidden")));
+/* It returns. */
+void ftr_recover_end(struct ftr_thread *self, const uintptr_t *loc)
+	__attribute__((visibility("hidden")));
+
 #endif /* FTR_LIBMCOUNT_UNWINDING_H */

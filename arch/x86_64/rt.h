@@ -110,6 +110,20 @@ static inline uintptr_t ftr_arch_thread_pointer(void)
 	return pointer;
 }
 
+#define FTR_ARCH_PAGE_BYTES 4096u
+
+/*
+ * The processor that this is run on: the kernel keeps it, in the lower 12 bits, as the limit of a
+ * segment, for who asks without a system call.
+ */
+static inline uint32_t ftr_arch_cpu(void)
+{
+	uint32_t limit = 0;
+
+	__asm__ volatile("lsl %1, %0" : "+r"(limit) : "r"(0x7bu) : "cc");
+	return limit & 0xfff;
+}
+
 static inline void ftr_arch_relax(void)
 {
 	__builtin_ia32_pause();

@@ -259,7 +259,7 @@ class FiltersTest(harness.Test):
         self.assertEqual(len(done.stderr.splitlines()), 1)
 
     def test_what_cannot_be_recorded(self):
-        for options, reason in ((["-T", "slow@recover"], "not supported yet"),
+        for options, reason in ((["-T", "slow@clear"], "not supported yet"),
                                 (["-A", "slow@arg1,if:arg1>2"], "or to ftr replay"),
                                 ([f"--filter=slow@if:arg1>{n}" for n in range(9)], "more than 8; join some")):
             done = self.ftr("record", *options, "./pg")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What a user does with the commands.  The programs that are traced lie in tests/prog.
 e2e_tests = \
+	tests/e2e/actions.py \
 	tests/e2e/build.py \
 	tests/e2e/completion.py \
 	tests/e2e/events.py \

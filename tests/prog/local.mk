@@ -71,6 +71,7 @@ EXTRA_DIST += \
 	tests/prog/deny_events.c \
 	tests/prog/fake_tracee.c \
 	tests/prog/fibers.cc \
+	tests/prog/actions.c \
 	tests/prog/filters.c \
 	tests/prog/flight.c \
 	tests/prog/kernel_events.c \

@@ -18,7 +18,8 @@ UNIT_TESTS += \
 mcount_neighbours = tests/unit/mcount_neighbours.c
 
 tests_unit_mcount_gate_test_SOURCES = tests/unit/mcount_gate_test.c $(mcount_neighbours) \
-	libmcount/clock.c libmcount/gate.c libmcount/probe_rules.c libmcount/rules.c libmcount/sections.c
+	libmcount/clock.c libmcount/gate.c libmcount/probe_rules.c libmcount/rules.c libmcount/sections.c \
+	libmcount/watch.c
 tests_unit_mcount_invariant_test_SOURCES = tests/unit/mcount_invariant_test.c $(mcount_neighbours) \
 	libmcount/invariant.c
 tests_unit_mcount_module_test_SOURCES = tests/unit/mcount_module_test.c $(mcount_neighbours) \

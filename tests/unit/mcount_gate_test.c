@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "libmcount/gate.h"
+#include "libmcount/gated.h"
 #include "libmcount/module.h"
 #include "libmcount/probe.h"
 #include "libmcount/rules.h"
@@ -55,6 +56,15 @@ void ftr_sections_refresh_slow(void)
 struct ftr_values_programs ftr_values_find(uintptr_t func)
 {
 	return (struct ftr_values_programs){ 0 };
+}
+
+void ftr_gated_put_waiting(struct ftr_thread *self, const struct ftr_frame *frame)
+{
+}
+
+void ftr_record_put_wanted(struct ftr_thread *self, uint64_t word, const void *payload,
+			   uint32_t bytes)
+{
 }
 
 struct fixture {

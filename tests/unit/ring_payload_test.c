@@ -118,14 +118,15 @@ static void small_values_stand_aside(void **state)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct ftr_record unit = ftr_small_pack(rows[i].address, rows[i].bytes,
 							rows[i].caller, FTR_SMALL_GIVEN_BYTES);
+		const uint64_t time = 10 * i + 5;
 		uint16_t bytes;
 
 		assert_true(ftr_small_fits(rows[i].address, rows[i].bytes, rows[i].caller));
-		ring_put_word(f, 5 + i, given | FTR_RECORD_MORE);
+		ring_put_word(f, time, given | FTR_RECORD_MORE);
 		ring_put_word(f, unit.time, unit.word);
-		ring_put(f, 5 + i, FTR_RECORD_ENTRY, 0);
+		ring_put(f, time, FTR_RECORD_ENTRY, 0);
 		unit = ftr_small_pack(rows[i].address, 0, rows[i].caller, FTR_SMALL_FREED_BYTES);
-		ring_put_word(f, 5 + i, freed | FTR_RECORD_MORE);
+		ring_put_word(f, time, freed | FTR_RECORD_MORE);
 		ring_put_word(f, unit.time, unit.word);
 		f->convert.aside_len = f->convert.aside_records = 0;
 		assert_int_equal(ftr_ring_take(&f->ring, &f->convert, &f->ticks, f->out,
@@ -133,7 +134,8 @@ static void small_values_stand_aside(void **state)
 		assert_int_equal(f->convert.records, i + 1);
 		assert_int_equal(f->convert.aside_records, 2);
 		assert_int_equal(f->convert.aside_len, 48 + 40);
-		assert_int_equal(aside[0], 5 + i);
+		assert_int_equal(aside[0], time);
+		assert_int_equal(f->out[0].time, time + 1);	/* not at one time */
 		assert_int_equal(ftr_record_addr(aside[1]), FTR_EVENT_ID_MALLOC);
 		memcpy(&bytes, &aside[2], sizeof(bytes));
 		assert_int_equal(bytes, 24);

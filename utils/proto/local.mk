@@ -11,4 +11,5 @@ libftr_a_SOURCES += \
 	utils/proto/ring.h \
 	utils/proto/rules.h \
 	utils/proto/sections.h \
-	utils/proto/values.h
+	utils/proto/values.h \
+	utils/proto/watch.h

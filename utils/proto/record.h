@@ -183,8 +183,17 @@ static inline void ftr_payload_unpack(struct ftr_record unit, uint8_t *to)
 		to[i] = (uint8_t)(unit.word >> 8 * (i - FTR_PAYLOAD_LOW_BYTES));
 }
 
-/* Events that only ftr records; utils/trace/event_kind.c has their names and what they carry. */
+/* Events that the runtime records; utils/trace/event_kind.c has their names and what they carry. */
 enum ftr_record_event {
+	/* As uftrace has them. */
+	FTR_RECORD_EVENT_READ_STATM  = 100001,
+	FTR_RECORD_EVENT_READ_FAULT  = 100002,
+	FTR_RECORD_EVENT_DIFF_STATM  = 100003,
+	FTR_RECORD_EVENT_DIFF_FAULT  = 100004,
+	FTR_RECORD_EVENT_WATCH_CPU   = 100011,
+	FTR_RECORD_EVENT_WATCH_VAR   = 100012,
+	FTR_RECORD_EVENT_CALLSITE    = 100013,
+	/* Only ftr has these. */
 	FTR_RECORD_EVENT_STALL_BEGIN = 1000000,	/* the task waits for room in its ring */
 	FTR_RECORD_EVENT_STALL_END   = 1000001,
 	/* A block of memory was given: its address (0 = there was none), its bytes, the caller. */

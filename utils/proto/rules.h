@@ -21,6 +21,7 @@ enum ftr_calls_flag {
 	FTR_CALLS_CALLERS = 1 << 1, /* only what leads to a function with FTR_CALL_CALLER */
 	FTR_CALLS_OFF = 1 << 2,	    /* nothing is recorded until FTR_CALL_TRACE_ON */
 	FTR_CALLS_COUNTED = 1 << 3, /* some function has FTR_CALL_SAMPLE or FTR_CALL_RATE */
+	FTR_CALLS_READ = 1 << 4,    /* some function has FTR_CALL_READ */
 };
 
 enum ftr_call_flag {
@@ -38,6 +39,15 @@ enum ftr_call_flag {
 	FTR_CALL_DUMP = 1 << 11,     /* ask for a dump: see utils/proto/ring.h */
 	FTR_CALL_SAMPLE = 1 << 12,   /* but one of sample_nr calls in a thread as NOTRACE */
 	FTR_CALL_RATE = 1 << 13,     /* after rate_per_s calls of a thread's second: NOTRACE */
+	FTR_CALL_CALLSITE = 1 << 14, /* where it was called from is an event */
+	FTR_CALL_READ = 1 << 15,     /* what reads says is read when it begins, and ends */
+	FTR_CALL_RECOVER = 1 << 16,  /* return addresses are the program's own meanwhile */
+};
+
+/* What FTR_CALL_READ reads. */
+enum ftr_call_read {
+	FTR_CALL_READ_STATM = 1 << 0,	/* /proc/self/statm */
+	FTR_CALL_READ_FAULTS = 1 << 1,	/* page faults of the process */
 };
 
 struct ftr_call_rule {
@@ -48,8 +58,10 @@ struct ftr_call_rule {
 	uint32_t size;			/* of the function itself, where any size matters */
 	uint64_t sample_nr;		/* at least 1 */
 	uint64_t rate_per_s;		/* at least 1 */
+	uint32_t reads;			/* FTR_CALL_READ_* flags */
+	uint32_t reserved;
 };
-static_assert(sizeof(struct ftr_call_rule) == 40, "wire layout");
+static_assert(sizeof(struct ftr_call_rule) == 48, "wire layout");
 
 struct ftr_call_rule_start {
 	uint32_t offset;		/* from the module's first mapping */

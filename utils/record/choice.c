@@ -9,13 +9,16 @@
 
 #include "utils/base/closest.h"
 #include "utils/object/demangle.h"
+#include "utils/record/watched.h"
 #include "utils/trace/rule_plan.h"
 
 /* What the runtime does by itself; colours and backtraces are for who looks at the data. */
 #define GATED \
 	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_CALLER | FTR_RULE_DEPTH | \
 	 FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | \
-	 FTR_RULE_FINISH | FTR_RULE_DUMP | FTR_RULES_COUNTED)
+	 FTR_RULE_FINISH | FTR_RULE_DUMP | FTR_RULES_COUNTED | FTR_RULE_READ | \
+	 FTR_RULE_CALLSITE | FTR_RULE_RECOVER)
+#define PMU (FTR_READ_PMU_CYCLE | FTR_READ_PMU_CACHE | FTR_READ_PMU_BRANCH)
 #define VALUES (FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)
 #define RECORDED (GATED | VALUES)
 
@@ -35,6 +38,9 @@ static int rule_check(const struct ftr_record_choice *choice, const struct ftr_r
 	if (others != 0)
 		return ftr_err_set(err, EINVAL, "%s: \"%s\" is not supported yet", rule->text,
 				   ftr_rule_action_name(others));
+	if ((rule->actions & FTR_RULE_READ) != 0 && (rule->reads & PMU) != 0)
+		return ftr_err_set(err, EINVAL, "%s: counters of the processor are not read; "
+				   "proc/statm and page-fault are", rule->text);
 	if ((rule->actions & FTR_RULE_DUMP) != 0 && !choice->is_flight)
 		return ftr_err_set(err, EINVAL, "%s: a dump needs a flight recorder; add "
 				   "--overwrite=SIZE", rule->text);
@@ -94,6 +100,8 @@ static void chosen_join(struct ftr_record_chosen *chosen, const struct ftr_rule 
 		chosen->sample_nr = rule->sample_nr;
 	if ((rule->actions & FTR_RULE_RATE) != 0)
 		chosen->rate_per_s = rule->rate_per_s;
+	if ((rule->actions & FTR_RULE_READ) != 0)
+		chosen->reads |= rule->reads;
 }
 
 static struct ftr_record_chosen chosen_of(const struct ftr_rules *rules, const char *path,
@@ -180,8 +188,10 @@ int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *
 	size_t i;
 
 	ftr_symtab_init(&tab);
-	if (choice->rules->rules.nr == 0 || ftr_symtab_load_elf(&tab, image, NULL) < 0)
+	if (choice->rules->rules.nr + choice->watched.nr == 0 ||
+	    ftr_symtab_load_elf(&tab, image, NULL) < 0)
 		goto out;
+	ret = ftr_watched_check(&choice->watched, image, &tab, err);
 	for (i = 0; ret == 0 && i < choice->rules->rules.nr; i++) {
 		const struct ftr_rule *rule = &choice->rules->rules.v[i];
 

@@ -22,6 +22,7 @@ struct ftr_record_choice {
 	unsigned value_depth;		/* pointers that are followed in what debug info says */
 	bool auto_args;			/* -a: arguments and return values of all functions */
 	enum ftr_match match;		/* what kind of patterns the rules have */
+	struct ftr_opt_list watched;	/* (borrowed) -W: see watched.h */
 };
 
 /* Does it leave anything out, or switch anything? */
@@ -45,6 +46,7 @@ struct ftr_record_chosen {
 	uint64_t size_bytes;
 	uint64_t sample_nr;
 	uint64_t rate_per_s;
+	uint32_t reads;			/* enum ftr_rule_read */
 };
 
 /* The same for each symbol of @tab, a module at @path, in order.  0 or -ENOMEM. */

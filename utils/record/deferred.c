@@ -10,6 +10,9 @@
 #include "utils/trace/condition.h"
 
 #define ONLY_READ (FTR_RULE_LOCATION | FTR_RULE_COLOR)
+/* Calls are recorded that took less than -t. */
+#define HOWEVER_SHORT \
+	(FTR_RULE_TRACE | FTR_RULE_TIME | FTR_RULE_READ | FTR_RULE_CALLSITE)
 #define VALUES (FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)
 
 /*
@@ -100,7 +103,7 @@ void ftr_record_deferred_opts(const struct ftr_record_choice *choice, uint64_t d
 
 	if (!are_deferred(rules)) {
 		/* As uftrace does; but it would take back what "trace" and "time" let through. */
-		if ((ftr_rules_actions(rules) & (FTR_RULE_TRACE | FTR_RULE_TIME)) == 0)
+		if ((ftr_rules_actions(rules) & HOWEVER_SHORT) == 0 && choice->watched.nr == 0)
 			put_time(opts, choice);
 		return;
 	}

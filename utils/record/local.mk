@@ -65,6 +65,7 @@ libftr_a_SOURCES += \
 	utils/record/section_rules.c \
 	utils/record/section_switches.c \
 	utils/record/section_values.c \
+	utils/record/section_watch.c \
 	utils/record/sections.c \
 	utils/record/sections.def \
 	utils/record/sections.h \
@@ -93,5 +94,7 @@ libftr_a_SOURCES += \
 	utils/record/value_program.c \
 	utils/record/value_shape.c \
 	utils/record/value_shape.h \
-	utils/record/value_words.c
+	utils/record/value_words.c \
+	utils/record/watched.c \
+	utils/record/watched.h
 EXTRA_DIST += utils/record/prototypes.py

@@ -349,6 +349,7 @@ static size_t record_place(struct ftr_convert *convert, const struct ftr_record 
 	memcpy(convert->aside + convert->aside_len, dst, bytes);
 	convert->aside_len += bytes;
 	convert->aside_records++;
+	convert->last_ns = dst->time + 1;	/* at one time readers take a record first */
 	return 0;
 }
 

@@ -29,6 +29,9 @@ static const struct {
 	{ FTR_RULE_DUMP, FTR_CALL_DUMP },
 	{ FTR_RULE_SAMPLE, FTR_CALL_SAMPLE },
 	{ FTR_RULE_RATE, FTR_CALL_RATE },
+	{ FTR_RULE_CALLSITE, FTR_CALL_CALLSITE },
+	{ FTR_RULE_READ, FTR_CALL_READ },
+	{ FTR_RULE_RECOVER, FTR_CALL_RECOVER },
 };
 
 /* One module's section while it is made. */
@@ -65,6 +68,12 @@ static uint32_t size_of(const struct ftr_record_choice *choice, const struct ftr
 	return size != 0 && size <= UINT32_MAX ? (uint32_t)size : 1;
 }
 
+static uint32_t reads_of(uint32_t reads)
+{
+	return ((reads & FTR_READ_STATM) != 0 ? FTR_CALL_READ_STATM : 0) |
+	       ((reads & FTR_READ_PAGE_FAULT) != 0 ? FTR_CALL_READ_FAULTS : 0);
+}
+
 static struct ftr_call_rule rule_of(const struct making *making, size_t n)
 {
 	const struct ftr_record_chosen *chosen = &making->chosen.of.v[n];
@@ -76,6 +85,7 @@ static struct ftr_call_rule rule_of(const struct making *making, size_t n)
 		.size = size_of(making->choice, &making->tab.symbols[n]),
 		.sample_nr = chosen->sample_nr,
 		.rate_per_s = chosen->rate_per_s,
+		.reads = reads_of(chosen->reads),
 	};
 	size_t i;
 
@@ -151,6 +161,7 @@ static uint32_t head_flags(const struct ftr_record_choice *choice,
 
 	return ((actions & FTR_RULE_FILTER) != 0 ? FTR_CALLS_OPT_IN : 0) |
 	       ((actions & FTR_RULE_CALLER) != 0 ? FTR_CALLS_CALLERS : 0) |
+	       ((actions & FTR_RULE_READ) != 0 ? FTR_CALLS_READ : 0) |
 	       ((actions & FTR_RULES_COUNTED) != 0 ? FTR_CALLS_COUNTED : 0) |
 	       (is_off ? FTR_CALLS_OFF : 0);
 }

@@ -104,6 +104,7 @@ struct ftr_event_kind {
 	 */
 	uint32_t pair;
 	bool     is_uftrace;	/* uftrace knows it; others are named in events.txt */
+	bool     is_late;	/* of those: since 0.14, so its data are kept from older ones */
 	bool     is_runtime;	/* recorded by the runtime */
 	uint8_t  perf;		/* enum ftr_event_perf bits, 0 = not recorded by perf */
 	uint8_t  data;		/* enum ftr_event_data */
@@ -120,7 +121,7 @@ const struct ftr_event_kind *ftr_event_kind_by_name(const char *name);	/* NULL =
 /* Is it kept beside TID.dat?  uftrace stops at data of events that it does not know. */
 static inline bool ftr_event_kind_is_aside(const struct ftr_event_kind *kind, size_t bytes)
 {
-	return bytes != 0 && !kind->is_uftrace;
+	return bytes != 0 && (!kind->is_uftrace || kind->is_late);
 }
 
 /* Is @bytes what the payload of an event of @kind has when the runtime records it? */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* See actions.h.  Part of the hook: without libc. */
+#include "libmcount/actions.h"
+
+#include <sys/resource.h>
+
+#include "libmcount/channel.h"
+#include "libmcount/module.h"
+#include "utils/base/rt/sys.h"
+
+#define STATM_VALUES 3
+#define FAULT_VALUES 2
+static_assert(STATM_VALUES + FAULT_VALUES == FTR_GATE_READ_VALUES, "one behind the other");
+
+static void event_put(struct ftr_thread *self, uint32_t id, const void *payload, uint32_t bytes)
+{
+	ftr_record_put_wanted(self, ftr_record_word(FTR_RECORD_EVENT, 0, id), payload, bytes);
+}
+
+/* "3872 1902 1375 ...": sizes in pages. */
+static bool statm_parse(const char *text, long bytes, uint64_t values[STATM_VALUES])
+{
+	unsigned i = 0;
+	long at;
+
+	values[0] = 0;
+	for (at = 0; at < bytes; at++) {
+		if (text[at] >= '0' && text[at] <= '9') {
+			values[i] = values[i] * 10 + (uint64_t)(text[at] - '0');
+			continue;
+		}
+		if (++i == STATM_VALUES)
+			break;
+		values[i] = 0;
+	}
+	return i == STATM_VALUES;
+}
+
+#define STATM_BYTES 128
+#define KB_PER_PAGE (FTR_ARCH_PAGE_BYTES / 1024)
+
+static bool statm_read(uint64_t values[STATM_VALUES])
+{
+	long fd = ftr_sys_open_own("/proc/self/statm");
+	char text[STATM_BYTES];
+	long bytes;
+	unsigned i;
+
+	if (fd < 0)
+		return false;
+	bytes = ftr_sys6(SYS_read, fd, text, sizeof(text), 0, 0, FTR_OWN_CALL);
+	ftr_sys_close_own(fd);
+	if (!statm_parse(text, bytes, values))
+		return false;
+	for (i = 0; i < STATM_VALUES; i++)
+		values[i] *= KB_PER_PAGE;
+	return true;
+}
+
+static bool faults_read(uint64_t values[FAULT_VALUES])
+{
+	struct rusage usage;
+
+	if (ftr_sys6(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0, 0, FTR_OWN_CALL) < 0)
+		return false;
+	values[0] = (uint64_t)usage.ru_majflt;
+	values[1] = (uint64_t)usage.ru_minflt;
+	return true;
+}
+
+/* What can be read of @kinds, to @values; returns those. */
+static uint64_t kinds_read(uint64_t kinds, uint64_t values[FTR_GATE_READ_VALUES])
+{
+	if (ftr_is_silent() || ftr_is_blocked(FTR_SECCOMP_READ))
+		return 0;
+	if ((kinds & FTR_CALL_READ_STATM) != 0 && !statm_read(values))
+		kinds &= ~(uint64_t)FTR_CALL_READ_STATM;
+	if ((kinds & FTR_CALL_READ_FAULTS) != 0 && !faults_read(values + STATM_VALUES))
+		kinds &= ~(uint64_t)FTR_CALL_READ_FAULTS;
+	return kinds;
+}
+
+static void kinds_put(struct ftr_thread *self, uint64_t kinds,
+		      const uint64_t values[FTR_GATE_READ_VALUES], bool is_end)
+{
+	if ((kinds & FTR_CALL_READ_STATM) != 0)
+		event_put(self, is_end ? FTR_RECORD_EVENT_DIFF_STATM : FTR_RECORD_EVENT_READ_STATM,
+			  values, STATM_VALUES * sizeof(*values));
+	if ((kinds & FTR_CALL_READ_FAULTS) != 0)
+		event_put(self, is_end ? FTR_RECORD_EVENT_DIFF_FAULT : FTR_RECORD_EVENT_READ_FAULT,
+			  values + STATM_VALUES, FAULT_VALUES * sizeof(*values));
+}
+
+static struct ftr_gate_reads *reads_of(const struct ftr_thread *self,
+				       const struct ftr_frame *frame)
+{
+	return self->gate->reads != NULL ? &self->gate->reads[frame - self->frames] : NULL;
+}
+
+void ftr_actions_expect(struct ftr_thread *self, const struct ftr_frame *frame, uint32_t kinds)
+{
+	struct ftr_gate_reads *reads = reads_of(self, frame);
+
+	if (reads != NULL)
+		reads->kinds = kinds;
+}
+
+/* Where the call of @frame, whose return address is replaced, goes back to; 0 = unknown. */
+static uintptr_t site_of(const struct ftr_thread *self, const struct ftr_frame *frame)
+{
+	const uintptr_t *loc = (uintptr_t *)((uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY);
+	uintptr_t site = frame->ret;
+
+	while (ftr_is_stub(site) && frame-- > self->frames) {	/* a tail call, of which one */
+		if (frame->loc == loc)
+			site = frame->ret;
+	}
+	return ftr_is_stub(site) ? 0 : site;
+}
+
+/* So that the recorder knows whose code it is.  The hook looks at the module of the last call. */
+static void site_check(struct ftr_thread *self, uintptr_t site)
+{
+	uintptr_t low = self->module_low, bytes = self->module_bytes;
+	uint32_t generation = self->module_generation;
+
+	if (ftr_module_is_known(self, site))
+		return;
+	ftr_module_check(self, site);
+	self->module_low = low;
+	self->module_bytes = bytes;
+	self->module_generation = generation;
+}
+
+void ftr_actions_before(struct ftr_thread *self, const struct ftr_frame *frame, uintptr_t site)
+{
+	if ((ftr_gate_frame(self, frame)->actions & FTR_GATE_CALLSITE) == 0)
+		return;
+	if (frame->kind != FTR_FRAME_CYGPROF)
+		site = site_of(self, frame);
+	if (site == 0 || ftr_is_stub(site))
+		return;
+	site_check(self, site);
+	event_put(self, FTR_RECORD_EVENT_CALLSITE, &site, sizeof(site));
+}
+
+void ftr_actions_begin(struct ftr_thread *self, const struct ftr_frame *frame)
+{
+	struct ftr_gate_reads *reads = reads_of(self, frame);
+
+	if ((ftr_gate_frame(self, frame)->actions & FTR_GATE_READ) == 0 || reads == NULL)
+		return;
+	reads->kinds = kinds_read(reads->kinds, reads->values);
+	kinds_put(self, reads->kinds, reads->values, false);
+}
+
+void ftr_actions_end(struct ftr_thread *self, const struct ftr_frame *frame)
+{
+	struct ftr_gate_reads *reads = reads_of(self, frame);
+	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	uint64_t values[FTR_GATE_READ_VALUES], kinds;
+	uint8_t actions = gated->actions;
+	unsigned i;
+
+	gated->actions = 0;		/* a handler that jumps out of here does not end it again */
+	if ((actions & FTR_GATE_RECOVER) != 0 &&
+	    (uintptr_t)self->gate->recovering ==
+		    ((uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY))
+		self->gate->recovering = NULL;	/* left by a jump: the calls around it stay bare */
+	if ((actions & FTR_GATE_READ) == 0 || reads == NULL || gated->status != FTR_GATE_BEGUN)
+		return;
+	kinds = kinds_read(reads->kinds, values);
+	for (i = 0; i < FTR_GATE_READ_VALUES; i++)
+		values[i] -= reads->values[i];
+	kinds_put(self, kinds, values, true);
+}
