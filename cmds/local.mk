@@ -36,6 +36,8 @@ ftr_SOURCES = \
 	cmds/replay.c \
 	cmds/replay.h \
 	cmds/report.c \
+	cmds/report_from.c \
+	cmds/report_from.h \
 	cmds/message.c \
 	cmds/message.h \
 	cmds/rules.c \

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* ftr report: how often functions were called and how long they took. */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmds/cmd.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/message.h"
+#include "cmds/report_from.h"
 #include "cmds/show.h"
 #include "utils/analysis/event_sums.h"
 #include "utils/analysis/memory_sums.h"
 #include "utils/analysis/stats.h"
 #include "utils/analysis/syscalls.h"
 #include "utils/cli/common.h"
+#include "utils/fleet/ask.h"
 #include "utils/view/report.h"
 
 struct report_values {
 	struct ftr_common common;
 	struct ftr_selection selection;
 	struct ftr_report_opts view;
+	struct ftr_report_from from;
 	bool by_task;
 	bool has_srcline;
 	int by;		/* index in by_words; 0 = functions */
@@ -83,6 +87,7 @@ static const struct ftr_option report_options[] = {
 		"Of --diff: abs no-abs (sort by size of the difference or with its sign), percent no-percent, "
 		"compact full (default: abs,no-percent,compact)",
 		ftr_opt_string, struct report_values, view.diff_policy),
+	FTR_OPTION_GROUP(ftr_report_from_options, struct report_values, from),
 	FTR_OPTION(
 		"sort-column", 0, "INDEX",
 		"Of --diff: sort by 0 the values of --data, 1 of TRACE, 2 the difference (default)",
@@ -238,6 +243,32 @@ static int report_diff(const struct report_values *values)
 	return status;
 }
 
+/* Statistics that a database summed up; with --diff, two: what --where and --diff let through. */
+static int report_from(const struct report_values *values)
+{
+	bool has_details = stats_flags(values) & FTR_STATS_DETAILS;
+	struct ftr_fleet_stats asked[2];
+	int status;
+
+	memset(asked, 0, sizeof(asked));
+	status = ftr_report_ask(&values->from, values->from.where, has_details, &asked[0]);
+	if (status == FTR_EXIT_OK && values->diff == NULL) {
+		status = print_to_output(print_stats, &asked[0].stats, values);
+	} else if (status == FTR_EXIT_OK) {
+		const struct ftr_report_trace sides[2] = {
+			{ values->from.where, NULL, &asked[0].stats },
+			{ values->diff, NULL, &asked[1].stats },
+		};
+
+		status = ftr_report_ask(&values->from, values->diff, has_details, &asked[1]);
+		if (status == FTR_EXIT_OK)
+			status = print_to_output(print_diff, sides, values);
+	}
+	ftr_fleet_stats_fini(&asked[1]);
+	ftr_fleet_stats_fini(&asked[0]);
+	return status;
+}
+
 static struct ftr_sink *sink_new(const struct report_values *values, struct ftr_err *err)
 {
 	if (values->by == 0)
@@ -286,11 +317,54 @@ static const char *conflict_of(const struct report_values *values)
 	if (values->diff == NULL &&
 	    (values->view.diff_policy != NULL || values->view.diff_column != 2))
 		return "--diff-policy and --sort-column need --diff";
+	if (values->from.url == NULL && (values->from.where != NULL || values->from.login != NULL))
+		return "--where and --login are about the database of --from";
 	if (values->has_srcline && (!is_of_functions || values->format != FORMAT_NORMAL))
 		return "--srcline is of functions, not for --task, --by, --diff or --format";
 	if (values->format != FORMAT_NORMAL && !is_of_functions)
 		return "--format=csv and json are of functions, not for --task, --by or --diff";
 	return NULL;
+}
+
+/* What a database cannot be asked, with its reason; NULL: all can. */
+static const char *refused_of(const struct report_values *values)
+{
+	static const struct ftr_selection everything;
+
+	if (values->common.data != NULL)
+		return "--from reads a database, not a trace";
+	if (values->by_task || values->by > 0 || values->has_srcline)
+		return "--task, --by and --srcline need a trace; --from has functions alone";
+	if (memcmp(&values->selection, &everything, sizeof(everything)) != 0)
+		return "filters and other choices of what is shown need a trace; choose with "
+		       "--where";
+	if (values->diff != NULL && values->from.where == NULL)
+		return "with --from, --diff compares what its KEY=VALUE lets through with what "
+		       "--where does; give both";
+	return NULL;
+}
+
+static int report_from_checked(const struct report_values *values)
+{
+	const char *lacking = ftr_report_from_lacks(values->view.fields, values->view.sort);
+	const char *refused = refused_of(values);
+	struct ftr_err err = { 0 };
+
+	if (refused != NULL) {
+		ftr_error("report: %s", refused);
+		return FTR_EXIT_USAGE;
+	}
+	if (lacking != NULL) {
+		ftr_error("report: the database of --from does not know \"%s\"; doc/fleet.md has "
+			  "queries for more",
+			  lacking);
+		return FTR_EXIT_USAGE;
+	}
+	if (values->diff != NULL && ftr_report_check_diff(&values->view, &err) < 0) {
+		ftr_error("%s", err.text);
+		return FTR_EXIT_USAGE;
+	}
+	return report_from(values);
 }
 
 static int report_run(void *values, int argc, char **argv)
@@ -305,6 +379,8 @@ static int report_run(void *values, int argc, char **argv)
 		ftr_error("report: %s", conflict);
 		return FTR_EXIT_USAGE;
 	}
+	if (self->from.url != NULL)
+		return report_from_checked(self);
 	if (self->diff != NULL)
 		return report_diff(self);
 	/* Processors are known from what happens outside of calls, too; it is not counted. */

@@ -124,6 +124,49 @@ class Load(Recording):
                     query = re.sub(rf"FROM {table}\b", f"FROM f.{table}", query)
                 server.ask(query.replace("handle_request", "main"))
 
+    def test_report_is_that_of_the_trace(self):
+        server = self.one_server()
+        made = self.made("d", 30000)
+        self.load(server.url("f"), made, *(f"{DATA}/{name}" for name in TRACES))
+        for data in (made, *(f"{DATA}/{name}" for name in TRACES)):
+            run, = {json.loads(line)["run"] for line in
+                    self.ftr("dump", "--format=jsonl", "-d", data).stdout.splitlines()}
+            for words in ([], ["--avg-total"], ["--avg-self", "-s", "func"], ["--format=csv"], ["--json"],
+                          ["-f", "total,total-avg,total-min,total-max,total-stdv,self,self-stdv,call,self-percent,total-percent"],
+                          ["-f", "self,call", "-s", "call,func"]):
+                with self.subTest(data=data, words=words):
+                    here = self.ftr("report", "--no-event", *words, "-d", data)
+                    there = self.ftr("report", f"--from={server.url('f')}", f"--where=run={run}", *words)
+                    self.assertEqual((there.returncode, there.stderr), (0, ""))
+                    self.assertEqual(there.stdout, here.stdout)
+        both = [self.ftr("report", "--no-event", "--diff", f"{DATA}/jumps", "-d", f"{DATA}/threads").stdout,
+                self.ftr("report", f"--from={server.url('f')}", "--where=run=5072edfb28849937",
+                         "--diff=run=70532d21374e8c05").stdout]
+        self.assertEqual(*([line for line in text.splitlines() if not line.startswith("#")] for text in both))
+
+    def test_report_of_a_time(self):
+        server = self.one_server()
+        self.load(server.url("f"), self.made("d", 100))     # at 1000 s of a clock that counts from 1970 then
+        for since, until, is_there in (("00:16", "00:18", True), ("00:17", "00:18", False), ("00:15", "00:16", False)):
+            for words in ([], ["--avg-total"]):
+                done = self.ftr("report", f"--from={server.url('f')}", "--json", *words,
+                                f"--where=since=1970-01-01 {since}:00,until=1970-01-01 {until}:00,host=machine")
+                self.assertEqual((done.returncode, bool(done.stdout)), (0, is_there), done.stderr)
+
+    def test_report_refuses(self):
+        server = self.one_server()
+        url = "--from=" + server.url("f")
+        for words, said in ((["--where=hst=1"], "one of host="), (["--where=host"], "one of host="), (["-F", "main"], "--where"),
+                            (["-f", "+size"], '"size"'), (["-s", "total-p99"], '"total-p99"'), (["--task"], "need a trace"),
+                            (["-d", f"{DATA}/jumps"], "not a trace"), (["--diff=run=1"], "give both")):
+            done = self.ftr("report", url, *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(said, done.stderr)
+        self.assertEqual(self.ftr("report", "--where=host=1", "-d", f"{DATA}/jumps").returncode, 2)
+        done = self.ftr("report", url)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the server answered", done.stderr)
+
     def test_twice_counts_once(self):
         server = self.one_server()
         self.load(server.url("f"), f"{DATA}/threads")
@@ -191,6 +234,9 @@ class Load(Recording):
             self.load(shards[1].url("f"), "--cluster=fleet", f"host{number}")
         for shard in shards:
             self.assertEqual(self.sums(shard), {name: [12 * word for word in row] for name, row in expected.items()})
+            done = self.ftr("report", "--from=" + shard.url("f"), "--json", "-f", "call,self")
+            self.assertEqual({line["func"]: [line["call"], line["self"]] for line in map(json.loads, done.stdout.splitlines())},
+                             {name: [12 * row[0], 12 * row[2]] for name, row in expected.items()})
             self.assertEqual(len(shard.ask("SELECT host FROM f.calls GROUP BY host")), 12)
             self.assertNotEqual(shard.ask("SELECT count() FROM f.calls_here"), [["0"]])
 

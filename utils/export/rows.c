@@ -84,7 +84,7 @@ static const struct row_column event_columns[EVENT_COLUMNS] = {
 
 enum sum_column {
 	SUM_HOST, SUM_BOOT, SUM_RUN, SUM_MINUTE, SUM_FUNCTION, SUM_MODULE, SUM_BUILD_ID, SUM_BUCKET,
-	SUM_CALLS, SUM_TOTAL, SUM_SELF, SUM_NESTED,
+	SUM_CALLS, SUM_TOTAL, SUM_SELF, SUM_NESTED, SUM_OUTERMOST,
 	SUM_COLUMNS
 };
 
@@ -101,6 +101,7 @@ static const struct row_column sum_columns[SUM_COLUMNS] = {
 	[SUM_TOTAL]    = { "total", ROW_U64 },
 	[SUM_SELF]     = { "self", ROW_U64 },
 	[SUM_NESTED]   = { "nested", ROW_U64 },
+	[SUM_OUTERMOST] = { "outermost", ROW_U64 },
 };
 
 /* All tables begin with where, and those of single things with who. */
@@ -292,6 +293,7 @@ static void put_sums(struct rows_sink *self)
 			values[SUM_TOTAL] = number(sums->buckets[bucket].total_ns);
 			values[SUM_SELF] = number(sums->buckets[bucket].self_ns);
 			values[SUM_NESTED] = number(sums->buckets[bucket].nested_ns);
+			values[SUM_OUTERMOST] = number(sums->buckets[bucket].outermost_ns);
 			put_row(self, values);
 		}
 	}
@@ -300,7 +302,11 @@ static void put_sums(struct rows_sink *self)
 static int add_to_sums(struct rows_sink *self, const struct lane *lane, const struct ftr_event *ev)
 {
 	uint64_t ns = ev->time_ns - ev->call.start_ns;
-	struct rows_sum sum = { 1, ns, self_ns(ev), is_nested(lane, ev) ? ns : 0 };
+	struct rows_sum sum = {
+		.calls = 1, .total_ns = ns, .self_ns = self_ns(ev),
+		.nested_ns = is_nested(lane, ev) ? ns : 0,
+		.outermost_ns = ev->depth == 0 ? ns : 0,
+	};
 	uint64_t minute_ns = rows_sums_minute(ev->time_ns + self->offset_ns);
 
 	if (minute_ns != self->sums.minute_ns) {

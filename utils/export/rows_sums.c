@@ -43,6 +43,7 @@ int rows_sums_add(struct rows_sums *sums, const struct ftr_func *func, const str
 	of->buckets[bucket].total_ns += more->total_ns;
 	of->buckets[bucket].self_ns += more->self_ns;
 	of->buckets[bucket].nested_ns += more->nested_ns;
+	of->buckets[bucket].outermost_ns += more->outermost_ns;
 	return 0;
 }
 

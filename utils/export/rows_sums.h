@@ -19,6 +19,7 @@ struct ftr_func;
 struct rows_sum {
 	uint64_t calls, total_ns, self_ns;
 	uint64_t nested_ns;	/* of total_ns: of calls within another of the function */
+	uint64_t outermost_ns;	/* of total_ns: of calls that no traced one made */
 };
 
 struct rows_func_sums {

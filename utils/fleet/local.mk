@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/fleet/ask.c \
+	utils/fleet/ask.h \
 	utils/fleet/http.c \
 	utils/fleet/http.h \
 	utils/fleet/load.c \

@@ -24,7 +24,7 @@ static const char *const engines[ROWS_TABLES] = {
 	[ROWS_CALLS] = "MergeTree PARTITION BY " DAY_OF("start")
 		       " ORDER BY (host, run, tid, start)",
 	[ROWS_EVENTS] = "MergeTree PARTITION BY " DAY_OF("time") " ORDER BY (host, run, tid, time)",
-	[ROWS_SUMS] = "SummingMergeTree((calls, total, self, nested))"
+	[ROWS_SUMS] = "SummingMergeTree((calls, total, self, nested, outermost))"
 		      " PARTITION BY " DAY_OF("minute")
 		      " ORDER BY (function, module, build_id, minute, bucket, host, boot, run, load,"
 		      " block)",
