@@ -218,6 +218,7 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 		opened->options.event_full |= opened->trace->is_kernel_only;
 		opened->trace->demangle = (enum ftr_demangle)selection->demangle;
 		opened->trace->shows_library = selection->libname;
+		opened->options.has_backtraces = selection->shows_backtraces;
 		if (selection->subtract && parse_subtract(opened, err) < 0)
 			return FTR_EXIT_FAILED;
 		if (ftr_opened_plan_rules(opened, &selection->filter, err) < 0)

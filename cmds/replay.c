@@ -80,10 +80,12 @@ static int replay_opened(struct ftr_opened *opened, const struct ftr_replay_valu
 
 int ftr_replay_show(const struct ftr_replay_values *values)
 {
+	struct ftr_selection selection = values->selection;
 	struct ftr_opened opened;
 	int status;
 
-	status = ftr_opened_open(&opened, &values->common, &values->selection,
+	selection.shows_backtraces = true;
+	status = ftr_opened_open(&opened, &values->common, &selection,
 				 values->follows ? FTR_ORDER_INPUT : FTR_ORDER_TIME);
 	if (status != FTR_EXIT_OK)
 		return status;

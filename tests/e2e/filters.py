@@ -48,6 +48,8 @@ CHOICES = [
     ("-Z 1000", ""),
     ("-F top@hide", f"{MID} {SLOW}"),
     ("-F slow@nosuchlibrary", ""),
+    ("-F mid -F slow -T mid@clear", SLOW),
+    ("-N mid -T mid@clear=notrace -F slow", SLOW),
     ("-F leaf@sample=2", "leaf leaf leaf"),
     ("-T leaf@sample=2", "main(run(top(mid(leaf) slow(usleep mid(leaf))) again(again(again leaf))))"),
     ("-F mid@sample=2 -T leaf@sample=3", "mid(leaf)"),
@@ -221,6 +223,13 @@ class FiltersTest(harness.Test):
                                ("-F leaf@rate=5/s", "leaf leaf leaf leaf leaf")):
             self.assertEqual(self.recorded("pg", "--clock=counter", *options.split()), calls)
 
+    def test_backtraces(self):
+        """The calls around are recorded, too, and shown where they are asked for."""
+        self.recorded("pg", "-F", "slow", "-T", "mid@backtrace")
+        done = self.ftr("replay", "--no-pager", "-d", "made")
+        self.assertEqual(re.findall(r"  backtrace \[ *\d+\] \| /\* (.*) \*/", done.stdout),
+                         ["[ 0] main", "[ 1] run", "[ 2] top", "[ 3] slow"])
+
     def test_threads(self):
         for options in (["-F", "slow"], ["-N", "mid"], ["-t", "10ms"]):
             self.recorded("pg", *options, words=["threads"])
@@ -259,8 +268,7 @@ class FiltersTest(harness.Test):
         self.assertEqual(len(done.stderr.splitlines()), 1)
 
     def test_what_cannot_be_recorded(self):
-        for options, reason in ((["-T", "slow@clear"], "not supported yet"),
-                                (["-A", "slow@arg1,if:arg1>2"], "or to ftr replay"),
+        for options, reason in ((["-A", "slow@arg1,if:arg1>2"], "or to ftr replay"),
                                 ([f"--filter=slow@if:arg1>{n}" for n in range(9)], "more than 8; join some")):
             done = self.ftr("record", *options, "./pg")
             self.assertEqual(done.returncode, 2, options)

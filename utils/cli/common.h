@@ -41,6 +41,7 @@ struct ftr_selection {
 	bool        kernel_only;
 	struct ftr_filter_opts filter;	/* a group of its own: record has it, too */
 	bool        subtract;
+	bool shows_backtraces;	/* no option: of the command that does, where rules ask for it */
 };
 
 extern const struct ftr_option ftr_selection_options[];

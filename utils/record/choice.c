@@ -89,7 +89,9 @@ static bool rule_matches(const struct ftr_rule *rule, const char *path,
 
 static void chosen_join(struct ftr_record_chosen *chosen, const struct ftr_rule *rule)
 {
-	chosen->actions = ftr_rule_actions_join(chosen->actions, rule->actions);
+	if ((rule->clears & FTR_RULE_READ) != 0)
+		chosen->reads = 0;
+	chosen->actions = ftr_rule_actions_join(chosen->actions, rule);
 	if ((rule->actions & FTR_RULE_DEPTH) != 0)
 		chosen->depth = rule->depth;
 	if ((rule->actions & FTR_RULE_TIME) != 0)

@@ -9,7 +9,7 @@
 #include "utils/base/bits.h"
 #include "utils/trace/condition.h"
 
-#define ONLY_READ (FTR_RULE_LOCATION | FTR_RULE_COLOR)
+#define ONLY_READ (FTR_RULE_LOCATION | FTR_RULE_COLOR | FTR_RULE_BACKTRACE)
 /* Calls are recorded that took less than -t. */
 #define HOWEVER_SHORT \
 	(FTR_RULE_TRACE | FTR_RULE_TIME | FTR_RULE_READ | FTR_RULE_CALLSITE)
@@ -21,7 +21,8 @@
  * or switches where recording looks earlier than they do.
  */
 #define REPEATABLE \
-	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_CALLER | FTR_RULE_TIME | FTR_RULE_TRACE)
+	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_CALLER | FTR_RULE_TIME | FTR_RULE_TRACE | \
+	 FTR_RULE_CLEAR)
 
 static bool is_deferred(const struct ftr_rule *rule)
 {
@@ -147,12 +148,15 @@ void ftr_record_deferred_weaken(struct ftr_record_choice *choice, struct ftr_rul
 				uint64_t *depth)
 {
 	bool has_filter = (ftr_rules_actions(rules) & FTR_RULE_FILTER) != 0;
+	bool has_backtraces = (ftr_rules_actions(rules) & FTR_RULE_BACKTRACE) != 0;
 
 	assert(choice->rules == rules);
 	if (!are_deferred(rules))
 		return;
 	for (size_t i = 0; i < rules->rules.nr; i++)
 		rule_weaken(&rules->rules.v[i], has_filter);
+	for (size_t i = 0; has_backtraces && i < rules->rules.nr; i++)	/* of calls left out, too */
+		rules->rules.v[i].actions &= ~(uint32_t)(FTR_RULE_FILTER | FTR_RULE_NOTRACE);
 	choice->size_bytes = 0;
 	choice->starts_off &= choice->is_switched;	/* readers do not see signals */
 	*depth = 0;

@@ -108,7 +108,14 @@ struct ftr_event {
 			uint8_t  source;	/* enum ftr_lost_source */
 		} lost;
 		struct { struct ftr_task *peer; } fork;		/* FORK */
-		struct { const char *text; } message;		/* MESSAGE */
+		struct {			/* MESSAGE */
+			const char *text;
+			/*
+			 * Of the call that comes next: which of those around it the text names,
+			 * the outermost one is 1.  0 = it is no backtrace.
+			 */
+			uint32_t caller_nr;
+		} message;
 	};
 	const struct ftr_payload *payload;	/* (borrowed, nullable) */
 	uint32_t depth;			/* open calls of the task below this one; after calls exact,

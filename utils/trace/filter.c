@@ -24,7 +24,7 @@
 /* What is done here. */
 #define AT_ENTRY (FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_LOCATION | \
 		  FTR_RULE_DEPTH | SWITCHES | FTR_RULE_FINISH | FTR_RULE_COLOR | \
-		  FTR_RULES_COUNTED)
+		  FTR_RULES_COUNTED | FTR_RULE_BACKTRACE)
 
 #define NO_DEPTH UINT32_MAX
 #define NS_PER_S UINT64_C(1000000000)
@@ -57,6 +57,7 @@ struct state {
 	struct ftr_task *task;
 	struct ftr_stack shown;	/* calls that are shown, where rules may end the stream */
 	FTR_VEC(struct counter) counters;	/* by id of the function */
+	FTR_VEC(const struct ftr_func *) open;	/* all calls, where there are backtraces */
 };
 
 struct filter {
@@ -70,10 +71,13 @@ struct filter {
 	bool starts_off;
 	bool event_full;
 	bool may_finish;
+	bool has_backtraces;
 	bool is_finished;
 	uint64_t finish_ns;
 	size_t drain_pos;		/* of states */
 	struct state *draining;
+	FTR_VEC(struct ftr_event) spread;	/* a batch with its backtraces */
+	size_t spread_pos;		/* handed out */
 	struct ftr_event made[FTR_SOURCE_BATCH];
 };
 
@@ -361,21 +365,99 @@ static ssize_t take_batch(struct filter *self, struct ftr_event *evs, ssize_t nr
 	return kept;
 }
 
+/* The calls of the task, as they are now: what is said of @ev, which is not yet changed. */
+static int open_follow(struct filter *self, const struct ftr_event *ev)
+{
+	struct state *state = ftr_per_task_get(&self->states, ev->task);
+
+	if (ev->type > FTR_EVENT_EXIT)
+		return 0;
+	if (state == NULL)
+		return -ENOMEM;
+	if (ev->depth < state->open.nr)
+		state->open.nr = ev->depth;
+	return ev->type == FTR_EVENT_ENTRY ? ftr_vec_push(&state->open, ev->call.func) : 0;
+}
+
+static int backtrace_put(struct filter *self, const struct ftr_event *entry)
+{
+	struct state *state = ftr_per_task_get(&self->states, entry->task);
+
+	for (size_t i = 0; i + 1 < state->open.nr; i++) {
+		struct ftr_event caller = {
+			.type = FTR_EVENT_MESSAGE, .time_ns = entry->time_ns, .task = entry->task,
+			.message = { state->open.v[i]->name, (uint32_t)i + 1 },
+		};
+
+		if (ftr_vec_push(&self->spread, caller) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What is shown of @ev, behind what is spread.  0 or -ENOMEM. */
+static int spread_event(struct filter *self, struct ftr_event *ev)
+{
+	const struct ftr_rule_plan *plan = NULL;
+	int is_shown;
+
+	if (open_follow(self, ev) < 0)
+		return -ENOMEM;
+	is_shown = take(self, ev);
+	if (is_shown <= 0)
+		return is_shown;
+	if (self->may_finish && follow(self, ev) < 0)
+		return -ENOMEM;
+	if (ev->type == FTR_EVENT_ENTRY)
+		plan = ftr_rule_plans_at(self->plans, ev->call.func, ev->verdict);
+	if (plan != NULL && (plan->actions & FTR_RULE_BACKTRACE) && backtrace_put(self, ev) < 0)
+		return -ENOMEM;
+	return ftr_vec_push(&self->spread, *ev);
+}
+
+/* Another batch, which grows by its backtraces.  How many events, or -ENOMEM. */
+static ssize_t spread_batch(struct filter *self, struct ftr_event *evs, ssize_t nr)
+{
+	self->spread.nr = 0;
+	self->spread_pos = 0;
+	for (ssize_t i = 0; i < nr && !self->is_finished; i++) {
+		if (spread_event(self, &evs[i]) < 0)
+			return -ENOMEM;
+	}
+	return (ssize_t)self->spread.nr;
+}
+
+static size_t spread_hand_out(struct filter *self, struct ftr_event **evs)
+{
+	size_t nr = self->spread.nr - self->spread_pos;
+
+	if (nr > FTR_SOURCE_BATCH)
+		nr = FTR_SOURCE_BATCH;
+	*evs = self->spread.v + self->spread_pos;
+	self->spread_pos += nr;
+	return nr;
+}
+
 static ssize_t filter_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct filter *self = (struct filter *)source;
 	ssize_t nr, kept = 0;
 
+	if (self->spread_pos < self->spread.nr)
+		return (ssize_t)spread_hand_out(self, evs);
 	do {
 		if (self->is_finished)
 			return drain(self, evs);
 		nr = ftr_source_next(self->inner, evs, err);
 		if (nr > 0)
-			kept = take_batch(self, *evs, nr);
+			kept = self->has_backtraces ? spread_batch(self, *evs, nr) :
+						      take_batch(self, *evs, nr);
 		if (kept < 0)
 			return ftr_err_set(err, ENOMEM, "out of memory");
 	} while (nr > 0 && kept == 0);
-	self->base.is_calls_only = self->inner->is_calls_only;
+	self->base.is_calls_only = self->inner->is_calls_only && !self->has_backtraces;
+	if (nr > 0 && self->has_backtraces)
+		return (ssize_t)spread_hand_out(self, evs);
 	return nr <= 0 ? nr : kept;
 }
 
@@ -390,12 +472,14 @@ static void filter_free(struct ftr_source *source)
 	while ((state = ftr_per_task_next(&self->states, &pos)) != NULL) {
 		ftr_vec_fini(&state->frames);
 		ftr_vec_fini(&state->counters);
+		ftr_vec_fini(&state->open);
 		ftr_stack_fini(&state->shown);
 	}
 	ftr_per_task_fini(&self->states);
 	for (pos = 0; (slot = ftr_hashmap_next(&self->is_on_by_pid, &pos)) != NULL;)
 		free(slot->value);
 	ftr_hashmap_fini(&self->is_on_by_pid);
+	ftr_vec_fini(&self->spread);
 	free(self);
 }
 
@@ -422,6 +506,8 @@ struct ftr_source *ftr_filter_new(struct ftr_source *inner,
 	self->starts_off = options->starts_off;
 	self->may_finish = (ftr_rules_actions(options->plans->rules) & FTR_RULE_FINISH) != 0;
 	self->event_full = options->event_full;
+	self->has_backtraces = options->has_backtraces &&
+			       (ftr_rules_actions(options->plans->rules) & FTR_RULE_BACKTRACE);
 	self->states.bytes = sizeof(struct state);
 	ftr_hashmap_init(&self->is_on_by_pid);
 	return &self->base;

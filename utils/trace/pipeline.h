@@ -27,6 +27,7 @@ struct ftr_pipeline_options {
 	struct ftr_rule_plans *plans;	/* (borrowed, nullable: no rules) */
 	uint64_t size_bytes;	/* only functions of such a size, 0 = all */
 	bool     starts_off;	/* nothing before a rule's trace_on; only with plans */
+	bool     has_backtraces;	/* where rules ask for them: MESSAGEs before calls */
 	bool     no_libcall;	/* without calls of library functions (type P) */
 	bool     no_event;	/* without POINT and MESSAGE */
 	bool     no_sched;	/* without sched-in, sched-out */

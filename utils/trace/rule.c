@@ -123,12 +123,14 @@ static int read_rate(struct reader *self, struct ftr_slice value, size_t at)
 	return 0;
 }
 
+static value_fn read_clear;
+
 /* Actions: a row each.  Spellings of one stand together, the one that messages use first. */
 
 static const struct action {
 	const char *name;
 	uint32_t bit;
-	value_fn *read;		/* NULL = takes no value */
+	value_fn *read;		/* NULL = takes no value; that of clear may be left out */
 } actions[] = {
 	{ "filter", FTR_RULE_FILTER, NULL },
 	{ "notrace", FTR_RULE_NOTRACE, NULL },
@@ -154,12 +156,12 @@ static const struct action {
 	{ "sample", FTR_RULE_SAMPLE, read_sample },
 	{ "rate", FTR_RULE_RATE, read_rate },
 	{ "dump", FTR_RULE_DUMP, NULL },
-	{ "clear", FTR_RULE_CLEAR, NULL },
+	{ "clear", FTR_RULE_CLEAR, read_clear },
 };
 
 #define ACTIONS_NR (sizeof(actions) / sizeof(actions[0]))
 
-uint32_t ftr_rule_actions_join(uint32_t before, uint32_t later)
+static uint32_t join(uint32_t before, uint32_t later)
 {
 	static const uint32_t pairs[] = {
 		FTR_RULE_FILTER | FTR_RULE_NOTRACE,
@@ -173,9 +175,16 @@ uint32_t ftr_rule_actions_join(uint32_t before, uint32_t later)
 	return before | later;
 }
 
+uint32_t ftr_rule_actions_join(uint32_t before, const struct ftr_rule *later)
+{
+	if (later->actions & FTR_RULE_CLEAR)
+		before &= ~later->clears;
+	return join(before, later->actions & ~(uint32_t)FTR_RULE_CLEAR);
+}
+
 static void add_action(struct reader *self, uint32_t bit)
 {
-	self->rule.actions = ftr_rule_actions_join(self->rule.actions, bit);
+	self->rule.actions = join(self->rule.actions, bit);
 	self->word_actions = bit;
 }
 
@@ -187,6 +196,25 @@ static const struct action *action_find(struct ftr_slice name)
 			return &actions[i];
 	}
 	return NULL;
+}
+
+/* "filter+depth" */
+static int read_clear(struct reader *self, struct ftr_slice value, size_t at)
+{
+	size_t pos = 0;
+
+	do {
+		const char *plus = memchr(value.s + pos, '+', value.len - pos);
+		size_t end = plus != NULL ? (size_t)(plus - value.s) : value.len;
+		struct ftr_slice name = ftr_slice_make(value.s + pos, end - pos);
+		const struct action *action = action_find(name);
+
+		if (action == NULL || (action->bit & FTR_RULES_CLEARED) == 0)
+			return refuse_value(self, name, at + pos, "an action that can be cleared");
+		self->rule.clears |= action->bit;
+		pos = end + 1;
+	} while (pos <= value.len);
+	return 0;
 }
 
 /* "depht=3" is no module. */
@@ -209,12 +237,14 @@ static int read_action(struct reader *self, const struct action *action, size_t 
 	size_t value_at = self->text.pos;
 	struct ftr_slice value = ftr_rule_text_until(&self->text, ACTION_ENDS);
 
-	if (has_value != (action->read != NULL))
+	if (has_value != (action->read != NULL) && (has_value || action->bit != FTR_RULE_CLEAR))
 		return ftr_rule_text_refuse(&self->text, has_value ? value_at - 1 : value_at,
 					    self->err, has_value ? "\"%s\" takes no value" :
 								   "\"%s\" needs a value: %s=...",
 					    action->name, action->name);
 	add_action(self, action->bit);
+	if (!has_value && action->bit == FTR_RULE_CLEAR)
+		self->rule.clears = FTR_RULES_CLEARED;
 	return has_value ? action->read(self, value, value_at) : 0;
 }
 
@@ -397,6 +427,9 @@ static int read_rule(struct reader *self)
 	if (ret == 0 && self->rule.kind == FTR_RULE_OF_TRIGGER && self->rule.actions == 0)
 		return ftr_rule_text_refuse(&self->text, self->text.pos, self->err,
 					    "a trigger needs an action: FUNC@ACTION");
+	if (ret == 0 && (self->rule.actions & FTR_RULE_CLEAR) && self->rule.condition != NULL)
+		return ftr_rule_text_refuse(&self->text, self->text.pos, self->err,
+					    "what is cleared is so at all calls: no \"if:\" with it");
 	if (ret == 0)
 		ret = finish_values(self);
 	if (ret == 0)

@@ -64,7 +64,7 @@ enum ftr_rule_action {
 	FTR_RULE_SAMPLE = 1 << 20,	/* sample_nr: one call of so many */
 	FTR_RULE_RATE = 1 << 21,	/* rate_per_s: so many calls a second at most */
 	FTR_RULE_DUMP = 1 << 22,	/* the flight recorder is written out */
-	FTR_RULE_CLEAR = 1 << 23,	/* earlier rules of the function are void */
+	FTR_RULE_CLEAR = 1 << 23,	/* clears */
 	FTR_RULE_CONDITIONAL = 1 << 24,	/* of a plan: it depends on the call */
 };
 
@@ -76,10 +76,15 @@ enum ftr_rule_action {
 	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_LOCATION | \
 	 FTR_RULE_CALLER | FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | FTR_RULE_DEPTH | \
 	 FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | FTR_RULE_FINISH | FTR_RULE_COLOR | \
-	 FTR_RULES_COUNTED)
+	 FTR_RULES_COUNTED | FTR_RULE_BACKTRACE | FTR_RULE_CLEAR)
 #define FTR_RULES_RECORDED \
 	(FTR_RULE_RECOVER | FTR_RULE_READ | FTR_RULE_CALLSITE | FTR_RULE_ARGUMENT | \
 	 FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS | FTR_RULE_DUMP)
+
+/* Values are recorded by specs alone, which readers know. */
+#define FTR_RULES_CLEARED \
+	((FTR_RULES_SHOWN & ~(uint32_t)(FTR_RULE_CLEAR | FTR_RULE_LOCATION)) | FTR_RULE_DUMP | \
+	 FTR_RULE_RECOVER | FTR_RULE_READ | FTR_RULE_CALLSITE)
 
 /* What depends on what happened before, in any task: bits. */
 #define FTR_RULES_IN_ORDER (FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | FTR_RULE_FINISH)
@@ -105,6 +110,7 @@ struct ftr_rule {
 	char     color;		/* first letter of its name, 'B' = bold; 0 = none */
 	uint64_t sample_nr;	/* at least 1 */
 	uint64_t rate_per_s;	/* at least 1 */
+	uint32_t clears;	/* enum ftr_rule_action: what earlier rules asked for and is void */
 	const char *args;	/* (nullable: automatic) "arg1/i32,fparg2"; as written */
 	const char *retval;	/* (nullable: automatic) "retval/s"; as written */
 	const struct ftr_condition *condition;	/* (nullable) of all of its actions */
@@ -132,8 +138,11 @@ int ftr_rules_parse(struct ftr_rules *rules, enum ftr_rule_kind kind, const char
 int ftr_rules_parse_unnamed(struct ftr_rules *rules, enum ftr_rule_kind kind, const char *text,
 			    enum ftr_match match, struct ftr_err *err);
 
-/* Both, but of two actions that exclude each other (filter and notrace, on and off) the later. */
-uint32_t ftr_rule_actions_join(uint32_t before, uint32_t later);
+/*
+ * The actions of earlier rules of a function and of a later one: of two that exclude each other
+ * (filter and notrace, on and off) the later, and what it clears not at all.
+ */
+uint32_t ftr_rule_actions_join(uint32_t before, const struct ftr_rule *later);
 
 /* What all of the rules do together: bits. */
 uint32_t ftr_rules_actions(const struct ftr_rules *rules);

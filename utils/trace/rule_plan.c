@@ -108,7 +108,7 @@ static bool file_matches(const struct ftr_rule *rule, const char *file)
 
 static void merge(struct ftr_rule_plan *plan, const struct ftr_rule *rule)
 {
-	plan->actions = ftr_rule_actions_join(plan->actions, rule->actions);
+	plan->actions = ftr_rule_actions_join(plan->actions, rule);
 	if (rule->actions & FTR_RULE_DEPTH)
 		plan->depth = rule->depth;
 	if (rule->actions & FTR_RULE_TIME)

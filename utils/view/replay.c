@@ -409,6 +409,16 @@ static int put_message(struct replay_sink *self, const struct ftr_event *ev)
 	return put_remark(self, &line, ev->depth, ev->message.text, "");
 }
 
+/* Of a backtrace; the outermost call is 0. */
+static int put_caller(struct replay_sink *self, const struct ftr_event *ev)
+{
+	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns, .what = "backtrace" };
+
+	ftr_strbuf_clear(&self->title);
+	ftr_strbuf_printf(&self->title, "[%2u] %s", ev->message.caller_nr - 1, ev->message.text);
+	return put_remark(self, &line, 0, ftr_strbuf_str(&self->title), "");
+}
+
 static int put_cpu_lost(struct replay_sink *self, const struct ftr_event *ev)
 {
 	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
@@ -462,7 +472,7 @@ static int show(struct replay_sink *self, const struct ftr_event *ev)
 		return ev->lost.source == FTR_LOST_OF_TASK ? put_lost(self, ev) :
 							     put_cpu_lost(self, ev);
 	case FTR_EVENT_MESSAGE:
-		return put_message(self, ev);
+		return ev->message.caller_nr != 0 ? put_caller(self, ev) : put_message(self, ev);
 	default:
 		return 0;
 	}

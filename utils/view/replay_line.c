@@ -26,9 +26,15 @@ static char *put_blanks(char *p, size_t nr)
 	return p + nr;
 }
 
+#define DURATION_WIDTH 10
+
 static char *put_duration(char *p, const struct replay_layout *layout,
 			  const struct replay_line *line)
 {
+	size_t len = line->what != NULL ? strlen(line->what) : 0;
+
+	if (len > 0)
+		return replay_put(put_blanks(p, DURATION_WIDTH - len), line->what, len);
 	return ftr_duration_put(p, line->duration_ns, layout->use_color);
 }
 

@@ -30,6 +30,7 @@ struct replay_line {
 	uint64_t elapsed_ns;	/* since the trace began */
 	uint64_t addr;
 	const char *module;
+	const char *what;	/* (nullable) in the place of the duration */
 };
 
 struct replay_layout {

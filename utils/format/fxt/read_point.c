@@ -362,6 +362,7 @@ int fxt_take_log(struct fxt_source *self, size_t nr)
 	copy[len] = '\0';
 	self->payload_used += ftr_align_up(len + 1, 8);
 	self->evs[nr].message.text = copy;
+	self->evs[nr].message.caller_nr = 0;
 	return 1;
 }
 

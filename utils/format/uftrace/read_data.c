@@ -304,6 +304,7 @@ static void event_side(struct data_source *self, struct ftr_event *ev)
 	} else if (side->kind == UFT_SIDE_MESSAGE) {
 		ev->type = FTR_EVENT_MESSAGE;
 		ev->message.text = what;
+		ev->message.caller_nr = 0;
 	} else if (side->kind == UFT_SIDE_LOST) {
 		ev->type = FTR_EVENT_LOST;
 		ev->lost.nr = *(const uint64_t *)what;
