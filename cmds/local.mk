@@ -29,6 +29,8 @@ ftr_SOURCES = \
 	cmds/progress.h \
 	cmds/record.c \
 	cmds/record.h \
+	cmds/record_end.c \
+	cmds/record_end.h \
 	cmds/record_events.c \
 	cmds/record_observed.c \
 	cmds/record_observed.h \
