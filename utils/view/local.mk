@@ -30,6 +30,8 @@ libftr_a_SOURCES += \
 	utils/view/replay_json.h \
 	utils/view/replay_line.c \
 	utils/view/replay_line.h \
+	utils/view/replay_page.c \
+	utils/view/replay_page.h \
 	utils/view/report.c \
 	utils/view/report.h \
 	utils/view/report_columns.c \

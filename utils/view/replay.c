@@ -4,31 +4,18 @@
 
 #include "utils/base/color.h"
 #include "utils/base/strbuf.h"
-#include "utils/base/vec.h"
 #include "utils/trace/args_text.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/event_text.h"
 #include "utils/trace/trace.h"
 #include "utils/view/replay_flat.h"
 #include "utils/view/replay_json.h"
-#include "utils/view/replay_line.h"
+#include "utils/view/replay_page.h"
 #include "utils/view/unfinished.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define INDENT_MAX  1024	/* deeper lines have the number of their level instead */
-#define DEPTH_BYTES 16
-
-/* What replay keeps of each task, by task->id. */
-struct task_view {
-	char tid_text[REPLAY_TID_CHARS];
-	bool is_seen;			/* a line of it was printed */
-	uint32_t column;		/* --column-view: 0, 1 ... in order of their first lines */
-	uint64_t last_ns;		/* of that line */
-	uint64_t sched_out_id;		/* of its last sched-out, 0 = none */
-};
 
 /*
  * What waits for the next event: an entry and its exit are one line when nothing stands between
@@ -44,12 +31,8 @@ struct replay_sink {
 	struct ftr_sink base;
 	struct ftr_replay_opts opts;
 	const struct ftr_trace *trace;
-	struct replay_layout layout;
-	FTR_VEC(struct task_view) tasks;
+	struct replay_page page;
 	struct unfinished unfinished;
-	uint32_t columns;
-	const struct ftr_task *last_task;	/* (nullable) of the last line */
-	uint64_t first_ns;		/* --field elapsed counts from here */
 	enum pending pending;
 	struct ftr_event held;		/* its payload is not valid any more: see args */
 	bool held_has_values;		/* recorded for it, shown or not */
@@ -64,22 +47,6 @@ static struct replay_sink *replay_of(struct ftr_sink *sink)
 	return (struct replay_sink *)sink;
 }
 
-static struct task_view *tasks_grow(struct replay_sink *self, const struct ftr_task *task)
-{
-	while (self->tasks.nr <= task->id)
-		if (ftr_vec_push(&self->tasks, (struct task_view){ .is_seen = false }) < 0)
-			return NULL;
-	replay_tid_text(self->tasks.v[task->id].tid_text, task->tid);
-	return &self->tasks.v[task->id];
-}
-
-static inline struct task_view *task_view(struct replay_sink *self, const struct ftr_task *task)
-{
-	if (task->id < self->tasks.nr && self->tasks.v[task->id].is_seen)
-		return &self->tasks.v[task->id];
-	return tasks_grow(self, task);
-}
-
 static inline void format_payload(struct replay_sink *self, const struct ftr_event *ev,
 				  struct ftr_strbuf *text)
 {
@@ -87,62 +54,6 @@ static inline void format_payload(struct replay_sink *self, const struct ftr_eve
 		ftr_strbuf_clear(text);
 	if (__builtin_expect(ev->payload != NULL, 0) && !self->opts.no_args)
 		ftr_event_args_text(ev, self->trace, self->opts.use_color, text);
-}
-
-static void first_line_of_task(struct replay_sink *self, struct task_view *view,
-			       struct replay_line *line)
-{
-	view->is_seen = true;
-	view->column = self->columns++;
-	line->delta_ns = 0;
-}
-
-/* Blanks in front of what stands at @depth. */
-static size_t indent_of(uint32_t depth)
-{
-	return (size_t)(depth < INDENT_MAX ? depth : INDENT_MAX) * 2;
-}
-
-/* "[2000]" in front of what stands so deep that it is not indented any further. */
-static char *put_depth(char *p, uint32_t depth)
-{
-	if (__builtin_expect(depth <= INDENT_MAX, 1))
-		return p;
-	*p++ = '[';
-	p = ftr_fmt_u64(p, depth);
-	*p++ = ']';
-	return p;
-}
-
-/* Begin the line of @line->task and @line->time_ns; NULL when out of memory. */
-static char *begin(struct replay_sink *self, struct replay_line *line, uint32_t depth,
-		   size_t bytes)
-{
-	struct task_view *view = task_view(self, line->task);
-	size_t indent = indent_of(depth);
-	char *p;
-
-	if (view == NULL)
-		return NULL;
-	line->tid_text = view->tid_text;
-	line->delta_ns = line->time_ns - view->last_ns;
-	line->elapsed_ns = line->time_ns > self->first_ns ? line->time_ns - self->first_ns : 0;
-	if (!view->is_seen)
-		first_line_of_task(self, view, line);
-	view->last_ns = line->time_ns;
-	if (self->opts.is_column_view)
-		indent += (size_t)view->column * self->opts.column_offset * 2;
-	if (self->opts.has_task_newline && self->last_task != NULL &&
-	    self->last_task != line->task)
-		replay_layout_put_blank(&self->layout);
-	self->last_task = line->task;
-	p = replay_line_begin(&self->layout, line, indent, bytes + DEPTH_BYTES);
-	return p == NULL ? NULL : put_depth(p, depth);
-}
-
-static int out_of_memory(struct replay_sink *self)
-{
-	return ftr_err_set(self->base.err, ENOMEM, "replay: out of memory");
 }
 
 static void line_of_call(struct replay_line *line, const struct ftr_event *ev)
@@ -226,15 +137,15 @@ static int put_entry(struct replay_sink *self)
 
 	place_set(self);
 	line_of_call(&line, ev);
-	p = begin(self, &line, ev->depth,
+	p = replay_page_begin(&self->page, &line, ev->depth,
 		  ev->call.func->name_len + self->args.len + COLOR_BYTES + 5 + self->place.len);
 	if (p == NULL)
-		return out_of_memory(self);
+		return replay_page_out_of_memory(&self->page);
 	p = put_name(p, self);
 	p = replay_put(p, " {", 2);
 	p = put_place(p, self);
 	*p++ = '\n';
-	replay_line_end(&self->layout, p);
+	replay_line_end(&self->page.layout, p);
 	return 0;
 }
 
@@ -249,17 +160,17 @@ static int put_leaf(struct replay_sink *self, const struct ftr_event *exit)
 	place_set(self);
 	line_of_call(&line, ev);
 	line.duration_ns = exit->time_ns - ev->time_ns;
-	p = begin(self, &line, ev->depth,
+	p = replay_page_begin(&self->page, &line, ev->depth,
 		  ev->call.func->name_len + self->args.len + self->text.len + COLOR_BYTES + 8 +
 			  self->place.len);
 	if (p == NULL)
-		return out_of_memory(self);
+		return replay_page_out_of_memory(&self->page);
 	p = put_name(p, self);
 	p = put_retval(p, self);
 	*p++ = ';';
 	p = put_place(p, self);
 	*p++ = '\n';
-	replay_line_end(&self->layout, p);
+	replay_line_end(&self->page.layout, p);
 	return 0;
 }
 
@@ -286,9 +197,10 @@ static int put_exit(struct replay_sink *self, const struct ftr_event *ev)
 	/* The place of a missing entry is unknown; a forked child at least began with its data. */
 	if (!(ev->flags & FTR_EVENT_NO_ENTRY) || ev->task->is_forked)
 		line.duration_ns = ev->time_ns - ev->call.start_ns;
-	p = begin(self, &line, ev->depth, ev->call.func->name_len + self->text.len + 32);
+	p = replay_page_begin(&self->page, &line, ev->depth,
+			      ev->call.func->name_len + self->text.len + 32);
 	if (p == NULL)
-		return out_of_memory(self);
+		return replay_page_out_of_memory(&self->page);
 	*p++ = '}';
 	if (self->text.len > 0) {
 		p = put_retval(p, self);
@@ -297,57 +209,17 @@ static int put_exit(struct replay_sink *self, const struct ftr_event *ev)
 	if (!self->opts.no_comment)
 		p = put_comment(p, self, ev->call.func);
 	*p++ = '\n';
-	replay_line_end(&self->layout, p);
-	return 0;
-}
-
-/* A line that is a comment: @name and, in parentheses, @data. */
-static int put_remark(struct replay_sink *self, struct replay_line *line, uint32_t depth,
-		      const char *name, const char *data)
-{
-	size_t name_len = strlen(name), data_len = strlen(data);
-	bool use_color = self->opts.use_color;
-	char *p;
-
-	/*
-	 * The colour covers the indent too, and the two halves of the comment are coloured apart.
-	 */
-	p = begin(self, line, use_color ? 0 : depth,
-		  name_len + data_len + 64 + indent_of(depth) + DEPTH_BYTES);
-	if (p == NULL)
-		return out_of_memory(self);
-	if (use_color) {
-		p = replay_put(p, FTR_SGR_GREEN, sizeof(FTR_SGR_GREEN) - 1);
-		memset(p, ' ', indent_of(depth));
-		p = put_depth(p + indent_of(depth), depth);
-	}
-	p = replay_put(p, "/* ", 3);
-	if (use_color)
-		p = replay_put(p, FTR_SGR_RESET FTR_SGR_GREEN, 9);
-	p = replay_put(p, name, name_len);
-	if (data_len > 0) {
-		if (use_color)
-			p = replay_put(p, FTR_SGR_RESET FTR_SGR_GREEN, 9);
-		p = replay_put(p, " (", 2);
-		p = replay_put(p, data, data_len);
-		*p++ = ')';
-	}
-	if (use_color)
-		p = replay_put(p, FTR_SGR_RESET FTR_SGR_GREEN, 9);
-	p = replay_put(p, " */\n", 4);
-	if (use_color)
-		p = replay_put(p, FTR_SGR_RESET, sizeof(FTR_SGR_RESET) - 1);
-	replay_line_end(&self->layout, p);
+	replay_line_end(&self->page.layout, p);
 	return 0;
 }
 
 static int put_point(struct replay_sink *self, const struct ftr_event *ev)
 {
 	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
-	struct task_view *view = task_view(self, ev->task);
+	struct replay_task *view = replay_page_task(&self->page, ev->task);
 
 	if (view == NULL)
-		return out_of_memory(self);
+		return replay_page_out_of_memory(&self->page);
 	ftr_strbuf_clear(&self->text);
 	ftr_event_data_text(ev, self->trace, true, &self->text);
 	ftr_event_title(ev, &self->title);
@@ -358,7 +230,7 @@ static int put_point(struct replay_sink *self, const struct ftr_event *ev)
 		line.addr = view->sched_out_id;
 		line.module = "[event]";
 	}
-	return put_remark(self, &line, ev->depth, ftr_strbuf_str(&self->title),
+	return replay_page_put_remark(&self->page, &line, ev->depth, ftr_strbuf_str(&self->title),
 			  ftr_strbuf_str(&self->text));
 }
 
@@ -372,41 +244,15 @@ static int put_schedule(struct replay_sink *self, const struct ftr_event *in)
 		.addr = out_id, .module = "[event]",
 	};
 
-	return put_remark(self, &line, self->held.depth, ftr_event_pair_name(out_id), "");
-}
-
-/* One level deeper than the calls it would have stood among, and its colour begins at the bar. */
-static int put_lost(struct replay_sink *self, const struct ftr_event *ev)
-{
-	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
-	size_t indent = indent_of(ev->depth + 1);
-	bool use_color = self->opts.use_color;
-	char count[24];
-	char *p = begin(self, &line, 0, indent + 80 + DEPTH_BYTES);
-
-	if (p == NULL)
-		return out_of_memory(self);
-	if (use_color)
-		p = replay_put(p, FTR_SGR_RED, sizeof(FTR_SGR_RED) - 1);
-	memset(p, ' ', indent);
-	p = put_depth(p + indent, ev->depth + 1);
-	p = replay_put(p, "/* LOST ", 8);
-	if (ev->lost.nr > 0)
-		p = replay_put(p, count, (size_t)(ftr_fmt_u64(count, ev->lost.nr) - count));
-	else
-		p = replay_put(p, "some", 4);
-	p = replay_put(p, " records!! */\n", 14);
-	if (use_color)
-		p = replay_put(p, FTR_SGR_RESET, sizeof(FTR_SGR_RESET) - 1);
-	replay_line_end(&self->layout, p);
-	return 0;
+	return replay_page_put_remark(&self->page, &line, self->held.depth,
+				      ftr_event_pair_name(out_id), "");
 }
 
 static int put_message(struct replay_sink *self, const struct ftr_event *ev)
 {
 	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
 
-	return put_remark(self, &line, ev->depth, ev->message.text, "");
+	return replay_page_put_remark(&self->page, &line, ev->depth, ev->message.text, "");
 }
 
 /* Of a backtrace; the outermost call is 0. */
@@ -425,7 +271,7 @@ static int put_cpu_lost(struct replay_sink *self, const struct ftr_event *ev)
 	char text[FTR_EVENT_LOST_TEXT_MAX];
 
 	ftr_event_lost_text(ev, text);
-	return put_remark(self, &line, ev->depth, text, "");
+	return replay_page_put_remark(&self->page, &line, ev->depth, text, "");
 }
 
 static void hold(struct replay_sink *self, const struct ftr_event *ev, enum pending pending)
@@ -438,7 +284,7 @@ static void hold(struct replay_sink *self, const struct ftr_event *ev, enum pend
 
 static int note_sched_out(struct replay_sink *self, const struct ftr_event *ev)
 {
-	struct task_view *view = task_view(self, ev->task);
+	struct replay_task *view = replay_page_task(&self->page, ev->task);
 
 	if (view == NULL)
 		return -ENOMEM;
@@ -463,13 +309,13 @@ static int show(struct replay_sink *self, const struct ftr_event *ev)
 		if (!ftr_event_is_sched_out(ev))
 			return put_point(self, ev);
 		if (note_sched_out(self, ev) < 0)
-			return out_of_memory(self);
+			return replay_page_out_of_memory(&self->page);
 		if (self->opts.no_merge)
 			return put_point(self, ev);
 		hold(self, ev, PENDING_SCHED_OUT);
 		return 0;
 	case FTR_EVENT_LOST:
-		return ev->lost.source == FTR_LOST_OF_TASK ? put_lost(self, ev) :
+		return ev->lost.source == FTR_LOST_OF_TASK ? replay_page_put_lost(&self->page, ev) :
 							     put_cpu_lost(self, ev);
 	case FTR_EVENT_MESSAGE:
 		return ev->message.caller_nr != 0 ? put_caller(self, ev) : put_message(self, ev);
@@ -506,7 +352,7 @@ static int skip_inferred(struct replay_sink *self, const struct ftr_event *ev)
 
 	if (ret == 0 && (ev->flags & FTR_EVENT_UNFINISHED) && ev->type == FTR_EVENT_EXIT &&
 	    unfinished_add(&self->unfinished, ev) < 0)
-		ret = out_of_memory(self);
+		ret = replay_page_out_of_memory(&self->page);
 	return ret;
 }
 
@@ -523,8 +369,8 @@ static int replay_event(struct ftr_sink *sink, const struct ftr_event *ev)
 	struct replay_sink *self = replay_of(sink);
 	int ret;
 
-	if (self->first_ns == 0)
-		self->first_ns = ev->time_ns;
+	if (self->page.first_ns == 0)
+		self->page.first_ns = ev->time_ns;
 	if (ev->flags & (FTR_EVENT_INFERRED | FTR_EVENT_UNFINISHED))
 		return skip_inferred(self, ev);
 	if (self->pending != PENDING_NONE) {
@@ -545,8 +391,8 @@ static int replay_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	struct replay_sink *self = replay_of(sink);
 
 	self->trace = trace;
-	self->first_ns = trace->first_ns;
-	replay_layout_put_header(&self->layout, self->opts.has_srcline);
+	self->page.first_ns = trace->first_ns;
+	replay_layout_put_header(&self->page.layout, self->opts.has_srcline);
 	return 0;
 }
 
@@ -564,8 +410,7 @@ static void replay_fini(struct ftr_sink *sink)
 {
 	struct replay_sink *self = replay_of(sink);
 
-	replay_layout_fini(&self->layout);
-	ftr_vec_fini(&self->tasks);
+	replay_page_fini(&self->page);
 	unfinished_fini(&self->unfinished);
 	ftr_strbuf_fini(&self->args);
 	ftr_strbuf_fini(&self->place);
@@ -605,13 +450,15 @@ struct ftr_sink *ftr_replay_new(const struct ftr_replay_opts *opts, struct ftr_o
 	}
 	self = replay_of(sink);
 	self->opts = *opts;
-	self->layout.out = out;
-	self->layout.use_color = opts->use_color;
+	self->page.opts = &self->opts;
+	self->page.err = err;
+	self->page.layout.out = out;
+	self->page.layout.use_color = opts->use_color;
 	ftr_strbuf_init(&self->args);
 	ftr_strbuf_init(&self->place);
 	ftr_strbuf_init(&self->text);
 	ftr_strbuf_init(&self->title);
-	if (replay_layout_init(&self->layout, opts->fields, extras[opts->times], err) < 0) {
+	if (replay_layout_init(&self->page.layout, opts->fields, extras[opts->times], err) < 0) {
 		ftr_sink_free(sink);
 		return NULL;
 	}
