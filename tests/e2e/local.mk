@@ -29,6 +29,8 @@ e2e_tests = \
 	tests/e2e/profiles.py \
 	tests/e2e/prototypes.py \
 	tests/e2e/record.py \
+	tests/e2e/record_hostile.py \
+	tests/e2e/record_room.py \
 	tests/e2e/rows.py \
 	tests/e2e/streams.py \
 	tests/e2e/syscalls.py \

@@ -111,7 +111,6 @@ class Recording(harness.Test):
     def set_up_class(cls):
         build("victim.c", "victim", "-pg", "-O1")
         build("victim.c", "plain", "-O1")
-        build("fake_tracee.c", "fake", "-O1")
         # Where the kernel permits no perf events, each recording would say so.
         probe = subprocess.run([FTR, "record", "-d", "probe", "./victim", "work"], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)

@@ -190,7 +190,7 @@ static void mode_deep(void)
 		put(2999 - i, 4000, FTR_RECORD_EXIT, i < 1023 ? i : 1023);
 }
 
-/* Records with a payload: tests/e2e/record.py knows what it is. */
+/* Records with a payload: tests/e2e/record_hostile.py knows what it is. */
 
 static size_t next_slot;
 
