@@ -11,9 +11,17 @@ check_PROGRAMS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = $(fuzz_sources) tests/fuzz/driver.c
 tests_fuzz_replay_LDADD = $(FTR_LIBS)
 TESTS += tests/fuzz/replay
+
+check_PROGRAMS += tests/fuzz/values
+tests_fuzz_values_SOURCES = tests/fuzz/fuzz.h tests/fuzz/values.c
+tests_fuzz_values_LDADD = $(FTR_LIBS)
+TESTS += tests/fuzz/values
 EXTRA_DIST += \
+	tests/fuzz/corpus/debuginfo \
 	tests/fuzz/corpus/etrace \
 	tests/fuzz/corpus/fxt \
+	tests/fuzz/corpus/payloads \
+	tests/fuzz/corpus/shapes \
 	tests/fuzz/corpus/trace.dat \
 	tests/fuzz/corpus/uftrace \
 	tests/fuzz/etrace.dict \

@@ -231,6 +231,8 @@ static bool part_read(struct ftr_dwarf_types *types, const struct found *part,
 {
 	Dwarf_Die type = part->type;
 
+	if (ftr_dwarf_is_enough(types))
+		return false;
 	read->kind = FTR_CONTAINER_PART;
 	read->at = part->offset;
 	read->inner = ftr_dwarf_type_read(types, &type, NULL);
@@ -278,7 +280,8 @@ static bool optional_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	struct ftr_alternatives *two = alternatives_new(types, 2);
 	struct found value, flag;
 
-	if (two == NULL || !member_find(type, "_M_engaged", is_byte, &flag) ||
+	if (two == NULL || ftr_dwarf_is_enough(types) ||
+	    !member_find(type, "_M_engaged", is_byte, &flag) ||
 	    !member_find(type, "_M_value", is_any, &value))
 		return false;
 	two->v[two->nr++] = (struct ftr_alternative){ .name = "nullopt" };
@@ -334,7 +337,7 @@ static bool rust_vec_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	read->at = pointer.offset;
 	read->length = length.offset;
 	read->element_bytes = (uint32_t)bytes;
-	if (types->left > 0) {
+	if (types->left > 0 && !ftr_dwarf_is_enough(types)) {
 		types->left--;
 		read->inner = ftr_dwarf_type_read(types, &element, NULL);
 		types->left++;
@@ -397,7 +400,7 @@ static bool variants_read(struct ftr_dwarf_types *types, Dwarf_Die *part,
 	for (; ret == 0; ret = dwarf_siblingof(&die, &die)) {
 		if (dwarf_tag(&die) != DW_TAG_variant)
 			continue;
-		if (all->nr == ALTERNATIVES_MAX ||
+		if (all->nr == ALTERNATIVES_MAX || ftr_dwarf_is_enough(types) ||
 		    !alternative_read(types, &die, &all->v[all->nr]))
 			return false;
 		all->nr++;

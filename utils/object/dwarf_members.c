@@ -24,13 +24,18 @@ static Dwarf_Word number(Dwarf_Die *die, unsigned name, Dwarf_Word otherwise)
 	return value;
 }
 
+bool ftr_dwarf_is_enough(struct ftr_dwarf_types *types)
+{
+	return types->visited++ >= VISITS_MAX;
+}
+
 const struct ftr_type *ftr_dwarf_target(struct ftr_dwarf_types *types, Dwarf_Die *pointer)
 {
 	const char *alias = NULL;
 	struct ftr_type *target;
 	Dwarf_Die type;
 
-	if (types->left == 0 || types->visited++ >= VISITS_MAX ||
+	if (types->left == 0 || ftr_dwarf_is_enough(types) ||
 	    !ftr_dwarf_type(pointer, &type, &alias) ||
 	    dwarf_tag(&type) == DW_TAG_subroutine_type)
 		return NULL;
@@ -74,7 +79,7 @@ static bool member_read(struct ftr_dwarf_types *types, Dwarf_Die *die, struct ft
 	if ((dwarf_tag(die) != DW_TAG_member && dwarf_tag(die) != DW_TAG_inheritance) ||
 	    ftr_dwarf_is_flag(die, DW_AT_external) || ftr_dwarf_is_flag(die, DW_AT_declaration) ||
 	    number(die, DW_AT_virtuality, 0) != 0 || at > BYTES_MAX ||
-	    types->visited++ >= VISITS_MAX || !ftr_dwarf_type(die, &type, &alias))
+	    ftr_dwarf_is_enough(types) || !ftr_dwarf_type(die, &type, &alias))
 		return false;
 	*member = (struct ftr_member){
 		.name = ftr_dwarf_plain_name(types->arena, dwarf_diename(die)),

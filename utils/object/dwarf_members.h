@@ -7,6 +7,9 @@
 
 #include "utils/object/dwarf_type.h"
 
+/* Before another type of a value is read: has it too many already? */
+bool ftr_dwarf_is_enough(struct ftr_dwarf_types *types);
+
 /* What @pointer leads to, as far as types->left allows; NULL: that is not to be known. */
 const struct ftr_type *ftr_dwarf_target(struct ftr_dwarf_types *types, Dwarf_Die *pointer);
 
