@@ -262,7 +262,7 @@ static int put_caller(struct replay_sink *self, const struct ftr_event *ev)
 
 	ftr_strbuf_clear(&self->title);
 	ftr_strbuf_printf(&self->title, "[%2u] %s", ev->message.caller_nr - 1, ev->message.text);
-	return put_remark(self, &line, 0, ftr_strbuf_str(&self->title), "");
+	return replay_page_put_remark(&self->page, &line, 0, ftr_strbuf_str(&self->title), "");
 }
 
 static int put_cpu_lost(struct replay_sink *self, const struct ftr_event *ev)
