@@ -325,11 +325,14 @@ static int record_chosen(const struct ftr_record_opts *opts,
 		ftr_error("%s", err.text);
 		return refusal_status(ret);
 	}
-	if (has_functions && ftr_record_choice_match(choice, program.image, &err) < 0) {
+	ret = has_functions ? ftr_record_choice_match(choice, program.image, &err) : 0;
+	if (ret < 0) {
 		ftr_error("record: %s", err.text);
 		status = FTR_EXIT_USAGE;
 		goto out;
 	}
+	if (ret > 0)
+		ftr_warn("record: %s", err.text);
 	ret = has_functions ? ftr_program_runtime(&program, opts->libmcount_dir, opts->nop,
 						  &runtime, &err) :
 			      0;

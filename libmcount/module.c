@@ -201,11 +201,36 @@ static const struct ftr_sections *report_module(const struct ftr_mapping *mappin
 	return sections;
 }
 
+/* Nothing is replaced when another library lies there by now: that one is reported by itself. */
+static void known_refresh(struct ftr_known_module *known, struct ftr_mapping *mapping)
+{
+	struct ftr_module_name module = { .base = known->low, .is_known = true };
+	const struct ftr_sections *sections;
+
+	if (!ftr_maps_find(known->low, mapping) || mapping->inode == 0 ||
+	    (known->inode != 0 && known->inode != mapping->inode))
+		return;
+	module.path = mapping->path;
+	module.path_bytes = mapping->path_bytes;
+	if (ftr_module_ask(&module, &sections) == 0)
+		known_publish(known, sections);
+}
+
+/* There since the start, and what rules and values say of its functions was not asked for. */
+static bool is_unasked(const struct ftr_known_module *known)
+{
+	return known != NULL && known != &ftr_state.known[0] && known->inode == 0 &&
+	       atomic_load(&known->sections) == NULL &&
+	       (atomic_load_explicit(&ftr_state.rules, memory_order_relaxed) != NULL ||
+		atomic_load_explicit(&ftr_state.has_values, memory_order_relaxed));
+}
+
 /* Look at what is mapped now; report it when it is new to the recorder. */
 static const struct ftr_known_module *known_renew(struct ftr_known_module *known, uintptr_t func,
 						  uint32_t generation, struct ftr_mapping *mapping)
 {
 	const struct ftr_sections *sections = NULL;
+	bool asks = is_unasked(known);
 
 	if (!ftr_maps_find(func, mapping))
 		return NULL;
@@ -214,6 +239,8 @@ static const struct ftr_known_module *known_renew(struct ftr_known_module *known
 			sections = report_module(mapping);
 		known = known_update(known, mapping);
 		known_publish(known, sections);
+	} else if (asks) {
+		known_refresh(known, mapping);
 	}
 	known->generation = generation;
 	return known;
@@ -231,21 +258,6 @@ static struct ftr_mapping *mapping_new(void)
 static void mapping_free(struct ftr_mapping *mapping)
 {
 	ftr_sys2(SYS_munmap, mapping, sizeof(*mapping));
-}
-
-/* Nothing is replaced when another library lies there by now: that one is reported by itself. */
-static void known_refresh(struct ftr_known_module *known, struct ftr_mapping *mapping)
-{
-	struct ftr_module_name module = { .base = known->low, .is_known = true };
-	const struct ftr_sections *sections;
-
-	if (!ftr_maps_find(known->low, mapping) || mapping->inode == 0 ||
-	    (known->inode != 0 && known->inode != mapping->inode))
-		return;
-	module.path = mapping->path;
-	module.path_bytes = mapping->path_bytes;
-	if (ftr_module_ask(&module, &sections) == 0)
-		known_publish(known, sections);
 }
 
 void ftr_modules_refresh(bool all)
@@ -274,7 +286,7 @@ static const struct ftr_known_module *module_of(uintptr_t func, uint32_t generat
 	const struct ftr_known_module *renewed;
 	struct ftr_mapping *mapping;
 
-	if (known != NULL && known->generation == generation)
+	if (known != NULL && known->generation == generation && !is_unasked(known))
 		return known;
 	mapping = mapping_new();
 	if (mapping == NULL)

@@ -44,6 +44,9 @@ CHOICES = [
     ("-T slow@finish -T again@trace_on", f"main(run(top({MID})))"),
     ("-F s*w --match=glob", SLOW),
     ("-F usleep@plt", "usleep"),
+    ("-F usleep@libc", "usleep"),
+    ("-F slow -N .@libc.so", f"slow({MID})"),
+    ("-N .@libm", f"main(run({TOP} {AGAIN}))"),
     ("-F usleep", "usleep"),
     ("-Z 1000", ""),
     ("-F top@hide", f"{MID} {SLOW}"),
@@ -272,6 +275,42 @@ class FiltersTest(harness.Test):
                                 ([f"--filter=slow@if:arg1>{n}" for n in range(9)], "more than 8; join some")):
             done = self.ftr("record", *options, "./pg")
             self.assertEqual(done.returncode, 2, options)
+            self.assertIn(reason, done.stderr)
+
+    def libraries(self):
+        """A program that calls instrumented libinner.so, and with an argument opens libopened.so."""
+        sources = {
+            "inner": "__attribute__((noinline)) int inner_part(int n) { return n + 1; }\n"
+                     "int inner(int n) { return inner_part(n) + 1; }\n",
+            "opened": "__attribute__((noinline)) int opened_part(int n) { return n + 1; }\n"
+                      "int opened(int n) { return opened_part(n) + 1; }\n",
+            "user": "int inner(int);\nint main(void) { return inner(1) - 3; }\n",
+            "opener": "#include <dlfcn.h>\nint main(void) { int (*f)(int) = (int (*)(int))dlsym("
+                      'dlopen("./libopened.so", RTLD_NOW), "opened"); return f(1) - 3; }\n'}
+        for name, text in sources.items():
+            with open(name + ".c", "w", encoding="ascii") as file:
+                file.write(text)
+        for name in ("inner", "opened"):
+            self.run_program(*harness.CC, "-pg", "-O1", "-fPIC", "-shared", name + ".c", "-o", f"lib{name}.so")
+        self.run_program(*harness.CC, "-pg", "-O1", "user.c", "-o", "user", "-L.", "-linner", "-Wl,-rpath,$ORIGIN")
+        self.run_program(*harness.CC, "-pg", "-O1", "opener.c", "-o", "opener", "-ldl")
+
+    def test_functions_of_libraries(self):
+        self.libraries()
+        for options, calls in (("-F inner_part", "inner_part"), ("-F ^inner_", "inner_part"),
+                               ("-F inner_part@libinner", "inner_part"), ("-F inner@plt", "inner(inner(inner_part))"),
+                               ("-F inner@libinner -H inner@plt", "inner(inner_part)"),
+                               ("-N .@libinner", "main")):
+            with self.subTest(options=options):
+                self.assertEqual(self.recorded("user", *options.split()), calls)
+        done = self.ftr("record", "-F", "opened_part", "--no-event", "-d", "made", "./opener")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: record: opened_part: no function of", done.stderr)
+        self.assertEqual(self.replayed(), "opened_part")
+        for options, reason in ((["-F", "inner_part_"], "did you mean"),
+                                (["-F", "qsort_r"], "libc.so.6, which is not instrumented, has one")):
+            done = self.ftr("record", *options, "./user")
+            self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(reason, done.stderr)
 
     def test_wrong_text(self):

@@ -24,6 +24,8 @@ libftr_a_SOURCES += \
 	utils/object/elf.h \
 	utils/object/elf_file.c \
 	utils/object/elf_file.h \
+	utils/object/needed.c \
+	utils/object/needed.h \
 	utils/object/patchable.c \
 	utils/object/patchable.h \
 	utils/object/plt.c \

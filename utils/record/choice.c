@@ -9,6 +9,8 @@
 
 #include "utils/base/closest.h"
 #include "utils/object/demangle.h"
+#include "utils/object/elf.h"
+#include "utils/record/linked.h"
 #include "utils/record/watched.h"
 #include "utils/trace/rule_plan.h"
 
@@ -63,7 +65,24 @@ int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_e
 	return ret == 0 ? ftr_rule_plans_check(choice->rules, err) : ret;
 }
 
-static bool module_matches(const struct ftr_rule *rule, const char *path,
+/* Where symbols are, and where library calls lead to. */
+struct place {
+	const char *path;
+	const struct ftr_linked *linked;	/* (nullable: no rule names a library) */
+};
+
+/* Does a library call lead into the library that the rule names? */
+static bool leads_to(const struct ftr_rule *rule, const struct place *place,
+		     const struct ftr_symbol *symbol)
+{
+	const char *library = NULL;
+
+	if (symbol->type == 'P' && place->linked != NULL)
+		library = ftr_linked_find(place->linked, symbol->name);
+	return library != NULL && ftr_rule_names_module(rule, library);
+}
+
+static bool module_matches(const struct ftr_rule *rule, const struct place *place,
 			   const struct ftr_symbol *symbol)
 {
 	switch (ftr_rule_module(rule)) {
@@ -72,19 +91,19 @@ static bool module_matches(const struct ftr_rule *rule, const char *path,
 	case FTR_RULE_MODULE_PLT:
 		return symbol->type == 'P';
 	case FTR_RULE_MODULE_NAMED:
-		return ftr_rule_names_module(rule, path);
+		return ftr_rule_names_module(rule, place->path) || leads_to(rule, place, symbol);
 	default:
 		return false;
 	}
 }
 
-static bool rule_matches(const struct ftr_rule *rule, const char *path,
+static bool rule_matches(const struct ftr_rule *rule, const struct place *place,
 			 const struct ftr_symbol *symbol, const char *shown)
 {
 	const struct ftr_pattern_names names = { .shown = shown, .mangled = symbol->name };
 
-	return module_matches(rule, path, symbol) &&
-	       ftr_pattern_matches_names(rule->pattern, &names);
+	return ftr_pattern_matches_names(rule->pattern, &names) &&
+	       module_matches(rule, place, symbol);
 }
 
 static void chosen_join(struct ftr_record_chosen *chosen, const struct ftr_rule *rule)
@@ -106,25 +125,33 @@ static void chosen_join(struct ftr_record_chosen *chosen, const struct ftr_rule 
 		chosen->reads |= rule->reads;
 }
 
-static struct ftr_record_chosen chosen_of(const struct ftr_rules *rules, const char *path,
+static struct ftr_record_chosen chosen_of(const struct ftr_rules *rules, const struct place *place,
 					  const struct ftr_symbol *symbol, const char *shown)
 {
 	struct ftr_record_chosen chosen = { 0 };
 	size_t i;
 
 	for (i = 0; i < rules->rules.nr; i++) {
-		if (rule_matches(&rules->rules.v[i], path, symbol, shown))
+		if (rule_matches(&rules->rules.v[i], place, symbol, shown))
 			chosen_join(&chosen, &rules->rules.v[i]);
 	}
 	return chosen;
 }
 
-int ftr_record_choice_resolve(const struct ftr_record_choice *choice, const char *path,
-			      const struct ftr_symtab *tab, struct ftr_record_chosen_list *list)
+static bool names_libraries(const struct ftr_rules *rules)
+{
+	for (size_t i = 0; i < rules->rules.nr; i++) {
+		if (ftr_rule_module(&rules->rules.v[i]) == FTR_RULE_MODULE_NAMED)
+			return true;
+	}
+	return false;
+}
+
+static int symbols_resolve(const struct ftr_record_choice *choice, const struct place *place,
+			   const struct ftr_symtab *tab, struct ftr_record_chosen_list *list)
 {
 	size_t i;
 
-	assert(choice->rules != NULL && list->of.nr == 0);
 	for (i = 0; i < tab->nr; i++) {
 		struct ftr_record_chosen chosen = { 0 };
 		char *shown;
@@ -133,7 +160,7 @@ int ftr_record_choice_resolve(const struct ftr_record_choice *choice, const char
 			shown = ftr_demangle(tab->symbols[i].name, FTR_DEMANGLE_SIMPLE);
 			if (shown == NULL)
 				return -ENOMEM;
-			chosen = chosen_of(choice->rules, path, &tab->symbols[i], shown);
+			chosen = chosen_of(choice->rules, place, &tab->symbols[i], shown);
 			free(shown);
 		}
 		if (ftr_vec_push(&list->of, chosen) < 0)
@@ -142,10 +169,28 @@ int ftr_record_choice_resolve(const struct ftr_record_choice *choice, const char
 	return 0;
 }
 
-/* A rule's search for a function of the image. */
+int ftr_record_choice_resolve(const struct ftr_record_choice *choice, const char *path,
+			      const struct ftr_symtab *tab, struct ftr_record_chosen_list *list)
+{
+	struct ftr_linked linked = { 0 };
+	struct place place = { .path = path };
+	int ret = 0;
+
+	assert(choice->rules != NULL && list->of.nr == 0);
+	if (names_libraries(choice->rules)) {
+		ret = ftr_linked_load(&linked, path);
+		place.linked = &linked;
+	}
+	if (ret == 0)
+		ret = symbols_resolve(choice, &place, tab, list);
+	ftr_linked_fini(&linked);
+	return ret;
+}
+
+/* A rule's search for a function of a module. */
 struct search {
 	const struct ftr_rule *rule;
-	const char *path;
+	struct place place;
 	struct ftr_closest closest;
 	bool is_found;
 };
@@ -156,30 +201,93 @@ static int symbol_try(struct search *search, const struct ftr_symbol *symbol)
 
 	if (shown == NULL)
 		return -ENOMEM;
-	search->is_found = rule_matches(search->rule, search->path, symbol, shown);
+	search->is_found = rule_matches(search->rule, &search->place, symbol, shown);
 	if (ftr_rule_module(search->rule) == FTR_RULE_MODULE_ANY)
 		ftr_closest_try(&search->closest, ftr_pattern_text(search->rule->pattern), shown);
 	free(shown);
 	return 0;
 }
 
+static int symbols_try(struct search *search, const struct ftr_symtab *tab)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < tab->nr && !search->is_found; i++) {
+		if (ftr_symbol_is_function(&tab->symbols[i]))
+			ret = symbol_try(search, &tab->symbols[i]);
+	}
+	return ret;
+}
+
+static bool is_instrumented(const char *path)
+{
+	struct ftr_elf_info info;
+
+	return ftr_elf_info_load(&info, path, NULL) == 0 && info.hooks != 0;
+}
+
+/*
+ * In the libraries that the image is linked with?  *other becomes (nullable) the path of one whose
+ * functions are not instrumented.
+ */
+static int libraries_try(struct search *search, const char *image, const char **other,
+			 struct ftr_linked *linked)
+{
+	int ret = ftr_linked_load(linked, image);
+
+	for (size_t i = 0; ret == 0 && i < linked->tabs.nr && !search->is_found; i++) {
+		search->place.path = linked->needed.paths.v[i];
+		ret = symbols_try(search, &linked->tabs.v[i]);
+		if (!search->is_found || is_instrumented(search->place.path))
+			continue;
+		*other = *other != NULL ? *other : search->place.path;
+		search->is_found = false;
+	}
+	return ret;
+}
+
+static bool opens_libraries(const struct ftr_symtab *tab)
+{
+	for (size_t i = 0; i < tab->nr; i++) {
+		if (tab->symbols[i].type == 'P' &&
+		    (strcmp(tab->symbols[i].name, "dlopen") == 0 ||
+		     strcmp(tab->symbols[i].name, "dlmopen") == 0))
+			return true;
+	}
+	return false;
+}
+
+static int rule_refuse(struct search *search, const char *image, const char *other,
+		       struct ftr_err *err)
+{
+	const struct ftr_rule *rule = search->rule;
+
+	if (other != NULL)
+		return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s; %s, which is "
+				   "not instrumented, has one: name it as FUNC@LIBRARY, with "
+				   "--patch or --nest-libcall", rule->text, image,
+				   ftr_pattern_text(rule->pattern), other);
+	return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s%s", rule->text, image,
+			   ftr_pattern_text(rule->pattern),
+			   ftr_closest_ask(&search->closest, "", "; one of a library is named "
+					   "FUNC@LIBRARY"));
+}
+
+/* 0, 1: it may be about a library that is opened later, or -errno; these two described. */
 static int rule_match(const struct ftr_rule *rule, const char *image,
 		      const struct ftr_symtab *tab, struct ftr_err *err)
 {
-	struct search search = { .rule = rule, .path = image };
-	int ret = 0;
-	size_t i;
+	struct search search = { .rule = rule, .place = { .path = image } };
+	struct ftr_linked linked = { 0 };
+	const char *other = NULL;
+	int ret = symbols_try(&search, tab);
 
-	for (i = 0; ret == 0 && i < tab->nr && !search.is_found; i++) {
-		if (ftr_symbol_is_function(&tab->symbols[i]))
-			ret = symbol_try(&search, &tab->symbols[i]);
-	}
-	if (ret < 0 || search.is_found)
-		return ret;
-	return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s%s", rule->text, image,
-			   ftr_pattern_text(rule->pattern),
-			   ftr_closest_ask(&search.closest, "", "; one of a library is named "
-					   "FUNC@LIBRARY"));
+	if (ret == 0 && !search.is_found && ftr_rule_module(rule) == FTR_RULE_MODULE_ANY)
+		ret = libraries_try(&search, image, &other, &linked);
+	if (ret == 0 && !search.is_found)
+		ret = rule_refuse(&search, image, other, err);
+	ftr_linked_fini(&linked);
+	return ret == -ENOENT && other == NULL && opens_libraries(tab) ? 1 : ret;
 }
 
 int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *image,
@@ -194,11 +302,13 @@ int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *
 	    ftr_symtab_load_elf(&tab, image, NULL) < 0)
 		goto out;
 	ret = ftr_watched_check(&choice->watched, image, &tab, err);
-	for (i = 0; ret == 0 && i < choice->rules->rules.nr; i++) {
+	for (i = 0; ret >= 0 && i < choice->rules->rules.nr; i++) {
 		const struct ftr_rule *rule = &choice->rules->rules.v[i];
+		int matched = 0;
 
 		if (rule->actions != 0 && ftr_rule_module(rule) != FTR_RULE_MODULE_NAMED)
-			ret = rule_match(rule, image, &tab, err);
+			matched = rule_match(rule, image, &tab, err);
+		ret = matched != 0 ? matched : ret;
 	}
 out:
 	ftr_symtab_fini(&tab);

@@ -32,8 +32,10 @@ bool ftr_record_choice_is_any(const struct ftr_record_choice *choice);
 int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_err *err);
 
 /*
- * Is each rule that names no library about a function in the program @image?  0, -ENOENT with the
- * reason and a name that is near, or -ENOMEM.  An image that cannot be read is not blamed.
+ * Is each rule that names no library about a function in the program @image, or an instrumented one
+ * in a library that it is linked with?  0; 1: not all, but the program opens libraries itself;
+ * -ENOENT or -ENOMEM; with 1 and -ENOENT a rule is described, and a name that is near.  An image
+ * that cannot be read is not blamed.
  */
 int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *image,
 			    struct ftr_err *err);

@@ -28,6 +28,8 @@ libftr_a_SOURCES += \
 	utils/record/kernel_pages.h \
 	utils/record/launch.c \
 	utils/record/launch.h \
+	utils/record/linked.c \
+	utils/record/linked.h \
 	utils/record/maps.c \
 	utils/record/maps.h \
 	utils/record/modules.c \
