@@ -8,12 +8,14 @@
 #ifndef FTR_TRACE_HOLD_H
 #define FTR_TRACE_HOLD_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "utils/base/vec.h"
 #include "utils/trace/event.h"
+#include "utils/trace/source.h"
 
 struct ftr_held_payload;
 
@@ -32,6 +34,7 @@ struct ftr_hold {
 	uint64_t lone;			/* from this place on all are of one task */
 	struct ftr_held_payload *spare;	/* (owned) */
 	struct ftr_held_payload *out;	/* (owned) of events handed out */
+	bool is_ended;			/* no event comes any more: ftr_hold_pull */
 };
 
 void ftr_hold_fini(struct ftr_hold *hold);
@@ -83,5 +86,56 @@ size_t ftr_hold_take(struct ftr_hold *hold, struct ftr_event **evs,
 
 /* The same of those before @place, decided or not. */
 size_t ftr_hold_take_before(struct ftr_hold *hold, uint64_t place, struct ftr_event **evs);
+
+/* What a source does with the events that it holds; each gets the source. */
+struct ftr_hold_ops {
+	/* What of a batch is to be taken, moved to its beginning; how much that is.  (nullable) */
+	ssize_t (*shed)(struct ftr_source *self, struct ftr_event *in, ssize_t nr);
+	/* Append @ev, and decide about it or about those before.  0 or -ENOMEM. */
+	int (*take)(struct ftr_source *self, struct ftr_event *ev);
+	/* See ftr_hold_take. */
+	bool (*is_ready)(void *self, struct ftr_event *ev);
+};
+
+static inline int ftr_hold_take_batch(struct ftr_hold *hold, struct ftr_source *self,
+				      struct ftr_source *inner, const struct ftr_hold_ops *ops,
+				      struct ftr_err *err)
+{
+	struct ftr_event *in;
+	ssize_t nr = ftr_source_next(inner, &in, err);
+
+	if (nr < 0)
+		return (int)nr;
+	hold->is_ended = nr == 0;
+	if (ops->shed != NULL)
+		nr = ops->shed(self, in, nr);
+	if (ftr_hold_reserve(hold) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	for (ssize_t i = 0; i < nr; i++) {
+		if (ops->take(self, &in[i]) < 0)
+			return ftr_err_set(err, ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/*
+ * The next() of the source @self: what is decided of @inner's events, of which it takes batches
+ * until there is something, or no more.  Inline: @ops are constants, and called for each event.
+ */
+static inline ssize_t ftr_hold_pull(struct ftr_hold *hold, struct ftr_source *self,
+				    struct ftr_source *inner, const struct ftr_hold_ops *ops,
+				    struct ftr_event **evs, struct ftr_err *err)
+{
+	size_t out;
+
+	ftr_hold_release(hold);
+	while ((out = ftr_hold_take(hold, evs, ops->is_ready, self)) == 0 && !hold->is_ended) {
+		int ret = ftr_hold_take_batch(hold, self, inner, ops, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return (ssize_t)out;
+}
 
 #endif /* FTR_TRACE_HOLD_H */

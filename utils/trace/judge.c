@@ -22,7 +22,6 @@ struct judge {
 	struct ftr_rule_plans *plans;	/* (borrowed) */
 	struct ftr_per_task states;
 	struct ftr_hold hold;
-	bool is_ended;
 };
 
 bool ftr_judge_is_needed(const struct ftr_rule_plans *plans)
@@ -72,8 +71,9 @@ static int take_exit(struct judge *self, struct state *state, const struct ftr_e
 	return ftr_hold_append(&self->hold, ev);
 }
 
-static int take(struct judge *self, struct ftr_event *ev)
+static int take(struct ftr_source *source, struct ftr_event *ev)
 {
+	struct judge *self = (struct judge *)source;
 	struct state *state = ftr_per_task_get(&self->states, ev->task);
 
 	if (state == NULL)
@@ -90,36 +90,16 @@ static bool is_ready(void *arg, struct ftr_event *ev)
 	return false;
 }
 
-static int take_batch(struct judge *self, struct ftr_err *err)
-{
-	struct ftr_event *in;
-	ssize_t nr = ftr_source_next(self->inner, &in, err);
-
-	if (nr < 0)
-		return (int)nr;
-	self->is_ended = nr == 0;
-	if (ftr_hold_reserve(&self->hold) < 0)
-		return ftr_err_set(err, ENOMEM, "out of memory");
-	for (ssize_t i = 0; i < nr; i++) {
-		if (take(self, &in[i]) < 0)
-			return ftr_err_set(err, ENOMEM, "out of memory");
-	}
-	return 0;
-}
+static const struct ftr_hold_ops hold_ops = {
+	.take	  = take,
+	.is_ready = is_ready,
+};
 
 static ssize_t judge_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct judge *self = (struct judge *)source;
-	size_t out;
 
-	ftr_hold_release(&self->hold);
-	while ((out = ftr_hold_take(&self->hold, evs, is_ready, self)) == 0 && !self->is_ended) {
-		int ret = take_batch(self, err);
-
-		if (ret < 0)
-			return ret;
-	}
-	return (ssize_t)out;
+	return ftr_hold_pull(&self->hold, source, self->inner, &hold_ops, evs, err);
 }
 
 static void judge_free(struct ftr_source *source)

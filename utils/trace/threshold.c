@@ -49,7 +49,6 @@ struct threshold {
 	struct ftr_per_task states;
 	size_t out_nr;			/* tasks whose sched-out waits */
 	struct ftr_hold hold;		/* start_ns of an undecided event is its threshold */
-	bool is_ended;
 };
 
 static const struct ftr_rule_plan nothing;
@@ -228,8 +227,9 @@ static int take_other(struct threshold *self, struct state *state, struct ftr_ev
 	return ftr_hold_append(&self->hold, ev);
 }
 
-static int take(struct threshold *self, struct ftr_event *ev)
+static int take(struct ftr_source *source, struct ftr_event *ev)
 {
+	struct threshold *self = (struct threshold *)source;
 	struct state *state = ftr_per_task_get(&self->states, ev->task);
 
 	if (state == NULL)
@@ -256,7 +256,7 @@ static bool is_ready(void *arg, struct ftr_event *ev)
 	uint64_t threshold_ns =
 		ev->type == FTR_EVENT_ENTRY ? ev->call.start_ns : ev->point.start_ns;
 
-	if (!self->is_ended &&
+	if (!hold->is_ended &&
 	    hold->queue.v[hold->queue.nr - 1].time_ns - ev->time_ns < threshold_ns)
 		return false;
 	decide(ev);
@@ -267,11 +267,14 @@ static bool is_ready(void *arg, struct ftr_event *ev)
  * Short calls of which all is in one batch, in which nothing happens but such calls, need no queue.
  * A sched-out that waits has to see them, though.  How many events are left.
  */
-static ssize_t shed(const struct threshold *self, struct ftr_event *in, ssize_t nr)
+static ssize_t shed(struct ftr_source *source, struct ftr_event *in, ssize_t nr)
 {
+	const struct threshold *self = (struct threshold *)source;
 	uint64_t threshold_ns = self->outermost.threshold_ns;
 	ssize_t kept = 0;
 
+	if (self->has_rules || !self->inner->is_calls_only || self->out_nr != 0)
+		return nr;
 	for (ssize_t i = 0; i < nr; i++) {
 		const struct ftr_event *ev = &in[i], *entry = &in[kept - 1];
 
@@ -288,39 +291,18 @@ static ssize_t shed(const struct threshold *self, struct ftr_event *in, ssize_t 
 	return kept;
 }
 
-static int take_batch(struct threshold *self, struct ftr_err *err)
-{
-	struct ftr_event *in;
-	ssize_t nr = ftr_source_next(self->inner, &in, err);
-
-	if (nr < 0)
-		return (int)nr;
-	self->is_ended = nr == 0;
-	if (!self->has_rules && self->inner->is_calls_only && self->out_nr == 0)
-		nr = shed(self, in, nr);
-	if (ftr_hold_reserve(&self->hold) < 0)
-		return ftr_err_set(err, ENOMEM, "out of memory");
-	for (ssize_t i = 0; i < nr; i++) {
-		if (take(self, &in[i]) < 0)
-			return ftr_err_set(err, ENOMEM, "out of memory");
-	}
-	return 0;
-}
+static const struct ftr_hold_ops hold_ops = {
+	.shed	  = shed,
+	.take	  = take,
+	.is_ready = is_ready,
+};
 
 static ssize_t threshold_next(struct ftr_source *source, struct ftr_event **evs,
 			      struct ftr_err *err)
 {
 	struct threshold *self = (struct threshold *)source;
-	size_t out;
 
-	ftr_hold_release(&self->hold);
-	while ((out = ftr_hold_take(&self->hold, evs, is_ready, self)) == 0 && !self->is_ended) {
-		int ret = take_batch(self, err);
-
-		if (ret < 0)
-			return ret;
-	}
-	return (ssize_t)out;
+	return ftr_hold_pull(&self->hold, source, self->inner, &hold_ops, evs, err);
 }
 
 static void threshold_free(struct ftr_source *source)
