@@ -54,46 +54,26 @@ static bool find_value(const struct ftr_condition *node, const struct ftr_condit
 	return false;
 }
 
+/* The order of two numbers of any type. */
+#define COMPARE(op, value, literal)		\
+	((op) == FTR_CONDITION_EQ ? (value) == (literal) : \
+	 (op) == FTR_CONDITION_NE ? (value) != (literal) : \
+	 (op) == FTR_CONDITION_GT ? (value) > (literal) :  \
+	 (op) == FTR_CONDITION_GE ? (value) >= (literal) : \
+	 (op) == FTR_CONDITION_LT ? (value) < (literal) :  \
+	 (op) == FTR_CONDITION_LE ? (value) <= (literal) : \
+				    (value) != 0 /* IS_SET */)
+
 static bool compare_numbers(enum ftr_condition_op op, __int128 value, __int128 literal)
 {
-	switch (op) {
-	case FTR_CONDITION_EQ:
-		return value == literal;
-	case FTR_CONDITION_NE:
-		return value != literal;
-	case FTR_CONDITION_GT:
-		return value > literal;
-	case FTR_CONDITION_GE:
-		return value >= literal;
-	case FTR_CONDITION_LT:
-		return value < literal;
-	case FTR_CONDITION_LE:
-		return value <= literal;
-	case FTR_CONDITION_BITS:
+	if (op == FTR_CONDITION_BITS)
 		return (value & literal) != 0;
-	default:
-		return value != 0;	/* IS_SET */
-	}
+	return COMPARE(op, value, literal);
 }
 
 static bool compare_reals(enum ftr_condition_op op, long double value, long double literal)
 {
-	switch (op) {
-	case FTR_CONDITION_EQ:
-		return value == literal;
-	case FTR_CONDITION_NE:
-		return value != literal;
-	case FTR_CONDITION_GT:
-		return value > literal;
-	case FTR_CONDITION_GE:
-		return value >= literal;
-	case FTR_CONDITION_LT:
-		return value < literal;
-	case FTR_CONDITION_LE:
-		return value <= literal;
-	default:
-		return value != 0;
-	}
+	return COMPARE(op, value, literal);
 }
 
 /* By order, or with a glob. */
