@@ -24,11 +24,31 @@ static void aligning(void **state)
 	assert_int_equal(ftr_align_up(9, 4), 12);
 }
 
+static void leb128(void **state)
+{
+	static const struct {
+		uint64_t value;
+		size_t nr;
+		unsigned char bytes[FTR_LEB128_MAX];
+	} cases[] = {
+		{ 0, 1, { 0 } }, { 0x7f, 1, { 0x7f } }, { 0x80, 2, { 0x80, 1 } },
+		{ 300, 2, { 0xac, 2 } },
+		{ UINT64_MAX, 10, { 255, 255, 255, 255, 255, 255, 255, 255, 255, 1 } },
+	};
+	unsigned char bytes[FTR_LEB128_MAX];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(ftr_put_leb128(bytes, cases[i].value), cases[i].nr);
+		assert_memory_equal(bytes, cases[i].bytes, cases[i].nr);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_orders),
 		cmocka_unit_test(aligning),
+		cmocka_unit_test(leb128),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #define FTR_BASE_BYTES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -64,6 +65,23 @@ static inline void ftr_put_u64(void *p, uint64_t value, bool is_big)
 static inline uint64_t ftr_align_up(uint64_t value, uint64_t align)
 {
 	return (value + align - 1) / align * align;
+}
+
+/* LEB128: seven bits a byte, the least significant first; the top bit says that more follow. */
+#define FTR_LEB128_MAX 10
+#define FTR_LEB128_BITS 7u
+#define FTR_LEB128_CONTINUED 0x80u
+
+/* The bytes written, FTR_LEB128_MAX at most. */
+static inline size_t ftr_put_leb128(void *p, uint64_t value)
+{
+	uint8_t *bytes = p;
+	size_t nr = 0;
+
+	for (; value >= FTR_LEB128_CONTINUED; value >>= FTR_LEB128_BITS)
+		bytes[nr++] = (uint8_t)(value | FTR_LEB128_CONTINUED);
+	bytes[nr++] = (uint8_t)value;
+	return nr;
 }
 
 #endif /* FTR_BASE_BYTES_H */

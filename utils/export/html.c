@@ -14,13 +14,13 @@
 #include <string.h>
 
 #include "utils/analysis/stats.h"
+#include "utils/base/bytes.h"
 #include "utils/base/ostream.h"
 #include "utils/base/vec.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/format.h"
 
 #define BASE64_BITS 6u
-#define VARINT_BITS 7u
 #define BITS_MAX 64u
 
 struct html_values {
@@ -219,12 +219,13 @@ static void base64_end(struct base64 *to)
 		base64_put(to, 0);
 }
 
-/* LEB128, least significant bits first. */
 static void put_varint(struct base64 *to, uint64_t value)
 {
-	for (; value >= FTR_BIT(VARINT_BITS); value >>= VARINT_BITS)
-		base64_put(to, (uint8_t)(value | FTR_BIT(VARINT_BITS)));
-	base64_put(to, (uint8_t)value);
+	uint8_t bytes[FTR_LEB128_MAX];
+	size_t nr = ftr_put_leb128(bytes, value);
+
+	for (size_t i = 0; i < nr; i++)
+		base64_put(to, bytes[i]);
 }
 
 static void put_spans(struct html_sink *self, const struct task_spans *of)

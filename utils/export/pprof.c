@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/base/gzip.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/strpool.h"
@@ -24,14 +25,12 @@ enum wire_type {
 	WIRE_BYTES = 2,
 };
 #define WIRE_TYPE_BITS	  3u
-#define VARINT_BITS	  7u
-#define VARINT_CONTINUED  0x80u
 
 static void put_varint(struct ftr_strbuf *message, uint64_t value)
 {
-	for (; value >= VARINT_CONTINUED; value >>= VARINT_BITS)
-		ftr_strbuf_putc(message, (char)(value | VARINT_CONTINUED));
-	ftr_strbuf_putc(message, (char)value);
+	char bytes[FTR_LEB128_MAX];
+
+	ftr_strbuf_put(message, bytes, ftr_put_leb128(bytes, value));
 }
 
 static void put_tag(struct ftr_strbuf *message, unsigned field, enum wire_type type)

@@ -6,10 +6,6 @@
 
 #include "utils/base/bytes.h"
 
-#define VARINT_BITS	 7u
-#define VARINT_CONTINUED 0x80u
-#define VARINT_MAX	 10
-
 static bool is_signed(enum row_type type)
 {
 	return type == ROW_I16 || type == ROW_I32 || type == ROW_I64;
@@ -34,13 +30,7 @@ static const uint8_t type_bytes[] = {
 
 static void put_length(struct ftr_ostream *out, uint64_t len)
 {
-	char *p = ftr_ostream_reserve(out, VARINT_MAX);
-	size_t nr = 0;
-
-	for (; len >= VARINT_CONTINUED; len >>= VARINT_BITS)
-		p[nr++] = (char)(len | VARINT_CONTINUED);
-	p[nr++] = (char)len;
-	ftr_ostream_commit(out, nr);
+	ftr_ostream_commit(out, ftr_put_leb128(ftr_ostream_reserve(out, FTR_LEB128_MAX), len));
 }
 
 void row_put_binary(struct ftr_ostream *out, const struct row_column *columns,
