@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-EXTRA_DIST += tests/prog/demo.c
+EXTRA_DIST += tests/prog/demo.c tests/prog/generator.h
 # Traced programs: each is a test, run in every way it can be instrumented.
 C_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
 CC_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
