@@ -19,9 +19,11 @@ tests_unit_fxt_limit_test_SOURCES = tests/unit/fxt_limit_test.c $(fxt_util)
 
 UNIT_TESTS += tests/unit/fxt_map_test
 tests_unit_fxt_map_test_SOURCES = tests/unit/fxt_map_test.c $(fxt_util)
-UNIT_TESTS += tests/unit/uftrace_kernel_test
-tests_unit_uftrace_kernel_test_SOURCES = tests/unit/kernel_pages.c tests/unit/kernel_pages.h \
-	tests/unit/packed.h tests/unit/uftrace_kernel_test.c tests/unit/unit.h
+UNIT_TESTS += tests/unit/uftrace_kernel_test tests/unit/uftrace_kernel_damage_test
+kernel_dir = tests/unit/kernel_dir.h tests/unit/kernel_pages.c tests/unit/kernel_pages.h \
+	tests/unit/packed.h tests/unit/unit.h
+tests_unit_uftrace_kernel_test_SOURCES = tests/unit/uftrace_kernel_test.c $(kernel_dir)
+tests_unit_uftrace_kernel_damage_test_SOURCES = tests/unit/uftrace_kernel_damage_test.c $(kernel_dir)
 
 UNIT_TESTS += tests/unit/uftrace_read_test
 tests_unit_uftrace_read_test_SOURCES = tests/unit/packed.h tests/unit/stream.c tests/unit/stream.h \
