@@ -12,6 +12,7 @@
 #include "cmds/show.h"
 #include "utils/analysis/event_sums.h"
 #include "utils/analysis/memory_sums.h"
+#include "utils/analysis/value_sums.h"
 #include "utils/analysis/stats.h"
 #include "utils/analysis/syscalls.h"
 #include "utils/cli/common.h"
@@ -25,15 +26,29 @@ struct report_values {
 	struct ftr_report_from from;
 	bool by_task;
 	bool has_srcline;
-	int by;		/* index in by_words; 0 = functions */
+	int by;		/* index in by_words; 0 = functions, BY_VALUE of value */
+	struct ftr_value_name value;
 	int format;	/* index in format_words */
 	const char *diff;	/* (nullable) the trace to compare with */
 };
 
 /* After the first one in the order of enum ftr_sums_by. */
 static const char *const by_words[] = {
-	"func", "call", "file", "process", "event", "caller", NULL
+	"func", "call", "file", "process", "event", "caller", "retval", "arg1", NULL
 };
+
+#define BY_VALUE (FTR_SUMS_BY_VALUE + 1)	/* "retval", "arg1", "arg2" ... */
+
+static int parse_by(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
+{
+	struct report_values *values =
+		(void *)((char *)value - offsetof(struct report_values, by));
+
+	if (!ftr_value_name_parse(&values->value, arg))
+		return ftr_opt_choice(opt, &values->by, arg, err);
+	values->by = BY_VALUE;
+	return 0;
+}
 
 enum { FORMAT_NORMAL, FORMAT_CSV, FORMAT_JSON };
 static const char *const format_words[] = { "normal", "csv", "json", NULL };
@@ -71,10 +86,11 @@ static const struct ftr_option report_options[] = {
 	FTR_OPTION(
 		"by", 0, "WHAT",
 		"A row for each func (default), of observed system calls for each call, "
-		"file or process, for each event, or for each caller that asked for memory; fields: elapsed total "
+		"file or process, for each event, for each caller that asked for memory, or for each function and "
+		"its argN, fpargN or retval; fields: elapsed total "
 		"total-avg total-min total-max call error open read write fork process status pid bytes live-bytes "
 		"live-blocks all",
-		ftr_opt_choice, struct report_values, by, .words = by_words),
+		parse_by, struct report_values, by, .words = by_words),
 	FTR_OPTION("format", 0, "FORMAT",
 		   "normal; csv or json: fields by their names, times in nanoseconds", ftr_opt_choice,
 		   struct report_values, format, .words = format_words),
@@ -154,13 +170,20 @@ static bool is_by_caller(const struct report_values *values)
 	return values->by - 1 == FTR_SUMS_BY_CALLER;
 }
 
+static bool is_by_value(const struct report_values *values)
+{
+	return values->by == BY_VALUE;
+}
+
 static int report_sums(const struct ftr_sums *sums, const struct report_values *values)
 {
 	if (sums->rows.nr != 0)
 		return print_to_output(print_sums, sums, values);
 	ftr_error("report: no %s in this trace; record them with ftr record %s",
+		  is_by_value(values)  ? "such values" :
 		  is_by_caller(values) ? "requests for memory" :
 		  is_by_event(values)  ? "events" : "system calls",
+		  is_by_value(values)  ? "-A FUNC, -R FUNC or -a" :
 		  is_by_caller(values) ? "--probe=memory" :
 		  is_by_event(values)  ? "-E" : "--syscalls");
 	return FTR_EXIT_FAILED;
@@ -275,6 +298,8 @@ static struct ftr_sink *sink_new(const struct report_values *values, struct ftr_
 		return ftr_stats_new(stats_flags(values), err);
 	if (is_by_caller(values))
 		return ftr_memory_sums_new(err);
+	if (is_by_value(values))
+		return ftr_value_sums_new(&values->value, err);
 	return is_by_event(values) ? ftr_event_sums_new(err) :
 				     ftr_syscalls_new((enum ftr_sums_by)(values->by - 1), err);
 }
@@ -291,6 +316,8 @@ static int report_opened(struct ftr_opened *opened, struct report_values *values
 	values->view.srcline_of = values->has_srcline ? opened->trace : NULL;
 	if (sink == NULL || ftr_opened_pump(opened, sink, &pumped, &err) < 0)
 		ftr_error("%s", err.text);
+	else if (is_by_value(values))
+		status = report_sums(ftr_value_sums_get(sink), values);
 	else if (is_by_caller(values))
 		status = report_sums(ftr_memory_sums_get(sink), values);
 	else if (is_by_event(values))

@@ -558,5 +558,50 @@ class Shapes(Values):
             shutil.rmtree("data")
 
 
+SUMS = r"""
+#include <stdlib.h>
+__attribute__((noinline)) int take(const char *s, int n)
+{ __asm__ volatile("" : : "r"(s) : "memory"); return n > 1 ? take(s, n - 1) : 7; }
+int main(void) { take("one", 3); take("two", 1); take("one", 1); return take(NULL, 2) != 7; }
+"""
+
+
+class Sums(Values):
+    """report --by=VALUE"""
+    def rows(self, *words):
+        text = self.run_program(FTR, "report", "-d", "data", "--no-pager", *words).stdout
+        return [line.split(maxsplit=1) for line in text.splitlines()[2:]]
+
+    def test_sums(self):
+        harness.build(self.write("sums.c", SUMS), "sums", "-g", "-O1", "-pg", "-fno-optimize-sibling-calls")
+        self.record("sums", "-A", "take", "-R", "take", "--clock=counter")
+        by_value = self.rows("--by=arg1", "-f", "call", "-s", "call,name")
+        self.assertEqual(by_value, [["4", 'take(arg1 = "one")'], ["2", 'take(arg1 = "NULL")'], ["1", 'take(arg1 = "two")']])
+        self.assertEqual(self.rows("--by=arg2", "-f", "call", "-s", "name"),
+                         [["4", "take(arg2 = 1)"], ["2", "take(arg2 = 2)"], ["1", "take(arg2 = 3)"]])
+        self.assertEqual(self.rows("--by=retval", "-f", "call"), [["7", "take() = 7"]])
+
+    def test_recursive_calls_count_once(self):
+        """All calls for the text "one" are inside of the first of them, or after it."""
+        harness.build(self.write("sums.c", SUMS), "sums", "-g", "-O1", "-pg", "-fno-optimize-sibling-calls")
+        self.record("sums", "-A", "take", "-F", "take", "--clock=counter")
+        rows = self.rows("--by=arg1", "-f", "total,total-max", "-s", "name")
+        (total, _, longest, *_), = [" ".join(row).split() for row in rows if "one" in row[-1]]
+        text = self.run_program(FTR, "dump", "-d", "data", "--no-pager").stdout
+        self.assertEqual(text.count("take"), 14, text)
+        self.assertLess(float(longest), float(total))
+        self.assertLess(float(total), 2 * float(longest))
+
+    def test_refused(self):
+        harness.build(self.write("sums.c", SUMS), "sums", "-g", "-O1", "-pg")
+        self.record("sums", "-A", "take@arg1/s")
+        done = self.run_program(FTR, "report", "-d", "data", "--by=arg2")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("-A FUNC", done.stderr)
+        for word in ("arg0", "arg", "arg101", "fparg", "retvals", "arg1x"):
+            done = self.run_program(FTR, "report", "-d", "data", "--by", word)
+            self.expect(done.returncode == 2 and "retval" in done.stderr, f"{word}: {done.stderr}")
+
+
 if __name__ == "__main__":
     harness.main()

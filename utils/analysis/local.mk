@@ -31,4 +31,6 @@ libftr_a_SOURCES += \
 	utils/analysis/stats.h \
 	utils/analysis/sums.h \
 	utils/analysis/syscalls.c \
-	utils/analysis/syscalls.h
+	utils/analysis/syscalls.h \
+	utils/analysis/value_sums.c \
+	utils/analysis/value_sums.h

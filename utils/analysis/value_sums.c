@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls added up by function and value: see value_sums.h. */
+#include "utils/analysis/value_sums.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "utils/base/bits.h"
+#include "utils/base/hashmap.h"
+#include "utils/base/strbuf.h"
+#include "utils/base/strpool.h"
+#include "utils/base/text.h"
+#include "utils/trace/args.h"
+#include "utils/trace/func.h"
+#include "utils/trace/task.h"
+#include "utils/trace/trace.h"
+
+#define ARGUMENT_MAX 100u
+#define NO_ROW UINT32_MAX
+#define TASKS_MAX UINT64_C(0x100000000)	/* ids of tasks have 32 bits */
+
+/* A call that is open. */
+struct open_call {
+	uint32_t row;
+	bool is_inner;			/* of another one of the same row */
+};
+
+struct task_calls {
+	FTR_VEC(struct open_call) calls;
+};
+
+struct value_sums {
+	struct ftr_sink base;		/* first: ops receive a pointer to it */
+	struct ftr_sums sums;
+	struct ftr_value_name name;
+	struct ftr_trace *trace;	/* (borrowed) */
+	struct ftr_strpool names;	/* id = row */
+	struct ftr_strbuf text;
+	FTR_VEC(struct task_calls) tasks; /* by task->id */
+	struct ftr_hashmap open;	/* of a task and a row: how many calls are open */
+};
+
+static struct value_sums *sums_of(struct ftr_sink *sink)
+{
+	return (struct value_sums *)sink;
+}
+
+bool ftr_value_name_parse(struct ftr_value_name *name, const char *text)
+{
+	size_t head = strncmp(text, "fparg", 5) == 0 ? 5 : 3;
+	uint64_t nr;
+
+	*name = (struct ftr_value_name){ .is_retval = strcmp(text, "retval") == 0 };
+	if (name->is_retval)
+		return true;
+	if (strncmp(text, "arg", 3) != 0 && head == 3)
+		return false;
+	if (ftr_parse_u64(ftr_slice_make(text + head, strlen(text + head)), 10, &nr) < 0 ||
+	    nr == 0 || nr > ARGUMENT_MAX)
+		return false;
+	name->is_float = head == 5;
+	name->nr = (unsigned)nr;
+	return true;
+}
+
+static bool is_wanted(const struct ftr_value_name *name, const struct ftr_arg *arg)
+{
+	return name->is_retval || (arg->index == name->nr && arg->is_float_reg == name->is_float);
+}
+
+static bool value_find(const struct ftr_value_name *name, const struct ftr_event *ev,
+		       struct ftr_value *value)
+{
+	unsigned nr = 0, pos = 0;
+
+	if (ev->payload == NULL || ev->payload->spec == NULL)
+		return false;
+	while (ftr_payload_next(ev->payload, &nr, &pos, value)) {
+		if (is_wanted(name, value->arg))
+			return true;
+	}
+	return false;
+}
+
+/* "parse(arg1 = 3)", "parse() = 3" */
+static void put_name(struct value_sums *self, const struct ftr_event *ev,
+		     const struct ftr_value *value)
+{
+	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
+	const struct ftr_value_name *name = &self->name;
+
+	ftr_strbuf_clear(&self->text);
+	ftr_strbuf_printf(&self->text, "%s(", ev->call.func->name);
+	if (name->is_retval)
+		ftr_strbuf_puts(&self->text, ") = ");
+	else
+		ftr_strbuf_printf(&self->text, "%sarg%u = ", name->is_float ? "fp" : "", name->nr);
+	ftr_value_format(value, self->trace, session, &self->text);
+	if (!name->is_retval)
+		ftr_strbuf_putc(&self->text, ')');
+}
+
+/* The row of the event's value; NO_ROW where it has none.  0 or -ENOMEM. */
+static int row_of(struct value_sums *self, const struct ftr_event *ev, uint32_t *row)
+{
+	const struct ftr_str *str;
+	struct ftr_value value;
+
+	*row = NO_ROW;
+	if (!value_find(&self->name, ev, &value))
+		return 0;
+	put_name(self, ev, &value);
+	if (self->text.failed)
+		return -ENOMEM;
+	str = ftr_strpool_get(&self->names, self->text.s, self->text.len);
+	if (str == NULL)
+		return -ENOMEM;
+	*row = str->id;
+	if (str->id < self->sums.rows.nr)
+		return 0;
+	return ftr_vec_push(&self->sums.rows,
+			    ((struct ftr_sum){ .name = str->s, .min_ns = UINT64_MAX }));
+}
+
+static struct task_calls *calls_of(struct value_sums *self, const struct ftr_task *task)
+{
+	while (self->tasks.nr <= task->id) {
+		if (ftr_vec_push(&self->tasks, (struct task_calls){ 0 }) < 0)
+			return NULL;
+	}
+	return &self->tasks.v[task->id];
+}
+
+static uint64_t key_of(const struct ftr_event *ev, uint32_t row)
+{
+	return ((uint64_t)row * TASKS_MAX + ev->task->id) + 1;
+}
+
+/* One more or one less of the row is open in the task; *before there were so many. */
+static int open_count(struct value_sums *self, uint64_t key, int change, uintptr_t *before)
+{
+	uintptr_t after;
+
+	*before = (uintptr_t)ftr_hashmap_take(&self->open, key);
+	after = *before + (uintptr_t)change;
+	return after == 0 ? 0 : ftr_hashmap_set(&self->open, key, (void *)after);
+}
+
+static int entry(struct value_sums *self, const struct ftr_event *ev)
+{
+	struct task_calls *task = calls_of(self, ev->task);
+	struct open_call call = { .row = NO_ROW };
+	uintptr_t before;
+
+	if (task == NULL)
+		return -ENOMEM;
+	if (!self->name.is_retval && row_of(self, ev, &call.row) < 0)
+		return -ENOMEM;
+	if (call.row != NO_ROW) {
+		if (open_count(self, key_of(ev, call.row), 1, &before) < 0)
+			return -ENOMEM;
+		call.is_inner = before > 0;
+	}
+	return ftr_vec_push(&task->calls, call);
+}
+
+static void row_add(struct ftr_sum *sum, const struct ftr_event *ev, bool is_inner)
+{
+	uint64_t ns = ev->time_ns - ev->call.start_ns;
+
+	if (sum->calls++ == 0)
+		sum->start_ns = ev->call.start_ns;
+	sum->end_ns = ev->time_ns;
+	sum->total_ns += is_inner ? 0 : ns;
+	sum->min_ns = ns < sum->min_ns ? ns : sum->min_ns;
+	sum->max_ns = ns > sum->max_ns ? ns : sum->max_ns;
+}
+
+static int leave(struct value_sums *self, const struct ftr_event *ev)
+{
+	struct task_calls *task = calls_of(self, ev->task);
+	struct open_call call = { .row = NO_ROW };
+	uintptr_t before;
+
+	if (task == NULL)
+		return -ENOMEM;
+	if (task->calls.nr > 0)
+		call = task->calls.v[--task->calls.nr];
+	if (call.row != NO_ROW && open_count(self, key_of(ev, call.row), -1, &before) < 0)
+		return -ENOMEM;
+	if (self->name.is_retval && row_of(self, ev, &call.row) < 0)
+		return -ENOMEM;
+	if (call.row != NO_ROW)
+		row_add(&self->sums.rows.v[call.row], ev, call.is_inner);
+	return 0;
+}
+
+static int value_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	sums_of(sink)->trace = (struct ftr_trace *)trace;	/* functions are found as needed */
+	return 0;
+}
+
+static int value_event(struct ftr_sink *sink, const struct ftr_event *ev)
+{
+	struct value_sums *self = sums_of(sink);
+	int ret = 0;
+
+	if (ev->type == FTR_EVENT_ENTRY)
+		ret = entry(self, ev);
+	else if (ev->type == FTR_EVENT_EXIT)
+		ret = leave(self, ev);
+	return ret < 0 ? ftr_err_set(sink->err, ENOMEM, "out of memory") : 0;
+}
+
+static void value_fini(struct ftr_sink *sink)
+{
+	struct value_sums *self = sums_of(sink);
+	size_t i;
+
+	for (i = 0; i < self->tasks.nr; i++)
+		ftr_vec_fini(&self->tasks.v[i].calls);
+	ftr_vec_fini(&self->tasks);
+	ftr_vec_fini(&self->sums.rows);
+	ftr_hashmap_fini(&self->open);
+	ftr_strbuf_fini(&self->text);
+	ftr_strpool_fini(&self->names);
+}
+
+static const struct ftr_sink_ops value_ops = {
+	.size	 = sizeof(struct value_sums),
+	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT) |
+		   FTR_BIT(FTR_EVENT_LOST) | FTR_BIT(FTR_EVENT_FORK) | FTR_BIT(FTR_EVENT_MESSAGE),
+	.begin	 = value_begin,
+	.event	 = value_event,
+	.fini	 = value_fini,
+};
+
+struct ftr_sink *ftr_value_sums_new(const struct ftr_value_name *name, struct ftr_err *err)
+{
+	struct ftr_sink *sink = ftr_sink_new(&value_ops, NULL, err);
+	struct value_sums *self = sums_of(sink);
+
+	if (sink == NULL) {
+		ftr_err_set(err, ENOMEM, "out of memory");
+		return NULL;
+	}
+	self->name = *name;
+	ftr_strpool_init(&self->names);
+	ftr_strbuf_init(&self->text);
+	ftr_hashmap_init(&self->open);
+	return sink;
+}
+
+const struct ftr_sums *ftr_value_sums_get(const struct ftr_sink *sink)
+{
+	return &((const struct value_sums *)sink)->sums;
+}

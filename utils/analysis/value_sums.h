@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls added up by function and one of their values: an argument, or what they returned. */
+#ifndef FTR_ANALYSIS_VALUE_SUMS_H
+#define FTR_ANALYSIS_VALUE_SUMS_H
+
+#include <stdbool.h>
+
+#include "utils/analysis/sums.h"
+#include "utils/trace/sink.h"
+
+/* Which value of a call. */
+struct ftr_value_name {
+	bool is_retval;
+	bool is_float;		/* fpargN */
+	unsigned nr;		/* of an argument, from 1 */
+};
+
+/* "arg1", "fparg2", "retval".  False: it is none. */
+bool ftr_value_name_parse(struct ftr_value_name *name, const char *text);
+
+/*
+ * A sink for a stream in which each task is ordered by time.  Calls without the value are left out;
+ * a call inside of one of the same function and argument adds nothing to the total time.  NULL =
+ * out of memory.
+ */
+struct ftr_sink *ftr_value_sums_new(const struct ftr_value_name *name, struct ftr_err *err);
+/* What it has added up so far; valid as long as the sink. */
+const struct ftr_sums *ftr_value_sums_get(const struct ftr_sink *sink);
+
+#endif /* FTR_ANALYSIS_VALUE_SUMS_H */
