@@ -19,11 +19,13 @@
 #include "utils/base/text.h"
 #include "utils/cli/parse.h"
 #include "utils/format/format.h"
+#include "utils/patch/move.h"
 #include "utils/proto/ring.h"
 #include "utils/record/choice.h"
 #include "utils/record/collector.h"
 #include "utils/record/deferred.h"
 #include "utils/record/interposers.h"
+#include "utils/record/patch_choice.h"
 #include "utils/record/perf_ring.h"
 #include "utils/record/pool.h"
 #include "utils/record/recorder.h"
@@ -246,14 +248,28 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 	return ret < 0 ? FTR_EXIT_FTR : program_status(&result);
 }
 
+/* A program that nobody prepared is patched as it is (doc/adr/0052). */
+static void patch_unprepared(struct ftr_record_opts *opts, const struct ftr_program *program)
+{
+	if (program->elf.hooks != 0)
+		return;
+	ftr_patch_imply(&opts->of_sections);
+	ftr_verbose(opts->shows_end && isatty(STDERR_FILENO) ? 0 : 1,
+		    "%s is not instrumented: its functions are patched as they are (-P .)",
+		    program->image);
+}
+
 /* What cannot be traced from inside can still be observed. */
-static int find(const struct ftr_record_opts *opts, const char *name, struct ftr_program *program,
+static int find(struct ftr_record_opts *opts, const char *name, struct ftr_program *program,
 		bool *has_functions, struct ftr_err *err)
 {
 	bool takes_any = ftr_sections_take_any(&opts->of_sections);
-	int ret = ftr_program_find(program, name, takes_any, err);
+	bool may_patch = !takes_any && !opts->has_syscalls && ftr_move_is_possible();
+	int ret = ftr_program_find(program, name, takes_any || may_patch, err);
 
 	*has_functions = ret == 0;
+	if (ret == 0 && may_patch)
+		patch_unprepared(opts, program);
 	if (ret == 0 || !opts->has_syscalls || (ret != -ENOTSUP && ret != -ENOEXEC))
 		return ret;
 	ftr_verbose(1, "%s; recording its system calls only", err->text);
@@ -300,7 +316,7 @@ static int preload_make(const struct ftr_record_opts *opts, const char *runtime,
 				       err);
 }
 
-static int record_chosen(const struct ftr_record_opts *opts,
+static int record_chosen(struct ftr_record_opts *opts,
 			 const struct ftr_record_choice *choice, const char *readers_opts,
 			 const struct ftr_signal_actions *signals, const char *dir, char **argv,
 			 bool *was_run)

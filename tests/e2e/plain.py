@@ -161,11 +161,16 @@ class Choice(Plain):
         done = self.ftr("record", "-d", "d", "-P", "nothing_like_this", "./prog")
         self.assertRegex(done.stderr, r"prog: none of its functions is patched; check the argument of --patch")
 
-    def test_not_asked_for(self):
-        self.compile("prog", SOURCE)
-        done = self.ftr("record", "-d", "d", "./prog")
-        self.assertEqual(done.returncode, 126)
-        self.assertRegex(done.stderr, r"not instrumented; .*--patch=\. patches its functions as it is")
+    def test_unasked(self):
+        """Nothing else is there: the program is patched as with -P., no library is, and -U counts still."""
+        self.compile("prog", SOURCE, compiler=["gcc"])
+        self.assertEqual(self.same_as_native(NO_LIBCALL, "./prog"), self.same_as_native(ALL, "./prog"))
+        counts = self.same_as_native([*NO_LIBCALL, "-U", "leaf"], "./prog")
+        self.assertIn("middle", counts)
+        self.assertNotIn("leaf", counts)
+        self.assertRegex(self.record("--", "./prog"), r"prog is not instrumented: its functions are patched as they are")
+        self.assertNotIn("patched as", self.record("--force", "--", "./prog"))
+        self.assertNotIn("patched as", self.record("--probe=memory", "--", "./prog"))
 
     def test_what_is_prepared_stays_with_that(self):
         self.compile("prog", SOURCE, "-pg")

@@ -27,8 +27,10 @@ class RecordTest(Recording):
         shutil.copy("plain", "first")
         os.mkdir("bin")
         shutil.move("first", "bin/victim")
-        self.refused(126, "victim: not instrumented", "victim", "work",     # PATH comes first
-                     env=dict(os.environ, PATH=self.dir + "/bin:" + os.environ["PATH"]))
+        run = self.ftr("record", "-v", "-d", "d", "victim", "work",         # PATH comes first
+                       env=dict(os.environ, PATH=self.dir + "/bin:" + os.environ["PATH"]))
+        self.assertRegex(run.stderr, "victim:? (is )?not instrumented")
+        shutil.rmtree("d", ignore_errors=True)
         shutil.copy("victim", "locked")
         os.chmod("locked", 0o644)
         self.refused(126, "locked: not executable; run chmod", "locked")
@@ -41,9 +43,16 @@ class RecordTest(Recording):
         self.refused(126, "directory", "/tmp")
 
     def test_not_instrumented(self):
-        self.refused(126, "not instrumented.*-pg", "./plain", "work")
         run = self.record("--force", "./plain", "work")
         self.assertEqual(run.stdout, "15\n")
+        shutil.rmtree("d")
+        run = self.ftr("record", "-v", "-d", "d", "./plain", "work")
+        if "without a decoder" in run.stderr:
+            self.assertEqual(run.returncode, 126)
+            self.assertRegex(run.stderr, "not instrumented.*-pg")
+        else:
+            self.assertEqual((run.returncode, run.stdout), (0, "15\n"))
+            self.assertRegex(run.stderr, r"plain is not instrumented: its functions are patched as they are \(-P \.\)")
 
     def test_static(self):
         for flag in ("-static", "-static-pie"):
@@ -79,7 +88,7 @@ class RecordTest(Recording):
         with open("script", "w") as file:
             file.write("#!/bin/sh\necho $((6 * 7))\n")
         os.chmod("script", 0o755)
-        self.refused(126, "script.*interpreter.*sh", "./script")
+        self.assertRegex(self.ftr("record", "-v", "-d", "d", "./script").stderr, "sh.*not instrumented")
         self.assertEqual(self.record("--force", "./script").stdout, "42\n")
 
     @unittest.skipUnless(os.getuid() == 0, "needs root")
@@ -130,7 +139,6 @@ class RecordTest(Recording):
     # The program gets what is its own.
 
     def test_arguments_are_the_programs(self):
-        self.refused(126, "not instrumented", "/bin/echo", "-d", "x", "--help")
         run = self.record("--force", "/bin/echo", "-d", "x", "--force")
         self.assertEqual(run.stdout, "-d x --force\n")
 

@@ -54,7 +54,16 @@ const struct ftr_patch_values *ftr_patch_values_get(const struct ftr_section_mod
 	return ftr_section_values(module->given, &ftr_section_maker_patch);
 }
 
-bool ftr_patch_is_asked(const struct ftr_patch_values *values)
+void ftr_patch_imply(struct ftr_option_values *given)
+{
+	struct ftr_patch_values *values;
+
+	/* within *given, which is the caller's to change */
+	values = (struct ftr_patch_values *)ftr_section_values(given, &ftr_section_maker_patch);
+	values->is_implied = true;
+}
+
+static bool is_given(const struct ftr_patch_values *values)
 {
 	for (size_t i = 0; values != NULL && i < values->given.nr; i += 2) {
 		if (strcmp(values->given.v[i], FTR_OPTION_PATCH) == 0)
@@ -63,12 +72,17 @@ bool ftr_patch_is_asked(const struct ftr_patch_values *values)
 	return false;
 }
 
+bool ftr_patch_is_asked(const struct ftr_patch_values *values)
+{
+	return is_given(values) || (values != NULL && values->is_implied);
+}
+
 int ftr_patch_choice_init(struct ftr_patch_choice *choice, const struct ftr_patch_values *values,
 			  const char *path)
 {
 	int ret = 0;
 
-	*choice = (struct ftr_patch_choice){ .path = path, .is_asked = ftr_patch_is_asked(values) };
+	*choice = (struct ftr_patch_choice){ .path = path, .is_asked = is_given(values) };
 	ftr_rules_init(&choice->rules);
 	for (size_t i = 0; ret == 0 && values != NULL && i < values->given.nr; i += 2)
 		ret = rules_add(&choice->rules, values->given.v[i], values->given.v[i + 1], NULL);
@@ -83,7 +97,7 @@ void ftr_patch_choice_fini(struct ftr_patch_choice *choice)
 bool ftr_patch_names_module(const struct ftr_patch_values *values, const char *path, bool is_image)
 {
 	struct ftr_patch_choice choice;
-	bool is_named = false;
+	bool is_named = is_image && values != NULL && values->is_implied;
 
 	if (ftr_patch_choice_init(&choice, values, path) == 0) {
 		for (size_t i = 0; i < choice.rules.rules.nr; i++) {

@@ -19,6 +19,7 @@ struct ftr_section_module;
 /* Of the options, which are those of section_patch.c. */
 struct ftr_patch_values {
 	struct ftr_opt_list given;	/* one of the names above, and its argument */
+	bool is_implied;		/* as if --patch=. was given */
 };
 
 /* A check of the options' rows. */
@@ -27,7 +28,10 @@ int ftr_patch_option_check(const char *arg, struct ftr_err *err);
 /* Those that were given to all makers of @module; NULL = none. */
 const struct ftr_patch_values *ftr_patch_values_get(const struct ftr_section_module *module);
 
-/* Is there any --patch? */
+/* Of those that were @given to all makers: let programs be patched as --patch=. would. */
+void ftr_patch_imply(struct ftr_option_values *given);
+
+/* Is there any --patch, or is it implied? */
 bool ftr_patch_is_asked(const struct ftr_patch_values *values);
 /* ... that names this module?  One that names none is the image's. */
 bool ftr_patch_names_module(const struct ftr_patch_values *values, const char *path, bool is_image);

@@ -145,13 +145,14 @@ static int check_image(const struct ftr_program *program, const char *name, bool
 			name);
 	if (elf->hooks == 0 && !force && program->is_script)
 		return ftr_err_set(err, ENOTSUP, "%s: script whose interpreter %s is not "
-				   "instrumented; use --patch=. to patch its functions as it is, or "
+				   "instrumented, and ftr was built without a decoder to patch it; "
+				   "install libzydis-dev and build it again, or use "
 				   "--force to record its library calls", name, program->image);
 	if (elf->hooks == 0 && !force)
-		return ftr_err_set(err, ENOTSUP, "%s: not instrumented; compile it with -pg, "
-				   "-pg -mfentry, -finstrument-functions or "
-				   "-fpatchable-function-entry=5; --patch=. patches its "
-				   "functions as it is, --force records its library calls", name);
+		return ftr_err_set(err, ENOTSUP, "%s: not instrumented, and ftr was built without "
+				   "a decoder to patch it; compile it with -pg, "
+				   "-finstrument-functions or -fpatchable-function-entry=5, or "
+				   "use --force to record its library calls", name);
 	return 0;
 }
 

@@ -106,9 +106,9 @@ static void note(const struct work *work)
 		ftr_strbuf_printf(notes, "%s: %u left: have no call frame information\n",
 				  work->module->path, entries->functions.without_frames);
 	if (entries->counts[FTR_ENTRY_PATCHED] == 0 && work->module->is_image)
-		ftr_strbuf_printf(notes, "!%s: none of its functions is patched; check the "
-				  "argument of --patch, -v tells what was left and why\n",
-				  work->module->path);
+		ftr_strbuf_printf(notes, "!%s: none of its functions is patched; %s-v tells "
+				  "what was left and why\n", work->module->path,
+				  work->choice.is_asked ? "check the argument of --patch, " : "");
 }
 
 static int plain_make(const struct ftr_section_module *module, const void *values,
