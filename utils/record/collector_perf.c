@@ -26,7 +26,6 @@
  * such rings, twice as much: the program may want rings, too.
  */
 #define RING_BYTES FTR_KIB(256)
-#define PARANOID_MAX 2 /* above it, in some distributions, CAP_PERFMON is needed */
 
 struct perf_cpu {
 	struct ftr_perf_ring ring;
@@ -101,32 +100,12 @@ static int cpus_map_largest(struct perf_collector *self, size_t *bytes)
 	return ret;
 }
 
-/* What to do about a refusal of the kernel. */
-static void describe_refusal(char *text, size_t bytes, int code)
-{
-	int level = ftr_sysinfo_paranoid();
-
-	if (code == ENOSYS)
-		snprintf(text, bytes, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
-	else if ((code == EACCES || code == EPERM) && level > PARANOID_MAX)
-		snprintf(text, bytes,
-			 "kernel.perf_event_paranoid is %d: set it to %d with sysctl, or give ftr "
-			 "CAP_PERFMON",
-			 level, PARANOID_MAX);
-	else if (code == EACCES || code == EPERM)
-		snprintf(text, bytes,
-			 "a container's seccomp filter or a security module forbids it: permit "
-			 "perf_event_open there, or give it CAP_PERFMON");
-	else
-		snprintf(text, bytes, "%s", strerror(code));
-}
-
 /* One line, and the recording goes on without. */
 static void events_refused(struct perf_collector *self, const char *call, int code)
 {
 	char why[FTR_EVENTS_TEXT_BYTES - 40], text[FTR_EVENTS_TEXT_BYTES];
 
-	describe_refusal(why, sizeof(why), code);
+	ftr_perf_ring_refusal(why, sizeof(why), code);
 	snprintf(text, sizeof(text), "none: %s: %s", call, why);
 	state(self, text);
 	ftr_diag_warn(self->recording->diag,

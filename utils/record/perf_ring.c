@@ -4,11 +4,15 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "utils/record/sysinfo.h"
+
+#define PARANOID_MAX 2 /* above it, in some distributions, CAP_PERFMON is needed */
 #define LOST_NR_OFFSET 16	/* PERF_RECORD_LOST: header, u64 id, u64 lost */
 
 static int event_open(struct perf_event_attr *attr, pid_t pid, unsigned cpu)
@@ -165,4 +169,23 @@ void ftr_perf_lost_make(struct ftr_perf_lost *record, uint64_t nr, uint64_t time
 	*record = (struct ftr_perf_lost){
 		.type = PERF_RECORD_LOST, .size = sizeof(*record), .nr = nr, .time_ns = time_ns,
 	};
+}
+
+void ftr_perf_ring_refusal(char *text, size_t bytes, int code)
+{
+	int level = ftr_sysinfo_paranoid();
+
+	if (code == ENOSYS)
+		snprintf(text, bytes, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+	else if ((code == EACCES || code == EPERM) && level > PARANOID_MAX)
+		snprintf(text, bytes,
+			 "kernel.perf_event_paranoid is %d: set it to %d with sysctl, or give ftr "
+			 "CAP_PERFMON",
+			 level, PARANOID_MAX);
+	else if (code == EACCES || code == EPERM)
+		snprintf(text, bytes,
+			 "a container's seccomp filter or a security module forbids it: permit "
+			 "perf_event_open there, or give it CAP_PERFMON");
+	else
+		snprintf(text, bytes, "%s", strerror(code));
 }

@@ -82,4 +82,7 @@ void ftr_perf_ring_done(struct ftr_perf_ring *ring, const struct ftr_perf_batch 
 uint64_t ftr_perf_ring_lost(const struct ftr_perf_ring *ring);
 void ftr_perf_lost_make(struct ftr_perf_lost *record, uint64_t nr, uint64_t time_ns);
 
+/* What to do about the refusal @code (positive) of perf_event_open. */
+void ftr_perf_ring_refusal(char *text, size_t bytes, int code);
+
 #endif /* FTR_RECORD_PERF_RING_H */
