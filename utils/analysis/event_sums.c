@@ -44,19 +44,6 @@ static struct event_sums *sums_of(struct ftr_sink *sink)
 	return (struct event_sums *)sink;
 }
 
-static int row_of(struct event_sums *self, struct ftr_slice name, uint32_t *row)
-{
-	const struct ftr_str *str = ftr_strpool_get(&self->names, name.s, name.len);
-
-	if (str == NULL)
-		return -ENOMEM;
-	*row = str->id;
-	if (str->id < self->sums.rows.nr)
-		return 0;
-	return ftr_vec_push(&self->sums.rows,
-			    ((struct ftr_sum){ .name = str->s, .status = -1 }));
-}
-
 static void took_add(struct ftr_sum *sum, uint64_t start_ns, uint64_t end_ns)
 {
 	uint64_t took_ns = end_ns > start_ns ? end_ns - start_ns : 0;
@@ -138,7 +125,8 @@ static int pairs_follow(struct event_sums *self, const struct kind *kind,
 static int kind_fill(struct event_sums *self, struct kind *kind, const struct ftr_event *ev)
 {
 	const char *name = ev->point.name;
-	int ret = row_of(self, ftr_slice_make(name, strlen(name)), &kind->row);
+	int ret = ftr_sums_row(&self->sums, &self->names, ftr_slice_make(name, strlen(name)),
+			       &kind->row);
 
 	if (ftr_event_is_tracepoint(ev))
 		kind->pair_nr = ftr_event_pairs_of(name, kind->pairs);
@@ -148,8 +136,9 @@ static int kind_fill(struct event_sums *self, struct kind *kind, const struct ft
 		ftr_strbuf_init(&text);
 		ftr_event_pair_title(&kind->pairs[i], name, &text);
 		ret = text.failed ? -ENOMEM :
-				    row_of(self, ftr_slice_make(text.s, text.len),
-					   &kind->pair_rows[i]);
+				    ftr_sums_row(&self->sums, &self->names,
+						 ftr_slice_make(text.s, text.len),
+						 &kind->pair_rows[i]);
 		ftr_strbuf_fini(&text);
 	}
 	return ret;
@@ -209,8 +198,7 @@ static void event_sums_fini(struct ftr_sink *sink)
 
 static const struct ftr_sink_ops event_sums_ops = {
 	.size	 = sizeof(struct event_sums),
-	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT) |
-		   FTR_BIT(FTR_EVENT_LOST) | FTR_BIT(FTR_EVENT_FORK) | FTR_BIT(FTR_EVENT_MESSAGE),
+	.accepts = FTR_SUMS_ACCEPTS,
 	.event	 = event_sums_event,
 	.fini	 = event_sums_fini,
 };

@@ -29,6 +29,7 @@ libftr_a_SOURCES += \
 	utils/analysis/slowest.h \
 	utils/analysis/stats.c \
 	utils/analysis/stats.h \
+	utils/analysis/sums.c \
 	utils/analysis/sums.h \
 	utils/analysis/syscalls.c \
 	utils/analysis/syscalls.h \

@@ -71,21 +71,15 @@ static int row_of(struct memory_sums *self, const struct ftr_event *ev, uint64_t
 {
 	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
 	const struct ftr_func *func = NULL;
-	const struct ftr_str *str;
+	const char *name;
 	char text[32];
 	uint64_t offset;
 
 	if (session != NULL)	/* the call is before the place that it returns to */
 		func = ftr_trace_find(self->trace, session, ev->time_ns, addr - 1, &offset);
 	snprintf(text, sizeof(text), "<%llx>", (unsigned long long)addr);
-	str = ftr_strpool_get(&self->names, func != NULL ? func->name : text,
-			      strlen(func != NULL ? func->name : text));
-	if (str == NULL)
-		return -ENOMEM;
-	*row = str->id;
-	if (str->id < self->sums.rows.nr)
-		return 0;
-	return ftr_vec_push(&self->sums.rows, ((struct ftr_sum){ .name = str->s, .status = -1 }));
+	name = func != NULL ? func->name : text;
+	return ftr_sums_row(&self->sums, &self->names, ftr_slice_make(name, strlen(name)), row);
 }
 
 /* A forked child has its parent's addresses, and so has the next image of a process. */
@@ -224,8 +218,7 @@ static void memory_fini(struct ftr_sink *sink)
 
 static const struct ftr_sink_ops memory_ops = {
 	.size	 = sizeof(struct memory_sums),
-	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT) |
-		   FTR_BIT(FTR_EVENT_LOST) | FTR_BIT(FTR_EVENT_FORK) | FTR_BIT(FTR_EVENT_MESSAGE),
+	.accepts = FTR_SUMS_ACCEPTS,
 	.begin	 = memory_begin,
 	.event	 = memory_event,
 	.fini	 = memory_fini,

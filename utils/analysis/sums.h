@@ -5,7 +5,11 @@
 
 #include <stdint.h>
 
+#include "utils/base/bits.h"
+#include "utils/base/strpool.h"
+#include "utils/base/text.h"
 #include "utils/base/vec.h"
+#include "utils/trace/event.h"
 
 enum ftr_sums_by {
 	FTR_SUMS_BY_CALL,	/* analysis/syscalls.h */
@@ -37,5 +41,12 @@ struct ftr_sum {
 struct ftr_sums {
 	FTR_VEC(struct ftr_sum) rows;	/* in the order in which they appeared */
 };
+
+/* Of their sinks: what is not added up is no loss. */
+#define FTR_SUMS_ACCEPTS (FTR_BIT(FTR_EVENT_TYPES) - 1)
+
+/* The row of @name, an empty one if it is new; @names has it by its row.  0 or -ENOMEM. */
+int ftr_sums_row(struct ftr_sums *sums, struct ftr_strpool *names, struct ftr_slice name,
+		 uint32_t *row);
 
 #endif /* FTR_ANALYSIS_SUMS_H */

@@ -114,19 +114,6 @@ static int process_follow(struct syscalls_sink *self, uint32_t process,
 
 /* ---- rows ---- */
 
-static int row_of_name(struct syscalls_sink *self, struct ftr_slice name, uint32_t *row)
-{
-	const struct ftr_str *str = ftr_strpool_get(&self->names, name.s, name.len);
-
-	if (str == NULL)
-		return -ENOMEM;
-	*row = str->id;
-	if (str->id < self->sums.rows.nr)
-		return 0;
-	return ftr_vec_push(&self->sums.rows,
-			    ((struct ftr_sum){ .name = str->s, .status = -1 }));
-}
-
 static void count_open(struct ftr_sum *row, const struct ftr_syscall *call)
 {
 	int access_mode = (int)call->open.flags & O_ACCMODE;
@@ -165,7 +152,7 @@ static int add_path(struct syscalls_sink *self, uint32_t process,
 		    const struct ftr_syscall *call, struct ftr_slice path)
 {
 	uint32_t row;
-	int ret = path.len > 0 ? row_of_name(self, path, &row) : 0;
+	int ret = path.len > 0 ? ftr_sums_row(&self->sums, &self->names, path, &row) : 0;
 
 	return path.len > 0 && ret == 0 ? row_add(self, row, process, call) : ret;
 }
@@ -212,7 +199,8 @@ static int add(struct syscalls_sink *self, const struct ftr_syscall *call)
 	if (ret == 0 && self->by == FTR_SUMS_BY_FILE)
 		return add_files(self, process, call);
 	if (ret == 0 && self->by == FTR_SUMS_BY_CALL)
-		ret = row_of_name(self, ftr_slice_make(name, strlen(name)), &row);
+		ret = ftr_sums_row(&self->sums, &self->names, ftr_slice_make(name, strlen(name)),
+				   &row);
 	return ret < 0 ? ret : row_add(self, row, process, call);
 }
 
@@ -240,8 +228,7 @@ static void syscalls_fini(struct ftr_sink *sink)
 
 static const struct ftr_sink_ops syscalls_ops = {
 	.size	 = sizeof(struct syscalls_sink),
-	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT) |
-		   FTR_BIT(FTR_EVENT_LOST) | FTR_BIT(FTR_EVENT_FORK) | FTR_BIT(FTR_EVENT_MESSAGE),
+	.accepts = FTR_SUMS_ACCEPTS,
 	.event	 = syscalls_event,
 	.fini	 = syscalls_fini,
 };
