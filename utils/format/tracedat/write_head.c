@@ -134,14 +134,14 @@ static int put_systems(struct ftr_strbuf *out, const struct ftr_krec_names *name
 
 /* ---- symbols, names of tasks ---- */
 
-struct symbol {
+struct func_symbol {
 	uint64_t addr;
 	const char *name;
 };
 
 static int compare_symbols(const void *a, const void *b)
 {
-	const struct symbol *x = a, *y = b;
+	const struct func_symbol *x = a, *y = b;
 
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
@@ -158,7 +158,7 @@ static void put_symbol_name(struct ftr_strbuf *out, const char *name)
 
 static int put_symbols(struct ftr_strbuf *out, const struct tdat_writer *w)
 {
-	struct symbol *symbols = calloc(w->addrs.nr + 1, sizeof(*symbols));
+	struct func_symbol *symbols = calloc(w->addrs.nr + 1, sizeof(*symbols));
 	struct ftr_strbuf text;
 	size_t nr = 0;
 
@@ -166,8 +166,8 @@ static int put_symbols(struct ftr_strbuf *out, const struct tdat_writer *w)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->addrs.nr; i++) {
 		if (w->addrs.v[i] != 0)
-			symbols[nr++] = (struct symbol){ w->addrs.v[i],
-							 w->trace->funcs.v[i]->name };
+			symbols[nr++] = (struct func_symbol){ w->addrs.v[i],
+							      w->trace->funcs.v[i]->name };
 	}
 	qsort(symbols, nr, sizeof(*symbols), compare_symbols);
 	ftr_strbuf_init(&text);
