@@ -41,7 +41,7 @@ tests_unit_mcount_seccomp_test_SOURCES = tests/unit/mcount_seccomp_test.c \
 	libmcount/seccomp.c
 tests_unit_mcount_stack_test_SOURCES = tests/unit/mcount_stack_test.c \
 	libmcount/maps.c
-tests_unit_mcount_values_test_SOURCES = tests/unit/mcount_values_test.c $(mcount_neighbours) \
+tests_unit_mcount_values_test_SOURCES = tests/unit/mcount_values_test.c tests/unit/value_run.h $(mcount_neighbours) \
 	libmcount/sections.c libmcount/values.c
 tests_unit_ring_threads_test_SOURCES = tests/unit/ring_threads_test.c $(mcount_neighbours) \
 	libmcount/clock.c libmcount/ring.c
