@@ -16,11 +16,17 @@ check_PROGRAMS += tests/fuzz/values
 tests_fuzz_values_SOURCES = tests/fuzz/fuzz.h tests/fuzz/values.c
 tests_fuzz_values_LDADD = $(FTR_LIBS)
 TESTS += tests/fuzz/values
+
+check_PROGRAMS += tests/fuzz/rules
+tests_fuzz_rules_SOURCES = tests/fuzz/fuzz.h tests/fuzz/rules.c
+tests_fuzz_rules_LDADD = $(FTR_LIBS)
+TESTS += tests/fuzz/rules
 EXTRA_DIST += \
 	tests/fuzz/corpus/debuginfo \
 	tests/fuzz/corpus/etrace \
 	tests/fuzz/corpus/fxt \
 	tests/fuzz/corpus/payloads \
+	tests/fuzz/corpus/rules \
 	tests/fuzz/corpus/shapes \
 	tests/fuzz/corpus/trace.dat \
 	tests/fuzz/corpus/uftrace \
