@@ -78,6 +78,8 @@ DEFERRED = [
     ("-F slow@color=red", SLOW),
     ("-F slow -F nosuch@kernel", SLOW),
     ("-F s*w@if:arg1==2 --match=glob", SLOW),
+    (" ".join(f"-T {name}@hide,if:{condition}" for name in ("mid", "leaf", "slow", "again", "usleep")
+              for condition in ("arg1==77", "arg1==78")) + " -F again@if:arg1==1", "again(again leaf)"),
 ]
 
 

@@ -14,16 +14,42 @@
 
 static const struct ftr_rule_plan nothing;
 
+/* A name that is the only one like it of a function: as C has them, and not mangled. */
+static bool is_plain_name(const struct ftr_pattern *pattern)
+{
+	const char *text = ftr_pattern_text(pattern);
+
+	if (!ftr_pattern_is_exact(pattern) || strncmp(text, "_Z", 2) == 0 ||
+	    strncmp(text, "_R", 2) == 0 || strncmp(text, "_D", 2) == 0)
+		return false;
+	return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				 "0123456789_")] == '\0';
+}
+
+/* Can both be about one function? */
+static bool may_meet(const struct ftr_rule *a, const struct ftr_rule *b)
+{
+	return !is_plain_name(a->pattern) || !is_plain_name(b->pattern) ||
+	       strcmp(ftr_pattern_text(a->pattern), ftr_pattern_text(b->pattern)) == 0;
+}
+
 int ftr_rule_plans_check(const struct ftr_rules *rules, struct ftr_err *err)
 {
-	unsigned nr = 0;
+	for (size_t i = 0; i < rules->rules.nr; i++) {
+		const struct ftr_rule *rule = &rules->rules.v[i];
+		unsigned nr = 0;
 
-	for (size_t i = 0; i < rules->rules.nr; i++)
-		nr += rules->rules.v[i].condition != NULL;
-	if (nr <= FTR_RULE_CONDITIONS_MAX)
-		return 0;
-	return ftr_err_set(err, EINVAL, "%u rules have conditions, more than %d; join some by ||",
-			   nr, FTR_RULE_CONDITIONS_MAX);
+		if (rule->condition == NULL)
+			continue;
+		for (size_t n = 0; n < rules->rules.nr; n++)
+			nr += rules->rules.v[n].condition != NULL &&
+			      may_meet(rule, &rules->rules.v[n]);
+		if (nr > FTR_RULE_CONDITIONS_MAX)
+			return ftr_err_set(err, EINVAL, "%s: %u rules of its functions may have "
+					   "conditions, more than %d; join some by ||", rule->text,
+					   nr, FTR_RULE_CONDITIONS_MAX);
+	}
+	return 0;
 }
 
 int ftr_rule_plans_init(struct ftr_rule_plans *plans, const struct ftr_rules *rules,

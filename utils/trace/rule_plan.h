@@ -18,7 +18,7 @@
 struct ftr_condition_facts;
 struct ftr_trace;
 
-/* As many rules may have conditions: a call's verdict has a bit for each. */
+/* As many rules of a function may have conditions: a call's verdict has a bit for each. */
 #define FTR_RULE_CONDITIONS_MAX 8
 
 struct ftr_rule_plan {
@@ -48,7 +48,7 @@ struct ftr_rule_plans {
 	struct ftr_arena arena;
 };
 
-/* Are there so many conditions at most?  0, or -EINVAL with the reason. */
+/* Do so many conditions at most meet at any function?  0, or -EINVAL with the reason. */
 int ftr_rule_plans_check(const struct ftr_rules *rules, struct ftr_err *err);
 
 /* -ENOMEM, then there is nothing to release, or 0. */
