@@ -558,6 +558,75 @@ class Shapes(Values):
             shutil.rmtree("data")
 
 
+LIBRARY = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+	char *s = strdup("hello"), *p = strrchr(s, 'l');
+	long n = strcmp(s, "help") + (long)strlen(s) + (p - s) + (getenv("NO_SUCH_NAME") != NULL) + access("/nonexistent", 0);
+
+	n += strncmp(s, "help", 3) + (strstr(s, "ll") - s) + abs(-5) + toupper('a') + (long)strspn(s, "leh");
+	free(s);
+	return close(77) + n == 0;
+}
+"""
+BOTH_SHOW = ("strdup", "strcmp", "strlen", "access", "strncmp", "strstr", "abs", "close", "strspn")
+
+
+class Library(Values):
+    def of_ltrace(self):
+        done = self.run_program("ltrace", "-o", "ltrace.out", "./library")
+        if done.returncode:
+            self.skipTest("ltrace cannot trace here")
+        with open("ltrace.out", encoding="ascii") as file:
+            return [re.sub(r"\s+= ", " = ", line.strip()) for line in file if line.split("(")[0] in BOTH_SHOW]
+
+    @unittest.skipUnless(shutil.which("ltrace"), "ltrace is not installed")
+    def test_what_ltrace_shows(self):
+        """Where both show the same of a value: ltrace shows texts that are returned by their addresses, ftr as texts."""
+        harness.build(self.write("library.c", "#include <ctype.h>\n" + LIBRARY), "library", "-pg", "-fno-builtin")
+        self.record("library", "-a")
+        shown = [re.sub(' = "hello"$', " = ADDRESS", call).replace("F_OK", "0") for call in calls("data", BOTH_SHOW)]
+        wanted = [re.sub(" = 0x[0-9a-f]+$", " = ADDRESS", call) for call in self.of_ltrace()]
+        self.assertGreater(len(wanted), 6)
+        self.assertEqual([call for call in shown if call.split("(")[0] in {one.split("(")[0] for one in wanted}], wanted)
+
+
+class Damage(Values):
+    """A NAME.dbg that does not tell the truth: what is sound is shown, what is not is said."""
+    names = ("vectors", "sizes", "optionals", "pointers")
+    sound = CONTAINERS_SEEN[3]
+    # What is changed in it, what of a warning is expected, and whether the call of optionals is shown as it was.
+    edits = (
+        (r"arg1/t\d+:vector\b", "arg1/t8:vector", "no record", True),
+        (r"arg1/t\d+:vector\b", "arg1/t1000:vector", "", True),
+        (r"\*24>8n8-0x4>24\+64i32", "*65535>65535n65535-0x65535>24+64i32", "", True),
+        (r"n8-0x", "n8-0y", "", True),
+        (r"# build-id: \w+", "# build-id: 00112233445566778899aabbccddeeff00112233", "unknown layout", False),
+        (r"#T: .*\n", "", "", False),
+        ("arg1", "argx", "no record", False),
+        ("arg1/t", "arg1/s", "", False),
+    )
+
+    def test_other_words(self):
+        harness.build(self.write("containers.cc", CONTAINERS), "containers", "-g", "-O1", "-pg", "-std=c++17")
+        self.record("containers", *(word for name in self.names for word in ("-A", name)), "--value-depth=2")
+        path = pathlib.Path("data/containers.dbg")
+        text = path.read_text(encoding="ascii")
+        for old, new, warning, is_sound in self.edits:
+            changed = re.sub(old, new, text)
+            self.assertNotEqual(changed, text)
+            path.write_text(changed, encoding="ascii")
+            done = self.run_program(FTR, "replay", "-f", "none", "--no-pager", "-d", "data")
+            self.expect(done.returncode == 0 and warning in done.stderr, f"{old}: {done.returncode} {done.stderr}")
+            self.expect("optionals(" in done.stdout, f"{old}: {done.stdout}")
+            self.expect(not is_sound or self.sound in done.stdout, f"{old}: {done.stdout}")
+
+
 SUMS = r"""
 #include <stdlib.h>
 __attribute__((noinline)) int take(const char *s, int n)
