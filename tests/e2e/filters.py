@@ -205,6 +205,50 @@ class FiltersTest(harness.Test):
                 recorded = self.recorded("fentry", *options)
                 self.assertEqual(recorded, self.replayed(*options, data="all"))
 
+    def random_program(self, random, name):
+        """Functions that call each other, themselves and the C library, to a depth that an argument bounds."""
+        functions = [f"f{n}" for n in range(random.randint(3, 8))]
+        lines = ["#include <stdlib.h>", "static volatile int sink;",
+                 *(f"int {function}(int n);" for function in functions)]
+        for function in functions:
+            lines.append(f"__attribute__((noinline, noclone)) int {function}(int n)\n{{\n\tint sum = n;\n")
+            for _ in range(random.randint(0, 3)):
+                called = random.choice(functions + ["abs"])
+                lines.append(f"\tif (n > {random.randint(0, 2)})\n\t\tsum += {called}(n - {random.randint(1, 2)});")
+            lines.append("\tsink += sum;\n\treturn sum;\n}")
+        lines.append(f"int main(void)\n{{\n\treturn f0({random.randint(3, 5)}) + f1(3) == -1;\n}}")
+        with open(name + ".c", "w", encoding="ascii") as file:
+            file.write("\n".join(lines) + "\n")
+        flags = random.choice(list(BUILDS.values()))
+        self.run_program(*harness.CC, *flags, "-fno-builtin", "-fno-optimize-sibling-calls", name + ".c", "-o", name)
+        return ["main", "abs", *functions]
+
+    def test_random_programs(self):
+        """The same of any program, with rules that count and clear, and patterns."""
+        random = Random(48)
+        actions = ["depth=1", "depth=3", "trace_on", "trace_off", "notrace", "filter", "hide", "sample=2", "sample=3",
+                   "clear", "clear=filter+notrace", "rate=1000000000/s", "backtrace"]
+        for nr in range(12):
+            names = self.random_program(random, f"made{nr}") + ["^f[0-3]$", "^f", ".@plt", "[mb]"]
+            self.recorded(f"made{nr}")
+            os.rename("made", "all")
+            for _ in range(8):
+                options = [f"-D{random.randint(1, 6)}"] if random.random() < 0.3 else []
+                for _ in range(random.randint(1, 4)):
+                    kind = random.choice("FFNHTTT")
+                    rule = random.choice(names)
+                    if kind == "T":
+                        rule += ("," if "@" in rule else "@") + random.choice(actions)
+                    options += ["-" + kind, rule]
+                with self.subTest(program=nr, options=" ".join(options)):
+                    done = self.ftr("record", "--no-event", "-d", "made", *options, f"./made{nr}")
+                    if "no function of" in done.stderr:
+                        self.assertEqual(done.returncode, 2)
+                        continue
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertEqual(self.replayed(), self.replayed(*options, data="all"))
+            shutil.rmtree("all")
+
     def test_live(self):
         for options, calls in (("-F slow", SLOW), ("-D 2", "main(run)"), ("-F slow@color=red", SLOW),
                                ("-t 10ms", "main(run(top(slow(usleep))))"), ("-F slow@depth=1", "slow"),
