@@ -8,6 +8,9 @@ ftr_SOURCES = \
 	cmds/completion.c \
 	cmds/convert.c \
 	cmds/diff.c \
+	cmds/doctor.c \
+	cmds/doctor.h \
+	cmds/doctor_cost.c \
 	cmds/dump.c \
 	cmds/export.c \
 	cmds/export.h \

@@ -6,6 +6,7 @@ dist_man_MANS += \
 	doc/ftr-convert.1 \
 	doc/ftr-data.5 \
 	doc/ftr-diff.1 \
+	doc/ftr-doctor.1 \
 	doc/ftr-dump.1 \
 	doc/ftr-etrace.5 \
 	doc/ftr-graph.1 \

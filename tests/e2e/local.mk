@@ -4,6 +4,7 @@ e2e_tests = \
 	tests/e2e/actions.py \
 	tests/e2e/build.py \
 	tests/e2e/completion.py \
+	tests/e2e/doctor.py \
 	tests/e2e/events.py \
 	tests/e2e/filters.py \
 	tests/e2e/flight.py \

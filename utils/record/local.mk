@@ -16,6 +16,9 @@ libftr_a_SOURCES += \
 	utils/record/control.h \
 	utils/record/deferred.c \
 	utils/record/deferred.h \
+	utils/record/doctor.c \
+	utils/record/doctor.h \
+	utils/record/doctor_obstacles.c \
 	utils/record/event_word.c \
 	utils/record/event_word.h \
 	utils/record/interposers.def \
