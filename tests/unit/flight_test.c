@@ -64,7 +64,7 @@ static bool sink_kernel(struct ftr_store *store, unsigned cpu, int pipe_fd, size
 	return true;
 }
 
-static void sink_events(struct ftr_store *store)
+static void sink_events(struct ftr_store *store, bool has_stacks)
 {
 	((struct sink *)store)->event_nr++;
 }
@@ -235,7 +235,7 @@ static void counts_pass_at_once(void **state)
 	struct fixture *f = fixture(1 << 20, 0);
 
 	f->store->ops->lost(f->store, &f->tasks[0], 5, FTR_LOST_NO_ROOM);
-	f->store->ops->events(f->store);
+	f->store->ops->events(f->store, false);
 	assert_int_equal(f->sink.lost_nr, 5);
 	assert_int_equal(f->sink.event_nr, 1);
 	append(f, 0, 1);

@@ -123,7 +123,7 @@ static size_t source_move(struct ring_collector *self, struct source *source, ui
 			ftr_record_word(FTR_RECORD_LOST, 0, 0),
 		};
 	if (source->convert.events != before.events)
-		store->ops->events(store);
+		store->ops->events(store, source->convert.stacks != before.stacks);
 	batch_append(self, source, (struct ftr_record_batch){
 		.bytes = chunk, .len = gap_bytes + len,
 		.record_nr = source->convert.records - before.records + is_gap,

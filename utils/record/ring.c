@@ -144,6 +144,7 @@ static __attribute__((noinline)) bool special_word(const struct ftr_ring *ring,
 		convert->lost += addr;
 	} else {
 		convert->events++;
+		convert->stacks += ftr_record_is_stack_id(addr);
 	}
 	*word = ftr_record_word(type, (unsigned)depth, addr) | (*word & FTR_RECORD_MORE);
 	return true;

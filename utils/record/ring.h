@@ -28,6 +28,7 @@ struct ftr_convert {
 	uint64_t records;	/* passed on */
 	uint64_t calls;		/* ... those of them that are ENTRYs */
 	uint64_t events;	/* ... those of them that are EVENTs */
+	uint64_t stacks;	/* ... those of them that are ftr:stack */
 	uint64_t lost;		/* records that the runtime reported as dropped */
 	uint64_t bad;		/* units, or records with their payload, that were none */
 	/*

@@ -53,8 +53,8 @@ struct ftr_record_batch {
 struct ftr_store_ops {
 	void (*append)(struct ftr_store *store, struct ftr_store_task *task,
 		       const struct ftr_record_batch *batch);
-	/* Records of the runtime's events follow: see that they are named. */
-	void (*events)(struct ftr_store *store);
+	/* Records of the runtime's events follow, ftr:stack among them: see that they are named. */
+	void (*events)(struct ftr_store *store, bool has_stacks);
 	/*
 	 * Append whole perf records of @cpu; with @nr 0 only its file is made.  False: they are not
 	 * kept.

@@ -72,24 +72,33 @@ static void dir_untraced(struct ftr_store *base, const struct ftr_ring_untraced 
 	pthread_mutex_unlock(&store->lock);
 }
 
-/*
- * Events that only ftr has are named once one occurs: a directory without events.txt says that
- * there are none.
- */
-static void dir_events(struct ftr_store *base)
+/* The events that only ftr has; that of stacks, or the others. */
+static void events_name(struct ftr_store_dir *store, bool is_stack)
 {
-	struct ftr_store_dir *store = dir_of(base);
 	const struct ftr_event_kind *kind;
 	size_t pos = 0;
 
-	pthread_mutex_lock(&store->lock);
-	if (!store->has_events) {
-		store->has_events = true;
-		while ((kind = ftr_event_kind_next(&pos)) != NULL) {
-			if (kind->is_runtime)
-				ftr_uftrace_dir_event(store->dir, kind->id, kind->name);
-		}
+	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
+		if (kind->is_runtime && (kind->id == FTR_EVENT_ID_STACK) == is_stack)
+			ftr_uftrace_dir_event(store->dir, kind->id, kind->name);
 	}
+}
+
+/*
+ * They are named once one occurs: a directory without events.txt says that there are none.  Where
+ * ftr:stack is named readers look for coroutines, so it is not named with the others.
+ */
+static void dir_events(struct ftr_store *base, bool has_stacks)
+{
+	struct ftr_store_dir *store = dir_of(base);
+
+	pthread_mutex_lock(&store->lock);
+	if (!store->has_events)
+		events_name(store, false);
+	if (has_stacks && !store->has_stacks)
+		events_name(store, true);
+	store->has_events = true;
+	store->has_stacks |= has_stacks;
 	pthread_mutex_unlock(&store->lock);
 }
 

@@ -35,6 +35,7 @@ struct ftr_store_dir {
 	struct ftr_ring_untraced untraced;
 	bool is_closed;				/* what comes now is not part of the recording */
 	bool has_events;			/* events.txt is there */
+	bool has_stacks;			/* ... and names ftr:stack */
 	bool has_perf;				/* there are perf-cpuN.dat files */
 	bool has_kernel;			/* there are kernel-cpuN.dat files */
 	bool has_failed;			/* writing failed, and that was said */

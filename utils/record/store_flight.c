@@ -164,11 +164,11 @@ static int flight_kernel_file(struct ftr_store *base, const char *name,
 	return inner->ops->kernel_file(inner, name, text);
 }
 
-static void flight_events(struct ftr_store *base)
+static void flight_events(struct ftr_store *base, bool has_stacks)
 {
 	struct ftr_store *inner = flight_of(base)->inner;
 
-	inner->ops->events(inner);
+	inner->ops->events(inner, has_stacks);
 }
 
 static void flight_lost(struct ftr_store *base, struct ftr_store_task *task, uint64_t nr,
