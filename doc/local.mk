@@ -76,6 +76,7 @@ EXTRA_DIST += \
 	doc/adr/0048-actions-at-gated-calls.md \
 	doc/adr/0050-containers-as-their-users-see-them.md \
 	doc/adr/0052-unprepared-programs.md \
+	doc/adr/0054-runs.md \
 	doc/adr/0060-a-load-is-sealed.md \
 	doc/fxt.md \
 	doc/layers.txt \

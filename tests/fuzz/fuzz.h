@@ -20,6 +20,7 @@ void fuzz_one(const struct ftr_format *format, const uint8_t *data, size_t size)
 /* Checks that one format alone needs. */
 void fuzz_extra_etrace(const uint8_t *data, size_t size);
 void fuzz_extra_fxt(const uint8_t *data, size_t size);
+void fuzz_extra_uftrace(const uint8_t *data, size_t size);
 
 /* Report, and keep the input in the file that FUZZ_KEEP names. */
 _Noreturn void fuzz_fail(const char *what, const char *file, int line);

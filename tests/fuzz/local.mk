@@ -6,7 +6,10 @@ fuzz_sources = \
 	tests/fuzz/fxt_extra.c \
 	tests/fuzz/graphs.c \
 	tests/fuzz/graphs.h \
-	tests/fuzz/target.c
+	tests/fuzz/runs.c \
+	tests/fuzz/runs.h \
+	tests/fuzz/target.c \
+	tests/fuzz/uftrace_extra.c
 check_PROGRAMS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = $(fuzz_sources) tests/fuzz/driver.c
 tests_fuzz_replay_LDADD = $(FTR_LIBS)

@@ -344,6 +344,7 @@ static const struct {
 } extras[] = {
 	{ "etrace", fuzz_extra_etrace },
 	{ "fxt", fuzz_extra_fxt },
+	{ "uftrace", fuzz_extra_uftrace },
 };
 
 void fuzz_one(const struct ftr_format *format, const uint8_t *data, size_t size)

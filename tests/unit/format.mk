@@ -29,6 +29,10 @@ UNIT_TESTS += tests/unit/uftrace_read_test
 tests_unit_uftrace_read_test_SOURCES = tests/unit/packed.h tests/unit/stream.c tests/unit/stream.h \
 	tests/unit/uftrace_read_test.c
 
+UNIT_TESTS += tests/unit/run_test
+tests_unit_run_test_SOURCES = tests/fuzz/fuzz.h tests/fuzz/runs.c tests/fuzz/runs.h tests/unit/packed.h \
+	tests/unit/run_test.c
+
 UNIT_TESTS += tests/unit/fxt_read_test
 tests_unit_fxt_read_test_SOURCES = tests/unit/fxt_read_test.c $(fxt_util)
 

@@ -10,6 +10,7 @@
 #include "utils/trace/trace.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct place {
@@ -211,6 +212,82 @@ static int graph_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_
 	return ret < 0 ? ftr_err_set(sink->err, -ret, "graph: out of memory") : 0;
 }
 
+/* ---- runs: the nodes below the calls that were open, already summed up ---- */
+
+/* A call ends that began before the run. */
+static void run_leave(struct graph_sink *self, struct place *place, const struct ftr_task *task,
+		      const struct ftr_run_end *end)
+{
+	struct ftr_event ev = {
+		.time_ns = end->time_ns,
+		.task = (struct ftr_task *)(uintptr_t)task,
+		.flags = end->flags,
+		.call = { .start_ns = end->start_ns, .child_ns = end->child_ns },
+	};
+
+	leave(self, place, &ev);
+}
+
+/* The node of a sum whose caller's is @parent; FTR_GRAPH_NONE = out of memory. */
+static uint32_t run_count(struct graph_sink *self, struct place *place, uint32_t parent,
+			  const struct ftr_task *task, const struct ftr_run_sum *sum)
+{
+	struct ftr_graph_key key = {
+		.name_id = sum->func->name_id, .name = sum->func->name,
+		.addr = sum->addr, .time_ns = sum->first_ns,
+	};
+	struct ftr_graph_node *node;
+	uint32_t index;
+
+	if (parent == FTR_GRAPH_NONE)
+		parent = place_root(self, place, task, sum->first_ns);
+	if (parent == FTR_GRAPH_NONE)
+		return FTR_GRAPH_NONE;
+	index = ftr_graph_child(&self->graph, parent, &key);
+	if (index == FTR_GRAPH_NONE)
+		return index;
+	node = &self->graph.nodes.v[index];
+	node->calls += sum->calls;
+	node->total_ns += sum->total_ns;
+	node->self_ns += sum->self_ns;
+	return index;
+}
+
+/* In the order in which the sums began, as the nodes of single calls.  @nodes: by sum. */
+static int run_take(struct graph_sink *self, const struct ftr_run *run, uint32_t *nodes)
+{
+	struct place *place = place_get(self, run->task);
+	size_t end_pos = 0;
+
+	if (place == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < run->sum_nr; i++) {
+		const struct ftr_run_sum *sum = &run->sums[i];
+
+		if (sum->func == NULL) {
+			if (i > 0)
+				run_leave(self, place, run->task, &run->ends[end_pos++]);
+			nodes[i] = place->node;
+			continue;
+		}
+		nodes[i] = run_count(self, place, nodes[sum->parent], run->task, sum);
+		if (nodes[i] == FTR_GRAPH_NONE)
+			return -ENOMEM;
+	}
+	if (run->open_nr > 0)
+		place->node = nodes[run->opens[run->open_nr - 1].sum];
+	return 0;
+}
+
+static int graph_run(struct ftr_sink *sink, const struct ftr_run *run)
+{
+	uint32_t *nodes = malloc(run->sum_nr * sizeof(*nodes));
+	int ret = nodes == NULL ? -ENOMEM : run_take(graph_of(sink), run, nodes);
+
+	free(nodes);
+	return ret < 0 ? ftr_err_set(sink->err, -ret, "graph: out of memory") : 0;
+}
+
 /* A root's time is that of what it called, and it was called once. */
 static void roots_sum(struct ftr_graph *graph)
 {
@@ -252,9 +329,22 @@ static const struct ftr_sink_ops graph_sink_ops = {
 	.fini	 = graph_fini,
 };
 
+/* Without details: least and most are of each call. */
+static const struct ftr_sink_ops plain_sink_ops = {
+	.size	  = sizeof(struct graph_sink),
+	.accepts  = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
+	.begin	  = graph_begin,
+	.batch	  = graph_batch,
+	.run	  = graph_run,
+	.run_kind = FTR_RUN_BY_CALLERS,
+	.end	  = graph_end,
+	.fini	  = graph_fini,
+};
+
 struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err)
 {
-	struct ftr_sink *sink = ftr_sink_new(&graph_sink_ops, NULL, err);
+	const struct ftr_sink_ops *ops = has_details ? &graph_sink_ops : &plain_sink_ops;
+	struct ftr_sink *sink = ftr_sink_new(ops, NULL, err);
 
 	if (sink == NULL || ftr_graph_init(&graph_of(sink)->graph) < 0) {
 		ftr_sink_free(sink);

@@ -326,6 +326,87 @@ static int stats_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_
 }
 
 /*
+ * ---- runs: sums of calls instead of calls.  Which of them were nested in a call that was open
+ * before the run is only known here: those until the last such call of their function ended.
+ */
+
+/* The ends, innermost first.  cut[] of a sum: of its time, what counts as nested. */
+static int count_ends(struct stats_sink *self, struct ftr_task_stat *task,
+		      const struct ftr_run *run, uint64_t *cut)
+{
+	for (size_t i = 0; i < run->end_nr; i++) {
+		const struct ftr_run_end *end = &run->ends[i];
+		struct ftr_event ev = {
+			.time_ns = end->time_ns,
+			.depth = run->base_depth - 1 - (uint32_t)i,
+			.call = { .func = end->func, .start_ns = end->start_ns,
+				  .child_ns = end->child_ns },
+		};
+		uint32_t open = --task->open.v[end->func->id];
+
+		cut[end->sum] = end->outer_ns;
+		if (count_exit(self, task, &ev, open > 0) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* After count_ends. */
+static int count_sum(struct stats_sink *self, struct ftr_task_stat *task,
+		     const struct ftr_run_sum *sum, uint64_t cut_ns)
+{
+	uint64_t outer_ns = sum->total_ns - sum->nested_ns;
+	struct ftr_func_stat *stat;
+
+	if (GROW_TO(&self->stats.funcs, sum->func->name_id) < 0)
+		return -ENOMEM;
+	if (task->open.v[sum->func->id] > 0)
+		cut_ns = outer_ns;
+	task->open.v[sum->func->id] += sum->open_nr;
+	if (sum->calls == 0)
+		return 0;
+	stat = &self->stats.funcs.v[sum->func->name_id];
+	if (stat->name == NULL)
+		func_stat_init(stat, sum->func);
+	stat->calls += sum->calls;
+	stat->total.sum_ns += outer_ns - cut_ns;
+	stat->total.nested_ns += sum->nested_ns + cut_ns;
+	stat->self.sum_ns += sum->self_ns;
+	task->self_ns += sum->self_ns;
+	task->calls += sum->calls;
+	return 0;
+}
+
+static int count_run(struct stats_sink *self, const struct ftr_run *run, uint64_t *cut)
+{
+	struct ftr_task_stat *task = task_stat(self, run->task);
+
+	if (task == NULL)
+		return -ENOMEM;
+	for (size_t i = 1; i < run->sum_nr; i++)
+		if (GROW_TO(&task->open, run->sums[i].func->id) < 0)
+			return -ENOMEM;
+	if (count_ends(self, task, run, cut) < 0)
+		return -ENOMEM;
+	task->calls += run->end_nr;
+	if (run->base_depth == run->end_nr)
+		task->total_ns += run->outside_ns;
+	for (size_t i = 1; i < run->sum_nr; i++)
+		if (count_sum(self, task, &run->sums[i], cut[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int stats_run(struct ftr_sink *sink, const struct ftr_run *run)
+{
+	uint64_t *cut = calloc(run->sum_nr, sizeof(*cut));
+	int ret = cut == NULL ? -ENOMEM : count_run(stats_of(sink), run, cut);
+
+	free(cut);
+	return ret < 0 ? ftr_err_set(sink->err, -ret, "statistics: out of memory") : 0;
+}
+
+/*
  * All time in functions: that of outermost calls, or that of those inside them where filters left
  * the outermost out.
  */
@@ -395,9 +476,22 @@ static const struct ftr_sink_ops stats_sink_ops = {
 	.fini	 = stats_fini,
 };
 
+/* Without details: least, most and squares are of each call. */
+static const struct ftr_sink_ops plain_sink_ops = {
+	.size	  = sizeof(struct stats_sink),
+	.accepts  = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
+	.batch	  = stats_batch,
+	.run	  = stats_run,
+	.run_kind = FTR_RUN_BY_FUNC,
+	.end	  = stats_end,
+	.fini	  = stats_fini,
+};
+
 struct ftr_sink *ftr_stats_new(unsigned flags, struct ftr_err *err)
 {
-	struct ftr_sink *sink = ftr_sink_new(&stats_sink_ops, NULL, err);
+	bool is_plain = (flags & ~(unsigned)FTR_STATS_OUTSIDE) == 0;
+	struct ftr_sink *sink = ftr_sink_new(is_plain ? &plain_sink_ops : &stats_sink_ops, NULL,
+					     err);
 
 	if (sink == NULL)
 		ftr_err_set(err, ENOMEM, "statistics: out of memory");

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/base/ahead.c \
+	utils/base/ahead.h \
 	utils/base/arena.c \
 	utils/base/arena.h \
 	utils/base/bits.h \

@@ -84,7 +84,9 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/export_task.c \
 	utils/format/uftrace/read.c \
 	utils/format/uftrace/read.h \
+	utils/format/uftrace/read_chunk.c \
 	utils/format/uftrace/read_data.c \
+	utils/format/uftrace/read_data.h \
 	utils/format/uftrace/read_event.c \
 	utils/format/uftrace/read_estimate.c \
 	utils/format/uftrace/read_fork.c \
@@ -94,9 +96,11 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/read_kernel_header.c \
 	utils/format/uftrace/read_map.c \
 	utils/format/uftrace/read_perf.c \
+	utils/format/uftrace/read_run.c \
 	utils/format/uftrace/read_spec.c \
 	utils/format/uftrace/read_stacks.c \
 	utils/format/uftrace/read_task.c \
+	utils/format/uftrace/read_window.c \
 	utils/format/uftrace/spec.c \
 	utils/format/uftrace/spec.h \
 	utils/format/uftrace/task_line.c \

@@ -353,6 +353,72 @@ static ssize_t calls_next(struct ftr_source *source, struct ftr_event **evs, str
 	return nr < 0 ? ftr_err_set(err, ENOMEM, "out of memory") : nr;
 }
 
+/* Does the run begin where the task is, and end calls that are open? */
+static bool run_fits(const struct stack *stack, const struct ftr_run *run)
+{
+	size_t nr = stack->open.open_nr;
+
+	if (run->first_ns < stack->last_ns || run->base_depth != nr || run->end_nr > nr)
+		return false;
+	for (size_t i = 0; i < run->end_nr; i++) {
+		if (stack->open.frames.v[nr - i].func != run->ends[i].func)
+			return false;
+	}
+	return true;
+}
+
+/* Fill in what the run could not know. */
+static void run_take(struct stack *stack, struct ftr_run *run)
+{
+	struct ftr_stack *open = &stack->open;
+
+	for (size_t i = 0; i < run->end_nr; i++) {
+		struct ftr_run_end *end = &run->ends[i];
+		const struct ftr_stack_frame *frame = ftr_stack_top(open);
+
+		end->start_ns = frame->start_ns;
+		end->child_ns += frame->child_ns;
+		end->flags = frame->flags;
+		open->open_nr--;
+		ftr_stack_top(open)->child_ns += end->time_ns - end->start_ns;
+	}
+	ftr_stack_top(open)->child_ns += run->outside_ns;
+	for (size_t i = 0; i < run->open_nr; i++) {
+		const struct ftr_run_sum *sum = &run->sums[run->opens[i].sum];
+
+		open->frames.v[++open->open_nr] = (struct ftr_stack_frame){
+			.func = sum->func,
+			.addr = sum->addr,
+			.start_ns = run->opens[i].start_ns,
+			.child_ns = run->opens[i].child_ns,
+		};
+	}
+	stack->last_ns = run->last_ns;
+	run->is_taken = true;
+}
+
+static int calls_run(struct ftr_source *source, enum ftr_run_kind kind, struct ftr_run **run,
+		     struct ftr_err *err)
+{
+	struct calls *self = (struct calls *)source;
+	struct stack *stack;
+	int ret;
+
+	if (self->pos < self->nr || self->is_ended)
+		return 0;
+	ret = ftr_source_run(self->inner, kind, run, err);
+	if (ret <= 0)
+		return ret;
+	stack = stack_of(self, (*run)->task);
+	if (stack == NULL ||
+	    ftr_vec_reserve(&stack->open.frames, stack->open.open_nr + (*run)->open_nr + 2) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	if (!run_fits(stack, *run))
+		return 0;
+	run_take(stack, *run);
+	return 1;
+}
+
 static void calls_free(struct ftr_source *source)
 {
 	struct calls *self = (struct calls *)source;
@@ -368,6 +434,7 @@ static void calls_free(struct ftr_source *source)
 
 static const struct ftr_source_ops calls_ops = {
 	.next = calls_next,
+	.run = calls_run,
 	.free = calls_free,
 };
 

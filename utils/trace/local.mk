@@ -48,6 +48,7 @@ libftr_a_SOURCES += \
 	utils/trace/rule_plan.h \
 	utils/trace/rule_text.c \
 	utils/trace/rule_text.h \
+	utils/trace/run.h \
 	utils/trace/select.c \
 	utils/trace/select.h \
 	utils/trace/session.c \

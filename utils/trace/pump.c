@@ -43,14 +43,36 @@ static int pump_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t
 	return 0;
 }
 
+/* What comes next, as a run where both ends can.  1, 0 at the end, or -errno. */
+static int pump_next(struct ftr_source *source, struct ftr_sink *sink,
+		     struct ftr_pump_stats *stats, struct ftr_err *err)
+{
+	struct ftr_event *evs;
+	struct ftr_run *run;
+	ssize_t nr = 0;
+	int ret;
+
+	if (sink->ops->run != NULL)
+		nr = ftr_source_run(source, sink->ops->run_kind, &run, err);
+	if (nr > 0) {
+		stats->events += run->event_nr;
+		ret = sink->ops->run(sink, run);
+		return ret < 0 ? ret : 1;
+	}
+	if (nr == 0)
+		nr = ftr_source_next(source, &evs, err);
+	if (nr <= 0)
+		return (int)nr;
+	ret = pump_batch(sink, evs, (size_t)nr, stats);
+	return ret < 0 ? ret : 1;
+}
+
 int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_trace *trace,
 	     struct ftr_pump_stats *stats, struct ftr_err *err)
 {
 	bool is_growing = trace != NULL && trace->is_growing;
 	struct ftr_pump_stats unasked;
-	struct ftr_event *evs;
-	ssize_t nr;
-	int ret = 0;
+	int ret = 0, more = 1;
 
 	assert(sink->ops->event != NULL || sink->ops->batch != NULL);
 	assert(sink->ops->accepts < FTR_BIT(FTR_EVENT_TYPES));
@@ -60,8 +82,9 @@ int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_
 	sink->err = err;
 	if (sink->ops->begin != NULL)
 		ret = sink->ops->begin(sink, trace);
-	while (ret >= 0 && (nr = ftr_source_next(source, &evs, err)) != 0) {
-		ret = nr < 0 ? (int)nr : pump_batch(sink, evs, (size_t)nr, stats);
+	while (ret >= 0 && more > 0) {
+		more = pump_next(source, sink, stats, err);
+		ret = more < 0 ? more : 0;
 		/* The source may wait long for the next batch: show what there is. */
 		if (ret >= 0 && is_growing && sink->out != NULL)
 			ret = ftr_ostream_flush(sink->out, err);

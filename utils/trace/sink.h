@@ -8,6 +8,7 @@
 
 #include "utils/base/err.h"
 #include "utils/trace/event.h"
+#include "utils/trace/run.h"
 
 struct ftr_ostream;
 struct ftr_sink;
@@ -24,6 +25,9 @@ struct ftr_sink_ops {
 	 * the call counts, and whose output is no copy of the trace.
 	 */
 	int  (*batch)(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr);
+	/* (nullable) As batch, for calls that are summed up already, in this way. */
+	int  (*run)(struct ftr_sink *sink, const struct ftr_run *run);
+	enum ftr_run_kind run_kind;
 	int  (*end)(struct ftr_sink *sink);					/* (nullable) */
 	void (*fini)(struct ftr_sink *sink);	/* (nullable) release what begin allocated */
 };

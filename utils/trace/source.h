@@ -16,6 +16,7 @@
 
 #include "utils/base/err.h"
 #include "utils/trace/event.h"
+#include "utils/trace/run.h"
 
 #define FTR_SOURCE_BATCH 256		/* events a batch holds at most */
 #define FTR_CACHE_LINE	 64		/* align batches to it */
@@ -29,6 +30,12 @@ struct ftr_source_ops {
 	 * -errno for what no resynchronisation can mend.
 	 */
 	ssize_t (*next)(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err);
+	/*
+	 * (nullable) Offer what comes next as a run instead.  1; 0 where it has to be handed out as
+	 * events (or is the end), and as long as the run is not marked as taken; or -errno.
+	 */
+	int (*run)(struct ftr_source *source, enum ftr_run_kind kind, struct ftr_run **run,
+		   struct ftr_err *err);
 	void (*free)(struct ftr_source *source);
 };
 
@@ -42,6 +49,12 @@ static inline ssize_t ftr_source_next(struct ftr_source *source, struct ftr_even
 				      struct ftr_err *err)
 {
 	return source->ops->next(source, evs, err);
+}
+
+static inline int ftr_source_run(struct ftr_source *source, enum ftr_run_kind kind,
+				 struct ftr_run **run, struct ftr_err *err)
+{
+	return source->ops->run == NULL ? 0 : source->ops->run(source, kind, run, err);
 }
 
 /* NULL is fine.  A wrapping source frees what it wraps. */

@@ -74,7 +74,7 @@ static void subtract_free(struct ftr_source *source)
 	free(self);
 }
 
-static const struct ftr_source_ops subtract_ops = { subtract_next, subtract_free };
+static const struct ftr_source_ops subtract_ops = { .next = subtract_next, .free = subtract_free };
 
 struct ftr_source *ftr_subtract_new(struct ftr_source *inner, uint32_t call_ns, uint32_t caller_ns)
 {

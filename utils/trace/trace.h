@@ -59,6 +59,8 @@ struct ftr_trace {
 	FTR_VEC(struct ftr_source *) sources;
 	uint64_t bytes_total;		/* of records that sources read; 0 = not known */
 	uint64_t bytes_read;		/* of these, so far */
+	size_t chunk_bytes;	/* of records that runs are made of at a time; 0 = as usual */
+	unsigned thread_nr;	/* that make runs; 0 = as many as processors */
 	bool is_ordered;		/* the one source interleaves tasks already */
 	/*
 	 * Asked of the reader: a stream may be handed out as it comes, with tasks each in order of

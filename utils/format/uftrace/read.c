@@ -38,6 +38,7 @@ static void reader_free(void *arg)
 {
 	struct uft_reader *reader = arg;
 
+	uft_ahead_free(reader->ahead);
 	for (size_t i = 0; i < reader->tasks.nr; i++) {
 		struct uft_task *task = reader->tasks.v[i];
 
@@ -246,19 +247,20 @@ static int sources_make(struct uft_reader *reader)
 {
 	for (size_t i = 0; i < reader->tasks.nr; i++) {
 		struct uft_task *task = reader->tasks.v[i];
-		struct ftr_source *source;
+		struct ftr_source *source, *own;
 
 		if (task->in.size == 0 && task->aside.size == 0 && task->side.nr == 0 &&
 		    task->kernel.cpus.nr == 0)
 			continue;
-		source = own_source(reader, task);
-		source = syscalls_join(reader, task, source);
+		own = own_source(reader, task);
+		source = syscalls_join(reader, task, own);
 		source = uft_kernel_join(reader, task, source);
 		if (source == NULL || ftr_vec_push(&reader->trace->sources, source) < 0) {
 			ftr_source_free(source);
 			return -ENOMEM;
 		}
 		source->is_of_one_task = true;
+		task->has_runs = source == own && task->aside.size == 0;
 	}
 	return reader->syscalls != NULL ? ftr_etrace_events_take_rest(reader->syscalls) : 0;
 }

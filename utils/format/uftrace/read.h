@@ -53,6 +53,7 @@ enum {
 	UFT_SIDE_MESSAGE    = UINT8_MAX,
 };
 
+struct uft_ahead;
 struct uft_kernel;
 
 /* One task and its data. */
@@ -61,6 +62,8 @@ struct uft_task {
 	struct ftr_istream in;	/* TID.dat; data = NULL: there is none */
 	struct ftr_istream aside;	/* TID.event, likewise */
 	bool is_open, is_aside_open;
+	bool has_runs;		/* its source is over TID.dat alone, which may be read ahead */
+	size_t piece_at;	/* ... by these pieces of reader->ahead */
 	bool is_named;		/* not only as the parent of another: it has data */
 	uint64_t first_ns;	/* of its first record, 0 = none */
 	FTR_VEC(struct uft_side) side;	/* sorted by time before reading starts */
@@ -86,6 +89,7 @@ struct uft_reader {
 	struct uft_specs *specs;		/* (owned, nullable) */
 	struct ftr_etrace_events *syscalls;	/* (owned, nullable) of FTR_SYSCALL_FILE */
 	struct uft_kernel *kernel;		/* (owned, nullable) */
+	struct uft_ahead *ahead;		/* (owned, nullable) once runs were asked for */
 	struct uft_slot slots[UFT_SLOTS];
 };
 
@@ -162,6 +166,9 @@ struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *t
 /* The same over what stands in TID.event. */
 struct ftr_source *uft_aside_source(struct uft_reader *reader, struct uft_task *task,
 				    struct ftr_diag *diag);
+
+/* uftrace/read_run.c: before the tasks are freed; NULL is fine. */
+void uft_ahead_free(struct uft_ahead *ahead);
 
 struct uft_task *uft_task_get(struct uft_reader *reader, int32_t pid, int32_t tid);
 

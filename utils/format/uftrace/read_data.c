@@ -7,61 +7,34 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "utils/base/bytes.h"
 #include "utils/format/uftrace/read.h"
+#include "utils/format/uftrace/read_data.h"
 #include "utils/proto/record.h"
 #include "utils/trace/event_kind.h"
 
-#define RECORD_BYTES sizeof(struct ftr_record)
 #define CONTEXT_NONE 1			/* of a task without any session */
-#define JUMP_NS FTR_BIT64(32)	/* a longer step is looked at twice */
 #define CONTEXT_SHIFT 48		/* addresses of programs have fewer bits */
-#define WINDOW_BYTES FTR_MIB(2)	/* of a mapped file that is kept in memory */
 
-struct data_source {
-	struct ftr_source base;
-	struct uft_reader *reader;
-	struct uft_task *data;
-	const struct ftr_istream *in;	/* (borrowed) of the task's */
-	struct ftr_diag *diag;	/* (borrowed, nullable) */
-	const uint8_t *p;
-	const uint8_t *end;
-	uint64_t last_ns;
-	uint64_t special_ns;	/* records from here on need more than the fast path */
-	uint64_t context_ns;	/* when the session or its map changes next */
-	struct ftr_session *session;	/* (nullable) */
-	uint32_t context;
-	size_t side_pos;
-	size_t inherit_pos;	/* calls of the parent that were handed out */
-	bool is_started;
-	struct uft_estimate estimate;
-	size_t window_pos;	/* how far the file was asked into memory */
-	bool is_back_reported;
-	/* An event is as large as a cache line: none should lie in two. */
-	_Alignas(FTR_CACHE_LINE) struct ftr_event evs[FTR_SOURCE_BATCH];
-	struct ftr_payload payloads[FTR_SOURCE_BATCH];
-};
-
-static size_t offset_of(const struct data_source *self, const uint8_t *p)
+static size_t offset_of(const struct uft_data *self, const uint8_t *p)
 {
 	return (size_t)(p - self->in->data);
 }
 
-static uint64_t record_time(const struct data_source *self, const uint8_t *p)
+static uint64_t record_time(const struct uft_data *self, const uint8_t *p)
 {
 	return ftr_get_u64(p, self->reader->is_big);
 }
 
 /* ... or, of an estimated one, when it can have been. */
-static uint64_t record_true_time(struct data_source *self)
+static uint64_t record_true_time(struct uft_data *self)
 {
 	return self->estimate.back_ns == 0 ? record_time(self, self->p) :
 	       uft_estimate_time(&self->estimate, self->p, self->end, self->reader->is_big);
 }
 
-static uint64_t record_word(const struct data_source *self, const uint8_t *p)
+static uint64_t record_word(const struct uft_data *self, const uint8_t *p)
 {
 	return ftr_get_u64(p + 8, self->reader->is_big);
 }
@@ -72,7 +45,7 @@ static bool word_is_record(uint64_t word)
 }
 
 /* What comes first: a side event, or a change of the context. */
-static void special_update(struct data_source *self)
+static void special_update(struct uft_data *self)
 {
 	self->special_ns = self->context_ns;
 	if (self->side_pos < self->data->side.nr &&
@@ -83,7 +56,7 @@ static void special_update(struct data_source *self)
 }
 
 /* Which session, and which state of its map, holds at @time_ns? */
-static void context_update(struct data_source *self, uint64_t time_ns)
+static void context_update(struct uft_data *self, uint64_t time_ns)
 {
 	const struct ftr_task *task = self->data->task;
 	uint64_t next_ns = UINT64_MAX;
@@ -107,14 +80,14 @@ static void context_update(struct data_source *self, uint64_t time_ns)
 	special_update(self);
 }
 
-static int data_start(struct data_source *self)
+int uft_data_start(struct uft_data *self)
 {
 	self->is_started = true;
 	return uft_inherit(self->reader, self->data);
 }
 
 /* A child that was forked inside calls begins with them. */
-static int event_inherited(struct data_source *self, struct ftr_event *ev)
+static int event_inherited(struct uft_data *self, struct ftr_event *ev)
 {
 	uint64_t addr = self->data->inherited.v[self->inherit_pos];
 	const struct ftr_func *func;
@@ -135,18 +108,25 @@ static int event_inherited(struct data_source *self, struct ftr_event *ev)
 }
 
 /* What comes before the first record that is not a side event. */
-static bool has_inherited(const struct data_source *self, uint64_t time_ns)
+static bool has_inherited(const struct uft_data *self, uint64_t time_ns)
 {
 	return self->inherit_pos < self->data->inherited.nr && time_ns >= self->data->first_ns;
 }
 
-static const struct ftr_func *resolve_slow(struct data_source *self, struct uft_slot *slot,
+static const struct ftr_func *resolve_slow(struct uft_data *self, struct uft_slot *slot,
 					   uint64_t time_ns, uint64_t addr)
 {
 	slot->func = ftr_trace_resolve(self->reader->trace, self->session, time_ns, addr);
 	slot->addr = addr;
 	slot->context = slot->func == NULL ? 0 : self->context;
 	return slot->func;
+}
+
+static inline struct uft_slot *slot_of(struct uft_slot *slots, uint32_t context, uint64_t addr)
+{
+	uint64_t hash = (addr ^ (uint64_t)context << CONTEXT_SHIFT) * FTR_HASH_FACTOR;
+
+	return &slots[ftr_high_bits(hash, UFT_SLOT_BITS)];
 }
 
 /* What the fast path keeps at hand. */
@@ -156,18 +136,26 @@ struct fast {
 	uint32_t context;
 };
 
-static inline struct fast fast_of(struct data_source *self)
+static inline struct fast fast_of(struct uft_data *self)
 {
 	return (struct fast){ self->data->task, self->reader->slots, self->context };
 }
 
-static inline int event_call(struct data_source *self, struct fast fast, struct ftr_event *ev,
+const struct ftr_func *uft_data_func(struct uft_data *self, uint64_t time_ns, uint64_t addr)
+{
+	struct uft_slot *slot = slot_of(self->reader->slots, self->context, addr);
+
+	if (slot->addr == addr && slot->context == self->context)
+		return slot->func;
+	return resolve_slow(self, slot, time_ns, addr);
+}
+
+static inline int event_call(struct uft_data *self, struct fast fast, struct ftr_event *ev,
 			     uint64_t time_ns, uint64_t word)
 {
 	uint64_t addr = ftr_record_addr(word);
 	unsigned depth = ftr_record_depth(word);
-	uint64_t hash = (addr ^ (uint64_t)fast.context << CONTEXT_SHIFT) * FTR_HASH_FACTOR;
-	struct uft_slot *slot = &fast.slots[ftr_high_bits(hash, UFT_SLOT_BITS)];
+	struct uft_slot *slot = slot_of(fast.slots, fast.context, addr);
 	const struct ftr_func *func = slot->func;
 
 	if (__builtin_expect((slot->addr != addr) | (slot->context != fast.context), 0)) {
@@ -190,7 +178,7 @@ static inline int event_call(struct data_source *self, struct fast fast, struct 
 }
 
 /* Plain calls until something special.  Returns how many events, or -ENOMEM. */
-static inline ssize_t data_fast(struct data_source *self, size_t nr, bool is_big)
+static inline ssize_t data_fast(struct uft_data *self, size_t nr, bool is_big)
 {
 	const uint64_t mask = FTR_RECORD_MAGIC_MASK | FTR_RECORD_MORE | 2;	/* 2: LOST, EVENT */
 	struct fast fast = fast_of(self);
@@ -203,17 +191,18 @@ static inline ssize_t data_fast(struct data_source *self, size_t nr, bool is_big
 	for (; nr < FTR_SOURCE_BATCH; nr++) {
 		uint64_t time_ns, word;
 
-		if ((size_t)(self->end - p) < RECORD_BYTES)
+		if ((size_t)(self->end - p) < UFT_RECORD_BYTES)
 			break;
 		time_ns = ftr_get_u64(p, is_big);
 		word = ftr_get_u64(p + 8, is_big);
 		if (__builtin_expect(((word & mask) != FTR_RECORD_MAGIC) |
-				     (time_ns - last_ns > JUMP_NS) | (time_ns >= special_ns), 0))
+				     (time_ns - last_ns > UFT_JUMP_NS) |
+				     (time_ns >= special_ns), 0))
 			break;
 		if (event_call(self, fast, &self->evs[nr], time_ns, word) < 0)
 			return -ENOMEM;
 		last_ns = time_ns;
-		p += RECORD_BYTES;
+		p += UFT_RECORD_BYTES;
 	}
 	self->last_ns = last_ns;
 	self->p = p;
@@ -221,47 +210,47 @@ static inline ssize_t data_fast(struct data_source *self, size_t nr, bool is_big
 }
 
 /* Each byte order has a loop of its own. */
-static ssize_t data_fast_any(struct data_source *self, size_t nr)
+static ssize_t data_fast_any(struct uft_data *self, size_t nr)
 {
 	return self->reader->is_big ? data_fast(self, nr, true) : data_fast(self, nr, false);
 }
 
 /* Could a record begin at @p, after one of last_ns? */
-static bool record_is_plausible(const struct data_source *self, const uint8_t *p)
+static bool record_is_plausible(const struct uft_data *self, const uint8_t *p)
 {
 	uint64_t word, time_ns;
 
-	if ((size_t)(self->end - p) < RECORD_BYTES)
+	if ((size_t)(self->end - p) < UFT_RECORD_BYTES)
 		return false;
 	word = record_word(self, p);
 	time_ns = record_time(self, p);
 	if (!word_is_record(word) || ftr_record_type(word) == FTR_RECORD_LOST || time_ns == 0)
 		return false;
 	if (self->last_ns != 0)
-		return time_ns - self->last_ns <= JUMP_NS;
-	return (size_t)(self->end - p) < 2 * RECORD_BYTES ||
-	       (word_is_record(record_word(self, p + RECORD_BYTES)) &&
-		record_time(self, p + RECORD_BYTES) - time_ns <= JUMP_NS);
+		return time_ns - self->last_ns <= UFT_JUMP_NS;
+	return (size_t)(self->end - p) < 2 * UFT_RECORD_BYTES ||
+	       (word_is_record(record_word(self, p + UFT_RECORD_BYTES)) &&
+		record_time(self, p + UFT_RECORD_BYTES) - time_ns <= UFT_JUMP_NS);
 }
 
 /* Go on at the next record that makes sense, not before @at. */
-static void data_resync(struct data_source *self, const uint8_t *at, const char *why)
+static void data_resync(struct uft_data *self, const uint8_t *at, const char *why)
 {
 	const uint8_t *from = self->p;
 
 	self->p = at;
 	while (self->p < self->end && !record_is_plausible(self, self->p))
 		self->p += 8;		/* records and payloads are multiples of that */
-	if (self->p > self->end || (size_t)(self->end - self->p) < RECORD_BYTES)
+	if (self->p > self->end || (size_t)(self->end - self->p) < UFT_RECORD_BYTES)
 		self->p = self->end;
 	ftr_diag_warn(self->diag, "%s+0x%zx: %s; skipped %zu bytes",
 		      self->in->name, offset_of(self, from), why, (size_t)(self->p - from));
 }
 
 /* A time that steps far ahead, when the next record's does not, or back: mend it. */
-static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
+static uint64_t time_mend(struct uft_data *self, uint64_t time_ns)
 {
-	const uint8_t *next = self->p + RECORD_BYTES;
+	const uint8_t *next = self->p + UFT_RECORD_BYTES;
 	struct ftr_diag *diag = self->diag;
 	uint64_t next_ns;
 
@@ -275,7 +264,7 @@ static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 		self->is_back_reported = true;
 		return self->last_ns;
 	}
-	if ((size_t)(self->end - self->p) < 2 * RECORD_BYTES ||
+	if ((size_t)(self->end - self->p) < 2 * UFT_RECORD_BYTES ||
 	    (record_word(self, self->p) & FTR_RECORD_MORE) ||
 	    !word_is_record(record_word(self, next)) ||
 	    ftr_record_type(record_word(self, next)) == FTR_RECORD_LOST)
@@ -288,7 +277,7 @@ static uint64_t time_mend(struct data_source *self, uint64_t time_ns)
 	return next_ns;
 }
 
-static void event_side(struct data_source *self, struct ftr_event *ev)
+static void event_side(struct uft_data *self, struct ftr_event *ev)
 {
 	const struct uft_side *side = &self->data->side.v[self->side_pos++];
 	void *what = uft_side_what(self->data, side);
@@ -321,7 +310,7 @@ static void event_side(struct data_source *self, struct ftr_event *ev)
 }
 
 /* Take @bytes of payload over; @skip with its padding. */
-static void event_payload(struct data_source *self, struct ftr_event *ev, size_t head, size_t bytes,
+static void event_payload(struct uft_data *self, struct ftr_event *ev, size_t head, size_t bytes,
 			  size_t skip)
 {
 	struct ftr_payload *payload = &self->payloads[ev - self->evs];
@@ -339,7 +328,7 @@ static void event_payload(struct data_source *self, struct ftr_event *ev, size_t
  * The values behind an ENTRY or EXIT; self->p stands behind the record.  Only the spec defines how
  * long.
  */
-static void call_payload(struct data_source *self, struct ftr_event *ev)
+static void call_payload(struct uft_data *self, struct ftr_event *ev)
 {
 	const struct ftr_argspec *spec = ev->type == FTR_EVENT_ENTRY ? ev->call.func->args
 								      : ev->call.func->retval;
@@ -357,7 +346,7 @@ static void call_payload(struct data_source *self, struct ftr_event *ev)
 	self->payloads[ev - self->evs].spec = spec;
 }
 
-static void point_payload(struct data_source *self, struct ftr_event *ev)
+static void point_payload(struct uft_data *self, struct ftr_event *ev)
 {
 	size_t left = (size_t)(self->end - self->p);
 	size_t bytes = left < 2 ? SIZE_MAX : ftr_get_u16(self->p, self->reader->is_big);
@@ -376,7 +365,7 @@ static void point_payload(struct data_source *self, struct ftr_event *ev)
 }
 
 /* The record at p, whatever it is.  1, or 0 when it was no record, or -ENOMEM. */
-static int data_record(struct data_source *self, struct ftr_event *ev)
+static int data_record(struct uft_data *self, struct ftr_event *ev)
 {
 	uint64_t word = record_word(self, self->p);
 	uint64_t time_ns = record_true_time(self);
@@ -390,7 +379,7 @@ static int data_record(struct data_source *self, struct ftr_event *ev)
 		time_ns = self->last_ns != 0 ? self->last_ns : self->data->first_ns;
 	else if (self->estimate.is_on && time_ns < self->last_ns)
 		time_ns = self->last_ns;	/* within the call that was moved */
-	else if (time_ns - self->last_ns > JUMP_NS)
+	else if (time_ns - self->last_ns > UFT_JUMP_NS)
 		time_ns = time_mend(self, time_ns);
 	if (time_ns >= self->context_ns)
 		context_update(self, time_ns);
@@ -399,7 +388,7 @@ static int data_record(struct data_source *self, struct ftr_event *ev)
 		special_update(self);
 	}
 	self->last_ns = time_ns;
-	self->p += RECORD_BYTES;
+	self->p += UFT_RECORD_BYTES;
 	if (ftr_record_type(word) <= FTR_RECORD_EXIT) {
 		ret = event_call(self, fast_of(self), ev, time_ns, word);
 		if (ret == 0 && (word & FTR_RECORD_MORE))
@@ -421,7 +410,7 @@ static int data_record(struct data_source *self, struct ftr_event *ev)
 }
 
 /* One event off the fast path.  1, 0 at the end, or -ENOMEM. */
-static int data_slow(struct data_source *self, struct ftr_event *ev)
+static int data_slow(struct uft_data *self, struct ftr_event *ev)
 {
 	int ret = 0;
 
@@ -429,7 +418,7 @@ static int data_slow(struct data_source *self, struct ftr_event *ev)
 		size_t left = (size_t)(self->end - self->p);
 		bool has_side = self->side_pos < self->data->side.nr;
 
-		if (left > 0 && left < RECORD_BYTES) {
+		if (left > 0 && left < UFT_RECORD_BYTES) {
 			ftr_diag_warn(self->diag, "%s+0x%zx: the file ends inside a record",
 				      self->in->name, offset_of(self, self->p));
 			self->p = self->end;
@@ -451,36 +440,18 @@ static int data_slow(struct data_source *self, struct ftr_event *ev)
 	return ret;
 }
 
-/* Keep a window of a mapped file in memory: ask for the next part at once, forget the last. */
-static void window_move(struct data_source *self)
-{
-	uint8_t *map = self->in->owned_map;
-	size_t pos = offset_of(self, self->p);
-	size_t left;
-
-	if (map == NULL || pos + WINDOW_BYTES / 2 < self->window_pos)
-		return;
-	if (self->window_pos > WINDOW_BYTES)
-		madvise(map + self->window_pos - 2 * WINDOW_BYTES, WINDOW_BYTES, MADV_DONTNEED);
-	left = self->in->owned_map_bytes - self->window_pos;
-	if (self->window_pos >= self->in->owned_map_bytes)
-		return;
-#ifdef MADV_POPULATE_READ	/* only saves page faults; older kernels refuse it */
-	madvise(map + self->window_pos, left < WINDOW_BYTES ? left : WINDOW_BYTES,
-		MADV_POPULATE_READ);
-#endif
-	self->window_pos += WINDOW_BYTES;
-}
-
 static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
-	struct data_source *self = (struct data_source *)source;
-	const uint8_t *from = self->p;
+	struct uft_data *self = (struct uft_data *)source;
+	const uint8_t *from;
 	size_t nr = 0;
 
-	if (!self->is_started && data_start(self) < 0)
+	uft_runs_settle(self);
+	from = self->p;
+	if (!self->is_started && uft_data_start(self) < 0)
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->in->name);
-	window_move(self);
+	if (!uft_runs_prevail(self))
+		uft_window_move(self);
 	while (nr < FTR_SOURCE_BATCH) {
 		ssize_t ret = data_fast_any(self, nr);
 
@@ -495,6 +466,8 @@ static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, stru
 		if (ret == 0)
 			break;
 		nr++;
+		if (uft_runs_begin_at(self, self->p))
+			break;
 	}
 	self->reader->trace->bytes_read += (uint64_t)(self->p - from);
 	*evs = self->evs;
@@ -503,18 +476,25 @@ static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, stru
 
 static void data_free(struct ftr_source *source)
 {
+	uft_runs_free(((struct uft_data *)source)->runs);
 	free(source);
 }
 
 static const struct ftr_source_ops data_ops = {
 	.next = data_next,
+	.run = uft_data_run,
 	.free = data_free,
 };
 
-static struct data_source *source_new(struct uft_reader *reader, struct uft_task *task,
+static const struct ftr_source_ops aside_ops = {
+	.next = data_next,
+	.free = data_free,
+};
+
+static struct uft_data *source_new(struct uft_reader *reader, struct uft_task *task,
 				      const struct ftr_istream *in, struct ftr_diag *diag)
 {
-	struct data_source *self = aligned_alloc(FTR_CACHE_LINE, sizeof(*self));
+	struct uft_data *self = aligned_alloc(FTR_CACHE_LINE, sizeof(*self));
 
 	if (self == NULL)
 		return NULL;
@@ -532,6 +512,7 @@ static struct data_source *source_new(struct uft_reader *reader, struct uft_task
 	self->is_started = false;
 	self->window_pos = 0;
 	self->is_back_reported = false;
+	self->runs = NULL;
 	context_update(self, task->first_ns);
 	return self;
 }
@@ -539,7 +520,7 @@ static struct data_source *source_new(struct uft_reader *reader, struct uft_task
 struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *task,
 				   struct ftr_diag *diag)
 {
-	struct data_source *self = source_new(reader, task, &task->in, diag);
+	struct uft_data *self = source_new(reader, task, &task->in, diag);
 
 	if (self == NULL)
 		return NULL;
@@ -551,10 +532,11 @@ struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *t
 struct ftr_source *uft_aside_source(struct uft_reader *reader, struct uft_task *task,
 				    struct ftr_diag *diag)
 {
-	struct data_source *self = source_new(reader, task, &task->aside, diag);
+	struct uft_data *self = source_new(reader, task, &task->aside, diag);
 
 	if (self == NULL)
 		return NULL;
+	self->base.ops = &aside_ops;
 	self->side_pos = self->inherit_pos = SIZE_MAX;	/* these are of TID.dat */
 	self->is_started = true;
 	special_update(self);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums as text, made of runs or of events. */
+#include "tests/fuzz/runs.h"
+
+#include <inttypes.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "utils/analysis/graph.h"
+#include "utils/analysis/stats.h"
+#include "utils/base/strbuf.h"
+#include "utils/trace/func.h"
+#include "utils/trace/pipeline.h"
+#include "utils/trace/pump.h"
+#include "utils/trace/trace.h"
+
+static size_t in_runs;	/* of the pump at work */
+static int (*sink_run)(struct ftr_sink *sink, const struct ftr_run *run);
+
+static int counted_run(struct ftr_sink *sink, const struct ftr_run *run)
+{
+	in_runs += run->event_nr;
+	return sink_run(sink, run);
+}
+
+static void stat_text(const struct ftr_func_stat *stat, struct ftr_strbuf *text)
+{
+	ftr_strbuf_printf(text, "%s %u: %" PRIu64 " calls, %" PRIu64 "+%" PRIu64 ", self %" PRIu64
+			  ", of %" PRIu64 "\n", stat->name, stat->size, stat->calls,
+			  stat->total.sum_ns, stat->total.nested_ns, stat->self.sum_ns,
+			  stat->whole_ns);
+}
+
+static void stats_text(const struct ftr_stats *stats, struct ftr_strbuf *text)
+{
+	size_t nr;
+	const struct ftr_func_stat **rows = ftr_stats_rows(stats, &nr);
+
+	check(rows != NULL);
+	for (size_t i = 0; i < nr; i++)
+		stat_text(rows[i], text);
+	free(rows);
+	for (size_t i = 0; i < stats->tasks.nr; i++) {
+		const struct ftr_task_stat *task = &stats->tasks.v[i];
+
+		if (task->task != NULL)
+			ftr_strbuf_printf(text, "task %d: %" PRIu64 " calls, %" PRIu64 ", self %"
+					  PRIu64 "\n", task->task->tid, task->calls,
+					  task->total_ns, task->self_ns);
+	}
+}
+
+static void graph_text(const struct ftr_graph *graph, struct ftr_strbuf *text)
+{
+	for (size_t i = 0; i < graph->nodes.nr; i++) {
+		const struct ftr_graph_node *node = &graph->nodes.v[i];
+
+		ftr_strbuf_printf(text, "%s %" PRIx64 " below %u, then %u: %" PRIu64 " calls, %"
+				  PRIu64 ", self %" PRIu64 ", from %" PRIu64 "\n", node->name,
+				  node->addr, node->parent, node->next, node->calls,
+				  node->total_ns, node->self_ns, node->first_ns);
+	}
+}
+
+size_t runs_text(struct ftr_trace *trace, const struct runs_way *way, bool is_tree,
+		 struct ftr_strbuf *text)
+{
+	static const struct ftr_pipeline_options options = { .kernel_full = true,
+							     .is_unordered = true };
+	struct ftr_err err = { 0 };
+	struct ftr_sink *sink = is_tree ? ftr_graph_new(false, &err) : ftr_stats_new(0, &err);
+	struct ftr_source *source = NULL;
+	struct ftr_sink_ops ops;
+
+	check(sink != NULL);
+	ops = *sink->ops;
+	sink_run = ops.run;
+	ops.run = way->chunk_bytes == 0 ? NULL : counted_run;
+	sink->ops = &ops;
+	in_runs = 0;
+	trace->chunk_bytes = way->chunk_bytes;
+	trace->thread_nr = way->thread_nr;
+	check(ftr_trace_pipeline(trace, &options, &source, &err) == 0);
+	check(ftr_pump(source, sink, trace, NULL, &err) == 0);
+	if (is_tree)
+		graph_text(ftr_graph_get(sink), text);
+	else
+		stats_text(ftr_stats_get(sink), text);
+	for (size_t i = 0; i < trace->funcs.nr; i++)	/* found in the same order */
+		ftr_strbuf_printf(text, "%s\n", trace->funcs.v[i]->name);
+	ftr_strbuf_printf(text, "read %" PRIu64 "\n", trace->bytes_read);
+	ftr_sink_free(sink);
+	ftr_source_free(source);
+	ftr_trace_free(trace);
+	return in_runs;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Of data directories alone: runs make the same sums as events, however they are cut. */
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/runs.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/dir.h"
+#include "utils/format/uftrace/uftrace.h"
+#include "utils/trace/trace.h"
+
+static void sums(const uint8_t *data, size_t size, const struct runs_way *way, bool is_tree,
+		 struct ftr_strbuf *text)
+{
+	struct ftr_diag diag = { 0 };
+	struct ftr_trace *trace = ftr_trace_new("fuzz", &diag);
+	struct ftr_err err = { 0 };
+	struct ftr_dir *dir;
+
+	check(trace != NULL);
+	ftr_strbuf_init(text);
+	check(ftr_dir_open_memory(&dir, data, size, &err) == 0);
+	if (ftr_uftrace_read_dir(trace, dir, &err) == 0)
+		runs_text(trace, way, is_tree, text);
+	else
+		ftr_trace_free(trace);
+	ftr_strbuf_printf(text, "%u warnings\n", diag.nr);
+}
+
+/* One of the ways for each input: there are many of the same size. */
+void fuzz_extra_uftrace(const uint8_t *data, size_t size)
+{
+	static const struct runs_way events = { 0, 0 };
+	static const struct runs_way ways[] = { { 48, 1 }, { 1 << 16, 1 }, { 112, 1 } };
+	uint32_t random = size == 0 ? 0 : data[size / 2] + (uint32_t)size;
+	const struct runs_way *way = &ways[random % (sizeof(ways) / sizeof(ways[0]))];
+	bool is_tree = random / 4 % 2 != 0;
+	struct ftr_strbuf expected, got;
+
+	sums(data, size, &events, is_tree, &expected);
+	sums(data, size, way, is_tree, &got);
+	check(strcmp(ftr_strbuf_str(&expected), ftr_strbuf_str(&got)) == 0);
+	ftr_strbuf_fini(&expected);
+	ftr_strbuf_fini(&got);
+}
