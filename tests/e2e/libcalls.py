@@ -44,64 +44,6 @@ PROGRAMS = (
     ("sort", "small.c"), ("tar", "cf", "/dev/null", "small.c"),
 )
 
-LIBRARY = """
-#include <unistd.h>
-/* As OpenSSL's allocator: calls itself by way of a pointer, unless that is its own address. */
-int allocate(int n);
-static int (*volatile implementation)(int) = allocate;
-int allocate(int n) { return implementation != allocate ? implementation(n) : n; }
-__attribute__((noinline)) int getpid_twice(void) { return getpid() > 0 && getpid() > 0; }
-__attribute__((constructor)) static void start(void) { getpgrp(); }
-int library_work(int n) { return allocate(n) + getpid_twice() + (getppid() >= 0); }
-"""
-DEPENDENCY = """
-#include <unistd.h>
-__attribute__((noinline)) int dependency_leaf(int n) { return n + (geteuid() < 0xffffffff); }
-int dependency_work(int n) { return dependency_leaf(n) + 1; }
-"""
-PLUGIN = """
-#include <unistd.h>
-int dependency_work(int n);
-__attribute__((constructor)) static void start(void) { getuid(); }
-__attribute__((destructor)) static void end(void) { getegid(); }
-int plugin_work(int n) { return dependency_work(n) + (getgid() < 0xffffffff); }
-"""
-PROGRAM = """
-#include <dlfcn.h>
-#include <stdio.h>
-int library_work(int n);
-static int use(const char *path)
-{
-	void *plugin = dlopen(path, RTLD_LAZY);
-	int (*work)(int) = plugin ? (int (*)(int))dlsym(plugin, "plugin_work") : NULL;
-	int n = work ? work(1) : -1;
-
-	if (plugin)
-		dlclose(plugin);
-	return n;
-}
-int main(int argc, char **argv)
-{
-	printf("%d\\n", library_work(1));
-	for (int i = 0; i < 3; i++)
-		printf("%d\\n", use(argv[1]));
-	return 0;
-}
-"""
-NO_STUB_LEFT = """
-#include <dlfcn.h>
-#include <stdio.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	int (*work)(void);
-
-	unlink(argv[2]);
-	work = (int (*)(void))dlsym(dlopen(argv[1], RTLD_LAZY), "work");
-	printf("%d\\n", work());
-	return 0;
-}
-"""
 NEST_CALLS = {"getpid": 2, "getpgrp": 1, "getppid": 1, "getpid_twice": 1, "getuid": 3, "getgid": 3, "geteuid": 3,
               "dependency_work": 3, "dependency_leaf": 3, "library_work": 1, "dlopen": 3, "dlclose": 3}
 
@@ -152,16 +94,16 @@ class LibcallsTest(AsNative):
                     self.check(self.same_as_native(options, "./layout"), LAYOUT_CALLS)
 
     def nest_build(self, *flags):
-        self.library("one", LIBRARY, *flags)
-        self.library("three", DEPENDENCY, *flags)
-        self.library("two", PLUGIN, "-lthree", *flags)
+        self.library("one", "libcalls_library.c", *flags)
+        self.library("three", "libcalls_dependency.c", *flags)
+        self.library("two", "libcalls_plugin.c", "-lthree", *flags)
 
     def test_libraries_calls(self):
         for flags in (["-Wl,-z,lazy"], ["-Wl,-z,now"], ["-fno-plt"]):
             self.nest_build(*flags)
             for instrumentation in ([], ["-pg"], ["-finstrument-functions"]):
                 with self.subTest(flags=flags, instrumentation=instrumentation):
-                    self.compile("nest", PROGRAM, "-lone", *instrumentation)
+                    self.compile("nest", "libcalls_program.c", "-lone", *instrumentation)
                     counts = self.same_as_native(["-l"], "./nest", "./libtwo.so")
                     # With a __gmon_start__ of the program's own, plugins are seen at dlsym.
                     self.check(counts, dict(NEST_CALLS, getuid=0) if "-pg" in instrumentation else NEST_CALLS)
@@ -180,7 +122,7 @@ class LibcallsTest(AsNative):
                     self.assertGreater(sum(self.same_as_native(options, *command).values()), 0)
 
     def test_names_of_libraries(self):
-        self.library("one", LIBRARY)
+        self.library("one", "libcalls_library.c")
         self.compile("named", "#include <stdio.h>\nint library_work(int n);\nint puts(const char *s) "
                      "{ return fputs(s, stdout); }\nint main(void) { return library_work(0) + puts(\"\") > 3; }\n",
                      "-lone", "-Wl,--export-dynamic")
@@ -253,7 +195,7 @@ class LibcallsTest(AsNative):
         """More stubs are mapped from libmcount.so, which is gone when the plugin comes."""
         stubs, nr = 8192, 9000
         self.library("plugin", self.many(nr), "-O0", "-lmany")
-        self.compile("loader", NO_STUB_LEFT)
+        self.compile("loader", "libcalls_no_stub_left.c")
         built = os.path.join(os.path.dirname(FTR), "libmcount.so")
         if not os.path.exists(built):
             self.skipTest("ftr is installed")

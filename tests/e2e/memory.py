@@ -13,61 +13,6 @@ from recording import CC, CXX, FTR, SRCDIR, TIMEOUT, AsNative, harness
 
 Request = collections.namedtuple("Request", "tid name values")
 
-OWN_MALLOC = r"""
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-static char heap[1 << 20];
-static size_t used;
-static int calls;
-void *malloc(size_t bytes) { calls++; used += (bytes + 31) & ~15ul; return heap + used - ((bytes + 31) & ~15ul); }
-void free(void *block) { }
-void *calloc(size_t nr, size_t bytes) { return memset(malloc(nr * bytes), 0, nr * bytes); }
-void *realloc(void *block, size_t bytes)
-{
-	void *more = malloc(bytes);
-
-	return block != NULL ? memcpy(more, block, bytes) : more;
-}
-int main(void) { char *text = strdup("mine"); printf("%s %d\n", text, calls); return 0; }
-"""
-OWN_NEW = r"""
-#include <cstdio>
-#include <cstdlib>
-#include <new>
-static int news;
-void *operator new(std::size_t bytes) { news++; return malloc(bytes + 16); }
-void operator delete(void *block) noexcept { free(block); }
-void operator delete(void *block, std::size_t) noexcept { free(block); }
-int *volatile kept;
-int main() { for (int i = 0; i < 5; i++) { kept = new int(i); delete kept; } printf("%d\n", news); return 0; }
-"""
-PLUGIN = r"""
-#include <string>
-#include <vector>
-extern "C" int run(int n)
-{
-	std::vector<std::string> words;
-	for (int i = 0; i < n; i++)
-		words.push_back(std::string(100 + i, 'x'));
-	try { words.at(n); } catch (const std::exception &) { return (int)words.size(); }
-	return -1;
-}
-"""
-LOADER = r"""
-#include <dlfcn.h>
-#include <stdio.h>
-int main(void)
-{
-	for (int i = 0; i < 3; i++) {
-		void *plugin = dlopen("./libplugin.so", RTLD_NOW | RTLD_LOCAL);
-		int (*run)(int) = (int (*)(int))dlsym(plugin, "run");
-		printf("%d\n", run(20));
-		dlclose(plugin);
-	}
-	return 0;
-}
-"""
 PROGRAMS = (
     ("python3", "-c", "import json, threading; print(json.dumps([1, {}]), threading.active_count())"),
     ("perl", "-e", "my %h; $h{$_} = 'x' x $_ for 1..500; print scalar(keys %h)"),
@@ -227,19 +172,19 @@ int main(void)
 
     def test_own_malloc(self):
         for flags in ([], ["-finstrument-functions"]):      # untraced, -pg asks for memory
-            self.compile("own", OWN_MALLOC, *flags)
+            self.compile("own", "memory_own_malloc.c", *flags)
             self.assertEqual([r for r in self.record("./own") if r.name == "malloc"], [])
 
     def test_own_new(self):
-        self.compile("own", OWN_NEW, compiler=CXX)
+        self.compile("own", "memory_own_new.cc", compiler=CXX)
         requests = self.record("./own")
         self.assertEqual(len([r for r in requests if r.name == "new"]), 0)
         self.assertEqual(sum(r.values.get("bytes") == "20" for r in requests), 5)
 
     def test_plugin(self):
         """operator new is found although its library came later, for its caller alone."""
-        self.library("plugin", PLUGIN, compiler=CXX)
-        self.compile("loader", LOADER)
+        self.library("plugin", "memory_plugin.cc", compiler=CXX)
+        self.compile("loader", "memory_loader.c")
         requests = self.record("./loader")
         self.assertGreaterEqual(sum(r.name == "new" for r in requests), 60)
 

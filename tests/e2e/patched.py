@@ -6,56 +6,6 @@ import subprocess
 
 from recording import AsNative, FTR, harness
 
-SOURCE = r"""
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#define NOINLINE __attribute__((noinline, noclone))
-static jmp_buf back;
-__attribute__((noinline, noclone, cold)) void unlikely(int n) { printf("unlikely %d\n", n); }
-NOINLINE static int leaf(int n) { __asm__ volatile("" : "+r"(n)); return n + 1; }
-NOINLINE int middle(int n) { if (n == 3) unlikely(n); return leaf(n) + leaf(n); }
-NOINLINE double floats(double a, float b, int n) { __asm__ volatile("" : "+r"(n)); return a * b + n; }
-NOINLINE long many(long a, long b, long c, long d, long e, long f, long g, long h)
-{ __asm__ volatile("" : "+r"(a)); return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h; }
-NOINLINE int recursive(int n) { int r = n == 0 ? 0 : recursive(n - 1) + 1; __asm__ volatile("" : "+r"(r)); return r; }
-NOINLINE void jumps(int n) { __asm__ volatile("" : "+r"(n)); if (n) longjmp(back, 1); }
-NOINLINE int sum(int n, ...) { __builtin_va_list ap; int r = 0; __builtin_va_start(ap, n);
-	while (n-- > 0) r += __builtin_va_arg(ap, int); __builtin_va_end(ap); return r; }
-NOINLINE void in_child(void) { __asm__ volatile(""); }
-NOINLINE int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
-int main(int argc, char **argv)
-{
-	int numbers[] = { 3, 1, 2 };
-	int i, status = 0;
-	pid_t pid;
-
-	if (argc > 1)
-		return puts("again") < 0;
-	for (i = 0; i < 5; i++)
-		printf("%d\n", middle(i));
-	printf("%g %ld %d %d\n", floats(1.5, 2.5f, 3), many(1, 2, 3, 4, 5, 6, 7, 8), recursive(50), sum(3, 4, 5, 6));
-	if (setjmp(back) == 0)
-		jumps(1);
-	qsort(numbers, 3, sizeof(numbers[0]), compare);
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		in_child();
-		execl("/proc/self/exe", argv[0], "again", (char *)NULL);
-	}
-	waitpid(pid, &status, 0);
-	pid = vfork();
-	if (pid == 0)
-		_exit(7);
-	waitpid(pid, &status, 0);
-	printf("%d %d %d\n", numbers[0], numbers[2], WEXITSTATUS(status));
-	return 0;
-}
-"""
 # What of it is called; compare by the C library.  main: in the program, its child and what that executes.
 CALLS = {"main": 3, "middle": 5, "leaf": 10, "unlikely": 1, "floats": 1, "many": 1, "recursive": 51, "jumps": 1,
          "sum": 1, "in_child": 1}
@@ -63,148 +13,6 @@ LIBRARY = r"""
 __attribute__((noinline)) int NAME_leaf(int n) { __asm__ volatile("" : "+r"(n)); return n + 1; }
 __attribute__((constructor)) static void NAME_start(void) { NAME_leaf(0); }
 int NAME_run(int n) { return NAME_leaf(NAME_leaf(n)); }
-"""
-LINKED = r"""
-#include <stdio.h>
-int one_run(int n);
-int two_run(int n);
-int main(void) { printf("%d\n", one_run(1) + two_run(2)); return 0; }
-"""
-# Threads go through patched entries of the program while others load, run and unload libraries.
-LOADER = r"""
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#ifndef ROUNDS
-#define ROUNDS 20
-#endif
-static atomic_int stop;
-static atomic_long calls;
-__attribute__((noinline)) int work(int n) { __asm__ volatile("" : "+r"(n)); return n + 1; }
-static void *run(void *arg)
-{
-	long n = 0;
-
-	do {
-		work(1);
-		n++;
-	} while (!stop);
-	calls += n;
-	return arg;
-}
-__attribute__((noinline)) int use(const char *path, const char *name)
-{
-	void *library = dlopen(path, RTLD_NOW);
-	int (*fn)(int) = library ? (int (*)(int))dlsym(library, name) : NULL;
-	int ret = fn ? fn(1) : -1;
-
-	if (library)
-		dlclose(library);
-	return ret;
-}
-int main(void)
-{
-	pthread_t threads[3];
-	int i, sum = 0;
-
-	for (i = 0; i < 3; i++)
-		pthread_create(&threads[i], NULL, run, NULL);
-	for (i = 0; i < ROUNDS; i++)
-		sum += use("./libone.so", "one_run") + use("./libtwo.so", "two_run");
-	stop = 1;
-	for (i = 0; i < 3; i++)
-		pthread_join(threads[i], NULL);
-	printf("%d\n", sum);
-	fprintf(stderr, "%ld\n", calls > 0 ? 1L : 0L);
-	return 0;
-}
-"""
-# A library without _init is seen when one of its functions is asked for.
-LATE = r"""
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <unistd.h>
-static void *run(void *arg) { pause(); return arg; }
-int main(int argc, char **argv)
-{
-	pthread_t thread;
-	void *library;
-	int (*fn)(int);
-
-	if (argc > 1)
-		pthread_create(&thread, NULL, run, NULL);
-	library = dlopen("./libone.so", RTLD_NOW);
-	fn = library ? (int (*)(int))dlsym(library, "one_run") : NULL;
-	printf("%d\n", fn ? fn(1) : -1);
-	return 0;
-}
-"""
-# One that was found in use is shown again when others come and go, and is not patched then either.
-SHOWN_AGAIN = r"""
-#include <dlfcn.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdio.h>
-static int (*volatile one)(int);
-static volatile int stop;
-static void *run(void *arg)
-{
-	while (!stop)
-		one(1);
-	return arg;
-}
-static void *wait_for(void *arg)
-{
-	while (one == NULL && !stop)
-		sched_yield();
-	return run(arg);
-}
-int main(void)
-{
-	pthread_t threads[2];
-	int i, sum = 0;
-
-	/* With another thread there, and without an _init: too late. */
-	pthread_create(&threads[0], NULL, wait_for, NULL);
-	one = (int (*)(int))dlsym(dlopen("./libone.so", RTLD_NOW), "one_run");
-	pthread_create(&threads[1], NULL, run, NULL);
-	for (i = 0; i < 30; i++) {
-		void *other = dlopen("./libtwo.so", RTLD_NOW);
-		int (*two)(int) = (int (*)(int))dlsym(other, "two_run");
-
-		sum += two(1);
-		dlclose(other);
-	}
-	stop = 1;
-	for (i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
-	printf("%d\n", sum);
-	return 0;
-}
-"""
-FILTERED = r"""
-#include <dlfcn.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stdio.h>
-#include <sys/prctl.h>
-int main(void)
-{
-	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
-	struct sock_fprog prog = { 1, code };
-	int (*fn)(int);
-	void *library;
-
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
-	library = dlopen("./libone.so", RTLD_NOW);
-	fn = library ? (int (*)(int))dlsym(library, "one_run") : NULL;
-	printf("%d\n", fn ? fn(1) : -1);
-	return 0;
-}
 """
 PATCHABLE = ["-fpatchable-function-entry=5"]
 NOPS = ["-pg", "-mfentry", "-mnop-mcount", "-mrecord-mcount", "-fno-pie", "-no-pie"]
@@ -226,7 +34,7 @@ class Ways(AsNative):
     """Each way of the compilers to leave room, with what changes the layout of a program."""
 
     def one(self, compiler, kind, *flags):
-        self.compile("prog", SOURCE, *kind, *flags, compiler=[compiler])
+        self.compile("prog", "patched_source.c", *kind, *flags, compiler=[compiler])
         self.check_named(self.same_as_native(NO_LIBCALL, "./prog"), "-s" not in flags)
 
     def check_named(self, counts, has_names):
@@ -272,7 +80,7 @@ class Ways(AsNative):
         """The trace is that of -mfentry, line by line."""
         replays = []
         for kind in (["-pg", "-mfentry"], PATCHABLE):
-            self.compile("prog", SOURCE, *kind, compiler=["gcc"])
+            self.compile("prog", "patched_source.c", *kind, compiler=["gcc"])
             subprocess.run([FTR, "record", "-d", "d", "--clock", "counter", "--no-libcall", "./prog"], check=True,
                            stdout=subprocess.DEVNULL)
             text = subprocess.run([FTR, "replay", "-d", "d", "--no-pager", "-f", "none"], check=True, text=True,
@@ -281,11 +89,11 @@ class Ways(AsNative):
         self.assertEqual(replays[0], replays[1])
 
     def test_estimated_returns(self):
-        self.compile("prog", SOURCE, *PATCHABLE)
+        self.compile("prog", "patched_source.c", *PATCHABLE)
         self.check(self.same_as_native([*NO_LIBCALL, "--estimate-return"], "./prog"), CALLS)
 
     def test_library_calls(self):
-        self.compile("prog", SOURCE, *PATCHABLE)
+        self.compile("prog", "patched_source.c", *PATCHABLE)
         counts = self.same_as_native(["--no-event"], "./prog")
         self.check(counts, {**CALLS, "main": 4, "qsort": 1, "waitpid": 2})
 
@@ -294,7 +102,7 @@ class Ways(AsNative):
         """What is done at a call is done at patched ones; those behind the prologue have their arguments, too."""
         for kind in (PATCHABLE, NOPS_PROLOGUE):
             if has("gcc", *kind):
-                self.compile("prog", SOURCE, "-g", *kind, compiler=["gcc"])
+                self.compile("prog", "patched_source.c", "-g", *kind, compiler=["gcc"])
                 self.assertEqual(self.same_as_native([*NO_LIBCALL, "-F", "middle"], "./prog"),
                                  {"middle": 5, "leaf": 10, "unlikely": 1})
                 self.same_as_native([*NO_LIBCALL, "-A", "middle@arg1", "-R", "middle@retval"], "./prog")
@@ -307,7 +115,7 @@ class Choice(AsNative):
 
     def setUp(self):
         super().setUp()
-        self.compile("prog", SOURCE, "-fpatchable-function-entry=5")
+        self.compile("prog", "patched_source.c", "-fpatchable-function-entry=5")
 
     def chosen(self, *options):
         return set(self.same_as_native([*NO_LIBCALL, *options], "./prog"))
@@ -342,13 +150,13 @@ class Choice(AsNative):
     def test_what_is_left_is_listed(self):
         done = self.ftr("record", "-v", "-d", "d", "-U", "leaf", "./prog")
         self.assertRegex(done.stderr, r"prog: 10 functions patched, 1 not chosen by --patch and --unpatch")
-        self.compile("prog", SOURCE, "-fpatchable-function-entry=4")
+        self.compile("prog", "patched_source.c", "-fpatchable-function-entry=4")
         done = self.ftr("record", "-v", "-d", "d", "./prog")
         self.assertRegex(done.stderr, r"prog: 0 functions patched\n")
         self.assertRegex(done.stderr, r"prog: 11 left: have less room than a call needs: .*leaf")
 
     def test_functions_are_not_recorded_twice(self):
-        self.compile("prog", SOURCE, "-pg", "-mfentry", "-fpatchable-function-entry=5")
+        self.compile("prog", "patched_source.c", "-pg", "-mfentry", "-fpatchable-function-entry=5")
         self.check(self.same_as_native(NO_LIBCALL, "./prog"), CALLS)
         self.check(self.same_as_native([*NO_LIBCALL, "-P", "."], "./prog"), CALLS)
         self.assertRegex(self.ftr("record", "-v", "-d", "d", "./prog").stderr, r"prog: nothing is patched: its functions")
@@ -367,42 +175,42 @@ class Libraries(AsNative):
         for kind, options, main in ((PATCHABLE, [], 1), (["-pg"], [], 1), ([], ["--force"], 0),
                                     ([], ["--force", "-P", "."], 1)):
             with self.subTest(kind=kind, options=options):
-                self.compile("prog", LINKED, *kind, "-lone", "-ltwo")
+                self.compile("prog", "patched_linked.c", *kind, "-lone", "-ltwo")
                 counts = self.same_as_native([*NO_LIBCALL, *options], "./prog")
                 self.check(counts, {**every, "main": main})
 
     def test_far_from_the_runtime(self):
         """Libraries lie beyond the reach of a call, in both directions."""
-        self.compile("prog", LINKED, *PATCHABLE, "-no-pie", "-fno-pie", "-lone", "-ltwo")
+        self.compile("prog", "patched_linked.c", *PATCHABLE, "-no-pie", "-fno-pie", "-lone", "-ltwo")
         self.check(self.same_as_native(NO_LIBCALL, "./prog"), {"main": 1, "one_leaf": 3, "two_leaf": 3})
         if has("gcc", "-Wl,-Ttext-segment=0x200000000000", "-no-pie"):
-            self.compile("prog", LINKED, *PATCHABLE, "-no-pie", "-fno-pie", "-mcmodel=large",
+            self.compile("prog", "patched_linked.c", *PATCHABLE, "-no-pie", "-fno-pie", "-mcmodel=large",
                          "-Wl,-Ttext-segment=0x200000000000", "-lone", "-ltwo")
             self.check(self.same_as_native(NO_LIBCALL, "./prog"), {"main": 1, "one_leaf": 3, "two_leaf": 3})
 
     def test_chosen_by_module(self):
-        self.compile("prog", LINKED, *PATCHABLE, "-lone", "-ltwo")
+        self.compile("prog", "patched_linked.c", *PATCHABLE, "-lone", "-ltwo")
         counts = self.same_as_native([*NO_LIBCALL, "-P", ".@libone"], "./prog")
         self.check(counts, {"main": 0, "one_leaf": 3, "one_run": 1, "two_leaf": 0})
         counts = self.same_as_native([*NO_LIBCALL, "-U", ".@libone", "-U", "main@prog"], "./prog")
         self.check(counts, {"main": 0, "one_leaf": 0, "two_leaf": 3, "two_run": 1})
 
     def test_loaded_while_threads_run(self):
-        self.compile("prog", LOADER, *PATCHABLE)
+        self.compile("prog", "patched_loader.c", *PATCHABLE)
         counts = self.same_as_native(NO_LIBCALL, "./prog")
         self.check(counts, {"one_leaf": 60, "one_run": 20, "one_start": 20, "two_leaf": 60, "two_run": 20,
                             "two_start": 20, "use": 40, "main": 1})
 
     def test_loaded_by_an_instrumented_program(self):
         """With -P; its _init does not call us, because the startup code of -pg has that function, too."""
-        self.compile("prog", LOADER, "-pg", "-DROUNDS=1")
+        self.compile("prog", "patched_loader.c", "-pg", "-DROUNDS=1")
         counts = self.same_as_native(NO_LIBCALL, "./prog")
         self.check(counts, {"one_leaf": 0, "use": 2})
 
     def test_seen_late(self):
         """What may be running already is patched if there is no other thread."""
         self.library("one", LIBRARY.replace("NAME", "one"), *PATCHABLE, "-nostartfiles")
-        self.compile("prog", LATE, *PATCHABLE)
+        self.compile("prog", "patched_late.c", *PATCHABLE)
         counts = self.same_as_native([], "./prog")
         self.check(counts, {"main": 1, "one_leaf": 2, "one_run": 1})
         native = self.run_program("./prog", "threads")
@@ -413,7 +221,7 @@ class Libraries(AsNative):
 
     def test_shown_again(self):
         self.library("one", LIBRARY.replace("NAME", "one"), *PATCHABLE, "-nostartfiles")
-        self.compile("prog", SHOWN_AGAIN, *PATCHABLE)
+        self.compile("prog", "patched_shown_again.c", *PATCHABLE)
         native = self.run_program("./prog")
         done = self.ftr("record", "-d", "d", "./prog")
         self.assertEqual((done.stdout, done.returncode), (native.stdout, 0))
@@ -421,7 +229,7 @@ class Libraries(AsNative):
         self.check(self.report("-f", "call"), {"one_leaf": 0, "two_leaf": 90, "two_run": 30})
 
     def test_loaded_under_seccomp(self):
-        self.compile("prog", FILTERED, *PATCHABLE)
+        self.compile("prog", "patched_filtered.c", *PATCHABLE)
         native = self.run_program("./prog")
         done = self.ftr("record", "-d", "d", *NO_LIBCALL, "./prog")
         self.assertEqual((done.stdout, done.returncode), (native.stdout, 0))
@@ -435,7 +243,7 @@ class Peer(AsNative):
     def test_calls(self):
         if shutil.which("uftrace") is None:
             self.skipTest("uftrace is not installed")
-        self.compile("prog", SOURCE, *PATCHABLE)
+        self.compile("prog", "patched_source.c", *PATCHABLE)
         done = self.run_program("uftrace", "record", "--no-libcall", "--no-event", "-d", "theirs", "-P", ".", "./prog")
         if done.returncode != 0:
             self.skipTest("uftrace fails: " + done.stderr)

@@ -69,12 +69,14 @@ class AsNative(harness.Test):
     """Programs and libraries that are compiled here, run untraced and traced: nothing differs."""
 
     def compile(self, out, source, *flags, compiler=CC):
-        """@source is a program, or the name of a file."""
+        """@source is a program, or the name of a file, in tests/prog unless it has a path."""
         if "\n" in source:
             name = out + (".cc" if compiler is CXX else ".c")
             with open(name, "w", encoding="ascii") as file:
                 file.write(source)
             source = name
+        elif "/" not in source:
+            source = os.path.join(SRCDIR, "tests/prog", source)
         libraries = [flag for flag in flags if flag.startswith("-l")]
         done = subprocess.run([*compiler, "-D_GNU_SOURCE", "-O2", "-fno-builtin", *flags, "-o", out, source, "-L.",
                                "-Wl,-rpath," + self.dir, *libraries, "-ldl", "-lpthread"], stdout=subprocess.PIPE,

@@ -68,6 +68,30 @@ EXTRA_DIST += $(traced_programs) tests/prog/run
 
 # What the end-to-end tests build and trace; not tests by themselves.
 EXTRA_DIST += \
+	tests/prog/libcalls_dependency.c \
+	tests/prog/libcalls_library.c \
+	tests/prog/libcalls_no_stub_left.c \
+	tests/prog/libcalls_plugin.c \
+	tests/prog/libcalls_program.c \
+	tests/prog/loading_allocating.c \
+	tests/prog/loading_auditor.c \
+	tests/prog/loading_constructors.cc \
+	tests/prog/loading_interposed.c \
+	tests/prog/loading_interposer.c \
+	tests/prog/loading_loader.c \
+	tests/prog/loading_opener.c \
+	tests/prog/loading_plug.c \
+	tests/prog/loading_wrapped.c \
+	tests/prog/memory_loader.c \
+	tests/prog/memory_own_malloc.c \
+	tests/prog/memory_own_new.cc \
+	tests/prog/memory_plugin.cc \
+	tests/prog/patched_filtered.c \
+	tests/prog/patched_late.c \
+	tests/prog/patched_linked.c \
+	tests/prog/patched_loader.c \
+	tests/prog/patched_shown_again.c \
+	tests/prog/patched_source.c \
 	tests/prog/deny_events.c \
 	tests/prog/fake_tracee.c \
 	tests/prog/fibers.cc \
