@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-UNIT_TESTS += tests/unit/move_test
+UNIT_TESTS += tests/unit/entries_test tests/unit/move_test
