@@ -132,9 +132,11 @@ static void gated_moved(struct ftr_thread *self, const struct ftr_frame *from,
  */
 static void frame_move(struct ftr_thread *self, struct ftr_frame *from, struct ftr_frame *to)
 {
-	struct ftr_frame copy = *from;
+	struct ftr_frame copy;
 
-	if (copy.loc == NULL || ftr_frame_is_busy(copy.loc) || !frame_claim_free(to, copy.loc))
+	ftr_frame_copy(&copy, from);
+	if (copy.loc == NULL || ftr_frame_is_busy(copy.loc) || !ftr_frame_has_tick(&copy) ||
+	    !frame_claim_free(to, copy.loc))
 		return;
 	to->ret = copy.ret;
 	to->func = copy.func;

@@ -197,10 +197,10 @@ static void begin_waiting(struct ftr_thread *self, struct ftr_frame *frame,
 		gated->payload_bytes = values_capture(self, frame, regs, false);
 	gated->tick = ftr_clock_read();
 	self->gate->tick = gated->tick;
-	frame->state = gated->tick << 16 | frame->kind;
-	atomic_signal_fence(memory_order_seq_cst);
 	self->gate->has_waited = true;
 	gated->status = FTR_GATE_WAITS;
+	/* It may be moved from here on.  A handler may have put its ENTRY already. */
+	ftr_arch_local_cas(&frame->state, frame->kind, gated->tick << 16 | frame->kind);
 	if (unlikely(self->gate->has_watch))
 		ftr_watch_look(self, frame);
 	if (frame > self->frames && caller->status == FTR_GATE_WAITS &&

@@ -75,6 +75,38 @@ static bool is_one_stack(const struct ftr_thread *self, const struct ftr_frame *
 	return below != NULL && (size_t)(loc - below) < STEP_WORDS;
 }
 
+/* 0 = this thread has none. */
+static uintptr_t stub_aside(const struct ftr_thread *self)
+{
+	return self->slot->stub_aside != 0 ?
+		       (uintptr_t)ftr_return_stubs + FTR_STUB_BYTES * self->slot->stub_aside :
+		       0;
+}
+
+/*
+ * While a frame is taken for left, its coroutine may return and call again from the same place, if
+ * a handler switches to it: that slot must not get the older call's address.  So new calls get
+ * another stub meanwhile.  Where one does this in the middle of another's doing it, what is kept
+ * has to suffice.
+ */
+static void stub_set_aside(struct ftr_thread *self, uintptr_t stub)
+{
+	if (self->stacks == NULL || stub == stub_aside(self))
+		return;
+	if (self->slot->stub_aside == 0)
+		ftr_stub_take_aside(self->slot);
+	if (self->slot->stub_aside != 0)
+		self->stub = stub_aside(self);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void stub_put_back(struct ftr_thread *self, uintptr_t stub)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	if (stub != stub_aside(self) && self->stub != stub)
+		self->stub = stub;
+}
+
 /*
  * Control left @frame without a return.  Should that be a wrong guess (two stacks that look like
  * one), the function must still return where it was called from: by its slot, or, where the stub's
@@ -83,19 +115,41 @@ static bool is_one_stack(const struct ftr_thread *self, const struct ftr_frame *
  */
 static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 {
-	uintptr_t *loc = frame->loc, stub = self->stub;
+	uintptr_t stub = self->stub;
+	struct ftr_frame copy;
 
-	if (loc == NULL || ftr_frame_is_busy(loc) || !frame_seize(frame, loc))
+	ftr_frame_copy(&copy, frame);
+	if (copy.loc == NULL || ftr_frame_is_busy(copy.loc))
 		return;
-	if (frame->kind == FTR_FRAME_RETURN && stub != 0) {
-		/* A tail call's is a stub: its caller's frame has the address. */
-		if (!ftr_is_stub(frame->ret))
-			ftr_return_keep(self->slot, loc, frame->ret,
-					frame->is_begun ? frame->state >> 16 : ftr_clock_ticks());
+	if (copy.kind != FTR_FRAME_RETURN || stub == 0) {
+		ftr_frame_close(self, frame);
+		return;
+	}
+	/*
+	 * First: it is not found while it is busy.  A tail call's is a stub: its caller's frame has
+	 * the address.
+	 */
+	if (!ftr_is_stub(copy.ret))
+		ftr_return_keep(self->slot, copy.loc, copy.ret,
+				copy.is_begun ? copy.state >> 16 : ftr_clock_ticks());
+	stub_set_aside(self, stub);
+	if (!frame_seize(frame, copy.loc)) {
+		stub_put_back(self, stub);
+		return;
+	}
+	if (frame->state != copy.state || frame->ret != copy.ret) {
+		frame->loc = copy.loc;		/* a newer call of this place */
+		stub_put_back(self, stub);
+		return;
+	}
+	if (stub != stub_aside(self)) {
 		/* The stack may be in use by another thread again. */
-		__atomic_compare_exchange_n(loc, &stub, frame->ret, false, __ATOMIC_RELAXED,
+		uintptr_t expected = stub;
+
+		__atomic_compare_exchange_n(copy.loc, &expected, copy.ret, false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED);
 	}
+	stub_put_back(self, stub);
 	frame_end(self, frame);
 }
 
@@ -172,7 +226,8 @@ static struct ftr_slot *slot_of_stub(uintptr_t address)
 	uint64_t stub = (address - (uintptr_t)ftr_return_stubs) / FTR_STUB_BYTES;
 	struct ftr_slot *slot = atomic_load(&ftr_state.slots);
 
-	while (slot != NULL && (slot->stub != 0 ? slot->stub : FTR_STUB_SHARED) != stub)
+	while (slot != NULL && (slot->stub != 0 ? slot->stub : FTR_STUB_SHARED) != stub &&
+	       (slot->stub_aside == 0 || slot->stub_aside != stub))
 		slot = slot->next;
 	return slot;
 }

@@ -110,6 +110,7 @@ struct ftr_state {
 	_Atomic(const struct ftr_sections *) kept[FTR_KEPT_MAX]; /* never unmapped */
 	struct ftr_jump_site jump_sites[FTR_JUMP_SITES];	/* hashed by ip */
 	_Atomic uint32_t stubs;			/* return stubs handed out */
+	_Atomic uint32_t slot_nr;		/* of slots */
 	_Atomic(struct ftr_slot *)
 		recycle_next; /* where the search for a dead thread's slot goes on */
 	_Atomic uint32_t asking;		/* threads that talk to the recorder, a futex */

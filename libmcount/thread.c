@@ -86,6 +86,16 @@ static uint32_t stub_take(void)
 	return stub < FTR_STUB_NR ? stub : 0;
 }
 
+void ftr_stub_take_aside(struct ftr_slot *slot)
+{
+	uint32_t none = 0, stub = stub_take();
+
+	if (stub == 0)
+		return;
+	ftr_unwind_slots[stub] = slot;
+	atomic_compare_exchange_strong(&slot->stub_aside, &none, stub);
+}
+
 /* Leave nearly all of a limited address space to the program. */
 static uint64_t frames_wanted(void)
 {
@@ -163,7 +173,7 @@ static struct ftr_slot *slot_new(void)
 /* Each takes mappings, of which the program's threads need some themselves. */
 static bool slots_are_used_up(void)
 {
-	return atomic_load(&ftr_state.stubs) >= ftr_state.control->slot_max;
+	return atomic_load(&ftr_state.slot_nr) >= ftr_state.control->slot_max;
 }
 
 static bool cannot_unlock(void)
@@ -173,6 +183,7 @@ static bool cannot_unlock(void)
 
 static void slot_publish(struct ftr_slot *slot)
 {
+	atomic_fetch_add(&ftr_state.slot_nr, 1);
 	slot->next = atomic_load(&ftr_state.slots);
 	while (!atomic_compare_exchange_weak(&ftr_state.slots, &slot->next, slot))
 		;

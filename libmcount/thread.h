@@ -41,6 +41,18 @@ static inline uint64_t ftr_frame_begun(enum ftr_frame_kind kind, uint64_t tick)
 	return tick << 16 | 1u << 8 | kind;
 }
 
+/*
+ * A handler in between may switch to a coroutine that closes @frame, and opens it for another call
+ * of the same place: then its state is not that of the copy any more.
+ */
+static inline void ftr_frame_copy(struct ftr_frame *copy, const struct ftr_frame *frame)
+{
+	copy->state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
+	copy->loc = __atomic_load_n(&frame->loc, __ATOMIC_ACQUIRE);
+	copy->ret = frame->ret;
+	copy->func = frame->func;
+}
+
 /* Open, and will return through @loc? */
 static inline bool ftr_frame_is_at(const struct ftr_frame *frame, const uintptr_t *loc)
 {
@@ -137,6 +149,7 @@ struct ftr_slot {
 	uint32_t stack_nr;		/* that it has room for */
 	uint64_t bytes;			/* of this mapping */
 	uint32_t stub;			/* 0 = none left: unwinders end at this thread's calls */
+	_Atomic uint32_t stub_aside;	/* of calls made in the middle of leave.c; 0 = none yet */
 	_Atomic uint32_t moves;		/* odd while frames move; see frames.h */
 };
 
@@ -215,6 +228,9 @@ extern __thread struct ftr_thread ftr_self __attribute__((visibility("hidden")))
  * signals are blocked meanwhile.  False: it runs on untraced.
  */
 bool ftr_thread_attach(struct ftr_thread *self);
+
+/* Give the calling thread's @slot its second stub, unless it has one, or none is left. */
+void ftr_stub_take_aside(struct ftr_slot *slot);
 
 /* Record no more calls of this thread; open ones still return where they must. */
 void ftr_thread_disarm(struct ftr_thread *self);

@@ -22,6 +22,7 @@ traced_programs = \
 	tests/prog/environment_early.c \
 	tests/prog/estimate.c \
 	tests/prog/every_instruction.c \
+	tests/prog/every_switch.c \
 	tests/prog/exceptions.cc \
 	tests/prog/exec.c \
 	tests/prog/exec_limit.c \
