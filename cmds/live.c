@@ -135,6 +135,7 @@ static int filter_share(struct live_values *values)
 	recorded->size_bytes = shown->size_bytes;
 	recorded->starts_off = shown->starts_off;
 	values->record.time_ns = values->replay.selection.time_ns;
+	values->replay.selection.filter.are_recorders = true;
 	return ret;
 }
 

@@ -83,6 +83,12 @@ class ActionsTest(harness.Test):
                                  [("main", "bump();"), ("main", "idle();"), ("main", "bump();"), ("main", "idle();"),
                                   ("in_thread", "idle();")])
 
+    def test_live(self):
+        done = self.ftr("live", "--no-pager", "--no-sched", "-T", "idle@callsite", "-W", "var:small", "./pg")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("callsite (main+", done.stdout)
+        self.assertIn("watch:var (small=7)", done.stdout)
+
     def test_readings(self):
         for program in BUILDS:
             with self.subTest(program=program):
