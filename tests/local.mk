@@ -41,6 +41,8 @@ EXTRA_DIST += \
 	tests/lib/tree.sh \
 	tests/real/balance.py \
 	tests/real/builds.py \
+	tests/real/duckdb.mjs \
+	tests/real/fleet \
 	tests/real/lib.sh \
 	tests/real/long \
 	tests/real/redis.commands \

@@ -21,6 +21,8 @@ import clickhouse
 
 DATA = harness.SRCDIR + "/tests/data"
 TRACES = ("threads", "demo-fork", "jumps", "values")
+HOSTS = int(os.environ.get("FTR_FLEET_HOSTS", 12))
+RECORDS = int(os.environ.get("FTR_FLEET_RECORDS", 20000))      # of each host, half as many calls
 MKDATA = harness.BUILDDIR + "/tests/bench/mkdata"
 
 
@@ -219,26 +221,31 @@ class Load(Recording):
         shards = clickhouse.cluster("fleet", 2)
         for shard in shards:
             self.load(shard.url("f"), "--cluster=fleet", "--make-tables")
-        data = self.made("d", 20000)
-        with open(data + "/info", "rb") as file:
-            info = file.read()
-        expected = self.report(data)
-        for number in range(12):
-            shutil.copytree(data, f"host{number}")
-            with open(f"host{number}/info", "wb") as file:
-                file.write(info.replace(b"hostname=machine", b"hostname=host%02d" % number))
-        for number in range(6):
+        data = self.made("d", RECORDS)
+        expected = {name: [HOSTS * word for word in row] for name, row in self.report(data).items()}
+        for number in range(HOSTS):
+            self.another_host(data, number)
+        for number in range(HOSTS // 2):
             self.load(shards[number % 2].url("f"), "--cluster=fleet", f"host{number}")
         self.kill_a_shard_in_between(shards)
-        for number in range(6, 12):
+        for number in range(HOSTS):
             self.load(shards[1].url("f"), "--cluster=fleet", f"host{number}")
         for shard in shards:
-            self.assertEqual(self.sums(shard), {name: [12 * word for word in row] for name, row in expected.items()})
+            self.assertEqual(self.sums(shard), expected)
             done = self.ftr("report", "--from=" + shard.url("f"), "--json", "-f", "call,self")
             self.assertEqual({line["func"]: [line["call"], line["self"]] for line in map(json.loads, done.stdout.splitlines())},
-                             {name: [12 * row[0], 12 * row[2]] for name, row in expected.items()})
-            self.assertEqual(len(shard.ask("SELECT host FROM f.calls GROUP BY host")), 12)
+                             {name: [row[0], row[2]] for name, row in expected.items()})
+            self.assertEqual(len(shard.ask("SELECT host FROM f.calls GROUP BY host")), HOSTS)
             self.assertNotEqual(shard.ask("SELECT count() FROM f.calls_here"), [["0"]])
+
+    def another_host(self, data, number):
+        """The same trace from another machine."""
+        shutil.copytree(data, f"host{number}", copy_function=os.link)
+        with open(data + "/info", "rb") as file:
+            info = file.read()
+        os.unlink(f"host{number}/info")
+        with open(f"host{number}/info", "wb") as file:
+            file.write(info.replace(b"hostname=machine", b"hostname=host%02d" % number))
 
     def kill_a_shard_in_between(self, shards):
         """The one that the run is sent to, while it is: the run is not seen, then or later."""
@@ -253,7 +260,7 @@ class Load(Recording):
         said = client.communicate(timeout=TIMEOUT)[1]
         self.assertNotEqual(client.returncode, 0)
         self.assertIn("nothing of it was loaded", said)
-        self.assertIn("ll connection tries failed", self.load(other.url("f"), "--cluster=fleet", "host6", status=1))
+        self.assertIn("ll connection tries failed", self.load(other.url("f"), "--cluster=fleet", f"host{HOSTS - 1}", status=1))
         victim.start()
 
     def test_passwords(self):
