@@ -51,101 +51,9 @@ BAD_SPECS = (
 # doc/adr/0037
 HAS_TRANSACTIONS = " rtm " in pathlib.Path("/proc/cpuinfo").read_text()
 
-WILD = r"""
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-__attribute__((noinline)) int take(const char *s)
-{ __asm__ volatile("" : : "r"(s) : "memory"); return s != NULL; }
-__attribute__((noinline)) const char *give(long s) { __asm__ volatile(""); return (const char *)s; }
-static void forbid(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
-		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-}
-int main(void)
-{
-	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char *heap = strdup("parent"), stack[] = "stack";
-
-	take((char *)16);
-	take((char *)-1l);
-	take((char *)0x8000000000000000ul);
-	memcpy(pages + 4093, "abcdef", 7);
-	take(pages + 4093);
-	mprotect(pages + 4096, 4096, PROT_NONE);
-	take(pages + 4093);
-	take(pages + 4096);
-	give(16);
-	if (fork() == 0) {
-		strcpy(heap, "child");
-		take(heap);
-		_exit(0);
-	}
-	wait(NULL);
-	errno = 77;
-	take((char *)16);
-	if (errno != 77)
-		return 1;
-	forbid();
-	take(heap);
-	take("constant");
-	take(stack);
-	return 0;
-}
-"""
 WILD_TAKEN = ['"<0x10>"', '"<0xffffffffffffffff>"', '"<0x8000000000000000>"', '"abcdef"', '"abc"', '"<0xPAGE>"', '"child"',
               '"<0x10>"', '"<0xHEAP>"', '"constant"', '"stack"']
 
-STRINGS = r"""
-#include <string>
-#include <cstdio>
-struct object { std::string name; object(const object &); explicit object(const char *s) : name(s) {}
-	std::string called(const std::string &s, int n) const; };
-object::object(const object &o) : name(o.name) {}
-__attribute__((noinline)) std::string object::called(const std::string &s, int n) const { return name + s; }
-__attribute__((noinline)) size_t by_value(std::string s, object o, int n) { return s.size() + o.name.size() + n; }
-int main() { object o("a rather long name for an object"); std::string s = o.called("short", 3);
-	return by_value(s, o, 4) > 0 && s.size() > 5 ? 0 : 1; }
-"""
-
-VIEWS = r"""
-#include <string>
-#include <string_view>
-__attribute__((noinline)) size_t view(int n, std::string_view v, const std::string_view &r, double d)
-{ __asm__ volatile("" : : "r"(&r) : "memory"); return v.size() + r.size() + n + (size_t)d; }
-__attribute__((noinline)) size_t late(long a, long b, long c, long d, long e, std::string_view v, int n)
-{ __asm__ volatile(""); return v.size() + a + b + c + d + e + n; }
-__attribute__((noinline)) std::string_view cut(std::string_view v, size_t n)
-{ __asm__ volatile(""); return v.substr(0, n); }
-int main()
-{
-	std::string s = "a string on the heap, as it is long";
-	std::string_view r = "constant";
-	size_t n = view(1, std::string_view(s).substr(2, 6), r, 2.5) + late(1, 2, 3, 4, 5, r, 6);
-	n += cut(s, 11).size() + cut({}, 0).size() + cut(std::string_view("a\nb\0c", 5), 5).size();
-	n += cut(std::string_view((char *)16, 3), 0).size();
-	return n == 0;
-}
-"""
 VIEWS_SEEN = ['view(1, "string", "constant", 2.500000) = 17', 'late(1, 2, 3, 4, 5, "constant", 6) = 29',
               'cut("a string on the heap, as it is long", 11) = "a string on"', 'cut("", 0) = ""',
               'cut("a\\nb", 5) = "a\\nb"', 'cut("<0x10>", 0) = ""']
@@ -165,44 +73,6 @@ fn main()
 RUST_SEEN = ['given("by value", "by reference", "", 7) = "by value7"', 'given("", "by reference", "mutable", 8) = "8"',
              'cut("by value7", 2) = "by"', 'cut("8", 0) = ""']
 
-SHAPES = r"""
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-enum color { RED, GREEN = 5 };
-struct inner { int a; double d; };
-struct node {
-	int x; const char *name; struct node *next; enum color c; bool ok;
-	unsigned low : 3, high : 7; int neg : 4;
-	struct inner in; int arr[3]; char buf[8]; union { int u; float f; }; int (*cmp)(const char *);
-};
-struct pair { short x, y; };
-struct large { long v[100]; };
-#define KEEP __attribute__((noinline))
-#define SEEN(p) __asm__ volatile("" : : "r"(p) : "memory")
-KEEP int take(struct node *n, int k, const int *p, struct pair pair) { SEEN(n); SEEN(p); return k + pair.x; }
-KEEP struct pair *give(struct pair *p) { SEEN(p); return p; }
-KEEP void huge(struct large *l, char **v, void *p, int last) { SEEN(l); SEEN(v); SEEN(p); SEEN(last); }
-int main(void)
-{
-	struct node *a = calloc(1, sizeof(*a));
-	struct node b = { 2, "second", NULL, RED, false, 1, 100, -3, { 1, 2.5 }, { 1, 2, 3 }, "abcdefg", { 7 }, atoi };
-	struct pair pair = { 5, -6 };
-	struct large large = { { 1, 2 } };
-	char *words[] = { "word", NULL };
-	int v = 42;
-
-	*a = (struct node){ -1, "a text that is longer than there is room", &b, GREEN, true, 5, 77, 7,
-			    { 0, -0.5 }, { 4, 5, 6 }, "", { 0 }, NULL };
-	take(a, 1, &v, pair);
-	take(NULL, 2, NULL, pair);
-	take((struct node *)16, 3, (int *)-1l, pair);
-	give(&pair);
-	give(NULL);
-	huge(&large, words, &v, 9);
-	return 0;
-}
-"""
 SECOND = ('{.x = 2, .name = "second", .next = 0, .c = RED, .ok = false, .low = 1, .high = 100, .neg = -3, .in = '
           '{.a = 1, .d = 2.500000}, .arr = {1, 2, 3}, .buf = "abcdefg", {.u = 7, .f = 0.000000}, .cmp = &atoi}')
 FIRST = ('{.x = -1, .name = "a text that is longer than t...", .next = %s, .c = GREEN, .ok = true, .low = 5, '
@@ -213,67 +83,9 @@ SHAPES_SEEN = ["take(&" + FIRST + ", 1, &42, {.x = 5, .y = -6}) = 6", "take(0, 2
                "give(0) = 0", "huge(&{.v = {1, 2, " + "0, " * 14 + "...}}, &%s, ADDRESS, 9)"]
 NAMED = ["take(node{...}, 1, pointer{...}, pair{...}) = 6", "take(node{...}, 2, pointer{...}, pair{...}) = 7",
          "take(node{...}, 3, pointer{...}, pair{...}) = 8", *2 * ["give(pair_2{...}) = pair_2{...}"]]
-CXX_SHAPES = r"""
-#include <string>
-#include <string_view>
-struct base { int kind; };
-class thing : public base {
-public:
-	thing(const char *n, std::string_view v) : name(n), view(v) { kind = 3; }
-	std::string name;
-	std::string_view view;
-	const int &number = kind;
-};
-__attribute__((noinline)) size_t use(const thing &t, thing *p)
-{ __asm__ volatile("" : : "r"(&t), "r"(p) : "memory"); return t.name.size() + (p != nullptr); }
-int main() { thing t("named on the heap, as it is long", std::string_view("viewed", 4)); thing s("small", {}); use(t, &s); }
-"""
 CXX_SHAPES_SEEN = ('use(&{{.kind = 3}, .name = "named on the heap, as it is ...", .view = "view", .number = &3}, '
                    '&{{.kind = 3}, .name = "small", .view = NULL, .number = &3})')
 
-CONTAINERS = r"""
-#include <array>
-#include <deque>
-#include <list>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-struct P { int x; double y; };
-struct by_value { const char *name; P *p; };
-#define KEEP __attribute__((noinline))
-#define SEEN(p) __asm__ volatile("" : : "r"(&p) : "memory")
-KEEP void vectors(const std::vector<int> &v, std::vector<std::string> &s, std::vector<P> p) { SEEN(v); SEEN(s); SEEN(p); }
-KEEP void more(std::vector<long> v, const std::vector<bool> *, std::vector<int *> p) { SEEN(v); SEEN(p); }
-KEEP void sizes(const std::map<int, int> &m, std::unordered_map<std::string, int> &u, std::set<int> &s, std::list<int> &l)
-{ SEEN(m); SEEN(u); SEEN(s); SEEN(l); }
-KEEP void optionals(const std::optional<int> &o, std::optional<P> e, std::optional<int> n, const std::optional<std::string> &s)
-{ SEEN(o); SEEN(e); SEEN(n); SEEN(s); }
-KEEP void pointers(const std::unique_ptr<P> &u, std::shared_ptr<P> s, std::unique_ptr<int> n, std::array<int, 3> a,
-		   std::pair<int, char> b) { SEEN(u); SEEN(s); SEEN(n); SEEN(a); SEEN(b); }
-KEEP std::vector<int> given(by_value v, bool yes) { SEEN(v); return std::vector<int>(yes ? 3 : 0, 7); }
-int main()
-{
-	std::vector<int> v{1, 2, 3};
-	std::vector<std::string> s{"a", "longer than the small ones"};
-	vectors(v, s, {{1, 2.5}});
-	more(std::vector<long>(17, 5), nullptr, {&v[0]});
-	std::map<int, int> m{{1, 2}};
-	std::unordered_map<std::string, int> u{{"x", 1}, {"y", 2}};
-	std::set<int> set{1, 2, 3};
-	std::list<int> l;
-	sizes(m, u, set, l);
-	optionals(5, P{1, 2.0}, {}, "text");
-	pointers(std::make_unique<P>(P{7, 8.5}), std::make_shared<P>(P{1, 1.5}), nullptr, {1, 2, 3}, {1, 'c'});
-	P p{4, 0.5};
-	given({"named", &p}, true);
-	given({nullptr, (P *)16}, false);
-}
-"""
 CONTAINERS_SEEN = [
     'vectors(&[3]{1, 2, 3}, &[2]{"a", "longer than the small ones"}, [1]{{.x = 1, .y = 2.500000}})',
     "more([17]{" + "5, " * 16 + "...}, 0, [1]{ADDRESS})", "sizes(&[1]{...}, &[2]{...}, &[3]{...}, &[0]{})",
@@ -443,7 +255,7 @@ class Specs(Values):
 
 class Pointers(Values):
     def test_wild(self):
-        harness.build(self.write("wild.c", WILD), "wild", "-g", "-O1", "-pg", "-w")
+        harness.build("values_wild.c", "wild", "-g", "-O1", "-pg", "-w")
         self.record("wild", "-A", "take@arg1/s", "-R", "give@retval/s",
                     warning="ftr: warning: process .* seccomp .*\n")
         taken = [re.sub(r"<0x7f\w+>|<0x5\w+>", "<ADDRESS>", call) for call in calls("data", ("take",))]
@@ -456,7 +268,7 @@ class Pointers(Values):
 
     def test_strings_of_cxx(self):
         for flags in ("-O0", "-O2"):
-            harness.build(self.write("strings.cc", STRINGS), "strings", "-g", flags, "-pg")
+            harness.build("values_strings.cc", "strings", "-g", flags, "-pg")
             self.record("strings", "-a")
             self.assertEqual([re.sub("0x7\\w+", "THIS", call) for call in calls("data", ("object::called", "by_value"))],
                              ['object::called(THIS, "short"s, 3) = "a rather long name for an objectshort"s',
@@ -469,7 +281,7 @@ class Pointers(Values):
             if shutil.which(compiler) is None:
                 continue
             for flags in ("-O0", "-O2"):
-                harness.build(self.write("views.cc", VIEWS), "views", "-g", flags, "-pg", "-std=c++17",
+                harness.build("values_views.cc", "views", "-g", flags, "-pg", "-std=c++17",
                               compiler=[compiler])
                 self.record("views", "-a")
                 self.expect(calls("data", names) == VIEWS_SEEN, f"{compiler} {flags}: {calls('data', names)}")
@@ -514,7 +326,7 @@ class Shapes(Values):
             if shutil.which(compiler) is None:
                 continue
             for flags in ("-O0", "-O2"):
-                harness.build(self.write("shapes.c", SHAPES), "shapes", "-g", flags, "-pg", "-mfentry", compiler=[compiler])
+                harness.build("values_shapes.c", "shapes", "-g", flags, "-pg", "-mfentry", compiler=[compiler])
                 for depth, following, word in ((1, "ADDRESS", '"word"'), (2, "&" + SECOND, '"word"')):
                     self.record("shapes", "-a", f"--value-depth={depth}")
                     wanted = [SHAPES_SEEN[0] % following, *SHAPES_SEEN[1:5], SHAPES_SEEN[5] % word]
@@ -524,14 +336,14 @@ class Shapes(Values):
                     shutil.rmtree("data")
 
     def test_none(self):
-        harness.build(self.write("shapes.c", SHAPES), "shapes", "-g", "-O1", "-pg")
+        harness.build("values_shapes.c", "shapes", "-g", "-O1", "-pg")
         self.record("shapes", "-a")
         self.assertEqual(self.shown()[1], "take(0, 2, 0, pair{...}) = 7")
         done = self.run_program(FTR, "record", "-d", "data", "-a", "--value-depth=5", "./shapes")
         self.assertEqual(done.returncode, 2)
 
     def test_cxx(self):
-        harness.build(self.write("shapes.cc", CXX_SHAPES), "shapes", "-g", "-O1", "-pg", "-std=c++17")
+        harness.build("values_cxx_shapes.cc", "shapes", "-g", "-O1", "-pg", "-std=c++17")
         self.record("shapes", "-A", "use", "--value-depth=2")
         self.assertEqual(calls("data", ("use",)), [CXX_SHAPES_SEEN])
 
@@ -541,7 +353,7 @@ class Shapes(Values):
             if shutil.which(compiler) is None:
                 continue
             for flags in ("-O0", "-O2"):
-                harness.build(self.write("containers.cc", CONTAINERS), "containers", "-g", flags, "-pg", "-std=c++17",
+                harness.build("values_containers.cc", "containers", "-g", flags, "-pg", "-std=c++17",
                               *(["-fstandalone-debug"] if compiler == "clang++" else []), compiler=[compiler])
                 self.record("containers", *(word for name in names for word in ("-A", name)), "-R", "given", "--value-depth=2")
                 shown = [re.sub(r"0x[57]\w+", "ADDRESS", call) for call in calls("data", names)]
@@ -613,7 +425,7 @@ class Damage(Values):
     )
 
     def test_other_words(self):
-        harness.build(self.write("containers.cc", CONTAINERS), "containers", "-g", "-O1", "-pg", "-std=c++17")
+        harness.build("values_containers.cc", "containers", "-g", "-O1", "-pg", "-std=c++17")
         self.record("containers", *(word for name in self.names for word in ("-A", name)), "--value-depth=2")
         path = pathlib.Path("data/containers.dbg")
         text = path.read_text(encoding="ascii")

@@ -69,6 +69,12 @@ EXTRA_DIST += $(traced_programs) tests/prog/run
 
 # What the end-to-end tests build and trace; not tests by themselves.
 EXTRA_DIST += \
+	tests/prog/values_containers.cc \
+	tests/prog/values_cxx_shapes.cc \
+	tests/prog/values_shapes.c \
+	tests/prog/values_strings.cc \
+	tests/prog/values_views.cc \
+	tests/prog/values_wild.c \
 	tests/prog/libcalls_dependency.c \
 	tests/prog/libcalls_library.c \
 	tests/prog/libcalls_no_stub_left.c \
