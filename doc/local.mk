@@ -32,6 +32,7 @@ EXTRA_DIST += \
 	doc/fleet.md \
 	doc/json.md \
 	doc/rows.md \
+	doc/swap.md \
 	doc/adr/0001-two-waists.md \
 	doc/adr/0002-names-in-the-recorder.md \
 	doc/adr/0003-uftrace-data-directory.md \
@@ -72,6 +73,7 @@ EXTRA_DIST += \
 	doc/adr/0040-deferred-rules.md \
 	doc/adr/0041-shapes-of-values.md \
 	doc/adr/0042-plain-entries.md \
+	doc/adr/0058-swap-names-in-a-side-file.md \
 	doc/adr/0044-the-kernels-events-by-an-instance.md \
 	doc/adr/0048-actions-at-gated-calls.md \
 	doc/adr/0050-containers-as-their-users-see-them.md \

@@ -34,6 +34,7 @@ EXTRA_DIST += \
 	tests/lib/beside_strace.py \
 	tests/lib/clickhouse.py \
 	tests/lib/fxt_made.py \
+	tests/lib/swap_made.py \
 	tests/lib/tracedat_made.py \
 	tests/lib/tracefs.py \
 	tests/lib/count-results.awk \

@@ -31,10 +31,12 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/payloads \
 	tests/fuzz/corpus/rules \
 	tests/fuzz/corpus/shapes \
+	tests/fuzz/corpus/swap \
 	tests/fuzz/corpus/trace.dat \
 	tests/fuzz/corpus/uftrace \
 	tests/fuzz/etrace.dict \
 	tests/fuzz/fxt.dict \
+	tests/fuzz/swap.dict \
 	tests/fuzz/trace.dat.dict \
 	tests/fuzz/uftrace.dict
 

@@ -14,6 +14,9 @@ tests_unit_fxt_write_event_test_SOURCES = \
 UNIT_TESTS += tests/unit/chrome_write_test
 tests_unit_chrome_write_test_SOURCES = tests/unit/chrome_write_test.c $(fxt_util)
 
+UNIT_TESTS += tests/unit/swap_test
+tests_unit_swap_test_SOURCES = tests/unit/swap_test.c tests/unit/unit.h
+
 UNIT_TESTS += tests/unit/fxt_limit_test
 tests_unit_fxt_limit_test_SOURCES = tests/unit/fxt_limit_test.c $(fxt_util)
 

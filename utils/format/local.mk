@@ -57,6 +57,24 @@ libftr_a_SOURCES += \
 	utils/format/fxt/write_table.c \
 	utils/format/null/write.c \
 	utils/format/registry.c \
+	utils/format/swap/codec.h \
+	utils/format/swap/decode.c \
+	utils/format/swap/encode.c \
+	utils/format/swap/format_text.c \
+	utils/format/swap/memory.h \
+	utils/format/swap/message.c \
+	utils/format/swap/message.h \
+	utils/format/swap/messages.def \
+	utils/format/swap/parse_text.c \
+	utils/format/swap/read.c \
+	utils/format/swap/read.h \
+	utils/format/swap/read_source.c \
+	utils/format/swap/side.c \
+	utils/format/swap/side.h \
+	utils/format/swap/write.c \
+	utils/format/swap/write.h \
+	utils/format/swap/write_event.c \
+	utils/format/swap/write_program.c \
 	utils/format/tracedat/layout.h \
 	utils/format/tracedat/read.c \
 	utils/format/tracedat/read.h \

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of the writer of SWAP streams; for swap/write*.c only. */
+#ifndef FTR_FORMAT_SWAP_WRITE_H
+#define FTR_FORMAT_SWAP_WRITE_H
+
+#include "utils/base/strbuf.h"
+#include "utils/format/swap/side.h"
+#include "utils/trace/sink.h"
+
+#define SWAP_CPU_UNKNOWN UINT32_MAX
+#define SWAP_CALL_NOT_KNOWN UINT32_MAX	/* call type of probes: neither external nor internal */
+
+struct swap_options {
+	int time_form;
+};
+
+struct swap_task {
+	uint32_t cpu;
+	bool is_seen;
+	FTR_VEC(uint64_t) open;		/* where the functions of open calls begin */
+};
+
+/* A process, by pid: which of its programs was written last. */
+struct swap_process {
+	const struct ftr_session *session;	/* (nullable: not known) */
+	size_t change_nr;			/* changes of its map that were written */
+	int32_t pid;
+};
+
+/* A function: where it begins in one session. */
+struct swap_func {
+	const struct ftr_session *session;
+	uint64_t addr;
+	bool is_placed;
+	bool is_made;
+};
+
+struct swap_writer {
+	struct ftr_sink base;	/* first: ops receive a pointer to it */
+	const struct ftr_trace *trace;
+	struct swap_layout layout;
+	uint32_t sequence;	/* of the next message */
+	int64_t offset_ns;	/* added to all times */
+	uint64_t last_ns;
+	uint64_t written_bytes;
+	bool is_begun;
+	struct swap_values values;
+	struct ftr_strbuf bytes;
+	FTR_VEC(char) room;	/* of strings of values */
+	FTR_VEC(struct swap_task) tasks;	/* by task id */
+	FTR_VEC(struct swap_func) funcs;	/* by func id */
+	struct ftr_hashmap processes;		/* pid -> struct swap_process (owned) */
+	FTR_VEC(struct swap_process *) order;	/* of processes, as they appeared */
+	struct ftr_strbuf text, cut_text;
+	uint64_t point_cut_nr, arg_cut_nr, syscall_cut_nr, mark_cut_nr;
+};
+
+int swap_no_memory(struct swap_writer *w);
+/* Begin a message's values, and add to them. */
+void swap_values_begin(struct swap_writer *w);
+int swap_put_number(struct swap_writer *w, uint64_t number);
+int swap_put_text(struct swap_writer *w, const char *s);
+int swap_put_arg(struct swap_writer *w, char type, uint64_t number);
+/* Write the message that the values make. */
+int swap_write(struct swap_writer *w, uint32_t id, uint64_t time_ns);
+int swap_write_message(struct swap_writer *w, const struct swap_message *message, uint32_t id,
+		       uint64_t time_ns);
+
+/* write_program.c: processes, where functions lie, the side file. */
+int swap_write_program(struct swap_writer *w, const struct ftr_event *ev);
+int swap_func_addr(struct swap_writer *w, const struct ftr_event *ev, uint64_t *addr);
+/* Have the names around @addr in the side file: a value of @ev points there. */
+void swap_load_symbols(struct swap_writer *w, const struct ftr_event *ev, uint64_t addr);
+int swap_write_ends(struct swap_writer *w);
+int swap_write_side(struct swap_writer *w);
+
+/* write_event.c */
+struct swap_task *swap_task_get(struct swap_writer *w, const struct ftr_task *task);
+int swap_write_event(struct swap_writer *w, const struct ftr_event *ev);
+
+#endif /* FTR_FORMAT_SWAP_WRITE_H */
