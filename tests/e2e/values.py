@@ -412,7 +412,8 @@ class Damage(Values):
     """A NAME.dbg that does not tell the truth: what is sound is shown, what is not is said."""
     names = ("vectors", "sizes", "optionals", "pointers")
     sound = CONTAINERS_SEEN[3]
-    # What is changed in it, what of a warning is expected, and whether the call of optionals is shown as it was.
+    # What is changed in it, what of a warning is expected, and whether the call of optionals is shown as it was.  Where
+    # it is not, the bytes of its value, addresses among them, may look like a record that takes its place.
     edits = (
         (r"arg1/t\d+:vector\b", "arg1/t8:vector", "no record", True),
         (r"arg1/t\d+:vector\b", "arg1/t1000:vector", "", True),
@@ -435,7 +436,6 @@ class Damage(Values):
             path.write_text(changed, encoding="ascii")
             done = self.run_program(FTR, "replay", "-f", "none", "--no-pager", "-d", "data")
             self.expect(done.returncode == 0 and warning in done.stderr, f"{old}: {done.returncode} {done.stderr}")
-            self.expect("optionals(" in done.stdout, f"{old}: {done.stdout}")
             self.expect(not is_sound or self.sound in done.stdout, f"{old}: {done.stdout}")
 
 
