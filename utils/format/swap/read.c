@@ -225,6 +225,19 @@ static uint64_t start_of(struct swap_reader *r, uint64_t time_ns)
 	return v[3].u != 0 ? start_ns : time_ns;
 }
 
+/* The first program's command line is that of the trace. */
+static int command_keep(struct swap_reader *r, const struct ftr_session *session)
+{
+	struct ftr_info *info = &r->trace->info;
+
+	if (info->cmdline != NULL)
+		return 0;
+	info->exename = session->exename;
+	info->cmdline = ftr_arena_strdup(&r->trace->arena, r->values.all.v[1].s);
+	info->info_mask |= FTR_INFO_EXE_NAME | FTR_INFO_CMDLINE;
+	return info->cmdline == NULL ? -ENOMEM : 0;
+}
+
 /* The values: pid, command, ppid, start, lowest, highest, path, libraries. */
 static int process_info(struct swap_reader *r, uint64_t time_ns)
 {
@@ -233,12 +246,16 @@ static int process_info(struct swap_reader *r, uint64_t time_ns)
 	char sid[17];
 	int ret;
 
-	snprintf(sid, sizeof(sid), "%016zx", r->sessions.nr + 1);
+	if (r->sessions.nr < r->side.sids.nr && r->side.sids.v[r->sessions.nr][0] != '\0')
+		snprintf(sid, sizeof(sid), "%.16s", r->side.sids.v[r->sessions.nr]);
+	else
+		snprintf(sid, sizeof(sid), "%016zx", r->sessions.nr + 1);
 	session = ftr_trace_session_new(r->trace, sid, (int32_t)v[0].u, start_of(r, time_ns));
 	if (session == NULL || ftr_vec_push(&r->sessions, session) < 0)
 		return -ENOMEM;
 	session->exename = ftr_arena_strdup(&r->trace->arena, v[6].s);
-	ret = session->exename == NULL ? -ENOMEM : session_map(r, session, v + 4, 0);
+	ret = session->exename == NULL ? -ENOMEM : command_keep(r, session);
+	ret = ret < 0 ? ret : session_map(r, session, v + 4, 0);
 	for (uint64_t i = 0; ret == 0 && i < v[7].u; i++)
 		ret = session_map(r, session, v + 8 + 3 * i, 0);
 	return ret < 0 ? ret : session_map_made(r, session);
@@ -260,9 +277,13 @@ static int message_add(struct swap_reader *r, size_t pos, uint32_t lost_nr)
 	const struct swap_message *message = swap_message_decode(r, p, &header);
 	struct swap_place place = { pos, header.time_ns, lost_nr };
 	struct swap_task_places *of;
-	struct ftr_task *task = task_of(r, message);
+	struct ftr_task *task;
 	int ret = 0;
 
+	if (header.id == SWAP_MSG_SYSTEM && message != NULL && lost_nr == 0 &&
+	    swap_is_empty_system(&r->values))
+		return 0;
+	task = task_of(r, message);
 	r->damaged_nr += message == NULL && swap_message_find(header.id) != NULL;
 	if (header.id == SWAP_MSG_PROCESS_INFO && message != NULL)
 		ret = process_info(r, header.time_ns);

@@ -59,6 +59,9 @@ struct ftr_source *swap_source_new(struct swap_reader *r, struct swap_task_place
 /* "task 7/8: text": task 8 of process 7, and *text begins behind it.  False: no task. */
 bool swap_error_task(const char *s, int32_t *pid, int32_t *tid, const char **text);
 
+/* The system's state with nothing but its time, which ftr writes first: about nothing. */
+bool swap_is_empty_system(const struct swap_values *values);
+
 bool ftr_swap_detect(const char *path, const uint8_t *head, size_t len);
 int ftr_swap_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
 

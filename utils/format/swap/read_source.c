@@ -267,8 +267,7 @@ static int shown_event(struct swap_source *self, struct ftr_event *ev,
 	return self->bytes.failed ? -ENOMEM : 0;
 }
 
-/* Nothing but the time is in the one that ftr writes first. */
-static bool is_empty_system(const struct swap_values *values)
+bool swap_is_empty_system(const struct swap_values *values)
 {
 	for (size_t i = 0; i < values->all.nr; i++) {
 		const struct swap_value *value = &values->all.v[i];
@@ -314,7 +313,7 @@ static int message_event(struct swap_source *self, struct ftr_event *ev,
 		error_event(self, ev);
 		break;
 	case SWAP_MSG_SYSTEM:
-		if (is_empty_system(&self->r->values))
+		if (swap_is_empty_system(&self->r->values))
 			return 0;
 		ret = shown_event(self, ev, message, p + SWAP_HEADER_BYTES, header.len);
 		break;

@@ -136,6 +136,27 @@ static int task_line(struct ftr_trace *trace, const struct words *words)
 	return 0;
 }
 
+/* Tasks come in the order in which the trace had them. */
+static int task_make(struct ftr_trace *trace, const struct words *words)
+{
+	uint64_t pid, tid;
+
+	if (words->nr != 7 || ftr_parse_u64(words->v[1], 10, &pid) < 0 ||
+	    ftr_parse_u64(words->v[2], 10, &tid) < 0)
+		return -EINVAL;
+	return ftr_trace_task_get(trace, (int32_t)pid, (int32_t)tid) == NULL ? -ENOMEM : 0;
+}
+
+static int session_line(struct side_reader *r, const struct words *words)
+{
+	char *sid;
+
+	if (words->nr != 2)
+		return -EINVAL;
+	sid = name_of(&r->trace->arena, words->v[1]);
+	return sid == NULL ? -ENOMEM : ftr_vec_push(&r->side->sids, sid);
+}
+
 static int number_line(struct side_reader *r, const struct words *words)
 {
 	struct swap_side *side = r->side;
@@ -165,8 +186,12 @@ static int side_line(struct side_reader *r, const struct words *words)
 		return func_line(r, words);
 	if (ftr_slice_eq(words->v[0], "module"))
 		return module_line(r, words);
-	if (ftr_slice_eq(words->v[0], "task") || ftr_slice_eq(words->v[0], "api"))
-		return 0;	/* when the tasks are known; for people */
+	if (ftr_slice_eq(words->v[0], "task"))
+		return task_make(r->trace, words);	/* the rest when all are known */
+	if (ftr_slice_eq(words->v[0], "session"))
+		return session_line(r, words);
+	if (ftr_slice_eq(words->v[0], "api"))
+		return 0;	/* for people */
 	return number_line(r, words);
 }
 
@@ -261,4 +286,5 @@ void swap_side_fini(struct swap_side *side)
 		free(slot->value);
 	}
 	ftr_hashmap_fini(&side->symtabs);
+	ftr_vec_fini(&side->sids);
 }

@@ -157,6 +157,7 @@ static void swap_fini(struct ftr_sink *sink)
 	for (size_t i = 0; i < w->order.nr; i++)
 		free(w->order.v[i]);
 	ftr_vec_fini(&w->order);
+	ftr_vec_fini(&w->programs);
 	ftr_vec_fini(&w->tasks);
 	ftr_vec_fini(&w->funcs);
 	ftr_vec_fini(&w->values.all);

@@ -51,6 +51,7 @@ struct swap_writer {
 	FTR_VEC(struct swap_func) funcs;	/* by func id */
 	struct ftr_hashmap processes;		/* pid -> struct swap_process (owned) */
 	FTR_VEC(struct swap_process *) order;	/* of processes, as they appeared */
+	FTR_VEC(const struct ftr_session *) programs;	/* of each PROCESS_INFO; NULL: not known */
 	struct ftr_strbuf text, cut_text;
 	uint64_t point_cut_nr, arg_cut_nr, syscall_cut_nr, mark_cut_nr;
 };

@@ -111,6 +111,8 @@ static int write_process(struct swap_writer *w, const struct ftr_event *ev,
 					    "" : session->exename) < 0 ||
 	    put_libraries(w, session, program) < 0)
 		return swap_no_memory(w);
+	if (ftr_vec_push(&w->programs, session) < 0)
+		return swap_no_memory(w);
 	return swap_write(w, SWAP_MSG_PROCESS_INFO, ev->time_ns);
 }
 
@@ -296,6 +298,9 @@ static void side_format(struct swap_writer *w, struct ftr_strbuf *text)
 	for (size_t i = 0; i < SWAP_MEMORY_API_NR; i++)
 		ftr_strbuf_printf(text, "api\t%u\t%s\n", swap_memory_apis[i].api,
 				  swap_memory_apis[i].name);
+	for (size_t i = 0; i < w->programs.nr; i++)
+		ftr_strbuf_printf(text, "session\t%s\n",
+				  w->programs.v[i] == NULL ? "" : w->programs.v[i]->sid);
 	for (size_t i = 0; i < w->tasks.nr; i++) {
 		if (w->tasks.v[i].is_seen)
 			side_task(text, w->trace->tasks.v[i]);
