@@ -254,7 +254,7 @@ static int doctor_run(void *arg, int argc, char **argv)
 const struct ftr_cmd ftr_cmd_doctor = {
 	.name	      = "doctor",
 	.usage	      = "[OPTION...] PROGRAM|PID",
-	.summary      = "Show how a program can be traced, what blocks it, and what it costs",
+	.summary      = "Show how a program can be traced, and what blocks it",
 	.options      = doctor_options,
 	.values_bytes = sizeof(struct doctor_values),
 	.run	      = doctor_run,

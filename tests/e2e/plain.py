@@ -5,11 +5,18 @@ import re
 import shutil
 import subprocess
 
-from patched import CALLS, FILTERED, LIBRARY, LINKED, LOADER, NO_LIBCALL, SOURCE, has
+from patched import CALLS, LIBRARY, NO_LIBCALL, has
 from recording import AsNative, CC, FTR, SRCDIR, harness
 
 PROG = os.path.join(SRCDIR, "tests", "prog")
 ALL = [*NO_LIBCALL, "-P", "."]
+
+
+def source_text():
+    with open(PROG + "/patched_source.c", encoding="ascii") as file:
+        return file.read()
+
+
 # Starts another program with memory that can never become executable.
 NO_NEW_CODE = r"""
 #include <sys/prctl.h>
@@ -83,7 +90,7 @@ class Ways(Plain):
                         for pie in (["-pie", "-fPIE"], ["-no-pie", "-fno-pie"])), *more]:
             if has(compiler, *flags):
                 with self.subTest(flags=flags):
-                    self.compile("prog", SOURCE, *flags, compiler=[compiler])
+                    self.compile("prog", "patched_source.c", *flags, compiler=[compiler])
                     counts = self.same_as_native(ALL, "./prog")
                     if "-s" not in flags:
                         self.check(counts, self.patched())
@@ -103,7 +110,9 @@ class Ways(Plain):
     def test_the_same_as_compiled_in(self):
         """The trace is that of -mfentry, line by line."""
         replays = []
-        source = SOURCE.replace('in_child(void) { __asm__ volatile("");', 'in_child(void) { __asm__ volatile("nop;nop;nop;nop");')
+        short = 'in_child(void)\n{\n\t__asm__ volatile("'
+        self.assertIn(short, source_text())
+        source = source_text().replace(short, short + "nop;nop;nop;nop")
         for flags, options in ((["-pg", "-mfentry"], []), ([], ["-P", "."])):
             self.compile("prog", source, *flags, compiler=["gcc"])
             subprocess.run([FTR, "record", "-d", "d", "--clock", "counter", *options, "./prog"], check=True,
@@ -115,18 +124,18 @@ class Ways(Plain):
         self.assertIn("qsort", replays[1])
 
     def test_filters_and_arguments(self):
-        self.compile("prog", SOURCE, "-g")
+        self.compile("prog", "patched_source.c", "-g")
         self.assertEqual(self.same_as_native([*ALL, "-F", "middle"], "./prog"),
                          {"middle": 5, "leaf": 10, "unlikely": 1})
         self.same_as_native([*ALL, "-A", "middle@arg1", "-R", "middle@retval"], "./prog")
         self.assertIn("middle(3)", self.ftr("replay", "-d", "d", "--no-pager", "-f", "none").stdout)
 
     def test_estimated_returns(self):
-        self.compile("prog", SOURCE)
+        self.compile("prog", "patched_source.c")
         self.check(self.same_as_native([*ALL, "--estimate-return"], "./prog"), self.patched())
 
     def test_without_frame_information(self):
-        self.compile("prog", SOURCE, "-fno-asynchronous-unwind-tables", compiler=["gcc"])
+        self.compile("prog", "patched_source.c", "-fno-asynchronous-unwind-tables", compiler=["gcc"])
         notes = self.record("-P", ".", "--", "./prog")
         self.assertRegex(notes, r"prog: 0 of 0 functions patched")
         self.assertRegex(notes, r"prog: \d+ left: have no call frame information")
@@ -138,7 +147,7 @@ class Ways(Plain):
             flags = ["-no-pie", "-fno-pie", "-mcmodel=large", "-Wl,-Ttext-segment=" + start]
             if has("gcc", *flags):
                 with self.subTest(start=start):
-                    self.compile("prog", SOURCE, *flags, compiler=["gcc"])
+                    self.compile("prog", "patched_source.c", *flags, compiler=["gcc"])
                     self.check(self.same_as_native(ALL, "./prog"), self.patched())
 
 
@@ -146,7 +155,7 @@ class Choice(Plain):
     """-P and -U, and what is said about the rest."""
 
     def test_chosen(self):
-        self.compile("prog", SOURCE, compiler=["gcc"])
+        self.compile("prog", "patched_source.c", compiler=["gcc"])
         every = set(CALLS) | {"compare"}
         every -= {"in_child"}           # the last of the section, and too short
         for options, wanted in ((["-P", "."], every), (["-P", "*"], every), (["-P", "middle"], {"middle"}),
@@ -157,13 +166,13 @@ class Choice(Plain):
                 self.assertEqual(set(self.same_as_native([*NO_LIBCALL, *options], "./prog")), wanted)
 
     def test_nothing_is_chosen(self):
-        self.compile("prog", SOURCE)
+        self.compile("prog", "patched_source.c")
         done = self.ftr("record", "-d", "d", "-P", "nothing_like_this", "./prog")
         self.assertRegex(done.stderr, r"prog: none of its functions is patched; check the argument of --patch")
 
     def test_unasked(self):
         """Nothing else is there: the program is patched as with -P., no library is, and -U counts still."""
-        self.compile("prog", SOURCE, compiler=["gcc"])
+        self.compile("prog", "patched_source.c", compiler=["gcc"])
         self.assertEqual(self.same_as_native(NO_LIBCALL, "./prog"), self.same_as_native(ALL, "./prog"))
         counts = self.same_as_native([*NO_LIBCALL, "-U", "leaf"], "./prog")
         self.assertIn("middle", counts)
@@ -173,9 +182,9 @@ class Choice(Plain):
         self.assertNotIn("patched as", self.record("--probe=memory", "--", "./prog"))
 
     def test_what_is_prepared_stays_with_that(self):
-        self.compile("prog", SOURCE, "-pg")
+        self.compile("prog", "patched_source.c", "-pg")
         self.check(self.same_as_native(ALL, "./prog"), CALLS)
-        self.compile("prog", SOURCE, "-fpatchable-function-entry=5")
+        self.compile("prog", "patched_source.c", "-fpatchable-function-entry=5")
         self.check(self.same_as_native(ALL, "./prog"), CALLS)
 
 
@@ -220,7 +229,7 @@ class Libraries(Plain):
             self.library(name, LIBRARY.replace("NAME", name))
 
     def test_linked(self):
-        self.compile("prog", LINKED, "-lone", "-ltwo")
+        self.compile("prog", "patched_linked.c", "-lone", "-ltwo")
         counts = self.same_as_native([*ALL, "-P", ".@libone.so"], "./prog")
         self.check(counts, {"main": 1, "one_run": 1, "one_leaf": 3, "one_start": 1, "two_run": 0})
         counts = self.same_as_native([*NO_LIBCALL, "-P", "two_leaf@libtwo.so"], "./prog")
@@ -228,18 +237,18 @@ class Libraries(Plain):
 
     def test_loaded_while_threads_run(self):
         """They come and go, and are mapped again."""
-        self.compile("prog", LOADER)
+        self.compile("prog", "patched_loader.c")
         counts = self.same_as_native([*ALL, "-P", ".@libone.so", "-P", ".@libtwo.so"], "./prog")
         self.check(counts, {"one_leaf": 60, "one_run": 20, "one_start": 20, "two_leaf": 60, "two_run": 20,
                             "two_start": 20, "use": 40, "main": 1})
 
     def test_the_c_library_is_left(self):
-        self.compile("prog", LINKED, "-lone", "-ltwo")
+        self.compile("prog", "patched_linked.c", "-lone", "-ltwo")
         counts = self.same_as_native([*ALL, "-P", ".@libc.so.6"], "./prog")
         self.assertEqual(set(counts), {"main"})
 
     def test_loaded_under_seccomp(self):
-        self.compile("prog", FILTERED)
+        self.compile("prog", "patched_filtered.c")
         native = self.run_program("./prog")
         done = self.ftr("record", "-d", "d", *ALL, "-P", ".@libone.so", "./prog")
         self.assertEqual((done.stdout, done.returncode), (native.stdout, 0))
@@ -251,7 +260,7 @@ class Surroundings(Plain):
 
     def test_no_memory_becomes_executable(self):
         self.compile("start", NO_NEW_CODE)
-        self.compile("prog", SOURCE)
+        self.compile("prog", "patched_source.c")
         if self.run_program("./start", "./prog", "again").returncode == 77:
             self.skipTest("the kernel has no PR_SET_MDWE")
         done = self.ftr("record", "-d", "d", *ALL, "./start", os.path.abspath("prog"))
@@ -259,7 +268,7 @@ class Surroundings(Plain):
         self.check(self.report("-f", "call"), {"middle": 5, "leaf": 10})
 
     def test_no_descriptors_or_memory(self):
-        self.compile("prog", SOURCE)
+        self.compile("prog", "patched_source.c")
         for limit in ("-n 6", "-v 60000"):
             with self.subTest(limit=limit):
                 done = self.run_program("sh", "-c", f"ulimit {limit}; exec {FTR} record -d d --no-event -P . ./prog")
@@ -296,7 +305,7 @@ class Programs(Plain):
         compiler = subprocess.run([*CC, "-print-prog-name=cc1"], stdout=subprocess.PIPE, text=True,
                                   check=True).stdout.strip()
         with open("source.c", "w", encoding="ascii") as file:
-            file.write(SOURCE)
+            file.write(source_text())
         subprocess.run([*CC, "-E", "-D_GNU_SOURCE", "-o", "source.i", "source.c"], check=True)
         self.one([compiler, "-quiet", "-O1", "-o", "/dev/stdout", "source.i"])
 
