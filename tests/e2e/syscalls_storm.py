@@ -21,6 +21,16 @@ CREATORS = ("thread", "fork", "raw_fork", "vfork", "sibling", "all")
 ENDERS = ("return", "exit_group", "exec", "kill", "fault", "parent")
 
 
+def is_pending(pid, signal_nr):
+    """Has the process not taken the signal yet?"""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            words = dict(line.split(":\t", 1) for line in file if ":\t" in line)
+    except OSError:
+        return False
+    return any(int(words[name], 16) >> (signal_nr - 1) & 1 for name in ("SigPnd", "ShdPnd") if name in words)
+
+
 class StormTest(harness.Test):
 
     @classmethod
@@ -77,7 +87,9 @@ class StormTest(harness.Test):
             for _ in range(3):
                 time.sleep(random.random() / 50)
                 child.send_signal(signal.SIGTERM)
-                time.sleep(0.02)        # two at one moment would be one
+                time.sleep(0.02)
+                while is_pending(child.pid, signal.SIGTERM):    # two at one moment would be one
+                    time.sleep(0.01)
             child.communicate(timeout=TIMEOUT)
             self.expect(child.returncode == 137, f"exit status {child.returncode}")
 
