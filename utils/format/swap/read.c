@@ -225,12 +225,13 @@ static uint64_t start_of(struct swap_reader *r, uint64_t time_ns)
 	return v[3].u != 0 ? start_ns : time_ns;
 }
 
-/* The first program's command line is that of the trace. */
+/* The first command line that is more than the program's path is that of the trace. */
 static int command_keep(struct swap_reader *r, const struct ftr_session *session)
 {
 	struct ftr_info *info = &r->trace->info;
 
-	if (info->cmdline != NULL)
+	if (info->cmdline != NULL || session->exename[0] == '\0' ||
+	    strcmp(r->values.all.v[1].s, session->exename) == 0)
 		return 0;
 	info->exename = session->exename;
 	info->cmdline = ftr_arena_strdup(&r->trace->arena, r->values.all.v[1].s);
