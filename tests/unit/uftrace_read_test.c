@@ -299,6 +299,43 @@ static void test_dlopen_and_exec(void **state)
 	ftr_trace_free(trace);
 }
 
+/* Pids began again at the lowest: the tasks come child's thread, child's child, child, parent. */
+static void test_child_before_parent(void **state)
+{
+	static const char task[] = TASK
+		"FORK timestamp=0.000000003 pid=4 ppid=5\n"
+		"TASK timestamp=0.000000004 tid=2 pid=4\n"
+		"FORK timestamp=0.000000005 pid=3 ppid=4\n";
+	const uint64_t data[] = { RECORD(10, 0, 0, MAIN), RECORD(11, 1, 0, MAIN) };
+	struct ftr_trace *trace;
+
+	add_info("taskinfo:tids=2,3,4,5\n", false, 4);
+	add_bytes("task.txt", task, strlen(task));
+	add_bytes("sid-00000000000000aa.map", MAP, strlen(MAP));
+	add_bytes("prog.sym", SYM, strlen(SYM));
+	add_bytes("2.dat", data, sizeof(data));
+	add_bytes("3.dat", data, sizeof(data));
+	trace = trace_open();
+	assert_null(strstr(warnings, "session"));
+	for (size_t i = 0; i < trace->tasks.nr; i++)
+		assert_int_equal(trace->tasks.v[i]->session_nr, 1);
+	ftr_trace_free(trace);
+}
+
+static void test_parents_in_a_circle(void **state)
+{
+	static const char task[] = TASK
+		"FORK timestamp=0.000000003 pid=3 ppid=4\n"
+		"FORK timestamp=0.000000003 pid=4 ppid=3\n";
+
+	add_info("taskinfo:tids=3,4,5\n", false, 4);
+	add_bytes("task.txt", task, strlen(task));
+	add_bytes("sid-00000000000000aa.map", MAP, strlen(MAP));
+	add_bytes("5.dat", NULL, 0);
+	ftr_trace_free(trace_open());
+	assert_non_null(strstr(warnings, "task 4 has no session"));
+}
+
 static void test_symbol_name_clash(void **state)
 {
 	static const char map[] = "1000-2000 r-xp 00000000 00:00 0   /a/lib.so build-id:abcdef\n"
@@ -551,6 +588,7 @@ int main(void)
 		TEST(test_plain), TEST(test_big_endian), TEST(test_damaged_record),
 		TEST(test_damaged_time), TEST(test_long_sleep), TEST(test_unlisted_task),
 		TEST(test_missing_files), TEST(test_no_info), TEST(test_unknown_lines),
+		TEST(test_child_before_parent), TEST(test_parents_in_a_circle),
 		TEST(test_dlopen_and_exec), TEST(test_symbol_name_clash), TEST(test_forked_stack),
 		TEST(test_fork_as_the_kernel_says),
 		TEST(test_estimated_return),

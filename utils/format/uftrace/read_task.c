@@ -169,12 +169,55 @@ static int comm_from_session(struct ftr_trace *trace, struct ftr_task *task)
 	return task->name == NULL ? -ENOMEM : 0;
 }
 
+struct linking {
+	struct ftr_trace *trace;
+	struct ftr_hashmap first_by_pid;	/* the first session of a process … */
+	struct ftr_session **next;		/* … and by a session's id, the one after it */
+	bool *is_done;				/* by a task's id */
+	FTR_VEC(struct ftr_task *) chain;
+	bool guesses;
+};
+
+static int linking_init(struct linking *l)
+{
+	struct ftr_trace *trace = l->trace;
+	struct ftr_hashmap last_by_pid;
+	int ret = 0;
+
+	ftr_hashmap_init(&l->first_by_pid);
+	ftr_hashmap_init(&last_by_pid);
+	l->next = calloc(trace->sessions.nr + 1, sizeof(struct ftr_session *));
+	l->is_done = calloc(trace->tasks.nr + 1, sizeof(bool));
+	if (l->next == NULL || l->is_done == NULL)
+		ret = -ENOMEM;
+	for (size_t i = 0; ret == 0 && i < trace->sessions.nr; i++) {
+		struct ftr_session *session = trace->sessions.v[i];
+		struct ftr_session *before = ftr_hashmap_find(&last_by_pid, (uint32_t)session->pid);
+
+		if (before != NULL)
+			l->next[before->id] = session;
+		else
+			ret = ftr_hashmap_set(&l->first_by_pid, (uint32_t)session->pid, session);
+		if (ret == 0)
+			ret = ftr_hashmap_set(&last_by_pid, (uint32_t)session->pid, session);
+	}
+	ftr_hashmap_fini(&last_by_pid);
+	return ret;
+}
+
+static void linking_fini(struct linking *l)
+{
+	ftr_hashmap_fini(&l->first_by_pid);
+	ftr_vec_fini(&l->chain);
+	free(l->next);
+	free(l->is_done);
+}
+
 /*
  * A process has its parent's session of the time when it was forked, then those of its own pid, in
- * the order of the file.  Parents come before children in it; damage can only lose names.
+ * the order of the file.
  */
-static int process_link(struct ftr_trace *trace, struct ftr_task *task,
-			const struct ftr_hashmap *first_by_pid, struct ftr_session **next)
+static int process_link(struct linking *l, struct ftr_task *task)
 {
 	struct ftr_session *session = NULL;
 	int ret = 0;
@@ -182,13 +225,25 @@ static int process_link(struct ftr_trace *trace, struct ftr_task *task,
 	if (task->parent != NULL)
 		session = session_at(task->parent, task->start_ns);
 	if (session != NULL)
-		ret = ftr_trace_task_add_session(trace, task, session);
-	session = ftr_hashmap_find(first_by_pid, (uint32_t)task->pid);
-	for (; ret == 0 && session != NULL; session = next[session->id])
-		ret = ftr_trace_task_add_session(trace, task, session);
+		ret = ftr_trace_task_add_session(l->trace, task, session);
+	session = ftr_hashmap_find(&l->first_by_pid, (uint32_t)task->pid);
+	for (; ret == 0 && session != NULL; session = l->next[session->id])
+		ret = ftr_trace_task_add_session(l->trace, task, session);
 	if (ret == 0 && task->session_nr > 0)
-		ret = comm_from_session(trace, task);
+		ret = comm_from_session(l->trace, task);
 	return ret;
+}
+
+/* A thread runs what its process runs. */
+static int thread_link(struct linking *l, struct ftr_task *task, struct ftr_task *leader)
+{
+	if (leader == NULL || leader == task || leader->session_nr == 0)
+		return process_link(l, task);
+	if (task->parent == NULL)
+		task->parent = leader;
+	task->sessions = leader->sessions;
+	task->session_nr = leader->session_nr;
+	return comm_from_session(l->trace, task);
 }
 
 /* A task whose session is lost: the first one is the best guess. */
@@ -205,64 +260,50 @@ static int session_guess(struct ftr_trace *trace, struct ftr_task *task)
 	return ret < 0 ? ret : comm_from_session(trace, task);
 }
 
-/* A thread runs what its process runs. */
-static int thread_link(struct ftr_trace *trace, struct ftr_task *task)
+/* Whose sessions @task has, too. */
+static struct ftr_task *origin(const struct linking *l, const struct ftr_task *task)
 {
-	struct ftr_task *leader = ftr_trace_task_find(trace, task->pid);
+	return ftr_task_is_main(task) ? task->parent : ftr_trace_task_find(l->trace, task->pid);
+}
 
-	if (leader == NULL || leader == task || leader->session_nr == 0)
-		return -ESRCH;
-	if (task->parent == NULL)
-		task->parent = leader;
-	task->sessions = leader->sessions;
-	task->session_nr = leader->session_nr;
-	return comm_from_session(trace, task);
+static int task_link(struct linking *l, struct ftr_task *task)
+{
+	int ret;
+
+	if (task->session_nr > 0)
+		return 0;
+	ret = ftr_task_is_main(task) ? process_link(l, task) :
+				       thread_link(l, task, origin(l, task));
+	if (ret == 0 && l->guesses)
+		ret = session_guess(l->trace, task);
+	return ret;
+}
+
+/*
+ * The parent first, whatever the order of the tasks: a child has the smaller pid when pids began
+ * again at the lowest.  (A cycle of parents, in damaged data, ends where it began.)
+ */
+static int family_link(struct linking *l, struct ftr_task *task)
+{
+	int ret = 0;
+
+	for (; task != NULL && !l->is_done[task->id]; task = origin(l, task)) {
+		l->is_done[task->id] = true;
+		if (ftr_vec_push(&l->chain, task) < 0)
+			return -ENOMEM;
+	}
+	while (ret == 0 && l->chain.nr > 0)
+		ret = task_link(l, l->chain.v[--l->chain.nr]);
+	return ret;
 }
 
 int uft_tasks_link(struct ftr_trace *trace, bool guesses)
 {
-	struct ftr_hashmap first_by_pid, last_by_pid;
-	struct ftr_session **next;
-	int ret = 0;
+	struct linking l = { .trace = trace, .guesses = guesses };
+	int ret = linking_init(&l);
 
-	ftr_hashmap_init(&first_by_pid);
-	ftr_hashmap_init(&last_by_pid);
-	next = calloc(trace->sessions.nr + 1, sizeof(struct ftr_session *));
-	if (next == NULL)
-		ret = -ENOMEM;
-	for (size_t i = 0; ret == 0 && i < trace->sessions.nr; i++) {
-		struct ftr_session *session = trace->sessions.v[i];
-		struct ftr_session *before = ftr_hashmap_find(&last_by_pid, (uint32_t)session->pid);
-
-		if (before != NULL)
-			next[before->id] = session;
-		else
-			ret = ftr_hashmap_set(&first_by_pid, (uint32_t)session->pid, session);
-		if (ret == 0)
-			ret = ftr_hashmap_set(&last_by_pid, (uint32_t)session->pid, session);
-	}
-	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++) {
-		struct ftr_task *task = trace->tasks.v[i];
-
-		if (!ftr_task_is_main(task) || task->session_nr > 0)
-			continue;
-		ret = process_link(trace, task, &first_by_pid, next);
-		if (ret == 0 && guesses)
-			ret = session_guess(trace, task);
-	}
-	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++) {
-		struct ftr_task *task = trace->tasks.v[i];
-
-		if (ftr_task_is_main(task) || task->session_nr > 0)
-			continue;
-		ret = thread_link(trace, task);
-		if (ret == -ESRCH)
-			ret = process_link(trace, task, &first_by_pid, next);
-		if (ret == 0 && guesses)
-			ret = session_guess(trace, task);
-	}
-	ftr_hashmap_fini(&first_by_pid);
-	ftr_hashmap_fini(&last_by_pid);
-	free(next);
+	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++)
+		ret = family_link(&l, trace->tasks.v[i]);
+	linking_fini(&l);
 	return ret;
 }
