@@ -39,12 +39,40 @@ static struct ftr_known_module *known_find(uintptr_t func)
 	return NULL;
 }
 
-/* A place for a module that is not in the table; the last one is used again and again. */
+/*
+ * A place for a module that is not in the table: that of one that was forgotten, else a new one; the
+ * last one is used again and again.
+ */
 static struct ftr_known_module *known_new(void)
 {
-	uint32_t i = atomic_fetch_add(&ftr_state.known_nr, 1);
+	uint32_t nr = atomic_load(&ftr_state.known_nr), i;
 
+	for (i = 1; i < nr && i < FTR_KNOWN_MAX; i++) {
+		if (atomic_exchange(&ftr_state.known[i].is_forgotten, false))
+			return &ftr_state.known[i];
+	}
+	i = atomic_fetch_add(&ftr_state.known_nr, 1);
 	return &ftr_state.known[i < FTR_KNOWN_MAX ? i : FTR_KNOWN_MAX - 1];
+}
+
+/*
+ * What lay where @now is mapped is unloaded: should it come back to its old place, it is news.  (The
+ * image, the first, is there for good.)
+ */
+static void known_forget_under(const struct ftr_known_module *now)
+{
+	uint32_t nr = atomic_load(&ftr_state.known_nr), i;
+
+	for (i = 1; i < nr && i < FTR_KNOWN_MAX; i++) {
+		struct ftr_known_module *known = &ftr_state.known[i];
+
+		if (known == now || known->bytes == 0 || known->low >= now->low + now->bytes ||
+		    now->low >= known->low + known->bytes)
+			continue;
+		atomic_store(&known->sections, NULL);
+		known->bytes = 0;
+		atomic_store(&known->is_forgotten, true);
+	}
 }
 
 const struct ftr_sections *ftr_module_sections(uintptr_t addr, uintptr_t *base)
@@ -184,6 +212,7 @@ static struct ftr_known_module *known_update(struct ftr_known_module *known,
 	known->inode = mapping->inode;
 	known->low = mapping->low;
 	known->bytes = mapping->high - mapping->low;
+	known_forget_under(known);
 	return known;
 }
 

@@ -33,6 +33,7 @@ struct ftr_known_module {
 	uintptr_t low, bytes;
 	uint64_t  inode;		/* 0 = not looked at since the start */
 	uint32_t  generation;		/* of the last look */
+	_Atomic bool is_forgotten;	/* unloaded, and its place is free */
 	_Atomic(const struct ftr_sections *) sections; /* see sections.h; NULL = none */
 };
 

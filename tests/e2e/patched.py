@@ -201,6 +201,14 @@ class Libraries(AsNative):
         self.check(counts, {"one_leaf": 60, "one_run": 20, "one_start": 20, "two_leaf": 60, "two_run": 20,
                             "two_start": 20, "use": 40, "main": 1})
 
+    def test_loaded_where_others_were(self):
+        """Linked at addresses that overlap, which the loader gives them."""
+        for name, address in (("upper", "0x10002000"), ("lower", "0x10000000")):
+            self.library(name, LIBRARY.replace("NAME", name), *PATCHABLE, "-Wl,-Ttext-segment=" + address)
+        self.compile("prog", "patched_overlap.c", *PATCHABLE)
+        counts = self.same_as_native(NO_LIBCALL, "./prog")
+        self.check(counts, {"upper_run": 2, "upper_leaf": 6, "lower_run": 2, "lower_leaf": 6})
+
     def test_loaded_by_an_instrumented_program(self):
         """With -P; its _init does not call us, because the startup code of -pg has that function, too."""
         self.compile("prog", "patched_loader.c", "-pg", "-DROUNDS=1")

@@ -97,6 +97,7 @@ EXTRA_DIST += \
 	tests/prog/patched_late.c \
 	tests/prog/patched_linked.c \
 	tests/prog/patched_loader.c \
+	tests/prog/patched_overlap.c \
 	tests/prog/patched_shown_again.c \
 	tests/prog/patched_source.c \
 	tests/prog/deny_events.c \
