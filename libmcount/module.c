@@ -40,8 +40,8 @@ static struct ftr_known_module *known_find(uintptr_t func)
 }
 
 /*
- * A place for a module that is not in the table: that of one that was forgotten, else a new one; the
- * last one is used again and again.
+ * A place for a module that is not in the table: that of a forgotten one, else a new one; the last
+ * one is used again and again.
  */
 static struct ftr_known_module *known_new(void)
 {
@@ -56,8 +56,8 @@ static struct ftr_known_module *known_new(void)
 }
 
 /*
- * What lay where @now is mapped is unloaded: should it come back to its old place, it is news.  (The
- * image, the first, is there for good.)
+ * What lay where @now is mapped is unloaded: should it come back to its old place, it is news.
+ * (The image, the first, is there for good.)
  */
 static void known_forget_under(const struct ftr_known_module *now)
 {

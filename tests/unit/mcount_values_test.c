@@ -222,11 +222,15 @@ static void *come_and_go(void *arg)
 	return NULL;
 }
 
-/* Another thread takes the page away at any moment, and nothing happens to us. */
+/*
+ * Another thread takes the page away at any moment, and nothing happens to us.  (It lies where no
+ * mapping of ours is put while it is away.)
+ */
 static void test_vanishing_page(void **state)
 {
-	struct vanishing vanishing = { .page = mmap(NULL, PAGE, PROT_READ,
-						    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) };
+	struct vanishing vanishing = { .page = mmap((void *)(uintptr_t)(BASE + 0x20000000), PAGE,
+						    PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS |
+						    MAP_FIXED_NOREPLACE, -1, 0) };
 	struct run r = { .regs = { .rdi = (uintptr_t)vanishing.page } };
 	pthread_t thread;
 	unsigned i;
