@@ -43,8 +43,10 @@ static int reserve_set(struct ftr_budget *budget, uint64_t keep_bytes, struct ft
 		return 0;
 	budget->keep_bytes = keep_bytes == FTR_BUDGET_KEEP_DEFAULT ? keep_default(all_bytes) :
 								     keep_bytes;
-	if (free_bytes > budget->keep_bytes)
+	if (free_bytes > budget->keep_bytes) {
+		budget->look_bytes = (free_bytes - budget->keep_bytes) / 2;
 		return 0;
+	}
 	return ftr_err_set(err, ENOSPC, "the data directory's file system has %llu MB free, and "
 			   "%llu MB are to be left; free some, name a directory elsewhere with "
 			   "-d, or lower --keep-free", (unsigned long long)(free_bytes / MEGABYTE),
@@ -58,7 +60,8 @@ int ftr_budget_open(struct ftr_budget *budget, int dir, uint64_t max_bytes, uint
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	assert(dir >= 0);
-	*budget = (struct ftr_budget){ .dir = dir, .max_bytes = max_bytes };
+	*budget = (struct ftr_budget){ .dir = dir, .max_bytes = max_bytes,
+				       .look_bytes = UINT64_MAX };
 	if (mem == MAP_FAILED)
 		return ftr_err_set(err, errno, "budget: %s", strerror(errno));
 	budget->shared = mem;
@@ -90,13 +93,16 @@ static bool is_too_large(const struct ftr_budget *budget, uint64_t written, stru
 	return true;
 }
 
-static bool is_disk_short(const struct ftr_budget *budget, struct ftr_err *why)
+static bool is_disk_short(struct ftr_budget *budget, uint64_t written, struct ftr_err *why)
 {
 	uint64_t free_bytes, all_bytes;
 
-	if (budget->keep_bytes == 0 || !disk_look(budget, &free_bytes, &all_bytes) ||
-	    free_bytes > budget->keep_bytes)
+	if (budget->keep_bytes == 0 || !disk_look(budget, &free_bytes, &all_bytes))
 		return false;
+	if (free_bytes > budget->keep_bytes) {
+		budget->look_bytes = written + (free_bytes - budget->keep_bytes) / 2;
+		return false;
+	}
 	ftr_err_set(why, ENOSPC, "%llu MB are left on the disk (--keep-free)",
 		    (unsigned long long)(free_bytes / MEGABYTE));
 	return true;
@@ -108,11 +114,11 @@ bool ftr_budget_is_spent(struct ftr_budget *budget, uint64_t written, struct ftr
 
 	if (atomic_load(&budget->shared->is_spent))
 		return true;
-	if (now - budget->seen_ns < LOOK_NS &&
+	if (now - budget->seen_ns < LOOK_NS && written < budget->look_bytes &&
 	    (budget->max_bytes == 0 || written < budget->max_bytes))
 		return false;
 	budget->seen_ns = now;
-	if (!is_too_large(budget, written, why) && !is_disk_short(budget, why))
+	if (!is_too_large(budget, written, why) && !is_disk_short(budget, written, why))
 		return false;
 	atomic_store(&budget->shared->is_spent, true);
 	return true;

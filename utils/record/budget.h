@@ -20,7 +20,8 @@ struct ftr_budget {
 	int dir;			/* (borrowed) data directory */
 	uint64_t max_bytes;		/* of all its files; 0 = no bound */
 	uint64_t keep_bytes;		/* of the file system; 0 = may be filled */
-	uint64_t seen_ns;		/* CLOCK_MONOTONIC of the last look */
+	uint64_t seen_ns;		/* CLOCK_MONOTONIC of the last look … */
+	uint64_t look_bytes;		/* … and when so many are written, it is time for the next */
 	struct ftr_budget_shared *shared;
 };
 
@@ -31,7 +32,8 @@ void ftr_budget_close(struct ftr_budget *budget);
 
 /*
  * Is it spent, now that @written bytes of records and events are in the directory?  Looks at the
- * file system a hundred times a second at most.  The first time @why says what it ran into.
+ * file system a hundred times a second at most, but whenever half of what was left at the last look
+ * is written, too.  The first time @why says what it ran into.
  */
 bool ftr_budget_is_spent(struct ftr_budget *budget, uint64_t written, struct ftr_err *why);
 
