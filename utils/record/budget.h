@@ -21,7 +21,7 @@ struct ftr_budget {
 	uint64_t max_bytes;		/* of all its files; 0 = no bound */
 	uint64_t keep_bytes;		/* of the file system; 0 = may be filled */
 	uint64_t seen_ns;		/* CLOCK_MONOTONIC of the last look … */
-	uint64_t look_bytes;		/* … and when so many are written, it is time for the next */
+	uint64_t look_bytes;		/* … and how many written ones call for the next */
 	struct ftr_budget_shared *shared;
 };
 
