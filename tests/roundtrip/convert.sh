@@ -177,12 +177,13 @@ for trace in "$srcdir"/tests/data/*/; do
 	round_trip "$trace"
 done
 
-# What uftrace records where it is there: arguments, return values, events, enumerations, forks.
+# What uftrace records where it is there: arguments, return values, events, enumerations, forks.  (Not of
+# long_double: it takes those from registers that have them not, and by chance they are beyond doubles.)
 if command -v uftrace >/dev/null; then
 	cp "$srcdir/tests/prog/args.c" "$srcdir/tests/prog/fork.c" "$srcdir/tests/prog/threads.c" .
 	for prog in args fork threads; do
 		${CC:-cc} -pg -g -O1 -o "$prog" "$prog.c" -lpthread -lm 2>cc.log || continue
-		uftrace record -a -d "$prog.up" "./$prog" >/dev/null 2>&1 || continue
+		uftrace record -a -N long_double -d "$prog.up" "./$prog" >/dev/null 2>&1 || continue
 		round_trip "$prog.up"
 		rm -rf b.data
 		"$FTR" convert "$prog.up" b.fxt && "$FTR" convert b.fxt b.data
