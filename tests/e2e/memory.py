@@ -334,6 +334,27 @@ int main(void)
         chrome = self.output("dump", "--chrome", "-d", "d")
         self.assertEqual(len(re.findall(r'"memory:\w+"', chrome)), len(self.requests()))
 
+    def test_converted(self):
+        """A directory that is made of another one, of FXT or of SWAP has all of it, beside what uftrace reads."""
+        self.build_requests("-std=c++17", "-pg")
+        self.record("./requests", "each")
+        wanted = self.shown("d")
+        self.output("convert", "d", "x.fxt")
+        self.output("dump", "--format=swap", "-o", "x.swap", "-d", "d")
+        for source in ("d", "x.fxt", "x.swap"):
+            with self.subTest(source=source):
+                shutil.rmtree("made", ignore_errors=True)
+                self.output("convert", source, "made")
+                self.assertEqual(self.shown("made"), wanted)
+                self.assertEqual(len(glob.glob("made/*.event")), 1)
+                if shutil.which("uftrace"):
+                    subprocess.run(["uftrace", "replay", "--no-pager", "-d", "made"], stdout=subprocess.DEVNULL,
+                                   timeout=TIMEOUT, check=True)
+
+    def shown(self, data):
+        return (self.output("replay", "-d", data, "--no-pager", "-f", "none", "--no-libcall"),
+                self.output("report", "-d", data, "--no-pager", "--by=caller"))
+
 
 if __name__ == "__main__":
     harness.main()

@@ -47,15 +47,37 @@ int ufx_file_append(struct ufx *x, const char *name, const void *bytes, size_t l
 	return 0;
 }
 
-static int task_flush(struct ufx *x, struct ufx_task *task)
+static int bytes_flush(struct ufx *x, struct ufx_task *task, struct ufx_bytes *bytes)
 {
 	char name[32];
 	int ret;
 
-	snprintf(name, sizeof(name), FTR_UFTRACE_DAT_NAME, task->task->tid);
-	ret = ufx_file_append(x, name, task->bytes, task->nr);
-	task->nr = 0;
+	snprintf(name, sizeof(name), bytes == &task->aside ? FTR_UFTRACE_EVENT_NAME :
+							     FTR_UFTRACE_DAT_NAME, task->task->tid);
+	ret = ufx_file_append(x, name, bytes->p, bytes->nr);
+	bytes->nr = 0;
 	return ret;
+}
+
+static int bytes_put(struct ufx *x, struct ufx_task *task, struct ufx_bytes *bytes,
+		     const struct ftr_record *record, struct ftr_slice payload)
+{
+	int ret = 0;
+
+	if (bytes->p == NULL)
+		bytes->p = malloc(UFX_BUFFER_BYTES);
+	if (bytes->p == NULL)
+		return ufx_no_memory(x);
+	if (bytes->nr + sizeof(*record) + payload.len > UFX_BUFFER_BYTES)
+		ret = bytes_flush(x, task, bytes);
+	if (ret < 0)
+		return ret;
+	memcpy(bytes->p + bytes->nr, record, sizeof(*record));
+	bytes->nr += sizeof(*record);
+	if (payload.len > 0)
+		memcpy(bytes->p + bytes->nr, payload.s, payload.len);
+	bytes->nr += payload.len;
+	return 0;
 }
 
 int ufx_put(struct ufx *x, struct ufx_task *task, const struct ftr_record *record,
@@ -63,16 +85,15 @@ int ufx_put(struct ufx *x, struct ufx_task *task, const struct ftr_record *recor
 {
 	int ret = task->left.nr == 0 ? 0 : ufx_jump_flush(x, task);
 
-	if (ret == 0 && task->nr + sizeof(*record) + len > UFX_BUFFER_BYTES)
-		ret = task_flush(x, task);
-	if (ret < 0)
-		return ret;
-	memcpy(task->bytes + task->nr, record, sizeof(*record));
-	task->nr += sizeof(*record);
-	if (len > 0)
-		memcpy(task->bytes + task->nr, payload, len);
-	task->nr += len;
-	return 0;
+	return ret < 0 ? ret : bytes_put(x, task, &task->own, record,
+					 ftr_slice_make((const char *)payload, len));
+}
+
+int ufx_put_aside(struct ufx *x, struct ufx_task *task, const struct ftr_record *record,
+		  const uint8_t *payload, size_t len)
+{
+	return bytes_put(x, task, &task->aside, record,
+			 ftr_slice_make((const char *)payload, len));
 }
 
 /* The symbol of a call, for its exit too: index into funcs, or -1 (no memory). */
@@ -216,7 +237,7 @@ static void describe_cuts(struct ufx *x)
 		{ x->data_cut_nr, "data of events" },
 		{ x->text_cut_nr, "texts of tracepoints cut at 4 KB" },
 		{ x->kernel_cut_nr, "arguments and source lines of kernel functions" },
-		{ x->late_nr, "times of kernel events, moved to that of the one before" },
+		{ x->late_nr, "times of kernel events, raised to the previous event's" },
 		{ x->syscall_cut_nr, "system calls without a record" },
 	};
 
@@ -248,7 +269,9 @@ static int ufx_end(struct ftr_sink *sink)
 		if (x->tasks.v[i].task != NULL)
 			ret = ufx_jump_flush(x, &x->tasks.v[i]);
 		if (ret == 0 && x->tasks.v[i].task != NULL)
-			ret = task_flush(x, &x->tasks.v[i]);
+			ret = bytes_flush(x, &x->tasks.v[i], &x->tasks.v[i].own);
+		if (ret == 0 && x->tasks.v[i].aside.nr > 0)
+			ret = bytes_flush(x, &x->tasks.v[i], &x->tasks.v[i].aside);
 	}
 	if (ret == 0)
 		ret = perf_flush(x);
@@ -274,7 +297,8 @@ static void ufx_fini(struct ftr_sink *sink)
 	struct ufx *x = (struct ufx *)sink;
 
 	for (size_t i = 0; i < x->tasks.nr; i++) {
-		free(x->tasks.v[i].bytes);
+		free(x->tasks.v[i].own.p);
+		free(x->tasks.v[i].aside.p);
 		ftr_vec_fini(&x->tasks.v[i].open);
 		ftr_vec_fini(&x->tasks.v[i].setjmps);
 		ftr_vec_fini(&x->tasks.v[i].left);

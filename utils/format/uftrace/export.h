@@ -68,6 +68,12 @@ struct ufx_module {
 	uint64_t next;			/* offset of the function that is added next */
 };
 
+/* Records that wait. */
+struct ufx_bytes {
+	uint8_t *p;			/* (owned, nullable) UFX_BUFFER_BYTES */
+	size_t   nr;
+};
+
 struct ufx_task {
 	const struct ftr_task *task;	/* (nullable: no event of it was seen) */
 	uint64_t first_ns;
@@ -80,8 +86,7 @@ struct ufx_task {
 	FTR_VEC(struct ftr_record) left; /* EXITs of what a jump leaves, until it arrives */
 	uint32_t kernel_depth;		/* how many of them are the kernel's */
 	uint16_t cpu_nr;		/* where it was last, plus 1; 0 = not known */
-	uint8_t *bytes;			/* (owned) records that wait */
-	size_t   nr;
+	struct ufx_bytes own, aside;	/* for TID.dat, TID.event */
 };
 
 struct ufx_kernel;
@@ -217,5 +222,8 @@ void ufx_syscalls_fini(struct ufx *x);
 /* uftrace/export.c: append a record and its payload to a task's data. */
 int  ufx_put(struct ufx *x, struct ufx_task *task, const struct ftr_record *record,
 	     const uint8_t *payload, size_t len);
+/* The same beside it: an event with data that uftrace does not know. */
+int  ufx_put_aside(struct ufx *x, struct ufx_task *task, const struct ftr_record *record,
+		   const uint8_t *payload, size_t len);
 
 #endif /* FTR_FORMAT_UFTRACE_EXPORT_H */

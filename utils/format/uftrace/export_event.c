@@ -236,35 +236,77 @@ static size_t event_data(struct ufx *x, const struct ftr_event *ev, enum ftr_eve
 	}
 }
 
+/* The number in the payload that has the name of @arg; false = none. */
+static bool named_value(const struct ftr_payload *payload, const struct ftr_arg *arg, uint64_t *u)
+{
+	unsigned nr = 0, pos = 0;
+	struct ftr_value value;
+
+	while (ftr_payload_next(payload, &nr, &pos, &value)) {
+		if (value.arg->name == NULL || strcmp(value.arg->name, arg->name) != 0)
+			continue;
+		*u = value.u;
+		return value.arg->format <= FTR_ARG_HEX || value.arg->format == FTR_ARG_POINTER;
+	}
+	return false;
+}
+
+/* The values of the kind's spec, in its order; how long they are, 0 = some are missing. */
+static size_t event_values(struct ufx *x, const struct ftr_event *ev,
+			   const struct ftr_argspec *spec, uint8_t *to)
+{
+	uint64_t u;
+
+	for (unsigned i = 0; i < spec->nr; i++) {
+		if (!named_value(ev->payload, &spec->args[i], &u))
+			return 0;
+		if (spec->args[i].format == FTR_ARG_POINTER)
+			u = ufx_address(x, ev, u);
+		memcpy(to + i * sizeof(u), &u, sizeof(u));
+	}
+	return spec->nr * sizeof(u);
+}
+
+/* The data of an event at @to, if their layout is known by its kind; 0 = they cannot be written. */
+static size_t known_data(struct ufx *x, const struct ftr_event *ev,
+			 const struct ftr_event_kind *kind, uint8_t *to)
+{
+	const struct ftr_payload *payload = ev->payload;
+
+	if (payload == NULL || kind == NULL || payload->len > EVENT_DATA_MAX)
+		return 0;
+	if (kind->spec != NULL && payload->spec != NULL)
+		return event_values(x, ev, kind->spec, to);
+	return kind->is_uftrace && payload->spec == NULL ? event_data(x, ev, kind->data, to) : 0;
+}
+
 /* Into the task's own records: with data only where its layout is known by the id. */
 static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task)
 {
-	const struct ftr_payload *payload = ev->payload;
 	const struct ftr_event_kind *kind = ftr_event_kind_by_id(ftr_event_kind_id(ev));
-	bool is_known = kind != NULL && kind->is_uftrace;
 	uint8_t data[EVENT_DATA_MAX + 16] = { 0 };
 	uint64_t id = ev->point.id;
 	struct ftr_record record = { .time = ev->time_ns };
-	uint16_t bytes;
+	uint16_t bytes = (uint16_t)known_data(x, ev, kind, data + 2);
 	unsigned len = 0;
 	int ret;
 
-	if (!is_known) {
+	if (kind == NULL || !kind->is_uftrace) {
 		ret = event_id(x, ev->point.name, &id);
 		if (ret < 0)
 			return ret;
 	}
 	record.word = ftr_record_word(FTR_RECORD_EVENT, 0, id);
-	if (payload != NULL && is_known && payload->spec == NULL &&
-	    payload->len <= EVENT_DATA_MAX) {
-		bytes = (uint16_t)event_data(x, ev, kind->data, data + 2);
+	if (bytes > 0) {
 		memcpy(data, &bytes, sizeof(bytes));
 		len = (2u + bytes + 7) / 8 * 8;
 		record.word |= FTR_RECORD_MORE;
-	} else if (payload != NULL || ev->point.kind > FTR_POINT_COUNTER) {
+	} else if (ev->payload != NULL || ev->point.kind > FTR_POINT_COUNTER) {
 		x->data_cut_nr++;
 	}
 	x->has_events = true;
+	if (kind != NULL && ftr_event_kind_is_aside(kind, bytes))
+		return ufx_put_aside(x, task, &record, data, len);
 	return ufx_put(x, task, &record, data, len);
 }
 

@@ -15,16 +15,12 @@
 
 static int task_add_slow(struct ufx *x, const struct ftr_task *task, uint64_t time_ns)
 {
-	struct ufx_task added = { .task = task, .first_ns = time_ns, .parent = task->parent };
-
 	while (x->tasks.nr <= task->id) {
 		if (ftr_vec_push(&x->tasks, ((struct ufx_task){ .task = NULL })) < 0)
 			return -ENOMEM;
 	}
-	added.bytes = malloc(UFX_BUFFER_BYTES);
-	if (added.bytes == NULL)
-		return -ENOMEM;
-	x->tasks.v[task->id] = added;
+	x->tasks.v[task->id] = (struct ufx_task){ .task = task, .first_ns = time_ns,
+						  .parent = task->parent };
 	return 0;
 }
 
