@@ -248,7 +248,7 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 	return ret < 0 ? FTR_EXIT_FTR : program_status(&result);
 }
 
-/* A program that nobody prepared is patched as it is (doc/adr/0052). */
+/* A program without instrumentation is patched as it is (doc/adr/0052). */
 static void patch_unprepared(struct ftr_record_opts *opts, const struct ftr_program *program)
 {
 	if (program->elf.hooks != 0)

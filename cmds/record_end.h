@@ -7,7 +7,7 @@ struct ftr_record_opts;
 struct ftr_recorder_options;
 struct ftr_recorder_result;
 
-/* Of a program that was run: its time, what there is of it now, what was lost. */
+/* The closing line of a recording: the time it took, its size, what was lost. */
 void ftr_record_report_end(const struct ftr_recorder_result *result,
 			   const struct ftr_record_opts *opts,
 			   const struct ftr_recorder_options *recorder);

@@ -208,7 +208,7 @@ int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *
  * few ask at a time, and the others wait for as long as the recorder goes on answering.
  */
 #define ASKING_MAX 8u
-#define TURN_WAIT_S 1			/* should nobody wake us: thousands must not poll */
+#define TURN_WAIT_S 1			/* when no wake arrives: thousands must not poll */
 #define TURN_WAITS 3			/* without progress */
 
 /* A child of fork inherits the turns of threads that it has not. */

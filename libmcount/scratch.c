@@ -3,10 +3,9 @@
  * See scratch.h.  A list of mappings, which only grows: at most one for each thread that was ever
  * alive at one time and for each depth of interrupted wrappers, of each power of two.
  *
- * A child of vfork shares its parent's memory and thread-local storage, and its exec tells nobody
- * that what it had taken is free.  Its parent's thread was suspended meanwhile, and is the next one
- * that can know: the mapping bears that thread's name, and the number of a process that the thread
- * is not in.
+ * A child of vfork shares its parent's memory and thread-local storage, and gives nothing back when
+ * it execs.  Its parent's thread, suspended meanwhile, finds out: such a mapping names that thread
+ * as its owner, with the number of a process that the thread is not in.
  */
 #include "libmcount/scratch.h"
 

@@ -272,7 +272,7 @@ void ftr_record_put_unit(struct ftr_thread *self, uint64_t word, struct ftr_reco
 
 /* A record whose time is not that of its being put. */
 struct ftr_dated_record {
-	uint64_t time;			/* not before that of the one before it */
+	uint64_t time;			/* never less than the previous record's */
 	uint64_t word;
 	const void *payload;
 	uint32_t payload_bytes;

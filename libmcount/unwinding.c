@@ -39,7 +39,7 @@ struct globals {
 	unsigned uncaught;		/* exceptions under way */
 };
 
-/* A weak reference that was NULL without us: _URC_END_OF_STACK, nobody catches it. */
+/* A weak reference that was NULL without us: _URC_END_OF_STACK, no handler catches it. */
 static int no_unwinder(void)
 {
 	return 5;

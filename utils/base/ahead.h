@@ -27,7 +27,7 @@ int ftr_ahead_new(struct ftr_ahead **out, unsigned thread_nr, size_t nr,
 
 /*
  * See that piece @i, not less than the one before, is done; the caller helps while it waits.
- * Returns its place; that of the one before is given up.
+ * Returns its place; the previous one is given up.
  */
 size_t ftr_ahead_take(struct ftr_ahead *ahead, size_t i);
 

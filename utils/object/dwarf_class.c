@@ -51,7 +51,7 @@ static bool is_copying(Dwarf_Die *constructor, Dwarf_Die *class)
 	return nr == 1 && is_object;
 }
 
-/* Code that somebody wrote: neither the compiler's own nor "= default". */
+/* Code of the source: neither the compiler's own nor "= default". */
 static bool is_provided(Dwarf_Die *function)
 {
 	return !ftr_dwarf_is_flag(function, DW_AT_artificial) &&

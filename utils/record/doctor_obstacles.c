@@ -19,7 +19,7 @@
 #include "utils/record/tracefs.h"
 
 #define PTRACE_SCOPE "/proc/sys/kernel/yama/ptrace_scope"
-#define SCOPE_NONE 3			/* nobody may */
+#define SCOPE_NONE 3			/* no process may attach */
 #define MEMORY_BYTES FTR_MIB(64)	/* of address space, for the first thread and some more */
 #define TEXT_BYTES 512
 

@@ -39,7 +39,7 @@ static int mounted_open(void)
 	return fd;
 }
 
-/* A mount that nobody else sees, and that nobody has to unmount. */
+/* A mount of this process alone, which the kernel unmounts at its end. */
 static int detached_open(void)
 {
 	int context = fsopen("tracefs", FSOPEN_CLOEXEC);

@@ -11,7 +11,7 @@
 #define WORD 8u
 #define ENUM_BYTES 8u			/* in the payload, whatever it has in the program */
 #define X87_BYTES 10u
-#define OPAQUE_BYTES_MAX 128u		/* nobody shows what is in them */
+#define OPAQUE_BYTES_MAX 128u		/* no view shows what is in them */
 
 static const uint8_t wheres[] = {
 	[FTR_PLACE_NOWHERE] = FTR_VALUE_NOWHERE, [FTR_PLACE_INTEGER] = FTR_VALUE_INTEGER,

@@ -34,7 +34,7 @@ struct ftr_info {
 	const char *recorder_version;
 	int64_t  utc_offset_s;
 	const char *sysctl;
-	const char *note;		/* lines that somebody wrote about the recording */
+	const char *note;		/* the user's lines about the recording */
 	uint32_t overhead_call_ns;	/* ftr's own: tracing takes at most so much of a call */
 	uint32_t overhead_caller_ns;	/* and of its caller */
 	const char *events; /* ftr's own: which perf events were recorded, or why none */

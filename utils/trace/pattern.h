@@ -40,8 +40,8 @@ bool ftr_pattern_is_exact(const struct ftr_pattern *pattern);
 bool ftr_pattern_matches(const struct ftr_pattern *pattern, const char *name);
 
 /*
- * The names of one symbol: any of them may be what @pattern is of.  The mangled one only as a
- * whole: nobody means the letters between.
+ * The names of one symbol.  A pattern may match any of them, the mangled one only as a whole, since
+ * parts of it are not names.
  */
 struct ftr_pattern_names {
 	const char *shown;	/* by the style of --demangle */

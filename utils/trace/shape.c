@@ -136,7 +136,7 @@ static void put_pointer(struct printer *self, const struct ftr_shape *shape, siz
 	put(self, shape->inner, at, at + (have < shape->bytes ? have : shape->bytes));
 }
 
-/* How many elements the list at @base has; false: nobody knows. */
+/* How many elements the list at @base has; false: unknown. */
 static bool list_nr(const struct printer *self, const struct ftr_shape *shape, size_t base,
 		    uint64_t *nr)
 {

@@ -51,7 +51,7 @@ struct ftr_ftrace_cpu {
 
 /* Who owns the pages. */
 struct ftr_ftrace_owner {
-	/* Whose event is it?  NULL: of nobody who is shown. */
+	/* The task of the event; NULL = none that is shown. */
 	struct ftr_ftrace_task *(*task)(void *arg, const struct ftr_ftrace_cpu *cpu,
 					const struct ftr_ftrace_page *page,
 					const struct ftr_ftrace_event *event);

@@ -51,7 +51,7 @@ static bool cursor_has_page(const struct cursor *cursor)
 	       (cursor->index != NULL ? cursor->index->pages.nr : page_nr(cursor));
 }
 
-/* Whose is the first event of the page?  NULL: nobody's. */
+/* The task of the page's first event; NULL = none. */
 static struct ftr_ftrace_task *page_owner(const struct kernel_source *self,
 					  const struct cursor *cursor)
 {
@@ -69,7 +69,7 @@ static struct ftr_ftrace_task *page_owner(const struct kernel_source *self,
 	return task;
 }
 
-/* Who reports the loss before the page: who was there last, or else is in it.  NULL: nobody. */
+/* The task that reports the loss before the page: the last seen, or else its own; NULL = none. */
 static struct ftr_ftrace_task *loss_owner(const struct kernel_source *self,
 					  const struct cursor *cursor)
 {

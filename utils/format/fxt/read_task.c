@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * FXT reader: koids, numbers of 64 bits, as processes and threads of a trace, which has 31.  A koid
- * keeps its lower bits where nobody else has them.
+ * keeps its lower bits where no other task has them.
  */
 #include <errno.h>
 
@@ -21,7 +21,7 @@ static int32_t number_of(uint64_t koid)
 	return (int32_t)(koid & INT32_MAX);
 }
 
-/* 0 stands for none: it is nobody's else. */
+/* 0 stands for none, so no task has it. */
 static int32_t number_next(int32_t number)
 {
 	int32_t next = (int32_t)(((uint32_t)number + KOID_STEP) & INT32_MAX);

@@ -10,7 +10,7 @@
 #include "utils/base/bytes.h"
 #include "utils/object/symtab.h"
 
-#define SWAP_PROCESS_INFO_MAX 1000000u /* of one that is longer than what there is of it */
+#define SWAP_PROCESS_INFO_MAX 1000000u /* bytes, of one that is cut short */
 #define GAP_MAX 1000000u	/* a larger step of the sequence number is damage, or a new count */
 
 struct swap_header swap_header_get(const uint8_t *p, const struct swap_reader *r)

@@ -261,7 +261,7 @@ int uft_info_parse(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_e
 	return ret;
 }
 
-/* What somebody wrote about the recording. */
+/* The user's notes about the recording. */
 static int note_load(struct uft_reader *reader, struct ftr_err *err)
 {
 	struct ftr_istream in;
