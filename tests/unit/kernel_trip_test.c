@@ -405,7 +405,7 @@ static void disorder(void **state)
 
 	ftr_strbuf_init(&said);
 	assert_int_equal(story_write("a.data", make_disorder, &said), 1);
-	assert_non_null(strstr(ftr_strbuf_str(&said), "1 times of kernel events, moved"));
+	assert_non_null(strstr(ftr_strbuf_str(&said), "1 times of kernel events, raised"));
 	ftr_strbuf_fini(&said);
 	trace = open_dir("a.data", &diag, &source);
 	collect(source, texts);
