@@ -206,8 +206,10 @@ static __attribute__((noinline, cold)) void enter_cygprof_slow(struct ftr_thread
 							       uintptr_t *loc, uintptr_t func,
 							       uintptr_t site)
 {
+	if (self->is_departed)
+		ftr_frames_departed(self, loc);
 	if (frame_open_slow(self, loc, func, FTR_FRAME_CYGPROF, site))
-		self->uncounted = 0;
+		self->uncounted = 0;	/* those before were jumped out of */
 	else
 		self->uncounted++;
 }
@@ -219,14 +221,11 @@ void ftr_enter_cygprof(uintptr_t *loc, uintptr_t func, uintptr_t site)
 
 	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
 		return;		/* as in enter */
-	frame = frame_claim(self, loc);
-	if (unlikely(frame == NULL)) {
+	frame = likely(self->cygprof_rare == 0) ? frame_claim(self, loc) : NULL;
+	if (unlikely(frame == NULL))
 		enter_cygprof_slow(self, loc, func, site);
-		return;
-	}
-	if (unlikely(self->uncounted != 0))
-		self->uncounted = 0;	/* there is room again: they were jumped out of */
-	frame_open_for(self, frame, loc, func, FTR_FRAME_CYGPROF);
+	else
+		frame_open_for(self, frame, loc, func, FTR_FRAME_CYGPROF);
 }
 
 bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
@@ -455,7 +454,7 @@ void ftr_leave_cygprof(uintptr_t func, const uintptr_t *cfa)
 		return;
 	frame = self->top - 1;
 	loc = frame->loc;
-	if (unlikely(self->uncounted != 0 || self->gate != NULL || self->stacks != NULL ||
+	if (unlikely(self->cygprof_rare != 0 || self->gate != NULL || self->stacks != NULL ||
 		     frame->func != func ||
 		     frame->kind != FTR_FRAME_CYGPROF || loc == NULL ||
 		     ftr_frame_is_busy(loc) || !frame_seize(frame, loc)))

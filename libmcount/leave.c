@@ -180,6 +180,28 @@ void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
 	ftr_frames_trim(self);
 }
 
+/* Does the slot of the open call at @frame hold an address that is no longer the call's? */
+static bool is_overwritten(const struct ftr_thread *self, const struct ftr_frame *frame)
+{
+	const uintptr_t *loc = frame->loc;
+
+	return loc != NULL && !ftr_frame_is_busy(loc) && frame->kind != FTR_FRAME_CYGPROF &&
+	       ftr_frame_is_home(self, loc) && *loc != frame->ret && !ftr_is_stub(*loc);
+}
+
+void ftr_frames_departed(struct ftr_thread *self, const uintptr_t *loc)
+{
+	const struct ftr_frame *frame = self->top - 1;
+
+	while (self->frames != NULL && frame >= self->frames && frame->loc > loc &&
+	       is_overwritten(self, frame)) {
+		ftr_frames_abandon(self, frame - 1, frame->loc, true);
+		if (self->top > frame)
+			break;
+		frame = self->top - 1;
+	}
+}
+
 /*
  * A handler interrupted hooks and now jumps out of them, from @here to @sp: they do not go on.
  * Others do, of coroutines that a handler switched away from.

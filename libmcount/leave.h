@@ -43,4 +43,12 @@ void ftr_leave_frame(struct ftr_thread *self, struct ftr_frame *frame) FTR_HIDDE
 uintptr_t ftr_leave_slow(struct ftr_thread *self, uintptr_t *loc)
 	__attribute__((visibility("hidden"), cold));
 
+/*
+ * After an exception has departed, and before it has arrived: a function is entered whose entry, at
+ * @loc, tells nothing of its own slot.  A cleanup is called where the call to the unwinder stood,
+ * whose frame is below the cleanup's caller, and not below @loc: it is closed, like those that led
+ * to it.
+ */
+void ftr_frames_departed(struct ftr_thread *self, const uintptr_t *loc) FTR_HIDDEN;
+
 #endif /* FTR_LIBMCOUNT_LEAVE_H */

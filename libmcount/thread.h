@@ -187,7 +187,13 @@ struct ftr_thread {
 	uintptr_t caller_low, caller_bytes;	/* likewise, of the last caller of interposed.h */
 	struct ftr_slot *slot;
 	struct ftr_frame *bare_low;	/* from here on frames may be bare; NULL = none is */
-	uint64_t uncounted;		/* cygprof: open calls that found no frame */
+	union {
+		uint64_t cygprof_rare;	/* 0 = none of these */
+		struct {
+			uint32_t uncounted; /* cygprof: open calls that found no frame */
+			bool is_departed; /* an exception, whose cleanups may be at work */
+		};
+	};
 	uint64_t stopped_tick, stopped_ns;	/* see ftr_clock_stop_ticks; 0 = it runs */
 	uint64_t hole_nr;		/* frames that became free below others since they moved */
 	struct ftr_ring_header *untraced;	/* where it is counted that it is; see untraced.h */

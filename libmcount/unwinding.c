@@ -212,13 +212,17 @@ static void depart(struct ftr_thread *self, const uintptr_t *slot, uintptr_t cal
 {
 	if (uncaught_nr(caller) <= 1)
 		self->bare_low = NULL;	/* left over from one that arrived elsewhere */
+	self->is_departed = true;
 	frames_bare(self, slot, BARE_MAX);
 }
 
 /* The exception that has arrived is still counted. */
 static void arrive(struct ftr_thread *self, const uintptr_t *slot, uintptr_t caller)
 {
-	if (self->bare_low == NULL || uncaught_nr(caller) > 1)
+	if (uncaught_nr(caller) > 1)
+		return;
+	self->is_departed = false;
+	if (self->bare_low == NULL)
 		return;
 	ftr_frames_abandon(self, self->frames - 1, slot, false);
 	frames_hook(self, slot);

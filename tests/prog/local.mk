@@ -9,6 +9,7 @@ traced_programs = \
 	tests/prog/args.c \
 	tests/prog/before_main.c \
 	tests/prog/caught.cc \
+	tests/prog/cleanups.cc \
 	tests/prog/coroutine_storm.cc \
 	tests/prog/coroutines.c \
 	tests/prog/creators.c \
