@@ -53,6 +53,7 @@ traced_programs = \
 	tests/prog/scheduling.c \
 	tests/prog/signals.c \
 	tests/prog/small_stacks.c \
+	tests/prog/stack_limit.c \
 	tests/prog/stacks.c \
 	tests/prog/storm.c \
 	tests/prog/thread_ends.c \
