@@ -14,6 +14,8 @@ ftr_SOURCES = \
 	cmds/dump.c \
 	cmds/export.c \
 	cmds/export.h \
+	cmds/from.c \
+	cmds/from.h \
 	cmds/graph.c \
 	cmds/graph.h \
 	cmds/help.c \

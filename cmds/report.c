@@ -8,6 +8,7 @@
 #include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/message.h"
+#include "cmds/from.h"
 #include "cmds/report_from.h"
 #include "cmds/show.h"
 #include "utils/analysis/event_sums.h"
@@ -23,7 +24,7 @@ struct report_values {
 	struct ftr_common common;
 	struct ftr_selection selection;
 	struct ftr_report_opts view;
-	struct ftr_report_from from;
+	struct ftr_from from;
 	bool by_task;
 	bool has_srcline;
 	int by;		/* index in by_words; 0 = functions, BY_VALUE of value */
@@ -103,7 +104,7 @@ static const struct ftr_option report_options[] = {
 		"Of --diff: abs no-abs (sort by size of the difference or with its sign), percent no-percent, "
 		"compact full (default: abs,no-percent,compact)",
 		ftr_opt_string, struct report_values, view.diff_policy),
-	FTR_OPTION_GROUP(ftr_report_from_options, struct report_values, from),
+	FTR_OPTION_GROUP(ftr_from_options, struct report_values, from),
 	FTR_OPTION(
 		"sort-column", 0, "INDEX",
 		"Of --diff: sort by 0 the values of --data, 1 of TRACE, 2 the difference (default)",
@@ -269,12 +270,12 @@ static int report_diff(const struct report_values *values)
 /* Statistics that a database summed up; with --diff, two: what --where and --diff let through. */
 static int report_from(const struct report_values *values)
 {
-	bool has_details = stats_flags(values) & FTR_STATS_DETAILS;
+	unsigned flags = stats_flags(values);
 	struct ftr_fleet_stats asked[2];
 	int status;
 
 	memset(asked, 0, sizeof(asked));
-	status = ftr_report_ask(&values->from, values->from.where, has_details, &asked[0]);
+	status = ftr_report_ask(&values->from, values->from.where, flags, &asked[0]);
 	if (status == FTR_EXIT_OK && values->diff == NULL) {
 		status = print_to_output(print_stats, &asked[0].stats, values);
 	} else if (status == FTR_EXIT_OK) {
@@ -283,7 +284,7 @@ static int report_from(const struct report_values *values)
 			{ values->diff, NULL, &asked[1].stats },
 		};
 
-		status = ftr_report_ask(&values->from, values->diff, has_details, &asked[1]);
+		status = ftr_report_ask(&values->from, values->diff, flags, &asked[1]);
 		if (status == FTR_EXIT_OK)
 			status = print_to_output(print_diff, sides, values);
 	}

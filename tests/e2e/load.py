@@ -135,7 +135,8 @@ class Load(Recording):
                     self.ftr("dump", "--format=jsonl", "-d", data).stdout.splitlines()}
             for words in ([], ["--avg-total"], ["--avg-self", "-s", "func"], ["--format=csv"], ["--json"],
                           ["-f", "total,total-avg,total-min,total-max,total-stdv,self,self-stdv,call,self-percent,total-percent"],
-                          ["-f", "self,call", "-s", "call,func"]):
+                          ["-f", "self,call", "-s", "call,func"],
+                          ["--json", "-f", "total-p50,total-p90,total-p99,self-p50,self-p90,self-p99", "-s", "total-p99,func"]):
                 with self.subTest(data=data, words=words):
                     here = self.ftr("report", "--no-event", *words, "-d", data)
                     there = self.ftr("report", f"--from={server.url('f')}", f"--where=run={run}", *words)
@@ -159,7 +160,7 @@ class Load(Recording):
         server = self.one_server()
         url = "--from=" + server.url("f")
         for words, said in ((["--where=hst=1"], "one of host="), (["--where=host"], "one of host="), (["-F", "main"], "--where"),
-                            (["-f", "+size"], '"size"'), (["-s", "total-p99"], '"total-p99"'), (["--task"], "need a trace"),
+                            (["-f", "+size"], '"size"'), (["-s", "total-cpu"], '"total-cpu"'), (["--task"], "need a trace"),
                             (["-d", f"{DATA}/jumps"], "not a trace"), (["--diff=run=1"], "give both")):
             done = self.ftr("report", url, *words)
             self.assertEqual(done.returncode, 2, words)

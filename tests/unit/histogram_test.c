@@ -87,6 +87,27 @@ static void small_and_extreme_values_are_exact(void **state)
 	check(values, 200, 0);
 }
 
+/* By the number of times or one by one: the percentiles are the same. */
+static void times_are_single_values(void **state)
+{
+	for (uint64_t times = 1; times <= 3 * FTR_HISTOGRAM_FEW; times++) {
+		struct ftr_histogram single = { .nr = 0 }, many = { .nr = 0 };
+
+		for (uint64_t value = 1000; value < 1000000; value *= 10) {
+			for (uint64_t i = 0; i < times; i++)
+				assert_int_equal(ftr_histogram_add(&single, value), 0);
+			assert_int_equal(ftr_histogram_add_times(&many, value, times), 0);
+		}
+		assert_int_equal(ftr_histogram_add_times(&many, 7, 0), 0);
+		assert_int_equal(many.nr, 3 * times);
+		for (unsigned percent = 1; percent <= 100; percent++)
+			assert_int_equal(ftr_histogram_percentile(&many, percent),
+					 ftr_histogram_percentile(&single, percent));
+		ftr_histogram_fini(&single);
+		ftr_histogram_fini(&many);
+	}
+}
+
 static void nothing_has_no_percentile(void **state)
 {
 	struct ftr_histogram histogram = { .nr = 0 };
@@ -101,6 +122,7 @@ int main(void)
 		cmocka_unit_test(few_are_exact),
 		cmocka_unit_test(many_are_within_a_percent),
 		cmocka_unit_test(small_and_extreme_values_are_exact),
+		cmocka_unit_test(times_are_single_values),
 		cmocka_unit_test(nothing_has_no_percentile),
 	};
 

@@ -23,16 +23,24 @@ static unsigned width_bits(unsigned octave)
 	return octave == 0 ? 0 : octave - 1;
 }
 
-static int count(struct ftr_histogram *histogram, uint64_t value)
+/* How many values are in @value's part of its octave; NULL = out of memory. */
+static uint64_t *part_get(struct ftr_histogram *histogram, uint64_t value)
 {
 	unsigned octave = octave_of(value);
 	uint64_t **parts = &histogram->octaves[octave];
 
 	if (*parts == NULL)
 		*parts = calloc(PARTS, sizeof(**parts));
-	if (*parts == NULL)
+	return *parts == NULL ? NULL : &(*parts)[value >> width_bits(octave) & (PARTS - 1)];
+}
+
+static int count(struct ftr_histogram *histogram, uint64_t value)
+{
+	uint64_t *part = part_get(histogram, value);
+
+	if (part == NULL)
 		return -ENOMEM;
-	(*parts)[value >> width_bits(octave) & (PARTS - 1)]++;
+	(*part)++;
 	return 0;
 }
 
@@ -77,6 +85,22 @@ int ftr_histogram_add(struct ftr_histogram *histogram, uint64_t value)
 	if (value > histogram->max)
 		histogram->max = value;
 	histogram->nr++;
+	return 0;
+}
+
+int ftr_histogram_add_times(struct ftr_histogram *histogram, uint64_t value, uint64_t times)
+{
+	int ret = 0;
+
+	for (; ret == 0 && times > 0 && histogram->nr <= FTR_HISTOGRAM_FEW; times--)
+		ret = ftr_histogram_add(histogram, value);
+	if (ret < 0 || times == 0)
+		return ret;
+	ret = ftr_histogram_add(histogram, value);
+	if (ret < 0)
+		return ret;
+	*part_get(histogram, value) += times - 1;
+	histogram->nr += times - 1;
 	return 0;
 }
 

@@ -22,6 +22,8 @@ struct ftr_histogram {
 
 /* 0 or -ENOMEM. */
 int ftr_histogram_add(struct ftr_histogram *histogram, uint64_t value);
+/* The same @times times, at once. */
+int ftr_histogram_add_times(struct ftr_histogram *histogram, uint64_t value, uint64_t times);
 /* The least value that @percent (1..100) of the values do not exceed; 0 = there is none. */
 uint64_t ftr_histogram_percentile(const struct ftr_histogram *histogram, unsigned percent);
 void ftr_histogram_fini(struct ftr_histogram *histogram);

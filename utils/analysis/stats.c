@@ -435,7 +435,7 @@ static int stats_end(struct ftr_sink *sink)
 	return 0;
 }
 
-static void func_stat_fini(struct ftr_func_stat *stat)
+void ftr_func_stat_fini(struct ftr_func_stat *stat)
 {
 	struct ftr_histogram *spreads[] = { stat->total.spread, stat->self.spread };
 
@@ -457,11 +457,11 @@ static void stats_fini(struct ftr_sink *sink)
 		ftr_cpu_track_fini(&stats->tasks.v[i].cpus);
 	}
 	for (size_t i = 0; i < stats->funcs.nr; i++)
-		func_stat_fini(&stats->funcs.v[i]);
+		ftr_func_stat_fini(&stats->funcs.v[i]);
 	for (size_t i = 0; i < stats->spans.nr; i++)
-		func_stat_fini(&stats->spans.v[i]);
-	func_stat_fini(&stats->schedule[0]);
-	func_stat_fini(&stats->schedule[1]);
+		ftr_func_stat_fini(&stats->spans.v[i]);
+	ftr_func_stat_fini(&stats->schedule[0]);
+	ftr_func_stat_fini(&stats->schedule[1]);
 	ftr_vec_fini(&stats->tasks);
 	ftr_vec_fini(&stats->funcs);
 	ftr_vec_fini(&stats->spans);

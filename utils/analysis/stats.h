@@ -54,6 +54,9 @@ struct ftr_stats {
 	struct ftr_strpool span_names;
 };
 
+/* Release what it owns. */
+void ftr_func_stat_fini(struct ftr_func_stat *stat);
+
 double ftr_time_stat_avg_ns(const struct ftr_time_stat *stat, uint64_t calls);
 /* Standard deviation in percent of the average. */
 double ftr_time_stat_stdv(const struct ftr_time_stat *stat, uint64_t calls);

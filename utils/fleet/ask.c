@@ -3,12 +3,11 @@
 #include "utils/fleet/ask.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/bytes.h"
 #include "utils/base/text.h"
-#include "utils/fleet/http.h"
-#include "utils/fleet/tables.h"
+#include "utils/fleet/question.h"
 
 /* Without the calls within other calls of the same function, and these. */
 #define OUTER "toUInt64(sum(bitAnd(flags, 8) != 0 ? 0 : duration))"
@@ -24,197 +23,186 @@ static const char select_calls[] =
 	" toUInt64(max(self)), sum(toFloat64(duration) * toFloat64(duration)),"
 	" sum(toFloat64(self) * toFloat64(self))";
 
-#define MINUTE_OF_END "intDiv(start + toInt64(duration), 60000000000) * 60000000000"
+/* The times of functions that were called few times, which histograms keep as they are. */
+#define FEW_TEXT "64"
+#define FEW_OF(column) \
+	", count() <= " FEW_TEXT " ? groupArray(" FEW_TEXT ")(" column ") : emptyArrayUInt64()"
+_Static_assert(FTR_HISTOGRAM_FEW == 64, "FEW_TEXT");
 
-struct condition {
-	const char *key;
-	const char *column[2];	/* of the tables sums and calls: an expression */
-	const char *compare;
-	bool is_time;
+static const char select_few[] = FEW_OF("duration") FEW_OF("self");
+
+/* Where the parts of histograms begin, 64 in each octave, and how many calls are in each. */
+#define PARTS_OF(column) \
+	"SELECT function, " column " - " column " % greatest(toUInt64(1)," \
+	" intDiv(roundToExp2(" column "), 64)) AS part, toUInt64(count())"
+
+static const char select_total_parts[] = PARTS_OF("duration");
+static const char select_self_parts[] = PARTS_OF("self");
+
+/* Statistics that are being asked for. */
+struct asking {
+	struct ftr_fleet_stats *stats;
+	unsigned flags;		/* FTR_STATS_* */
+	size_t at;		/* parts: of this function, by stats.funcs, or of a later one */
 };
 
-static const struct condition conditions[] = {
-	{ "host", { "host", "host" }, "=", false },
-	{ "run", { "run", "run" }, "=", false },
-	{ "build", { "build_id", "build_id" }, "=", false },
-	{ "module", { "module", "module" }, "=", false },
-	{ "function", { "function", "function" }, "=", false },
-	{ "since", { "minute", MINUTE_OF_END }, ">=", true },
-	{ "until", { "minute", MINUTE_OF_END }, "<", true },
-};
-
-static const struct condition *condition_find(struct ftr_slice key)
+static int take_few(struct ftr_time_stat *stat, struct ftr_answer *answer)
 {
-	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
-		if (ftr_slice_eq(key, conditions[i].key))
-			return &conditions[i];
-	}
-	return NULL;
-}
-
-static int put_condition(struct ftr_strbuf *sql, struct ftr_slice part, bool of_calls,
-			 struct ftr_err *err)
-{
-	struct ftr_slice key, value = part;
-	const struct condition *condition;
-	struct ftr_strbuf text;
-
-	ftr_slice_split(&value, '=', &key);
-	condition = condition_find(key);
-	if (condition == NULL || key.len == part.len)
-		return ftr_err_set(err, EINVAL,
-				   "\"%.*s\": has to be one of host=, run=, build=, module=, "
-				   "function=, since= and until=, with a value",
-				   (int)part.len, part.s);
-	ftr_strbuf_init(&text);
-	ftr_strbuf_put(&text, value.s, value.len);
-	ftr_strbuf_printf(sql, " AND %s %s %s", condition->column[of_calls], condition->compare,
-			  condition->is_time ? "toInt64(parseDateTimeBestEffort(" : "");
-	ftr_sql_put_string(sql, ftr_strbuf_str(&text));
-	if (condition->is_time)
-		ftr_strbuf_puts(sql, ")) * 1000000000");
-	ftr_strbuf_fini(&text);
-	return 0;
-}
-
-static int put_where(struct ftr_strbuf *sql, const char *where, bool of_calls, struct ftr_err *err)
-{
-	struct ftr_slice rest, part;
+	uint64_t nr = ftr_answer_length(answer);
 	int ret = 0;
 
-	ftr_strbuf_puts(sql, " WHERE 1");
-	if (where == NULL)
-		return 0;
-	rest = ftr_slice_make(where, strlen(where));
-	while (ret == 0 && ftr_slice_split(&rest, ',', &part))
-		ret = put_condition(sql, part, of_calls, err);
+	stat->spread = calloc(1, sizeof(*stat->spread));
+	if (stat->spread == NULL)
+		return -ENOMEM;
+	for (; ret == 0 && nr > 0 && !answer->is_cut; nr--)
+		ret = ftr_histogram_add(stat->spread, ftr_answer_u64(answer));
 	return ret;
 }
 
-/* The server's answer, as RowBinary. */
-struct answer {
-	const uint8_t *p, *end;
-	bool is_cut;
-};
-
-static uint64_t next_u64(struct answer *answer)
+static int take_details(struct ftr_func_stat *func, struct ftr_answer *answer, bool has_spread)
 {
-	uint64_t value = 0;
+	int ret;
 
-	if (answer->end - answer->p < (ptrdiff_t)sizeof(value)) {
-		answer->is_cut = true;
-		return 0;
-	}
-	value = ftr_get_unsigned(answer->p, sizeof(value), false);
-	answer->p += sizeof(value);
-	return value;
+	func->total.min_ns = ftr_answer_u64(answer);
+	func->total.max_ns = ftr_answer_u64(answer);
+	func->self.min_ns = ftr_answer_u64(answer);
+	func->self.max_ns = ftr_answer_u64(answer);
+	func->total.squares = ftr_answer_double(answer);
+	func->self.squares = ftr_answer_double(answer);
+	ret = has_spread ? take_few(&func->total, answer) : 0;
+	return ret < 0 || !has_spread ? ret : take_few(&func->self, answer);
 }
 
-static double next_double(struct answer *answer)
+static int take_func(void *arg, struct ftr_answer *answer)
 {
-	uint64_t bits = next_u64(answer);
-	double value;
+	struct asking *asking = arg;
+	struct ftr_fleet_stats *stats = asking->stats;
+	struct ftr_slice name = ftr_answer_string(answer);
+	struct ftr_func_stat func = { .name_len = (uint32_t)name.len }, *kept;
 
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
-static struct ftr_slice next_string(struct answer *answer)
-{
-	uint64_t len = 0;
-	unsigned shift = 0;
-	struct ftr_slice string;
-	uint8_t byte;
-
-	do {
-		if (answer->p == answer->end || shift > 56) {
-			answer->is_cut = true;
-			return ftr_slice_make("", 0);
-		}
-		byte = *answer->p++;
-		len |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (len > (uint64_t)(answer->end - answer->p)) {
-		answer->is_cut = true;
-		return ftr_slice_make("", 0);
-	}
-	string = ftr_slice_make((const char *)answer->p, (size_t)len);
-	answer->p += len;
-	return string;
-}
-
-static int take_func(struct ftr_fleet_stats *stats, struct answer *answer, bool has_details)
-{
-	struct ftr_slice name = next_string(answer);
-	struct ftr_func_stat func = { .name_len = (uint32_t)name.len };
-
-	func.calls = next_u64(answer);
-	func.total.sum_ns = next_u64(answer);
-	func.total.nested_ns = next_u64(answer);
-	func.self.sum_ns = next_u64(answer);
-	stats->outermost_ns += next_u64(answer);
-	if (has_details) {
-		func.total.min_ns = next_u64(answer);
-		func.total.max_ns = next_u64(answer);
-		func.self.min_ns = next_u64(answer);
-		func.self.max_ns = next_u64(answer);
-		func.total.squares = next_double(answer);
-		func.self.squares = next_double(answer);
-	}
+	func.calls = ftr_answer_u64(answer);
+	func.total.sum_ns = ftr_answer_u64(answer);
+	func.total.nested_ns = ftr_answer_u64(answer);
+	func.self.sum_ns = ftr_answer_u64(answer);
+	stats->outermost_ns += ftr_answer_u64(answer);
 	func.name = ftr_arena_strndup(&stats->arena, name.s, name.len);
-	return func.name == NULL ? -ENOMEM : ftr_vec_push(&stats->stats.funcs, func);
+	if (func.name == NULL || ftr_vec_push(&stats->stats.funcs, func) < 0)
+		return -ENOMEM;
+	kept = &stats->stats.funcs.v[stats->stats.funcs.nr - 1];
+	return asking->flags & FTR_STATS_DETAILS ?
+		       take_details(kept, answer, asking->flags & FTR_STATS_SPREAD) : 0;
 }
 
-static int take_funcs(struct ftr_fleet_stats *stats, const struct ftr_strbuf *text,
-		      bool has_details, struct ftr_err *err)
+static void set_whole(struct ftr_fleet_stats *stats)
 {
-	const uint8_t *bytes = (const uint8_t *)ftr_strbuf_str(text);
-	struct answer answer = { bytes, bytes + text->len, false };
 	uint64_t self_ns = 0, whole_ns;
-	int ret = 0;
 
-	while (ret == 0 && answer.p < answer.end && !answer.is_cut)
-		ret = take_func(stats, &answer, has_details);
-	if (answer.is_cut)
-		return ftr_err_set(err, EPROTO, "the server's answer is cut short");
-	if (ret < 0)
-		return ftr_err_set(err, ENOMEM, "out of memory");
 	for (size_t i = 0; i < stats->stats.funcs.nr; i++)
 		self_ns += stats->stats.funcs.v[i].self.sum_ns;
 	whole_ns = self_ns > stats->outermost_ns ? self_ns : stats->outermost_ns;
 	for (size_t i = 0; i < stats->stats.funcs.nr; i++)
 		stats->stats.funcs.v[i].whole_ns = whole_ns;
-	return 0;
 }
 
-int ftr_fleet_ask_stats(const struct ftr_fleet *fleet, struct ftr_http *http, const char *where,
-			bool has_details, struct ftr_fleet_stats *stats, struct ftr_err *err)
+/* ---- percentiles: the parts of histograms, ordered by functions as the statistics are ---- */
+
+static int compare_names(const struct ftr_func_stat *func, struct ftr_slice name)
 {
-	struct ftr_strbuf sql, answer;
+	size_t len = func->name_len < name.len ? func->name_len : name.len;
+	int order = memcmp(func->name, name.s, len);
+
+	return order != 0 ? order : func->name_len < name.len ? -1 : func->name_len > name.len;
+}
+
+/* NULL: it was not there when the statistics were asked for. */
+static struct ftr_func_stat *find_func(struct asking *asking, struct ftr_slice name)
+{
+	struct ftr_stats *stats = &asking->stats->stats;
+
+	while (asking->at < stats->funcs.nr && compare_names(&stats->funcs.v[asking->at], name) < 0)
+		asking->at++;
+	if (asking->at == stats->funcs.nr || compare_names(&stats->funcs.v[asking->at], name) != 0)
+		return NULL;
+	return &stats->funcs.v[asking->at];
+}
+
+static int take_part(struct asking *asking, struct ftr_answer *answer, bool is_self)
+{
+	struct ftr_func_stat *func = find_func(asking, ftr_answer_string(answer));
+	uint64_t part = ftr_answer_u64(answer), calls = ftr_answer_u64(answer);
+
+	if (func == NULL || func->calls <= FTR_HISTOGRAM_FEW)
+		return 0;
+	return ftr_histogram_add_times(is_self ? func->self.spread : func->total.spread, part,
+				       calls);
+}
+
+static int take_total_part(void *arg, struct ftr_answer *answer)
+{
+	return take_part(arg, answer, false);
+}
+
+static int take_self_part(void *arg, struct ftr_answer *answer)
+{
+	return take_part(arg, answer, true);
+}
+
+/* Parts are named by their begins; the least and the most are known better. */
+static void set_limits(struct ftr_time_stat *stat)
+{
+	stat->spread->min = stat->min_ns;
+	stat->spread->max = stat->max_ns;
+}
+
+static int ask_spread(const struct ftr_asked *asked, struct asking *asking, struct ftr_err *err)
+{
+	struct ftr_question question = {
+		.table = ROWS_CALLS, .select = { select_total_parts, "" },
+		.tail = "GROUP BY function, part ORDER BY function, part",
+		.take = take_total_part, .arg = asking,
+	};
+	struct ftr_stats *stats = &asking->stats->stats;
+	int ret = ftr_question_ask(&question, asked, err);
+
+	if (ret < 0)
+		return ret;
+	asking->at = 0;
+	question.select[0] = select_self_parts;
+	question.take = take_self_part;
+	ret = ftr_question_ask(&question, asked, err);
+	for (size_t i = 0; ret == 0 && i < stats->funcs.nr; i++) {
+		set_limits(&stats->funcs.v[i].total);
+		set_limits(&stats->funcs.v[i].self);
+	}
+	return ret;
+}
+
+int ftr_fleet_ask_stats(const struct ftr_asked *asked, unsigned flags,
+			struct ftr_fleet_stats *stats, struct ftr_err *err)
+{
+	bool has_details = flags & FTR_STATS_DETAILS, has_spread = flags & FTR_STATS_SPREAD;
+	struct asking asking = { stats, flags, 0 };
+	const struct ftr_question question = {
+		.table = has_details ? ROWS_CALLS : ROWS_SUMS,
+		.select = { has_details ? select_calls : select_sums,
+			    has_spread ? select_few : "" },
+		.tail = "GROUP BY function ORDER BY function",
+		.take = take_func, .arg = &asking,
+	};
 	int ret;
 
 	memset(stats, 0, sizeof(*stats));
 	ftr_arena_init(&stats->arena);
-	ftr_strbuf_init(&sql);
-	ftr_strbuf_init(&answer);
-	ftr_strbuf_printf(&sql, "%s FROM %s.%s", has_details ? select_calls : select_sums,
-			  fleet->database, has_details ? "calls" : "sums");
-	ret = put_where(&sql, where, has_details, err);
-	ftr_strbuf_puts(&sql, " GROUP BY function ORDER BY function FORMAT RowBinary");
-	if (ret == 0 && sql.failed)
-		ret = ftr_err_set(err, ENOMEM, "out of memory");
+	ret = ftr_question_ask(&question, asked, err);
 	if (ret == 0)
-		ret = ftr_http_query(http, ftr_strbuf_str(&sql), &answer, err);
-	if (ret == 0)
-		ret = take_funcs(stats, &answer, has_details, err);
-	ftr_strbuf_fini(&sql);
-	ftr_strbuf_fini(&answer);
-	return ret;
+		set_whole(stats);
+	return ret == 0 && has_spread ? ask_spread(asked, &asking, err) : ret;
 }
 
 void ftr_fleet_stats_fini(struct ftr_fleet_stats *stats)
 {
+	for (size_t i = 0; i < stats->stats.funcs.nr; i++)
+		ftr_func_stat_fini(&stats->stats.funcs.v[i]);
 	ftr_vec_fini(&stats->stats.funcs);
 	ftr_arena_fini(&stats->arena);
 }

@@ -3,14 +3,11 @@
 #ifndef FTR_FLEET_ASK_H
 #define FTR_FLEET_ASK_H
 
-#include <stdbool.h>
-
 #include "utils/analysis/stats.h"
 #include "utils/base/arena.h"
 #include "utils/base/err.h"
 
-struct ftr_fleet;
-struct ftr_http;
+struct ftr_asked;
 
 struct ftr_fleet_stats {
 	struct ftr_stats stats;		/* funcs alone; names are in the arena */
@@ -19,14 +16,12 @@ struct ftr_fleet_stats {
 };
 
 /*
- * The statistics of the calls that @where lets through (nullable: all): KEY=VALUE, several with
- * commas, of the keys host, run, build, module, function, since and until (calls that ended in
- * these minutes, "2026-11-23 08:00").  With @has_details also their least, most and deviation, from
- * the calls themselves, which takes longer.  *@stats is filled also on failure, for _fini.
- * -EINVAL: a wrong @where.
+ * The statistics of the calls that @asked->where lets through.  @flags: FTR_STATS_DETAILS and
+ * FTR_STATS_SPREAD take what they need from the calls themselves, which takes longer.  *@stats is
+ * filled also on failure, for _fini.  -EINVAL: a wrong where.
  */
-int  ftr_fleet_ask_stats(const struct ftr_fleet *fleet, struct ftr_http *http, const char *where,
-			 bool has_details, struct ftr_fleet_stats *stats, struct ftr_err *err);
+int  ftr_fleet_ask_stats(const struct ftr_asked *asked, unsigned flags,
+			 struct ftr_fleet_stats *stats, struct ftr_err *err);
 void ftr_fleet_stats_fini(struct ftr_fleet_stats *stats);
 
 #endif /* FTR_FLEET_ASK_H */

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/fleet/answer.c \
+	utils/fleet/answer.h \
 	utils/fleet/ask.c \
 	utils/fleet/ask.h \
 	utils/fleet/http.c \
 	utils/fleet/http.h \
 	utils/fleet/load.c \
 	utils/fleet/load.h \
+	utils/fleet/question.c \
+	utils/fleet/question.h \
 	utils/fleet/sender.c \
 	utils/fleet/sender.h \
 	utils/fleet/tables.c \
