@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that is executed with little room for its stack: it runs as it does untraced, and all of
- * its calls are recorded.  Untraced it needs 16 KB, which are spent before main.
+ * A program that is executed with little room for its stack: it runs as it does untraced, and all
+ * of its calls are recorded.  Untraced it needs 16 KB, which are spent before main.
  *
  * again: -F work
  * expect-calls: work 270
