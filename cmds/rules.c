@@ -107,5 +107,5 @@ void ftr_opened_warn_rules(struct ftr_opened *opened)
 	}
 	for (pos = 0; (rule = ftr_rule_plans_next_unknown(&opened->plans, &pos)) != NULL;)
 		ftr_warn("--%s: %s: no call has the values that the condition is about; ftr record "
-			 "-A and -R choose them", ftr_rule_option(rule->kind), rule->text);
+			 "-A and -R choose them, and --value-depth what they lead to", ftr_rule_option(rule->kind), rule->text);
 }

@@ -439,6 +439,62 @@ class Damage(Values):
             self.expect(not is_sound or self.sound in done.stdout, f"{old}: {done.stdout}")
 
 
+class Paths(Values):
+    """Conditions on what values lead to: of which of the two nodes are they true?"""
+    cases = (
+        ("arg1->n == 2", "2"), ("arg1.n != 2", "1"), ("arg1[0].n < 2", "1"), ("arg1->in.x > 4", "12"),
+        ('arg1->in.name ~ "fir*"', "1"), ('arg1->in.tag == "tb"', "2"), ("arg1->in.bits == 3", "1"),
+        ("arg1->next->c == BLUE", "1"), ("arg1->next", "1"), ("arg1->next == 0", "2"), ("arg1.items.size > 2", "2"),
+        ("arg1->n == 1 || arg1->next->n == 3", "1"), ("!(arg1->n == 2) && arg1->next->in.x == 5", "1"),
+        ("arg1->nope", ""), ("!arg1->nope", ""), ("arg1->n.x", ""), ("arg1->next->next->n == 1", ""), ("arg1[1].n", ""),
+    )
+
+    def shown(self, rule=None):
+        words = [] if rule is None else ["-F", rule]
+        lines = self.run_program(FTR, "replay", "-d", "data", "-f", "none", "--no-pager", *words).stdout.splitlines()
+        return [line.strip() for line in lines if not line.strip().startswith("std::")]
+
+    def test_shown(self):
+        for compiler in ("g++", "clang++"):
+            if shutil.which(compiler) is None:
+                continue
+            harness.build("values_paths.cc", "paths", "-g", "-O1", "-pg", "-std=c++17",
+                          *(["-fstandalone-debug"] if compiler == "clang++" else []), compiler=[compiler])
+            self.record("paths", "-A", "visit|sum|next", "-R", "next", "--value-depth=3")
+            for condition, nodes in self.cases:
+                shown = [re.sub(r"^visit\(&\{\.n = (.).*", r"\1", line) for line in self.shown(f"^visit@if:{condition}")]
+                self.expect("".join(shown) == nodes, f"{compiler} {condition}: {shown}")
+            for condition in ("arg1.size == 3", "arg1[1] == 20", "arg1[2] > 29"):
+                self.expect(self.shown(f"^sum@if:{condition}") == ["sum(&[3]{10, 20, 30});"], f"{compiler} {condition}")
+            self.expect(len(self.shown("^next@if:retval->in.x == 5")) == 1, compiler)
+            shutil.rmtree("data")
+
+    def test_recorded(self):
+        """A path has what it leads to recorded, and nothing else."""
+        harness.build("values_paths.cc", "paths", "-g", "-O1", "-pg", "-std=c++17")
+        self.record("paths", "-F", "^visit@if:arg1->next->n == 2")
+        shown = self.shown()
+        self.expect(len(shown) == 1 and shown[0].startswith("visit(&{.n = 1,"), shown)
+
+    def test_unrecorded(self):
+        harness.build("values_paths.cc", "paths", "-g", "-O1", "-pg", "-std=c++17")
+        self.record("paths", "-A", "visit")
+        done = self.run_program(FTR, "replay", "--no-pager", "-F", "visit@if:arg1->n == 2", "-d", "data")
+        self.expect("no call has the values" in done.stderr and "--value-depth" in done.stderr, done.stderr)
+        for words in (("replay", "-F", "visit@if:arg1->"), ("report", "--by=arg1->"), ("report", "--by=fparg1.x")):
+            self.assertEqual(self.run_program(FTR, *words, "-d", "data").returncode, 2)
+
+    def test_sums(self):
+        harness.build("values_paths.cc", "paths", "-g", "-O1", "-pg", "-std=c++17")
+        self.record("paths", "-A", "visit", "-R", "next", "--value-depth=2")
+        for by, wanted in (("arg1->in.name", ['visit(arg1->in.name = "first")', 'visit(arg1->in.name = "second")']),
+                           ("arg1.items.size", ["visit(arg1.items.size = 0)", "visit(arg1.items.size = 3)"]),
+                           ("retval->c", ["next()->c = BLUE"])):
+            lines = self.run_program(FTR, "report", "-d", "data", "--no-pager", f"--by={by}", "-f", "call", "-s", "name").stdout
+            rows = sorted(line.split(maxsplit=1)[1] for line in lines.splitlines()[2:])
+            self.expect(rows == wanted, f"{by}: {rows}")
+
+
 SUMS = r"""
 #include <stdlib.h>
 __attribute__((noinline)) int take(const char *s, int n)

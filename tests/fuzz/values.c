@@ -21,6 +21,7 @@
 #include "utils/record/value.h"
 #include "utils/record/value_module.h"
 #include "utils/trace/shape.h"
+#include "utils/trace/value_path.h"
 
 #define VALUE_DEPTH 3
 #define CHANGES_MAX 6
@@ -123,6 +124,28 @@ static void one_payload(const uint8_t *data, size_t size)
 	free(exact);
 }
 
+/* What paths lead to has a text, if they lead anywhere. */
+static void check_paths(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,
+			struct ftr_strbuf *text)
+{
+	static const char *const paths[] = {
+		".x", ".p->x", "[0]", "[1].x", ".size", ".0", ".x[2]", ".Some",
+	};
+	const struct ftr_arg type = { .format = FTR_ARG_STRUCT, .shape = shape };
+	struct ftr_value whole = { .arg = &type }, value;
+	struct ftr_value_path path;
+	struct ftr_arg found;
+	size_t end;
+
+	whole.str.s = (const char *)bytes;
+	whole.str.len = (uint16_t)len;
+	for (size_t i = 0; len <= UINT16_MAX && i < sizeof(paths) / sizeof(paths[0]); i++) {
+		check(ftr_value_path_parse(&path, paths[i], &end) == NULL);
+		if (ftr_value_path_find(&path, &whole, &found, &value))
+			ftr_value_format(&value, NULL, NULL, text);
+	}
+}
+
 /* A line of words, and behind it the bytes of a value. */
 static void one_shape(const uint8_t *data, size_t size)
 {
@@ -143,8 +166,10 @@ static void one_shape(const uint8_t *data, size_t size)
 	ftr_strbuf_init(&text);
 	ret = ftr_shape_parse(&shape, words, &arena, find_enum, NULL);
 	check(ret == 0 || ret == -EINVAL);
-	if (ret == 0)
+	if (ret == 0) {
 		ftr_shape_format(shape, exact, bytes, NULL, NULL, &text);
+		check_paths(shape, exact, bytes, &text);
+	}
 	check(!text.failed);
 	ftr_strbuf_fini(&text);
 	ftr_arena_fini(&arena);

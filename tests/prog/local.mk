@@ -72,6 +72,7 @@ EXTRA_DIST += $(traced_programs) tests/prog/run
 # What the end-to-end tests build and trace; not tests by themselves.
 EXTRA_DIST += \
 	tests/prog/values_containers.cc \
+	tests/prog/values_paths.cc \
 	tests/prog/values_cxx_shapes.cc \
 	tests/prog/values_shapes.c \
 	tests/prog/values_strings.cc \

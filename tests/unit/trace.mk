@@ -10,6 +10,7 @@ UNIT_TESTS += \
 	tests/unit/trace_test \
 	tests/unit/calls_test \
 	tests/unit/pipeline_test \
+	tests/unit/value_path_test \
 	tests/unit/watch_test
 EXTRA_DIST += tests/unit/rule_util.h
 tests_unit_coroutines_test_SOURCES = tests/unit/coroutines_test.c tests/unit/stream.c tests/unit/stream.h

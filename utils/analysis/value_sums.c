@@ -46,22 +46,34 @@ static struct value_sums *sums_of(struct ftr_sink *sink)
 	return (struct value_sums *)sink;
 }
 
-bool ftr_value_name_parse(struct ftr_value_name *name, const char *text)
+/* "argN", "fpargN": up to behind N; NULL = neither. */
+static const char *argument_parse(struct ftr_value_name *name, const char *text)
 {
-	size_t head = strncmp(text, "fparg", 5) == 0 ? 5 : 3;
+	size_t head = strncmp(text, "fparg", 5) == 0 ? 5 : 3, digits;
 	uint64_t nr;
 
-	*name = (struct ftr_value_name){ .is_retval = strcmp(text, "retval") == 0 };
-	if (name->is_retval)
-		return true;
 	if (strncmp(text, "arg", 3) != 0 && head == 3)
-		return false;
-	if (ftr_parse_u64(ftr_slice_make(text + head, strlen(text + head)), 10, &nr) < 0 ||
-	    nr == 0 || nr > ARGUMENT_MAX)
-		return false;
+		return NULL;
+	digits = strspn(text + head, "0123456789");
+	if (ftr_parse_u64(ftr_slice_make(text + head, digits), 10, &nr) < 0 || nr == 0 ||
+	    nr > ARGUMENT_MAX)
+		return NULL;
 	name->is_float = head == 5;
 	name->nr = (unsigned)nr;
-	return true;
+	return text + head + digits;
+}
+
+bool ftr_value_name_parse(struct ftr_value_name *name, const char *text)
+{
+	const char *behind = text + strlen("retval");
+	size_t len;
+
+	*name = (struct ftr_value_name){ .text = text };
+	name->is_retval = strncmp(text, "retval", strlen("retval")) == 0;
+	if (!name->is_retval)
+		behind = argument_parse(name, text);
+	return behind != NULL && ftr_value_path_parse(&name->path, behind, &len) == NULL &&
+	       behind[len] == '\0' && !(name->is_float && len > 0);
 }
 
 static bool is_wanted(const struct ftr_value_name *name, const struct ftr_arg *arg)
@@ -69,21 +81,25 @@ static bool is_wanted(const struct ftr_value_name *name, const struct ftr_arg *a
 	return name->is_retval || (arg->index == name->nr && arg->is_float_reg == name->is_float);
 }
 
+/* Of the type *type, where a path leads to it. */
 static bool value_find(const struct ftr_value_name *name, const struct ftr_event *ev,
-		       struct ftr_value *value)
+		       struct ftr_arg *type, struct ftr_value *value)
 {
 	unsigned nr = 0, pos = 0;
+	struct ftr_value whole;
 
 	if (ev->payload == NULL || ev->payload->spec == NULL)
 		return false;
-	while (ftr_payload_next(ev->payload, &nr, &pos, value)) {
-		if (is_wanted(name, value->arg))
-			return true;
+	while (ftr_payload_next(ev->payload, &nr, &pos, &whole)) {
+		if (!is_wanted(name, whole.arg))
+			continue;
+		*value = whole;
+		return name->path.nr == 0 || ftr_value_path_find(&name->path, &whole, type, value);
 	}
 	return false;
 }
 
-/* "parse(arg1 = 3)", "parse() = 3" */
+/* "parse(arg1->n = 3)", "parse() = 3", "parse()->n = 3" */
 static void put_name(struct value_sums *self, const struct ftr_event *ev,
 		     const struct ftr_value *value)
 {
@@ -93,9 +109,9 @@ static void put_name(struct value_sums *self, const struct ftr_event *ev,
 	ftr_strbuf_clear(&self->text);
 	ftr_strbuf_printf(&self->text, "%s(", ev->call.func->name);
 	if (name->is_retval)
-		ftr_strbuf_puts(&self->text, ") = ");
+		ftr_strbuf_printf(&self->text, ")%s = ", name->text + strlen("retval"));
 	else
-		ftr_strbuf_printf(&self->text, "%sarg%u = ", name->is_float ? "fp" : "", name->nr);
+		ftr_strbuf_printf(&self->text, "%s = ", name->text);
 	ftr_value_format(value, self->trace, session, &self->text);
 	if (!name->is_retval)
 		ftr_strbuf_putc(&self->text, ')');
@@ -106,9 +122,10 @@ static int row_of(struct value_sums *self, const struct ftr_event *ev, uint32_t 
 {
 	const struct ftr_str *str;
 	struct ftr_value value;
+	struct ftr_arg type;
 
 	*row = NO_ROW;
-	if (!value_find(&self->name, ev, &value))
+	if (!value_find(&self->name, ev, &type, &value))
 		return 0;
 	put_name(self, ev, &value);
 	if (self->text.failed)

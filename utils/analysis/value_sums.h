@@ -7,15 +7,18 @@
 
 #include "utils/analysis/sums.h"
 #include "utils/trace/sink.h"
+#include "utils/trace/value_path.h"
 
 /* Which value of a call. */
 struct ftr_value_name {
+	const char *text;	/* (borrowed) */
 	bool is_retval;
 	bool is_float;		/* fpargN */
 	unsigned nr;		/* of an argument, from 1 */
+	struct ftr_value_path path;
 };
 
-/* "arg1", "fparg2", "retval".  False: it is none. */
+/* "arg1", "fparg2", "retval", "arg1->name".  False: it is none.  Keeps @text. */
 bool ftr_value_name_parse(struct ftr_value_name *name, const char *text);
 
 /*

@@ -11,6 +11,9 @@
 #include "utils/object/symtab.h"
 #include "utils/trace/rule.h"
 
+/* Pointers: what is further away is not looked for. */
+#define FTR_VALUE_DEPTH_MAX 4
+
 struct ftr_record_choice {
 	const struct ftr_rules *rules;	/* (borrowed) -F -N -C -H -T ... */
 	uint64_t time_ns;		/* -t; 0 = calls of any length */

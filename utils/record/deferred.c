@@ -125,7 +125,7 @@ void ftr_record_deferred_opts(const struct ftr_record_choice *choice, uint64_t d
  * A conditional rule is one that may be true of every call.  Where calls count in those of filters
  * alone, readers must see all that may count outside of them.
  */
-static void rule_weaken(struct ftr_rule *rule, bool has_filter)
+static void rule_weaken(struct ftr_record_choice *choice, struct ftr_rule *rule, bool has_filter)
 {
 	bool leaves_out = (rule->actions & FTR_RULE_NOTRACE) != 0;
 	struct ftr_condition_needs needs = { 0 };
@@ -142,6 +142,9 @@ static void rule_weaken(struct ftr_rule *rule, bool has_filter)
 		rule->actions |= FTR_RULE_ARGUMENT;
 	if ((needs.subjects & FTR_BIT(FTR_SUBJECT_RETVAL)) != 0)
 		rule->actions |= FTR_RULE_RETVAL;
+	if (needs.steps > choice->value_depth)	/* each may lead through a pointer */
+		choice->value_depth = needs.steps < FTR_VALUE_DEPTH_MAX ? needs.steps :
+									  FTR_VALUE_DEPTH_MAX;
 }
 
 void ftr_record_deferred_weaken(struct ftr_record_choice *choice, struct ftr_rules *rules,
@@ -154,7 +157,7 @@ void ftr_record_deferred_weaken(struct ftr_record_choice *choice, struct ftr_rul
 	if (!are_deferred(rules))
 		return;
 	for (size_t i = 0; i < rules->rules.nr; i++)
-		rule_weaken(&rules->rules.v[i], has_filter);
+		rule_weaken(choice, &rules->rules.v[i], has_filter);
 	for (size_t i = 0; has_backtraces && i < rules->rules.nr; i++)	/* of calls left out, too */
 		rules->rules.v[i].actions &= ~(uint32_t)(FTR_RULE_FILTER | FTR_RULE_NOTRACE);
 	choice->size_bytes = 0;

@@ -9,8 +9,6 @@
 #include "utils/record/sections.h"
 #include "utils/record/value_module.h"
 
-#define DEPTH_MAX 4		/* pointers: what is further away is not looked for */
-
 struct values_options {
 	struct ftr_opt_list given;	/* pairs: "argument" or "retval", and its argument */
 	bool auto_args;
@@ -33,7 +31,7 @@ static const struct ftr_option values_options[] = {
 	    given),
 	ROW("value-depth", 0, "N",
 	    "With values from debug info, record members and what pointers lead to, N deep (0 to 4)",
-	    ftr_opt_u64, value_depth, .max = DEPTH_MAX),
+	    ftr_opt_u64, value_depth, .max = FTR_VALUE_DEPTH_MAX),
 	{ 0 }
 };
 

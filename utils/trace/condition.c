@@ -7,6 +7,7 @@
 
 #include "utils/base/bits.h"
 #include "utils/trace/args.h"
+#include "utils/trace/value_path.h"
 
 /* A text up to this length is compared; longer ones are not recorded. */
 #define TEXT_MAX 1024
@@ -32,10 +33,12 @@ void ftr_condition_needs(const struct ftr_condition *condition, struct ftr_condi
 	needs->subjects |= FTR_BIT(condition->subject);
 	if (condition->subject <= FTR_SUBJECT_FPARG && condition->index > *max)
 		*max = condition->index;
+	if (condition->path != NULL && condition->path->nr > needs->steps)
+		needs->steps = condition->path->nr;
 }
 
-/* The value that a comparison is about. */
-static bool find_value(const struct ftr_condition *node, const struct ftr_condition_facts *facts,
+/* The argument or return value that a comparison is about. */
+static bool find_whole(const struct ftr_condition *node, const struct ftr_condition_facts *facts,
 		       struct ftr_value *value)
 {
 	const struct ftr_payload *payload =
@@ -52,6 +55,18 @@ static bool find_value(const struct ftr_condition *node, const struct ftr_condit
 			return true;
 	}
 	return false;
+}
+
+/* The value that is compared, of the type *type where a path leads to it. */
+static bool find_value(const struct ftr_condition *node, const struct ftr_condition_facts *facts,
+		       struct ftr_arg *type, struct ftr_value *value)
+{
+	struct ftr_value whole;
+
+	if (node->path == NULL)
+		return find_whole(node, facts, value);
+	return find_whole(node, facts, &whole) &&
+	       ftr_value_path_find(node->path, &whole, type, value);
 }
 
 /* The order of two numbers of any type. */
@@ -171,11 +186,13 @@ static enum ftr_truth test_comparison(const struct ftr_condition *node,
 				      const struct ftr_condition_facts *facts)
 {
 	struct ftr_value value;
+	struct ftr_arg type;
 
 	if (node->subject == FTR_SUBJECT_DURATION)
 		return !facts->has_exit ? FTR_UNKNOWN :
 		       compare_numbers(node->op, facts->duration_ns, node->number);
-	return find_value(node, facts, &value) ? compare_value(node, &value) : FTR_UNKNOWN;
+	return find_value(node, facts, &type, &value) ? compare_value(node, &value) :
+							FTR_UNKNOWN;
 }
 
 static enum ftr_truth negate(enum ftr_truth truth)

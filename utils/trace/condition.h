@@ -4,11 +4,11 @@
  *
  *	condition = term { "||" term }		term = factor { "&&" factor }
  *	factor	  = "!" factor | "(" condition ")" | subject [ operator literal ]
- *	subject	  = "argN" | "fpargN" | "retval" | "duration"
+ *	subject	  = ( "argN" | "retval" ) [ path ] | "fpargN" | "duration"
  *	operator  = == != > >= < <= & ~ !~		literal = number, 'c', "text", word, time
  *
  * "~" compares with a glob, "&" asks for any of the bits, a subject alone whether it is not 0.
- * A word is a text, or one of an enum's names, or true or false.
+ * A word is a text, or one of an enum's names, or true or false.  Paths: value_path.h.
  */
 #ifndef FTR_TRACE_CONDITION_H
 #define FTR_TRACE_CONDITION_H
@@ -21,6 +21,7 @@
 struct ftr_arena;
 struct ftr_payload;
 struct ftr_rule_text;
+struct ftr_value_path;
 
 enum ftr_condition_op {
 	FTR_CONDITION_OR,	/* of left and right */
@@ -56,6 +57,7 @@ struct ftr_condition {
 	const struct ftr_condition *left, *right;
 	enum ftr_condition_subject subject;
 	uint8_t index;		/* of ARG and FPARG, from 1 */
+	const struct ftr_value_path *path;	/* (nullable: the value itself) */
 	enum ftr_condition_literal literal;
 	__int128 number;
 	long double real;
@@ -76,6 +78,7 @@ bool ftr_condition_needs_exit(const struct ftr_condition *condition);
 struct ftr_condition_needs {
 	uint32_t subjects;
 	uint8_t arg_max, fparg_max;	/* 0 = none */
+	unsigned steps;			/* of the longest path; 0 = there is none */
 };
 void ftr_condition_needs(const struct ftr_condition *condition, struct ftr_condition_needs *needs);
 

@@ -9,6 +9,7 @@
 #include "utils/base/arena.h"
 #include "utils/trace/condition.h"
 #include "utils/trace/rule_text.h"
+#include "utils/trace/value_path.h"
 
 /* Levels of parentheses and negations: a text that has more is no condition of anybody. */
 #define NESTING_MAX 50
@@ -246,6 +247,31 @@ static int parse_index(struct parser *self, struct ftr_condition *node)
 	return 0;
 }
 
+/* Behind a subject; a float has no members, a duration neither. */
+static int parse_path(struct parser *self, struct ftr_condition *node)
+{
+	struct ftr_value_path path, *copy;
+	const char *s = self->text->s + self->text->pos, *expected;
+	size_t len;
+
+	if (node->subject == FTR_SUBJECT_FPARG || node->subject == FTR_SUBJECT_DURATION)
+		return 0;
+	expected = ftr_value_path_parse(&path, s, &len);
+	if (expected != NULL)
+		return ftr_rule_text_refuse(self->text, self->text->pos + len, self->err, "%s",
+					    expected);
+	if (len == 0)
+		return 0;
+	copy = ftr_arena_alloc(self->arena, sizeof(*copy));
+	s = ftr_arena_strndup(self->arena, s, len);
+	if (copy == NULL || s == NULL)
+		return out_of_memory(self);
+	ftr_value_path_parse(copy, s, &len);
+	node->path = copy;
+	self->text->pos += len;
+	return 0;
+}
+
 static int parse_subject(struct parser *self, struct ftr_condition *node)
 {
 	static const struct {
@@ -275,6 +301,8 @@ static int parse_comparison(struct parser *self, struct ftr_condition **out)
 	if (node == NULL)
 		return -ENOMEM;
 	ret = parse_subject(self, node);
+	if (ret == 0)
+		ret = parse_path(self, node);
 	if (ret == 0) {
 		*out = node;
 		ret = take_operator(self, &node->op) ? parse_literal(self, node) : 0;

@@ -76,5 +76,7 @@ libftr_a_SOURCES += \
 	utils/trace/ties.h \
 	utils/trace/trace.c \
 	utils/trace/trace.h \
+	utils/trace/value_path.c \
+	utils/trace/value_path.h \
 	utils/trace/watch.c \
 	utils/trace/watch.h

@@ -27,31 +27,38 @@ static void put_cut(struct printer *self)
 	ftr_strbuf_puts(self->text, "...");
 }
 
-static void put_scalar(struct printer *self, const struct ftr_shape *shape, size_t base)
-{
-	struct ftr_value value = { .arg = &shape->scalar };
-
-	ftr_value_decode(&value, self->bytes + base, shape->scalar.size, false);
-	ftr_value_format(&value, self->trace, self->session, self->text);
-}
-
 /* Of a bit field, the bytes that its bits are in. */
 static size_t bits_bytes(const struct ftr_shape *shape)
 {
 	return (shape->bit + shape->bit_nr + 7u) / 8;
 }
 
-static void put_bits(struct printer *self, const struct ftr_shape *shape, size_t base)
+static void decode_bits(const struct ftr_shape *shape, const uint8_t *bytes,
+			struct ftr_value *value)
 {
-	uint64_t bits = ftr_get_unsigned(self->bytes + base, bits_bytes(shape), false);
+	uint64_t bits = ftr_get_unsigned(bytes, bits_bytes(shape), false);
 	unsigned unused = 64u - shape->bit_nr;
-	struct ftr_value value = { .arg = &shape->scalar };
 
 	bits = bits >> shape->bit << unused;
 	if (shape->scalar.format == FTR_ARG_SIGNED)
-		value.i = (int64_t)bits >> unused;
+		value->i = (int64_t)bits >> unused;
 	else
-		value.u = bits >> unused;
+		value->u = bits >> unused;
+}
+
+void ftr_shape_scalar(const struct ftr_shape *shape, const uint8_t *bytes, struct ftr_value *value)
+{
+	if (shape->bit_nr > 0)
+		decode_bits(shape, bytes, value);
+	else
+		ftr_value_decode(value, bytes, shape->scalar.size, false);
+}
+
+static void put_scalar(struct printer *self, const struct ftr_shape *shape, size_t base)
+{
+	struct ftr_value value = { .arg = &shape->scalar };
+
+	ftr_shape_scalar(shape, self->bytes + base, &value);
 	ftr_value_format(&value, self->trace, self->session, self->text);
 }
 
@@ -136,13 +143,11 @@ static void put_pointer(struct printer *self, const struct ftr_shape *shape, siz
 	put(self, shape->inner, at, at + (have < shape->bytes ? have : shape->bytes));
 }
 
-/* How many elements the list at @base has; false: unknown. */
-static bool list_nr(const struct printer *self, const struct ftr_shape *shape, size_t base,
-		    uint64_t *nr)
+bool ftr_shape_list_nr(const struct ftr_shape *shape, const uint8_t *bytes, uint64_t *nr)
 {
-	uint64_t begin = ftr_get_unsigned(self->bytes + base + shape->at, FTR_SHAPE_WORD, false);
+	uint64_t begin = ftr_get_unsigned(bytes + shape->at, FTR_SHAPE_WORD, false);
 
-	*nr = ftr_get_unsigned(self->bytes + base + shape->length, FTR_SHAPE_WORD, false);
+	*nr = ftr_get_unsigned(bytes + shape->length, FTR_SHAPE_WORD, false);
 	if (!shape->is_ends)
 		return true;
 	if (*nr < begin || (*nr - begin) % shape->bytes != 0)
@@ -179,7 +184,7 @@ static void put_list(struct printer *self, const struct ftr_shape *shape, size_t
 {
 	uint64_t nr;
 
-	if (!list_nr(self, shape, base, &nr)) {
+	if (!ftr_shape_list_nr(shape, self->bytes + base, &nr)) {
 		put_cut(self);
 		return;
 	}
@@ -188,16 +193,23 @@ static void put_list(struct printer *self, const struct ftr_shape *shape, size_t
 	ftr_strbuf_putc(self->text, '}');
 }
 
-static void put_variant(struct printer *self, const struct ftr_shape *shape, size_t base,
-			size_t end)
+const struct ftr_shape *ftr_shape_case(const struct ftr_shape *shape, const uint8_t *bytes)
 {
-	uint64_t value = ftr_get_unsigned(self->bytes + base + shape->at, shape->bytes, false);
+	uint64_t value = ftr_get_unsigned(bytes + shape->at, shape->bytes, false);
 	const struct ftr_shape *one, *found = NULL;
 
 	for (one = shape->inner; one != NULL; one = one->next) {
 		if (one->is_default ? found == NULL : one->value == value)
 			found = one;
 	}
+	return found;
+}
+
+static void put_variant(struct printer *self, const struct ftr_shape *shape, size_t base,
+			size_t end)
+{
+	const struct ftr_shape *found = ftr_shape_case(shape, self->bytes + base);
+
 	if (found == NULL) {
 		put_cut(self);
 		return;
@@ -207,8 +219,7 @@ static void put_variant(struct printer *self, const struct ftr_shape *shape, siz
 		put(self, found, base + found->offset, end);
 }
 
-/* That have to be there before @end; structs and arrays look for themselves. */
-static size_t needed_bytes(const struct ftr_shape *shape)
+size_t ftr_shape_needed_bytes(const struct ftr_shape *shape)
 {
 	switch (shape->kind) {
 	case FTR_SHAPE_SCALAR:
@@ -230,16 +241,13 @@ static size_t needed_bytes(const struct ftr_shape *shape)
 
 static void put(struct printer *self, const struct ftr_shape *shape, size_t base, size_t end)
 {
-	if (base > end || needed_bytes(shape) > end - base) {
+	if (base > end || ftr_shape_needed_bytes(shape) > end - base) {
 		put_cut(self);
 		return;
 	}
 	switch (shape->kind) {
 	case FTR_SHAPE_SCALAR:
-		if (shape->bit_nr > 0)
-			put_bits(self, shape, base);
-		else
-			put_scalar(self, shape, base);
+		put_scalar(self, shape, base);
 		break;
 	case FTR_SHAPE_CHARS:
 		put_chars(self, base, shape->nr);

@@ -39,4 +39,16 @@ struct ftr_shape {
 	const struct ftr_shape *next;
 };
 
+/* That have to be there of a value; structs, arrays and parts look for themselves. */
+size_t ftr_shape_needed_bytes(const struct ftr_shape *shape);
+
+/* What the SCALAR at @bytes is, a bit field or not; value->arg is that of @shape, or like it. */
+void ftr_shape_scalar(const struct ftr_shape *shape, const uint8_t *bytes, struct ftr_value *value);
+
+/* How many elements the LIST at @bytes has; false: unknown. */
+bool ftr_shape_list_nr(const struct ftr_shape *shape, const uint8_t *bytes, uint64_t *nr);
+
+/* The case of the VARIANT at @bytes; NULL = none that is known. */
+const struct ftr_shape *ftr_shape_case(const struct ftr_shape *shape, const uint8_t *bytes);
+
 #endif /* FTR_TRACE_SHAPE_NODE_H */
