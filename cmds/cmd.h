@@ -22,6 +22,7 @@ enum {
 enum ftr_cmd_trace {
 	FTR_CMD_TRACE_NONE,
 	FTR_CMD_TRACE_OPERAND, /* the first does, unless --data stands there */
+	FTR_CMD_TRACE_FIRST,   /* the first does where there is a trace; others are arguments */
 	FTR_CMD_TRACE_FOUND,   /* the first where there is a trace; others are the command's own */
 };
 
@@ -36,6 +37,10 @@ struct ftr_cmd {
 	enum ftr_cmd_trace trace; /* an operand that names the trace goes into ftr_common.data */
 	unsigned operand_nr;      /* of a command with a trace: how many more it takes at most */
 
+	/* (nullable: never) The command to run in its place, with the same words. */
+	const struct ftr_cmd *(*instead)(const void *values);
+	/* (nullable: none) A script, whose comments may hold options: NULL = none is given. */
+	const char *(*script)(const void *values);
 	/* (nullable: always) Does what @values ask for take the options of default.opts? */
 	bool (*takes_defaults)(const void *values);
 

@@ -8,6 +8,7 @@
 #include "utils/cli/common.h"
 #include "utils/cli/parse.h"
 #include "utils/format/format.h"
+#include "utils/script/script.h"
 
 static const struct ftr_common plain = { .no_pager = true };
 
@@ -56,6 +57,21 @@ static void print_formats(struct ftr_ostream *out, const char *head, bool is_rea
 	ftr_ostream_putc(out, '\n');
 }
 
+static void print_engines(struct ftr_ostream *out)
+{
+	const struct ftr_script_engine *engine;
+	size_t pos = 0;
+
+	ftr_ostream_puts(out, "  scripts        ");
+	while ((engine = ftr_script_engine_next(&pos)) != NULL) {
+		if (engine->needs == NULL)
+			ftr_ostream_printf(out, " %s", engine->name);
+		else
+			ftr_ostream_printf(out, " (no %s: needs %s)", engine->name, engine->needs);
+	}
+	ftr_ostream_putc(out, '\n');
+}
+
 int ftr_version_print(void)
 {
 	struct ftr_output output;
@@ -67,6 +83,7 @@ int ftr_version_print(void)
 			   "  architecture    %s\n"
 			   "  built in        libelf libdw libiberty libpcre2 libtraceevent libzstd zlib\n",
 			   ftr_arch_host->name);
+	print_engines(&output.out);
 	print_formats(&output.out, "  formats, in    ", true);
 	print_formats(&output.out, "  formats, out   ", false);
 	return ftr_output_close(&output);

@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmds/apart.h"
 #include "cmds/cmd.h"
 #include "cmds/record.h"
 #include "cmds/replay.h"
 #include "cmds/message.h"
+#include "cmds/script.h"
 #include "utils/format/uftrace/write.h"
 
 struct live_values {
@@ -36,8 +37,6 @@ static const struct live_values live_defaults = {
 	.record = FTR_RECORD_OPTS_DEFAULTS,
 };
 
-static const int ending_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
-
 /* The program gets the default action again at exec, which "ignore" would not give it. */
 static void on_signal(int signo)
 {
@@ -49,60 +48,48 @@ static void signals_outlive(void)
 	struct sigaction old, action = { .sa_handler = on_signal };
 	size_t i;
 
-	for (i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
-		if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(ending_signals[i], &action, NULL);
+	for (i = 0; i < FTR_ENDING_SIGNALS; i++) {
+		if (sigaction(ftr_ending_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(ftr_ending_signals[i], &action, NULL);
 	}
 }
 
-static void signals_default(void)
+static int replay(const void *values)
 {
-	struct sigaction action = { .sa_handler = SIG_DFL };
-	sigset_t set;
-	size_t i;
-
-	sigemptyset(&set);
-	for (i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
-		sigaction(ending_signals[i], &action, NULL);
-		sigaddset(&set, ending_signals[i]);
-	}
-	sigprocmask(SIG_UNBLOCK, &set, NULL);	/* the recorder had them blocked */
+	return ftr_replay_show(values);
 }
 
-/* In a process of its own, which a signal may end: we stay and clean up. */
-static int replay(const struct ftr_replay_values *values)
+static int show(const struct live_values *values, char **argv, int status)
 {
-	int status = 0;
-	pid_t pid;
+	struct ftr_script_run run = {
+		.path = values->record.script,
+		.args = argv,
+		.is_record = true,
+		.common = values->replay.common,
+		.selection = values->replay.selection,
+	};
+	int shown;
 
-	fflush(NULL);
-	pid = fork();
-	if (pid < 0) {
-		ftr_error("fork: %s", strerror(errno));
-		return FTR_EXIT_FAILED;
+	if (run.path != NULL) {
+		while (argv[run.arg_nr] != NULL)
+			run.arg_nr++;
+		return ftr_script_show_after(&run, status);
 	}
-	if (pid == 0) {
-		signals_default();
-		status = ftr_replay_show(values);
-		fflush(NULL);
-		_exit(status);
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	/* In a process of its own, which a signal may end: we stay and clean up. */
+	shown = ftr_run_apart(replay, &values->replay);
+	return shown != FTR_EXIT_OK ? shown : status;
 }
 
 static int live_in(struct live_values *values, const char *dir, char **argv)
 {
 	bool was_run;
-	int status, shown = FTR_EXIT_OK;
+	int status;
 
 	status = ftr_record_program(&values->record, dir, argv, &was_run);
-	if (was_run) {
-		values->replay.common.data = dir;
-		shown = replay(&values->replay);
-	}
-	return shown != FTR_EXIT_OK ? shown : status;
+	if (!was_run)
+		return status;
+	values->replay.common.data = dir;
+	return show(values, argv, status);
 }
 
 /* "$TMPDIR/ftr-live-XXXXXX", made; NULL after reporting the failure. */
@@ -169,6 +156,8 @@ static int live_run(void *arg, int argc, char **argv)
 		ftr_error("live: name the program to run: ftr PROGRAM [ARGUMENT...]");
 		return FTR_EXIT_USAGE;
 	}
+	if (values->record.script != NULL && ftr_script_check(values->record.script) != FTR_EXIT_OK)
+		return FTR_EXIT_USAGE;
 	values->record.depth = values->replay.selection.depth;
 	values->record.no_event = values->replay.selection.no_event;
 	values->record.no_sched = values->replay.selection.no_sched;
@@ -182,6 +171,11 @@ static int live_run(void *arg, int argc, char **argv)
 	return status;
 }
 
+static const char *live_script(const void *values)
+{
+	return ((const struct live_values *)values)->record.script;
+}
+
 const struct ftr_cmd ftr_cmd_live = {
 	.name		  = "live",
 	.usage		  = "[OPTION...] PROGRAM [ARGUMENT...]",
@@ -190,5 +184,6 @@ const struct ftr_cmd ftr_cmd_live = {
 	.values_bytes	  = sizeof(struct live_values),
 	.defaults	  = &live_defaults,
 	.stops_at_operand = true,
+	.script		  = live_script,
 	.run		  = live_run,
 };

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 bin_PROGRAMS += ftr
 ftr_SOURCES = \
+	cmds/apart.c \
+	cmds/apart.h \
 	cmds/build.c \
 	cmds/check.c \
 	cmds/cmd.h \
@@ -49,6 +51,8 @@ ftr_SOURCES = \
 	cmds/message.h \
 	cmds/rules.c \
 	cmds/rules.h \
+	cmds/script.c \
+	cmds/script.h \
 	cmds/show.c \
 	cmds/show.h \
 	cmds/slowest.c \

@@ -10,14 +10,18 @@
 #include "utils/base/closest.h"
 #include "utils/cli/common.h"
 #include "utils/cli/parse.h"
+#include "utils/base/strbuf.h"
 #include "utils/format/format.h"
+#include "utils/script/script.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_COMMAND "live"
+#define SCRIPT_OPTIONS "uftrace-option"
 
 const char *ftr_cmd_data_dir(void)
 {
@@ -43,13 +47,18 @@ static bool is_first_the_trace(const struct ftr_cmd *cmd, const struct ftr_commo
 	return cmd->trace == FTR_CMD_TRACE_OPERAND && common->data == NULL;
 }
 
+static bool limits_operands(const struct ftr_cmd *cmd)
+{
+	return cmd->trace == FTR_CMD_TRACE_OPERAND || cmd->trace == FTR_CMD_TRACE_FOUND;
+}
+
 /* "ftr report prog": users of uftrace name the program, which is that of the data; or -1. */
 static int find_program(const struct ftr_cmd *cmd, const struct ftr_common *common, int argc,
 			char **argv)
 {
 	int own = is_first_the_trace(cmd, common) ? 0 : (int)cmd->operand_nr;
 
-	if (cmd->trace == FTR_CMD_TRACE_NONE || argc <= own)
+	if (!limits_operands(cmd) || argc <= own)
 		return -1;
 	for (int i = 0; i < argc; i++)
 		if (ftr_data_is_of_program(common, argv[i]))
@@ -78,7 +87,7 @@ static int run_operands(const struct ftr_cmd *cmd, struct ftr_common *common, in
 		trace = 0;		/* opening it says what is wrong with it */
 	if (trace >= 0)
 		common->data = take_operand(trace, &argc, argv);
-	if (cmd->trace != FTR_CMD_TRACE_NONE && argc > (int)cmd->operand_nr) {
+	if (limits_operands(cmd) && argc > (int)cmd->operand_nr) {
 		ftr_error("%s: unexpected operand %s; the trace is %s", cmd->name,
 			      argv[cmd->operand_nr], ftr_data_path(common));
 		return FTR_EXIT_USAGE;
@@ -94,7 +103,7 @@ struct invocation {
 	void *values;			/* of the command, struct ftr_common first */
 	int argc;
 	char **argv;
-	struct ftr_opt_file config, defaults, named;
+	struct ftr_opt_file config, defaults, script, named;
 	char *config_path;		/* (owned) */
 };
 
@@ -179,7 +188,7 @@ static int parse_again(struct invocation *inv, struct ftr_err *err)
 		return -EINVAL;
 	if (inv->defaults.argc > 0)
 		file_parse(inv, &inv->defaults, &ignored);
-	if (file_parse(inv, &inv->named, err) < 0)
+	if (file_parse(inv, &inv->script, err) < 0 || file_parse(inv, &inv->named, err) < 0)
 		return -EINVAL;
 	return words_parse(inv, inv->argc, inv->argv, &outcome, err);
 }
@@ -214,6 +223,23 @@ static int config_load(struct invocation *inv, struct ftr_err *err)
 	return ret < 0 ? ret : ftr_opt_file_choose(&inv->config, inv->cmd->name, err);
 }
 
+/* What a script says of the recording that it is for; whether there is one is found out later. */
+static int script_load(struct invocation *inv, struct ftr_err *err)
+{
+	const char *path = inv->cmd->script != NULL ? inv->cmd->script(inv->values) : NULL;
+	struct ftr_strbuf text;
+	int ret;
+
+	if (path == NULL || access(path, R_OK) != 0)
+		return 0;
+	ftr_strbuf_init(&text);
+	ret = ftr_script_comments(path, SCRIPT_OPTIONS, &text, err);
+	if (ret == 0)
+		ret = ftr_opt_file_parse(&inv->script, path, ftr_strbuf_str(&text), text.len, err);
+	ftr_strbuf_fini(&text);
+	return ret;
+}
+
 static int files_load(struct invocation *inv, int first, struct ftr_err *err)
 {
 	const struct ftr_common *common = inv->values;
@@ -223,7 +249,10 @@ static int files_load(struct invocation *inv, int first, struct ftr_err *err)
 		ret = ftr_opt_file_load(&inv->named, common->opt_file, err);
 	if (ret < 0)
 		return ret;
-	if (inv->config.argc > 1 || common->opt_file != NULL)
+	ret = script_load(inv, err);
+	if (ret < 0)
+		return ret;
+	if (inv->config.argc > 1 || inv->script.argc > 1 || common->opt_file != NULL)
 		first = parse_again(inv, err);
 	if (first < 0)
 		return first;
@@ -236,10 +265,13 @@ static int files_load(struct invocation *inv, int first, struct ftr_err *err)
 	return parse_again(inv, err);
 }
 
+static int run_command(const struct ftr_cmd *cmd, int argc, char **argv);
+
 static int run_parsed(struct invocation *inv)
 {
 	struct ftr_options_outcome outcome;
 	struct ftr_err err = { 0 };
+	const struct ftr_cmd *other;
 	int first;
 
 	first = words_parse(inv, inv->argc, inv->argv, &outcome, &err);
@@ -247,6 +279,9 @@ static int run_parsed(struct invocation *inv)
 		return ftr_help_print_command(inv->cmd);
 	if (first >= 0 && outcome.asked == FTR_OPTIONS_VERSION)
 		return ftr_version_print();
+	other = first >= 0 && inv->cmd->instead != NULL ? inv->cmd->instead(inv->values) : NULL;
+	if (other != NULL)
+		return run_command(other, inv->argc, inv->argv);
 	if (first >= 0)
 		first = files_load(inv, first, &err);
 	if (first >= 0 && ftr_message_init(inv->values, &err) < 0)
@@ -275,6 +310,7 @@ static int run_command(const struct ftr_cmd *cmd, int argc, char **argv)
 	ftr_options_fini(cmd->options, inv.values);
 	ftr_opt_file_fini(&inv.config);
 	ftr_opt_file_fini(&inv.defaults);
+	ftr_opt_file_fini(&inv.script);
 	ftr_opt_file_fini(&inv.named);
 	free(inv.config_path);
 	free(inv.values);
@@ -289,8 +325,6 @@ static const char *foreign_command(const char *word)
 	} rows[] = {
 		{ "recv", "receives traces over the network, which ftr does not do; copy the data "
 			  "directory, or pipe it: ftr dump --fxt | ssh HOST ftr report -" },
-		{ "script", "runs scripts over a trace, which ftr does not do yet; read ftr dump "
-			    "--chrome, or ftr report --format=csv" },
 		{ "tui", "is uftrace's browser, which ftr does not have yet; see ftr graph, ftr "
 			 "report, or ftr dump --chrome for a trace viewer" },
 	};

@@ -36,27 +36,36 @@ static char *word_next(char **p)
 	return word;
 }
 
+int ftr_opt_file_parse(struct ftr_opt_file *file, const char *name, const char *text, size_t len,
+		       struct ftr_err *err)
+{
+	char *p, *word;
+
+	*file = (struct ftr_opt_file){ 0 };
+	file->text = strndup(text, len);
+	file->argv = calloc(len / 2 + 3, sizeof(*file->argv));
+	if (file->text == NULL || file->argv == NULL) {
+		ftr_opt_file_fini(file);
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", name);
+	}
+	file->argv[file->argc++] = (char *)name;
+	for (p = file->text; (word = word_next(&p)) != NULL; )
+		file->argv[file->argc++] = word;
+	return 0;
+}
+
 int ftr_opt_file_load(struct ftr_opt_file *file, const char *path, struct ftr_err *err)
 {
 	struct ftr_istream in;
-	char *p, *word;
 	int ret;
 
 	*file = (struct ftr_opt_file){ 0 };
 	ret = ftr_istream_open(&in, AT_FDCWD, path, err);
 	if (ret < 0)
 		return ret;
-	file->text = strndup((const char *)in.data, in.size);
-	file->argv = calloc(in.size / 2 + 3, sizeof(*file->argv));
+	ret = ftr_opt_file_parse(file, path, (const char *)in.data, in.size, err);
 	ftr_istream_close(&in);
-	if (file->text == NULL || file->argv == NULL) {
-		ftr_opt_file_fini(file);
-		return ftr_err_set(err, ENOMEM, "%s: out of memory", path);
-	}
-	file->argv[file->argc++] = (char *)path;
-	for (p = file->text; (word = word_next(&p)) != NULL; )
-		file->argv[file->argc++] = word;
-	return 0;
+	return ret;
 }
 
 static bool is_heading(const char *word)

@@ -6,6 +6,8 @@
 #ifndef FTR_CMDS_OPT_FILE_H
 #define FTR_CMDS_OPT_FILE_H
 
+#include <stddef.h>
+
 #include "utils/base/err.h"
 
 /* Words as main gets them: argv[0] is the file. */
@@ -20,6 +22,9 @@ struct ftr_opt_file {
  * word's start makes the rest of its line a comment.  -ENOENT: no such file.
  */
 int  ftr_opt_file_load(struct ftr_opt_file *file, const char *path, struct ftr_err *err);
+/* The same from a text; @name, which is kept, becomes argv[0]. */
+int  ftr_opt_file_parse(struct ftr_opt_file *file, const char *name, const char *text, size_t len,
+			struct ftr_err *err);
 /*
  * Keep only what stands behind the words "[COMMAND]", "[COMMAND,COMMAND]" or "[all]" that name
  * @command, each up to the next.  -EINVAL: something stands before the first.

@@ -14,6 +14,7 @@
 #include "cmds/message.h"
 #include "cmds/record_end.h"
 #include "cmds/record_observed.h"
+#include "cmds/script.h"
 #include "utils/base/bits.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
@@ -133,6 +134,8 @@ const struct ftr_option ftr_record_opts_options[] = {
 	ROW("rt-prio", 0, "PRIO",
 	    "Run the recorder at real-time priority PRIO, 1 to 99 (SCHED_FIFO)", ftr_opt_u64,
 	    rt_prio, .min = 1, .max = RT_PRIO_MAX),
+	ROW("script", 'S', "FILE", "When the program has ended, run the script FILE over its calls",
+	    ftr_opt_string, script),
 	ROW("signal", 0, "SIGNAL@ACTION",
 	    "When ftr gets SIGNAL: dump what --overwrite kept, trace_on, trace_off, or finish",
 	    ftr_opt_list, signals),
@@ -472,6 +475,28 @@ static int record_observed(const struct record_values *values, char **argv)
 	return FTR_EXIT_USAGE;
 }
 
+/* What was chosen for the recording, and what of it is left to readers, holds for the script. */
+static int run_script(const struct record_values *values, const char *dir, char **argv, int argc,
+		      int status)
+{
+	struct ftr_script_run run = {
+		.path = values->record.script,
+		.args = argv,
+		.arg_nr = argc,
+		.is_record = true,
+		.common = values->common,
+		.selection = {
+			.depth = values->record.depth,
+			.time_ns = values->record.time_ns,
+			.filter = values->record.filter,
+		},
+	};
+
+	run.common.data = dir;
+	run.selection.filter.are_recorders = true;
+	return ftr_script_show_after(&run, status);
+}
+
 static int record_run(void *arg, int argc, char **argv)
 {
 	const struct record_values *values = arg;
@@ -479,6 +504,7 @@ static int record_run(void *arg, int argc, char **argv)
 	struct ftr_record_opts opts = values->record;
 	struct ftr_err err = { 0 };
 	bool was_run;
+	int status;
 
 	if (values->record.lists_events)
 		return ftr_record_list_events(&values->common);
@@ -499,8 +525,18 @@ static int record_run(void *arg, int argc, char **argv)
 			  observed_format()->name);
 		return FTR_EXIT_USAGE;
 	}
+	if (opts.script != NULL && ftr_script_check(opts.script) != FTR_EXIT_OK)
+		return FTR_EXIT_USAGE;
 	opts.shows_end = true;
-	return ftr_record_program(&opts, dir, argv, &was_run);
+	status = ftr_record_program(&opts, dir, argv, &was_run);
+	if (!was_run || opts.script == NULL)
+		return status;
+	return run_script(values, dir, argv, argc, status);
+}
+
+static const char *record_script(const void *values)
+{
+	return ((const struct record_values *)values)->record.script;
 }
 
 const struct ftr_cmd ftr_cmd_record = {
@@ -511,5 +547,6 @@ const struct ftr_cmd ftr_cmd_record = {
 	.values_bytes	  = sizeof(struct record_values),
 	.defaults	  = &record_defaults,
 	.stops_at_operand = true,
+	.script		  = record_script,
 	.run		  = record_run,
 };

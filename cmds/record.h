@@ -39,6 +39,7 @@ struct ftr_record_opts {
 	bool shows_end;			/* one line at the end, on a terminal */
 	struct ftr_option_values of_collectors;
 	struct ftr_option_values of_sections;
+	const char *script;		/* (nullable) to run over the data at the end */
 	const char *libmcount_dir;	/* (nullable) */
 };
 

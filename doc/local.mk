@@ -17,6 +17,7 @@ dist_man_MANS += \
 	doc/ftr-replay.1 \
 	doc/ftr-report.1 \
 	doc/ftr-rules.7 \
+	doc/ftr-script.1 \
 	doc/ftr-slowest.1
 EXTRA_DIST += \
 	doc/ARCHITECTURE.md \
@@ -32,6 +33,7 @@ EXTRA_DIST += \
 	doc/fleet.md \
 	doc/json.md \
 	doc/rows.md \
+	doc/scripts.md \
 	doc/swap.md \
 	doc/adr/0001-two-waists.md \
 	doc/adr/0002-names-in-the-recorder.md \
@@ -79,6 +81,7 @@ EXTRA_DIST += \
 	doc/adr/0050-containers-as-their-users-see-them.md \
 	doc/adr/0052-unprepared-programs.md \
 	doc/adr/0054-runs.md \
+	doc/adr/0063-scripts-outside-of-the-program.md \
 	doc/adr/0060-a-load-is-sealed.md \
 	doc/fxt.md \
 	doc/layers.txt \

@@ -34,6 +34,7 @@ e2e_tests = \
 	tests/e2e/record_room.py \
 	tests/e2e/rows.py \
 	tests/e2e/streams.py \
+	tests/e2e/scripts.py \
 	tests/e2e/swap.py \
 	tests/e2e/syscalls.py \
 	tests/e2e/syscalls_life.py \

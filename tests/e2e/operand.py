@@ -30,7 +30,7 @@ def formats(direction):
     return re.search(rf"^ *formats, {direction} +(.*)$", run("--version").stdout, re.M)[1].split()
 
 
-NEEDED = {"check": ["--max-calls=main=1"]}      # what a command does not go without
+NEEDED = {"check": ["--max-calls=main=1"], "script": ["-S", "/bin/cat"]}      # what a command does not go without
 
 
 class OperandTest(harness.Test):
@@ -50,7 +50,7 @@ class OperandTest(harness.Test):
                 cls.traces.append(path)
 
     def shown(self, *words):
-        done = run(*words, *PLAIN)
+        done = run(words[0], *PLAIN, *words[1:])
         self.assertEqual((done.returncode, done.stderr), (0, ""), words)
         self.assertNotEqual(done.stdout, "", words)
         return done.stdout

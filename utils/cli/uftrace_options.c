@@ -6,7 +6,8 @@
 
 enum {
 	RECORD = 1, REPLAY = 2, REPORT = 4, GRAPH = 8, INFO = 16, DUMP = 32, LIVE = 64,
-	READERS = REPLAY | REPORT | GRAPH | DUMP, ALL = ~0,
+	SCRIPT = 128,
+	READERS = REPLAY | REPORT | GRAPH | DUMP | SCRIPT, ALL = ~0,
 };
 
 static const struct {
@@ -15,6 +16,7 @@ static const struct {
 } commands[] = {
 	{ "record", RECORD }, { "live", RECORD | REPLAY | LIVE }, { "replay", REPLAY },
 	{ "report", REPORT }, { "graph", GRAPH }, { "info", INFO }, { "dump", DUMP },
+	{ "script", SCRIPT },
 };
 
 static const struct ftr_uftrace_option known[] = {
@@ -86,13 +88,13 @@ static const struct ftr_uftrace_option known[] = {
 	{ "patch", 'P', true, RECORD },
 	{ "pid", 'p', true, RECORD },
 	{ "port", 0, true, RECORD },
-	{ "record", 0, false, LIVE },
+	{ "record", 0, false, LIVE | SCRIPT },
 	{ "report", 0, false, LIVE },
 	{ "retval", 'R', true, RECORD },
 	{ "rt-prio", 0, true, RECORD },
 	{ "run-cmd", 0, true, 0 },
 	{ "sample-time", 0, true, DUMP | GRAPH },
-	{ "script", 'S', true, RECORD },
+	{ "script", 'S', true, RECORD | SCRIPT },
 	{ "size-filter", 'Z', true, RECORD | READERS },
 	{ "sort", 's', true, REPORT | GRAPH },
 	{ "sort-column", 0, true, REPORT },
