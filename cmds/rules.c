@@ -10,18 +10,12 @@
 #include "utils/base/closest.h"
 #include "utils/cli/rules.h"
 
-static int check_rule(const struct ftr_rule *rule, bool was_recorded, struct ftr_err *err)
+static void warn_recorded(const struct ftr_rule *rule)
 {
-	const char *option = ftr_rule_option(rule->kind);
-	uint32_t unknown = rule->actions & ~(uint32_t)(FTR_RULES_SHOWN | FTR_RULES_RECORDED);
-
-	if (unknown != 0)
-		return ftr_err_set(err, ENOTSUP, "--%s: %s: \"%s\" is not supported yet", option,
-				   rule->text, ftr_rule_action_name(unknown));
-	if ((rule->actions & FTR_RULES_RECORDED) && !was_recorded)
-		ftr_warn("--%s: %s: \"%s\" is done when calls are recorded, not here", option,
-			 rule->text, ftr_rule_action_name(rule->actions & FTR_RULES_RECORDED));
-	return 0;
+	if ((rule->actions & FTR_RULES_RECORDED) != 0)
+		ftr_warn("--%s: %s: \"%s\" is done when calls are recorded, not here",
+			 ftr_rule_option(rule->kind), rule->text,
+			 ftr_rule_action_name(rule->actions & FTR_RULES_RECORDED));
 }
 
 int ftr_opened_parse_rules(struct ftr_opened *opened, const struct ftr_filter_opts *opts,
@@ -29,8 +23,8 @@ int ftr_opened_parse_rules(struct ftr_opened *opened, const struct ftr_filter_op
 {
 	int ret = ftr_rules_parse_opts(&opened->rules, &opts->rules, err);
 
-	for (size_t i = 0; ret == 0 && i < opened->rules.rules.nr; i++)
-		ret = check_rule(&opened->rules.rules.v[i], opts->are_recorders, err);
+	for (size_t i = 0; ret == 0 && !opts->are_recorders && i < opened->rules.rules.nr; i++)
+		warn_recorded(&opened->rules.rules.v[i]);
 	if (ret == 0)
 		ret = ftr_rule_plans_check(&opened->rules, err);
 	opened->options.size_bytes = opts->size_bytes;

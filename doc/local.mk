@@ -28,6 +28,7 @@ EXTRA_DIST += \
 	doc/HOWTO-ADD-a-command.md \
 	doc/HOWTO-ADD-a-format.md \
 	doc/HOWTO-ADD-a-probe.md \
+	doc/HOWTO-ADD-an-action.md \
 	doc/HOWTO-ADD-an-architecture.md \
 	doc/ci.md \
 	doc/fleet.md \

@@ -92,6 +92,7 @@ static void check_shown(const struct ftr_rule *rule, enum ftr_match match)
 {
 	enum ftr_rule_kind kind = rule->kind;
 	struct ftr_err err = { 0 };
+	const struct ftr_rule_values *values;
 	struct ftr_rules again;
 
 	if (rule->shown == NULL)
@@ -102,10 +103,11 @@ static void check_shown(const struct ftr_rule *rule, enum ftr_match match)
 	check(ftr_rules_parse(&again, kind, rule->shown, match, &err) == 0);
 	check(again.rules.nr == 1);
 	check((again.rules.v[0].actions & FTR_RULES_SHOWN) == (rule->actions & FTR_RULES_SHOWN));
-	check(again.rules.v[0].depth == rule->depth && again.rules.v[0].time_ns == rule->time_ns &&
-	      again.rules.v[0].size_bytes == rule->size_bytes &&
-	      again.rules.v[0].sample_nr == rule->sample_nr &&
-	      again.rules.v[0].rate_per_s == rule->rate_per_s);
+	values = &again.rules.v[0].values;
+	check(values->depth == rule->values.depth && values->time_ns == rule->values.time_ns &&
+	      values->size_bytes == rule->values.size_bytes &&
+	      values->sample_nr == rule->values.sample_nr &&
+	      values->rate_per_s == rule->values.rate_per_s);
 	check((again.rules.v[0].condition == NULL) == (rule->condition == NULL));
 	ftr_rules_fini(&again);
 }

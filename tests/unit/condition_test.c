@@ -155,7 +155,7 @@ static void a_condition_ends_where_it_must(void **state)
 
 	assert_int_equal(rules.rules.nr, 2);
 	assert_string_equal(rule->text, "g");
-	assert_int_equal(rule[-1].time_ns, 5);
+	assert_int_equal(rule[-1].values.time_ns, 5);
 	assert_string_equal(rule[-1].condition->left->text, "a,b;c\"@");
 }
 

@@ -61,7 +61,8 @@ static void each_action_has_its_bit(void **state)
 		{ "f@depth=1,time=2,trace", FTR_RULE_DEPTH | FTR_RULE_TIME | FTR_RULE_TRACE },
 		{ "f@filter,notrace", FTR_RULE_NOTRACE },
 		{ "f@trace_off,trace_on", FTR_RULE_TRACE_ON },
-		{ "f@libx,trace", FTR_RULE_TRACE },
+		{ "f@libx,trace", FTR_RULE_TRACE }, { "f@Trace-On", FTR_RULE_TRACE_ON },
+		{ "f@traceoff", FTR_RULE_TRACE_OFF }, { "f@auto_args", FTR_RULE_AUTO_ARGS },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -79,13 +80,13 @@ static void values_are_read(void **state)
 		parse(FTR_RULE_OF_TRIGGER, "f@depth=7,time=1.5us,size=4k,color=bold,"
 		      "read=proc/statm,read=pmu-cache,sample=9,rate=200/s");
 
-	assert_int_equal(rule->depth, 7);
-	assert_int_equal(rule->time_ns, 1500);
-	assert_int_equal(rule->size_bytes, 4096);
-	assert_int_equal(rule->color, 'B');
-	assert_int_equal(rule->reads, FTR_READ_STATM | FTR_READ_PMU_CACHE);
-	assert_int_equal(rule->sample_nr, 9);
-	assert_int_equal(rule->rate_per_s, 200);
+	assert_int_equal(rule->values.depth, 7);
+	assert_int_equal(rule->values.time_ns, 1500);
+	assert_int_equal(rule->values.size_bytes, 4096);
+	assert_int_equal(rule->values.color, 'B');
+	assert_int_equal(rule->values.reads, FTR_READ_STATM | FTR_READ_PMU_CACHE);
+	assert_int_equal(rule->values.sample_nr, 9);
+	assert_int_equal(rule->values.rate_per_s, 200);
 }
 
 static void specs_are_kept_as_they_are(void **state)

@@ -10,37 +10,34 @@
 #include "utils/base/closest.h"
 #include "utils/object/demangle.h"
 #include "utils/object/elf.h"
+#include "utils/proto/rules.h"
 #include "utils/record/linked.h"
 #include "utils/record/watched.h"
 #include "utils/trace/rule_plan.h"
 
-/* What the runtime does by itself; colours and backtraces are for who looks at the data. */
-#define GATED \
-	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_CALLER | FTR_RULE_DEPTH | \
-	 FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF | \
-	 FTR_RULE_FINISH | FTR_RULE_DUMP | FTR_RULES_COUNTED | FTR_RULE_READ | \
-	 FTR_RULE_CALLSITE | FTR_RULE_RECOVER)
 #define PMU (FTR_READ_PMU_CYCLE | FTR_READ_PMU_CACHE | FTR_READ_PMU_BRANCH)
-#define VALUES (FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)
-#define RECORDED (GATED | VALUES)
+
+/* What the runtime does by itself, since it is told of it. */
+static const uint32_t gated = 0
+#define FTR_RULE_ACTION(id, name, read, flag, in) | ((flag) != 0 ? FTR_RULE_##id : 0u)
+#define FTR_RULE_IMPLIED(id, name, in)
+#include "utils/trace/rule_actions.def"
+#undef FTR_RULE_ACTION
+#undef FTR_RULE_IMPLIED
+	;
 
 bool ftr_record_choice_is_any(const struct ftr_record_choice *choice)
 {
 	return choice != NULL &&
 	       (choice->time_ns != 0 || choice->size_bytes != 0 || choice->starts_off ||
 		choice->is_switched ||
-		(choice->rules != NULL && (ftr_rules_actions(choice->rules) & GATED) != 0));
+		(choice->rules != NULL && (ftr_rules_actions(choice->rules) & gated) != 0));
 }
 
 static int rule_check(const struct ftr_record_choice *choice, const struct ftr_rule *rule,
 		      struct ftr_err *err)
 {
-	uint32_t others = rule->actions & ~(uint32_t)(RECORDED | FTR_RULES_SHOWN);
-
-	if (others != 0)
-		return ftr_err_set(err, EINVAL, "%s: \"%s\" is not supported yet", rule->text,
-				   ftr_rule_action_name(others));
-	if ((rule->actions & FTR_RULE_READ) != 0 && (rule->reads & PMU) != 0)
+	if ((rule->actions & FTR_RULE_READ) != 0 && (rule->values.reads & PMU) != 0)
 		return ftr_err_set(err, EINVAL, "%s: counters of the processor are not read; "
 				   "proc/statm and page-fault are", rule->text);
 	if ((rule->actions & FTR_RULE_DUMP) != 0 && !choice->is_flight)
@@ -106,25 +103,6 @@ static bool rule_matches(const struct ftr_rule *rule, const struct place *place,
 	       module_matches(rule, place, symbol);
 }
 
-static void chosen_join(struct ftr_record_chosen *chosen, const struct ftr_rule *rule)
-{
-	if ((rule->clears & FTR_RULE_READ) != 0)
-		chosen->reads = 0;
-	chosen->actions = ftr_rule_actions_join(chosen->actions, rule);
-	if ((rule->actions & FTR_RULE_DEPTH) != 0)
-		chosen->depth = rule->depth;
-	if ((rule->actions & FTR_RULE_TIME) != 0)
-		chosen->time_ns = rule->time_ns;
-	if ((rule->actions & FTR_RULE_SIZE) != 0)
-		chosen->size_bytes = rule->size_bytes;
-	if ((rule->actions & FTR_RULE_SAMPLE) != 0)
-		chosen->sample_nr = rule->sample_nr;
-	if ((rule->actions & FTR_RULE_RATE) != 0)
-		chosen->rate_per_s = rule->rate_per_s;
-	if ((rule->actions & FTR_RULE_READ) != 0)
-		chosen->reads |= rule->reads;
-}
-
 static struct ftr_record_chosen chosen_of(const struct ftr_rules *rules, const struct place *place,
 					  const struct ftr_symbol *symbol, const char *shown)
 {
@@ -132,8 +110,10 @@ static struct ftr_record_chosen chosen_of(const struct ftr_rules *rules, const s
 	size_t i;
 
 	for (i = 0; i < rules->rules.nr; i++) {
-		if (rule_matches(&rules->rules.v[i], place, symbol, shown))
-			chosen_join(&chosen, &rules->rules.v[i]);
+		const struct ftr_rule *rule = &rules->rules.v[i];
+
+		if (rule_matches(rule, place, symbol, shown))
+			chosen.actions = ftr_rule_join(chosen.actions, &chosen.values, rule);
 	}
 	return chosen;
 }

@@ -46,12 +46,7 @@ int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *
 /* What rules say together of one function. */
 struct ftr_record_chosen {
 	uint32_t actions;		/* enum ftr_rule_action */
-	uint32_t depth;
-	uint64_t time_ns;
-	uint64_t size_bytes;
-	uint64_t sample_nr;
-	uint64_t rate_per_s;
-	uint32_t reads;			/* enum ftr_rule_read */
+	struct ftr_rule_values values;
 };
 
 /* The same for each symbol of @tab, a module at @path, in order.  0 or -ENOMEM. */

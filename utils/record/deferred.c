@@ -9,25 +9,12 @@
 #include "utils/base/bits.h"
 #include "utils/trace/condition.h"
 
-#define ONLY_READ (FTR_RULE_LOCATION | FTR_RULE_COLOR | FTR_RULE_BACKTRACE)
-/* Calls are recorded that took less than -t. */
-#define HOWEVER_SHORT \
-	(FTR_RULE_TRACE | FTR_RULE_TIME | FTR_RULE_READ | FTR_RULE_CALLSITE)
-#define VALUES (FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)
-
-/*
- * What the readers' rules do once more to what is left, with the same outcome.  Not so what leaves
- * out a call that readers must see because of what else is said of it (hide, size), counts levels,
- * or switches where recording looks earlier than they do.
- */
-#define REPEATABLE \
-	(FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_CALLER | FTR_RULE_TIME | FTR_RULE_TRACE | \
-	 FTR_RULE_CLEAR)
-
 static bool is_deferred(const struct ftr_rule *rule)
 {
+	uint32_t deferred = rule->actions & ftr_rule_actions_in(FTR_IN_DEFERRED);
+
 	return rule->shown != NULL &&
-	       (rule->condition != NULL || (rule->actions & ONLY_READ) != 0 ||
+	       (rule->condition != NULL || deferred != 0 ||
 		ftr_rule_module(rule) == FTR_RULE_MODULE_KERNEL);
 }
 
@@ -101,10 +88,11 @@ void ftr_record_deferred_opts(const struct ftr_record_choice *choice, uint64_t d
 			      struct ftr_strbuf *opts)
 {
 	const struct ftr_rules *rules = choice->rules;
+	uint32_t however_short = ftr_rule_actions_in(FTR_IN_HOWEVER_SHORT);
 
 	if (!are_deferred(rules)) {
 		/* As uftrace does; but it would take back what "trace" and "time" let through. */
-		if ((ftr_rules_actions(rules) & HOWEVER_SHORT) == 0 && choice->watched.nr == 0)
+		if ((ftr_rules_actions(rules) & however_short) == 0 && choice->watched.nr == 0)
 			put_time(opts, choice);
 		return;
 	}
@@ -131,12 +119,14 @@ static void rule_weaken(struct ftr_record_choice *choice, struct ftr_rule *rule,
 	struct ftr_condition_needs needs = { 0 };
 	bool is_of_kernel = ftr_rule_module(rule) == FTR_RULE_MODULE_KERNEL;
 
-	rule->actions &= is_of_kernel ? 0 : REPEATABLE | VALUES | FTR_RULE_DUMP;
+	rule->actions &= is_of_kernel ? 0 :
+					ftr_rule_actions_in(FTR_IN_REPEATABLE | FTR_IN_VALUES) |
+						FTR_RULE_DUMP;
 	if (rule->condition == NULL || is_of_kernel)
 		return;
 	rule->actions &= ~(uint32_t)FTR_RULE_NOTRACE;
 	rule->actions |= leaves_out && has_filter ? FTR_RULE_FILTER : 0;
-	rule->time_ns = 0;
+	rule->values.time_ns = 0;
 	ftr_condition_needs(rule->condition, &needs);
 	if ((needs.subjects & (FTR_BIT(FTR_SUBJECT_ARG) | FTR_BIT(FTR_SUBJECT_FPARG))) != 0)
 		rule->actions |= FTR_RULE_ARGUMENT;

@@ -13,25 +13,13 @@
 /* What the runtime is told of an action. */
 static const struct {
 	uint32_t action;		/* enum ftr_rule_action */
-	uint32_t flag;			/* enum ftr_call_flag */
+	uint32_t flag;			/* enum ftr_call_flag; 0 = nothing */
 } flags[] = {
-	{ FTR_RULE_FILTER, FTR_CALL_FILTER },
-	{ FTR_RULE_NOTRACE, FTR_CALL_NOTRACE },
-	{ FTR_RULE_DEPTH, FTR_CALL_DEPTH },
-	{ FTR_RULE_TIME, FTR_CALL_TIME },
-	{ FTR_RULE_SIZE, FTR_CALL_SIZE },
-	{ FTR_RULE_TRACE, FTR_CALL_TRACE },
-	{ FTR_RULE_TRACE_ON, FTR_CALL_TRACE_ON },
-	{ FTR_RULE_TRACE_OFF, FTR_CALL_TRACE_OFF },
-	{ FTR_RULE_HIDE, FTR_CALL_HIDE },
-	{ FTR_RULE_CALLER, FTR_CALL_CALLER },
-	{ FTR_RULE_FINISH, FTR_CALL_FINISH },
-	{ FTR_RULE_DUMP, FTR_CALL_DUMP },
-	{ FTR_RULE_SAMPLE, FTR_CALL_SAMPLE },
-	{ FTR_RULE_RATE, FTR_CALL_RATE },
-	{ FTR_RULE_CALLSITE, FTR_CALL_CALLSITE },
-	{ FTR_RULE_READ, FTR_CALL_READ },
-	{ FTR_RULE_RECOVER, FTR_CALL_RECOVER },
+#define FTR_RULE_ACTION(id, name, read, flag, in) { FTR_RULE_##id, flag },
+#define FTR_RULE_IMPLIED(id, name, in)
+#include "utils/trace/rule_actions.def"
+#undef FTR_RULE_ACTION
+#undef FTR_RULE_IMPLIED
 };
 
 /* One module's section while it is made. */
@@ -60,8 +48,8 @@ static uint32_t size_of(const struct ftr_record_choice *choice, const struct ftr
 		if ((rule->actions & FTR_RULE_SIZE) == 0)
 			continue;
 		matters = true;
-		if (symbol->size >= rule->size_bytes && rule->size_bytes > size)
-			size = rule->size_bytes;
+		if (symbol->size >= rule->values.size_bytes && rule->values.size_bytes > size)
+			size = rule->values.size_bytes;
 	}
 	if (!matters || symbol->size == 0)
 		return 0;
@@ -77,15 +65,16 @@ static uint32_t reads_of(uint32_t reads)
 static struct ftr_call_rule rule_of(const struct making *making, size_t n)
 {
 	const struct ftr_record_chosen *chosen = &making->chosen.of.v[n];
+	const struct ftr_rule_values *values = &chosen->values;
 	struct ftr_call_rule rule = {
-		.depth = chosen->depth,
-		.time_ns = chosen->time_ns,
-		.size_min = chosen->size_bytes <= UINT32_MAX ? (uint32_t)chosen->size_bytes :
+		.depth = values->depth,
+		.time_ns = values->time_ns,
+		.size_min = values->size_bytes <= UINT32_MAX ? (uint32_t)values->size_bytes :
 							       UINT32_MAX,
 		.size = size_of(making->choice, &making->tab.symbols[n]),
-		.sample_nr = chosen->sample_nr,
-		.rate_per_s = chosen->rate_per_s,
-		.reads = reads_of(chosen->reads),
+		.sample_nr = values->sample_nr,
+		.rate_per_s = values->rate_per_s,
+		.reads = reads_of(values->reads),
 	};
 	size_t i;
 

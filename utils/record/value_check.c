@@ -92,7 +92,7 @@ static int pattern_check(const struct ftr_rule *rule, const struct ftr_record_ch
 
 static bool has_values(const struct ftr_rule *rule)
 {
-	return (rule->actions & (FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)) != 0;
+	return (rule->actions & FTR_RULES_VALUES) != 0;
 }
 
 int ftr_values_check(const struct ftr_record_choice *choice, struct ftr_err *err)

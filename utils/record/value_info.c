@@ -7,13 +7,12 @@
 #include "utils/record/value_module.h"
 #include "utils/trace/info.h"
 
-#define SPEC_ACTIONS (FTR_RULE_ARGUMENT | FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)
 
 bool ftr_values_are_any(const struct ftr_record_choice *choice)
 {
 	return choice != NULL &&
 	       (choice->auto_args || (choice->rules != NULL &&
-				      (ftr_rules_actions(choice->rules) & SPEC_ACTIONS) != 0));
+				      (ftr_rules_actions(choice->rules) & FTR_RULES_VALUES) != 0));
 }
 
 /* "FUNC@arg1,arg2"; without words: as debug info says. */

@@ -21,10 +21,9 @@
 
 #define SWITCHES (FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF)
 
-/* What is done here. */
-#define AT_ENTRY (FTR_RULE_FILTER | FTR_RULE_NOTRACE | FTR_RULE_HIDE | FTR_RULE_LOCATION | \
-		  FTR_RULE_DEPTH | SWITCHES | FTR_RULE_FINISH | FTR_RULE_COLOR | \
-		  FTR_RULES_COUNTED | FTR_RULE_BACKTRACE)
+/* What is done here; plans have cleared already. */
+#define AT_ENTRY \
+	(FTR_RULES_SHOWN & ~(ftr_rule_actions_in(FTR_IN_THRESHOLD) | (uint32_t)FTR_RULE_CLEAR))
 
 #define NO_DEPTH UINT32_MAX
 #define NS_PER_S UINT64_C(1000000000)
@@ -153,7 +152,7 @@ static uint32_t levels_of(const struct filter *self, const struct frame *frame,
 			  const struct ftr_rule_plan *plan)
 {
 	if (plan->actions & FTR_RULE_DEPTH)
-		return plan->depth;
+		return plan->values.depth;
 	if (plan->actions & FTR_RULE_FILTER)
 		return self->depth_max;
 	return frame->limit - frame->shown_depth;
@@ -195,7 +194,8 @@ static int count(struct state *state, const struct ftr_event *ev, const struct f
 	counter = counter_of(state, ev->call.func);
 	if (counter == NULL)
 		return -ENOMEM;
-	if ((plan->actions & FTR_RULE_SAMPLE) && counter->sampled_nr++ % plan->sample_nr != 0)
+	if ((plan->actions & FTR_RULE_SAMPLE) &&
+	    counter->sampled_nr++ % plan->values.sample_nr != 0)
 		return 0;
 	if (!(plan->actions & FTR_RULE_RATE))
 		return 1;
@@ -203,7 +203,7 @@ static int count(struct state *state, const struct ftr_event *ev, const struct f
 		counter->second_ns = ev->time_ns;
 		counter->rated_nr = 0;
 	}
-	return counter->rated_nr++ < plan->rate_per_s;
+	return counter->rated_nr++ < plan->values.rate_per_s;
 }
 
 /* The ENTRY of a call that a rule concerns.  Is it shown?  1, 0 or -ENOMEM. */
@@ -239,7 +239,7 @@ static int take_entry(struct filter *self, struct state *state, struct ftr_event
 	frame->is_shown = levels > 0 && *state->is_on && !(plan->actions & FTR_RULE_HIDE);
 	frame_enter(state, frame, levels);
 	ev->depth = frame->shown_depth;
-	ev->color = plan->color;
+	ev->color = plan->values.color;
 	return frame->is_shown;
 }
 

@@ -44,6 +44,9 @@ libftr_a_SOURCES += \
 	utils/trace/resolve.c \
 	utils/trace/rule.c \
 	utils/trace/rule.h \
+	utils/trace/rule_actions.c \
+	utils/trace/rule_actions.def \
+	utils/trace/rule_actions.h \
 	utils/trace/rule_plan.c \
 	utils/trace/rule_plan.h \
 	utils/trace/rule_text.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules: the table of actions, and the grammar around it. */
+/* Rules: the grammar around their actions. */
 #include "utils/trace/rule.h"
 
 #include <assert.h>
@@ -35,186 +35,10 @@ static int out_of_memory(struct reader *self)
 	return ftr_err_set(self->err, ENOMEM, "out of memory");
 }
 
-/* Values of actions: @at is the place of @value. */
-
-typedef int value_fn(struct reader *self, struct ftr_slice value, size_t at);
-
-static int refuse_value(struct reader *self, struct ftr_slice value, size_t at, const char *what)
-{
-	return ftr_rule_text_refuse(&self->text, at, self->err, "\"%.*s\" is not %s",
-				    (int)value.len, value.s, what);
-}
-
-static int read_depth(struct reader *self, struct ftr_slice value, size_t at)
-{
-	uint64_t depth;
-
-	if (ftr_parse_u64(value, 10, &depth) < 0 || depth == 0 || depth > UINT32_MAX)
-		return refuse_value(self, value, at, "a depth from 1 on");
-	self->rule.depth = (uint32_t)depth;
-	return 0;
-}
-
-static int read_time(struct reader *self, struct ftr_slice value, size_t at)
-{
-	if (ftr_parse_time(value, &self->rule.time_ns, NULL) < 0)
-		return refuse_value(self, value, at, "a time like 10us");
-	return 0;
-}
-
-static int read_size(struct reader *self, struct ftr_slice value, size_t at)
-{
-	if (ftr_parse_size(value, &self->rule.size_bytes) < 0)
-		return refuse_value(self, value, at, "a size in bytes");
-	return 0;
-}
-
-static int read_color(struct reader *self, struct ftr_slice value, size_t at)
-{
-	static const struct {
-		const char *name;
-		char color;
-	} colors[] = {
-		{ "red", 'r' }, { "green", 'g' }, { "blue", 'b' }, { "yellow", 'y' },
-		{ "magenta", 'm' }, { "cyan", 'c' }, { "bold", 'B' }, { "gray", 'w' },
-	};
-
-	for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++) {
-		if (ftr_slice_eq(value, colors[i].name)) {
-			self->rule.color = colors[i].color;
-			return 0;
-		}
-	}
-	return refuse_value(self, value, at,
-			    "a colour: red, green, blue, yellow, magenta, cyan, bold, gray");
-}
-
-static int read_read(struct reader *self, struct ftr_slice value, size_t at)
-{
-	static const char *const names[] = {
-		"proc/statm", "page-fault", "pmu-cycle", "pmu-cache", "pmu-branch"
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (ftr_slice_eq(value, names[i])) {
-			self->rule.reads |= FTR_BIT(i);
-			return 0;
-		}
-	}
-	return refuse_value(self, value, at,
-			    "one of: proc/statm, page-fault, pmu-cycle, pmu-cache, pmu-branch");
-}
-
-static int read_sample(struct reader *self, struct ftr_slice value, size_t at)
-{
-	if (ftr_parse_u64(value, 10, &self->rule.sample_nr) < 0 || self->rule.sample_nr == 0)
-		return refuse_value(self, value, at, "a number of calls from 1 on");
-	return 0;
-}
-
-/* "100/s" */
-static int read_rate(struct reader *self, struct ftr_slice value, size_t at)
-{
-	struct ftr_slice number = ftr_slice_make(value.s, value.len < 2 ? 0 : value.len - 2);
-
-	if (value.len < 3 || memcmp(value.s + value.len - 2, "/s", 2) != 0 ||
-	    ftr_parse_u64(number, 10, &self->rule.rate_per_s) < 0 || self->rule.rate_per_s == 0)
-		return refuse_value(self, value, at, "a rate like 100/s");
-	return 0;
-}
-
-static value_fn read_clear;
-
-/* Actions: a row each.  Spellings of one stand together, the one that messages use first. */
-
-static const struct action {
-	const char *name;
-	uint32_t bit;
-	value_fn *read;		/* NULL = takes no value; that of clear may be left out */
-} actions[] = {
-	{ "filter", FTR_RULE_FILTER, NULL },
-	{ "notrace", FTR_RULE_NOTRACE, NULL },
-	{ "hide", FTR_RULE_HIDE, NULL },
-	{ "caller", FTR_RULE_CALLER, NULL },
-	{ "depth", FTR_RULE_DEPTH, read_depth },
-	{ "time", FTR_RULE_TIME, read_time },
-	{ "size", FTR_RULE_SIZE, read_size },
-	{ "trace", FTR_RULE_TRACE, NULL },
-	{ "trace_on", FTR_RULE_TRACE_ON, NULL },
-	{ "traceon", FTR_RULE_TRACE_ON, NULL },
-	{ "trace-on", FTR_RULE_TRACE_ON, NULL },
-	{ "trace_off", FTR_RULE_TRACE_OFF, NULL },
-	{ "traceoff", FTR_RULE_TRACE_OFF, NULL },
-	{ "trace-off", FTR_RULE_TRACE_OFF, NULL },
-	{ "finish", FTR_RULE_FINISH, NULL },
-	{ "recover", FTR_RULE_RECOVER, NULL },
-	{ "backtrace", FTR_RULE_BACKTRACE, NULL },
-	{ "color", FTR_RULE_COLOR, read_color },
-	{ "read", FTR_RULE_READ, read_read },
-	{ "callsite", FTR_RULE_CALLSITE, NULL },
-	{ "auto-args", FTR_RULE_AUTO_ARGS, NULL },
-	{ "sample", FTR_RULE_SAMPLE, read_sample },
-	{ "rate", FTR_RULE_RATE, read_rate },
-	{ "dump", FTR_RULE_DUMP, NULL },
-	{ "clear", FTR_RULE_CLEAR, read_clear },
-};
-
-#define ACTIONS_NR (sizeof(actions) / sizeof(actions[0]))
-
-static uint32_t join(uint32_t before, uint32_t later)
-{
-	static const uint32_t pairs[] = {
-		FTR_RULE_FILTER | FTR_RULE_NOTRACE,
-		FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF,
-	};
-
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		if (later & pairs[i])
-			before &= ~pairs[i];
-	}
-	return before | later;
-}
-
-uint32_t ftr_rule_actions_join(uint32_t before, const struct ftr_rule *later)
-{
-	if (later->actions & FTR_RULE_CLEAR)
-		before &= ~later->clears;
-	return join(before, later->actions & ~(uint32_t)FTR_RULE_CLEAR);
-}
-
 static void add_action(struct reader *self, uint32_t bit)
 {
-	self->rule.actions = join(self->rule.actions, bit);
+	self->rule.actions = ftr_rule_actions_add(self->rule.actions, bit);
 	self->word_actions = bit;
-}
-
-static const struct action *action_find(struct ftr_slice name)
-{
-	for (size_t i = 0; i < ACTIONS_NR; i++) {
-		if (strlen(actions[i].name) == name.len &&
-		    strncasecmp(actions[i].name, name.s, name.len) == 0)
-			return &actions[i];
-	}
-	return NULL;
-}
-
-/* "filter+depth" */
-static int read_clear(struct reader *self, struct ftr_slice value, size_t at)
-{
-	size_t pos = 0;
-
-	do {
-		const char *plus = memchr(value.s + pos, '+', value.len - pos);
-		size_t end = plus != NULL ? (size_t)(plus - value.s) : value.len;
-		struct ftr_slice name = ftr_slice_make(value.s + pos, end - pos);
-		const struct action *action = action_find(name);
-
-		if (action == NULL || (action->bit & FTR_RULES_CLEARED) == 0)
-			return refuse_value(self, name, at + pos, "an action that can be cleared");
-		self->rule.clears |= action->bit;
-		pos = end + 1;
-	} while (pos <= value.len);
-	return 0;
 }
 
 /* "depht=3" is no module. */
@@ -224,28 +48,27 @@ static int refuse_action(struct reader *self, struct ftr_slice name, size_t at)
 	char word[24];
 
 	snprintf(word, sizeof(word), "%.*s", (int)name.len, name.s);
-	for (size_t i = 0; i < ACTIONS_NR; i++)
-		ftr_closest_try(&closest, word, actions[i].name);
+	ftr_rule_actions_try(&closest, word);
 	return ftr_rule_text_refuse(&self->text, at, self->err, "no action \"%.*s\"%s",
 				    (int)name.len, name.s, ftr_closest_ask(&closest, "", ""));
 }
 
-/* "depth=3", "trace" */
-static int read_action(struct reader *self, const struct action *action, size_t at)
+/* "depth=3", "trace"; "clear" may have a value. */
+static int read_action(struct reader *self, const struct ftr_rule_action_row *action)
 {
 	bool has_value = ftr_rule_text_take(&self->text, "=");
-	size_t value_at = self->text.pos;
-	struct ftr_slice value = ftr_rule_text_until(&self->text, ACTION_ENDS);
+	struct ftr_rule_value value = { .text = &self->text, .at = self->text.pos };
 
+	value.slice = ftr_rule_text_until(&self->text, ACTION_ENDS);
 	if (has_value != (action->read != NULL) && (has_value || action->bit != FTR_RULE_CLEAR))
-		return ftr_rule_text_refuse(&self->text, has_value ? value_at - 1 : value_at,
+		return ftr_rule_text_refuse(&self->text, has_value ? value.at - 1 : value.at,
 					    self->err, has_value ? "\"%s\" takes no value" :
 								   "\"%s\" needs a value: %s=...",
 					    action->name, action->name);
 	add_action(self, action->bit);
 	if (!has_value && action->bit == FTR_RULE_CLEAR)
-		self->rule.clears = FTR_RULES_CLEARED;
-	return has_value ? action->read(self, value, value_at) : 0;
+		self->rule.values.clears = FTR_RULES_CLEARED;
+	return has_value ? action->read(&self->rule.values, &value, self->err) : 0;
 }
 
 static int read_module(struct reader *self, struct ftr_slice name, size_t at)
@@ -301,7 +124,7 @@ static int read_condition(struct reader *self, size_t at)
 static int read_word(struct reader *self)
 {
 	size_t at = self->text.pos;
-	const struct action *action;
+	const struct ftr_rule_action_row *action;
 	struct ftr_strbuf *to;
 	struct ftr_slice name;
 
@@ -312,9 +135,9 @@ static int read_word(struct reader *self)
 	if (ftr_rule_text_take(&self->text, "if:"))
 		return read_condition(self, at);
 	name = ftr_rule_text_until(&self->text, ACTION_ENDS "=");
-	action = action_find(name);
+	action = ftr_rule_action_find(name);
 	if (action != NULL)
-		return read_action(self, action, at);
+		return read_action(self, action);
 	if (ftr_rule_text_peek(&self->text) == '=')
 		return refuse_action(self, name, at);
 	return read_module(self, name, at);
@@ -501,15 +324,6 @@ uint32_t ftr_rules_actions(const struct ftr_rules *rules)
 	for (size_t i = 0; i < rules->rules.nr; i++)
 		all |= rules->rules.v[i].actions;
 	return all;
-}
-
-const char *ftr_rule_action_name(uint32_t bits)
-{
-	for (size_t i = 0; i < ACTIONS_NR; i++) {
-		if (bits & actions[i].bit)
-			return actions[i].name;
-	}
-	return bits & FTR_RULE_ARGUMENT ? "arg" : bits & FTR_RULE_RETVAL ? "retval" : "";
 }
 
 enum ftr_rule_module ftr_rule_module(const struct ftr_rule *rule)

@@ -132,23 +132,6 @@ static bool file_matches(const struct ftr_rule *rule, const char *file)
 	return false;
 }
 
-static void merge(struct ftr_rule_plan *plan, const struct ftr_rule *rule)
-{
-	plan->actions = ftr_rule_actions_join(plan->actions, rule);
-	if (rule->actions & FTR_RULE_DEPTH)
-		plan->depth = rule->depth;
-	if (rule->actions & FTR_RULE_TIME)
-		plan->time_ns = rule->time_ns;
-	if (rule->actions & FTR_RULE_SIZE)
-		plan->size_bytes = rule->size_bytes;
-	if (rule->actions & FTR_RULE_SAMPLE)
-		plan->sample_nr = rule->sample_nr;
-	if (rule->actions & FTR_RULE_RATE)
-		plan->rate_per_s = rule->rate_per_s;
-	if (rule->actions & FTR_RULE_COLOR)
-		plan->color = rule->color;
-}
-
 /* One function while its rules are looked for. */
 struct search {
 	struct ftr_rule_plans *plans;
@@ -178,7 +161,7 @@ static struct ftr_rule_plan plan_merge(const struct ftr_rule_plans *plans, const
 		const struct ftr_rule *rule = &plans->rules->rules.v[of[i]];
 
 		if (rule->condition == NULL || (verdict >> bit++ & 1))
-			merge(&plan, rule);
+			plan.actions = ftr_rule_join(plan.actions, &plan.values, rule);
 	}
 	if (plans->has_locations && !(plan.actions & FTR_RULE_LOCATION))
 		plan.actions |= FTR_RULE_HIDE;

@@ -23,12 +23,7 @@ struct ftr_trace;
 
 struct ftr_rule_plan {
 	uint32_t actions;	/* enum ftr_rule_action; HIDE stands for LOCATION, too */
-	uint32_t depth;
-	uint64_t time_ns;
-	uint64_t size_bytes;
-	uint64_t sample_nr;
-	uint64_t rate_per_s;
-	char     color;
+	struct ftr_rule_values values;
 
 	/* Of a conditional plan: what is above is without the rules that have conditions. */
 	bool     needs_exit;	/* its conditions can be told only when the call returns */

@@ -20,7 +20,7 @@
 #include "utils/trace/stack.h"
 
 /* Of a plan. */
-#define CONCERNED (FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_TRACE | FTR_RULE_CALLER)
+#define CONCERNED ftr_rule_actions_in(FTR_IN_THRESHOLD)
 
 /* An open call. */
 struct level {
@@ -115,9 +115,9 @@ static const struct level *level_inside(const struct threshold *self, const stru
 static void level_apply(struct level *level, const struct ftr_rule_plan *plan)
 {
 	if (plan->actions & FTR_RULE_TIME)
-		level->threshold_ns = plan->time_ns;
+		level->threshold_ns = plan->values.time_ns;
 	if (plan->actions & FTR_RULE_SIZE)
-		level->size_bytes = plan->size_bytes;
+		level->size_bytes = plan->values.size_bytes;
 	level->is_kept = (plan->actions & FTR_RULE_TRACE) != 0;
 	level->leads |= (plan->actions & FTR_RULE_CALLER) != 0;
 }
