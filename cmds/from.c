@@ -14,7 +14,7 @@ const struct ftr_option ftr_from_options[] = {
 	FTR_OPTION("from", 0, "URL", "Ask a database that ftr load filled: http://HOST:PORT/DATABASE",
 		   ftr_opt_string, struct ftr_from, url),
 	FTR_OPTION("where", 0, "KEY=VALUE[,KEY=VALUE...]",
-		   "Of --from: only these host, run, build, module, function, since, until",
+		   "Of --from: only these host, run, build, since, until; of reports module and function, too",
 		   ftr_opt_string, struct ftr_from, where),
 	FTR_OPTION("login", 0, "FILE", "Of --from: read USER:PASSWORD from FILE (default: FTR_LOGIN)",
 		   ftr_opt_string, struct ftr_from, login),

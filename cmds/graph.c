@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ftr graph: who called whom, as a tree. */
 #include "cmds/cmd.h"
+#include "cmds/from.h"
 #include "cmds/graph.h"
 #include "cmds/open.h"
 #include "cmds/output.h"
@@ -8,16 +9,20 @@
 #include "cmds/show.h"
 #include "utils/analysis/graph.h"
 #include "utils/analysis/graph_task.h"
+#include "utils/base/text.h"
 #include "utils/cli/common.h"
+#include "utils/fleet/ask_graph.h"
 #include "utils/view/graph.h"
 #include "utils/view/graph_task.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct graph_values {
 	struct ftr_common common;
 	struct ftr_selection selection;
 	struct ftr_graph_opts view;
+	struct ftr_from from;
 	bool by_task;
 	bool json;
 };
@@ -45,6 +50,7 @@ static const struct ftr_option graph_options[] = {
 	FTR_OPTION_GROUP(ftr_subtract_options, struct graph_values, selection),
 	FTR_OPTION("json", 0, NULL, "Print a JSON object a node of the tree", ftr_opt_flag,
 		   struct graph_values, json),
+	FTR_OPTION_GROUP(ftr_from_options, struct graph_values, from),
 	FTR_OPTION("task", 0, NULL, "Show the tree of processes and threads instead", ftr_opt_flag,
 		   struct graph_values, by_task),
 	{ 0 }
@@ -146,9 +152,94 @@ static int graph_show(const struct graph_values *values, bool *is_program)
 	return status;
 }
 
+/* ---- from a database ---- */
+
+static bool asks_for_addr(const char *fields)
+{
+	struct ftr_slice rest, word;
+
+	if (fields == NULL)
+		return false;
+	rest = ftr_slice_make(fields + (*fields == '+'), strlen(fields + (*fields == '+')));
+	while (ftr_slice_split(&rest, ',', &word)) {
+		if (ftr_slice_eq(word, "addr") || ftr_slice_eq(word, "all"))
+			return true;
+	}
+	return false;
+}
+
+/* What a database cannot be asked, with its reason; NULL: all can. */
+static const char *refused_of(const struct graph_values *values)
+{
+	static const struct ftr_selection everything;
+
+	if (values->common.data != NULL)
+		return "--from reads a database, not a trace";
+	if (values->by_task || values->view.has_srcline)
+		return "--task and --srcline need a trace; --from has functions alone";
+	if (asks_for_addr(values->view.fields))
+		return "the database of --from does not know addresses: choose fields without addr";
+	if (memcmp(&values->selection, &everything, sizeof(everything)) != 0)
+		return "filters and other choices of what is shown need a trace; choose with "
+		       "--where, or name a function";
+	return NULL;
+}
+
+static int ask_graph(const struct ftr_asked *asked, void *arg, struct ftr_err *err)
+{
+	return ftr_fleet_ask_graph(asked, arg, err);
+}
+
+static int print_asked(struct ftr_graph *graph, const struct graph_values *values)
+{
+	struct ftr_graph_opts opts = values->view;
+	struct ftr_err err = { 0 };
+	struct ftr_output output;
+	int ret = 0, status;
+
+	if (ftr_output_open(&output, &values->common, NULL) < 0)
+		return FTR_EXIT_FAILED;
+	opts.use_color = output.use_color;
+	opts.has_no_addr = true;
+	if (values->json)
+		ftr_graph_print_json(graph, &output.out);
+	else
+		ret = ftr_graph_print(graph, &opts, &output.out, &err);
+	status = ftr_output_close(&output);
+	if (ret == 0)
+		return status;
+	if (ret == -ENOENT)
+		ftr_error("graph: the database has no such calls%s%s",
+			  opts.func != NULL ? " of " : "", opts.func != NULL ? opts.func : "");
+	else
+		ftr_error("%s", err.text);
+	return FTR_EXIT_FAILED;
+}
+
+static int graph_from(const struct graph_values *values)
+{
+	const char *refused = refused_of(values);
+	struct ftr_fleet_graph graph;
+	struct ftr_err err = { 0 };
+	bool has_details;
+	int status;
+
+	if (refused != NULL || check_fields(values, &has_details, &err) < 0) {
+		ftr_error("graph: %s", refused != NULL ? refused : err.text);
+		return FTR_EXIT_USAGE;
+	}
+	memset(&graph, 0, sizeof(graph));
+	status = ftr_from_ask(&values->from, "graph", values->from.where, ask_graph, &graph);
+	if (status == FTR_EXIT_OK)
+		status = print_asked(&graph.graph, values);
+	ftr_fleet_graph_fini(&graph);
+	return status;
+}
+
 static int graph_run(void *values, int argc, char **argv)
 {
 	struct graph_values of_func = *(const struct graph_values *)values;
+	const struct ftr_from *from = &of_func.from;
 	bool is_program;
 	int status;
 
@@ -164,8 +255,14 @@ static int graph_run(void *values, int argc, char **argv)
 		ftr_error("graph: --json has the whole tree; select by -F FUNC, not by name or --task");
 		return FTR_EXIT_USAGE;
 	}
+	if (from->url == NULL && (from->where != NULL || from->login != NULL)) {
+		ftr_error("graph: --where and --login are about the database of --from");
+		return FTR_EXIT_USAGE;
+	}
 	if (argc > 0 && !of_func.by_task)
 		func_set(&of_func, argv[0]);
+	if (from->url != NULL)
+		return graph_from(&of_func);
 	status = graph_show(&of_func, &is_program);
 	return is_program ? graph_show(values, &is_program) : status;
 }

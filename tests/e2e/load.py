@@ -84,6 +84,14 @@ class Load(Recording):
         return {line["func"]: [line["call"], line["total"], line["self"]]
                 for line in map(json.loads, done.stdout.splitlines())}
 
+    def graph(self, *words):
+        """{line of callers: [calls, total, self]}, whatever its nodes are numbered by."""
+        paths, numbers = {None: ()}, {}
+        for line in map(json.loads, self.ftr("graph", "--json", *words).stdout.splitlines()):
+            paths[line["id"]] = path = (*paths[line.get("parent")], line["func"])
+            numbers[path] = [line["call"], line["total"], line["self"]]
+        return numbers
+
     def one_server(self):
         return clickhouse.Server("server", clickhouse.free_ports(3))
 
@@ -122,7 +130,7 @@ class Load(Recording):
         self.assertGreaterEqual(len(queries), 12)
         for query in queries:
             with self.subTest(query):
-                for table in ("calls", "events", "sums"):
+                for table in ("calls", "events", "sums", "paths"):
                     query = re.sub(rf"FROM {table}\b", f"FROM f.{table}", query)
                 server.ask(query.replace("handle_request", "main"))
 
@@ -146,6 +154,58 @@ class Load(Recording):
                 self.ftr("report", f"--from={server.url('f')}", "--where=run=5072edfb28849937",
                          "--diff=run=70532d21374e8c05").stdout]
         self.assertEqual(*([line for line in text.splitlines() if not line.startswith("#")] for text in both))
+
+    def test_graph_is_that_of_the_trace(self):
+        """But for the name of the session: one tree has all those of a program."""
+        server = self.one_server()
+        made = self.made("d", 30000)
+        self.load(server.url("f"), made, *(f"{DATA}/{name}" for name in TRACES))
+        for data in (made, *(f"{DATA}/{name}" for name in TRACES)):
+            run, = {json.loads(line)["run"] for line in
+                    self.ftr("dump", "--format=jsonl", "-d", data).stdout.splitlines()}
+            self.assertEqual(self.graph("--no-event", "-d", data), self.graph(f"--from={server.url('f')}", f"--where=run={run}"))
+            for words in ([], ["-s", "total,func"],
+                          ["-f", "total,total-avg,total-min,total-max,self,self-avg,self-min,self-max"], ["main"], ["leaf"],
+                          ["-D", "2", "main"], ["function_3"]):
+                with self.subTest(data=data, words=words):
+                    here = self.ftr("graph", "--no-event", "-d", data, *words)
+                    there = self.ftr("graph", f"--from={server.url('f')}", f"--where=run={run}", *words)
+                    self.assertEqual(there.returncode, here.returncode, there.stderr)
+                    self.assertEqual(bool(there.stderr), bool(there.returncode))
+                    self.assertEqual(there.stdout, re.sub(r" \(0x[0-9a-f]+\)$| \(session: .*\)$", "", here.stdout, flags=re.M))
+
+    def test_graph_of_several_runs(self):
+        """Trees of a program's runs are added up, those of programs stand one after the other."""
+        server = self.one_server()
+        data = self.made("d", 3000)
+        for run in "one", "two":
+            self.load(server.url("f"), f"--run={run}", data)
+        self.load(server.url("f"), f"{DATA}/threads", f"{DATA}/jumps")
+        url = f"--from={server.url('f')}"
+        double = {path: [number * (1 if len(path) == 1 and not i else 2) for i, number in enumerate(numbers)]
+                  for path, numbers in self.graph("--no-event", "-d", data).items()}
+        self.assertEqual(self.graph(url, "--where=host=machine"), double)
+        titles = re.findall("^# Function Call Graph for '(.*)'$", self.ftr("graph", url).stdout, re.M)
+        self.assertEqual(sorted(titles[1:] if titles[0] not in ("threads", "jumps") else titles[:-1]), ["jumps", "threads"])
+        build, = server.ask("SELECT any(program_build_id) FROM f.paths WHERE program = 'jumps'")[0]
+        for where in (f"build={build}", "since=1970-01-01 01:23:00,host=host"):
+            self.assertIn("# Function Call Graph for 'jumps'", self.ftr("graph", url, "--where=" + where).stdout)
+        self.assertEqual(self.ftr("graph", url, "--where=build=none").returncode, 1)
+
+    def test_graph_refuses(self):
+        server = self.one_server()
+        url = "--from=" + server.url("f")
+        for words, said in ((["--where=function=main"], "one of host="), (["-f", "+addr"], "addr"), (["--task"], "need a trace"),
+                            (["--srcline"], "need a trace"), (["-F", "main"], "--where"), (["-D", "3"], "--where"),
+                            (["-d", f"{DATA}/jumps"], "not a trace"), (["-s", "nothing"], "nothing")):
+            done = self.ftr("graph", url, *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(said, done.stderr)
+        self.assertEqual(self.ftr("graph", "--where=host=1", "-d", f"{DATA}/jumps").returncode, 2)
+        self.load(server.url("f"), f"{DATA}/jumps")
+        done = self.ftr("graph", url, "nosuch")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no such calls of nosuch", done.stderr)
 
     def test_report_of_a_time(self):
         server = self.one_server()
@@ -224,6 +284,7 @@ class Load(Recording):
             self.load(shard.url("f"), "--cluster=fleet", "--make-tables")
         data = self.made("d", RECORDS)
         expected = {name: [HOSTS * word for word in row] for name, row in self.report(data).items()}
+        tree = self.graph("-d", data)
         for number in range(HOSTS):
             self.another_host(data, number)
         for number in range(HOSTS // 2):
@@ -236,6 +297,12 @@ class Load(Recording):
             done = self.ftr("report", "--from=" + shard.url("f"), "--json", "-f", "call,self")
             self.assertEqual({line["func"]: [line["call"], line["self"]] for line in map(json.loads, done.stdout.splitlines())},
                              {name: [row[0], row[2]] for name, row in expected.items()})
+            for path, numbers in self.graph("--from=" + shard.url("f")).items():
+                self.assertEqual(numbers, [(1 if len(path) == 1 and not i else HOSTS) * number for i, number in enumerate(tree[path])])
+            percentiles = ["report", "--json", "-f", "total-p99,self-p50"]
+            self.assertEqual(len(self.ftr(*percentiles, "--from=" + shard.url("f")).stdout.splitlines()), len(expected))
+            self.assertEqual(self.ftr(*percentiles, "-s", "func", "--from=" + shard.url("f"), "--where=host=host01").stdout,
+                             self.ftr(*percentiles, "-s", "func", "-d", data).stdout)
             self.assertEqual(len(shard.ask("SELECT host FROM f.calls GROUP BY host")), HOSTS)
             self.assertNotEqual(shard.ask("SELECT count() FROM f.calls_here"), [["0"]])
 

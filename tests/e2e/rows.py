@@ -117,6 +117,39 @@ class Rows(Recording):
                 calls = {(row["tid"], row["call"]) for row in self.rows(data, "calls", "--event-full")}
                 self.assertLessEqual({(row["tid"], row["call"]) for row in rows if row["call"]}, calls)
 
+    def test_paths_are_those_of_graph(self):
+        for data in TRACES:
+            with self.subTest(data=data):
+                data = f"{DATA}/{data}"
+                rows = self.rows(data, "paths")
+                numbers = {(row["minute"], row["path"]): row for row in rows}
+                self.assertEqual(len(numbers), len(rows))
+                names, added = {}, collections.Counter()
+                for row in sorted(rows, key=lambda row: row["depth"]):
+                    above = (row["program"],)
+                    if row["depth"] > 0:
+                        parent = numbers[row["minute"], row["parent"]]
+                        self.assertEqual((parent["depth"], parent["program"]), (row["depth"] - 1, row["program"]))
+                        self.assertLessEqual(parent["first"], row["first"])
+                        above = names[row["parent"]]
+                    names[row["path"]] = line = (*above, row["function"])
+                    for column in ("calls", "total", "self"):
+                        added[line, column] += row[column]
+                    if row["calls"] == 1 and row["total_max"] == row["total"]:
+                        self.assertEqual((row["total_min"], row["self_min"], row["self_max"]),
+                                         (row["total"], row["self"], row["self"]))
+                nodes, expected = {}, collections.Counter()
+                for line in self.json_lines("graph", "--no-event", "-d", data):
+                    nodes[line["id"]] = path = (*nodes.get(line.get("parent"), ()), line["func"])
+                    for column, name in (("calls", "call"), ("total", "total"), ("self", "self")):
+                        expected[path, column] += line[name] if len(path) > 1 else 0
+                self.assertEqual(+added, +expected)
+
+    def test_numbers_of_paths_stay(self):
+        """They are stored: those of another version must be the same."""
+        self.assertEqual({row["path"] for row in self.rows(f"{DATA}/threads", "paths") if row["function"] == "fact"},
+                         {8650315586623767025, 3934446527348791841, 13419044573110309201, 6293522434778333761})
+
     def test_who_where_and_what(self):
         self.record("-A", "main@arg1", "-R", "main@retval", "./victim", "work", "3")
         rows = self.rows("d", "calls")

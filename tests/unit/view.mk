@@ -8,6 +8,7 @@ UNIT_TESTS += \
 	tests/unit/graph_write_test \
 	tests/unit/histogram_test \
 	tests/unit/option_test \
+	tests/unit/rows_paths_test \
 	tests/unit/slowest_test \
 	tests/unit/stats_test
 tests_unit_compare_test_SOURCES = tests/unit/compare_test.c tests/unit/stream.c tests/unit/stream.h

@@ -206,3 +206,22 @@ int ftr_graph_sort(struct ftr_graph *graph, const struct ftr_graph_order *order)
 		qsort(graph->roots.v, graph->roots.nr, sizeof(*graph->roots.v), compare_roots);
 	return ret;
 }
+
+/* A root's time is that of what it called, and it was called once. */
+static void roots_sum(struct ftr_graph *graph)
+{
+	for (size_t i = 0; i < graph->roots.nr; i++) {
+		struct ftr_graph_node *root = &graph->nodes.v[graph->roots.v[i].node];
+		uint32_t at = root->first_child;
+
+		root->calls = 1;
+		for (; at != FTR_GRAPH_NONE; at = graph->nodes.v[at].next)
+			root->total_ns += graph->nodes.v[at].total_ns;
+	}
+}
+
+int ftr_graph_finish(struct ftr_graph *graph)
+{
+	roots_sum(graph);
+	return ftr_graph_sort(graph, NULL);
+}

@@ -68,6 +68,8 @@ void ftr_graph_fini(struct ftr_graph *graph);
 /* Empty it, for another tree.  0 or -ENOMEM. */
 int  ftr_graph_clear(struct ftr_graph *graph);
 
+/* What the root of @session (nullable: of none) is called: the program's name. */
+const char *ftr_graph_root_name(const struct ftr_trace *trace, const struct ftr_session *session);
 /* A new root; its index, or FTR_GRAPH_NONE when out of memory. */
 uint32_t ftr_graph_add_root(struct ftr_graph *graph, const struct ftr_session *session,
 			    const char *name);
@@ -152,5 +154,8 @@ struct ftr_graph_order {
 
 /* Order roots, and siblings by @order (nullable).  0 or -ENOMEM. */
 int ftr_graph_sort(struct ftr_graph *graph, const struct ftr_graph_order *order);
+
+/* All calls are there: sum up the roots, and order them and siblings.  0 or -ENOMEM. */
+int ftr_graph_finish(struct ftr_graph *graph);
 
 #endif /* FTR_ANALYSIS_GRAPH_H */

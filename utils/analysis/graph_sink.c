@@ -42,7 +42,8 @@ static const char *last_component(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
-static const char *root_name(const struct ftr_trace *trace, const struct ftr_session *session)
+const char *ftr_graph_root_name(const struct ftr_trace *trace,
+				const struct ftr_session *session)
 {
 	const char *name = last_component(session != NULL ? session->exename : trace->info.exename);
 
@@ -62,7 +63,8 @@ static uint32_t root_get(struct graph_sink *self, const struct ftr_session *sess
 		root = &self->root_by_session.v[session->id];
 	}
 	if (*root == FTR_GRAPH_NONE)
-		*root = ftr_graph_add_root(&self->graph, session, root_name(self->trace, session));
+		*root = ftr_graph_add_root(&self->graph, session,
+					   ftr_graph_root_name(self->trace, session));
 	return *root;
 }
 
@@ -288,25 +290,9 @@ static int graph_run(struct ftr_sink *sink, const struct ftr_run *run)
 	return ret < 0 ? ftr_err_set(sink->err, -ret, "graph: out of memory") : 0;
 }
 
-/* A root's time is that of what it called, and it was called once. */
-static void roots_sum(struct ftr_graph *graph)
-{
-	for (size_t i = 0; i < graph->roots.nr; i++) {
-		struct ftr_graph_node *root = &graph->nodes.v[graph->roots.v[i].node];
-		uint32_t at = root->first_child;
-
-		root->calls = 1;
-		for (; at != FTR_GRAPH_NONE; at = graph->nodes.v[at].next)
-			root->total_ns += graph->nodes.v[at].total_ns;
-	}
-}
-
 static int graph_end(struct ftr_sink *sink)
 {
-	struct ftr_graph *graph = &graph_of(sink)->graph;
-
-	roots_sum(graph);
-	if (ftr_graph_sort(graph, NULL) < 0)
+	if (ftr_graph_finish(&graph_of(sink)->graph) < 0)
 		return ftr_err_set(sink->err, ENOMEM, "graph: out of memory");
 	return 0;
 }

@@ -10,7 +10,11 @@ libftr_a_SOURCES += \
 	utils/export/pprof.c \
 	utils/export/rows.c \
 	utils/export/rows.h \
+	utils/export/rows_columns.c \
+	utils/export/rows_columns.h \
 	utils/export/rows_encode.c \
+	utils/export/rows_paths.c \
+	utils/export/rows_paths.h \
 	utils/export/rows_sums.c \
 	utils/export/rows_sums.h \
 	utils/export/speedscope.c \

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Flat tables for databases (doc/rows.md): a row a call, written at its end, a row an event, or the
- * sums of each minute, written at its end.  Only open calls and the sums of a minute are kept.
+ * sums or lines of callers of each minute, written at its end.  Only open calls and what a minute
+ * sums up to are kept.
  */
 #include "utils/export/rows.h"
+#include "utils/export/rows_columns.h"
+#include "utils/export/rows_paths.h"
 #include "utils/export/rows_sums.h"
 
 #include <assert.h>
@@ -23,95 +26,14 @@
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
 static const char *const table_words[] = {
-	[ROWS_CALLS] = "calls", [ROWS_EVENTS] = "events", [ROWS_SUMS] = "sums", NULL
+	[ROWS_CALLS] = "calls", [ROWS_EVENTS] = "events", [ROWS_SUMS] = "sums",
+	[ROWS_PATHS] = "paths", NULL
 };
 
 static const struct ftr_option rows_options[] = {
-	FTR_OPTION("rows", 0, "TABLE", "A row for each of the calls (default) or events, or sums by minute",
+	FTR_OPTION("rows", 0, "TABLE", "A row for each of the calls (default) or events, or sums or paths of calls by minute",
 		   ftr_opt_choice, struct rows_values, table, .words = table_words),
 	{ 0 }
-};
-
-/* ---- the columns, in the order of doc/rows.md ---- */
-
-enum call_column {
-	CALL_HOST, CALL_BOOT, CALL_RUN, CALL_PID, CALL_TID, CALL_COMM, CALL_CALL, CALL_PARENT,
-	CALL_DEPTH, CALL_START, CALL_DURATION, CALL_SELF, CALL_FUNCTION, CALL_MODULE,
-	CALL_BUILD_ID, CALL_ARGS, CALL_RETVAL, CALL_FLAGS,
-	CALL_COLUMNS
-};
-
-static const struct row_column call_columns[CALL_COLUMNS] = {
-	[CALL_HOST]	= { "host", ROW_STRING },
-	[CALL_BOOT]	= { "boot", ROW_U32 },
-	[CALL_RUN]	= { "run", ROW_STRING },
-	[CALL_PID]	= { "pid", ROW_I32 },
-	[CALL_TID]	= { "tid", ROW_I32 },
-	[CALL_COMM]	= { "comm", ROW_STRING },
-	[CALL_CALL]	= { "call", ROW_U64 },
-	[CALL_PARENT]	= { "parent", ROW_U64 },
-	[CALL_DEPTH]	= { "depth", ROW_U32 },
-	[CALL_START]	= { "start", ROW_I64 },
-	[CALL_DURATION] = { "duration", ROW_U64 },
-	[CALL_SELF]	= { "self", ROW_U64 },
-	[CALL_FUNCTION] = { "function", ROW_STRING },
-	[CALL_MODULE]	= { "module", ROW_STRING },
-	[CALL_BUILD_ID] = { "build_id", ROW_STRING },
-	[CALL_ARGS]	= { "args", ROW_STRING },
-	[CALL_RETVAL]	= { "retval", ROW_STRING },
-	[CALL_FLAGS]	= { "flags", ROW_U8 },
-};
-
-enum event_column {
-	EVENT_HOST, EVENT_BOOT, EVENT_RUN, EVENT_PID, EVENT_TID, EVENT_COMM, EVENT_CALL, EVENT_TIME,
-	EVENT_CPU, EVENT_NAME, EVENT_DATA,
-	EVENT_COLUMNS
-};
-
-static const struct row_column event_columns[EVENT_COLUMNS] = {
-	[EVENT_HOST] = { "host", ROW_STRING },
-	[EVENT_BOOT] = { "boot", ROW_U32 },
-	[EVENT_RUN]  = { "run", ROW_STRING },
-	[EVENT_PID]  = { "pid", ROW_I32 },
-	[EVENT_TID]  = { "tid", ROW_I32 },
-	[EVENT_COMM] = { "comm", ROW_STRING },
-	[EVENT_CALL] = { "call", ROW_U64 },
-	[EVENT_TIME] = { "time", ROW_I64 },
-	[EVENT_CPU]  = { "cpu", ROW_I16 },
-	[EVENT_NAME] = { "name", ROW_STRING },
-	[EVENT_DATA] = { "data", ROW_STRING },
-};
-
-enum sum_column {
-	SUM_HOST, SUM_BOOT, SUM_RUN, SUM_MINUTE, SUM_FUNCTION, SUM_MODULE, SUM_BUILD_ID, SUM_BUCKET,
-	SUM_CALLS, SUM_TOTAL, SUM_SELF, SUM_NESTED, SUM_OUTERMOST,
-	SUM_COLUMNS
-};
-
-static const struct row_column sum_columns[SUM_COLUMNS] = {
-	[SUM_HOST]     = { "host", ROW_STRING },
-	[SUM_BOOT]     = { "boot", ROW_U32 },
-	[SUM_RUN]      = { "run", ROW_STRING },
-	[SUM_MINUTE]   = { "minute", ROW_I64 },
-	[SUM_FUNCTION] = { "function", ROW_STRING },
-	[SUM_MODULE]   = { "module", ROW_STRING },
-	[SUM_BUILD_ID] = { "build_id", ROW_STRING },
-	[SUM_BUCKET]   = { "bucket", ROW_U8 },
-	[SUM_CALLS]    = { "calls", ROW_U64 },
-	[SUM_TOTAL]    = { "total", ROW_U64 },
-	[SUM_SELF]     = { "self", ROW_U64 },
-	[SUM_NESTED]   = { "nested", ROW_U64 },
-	[SUM_OUTERMOST] = { "outermost", ROW_U64 },
-};
-
-/* All tables begin with where, and those of single things with who. */
-_Static_assert((int)CALL_COMM == (int)EVENT_COMM, "tables begin alike");
-_Static_assert((int)CALL_RUN == (int)SUM_RUN, "tables begin alike");
-
-const struct row_table row_tables[] = {
-	[ROWS_CALLS]  = { "calls", call_columns, CALL_COLUMNS },
-	[ROWS_EVENTS] = { "events", event_columns, EVENT_COLUMNS },
-	[ROWS_SUMS]   = { "sums", sum_columns, SUM_COLUMNS },
 };
 
 /* Bits of flags. */
@@ -131,6 +53,8 @@ struct open_call {
 
 struct lane {
 	FTR_VEC(struct open_call) open;
+	FTR_VEC(struct rows_frame) frames;	/* the same, of paths */
+	struct rows_program program;	/* that the outermost call is of, of paths */
 	uint64_t call_nr;	/* that began so far */
 	FTR_VEC(uint32_t) calls_of;	/* by the function's id: those that are open */
 };
@@ -142,6 +66,7 @@ struct rows_sink {
 	enum rows_table table;
 	struct ftr_per_task lanes;
 	struct rows_sums sums;
+	struct rows_paths paths;
 	struct ftr_strbuf text, title;
 	struct row_value host, boot, run;
 	uint64_t offset_ns;		/* add: UNIX time */
@@ -194,6 +119,106 @@ static void put_who(const struct rows_sink *self, struct row_value *values,
 	values[CALL_COMM] = string(task->name);
 }
 
+static void put_row(struct rows_sink *self, const struct row_value *values)
+{
+	const struct row_table *table = &row_tables[self->table];
+
+	self->encoding->row(self->base.out, table->columns, values, table->column_nr);
+}
+
+static uint64_t self_ns(const struct ftr_event *ev)
+{
+	uint64_t ns = ev->time_ns - ev->call.start_ns;
+
+	return ns > ev->call.child_ns ? ns - ev->call.child_ns : 0;
+}
+
+static void put_function(struct row_value values[3], const struct ftr_func *func)
+{
+	values[0] = (struct row_value){ .s = func->name, .len = func->name_len };
+	values[1] = string(func->module == NULL ? NULL : func->module->path);
+	values[2] = string(func->module == NULL ? NULL : func->module->build_id);
+}
+
+/* ---- lines of callers ---- */
+
+static const char *build_id_of(const struct ftr_session *session)
+{
+	for (size_t i = 0; session != NULL && i < session->mappings.nr; i++) {
+		const struct ftr_module *module = session->mappings.v[i].module;
+
+		if (module != NULL && session->exename != NULL &&
+		    strcmp(or_empty(module->path), session->exename) == 0)
+			return or_empty(module->build_id);
+	}
+	return "";
+}
+
+static int frame_begin(struct rows_sink *self, struct lane *lane, const struct ftr_event *ev)
+{
+	const struct ftr_session *session;
+	struct rows_frame frame = { .func = ev->call.func,
+				    .start_ns = ev->time_ns + self->offset_ns };
+
+	if (lane->frames.nr == 0) {
+		session = ftr_task_session_at(ev->task, ev->time_ns);
+		lane->program = rows_program_of(ftr_graph_root_name(self->trace, session),
+						build_id_of(session));
+		frame.path = rows_path_below(lane->program.path, frame.func->name);
+	} else {
+		frame.path = rows_path_below(lane->frames.v[lane->frames.nr - 1].path,
+					     frame.func->name);
+	}
+	return ftr_vec_push(&lane->frames, frame) < 0 ? no_memory(self) : 0;
+}
+
+static void put_path(struct rows_sink *self, const struct rows_path *path)
+{
+	struct row_value values[PATH_COLUMNS];
+
+	put_where(self, values);
+	values[PATH_MINUTE] = number(self->paths.minute_ns);
+	values[PATH_PROGRAM] = string(path->program.name);
+	values[PATH_PROGRAM_BUILD_ID] = string(path->program.build_id);
+	values[PATH_PATH] = number(path->path);
+	values[PATH_PARENT] = number(path->parent);
+	values[PATH_DEPTH] = number(path->depth);
+	put_function(&values[PATH_FUNCTION], path->func);
+	values[PATH_CALLS] = number(path->calls);
+	values[PATH_TOTAL] = number(path->total_ns);
+	values[PATH_SELF] = number(path->self_ns);
+	values[PATH_FIRST] = number(path->first_ns);
+	values[PATH_TOTAL_MIN] = number(path->total_span.min_ns);
+	values[PATH_TOTAL_MAX] = number(path->total_span.max_ns);
+	values[PATH_SELF_MIN] = number(path->self_span.min_ns);
+	values[PATH_SELF_MAX] = number(path->self_span.max_ns);
+	put_row(self, values);
+}
+
+static void put_paths(struct rows_sink *self)
+{
+	for (size_t i = 0; i < self->paths.all.nr; i++)
+		put_path(self, self->paths.all.v[i]);
+}
+
+static int add_to_paths(struct rows_sink *self, struct lane *lane, const struct ftr_event *ev)
+{
+	uint64_t minute_ns = rows_sums_minute(ev->time_ns + self->offset_ns);
+	bool is_inherited = (ev->flags & FTR_EVENT_NO_ENTRY) && ev->task->is_forked;
+	struct rows_path *path;
+
+	if (minute_ns != self->paths.minute_ns || self->paths.all.nr >= ROWS_PATHS_MAX) {
+		put_paths(self);
+		rows_paths_restart(&self->paths, minute_ns);
+	}
+	path = rows_paths_get(&self->paths, &lane->program, lane->frames.v, lane->frames.nr);
+	if (path == NULL)
+		return no_memory(self);
+	rows_path_count(path, ev->time_ns - ev->call.start_ns, self_ns(ev), is_inherited);
+	lane->frames.nr--;
+	return 0;
+}
+
 static int call_begin(struct rows_sink *self, struct lane *lane, const struct ftr_event *ev)
 {
 	struct open_call call = { .id = ++lane->call_nr };
@@ -204,6 +229,8 @@ static int call_begin(struct rows_sink *self, struct lane *lane, const struct ft
 			return no_memory(self);
 	}
 	lane->calls_of.v[id]++;
+	if (self->table == ROWS_PATHS && frame_begin(self, lane, ev) < 0)
+		return -ENOMEM;
 	if (ev->payload != NULL && self->table == ROWS_CALLS) {
 		ftr_strbuf_clear(&self->text);
 		ftr_event_args_text(ev, self->trace, false, &self->text);
@@ -229,27 +256,6 @@ static uint8_t flags_of(const struct lane *lane, const struct ftr_event *ev)
 			 (ev->flags & FTR_EVENT_UNFINISHED ? FLAG_UNFINISHED : 0) |
 			 (ev->flags & FTR_EVENT_NO_ENTRY ? FLAG_BEGAN_BEFORE : 0) |
 			 (ev->flags & FTR_EVENT_LEFT ? FLAG_LEFT : 0));
-}
-
-static void put_row(struct rows_sink *self, const struct row_value *values)
-{
-	const struct row_table *table = &row_tables[self->table];
-
-	self->encoding->row(self->base.out, table->columns, values, table->column_nr);
-}
-
-static uint64_t self_ns(const struct ftr_event *ev)
-{
-	uint64_t ns = ev->time_ns - ev->call.start_ns;
-
-	return ns > ev->call.child_ns ? ns - ev->call.child_ns : 0;
-}
-
-static void put_function(struct row_value values[3], const struct ftr_func *func)
-{
-	values[0] = (struct row_value){ .s = func->name, .len = func->name_len };
-	values[1] = string(func->module == NULL ? NULL : func->module->path);
-	values[2] = string(func->module == NULL ? NULL : func->module->build_id);
 }
 
 static void put_call(struct rows_sink *self, const struct lane *lane, const struct ftr_event *ev)
@@ -327,6 +333,8 @@ static int call_end(struct rows_sink *self, struct lane *lane, const struct ftr_
 		put_call(self, lane, ev);
 	else if (self->table == ROWS_SUMS)
 		ret = add_to_sums(self, lane, ev);
+	else if (self->table == ROWS_PATHS)
+		ret = add_to_paths(self, lane, ev);
 	free(lane->open.v[--lane->open.nr].args);
 	return ret;
 }
@@ -407,6 +415,8 @@ static int rows_end(struct ftr_sink *sink)
 
 	put_sums(self);
 	rows_sums_restart(&self->sums, self->sums.minute_ns);
+	put_paths(self);
+	rows_paths_restart(&self->paths, self->paths.minute_ns);
 	return 0;
 }
 
@@ -420,10 +430,12 @@ static void rows_fini(struct ftr_sink *sink)
 		for (size_t i = 0; i < lane->open.nr; i++)
 			free(lane->open.v[i].args);
 		ftr_vec_fini(&lane->open);
+		ftr_vec_fini(&lane->frames);
 		ftr_vec_fini(&lane->calls_of);
 	}
 	ftr_per_task_fini(&self->lanes);
 	rows_sums_fini(&self->sums);
+	rows_paths_fini(&self->paths);
 	ftr_strbuf_fini(&self->text);
 	ftr_strbuf_fini(&self->title);
 }

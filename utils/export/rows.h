@@ -40,7 +40,7 @@ struct row_encoding {
 		    const struct row_value *values, size_t nr);
 };
 
-enum rows_table { ROWS_CALLS, ROWS_EVENTS, ROWS_SUMS, ROWS_TABLES };
+enum rows_table { ROWS_CALLS, ROWS_EVENTS, ROWS_SUMS, ROWS_PATHS, ROWS_TABLES };
 
 struct row_table {
 	const char *name;

@@ -4,6 +4,8 @@ libftr_a_SOURCES += \
 	utils/fleet/answer.h \
 	utils/fleet/ask.c \
 	utils/fleet/ask.h \
+	utils/fleet/ask_graph.c \
+	utils/fleet/ask_graph.h \
 	utils/fleet/http.c \
 	utils/fleet/http.h \
 	utils/fleet/load.c \

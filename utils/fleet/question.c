@@ -15,20 +15,21 @@
 
 struct condition {
 	const char *key;
-	const char *column[ROWS_TABLES];	/* an expression; NULL: the table has none */
 	const char *compare;
 	bool is_time;
+	const char *column[ROWS_TABLES];	/* an expression; NULL: the table has none */
 };
 
 static const struct condition conditions[] = {
-	{ "host", { [ROWS_CALLS] = "host", [ROWS_SUMS] = "host" }, "=", false },
-	{ "run", { [ROWS_CALLS] = "run", [ROWS_SUMS] = "run" }, "=", false },
-	{ "build", { [ROWS_CALLS] = "build_id", [ROWS_SUMS] = "build_id" }, "=", false },
-	{ "module", { [ROWS_CALLS] = "module", [ROWS_SUMS] = "module" }, "=", false },
-	{ "function", { [ROWS_CALLS] = "function", [ROWS_SUMS] = "function" }, "=", false },
-	{ "since", { [ROWS_CALLS] = MINUTE_OF_END, [ROWS_SUMS] = "minute" }, ">=", true },
-	{ "until", { [ROWS_CALLS] = MINUTE_OF_END, [ROWS_SUMS] = "minute" }, "<", true },
+	{ "host", "=", false, { "host", NULL, "host", "host" } },
+	{ "run", "=", false, { "run", NULL, "run", "run" } },
+	{ "build", "=", false, { "build_id", NULL, "build_id", "program_build_id" } },
+	{ "module", "=", false, { "module", NULL, "module", NULL } },
+	{ "function", "=", false, { "function", NULL, "function", NULL } },
+	{ "since", ">=", true, { MINUTE_OF_END, NULL, "minute", "minute" } },
+	{ "until", "<", true, { MINUTE_OF_END, NULL, "minute", "minute" } },
 };
+_Static_assert(ROWS_CALLS == 0 && ROWS_SUMS == 2 && ROWS_PATHS == 3, "in this order");
 
 static const struct condition *condition_find(struct ftr_slice key)
 {
@@ -37,6 +38,22 @@ static const struct condition *condition_find(struct ftr_slice key)
 			return &conditions[i];
 	}
 	return NULL;
+}
+
+static int refuse(struct ftr_slice part, enum rows_table table, struct ftr_err *err)
+{
+	struct ftr_strbuf keys;
+	int ret;
+
+	ftr_strbuf_init(&keys);
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+		if (conditions[i].column[table] != NULL)
+			ftr_strbuf_printf(&keys, "%s%s=", keys.len == 0 ? "" : ", ",
+					  conditions[i].key);
+	ret = ftr_err_set(err, EINVAL, "\"%.*s\": has to be one of %s, with a value",
+			  (int)part.len, part.s, ftr_strbuf_str(&keys));
+	ftr_strbuf_fini(&keys);
+	return ret;
 }
 
 static int put_condition(struct ftr_strbuf *sql, struct ftr_slice part, enum rows_table table,
@@ -49,10 +66,7 @@ static int put_condition(struct ftr_strbuf *sql, struct ftr_slice part, enum row
 	ftr_slice_split(&value, '=', &key);
 	condition = condition_find(key);
 	if (condition == NULL || condition->column[table] == NULL || key.len == part.len)
-		return ftr_err_set(err, EINVAL,
-				   "\"%.*s\": has to be one of host=, run=, build=, module=, "
-				   "function=, since= and until=, with a value",
-				   (int)part.len, part.s);
+		return refuse(part, table, err);
 	ftr_strbuf_init(&text);
 	ftr_strbuf_put(&text, value.s, value.len);
 	ftr_strbuf_printf(sql, " AND %s %s %s", condition->column[table], condition->compare,

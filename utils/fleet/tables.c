@@ -28,6 +28,8 @@ static const char *const engines[ROWS_TABLES] = {
 		      " PARTITION BY " DAY_OF("minute")
 		      " ORDER BY (function, module, build_id, minute, bucket, host, boot, run, load,"
 		      " block)",
+	[ROWS_PATHS] = "MergeTree PARTITION BY " DAY_OF("minute")
+		       " ORDER BY (program, path, minute, host, run)",
 };
 
 static const struct row_column block_columns[] = {

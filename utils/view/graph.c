@@ -86,6 +86,7 @@ struct view {
 	const struct ftr_func **funcs;	/* (owned, nullable) by name id: with source lines */
 	size_t func_nr;			/* 0 without */
 	bool root_is_func;
+	bool has_no_addr;		/* the graph has no addresses */
 };
 
 /* ---- columns ---- */
@@ -345,8 +346,10 @@ static void put_frames(const struct view *view, const struct ftr_graph *whole, u
 	for (size_t i = frames.nr; i-- > 0; depth++) {
 		const struct ftr_graph_node *frame = &whole->nodes.v[frames.v[i]];
 
-		ftr_ostream_printf(view->out, "   [%u] %s (0x%llx)\n", depth, frame->name,
-				   (unsigned long long)frame->addr);
+		ftr_ostream_printf(view->out, "   [%u] %s", depth, frame->name);
+		if (!view->has_no_addr)
+			ftr_ostream_printf(view->out, " (0x%llx)", (unsigned long long)frame->addr);
+		ftr_ostream_putc(view->out, '\n');
 	}
 	ftr_vec_fini(&frames);
 }
@@ -489,6 +492,7 @@ static int print_by(print_fn *print, struct ftr_graph *graph, const struct ftr_g
 		.out = out,
 		.use_color = opts->use_color,
 		.root_is_func = print != print_whole,
+		.has_no_addr = opts->has_no_addr,
 	};
 	int ret = parse_fields(opts, &view.mask, err);
 

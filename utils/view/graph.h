@@ -18,6 +18,7 @@ struct ftr_graph_opts {
 	const char *func;	/* (nullable) backtraces to this function and the tree below it */
 	uint64_t levels; /* of a function's tree, 0 = all: -D, which leaves its callers alone */
 	bool use_color;
+	bool has_no_addr;	/* the graph has no addresses of functions */
 	bool has_srcline;	/* show where functions are: */
 	const struct ftr_trace *trace;	/* (nullable) those of this */
 };

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Where each column of a table is (doc/rows.md): indices of a row's values. */
+#ifndef FTR_EXPORT_ROWS_COLUMNS_H
+#define FTR_EXPORT_ROWS_COLUMNS_H
+
+enum call_column {
+	CALL_HOST, CALL_BOOT, CALL_RUN, CALL_PID, CALL_TID, CALL_COMM, CALL_CALL, CALL_PARENT,
+	CALL_DEPTH, CALL_START, CALL_DURATION, CALL_SELF, CALL_FUNCTION, CALL_MODULE,
+	CALL_BUILD_ID, CALL_ARGS, CALL_RETVAL, CALL_FLAGS,
+	CALL_COLUMNS
+};
+
+enum event_column {
+	EVENT_HOST, EVENT_BOOT, EVENT_RUN, EVENT_PID, EVENT_TID, EVENT_COMM, EVENT_CALL, EVENT_TIME,
+	EVENT_CPU, EVENT_NAME, EVENT_DATA,
+	EVENT_COLUMNS
+};
+
+enum sum_column {
+	SUM_HOST, SUM_BOOT, SUM_RUN, SUM_MINUTE, SUM_FUNCTION, SUM_MODULE, SUM_BUILD_ID, SUM_BUCKET,
+	SUM_CALLS, SUM_TOTAL, SUM_SELF, SUM_NESTED, SUM_OUTERMOST,
+	SUM_COLUMNS
+};
+
+enum path_column {
+	PATH_HOST, PATH_BOOT, PATH_RUN, PATH_MINUTE, PATH_PROGRAM, PATH_PROGRAM_BUILD_ID, PATH_PATH,
+	PATH_PARENT, PATH_DEPTH, PATH_FUNCTION, PATH_MODULE, PATH_BUILD_ID, PATH_CALLS, PATH_TOTAL,
+	PATH_SELF, PATH_FIRST, PATH_TOTAL_MIN, PATH_TOTAL_MAX, PATH_SELF_MIN, PATH_SELF_MAX,
+	PATH_COLUMNS
+};
+
+/* All tables begin with where, and those of single things with who. */
+_Static_assert((int)CALL_COMM == (int)EVENT_COMM, "tables begin alike");
+_Static_assert((int)CALL_RUN == (int)SUM_RUN, "tables begin alike");
+_Static_assert((int)CALL_RUN == (int)PATH_RUN, "tables begin alike");
+
+#endif /* FTR_EXPORT_ROWS_COLUMNS_H */
