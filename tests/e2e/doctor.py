@@ -13,29 +13,19 @@ sys.dont_write_bytecode = True
 import harness      # noqa: E402 (the path comes first)
 from harness import CC, IS_ROOT, TIMEOUT     # noqa: E402
 
-SOURCE = r"""
-#include <stdio.h>
-#include <unistd.h>
-#define NOINLINE __attribute__((noinline, noclone))
-NOINLINE int leaf(int n) { __asm__ volatile("nop; nop; nop; nop"); return n + 1; }
-NOINLINE int inner(int n) { return leaf(n) + leaf(n + 1); }
-int main(int argc, char **argv)
-{
-	printf("%d\n", inner(argc));
-	fflush(stdout);
-	return argc > 1 ? pause() : 0;
-}
-"""
 LIBRARY = "int twice(int n) { return 2 * n; }\n"
 CALLER = "int twice(int n);\nint main(void) { return twice(0); }\n"
 
 
 class Doctor(harness.Test):
     def compile(self, out, source, *flags):
-        with open(out + ".c", "w", encoding="ascii") as file:
-            file.write(source)
-        subprocess.run([*CC, *flags, "-o", out, out + ".c"] + (["-L.", "-ltwice"] if source == CALLER else []),
-                       check=True, timeout=TIMEOUT)
+        path = os.path.join(harness.SRCDIR, "tests/prog", source)
+        if not source.endswith(".c"):
+            path = out + ".c"
+            with open(path, "w", encoding="ascii") as file:
+                file.write(source)
+        subprocess.run([*CC, *flags, "-o", out, path] + (["-L.", "-ltwice"] if source == CALLER else []), check=True,
+                       timeout=TIMEOUT)
 
     def doctor(self, *words, status=0, **options):
         """(modules by name, obstacles, the last object)"""
@@ -54,7 +44,7 @@ class Doctor(harness.Test):
         return "without a decoder" not in self.ftr("record", "-d", "e", "-P", ".", "./empty").stderr
 
     def test_hooks(self):
-        self.compile("prog", SOURCE, "-pg")
+        self.compile("prog", "doctor_functions.c", "-pg")
         modules, obstacles, whole = self.doctor("./prog")
         self.assertEqual((modules["prog"]["uses"], modules["prog"]["instrumented_by"], modules["prog"]["is_program"]),
                          ("hooks", "-pg", True))
@@ -65,7 +55,7 @@ class Doctor(harness.Test):
         self.assertEqual(whole["name"], "./prog")
 
     def test_prepared(self):
-        self.compile("prog", SOURCE, "-fpatchable-function-entry=5")
+        self.compile("prog", "doctor_functions.c", "-fpatchable-function-entry=5")
         program = self.doctor("./prog")[0]["prog"]
         self.assertEqual((program["uses"], program["instrumented_by"]), ("prepared", "-fpatchable-function-entry"))
         notes = self.ftr("record", "-v", "-d", "d", "./prog").stderr
@@ -74,7 +64,7 @@ class Doctor(harness.Test):
     def test_plain(self):
         if not self.has_decoder():
             self.skipTest("ftr was built without libzydis-dev")
-        self.compile("prog", SOURCE)
+        self.compile("prog", "doctor_functions.c")
         program = self.doctor("./prog")[0]["prog"]
         self.assertEqual(program["uses"], "plain")
         self.assertNotIn("instrumented_by", program)
@@ -97,17 +87,17 @@ class Doctor(harness.Test):
         self.assertRegex(dict(obstacles)["tracing"], "^libtwice.so: .*No such file or directory; .*LD_LIBRARY_PATH")
 
     def test_what_is_missing(self):
-        self.compile("prog", SOURCE, "-pg", "-s")
+        self.compile("prog", "doctor_functions.c", "-pg", "-s")
         texts = dict(self.doctor("./prog")[1])
         self.assertIn("find-dbgsym-packages", texts["names"])
         self.assertIn("-g", texts["values"])
-        self.compile("prog", SOURCE, "-pg", "-g")
+        self.compile("prog", "doctor_functions.c", "-pg", "-g")
         self.assertFalse({"names", "values"} & dict(self.doctor("./prog")[1]).keys())
 
     def test_refused(self):
         """As ftr record refuses it, with the same words."""
-        self.compile("static", SOURCE, "-static")
-        self.compile("locked", SOURCE)
+        self.compile("static", "doctor_functions.c", "-static")
+        self.compile("locked", "doctor_functions.c")
         os.chmod("locked", 0o644)
         for name in ("./static", "./locked"):
             refusal = self.ftr("record", "-d", "d", name).stderr
@@ -131,13 +121,13 @@ class Doctor(harness.Test):
 
     @unittest.skipIf(IS_ROOT, "root may write anywhere")
     def test_directory_that_cannot_be_written_to(self):
-        self.compile("prog", SOURCE, "-pg")
+        self.compile("prog", "doctor_functions.c", "-pg")
         os.mkdir("closed", 0o555)
         text = dict(self.doctor("../prog", status=1, cwd="closed")[1])["tracing"]
         self.assertIn("name one with -d", text)
 
     def test_process(self):
-        self.compile("prog", SOURCE, "-pg")
+        self.compile("prog", "doctor_functions.c", "-pg")
         child = self.start_program("./prog", "wait")
         self.assertEqual(child.stdout.readline(), "7\n")
         modules, obstacles, whole = self.doctor(str(child.pid), status=1)
@@ -151,7 +141,7 @@ class Doctor(harness.Test):
         self.assertIn("is a directory", dict(self.doctor("./" + str(child.pid), status=1)[1])["tracing"])
 
     def test_cost(self):
-        self.compile("prog", SOURCE, "-pg")
+        self.compile("prog", "doctor_functions.c", "-pg")
         os.mkdir("tmp")
         whole = self.doctor("./prog", env=dict(os.environ, TMPDIR=self.dir + "/tmp"))[2]
         if self.has_decoder():

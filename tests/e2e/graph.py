@@ -15,30 +15,6 @@ sh -c 'kill -9 $$' 2>/dev/null
 exit 5
 """
 
-IMAGES = r"""
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-__attribute__((noinline)) void reader(int n)
-{
-	while (n-- > 0)
-		close(open("/dev/null", O_RDONLY));
-}
-__attribute__((noinline)) void replace(char *path)
-{
-	reader(1);
-	execl(path, path, "again", (char *)0);
-	abort();
-}
-int main(int argc, char **argv)
-{
-	if (argc == 1)
-		replace(argv[0]);
-	reader(2);
-	return 0;
-}
-"""
-
 FIRST_IMAGE = """\
 (1) main
 (1) replace
@@ -119,7 +95,7 @@ class GraphTest(harness.Test):
         return [re.sub(" +\n", "\n", part.partition("\n\n")[0]) + "\n" for part in parts]
 
     def test_system_calls_are_callees_and_images_are_apart(self):
-        self.build(IMAGES, "-O1")
+        harness.build("graph_images.c", self.path("prog"), "-pg", "-g", "-O1")
         self.observe("--no-libcall", "./prog")
         second, first = self.trees("main")
         self.assertEqual(first, FIRST_IMAGE)

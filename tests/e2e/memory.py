@@ -148,22 +148,7 @@ class MemoryTest(AsNative):
 
     def test_off(self):
         """Without it nothing of it is in the process; with it the program sees no more than untraced."""
-        self.compile("maps", r"""
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-int main(void)
-{
-	char line[4096];
-	FILE *maps = fopen("/proc/self/maps", "r");
-	int nr = 0;
-
-	while (fgets(line, sizeof(line), maps))
-		nr += strstr(line, "libmcount-memory.so") != NULL && strstr(line, "r-xp") != NULL;
-	printf("%d %s\n", nr, getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "");
-	return system("test -z \"$LD_PRELOAD\" && test -z \"$FTR_CHANNEL\"");
-}
-""")
+        self.compile("maps", "memory_maps.c")
         for options, wanted in ((["--force"], "0 \n"), (["--probe=memory"], "1 \n")):
             done = subprocess.run([FTR, "record", "-d", "d", *options, "./maps"], stdout=subprocess.PIPE, text=True,
                                   timeout=TIMEOUT, check=False)
@@ -250,31 +235,7 @@ int main(void)
 
     def test_realloc_between_threads(self):
         """A block that realloc gave back is another thread's before the realloc is recorded."""
-        self.compile("storm", r"""
-#include <pthread.h>
-#include <stdlib.h>
-static void *work(void *arg)
-{
-	for (int i = 0; i < 5000; i++) {
-		void *block = malloc(24 + i % 5 * 16);
-
-		block = realloc(block, 600 + i % 7 * 100);
-		block = realloc(block, 30);
-		free(block);
-	}
-	return NULL;
-}
-int main(void)
-{
-	pthread_t threads[4];
-
-	for (int i = 0; i < 4; i++)
-		pthread_create(&threads[i], NULL, work, NULL);
-	for (int i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
-	return 0;
-}
-""")
+        self.compile("storm", "memory_storm.c")
         self.same_as_native(["--no-event", "--probe=memory"], "./storm")
         self.assertEqual(self.sums("d")["work"][3:], (0, 0))
         self.assertEqual(self.sums("d")["work"][0], 60000)
@@ -283,27 +244,7 @@ int main(void)
         if shutil.which("valgrind") is None:
             self.skipTest("valgrind is not installed")
         self.skip_with_sanitizer()
-        self.compile("totals", r"""
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-static char *lost;
-int main(void)
-{
-	char *text = strdup("some text"), *more = NULL;
-
-	for (int i = 1; i < 300; i++) {
-		more = realloc(more, i * 10);
-		free(calloc(i, 3));
-		lost = malloc(i);
-	}
-	lost = NULL;
-	puts(text);
-	free(text);
-	free(more);
-	return 0;
-}
-""")
+        self.compile("totals", "memory_totals.c")
         done = subprocess.run(["valgrind", "--leak-check=full", "--run-libc-freeres=no", "./totals"],
                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=2 * TIMEOUT,
                               check=False)

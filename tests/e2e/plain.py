@@ -17,41 +17,6 @@ def source_text():
         return file.read()
 
 
-# Starts another program with memory that can never become executable.
-NO_NEW_CODE = r"""
-#include <sys/prctl.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	return prctl(65, 1, 0, 0, 0) < 0 ? 77 : execv(argv[1], argv + 1);
-}
-"""
-HANDLER = r"""
-#include <execinfo.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#define NOINLINE __attribute__((noinline, noclone))
-static int depth;
-static void look(int sig)
-{
-	void *list[100];
-
-	depth = backtrace(list, 100);
-}
-NOINLINE int inner(int n) { raise(SIGUSR1); return n + 1; }
-NOINLINE int outer(int n) { return inner(n) * 2; }
-int main(void)
-{
-	void *list[2];
-
-	backtrace(list, 2);
-	signal(SIGUSR1, look);
-	printf("%d\n", outer(3));
-	return depth < 3;
-}
-"""
 
 
 class Plain(AsNative):
@@ -216,7 +181,7 @@ class Shapes(Plain):
                           "shape_below": 4, "shape_tiny": 0, "shape_below.cold": 0})
 
     def test_a_stack_from_within_a_handler(self):
-        self.compile("prog", HANDLER)
+        self.compile("prog", "plain_handler.c")
         self.check(self.same_as_native(ALL, "./prog"), {"main": 1, "outer": 1, "inner": 1, "look": 1})
 
 
@@ -259,7 +224,7 @@ class Surroundings(Plain):
     """Systems that allow little."""
 
     def test_no_memory_becomes_executable(self):
-        self.compile("start", NO_NEW_CODE)
+        self.compile("start", "plain_no_new_code.c")
         self.compile("prog", "patched_source.c")
         if self.run_program("./start", "./prog", "again").returncode == 77:
             self.skipTest("the kernel has no PR_SET_MDWE")

@@ -12,28 +12,6 @@ BUILDS = (("-O0", "-pg"), ("-O2", "-pg"), ("-O2", "-pg", "-mfentry"), ("-O1", "-
 GCC = "clang" not in CC[0]
 
 
-PLUGIN_HOST = r"""
-#include <dlfcn.h>
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-	int ret = 0;
-
-	for (int i = 0; i < 3; i++) {
-		void *plugin = dlopen("./libstorm.so", RTLD_NOW | RTLD_LOCAL);
-		int (*run)(int, char **) = plugin ? (int (*)(int, char **))dlsym(plugin, "_Z3runiPPc") : NULL;
-
-		if (run == NULL)
-			return fprintf(stderr, "%s\n", dlerror()), 2;
-		ret += run(argc, argv);
-		dlclose(plugin);
-	}
-	printf("%s\n", dlerror() != NULL ? "an error" : "none");
-	return ret;
-}
-"""
-
-
 def compiles(compiler, *words):
     return subprocess.run([*compiler, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           check=False).returncode == 0
@@ -144,12 +122,10 @@ class Unwinders(Recording):
 
     def test_runtime_of_a_plugin(self):
         """libstdc++ and libgcc come with a library that is opened with RTLD_LOCAL."""
-        with open("host.c", "w", encoding="ascii") as file:
-            file.write(PLUGIN_HOST)
         for words in BUILDS:
             self.assertTrue(compiles(["g++"], *words, "-shared", "-fPIC", "-Dmain=run", "-o", "libstorm.so",
                                      source("throw_storm.cc"), "-lpthread"))
-            self.assertTrue(compiles(["gcc"], *words, "-o", "host", "host.c", "-ldl"))
+            self.assertTrue(compiles(["gcc"], *words, "-o", "host", source("unwinders_host.c"), "-ldl"))
             with self.subTest(build=words):
                 calls = self.same("./host")
                 self.assertGreater(calls["descend"], 10000)

@@ -302,11 +302,7 @@ class Pointers(Values):
 class Operators(Values):
     def test_operators(self):
         """uftrace takes both forms of a delete for one."""
-        harness.build(self.write("deletes.cc", """
-#include <new>
-#define SEEN(p) __asm__ volatile("" : : "r"(p) : "memory")
-int main() { int *p = new int; SEEN(p); delete p; p = new int; SEEN(p); ::operator delete(p); return 0; }
-"""), "deletes", "-g", "-O1", "-pg")
+        harness.build("values_deletes.cc", "deletes", "-g", "-O1", "-pg")
         self.record("deletes", "-a")
         shown = [re.sub("0x[0-9a-f]+", "ADDRESS", call) for call in calls("data", ("operator new", "operator delete"))]
         self.assertEqual(shown, 2 * ["operator new(4) = ADDRESS", "operator delete(ADDRESS)"])
@@ -370,22 +366,6 @@ class Shapes(Values):
             shutil.rmtree("data")
 
 
-LIBRARY = r"""
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-int main(void)
-{
-	char *s = strdup("hello"), *p = strrchr(s, 'l');
-	long n = strcmp(s, "help") + (long)strlen(s) + (p - s) + (getenv("NO_SUCH_NAME") != NULL) + access("/nonexistent", 0);
-
-	n += strncmp(s, "help", 3) + (strstr(s, "ll") - s) + abs(-5) + toupper('a') + (long)strspn(s, "leh");
-	free(s);
-	return close(77) + n == 0;
-}
-"""
 BOTH_SHOW = ("strdup", "strcmp", "strlen", "access", "strncmp", "strstr", "abs", "close", "strspn")
 
 
@@ -400,7 +380,7 @@ class Library(Values):
     @unittest.skipUnless(shutil.which("ltrace"), "ltrace is not installed")
     def test_what_ltrace_shows(self):
         """Where both show the same of a value: ltrace shows texts that are returned by their addresses, ftr as texts."""
-        harness.build(self.write("library.c", "#include <ctype.h>\n" + LIBRARY), "library", "-pg", "-fno-builtin")
+        harness.build("values_library.c", "library", "-pg", "-fno-builtin")
         self.record("library", "-a")
         shown = [re.sub(' = "hello"$', " = ADDRESS", call).replace("F_OK", "0") for call in calls("data", BOTH_SHOW)]
         wanted = [re.sub(" = 0x[0-9a-f]+$", " = ADDRESS", call) for call in self.of_ltrace()]
@@ -495,14 +475,6 @@ class Paths(Values):
             self.expect(rows == wanted, f"{by}: {rows}")
 
 
-SUMS = r"""
-#include <stdlib.h>
-__attribute__((noinline)) int take(const char *s, int n)
-{ __asm__ volatile("" : : "r"(s) : "memory"); return n > 1 ? take(s, n - 1) : 7; }
-int main(void) { take("one", 3); take("two", 1); take("one", 1); return take(NULL, 2) != 7; }
-"""
-
-
 class Sums(Values):
     """report --by=VALUE"""
     def rows(self, *words):
@@ -510,7 +482,7 @@ class Sums(Values):
         return [line.split(maxsplit=1) for line in text.splitlines()[2:]]
 
     def test_sums(self):
-        harness.build(self.write("sums.c", SUMS), "sums", "-g", "-O1", "-pg", "-fno-optimize-sibling-calls")
+        harness.build("values_sums.c", "sums", "-g", "-O1", "-pg", "-fno-optimize-sibling-calls")
         self.record("sums", "-A", "take", "-R", "take", "--clock=counter")
         by_value = self.rows("--by=arg1", "-f", "call", "-s", "call,name")
         self.assertEqual(by_value, [["4", 'take(arg1 = "one")'], ["2", 'take(arg1 = "NULL")'], ["1", 'take(arg1 = "two")']])
@@ -520,7 +492,7 @@ class Sums(Values):
 
     def test_recursive_calls_count_once(self):
         """All calls for the text "one" are inside of the first of them, or after it."""
-        harness.build(self.write("sums.c", SUMS), "sums", "-g", "-O1", "-pg", "-fno-optimize-sibling-calls")
+        harness.build("values_sums.c", "sums", "-g", "-O1", "-pg", "-fno-optimize-sibling-calls")
         self.record("sums", "-A", "take", "-F", "take", "--clock=counter")
         rows = self.rows("--by=arg1", "-f", "total,total-max", "-s", "name")
         (total, _, longest, *_), = [" ".join(row).split() for row in rows if "one" in row[-1]]
@@ -530,7 +502,7 @@ class Sums(Values):
         self.assertLess(float(total), 2 * float(longest))
 
     def test_refused(self):
-        harness.build(self.write("sums.c", SUMS), "sums", "-g", "-O1", "-pg")
+        harness.build("values_sums.c", "sums", "-g", "-O1", "-pg")
         self.record("sums", "-A", "take@arg1/s")
         done = self.run_program(FTR, "report", "-d", "data", "--by=arg2")
         self.assertEqual((done.returncode, done.stdout), (1, ""))

@@ -71,13 +71,16 @@ EXTRA_DIST += $(traced_programs) tests/prog/run
 
 # What the end-to-end tests build and trace; not tests by themselves.
 EXTRA_DIST += \
-	tests/prog/values_containers.cc \
-	tests/prog/values_paths.cc \
-	tests/prog/values_cxx_shapes.cc \
-	tests/prog/values_shapes.c \
-	tests/prog/values_strings.cc \
-	tests/prog/values_views.cc \
-	tests/prog/values_wild.c \
+	tests/prog/actions.c \
+	tests/prog/deny_events.c \
+	tests/prog/doctor_functions.c \
+	tests/prog/fake_tracee.c \
+	tests/prog/fibers.cc \
+	tests/prog/filters.c \
+	tests/prog/flight.c \
+	tests/prog/graph_images.c \
+	tests/prog/kernel_events.c \
+	tests/prog/layout.c \
 	tests/prog/libcalls_dependency.c \
 	tests/prog/libcalls_library.c \
 	tests/prog/libcalls_no_stub_left.c \
@@ -93,24 +96,12 @@ EXTRA_DIST += \
 	tests/prog/loading_plug.c \
 	tests/prog/loading_wrapped.c \
 	tests/prog/memory_loader.c \
+	tests/prog/memory_maps.c \
 	tests/prog/memory_own_malloc.c \
 	tests/prog/memory_own_new.cc \
 	tests/prog/memory_plugin.cc \
-	tests/prog/patched_filtered.c \
-	tests/prog/patched_late.c \
-	tests/prog/patched_linked.c \
-	tests/prog/patched_loader.c \
-	tests/prog/patched_overlap.c \
-	tests/prog/patched_shown_again.c \
-	tests/prog/patched_source.c \
-	tests/prog/deny_events.c \
-	tests/prog/fake_tracee.c \
-	tests/prog/fibers.cc \
-	tests/prog/actions.c \
-	tests/prog/filters.c \
-	tests/prog/flight.c \
-	tests/prog/kernel_events.c \
-	tests/prog/layout.c \
+	tests/prog/memory_storm.c \
+	tests/prog/memory_totals.c \
 	tests/prog/observed_32bit.c \
 	tests/prog/observed_all.c \
 	tests/prog/observed_deaths.c \
@@ -123,7 +114,20 @@ EXTRA_DIST += \
 	tests/prog/observed_spawners.c \
 	tests/prog/observed_stops.c \
 	tests/prog/observed_storm.c \
+	tests/prog/panic.rs \
+	tests/prog/patched_filtered.c \
+	tests/prog/patched_late.c \
+	tests/prog/patched_linked.c \
+	tests/prog/patched_loader.c \
+	tests/prog/patched_overlap.c \
+	tests/prog/patched_shown_again.c \
+	tests/prog/patched_source.c \
+	tests/prog/plain_handler.c \
+	tests/prog/plain_no_new_code.c \
+	tests/prog/plain_shapes.c \
 	tests/prog/requests.cc \
+	tests/prog/switches.c \
+	tests/prog/throw_storm.cc \
 	tests/prog/unfriendly_daemon.c \
 	tests/prog/unfriendly_descriptors.c \
 	tests/prog/unfriendly_hidden.c \
@@ -134,10 +138,17 @@ EXTRA_DIST += \
 	tests/prog/unfriendly_seer.c \
 	tests/prog/unfriendly_stops.c \
 	tests/prog/unfriendly_traps.c \
-	tests/prog/panic.rs \
-	tests/prog/plain_shapes.c \
-	tests/prog/throw_storm.cc \
-	tests/prog/switches.c \
+	tests/prog/unwinders_host.c \
 	tests/prog/unwound.c \
 	tests/prog/values.c \
+	tests/prog/values_containers.cc \
+	tests/prog/values_cxx_shapes.cc \
+	tests/prog/values_deletes.cc \
+	tests/prog/values_library.c \
+	tests/prog/values_paths.cc \
+	tests/prog/values_shapes.c \
+	tests/prog/values_strings.cc \
+	tests/prog/values_sums.c \
+	tests/prog/values_views.cc \
+	tests/prog/values_wild.c \
 	tests/prog/victim.c
