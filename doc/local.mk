@@ -33,6 +33,7 @@ EXTRA_DIST += \
 	doc/ci.md \
 	doc/fleet.md \
 	doc/json.md \
+	doc/python.md \
 	doc/rows.md \
 	doc/scripts.md \
 	doc/swap.md \

@@ -22,6 +22,7 @@ e2e_tests = \
 	tests/e2e/memory.py \
 	tests/e2e/operand.py \
 	tests/e2e/options.py \
+	tests/e2e/module.py \
 	tests/e2e/overhead.py \
 	tests/e2e/packages.py \
 	tests/e2e/patched.py \

@@ -5,7 +5,7 @@ import sys
 
 SRC = os.environ.get("srcdir", ".")
 BUILD = os.environ.get("builddir", ".")
-ROOMS = ("arch", "cmds", "doc", "libmcount", "tests", "utils")
+ROOMS = ("arch", "cmds", "doc", "libmcount", "python", "tests", "utils")
 SKIP = 77
 
 
