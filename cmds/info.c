@@ -109,7 +109,7 @@ static int info_run(void *values, int argc, char **argv)
 	int status;
 
 	if (self->json && (self->symbols || self->by_task)) {
-		ftr_error("info: --json is of the trace and its tasks; leave --symbols and --task out");
+		ftr_error("info: --json shows the trace and its tasks; remove --symbols and --task");
 		return FTR_EXIT_USAGE;
 	}
 	status = ftr_opened_open(&opened, &self->common, NULL, FTR_ORDER_TIME);

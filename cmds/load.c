@@ -87,7 +87,7 @@ static int load_opened(struct ftr_opened *opened, const struct ftr_load_options 
 	int known;
 
 	if (run.name[0] == '\0') {
-		ftr_error("%s: has no session to tell it from other runs by; name it with --run=NAME",
+		ftr_error("%s: no session ID tells this run from others; name it with --run=NAME",
 			  opened->trace->path);
 		return FTR_EXIT_FAILED;
 	}
@@ -155,7 +155,7 @@ static int load_run(void *all, int argc, char **argv)
 	int status;
 
 	if (values->url == NULL) {
-		ftr_error("load: say where to with --to=http://HOST:PORT/DATABASE");
+		ftr_error("load: name the database with --to=http://HOST:PORT/DATABASE");
 		return FTR_EXIT_USAGE;
 	}
 	if (values->run != NULL && argc > 1) {

@@ -464,8 +464,8 @@ static int record_observed(const struct record_values *values, char **argv)
 		ftr_error("record: --format=%s writes a file, not a data directory; name it with -o",
 			  values->format->name);
 	else if (!is_of_syscalls(&values->record))
-		ftr_error("record: --format=%s is of system calls alone: of the other options it "
-			  "takes -o and those of the format", values->format->name);
+		ftr_error("record: --format=%s records system calls only; remove the options other "
+			  "than -o and the format's own", values->format->name);
 	else
 		return ftr_record_observed(values->format->observed,
 					   ftr_option_values_get(&values->of_formats,

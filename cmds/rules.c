@@ -61,8 +61,8 @@ static void warn_location(const struct ftr_trace *trace, const struct ftr_rule *
 		ftr_warn("--%s: no call of a function of \"%s\" in %s",
 			 ftr_rule_option(rule->kind), rule->text, trace->path);
 	else
-		ftr_warn("--%s: no source files are known in %s; record --srcline tells them, "
-			 "of what was compiled with -g", ftr_rule_option(rule->kind), trace->path);
+		ftr_warn("--%s: %s has no source files; compile with -g and record with --srcline",
+			 ftr_rule_option(rule->kind), trace->path);
 }
 
 /* A name like the rule's, with what is missing to mean it. */

@@ -317,7 +317,7 @@ class FiltersTest(harness.Test):
         self.assertEqual(len(done.stderr.splitlines()), 1)
 
     def test_what_cannot_be_recorded(self):
-        for options, reason in ((["-A", "slow@arg1,if:arg1>2"], "or to ftr replay"),
+        for options, reason in ((["-A", "slow@arg1,if:arg1>2"], "or on ftr replay"),
                                 ([f"--filter=slow@if:arg1>{n}" for n in range(9)], "more than 8; join some")):
             done = self.ftr("record", *options, "./pg")
             self.assertEqual(done.returncode, 2, options)

@@ -96,7 +96,7 @@ class FlightTest(harness.Test):
                               (["--signal=USR1@dmp"], "no action"), (["--signal=SIGRTMIN+99@dump"], "cannot be"),
                               (["--signal=USR1@dump"], "add --overwrite"),
                               (["-T", "mark@dump"], "add --overwrite"),
-                              (["--overwrite=1M", "-T", "leaf@dump,if:arg1>3"], "before its condition")):
+                              (["--overwrite=1M", "-T", "leaf@dump,if:arg1>3"], "cannot depend on a condition")):
             with self.subTest(words=words):
                 done = self.ftr("record", "-d", "none", *words, "./flight")
                 self.assertEqual(done.returncode, 2)

@@ -365,7 +365,7 @@ class Load(Recording):
 
     def test_wrong_words(self):
         for url in ("127.0.0.1/f", "ftp://127.0.0.1/f", "http:///f", "http://127.0.0.1:1", "http://127.0.0.1:1/f;DROP"):
-            self.assertIn("has to be http://HOST:PORT/DATABASE", self.load(url, f"{DATA}/threads", status=2))
+            self.assertIn("expected http://HOST:PORT/DATABASE", self.load(url, f"{DATA}/threads", status=2))
         server = self.one_server()
         self.assertIn("no/such", self.load(server.url("f"), "no/such", status=1))
         with open("x.fxt", "wb") as file:

@@ -125,7 +125,7 @@ class Swap(Recording):
         self.write("x.swap", data + b"\xff" * 50 + swap_made.stream([(4, sample)] * 2, sequence=3) + data[:30])
         done = self.command("replay", "--no-pager", "--event-full", "x.swap")
         self.assertEqual(done.stdout.count(b"swap:SAMPLE"), 5)
-        self.assertIn(b"no message, or one that is cut short", done.stderr)
+        self.assertIn(b"not a message, or truncated", done.stderr)
 
     def test_from_a_pipe(self):
         sample = struct.pack("<IQII", 70, 0x1000, 70, 0)
@@ -135,7 +135,7 @@ class Swap(Recording):
         self.converted("threads")
         self.write("x.swap", swap_made.stream([(4, struct.pack("<IQII", 70, 0x1000, 70, 0))]))
         done = self.command("replay", "--no-pager", "x.swap")
-        self.assertIn(b"is about another stream", done.stderr)
+        self.assertIn(b"belongs to another stream", done.stderr)
 
 
 if __name__ == "__main__":

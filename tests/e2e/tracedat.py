@@ -281,7 +281,7 @@ CPU:1 [LOST 12 EVENTS]
 
     def test_latency(self):
         machine = made.Machine()
-        warning = "ftr: warning: x.dat: 1 lines of its text are not events of a task, first line 8: skipped\n"
+        warning = "ftr: warning: x.dat: 1 lines are not events of a task and are skipped, the first is line 8\n"
         self.check(made.version6(machine, [], latency=self.TEXT), self.TEXT_SHOWN, warning)
         self.assertEqual(self.losses(), ["11 LOST 12 kernel events of CPU 1"])
         for packer in ("none", "zlib"):
@@ -306,7 +306,7 @@ CPU:1 [LOST 12 EVENTS]
         self.refused(good[:12] + b"\x02" + good[13:], "byte order 2 and longs of 8 bytes are not possible")
         self.refused(good[:13] + b"\x05" + good[14:], "byte order 0 and longs of 5 bytes are not possible")
         self.refused(good[:14] + b"\x01\x10\0\0" + good[18:], "pages of 4097 bytes are not possible")
-        self.refused(good[:16], "ends inside its first lines")
+        self.refused(good[:16], "ends inside its header")
         self.refused(good.replace(b"header_page", b"header_pag3"), "header_page and header_event")
         metas = machine.metas()
         end = 18

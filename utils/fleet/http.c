@@ -65,7 +65,7 @@ static int url_split(struct ftr_http_server *server, const char *url, struct ftr
 	const char *host = strstr(url, "://"), *slash;
 
 	if (host == NULL || (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0))
-		return ftr_err_set(err, EINVAL, "\"%s\": has to be http://HOST:PORT/DATABASE", url);
+		return ftr_err_set(err, EINVAL, "\"%s\": expected http://HOST:PORT/DATABASE", url);
 	host += 3;
 	slash = host + strcspn(host, "/");
 	if (memchr(host, '@', (size_t)(slash - host)) != NULL)
@@ -74,8 +74,8 @@ static int url_split(struct ftr_http_server *server, const char *url, struct ftr
 				   "USER:PASSWORD into FTR_LOGIN or a file (--login)");
 	if (slash == host || *slash != '/' || !ftr_sql_is_name(slash + 1))
 		return ftr_err_set(err, EINVAL,
-				   "\"%s\": has to be http://HOST:PORT/DATABASE, the database a name "
-				   "of letters, digits and _", url);
+				   "\"%s\": expected http://HOST:PORT/DATABASE, the database a "
+				   "name of letters, digits and _", url);
 	server->origin = strndup(url, (size_t)(slash - url) + 1);
 	server->database = strdup(slash + 1);
 	if (server->origin == NULL || server->database == NULL)

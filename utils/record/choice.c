@@ -38,17 +38,17 @@ static int rule_check(const struct ftr_record_choice *choice, const struct ftr_r
 		      struct ftr_err *err)
 {
 	if ((rule->actions & FTR_RULE_READ) != 0 && (rule->values.reads & PMU) != 0)
-		return ftr_err_set(err, EINVAL, "%s: counters of the processor are not read; "
-				   "proc/statm and page-fault are", rule->text);
+		return ftr_err_set(err, EINVAL, "%s: read=pmu-* cannot be recorded; use "
+				   "read=proc/statm or read=page-fault", rule->text);
 	if ((rule->actions & FTR_RULE_DUMP) != 0 && !choice->is_flight)
 		return ftr_err_set(err, EINVAL, "%s: a dump needs a flight recorder; add "
 				   "--overwrite=SIZE", rule->text);
 	if (rule->condition != NULL && (rule->actions & FTR_RULE_DUMP) != 0)
-		return ftr_err_set(err, EINVAL, "%s: whether to dump is decided when the call "
-				   "begins, before its condition is", rule->text);
+		return ftr_err_set(err, EINVAL, "%s: a dump is asked for when the call begins and "
+				   "cannot depend on a condition; remove if:", rule->text);
 	if (rule->condition != NULL && rule->shown == NULL)
-		return ftr_err_set(err, EINVAL, "%s: values are recorded of all calls; give the "
-				   "condition to --filter, or to ftr replay", rule->text);
+		return ftr_err_set(err, EINVAL, "%s: values are recorded at every call; put the "
+				   "condition on --filter, or on ftr replay", rule->text);
 	return 0;
 }
 

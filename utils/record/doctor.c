@@ -355,7 +355,7 @@ int ftr_doctor_process(struct ftr_doctor *doctor, int32_t pid, struct ftr_err *e
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	len = readlink(link, path, sizeof(path) - 1);
 	if (len < 0 && errno != EACCES && errno != EPERM)
-		return ftr_err_set(err, ENOENT, "%d: no such process, or one of the kernel's", pid);
+		return ftr_err_set(err, ENOENT, "%d: no such process, or a kernel thread", pid);
 	if (len >= 0) {
 		path[len] = '\0';
 		doctor->program.path = strdup(path);

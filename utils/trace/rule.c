@@ -252,7 +252,7 @@ static int read_rule(struct reader *self)
 					    "a trigger needs an action: FUNC@ACTION");
 	if (ret == 0 && (self->rule.actions & FTR_RULE_CLEAR) && self->rule.condition != NULL)
 		return ftr_rule_text_refuse(&self->text, self->text.pos, self->err,
-					    "what is cleared is so at all calls: no \"if:\" with it");
+					    "clear applies to all calls and cannot have a condition");
 	if (ret == 0)
 		ret = finish_values(self);
 	if (ret == 0)

@@ -308,8 +308,8 @@ static int walk(struct swap_reader *r)
 		if (!is_header(r, pos)) {
 			size_t next = resync(r, pos, sequence);
 
-			ftr_diag_warn(r->trace->diag, "%s+%#zx: no message, or one that is cut "
-				      "short; %zu bytes are left out", r->in.name, pos, next - pos);
+			ftr_diag_warn(r->trace->diag, "%s+%#zx: not a message, or truncated; "
+				      "skipped %zu bytes", r->in.name, pos, next - pos);
 			pos = next;
 			continue;
 		}
@@ -396,12 +396,12 @@ static void reader_free(void *arg)
 	struct swap_reader *r = arg;
 
 	if (r->damaged_nr > 0)
-		ftr_diag_warn(r->trace->diag, "%s: %llu messages are not as the protocol has them, "
-			      "and are shown as bytes", r->in.name,
+		ftr_diag_warn(r->trace->diag, "%s: %llu messages do not follow the protocol and "
+			      "are shown as bytes", r->in.name,
 			      (unsigned long long)r->damaged_nr);
 	if (r->stray_nr > 0)
-		ftr_diag_warn(r->trace->diag, "%s: %llu messages are of a thread that another "
-			      "process has, and count as its", r->in.name, (unsigned long long)r->stray_nr);
+		ftr_diag_warn(r->trace->diag, "%s: %llu messages name a thread of another process "
+			      "and count as that process's", r->in.name, (unsigned long long)r->stray_nr);
 	for (size_t i = 0; i < r->tasks.nr; i++) {
 		ftr_vec_fini(&r->tasks.v[i]->places);
 		free(r->tasks.v[i]);

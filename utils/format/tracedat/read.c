@@ -109,8 +109,8 @@ char *tdat_strdup(struct tdat_reader *reader, struct ftr_slice text)
 
 static int cut_short(const struct tdat_reader *reader, const char *where, struct ftr_err *err)
 {
-	return ftr_err_set(err, EBADMSG, "%s: the file ends inside %s: it was not copied or "
-			   "written to its end, so get it again", reader->in.name, where);
+	return ftr_err_set(err, EBADMSG, "%s: the file ends inside %s; copy or record it again",
+			   reader->in.name, where);
 }
 
 static int meta_load(struct tdat_reader *reader, struct tdat_part *part, struct ftr_err *err)
@@ -151,7 +151,7 @@ static int version_read(struct tdat_reader *reader, struct tdat_part *part, stru
 	reader->is_big = part->is_big = is_big != 0;
 	page_bytes = tdat_number(part, 4);
 	if (part->is_short)
-		return cut_short(reader, "its first lines", err);
+		return cut_short(reader, "its header", err);
 	if (ftr_parse_u64(text, 10, &version) < 0 || version < 6 || version > 7)
 		return ftr_err_set(err, EBADMSG,
 				   "%s: version %.*s of trace.dat: ftr reads versions 6 and 7; "

@@ -228,8 +228,8 @@ int tdat_sections_load(struct tdat_reader *reader, struct tdat_part *part, struc
 	tdat_string(part);
 	offset = tdat_number(part, 8);
 	if (part->is_short)
-		return ftr_err_set(err, EBADMSG, "%s: the file ends inside its first lines: it was "
-				   "not copied or written to its end, so get it again",
+		return ftr_err_set(err, EBADMSG, "%s: the file ends inside its header; copy or "
+				   "record it again",
 				   reader->in.name);
 	if (!tdat_can_unpack(reader->packer))
 		return ftr_err_set(err, EBADMSG, "%s: compressed by \"%.*s\", which ftr cannot "

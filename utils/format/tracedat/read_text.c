@@ -370,8 +370,8 @@ static int text_scan(struct text_source *self)
 		tdat_kin_name(self->reader, task->task, line.task);
 	}
 	if (self->unread_nr > 0)
-		ftr_diag_warn(trace->diag, "%s: %llu lines of its text are not events of a task, "
-			      "first line %llu: skipped", self->reader->in.name,
+		ftr_diag_warn(trace->diag, "%s: %llu lines are not events of a task and are "
+			      "skipped, the first is line %llu", self->reader->in.name,
 			      (unsigned long long)self->unread_nr,
 			      (unsigned long long)self->unread_first);
 	self->rest = all;
