@@ -184,6 +184,15 @@ static bool may_grow(const struct ftr_opened *opened, const struct ftr_selection
 	       !(ftr_rules_actions(&opened->rules) & (FTR_RULES_IN_ORDER | FTR_RULE_TIME));
 }
 
+static int symbols_check(const char *dir, struct ftr_err *err)
+{
+	struct stat st;
+
+	if (dir == NULL || (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)))
+		return 0;
+	return ftr_err_set(err, ENOTDIR, "--with-syms: %s: no such directory", dir);
+}
+
 /* An exit status. */
 static int open_trace(struct ftr_opened *opened, const struct ftr_common *common,
 		      const struct ftr_selection *selection, enum ftr_order order,
@@ -194,6 +203,8 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 
 	*opened = (struct ftr_opened){ .diag = ftr_message_diag() };
 	ftr_rules_init(&opened->rules);
+	if (selection != NULL && symbols_check(selection->symbol_dir, err) < 0)
+		return FTR_EXIT_FAILED;
 	if (selection != NULL && parse_selection(opened, selection, err) < 0)
 		return FTR_EXIT_USAGE;
 	if (order == FTR_ORDER_INPUT && !may_grow(opened, selection)) {
@@ -217,6 +228,7 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 		opened->options.kernel_full |= opened->trace->is_kernel_only;
 		opened->options.event_full |= opened->trace->is_kernel_only;
 		opened->trace->demangle = (enum ftr_demangle)selection->demangle;
+		opened->trace->symbol_dir = selection->symbol_dir;
 		opened->trace->shows_library = selection->libname;
 		opened->options.has_backtraces = selection->shows_backtraces;
 		if (selection->subtract && parse_subtract(opened, err) < 0)

@@ -37,6 +37,7 @@ e2e_tests = \
 	tests/e2e/streams.py \
 	tests/e2e/scripts.py \
 	tests/e2e/swap.py \
+	tests/e2e/symbols.py \
 	tests/e2e/syscalls.py \
 	tests/e2e/syscalls_life.py \
 	tests/e2e/syscalls_shown.py \

@@ -72,6 +72,8 @@ const struct ftr_option ftr_selection_options[] = {
 	FTR_OPTION("demangle", 0, "TYPE",
 		   "Demangle C++, Rust and D names: full, simple, no (default: simple)", ftr_opt_choice,
 		   struct ftr_selection, demangle, .words = demangle_words),
+	FTR_OPTION("with-syms", 0, "DIR", "Take names of functions from the symbol files in DIR first",
+		   ftr_opt_string, struct ftr_selection, symbol_dir),
 	FTR_OPTION("libname", 0, NULL, "Show library calls with their library: getpid@libc.so.6",
 		   ftr_opt_flag, struct ftr_selection, libname),
 	FTR_OPTION("no-libcall", 0, NULL, "Leave out library calls", ftr_opt_flag,

@@ -31,6 +31,7 @@ struct ftr_selection {
 	uint64_t    depth;		/* -D, 0 = no limit */
 	uint64_t    time_ns;		/* -t: calls that take less are left out */
 	int         demangle;		/* enum ftr_demangle */
+	const char *symbol_dir;		/* --with-syms (nullable) */
 	bool        libname;
 	bool        no_libcall;
 	bool        no_event;

@@ -7,13 +7,16 @@
 #include <string.h>
 
 #include "utils/object/symtab.h"
+#include "utils/trace/symbol_dir.h"
 
 void ftr_trace_module_load(struct ftr_trace *trace, struct ftr_module *module)
 {
 	if (module->is_loaded)
 		return;
 	module->is_loaded = true;
-	if (trace->loader != NULL && trace->loader->module_load != NULL)
+	if (trace->symbol_dir != NULL)
+		module->symtab = ftr_symbol_dir_load(trace->symbol_dir, module, trace->diag);
+	if (module->symtab == NULL && trace->loader != NULL && trace->loader->module_load != NULL)
 		trace->loader->module_load(trace, module);
 }
 

@@ -65,6 +65,8 @@ libftr_a_SOURCES += \
 	utils/trace/source.h \
 	utils/trace/stack.c \
 	utils/trace/stack.h \
+	utils/trace/symbol_dir.c \
+	utils/trace/symbol_dir.h \
 	utils/trace/syscall.c \
 	utils/trace/subtract.c \
 	utils/trace/subtract.h \

@@ -36,6 +36,7 @@ struct ftr_trace {
 	const char *format;		/* name of the format it was read from */
 	struct ftr_info info;
 	enum ftr_demangle demangle;
+	const char *symbol_dir;		/* (borrowed, nullable) whose symbols come first */
 	bool shows_library;		/* names of library calls end in @LIBRARY */
 	bool has_kernel;		/* a module is the kernel: some functions may be its */
 	bool is_kernel_only;		/* there are no other functions */
