@@ -2,6 +2,8 @@
 """Debian's uftrace reads what ftr recorded, ftr what uftrace recorded: the same calls in the same order."""
 import collections
 import difflib
+import glob
+import os
 import re
 import shutil
 import subprocess
@@ -51,6 +53,14 @@ def settled(flat):
     """What `replay --flat` shows, each line without its number, those of one time in an order of their own."""
     return sorted((re.search(r"time \((\d+)", line)[1], line.split("]", 1)[1].split()) for line in flat.splitlines()
                   if "time (" in line)
+
+
+def is_beyond_uftrace(data):
+    """It refuses what has no calls, and libtraceevent ends it at texts in place of a bprint's fields."""
+    if os.path.exists(data + "/kernel_header"):
+        with open(data + "/kernel_header", "rb") as file:
+            return b"name: bprint\n" in file.read()
+    return not any(os.path.getsize(name) for name in glob.glob(data + "/[0-9]*.dat"))
 
 
 @unittest.skipUnless(UFTRACE, "uftrace is not installed")
@@ -124,6 +134,40 @@ class Interop(harness.Test):
                 for words in TREES:
                     with self.subTest(program=program, data=data, words=words):
                         self.same(data, *words)
+
+
+class Conversions(harness.Test):
+    """Traces of other formats, which say less of a program than a recording does, as directories for uftrace."""
+
+    def converted(self):
+        for path in sorted(glob.glob(harness.SRCDIR + "/tests/fuzz/corpus/*/*")):
+            if path.split("/")[-2] not in ("fxt", "swap", "trace.dat"):
+                continue
+            shutil.rmtree("data", ignore_errors=True)
+            done = self.ftr("convert", "--to=uftrace", path, "data", errors="replace")
+            self.assertEqual(done.returncode, 0, path + ": " + done.stderr)
+            with open("data/info", "rb") as file:
+                yield path, file.read()[40:].decode(errors="replace")
+
+    def test_what_uftrace_must_find(self):
+        for path, info in self.converted():
+            self.assertRegex(info, r"(?m)^exename:", path)
+            self.assertRegex(info, r"(?m)^pattern_type:.", path)  # or it finds no arguments
+            tids = re.search(r"(?m)^taskinfo:tids=(.*)$", info)[1].split(",")
+            self.assertNotIn("0", tids, path)           # its version 0.19 takes no idle task for one
+            self.assertIn(f"taskinfo:nr_tid={len([tid for tid in tids if tid])}\n", info, path)
+
+    @unittest.skipUnless(UFTRACE, "uftrace is not installed")
+    def test_read_by_uftrace(self):
+        read_nr = 0
+        for path, _ in self.converted():
+            if is_beyond_uftrace("data"):
+                continue
+            for words in (["replay"], ["report"], ["dump"], ["dump", "--graphviz"]):
+                done = self.run_program(UFTRACE, *words, "--no-pager", "-d", "data", errors="replace")
+                self.assertEqual((done.returncode, done.stderr), (0, ""), (path, words))
+            read_nr += 1
+        self.assertGreater(read_nr, 20)
 
 
 if __name__ == "__main__":

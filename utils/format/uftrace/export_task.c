@@ -238,11 +238,29 @@ static int info_tids(struct ufx *x, struct ftr_info *info)
 		return ufx_no_memory(x);
 	info->task_nr = 0;
 	for (size_t i = 0; i < x->tasks.nr; i++) {
-		if (x->tasks.v[i].task != NULL)
-			tids[info->task_nr++] = x->tasks.v[i].task->tid;
+		const struct ftr_task *task = x->tasks.v[i].task;
+
+		if (task != NULL && task->tid != 0)	/* uftrace 0.19 takes no idle task here */
+			tids[info->task_nr++] = task->tid;
 	}
 	info->tids = tids;
 	return 0;
+}
+
+/* uftrace finds the layouts of arguments by patterns, and names pictures by the program. */
+static void info_of_peer(const struct ufx *x, struct ftr_info *info)
+{
+	if (info->pattern_type == NULL || info->pattern_type[0] == '\0')
+		info->pattern_type = "regex";
+	if (info->exename == NULL)
+		info->exename = "";
+	for (size_t i = 0; info->exename[0] == '\0' && i < x->tasks.nr; i++) {
+		const struct ftr_task *task = x->tasks.v[i].task;
+
+		if (task != NULL)
+			info->exename = task_exename(x, task, x->tasks.v[i].is_named);
+	}
+	info->info_mask |= FTR_INFO_PATTERN_TYPE | FTR_INFO_EXE_NAME;
 }
 
 /* What the trace has, and what this directory holds; the layouts stand in the .dbg files. */
@@ -266,6 +284,7 @@ int ufx_write_info(struct ufx *x)
 	if (info.auto_args)
 		info.info_mask |= FTR_INFO_ARG_SPEC;
 	info.info_mask |= FTR_INFO_TASKINFO;
+	info_of_peer(x, &info);
 	if (info_tids(x, &info) < 0)
 		return -ENOMEM;
 	return ftr_uftrace_dir_info(x->dir, &info, x->base.err);
