@@ -16,7 +16,7 @@ struct ftr_trace;
 struct ftr_report_opts {
 	const char *fields;	/* -f (nullable) */
 	const char *sort;	/* -s (nullable) */
-	bool avg_total;		/* average, least and most of the total times */
+	bool avg_total;		/* average, least, most and deviation of total times */
 	bool avg_self;
 	bool use_color;
 	const struct ftr_trace *srcline_of;	/* (nullable) show where its functions are */

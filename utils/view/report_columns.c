@@ -210,10 +210,10 @@ static uint64_t default_mask(const struct ftr_report_opts *opts)
 {
 	if (opts->avg_total)
 		return FTR_BIT64(COLUMN_TOTAL_AVG) | FTR_BIT64(COLUMN_TOTAL_MIN) |
-		       FTR_BIT64(COLUMN_TOTAL_MAX);
+		       FTR_BIT64(COLUMN_TOTAL_MAX) | FTR_BIT64(COLUMN_TOTAL_STDV);
 	if (opts->avg_self)
 		return FTR_BIT64(COLUMN_SELF_AVG) | FTR_BIT64(COLUMN_SELF_MIN) |
-		       FTR_BIT64(COLUMN_SELF_MAX);
+		       FTR_BIT64(COLUMN_SELF_MAX) | FTR_BIT64(COLUMN_SELF_STDV);
 	return FTR_BIT64(COLUMN_TOTAL) | FTR_BIT64(COLUMN_SELF) | FTR_BIT64(COLUMN_CALLS);
 }
 
