@@ -6,6 +6,7 @@ e2e_tests = \
 	tests/e2e/completion.py \
 	tests/e2e/doctor.py \
 	tests/e2e/events.py \
+	tests/e2e/examples.py \
 	tests/e2e/filters.py \
 	tests/e2e/flight.py \
 	tests/e2e/foreign_fxt.py \

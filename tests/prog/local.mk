@@ -74,6 +74,7 @@ EXTRA_DIST += \
 	tests/prog/actions.c \
 	tests/prog/deny_events.c \
 	tests/prog/doctor_functions.c \
+	tests/prog/examples.c \
 	tests/prog/fake_tracee.c \
 	tests/prog/fibers.cc \
 	tests/prog/filters.c \
