@@ -78,6 +78,7 @@ EXTRA_DIST += \
 	doc/adr/0041-shapes-of-values.md \
 	doc/adr/0042-plain-entries.md \
 	doc/adr/0058-swap-names-in-a-side-file.md \
+	doc/adr/0059-waits-of-threads.md \
 	doc/adr/0044-the-kernels-events-by-an-instance.md \
 	doc/adr/0048-actions-at-gated-calls.md \
 	doc/adr/0050-containers-as-their-users-see-them.md \

@@ -63,21 +63,28 @@ static void values_put(struct ftr_thread *self, uint64_t word, const uint64_t *v
 		ftr_record_put_wanted(self, word, values, nr * (uint32_t)sizeof(*values));
 }
 
-FTR_EXPORT void ftr_interposed_put(uint32_t id, uint64_t *values, unsigned nr, unsigned caller_at,
-				   const uintptr_t *slot)
+/* The value that is the caller's address, whose module the recorder is told of. */
+static uintptr_t caller_value(struct ftr_thread *self, const uintptr_t *slot)
 {
-	struct ftr_thread *self = &ftr_self;
-	uintptr_t caller;
+	uintptr_t caller = caller_of(self, slot);
 
-	if (atomic_load_explicit(&ftr_state.tracing, memory_order_relaxed) != FTR_TRACING_ON ||
-	    !ftr_record_is_wanted(self))
-		return;
-	caller = caller_of(self, slot);
 	if (unlikely(caller - self->caller_low >= self->caller_bytes ||
 		     self->caller_generation !=
 			     atomic_load_explicit(&ftr_state.module_generation,
 						  memory_order_relaxed)))
 		module_check(self, caller);
-	values[caller_at] = caller;
+	return caller;
+}
+
+FTR_EXPORT void ftr_interposed_put(uint32_t id, uint64_t *values, unsigned nr, unsigned caller_at,
+				   const uintptr_t *slot)
+{
+	struct ftr_thread *self = &ftr_self;
+
+	if (atomic_load_explicit(&ftr_state.tracing, memory_order_relaxed) != FTR_TRACING_ON ||
+	    !ftr_record_is_wanted(self))
+		return;
+	if (likely(caller_at != FTR_INTERPOSED_NO_CALLER))
+		values[caller_at] = caller_value(self, slot);
 	values_put(self, ftr_record_word(FTR_RECORD_EVENT, 0, id), values, nr);
 }

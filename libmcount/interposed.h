@@ -23,6 +23,7 @@ void *ftr_interposed_in_scope(const char *name, uintptr_t caller);
  * values.  values[@caller_at] becomes the return address, that in *@slot or the one behind it where
  * a stub of ours stands there.  Nothing happens in a thread that is not traced.  Uses no libc.
  */
+#define FTR_INTERPOSED_NO_CALLER 0xffffu	/* @caller_at: none of them; no @slot is needed */
 void ftr_interposed_put(uint32_t id, uint64_t *values, unsigned nr, unsigned caller_at,
 			const uintptr_t *slot);
 

@@ -124,6 +124,18 @@ libmcount_memory_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,
 	-Wl,-soname,libmcount-memory.so
 libmcount_memory_so_LDADD = libmcount.so
 
+mcountexec_PROGRAMS += libmcount-sync.so
+libmcount_sync_so_SOURCES = libmcount/interpose_sync.c
+libmcount_sync_so_CFLAGS = $(libmcount_so_CFLAGS)
+libmcount_sync_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs \
+	-Wl,-soname,libmcount-sync.so
+libmcount_sync_so_LDADD = libmcount.so
+if ARCH_X86_64
+# The conditions of before glibc 2.3.2 are others, and are left alone.
+libmcount_sync_so_LDFLAGS += -Wl,--version-script=$(srcdir)/libmcount/sync.map
+EXTRA_DIST += libmcount/sync.map
+endif
+
 # What instrumented code calls, and nothing else: to measure what instrumentation costs by itself.
 mcountexec_PROGRAMS += libmcount-nop.so
 libmcount_nop_so_SOURCES = libmcount/nop.c

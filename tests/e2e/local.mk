@@ -39,6 +39,7 @@ e2e_tests = \
 	tests/e2e/scripts.py \
 	tests/e2e/swap.py \
 	tests/e2e/symbols.py \
+	tests/e2e/sync.py \
 	tests/e2e/syscalls.py \
 	tests/e2e/syscalls_life.py \
 	tests/e2e/syscalls_shown.py \

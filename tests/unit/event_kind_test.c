@@ -76,7 +76,7 @@ static void test_pairs(void **state)
 		closing_ids[pairs] = closing->id;
 		pairs = 0;
 	}
-	assert_int_equal(nr, 9);
+	assert_int_equal(nr, 16);
 	assert_string_equal(ftr_event_pair_name(FTR_EVENT_ID_SCHED_OUT), "linux:schedule");
 	assert_string_equal(ftr_event_pair_name(FTR_EVENT_ID_SCHED_OUT_PREEMPTED),
 			    "linux:schedule (pre-empted)");
@@ -90,7 +90,11 @@ static void test_runtime(void **state)
 		FTR_RECORD_EVENT_MALLOC, FTR_RECORD_EVENT_CALLOC, FTR_RECORD_EVENT_MEMALIGN,
 		FTR_RECORD_EVENT_NEW, FTR_RECORD_EVENT_REALLOC, FTR_RECORD_EVENT_FREE,
 		FTR_RECORD_EVENT_DELETE, FTR_RECORD_EVENT_MMAP, FTR_RECORD_EVENT_MUNMAP,
-		FTR_RECORD_EVENT_MREMAP, FTR_RECORD_EVENT_BRK, FTR_RECORD_EVENT_STACK,
+		FTR_RECORD_EVENT_MREMAP, FTR_RECORD_EVENT_BRK,
+#define WAIT(what) \
+	FTR_RECORD_EVENT_SYNC_##what, FTR_RECORD_EVENT_SYNC_DONE_OF(FTR_RECORD_EVENT_SYNC_##what)
+		WAIT(MUTEX), WAIT(READ), WAIT(WRITE), WAIT(COND), WAIT(BARRIER), WAIT(SEM),
+		WAIT(JOIN), FTR_RECORD_EVENT_STACK,
 	};
 	const struct ftr_event_kind *kind;
 	size_t pos = 0, nr = 0;

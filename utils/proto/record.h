@@ -212,10 +212,21 @@ enum ftr_record_event {
 	FTR_RECORD_EVENT_MREMAP	     = 3000010,
 	/* The program break was moved: where to, by how many bytes (signed), the caller. */
 	FTR_RECORD_EVENT_BRK	     = 3000011,
+	/* The thread waits from here on: for what (an address, of JOIN a pthread_t), the caller. */
+	FTR_RECORD_EVENT_SYNC_MUTEX  = 3000101,
+	FTR_RECORD_EVENT_SYNC_READ   = 3000103,	/* a lock for readers */
+	FTR_RECORD_EVENT_SYNC_WRITE  = 3000105,
+	FTR_RECORD_EVENT_SYNC_COND   = 3000107,
+	FTR_RECORD_EVENT_SYNC_BARRIER = 3000109,
+	FTR_RECORD_EVENT_SYNC_SEM    = 3000111,
+	FTR_RECORD_EVENT_SYNC_JOIN   = 3000113,
 	/* The thread goes on on another stack. */
 	FTR_RECORD_EVENT_STACK	     = 0x40000000, /* and what ftr_record_stack_id adds */
 	FTR_RECORD_EVENT_STACK_LAST  = 0x7fffffff,
 };
+
+/* The thread goes on: what it waited for, and what the function answers: 0, an error, or -1. */
+#define FTR_RECORD_EVENT_SYNC_DONE_OF(id) ((id) + 1)
 
 /*
  * The values of these, each a uint64_t, in their order.  In a ring, where they are all but always

@@ -63,7 +63,7 @@ static int opt_probes(const struct ftr_option *opt, void *value, const char *arg
 
 static const struct ftr_option interposed_options[] = {
 	FTR_OPTION("probe", 0, "NAME[,NAME...]",
-		   "Also record requests: memory, who allocates and frees it", opt_probes,
+		   "Also record memory (who allocates and frees it), sync (where threads wait for each other)", opt_probes,
 		   struct interposed_values, on, .next_word = next_name),
 	{ 0 }
 };

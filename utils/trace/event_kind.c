@@ -37,8 +37,20 @@ static const struct ftr_argspec moved_spec = {
 static const struct ftr_argspec break_spec = {
 	.nr = 3, .args = { ARG("address", HEX), ARG("bytes", SIGNED), ARG("caller", POINTER) },
 };
+static const struct ftr_argspec wait_spec = {
+	.nr = 2, .args = { ARG("object", HEX), ARG("caller", POINTER) },
+};
+static const struct ftr_argspec done_spec = {
+	.nr = 2, .args = { ARG("object", HEX), ARG("result", SIGNED) },
+};
 
 #define SPEC(spec_) .is_runtime = true, .data = FTR_EVENT_DATA_SPEC, .spec = &(spec_)
+
+/* A thread waits for one of these, and goes on: its end stands for both. */
+#define WAIT(id_, name_) \
+	{ id_, "sync:" name_ "-wait", SPEC(wait_spec), .closed_by = (id_) + 1, \
+	  .pair = (id_) + 1 }, \
+	{ (id_) + 1, "sync:" name_ "-done", SPEC(done_spec) }
 
 static const struct ftr_event_kind kinds[] = {
 	{ FTR_EVENT_ID_READ_STATM, "read:proc/statm",
@@ -92,6 +104,13 @@ static const struct ftr_event_kind kinds[] = {
 	{ FTR_EVENT_ID_MUNMAP, "memory:munmap", SPEC(given_spec) },
 	{ FTR_EVENT_ID_MREMAP, "memory:mremap", SPEC(moved_spec) },
 	{ FTR_EVENT_ID_BRK, "memory:brk", SPEC(break_spec) },
+	WAIT(FTR_EVENT_ID_SYNC_MUTEX, "mutex"),
+	WAIT(FTR_EVENT_ID_SYNC_READ, "rwlock-read"),
+	WAIT(FTR_EVENT_ID_SYNC_WRITE, "rwlock-write"),
+	WAIT(FTR_EVENT_ID_SYNC_COND, "cond"),
+	WAIT(FTR_EVENT_ID_SYNC_BARRIER, "barrier"),
+	WAIT(FTR_EVENT_ID_SYNC_SEM, "sem"),
+	WAIT(FTR_EVENT_ID_SYNC_JOIN, "join"),
 	{ FTR_EVENT_ID_STACK, "ftr:stack", .is_runtime = true },
 };
 

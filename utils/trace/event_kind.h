@@ -13,7 +13,7 @@
 #include "utils/trace/event.h"
 
 #define FTR_EVENT_VALUES_MAX 3
-#define FTR_EVENT_PAIRS_MAX  2	/* kinds that close a pair */
+#define FTR_EVENT_PAIRS_MAX  9	/* kinds that close a pair */
 
 struct ftr_argspec;
 struct ftr_strbuf;
@@ -58,6 +58,13 @@ enum ftr_event_id {
 	FTR_EVENT_ID_MUNMAP		 = 3000009,
 	FTR_EVENT_ID_MREMAP		 = 3000010,
 	FTR_EVENT_ID_BRK		 = 3000011,
+	FTR_EVENT_ID_SYNC_MUTEX		 = 3000101,	/* each is followed by its end */
+	FTR_EVENT_ID_SYNC_READ		 = 3000103,
+	FTR_EVENT_ID_SYNC_WRITE		 = 3000105,
+	FTR_EVENT_ID_SYNC_COND		 = 3000107,
+	FTR_EVENT_ID_SYNC_BARRIER	 = 3000109,
+	FTR_EVENT_ID_SYNC_SEM		 = 3000111,
+	FTR_EVENT_ID_SYNC_JOIN		 = 3000113,
 	FTR_EVENT_ID_STACK		 = 0x40000000,	/* and on: proto/record.h */
 	FTR_EVENT_ID_STACK_LAST		 = 0x7fffffff,
 };

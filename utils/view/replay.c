@@ -223,10 +223,9 @@ static int put_point(struct replay_sink *self, const struct ftr_event *ev)
 	ftr_strbuf_clear(&self->text);
 	ftr_event_data_text(ev, self->trace, true, &self->text);
 	ftr_event_title(ev, &self->title);
-	if (ev->point.kind != FTR_POINT_INSTANT && ev->point.start_ns != 0)
+	if (ev->point.start_ns != 0)
 		line.duration_ns = ev->time_ns - ev->point.start_ns;
 	if (ftr_event_ends_schedule(ev)) {
-		line.duration_ns = ev->time_ns - ev->point.start_ns;
 		line.addr = view->sched_out_id;
 		line.module = "[event]";
 	}
