@@ -87,6 +87,7 @@ EXTRA_DIST += \
 	doc/adr/0063-scripts-outside-of-the-program.md \
 	doc/adr/0060-a-load-is-sealed.md \
 	doc/adr/0066-paths-in-the-database.md \
+	doc/adr/0067-no-parquet-of-our-own.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

@@ -59,6 +59,8 @@ class Rows(Recording):
         columns = documented()[table]
         words = [f"--rows={table}", *words]
         rows = decoded(self.dump("rowbinary", data, *words), columns)
+        for row in rows:
+            self.assertLess(max(value for value in row.values() if isinstance(value, int)), 1 << 63)
         lines = [json.loads(line) for line in self.dump("jsonl", data, *words).splitlines()]
         self.assertEqual([list(line) for line in lines], [list(columns)] * len(rows))
         self.assertEqual(lines, rows)
@@ -148,7 +150,7 @@ class Rows(Recording):
     def test_numbers_of_paths_stay(self):
         """They are stored: those of another version must be the same."""
         self.assertEqual({row["path"] for row in self.rows(f"{DATA}/threads", "paths") if row["function"] == "fact"},
-                         {8650315586623767025, 3934446527348791841, 13419044573110309201, 6293522434778333761})
+                         {8650315586623767025, 3934446527348791841, 4195672536255533393, 6293522434778333761})
 
     def test_who_where_and_what(self):
         self.record("-A", "main@arg1", "-R", "main@retval", "./victim", "work", "3")

@@ -42,7 +42,7 @@ static void callers_are_there_for_their_callees(void **state)
 			assert_int_equal(paths.all.v[i]->parent,
 					 i == 0 ? program.path : frames[i - 1].path);
 		}
-		assert_true(paths.all.v[0]->total_span.min_ns == UINT64_MAX);
+		assert_true(paths.all.v[0]->total_span.min_ns == INT64_MAX);
 		rows_paths_restart(&paths, minute);
 		assert_int_equal(paths.all.nr, 0);
 	}
@@ -90,6 +90,7 @@ static void names_do_not_run_together(void **state)
 {
 	uint64_t start = rows_program_of("", "").path;
 
+	assert_true(start <= INT64_MAX);
 	assert_true(rows_path_below(rows_path_below(start, "ab"), "c") !=
 		    rows_path_below(rows_path_below(start, "a"), "bc"));
 }

@@ -15,7 +15,7 @@ uint64_t rows_path_below(uint64_t parent, const char *name)
 		hash ^= (uint8_t)*name;
 		hash *= HASH_FACTOR;
 	} while (*name++ != '\0');
-	return hash;
+	return hash & INT64_MAX;
 }
 
 struct rows_program rows_program_of(const char *name, const char *build_id)
@@ -36,8 +36,8 @@ static struct rows_path *path_add(struct rows_paths *paths, const struct rows_pr
 	*path = (struct rows_path){
 		.path = frame->path, .parent = nr > 1 ? frames[nr - 2].path : program->path,
 		.program = *program, .func = frame->func, .depth = (uint32_t)(nr - 1),
-		.first_ns = frame->start_ns, .total_span = { .min_ns = UINT64_MAX },
-		.self_span = { .min_ns = UINT64_MAX },
+		.first_ns = frame->start_ns, .total_span = { .min_ns = INT64_MAX },
+		.self_span = { .min_ns = INT64_MAX },
 	};
 	return ftr_hashmap_set(&paths->by_path, path->path, path) < 0 ? NULL : path;
 }

@@ -2,7 +2,8 @@
 /*
  * What the calls of each line of callers sum up to, for each minute (doc/rows.md, table paths): the
  * nodes of ftr graph.  A path is known by a number that is made of the names in it, and is the same
- * on all machines; parts of a trace, added, are the whole.
+ * on all machines; parts of a trace, added, are the whole.  All numbers fit into 63 bits: many
+ * readers know no unsigned ones.
  */
 #ifndef FTR_EXPORT_ROWS_PATHS_H
 #define FTR_EXPORT_ROWS_PATHS_H
@@ -41,7 +42,7 @@ struct rows_path {
 	uint64_t calls;		/* that ended; 0: it is here for its callees */
 	uint64_t total_ns, self_ns;
 	uint64_t first_ns;	/* the first one began, of those that were open or ended */
-	struct ftr_graph_span total_span, self_span;
+	struct ftr_graph_span total_span, self_span;	/* INT64_MAX, 0: of none */
 };
 
 /* All zero = empty. */
