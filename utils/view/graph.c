@@ -20,7 +20,7 @@
 #include "utils/trace/func.h"
 #include "utils/trace/session.h"
 #include "utils/trace/trace.h"
-#include "utils/view/fields.h"
+#include "utils/view/graph_columns.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,55 +31,12 @@
 #define INDENT_MAX   1024 /* deeper nodes get no more indentation but the number of their level */
 #define TRACE_MAX    1024	/* functions of a backtrace that are all shown; of a deeper one */
 #define TRACE_PART   32		/* so many at each end */
-#define ADDR_WIDTH   12
-
-enum {
-	COLUMN_TOTAL, COLUMN_SELF, COLUMN_ADDR,
-	COLUMN_TOTAL_AVG, COLUMN_TOTAL_MAX, COLUMN_TOTAL_MIN,
-	COLUMN_SELF_AVG, COLUMN_SELF_MAX, COLUMN_SELF_MIN,
-	COLUMNS,
-	KEY_CALLS = COLUMNS, KEY_FUNC,	/* what one can sort by besides the times */
-	KEYS
-};
-
-static const struct ftr_field_name names[COLUMNS + 1] = {
-	[COLUMN_TOTAL]	   = { "total" },
-	[COLUMN_SELF]	   = { "self" },
-	[COLUMN_ADDR]	   = { "addr" },
-	[COLUMN_TOTAL_AVG] = { "total-avg" },
-	[COLUMN_TOTAL_MAX] = { "total-max" },
-	[COLUMN_TOTAL_MIN] = { "total-min" },
-	[COLUMN_SELF_AVG]  = { "self-avg" },
-	[COLUMN_SELF_MAX]  = { "self-max" },
-	[COLUMN_SELF_MIN]  = { "self-min" },
-};
-
-static const char *const heads[COLUMNS] = {
-	[COLUMN_TOTAL]	   = "TOTAL TIME",
-	[COLUMN_SELF]	   = " SELF TIME",
-	[COLUMN_ADDR]	   = "   ADDRESS  ",
-	[COLUMN_TOTAL_AVG] = " TOTAL AVG",
-	[COLUMN_TOTAL_MAX] = " TOTAL MAX",
-	[COLUMN_TOTAL_MIN] = " TOTAL MIN",
-	[COLUMN_SELF_AVG]  = "  SELF AVG",
-	[COLUMN_SELF_MAX]  = "  SELF MAX",
-	[COLUMN_SELF_MIN]  = "  SELF MIN",
-};
-
-#define DETAILS (~(FTR_BIT64(COLUMN_TOTAL) | FTR_BIT64(COLUMN_SELF) | FTR_BIT64(COLUMN_ADDR) | \
-		   FTR_BIT64(COLUMN_TOTAL_AVG) | FTR_BIT64(COLUMN_SELF_AVG)))
-
-/* What callees are ordered by, the first key first. */
-struct sort {
-	int keys[KEYS];
-	unsigned nr;
-};
 
 struct view {
 	const struct ftr_graph *graph;
 	struct ftr_ostream *out;
 	uint64_t mask;
-	struct sort sort;
+	struct graph_sort sort;
 	bool use_color;
 	struct ftr_strbuf indent;	/* of the node at hand: " | " and "   " */
 	size_t level;			/* parts of it, with those that INDENT_MAX left out */
@@ -89,107 +46,12 @@ struct view {
 	bool has_no_addr;		/* the graph has no addresses */
 };
 
-/* ---- columns ---- */
-
-static uint64_t average(uint64_t sum_ns, uint64_t calls)
-{
-	return calls == 0 ? 0 : sum_ns / calls;
-}
-
-static uint64_t least(const struct ftr_graph_span *span)
-{
-	return span->min_ns > span->max_ns ? 0 : span->min_ns;
-}
-
-static uint64_t time_of(const struct ftr_graph_node *node, int column)
-{
-	switch (column) {
-	case COLUMN_TOTAL:
-		return node->total_ns;
-	case COLUMN_SELF:
-		return node->self_ns;
-	case COLUMN_TOTAL_AVG:
-		return average(node->total_ns, node->calls);
-	case COLUMN_TOTAL_MAX:
-		return node->total_span.max_ns;
-	case COLUMN_TOTAL_MIN:
-		return least(&node->total_span);
-	case COLUMN_SELF_AVG:
-		return average(node->self_ns, node->calls);
-	case COLUMN_SELF_MAX:
-		return node->self_span.max_ns;
-	default:
-		return least(&node->self_span);
-	}
-}
-
-static int compare_by(int key, const struct ftr_graph_node *x, const struct ftr_graph_node *y)
-{
-	uint64_t of_x, of_y;
-
-	if (key == KEY_FUNC)
-		return strcmp(x->name, y->name);
-	of_x = key == KEY_CALLS ? x->calls : time_of(x, key);
-	of_y = key == KEY_CALLS ? y->calls : time_of(y, key);
-	return of_x > of_y ? -1 : of_x < of_y;
-}
-
-static int compare_nodes(const struct ftr_graph_node *x, const struct ftr_graph_node *y,
-			 const void *arg)
-{
-	const struct sort *sort = arg;
-	int order = 0;
-
-	for (unsigned i = 0; order == 0 && i < sort->nr; i++)
-		order = compare_by(sort->keys[i], x, y);
-	return order;
-}
-
-static int view_sort(const struct view *view, struct ftr_graph *graph)
-{
-	struct ftr_graph_order order = { compare_nodes, &view->sort };
-
-	return view->sort.nr == 0 ? 0 : ftr_graph_sort(graph, &order);
-}
-
-static void put_addr(struct ftr_ostream *out, uint64_t addr)
-{
-	if (addr == 0)
-		ftr_ostream_pad(out, ' ', ADDR_WIDTH);
-	else
-		ftr_ostream_printf(out, "%*llx", ADDR_WIDTH, (unsigned long long)addr);
-}
-
-/* @node NULL: a line that shows no node. */
-static void put_columns(const struct view *view, const struct ftr_graph_node *node)
-{
-	for (int i = 0; i < COLUMNS; i++) {
-		if (!(view->mask & FTR_BIT64(i)))
-			continue;
-		ftr_ostream_puts(view->out, "  ");
-		if (i == COLUMN_ADDR)
-			put_addr(view->out, node == NULL ? 0 : node->addr);
-		else
-			ftr_duration_write(view->out, node == NULL ? 0 : time_of(node, i),
-					   view->use_color);
-	}
-	if (view->mask != 0)
-		ftr_ostream_puts(view->out, " : ");
-}
-
 static void put_head(const struct view *view)
 {
-	const char *separator = "# ";
-
 	if (view->mask == 0)
 		return;
-	for (int i = 0; i < COLUMNS; i++) {
-		if (!(view->mask & FTR_BIT64(i)))
-			continue;
-		ftr_ostream_puts(view->out, separator);
-		ftr_ostream_puts(view->out, heads[i]);
-		separator = "  ";
-	}
+	ftr_ostream_puts(view->out, "# ");
+	graph_columns_put_heads(view->out, view->mask);
 	ftr_ostream_puts(view->out,
 			 view->funcs != NULL ? "   FUNCTION [SOURCE]\n" : "   FUNCTION\n");
 }
@@ -243,7 +105,7 @@ static void put_node(const struct view *view, const struct ftr_graph_node *node,
 {
 	struct ftr_ostream *out = view->out;
 
-	put_columns(view, node);
+	graph_columns_put(view->out, view->mask, node, view->use_color);
 	ftr_ostream_write(out, view->indent.s, view->indent.len);
 	if (is_branch)
 		ftr_ostream_puts(out, " +-");
@@ -260,7 +122,7 @@ static void put_node(const struct view *view, const struct ftr_graph_node *node,
 /* Between two callees of one caller. */
 static void put_gap(const struct view *view)
 {
-	put_columns(view, NULL);
+	graph_columns_put(view->out, view->mask, NULL, view->use_color);
 	ftr_ostream_write(view->out, view->indent.s, view->indent.len);
 	ftr_ostream_puts(view->out, " | \n");
 }
@@ -323,7 +185,7 @@ static void put_graph(struct view *view, uint32_t root)
 static int print_whole(struct view *view, struct ftr_graph *graph,
 		       const struct ftr_graph_opts *opts)
 {
-	if (view_sort(view, graph) < 0)
+	if (graph_columns_sort(graph, &view->sort) < 0)
 		return -ENOMEM;
 	view->graph = graph;
 	for (size_t i = 0; i < graph->roots.nr; i++) {
@@ -402,7 +264,7 @@ static int print_focus(struct view *view, struct ftr_graph *whole,
 	if (ret == 0 && focus.backtraces.nr == 0)
 		ret = -ENOENT;
 	if (ret == 0)
-		ret = view_sort(view, &focus.graph);
+		ret = graph_columns_sort(&focus.graph, &view->sort);
 	for (size_t i = 0; ret == 0 && i < focus.backtraces.nr;) {
 		const struct ftr_graph_root *root =
 			&focus.graph.roots.v[focus.backtraces.v[i].root];
@@ -415,66 +277,10 @@ static int print_focus(struct view *view, struct ftr_graph *whole,
 	return ret;
 }
 
-static int parse_fields(const struct ftr_graph_opts *opts, uint64_t *mask, struct ftr_err *err)
-{
-	*mask = FTR_BIT64(COLUMN_TOTAL);
-	return ftr_fields_parse(names, opts->fields, mask, err);
-}
-
-static int find_key(struct ftr_slice word)
-{
-	if (ftr_slice_eq(word, "call"))
-		return KEY_CALLS;
-	if (ftr_slice_eq(word, "func"))
-		return KEY_FUNC;
-	for (int i = 0; i < COLUMNS; i++)
-		if (i != COLUMN_ADDR && ftr_slice_eq(word, names[i].name))
-			return i;
-	return -1;
-}
-
-static int parse_sort(const struct ftr_graph_opts *opts, struct sort *sort, struct ftr_err *err)
-{
-	struct ftr_slice rest, word;
-
-	sort->nr = 0;
-	if (opts->sort == NULL)
-		return 0;
-	rest = ftr_slice_make(opts->sort, strlen(opts->sort));
-	while (ftr_slice_split(&rest, ',', &word)) {
-		int key = find_key(word);
-
-		if (key < 0)
-			return ftr_err_set(err, EINVAL,
-					   "unknown sort key \"%.*s\"; the keys are: func call total "
-					   "self total-avg total-max total-min self-avg self-max "
-					   "self-min", (int)word.len, word.s);
-		if (sort->nr < KEYS)
-			sort->keys[sort->nr++] = key;
-	}
-	return 0;
-}
-
-int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
-			   struct ftr_err *err)
-{
-	struct sort sort;
-	uint64_t mask;
-	int ret = parse_fields(opts, &mask, err);
-
-	if (ret == 0)
-		ret = parse_sort(opts, &sort, err);
-	for (unsigned i = 0; ret == 0 && i < sort.nr; i++)
-		if (sort.keys[i] < COLUMNS)
-			mask |= FTR_BIT64(sort.keys[i]);
-	*has_details = (mask & DETAILS) != 0;
-	return ret;
-}
-
 static int print_root(struct view *view, struct ftr_graph *graph,
 		      const struct ftr_graph_opts *opts)
 {
-	if (view_sort(view, graph) < 0)
+	if (graph_columns_sort(graph, &view->sort) < 0)
 		return -ENOMEM;
 	view->graph = graph;
 	put_head(view);
@@ -494,10 +300,10 @@ static int print_by(print_fn *print, struct ftr_graph *graph, const struct ftr_g
 		.root_is_func = print != print_whole,
 		.has_no_addr = opts->has_no_addr,
 	};
-	int ret = parse_fields(opts, &view.mask, err);
+	int ret = graph_columns_parse(opts->fields, &view.mask, err);
 
 	if (ret == 0)
-		ret = parse_sort(opts, &view.sort, err);
+		ret = graph_columns_parse_sort(opts->sort, &view.sort, err);
 	if (ret < 0)
 		return ret;
 	if (opts->has_srcline && opts->trace != NULL) {

@@ -12,6 +12,8 @@ libftr_a_SOURCES += \
 	utils/view/fields.h \
 	utils/view/graph.c \
 	utils/view/graph.h \
+	utils/view/graph_columns.c \
+	utils/view/graph_columns.h \
 	utils/view/graph_json.c \
 	utils/view/graph_task.c \
 	utils/view/graph_task.h \

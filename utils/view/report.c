@@ -5,24 +5,14 @@
 #include "utils/analysis/stats.h"
 #include "utils/base/bits.h"
 #include "utils/base/color.h"
-#include "utils/base/duration.h"
-#include "utils/base/strbuf.h"
 #include "utils/trace/func.h"
 #include "utils/trace/trace.h"
-#include "utils/view/cpu_text.h"
 #include "utils/view/report_columns.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define COLUMN_WIDTH 10
 #define NOTE_NAMES_MAX 5
-
-static const size_t widths[] = {
-	[REPORT_TIME] = 10,      [REPORT_COUNT] = COLUMN_WIDTH, [REPORT_PERCENT] = 10,
-	[REPORT_TIMESTAMP] = 18, [REPORT_CPU_COUNT] = 9,        [REPORT_CPU_MASK] = 8,
-	[REPORT_CPU_LIST] = 8,
-};
 
 struct report {
 	const struct ftr_report_opts *opts;
@@ -32,11 +22,6 @@ struct report {
 	const struct ftr_stats *stats;
 	const struct ftr_func **funcs;	/* (owned, nullable) by name id: with source lines */
 };
-
-static size_t width_of(const struct report_column *column)
-{
-	return widths[column->kind];
-}
 
 static void print_rule(struct ftr_ostream *out, size_t width)
 {
@@ -50,69 +35,13 @@ static void print_head(const struct report *report)
 
 	if (report->mask == 0)
 		return;
-	for (int i = 0; i < REPORT_COLUMNS; i++)
-		if (report->mask & FTR_BIT64(i))
-			ftr_ostream_printf(out, "  %*s", (int)width_of(&report_columns[i]),
-					   report_columns[i].head);
+	report_put_heads(out, report->mask);
 	ftr_ostream_puts(out, report->funcs != NULL ? "  Function [Source]\n" : "  Function\n");
 	for (int i = 0; i < REPORT_COLUMNS; i++)
 		if (report->mask & FTR_BIT64(i))
-			print_rule(out, width_of(&report_columns[i]));
+			print_rule(out, report_column_width(&report_columns[i]));
 	print_rule(out, 20);
 	ftr_ostream_putc(out, '\n');
-}
-
-/* In the middle of its column. */
-static void print_cpus(struct ftr_ostream *out, const struct report_column *column,
-		       const struct ftr_cpu_set *set)
-{
-	static const struct ftr_cpu_set none;
-	struct ftr_strbuf text;
-	size_t blanks;
-
-	ftr_strbuf_init(&text);
-	set = set == NULL ? &none : set;
-	if (column->kind == REPORT_CPU_COUNT)
-		ftr_strbuf_printf(&text, "%u", ftr_cpu_set_count(set));
-	else if (column->kind == REPORT_CPU_MASK)
-		view_cpu_mask_text(set, &text);
-	else
-		view_cpu_list_text(set, &text);
-	blanks = text.len < width_of(column) ? width_of(column) - text.len : 0;
-	ftr_ostream_pad(out, ' ', blanks / 2);
-	ftr_ostream_write(out, ftr_strbuf_str(&text), text.len);
-	ftr_ostream_pad(out, ' ', blanks - blanks / 2);
-	ftr_strbuf_fini(&text);
-}
-
-static void print_value(const struct report *report, const struct report_column *column,
-			const struct ftr_func_stat *stat)
-{
-	struct ftr_ostream *out = report->out;
-	double value = column->value(stat);
-	uint64_t whole = (uint64_t)value;
-
-	ftr_ostream_puts(out, "  ");
-	switch (column->kind) {
-	case REPORT_TIME:
-		ftr_duration_write(out, whole, report->opts->use_color);
-		break;
-	case REPORT_COUNT:
-		ftr_ostream_u64_width(out, whole, COLUMN_WIDTH, ' ');
-		break;
-	case REPORT_PERCENT:
-		ftr_ostream_printf(out, "%9.2f%%", value);
-		break;
-	case REPORT_CPU_COUNT:
-	case REPORT_CPU_MASK:
-	case REPORT_CPU_LIST:
-		print_cpus(out, column, stat->cpus);
-		break;
-	case REPORT_TIMESTAMP:
-		ftr_ostream_printf(out, "%8llu.%09llu", (unsigned long long)whole / 1000000000,
-				   (unsigned long long)whole % 1000000000);
-		break;
-	}
 }
 
 /* Rows of functions lie in the array by name id, those of what is no function elsewhere. */
@@ -130,9 +59,7 @@ static void print_place(const struct report *report, const struct ftr_func_stat 
 
 static void print_row(const struct report *report, const struct ftr_func_stat *stat)
 {
-	for (int i = 0; i < REPORT_COLUMNS; i++)
-		if (report->mask & FTR_BIT64(i))
-			print_value(report, &report_columns[i], stat);
+	report_put_values(report->out, report->mask, stat, report->opts->use_color);
 	ftr_ostream_puts(report->out, report->opts->use_color ? "  " FTR_SGR_FUNC : "  ");
 	ftr_ostream_write(report->out, stat->name, stat->name_len);
 	ftr_ostream_puts(report->out, report->opts->use_color ? FTR_SGR_RESET : "");

@@ -4,6 +4,8 @@
 
 #include "utils/analysis/stats.h"
 #include "utils/base/bits.h"
+#include "utils/base/duration.h"
+#include "utils/base/ostream.h"
 #include "utils/base/text.h"
 #include "utils/view/cpu_text.h"
 #include "utils/view/fields.h"
@@ -14,6 +16,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COLUMN_WIDTH 10
+
+static const size_t widths[] = {
+	[REPORT_TIME] = 10,      [REPORT_COUNT] = COLUMN_WIDTH, [REPORT_PERCENT] = 10,
+	[REPORT_TIMESTAMP] = 18, [REPORT_CPU_COUNT] = 9,        [REPORT_CPU_MASK] = 8,
+	[REPORT_CPU_LIST] = 8,
+};
 
 static double total_of(const struct ftr_func_stat *stat)
 {
@@ -354,4 +364,82 @@ const struct ftr_func_stat **report_rows(const struct ftr_stats *stats,
 	if (rows == NULL)
 		ftr_err_set(err, ENOMEM, "report: out of memory");
 	return rows;
+}
+
+/* ---- as text ---- */
+
+size_t report_column_width(const struct report_column *column)
+{
+	return widths[column->kind];
+}
+
+void report_put_heads(struct ftr_ostream *out, uint64_t mask)
+{
+	for (int i = 0; i < REPORT_COLUMNS; i++) {
+		const struct report_column *column = &report_columns[i];
+
+		if (mask & FTR_BIT64(i))
+			ftr_ostream_printf(out, "  %*s", (int)report_column_width(column),
+					   column->head);
+	}
+}
+
+/* In the middle of its column. */
+static void put_cpus(struct ftr_ostream *out, const struct report_column *column,
+		     const struct ftr_cpu_set *set)
+{
+	static const struct ftr_cpu_set none;
+	struct ftr_strbuf text;
+	size_t width = report_column_width(column), blanks;
+
+	ftr_strbuf_init(&text);
+	set = set == NULL ? &none : set;
+	if (column->kind == REPORT_CPU_COUNT)
+		ftr_strbuf_printf(&text, "%u", ftr_cpu_set_count(set));
+	else if (column->kind == REPORT_CPU_MASK)
+		view_cpu_mask_text(set, &text);
+	else
+		view_cpu_list_text(set, &text);
+	blanks = text.len < width ? width - text.len : 0;
+	ftr_ostream_pad(out, ' ', blanks / 2);
+	ftr_ostream_write(out, ftr_strbuf_str(&text), text.len);
+	ftr_ostream_pad(out, ' ', blanks - blanks / 2);
+	ftr_strbuf_fini(&text);
+}
+
+static void put_value(struct ftr_ostream *out, const struct report_column *column,
+		      const struct ftr_func_stat *stat, bool use_color)
+{
+	double value = column->value(stat);
+	uint64_t whole = (uint64_t)value;
+
+	ftr_ostream_puts(out, "  ");
+	switch (column->kind) {
+	case REPORT_TIME:
+		ftr_duration_write(out, whole, use_color);
+		break;
+	case REPORT_COUNT:
+		ftr_ostream_u64_width(out, whole, COLUMN_WIDTH, ' ');
+		break;
+	case REPORT_PERCENT:
+		ftr_ostream_printf(out, "%9.2f%%", value);
+		break;
+	case REPORT_CPU_COUNT:
+	case REPORT_CPU_MASK:
+	case REPORT_CPU_LIST:
+		put_cpus(out, column, stat->cpus);
+		break;
+	case REPORT_TIMESTAMP:
+		ftr_ostream_printf(out, "%8llu.%09llu", (unsigned long long)whole / 1000000000,
+				   (unsigned long long)whole % 1000000000);
+		break;
+	}
+}
+
+void report_put_values(struct ftr_ostream *out, uint64_t mask, const struct ftr_func_stat *stat,
+		       bool use_color)
+{
+	for (int i = 0; i < REPORT_COLUMNS; i++)
+		if (mask & FTR_BIT64(i))
+			put_value(out, &report_columns[i], stat, use_color);
 }

@@ -6,6 +6,7 @@
 #ifndef FTR_VIEW_REPORT_COLUMNS_H
 #define FTR_VIEW_REPORT_COLUMNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@
 #include "utils/base/strbuf.h"
 
 struct ftr_func_stat;
+struct ftr_ostream;
 struct ftr_report_opts;
 struct ftr_stats;
 
@@ -65,5 +67,11 @@ const struct ftr_func_stat **report_sorted_rows(const struct ftr_stats *stats,
 const struct ftr_func_stat **report_rows(const struct ftr_stats *stats,
 					 const struct ftr_report_opts *opts, uint64_t *mask,
 					 size_t *nr, struct ftr_err *err);
+
+size_t report_column_width(const struct report_column *column);
+/* The heads of these columns, and the values of a row, each behind two blanks. */
+void report_put_heads(struct ftr_ostream *out, uint64_t mask);
+void report_put_values(struct ftr_ostream *out, uint64_t mask, const struct ftr_func_stat *stat,
+		       bool use_color);
 
 #endif /* FTR_VIEW_REPORT_COLUMNS_H */
