@@ -56,9 +56,16 @@ ftr_SOURCES = \
 	cmds/show.c \
 	cmds/show.h \
 	cmds/slowest.c \
+	cmds/tui.c \
+	cmds/tui_screen.h \
 	cmds/words.c \
 	cmds/words.h
-ftr_LDADD = $(FTR_LIBS)
+ftr_LDADD = $(FTR_LIBS) $(NCURSES_LIBS)
+if HAVE_NCURSES
+ftr_SOURCES += cmds/tui_curses.c
+else
+ftr_SOURCES += cmds/tui_none.c
+endif
 
 # Where the shells look for them.
 bashcompletiondir = $(datadir)/bash-completion/completions

@@ -325,8 +325,6 @@ static const char *foreign_command(const char *word)
 	} rows[] = {
 		{ "recv", "receives traces over the network, which ftr does not do; copy the data "
 			  "directory, or pipe it: ftr dump --fxt | ssh HOST ftr report -" },
-		{ "tui", "is uftrace's browser, which ftr does not have yet; see ftr graph, ftr "
-			 "report, or ftr dump --chrome for a trace viewer" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -10,6 +10,12 @@
 
 static FILE *log_file;		/* NULL = standard error */
 static unsigned verbosity;
+static struct ftr_err *captured;	/* (borrowed, nullable) */
+
+void ftr_message_capture(struct ftr_err *err)
+{
+	captured = err;
+}
 
 int ftr_message_init(const struct ftr_common *common, struct ftr_err *err)
 {
@@ -28,6 +34,10 @@ static void print(const char *prefix, const char *fmt, va_list ap)
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	if (captured != NULL)
+		ftr_err_set(captured, EINVAL, "%s%s", prefix, text);
+	if (captured != NULL && log_file == NULL)
+		return;
 	fprintf(to, "ftr: %s%s\n", prefix, text);
 	fflush(to);
 }

@@ -16,6 +16,12 @@ void ftr_warn(const char *fmt, ...)
 void ftr_verbose(unsigned level, const char *fmt, ...) /* with -v given @level times */
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * While the terminal shows something else: failures and warnings are described in @err, the last
+ * one replaces those before.  NULL: they are printed again.  A log file gets them in any case.
+ */
+void ftr_message_capture(struct ftr_err *err);
+
 /* A diag whose warnings are printed. */
 struct ftr_diag ftr_message_diag(void);
 /* After the work: how many warnings were not printed, if any. */

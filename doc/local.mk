@@ -18,7 +18,8 @@ dist_man_MANS += \
 	doc/ftr-report.1 \
 	doc/ftr-rules.7 \
 	doc/ftr-script.1 \
-	doc/ftr-slowest.1
+	doc/ftr-slowest.1 \
+	doc/ftr-tui.1
 EXTRA_DIST += \
 	doc/ARCHITECTURE.md \
 	doc/BENCH.md \
@@ -86,6 +87,7 @@ EXTRA_DIST += \
 	doc/adr/0054-runs.md \
 	doc/adr/0063-scripts-outside-of-the-program.md \
 	doc/adr/0060-a-load-is-sealed.md \
+	doc/adr/0062-a-browser-without-a-terminal.md \
 	doc/adr/0066-paths-in-the-database.md \
 	doc/adr/0067-no-parquet-of-our-own.md \
 	doc/fxt.md \

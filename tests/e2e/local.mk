@@ -47,6 +47,7 @@ e2e_tests = \
 	tests/e2e/syscalls_unfriendly.py \
 	tests/e2e/tracedat.py \
 	tests/e2e/tracedat_kernel.py \
+	tests/e2e/tui.py \
 	tests/e2e/unwinders.py \
 	tests/e2e/values.py
 if HAVE_PYTHON

@@ -164,7 +164,7 @@ class OptionsTest(harness.Test):
         self.assertIn("not a command", self.run_ftr("help", "grph", status=2).stderr)
 
     def test_commands_of_uftrace_alone(self):
-        for command in ("tui", "recv"):
+        for command in ("recv",):
             err = self.run_ftr(command, status=2).stderr
             self.assertRegex(err, rf"^ftr: {command} .* (yet|not do)[;,].*ftr live {command} runs")
 

@@ -266,18 +266,44 @@ void ftr_options_init(const struct ftr_option *table, void *values)
 	}
 }
 
+/* The list that a row fills; NULL: it fills none. */
+static struct ftr_opt_list *list_of(const struct ftr_option *opt, const void *values, size_t base)
+{
+	if (opt->parse != ftr_opt_list && opt->parse != ftr_opt_list_named)
+		return NULL;
+	return (void *)((char *)(uintptr_t)values + base + opt->offset);
+}
+
+int ftr_options_copy(const struct ftr_option *table, void *to, const void *from, size_t bytes)
+{
+	struct ftr_option_iter iter = { 0 };
+	const struct ftr_option *opt;
+	int ret = 0;
+
+	memcpy(to, from, bytes);
+	while ((opt = ftr_option_next(&iter, table)) != NULL) {
+		const struct ftr_opt_list *old = list_of(opt, from, iter.base);
+		struct ftr_opt_list *list = list_of(opt, to, iter.base);
+
+		if (old == NULL || list->v != old->v)	/* several rows may fill one list */
+			continue;
+		*list = (struct ftr_opt_list){ .v = NULL };
+		for (size_t i = 0; i < old->nr && ret == 0; i++)
+			ret = ftr_vec_push(list, old->v[i]);
+	}
+	return ret;
+}
+
 void ftr_options_fini(const struct ftr_option *table, void *values)
 {
 	struct ftr_option_iter iter = { 0 };
 	const struct ftr_option *opt;
 
 	while ((opt = ftr_option_next(&iter, table)) != NULL) {
-		if (opt->parse == ftr_opt_list || opt->parse == ftr_opt_list_named) {
-			struct ftr_opt_list *list = (void *)((char *)values + iter.base +
-							     opt->offset);
+		struct ftr_opt_list *list = list_of(opt, values, iter.base);
 
+		if (list != NULL)
 			ftr_vec_fini(list);
-		}
 	}
 }
 

@@ -4,6 +4,7 @@
 #define FTR_CLI_PARSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "utils/base/err.h"
 
@@ -39,6 +40,12 @@ void ftr_options_init(const struct ftr_option *table, void *values);
 int ftr_options_parse(const struct ftr_option *table, void *values, int argc, char **argv,
 		      bool stops_at_operand, struct ftr_options_outcome *outcome,
 		      struct ftr_err *err);
+
+/*
+ * Make @to, which is uninitialised, the values of @from, with lists of its own; further options may
+ * then be parsed into it.  0 or -ENOMEM; ftr_options_fini() in either case.
+ */
+int ftr_options_copy(const struct ftr_option *table, void *to, const void *from, size_t bytes);
 
 /* Release what ftr_opt_list rows own. */
 void ftr_options_fini(const struct ftr_option *table, void *values);

@@ -45,5 +45,11 @@ libftr_a_SOURCES += \
 	utils/view/report_task.c \
 	utils/view/slowest.c \
 	utils/view/slowest.h \
+	utils/view/tui.c \
+	utils/view/tui.h \
+	utils/view/tui_graph.c \
+	utils/view/tui_page.h \
+	utils/view/tui_report.c \
+	utils/view/tui_text.c \
 	utils/view/unfinished.c \
 	utils/view/unfinished.h

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: MIT
+"""ftr tui on a pseudo-terminal: what stands on the screen after which keys."""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+sys.dont_write_bytecode = True
+import harness      # noqa: E402 (the path comes first)
+from harness import FTR, SRCDIR, TIMEOUT     # noqa: E402
+
+DEMO = os.path.join(SRCDIR, "tests/data/demo-plain")
+FORK = os.path.join(SRCDIR, "tests/data/demo-fork")
+SOURCES = os.path.join(SRCDIR, "tests/data/filters")
+ROWS, COLS = 16, 80
+TALLEST, WIDEST = 50, 200          # of what a screen remembers: more than any test has
+ENTER, ESCAPE, CLEAR = "\r", "\x1b", "\x15"
+DOWN, UP, RIGHT, LEFT = "\x1bOB", "\x1bOA", "\x1bOC", "\x1bOD"
+GRAPH = """\
+graph: all calls
+  TOTAL TIME   FUNCTION
+    4.776 us : (1) demo
+    1.181 us :  +-(1) __monstartup
+    0.400 us :  +-(1) __cxa_atexit
+    3.195 us :  +-(1) main
+    2.504 us :     +-(1) middle
+    0.101 us :     |  +-(2) leaf
+    1.873 us :     |  +-(1) strlen
+    0.060 us :     +-(2) paint
+    0.040 us :     +-(1) scale
+    0.181 us :     +-(1) call
+    0.050 us :       (1) leaf"""
+
+
+class Screen:
+    """What a vt100 shows: as much of it as ncurses uses."""
+
+    PART = re.compile(rb"\x1b\[([?0-9;]*)([A-Za-z])|\x1b([()].|[=>78DEMHc])|([\x00-\x1f\x7f])|([^\x00-\x1f\x7f]+)")
+
+    def __init__(self, rows, cols):
+        self.row = self.col = 0
+        self.left = b""
+        self.cells = [[" "] * WIDEST for _ in range(TALLEST)]       # more than there ever are
+        self.resize(rows, cols)
+
+    def resize(self, rows, cols):
+        self.rows, self.cols = rows, cols
+        self.region = 0, rows - 1
+
+    def line(self, row):
+        return "".join(self.cells[row][:self.cols]).rstrip()
+
+    def text(self):
+        return "\n".join(self.line(row) for row in range(self.rows)).rstrip()
+
+    def put(self, data):
+        data = self.left + data
+        at = 0
+        while at < len(data):
+            match = self.PART.match(data, at)
+            if match is None:           # the rest of it comes with the next bytes
+                break
+            self.do(match)
+            at = match.end()
+        self.left = data[at:]
+
+    def do(self, match):
+        words, final, other, control, text = match.groups()
+        if final is not None:
+            self.command([int(word) for word in words.lstrip(b"?").split(b";") if word], final.decode())
+        elif control is not None:
+            self.control(control)
+        elif text is not None:
+            for char in text.decode("utf-8", "replace"):
+                self.cells[self.row][self.col] = char
+                self.col += 1
+        elif other == b"M":
+            self.feed(self.region[0], -1)
+
+    def feed(self, edge, step):
+        """A line down or up; at the edge of the scrolling region that moves instead."""
+        top, bottom = self.region
+        if self.row != edge:
+            self.row += step
+        elif step > 0:
+            self.cells[top:bottom + 1] = self.cells[top + 1:bottom + 1] + [[" "] * WIDEST]
+        else:
+            self.cells[top:bottom + 1] = [[" "] * WIDEST] + self.cells[top:bottom]
+
+    def control(self, control):
+        if control == b"\r":
+            self.col = 0
+        elif control == b"\n":
+            self.feed(self.region[1], 1)
+        elif control == b"\b":
+            self.col -= 1
+        elif control == b"\t":
+            self.col = (self.col // 8 + 1) * 8
+
+    def clear(self, row, begin, end):
+        self.cells[row][begin:end] = " " * (end - begin)
+
+    def command(self, numbers, final):
+        number = numbers[0] if numbers else 0
+        if final == "H":
+            self.row, self.col = (number or 1) - 1, (numbers[1] if len(numbers) > 1 else 1) - 1
+        elif final in "ABCD":
+            step = number or 1
+            self.row += {"A": -step, "B": step}.get(final, 0)
+            self.col += {"D": -step, "C": step}.get(final, 0)
+        elif final == "K":
+            self.clear(self.row, 0 if number else self.col, self.col + 1 if number == 1 else WIDEST)
+        elif final == "J":
+            assert number in (0, 2), number
+            if number == 0:
+                self.clear(self.row, self.col, WIDEST)
+            for row in range(0 if number == 2 else self.row + 1, TALLEST):
+                self.clear(row, 0, WIDEST)
+        elif final == "r":
+            self.region = (number or 1) - 1, (numbers[1] if len(numbers) > 1 else self.rows) - 1
+            self.row = self.col = 0
+        else:
+            assert final in "mhl", final
+
+
+class TuiTest(harness.Test):
+    @classmethod
+    def set_up_class(cls):
+        run = subprocess.run([FTR, "--version"], stdout=subprocess.PIPE, text=True, check=True)
+        cls.is_built_in = "ncurses" in run.stdout
+
+    def begin(self, *words, env=None):
+        """Start it at a terminal of its own."""
+        if not self.is_built_in:
+            self.skipTest("ftr was built without ncurses")
+        self.screen = Screen(ROWS, COLS)
+        self.child, self.terminal = pty.fork()
+        if self.child == 0:
+            try:
+                os.environ.update({"TERM": "vt100", "LC_ALL": "C.UTF-8", "ESCDELAY": "50", **(env or {})})
+                for name in ("LINES", "COLUMNS"):
+                    os.environ.pop(name, None)
+                fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLS, 0, 0))
+                os.execv(FTR, [FTR, "tui", *words])
+            finally:
+                os._exit(99)
+        self.addCleanup(os.close, self.terminal)
+
+    def read(self):
+        """False: the terminal was closed."""
+        try:
+            data = os.read(self.terminal, 65536)
+        except OSError:
+            return False
+        self.screen.put(data)
+        return data != b""
+
+    def expect_screen(self, condition, what):
+        end = time.monotonic() + TIMEOUT
+        while not condition(self.screen):
+            ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
+            if not ready or not self.read():
+                self.fail(f"expected {what!r}, the screen is:\n{self.screen.text()}")
+
+    def keys(self, *texts):
+        for text in texts:
+            os.write(self.terminal, text.encode())
+
+    def shows(self, text):
+        """The body: without the last line."""
+        self.expect_screen(lambda screen: "\n".join(screen.text().split("\n")[:-1]).rstrip() == text, text)
+
+    def says(self, text):
+        self.expect_screen(lambda screen: screen.line(screen.rows - 1).startswith(text), text)
+
+    def has(self, text):
+        self.expect_screen(lambda screen: text in screen.text(), text)
+
+    def leave(self):
+        self.keys("q")
+        while self.read():
+            pass
+        self.assertEqual(os.waitpid(self.child, 0)[1], 0)
+
+    def test_graph_folds(self):
+        self.begin("--color=no", DEMO)
+        self.shows(GRAPH)
+        self.says("1/11  h help")
+        self.keys("jjj", DOWN)
+        self.says("5/11")
+        self.keys(ENTER)
+        self.has("(1) middle [+2]")
+        self.says("5/9")
+        self.keys("u")
+        self.says("4/9")
+        self.keys("l")                  # middle took longest
+        self.says("5/9")
+        self.keys("n")
+        self.says("6/9")
+        self.keys("pp")                 # it is the first
+        self.says("5/9")
+        self.keys("E")
+        self.shows(GRAPH)
+        self.keys(UP)
+        self.says("4/11")
+        self.keys("C")
+        self.has("(1) main [+4]")
+        self.says("4/4")
+        self.keys("e")
+        self.shows(GRAPH)
+        self.keys("c")
+        self.has("(1) middle [+2]")
+        self.says("4/8")
+        self.leave()
+
+    def test_pages(self):
+        self.begin(DEMO)
+        self.shows(GRAPH)
+        self.keys("R")
+        self.has("  Total time   Self time       Calls  Function\n    3.195 us    0.410 us           1  main")
+        self.keys("jj", ENTER)
+        self.shows("graph: calls of strlen\n"
+                   "  TOTAL TIME   FUNCTION\n"
+                   "             : backtrace #0: hit 1, time   1.873 us\n"
+                   "             :    strlen\n"
+                   "             :    middle\n"
+                   "             :    main\n"
+                   "             :\n"
+                   "    1.873 us : (1) strlen")
+        self.keys("jj", "g")
+        self.has("graph: calls of middle")
+        self.has("    2.504 us : (1) middle")
+        self.keys("I")
+        self.has("# system information")
+        self.keys("h")
+        self.has("the tree of all calls")
+        self.keys("h")
+        self.has("# system information")
+        self.keys("S")
+        self.has("  #1      4.776 us  demo  (process 503,")
+        self.keys(ENTER)
+        self.shows(GRAPH)
+        self.keys("O")
+        self.says("the trace does not say where it is in the source")
+        self.keys("@")
+        self.says("@ does nothing here; h shows the keys")
+        self.leave()
+
+    def test_several_sessions(self):
+        self.begin(FORK)
+        self.has("graph: all calls")
+        self.leave()
+
+    def test_search(self):
+        self.begin(DEMO)
+        self.shows(GRAPH)
+        self.keys("/leaf", ENTER)
+        self.says("/leaf: 1 of 2")
+        self.keys("N")
+        self.says("/leaf: 2 of 2")
+        self.keys(">")                  # around the end
+        self.says("/leaf: 1 of 2")
+        self.keys("P")
+        self.says("/leaf: 2 of 2")
+        self.keys("z")
+        self.says("11/11")
+        self.keys("/nothing", ENTER)
+        self.says("/nothing: not in any line here")
+        self.keys("/x\x7f", "main", ESCAPE)
+        self.says("11/11")
+        self.leave()
+
+    def test_fields_and_order(self):
+        self.begin(DEMO)
+        self.shows(GRAPH)
+        self.keys("f+self,addr", ENTER)
+        self.has("  TOTAL TIME   SELF TIME     ADDRESS     FUNCTION")
+        self.keys("fnone", ENTER)
+        self.has("\n(1) demo\n +-(1) __monstartup")
+        self.keys("f", ENTER)
+        self.shows(GRAPH)
+        self.keys("stotal", ENTER)
+        self.has("graph: all calls, by total\n  TOTAL TIME   FUNCTION\n    4.776 us : (1) demo\n"
+                 "    3.195 us :  +-(1) main")
+        self.keys("s", ENTER)
+        self.shows(GRAPH)
+        self.keys("fcolour", ENTER)
+        self.says('unknown field "colour"; the fields are: total self')
+        self.keys("R", "fcall,total-p99", ENTER, "scall", ENTER)
+        self.has("report: 9 functions, by call\n       Calls   Total p99  Function\n           3 ")
+        self.keys("snumber", ENTER)
+        self.says('unknown sort key "number"')
+        self.keys("I", "s", ENTER)
+        self.says("this page has no order")
+        self.leave()
+
+    def test_filters(self):
+        self.begin("-N", "paint", DEMO)
+        self.expect_screen(lambda screen: "leaf" in screen.text() and "paint" not in screen.text(), "no paint")
+        self.keys("F-D 2", ENTER)
+        self.says("1/7  h help")
+        self.expect_screen(lambda screen: "leaf" not in screen.text() and "paint" not in screen.text(), "two levels")
+        self.keys("R")
+        self.has("report: 6 functions")
+        self.keys("F", CLEAR, "-F 'leaf'", ENTER)
+        self.has("report: 1 functions")
+        self.keys("F", CLEAR, "-F nosuch", ENTER)
+        self.says('warning: --filter: no call of "nosuch"')
+        self.keys("F", CLEAR, "--no-such", ENTER)
+        self.says("tui: unknown option --no-such")
+        self.has("report: 0 functions")         # all is as before
+        self.keys("F", CLEAR, "main", ENTER)
+        self.says("only options choose what is shown")
+        self.keys("F", CLEAR, ENTER, "G")
+        self.has("(1) strlen")
+        self.leave()
+
+    def test_resizing(self):
+        self.begin(DEMO)
+        self.shows(GRAPH)
+        self.keys("\x1bOB" * 10)
+        self.says("11/11")
+        self.screen.resize(6, 29)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 6, 29, 0, 0))
+        self.shows("graph: all calls\n"
+                   "  TOTAL TIME   FUNCTION\n"
+                   "    0.040 us :     +-(1) scal\n"
+                   "    0.181 us :     +-(1) call\n"
+                   "    0.050 us :       (1) leaf")
+        self.keys(RIGHT)
+        self.has("us :     +-(1) scale")
+        self.keys(LEFT)
+        self.has("    0.050 us :       (1) leaf")
+        self.screen.resize(ROWS, COLS)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLS, 0, 0))
+        self.has("(1) scale")
+        self.leave()
+
+    def test_editor(self):
+        with open("editor", "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\necho "$@" >edited\n')
+        os.chmod("editor", 0o755)
+        self.begin(SOURCES, env={"EDITOR": "./editor -x", "VISUAL": ""})
+        self.has("graph: all calls")
+        self.keys("/main", ENTER)
+        self.says("/main: 1 of")
+        self.keys("O", "j")
+        self.leave()
+        with open("edited", encoding="ascii") as file:
+            self.assertRegex(file.read(), r"^-x \+\d+ .*filters\.c\n$")
+
+    def test_interrupted(self):
+        self.begin(DEMO)
+        self.shows(GRAPH)
+        before = termios.tcgetattr(self.terminal)
+        self.assertFalse(before[3] & termios.ECHO)
+        os.kill(self.child, signal.SIGTERM)
+        while self.read():
+            pass
+        os.waitpid(self.child, 0)
+        self.assertTrue(termios.tcgetattr(self.terminal)[3] & termios.ECHO)
+
+    def test_no_terminal(self):
+        run = self.ftr("tui", DEMO)
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertRegex(run.stderr, "^ftr: tui needs a terminal" if self.is_built_in else "built without ncurses")
+        if self.is_built_in:
+            self.begin(DEMO, env={"TERM": "dumb"})
+            self.expect_screen(lambda screen: "cannot move the cursor" in screen.text(), "a refusal")
+
+    def test_pipe(self):
+        os.mkfifo("pipe")
+        for name in ("pipe", "-"):
+            self.begin("-d", name)
+            self.has(f"ftr: {name}: tui reads a trace several times")
+            while self.read():
+                pass
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1]), 1)
+
+    def test_no_trace(self):
+        self.begin("nowhere")
+        self.has("ftr: nowhere")
+        while self.read():
+            pass
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1]), 1)
+
+
+if __name__ == "__main__":
+    harness.main()
