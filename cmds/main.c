@@ -367,6 +367,11 @@ int main(int argc, char **argv)
 	at = ftr_words_find_operand(argc, argv);
 	if (at < 0)
 		return at == FTR_WORDS_VERSION ? ftr_version_print() : ftr_help_print();
+	cmd = ftr_cmd_find(DEFAULT_COMMAND);
+	if (at == argc && argc > 1 && cmd != NULL) {	/* its options are not as they should be */
+		argv[0] = DEFAULT_COMMAND;
+		return run_command(cmd, argc, argv);
+	}
 	if (at == argc) {
 		ftr_error("no command given: ftr COMMAND, or ftr PROGRAM; see ftr --help");
 		return FTR_EXIT_USAGE;

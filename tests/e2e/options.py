@@ -53,6 +53,14 @@ class OptionsTest(harness.Test):
     def shown(self, *words):
         return self.run_ftr("replay", "--no-pager", "--color=no", *words).stdout
 
+    def test_without_a_command(self):
+        """Options before any operand are those of live."""
+        for words, answer in ((["--blah"], "unknown option --blah"), (["-d", "trace"], "name the program to run"),
+                              ([], "no command given")):
+            run = self.ftr(*words)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(answer, run.stderr)
+
     def test_default_opts(self):
         whole, flat = self.shown("-d", "trace"), self.shown("-d", "trace", "-D", "1")
         self.assertNotEqual(whole, flat)
