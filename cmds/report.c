@@ -14,6 +14,7 @@
 #include "utils/analysis/event_sums.h"
 #include "utils/analysis/memory_sums.h"
 #include "utils/analysis/value_sums.h"
+#include "utils/analysis/wait_sums.h"
 #include "utils/analysis/stats.h"
 #include "utils/analysis/syscalls.h"
 #include "utils/cli/common.h"
@@ -35,7 +36,8 @@ struct report_values {
 
 /* After the first one in the order of enum ftr_sums_by. */
 static const char *const by_words[] = {
-	"func", "call", "file", "process", "event", "caller", "retval", "arg1", NULL
+	"func", "call", "file", "process", "event", "caller", "lock", "retval", "arg1",
+	NULL
 };
 
 #define BY_VALUE (FTR_SUMS_BY_VALUE + 1)	/* "retval", "arg1", "arg2" ... */
@@ -87,7 +89,8 @@ static const struct ftr_option report_options[] = {
 	FTR_OPTION(
 		"by", 0, "WHAT",
 		"A row for each func (default), of observed system calls for each call, "
-		"file or process, for each event, for each caller that asked for memory, or for each function and "
+		"file or process, for each event, for each caller that asked for memory, for "
+		"each lock (mutex, condition ...) that threads waited for, or for each function and "
 		"its argN, fpargN or retval; fields: elapsed total "
 		"total-avg total-min total-max call error open read write fork process status pid bytes live-bytes "
 		"live-blocks all",
@@ -161,19 +164,55 @@ static int print_sums(const void *sums, const struct report_values *values,
 	return ftr_report_print_sums(sums, values->by - 1, opts, out, err);
 }
 
-static bool is_by_event(const struct report_values *values)
+static struct ftr_sink *syscalls_new(const struct report_values *values, struct ftr_err *err)
 {
-	return values->by - 1 == FTR_SUMS_BY_EVENT;
+	return ftr_syscalls_new((enum ftr_sums_by)(values->by - 1), err);
 }
 
-static bool is_by_caller(const struct report_values *values)
+static struct ftr_sink *events_new(const struct report_values *values, struct ftr_err *err)
 {
-	return values->by - 1 == FTR_SUMS_BY_CALLER;
+	return ftr_event_sums_new(err);
 }
 
-static bool is_by_value(const struct report_values *values)
+static struct ftr_sink *memory_new(const struct report_values *values, struct ftr_err *err)
 {
-	return values->by == BY_VALUE;
+	return ftr_memory_sums_new(err);
+}
+
+static struct ftr_sink *waits_new(const struct report_values *values, struct ftr_err *err)
+{
+	return ftr_wait_sums_new(err);
+}
+
+static struct ftr_sink *values_new(const struct report_values *values, struct ftr_err *err)
+{
+	return ftr_value_sums_new(&values->value, err);
+}
+
+#define OF_SYSCALLS { syscalls_new, ftr_syscalls_get, "system calls", "--syscalls" }
+
+/* How rows by another thing than functions are made; @how they come into a trace. */
+static const struct way {
+	struct ftr_sink *(*create)(const struct report_values *values, struct ftr_err *err);
+	const struct ftr_sums *(*get)(const struct ftr_sink *sink);
+	const char *what, *how;
+	bool is_of_events;
+} ways[] = {
+	[FTR_SUMS_BY_CALL] = OF_SYSCALLS,
+	[FTR_SUMS_BY_FILE] = OF_SYSCALLS,
+	[FTR_SUMS_BY_PROCESS] = OF_SYSCALLS,
+	[FTR_SUMS_BY_EVENT] = { events_new, ftr_event_sums_get, "events", "-E", true },
+	[FTR_SUMS_BY_CALLER] = { memory_new, ftr_memory_sums_get, "requests for memory",
+				 "--probe=memory", true },
+	[FTR_SUMS_BY_LOCK] = { waits_new, ftr_wait_sums_get, "waits of threads", "--probe=sync",
+			       true },
+	[FTR_SUMS_BY_VALUE] = { values_new, ftr_value_sums_get, "such values",
+				"-A FUNC, -R FUNC or -a" },
+};
+
+static const struct way *way_of(const struct report_values *values)
+{
+	return &ways[values->by - 1];
 }
 
 static int report_sums(const struct ftr_sums *sums, const struct report_values *values)
@@ -181,12 +220,7 @@ static int report_sums(const struct ftr_sums *sums, const struct report_values *
 	if (sums->rows.nr != 0)
 		return print_to_output(print_sums, sums, values);
 	ftr_error("report: no %s in this trace; record them with ftr record %s",
-		  is_by_value(values)  ? "such values" :
-		  is_by_caller(values) ? "requests for memory" :
-		  is_by_event(values)  ? "events" : "system calls",
-		  is_by_value(values)  ? "-A FUNC, -R FUNC or -a" :
-		  is_by_caller(values) ? "--probe=memory" :
-		  is_by_event(values)  ? "-E" : "--syscalls");
+		  way_of(values)->what, way_of(values)->how);
 	return FTR_EXIT_FAILED;
 }
 
@@ -297,12 +331,7 @@ static struct ftr_sink *sink_new(const struct report_values *values, struct ftr_
 {
 	if (values->by == 0)
 		return ftr_stats_new(stats_flags(values), err);
-	if (is_by_caller(values))
-		return ftr_memory_sums_new(err);
-	if (is_by_value(values))
-		return ftr_value_sums_new(&values->value, err);
-	return is_by_event(values) ? ftr_event_sums_new(err) :
-				     ftr_syscalls_new((enum ftr_sums_by)(values->by - 1), err);
+	return way_of(values)->create(values, err);
 }
 
 static int report_opened(struct ftr_opened *opened, struct report_values *values)
@@ -312,19 +341,13 @@ static int report_opened(struct ftr_opened *opened, struct report_values *values
 	struct ftr_sink *sink = sink_new(values, &err);
 	int status = FTR_EXIT_FAILED;
 
-	opened->trace->skips_texts = !is_by_event(values);
+	opened->trace->skips_texts = values->by - 1 != FTR_SUMS_BY_EVENT;
 	values->view.call_cost_ns = noted_cost(opened->trace, values);
 	values->view.srcline_of = values->has_srcline ? opened->trace : NULL;
 	if (sink == NULL || ftr_opened_pump(opened, sink, &pumped, &err) < 0)
 		ftr_error("%s", err.text);
-	else if (is_by_value(values))
-		status = report_sums(ftr_value_sums_get(sink), values);
-	else if (is_by_caller(values))
-		status = report_sums(ftr_memory_sums_get(sink), values);
-	else if (is_by_event(values))
-		status = report_sums(ftr_event_sums_get(sink), values);
 	else if (values->by > 0)
-		status = report_sums(ftr_syscalls_get(sink), values);
+		status = report_sums(way_of(values)->get(sink), values);
 	else
 		status = print_to_output(print_stats, ftr_stats_get(sink), values);
 	ftr_sink_free(sink);
@@ -412,8 +435,8 @@ static int report_run(void *values, int argc, char **argv)
 	if (self->diff != NULL)
 		return report_diff(self);
 	/* Processors are known from what happens outside of calls, too; it is not counted. */
-	if ((stats_flags(self) & FTR_STATS_DETAILS) || is_by_event(self) ||
-	    is_by_caller(self))
+	if ((stats_flags(self) & FTR_STATS_DETAILS) ||
+	    (self->by > 0 && way_of(self)->is_of_events))
 		selection.event_full = true;
 	/* Processes are named by their parents: only in the order of time. */
 	status = ftr_opened_open(&opened, &self->common, &selection,

@@ -103,6 +103,20 @@ class SyncTest(AsNative):
         self.assertEqual((rows["sync:mutex-wait"][0], rows["sync:mutex-done"][-2]), ("4", "4"))
         self.assertEqual(len(rows["sync:mutex-done"]), 10)
 
+    def test_by_lock(self):
+        self.compile("waits", "sync_waits.c", "-pg")
+        self.same_as_native(["--no-event", "--probe=sync"], "./waits")
+        rows = re.findall(r"(?m) +(\d+)  ([\w-]+) 0x[0-9a-f]+ in (\w+)$", self.output("report", "-d", "d", "--no-pager", "--by=lock"))
+        found = collections.Counter()
+        for calls, kind, caller in rows:
+            found[caller, kind] += int(calls)
+        wanted = collections.Counter((caller, kind) for caller, waits in self.EACH.items() for kind, result in waits)
+        self.assertEqual(found, wanted)
+        self.same_as_native(["--no-event"], "./waits", "free")
+        done = self.ftr("report", "-d", "d", "--by=lock")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("record them with ftr record --probe=sync", done.stderr)
+
     def test_converted(self):
         self.compile("waits", "sync_waits.c", "-pg")
         self.same_as_native(["--no-event", "--probe=sync"], "./waits")

@@ -34,4 +34,6 @@ libftr_a_SOURCES += \
 	utils/analysis/syscalls.c \
 	utils/analysis/syscalls.h \
 	utils/analysis/value_sums.c \
-	utils/analysis/value_sums.h
+	utils/analysis/value_sums.h \
+	utils/analysis/wait_sums.c \
+	utils/analysis/wait_sums.h

@@ -17,6 +17,7 @@ enum ftr_sums_by {
 	FTR_SUMS_BY_PROCESS,
 	FTR_SUMS_BY_EVENT,	/* analysis/event_sums.h */
 	FTR_SUMS_BY_CALLER,	/* analysis/memory_sums.h */
+	FTR_SUMS_BY_LOCK,	/* analysis/wait_sums.h */
 	FTR_SUMS_BY_VALUE,	/* analysis/value_sums.h */
 };
 

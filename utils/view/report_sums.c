@@ -83,6 +83,8 @@ static const struct {
 				COLUMN_CALLS },
 	[FTR_SUMS_BY_CALLER] = { "Caller", ONE(CALLS) | ONE(BYTES) | ONE(LIVE_BYTES) |
 						   ONE(LIVE_BLOCKS), COLUMN_LIVE_BYTES },
+	[FTR_SUMS_BY_LOCK] = { "Lock", ONE(TOTAL) | ONE(AVG) | ONE(MIN) | ONE(MAX) | ONE(CALLS),
+			       COLUMN_TOTAL },
 	[FTR_SUMS_BY_VALUE] = { "Call", ONE(TOTAL) | ONE(AVG) | ONE(MIN) | ONE(MAX) | ONE(CALLS),
 				COLUMN_TOTAL },
 };
