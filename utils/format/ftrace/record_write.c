@@ -220,9 +220,20 @@ static const char *fields_of(uint32_t id)
 	}
 }
 
+/*
+ * libtraceevent looks for the fields of the kernel's own bprint wherever one is called so, and ends
+ * the program that has none.  With a text it is the kernel's print.
+ */
+static const char *name_of(const char *name, uint32_t id)
+{
+	if (fields_of(id) == text_format && strcmp(name, "ftrace:bprint") == 0)
+		return "print";
+	return strchr(name, ':') + 1;
+}
+
 void ftr_krec_put_format(struct ftr_strbuf *text, const char *name, uint32_t id)
 {
-	ftr_strbuf_printf(text, "name: %s\nID: %u\n%s%s", strchr(name, ':') + 1, id, common_format,
+	ftr_strbuf_printf(text, "name: %s\nID: %u\n%s%s", name_of(name, id), id, common_format,
 			  fields_of(id));
 }
 
