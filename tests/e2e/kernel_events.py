@@ -115,7 +115,7 @@ class KernelEvents(Recording):
         self.assertEqual(list(self.asked().values()), [[1] * 5])
 
     def test_live(self):
-        run = self.ftr("live", "--no-pager", "--no-libcall", "-E", GETPPID, "./asks", "calls", "3")
+        run = self.ftr("live", "--no-pager", "--no-libcall", "--no-sched", "-E", GETPPID, "./asks", "calls", "3")
         self.assertEqual(len(re.findall(r"ask\(\) \{\n.*/\* syscalls:sys_enter_getppid", run.stdout)), 3)
 
     # What is shown.
