@@ -41,6 +41,9 @@ ftr_SOURCES = \
 	cmds/record_events.c \
 	cmds/record_observed.c \
 	cmds/record_observed.h \
+	cmds/record_remote.c \
+	cmds/record_remote.h \
+	cmds/recv.c \
 	cmds/registry.c \
 	cmds/replay.c \
 	cmds/replay.h \

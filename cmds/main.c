@@ -317,22 +317,6 @@ static int run_command(const struct ftr_cmd *cmd, int argc, char **argv)
 	return status;
 }
 
-/* uftrace's commands that are not ours, whatever programs have their names. */
-static const char *foreign_command(const char *word)
-{
-	static const struct {
-		const char *name, *answer;
-	} rows[] = {
-		{ "recv", "receives traces over the network, which ftr does not do; copy the data "
-			  "directory, or pipe it: ftr dump --fxt | ssh HOST ftr report -" },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strcmp(rows[i].name, word) == 0)
-			return rows[i].answer;
-	return NULL;
-}
-
 static int help(const char *word)
 {
 	const struct ftr_cmd *cmd = word != NULL ? ftr_cmd_find(word) : NULL;
@@ -385,11 +369,6 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(word, "help") == 0)
 		return help(argv[at + 1]);
-	if (foreign_command(word) != NULL) {
-		ftr_error("%s %s; ftr live %s runs a program of this name", word,
-			  foreign_command(word), word);
-		return FTR_EXIT_USAGE;
-	}
 	cmd = ftr_cmd_find(DEFAULT_COMMAND);
 	if (cmd == NULL || !ftr_words_is_program(word))
 		return refuse(word);

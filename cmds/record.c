@@ -14,6 +14,7 @@
 #include "cmds/message.h"
 #include "cmds/record_end.h"
 #include "cmds/record_observed.h"
+#include "cmds/record_remote.h"
 #include "cmds/script.h"
 #include "utils/base/bits.h"
 #include "utils/base/strbuf.h"
@@ -32,6 +33,7 @@
 #include "utils/record/recorder.h"
 #include "utils/record/sections.h"
 #include "utils/record/signals.h"
+#include "utils/remote/wire.h"
 
 #define RT_PRIO_MAX 99
 #define STACK_MAX_LIMIT FTR_BIT(24)
@@ -45,6 +47,7 @@ struct record_values {
 	struct ftr_option_values of_formats;
 	const struct ftr_format *format; /* (nullable: a data directory) */
 	const char *output;		/* (nullable) */
+	const char *host, *port;	/* (nullable) of a receiver */
 };
 
 static const char *const clock_words[] = {
@@ -164,6 +167,10 @@ static const struct ftr_option record_options[] = {
 	FTR_OPTION("output", 'o', "FILE",
 		   "Write to FILE, in a --format that is one file; - is standard output",
 		   ftr_opt_string, struct record_values, output),
+	FTR_OPTION("host", 0, "HOST", "Send the data to \"ftr recv\" on HOST while recording",
+		   ftr_opt_string, struct record_values, host),
+	FTR_OPTION("port", 0, "PORT", "... which listens at PORT (default: " FTR_WIRE_PORT ")",
+		   ftr_opt_string, struct record_values, port),
 	FTR_OPTION_SETS(ftr_format_recorded_options, struct record_values, of_formats),
 	{ 0 }
 };
@@ -460,7 +467,7 @@ static int record_observed(const struct record_values *values, char **argv)
 	if (!values->record.has_syscalls)
 		ftr_error("record: --format=%s writes system calls; add --syscalls",
 			  values->format->name);
-	else if (values->common.data != NULL)
+	else if (values->common.data != NULL || values->host != NULL)
 		ftr_error("record: --format=%s writes a file, not a data directory; name it with -o",
 			  values->format->name);
 	else if (!is_of_syscalls(&values->record))
@@ -502,6 +509,11 @@ static int record_run(void *arg, int argc, char **argv)
 	const struct record_values *values = arg;
 	const char *dir = values->common.data != NULL ? values->common.data : ftr_cmd_data_dir();
 	struct ftr_record_opts opts = values->record;
+	struct ftr_record_remote remote = {
+		.host = values->host,
+		.port = values->port != NULL ? values->port : FTR_WIRE_PORT,
+		.dir = dir,
+	};
 	struct ftr_err err = { 0 };
 	bool was_run;
 	int status;
@@ -518,6 +530,10 @@ static int record_run(void *arg, int argc, char **argv)
 		ftr_error("record: %s", err.text);
 		return FTR_EXIT_USAGE;
 	}
+	if (values->port != NULL && values->host == NULL) {
+		ftr_error("record: --port is that of a receiver; name it with --host");
+		return FTR_EXIT_USAGE;
+	}
 	if (values->format != NULL && values->format->observed != NULL)
 		return record_observed(values, argv);
 	if (values->output != NULL) {
@@ -527,11 +543,15 @@ static int record_run(void *arg, int argc, char **argv)
 	}
 	if (opts.script != NULL && ftr_script_check(opts.script) != FTR_EXIT_OK)
 		return FTR_EXIT_USAGE;
-	opts.shows_end = true;
+	opts.shows_end = values->host == NULL;
+	if (values->host != NULL && ftr_record_remote_start(&remote) != FTR_EXIT_OK)
+		return FTR_EXIT_FTR;
 	status = ftr_record_program(&opts, dir, argv, &was_run);
-	if (!was_run || opts.script == NULL)
-		return status;
-	return run_script(values, dir, argv, argc, status);
+	if (was_run && opts.script != NULL)
+		status = run_script(values, dir, argv, argc, status);
+	if (values->host != NULL)
+		ftr_record_remote_end(&remote, was_run);
+	return status;
 }
 
 static const char *record_script(const void *values)

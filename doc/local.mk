@@ -14,6 +14,7 @@ dist_man_MANS += \
 	doc/ftr-live.1 \
 	doc/ftr-load.1 \
 	doc/ftr-record.1 \
+	doc/ftr-recv.1 \
 	doc/ftr-replay.1 \
 	doc/ftr-report.1 \
 	doc/ftr-rules.7 \
@@ -90,6 +91,7 @@ EXTRA_DIST += \
 	doc/adr/0062-a-browser-without-a-terminal.md \
 	doc/adr/0066-paths-in-the-database.md \
 	doc/adr/0067-no-parquet-of-our-own.md \
+	doc/adr/0070-recordings-sent-elsewhere.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

@@ -34,6 +34,7 @@ e2e_tests = \
 	tests/e2e/record.py \
 	tests/e2e/record_hostile.py \
 	tests/e2e/record_room.py \
+	tests/e2e/remote.py \
 	tests/e2e/rows.py \
 	tests/e2e/streams.py \
 	tests/e2e/scripts.py \

@@ -31,3 +31,4 @@ tests_unit_recorder_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"'
 UNIT_TESTS += tests/unit/value_test
 tests_unit_value_test_SOURCES = tests/unit/value_test.c tests/unit/object_util.c
 tests_unit_value_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"' -DTEST_CXX='"$(CXX)"'
+UNIT_TESTS += tests/unit/receive_test

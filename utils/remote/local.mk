@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+libftr_a_SOURCES += \
+	utils/remote/follow.c \
+	utils/remote/follow.h \
+	utils/remote/receive.c \
+	utils/remote/receive.h \
+	utils/remote/tcp.c \
+	utils/remote/tcp.h \
+	utils/remote/wire.c \
+	utils/remote/wire.h
