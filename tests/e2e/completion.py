@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What the shells offer behind ftr, in the shells themselves."""
 import os
+import re
+import select
 import shutil
+import subprocess
 import unittest
 
-from recording import harness
+from recording import TIMEOUT, harness
 
-# What zsh's own functions are asked for: its line editor needs a terminal and a person.
+# What zsh's own functions are asked for.
 ZSH = """\
 compdef() { :; }
 _describe() { print -rl -- ${(P)2%%:*}; }
@@ -94,6 +97,53 @@ class CompletionTest(harness.Test):
         self.assertTrue([word for word in report if word.startswith("-d+[")])
         self.assertIn("*:file:_files", report)
         self.assertLessEqual({"-A", "-*", "1:program:_ftr_program", "*:file:_files"}, record)
+
+
+@unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+class ZshTest(harness.Test):
+    """zsh itself, at a terminal, with its own functions, and a person who types."""
+
+    def setUp(self):
+        super().setUp()
+        for name, mode in (("victim", 0o755), ("notes.txt", 0o644)):
+            with open(name, "w", encoding="ascii"):
+                os.chmod(name, mode)
+        os.mkdir("functions")
+        with open("functions/_ftr", "w", encoding="utf-8") as file:
+            file.write(self.ftr("completion", "zsh").stdout)
+        self.terminal, other = os.openpty()
+        self.addCleanup(os.close, self.terminal)
+        self.shell = subprocess.Popen(["zsh", "-f", "-i"], stdin=other, stdout=other, stderr=other, start_new_session=True,
+                                      env=dict(os.environ, TERM="dumb", HOME=self.dir))
+        os.close(other)
+        self.type("PS1=; LISTMAX=100000; setopt no_beep; fpath=($PWD/functions $fpath); autoload -U compinit; "
+                  "compinit -u -d $PWD/dump; print READ''Y\n", "READY")
+
+    def type(self, keys, until):
+        os.write(self.terminal, keys.encode())
+        shown = ""
+        while not re.search(until, shown, re.S):
+            ready, _, _ = select.select([self.terminal], [], [], TIMEOUT)
+            self.assertTrue(ready, shown)
+            shown += os.read(self.terminal, 4096).decode(errors="replace")
+        return shown
+
+    def completed(self, line):
+        """What the line is behind the key; the shell prints it, as the last word of a command."""
+        shown = self.type(f"{line}\t\x01print -r -- $((6*7))'<\x05>'\n", "42<[^\n]*>")
+        return re.search("42<([^\n]*)>", shown).group(1), shown
+
+    def test_words(self):
+        listed = self.completed("ftr re")[1]
+        for word in ("record", "recv", "replay", "report"):
+            self.assertRegex(listed, rf"\n{word} +-- \w")
+        for typed, wanted in (("ftr repl", "ftr replay"), ("ftr replay --time-f", "ftr replay --time-filter"),
+                              ("ftr report --color=y", "ftr report --color=yes"),
+                              ("ftr record ./vi", "ftr record ./victim"),
+                              ("ftr record -d x ./victim no", "ftr record -d x ./victim notes.txt"),
+                              ("ftr record ./victim --clo", "ftr record ./victim --clo"),
+                              ("ftr recv --po", "ftr recv --port")):
+            self.assertEqual(self.completed(typed)[0].rstrip(" ="), wanted)     # zsh takes those back itself
 
 
 if __name__ == "__main__":

@@ -116,6 +116,16 @@ class Interop(harness.Test):
                     self.assertRegex(self.output(FTR, command, data, "--srcline"), r"\w\.(c|cc):\d+(\]| \*/)")
                     self.same(data, command, "--srcline", "--no-libcall", *(["--no-args"] if command == "replay" else []))
 
+    def test_values(self):
+        """Of functions with and without specs, by prototypes of the C library, all or some."""
+        build("examples.c", "prog", "-g", "-O1", "-pg", "-DREQUESTS=4")
+        for options in (["-A", "malloc"], ["-T", ".@plt,auto-args"], ["-a"], ["-A", "read_block@arg1/i32,arg2/s"],
+                        ["-A", "read_block@arg1/i32,arg2/s", "-R", "malloc"]):
+            for data in self.record(*options):
+                with self.subTest(options=options, data=data):
+                    self.assertRegex(self.output(FTR, "replay", data), r"(malloc|read_block)\([0-9]")
+                    self.same(data, "replay")
+
     def test_threads(self):
         for flags in (["-pg"], ["-pg", "-mfentry"], ["-finstrument-functions"]):
             with self.subTest(flags=flags):

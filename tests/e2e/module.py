@@ -25,6 +25,8 @@ TRACES = ("demo-args", "demo-fork", "threads", "jumps", "quit", "lost", "events"
 
 @unittest.skipIf(ftr is None, "ftr was built without its module for Python: it needs libpython3-dev, and no sanitizers")
 class Module(harness.Test):
+    has_damaged_data = True
+
     def lines(self, command, data, *words):
         run = self.ftr(command, "--json", "-d", f"{DATA}/{data}", *words)
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -11,6 +11,8 @@ from recording import EVENT, LOST, Recording, Trace, build, harness
 
 
 class RecordHostileTest(Recording):
+    has_damaged_data = True
+
     @classmethod
     def set_up_class(cls):
         super().set_up_class()

@@ -64,6 +64,8 @@ class Decoder(threading.Thread):
 
 
 class Remote(Recording):
+    has_damaged_data = True
+
     def receive(self, *words, bind="127.0.0.1", **options):
         """A receiver of ftr's at a port of its own choice, with the port."""
         child = self.start_program(FTR, "recv", "-d", "got", "--port=0", "--bind=" + bind, *words, **options)

@@ -70,6 +70,8 @@ def long_trace(calls):
 
 
 class StreamsTest(harness.Test):
+    has_damaged_data = True
+
     @classmethod
     def set_up_class(cls):
         cls.fxt = os.path.join(cls.shared, "a.fxt")

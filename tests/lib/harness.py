@@ -10,6 +10,7 @@ import atexit
 import ctypes
 import glob
 import os
+import re
 import shutil
 import signal
 import stat
@@ -119,10 +120,34 @@ def link_tree(source, target):
     shutil.copytree(source, target, symlinks=True, copy_function=os.link)
 
 
+def data_directories(top):
+    return sorted(path for path, _, files in os.walk(top) if "info" in files and "task.txt" in files)
+
+
+# What uftrace 0.13 says of sound data, too: directories without calls; formats of the kernel that its library does
+# not understand; the last call of a thread under -e, whose end nobody saw.  Its graph ends where records were LOST more
+# than once between a few calls, its dump at long values.
+SAID_OF_SOUND_DATA = re.compile(r"No data available|trace-cmd: |unknown op|Error: expected type|inverted time")
+ENDS_OF_READERS = {("graph", -signal.SIGSEGV), ("dump", -signal.SIGABRT)}
+
+
+def complaints(reader, data):
+    """What another reader of data directories finds wrong."""
+    for command in ("replay", "report", "graph", "dump"):
+        done = subprocess.run([reader, command, "--no-pager", "-d", data], stdout=subprocess.DEVNULL, check=False,
+                              stderr=subprocess.PIPE, timeout=TIMEOUT, errors="replace")
+        if (command, done.returncode) in ENDS_OF_READERS:
+            continue
+        text = [line for line in done.stderr.splitlines() if line and not SAID_OF_SOUND_DATA.search(line)]
+        if done.returncode < 0 or text:
+            yield f"{reader} {command} {os.path.basename(data)}: {done.returncode} {' '.join(text)[-300:]}"
+
+
 class Test(unittest.TestCase):
     """Each test works in a directory of its own, which begins with what set_up_class() of its class made."""
 
     maxDiff = 10000
+    has_damaged_data = False    # on purpose: other readers are not to judge it
 
     @classmethod
     def setUpClass(cls):
@@ -152,6 +177,9 @@ class Test(unittest.TestCase):
 
     def tearDown(self):
         kill_descendants()
+        for reader in [] if self.has_damaged_data else os.environ.get("FTR_READ_BY", "").split():
+            for data in data_directories(self.dir):
+                self.problems += complaints(reader, data)
         os.chdir("/")
         shutil.rmtree(self.dir)
         self.assertEqual(self.problems, [])

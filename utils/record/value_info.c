@@ -86,13 +86,13 @@ static uint64_t features_of(const struct ftr_record_choice *choice)
 	uint32_t actions = ftr_rules_actions(choice->rules);
 	uint64_t features = 0;
 
-	if (choice->auto_args)
-		features |= FTR_FEATURE_AUTO_ARGS;
 	if (choice->auto_args || (actions & (FTR_RULE_ARGUMENT | FTR_RULE_AUTO_ARGS)) != 0)
 		features |= FTR_FEATURE_ARGUMENT;
 	if (choice->auto_args || (actions & (FTR_RULE_RETVAL | FTR_RULE_AUTO_ARGS)) != 0)
 		features |= FTR_FEATURE_RETVAL;
-	return has_automatic(choice) ? features | FTR_FEATURE_DEBUG_INFO : features;
+	if (has_automatic(choice))	/* uftrace looks prototypes up for this bit alone */
+		features |= FTR_FEATURE_AUTO_ARGS | FTR_FEATURE_DEBUG_INFO;
+	return features;
 }
 
 int ftr_values_info(struct ftr_info *info, const struct ftr_record_choice *choice,
