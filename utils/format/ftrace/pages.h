@@ -21,13 +21,15 @@
 
 struct ftr_task;
 
-/* A task's pages on one CPU: their numbers, ascending; FTR_FTRACE_PAGE_LOST may be set. */
+/* A task's pages on one CPU: their numbers, ascending, with flags. */
 struct ftr_ftrace_task_cpu {
 	uint32_t cpu;			/* index in ftr_ftrace_pages.cpus */
 	FTR_VEC(uint32_t) pages;
 };
 
 #define FTR_FTRACE_PAGE_LOST (UINT32_C(1) << 31) /* the task reports the loss before the page */
+#define FTR_FTRACE_PAGE_SOLE (UINT32_C(1) << 30) /* events that fit are all the task's */
+#define FTR_FTRACE_PAGE_NR   (FTR_FTRACE_PAGE_SOLE - 1)
 
 /* A task that kernel events belong to.  Of its owner, zeroed but for task. */
 struct ftr_ftrace_task {

@@ -20,6 +20,7 @@ struct cursor {
 	const struct ftr_ftrace_event *event;	/* NULL: the page's loss is to be reported */
 	uint64_t time_ns;	/* never less than the one before */
 	bool is_inside;		/* of a page */
+	bool is_sole;		/* the page has none of other tasks */
 	bool is_ended;
 };
 
@@ -89,9 +90,10 @@ static bool cursor_page(struct kernel_source *self, struct cursor *cursor)
 	const struct ftr_ftrace_cpu *cpu = cursor->cpu;
 	uint32_t number = cursor->index != NULL ? cursor->index->pages.v[cursor->page_pos] :
 						  (uint32_t)cursor->page_pos;
-	size_t offset = (size_t)(number & ~FTR_FTRACE_PAGE_LOST) * cpu->page_bytes;
+	size_t offset = (size_t)(number & FTR_FTRACE_PAGE_NR) * cpu->page_bytes;
 
 	cursor->page_pos++;
+	cursor->is_sole = cursor->index != NULL && (number & FTR_FTRACE_PAGE_SOLE) != 0;
 	if (cursor->page.start != NULL)
 		ftr_ftrace_cpu_pass(cpu, (size_t)(cursor->page.start - cpu->data), offset);
 	cursor->is_inside = ftr_ftrace_page_open(&cursor->page, self->pages->ftrace,
@@ -117,7 +119,9 @@ static bool cursor_event(struct kernel_source *self, struct cursor *cursor)
 		event = ftr_ftrace_page_event(&cursor->page, &id);
 		if (event == NULL || !ftr_ftrace_fits(&cursor->page, event))
 			continue;
-		task = pages->owner->task(pages->arg, cursor->cpu, &cursor->page, event);
+		task = self->task;
+		if (!cursor->is_sole)
+			task = pages->owner->task(pages->arg, cursor->cpu, &cursor->page, event);
 		if (task == NULL || (self->task != NULL && task != self->task))
 			continue;
 		cursor->event = event;

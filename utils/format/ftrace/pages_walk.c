@@ -23,6 +23,8 @@ struct walk {
 	uint32_t cpu;
 	uint32_t page_nr;
 	struct ftr_ftrace_task *last;	/* (nullable) whose event was the last on this CPU */
+	struct ftr_ftrace_task *sole;	/* (nullable) whose events those of this page were */
+	bool is_shared;			/* this page: some event is another's, or nobody's */
 	struct ftr_hashmap unknown;	/* id + 1 -> struct unknown */
 };
 
@@ -49,7 +51,7 @@ static unsigned long long walk_offset(const struct walk *walk, const uint8_t *p)
 	return walk_cpu(walk)->offset + (uint64_t)(p - walk_cpu(walk)->data);
 }
 
-/* The page is one of the task's.  @flags: FTR_FTRACE_PAGE_LOST, if it reports the loss before. */
+/* The page is one of the task's.  @flags: FTR_FTRACE_PAGE_LOST, _SOLE. */
 static int page_note(struct walk *walk, struct ftr_ftrace_task *task, uint32_t flags)
 {
 	struct ftr_ftrace_task_cpu *of = task->cpus.nr > 0 ? &task->cpus.v[task->cpus.nr - 1] :
@@ -65,7 +67,7 @@ static int page_note(struct walk *walk, struct ftr_ftrace_task *task, uint32_t f
 		of = &task->cpus.v[task->cpus.nr - 1];
 	}
 	if (of->pages.nr > 0 &&
-	    (of->pages.v[of->pages.nr - 1] & ~FTR_FTRACE_PAGE_LOST) == walk->page_nr) {
+	    (of->pages.v[of->pages.nr - 1] & FTR_FTRACE_PAGE_NR) == walk->page_nr) {
 		of->pages.v[of->pages.nr - 1] |= flags;
 		return 0;
 	}
@@ -119,6 +121,16 @@ static void time_note(struct walk *walk, uint64_t time)
 		trace->first_ns = time;
 }
 
+/* The event is the task's. */
+static int owner_note(struct walk *walk, struct ftr_ftrace_task *task)
+{
+	if (walk->sole == task)
+		return 0;	/* the page is known as the task's */
+	walk->is_shared |= walk->sole != NULL;
+	walk->sole = task;
+	return page_note(walk, task, 0);
+}
+
 static int event_walk(struct walk *walk, const struct ftr_ftrace_page *page)
 {
 	struct ftr_ftrace_event *event;
@@ -136,12 +148,14 @@ static int event_walk(struct walk *walk, const struct ftr_ftrace_page *page)
 		return 0;
 	}
 	task = walk->pages->owner->task(walk->pages->arg, walk_cpu(walk), page, event);
-	if (task == NULL)
+	if (task == NULL) {
+		walk->is_shared = true;
 		return 0;
+	}
 	if (event->trouble != NULL && event->kind == FTR_FTRACE_POINT)
 		trouble_warn(walk, page, event);
 	time_note(walk, page->time_ns);
-	return page_note(walk, task, 0);
+	return owner_note(walk, task);
 }
 
 static int page_walk(struct walk *walk, const uint8_t *start, size_t left)
@@ -150,6 +164,8 @@ static int page_walk(struct walk *walk, const uint8_t *start, size_t left)
 	uint64_t first_ns = 0;
 	int ret = 0;
 
+	walk->sole = NULL;
+	walk->is_shared = false;
 	if (ftr_ftrace_page_open(&page, walk->pages->ftrace, walk_cpu(walk)->page_bytes, start,
 				 left)) {
 		bool has_lost = page.has_lost;
@@ -157,6 +173,8 @@ static int page_walk(struct walk *walk, const uint8_t *start, size_t left)
 		first_ns = page.time_ns;
 		while (ret == 0 && ftr_ftrace_page_next(&page))
 			ret = event_walk(walk, &page);
+		if (ret == 0 && walk->sole != NULL && !walk->is_shared)
+			ret = page_note(walk, walk->sole, FTR_FTRACE_PAGE_SOLE);
 		if (ret == 0 && has_lost)
 			ret = page_note_lost(walk);
 	}
@@ -178,7 +196,7 @@ static int cpu_walk(struct walk *walk)
 	for (size_t pos = 0; ret == 0 && pos < cpu->bytes; pos += cpu->page_bytes) {
 		ret = page_walk(walk, cpu->data + pos, cpu->bytes - pos);
 		ftr_ftrace_cpu_pass(cpu, pos, pos + cpu->page_bytes);
-		if (++walk->page_nr == FTR_FTRACE_PAGE_LOST) {
+		if (++walk->page_nr == FTR_FTRACE_PAGE_NR) {
 			ftr_diag_warn(walk_trace(walk)->diag,
 				      "%s: too many pages: the rest of the file is skipped",
 				      cpu->name);

@@ -15,9 +15,19 @@
 
 /* ---- whose event is it? ---- */
 
+/* Events of a task come in rows. */
+static struct uft_task *task_by_number(const struct uft_reader *reader, uint64_t pid)
+{
+	struct uft_kernel *kernel = reader->kernel;
+
+	if (kernel->last == NULL || kernel->last->task->tid != (int32_t)pid)
+		kernel->last = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)pid);
+	return kernel->last;
+}
+
 static struct uft_task *task_with_data(const struct uft_reader *reader, uint64_t pid)
 {
-	struct uft_task *task = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)pid);
+	struct uft_task *task = task_by_number(reader, pid);
 
 	return task != NULL && task->in.size > 0 ? task : NULL;
 }
@@ -33,7 +43,7 @@ static struct ftr_ftrace_task *owner_task(void *arg, const struct ftr_ftrace_cpu
 	if (task == NULL && event->other != NULL)
 		task = task_with_data(reader, ftr_ftrace_number(page, event->other));
 	if (task == NULL)
-		task = ftr_hashmap_find(&reader->task_by_tid, (uint32_t)pid);
+		task = task_by_number(reader, pid);
 	return task == NULL ? NULL : &task->kernel;
 }
 

@@ -13,6 +13,7 @@ struct uft_kernel {
 	struct ftr_istream formats;		/* kernel_formats, while kernel_header is read */
 	struct ftr_ftrace ftrace;
 	struct ftr_ftrace_pages pages;
+	struct uft_task *last;			/* (nullable) whose number was looked for last */
 	FTR_VEC(struct ftr_istream) files;	/* (owned) what pages.cpus lie in */
 };
 
