@@ -390,6 +390,7 @@ class Library(Values):
 
 class Damage(Values):
     """A NAME.dbg that does not tell the truth: what is sound is shown, what is not is said."""
+    has_damaged_data = True
     names = ("vectors", "sizes", "optionals", "pointers")
     sound = CONTAINERS_SEEN[3]
     # What is changed in it, what of a warning is expected, and whether the call of optionals is shown as it was.  Where
