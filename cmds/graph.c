@@ -79,22 +79,19 @@ static int print_graph(struct ftr_sink *sink, const struct ftr_trace *trace,
 {
 	struct ftr_err err = { 0 };
 	struct ftr_output output;
-	int ret, status;
+	int ret;
 
 	if (ftr_output_open(&output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
 	ret = print_sink(sink, trace, values, &output.out, &err, output.use_color);
-	status = ftr_output_close(&output);
-	if (ret == 0)
-		return status;
-	*is_program = ret == -ENOENT && values->view.func != NULL &&
+	if (ret != -ENOENT)
+		return ftr_output_end(&output, ret, &err);
+	ftr_output_close(&output);
+	*is_program = values->view.func != NULL &&
 		      ftr_trace_is_of_program(trace, values->view.func);
 	if (*is_program)
 		return FTR_EXIT_OK;
-	if (ret == -ENOENT)
-		ftr_error_not_called(trace, values->view.func);
-	else
-		ftr_error("%s", err.text);
+	ftr_error_not_called(trace, values->view.func);
 	return FTR_EXIT_FAILED;
 }
 
@@ -195,7 +192,7 @@ static int print_asked(struct ftr_graph *graph, const struct graph_values *value
 	struct ftr_graph_opts opts = values->view;
 	struct ftr_err err = { 0 };
 	struct ftr_output output;
-	int ret = 0, status;
+	int ret = 0;
 
 	if (ftr_output_open(&output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
@@ -205,14 +202,11 @@ static int print_asked(struct ftr_graph *graph, const struct graph_values *value
 		ftr_graph_print_json(graph, &output.out);
 	else
 		ret = ftr_graph_print(graph, &opts, &output.out, &err);
-	status = ftr_output_close(&output);
-	if (ret == 0)
-		return status;
-	if (ret == -ENOENT)
-		ftr_error("graph: the database has no such calls%s%s",
-			  opts.func != NULL ? " of " : "", opts.func != NULL ? opts.func : "");
-	else
-		ftr_error("%s", err.text);
+	if (ret != -ENOENT)
+		return ftr_output_end(&output, ret, &err);
+	ftr_output_close(&output);
+	ftr_error("graph: the database has no such calls%s%s", opts.func != NULL ? " of " : "",
+		  opts.func != NULL ? opts.func : "");
 	return FTR_EXIT_FAILED;
 }
 

@@ -125,3 +125,13 @@ int ftr_output_close(struct ftr_output *output)
 	ftr_error("%s", err.text);
 	return FTR_EXIT_FAILED;
 }
+
+int ftr_output_end(struct ftr_output *output, int ret, const struct ftr_err *err)
+{
+	int status = ftr_output_close(output);
+
+	if (ret == 0)
+		return status;
+	ftr_error("%s", err->text);
+	return ret == -EINVAL ? FTR_EXIT_USAGE : FTR_EXIT_FAILED;
+}

@@ -9,6 +9,7 @@
 #include "utils/base/ostream.h"
 
 struct ftr_common;
+struct ftr_err;
 
 struct ftr_output {
 	struct ftr_ostream out;
@@ -26,7 +27,13 @@ int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, 
 /* Flush, and wait until the pager is left.  FTR_EXIT_OK, or FTR_EXIT_FAILED after reporting it. */
 int ftr_output_close(struct ftr_output *output);
 
-/* Nobody reads any more: stop producing. */
+/*
+ * Close, with @ret of what wrote into it: the exit status, after reporting @err for a failure.
+ * -EINVAL is the user's.
+ */
+int ftr_output_end(struct ftr_output *output, int ret, const struct ftr_err *err);
+
+/* The reader went away: stop producing. */
 static inline bool ftr_output_is_closed(const struct ftr_output *output)
 {
 	return output->out.code != 0;

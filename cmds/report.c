@@ -124,17 +124,13 @@ static int print_to_output(int (*print)(const void *what, const struct report_va
 	struct ftr_report_opts opts = values->view;
 	struct ftr_err err = { 0 };
 	struct ftr_output output;
-	int ret, status;
+	int ret;
 
 	if (ftr_output_open(&output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
 	opts.use_color = output.use_color;
 	ret = print(what, values, &opts, &output.out, &err);
-	status = ftr_output_close(&output);
-	if (ret == 0)
-		return status;
-	ftr_error("%s", err.text);
-	return ret == -EINVAL ? FTR_EXIT_USAGE : FTR_EXIT_FAILED;
+	return ftr_output_end(&output, ret, &err);
 }
 
 static int print_stats(const void *stats, const struct report_values *values,

@@ -46,20 +46,17 @@ static int print_calls(const struct ftr_sink *sink, const struct ftr_trace *trac
 	struct ftr_graph_opts opts = values->view;
 	struct ftr_err err = { 0 };
 	struct ftr_output output;
-	int ret, status;
+	int ret;
 
 	if (ftr_output_open(&output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
 	opts.use_color = output.use_color;
 	opts.trace = trace;
 	ret = ftr_slowest_print(ftr_slowest_get(sink), trace, &opts, &output.out, &err);
-	status = ftr_output_close(&output);
-	if (ret == 0)
-		return status;
-	if (ret == -ENOENT)
-		ftr_error_not_called(trace, opts.func);
-	else
-		ftr_error("%s", err.text);
+	if (ret != -ENOENT)
+		return ftr_output_end(&output, ret, &err);
+	ftr_output_close(&output);
+	ftr_error_not_called(trace, opts.func);
 	return FTR_EXIT_FAILED;
 }
 

@@ -7,18 +7,10 @@ import re
 import shutil
 import subprocess
 
-from recording import FTR, SRCDIR, TIMEOUT, harness
+from recording import ETRACE, FTR, SRCDIR, TIMEOUT, harness
 
 DATA = os.path.join(SRCDIR, "tests/data/values")
 PLAIN = ["--no-pager", "--color=no"]
-ETRACE = """\
-4123,1,636,513177950!New_proc|argsize=5,prognameisize=9,prognamepsize=9,cwdsize=1
-4123,1,636,513177951!PI|/bin/true
-4123,1,636,513177952!PP|/bin/true
-4123,1,636,513177953!CW|/
-4123,1,636,513177954!A[0]true
-4123,1,636,513177955!End_of_args|
-"""
 
 
 def run(*words):

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from recording import FTR, SRCDIR, TIMEOUT, Trace, build, harness
+from recording import FTR, SRCDIR, TIMEOUT, Trace, build, harness, terminal_text
 
 DATA = os.path.join(SRCDIR, "tests/data/threads")
 PLAIN = ["--no-pager", "--color=no"]
@@ -28,14 +28,7 @@ class OverheadTest(harness.Test):
         subprocess.run([FTR, *words, *PLAIN], stdin=subprocess.DEVNULL, stdout=other, check=True,
                        timeout=TIMEOUT)
         os.close(other)
-        text = b""
-        try:
-            while chunk := os.read(terminal, 4096):
-                text += chunk
-        except OSError:                 # the other end is closed
-            pass
-        os.close(terminal)
-        return text.decode().replace("\r\n", "\n")
+        return terminal_text(terminal)
 
     def times(self, *words):
         """Calls and total ns of each function."""

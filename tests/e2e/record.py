@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from recording import CC, ENTRY, EXIT, FTR, TIMEOUT, Recording, Trace, build, harness
+from recording import CC, ENTRY, EXIT, FTR, TIMEOUT, Recording, Trace, build, harness, terminal_text
 
 
 class RecordTest(Recording):
@@ -156,15 +156,7 @@ class RecordTest(Recording):
         terminal, other = os.openpty()
         status = self.ftr("record", *words, stderr=other, stdout=subprocess.DEVNULL).returncode
         os.close(other)
-        text = b""
-        try:
-            while chunk := os.read(terminal, 4096):
-                text += chunk
-        except OSError:                 # the other end is closed
-            pass
-        os.close(terminal)
-        lines = text.decode().splitlines()
-        return status, [line for line in lines if "perf_event_open" not in line]
+        return status, [line for line in terminal_text(terminal).splitlines() if "perf_event_open" not in line]
 
     def test_closing_line_on_a_terminal(self):
         status, lines = self.at_terminal("--no-libcall", "-d", "d", "./victim", "threads", "3")

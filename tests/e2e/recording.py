@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of ftr record share: running it, and reading what it wrote."""
 import collections
+import ctypes.util
 import glob
 import os
 import re
@@ -15,6 +16,15 @@ import harness      # noqa: E402 (the path comes first)
 from harness import CC, CXX, FTR, IS_ROOT, SRCDIR, TIMEOUT, build, is_alive, shell_status     # noqa: E402,F401
 
 ENTRY, EXIT, LOST, EVENT = range(4)
+# A process in the text of system calls.
+ETRACE = """\
+4123,1,636,513177950!New_proc|argsize=5,prognameisize=9,prognamepsize=9,cwdsize=1
+4123,1,636,513177951!PI|/bin/true
+4123,1,636,513177952!PP|/bin/true
+4123,1,636,513177953!CW|/
+4123,1,636,513177954!A[0]true
+4123,1,636,513177955!End_of_args|
+"""
 Record = collections.namedtuple("Record", "time type depth addr")
 
 
@@ -25,6 +35,27 @@ def run_observed(*words, **options):
     if "ptrace must be allowed" in done.stderr:
         raise unittest.SkipTest("nothing may be traced here")
     return done
+
+
+def terminal_text(terminal):
+    """What was written to a terminal whose other end is closed; closes it."""
+    text = b""
+    try:
+        while chunk := os.read(terminal, 4096):
+            text += chunk
+    except OSError:                 # all of it was read
+        pass
+    os.close(terminal)
+    return text.decode().replace("\r\n", "\n")
+
+
+def allocators():
+    """The libraries that stand in for malloc and are installed; without any, the test is skipped."""
+    found = {name: path for name in ("jemalloc", "tcmalloc_minimal")
+             if (path := ctypes.util.find_library(name)) is not None}
+    if not found:
+        raise unittest.SkipTest("no allocator is installed")
+    return found.items()
 
 
 class Trace:

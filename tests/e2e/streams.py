@@ -10,19 +10,11 @@ import struct
 import subprocess
 import threading
 
-from recording import FTR, SRCDIR, TIMEOUT, harness
+from recording import ETRACE, FTR, SRCDIR, TIMEOUT, harness
 
 DATA = os.path.join(SRCDIR, "tests/data/values")
 HOLE_BYTES = 256 << 20
 PLAIN = ["--no-pager", "--color=no"]
-ETRACE = b"""\
-4123,1,636,513177950!New_proc|argsize=5,prognameisize=9,prognamepsize=9,cwdsize=1
-4123,1,636,513177951!PI|/bin/true
-4123,1,636,513177952!PP|/bin/true
-4123,1,636,513177953!CW|/
-4123,1,636,513177954!A[0]true
-4123,1,636,513177955!End_of_args|
-"""
 
 
 def run(*words, data=None, **options):
@@ -78,7 +70,7 @@ class StreamsTest(harness.Test):
         cls.etrace = os.path.join(cls.shared, "a.etrace")
         assert run("convert", DATA, cls.fxt).returncode == 0
         with open(cls.etrace, "wb") as file:
-            file.write(ETRACE)
+            file.write(ETRACE.encode())
 
     def shown(self, *words, data=None, path="-", **options):
         done = run(*words, *PLAIN, data=data, **options)
@@ -158,7 +150,7 @@ class StreamsTest(harness.Test):
 
     def test_every_piece(self):
         """A writer that stops between any two bytes of the head, and now and then later."""
-        for content in (read(self.fxt), ETRACE):
+        for content in (read(self.fxt), ETRACE.encode()):
             expected = self.shown("report", "-", data=content)
             with subprocess.Popen([FTR, "report", "-", *PLAIN], stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, bufsize=0) as running:
@@ -245,7 +237,7 @@ class StreamsTest(harness.Test):
         self.assertIn("--follow: the whole trace has to be read before it can be shown",
                       self.refused("replay", "--follow", "-", data=read(self.fxt)))
         self.assertIn("--follow: the whole trace has to be read", self.refused("replay", "--follow", DATA))
-        done = run("replay", "--follow", "-t", "1us", "-", data=ETRACE)
+        done = run("replay", "--follow", "-t", "1us", "-", data=ETRACE.encode())
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertIn(b"--follow excludes --time-filter", done.stderr)
 

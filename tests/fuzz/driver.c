@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/fuzz/fuzz.h"
@@ -388,23 +387,13 @@ static int replay_table(void)
 {
 	const struct ftr_format *format;
 	char *none = NULL;
-	int passed = 0, failed = 0, status;
 	size_t pos = 0;
 
 	while ((format = ftr_format_next(&pos)) != NULL) {
 		if (ftr_format_is_read(format) && fork() == 0)
 			exit(replay_format(format, &none));
 	}
-	while (wait(&status) > 0) {
-		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-			passed++;
-		else
-			failed++;
-		if (WIFSIGNALED(status))
-			printf("killed by signal %d\n", WTERMSIG(status));
-	}
-	printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-	return failed > 0 || passed == 0;
+	return fuzz_wait();
 }
 
 int main(int argc, char **argv)

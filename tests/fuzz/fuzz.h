@@ -22,6 +22,12 @@ void fuzz_extra_etrace(const uint8_t *data, size_t size);
 void fuzz_extra_fxt(const uint8_t *data, size_t size);
 void fuzz_extra_uftrace(const uint8_t *data, size_t size);
 
+/* @data is the input from here on: what fails is its fault. */
+void fuzz_keep(const uint8_t *data, size_t size);
+
+/* Wait for the processes that were forked, each a test, and print their counts: the exit status. */
+int fuzz_wait(void);
+
 /* Report, and keep the input in the file that FUZZ_KEEP names. */
 _Noreturn void fuzz_fail(const char *what, const char *file, int line);
 

@@ -6,6 +6,7 @@ fuzz_sources = \
 	tests/fuzz/fxt_extra.c \
 	tests/fuzz/graphs.c \
 	tests/fuzz/graphs.h \
+	tests/fuzz/outcome.c \
 	tests/fuzz/runs.c \
 	tests/fuzz/runs.h \
 	tests/fuzz/target.c \
@@ -16,7 +17,7 @@ tests_fuzz_replay_LDADD = $(FTR_LIBS)
 TESTS += tests/fuzz/replay
 
 check_PROGRAMS += tests/fuzz/values
-tests_fuzz_values_SOURCES = tests/fuzz/fuzz.h tests/fuzz/values.c
+tests_fuzz_values_SOURCES = tests/fuzz/fuzz.h tests/fuzz/outcome.c tests/fuzz/values.c
 tests_fuzz_values_LDADD = $(FTR_LIBS)
 TESTS += tests/fuzz/values
 

@@ -21,20 +21,6 @@
 #include "utils/trace/sink.h"
 #include "utils/trace/trace.h"
 
-static const uint8_t *input;
-static size_t input_bytes;
-
-_Noreturn void fuzz_fail(const char *what, const char *file, int line)
-{
-	const char *path = getenv("FUZZ_KEEP");
-	FILE *out = path != NULL ? fopen(path, "wb") : NULL;
-
-	fprintf(stderr, "%s:%d: not so: %s\n", file, line, what);
-	if (out != NULL && fwrite(input, 1, input_bytes, out) == input_bytes)
-		fclose(out);
-	abort();
-}
-
 /* A sink that checks what calls promises, formats what it is given, and makes trees of it. */
 struct check_sink {
 	struct ftr_sink base;
@@ -352,8 +338,7 @@ void fuzz_one(const struct ftr_format *format, const uint8_t *data, size_t size)
 	struct ftr_diag diag = { 0 };
 	struct ftr_trace *trace;
 
-	input = data;
-	input_bytes = size;
+	fuzz_keep(data, size);
 	if (format->kind == FTR_FORMAT_FILE)
 		format->detect("fuzz", data, size < 4096 ? size : 4096);
 	trace = trace_read(format, &diag, WHOLE, data, size);

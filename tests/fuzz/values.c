@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/fuzz/fuzz.h"
@@ -25,20 +24,6 @@
 
 #define VALUE_DEPTH 3
 #define CHANGES_MAX 6
-
-static const uint8_t *input;
-static size_t input_bytes;
-
-_Noreturn void fuzz_fail(const char *what, const char *file, int line)
-{
-	const char *path = getenv("FUZZ_KEEP");
-	FILE *out = path != NULL ? fopen(path, "wb") : NULL;
-
-	fprintf(stderr, "%s:%d: not so: %s\n", file, line, what);
-	if (out != NULL && fwrite(input, 1, input_bytes, out) == input_bytes)
-		fclose(out);
-	abort();
-}
 
 static const struct ftr_arg_enum *find_enum(const void *arg, struct ftr_slice name)
 {
@@ -250,8 +235,7 @@ struct run {
 
 static void run_one(struct run *run, const uint8_t *data, size_t size)
 {
-	input = data;
-	input_bytes = size;
+	fuzz_keep(data, size);
 	run->target->one(data, size);
 	run->inputs++;
 }
@@ -397,7 +381,6 @@ static int run_input(const struct target *target, const char *path)
 int main(int argc, char **argv)
 {
 	size_t nr = sizeof(targets) / sizeof(targets[0]), i;
-	int passed = 0, failed = 0, status;
 
 	for (i = 0; argc > 2 && i < nr; i++) {
 		if (strcmp(argv[1], targets[i].name) == 0)
@@ -408,14 +391,5 @@ int main(int argc, char **argv)
 		if (fork() == 0)
 			exit(run_target(&targets[i]));
 	}
-	while (wait(&status) > 0) {
-		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-			passed++;
-		else
-			failed++;
-		if (WIFSIGNALED(status))
-			printf("killed by signal %d\n", WTERMSIG(status));
-	}
-	printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-	return failed > 0 || passed == 0;
+	return fuzz_wait();
 }

@@ -222,21 +222,37 @@ static enum ftr_entry_state state_of(enum ftr_move_state moved)
 	}
 }
 
+/*
+ * Make room for a jump of @want bytes over the first instructions of function @n; @may_call: even
+ * if one of them calls.  FTR_ENTRY_PATCHED = there is room, and they are @moved.
+ */
+static enum ftr_entry_state room_make(struct plan *plan, size_t n, unsigned want, bool may_call,
+				      struct ftr_moved *moved)
+{
+	const struct ftr_function *function = &plan->entries->functions.all.v[n];
+	enum ftr_move_state state;
+
+	if (is_led_into(function, want))
+		return FTR_ENTRY_INTO;
+	state = entry_move(plan, function, want, moved);
+	if (state != FTR_MOVE_DONE)
+		return state_of(state);
+	if ((moved->has_call && !may_call) || !has_room(plan, n, moved, want))
+		return FTR_ENTRY_SHORT;
+	return FTR_ENTRY_PATCHED;
+}
+
 /* A jump over the function's first instructions; @may_call: even if one of them calls. */
 static enum ftr_entry_state jump_plan(struct plan *plan, size_t n, bool may_call)
 {
 	const struct ftr_function *function = &plan->entries->functions.all.v[n];
 	unsigned want = plan->plain->jump_bytes;
-	enum ftr_move_state state;
+	enum ftr_entry_state state;
 	struct ftr_moved moved;
 
-	if (is_led_into(function, want))
-		return FTR_ENTRY_INTO;
-	state = entry_move(plan, function, want, &moved);
-	if (state != FTR_MOVE_DONE)
-		return state_of(state);
-	if ((moved.has_call && !may_call) || !has_room(plan, n, &moved, want))
-		return FTR_ENTRY_SHORT;
+	state = room_make(plan, n, want, may_call, &moved);
+	if (state != FTR_ENTRY_PATCHED)
+		return state;
 	write_add(plan, function, code_at(function), (struct ftr_plain_write){
 		.kind = FTR_PLAIN_JUMP,
 		.bytes = (uint8_t)want,
@@ -304,16 +320,12 @@ static enum ftr_entry_state step_plan(struct plan *plan, size_t n)
 	const struct ftr_function *function = &plan->entries->functions.all.v[n];
 	unsigned want = plan->plain->step_bytes;
 	uint64_t from = code_at(function) + want, at;
-	enum ftr_move_state state;
+	enum ftr_entry_state state;
 	struct ftr_moved moved;
 
-	if (is_led_into(function, want))
-		return FTR_ENTRY_INTO;
-	state = entry_move(plan, function, want, &moved);
-	if (state != FTR_MOVE_DONE)
-		return state_of(state);
-	if (moved.has_call || !has_room(plan, n, &moved, want))
-		return FTR_ENTRY_SHORT;
+	state = room_make(plan, n, want, false, &moved);
+	if (state != FTR_ENTRY_PATCHED)
+		return state;
 	at = gap_find(plan, n, from);
 	if (at == 0)
 		return FTR_ENTRY_SHORT;

@@ -185,18 +185,10 @@ static void format_rows(struct formatter *f, const struct swap_field *field, uin
 			continue;
 		ftr_strbuf_printf(f->text, "%s%s=", separator, field[i].name);
 		separator = " ";
-		switch ((enum swap_kind)field[i].kind) {
-		case SWAP_LIST:
-		case SWAP_MORE:
-		case SWAP_ARGS:
-		case SWAP_PER_CPU:
-		case SWAP_PER_DEVICE:
+		if (swap_is_list(field[i].kind))
 			put_list(f, &field[i]);
-			break;
-		default:
+		else
 			put_value(f, &field[i]);
-			break;
-		}
 	}
 }
 

@@ -3,6 +3,7 @@
 #ifndef FTR_FORMAT_SWAP_MESSAGE_H
 #define FTR_FORMAT_SWAP_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,13 @@ enum swap_kind {
 	SWAP_BYTES,		/* as many as the number before says */
 	SWAP_REST,		/* the rest of the payload */
 };
+
+/* Is a field of this kind any number of values, in brackets where it is text? */
+static inline bool swap_is_list(enum swap_kind kind)
+{
+	return kind == SWAP_LIST || kind == SWAP_MORE || kind == SWAP_ARGS ||
+	       kind == SWAP_PER_CPU || kind == SWAP_PER_DEVICE;
+}
 
 struct swap_field {
 	const char *name;

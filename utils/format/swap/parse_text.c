@@ -304,18 +304,8 @@ static int parse_rows(struct parser *p, const struct swap_field *field, uint32_t
 		if (!take_text(p, separator) || !take_text(p, field[i].name) || !take_char(p, '='))
 			return -EINVAL;
 		separator = " ";
-		switch ((enum swap_kind)field[i].kind) {
-		case SWAP_LIST:
-		case SWAP_MORE:
-		case SWAP_ARGS:
-		case SWAP_PER_CPU:
-		case SWAP_PER_DEVICE:
-			ret = parse_list(p, &field[i]);
-			break;
-		default:
-			ret = parse_value(p, &field[i]);
-			break;
-		}
+		ret = swap_is_list(field[i].kind) ? parse_list(p, &field[i]) :
+						    parse_value(p, &field[i]);
 	}
 	return ret;
 }

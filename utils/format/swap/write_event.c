@@ -154,15 +154,26 @@ static int put_call(struct swap_writer *w, const struct ftr_event *ev, uint64_t 
 	return swap_put_number(w, task->cpu);
 }
 
+/* The task of a call, and the address of its function; NULL = out of memory. */
+static struct swap_task *task_of_call(struct swap_writer *w, const struct ftr_event *ev,
+				      uint64_t *addr)
+{
+	struct swap_task *task = swap_task_get(w, ev->task);
+
+	*addr = 0;
+	return task == NULL || swap_func_addr(w, ev, addr) < 0 ? NULL : task;
+}
+
 static int write_entry(struct swap_writer *w, const struct ftr_event *ev)
 {
 	bool is_syscall = ev->call.func->sysid != 0;
-	struct swap_task *task = swap_task_get(w, ev->task);
-	uint64_t addr = 0;
-	size_t at;
+	struct swap_task *task;
+	uint64_t addr;
 	unsigned nr;
+	size_t at;
 
-	if (task == NULL || swap_func_addr(w, ev, &addr) < 0)
+	task = task_of_call(w, ev, &addr);
+	if (task == NULL)
 		return swap_no_memory(w);
 	w->mark_cut_nr += (ev->flags & (FTR_EVENT_INFERRED | FTR_EVENT_NO_ENTRY)) != 0;
 	if (put_call(w, ev, addr, task) < 0 || ftr_vec_push(&task->open, addr) < 0)
@@ -178,12 +189,13 @@ static int write_entry(struct swap_writer *w, const struct ftr_event *ev)
 static int write_exit(struct swap_writer *w, const struct ftr_event *ev)
 {
 	bool is_syscall = ev->call.func->sysid != 0;
-	struct swap_task *task = swap_task_get(w, ev->task);
-	uint64_t addr = 0;
-	size_t at;
+	struct swap_task *task;
+	uint64_t addr;
 	unsigned nr;
+	size_t at;
 
-	if (task == NULL || swap_func_addr(w, ev, &addr) < 0)
+	task = task_of_call(w, ev, &addr);
+	if (task == NULL)
 		return swap_no_memory(w);
 	if (task->open.nr > 0)
 		task->open.nr--;
