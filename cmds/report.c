@@ -185,7 +185,7 @@ static struct ftr_sink *values_new(const struct report_values *values, struct ft
 	return ftr_value_sums_new(&values->value, err);
 }
 
-#define OF_SYSCALLS { syscalls_new, ftr_syscalls_get, "system calls", "--syscalls" }
+#define OF_SYSCALLS { syscalls_new, ftr_syscalls_get, "system calls", "--syscalls", false }
 
 /* How rows by another thing than functions are made; @how they come into a trace. */
 static const struct way {
@@ -203,7 +203,7 @@ static const struct way {
 	[FTR_SUMS_BY_LOCK] = { waits_new, ftr_wait_sums_get, "waits of threads", "--probe=sync",
 			       true },
 	[FTR_SUMS_BY_VALUE] = { values_new, ftr_value_sums_get, "such values",
-				"-A FUNC, -R FUNC or -a" },
+				"-A FUNC, -R FUNC or -a", false },
 };
 
 static const struct way *way_of(const struct report_values *values)
