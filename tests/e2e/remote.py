@@ -169,7 +169,7 @@ class Remote(Recording):
                                      "--port=%d" % server.getsockname()[1], "./victim", "work", "50000")
             self.assertEqual(run.stdout.readline(), "1250025000\n")
             run.send_signal(signal.SIGKILL)
-            run.communicate()
+        run.communicate(timeout=TIMEOUT)        # the sender's process, too, sees the receiver go
 
     def test_sender_dies(self):
         child, port = self.receive()
