@@ -18,7 +18,7 @@ static const char *unit_color(const char unit[2])
 	return unit[1] == 's' ? FTR_SGR_YELLOW : FTR_SGR_RED;
 }
 
-char *ftr_duration_put(char *p, uint64_t ns, bool use_color)
+char *ftr_duration_put_slow(char *p, uint64_t ns, bool use_color)
 {
 	char text[FTR_DURATION_CHARS + 8];
 	size_t len;
@@ -27,8 +27,6 @@ char *ftr_duration_put(char *p, uint64_t ns, bool use_color)
 		memset(p, ' ', FTR_DURATION_CHARS);
 		return p + FTR_DURATION_CHARS;
 	}
-	if (!use_color)
-		return ftr_fmt_duration(p, ns);
 	len = (size_t)(ftr_fmt_duration(text, ns) - text);
 	p = stpcpy(p, unit_color(text + len - 2));
 	memcpy(p, text, len);

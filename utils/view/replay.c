@@ -109,7 +109,7 @@ static void place_set(struct replay_sink *self)
 	bool use_color = self->opts.use_color;
 
 	ftr_strbuf_clear(&self->place);
-	if (!self->opts.has_srcline || func->src_file == NULL)
+	if (func->src_file == NULL)
 		return;
 	ftr_strbuf_printf(&self->place, "%s /* %s:%u */%s", use_color ? FTR_SGR_GRAY : "",
 			  func->src_file, func->src_line, use_color ? FTR_SGR_RESET : "");
@@ -135,7 +135,8 @@ static int put_entry(struct replay_sink *self)
 	struct replay_line line;
 	char *p;
 
-	place_set(self);
+	if (self->opts.has_srcline)
+		place_set(self);
 	line_of_call(&line, ev);
 	p = replay_page_begin(&self->page, &line, ev->depth,
 		  ev->call.func->name_len + self->args.len + COLOR_BYTES + 5 + self->place.len);
@@ -157,7 +158,8 @@ static int put_leaf(struct replay_sink *self, const struct ftr_event *exit)
 	char *p;
 
 	format_payload(self, exit, &self->text);
-	place_set(self);
+	if (self->opts.has_srcline)
+		place_set(self);
 	line_of_call(&line, ev);
 	line.duration_ns = exit->time_ns - ev->time_ns;
 	p = replay_page_begin(&self->page, &line, ev->depth,

@@ -31,11 +31,12 @@ static char *put_blanks(char *p, size_t nr)
 static char *put_duration(char *p, const struct replay_layout *layout,
 			  const struct replay_line *line)
 {
-	size_t len = line->what != NULL ? strlen(line->what) : 0;
+	size_t len;
 
-	if (len > 0)
-		return replay_put(put_blanks(p, DURATION_WIDTH - len), line->what, len);
-	return ftr_duration_put(p, line->duration_ns, layout->use_color);
+	if (__builtin_expect(line->what == NULL, 1))
+		return ftr_duration_put(p, line->duration_ns, layout->use_color);
+	len = strlen(line->what);
+	return replay_put(put_blanks(p, DURATION_WIDTH - len), line->what, len);
 }
 
 static char *put_tid(char *p, const struct replay_layout *layout, const struct replay_line *line)

@@ -19,20 +19,13 @@ int replay_page_out_of_memory(struct replay_page *page)
 	return ftr_err_set(page->err, ENOMEM, "replay: out of memory");
 }
 
-static struct replay_task *tasks_grow(struct replay_page *page, const struct ftr_task *task)
+struct replay_task *replay_page_task_slow(struct replay_page *page, const struct ftr_task *task)
 {
 	while (page->tasks.nr <= task->id)
 		if (ftr_vec_push(&page->tasks, (struct replay_task){ .is_seen = false }) < 0)
 			return NULL;
 	replay_tid_text(page->tasks.v[task->id].tid_text, task->tid);
 	return &page->tasks.v[task->id];
-}
-
-struct replay_task *replay_page_task(struct replay_page *page, const struct ftr_task *task)
-{
-	if (task->id < page->tasks.nr && page->tasks.v[task->id].is_seen)
-		return &page->tasks.v[task->id];
-	return tasks_grow(page, task);
 }
 
 static void first_line_of_task(struct replay_page *page, struct replay_task *view,

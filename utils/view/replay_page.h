@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "utils/base/vec.h"
+#include "utils/trace/task.h"
 #include "utils/view/replay_line.h"
 
 struct ftr_err;
@@ -38,8 +39,16 @@ void replay_page_fini(struct replay_page *page);
 /* -ENOMEM, described in page->err. */
 int replay_page_out_of_memory(struct replay_page *page);
 
+struct replay_task *replay_page_task_slow(struct replay_page *page, const struct ftr_task *task);
+
 /* NULL when out of memory. */
-struct replay_task *replay_page_task(struct replay_page *page, const struct ftr_task *task);
+static inline struct replay_task *replay_page_task(struct replay_page *page,
+						   const struct ftr_task *task)
+{
+	if (task->id < page->tasks.nr && page->tasks.v[task->id].is_seen)
+		return &page->tasks.v[task->id];
+	return replay_page_task_slow(page, task);
+}
 
 /*
  * Begin the line of line->task and line->time_ns, which are set; other columns of its are filled in
