@@ -2,7 +2,6 @@
 /* A time in ten columns, as every view and export shows it. */
 #include "utils/base/duration.h"
 
-#include "utils/base/bytes.h"
 #include "utils/base/color.h"
 #include "utils/base/ostream.h"
 #include "utils/base/text.h"
@@ -38,30 +37,4 @@ void ftr_duration_write(struct ftr_ostream *out, uint64_t ns, bool use_color)
 	char text[FTR_DURATION_BYTES];
 
 	ftr_ostream_write(out, text, (size_t)(ftr_duration_put(text, ns, use_color) - text));
-}
-
-/*
- * Eight digits in one register: halves of four, of two, of one digit, each split by a
- * multiplication; the first digit ends up in the lowest byte.
- */
-static uint64_t digits_of(uint32_t value)
-{
-	uint64_t v = value / 10000 | (uint64_t)(value % 10000) << 32;
-	uint64_t high = (v * 10486 >> 20) & UINT64_C(0x0000007f0000007f);
-
-	v = high | (v - high * 100) << 16;
-	high = (v * 103 >> 10) & UINT64_C(0x000f000f000f000f);
-	v = high | (v - high * 10) << 8;
-	return v + UINT64_C(0x3030303030303030);
-}
-
-char *ftr_nanos_put(char *p, uint32_t ns)
-{
-	uint64_t digits = digits_of(ns % 100000000);
-
-	if (FTR_HOST_IS_BIG)
-		digits = __builtin_bswap64(digits);
-	*p = (char)('0' + ns / 100000000);
-	memcpy(p + 1, &digits, sizeof(digits));
-	return p + 9;
 }

@@ -78,7 +78,7 @@ char *ftr_fmt_fixed(char *p, uint64_t value, unsigned digits, char pad)
 }
 
 /* The eight nibbles of @value as eight digits, the first in the lowest byte. */
-static uint64_t hex_of_u32(uint32_t value)
+static inline __attribute__((always_inline)) uint64_t hex_of_u32(uint32_t value)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
 	uint64_t v = __builtin_bswap32(value);
