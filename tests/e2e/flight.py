@@ -40,7 +40,7 @@ class FlightTest(harness.Test):
         self.assertEqual(records[0].addr + len(records) - 1, 2 * calls)
 
     def test_all_of_it(self):
-        records = self.record("--overwrite=64M", "./flight", "mark")
+        records = self.record("--overwrite=64M", "-b", "16M", "./flight", "mark")
         self.assertEqual(len(records), 2 * (1 + 2 * (1 + CALLS) + 1))
         self.assertNotIn(LOST, {record.type for record in records})
 
@@ -66,7 +66,7 @@ class FlightTest(harness.Test):
         self.assertEqual(len([record for record in records if record.type == LOST]), 2)
 
     def test_a_time(self):
-        records = self.record("--overwrite=10m", "./flight", "mark")
+        records = self.record("--overwrite=10m", "-b", "16M", "./flight", "mark")
         self.assertEqual(len(records), 2 * (1 + 2 * (1 + CALLS) + 1))
 
     def test_threads_drain(self):
