@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "utils/base/text.h"
@@ -258,6 +259,18 @@ static void durations(void **state)
 	}
 }
 
+/* Every three digits, before the point and behind it. */
+static void durations_have_all_digits(void **state)
+{
+	for (unsigned i = 1; i < 1000; i++) {
+		char text[FTR_DURATION_CHARS + 1] = "", wanted[32];
+
+		ftr_fmt_duration(text, i * UINT64_C(1000) + 999 - i);
+		snprintf(wanted, sizeof(wanted), "%3u.%03u us", i, 999 - i);
+		assert_string_equal(text, wanted);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +283,7 @@ int main(void)
 		cmocka_unit_test(timestamps),
 		cmocka_unit_test(utf8_characters),
 		cmocka_unit_test(durations),
+		cmocka_unit_test(durations_have_all_digits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,6 +299,14 @@ static char *fmt_duration_in(char *p, uint64_t ns, const struct duration_unit *u
 	return p + 3;
 }
 
+/* @value < 1000 in three columns; @pad, a blank or '0', is what zeros in front look like. */
+static void put_three(char *p, uint32_t value, char pad)
+{
+	p[0] = value >= 100 ? (char)('0' + value / 100) : pad;
+	p[1] = value >= 10 ? (char)('0' + value / 10 % 10) : pad;
+	p[2] = (char)('0' + value % 10);
+}
+
 char *ftr_fmt_duration(char *p, uint64_t ns)
 {
 	if (ns == 0) {
@@ -307,9 +315,9 @@ char *ftr_fmt_duration(char *p, uint64_t ns)
 	}
 	/* The usual ones, spelled out: constant divisors are multiplications. */
 	if (ns < 1000000) {
-		ftr_fmt_fixed(p, ns / 1000, 3, ' ');
+		put_three(p, (uint32_t)ns / 1000, ' ');
 		p[3] = '.';
-		ftr_fmt_fixed(p + 4, ns % 1000, 3, '0');
+		put_three(p + 4, (uint32_t)ns % 1000, '0');
 		memcpy(p + 7, " us", 3);
 		return p + FTR_DURATION_CHARS;
 	}
