@@ -190,7 +190,7 @@ static int stat_trace(const char *path, struct stat *st, struct ftr_err *err)
 		return ftr_err_set(err, errno, "standard input: %s", strerror(errno));
 	return ftr_err_set(err, errno,
 			   "%s: %s; record a program first (ftr record PROGRAM), "
-			   "or name its data with -d",
+			   "or name the trace that you mean",
 			   path, strerror(errno));
 }
 
