@@ -134,6 +134,16 @@ class Interop(harness.Test):
     def test_scheduling(self):
         self.check("scheduling", "-pg")
 
+    def test_estimated_returns(self):
+        """Ends of calls that the processor was taken from: uftrace takes them as they are."""
+        build("scheduling.c", "prog", "-g", "-O1", "-pg")
+        done = self.run_program(FTR, "record", "--estimate-return", "-d", "data", "./prog")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("pre-empted", self.output(FTR, "replay", "data"))
+        for command in ("replay", "report", "graph"):
+            done = self.run_program(UFTRACE, command, "--no-pager", "-d", "data")
+            self.assertNotIn("inverted time", done.stdout + done.stderr, command)
+
     def test_trees(self):
         for program in ("args", "vectors", "realign", "longjmp", "graph"):
             build(program + ".c", "prog", "-g", "-O1", "-pg", "-lm")

@@ -125,9 +125,8 @@ def data_directories(top):
 
 
 # What uftrace 0.13 says of sound data, too: directories without calls; formats of the kernel that its library does
-# not understand; the last call of a thread under -e, whose end nobody saw.  Its graph ends where records were LOST more
-# than once between a few calls, its dump at long values.
-SAID_OF_SOUND_DATA = re.compile(r"No data available|trace-cmd: |unknown op|Error: expected type|inverted time")
+# not understand.  Its graph ends where records were LOST more than once between a few calls, its dump at long values.
+SAID_OF_SOUND_DATA = re.compile(r"No data available|trace-cmd: |unknown op|Error: expected type")
 ENDS_OF_READERS = {("graph", -signal.SIGSEGV), ("dump", -signal.SIGABRT)}
 
 

@@ -18,6 +18,10 @@ static const char *const pattern_types[] = {
 	[FTR_MATCH_REGEX] = "regex", [FTR_MATCH_GLOB] = "glob", [FTR_MATCH_EXACT] = "simple",
 };
 
+/*
+ * Not ESTIMATE_RETURN: uftrace's readers would move the ends of calls, which are times that it
+ * guessed; ours were seen (doc/adr/0018).
+ */
 static void info_features(struct ftr_info *info, const struct ftr_recorder *recorder)
 {
 	const struct ftr_section_maker *maker;
@@ -28,8 +32,6 @@ static void info_features(struct ftr_info *info, const struct ftr_recorder *reco
 	while ((maker = ftr_section_maker_next(&pos)) != NULL)
 		if (ftr_recorder_switch_wanted(recorder, maker) != FTR_SWITCH_OFF)
 			info->feature_mask |= maker->feature;
-	if (recorder->options->estimate_return)
-		info->feature_mask |= FTR_FEATURE_ESTIMATE_RETURN;
 	if (recorder->store.has_events)
 		info->feature_mask |= FTR_FEATURE_EVENT;
 	if (recorder->store.has_kernel)
