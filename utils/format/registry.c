@@ -173,7 +173,7 @@ static int detect_dir(const char *path, const struct ftr_format **format, struct
 				   strerror(errno));
 	if (*format == NULL)
 		return ftr_err_set(err, EBADMSG, "%s: not a trace directory (it has no file named "
-				   "info); name another one with -d", path);
+				   "info); name another trace", path);
 	return 0;
 }
 

@@ -231,7 +231,7 @@ static int info_header(struct ftr_trace *trace, struct ftr_istream *in, struct f
 	if (p == NULL || memcmp(p, INFO_MAGIC, sizeof(INFO_MAGIC)) != 0)
 		return ftr_err_set(err, EBADMSG,
 				   "info: not the header of a data directory: record again, "
-				   "or choose another directory with -d");
+				   "or name another trace");
 	info->elf_data = p[14];
 	info->elf_class = p[15];
 	is_big = info->elf_data == ELFDATA2MSB;
