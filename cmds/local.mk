@@ -38,6 +38,8 @@ ftr_SOURCES = \
 	cmds/record.h \
 	cmds/record_end.c \
 	cmds/record_end.h \
+	cmds/record_summary.c \
+	cmds/record_summary.h \
 	cmds/record_events.c \
 	cmds/record_observed.c \
 	cmds/record_observed.h \

@@ -10,6 +10,9 @@
 #include "utils/base/vec.h"
 #include "utils/cli/common.h"
 #include "utils/format/format.h"
+#include "utils/trace/pump.h"
+#include "utils/trace/range.h"
+#include "utils/trace/summary.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -239,6 +242,33 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 	return FTR_EXIT_OK;
 }
 
+/* Sums cannot be filtered, but by when their intervals began. */
+static bool needs_calls(const struct ftr_opened *opened, const struct ftr_selection *selection)
+{
+	const struct ftr_pipeline_options *options = &opened->options;
+
+	return options->depth_max != 0 || options->threshold_ns != 0 || options->no_libcall ||
+	       options->tid_nr != 0 || options->kernel_only || selection->subtract ||
+	       selection->filter.starts_off || ftr_rules_actions(&opened->rules) != 0;
+}
+
+static int select_sums(struct ftr_opened *opened, const struct ftr_selection *selection,
+		       struct ftr_err *err)
+{
+	struct ftr_trace *trace = opened->trace;
+	struct ftr_range_ends ends = ftr_range_ends(&opened->options, trace->first_ns);
+
+	if (needs_calls(opened, selection)) {
+		ftr_err_set(err, ENODATA, "%s: was recorded with --summary and has sums of calls "
+			    "alone, of which -r can choose intervals; filter when you record",
+			    trace->path);
+		return FTR_EXIT_FAILED;
+	}
+	trace->summary->from_ns = ends.from_ns;
+	trace->summary->to_ns = ends.to_ns;
+	return FTR_EXIT_OK;
+}
+
 /* After opening: @status, after reporting the failure. */
 static int opened_say(struct ftr_opened *opened, int status, const struct ftr_err *err)
 {
@@ -257,6 +287,8 @@ int ftr_opened_open(struct ftr_opened *opened, const struct ftr_common *common,
 
 	opened->options.is_unordered = order == FTR_ORDER_ANY;
 	opened->options.watch = ftr_progress_watch();
+	if (status == FTR_EXIT_OK && selection != NULL && opened->trace->summary != NULL)
+		status = select_sums(opened, selection, &err);
 	if (status == FTR_EXIT_OK && selection != NULL &&
 	    ftr_trace_pipeline(opened->trace, &opened->options, &opened->source, &err) < 0)
 		status = FTR_EXIT_FAILED;
@@ -269,6 +301,10 @@ int ftr_opened_open_records(struct ftr_opened *opened, const struct ftr_common *
 	struct ftr_err err = { 0 };
 	int status = open_trace(opened, common, selection, FTR_ORDER_TIME, &err);
 
+	if (status == FTR_EXIT_OK && opened->trace->summary != NULL) {
+		ftr_pump_refuse_sums(opened->trace, &err);
+		status = FTR_EXIT_FAILED;
+	}
 	if (status == FTR_EXIT_OK &&
 	    ftr_trace_tids_check(opened->trace, &opened->options, &err) < 0)
 		status = FTR_EXIT_FAILED;

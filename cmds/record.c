@@ -15,12 +15,14 @@
 #include "cmds/record_end.h"
 #include "cmds/record_observed.h"
 #include "cmds/record_remote.h"
+#include "cmds/record_summary.h"
 #include "cmds/script.h"
 #include "utils/base/bits.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
 #include "utils/cli/parse.h"
 #include "utils/format/format.h"
+#include "utils/format/uftrace/summary.h"
 #include "utils/patch/move.h"
 #include "utils/proto/ring.h"
 #include "utils/record/choice.h"
@@ -39,6 +41,7 @@
 #define STACK_MAX_LIMIT FTR_BIT(24)
 #define FLIGHT_BYTES FTR_MIB(256)	/* of memory, where --overwrite is a time */
 #define WAIT_MS 10000			/* a recorder that is that far behind is not coming back */
+#define SUMMARY_SECONDS "60"
 #define CMDLINE_FILE "/proc/self/cmdline"
 
 struct record_values {
@@ -81,6 +84,12 @@ static int parse_last(const struct ftr_option *opt, void *value, const char *arg
 	if (limits->bytes == 0)
 		limits->bytes = FLIGHT_BYTES;
 	return 0;
+}
+
+static int parse_summary(const struct ftr_option *opt, void *value, const char *arg,
+			 struct ftr_err *err)
+{
+	return ftr_opt_u64(opt, value, arg != NULL ? arg : SUMMARY_SECONDS, err);
 }
 
 #define ROW(name_, letter_, arg_, help_, parse_, member_, ...) \
@@ -167,6 +176,10 @@ static const struct ftr_option record_options[] = {
 	FTR_OPTION("output", 'o', "FILE",
 		   "Write to FILE, in a --format that is one file; - is standard output",
 		   ftr_opt_string, struct record_values, output),
+	FTR_OPTION("summary", 0, "SECONDS",
+		   "Keep no calls, but sums of them for each function and SECONDS (default: 60)",
+		   parse_summary, struct record_values, record.summary_seconds,
+		   .is_arg_optional = true, .min = 1, .max = FTR_SUMMARY_SECONDS_MAX),
 	FTR_OPTION("host", 0, "HOST", "Send the data to \"ftr recv\" on HOST while recording",
 		   ftr_opt_string, struct record_values, host),
 	FTR_OPTION("port", 0, "PORT", "... which listens at PORT (default: " FTR_WIRE_PORT ")",
@@ -182,7 +195,7 @@ static const struct record_values record_defaults = { .record = FTR_RECORD_OPTS_
  */
 static unsigned events_wanted(const struct ftr_record_opts *opts)
 {
-	unsigned events = opts->no_event ? 0 : FTR_PERF_ALL;
+	unsigned events = opts->no_event || opts->summary_seconds != 0 ? 0 : FTR_PERF_ALL;
 
 	if (opts->no_sched || opts->has_syscalls)
 		events &= ~(unsigned)FTR_PERF_SCHED;
@@ -315,6 +328,8 @@ static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
 		ftr_record_deferred_weaken(choice, rules, &opts->depth);
 		ret = ftr_sections_check(choice, err);
 	}
+	if (ret == 0)
+		ret = ftr_record_summary_check(opts, choice, deferred, err);
 	return ret == 0 && deferred->failed ? ftr_err_set(err, ENOMEM, "out of memory") : ret;
 }
 
@@ -395,6 +410,7 @@ static int record_chosen(struct ftr_record_opts *opts,
 		.rt_prio = (unsigned)opts->rt_prio,
 		.thread_nr = opts->thread_nr != 0 ? (unsigned)opts->thread_nr : threads_default(),
 		.flight = opts->flight,
+		.summary_seconds = (unsigned)opts->summary_seconds,
 		.signals = signals,
 		.max_bytes = opts->max_bytes,
 		.keep_bytes = opts->keep_bytes,
@@ -532,6 +548,11 @@ static int record_run(void *arg, int argc, char **argv)
 	}
 	if (values->port != NULL && values->host == NULL) {
 		ftr_error("record: --port is that of a receiver; name it with --host");
+		return FTR_EXIT_USAGE;
+	}
+	if (values->host != NULL && opts.summary_seconds != 0) {
+		ftr_error("record: --summary writes sums of its own, which a receiver does not "
+			  "know, so it excludes --host");
 		return FTR_EXIT_USAGE;
 	}
 	if (values->format != NULL && values->format->observed != NULL)

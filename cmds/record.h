@@ -22,6 +22,7 @@ struct ftr_record_opts {
 	uint64_t rt_prio;		/* 0 = none */
 	uint64_t thread_nr;		/* 0 = by the processors */
 	struct ftr_flight_limits flight;
+	uint64_t summary_seconds;	/* 0 = calls are kept */
 	struct ftr_opt_list signals;	/* "SIGUSR1@dump" */
 	uint64_t max_bytes;		/* 0 = no bound */
 	uint64_t keep_bytes;

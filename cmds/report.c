@@ -19,6 +19,7 @@
 #include "utils/analysis/syscalls.h"
 #include "utils/cli/common.h"
 #include "utils/fleet/ask.h"
+#include "utils/trace/pump.h"
 #include "utils/view/report.h"
 
 struct report_values {
@@ -330,6 +331,22 @@ static struct ftr_sink *sink_new(const struct report_values *values, struct ftr_
 	return way_of(values)->create(values, err);
 }
 
+/* What sums that were made when calls were recorded do not tell. */
+static int summary_lacks(const struct ftr_trace *trace, const struct report_values *values,
+			 struct ftr_err *err)
+{
+	const char *lacking = ftr_report_summary_lacks(values->view.fields,
+							    values->view.sort);
+
+	if (trace->summary == NULL)
+		return 0;
+	if (values->by_task)
+		return ftr_pump_refuse_sums(trace, err);
+	return lacking == NULL ? 0 :
+	       ftr_err_set(err, ENODATA, "%s: was recorded with --summary, which does not tell "
+			   "\"%s\"", trace->path, lacking);
+}
+
 static int report_opened(struct ftr_opened *opened, struct report_values *values)
 {
 	struct ftr_pump_stats pumped;
@@ -340,7 +357,8 @@ static int report_opened(struct ftr_opened *opened, struct report_values *values
 	opened->trace->skips_texts = values->by - 1 != FTR_SUMS_BY_EVENT;
 	values->view.call_cost_ns = noted_cost(opened->trace, values);
 	values->view.srcline_of = values->has_srcline ? opened->trace : NULL;
-	if (sink == NULL || ftr_opened_pump(opened, sink, &pumped, &err) < 0)
+	if (sink == NULL || summary_lacks(opened->trace, values, &err) < 0 ||
+	    ftr_opened_pump(opened, sink, &pumped, &err) < 0)
 		ftr_error("%s", err.text);
 	else if (values->by > 0)
 		status = report_sums(way_of(values)->get(sink), values);

@@ -8,6 +8,8 @@ struct ftr_from;
 
 /* Are there columns among @fields or @keys (nullable) that the database does not know?  One. */
 const char *ftr_report_from_lacks(const char *fields, const char *keys);
+/* ... that a summary (record --summary) does not? */
+const char *ftr_report_summary_lacks(const char *fields, const char *keys);
 
 /*
  * What the calls that @where (nullable) lets through sum up to, as far as @flags (FTR_STATS_*) say;

@@ -26,7 +26,7 @@ static bool takes_arg(const char *name, size_t len, char letter)
 			if (name == NULL ? opt->letter == letter
 					 : strncmp(opt->name, name, len) == 0 &&
 						   opt->name[len] == '\0')
-				return opt->arg != NULL;
+				return ftr_option_requires_arg(opt);
 	}
 	pos = 0;
 	while ((known = ftr_uftrace_option_next(&pos)) != NULL)

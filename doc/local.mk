@@ -91,6 +91,7 @@ EXTRA_DIST += \
 	doc/adr/0062-a-browser-without-a-terminal.md \
 	doc/adr/0066-paths-in-the-database.md \
 	doc/adr/0067-no-parquet-of-our-own.md \
+	doc/adr/0068-summary.md \
 	doc/adr/0070-recordings-sent-elsewhere.md \
 	doc/fxt.md \
 	doc/layers.txt \

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "utils/format/format.h"
+#include "utils/trace/pump.h"
 
 /* Where warnings are errors, the exception waits until the call returns. */
 static void warn(void *arg, const char *text)
@@ -94,7 +95,8 @@ int reading_open(struct reading *reading, const char *path, PyObject *args, PyOb
 	if (reading->trace == NULL)
 		goto failed;
 	options->kernel_full = options->event_full = true;
-	if (ftr_trace_pipeline(reading->trace, options, &reading->source, &err) == 0)
+	if ((reading->trace->summary == NULL || ftr_pump_refuse_sums(reading->trace, &err) == 0) &&
+	    ftr_trace_pipeline(reading->trace, options, &reading->source, &err) == 0)
 		return 0;
 	PyErr_SetString(error, err.text);
 failed:

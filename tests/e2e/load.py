@@ -155,6 +155,21 @@ class Load(Recording):
                          "--diff=run=70532d21374e8c05").stdout]
         self.assertEqual(*([line for line in text.splitlines() if not line.startswith("#")] for text in both))
 
+    def test_summary(self):
+        """What --summary kept is added up with other runs, and counts once."""
+        server = self.one_server()
+        self.load(server.url("f"), f"{DATA}/summary", f"{DATA}/threads")
+        self.load(server.url("f"), f"{DATA}/summary")
+        run, = {row[0] for row in server.ask("SELECT DISTINCT run FROM f.sums WHERE run != '5072edfb28849937'")}
+        for words in ([], ["--json"], ["-f", "total,self-avg,call,self-percent", "-s", "func"]):
+            with self.subTest(words=words):
+                here = self.ftr("report", *words, "-d", f"{DATA}/summary")
+                there = self.ftr("report", f"--from={server.url('f')}", f"--where=run={run}", *words)
+                self.assertEqual((there.stderr, there.stdout), ("", here.stdout))
+        self.assertEqual(server.ask(f"SELECT count() FROM f.calls WHERE run = '{run}'"), [["0"]])
+        there = self.ftr("report", f"--from={server.url('f')}", "--avg-total")
+        self.assertIn("15 calls were recorded with --summary, and are left out", there.stderr)
+
     def test_graph_is_that_of_the_trace(self):
         """But for the name of the session: one tree has all those of a program."""
         server = self.one_server()

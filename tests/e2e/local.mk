@@ -38,6 +38,7 @@ e2e_tests = \
 	tests/e2e/rows.py \
 	tests/e2e/streams.py \
 	tests/e2e/scripts.py \
+	tests/e2e/summary.py \
 	tests/e2e/swap.py \
 	tests/e2e/symbols.py \
 	tests/e2e/sync.py \

@@ -19,6 +19,7 @@
 #include "utils/trace/pipeline.h"
 #include "utils/trace/pump.h"
 #include "utils/trace/sink.h"
+#include "utils/trace/summary.h"
 #include "utils/trace/trace.h"
 
 /* A sink that checks what calls promises, formats what it is given, and makes trees of it. */
@@ -117,11 +118,23 @@ static int check_event(struct ftr_sink *sink, const struct ftr_event *ev)
 	return 0;
 }
 
+static int check_sums(struct ftr_sink *sink, const struct ftr_summary_row *row)
+{
+	uint64_t calls = 0;
+
+	for (unsigned i = 0; i < FTR_SUMMARY_OCTAVES; i++)
+		calls += (row->used >> i & 1) != 0 ? row->octaves[i].calls : 0;
+	check(row->func->name != NULL && row->calls == calls && calls != 0);
+	check(row->total.min_ns <= row->total.max_ns && row->self.min_ns <= row->self.max_ns);
+	return 0;
+}
+
 static const struct ftr_sink_ops check_ops = {
 	.size	 = sizeof(struct check_sink),
 	.accepts = FTR_BIT(FTR_EVENT_TYPES) - 1,
 	.begin	 = check_begin,
 	.event	 = check_event,
+	.sums	 = check_sums,
 	.end	 = check_end,
 	.fini	 = check_fini,
 };

@@ -4,8 +4,10 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/runs.h"
+#include "utils/base/bytes.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/dir.h"
+#include "utils/format/uftrace/summary.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/trace/trace.h"
 
@@ -21,10 +23,30 @@ static void sums(const uint8_t *data, size_t size, const struct runs_way *way, b
 	ftr_strbuf_init(text);
 	check(ftr_dir_open_memory(&dir, data, size, &err) == 0);
 	if (ftr_uftrace_read_dir(trace, dir, &err) == 0)
-		runs_text(trace, way, is_tree, text);
+		runs_text(trace, way, is_tree && trace->summary == NULL, text);
 	else
 		ftr_trace_free(trace);
 	ftr_strbuf_printf(text, "%u warnings\n", diag.nr);
+}
+
+/* As a block of a summary: the check that would refuse all of them is made to fit. */
+static void check_block(const uint8_t *data, size_t size)
+{
+	static uint8_t bytes[4096];
+	size_t len = size < sizeof(bytes) - 8 ? size : sizeof(bytes) - 8, pos = 0;
+	struct ftr_summary_cursor cursor;
+	struct ftr_summary_place place;
+	struct ftr_summary_row row;
+	uint64_t addr;
+
+	if (len > 0)
+		memcpy(bytes + 8, data + size - len, len);
+	ftr_put_u32(bytes, (uint32_t)len, false);
+	ftr_put_u32(bytes + 4, ftr_summary_check(bytes + 8, len), false);
+	if (ftr_summary_block_get(bytes, 8 + len, &pos, &cursor) == 1)
+		while (ftr_summary_get(&cursor, &place, &addr, &row))
+			check(row.used != 0 && row.calls != 0);
+	check(pos == 8 + len && cursor.p <= cursor.end);
 }
 
 /* One of the ways for each input: there are many of the same size. */
@@ -37,6 +59,7 @@ void fuzz_extra_uftrace(const uint8_t *data, size_t size)
 	bool is_tree = random / 4 % 2 != 0;
 	struct ftr_strbuf expected, got;
 
+	check_block(data, size);
 	sums(data, size, &events, is_tree, &expected);
 	sums(data, size, way, is_tree, &got);
 	check(strcmp(ftr_strbuf_str(&expected), ftr_strbuf_str(&got)) == 0);

@@ -7,8 +7,8 @@ import subprocess
 import tree
 
 FTR = os.environ.get("FTR", os.path.join(tree.BUILD, "ftr"))
-HELP_OPTION = re.compile(r"^\s+(?:-(\w), )?\s*--([\w-]+)(?:=(\S+))?", re.M)
-MAN_OPTION = re.compile(r"^\.TP\n(?:\\fB\\-(\w)\\fR, )?\\fB\\-\\-([\w\\-]+)\\fR(?:=\\fI(.*)\\fR)?$",
+HELP_OPTION = re.compile(r"^\s+(?:-(\w), )?\s*--([\w-]+)(\[?=\S+)?", re.M)
+MAN_OPTION = re.compile(r"^\.TP\n(?:\\fB\\-(\w)\\fR, )?\\fB\\-\\-([\w\\-]+)\\fR(\[?=\\fI(?:[^\\]|\\[^f])*\\fR\]?)?$",
                         re.M)
 
 
@@ -23,7 +23,7 @@ def help_options(text):
 
 
 def man_options(page):
-    return {name.replace("\\", ""): (letter, arg)
+    return {name.replace("\\", ""): (letter, re.sub(r"\\f[IR]", "", arg))
             for letter, name, arg in MAN_OPTION.findall(tree.read(page))}
 
 

@@ -128,6 +128,7 @@ EXTRA_DIST += \
 	tests/prog/plain_shapes.c \
 	tests/prog/requests.cc \
 	tests/prog/switches.c \
+	tests/prog/sums_forever.c \
 	tests/prog/sync_storm.cc \
 	tests/prog/sync_waits.c \
 	tests/prog/throw_storm.cc \

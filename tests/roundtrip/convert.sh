@@ -173,7 +173,7 @@ round_trip()
 }
 
 for trace in "$srcdir"/tests/data/*/; do
-	[ -f "$trace/info" ] || continue
+	[ -f "$trace/info" ] && [ ! -f "$trace/summary.dat" ] || continue	# no calls to convert
 	round_trip "$trace"
 done
 

@@ -12,7 +12,7 @@ tests_unit_ring_payload_test_SOURCES = \
 tests_unit_ring_test_SOURCES = tests/unit/ring_test.c tests/unit/ring_util.c tests/unit/ring_util.h
 tests_unit_overhead_test_SOURCES = tests/unit/overhead_test.c tests/unit/stream.c tests/unit/stream.h
 UNIT_TESTS += tests/unit/collector_test tests/unit/event_word_test
-UNIT_TESTS += tests/unit/flight_test
+UNIT_TESTS += tests/unit/flight_test tests/unit/summary_test
 UNIT_TESTS += tests/unit/channel_test tests/unit/process_test tests/unit/modules_test
 tests_unit_modules_test_SOURCES = \
 	libmcount/sections.c \

@@ -29,6 +29,8 @@ libftr_a_SOURCES += \
 	utils/analysis/slowest.h \
 	utils/analysis/stats.c \
 	utils/analysis/stats.h \
+	utils/analysis/stats_pair.c \
+	utils/analysis/stats_sums.c \
 	utils/analysis/sums.c \
 	utils/analysis/sums.h \
 	utils/analysis/syscalls.c \

@@ -6,6 +6,7 @@
 #include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
 #include "utils/trace/source.h"
+#include "utils/trace/summary.h"
 #include "utils/trace/task.h"
 
 #include <errno.h>
@@ -412,8 +413,9 @@ static int stats_run(struct ftr_sink *sink, const struct ftr_run *run)
  */
 static uint64_t whole_ns(const struct ftr_stats *stats)
 {
-	uint64_t total_ns = 0, self_ns = stats->schedule[0].self.sum_ns +
-					 stats->schedule[1].self.sum_ns;
+	uint64_t total_ns = stats->outermost_ns;
+	uint64_t self_ns = stats->schedule[0].self.sum_ns +
+			   stats->schedule[1].self.sum_ns;
 
 	for (size_t i = 0; i < stats->tasks.nr; i++) {
 		total_ns += stats->tasks.v[i].total_ns;
@@ -468,10 +470,28 @@ static void stats_fini(struct ftr_sink *sink)
 	ftr_strpool_fini(&stats->span_names);
 }
 
+static int stats_sums(struct ftr_sink *sink, const struct ftr_summary_row *row)
+{
+	struct stats_sink *self = stats_of(sink);
+	struct ftr_func_stat *stat;
+
+	if (GROW_TO(&self->stats.funcs, row->func->name_id) < 0)
+		return ftr_err_set(sink->err, ENOMEM, "statistics: out of memory");
+	stat = &self->stats.funcs.v[row->func->name_id];
+	if (stat->name == NULL)
+		func_stat_init(stat, row->func);
+	for (uint64_t left = row->used; left != 0; left &= left - 1)
+		self->stats.outermost_ns += row->octaves[__builtin_ctzll(left)].outermost_ns;
+	if (ftr_func_stat_add_sums(stat, row, self->flags & FTR_STATS_SPREAD) < 0)
+		return ftr_err_set(sink->err, ENOMEM, "statistics: out of memory");
+	return 0;
+}
+
 static const struct ftr_sink_ops stats_sink_ops = {
 	.size	 = sizeof(struct stats_sink),
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
 	.batch	 = stats_batch,
+	.sums	 = stats_sums,
 	.end	 = stats_end,
 	.fini	 = stats_fini,
 };
@@ -483,6 +503,7 @@ static const struct ftr_sink_ops plain_sink_ops = {
 	.batch	  = stats_batch,
 	.run	  = stats_run,
 	.run_kind = FTR_RUN_BY_FUNC,
+	.sums	  = stats_sums,
 	.end	  = stats_end,
 	.fini	  = stats_fini,
 };
@@ -526,62 +547,4 @@ const struct ftr_func_stat **ftr_stats_rows(const struct ftr_stats *stats, size_
 	for (size_t i = 0; i < stats->span_names.nr; i++)
 		rows[(*nr)++] = &stats->spans.v[i];
 	return rows;
-}
-
-/* ---- two traces side by side: each numbers its names for itself ---- */
-
-/* The ids of a new pool count the pairs. */
-static struct ftr_stats_pair *pair_get(struct ftr_stats_pair *pairs, struct ftr_strpool *names,
-				       const struct ftr_func_stat *stat)
-{
-	const struct ftr_str *name = ftr_strpool_get(names, stat->name, stat->name_len);
-	struct ftr_stats_pair *pair;
-
-	if (name == NULL)
-		return NULL;
-	pair = &pairs[name->id];
-	pair->name = stat->name;
-	pair->name_len = stat->name_len;
-	return pair;
-}
-
-static struct ftr_stats_pair *pairs_make(const struct ftr_func_stat **base, size_t base_nr,
-					 const struct ftr_func_stat **other, size_t other_nr,
-					 struct ftr_strpool *names)
-{
-	struct ftr_stats_pair *pairs = calloc(base_nr + other_nr + 1, sizeof(*pairs));
-
-	for (size_t i = 0; pairs != NULL && i < base_nr + other_nr; i++) {
-		const struct ftr_func_stat *stat = i < base_nr ? base[i] : other[i - base_nr];
-		struct ftr_stats_pair *pair = pair_get(pairs, names, stat);
-
-		if (pair == NULL) {
-			free(pairs);
-			return NULL;
-		}
-		if (i < base_nr)
-			pair->base = stat;
-		else
-			pair->other = stat;
-	}
-	return pairs;
-}
-
-struct ftr_stats_pair *ftr_stats_pair_all(const struct ftr_stats *base,
-					  const struct ftr_stats *other, size_t *nr)
-{
-	size_t base_nr, other_nr;
-	const struct ftr_func_stat **of_base = ftr_stats_rows(base, &base_nr);
-	const struct ftr_func_stat **of_other = ftr_stats_rows(other, &other_nr);
-	struct ftr_stats_pair *pairs = NULL;
-	struct ftr_strpool names;
-
-	ftr_strpool_init(&names);
-	if (of_base != NULL && of_other != NULL)
-		pairs = pairs_make(of_base, base_nr, of_other, other_nr, &names);
-	*nr = names.nr;
-	ftr_strpool_fini(&names);
-	free(of_base);
-	free(of_other);
-	return pairs;
 }

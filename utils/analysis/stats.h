@@ -52,7 +52,13 @@ struct ftr_stats {
 	FTR_VEC(struct ftr_func_stat)
 	spans; /* async spans and flows, from begin to end, by id of the name */
 	struct ftr_strpool span_names;
+	uint64_t outermost_ns;	/* of calls that were summed up when recorded, in no task's */
 };
+
+/* Add calls that were summed up when they were recorded.  0 or -ENOMEM. */
+struct ftr_summary_row;
+int ftr_func_stat_add_sums(struct ftr_func_stat *stat, const struct ftr_summary_row *row,
+			   bool has_spread);
 
 /* Release what it owns. */
 void ftr_func_stat_fini(struct ftr_func_stat *stat);

@@ -44,6 +44,7 @@ struct ftr_option {
 	const char *name;	/* long name without "--"; NULL in a row of a group or of sets */
 	char        letter;	/* 0 = none */
 	const char *arg;	/* "TIME" as --help shows it; NULL = takes no argument */
+	bool        is_arg_optional;	/* --NAME or --NAME=TIME; parse gets NULL without one */
 	const char *help;	/* one line; NULL = not listed (an old spelling) */
 	ftr_option_parse_fn *parse;
 	size_t      offset;	/* of the value (group, sets: of their struct) in the values */
@@ -54,6 +55,12 @@ struct ftr_option {
 	const struct ftr_option *group;	/* a table whose rows stand here, shared by commands */
 	ftr_option_set_fn *sets;	/* the options of a registry's members stand here */
 };
+
+/* Is an argument behind the option, in the same word or the next? */
+static inline bool ftr_option_requires_arg(const struct ftr_option *opt)
+{
+	return opt->arg != NULL && !opt->is_arg_optional;
+}
 
 /* Rows; what follows the member are further fields: .max = 65535. */
 #define FTR_OPTION(name_, letter_, arg_, help_, parse_, values_, member_, ...) \

@@ -29,7 +29,7 @@ static void put_takers(const struct ftr_completion_command *command, const char 
 	const char *mark = "";
 
 	while ((opt = ftr_option_next(&iter, command->options)) != NULL) {
-		if (opt->arg == NULL)
+		if (!ftr_option_requires_arg(opt))
 			continue;
 		ftr_ostream_printf(out, "%s--%s", mark, opt->name);
 		mark = between;
@@ -52,7 +52,8 @@ static void bash_options(const struct ftr_option *table, struct ftr_ostream *out
 	ftr_ostream_puts(out, "\t\toptions=\"");
 	while ((opt = ftr_option_next(&iter, table)) != NULL)
 		if (opt->help != NULL)
-			ftr_ostream_printf(out, "--%s%s ", opt->name, opt->arg ? "=" : "");
+			ftr_ostream_printf(out, "--%s%s ", opt->name,
+					   ftr_option_requires_arg(opt) ? "=" : "");
 	ftr_ostream_puts(out, "--help --version\"\n");
 }
 
@@ -149,10 +150,11 @@ static void zsh_text(const char *text, struct ftr_ostream *out)
 static void zsh_option(const struct ftr_option *opt, const char *dashes, const char *name,
 		       const char *taker, struct ftr_ostream *out)
 {
-	ftr_ostream_printf(out, "\t\t\t'%s%s%s[", dashes, name, opt->arg ? taker : "");
+	ftr_ostream_printf(out, "\t\t\t'%s%s%s[", dashes, name,
+			   ftr_option_requires_arg(opt) ? taker : "");
 	zsh_text(opt->help, out);
 	ftr_ostream_putc(out, ']');
-	if (opt->arg != NULL) {
+	if (ftr_option_requires_arg(opt)) {
 		ftr_ostream_putc(out, ':');
 		zsh_text(opt->arg, out);
 		ftr_ostream_putc(out, ':');
@@ -161,7 +163,7 @@ static void zsh_option(const struct ftr_option *opt, const char *dashes, const c
 		ftr_ostream_putc(out, '(');
 		put_words(opt, out);
 		ftr_ostream_putc(out, ')');
-	} else if (opt->arg != NULL) {
+	} else if (ftr_option_requires_arg(opt)) {
 		ftr_ostream_puts(out, "_files");
 	}
 	ftr_ostream_puts(out, "' \\\n");
@@ -243,7 +245,7 @@ static void fish_command(const struct ftr_completion_command *command, struct ft
 			ftr_ostream_puts(out, " -x -a '");
 			put_words(opt, out);
 			ftr_ostream_putc(out, '\'');
-		} else if (opt->arg != NULL) {
+		} else if (ftr_option_requires_arg(opt)) {
 			ftr_ostream_puts(out, " -r");
 		}
 		ftr_ostream_puts(out, " -d ");

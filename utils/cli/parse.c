@@ -28,7 +28,7 @@ struct row {
 	size_t given_offset;
 	const char *name;
 	char letter;
-	bool takes_arg;
+	bool takes_arg, is_arg_optional;
 	int outcome;			/* --help and the like */
 };
 
@@ -64,7 +64,10 @@ static bool letter_is_taken(const struct parser *parser, char letter)
 static int parser_add(struct parser *parser, struct row row)
 {
 	struct option entry = {
-		.name = row.name, .has_arg = row.takes_arg ? required_argument : no_argument,
+		.name = row.name,
+		.has_arg = row.is_arg_optional ? optional_argument :
+			   row.takes_arg       ? required_argument :
+						 no_argument,
 		.val = LONG_BASE + (int)parser->rows.nr,
 	};
 
@@ -93,7 +96,8 @@ static int parser_fill(struct parser *parser, const struct ftr_option *table)
 		ret = parser_add(parser, (struct row){
 			.opt = opt, .base = iter.base, .owner = iter.owner,
 			.given_offset = iter.given_offset, .name = opt->name,
-			.letter = opt->letter, .takes_arg = opt->arg != NULL });
+			.letter = opt->letter, .takes_arg = ftr_option_requires_arg(opt),
+			.is_arg_optional = opt->is_arg_optional });
 	for (size_t i = 0; ret == 0 && i < sizeof(builtin_rows) / sizeof(builtin_rows[0]); i++)
 		ret = parser_add(parser, builtin_rows[i]);
 	while (ret == 0 && (known = ftr_uftrace_option_next(&pos)) != NULL)
@@ -354,9 +358,10 @@ static void print_row(const struct ftr_option *opt, const char *owner, struct ft
 	char head[80];
 	int len;
 
-	len = snprintf(head, sizeof(head), "  %c%c%s --%s%s%s", opt->letter ? '-' : ' ',
+	len = snprintf(head, sizeof(head), "  %c%c%s --%s%s%s%s%s", opt->letter ? '-' : ' ',
 		       opt->letter ? opt->letter : ' ', opt->letter ? "," : " ", opt->name,
-		       opt->arg ? "=" : "", opt->arg ? opt->arg : "");
+		       opt->is_arg_optional ? "[" : "", opt->arg ? "=" : "",
+		       opt->arg ? opt->arg : "", opt->is_arg_optional ? "]" : "");
 	ftr_ostream_puts(out, head);
 	if (len >= HELP_COLUMN) {
 		ftr_ostream_putc(out, '\n');

@@ -21,6 +21,7 @@
 #include "utils/trace/format.h"
 #include "utils/trace/func.h"
 #include "utils/trace/per_task.h"
+#include "utils/trace/pump.h"
 #include "utils/trace/session.h"
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
@@ -308,7 +309,7 @@ static void put_sums(struct rows_sink *self)
 static int add_to_sums(struct rows_sink *self, const struct lane *lane, const struct ftr_event *ev)
 {
 	uint64_t ns = ev->time_ns - ev->call.start_ns;
-	struct rows_sum sum = {
+	struct ftr_call_sum sum = {
 		.calls = 1, .total_ns = ns, .self_ns = self_ns(ev),
 		.nested_ns = is_nested(lane, ev) ? ns : 0,
 		.outermost_ns = ev->depth == 0 ? ns : 0,
@@ -319,7 +320,28 @@ static int add_to_sums(struct rows_sink *self, const struct lane *lane, const st
 		put_sums(self);
 		rows_sums_restart(&self->sums, minute_ns);
 	}
-	return rows_sums_add(&self->sums, ev->call.func, &sum) < 0 ? no_memory(self) : 0;
+	return rows_sums_add(&self->sums, ev->call.func, ftr_summary_octave(ns), &sum) < 0 ?
+		       no_memory(self) : 0;
+}
+
+/* Sums that were made when the calls were recorded: of minutes as their intervals began. */
+static int rows_sums(struct ftr_sink *sink, const struct ftr_summary_row *row)
+{
+	struct rows_sink *self = rows_of(sink);
+	uint64_t minute_ns = rows_sums_minute(row->begin_ns + self->offset_ns);
+
+	if (self->table != ROWS_SUMS)
+		return ftr_pump_refuse_sums(self->trace, sink->err);
+	if (minute_ns != self->sums.minute_ns) {
+		put_sums(self);
+		rows_sums_restart(&self->sums, minute_ns);
+	}
+	for (uint64_t left = row->used; left != 0; left &= left - 1) {
+		if (rows_sums_add(&self->sums, row->func, (unsigned)__builtin_ctzll(left),
+				  &row->octaves[__builtin_ctzll(left)]) < 0)
+			return no_memory(self);
+	}
+	return 0;
 }
 
 static int call_end(struct rows_sink *self, struct lane *lane, const struct ftr_event *ev)
@@ -470,6 +492,7 @@ static int jsonl_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT), \
 	.begin	 = begin_, \
 	.event	 = rows_event, \
+	.sums	 = rows_sums, \
 	.end	 = rows_end, \
 	.fini	 = rows_fini, \
 }

@@ -30,11 +30,10 @@ static struct rows_func_sums *sums_of(struct rows_sums *sums, const struct ftr_f
 	return ftr_hashmap_set(&sums->by_func, func->id, found) < 0 ? NULL : found;
 }
 
-int rows_sums_add(struct rows_sums *sums, const struct ftr_func *func, const struct rows_sum *more)
+int rows_sums_add(struct rows_sums *sums, const struct ftr_func *func, unsigned bucket,
+		  const struct ftr_call_sum *more)
 {
 	struct rows_func_sums *of = sums_of(sums, func);
-	uint64_t ns = more->total_ns;
-	unsigned bucket = ns == 0 ? 0 : 63u - (unsigned)__builtin_clzll(ns);
 
 	if (of == NULL)
 		return -ENOMEM;

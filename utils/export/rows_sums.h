@@ -10,22 +10,14 @@
 
 #include "utils/base/hashmap.h"
 #include "utils/base/vec.h"
+#include "utils/trace/summary.h"
 
 struct ftr_func;
 
-/* Bucket b holds durations of 2^b ns and more, below 2^(b+1); bucket 0 also those of 0. */
-#define FTR_ROWS_BUCKETS 64
-
-struct rows_sum {
-	uint64_t calls, total_ns, self_ns;
-	uint64_t nested_ns;	/* of total_ns: of calls within another of the function */
-	uint64_t outermost_ns;	/* of total_ns: of calls that no traced one made */
-};
-
 struct rows_func_sums {
 	const struct ftr_func *func;
-	uint64_t used;		/* bit b: bucket b has calls */
-	struct rows_sum buckets[FTR_ROWS_BUCKETS];
+	uint64_t used;		/* bit o: octave o has calls */
+	struct ftr_call_sum buckets[FTR_SUMMARY_OCTAVES];
 };
 
 /* All zero = empty; memory is that of the functions of one minute. */
@@ -38,9 +30,9 @@ struct rows_sums {
 /* The minute that @time_ns lies in. */
 uint64_t rows_sums_minute(uint64_t time_ns);
 
-/* A call (@more->calls is 1) that ended in the minute of @sums.  0 or -ENOMEM. */
-int  rows_sums_add(struct rows_sums *sums, const struct ftr_func *func,
-		   const struct rows_sum *more);
+/* Calls of @octave that ended in the minute of @sums.  0 or -ENOMEM. */
+int  rows_sums_add(struct rows_sums *sums, const struct ftr_func *func, unsigned octave,
+		   const struct ftr_call_sum *more);
 /* Empty it, for the minute that begins at @minute_ns. */
 void rows_sums_restart(struct rows_sums *sums, uint64_t minute_ns);
 void rows_sums_fini(struct rows_sums *sums);

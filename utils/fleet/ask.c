@@ -93,6 +93,23 @@ static int take_func(void *arg, struct ftr_answer *answer)
 		       take_details(kept, answer, asking->flags & FTR_STATS_SPREAD) : 0;
 }
 
+static int take_summed(void *arg, struct ftr_answer *answer)
+{
+	((struct asking *)arg)->stats->summed_calls = ftr_answer_u64(answer);
+	return 0;
+}
+
+/* How many calls there are sums of, which may be more than there are calls. */
+static int ask_summed(const struct ftr_asked *asked, struct asking *asking, struct ftr_err *err)
+{
+	const struct ftr_question question = {
+		.table = ROWS_SUMS, .select = { "SELECT toUInt64(sum(calls))", "" },
+		.tail = "", .take = take_summed, .arg = asking,
+	};
+
+	return ftr_question_ask(&question, asked, err);
+}
+
 static void set_whole(struct ftr_fleet_stats *stats)
 {
 	uint64_t self_ns = 0, whole_ns;
@@ -196,6 +213,8 @@ int ftr_fleet_ask_stats(const struct ftr_asked *asked, unsigned flags,
 	ret = ftr_question_ask(&question, asked, err);
 	if (ret == 0)
 		set_whole(stats);
+	if (ret == 0 && has_details)
+		ret = ask_summed(asked, &asking, err);
 	return ret == 0 && has_spread ? ask_spread(asked, &asking, err) : ret;
 }
 

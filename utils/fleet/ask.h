@@ -13,6 +13,7 @@ struct ftr_fleet_stats {
 	struct ftr_stats stats;		/* funcs alone; names are in the arena */
 	struct ftr_arena arena;
 	uint64_t outermost_ns;	/* in calls that no traced one made */
+	uint64_t summed_calls;	/* with FTR_STATS_DETAILS: also those that only sums are known of */
 };
 
 /*

@@ -14,6 +14,7 @@
 #include "utils/fleet/http.h"
 #include "utils/fleet/sender.h"
 #include "utils/fleet/tables.h"
+#include "utils/trace/summary.h"
 
 #define BLOCK_BYTES FTR_MIB(8)	/* the server sorts a block in memory; many small ones are slow */
 #define RANDOM_VALUES 4096
@@ -128,6 +129,26 @@ static int load_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	return ret;
 }
 
+/* What one thing of the trace made of rows of @table: sent, when they fill a block. */
+static int table_flush(struct load_sink *self, enum rows_table table)
+{
+	int ret;
+
+	if (self->streams[table].out.len < BLOCK_BYTES)
+		return 0;
+	ret = block_send(self, table);
+	return ret == 0 ? block_begin(self, table) : ret;
+}
+
+static int load_sums(struct ftr_sink *sink, const struct ftr_summary_row *row)
+{
+	struct load_sink *self = load_of(sink);
+	int ret = rows_ops.sums(self->streams[ROWS_SUMS].rows, row);
+
+	self->result->calls += row->calls;
+	return ret == 0 ? table_flush(self, ROWS_SUMS) : ret;
+}
+
 static int load_event(struct ftr_sink *sink, const struct ftr_event *ev)
 {
 	struct load_sink *self = load_of(sink);
@@ -137,11 +158,8 @@ static int load_event(struct ftr_sink *sink, const struct ftr_event *ev)
 		struct stream *stream = &self->streams[table];
 
 		ret = rows_ops.event(stream->rows, ev);
-		if (ret == 0 && stream->out.len >= BLOCK_BYTES) {
-			ret = block_send(self, table);
-			if (ret == 0)
-				ret = block_begin(self, table);
-		}
+		if (ret == 0)
+			ret = table_flush(self, table);
 	}
 	return ret;
 }
@@ -185,7 +203,7 @@ static int load_end(struct ftr_sink *sink)
 	if (ret == 0)
 		ret = nr > 0 ? seal(self, blocks, nr) :
 			       ftr_err_set(sink->err, ENODATA, "no calls and no events to load");
-	self->result->calls = self->streams[ROWS_CALLS].row_nr;
+	self->result->calls += self->streams[ROWS_CALLS].row_nr;	/* or were summed up */
 	self->result->events = self->streams[ROWS_EVENTS].row_nr;
 	return ret;
 }
@@ -207,6 +225,7 @@ static const struct ftr_sink_ops load_ops = {
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
 	.begin	 = load_begin,
 	.event	 = load_event,
+	.sums	 = load_sums,
 	.end	 = load_end,
 	.fini	 = load_fini,
 };

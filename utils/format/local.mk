@@ -117,6 +117,7 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/read_run.c \
 	utils/format/uftrace/read_spec.c \
 	utils/format/uftrace/read_stacks.c \
+	utils/format/uftrace/read_summary.c \
 	utils/format/uftrace/read_task.c \
 	utils/format/uftrace/read_window.c \
 	utils/format/uftrace/spec.c \
@@ -124,6 +125,8 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/task_line.c \
 	utils/format/uftrace/task_line.h \
 	utils/format/uftrace/uftrace.h \
+	utils/format/uftrace/summary.c \
+	utils/format/uftrace/summary.h \
 	utils/format/uftrace/write.c \
 	utils/format/uftrace/write.h \
 	utils/format/uftrace/write_info.c \

@@ -81,6 +81,10 @@ libftr_a_SOURCES += \
 	utils/record/store_dir.h \
 	utils/record/store_flight.c \
 	utils/record/store_flight.h \
+	utils/record/store_summary.c \
+	utils/record/store_summary.h \
+	utils/record/summing.c \
+	utils/record/summing.h \
 	utils/record/syscalls.c \
 	utils/record/syscalls.h \
 	utils/record/sysinfo.c \

@@ -152,9 +152,15 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		return ret;
 	if (options->flight.bytes != 0)
 		ftr_store_flight_init(&recorder->flight, &recorder->store.base, &options->flight);
+	if (options->summary_seconds != 0)
+		ret = ftr_store_summary_open(&recorder->summary, &recorder->store,
+					     options->summary_seconds, err);
+	if (ret < 0)
+		return ret;
 	recorder->recording = (struct ftr_recording){
-		.store = options->flight.bytes != 0 ? &recorder->flight.base :
-						      &recorder->store.base,
+		.store = options->flight.bytes != 0	? &recorder->flight.base :
+			 options->summary_seconds != 0 ? &recorder->summary.base :
+							 &recorder->store.base,
 		.diag = options->diag,
 		.control = recorder->control.map,
 		.ticks = &recorder->ticks,
@@ -298,8 +304,12 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 
 unsigned ftr_recorder_drain(struct ftr_recorder *recorder)
 {
-	ftr_recorder_now(recorder);
-	return ftr_collectors_drain(&recorder->collectors);
+	uint64_t now_ns = ftr_recorder_now(recorder);
+	unsigned percent = ftr_collectors_drain(&recorder->collectors);
+
+	if (recorder->options->summary_seconds != 0)
+		ftr_store_summary_tick(&recorder->summary, now_ns);
+	return percent;
 }
 
 void ftr_recorder_dump(struct ftr_recorder *recorder)
@@ -507,6 +517,8 @@ static void recorder_finish(struct ftr_recorder *recorder)
 	ftr_collectors_close(&recorder->collectors);
 	ftr_recorder_untraced_report(recorder);
 	ftr_recorder_dump(recorder);
+	if (recorder->options->summary_seconds != 0)
+		ftr_store_summary_end(&recorder->summary);
 	result->dumps = recorder->flight.dump_nr;
 	result->notes = ftr_strbuf_take(&recorder->modules.notes);
 	ftr_modules_fini(&recorder->modules);
@@ -531,6 +543,8 @@ void ftr_recorder_close(struct ftr_recorder *recorder)
 	ftr_budget_close(&recorder->budget);
 	if (recorder->options->flight.bytes != 0)
 		ftr_store_flight_fini(&recorder->flight);
+	if (recorder->options->summary_seconds != 0)
+		ftr_store_summary_close(&recorder->summary);
 	ftr_store_dir_close(&recorder->store);
 	ftr_tick_map_fini(&recorder->ticks);
 	ftr_arena_fini(&recorder->arena);

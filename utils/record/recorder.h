@@ -47,6 +47,7 @@ struct ftr_recorder_options {
 	unsigned rt_prio;			/* SCHED_FIFO for the recorder; 0 = none */
 	unsigned thread_nr;			/* that drain rings; at least 1 */
 	struct ftr_flight_limits flight;	/* bytes 0: records are written as they come */
+	unsigned summary_seconds;		/* not 0: sums of such intervals, no records */
 	const struct ftr_signal_actions *signals; /* (nullable) what signals do to the recording */
 	uint64_t max_bytes;			/* of the data; 0 = no bound */
 	uint64_t keep_bytes;			/* of the disk; FTR_BUDGET_KEEP_DEFAULT, 0 = none */

@@ -319,6 +319,15 @@ static uint64_t request_ns(struct ftr_recorder *recorder)
 	return ftr_tick_map_ns(&recorder->ticks, recorder->request.message.time);
 }
 
+/* Only now: the task's ring may have held records of the image before. */
+static void task_session_set(const struct ftr_recorder *recorder, struct ftr_store_task *task)
+{
+	const struct ftr_process *process = ftr_process_find(&recorder->processes, task->pid);
+
+	if (process != NULL)
+		memcpy(task->sid, process->sid, sizeof(task->sid));
+}
+
 static void answer_task(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
 	struct ftr_channel_request *request = &recorder->request;
@@ -343,6 +352,7 @@ static void answer_task(struct ftr_recorder *recorder, struct ftr_recorder_reply
 		return;
 	}
 	task_line(recorder, start.task, time_ns);
+	task_session_set(recorder, start.task);
 	if (is_new)
 		name_store(recorder, tid, time_ns, true);
 	reply->tid = tid;
@@ -374,6 +384,8 @@ static void library_line(struct ftr_recorder *recorder, const struct ftr_process
 			   ftr_uftrace_dir_dlopen(recorder->store.dir, time_ns, own_thread(request),
 						  process->sid, request->message.base,
 						  request->path));
+	if (recorder->options->summary_seconds != 0)
+		ftr_store_summary_loaded(&recorder->summary, process->sid, time_ns);
 }
 
 /*

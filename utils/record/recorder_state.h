@@ -16,6 +16,7 @@
 #include "utils/record/recorder.h"
 #include "utils/record/store_dir.h"
 #include "utils/record/store_flight.h"
+#include "utils/record/store_summary.h"
 #include "utils/record/syscalls.h"
 #include "utils/record/sysinfo.h"
 #include "utils/record/tick.h"
@@ -27,6 +28,7 @@ struct ftr_recorder {
 
 	struct ftr_store_dir store;
 	struct ftr_store_flight flight;		/* before it, when options->flight asks for it */
+	struct ftr_store_summary summary;	/* likewise, options->summary_seconds */
 	struct ftr_budget budget;
 	struct ftr_control_block control;
 	struct ftr_channel channel;

@@ -302,6 +302,7 @@ struct ftr_store_task *ftr_store_dir_task(struct ftr_store_dir *store, int32_t t
 		return NULL;
 	}
 	/* A task that is listed has a file, even if it never calls anything. */
-	file_set(&task->file, ftr_uftrace_dat_open(store->dir, tid, false));
+	if (!store->has_sums)
+		file_set(&task->file, ftr_uftrace_dat_open(store->dir, tid, false));
 	return ftr_vec_push(&store->tids, tid) < 0 ? NULL : task;
 }

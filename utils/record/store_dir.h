@@ -33,6 +33,7 @@ struct ftr_store_dir {
 	uint64_t last_ns;			/* latest time of any */
 	uint64_t lost[FTR_LOST_CAUSES];
 	struct ftr_ring_untraced untraced;
+	bool has_sums;				/* ... of calls, and no records: no TID.dat */
 	bool is_closed;				/* what comes now is not part of the recording */
 	bool has_events;			/* events.txt is there */
 	bool has_stacks;			/* ... and names ftr:stack */

@@ -65,6 +65,7 @@ libftr_a_SOURCES += \
 	utils/trace/source.h \
 	utils/trace/stack.c \
 	utils/trace/stack.h \
+	utils/trace/summary.h \
 	utils/trace/symbol_dir.c \
 	utils/trace/symbol_dir.h \
 	utils/trace/syscall.c \

@@ -3,10 +3,12 @@
 #include "utils/trace/pump.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 #include "utils/base/ostream.h"
 #include "utils/base/strbuf.h"
+#include "utils/trace/summary.h"
 #include "utils/trace/trace.h"
 
 static const char *const type_names[FTR_EVENT_TYPES] = {
@@ -67,6 +69,27 @@ static int pump_next(struct ftr_source *source, struct ftr_sink *sink,
 	return ret < 0 ? ret : 1;
 }
 
+static int pump_sums(struct ftr_summary *summary, struct ftr_sink *sink, struct ftr_err *err)
+{
+	const struct ftr_summary_row *row;
+	int ret, more;
+
+	summary->rewind(summary);
+	while ((more = summary->next(summary, &row, err)) > 0) {
+		ret = sink->ops->sums(sink, row);
+		if (ret < 0)
+			return ret;
+	}
+	return more;
+}
+
+int ftr_pump_refuse_sums(const struct ftr_trace *trace, struct ftr_err *err)
+{
+	return ftr_err_set(err, ENODATA, "%s: was recorded with --summary and has sums of calls "
+			   "alone, which ftr report, diff, check, load and dump --rows=sums read; "
+			   "record it without for more", trace->path);
+}
+
 int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_trace *trace,
 	     struct ftr_pump_stats *stats, struct ftr_err *err)
 {
@@ -80,8 +103,12 @@ int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_
 		stats = &unasked;
 	memset(stats, 0, sizeof(*stats));
 	sink->err = err;
+	if (trace != NULL && trace->summary != NULL && sink->ops->sums == NULL)
+		return ftr_pump_refuse_sums(trace, err);
 	if (sink->ops->begin != NULL)
 		ret = sink->ops->begin(sink, trace);
+	if (ret >= 0 && trace != NULL && trace->summary != NULL)
+		ret = pump_sums(trace->summary, sink, err);
 	while (ret >= 0 && more > 0) {
 		more = pump_next(source, sink, stats, err);
 		ret = more < 0 ? more : 0;

@@ -15,6 +15,9 @@ struct ftr_pump_stats {
 int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_trace *trace,
 	     struct ftr_pump_stats *stats, struct ftr_err *err);
 
+/* -ENODATA, described: @trace has sums alone (summary.h), and calls were asked for. */
+int ftr_pump_refuse_sums(const struct ftr_trace *trace, struct ftr_err *err);
+
 /*
  * One line about what the format could not hold ("chrome cannot hold: 3 messages ..."), or false.
  */

@@ -12,6 +12,7 @@
 
 struct ftr_ostream;
 struct ftr_sink;
+struct ftr_summary_row;
 struct ftr_trace;
 
 struct ftr_sink_ops {
@@ -28,6 +29,8 @@ struct ftr_sink_ops {
 	/* (nullable) As batch, for calls that are summed up already, in this way. */
 	int  (*run)(struct ftr_sink *sink, const struct ftr_run *run);
 	enum ftr_run_kind run_kind;
+	/* (nullable: refuses such traces) Calls that were summed up when they were recorded. */
+	int  (*sums)(struct ftr_sink *sink, const struct ftr_summary_row *row);
 	int  (*end)(struct ftr_sink *sink);					/* (nullable) */
 	void (*fini)(struct ftr_sink *sink);	/* (nullable) release what begin allocated */
 };

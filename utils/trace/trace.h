@@ -21,6 +21,7 @@
 #include "utils/trace/source.h"
 #include "utils/trace/task.h"
 
+struct ftr_summary;
 struct ftr_trace;
 
 /* Callbacks of a format; called once per module or function, at its first use. */
@@ -71,6 +72,7 @@ struct ftr_trace {
 	bool wants_growing;
 	bool is_growing;
 	bool has_coroutines; /* sources may hold ftr:stack events (coroutines.h) */
+	struct ftr_summary *summary;	/* (nullable) the trace has these sums, and no calls */
 	bool has_syscalls; /* exits of functions with a sysid carry their system calls */
 
 	void *reader;			/* (owned by the format) */

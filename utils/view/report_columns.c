@@ -215,6 +215,11 @@ const struct report_column report_columns[REPORT_COLUMNS] = {
 #define MASK_FROM_TO(first, last) (FTR_BIT64((last) + 1) - FTR_BIT64(first))
 #define SPREAD_MASK   MASK_FROM_TO(COLUMN_TOTAL_P50, COLUMN_SELF_P99)
 #define CPU_TIME_MASK MASK_FROM_TO(COLUMN_TOTAL_CPU, COLUMN_SELF_CPU)
+/* What sums tell; all else takes each call. */
+#define SUMS_MASK \
+	(FTR_BIT64(COLUMN_TOTAL) | FTR_BIT64(COLUMN_TOTAL_AVG) | FTR_BIT64(COLUMN_SELF) | \
+	 FTR_BIT64(COLUMN_SELF_AVG) | FTR_BIT64(COLUMN_CALLS) | FTR_BIT64(COLUMN_SIZE) | \
+	 MASK_FROM_TO(COLUMN_TOTAL_PERCENT, COLUMN_SELF_PERCENT))
 
 static uint64_t default_mask(const struct ftr_report_opts *opts)
 {
@@ -300,7 +305,7 @@ unsigned ftr_report_needs(const struct ftr_report_opts *opts)
 	for (unsigned i = 0; i < sort.nr; i++)
 		if (sort.keys[i] != NULL)
 			mask |= FTR_BIT64(sort.keys[i] - report_columns);
-	if (opts->fields != NULL || opts->sort != NULL || opts->avg_total || opts->avg_self)
+	if ((mask & ~SUMS_MASK) != 0)
 		flags |= FTR_STATS_DETAILS;
 	if (mask & SPREAD_MASK)
 		flags |= FTR_STATS_SPREAD;

@@ -54,6 +54,7 @@ static void reader_free(void *arg)
 		free(task);
 	}
 	uft_kernel_free(reader);
+	uft_summary_free(reader);
 	uft_specs_free(reader);
 	ftr_etrace_events_free(reader->syscalls);
 	ftr_vec_fini(&reader->names);
@@ -170,7 +171,7 @@ static void data_open(struct uft_reader *reader, struct uft_task *task)
 	aside_open(reader, task);
 	snprintf(name, sizeof(name), FTR_UFTRACE_DAT_NAME, task->task->tid);
 	if (ftr_dir_file(reader->dir, name, &task->in, &err) < 0) {
-		if (err.code != ENOENT || task->is_named)
+		if (err.code != ENOENT || (task->is_named && trace->summary == NULL))
 			ftr_diag_warn(trace->diag, "%s: calls of this task are not shown",
 				      err.text);
 		return;
@@ -281,6 +282,11 @@ static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 	ret = tasks_of_files(reader);
 	if (ret == 0)
 		ret = uft_tasks_link(reader->trace, true);
+	if (ret == 0) {
+		ret = uft_summary_load(reader, err);
+		if (ret < 0)
+			return ret;
+	}
 	for (size_t i = 0; ret == 0 && i < reader->tasks.nr; i++)
 		data_open(reader, reader->tasks.v[i]);
 	contexts_number(reader->trace);

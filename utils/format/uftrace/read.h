@@ -89,6 +89,7 @@ struct uft_reader {
 	struct uft_specs *specs;		/* (owned, nullable) */
 	struct ftr_etrace_events *syscalls;	/* (owned, nullable) of FTR_SYSCALL_FILE */
 	struct uft_kernel *kernel;		/* (owned, nullable) */
+	struct uft_summary *summary;		/* (owned, nullable) */
 	struct uft_ahead *ahead;		/* (owned, nullable) once runs were asked for */
 	struct uft_slot slots[UFT_SLOTS];
 };
@@ -104,6 +105,10 @@ int uft_tasks_load(struct uft_reader *reader, struct ftr_err *err);
  * one @guesses.
  */
 int uft_tasks_link(struct ftr_trace *trace, bool guesses);
+
+/* uftrace/read_summary.c: sets trace->summary where there is one.  0 or -errno. */
+int uft_summary_load(struct uft_reader *reader, struct ftr_err *err);
+void uft_summary_free(struct uft_reader *reader);
 
 /* uftrace/read_map.c */
 int uft_map_load(struct uft_reader *reader, struct ftr_session *session);

@@ -524,6 +524,11 @@ int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid, bool is
 	return file_create(dir, name, O_APPEND);
 }
 
+int ftr_uftrace_file_create(const struct ftr_uftrace_dir *dir, const char *name)
+{
+	return file_create(dir, name, O_TRUNC);
+}
+
 /* Take the last @bytes of a file back: part of a record would spoil what comes after it. */
 static void file_take_back(int fd, size_t bytes)
 {
