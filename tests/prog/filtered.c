@@ -7,7 +7,8 @@
  * expect-calls: main 7
  * expect-calls: work 6006
  * expect-calls: untraced 0
- * expect-warning: seccomp filter that blocks tracing|threads? ran untraced
+ * expect-warning: seccomp filter that blocks tracing
+ * expect-warning: threads? ran untraced
  * record: --no-libcall -b 4K
  */
 #define _GNU_SOURCE

@@ -6,7 +6,8 @@
  * cflags: -pthread
  * only: pg-O2 fentry-O2 cyg-O0
  * expect-calls: work 5
- * expect-warning: seccomp filter that|13 threads .* 135 calls .*: no mem.*, no desc.*, a sec.*, thr
+ * expect-warning: seccomp filter that
+ * expect-warning: 13 threads .* 135 calls .*: no mem.*, no desc.*, a sec.*, thr
  */
 #define _GNU_SOURCE
 #include <linux/filter.h>
