@@ -39,6 +39,20 @@ static inline uint64_t ftr_digits_of(uint32_t value)
 	return v + UINT64_C(0x3030303030303030);
 }
 
+/* The four digits of @value, which has no more. */
+static inline char *ftr_digits4_put(char *p, uint32_t value)
+{
+	uint32_t high = value * 5243 >> 19;			/* of hundreds */
+	uint32_t v = high | (value - high * 100) << 16;
+
+	high = (v * 103 >> 10) & 0x000f000f;
+	v = (high | (v - high * 10) << 8) + 0x30303030;
+	if (FTR_HOST_IS_BIG)
+		v = __builtin_bswap32(v);
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
+}
+
 /* The nine digits of a time's part below the second. */
 static inline char *ftr_nanos_put(char *p, uint32_t ns)
 {

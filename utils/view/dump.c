@@ -4,7 +4,6 @@
 
 #include "utils/base/bits.h"
 #include "utils/base/bytes.h"
-#include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
@@ -15,6 +14,7 @@
 #include "utils/trace/event_text.h"
 #include "utils/trace/select.h"
 #include "utils/trace/trace.h"
+#include "utils/view/dump_line.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -22,10 +22,7 @@
 #include <string.h>
 
 #define RECORD_BYTES sizeof(struct ftr_record)
-#define RECORD_TID_WIDTH 7
-#define HEAD_BYTES 80
-#define TAIL_BYTES 64
-#define NAME_SHORT 1024
+#define TYPE_BYTES 16	/* "retval", "] " */
 #define STRUCT_LINE 16	/* bytes of a struct in a line */
 
 /* An event that is not of a task's own file. */
@@ -47,90 +44,27 @@ struct dump {
 	bool is_selecting;		/* else all is listed */
 	FTR_VEC(struct perf_event) perf;
 	uint64_t offset;		/* in the task's file */
-	uint64_t sec_ns;		/* whole seconds in sec_text */
-	size_t   sec_len;
-	char     sec_text[20];
-	int32_t  tid;			/* in tid_text */
-	char     tid_text[RECORD_TID_WIDTH];
+	struct dump_line line;
 };
-
-/* "2891.568304588  "; the seconds seldom change. */
-static char *put_time(struct dump *self, char *p, uint64_t time_ns)
-{
-	uint64_t rest = time_ns - self->sec_ns;
-
-	if (rest >= 1000000000) {
-		uint64_t sec = time_ns / 1000000000;
-
-		self->sec_ns = sec * 1000000000;
-		self->sec_len = (size_t)(ftr_fmt_u64(self->sec_text, sec) - self->sec_text);
-		rest = time_ns - self->sec_ns;
-	}
-	memcpy(p, self->sec_text, sizeof(self->sec_text));
-	p += self->sec_len;
-	*p++ = '.';
-	p = ftr_nanos_put(p, (uint32_t)rest);
-	*p++ = ' ';
-	*p++ = ' ';
-	return p;
-}
-
-/* "2891.568304588     6134: [entry] "; needs HEAD_BYTES. */
-static char *fmt_head(struct dump *self, char *p, uint64_t time_ns, int32_t tid, const char *type)
-{
-	if (tid != self->tid) {
-		ftr_fmt_fixed(self->tid_text, (uint64_t)(uint32_t)tid, RECORD_TID_WIDTH, ' ');
-		self->tid = tid;
-	}
-	p = put_time(self, p, time_ns);
-	memcpy(p, self->tid_text, RECORD_TID_WIDTH);
-	memcpy(p + RECORD_TID_WIDTH, ": [", 3);
-	p = stpcpy(p + RECORD_TID_WIDTH + 3, type);
-	*p++ = ']';
-	*p++ = ' ';
-	return p;
-}
 
 static void put_head(struct dump *self, uint64_t time_ns, int32_t tid, const char *type)
 {
-	char *p = ftr_ostream_reserve(self->out, HEAD_BYTES);
-	char *end = fmt_head(self, p, time_ns, tid, type);
+	char *p = ftr_ostream_reserve(self->out, DUMP_HEAD_BYTES + TYPE_BYTES);
+	char *end = stpcpy(dump_line_head(&self->line, p, time_ns, tid), type);
 
+	end = stpcpy(end, "] ");
 	ftr_ostream_commit(self->out, (size_t)(end - p));
 }
 
-/* "(5633a1d8d070) depth: 0" and the end of the line; needs TAIL_BYTES. */
-static char *fmt_tail(char *p, uint64_t addr, uint32_t depth)
-{
-	*p++ = '(';
-	p = ftr_fmt_hex(p, addr);
-	memcpy(p, ") depth: ", 9);
-	p += 9;
-	if (__builtin_expect(depth == FTR_DEPTH_UNKNOWN, 0))
-		*p++ = '-';
-	else
-		p = ftr_fmt_u64(p, depth);
-	*p++ = '\n';
-	return p;
-}
-
-/* A whole line at once when it is as short as nearly all are. */
 static void put_line(struct dump *self, const struct ftr_event *ev, const char *type,
 		     struct ftr_slice name, uint64_t addr)
 {
 	char *p, *end;
 
-	if (name.len > NAME_SHORT) {
-		put_head(self, ev->time_ns, ev->task->tid, type);
-		ftr_ostream_write(self->out, name.s, name.len);
-		p = end = ftr_ostream_reserve(self->out, TAIL_BYTES);
-	} else {
-		p = ftr_ostream_reserve(self->out, HEAD_BYTES + NAME_SHORT + TAIL_BYTES);
-		end = fmt_head(self, p, ev->time_ns, ev->task->tid, type);
-		memcpy(end, name.s, name.len);
-		end += name.len;
-	}
-	end = fmt_tail(end, addr, ev->depth);
+	put_head(self, ev->time_ns, ev->task->tid, type);
+	ftr_ostream_write(self->out, name.s, name.len);
+	p = ftr_ostream_reserve(self->out, DUMP_TAIL_BYTES);
+	end = dump_line_tail(p, addr, ev->depth);
 	ftr_ostream_commit(self->out, (size_t)(end - p));
 }
 
@@ -309,10 +243,15 @@ static void put_args(struct dump *self, const struct ftr_event *ev)
 
 static void put_call(struct dump *self, const struct ftr_event *ev)
 {
-	const struct ftr_func *func = ev->call.func;
+	char *p = ftr_ostream_reserve(self->out, DUMP_CALL_BYTES);
+	char *end = dump_line_call(&self->line, p, ev);
 
-	put_line(self, ev, ev->type == FTR_EVENT_ENTRY ? "entry" : "exit ",
-		 ftr_slice_make(func->name, func->name_len), ev->call.addr);
+	if (end != NULL)
+		ftr_ostream_commit(self->out, (size_t)(end - p));
+	else
+		put_line(self, ev, ev->type == FTR_EVENT_ENTRY ? "entry" : "exit ",
+			 ftr_slice_make(ev->call.func->name, ev->call.func->name_len),
+			 ev->call.addr);
 	put_record_hex(self, ev, ev->type == FTR_EVENT_ENTRY ? FTR_RECORD_ENTRY : FTR_RECORD_EXIT,
 		       ev->call.addr);
 	if (ev->payload != NULL)
@@ -516,8 +455,8 @@ int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 		   struct ftr_ostream *out, struct ftr_err *err)
 {
 	const struct ftr_pipeline_options *selection = opts->selection;
-	struct dump self = { .trace = trace, .opts = opts, .out = out, .tid = -1,
-			     .sec_text = "0", .sec_len = 1 };
+	struct dump self = { .trace = trace, .opts = opts, .out = out,
+			     .line = DUMP_LINE_INIT };
 	int ret = 0;
 
 	self.select = (struct ftr_select_records){ .options = selection,

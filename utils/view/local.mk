@@ -8,6 +8,8 @@ libftr_a_SOURCES += \
 	utils/view/diff.h \
 	utils/view/dump.c \
 	utils/view/dump.h \
+	utils/view/dump_line.c \
+	utils/view/dump_line.h \
 	utils/view/fields.c \
 	utils/view/fields.h \
 	utils/view/graph.c \
