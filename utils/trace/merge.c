@@ -49,6 +49,14 @@ static size_t input_run(const struct ftr_input *input, uint64_t limit_ns)
 	return low;
 }
 
+/* @b where @is_b is 1, @a where it is 0: of "?:" the compiler would make a branch. */
+static inline const struct ftr_event *either(const struct ftr_event *a, const struct ftr_event *b,
+					     size_t is_b)
+{
+	return (const struct ftr_event *)((uintptr_t)a ^
+					  (((uintptr_t)a ^ (uintptr_t)b) & (0 - is_b)));
+}
+
 /* Mix as much as fits without asking either side for more: its payloads live until then. */
 static size_t merge_mix(struct merge *self)
 {
@@ -57,16 +65,13 @@ static size_t merge_mix(struct merge *self)
 	struct ftr_event *to = self->batch, *end = to + FTR_SOURCE_BATCH;
 
 	while (to < end && a < a_end && b < b_end) {
-		bool is_b = b->time_ns < a->time_ns;
-		const struct ftr_event *from;
+		size_t is_b = b->time_ns < a->time_ns;
 
 		if (__builtin_expect(b->time_ns == a->time_ns, 0))
 			is_b = b->task->tid < a->task->tid;
-		from = is_b ? b : a;
-
-		*to++ = *from;
+		*to++ = *either(a, b, is_b);
 		b += is_b;
-		a += !is_b;
+		a += 1 - is_b;
 	}
 	self->a.nr = (size_t)(a_end - a);
 	self->a.evs += a - self->a.evs;
