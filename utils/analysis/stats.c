@@ -180,7 +180,8 @@ static int follow_calls(struct ftr_task_stat *task, const struct ftr_event *evs,
 	return exit_nr;
 }
 
-static inline int count_exit(struct stats_sink *self, struct ftr_task_stat *task,
+static inline __attribute__((always_inline)) int
+count_exit(struct stats_sink *self, struct ftr_task_stat *task,
 			     const struct ftr_event *ev, bool is_nested)
 {
 	const struct ftr_func *func = ev->call.func;
