@@ -49,7 +49,7 @@ static size_t input_run(const struct ftr_input *input, uint64_t limit_ns)
 	return low;
 }
 
-/* @b where @is_b is 1, @a where it is 0: of "?:" the compiler would make a branch. */
+/* @b where @is_b is 1, else @a: of "?:" the compiler would make a branch. */
 static inline const struct ftr_event *either(const struct ftr_event *a, const struct ftr_event *b,
 					     size_t is_b)
 {

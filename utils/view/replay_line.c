@@ -29,12 +29,13 @@ static char *put_blanks(char *p, size_t nr)
 }
 
 /*
- * As put_blanks, but writes up to INDENT_STEP bytes behind the end: a call of memset costs more, and so
- * does a loop whose rounds nobody can predict.
+ * As put_blanks, but writes up to INDENT_STEP bytes behind the end: a call of memset costs more, and
+ * so does a loop whose rounds cannot be predicted.
  */
 static char *put_indent(char *p, size_t nr)
 {
-	static const char blanks[] = "                                                                ";
+	static const char blanks[] = "                                "
+				     "                                ";
 	size_t i = 0;
 
 	static_assert(sizeof(blanks) == INDENT_STEP + 1, "blanks are of one step");
