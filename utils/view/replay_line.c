@@ -29,8 +29,8 @@ static char *put_blanks(char *p, size_t nr)
 }
 
 /*
- * As put_blanks, but writes up to INDENT_STEP bytes behind the end: a call of memset costs more, and
- * so does a loop whose rounds cannot be predicted.
+ * As put_blanks, but writes up to INDENT_STEP bytes behind the end: a call of memset costs more,
+ * and so does a loop whose rounds cannot be predicted.
  */
 static char *put_indent(char *p, size_t nr)
 {
