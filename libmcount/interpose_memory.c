@@ -20,7 +20,6 @@
 #include "libmcount/interposed.h"
 #include "utils/proto/record.h"
 
-#define FTR_EXPORT __attribute__((visibility("default")))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#define FTR_EXPORT __attribute__((visibility("default")))
+
 /*
  * The function behind the one that a library of ours defines: what comes after @inside, an address
  * in that library.  NULL: there is none.  *@kept, zero at first, keeps it.  Before the program has
