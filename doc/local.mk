@@ -93,6 +93,7 @@ EXTRA_DIST += \
 	doc/adr/0067-no-parquet-of-our-own.md \
 	doc/adr/0068-summary.md \
 	doc/adr/0070-recordings-sent-elsewhere.md \
+	doc/adr/0071-packed-blocks.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

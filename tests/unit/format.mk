@@ -55,3 +55,6 @@ tests_unit_fxt_order_test_LDFLAGS = $(AM_LDFLAGS) \
 
 UNIT_TESTS += tests/unit/kernel_trip_test
 tests_unit_kernel_trip_test_SOURCES = tests/unit/kernel_trip_test.c $(kernel_story)
+
+UNIT_TESTS += tests/unit/pack_block_test
+tests_unit_pack_block_test_SOURCES = tests/unit/pack_block_test.c tests/unit/unit.h

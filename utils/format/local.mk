@@ -100,6 +100,10 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/export_place.c \
 	utils/format/uftrace/export_syscall.c \
 	utils/format/uftrace/export_task.c \
+	utils/format/uftrace/pack_block.c \
+	utils/format/uftrace/pack_block.h \
+	utils/format/uftrace/pack_words.c \
+	utils/format/uftrace/pack_words.h \
 	utils/format/uftrace/read.c \
 	utils/format/uftrace/read.h \
 	utils/format/uftrace/read_chunk.c \

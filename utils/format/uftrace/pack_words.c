@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Records as what they add to those before: ops, numbers of addresses, differences of times. */
+#include "utils/format/uftrace/pack_words.h"
+
+#include <string.h>
+
+#include "utils/base/bits.h"
+
+#define ADDRESS_BYTES (48 / 8)
+/* A greater step is hardly a time: a payload is mistaken for a record. */
+#define STEP_NS_MAX   FTR_BIT64(40)
+
+static void state_init(struct pack_state *state)
+{
+	state->time_ns = 0;
+	state->depth = 0;
+	state->addresses_nr = 0;
+	memset(state->open, 0, sizeof(state->open));
+}
+
+/* What a record leaves behind, however it was packed. */
+static void state_follow(struct pack_state *state, uint64_t time_ns, uint64_t word)
+{
+	unsigned depth = ftr_record_depth(word);
+
+	state->time_ns = time_ns;
+	if (ftr_record_type(word) == FTR_RECORD_ENTRY) {
+		state->open[depth] = ftr_record_addr(word);
+		state->depth = depth + 1;
+	} else if (ftr_record_type(word) == FTR_RECORD_EXIT) {
+		state->depth = depth;
+	}
+}
+
+static bool is_return(const struct pack_state *state, uint64_t word)
+{
+	return state->depth > 0 && word == ftr_record_word(FTR_RECORD_EXIT, state->depth - 1,
+							   state->open[state->depth - 1]);
+}
+
+static bool is_entry(const struct pack_state *state, uint64_t word)
+{
+	return state->depth <= FTR_RECORD_DEPTH_MAX &&
+	       word == ftr_record_word(FTR_RECORD_ENTRY, state->depth, ftr_record_addr(word));
+}
+
+static void put_op(struct pack_streams *to, enum pack_op op, uint64_t value, size_t bytes)
+{
+	uint8_t *p = to->ops + to->ops_nr;
+	uint8_t whole[PACK_WORD_BYTES];
+
+	ftr_put_u64(whole, value, false);
+	*p = (uint8_t)op;
+	memcpy(p + 1, whole, bytes);
+	to->ops_nr += 1 + bytes;
+}
+
+/* The slot of @addr: the number of the address + 1, or 0 where it is new. */
+static uint32_t *slot_find(const struct pack_state *state, uint32_t *slots, uint64_t addr)
+{
+	size_t at = ftr_high_bits(addr * FTR_HASH_FACTOR, PACK_SLOTS_BITS);
+
+	while (slots[at] != 0 && state->addresses[slots[at] - 1] != addr)
+		at = (at + 1) & (PACK_SLOTS_NR - 1);
+	return &slots[at];
+}
+
+static void pack_entry(struct pack_state *state, uint32_t *slots, struct pack_streams *to,
+		       uint64_t word)
+{
+	uint64_t addr = ftr_record_addr(word);
+	uint32_t *slot = slot_find(state, slots, addr);
+
+	if (*slot != 0) {
+		to->ops_nr += ftr_put_leb128(to->ops + to->ops_nr,
+					     *slot - 1 + (uint64_t)PACK_OP_KNOWN);
+	} else if (state->addresses_nr < PACK_ADDRESSES_MAX) {
+		put_op(to, PACK_OP_NEW, addr, ADDRESS_BYTES);
+		state->addresses[state->addresses_nr++] = addr;
+		*slot = state->addresses_nr;
+	} else {
+		put_op(to, PACK_OP_RECORD, word, PACK_WORD_BYTES);
+	}
+}
+
+static void pack_record(struct pack_state *state, uint32_t *slots, struct pack_streams *to,
+			const uint8_t *from)
+{
+	uint64_t time_ns = ftr_get_u64(from, false);
+	uint64_t word = ftr_get_u64(from + PACK_WORD_BYTES, false);
+
+	to->times_nr += ftr_put_leb128(to->times + to->times_nr, time_ns - state->time_ns);
+	if (is_return(state, word))
+		put_op(to, PACK_OP_RETURN, 0, 0);
+	else if (is_entry(state, word))
+		pack_entry(state, slots, to, word);
+	else
+		put_op(to, PACK_OP_RECORD, word, PACK_WORD_BYTES);
+	state_follow(state, time_ns, word);
+}
+
+static bool looks_like_record(const struct pack_state *state, const uint8_t *from, size_t nr)
+{
+	if (nr < PACK_RECORD_BYTES)
+		return false;
+	if (!ftr_record_is_valid(ftr_get_u64(from + PACK_WORD_BYTES, false)))
+		return false;
+	return state->time_ns == 0 || ftr_get_u64(from, false) - state->time_ns < STEP_NS_MAX;
+}
+
+size_t ftr_pack_words(struct pack_state *state, uint32_t *slots, struct pack_streams *to,
+		      const uint8_t *from, size_t nr)
+{
+	size_t at = 0;
+
+	state_init(state);
+	memset(slots, 0, sizeof(*slots) * PACK_SLOTS_NR);
+	to->ops_nr = to->times_nr = 0;
+	while (nr - at >= PACK_WORD_BYTES) {
+		if (looks_like_record(state, from + at, nr - at)) {
+			pack_record(state, slots, to, from + at);
+			at += PACK_RECORD_BYTES;
+		} else {
+			put_op(to, PACK_OP_WORD, ftr_get_u64(from + at, false), PACK_WORD_BYTES);
+			at += PACK_WORD_BYTES;
+		}
+	}
+	return at;
+}
+
+struct cursor {
+	const uint8_t *at;
+	const uint8_t *end;
+};
+
+static bool take_number(struct cursor *cursor, uint64_t *value)
+{
+	*value = 0;
+	for (unsigned shift = 0; shift < 64 && cursor->at < cursor->end; shift += FTR_LEB128_BITS) {
+		uint8_t byte = *cursor->at++;
+
+		*value |= (uint64_t)(byte & (FTR_LEB128_CONTINUED - 1)) << shift;
+		if (byte < FTR_LEB128_CONTINUED)
+			return true;
+	}
+	return false;
+}
+
+static bool take_bytes(struct cursor *cursor, uint64_t *value, size_t bytes)
+{
+	if ((size_t)(cursor->end - cursor->at) < bytes)
+		return false;
+	*value = ftr_get_unsigned(cursor->at, bytes, false);
+	cursor->at += bytes;
+	return true;
+}
+
+static bool unpack_entry(struct pack_state *state, uint64_t addr, uint64_t *word)
+{
+	if (state->depth > FTR_RECORD_DEPTH_MAX)
+		return false;
+	*word = ftr_record_word(FTR_RECORD_ENTRY, state->depth, addr);
+	return true;
+}
+
+static bool unpack_new(struct pack_state *state, struct cursor *ops, uint64_t *word)
+{
+	uint64_t addr;
+
+	if (state->addresses_nr == PACK_ADDRESSES_MAX || !take_bytes(ops, &addr, ADDRESS_BYTES))
+		return false;
+	state->addresses[state->addresses_nr++] = addr;
+	return unpack_entry(state, addr, word);
+}
+
+/* The second word of the record that @op begins. */
+static bool unpack_record(struct pack_state *state, struct cursor *ops, uint64_t op, uint64_t *word)
+{
+	switch (op) {
+	case PACK_OP_RETURN:
+		if (state->depth == 0)
+			return false;
+		*word = ftr_record_word(FTR_RECORD_EXIT, state->depth - 1,
+					state->open[state->depth - 1]);
+		return true;
+	case PACK_OP_NEW:
+		return unpack_new(state, ops, word);
+	case PACK_OP_RECORD:
+		return take_bytes(ops, word, PACK_WORD_BYTES);
+	default:
+		op -= PACK_OP_KNOWN;
+		return op < state->addresses_nr && unpack_entry(state, state->addresses[op], word);
+	}
+}
+
+/* The bytes put at @to, which has room for @nr; 0 = damaged. */
+static size_t unpack_next(struct pack_state *state, struct cursor *ops, struct cursor *times,
+			  uint8_t *to, size_t nr)
+{
+	uint64_t op, word, step;
+
+	if (!take_number(ops, &op))
+		return 0;
+	if (op == PACK_OP_WORD) {
+		if (!take_bytes(ops, &word, PACK_WORD_BYTES))
+			return 0;
+		ftr_put_u64(to, word, false);
+		return PACK_WORD_BYTES;
+	}
+	if (nr < PACK_RECORD_BYTES || !take_number(times, &step))
+		return 0;
+	if (!unpack_record(state, ops, op, &word))
+		return 0;
+	state_follow(state, state->time_ns + step, word);
+	ftr_put_u64(to, state->time_ns, false);
+	ftr_put_u64(to + PACK_WORD_BYTES, word, false);
+	return PACK_RECORD_BYTES;
+}
+
+bool ftr_unpack_words(struct pack_state *state, const struct pack_streams *from, uint8_t *to,
+		      size_t nr)
+{
+	struct cursor ops = { from->ops, from->ops + from->ops_nr };
+	struct cursor times = { from->times, from->times + from->times_nr };
+
+	state_init(state);
+	for (size_t at = 0; at < nr;) {
+		size_t put = unpack_next(state, &ops, &times, to + at, nr - at);
+
+		if (put == 0)
+			return false;
+		at += put;
+	}
+	return ops.at == ops.end && times.at == times.end;
+}
