@@ -340,6 +340,7 @@ static void test_parts(void **state)
 static void test_damage(void **state)
 {
 	struct ftr_summary_cursor cursor;
+	char *copy;
 	size_t pos;
 
 	TAKE({ 10, IN, 0, 1 }, { 12, IN, 1, 2 }, { 15, OUT, 1, 2 }, { 20, OUT, 0, 1 });
@@ -360,7 +361,11 @@ static void test_damage(void **state)
 	/* What comes behind a damaged block is read. */
 	file.s[9] ^= 1;
 	pos = file.len;
-	ftr_strbuf_put(&file, file.s, file.len);
+	copy = malloc(pos);
+	assert_non_null(copy);
+	memcpy(copy, file.s, pos);
+	ftr_strbuf_put(&file, copy, pos);
+	free(copy);
 	file.s[pos + 9] ^= 1;
 	pos = 0;
 	assert_int_equal(ftr_summary_block_get((uint8_t *)file.s, file.len, &pos, &cursor),
