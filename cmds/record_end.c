@@ -80,7 +80,7 @@ static const char *size_text(char *text, size_t room, uint64_t bytes)
 
 /* For a person at a terminal: how the program died, what there is now and what to do with it. */
 static void report_end(const struct ftr_recorder_result *result, const char *program,
-		       const char *dir)
+		       const char *dir, bool has_calls)
 {
 	bool is_default = strcmp(dir, ftr_cmd_data_dir()) == 0;
 	char size[32];
@@ -89,11 +89,12 @@ static void report_end(const struct ftr_recorder_result *result, const char *pro
 		ftr_verbose(0, "%s was killed by signal %d (%s)", program,
 			    WTERMSIG(result->wait_status),
 			    strsignal(WTERMSIG(result->wait_status)));
-	ftr_verbose(0, "%" PRIu64 " call%s, %u task%s, %s in %s; next: %s replay%s%s, or report",
+	ftr_verbose(0, "%" PRIu64 " call%s, %u task%s, %s in %s; next: %s %s%s%s%s",
 		    result->calls, result->calls == 1 ? "" : "s", result->tasks,
 		    result->tasks == 1 ? "" : "s",
 		    size_text(size, sizeof(size), directory_bytes(dir)), dir,
-		    program_invocation_short_name, is_default ? "" : " ", is_default ? "" : dir);
+		    program_invocation_short_name, has_calls ? "replay" : "report",
+		    is_default ? "" : " ", is_default ? "" : dir, has_calls ? ", or report" : "");
 }
 
 static void report_notes(const char *notes)
@@ -126,6 +127,6 @@ void ftr_record_report_end(const struct ftr_recorder_result *result,
 	if (opts->shows_time)
 		print_time(result);
 	if (opts->shows_end && isatty(STDERR_FILENO))
-		report_end(result, program, recorder->dir);
+		report_end(result, program, recorder->dir, recorder->summary_seconds == 0);
 	warn_lost(result);	/* last: not to be overlooked */
 }

@@ -166,6 +166,7 @@ class RecordTest(Recording):
         size = sum(os.path.getsize(name) for name in glob.glob("d/*") if os.path.isfile(name))
         self.assertAlmostEqual(float(lines[0].split()[5]), size / 1024, delta=0.1)
         self.assertEqual(self.at_terminal("./victim", "work", "2")[1][0].split("; ")[1], "next: ftr replay, or report")
+        self.assertEqual(self.at_terminal("--summary", "./victim", "work", "2")[1][0].split("; ")[1], "next: ftr report")
 
     def test_death_and_loss_on_a_terminal(self):
         status, lines = self.at_terminal("--no-libcall", "-d", "d", "./victim", "abort")

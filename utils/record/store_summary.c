@@ -36,10 +36,11 @@ static void block_write(struct ftr_store_summary *self)
 		return;
 	if (ftr_summary_block_end(&self->block, &self->text) == 0)
 		ret = ftr_uftrace_write_all(self->fd, ftr_strbuf_str(&self->text), self->text.len);
+	pthread_mutex_lock(&inner->lock);
 	if (ret < 0)
 		ftr_store_dir_failed(inner, FTR_SUMMARY_FILE, -ret);
-	pthread_mutex_lock(&inner->lock);
-	inner->bytes += self->text.len;
+	else
+		inner->bytes += self->text.len;
 	pthread_mutex_unlock(&inner->lock);
 }
 
