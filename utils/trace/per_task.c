@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *state_new(struct ftr_per_task *states, const struct ftr_task *task)
 {
@@ -28,8 +29,7 @@ void *ftr_per_task_get_slow(struct ftr_per_task *states, const struct ftr_task *
 		state = state_new(states, task);
 	if (state == NULL)
 		return NULL;
-	states->last = task;
-	states->last_state = state;
+	states->cache[task->id % FTR_PER_TASK_CACHE] = (struct ftr_per_task_cached){ task, state };
 	return state;
 }
 
@@ -44,5 +44,5 @@ void ftr_per_task_fini(struct ftr_per_task *states)
 		free(states->states.v[i]);
 	ftr_vec_fini(&states->states);
 	ftr_hashmap_fini(&states->by_id);
-	states->last = NULL;
+	memset(states->cache, 0, sizeof(states->cache));
 }

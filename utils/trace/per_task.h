@@ -10,12 +10,16 @@
 #include "utils/base/vec.h"
 #include "utils/trace/task.h"
 
+#define FTR_PER_TASK_CACHE 8u
+
 struct ftr_per_task {
 	size_t bytes;			/* of one state */
 	struct ftr_hashmap by_id;
 	FTR_VEC(void *) states;		/* (owned) */
-	const struct ftr_task *last;
-	void *last_state;
+	struct ftr_per_task_cached {
+		const struct ftr_task *task;
+		void *state;
+	} cache[FTR_PER_TASK_CACHE];	/* by id: tasks that take turns are found at once */
 };
 
 void *ftr_per_task_get_slow(struct ftr_per_task *states, const struct ftr_task *task);
@@ -23,8 +27,10 @@ void *ftr_per_task_get_slow(struct ftr_per_task *states, const struct ftr_task *
 /* The state of @task, zeroed at first; NULL when out of memory. */
 static inline void *ftr_per_task_get(struct ftr_per_task *states, const struct ftr_task *task)
 {
-	if (__builtin_expect(states->last == task, 1))
-		return states->last_state;
+	const struct ftr_per_task_cached *cached = &states->cache[task->id % FTR_PER_TASK_CACHE];
+
+	if (__builtin_expect(cached->task == task, 1))
+		return cached->state;
 	return ftr_per_task_get_slow(states, task);
 }
 
