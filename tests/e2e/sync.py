@@ -10,6 +10,8 @@ import subprocess
 
 from recording import CXX, FTR, TIMEOUT, AsNative, harness
 
+import swap_made
+
 Wait = collections.namedtuple("Wait", "kind object caller result")
 
 PROGRAMS = (
@@ -122,7 +124,8 @@ class SyncTest(AsNative):
         self.same_as_native(["--no-event", "--probe=sync"], "./waits")
         wanted = self.waits()
         self.output("convert", "d", "x.fxt")
-        for source in ("d", "x.fxt"):
+        self.output("dump", "--format=swap", "-o", "x.swap", "-d", "d")
+        for source in ("d", "x.fxt", "x.swap"):
             shutil.rmtree("made", ignore_errors=True)
             self.output("convert", source, "made")
             self.assertEqual(self.waits("made"), wanted)
@@ -130,6 +133,34 @@ class SyncTest(AsNative):
             if shutil.which("uftrace"):
                 subprocess.run(["uftrace", "replay", "--no-pager", "-d", "made"], stdout=subprocess.DEVNULL,
                                timeout=TIMEOUT, check=True)
+
+    # Of each kind of wait: the message, of what type its object is, and the number of its begin.
+    MESSAGES = {"mutex": (0x0110, 3, 1), "rwlock-read": (0x0110, 5, 1), "rwlock-write": (0x0110, 5, 1), "cond": (0x0110, 4, 5),
+                "barrier": (0x0110, 7, 1), "sem": (0x0110, 2, 1), "join": (0x0108, 0, 4)}
+
+    def test_messages(self):
+        """A wait is two messages of SWAP, by the tables alone."""
+        self.compile("waits", "sync_waits.c", "-pg")
+        self.same_as_native(["--no-event", "--probe=sync"], "./waits")
+        self.output("dump", "--format=swap", "-o", "x.swap", "-d", "d")
+        with open("x.swap", "rb") as stream, open("x.swap.side", encoding="utf-8") as side:
+            numbers = dict(line.split() for line in side if line.startswith(("cpus\t", "devices\t")))
+            found = list(swap_made.messages(stream.read(), int(numbers["cpus"]), int(numbers["devices"])))
+        begun, ended = {}, []
+        for ident, _, _, values in found:
+            if ident not in (0x0108, 0x0110):
+                continue
+            thing, kind = values.get("object", values.get("pthread")), values.get("sync_type", values.get("thread_type"))
+            self.assertEqual((values["args"], values["return"][0]), ([], "x"))
+            if values["tid"] not in begun:
+                begun[values["tid"]] = (ident, kind, values["api_type"], values["api"], thing)
+                self.assertEqual((values["return"][1], values["caller"] != 0), (0, True))
+            else:
+                row = begun.pop(values["tid"])
+                self.assertEqual((ident, kind, values["api_type"] - 1, values["api"], thing), row)
+                ended.append((*row[:3], hex(thing), values["return"][1]))
+        self.assertEqual(begun, {})
+        self.assertEqual(sorted(ended), sorted((*self.MESSAGES[wait.kind], wait.object, wait.result) for wait in self.waits()))
 
     def test_programs(self):
         with open(FTR, "rb") as file:

@@ -61,11 +61,11 @@ libftr_a_SOURCES += \
 	utils/format/swap/decode.c \
 	utils/format/swap/encode.c \
 	utils/format/swap/format_text.c \
-	utils/format/swap/memory.h \
 	utils/format/swap/message.c \
 	utils/format/swap/message.h \
 	utils/format/swap/messages.def \
 	utils/format/swap/parse_text.c \
+	utils/format/swap/probe.h \
 	utils/format/swap/read.c \
 	utils/format/swap/read.h \
 	utils/format/swap/read_source.c \
@@ -74,6 +74,7 @@ libftr_a_SOURCES += \
 	utils/format/swap/write.c \
 	utils/format/swap/write.h \
 	utils/format/swap/write_event.c \
+	utils/format/swap/write_probe.c \
 	utils/format/swap/write_program.c \
 	utils/format/tracedat/layout.h \
 	utils/format/tracedat/read.c \

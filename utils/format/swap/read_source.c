@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "utils/base/bytes.h"
-#include "utils/format/swap/memory.h"
+#include "utils/format/swap/probe.h"
 #include "utils/format/swap/read.h"
 #include "utils/trace/args.h"
 
@@ -150,35 +150,61 @@ static void switch_event(struct swap_source *self, struct ftr_event *ev, uint64_
 	ev->point.cpu_nr = cpu < UINT16_MAX ? (uint16_t)(cpu + 1) : 0;
 }
 
-static uint64_t request_value(const struct swap_values *values, const char *name)
+/* The @nr-th of a message's arguments, from 1 on; behind them is what the function returned. */
+static uint64_t arg_value(const struct swap_values *values, unsigned nr)
 {
-	unsigned wanted = strcmp(name, "from") == 0 ? 1 : strcmp(name, "from_bytes") == 0 ? 2 : 0;
-
-	if (wanted == 0)
-		return swap_number(values, name);
 	for (size_t i = 0; i < values->all.nr; i++) {
-		if (values->all.v[i].type != '\0' && --wanted == 0)
+		if (values->all.v[i].type != '\0' && --nr == 0)
 			return values->all.v[i].u;
 	}
 	return 0;
 }
 
-/* False: it is not of an API that ftr knows. */
-static bool memory_event(struct swap_source *self, struct ftr_event *ev)
+/* The value @name of an event's spec; a wait has no arguments. */
+static uint64_t probe_value(const struct swap_values *values, const struct swap_api *api,
+			    const char *name)
 {
-	uint64_t api = swap_number(&self->r->values, "api");
-	struct ftr_payload *payload = &self->payloads[self->nr];
-	const struct ftr_event_kind *kind;
+	if (strcmp(name, "from") == 0 || strcmp(name, "result") == 0)
+		return arg_value(values, 1);
+	if (strcmp(name, "from_bytes") == 0)
+		return arg_value(values, 2);
+	if (api->message == SWAP_MSG_PROBE_THREAD && strcmp(name, "object") == 0)
+		name = "pthread";
+	return swap_number(values, name);
+}
 
-	if (api == 0 || api > SWAP_MEMORY_API_NR || !self->r->side.is_there)
+/* The kind that a message of a probe is of; NULL: of none that ftr knows. */
+static const struct ftr_event_kind *probe_kind(const struct swap_source *self, uint32_t message,
+					       const struct swap_api **api)
+{
+	uint64_t nr = swap_number(&self->r->values, "api"), step;
+
+	if (nr == 0 || nr > SWAP_API_NR || !self->r->side.is_there)
+		return NULL;
+	*api = &swap_apis[nr - 1];
+	if ((*api)->message != message)
+		return NULL;
+	if (message == SWAP_MSG_PROBE_MEMORY)
+		return ftr_event_kind_by_id((*api)->kind);
+	step = swap_number(&self->r->values, "api_type") - (*api)->api_type;
+	return step > 1 ? NULL : ftr_event_kind_by_id((*api)->kind + step);
+}
+
+/* False: it is not of an API that ftr knows. */
+static bool probe_event(struct swap_source *self, struct ftr_event *ev, uint32_t message)
+{
+	struct ftr_payload *payload = &self->payloads[self->nr];
+	const struct swap_api *api;
+	const struct ftr_event_kind *kind = probe_kind(self, message, &api);
+
+	if (kind == NULL)
 		return false;
-	kind = ftr_event_kind_by_id(swap_memory_apis[api - 1].kind);
 	ev->type = FTR_EVENT_POINT;
 	ev->point.id = kind->id;
 	ev->point.name = kind->name;
 	self->starts[self->nr] = self->bytes.len;
 	for (unsigned i = 0; i < kind->spec->nr; i++) {
-		uint64_t value = request_value(&self->r->values, kind->spec->args[i].name);
+		uint64_t value = probe_value(&self->r->values, api, kind->spec->args[i].name);
 
 		ftr_strbuf_put(&self->bytes, &value, sizeof(value));
 	}
@@ -318,8 +344,7 @@ static int message_event(struct swap_source *self, struct ftr_event *ev,
 		ret = shown_event(self, ev, message, p + SWAP_HEADER_BYTES, header.len);
 		break;
 	default:
-		if (message == NULL || message->id != SWAP_MSG_PROBE_MEMORY ||
-		    !memory_event(self, ev))
+		if (message == NULL || !probe_event(self, ev, message->id))
 			ret = shown_event(self, ev, message, p + SWAP_HEADER_BYTES, header.len);
 		break;
 	}

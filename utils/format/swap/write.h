@@ -79,4 +79,8 @@ int swap_write_side(struct swap_writer *w);
 struct swap_task *swap_task_get(struct swap_writer *w, const struct ftr_task *task);
 int swap_write_event(struct swap_writer *w, const struct ftr_event *ev);
 
+/* write_probe.c: is @ev a point that a message of a probe is for?  That message. */
+bool swap_is_of_probe(const struct ftr_event *ev);
+int swap_write_probe(struct swap_writer *w, const struct ftr_event *ev);
+
 #endif /* FTR_FORMAT_SWAP_WRITE_H */

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "utils/format/swap/memory.h"
 #include "utils/format/swap/write.h"
 #include "utils/trace/args.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/syscall.h"
 
 struct swap_task *swap_task_get(struct swap_writer *w, const struct ftr_task *task)
@@ -230,69 +230,6 @@ static int write_switch(struct swap_writer *w, const struct ftr_event *ev, struc
 			  ev->time_ns);
 }
 
-static const struct swap_memory_api *api_of(const struct ftr_event *ev)
-{
-	for (size_t i = 0; i < SWAP_MEMORY_API_NR; i++) {
-		if (swap_memory_apis[i].kind == ftr_event_kind_id(ev))
-			return &swap_memory_apis[i];
-	}
-	return NULL;
-}
-
-/* The values of a request by their names; what it replaced are arguments. */
-struct request {
-	uint64_t address, bytes, caller, from, from_bytes;
-	unsigned arg_nr;
-};
-
-static struct request request_of(const struct ftr_event *ev)
-{
-	struct request request = { 0 };
-	const struct { const char *name; uint64_t *value; bool is_arg; } rows[] = {
-		{ "address", &request.address, false }, { "bytes", &request.bytes, false },
-		{ "caller", &request.caller, false },	{ "from", &request.from, true },
-		{ "from_bytes", &request.from_bytes, true },
-	};
-	struct ftr_value value;
-	unsigned nr = 0, pos = 0;
-
-	while (ftr_payload_next(ev->payload, &nr, &pos, &value)) {
-		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-			if (strcmp(rows[i].name, value.arg->name) != 0)
-				continue;
-			*rows[i].value = value.u;
-			request.arg_nr += rows[i].is_arg;
-		}
-	}
-	return request;
-}
-
-static int write_memory(struct swap_writer *w, const struct ftr_event *ev,
-			const struct swap_memory_api *api)
-{
-	const struct request request = request_of(ev);
-	const uint64_t common[] = { api->api, (uint32_t)ev->task->pid, (uint32_t)ev->task->tid,
-				    request.arg_nr };
-	const uint64_t rest[] = { 0, SWAP_CALL_NOT_KNOWN, request.caller, 0, 0,
-				  request.bytes, api->api_type, request.address };
-	bool gives = api->api_type == 0;
-	int ret = 0;
-
-	swap_load_symbols(w, ev, request.caller);
-	swap_values_begin(w);
-	for (size_t i = 0; ret == 0 && i < sizeof(common) / sizeof(common[0]); i++)
-		ret = swap_put_number(w, common[i]);
-	if (ret == 0 && request.arg_nr > 0)
-		ret = swap_put_arg(w, 'p', request.from);
-	if (ret == 0 && request.arg_nr > 1)
-		ret = swap_put_arg(w, 'x', request.from_bytes);
-	if (ret == 0)
-		ret = swap_put_arg(w, gives ? 'p' : 'v', gives ? request.address : 0);
-	for (size_t i = 0; ret == 0 && i < sizeof(rest) / sizeof(rest[0]); i++)
-		ret = swap_put_number(w, rest[i]);
-	return ret < 0 ? swap_no_memory(w) : swap_write(w, SWAP_MSG_PROBE_MEMORY, ev->time_ns);
-}
-
 /* The parsed values are an id, which stands in the header, and bytes. */
 static int write_unknown(struct swap_writer *w, const struct ftr_event *ev)
 {
@@ -337,7 +274,6 @@ static int write_shown(struct swap_writer *w, const struct ftr_event *ev)
 static int write_point(struct swap_writer *w, const struct ftr_event *ev)
 {
 	struct swap_task *task = swap_task_get(w, ev->task);
-	const struct swap_memory_api *api = api_of(ev);
 
 	if (task == NULL)
 		return swap_no_memory(w);
@@ -345,8 +281,8 @@ static int write_point(struct swap_writer *w, const struct ftr_event *ev)
 		task->cpu = ev->point.cpu_nr - 1u;
 	if (ftr_event_is_sched_in(ev) || ftr_event_is_sched_out(ev))
 		return write_switch(w, ev, task);
-	if (api != NULL && ev->payload != NULL && ev->payload->spec != NULL)
-		return write_memory(w, ev, api);
+	if (swap_is_of_probe(ev))
+		return swap_write_probe(w, ev);
 	if (strncmp(ev->point.name, "swap:", strlen("swap:")) == 0)
 		return write_shown(w, ev);
 	w->point_cut_nr++;

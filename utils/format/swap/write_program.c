@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "utils/base/ostream.h"
-#include "utils/format/swap/memory.h"
+#include "utils/format/swap/probe.h"
 #include "utils/format/swap/write.h"
 #include "utils/object/symtab.h"
 
@@ -295,9 +295,9 @@ static void side_format(struct swap_writer *w, struct ftr_strbuf *text)
 			  "\ncpus\t%u\ndevices\t%u\n", w->written_bytes,
 			  w->layout.time_form == SWAP_TIME_LEGACY ? "legacy" : "document",
 			  w->offset_ns, w->layout.cpu_nr, w->layout.device_nr);
-	for (size_t i = 0; i < SWAP_MEMORY_API_NR; i++)
-		ftr_strbuf_printf(text, "api\t%u\t%s\n", swap_memory_apis[i].api,
-				  swap_memory_apis[i].name);
+	for (size_t i = 0; i < SWAP_API_NR; i++)
+		ftr_strbuf_printf(text, "api\t%u\t%s\n", swap_apis[i].api,
+				  swap_apis[i].name);
 	for (size_t i = 0; i < w->programs.nr; i++)
 		ftr_strbuf_printf(text, "session\t%s\n",
 				  w->programs.v[i] == NULL ? "" : w->programs.v[i]->sid);
