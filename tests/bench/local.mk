@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	tests/bench/syscalls.py \
 	tests/bench/throws.cc \
 	tests/bench/throws.py \
+	tests/bench/tracedat.py \
 	tests/bench/work.c
 CLEANFILES += bench.json bench-smoke.json
 

@@ -67,10 +67,10 @@ class Instance:
         self.path = f"{tracefs}/instances/ftr-test-{os.getpid()}"
         os.mkdir(self.path)
 
-    def record(self, clock, workload):
+    def record(self, clock, workload, buffer_kb=256):
         write("0", self.path, "tracing_on")
         write(clock, self.path, "trace_clock")
-        write("256", self.path, "buffer_size_kb")
+        write(str(buffer_kb), self.path, "buffer_size_kb")
         for system in SYSTEMS:
             try:
                 write("1", self.path, "events", system, "enable")
