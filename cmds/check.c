@@ -130,7 +130,7 @@ static int check_trace(const struct ftr_limits *limits, const struct check_value
 	status = ftr_opened_open(&opened, &values->common, &values->selection, FTR_ORDER_ANY);
 	if (status != FTR_EXIT_OK)
 		return status;
-	opened.trace->skips_texts = true;
+	opened.trace->wants_text = ftr_trace_wants_no_text;
 	sink = ftr_stats_new(FTR_STATS_DETAILS, &err);
 	if (sink != NULL && ftr_opened_pump(&opened, sink, NULL, &err) == 0) {
 		status = print_limits(limits, ftr_stats_get(sink), values);

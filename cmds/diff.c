@@ -87,7 +87,7 @@ static int add_run(struct ftr_compare *compare, enum ftr_compare_side side,
 	status = ftr_opened_open(&opened, &common, &values->selection, FTR_ORDER_ANY);
 	if (status != FTR_EXIT_OK)
 		return status;
-	opened.trace->skips_texts = true;
+	opened.trace->wants_text = ftr_trace_wants_no_text;
 	sink = ftr_stats_new(0, &err);
 	if (sink == NULL || ftr_opened_pump(&opened, sink, NULL, &err) < 0) {
 		ftr_error("%s", err.text);

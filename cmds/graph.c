@@ -103,7 +103,7 @@ static int graph_opened(struct ftr_opened *opened, const struct graph_values *va
 						: ftr_graph_new(has_details, &err);
 	int status = FTR_EXIT_FAILED;
 
-	opened->trace->skips_texts = true;
+	opened->trace->wants_text = ftr_trace_wants_no_text;
 	if (sink == NULL || ftr_opened_pump(opened, sink, NULL, &err) < 0)
 		ftr_error("%s", err.text);
 	else

@@ -11,6 +11,7 @@
 #include "cmds/from.h"
 #include "cmds/report_from.h"
 #include "cmds/show.h"
+#include "utils/analysis/event_pairs.h"
 #include "utils/analysis/event_sums.h"
 #include "utils/analysis/memory_sums.h"
 #include "utils/analysis/value_sums.h"
@@ -244,7 +245,7 @@ static int counted_open(struct counted *counted, const struct report_values *val
 	status = ftr_opened_open(&counted->opened, &common, &values->selection, FTR_ORDER_ANY);
 	if (status != FTR_EXIT_OK)
 		return status;
-	counted->opened.trace->skips_texts = true;
+	counted->opened.trace->wants_text = ftr_trace_wants_no_text;
 	counted->sink = ftr_stats_new(stats_flags(values), &err);
 	if (counted->sink != NULL &&
 	    ftr_opened_pump(&counted->opened, counted->sink, NULL, &err) == 0)
@@ -354,7 +355,8 @@ static int report_opened(struct ftr_opened *opened, struct report_values *values
 	struct ftr_sink *sink = sink_new(values, &err);
 	int status = FTR_EXIT_FAILED;
 
-	opened->trace->skips_texts = values->by - 1 != FTR_SUMS_BY_EVENT;
+	opened->trace->wants_text = values->by - 1 == FTR_SUMS_BY_EVENT ?
+					    ftr_event_pairs_need_text : ftr_trace_wants_no_text;
 	values->view.call_cost_ns = noted_cost(opened->trace, values);
 	values->view.srcline_of = values->has_srcline ? opened->trace : NULL;
 	if (sink == NULL || summary_lacks(opened->trace, values, &err) < 0 ||

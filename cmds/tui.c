@@ -84,7 +84,7 @@ static int counted_read(struct counted *counted, const struct tui_values *values
 		return -EINVAL;		/* said already */
 	}
 	counted->sink = sink;
-	counted->opened.trace->skips_texts = true;
+	counted->opened.trace->wants_text = ftr_trace_wants_no_text;
 	if (ftr_opened_pump(&counted->opened, sink, NULL, err) == 0)
 		return 0;
 	ftr_error("%s", err->text);

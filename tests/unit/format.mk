@@ -39,8 +39,9 @@ tests_unit_run_test_SOURCES = tests/fuzz/fuzz.h tests/fuzz/runs.c tests/fuzz/run
 UNIT_TESTS += tests/unit/fxt_read_test
 tests_unit_fxt_read_test_SOURCES = tests/unit/fxt_read_test.c $(fxt_util)
 
-UNIT_TESTS += tests/unit/ftrace_test tests/unit/kbuf_write_test
+UNIT_TESTS += tests/unit/ftrace_test tests/unit/ftrace_text_test tests/unit/kbuf_write_test
 tests_unit_ftrace_test_SOURCES = tests/unit/ftrace_test.c tests/unit/unit.h
+tests_unit_ftrace_text_test_SOURCES = tests/unit/ftrace_text_test.c tests/unit/unit.h
 tests_unit_kbuf_write_test_SOURCES = tests/unit/kbuf_write_test.c tests/unit/unit.h
 
 kernel_story = tests/unit/kernel_story.c tests/unit/kernel_story.h $(fxt_util)

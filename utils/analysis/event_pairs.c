@@ -225,3 +225,17 @@ bool ftr_event_pair_key(const struct ftr_event_pair *pair, const struct ftr_even
 	*key = thing_of(pair->row) << KEY_BITS ^ (value & (FTR_BIT64(KEY_BITS) - 1));
 	return true;
 }
+
+bool ftr_event_pairs_need_text(const char *name)
+{
+	struct ftr_event_pair pairs[FTR_EVENT_HALVES_MAX];
+	unsigned nr = ftr_event_pairs_of(name, pairs);
+
+	for (unsigned i = 0; i < nr; i++) {
+		enum key key = halves[pairs[i].row].key;
+
+		if (key != KEY_TASK && key != KEY_CPU)
+			return true;
+	}
+	return false;
+}

@@ -39,4 +39,7 @@ void ftr_event_pair_title(const struct ftr_event_pair *pair, const char *name,
 bool ftr_event_pair_key(const struct ftr_event_pair *pair, const struct ftr_event *ev,
 			uint64_t *key);
 
+/* Is the text of events named @name looked into? */
+bool ftr_event_pairs_need_text(const char *name);
+
 #endif /* FTR_ANALYSIS_EVENT_PAIRS_H */

@@ -51,6 +51,11 @@ static bool strbuf_reserve(struct ftr_strbuf *sb, size_t len)
 	return true;
 }
 
+char *ftr_strbuf_room(struct ftr_strbuf *sb, size_t len)
+{
+	return !sb->failed && strbuf_reserve(sb, len) ? sb->s + sb->len : NULL;
+}
+
 void ftr_strbuf_put(struct ftr_strbuf *sb, const void *bytes, size_t len)
 {
 	if (sb->failed || !strbuf_reserve(sb, len))

@@ -22,6 +22,12 @@ void ftr_strbuf_puts(struct ftr_strbuf *sb, const char *s);
 void ftr_strbuf_printf(struct ftr_strbuf *sb, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * Where @len more bytes and the NUL can be written behind the text; what is written adds to ->len.
+ * NULL: an append has failed.  Borrowed until the next append.
+ */
+char *ftr_strbuf_room(struct ftr_strbuf *sb, size_t len);
+
 /* Never NULL; borrowed until the next append. */
 const char *ftr_strbuf_str(const struct ftr_strbuf *sb);
 

@@ -31,6 +31,9 @@ libftr_a_SOURCES += \
 	utils/format/ftrace/pages.h \
 	utils/format/ftrace/pages_source.c \
 	utils/format/ftrace/pages_walk.c \
+	utils/format/ftrace/print.h \
+	utils/format/ftrace/print_compile.c \
+	utils/format/ftrace/print_run.c \
 	utils/format/ftrace/record_write.c \
 	utils/format/ftrace/record_write.h \
 	utils/format/ftrace/text.c \

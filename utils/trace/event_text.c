@@ -76,10 +76,14 @@ static void put_variable(const struct ftr_event *ev, struct ftr_trace *trace,
 
 static void put_printable(const struct ftr_payload *data, struct ftr_strbuf *text)
 {
-	for (size_t i = 0; i < data->len && data->data[i] != '\0'; i++) {
-		uint8_t c = data->data[i];
+	size_t start = text->len;
 
-		ftr_strbuf_putc(text, c < ' ' || c == 0x7f ? '?' : (char)c);
+	ftr_strbuf_put(text, data->data, strnlen((const char *)data->data, data->len));
+	for (size_t i = start; i < text->len; i++) {
+		uint8_t c = (uint8_t)text->s[i];
+
+		if (c < ' ' || c == 0x7f)
+			text->s[i] = '?';
 	}
 }
 

@@ -10,6 +10,11 @@
 #include "utils/base/bits.h"
 #include "utils/object/symtab.h"
 
+bool ftr_trace_wants_no_text(const char *name)
+{
+	return false;
+}
+
 struct ftr_trace *ftr_trace_new(const char *path, struct ftr_diag *diag)
 {
 	struct ftr_trace *trace = calloc(1, sizeof(*trace));

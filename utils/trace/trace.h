@@ -41,7 +41,8 @@ struct ftr_trace {
 	bool shows_library;		/* names of library calls end in @LIBRARY */
 	bool has_kernel;		/* a module is the kernel: some functions may be its */
 	bool is_kernel_only;		/* there are no other functions */
-	bool skips_texts;	/* the reader needs no payloads of tracepoints, which are slow */
+	/* (nullable: all) Of which tracepoints of the kernel the consumer needs payloads: slow. */
+	bool (*wants_text)(const char *name);
 	FTR_VEC(struct ftr_task *) tasks;	/* by id */
 	struct ftr_hashmap task_by_tid;
 	FTR_VEC(struct ftr_session *) sessions;	/* by start time */
@@ -88,6 +89,8 @@ struct ftr_trace {
 
 struct ftr_trace *ftr_trace_new(const char *path, struct ftr_diag *diag);
 void ftr_trace_free(struct ftr_trace *trace);
+/* For ->wants_text: of none. */
+bool ftr_trace_wants_no_text(const char *name);
 
 /* Find or add; NULL when out of memory.  A new task has pid = @pid, name "" and no session. */
 struct ftr_task *ftr_trace_task_get(struct ftr_trace *trace, int32_t pid, int32_t tid);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/format/ftrace/print.h"
 #include "utils/object/symtab.h"
 #include "utils/trace/library.h"
 
@@ -150,6 +151,8 @@ static int text_parse(struct ftr_ftrace *ftrace, const char *name, struct ftr_sl
 	if (!event->is_printable && event->printk == NULL)
 		event->trouble = trouble != NULL ? trouble :
 						   "its print fmt could read beyond the record";
+	if (event->is_printable && event->printk == NULL)
+		event->print = ftr_ftrace_print_new(tep);
 	return 0;
 }
 
@@ -206,20 +209,28 @@ const struct ftr_func *ftr_ftrace_func(struct ftr_ftrace *ftrace, uint64_t addr)
 	return func;
 }
 
+const char *ftr_ftrace_symbol(struct ftr_ftrace *ftrace, uint64_t addr, uint64_t *offset)
+{
+	const struct ftr_symbol *symbol = NULL;
+
+	ftr_trace_module_load(ftrace->trace, ftrace->module);
+	if (ftrace->module->symtab != NULL)
+		symbol = ftr_symtab_find(ftrace->module->symtab, addr);
+	if (symbol == NULL)
+		return NULL;
+	*offset = addr - symbol->addr;
+	return symbol->name;
+}
+
 /* As libtraceevent asks for it: the name at *addr, which becomes the symbol's own address. */
 static char *symbol_name(void *arg, unsigned long long *addr, char **module)
 {
-	struct ftr_ftrace *ftrace = arg;
-	const struct ftr_symbol *symbol = NULL;
+	uint64_t offset = 0;
+	const char *name = ftr_ftrace_symbol(arg, *addr, &offset);
 
 	*module = NULL;
-	ftr_trace_module_load(ftrace->trace, ftrace->module);
-	if (ftrace->module->symtab != NULL)
-		symbol = ftr_symtab_find(ftrace->module->symtab, *addr);
-	if (symbol == NULL)
-		return NULL;
-	*addr = symbol->addr;
-	return (char *)(uintptr_t)symbol->name;
+	*addr -= offset;
+	return (char *)(uintptr_t)name;
 }
 
 /* ---- all ---- */
@@ -253,8 +264,10 @@ int ftr_ftrace_init(struct ftr_ftrace *ftrace, struct ftr_trace *trace,
 
 void ftr_ftrace_fini(struct ftr_ftrace *ftrace)
 {
-	for (size_t i = 0; i < ftrace->events.nr; i++)
+	for (size_t i = 0; i < ftrace->events.nr; i++) {
+		ftr_ftrace_print_free(ftrace->events.v[i]->print);
 		free(ftrace->events.v[i]);
+	}
 	ftr_vec_fini(&ftrace->events);
 	ftr_hashmap_fini(&ftrace->printks);
 	ftr_ftrace_text_free(ftrace->text);

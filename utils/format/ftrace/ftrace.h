@@ -31,6 +31,7 @@
 #define FTR_FTRACE_PAGE_MIN 256u
 #define FTR_FTRACE_PAGE_MAX (UINT32_C(1) << 26)	/* what a commit word can count */
 
+struct ftr_ftrace_print;
 struct ftr_ftrace_text;
 struct ftr_istream;
 struct ftr_symtab;
@@ -42,6 +43,13 @@ enum ftr_ftrace_kind {
 	FTR_FTRACE_POINT,
 	FTR_FTRACE_ENTRY,
 	FTR_FTRACE_EXIT,
+};
+
+/* Does the trace's consumer want texts of a kind of event? */
+enum ftr_ftrace_wanted {
+	FTR_FTRACE_WANTED_UNKNOWN,	/* not asked yet */
+	FTR_FTRACE_WANTED,
+	FTR_FTRACE_UNWANTED,
 };
 
 /* One kind of event, as its format describes it. */
@@ -56,8 +64,10 @@ struct ftr_ftrace_event {
 	uint32_t rest_offset;		/* of a field that takes what is left, perhaps nothing */
 	const struct tep_format_field *printk;	/* (nullable) points to the format of its text */
 	uint8_t  kind;			/* enum ftr_ftrace_kind */
+	uint8_t  text_wanted;		/* enum ftr_ftrace_wanted */
 	bool     has_dynamic;		/* fields that hold where in the record their data lie */
 	bool     is_printable;	/* its print fmt can be followed without leaving the record */
+	struct ftr_ftrace_print *print;	/* (owned, nullable) the steps of its print fmt */
 	const char *trouble;	/* (nullable) why it cannot: to be warned about, once */
 };
 
@@ -129,6 +139,8 @@ int ftr_ftrace_kallsyms(struct ftr_symtab *symtab, struct ftr_istream *in, struc
 
 /* The kernel's function at an address, a made-up one where no symbol is known.  NULL: no memory. */
 const struct ftr_func *ftr_ftrace_func(struct ftr_ftrace *ftrace, uint64_t addr);
+/* The name of the symbol that covers @addr, and how far in it is.  NULL: none is known. */
+const char *ftr_ftrace_symbol(struct ftr_ftrace *ftrace, uint64_t addr, uint64_t *offset);
 
 /* ---- page_read.c ---- */
 
@@ -166,9 +178,15 @@ uint64_t ftr_ftrace_number(const struct ftr_ftrace_page *page,
 
 /* ---- text.c ---- */
 
-/* Append the text of the event's print fmt.  0 or -ENOMEM. */
+/*
+ * Append the text of the event, whose record fits its format, as its print fmt has it: by its
+ * steps, where it has some, else by libtraceevent.  0 or -ENOMEM.
+ */
 int  ftr_ftrace_text(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *page,
 		     const struct ftr_ftrace_event *event, struct ftr_strbuf *out);
+/* The same text by libtraceevent, slowly. */
+int  ftr_ftrace_text_by_library(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *page,
+				const struct ftr_ftrace_event *event, struct ftr_strbuf *out);
 bool ftr_ftrace_is_printable(const struct tep_event *event);
 void ftr_ftrace_text_free(struct ftr_ftrace_text *text);	/* NULL is fine */
 

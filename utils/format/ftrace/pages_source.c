@@ -17,7 +17,7 @@ struct cursor {
 	size_t page_pos;	/* of the page after this one */
 	struct ftr_ftrace_task *task;	/* (nullable) the event's, or the last one's */
 	struct ftr_ftrace_page page;
-	const struct ftr_ftrace_event *event;	/* NULL: the page's loss is to be reported */
+	struct ftr_ftrace_event *event;	/* NULL: the page's loss is to be reported */
 	uint64_t time_ns;	/* never less than the one before */
 	bool is_inside;		/* of a page */
 	bool is_sole;		/* the page has none of other tasks */
@@ -111,7 +111,7 @@ static bool cursor_page(struct kernel_source *self, struct cursor *cursor)
 static bool cursor_event(struct kernel_source *self, struct cursor *cursor)
 {
 	const struct ftr_ftrace_pages *pages = self->pages;
-	const struct ftr_ftrace_event *event;
+	struct ftr_ftrace_event *event;
 	struct ftr_ftrace_task *task;
 	uint32_t id;
 
@@ -210,6 +210,17 @@ static void payload_set(struct kernel_source *self, struct ftr_event *ev, size_t
 	ev->payload = payload;
 }
 
+/* Asked once for a kind of event. */
+static bool wants_text(const struct ftr_trace *trace, struct ftr_ftrace_event *event)
+{
+	if (trace->wants_text == NULL)
+		return true;
+	if (event->text_wanted == FTR_FTRACE_WANTED_UNKNOWN)
+		event->text_wanted = trace->wants_text(event->name) ? FTR_FTRACE_WANTED :
+								      FTR_FTRACE_UNWANTED;
+	return event->text_wanted == FTR_FTRACE_WANTED;
+}
+
 static int point_fill(struct kernel_source *self, const struct cursor *cursor, struct ftr_event *ev)
 {
 	const struct ftr_ftrace_pages *pages = self->pages;
@@ -222,7 +233,7 @@ static int point_fill(struct kernel_source *self, const struct cursor *cursor, s
 	ev->point.id = cursor->event->id;
 	ev->point.name = cursor->event->name;
 	ev->point.cpu_nr = cursor->cpu->cpu_nr;
-	if (pages->ftrace->trace->skips_texts)
+	if (!wants_text(pages->ftrace->trace, cursor->event))
 		return 0;
 	if (prefix != NULL)
 		ftr_strbuf_put(&self->bytes, prefix, strlen(prefix));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tracepoints as text.  libtraceevent follows the print fmt wherever it leads, so what could lead
- * out of the record is not followed, and the record is copied to where zeros are behind it.
+ * Tracepoints as text: by the steps of their print fmt (print.h), or by libtraceevent, which
+ * follows a print fmt wherever it leads, so what could lead out of the record is not followed, and
+ * the record is copied to where zeros are behind it.
  */
 #include <errno.h>
 #include <event-parse.h>
@@ -12,6 +13,7 @@
 #include "utils/base/bits.h"
 #include "utils/base/text.h"
 #include "utils/format/ftrace/ftrace.h"
+#include "utils/format/ftrace/print.h"
 
 #define RECORD_BYTES_MAX FTR_BIT(16)	/* fields lie in as many */
 #define BEYOND_BYTES FTR_BIT(19)	/* 65535 elements of 8 bytes */
@@ -161,6 +163,16 @@ static void record_take(struct ftr_ftrace_text *text, const struct ftr_ftrace_pa
 	text->used = bytes;
 }
 
+/* A payload holds no more than 64 KiB. */
+static struct ftr_slice line_of(const char *text, size_t len)
+{
+	struct ftr_slice line = ftr_slice_trim(ftr_slice_make(text, len));
+
+	if (line.len > UINT16_MAX)
+		line.len = UINT16_MAX;
+	return line;
+}
+
 /* Records of trace_printk have a print fmt of their own, which is somewhere in the kernel. */
 static bool record_is_printable(const struct ftr_ftrace *ftrace,
 				const struct ftr_ftrace_page *page,
@@ -171,8 +183,8 @@ static bool record_is_printable(const struct ftr_ftrace *ftrace,
 	return ftr_hashmap_find(&ftrace->printks, ftr_ftrace_number(page, event->printk)) != NULL;
 }
 
-int ftr_ftrace_text(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *page,
-		    const struct ftr_ftrace_event *event, struct ftr_strbuf *out)
+int ftr_ftrace_text_by_library(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *page,
+			       const struct ftr_ftrace_event *event, struct ftr_strbuf *out)
 {
 	struct tep_record record = { .ts = page->time_ns };
 	struct ftr_slice line;
@@ -195,7 +207,26 @@ int ftr_ftrace_text(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *pag
 		tep_record_print_fields(seq, &record, event->tep);
 	if (seq->state != TRACE_SEQ__GOOD)	/* its buffer is gone */
 		return -ENOMEM;
-	line = ftr_slice_trim(ftr_slice_make(seq->buffer, seq->len));
-	ftr_strbuf_put(out, line.s, line.len > UINT16_MAX ? UINT16_MAX : line.len);
+	line = line_of(seq->buffer, seq->len);
+	ftr_strbuf_put(out, line.s, line.len);
 	return out->failed ? -ENOMEM : 0;
+}
+
+int ftr_ftrace_text(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *page,
+		    const struct ftr_ftrace_event *event, struct ftr_strbuf *out)
+{
+	size_t start = out->len;
+	struct ftr_slice line;
+
+	if (event->print == NULL || !ftr_ftrace_print_run(event->print, ftrace, page, out)) {
+		if (out->failed)
+			return -ENOMEM;
+		return ftr_ftrace_text_by_library(ftrace, page, event, out);
+	}
+	line = line_of(out->s + start, out->len - start);
+	if (line.len > 0 && line.s != out->s + start)
+		memmove(out->s + start, line.s, line.len);
+	out->len = start + line.len;
+	out->s[out->len] = '\0';
+	return 0;
 }

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* Write an event's text by the steps of its print fmt. */
+#include "utils/format/ftrace/print.h"
+
+#include <string.h>
+
+#include "utils/base/bits.h"
+#include "utils/base/bytes.h"
+#include "utils/format/ftrace/ftrace.h"
+#include "utils/format/ftrace/page_layout.h"
+
+#define ROOM_BYTES 1024u		/* taken at a time */
+#define DIGITS_MAX 24			/* octal, 64 bits, and a prefix */
+
+struct writer {
+	const struct ftr_ftrace_print *print;
+	struct ftr_ftrace *ftrace;
+	const uint8_t *data;		/* the record */
+	uint32_t bytes;
+	bool is_big;
+	struct ftr_strbuf *out;
+	char *next;			/* in out, whose length is not up to date */
+	char *end;
+};
+
+/* ---- the text ---- */
+
+/* Room for @len bytes, the NUL not counted. */
+static bool room_take(struct writer *self, size_t len)
+{
+	if (len <= (size_t)(self->end - self->next))
+		return true;
+	self->out->len = (size_t)(self->next - self->out->s);
+	if (len < ROOM_BYTES)
+		len = ROOM_BYTES;
+	self->next = ftr_strbuf_room(self->out, len);
+	if (self->next == NULL)
+		return false;
+	self->end = self->next + len;
+	return true;
+}
+
+static bool put(struct writer *self, const char *text, size_t len)
+{
+	if (!room_take(self, len))
+		return false;
+	memcpy(self->next, text, len);
+	self->next += len;
+	return true;
+}
+
+static bool fill(struct writer *self, char c, size_t len)
+{
+	if (!room_take(self, len))
+		return false;
+	memset(self->next, c, len);
+	self->next += len;
+	return true;
+}
+
+/* @text has @max bytes, or a NUL before that ends it. */
+static bool put_string(struct writer *self, const struct ftr_print_step *step, const char *text,
+		       size_t max)
+{
+	size_t len = strnlen(text, max < step->precision ? max : step->precision);
+	size_t gap = step->width > len ? step->width - len : 0;
+
+	return (gap == 0 || step->is_left || fill(self, ' ', gap)) && put(self, text, len) &&
+	       (gap == 0 || !step->is_left || fill(self, ' ', gap));
+}
+
+static char *digits_before(char *p, uint64_t value, unsigned base, bool is_upper)
+{
+	const char *digits = is_upper ? "0123456789ABCDEF" : "0123456789abcdef";
+
+	if (base == 10) {
+		for (; value >= 10; value /= 10)
+			*--p = (char)('0' + value % 10);
+		*--p = (char)('0' + value);
+		return p;
+	}
+	do {
+		*--p = digits[value & (base - 1)];
+		value >>= base == 16 ? 4 : 3;
+	} while (value > 0);
+	return p;
+}
+
+static bool put_hex(struct writer *self, uint64_t value)
+{
+	char buf[DIGITS_MAX];
+	char *p = digits_before(buf + sizeof(buf), value, 16, false);
+
+	*--p = 'x';
+	*--p = '0';
+	return put(self, p, (size_t)(buf + sizeof(buf) - p));
+}
+
+static bool put_number(struct writer *self, const struct ftr_print_step *step, uint64_t value)
+{
+	char buf[DIGITS_MAX], sign[3];
+	char *p;
+	size_t len, sign_len = 0, gap;
+
+	if (step->bytes < sizeof(value))
+		value &= FTR_BIT64(8 * step->bytes) - 1;
+	if (step->is_signed && ftr_sign_extend(value, step->bytes) < 0) {
+		value = -(uint64_t)ftr_sign_extend(value, step->bytes);
+		sign[sign_len++] = '-';
+	}
+	if (step->is_prefixed && value != 0) {
+		sign[sign_len++] = '0';
+		sign[sign_len++] = step->is_upper ? 'X' : 'x';
+	}
+	p = digits_before(buf + sizeof(buf), value, step->base, step->is_upper);
+	len = (size_t)(buf + sizeof(buf) - p);
+	gap = step->width > len + sign_len ? step->width - len - sign_len : 0;
+	if (gap > 0 && !step->is_left && !step->is_zero_filled && !fill(self, ' ', gap))
+		return false;
+	if (!put(self, sign, sign_len))
+		return false;
+	if (gap > 0 && !step->is_left && step->is_zero_filled && !fill(self, '0', gap))
+		return false;
+	return put(self, p, len) && (gap == 0 || !step->is_left || fill(self, ' ', gap));
+}
+
+/* ---- numbers ---- */
+
+static uint64_t field_read(const struct writer *self, const struct ftr_print_term *term)
+{
+	const uint8_t *p = self->data + term->offset;
+
+	switch (term->bytes) {
+	case 1:
+		return *p;
+	case 2:
+		return ftr_get_u16(p, self->is_big);
+	case 4:
+		return ftr_get_u32(p, self->is_big);
+	default:
+		return ftr_get_u64(p, self->is_big);
+	}
+}
+
+static uint64_t evaluate(const struct writer *self, uint16_t index);
+
+static uint64_t operate(enum ftr_print_op op, uint64_t left, uint64_t right)
+{
+	switch (op) {
+	case FTR_PRINT_NOT:
+		return !right;
+	case FTR_PRINT_COMPLEMENT:
+		return ~right;
+	case FTR_PRINT_BOTH:
+		return left && right;
+	case FTR_PRINT_EITHER:
+		return left || right;
+	case FTR_PRINT_AND:
+		return left & right;
+	case FTR_PRINT_OR:
+		return left | right;
+	case FTR_PRINT_LESS:
+		return left < right;
+	case FTR_PRINT_LESS_EQUAL:
+		return left <= right;
+	case FTR_PRINT_MORE:
+		return left > right;
+	case FTR_PRINT_MORE_EQUAL:
+		return left >= right;
+	case FTR_PRINT_EQUAL:
+		return left == right;
+	case FTR_PRINT_UNEQUAL:
+		return left != right;
+	case FTR_PRINT_SHIFT_LEFT:
+		return left << (right & 63);
+	case FTR_PRINT_SHIFT_RIGHT:
+		return left >> (right & 63);
+	case FTR_PRINT_ADD:
+		return left + right;
+	case FTR_PRINT_SUBTRACT:
+		return left - right;
+	case FTR_PRINT_MULTIPLY:
+		return left * right;
+	default:
+		return right == 0 ? 0 : left / right;
+	}
+}
+
+static uint64_t evaluate(const struct writer *self, uint16_t index)
+{
+	const struct ftr_print_term *term = &self->print->terms.v[index];
+
+	switch (term->op) {
+	case FTR_PRINT_CONSTANT:
+		return term->number;
+	case FTR_PRINT_FIELD:
+		return field_read(self, term);
+	case FTR_PRINT_DYNAMIC_BYTES:
+		return ftr_kpage_dynamic_bytes(ftr_get_u32(self->data + term->offset,
+							   self->is_big));
+	case FTR_PRINT_MASK:
+		return evaluate(self, term->left) & term->number;
+	case FTR_PRINT_CHOICE:
+		return evaluate(self, evaluate(self, term->condition) != 0 ? term->left :
+									     term->right);
+	default:
+		return operate(term->op, evaluate(self, term->left), evaluate(self, term->right));
+	}
+}
+
+/* ---- strings ---- */
+
+static bool put_flags(struct writer *self, const struct ftr_print_step *step,
+		      const struct ftr_print_string *string)
+{
+	const struct ftr_print_row *rows = self->print->rows.v + string->row_first;
+	uint64_t value = evaluate(self, string->term);
+	bool has_delimiter = false;
+
+	for (uint32_t i = 0; i < string->row_nr; i++) {
+		const struct ftr_print_row *row = &rows[i];
+
+		if (value == 0 && row->value < 0)
+			return put_string(self, step, row->text, SIZE_MAX);
+		if (row->value <= 0 || (value & (uint64_t)row->value) != (uint64_t)row->value)
+			continue;
+		if (has_delimiter && string->text != NULL &&
+		    !put(self, string->text, strlen(string->text)))
+			return false;
+		if (!put_string(self, step, row->text, SIZE_MAX))
+			return false;
+		has_delimiter = true;
+		value &= ~(uint64_t)row->value;
+	}
+	if (value == 0)
+		return true;
+	if (has_delimiter && string->text != NULL &&
+	    !put(self, string->text, strlen(string->text)))
+		return false;
+	return put_hex(self, value);
+}
+
+static bool put_symbol(struct writer *self, const struct ftr_print_step *step,
+		       const struct ftr_print_string *string)
+{
+	const struct ftr_print_row *rows = self->print->rows.v + string->row_first;
+	uint64_t value = evaluate(self, string->term);
+
+	for (uint32_t i = 0; i < string->row_nr; i++) {
+		if ((uint64_t)rows[i].value == value)
+			return put_string(self, step, rows[i].text, SIZE_MAX);
+	}
+	return put_hex(self, value);
+}
+
+/* Of a record that is cut, zeros follow. */
+static bool put_bytes(struct writer *self, const struct ftr_print_step *step, uint64_t offset,
+		      uint64_t bytes)
+{
+	uint64_t left = offset < self->bytes ? self->bytes - offset : 0;
+
+	return put_string(self, step, (const char *)self->data + (left > 0 ? offset : 0),
+			  bytes < left ? bytes : left);
+}
+
+static bool put_operand(struct writer *self, const struct ftr_print_step *step, uint16_t index)
+{
+	const struct ftr_print_string *string = &self->print->strings.v[index];
+	uint32_t at;
+
+	switch (string->kind) {
+	case FTR_PRINT_TEXT:
+		return put_string(self, step, string->text, SIZE_MAX);
+	case FTR_PRINT_CHARS:
+		return put_bytes(self, step, string->offset,
+				 string->bytes > 0 ? string->bytes : UINT32_MAX);
+	case FTR_PRINT_DYNAMIC:
+		at = ftr_get_u32(self->data + string->offset, self->is_big);
+		return put_bytes(self, step, string->base + ftr_kpage_dynamic_offset(at),
+				 UINT32_MAX);
+	case FTR_PRINT_FLAGS:
+		return put_flags(self, step, string);
+	case FTR_PRINT_SYMBOLS:
+		return put_symbol(self, step, string);
+	default:
+		return put_operand(self, step, evaluate(self, string->term) != 0 ? string->left :
+										   string->right);
+	}
+}
+
+/* ---- steps ---- */
+
+/* As the C library writes it. */
+static bool put_pointer(struct writer *self, uint64_t value)
+{
+	static const char nil[] = "(nil)";
+
+	return value == 0 ? put(self, nil, sizeof(nil) - 1) : put_hex(self, value);
+}
+
+static bool put_function(struct writer *self, uint64_t addr, bool has_offset)
+{
+	uint64_t offset = 0;
+	const char *name = ftr_ftrace_symbol(self->ftrace, addr, &offset);
+
+	if (name == NULL)
+		return put_hex(self, addr);
+	return put(self, name, strlen(name)) &&
+	       (!has_offset || (put(self, "+", 1) && put_hex(self, offset)));
+}
+
+static bool step_take(struct writer *self, const struct ftr_print_step *step)
+{
+	char c;
+
+	switch (step->kind) {
+	case FTR_PRINT_STEP_LITERAL:
+		return put(self, self->print->literals.s + step->literal_start,
+			   step->literal_bytes);
+	case FTR_PRINT_STEP_NUMBER:
+		return put_number(self, step, evaluate(self, step->operand));
+	case FTR_PRINT_STEP_CHARACTER:
+		c = (char)evaluate(self, step->operand);
+		return put(self, &c, 1);
+	case FTR_PRINT_STEP_POINTER:
+		return put_pointer(self, evaluate(self, step->operand));
+	case FTR_PRINT_STEP_FUNCTION:
+		return put_function(self, evaluate(self, step->operand), false);
+	case FTR_PRINT_STEP_FUNCTION_OFFSET:
+		return put_function(self, evaluate(self, step->operand), true);
+	default:
+		return put_operand(self, step, step->operand);
+	}
+}
+
+bool ftr_ftrace_print_run(const struct ftr_ftrace_print *print, struct ftr_ftrace *ftrace,
+			  const struct ftr_ftrace_page *page, struct ftr_strbuf *out)
+{
+	struct writer writer = {
+		.print = print, .ftrace = ftrace, .data = page->data, .bytes = page->bytes,
+		.is_big = ftrace->layout.is_big, .out = out,
+	};
+	size_t start = out->len;
+
+	writer.next = ftr_strbuf_room(out, ROOM_BYTES);
+	if (writer.next == NULL)
+		return false;
+	writer.end = writer.next + ROOM_BYTES;
+	for (size_t i = 0; i < print->steps.nr; i++) {
+		if (!step_take(&writer, &print->steps.v[i])) {
+			out->len = start;
+			return false;
+		}
+	}
+	out->len = (size_t)(writer.next - out->s);
+	out->s[out->len] = '\0';
+	return true;
+}
