@@ -12,8 +12,8 @@
 #include "utils/format/ftrace/print.h"
 #include "utils/object/symtab.h"
 
-#define RECORD_BYTES 96u
-#define DATA_AT 80u			/* of dynamic fields */
+#define RECORD_BYTES 104u
+#define DATA_AT 88u			/* of dynamic fields */
 #define RECORDS 400
 #define EVENT_ID 700
 
@@ -32,14 +32,15 @@ static const char fields[] =
 	"\tfield:u32 words[4];\toffset:48;\tsize:16;\tsigned:0;\n"
 	"\tfield:__data_loc char[] path;\toffset:64;\tsize:4;\tsigned:0;\n"
 	"\tfield:__rel_loc char[] near;\toffset:68;\tsize:4;\tsigned:0;\n"
-	"\tfield:int f;\toffset:72;\tsize:4;\tsigned:1;\n\n";
+	"\tfield:int f;\toffset:72;\tsize:4;\tsigned:1;\n"
+	"\tfield:const char * text;\toffset:76;\tsize:%u;\tsigned:0;\n\n";
 
 /* These have steps. */
 static const char *const covered[] = {
 	"\"plain %% text\\t\"",
 	"\"%d %i %u %x %X %o\", REC->d, REC->d, REC->d, REC->d, REC->d, REC->d",
 	"\"%ld %lu %lx %lld %llu %llx\", REC->e, REC->e, REC->e, REC->e, REC->e, REC->e",
-	"\"%zu %zd\", REC->e, REC->e",
+	"\"%zu %zd %Lu\", REC->e, REC->e, REC->e",
 	"\"%hd %hu %hhd %hhu %hhx\", REC->c, REC->c, REC->b, REC->b, REC->b",
 	"\"[%5d|%-5d|%05d|%#x|%#lx|%08llx|%#010x|%-8x|]\", REC->a, REC->a, REC->b, REC->a, "
 	"REC->e, REC->e, REC->d, REC->a",
@@ -57,6 +58,8 @@ static const char *const covered[] = {
 	"\"%s\", __print_flags(REC->a & 3, \"|\", { 0, \"none\" }, { 1, \"A\" }, { 2, \"B\" })",
 	"\"%s\", __print_flags(REC->a & 3, \"|\", { 1, \"A\" }, { -1, \"minus\" }, { 2, \"B\" })",
 	"\"%6s.\", __print_flags(REC->e, \"|\", { 1, \"A\" }, { 0x8000000000000000, \"top\" })",
+	"\"%s\", __print_symbolic(REC->a & 1, { NAMED, \"named\" }, { 1, \"one\" })",
+	"\"%s\", __print_flags(REC->a & 3, \"|\", { NAMED, \"named\" }, { 1, \"one\" })",
 	"\"%s\", REC->a & 1 ? \"odd\" : \"even\"",
 	"\"%s\", REC->a > 5 ? REC->c < 9 ? \"x\" : __get_str(path) : REC->name",
 	"\"%s%s\", REC->d & 0x100 ? __print_flags(REC->d & 3, \"|\", { 1, \"S\" }, { 2, \"D\" }) : "
@@ -77,6 +80,11 @@ static const char *const covered[] = {
 	"\"  leading and trailing %d  \\n\", REC->a",
 };
 
+/* These, too, but libtraceevent takes addresses of another byte order as they lie there. */
+static const char *const of_host[] = {
+	"\"%s|%s|%12s|\", REC->text, REC->a ? REC->text : \"nothing\", REC->text",
+};
+
 /* These are left to libtraceevent. */
 static const char *const uncovered[] = {
 	"\"%*d\", REC->a & 7, REC->d",
@@ -85,6 +93,7 @@ static const char *const uncovered[] = {
 	"\"%s\", __print_array(REC->words, 4, 4)",
 	"\"%5c\", REC->a",
 	"\"%.3d\", REC->a",
+	"\"%s\", __print_symbolic(REC->a & 1, { HI_SOFTIRQ, \"HI\" }, { 1, \"one\" })",
 	"\"%d\", REC->d % 7",
 };
 
@@ -95,14 +104,20 @@ static struct ftr_ftrace *ftrace_new(struct ftr_trace *trace, unsigned long_byte
 		.page_bytes = 4096, .long_bytes = (uint8_t)long_bytes, .is_big = is_big,
 	};
 	struct ftr_ftrace *ftrace = calloc(1, sizeof(*ftrace));
+	static const char printks[] = "0x1000 : \"Start of it\\n\"\n0xffffffff : \"End of it\"\n";
+	uint64_t damaged_nr;
 	char text[4096];
-	int len = snprintf(text, sizeof(text), "%sprint fmt: %s\n", fields, print_fmt);
+	int len = snprintf(text, sizeof(text), fields, long_bytes);
 
+	len += snprintf(text + len, sizeof(text) - (size_t)len, "print fmt: %s\n", print_fmt);
 	assert_non_null(ftrace);
 	assert_int_equal(ftr_ftrace_init(ftrace, trace, &layout), 0);
 	assert_int_equal(ftr_ftrace_format_add(ftrace, ftr_slice_make("test", 4),
 					       ftr_slice_make("made", 4),
 					       ftr_slice_make(text, (size_t)len), NULL), 0);
+	assert_int_equal(ftr_ftrace_printk_formats(ftrace, ftr_slice_make(printks, strlen(printks)),
+						   &damaged_nr), 0);
+	assert_int_equal(damaged_nr, 0);
 	return ftrace;
 }
 
@@ -159,6 +174,7 @@ static void record_make(uint8_t *record, bool is_big)
 	ftr_put_u32(record + 12, (uint32_t)values[random_next() % values_nr], is_big);
 	ftr_put_u64(record + 16, values[random_next() % values_nr], is_big);
 	ftr_put_u64(record + 24, values[random_next() % values_nr], is_big);
+	ftr_put_u64(record + 76, values[random_next() % values_nr], is_big);
 	record[32 + random_next() % 16] = '\0';
 	ftr_put_u32(record + 64, ftr_kpage_dynamic(DATA_AT, 8), is_big);
 	ftr_put_u32(record + 68, ftr_kpage_dynamic(DATA_AT + 8 - 72, 8), is_big);
@@ -217,6 +233,14 @@ static void test_covered(void **state)
 	formats_try(covered, sizeof(covered) / sizeof(covered[0]), true);
 }
 
+static void test_of_host(void **state)
+{
+	for (size_t i = 0; i < sizeof(of_host) / sizeof(of_host[0]); i++) {
+		format_try(of_host[i], true, 8, FTR_HOST_IS_BIG);
+		format_try(of_host[i], true, 4, FTR_HOST_IS_BIG);
+	}
+}
+
 static void test_uncovered(void **state)
 {
 	formats_try(uncovered, sizeof(uncovered) / sizeof(uncovered[0]), false);
@@ -240,33 +264,57 @@ static void test_long(void **state)
 	ftr_trace_free(trace);
 }
 
+static void expect_text(const char *print_fmt, bool is_big, const uint8_t *record,
+			const char *expected)
+{
+	struct ftr_trace *trace = trace_new();
+	struct ftr_ftrace *ftrace = ftrace_new(trace, 8, is_big, print_fmt);
+	struct ftr_ftrace_page page = { .ftrace = ftrace, .data = record, .bytes = RECORD_BYTES };
+	struct ftr_strbuf text;
+
+	ftr_strbuf_init(&text);
+	assert_int_equal(ftr_ftrace_text(ftrace, &page, ftrace->events.v[0], &text), 0);
+	assert_string_equal(ftr_strbuf_str(&text), expected);
+	ftr_strbuf_fini(&text);
+	ftrace_free(ftrace);
+	ftr_trace_free(trace);
+}
+
 /* libtraceevent 1.7 writes ">c<" for a character. */
 static void test_character(void **state)
 {
 	static const char print_fmt[] = "\"%c%c.\", REC->a, REC->a == 65 ? 120 : 121";
-	struct ftr_trace *trace = trace_new();
-	struct ftr_ftrace *ftrace = ftrace_new(trace, 8, FTR_HOST_IS_BIG, print_fmt);
 	uint8_t record[RECORD_BYTES];
-	struct ftr_ftrace_page page = { .ftrace = ftrace, .data = record, .bytes = RECORD_BYTES };
-	struct ftr_strbuf text;
 
 	record_make(record, FTR_HOST_IS_BIG);
 	record[8] = 'A';
-	ftr_strbuf_init(&text);
-	assert_int_equal(ftr_ftrace_text(ftrace, &page, ftrace->events.v[0], &text), 0);
-	assert_string_equal(ftr_strbuf_str(&text), "Ax.");
-	ftr_strbuf_fini(&text);
-	ftrace_free(ftrace);
-	ftr_trace_free(trace);
+	expect_text(print_fmt, FTR_HOST_IS_BIG, record, "Ax.");
+}
+
+/* An address in a record of the other byte order. */
+static void test_pointed(void **state)
+{
+	static const char print_fmt[] = "\"%s, %s\", REC->text, REC->text";
+	uint8_t record[RECORD_BYTES];
+
+	for (int is_big = 0; is_big < 2; is_big++) {
+		record_make(record, is_big);
+		ftr_put_u64(record + 76, 0x1000, is_big);
+		expect_text(print_fmt, is_big, record, "Start of it, Start of it");
+		ftr_put_u64(record + 76, 0x1001, is_big);
+		expect_text(print_fmt, is_big, record, "1001, 1001");
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_covered),
+		cmocka_unit_test(test_of_host),
 		cmocka_unit_test(test_uncovered),
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_character),
+		cmocka_unit_test(test_pointed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

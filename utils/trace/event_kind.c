@@ -120,6 +120,8 @@ const struct ftr_event_kind *ftr_event_kind_by_id(uint64_t id)
 {
 	size_t low = 0, high = KIND_NR;
 
+	if (id < kinds[0].id)			/* the kernel's are */
+		return NULL;
 	if (id > FTR_EVENT_ID_STACK && id <= FTR_EVENT_ID_STACK_LAST)
 		id = FTR_EVENT_ID_STACK;	/* the rest says which stack */
 	while (low < high) {

@@ -74,17 +74,37 @@ static void put_variable(const struct ftr_event *ev, struct ftr_trace *trace,
 	ftr_strbuf_printf(text, "=%llu", (unsigned long long)value);
 }
 
-static void put_printable(const struct ftr_payload *data, struct ftr_strbuf *text)
-{
-	size_t start = text->len;
+#define BYTES_OF(c) (UINT64_C(0x0101010101010101) * (c))
 
-	ftr_strbuf_put(text, data->data, strnlen((const char *)data->data, data->len));
-	for (size_t i = start; i < text->len; i++) {
-		uint8_t c = (uint8_t)text->s[i];
+/* Is a byte of @word less than @c, which is 0x80 at most? */
+static bool has_byte_below(uint64_t word, uint8_t c)
+{
+	return ((word - BYTES_OF(c)) & ~word & BYTES_OF(0x80)) != 0;
+}
+
+static void controls_replace(char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		uint8_t c = (uint8_t)s[i];
 
 		if (c < ' ' || c == 0x7f)
-			text->s[i] = '?';
+			s[i] = '?';
 	}
+}
+
+static void put_printable(const struct ftr_payload *data, struct ftr_strbuf *text)
+{
+	size_t at = text->len;
+
+	ftr_strbuf_put(text, data->data, strnlen((const char *)data->data, data->len));
+	for (; text->len - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, text->s + at, sizeof(word));
+		if (has_byte_below(word, ' ') || has_byte_below(word ^ BYTES_OF(0x7f), 1))
+			controls_replace(text->s + at, sizeof(word));
+	}
+	controls_replace(text->s + at, text->len - at);
 }
 
 static void put_comm(const struct ftr_payload *data, struct ftr_strbuf *text)

@@ -219,20 +219,24 @@ static int put_point(struct replay_sink *self, const struct ftr_event *ev)
 {
 	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
 	struct replay_task *view = replay_page_task(&self->page, ev->task);
+	const char *title = ev->point.name;	/* of most */
 
 	if (view == NULL)
 		return replay_page_out_of_memory(&self->page);
 	ftr_strbuf_clear(&self->text);
 	ftr_event_data_text(ev, self->trace, true, &self->text);
-	ftr_event_title(ev, &self->title);
+	if (ev->point.kind > FTR_POINT_COUNTER) {
+		ftr_event_title(ev, &self->title);
+		title = ftr_strbuf_str(&self->title);
+	}
 	if (ev->point.start_ns != 0)
 		line.duration_ns = ev->time_ns - ev->point.start_ns;
 	if (ftr_event_ends_schedule(ev)) {
 		line.addr = view->sched_out_id;
 		line.module = "[event]";
 	}
-	return replay_page_put_remark(&self->page, &line, ev->depth, ftr_strbuf_str(&self->title),
-			  ftr_strbuf_str(&self->text));
+	return replay_page_put_remark(&self->page, &line, ev->depth, title,
+				      ftr_strbuf_str(&self->text));
 }
 
 /* Out and in as one line, at the time of the out. */

@@ -87,7 +87,7 @@ struct ftr_ftrace {
 	const struct tep_format_field
 		*type; /* common_type, the same in all (nullable: no event is known) */
 	FTR_VEC(struct ftr_ftrace_event *) events;	/* (owned) */
-	struct ftr_hashmap printks;	/* addresses of texts that can be followed */
+	struct ftr_hashmap printks;	/* texts that can be followed, by address */
 	uint16_t by_id[FTR_FTRACE_IDS];		/* index in events, plus 1; 0 = no such event */
 	struct {
 		uint64_t addr;

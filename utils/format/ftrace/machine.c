@@ -121,17 +121,37 @@ static bool line_take(struct ftr_slice line, uint64_t *addr, struct ftr_slice *t
 	       memchr(text->s, '\0', text->len) == NULL;
 }
 
+/* Without quotes and the end of a line, as a string that a record points to is shown. */
+static char *printk_bare(struct ftr_ftrace *ftrace, struct ftr_slice text)
+{
+	static const char line_end[] = "\\n";
+	struct ftr_slice bare = ftr_slice_make(text.s + 1, text.len - 2);
+	size_t end_len = strlen(line_end);
+	char *copy;
+
+	if (bare.len >= end_len && memcmp(bare.s + bare.len - end_len, line_end, end_len) == 0)
+		bare.len -= end_len;
+	copy = ftr_arena_alloc(&ftrace->trace->arena, bare.len + 1);
+	if (copy != NULL) {
+		memcpy(copy, bare.s, bare.len);
+		copy[bare.len] = '\0';
+	}
+	return copy;
+}
+
 static int printk_add(struct ftr_ftrace *ftrace, uint64_t addr, struct ftr_slice text)
 {
-	char *copy = strndup(text.s, text.len);
+	char *copy = strndup(text.s, text.len), *bare;
 	int ret = 0;
 
 	if (copy == NULL)
 		return -ENOMEM;
-	if (ftr_hashmap_find(&ftrace->printks, addr) == NULL && printk_is_safe(copy) &&
-	    (tep_register_print_string(ftrace->tep, copy, addr) < 0 ||
-	     ftr_hashmap_set(&ftrace->printks, addr, ftrace) < 0))
-		ret = -ENOMEM;
+	if (ftr_hashmap_find(&ftrace->printks, addr) == NULL && printk_is_safe(copy)) {
+		bare = printk_bare(ftrace, text);
+		if (bare == NULL || tep_register_print_string(ftrace->tep, copy, addr) < 0 ||
+		    ftr_hashmap_set(&ftrace->printks, addr, bare) < 0)
+			ret = -ENOMEM;
+	}
 	free(copy);
 	return ret;
 }

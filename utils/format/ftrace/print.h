@@ -64,6 +64,7 @@ enum ftr_print_string_kind {
 	FTR_PRINT_TEXT,			/* text */
 	FTR_PRINT_CHARS,		/* the field of bytes at offset */
 	FTR_PRINT_DYNAMIC,		/* where the field at offset points to */
+	FTR_PRINT_POINTED,		/* the kernel's text at the address that term is */
 	FTR_PRINT_FLAGS,		/* a row for each group of bits of term */
 	FTR_PRINT_SYMBOLS,		/* the row whose value term has */
 	FTR_PRINT_EITHER_STRING,	/* term ? left : right */
@@ -72,6 +73,7 @@ enum ftr_print_string_kind {
 struct ftr_print_row {
 	int64_t value;
 	const char *text;		/* (borrowed) of libtraceevent's tree */
+	uint32_t text_bytes;
 };
 
 struct ftr_print_string {
@@ -115,12 +117,14 @@ struct ftr_print_step {
 	uint32_t literal_bytes;
 };
 
+#define FTR_PRINT_LITERAL_PAD 16u	/* so many bytes of any literal can be read */
+
 struct ftr_ftrace_print {
 	FTR_VEC(struct ftr_print_step) steps;
 	FTR_VEC(struct ftr_print_term) terms;
 	FTR_VEC(struct ftr_print_string) strings;
 	FTR_VEC(struct ftr_print_row) rows;
-	struct ftr_strbuf literals;
+	struct ftr_strbuf literals;	/* FTR_PRINT_LITERAL_PAD bytes lie behind them */
 };
 
 /*

@@ -199,11 +199,17 @@ static bool string_add(struct compiler *self, struct ftr_print_string string, ui
 	return true;
 }
 
+/* Bytes in the record, or where in the kernel they are. */
 static bool chars_compile(struct compiler *self, const char *name, uint16_t *index)
 {
 	const struct tep_format_field *field = tep_find_any_field(self->tep, name);
 	struct ftr_print_string string = { .kind = FTR_PRINT_CHARS };
 
+	if (field != NULL && !(field->flags & TEP_FIELD_IS_ARRAY) &&
+	    field->size == tep_get_long_size(self->tep->tep)) {
+		string.kind = FTR_PRINT_POINTED;
+		return field_compile(self, name, &string.term) && string_add(self, string, index);
+	}
 	if (field == NULL || !(field->flags & TEP_FIELD_IS_ARRAY) ||
 	    (field->flags & TEP_FIELD_IS_DYNAMIC))
 		return false;
@@ -226,12 +232,22 @@ static bool dynamic_compile(struct compiler *self, const char *name, uint16_t *i
 	return string_add(self, string, index);
 }
 
-/* What stands for a value: a number; anything that begins otherwise is -1 to libtraceevent. */
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+/*
+ * What stands for a value: a number, or a name.  libtraceevent knows a few; others, and what begins
+ * with a sign, are -1 to it.
+ */
 static bool row_value(const char *text, int64_t *value)
 {
-	if (!isdigit((unsigned char)text[0]) && text[0] != '-')
-		return false;			/* perhaps one of the names that it knows */
-	*value = text[0] == '-' ? -1 : (int64_t)strtoull(text, NULL, 0);
+	if (ends_with(text, "_SOFTIRQ") || ends_with(text, "RESTART"))
+		return false;
+	*value = isdigit((unsigned char)text[0]) ? (int64_t)strtoull(text, NULL, 0) : -1;
 	return true;
 }
 
@@ -242,6 +258,8 @@ static bool rows_compile(struct compiler *self, const struct tep_print_flag_sym 
 	for (; row != NULL; row = row->next) {
 		struct ftr_print_row made = { .text = row->str };
 
+		if (row->str != NULL)
+			made.text_bytes = (uint32_t)strlen(row->str);
 		if (row->str == NULL || row->value == NULL || !row_value(row->value, &made.value) ||
 		    ftr_vec_push(&self->print->rows, made) < 0)
 			return false;
@@ -365,6 +383,8 @@ static uint8_t length_parse(const char **p)
 			longs--;
 		else if (**p == 'z' && longs == 0)
 			longs = 1;
+		else if (**p == 'L' && longs == 0)
+			longs = 2;
 		else
 			break;
 	}
@@ -471,6 +491,15 @@ static bool format_compile(struct compiler *self, const char *p, const struct te
 	return true;
 }
 
+static bool literals_pad(struct ftr_strbuf *literals)
+{
+	char *room = ftr_strbuf_room(literals, FTR_PRINT_LITERAL_PAD);
+
+	if (room != NULL)
+		memset(room, 0, FTR_PRINT_LITERAL_PAD);
+	return room != NULL;
+}
+
 struct ftr_ftrace_print *ftr_ftrace_print_new(struct tep_event *tep)
 {
 	struct compiler compiler = { .print = calloc(1, sizeof(*compiler.print)), .tep = tep };
@@ -479,7 +508,8 @@ struct ftr_ftrace_print *ftr_ftrace_print_new(struct tep_event *tep)
 		return NULL;
 	ftr_strbuf_init(&compiler.print->literals);
 	if (tep->print_fmt.format == NULL || tep->handler != NULL ||
-	    !format_compile(&compiler, tep->print_fmt.format, tep->print_fmt.args)) {
+	    !format_compile(&compiler, tep->print_fmt.format, tep->print_fmt.args) ||
+	    !literals_pad(&compiler.print->literals)) {
 		ftr_ftrace_print_free(compiler.print);
 		return NULL;
 	}

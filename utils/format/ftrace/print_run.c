@@ -6,6 +6,7 @@
 
 #include "utils/base/bits.h"
 #include "utils/base/bytes.h"
+#include "utils/base/ostream.h"
 #include "utils/format/ftrace/ftrace.h"
 #include "utils/format/ftrace/page_layout.h"
 
@@ -25,11 +26,8 @@ struct writer {
 
 /* ---- the text ---- */
 
-/* Room for @len bytes, the NUL not counted. */
-static bool room_take(struct writer *self, size_t len)
+static bool room_take_slow(struct writer *self, size_t len)
 {
-	if (len <= (size_t)(self->end - self->next))
-		return true;
 	self->out->len = (size_t)(self->next - self->out->s);
 	if (len < ROOM_BYTES)
 		len = ROOM_BYTES;
@@ -40,11 +38,27 @@ static bool room_take(struct writer *self, size_t len)
 	return true;
 }
 
-static bool put(struct writer *self, const char *text, size_t len)
+/* Room for @len bytes, the NUL not counted. */
+static inline bool room_take(struct writer *self, size_t len)
+{
+	return len <= (size_t)(self->end - self->next) || room_take_slow(self, len);
+}
+
+static inline bool put(struct writer *self, const char *text, size_t len)
 {
 	if (!room_take(self, len))
 		return false;
 	memcpy(self->next, text, len);
+	self->next += len;
+	return true;
+}
+
+/* Most are short: 16 bytes are copied at once, of which those that count stay. */
+static inline bool put_literal(struct writer *self, const char *text, size_t len)
+{
+	if (len > FTR_PRINT_LITERAL_PAD || !room_take(self, FTR_PRINT_LITERAL_PAD))
+		return put(self, text, len);
+	memcpy(self->next, text, FTR_PRINT_LITERAL_PAD);
 	self->next += len;
 	return true;
 }
@@ -62,7 +76,8 @@ static bool fill(struct writer *self, char c, size_t len)
 static bool put_string(struct writer *self, const struct ftr_print_step *step, const char *text,
 		       size_t max)
 {
-	size_t len = strnlen(text, max < step->precision ? max : step->precision);
+	size_t len = strnlen(text, step->precision == UINT16_MAX || max < step->precision ?
+					   max : step->precision);
 	size_t gap = step->width > len ? step->width - len : 0;
 
 	return (gap == 0 || step->is_left || fill(self, ' ', gap)) && put(self, text, len) &&
@@ -86,34 +101,57 @@ static char *digits_before(char *p, uint64_t value, unsigned base, bool is_upper
 	return p;
 }
 
-static bool put_hex(struct writer *self, uint64_t value)
+static bool put_bare_hex(struct writer *self, uint64_t value)
 {
 	char buf[DIGITS_MAX];
 	char *p = digits_before(buf + sizeof(buf), value, 16, false);
 
-	*--p = 'x';
-	*--p = '0';
 	return put(self, p, (size_t)(buf + sizeof(buf) - p));
+}
+
+static bool put_hex(struct writer *self, uint64_t value)
+{
+	return put(self, "0x", 2) && put_bare_hex(self, value);
+}
+
+static bool put_decimal(struct writer *self, uint64_t value)
+{
+	if (!room_take(self, DIGITS_MAX))
+		return false;
+	self->next = ftr_fmt_u64(self->next, value);
+	return true;
+}
+
+/* The sign and the prefix of a number, whose absolute value becomes *value. */
+static size_t sign_make(const struct ftr_print_step *step, uint64_t *value, char sign[3])
+{
+	size_t len = 0;
+
+	if (step->bytes < sizeof(*value))
+		*value &= FTR_BIT64(8 * step->bytes) - 1;
+	if (step->is_signed && ftr_sign_extend(*value, step->bytes) < 0) {
+		*value = -(uint64_t)ftr_sign_extend(*value, step->bytes);
+		sign[len++] = '-';
+	}
+	if (step->is_prefixed && *value != 0) {
+		sign[len++] = '0';
+		sign[len++] = step->is_upper ? 'X' : 'x';
+	}
+	return len;
 }
 
 static bool put_number(struct writer *self, const struct ftr_print_step *step, uint64_t value)
 {
 	char buf[DIGITS_MAX], sign[3];
-	char *p;
-	size_t len, sign_len = 0, gap;
+	size_t sign_len = sign_make(step, &value, sign), len, gap;
+	char *digits;
 
-	if (step->bytes < sizeof(value))
-		value &= FTR_BIT64(8 * step->bytes) - 1;
-	if (step->is_signed && ftr_sign_extend(value, step->bytes) < 0) {
-		value = -(uint64_t)ftr_sign_extend(value, step->bytes);
-		sign[sign_len++] = '-';
-	}
-	if (step->is_prefixed && value != 0) {
-		sign[sign_len++] = '0';
-		sign[sign_len++] = step->is_upper ? 'X' : 'x';
-	}
-	p = digits_before(buf + sizeof(buf), value, step->base, step->is_upper);
-	len = (size_t)(buf + sizeof(buf) - p);
+	if (step->base == 10 && step->width == 0 && sign_len == 0)
+		return put_decimal(self, value);
+	digits = digits_before(buf + sizeof(buf), value, step->base, step->is_upper);
+	len = (size_t)(buf + sizeof(buf) - digits);
+	if (sign_len == 0 && step->width <= len)
+		return put(self, digits, len);
 	gap = step->width > len + sign_len ? step->width - len - sign_len : 0;
 	if (gap > 0 && !step->is_left && !step->is_zero_filled && !fill(self, ' ', gap))
 		return false;
@@ -121,12 +159,12 @@ static bool put_number(struct writer *self, const struct ftr_print_step *step, u
 		return false;
 	if (gap > 0 && !step->is_left && step->is_zero_filled && !fill(self, '0', gap))
 		return false;
-	return put(self, p, len) && (gap == 0 || !step->is_left || fill(self, ' ', gap));
+	return put(self, digits, len) && (gap == 0 || !step->is_left || fill(self, ' ', gap));
 }
 
 /* ---- numbers ---- */
 
-static uint64_t field_read(const struct writer *self, const struct ftr_print_term *term)
+static inline uint64_t field_read(const struct writer *self, const struct ftr_print_term *term)
 {
 	const uint8_t *p = self->data + term->offset;
 
@@ -142,7 +180,15 @@ static uint64_t field_read(const struct writer *self, const struct ftr_print_ter
 	}
 }
 
-static uint64_t evaluate(const struct writer *self, uint16_t index);
+static uint64_t evaluate_slow(const struct writer *self, const struct ftr_print_term *term);
+
+/* Most are fields. */
+static inline uint64_t evaluate(const struct writer *self, uint16_t index)
+{
+	const struct ftr_print_term *term = &self->print->terms.v[index];
+
+	return term->op == FTR_PRINT_FIELD ? field_read(self, term) : evaluate_slow(self, term);
+}
 
 static uint64_t operate(enum ftr_print_op op, uint64_t left, uint64_t right)
 {
@@ -186,15 +232,11 @@ static uint64_t operate(enum ftr_print_op op, uint64_t left, uint64_t right)
 	}
 }
 
-static uint64_t evaluate(const struct writer *self, uint16_t index)
+static uint64_t evaluate_slow(const struct writer *self, const struct ftr_print_term *term)
 {
-	const struct ftr_print_term *term = &self->print->terms.v[index];
-
 	switch (term->op) {
 	case FTR_PRINT_CONSTANT:
 		return term->number;
-	case FTR_PRINT_FIELD:
-		return field_read(self, term);
 	case FTR_PRINT_DYNAMIC_BYTES:
 		return ftr_kpage_dynamic_bytes(ftr_get_u32(self->data + term->offset,
 							   self->is_big));
@@ -221,13 +263,13 @@ static bool put_flags(struct writer *self, const struct ftr_print_step *step,
 		const struct ftr_print_row *row = &rows[i];
 
 		if (value == 0 && row->value < 0)
-			return put_string(self, step, row->text, SIZE_MAX);
+			return put_string(self, step, row->text, row->text_bytes);
 		if (row->value <= 0 || (value & (uint64_t)row->value) != (uint64_t)row->value)
 			continue;
 		if (has_delimiter && string->text != NULL &&
 		    !put(self, string->text, strlen(string->text)))
 			return false;
-		if (!put_string(self, step, row->text, SIZE_MAX))
+		if (!put_string(self, step, row->text, row->text_bytes))
 			return false;
 		has_delimiter = true;
 		value &= ~(uint64_t)row->value;
@@ -248,9 +290,17 @@ static bool put_symbol(struct writer *self, const struct ftr_print_step *step,
 
 	for (uint32_t i = 0; i < string->row_nr; i++) {
 		if ((uint64_t)rows[i].value == value)
-			return put_string(self, step, rows[i].text, SIZE_MAX);
+			return put_string(self, step, rows[i].text, rows[i].text_bytes);
 	}
 	return put_hex(self, value);
+}
+
+/* A step's width is not for them. */
+static bool put_pointed(struct writer *self, uint64_t addr)
+{
+	const char *text = ftr_hashmap_find(&self->ftrace->printks, addr);
+
+	return text == NULL ? put_bare_hex(self, addr) : put(self, text, strlen(text));
 }
 
 /* Of a record that is cut, zeros follow. */
@@ -278,6 +328,8 @@ static bool put_operand(struct writer *self, const struct ftr_print_step *step, 
 		at = ftr_get_u32(self->data + string->offset, self->is_big);
 		return put_bytes(self, step, string->base + ftr_kpage_dynamic_offset(at),
 				 UINT32_MAX);
+	case FTR_PRINT_POINTED:
+		return put_pointed(self, evaluate(self, string->term));
 	case FTR_PRINT_FLAGS:
 		return put_flags(self, step, string);
 	case FTR_PRINT_SYMBOLS:
@@ -315,8 +367,8 @@ static bool step_take(struct writer *self, const struct ftr_print_step *step)
 
 	switch (step->kind) {
 	case FTR_PRINT_STEP_LITERAL:
-		return put(self, self->print->literals.s + step->literal_start,
-			   step->literal_bytes);
+		return put_literal(self, self->print->literals.s + step->literal_start,
+				   step->literal_bytes);
 	case FTR_PRINT_STEP_NUMBER:
 		return put_number(self, step, evaluate(self, step->operand));
 	case FTR_PRINT_STEP_CHARACTER:
