@@ -34,6 +34,23 @@ static inline uint64_t ftr_get_u64(const void *p, bool is_big)
 	return is_big == FTR_HOST_IS_BIG ? v : __builtin_bswap64(v);
 }
 
+/* A number of 1, 2, 4 or 8 @bytes, by one load; of others: 0. */
+static inline uint64_t ftr_get_word(const uint8_t *p, size_t bytes, bool is_big)
+{
+	switch (bytes) {
+	case 1:
+		return *p;
+	case 2:
+		return ftr_get_u16(p, is_big);
+	case 4:
+		return ftr_get_u32(p, is_big);
+	case 8:
+		return ftr_get_u64(p, is_big);
+	default:
+		return 0;
+	}
+}
+
 /* A number of @bytes, 0..8. */
 static inline uint64_t ftr_get_unsigned(const uint8_t *p, size_t bytes, bool is_big)
 {

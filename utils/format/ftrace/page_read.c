@@ -133,21 +133,8 @@ static bool field_fits(const struct tep_format_field *field, uint32_t bytes)
 uint64_t ftr_ftrace_number(const struct ftr_ftrace_page *page,
 			   const struct tep_format_field *field)
 {
-	const uint8_t *p = page->data + field->offset;
-	bool is_big = page->ftrace->layout.is_big;
-
-	switch (field->size) {
-	case 1:
-		return *p;
-	case 2:
-		return ftr_get_u16(p, is_big);
-	case 4:
-		return ftr_get_u32(p, is_big);
-	case 8:
-		return ftr_get_u64(p, is_big);
-	default:
-		return 0;
-	}
+	return ftr_get_word(page->data + field->offset, (size_t)field->size,
+			    page->ftrace->layout.is_big);
 }
 
 struct ftr_ftrace_event *ftr_ftrace_page_event(const struct ftr_ftrace_page *page, uint32_t *id)

@@ -4,7 +4,9 @@
  * what libtraceevent parsed, print_run.c takes them; doc/adr/0072.
  *
  *	print = ftr_ftrace_print_new(tep);
- *	if (print == NULL || !ftr_ftrace_print_run(print, ftrace, page, out))
+ *	if (print != NULL)
+ *		ftr_ftrace_print_run(print, ftrace, page, out);
+ *	else
  *		(libtraceevent writes the text)
  */
 #ifndef FTR_FORMAT_FTRACE_PRINT_H
@@ -135,8 +137,8 @@ struct ftr_ftrace_print *ftr_ftrace_print_new(struct tep_event *tep);
 void ftr_ftrace_print_free(struct ftr_ftrace_print *print);	/* NULL is fine */
 
 /*
- * Append the text of the record at hand, which fits its format, to @out.  False: it does not end
- * where it should, or no memory (out->failed); @out is as it was.
+ * Append the text of the record at hand, which fits its format, to @out.  False: no memory
+ * (out->failed); the text is as it was.
  */
 bool ftr_ftrace_print_run(const struct ftr_ftrace_print *print, struct ftr_ftrace *ftrace,
 			  const struct ftr_ftrace_page *page, struct ftr_strbuf *out);

@@ -56,8 +56,10 @@ static inline bool put(struct writer *self, const char *text, size_t len)
 /* Most are short: 16 bytes are copied at once, of which those that count stay. */
 static inline bool put_literal(struct writer *self, const char *text, size_t len)
 {
-	if (len > FTR_PRINT_LITERAL_PAD || !room_take(self, FTR_PRINT_LITERAL_PAD))
+	if (len > FTR_PRINT_LITERAL_PAD)
 		return put(self, text, len);
+	if (!room_take(self, FTR_PRINT_LITERAL_PAD))
+		return false;
 	memcpy(self->next, text, FTR_PRINT_LITERAL_PAD);
 	self->next += len;
 	return true;
@@ -164,22 +166,6 @@ static bool put_number(struct writer *self, const struct ftr_print_step *step, u
 
 /* ---- numbers ---- */
 
-static inline uint64_t field_read(const struct writer *self, const struct ftr_print_term *term)
-{
-	const uint8_t *p = self->data + term->offset;
-
-	switch (term->bytes) {
-	case 1:
-		return *p;
-	case 2:
-		return ftr_get_u16(p, self->is_big);
-	case 4:
-		return ftr_get_u32(p, self->is_big);
-	default:
-		return ftr_get_u64(p, self->is_big);
-	}
-}
-
 static uint64_t evaluate_slow(const struct writer *self, const struct ftr_print_term *term);
 
 /* Most are fields. */
@@ -187,7 +173,9 @@ static inline uint64_t evaluate(const struct writer *self, uint16_t index)
 {
 	const struct ftr_print_term *term = &self->print->terms.v[index];
 
-	return term->op == FTR_PRINT_FIELD ? field_read(self, term) : evaluate_slow(self, term);
+	return term->op == FTR_PRINT_FIELD ?
+		       ftr_get_word(self->data + term->offset, term->bytes, self->is_big) :
+		       evaluate_slow(self, term);
 }
 
 static uint64_t operate(enum ftr_print_op op, uint64_t left, uint64_t right)
@@ -401,6 +389,7 @@ bool ftr_ftrace_print_run(const struct ftr_ftrace_print *print, struct ftr_ftrac
 	for (size_t i = 0; i < print->steps.nr; i++) {
 		if (!step_take(&writer, &print->steps.v[i])) {
 			out->len = start;
+			out->s[start] = '\0';
 			return false;
 		}
 	}

@@ -218,11 +218,10 @@ int ftr_ftrace_text(struct ftr_ftrace *ftrace, const struct ftr_ftrace_page *pag
 	size_t start = out->len;
 	struct ftr_slice line;
 
-	if (event->print == NULL || !ftr_ftrace_print_run(event->print, ftrace, page, out)) {
-		if (out->failed)
-			return -ENOMEM;
+	if (event->print == NULL)
 		return ftr_ftrace_text_by_library(ftrace, page, event, out);
-	}
+	if (!ftr_ftrace_print_run(event->print, ftrace, page, out))
+		return -ENOMEM;
 	line = line_of(out->s + start, out->len - start);
 	if (line.len > 0 && line.s != out->s + start)
 		memmove(out->s + start, line.s, line.len);
