@@ -94,6 +94,7 @@ EXTRA_DIST += \
 	doc/adr/0068-summary.md \
 	doc/adr/0070-recordings-sent-elsewhere.md \
 	doc/adr/0071-packed-blocks.md \
+	doc/adr/0072-print-fmts-as-steps.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 LINTS = \
+	tests/lint/distributed.py \
 	tests/lint/headers.py \
 	tests/lint/layers.py \
 	tests/lint/libftr_symbols.py \
