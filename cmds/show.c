@@ -28,6 +28,7 @@ int ftr_opened_pump(struct ftr_opened *opened, struct ftr_sink *sink, struct ftr
 {
 	int ret;
 
+	opened->trace->record_max = sink->ops->record_max;
 	ftr_progress_begin(opened->trace);
 	ret = ftr_pump(opened->source, sink, opened->trace, stats, err);
 	ftr_progress_end();

@@ -14,6 +14,11 @@ bool ftr_slice_eq(struct ftr_slice slice, const char *s)
 	return slice.len == len && memcmp(slice.s, s, len) == 0;
 }
 
+bool ftr_slice_same(struct ftr_slice a, struct ftr_slice b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
+}
+
 bool ftr_slice_starts(struct ftr_slice slice, const char *prefix)
 {
 	size_t len = strlen(prefix);

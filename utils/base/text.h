@@ -19,6 +19,7 @@ static inline struct ftr_slice ftr_slice_make(const char *s, size_t len)
 }
 
 bool ftr_slice_eq(struct ftr_slice slice, const char *s);
+bool ftr_slice_same(struct ftr_slice a, struct ftr_slice b);
 bool ftr_slice_starts(struct ftr_slice slice, const char *prefix);
 /*
  * Split at the first @sep: *head gets the part before it, *rest what follows; false at the end.

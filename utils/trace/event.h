@@ -17,6 +17,7 @@ struct ftr_task;
 struct ftr_func;
 struct ftr_argspec;
 struct ftr_syscall;
+struct ftr_tracepoint;
 
 enum ftr_event_type {
 	FTR_EVENT_ENTRY,	/* a traced function was called */
@@ -76,11 +77,18 @@ struct ftr_payload {
 	const struct ftr_argspec *spec;	/* (nullable: unknown layout) */
 	uint16_t len;
 	bool is_big_endian;
+	uint16_t cpu_nr;		/* of a record: plus 1, 0 = not known */
 	/*
 	 * (nullable) what an EXIT completes, a FORK or POINT is part of; lives as the trace, or as
 	 * the payload where that is_growing
 	 */
 	const struct ftr_syscall *syscall;
+	/*
+	 * (nullable) data is the kernel's record of the event, no text or arguments, because the
+	 * consumer asked for it (trace->record_max)
+	 */
+	const struct ftr_tracepoint *tracepoint;
+	const char *instance;	/* (nullable: the top one) whose buffer had the record */
 };
 
 struct ftr_event {

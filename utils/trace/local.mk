@@ -82,6 +82,7 @@ libftr_a_SOURCES += \
 	utils/trace/ties.h \
 	utils/trace/trace.c \
 	utils/trace/trace.h \
+	utils/trace/tracepoint.h \
 	utils/trace/value_path.c \
 	utils/trace/value_path.h \
 	utils/trace/watch.c \

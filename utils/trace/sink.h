@@ -18,6 +18,7 @@ struct ftr_trace;
 struct ftr_sink_ops {
 	size_t   size;			/* bytes of the concrete sink, base included */
 	uint32_t accepts;		/* FTR_BIT() of each event type it can represent */
+	uint32_t record_max; /* it keeps records of the kernel of so many bytes: tracepoint.h */
 	int  (*begin)(struct ftr_sink *sink, const struct ftr_trace *trace);	/* (nullable) */
 	int  (*event)(struct ftr_sink *sink, const struct ftr_event *ev);
 	/*

@@ -43,6 +43,8 @@ struct ftr_trace {
 	bool is_kernel_only;		/* there are no other functions */
 	/* (nullable: all) Of which tracepoints of the kernel the consumer needs payloads: slow. */
 	bool (*wants_text)(const char *name);
+	/* The consumer takes the kernel's records of so many bytes instead of texts; 0 = none. */
+	uint32_t record_max;
 	FTR_VEC(struct ftr_task *) tasks;	/* by id */
 	struct ftr_hashmap task_by_tid;
 	FTR_VEC(struct ftr_session *) sessions;	/* by start time */

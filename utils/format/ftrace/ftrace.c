@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/format/ftrace/print.h"
 #include "utils/object/symtab.h"
 #include "utils/trace/library.h"
 
 #define RECORD_BYTES_MAX 65536			/* a field beyond is damage */
+#define ID_PREFIX     "ID: "
 #define PRINT_NOTHING "print fmt: \"\"\n"
 
 /* ---- formats ---- */
@@ -127,6 +129,49 @@ static char *fields_alone(struct ftr_slice format, size_t fields_bytes)
 	return text;
 }
 
+/*
+ * What a writer needs that keeps the records: from us they are of its own byte order and size of
+ * longs, and it may have to give them another id.
+ */
+static int tracepoint_init(struct ftr_ftrace *ftrace, struct ftr_ftrace_event *event,
+			   struct ftr_slice format)
+{
+	const struct ftr_ftrace_layout *layout = &ftrace->layout;
+	const char *text;
+
+	if (layout->is_big != FTR_HOST_IS_BIG || layout->long_bytes != sizeof(uint64_t) ||
+	    ftrace->type->offset != 0 || ftrace->type->size != sizeof(event->tracepoint.id))
+		return 0;
+	text = ftr_arena_strndup(&ftrace->trace->arena, format.s, format.len);
+	if (text == NULL)
+		return -ENOMEM;
+	event->tracepoint = (struct ftr_tracepoint){
+		.name = event->name, .id = (uint16_t)event->id, .kernel = &ftrace->kernel,
+		.format = ftr_slice_make(text, format.len),
+	};
+	event->is_portable = true;
+	return 0;
+}
+
+/* The event that was parsed last.  Names need not be unique: texts may stand beside records. */
+static struct tep_event *event_find(const struct ftr_ftrace *ftrace, struct ftr_slice format,
+				    const char *system, const char *name)
+{
+	struct tep_event *tep = NULL;
+	struct ftr_slice line;
+	uint64_t id;
+
+	ftr_slice_split(&format, '\n', &line);
+	if (ftr_slice_split(&format, '\n', &line) && ftr_slice_starts(line, ID_PREFIX) &&
+	    ftr_parse_u64(ftr_slice_trim(ftr_slice_make(line.s + strlen(ID_PREFIX),
+							line.len - strlen(ID_PREFIX))),
+			  10, &id) == 0 && id < FTR_FTRACE_IDS)
+		tep = tep_find_event(ftrace->tep, (int)id);
+	if (tep != NULL && strcmp(tep->name, name) == 0 && strcmp(tep->system, system) == 0)
+		return tep;
+	return tep_find_event_by_name(ftrace->tep, system, name);
+}
+
 /* @trouble (nullable): it has no print fmt that could be used. */
 static int text_parse(struct ftr_ftrace *ftrace, const char *name, struct ftr_slice format,
 		      const char *trouble)
@@ -140,8 +185,7 @@ static int text_parse(struct ftr_ftrace *ftrace, const char *name, struct ftr_sl
 	if (system == NULL)
 		return -ENOMEM;
 	tep_parse_event(ftrace->tep, format.s, format.len, system);
-	tep = tep_find_event_by_name(ftrace->tep, system,
-				     colon + 1); /* there also without a print fmt */
+	tep = event_find(ftrace, format, system, colon + 1); /* also without a print fmt */
 	free(system);
 	ret = tep == NULL ? -EINVAL : event_add(ftrace, tep, name);
 	if (ret < 0)
@@ -153,7 +197,7 @@ static int text_parse(struct ftr_ftrace *ftrace, const char *name, struct ftr_sl
 						   "its print fmt could read beyond the record";
 	if (event->is_printable && event->printk == NULL)
 		event->print = ftr_ftrace_print_new(tep);
-	return 0;
+	return trouble == NULL ? tracepoint_init(ftrace, event, format) : 0;
 }
 
 int ftr_ftrace_format_add(struct ftr_ftrace *ftrace, struct ftr_slice system,
@@ -203,7 +247,7 @@ const struct ftr_func *ftr_ftrace_func(struct ftr_ftrace *ftrace, uint64_t addr)
 
 	if (ftrace->slots[at].func != NULL && ftrace->slots[at].addr == addr)
 		return ftrace->slots[at].func;
-	func = ftr_trace_resolve_module(ftrace->trace, ftrace->module, addr, 'K');
+	func = ftr_trace_resolve_module(ftrace->trace, ftrace->kernel.module, addr, 'K');
 	ftrace->slots[at].addr = addr;
 	ftrace->slots[at].func = func;
 	return func;
@@ -213,9 +257,9 @@ const char *ftr_ftrace_symbol(struct ftr_ftrace *ftrace, uint64_t addr, uint64_t
 {
 	const struct ftr_symbol *symbol = NULL;
 
-	ftr_trace_module_load(ftrace->trace, ftrace->module);
-	if (ftrace->module->symtab != NULL)
-		symbol = ftr_symtab_find(ftrace->module->symtab, addr);
+	ftr_trace_module_load(ftrace->trace, ftrace->kernel.module);
+	if (ftrace->kernel.module->symtab != NULL)
+		symbol = ftr_symtab_find(ftrace->kernel.module->symtab, addr);
 	if (symbol == NULL)
 		return NULL;
 	*offset = addr - symbol->addr;
@@ -248,10 +292,10 @@ int ftr_ftrace_init(struct ftr_ftrace *ftrace, struct ftr_trace *trace,
 	ftr_hashmap_init(&ftrace->printks);
 	ftrace->trace = trace;
 	ftrace->layout = *layout;
-	ftrace->module = ftr_trace_module_get(trace, FTR_KERNEL_PATH, NULL);
-	if (ftrace->module == NULL)
+	ftrace->kernel.module = ftr_trace_module_get(trace, FTR_KERNEL_PATH, NULL);
+	if (ftrace->kernel.module == NULL)
 		return -ENOMEM;
-	ftrace->module->is_absolute = true;
+	ftrace->kernel.module->is_absolute = true;
 	tep_set_loglevel(TEP_LOG_NONE);		/* what is wrong is warned about by us */
 	ftrace->tep = tep_alloc();
 	if (ftrace->tep == NULL)

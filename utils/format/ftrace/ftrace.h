@@ -24,6 +24,7 @@
 #include "utils/base/vec.h"
 #include "utils/trace/source.h"
 #include "utils/trace/trace.h"
+#include "utils/trace/tracepoint.h"
 
 #define FTR_FTRACE_IDS 65536		/* of events: 16 bits in the records */
 #define FTR_FTRACE_SLOT_BITS 10	/* of the direct-mapped cache of addresses */
@@ -68,6 +69,8 @@ struct ftr_ftrace_event {
 	bool     has_dynamic;		/* fields that hold where in the record their data lie */
 	bool     is_printable;	/* its print fmt can be followed without leaving the record */
 	struct ftr_ftrace_print *print;	/* (owned, nullable) the steps of its print fmt */
+	struct ftr_tracepoint tracepoint;
+	bool     is_portable;	/* who keeps records and format has all that a text needs */
 	const char *trouble;	/* (nullable) why it cannot: to be warned about, once */
 };
 
@@ -80,7 +83,7 @@ struct ftr_ftrace_layout {
 
 struct ftr_ftrace {
 	struct ftr_trace *trace;	/* (borrowed) */
-	struct ftr_module *module;	/* (borrowed) the kernel */
+	struct ftr_tracepoint_kernel kernel;
 	struct ftr_ftrace_layout layout;
 	struct tep_handle *tep;		/* (owned) */
 	struct ftr_ftrace_text *text;	/* (owned, nullable) */

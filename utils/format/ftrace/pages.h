@@ -61,8 +61,8 @@ struct ftr_ftrace_owner {
 	struct ftr_ftrace_task *(*first)(void *arg, const struct ftr_ftrace_cpu *cpu);
 	/* (nullable) Nanoseconds of a page's time. */
 	uint64_t (*time_ns)(void *arg, const struct ftr_ftrace_cpu *cpu, uint64_t time);
-	/* (nullable) What stands before the text of each event. */
-	const char *(*prefix)(void *arg, const struct ftr_ftrace_cpu *cpu);
+	/* (nullable) The instance whose buffer it is, NULL: the top one; stands before texts. */
+	const char *(*instance)(void *arg, const struct ftr_ftrace_cpu *cpu);
 	bool is_indexed;		/* sources of single tasks will be asked for */
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/format/ftrace/pages.h"
 
 #define BATCH 64	/* events: there may be thousands of tasks, each with a batch */
@@ -221,22 +222,49 @@ static bool wants_text(const struct ftr_trace *trace, struct ftr_ftrace_event *e
 	return event->text_wanted == FTR_FTRACE_WANTED;
 }
 
+static const char *instance_of(const struct ftr_ftrace_pages *pages, const struct cursor *cursor)
+{
+	return pages->owner->instance == NULL ? NULL :
+						pages->owner->instance(pages->arg, cursor->cpu);
+}
+
+/* As it lies in the page, for who keeps it. */
+static bool record_fill(struct kernel_source *self, const struct cursor *cursor,
+			struct ftr_event *ev)
+{
+	const struct ftr_ftrace *ftrace = self->pages->ftrace;
+	const struct ftr_ftrace_event *event = cursor->event;
+	const char *instance = instance_of(self->pages, cursor);
+
+	if (cursor->page.bytes > ftrace->trace->record_max || !event->is_portable ||
+	    (event->printk != NULL && ftrace->kernel.printk_formats.len == 0))
+		return false;
+	self->payloads[ev - self->batch] = (struct ftr_payload){
+		.data = cursor->page.data, .len = (uint16_t)cursor->page.bytes,
+		.is_big_endian = FTR_HOST_IS_BIG, .tracepoint = &event->tracepoint,
+		.instance = instance, .cpu_nr = cursor->cpu->cpu_nr,
+	};
+	ev->payload = &self->payloads[ev - self->batch];
+	return true;
+}
+
 static int point_fill(struct kernel_source *self, const struct cursor *cursor, struct ftr_event *ev)
 {
 	const struct ftr_ftrace_pages *pages = self->pages;
 	size_t start = self->bytes.len;
-	const char *prefix = pages->owner->prefix == NULL ?
-				     NULL : pages->owner->prefix(pages->arg, cursor->cpu);
+	const char *instance;
 	int ret;
 
 	ev->type = FTR_EVENT_POINT;
 	ev->point.id = cursor->event->id;
 	ev->point.name = cursor->event->name;
 	ev->point.cpu_nr = cursor->cpu->cpu_nr;
-	if (!wants_text(pages->ftrace->trace, cursor->event))
+	if (record_fill(self, cursor, ev) ||
+	    !wants_text(pages->ftrace->trace, cursor->event))
 		return 0;
-	if (prefix != NULL)
-		ftr_strbuf_put(&self->bytes, prefix, strlen(prefix));
+	instance = instance_of(pages, cursor);
+	if (instance != NULL)
+		ftr_strbuf_printf(&self->bytes, "%s: ", instance);
 	ret = ftr_ftrace_text(pages->ftrace, &cursor->page, cursor->event, &self->bytes);
 	payload_set(self, ev, start);
 	return ret;
@@ -248,6 +276,9 @@ static int call_fill(struct kernel_source *self, const struct cursor *cursor, st
 	ev->depth = FTR_DEPTH_UNKNOWN;
 	ev->call.addr = ftr_ftrace_number(&cursor->page, cursor->event->func);
 	ev->call.func = ftr_ftrace_func(self->pages->ftrace, ev->call.addr);
+	/* Beside calls of programs, which a writer makes alike, it could not keep them apart. */
+	if (self->pages->ftrace->trace->is_kernel_only)
+		record_fill(self, cursor, ev);
 	return ev->call.func == NULL ? -ENOMEM : 0;
 }
 
@@ -286,7 +317,7 @@ static ssize_t kernel_source_next(struct ftr_source *source, struct ftr_event **
 		cursor_next(self, cursor);
 	}
 	for (size_t i = 0; i < nr; i++) {
-		if (self->batch[i].payload != NULL)
+		if (self->batch[i].payload != NULL && self->payloads[i].tracepoint == NULL)
 			self->payloads[i].data = (const uint8_t *)ftr_strbuf_str(&self->bytes) +
 						 (uintptr_t)self->payloads[i].data;
 	}

@@ -11,6 +11,7 @@
 #include "utils/format/ftrace/page_layout.h"
 #include "utils/trace/event.h"
 #include "utils/trace/task.h"
+#include "utils/trace/tracepoint.h"
 
 /* What all records begin with. */
 struct common {
@@ -90,6 +91,7 @@ void ftr_krec_names_init(struct ftr_krec_names *names)
 {
 	*names = (struct ftr_krec_names){ .id_next = FTR_KREC_ID_MAX };
 	ftr_strpool_init(&names->names);
+	ftr_hashmap_init(&names->kept_by_key);
 	id_take(names, 0);
 	id_take(names, FTR_KREC_ID_EXIT);
 	id_take(names, FTR_KREC_ID_ENTRY);
@@ -98,6 +100,8 @@ void ftr_krec_names_init(struct ftr_krec_names *names)
 void ftr_krec_names_fini(struct ftr_krec_names *names)
 {
 	ftr_vec_fini(&names->tracepoints);
+	ftr_vec_fini(&names->kept);
+	ftr_hashmap_fini(&names->kept_by_key);
 	ftr_strpool_fini(&names->names);
 }
 
@@ -112,6 +116,64 @@ int ftr_krec_id(struct ftr_krec_names *names, const char *text, uint64_t id)
 		return names->tracepoints.v[name->id].id;
 	added = (struct ftr_krec_tracepoint){ name, name_is_fit(name) ? id_choose(names, id) : 0 };
 	return ftr_vec_push(&names->tracepoints, added) < 0 ? -ENOMEM : added.id;
+}
+
+static bool is_of_call(const struct ftr_tracepoint *tracepoint)
+{
+	return strcmp(tracepoint->name, FTR_KREC_NAME_ENTRY) == 0 ||
+	       strcmp(tracepoint->name, FTR_KREC_NAME_EXIT) == 0;
+}
+
+/* The same kind of event in another trace; its number.  SIZE_MAX: there is none. */
+static size_t kept_find(const struct ftr_krec_names *names, const struct ftr_tracepoint *tracepoint)
+{
+	for (size_t i = 0; i < names->kept.nr; i++) {
+		const struct ftr_tracepoint *other = names->kept.v[i].tracepoint;
+
+		if (strcmp(other->name, tracepoint->name) == 0 &&
+		    ftr_slice_same(other->format, tracepoint->format))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* Calls that are kept and calls that we make are not in one file: they may have one id. */
+static uint16_t kept_id_choose(struct ftr_krec_names *names,
+			       const struct ftr_tracepoint *tracepoint)
+{
+	if ((tracepoint->id == FTR_KREC_ID_ENTRY || tracepoint->id == FTR_KREC_ID_EXIT) &&
+	    is_of_call(tracepoint))
+		return tracepoint->id;
+	return id_choose(names, tracepoint->id);
+}
+
+bool ftr_krec_keeps_calls(const struct ftr_krec_names *names)
+{
+	for (size_t i = 0; i < names->kept.nr; i++) {
+		if (is_of_call(names->kept.v[i].tracepoint))
+			return true;
+	}
+	return false;
+}
+
+int ftr_krec_kept_id(struct ftr_krec_names *names, const struct ftr_tracepoint *tracepoint)
+{
+	const uint64_t key = (uintptr_t)tracepoint;
+	size_t at = (uintptr_t)ftr_hashmap_find(&names->kept_by_key, key);
+
+	if (at > 0)
+		return names->kept.v[at - 1].id;
+	at = kept_find(names, tracepoint);
+	if (at == SIZE_MAX) {
+		const struct ftr_krec_kept kept = { tracepoint, kept_id_choose(names, tracepoint) };
+
+		at = names->kept.nr;
+		if (ftr_vec_push(&names->kept, kept) < 0)
+			return -ENOMEM;
+	}
+	if (ftr_hashmap_set(&names->kept_by_key, key, (void *)(uintptr_t)(at + 1)) < 0)
+		return -ENOMEM;
+	return names->kept.v[at].id;
 }
 
 /* ---- records ---- */
@@ -169,6 +231,15 @@ bool ftr_krec_text(struct ftr_krec *rec, int32_t tid, uint32_t id, const char *t
 	record->text_at = ftr_kpage_dynamic((uint32_t)head, (uint32_t)fit + 1);
 	rec->len = (uint32_t)(head + fit + 1);
 	return fit == len;
+}
+
+void ftr_krec_keep(struct ftr_krec *rec, const uint8_t *data, uint32_t len, uint32_t id)
+{
+	const uint16_t type = (uint16_t)id;
+
+	memcpy(rec->bytes, data, len);
+	memcpy(rec->bytes + offsetof(struct common, type), &type, sizeof(type));
+	rec->len = len;
 }
 
 /* ---- formats ---- */
@@ -235,6 +306,20 @@ void ftr_krec_put_format(struct ftr_strbuf *text, const char *name, uint32_t id)
 {
 	ftr_strbuf_printf(text, "name: %s\nID: %u\n%s%s", name_of(name, id), id, common_format,
 			  fields_of(id));
+}
+
+void ftr_krec_put_kept_format(struct ftr_strbuf *text, const struct ftr_krec_kept *kept)
+{
+	struct ftr_slice rest = kept->tracepoint->format, name, id;
+
+	if (kept->id == kept->tracepoint->id) {
+		ftr_strbuf_put(text, rest.s, rest.len);
+		return;
+	}
+	ftr_slice_split(&rest, '\n', &name);
+	ftr_slice_split(&rest, '\n', &id);
+	ftr_strbuf_printf(text, "%.*s\nID: %u\n", (int)name.len, name.s, kept->id);
+	ftr_strbuf_put(text, rest.s, rest.len);
 }
 
 void ftr_krec_put_header_page(struct ftr_strbuf *text)

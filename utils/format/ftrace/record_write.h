@@ -11,12 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/base/hashmap.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/strpool.h"
 #include "utils/base/vec.h"
 #include "utils/format/ftrace/page_write.h"
 
 struct ftr_event;
+struct ftr_tracepoint;
 
 #define FTR_KREC_ID_EXIT  10u		/* as kernels number them */
 #define FTR_KREC_ID_ENTRY 11u
@@ -30,8 +32,16 @@ struct ftr_krec_tracepoint {
 	uint16_t id;
 };
 
+/* One whose records are kept as they are. */
+struct ftr_krec_kept {
+	const struct ftr_tracepoint *tracepoint;	/* (borrowed) */
+	uint16_t id;			/* in the file */
+};
+
 /* The tracepoints of one file. */
 struct ftr_krec_names {
+	FTR_VEC(struct ftr_krec_kept) kept;
+	struct ftr_hashmap kept_by_key; /* index in kept, plus 1, by address of the tracepoint */
 	struct ftr_strpool names;
 	FTR_VEC(struct ftr_krec_tracepoint) tracepoints;	/* by id of the name */
 	uint8_t ids[(FTR_KREC_ID_MAX + 1) / 8];		/* those that are taken */
@@ -46,6 +56,12 @@ void ftr_krec_names_fini(struct ftr_krec_names *names);
  */
 int ftr_krec_id(struct ftr_krec_names *names, const char *name, uint64_t id);
 
+/* The same for one whose records are kept: its own where it is free.  -ENOMEM; 0: none is left. */
+int ftr_krec_kept_id(struct ftr_krec_names *names, const struct ftr_tracepoint *tracepoint);
+
+/* Are there calls among those that are kept?  Then there is no place for others. */
+bool ftr_krec_keeps_calls(const struct ftr_krec_names *names);
+
 /* A record in the making. */
 struct ftr_krec {
 	uint32_t len;
@@ -57,8 +73,12 @@ void ftr_krec_call(struct ftr_krec *rec, const struct ftr_event *ev, uint64_t ad
 /* An event of the task @tid with a text.  False: it was cut, where a character ends. */
 bool ftr_krec_text(struct ftr_krec *rec, int32_t tid, uint32_t id, const char *text, size_t len);
 
+/* A record of @len bytes, FTR_KBUF_RECORD_MAX at most, as it was but for its id. */
+void ftr_krec_keep(struct ftr_krec *rec, const uint8_t *data, uint32_t len, uint32_t id);
+
 /* The contents of tracefs' files: "SYSTEM:NAME" of @id as its format, and header_page. */
 void ftr_krec_put_format(struct ftr_strbuf *text, const char *name, uint32_t id);
+void ftr_krec_put_kept_format(struct ftr_strbuf *text, const struct ftr_krec_kept *kept);
 void ftr_krec_put_header_page(struct ftr_strbuf *text);
 
 #endif /* FTR_FORMAT_FTRACE_RECORD_WRITE_H */

@@ -34,6 +34,8 @@ enum {
 	TDAT_OPTION_LAST	  = 25,
 };
 
+#define TDAT_SYSTEM_FTRACE "ftrace"	/* of the events whose formats come first */
+
 /* The VERSION option of files by ftr: events of the CPUs from a number on have no CPU. */
 #define TDAT_VERSION_PREFIX "ftr "
 #define TDAT_VERSION_TASKS  ", tasks as CPUs from "

@@ -64,7 +64,6 @@ struct tdat_clock {
 /* A ring buffer: the top one, whose name is "", or an instance. */
 struct tdat_buffer {
 	const char *name;
-	const char *prefix;		/* (nullable) "NAME: " */
 	const char *clock;		/* (nullable: not known) */
 	bool is_ticks;			/* of a clock that does not count nanoseconds */
 };

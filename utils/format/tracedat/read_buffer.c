@@ -19,7 +19,6 @@ struct tdat_buffer *tdat_buffer_new(struct tdat_reader *reader, struct ftr_slice
 {
 	struct ftr_arena *arena = &reader->trace->arena;
 	struct tdat_buffer *buffer = ftr_arena_alloc(arena, sizeof(*buffer));
-	char *prefix;
 
 	if (buffer == NULL)
 		return NULL;
@@ -36,13 +35,6 @@ struct tdat_buffer *tdat_buffer_new(struct tdat_reader *reader, struct ftr_slice
 			      reader->in.name, buffer->clock);
 		reader->clock.has_warned = true;
 	}
-	if (name.len == 0)
-		return buffer;
-	prefix = ftr_arena_alloc(arena, strlen(buffer->name) + sizeof(": "));
-	if (prefix == NULL)
-		return NULL;
-	strcpy(stpcpy(prefix, buffer->name), ": ");
-	buffer->prefix = prefix;
 	return buffer;
 }
 

@@ -17,7 +17,6 @@
 
 #define HEADER_PAGE  "header_page"
 #define HEADER_EVENT "header_event"
-#define SYSTEM_FTRACE "ftrace"
 
 /* ---- header_page, header_event ---- */
 
@@ -102,18 +101,35 @@ static int formats_load(struct tdat_reader *reader, struct ftr_slice system, str
 
 static int ftrace_formats_load(struct tdat_reader *reader, struct tdat_part *part)
 {
-	return formats_load(reader, ftr_slice_make(SYSTEM_FTRACE, strlen(SYSTEM_FTRACE)), part);
+	const size_t len = strlen(TDAT_SYSTEM_FTRACE);
+
+	return formats_load(reader, ftr_slice_make(TDAT_SYSTEM_FTRACE, len), part);
 }
 
-static struct ftr_slice system_take(struct tdat_part *part)
+/* Of one that has texts alone, by ftr; they are no records that could be kept. */
+static struct ftr_slice system_take(struct tdat_part *part, bool *has_texts)
 {
 	const size_t len = strlen(TDAT_TEXT_SUFFIX);
 	struct ftr_slice system = tdat_string(part);
 
-	if (system.len > len && ftr_slice_eq(ftr_slice_make(system.s + system.len - len, len),
-					     TDAT_TEXT_SUFFIX))
+	*has_texts = system.len > len &&
+		     ftr_slice_eq(ftr_slice_make(system.s + system.len - len, len),
+				  TDAT_TEXT_SUFFIX);
+	if (*has_texts)
 		system.len -= len;
 	return system;
+}
+
+static int system_load(struct tdat_reader *reader, struct tdat_part *part)
+{
+	size_t from = reader->ftrace.events.nr;
+	bool has_texts;
+	struct ftr_slice system = system_take(part, &has_texts);
+	int ret = formats_load(reader, system, part);
+
+	for (size_t i = from; has_texts && i < reader->ftrace.events.nr; i++)
+		reader->ftrace.events.v[i]->is_portable = false;
+	return ret;
 }
 
 static int event_formats_load(struct tdat_reader *reader, struct tdat_part *part)
@@ -121,9 +137,8 @@ static int event_formats_load(struct tdat_reader *reader, struct tdat_part *part
 	uint64_t nr = tdat_number(part, 4);
 	int ret = part->is_short ? -EBADMSG : 0;
 
-	while (ret == 0 && nr-- > 0) {
-		ret = formats_load(reader, system_take(part), part);
-	}
+	while (ret == 0 && nr-- > 0)
+		ret = system_load(reader, part);
 	return ret;
 }
 
@@ -142,6 +157,7 @@ static int printk_load(struct tdat_reader *reader, struct tdat_part *part)
 
 	if (part->is_short)
 		return -EBADMSG;
+	reader->ftrace.kernel.printk_formats = text;
 	if (ftr_ftrace_printk_formats(&reader->ftrace, text, &damaged_nr) < 0)
 		return -ENOMEM;
 	if (damaged_nr > 0)

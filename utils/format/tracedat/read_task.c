@@ -72,14 +72,16 @@ static struct ftr_ftrace_task *owner_first(void *arg, const struct ftr_ftrace_cp
 	return tdat_task_get(arg, 0);
 }
 
-static const char *owner_prefix(void *arg, const struct ftr_ftrace_cpu *cpu)
+static const char *owner_instance(void *arg, const struct ftr_ftrace_cpu *cpu)
 {
-	return ((const struct tdat_buffer *)cpu->buffer)->prefix;
+	const char *name = ((const struct tdat_buffer *)cpu->buffer)->name;
+
+	return name[0] == '\0' ? NULL : name;
 }
 
 const struct ftr_ftrace_owner tdat_owner = {
 	.task	 = owner_task,
 	.first	 = owner_first,
 	.time_ns = tdat_time_ns,
-	.prefix	 = owner_prefix,
+	.instance = owner_instance,
 };

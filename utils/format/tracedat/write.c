@@ -23,7 +23,7 @@
 
 #define NAME_BYTES  128
 #define SYSTEM	    "ftr:"		/* of events without one */
-#define SYSTEM_OF_TRACERS "ftrace:"	/* readers know what such events hold */
+#define SYSTEM_OF_TRACERS TDAT_SYSTEM_FTRACE ":"	/* readers know what such events hold */
 #define NAME_ARGS   "ftr:args"
 #define NAME_RETVAL "ftr:retval"
 
@@ -49,20 +49,40 @@ static int trace_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	ftr_hashmap_init(&w->taken);
 	ftr_strbuf_init(&w->text);
 	ftr_strbuf_init(&w->cut_text);
+	if (ftr_vec_push(&w->buffers, (struct tdat_out_buffer){ .name = "" }) < 0)
+		return no_memory(w);
 	return ftr_scratch_open(&w->scratch, w->base.err);
 }
 
 /* ---- CPUs ---- */
 
-static struct tdat_out_cpu *real_cpu(struct tdat_writer *w, uint32_t cpu)
+static struct tdat_out_buffer *buffer_get(struct tdat_writer *w, const char *name)
 {
-	while (w->cpus.nr <= cpu) {
-		if (ftr_vec_push(&w->cpus, NULL) < 0)
+	for (size_t i = 0; i < w->buffers.nr; i++) {
+		if (strcmp(w->buffers.v[i].name, name) == 0)
+			return &w->buffers.v[i];
+	}
+	if (ftr_vec_push(&w->buffers, (struct tdat_out_buffer){ .name = name }) < 0)
+		return NULL;
+	return &w->buffers.v[w->buffers.nr - 1];
+}
+
+static struct tdat_out_cpu *real_cpu(struct tdat_writer *w, const char *instance, uint32_t cpu)
+{
+	struct tdat_out_buffer *buffer = instance == NULL ? &w->buffers.v[0] :
+							    buffer_get(w, instance);
+
+	while (buffer != NULL && buffer->cpus.nr <= cpu) {
+		if (ftr_vec_push(&buffer->cpus, NULL) < 0)
 			return NULL;
 	}
-	if (w->cpus.v[cpu] == NULL)
-		w->cpus.v[cpu] = calloc(1, sizeof(struct tdat_out_cpu));
-	return w->cpus.v[cpu];
+	if (buffer == NULL)
+		return NULL;
+	if (buffer->cpus.v[cpu] == NULL)
+		buffer->cpus.v[cpu] = calloc(1, sizeof(struct tdat_out_cpu));
+	if (w->cpu_nr <= cpu)
+		w->cpu_nr = cpu + 1;
+	return buffer->cpus.v[cpu];
 }
 
 static struct tdat_out_cpu *task_cpu(struct tdat_writer *w, const struct ftr_task *task)
@@ -90,11 +110,16 @@ static struct tdat_out_cpu *task_cpu(struct tdat_writer *w, const struct ftr_tas
 	return cpu;
 }
 
-/* Where an event goes that is about to be written.  @cpu_nr: plus 1, 0 = not known. */
+/*
+ * Where an event goes that is about to be written.  @cpu_nr: plus 1, 0 = not known.  @instance:
+ * NULL = the top buffer.
+ */
 static struct tdat_out_cpu *cpu_get(struct tdat_writer *w, const struct ftr_task *task,
-				    uint16_t cpu_nr)
+				    const char *instance, uint16_t cpu_nr,
+				    enum tdat_out_has has)
 {
-	struct tdat_out_cpu *cpu = cpu_nr > 0 ? real_cpu(w, cpu_nr - 1u) : task_cpu(w, task);
+	struct tdat_out_cpu *cpu = cpu_nr > 0 ? real_cpu(w, instance, cpu_nr - 1u) :
+						task_cpu(w, task);
 
 	while (cpu != NULL && w->has_records.nr <= task->id) {
 		if (ftr_vec_push(&w->has_records, 0) < 0)
@@ -104,7 +129,7 @@ static struct tdat_out_cpu *cpu_get(struct tdat_writer *w, const struct ftr_task
 		no_memory(w);
 		return NULL;
 	}
-	w->has_records.v[task->id] = 1;
+	w->has_records.v[task->id] |= (uint8_t)has;
 	return cpu;
 }
 
@@ -125,10 +150,9 @@ static uint64_t cpu_time(struct tdat_writer *w, const struct tdat_out_cpu *cpu, 
 	return cpu->kbuf.last_ns;
 }
 
-static int record_put(struct tdat_writer *w, const struct ftr_event *ev, uint16_t cpu_nr,
-		      const struct ftr_krec *rec)
+static int cpu_put(struct tdat_writer *w, struct tdat_out_cpu *cpu, const struct ftr_event *ev,
+		   const struct ftr_krec *rec)
 {
-	struct tdat_out_cpu *cpu = cpu_get(w, ev->task, cpu_nr);
 	uint64_t time_ns;
 	int ret = 0;
 
@@ -140,9 +164,16 @@ static int record_put(struct tdat_writer *w, const struct ftr_event *ev, uint16_
 	return ret;
 }
 
+static int record_put(struct tdat_writer *w, const struct ftr_event *ev, uint16_t cpu_nr,
+		      const struct ftr_krec *rec)
+{
+	return cpu_put(w, cpu_get(w, ev->task, NULL, cpu_nr, TDAT_OUT_HAS_MADE), ev, rec);
+}
+
 static int lost_put(struct tdat_writer *w, const struct ftr_event *ev)
 {
-	struct tdat_out_cpu *cpu = cpu_get(w, ev->task, ev->lost.cpu_nr);
+	struct tdat_out_cpu *cpu = cpu_get(w, ev->task, NULL, ev->lost.cpu_nr,
+					   TDAT_OUT_HAS_KEPT);
 	uint64_t time_ns;
 	int ret = 0;
 
@@ -211,12 +242,37 @@ static struct ftr_slice payload_text(struct tdat_writer *w, const struct ftr_eve
 	return ftr_slice_make(ftr_strbuf_str(&w->text), w->text.len);
 }
 
+static int kept_put(struct tdat_writer *w, const struct ftr_event *ev)
+{
+	const struct ftr_payload *payload = ev->payload;
+	int id = ftr_krec_kept_id(&w->names, payload->tracepoint);
+	struct ftr_krec rec;
+
+	if (id < 0)
+		return no_memory(w);
+	if (id == 0) {
+		w->other_nr++;
+		return 0;
+	}
+	ftr_krec_keep(&rec, payload->data, payload->len, (uint32_t)id);
+	return cpu_put(w,
+		       cpu_get(w, ev->task, payload->instance, payload->cpu_nr, TDAT_OUT_HAS_KEPT),
+		       ev, &rec);
+}
+
 static int call_put(struct tdat_writer *w, const struct ftr_event *ev)
 {
 	struct ftr_krec rec;
 	uint64_t addr = 0;
-	int ret = func_addr(w, ev->call.func, &addr);
+	int ret;
 
+	if (ev->payload != NULL && ev->payload->tracepoint != NULL)
+		return kept_put(w, ev);
+	if (w->trace->is_kernel_only && ftr_krec_keeps_calls(&w->names)) {
+		w->other_nr += !(ev->flags & FTR_EVENT_INFERRED); /* readers infer it again */
+		return 0;
+	}
+	ret = func_addr(w, ev->call.func, &addr);
 	if (ret < 0)
 		return ret;
 	ftr_krec_call(&rec, ev, addr, ev->depth);
@@ -254,9 +310,12 @@ static int point_put(struct tdat_writer *w, const struct ftr_event *ev)
 {
 	const size_t len = strlen(SYSTEM_OF_TRACERS);
 	const char *own = ev->point.name;
-	bool is_of_tracer = strncmp(own, SYSTEM_OF_TRACERS, len) == 0;
+	bool is_of_tracer;
 	char name[NAME_BYTES];
 
+	if (ev->payload != NULL && ev->payload->tracepoint != NULL)
+		return kept_put(w, ev);
+	is_of_tracer = strncmp(own, SYSTEM_OF_TRACERS, len) == 0;
 	if (ev->point.kind != FTR_POINT_INSTANT ||
 	    !name_make(name, sizeof(name), is_of_tracer ? own + len : own)) {
 		w->other_nr++;
@@ -294,8 +353,10 @@ static int cpus_flush(struct tdat_writer *w)
 {
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < w->cpus.nr; i++)
-		ret = cpu_flush(w, w->cpus.v[i]);
+	for (size_t i = 0; i < w->buffers.nr; i++) {
+		for (size_t k = 0; ret == 0 && k < w->buffers.v[i].cpus.nr; k++)
+			ret = cpu_flush(w, w->buffers.v[i].cpus.v[k]);
+	}
 	for (size_t i = 0; ret == 0 && i < w->tasks.nr; i++)
 		ret = cpu_flush(w, w->tasks.v[i]);
 	return ret;
@@ -315,13 +376,30 @@ static int cpu_write(struct tdat_writer *w, const struct tdat_out_cpu *cpu)
 	return ret;
 }
 
+/* In the order that their places have. */
+static int cpus_write(struct tdat_writer *w)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < w->buffers.nr; i++) {
+		const struct tdat_out_buffer *buffer = &w->buffers.v[i];
+
+		for (size_t k = 0; ret == 0 && k < buffer->cpus.nr; k++)
+			ret = cpu_write(w, buffer->cpus.v[k]);
+		for (size_t k = 0; ret == 0 && i == 0 && k < w->tasks.nr; k++)
+			ret = cpu_write(w, w->tasks.v[k]);
+	}
+	return ret;
+}
+
 /* Threads are tasks to the kernel, whose processes its records do not name. */
 static uint64_t threads_count(const struct tdat_writer *w)
 {
 	uint64_t nr = 0;
 
 	for (size_t i = 0; i < w->has_records.nr; i++)
-		nr += w->has_records.v[i] && !ftr_task_is_main(w->trace->tasks.v[i]);
+		nr += (w->has_records.v[i] & TDAT_OUT_HAS_MADE) &&
+		      !ftr_task_is_main(w->trace->tasks.v[i]);
 	return nr;
 }
 
@@ -357,10 +435,8 @@ static int trace_end(struct ftr_sink *sink)
 	else
 		ftr_ostream_write(w->base.out, head.s, head.len);
 	ftr_strbuf_fini(&head);
-	for (size_t i = 0; ret == 0 && i < w->cpus.nr; i++)
-		ret = cpu_write(w, w->cpus.v[i]);
-	for (size_t i = 0; ret == 0 && i < w->tasks.nr; i++)
-		ret = cpu_write(w, w->tasks.v[i]);
+	if (ret == 0)
+		ret = cpus_write(w);
 	cuts_report(w);
 	return ret;
 }
@@ -378,11 +454,14 @@ static void trace_fini(struct ftr_sink *sink)
 
 	if (!w->has_begun)
 		return;
-	for (size_t i = 0; i < w->cpus.nr; i++)
-		cpu_free(w->cpus.v[i]);
+	for (size_t i = 0; i < w->buffers.nr; i++) {
+		for (size_t k = 0; k < w->buffers.v[i].cpus.nr; k++)
+			cpu_free(w->buffers.v[i].cpus.v[k]);
+		ftr_vec_fini(&w->buffers.v[i].cpus);
+	}
 	for (size_t i = 0; i < w->tasks.nr; i++)
 		cpu_free(w->tasks.v[i]);
-	ftr_vec_fini(&w->cpus);
+	ftr_vec_fini(&w->buffers);
 	ftr_vec_fini(&w->tasks);
 	ftr_vec_fini(&w->task_cpus);
 	ftr_vec_fini(&w->has_records);
@@ -398,6 +477,7 @@ const struct ftr_sink_ops tdat_sink_ops = {
 	.size	 = sizeof(struct tdat_writer),
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT) |
 		   FTR_BIT(FTR_EVENT_LOST),
+	.record_max = FTR_KBUF_RECORD_MAX,
 	.begin	 = trace_begin,
 	.event	 = trace_event,
 	.end	 = trace_end,

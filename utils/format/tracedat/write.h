@@ -20,15 +20,29 @@ struct tdat_out_cpu {
 	FTR_VEC(uint64_t) pages;	/* where they are in the scratch file */
 };
 
+/* The top buffer, or an instance. */
+struct tdat_out_buffer {
+	const char *name;		/* (borrowed) "" = the top one */
+	FTR_VEC(struct tdat_out_cpu *) cpus;	/* (owned, nullable) real ones */
+};
+
+/* What was written of a task. */
+enum tdat_out_has {
+	TDAT_OUT_HAS_MADE = 1 << 0,	/* records that we made, which do not tell its process */
+	TDAT_OUT_HAS_KEPT = 1 << 1,
+};
+
 struct tdat_writer {
 	struct ftr_sink base;
 	const struct ftr_trace *trace;
 	struct ftr_scratch scratch;
 	struct ftr_krec_names names;
-	FTR_VEC(struct tdat_out_cpu *) cpus;	/* (owned, nullable) real ones */
-	FTR_VEC(struct tdat_out_cpu *) tasks;	/* (owned) in order of their first events */
+	FTR_VEC(struct tdat_out_buffer) buffers;	/* the top one, and those with records */
+	size_t cpu_nr;				/* of real ones, in the buffer that has most */
+	FTR_VEC(struct tdat_out_cpu *) tasks;	/* (owned) of the top one, in order of their first
+						 * events */
 	FTR_VEC(uint32_t) task_cpus;		/* by id: index in tasks, plus 1; 0 = none yet */
-	FTR_VEC(uint8_t) has_records;		/* by id of the task: something was written */
+	FTR_VEC(uint8_t) has_records;		/* by id of the task: enum tdat_out_has flags */
 	FTR_VEC(uint64_t) addrs;		/* of functions, by id; 0 = not used yet */
 	struct ftr_hashmap taken;		/* addresses */
 	uint64_t addr_next;

@@ -10,6 +10,9 @@
 
 #include "utils/base/bytes.h"
 #include "utils/format/tracedat/write.h"
+#include "utils/object/symtab.h"
+#include "utils/trace/library.h"
+#include "utils/trace/tracepoint.h"
 
 #define BLANK "\xc2\xa0"		/* U+00A0: a symbol ends at a blank */
 
@@ -80,49 +83,105 @@ static void put_format(struct ftr_strbuf *out, const char *name, uint32_t id)
 	put_sized(out, &text, 8);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct ftr_krec_tracepoint *x = a, *y = b;
+/* An event's format: of a text, or of records that are kept. */
+struct format {
+	const char *name;		/* "SYSTEM:NAME" */
+	const struct ftr_krec_tracepoint *text;	/* (nullable) */
+	const struct ftr_krec_kept *kept;	/* (nullable) */
+};
 
-	return strcmp(x->name->s, y->name->s);
+static size_t system_len(const char *name)
+{
+	return (size_t)(strchr(name, ':') - name);
 }
 
-static size_t system_len(const struct ftr_krec_tracepoint *of)
+static bool is_of_ftrace(const char *name)
 {
-	return (size_t)(strchr(of->name->s, ':') - of->name->s);
+	return strncmp(name, TDAT_SYSTEM_FTRACE ":", sizeof(TDAT_SYSTEM_FTRACE)) == 0;
+}
+
+static bool is_same_system(const struct format *a, const struct format *b)
+{
+	return (a->kept != NULL) == (b->kept != NULL) &&
+	       strncmp(a->name, b->name, system_len(a->name) + 1) == 0;
+}
+
+static int compare_formats(const void *a, const void *b)
+{
+	const struct format *x = a, *y = b;
+	size_t x_len = system_len(x->name), y_len = system_len(y->name);
+	int diff = strncmp(x->name, y->name, x_len < y_len ? x_len : y_len);
+
+	if (diff == 0 && x_len != y_len)
+		diff = x_len < y_len ? -1 : 1;
+	if (diff == 0)
+		diff = (x->kept != NULL) - (y->kept != NULL);
+	return diff != 0 ? diff : strcmp(x->name, y->name);
+}
+
+static void put_kept(struct ftr_strbuf *out, const struct ftr_krec_kept *kept)
+{
+	struct ftr_strbuf text;
+
+	ftr_strbuf_init(&text);
+	ftr_krec_put_kept_format(&text, kept);
+	put_sized(out, &text, 8);
+}
+
+static void put_system(struct ftr_strbuf *out, const struct format *at, size_t nr)
+{
+	ftr_strbuf_put(out, at->name, system_len(at->name));
+	put_string(out, at->kept != NULL ? "" : TDAT_TEXT_SUFFIX);
+	put_u32(out, (uint32_t)nr);
+	for (size_t i = 0; i < nr; i++) {
+		if (at[i].kept != NULL)
+			put_kept(out, at[i].kept);
+		else
+			put_format(out, at[i].name, at[i].text->id);
+	}
 }
 
 /* How many of those from @at on are of its system. */
-static size_t system_nr(const struct ftr_krec_tracepoint *at, size_t left)
+static size_t system_nr(const struct format *at, size_t left)
 {
-	size_t len = system_len(at), nr = 1;
+	size_t nr = 1;
 
-	while (nr < left && strncmp(at->name->s, at[nr].name->s, len + 1) == 0)
+	while (nr < left && is_same_system(at, at + nr))
 		nr++;
 	return nr;
 }
 
-static void put_system(struct ftr_strbuf *out, const struct ftr_krec_tracepoint *at, size_t nr)
+/* Those that are used and, but for texts, not ftrace's own; sorted.  (owned, by free) or NULL. */
+static struct format *formats_collect(const struct ftr_krec_names *names, size_t *nr)
 {
-	ftr_strbuf_put(out, at->name->s, system_len(at));
-	put_string(out, TDAT_TEXT_SUFFIX);
-	put_u32(out, (uint32_t)nr);
-	for (size_t i = 0; i < nr; i++)
-		put_format(out, at[i].name->s, at[i].id);
+	struct format *all = calloc(names->tracepoints.nr + names->kept.nr + 1, sizeof(*all));
+
+	*nr = 0;
+	for (size_t i = 0; all != NULL && i < names->tracepoints.nr; i++) {
+		const struct ftr_krec_tracepoint *text = &names->tracepoints.v[i];
+
+		if (text->id != 0)
+			all[(*nr)++] = (struct format){ .name = text->name->s, .text = text };
+	}
+	for (size_t i = 0; all != NULL && i < names->kept.nr; i++) {
+		const struct ftr_krec_kept *kept = &names->kept.v[i];
+
+		if (kept->id != 0 && !is_of_ftrace(kept->tracepoint->name))
+			all[(*nr)++] = (struct format){ .name = kept->tracepoint->name,
+							.kept = kept };
+	}
+	if (all != NULL)
+		qsort(all, *nr, sizeof(*all), compare_formats);
+	return all;
 }
 
 static int put_systems(struct ftr_strbuf *out, const struct ftr_krec_names *names)
 {
-	struct ftr_krec_tracepoint *all = calloc(names->tracepoints.nr + 1, sizeof(*all));
-	size_t nr = 0, systems = 0;
+	size_t nr, systems = 0;
+	struct format *all = formats_collect(names, &nr);
 
 	if (all == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < names->tracepoints.nr; i++) {
-		if (names->tracepoints.v[i].id != 0)
-			all[nr++] = names->tracepoints.v[i];
-	}
-	qsort(all, nr, sizeof(*all), compare_names);
 	for (size_t i = 0; i < nr; i += system_nr(all + i, nr - i))
 		systems++;
 	put_u32(out, (uint32_t)systems);
@@ -132,18 +191,74 @@ static int put_systems(struct ftr_strbuf *out, const struct ftr_krec_names *name
 	return 0;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	const struct ftr_krec_kept *const *x = a, *const *y = b;
+
+	return (int)(*x)->id - (int)(*y)->id;
+}
+
+/* Of ftrace's own: calls, and what else is kept. */
+static int put_ftrace(struct ftr_strbuf *out, const struct ftr_krec_names *names)
+{
+	const struct ftr_krec_kept **own = calloc(names->kept.nr + 1, sizeof(*own));
+	bool makes_calls = !ftr_krec_keeps_calls(names);
+	size_t nr = 0;
+
+	if (own == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < names->kept.nr; i++) {
+		if (names->kept.v[i].id != 0 && is_of_ftrace(names->kept.v[i].tracepoint->name))
+			own[nr++] = &names->kept.v[i];
+	}
+	qsort(own, nr, sizeof(struct ftr_krec_kept *), compare_ids);
+	put_u32(out, (uint32_t)nr + (makes_calls ? 2 : 0));
+	if (makes_calls) {
+		put_format(out, FTR_KREC_NAME_EXIT, FTR_KREC_ID_EXIT);
+		put_format(out, FTR_KREC_NAME_ENTRY, FTR_KREC_ID_ENTRY);
+	}
+	for (size_t i = 0; i < nr; i++)
+		put_kept(out, own[i]);
+	free(own);
+	return 0;
+}
+
+/* The texts that kept records point to; those of several kernels one after the other. */
+static void put_printk_formats(struct ftr_strbuf *out, const struct ftr_krec_names *names)
+{
+	const struct ftr_tracepoint_kernel *last = NULL;
+	struct ftr_strbuf text;
+
+	ftr_strbuf_init(&text);
+	for (size_t i = 0; i < names->kept.nr; i++) {
+		const struct ftr_tracepoint_kernel *kernel = names->kept.v[i].tracepoint->kernel;
+
+		if (kernel != last && kernel->printk_formats.len > 0)
+			ftr_strbuf_put(&text, kernel->printk_formats.s, kernel->printk_formats.len);
+		last = kernel;
+	}
+	put_sized(out, &text, 4);
+}
+
 /* ---- symbols, names of tasks ---- */
 
 struct func_symbol {
 	uint64_t addr;
 	const char *name;
+	bool is_used;			/* by a call: its name comes first */
+};
+
+struct func_symbols {
+	FTR_VEC(struct func_symbol) all;
 };
 
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct func_symbol *x = a, *y = b;
 
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return (int)y->is_used - (int)x->is_used;
 }
 
 static void put_symbol_name(struct ftr_strbuf *out, const char *name)
@@ -156,29 +271,63 @@ static void put_symbol_name(struct ftr_strbuf *out, const char *name)
 	}
 }
 
+/* All that the kernels have whose records are kept: records hold addresses. */
+static int kernels_collect(const struct tdat_writer *w, struct func_symbols *symbols)
+{
+	const struct ftr_module *last = NULL;
+
+	for (size_t i = 0; i < w->names.kept.nr; i++) {
+		struct ftr_module *module = w->names.kept.v[i].tracepoint->kernel->module;
+
+		if (module == last)
+			continue;
+		last = module;
+		ftr_trace_module_load((struct ftr_trace *)(uintptr_t)w->trace, module);
+		for (size_t k = 0; module->symtab != NULL && k < module->symtab->nr; k++) {
+			const struct func_symbol symbol = {
+				.addr = module->symtab->symbols[k].addr,
+				.name = module->symtab->symbols[k].name,
+			};
+
+			if (ftr_vec_push(&symbols->all, symbol) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int symbols_collect(const struct tdat_writer *w, struct func_symbols *symbols)
+{
+	for (size_t i = 0; i < w->addrs.nr; i++) {
+		const struct func_symbol symbol = {
+			.addr = w->addrs.v[i], .name = w->trace->funcs.v[i]->name, .is_used = true,
+		};
+
+		if (symbol.addr != 0 && ftr_vec_push(&symbols->all, symbol) < 0)
+			return -ENOMEM;
+	}
+	return kernels_collect(w, symbols);
+}
+
 static int put_symbols(struct ftr_strbuf *out, const struct tdat_writer *w)
 {
-	struct func_symbol *symbols = calloc(w->addrs.nr + 1, sizeof(*symbols));
+	struct func_symbols symbols = { 0 };
 	struct ftr_strbuf text;
-	size_t nr = 0;
+	int ret = symbols_collect(w, &symbols);
 
-	if (symbols == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < w->addrs.nr; i++) {
-		if (w->addrs.v[i] != 0)
-			symbols[nr++] = (struct func_symbol){ w->addrs.v[i],
-							      w->trace->funcs.v[i]->name };
-	}
-	qsort(symbols, nr, sizeof(*symbols), compare_symbols);
+	if (symbols.all.nr > 0)
+		qsort(symbols.all.v, symbols.all.nr, sizeof(symbols.all.v[0]), compare_symbols);
 	ftr_strbuf_init(&text);
-	for (size_t i = 0; i < nr; i++) {
-		ftr_strbuf_printf(&text, "%016llx T ", (unsigned long long)symbols[i].addr);
-		put_symbol_name(&text, symbols[i].name);
+	for (size_t i = 0; ret == 0 && i < symbols.all.nr; i++) {
+		if (i > 0 && symbols.all.v[i].addr == symbols.all.v[i - 1].addr)
+			continue;
+		ftr_strbuf_printf(&text, "%016llx T ", (unsigned long long)symbols.all.v[i].addr);
+		put_symbol_name(&text, symbols.all.v[i].name);
 		ftr_strbuf_putc(&text, '\n');
 	}
-	free(symbols);
+	ftr_vec_fini(&symbols.all);
 	put_sized(out, &text, 4);
-	return 0;
+	return ret;
 }
 
 static int compare_tasks(const void *a, const void *b)
@@ -250,7 +399,7 @@ static void put_version(struct ftr_strbuf *out, const struct tdat_writer *w)
 
 	ftr_strbuf_init(&text);
 	ftr_strbuf_printf(&text, TDAT_VERSION_PREFIX FTR_VERSION TDAT_VERSION_TASKS "%zu",
-			  w->cpus.nr);
+			  w->cpu_nr);
 	put_option(out, TDAT_OPTION_VERSION, &text);
 }
 
@@ -263,15 +412,50 @@ static void put_place(struct ftr_strbuf *out, const struct tdat_out_cpu *cpu, ui
 	*offset += bytes;
 }
 
+/* Of a buffer's CPUs, real ones and those of tasks. */
+static void put_buffer(struct ftr_strbuf *out, const struct tdat_writer *w, size_t nr,
+		       uint64_t *offset)
+{
+	const struct tdat_out_buffer *buffer = &w->buffers.v[nr];
+
+	put_string(out, TDAT_TAG_FLYRECORD);
+	for (size_t i = 0; i < w->cpu_nr; i++)
+		put_place(out, i < buffer->cpus.nr ? buffer->cpus.v[i] : NULL, offset);
+	for (size_t i = 0; i < w->tasks.nr; i++)
+		put_place(out, nr == 0 ? w->tasks.v[i] : NULL, offset);
+}
+
+static size_t buffer_bytes(const struct tdat_writer *w)
+{
+	return sizeof(TDAT_TAG_FLYRECORD) + 2 * sizeof(uint64_t) * (w->cpu_nr + w->tasks.nr);
+}
+
+/* Options that lead to instances, whose places stand behind those of the top buffer. */
+static void put_instances(struct ftr_strbuf *out, const struct tdat_writer *w)
+{
+	const size_t head_bytes = sizeof(uint16_t) + sizeof(uint32_t);
+	uint64_t at = out->len + sizeof(uint16_t);	/* the end of options */
+
+	for (size_t i = 1; i < w->buffers.nr; i++)
+		at += head_bytes + sizeof(uint64_t) + strlen(w->buffers.v[i].name) + 1;
+	for (size_t i = 1; i < w->buffers.nr; i++) {
+		const uint64_t offset = at + i * buffer_bytes(w);
+		struct ftr_strbuf data;
+
+		ftr_strbuf_init(&data);
+		ftr_strbuf_put(&data, &offset, sizeof(offset));
+		ftr_strbuf_puts(&data, w->buffers.v[i].name);
+		put_option(out, TDAT_OPTION_BUFFER, &data);
+	}
+}
+
 static void put_places(struct ftr_strbuf *out, const struct tdat_writer *w)
 {
-	uint64_t offset = ftr_align_up(out->len + 16 * (w->cpus.nr + w->tasks.nr),
+	uint64_t offset = ftr_align_up(out->len + w->buffers.nr * buffer_bytes(w),
 				       FTR_KBUF_PAGE_BYTES);
 
-	for (size_t i = 0; i < w->cpus.nr; i++)
-		put_place(out, w->cpus.v[i], &offset);
-	for (size_t i = 0; i < w->tasks.nr; i++)
-		put_place(out, w->tasks.v[i], &offset);
+	for (size_t i = 0; i < w->buffers.nr; i++)
+		put_buffer(out, w, i, &offset);
 	while (!out->failed && out->len % FTR_KBUF_PAGE_BYTES != 0)
 		ftr_strbuf_putc(out, '\0');
 }
@@ -284,20 +468,18 @@ int tdat_head_make(struct tdat_writer *w, struct ftr_strbuf *head)
 	ftr_strbuf_putc(head, sizeof(uint64_t));
 	put_u32(head, FTR_KBUF_PAGE_BYTES);
 	put_headers(head);
-	put_u32(head, 2);
-	put_format(head, FTR_KREC_NAME_EXIT, FTR_KREC_ID_EXIT);
-	put_format(head, FTR_KREC_NAME_ENTRY, FTR_KREC_ID_ENTRY);
-	if (put_systems(head, &w->names) < 0 || put_symbols(head, w) < 0)
+	if (put_ftrace(head, &w->names) < 0 || put_systems(head, &w->names) < 0 ||
+	    put_symbols(head, w) < 0)
 		return -ENOMEM;
-	put_u32(head, 0);			/* printk_formats */
+	put_printk_formats(head, &w->names);
 	if (put_tasks(head, w) < 0)
 		return -ENOMEM;
-	put_u32(head, (uint32_t)(w->cpus.nr + w->tasks.nr));
+	put_u32(head, (uint32_t)(w->cpu_nr + w->tasks.nr));
 	put_string(head, TDAT_TAG_OPTIONS);
 	put_uname(head, &w->trace->info);
 	put_version(head, w);
+	put_instances(head, w);
 	put_u16(head, TDAT_OPTION_DONE);
-	put_string(head, TDAT_TAG_FLYRECORD);
 	put_places(head, w);
 	return head->failed ? -ENOMEM : 0;
 }
