@@ -159,10 +159,16 @@ bool ftr_krec_keeps_calls(const struct ftr_krec_names *names)
 int ftr_krec_kept_id(struct ftr_krec_names *names, const struct ftr_tracepoint *tracepoint)
 {
 	const uint64_t key = (uintptr_t)tracepoint;
-	size_t at = (uintptr_t)ftr_hashmap_find(&names->kept_by_key, key);
+	struct ftr_krec_kept *recent = &names->recent[tracepoint->id % FTR_KREC_RECENT_NR];
+	size_t at;
 
-	if (at > 0)
-		return names->kept.v[at - 1].id;
+	if (recent->tracepoint == tracepoint)
+		return recent->id;
+	at = (uintptr_t)ftr_hashmap_find(&names->kept_by_key, key);
+	if (at > 0) {
+		*recent = (struct ftr_krec_kept){ tracepoint, names->kept.v[at - 1].id };
+		return recent->id;
+	}
 	at = kept_find(names, tracepoint);
 	if (at == SIZE_MAX) {
 		const struct ftr_krec_kept kept = { tracepoint, kept_id_choose(names, tracepoint) };

@@ -32,6 +32,8 @@ struct ftr_krec_tracepoint {
 	uint16_t id;
 };
 
+#define FTR_KREC_RECENT_NR 64u	/* a cache */
+
 /* One whose records are kept as they are. */
 struct ftr_krec_kept {
 	const struct ftr_tracepoint *tracepoint;	/* (borrowed) */
@@ -42,6 +44,7 @@ struct ftr_krec_kept {
 struct ftr_krec_names {
 	FTR_VEC(struct ftr_krec_kept) kept;
 	struct ftr_hashmap kept_by_key; /* index in kept, plus 1, by address of the tracepoint */
+	struct ftr_krec_kept recent[FTR_KREC_RECENT_NR];	/* by id */
 	struct ftr_strpool names;
 	FTR_VEC(struct ftr_krec_tracepoint) tracepoints;	/* by id of the name */
 	uint8_t ids[(FTR_KREC_ID_MAX + 1) / 8];		/* those that are taken */

@@ -133,12 +133,23 @@ static struct tdat_out_cpu *cpu_get(struct tdat_writer *w, const struct ftr_task
 	return cpu;
 }
 
+static int run_store(struct tdat_writer *w, struct tdat_out_cpu *cpu)
+{
+	if (ftr_vec_push(&cpu->runs, w->scratch.bytes) < 0)
+		return no_memory(w);
+	cpu->page_nr = 0;
+	return ftr_scratch_append(&w->scratch, cpu->pages, TDAT_OUT_RUN_BYTES, w->base.err);
+}
+
 static int page_store(struct tdat_writer *w, struct tdat_out_cpu *cpu)
 {
-	if (ftr_vec_push(&cpu->pages, w->scratch.bytes) < 0)
+	if (cpu->pages == NULL)
+		cpu->pages = malloc(TDAT_OUT_RUN_BYTES);
+	if (cpu->pages == NULL)
 		return no_memory(w);
-	return ftr_scratch_append(&w->scratch, ftr_kbuf_take(&cpu->kbuf), FTR_KBUF_PAGE_BYTES,
-				  w->base.err);
+	memcpy(cpu->pages + cpu->page_nr++ * FTR_KBUF_PAGE_BYTES, ftr_kbuf_take(&cpu->kbuf),
+	       FTR_KBUF_PAGE_BYTES);
+	return cpu->page_nr == TDAT_OUT_RUN_PAGES ? run_store(w, cpu) : 0;
 }
 
 /* Times of a CPU do not go back. */
@@ -362,33 +373,36 @@ static int cpus_flush(struct tdat_writer *w)
 	return ret;
 }
 
-static int cpu_write(struct tdat_writer *w, const struct tdat_out_cpu *cpu)
+static int cpu_write(struct tdat_writer *w, const struct tdat_out_cpu *cpu, uint8_t *run)
 {
-	uint8_t page[FTR_KBUF_PAGE_BYTES];
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && cpu != NULL && i < cpu->pages.nr; i++) {
-		ret = ftr_scratch_read(&w->scratch, cpu->pages.v[i], page, sizeof(page),
+	for (size_t i = 0; ret == 0 && cpu != NULL && i < cpu->runs.nr; i++) {
+		ret = ftr_scratch_read(&w->scratch, cpu->runs.v[i], run, TDAT_OUT_RUN_BYTES,
 				       w->base.err);
 		if (ret == 0)
-			ftr_ostream_write(w->base.out, page, sizeof(page));
+			ftr_ostream_write(w->base.out, run, TDAT_OUT_RUN_BYTES);
 	}
+	if (ret == 0 && cpu != NULL && cpu->page_nr > 0)
+		ftr_ostream_write(w->base.out, cpu->pages, cpu->page_nr * FTR_KBUF_PAGE_BYTES);
 	return ret;
 }
 
 /* In the order that their places have. */
 static int cpus_write(struct tdat_writer *w)
 {
-	int ret = 0;
+	uint8_t *run = malloc(TDAT_OUT_RUN_BYTES);
+	int ret = run == NULL ? no_memory(w) : 0;
 
 	for (size_t i = 0; i < w->buffers.nr; i++) {
 		const struct tdat_out_buffer *buffer = &w->buffers.v[i];
 
 		for (size_t k = 0; ret == 0 && k < buffer->cpus.nr; k++)
-			ret = cpu_write(w, buffer->cpus.v[k]);
+			ret = cpu_write(w, buffer->cpus.v[k], run);
 		for (size_t k = 0; ret == 0 && i == 0 && k < w->tasks.nr; k++)
-			ret = cpu_write(w, w->tasks.v[k]);
+			ret = cpu_write(w, w->tasks.v[k], run);
 	}
+	free(run);
 	return ret;
 }
 
@@ -443,8 +457,10 @@ static int trace_end(struct ftr_sink *sink)
 
 static void cpu_free(struct tdat_out_cpu *cpu)
 {
-	if (cpu != NULL)
-		ftr_vec_fini(&cpu->pages);
+	if (cpu != NULL) {
+		ftr_vec_fini(&cpu->runs);
+		free(cpu->pages);
+	}
 	free(cpu);
 }
 

@@ -14,10 +14,15 @@
 #include "utils/trace/sink.h"
 #include "utils/trace/trace.h"
 
+#define TDAT_OUT_RUN_PAGES 32u		/* of a CPU, that are stored together */
+#define TDAT_OUT_RUN_BYTES (TDAT_OUT_RUN_PAGES * FTR_KBUF_PAGE_BYTES)
+
 /* One CPU: a real one, or a task whose events say of none. */
 struct tdat_out_cpu {
 	struct ftr_kbuf kbuf;
-	FTR_VEC(uint64_t) pages;	/* where they are in the scratch file */
+	FTR_VEC(uint64_t) runs;		/* of TDAT_OUT_RUN_BYTES: where in the scratch file */
+	uint8_t *pages;			/* (owned, nullable) of the run that is begun */
+	size_t page_nr;			/* there */
 };
 
 /* The top buffer, or an instance. */

@@ -405,7 +405,9 @@ static void put_version(struct ftr_strbuf *out, const struct tdat_writer *w)
 
 static void put_place(struct ftr_strbuf *out, const struct tdat_out_cpu *cpu, uint64_t *offset)
 {
-	uint64_t bytes = cpu == NULL ? 0 : (uint64_t)cpu->pages.nr * FTR_KBUF_PAGE_BYTES;
+	uint64_t bytes = cpu == NULL ? 0 :
+			 (uint64_t)cpu->runs.nr * TDAT_OUT_RUN_BYTES +
+			 cpu->page_nr * FTR_KBUF_PAGE_BYTES;
 
 	put_u64(out, *offset);
 	put_u64(out, bytes);
