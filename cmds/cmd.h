@@ -35,6 +35,7 @@ struct ftr_cmd {
 	const void *defaults;		/* (nullable: zeros) of that struct */
 	bool stops_at_operand;		/* what follows the first operand belongs to the program */
 	enum ftr_cmd_trace trace; /* an operand that names the trace goes into ftr_common.data */
+	bool writes;			/* its own operand is not to be read */
 	unsigned operand_nr;      /* of a command with a trace: how many more it takes at most */
 
 	/* (nullable: never) The command to run in its place, with the same words. */

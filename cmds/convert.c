@@ -130,6 +130,7 @@ const struct ftr_cmd ftr_cmd_convert = {
 	.options      = convert_options,
 	.trace	      = FTR_CMD_TRACE_OPERAND,
 	.operand_nr   = 1,
+	.writes	      = true,
 	.values_bytes = sizeof(struct convert_values),
 	.defaults     = &convert_defaults,
 	.run	      = convert_run,

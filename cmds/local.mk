@@ -43,6 +43,8 @@ ftr_SOURCES = \
 	cmds/record_events.c \
 	cmds/record_observed.c \
 	cmds/record_observed.h \
+	cmds/record_merge.c \
+	cmds/record_merge.h \
 	cmds/record_remote.c \
 	cmds/record_remote.h \
 	cmds/recv.c \

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_COMMAND "live"
@@ -76,6 +77,17 @@ static char *take_operand(int at, int *argc, char **argv)
 	return operand;
 }
 
+/* "ftr replay ftr.data x.dat": a second trace, a file, is what the kernel did meanwhile. */
+static bool is_merged(const struct ftr_cmd *cmd, const struct ftr_common *common, int argc,
+		      char **argv)
+{
+	struct stat data, file;
+
+	return limits_operands(cmd) && argc > (cmd->writes ? (int)cmd->operand_nr : 0) &&
+	       stat(ftr_data_path(common), &data) == 0 && S_ISDIR(data.st_mode) &&
+	       stat(argv[0], &file) == 0 && !S_ISDIR(file.st_mode) && ftr_trace_is_at(argv[0]);
+}
+
 static int run_operands(const struct ftr_cmd *cmd, struct ftr_common *common, int argc, char **argv)
 {
 	int trace = find_trace(cmd, common, argc, argv);
@@ -87,6 +99,8 @@ static int run_operands(const struct ftr_cmd *cmd, struct ftr_common *common, in
 		trace = 0;		/* opening it says what is wrong with it */
 	if (trace >= 0)
 		common->data = take_operand(trace, &argc, argv);
+	if (is_merged(cmd, common, argc, argv))
+		common->kernel = take_operand(0, &argc, argv);
 	if (limits_operands(cmd) && argc > (int)cmd->operand_nr) {
 		ftr_error("%s: unexpected operand %s; the trace is %s", cmd->name,
 			      argv[cmd->operand_nr], ftr_data_path(common));

@@ -196,11 +196,39 @@ static int symbols_check(const char *dir, struct ftr_err *err)
 	return ftr_err_set(err, ENOTDIR, "--with-syms: %s: no such directory", dir);
 }
 
+/* "-1.5s", "12345" (nanoseconds) */
+static int parse_offset(struct ftr_kernel_file *file, const char *text, struct ftr_err *err)
+{
+	bool is_negative = text[0] == '-', has_unit;
+	struct ftr_slice number = ftr_slice_make(text + is_negative, strlen(text + is_negative));
+	uint64_t ns;
+
+	if (ftr_parse_time(number, &ns, &has_unit) < 0 || ns > INT64_MAX)
+		return ftr_err_set(err, EINVAL, "--clock-offset: \"%s\" is not a time like 1.5s or "
+				   "-20us", text);
+	file->has_offset = true;
+	file->offset_ns = is_negative ? -(int64_t)ns : (int64_t)ns;
+	return 0;
+}
+
+/* What was made of the clock of a trace.dat beside the calls. */
+static int kernel_tell(const struct ftr_trace *trace, const struct ftr_kernel_file *kernel,
+		       struct ftr_err *err)
+{
+	if (kernel->has_offset && trace->kernel_note == NULL)
+		return ftr_err_set(err, EINVAL, "--clock-offset: there is no trace.dat whose times "
+				   "it could change; name one behind the data directory");
+	if (trace->kernel_note != NULL)
+		ftr_verbose(0, "%s", trace->kernel_note);
+	return 0;
+}
+
 /* An exit status. */
 static int open_trace(struct ftr_opened *opened, const struct ftr_common *common,
 		      const struct ftr_selection *selection, enum ftr_order order,
 		      struct ftr_err *err)
 {
+	struct ftr_kernel_file kernel = { .path = common->kernel };
 	const char *path = ftr_data_path(common);
 	int ret;
 
@@ -210,18 +238,25 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 		return FTR_EXIT_FAILED;
 	if (selection != NULL && parse_selection(opened, selection, err) < 0)
 		return FTR_EXIT_USAGE;
+	if (selection != NULL && selection->clock_offset != NULL &&
+	    parse_offset(&kernel, selection->clock_offset, err) < 0)
+		return FTR_EXIT_USAGE;
 	if (order == FTR_ORDER_INPUT && !may_grow(opened, selection)) {
 		ftr_err_set(err, EINVAL, "--follow excludes --time-filter, --time-range, "
 			    "--subtract and triggers that switch tracing, which need events in "
 			    "order of time");
 		return FTR_EXIT_USAGE;
 	}
-	if (order != FTR_ORDER_TIME && may_grow(opened, selection))
+	if (kernel.path != NULL || kernel.has_offset)
+		ret = ftr_trace_open_merged(&opened->trace, path, &kernel, &opened->diag, err);
+	else if (order != FTR_ORDER_TIME && may_grow(opened, selection))
 		ret = ftr_trace_open_growing(&opened->trace, path, &opened->diag, err);
 	else
 		ret = ftr_trace_open(&opened->trace, path, &opened->diag, err);
 	if (ret < 0)
 		return FTR_EXIT_FAILED;
+	if (kernel_tell(opened->trace, &kernel, err) < 0)
+		return FTR_EXIT_USAGE;
 	if (order == FTR_ORDER_INPUT && !opened->trace->is_growing) {
 		ftr_err_set(err, ENOTSUP, "%s: --follow: the whole trace has to be read before it "
 			    "can be shown, as of all in format %s", path, opened->trace->format);

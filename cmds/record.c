@@ -14,6 +14,7 @@
 #include "cmds/message.h"
 #include "cmds/record_end.h"
 #include "cmds/record_observed.h"
+#include "cmds/record_merge.h"
 #include "cmds/record_remote.h"
 #include "cmds/record_summary.h"
 #include "cmds/script.h"
@@ -51,6 +52,7 @@ struct record_values {
 	const struct ftr_format *format; /* (nullable: a data directory) */
 	const char *output;		/* (nullable) */
 	const char *host, *port;	/* (nullable) of a receiver */
+	const char *merged;		/* (nullable) a trace.dat */
 };
 
 static const char *const clock_words[] = {
@@ -182,6 +184,9 @@ static const struct ftr_option record_options[] = {
 		   .is_arg_optional = true, .min = 1, .max = FTR_SUMMARY_SECONDS_MAX),
 	FTR_OPTION("host", 0, "HOST", "Send the data to \"ftr recv\" on HOST while recording",
 		   ftr_opt_string, struct record_values, host),
+	FTR_OPTION("merge", 0, "FILE",
+		   "Keep FILE, the trace.dat that trace-cmd wrote meanwhile, with the data and show both as one",
+		   ftr_opt_string, struct record_values, merged),
 	FTR_OPTION("port", 0, "PORT", "... which listens at PORT (default: " FTR_WIRE_PORT ")",
 		   ftr_opt_string, struct record_values, port),
 	FTR_OPTION_SETS(ftr_format_recorded_options, struct record_values, of_formats),
@@ -550,6 +555,11 @@ static int record_run(void *arg, int argc, char **argv)
 		ftr_error("record: --port is that of a receiver; name it with --host");
 		return FTR_EXIT_USAGE;
 	}
+	if (values->host != NULL && values->merged != NULL) {
+		ftr_error("record: --merge keeps a file with the data here, so it excludes --host; "
+			  "show both there (ftr replay DIR FILE)");
+		return FTR_EXIT_USAGE;
+	}
 	if (values->host != NULL && opts.summary_seconds != 0) {
 		ftr_error("record: --summary writes sums of its own, which a receiver does not "
 			  "know, so it excludes --host");
@@ -568,6 +578,8 @@ static int record_run(void *arg, int argc, char **argv)
 	if (values->host != NULL && ftr_record_remote_start(&remote) != FTR_EXIT_OK)
 		return FTR_EXIT_FTR;
 	status = ftr_record_program(&opts, dir, argv, &was_run);
+	if (was_run && values->merged != NULL)
+		ftr_record_merge(values->merged, dir);
 	if (was_run && opts.script != NULL)
 		status = run_script(values, dir, argv, argc, status);
 	if (values->host != NULL)

@@ -17,6 +17,7 @@ e2e_tests = \
 	tests/e2e/kernel_events.py \
 	tests/e2e/libcalls.py \
 	tests/e2e/live.py \
+	tests/e2e/merged.py \
 	tests/e2e/load.py \
 	tests/e2e/loading.py \
 	tests/e2e/manners.py \

@@ -9,6 +9,7 @@ UNIT_TESTS += \
 	tests/unit/shape_test \
 	tests/unit/trace_test \
 	tests/unit/calls_test \
+	tests/unit/clocks_test \
 	tests/unit/pipeline_test \
 	tests/unit/value_path_test \
 	tests/unit/watch_test

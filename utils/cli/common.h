@@ -15,6 +15,7 @@ enum ftr_color {
 
 struct ftr_common {
 	const char *data;	/* -d (nullable: ftr_cmd_data_dir) */
+	const char *kernel;	/* a trace.dat to show with it (nullable): an operand */
 	const char *logfile;	/* (nullable) */
 	const char *opt_file;	/* (nullable) */
 	enum ftr_color color;
@@ -32,6 +33,7 @@ struct ftr_selection {
 	uint64_t    time_ns;		/* -t: calls that take less are left out */
 	int         demangle;		/* enum ftr_demangle */
 	const char *symbol_dir;		/* --with-syms (nullable) */
+	const char *clock_offset;	/* of common->kernel (nullable: found) */
 	bool        libname;
 	bool        no_libcall;
 	bool        no_event;

@@ -9,6 +9,10 @@
 #include "utils/base/err.h"
 #include "utils/trace/format.h"
 
+struct ftr_ftrace_side;
+struct ftr_istream;
+struct ftr_kernel_file;
+
 /* Iterate: *pos starts at 0; NULL at the end. */
 const struct ftr_format *ftr_format_next(size_t *pos);
 const struct ftr_format *ftr_format_find(const char *name);	/* NULL = none of this name */
@@ -35,6 +39,17 @@ bool ftr_trace_is_at(const char *path);
  */
 int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 		   struct ftr_err *err);
+/* The same of a data directory, with a file that has what the kernel traced meanwhile. */
+int ftr_trace_open_merged(struct ftr_trace **out, const char *path,
+			  const struct ftr_kernel_file *kernel, struct ftr_diag *diag,
+			  struct ftr_err *err);
+/*
+ * That side of a trace, of a format that has it: -EBADMSG: another.  @in is moved, if it is kept.
+ */
+int ftr_kernel_side_open(struct ftr_trace *trace, const char *path, struct ftr_ftrace_side *side,
+			 struct ftr_err *err);
+int ftr_kernel_side_read(struct ftr_trace *trace, struct ftr_istream *in,
+			 struct ftr_ftrace_side *side, struct ftr_err *err);
 /* The same, but it may be a growing one: see wants_growing of struct ftr_trace. */
 int ftr_trace_open_growing(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 			   struct ftr_err *err);

@@ -121,6 +121,7 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/read_kernel.h \
 	utils/format/uftrace/read_kernel_header.c \
 	utils/format/uftrace/read_map.c \
+	utils/format/uftrace/read_merge.c \
 	utils/format/uftrace/read_perf.c \
 	utils/format/uftrace/read_run.c \
 	utils/format/uftrace/read_spec.c \

@@ -281,7 +281,8 @@ static int open_file(struct ftr_trace **out, const char *path, bool wants_growin
 	return ret;
 }
 
-static int open_dir(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
+static int open_dir(struct ftr_trace **out, const char *path,
+		    const struct ftr_kernel_file *kernel, struct ftr_diag *diag,
 		    struct ftr_err *err)
 {
 	const struct ftr_format *format;
@@ -293,6 +294,8 @@ static int open_dir(struct ftr_trace **out, const char *path, struct ftr_diag *d
 	*out = trace_new(path, format, diag, err);
 	if (*out == NULL)
 		return -ENOMEM;
+	if (kernel != NULL)
+		(*out)->kernel_file = *kernel;
 	ret = ftr_dir_open(&dir, path, err);
 	if (ret < 0)
 		return ret;
@@ -304,7 +307,8 @@ static int open_dir(struct ftr_trace **out, const char *path, struct ftr_diag *d
 }
 
 static int open_any(struct ftr_trace **out, const char *path, bool wants_growing,
-		    struct ftr_diag *diag, struct ftr_err *err)
+		    const struct ftr_kernel_file *kernel, struct ftr_diag *diag,
+		    struct ftr_err *err)
 {
 	struct ftr_trace *trace = NULL;
 	struct stat st;
@@ -312,7 +316,10 @@ static int open_any(struct ftr_trace **out, const char *path, bool wants_growing
 
 	if (ret < 0)
 		return ret;
-	ret = S_ISDIR(st.st_mode) ? open_dir(&trace, path, diag, err) :
+	if (kernel != NULL && kernel->path != NULL && !S_ISDIR(st.st_mode))
+		return ftr_err_set(err, ENOTSUP, "%s: a data directory, and no file, can be shown "
+				   "together with %s; record one (ftr record)", path, kernel->path);
+	ret = S_ISDIR(st.st_mode) ? open_dir(&trace, path, kernel, diag, err) :
 				    open_file(&trace, path, wants_growing, diag, err);
 	if (ret < 0) {
 		if (trace != NULL)
@@ -326,11 +333,47 @@ static int open_any(struct ftr_trace **out, const char *path, bool wants_growing
 int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 		   struct ftr_err *err)
 {
-	return open_any(out, path, false, diag, err);
+	return open_any(out, path, false, NULL, diag, err);
+}
+
+int ftr_trace_open_merged(struct ftr_trace **out, const char *path,
+			  const struct ftr_kernel_file *kernel, struct ftr_diag *diag,
+			  struct ftr_err *err)
+{
+	return open_any(out, path, false, kernel, diag, err);
+}
+
+int ftr_kernel_side_read(struct ftr_trace *trace, struct ftr_istream *in,
+			 struct ftr_ftrace_side *side, struct ftr_err *err)
+{
+	const struct ftr_format *format;
+	int ret = detect_file(in->name, in, &format, err);
+
+	if (ret < 0)
+		return ret;
+	if (format->read_kernel == NULL)
+		return ftr_err_set(err, EBADMSG, "%s: is %s, which has nothing of the kernel to be "
+				   "shown with other data; name a trace.dat", in->name,
+				   format->name);
+	ret = format->needs_file ? ftr_istream_spool(in, err) : 0;
+	return ret < 0 ? ret : format->read_kernel(trace, in, side, err);
+}
+
+int ftr_kernel_side_open(struct ftr_trace *trace, const char *path, struct ftr_ftrace_side *side,
+			 struct ftr_err *err)
+{
+	struct ftr_istream in;
+	int ret = stream_open(&in, path, err);
+
+	if (ret < 0)
+		return ret;
+	ret = ftr_kernel_side_read(trace, &in, side, err);
+	ftr_istream_close(&in);
+	return ret;
 }
 
 int ftr_trace_open_growing(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 			   struct ftr_err *err)
 {
-	return open_any(out, path, true, diag, err);
+	return open_any(out, path, true, NULL, diag, err);
 }

@@ -22,6 +22,7 @@ enum ftr_format_kind {
 };
 
 struct ftr_dir;
+struct ftr_ftrace_side;
 struct ftr_syscall;
 
 /* Writing what ftr record --syscalls observes, while the program runs. */
@@ -57,6 +58,9 @@ struct ftr_format {
 	int (*read_file)(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
 	/* DIRECTORY: takes @dir over, also on failure. */
 	int (*read_dir)(struct ftr_trace *trace, struct ftr_dir *dir, struct ftr_err *err);
+	/* Read of @in, a file, no more than what the kernel traced, for who has the rest. */
+	int (*read_kernel)(struct ftr_trace *trace, struct ftr_istream *in,
+			   struct ftr_ftrace_side *side, struct ftr_err *err);
 	bool needs_file;	/* looks at its input more than once: a pipe is copied to disk */
 
 	/* Writing (NULL = read only).  FILE: sink->out is the file. */

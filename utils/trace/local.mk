@@ -6,6 +6,8 @@ libftr_a_SOURCES += \
 	utils/trace/args_text.h \
 	utils/trace/calls.c \
 	utils/trace/calls.h \
+	utils/trace/clocks.c \
+	utils/trace/clocks.h \
 	utils/trace/coroutines.c \
 	utils/trace/coroutines.h \
 	utils/trace/condition.c \

@@ -32,6 +32,13 @@ struct ftr_trace_loader {
 	void (*func_init)(struct ftr_trace *trace, struct ftr_func *func);
 };
 
+/* A file with what the kernel traced while a data directory was recorded. */
+struct ftr_kernel_file {
+	const char *path;		/* (borrowed, nullable: the directory's own, if any) */
+	bool has_offset;		/* its times are so much less, which is not to be found */
+	int64_t offset_ns;
+};
+
 struct ftr_trace {
 	const char *path;		/* as the user named it */
 	const char *format;		/* name of the format it was read from */
@@ -45,6 +52,8 @@ struct ftr_trace {
 	bool (*wants_text)(const char *name);
 	/* The consumer takes the kernel's records of so many bytes instead of texts; 0 = none. */
 	uint32_t record_max;
+	struct ftr_kernel_file kernel_file;	/* to be read beside a data directory */
+	const char *kernel_note; /* (nullable) for people: how the clock of that fits */
 	FTR_VEC(struct ftr_task *) tasks;	/* by id */
 	struct ftr_hashmap task_by_tid;
 	FTR_VEC(struct ftr_session *) sessions;	/* by start time */

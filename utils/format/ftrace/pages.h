@@ -66,6 +66,19 @@ struct ftr_ftrace_owner {
 	bool is_indexed;		/* sources of single tasks will be asked for */
 };
 
+/* What the kernel traced, as a file of its own has it; who joins it to a trace is its owner. */
+struct ftr_ftrace_side {
+	struct ftr_ftrace *ftrace;
+	const struct ftr_ftrace_cpu *cpus;
+	size_t cpu_nr;
+	const char *clock;		/* (nullable: not known) "mono", "local" ... */
+	struct ftr_slice kallsyms;
+	uint64_t (*time_ns)(void *arg, const struct ftr_ftrace_cpu *cpu, uint64_t time);
+	const char *(*instance)(void *arg, const struct ftr_ftrace_cpu *cpu);
+	void *arg;
+	void (*free)(void *arg);	/* of all of it */
+};
+
 struct ftr_ftrace_pages {
 	struct ftr_ftrace *ftrace;	/* (borrowed) */
 	const struct ftr_ftrace_owner *owner;

@@ -197,16 +197,23 @@ static int source_add(struct tdat_reader *reader)
 	return 0;
 }
 
-static int reader_load(struct tdat_reader *reader, struct ftr_err *err)
+static int file_load(struct tdat_reader *reader, struct ftr_err *err)
 {
 	struct tdat_part part;
 	int ret;
 
 	tdat_part_at(reader, TDAT_MAGIC_BYTES, UINT64_MAX, &part);
 	ret = version_read(reader, &part, err);
-	if (ret == 0)
-		ret = reader->version == 6 ? sequence_load(reader, &part, err) :
-					     tdat_sections_load(reader, &part, err);
+	if (ret < 0)
+		return ret;
+	return reader->version == 6 ? sequence_load(reader, &part, err) :
+				      tdat_sections_load(reader, &part, err);
+}
+
+static int reader_load(struct tdat_reader *reader, struct ftr_err *err)
+{
+	int ret = file_load(reader, err);
+
 	if (ret == 0 && source_add(reader) < 0)
 		ret = ftr_err_set(err, ENOMEM, "%s: out of memory", reader->in.name);
 	return ret;
@@ -239,12 +246,16 @@ static bool tracedat_detect(const char *path, const uint8_t *head, size_t len)
 	return len >= TDAT_MAGIC_BYTES && memcmp(head, TDAT_MAGIC, TDAT_MAGIC_BYTES) == 0;
 }
 
-static int tracedat_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
+/* NULL: out of memory, described. */
+static struct tdat_reader *reader_new(struct ftr_trace *trace, struct ftr_istream *in,
+				      struct ftr_err *err)
 {
 	struct tdat_reader *reader = calloc(1, sizeof(*reader));
 
-	if (reader == NULL)
-		return ftr_err_set(err, ENOMEM, "%s: out of memory", in->name);
+	if (reader == NULL) {
+		ftr_err_set(err, ENOMEM, "%s: out of memory", in->name);
+		return NULL;
+	}
 	reader->trace = trace;
 	reader->in = *in;
 	*in = (struct ftr_istream){ 0 };
@@ -253,6 +264,15 @@ static int tracedat_read(struct ftr_trace *trace, struct ftr_istream *in, struct
 	reader->pages.arg = reader;
 	reader->tasks_from = UINT32_MAX;
 	ftr_hashmap_init(&reader->tasks);
+	return reader;
+}
+
+static int tracedat_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
+{
+	struct tdat_reader *reader = reader_new(trace, in, err);
+
+	if (reader == NULL)
+		return -ENOMEM;
 	trace->reader = reader;
 	trace->reader_free = reader_free;
 	trace->loader = &tdat_loader;
@@ -266,6 +286,35 @@ static int tracedat_read(struct ftr_trace *trace, struct ftr_istream *in, struct
 	return reader_load(reader, err);
 }
 
+/* For another reader's trace, whose tasks and machine are known: events alone. */
+static int tracedat_read_kernel(struct ftr_trace *trace, struct ftr_istream *in,
+				struct ftr_ftrace_side *side, struct ftr_err *err)
+{
+	const struct ftr_info info = trace->info;
+	struct tdat_reader *reader = reader_new(trace, in, err);
+	int ret;
+
+	if (reader == NULL)
+		return -ENOMEM;
+	reader->is_side = true;
+	ret = file_load(reader, err);
+	trace->info = info;
+	if (ret < 0) {
+		reader_free(reader);
+		return ret;
+	}
+	if (reader->texts.nr > 0)
+		ftr_diag_warn(trace->diag, "%s: the text of a latency tracer in it is not shown",
+			      reader->in.name);
+	*side = (struct ftr_ftrace_side){
+		.ftrace = &reader->ftrace, .cpus = reader->pages.cpus.v,
+		.cpu_nr = reader->pages.cpus.nr, .clock = reader->clock_name,
+		.kallsyms = reader->kallsyms, .time_ns = tdat_time_ns,
+		.instance = tdat_owner.instance, .arg = reader, .free = reader_free,
+	};
+	return 0;
+}
+
 const struct ftr_format ftr_format_tracedat = {
 	.name	    = "trace.dat",
 	.summary    = "trace-cmd's file of kernel events, versions 6 and 7",
@@ -273,6 +322,7 @@ const struct ftr_format ftr_format_tracedat = {
 	.kind	    = FTR_FORMAT_FILE,
 	.detect	    = tracedat_detect,
 	.read_file  = tracedat_read,
+	.read_kernel = tracedat_read_kernel,
 	.needs_file = true,
 	.write	    = &tdat_sink_ops,
 };

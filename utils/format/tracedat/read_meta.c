@@ -171,7 +171,9 @@ static int cmdlines_load(struct tdat_reader *reader, struct tdat_part *part)
 {
 	struct ftr_slice text = tdat_bytes(part, tdat_number(part, 8));
 
-	return part->is_short ? -EBADMSG : tdat_cmdlines_load(reader, text);
+	if (part->is_short)
+		return -EBADMSG;
+	return reader->is_side ? 0 : tdat_cmdlines_load(reader, text);
 }
 
 /* In the order of version 6; that of the sections' ids, from TDAT_OPTION_HEADER_INFO on. */

@@ -294,8 +294,11 @@ static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 		ret = uft_stacks_load(reader);
 	if (ret == 0)
 		ret = uft_sides_load(reader);
-	if (ret == 0)
-		ret = uft_kernel_load(reader);
+	if (ret == 0) {
+		ret = uft_kernel_load(reader, err);
+		if (ret < 0)
+			return ret;
+	}
 	if (ret == 0)
 		ret = syscalls_load(reader);
 	if (ret == 0)

@@ -136,8 +136,11 @@ int uft_side_add(struct uft_task *task, struct uft_side side, void *what);
 /* What it was added with. */
 void *uft_side_what(const struct uft_task *task, const struct uft_side *side);
 
-/* uftrace/read_kernel.c: what kernel-cpuN.dat hold of tasks that have user data.  0 or -ENOMEM. */
-int uft_kernel_load(struct uft_reader *reader);
+/*
+ * uftrace/read_kernel.c: what kernel-cpuN.dat, or a trace.dat, hold of tasks that have user data.
+ * 0 or -errno, described.
+ */
+int uft_kernel_load(struct uft_reader *reader, struct ftr_err *err);
 /* Merge it into the task's own events.  Takes @source (nullable) over; NULL: out of memory. */
 struct ftr_source *uft_kernel_join(struct uft_reader *reader, struct uft_task *task,
 				   struct ftr_source *source);

@@ -9,6 +9,7 @@
 
 #include "utils/base/text.h"
 #include "utils/format/uftrace/read_kernel.h"
+#include "utils/format/uftrace/uftrace.h"
 
 #define FILE_PREFIX "kernel-cpu"
 #define FILE_SUFFIX ".dat"
@@ -57,6 +58,29 @@ static struct ftr_ftrace_task *owner_first(void *arg, const struct ftr_ftrace_cp
 	}
 	return NULL;
 }
+
+static uint64_t side_time(void *arg, const struct ftr_ftrace_cpu *cpu, uint64_t time)
+{
+	const struct uft_kernel *kernel = ((const struct uft_reader *)arg)->kernel;
+
+	return ftr_clock_convert(&kernel->clock,
+				 kernel->side.time_ns(kernel->side.arg, cpu, time));
+}
+
+static const char *side_instance(void *arg, const struct ftr_ftrace_cpu *cpu)
+{
+	const struct uft_kernel *kernel = ((const struct uft_reader *)arg)->kernel;
+
+	return kernel->side.instance(kernel->side.arg, cpu);
+}
+
+static const struct ftr_ftrace_owner side_owner = {
+	.task = owner_task,
+	.first = owner_first,
+	.time_ns = side_time,
+	.instance = side_instance,
+	.is_indexed = true,
+};
 
 static const struct ftr_ftrace_owner owner = {
 	.task = owner_task,
@@ -129,28 +153,53 @@ static bool has_files(const struct uft_reader *reader)
 	return false;
 }
 
-int uft_kernel_load(struct uft_reader *reader)
+static int own_open(struct uft_kernel *kernel, struct uft_reader *reader)
 {
+	int ret = uft_kernel_header_load(kernel, reader);
+
+	kernel->pages.ftrace = &kernel->ftrace;
+	kernel->pages.owner = &owner;
+	return ret < 0 || kernel->ftrace.type == NULL ? ret : files_open(kernel, reader);
+}
+
+static int side_open(struct uft_kernel *kernel, struct uft_reader *reader, struct ftr_err *err)
+{
+	int ret = uft_merge_open(reader, err);
+
+	if (ret < 0 || kernel->side.free == NULL)
+		return ret;
+	kernel->pages.ftrace = kernel->side.ftrace;
+	kernel->pages.owner = &side_owner;
+	for (size_t i = 0; ret == 0 && i < kernel->side.cpu_nr; i++)
+		ret = ftr_vec_push(&kernel->pages.cpus, kernel->side.cpus[i]);
+	return ret < 0 ? ftr_err_set(err, ENOMEM, "out of memory") : 0;
+}
+
+int uft_kernel_load(struct uft_reader *reader, struct ftr_err *err)
+{
+	const char *path = reader->trace->kernel_file.path;
+	bool is_merged = uft_merge_is_wanted(reader);
 	struct uft_kernel *kernel;
 	int ret;
 
-	if (!has_files(reader))
+	if (!has_files(reader) && !is_merged)
 		return 0;
 	kernel = calloc(1, sizeof(*kernel));
 	if (kernel == NULL)
-		return -ENOMEM;
+		return ftr_err_set(err, ENOMEM, "out of memory");
 	reader->kernel = kernel;
 	kernel->trace = reader->trace;
-	kernel->pages.ftrace = &kernel->ftrace;
-	kernel->pages.owner = &owner;
 	kernel->pages.arg = reader;
 	for (size_t i = 0; i < reader->tasks.nr; i++)
 		reader->tasks.v[i]->kernel.task = reader->tasks.v[i]->task;
-	ret = uft_kernel_header_load(kernel, reader);
-	if (ret < 0 || kernel->ftrace.type == NULL)
-		return ret;
-	ret = files_open(kernel, reader);
-	return ret < 0 ? ret : ftr_ftrace_pages_walk(&kernel->pages);
+	if (is_merged && has_files(reader))
+		return ftr_err_set(err, EEXIST, "has events of the kernel already, recorded with "
+				   "-k or -E, and %s would be more; show one of them alone",
+				   path == NULL ? FTR_UFTRACE_MERGED_FILE : path);
+	ret = is_merged ? side_open(kernel, reader, err) : own_open(kernel, reader);
+	if (ret == 0 && kernel->pages.cpus.nr > 0)
+		ret = ftr_ftrace_pages_walk(&kernel->pages);
+	return ret == -ENOMEM ? ftr_err_set(err, ENOMEM, "out of memory") : ret;
 }
 
 struct ftr_source *uft_kernel_join(struct uft_reader *reader, struct uft_task *task,
@@ -178,5 +227,7 @@ void uft_kernel_free(struct uft_reader *reader)
 	ftr_vec_fini(&kernel->files);
 	ftr_ftrace_pages_fini(&kernel->pages);
 	ftr_ftrace_fini(&kernel->ftrace);
+	if (kernel->side.free != NULL)
+		kernel->side.free(kernel->side.arg);
 	free(kernel);
 }

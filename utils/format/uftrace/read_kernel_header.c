@@ -227,7 +227,17 @@ int uft_kallsyms_load(struct uft_reader *reader, struct ftr_symtab *symtab)
 	struct ftr_diag *diag = reader->trace->diag;
 	struct ftr_err err = { 0 };
 	struct ftr_istream in;
-	int ret = ftr_dir_file(reader->dir, FTR_KERNEL_SYMBOL_FILE, &in, &err);
+	int ret;
+
+	if (reader->kernel != NULL && reader->kernel->side.free != NULL) {
+		ftr_istream_from_memory(&in, FTR_KERNEL_SYMBOL_FILE,
+					reader->kernel->side.kallsyms.s,
+					reader->kernel->side.kallsyms.len);
+		ret = ftr_ftrace_kallsyms(symtab, &in, diag);
+		ftr_istream_close(&in);
+		return ret;
+	}
+	ret = ftr_dir_file(reader->dir, FTR_KERNEL_SYMBOL_FILE, &in, &err);
 
 	if (ret < 0) {
 		ftr_diag_warn(diag, "%s: kernel functions are shown as addresses", err.text);

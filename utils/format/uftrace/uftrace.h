@@ -13,6 +13,7 @@ struct ftr_trace;
 /* ... and those that uftrace would stop at: ftr_event_kind_is_aside */
 #define FTR_UFTRACE_EVENT_NAME "%d.event"
 #define FTR_UFTRACE_NOTE "note.txt"	/* free text about the recording, by anybody */
+#define FTR_UFTRACE_MERGED_FILE "trace.dat" /* of trace-cmd: what the kernel did meanwhile */
 
 /* Begins MESSAGEs that stand for lines of extern.dat. */
 #define FTR_UFTRACE_EXTERN_PREFIX "external-data: "
