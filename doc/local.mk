@@ -97,6 +97,7 @@ EXTRA_DIST += \
 	doc/adr/0072-print-fmts-as-steps.md \
 	doc/adr/0073-records-of-the-kernel-are-kept.md \
 	doc/adr/0074-two-recordings-as-one.md \
+	doc/adr/0075-tracepoints-by-perf.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

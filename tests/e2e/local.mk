@@ -15,6 +15,7 @@ e2e_tests = \
 	tests/e2e/html.py \
 	tests/e2e/interop.py \
 	tests/e2e/kernel_events.py \
+	tests/e2e/kernel_samples.py \
 	tests/e2e/libcalls.py \
 	tests/e2e/live.py \
 	tests/e2e/merged.py \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The collector of what the kernel's own tracing tells of the program's tasks: its events (-E) and
- * functions (-k), by an instance of tracefs.  Pages of its ring buffers go to the store as they
- * are.  doc/adr/0044.
+ * functions (-k), by an instance of tracefs, whose pages go to the store as they are; where there is
+ * none, events by perf.  doc/adr/0044, doc/adr/0075.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +22,7 @@
 #include "utils/record/event_word.h"
 #include "utils/record/kernel_events.h"
 #include "utils/record/kernel_pages.h"
+#include "utils/record/kernel_samples.h"
 #include "utils/record/tracefs.h"
 
 #define BUFFER_BYTES FTR_KIB(1408) /* a CPU's, as the kernel has it */
@@ -45,6 +46,7 @@ struct kernel_collector {
 	struct ftr_tracefs_instance instance;
 	struct ftr_kernel_events events;
 	struct ftr_kernel_pages pages;
+	struct ftr_kernel_samples samples;	/* where there is no instance */
 };
 
 /* ---- what explains them ---- */
@@ -78,7 +80,7 @@ static unsigned kernel_long_bytes(struct kernel_collector *self)
 	return bytes;
 }
 
-static int header_store(struct kernel_collector *self)
+static int header_store(struct kernel_collector *self, size_t page_bytes)
 {
 	static const char *const always[] = {
 		"events/header_page",
@@ -91,8 +93,7 @@ static int header_store(struct kernel_collector *self)
 	size_t i;
 	int ret;
 
-	ftr_uftrace_kernel_header_init(&header, (size_t)sysconf(_SC_PAGESIZE),
-				       kernel_long_bytes(self));
+	ftr_uftrace_kernel_header_init(&header, page_bytes, kernel_long_bytes(self));
 	for (i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		header_add(self, &header, always[i]);
 	for (i = 0; i < self->events.v.nr; i++) {
@@ -269,7 +270,7 @@ static int instance_start(struct kernel_collector *self, int32_t pid)
 	if (ret < 0)
 		refused(self, strerror(-ret));
 	if (ret == 0)
-		ret = header_store(self);	/* the store says why it failed */
+		ret = header_store(self, self->pages.page_bytes); /* the store says why it failed */
 	if (ret == 0)
 		ret = option_write(self, "tracing_on", "1");
 	if (ret == 0)
@@ -283,16 +284,73 @@ static void instance_stop(struct kernel_collector *self)
 	ftr_tracefs_instance_close(&self->instance);
 }
 
+static void samples_stop(struct kernel_collector *self)
+{
+	ftr_kernel_samples_close(&self->samples);
+	if (self->instance.top >= 0)
+		close(self->instance.top);
+	self->instance.top = -1;
+}
+
+/* By perf, with its permissions; -errno with a description: it does not help. */
+static int samples_open(struct kernel_collector *self, int32_t pid, struct ftr_err *err)
+{
+	const struct ftr_recording *recording = self->recording;
+	int ret = ftr_tracefs_open(err);
+
+	if (ret < 0)
+		return ret;
+	self->instance.top = ret;
+	if (recording->control->clock_id == CLOCK_BOOTTIME)
+		return ftr_err_set(err, EINVAL, "perf: it has no such clock for them; use "
+				   "--clock=mono or mono_raw");
+	if (kernel_long_bytes(self) != sizeof(uint64_t))
+		return ftr_err_set(err, ENOTSUP, "perf: the kernel is one of 32 bits");
+	if (ftr_kernel_events_find(&self->events, self->instance.top, &self->values.events,
+				   recording->diag) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	if (self->events.v.nr == 0)
+		return ftr_err_set(err, ENOENT, "perf: it knows no functions, and no events");
+	return ftr_kernel_samples_open(&self->samples, recording->store, self->instance.top,
+				       &self->events, recording->is_program_self ? pid : 0,
+				       (clockid_t)recording->control->clock_id,
+				       self->values.buffer_bytes, recording->diag, err);
+}
+
+/* @why_no_instance: tracefs gives none. */
+static void samples_start(struct kernel_collector *self, int32_t pid, const char *why_no_instance)
+{
+	struct ftr_err err = { 0 };
+	char why[2 * sizeof(err.text)];
+	int on_nr = samples_open(self, pid, &err);
+
+	if (on_nr <= 0) {
+		snprintf(why, sizeof(why), "%.390s%s%.390s", why_no_instance,
+			 strncmp(err.text, "tracefs", strlen("tracefs")) == 0 ? "" : "; ",
+			 strncmp(err.text, "tracefs", strlen("tracefs")) == 0 ? "" : err.text);
+		refused(self, why);
+		samples_stop(self);
+		return;
+	}
+	if (header_store(self, FTR_KERNEL_SAMPLES_PAGE_BYTES) < 0) {
+		samples_stop(self);
+		return;
+	}
+	if (self->values.has_functions)
+		functions_refused(self, why_no_instance, 0);
+	self->values.has_functions = false;
+	state_add(self, (size_t)on_nr);
+}
+
 static void start(struct kernel_collector *self, int32_t pid)
 {
 	const char *why = reason_against(self);
 	struct ftr_err err = { 0 };
 
-	if (why == NULL && ftr_tracefs_instance_open(&self->instance, self->values.has_functions,
-						     &err) < 0)
-		why = err.text;
 	if (why != NULL)
 		refused(self, why);
+	else if (ftr_tracefs_instance_open(&self->instance, self->values.has_functions, &err) < 0)
+		samples_start(self, pid, err.text);
 	else if (instance_start(self, pid) < 0)
 		instance_stop(self);
 }
@@ -384,6 +442,7 @@ static void *kernel_open(const struct ftr_recording *recording, const void *valu
 	self->recording = recording;
 	self->instance = (struct ftr_tracefs_instance)FTR_TRACEFS_INSTANCE_NONE;
 	self->pages = (struct ftr_kernel_pages)FTR_KERNEL_PAGES_NONE;
+	self->samples = (struct ftr_kernel_samples)FTR_KERNEL_SAMPLES_NONE;
 	self->values = values != NULL ? *(const struct kernel_values *)values : kernel_defaults;
 	self->values.has_functions |= self->values.depth != 0;
 	if (self->values.depth == 0)
@@ -418,12 +477,15 @@ static void kernel_watch(void *arg, int epoll_fd)
 
 	for (size_t i = 0; i < self->pages.cpus.nr; i++)
 		epoll_ctl(epoll_fd, EPOLL_CTL_ADD, self->pages.cpus.v[i].fd, &event);
+	ftr_kernel_samples_watch(&self->samples, epoll_fd);
 }
 
 static unsigned kernel_drain(void *arg)
 {
 	struct kernel_collector *self = arg;
 
+	if (self->samples.store != NULL)
+		return ftr_kernel_samples_drain(&self->samples);
 	return ftr_kernel_pages_drain(&self->pages);
 }
 
@@ -435,6 +497,11 @@ static void kernel_close(void *arg)
 		(void)ftr_tracefs_write(self->instance.dir, "tracing_on", "0");
 		ftr_kernel_pages_end(&self->pages);
 		symbols_store(self);
+	}
+	if (self->samples.store != NULL) {
+		ftr_kernel_samples_end(&self->samples);
+		symbols_store(self);
+		samples_stop(self);
 	}
 	instance_stop(self);
 	ftr_kernel_events_fini(&self->events);

@@ -29,6 +29,8 @@ libftr_a_SOURCES += \
 	utils/record/kernel_events.h \
 	utils/record/kernel_pages.c \
 	utils/record/kernel_pages.h \
+	utils/record/kernel_samples.c \
+	utils/record/kernel_samples.h \
 	utils/record/launch.c \
 	utils/record/launch.h \
 	utils/record/linked.c \

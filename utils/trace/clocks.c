@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "utils/base/bits.h"
+
 #define TRIED_NR     16u		/* marks in a row: so near that no drift shows */
 #define WITHIN_NS    20000		/* of each other are differences of marks that fit */
 #define DRIFT_SHARE  1000		/* clocks drift less than this part of the time */
 #define MATCHES_MIN  3u
 #define PLACES_MAX   64u
-#define PAIRS_MAX    ((size_t)8 << 20)
+#define PAIRS_MAX    FTR_BIT(23)
 
 /* ours less theirs, of one pair */
 struct pair {
