@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The collector of what the kernel's own tracing tells of the program's tasks: its events (-E) and
- * functions (-k), by an instance of tracefs, whose pages go to the store as they are; where there is
- * none, events by perf.  doc/adr/0044, doc/adr/0075.
+ * functions (-k), by an instance of tracefs, whose pages go to the store as they are; where there
+ * is none, events by perf.  doc/adr/0044, doc/adr/0075.
  */
 #include <errno.h>
 #include <fcntl.h>
