@@ -52,6 +52,12 @@ struct ftr_trace {
 	bool (*wants_text)(const char *name);
 	/* The consumer takes the kernel's records of so many bytes instead of texts; 0 = none. */
 	uint32_t record_max;
+	/*
+	 * All there is are such records, in this byte order and with longs of so many bytes; 0:
+	 * there is more, and they are of this machine's order, with longs of 8 bytes.
+	 */
+	uint8_t record_long_bytes;
+	bool record_is_big;
 	struct ftr_kernel_file kernel_file;	/* to be read beside a data directory */
 	const char *kernel_note; /* (nullable) for people: how the clock of that fits */
 	FTR_VEC(struct ftr_task *) tasks;	/* by id */

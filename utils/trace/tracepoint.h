@@ -19,7 +19,7 @@ struct ftr_tracepoint_kernel {
 struct ftr_tracepoint {
 	const char *name;		/* "sched:sched_switch" */
 	struct ftr_slice format;	/* that file: the second line is "ID: N" */
-	uint16_t id;			/* N; records begin with it, of this machine's byte order */
+	uint16_t id;			/* N; records begin with it */
 	const struct ftr_tracepoint_kernel *kernel;
 };
 

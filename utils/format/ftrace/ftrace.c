@@ -130,8 +130,8 @@ static char *fields_alone(struct ftr_slice format, size_t fields_bytes)
 }
 
 /*
- * What a writer needs that keeps the records: from us they are of its own byte order and size of
- * longs, and it may have to give them another id.
+ * What a writer needs that keeps the records: beside others of its own they have its byte order and
+ * size of longs; and it may have to give them another id.
  */
 static int tracepoint_init(struct ftr_ftrace *ftrace, struct ftr_ftrace_event *event,
 			   struct ftr_slice format)
@@ -139,7 +139,8 @@ static int tracepoint_init(struct ftr_ftrace *ftrace, struct ftr_ftrace_event *e
 	const struct ftr_ftrace_layout *layout = &ftrace->layout;
 	const char *text;
 
-	if (layout->is_big != FTR_HOST_IS_BIG || layout->long_bytes != sizeof(uint64_t) ||
+	if ((ftrace->trace->record_long_bytes == 0 &&
+	     (layout->is_big != FTR_HOST_IS_BIG || layout->long_bytes != sizeof(uint64_t))) ||
 	    ftrace->type->offset != 0 || ftrace->type->size != sizeof(event->tracepoint.id))
 		return 0;
 	text = ftr_arena_strndup(&ftrace->trace->arena, format.s, format.len);

@@ -8,20 +8,44 @@
 #include "utils/base/bytes.h"
 #include "utils/format/ftrace/page_layout.h"
 
+static bool is_big(const struct ftr_kbuf *kbuf)
+{
+	return kbuf->is_swapped != FTR_HOST_IS_BIG;
+}
+
+static size_t long_bytes(const struct ftr_kbuf *kbuf)
+{
+	return kbuf->is_narrow ? sizeof(uint32_t) : sizeof(uint64_t);
+}
+
+static void long_put(const struct ftr_kbuf *kbuf, uint8_t *at, uint64_t value)
+{
+	if (kbuf->is_narrow)
+		ftr_put_u32(at, (uint32_t)value, is_big(kbuf));
+	else
+		ftr_put_u64(at, value, is_big(kbuf));
+}
+
+/* Where the next word goes. */
+static uint8_t *data_end(struct ftr_kbuf *kbuf)
+{
+	return kbuf->page + FTR_KPAGE_COMMIT_OFFSET + long_bytes(kbuf) + kbuf->used;
+}
+
 static void word_put(struct ftr_kbuf *kbuf, uint32_t word)
 {
-	memcpy(kbuf->page + FTR_KBUF_HEAD_BYTES + kbuf->used, &word, sizeof(word));
+	ftr_put_u32(data_end(kbuf), word, is_big(kbuf));
 	kbuf->used += FTR_KPAGE_WORD_BYTES;
 }
 
 static void head_put(struct ftr_kbuf *kbuf, uint32_t type, uint64_t delta)
 {
-	word_put(kbuf, ftr_kpage_event_head(type, delta, FTR_HOST_IS_BIG));
+	word_put(kbuf, ftr_kpage_event_head(type, delta, is_big(kbuf)));
 }
 
 static void page_begin(struct ftr_kbuf *kbuf, uint64_t time_ns)
 {
-	memcpy(kbuf->page, &time_ns, sizeof(time_ns));
+	ftr_put_u64(kbuf->page, time_ns, is_big(kbuf));
 	kbuf->last_ns = time_ns;
 	kbuf->has_begun = true;
 }
@@ -55,9 +79,8 @@ bool ftr_kbuf_put(struct ftr_kbuf *kbuf, uint64_t time_ns, const void *record, u
 	head_put(kbuf, is_long ? FTR_KPAGE_TYPE_LONG : words, delta);
 	if (is_long)
 		word_put(kbuf, (words + 1) * FTR_KPAGE_WORD_BYTES);
-	memcpy(kbuf->page + FTR_KBUF_HEAD_BYTES + kbuf->used, record, len);
-	memset(kbuf->page + FTR_KBUF_HEAD_BYTES + kbuf->used + len, 0,
-	       words * FTR_KPAGE_WORD_BYTES - len);
+	memcpy(data_end(kbuf), record, len);
+	memset(data_end(kbuf) + len, 0, words * FTR_KPAGE_WORD_BYTES - len);
 	kbuf->used += words * FTR_KPAGE_WORD_BYTES;
 	kbuf->last_ns = time_ns;
 	return true;
@@ -80,16 +103,16 @@ bool ftr_kbuf_lose(struct ftr_kbuf *kbuf, uint64_t time_ns, uint64_t nr)
 const uint8_t *ftr_kbuf_take(struct ftr_kbuf *kbuf)
 {
 	uint64_t commit = kbuf->used;
-	uint8_t *end = kbuf->page + FTR_KBUF_HEAD_BYTES + kbuf->used;
+	uint8_t *end = data_end(kbuf);
 
-	memset(end, 0, FTR_KBUF_DATA_BYTES - kbuf->used);
+	memset(end, 0, FTR_KBUF_PAGE_BYTES - (size_t)(end - kbuf->page));
 	if (kbuf->has_lost)
 		commit |= FTR_KPAGE_COMMIT_LOST;
 	if (kbuf->lost_nr != 0) {
 		commit |= FTR_KPAGE_COMMIT_STORED;
-		memcpy(end, &kbuf->lost_nr, sizeof(kbuf->lost_nr));
+		long_put(kbuf, end, kbuf->lost_nr);
 	}
-	memcpy(kbuf->page + FTR_KPAGE_COMMIT_OFFSET, &commit, sizeof(commit));
+	long_put(kbuf, kbuf->page + FTR_KPAGE_COMMIT_OFFSET, commit);
 	kbuf->used = 0;
 	kbuf->lost_nr = 0;
 	kbuf->has_lost = kbuf->has_begun = false;

@@ -2,7 +2,7 @@
 /*
  * Pages of the kernel's ring buffer, as its trace_pipe_raw hands them out: what kernel-cpuN.dat of
  * a uftrace directory and the CPU data of a trace.dat hold.  Of this machine's byte order, with
- * longs of 8 bytes.
+ * longs of 8 bytes, unless other ones are asked for.
  *
  *	struct ftr_kbuf kbuf = { .used = 0 };
  *
@@ -19,17 +19,19 @@
 #include <stdint.h>
 
 #define FTR_KBUF_PAGE_BYTES 4096u
-#define FTR_KBUF_HEAD_BYTES 16u		/* time, and how much follows */
+#define FTR_KBUF_HEAD_BYTES 16u		/* time, and how much follows, of 8 bytes */
 #define FTR_KBUF_DATA_BYTES (FTR_KBUF_PAGE_BYTES - FTR_KBUF_HEAD_BYTES)
 #define FTR_KBUF_RECORD_MAX                                                                       \
 	(FTR_KBUF_DATA_BYTES - 16u) /* a record; beside it lie its head and a number of lost ones \
 				     */
 
-/* A page in the making; zeroed, it is an empty one.  The members are the functions' own. */
+/* A page in the making; zeroed, it is an empty one.  Other members are the functions' own. */
 struct ftr_kbuf {
 	uint64_t last_ns;		/* of what was put last, in whatever page */
 	uint64_t lost_nr;
 	uint32_t used;			/* bytes of data */
+	bool     is_swapped;		/* of the other byte order; the caller's to set */
+	bool     is_narrow;		/* of longs of 4 bytes; likewise */
 	bool     has_begun;
 	bool has_lost; /* records were lost before the page; lost_nr 0: unknown how many */
 	uint8_t  page[FTR_KBUF_PAGE_BYTES];

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/bytes.h"
 #include "utils/format/ftrace/pages.h"
 
 #define BATCH 64	/* events: there may be thousands of tasks, each with a batch */
@@ -241,7 +240,7 @@ static bool record_fill(struct kernel_source *self, const struct cursor *cursor,
 		return false;
 	self->payloads[ev - self->batch] = (struct ftr_payload){
 		.data = cursor->page.data, .len = (uint16_t)cursor->page.bytes,
-		.is_big_endian = FTR_HOST_IS_BIG, .tracepoint = &event->tracepoint,
+		.is_big_endian = ftrace->layout.is_big, .tracepoint = &event->tracepoint,
 		.instance = instance, .cpu_nr = cursor->cpu->cpu_nr,
 	};
 	ev->payload = &self->payloads[ev - self->batch];
@@ -277,7 +276,7 @@ static int call_fill(struct kernel_source *self, const struct cursor *cursor, st
 	ev->call.addr = ftr_ftrace_number(&cursor->page, cursor->event->func);
 	ev->call.func = ftr_ftrace_func(self->pages->ftrace, ev->call.addr);
 	/* Beside calls of programs, which a writer makes alike, it could not keep them apart. */
-	if (self->pages->ftrace->trace->is_kernel_only)
+	if (self->pages->ftrace->trace->record_long_bytes != 0)
 		record_fill(self, cursor, ev);
 	return ev->call.func == NULL ? -ENOMEM : 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/bits.h"
+#include "utils/base/bytes.h"
 #include "utils/base/text.h"
 #include "utils/format/ftrace/page_layout.h"
 #include "utils/trace/event.h"
@@ -239,22 +240,24 @@ bool ftr_krec_text(struct ftr_krec *rec, int32_t tid, uint32_t id, const char *t
 	return fit == len;
 }
 
-void ftr_krec_keep(struct ftr_krec *rec, const uint8_t *data, uint32_t len, uint32_t id)
+void ftr_krec_keep(struct ftr_krec *rec, const uint8_t *data, uint32_t len, uint32_t id,
+		   bool is_big)
 {
-	const uint16_t type = (uint16_t)id;
-
 	memcpy(rec->bytes, data, len);
-	memcpy(rec->bytes + offsetof(struct common, type), &type, sizeof(type));
+	ftr_put_u16(rec->bytes + offsetof(struct common, type), (uint16_t)id, is_big);
 	rec->len = len;
 }
 
-/* ---- formats ---- */
+void ftr_krec_swap_text(struct ftr_krec *rec)
+{
+	struct text_record *record = (struct text_record *)rec->bytes;
 
-static const char page_format[] =
-	"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-	"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-	"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-	"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
+	ftr_put_u16(&record->common.type, record->common.type, !FTR_HOST_IS_BIG);
+	ftr_put_u32(&record->common.pid, (uint32_t)record->common.pid, !FTR_HOST_IS_BIG);
+	ftr_put_u32(&record->text_at, record->text_at, !FTR_HOST_IS_BIG);
+}
+
+/* ---- formats ---- */
 
 static const char common_format[] =
 	"format:\n"
@@ -328,7 +331,14 @@ void ftr_krec_put_kept_format(struct ftr_strbuf *text, const struct ftr_krec_kep
 	ftr_strbuf_put(text, rest.s, rest.len);
 }
 
-void ftr_krec_put_header_page(struct ftr_strbuf *text)
+void ftr_krec_put_header_page(struct ftr_strbuf *text, unsigned long_bytes)
 {
-	ftr_strbuf_puts(text, page_format);
+	const unsigned data_at = FTR_KPAGE_COMMIT_OFFSET + long_bytes;
+
+	ftr_strbuf_printf(text,
+			  "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+			  "\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
+			  "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+			  "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:1;\n",
+			  long_bytes, data_at, FTR_KBUF_PAGE_BYTES - data_at);
 }

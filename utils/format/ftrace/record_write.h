@@ -77,11 +77,15 @@ void ftr_krec_call(struct ftr_krec *rec, const struct ftr_event *ev, uint64_t ad
 bool ftr_krec_text(struct ftr_krec *rec, int32_t tid, uint32_t id, const char *text, size_t len);
 
 /* A record of @len bytes, FTR_KBUF_RECORD_MAX at most, as it was but for its id. */
-void ftr_krec_keep(struct ftr_krec *rec, const uint8_t *data, uint32_t len, uint32_t id);
+void ftr_krec_keep(struct ftr_krec *rec, const uint8_t *data, uint32_t len, uint32_t id,
+		   bool is_big);
+
+/* A record that ftr_krec_text made, into the other byte order. */
+void ftr_krec_swap_text(struct ftr_krec *rec);
 
 /* The contents of tracefs' files: "SYSTEM:NAME" of @id as its format, and header_page. */
 void ftr_krec_put_format(struct ftr_strbuf *text, const char *name, uint32_t id);
 void ftr_krec_put_kept_format(struct ftr_strbuf *text, const struct ftr_krec_kept *kept);
-void ftr_krec_put_header_page(struct ftr_strbuf *text);
+void ftr_krec_put_header_page(struct ftr_strbuf *text, unsigned long_bytes);
 
 #endif /* FTR_FORMAT_FTRACE_RECORD_WRITE_H */

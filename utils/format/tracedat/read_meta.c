@@ -32,6 +32,10 @@ static int ftrace_begin(struct tdat_reader *reader, struct ftr_slice page_text, 
 	if (long_bytes == 0)
 		tdat_warn(reader, offset, HEADER_PAGE " does not say how long a long of the kernel "
 			  "is: %u bytes, as in its programs, are assumed", reader->long_bytes);
+	if (!reader->is_side) {
+		reader->trace->record_long_bytes = layout.long_bytes;
+		reader->trace->record_is_big = layout.is_big;
+	}
 	ret = ftr_ftrace_init(&reader->ftrace, reader->trace, &layout);
 	if (ret == 0 && long_bytes != 0)
 		ftr_ftrace_header_page(&reader->ftrace, page_text);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/base/ostream.h"
 #include "utils/base/text.h"
 #include "utils/trace/args.h"
@@ -42,6 +43,8 @@ static int trace_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	struct tdat_writer *w = writer_of(sink);
 
 	w->trace = trace;
+	w->is_big = trace->record_long_bytes == 0 ? FTR_HOST_IS_BIG : trace->record_is_big;
+	w->long_bytes = trace->record_long_bytes == 0 ? sizeof(uint64_t) : trace->record_long_bytes;
 	w->has_begun = true;
 	w->addr_next = ADDR_BASE;
 	w->scratch = FTR_SCRATCH_CLOSED;
@@ -67,6 +70,17 @@ static struct tdat_out_buffer *buffer_get(struct tdat_writer *w, const char *nam
 	return &w->buffers.v[w->buffers.nr - 1];
 }
 
+static struct tdat_out_cpu *cpu_new(const struct tdat_writer *w)
+{
+	struct tdat_out_cpu *cpu = calloc(1, sizeof(*cpu));
+
+	if (cpu != NULL) {
+		cpu->kbuf.is_swapped = w->is_big != FTR_HOST_IS_BIG;
+		cpu->kbuf.is_narrow = w->long_bytes != sizeof(uint64_t);
+	}
+	return cpu;
+}
+
 static struct tdat_out_cpu *real_cpu(struct tdat_writer *w, const char *instance, uint32_t cpu)
 {
 	struct tdat_out_buffer *buffer = instance == NULL ? &w->buffers.v[0] :
@@ -79,7 +93,7 @@ static struct tdat_out_cpu *real_cpu(struct tdat_writer *w, const char *instance
 	if (buffer == NULL)
 		return NULL;
 	if (buffer->cpus.v[cpu] == NULL)
-		buffer->cpus.v[cpu] = calloc(1, sizeof(struct tdat_out_cpu));
+		buffer->cpus.v[cpu] = cpu_new(w);
 	if (w->cpu_nr <= cpu)
 		w->cpu_nr = cpu + 1;
 	return buffer->cpus.v[cpu];
@@ -101,7 +115,7 @@ static struct tdat_out_cpu *task_cpu(struct tdat_writer *w, const struct ftr_tas
 		w->task_cpus.v[task->id] = 1 + task->id % TASKS_MAX;
 		return w->tasks.v[task->id % TASKS_MAX];
 	}
-	cpu = calloc(1, sizeof(*cpu));
+	cpu = cpu_new(w);
 	if (cpu == NULL || ftr_vec_push(&w->tasks, cpu) < 0) {
 		free(cpu);
 		return NULL;
@@ -235,6 +249,8 @@ static int text_put(struct tdat_writer *w, const struct ftr_event *ev, uint16_t 
 	is_whole = fit.len == text.len;
 	fit = ftr_slice_trim(fit);
 	is_whole &= ftr_krec_text(&rec, ev->task->tid, (uint32_t)id, fit.s, fit.len);
+	if (w->is_big != FTR_HOST_IS_BIG)
+		ftr_krec_swap_text(&rec);
 	w->cut_nr += !is_whole;
 	return record_put(w, ev, cpu_nr, &rec);
 }
@@ -265,7 +281,7 @@ static int kept_put(struct tdat_writer *w, const struct ftr_event *ev)
 		w->other_nr++;
 		return 0;
 	}
-	ftr_krec_keep(&rec, payload->data, payload->len, (uint32_t)id);
+	ftr_krec_keep(&rec, payload->data, payload->len, (uint32_t)id, w->is_big);
 	return cpu_put(w,
 		       cpu_get(w, ev->task, payload->instance, payload->cpu_nr, TDAT_OUT_HAS_KEPT),
 		       ev, &rec);
@@ -279,7 +295,7 @@ static int call_put(struct tdat_writer *w, const struct ftr_event *ev)
 
 	if (ev->payload != NULL && ev->payload->tracepoint != NULL)
 		return kept_put(w, ev);
-	if (w->trace->is_kernel_only && ftr_krec_keeps_calls(&w->names)) {
+	if (w->trace->record_long_bytes != 0) {		/* the records of all that were there */
 		w->other_nr += !(ev->flags & FTR_EVENT_INFERRED); /* readers infer it again */
 		return 0;
 	}

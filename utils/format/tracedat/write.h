@@ -40,6 +40,8 @@ enum tdat_out_has {
 struct tdat_writer {
 	struct ftr_sink base;
 	const struct ftr_trace *trace;
+	bool is_big;			/* the file's byte order, and bytes of a long */
+	uint8_t long_bytes;
 	struct ftr_scratch scratch;
 	struct ftr_krec_names names;
 	FTR_VEC(struct tdat_out_buffer) buffers;	/* the top one, and those with records */

@@ -27,54 +27,64 @@ static const char header_event[] =
 	"\ttime_stamp : type == 31\n"
 	"\tdata max type_len  == 28\n";
 
-static void put_u16(struct ftr_strbuf *out, uint16_t value)
+/* In the byte order of the kernel that recorded. */
+struct head {
+	struct ftr_strbuf text;
+	bool is_big;
+	uint8_t long_bytes;
+};
+
+static void put_u16(struct head *out, uint16_t value)
 {
-	ftr_strbuf_put(out, &value, sizeof(value));
+	ftr_put_u16(&value, value, out->is_big);
+	ftr_strbuf_put(&out->text, &value, sizeof(value));
 }
 
-static void put_u32(struct ftr_strbuf *out, uint32_t value)
+static void put_u32(struct head *out, uint32_t value)
 {
-	ftr_strbuf_put(out, &value, sizeof(value));
+	ftr_put_u32(&value, value, out->is_big);
+	ftr_strbuf_put(&out->text, &value, sizeof(value));
 }
 
-static void put_u64(struct ftr_strbuf *out, uint64_t value)
+static void put_u64(struct head *out, uint64_t value)
 {
-	ftr_strbuf_put(out, &value, sizeof(value));
+	ftr_put_u64(&value, value, out->is_big);
+	ftr_strbuf_put(&out->text, &value, sizeof(value));
 }
 
-static void put_string(struct ftr_strbuf *out, const char *s)
+static void put_string(struct head *out, const char *s)
 {
-	ftr_strbuf_put(out, s, strlen(s) + 1);
+	ftr_strbuf_put(&out->text, s, strlen(s) + 1);
 }
 
 /* Its length, of 4 or 8 bytes, and the text, which is released. */
-static void put_sized(struct ftr_strbuf *out, struct ftr_strbuf *text, unsigned length_bytes)
+static void put_sized(struct head *out, struct ftr_strbuf *text, unsigned length_bytes)
 {
 	if (length_bytes == 4)
 		put_u32(out, (uint32_t)text->len);
 	else
 		put_u64(out, text->len);
-	ftr_strbuf_put(out, ftr_strbuf_str(text), text->len);
-	out->failed |= text->failed;
+	ftr_strbuf_put(&out->text, ftr_strbuf_str(text), text->len);
+	out->text.failed |= text->failed;
 	ftr_strbuf_fini(text);
 }
 
 /* ---- formats ---- */
 
-static void put_headers(struct ftr_strbuf *out)
+static void put_headers(struct head *out)
 {
 	struct ftr_strbuf text;
 
 	put_string(out, "header_page");
 	ftr_strbuf_init(&text);
-	ftr_krec_put_header_page(&text);
+	ftr_krec_put_header_page(&text, out->long_bytes);
 	put_sized(out, &text, 8);
 	put_string(out, "header_event");
 	put_u64(out, sizeof(header_event) - 1);
-	ftr_strbuf_puts(out, header_event);
+	ftr_strbuf_puts(&out->text, header_event);
 }
 
-static void put_format(struct ftr_strbuf *out, const char *name, uint32_t id)
+static void put_format(struct head *out, const char *name, uint32_t id)
 {
 	struct ftr_strbuf text;
 
@@ -119,7 +129,7 @@ static int compare_formats(const void *a, const void *b)
 	return diff != 0 ? diff : strcmp(x->name, y->name);
 }
 
-static void put_kept(struct ftr_strbuf *out, const struct ftr_krec_kept *kept)
+static void put_kept(struct head *out, const struct ftr_krec_kept *kept)
 {
 	struct ftr_strbuf text;
 
@@ -128,9 +138,9 @@ static void put_kept(struct ftr_strbuf *out, const struct ftr_krec_kept *kept)
 	put_sized(out, &text, 8);
 }
 
-static void put_system(struct ftr_strbuf *out, const struct format *at, size_t nr)
+static void put_system(struct head *out, const struct format *at, size_t nr)
 {
-	ftr_strbuf_put(out, at->name, system_len(at->name));
+	ftr_strbuf_put(&out->text, at->name, system_len(at->name));
 	put_string(out, at->kept != NULL ? "" : TDAT_TEXT_SUFFIX);
 	put_u32(out, (uint32_t)nr);
 	for (size_t i = 0; i < nr; i++) {
@@ -175,7 +185,7 @@ static struct format *formats_collect(const struct ftr_krec_names *names, size_t
 	return all;
 }
 
-static int put_systems(struct ftr_strbuf *out, const struct ftr_krec_names *names)
+static int put_systems(struct head *out, const struct ftr_krec_names *names)
 {
 	size_t nr, systems = 0;
 	struct format *all = formats_collect(names, &nr);
@@ -199,7 +209,7 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* Of ftrace's own: calls, and what else is kept. */
-static int put_ftrace(struct ftr_strbuf *out, const struct ftr_krec_names *names)
+static int put_ftrace(struct head *out, const struct ftr_krec_names *names)
 {
 	const struct ftr_krec_kept **own = calloc(names->kept.nr + 1, sizeof(*own));
 	bool makes_calls = !ftr_krec_keeps_calls(names);
@@ -224,7 +234,7 @@ static int put_ftrace(struct ftr_strbuf *out, const struct ftr_krec_names *names
 }
 
 /* The texts that kept records point to; those of several kernels one after the other. */
-static void put_printk_formats(struct ftr_strbuf *out, const struct ftr_krec_names *names)
+static void put_printk_formats(struct head *out, const struct ftr_krec_names *names)
 {
 	const struct ftr_tracepoint_kernel *last = NULL;
 	struct ftr_strbuf text;
@@ -309,7 +319,7 @@ static int symbols_collect(const struct tdat_writer *w, struct func_symbols *sym
 	return kernels_collect(w, symbols);
 }
 
-static int put_symbols(struct ftr_strbuf *out, const struct tdat_writer *w)
+static int put_symbols(struct head *out, const struct tdat_writer *w)
 {
 	struct func_symbols symbols = { 0 };
 	struct ftr_strbuf text;
@@ -348,7 +358,7 @@ static void put_task(struct ftr_strbuf *text, const struct ftr_task *task)
 	ftr_strbuf_putc(text, '\n');
 }
 
-static int put_tasks(struct ftr_strbuf *out, const struct tdat_writer *w)
+static int put_tasks(struct head *out, const struct tdat_writer *w)
 {
 	const struct ftr_trace *trace = w->trace;
 	struct ftr_task **tasks = calloc(trace->tasks.nr + 1, sizeof(*tasks));
@@ -372,7 +382,7 @@ static int put_tasks(struct ftr_strbuf *out, const struct tdat_writer *w)
 
 /* ---- options, places of pages ---- */
 
-static void put_option(struct ftr_strbuf *out, uint16_t id, struct ftr_strbuf *text)
+static void put_option(struct head *out, uint16_t id, struct ftr_strbuf *text)
 {
 	put_u16(out, id);
 	ftr_strbuf_putc(text, '\0');
@@ -380,7 +390,7 @@ static void put_option(struct ftr_strbuf *out, uint16_t id, struct ftr_strbuf *t
 }
 
 /* "Linux 6.1.0" of "box": "Linux box 6.1.0" */
-static void put_uname(struct ftr_strbuf *out, const struct ftr_info *info)
+static void put_uname(struct head *out, const struct ftr_info *info)
 {
 	const char *blank = info->os_kernel == NULL ? NULL : strchr(info->os_kernel, ' ');
 	struct ftr_strbuf text;
@@ -393,7 +403,7 @@ static void put_uname(struct ftr_strbuf *out, const struct ftr_info *info)
 	put_option(out, TDAT_OPTION_UNAME, &text);
 }
 
-static void put_version(struct ftr_strbuf *out, const struct tdat_writer *w)
+static void put_version(struct head *out, const struct tdat_writer *w)
 {
 	struct ftr_strbuf text;
 
@@ -403,7 +413,7 @@ static void put_version(struct ftr_strbuf *out, const struct tdat_writer *w)
 	put_option(out, TDAT_OPTION_VERSION, &text);
 }
 
-static void put_place(struct ftr_strbuf *out, const struct tdat_out_cpu *cpu, uint64_t *offset)
+static void put_place(struct head *out, const struct tdat_out_cpu *cpu, uint64_t *offset)
 {
 	uint64_t bytes = cpu == NULL ? 0 :
 			 (uint64_t)cpu->runs.nr * TDAT_OUT_RUN_BYTES +
@@ -415,7 +425,7 @@ static void put_place(struct ftr_strbuf *out, const struct tdat_out_cpu *cpu, ui
 }
 
 /* Of a buffer's CPUs, real ones and those of tasks. */
-static void put_buffer(struct ftr_strbuf *out, const struct tdat_writer *w, size_t nr,
+static void put_buffer(struct head *out, const struct tdat_writer *w, size_t nr,
 		       uint64_t *offset)
 {
 	const struct tdat_out_buffer *buffer = &w->buffers.v[nr];
@@ -433,17 +443,18 @@ static size_t buffer_bytes(const struct tdat_writer *w)
 }
 
 /* Options that lead to instances, whose places stand behind those of the top buffer. */
-static void put_instances(struct ftr_strbuf *out, const struct tdat_writer *w)
+static void put_instances(struct head *out, const struct tdat_writer *w)
 {
 	const size_t head_bytes = sizeof(uint16_t) + sizeof(uint32_t);
-	uint64_t at = out->len + sizeof(uint16_t);	/* the end of options */
+	uint64_t at = out->text.len + sizeof(uint16_t);	/* the end of options */
 
 	for (size_t i = 1; i < w->buffers.nr; i++)
 		at += head_bytes + sizeof(uint64_t) + strlen(w->buffers.v[i].name) + 1;
 	for (size_t i = 1; i < w->buffers.nr; i++) {
-		const uint64_t offset = at + i * buffer_bytes(w);
+		uint64_t offset = at + i * buffer_bytes(w);
 		struct ftr_strbuf data;
 
+		ftr_put_u64(&offset, offset, out->is_big);
 		ftr_strbuf_init(&data);
 		ftr_strbuf_put(&data, &offset, sizeof(offset));
 		ftr_strbuf_puts(&data, w->buffers.v[i].name);
@@ -451,37 +462,46 @@ static void put_instances(struct ftr_strbuf *out, const struct tdat_writer *w)
 	}
 }
 
-static void put_places(struct ftr_strbuf *out, const struct tdat_writer *w)
+static void put_places(struct head *out, const struct tdat_writer *w)
 {
-	uint64_t offset = ftr_align_up(out->len + w->buffers.nr * buffer_bytes(w),
+	uint64_t offset = ftr_align_up(out->text.len + w->buffers.nr * buffer_bytes(w),
 				       FTR_KBUF_PAGE_BYTES);
 
 	for (size_t i = 0; i < w->buffers.nr; i++)
 		put_buffer(out, w, i, &offset);
-	while (!out->failed && out->len % FTR_KBUF_PAGE_BYTES != 0)
-		ftr_strbuf_putc(out, '\0');
+	while (!out->text.failed && out->text.len % FTR_KBUF_PAGE_BYTES != 0)
+		ftr_strbuf_putc(&out->text, '\0');
+}
+
+static int put_all(struct head *out, struct tdat_writer *w)
+{
+	ftr_strbuf_put(&out->text, TDAT_MAGIC, TDAT_MAGIC_BYTES);
+	put_string(out, "6");
+	ftr_strbuf_putc(&out->text, (char)out->is_big);
+	ftr_strbuf_putc(&out->text, (char)out->long_bytes);
+	put_u32(out, FTR_KBUF_PAGE_BYTES);
+	put_headers(out);
+	if (put_ftrace(out, &w->names) < 0 || put_systems(out, &w->names) < 0 ||
+	    put_symbols(out, w) < 0)
+		return -ENOMEM;
+	put_printk_formats(out, &w->names);
+	if (put_tasks(out, w) < 0)
+		return -ENOMEM;
+	put_u32(out, (uint32_t)(w->cpu_nr + w->tasks.nr));
+	put_string(out, TDAT_TAG_OPTIONS);
+	put_uname(out, &w->trace->info);
+	put_version(out, w);
+	put_instances(out, w);
+	put_u16(out, TDAT_OPTION_DONE);
+	put_places(out, w);
+	return out->text.failed ? -ENOMEM : 0;
 }
 
 int tdat_head_make(struct tdat_writer *w, struct ftr_strbuf *head)
 {
-	ftr_strbuf_put(head, TDAT_MAGIC, TDAT_MAGIC_BYTES);
-	put_string(head, "6");
-	ftr_strbuf_putc(head, FTR_HOST_IS_BIG);
-	ftr_strbuf_putc(head, sizeof(uint64_t));
-	put_u32(head, FTR_KBUF_PAGE_BYTES);
-	put_headers(head);
-	if (put_ftrace(head, &w->names) < 0 || put_systems(head, &w->names) < 0 ||
-	    put_symbols(head, w) < 0)
-		return -ENOMEM;
-	put_printk_formats(head, &w->names);
-	if (put_tasks(head, w) < 0)
-		return -ENOMEM;
-	put_u32(head, (uint32_t)(w->cpu_nr + w->tasks.nr));
-	put_string(head, TDAT_TAG_OPTIONS);
-	put_uname(head, &w->trace->info);
-	put_version(head, w);
-	put_instances(head, w);
-	put_u16(head, TDAT_OPTION_DONE);
-	put_places(head, w);
-	return head->failed ? -ENOMEM : 0;
+	struct head out = { .text = *head, .is_big = w->is_big, .long_bytes = w->long_bytes };
+	int ret = put_all(&out, w);
+
+	*head = out.text;
+	return ret;
 }

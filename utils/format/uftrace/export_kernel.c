@@ -218,7 +218,7 @@ static void put_header_page(struct ftr_uftrace_kernel_header *header)
 	struct ftr_strbuf content;
 
 	ftr_strbuf_init(&content);
-	ftr_krec_put_header_page(&content);
+	ftr_krec_put_header_page(&content, sizeof(uint64_t));
 	ftr_uftrace_kernel_header_add(header, "events/header_page", ftr_strbuf_str(&content),
 				      content.len);
 	header->text.failed |= content.failed;
