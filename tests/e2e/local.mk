@@ -51,12 +51,13 @@ e2e_tests = \
 	tests/e2e/syscalls_unfriendly.py \
 	tests/e2e/tracedat.py \
 	tests/e2e/tracedat_kernel.py \
+	tests/e2e/tracedat_libraries.py \
 	tests/e2e/tui.py \
 	tests/e2e/unwinders.py \
 	tests/e2e/values.py
 if HAVE_PYTHON
 TESTS += $(e2e_tests)
 endif
-EXTRA_DIST += $(e2e_tests) tests/e2e/recording.py
+EXTRA_DIST += $(e2e_tests) tests/e2e/recording.py tests/e2e/show_tracedat.c
 # For ./check.
 EXTRA_DIST += tests/e2e/installed tests/e2e/threads_checked

@@ -252,14 +252,14 @@ static void collisions(void **state)
 	assert_string_equal(ftr_strbuf_str(&texts[0]),
 			    "1000 100 >main 0 prog T flags 0\n"
 			    "1010 100 a:b 316 cpu 0: 1\n"
-			    "1010 100 a:c 65535 cpu 0: 2\n"
-			    "1010 100 a:d 65534 cpu 0: 3\n"
-			    "1010 100 a:e 65533 cpu 0: 4\n"
+			    "1010 100 a:c 32767 cpu 0: 2\n"
+			    "1010 100 a:d 32766 cpu 0: 3\n"
+			    "1010 100 a:e 32765 cpu 0: 4\n"
 			    "1010 100 a:f 317 cpu 0: 5\n"
 			    "1020 100 a:b 316 cpu 0: 1\n"
-			    "1020 100 a:c 65535 cpu 0: 2\n"
-			    "1020 100 a:d 65534 cpu 0: 3\n"
-			    "1020 100 a:e 65533 cpu 0: 4\n"
+			    "1020 100 a:c 32767 cpu 0: 2\n"
+			    "1020 100 a:d 32766 cpu 0: 3\n"
+			    "1020 100 a:e 32765 cpu 0: 4\n"
 			    "1020 100 a:f 317 cpu 0: 5\n"
 			    "1030 100 <main 0 prog T flags 0\n");
 	ftr_strbuf_fini(&texts[0]);

@@ -90,7 +90,7 @@ static uint16_t id_choose(struct ftr_krec_names *names, uint64_t id)
 
 void ftr_krec_names_init(struct ftr_krec_names *names)
 {
-	*names = (struct ftr_krec_names){ .id_next = FTR_KREC_ID_MAX };
+	*names = (struct ftr_krec_names){ .id_next = FTR_KREC_ID_OWN_MAX };
 	ftr_strpool_init(&names->names);
 	ftr_hashmap_init(&names->kept_by_key);
 	id_take(names, 0);

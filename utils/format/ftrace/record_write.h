@@ -23,6 +23,7 @@ struct ftr_tracepoint;
 #define FTR_KREC_ID_EXIT  10u		/* as kernels number them */
 #define FTR_KREC_ID_ENTRY 11u
 #define FTR_KREC_ID_MAX	  UINT16_MAX
+#define FTR_KREC_ID_OWN_MAX INT16_MAX	/* that we give away: to KernelShark others are negative */
 #define FTR_KREC_NAME_ENTRY "ftrace:funcgraph_entry"
 #define FTR_KREC_NAME_EXIT  "ftrace:funcgraph_exit"
 
