@@ -539,6 +539,26 @@ class Written(TraceDat):
         self.assertRegex(folded, r"funcgraph_entry: .*\d us .*\| +\w+\(\);")
         self.assertRegex(folded, r"funcgraph_entry: .*\| +main\(\) \{")
 
+    def test_system_calls(self):
+        """Calls that keep their times, and in them events as the kernel's."""
+        run = self.ftr("record", "--syscalls", "-d", "s", "cat", "/dev/null")
+        if run.returncode != 0 or not os.path.exists("s/syscalls.etrace"):
+            self.skipTest("system calls cannot be observed here: " + run.stderr)
+        self.write("s", "x.dat", "not in the output")
+        lines = [line.split(" ", 2)[2] for line in self.dump("x.dat").splitlines()]
+        at = next(i for i, line in enumerate(lines) if line.startswith('syscalls:sys_enter_openat path="/dev/null"'))
+        self.assertEqual(lines[at - 1], "> sys_openat")
+        self.assertEqual(lines[at + 1:at + 3], ["syscalls:sys_exit_openat 3", "< sys_openat"])
+        calls = [re.findall(r"\| (sys_\w+)\(", self.ftr("replay", "--no-pager", path).stdout) for path in ("s", "x.dat")]
+        self.assertIn("sys_exit", calls[0])
+        self.assertEqual(calls[1], calls[0])
+        self.assertNotIn("sys_exit_exit", " ".join(lines))
+        report = self.ftr("report", "--no-pager", "--by=event", "x.dat").stdout
+        self.assertRegex(report, r"\d us .*syscalls: openat\n")
+        self.write("x.dat", "y.dat")
+        with open("x.dat", "rb") as x, open("y.dat", "rb") as y:
+            self.assertEqual(x.read(), y.read())
+
     def test_names_with_blanks(self):
         machine = made.Machine()
         machine.kallsyms = "c0000010 T int\u00a0f<a,\u00a0b>\n"

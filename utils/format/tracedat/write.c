@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,9 @@
 #define SYSTEM_OF_TRACERS TDAT_SYSTEM_FTRACE ":"	/* readers know what such events hold */
 #define NAME_ARGS   "ftr:args"
 #define NAME_RETVAL "ftr:retval"
+#define SYS_PREFIX  "sys_"		/* of functions that stand for system calls */
+#define NAME_SYS_ENTER "syscalls:sys_enter_"
+#define NAME_SYS_EXIT  "syscalls:sys_exit_"
 
 static struct tdat_writer *writer_of(struct ftr_sink *sink)
 {
@@ -287,8 +291,41 @@ static int kept_put(struct tdat_writer *w, const struct ftr_event *ev)
 		       ev, &rec);
 }
 
+/* What goes with a record of a call; of a system call always, but at an end that it has not. */
+static bool has_text(const struct ftr_event *ev)
+{
+	const struct ftr_payload *payload = ev->payload;
+
+	if (ev->call.func->sysid == 0)
+		return payload != NULL && payload->spec != NULL;
+	return ev->type == FTR_EVENT_ENTRY ||
+	       (payload != NULL && payload->spec != NULL && payload->len > 0);
+}
+
+/* What is not known how to read is left out. */
+static struct ftr_slice call_text(struct tdat_writer *w, const struct ftr_event *ev)
+{
+	return ev->payload == NULL || ev->payload->spec == NULL ? ftr_slice_make("", 0) :
+								  payload_text(w, ev);
+}
+
+/* "sys_openat" is called, "syscalls:sys_enter_openat" what the kernel says of it. */
+static void text_name(char *to, size_t room, const struct ftr_event *ev)
+{
+	bool is_entry = ev->type == FTR_EVENT_ENTRY;
+	const char *name = ev->call.func->name;
+
+	if (ev->call.func->sysid == 0)
+		snprintf(to, room, "%s", is_entry ? NAME_ARGS : NAME_RETVAL);
+	else
+		snprintf(to, room, "%s%s", is_entry ? NAME_SYS_ENTER : NAME_SYS_EXIT,
+			 strncmp(name, SYS_PREFIX, strlen(SYS_PREFIX)) == 0 ?
+				 name + strlen(SYS_PREFIX) : name);
+}
+
 static int call_put(struct tdat_writer *w, const struct ftr_event *ev)
 {
+	char name[NAME_BYTES];
 	struct ftr_krec rec;
 	uint64_t addr = 0;
 	int ret;
@@ -303,14 +340,15 @@ static int call_put(struct tdat_writer *w, const struct ftr_event *ev)
 	if (ret < 0)
 		return ret;
 	ftr_krec_call(&rec, ev, addr, ev->depth);
-	if (ev->payload == NULL || ev->payload->spec == NULL)
+	if (!has_text(ev))
 		return record_put(w, ev, 0, &rec);
+	text_name(name, sizeof(name), ev);
 	if (ev->type == FTR_EVENT_EXIT) {	/* the value belongs into the call */
-		ret = text_put(w, ev, 0, NAME_RETVAL, UINT64_MAX, payload_text(w, ev));
+		ret = text_put(w, ev, 0, name, UINT64_MAX, call_text(w, ev));
 		return ret < 0 ? ret : record_put(w, ev, 0, &rec);
 	}
 	ret = record_put(w, ev, 0, &rec);
-	return ret < 0 ? ret : text_put(w, ev, 0, NAME_ARGS, UINT64_MAX, payload_text(w, ev));
+	return ret < 0 ? ret : text_put(w, ev, 0, name, UINT64_MAX, call_text(w, ev));
 }
 
 /* "linux:sched-in": "linux:sched_in", as a format can be called.  False: it is too long. */
