@@ -189,7 +189,9 @@ NOINLINE void each(void)
 
 	thread = start(wait_cond);
 	until_it_sleeps();
-	pthread_mutex_lock(&mutex);
+	/* It may sleep before it gives the mutex up, as when the recorder lets it wait. */
+	while (pthread_mutex_trylock(&mutex) != 0)
+		usleep(1000);
 	is_signalled = true;
 	pthread_cond_signal(&cond);
 	pthread_mutex_unlock(&mutex);
