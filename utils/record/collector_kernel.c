@@ -325,10 +325,9 @@ static void samples_start(struct kernel_collector *self, int32_t pid, const char
 	int on_nr = samples_open(self, pid, &err);
 
 	if (on_nr <= 0) {
-		snprintf(why, sizeof(why), "%.390s%s%.390s", why_no_instance,
-			 strncmp(err.text, "tracefs", strlen("tracefs")) == 0 ? "" : "; ",
-			 strncmp(err.text, "tracefs", strlen("tracefs")) == 0 ? "" : err.text);
-		refused(self, why);
+		snprintf(why, sizeof(why), "%.390s; %.390s", why_no_instance, err.text);
+		/* Where tracefs cannot be read at all, that is why there is no instance. */
+		refused(self, strcmp(err.text, why_no_instance) == 0 ? why_no_instance : why);
 		samples_stop(self);
 		return;
 	}

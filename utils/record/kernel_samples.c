@@ -11,7 +11,6 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "utils/base/strbuf.h"
@@ -52,22 +51,13 @@ struct ftr_kernel_samples_cpu {
 
 static struct perf_event_attr event_attr(uint64_t id, clockid_t clock)
 {
-	return (struct perf_event_attr){
-		.type		= PERF_TYPE_TRACEPOINT,
-		.config		= id,
-		.size		= sizeof(struct perf_event_attr),
-		.sample_type	= PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
-		.sample_period	= 1,
-		.read_format	= PERF_FORMAT_LOST,
-		.disabled	= 1,
-		.enable_on_exec	= 1,
-		.watermark	= 1,
-		.wakeup_watermark = FTR_PERF_WAKEUP_BYTES,
-		.inherit	= 1,
-		.sample_id_all	= 1,
-		.use_clockid	= 1,
-		.clockid	= clock,
-	};
+	struct perf_event_attr attr = ftr_perf_attr(clock);
+
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.config = id;
+	attr.sample_type |= PERF_SAMPLE_RAW;
+	attr.sample_period = 1;
+	return attr;
 }
 
 /* The number in the event's file id.  0 or -errno. */
@@ -139,18 +129,11 @@ struct opening {
 static int event_open_on(const struct opening *opening, struct ftr_kernel_samples_cpu *cpu,
 			 const struct ftr_kernel_event *event, uint64_t id)
 {
-	struct perf_event_attr attr = event_attr(id, opening->clock);
-	int fd = (int)syscall(SYS_perf_event_open, &attr, opening->pid, (int)cpu->cpu, -1,
-			      PERF_FLAG_FD_CLOEXEC);
-	int ret;
+	const struct perf_event_attr attr = event_attr(id, opening->clock);
+	int fd = ftr_perf_open(&attr, opening->pid, cpu->cpu), ret;
 
-	if (fd < 0 && errno == EINVAL) {	/* before Linux 6.0 */
-		attr.read_format = 0;
-		fd = (int)syscall(SYS_perf_event_open, &attr, opening->pid, (int)cpu->cpu, -1,
-				  PERF_FLAG_FD_CLOEXEC);
-	}
 	if (fd < 0)
-		return -errno;
+		return fd;
 	ret = filter_set(fd, event);
 	if (ret == 0)
 		ret = event_join(cpu, fd, opening->ring_bytes);
@@ -335,7 +318,8 @@ static void sample_put(struct ftr_kernel_samples *self, struct ftr_kernel_sample
 
 	memcpy(&head, record, sizeof(head));
 	time_ns = head.time_ns < cpu->kbuf.last_ns ? cpu->kbuf.last_ns : head.time_ns;
-	if (head.raw_bytes > bytes - sizeof(head) || head.raw_bytes > FTR_KBUF_RECORD_MAX) {
+	if (head.raw_bytes == 0 || head.raw_bytes > bytes - sizeof(head) ||
+	    head.raw_bytes > FTR_KBUF_RECORD_MAX) {
 		lost_put(self, cpu, time_ns, 1);
 		return;
 	}

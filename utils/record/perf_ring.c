@@ -15,20 +15,14 @@
 #define PARANOID_MAX 2 /* above it, in some distributions, CAP_PERFMON is needed */
 #define LOST_NR_OFFSET 16	/* PERF_RECORD_LOST: header, u64 id, u64 lost */
 
-static int event_open(struct perf_event_attr *attr, pid_t pid, unsigned cpu)
+static int event_open(const struct perf_event_attr *attr, pid_t pid, unsigned cpu)
 {
 	return (int)syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/*
- * A dummy counts nothing: it is there for the records beside.  Kernel mode is excluded because that
- * is what every user is permitted; it has no influence on these records.
- */
-static struct perf_event_attr event_attr(unsigned kinds, clockid_t clock)
+struct perf_event_attr ftr_perf_attr(clockid_t clock)
 {
 	return (struct perf_event_attr){
-		.type		= PERF_TYPE_SOFTWARE,
-		.config		= PERF_COUNT_SW_DUMMY,
 		.size		= sizeof(struct perf_event_attr),
 		.sample_type	= PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.read_format	= PERF_FORMAT_LOST,
@@ -37,28 +31,49 @@ static struct perf_event_attr event_attr(unsigned kinds, clockid_t clock)
 		.watermark	= 1,
 		.wakeup_watermark = FTR_PERF_WAKEUP_BYTES,
 		.inherit	= 1,
-		.exclude_kernel	= 1,
-		.exclude_hv	= 1,
 		.sample_id_all	= 1,
 		.use_clockid	= 1,
 		.clockid	= clock,
-		.context_switch	= (kinds & FTR_PERF_SCHED) != 0,
-		.task		= (kinds & FTR_PERF_TASK) != 0,
-		.comm		= (kinds & FTR_PERF_NAME) != 0,
 	};
+}
+
+int ftr_perf_open(const struct perf_event_attr *attr, pid_t pid, unsigned cpu)
+{
+	struct perf_event_attr older = *attr;	/* before Linux 6.0 nobody counts what is lost */
+	int fd = event_open(attr, pid, cpu);
+
+	older.read_format = 0;
+	if (fd < 0 && errno == EINVAL)
+		fd = event_open(&older, pid, cpu);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * A dummy counts nothing: it is there for the records beside.  Kernel mode is excluded because that
+ * is what every user is permitted; it has no influence on these records.
+ */
+static struct perf_event_attr dummy_attr(unsigned kinds, clockid_t clock)
+{
+	struct perf_event_attr attr = ftr_perf_attr(clock);
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.exclude_kernel = 1;
+	attr.exclude_hv = 1;
+	attr.context_switch = (kinds & FTR_PERF_SCHED) != 0;
+	attr.task = (kinds & FTR_PERF_TASK) != 0;
+	attr.comm = (kinds & FTR_PERF_NAME) != 0;
+	return attr;
 }
 
 int ftr_perf_ring_open(struct ftr_perf_ring *ring, unsigned kinds, clockid_t clock, pid_t pid,
 		       unsigned cpu)
 {
-	struct perf_event_attr attr = event_attr(kinds, clock);
+	const struct perf_event_attr attr = dummy_attr(kinds, clock);
+	int fd = ftr_perf_open(&attr, pid, cpu);
 
-	*ring = (struct ftr_perf_ring){ .fd = event_open(&attr, pid, cpu) };
-	if (ring->fd < 0 && errno == EINVAL) {
-		attr.read_format = 0;
-		ring->fd = event_open(&attr, pid, cpu);
-	}
-	return ring->fd < 0 ? -errno : 0;
+	*ring = (struct ftr_perf_ring){ .fd = fd < 0 ? -1 : fd };
+	return fd < 0 ? fd : 0;
 }
 
 int ftr_perf_ring_map(struct ftr_perf_ring *ring, size_t data_bytes)

@@ -17,6 +17,7 @@
 
 #include "utils/trace/event_kind.h"
 
+struct perf_event_attr;
 struct perf_event_mmap_page;
 
 /*
@@ -48,6 +49,14 @@ struct ftr_perf_lost {
 	uint32_t pid, tid;
 	uint64_t time_ns;
 };
+
+/*
+ * What all our events have: off until @pid, or a child that it forks, execs, with all its children
+ * and threads from then on; by @clock, with whose task it is.
+ */
+struct perf_event_attr ftr_perf_attr(clockid_t clock);
+/* A descriptor, which is close-on-exec, or -errno of perf_event_open. */
+int ftr_perf_open(const struct perf_event_attr *attr, pid_t pid, unsigned cpu);
 
 /*
  * Open the event for @pid (0 = the caller) on @cpu, off until @pid, or a child that it forks,
