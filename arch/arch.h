@@ -78,9 +78,19 @@ struct ftr_arch_plain {
 		      void *arg);
 };
 
+/*
+ * Read an operand as the assembler writes it.  Where it names a symbol, *symbol becomes its name,
+ * whose address is to be added to the value.  False: it is none that is understood.
+ */
+struct ftr_sdt_arg;
+struct ftr_slice;
+typedef bool ftr_arch_operand_fn(struct ftr_slice text, struct ftr_sdt_arg *arg,
+				 struct ftr_slice *symbol);
+
 struct ftr_arch {
 	const char *name;	/* of its folder: "x86_64" */
 	const char *title;	/* in messages: "64-bit x86" */
+	bool has_runtime;	/* programs of it can be recorded; else its traces are read */
 	uint16_t elf_machine;	/* EM_* */
 	uint8_t  elf_class, elf_data;
 
@@ -102,6 +112,7 @@ struct ftr_arch {
 
 	const struct ftr_arch_patch *patch;	/* (nullable: entries are not patched) */
 	const struct ftr_arch_plain *plain;	/* (nullable: nor are those without room) */
+	ftr_arch_operand_fn *operand;		/* of utils/proto/sdt.h (nullable: no events) */
 };
 
 /* The machine that ftr was built for. */

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
 	arch/aarch64/arch.c \
+	arch/aarch64/rt.h \
 	arch/arch.h \
 	arch/arches.def \
 	arch/callconv.h \
 	arch/registry.c \
+	arch/return_stubs.h \
 	arch/syscalls.h \
 	arch/x86_64/arch.c \
 	arch/x86_64/callconv.c \
 	arch/x86_64/patch.h \
+	arch/x86_64/operand.c \
 	arch/x86_64/plain_leads.c \
 	arch/x86_64/plain.h \
 	arch/x86_64/syscalls.c

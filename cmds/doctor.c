@@ -127,7 +127,8 @@ static void report_print(const struct report *report, struct ftr_ostream *out)
 	if (ftr_doctor_is_blocked(doctor))
 		ftr_ostream_puts(out, "cannot be traced; \"tracing\" above says why.\n");
 	else
-		ftr_ostream_printf(out, "ftr record %s\n", report->name);
+		ftr_ostream_printf(out, "ftr record %s%s\n", doctor->pid != 0 ? "-p " : "",
+				   report->name);
 	cost_print(report, out);
 }
 

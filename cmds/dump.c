@@ -44,6 +44,9 @@ static const struct ftr_option dump_options[] = {
 		   format, .next_word = ftr_format_next_written),
 	FTR_OPTION("output", 'o', "FILE", "Write to FILE; - is standard output", ftr_opt_string,
 		   struct dump_values, output),
+	FTR_OPTION("stack", 0, NULL,
+		   "With a format: system calls within the calls of their stacks (record --stack)",
+		   ftr_opt_flag, struct dump_values, selection.shows_stack_calls),
 	FTR_OPTION_SETS(ftr_format_dump_options, struct dump_values, format),
 	FTR_OPTION_SETS(ftr_format_written_options, struct dump_values, of_formats),
 	{ 0 }
@@ -54,6 +57,8 @@ static const char *option_of_calls(const struct dump_values *values)
 {
 	const struct ftr_filter_opts *filter = &values->selection.filter;
 
+	if (values->selection.shows_stack_calls)
+		return "--stack";
 	if (values->selection.time_ns > 0)
 		return "--time-filter";
 	if (filter->rules.given.nr > 0)

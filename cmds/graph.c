@@ -9,6 +9,8 @@
 #include "cmds/show.h"
 #include "utils/analysis/graph.h"
 #include "utils/analysis/graph_task.h"
+#include "utils/analysis/weight.h"
+#include "utils/analysis/weights.h"
 #include "utils/base/text.h"
 #include "utils/cli/common.h"
 #include "utils/fleet/ask_graph.h"
@@ -25,6 +27,7 @@ struct graph_values {
 	struct ftr_from from;
 	bool by_task;
 	bool json;
+	int by;			/* enum ftr_weight_by */
 };
 
 const struct ftr_option ftr_graph_view_options[] = {
@@ -48,6 +51,10 @@ static const struct ftr_option graph_options[] = {
 		ftr_opt_string, struct graph_values, view.fields),
 	FTR_OPTION_GROUP(ftr_graph_view_options, struct graph_values, view),
 	FTR_OPTION_GROUP(ftr_subtract_options, struct graph_values, selection),
+	FTR_OPTION("by", 0, "WHAT",
+		   "What a call weighs: its time (default); bytes or blocks of memory that were given in it, "
+		   "leak (those that nobody gave back), wait (time of waits), or CPU samples",
+		   ftr_opt_choice, struct graph_values, by, .words = ftr_weight_words),
 	FTR_OPTION("json", 0, NULL, "Print a JSON object a node of the tree", ftr_opt_flag,
 		   struct graph_values, json),
 	FTR_OPTION_GROUP(ftr_from_options, struct graph_values, from),
@@ -55,6 +62,11 @@ static const struct ftr_option graph_options[] = {
 		   struct graph_values, by_task),
 	{ 0 }
 };
+
+static struct ftr_graph *graph_of(struct ftr_sink *sink, const struct graph_values *values)
+{
+	return values->by == FTR_WEIGHT_TIME ? ftr_graph_get(sink) : ftr_weights_graph(sink);
+}
 
 static int print_sink(struct ftr_sink *sink, const struct ftr_trace *trace,
 		      const struct graph_values *values,
@@ -68,8 +80,8 @@ static int print_sink(struct ftr_sink *sink, const struct ftr_trace *trace,
 	if (values->by_task)
 		return ftr_graph_task_print(ftr_task_tree_get(sink), &of_tasks, out, err);
 	if (!values->json)
-		return ftr_graph_print(ftr_graph_get(sink), &opts, out, err);
-	ftr_graph_print_json(ftr_graph_get(sink), out);
+		return ftr_graph_print(graph_of(sink, values), &opts, out, err);
+	ftr_graph_print_json(graph_of(sink, values), out);
 	return 0;
 }
 
@@ -95,12 +107,24 @@ static int print_graph(struct ftr_sink *sink, const struct ftr_trace *trace,
 	return FTR_EXIT_FAILED;
 }
 
+static struct ftr_sink *sink_new(const struct graph_values *values, bool has_details,
+				 struct ftr_err *err)
+{
+	uint64_t depth = values->selection.depth;
+
+	if (values->by_task)
+		return ftr_task_tree_new(err);
+	if (values->by == FTR_WEIGHT_TIME)
+		return ftr_graph_new(has_details, err);
+	return ftr_weights_new((enum ftr_weight_by)values->by,
+			       depth > UINT32_MAX ? 0 : (uint32_t)depth, err);
+}
+
 static int graph_opened(struct ftr_opened *opened, const struct graph_values *values,
 			bool has_details, bool *is_program)
 {
 	struct ftr_err err = { 0 };
-	struct ftr_sink *sink = values->by_task ? ftr_task_tree_new(&err)
-						: ftr_graph_new(has_details, &err);
+	struct ftr_sink *sink = sink_new(values, has_details, &err);
 	int status = FTR_EXIT_FAILED;
 
 	opened->trace->wants_text = ftr_trace_wants_no_text;
@@ -132,8 +156,10 @@ static void func_set(struct graph_values *values, const char *func)
 
 static int graph_show(const struct graph_values *values, bool *is_program)
 {
+	struct ftr_selection selection = values->selection;
 	struct ftr_err err = { 0 };
 	struct ftr_opened opened;
+	enum ftr_order order = FTR_ORDER_ANY;
 	bool has_details;
 	int status;
 
@@ -142,7 +168,13 @@ static int graph_show(const struct graph_values *values, bool *is_program)
 		ftr_error("%s", err.text);
 		return FTR_EXIT_USAGE;
 	}
-	status = ftr_opened_open(&opened, &values->common, &values->selection, FTR_ORDER_ANY);
+	selection.shows_stack_calls = true;
+	if (values->by != FTR_WEIGHT_TIME) {
+		selection.event_full = true;
+		selection.depth = 0;	/* what happens deeper weighs, too */
+		order = FTR_ORDER_TIME;
+	}
+	status = ftr_opened_open(&opened, &values->common, &selection, order);
 	if (status != FTR_EXIT_OK)
 		return status;
 	status = graph_opened(&opened, values, has_details, is_program);
@@ -173,8 +205,8 @@ static const char *refused_of(const struct graph_values *values)
 
 	if (values->common.data != NULL)
 		return "--from reads a database, not a trace";
-	if (values->by_task || values->view.has_srcline)
-		return "--task and --srcline need a trace; --from has functions alone";
+	if (values->by_task || values->view.has_srcline || values->by != FTR_WEIGHT_TIME)
+		return "--task, --srcline and --by need a trace; --from has functions alone";
 	if (asks_for_addr(values->view.fields))
 		return "the database of --from does not know addresses: choose fields without addr";
 	if (memcmp(&values->selection, &everything, sizeof(everything)) != 0)
@@ -231,13 +263,31 @@ static int graph_from(const struct graph_values *values)
 	return status;
 }
 
+/* What a tree by weight cannot be had with, with its reason; NULL: all can. */
+static const char *by_refuses(const struct graph_values *values)
+{
+	if (values->by == FTR_WEIGHT_TIME)
+		return NULL;
+	if (values->by_task || values->selection.subtract)
+		return values->by_task ?
+			       "--task is the tree of processes, which --by does not weigh" :
+			       "--subtract is about times of calls, not for --by";
+	return NULL;
+}
+
 static int graph_run(void *values, int argc, char **argv)
 {
 	struct graph_values of_func = *(const struct graph_values *)values;
+	const char *refused = by_refuses(&of_func);
 	const struct ftr_from *from = &of_func.from;
 	bool is_program;
 	int status;
 
+	if (refused != NULL) {
+		ftr_error("graph: %s", refused);
+		return FTR_EXIT_USAGE;
+	}
+	of_func.view.weight = ftr_weight_of((enum ftr_weight_by)of_func.by);
 	if (argc > 0 && of_func.by_task && !ftr_data_is_of_program(&of_func.common, argv[0])) {
 		ftr_error("graph: --task takes no function: %s", argv[0]);
 		return FTR_EXIT_USAGE;
@@ -259,7 +309,9 @@ static int graph_run(void *values, int argc, char **argv)
 	if (from->url != NULL)
 		return graph_from(&of_func);
 	status = graph_show(&of_func, &is_program);
-	return is_program ? graph_show(values, &is_program) : status;
+	of_func.view.func = NULL;
+	of_func.selection = ((const struct graph_values *)values)->selection;
+	return is_program ? graph_show(&of_func, &is_program) : status;
 }
 
 const struct ftr_cmd ftr_cmd_graph = {

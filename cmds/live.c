@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* ftr PROGRAM: record into a temporary directory, replay it, leave nothing behind. */
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "cmds/apart.h"
 #include "cmds/cmd.h"
 #include "cmds/record.h"
+#include "cmds/record_attach.h"
 #include "cmds/replay.h"
 #include "cmds/message.h"
 #include "cmds/script.h"
-#include "utils/format/uftrace/write.h"
+#include "cmds/temporary.h"
 
 struct live_values {
 	struct ftr_replay_values replay;
@@ -36,23 +30,6 @@ static const struct live_values live_defaults = {
 	.replay = { .view = { .column_offset = 8 } },
 	.record = FTR_RECORD_OPTS_DEFAULTS,
 };
-
-/* The program gets the default action again at exec, which "ignore" would not give it. */
-static void on_signal(int signo)
-{
-}
-
-/* From now on a signal interrupts, but does not end us before the directory is removed. */
-static void signals_outlive(void)
-{
-	struct sigaction old, action = { .sa_handler = on_signal };
-	size_t i;
-
-	for (i = 0; i < FTR_ENDING_SIGNALS; i++) {
-		if (sigaction(ftr_ending_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(ftr_ending_signals[i], &action, NULL);
-	}
-}
 
 static int replay(const void *values)
 {
@@ -92,22 +69,6 @@ static int live_in(struct live_values *values, const char *dir, char **argv)
 	return show(values, argv, status);
 }
 
-/* "$TMPDIR/ftr-live-XXXXXX", made; NULL after reporting the failure. */
-static char *directory_make(void)
-{
-	const char *top = getenv("TMPDIR");
-	char *dir = NULL;
-
-	if (asprintf(&dir, "%s/ftr-live-XXXXXX", top != NULL ? top : "/tmp") < 0)
-		return NULL;
-	if (mkdtemp(dir) != NULL)
-		return dir;
-	ftr_error("%s: %s; set TMPDIR to a writable directory", dir,
-		      strerror(errno));
-	free(dir);
-	return NULL;
-}
-
 /* What is shown is all that need be recorded; what else there is to record is its own. */
 static int filter_share(struct live_values *values)
 {
@@ -134,25 +95,29 @@ static int live_somewhere(struct live_values *values, char **argv)
 
 	if (kept != NULL || values->keeps_data)
 		return live_in(values, kept != NULL ? kept : ftr_cmd_data_dir(), argv);
-	signals_outlive();
-	dir = directory_make();
+	ftr_signals_outlive();
+	dir = ftr_temporary_make("live");
 	if (dir == NULL)
 		return FTR_EXIT_FTR;
 	status = live_in(values, dir, argv);
-	if (access(dir, F_OK) == 0)
-		ftr_uftrace_dir_remove(dir, NULL);
-	free(dir);
+	ftr_temporary_remove(dir);
 	return status;
 }
 
 static int live_run(void *arg, int argc, char **argv)
 {
 	struct live_values *values = arg;
+	struct ftr_err err = { 0 };
 	int status;
 
 	if (values->record.lists_events)
-		return ftr_record_list_events(&values->replay.common);
-	if (argc == 0) {
+		return ftr_record_list_events(&values->replay.common, argc > 0 ? argv[0] : NULL);
+	if (values->record.attach_pid != 0 &&
+	    ftr_record_attach_check(&values->record, argc, &err) < 0) {
+		ftr_error("live: %s", err.text);
+		return FTR_EXIT_USAGE;
+	}
+	if (argc == 0 && values->record.attach_pid == 0) {
 		ftr_error("live: name the program to run: ftr PROGRAM [ARGUMENT...]");
 		return FTR_EXIT_USAGE;
 	}

@@ -9,6 +9,7 @@ ftr_SOURCES = \
 	cmds/commands.def \
 	cmds/completion.c \
 	cmds/convert.c \
+	cmds/ctl.c \
 	cmds/diff.c \
 	cmds/doctor.c \
 	cmds/doctor.h \
@@ -32,10 +33,14 @@ ftr_SOURCES = \
 	cmds/opt_file.h \
 	cmds/output.c \
 	cmds/output.h \
+	cmds/pack.c \
+	cmds/pack.h \
 	cmds/progress.c \
 	cmds/progress.h \
 	cmds/record.c \
 	cmds/record.h \
+	cmds/record_check.c \
+	cmds/record_check.h \
 	cmds/record_end.c \
 	cmds/record_end.h \
 	cmds/record_summary.c \
@@ -43,11 +48,15 @@ ftr_SOURCES = \
 	cmds/record_events.c \
 	cmds/record_observed.c \
 	cmds/record_observed.h \
+	cmds/record_attach.c \
+	cmds/record_attach.h \
 	cmds/record_merge.c \
 	cmds/record_merge.h \
 	cmds/record_remote.c \
 	cmds/record_remote.h \
 	cmds/recv.c \
+	cmds/recv_stream.c \
+	cmds/recv_stream.h \
 	cmds/registry.c \
 	cmds/replay.c \
 	cmds/replay.h \
@@ -60,14 +69,23 @@ ftr_SOURCES = \
 	cmds/rules.h \
 	cmds/script.c \
 	cmds/script.h \
+	cmds/serve.c \
+	cmds/serve_clients.c \
+	cmds/serve_clients.h \
 	cmds/show.c \
 	cmds/show.h \
 	cmds/slowest.c \
+	cmds/temporary.c \
+	cmds/temporary.h \
+	cmds/top.c \
+	cmds/top_show.c \
+	cmds/top_show.h \
 	cmds/tui.c \
 	cmds/tui_screen.h \
+	cmds/unpack.c \
 	cmds/words.c \
 	cmds/words.h
-ftr_LDADD = $(FTR_LIBS) $(NCURSES_LIBS)
+ftr_LDADD = $(FTR_LIBS)
 if HAVE_NCURSES
 ftr_SOURCES += cmds/tui_curses.c
 else

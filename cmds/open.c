@@ -150,6 +150,7 @@ static int parse_selection(struct ftr_opened *opened, const struct ftr_selection
 		.no_event = selection->no_event, .no_sched = selection->no_sched,
 		.no_preempt = selection->no_sched_preempt, .event_full = selection->event_full,
 		.kernel_full = selection->kernel_full, .kernel_only = selection->kernel_only,
+		.no_callsite = selection->no_callsite, .no_index = selection->no_index,
 	};
 	if (selection->tids != NULL)
 		ret = parse_tids(opened, selection->tids, err);
@@ -249,6 +250,9 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 	}
 	if (kernel.path != NULL || kernel.has_offset)
 		ret = ftr_trace_open_merged(&opened->trace, path, &kernel, &opened->diag, err);
+	else if (order >= FTR_ORDER_INPUT)
+		ret = ftr_trace_follow(&opened->trace, path, order == FTR_ORDER_CONSUME,
+				       &opened->diag, err);
 	else if (order != FTR_ORDER_TIME && may_grow(opened, selection))
 		ret = ftr_trace_open_growing(&opened->trace, path, &opened->diag, err);
 	else
@@ -269,6 +273,7 @@ static int open_trace(struct ftr_opened *opened, const struct ftr_common *common
 		opened->trace->symbol_dir = selection->symbol_dir;
 		opened->trace->shows_library = selection->libname;
 		opened->options.has_backtraces = selection->shows_backtraces;
+		opened->options.has_stack_calls = selection->shows_stack_calls;
 		if (selection->subtract && parse_subtract(opened, err) < 0)
 			return FTR_EXIT_FAILED;
 		if (ftr_opened_plan_rules(opened, &selection->filter, err) < 0)

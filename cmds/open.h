@@ -44,6 +44,8 @@ enum ftr_order {
 	FTR_ORDER_TIME,
 	FTR_ORDER_ANY,		/* whatever is cheapest: for sums */
 	FTR_ORDER_INPUT,	/* as they come; a trace that has to be read first is refused */
+	FTR_ORDER_FOLLOW,	/* ... or is taken in order of time */
+	FTR_ORDER_CONSUME,	/* the same, and of a recording nobody else will read the data */
 };
 
 /*

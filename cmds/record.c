@@ -12,6 +12,8 @@
 #include "cmds/cmd.h"
 #include "cmds/export.h"
 #include "cmds/message.h"
+#include "cmds/record_check.h"
+#include "cmds/record_attach.h"
 #include "cmds/record_end.h"
 #include "cmds/record_observed.h"
 #include "cmds/record_merge.h"
@@ -44,16 +46,6 @@
 #define WAIT_MS 10000			/* a recorder that is that far behind is not coming back */
 #define SUMMARY_SECONDS "60"
 #define CMDLINE_FILE "/proc/self/cmdline"
-
-struct record_values {
-	struct ftr_common common;
-	struct ftr_record_opts record;
-	struct ftr_option_values of_formats;
-	const struct ftr_format *format; /* (nullable: a data directory) */
-	const char *output;		/* (nullable) */
-	const char *host, *port;	/* (nullable) of a receiver */
-	const char *merged;		/* (nullable) a trace.dat */
-};
 
 static const char *const clock_words[] = {
 	"mono", "mono_raw", "boot", "realtime", "counter", NULL
@@ -101,6 +93,8 @@ static int parse_summary(const struct ftr_option *opt, void *value, const char *
 const struct ftr_option ftr_record_opts_options[] = {
 	FTR_OPTION_SETS(ftr_collector_options, struct ftr_record_opts, of_collectors),
 	FTR_OPTION_SETS(ftr_section_options, struct ftr_record_opts, of_sections),
+	ROW("agent", 'g', NULL, "Have \"ftr ctl\" change what is recorded while the program runs",
+	    ftr_opt_flag, has_agent),
 	ROW("buffer", 'b', "SIZE",
 	    "Size of a task's ring, rounded up to a power of two (default: 4M)", ftr_opt_size,
 	    buffer_bytes, .min = 1, .max = FTR_RING_MAX_BYTES),
@@ -121,7 +115,8 @@ const struct ftr_option ftr_record_opts_options[] = {
 	ROW("libmcount-path", 0, "DIR", "Use DIR/libmcount/libmcount.so, or DIR/libmcount.so",
 	    ftr_opt_string, libmcount_dir),
 	ROW("library-path", 0, "DIR", NULL, ftr_opt_string, libmcount_dir),
-	ROW("list-event", 0, NULL, "List the events that --Event may name here, and record nothing",
+	ROW("list-event", 0, NULL, "List the events that --Event may name here, those of PROGRAM if it is given, too, and record "
+	    "nothing",
 	    ftr_opt_flag, lists_events),
 	ROW("max-size", 0, "SIZE", "Stop recording when the data have reached SIZE", ftr_opt_size,
 	    max_bytes, .min = 1),
@@ -145,6 +140,9 @@ const struct ftr_option ftr_record_opts_options[] = {
 	ROW("overwrite", 0, "LAST",
 	    "Keep only the last calls, so much as 64M or so long as 10s, until there is a dump, or "
 	    "the end", parse_last, flight),
+	ROW("pid", 'p', "PID",
+	    "Record the process PID, which runs already, until ftr is ended (Ctrl-C)", ftr_opt_u64,
+	    attach_pid, .min = 1, .max = INT32_MAX),
 	ROW("rt-prio", 0, "PRIO",
 	    "Run the recorder at real-time priority PRIO, 1 to 99 (SCHED_FIFO)", ftr_opt_u64,
 	    rt_prio, .min = 1, .max = RT_PRIO_MAX),
@@ -153,6 +151,8 @@ const struct ftr_option ftr_record_opts_options[] = {
 	ROW("signal", 0, "SIGNAL@ACTION",
 	    "When ftr gets SIGNAL: dump what --overwrite kept, trace_on, trace_off, or finish",
 	    ftr_opt_list, signals),
+	ROW("stack", 0, NULL, "With --syscalls, record the stack of each, of programs as they are",
+	    ftr_opt_flag, has_stacks),
 	ROW("syscalls", 0, NULL, "Also record system calls on files and processes, of all processes it starts",
 	    ftr_opt_flag, has_syscalls),
 	ROW("time", 0, NULL, "Print the time that the program took", ftr_opt_flag, shows_time),
@@ -160,40 +160,43 @@ const struct ftr_option ftr_record_opts_options[] = {
 };
 
 static const struct ftr_option record_options[] = {
-	FTR_OPTION_GROUP(ftr_common_options, struct record_values, common),
-	FTR_OPTION_GROUP(ftr_record_opts_options, struct record_values, record),
+	FTR_OPTION_GROUP(ftr_common_options, struct ftr_record_values, common),
+	FTR_OPTION_GROUP(ftr_record_opts_options, struct ftr_record_values, record),
 	FTR_OPTION("no-event", 0, NULL,
 		   "Record no events of tasks: scheduling, start, exit, name",
-		   ftr_opt_flag, struct record_values, record.no_event),
+		   ftr_opt_flag, struct ftr_record_values, record.no_event),
 	FTR_OPTION("no-sched", 0, NULL, "Do not record scheduling", ftr_opt_flag,
-		   struct record_values, record.no_sched),
+		   struct ftr_record_values, record.no_sched),
 	FTR_OPTION("depth", 'D', "DEPTH", "Record at most DEPTH levels of calls", ftr_opt_u64,
-		   struct record_values, record.depth, .min = 1, .max = STACK_MAX_LIMIT),
+		   struct ftr_record_values, record.depth, .min = 1, .max = STACK_MAX_LIMIT),
 	FTR_OPTION("time-filter", 't', "TIME", "Leave out calls that take less than TIME",
-		   ftr_opt_time, struct record_values, record.time_ns),
-	FTR_OPTION_GROUP(ftr_filter_options, struct record_values, record.filter),
+		   ftr_opt_time, struct ftr_record_values, record.time_ns),
+	FTR_OPTION_GROUP(ftr_filter_options, struct ftr_record_values, record.filter),
 	FTR_OPTION("format", 0, "FORMAT",
 		   "Format to write while the program runs (default: uftrace)", ftr_opt_format,
-		   struct record_values, format, .next_word = ftr_format_next_recorded),
+		   struct ftr_record_values, format, .next_word = ftr_format_next_recorded),
 	FTR_OPTION("output", 'o', "FILE",
 		   "Write to FILE, in a --format that is one file; - is standard output",
-		   ftr_opt_string, struct record_values, output),
+		   ftr_opt_string, struct ftr_record_values, output),
+	FTR_OPTION("pack", 0, NULL,
+		   "Pack the calls while they are recorded (ftr pack): a tenth of the room and less",
+		   ftr_opt_flag, struct ftr_record_values, record.is_packed),
 	FTR_OPTION("summary", 0, "SECONDS",
 		   "Keep no calls, but sums of them for each function and SECONDS (default: 60)",
-		   parse_summary, struct record_values, record.summary_seconds,
+		   parse_summary, struct ftr_record_values, record.summary_seconds,
 		   .is_arg_optional = true, .min = 1, .max = FTR_SUMMARY_SECONDS_MAX),
 	FTR_OPTION("host", 0, "HOST", "Send the data to \"ftr recv\" on HOST while recording",
-		   ftr_opt_string, struct record_values, host),
+		   ftr_opt_string, struct ftr_record_values, host),
 	FTR_OPTION("merge", 0, "FILE",
 		   "Keep FILE, the trace.dat that trace-cmd wrote meanwhile, with the data and show both as one",
-		   ftr_opt_string, struct record_values, merged),
+		   ftr_opt_string, struct ftr_record_values, merged),
 	FTR_OPTION("port", 0, "PORT", "... which listens at PORT (default: " FTR_WIRE_PORT ")",
-		   ftr_opt_string, struct record_values, port),
-	FTR_OPTION_SETS(ftr_format_recorded_options, struct record_values, of_formats),
+		   ftr_opt_string, struct ftr_record_values, port),
+	FTR_OPTION_SETS(ftr_format_recorded_options, struct ftr_record_values, of_formats),
 	{ 0 }
 };
 
-static const struct record_values record_defaults = { .record = FTR_RECORD_OPTS_DEFAULTS };
+static const struct ftr_record_values record_defaults = { .record = FTR_RECORD_OPTS_DEFAULTS };
 
 /*
  * The observer stops a task twice in each system call, and scheduling events would be about that.
@@ -272,6 +275,8 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 	}
 	if (ret == 0)
 		ftr_record_report_end(&result, opts, recorder);
+	if (recorder->attach_pid != 0)
+		ftr_record_attach_report(&result);
 	free(result.notes);
 	return ret < 0 ? FTR_EXIT_FTR : program_status(&result);
 }
@@ -288,8 +293,8 @@ static void patch_unprepared(struct ftr_record_opts *opts, const struct ftr_prog
 }
 
 /* What cannot be traced from inside can still be observed. */
-static int find(struct ftr_record_opts *opts, const char *name, struct ftr_program *program,
-		bool *has_functions, struct ftr_err *err)
+static int find_named(struct ftr_record_opts *opts, const char *name, struct ftr_program *program,
+		      bool *has_functions, struct ftr_err *err)
 {
 	bool takes_any = ftr_sections_take_any(&opts->of_sections);
 	bool may_patch = !takes_any && !opts->has_syscalls && ftr_move_is_possible();
@@ -304,6 +309,14 @@ static int find(struct ftr_record_opts *opts, const char *name, struct ftr_progr
 	return ftr_program_find_any(program, name, err);
 }
 
+static int find(struct ftr_record_opts *opts, const char *name, struct ftr_program *program,
+		bool *has_functions, struct ftr_err *err)
+{
+	*has_functions = true;
+	return opts->attach_pid != 0 ? ftr_record_attach_find(opts, program, err) :
+				       find_named(opts, name, program, has_functions, err);
+}
+
 /* What is chosen of the calls, and in @deferred what is left to the readers of the data. */
 static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
 		       const struct ftr_signal_actions *signals, struct ftr_record_choice *choice,
@@ -311,16 +324,16 @@ static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
 {
 	int ret = ftr_rules_parse_opts(rules, &opts->filter.rules, err);
 
-	if (opts->flight.bytes == 0 && ftr_signal_actions_have(signals, FTR_SIGNAL_DUMP))
-		return ftr_err_set(err, EINVAL, "--signal: a dump needs a flight recorder; add "
-				   "--overwrite=SIZE");
 	*choice = (struct ftr_record_choice){
 		.rules = rules,
 		.time_ns = opts->time_ns,
 		.size_bytes = opts->filter.size_bytes,
 		.starts_off = opts->filter.starts_off,
 		.is_flight = opts->flight.bytes != 0,
-		.is_switched = ftr_signal_actions_have(signals, FTR_SIGNAL_TRACE_ON) ||
+		.is_running = opts->attach_pid != 0,
+		.may_change = opts->has_agent,
+		.is_switched = opts->has_agent ||
+			       ftr_signal_actions_have(signals, FTR_SIGNAL_TRACE_ON) ||
 			       ftr_signal_actions_have(signals, FTR_SIGNAL_TRACE_OFF),
 		.match = (enum ftr_match)opts->filter.rules.match,
 	};
@@ -346,7 +359,7 @@ static int preload_make(const struct ftr_record_opts *opts, const char *runtime,
 				       err);
 }
 
-static int record_chosen(struct ftr_record_opts *opts,
+static int record_chosen(struct ftr_record_opts *opts, struct ftr_rules *rules,
 			 const struct ftr_record_choice *choice, const char *readers_opts,
 			 const struct ftr_signal_actions *signals, const char *dir, char **argv,
 			 bool *was_run)
@@ -361,16 +374,14 @@ static int record_chosen(struct ftr_record_opts *opts,
 
 	ftr_strbuf_init(&preload);
 
-	if (opts->has_syscalls && opts->clock != 0) {
-		ftr_error(
-			"record: --syscalls requires --clock=mono, the clock of its time stamps");
-		return FTR_EXIT_USAGE;
-	}
 	ret = find(opts, argv[0], &program, &has_functions, &err);
 	if (ret < 0) {
 		ftr_error("%s", err.text);
 		return refusal_status(ret);
 	}
+	if (opts->has_agent && !has_functions)
+		ftr_warn("record: --agent: no functions of %s are recorded, so there is nothing to "
+			 "change", program.path);
 	ret = has_functions ? ftr_record_choice_match(choice, program.image, &err) : 0;
 	if (ret < 0) {
 		ftr_error("record: %s", err.text);
@@ -390,12 +401,15 @@ static int record_chosen(struct ftr_record_opts *opts,
 		goto out;
 	}
 	cmdline = command_line();
+	if (opts->attach_pid != 0)
+		cmdline = ftr_record_attach_cmdline(opts, cmdline);
 	status = record_found(opts, &(struct ftr_recorder_options){
 		.dir = dir,
 		.program = &program,
 		.runtime = runtime,
 		.preload = runtime != NULL ? ftr_strbuf_str(&preload) : NULL,
 		.argv = argv,
+		.attach_pid = (int32_t)opts->attach_pid,
 		.clock = ftr_clock_find(clock_words[opts->clock]),
 		.on_full = (enum ftr_on_full)opts->on_full,
 		.ring_bytes = ring_bytes(opts->buffer_bytes),
@@ -406,6 +420,8 @@ static int record_chosen(struct ftr_record_opts *opts,
 		.collectors = &opts->of_collectors,
 		.sections = &opts->of_sections,
 		.choice = choice,
+		.has_agent = opts->has_agent && has_functions,
+		.rules = rules,
 		.readers_opts = readers_opts[0] != '\0' ? readers_opts : NULL,
 		.nop = opts->nop,
 		.no_pltbind = opts->no_pltbind,
@@ -415,11 +431,13 @@ static int record_chosen(struct ftr_record_opts *opts,
 		.rt_prio = (unsigned)opts->rt_prio,
 		.thread_nr = opts->thread_nr != 0 ? (unsigned)opts->thread_nr : threads_default(),
 		.flight = opts->flight,
+		.is_packed = opts->is_packed,
 		.summary_seconds = (unsigned)opts->summary_seconds,
 		.signals = signals,
 		.max_bytes = opts->max_bytes,
 		.keep_bytes = opts->keep_bytes,
 		.has_syscalls = opts->has_syscalls,
+		.has_stacks = opts->has_stacks,
 		.no_randomize = opts->no_randomize,
 		.cmdline = cmdline,
 		.version = "ftr v" FTR_VERSION,
@@ -448,64 +466,30 @@ int ftr_record_program(const struct ftr_record_opts *opts, const char *dir, char
 	ftr_rules_init(&rules);
 	ftr_strbuf_init(&deferred);
 	if (ftr_signal_actions_parse(&signals, &opts->signals, &err) < 0 ||
+	    ftr_record_opts_check(opts, &signals, &err) < 0 ||
 	    choice_make(&chosen, &rules, &signals, &choice, &deferred, &err) < 0)
 		ftr_error("record: %s", err.text);
 	else
-		status = record_chosen(&chosen, &choice, ftr_strbuf_str(&deferred), &signals, dir,
-				       argv, was_run);
+		status = record_chosen(&chosen, &rules, &choice, ftr_strbuf_str(&deferred),
+				       &signals, dir, argv, was_run);
 	ftr_signal_actions_fini(&signals);
 	ftr_strbuf_fini(&deferred);
 	ftr_rules_fini(&rules);
 	return status;
 }
 
-/* The first format that is a file of observed system calls. */
-static const struct ftr_format *observed_format(void)
+static int record_observed(const struct ftr_record_values *values, char **argv)
 {
-	const struct ftr_format *format;
-	size_t pos = 0;
+	const void *of_format = ftr_option_values_get(&values->of_formats,
+						      ftr_format_recorded_options,
+						      values->format->name);
 
-	while ((format = ftr_format_next(&pos)) != NULL && format->observed == NULL)
-		;
-	return format;
-}
-
-/* Was none given of the options that are about functions and the data directory? */
-static bool is_of_syscalls(const struct ftr_record_opts *opts)
-{
-	struct record_values untouched;
-	struct ftr_record_opts same;
-
-	memcpy(&untouched, &record_defaults, sizeof(untouched));
-	ftr_options_init(record_options, &untouched);	/* collectors have defaults of their own */
-	memcpy(&same, opts, sizeof(same));
-	same.has_syscalls = false;
-	return memcmp(&same, &untouched.record, sizeof(same)) == 0;
-}
-
-static int record_observed(const struct record_values *values, char **argv)
-{
-	if (!values->record.has_syscalls)
-		ftr_error("record: --format=%s writes system calls; add --syscalls",
-			  values->format->name);
-	else if (values->common.data != NULL || values->host != NULL)
-		ftr_error("record: --format=%s writes a file, not a data directory; name it with -o",
-			  values->format->name);
-	else if (!is_of_syscalls(&values->record))
-		ftr_error("record: --format=%s records system calls only; remove the options other "
-			  "than -o and the format's own", values->format->name);
-	else
-		return ftr_record_observed(values->format->observed,
-					   ftr_option_values_get(&values->of_formats,
-								 ftr_format_recorded_options,
-								 values->format->name),
-					   values->output, argv);
-	return FTR_EXIT_USAGE;
+	return ftr_record_observed(values->format->observed, of_format, values->output, argv);
 }
 
 /* What was chosen for the recording, and what of it is left to readers, holds for the script. */
-static int run_script(const struct record_values *values, const char *dir, char **argv, int argc,
-		      int status)
+static int run_script(const struct ftr_record_values *values, const char *dir, char **argv,
+		      int argc, int status)
 {
 	struct ftr_script_run run = {
 		.path = values->record.script,
@@ -527,7 +511,7 @@ static int run_script(const struct record_values *values, const char *dir, char 
 
 static int record_run(void *arg, int argc, char **argv)
 {
-	const struct record_values *values = arg;
+	const struct ftr_record_values *values = arg;
 	const char *dir = values->common.data != NULL ? values->common.data : ftr_cmd_data_dir();
 	struct ftr_record_opts opts = values->record;
 	struct ftr_record_remote remote = {
@@ -540,38 +524,21 @@ static int record_run(void *arg, int argc, char **argv)
 	int status;
 
 	if (values->record.lists_events)
-		return ftr_record_list_events(&values->common);
-	if (argc == 0) {
-		ftr_error("record: name the program to run: ftr record PROGRAM [ARGUMENT...]");
-		return FTR_EXIT_USAGE;
-	}
-	if (ftr_option_values_check(&values->of_formats, ftr_format_recorded_options,
-				    values->format != NULL ? values->format->name : NULL, "format",
-				    &err) < 0) {
+		return ftr_record_list_events(&values->common, argc > 0 ? argv[0] : NULL);
+	if (opts.attach_pid != 0 && ftr_record_attach_check(&opts, argc, &err) < 0) {
 		ftr_error("record: %s", err.text);
 		return FTR_EXIT_USAGE;
 	}
-	if (values->port != NULL && values->host == NULL) {
-		ftr_error("record: --port is that of a receiver; name it with --host");
+	if (argc == 0 && opts.attach_pid == 0) {
+		ftr_error("record: name the program to run: ftr record PROGRAM [ARGUMENT...]");
 		return FTR_EXIT_USAGE;
 	}
-	if (values->host != NULL && values->merged != NULL) {
-		ftr_error("record: --merge keeps a file with the data here, so it excludes --host; "
-			  "show both there (ftr replay DIR FILE)");
-		return FTR_EXIT_USAGE;
-	}
-	if (values->host != NULL && opts.summary_seconds != 0) {
-		ftr_error("record: --summary writes sums of its own, which a receiver does not "
-			  "know, so it excludes --host");
+	if (ftr_record_check(values, &err) < 0) {
+		ftr_error("record: %s", err.text);
 		return FTR_EXIT_USAGE;
 	}
 	if (values->format != NULL && values->format->observed != NULL)
 		return record_observed(values, argv);
-	if (values->output != NULL) {
-		ftr_error("record: --output requires --format=%s; name a data directory with -d",
-			  observed_format()->name);
-		return FTR_EXIT_USAGE;
-	}
 	if (opts.script != NULL && ftr_script_check(opts.script) != FTR_EXIT_OK)
 		return FTR_EXIT_USAGE;
 	opts.shows_end = values->host == NULL;
@@ -589,7 +556,7 @@ static int record_run(void *arg, int argc, char **argv)
 
 static const char *record_script(const void *values)
 {
-	return ((const struct record_values *)values)->record.script;
+	return ((const struct ftr_record_values *)values)->record.script;
 }
 
 const struct ftr_cmd ftr_cmd_record = {
@@ -597,7 +564,7 @@ const struct ftr_cmd ftr_cmd_record = {
 	.usage		  = "[OPTION...] PROGRAM [ARGUMENT...]",
 	.summary	  = "Run a program and record its calls",
 	.options	  = record_options,
-	.values_bytes	  = sizeof(struct record_values),
+	.values_bytes	  = sizeof(struct ftr_record_values),
 	.defaults	  = &record_defaults,
 	.stops_at_operand = true,
 	.script		  = record_script,

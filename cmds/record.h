@@ -22,14 +22,18 @@ struct ftr_record_opts {
 	uint64_t rt_prio;		/* 0 = none */
 	uint64_t thread_nr;		/* 0 = by the processors */
 	struct ftr_flight_limits flight;
+	bool is_packed;
 	uint64_t summary_seconds;	/* 0 = calls are kept */
 	struct ftr_opt_list signals;	/* "SIGUSR1@dump" */
 	uint64_t max_bytes;		/* 0 = no bound */
 	uint64_t keep_bytes;
+	uint64_t attach_pid;		/* 0 = a program is started */
 	bool detach;
+	bool has_agent;
 	bool estimate_return;
 	bool keep_pid;
 	bool has_syscalls;
+	bool has_stacks;		/* ... and their stacks */
 	bool lists_events;		/* that can be had, and records nothing */
 	bool no_pltbind;
 	bool nop;
@@ -49,8 +53,8 @@ extern const struct ftr_option
 #define FTR_RECORD_OPTS_DEFAULTS \
 	{ .buffer_bytes = 4 << 20, .max_stack = 1 << 20, .keep_bytes = FTR_BUDGET_KEEP_DEFAULT }
 
-/* Print what --Event may name here.  The exit status. */
-int ftr_record_list_events(const struct ftr_common *common);
+/* Print what --Event may name here, and of @program (nullable).  The exit status. */
+int ftr_record_list_events(const struct ftr_common *common, const char *program);
 
 /*
  * Record argv[0] with its arguments into @dir; reports what failed.  *was_run: there is a

@@ -113,7 +113,7 @@ void ftr_record_report_end(const struct ftr_recorder_result *result,
 {
 	const char *program = recorder->program->path;
 
-	if (result->was_stopped)
+	if (result->was_stopped && recorder->attach_pid == 0)
 		ftr_warn("stopped by a signal; the program continues untraced");
 	if (recorder->runtime != NULL && !recorder->nop && result->sessions == 0 &&
 	    result->has_status)

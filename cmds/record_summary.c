@@ -40,6 +40,8 @@ static const char *excluded(const struct ftr_record_opts *opts,
 		return "on-full=overwrite";
 	if (opts->has_syscalls)
 		return "syscalls";
+	if (opts->is_packed)
+		return "pack";
 	if (opts->script != NULL)
 		return "script";
 	if (opts->nop)
@@ -58,11 +60,11 @@ int ftr_record_summary_check(const struct ftr_record_opts *opts,
 	if (opts->summary_seconds == 0)
 		return 0;
 	if (name != NULL)
-		return ftr_err_set(err, EINVAL, "--summary keeps nothing but sums of calls, so it "
-				   "excludes --%s", name);
+		return ftr_err_set(err, EINVAL, "--summary and top keep nothing but sums of calls, "
+				   "which excludes --%s", name);
 	if (choice->auto_args || (ftr_rules_actions(choice->rules) & VALUE_ACTIONS) != 0)
-		return ftr_err_set(err, EINVAL, "--summary keeps nothing but sums of calls, so it "
-				   "excludes values of arguments (-A, -R, -a, read)");
+		return ftr_err_set(err, EINVAL, "--summary and top keep nothing but sums of calls, "
+				   "which excludes values of arguments (-A, -R, -a, read)");
 	if (deferred->len != 0)
 		return ftr_err_set(err, EINVAL, "--summary keeps no calls, but this is decided "
 				   "when calls are shown: %s", ftr_strbuf_str(deferred));

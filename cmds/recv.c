@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ftr recv: store the data that "ftr record --host" sends, of many at a time. */
+/*
+ * ftr recv: store the data that "ftr record --host" sends, of many at a time; with a name of a
+ * server, what "ftr serve" sends.
+ */
 #include "cmds/cmd.h"
 #include "cmds/message.h"
+#include "cmds/recv_stream.h"
 #include "utils/base/bits.h"
 #include "utils/base/vec.h"
 #include "utils/cli/common.h"
@@ -27,6 +31,7 @@ struct recv_values {
 	struct ftr_common common;
 	const char *bind, *port;
 	const char *command;		/* (nullable) to run for each trace */
+	const char *output, *token;	/* (nullable) of a stream */
 };
 
 static const struct recv_values recv_defaults = { .bind = LOOPBACK, .port = FTR_WIRE_PORT };
@@ -41,6 +46,11 @@ static const struct ftr_option recv_options[] = {
 	FTR_OPTION("run-cmd", 0, "CMD",
 		   "Have a shell run CMD behind each trace, whose name is in FTR_TRACE",
 		   ftr_opt_string, struct recv_values, command),
+	FTR_OPTION("output", 'o', "FILE",
+		   "Of HOST:PORT: keep the stream in FILE; - is standard output",
+		   ftr_opt_string, struct recv_values, output),
+	FTR_OPTION("token", 0, "TEXT", "Of HOST:PORT: what ftr serve --token wants to hear",
+		   ftr_opt_string, struct recv_values, token),
 	{ 0 }
 };
 
@@ -250,6 +260,24 @@ static int listen_say(struct server *server)
 	return FTR_EXIT_OK;
 }
 
+/* As the client of a server: what is about storing other things, or nothing here, is refused. */
+static int recv_from(const struct recv_values *values, const char *peer)
+{
+	const struct ftr_recv_stream recv = {
+		.common = &values->common, .peer = peer,
+		.output = values->output, .token = values->token,
+	};
+
+	if (values->common.data != NULL || values->command != NULL ||
+	    strcmp(values->bind, recv_defaults.bind) != 0 ||
+	    strcmp(values->port, recv_defaults.port) != 0) {
+		ftr_error("recv: -d, --bind, --port and --run-cmd are for data that others send, "
+			  "not for %s", peer);
+		return FTR_EXIT_USAGE;
+	}
+	return ftr_recv_stream(&recv);
+}
+
 static int recv_run(void *arg, int argc, char **argv)
 {
 	struct server server = { .values = arg, .fd = -1 };
@@ -257,9 +285,15 @@ static int recv_run(void *arg, int argc, char **argv)
 	sigset_t awake;
 	int status;
 
-	if (argc > 0) {
-		ftr_error("recv: %s: takes no operand; name the directory for traces with -d",
-			  argv[0]);
+	if (argc > 1 || (argc == 1 && strchr(argv[0], ':') == NULL)) {
+		ftr_error("recv: %s: takes HOST:PORT of \"ftr serve\" or no operand; name the "
+			  "directory for traces with -d", argv[argc - 1]);
+		return FTR_EXIT_USAGE;
+	}
+	if (argc == 1)
+		return recv_from(server.values, argv[0]);
+	if (server.values->output != NULL || server.values->token != NULL) {
+		ftr_error("recv: -o and --token are about a stream; name its HOST:PORT");
 		return FTR_EXIT_USAGE;
 	}
 	if (dir != NULL && ((mkdir(dir, 0755) < 0 && errno != EEXIST) || chdir(dir) < 0)) {
@@ -279,8 +313,8 @@ static int recv_run(void *arg, int argc, char **argv)
 
 const struct ftr_cmd ftr_cmd_recv = {
 	.name	      = "recv",
-	.usage	      = "[OPTION...]",
-	.summary      = "Store the data that record --host sends from other machines",
+	.usage	      = "[OPTION...] [HOST:PORT]",
+	.summary      = "Store what record --host sends, or show what serve sends",
 	.options      = recv_options,
 	.values_bytes = sizeof(struct recv_values),
 	.defaults     = &recv_defaults,

@@ -27,6 +27,8 @@ const struct ftr_option ftr_replay_view_options[] = {
 		   struct ftr_replay_opts, has_srcline),
 	FTR_OPTION("no-args", 0, NULL, "Omit arguments and return values", ftr_opt_flag,
 		   struct ftr_replay_opts, no_args),
+	FTR_OPTION("no-callsite", 0, NULL, "Omit where calls came from (-T FUNC@callsite)",
+		   ftr_opt_flag, struct ftr_replay_opts, no_callsite),
 	FTR_OPTION("task-newline", 0, NULL, "Print an empty line where the task changes", ftr_opt_flag,
 		   struct ftr_replay_opts, has_task_newline),
 	{ 0 }
@@ -85,6 +87,7 @@ int ftr_replay_show(const struct ftr_replay_values *values)
 	int status;
 
 	selection.shows_backtraces = true;
+	selection.no_callsite = values->view.no_callsite;
 	status = ftr_opened_open(&opened, &values->common, &selection,
 				 values->follows ? FTR_ORDER_INPUT : FTR_ORDER_TIME);
 	if (status != FTR_EXIT_OK)

@@ -13,7 +13,10 @@
 #include "cmds/show.h"
 #include "utils/analysis/event_pairs.h"
 #include "utils/analysis/event_sums.h"
+#include "utils/analysis/io_sums.h"
+#include "utils/analysis/leak_sums.h"
 #include "utils/analysis/memory_sums.h"
+#include "utils/analysis/sample_sums.h"
 #include "utils/analysis/value_sums.h"
 #include "utils/analysis/wait_sums.h"
 #include "utils/analysis/stats.h"
@@ -32,17 +35,21 @@ struct report_values {
 	bool has_srcline;
 	int by;		/* index in by_words; 0 = functions, BY_VALUE of value */
 	struct ftr_value_name value;
+	struct ftr_report_ranges ranges; /* what -f and -s name; then of BY_RANGE */
 	int format;	/* index in format_words */
 	const char *diff;	/* (nullable) the trace to compare with */
 };
 
 /* After the first one in the order of enum ftr_sums_by. */
 static const char *const by_words[] = {
-	"func", "call", "file", "process", "event", "caller", "lock", "retval", "arg1",
+	"func", "call", "file", "process", "event", "caller", "lock", "sample", "socket", "leak",
+	"retval",
+	"arg1",
 	NULL
 };
 
 #define BY_VALUE (FTR_SUMS_BY_VALUE + 1)	/* "retval", "arg1", "arg2" ... */
+#define BY_RANGE (FTR_SUMS_BY_RANGE + 1)	/* fields "arg1-min" ... */
 
 static int parse_by(const struct ftr_option *opt, void *value, const char *arg, struct ftr_err *err)
 {
@@ -86,16 +93,21 @@ static const struct ftr_option report_options[] = {
 	FTR_OPTION_GROUP(ftr_subtract_options, struct report_values, selection),
 	FTR_OPTION("srcline", 0, NULL, "Show where functions are in the source", ftr_opt_flag,
 		   struct report_values, has_srcline),
+	FTR_OPTION("stack", 0, NULL,
+		   "Count functions that made system calls (record --stack) as called with each",
+		   ftr_opt_flag, struct report_values, selection.shows_stack_calls),
 	FTR_OPTION("task", 0, NULL, "Show a row for each task instead", ftr_opt_flag,
 		   struct report_values, by_task),
 	FTR_OPTION(
 		"by", 0, "WHAT",
 		"A row for each func (default), of observed system calls for each call, "
-		"file or process, for each event, for each caller that asked for memory, for "
-		"each lock (mutex, condition ...) that threads waited for, or for each function and "
+		"file (also of --probe=file) or process, for each event, for each caller that asked for memory, for "
+		"each lock (mutex, condition ...) that threads waited for, for each function with its "
+		"CPU samples, for each address that sockets were used with, for each line of callers "
+		"whose memory nobody gave back (leak), or for each function and "
 		"its argN, fpargN or retval; fields: elapsed total "
 		"total-avg total-min total-max call error open read write fork process status pid bytes live-bytes "
-		"live-blocks all",
+		"live-blocks read-bytes written-bytes self-samples samples self all",
 		parse_by, struct report_values, by, .words = by_words),
 	FTR_OPTION("format", 0, "FORMAT",
 		   "normal; csv or json: fields by their names, times in nanoseconds", ftr_opt_choice,
@@ -167,9 +179,21 @@ static struct ftr_sink *syscalls_new(const struct report_values *values, struct 
 	return ftr_syscalls_new((enum ftr_sums_by)(values->by - 1), err);
 }
 
+static struct ftr_sink *files_new(const struct report_values *values, struct ftr_err *err)
+{
+	return ftr_io_sums_new((enum ftr_sums_by)(values->by - 1), err);
+}
+
 static struct ftr_sink *events_new(const struct report_values *values, struct ftr_err *err)
 {
 	return ftr_event_sums_new(err);
+}
+
+static struct ftr_sink *leaks_new(const struct report_values *values, struct ftr_err *err)
+{
+	uint64_t depth = values->selection.depth;
+
+	return ftr_leak_sums_new(depth > UINT32_MAX ? 0 : (uint32_t)depth, err);
 }
 
 static struct ftr_sink *memory_new(const struct report_values *values, struct ftr_err *err)
@@ -182,9 +206,19 @@ static struct ftr_sink *waits_new(const struct report_values *values, struct ftr
 	return ftr_wait_sums_new(err);
 }
 
+static struct ftr_sink *samples_new(const struct report_values *values, struct ftr_err *err)
+{
+	return ftr_sample_sums_new(err);
+}
+
 static struct ftr_sink *values_new(const struct report_values *values, struct ftr_err *err)
 {
 	return ftr_value_sums_new(&values->value, err);
+}
+
+static struct ftr_sink *ranges_new(const struct report_values *values, struct ftr_err *err)
+{
+	return ftr_value_ranges_new(values->ranges.names, values->ranges.nr, err);
 }
 
 #define OF_SYSCALLS { syscalls_new, ftr_syscalls_get, "system calls", "--syscalls", false }
@@ -197,14 +231,22 @@ static const struct way {
 	bool is_of_events;
 } ways[] = {
 	[FTR_SUMS_BY_CALL] = OF_SYSCALLS,
-	[FTR_SUMS_BY_FILE] = OF_SYSCALLS,
+	[FTR_SUMS_BY_FILE] = { files_new, ftr_io_sums_get, "files", "--probe=file or --syscalls",
+			       true },
 	[FTR_SUMS_BY_PROCESS] = OF_SYSCALLS,
 	[FTR_SUMS_BY_EVENT] = { events_new, ftr_event_sums_get, "events", "-E", true },
 	[FTR_SUMS_BY_CALLER] = { memory_new, ftr_memory_sums_get, "requests for memory",
 				 "--probe=memory", true },
 	[FTR_SUMS_BY_LOCK] = { waits_new, ftr_wait_sums_get, "waits of threads", "--probe=sync",
 			       true },
+	[FTR_SUMS_BY_SAMPLE] = { samples_new, ftr_sample_sums_get, "CPU samples", "--sample",
+				 true },
+	[FTR_SUMS_BY_SOCKET] = { files_new, ftr_io_sums_get, "sockets", "--probe=net", true },
+	[FTR_SUMS_BY_LEAK] = { leaks_new, ftr_leak_sums_get, "requests for memory",
+			       "--probe=memory", true },
 	[FTR_SUMS_BY_VALUE] = { values_new, ftr_value_sums_get, "such values",
+				"-A FUNC, -R FUNC or -a", false },
+	[FTR_SUMS_BY_RANGE] = { ranges_new, ftr_value_sums_get, "numbers of such values",
 				"-A FUNC, -R FUNC or -a", false },
 };
 
@@ -213,9 +255,18 @@ static const struct way *way_of(const struct report_values *values)
 	return &ways[values->by - 1];
 }
 
+static bool has_any(const struct ftr_sums *sums)
+{
+	bool has_value = sums->range_nr == 0;
+
+	for (size_t i = 0; i < sums->ranges.nr && !has_value; i++)
+		has_value = sums->ranges.v[i].nr != 0;
+	return has_value && (sums->rows.nr != 0 || sums->may_be_empty);
+}
+
 static int report_sums(const struct ftr_sums *sums, const struct report_values *values)
 {
-	if (sums->rows.nr != 0)
+	if (has_any(sums))
 		return print_to_output(print_sums, sums, values);
 	ftr_error("report: no %s in this trace; record them with ftr record %s",
 		  way_of(values)->what, way_of(values)->how);
@@ -348,6 +399,14 @@ static int summary_lacks(const struct ftr_trace *trace, const struct report_valu
 			   "\"%s\"", trace->path, lacking);
 }
 
+/* Who gave a block back may be among what is left out. */
+static void warn_of_live(const struct ftr_trace *trace, const struct report_values *values)
+{
+	if (trace->is_narrowed && values->by - 1 == FTR_SUMS_BY_CALLER)
+		ftr_warn("report: live bytes and live blocks may have been given back in what the "
+			 "options leave out: without them they are exact");
+}
+
 static int report_opened(struct ftr_opened *opened, struct report_values *values)
 {
 	struct ftr_pump_stats pumped;
@@ -362,10 +421,12 @@ static int report_opened(struct ftr_opened *opened, struct report_values *values
 	if (sink == NULL || summary_lacks(opened->trace, values, &err) < 0 ||
 	    ftr_opened_pump(opened, sink, &pumped, &err) < 0)
 		ftr_error("%s", err.text);
-	else if (values->by > 0)
-		status = report_sums(way_of(values)->get(sink), values);
-	else
+	else if (values->by == 0)
 		status = print_to_output(print_stats, ftr_stats_get(sink), values);
+	else
+		status = report_sums(way_of(values)->get(sink), values);
+	if (status == FTR_EXIT_OK)
+		warn_of_live(opened->trace, values);
 	ftr_sink_free(sink);
 	return status;
 }
@@ -375,6 +436,12 @@ static const char *conflict_of(const struct report_values *values)
 {
 	bool is_of_functions = !values->by_task && values->by == 0 && values->diff == NULL;
 
+	if (values->ranges.nr > 0 && (!is_of_functions || values->format != FORMAT_NORMAL ||
+				      values->has_srcline || values->view.avg_total ||
+				      values->view.avg_self || values->from.url != NULL))
+		return "fields of values such as arg1-min are of the functions of a trace, not for "
+		       "--task, --by, --diff, --format, --srcline, --avg-total, --avg-self or "
+		       "--from";
 	if (values->view.avg_total && values->view.avg_self)
 		return "--avg-total and --avg-self exclude each other";
 	if (values->by > 0 && (values->by_task || values->view.avg_total || values->view.avg_self))
@@ -438,10 +505,18 @@ static int report_run(void *values, int argc, char **argv)
 {
 	struct report_values *self = values;
 	struct ftr_selection selection = self->selection;
-	const char *conflict = conflict_of(self);
+	struct ftr_err err = { 0 };
 	struct ftr_opened opened;
+	const char *conflict;
 	int status;
 
+	if (ftr_report_ranges_find(&self->ranges, &self->view, &err) < 0) {
+		ftr_error("report: %s", err.text);
+		return FTR_EXIT_USAGE;
+	}
+	conflict = conflict_of(self);
+	if (conflict == NULL && self->ranges.nr > 0)
+		self->by = BY_RANGE;
 	if (conflict != NULL) {
 		ftr_error("report: %s", conflict);
 		return FTR_EXIT_USAGE;
@@ -454,6 +529,8 @@ static int report_run(void *values, int argc, char **argv)
 	if ((stats_flags(self) & FTR_STATS_DETAILS) ||
 	    (self->by > 0 && way_of(self)->is_of_events))
 		selection.event_full = true;
+	if (self->by - 1 == FTR_SUMS_BY_LEAK)
+		selection.depth = 0;	/* what happens deeper counts, too */
 	/* Processes are named by their parents: only in the order of time. */
 	status = ftr_opened_open(&opened, &self->common, &selection,
 				 self->by == 0 ? FTR_ORDER_ANY : FTR_ORDER_TIME);

@@ -5,6 +5,7 @@ dist_man_MANS += \
 	doc/ftr-check.1 \
 	doc/ftr-convert.1 \
 	doc/ftr-data.5 \
+	doc/ftr-ctl.1 \
 	doc/ftr-diff.1 \
 	doc/ftr-doctor.1 \
 	doc/ftr-dump.1 \
@@ -14,12 +15,16 @@ dist_man_MANS += \
 	doc/ftr-live.1 \
 	doc/ftr-load.1 \
 	doc/ftr-record.1 \
+	doc/ftr-pack.1 \
 	doc/ftr-recv.1 \
+	doc/ftr-serve.1 \
+	doc/ftr-unpack.1 \
 	doc/ftr-replay.1 \
 	doc/ftr-report.1 \
 	doc/ftr-rules.7 \
 	doc/ftr-script.1 \
 	doc/ftr-slowest.1 \
+	doc/ftr-top.1 \
 	doc/ftr-tui.1
 EXTRA_DIST += \
 	doc/ARCHITECTURE.md \
@@ -98,6 +103,16 @@ EXTRA_DIST += \
 	doc/adr/0073-records-of-the-kernel-are-kept.md \
 	doc/adr/0074-two-recordings-as-one.md \
 	doc/adr/0075-tracepoints-by-perf.md \
+	doc/adr/0077-agent.md \
+	doc/adr/0078-stacks-from-outside.md \
+	doc/adr/0080-calls-on-files.md \
+	doc/adr/0081-events-of-programs.md \
+	doc/adr/0082-what-programs-say.md \
+	doc/adr/0084-samples-by-the-kernels-clock.md \
+	doc/adr/0085-attaching.md \
+	doc/adr/0086-served-while-recorded.md \
+	doc/adr/0087-index-of-open-calls.md \
+	doc/adr/0088-code-that-runs-is-patched.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

@@ -4,13 +4,15 @@
 
 #include <sys/resource.h>
 
+#include "arch/values.h"
 #include "libmcount/channel.h"
 #include "libmcount/module.h"
 #include "utils/base/rt/sys.h"
 
 #define STATM_VALUES 3
 #define FAULT_VALUES 2
-static_assert(STATM_VALUES + FAULT_VALUES == FTR_GATE_READ_VALUES, "one behind the other");
+#define ERRNO_VALUE (STATM_VALUES + FAULT_VALUES)
+static_assert(ERRNO_VALUE + 1 == FTR_GATE_READ_VALUES, "one behind the other");
 
 static void event_put(struct ftr_thread *self, uint32_t id, const void *payload, uint32_t bytes)
 {
@@ -68,11 +70,20 @@ static bool faults_read(uint64_t values[FAULT_VALUES])
 	return true;
 }
 
+/* The thread's, where libc keeps it. */
+static uint64_t errno_read(void)
+{
+	return (uint64_t)(int64_t)*(const int *)(ftr_arch_thread_pointer() +
+						 ftr_state.errno_offset);
+}
+
 /* What can be read of @kinds, to @values; returns those. */
 static uint64_t kinds_read(uint64_t kinds, uint64_t values[FTR_GATE_READ_VALUES])
 {
+	if ((kinds & FTR_CALL_READ_ERRNO) != 0)
+		values[ERRNO_VALUE] = errno_read();
 	if (ftr_is_silent() || ftr_is_blocked(FTR_SECCOMP_READ))
-		return 0;
+		return kinds & FTR_CALL_READ_ERRNO;
 	if ((kinds & FTR_CALL_READ_STATM) != 0 && !statm_read(values))
 		kinds &= ~(uint64_t)FTR_CALL_READ_STATM;
 	if ((kinds & FTR_CALL_READ_FAULTS) != 0 && !faults_read(values + STATM_VALUES))
@@ -154,7 +165,18 @@ void ftr_actions_begin(struct ftr_thread *self, const struct ftr_frame *frame)
 	kinds_put(self, reads->kinds, reads->values, false);
 }
 
-void ftr_actions_end(struct ftr_thread *self, const struct ftr_frame *frame)
+/*
+ * Has the call that ends with @regs (nullable) set it?  It has when it is another one now, or the
+ * call says that it failed as most functions of libc do, by -1, and it is the same again.
+ */
+static bool sets_errno(uint64_t before, uint64_t now, const struct ftr_regs *regs)
+{
+	return now != 0 && (now != before ||
+			    (regs != NULL && (int32_t)ftr_arch_retval(regs, 0) == -1));
+}
+
+void ftr_actions_end(struct ftr_thread *self, const struct ftr_frame *frame,
+		     const struct ftr_regs *regs)
 {
 	struct ftr_gate_reads *reads = reads_of(self, frame);
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
@@ -170,6 +192,10 @@ void ftr_actions_end(struct ftr_thread *self, const struct ftr_frame *frame)
 	if ((actions & FTR_GATE_READ) == 0 || reads == NULL || gated->status != FTR_GATE_BEGUN)
 		return;
 	kinds = kinds_read(reads->kinds, values);
+	if ((kinds & FTR_CALL_READ_ERRNO) != 0 &&
+	    sets_errno(reads->values[ERRNO_VALUE], values[ERRNO_VALUE], regs))
+		event_put(self, FTR_RECORD_EVENT_ERRNO, &values[ERRNO_VALUE],
+			  sizeof(values[ERRNO_VALUE]));
 	for (i = 0; i < FTR_GATE_READ_VALUES; i++)
 		values[i] -= reads->values[i];
 	kinds_put(self, kinds, values, true);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What rules have done at a call, besides recording it: where it was called from, and what is read
- * when it begins and ends, as events.  Reading takes system calls: it is asked for, by function.
+ * when it begins and ends, as events.  All but errno takes system calls: it is asked for, by
+ * function.
  */
 #ifndef FTR_LIBMCOUNT_ACTIONS_H
 #define FTR_LIBMCOUNT_ACTIONS_H
@@ -16,6 +17,8 @@ void ftr_actions_expect(struct ftr_thread *self, const struct ftr_frame *frame, 
 void ftr_actions_before(struct ftr_thread *self, const struct ftr_frame *frame, uintptr_t site)
 	FTR_HIDDEN;
 void ftr_actions_begin(struct ftr_thread *self, const struct ftr_frame *frame) FTR_HIDDEN;
-void ftr_actions_end(struct ftr_thread *self, const struct ftr_frame *frame) FTR_HIDDEN;
+/* @regs (nullable) hold its value. */
+void ftr_actions_end(struct ftr_thread *self, const struct ftr_frame *frame,
+		     const struct ftr_regs *regs) FTR_HIDDEN;
 
 #endif /* FTR_LIBMCOUNT_ACTIONS_H */

@@ -33,6 +33,27 @@ static uint32_t run_end(const struct ftr_code_places *places, uint32_t first)
 	return n > first ? n : first + 1;
 }
 
+/* Of a program that runs: what has been edited is written later, by others. */
+static void run_plan(struct ftr_code_writer *writer, const struct ftr_code_places *places,
+		     uint32_t first, uint32_t end)
+{
+	uint32_t bytes, n;
+	uintptr_t start = places->find(places->table, first, &bytes);
+
+	for (n = first; n < end; n++) {
+		uintptr_t addr = places->find(places->table, n, &bytes);
+		const uint8_t *old = writer->original + (addr - start);
+		const uint8_t *new = writer->chunk + (addr - start);
+
+		if (memcmp(old, new, bytes) != 0 &&
+		    !ftr_code_plan_add(&ftr_state.code_plan, &(struct ftr_code_change){
+			    addr, bytes, old, new,
+			    places->needs != NULL ? places->needs(places->table, n) :
+						    FTR_CODE_NONE }))
+			writer->failed_nr++;
+	}
+}
+
 static void run_write(struct ftr_code_writer *writer, const struct ftr_code_places *places,
 		      uint32_t first, uint32_t end)
 {
@@ -53,11 +74,17 @@ static void run_write(struct ftr_code_writer *writer, const struct ftr_code_plac
 		writer->changed_nr += !places->edit(places->table, n,
 						    writer->chunk + (addr - start));
 	}
+	if (ftr_state.attached != 0) {
+		run_plan(writer, places, first, end);
+		return;
+	}
 	if (memcmp(writer->chunk, writer->original, bytes) == 0)
 		return;			/* shown again */
 	written = ftr_sys4(SYS_pwrite64, writer->fd, writer->chunk, bytes, start);
-	if (written == (long)bytes)
+	if (written == (long)bytes) {
+		writer->has_written = true;
 		return;
+	}
 	writer->failed_nr += end - first;
 	if (written > 0)		/* a call may be cut at a page's end */
 		ftr_sys4(SYS_pwrite64, writer->fd, writer->original, written, start);
@@ -115,7 +142,8 @@ static void put_number(char line[TEXT_BYTES], uint32_t *len, uint32_t number)
 	put_text(line, len, p);
 }
 
-void ftr_code_report(const struct ftr_loaded *module, uint32_t nr, const char *reason)
+void ftr_code_report(const struct ftr_loaded *module, uint32_t nr, const char *what,
+		     const char *reason)
 {
 	const char *name = module->name, *p;
 	char line[TEXT_BYTES];
@@ -128,7 +156,9 @@ void ftr_code_report(const struct ftr_loaded *module, uint32_t nr, const char *r
 			name = p + 1;
 	}
 	put_number(line, &len, nr);
-	put_text(line, &len, nr == 1 ? " function" : " functions");
+	put_text(line, &len, " ");
+	put_text(line, &len, what);
+	put_text(line, &len, nr == 1 ? "" : "s");
 	if (*name != '\0') {
 		put_text(line, &len, " of ");
 		put_text(line, &len, name);
@@ -138,10 +168,11 @@ void ftr_code_report(const struct ftr_loaded *module, uint32_t nr, const char *r
 	ftr_channel_warn(line);
 }
 
-void ftr_code_report_left(const struct ftr_loaded *module, const struct ftr_code_writer *writer)
+void ftr_code_report_left(const struct ftr_loaded *module, const char *what,
+			  const struct ftr_code_writer *writer)
 {
-	ftr_code_report(module, writer->failed_nr, NO_ACCESS);
-	ftr_code_report(module, writer->changed_nr, "their code is not what the file has");
+	ftr_code_report(module, writer->failed_nr, what, NO_ACCESS);
+	ftr_code_report(module, writer->changed_nr, what, "their code is not what the file has");
 }
 
 /* There are 2 + N links to the directory of N threads. */
@@ -171,6 +202,9 @@ static bool is_unused(const struct ftr_loaded *module, uint32_t flags)
 
 const char *ftr_code_refusal(const struct ftr_loaded *module, uint32_t flags)
 {
+	if (ftr_state.attached != 0)
+		return ftr_state.code_plan.is_open ? NULL :
+		       "they were loaded after ftr had attached; attach again";
 	if (!module->is_lasting && atomic_load(&ftr_state.is_filtered))
 		return "a seccomp filter was installed before they were loaded";
 	if (!is_unused(module, flags))

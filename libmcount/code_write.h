@@ -20,6 +20,8 @@ struct ftr_code_places {
 	uintptr_t (*find)(const void *table, uint32_t n, uint32_t *bytes);
 	/* Change the copy of it at @code; false: it holds neither what the file has nor this. */
 	bool (*edit)(const void *table, uint32_t n, uint8_t *code);
+	/* The index in the plan (code_plan.h) of what it leads to; NULL: none does to any. */
+	uint32_t (*needs)(const void *table, uint32_t n);
 };
 
 struct ftr_code_writer {
@@ -27,6 +29,7 @@ struct ftr_code_writer {
 	uint8_t *chunk, *original;	/* mapped; NULL: it is not open */
 	uint32_t changed_nr;		/* places that hold something else than in the file */
 	uint32_t failed_nr;		/* that the kernel did not let us write */
+	bool has_written;
 };
 
 /* Returns why it cannot be done; NULL = it can.  Close it in any case. */
@@ -44,11 +47,12 @@ void ftr_code_write(struct ftr_code_writer *writer, const struct ftr_code_places
 const char *ftr_code_refusal(const struct ftr_loaded *module, uint32_t flags)
 	__attribute__((visibility("hidden")));
 
-/* Tell the user that @nr functions, unless it is 0, are left as they are. */
-void ftr_code_report(const struct ftr_loaded *module, uint32_t nr, const char *reason)
-	__attribute__((visibility("hidden")));
+/* Tell the user that @nr of @what ("function"), unless it is 0, are left as they are. */
+void ftr_code_report(const struct ftr_loaded *module, uint32_t nr, const char *what,
+		     const char *reason) __attribute__((visibility("hidden")));
 /* ... those that were not written. */
-void ftr_code_report_left(const struct ftr_loaded *module, const struct ftr_code_writer *writer)
+void ftr_code_report_left(const struct ftr_loaded *module, const char *what,
+			  const struct ftr_code_writer *writer)
 	__attribute__((visibility("hidden")));
 
 #endif /* FTR_LIBMCOUNT_CODE_WRITE_H */

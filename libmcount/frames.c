@@ -4,6 +4,7 @@
 
 #include "libmcount/frame.h"
 #include "libmcount/gate.h"
+#include "libmcount/returns.h"
 #include "libmcount/untraced.h"
 
 #define HOLES_MIN 64u
@@ -30,15 +31,37 @@ void ftr_frames_trim(struct ftr_thread *self)
 		top--;
 }
 
-/* The newest open frame of @loc among all of @slot that were ever in use. */
-static struct ftr_frame *frame_find(const struct ftr_slot *slot, const uintptr_t *loc)
+/* One state of @frame, which its owner may close, move or reuse meanwhile; false: not of @loc. */
+static bool frame_look(const struct ftr_frame *frame, const uintptr_t *loc, struct ftr_frame *copy)
 {
-	struct ftr_frame *frame, *found = NULL;
+	do {
+		ftr_frame_copy(copy, frame);
+		atomic_thread_fence(memory_order_acquire);
+		if (!ftr_frame_is_at(copy, loc) ||
+		    __atomic_load_n(&frame->loc, __ATOMIC_RELAXED) != loc)
+			return false;
+	} while (__atomic_load_n(&frame->state, __ATOMIC_RELAXED) != copy->state);
+	return true;
+}
 
-	for (frame = slot->frames; ftr_slot_used(slot, frame); frame++) {
-		if (ftr_frame_is_at(frame, loc) &&
-		    (found == NULL || ftr_frame_is_newer(frame, found)))
+/*
+ * The newest open frame of @loc among all of @slot that were ever in use, and what it was.  From
+ * above, as frames move down alone: one that moves is seen where it was, or else where it went.
+ */
+static struct ftr_frame *frame_find(const struct ftr_slot *slot, const uintptr_t *loc,
+				    struct ftr_frame *newest)
+{
+	struct ftr_frame *frame = slot->frames, *found = NULL, copy;
+
+	while (ftr_slot_used(slot, frame))
+		frame++;
+	while (frame-- > slot->frames) {
+		if (frame_look(frame, loc, &copy) &&
+		    (found == NULL ||
+		     ftr_stamp_is_newer(ftr_frame_stamp(&copy), ftr_frame_stamp(newest)))) {
+			*newest = copy;
 			found = frame;
+		}
 	}
 	return found;
 }
@@ -55,30 +78,38 @@ uintptr_t ftr_frame_busy_return(const struct ftr_thread *self, const uintptr_t *
 }
 
 /*
- * Its owner may take it for left meanwhile, which keeps the address elsewhere first (returns.h), or
- * move it, which slot->moves tells.
+ * Its owner may take it for left meanwhile, which keeps the address elsewhere first (returns.h): so
+ * that is looked at last.
  */
-uintptr_t ftr_frame_close_foreign(struct ftr_slot *slot, const uintptr_t *loc)
+uintptr_t ftr_frame_close_foreign(const struct ftr_slot *slot, const uintptr_t *loc)
 {
 	unsigned tries;
 
 	for (tries = 0; tries < FOREIGN_TRIES; tries++) {
-		uint32_t moves = atomic_load(&slot->moves);
-		struct ftr_frame *frame = frame_find(slot, loc);
-		uintptr_t *expected = (uintptr_t *)loc, ret;
+		struct ftr_frame copy, *frame = frame_find(slot, loc, &copy);
+		struct ftr_return kept = ftr_return_find_of(slot, loc);
+		uintptr_t *expected = (uintptr_t *)loc;
 
-		if (frame != NULL) {
-			ret = frame->ret;
-			frame->is_begun = false;
-			if (__atomic_compare_exchange_n(&frame->loc, &expected, NULL, false,
-							__ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-				return ret;
-		} else if (moves % 2 == 0 && atomic_load(&slot->moves) == moves) {
-			break;
-		}
+		if (frame == NULL || (kept.ret != 0 && ftr_stamp_is_newer(kept.stamp,
+							 ftr_frame_stamp(&copy))))
+			return kept.ret;
+		if (__atomic_compare_exchange_n(&frame->loc, &expected, NULL, false,
+						__ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+			return copy.ret;
 		ftr_arch_relax();
 	}
 	return 0;
+}
+
+uint64_t ftr_frames_newest(const struct ftr_slot *slot, const uintptr_t *loc)
+{
+	struct ftr_frame copy;
+	uint64_t stamp = frame_find(slot, loc, &copy) != NULL ? ftr_frame_stamp(&copy) : 0;
+	struct ftr_return kept = ftr_return_find_of(slot, loc);
+
+	if (kept.ret != 0 && (stamp == 0 || ftr_stamp_is_newer(kept.stamp, stamp)))
+		stamp = kept.stamp;
+	return stamp;
 }
 
 /* Is no hook of this thread, which a handler interrupted, between the steps of a call? */
@@ -88,7 +119,7 @@ static bool frames_are_still(const struct ftr_thread *self)
 
 	for (frame = self->frames; frame < self->top; frame++) {
 		if (frame->loc != NULL &&
-		    (ftr_frame_is_busy(frame->loc) || !ftr_frame_has_tick(frame)))
+		    (ftr_frame_is_busy(frame->loc) || ftr_frame_stamp(frame) == 0))
 			return false;
 	}
 	return true;
@@ -135,7 +166,7 @@ static void frame_move(struct ftr_thread *self, struct ftr_frame *from, struct f
 	struct ftr_frame copy;
 
 	ftr_frame_copy(&copy, from);
-	if (copy.loc == NULL || ftr_frame_is_busy(copy.loc) || !ftr_frame_has_tick(&copy) ||
+	if (copy.loc == NULL || ftr_frame_is_busy(copy.loc) || ftr_frame_stamp(&copy) == 0 ||
 	    !frame_claim_free(to, copy.loc))
 		return;
 	to->ret = copy.ret;
@@ -163,14 +194,16 @@ static void frames_compact(struct ftr_thread *self)
 {
 	struct ftr_frame *from, *to = self->frames;
 
-	atomic_fetch_add(&self->slot->moves, 1);
+	self->slot->is_moving = true;
+	atomic_signal_fence(memory_order_seq_cst);
 	for (from = self->frames; from < self->top; from++) {
 		while (to < from && to->loc != NULL)
 			to++;
 		if (to < from)
 			frame_move(self, from, to);
 	}
-	atomic_fetch_add(&self->slot->moves, 1);
+	atomic_signal_fence(memory_order_seq_cst);
+	self->slot->is_moving = false;
 	ftr_frames_trim(self);
 }
 
@@ -178,8 +211,7 @@ static void frames_compact(struct ftr_thread *self)
 static void holes_close(struct ftr_thread *self)
 {
 	self->hole_nr = 0;
-	if (!ftr_thread_is_vforked(self) &&
-	    atomic_load(&self->slot->moves) % 2 == 0 && frames_are_still(self))
+	if (!ftr_thread_is_vforked(self) && !self->slot->is_moving && frames_are_still(self))
 		frames_compact(self);
 }
 

@@ -15,10 +15,13 @@ void ftr_frames_trim(struct ftr_thread *self);
 uintptr_t ftr_frame_busy_return(const struct ftr_thread *self, const uintptr_t *loc);
 
 /*
- * Where the call of @loc returns to, by a frame of another thread's @slot, which is closed; 0 =
- * there is none.
+ * Where the call of @loc returns to, by the newest frame of another thread's @slot, which is
+ * closed, or by what that thread has kept of a newer one; 0 = there is none.
  */
-uintptr_t ftr_frame_close_foreign(struct ftr_slot *slot, const uintptr_t *loc);
+uintptr_t ftr_frame_close_foreign(const struct ftr_slot *slot, const uintptr_t *loc);
+
+/* The stamp of the newest call at @loc that @slot has a frame of, or has kept; 0 = it has none. */
+uint64_t ftr_frames_newest(const struct ftr_slot *slot, const uintptr_t *loc);
 
 /*
  * A frame below others has become free.  When there are many such, those above move down, in their

@@ -6,6 +6,7 @@
 #include "libmcount/module.h"
 #include "libmcount/rules.h"
 #include "libmcount/sections.h"
+#include "libmcount/values_decide.h"
 #include "libmcount/watch.h"
 
 #define NS_PER_MS 1000000u
@@ -25,14 +26,15 @@ static uint64_t ticks_of(uint64_t ns)
 static void gate_start(struct ftr_gate *gate)
 {
 	const struct ftr_call_rules *rules = ftr_call_rules_image();
-	uint32_t depth_max = ftr_state.control->depth_max;
+	uint32_t depth_max = atomic_load(&ftr_state.control->depth_max);
 
-	gate->start = (struct ftr_gate_state){
+	*ftr_gate_start(gate) = (struct ftr_gate_state){
 		.depth = depth_max != 0 ? depth_max : FTR_GATE_DEEP,
 		.time = rules != NULL ? ticks_of(rules->time_ns) : 0,
 		.size_min = rules != NULL ? rules->size_min : 0,
 	};
 	gate->flags = rules != NULL ? rules->flags : 0;
+	gate->is_plain = !gate->has_watch && (gate->flags & FTR_CALLS_CALLERS) == 0;
 }
 
 static void generations_take(struct ftr_gate *gate)
@@ -59,40 +61,42 @@ static uint64_t payloads_wanted(uint64_t frame_nr)
 	return frame_nr < FTR_GATE_PAYLOADS ? frame_nr : FTR_GATE_PAYLOADS;
 }
 
-static bool image_has(enum ftr_calls_flag flag)
+static bool image_has(uint32_t flags)
 {
 	const struct ftr_call_rules *rules = ftr_call_rules_image();
 
-	return rules != NULL && (rules->flags & flag) != 0;
+	return rules != NULL && (rules->flags & flags) != 0;
 }
 
 static uint64_t counters_bytes(void)
 {
-	return image_has(FTR_CALLS_COUNTED) ?
+	return image_has(FTR_CALLS_COUNTED | FTR_CALLS_CHANGE) ?
 		       FTR_GATE_COUNTERS * sizeof(struct ftr_gate_counter) : 0;
 }
 
 static uint64_t reads_bytes(uint64_t frame_nr)
 {
-	return image_has(FTR_CALLS_READ) ? frame_nr * sizeof(struct ftr_gate_reads) : 0;
+	return image_has(FTR_CALLS_READ | FTR_CALLS_CHANGE) ?
+		       frame_nr * sizeof(struct ftr_gate_reads) : 0;
 }
 
 uint64_t ftr_gate_bytes(uint64_t frame_nr)
 {
 	if (ftr_call_rules_image() == NULL && !has_values() && !ftr_watch_is_on())
 		return 0;
-	return aligned(sizeof(struct ftr_gate)) + frame_nr * sizeof(struct ftr_gate_frame) +
+	return aligned(sizeof(struct ftr_gate)) + (1 + frame_nr) * sizeof(struct ftr_gate_frame) +
 	       counters_bytes() + reads_bytes(frame_nr) +
 	       payloads_wanted(frame_nr) * FTR_GATE_PAYLOAD;
 }
 
-/* [ gate ][ frames ][ counters ][ reads ][ payloads ] */
+/* [ gate ][ one below all frames ][ frames ][ counters ][ reads ][ payloads ] */
 struct ftr_gate *ftr_gate_init(void *mem, uint64_t frame_nr)
 {
 	struct ftr_gate *gate = mem;
 	char *behind;
 
-	gate->frames = (struct ftr_gate_frame *)((char *)mem + aligned(sizeof(*gate)));
+	gate->frames = (struct ftr_gate_frame *)((char *)mem + aligned(sizeof(*gate))) + 1;
+	gate->frames[-1].status = FTR_GATE_UNRECORDED;
 	behind = (char *)(gate->frames + frame_nr);
 	if (counters_bytes() != 0)
 		gate->counters = (struct ftr_gate_counter *)behind;
@@ -109,20 +113,89 @@ struct ftr_gate *ftr_gate_init(void *mem, uint64_t frame_nr)
 	return gate;
 }
 
-/* Is what is known of functions still true? */
-static inline bool is_current(const struct ftr_gate *gate)
+#define CONDITIONAL (FTR_CALL_IF_FILTER | FTR_CALL_IF_NOTRACE)
+
+/* Are calls recorded in filters alone, and this is in none? */
+static inline bool is_outside(const struct ftr_gate *gate, const struct ftr_gate_state *before,
+			      uint32_t flags)
 {
-	return gate->module_generation == atomic_load_explicit(&ftr_state.module_generation,
-							       memory_order_relaxed) &&
-	       gate->rules_generation == atomic_load_explicit(&ftr_state.rules_generation,
-							      memory_order_relaxed) &&
-	       gate->control_generation ==
-		       atomic_load_explicit(&ftr_state.control->generation, memory_order_relaxed);
+	return (gate->flags & FTR_CALLS_OPT_IN) != 0 && before->inside == 0 &&
+	       (flags & (FTR_CALL_FILTER | FTR_CALL_NOTRACE)) == 0;
+}
+
+/* What @rule, with the @flags that are true of the call, lets it and its callees do. */
+static void rule_limits(const struct ftr_gate *gate, const struct ftr_call_rule *rule,
+			uint32_t flags, struct ftr_gate_state *state)
+{
+	if ((flags & FTR_CALL_FILTER) != 0) {
+		state->inside |= FTR_CALL_FILTER;
+		state->depth = ftr_gate_start(gate)->depth;
+	}
+	if ((rule->flags & FTR_CALL_DEPTH) != 0)
+		state->depth = rule->depth;
+	if ((rule->flags & FTR_CALL_TIME) != 0)
+		state->time = ticks_of(rule->time_ns);
+	if ((rule->flags & FTR_CALL_SIZE) != 0)
+		state->size_min = rule->size_min;
+}
+
+/*
+ * What an open call that was left @state by its caller leaves to others by @rule (nullable).
+ * Whether it is recorded stays, and whether it was counted out.
+ */
+static void state_renew(const struct ftr_gate *gate, const struct ftr_call_rule *rule,
+			const struct ftr_gate_frame *gated, struct ftr_gate_state *state)
+{
+	uint32_t flags = rule != NULL ? rule->flags : 0;
+
+	if ((flags & (FTR_CALL_SAMPLE | FTR_CALL_RATE)) != 0)
+		flags |= gated->after.inside & FTR_CALL_NOTRACE;
+	if ((flags & CONDITIONAL) != 0)		/* its registers are gone: as it was decided */
+		flags = (flags & ~(uint32_t)(FTR_CALL_FILTER | FTR_CALL_NOTRACE)) |
+			(gated->after.inside & (FTR_CALL_FILTER | FTR_CALL_NOTRACE));
+	if ((state->inside & FTR_CALL_NOTRACE) != 0 || is_outside(gate, state, flags))
+		flags = 0;
+	state->inside |= flags & FTR_CALL_NOTRACE;
+	if (flags != 0 && (flags & FTR_CALL_NOTRACE) == 0)
+		rule_limits(gate, rule, flags, state);
+	if (gated->status > FTR_GATE_UNRECORDED && state->depth != FTR_GATE_DEEP &&
+	    state->depth != 0)
+		state->depth--;
+	state->recorded = gated->after.recorded;
+}
+
+/*
+ * Rules were replaced: what open calls leave to those that they make is now what the new ones say.
+ * With frames of several stacks it stays what it was, since the caller of each is not known here.
+ */
+static void frames_renew(struct ftr_thread *self)
+{
+	const struct ftr_call_rule *rule = NULL;
+	struct ftr_gate_state state = *ftr_gate_start(self->gate);
+	uintptr_t func = 0;
+	struct ftr_frame *frame;
+
+	if (self->is_mixed || self->stacks != NULL)
+		return;
+	for (frame = self->frames; frame < self->top; frame++) {
+		struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+
+		if (!ftr_gate_is_open(self, frame))
+			continue;
+		if (frame->func != func)
+			rule = ftr_call_rules_find(frame->func);
+		func = frame->func;
+		gated->is_caller = rule != NULL && (rule->flags & FTR_CALL_CALLER) != 0;
+		state_renew(self->gate, rule, gated, &state);
+		gated->after = state;
+	}
 }
 
 /* Modules have come or gone, or rules were replaced. */
-static __attribute__((noinline, cold)) void gate_renew(struct ftr_gate *gate)
+static __attribute__((noinline, cold)) void gate_renew(struct ftr_thread *self)
 {
+	struct ftr_gate *gate = self->gate;
+	uint32_t rules_generation = gate->rules_generation;
 	unsigned i;
 
 	ftr_sections_refresh();
@@ -130,17 +203,10 @@ static __attribute__((noinline, cold)) void gate_renew(struct ftr_gate *gate)
 	for (i = 0; i < FTR_GATE_KNOWN; i++)
 		gate->known[i] = (struct ftr_gate_known){ 0, 0 };
 	for (i = 0; i < FTR_GATE_PROGRAMS; i++)
-		gate->programs[i].check = 0;
+		gate->programs[i].check = gate->programs[i].quick_check = 0;
 	gate_start(gate);
-}
-
-/*
- * The two words of an entry may be of two functions, when a handler came between their stores: then
- * their exclusive or is no address, or another one than is looked for.
- */
-static inline struct ftr_gate_known *known_at(struct ftr_gate *gate, uintptr_t func)
-{
-	return &gate->known[(func >> 4 ^ func >> 13) % FTR_GATE_KNOWN];
+	if (gate->rules_generation != rules_generation)
+		frames_renew(self);
 }
 
 static inline uint64_t captures_of(const struct ftr_values_programs *programs)
@@ -153,12 +219,12 @@ static __attribute__((noinline, cold)) uint64_t known_find_slow(struct ftr_threa
 								uintptr_t func)
 {
 	struct ftr_gate *gate = self->gate;
-	struct ftr_gate_known *known = known_at(gate, func);
+	struct ftr_gate_known *known = ftr_gate_known_at(gate, func);
 	struct ftr_values_programs programs;
 	uint64_t rule;
 
-	if (!is_current(gate))
-		gate_renew(gate);
+	if (!ftr_gate_is_current(gate))
+		gate_renew(self);
 	if (!ftr_module_is_known(self, func))
 		ftr_module_check(self, func);
 	rule = (uint64_t)ftr_call_rules_find(func);
@@ -174,31 +240,25 @@ static __attribute__((noinline, cold)) uint64_t known_find_slow(struct ftr_threa
 /* The word of @func, see struct ftr_gate_known. */
 static inline uint64_t known_find(struct ftr_thread *self, uintptr_t func)
 {
-	const struct ftr_gate_known *known = known_at(self->gate, func);
+	const struct ftr_gate_known *known = ftr_gate_known_at(self->gate, func);
 	uint64_t rule = known->rule;
 
-	if (likely((known->check ^ rule) == func && is_current(self->gate)))
+	if (likely((known->check ^ rule) == func && ftr_gate_is_current(self->gate)))
 		return rule;
 	return known_find_slow(self, func);
 }
 
-static uint64_t programs_check(const struct ftr_values_programs *programs, uintptr_t func)
-{
-	return func ^ (uint64_t)programs->entry ^ (uint64_t)programs->exit ^
-	       (uint64_t)programs->values ^ programs->base;
-}
-
 struct ftr_values_programs ftr_gate_programs(struct ftr_thread *self, uintptr_t func)
 {
-	struct ftr_gate_programs *slot =
-		&self->gate->programs[(func >> 4 ^ func >> 11) % FTR_GATE_PROGRAMS];
+	struct ftr_gate_programs *slot = ftr_gate_programs_at(self->gate, func);
 	struct ftr_values_programs programs = slot->programs;
 
-	if (likely(slot->check == programs_check(&programs, func)))
+	if (likely(slot->check == ftr_gate_programs_check(&programs, func)))
 		return programs;
 	programs = ftr_values_find(func);
 	slot->programs = programs;
-	slot->check = programs_check(&programs, func);
+	slot->check = ftr_gate_programs_check(&programs, func);
+	slot->quick_check = ftr_gate_quick_check(&programs.quick, func);
 	return programs;
 }
 
@@ -257,20 +317,11 @@ static void tracing_switch(uint32_t flags)
 		atomic_compare_exchange_strong(&ftr_state.tracing, &now, next);
 }
 
-/* What @rule changes for the call and its callees. */
+/* What @rule, with the @flags that are true of the call, changes for it and its callees. */
 static void rule_apply(const struct ftr_gate *gate, const struct ftr_call_rule *rule,
-		       struct ftr_gate_state *state)
+		       uint32_t flags, struct ftr_gate_state *state)
 {
-	if ((rule->flags & FTR_CALL_FILTER) != 0) {
-		state->inside |= FTR_CALL_FILTER;
-		state->depth = gate->start.depth;
-	}
-	if ((rule->flags & FTR_CALL_DEPTH) != 0)
-		state->depth = rule->depth;
-	if ((rule->flags & FTR_CALL_TIME) != 0)
-		state->time = ticks_of(rule->time_ns);
-	if ((rule->flags & FTR_CALL_SIZE) != 0)
-		state->size_min = rule->size_min;
+	rule_limits(gate, rule, flags, state);
 	if ((rule->flags & (FTR_CALL_TRACE_ON | FTR_CALL_TRACE_OFF | FTR_CALL_FINISH)) != 0)
 		tracing_switch(rule->flags);
 }
@@ -313,22 +364,44 @@ static uint8_t actions_of(uint32_t flags)
 			 ((flags & FTR_CALL_RECOVER) != 0 ? FTR_GATE_RECOVER : 0));
 }
 
+/* What is true of a call with @regs, of @flags that depend on a condition. */
+static __attribute__((noinline)) uint32_t flags_decide(struct ftr_thread *self, uintptr_t func,
+						       const struct ftr_regs *regs, uint32_t flags)
+{
+	struct ftr_values_programs programs = { 0 };
+	enum ftr_decision decision;
+
+	if (self->gate->payloads != NULL)
+		programs = ftr_gate_programs(self, func);
+	decision = ftr_values_decide(&programs, regs);
+	if (decision == FTR_UNDECIDED)
+		return flags;
+	flags &= ~(uint32_t)(FTR_CALL_FILTER | FTR_CALL_NOTRACE);
+	if (decision == FTR_DECIDED_FALSE)
+		return flags;
+	return flags | ((flags & FTR_CALL_IF_FILTER) != 0 ? FTR_CALL_FILTER : FTR_CALL_NOTRACE);
+}
+
 enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate_state *before,
-				  uintptr_t func, struct ftr_gate_passage *passage)
+				  uintptr_t func, const struct ftr_regs *regs,
+				  struct ftr_gate_passage *passage)
 {
 	const struct ftr_gate *gate = self->gate;
 	const struct ftr_call_rule *rule;
 	uint32_t flags = 0, size = UINT32_MAX;
 	uint64_t known;
 
+	if (unlikely(!ftr_gate_has_rules(gate)))
+		gate_renew(self);	/* which may change *before */
 	if ((before->inside & FTR_CALL_NOTRACE) != 0)
 		return FTR_GATE_PASS;
 	known = known_find(self, func);
 	rule = (const struct ftr_call_rule *)(known & ~(FTR_GATE_ARGUMENTS | FTR_GATE_RETVAL));
 	if (rule != NULL)
 		flags = rule->flags;
-	if ((gate->flags & FTR_CALLS_OPT_IN) != 0 && before->inside == 0 &&
-	    (flags & (FTR_CALL_FILTER | FTR_CALL_NOTRACE)) == 0)
+	if (unlikely((flags & CONDITIONAL) != 0))
+		flags = flags_decide(self, func, regs, flags);
+	if (is_outside(gate, before, flags))
 		return FTR_GATE_PASS;
 	if (unlikely((flags & (FTR_CALL_SAMPLE | FTR_CALL_RATE)) != 0) &&
 	    !is_counted_in(self->gate, func, rule))
@@ -344,7 +417,7 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 	if (rule != NULL) {
 		if (unlikely((flags & FTR_CALL_DUMP) != 0))
 			dump_ask(self);
-		rule_apply(gate, rule, &passage->after);
+		rule_apply(gate, rule, flags, &passage->after);
 		passage->actions = actions_of(flags);
 		passage->reads = rule->reads;
 		size = rule->size != 0 ? rule->size : size;

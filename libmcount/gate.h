@@ -12,6 +12,7 @@
 #define FTR_LIBMCOUNT_GATE_H
 
 #include "libmcount/hook.h"
+#include "libmcount/state.h"
 #include "libmcount/values.h"
 #include "utils/proto/rules.h"
 
@@ -47,12 +48,22 @@ struct ftr_gate_frame {
 	struct ftr_gate_state after;
 	uint64_t status;		/* enum ftr_gate_status; changes hands by one instruction */
 	uint64_t tick;			/* of its ENTRY */
-	uint32_t payload_bytes;		/* of an ENTRY that waits */
-	bool is_caller;			/* FTR_CALL_CALLER */
-	bool has_arguments, has_retval;	/* to be captured */
-	uint8_t actions;		/* enum ftr_gate_action */
+	union {
+		uint64_t extras;		/* all of these, for one store, and one test */
+		struct {
+			uint32_t payload_bytes;		/* of an ENTRY that waits */
+			bool is_caller;			/* FTR_CALL_CALLER */
+			bool has_arguments, has_retval;	/* to be captured */
+			uint8_t actions;		/* enum ftr_gate_action */
+		};
+	};
 };
 static_assert(sizeof(struct ftr_gate_frame) == 64, "one cache line");
+
+/* extras of a frame that has_retval alone. */
+#define FTR_GATE_EXTRA_RETVAL \
+	(UINT64_C(1) << 8 * (offsetof(struct ftr_gate_frame, has_retval) - \
+			     offsetof(struct ftr_gate_frame, extras)))
 
 /* What the rules say of a function: found once, then by its address. */
 #define FTR_GATE_KNOWN 512		/* a power of two */
@@ -69,11 +80,12 @@ struct ftr_gate_known {
 
 struct ftr_gate_programs {
 	uint64_t check;			/* address ^ all words of the programs */
+	uint64_t quick_check;		/* ... of programs.quick */
 	struct ftr_values_programs programs;
 };
 
 /* Beside each frame where calls read: what was read when it began. */
-#define FTR_GATE_READ_VALUES 5
+#define FTR_GATE_READ_VALUES 6
 
 struct ftr_gate_reads {
 	uint64_t kinds;			/* FTR_CALL_READ_* flags */
@@ -92,10 +104,10 @@ struct ftr_gate_counter {
 
 /* Of one thread. */
 struct ftr_gate {
-	struct ftr_gate_state start;	/* below all frames */
-	struct ftr_gate_frame *frames;	/* as many as the slot has */
+	struct ftr_gate_frame *frames;	/* as many as the slot has, and one below all frames */
 	uint64_t tick;			/* of the newest frame, which orders those that keep none */
 	bool has_waited;		/* an ENTRY has ever waited */
+	bool is_plain;			/* neither watch points nor FTR_CALLS_CALLERS: see lean.h */
 	uint32_t flags;			/* FTR_CALLS_* of the image */
 	uint32_t module_generation;	/* of what is known: ftr_state's */
 	uint32_t rules_generation;	/* ... ftr_state's */
@@ -136,17 +148,102 @@ uint64_t ftr_gate_bytes(uint64_t frame_nr) FTR_HIDDEN;
 /* Make the gate of a new thread at @mem, of ftr_gate_bytes of zeros. */
 struct ftr_gate *ftr_gate_init(void *mem, uint64_t frame_nr) FTR_HIDDEN;
 
-/* What becomes of a call of @func by one that left @before.  *@passage: unless it passes. */
+/*
+ * What becomes of a call of @func with @regs (nullable) by one that left @before.  *@passage:
+ * unless it passes.
+ */
 enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate_state *before,
-				  uintptr_t func, struct ftr_gate_passage *passage) FTR_HIDDEN;
+				  uintptr_t func, const struct ftr_regs *regs,
+				  struct ftr_gate_passage *passage) FTR_HIDDEN;
 
 /* What is captured of calls of @func, which has values. */
 struct ftr_values_programs ftr_gate_programs(struct ftr_thread *self, uintptr_t func) FTR_HIDDEN;
+
+/* What is left to calls that no other made. */
+static inline struct ftr_gate_state *ftr_gate_start(const struct ftr_gate *gate)
+{
+	return &gate->frames[-1].after;
+}
+
+/* Are the rules still those that it has taken over? */
+static inline bool ftr_gate_has_rules(const struct ftr_gate *gate)
+{
+	return gate->rules_generation == atomic_load_explicit(&ftr_state.rules_generation,
+							      memory_order_relaxed) &&
+	       gate->control_generation ==
+		       atomic_load_explicit(&ftr_state.control->generation, memory_order_relaxed);
+}
+
+/* Is what is known of functions still true? */
+static inline bool ftr_gate_is_current(const struct ftr_gate *gate)
+{
+	return gate->module_generation == atomic_load_explicit(&ftr_state.module_generation,
+							       memory_order_relaxed) &&
+	       ftr_gate_has_rules(gate);
+}
+
+/*
+ * The two words of an entry may be of two functions, when a handler came between their stores: then
+ * their exclusive or is no address, or another one than is looked for.
+ */
+static inline struct ftr_gate_known *ftr_gate_known_at(struct ftr_gate *gate, uintptr_t func)
+{
+	return &gate->known[(func >> 4 ^ func >> 13) % FTR_GATE_KNOWN];
+}
 
 static inline struct ftr_gate_frame *ftr_gate_frame(const struct ftr_thread *self,
 						    const struct ftr_frame *frame)
 {
 	return &self->gate->frames[frame - self->frames];
+}
+
+/*
+ * Does @frame have a state?  Not while a hook that we interrupted fills it, but while one closes
+ * it: its EXIT comes after our records.
+ */
+static inline bool ftr_gate_is_open(const struct ftr_thread *self, const struct ftr_frame *frame)
+{
+	return frame >= self->frames && frame->loc != NULL &&
+	       (!ftr_frame_is_busy(frame->loc) ||
+		ftr_gate_frame(self, frame)->status != FTR_GATE_NONE);
+}
+
+static inline struct ftr_gate_programs *ftr_gate_programs_at(const struct ftr_gate *gate,
+							     uintptr_t func)
+{
+	return (struct ftr_gate_programs *)&gate->programs[(func >> 4 ^ func >> 11) %
+							   FTR_GATE_PROGRAMS];
+}
+
+/* A frame's room for values. */
+static inline uint8_t *ftr_gate_payload(const struct ftr_thread *self,
+					const struct ftr_frame *frame)
+{
+	return self->gate->payloads + (uint64_t)(frame - self->frames) * FTR_GATE_PAYLOAD;
+}
+
+static inline uint64_t ftr_gate_quick_check(const struct ftr_values_quick *quick, uintptr_t func)
+{
+	return func ^ quick->entry ^ quick->exit ^ quick->literals ^ quick->literal_bytes;
+}
+
+static inline uint64_t ftr_gate_programs_check(const struct ftr_values_programs *programs,
+					       uintptr_t func)
+{
+	return func ^ (uint64_t)programs->entry ^ (uint64_t)programs->exit ^
+	       (uint64_t)programs->values ^ programs->base ^ (uint64_t)programs->image ^
+	       programs->test ^ ftr_gate_quick_check(&programs->quick, 0);
+}
+
+/* What of that is needed where a value is a register or a literal; all 0: not known. */
+static inline struct ftr_values_quick ftr_gate_quick(const struct ftr_gate *gate, uintptr_t func)
+{
+	const struct ftr_gate_programs *slot = ftr_gate_programs_at(gate, func);
+	struct ftr_values_quick quick = slot->programs.quick;
+
+	if (unlikely(slot->quick_check != ftr_gate_quick_check(&quick, func)))
+		quick = (struct ftr_values_quick){ 0 };
+	return quick;
 }
 
 #endif /* FTR_LIBMCOUNT_GATE_H */

@@ -7,18 +7,11 @@
 #include "libmcount/leave.h"
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
-#include "libmcount/watch.h"
+#include "libmcount/values_brief.h"
 
-/*
- * Does @frame have a state?  Not while a hook that we interrupted fills it, but while one closes
- * it: its EXIT comes after our records.
- */
-static inline bool is_open(const struct ftr_thread *self, const struct ftr_frame *frame)
-{
-	return frame >= self->frames && frame->loc != NULL &&
-	       (!ftr_frame_is_busy(frame->loc) ||
-		ftr_gate_frame(self, frame)->status != FTR_GATE_NONE);
-}
+static_assert(FTR_VALUES_BRIEF_WORDS * sizeof(uint64_t) <= FTR_GATE_PAYLOAD,
+	      "they fit into a frame's room");
+#include "libmcount/watch.h"
 
 /* Stacks other than the thread's own are taken to be no larger. */
 #define STACK_WORDS (UINT64_C(1) << 20)
@@ -41,10 +34,11 @@ state_find_stack(const struct ftr_thread *self, const uintptr_t *loc)
 	for (; frame >= self->frames; frame--) {
 		uintptr_t at = (uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY;
 
-		if (at >= low && at <= high && at >= (uintptr_t)loc && is_open(self, frame))
+		if (at >= low && at <= high && at >= (uintptr_t)loc &&
+		    ftr_gate_is_open(self, frame))
 			return &ftr_gate_frame(self, frame)->after;
 	}
-	return &self->gate->start;
+	return ftr_gate_start(self->gate);
 }
 
 /* Frames of several stacks: the newest on that of @loc, or else the newest of all. */
@@ -54,13 +48,13 @@ state_find(const struct ftr_thread *self, const uintptr_t *loc)
 	const struct ftr_frame *frame, *any = NULL;
 
 	for (frame = self->top - 1; frame >= self->frames; frame--) {
-		if (!is_open(self, frame))
+		if (!ftr_gate_is_open(self, frame))
 			continue;
 		if (!self->is_mixed || is_one_stack(self, loc, frame->loc))
 			return &ftr_gate_frame(self, frame)->after;
 		any = any != NULL ? any : frame;
 	}
-	return any != NULL ? &ftr_gate_frame(self, any)->after : &self->gate->start;
+	return any != NULL ? &ftr_gate_frame(self, any)->after : ftr_gate_start(self->gate);
 }
 
 /* What the caller of a call at @loc left to it. */
@@ -69,16 +63,11 @@ static inline const struct ftr_gate_state *state_before(const struct ftr_thread 
 {
 	const struct ftr_frame *frame = self->top - 1;
 
-	if (likely(!self->is_mixed && self->stacks == NULL && is_open(self, frame)))
+	if (likely(!self->is_mixed && self->stacks == NULL && ftr_gate_is_open(self, frame)))
 		return &ftr_gate_frame(self, frame)->after;
 	if (self->stacks != NULL && !ftr_thread_is_signal(self, loc))
 		return state_find_stack(self, loc);
 	return state_find(self, loc);
-}
-
-static uint8_t *payload_of(const struct ftr_thread *self, const struct ftr_frame *frame)
-{
-	return self->gate->payloads + (uint64_t)(frame - self->frames) * FTR_GATE_PAYLOAD;
 }
 
 static uint64_t word_of(const struct ftr_gate_frame *gated, const struct ftr_frame *frame,
@@ -115,7 +104,7 @@ static void waiting_put(struct ftr_thread *self, struct ftr_frame *frame)
 	};
 
 	if (record.payload_bytes != 0)
-		record.payload = payload_of(self, frame);
+		record.payload = ftr_gate_payload(self, frame);
 	stack_note(self, frame, FTR_RECORD_ENTRY, gated->tick);
 	ftr_record_put_dated(self, &record);
 	frame_begun(frame, frame->kind, gated->tick);
@@ -129,12 +118,12 @@ static void callers_put(struct ftr_thread *self, const struct ftr_frame *until)
 
 	for (; frame >= self->frames; frame--) {
 		gated = ftr_gate_frame(self, frame);
-		if (is_open(self, frame) && !self->is_mixed &&
+		if (ftr_gate_is_open(self, frame) && !self->is_mixed &&
 		    (gated->after.recorded == 0 || gated->status == FTR_GATE_BEGUN))
 			break;
 	}
 	for (frame++; frame <= until; frame++) {
-		if (is_open(self, frame) &&
+		if (ftr_gate_is_open(self, frame) &&
 		    ftr_gate_frame(self, frame)->status == FTR_GATE_WAITS)
 			waiting_put(self, frame);
 	}
@@ -154,21 +143,26 @@ static bool is_late(const struct ftr_thread *self, const struct ftr_gate_frame *
 	return now - gated->tick >= gated->after.time;
 }
 
-/* What a program makes of the call of @frame goes to the frame's room for it.  Its bytes. */
-static uint32_t values_capture(struct ftr_thread *self, const struct ftr_frame *frame,
-			       const struct ftr_regs *regs, bool is_exit)
+static struct ftr_call call_of(const struct ftr_frame *frame, const struct ftr_regs *regs)
 {
-	const struct ftr_call call = {
+	return (struct ftr_call){
 		.regs = regs,
 		.slot = (const uintptr_t *)((uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY),
 		.func = frame->func,
 	};
+}
+
+/* What a program makes of the call of @frame goes to the frame's room for it.  Its bytes. */
+static uint32_t values_capture(struct ftr_thread *self, const struct ftr_frame *frame,
+			       const struct ftr_regs *regs, bool is_exit)
+{
 	struct ftr_values_programs programs = ftr_gate_programs(self, frame->func);
 	const struct ftr_value_op *program = is_exit ? programs.exit : programs.entry;
+	struct ftr_call call = call_of(frame, regs);
 
 	if (program == NULL || regs == NULL)
 		return 0;
-	return ftr_values_run(program, &programs, &call, payload_of(self, frame));
+	return ftr_values_run(program, &programs, &call, ftr_gate_payload(self, frame));
 }
 
 /* A record of @frame at @time with what has been captured. */
@@ -178,13 +172,41 @@ static void values_put(struct ftr_thread *self, const struct ftr_frame *frame, u
 	const struct ftr_dated_record record = {
 		.time = time,
 		.word = word_of(ftr_gate_frame(self, frame), frame, type),
-		.payload = bytes != 0 ? payload_of(self, frame) : NULL,
+		.payload = bytes != 0 ? ftr_gate_payload(self, frame) : NULL,
 		.payload_bytes = bytes,
 	};
 
 	stack_note(self, frame, type, time);
 	ftr_record_put_dated(self, &record);
 	ftr_stall_report(self);
+}
+
+/*
+ * A record of @frame with its values, the brief ones without a stop in its room for them.  An EXIT
+ * is of @time, an ENTRY of the time when they have been taken, which is the answer.
+ */
+static uint64_t values_record(struct ftr_thread *self, const struct ftr_frame *frame,
+			      const struct ftr_regs *regs, enum ftr_record_type type, uint64_t time)
+{
+	struct ftr_values_programs programs = ftr_gate_programs(self, frame->func);
+	uint64_t brief = type == FTR_RECORD_EXIT ? programs.quick.exit : programs.quick.entry;
+	uint64_t *words = (uint64_t *)ftr_gate_payload(self, frame);
+	struct ftr_call call = call_of(frame, regs);
+	uint32_t bytes = 0;
+
+	if (likely(brief != 0 && regs != NULL))
+		bytes = ftr_values_run_brief(brief, &programs, &call, words);
+	if (likely(bytes != 0)) {
+		time = type == FTR_RECORD_EXIT ? time : ftr_clock_read();
+		stack_note(self, frame, type, time);
+		ftr_record_put_words(self, word_of(ftr_gate_frame(self, frame), frame, type), time,
+				     words, bytes);
+		return time;
+	}
+	bytes = values_capture(self, frame, regs, type == FTR_RECORD_EXIT);
+	time = type == FTR_RECORD_EXIT ? time : ftr_clock_read();
+	values_put(self, frame, time, type, bytes);
+	return time;
 }
 
 static void begin_waiting(struct ftr_thread *self, struct ftr_frame *frame,
@@ -200,7 +222,7 @@ static void begin_waiting(struct ftr_thread *self, struct ftr_frame *frame,
 	self->gate->has_waited = true;
 	gated->status = FTR_GATE_WAITS;
 	/* It may be moved from here on.  A handler may have put its ENTRY already. */
-	ftr_arch_local_cas(&frame->state, frame->kind, gated->tick << 16 | frame->kind);
+	ftr_arch_local_cas(&frame->state, frame->kind, ftr_frame_waiting(frame->kind, gated->tick));
 	if (unlikely(self->gate->has_watch))
 		ftr_watch_look(self, frame);
 	if (frame > self->frames && caller->status == FTR_GATE_WAITS &&
@@ -214,7 +236,6 @@ static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
 			   const struct ftr_gated_call *call)
 {
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
-	uint32_t bytes;
 	uint64_t tick;
 
 	if (callers_may_wait(self, frame))
@@ -222,9 +243,7 @@ static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
 	if (unlikely(gated->actions != 0))
 		ftr_actions_before(self, frame, call->site);
 	if (unlikely(gated->has_arguments)) {
-		bytes = values_capture(self, frame, call->regs, false);
-		tick = ftr_clock_read();
-		values_put(self, frame, tick, FTR_RECORD_ENTRY, bytes);
+		tick = values_record(self, frame, call->regs, FTR_RECORD_ENTRY, 0);
 	} else {
 		stack_note(self, frame, FTR_RECORD_ENTRY, 0);
 		tick = record_put_word(self, word_of(gated, frame, FTR_RECORD_ENTRY));
@@ -237,6 +256,18 @@ static void begin_recorded(struct ftr_thread *self, struct ftr_frame *frame,
 		ftr_actions_begin(self, frame);
 	if (unlikely(self->gate->has_watch))
 		ftr_watch_look(self, frame);
+}
+
+void ftr_gated_begin_values(struct ftr_thread *self, struct ftr_frame *frame,
+			    const struct ftr_regs *regs)
+{
+	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	uint64_t tick = values_record(self, frame, regs, FTR_RECORD_ENTRY, 0);
+
+	atomic_signal_fence(memory_order_seq_cst);
+	gated->status = FTR_GATE_BEGUN;
+	self->gate->tick = tick;
+	frame_begun(frame, frame->kind, tick);
 }
 
 void ftr_gated_put_waiting(struct ftr_thread *self, const struct ftr_frame *frame)
@@ -253,7 +284,7 @@ void ftr_gated_put_waiting(struct ftr_thread *self, const struct ftr_frame *fram
  */
 static void begin_kept(struct ftr_thread *self, struct ftr_frame *frame)
 {
-	frame->state = ++self->gate->tick << 16 | frame->kind;
+	frame->state = ftr_frame_waiting(frame->kind, ++self->gate->tick);
 	if (unlikely(self->stacks != NULL))
 		ftr_stacks_see(self, frame->loc);
 }
@@ -297,7 +328,7 @@ bool ftr_gated_begin(struct ftr_thread *self, const struct ftr_gated_call *call)
 {
 	const struct ftr_gate_state *before = state_before(self, call->loc);
 	struct ftr_gate_passage passage;
-	enum ftr_gate_way way = ftr_gate_decide(self, before, call->func, &passage);
+	enum ftr_gate_way way = ftr_gate_decide(self, before, call->func, call->regs, &passage);
 	struct ftr_frame *frame;
 
 	if (way == FTR_GATE_PASS) {
@@ -344,7 +375,6 @@ static inline void exit_begun(struct ftr_thread *self, struct ftr_frame *frame,
 			      const struct ftr_regs *regs)
 {
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
-	uint64_t tick;
 
 	frame->is_begun = false;	/* first: who jumps out of here is not to put it again */
 	atomic_signal_fence(memory_order_seq_cst);
@@ -353,8 +383,7 @@ static inline void exit_begun(struct ftr_thread *self, struct ftr_frame *frame,
 		record_put_word(self, word_of(gated, frame, FTR_RECORD_EXIT));
 		return;
 	}
-	tick = ftr_clock_read();
-	values_put(self, frame, tick, FTR_RECORD_EXIT, values_capture(self, frame, regs, true));
+	values_record(self, frame, regs, FTR_RECORD_EXIT, ftr_clock_read());
 }
 
 void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const struct ftr_regs *regs)
@@ -364,7 +393,7 @@ void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const stru
 	if (unlikely(self->gate->has_watch))
 		ftr_watch_look(self, frame);
 	if (unlikely(gated->actions != 0))
-		ftr_actions_end(self, frame);
+		ftr_actions_end(self, frame, regs);
 	if (gated->status == FTR_GATE_BEGUN && frame->is_begun)
 		exit_begun(self, frame, regs);
 	else if (gated->status == FTR_GATE_WAITS)
@@ -392,7 +421,7 @@ void ftr_gated_flush(struct ftr_thread *self)
 	if (self->gate == NULL || (self->gate->flags & FTR_CALLS_CALLERS) != 0)
 		return;		/* of callers it is known that they led nowhere */
 	for (frame = self->frames; frame < self->top; frame++) {
-		if (is_open(self, frame) &&
+		if (ftr_gate_is_open(self, frame) &&
 		    ftr_gate_frame(self, frame)->status == FTR_GATE_WAITS)
 			waiting_put(self, frame);
 	}

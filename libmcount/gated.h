@@ -29,6 +29,10 @@ uintptr_t ftr_gated_leave(struct ftr_thread *self, uintptr_t *loc, const struct 
 void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const struct ftr_regs *regs)
 	FTR_HIDDEN;
 
+/* The ENTRY of @frame, which is open, with its arguments: a call that is recorded for certain. */
+void ftr_gated_begin_values(struct ftr_thread *self, struct ftr_frame *frame,
+			    const struct ftr_regs *regs) FTR_HIDDEN;
+
 /* Put those of the ENTRYs of @frame and of its callers that wait: something happened in it. */
 void ftr_gated_put_waiting(struct ftr_thread *self, const struct ftr_frame *frame) FTR_HIDDEN;
 

@@ -16,6 +16,7 @@
 #include "libmcount/clock.h"
 #include "libmcount/frame.h"
 #include "libmcount/gated.h"
+#include "libmcount/lean.h"
 #include "libmcount/leave.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
@@ -27,6 +28,7 @@
 static const struct ftr_frame nothing = { .loc = (uintptr_t *)UINTPTR_MAX };
 
 __thread struct ftr_thread ftr_self = { .top = (struct ftr_frame *)&nothing + 1 };
+const struct ftr_thread ftr_thread_none = { .top = (struct ftr_frame *)&nothing + 1 };
 
 static __attribute__((noinline)) uint64_t record_put(struct ftr_thread *self,
 						     const struct ftr_frame *frame, uintptr_t func,
@@ -47,7 +49,8 @@ static bool has_returned(const struct ftr_thread *self, const struct ftr_frame *
 
 	if (frame->kind == FTR_FRAME_CYGPROF)	/* reports its end, unless it was left by a jump */
 		return both_home && frame->loc < loc;
-	return frame->loc <= loc || (both_home && *frame->loc != frame->ret);
+	return frame->loc <= loc ||
+	       (FTR_ARCH_SLOT_STAYS && both_home && *frame->loc != frame->ret);
 }
 
 static void frames_end_estimate(struct ftr_thread *self, const uintptr_t *loc)
@@ -329,7 +332,7 @@ static __attribute__((noinline, cold)) void enter_slow(struct ftr_thread *self, 
 }
 
 /* Nothing was left, and only rules stand between the call and its frame? */
-static __attribute__((noinline)) void enter_gated(struct ftr_thread *self, uintptr_t *slot,
+static __attribute__((noinline)) void enter_gated_slow(struct ftr_thread *self, uintptr_t *slot,
 						  uintptr_t child_ip, bool is_known,
 						  const struct ftr_regs *regs)
 {
@@ -341,6 +344,14 @@ static __attribute__((noinline)) void enter_gated(struct ftr_thread *self, uintp
 	else
 		enter_slow(self, slot, child_ip, is_known, regs);
 	ftr_arch_give_back(&spared);
+}
+
+static __attribute__((noinline)) void enter_gated(struct ftr_thread *self, uintptr_t *slot,
+						  uintptr_t child_ip, bool is_known,
+						  const struct ftr_regs *regs)
+{
+	if (unlikely(!lean_begin(self, slot, child_ip, regs)))
+		enter_gated_slow(self, slot, child_ip, is_known, regs);
 }
 
 /*
@@ -418,8 +429,8 @@ static inline uintptr_t frame_pop(struct ftr_thread *self, struct ftr_frame *fra
 	return frame_drop(self, frame);
 }
 
-static __attribute__((noinline)) uintptr_t leave_gated(struct ftr_thread *self, uintptr_t *loc,
-						       const struct ftr_regs *regs)
+static __attribute__((noinline)) uintptr_t leave_gated_slow(struct ftr_thread *self, uintptr_t *loc,
+							    const struct ftr_regs *regs)
 {
 	struct ftr_spared spared = ftr_arch_spare();
 	uintptr_t ret = 0;
@@ -432,6 +443,14 @@ static __attribute__((noinline)) uintptr_t leave_gated(struct ftr_thread *self, 
 		ret = ftr_leave_slow(self, loc);
 	ftr_arch_give_back(&spared);
 	return ret;
+}
+
+static __attribute__((noinline)) uintptr_t leave_gated(struct ftr_thread *self, uintptr_t *loc,
+						       const struct ftr_regs *regs)
+{
+	uintptr_t ret = lean_leave(self, loc, regs);
+
+	return likely(ret != 0) ? ret : leave_gated_slow(self, loc, regs);
 }
 
 uintptr_t ftr_leave(uintptr_t *loc, const struct ftr_regs *regs)

@@ -12,7 +12,7 @@ struct ftr_regs;		/* arch/regs.h: what the trampolines saved */
 
 /*
  * Where replaced return addresses lead: stub n belongs to the thread of ftr_unwind_slots[n],
- * which is how an unwinder finds the true address (arch/ISA/mcount.S).
+ * which is how an unwinder finds the true address (arch/return_stubs.h).
  */
 #define FTR_STUB_NR 4096
 #define FTR_STUB_SHARED 1		/* by the threads beyond the last */

@@ -11,12 +11,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <unwind.h>
 
-#include "libmcount/interposed.h"
-#include "utils/proto/record.h"
+#include "libmcount/interpose_call.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 
@@ -29,84 +26,17 @@
 	x(pthread_barrier_wait) x(sem_wait) x(sem_timedwait) x(sem_clockwait) x(pthread_join) \
 	x(pthread_timedjoin_np) x(pthread_clockjoin_np)
 
-/* The functions behind ours. */
-static struct {
-#define MEMBER(name) void *_Atomic name;
-	FOR_EACH(MEMBER)
-#undef MEMBER
-} real;
+FTR_CALL_TABLE(FOR_EACH)
 
-static bool is_started;			/* what is behind them is known */
-
-/* What this thread waits for: id 0 = nothing. */
-struct wait {
-	uint32_t id;
-	uintptr_t object;
-};
-
-static __thread struct wait waiting;
-
-#define RETURN_SLOT() ((const uintptr_t *)__builtin_frame_address(0) + 1)
-#define REAL(name) ((__typeof__(&name))real_of(&real.name, #name, RETURN_SLOT()))
-
-/* A library of threads that dlopen brought in: found in the scope of who calls. */
-static __attribute__((noinline, cold)) void *real_late(void *_Atomic *kept, const char *name,
-						       const uintptr_t *slot)
-{
-	return is_started ? ftr_interposed_in_scope(name, *slot) :
-			    ftr_interposed_real(kept, &real, name);
-}
-
-static inline void *real_of(void *_Atomic *kept, const char *name, const uintptr_t *slot)
-{
-	void *known = atomic_load_explicit(kept, memory_order_relaxed);
-
-	return likely(known != NULL) ? known : real_late(kept, name, slot);
-}
-
-/* @id is that of the event at the begin; what was waited for around it is the answer. */
-static struct wait wait_begin(uint32_t id, const void *object, const uintptr_t *slot)
-{
-	uint64_t values[] = { (uintptr_t)object, 0 };
-	struct wait before = waiting;
-
-	ftr_interposed_put(id, values, 2, 1, slot);
-	waiting = (struct wait){ id, (uintptr_t)object };
-	return before;
-}
-
-static void wait_end(int result, struct wait before)
-{
-	uint64_t values[] = { waiting.object, (uint64_t)(int64_t)result };
-
-	ftr_interposed_put(FTR_RECORD_EVENT_SYNC_DONE_OF(waiting.id), values, 2,
-			   FTR_INTERPOSED_NO_CALLER, NULL);
-	waiting = before;
-}
-
-/* The thread is cancelled while it waits. */
-__attribute__((used, visibility("hidden")))
-_Unwind_Reason_Code ftr_sync_left(int version, _Unwind_Action actions,
-				  _Unwind_Exception_Class class, struct _Unwind_Exception *thrown,
-				  struct _Unwind_Context *context);
-_Unwind_Reason_Code ftr_sync_left(int version, _Unwind_Action actions,
-				  _Unwind_Exception_Class class, struct _Unwind_Exception *thrown,
-				  struct _Unwind_Context *context)
-{
-	if ((actions & _UA_CLEANUP_PHASE) != 0 && waiting.id != 0)
-		wait_end(ECANCELED, (struct wait){ 0 });
-	return _URC_CONTINUE_UNWIND;
-}
-
-/* What an unwinder that passes the function calls; relative to where that is noted. */
-#define CALL_WHEN_LEFT() __asm__ volatile(".cfi_personality 0x1b, ftr_sync_left")
+#define REAL(name) FTR_CALL_REAL(name)
 
 /* @call, which answers with an error, waits for @object. */
 #define WAIT(what, object, call) \
-	CALL_WHEN_LEFT(); \
-	struct wait before_ = wait_begin(FTR_RECORD_EVENT_SYNC_##what, object, RETURN_SLOT()); \
+	FTR_CALL_WHEN_LEFT(); \
+	struct ftr_call_open before_ = ftr_call_begin(FTR_RECORD_EVENT_SYNC_##what, \
+						      (uintptr_t)(object), FTR_CALL_SLOT()); \
 	int ret_ = call; \
-	wait_end(ret_, before_); \
+	ftr_call_end(ret_, before_); \
 	return ret_
 
 /* ... unless @attempt, which does not wait, has it. */
@@ -118,10 +48,11 @@ _Unwind_Reason_Code ftr_sync_left(int version, _Unwind_Action actions,
 
 /* ... which answers with -1, and errno. */
 #define WAIT_ERRNO(what, object, call) \
-	CALL_WHEN_LEFT(); \
-	struct wait before_ = wait_begin(FTR_RECORD_EVENT_SYNC_##what, object, RETURN_SLOT()); \
+	FTR_CALL_WHEN_LEFT(); \
+	struct ftr_call_open before_ = ftr_call_begin(FTR_RECORD_EVENT_SYNC_##what, \
+						      (uintptr_t)(object), FTR_CALL_SLOT()); \
 	int ret_ = call, errno_ = errno; \
-	wait_end(ret_ == 0 ? 0 : errno_, before_); \
+	ftr_call_end(ret_ == 0 ? 0 : errno_, before_); \
 	errno = errno_; \
 	return ret_
 
@@ -230,13 +161,4 @@ FTR_EXPORT int pthread_clockjoin_np(pthread_t thread, void **answer, clockid_t c
 				    const struct timespec *until)
 {
 	WAIT(JOIN, (void *)thread, REAL(pthread_clockjoin_np)(thread, answer, clock, until));
-}
-
-/* While all that is loaded is in the scope of all. */
-static __attribute__((constructor)) void real_start(void)
-{
-#define FIND(name) ftr_interposed_real(&real.name, &real, #name);
-	FOR_EACH(FIND)
-#undef FIND
-	is_started = true;
 }

@@ -131,7 +131,8 @@ static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 	 */
 	if (!ftr_is_stub(copy.ret))
 		ftr_return_keep(self->slot, copy.loc, copy.ret,
-				copy.is_begun ? copy.state >> 16 : ftr_clock_ticks());
+				ftr_frame_stamp(&copy) != 0 ? ftr_frame_stamp(&copy) :
+							      ftr_stamp(ftr_clock_ticks()));
 	stub_set_aside(self, stub);
 	if (!frame_seize(frame, copy.loc)) {
 		stub_put_back(self, stub);
@@ -142,7 +143,7 @@ static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 		stub_put_back(self, stub);
 		return;
 	}
-	if (stub != stub_aside(self)) {
+	if (FTR_ARCH_SLOT_STAYS && stub != stub_aside(self)) {
 		/* The stack may be in use by another thread again. */
 		uintptr_t expected = stub;
 
@@ -185,8 +186,9 @@ static bool is_overwritten(const struct ftr_thread *self, const struct ftr_frame
 {
 	const uintptr_t *loc = frame->loc;
 
-	return loc != NULL && !ftr_frame_is_busy(loc) && frame->kind != FTR_FRAME_CYGPROF &&
-	       ftr_frame_is_home(self, loc) && *loc != frame->ret && !ftr_is_stub(*loc);
+	return FTR_ARCH_SLOT_STAYS && loc != NULL && !ftr_frame_is_busy(loc) &&
+	       frame->kind != FTR_FRAME_CYGPROF && ftr_frame_is_home(self, loc) &&
+	       *loc != frame->ret && !ftr_is_stub(*loc);
 }
 
 void ftr_frames_departed(struct ftr_thread *self, const uintptr_t *loc)
@@ -258,15 +260,19 @@ static struct ftr_slot *slot_of_stub(uintptr_t address)
  * A frame of this thread that is not on top: those above it were left, or live on another stack.
  * It is seized before it is read: a handler may switch to a coroutine that takes it for left.
  */
-static uintptr_t leave_here(struct ftr_thread *self, const uintptr_t *loc)
+static uintptr_t leave_here(struct ftr_thread *self, const struct ftr_slot *slot,
+			    const uintptr_t *loc)
 {
-	struct ftr_frame *frame = self->top;
+	struct ftr_frame *frame = self->top - 1;
+	struct ftr_return kept;
 	uintptr_t ret;
 
-	do {
-		if (frame-- <= self->frames)
-			return 0;
-	} while (!ftr_frame_is_at(frame, loc));
+	while (frame >= self->frames && !ftr_frame_is_at(frame, loc))
+		frame--;
+	kept = ftr_return_find_of(slot, loc);	/* last: see ftr_frame_close_foreign */
+	if (frame < self->frames ||
+	    (kept.ret != 0 && ftr_stamp_is_newer(kept.stamp, ftr_frame_stamp(frame))))
+		return kept.ret;
 	if (!frame_seize(frame, loc))
 		return 0;
 	ret = frame->ret;
@@ -286,8 +292,25 @@ static uintptr_t leave_here(struct ftr_thread *self, const uintptr_t *loc)
 static uintptr_t leave_on(struct ftr_thread *self, struct ftr_slot *slot, const uintptr_t *loc)
 {
 	/* Not the slot: a vfork's child has its own, and its parent's frames. */
-	return slot->frames == self->frames ? leave_here(self, loc) :
+	return slot->frames == self->frames ? leave_here(self, slot, loc) :
 					      ftr_frame_close_foreign(slot, loc);
+}
+
+/* The thread that knows the newest call at @loc; NULL = none knows any. */
+static struct ftr_slot *slot_of_newest(const uintptr_t *loc)
+{
+	struct ftr_slot *slot = atomic_load(&ftr_state.slots), *newest = NULL;
+	uint64_t stamp, newest_stamp = 0;
+
+	for (; slot != NULL; slot = slot->next) {
+		stamp = ftr_frames_newest(slot, loc);
+		if (stamp != 0 &&
+		    (newest == NULL || ftr_stamp_is_newer(stamp, newest_stamp))) {
+			newest = slot;
+			newest_stamp = stamp;
+		}
+	}
+	return newest;
 }
 
 uintptr_t ftr_leave_top(struct ftr_thread *self, const uintptr_t *loc)
@@ -314,16 +337,10 @@ uintptr_t ftr_leave_slow(struct ftr_thread *self, uintptr_t *loc)
 
 	if (slot != NULL)
 		ret = leave_on(self, slot, loc);
-	if (ret == 0 && slot != NULL)
-		ret = ftr_return_find_of(slot, loc);	/* before what others left at this place */
 	if (ret == 0 && ftr_return_find(loc) == *loc)
 		ret = *loc;
-	if (ret == 0 && self->slot != NULL)
-		ret = leave_here(self, loc);
-	for (slot = atomic_load(&ftr_state.slots); slot != NULL && ret == 0; slot = slot->next)
+	if (ret == 0 && (slot = slot_of_newest(loc)) != NULL)
 		ret = leave_on(self, slot, loc);
-	if (ret == 0)
-		ret = ftr_return_find(loc);
 	if (ret == 0 && self->slot != NULL)
 		ret = ftr_frame_busy_return(self, loc);
 	if (ret == 0)

@@ -313,6 +313,11 @@ void ftr_libraries_start(void)
 	look(ftr_state.libraries, LOOK_START);
 }
 
+uint64_t ftr_libraries_bytes(void)
+{
+	return sizeof(struct ftr_libraries);
+}
+
 static int counts_differ(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const struct ftr_libraries *all = arg;
@@ -354,8 +359,7 @@ static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name a
 void ftr_libraries_locked(void) __attribute__((ifunc("locked_resolve")));
 
 /* The stub of dlsym calls us with the stack as it is; libc wants it aligned. */
-__attribute__((force_align_arg_pointer))
-void ftr_libraries_look(void)
+FTR_ARCH_ALIGNS_STACK void ftr_libraries_look(void)
 {
 	if (is_stale(ftr_state.libraries))
 		dlsym(ftr_state.program_map, "ftr_libraries_locked");

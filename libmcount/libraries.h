@@ -9,6 +9,9 @@
 /* Show every library that is loaded to the probes; called before the program's own code runs. */
 void ftr_libraries_start(void) __attribute__((visibility("hidden")));
 
+/* What they are kept in takes. */
+uint64_t ftr_libraries_bytes(void) __attribute__((visibility("hidden")));
+
 /* Show them what was loaded since the last look; does nothing unless they were started. */
 void ftr_libraries_look(void) __attribute__((visibility("hidden")));
 

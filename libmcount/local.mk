@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
 # The runtime.  Compiled without vector registers: what it does not use it need not save.  Without a
 # PLT: an auditor (LD_AUDIT) gets between those calls, and RTLD_NEXT then asks for its callers.
+if HAVE_RUNTIME
 mcountexec_PROGRAMS += libmcount.so
 libmcount_so_SOURCES = \
 	libmcount/actions.c \
 	libmcount/actions.h \
+	libmcount/attach.c \
 	libmcount/channel.c \
 	libmcount/channel.h \
 	libmcount/clock.c \
 	libmcount/clock.h \
+	libmcount/code_plan.c \
+	libmcount/code_plan.h \
 	libmcount/code_write.c \
 	libmcount/code_write.h \
 	libmcount/environ.c \
@@ -32,6 +36,10 @@ libmcount_so_SOURCES = \
 	libmcount/invariant.h \
 	libmcount/jump_sites.c \
 	libmcount/jump_sites.h \
+	libmcount/lean.h \
+	libmcount/late.c \
+	libmcount/late.def \
+	libmcount/late.h \
 	libmcount/leave.c \
 	libmcount/leave.h \
 	libmcount/libraries.c \
@@ -44,7 +52,6 @@ libmcount_so_SOURCES = \
 	libmcount/own_text.h \
 	libmcount/patch_near.c \
 	libmcount/patch_near.h \
-	libmcount/plain_code.c \
 	libmcount/plain_code.h \
 	libmcount/plt_bind.c \
 	libmcount/plt_bind.h \
@@ -59,7 +66,6 @@ libmcount_so_SOURCES = \
 	libmcount/probe_name.c \
 	libmcount/probe_name.h \
 	libmcount/probe_patch.c \
-	libmcount/probe_plain.c \
 	libmcount/probe_plt.c \
 	libmcount/probe_plt.h \
 	libmcount/probe_rules.c \
@@ -80,17 +86,24 @@ libmcount_so_SOURCES = \
 	libmcount/sections.c \
 	libmcount/sections.h \
 	libmcount/session.c \
+	libmcount/session.h \
 	libmcount/stacks.c \
 	libmcount/stacks.h \
 	libmcount/state.h \
 	libmcount/thread.c \
 	libmcount/thread.h \
+	libmcount/user.c \
 	libmcount/values.c \
+	libmcount/values_brief.c \
 	libmcount/untraced.c \
 	libmcount/untraced.h \
 	libmcount/unwinding.c \
 	libmcount/unwinding.h \
 	libmcount/values.h \
+	libmcount/values_brief.h \
+	libmcount/values_decide.c \
+	libmcount/values_decide.h \
+	libmcount/values_known.h \
 	libmcount/vfork.c \
 	libmcount/vfork.h \
 	libmcount/watch.c \
@@ -105,30 +118,36 @@ libmcount_so_SOURCES = \
 	libmcount/wrap_vfork.c \
 	utils/base/rt/sys.h
 EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
-libmcount_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(MCOUNT_ARCH_CFLAGS) -fPIC -O2 \
-	-fvisibility=hidden -ftls-model=initial-exec -fcf-protection=branch \
+libmcount_any_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fPIC -O2 \
+	-fvisibility=hidden -ftls-model=initial-exec $(MCOUNT_ANY_CFLAGS) \
 	-fno-stack-protector -fno-exceptions -fno-builtin -fomit-frame-pointer -fno-plt \
-	-fno-sanitize=all
-libmcount_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst \
-	-Wl,-soname,libmcount.so -Wl,--version-script=$(srcdir)/libmcount/libmcount.map
+	-fno-sanitize=all $(NO_INSTRUMENT_CFLAGS)
+libmcount_so_CFLAGS = $(libmcount_any_CFLAGS) $(MCOUNT_ARCH_CFLAGS)
+mcount_link_flags = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-soname,$(@F)
+libmcount_so_LDFLAGS = $(mcount_link_flags) -Wl,-z,initfirst \
+	-Wl,--version-script=$(srcdir)/libmcount/libmcount.map
 # It links libc alone.
 libmcount_so_LDADD =
 libmcount_nop_so_LDADD =
 EXTRA_DIST += libmcount/libmcount.map
 
+# For programs: what they say of themselves.
+include_HEADERS = libmcount/ftr.h
+
 # Probes that interpose functions: preloaded beside libmcount.so where they are on (utils/record/interposers.def).
 mcountexec_PROGRAMS += libmcount-memory.so
 libmcount_memory_so_SOURCES = libmcount/interpose_memory.c
 libmcount_memory_so_CFLAGS = $(libmcount_so_CFLAGS)
-libmcount_memory_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs \
-	-Wl,-soname,libmcount-memory.so
+libmcount_memory_so_LDFLAGS = $(mcount_link_flags)
 libmcount_memory_so_LDADD = libmcount.so
 
 mcountexec_PROGRAMS += libmcount-sync.so
-libmcount_sync_so_SOURCES = libmcount/interpose_sync.c
+libmcount_sync_so_SOURCES = \
+	libmcount/interpose_call.c \
+	libmcount/interpose_call.h \
+	libmcount/interpose_sync.c
 libmcount_sync_so_CFLAGS = $(libmcount_so_CFLAGS)
-libmcount_sync_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs \
-	-Wl,-soname,libmcount-sync.so
+libmcount_sync_so_LDFLAGS = $(mcount_link_flags)
 libmcount_sync_so_LDADD = libmcount.so
 if ARCH_X86_64
 # The conditions of before glibc 2.3.2 are others, and are left alone.
@@ -136,31 +155,75 @@ libmcount_sync_so_LDFLAGS += -Wl,--version-script=$(srcdir)/libmcount/sync.map
 EXTRA_DIST += libmcount/sync.map
 endif
 
+mcountexec_PROGRAMS += libmcount-net.so
+libmcount_net_so_SOURCES = \
+	libmcount/interpose_call.c \
+	libmcount/interpose_call.h \
+	libmcount/interpose_net.c \
+	libmcount/interpose_ours.h \
+	libmcount/net_address.c \
+	libmcount/net_address.h
+libmcount_net_so_CFLAGS = $(libmcount_so_CFLAGS)
+libmcount_net_so_LDFLAGS = $(mcount_link_flags)
+libmcount_net_so_LDADD = libmcount.so
+
+mcountexec_PROGRAMS += libmcount-thread.so
+libmcount_thread_so_SOURCES = \
+	libmcount/interpose_call.c \
+	libmcount/interpose_call.h \
+	libmcount/interpose_thread.c
+libmcount_thread_so_CFLAGS = $(libmcount_so_CFLAGS)
+libmcount_thread_so_LDFLAGS = $(mcount_link_flags)
+libmcount_thread_so_LDADD = libmcount.so
+
+# Of functions that take variable arguments, of which some are in vector registers; they may be changed by any call.
+mcountexec_PROGRAMS += libmcount-file.so
+libmcount_file_so_SOURCES = \
+	libmcount/interpose_call.c \
+	libmcount/interpose_call.h \
+	libmcount/interpose_file.c \
+	libmcount/interpose_ours.h \
+	libmcount/interpose_stdio.c
+libmcount_file_so_CFLAGS = $(libmcount_any_CFLAGS)
+libmcount_file_so_LDFLAGS = $(mcount_link_flags)
+libmcount_file_so_LDADD = libmcount.so
+
 # What instrumented code calls, and nothing else: to measure what instrumentation costs by itself.
 mcountexec_PROGRAMS += libmcount-nop.so
 libmcount_nop_so_SOURCES = libmcount/nop.c
 libmcount_nop_so_CFLAGS = $(libmcount_so_CFLAGS)
-libmcount_nop_so_LDFLAGS = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-soname,libmcount-nop.so
+libmcount_nop_so_LDFLAGS = $(mcount_link_flags)
 if ARCH_X86_64
 libmcount_nop_so_SOURCES += \
 	arch/x86_64/nop.S \
 	arch/x86_64/saved.h
 libmcount_so_SOURCES += \
+	libmcount/plain_code.c \
+	libmcount/plain_patch.c \
+	libmcount/plain_patch.h \
+	libmcount/probe_plain.c \
+	libmcount/probe_sdt.c \
+	arch/x86_64/called.h \
 	arch/x86_64/dlopen.S \
 	arch/x86_64/jmpbuf.h \
+	arch/x86_64/late.h \
 	arch/x86_64/mcount.S \
 	arch/x86_64/patch.S \
 	arch/x86_64/patch.h \
 	arch/x86_64/plain.S \
 	arch/x86_64/plain.h \
 	arch/x86_64/plt.S \
+	arch/x86_64/probes.def \
 	arch/x86_64/prologue.h \
 	arch/x86_64/regs.h \
 	arch/x86_64/rt.h \
 	arch/x86_64/saved.h \
+	arch/x86_64/site.S \
+	arch/x86_64/site.h \
 	arch/x86_64/syscall.S \
 	arch/x86_64/transaction.h \
 	arch/x86_64/unwind.S \
 	arch/x86_64/values.h \
 	arch/x86_64/vfork.S
+endif
 endif

@@ -5,6 +5,7 @@
  */
 #include "libmcount/patch_near.h"
 
+#include <stddef.h>
 #include <sys/mman.h>
 
 #include "arch/patch.h"
@@ -23,14 +24,30 @@
 #define STEP_PLACES 8
 
 extern const char ftr_patch_block[] FTR_HIDDEN;
-extern const char ftr_fentry[] FTR_HIDDEN;
-extern const char ftr_mcount[] FTR_HIDDEN;
-extern const char ftr_plain_entry[] FTR_HIDDEN;
+
+#define DECLARE(name, symbol) extern const char symbol[] FTR_HIDDEN;
+FTR_ARCH_PATCH_TARGETS(DECLARE)
+
+#define ADDRESS(name, symbol) (uintptr_t)symbol,
+#define MEMBER(name, symbol) offsetof(struct ftr_patch_targets, name),
+#define TARGET_NR (sizeof(members) / sizeof(members[0]))
+static const size_t members[] = { FTR_ARCH_PATCH_TARGETS(MEMBER) };
 
 /* The page behind a block, as the block's code reads it. */
 struct near_data {
-	uintptr_t entry, prologue, plain;
+	uintptr_t targets[TARGET_NR];
 };
+
+/* In the order of the block's jumps. */
+static struct near_data own_targets(void)
+{
+	return (struct near_data){ { FTR_ARCH_PATCH_TARGETS(ADDRESS) } };
+}
+
+static void target_set(struct ftr_patch_targets *targets, unsigned nr, uintptr_t target)
+{
+	*(uintptr_t *)((char *)targets + members[nr]) = target;
+}
 
 bool ftr_patch_is_in_reach(uintptr_t target, uintptr_t low, uintptr_t high)
 {
@@ -89,9 +106,7 @@ static uintptr_t block_new(uintptr_t low, uintptr_t high)
 		ftr_sys2(SYS_munmap, mem, FTR_ARCH_BLOCK_BYTES + PAGE);
 		return 0;
 	}
-	data->entry = (uintptr_t)ftr_fentry;
-	data->prologue = (uintptr_t)ftr_mcount;
-	data->plain = (uintptr_t)ftr_plain_entry;
+	*data = own_targets();
 	ftr_sys3(SYS_mprotect, data, PAGE, PROT_READ);
 	return mem;
 }
@@ -115,18 +130,17 @@ static uintptr_t block_find(struct ftr_patch_near *near, uintptr_t low, uintptr_
 bool ftr_patch_near(struct ftr_patch_near *near, uintptr_t low, uintptr_t high,
 		    struct ftr_patch_targets *targets)
 {
+	const struct near_data own = own_targets();
 	uintptr_t block;
+	unsigned i;
 
-	targets->entry = (uintptr_t)ftr_fentry;
-	targets->prologue = (uintptr_t)ftr_mcount;
-	targets->plain = (uintptr_t)ftr_plain_entry;
-	if (ftr_patch_is_in_reach(targets->entry, low, high) &&
-	    ftr_patch_is_in_reach(targets->prologue, low, high) &&
-	    ftr_patch_is_in_reach(targets->plain, low, high))
+	*targets = (struct ftr_patch_targets){ 0 };
+	for (i = 0; i < TARGET_NR && ftr_patch_is_in_reach(own.targets[i], low, high); i++)
+		target_set(targets, i, own.targets[i]);
+	if (i == TARGET_NR)
 		return true;
 	block = block_find(near, low, high);
-	targets->entry = block;
-	targets->prologue = block + BLOCK_JUMP_BYTES;
-	targets->plain = block + 2 * BLOCK_JUMP_BYTES;
+	for (i = 0; i < TARGET_NR; i++)
+		target_set(targets, i, block + i * BLOCK_JUMP_BYTES);
 	return block != 0;
 }

@@ -17,7 +17,8 @@ struct ftr_patch_near {
 struct ftr_patch_targets {
 	uintptr_t entry;		/* of enum ftr_patch_kind FTR_PATCH_ENTRY */
 	uintptr_t prologue;		/* and FTR_PATCH_PROLOGUE */
-	uintptr_t plain;		/* of heads (arch/ISA/plain.h) */
+	uintptr_t plain;		/* of heads (arch/ISA/plain.h) of functions */
+	uintptr_t site;			/* ... and of the sites of events */
 };
 
 /* What code in @low..@high can call; false: there is no free memory within its reach. */

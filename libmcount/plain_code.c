@@ -8,6 +8,7 @@
 #include "libmcount/patch_near.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
+#include "utils/proto/sections.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x10u
@@ -121,7 +122,7 @@ static bool place_is_good(struct draft *draft)
 	if (!ftr_patch_is_in_reach(low, low, high) ||
 	    !ftr_patch_near(&ftr_state.patch_near, low, high, &targets))
 		return false;
-	draft->hook = targets.plain;
+	draft->hook = draft->plain->kind == FTR_SECTION_SDT ? targets.site : targets.plain;
 	return true;
 }
 
@@ -137,18 +138,19 @@ static bool place_find(struct draft *draft)
 }
 
 /* The library's that had this slot before, or this one's, when it is shown again. */
-static struct ftr_plain_area *area_get(uint32_t slot)
+static struct ftr_plain_area *area_get(uint32_t slot, uint32_t kind)
 {
 	struct ftr_plain_areas *areas = &ftr_state.plain_areas;
 	uint32_t i;
 
 	for (i = 0; i < areas->nr; i++) {
-		if (areas->v[i].slot == slot)
+		if (areas->v[i].slot == slot && areas->v[i].kind == kind)
 			return &areas->v[i];
 	}
 	if (areas->nr == FTR_PLAIN_AREAS_MAX)
 		return NULL;
 	areas->v[areas->nr].slot = slot;
+	areas->v[areas->nr].kind = kind;
 	return &areas->v[areas->nr++];
 }
 
@@ -194,7 +196,7 @@ static const char *area_map(struct draft *draft, struct ftr_plain_area *area)
 
 const char *ftr_plain_code_map(struct ftr_plain *plain)
 {
-	struct ftr_plain_area *area = area_get(plain->slot);
+	struct ftr_plain_area *area = area_get(plain->slot, plain->kind);
 	struct draft draft = { .plain = plain };
 	const char *refusal;
 	long mem;

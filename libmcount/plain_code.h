@@ -18,12 +18,13 @@ struct ftr_plain_areas {
 	uint32_t nr;
 	struct ftr_plain_area {
 		uint32_t slot;		/* of struct ftr_loaded */
+		uint32_t kind;		/* enum ftr_section_kind */
 		uintptr_t code;		/* 0: it was given back */
 		unsigned long mapped_bytes;
 	} v[FTR_PLAIN_AREAS_MAX];
 };
 
-/* A module's functions, inside its section. */
+/* A module's functions, or what else is patched so, inside its section. */
 struct ftr_plain {
 	const struct ftr_plain_table *table;
 	const struct ftr_plain_write *writes;	/* table->write_nr, the first jump_nr jumps */
@@ -31,6 +32,7 @@ struct ftr_plain {
 	const uint8_t *bytes;			/* table->code_bytes */
 	uintptr_t base;
 	uint32_t slot;				/* of struct ftr_loaded */
+	uint32_t kind;				/* enum ftr_section_kind: that of the section */
 	uintptr_t code;				/* where they are mapped */
 };
 

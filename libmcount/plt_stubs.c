@@ -27,7 +27,11 @@ struct block_data {
 bool ftr_plt_stubs_start(struct ftr_plt_stubs *stubs, uint32_t nr)
 {
 	uint32_t max = nr < FTR_PLT_STUB_MAX ? nr : FTR_PLT_STUB_MAX;
-	long mem = ftr_sys6(SYS_mmap, 0, (max + 1ul) * sizeof(struct ftr_plt_call),
+	long mem;
+
+	if (stubs->calls != NULL && stubs->call_max >= max)
+		return true;	/* of an earlier recording: the program was attached to again */
+	mem = ftr_sys6(SYS_mmap, 0, (max + 1ul) * sizeof(struct ftr_plt_call),
 			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 

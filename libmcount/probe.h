@@ -70,6 +70,13 @@ void ftr_probes_module(const struct ftr_loaded *module, const struct ftr_section
 void ftr_probes_update(uintptr_t low, const struct ftr_sections *sections)
 	__attribute__((visibility("hidden")));
 
+/*
+ * What of it the dynamic linker has made read-only is writable from one to the other; false: it
+ * cannot be made so, or is being loaded by another thread.
+ */
+bool ftr_loaded_open(const struct ftr_loaded *module) __attribute__((visibility("hidden")));
+void ftr_loaded_close(const struct ftr_loaded *module) __attribute__((visibility("hidden")));
+
 /* What @info says of a module: its addresses and how it binds. */
 void ftr_loaded_read(struct ftr_loaded *module, const struct dl_phdr_info *info)
 	__attribute__((visibility("hidden")));

@@ -94,8 +94,12 @@ static const char *module_patch(const struct ftr_loaded *module, struct table *t
 		       "map a part of it there";
 	refusal = ftr_code_writer_open(writer);
 	if (refusal == NULL)
-		ftr_code_write(writer, &(struct ftr_code_places){ table->site_nr, table, site_find,
-								  site_edit });
+		ftr_code_write(writer, &(struct ftr_code_places){
+			.nr = table->site_nr,
+			.table = table,
+			.find = site_find,
+			.edit = site_edit,
+		});
 	ftr_code_writer_close(writer);
 	return refusal;
 }
@@ -110,8 +114,8 @@ static void patch_module(const struct ftr_loaded *module, const struct ftr_secti
 		return;
 	refusal = module_patch(module, &table, &writer);
 	if (refusal != NULL)
-		ftr_code_report(module, table.site_nr, refusal);
-	ftr_code_report_left(module, &writer);
+		ftr_code_report(module, table.site_nr, "function", refusal);
+	ftr_code_report_left(module, "function", &writer);
 }
 
 const struct ftr_probe ftr_probe_patch = {

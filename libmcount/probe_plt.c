@@ -8,12 +8,11 @@
  */
 #include "libmcount/probe_plt.h"
 
-#include <sys/mman.h>
-
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
 #include "libmcount/invariant.h"
 #include "libmcount/jump_sites.h"
+#include "libmcount/late.h"
 #include "libmcount/libraries.h"
 #include "libmcount/plt_bind.h"
 #include "libmcount/plt_stubs.h"
@@ -21,7 +20,6 @@
 #include "libmcount/sections.h"
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
-#include "utils/base/rt/sys.h"
 #include "utils/proto/plt.h"
 
 extern const struct ftr_probe ftr_probe_plt FTR_HIDDEN;
@@ -105,26 +103,13 @@ static bool slot_hook(const struct ftr_loaded *module, const struct table *table
 	if (target == 0)
 		return false;
 	stub = ftr_plt_stub(&ftr_state.plt, n);
-	if (stub == 0)
+	if (stub == 0 || (ftr_state.late != NULL && !ftr_late_note(got, stub)))
 		return false;
 	ftr_state.plt.calls[n].target = target;
 	ftr_state.plt.calls[n].addr = module->base + slot->plt;
 	ftr_state.plt.calls[n].flags = slot->flags;
 	__atomic_store_n(got, stub, __ATOMIC_RELEASE);
 	return true;
-}
-
-static bool relro_open(const struct ftr_loaded *module)
-{
-	return module->relro >= module->relro_end ||
-	       ftr_sys3(SYS_mprotect, module->relro, module->relro_end - module->relro,
-			PROT_READ | PROT_WRITE) == 0;
-}
-
-static void relro_close(const struct ftr_loaded *module)
-{
-	if (module->relro < module->relro_end)
-		ftr_sys3(SYS_mprotect, module->relro, module->relro_end - module->relro, PROT_READ);
 }
 
 static void slots_hook(const struct ftr_loaded *module, const struct table *table,
@@ -135,7 +120,7 @@ static void slots_hook(const struct ftr_loaded *module, const struct table *tabl
 	if (hooked->nr < table->slot_nr)
 		hooked->nr = ftr_plt_stubs_take(&ftr_state.plt, table->slot_nr, &hooked->first);
 	hooked->got = NULL;
-	if (!relro_open(module))
+	if (!ftr_loaded_open(module))
 		return;
 	for (i = 0; i < table->slot_nr && n < hooked->nr; i++) {
 		if (!slot_hook(module, table, &table->slots[i], hooked->first + n))
@@ -144,7 +129,7 @@ static void slots_hook(const struct ftr_loaded *module, const struct table *tabl
 		hooked->stub = ftr_plt_stub(&ftr_state.plt, hooked->first + n);
 		n++;
 	}
-	relro_close(module);
+	ftr_loaded_close(module);
 	if (i < table->slot_nr)
 		ftr_channel_warn("makes more library calls than ftr has stubs for, and libmcount.so "
 				 "cannot be remapped; some calls are not recorded");
@@ -152,8 +137,17 @@ static void slots_hook(const struct ftr_loaded *module, const struct table *tabl
 
 static int program_match(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	ftr_state.program_map = ftr_plt_map_of(info->dlpi_phdr);
+	*(const void **)arg = info->dlpi_phdr;
 	return 1;		/* the program comes first */
+}
+
+/* Its map is looked up outside: the dynamic linker takes its locks in the other order. */
+static void program_find(void)
+{
+	const void *inside = NULL;
+
+	dl_iterate_phdr(program_match, &inside);
+	ftr_state.program_map = ftr_plt_map_of(inside);
 }
 
 /* Room for all libraries, or for the image's calls alone. */
@@ -164,7 +158,7 @@ static void plt_start(const struct ftr_sections *sections)
 
 	if (!table_find(&table, sections) && (flags & FTR_SWITCH_LIBRARIES) == 0)
 		return;
-	dl_iterate_phdr(program_match, NULL);
+	program_find();
 	ftr_plt_stubs_start(&ftr_state.plt, (flags & FTR_SWITCH_LIBRARIES) != 0 ? FTR_PLT_STUB_MAX :
 										  table.slot_nr);
 }

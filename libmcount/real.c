@@ -41,13 +41,32 @@ void *ftr_real_in_scope(const char *name, uintptr_t caller)
 	return real;
 }
 
+static void find_all(const struct link_map *first)
+{
+#define FTR_REAL(name) ftr_state.real.name = ftr_symbols_function(first, #name);
+#include "libmcount/reals.def"
+#undef FTR_REAL
+}
+
 void ftr_real_start(void)
 {
 	const struct link_map *map = ftr_plt_map_of(&ftr_state);
 
-	if (map == NULL)
-		return;
-#define FTR_REAL(name) ftr_state.real.name = ftr_symbols_function(map->l_next, #name);
-#include "libmcount/reals.def"
-#undef FTR_REAL
+	if (map != NULL)
+		find_all(map->l_next);
+}
+
+const struct link_map *ftr_real_first(const struct link_map *map)
+{
+	while (map->l_prev != NULL)
+		map = map->l_prev;
+	return map;
+}
+
+void ftr_real_start_late(void)
+{
+	const struct link_map *map = ftr_plt_map_of(&ftr_state);
+
+	if (map != NULL)
+		find_all(ftr_real_first(map));
 }

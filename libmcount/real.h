@@ -16,6 +16,18 @@ struct ftr_real {
 void ftr_real_start(void) __attribute__((visibility("hidden")));
 
 /*
+ * The same where ours was loaded last, into a program that runs: what is there since its start is
+ * found first, and cannot go.
+ */
+void ftr_real_start_late(void) __attribute__((visibility("hidden")));
+
+struct link_map;
+
+/* The first of the list that @map is in: the program. */
+const struct link_map *ftr_real_first(const struct link_map *map)
+	__attribute__((visibility("hidden")));
+
+/*
  * What dlsym(RTLD_NEXT) finds for a caller in the library that has the address @inside;
  * NULL = nothing.  Without memory, and without auditors between it and the caller.
  */

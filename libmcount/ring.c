@@ -380,3 +380,50 @@ void ftr_stall_report(struct ftr_thread *self)
 	ftr_record_put(self, ftr_record_word(FTR_RECORD_EVENT, 0, FTR_RECORD_EVENT_STALL_END), NULL,
 		       0);
 }
+
+/* The 8 bytes at @at of @words. */
+static inline uint64_t word_in(const uint64_t *words, uint32_t at)
+{
+	uint32_t shift = at % 8 * 8;
+
+	words += at / 8;
+	return words[0] >> shift | words[1] << 1 << (63 - shift);
+}
+
+static inline void words_write(struct ftr_producer *producer, uint64_t pos, const uint64_t *words,
+			       uint32_t bytes)
+{
+	uint32_t at;
+
+	for (at = 0; at < bytes; at += FTR_PAYLOAD_UNIT_BYTES) {
+		uint32_t left = bytes - at;
+		uint64_t last = left <= FTR_PAYLOAD_UNIT_BYTES ? left : 0;
+
+		pos += UNIT_BYTES;
+		unit_write(producer, pos, word_in(words, at),
+			   word_in(words, at + FTR_PAYLOAD_LOW_BYTES) << FTR_PAYLOAD_BYTES_SHIFT |
+				   FTR_PAYLOAD_TAG | last);
+	}
+}
+
+void ftr_record_put_words(struct ftr_thread *self, uint64_t word, uint64_t time,
+			  const uint64_t *words, uint32_t bytes)
+{
+	struct ftr_producer *producer = self->producer;
+	uint64_t ring_bytes = ftr_record_ring_bytes(bytes);
+	uint64_t pos = ftr_arch_local_add(&producer->head, ring_bytes);
+	struct ftr_dated_record dated = { .time = time };
+
+	word |= FTR_RECORD_MORE;
+	if (likely(pos + ring_bytes <= producer->limit)) {
+		old_record_void(producer, pos);
+		words_write(producer, pos, words, bytes);
+		unit_write(producer, pos, time, word);
+		return;
+	}
+	put_slow(self, &(struct put){
+		.pos = pos, .ring_bytes = ring_bytes, .time = time, .word = word,
+		.payload = (const uint8_t *)words, .payload_bytes = bytes, .dated = &dated,
+	});
+	ftr_stall_report(self);
+}

@@ -71,7 +71,7 @@ static const struct our_call {
 	{ SYS_prlimit64, false, { 0, RLIMIT_AS, 0, AN_ADDRESS } },
 	{ SYS_process_vm_readv, false, { OUR_PID, AN_ADDRESS, 1, AN_ADDRESS, 1 } },
 	{ SYS_read, false, { AN_FD, AN_ADDRESS, A_SIZE } },
-	{ SYS_readlink, false, { AN_ADDRESS, AN_ADDRESS, A_SIZE } },
+	{ SYS_readlinkat, false, { (uint64_t)AT_FDCWD, AN_ADDRESS, AN_ADDRESS, A_SIZE } },
 	{ SYS_recvmsg, true, { AN_FD, AN_ADDRESS, MSG_CMSG_CLOEXEC } },
 	{ SYS_rt_sigprocmask, true, { SIG_BLOCK, AN_ADDRESS, AN_ADDRESS, SIGNALS_BYTES } },
 	{ SYS_rt_sigprocmask, true, { SIG_SETMASK, AN_ADDRESS, 0, SIGNALS_BYTES } },

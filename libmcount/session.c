@@ -16,6 +16,7 @@
 #include "libmcount/module.h"
 #include "libmcount/probe.h"
 #include "libmcount/sections.h"
+#include "libmcount/session.h"
 #include "utils/base/rt/sys.h"
 #include "utils/proto/environ.h"
 
@@ -64,7 +65,8 @@ struct start {
 static int session_ask(struct start *start, int fds[FTR_CHANNEL_REPLY_FDS])
 {
 	char path[FTR_CHANNEL_PATH_MAX];
-	long len = ftr_sys3(SYS_readlink, "/proc/self/exe", path, sizeof(path));
+	long len = ftr_sys4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path,
+			    sizeof(path));
 	struct ftr_channel_message message = {
 		.magic = FTR_CHANNEL_MAGIC,
 		.type = FTR_CHANNEL_SESSION | start->by_child,
@@ -113,6 +115,37 @@ static void session_open(void *arg)
 	ftr_probes_start(sections);
 	if (atomic_load(&ftr_state.has_values))
 		ftr_state.has_transactions = ftr_arch_has_transactions();
+	ftr_state.errno_offset = (uintptr_t)&errno - ftr_arch_thread_pointer();
+}
+
+/* Ask with the descriptors of the process, or of a child that has its memory. */
+static void session_ask_somehow(struct start *start)
+{
+	session_open(start);
+	if (start->ret == -EMFILE) {
+		start->by_child = FTR_CHANNEL_BY_CHILD;
+		ftr_helper_run(session_open, start);
+	}
+}
+
+static void session_arm(void)
+{
+	atomic_compare_exchange_strong(&ftr_state.arming, &(uint32_t){ FTR_UNARMED }, FTR_ARMED);
+}
+
+int ftr_session_begin(void)
+{
+	struct start start = {
+		.pid = (int32_t)ftr_sys0(SYS_getpid),
+		.tid = (int32_t)ftr_sys0(SYS_gettid),
+	};
+
+	session_ask_somehow(&start);
+	if (start.ret == 0 && ftr_state.control == NULL)
+		return -EPROTO;
+	if (start.ret == 0)
+		session_arm();
+	return start.ret;
 }
 
 /* Before the constructors of the program and of all libraries: linked with -z initfirst. */
@@ -124,17 +157,13 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 	};
 
 	ftr_real_start();
+	ftr_state.main_stack = (uintptr_t)argv;
 	if (!address_find(envp))
 		return;		/* not run by ftr: stay out of the way */
-	ftr_state.main_stack = (uintptr_t)argv;
 	ftr_environ_start(envp);
 	ftr_fork_start();
 	ftr_module_start();
-	session_open(&start);
-	if (start.ret == -EMFILE) {
-		start.by_child = FTR_CHANNEL_BY_CHILD;
-		ftr_helper_run(session_open, &start);
-	}
+	session_ask_somehow(&start);
 	if (start.ret < 0) {
 		if (start.ret != -EACCES)
 			warn("ftr: no reply from the recorder; the program runs untraced (was ftr "
@@ -146,7 +175,7 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 		     "untraced; reinstall ftr\n");
 		return;
 	}
-	atomic_compare_exchange_strong(&ftr_state.arming, &(uint32_t){ FTR_UNARMED }, FTR_ARMED);
+	session_arm();
 	if ((start.flags & FTR_CHANNEL_ATTACH_NOW) != 0)
 		ftr_thread_attach(&ftr_self);
 }

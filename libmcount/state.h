@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libmcount/code_plan.h"
 #include "libmcount/patch_near.h"
 #include "libmcount/plain_code.h"
 #include "libmcount/plt_stubs.h"
@@ -76,6 +77,9 @@ struct ftr_jump_site {
 };
 
 struct ftr_call_rules;
+struct ftr_late_slot;
+
+#define FTR_INTERPOSERS_MAX 8u
 
 struct ftr_state {
 	_Atomic uint32_t arming;		/* enum ftr_arming */
@@ -88,6 +92,7 @@ struct ftr_state {
 	struct ftr_plt_stubs plt;
 	struct ftr_patch_near patch_near;
 	struct ftr_plain_areas plain_areas;
+	struct ftr_code_plan code_plan;		/* when attached */
 	uint32_t program_call_nr;		/* of them, the first are the program's */
 	void *program_map;			/* a handle for dlsym */
 	struct ftr_libraries *libraries;	/* NULL unless a probe wants them */
@@ -97,6 +102,11 @@ struct ftr_state {
 	_Atomic(const struct ftr_call_rules *) rules; /* the image's; see rules.h; NULL = none */
 	_Atomic bool has_values;		/* the image's sections have programs for them */
 	bool has_transactions;			/* the processor, where values are wanted */
+	/* Code of the libraries that interpose functions, and what lies between all of it. */
+	struct ftr_interposer { uintptr_t low, high; } interposers[FTR_INTERPOSERS_MAX];
+	uint32_t interposer_nr;
+	struct ftr_interposer interposers_hull;
+	_Atomic uint64_t span_nr;	/* that the program has begun */
 	_Atomic uint32_t rules_generation;	/* grows with each publication of sections */
 	_Atomic uint32_t tracing;		/* enum ftr_tracing */
 	struct ftr_watching watching;
@@ -121,6 +131,11 @@ struct ftr_state {
 	_Atomic bool is_locking;	/* what is mapped is locked (mlockall with MCL_FUTURE) */
 	_Atomic bool is_filtered;		/* the program has installed a seccomp filter */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
+	uintptr_t errno_offset;			/* of errno, from a thread's control block on */
+	struct ftr_late_slot *late;		/* see late.h; NULL = never attached to */
+	uint32_t late_nr;
+	uint32_t attached;			/* enum ftr_attach_state; 0 also when launched */
+	bool has_atfork;			/* attached to, now or before */
 	uintptr_t main_stack;			/* an address near its upper end */
 	uint32_t address_bytes;
 	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */

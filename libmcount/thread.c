@@ -7,8 +7,9 @@
 
 #include <errno.h>
 #include <linux/mman.h>
-#include <linux/resource.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
@@ -359,7 +360,7 @@ static void thread_take_gate(struct ftr_thread *self, struct ftr_slot *slot)
 
 static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, bool is_main)
 {
-	uint64_t depth_max = ftr_state.control->depth_max;
+	uint64_t depth_max = atomic_load(&ftr_state.control->depth_max);
 
 	self->slot = slot;
 	self->producer = slot->producer;
@@ -387,6 +388,17 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, boo
 	slot->thread = self;
 	if (slot->stub != 0)
 		ftr_unwind_slots[slot->stub] = slot;
+}
+
+/* In a program that ran before us it was given without our knowledge. */
+static void signal_stack_ask(struct ftr_thread *self)
+{
+	stack_t stack;
+
+	if (ftr_sys2(SYS_sigaltstack, NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) == 0) {
+		self->signal_low = (uintptr_t)stack.ss_sp;
+		self->signal_bytes = stack.ss_size;
+	}
 }
 
 static int attach(struct ftr_thread *self)
@@ -423,6 +435,8 @@ static int attach(struct ftr_thread *self)
 			slot_publish(slot);
 		}
 		thread_take_slot(self, slot, pid == tid);
+		if (ftr_state.attached != 0)
+			signal_stack_ask(self);
 		ftr_stacks_attach(self);
 	}
 	slot->pid = pid;

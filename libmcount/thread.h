@@ -30,15 +30,38 @@ struct ftr_frame {
 		struct {
 			uint8_t kind;		/* enum ftr_frame_kind */
 			bool is_begun;		/* its ENTRY is in the ring, its EXIT is not */
-			uint16_t tick[3];	/* of its ENTRY, 48 bits, see ftr_frame_is_newer */
+			uint16_t stamp[3];	/* of its ENTRY: the upper bits of ftr_stamp */
 		};
 	};
 };
 
+/*
+ * When an ENTRY was recorded, of @tick: which of two calls of one place is newer.  In units of 512
+ * ticks, so that it takes months until they wrap (programs run long, and what they dropped stays
+ * in the shadow stack); calls of one unit are told apart by their order there.  Never 0, and
+ * nothing in the lower 16 bits.
+ */
+#define FTR_STAMP_MASK (~UINT64_C(0xffff))
+static inline uint64_t ftr_stamp(uint64_t tick)
+{
+	return (tick << 8 & FTR_STAMP_MASK) | UINT64_C(0x10000);
+}
+
+static inline bool ftr_stamp_is_newer(uint64_t stamp, uint64_t than)
+{
+	return (int64_t)(stamp - than) > 0;
+}
+
+/* The state of a frame whose ENTRY is not recorded, or not yet. */
+static inline uint64_t ftr_frame_waiting(enum ftr_frame_kind kind, uint64_t tick)
+{
+	return ftr_stamp(tick) | kind;
+}
+
 /* The state of a frame whose ENTRY was recorded at @tick. */
 static inline uint64_t ftr_frame_begun(enum ftr_frame_kind kind, uint64_t tick)
 {
-	return tick << 16 | 1u << 8 | kind;
+	return ftr_stamp(tick) | 1u << 8 | kind;
 }
 
 /*
@@ -59,16 +82,10 @@ static inline bool ftr_frame_is_at(const struct ftr_frame *frame, const uintptr_
 	return frame->loc == loc && frame->kind == FTR_FRAME_RETURN;
 }
 
-/* Has the hook that opened it done all that it does? */
-static inline bool ftr_frame_has_tick(const struct ftr_frame *frame)
+/* 0: the hook that opened it has not done all that it does. */
+static inline uint64_t ftr_frame_stamp(const struct ftr_frame *frame)
 {
-	return frame->state >> 16 != 0;
-}
-
-/* 48 bits of ticks wrap once a day: only frames of one day compare right. */
-static inline bool ftr_frame_is_newer(const struct ftr_frame *a, const struct ftr_frame *b)
-{
-	return (int64_t)((a->state & ~UINT64_C(0xffff)) - (b->state & ~UINT64_C(0xffff))) > 0;
+	return frame->state & FTR_STAMP_MASK;
 }
 
 /*
@@ -102,9 +119,9 @@ static inline struct ftr_record *ftr_producer_record(struct ftr_producer *produc
  * nothing as long as the address can still be found by the place that it stood in.
  */
 struct ftr_return {
-	uintptr_t *loc;			/* NULL = empty */
+	uintptr_t *loc;			/* NULL = empty; FTR_FRAME_BUSY: it changes */
 	uintptr_t ret;
-	uint64_t tick;			/* of its ENTRY, in the upper 48 bits */
+	uint64_t stamp;
 };
 
 /*
@@ -120,7 +137,7 @@ static inline bool ftr_frame_is_busy(const uintptr_t *loc)
 /* Above every frame: unwinders look at all of them, newest first. */
 #define FTR_HALVING_NEVER ((struct ftr_frame *)INTPTR_MAX)
 
-#define FTR_RETURN_WAYS 4		/* entries that share a hash, newest first */
+#define FTR_RETURN_WAYS 4		/* entries that share a hash */
 
 /*
  * The memory of one thread, mapped at its first call and handed on when it is dead; never freed, so
@@ -150,7 +167,7 @@ struct ftr_slot {
 	uint64_t bytes;			/* of this mapping */
 	uint32_t stub;			/* 0 = none left: unwinders end at this thread's calls */
 	_Atomic uint32_t stub_aside;	/* of calls made in the middle of leave.c; 0 = none yet */
-	_Atomic uint32_t moves;		/* odd while frames move; see frames.h */
+	bool is_moving;			/* frames move, see frames.h */
 };
 
 /* Was @frame of @slot ever in use?  (Those behind it then were not.) */
@@ -198,6 +215,7 @@ struct ftr_thread {
 	uint64_t hole_nr;		/* frames that became free below others since they moved */
 	struct ftr_ring_header *untraced;	/* where it is counted that it is; see untraced.h */
 	uint64_t untraced_calls;
+	const uintptr_t *interposed;	/* return slot of the interposed call; NULL = none */
 	bool is_mixed;		/* a handler interrupted a hook and made calls */
 	bool is_silent;			/* see ftr_is_silent */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
@@ -216,18 +234,20 @@ static inline bool ftr_thread_is_vforked(const struct ftr_thread *self)
 }
 
 /* Read by the call frame information of the return stubs. */
-static_assert(offsetof(struct ftr_thread, top) == 0, "arch/x86_64/mcount.S");
-static_assert(offsetof(struct ftr_thread, frames) == 16, "arch/x86_64/mcount.S");
-static_assert(offsetof(struct ftr_thread, halving_low) == 24, "arch/x86_64/mcount.S");
+static_assert(offsetof(struct ftr_thread, top) == 0, "arch/return_stubs.h");
+static_assert(offsetof(struct ftr_thread, frames) == 16, "arch/return_stubs.h");
+static_assert(offsetof(struct ftr_thread, halving_low) == 24, "arch/return_stubs.h");
 static_assert(offsetof(struct ftr_frame, loc) == 0 && offsetof(struct ftr_frame, ret) == 8 &&
 	      offsetof(struct ftr_frame, func) == 16 && sizeof(struct ftr_frame) == 32,
-	      "arch/x86_64/mcount.S");
+	      "arch/return_stubs.h");
 static_assert(offsetof(struct ftr_slot, thread) == 0 && offsetof(struct ftr_slot, frames) == 8 &&
 	      offsetof(struct ftr_slot, frames_high) == 16 &&
 	      offsetof(struct ftr_slot, home_low) == 24 &&
-	      offsetof(struct ftr_slot, home_high) == 32, "arch/x86_64/mcount.S");
+	      offsetof(struct ftr_slot, home_high) == 32, "arch/return_stubs.h");
 
 extern __thread struct ftr_thread ftr_self __attribute__((visibility("hidden")));
+/* What that is before a thread's first call. */
+extern const struct ftr_thread ftr_thread_none __attribute__((visibility("hidden")));
 
 /*
  * Give the calling thread a shadow stack (unless it has one: a forked child) and a ring.  All
@@ -292,6 +312,13 @@ struct ftr_dated_record {
  */
 void ftr_record_put_dated(struct ftr_thread *self, const struct ftr_dated_record *record);
 void ftr_stall_report(struct ftr_thread *self);
+
+/*
+ * Put one of a payload of whole words, @bytes of them, behind which two are 0: nothing is taken
+ * from it byte by byte.  A wait for room is reported behind it.
+ */
+void ftr_record_put_words(struct ftr_thread *self, uint64_t word, uint64_t time,
+			  const uint64_t *words, uint32_t bytes);
 
 /* Take over the room that the recorder has made. */
 void ftr_ring_update_limit(struct ftr_producer *producer);

@@ -21,6 +21,7 @@
 #include "libmcount/plt_bind.h"
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
+#include "utils/base/rt/sys.h"
 
 /* Exceptions are mostly caught near; putting back costs a nanosecond a frame. */
 #define BARE_MAX 256
@@ -135,7 +136,8 @@ static void frame_bare(const struct ftr_thread *self, struct ftr_frame *frame)
 {
 	uintptr_t *loc = frame->loc;
 
-	if (frame->kind != FTR_FRAME_RETURN || *loc != self->stub || ftr_is_stub(frame->ret))
+	if (!FTR_ARCH_SLOT_STAYS || frame->kind != FTR_FRAME_RETURN || *loc != self->stub ||
+	    ftr_is_stub(frame->ret))
 		return;
 	*loc = frame->ret;
 	atomic_signal_fence(memory_order_seq_cst);

@@ -10,6 +10,8 @@
 #include "libmcount/channel.h"
 #include "libmcount/module.h"
 #include "libmcount/sections.h"
+#include "libmcount/values_brief.h"
+#include "libmcount/values_known.h"
 #include "utils/base/rt/sys.h"
 #include "utils/proto/record.h"
 #include "utils/proto/values.h"
@@ -17,7 +19,6 @@
 #define PAYLOAD_ALIGN 8u
 #define PAYLOAD_BYTES_MAX (FTR_PAYLOAD_MAX / PAYLOAD_ALIGN * PAYLOAD_ALIGN)
 #define LENGTH_BYTES 2u			/* in front of a string */
-#define PAGE_BYTES 4096u
 #define WORD_BYTES 8u
 #define SSO_BYTES 16u			/* a std::string: pointer, number of characters */
 #define POINTER_TEXT_BYTES 20u		/* "<0x0123456789abcdef>" */
@@ -29,21 +30,6 @@ struct payload {
 	uint32_t len;
 };
 
-static const struct ftr_value_op *ops_of(const struct ftr_values *values)
-{
-	return (const struct ftr_value_op *)(values + 1);
-}
-
-static const struct ftr_values_func *funcs_of(const struct ftr_values *values)
-{
-	return (const struct ftr_values_func *)(ops_of(values) + values->op_nr);
-}
-
-static const struct ftr_values_range *ranges_of(const struct ftr_values *values)
-{
-	return (const struct ftr_values_range *)(funcs_of(values) + values->func_nr);
-}
-
 static bool is_sound(const struct ftr_values *values, uint32_t bytes)
 {
 	uint64_t need = sizeof(*values);
@@ -52,13 +38,14 @@ static bool is_sound(const struct ftr_values *values, uint32_t bytes)
 		return false;
 	need += (uint64_t)values->op_nr * sizeof(struct ftr_value_op) +
 		(uint64_t)values->func_nr * sizeof(struct ftr_values_func) +
-		(uint64_t)values->range_nr * sizeof(struct ftr_values_range);
-	return need <= bytes && ops_of(values)[values->op_nr - 1].what == FTR_VALUE_END;
+		(uint64_t)values->range_nr * sizeof(struct ftr_values_range) +
+		(uint64_t)values->test_nr * sizeof(struct ftr_value_test);
+	return need <= bytes && ftr_values_ops(values)[values->op_nr - 1].what == FTR_VALUE_END;
 }
 
 static const struct ftr_values_func *func_find(const struct ftr_values *values, uintptr_t offset)
 {
-	const struct ftr_values_func *funcs = funcs_of(values);
+	const struct ftr_values_func *funcs = ftr_values_funcs(values);
 	uint32_t low = 0, high = values->func_nr;
 
 	while (low < high) {
@@ -76,7 +63,31 @@ static const struct ftr_values_func *func_find(const struct ftr_values *values, 
 
 static const struct ftr_value_op *program_at(const struct ftr_values *values, uint32_t index)
 {
-	return index == 0 || index >= values->op_nr ? NULL : ops_of(values) + index;
+	return index == 0 || index >= values->op_nr ? NULL : ftr_values_ops(values) + index;
+}
+
+/* Those of the image, for its constants; NULL = there are none. */
+static const struct ftr_values *image_values(void)
+{
+	const struct ftr_values *values;
+	uint32_t bytes = 0;
+
+	values = ftr_sections_find(ftr_sections_image(), FTR_SECTION_VALUES, &bytes);
+	return values != NULL && is_sound(values, bytes) ? values : NULL;
+}
+
+/* The last segment that is never written, which is where compilers have literals put. */
+static void literals_find(struct ftr_values_programs *programs)
+{
+	const struct ftr_values_range *range = ftr_values_ranges(programs->values);
+
+	if (programs->values->range_nr == 0)
+		return;
+	range += programs->values->range_nr - 1;
+	if (range->low >= range->high)
+		return;
+	programs->quick.literals = programs->base + range->low;
+	programs->quick.literal_bytes = range->high - range->low;
 }
 
 struct ftr_values_programs ftr_values_find(uintptr_t func)
@@ -94,6 +105,11 @@ struct ftr_values_programs ftr_values_find(uintptr_t func)
 	if (found != NULL) {
 		programs.entry = program_at(programs.values, found->entry);
 		programs.exit = program_at(programs.values, found->exit);
+		programs.quick.entry = ftr_values_brief(programs.entry);
+		programs.quick.exit = ftr_values_brief(programs.exit);
+		programs.image = image_values();
+		programs.test = found->test;
+		literals_find(&programs);
 	}
 	return programs;
 }
@@ -104,7 +120,7 @@ struct from {
 	const uintptr_t *slot;
 	uintptr_t stack_high;		/* the stack that slot is on ends there; 0 = not known */
 	uintptr_t base;
-	const struct ftr_values *values;
+	const struct ftr_values *values, *image;	/* image: nullable */
 	uintptr_t at;			/* where the last FOLLOW led */
 	const uint8_t *near;		/* copies of the first bytes there */
 	uint32_t near_bytes;
@@ -112,25 +128,15 @@ struct from {
 	uint64_t count;			/* of the next string's characters; UINT64_MAX: not known */
 };
 
-/* How many bytes at @address are known to be there, if those from @low to @high are. */
-static inline uintptr_t known_in(uintptr_t address, uintptr_t low, uintptr_t high)
-{
-	return address >= low && address < high ? high - address : 0;
-}
-
-/* ... as far as anything is known: of the stack and of the module's constants. */
+/* How many bytes at @address are known to be there. */
 static uintptr_t known_bytes(const struct from *from, uintptr_t address)
 {
-	const struct ftr_values *values = from->values;
-	const struct ftr_values_range *range = ranges_of(values);
-	uintptr_t slot = (uintptr_t)from->slot, base = from->base, known;
-	uint32_t i;
+	uintptr_t known = ftr_values_known_stack(from->slot, from->stack_high, address);
 
-	known = known_in(address, slot, from->stack_high);
 	if (known == 0)
-		known = known_in(address, slot, (slot | (PAGE_BYTES - 1)) + 1);
-	for (i = 0; known == 0 && i < values->range_nr; i++)
-		known = known_in(address, base + range[i].low, base + range[i].high);
+		known = ftr_values_known_constant(from->values, from->base, address);
+	if (known == 0 && from->image != NULL)
+		known = ftr_values_known_constant(from->image, ftr_state.known[0].low, address);
 	return known;
 }
 
@@ -201,7 +207,7 @@ static int32_t process_of(const struct ftr_thread *self)
 /* The kernel copies each of the two pieces, which are of one page, or nothing of it. */
 static uint32_t copy_by_kernel(uint8_t *to, uintptr_t address, uint32_t bytes)
 {
-	uint32_t first = PAGE_BYTES - (uint32_t)(address % PAGE_BYTES);
+	uint32_t first = FTR_VALUES_PAGE_BYTES - (uint32_t)(address % FTR_VALUES_PAGE_BYTES);
 	struct iovec local = { to, bytes };
 	struct iovec remote[2] = {
 		{ (void *)address, first < bytes ? first : bytes },
@@ -459,15 +465,6 @@ static void run_op(struct payload *payload, struct from *from, const struct ftr_
 	}
 }
 
-static uintptr_t stack_end(const struct ftr_thread *self, const uintptr_t *slot)
-{
-	if ((uintptr_t)slot - self->home_low < self->home_high - self->home_low)
-		return self->home_high;
-	if ((uintptr_t)slot - self->signal_low < self->signal_bytes)
-		return self->signal_low + self->signal_bytes;
-	return 0;
-}
-
 uint32_t ftr_values_run(const struct ftr_value_op *program,
 			const struct ftr_values_programs *programs, const struct ftr_call *call,
 			uint8_t *to)
@@ -477,8 +474,8 @@ uint32_t ftr_values_run(const struct ftr_value_op *program,
 	const struct ftr_value_op *op;
 	struct from from = {
 		.regs = call->regs, .slot = call->slot,
-		.stack_high = stack_end(&ftr_self, call->slot),
-		.base = programs->base, .values = programs->values,
+		.stack_high = ftr_values_stack_end(&ftr_self, call->slot),
+		.base = programs->base, .values = programs->values, .image = programs->image,
 		.near_room = near_room, .count = UINT64_MAX,
 	};
 
@@ -491,4 +488,32 @@ uint32_t ftr_values_run(const struct ftr_value_op *program,
 	}
 	pad(&payload, PAYLOAD_ALIGN);
 	return payload.len;
+}
+
+static const struct ftr_values no_values;
+
+/* Of no call that has a program: the stack is known, and nothing else. */
+static struct from from_stack(const struct ftr_thread *self, const uintptr_t *slot)
+{
+	return (struct from){
+		.slot = slot,
+		.stack_high = ftr_values_stack_end(self, slot),
+		.values = &no_values,
+	};
+}
+
+uint32_t ftr_values_text(const struct ftr_thread *self, uint8_t *to, const uintptr_t *slot,
+			 uintptr_t pointer, uint32_t room)
+{
+	const struct from from = from_stack(self, slot);
+
+	return put_text(&from, to, pointer, room, UINT32_MAX);
+}
+
+uint32_t ftr_values_copy(const struct ftr_thread *self, uint8_t *to, const uintptr_t *slot,
+			 uintptr_t pointer, uint32_t bytes)
+{
+	const struct from from = from_stack(self, slot);
+
+	return copy_pointed(&from, to, pointer, bytes, false);
 }

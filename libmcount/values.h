@@ -25,11 +25,20 @@ struct ftr_call {
 	uintptr_t func;			/* the address recorded */
 };
 
+/* What is needed of programs most of the time. */
+struct ftr_values_quick {
+	uint64_t entry, exit;		/* values_brief.h; 0 = they are not */
+	uintptr_t literals, literal_bytes;	/* where most constants of the module are */
+};
+
 /* Inside the published sections of its module, which stay mapped.  NULL = nothing is wanted. */
 struct ftr_values_programs {
 	const struct ftr_value_op *entry, *exit;
 	const struct ftr_values *values; /* the table that they are from */
 	uintptr_t base;			/* of the module */
+	const struct ftr_values *image;	/* (nullable) of the program's image: its constants */
+	struct ftr_values_quick quick;
+	uint64_t test;			/* index of the condition's first, 0 = none */
 };
 
 /* Those of the function recorded as @func, by the sections of its module as they are now. */
@@ -43,5 +52,16 @@ struct ftr_values_programs ftr_values_find(uintptr_t func) __attribute__((visibi
 uint32_t ftr_values_run(const struct ftr_value_op *program,
 			const struct ftr_values_programs *programs, const struct ftr_call *call,
 			uint8_t *to) __attribute__((visibility("hidden")));
+
+/*
+ * The text at @pointer, which is not believed either: up to @room characters of it to @to, where
+ * one more fits, and how many there are.  Asked below the call whose return address is in *@slot.
+ */
+struct ftr_thread;
+uint32_t ftr_values_text(const struct ftr_thread *self, uint8_t *to, const uintptr_t *slot,
+			 uintptr_t pointer, uint32_t room) __attribute__((visibility("hidden")));
+/* As many of the @bytes at @pointer as there are. */
+uint32_t ftr_values_copy(const struct ftr_thread *self, uint8_t *to, const uintptr_t *slot,
+			 uintptr_t pointer, uint32_t bytes) __attribute__((visibility("hidden")));
 
 #endif /* FTR_LIBMCOUNT_VALUES_H */

@@ -23,9 +23,11 @@ tests_lib_guard_SOURCES = tests/lib/guard.c
 tests_lib_guard_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_lib_guard_LDFLAGS =
 tests_lib_guard_LDADD =
-EXTRA_DIST += tests/lib/guard_test.py tests/lib/harness.py
+EXTRA_DIST += tests/lib/guard_test.py tests/lib/harness.py tests/lib/attaching.py
 if HAVE_PYTHON
+if HAVE_RUNTIME
 TESTS += tests/lib/guard_test.py
+endif
 endif
 
 EXTRA_DIST += \
@@ -42,6 +44,7 @@ EXTRA_DIST += \
 	tests/lib/tree.sh \
 	tests/real/balance.py \
 	tests/real/builds.py \
+	tests/real/debian \
 	tests/real/duckdb.mjs \
 	tests/real/fleet \
 	tests/real/lib.sh \
@@ -51,6 +54,17 @@ EXTRA_DIST += \
 	tests/real/surroundings \
 	tests/real/work.lua \
 	tests/real/work.py
+
+# make starts the tests in the order of TESTS: the long ones first, so that none of them is left alone at the
+# end while the other processors idle.  Fuzzing is the longest, a unit test takes no second.
+include tests/fuzz/local.mk
+include tests/e2e/local.mk
+include tests/prog/local.mk
+include tests/roundtrip/local.mk
+include tests/bench/local.mk
+include tests/model/local.mk
+include tests/golden/local.mk
+include tests/lint/local.mk
 
 # One unit-test program a module, linked with what ships.  A program NAME_test is made of NAME_test.c and
 # these libraries unless its lines say otherwise.
@@ -71,11 +85,3 @@ include tests/unit/record.mk
 include tests/unit/view.mk
 include tests/unit/mcount.mk
 include tests/unit/patch.mk
-include tests/e2e/local.mk
-include tests/golden/local.mk
-include tests/roundtrip/local.mk
-include tests/fuzz/local.mk
-include tests/lint/local.mk
-include tests/bench/local.mk
-include tests/model/local.mk
-include tests/prog/local.mk

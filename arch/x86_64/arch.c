@@ -17,6 +17,7 @@
 extern const struct ftr_abi ftr_abis_x86_64[];
 extern const struct ftr_callconv ftr_callconv_x86_64;
 extern const struct ftr_arch_plain ftr_arch_plain_x86_64;
+extern ftr_arch_operand_fn ftr_arch_operand_x86_64;
 
 static uint64_t operand_address(const struct ftr_code *code, size_t at)
 {
@@ -62,6 +63,7 @@ static const struct ftr_arch_patch patch = {
 const struct ftr_arch ftr_arch_x86_64 = {
 	.name	      = "x86_64",
 	.title	      = "64-bit x86",
+	.has_runtime  = true,
 	.elf_machine  = EM_X86_64,
 	.elf_class    = ELFCLASS64,
 	.elf_data     = ELFDATA2LSB,
@@ -72,4 +74,5 @@ const struct ftr_arch ftr_arch_x86_64 = {
 	.callconv     = &ftr_callconv_x86_64,
 	.patch	      = &patch,
 	.plain	      = &ftr_arch_plain_x86_64,
+	.operand      = ftr_arch_operand_x86_64,
 };

@@ -7,6 +7,7 @@
  *	ftr_patch_block + 0	to __fentry__
  *	ftr_patch_block + 16	to mcount
  *	ftr_patch_block + 32	to ftr_plain_entry
+ *	ftr_patch_block + 48	to ftr_site_entry
  */
 #include "arch/x86_64/saved.h"
 
@@ -24,6 +25,8 @@ ftr_patch_block:
 	jmp	*ftr_patch_block + BLOCK_BYTES + 8(%rip)
 	.p2align 4
 	jmp	*ftr_patch_block + BLOCK_BYTES + 16(%rip)
+	.p2align 4
+	jmp	*ftr_patch_block + BLOCK_BYTES + 24(%rip)
 	.org	ftr_patch_block + BLOCK_BYTES
 	.cfi_endproc
 	.size	ftr_patch_block, . - ftr_patch_block

@@ -13,6 +13,10 @@
 #define FTR_ARCH_PATCH_MAX 32		/* bytes of a room */
 #define FTR_ARCH_PATCH_REACH 0x7fff0000	/* from a site to what it calls */
 #define FTR_ARCH_BLOCK_BYTES 4096	/* of the block in patch.S, which is mapped near a module */
+/* Where rooms and heads lead, by name and symbol, in the order of the block's jumps. */
+#define FTR_ARCH_PATCH_TARGETS(TARGET) \
+	TARGET(entry, ftr_fentry) TARGET(prologue, ftr_mcount) TARGET(plain, ftr_plain_entry) \
+	TARGET(site, ftr_site_entry)
 
 #define FTR_ARCH_INSTRUCTION_MAX 15
 #define FTR_ARCH_SLED_NOPS 9		/* of XRay, behind a jump over them */

@@ -15,6 +15,9 @@
 #define FTR_ARCH_HOST_ABIS ftr_abis_x86_64
 #define FTR_ARCH_AUDIT AUDIT_ARCH_X86_64	/* of <linux/audit.h>, as seccomp sees the host */
 
+/* Does the slot that names a call hold its return address while it runs? */
+#define FTR_ARCH_SLOT_STAYS 1
+
 /*
  * A system call as the kernel gives it: no errno, no cancellation point, no vector register
  * touched. Returns the kernel's result, -errno on failure.
@@ -111,6 +114,9 @@ static inline uintptr_t ftr_arch_thread_pointer(void)
 }
 
 #define FTR_ARCH_PAGE_BYTES 4096u
+
+/* Of functions of C that code calls with the stack as it happens to be. */
+#define FTR_ARCH_ALIGNS_STACK __attribute__((force_align_arg_pointer))
 
 /*
  * The processor that this is run on: the kernel keeps it, in the lower 12 bits, as the limit of a

@@ -22,11 +22,34 @@ static inline uint64_t ftr_arch_argument(const struct ftr_regs *regs, unsigned n
 	}
 }
 
+/* Where it stands among the words of struct ftr_regs; -1: nowhere. */
+static inline int ftr_arch_argument_place(unsigned nr)
+{
+	static const uint8_t places[] = {
+		offsetof(struct ftr_regs, rdi) / 8, offsetof(struct ftr_regs, rsi) / 8,
+		offsetof(struct ftr_regs, rdx) / 8, offsetof(struct ftr_regs, rcx) / 8,
+		offsetof(struct ftr_regs, r8) / 8,  offsetof(struct ftr_regs, r9) / 8,
+	};
+
+	return nr < sizeof(places) ? places[nr] : -1;
+}
+
+static inline int ftr_arch_retval_place(unsigned nr)
+{
+	static const uint8_t places[] = {
+		offsetof(struct ftr_regs, rax) / 8, offsetof(struct ftr_regs, rdx) / 8,
+	};
+
+	return nr < sizeof(places) ? places[nr] : -1;
+}
+
 /* Integer register @nr of a return value. */
 static inline uint64_t ftr_arch_retval(const struct ftr_regs *regs, unsigned nr)
 {
 	return nr == 0 ? regs->rax : nr == 1 ? regs->rdx : 0;
 }
+
+#define FTR_ARCH_VECTOR_NR 8u
 
 /* Lower half of vector register @nr, as the program left it. */
 static inline uint64_t ftr_arch_vector(unsigned nr)

@@ -6,6 +6,8 @@ EXTRA_DIST += \
 	tests/bench/fleet.py \
 	tests/bench/measure.c \
 	tests/bench/memcpy.c \
+	tests/bench/probes.c \
+	tests/bench/serve.py \
 	tests/bench/smoke.sh \
 	tests/bench/storm.c \
 	tests/bench/storms.py \
@@ -15,11 +17,15 @@ EXTRA_DIST += \
 	tests/bench/throws.cc \
 	tests/bench/throws.py \
 	tests/bench/tracedat.py \
+	tests/bench/values.c \
+	tests/bench/values_cxx.cc \
 	tests/bench/work.c
 CLEANFILES += bench.json bench-smoke.json
 
 if HAVE_PYTHON
+if HAVE_RUNTIME
 TESTS += tests/bench/smoke.sh
+endif
 endif
 
 bench: all

@@ -52,6 +52,25 @@ int main(void)
 """
 
 
+# Opens and closes a file so often, in calls of functions.
+CALLERS = r"""
+#include <fcntl.h>
+#include <unistd.h>
+#define OWN __attribute__((noinline, noclone))
+static volatile int sink;
+static OWN void inner(void) { close(open("/dev/null", O_RDONLY)); sink++; }
+static OWN void middle(void) { inner(); sink++; }
+static OWN void outer(void) { middle(); sink++; }
+int main(void)
+{
+	for (int i = 0; i < %d; i++)
+		outer();
+	return 0;
+}
+"""
+OPENS = 2000
+
+
 def make_sources(folder):
     functions = "\n".join(f"int f%d_{i}(int a) {{ char b[64]; snprintf(b, 64, \"%%d\", a + {i}); "
                           "return atoi(b) + (int)strlen(b); }" for i in range(60))
@@ -95,6 +114,23 @@ def measure_outside(modes, folder, rounds):
     return best
 
 
+def measure_stacks(folder, rounds):
+    """{mode: us added to a call}"""
+    program = folder + "/callers"
+    subprocess.run(["gcc", "-O2", "-x", "c", "-", "-o", program], input=CALLERS % OPENS, text=True, check=True)
+    ours = [FTR, "record", "--syscalls", "-d", folder + "/data"]
+    modes = {"native": [], "ftr": ours, "ftr --stack": ours + ["--stack"]}
+    if shutil.which("strace"):
+        theirs = ["strace", "-f", "-e", "trace=openat,close", "-o", folder + "/strace"]
+        modes.update({"strace": theirs, "strace -k": theirs + ["-k"]})
+    best = {}
+    for _ in range(rounds):
+        for name, prefix in modes.items():
+            took = cpu_seconds(prefix + [program], folder)
+            best[name] = min(best.get(name, took), took)
+    return {name: (took - best["native"]) / (2 * OPENS) * 1e6 for name, took in best.items()}
+
+
 def show(title, unit, best):
     print(title)
     for name, took in best.items():
@@ -119,6 +155,9 @@ def main():
         outside = measure_outside(modes, folder, rounds)
         for which, title in enumerate(("getppid, not observed", "read of 4096 bytes, not observed")):
             show(title, "ns", {name: took[which] for name, took in outside.items()})
+        print(f"{OPENS} times openat and close")
+        for name, took in measure_stacks(folder, rounds).items():
+            print(f"  {name:26} {took:8.2f} us added to a call")
 
 
 main()

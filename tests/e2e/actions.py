@@ -82,6 +82,9 @@ class ActionsTest(harness.Test):
                 self.assertEqual([(re.search(r"\((\w+)\+", line).group(1), call) for _, line, call in found],
                                  [("main", "bump();"), ("main", "idle();"), ("main", "bump();"), ("main", "idle();"),
                                   ("in_thread", "idle();")])
+                plain = self.ftr("replay", "--no-pager", "--no-callsite", "-d", "made").stdout
+                self.assertNotIn("callsite", plain)
+                self.assertIn("idle();", plain)
 
     def test_live(self):
         done = self.ftr("live", "--no-pager", "--no-sched", "-T", "idle@callsite", "-W", "var:small", "./pg")
@@ -116,6 +119,22 @@ class ActionsTest(harness.Test):
                 self.assertEqual(self.calls(), calls)
                 self.record(program, "-T", ".@recover", "-t", "1h", "-T", "deep@trace")
                 self.assertIn("deep() {", self.shown())
+
+    def test_errno(self):
+        """What library calls set it to, before they end; it stays what it is."""
+        for flags in (["-pg", "-O0"], ["-pg", "-mfentry", "-O2"], ["-finstrument-functions"]):
+            build("errnos.c", "errnos", *flags)
+            done = self.ftr("record", "--no-event", "-d", "made", "-T", "close|open|getppid@read=errno", "./errnos")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            shown = self.ftr("replay", "--no-pager", "-d", "made", "-f", "none", "--no-merge").stdout
+            found = re.findall(r"(close|open|getppid)\(.*?\) \{\s*(?:/\* libc:errno \((.*?)\) \*/)?", shown)
+            self.assertEqual(found,
+                             [("close", "errno=EBADF"), ("close", "errno=EBADF"), ("getppid", ""), ("open", "errno=ENOENT"),
+                              ("getppid", ""), ("close", "errno=EBADF")], shown)
+            if shutil.which("uftrace"):
+                done = self.run_program("uftrace", "replay", "--no-pager", "-d", "made", "-f", "none")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(done.stdout.count("close"), 3)
 
     def test_counters_are_refused(self):
         done = self.ftr("record", "-T", "idle@read=pmu-cycle", "./pg")

@@ -126,19 +126,45 @@ class Doctor(harness.Test):
         text = dict(self.doctor("../prog", status=1, cwd="closed")[1])["tracing"]
         self.assertIn("name one with -d", text)
 
-    def test_process(self):
-        self.compile("prog", "doctor_functions.c", "-pg")
+    def start_waiting(self, *flags):
+        self.compile("prog", "doctor_functions.c", *flags)
         child = self.start_program("./prog", "wait")
         self.assertEqual(child.stdout.readline(), "7\n")
-        modules, obstacles, whole = self.doctor(str(child.pid), status=1)
+        return child
+
+    def test_process(self):
+        child = self.start_waiting("-pg")
+        status = self.ftr("doctor", str(child.pid)).returncode
+        modules, obstacles, whole = self.doctor(str(child.pid), status=status)
+        if status != 0:
+            self.skipTest(dict(obstacles)["tracing"])
         self.assertEqual((modules["prog"]["uses"], whole["pid"]), ("hooks", child.pid))
-        self.assertIn("libc.so.6", modules)
-        self.assertRegex(dict(obstacles)["tracing"], "does not attach: start it anew with ftr record")
+        self.assertEqual(modules["libc.so.6"]["uses"], "outside")
+        self.assertIn(f"ftr record -p {child.pid}\n", self.ftr("doctor", str(child.pid)).stdout)
         self.assertIsNone(child.poll())
         child.kill()
         child.wait()
         os.mkdir(str(child.pid))        # a file of that name is meant
         self.assertIn("is a directory", dict(self.doctor("./" + str(child.pid), status=1)[1])["tracing"])
+
+    def test_what_runs_is_patched_as_what_starts(self):
+        child = self.start_waiting("-fpatchable-function-entry=5")
+        status = self.ftr("doctor", str(child.pid)).returncode
+        running, started = (self.doctor(name, status=status)[0]["prog"] for name in (str(child.pid), "./prog"))
+        self.assertEqual(running["uses"], "prepared")
+        self.assertEqual((running["uses"], running["seen"]), (started["uses"], started["seen"]))
+        self.assertGreater(running["seen"], 0)
+        self.assertGreaterEqual(running["libcalls"], 2)
+        plain = self.start_waiting()
+        modules, obstacles, _ = self.doctor(str(plain.pid), status=status)
+        self.assertEqual(modules["prog"]["uses"], "plain" if self.has_decoder() else "none")
+        self.assertEqual("calls" in dict(obstacles), not self.has_decoder())
+
+    def test_process_as_record_refuses_it(self):
+        child = self.start_waiting("-static")
+        refusal = self.ftr("record", "-d", "d", "-p", str(child.pid)).stderr
+        text = dict(self.doctor(str(child.pid), status=1)[1])["tracing"]
+        self.assertEqual(refusal, f"ftr: {text}\n")
 
     def test_cost(self):
         self.compile("prog", "doctor_functions.c", "-pg")

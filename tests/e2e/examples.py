@@ -20,10 +20,10 @@ STANDS_FOR = (("doctor 1234", "doctor $$"), ("--tid 6134", "--tid $TID"),
               ("curl -s https://example.org/x.fxt", "cat prog.fxt"), ("/tmp/", ""),
               ("seq ${i}00000 ${i}20000", "seq ${i}000 ${i}200"))
 # No example of how ftr runs, or one that needs what only its own test has: a database, another
-# machine, scripts, a terminal.
-NOT_RUN = re.compile(r"^\./quickstart|^\./check|^sudo |ftr load --to=|ftr tui|ftr recv\b| --host=| -S \S+\.(lua|py)\b")
-# Two judge by the clock; a process is told that ftr does not attach to it.
-STATUSES = {"--fail-over": {0, 1}, "check --max ": {0, 1}, "ftr doctor $$": {1}}
+# machine, scripts, a terminal, a process that is not somebody else's.
+NOT_RUN = re.compile(r"^\./quickstart|^\./check|^sudo |ftr load --to=|ftr tui|ftr recv\b|ftr serve\b|ftr top -p| --host=| -S \S+\.(lua|py)\b")
+# Two judge by the clock; a process may not be attached to; one that is controlled is not there.
+STATUSES = {"--fail-over": {0, 1}, "check --max ": {0, 1}, "ftr doctor $$": {0, 1}, "ftr ctl ": {1}}
 
 
 def without_roff(line):
@@ -115,7 +115,7 @@ def add_manual(path):
 
 
 for manual in sorted(glob.glob(os.path.join(SRCDIR, "doc/*.1"))):
-    if not manual.endswith(("/ftr-load.1", "/ftr-recv.1", "/ftr-script.1", "/ftr-tui.1")):
+    if not manual.endswith(("/ftr-load.1", "/ftr-recv.1", "/ftr-script.1", "/ftr-serve.1", "/ftr-tui.1")):
         add_manual(manual)
 
 if __name__ == "__main__":

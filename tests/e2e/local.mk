@@ -1,62 +1,84 @@
 # SPDX-License-Identifier: MIT
-# What a user does with the commands.  The programs that are traced lie in tests/prog.
-e2e_tests = \
-	tests/e2e/actions.py \
+# What a user does with the commands.  The programs that are traced lie in tests/prog.  The longest come first.
+# Of what reads traces, whoever made them.
+reading_tests = \
+	tests/e2e/load.py \
+	tests/e2e/pack.py \
 	tests/e2e/build.py \
 	tests/e2e/completion.py \
-	tests/e2e/doctor.py \
-	tests/e2e/events.py \
-	tests/e2e/examples.py \
-	tests/e2e/filters.py \
-	tests/e2e/flight.py \
 	tests/e2e/foreign_fxt.py \
 	tests/e2e/gates.py \
 	tests/e2e/graph.py \
 	tests/e2e/html.py \
+	tests/e2e/index.py \
 	tests/e2e/interop.py \
+	tests/e2e/merged.py \
+	tests/e2e/module.py \
+	tests/e2e/operand.py \
+	tests/e2e/options.py \
+	tests/e2e/packages.py \
+	tests/e2e/prototypes.py \
+	tests/e2e/rows.py \
+	tests/e2e/streams.py \
+	tests/e2e/swap.py \
+	tests/e2e/tracedat.py \
+	tests/e2e/tracedat_kernel.py \
+	tests/e2e/tracedat_libraries.py \
+	tests/e2e/tui.py
+e2e_tests = $(reading_tests) \
+	tests/e2e/attach.py \
+	tests/e2e/attach_code.py \
+	tests/e2e/actions.py \
+	tests/e2e/control.py \
+	tests/e2e/doctor.py \
+	tests/e2e/events.py \
+	tests/e2e/examples.py \
+	tests/e2e/files.py \
+	tests/e2e/filters.py \
+	tests/e2e/flight.py \
 	tests/e2e/kernel_events.py \
 	tests/e2e/kernel_samples.py \
 	tests/e2e/libcalls.py \
 	tests/e2e/live.py \
-	tests/e2e/merged.py \
-	tests/e2e/load.py \
 	tests/e2e/loading.py \
 	tests/e2e/manners.py \
 	tests/e2e/memory.py \
-	tests/e2e/operand.py \
-	tests/e2e/options.py \
-	tests/e2e/module.py \
 	tests/e2e/overhead.py \
-	tests/e2e/packages.py \
+	tests/e2e/net.py \
 	tests/e2e/patched.py \
 	tests/e2e/plain.py \
 	tests/e2e/processes.py \
 	tests/e2e/profiles.py \
-	tests/e2e/prototypes.py \
 	tests/e2e/record.py \
 	tests/e2e/record_hostile.py \
 	tests/e2e/record_room.py \
 	tests/e2e/remote.py \
-	tests/e2e/rows.py \
-	tests/e2e/streams.py \
+	tests/e2e/samples.py \
 	tests/e2e/scripts.py \
+	tests/e2e/sdt.py \
+	tests/e2e/serve.py \
 	tests/e2e/summary.py \
-	tests/e2e/swap.py \
 	tests/e2e/symbols.py \
 	tests/e2e/sync.py \
 	tests/e2e/syscalls.py \
 	tests/e2e/syscalls_life.py \
 	tests/e2e/syscalls_shown.py \
+	tests/e2e/syscalls_stacks.py \
 	tests/e2e/syscalls_storm.py \
 	tests/e2e/syscalls_unfriendly.py \
-	tests/e2e/tracedat.py \
-	tests/e2e/tracedat_kernel.py \
-	tests/e2e/tracedat_libraries.py \
-	tests/e2e/tui.py \
+	tests/e2e/threads.py \
+	tests/e2e/top.py \
 	tests/e2e/unwinders.py \
-	tests/e2e/values.py
+	tests/e2e/user.py \
+	tests/e2e/values.py \
+	tests/e2e/weights.py
+EXTRA_DIST += tests/e2e/reading_alone.py
 if HAVE_PYTHON
+if HAVE_RUNTIME
 TESTS += $(e2e_tests)
+else
+TESTS += tests/e2e/reading_alone.py
+endif
 endif
 EXTRA_DIST += $(e2e_tests) tests/e2e/recording.py tests/e2e/show_tracedat.c
 # For ./check.

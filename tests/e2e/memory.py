@@ -218,6 +218,10 @@ class MemoryTest(AsNative):
         done = subprocess.run([FTR, "report", "--by=caller", "-d", "d", "-s", "live-bytes,name", "--no-pager"],
                               stdout=subprocess.PIPE, text=True, timeout=TIMEOUT, check=True)
         self.assertRegex(done.stdout, r"Calls +Bytes +Live bytes +Live blocks  Caller\n")
+        for options, wanted in (([], False), (["-D1"], True)):
+            done = subprocess.run([FTR, "report", "--by=caller", "-d", "d", "--no-pager", *options],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=True)
+            self.assertEqual("live blocks may have been given back" in done.stderr, wanted)
         subprocess.run([FTR, "record", "-d", "none", "--force", "true"], timeout=TIMEOUT, check=True)
         done = subprocess.run([FTR, "report", "--by=caller", "-d", "none"], stderr=subprocess.PIPE, text=True,
                               timeout=TIMEOUT, check=False)

@@ -151,6 +151,7 @@ class OptionsTest(harness.Test):
 
     def test_options_of_other_commands(self):
         for command, unused in (("replay", ["--chrome", "-b", "4M"]), ("report", ["--column-view", "-k"]),
+                                ("graph", ["--no-args", "--no-merge"]), ("report", ["--no-args", "--sample-time=1ms"]),
                                 ("graph", ["--flame-graph", "--keep-pid"]), ("info", ["-D", "2", "--sort=self"]),
                                 ("dump", ["--task-newline", "-A", "main@arg1"])):
             plain = self.run_ftr(command, "--no-pager", "trace")
@@ -158,8 +159,20 @@ class OptionsTest(harness.Test):
             self.assertEqual(run.stdout, plain.stdout)
             self.assertEqual(len(re.findall(rf"^ftr: warning: {command}: --\S+ has no effect", run.stderr, re.M)), 2)
         self.assertIn("--no-such", self.run_ftr("replay", "--no-such", "trace", status=2).stderr)
-        self.assertIn("not support", self.run_ftr("replay", "--no-callsite", "trace", status=2).stderr)
+        self.assertIn("not support", self.run_ftr("graph", "--format=html", "trace", status=2).stderr)
         self.assertIn("not support", self.run_ftr("build", "--hide", "main", "trace", status=2).stderr)
+
+    def test_this_machine(self):
+        """As a recording keeps it, without any trace."""
+        shown = self.run_ftr("info", "--system")
+        self.assertEqual(shown.stderr, "")
+        self.assertIn(f"\n# kernel version      : {os.uname().sysname} {os.uname().release}\n", shown.stdout)
+        self.assertIn(f"\n# hostname            : {os.uname().nodename}\n", shown.stdout)
+        recorded = self.run_ftr("info", "trace").stdout
+        for row in re.findall(r"^# ([a-z ]+?) *:", shown.stdout, re.M):
+            self.assertRegex(recorded, rf"(?m)^# {row} *:")
+        for words in (["--task"], ["--symbols"], ["--json"], ["trace"]):
+            self.assertIn("--system shows this machine", self.run_ftr("info", "--system", *words, status=2).stderr)
 
     def test_help_fits_a_terminal(self):
         overview = self.run_ftr("--help").stdout

@@ -132,7 +132,7 @@ class Choice(AsNative):
         self.assertEqual(self.chosen("-P", ".", "-U", "^m"), every - {"main", "middle", "many"})
         self.assertEqual(self.chosen("-U", "leaf", "-P", "^l"), {"leaf"})
         self.assertEqual(self.chosen("-P", ".@prog"), every)
-        self.assertEqual(self.chosen("-P", ".@other", "-P", "leaf@prog"), {"leaf"})
+        self.assertEqual(self.chosen("-U", ".@libc", "-P", "leaf@prog"), {"leaf"})
 
     def test_wrong_patterns_end_it_before_it_begins(self):
         for pattern in ("[", "main@depth=3"):
@@ -140,12 +140,28 @@ class Choice(AsNative):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("--patch: ", done.stderr)
 
-    def test_a_pattern_of_nothing_is_reported(self):
-        done = self.ftr("record", "-d", "d", "-P", "leaf;midle", "-P", "xyz*", "-P", "leaf@other", "./prog")
-        self.assertRegex(done.stderr, r"--patch=midle: no function of \S+prog that can be patched matches; "
-                                      r"did you mean middle\?\n")
-        self.assertRegex(done.stderr, r"--patch=xyz\*: no function of \S+prog that can be patched matches\n")
-        self.assertNotIn("leaf", done.stderr)
+    def test_a_pattern_of_nothing_ends_it_before_it_begins(self):
+        for words, said in ((["-P", "leaf;midle"], r"midle: no function of \S+prog matches midle; did you mean middle\?\n"),
+                            (["-U", "midle"], r"midle: no function of \S+prog matches midle; did you mean middle\?\n"),
+                            (["-P", "xyz*"], r"no function of \S+prog matches xyz"),
+                            (["-P", "printf"], r"libc.so.6, which is not instrumented, has one: name it as FUNC@LIBRARY"),
+                            (["-P", ".", "-P", "leaf@other"], "no library that .* begins with other and has a function"),
+                            (["-P", "no_such@libc"], "no library that .* begins with libc and has a function")):
+            done = self.ftr("record", "-d", "d", *words, "./prog")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, said)
+
+    def test_a_pattern_of_what_is_run(self):
+        """A shell has no such function, but the program that it runs."""
+        for words, said in ((["-P", "^leaf$"], ""), (["-F", "^leaf$"], "of the programs that it runs, one may")):
+            done = self.ftr("record", "-d", "d", "--no-libcall", *words, "sh", "-c", "./prog; true")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(set(self.report("-f", "call")), {"leaf"})
+
+    def test_what_can_not_be_patched_is_reported(self):
+        done = self.ftr("record", "-d", "d", "-P", "leaf", "-P", "^_start$", "./prog")
+        self.assertRegex(done.stderr, r"--patch=\^_start\$: no function of \S+prog that can be patched matches")
 
     def test_what_is_left_is_listed(self):
         done = self.ftr("record", "-v", "-d", "d", "-U", "leaf", "./prog")

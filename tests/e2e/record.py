@@ -124,6 +124,8 @@ class RecordTest(Recording):
 
     def test_options(self):
         self.refused(2, "no function of .* matches x", "-A", "x@arg1", "./victim")
+        self.refused(2, "no function of .* matches x", "-T", "x@color=red", "./victim")     # which readers do
+        self.refused(2, "no function of .* matches x", "-F", "x@if:duration>1ms", "./victim")
         self.refused(2, "no-such", "--no-such", "./victim")
         self.refused(2, "program", )
 

@@ -109,9 +109,9 @@ class AsNative(harness.Test):
         elif "/" not in source:
             source = os.path.join(SRCDIR, "tests/prog", source)
         libraries = [flag for flag in flags if flag.startswith("-l")]
-        done = subprocess.run([*compiler, "-D_GNU_SOURCE", "-O2", "-fno-builtin", *flags, "-o", out, source, "-L.",
-                               "-Wl,-rpath," + self.dir, *libraries, "-ldl", "-lpthread"], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
+        ours = ["-L.", "-Wl,-rpath," + self.dir, *libraries] if libraries else []
+        done = harness.compile_to(out, *compiler, "-D_GNU_SOURCE", "-O2", "-fno-builtin", *flags, source, *ours,
+                                  "-ldl", "-lpthread", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def library(self, name, source, *flags, compiler=CC):

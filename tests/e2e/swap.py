@@ -98,7 +98,7 @@ class Swap(Recording):
         shown = self.replay("x.swap")
         for ident, _ in items:
             name = "SYSTEM" if ident == swap_made.SYSTEM else swap_made.TABLE[ident][0]
-            if not re.match("FUNCTION|SYSCALL|CONTEXT|ERROR", name):
+            if not re.match("FUNCTION|SYSCALL|CONTEXT|ERROR|SAMPLE", name):
                 self.assertIn("swap:" + name, shown)
         self.command("convert", "x.swap", "y.swap")
         written = {}
@@ -124,12 +124,12 @@ class Swap(Recording):
         data = swap_made.stream([(4, sample)] * 3)
         self.write("x.swap", data + b"\xff" * 50 + swap_made.stream([(4, sample)] * 2, sequence=3) + data[:30])
         done = self.command("replay", "--no-pager", "--event-full", "x.swap")
-        self.assertEqual(done.stdout.count(b"swap:SAMPLE"), 5)
+        self.assertEqual(done.stdout.count(b"sample:cpu"), 5)
         self.assertIn(b"not a message, or truncated", done.stderr)
 
     def test_from_a_pipe(self):
         sample = struct.pack("<IQII", 70, 0x1000, 70, 0)
-        self.assertIn("swap:SAMPLE (pid=70 pc=0x1000 tid=70 cpu=0)", self.replay("-", swap_made.stream([(4, sample)])))
+        self.assertIn("sample:cpu (0x1000)", self.replay("-", swap_made.stream([(4, sample)])))
 
     def test_a_side_file_of_another_stream_is_not_believed(self):
         self.converted("threads")

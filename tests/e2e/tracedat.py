@@ -418,6 +418,19 @@ class Written(TraceDat):
         self.assertIn("main() {", self.calls("d"))
         self.assertEqual(self.calls("x.dat"), self.calls("d"))
 
+    def test_programs_calls_are_none_of_the_kernels(self):
+        """Nothing needs --kernel-full, whatever the file becomes."""
+        self.write("d", "x.dat", "not in the output")
+        for way in (["x.dat", "y.fxt"], ["--to=uftrace", "x.dat", "y"], ["y.fxt", "z.dat"], ["z.dat", "z.fxt"]):
+            self.assertEqual(self.ftr("convert", *way).returncode, 0)
+            self.assertEqual(self.calls(way[-1]), self.calls("d"), way)
+        with open("x.dat", "rb") as file:
+            data = file.read()
+        self.assertEqual(data.count(b"\nftr ") + data.count(b"\0ftr "), 1)
+        self.save(re.sub(rb"(?<=[\n\0])ftr ", b"who ", data), "other.dat")     # may be where a kernel is
+        self.assertEqual(self.ftr("convert", "other.dat", "other.fxt").returncode, 0)
+        self.assertNotIn("main", self.calls("other.fxt"))
+
     def test_again_it_is_the_same_file(self):
         self.write("d", "x.dat", "not in the output")
         self.write("x.dat", "y.dat")

@@ -376,6 +376,20 @@ class TuiTest(harness.Test):
             self.begin(DEMO, env={"TERM": "dumb"})
             self.expect_screen(lambda screen: "cannot move the cursor" in screen.text(), "a refusal")
 
+    def test_library(self):
+        """Only tui loads ncurses, and says what it misses."""
+        if not self.is_built_in:
+            self.skipTest("built without ncurses")
+        os.mkdir("libraries")
+        for major in range(5, 8):
+            with open(f"libraries/libncursesw.so.{major}", "w", encoding="ascii") as file:
+                file.write("no library")
+        missing = {"LD_LIBRARY_PATH": os.path.realpath("libraries")}
+        report = self.ftr("report", "--no-pager", DEMO, env={**os.environ, **missing})
+        self.assertEqual((report.returncode, report.stderr), (0, ""))
+        self.begin(DEMO, env=missing)
+        self.expect_screen(lambda screen: "tui needs libncursesw.so." in screen.text(), "what is missing")
+
     def test_pipe(self):
         os.mkfifo("pipe")
         for name in ("pipe", "-"):

@@ -91,6 +91,9 @@ CONTAINERS_SEEN = [
     "more([17]{" + "5, " * 16 + "...}, 0, [1]{ADDRESS})", "sizes(&[1]{...}, &[2]{...}, &[3]{...}, &[0]{})",
     'optionals(&5, {.x = 1, .y = 2.000000}, nullopt, &"text")',
     "pointers(&&{.x = 7, .y = 8.500000}, &{.x = 1, .y = 1.500000}, 0, {1, 2, 3}, {.first = 1, .second = 'c'})",
+    'variants(&3, &2.500000, &"text", &{.x = 1, .y = 0.500000})',
+    'variants(&{...}, &-1, &"longer than the small ones", &{.x = 2, .y = 0.250000})',
+    "tuples(&{1, 'x', 2.500000}, {7, \"in\", {.x = 3, .y = 1.500000}}, &{{4, true}, &2}, &valueless, &{...})",
     'given({.name = "named", .p = &{.x = 4, .y = 0.500000}}, true) = [3]{7, 7, 7}',
     'given({.name = NULL, .p = 0x10}, false) = [0]{}']
 
@@ -344,7 +347,7 @@ class Shapes(Values):
         self.assertEqual(calls("data", ("use",)), [CXX_SHAPES_SEEN])
 
     def test_containers(self):
-        names = ("vectors", "more", "sizes", "optionals", "pointers", "given")
+        names = ("vectors", "more", "sizes", "optionals", "pointers", "variants", "tuples", "given")
         for compiler in ("g++", "clang++"):
             if shutil.which(compiler) is None:
                 continue
@@ -501,6 +504,24 @@ class Sums(Values):
         self.assertEqual(text.count("take"), 14, text)
         self.assertLess(float(longest), float(total))
         self.assertLess(float(total), 2 * float(longest))
+
+    def test_ranges(self):
+        """report -f VALUE-min,VALUE-avg,VALUE-max: what is compared with are the calls as replay shows them."""
+        harness.build("values_ranges.c", "ranges", "-g", "-O1", "-pg")
+        self.record("ranges", "-a", "--value-depth=1")
+        fields = "call,arg1-min,arg1-avg,arg1-max,fparg1-avg,retval-max,arg2->size-min,arg2->size-avg"
+        rows = {row[-1].split()[-1]: " ".join(row).split()[:-1] for row in self.rows("-f", fields, "-s", "func")}
+        self.assertEqual(rows, {"main": ["1", "-", "-", "-", "-", "0", "-", "-"],
+                                "other": ["1", "-", "-", "-", "-", "65", "-", "-"],
+                                "work": ["7", "-2", "1", "4", "0.250", "160", "-20", "10"]})
+        by_value = [row[-1].split()[-1] for row in self.rows("-f", "arg1-max", "-s", "retval-max,func")]
+        self.assertEqual(by_value, ["work", "other", "main"])
+        shown = self.run_program(FTR, "report", "-d", "data", "--no-pager", "-f", "arg1-min", "-D", "1").stdout
+        self.assertEqual(shown, "")
+        for words, message in ((["-f", "self,arg1-min"], "beside those of values"), (["-f", "arg1-min", "--task"], "--task"),
+                               (["-f", "arg1-mean"], "unknown field"), (["-f", "arg1->-min"], "unknown field")):
+            done = self.run_program(FTR, "report", "-d", "data", "--no-pager", *words)
+            self.expect(done.returncode in (1, 2) and message in done.stderr, f"{words}: {done.stderr}")
 
     def test_refused(self):
         harness.build("values_sums.c", "sums", "-g", "-O1", "-pg")

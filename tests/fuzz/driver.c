@@ -4,7 +4,7 @@
  * are, each file missing, cut at every few bytes, with changed bytes, words of the format's
  * dictionary (tests/fuzz/NAME.dict) in wrong places, and lines left out.
  *
- *	replay				the test: every format of the table
+ *	replay				the test: every format of the table, a process a seed
  *	replay --format NAME [SEED...]	one format, with its corpus or with other seeds
  *	replay --input NAME FILE...	inputs as a fuzzer wrote them, unchanged
  *	replay --pack NAME DIR		the corpus of a directory format as seeds for libFuzzer
@@ -323,10 +323,11 @@ static void run_init(struct run *run, const struct ftr_format *format)
 	fuzz_limit_memory();
 }
 
-static int run_fini(struct run *run)
+static int run_fini(struct run *run, const char *seed)
 {
-	printf("%s: %lu inputs of %lu seeds, %zu words\n", run->format->name, run->inputs,
-	       run->seeds, run->words.nr);
+	printf("%s%s%s: %lu inputs of %lu seeds, %zu words\n", run->format->name,
+	       seed != NULL ? "/" : "", seed != NULL ? seed : "", run->inputs, run->seeds,
+	       run->words.nr);
 	ftr_strbuf_fini(&run->packed);
 	ftr_vec_fini(&run->words);
 	return run->inputs == 0;
@@ -342,7 +343,7 @@ static int replay_format(const struct ftr_format *format, char **seeds)
 		       format->name, format->name);
 	for (; *seeds != NULL; seeds++)
 		use_path(&run, *seeds, each_replayed, NULL);
-	return run_fini(&run);
+	return run_fini(&run, NULL);
 }
 
 static int replay_inputs(const struct ftr_format *format, char **paths)
@@ -379,19 +380,57 @@ static int pack_corpus(const struct ftr_format *format, char **dirs)
 		return 2;
 	run_init(&run, format);
 	each_of_corpus(&run, each_packed, *dirs);
-	return run_fini(&run);
+	return run_fini(&run, NULL);
 }
 
-/* A process each, so that one that aborts leaves the others. */
+struct of_seed {
+	const struct ftr_format *format;
+	const char *path;
+};
+
+static int replay_seed(const void *arg)
+{
+	const struct of_seed *of = arg;
+	struct run run;
+
+	run_init(&run, of->format);
+	use_path(&run, of->path, each_replayed, NULL);
+	return run_fini(&run, basename(of->path));
+}
+
+static void each_started(struct run *run, const struct seed *seed, const char *path, void *arg)
+{
+	struct of_seed of = { run->format, path };
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s/%s", run->format->name, basename(path));
+	fuzz_start(name, replay_seed, &of);
+	run->seeds++;
+}
+
+/* A format without seeds is a test that fails. */
+static int report_none(const void *arg)
+{
+	const char *name = arg;
+
+	printf("%s: no tests/fuzz/corpus/%s: put a few small traces there\n", name, name);
+	return 1;
+}
+
+/* A process for each seed of each format. */
 static int replay_table(void)
 {
 	const struct ftr_format *format;
-	char *none = NULL;
 	size_t pos = 0;
 
 	while ((format = ftr_format_next(&pos)) != NULL) {
-		if (ftr_format_is_read(format) && fork() == 0)
-			exit(replay_format(format, &none));
+		struct run run = { .format = format };
+
+		if (!ftr_format_is_read(format))
+			continue;
+		each_of_corpus(&run, each_started, NULL);
+		if (run.seeds == 0)
+			fuzz_start(format->name, report_none, format->name);
 	}
 	return fuzz_wait();
 }

@@ -25,7 +25,14 @@ void fuzz_extra_uftrace(const uint8_t *data, size_t size);
 /* @data is the input from here on: what fails is its fault. */
 void fuzz_keep(const uint8_t *data, size_t size);
 
-/* Wait for the processes that were forked, each a test, and print their counts: the exit status. */
+/*
+ * Have a process of its own run(@arg), so that one that aborts leaves the others: a test, which a
+ * failure calls @name and which passes with exit status 0.  There are at most as many at once as
+ * processors; waits for one that ends.
+ */
+void fuzz_start(const char *name, int (*run)(const void *arg), const void *arg);
+
+/* Wait for all of them and print their counts: the exit status. */
 int fuzz_wait(void);
 
 /* Report, and keep the input in the file that FUZZ_KEEP names. */

@@ -9,7 +9,9 @@
 
 #include "utils/analysis/graph.h"
 #include "utils/analysis/graph_task.h"
+#include "utils/analysis/weights.h"
 #include "utils/base/ostream.h"
+#include "utils/trace/trace.h"
 #include "utils/view/graph.h"
 #include "utils/view/graph_task.h"
 
@@ -22,12 +24,21 @@ void graphs_begin(struct graphs *graphs, const struct ftr_trace *trace)
 	check(graphs->calls != NULL && graphs->tasks != NULL);
 	check(graphs->calls->ops->begin(graphs->calls, trace) == 0);
 	check(graphs->tasks->ops->begin(graphs->tasks, trace) == 0);
+	for (int by = FTR_WEIGHT_TIME + 1; by < FTR_WEIGHTS; by++) {
+		graphs->weights[by] = ftr_weights_new((enum ftr_weight_by)by, 0, &err);
+		check(graphs->weights[by] != NULL);
+		check(graphs->weights[by]->ops->begin(graphs->weights[by], trace) ==
+		      (by == FTR_WEIGHT_LEAK && trace->is_narrowed ? -EINVAL : 0));
+	}
 }
 
 void graphs_batch(struct graphs *graphs, const struct ftr_event *evs, size_t nr)
 {
 	check(graphs->calls->ops->batch(graphs->calls, evs, nr) == 0);
 	check(graphs->tasks->ops->batch(graphs->tasks, evs, nr) == 0);
+	for (int by = FTR_WEIGHT_TIME + 1; by < FTR_WEIGHTS; by++)
+		for (size_t i = 0; i < nr; i++)
+			check(graphs->weights[by]->ops->event(graphs->weights[by], &evs[i]) == 0);
 }
 
 /* Every node is below one root, and found once by following first children and siblings. */
@@ -85,8 +96,31 @@ static void print(const struct graphs *graphs)
 	ftr_ostream_close(&out, &err);
 }
 
+/* Nothing weighs more than the roots, and nothing is lost on the way up to them. */
+static void check_weights(struct ftr_sink *sink)
+{
+	struct ftr_err err = { 0 };
+	const struct ftr_graph *graph = ftr_weights_graph(sink);
+	uint64_t total = 0, of_roots = 0;
+	int ret;
+
+	sink->err = &err;
+	ret = sink->ops->end(sink);
+	check(ret == 0 || ret == -ENODATA);
+	for (size_t i = 0; ret == 0 && i < graph->nodes.nr; i++)
+		total += graph->nodes.v[i].self_ns;
+	for (size_t i = 0; ret == 0 && i < graph->roots.nr; i++)
+		of_roots += graph->nodes.v[graph->roots.v[i].node].total_ns;
+	check(total == of_roots);
+	if (ret == 0)
+		check_tree(graph);
+	ftr_sink_free(sink);
+}
+
 void graphs_end(struct graphs *graphs)
 {
+	for (int by = FTR_WEIGHT_TIME + 1; by < FTR_WEIGHTS; by++)
+		check_weights(graphs->weights[by]);
 	check(graphs->calls->ops->end(graphs->calls) == 0);
 	check(graphs->tasks->ops->end(graphs->tasks) == 0);
 	check_tree(ftr_graph_get(graphs->calls));

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "utils/analysis/weight.h"
+
 struct ftr_event;
 struct ftr_sink;
 struct ftr_trace;
@@ -12,6 +14,7 @@ struct ftr_trace;
 struct graphs {
 	struct ftr_sink *calls;
 	struct ftr_sink *tasks;
+	struct ftr_sink *weights[FTR_WEIGHTS];	/* by what; NULL: of times */
 };
 
 void graphs_begin(struct graphs *graphs, const struct ftr_trace *trace);

@@ -7,6 +7,8 @@ fuzz_sources = \
 	tests/fuzz/graphs.c \
 	tests/fuzz/graphs.h \
 	tests/fuzz/outcome.c \
+	tests/fuzz/packed.c \
+	tests/fuzz/packed.h \
 	tests/fuzz/runs.c \
 	tests/fuzz/runs.h \
 	tests/fuzz/target.c \
@@ -14,7 +16,10 @@ fuzz_sources = \
 check_PROGRAMS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = $(fuzz_sources) tests/fuzz/driver.c
 tests_fuzz_replay_LDADD = $(FTR_LIBS)
+# Where ftr records: emulated, on another machine's behalf, it takes ten minutes and finds nothing else.
+if HAVE_RUNTIME
 TESTS += tests/fuzz/replay
+endif
 
 check_PROGRAMS += tests/fuzz/values
 tests_fuzz_values_SOURCES = tests/fuzz/fuzz.h tests/fuzz/outcome.c tests/fuzz/values.c
@@ -29,9 +34,11 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/debuginfo \
 	tests/fuzz/corpus/etrace \
 	tests/fuzz/corpus/fxt \
+	tests/fuzz/corpus/operands \
 	tests/fuzz/corpus/payloads \
 	tests/fuzz/corpus/rules \
 	tests/fuzz/corpus/shapes \
+	tests/fuzz/corpus/sites \
 	tests/fuzz/corpus/swap \
 	tests/fuzz/corpus/trace.dat \
 	tests/fuzz/corpus/uftrace \

@@ -359,7 +359,7 @@ void fuzz_one(const struct ftr_format *format, const uint8_t *data, size_t size)
 		return;
 	pump(trace, &ways[size % (sizeof(ways) / sizeof(ways[0]))]);
 	ftr_trace_free(trace);
-	if (format->kind == FTR_FORMAT_FILE && !format->needs_file)
+	if (format->kind == FTR_FORMAT_FILE && (!format->needs_file || format->may_grow))
 		check_growing(format, data, size);
 	if (format->kind == FTR_FORMAT_FILE && format->write != NULL)
 		check_round_trip(format, data, size);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Of data directories alone: runs make the same sums as events, however they are cut. */
+/*
+ * Of data directories alone: runs make the same sums as events, however they are cut, and so do
+ * packed files.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/packed.h"
 #include "tests/fuzz/runs.h"
 #include "utils/base/bytes.h"
 #include "utils/base/strbuf.h"
@@ -10,6 +14,8 @@
 #include "utils/format/uftrace/summary.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/trace/trace.h"
+
+#define PACKED_OF 8	/* inputs one is packed, too, which takes as long as all else */
 
 static void sums(const uint8_t *data, size_t size, const struct runs_way *way, bool is_tree,
 		 struct ftr_strbuf *text)
@@ -49,6 +55,16 @@ static void check_block(const uint8_t *data, size_t size)
 	check(pos == 8 + len && cursor.p <= cursor.end);
 }
 
+/* Any change of an input changes it. */
+static uint32_t sum_of(const uint8_t *data, size_t size)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < size; i++)
+		sum = sum * 31 + data[i];
+	return sum / 256;
+}
+
 /* One of the ways for each input: there are many of the same size. */
 void fuzz_extra_uftrace(const uint8_t *data, size_t size)
 {
@@ -57,12 +73,20 @@ void fuzz_extra_uftrace(const uint8_t *data, size_t size)
 	uint32_t random = size == 0 ? 0 : data[size / 2] + (uint32_t)size;
 	const struct runs_way *way = &ways[random % (sizeof(ways) / sizeof(ways[0]))];
 	bool is_tree = random / 4 % 2 != 0;
-	struct ftr_strbuf expected, got;
+	struct ftr_strbuf expected, got, packed;
 
 	check_block(data, size);
 	sums(data, size, &events, is_tree, &expected);
 	sums(data, size, way, is_tree, &got);
 	check(strcmp(ftr_strbuf_str(&expected), ftr_strbuf_str(&got)) == 0);
-	ftr_strbuf_fini(&expected);
 	ftr_strbuf_fini(&got);
+	ftr_strbuf_init(&packed);
+	if (sum_of(data, size) % PACKED_OF == 0 && fuzz_packed(data, size, random, &packed)) {
+		sums((const uint8_t *)packed.s, packed.len, random % 2 == 0 ? &events : way,
+		     is_tree, &got);
+		check(strcmp(ftr_strbuf_str(&expected), ftr_strbuf_str(&got)) == 0);
+		ftr_strbuf_fini(&got);
+	}
+	ftr_strbuf_fini(&packed);
+	ftr_strbuf_fini(&expected);
 }

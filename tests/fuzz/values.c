@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What describes values, and values, bent and cut: the words of specs, payloads that are not as
- * their specs say, the words of shapes, and the debug info of ELF files.  The seeds are in
- * corpus/NAME; FUZZ_TIMES=N makes N times as many changes.
+ * their specs say, the words of shapes, the debug info of ELF files, the operands of events that
+ * they declare, and where these stand.  The seeds are in corpus/NAME; FUZZ_TIMES=N makes N times as
+ * many changes.
  */
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,9 +14,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/istream.h"
 #include "utils/format/uftrace/spec.h"
+#include "utils/object/stapsdt.h"
+#include "utils/patch/operands.h"
+#include "utils/patch/sites.h"
 #include "utils/proto/record.h"
 #include "utils/record/choice.h"
 #include "utils/record/value.h"
@@ -214,6 +220,71 @@ static void one_debuginfo(const uint8_t *data, size_t size)
 	close(fd);
 }
 
+/* Each is understood, or said not to be. */
+static void one_operands(const uint8_t *data, size_t size)
+{
+	char *text = strndup((const char *)data, size);
+	struct ftr_operands operands;
+	struct ftr_symtab none;
+
+	check(text != NULL);
+	ftr_symtab_init(&none);
+	ftr_operands_read(&operands, text, ftr_arch_find(EM_X86_64, ELFCLASS64)->operand, &none);
+	check(operands.nr <= FTR_SDT_ARGS_MAX);
+	for (unsigned i = 0; i < operands.nr; i++)
+		check(operands.v[i].where <= FTR_SDT_OWN && operands.v[i].type < FTR_SDT_TYPES &&
+		      (operands.v[i].where == FTR_SDT_NOWHERE) == (operands.v[i].type == 0) &&
+		      !operands.is_address[i]);
+	ftr_symtab_fini(&none);
+	free(text);
+}
+
+/* What is written lies in the code, and what is moved, and its fields, in the body. */
+static void check_body(const struct ftr_sites *sites)
+{
+	const struct ftr_patch_body *body = &sites->body;
+
+	for (size_t i = 0; i < body->writes.nr; i++) {
+		const struct ftr_plain_write *write = &body->writes.v[i];
+
+		check(write->offset + write->bytes <= sites->functions.high - body->base &&
+		      write->bytes <= sizeof(write->original) &&
+		      (write->kind == FTR_PLAIN_STEP || write->target < body->code.nr));
+	}
+	for (size_t i = 0; i < body->fixes.nr; i++)
+		check((body->fixes.v[i] >> FTR_PLAIN_FIX_BITS) + sizeof(uint32_t) <=
+		      body->code.nr);
+}
+
+static void one_sites(const uint8_t *data, size_t size)
+{
+	struct ftr_sdt_notes notes = { .v = { .nr = 0 } };
+	struct ftr_sites sites = { .has_entries = size % 2 };
+	struct ftr_elf_file file;
+	struct ftr_symtab symbols;
+	char path[64];
+	int fd = file_of(data, size, path);
+
+	ftr_symtab_init(&symbols);
+	ftr_symtab_load_elf(&symbols, path, NULL);
+	sites.symbols = &symbols;
+	if (ftr_elf_file_open(&file, path, NULL) == 0) {
+		check(ftr_sdt_notes_load(&notes, &file) == 0);
+		for (size_t i = 0; i < notes.v.nr; i++) {
+			struct ftr_site site = { .note = &notes.v.v[i], .id = 1 };
+
+			check(ftr_vec_push(&sites.v, site) == 0);
+		}
+		check(ftr_sites_plan(&sites, &file) == 0);
+		check_body(&sites);
+	}
+	ftr_sites_fini(&sites);
+	ftr_sdt_notes_fini(&notes);
+	ftr_symtab_fini(&symbols);
+	ftr_elf_file_close(&file);
+	close(fd);
+}
+
 static const struct target {
 	const char *name;
 	void (*one)(const uint8_t *data, size_t size);
@@ -223,6 +294,8 @@ static const struct target {
 	{ "payloads", one_payload, true, 3000 },
 	{ "shapes", one_shape, true, 3000 },
 	{ "debuginfo", one_debuginfo, false, 3000 },
+	{ "operands", one_operands, true, 3000 },
+	{ "sites", one_sites, false, 3000 },
 };
 
 /* A run of one target. */
@@ -340,8 +413,9 @@ static void run_file(struct run *run, int dir, const char *name)
 	ftr_istream_close(&in);
 }
 
-static int run_target(const struct target *target)
+static int run_target(const void *arg)
 {
+	const struct target *target = arg;
 	const char *times = getenv("FUZZ_TIMES"), *srcdir = getenv("srcdir");
 	struct run run = { target, 1, times != NULL ? (unsigned)atoi(times) : 1, 0 };
 	const struct dirent *entry;
@@ -377,7 +451,6 @@ static int run_input(const struct target *target, const char *path)
 	return 0;
 }
 
-/* A process each, so that one that aborts leaves the others. */
 int main(int argc, char **argv)
 {
 	size_t nr = sizeof(targets) / sizeof(targets[0]), i;
@@ -386,10 +459,7 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], targets[i].name) == 0)
 			return run_input(&targets[i], argv[2]);
 	}
-	fflush(NULL);
-	for (i = 0; i < nr; i++) {
-		if (fork() == 0)
-			exit(run_target(&targets[i]));
-	}
+	for (i = 0; i < nr; i++)
+		fuzz_start(targets[i].name, run_target, &targets[i]);
 	return fuzz_wait();
 }

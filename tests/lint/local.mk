@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 LINTS = \
+	tests/lint/debian.py \
 	tests/lint/distributed.py \
 	tests/lint/headers.py \
 	tests/lint/layers.py \
@@ -15,7 +16,9 @@ EXTRA_DIST += $(LINTS) \
 	tests/lint/sizes.py \
 	tests/lint/tree.py
 if HAVE_PYTHON
+if HAVE_RUNTIME
 TESTS += $(LINTS)
+endif
 endif
 
 # How long functions and files are.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += tests/prog/demo.c tests/prog/generator.h
-# Traced programs: each is a test, run in every way it can be instrumented.
+# Traced programs: each is a test, run in every way it can be instrumented.  The longest comes first.
 C_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
 CC_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
 traced_programs = \
+	tests/prog/creators.c \
 	tests/prog/abi.c \
 	tests/prog/abort.c \
 	tests/prog/args.c \
@@ -12,7 +13,6 @@ traced_programs = \
 	tests/prog/cleanups.cc \
 	tests/prog/coroutine_storm.cc \
 	tests/prog/coroutines.c \
-	tests/prog/creators.c \
 	tests/prog/crowd.c \
 	tests/prog/deep_throw.cc \
 	tests/prog/denied.c \
@@ -38,6 +38,7 @@ traced_programs = \
 	tests/prog/libcalls.c \
 	tests/prog/limits.c \
 	tests/prog/locked.c \
+	tests/prog/long_story.c \
 	tests/prog/longjmp.c \
 	tests/prog/many_threads.c \
 	tests/prog/max_stack.c \
@@ -50,6 +51,7 @@ traced_programs = \
 	tests/prog/recursion.c \
 	tests/prog/registers.c \
 	tests/prog/sanitized.c \
+	tests/prog/sdt_sites.c \
 	tests/prog/scheduling.c \
 	tests/prog/signals.c \
 	tests/prog/small_stacks.c \
@@ -66,17 +68,28 @@ traced_programs = \
 	tests/prog/untraced.c \
 	tests/prog/vectors.c \
 	tests/prog/vfork.c
+if HAVE_RUNTIME
 TESTS += $(traced_programs)
+endif
 EXTRA_DIST += $(traced_programs) tests/prog/run
 
 # What the end-to-end tests build and trace; not tests by themselves.
 EXTRA_DIST += \
 	tests/prog/actions.c \
+	tests/prog/conditions.c \
+	tests/prog/attach_code.c \
+	tests/prog/attach_fault.c \
+	tests/prog/attach_library.c \
+	tests/prog/attach_throw.cc \
+	tests/prog/attached.c \
+	tests/prog/controlled.c \
 	tests/prog/deny_events.c \
 	tests/prog/doctor_functions.c \
+	tests/prog/errnos.c \
 	tests/prog/examples.c \
 	tests/prog/fake_tracee.c \
 	tests/prog/fibers.cc \
+	tests/prog/file_calls.c \
 	tests/prog/filters.c \
 	tests/prog/flight.c \
 	tests/prog/graph_images.c \
@@ -103,11 +116,13 @@ EXTRA_DIST += \
 	tests/prog/memory_plugin.cc \
 	tests/prog/memory_storm.c \
 	tests/prog/memory_totals.c \
+	tests/prog/net_calls.c \
 	tests/prog/observed_32bit.c \
 	tests/prog/observed_all.c \
 	tests/prog/observed_deaths.c \
 	tests/prog/observed_execthread.c \
 	tests/prog/observed_functions.c \
+	tests/prog/observed_stacks.c \
 	tests/prog/observed_instrumented.c \
 	tests/prog/observed_names.c \
 	tests/prog/observed_openers.c \
@@ -130,8 +145,12 @@ EXTRA_DIST += \
 	tests/prog/switches.c \
 	tests/prog/sums_forever.c \
 	tests/prog/sync_storm.cc \
+	tests/prog/samples.c \
+	tests/prog/steps.c \
 	tests/prog/sync_waits.c \
+	tests/prog/thread_calls.c \
 	tests/prog/throw_storm.cc \
+	tests/prog/top_busy.c \
 	tests/prog/unfriendly_daemon.c \
 	tests/prog/unfriendly_descriptors.c \
 	tests/prog/unfriendly_hidden.c \
@@ -144,6 +163,7 @@ EXTRA_DIST += \
 	tests/prog/unfriendly_traps.c \
 	tests/prog/unwinders_host.c \
 	tests/prog/unwound.c \
+	tests/prog/user_marks.c \
 	tests/prog/values.c \
 	tests/prog/values_containers.cc \
 	tests/prog/values_cxx_shapes.cc \
@@ -151,8 +171,10 @@ EXTRA_DIST += \
 	tests/prog/values_library.c \
 	tests/prog/values_paths.cc \
 	tests/prog/values_shapes.c \
+	tests/prog/values_ranges.c \
 	tests/prog/values_strings.cc \
 	tests/prog/values_sums.c \
 	tests/prog/values_views.cc \
 	tests/prog/values_wild.c \
-	tests/prog/victim.c
+	tests/prog/victim.c \
+	tests/prog/weights.c

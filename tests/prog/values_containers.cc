@@ -8,8 +8,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 struct P {
@@ -64,6 +66,30 @@ KEEP void pointers(const std::unique_ptr<P> &u, std::shared_ptr<P> s, std::uniqu
 	SEEN(b);
 }
 
+using Any = std::variant<int, double, std::string, P, std::monostate>;
+struct bomb {
+	bomb() = default;
+	bomb(const bomb &) { throw 1; }
+};
+KEEP void variants(const Any &a, const Any &b, const Any &c, const Any &d)
+{
+	SEEN(a);
+	SEEN(b);
+	SEEN(c);
+	SEEN(d);
+}
+
+KEEP void tuples(const std::tuple<int, char, double> &t, std::tuple<long, std::string, P> u,
+		 const std::tuple<std::tuple<short, bool>, int *> &n,
+		 const std::variant<int, bomb> &broken, const std::tuple<> &none)
+{
+	SEEN(t);
+	SEEN(u);
+	SEEN(n);
+	SEEN(broken);
+	SEEN(none);
+}
+
 KEEP std::vector<int> given(by_value v, bool yes)
 {
 	SEEN(v);
@@ -84,6 +110,15 @@ int main()
 	optionals(5, P{ 1, 2.0 }, {}, "text");
 	pointers(std::make_unique<P>(P{ 7, 8.5 }), std::make_shared<P>(P{ 1, 1.5 }), nullptr,
 		 { 1, 2, 3 }, { 1, 'c' });
+	variants(3, 2.5, "text", P{ 1, 0.5 });
+	variants(std::monostate(), -1, "longer than the small ones", P{ 2, 0.25 });
+	std::variant<int, bomb> broken = 1;
+	try {
+		const bomb one;
+		broken = one;
+	} catch (int) {
+	}
+	tuples({ 1, 'x', 2.5 }, { 7, "in", { 3, 1.5 } }, { { 4, true }, &v[1] }, broken, {});
 	P p{ 4, 0.5 };
 	given({ "named", &p }, true);
 	given({ nullptr, (P *)16 }, false);

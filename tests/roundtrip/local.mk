@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 # What is written can be read again; the checker of FXT files is written from the specification alone.
-TESTS += \
+if HAVE_RUNTIME
+roundtrip_runtime_tests = \
 	tests/roundtrip/convert.sh \
-	tests/roundtrip/fxt_files.sh \
 	tests/roundtrip/fxt_threads.py \
-	tests/roundtrip/kernel.sh \
-	tests/roundtrip/perfetto_rules.py \
 	tests/roundtrip/syscalls.sh
+endif
+roundtrip_tests = $(roundtrip_runtime_tests) \
+	tests/roundtrip/fxt_files.sh \
+	tests/roundtrip/kernel.sh \
+	tests/roundtrip/perfetto_rules.py
+TESTS += $(roundtrip_tests)
 EXTRA_DIST += \
 	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_check.py \

@@ -87,6 +87,31 @@ static void strings_are_copied(void **state)
 	ftr_arena_fini(&arena);
 }
 
+static void is_zero_again_when_cleared(void **state)
+{
+	struct ftr_arena arena;
+	char *first, *again;
+
+	ftr_arena_init(&arena);
+	ftr_arena_clear(&arena);	/* nothing in it */
+	for (int round = 0; round < 3; round++) {
+		first = ftr_arena_alloc(&arena, 100);
+		memset(first, 'x', 100);
+		for (size_t i = 0; i < 100; i++)
+			memset(ftr_arena_alloc(&arena, 3000), 'y', 3000);
+		ftr_arena_clear(&arena);
+		again = ftr_arena_alloc(&arena, 10000);
+		for (size_t i = 0; i < 10000; i++)
+			assert_int_equal(again[i], 0);
+		ftr_arena_clear(&arena);
+		again = ftr_arena_alloc(&arena, 1);
+		ftr_arena_clear(&arena);
+		assert_ptr_equal(ftr_arena_alloc(&arena, 1), again);	/* kept for what comes */
+		ftr_arena_clear(&arena);
+	}
+	ftr_arena_fini(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +120,7 @@ int main(void)
 		cmocka_unit_test(first_request_may_be_large),
 		cmocka_unit_test(absurd_requests_fail),
 		cmocka_unit_test(strings_are_copied),
+		cmocka_unit_test(is_zero_again_when_cleared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,11 +129,11 @@ static void test_writes(void **state)
 
 	assert_int_equal(ftr_entries_plan(&entries, &self->file, &self->symbols, all_are_wanted,
 					  NULL), 0);
-	for (size_t i = 0; i < entries.writes.nr; i++) {
-		const struct ftr_plain_write *write = &entries.writes.v[i];
+	for (size_t i = 0; i < entries.body.writes.nr; i++) {
+		const struct ftr_plain_write *write = &entries.body.writes.v[i];
 
 		jumps += write->kind == FTR_PLAIN_JUMP;
-		assert_true(write->kind == FTR_PLAIN_STEP || write->target < entries.code.nr);
+		assert_true(write->kind == FTR_PLAIN_STEP || write->target < entries.body.code.nr);
 		if (i > 0 && write[-1].kind == write->kind)
 			assert_true(write[-1].offset + write[-1].bytes <= write->offset);
 		if (i > 0)
@@ -153,10 +153,10 @@ static void test_chosen(void **state)
 	assert_int_equal(ftr_entries_plan(&entries, &self->file, &self->symbols, is_named,
 					  "case_landing"), 0);
 	function = &entries.functions.all.v[index_of(&entries, "case_landing")];
-	assert_int_equal(entries.writes.nr, 1);
+	assert_int_equal(entries.body.writes.nr, 1);
 	assert_int_equal(entries.counts[FTR_ENTRY_PATCHED], 1);
-	assert_int_equal(entries.writes.v[0].offset, function->addr + 4 - self->file.base);
-	assert_int_equal(entries.writes.v[0].original[0], 0x55);
+	assert_int_equal(entries.body.writes.v[0].offset, function->addr + 4 - self->file.base);
+	assert_int_equal(entries.body.writes.v[0].original[0], 0x55);
 	ftr_entries_fini(&entries);
 }
 

@@ -76,7 +76,7 @@ static void test_pairs(void **state)
 		closing_ids[pairs] = closing->id;
 		pairs = 0;
 	}
-	assert_int_equal(nr, 16);
+	assert_int_equal(nr, 55);
 	assert_string_equal(ftr_event_pair_name(FTR_EVENT_ID_SCHED_OUT), "linux:schedule");
 	assert_string_equal(ftr_event_pair_name(FTR_EVENT_ID_SCHED_OUT_PREEMPTED),
 			    "linux:schedule (pre-empted)");
@@ -87,14 +87,30 @@ static void test_runtime(void **state)
 {
 	static const uint32_t ids[] = {
 		FTR_RECORD_EVENT_STALL_BEGIN, FTR_RECORD_EVENT_STALL_END,
+		FTR_RECORD_EVENT_ERRNO, FTR_RECORD_EVENT_SDT,
 		FTR_RECORD_EVENT_MALLOC, FTR_RECORD_EVENT_CALLOC, FTR_RECORD_EVENT_MEMALIGN,
 		FTR_RECORD_EVENT_NEW, FTR_RECORD_EVENT_REALLOC, FTR_RECORD_EVENT_FREE,
 		FTR_RECORD_EVENT_DELETE, FTR_RECORD_EVENT_MMAP, FTR_RECORD_EVENT_MUNMAP,
 		FTR_RECORD_EVENT_MREMAP, FTR_RECORD_EVENT_BRK,
-#define WAIT(what) \
-	FTR_RECORD_EVENT_SYNC_##what, FTR_RECORD_EVENT_SYNC_DONE_OF(FTR_RECORD_EVENT_SYNC_##what)
+#define CALL(what) FTR_RECORD_EVENT_##what, FTR_RECORD_EVENT_DONE_OF(FTR_RECORD_EVENT_##what)
+#define WAIT(what) CALL(SYNC_##what)
+#define OF_FILE(what) CALL(FILE_##what)
+#define OF_NET(what) CALL(NET_##what)
 		WAIT(MUTEX), WAIT(READ), WAIT(WRITE), WAIT(COND), WAIT(BARRIER), WAIT(SEM),
-		WAIT(JOIN), FTR_RECORD_EVENT_STACK,
+		WAIT(JOIN), OF_FILE(READ), OF_FILE(WRITE), OF_FILE(LOCK), OF_FILE(UNLOCK),
+		OF_FILE(CLOSE), OF_FILE(SEEK), OF_FILE(FLUSH), OF_FILE(SETSIZE), OF_FILE(SETMODE),
+		OF_FILE(DUP), OF_FILE(READDIR), OF_FILE(SETOWNER), OF_FILE(OPEN), OF_FILE(OPENDIR),
+		OF_FILE(MKDIR), OF_FILE(CHDIR), OF_FILE(UNLINK), OF_FILE(CHMOD), OF_FILE(CHOWN),
+		OF_FILE(TRUNCATE), OF_FILE(RENAME), OF_FILE(LINK), OF_FILE(SYMLINK),
+		OF_NET(SOCKET), OF_NET(BIND), OF_NET(CONNECT), OF_NET(LISTEN), OF_NET(ACCEPT),
+		OF_NET(RECEIVE), OF_NET(SEND), OF_NET(RECEIVE_FROM), OF_NET(SEND_TO),
+		OF_NET(SHUTDOWN), OF_NET(CLOSE), OF_NET(DUP), OF_NET(WAIT),
+		CALL(THREAD_CREATE), CALL(THREAD_DETACH), CALL(THREAD_CANCEL),
+		FTR_RECORD_EVENT_THREAD_EXIT,
+		FTR_RECORD_EVENT_USER_MARK, FTR_RECORD_EVENT_USER_MESSAGE,
+		FTR_RECORD_EVENT_USER_COUNTER, FTR_RECORD_EVENT_USER_CHART,
+		FTR_RECORD_EVENT_USER_SPAN_BEGIN, FTR_RECORD_EVENT_USER_SPAN_END,
+		FTR_RECORD_EVENT_STACK,
 	};
 	const struct ftr_event_kind *kind;
 	size_t pos = 0, nr = 0;
@@ -149,6 +165,12 @@ static void payload_fits_its_kind(void **state)
 	assert_false(ftr_event_kind_fits(stall, 1));
 	assert_true(ftr_event_kind_fits(ftr_event_kind_by_name("memory:free"), 16));
 	assert_false(ftr_event_kind_fits(ftr_event_kind_by_name("memory:free"), 24));
+	/* Three numbers and a text, which may be empty. */
+	assert_true(ftr_event_kind_fits(ftr_event_kind_by_name("file:open"), 28));
+	assert_true(ftr_event_kind_fits(ftr_event_kind_by_name("file:open"), 80));
+	assert_false(ftr_event_kind_fits(ftr_event_kind_by_name("file:open"), 24));
+	assert_false(ftr_event_kind_fits(ftr_event_kind_by_name("file:open"), 30));
+	assert_false(ftr_event_kind_fits(ftr_event_kind_by_name("file:rename"), 28));
 	assert_true(ftr_event_kind_fits(ftr_event_kind_by_name("memory:mremap"), 40));
 	assert_true(ftr_event_kind_fits(statm, 24));
 	assert_false(ftr_event_kind_fits(statm, 16));

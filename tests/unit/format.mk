@@ -33,8 +33,12 @@ tests_unit_uftrace_read_test_SOURCES = tests/unit/packed.h tests/unit/stream.c t
 	tests/unit/uftrace_read_test.c
 
 UNIT_TESTS += tests/unit/run_test
-tests_unit_run_test_SOURCES = tests/fuzz/fuzz.h tests/fuzz/runs.c tests/fuzz/runs.h tests/unit/packed.h \
-	tests/unit/run_test.c
+made_dir = tests/unit/made_dir.c tests/unit/made_dir.h tests/unit/packed.h
+tests_unit_run_test_SOURCES = tests/fuzz/fuzz.h tests/fuzz/runs.c tests/fuzz/runs.h \
+	tests/unit/run_test.c $(made_dir)
+
+UNIT_TESTS += tests/unit/index_test
+tests_unit_index_test_SOURCES = tests/unit/index_test.c $(made_dir)
 
 UNIT_TESTS += tests/unit/fxt_read_test
 tests_unit_fxt_read_test_SOURCES = tests/unit/fxt_read_test.c $(fxt_util)
@@ -56,6 +60,9 @@ tests_unit_fxt_order_test_LDFLAGS = $(AM_LDFLAGS) \
 
 UNIT_TESTS += tests/unit/kernel_trip_test
 tests_unit_kernel_trip_test_SOURCES = tests/unit/kernel_trip_test.c $(kernel_story)
+
+UNIT_TESTS += tests/unit/pack_file_test
+tests_unit_pack_file_test_SOURCES = tests/unit/pack_file_test.c tests/unit/unit.h
 
 UNIT_TESTS += tests/unit/pack_block_test
 tests_unit_pack_block_test_SOURCES = tests/unit/pack_block_test.c tests/unit/unit.h

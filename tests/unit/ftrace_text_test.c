@@ -45,6 +45,10 @@ static const char *const covered[] = {
 	"\"[%5d|%-5d|%05d|%#x|%#lx|%08llx|%#010x|%-8x|]\", REC->a, REC->a, REC->b, REC->a, "
 	"REC->e, REC->e, REC->d, REC->a",
 	"\"%d %d %d %lld\", REC->a, REC->b, REC->c, REC->d",
+	"\"%016llx|%017llx|%04hx|%02hhx|%20llx|%-020llx|%08x\", REC->e, REC->e, REC->d, REC->d, "
+	"REC->e, REC->e, REC->d & 0",
+	"\"sixteen letters:%dsixteen letters:\", REC->d",
+	"\"seventeen letters%dseventeen letters%u\", REC->d, REC->a",
 	"\"%p\", REC->p",
 	"\"%p\", (void *)REC->e",
 	"\"%ps and %pS.\", (void *)REC->p, (void *)REC->e",

@@ -111,7 +111,7 @@ static struct fixture *setup(struct image *new)
 	ftr_state.control = &f->control;
 	image_publish(new);
 	f->thread.gate = ftr_gate_init(calloc(1, ftr_gate_bytes(FRAMES)), FRAMES);
-	f->start = f->thread.gate->start;
+	f->start = (*ftr_gate_start(f->thread.gate));
 	return f;
 }
 
@@ -127,7 +127,7 @@ static enum ftr_gate_way way(struct fixture *f, const struct ftr_gate_state *bef
 			     struct ftr_gate_state *after)
 {
 	struct ftr_gate_passage passage = { .after = *before };
-	enum ftr_gate_way made = ftr_gate_decide(&f->thread, before, FUNC(n), &passage);
+	enum ftr_gate_way made = ftr_gate_decide(&f->thread, before, FUNC(n), NULL, &passage);
 
 	if (after != NULL)
 		*after = passage.after;
@@ -200,7 +200,7 @@ static void test_filter_begins_depth_anew(void **state)
 	rules->rule[1].flags = FTR_CALL_FILTER;
 	f = setup(rules);
 	f->control.depth_max = 1;
-	f->thread.gate->start.depth = 1;
+	(*ftr_gate_start(f->thread.gate)).depth = 1;
 	assert_int_equal(way(f, &f->start, 1, &one), FTR_GATE_RECORD);
 	assert_int_equal(one.depth, 0);
 	assert_int_equal(way(f, &one, 3, NULL), FTR_GATE_PASS);
@@ -310,6 +310,82 @@ static void test_addresses_between_starts(void **state)
 	free(rules);
 }
 
+/* A frame of @n that is open and has been decided about. */
+static void open_frame(struct fixture *f, struct ftr_frame *frames, unsigned n,
+		       enum ftr_gate_status status)
+{
+	struct ftr_frame *frame = f->thread.top++;
+	const struct ftr_gate_state *before =
+		frame > frames ? &f->thread.gate->frames[frame - frames - 1].after : &f->start;
+	struct ftr_gate_passage passage = { .after = *before };
+
+	ftr_gate_decide(&f->thread, before, FUNC(n), NULL, &passage);
+	frame->loc = (uintptr_t *)(0x1000 - 64 * (frame - frames));
+	frame->func = FUNC(n);
+	f->thread.gate->frames[frame - frames] = (struct ftr_gate_frame){
+		.after = passage.after, .status = status,
+	};
+}
+
+static void test_open_calls_obey_new_rules(void **state)
+{
+	struct image *rules = image_new(FTR_CALLS_CHANGE), *other = image_new(FTR_CALLS_CHANGE);
+	struct ftr_frame frames[FRAMES] = { 0 };
+	struct ftr_gate_frame *gated;
+	struct ftr_gate_state before;
+	struct fixture *f;
+
+	rules->rule[2].flags = FTR_CALL_NOTRACE;
+	other->rules.time_ns = 700;
+	other->rule[1].flags = FTR_CALL_DEPTH | FTR_CALL_CALLER;
+	other->rule[1].depth = 5;
+	f = setup(rules);
+	gated = f->thread.gate->frames;
+	f->thread.frames = f->thread.top = frames;
+	open_frame(f, frames, 1, FTR_GATE_BEGUN);
+	open_frame(f, frames, 2, FTR_GATE_UNRECORDED);
+	before = gated[1].after;
+	assert_int_equal(before.inside, FTR_CALL_NOTRACE);
+	assert_int_equal(way(f, &gated[1].after, 3, NULL), FTR_GATE_PASS);
+
+	f->control.depth_max = 9;
+	f->control.generation++;
+	image_publish(other);
+	assert_int_equal(way(f, &gated[1].after, 3, NULL), FTR_GATE_WAIT);
+	assert_true(gated[0].is_caller);
+	assert_int_equal(gated[0].after.depth, 4);
+	assert_int_equal(gated[0].after.time, 700);
+	assert_int_equal(gated[0].after.recorded, 1);
+	assert_int_equal(gated[1].after.inside, 0);
+	assert_int_equal(gated[1].after.depth, 4);
+	assert_int_equal(gated[1].after.recorded, 1);
+
+	f->thread.is_mixed = true;	/* whose callers are not known */
+	image_publish(rules);
+	assert_int_equal(way(f, &gated[1].after, 3, NULL), FTR_GATE_WAIT);
+	assert_int_equal(gated[1].after.depth, 4);
+	free(other);
+	teardown(f);
+}
+
+/* What was counted out when it was called stays so. */
+static void test_counted_out_stays(void **state)
+{
+	struct image *rules = image_new(FTR_CALLS_CHANGE | FTR_CALLS_COUNTED);
+	struct ftr_frame frames[FRAMES] = { 0 };
+	struct fixture *f;
+
+	rules->rule[1].flags = FTR_CALL_SAMPLE;
+	rules->rule[1].sample_nr = 2;
+	f = setup(rules);
+	f->thread.frames = f->thread.top = frames;
+	assert_int_equal(way(f, &f->start, 1, NULL), FTR_GATE_RECORD);
+	open_frame(f, frames, 1, FTR_GATE_UNRECORDED);
+	image_publish(rules);
+	assert_int_equal(way(f, &f->thread.gate->frames[0].after, 3, NULL), FTR_GATE_PASS);
+	teardown(f);
+}
+
 static void test_damaged_rules_are_none(void **state)
 {
 	struct image *rules = image_new(0);
@@ -344,6 +420,8 @@ int main(void)
 		cmocka_unit_test(test_tracing_is_switched),
 		cmocka_unit_test(test_rules_are_remembered_and_replaced),
 		cmocka_unit_test(test_addresses_between_starts),
+		cmocka_unit_test(test_open_calls_obey_new_rules),
+		cmocka_unit_test(test_counted_out_stays),
 		cmocka_unit_test(test_damaged_rules_are_none),
 	};
 

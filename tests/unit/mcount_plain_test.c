@@ -10,6 +10,7 @@
 #include "libmcount/patch_near.h"
 #include "libmcount/probe.h"
 #include "libmcount/sections.h"
+#include "libmcount/state.h"
 #include "utils/proto/patch.h"
 #include "utils/proto/plain.h"
 #include "utils/record/sections.h"
@@ -244,6 +245,74 @@ static void test_damaged_writes(void **state)
 	assert_memory_equal(text, expected, TEXT_BYTES);
 }
 
+/* Attached to: nothing is written, but planned, and only as long as it may be. */
+static void test_what_runs_is_planned(void **state)
+{
+	struct ftr_code_plan *plan = &ftr_state.code_plan;
+
+	text_close();
+	ftr_state.attached = FTR_ATTACH_ATTACHED;
+	plan->is_open = true;
+	show(7, 0);
+	assert_memory_equal(text, expected, TEXT_BYTES);
+	assert_string_equal(said, "");
+	assert_int_equal(plan->nr, 3);
+	assert_int_equal(plan->v[0].addr, (uintptr_t)text + JUMP_AT);
+	assert_int_equal(plan->v[0].needs, FTR_CODE_NONE);
+	assert_memory_equal(plan->v[0].old, jump_func, 5);
+	assert_int_equal(plan->v[0].new[0], 0xe9);
+	assert_int_equal(plan->v[1].addr, (uintptr_t)text + STEP_AT + 3);
+	assert_int_equal(plan->v[2].addr, (uintptr_t)text + STEP_AT);
+	assert_int_equal(plan->v[2].bytes, 2);
+	assert_int_equal(plan->v[2].needs, 1);
+	plan->is_open = false;
+	show(8, 0);
+	assert_int_equal(plan->nr, 3);
+	assert_string_equal(said, "2 functions of libcode.so cannot be patched: they were loaded "
+			    "after ftr had attached; attach again\n");
+	ftr_code_plan_free(plan);
+	assert_null(plan->v);
+	ftr_state.attached = 0;
+}
+
+/* A step to a jump that is not going to be there is not planned. */
+static void test_step_without_its_jump(void **state)
+{
+	struct ftr_code_plan *plan = &ftr_state.code_plan;
+
+	expected[STEP_AT + 5] = 0x50;
+	text_close();
+	ftr_state.attached = FTR_ATTACH_ATTACHED;
+	plan->is_open = true;
+	show(9, 0);
+	assert_int_equal(plan->nr, 1);
+	assert_string_equal(said, "2 functions of libcode.so cannot be patched: their code is not "
+			    "what the file has\n");
+	ftr_code_plan_free(plan);
+	ftr_state.attached = 0;
+}
+
+static void test_plan_grows(void **state)
+{
+	static const uint8_t bytes[FTR_ATTACH_CODE_MAX + 1];
+	struct ftr_code_plan plan = { .v = NULL };
+	struct ftr_code_change change = { .bytes = 5, .old = bytes, .new = bytes };
+	uint32_t i;
+
+	for (i = 0; i < 10000; i++) {
+		change.addr = 16 * i;
+		assert_true(ftr_code_plan_add(&plan, &change));
+	}
+	assert_int_equal(ftr_code_plan_find(&plan, 0, plan.nr, 16 * 9999), 9999);
+	assert_int_equal(ftr_code_plan_find(&plan, 0, plan.nr, 0), 0);
+	assert_int_equal(ftr_code_plan_find(&plan, 1, plan.nr, 0), FTR_CODE_NONE);
+	assert_int_equal(ftr_code_plan_find(&plan, 0, plan.nr, 17), FTR_CODE_NONE);
+	change.bytes = sizeof(bytes);
+	assert_false(ftr_code_plan_add(&plan, &change));
+	assert_int_equal(plan.nr, 10000);
+	ftr_code_plan_free(&plan);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, body_setup, body_teardown)
 
 int main(void)
@@ -251,7 +320,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_all_are_patched), TEST(test_code_of_an_unloaded_library_is_replaced),
 		TEST(test_other_code_is_left), TEST(test_no_place), TEST(test_damaged_sections),
-		TEST(test_damaged_writes),
+		TEST(test_damaged_writes), TEST(test_what_runs_is_planned),
+		TEST(test_step_without_its_jump), TEST(test_plan_grows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -261,6 +261,25 @@ static void test_payloads(void **state)
 }
 
 /* All or nothing, and what is dropped is reported where there is room again. */
+/* Payloads of whole words arrive as others do. */
+static void test_words(void **state)
+{
+	struct fixture *f = setup_recording(FTR_ON_FULL_WAIT);
+	uint64_t words[FTR_PAYLOAD_MAX / 8 + 3];
+	uint32_t bytes, i;
+
+	for (bytes = 8; bytes <= FTR_PAYLOAD_MAX; bytes += 8) {
+		memset(words, 0, sizeof(words));
+		for (i = 0; i < bytes; i++)
+			((uint8_t *)words)[i] = (uint8_t)(bytes + i);
+		ftr_record_put_words(&f->thread, EVENT_WORD, 7, words, bytes);
+		assert_int_equal(f->data[(f->producer.head - ftr_record_ring_bytes(bytes)) %
+					 RING_BYTES / sizeof(struct ftr_record)].time, 7);
+		assert_int_equal(take_bytes(f), bytes);
+	}
+	free(f);
+}
+
 static void test_payload_is_dropped_whole(void **state)
 {
 	struct fixture *f = setup_recording(FTR_ON_FULL_DROP);
@@ -385,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_overwrite_never_waits),
 		cmocka_unit_test(test_counter_clock),
 		cmocka_unit_test(test_payloads),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_payload_is_dropped_whole),
 		cmocka_unit_test(test_payload_overwrites),
 		cmocka_unit_test(test_wiped_producer_harms_nothing),

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "libmcount/values_decide.h"
+
 static void test_integers(void **state)
 {
 	struct run r = { .regs = { .rdi = UINT64_C(0x1122334455667788), .rsi = 0xa1a2a3a4,
@@ -231,7 +233,7 @@ static void test_vanishing_page(void **state)
 	struct vanishing vanishing = { .page = mmap((void *)(uintptr_t)(BASE + 0x20000000), PAGE,
 						    PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS |
 						    MAP_FIXED_NOREPLACE, -1, 0) };
-	struct run r = { .regs = { .rdi = (uintptr_t)vanishing.page } };
+	struct run r = { .regs = { .rdi = (uintptr_t)vanishing.page }, .is_racing = true };
 	pthread_t thread;
 	unsigned i;
 
@@ -245,6 +247,112 @@ static void test_vanishing_page(void **state)
 	}
 	atomic_store(&vanishing.is_done, true);
 	pthread_join(thread, NULL);
+}
+
+/* Programs of what registers have, and of what is known to be there, at random. */
+static struct ftr_value_op random_op(void)
+{
+	static const uint16_t sizes[] = { 1, 2, 4, 8 };
+	uint16_t bytes = sizes[rand() % 4], nr = (uint16_t)(rand() % 6);
+
+	switch (rand() % 4) {
+	case 0:
+		return (struct ftr_value_op)OP(STRING, INTEGER, 5, 0);
+	case 1:
+		return (struct ftr_value_op)OP(STD_STRING, INTEGER, 4, 0);
+	case 2:
+		return (struct ftr_value_op)OP(BYTES, RETURN, 0, bytes);
+	default:
+		return (struct ftr_value_op)OP(BYTES, INTEGER, nr, bytes);
+	}
+}
+
+/* A text, of any length and with anything behind it, on the stack: to be cut, too. */
+static void random_text(char *text, size_t room)
+{
+	size_t i;
+
+	for (i = 0; i < room; i++)
+		text[i] = (char)(1 + rand() % 255);
+	text[rand() % room] = '\0';
+	text[room - 1] = '\0';
+}
+
+static void test_brief(void **state)
+{
+	unsigned i, brief_nr = 0;
+	struct run r = { 0 };
+
+	srand(1);
+	ftr_self.home_low = (uintptr_t)&r;
+	ftr_self.home_high = (uintptr_t)(&r + 1);
+	for (i = 0; i < 4000; i++) {
+		char *text = (char *)r.stack + 8 + rand() % 8;
+		uint64_t object[2] = { (uintptr_t)text, (uint64_t)(rand() % 60) };
+		struct ftr_value_op ops[8];
+		unsigned nr = 1 + (unsigned)rand() % 8, j;
+
+		random_text(text, 1 + (size_t)rand() % 40);
+		memcpy(&r.stack[6], object, sizeof(object));
+		r.regs = (struct ftr_regs){ (uint64_t)rand() << 33, 1, UINT64_MAX, 3,
+					    (uint64_t)rand(), (uintptr_t)&r.stack[6],
+					    (uintptr_t)text };
+		r.regs.r9 = rand() % 8 != 0 ? r.regs.r9 : 0;
+		r.regs.r8 = rand() % 8 != 0 ? r.regs.r8 : 0;
+		for (j = 0; j < nr; j++)
+			ops[j] = random_op();
+		if (nr > 2 && rand() % 2 == 0) {	/* an enumeration, or bool */
+			uint16_t bytes = rand() % 2 == 0 ? 1 : 4;
+
+			ops[1] = (struct ftr_value_op)JOINED_OP(BYTES, INTEGER, 1, bytes);
+			ops[2] = (struct ftr_value_op)OP(BYTES, NOWHERE, 0, 8 - bytes);
+		}
+		run(&r, ops, nr);
+		brief_nr += r.is_brief;
+		ftr_sections_unmap(published);
+	}
+	assert_true(brief_nr > 3000);
+}
+
+/* Conditions: tests that lead to a later one or to an outcome, and ones that lie about that. */
+static enum ftr_decision decide(const struct ftr_value_test *tests, uint32_t nr, uint64_t rdi)
+{
+	struct {
+		struct ftr_values head;
+		struct ftr_value_test tests[4];
+	} table = { .head = { .test_nr = nr } };
+	const struct ftr_values_programs programs = { .values = &table.head, .test = 1 };
+	const struct ftr_regs regs = { .rdi = rdi };
+
+	memcpy(table.tests, tests, nr * sizeof(*tests));
+	return ftr_values_decide(&programs, &regs);
+}
+
+static void test_conditions(void **state)
+{
+	struct ftr_value_test tests[] = {
+		{ 0 },
+		{ FTR_TEST_GT, FTR_TEST_SIGNED, 0, 4, 2, FTR_TEST_FALSE, -3 },
+		{ FTR_TEST_LT, FTR_TEST_UNSIGNED, 0, 2, FTR_TEST_TRUE, 3, 7 },
+		{ FTR_TEST_EQ, FTR_TEST_AUTO, 0, 8, FTR_TEST_TRUE, FTR_TEST_FALSE, -1 },
+	};
+
+	assert_int_equal(decide(tests, 4, (uint32_t)-3), FTR_DECIDED_FALSE);
+	assert_int_equal(decide(tests, 4, 5), FTR_DECIDED_TRUE);
+	assert_int_equal(decide(tests, 4, 0x10005), FTR_DECIDED_TRUE);
+	assert_int_equal(decide(tests, 4, 7), FTR_DECIDED_FALSE);
+	assert_int_equal(decide(tests, 4, UINT32_MAX), FTR_DECIDED_TRUE);
+	assert_int_equal(decide(tests, 4, UINT64_MAX), FTR_DECIDED_TRUE);
+	assert_int_equal(decide(tests, 3, 7), FTR_UNDECIDED);
+	assert_int_equal(decide(tests, 1, 7), FTR_UNDECIDED);
+	tests[2].on_false = 1;			/* back, for ever */
+	assert_int_equal(decide(tests, 4, 7), FTR_UNDECIDED);
+	tests[1].bytes = 9;
+	assert_int_equal(decide(tests, 4, 5), FTR_UNDECIDED);
+	tests[1].bytes = 0;
+	assert_int_equal(decide(tests, 4, 5), FTR_UNDECIDED);
+	assert_int_equal(ftr_values_decide(&(struct ftr_values_programs){ 0 }, NULL),
+			 FTR_UNDECIDED);
 }
 
 /* The module's constants are read in place. */
@@ -458,6 +566,8 @@ static void test_unsound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_brief, start),
+		cmocka_unit_test(test_conditions),
 		cmocka_unit_test_setup(test_integers, start),
 		cmocka_unit_test_setup(test_pieces, start),
 		cmocka_unit_test_setup(test_stack, start),

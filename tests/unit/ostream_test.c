@@ -54,13 +54,33 @@ static void powers_of_ten(void **state)
 	char text[24];
 	char expected[24];
 
-	for (uint64_t value = 1; value < UINT64_MAX / 10; value *= 10) {
+	uint64_t value = 1;
+
+	for (int power = 0; power < 20; power++, value *= 10) {
 		for (uint64_t v = value - 1; v <= value; v++) {
 			*ftr_fmt_u64(text, v) = '\0';
 			snprintf(expected, sizeof(expected), "%" PRIu64, v);
 			assert_string_equal(text, expected);
 		}
 	}
+}
+
+static void hexadecimal_has_so_many_digits(void **state)
+{
+	char text[24];
+	char expected[24];
+
+	for (unsigned bits = 0; bits < 64; bits++) {
+		for (unsigned digits = 1; digits <= 16; digits++) {
+			uint64_t value = (UINT64_C(1) << bits) - (bits & 1);
+
+			*ftr_fmt_hex_wide(text, value, digits) = '\0';
+			snprintf(expected, sizeof(expected), "%0*" PRIx64, (int)digits, value);
+			assert_string_equal(text, expected);
+		}
+	}
+	*ftr_fmt_hex_wide(text, 0, 1) = '\0';
+	assert_string_equal(text, "0");
 }
 
 static void fixed_keeps_the_last_digits(void **state)
@@ -294,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_as_printf),
 		cmocka_unit_test(powers_of_ten),
+		cmocka_unit_test(hexadecimal_has_so_many_digits),
 		cmocka_unit_test(fixed_keeps_the_last_digits),
 		cmocka_unit_test(texts),
 		cmocka_unit_test(json_strings),

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: MIT
-UNIT_TESTS += tests/unit/entries_test tests/unit/move_test
+if HAVE_RUNTIME
+UNIT_TESTS += tests/unit/entries_test tests/unit/move_test \
+	tests/unit/operands_test
+endif

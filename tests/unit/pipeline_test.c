@@ -21,7 +21,7 @@ static struct ftr_source *pipeline_new(const char *words, size_t batch, bool is_
 	struct ftr_source *source = stream_new(trace, words, batch);
 	struct ftr_err err = { 0 };
 
-	source->is_of_one_task = is_of_one_task;
+	source->task = is_of_one_task ? trace->tasks.v[0] : NULL;
 	assert_int_equal(ftr_vec_push(&trace->sources, source), 0);
 	assert_int_equal(ftr_trace_pipeline(trace, options, &source, &err), 0);
 	return source;

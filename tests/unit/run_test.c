@@ -15,7 +15,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/runs.h"
-#include "tests/unit/packed.h"
+#include "tests/unit/made_dir.h"
 #include "utils/base/ahead.h"
 #include "utils/base/bits.h"
 #include "utils/format/dir.h"
@@ -23,11 +23,6 @@
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/proto/record.h"
 #include "utils/trace/trace.h"
-
-#define RECORDS 3000
-#define FUNCS	6u
-#define LAYOUT "1000-9000 r-xp 00000000 00:00 0                          /bin/prog\n" \
-	       "f000-ff00 rw-p 00000000 00:00 0                          [stack]\n"
 
 static const struct runs_way by_events = { 0, 0 };
 static const struct runs_way ways[] = {
@@ -42,130 +37,6 @@ _Noreturn void fuzz_fail(const char *what, const char *file, int line)
 }
 
 /* ---- made-up directories ---- */
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t end)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % end;
-}
-
-/* What a task does, one time in so many records; 0 = never. */
-struct story {
-	uint32_t depth_max;
-	uint32_t lost, event, back, jump, wrong, torn;
-	bool is_big;
-};
-
-struct task_data {
-	struct ftr_record records[RECORDS];
-	uint32_t stack[2048];
-	size_t nr, depth;
-	uint64_t now_ns;
-};
-
-static uint64_t swapped(uint64_t word, bool is_big)
-{
-	return is_big ? __builtin_bswap64(word) : word;
-}
-
-static bool happens(uint32_t one_in)
-{
-	return one_in != 0 && random_below(one_in) == 0;
-}
-
-static void add(struct task_data *data, const struct story *story, uint64_t word)
-{
-	data->records[data->nr++] = (struct ftr_record){ swapped(data->now_ns, story->is_big),
-							 swapped(word, story->is_big) };
-}
-
-static uint64_t func_addr(uint32_t func)
-{
-	return 0x1100 + 0x100 * (uint64_t)func;
-}
-
-static void add_call(struct task_data *data, const struct story *story)
-{
-	bool is_exit = data->depth > 0 && (data->depth == story->depth_max || random_below(2));
-	uint32_t func = random_below(FUNCS);
-	size_t depth;
-
-	if (!is_exit)
-		data->stack[data->depth++] = func;
-	else
-		func = data->stack[--data->depth];
-	depth = data->depth - !is_exit;
-	if (happens(story->wrong))
-		func = (func + 1) % FUNCS;
-	if (happens(story->wrong))
-		depth += random_below(3);
-	if (depth > FTR_RECORD_DEPTH_MAX)
-		depth = FTR_RECORD_DEPTH_MAX;
-	/* Now and then another address of the same function. */
-	add(data, story, ftr_record_word(is_exit ? FTR_RECORD_EXIT : FTR_RECORD_ENTRY,
-					 (unsigned)depth,
-					 func_addr(func) + (happens(story->wrong) ? 4 : 0)));
-}
-
-static void add_any(struct task_data *data, const struct story *story)
-{
-	data->now_ns += random_below(5);
-	if (happens(story->back))
-		data->now_ns -= random_below(50);
-	if (happens(story->jump))
-		data->now_ns += FTR_BIT64(33);
-	if (happens(story->lost))
-		add(data, story, ftr_record_word(FTR_RECORD_LOST, 0, 3));
-	else if (happens(story->event))
-		add(data, story, ftr_record_word(FTR_RECORD_EVENT, 0,
-						 FTR_RECORD_EVENT_STALL_BEGIN + random_below(2)));
-	else if (happens(story->torn))
-		add(data, story, random_state);
-	else
-		add_call(data, story);
-}
-
-static void add_task(struct ftr_strbuf *packed, const struct story *story, int tid)
-{
-	struct task_data *data = calloc(1, sizeof(*data));
-	char name[32];
-
-	assert_non_null(data);
-	data->now_ns = 1000 + (uint64_t)tid;
-	while (data->nr < RECORDS)
-		add_any(data, story);
-	snprintf(name, sizeof(name), "%d.dat", tid);
-	packed_add(packed, name, data->records,
-		   sizeof(data->records) - (happens(story->torn) ? 8 : 0));
-	free(data);
-}
-
-static void add_base(struct ftr_strbuf *packed, bool is_big)
-{
-	static const char tasks[] =
-		"SESS timestamp=0.000000001 pid=5 sid=00000000000000aa exename=\"/bin/prog\"\n"
-		"TASK timestamp=0.000000002 tid=5 pid=5\nTASK timestamp=0.000000003 tid=6 pid=5\n"
-		"DLOP timestamp=0.000003000 tid=5 sid=00000000000000aa base=0 libname=\"/bin/lib\"\n";
-	static const char lines[] = "taskinfo:lines=2\ntaskinfo:nr_tid=2\ntaskinfo:tids=5,6\n";
-	unsigned char info[40 + sizeof(lines)] = { 'F', 't', 'r', 'a', 'c', 'e', '!', 0 };
-	char symbols[FUNCS * 64] = "";
-
-	info[is_big ? 11 : 8] = 4;
-	info[is_big ? 13 : 12] = 40;
-	info[14] = is_big ? 2 : 1;
-	info[15] = 2;
-	info[is_big ? 23 : 16] = FTR_FEATURE_SYM_REL_ADDR | FTR_FEATURE_TASK_SESSION;
-	memcpy(info + 40, lines, sizeof(lines) - 1);
-	for (uint32_t i = 0; i < FUNCS; i++)
-		snprintf(symbols + strlen(symbols), sizeof(symbols) - strlen(symbols),
-			 "%016x 00000010 T func_%u\n", (unsigned)func_addr(i) - 0x1000, i);
-	packed_add(packed, "info", info, sizeof(info) - 1);
-	packed_add(packed, "task.txt", tasks, sizeof(tasks) - 1);
-	packed_add(packed, "sid-00000000000000aa.map", LAYOUT, sizeof(LAYOUT) - 1);
-	packed_add(packed, "prog.sym", symbols, strlen(symbols));
-}
 
 static void sums_of(const struct ftr_strbuf *packed, const struct runs_way *way, bool is_tree,
 		    struct ftr_strbuf *text, size_t *in_runs)
@@ -200,16 +71,16 @@ static size_t compare_ways(const struct ftr_strbuf *packed, bool is_tree)
 	return all;
 }
 
-static size_t compare_story(const struct story *story, uint64_t seed)
+static size_t compare_story(const struct made_story *story, uint64_t seed)
 {
 	struct ftr_strbuf packed;
 	size_t all;
 
-	random_state = seed;
+	made_random = seed;
 	ftr_strbuf_init(&packed);
-	add_base(&packed, story->is_big);
-	add_task(&packed, story, 5);
-	add_task(&packed, story, 6);
+	made_base(&packed, story);
+	made_task(&packed, story, 5);
+	made_task(&packed, story, 6);
 	all = compare_ways(&packed, false) + compare_ways(&packed, true);
 	ftr_strbuf_fini(&packed);
 	return all;
@@ -217,18 +88,19 @@ static size_t compare_story(const struct story *story, uint64_t seed)
 
 static void sound_calls_come_in_runs(void **state)
 {
-	static const struct story stories[] = {
+	static const struct made_story stories[] = {
 		{ .depth_max = 8 }, { .depth_max = 8, .is_big = true }, { .depth_max = 2000 },
 	};
 
 	/* All but what stands beside a change of the map: of two tasks, as sums and as a tree. */
 	for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++)
-		assert_true(compare_story(&stories[i], i + 1) > WAYS * 2 * 2 * RECORDS * 8 / 10);
+		assert_true(compare_story(&stories[i], i + 1) >
+			    WAYS * 2 * 2 * MADE_RECORDS * 8 / 10);
 }
 
 static void damage_changes_nothing(void **state)
 {
-	static const struct story stories[] = {
+	static const struct made_story stories[] = {
 		{ .depth_max = 9, .event = 40 }, { .depth_max = 9, .lost = 50 },
 		{ .depth_max = 9, .wrong = 60 }, { .depth_max = 9, .back = 60 },
 		{ .depth_max = 9, .jump = 90 }, { .depth_max = 9, .torn = 80 },

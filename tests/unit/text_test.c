@@ -49,6 +49,27 @@ static void split_visits_every_part(void **state)
 	assert_false(ftr_slice_split(&rest, ',', &head));
 }
 
+/* Every byte at every place, in texts of up to three times what is looked at together. */
+static void control_characters_are_found(void **state)
+{
+	char text[48];
+
+	memset(text, 'x', sizeof(text));
+	for (size_t len = 0; len <= sizeof(text); len++) {
+		assert_true(ftr_text_is_printable(text, len));
+		for (size_t at = 0; at < len; at++) {
+			for (int c = 0; c < 256; c++) {
+				text[at] = (char)c;
+				assert_int_equal(ftr_text_is_printable(text, len),
+						 c >= ' ' && c != 0x7f);
+			}
+			text[at] = '\n';
+			assert_true(ftr_text_is_printable(text, at));
+			text[at] = 'x';
+		}
+	}
+}
+
 static const struct number_case {
 	const char *text;
 	unsigned base;
@@ -276,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices),
 		cmocka_unit_test(split_visits_every_part),
+		cmocka_unit_test(control_characters_are_found),
 		cmocka_unit_test(unsigned_numbers),
 		cmocka_unit_test(signed_numbers),
 		cmocka_unit_test(sizes),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 UNIT_TESTS += \
+	tests/unit/args_test \
 	tests/unit/coroutines_test \
 	tests/unit/event_kind_test \
 	tests/unit/filter_test \

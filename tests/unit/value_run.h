@@ -12,6 +12,7 @@
 #include "libmcount/module.h"
 #include "libmcount/sections.h"
 #include "libmcount/values.h"
+#include "libmcount/values_brief.h"
 #include "utils/proto/values.h"
 #include "utils/record/sections.h"
 
@@ -41,7 +42,9 @@ struct run {
 	struct ftr_regs regs;
 	uint64_t stack[8];	/* the first is the slot */
 	uint8_t payload[FTR_PAYLOAD_MAX];
-	uint32_t bytes;
+	uint32_t bytes, brief_bytes;
+	bool is_brief;		/* values_brief.h made something of it */
+	bool is_racing;		/* another thread changes what it leads to */
 };
 
 static inline void publish(const struct table *table, size_t bytes)
@@ -60,7 +63,36 @@ static inline void table_fill(struct table *table, const struct ftr_value_op *op
 	table->head = (struct ftr_values){ .op_nr = 32, .func_nr = 1, .range_nr = 1 };
 	memset(table->ops, 0, sizeof(table->ops));
 	memcpy(table->ops + 1, ops, nr * sizeof(*ops));
-	table->func = (struct ftr_values_func){ FUNC, FUNC + 16, 1, 0 };
+	table->func = (struct ftr_values_func){ .low = FUNC, .high = FUNC + 16, .entry = 1 };
+}
+
+/* What is made of it in another way is the same, or nothing. */
+static inline void expect_words(const struct run *run, const uint64_t *words, uint32_t bytes)
+{
+	if (bytes == 0)
+		return;
+	assert_int_equal(bytes, run->bytes);
+	assert_memory_equal(words, run->payload, bytes);
+	assert_int_equal(words[bytes / 8] | words[bytes / 8 + 1], 0);
+}
+
+static inline void run_briefly(struct run *run, const struct ftr_values_programs *programs,
+			       const struct ftr_call *call)
+{
+	const struct ftr_values_quick *quick = &programs->quick;
+	uint64_t words[FTR_VALUES_BRIEF_WORDS];
+
+	run->is_brief = false;
+	if (quick->entry == 0)
+		return;
+	memset(words, 0xdd, sizeof(words));
+	expect_words(run, words, ftr_values_run_quick(quick->entry, quick, &run->regs, words));
+	if (ftr_brief_is_integers(quick->entry))
+		expect_words(run, words, ftr_brief_integers(quick->entry, &run->regs, words));
+	memset(words, 0xdd, sizeof(words));
+	run->brief_bytes = ftr_values_run_brief(quick->entry, programs, call, words);
+	expect_words(run, words, run->brief_bytes);
+	run->is_brief = run->brief_bytes != 0;
 }
 
 static inline void run_program(struct run *run)
@@ -72,6 +104,8 @@ static inline void run_program(struct run *run)
 	memset(run->payload, 0xee, sizeof(run->payload));
 	run->bytes = ftr_values_run(programs.entry, &programs, &call, run->payload);
 	assert_int_equal(run->bytes % 8, 0);
+	if (!run->is_racing)
+		run_briefly(run, &programs, &call);
 }
 
 static inline void run(struct run *run, const struct ftr_value_op *ops, unsigned nr)

@@ -19,6 +19,7 @@
 
 struct ftr_session;
 struct ftr_trace;
+struct ftr_weight;
 
 #define FTR_GRAPH_NONE UINT32_MAX
 
@@ -49,6 +50,8 @@ struct ftr_graph_node {
 /* Name ids of the time that a task was scheduled out: the second one pre-empted. */
 #define FTR_GRAPH_SCHEDULE	     (UINT32_MAX - 2)
 #define FTR_GRAPH_SCHEDULE_PREEMPTED (UINT32_MAX - 1)
+/* That of the kind of a wait: by its id, of those from FTR_EVENT_ID_SYNC_MUTEX on. */
+#define FTR_GRAPH_WAITS		     (UINT32_MAX - 4096)
 
 struct ftr_graph_root {
 	const struct ftr_session *session;	/* (borrowed, nullable) */
@@ -60,6 +63,11 @@ struct ftr_graph {
 	FTR_VEC(struct ftr_graph_root) roots;
 	uint32_t *slots; /* (owned) hash table of the nodes by parent and name_id; never full */
 	unsigned slot_bits;	/* it has 2^slot_bits slots */
+	/*
+	 * (borrowed) NULL: total_ns and self_ns are times of calls; else what weight.h says, in its
+	 * unit, and calls are what happened in the node or below.
+	 */
+	const struct ftr_weight *weight;
 };
 
 /* 0 or -ENOMEM; ftr_graph_fini() in either case. */

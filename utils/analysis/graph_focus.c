@@ -149,8 +149,10 @@ int ftr_graph_focus_init(struct ftr_graph_focus *focus, const struct ftr_graph *
 	focus->top_depth = top_depth;
 	pass.heirs = calloc(whole->nodes.nr + 1, sizeof(*pass.heirs));
 	if (ftr_graph_init(&focus->graph) == 0 && pass.heirs != NULL &&
-	    ftr_vec_reserve(&focus->tops, whole->nodes.nr + 1) == 0)
+	    ftr_vec_reserve(&focus->tops, whole->nodes.nr + 1) == 0) {
+		focus->graph.weight = whole->weight;
 		ret = pass_run(&pass);
+	}
 	if (ret == 0)
 		ret = ftr_graph_sort(&focus->graph, NULL);	/* the roots are in order already */
 	free(pass.heirs);

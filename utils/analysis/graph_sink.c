@@ -2,31 +2,24 @@
 /* From events to the tree: a task's place in it goes down with an ENTRY and up with an EXIT. */
 #include "utils/analysis/graph.h"
 
-#include "utils/base/strpool.h"
+#include "utils/analysis/graph_roots.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
 #include "utils/trace/per_task.h"
-#include "utils/trace/session.h"
-#include "utils/trace/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct place {
 	uint32_t node;			/* innermost open call; FTR_GRAPH_NONE between calls */
-	uint32_t root;			/* of its session at the last call, if has_root */
-	uint32_t session_nr;		/* sessions that began until then */
-	bool has_root;
+	struct ftr_graph_image image;
 };
 
 struct graph_sink {
 	struct ftr_sink base;
 	struct ftr_graph graph;
 	struct ftr_per_task places;
-	FTR_VEC(uint32_t) root_by_session;	/* FTR_GRAPH_NONE: no call yet */
-	uint32_t root_of_none;		/* of tasks without a session */
-	const struct ftr_trace *trace;
+	struct ftr_graph_roots roots;
 	bool has_details;
 };
 
@@ -35,53 +28,11 @@ static struct graph_sink *graph_of(struct ftr_sink *sink)
 	return (struct graph_sink *)sink;
 }
 
-static const char *last_component(const char *path)
-{
-	const char *slash = path == NULL ? NULL : strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
-}
-
-const char *ftr_graph_root_name(const struct ftr_trace *trace,
-				const struct ftr_session *session)
-{
-	const char *name = last_component(session != NULL ? session->exename : trace->info.exename);
-
-	if (name == NULL || *name == '\0')
-		name = last_component(trace->path);
-	return name;
-}
-
-static uint32_t root_get(struct graph_sink *self, const struct ftr_session *session)
-{
-	uint32_t *root = &self->root_of_none;
-
-	if (session != NULL) {
-		while (self->root_by_session.nr <= session->id)
-			if (ftr_vec_push(&self->root_by_session, FTR_GRAPH_NONE) < 0)
-				return FTR_GRAPH_NONE;
-		root = &self->root_by_session.v[session->id];
-	}
-	if (*root == FTR_GRAPH_NONE)
-		*root = ftr_graph_add_root(&self->graph, session,
-					   ftr_graph_root_name(self->trace, session));
-	return *root;
-}
-
-/* An outermost call: it belongs to the image that the task runs by now.  Times ascend. */
+/* An outermost call: it belongs to the image that the task runs by now. */
 static uint32_t place_root(struct graph_sink *self, struct place *place,
 			   const struct ftr_task *task, uint64_t time_ns)
 {
-	uint32_t nr = place->session_nr;
-
-	while (nr < task->session_nr && (nr == 0 || task->sessions[nr]->start_ns <= time_ns))
-		nr++;
-	if (place->has_root && nr == place->session_nr)
-		return place->root;
-	place->session_nr = nr;
-	place->root = root_get(self, nr == 0 ? NULL : task->sessions[nr - 1]);
-	place->has_root = place->root != FTR_GRAPH_NONE;
-	return place->root;
+	return ftr_graph_root_at(&self->roots, &self->graph, &place->image, task, time_ns);
 }
 
 static struct place *place_get(struct graph_sink *self, const struct ftr_task *task)
@@ -89,7 +40,7 @@ static struct place *place_get(struct graph_sink *self, const struct ftr_task *t
 	struct place *place = ftr_per_task_get(&self->places, task);
 
 	/* A node that is no root and has 0 is the zeroed state of a new task. */
-	if (place != NULL && !place->has_root)
+	if (place != NULL && !place->image.has_root)
 		place->node = FTR_GRAPH_NONE;
 	return place;
 }
@@ -184,7 +135,7 @@ static int count_schedule(struct graph_sink *self, struct place *place, const st
 
 static int graph_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 {
-	graph_of(sink)->trace = trace;
+	ftr_graph_roots_init(&graph_of(sink)->roots, trace);
 	return 0;
 }
 
@@ -303,7 +254,7 @@ static void graph_fini(struct ftr_sink *sink)
 
 	ftr_graph_fini(&self->graph);
 	ftr_per_task_fini(&self->places);
-	ftr_vec_fini(&self->root_by_session);
+	ftr_graph_roots_fini(&self->roots);
 }
 
 static const struct ftr_sink_ops graph_sink_ops = {
@@ -338,7 +289,6 @@ struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err)
 		return NULL;
 	}
 	graph_of(sink)->places.bytes = sizeof(struct place);
-	graph_of(sink)->root_of_none = FTR_GRAPH_NONE;
 	graph_of(sink)->has_details = has_details;
 	return sink;
 }

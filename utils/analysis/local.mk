@@ -16,15 +16,29 @@ libftr_a_SOURCES += \
 	utils/analysis/graph.h \
 	utils/analysis/graph_focus.c \
 	utils/analysis/graph_focus.h \
+	utils/analysis/graph_roots.c \
+	utils/analysis/graph_roots.h \
 	utils/analysis/graph_sink.c \
 	utils/analysis/graph_task.c \
 	utils/analysis/graph_task.h \
 	utils/analysis/histogram.c \
 	utils/analysis/histogram.h \
+	utils/analysis/io_sums.c \
+	utils/analysis/io_sums.h \
+	utils/analysis/leak_sums.c \
+	utils/analysis/leak_sums.h \
 	utils/analysis/limit.c \
 	utils/analysis/limit.h \
+	utils/analysis/memory_blocks.c \
+	utils/analysis/memory_blocks.h \
 	utils/analysis/memory_sums.c \
 	utils/analysis/memory_sums.h \
+	utils/analysis/rates.c \
+	utils/analysis/rates.h \
+	utils/analysis/sample_stack.c \
+	utils/analysis/sample_stack.h \
+	utils/analysis/sample_sums.c \
+	utils/analysis/sample_sums.h \
 	utils/analysis/slowest.c \
 	utils/analysis/slowest.h \
 	utils/analysis/stats.c \
@@ -38,4 +52,10 @@ libftr_a_SOURCES += \
 	utils/analysis/value_sums.c \
 	utils/analysis/value_sums.h \
 	utils/analysis/wait_sums.c \
-	utils/analysis/wait_sums.h
+	utils/analysis/wait_sums.h \
+	utils/analysis/waits.c \
+	utils/analysis/waits.h \
+	utils/analysis/weight.c \
+	utils/analysis/weight.h \
+	utils/analysis/weights.c \
+	utils/analysis/weights.h

@@ -2,6 +2,7 @@
 /* Calls added up by function and value: see value_sums.h. */
 #include "utils/analysis/value_sums.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,7 @@ struct value_sums {
 	struct ftr_sink base;		/* first: ops receive a pointer to it */
 	struct ftr_sums sums;
 	struct ftr_value_name name;
+	struct ftr_value_name of_ranges[FTR_VALUE_RANGES_MAX]; /* sums.range_nr; 0: by value */
 	struct ftr_trace *trace;	/* (borrowed) */
 	struct ftr_strpool names;	/* id = row */
 	struct ftr_strbuf text;
@@ -117,17 +119,11 @@ static void put_name(struct value_sums *self, const struct ftr_event *ev,
 		ftr_strbuf_putc(&self->text, ')');
 }
 
-/* The row of the event's value; NO_ROW where it has none.  0 or -ENOMEM. */
-static int row_of(struct value_sums *self, const struct ftr_event *ev, uint32_t *row)
+/* The row that is called as self->text says.  0 or -ENOMEM. */
+static int row_named(struct value_sums *self, uint32_t *row)
 {
 	const struct ftr_str *str;
-	struct ftr_value value;
-	struct ftr_arg type;
 
-	*row = NO_ROW;
-	if (!value_find(&self->name, ev, &type, &value))
-		return 0;
-	put_name(self, ev, &value);
 	if (self->text.failed)
 		return -ENOMEM;
 	str = ftr_strpool_get(&self->names, self->text.s, self->text.len);
@@ -138,6 +134,75 @@ static int row_of(struct value_sums *self, const struct ftr_event *ev, uint32_t 
 		return 0;
 	return ftr_vec_push(&self->sums.rows,
 			    ((struct ftr_sum){ .name = str->s, .min_ns = UINT64_MAX }));
+}
+
+/* The row of the event's value; NO_ROW where it has none.  0 or -ENOMEM. */
+static int row_of(struct value_sums *self, const struct ftr_event *ev, uint32_t *row)
+{
+	struct ftr_value value;
+	struct ftr_arg type;
+
+	*row = NO_ROW;
+	if (!value_find(&self->name, ev, &type, &value))
+		return 0;
+	put_name(self, ev, &value);
+	return row_named(self, row);
+}
+
+static bool number_of(const struct ftr_value *value, long double *number)
+{
+	switch (value->arg->format) {
+	case FTR_ARG_AUTO:
+	case FTR_ARG_SIGNED:
+	case FTR_ARG_CHAR:
+		*number = (long double)ftr_sign_extend(value->u, value->arg->size);
+		return true;
+	case FTR_ARG_UNSIGNED:
+	case FTR_ARG_HEX:
+	case FTR_ARG_OCTAL:
+	case FTR_ARG_BOOL:
+	case FTR_ARG_ENUM:
+		*number = (long double)value->u;
+		return true;
+	case FTR_ARG_FLOAT:
+		*number = value->f;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void range_add(struct ftr_value_range *range, long double number)
+{
+	range->min = range->nr == 0 || number < range->min ? number : range->min;
+	range->max = range->nr == 0 || number > range->max ? number : range->max;
+	range->sum += number;
+	range->nr++;
+}
+
+/* The row of the event's function, with the values that the event has.  0 or -ENOMEM. */
+static int ranges_add(struct value_sums *self, const struct ftr_event *ev, uint32_t *row)
+{
+	struct ftr_sums *sums = &self->sums;
+	struct ftr_value value;
+	struct ftr_arg type;
+	long double number;
+
+	ftr_strbuf_clear(&self->text);
+	ftr_strbuf_puts(&self->text, ev->call.func->name);
+	if (row_named(self, row) < 0)
+		return -ENOMEM;
+	while (sums->ranges.nr < sums->rows.nr * sums->range_nr) {
+		if (ftr_vec_push(&sums->ranges, (struct ftr_value_range){ 0 }) < 0)
+			return -ENOMEM;
+	}
+	for (unsigned i = 0; i < sums->range_nr; i++) {
+		if (self->of_ranges[i].is_retval == (ev->type == FTR_EVENT_EXIT) &&
+		    value_find(&self->of_ranges[i], ev, &type, &value) &&
+		    number_of(&value, &number))
+			range_add(&sums->ranges.v[*row * sums->range_nr + i], number);
+	}
+	return 0;
 }
 
 static struct task_calls *calls_of(struct value_sums *self, const struct ftr_task *task)
@@ -172,7 +237,8 @@ static int entry(struct value_sums *self, const struct ftr_event *ev)
 
 	if (task == NULL)
 		return -ENOMEM;
-	if (!self->name.is_retval && row_of(self, ev, &call.row) < 0)
+	if (self->sums.range_nr > 0 ? ranges_add(self, ev, &call.row) < 0 :
+	    !self->name.is_retval && row_of(self, ev, &call.row) < 0)
 		return -ENOMEM;
 	if (call.row != NO_ROW) {
 		if (open_count(self, key_of(ev, call.row), 1, &before) < 0)
@@ -206,7 +272,8 @@ static int leave(struct value_sums *self, const struct ftr_event *ev)
 		call = task->calls.v[--task->calls.nr];
 	if (call.row != NO_ROW && open_count(self, key_of(ev, call.row), -1, &before) < 0)
 		return -ENOMEM;
-	if (self->name.is_retval && row_of(self, ev, &call.row) < 0)
+	if (self->sums.range_nr > 0 ? ranges_add(self, ev, &call.row) < 0 :
+	    self->name.is_retval && row_of(self, ev, &call.row) < 0)
 		return -ENOMEM;
 	if (call.row != NO_ROW)
 		row_add(&self->sums.rows.v[call.row], ev, call.is_inner);
@@ -240,6 +307,7 @@ static void value_fini(struct ftr_sink *sink)
 		ftr_vec_fini(&self->tasks.v[i].calls);
 	ftr_vec_fini(&self->tasks);
 	ftr_vec_fini(&self->sums.rows);
+	ftr_vec_fini(&self->sums.ranges);
 	ftr_hashmap_fini(&self->open);
 	ftr_strbuf_fini(&self->text);
 	ftr_strpool_fini(&self->names);
@@ -267,6 +335,21 @@ struct ftr_sink *ftr_value_sums_new(const struct ftr_value_name *name, struct ft
 	ftr_strpool_init(&self->names);
 	ftr_strbuf_init(&self->text);
 	ftr_hashmap_init(&self->open);
+	return sink;
+}
+
+struct ftr_sink *ftr_value_ranges_new(const struct ftr_value_name *names, unsigned nr,
+				      struct ftr_err *err)
+{
+	struct ftr_sink *sink = ftr_value_sums_new(&names[0], err);
+	struct value_sums *self = sums_of(sink);
+
+	assert(nr > 0 && nr <= FTR_VALUE_RANGES_MAX);
+	for (unsigned i = 0; sink != NULL && i < nr; i++) {
+		self->of_ranges[i] = names[i];
+		self->sums.range_names[i] = names[i].text;
+		self->sums.range_nr++;
+	}
 	return sink;
 }
 

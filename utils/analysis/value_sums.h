@@ -27,6 +27,9 @@ bool ftr_value_name_parse(struct ftr_value_name *name, const char *text);
  * out of memory.
  */
 struct ftr_sink *ftr_value_sums_new(const struct ftr_value_name *name, struct ftr_err *err);
+/* A row for each function that has any of the @nr values as a number, and their ranges. */
+struct ftr_sink *ftr_value_ranges_new(const struct ftr_value_name *names, unsigned nr,
+				      struct ftr_err *err);
 /* What it has added up so far; valid as long as the sink. */
 const struct ftr_sums *ftr_value_sums_get(const struct ftr_sink *sink);
 

@@ -21,17 +21,32 @@ void ftr_arena_init(struct ftr_arena *arena)
 	*arena = (struct ftr_arena){ 0 };
 }
 
-void ftr_arena_fini(struct ftr_arena *arena)
+static void blocks_free(struct ftr_arena_block *block)
 {
-	struct ftr_arena_block *block = arena->blocks;
-
 	while (block != NULL) {
 		struct ftr_arena_block *older = block->older;
 
 		free(block);
 		block = older;
 	}
+}
+
+void ftr_arena_fini(struct ftr_arena *arena)
+{
+	blocks_free(arena->blocks);
 	ftr_arena_init(arena);
+}
+
+void ftr_arena_clear(struct ftr_arena *arena)
+{
+	struct ftr_arena_block *block = arena->blocks;
+
+	if (block == NULL)
+		return;
+	blocks_free(block->older);
+	block->older = NULL;
+	memset(block->data, 0, (size_t)(arena->next - block->data));
+	arena->next = block->data;
 }
 
 static struct ftr_arena_block *block_new(size_t bytes)

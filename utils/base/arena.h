@@ -15,6 +15,8 @@ struct ftr_arena {
 
 void ftr_arena_init(struct ftr_arena *arena);
 void ftr_arena_fini(struct ftr_arena *arena);
+/* Nothing that was allocated lives on; memory is kept for what comes next. */
+void ftr_arena_clear(struct ftr_arena *arena);
 
 /* Zeroed memory aligned to 16 bytes, or NULL when there is none. */
 void *ftr_arena_alloc(struct ftr_arena *arena, size_t bytes);

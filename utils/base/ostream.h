@@ -64,11 +64,13 @@ void ftr_ostream_printf(struct ftr_ostream *out, const char *fmt, ...)
 void ftr_ostream_json_string(struct ftr_ostream *out, const char *s, size_t len);
 
 /*
- * Format helpers on raw room: return the end.  ftr_fmt_u64 needs 20 bytes, _hex 16, _fixed @digits:
- * the last @digits digits of @value, shorter ones right-aligned behind @pad.
+ * Format helpers on raw room: return the end.  ftr_fmt_u64 needs 20 bytes, _hex and _hex_wide 16,
+ * _fixed @digits: the last @digits digits of @value, shorter ones right-aligned behind @pad.
+ * _hex_wide puts @digits digits at least, 1 to 16, of which the first may be zeros.
  */
 char *ftr_fmt_u64(char *p, uint64_t value);
 char *ftr_fmt_fixed(char *p, uint64_t value, unsigned digits, char pad);
 char *ftr_fmt_hex(char *p, uint64_t value);
+char *ftr_fmt_hex_wide(char *p, uint64_t value, unsigned digits);
 
 #endif /* FTR_BASE_OSTREAM_H */

@@ -19,22 +19,20 @@ static const char digit_pairs[200] =
 
 static const char hex_digits[16] = "0123456789abcdef";
 
-static unsigned decimal_digits(uint64_t value)
+/* Without a branch, since nobody predicts how long the next number is. */
+static inline unsigned decimal_digits(uint64_t value)
 {
-	unsigned digits = 1;
+	/* What has one digit more; that of 0 is one of its own. */
+	static const uint64_t powers[] = {
+		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+		10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
+		1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
+		UINT64_C(10000000000000000000),
+	};
+	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+	unsigned digits = bits * 1233 >> 12;	/* 1233 / 4096 is the logarithm of 2, and a bit */
 
-	for (;;) {
-		if (value < 10)
-			return digits;
-		if (value < 100)
-			return digits + 1;
-		if (value < 1000)
-			return digits + 2;
-		if (value < 10000)
-			return digits + 3;
-		value /= 10000;
-		digits += 4;
-	}
+	return digits + (value >= powers[digits]);
 }
 
 /* The digits of @value, right-aligned before @end; returns where they start. */
@@ -98,14 +96,21 @@ static void put_u64_le(char *p, uint64_t value)
 	memcpy(p, &value, sizeof(value));
 }
 
-char *ftr_fmt_hex(char *p, uint64_t value)
+char *ftr_fmt_hex_wide(char *p, uint64_t value, unsigned digits)
 {
-	unsigned digits = value == 0 ? 1 : (67 - (unsigned)__builtin_clzll(value)) / 4;
+	unsigned needed = (67 - (unsigned)__builtin_clzll(value | 1)) / 4;
 
+	digits = digits > needed ? digits : needed;
 	value <<= 64 - 4 * digits;
 	put_u64_le(p, hex_of_u32((uint32_t)(value >> 32)));
-	put_u64_le(p + 8, hex_of_u32((uint32_t)value));
+	if (digits > 8)
+		put_u64_le(p + 8, hex_of_u32((uint32_t)value));
 	return p + digits;
+}
+
+char *ftr_fmt_hex(char *p, uint64_t value)
+{
+	return ftr_fmt_hex_wide(p, value, 1);
 }
 
 void ftr_ostream_u64(struct ftr_ostream *out, uint64_t value)

@@ -51,7 +51,7 @@ static bool strbuf_reserve(struct ftr_strbuf *sb, size_t len)
 	return true;
 }
 
-char *ftr_strbuf_room(struct ftr_strbuf *sb, size_t len)
+char *ftr_strbuf_room_slow(struct ftr_strbuf *sb, size_t len)
 {
 	return !sb->failed && strbuf_reserve(sb, len) ? sb->s + sb->len : NULL;
 }

@@ -22,11 +22,18 @@ void ftr_strbuf_puts(struct ftr_strbuf *sb, const char *s);
 void ftr_strbuf_printf(struct ftr_strbuf *sb, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+char *ftr_strbuf_room_slow(struct ftr_strbuf *sb, size_t len);
+
 /*
  * Where @len more bytes and the NUL can be written behind the text; what is written adds to ->len.
  * NULL: an append has failed.  Borrowed until the next append.
  */
-char *ftr_strbuf_room(struct ftr_strbuf *sb, size_t len);
+static inline char *ftr_strbuf_room(struct ftr_strbuf *sb, size_t len)
+{
+	if (sb->failed || len >= sb->cap - sb->len)
+		return ftr_strbuf_room_slow(sb, len);
+	return sb->s + sb->len;
+}
 
 /* Never NULL; borrowed until the next append. */
 const char *ftr_strbuf_str(const struct ftr_strbuf *sb);

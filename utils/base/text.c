@@ -59,6 +59,40 @@ struct ftr_slice ftr_slice_trim(struct ftr_slice slice)
 	return slice;
 }
 
+/* Characters that are looked at together. */
+typedef uint8_t chars __attribute__((vector_size(16)));
+
+/* Of those from @s on that are control characters all bits are set. */
+static inline chars controls_of(const char *s)
+{
+	const chars blank = { 0 };
+	chars c;
+
+	memcpy(&c, s, sizeof(c));
+	return (chars)(c < blank + ' ') | (chars)(c == blank + 0x7f);
+}
+
+static bool is_control(char c)
+{
+	return (uint8_t)c < ' ' || c == 0x7f;
+}
+
+bool ftr_text_is_printable(const char *s, size_t len)
+{
+	chars controls = { 0 };
+	uint64_t halves[2];
+	size_t at = 0;
+
+	for (; at + sizeof(chars) <= len; at += sizeof(chars))
+		controls |= controls_of(s + at);
+	if (at > 0)
+		controls |= controls_of(s + len - sizeof(chars));
+	memcpy(halves, &controls, sizeof(halves));
+	for (; len < sizeof(chars) && at < len; at++)
+		halves[0] |= is_control(s[at]);
+	return (halves[0] | halves[1]) == 0;
+}
+
 static unsigned digit_value(char c)
 {
 	if (c >= '0' && c <= '9')

@@ -27,6 +27,8 @@ bool ftr_slice_starts(struct ftr_slice slice, const char *prefix);
  */
 bool ftr_slice_split(struct ftr_slice *rest, char sep, struct ftr_slice *head);
 struct ftr_slice ftr_slice_trim(struct ftr_slice slice);
+/* Is no byte a control character, of ASCII's? */
+bool ftr_text_is_printable(const char *s, size_t len);
 
 /*
  * The whole slice must be the number: 0, or -EINVAL, or -ERANGE.  @base 0: decimal, or hex after

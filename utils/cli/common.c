@@ -33,8 +33,7 @@ static int parse_kernel_skip_out(const struct ftr_option *opt, void *value, cons
 
 static const char *const color_words[] = { "yes", "no", "auto", NULL };
 
-/* By the values of enum ftr_demangle. */
-static const char *const demangle_words[] = {
+const char *const ftr_demangle_words[] = {
 	[FTR_DEMANGLE_SIMPLE] = "simple", [FTR_DEMANGLE_FULL] = "full", [FTR_DEMANGLE_NO] = "no",
 	NULL
 };
@@ -64,6 +63,9 @@ const struct ftr_option ftr_selection_options[] = {
 		"time-range", 'r', "A~B",
 		"Show the time from A to B only: time stamps, or times since the start with a unit",
 		ftr_opt_string, struct ftr_selection, time_range),
+	FTR_OPTION("no-index", 0, NULL,
+		   "Read all that was recorded, where an index would tell what may be passed over",
+		   ftr_opt_flag, struct ftr_selection, no_index),
 	FTR_OPTION("clock-offset", 0, "TIME",
 		   "Add TIME, such as -1.5s, to the times of a trace.dat shown with the calls",
 		   ftr_opt_string, struct ftr_selection, clock_offset),
@@ -74,7 +76,7 @@ const struct ftr_option ftr_selection_options[] = {
 		   struct ftr_selection, time_ns),
 	FTR_OPTION("demangle", 0, "TYPE",
 		   "Demangle C++, Rust and D names: full, simple, no (default: simple)", ftr_opt_choice,
-		   struct ftr_selection, demangle, .words = demangle_words),
+		   struct ftr_selection, demangle, .words = ftr_demangle_words),
 	FTR_OPTION("with-syms", 0, "DIR", "Take names of functions from the symbol files in DIR first",
 		   ftr_opt_string, struct ftr_selection, symbol_dir),
 	FTR_OPTION("libname", 0, NULL, "Show library calls with their library: getpid@libc.so.6",

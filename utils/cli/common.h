@@ -24,11 +24,14 @@ struct ftr_common {
 };
 
 extern const struct ftr_option ftr_common_options[];
+/* By the values of enum ftr_demangle. */
+extern const char *const ftr_demangle_words[];
 
 /* Commands that show the calls of a trace. */
 struct ftr_selection {
 	const char *tids;		/* --tid "A,B" (nullable) */
 	const char *time_range;		/* -r "A~B" (nullable) */
+	bool no_index;
 	uint64_t    depth;		/* -D, 0 = no limit */
 	uint64_t    time_ns;		/* -t: calls that take less are left out */
 	int         demangle;		/* enum ftr_demangle */
@@ -44,6 +47,8 @@ struct ftr_selection {
 	bool        kernel_only;
 	struct ftr_filter_opts filter;	/* a group of its own: record has it, too */
 	bool        subtract;
+	bool shows_stack_calls;	/* --stack, or always: calls of the stacks of system calls */
+	bool no_callsite;	/* an option of replay and live alone */
 	bool shows_backtraces;	/* no option: of the command that does, where rules ask for it */
 };
 

@@ -4,27 +4,36 @@
 
 #include <errno.h>
 
+#include "utils/analysis/weights.h"
+
 static struct ftr_call_tree *tree_of(struct ftr_sink *sink)
 {
 	return (struct ftr_call_tree *)sink;
 }
 
-int ftr_call_tree_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+int ftr_call_tree_begin_by(struct ftr_sink *sink, const struct ftr_trace *trace,
+			   enum ftr_weight_by by)
 {
 	struct ftr_call_tree *self = tree_of(sink);
 
 	self->trace = trace;
-	self->builder = ftr_graph_new(false, sink->err);
+	self->by = by;
+	self->builder = by == FTR_WEIGHT_TIME ? ftr_graph_new(false, sink->err) :
+						ftr_weights_new(by, 0, sink->err);
 	if (self->builder == NULL)
 		return -ENOMEM;
 	self->builder->err = sink->err;
 	return self->builder->ops->begin(self->builder, trace);
 }
 
-/* In runs, without what is outside of calls. */
-int ftr_call_tree_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr)
+int ftr_call_tree_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 {
-	struct ftr_sink *builder = tree_of(sink)->builder;
+	return ftr_call_tree_begin_by(sink, trace, FTR_WEIGHT_TIME);
+}
+
+/* In runs, without what is outside of calls. */
+static int times_take(struct ftr_sink *builder, const struct ftr_event *evs, size_t nr)
+{
 	int ret = 0;
 
 	for (size_t i = 0, run; i < nr && ret == 0; i += run + 1) {
@@ -36,6 +45,18 @@ int ftr_call_tree_batch(struct ftr_sink *sink, const struct ftr_event *evs, size
 	return ret;
 }
 
+int ftr_call_tree_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr)
+{
+	struct ftr_sink *builder = tree_of(sink)->builder;
+	int ret = 0;
+
+	if (tree_of(sink)->by == FTR_WEIGHT_TIME)
+		return times_take(builder, evs, nr);
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		ret = builder->ops->event(builder, &evs[i]);
+	return ret;
+}
+
 void ftr_call_tree_fini(struct ftr_sink *sink)
 {
 	ftr_sink_free(tree_of(sink)->builder);
@@ -43,9 +64,12 @@ void ftr_call_tree_fini(struct ftr_sink *sink)
 
 const struct ftr_graph *ftr_call_tree_finish(struct ftr_sink *sink)
 {
-	struct ftr_sink *builder = tree_of(sink)->builder;
+	const struct ftr_call_tree *self = tree_of(sink);
 
-	return builder->ops->end(builder) < 0 ? NULL : ftr_graph_get(builder);
+	if (self->builder->ops->end(self->builder) < 0)
+		return NULL;
+	return self->by == FTR_WEIGHT_TIME ? ftr_graph_get(self->builder) :
+					     ftr_weights_graph(self->builder);
 }
 
 const struct ftr_trace *ftr_call_tree_trace(const struct ftr_sink *sink)

@@ -21,28 +21,41 @@
 #include <stdint.h>
 
 #include "utils/analysis/graph.h"
+#include "utils/analysis/weight.h"
+#include "utils/base/option.h"
 #include "utils/trace/sink.h"
 
 struct ftr_call_tree {
 	struct ftr_sink base;		/* first: ops receive a pointer to it */
 	struct ftr_sink *builder;	/* (owned) */
 	const struct ftr_trace *trace;
+	enum ftr_weight_by by;
 };
 
+/* The option of a format that has a begin of its own, which says what @member_ is set to. */
+#define FTR_CALL_TREE_BY(values_, member_) \
+	FTR_OPTION("by", 0, "WHAT", \
+		   "What a call weighs: its time (default); bytes or blocks of memory that were given in " \
+		   "it, leak (those that nobody gave back), wait (time of waits), or CPU samples", \
+		   ftr_opt_choice, values_, member_, .words = ftr_weight_words)
+
 int  ftr_call_tree_begin(struct ftr_sink *sink, const struct ftr_trace *trace);
+int  ftr_call_tree_begin_by(struct ftr_sink *sink, const struct ftr_trace *trace,
+			    enum ftr_weight_by by);
 int  ftr_call_tree_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr);
 void ftr_call_tree_fini(struct ftr_sink *sink);
 
-#define FTR_CALL_TREE_OPS(end_) { \
+#define FTR_CALL_TREE_OPS(end_) FTR_CALL_TREE_OPS_BY(ftr_call_tree_begin, end_)
+#define FTR_CALL_TREE_OPS_BY(begin_, end_) { \
 	.size	 = sizeof(struct ftr_call_tree), \
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT), \
-	.begin	 = ftr_call_tree_begin, \
+	.begin	 = begin_, \
 	.batch	 = ftr_call_tree_batch, \
 	.end	 = end_, \
 	.fini	 = ftr_call_tree_fini, \
 }
 
-/* Once, at the end: the tree, until the sink is freed.  NULL: out of memory, described. */
+/* Once, at the end: the tree, until the sink is freed.  NULL: there is none, which is described. */
 const struct ftr_graph *ftr_call_tree_finish(struct ftr_sink *sink);
 const struct ftr_trace *ftr_call_tree_trace(const struct ftr_sink *sink);
 

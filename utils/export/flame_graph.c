@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks for flame graphs: "main;middle;leaf 12", a line a node that has samples. */
+/*
+ * Folded stacks for flame graphs: "main;middle;leaf 12", a line a node that has samples: so much of
+ * its time, or of what else it weighs.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,15 +14,36 @@
 
 struct flame_values {
 	uint64_t sample_ns;
+	int by;			/* enum ftr_weight_by */
 };
 
 static const struct flame_values flame_defaults = { .sample_ns = 1000 };
 
+static int parse_samples(const struct ftr_option *opt, void *value, const char *arg,
+			 struct ftr_err *err)
+{
+	*(int *)value = FTR_WEIGHT_SAMPLES;
+	return 0;
+}
+
 static const struct ftr_option flame_options[] = {
 	FTR_OPTION("sample-time", 0, "TIME", "Time that a sample stands for (default: 1us)",
 		   ftr_opt_time, struct flame_values, sample_ns, .min = 1),
+	FTR_CALL_TREE_BY(struct flame_values, by),
+	FTR_OPTION("samples", 0, NULL, "Same as --by=samples", parse_samples, struct flame_values,
+		   by),
 	{ 0 }
 };
+
+static const struct flame_values *values_of(const struct ftr_sink *sink)
+{
+	return sink->values != NULL ? sink->values : &flame_defaults;
+}
+
+static int flame_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	return ftr_call_tree_begin_by(sink, trace, (enum ftr_weight_by)values_of(sink)->by);
+}
 
 /*
  * Samples of each node: its own time, and what was left of its callees' times because it made no
@@ -94,22 +118,23 @@ static int put_folded(const struct ftr_graph *graph, uint32_t root, const uint64
 
 static int flame_end(struct ftr_sink *sink)
 {
-	const struct flame_values *values = sink->values != NULL ? sink->values : &flame_defaults;
 	const struct ftr_graph *graph = ftr_call_tree_finish(sink);
-	uint64_t *samples = NULL;
-	int ret = -ENOMEM;
+	bool is_time = graph != NULL && (graph->weight == NULL || graph->weight->unit == NULL);
+	uint64_t *samples;
+	int ret = 0;
 
-	if (graph != NULL)
-		samples = samples_of(graph, values->sample_ns);
-	if (samples != NULL)
-		ret = 0;
+	if (graph == NULL)
+		return -ENODATA;
+	samples = samples_of(graph, is_time ? values_of(sink)->sample_ns : 1);
+	if (samples == NULL)
+		ret = -ENOMEM;
 	for (size_t i = 0; ret == 0 && i < graph->roots.nr; i++)
 		ret = put_folded(graph, graph->roots.v[i].node, samples, sink->out);
 	free(samples);
 	return ret == 0 ? 0 : ftr_err_set(sink->err, ENOMEM, "flame-graph: out of memory");
 }
 
-static const struct ftr_sink_ops flame_ops = FTR_CALL_TREE_OPS(flame_end);
+static const struct ftr_sink_ops flame_ops = FTR_CALL_TREE_OPS_BY(flame_begin, flame_end);
 
 const struct ftr_format ftr_format_flame_graph = {
 	.name	      = "flame-graph",

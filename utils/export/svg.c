@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A flame graph as a picture (SVG 1.1): callers below, callees on them, as wide as their time.  It
- * has no script, so that whatever shows pictures shows it; a tooltip of each call stack has its
- * numbers.
+ * A flame graph as a picture (SVG 1.1): callers below, callees on them, as wide as their time, or
+ * what they weigh.  It has no script, so that whatever shows pictures shows it; a tooltip of each
+ * call stack has its numbers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +23,7 @@
 
 struct svg_values {
 	uint64_t width_px;
+	int by;			/* enum ftr_weight_by */
 };
 
 static const struct svg_values svg_defaults = { .width_px = 1200 };
@@ -30,6 +31,7 @@ static const struct svg_values svg_defaults = { .width_px = 1200 };
 static const struct ftr_option svg_options[] = {
 	FTR_OPTION("svg-width", 0, "PIXELS", "Width of the picture (default: 1200)", ftr_opt_u64,
 		   struct svg_values, width_px, .min = 100, .max = 100000),
+	FTR_CALL_TREE_BY(struct svg_values, by),
 	{ 0 }
 };
 
@@ -135,12 +137,12 @@ static size_t count_chars(const char *name)
 	return nr;
 }
 
-static void put_duration(struct ftr_ostream *out, uint64_t ns)
+static void put_value(const struct picture *picture, uint64_t value)
 {
-	char text[FTR_DURATION_CHARS + 1];
+	char text[FTR_WEIGHT_TEXT_MAX];
 
-	*ftr_fmt_duration(text, ns) = '\0';
-	ftr_ostream_puts(out, ns == 0 ? "0 us" : text + strspn(text, " "));
+	ftr_weight_text(text, picture->graph->weight, value);
+	ftr_ostream_puts(picture->out, text);
 }
 
 /* Warm colours by name, so that a function has its own in every picture; not running is blue. */
@@ -148,7 +150,7 @@ static void put_fill(struct ftr_ostream *out, const struct ftr_graph_node *node)
 {
 	unsigned hash = 0;
 
-	if (node->name_id >= FTR_GRAPH_SCHEDULE && node->parent != FTR_GRAPH_NONE) {
+	if (node->name_id >= FTR_GRAPH_WAITS && node->parent != FTR_GRAPH_NONE) {
 		ftr_ostream_puts(out, "#9fb8d8");
 		return;
 	}
@@ -166,12 +168,14 @@ static void put_tooltip(struct picture *picture, const struct ftr_graph_node *no
 	ftr_ostream_puts(out, "<title>");
 	put_text(out, node->name, SIZE_MAX);
 	ftr_ostream_puts(out, ": ");
-	put_duration(out, place->ns);
+	put_value(picture, place->ns);
 	ftr_ostream_printf(out, " (%.2f%%), self ",
 			   100 * (double)place->ns / (double)picture->total_ns);
-	put_duration(out, node->self_ns);
+	put_value(picture, node->self_ns);
 	if (node->parent != FTR_GRAPH_NONE)
-		ftr_ostream_printf(out, ", %llu call%s", (unsigned long long)node->calls,
+		ftr_ostream_printf(out, ", %llu %s%s", (unsigned long long)node->calls,
+				   picture->graph->weight != NULL ? picture->graph->weight->each :
+								    "call",
 				   node->calls == 1 ? "" : "s");
 	ftr_ostream_puts(out, "</title>");
 }
@@ -226,7 +230,9 @@ static void put_head(struct picture *picture, const struct ftr_trace *trace)
 	ftr_ostream_printf(out, "<text class=\"head\" x=\"%u\" y=\"18\">", MARGIN_PX);
 	put_text(out, title, (size_t)(picture->width_px / CHAR_PX));
 	ftr_ostream_printf(out, "</text>\n<text class=\"note\" x=\"%u\" y=\"35\">", MARGIN_PX);
-	put_duration(out, picture->total_ns);
+	put_value(picture, picture->total_ns);
+	if (picture->graph->weight != NULL)
+		ftr_ostream_printf(out, ": %s", picture->graph->weight->title);
 	ftr_ostream_puts(out, " in all tasks");
 	if (picture->left_out > 0)
 		ftr_ostream_printf(out, "; %zu call stacks narrower than 0.1 px or deeper than %u "
@@ -234,17 +240,26 @@ static void put_head(struct picture *picture, const struct ftr_trace *trace)
 	ftr_ostream_puts(out, "</text>\n");
 }
 
+static const struct svg_values *values_of(const struct ftr_sink *sink)
+{
+	return sink->values != NULL ? sink->values : &svg_defaults;
+}
+
+static int svg_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+{
+	return ftr_call_tree_begin_by(sink, trace, (enum ftr_weight_by)values_of(sink)->by);
+}
+
 static int svg_end(struct ftr_sink *sink)
 {
-	const struct svg_values *values = sink->values != NULL ? sink->values : &svg_defaults;
 	struct picture picture = {
 		.out = sink->out,
 		.graph = ftr_call_tree_finish(sink),
-		.width_px = (double)values->width_px,
+		.width_px = (double)values_of(sink)->width_px,
 	};
 
 	if (picture.graph == NULL)
-		return -ENOMEM;
+		return -ENODATA;
 	picture.places = calloc(picture.graph->nodes.nr + 1, sizeof(*picture.places));
 	if (picture.places == NULL)
 		return ftr_err_set(sink->err, ENOMEM, "svg: out of memory");
@@ -259,7 +274,7 @@ static int svg_end(struct ftr_sink *sink)
 	return 0;
 }
 
-static const struct ftr_sink_ops svg_ops = FTR_CALL_TREE_OPS(svg_end);
+static const struct ftr_sink_ops svg_ops = FTR_CALL_TREE_OPS_BY(svg_begin, svg_end);
 
 const struct ftr_format ftr_format_svg = {
 	.name	      = "svg",

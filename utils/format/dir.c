@@ -126,6 +126,23 @@ int ftr_dir_open(struct ftr_dir **out, const char *path, struct ftr_err *err)
 	return 0;
 }
 
+int ftr_dir_refresh(struct ftr_dir *dir)
+{
+	int ret;
+
+	if (!dir->is_real)
+		return 0;
+	names_fini(dir);
+	ret = real_list((struct real_dir *)dir);
+	names_sort(dir);
+	return ret;
+}
+
+int ftr_dir_fd(const struct ftr_dir *dir)
+{
+	return dir->is_real ? ((const struct real_dir *)dir)->fd : -1;
+}
+
 static int memory_file(struct ftr_dir *dir, const char *name, struct ftr_istream *in,
 		       struct ftr_err *err)
 {

@@ -33,6 +33,11 @@ int ftr_dir_open(struct ftr_dir **out, const char *path, struct ftr_err *err);
  */
 int ftr_dir_open_memory(struct ftr_dir **out, const void *bytes, size_t size, struct ftr_err *err);
 
+/* List files that came since.  0, -ENOMEM, or -errno. */
+int ftr_dir_refresh(struct ftr_dir *dir);
+/* The descriptor of the directory (borrowed); -1 = it is not real. */
+int ftr_dir_fd(const struct ftr_dir *dir);
+
 /* Open the file @name, which must be regular, for reading.  -ENOENT ... */
 int ftr_dir_file(struct ftr_dir *dir, const char *name, struct ftr_istream *in,
 		 struct ftr_err *err);

@@ -53,5 +53,11 @@ int ftr_kernel_side_read(struct ftr_trace *trace, struct ftr_istream *in,
 /* The same, but it may be a growing one: see wants_growing of struct ftr_trace. */
 int ftr_trace_open_growing(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 			   struct ftr_err *err);
+/*
+ * The same, and of a data directory that is being recorded, too.  @consumes: the room on disk of
+ * what was read is given back, so that nobody else can read it.
+ */
+int ftr_trace_follow(struct ftr_trace **out, const char *path, bool consumes,
+		     struct ftr_diag *diag, struct ftr_err *err);
 
 #endif /* FTR_FORMAT_FORMAT_H */

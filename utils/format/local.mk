@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/format/chrome/parts.c \
+	utils/format/chrome/parts.h \
 	utils/format/chrome/write.c \
 	utils/format/dir.c \
 	utils/format/dir.h \
@@ -71,12 +73,16 @@ libftr_a_SOURCES += \
 	utils/format/swap/probe.h \
 	utils/format/swap/read.c \
 	utils/format/swap/read.h \
+	utils/format/swap/read_probe.c \
 	utils/format/swap/read_source.c \
 	utils/format/swap/side.c \
 	utils/format/swap/side.h \
+	utils/format/swap/stream.c \
 	utils/format/swap/write.c \
 	utils/format/swap/write.h \
 	utils/format/swap/write_event.c \
+	utils/format/swap/write_chart.c \
+	utils/format/swap/write_io.c \
 	utils/format/swap/write_probe.c \
 	utils/format/swap/write_program.c \
 	utils/format/tracedat/layout.h \
@@ -98,32 +104,51 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/export.h \
 	utils/format/uftrace/export_args.c \
 	utils/format/uftrace/export_event.c \
+	utils/format/uftrace/export_user.c \
+	utils/format/uftrace/read_user.c \
+	utils/format/uftrace/user.h \
 	utils/format/uftrace/export_func.c \
 	utils/format/uftrace/export_jump.c \
 	utils/format/uftrace/export_kernel.c \
 	utils/format/uftrace/export_place.c \
 	utils/format/uftrace/export_syscall.c \
 	utils/format/uftrace/export_task.c \
+	utils/format/uftrace/export_values.c \
 	utils/format/uftrace/pack_block.c \
 	utils/format/uftrace/pack_block.h \
+	utils/format/uftrace/pack_dir.c \
+	utils/format/uftrace/pack_dir.h \
+	utils/format/uftrace/pack_file.c \
+	utils/format/uftrace/pack_file.h \
+	utils/format/uftrace/pack_layout.h \
+	utils/format/uftrace/pack_list.c \
 	utils/format/uftrace/pack_words.c \
 	utils/format/uftrace/pack_words.h \
 	utils/format/uftrace/read.c \
 	utils/format/uftrace/read.h \
 	utils/format/uftrace/read_chunk.c \
+	utils/format/uftrace/read_damage.c \
 	utils/format/uftrace/read_data.c \
 	utils/format/uftrace/read_data.h \
 	utils/format/uftrace/read_event.c \
 	utils/format/uftrace/read_estimate.c \
 	utils/format/uftrace/read_fork.c \
+	utils/format/uftrace/read_index.c \
+	utils/format/uftrace/read_index.h \
+	utils/format/uftrace/read_index_file.c \
+	utils/format/uftrace/read_index_make.c \
 	utils/format/uftrace/read_info.c \
 	utils/format/uftrace/read_kernel.c \
 	utils/format/uftrace/read_kernel.h \
 	utils/format/uftrace/read_kernel_header.c \
+	utils/format/uftrace/read_live.c \
 	utils/format/uftrace/read_map.c \
 	utils/format/uftrace/read_merge.c \
+	utils/format/uftrace/read_packed.c \
+	utils/format/uftrace/read_packed.h \
 	utils/format/uftrace/read_perf.c \
 	utils/format/uftrace/read_run.c \
+	utils/format/uftrace/read_seek.c \
 	utils/format/uftrace/read_spec.c \
 	utils/format/uftrace/read_stacks.c \
 	utils/format/uftrace/read_summary.c \
@@ -136,11 +161,15 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/uftrace.h \
 	utils/format/uftrace/summary.c \
 	utils/format/uftrace/summary.h \
+	utils/format/uftrace/summary_follow.c \
+	utils/format/uftrace/summary_follow.h \
 	utils/format/uftrace/write.c \
 	utils/format/uftrace/write.h \
 	utils/format/uftrace/write_info.c \
 	utils/format/uftrace/write_info.h \
 	utils/format/uftrace/write_kernel.c \
 	utils/format/uftrace/write_kernel.h \
+	utils/format/uftrace/stacks.c \
+	utils/format/uftrace/stacks.h \
 	utils/format/uftrace/write_syscall.c \
 	utils/format/uftrace/write_syscall.h

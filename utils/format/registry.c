@@ -248,7 +248,7 @@ static int read_stream(struct ftr_trace *trace, const struct ftr_format *format,
 {
 	int ret;
 
-	if (format->needs_file) {
+	if (format->needs_file && !(format->may_grow && trace->wants_growing)) {
 		ret = ftr_istream_spool(in, err);
 		if (ret < 0)
 			return ret;
@@ -259,6 +259,9 @@ static int read_stream(struct ftr_trace *trace, const struct ftr_format *format,
 	warn_broken(trace, in);
 	return ret;
 }
+
+/* All of it, or as it comes: of streams, and of directories that are being recorded, too. */
+enum opening { OPEN_WHOLE, OPEN_GROWING, OPEN_FOLLOWING, OPEN_CONSUMING };
 
 static int open_file(struct ftr_trace **out, const char *path, bool wants_growing,
 		     struct ftr_diag *diag, struct ftr_err *err)
@@ -281,7 +284,7 @@ static int open_file(struct ftr_trace **out, const char *path, bool wants_growin
 	return ret;
 }
 
-static int open_dir(struct ftr_trace **out, const char *path,
+static int open_dir(struct ftr_trace **out, const char *path, enum opening opening,
 		    const struct ftr_kernel_file *kernel, struct ftr_diag *diag,
 		    struct ftr_err *err)
 {
@@ -294,6 +297,8 @@ static int open_dir(struct ftr_trace **out, const char *path,
 	*out = trace_new(path, format, diag, err);
 	if (*out == NULL)
 		return -ENOMEM;
+	(*out)->wants_following = opening >= OPEN_FOLLOWING;
+	(*out)->wants_consuming = opening == OPEN_CONSUMING;
 	if (kernel != NULL)
 		(*out)->kernel_file = *kernel;
 	ret = ftr_dir_open(&dir, path, err);
@@ -306,7 +311,7 @@ static int open_dir(struct ftr_trace **out, const char *path,
 	return ret;
 }
 
-static int open_any(struct ftr_trace **out, const char *path, bool wants_growing,
+static int open_any(struct ftr_trace **out, const char *path, enum opening opening,
 		    const struct ftr_kernel_file *kernel, struct ftr_diag *diag,
 		    struct ftr_err *err)
 {
@@ -319,8 +324,8 @@ static int open_any(struct ftr_trace **out, const char *path, bool wants_growing
 	if (kernel != NULL && kernel->path != NULL && !S_ISDIR(st.st_mode))
 		return ftr_err_set(err, ENOTSUP, "%s: a data directory, and no file, can be shown "
 				   "together with %s; record one (ftr record)", path, kernel->path);
-	ret = S_ISDIR(st.st_mode) ? open_dir(&trace, path, kernel, diag, err) :
-				    open_file(&trace, path, wants_growing, diag, err);
+	ret = S_ISDIR(st.st_mode) ? open_dir(&trace, path, opening, kernel, diag, err) :
+				    open_file(&trace, path, opening != OPEN_WHOLE, diag, err);
 	if (ret < 0) {
 		if (trace != NULL)
 			ftr_trace_free(trace);
@@ -333,14 +338,14 @@ static int open_any(struct ftr_trace **out, const char *path, bool wants_growing
 int ftr_trace_open(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 		   struct ftr_err *err)
 {
-	return open_any(out, path, false, NULL, diag, err);
+	return open_any(out, path, OPEN_WHOLE, NULL, diag, err);
 }
 
 int ftr_trace_open_merged(struct ftr_trace **out, const char *path,
 			  const struct ftr_kernel_file *kernel, struct ftr_diag *diag,
 			  struct ftr_err *err)
 {
-	return open_any(out, path, false, kernel, diag, err);
+	return open_any(out, path, OPEN_WHOLE, kernel, diag, err);
 }
 
 int ftr_kernel_side_read(struct ftr_trace *trace, struct ftr_istream *in,
@@ -375,5 +380,11 @@ int ftr_kernel_side_open(struct ftr_trace *trace, const char *path, struct ftr_f
 int ftr_trace_open_growing(struct ftr_trace **out, const char *path, struct ftr_diag *diag,
 			   struct ftr_err *err)
 {
-	return open_any(out, path, true, NULL, diag, err);
+	return open_any(out, path, OPEN_GROWING, NULL, diag, err);
+}
+
+int ftr_trace_follow(struct ftr_trace **out, const char *path, bool consumes,
+		     struct ftr_diag *diag, struct ftr_err *err)
+{
+	return open_any(out, path, consumes ? OPEN_CONSUMING : OPEN_FOLLOWING, NULL, diag, err);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/bytes.h"
+#include "utils/object/eh_cursor.h"
 
 /* Where a call leaves the return address on x86-64: at rsp, which is below the caller's frame. */
 #define ENTRY_CFA_REGISTER 7
@@ -16,92 +16,21 @@
 
 #define OPCODE_HIGH 0xc0	/* of the operations that have an operand in the lower bits */
 
-/* A cursor over bytes; once something is not there, all that follows is not either. */
-struct cursor {
-	const uint8_t *at, *end;
-	bool failed;
-};
-
-static uint64_t take(struct cursor *in, size_t bytes)
-{
-	uint64_t value;
-
-	if (in->failed || (size_t)(in->end - in->at) < bytes) {
-		in->failed = true;
-		return 0;
-	}
-	value = ftr_get_unsigned(in->at, bytes, false);
-	in->at += bytes;
-	return value;
-}
-
-static uint64_t take_uleb(struct cursor *in)
-{
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = take(in, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while ((byte & 0x80) != 0 && !in->failed);
-	return value;
-}
-
-static void skip(struct cursor *in, uint64_t bytes)
-{
-	if (in->failed || (uint64_t)(in->end - in->at) < bytes)
-		in->failed = true;
-	else
-		in->at += bytes;
-}
-
 /* How the addresses of a CIE's entries are written. */
 struct cie {
 	Dwarf_Off offset;
-	uint8_t encoding;		/* DW_EH_PE_* */
+	uint8_t encoding, pads_encoding; /* DW_EH_PE_* */
+	bool has_pads;			/* entries tell where their landing pads are */
 	bool is_known;
 	bool is_signal;
 	Dwarf_CIE cie;
 };
 
-static size_t encoded_bytes(uint8_t encoding)
-{
-	switch (encoding & 0x0f) {
-	case DW_EH_PE_absptr: case DW_EH_PE_udata8: case DW_EH_PE_sdata8:
-		return 8;
-	case DW_EH_PE_udata4: case DW_EH_PE_sdata4:
-		return 4;
-	case DW_EH_PE_udata2: case DW_EH_PE_sdata2:
-		return 2;
-	default:
-		return 0;
-	}
-}
-
-static bool is_signed(uint8_t encoding)
-{
-	return (encoding & DW_EH_PE_signed) != 0;
-}
-
-static uint64_t take_encoded(struct cursor *in, uint8_t encoding, uint64_t place)
-{
-	size_t bytes = encoded_bytes(encoding);
-	uint64_t value = take(in, bytes);
-
-	if (bytes == 0 || (encoding & DW_EH_PE_indirect) != 0)
-		in->failed = true;
-	if (is_signed(encoding) && bytes < 8)
-		value = (uint64_t)((int64_t)(value << (64 - 8 * bytes)) >> (64 - 8 * bytes));
-	return (encoding & 0x70) == DW_EH_PE_pcrel ? value + place : value;
-}
-
 /* The augmentation tells, behind what else it tells. */
 static void cie_read(struct cie *cie)
 {
 	const uint8_t *data = cie->cie.augmentation_data;
-	struct cursor in = { data, data, data == NULL };
+	struct ftr_eh_cursor in = { data, data, data == NULL };
 	const char *letter = cie->cie.augmentation;
 
 	cie->encoding = DW_EH_PE_absptr;
@@ -110,11 +39,12 @@ static void cie_read(struct cie *cie)
 		in.end += cie->cie.augmentation_data_size;
 	for (letter += *letter == 'z'; *letter != '\0' && cie->is_known; letter++) {
 		if (*letter == 'R')
-			cie->encoding = (uint8_t)take(&in, 1);
+			cie->encoding = (uint8_t)ftr_eh_take(&in, 1);
 		else if (*letter == 'L')
-			take(&in, 1);
+			cie->has_pads = (cie->pads_encoding = (uint8_t)ftr_eh_take(&in, 1)) !=
+					DW_EH_PE_omit;
 		else if (*letter == 'P')
-			skip(&in, encoded_bytes((uint8_t)take(&in, 1)));
+			ftr_eh_skip(&in, ftr_eh_encoded_bytes((uint8_t)ftr_eh_take(&in, 1)));
 		else if (*letter == 'S')
 			cie->is_signal = true;
 		else if (*letter != 'B')
@@ -139,15 +69,15 @@ static void rule_save(struct rules *rules, uint64_t reg, uint64_t offset)
 }
 
 /* Does the operation say more about the same place? */
-static bool rule_take(struct cursor *in, struct rules *rules)
+static bool rule_take(struct ftr_eh_cursor *in, struct rules *rules)
 {
-	uint8_t op = (uint8_t)take(in, 1), low = op & (uint8_t)~OPCODE_HIGH;
+	uint8_t op = (uint8_t)ftr_eh_take(in, 1), low = op & (uint8_t)~OPCODE_HIGH;
 
 	switch (op & OPCODE_HIGH) {
 	case DW_CFA_advance_loc:
 		return false;
 	case DW_CFA_offset:
-		rule_save(rules, low, take_uleb(in));
+		rule_save(rules, low, ftr_eh_take_uleb(in));
 		return true;
 	default:
 		break;
@@ -159,17 +89,17 @@ static bool rule_take(struct cursor *in, struct rules *rules)
 	case DW_CFA_advance_loc4:
 		return false;
 	case DW_CFA_def_cfa:
-		rules->cfa_register = take_uleb(in);
-		rules->cfa_offset = take_uleb(in);
+		rules->cfa_register = ftr_eh_take_uleb(in);
+		rules->cfa_offset = ftr_eh_take_uleb(in);
 		return true;
 	case DW_CFA_def_cfa_register:
-		rules->cfa_register = take_uleb(in);
+		rules->cfa_register = ftr_eh_take_uleb(in);
 		return true;
 	case DW_CFA_def_cfa_offset:
-		rules->cfa_offset = take_uleb(in);
+		rules->cfa_offset = ftr_eh_take_uleb(in);
 		return true;
 	case DW_CFA_GNU_args_size:
-		take_uleb(in);
+		ftr_eh_take_uleb(in);
 		return true;
 	default:
 		rules->saves_more = true;
@@ -179,7 +109,7 @@ static bool rule_take(struct cursor *in, struct rules *rules)
 
 static void rules_take(struct rules *rules, const uint8_t *from, const uint8_t *end)
 {
-	struct cursor in = { from, end, false };
+	struct ftr_eh_cursor in = { from, end, false };
 
 	while (in.at < in.end && !in.failed && rule_take(&in, rules))
 		;
@@ -224,19 +154,36 @@ static bool cie_find(struct frames *frames, Dwarf_Off offset)
 	return cie->is_known;
 }
 
-static int range_add(struct frames *frames, const Dwarf_FDE *fde)
+/* The table of its landing pads, whose address is the first of what the entry adds; 0 = none. */
+static uint64_t pads_find(const struct frames *frames, struct ftr_eh_cursor in, ptrdiff_t at)
+{
+	const struct cie *cie = &frames->cie;
+	struct ftr_eh_cursor raw = in;
+
+	if (!cie->has_pads || ftr_eh_take_encoded(&raw, cie->pads_encoding & 0x0f, 0) == 0)
+		return 0;
+	return ftr_eh_take_encoded(&in, cie->pads_encoding,
+				   frames->shdr.sh_addr + (uint64_t)at);
+}
+
+static int range_add(struct frames *frames, const Dwarf_FDE *fde, Dwarf_Off offset)
 {
 	const uint8_t *start = frames->data->d_buf;
-	struct cursor in = { fde->start, fde->end, false };
+	struct ftr_eh_cursor in = { fde->start, fde->end, false };
 	uint64_t place = frames->shdr.sh_addr + (uint64_t)(fde->start - start);
-	struct ftr_code_range range;
+	struct ftr_code_range range = { .frame = frames->shdr.sh_addr + offset };
 
 	if (!cie_find(frames, fde->CIE_pointer))
 		return 0;
-	range.addr = take_encoded(&in, frames->cie.encoding, place);
-	range.bytes = take(&in, encoded_bytes(frames->cie.encoding));
-	if (frames->cie.cie.augmentation[0] == 'z')
-		skip(&in, take_uleb(&in));
+	range.addr = ftr_eh_take_encoded(&in, frames->cie.encoding, place);
+	range.bytes = ftr_eh_take(&in, ftr_eh_encoded_bytes(frames->cie.encoding));
+	range.pads = 0;
+	if (frames->cie.cie.augmentation[0] == 'z') {
+		uint64_t bytes = ftr_eh_take_uleb(&in);
+
+		range.pads = pads_find(frames, in, in.at - start);
+		ftr_eh_skip(&in, bytes);
+	}
 	if (in.failed || range.bytes == 0)
 		return 0;
 	range.is_entry = is_entry(&frames->cie, in.at, in.end);
@@ -284,7 +231,7 @@ int ftr_code_ranges_load(struct ftr_code_ranges *ranges, const struct ftr_elf_fi
 		if (found > 0 || next <= offset || next == (Dwarf_Off)-1)
 			break;
 		if (found == 0 && entry.CIE_id != DW_CIE_ID_64)
-			ret = range_add(&frames, &entry.fde);
+			ret = range_add(&frames, &entry.fde, offset);
 		offset = next;
 	}
 	sort(ranges);

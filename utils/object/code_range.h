@@ -15,6 +15,8 @@
 struct ftr_code_range {
 	uint64_t addr;		/* as in the file */
 	uint64_t bytes;
+	uint64_t frame;		/* what says so of it, in .eh_frame */
+	uint64_t pads;		/* the table of its landing pads, 0 = it has none */
 	bool is_entry;		/* it begins as a call leaves the stack; else it is a part of one */
 };
 

@@ -296,6 +296,60 @@ static bool optional_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	return true;
 }
 
+static bool is_index(Dwarf_Die *type)
+{
+	return dwarf_tag(type) == DW_TAG_base_type && dwarf_bytesize(type) <= (int64_t)WORD;
+}
+
+/* The types that a variadic template was given: the first, and by dwarf_siblingof the others. */
+static bool given_types(Dwarf_Die *type, Dwarf_Die *first)
+{
+	Dwarf_Die pack;
+	int ret = dwarf_child(type, &pack);
+
+	while (ret == 0 && dwarf_tag(&pack) != DW_TAG_GNU_template_parameter_pack)
+		ret = dwarf_siblingof(&pack, &pack);
+	return ret == 0 && dwarf_child(&pack, first) == 0;
+}
+
+static bool given_read(struct ftr_dwarf_types *types, Dwarf_Die *given, uint32_t offset,
+		       struct ftr_alternatives *all)
+{
+	Dwarf_Die type;
+
+	if (all->nr + 1 == ALTERNATIVES_MAX || ftr_dwarf_is_enough(types) ||
+	    !ftr_dwarf_type(given, &type, NULL))
+		return false;
+	all->v[all->nr] = (struct ftr_alternative){
+		.name = "", .has_type = true, .value = all->nr, .offset = offset,
+		.type = ftr_dwarf_type_read(types, &type, NULL),
+	};
+	return all->v[all->nr++].type.bytes > 0;
+}
+
+/* A std::variant: which of its types, by their order; any other number says that it has none. */
+static bool variant_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	struct ftr_alternatives *all = alternatives_new(types, ALTERNATIVES_MAX);
+	struct found value, index;
+	Dwarf_Die given;
+	int ret = 0;
+
+	if (all == NULL || !member_find(type, "_M_index", is_index, &index) ||
+	    !member_find(type, "_M_u", is_object, &value) || !given_types(type, &given))
+		return false;
+	for (; ret == 0; ret = dwarf_siblingof(&given, &given)) {
+		if (!given_read(types, &given, value.offset, all))
+			return false;
+	}
+	all->v[all->nr++] = (struct ftr_alternative){ .name = "valueless", .is_default = true };
+	read->kind = FTR_CONTAINER_VARIANT;
+	read->at = index.offset;
+	read->element_bytes = (uint32_t)dwarf_bytesize(&index.type);
+	read->alternatives = all;
+	return true;
+}
+
 static bool length_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 			const struct found *pointer, const char *name, struct ftr_container *read)
 {
@@ -436,6 +490,7 @@ static const struct {
 	{ "unordered_multiset<", table_read },
 	{ "list<", list_read },
 	{ "optional<", optional_read },
+	{ "variant<", variant_read },
 	{ "unique_ptr<", unique_read },
 	{ "shared_ptr<", shared_read },
 	{ "Vec<", rust_vec_read },
@@ -445,6 +500,57 @@ static const struct {
 	{ "HashSet<", hash_map_read },
 	{ "", enum_read },
 };
+
+/* The value of the std::tuple @type, or of the rest of one, and where that rest is. */
+static bool head_find(Dwarf_Die *type, struct found *value, struct found *rest)
+{
+	Dwarf_Die die, part;
+	bool has_value = false;
+	uint32_t at;
+	int ret = dwarf_child(type, &die);
+
+	rest->offset = UINT32_MAX;
+	for (; ret == 0; ret = dwarf_siblingof(&die, &die)) {
+		const char *name;
+
+		if (!is_part(&die) || !offset_of(&die, &at) || !ftr_dwarf_type(&die, &part, NULL))
+			continue;
+		name = dwarf_diename(&part);
+		if (name != NULL && strncmp(name, "_Tuple_impl<", strlen("_Tuple_impl<")) == 0) {
+			*rest = (struct found){ part, at };
+		} else if (member_find(&part, "_M_head_impl", is_any, value)) {
+			value->offset += at;
+			has_value = true;
+		}
+	}
+	return has_value;
+}
+
+/* Values stand in bases of bases, the last one first: as users number them. */
+uint32_t ftr_dwarf_tuple(struct ftr_dwarf_types *types, Dwarf_Die *type,
+			 struct ftr_member members[], uint32_t room)
+{
+	const char *name = dwarf_diename(type);
+	struct found value, rest = { *type, 0 };
+	uint32_t nr = 0, base = 0;
+
+	if (name == NULL || strncmp(name, "tuple<", strlen("tuple<")) != 0 ||
+	    head_find(type, &value, &rest) || rest.offset == UINT32_MAX)
+		return 0;
+	while (rest.offset != UINT32_MAX) {
+		Dwarf_Die part = rest.type;
+
+		base += rest.offset;
+		if (nr == room || ftr_dwarf_is_enough(types) || !head_find(&part, &value, &rest))
+			return 0;
+		members[nr++] = (struct ftr_member){
+			.name = "",
+			.offset = base + value.offset,
+			.type = ftr_dwarf_type_read(types, &value.type, NULL),
+		};
+	}
+	return nr;
+}
 
 const struct ftr_container *ftr_dwarf_container(struct ftr_dwarf_types *types, Dwarf_Die *type)
 {

@@ -132,6 +132,16 @@ static void struct_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct f
 	ftr_vec_fini(&members);
 }
 
+static bool tuple_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_type *read)
+{
+	struct ftr_member members[MEMBERS_MAX];
+	uint32_t nr = ftr_dwarf_tuple(types, type, members, MEMBERS_MAX);
+
+	if (nr > 0)
+		read->members = members_keep(types, members, nr);
+	return nr > 0;
+}
+
 static void array_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_type *read)
 {
 	struct ftr_type *element = ftr_arena_alloc(types->arena, sizeof(*element));
@@ -161,7 +171,7 @@ void ftr_dwarf_members(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ft
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		read->container = ftr_dwarf_container(types, type);
-		if (read->container == NULL)
+		if (read->container == NULL && !tuple_read(types, type, read))
 			struct_read(types, type, read);
 		break;
 	case DW_TAG_array_type:

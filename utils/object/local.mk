@@ -20,10 +20,14 @@ libftr_a_SOURCES += \
 	utils/object/dwarf_text.h \
 	utils/object/dwarf_type.c \
 	utils/object/dwarf_type.h \
+	utils/object/eh_cursor.c \
+	utils/object/eh_cursor.h \
 	utils/object/elf.c \
 	utils/object/elf.h \
 	utils/object/elf_file.c \
 	utils/object/elf_file.h \
+	utils/object/landing_pads.c \
+	utils/object/landing_pads.h \
 	utils/object/needed.c \
 	utils/object/needed.h \
 	utils/object/patchable.c \
@@ -31,6 +35,8 @@ libftr_a_SOURCES += \
 	utils/object/plt.c \
 	utils/object/plt.h \
 	utils/object/signature.h \
+	utils/object/stapsdt.c \
+	utils/object/stapsdt.h \
 	utils/object/symtab.c \
 	utils/object/symtab.h \
 	utils/object/symtab_build.h \

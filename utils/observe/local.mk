@@ -9,7 +9,17 @@ libftr_a_SOURCES += \
 	utils/observe/observer.c \
 	utils/observe/observer.h \
 	utils/observe/run.c \
+	utils/observe/space.c \
+	utils/observe/space.h \
+	utils/observe/stack.c \
+	utils/observe/stack.h \
 	utils/observe/task.c \
 	utils/observe/task.h \
 	utils/observe/tracee.c \
-	utils/observe/tracee.h
+	utils/observe/tracee.h \
+	utils/observe/unwind.h
+if HAVE_STACKS
+libftr_a_SOURCES += utils/observe/unwind_x86.c
+else
+libftr_a_SOURCES += utils/observe/unwind_none.c
+endif

@@ -53,15 +53,20 @@ static void call_begin(struct ftr_observer *observer, struct ftr_tracee *task,
 	memcpy(task->args, info->seccomp.args, sizeof(task->args));
 	task->abi = (uint8_t)abi;
 	task->call = (uint8_t)id;
+	if (observer->sink.stack != NULL && observer->root_has_run)
+		task->stack = ftr_observer_stack_take(&observer->stacks, task);
 	task->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	decoding = (struct ftr_decoding){
 		.observer = observer,
 		.tracee = task,
 		.call = { .upid = task->upid,
 			  .start_ns = task->start_ns,
-			  .end_ns = task->start_ns },
+			  .end_ns = task->start_ns,
+			  .stack = task->stack },
 	};
 	ftr_decode_begin(&decoding);
+	if (observer->sink.stack != NULL && ftr_sysid_kind(id) == FTR_SYSCALL_OPEN)
+		ftr_observer_stack_opens(task, ftr_strbuf_str(&task->path[0]));
 	if (!observer->sink.has_details && ftr_decode_foresee(&decoding))
 		return;
 	task->untraced = (id == FTR_SYSID_CLONE || id == FTR_SYSID_CLONE3) &&
@@ -249,6 +254,7 @@ struct ftr_observer *ftr_observer_new(const struct ftr_observer_sink *sink, pid_
 	if (observer == NULL)
 		goto no_memory;
 	observer->sink = *sink;
+	ftr_observer_stacks_init(&observer->stacks, &observer->sink);
 	observer->root = child;
 	observer->root_status = SIGKILL;
 	task = ftr_observer_task_new(observer, child);
@@ -278,6 +284,7 @@ void ftr_observer_free(struct ftr_observer *observer)
 	if (observer == NULL)
 		return;
 	ftr_observer_tasks_fini(observer);
+	ftr_observer_stacks_fini(&observer->stacks);
 	ftr_strbuf_fini(&observer->scratch.cmdline);
 	ftr_strbuf_fini(&observer->scratch.text);
 	ftr_vec_fini(&observer->scratch.argv);

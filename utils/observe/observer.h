@@ -48,11 +48,25 @@ int  ftr_observer_gate_pass(struct ftr_observer_gate *gate);
 
 /* ---- the observer ---- */
 
+/* Where a call in a stack stands. */
+struct ftr_observer_frame {
+	const char *path;		/* of the module, as the kernel names it */
+	uint64_t offset;		/* from its first mapping, within the calling instruction */
+	const char *name;		/* (nullable: not known) mangled, of the function */
+	uint64_t name_offset;		/* where that begins */
+};
+
 struct ftr_observer_sink {
 	/* A call; what it borrows is valid until the callback returns. */
 	void (*call)(void *arg, const struct ftr_syscall *call);
 	/* (nullable) No task has stopped since the last call: time to flush. */
 	void (*idle)(void *arg);
+	/*
+	 * (nullable, both: calls have no stacks) A frame, and a stack of frames, the innermost
+	 * first, that was not there before; numbers begin with 1 (ftr_syscall.stack).
+	 */
+	void (*frame)(void *arg, uint32_t number, const struct ftr_observer_frame *frame);
+	void (*stack)(void *arg, uint32_t number, const uint32_t *frames, size_t nr);
 	void *arg;
 	/*
 	 * Report how long calls took, and every failure.  Else calls whose outcome is known when

@@ -79,6 +79,7 @@ static void process_drop(struct ftr_tracee_process *process)
 	if (process == NULL || --process->users > 0)
 		return;
 	ftr_tracee_memory_forget(process);
+	ftr_space_drop(process->space);
 	free(process);
 }
 
@@ -128,6 +129,8 @@ bool ftr_observer_task_place(struct ftr_observer *observer, struct ftr_tracee *t
 	task->process->shares_fds = false;
 	task->process->has_threads = false;
 	task->process->memory_fd = -1;
+	if (task->process->space != NULL)
+		task->process->space->users++;
 	return true;
 }
 
@@ -168,6 +171,7 @@ struct ftr_decoding ftr_observer_decoding(struct ftr_observer *observer, struct 
 		.call = {
 			.upid = task->upid,
 			.start_ns = task->call != FTR_SYSID_NONE ? task->start_ns : now,
+			.stack = task->call != FTR_SYSID_NONE ? task->stack : 0,
 			.end_ns = now,
 		},
 	};
@@ -310,7 +314,10 @@ void ftr_observer_on_exec(struct ftr_observer *observer, struct ftr_tracee *task
 	task = exec_take_over(observer, task);
 	decoding = ftr_observer_decoding(observer, task);
 	task->process->has_threads = false;
+	observer->root_has_run |= task->tid == observer->root;
 	ftr_tracee_memory_forget(task->process);
+	ftr_space_drop(task->process->space);
+	task->process->space = NULL;
 	ftr_decode_exec(&decoding);
 	warn_setuid(observer, task);
 	task->call = FTR_SYSID_NONE;

@@ -6,6 +6,7 @@
 #include "utils/base/vec.h"
 #include "utils/observe/decode.h"
 #include "utils/observe/observer.h"
+#include "utils/observe/stack.h"
 #include "utils/observe/tracee.h"
 
 #define FTR_OBSERVER_BUCKETS 1024u
@@ -27,8 +28,10 @@ struct ftr_observer {
 	pid_t root;
 	int root_status;		/* as of wait; until then that of a killed one */
 	bool root_is_gone;
+	bool root_has_run;		/* it is the program, no longer who started it */
 	bool has_news;			/* calls were reported since the sink was last idle */
 	struct ftr_observer_scratch scratch;
+	struct ftr_observer_stacks stacks;	/* where the sink wants them */
 };
 
 /* ---- the table ---- */

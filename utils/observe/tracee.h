@@ -31,6 +31,8 @@ struct ftr_tracee_comm {
 	pid_t tid;		/* whose name is written */
 };
 
+struct ftr_space;
+
 /* What the threads of a process share. */
 struct ftr_tracee_process {
 	pid_t pid;
@@ -38,6 +40,7 @@ struct ftr_tracee_process {
 	bool shares_fds;	/* with another process: CLONE_FILES */
 	bool has_threads;	/* it has had more than one */
 	bool is_hidden;		/* its memory may not be read, as was reported */
+	struct ftr_space *space;	/* (shared, nullable) what is mapped: space.h */
 	int  memory_fd;		/* (owned) its memory, from before it was not dumpable; or -1 */
 	unsigned comm_nr;
 	struct ftr_tracee_comm comm[FTR_TRACEE_COMM_MAX];
@@ -61,6 +64,7 @@ struct ftr_tracee {
 	bool	 untraced;	/* CLONE_UNTRACED was taken out of its flags */
 	uint64_t args[6];
 	uint64_t start_ns;
+	uint32_t stack;		/* its number, 0 = none */
 	int64_t  flags;		/* as decoded at entry */
 	int64_t  mode;
 	struct ftr_strbuf path[2];	/* as the program gave them */

@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 #include "utils/base/vec.h"
+#include "utils/patch/body.h"
 #include "utils/patch/functions.h"
-#include "utils/proto/plain.h"
+#include "utils/patch/gaps.h"
 
 enum ftr_entry_state {
 	FTR_ENTRY_UNWANTED,
@@ -29,10 +30,8 @@ enum ftr_entry_state {
 struct ftr_entries {
 	struct ftr_functions functions;
 	uint8_t *states;		/* (owned) enum ftr_entry_state of each */
-	uint32_t *gaps;			/* (owned) the padding behind each, see entries.c */
-	FTR_VEC(struct ftr_plain_write) writes;	/* jumps, then steps, by offset */
-	FTR_VEC(uint32_t) fixes;
-	FTR_VEC(uint8_t) code;
+	struct ftr_gaps gaps;		/* behind each */
+	struct ftr_patch_body body;
 	unsigned counts[FTR_ENTRY_STATES];
 };
 

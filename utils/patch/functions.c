@@ -8,6 +8,7 @@
 #include "utils/base/bits.h"
 #include "utils/base/bytes.h"
 #include "utils/object/code_range.h"
+#include "utils/object/landing_pads.h"
 #include "utils/patch/move.h"
 
 #define GRANULE 16u
@@ -40,7 +41,7 @@ struct ftr_function *ftr_function_before(const struct ftr_functions *functions, 
 	return i > 0 ? &functions->all.v[i - 1] : NULL;
 }
 
-static struct ftr_function *function_around(const struct ftr_functions *functions, uint64_t addr)
+struct ftr_function *ftr_function_around(const struct ftr_functions *functions, uint64_t addr)
 {
 	struct ftr_function *function = ftr_function_before(functions, addr);
 
@@ -126,6 +127,39 @@ static void place_reached(struct news *news, uint64_t distance)
 		to->into |= (uint8_t)FTR_BIT(distance - to->landing);
 }
 
+/* The first place that ends behind @addr; NULL = there is none. */
+static struct ftr_code_place *place_at(const struct ftr_functions *functions, uint64_t addr)
+{
+	size_t low = 0, high = functions->place_nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (functions->places[middle].addr + FTR_PLACE_BYTES <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < functions->place_nr ? &functions->places[low] : NULL;
+}
+
+static bool is_in_place(const struct ftr_functions *functions, uint64_t addr)
+{
+	const struct ftr_code_place *place = place_at(functions, addr);
+
+	return place != NULL && place->addr <= addr;
+}
+
+/* Places may overlap. */
+static void places_mark(const struct ftr_functions *functions, uint64_t addr)
+{
+	struct ftr_code_place *place = place_at(functions, addr);
+	const struct ftr_code_place *end = functions->places + functions->place_nr;
+
+	for (; place != NULL && place < end && place->addr <= addr; place++)
+		place->into |= FTR_BIT(addr - place->addr);
+}
+
 /* Does it matter?  What is short needs to be decoded then. */
 static bool is_close(const struct ftr_function *to, uint64_t distance)
 {
@@ -185,7 +219,8 @@ static void table_read(struct news *news, uint64_t table)
 
 		if (to - news->from->addr >= news->from->bytes)
 			break;
-		news->to = function_around(news->functions, to);
+		places_mark(news->functions, to);
+		news->to = ftr_function_around(news->functions, to);
 		news->kind = FTR_LEAD_JUMP;
 		place_reached(news, to - news->to->addr);
 	}
@@ -196,27 +231,31 @@ static void lead_take(void *arg, const struct ftr_code *code, const struct ftr_l
 	struct news *news = arg;
 	struct ftr_functions *functions = news->functions;
 	uint64_t distance;
+	bool matters;
 
 	news->kind = lead->kind;
 	news->to = ftr_function_before(functions, lead->to);
 	if (news->to == NULL || !is_inside(news->to->section, lead->to)) {
-		news->from = function_around(functions, code->addr + lead->at);
+		news->from = ftr_function_around(functions, code->addr + lead->at);
 		if (lead->kind == FTR_LEAD_ADDRESS)
 			table_read(news, lead->to);
 		return;
 	}
 	distance = lead->to - news->to->addr;
-	if (!is_close(news->to, distance) &&
-	    (news->to->is_entry || distance >= news->to->bytes))
+	matters = is_close(news->to, distance) ||
+		  (!news->to->is_entry && distance < news->to->bytes);
+	if ((!matters && !is_in_place(functions, lead->to)) || !is_real(functions, code, lead))
 		return;
-	if (!is_real(functions, code, lead))
+	places_mark(functions, lead->to);
+	if (!matters)
 		return;
-	news->from = function_around(functions, code->addr + lead->at);
+	news->from = ftr_function_around(functions, code->addr + lead->at);
 	place_reached(news, distance);
 }
 
 static void address_take(struct news *news, uint64_t addr)
 {
+	places_mark(news->functions, addr);
 	news->to = ftr_function_before(news->functions, addr);
 	news->from = NULL;
 	news->kind = FTR_LEAD_ADDRESS;
@@ -382,6 +421,11 @@ static int function_add(struct ftr_functions *functions, const struct ftr_symtab
 	return ftr_vec_push(&functions->all, function);
 }
 
+static void pad_take(void *arg, uint64_t addr)
+{
+	places_mark(arg, addr);
+}
+
 static int functions_add(struct ftr_functions *functions, const struct ftr_symtab *symbols)
 {
 	struct ftr_code_ranges ranges = { 0 };
@@ -392,6 +436,8 @@ static int functions_add(struct ftr_functions *functions, const struct ftr_symta
 
 		ret = function_add(functions, symbols, range,
 				   i + 1 < ranges.ranges.nr ? range[1].addr : UINT64_MAX);
+		if (functions->place_nr > 0)
+			ftr_landing_pads(functions->file, range, pad_take, functions);
 	}
 	ftr_code_ranges_fini(&ranges);
 	return ret;
@@ -434,6 +480,8 @@ int ftr_functions_load(struct ftr_functions *functions, const struct ftr_elf_fil
 
 	*functions = (struct ftr_functions){
 		.file = file,
+		.places = functions->places,
+		.place_nr = functions->place_nr,
 		.arch = ftr_arch_find(file->ehdr.e_machine, file->ehdr.e_ident[EI_CLASS]),
 	};
 	if (functions->arch == NULL || functions->arch->plain == NULL ||

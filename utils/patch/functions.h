@@ -38,6 +38,13 @@ struct ftr_function_jump {
 	uint32_t from, to;
 };
 
+/* A place in the midst of code: does anything lead there? */
+#define FTR_PLACE_BYTES 32
+struct ftr_code_place {
+	uint64_t addr;			/* as in the file */
+	uint32_t into;			/* bit n: something leads to byte n */
+};
+
 struct ftr_functions {
 	const struct ftr_elf_file *file;
 	const struct ftr_arch *arch;
@@ -48,15 +55,23 @@ struct ftr_functions {
 	unsigned without_frames;	/* functions by their symbols alone */
 	FTR_VEC(uint32_t) starts;	/* the first function at or behind each 16th byte */
 	FTR_VEC(struct ftr_function_jump) jumps; /* to starts, from others */
+	struct ftr_code_place *places;	/* (borrowed) place_nr of them, by address */
+	size_t place_nr;
 };
 
-/* @symbols are the file's and outlive it.  0 or -ENOMEM; finish it in any case. */
+/*
+ * @symbols are the file's and outlive it; so do the places that were set before, of which it is
+ * found out what leads into them.  0 or -ENOMEM; finish it in any case.
+ */
 int  ftr_functions_load(struct ftr_functions *functions, const struct ftr_elf_file *file,
 			const struct ftr_symtab *symbols);
 void ftr_functions_fini(struct ftr_functions *functions);
 
 /* The one at @addr or the last before it; NULL = there is none. */
 struct ftr_function *ftr_function_before(const struct ftr_functions *functions, uint64_t addr);
+
+/* The one that has a byte at @addr; NULL = there is none. */
+struct ftr_function *ftr_function_around(const struct ftr_functions *functions, uint64_t addr);
 
 /* Its code, up to its end. */
 struct ftr_code ftr_function_code(const struct ftr_function *function);

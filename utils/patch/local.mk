@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/patch/body.c \
+	utils/patch/body.h \
 	utils/patch/entries.c \
 	utils/patch/entries.h \
 	utils/patch/functions.c \
 	utils/patch/functions.h \
+	utils/patch/gaps.c \
+	utils/patch/gaps.h \
+	utils/patch/operands.c \
+	utils/patch/operands.h \
+	utils/patch/sites.c \
+	utils/patch/sites.h \
 	utils/patch/move.h
 if HAVE_ZYDIS
 libftr_a_SOURCES += utils/patch/move_x86.c

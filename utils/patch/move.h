@@ -54,6 +54,12 @@ enum ftr_move_state ftr_move(const struct ftr_code *code, unsigned want, uint64_
  */
 bool ftr_move_has_short_branch(const struct ftr_code *code, size_t at);
 
+/*
+ * The bytes of the instruction that ends where @code does, decoded from its start on; 0 = none
+ * ends there.
+ */
+unsigned ftr_move_last_bytes(const struct ftr_code *code);
+
 /* Does nothing follow the last instruction of @code: a jump, a return, a call or a trap? */
 bool ftr_move_is_closed(const struct ftr_code *code);
 

@@ -18,6 +18,11 @@ bool ftr_move_has_short_branch(const struct ftr_code *code, size_t at)
 	return true;
 }
 
+unsigned ftr_move_last_bytes(const struct ftr_code *code)
+{
+	return 0;
+}
+
 bool ftr_move_is_closed(const struct ftr_code *code)
 {
 	return false;

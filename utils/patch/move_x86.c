@@ -279,6 +279,21 @@ bool ftr_move_has_short_branch(const struct ftr_code *code, size_t at)
 	return is_relative_branch(&insn) && end == at + 2;	/* behind its distance */
 }
 
+unsigned ftr_move_last_bytes(const struct ftr_code *code)
+{
+	ZydisDecodedInstruction insn = { 0 };
+	ZydisDecoder decoder;
+	size_t pos = 0;
+
+	decoder_init(&decoder);
+	while (pos < code->size) {
+		if (!decode(&decoder, code, pos, &insn))
+			return 0;
+		pos += insn.length;
+	}
+	return insn.length;
+}
+
 bool ftr_move_is_closed(const struct ftr_code *code)
 {
 	ZydisDecodedInstruction insn = { 0 };

@@ -40,7 +40,7 @@ struct ftr_control {
 	int32_t  clock_id;		/* clockid_t for FTR_CONTROL_CLOCK_VDSO */
 	uint32_t on_full;		/* enum ftr_on_full */
 	uint32_t ring_bytes;		/* power of two, FTR_RING_MIN_BYTES.. */
-	uint32_t depth_max;		/* deepest call recorded (-D); 0 = no limit */
+	_Atomic uint32_t depth_max;	/* deepest call recorded (-D); 0 = no limit */
 	uint32_t stack_max;		/* frames of a shadow stack (--max-stack) */
 	uint32_t wait_ms;		/* longest wait for room before it counts as lost */
 	uint32_t ticks_per_ms;		/* of FTR_CONTROL_CLOCK_TSC, roughly: to bound that wait */

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/proto/agent.h \
+	utils/proto/attach.h \
 	utils/proto/channel.h \
 	utils/proto/control.h \
 	utils/proto/environ.h \
@@ -10,6 +12,7 @@ libftr_a_SOURCES += \
 	utils/proto/record.h \
 	utils/proto/ring.h \
 	utils/proto/rules.h \
+	utils/proto/sdt.h \
 	utils/proto/sections.h \
 	utils/proto/values.h \
 	utils/proto/watch.h

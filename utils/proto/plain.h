@@ -3,7 +3,8 @@
  * The body of FTR_SECTION_PLAIN: functions of a module that was compiled without any room for a
  * call.  Their first instructions are moved into a block of code that the runtime maps near the
  * module; a jump takes their place.  The recorder has decoded and moved them; the runtime adds
- * addresses.
+ * addresses.  That of FTR_SECTION_SDT is the same for what stands in the midst of functions
+ * (utils/proto/sdt.h).
  *
  *	[ struct ftr_plain_table ]
  *	[ struct ftr_plain_write, write_nr times: jump_nr jumps, then steps; by offset ]
@@ -56,7 +57,7 @@ struct ftr_plain_table {
 	uint32_t fix_nr;
 	uint32_t code_bytes;
 	uint32_t flags;			/* FTR_PATCH_* flags of patch.h */
-	uint32_t jump_nr;		/* functions: each has one */
+	uint32_t jump_nr;		/* functions, or sites: each has one */
 };
 static_assert(sizeof(struct ftr_plain_table) == 32, "writes stay aligned");
 

@@ -196,6 +196,14 @@ enum ftr_record_event {
 	/* Only ftr has these. */
 	FTR_RECORD_EVENT_STALL_BEGIN = 1000000,	/* the task waits for room in its ring */
 	FTR_RECORD_EVENT_STALL_END   = 1000001,
+	FTR_RECORD_EVENT_ERRNO	     = 1000010,	/* what a call that ends set errno to: a uint64_t */
+	/*
+	 * What a module declares, each by its own even id: proto/sdt.h.  Where one has data, which
+	 * stand in TID.event, there is a record of the next id in TID.dat, so that old readers see
+	 * that it happened.
+	 */
+	FTR_RECORD_EVENT_SDT	     = 1500000,
+	FTR_RECORD_EVENT_SDT_LAST    = 1999999,
 	/* A block of memory was given: its address (0 = there was none), its bytes, the caller. */
 	FTR_RECORD_EVENT_MALLOC	     = 3000001,
 	FTR_RECORD_EVENT_CALLOC	     = 3000002,
@@ -220,13 +228,85 @@ enum ftr_record_event {
 	FTR_RECORD_EVENT_SYNC_BARRIER = 3000109,
 	FTR_RECORD_EVENT_SYNC_SEM    = 3000111,
 	FTR_RECORD_EVENT_SYNC_JOIN   = 3000113,
+	FTR_RECORD_EVENT_SYNC_LAST   = 3000114,
+	/*
+	 * A function on files begins: a descriptor, its argument (bytes, an offset, a command, a
+	 * mode, another descriptor; none of CLOSE, FLUSH and READDIR), the caller.
+	 */
+	FTR_RECORD_EVENT_FILE_READ   = 3000201,
+	FTR_RECORD_EVENT_FILE_WRITE  = 3000203,
+	FTR_RECORD_EVENT_FILE_LOCK   = 3000205,
+	FTR_RECORD_EVENT_FILE_UNLOCK = 3000207,
+	FTR_RECORD_EVENT_FILE_CLOSE  = 3000209,
+	FTR_RECORD_EVENT_FILE_SEEK   = 3000211,
+	FTR_RECORD_EVENT_FILE_FLUSH  = 3000213,
+	FTR_RECORD_EVENT_FILE_SETSIZE = 3000215,
+	FTR_RECORD_EVENT_FILE_SETMODE = 3000217,
+	FTR_RECORD_EVENT_FILE_DUP    = 3000219,
+	FTR_RECORD_EVENT_FILE_READDIR = 3000221,
+	FTR_RECORD_EVENT_FILE_SETOWNER = 3000223,
+	/* ... a directory's descriptor, its argument (flags, a mode), the caller, and a path. */
+	FTR_RECORD_EVENT_FILE_OPEN   = 3000231,
+	FTR_RECORD_EVENT_FILE_OPENDIR = 3000233,
+	FTR_RECORD_EVENT_FILE_MKDIR  = 3000235,
+	FTR_RECORD_EVENT_FILE_CHDIR  = 3000237,
+	FTR_RECORD_EVENT_FILE_UNLINK = 3000239,
+	FTR_RECORD_EVENT_FILE_CHMOD  = 3000241,
+	FTR_RECORD_EVENT_FILE_CHOWN  = 3000243,
+	FTR_RECORD_EVENT_FILE_TRUNCATE = 3000245,
+	/* ... and two paths. */
+	FTR_RECORD_EVENT_FILE_RENAME = 3000261,
+	FTR_RECORD_EVENT_FILE_LINK   = 3000263,
+	FTR_RECORD_EVENT_FILE_SYMLINK = 3000265,
+	FTR_RECORD_EVENT_FILE_LAST   = 3000266,
+	/*
+	 * A function on sockets begins: a descriptor (of SOCKET: a domain), its argument (a type,
+	 * bytes ...; none of CLOSE), the caller; of BIND, CONNECT and SEND_TO an address' family,
+	 * and the address as text.  The ends of ACCEPT and RECEIVE_FROM have the same two of the
+	 * peer behind their result.
+	 */
+	FTR_RECORD_EVENT_NET_SOCKET  = 3000301,
+	FTR_RECORD_EVENT_NET_BIND    = 3000303,
+	FTR_RECORD_EVENT_NET_CONNECT = 3000305,
+	FTR_RECORD_EVENT_NET_LISTEN  = 3000307,
+	FTR_RECORD_EVENT_NET_ACCEPT  = 3000309,
+	FTR_RECORD_EVENT_NET_RECEIVE = 3000311,
+	FTR_RECORD_EVENT_NET_SEND    = 3000313,
+	FTR_RECORD_EVENT_NET_RECEIVE_FROM = 3000315,
+	FTR_RECORD_EVENT_NET_SEND_TO = 3000317,
+	FTR_RECORD_EVENT_NET_SHUTDOWN = 3000319,
+	FTR_RECORD_EVENT_NET_CLOSE   = 3000321,
+	FTR_RECORD_EVENT_NET_DUP     = 3000323,
+	FTR_RECORD_EVENT_NET_WAIT    = 3000325,
+	/*
+	 * A function on threads begins: where the thread is to begin (of others: which), of CREATE
+	 * whether it is detached, and the caller; EXIT has the thread's answer, and no end.  The
+	 * end of CREATE has the thread behind the result.
+	 */
+	FTR_RECORD_EVENT_THREAD_CREATE = 3000401,
+	FTR_RECORD_EVENT_THREAD_DETACH = 3000403,
+	FTR_RECORD_EVENT_THREAD_CANCEL = 3000405,
+	FTR_RECORD_EVENT_THREAD_EXIT = 3000407,
+	/* The program says so (libmcount/ftr.h): what stands here, the caller, a name or text. */
+	FTR_RECORD_EVENT_USER_MARK   = 3000501,
+	FTR_RECORD_EVENT_USER_MESSAGE = 3000502,
+	FTR_RECORD_EVENT_USER_COUNTER = 3000503,	/* the value, a double */
+	FTR_RECORD_EVENT_USER_CHART  = 3000504,	/* a type, a color */
+	FTR_RECORD_EVENT_USER_SPAN_BEGIN = 3000505, /* which */
+	FTR_RECORD_EVENT_USER_SPAN_END = 3000506,   /* which, nanoseconds since it began */
 	/* The thread goes on on another stack. */
 	FTR_RECORD_EVENT_STACK	     = 0x40000000, /* and what ftr_record_stack_id adds */
 	FTR_RECORD_EVENT_STACK_LAST  = 0x7fffffff,
 };
 
-/* The thread goes on: what it waited for, and what the function answers: 0, an error, or -1. */
-#define FTR_RECORD_EVENT_SYNC_DONE_OF(id) ((id) + 1)
+#define FTR_RECORD_EVENT_SDT_BARE 1u	/* added to the id */
+
+/*
+ * The thread goes on: the first value of the event at the begin, and what the function answers.  Of
+ * SYNC that is 0, an error, or -1; of others what it gave (bytes, a descriptor, an offset), or an
+ * error below 0.
+ */
+#define FTR_RECORD_EVENT_DONE_OF(id) ((id) + 1)
 
 /*
  * The values of these, each a uint64_t, in their order.  In a ring, where they are all but always

@@ -22,6 +22,7 @@ enum ftr_calls_flag {
 	FTR_CALLS_OFF = 1 << 2,	    /* nothing is recorded until FTR_CALL_TRACE_ON */
 	FTR_CALLS_COUNTED = 1 << 3, /* some function has FTR_CALL_SAMPLE or FTR_CALL_RATE */
 	FTR_CALLS_READ = 1 << 4,    /* some function has FTR_CALL_READ */
+	FTR_CALLS_CHANGE = 1 << 5,  /* any of these may be said later (ftr ctl) */
 };
 
 enum ftr_call_flag {
@@ -42,12 +43,19 @@ enum ftr_call_flag {
 	FTR_CALL_CALLSITE = 1 << 14, /* where it was called from is an event */
 	FTR_CALL_READ = 1 << 15,     /* what reads says is read when it begins, and ends */
 	FTR_CALL_RECOVER = 1 << 16,  /* return addresses are the program's own meanwhile */
+	/*
+	 * Its condition (struct ftr_values_func) decides: where it is true of a call, FILTER or
+	 * NOTRACE is said of it, where it is not, neither.  Undecided: as the flags are.
+	 */
+	FTR_CALL_IF_FILTER = 1 << 17,
+	FTR_CALL_IF_NOTRACE = 1 << 18,
 };
 
 /* What FTR_CALL_READ reads. */
 enum ftr_call_read {
 	FTR_CALL_READ_STATM = 1 << 0,	/* /proc/self/statm */
 	FTR_CALL_READ_FAULTS = 1 << 1,	/* page faults of the process */
+	FTR_CALL_READ_ERRNO = 1 << 2,	/* errno, where the call has set it */
 };
 
 struct ftr_call_rule {
@@ -76,8 +84,8 @@ struct ftr_call_rules {
 	uint32_t size_min;		/* -Z */
 	uint64_t time_ns;		/* -t */
 	/*
-	 * Counts what signals to the recorder switched: a new one says that nothing is recorded
-	 * from here on (FTR_CALLS_OFF), or what is chosen.
+	 * Counts what signals to the recorder, or ftr ctl, switched: a new one says that nothing
+	 * is recorded from here on (FTR_CALLS_OFF), or what is chosen.
 	 */
 	uint32_t switch_nr;
 	uint32_t reserved;

@@ -30,6 +30,7 @@ enum ftr_section_kind {
 	FTR_SECTION_PATCH = 6,	  /* utils/proto/patch.h */
 	FTR_SECTION_PLAIN = 8,	  /* utils/proto/plain.h */
 	FTR_SECTION_WATCH = 9,	  /* utils/proto/watch.h */
+	FTR_SECTION_SDT = 10,	  /* utils/proto/sdt.h */
 };
 
 struct ftr_section {

@@ -4,7 +4,7 @@
  * found.  The recorder reads specs, DWARF and prototypes; the runtime copies bytes.
  *
  *	[ struct ftr_values ][ struct ftr_value_op, op_nr ][ struct ftr_values_func, func_nr ]
- *	[ struct ftr_values_range, range_nr ]
+ *	[ struct ftr_values_range, range_nr ][ struct ftr_value_test, test_nr ]
  *
  * Functions are sorted by address and do not overlap.  A program is the ops from an index on, up to
  * one that is FTR_VALUE_END; the op with index 0 is one, and so is the last, so a program that is
@@ -61,8 +61,10 @@ static_assert(sizeof(struct ftr_value_op) == 8, "wire layout");
 struct ftr_values_func {
 	uint32_t low, high;   /* the addresses recorded for it; high is not */
 	uint32_t entry, exit; /* indices of programs for arguments, return value; 0 = none */
+	uint32_t test;	      /* index of the first test of its rule's condition; 0 = none */
+	uint32_t reserved;
 };
-static_assert(sizeof(struct ftr_values_func) == 16, "wire layout");
+static_assert(sizeof(struct ftr_values_func) == 24, "wire layout");
 
 /* Memory of the module that is there, and can be read, as long as its code runs. */
 struct ftr_values_range {
@@ -74,9 +76,44 @@ struct ftr_values {
 	uint32_t op_nr;
 	uint32_t func_nr;
 	uint32_t range_nr;
-	uint32_t reserved;
+	uint32_t test_nr;
 };
 static_assert(sizeof(struct ftr_values) == 16, "wire layout");
+
+/* How the value of a test is read. */
+enum ftr_test_kind {
+	FTR_TEST_UNSIGNED = 0,
+	FTR_TEST_SIGNED = 1,
+	FTR_TEST_AUTO = 2,	/* signed, and below 0 what looks like that in 32 bits */
+};
+
+enum ftr_test_op {
+	FTR_TEST_EQ = 0,
+	FTR_TEST_NE = 1,
+	FTR_TEST_LT = 2,
+	FTR_TEST_LE = 3,
+	FTR_TEST_GT = 4,
+	FTR_TEST_GE = 5,
+	FTR_TEST_BITS = 6,	/* any of the literal's */
+};
+
+/*
+ * A comparison of an integer argument with a literal, and which test comes next, a later one, or
+ * what the outcome is.
+ */
+struct ftr_value_test {
+	uint8_t op;		/* enum ftr_test_op */
+	uint8_t kind;		/* enum ftr_test_kind */
+	uint8_t nr;		/* integer register of argument nr, from 0 */
+	uint8_t bytes;		/* of it: 1, 2, 4, 8 */
+	uint16_t on_true, on_false;
+	int64_t literal;	/* of an UNSIGNED not below 0 */
+};
+static_assert(sizeof(struct ftr_value_test) == 16, "wire layout");
+
+#define FTR_TEST_TRUE  0xffffu
+#define FTR_TEST_FALSE 0xfffeu
+#define FTR_TESTS_MAX  0xfffeu
 
 /* Longer strings end in three dots, as uftrace writes them. */
 #define FTR_VALUE_STRING_MAX 98u

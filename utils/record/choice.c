@@ -12,6 +12,8 @@
 #include "utils/object/elf.h"
 #include "utils/proto/rules.h"
 #include "utils/record/linked.h"
+#include "utils/record/patch_choice.h"
+#include "utils/record/sdt_events.h"
 #include "utils/record/watched.h"
 #include "utils/trace/rule_plan.h"
 
@@ -30,7 +32,7 @@ bool ftr_record_choice_is_any(const struct ftr_record_choice *choice)
 {
 	return choice != NULL &&
 	       (choice->time_ns != 0 || choice->size_bytes != 0 || choice->starts_off ||
-		choice->is_switched ||
+		choice->is_switched || choice->may_change ||
 		(choice->rules != NULL && (ftr_rules_actions(choice->rules) & gated) != 0));
 }
 
@@ -103,18 +105,41 @@ static bool rule_matches(const struct ftr_rule *rule, const struct place *place,
 	       module_matches(rule, place, symbol);
 }
 
+void ftr_record_decision_add(struct ftr_record_decision *decision, const struct ftr_rule *rule)
+{
+	uint32_t actions = rule->actions | rule->undecided;
+
+	if ((actions & ~ftr_rule_actions_in(FTR_IN_VALUES)) == 0)
+		return;
+	decision->rule = rule;
+	decision->nr++;
+}
+
+const struct ftr_rule *ftr_record_decided(const struct ftr_record_decision *decision)
+{
+	uint32_t undecided = decision->nr == 1 ? decision->rule->undecided &
+						 ~ftr_rule_actions_in(FTR_IN_VALUES) : 0;
+
+	return undecided == FTR_RULE_FILTER || undecided == FTR_RULE_NOTRACE ? decision->rule :
+									       NULL;
+}
+
 static struct ftr_record_chosen chosen_of(const struct ftr_rules *rules, const struct place *place,
 					  const struct ftr_symbol *symbol, const char *shown)
 {
 	struct ftr_record_chosen chosen = { 0 };
+	struct ftr_record_decision decision = { 0 };
 	size_t i;
 
 	for (i = 0; i < rules->rules.nr; i++) {
 		const struct ftr_rule *rule = &rules->rules.v[i];
 
-		if (rule_matches(rule, place, symbol, shown))
-			chosen.actions = ftr_rule_join(chosen.actions, &chosen.values, rule);
+		if (!rule_matches(rule, place, symbol, shown))
+			continue;
+		chosen.actions = ftr_rule_join(chosen.actions, &chosen.values, rule);
+		ftr_record_decision_add(&decision, rule);
 	}
+	chosen.decided = ftr_record_decided(&decision);
 	return chosen;
 }
 
@@ -172,6 +197,8 @@ struct search {
 	const struct ftr_rule *rule;
 	struct place place;
 	struct ftr_closest closest;
+	bool is_of_patch;		/* library calls are nothing that is patched */
+	bool has_more;			/* libraries may be there that the file does not tell of */
 	bool is_found;
 };
 
@@ -193,8 +220,10 @@ static int symbols_try(struct search *search, const struct ftr_symtab *tab)
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < tab->nr && !search->is_found; i++) {
-		if (ftr_symbol_is_function(&tab->symbols[i]))
-			ret = symbol_try(search, &tab->symbols[i]);
+		const struct ftr_symbol *symbol = &tab->symbols[i];
+
+		if (ftr_symbol_is_function(symbol) && !(search->is_of_patch && symbol->type == 'P'))
+			ret = symbol_try(search, symbol);
 	}
 	return ret;
 }
@@ -218,7 +247,8 @@ static int libraries_try(struct search *search, const char *image, const char **
 	for (size_t i = 0; ret == 0 && i < linked->tabs.nr && !search->is_found; i++) {
 		search->place.path = linked->needed.paths.v[i];
 		ret = symbols_try(search, &linked->tabs.v[i]);
-		if (!search->is_found || is_instrumented(search->place.path))
+		if (!search->is_found || is_instrumented(search->place.path) ||
+		    ftr_rule_module(search->rule) == FTR_RULE_MODULE_NAMED)
 			continue;
 		*other = *other != NULL ? *other : search->place.path;
 		search->is_found = false;
@@ -226,15 +256,47 @@ static int libraries_try(struct search *search, const char *image, const char **
 	return ret;
 }
 
-static bool opens_libraries(const struct ftr_symtab *tab)
+static bool calls_any(const struct ftr_symtab *tab, const char *const *names)
 {
 	for (size_t i = 0; i < tab->nr; i++) {
-		if (tab->symbols[i].type == 'P' &&
-		    (strcmp(tab->symbols[i].name, "dlopen") == 0 ||
-		     strcmp(tab->symbols[i].name, "dlmopen") == 0))
-			return true;
+		if (tab->symbols[i].type != 'P')
+			continue;
+		for (const char *const *name = names; *name != NULL; name++)
+			if (strcmp(tab->symbols[i].name, *name) == 0)
+				return true;
 	}
 	return false;
+}
+
+static bool opens_libraries(const struct ftr_symtab *tab)
+{
+	static const char *const names[] = { "dlopen", "dlmopen", NULL };
+
+	return calls_any(tab, names);
+}
+
+/* A shell, or whatever else is there to run others: what is asked for may be about these. */
+static bool runs_programs(const struct ftr_symtab *tab, const char *image)
+{
+	static const char *const names[] = {
+		"execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe", "fexecve",
+		"popen", "posix_spawn", "posix_spawnp", "system", NULL,
+	};
+
+	return calls_any(tab, names) && !is_instrumented(image);
+}
+
+/* May the library that the rule names be opened, by the program or one that it is linked with? */
+static bool library_is_opened(const struct search *search, const struct ftr_linked *linked,
+			      const struct ftr_symtab *tab)
+{
+	bool is_opened = search->has_more || opens_libraries(tab);
+
+	if (ftr_rule_module(search->rule) != FTR_RULE_MODULE_NAMED)
+		return false;
+	for (size_t i = 0; i < linked->tabs.nr && !is_opened; i++)
+		is_opened = opens_libraries(&linked->tabs.v[i]);
+	return is_opened;
 }
 
 static int rule_refuse(struct search *search, const char *image, const char *other,
@@ -247,47 +309,124 @@ static int rule_refuse(struct search *search, const char *image, const char *oth
 				   "not instrumented, has one: name it as FUNC@LIBRARY, with "
 				   "--patch or --nest-libcall", rule->text, image,
 				   ftr_pattern_text(rule->pattern), other);
+	if (ftr_rule_module(rule) == FTR_RULE_MODULE_NAMED)
+		return ftr_err_set(err, ENOENT, "%s: no library that %s is linked with begins with "
+				   "%s and has a function that matches %s", rule->text, image,
+				   rule->module, ftr_pattern_text(rule->pattern));
 	return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s%s", rule->text, image,
 			   ftr_pattern_text(rule->pattern),
 			   ftr_closest_ask(&search->closest, "", "; one of a library is named "
 					   "FUNC@LIBRARY"));
 }
 
-/* 0, 1: it may be about a library that is opened later, or -errno; these two described. */
-static int rule_match(const struct ftr_rule *rule, const char *image,
-		      const struct ftr_symtab *tab, struct ftr_err *err)
+/* Is there more than the names that it has in other modules? */
+static bool has_functions(const struct ftr_symtab *tab)
 {
-	struct search search = { .rule = rule, .place = { .path = image } };
+	for (size_t i = 0; i < tab->nr; i++)
+		if (ftr_symbol_is_function(&tab->symbols[i]) && tab->symbols[i].type != 'P')
+			return true;
+	return false;
+}
+
+/* As rule_match, of one that nothing was found for; @other as of libraries_try. */
+static int rule_unmatched(struct search *search, const char *image,
+			  const struct ftr_symtab *tab, const struct ftr_linked *linked,
+			  const char *other, struct ftr_err *err)
+{
+	const struct ftr_rule *rule = search->rule;
+
+	if (library_is_opened(search, linked, tab))
+		return 0;		/* who names it knows that */
+	if (other == NULL && runs_programs(tab, image)) {
+		ftr_err_set(err, ENOENT, "%s: no function of %s matches %s; of the programs that "
+			    "it runs, one may", rule->text, image, ftr_pattern_text(rule->pattern));
+		return 1;
+	}
+	rule_refuse(search, image, other, err);
+	return other == NULL && opens_libraries(tab) ? 1 : -ENOENT;
+}
+
+/*
+ * 0, 1: it may be about a library that is opened later, or a program that this one runs; or -errno;
+ * these two described.
+ */
+static int rule_match(struct search *search, const char *image, const struct ftr_symtab *tab,
+		      struct ftr_err *err)
+{
+	const struct ftr_rule *rule = search->rule;
 	struct ftr_linked linked = { 0 };
 	const char *other = NULL;
-	int ret = symbols_try(&search, tab);
+	int ret = 0;
 
-	if (ret == 0 && !search.is_found && ftr_rule_module(rule) == FTR_RULE_MODULE_ANY)
-		ret = libraries_try(&search, image, &other, &linked);
-	if (ret == 0 && !search.is_found)
-		ret = rule_refuse(&search, image, other, err);
+	search->place.path = image;
+	if (ftr_rule_module(rule) != FTR_RULE_MODULE_NAMED || ftr_rule_names_module(rule, image))
+		ret = symbols_try(search, tab);
+	if (ret == 0 && !search->is_found && ftr_rule_module(rule) != FTR_RULE_MODULE_PLT)
+		ret = libraries_try(search, image, &other, &linked);
+	if (ret == 0 && !search->is_found)
+		ret = rule_unmatched(search, image, tab, &linked, other, err);
 	ftr_linked_fini(&linked);
-	return ret == -ENOENT && other == NULL && opens_libraries(tab) ? 1 : ret;
+	return ret;
+}
+
+/* ... of the program, whoever does what it asks for; source files are the readers' to know. */
+static bool is_of_functions(const struct ftr_rule *rule)
+{
+	return (rule->actions | rule->left_actions) != 0 && rule->kind != FTR_RULE_OF_LOCATION &&
+	       ftr_rule_module(rule) != FTR_RULE_MODULE_KERNEL;
+}
+
+static bool has_more(const struct ftr_record_choice *choice)
+{
+	return choice->is_running || getenv("LD_PRELOAD") != NULL || getenv("LD_AUDIT") != NULL;
+}
+
+/* What is patched of a program without symbols has addresses for names. */
+static int patched_match(const struct ftr_record_choice *choice, const char *image,
+			 const struct ftr_symtab *tab, struct ftr_err *err)
+{
+	struct ftr_rules rules;
+	int ret;
+
+	ftr_rules_init(&rules);
+	ret = ftr_patch_rules_parse(&rules, &choice->patched, err);
+	for (size_t i = 0; ret >= 0 && i < rules.rules.nr; i++) {
+		struct search search = { .rule = &rules.rules.v[i], .is_of_patch = true,
+					 .has_more = has_more(choice) };
+		int matched = 0;
+
+		if (has_functions(tab) || ftr_rule_module(search.rule) == FTR_RULE_MODULE_NAMED)
+			matched = rule_match(&search, image, tab, err);
+		ret = matched != 0 ? matched : ret;
+	}
+	ftr_rules_fini(&rules);
+	return ret;
 }
 
 int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *image,
 			    struct ftr_err *err)
 {
 	struct ftr_symtab tab;
-	int ret = 0;
+	int ret = 0, matched;
 	size_t i;
 
 	ftr_symtab_init(&tab);
-	if (choice->rules->rules.nr + choice->watched.nr == 0 ||
+	if (choice->rules->rules.nr + choice->watched.nr + choice->events.nr +
+	    choice->patched.nr == 0 ||
 	    ftr_symtab_load_elf(&tab, image, NULL) < 0)
 		goto out;
 	ret = ftr_watched_check(&choice->watched, image, &tab, err);
+	if (ret == 0)
+		ret = ftr_sdt_match(&choice->events, image, opens_libraries(&tab), err);
+	if (ret >= 0) {
+		matched = patched_match(choice, image, &tab, err);
+		ret = matched != 0 ? matched : ret;
+	}
 	for (i = 0; ret >= 0 && i < choice->rules->rules.nr; i++) {
-		const struct ftr_rule *rule = &choice->rules->rules.v[i];
-		int matched = 0;
+		struct search search = { .rule = &choice->rules->rules.v[i],
+					 .has_more = has_more(choice) };
 
-		if (rule->actions != 0 && ftr_rule_module(rule) != FTR_RULE_MODULE_NAMED)
-			matched = rule_match(rule, image, &tab, err);
+		matched = is_of_functions(search.rule) ? rule_match(&search, image, &tab, err) : 0;
 		ret = matched != 0 ? matched : ret;
 	}
 out:

@@ -20,12 +20,16 @@ struct ftr_record_choice {
 	uint64_t size_bytes;		/* -Z; 0 = functions of any size */
 	bool starts_off;		/* --trace=off */
 	bool is_switched;		/* --signal: tracing may be switched on and off */
+	bool is_running;		/* the program, and has whatever libraries it has */
+	bool may_change;		/* --agent: all of this, while the program runs */
 	bool is_flight;			/* --overwrite: there can be dumps */
 	bool has_lines;			/* source lines are stored: --srcline, or -L needs them */
 	unsigned value_depth;		/* pointers that are followed in what debug info says */
 	bool auto_args;			/* -a: arguments and return values of all functions */
 	enum ftr_match match;		/* what kind of patterns the rules have */
 	struct ftr_opt_list watched;	/* (borrowed) -W: see watched.h */
+	struct ftr_opt_list events;	/* (borrowed) -E: see sdt_events.h */
+	struct ftr_opt_list patched;	/* (borrowed) -P and -U: see patch_choice.h */
 };
 
 /* Does it leave anything out, or switch anything? */
@@ -35,10 +39,11 @@ bool ftr_record_choice_is_any(const struct ftr_record_choice *choice);
 int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_err *err);
 
 /*
- * Is each rule that names no library about a function in the program @image, or an instrumented one
- * in a library that it is linked with?  0; 1: not all, but the program opens libraries itself;
- * -ENOENT or -ENOMEM; with 1 and -ENOENT a rule is described, and a name that is near.  An image
- * that cannot be read is not blamed.
+ * Is each rule about a function in the program @image, or an instrumented one in a library that it
+ * is linked with, or any one in the library that it names, and each event that is asked for one of
+ * theirs?  0; 1: not all, but libraries are opened, or other programs run; -ENOENT or -ENOMEM; with
+ * 1 and -ENOENT a rule is described, and a name that is near.  An image that cannot be read is not
+ * blamed.
  */
 int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *image,
 			    struct ftr_err *err);
@@ -46,8 +51,25 @@ int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *
 /* What rules say together of one function. */
 struct ftr_record_chosen {
 	uint32_t actions;		/* enum ftr_rule_action */
+	/*
+	 * The one rule whose condition may be decided when a call begins; NULL: there is none, or
+	 * others have to do with the same.
+	 */
+	const struct ftr_rule *decided;
 	struct ftr_rule_values values;
 };
+
+/*
+ * May the condition of a rule be decided when calls begin?  If it is a filter or notrace, and no
+ * other rule that matches the function does more than to record values.
+ */
+struct ftr_record_decision {
+	const struct ftr_rule *rule;
+	unsigned nr;			/* of rules that say more than which values are recorded */
+};
+void ftr_record_decision_add(struct ftr_record_decision *decision, const struct ftr_rule *rule);
+/* NULL = readers decide. */
+const struct ftr_rule *ftr_record_decided(const struct ftr_record_decision *decision);
 
 /* The same for each symbol of @tab, a module at @path, in order.  0 or -ENOMEM. */
 struct ftr_record_chosen_list {

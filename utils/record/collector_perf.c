@@ -9,16 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "utils/base/bits.h"
-#include "utils/base/clock.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
 #include "utils/record/collector.h"
 #include "utils/record/event_word.h"
-#include "utils/record/perf_ring.h"
+#include "utils/record/perf_cpus.h"
+#include "utils/record/sdt_events.h"
 #include "utils/record/sysinfo.h"
 
 /*
@@ -27,31 +26,16 @@
  */
 #define RING_BYTES FTR_KIB(256)
 
-struct perf_cpu {
-	struct ftr_perf_ring ring;
-	unsigned cpu;
-	uint64_t lost;		/* already reported */
-};
-
 struct perf_collector {
 	const struct ftr_recording *recording;
 	unsigned events;		/* FTR_PERF_* bits that are recorded */
-	FTR_VEC(struct perf_cpu) cpus;
+	struct ftr_perf_cpus cpus;
 };
 
 static void state(struct perf_collector *self, const char *text)
 {
 	if (self->recording->events_text != NULL)
 		snprintf(self->recording->events_text, FTR_EVENTS_TEXT_BYTES, "%s", text);
-}
-
-static void cpus_close(struct perf_collector *self)
-{
-	size_t i;
-
-	for (i = 0; i < self->cpus.nr; i++)
-		ftr_perf_ring_close(&self->cpus.v[i].ring);
-	self->cpus.nr = 0;
 }
 
 /* An event on each CPU that is there and on.  0 or -errno. */
@@ -62,16 +46,16 @@ static int cpus_open(struct perf_collector *self, pid_t pid)
 	unsigned i;
 
 	for (i = 0; i < (unsigned)(nr > 0 ? nr : 1); i++) {
-		struct perf_cpu cpu = { .cpu = i };
+		struct ftr_perf_cpu cpu = { .cpu = i };
 		int ret = ftr_perf_ring_open(&cpu.ring, self->events,
 					     (clockid_t)recording->control->clock_id, pid, i);
 
 		if (ret == 0)
-			ret = ftr_vec_push(&self->cpus, cpu);
+			ret = ftr_vec_push(&self->cpus.v, cpu);
 		if (ret < 0 && ret != -ENODEV)
 			return ret;
 	}
-	return self->cpus.nr > 0 ? 0 : -ENODEV;
+	return self->cpus.v.nr > 0 ? 0 : -ENODEV;
 }
 
 /* All CPUs get the same room. */
@@ -80,10 +64,10 @@ static int cpus_map(struct perf_collector *self, size_t bytes)
 	int ret = 0;
 	size_t i;
 
-	for (i = 0; ret == 0 && i < self->cpus.nr; i++)
-		ret = ftr_perf_ring_map(&self->cpus.v[i].ring, bytes);
-	for (i = 0; ret < 0 && i < self->cpus.nr; i++)
-		ftr_perf_ring_unmap(&self->cpus.v[i].ring);
+	for (i = 0; ret == 0 && i < self->cpus.v.nr; i++)
+		ret = ftr_perf_ring_map(&self->cpus.v.v[i].ring, bytes);
+	for (i = 0; ret < 0 && i < self->cpus.v.nr; i++)
+		ftr_perf_ring_unmap(&self->cpus.v.v[i].ring);
 	return ret;
 }
 
@@ -133,7 +117,7 @@ static void events_start(struct perf_collector *self, pid_t pid)
 
 	if (ret < 0) {
 		events_refused(self, "perf_event_open", -ret);
-		cpus_close(self);
+		ftr_perf_cpus_close(&self->cpus);
 		return;
 	}
 	ret = cpus_map_largest(self, &bytes);
@@ -144,7 +128,7 @@ static void events_start(struct perf_collector *self, pid_t pid)
 			"buffers; raise kernel.perf_event_mlock_kb or ulimit -l");
 		state(self,
 		      "none: cannot lock memory for perf buffers (kernel.perf_event_mlock_kb, ulimit -l)");
-		cpus_close(self);
+		ftr_perf_cpus_close(&self->cpus);
 		return;
 	}
 	if (bytes < RING_BYTES)
@@ -152,8 +136,8 @@ static void events_start(struct perf_collector *self, pid_t pid)
 			      "perf buffers have only %zu KB a CPU, so events may be lost; raise "
 			      "kernel.perf_event_mlock_kb or ulimit -l",
 			      bytes / FTR_KIB(1));
-	for (i = 0; i < self->cpus.nr; i++)
-		store->ops->perf(store, self->cpus.v[i].cpu, NULL, 0);
+	for (i = 0; i < self->cpus.v.nr; i++)
+		store->ops->perf(store, self->cpus.v.v[i].cpu, NULL, 0);
 	events_state(self, bytes);
 }
 
@@ -184,7 +168,7 @@ static int event_unknown(struct ftr_slice word, struct ftr_err *err)
 	ftr_event_perf_names(FTR_PERF_ALL, &names);
 	ret = ftr_err_set(err, EINVAL,
 			  "unknown event \"%.*s\"; choose from: %s, or the kernel's "
-			  "SYSTEM:EVENT@kernel that --list-event shows",
+			  "SYSTEM:EVENT@kernel and a program's PROVIDER:NAME that --list-event shows",
 			  (int)word.len, word.s, ftr_strbuf_str(&names));
 	ftr_strbuf_fini(&names);
 	return ret;
@@ -199,7 +183,7 @@ static int event_add(unsigned *perf, struct ftr_slice word, struct ftr_err *err)
 		snprintf(pattern, sizeof(pattern), "%.*s", (int)word.len, word.s);
 		of_word = perf_of(pattern);
 	}
-	if (of_word == 0)
+	if (of_word == 0 && !ftr_sdt_is_word(word))
 		return event_unknown(word, err);
 	*perf |= of_word;
 	return 0;
@@ -250,6 +234,10 @@ static void *perf_open(const struct ftr_recording *recording, const void *values
 		return NULL;
 	}
 	self->recording = recording;
+	self->cpus = (struct ftr_perf_cpus){
+		.store = recording->store, .put = recording->store->ops->perf,
+		.clock = (clockid_t)recording->control->clock_id,
+	};
 	if (recording->why_no_events == NULL)
 		self->events = recording->events | (given != NULL ? given->events : 0);
 	if (self->events == 0)
@@ -268,87 +256,21 @@ static void perf_started(void *arg, int32_t pid)
 		events_start(self, pid);
 }
 
-/*
- * Rings that fill fast call the recorder.  By edges: whatever hangs up because its tasks are gone
- * stays so.
- */
 static void perf_watch(void *arg, int epoll_fd)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET,
-				     .data.u64 = FTR_COLLECTOR_EPOLL_TAG };
-	struct perf_collector *self = arg;
-	size_t i;
-
-	for (i = 0; i < self->cpus.nr; i++)
-		epoll_ctl(epoll_fd, EPOLL_CTL_ADD, self->cpus.v[i].ring.fd, &event);
-}
-
-static void cpu_lost(struct perf_collector *self, struct perf_cpu *cpu, uint64_t nr)
-{
-	struct ftr_store *store = self->recording->store;
-
-	cpu->lost += nr;
-	if (nr > 0)
-		store->ops->lost(store, NULL, nr, FTR_LOST_EVENTS);
-}
-
-/* Returns how full the ring was, in percent. */
-static unsigned cpu_drain(struct perf_collector *self, struct perf_cpu *cpu)
-{
-	struct ftr_store *store = self->recording->store;
-	struct ftr_perf_batch batch;
-
-	if (!ftr_perf_ring_peek(&cpu->ring, &batch))
-		return 0;
-	if (!store->ops->perf(store, cpu->cpu, batch.parts, batch.part_nr))
-		store->ops->lost(store, NULL, batch.records, FTR_LOST_DISK);
-	cpu_lost(self, cpu, batch.lost);
-	ftr_perf_ring_done(&cpu->ring, &batch);
-	return (unsigned)(batch.bytes * 100 / cpu->ring.data_bytes);
+	ftr_perf_cpus_watch(&((struct perf_collector *)arg)->cpus, epoll_fd);
 }
 
 static unsigned perf_drain(void *arg)
 {
-	struct perf_collector *self = arg;
-	unsigned percent_max = 0;
-	size_t i;
-
-	for (i = 0; i < self->cpus.nr; i++) {
-		unsigned percent = cpu_drain(self, &self->cpus.v[i]);
-
-		if (percent > percent_max)
-			percent_max = percent;
-	}
-	return percent_max;
-}
-
-/* The kernel reports dropped records with the next one; the last drops have no next one. */
-static void cpu_put_lost(struct perf_collector *self, struct perf_cpu *cpu)
-{
-	struct ftr_store *store = self->recording->store;
-	uint64_t lost = ftr_perf_ring_lost(&cpu->ring);
-	struct ftr_perf_lost record;
-	struct iovec part = { &record, sizeof(record) };
-
-	if (lost <= cpu->lost)
-		return;
-	ftr_perf_lost_make(&record, lost - cpu->lost,
-			   ftr_clock_now_ns((clockid_t)self->recording->control->clock_id));
-	store->ops->perf(store, cpu->cpu, &part, 1);
-	cpu_lost(self, cpu, lost - cpu->lost);
+	return ftr_perf_cpus_drain(&((struct perf_collector *)arg)->cpus);
 }
 
 static void perf_close(void *arg)
 {
 	struct perf_collector *self = arg;
-	size_t i;
 
-	for (i = 0; i < self->cpus.nr; i++) {
-		cpu_drain(self, &self->cpus.v[i]);
-		cpu_put_lost(self, &self->cpus.v[i]);
-	}
-	cpus_close(self);
-	ftr_vec_fini(&self->cpus);
+	ftr_perf_cpus_end(&self->cpus);
 	free(self);
 }
 

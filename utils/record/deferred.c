@@ -71,7 +71,7 @@ static void put_time(struct ftr_strbuf *opts, const struct ftr_record_choice *ch
 	uint64_t whole = choice->time_ns, rest = 0;
 	size_t i = 0;
 
-	if (choice->time_ns == 0)
+	if (choice->time_ns == 0 || choice->may_change)	/* readers would keep to it */
 		return;
 	while (whole > 999 && i + 1 < sizeof(units) / sizeof(units[0])) {
 		i++;
@@ -119,6 +119,7 @@ static void rule_weaken(struct ftr_record_choice *choice, struct ftr_rule *rule,
 	struct ftr_condition_needs needs = { 0 };
 	bool is_of_kernel = ftr_rule_module(rule) == FTR_RULE_MODULE_KERNEL;
 
+	rule->undecided = rule->condition != NULL && !is_of_kernel ? rule->actions : 0;
 	rule->actions &= is_of_kernel ? 0 :
 					ftr_rule_actions_in(FTR_IN_REPEATABLE | FTR_IN_VALUES) |
 						FTR_RULE_DUMP;
@@ -147,9 +148,14 @@ void ftr_record_deferred_weaken(struct ftr_record_choice *choice, struct ftr_rul
 	if (!are_deferred(rules))
 		return;
 	for (size_t i = 0; i < rules->rules.nr; i++)
+		rules->rules.v[i].left_actions = rules->rules.v[i].actions;
+	for (size_t i = 0; i < rules->rules.nr; i++)
 		rule_weaken(choice, &rules->rules.v[i], has_filter);
-	for (size_t i = 0; has_backtraces && i < rules->rules.nr; i++)	/* of calls left out, too */
+	for (size_t i = 0; has_backtraces && i < rules->rules.nr; i++) {
+		/* of calls left out, too */
 		rules->rules.v[i].actions &= ~(uint32_t)(FTR_RULE_FILTER | FTR_RULE_NOTRACE);
+		rules->rules.v[i].undecided = 0;
+	}
 	choice->size_bytes = 0;
 	choice->starts_off &= choice->is_switched;	/* readers do not see signals */
 	*depth = 0;

@@ -279,13 +279,8 @@ static int maps_add(struct ftr_doctor *doctor, const struct ftr_maps *maps)
 
 		if (own[0] != '/' || strcmp(own, doctor->program.path) == 0)
 			continue;
-		if (strstr(own, "/libmcount") != NULL)
-			ret = ftr_doctor_add(doctor, FTR_DOCTOR_OF_ALL, "process %d is being "
-					     "traced already; end that recording first",
-					     doctor->pid);
 		snprintf(path, sizeof(path), "/proc/%d/root%s", doctor->pid, own);
-		if (ret == 0)
-			ret = module_add(doctor, access(own, R_OK) == 0 ? own : path);
+		ret = module_add(doctor, access(own, R_OK) == 0 ? own : path);
 	}
 	return ret;
 }

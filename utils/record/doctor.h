@@ -78,7 +78,7 @@ int ftr_doctor_add(struct ftr_doctor *doctor, enum ftr_doctor_of of, const char 
 	__attribute__((format(printf, 3, 4)));
 /* Those of the machine and its limits, whatever the program. */
 int ftr_doctor_machine(struct ftr_doctor *doctor);
-/* Those of the process, but for its file's. */
+/* What keeps ftr record -p from the process. */
 int ftr_doctor_attach(struct ftr_doctor *doctor);
 
 /* Does anything keep the program from being traced? */

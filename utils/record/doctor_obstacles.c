@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "utils/attach/attach.h"
 #include "utils/base/bits.h"
 #include "utils/base/clock.h"
 #include "utils/record/budget.h"
@@ -164,42 +165,10 @@ int ftr_doctor_machine(struct ftr_doctor *doctor)
 
 /* ---- a process ---- */
 
-/* The number behind "@key:" in its status; -1 = there is none. */
-static int status_number(int32_t pid, const char *key)
-{
-	char path[64], line[256];
-	size_t len = strlen(key);
-	int number = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	while (file != NULL && number < 0 && fgets(line, sizeof(line), file) != NULL) {
-		if (strncmp(line, key, len) == 0 && line[len] == ':')
-			number = atoi(line + len + 1);
-	}
-	if (file != NULL)
-		fclose(file);
-	return number;
-}
-
 int ftr_doctor_attach(struct ftr_doctor *doctor)
 {
-	int tracer = status_number(doctor->pid, "TracerPid"), ret;
+	struct ftr_err err = { 0 };
 
-	ret = ftr_doctor_add(doctor, FTR_DOCTOR_OF_ALL, "process %d runs already, and ftr does not "
-			     "attach: start it anew with ftr record", doctor->pid);
-	if (ret == 0 && doctor->program.path == NULL)
-		ret = ftr_doctor_add(doctor, FTR_DOCTOR_OF_ALL, "process %d belongs to "
-				     "another user or has rights that you do not have: run ftr as that user, or "
-				     "as root", doctor->pid);
-	if (ret == 0 && tracer > 0)
-		ret = ftr_doctor_add(doctor, FTR_DOCTOR_OF_SYSCALLS, "process %d traces it "
-				     "(ptrace), and there is one tracer at a time: end that first",
-				     tracer);
-	if (ret == 0 && status_number(doctor->pid, "Seccomp") > 0)
-		ret = ftr_doctor_add(doctor, FTR_DOCTOR_OF_CALLS, "it is under a seccomp filter: "
-				     "threads that the filter keeps from a ring run untraced, and "
-				     "are counted; permit memfd_create, mmap, sendmsg and recvmsg");
-	return ret;
+	return ftr_attach_check(doctor->pid, &err) < 0 ?
+		       ftr_doctor_add(doctor, FTR_DOCTOR_OF_ALL, "%s", err.text) : 0;
 }

@@ -3,6 +3,8 @@
 #ifndef FTR_RECORD_INTERPOSERS_H
 #define FTR_RECORD_INTERPOSERS_H
 
+#include <stdbool.h>
+
 #include "utils/base/err.h"
 #include "utils/base/option.h"
 #include "utils/base/strbuf.h"
@@ -14,5 +16,8 @@
  */
 int ftr_interposers_preload(const struct ftr_option_values *given, const char *runtime,
 			    struct ftr_strbuf *list, struct ftr_err *err);
+
+/* Are any of them on? */
+bool ftr_interposers_are_asked(const struct ftr_option_values *given);
 
 #endif /* FTR_RECORD_INTERPOSERS_H */

@@ -265,9 +265,16 @@ static int start_self(struct ftr_launch *launch, char **env, pid_t *pid, int *re
 	return parent_ready(launch, *pid, err);
 }
 
-int ftr_launch_start(struct ftr_launch *launch, pid_t *pid, int *ready, struct ftr_err *err)
+void ftr_launch_ignore(void)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGXFSZ, &ignore, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+int ftr_launch_start(struct ftr_launch *launch, pid_t *pid, int *ready, struct ftr_err *err)
+{
 	char **env = environment_new(launch);
 	int ret;
 
@@ -281,9 +288,7 @@ int ftr_launch_start(struct ftr_launch *launch, pid_t *pid, int *ready, struct f
 	else
 		ret = start_child(launch, env, pid, err);
 	environment_free(env);
-	if (ret == 0) {
-		sigaction(SIGXFSZ, &ignore, NULL);	/* a full disk is a write that fails */
-		sigaction(SIGPIPE, &ignore, NULL);
-	}
+	if (ret == 0)
+		ftr_launch_ignore();
 	return ret;
 }

@@ -31,6 +31,9 @@ struct ftr_launch {
 /* Block the signals that the recorder reads from a signalfd (@set) and remember how they were. */
 void ftr_launch_signals(struct ftr_launch *launch, sigset_t *set);
 
+/* A full disk, a reader that is gone: writes that fail, and no more. */
+void ftr_launch_ignore(void);
+
 /*
  * Start the program.  *pid is its number.  With keep_pid the caller returns as the recorder, which
  * is nobody's child, and *ready must get one byte (then be closed) once the recorder is ready; else

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/record/agent.c \
+	utils/record/agent.h \
+	utils/record/attached.c \
+	utils/record/attached.h \
 	utils/record/budget.c \
 	utils/record/budget.h \
 	utils/record/channel.c \
@@ -11,7 +15,10 @@ libftr_a_SOURCES += \
 	utils/record/collector_kernel.c \
 	utils/record/collector_perf.c \
 	utils/record/collector_ring.c \
+	utils/record/collector_sample.c \
 	utils/record/collectors.def \
+	utils/record/condition_program.c \
+	utils/record/condition_program.h \
 	utils/record/control.c \
 	utils/record/control.h \
 	utils/record/deferred.c \
@@ -33,16 +40,21 @@ libftr_a_SOURCES += \
 	utils/record/kernel_samples.h \
 	utils/record/launch.c \
 	utils/record/launch.h \
+	utils/record/libcalls.h \
 	utils/record/linked.c \
 	utils/record/linked.h \
 	utils/record/maps.c \
 	utils/record/maps.h \
 	utils/record/modules.c \
 	utils/record/modules.h \
+	utils/record/named_events.c \
+	utils/record/named_events.h \
 	utils/record/overhead.c \
 	utils/record/overhead.h \
 	utils/record/patch_choice.c \
 	utils/record/patch_choice.h \
+	utils/record/perf_cpus.c \
+	utils/record/perf_cpus.h \
 	utils/record/perf_ring.c \
 	utils/record/perf_ring.h \
 	utils/record/pool.c \
@@ -57,12 +69,16 @@ libftr_a_SOURCES += \
 	utils/record/recorder.c \
 	utils/record/recorder.h \
 	utils/record/recorder_answer.c \
+	utils/record/recorder_control.c \
+	utils/record/recorder_attach.c \
 	utils/record/recorder_info.c \
 	utils/record/recorder_signals.c \
 	utils/record/recorder_state.h \
 	utils/record/recorder_warn.c \
 	utils/record/ring.c \
 	utils/record/ring.h \
+	utils/record/sdt_events.c \
+	utils/record/sdt_events.h \
 	utils/record/section_interposed.c \
 	utils/record/section_libcalls.c \
 	utils/record/section_lines.c \
@@ -70,6 +86,7 @@ libftr_a_SOURCES += \
 	utils/record/section_patch.c \
 	utils/record/section_plain.c \
 	utils/record/section_rules.c \
+	utils/record/section_sdt.c \
 	utils/record/section_switches.c \
 	utils/record/section_values.c \
 	utils/record/section_watch.c \
@@ -83,6 +100,8 @@ libftr_a_SOURCES += \
 	utils/record/store_dir.h \
 	utils/record/store_flight.c \
 	utils/record/store_flight.h \
+	utils/record/store_pack.c \
+	utils/record/store_pack.h \
 	utils/record/store_summary.c \
 	utils/record/store_summary.h \
 	utils/record/summing.c \

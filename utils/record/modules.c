@@ -85,7 +85,7 @@ static struct ftr_module_file *file_get(struct ftr_modules *modules, const char 
 }
 
 /* Sections that were made say what is true no more, of images that run or those to come. */
-static void renew(struct ftr_modules *modules)
+void ftr_modules_renew(struct ftr_modules *modules)
 {
 	size_t i, role;
 
@@ -114,7 +114,7 @@ int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t 
 		modules->switches.v[i] = new;
 	else if (ftr_vec_push(&modules->switches, new) < 0)
 		return -ENOMEM;
-	renew(modules);
+	ftr_modules_renew(modules);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ void ftr_modules_trace(struct ftr_modules *modules, bool is_on)
 {
 	modules->tracing.nr++;
 	modules->tracing.is_off = !is_on;
-	renew(modules);
+	ftr_modules_renew(modules);
 }
 
 static struct ftr_section_module section_module(struct ftr_modules *modules,
@@ -138,6 +138,7 @@ static struct ftr_section_module section_module(struct ftr_modules *modules,
 		.switches = modules->switches.v,
 		.switch_nr = modules->switches.nr,
 		.choice = modules->choice,
+		.events = &modules->events,
 		.tracing = modules->tracing,
 	};
 }
@@ -181,16 +182,16 @@ static int sections_make(struct ftr_modules *modules, const struct ftr_module_fi
 	return ftr_sections_make(&module, modules->options, modules->generation);
 }
 
-void ftr_modules_prepare(struct ftr_modules *modules, const char *path)
+void ftr_modules_prepare(struct ftr_modules *modules, const char *path, bool is_image)
 {
 	const struct ftr_module_file *file = file_get(modules, path);
 	struct ftr_section_module module;
 
 	if (file == NULL)
 		return;
-	module = section_module(modules, file, true);
+	module = section_module(modules, file, is_image);
 	if (ftr_sections_are_slow(&module, modules->options))
-		(void)ftr_modules_sections_fd(modules, path, true);
+		(void)ftr_modules_sections_fd(modules, path, is_image);
 }
 
 int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool is_image)
@@ -284,6 +285,7 @@ void ftr_modules_store(struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
 	pid_t pid = -1;
 	size_t i;
 
+	ftr_named_events_store(&modules->events, dir);
 	if (due_bytes(modules) > INLINE_BYTES_MAX)
 		pid = fork();
 	if (pid <= 0)
@@ -310,4 +312,5 @@ void ftr_modules_fini(struct ftr_modules *modules)
 	ftr_vec_fini(&modules->files);
 	ftr_vec_fini(&modules->switches);
 	ftr_strbuf_fini(&modules->notes);
+	ftr_named_events_fini(&modules->events);
 }

@@ -17,6 +17,7 @@
 #include "utils/format/uftrace/write.h"
 #include "utils/object/elf.h"
 #include "utils/proto/sections.h"
+#include "utils/record/named_events.h"
 #include "utils/record/sections.h"
 
 struct ftr_record_choice;
@@ -52,6 +53,7 @@ struct ftr_modules {
 	struct ftr_section_tracing tracing;
 	bool is_in_use;			/* an image was answered: a switch is a new generation */
 	struct ftr_strbuf notes;	/* lines of makers for people who want to know more */
+	struct ftr_named_events events;
 };
 
 /*
@@ -60,6 +62,9 @@ struct ftr_modules {
  * -ENOMEM.
  */
 int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t value);
+
+/* What they are made of (choice) has changed, for images that run and those to come. */
+void ftr_modules_renew(struct ftr_modules *modules);
 
 /* Record from here on, or do not, in all processes. */
 void ftr_modules_trace(struct ftr_modules *modules, bool is_on);
@@ -70,8 +75,8 @@ bool ftr_modules_asks_libraries(struct ftr_modules *modules, const char *path);
 /* The program image at @path has the library at @library loaded when it starts. */
 void ftr_modules_loads(struct ftr_modules *modules, const char *path, const char *library);
 
-/* Make those sections of the program image at @path that take long, before it waits for them. */
-void ftr_modules_prepare(struct ftr_modules *modules, const char *path);
+/* Make sections of the image or library at @path that take long, before it waits for them. */
+void ftr_modules_prepare(struct ftr_modules *modules, const char *path, bool is_image);
 
 /*
  * The sections of the program image or library at @path, made once a generation.  (borrowed)

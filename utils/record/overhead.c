@@ -9,13 +9,17 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "utils/base/istream.h"
+#include "utils/format/uftrace/pack_block.h"
+#include "utils/format/uftrace/pack_file.h"
+#include "utils/format/uftrace/uftrace.h"
 #include "utils/proto/record.h"
 
 #define TASKS_MAX   16
-#define RECORDS_MAX 16384		/* of a task */
-#define BATCH	    512
+#define START_BYTES FTR_PACK_FILE_BLOCK	/* of a task */
 #define QUICKEST_NR 16			/* one reading may be wrong; the last of these is taken */
 #define BELIEVED_NS 100			/* beyond it is the program's own time */
 
@@ -61,27 +65,59 @@ static void pair_add(struct measured *measured, const struct ftr_record *first,
 }
 
 /* Up to the first payload: how long it is, only readers know. */
-static void task_measure(struct measured *measured, int fd)
+static void records_measure(struct measured *measured, const struct ftr_record *records, size_t nr)
 {
-	struct ftr_record records[BATCH + 1];	/* [0] = the last one of the batch before */
-	size_t kept = 0, nr;
-
-	for (unsigned batch = 0; batch < RECORDS_MAX / BATCH; batch++) {
-		ssize_t n = read(fd, &records[kept], BATCH * sizeof(*records));
-
-		if (n < (ssize_t)sizeof(*records))
+	for (size_t i = 0; i < nr; i++) {
+		if (!ftr_record_is_valid(records[i].word) ||
+		    ftr_record_has_payload(records[i].word))
 			return;
-		nr = kept + (size_t)n / sizeof(*records);
-		for (size_t i = 0; i < nr; i++) {
-			if (!ftr_record_is_valid(records[i].word) ||
-			    ftr_record_has_payload(records[i].word))
-				return;
-			if (i > 0)
-				pair_add(measured, &records[i - 1], &records[i]);
-		}
-		records[0] = records[nr - 1];
-		kept = 1;
+		if (i > 0)
+			pair_add(measured, &records[i - 1], &records[i]);
 	}
+}
+
+/* The first bytes of a task's file of records: how many. */
+static size_t file_start(int dirfd, int32_t tid, uint8_t *to)
+{
+	char name[32];
+	size_t nr = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), FTR_UFTRACE_DAT_NAME, tid);
+	fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return 0;
+	while (nr < START_BYTES && (n = read(fd, to + nr, START_BYTES - nr)) > 0)
+		nr += (size_t)n;
+	close(fd);
+	return nr;
+}
+
+/* The same, where it is packed. */
+static size_t packed_start(int dirfd, int32_t tid, uint8_t *to)
+{
+	struct ftr_pack_blocks blocks = { 0 };
+	struct ftr_packer *packer = NULL;
+	struct ftr_pack_damage damage;
+	struct ftr_istream in;
+	char name[48];
+	size_t nr = 0;
+
+	snprintf(name, sizeof(name), FTR_UFTRACE_DAT_NAME FTR_PACK_SUFFIX, tid);
+	if (ftr_istream_open_file(&in, dirfd, name, NULL) < 0)
+		return 0;
+	if (ftr_pack_blocks_list(&blocks, in.data, in.size, &damage) == 0 && blocks.nr > 0 &&
+	    blocks.v[0].bytes <= START_BYTES)
+		packer = ftr_packer_new();
+	if (packer != NULL &&
+	    ftr_packer_unpack(packer, in.data + blocks.v[0].file_at, blocks.v[0].packed_bytes, to,
+			      blocks.v[0].bytes) == 0)
+		nr = blocks.v[0].bytes;
+	ftr_packer_free(packer);
+	ftr_vec_fini(&blocks);
+	ftr_istream_close(&in);
+	return nr;
 }
 
 static bool bound_of(const struct quickest *quickest, uint32_t *ns)
@@ -97,18 +133,17 @@ bool ftr_overhead_measure(int dirfd, const int32_t *tids, size_t nr, uint32_t *c
 			  uint32_t *caller_ns)
 {
 	struct measured measured = { .call = { .nr = 0 } };
+	uint8_t *start = malloc(START_BYTES);
 
-	for (size_t i = 0; i < nr && i < TASKS_MAX; i++) {
-		char name[24];
-		int fd;
+	for (size_t i = 0; i < nr && i < TASKS_MAX && start != NULL; i++) {
+		size_t bytes = file_start(dirfd, tids[i], start);
 
-		snprintf(name, sizeof(name), "%d.dat", tids[i]);
-		fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fd < 0)
-			continue;
-		task_measure(&measured, fd);
-		close(fd);
+		if (bytes == 0)
+			bytes = packed_start(dirfd, tids[i], start);
+		records_measure(&measured, (const struct ftr_record *)start,
+				bytes / sizeof(struct ftr_record));
 	}
+	free(start);
 	*caller_ns = 0;
 	if (!bound_of(&measured.call, call_ns))
 		return false;

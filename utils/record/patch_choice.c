@@ -72,9 +72,24 @@ static bool is_given(const struct ftr_patch_values *values)
 	return false;
 }
 
+bool ftr_patch_is_given(const struct ftr_option_values *given)
+{
+	return is_given(ftr_section_values(given, &ftr_section_maker_patch));
+}
+
 bool ftr_patch_is_asked(const struct ftr_patch_values *values)
 {
 	return is_given(values) || (values != NULL && values->is_implied);
+}
+
+int ftr_patch_rules_parse(struct ftr_rules *rules, const struct ftr_opt_list *given,
+			  struct ftr_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < given->nr; i += 2)
+		ret = rules_add(rules, given->v[i], given->v[i + 1], err);
+	return ret;
 }
 
 int ftr_patch_choice_init(struct ftr_patch_choice *choice, const struct ftr_patch_values *values,
@@ -84,8 +99,8 @@ int ftr_patch_choice_init(struct ftr_patch_choice *choice, const struct ftr_patc
 
 	*choice = (struct ftr_patch_choice){ .path = path, .is_asked = is_given(values) };
 	ftr_rules_init(&choice->rules);
-	for (size_t i = 0; ret == 0 && values != NULL && i < values->given.nr; i += 2)
-		ret = rules_add(&choice->rules, values->given.v[i], values->given.v[i + 1], NULL);
+	if (values != NULL)
+		ret = ftr_patch_rules_parse(&choice->rules, &values->given, NULL);
 	return ret;
 }
 

@@ -31,10 +31,17 @@ const struct ftr_patch_values *ftr_patch_values_get(const struct ftr_section_mod
 /* Of those that were @given to all makers: let programs be patched as --patch=. would. */
 void ftr_patch_imply(struct ftr_option_values *given);
 
+/* Was any --patch given to all makers? */
+bool ftr_patch_is_given(const struct ftr_option_values *given);
+
 /* Is there any --patch, or is it implied? */
 bool ftr_patch_is_asked(const struct ftr_patch_values *values);
 /* ... that names this module?  One that names none is the image's. */
 bool ftr_patch_names_module(const struct ftr_patch_values *values, const char *path, bool is_image);
+
+/* Append what the options say: filter is --patch, notrace --unpatch.  0 or -errno, described. */
+int ftr_patch_rules_parse(struct ftr_rules *rules, const struct ftr_opt_list *given,
+			  struct ftr_err *err);
 
 struct ftr_patch_choice {
 	struct ftr_rules rules;		/* filter: --patch, notrace: --unpatch */

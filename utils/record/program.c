@@ -174,6 +174,10 @@ static int image_find(struct ftr_program *program, const char *name, struct ftr_
 static int path_find(struct ftr_program *program, const char *name, struct ftr_err *err)
 {
 	memset(program, 0, sizeof(*program));
+	if (!ftr_arch_host->has_runtime)
+		return ftr_err_set(err, ENOTSUP,
+				   "%s: ftr does not record on %s yet; record it on 64-bit x86: the "
+				   "data can be read here", name, ftr_arch_host->title);
 	program->path = strchr(name, '/') != NULL ? strdup(name) : path_search(name);
 	if (program->path == NULL)
 		program->path = here_search(name);

@@ -42,7 +42,7 @@ struct pace {
 	unsigned calm_rounds;
 };
 
-enum epoll_tag { TAG_CHANNEL, TAG_SIGNAL };
+enum epoll_tag { TAG_CHANNEL, TAG_SIGNAL, TAG_AGENT };
 
 uint64_t ftr_recorder_now(struct ftr_recorder *recorder)
 {
@@ -148,6 +148,7 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		ret = ftr_channel_open(&recorder->channel, err);
 	if (ret == 0)
 		ret = ftr_store_dir_open(&recorder->store, options->dir, options->diag, err);
+	recorder->store.is_packed = options->is_packed;
 	if (ret < 0)
 		return ret;
 	if (options->flight.bytes != 0)
@@ -169,6 +170,7 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 					 "none: --clock=counter cannot time them" :
 				 options->runtime == NULL ? "none: no functions are recorded" :
 				 options->nop		  ? "none: --nop" :
+				 options->attach_pid != 0 ? "none: attached" :
 							    NULL,
 		.is_program_self = options->keep_pid,
 		.events_text = recorder->events_text,
@@ -177,7 +179,13 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
 	ftr_recorder_now(recorder);
 	recorder->modules.options = options->sections;
-	recorder->modules.choice = options->choice;
+	if (options->choice != NULL) {
+		recorder->choice = *options->choice;
+		recorder->modules.choice = &recorder->choice;
+	}
+	ret = ftr_recorder_control_open(recorder, err);
+	if (ret < 0)
+		return ret;
 	ftr_recorder_switches_start(recorder);
 	ret = ftr_collectors_open(&recorder->collectors, &recorder->recording,
 				  options->collectors, err);
@@ -191,7 +199,7 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		return ret;
 	/* Debug info of a large program takes its time: not that of the program, which waits. */
 	if (options->runtime != NULL)
-		ftr_modules_prepare(&recorder->modules, options->program->image);
+		ftr_modules_prepare(&recorder->modules, options->program->image, true);
 	return ftr_budget_open(&recorder->budget, ftr_uftrace_dir_fd(recorder->store.dir),
 			       options->max_bytes, options->keep_bytes, err);
 }
@@ -219,7 +227,8 @@ int ftr_recorder_listen(struct ftr_recorder *recorder)
 	return watch(recorder, recorder->channel.path_fd, TAG_CHANNEL);
 }
 
-static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, struct ftr_err *err)
+int ftr_recorder_loop_open(struct ftr_recorder *recorder, const sigset_t *signals,
+			   struct ftr_err *err)
 {
 	raise_nofile();
 	recorder->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -229,6 +238,9 @@ static int loop_open(struct ftr_recorder *recorder, const sigset_t *signals, str
 	    watch(recorder, recorder->channel.fd, TAG_CHANNEL) < 0 ||
 	    watch(recorder, recorder->signal_fd, TAG_SIGNAL) < 0)
 		return ftr_err_set(err, errno, "epoll: %s", strerror(errno));
+	if (recorder->agent.epoll_fd >= 0 &&
+	    watch(recorder, recorder->agent.epoll_fd, TAG_AGENT) < 0)
+		return ftr_err_set(err, errno, "agent: epoll: %s", strerror(errno));
 	ftr_collectors_watch(&recorder->collectors, recorder->epoll_fd);
 	return 0;
 }
@@ -270,6 +282,7 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 
 	ftr_launch_signals(&launch, &signals);
 	if (options->has_syscalls) {
+		recorder->syscalls.has_stacks = options->has_stacks;
 		ret = ftr_record_syscalls_open(&recorder->syscalls,
 					       ftr_uftrace_dir_fd(recorder->store.dir),
 					       recorder->budget.shared, options->diag, err);
@@ -290,7 +303,7 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	if (ret == 0 && options->keep_pid)
 		ret = ftr_control_hold(&recorder->control, err);
 	if (ret == 0)
-		ret = loop_open(recorder, &signals, err);
+		ret = ftr_recorder_loop_open(recorder, &signals, err);
 	if (ret == 0 &&
 	    ftr_process_get(&recorder->processes, recorder->child, recorder->child) == NULL)
 		ret = ftr_err_set(err, ENOMEM, "out of memory");
@@ -343,6 +356,7 @@ static void process_ended(struct ftr_recorder *recorder, int32_t pid)
 	if (pid == recorder->child)
 		child_ended(recorder, process);
 	ftr_process_remove(&recorder->processes, process);
+	ftr_agent_unlisten(&recorder->agent, pid);
 }
 
 static void requests_answer(struct ftr_recorder *recorder)
@@ -378,6 +392,8 @@ static void events_handle(struct ftr_recorder *recorder)
 	for (i = 0; i < nr; i++) {
 		if (events[i].data.u64 == TAG_SIGNAL)
 			ftr_recorder_signals_read(recorder);
+		else if (events[i].data.u64 == TAG_AGENT)
+			ftr_agent_serve(&recorder->agent);
 		else if (events[i].data.u64 & FTR_PROCESS_EPOLL_TAG)
 			process_ended(recorder, (int32_t)(uint32_t)events[i].data.u64);
 	}
@@ -463,6 +479,14 @@ static unsigned drain_within_budget(struct ftr_recorder *recorder)
 	return percent;
 }
 
+void ftr_recorder_turn(struct ftr_recorder *recorder, uint64_t wait_ns)
+{
+	events_handle(recorder);
+	unwatched_end(recorder);
+	drain_within_budget(recorder);
+	ftr_channel_wait(&recorder->channel, recorder->epoll_fd, wait_ns);
+}
+
 static void loop(struct ftr_recorder *recorder)
 {
 	struct pace pace = { .sleep_ns = SLEEP_MIN_NS };
@@ -473,8 +497,12 @@ static void loop(struct ftr_recorder *recorder)
 
 		if (has_events)
 			events_handle(recorder);
+		if (recorder->agent.is_full)
+			ftr_agent_serve(&recorder->agent);	/* those that say nothing leave */
 		unwatched_end(recorder);
 		if (recorder->child == 0 && recorder->options->detach)
+			break;
+		if (recorder->options->attach_pid != 0 && recorder->store.is_closed)
 			break;
 		if (recorder->processes.all.nr == 0) {
 			if (!orphans_are_left(recorder))
@@ -519,6 +547,7 @@ static void recorder_finish(struct ftr_recorder *recorder)
 	ftr_recorder_dump(recorder);
 	if (recorder->options->summary_seconds != 0)
 		ftr_store_summary_end(&recorder->summary);
+	ftr_store_dir_settle(&recorder->store);
 	result->dumps = recorder->flight.dump_nr;
 	result->notes = ftr_strbuf_take(&recorder->modules.notes);
 	ftr_modules_fini(&recorder->modules);
@@ -536,6 +565,7 @@ void ftr_recorder_close(struct ftr_recorder *recorder)
 {
 	if (recorder->options->has_syscalls)
 		ftr_record_syscalls_close(&recorder->syscalls);
+	ftr_agent_close(&recorder->agent);
 	ftr_pool_close(recorder->recording.pool);
 	ftr_processes_fini(&recorder->processes);
 	ftr_channel_close(&recorder->channel);
@@ -560,7 +590,7 @@ int ftr_recorder_run(const struct ftr_recorder_options *options,
 {
 	struct ftr_recorder recorder = {
 		.options = options, .result = result, .epoll_fd = -1, .signal_fd = -1,
-		.channel.fd = -1, .channel.path_fd = -1, .control.fd = -1,
+		.channel.fd = -1, .channel.path_fd = -1, .control.fd = -1, .agent.epoll_fd = -1,
 	};
 	bool has_dir;
 	int ret;
@@ -570,9 +600,12 @@ int ftr_recorder_run(const struct ftr_recorder_options *options,
 	has_dir = recorder.store.dir != NULL;
 	result->was_ready = ret == 0;
 	if (ret == 0)
-		ret = program_start(&recorder, err);
+		ret = options->attach_pid != 0 ? ftr_recorder_attach(&recorder, err) :
+						 program_start(&recorder, err);
 	if (ret == 0)
 		loop(&recorder);
+	if (ret == 0 && options->attach_pid != 0)
+		ftr_recorder_leave(&recorder);
 	if (ret == 0 && options->has_syscalls)
 		syscalls_wait(&recorder);
 	recorder_finish(&recorder);

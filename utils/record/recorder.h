@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "utils/attach/attach.h"
 #include "utils/base/clock.h"
 #include "utils/base/err.h"
 #include "utils/base/option.h"
@@ -18,6 +19,7 @@
 #include "utils/record/store_flight.h"
 
 struct ftr_record_choice;
+struct ftr_rules;
 struct ftr_signal_actions;
 
 struct ftr_recorder_options {
@@ -30,9 +32,13 @@ struct ftr_recorder_options {
 	const struct ftr_option_values *collectors; /* what their own options were set to */
 	const struct ftr_option_values *sections; /* likewise, of the makers of sections */
 	const struct ftr_record_choice *choice;	/* (nullable) which calls */
+	bool has_agent;			/* what is recorded may be changed meanwhile: */
+	struct ftr_rules *rules;	/* (borrowed) ... the choice's, which has one then */
 	const char *readers_opts;	/* (nullable) default.opts of the data */
 	bool has_syscalls;			/* observe processes and files */
+	bool has_stacks;			/* ... with the stacks of calls */
 	char *const *argv;			/* of the program, NULL-terminated */
+	int32_t attach_pid;			/* it runs already, as this process; 0 = no */
 	const struct ftr_clock *clock;
 	enum ftr_on_full on_full;
 	uint32_t ring_bytes;			/* a power of two */
@@ -47,6 +53,7 @@ struct ftr_recorder_options {
 	unsigned rt_prio;			/* SCHED_FIFO for the recorder; 0 = none */
 	unsigned thread_nr;			/* that drain rings; at least 1 */
 	struct ftr_flight_limits flight;	/* bytes 0: records are written as they come */
+	bool is_packed;				/* files of records are packed */
 	unsigned summary_seconds;		/* not 0: sums of such intervals, no records */
 	const struct ftr_signal_actions *signals; /* (nullable) what signals do to the recording */
 	uint64_t max_bytes;			/* of the data; 0 = no bound */
@@ -72,6 +79,7 @@ struct ftr_recorder_result {
 	uint64_t calls;
 	uint64_t lost[FTR_LOST_CAUSES];
 	bool was_stopped;		/* by a signal, while processes went on */
+	struct ftr_attach_report attached, left; /* of a program that ran already */
 	char *notes;			/* (owned by the caller, nullable) lines of makers */
 };
 

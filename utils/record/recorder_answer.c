@@ -197,6 +197,7 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, reply->time, request->pid,
 						     process->sid, reply->path));
 	recorder->result->sessions++;
+	ftr_recorder_control_listen(recorder, request->pid);
 	image_loads(recorder, reply->path, &reply->maps);
 	if (ftr_modules_is_traced(&recorder->modules, reply->path))
 		reply->base = FTR_CHANNEL_ATTACH_NOW;

@@ -69,6 +69,7 @@ int ftr_recorder_info_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	const struct ftr_recorder_options *options = recorder->options;
 	struct ftr_info *info = &recorder->info;
 
+	info->is_packed = options->is_packed;
 	info->elf_data = options->program->elf.elf_data;
 	info->elf_class = options->program->elf.elf_class;
 	info->max_stack = (uint16_t)(options->stack_max < UINT16_MAX ? options->stack_max

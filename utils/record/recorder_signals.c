@@ -47,7 +47,8 @@ static void signal_handle(struct ftr_recorder *recorder, const struct signalfd_s
 		return;
 	if (ftr_job_is_request_to_end(signo)) {
 		recorder->stop_requests++;
-		if (recorder->child == 0 || recorder->stop_requests >= STOP_REQUESTS_MAX) {
+		if (recorder->child == 0 || recorder->options->attach_pid != 0 ||
+		    recorder->stop_requests >= STOP_REQUESTS_MAX) {
 			recorder->result->was_stopped = true;
 			return;
 		}

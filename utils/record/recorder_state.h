@@ -4,10 +4,13 @@
 #define FTR_RECORD_RECORDER_STATE_H
 
 #include <limits.h>
+#include <signal.h>
 #include <sys/types.h>
 
+#include "utils/record/agent.h"
 #include "utils/record/budget.h"
 #include "utils/record/channel.h"
+#include "utils/record/choice.h"
 #include "utils/record/collector.h"
 #include "utils/record/control.h"
 #include "utils/record/maps.h"
@@ -36,6 +39,10 @@ struct ftr_recorder {
 	struct ftr_tick_map ticks;
 	struct ftr_processes processes;
 	struct ftr_modules modules;
+	struct ftr_record_choice choice;	/* options->choice, as it is now */
+	struct ftr_agent agent;			/* when options->has_agent */
+	size_t rule_nr;				/* of the choice's rules: those of the start */
+	unsigned change_nr;			/* made by clients of the agent */
 	struct ftr_collectors collectors;
 
 	FTR_VEC(char *) warned;			/* (owned) texts of warnings */
@@ -68,6 +75,17 @@ unsigned ftr_recorder_drain(struct ftr_recorder *recorder);
  * This is the end of the recording, not of the program, which runs on untraced and is waited for.
  */
 void ftr_recorder_stop(struct ftr_recorder *recorder, const struct ftr_err *why);
+
+/* A program that runs is attached to, and left: recorder_attach.c. */
+int  ftr_recorder_attach(struct ftr_recorder *recorder, struct ftr_err *err);
+void ftr_recorder_leave(struct ftr_recorder *recorder);
+
+/* What the loop needs; the signals of @signals are read. */
+int ftr_recorder_loop_open(struct ftr_recorder *recorder, const sigset_t *signals,
+			   struct ftr_err *err);
+
+/* Answer and read what is there, and wait for more up to @wait_ns. */
+void ftr_recorder_turn(struct ftr_recorder *recorder, uint64_t wait_ns);
 
 /* Act on the signals that have come. */
 void ftr_recorder_signals_read(struct ftr_recorder *recorder);
@@ -131,6 +149,10 @@ void ftr_recorder_warn_fini(struct ftr_recorder *recorder);
 /* The messages EXEC and WARN. */
 void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
 void ftr_recorder_answer_warn(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
+
+/* The agent, unless it is not asked for; a process that can be reached by it from now on. */
+int  ftr_recorder_control_open(struct ftr_recorder *recorder, struct ftr_err *err);
+void ftr_recorder_control_listen(struct ftr_recorder *recorder, int32_t pid);
 
 /* The image of @pid is gone: its rings are drained for the last time. */
 void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid);

@@ -339,8 +339,21 @@ static bool is_aside(const struct ftr_convert *convert, const struct ftr_record 
 				       bytes - sizeof(*record));
 }
 
+/* What a program declares is named in events.txt: old readers show at least that it happened. */
+static size_t bare_place(struct ftr_convert *convert, struct ftr_record *dst)
+{
+	uint64_t id = ftr_record_addr(dst->word);
+
+	if (id < FTR_RECORD_EVENT_SDT || id > FTR_RECORD_EVENT_SDT_LAST)
+		return 0;
+	dst->word = ftr_record_word(FTR_RECORD_EVENT, ftr_record_depth(dst->word),
+				    id | FTR_RECORD_EVENT_SDT_BARE);
+	convert->records++;
+	return sizeof(*dst);
+}
+
 /* @bytes of a record were taken to @dst; returns how many stay there. */
-static size_t record_place(struct ftr_convert *convert, const struct ftr_record *dst, size_t bytes)
+static size_t record_place(struct ftr_convert *convert, struct ftr_record *dst, size_t bytes)
 {
 	if (!is_aside(convert, dst, bytes)) {
 		convert->records++;
@@ -351,7 +364,7 @@ static size_t record_place(struct ftr_convert *convert, const struct ftr_record 
 	convert->aside_len += bytes;
 	convert->aside_records++;
 	convert->last_ns = dst->time + 1;	/* at one time readers take a record first */
-	return 0;
+	return bare_place(convert, dst);
 }
 
 static bool has_room_aside(const struct ftr_convert *convert)

@@ -63,7 +63,10 @@ static int opt_probes(const struct ftr_option *opt, void *value, const char *arg
 
 static const struct ftr_option interposed_options[] = {
 	FTR_OPTION("probe", 0, "NAME[,NAME...]",
-		   "Also record memory (who allocates and frees it), sync (where threads wait for each other)", opt_probes,
+		   "Also record memory (who allocates and frees it), file (what is opened, read, written ...), "
+		   "net (what is sent and received by sockets), "
+		   "sync (where threads wait for each other), thread (who makes and ends threads)",
+		   opt_probes,
 		   struct interposed_values, on, .next_word = next_name),
 	{ 0 }
 };
@@ -99,6 +102,11 @@ const struct ftr_section_maker ftr_section_maker_interposed = {
 	.is_wanted    = interposed_are_wanted,
 	.has_records  = true,
 };
+
+bool ftr_interposers_are_asked(const struct ftr_option_values *given)
+{
+	return on_of(ftr_section_values(given, &ftr_section_maker_interposed)) != 0;
+}
 
 /* @runtime is DIR/libmcount.so, the library DIR/libmcount-NAME.so. */
 static int library_add(struct ftr_strbuf *list, const char *runtime, const char *name,

@@ -9,6 +9,7 @@
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
 #include "utils/proto/plt.h"
+#include "utils/record/libcalls.h"
 #include "utils/record/patch_choice.h"
 #include "utils/record/sections.h"
 
@@ -192,6 +193,17 @@ static bool libcalls_are_wanted(const struct ftr_section_module *module, const v
 		return module->elf->hooks != 0 || libcalls_take_any(values) ||
 		       ftr_patch_is_asked(ftr_patch_values_get(module));
 	return values_of(values).nest_libcall && !ftr_section_is_base_library(module->path);
+}
+
+extern const struct ftr_section_maker ftr_section_maker_libcalls;
+
+void ftr_libcalls_imply(struct ftr_option_values *given)
+{
+	struct libcalls_values *values;
+
+	/* within *given, which is the caller's to change */
+	values = (struct libcalls_values *)ftr_section_values(given, &ftr_section_maker_libcalls);
+	values->force = true;
 }
 
 const struct ftr_section_maker ftr_section_maker_libcalls = {

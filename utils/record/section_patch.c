@@ -13,6 +13,7 @@
 #include "utils/object/patchable.h"
 #include "utils/object/symtab.h"
 #include "utils/proto/patch.h"
+#include "utils/record/choice.h"
 #include "utils/record/patch_choice.h"
 #include "utils/record/sections.h"
 #include "utils/trace/rule.h"
@@ -232,6 +233,16 @@ static int patch_make(const struct ftr_section_module *module, const void *value
 }
 
 /* Of programs that were not instrumented, too: section_plain.c. */
+static int patch_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
+			const void *values, struct ftr_err *err)
+{
+	const struct ftr_patch_values *options = values;
+
+	if (options != NULL)
+		choice->patched = options->given;
+	return 0;
+}
+
 static bool patch_takes_any(const void *values)
 {
 	return ftr_patch_is_asked(values);
@@ -274,6 +285,7 @@ const struct ftr_section_maker ftr_section_maker_patch = {
 	.probe	      = "patch",
 	.options      = patch_options,
 	.values_bytes = sizeof(struct ftr_patch_values),
+	.choose	      = patch_choose,
 	.takes_any    = patch_takes_any,
 	.flags	      = patch_flags,
 	.narrow	      = patch_narrow,

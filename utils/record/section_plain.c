@@ -10,7 +10,9 @@
 #include "utils/object/elf.h"
 #include "utils/patch/entries.h"
 #include "utils/patch/move.h"
+#include "utils/record/choice.h"
 #include "utils/record/patch_choice.h"
+#include "utils/record/sdt_events.h"
 #include "utils/record/sections.h"
 
 /* One module at work. */
@@ -19,6 +21,7 @@ struct work {
 	struct ftr_patch_choice choice;
 	struct ftr_elf_file file;
 	struct ftr_symtab symbols;
+	struct ftr_sdt_places events;	/* which are asked for, and would be moved */
 	struct ftr_entries entries;
 };
 
@@ -26,28 +29,16 @@ static bool is_wanted(void *arg, const struct ftr_function *function)
 {
 	const struct work *work = arg;
 
-	return ftr_patch_is_chosen(&work->choice, function->symbol, function->addr);
+	return ftr_patch_is_chosen(&work->choice, function->symbol, function->addr) &&
+	       !ftr_sdt_is_at_entry(&work->events, function->addr);
 }
 
 static void body_put(const struct work *work, struct ftr_strbuf *body)
 {
-	const struct ftr_entries *entries = &work->entries;
-	struct ftr_plain_table head = {
-		.base = work->file.base,
-		.reach = (uint32_t)(entries->functions.high - entries->functions.low),
-		.write_nr = (uint32_t)entries->writes.nr,
-		.jump_nr = entries->counts[FTR_ENTRY_PATCHED],
-		.fix_nr = (uint32_t)entries->fixes.nr,
-		.code_bytes = (uint32_t)entries->code.nr,
-		.flags = ftr_patch_flags(&work->file),
-	};
+	const struct ftr_functions *functions = &work->entries.functions;
 
-	if (entries->writes.nr == 0 || entries->code.nr > FTR_PLAIN_CODE_MAX)
-		return;
-	ftr_strbuf_put(body, &head, sizeof(head));
-	ftr_strbuf_put(body, entries->writes.v, entries->writes.nr * sizeof(entries->writes.v[0]));
-	ftr_strbuf_put(body, entries->fixes.v, entries->fixes.nr * sizeof(entries->fixes.v[0]));
-	ftr_strbuf_put(body, entries->code.v, entries->code.nr);
+	ftr_patch_body_put(&work->entries.body, (uint32_t)(functions->high - functions->low),
+			   ftr_patch_flags(&work->file), body);
 }
 
 /* The functions that are left for one reason: by name, but those that are no functions. */
@@ -130,6 +121,8 @@ static int plain_make(const struct ftr_section_module *module, const void *value
 		return 0;
 	ftr_symtab_init(&work.symbols);
 	ret = ftr_patch_choice_init(&work.choice, ftr_patch_values_get(module), module->path);
+	if (ret == 0 && module->choice != NULL && module->choice->events.nr > 0)
+		ret = ftr_sdt_places_load(&work.events, &module->choice->events, &work.file);
 	if (ret == 0) {
 		ftr_symtab_load_elf(&work.symbols, module->path, NULL);
 		ret = ftr_entries_plan(&work.entries, &work.file, &work.symbols, is_wanted, &work);
@@ -139,6 +132,7 @@ static int plain_make(const struct ftr_section_module *module, const void *value
 		note(&work);
 	}
 	ftr_entries_fini(&work.entries);
+	ftr_sdt_places_fini(&work.events);
 	ftr_patch_choice_fini(&work.choice);
 	ftr_symtab_fini(&work.symbols);
 	ftr_elf_file_close(&work.file);

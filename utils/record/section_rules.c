@@ -59,7 +59,8 @@ static uint32_t size_of(const struct ftr_record_choice *choice, const struct ftr
 static uint32_t reads_of(uint32_t reads)
 {
 	return ((reads & FTR_READ_STATM) != 0 ? FTR_CALL_READ_STATM : 0) |
-	       ((reads & FTR_READ_PAGE_FAULT) != 0 ? FTR_CALL_READ_FAULTS : 0);
+	       ((reads & FTR_READ_PAGE_FAULT) != 0 ? FTR_CALL_READ_FAULTS : 0) |
+	       ((reads & FTR_READ_ERRNO) != 0 ? FTR_CALL_READ_ERRNO : 0);
 }
 
 static struct ftr_call_rule rule_of(const struct making *making, size_t n)
@@ -82,6 +83,9 @@ static struct ftr_call_rule rule_of(const struct making *making, size_t n)
 		if ((chosen->actions & flags[i].action) != 0)
 			rule.flags |= flags[i].flag;
 	}
+	if (chosen->decided != NULL)
+		rule.flags |= (chosen->decided->undecided & FTR_RULE_FILTER) != 0 ?
+				      FTR_CALL_IF_FILTER : FTR_CALL_IF_NOTRACE;
 	return rule;
 }
 
@@ -152,7 +156,7 @@ static uint32_t head_flags(const struct ftr_record_choice *choice,
 	       ((actions & FTR_RULE_CALLER) != 0 ? FTR_CALLS_CALLERS : 0) |
 	       ((actions & FTR_RULE_READ) != 0 ? FTR_CALLS_READ : 0) |
 	       ((actions & FTR_RULES_COUNTED) != 0 ? FTR_CALLS_COUNTED : 0) |
-	       (is_off ? FTR_CALLS_OFF : 0);
+	       (choice->may_change ? FTR_CALLS_CHANGE : 0) | (is_off ? FTR_CALLS_OFF : 0);
 }
 
 static void making_put(const struct making *making, const struct ftr_section_tracing *tracing,

@@ -65,6 +65,7 @@ static void body_put(const struct ftr_value_module *made, const struct ftr_strbu
 		.op_nr = (uint32_t)made->programs.ops.nr,
 		.func_nr = (uint32_t)made->funcs.nr,
 		.range_nr = (uint32_t)(ranges->len / sizeof(struct ftr_values_range)),
+		.test_nr = (uint32_t)made->conditions.tests.nr,
 	};
 
 	if (head.op_nr == 0)			/* of the image: that it is there is told, too */
@@ -78,6 +79,9 @@ static void body_put(const struct ftr_value_module *made, const struct ftr_strbu
 		ftr_strbuf_put(body, made->funcs.v, head.func_nr * sizeof(made->funcs.v[0]));
 	if (ranges->len > 0)
 		ftr_strbuf_put(body, ranges->s, ranges->len);
+	if (head.test_nr > 0)
+		ftr_strbuf_put(body, made->conditions.tests.v,
+			       head.test_nr * sizeof(struct ftr_value_test));
 }
 
 static int values_make(const struct ftr_section_module *module, const void *values,

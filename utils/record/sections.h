@@ -18,6 +18,7 @@
 struct ftr_arena;
 struct ftr_elf_info;
 struct ftr_info;
+struct ftr_named_events;
 struct ftr_record_choice;
 struct ftr_recording;
 struct ftr_rules;
@@ -41,6 +42,7 @@ struct ftr_section_module {
 	const struct ftr_switch *switches; /* as they are now */
 	size_t switch_nr;
 	const struct ftr_record_choice *choice;	/* (nullable) utils/record/choice.h */
+	struct ftr_named_events *events; /* (nullable) utils/record/named_events.h */
 	struct ftr_section_tracing tracing;
 };
 

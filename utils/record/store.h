@@ -40,6 +40,8 @@ struct ftr_store_task {
 
 struct ftr_store;
 
+#define FTR_STORE_NAME_MAX 24	/* with its NUL */
+
 /* Whole records of one task, in order of time, as they stand in TID.dat (utils/proto/record.h). */
 struct ftr_record_batch {
 	const void *bytes;
@@ -61,6 +63,12 @@ struct ftr_store_ops {
 	 * kept.
 	 */
 	bool (*perf)(struct ftr_store *store, unsigned cpu, const struct iovec *parts, unsigned nr);
+	/*
+	 * (nullable: who needs it was refused) Append whole records to the file @name (at most
+	 * FTR_STORE_NAME_MAX) of the directory, which only ftr knows.  False: they are not kept.
+	 */
+	bool (*extra)(struct ftr_store *store, const char *name, const struct iovec *parts,
+		      unsigned nr);
 	/*
 	 * Move @bytes, whole pages of @cpu's ring buffer of the kernel, out of a pipe, which is
 	 * then empty.  False: they are not kept, and nothing will be.  (kernel, kernel_file: NULL

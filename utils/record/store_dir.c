@@ -79,7 +79,8 @@ static void events_name(struct ftr_store_dir *store, bool is_stack)
 	size_t pos = 0;
 
 	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
-		if (kind->is_runtime && (kind->id == FTR_EVENT_ID_STACK) == is_stack)
+		if (kind->is_runtime && kind->id != FTR_EVENT_ID_SDT &&
+		    (kind->id == FTR_EVENT_ID_STACK) == is_stack)
 			ftr_uftrace_dir_event(store->dir, kind->id, kind->name);
 	}
 }
@@ -123,19 +124,48 @@ static void count_appended(struct ftr_store_dir *store, const struct ftr_store_t
 	pthread_mutex_unlock(&store->lock);
 }
 
-static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
-		       const struct ftr_record_batch *batch)
+/* Records that were counted as written when they were only held. */
+static void count_packed(struct ftr_store_dir *store, const struct ftr_store_task *task,
+			 const struct ftr_record_batch *batch, const struct ftr_store_packed *done)
 {
-	struct ftr_store_dir *store = dir_of(base);
-	void **file = batch->is_aside ? &task->aside : &task->file;
+	pthread_mutex_lock(&store->lock);
+	if (batch != NULL) {
+		store->records += batch->record_nr;
+		store->calls += batch->call_nr;
+	}
+	store->bytes += done->file_bytes;
+	if (done->code != 0) {
+		uint64_t lost_calls = done->lost_records / 2;	/* nobody counted which they are */
+
+		ftr_store_dir_failed(store, "packed records", done->code);
+		store->lost[FTR_LOST_DISK] += done->lost_records;
+		store->records -= done->lost_records;
+		store->calls -= lost_calls < store->calls ? lost_calls : store->calls;
+	}
+	if (task->last_ns > store->last_ns)
+		store->last_ns = task->last_ns;
+	pthread_mutex_unlock(&store->lock);
+}
+
+static void packed_append(struct ftr_store_dir *store, struct ftr_store_task *task, void **file,
+			  const struct ftr_record_batch *batch)
+{
+	struct ftr_store_packed done = { .lost_records = batch->record_nr, .code = ENOMEM };
+
+	if (*file == NULL)
+		*file = ftr_store_pack_new(store->dir, task->tid, batch->is_aside);
+	if (*file != NULL)
+		done = ftr_store_pack_append(&store->packs, *file, store->dir, batch);
+	task->last_ns = batch->last_ns;
+	count_packed(store, task, batch, &done);
+}
+
+static void plain_append(struct ftr_store_dir *store, struct ftr_store_task *task, void **file,
+			 const struct ftr_record_batch *batch)
+{
 	size_t done = 0;
 	int code = 0;
 
-	assert(batch->record_nr > 0);
-	assert(batch->len >= batch->record_nr * sizeof(struct ftr_record));
-	if (store->is_closed)
-		return;
-	pthread_mutex_lock(&task->lock);
 	if (*file == NULL)
 		file_set(file, ftr_uftrace_dat_open(store->dir, task->tid, batch->is_aside));
 	if (file_get(*file) < 0) {
@@ -147,11 +177,47 @@ static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
 	}
 	task->last_ns = batch->last_ns;
 	count_appended(store, task, batch, done, code);
+}
+
+static void dir_append(struct ftr_store *base, struct ftr_store_task *task,
+		       const struct ftr_record_batch *batch)
+{
+	struct ftr_store_dir *store = dir_of(base);
+	void **file = batch->is_aside ? &task->aside : &task->file;
+
+	assert(batch->record_nr > 0);
+	assert(batch->len >= batch->record_nr * sizeof(struct ftr_record));
+	if (store->is_closed)
+		return;
+	pthread_mutex_lock(&task->lock);
+	if (store->is_packed)
+		packed_append(store, task, file, batch);
+	else
+		plain_append(store, task, file, batch);
 	pthread_mutex_unlock(&task->lock);
+}
+
+static void packed_rest(struct ftr_store_dir *store, struct ftr_store_task *task, void *file)
+{
+	struct ftr_store_packed done;
+
+	if (file == NULL)
+		return;
+	done = ftr_store_pack_rest(&store->packs, file, store->dir);
+	count_packed(store, task, NULL, &done);
 }
 
 static void dir_rest(struct ftr_store *base, struct ftr_store_task *task)
 {
+	struct ftr_store_dir *store = dir_of(base);
+
+	if (store->is_packed) {
+		pthread_mutex_lock(&task->lock);
+		packed_rest(store, task, task->file);
+		packed_rest(store, task, task->aside);
+		pthread_mutex_unlock(&task->lock);
+		return;
+	}
 	file_rest(&task->file);
 	file_rest(&task->aside);
 }
@@ -199,6 +265,42 @@ static bool dir_perf(struct ftr_store *base, unsigned cpu, const struct iovec *p
 	return false;
 }
 
+/* The descriptor of the file, made when it is new; -errno. */
+static int extra_file(struct ftr_store_dir *store, const char *name)
+{
+	struct ftr_store_extra extra = { .fd = -1 };
+
+	for (size_t i = 0; i < store->extras.nr; i++) {
+		if (strcmp(store->extras.v[i].name, name) == 0)
+			return store->extras.v[i].fd;
+	}
+	assert(strlen(name) < sizeof(extra.name));
+	snprintf(extra.name, sizeof(extra.name), "%s", name);
+	extra.fd = ftr_uftrace_file_create(store->dir, name);
+	if (extra.fd >= 0 && ftr_vec_push(&store->extras, extra) < 0) {
+		close(extra.fd);
+		return -ENOMEM;
+	}
+	return extra.fd;
+}
+
+static bool dir_extra(struct ftr_store *base, const char *name, const struct iovec *parts,
+		      unsigned nr)
+{
+	struct ftr_store_dir *store = dir_of(base);
+	int fd, ret;
+
+	if (store->is_closed)
+		return true;
+	fd = extra_file(store, name);
+	ret = fd < 0 ? fd : ftr_uftrace_perf_append(fd, parts, nr);
+	for (unsigned i = 0; ret == 0 && i < nr; i++)
+		store->bytes += parts[i].iov_len;
+	if (ret < 0)
+		ftr_store_dir_failed(store, name, -ret);
+	return ret == 0;
+}
+
 /* What nobody keeps. */
 static void pipe_empty(int pipe_fd)
 {
@@ -244,6 +346,7 @@ static int dir_kernel_file(struct ftr_store *base, const char *name, const struc
 static const struct ftr_store_ops dir_ops = {
 	.append = dir_append,
 	.perf	= dir_perf,
+	.extra	= dir_extra,
 	.kernel = dir_kernel,
 	.kernel_file = dir_kernel_file,
 	.events = dir_events,
@@ -260,7 +363,17 @@ int ftr_store_dir_open(struct ftr_store_dir *store, const char *path, struct ftr
 	store->diag = diag;
 	pthread_mutex_init(&store->lock, NULL);
 	ftr_hashmap_init(&store->by_tid);
+	ftr_store_packs_init(&store->packs);
 	return ftr_uftrace_dir_open(&store->dir, path, err);
+}
+
+void ftr_store_dir_settle(struct ftr_store_dir *store)
+{
+	const struct ftr_hashmap_slot *slot;
+	size_t pos = 0;
+
+	while ((slot = ftr_hashmap_next(&store->by_tid, &pos)) != NULL)
+		dir_rest(&store->base, slot->value);
 }
 
 void ftr_store_dir_close(struct ftr_store_dir *store)
@@ -268,12 +381,22 @@ void ftr_store_dir_close(struct ftr_store_dir *store)
 	const struct ftr_hashmap_slot *slot;
 	size_t pos = 0;
 
+	ftr_store_dir_settle(store);
 	while ((slot = ftr_hashmap_next(&store->by_tid, &pos)) != NULL) {
-		dir_rest(&store->base, slot->value);
-		free(slot->value);
+		struct ftr_store_task *task = slot->value;
+
+		if (store->is_packed) {
+			ftr_store_pack_end(task->file, store->dir);
+			ftr_store_pack_end(task->aside, store->dir);
+		}
+		free(task);
 	}
+	ftr_store_packs_fini(&store->packs);
 	cpu_files_close(&store->perf);
 	cpu_files_close(&store->kernel);
+	for (size_t i = 0; i < store->extras.nr; i++)
+		close(store->extras.v[i].fd);
+	ftr_vec_fini(&store->extras);
 	ftr_hashmap_fini(&store->by_tid);
 	ftr_vec_fini(&store->tids);
 	ftr_uftrace_dir_close(store->dir);
@@ -302,7 +425,9 @@ struct ftr_store_task *ftr_store_dir_task(struct ftr_store_dir *store, int32_t t
 		return NULL;
 	}
 	/* A task that is listed has a file, even if it never calls anything. */
-	if (!store->has_sums)
+	if (store->is_packed)
+		task->file = ftr_store_pack_new(store->dir, tid, false);
+	else if (!store->has_sums)
 		file_set(&task->file, ftr_uftrace_dat_open(store->dir, tid, false));
 	return ftr_vec_push(&store->tids, tid) < 0 ? NULL : task;
 }

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -17,6 +18,7 @@ struct ftr_flight_chunk {
 	struct ftr_store_task *task;	/* NULL: of a processor */
 	unsigned cpu;
 	bool is_kernel;			/* pages */
+	char name[FTR_STORE_NAME_MAX];	/* "": neither task, kernel nor perf, but of this file */
 	bool is_aside;			/* records: of TID.event */
 	size_t len, record_nr, call_nr;
 	uint64_t last_ns;		/* of a processor: when they came */
@@ -114,28 +116,45 @@ static void cpu_chunk_add(struct ftr_store_flight *flight, struct ftr_flight_chu
 	pthread_mutex_unlock(&flight->lock);
 }
 
-static bool flight_perf(struct ftr_store *base, unsigned cpu, const struct iovec *parts,
-			unsigned nr)
+/* Hold the bytes back in a chunk that begins as @head. */
+static bool parts_hold(struct ftr_store_flight *flight, const struct ftr_flight_chunk *head,
+		       const struct iovec *parts, unsigned nr)
 {
-	struct ftr_store_flight *flight = flight_of(base);
 	struct ftr_flight_chunk *chunk;
 	size_t len = 0;
 	unsigned i;
 
-	if (nr == 0)
-		return flight->inner->ops->perf(flight->inner, cpu, parts, nr);
 	for (i = 0; i < nr; i++)
 		len += parts[i].iov_len;
 	chunk = malloc(sizeof(*chunk) + len);
 	if (chunk == NULL)
 		return false;
-	*chunk = (struct ftr_flight_chunk){ .cpu = cpu };
+	memcpy(chunk, head, sizeof(*chunk));
 	for (i = 0; i < nr; i++) {
 		memcpy(chunk->bytes + chunk->len, parts[i].iov_base, parts[i].iov_len);
 		chunk->len += parts[i].iov_len;
 	}
 	cpu_chunk_add(flight, chunk);
 	return true;
+}
+
+static bool flight_perf(struct ftr_store *base, unsigned cpu, const struct iovec *parts,
+			unsigned nr)
+{
+	struct ftr_store_flight *flight = flight_of(base);
+
+	if (nr == 0)
+		return flight->inner->ops->perf(flight->inner, cpu, parts, nr);
+	return parts_hold(flight, &(struct ftr_flight_chunk){ .cpu = cpu }, parts, nr);
+}
+
+static bool flight_extra(struct ftr_store *base, const char *name, const struct iovec *parts,
+			 unsigned nr)
+{
+	struct ftr_flight_chunk head = { .cpu = 0 };
+
+	snprintf(head.name, sizeof(head.name), "%s", name);
+	return parts_hold(flight_of(base), &head, parts, nr);
 }
 
 static bool flight_kernel(struct ftr_store *base, unsigned cpu, int pipe_fd, size_t bytes)
@@ -255,6 +274,8 @@ static void chunk_pass(struct ftr_store_flight *flight, struct ftr_flight_chunk 
 		records_pass(flight, chunk);
 	else if (chunk->is_kernel)
 		pages_pass(flight, chunk);
+	else if (chunk->name[0] != '\0')
+		(void)flight->inner->ops->extra(flight->inner, chunk->name, &part, 1);
 	else
 		(void)flight->inner->ops->perf(flight->inner, chunk->cpu, &part, 1);
 }
@@ -277,6 +298,7 @@ static void flight_dump(struct ftr_store *base)
 static const struct ftr_store_ops flight_ops = {
 	.append = flight_append,
 	.perf	= flight_perf,
+	.extra	= flight_extra,
 	.kernel = flight_kernel,
 	.kernel_file = flight_kernel_file,
 	.events = flight_events,

@@ -12,20 +12,47 @@
 #include <unistd.h>
 
 #include "utils/base/vec.h"
+#include "utils/format/uftrace/stacks.h"
 #include "utils/format/uftrace/write_syscall.h"
 #include "utils/observe/observer.h"
 
 struct output {
-	struct ftr_uftrace_syscalls *file;
+	struct ftr_uftrace_syscalls file;
+	struct ftr_ostream stacks;	/* with has_stacks */
 	const struct ftr_budget_shared *budget;
 };
+
+static bool is_spent(const struct output *output)
+{
+	return atomic_load_explicit(&output->budget->is_spent, memory_order_relaxed);
+}
 
 static void put_call(void *arg, const struct ftr_syscall *call)
 {
 	struct output *output = arg;
 
-	if (!atomic_load_explicit(&output->budget->is_spent, memory_order_relaxed))
-		ftr_uftrace_syscalls_write(output->file, call);
+	if (!is_spent(output))
+		ftr_uftrace_syscalls_write(&output->file, call);
+}
+
+static void put_frame(void *arg, uint32_t number, const struct ftr_observer_frame *frame)
+{
+	struct output *output = arg;
+	const struct ftr_uftrace_frame line = {
+		.path = frame->path, .offset = frame->offset,
+		.name = frame->name, .name_offset = frame->name_offset,
+	};
+
+	if (!is_spent(output))
+		ftr_uftrace_stacks_frame(&output->stacks, number, &line);
+}
+
+static void put_stack(void *arg, uint32_t number, const uint32_t *frames, size_t nr)
+{
+	struct output *output = arg;
+
+	if (!is_spent(output))
+		ftr_uftrace_stacks_stack(&output->stacks, number, frames, nr);
 }
 
 /* The recorder's descriptors: a pipe whose end we kept would never end for it. */
@@ -42,19 +69,42 @@ static void close_others(int *kept, size_t nr)
 	close_range(next, UINT_MAX, 0);
 }
 
+static int output_open(struct output *output, const struct ftr_record_syscalls *self,
+		       struct ftr_err *err)
+{
+	int ret = ftr_uftrace_syscalls_open(&output->file, self->dir, err);
+
+	if (ret == 0 && self->has_stacks)
+		ret = ftr_uftrace_stacks_open(&output->stacks, self->dir, err);
+	output->budget = self->budget;
+	return ret;
+}
+
+static void output_close(struct output *output, const struct ftr_record_syscalls *self)
+{
+	struct ftr_err err = { 0 };
+
+	if (self->has_stacks && ftr_ostream_close(&output->stacks, &err) < 0)
+		ftr_diag_warn(self->diag, "%s", err.text);
+	if (ftr_uftrace_syscalls_close(&output->file, &err) < 0)
+		ftr_diag_warn(self->diag, "%s", err.text);
+}
+
 /* @result_fd gets why the program cannot be followed; closed empty when it is. */
 static int follow(struct ftr_record_syscalls *self, pid_t program, int result_fd,
-		  struct ftr_uftrace_syscalls *file)
+		  struct output *output)
 {
-	struct output output = { file, self->budget };
 	struct ftr_observer_sink sink = {
-		.call = put_call, .arg = &output, .has_details = true, .diag = self->diag,
+		.call = put_call, .arg = output, .has_details = true, .diag = self->diag,
+		.frame = self->has_stacks ? put_frame : NULL,
+		.stack = self->has_stacks ? put_stack : NULL,
 	};
+	int kept[] = { output->file.out.fd, result_fd, self->gate.fds[0], output->stacks.fd };
 	struct ftr_observer *observer;
 	struct ftr_err err = { 0 };
 	int status;
 
-	close_others((int[]){ file->out.fd, result_fd, self->gate.fds[0] }, 3);
+	close_others(kept, self->has_stacks ? 4 : 3);
 	observer = ftr_observer_new(&sink, program, &self->gate, &err);
 	if (observer == NULL) {
 		(void)!write(result_fd, err.text, strlen(err.text));
@@ -63,21 +113,20 @@ static int follow(struct ftr_record_syscalls *self, pid_t program, int result_fd
 	close(result_fd);
 	ftr_observer_run(observer, NULL, &status);
 	ftr_observer_free(observer);
-	if (ftr_uftrace_syscalls_close(file, &err) < 0)
-		ftr_diag_warn(self->diag, "%s", err.text);
+	output_close(output, self);
 	return 0;
 }
 
 static int observer_main(struct ftr_record_syscalls *self, pid_t program, int result_fd)
 {
-	struct ftr_uftrace_syscalls file;
+	struct output output = { .budget = NULL };
 	struct ftr_err err = { 0 };
 
-	if (ftr_uftrace_syscalls_open(&file, self->dir, &err) < 0) {
+	if (output_open(&output, self, &err) < 0) {
 		(void)!write(result_fd, err.text, strlen(err.text));
 		return 1;
 	}
-	return follow(self, program, result_fd, &file);
+	return follow(self, program, result_fd, &output);
 }
 
 int ftr_record_syscalls_open(struct ftr_record_syscalls *self, int dir,
@@ -85,7 +134,8 @@ int ftr_record_syscalls_open(struct ftr_record_syscalls *self, int dir,
 			     struct ftr_err *err)
 {
 	assert(budget != NULL);
-	*self = (struct ftr_record_syscalls){ .dir = dir, .diag = diag, .budget = budget };
+	*self = (struct ftr_record_syscalls){ .dir = dir, .diag = diag, .budget = budget,
+					      .has_stacks = self->has_stacks };
 	return ftr_observer_gate_open(&self->gate, err);
 }
 

@@ -17,6 +17,7 @@ struct ftr_record_syscalls {
 	int dir;			/* (borrowed) data directory */
 	struct ftr_diag *diag;		/* (borrowed, nullable) */
 	const struct ftr_budget_shared *budget; /* (borrowed) */
+	bool has_stacks;		/* of calls, set before it is opened */
 	struct ftr_observer_gate gate;
 	pid_t pid;			/* of the observer, 0 = there is none */
 };

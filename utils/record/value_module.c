@@ -326,6 +326,61 @@ static int kind_compile(struct compiler *self, const struct ftr_pattern_names *n
 	return ret;
 }
 
+/* What readers will take the arguments of @symbol for: the words that describe them. */
+static int args_layout(struct compiler *self, const struct ftr_pattern_names *names,
+		       const struct ftr_strbuf *words, struct uft_layout *layout)
+{
+	const struct uft_spec_reader reader = { .arena = &self->arena };
+	const struct ftr_prototype *prototype = NULL;
+	bool is_automatic;
+	int ret = layout_add(self, names, UFT_SPEC_ARGS, layout, &is_automatic);
+	const char *told = words->len > 0 ? words->s : NULL;
+
+	if (ret < 0 || layout->args.nr > 0)
+		return ret;
+	if (told == NULL && self->signature == NULL)
+		prototype = ftr_prototype_find(self->symbol->name);
+	if (prototype != NULL)
+		told = prototype->args;
+	if (told == NULL)
+		return 0;
+	ret = uft_layout_add(layout, ftr_slice_make(told, strlen(told)), UFT_SPEC_ARGS, true,
+			     &reader);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+/* The rule whose condition the runtime may decide; NULL = there is none. */
+static const struct ftr_rule *decided_rule(const struct compiler *self,
+					   const struct ftr_pattern_names *names)
+{
+	const struct ftr_rules *rules = self->choice->rules;
+	struct ftr_record_decision decision = { 0 };
+
+	for (size_t i = 0; i < rules->rules.nr; i++) {
+		if (module_matches(self, &rules->rules.v[i]) &&
+		    ftr_pattern_matches_names(rules->rules.v[i].pattern, names))
+			ftr_record_decision_add(&decision, &rules->rules.v[i]);
+	}
+	return ftr_record_decided(&decision);
+}
+
+static int tests_compile(struct compiler *self, const struct ftr_pattern_names *names,
+			 const struct ftr_strbuf *words, struct ftr_values_func *func)
+{
+	const struct ftr_rule *rule = decided_rule(self, names);
+	struct uft_layout layout = { 0 };
+	int ret;
+
+	if (rule == NULL || func->entry == 0)
+		return 0;
+	ret = args_layout(self, names, words, &layout);
+	if (ret == 0)
+		ret = ftr_condition_program_add(&self->module->conditions, rule->condition,
+						&layout, &func->test);
+	ftr_vec_fini(&layout.args);
+	return ret;
+}
+
 /* The block of a function in NAME.dbg. */
 static void function_lines(struct compiler *self, const struct ftr_strbuf words[2])
 {
@@ -350,7 +405,7 @@ static int symbol_compile(struct compiler *self, const struct ftr_symbol *symbol
 {
 	char *shown = ftr_demangle(symbol->name, FTR_DEMANGLE_SIMPLE);
 	struct ftr_pattern_names names = { .shown = shown, .mangled = symbol->name };
-	struct ftr_values_func func = { (uint32_t)symbol->addr, (uint32_t)end, 0, 0 };
+	struct ftr_values_func func = { .low = (uint32_t)symbol->addr, .high = (uint32_t)end };
 	struct ftr_strbuf words[2];
 	int ret = shown == NULL ? -ENOMEM : 0;
 
@@ -362,6 +417,8 @@ static int symbol_compile(struct compiler *self, const struct ftr_symbol *symbol
 		ret = kind_compile(self, &names, UFT_SPEC_ARGS, &words[0], &func.entry);
 	if (ret == 0)
 		ret = kind_compile(self, &names, UFT_SPEC_RETVAL, &words[1], &func.exit);
+	if (ret == 0)
+		ret = tests_compile(self, &names, &words[0], &func);
 	if (ret == 0)
 		function_lines(self, words);
 	if (ret == 0 && (func.entry != 0 || func.exit != 0))
@@ -421,4 +478,5 @@ void ftr_value_module_fini(struct ftr_value_module *module)
 	ftr_vec_fini(&module->funcs);
 	ftr_strbuf_fini(&module->enums);
 	ftr_strbuf_fini(&module->functions);
+	ftr_vec_fini(&module->conditions.tests);
 }

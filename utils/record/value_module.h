@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "utils/base/strbuf.h"
+#include "utils/record/condition_program.h"
 #include "utils/record/value.h"
 #include "utils/trace/rule.h"
 
@@ -24,6 +25,7 @@ bool ftr_values_are_any(const struct ftr_record_choice *choice);
 struct ftr_value_module {
 	struct ftr_value_programs programs;
 	FTR_VEC(struct ftr_values_func) funcs;	/* by address */
+	struct ftr_condition_programs conditions;
 	struct ftr_strbuf enums, functions;	/* lines of its NAME.dbg */
 };
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/remote/fanout.c \
+	utils/remote/fanout.h \
 	utils/remote/follow.c \
 	utils/remote/follow.h \
 	utils/remote/receive.c \

@@ -3,6 +3,7 @@
 #include "utils/trace/args.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "utils/base/bits.h"
@@ -56,11 +57,36 @@ static uint64_t get_unsigned(const uint8_t *p, size_t bytes, bool is_big)
 	return ftr_get_unsigned(p + (is_big ? more : 0), bytes - more, is_big);
 }
 
+/*
+ * x87's 80 bits: a mantissa of 64, one of them before the point, then 15 of exponent and the sign.
+ * Not every host has such a type, but all have one that holds the value.
+ */
+#define X87_BYTES 10u
+#define X87_SIGN 0x8000u
+#define X87_EXPONENT_MAX 0x7fff
+#define X87_BIAS 16383
+#define X87_FRACTION_BITS 63
+#define X87_INTEGER_BIT FTR_BIT64(X87_FRACTION_BITS)
+
+static long double get_x87(const uint8_t *p)
+{
+	uint64_t mantissa = ftr_get_unsigned(p, sizeof(mantissa), false);
+	unsigned top = (unsigned)ftr_get_unsigned(p + sizeof(mantissa), 2, false);
+	int exponent = (int)(top & ~X87_SIGN);
+	long double value;
+
+	if (exponent == X87_EXPONENT_MAX)
+		value = mantissa == X87_INTEGER_BIT ? HUGE_VALL : (long double)NAN;
+	else
+		value = ldexpl((long double)mantissa,
+			       (exponent == 0 ? 1 : exponent) - X87_BIAS - X87_FRACTION_BITS);
+	return (top & X87_SIGN) != 0 ? -value : value;
+}
+
 static long double get_float(const uint8_t *p, size_t bytes, bool is_big)
 {
 	uint64_t raw = get_unsigned(p, bytes, is_big);
 	uint32_t half = (uint32_t)raw;
-	long double wide = 0;
 	double middle;
 	float narrow;
 
@@ -72,10 +98,7 @@ static long double get_float(const uint8_t *p, size_t bytes, bool is_big)
 		memcpy(&middle, &raw, sizeof(middle));
 		return middle;
 	}
-	/* 80 bits are x87's: little-endian, and as this host keeps them where it has them. */
-	if (bytes <= sizeof(wide))
-		memcpy(&wide, p, bytes);
-	return wide;
+	return bytes == X87_BYTES ? get_x87(p) : 0;
 }
 
 void ftr_value_decode(struct ftr_value *value, const uint8_t *p, size_t bytes, bool is_big)

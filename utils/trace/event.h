@@ -78,6 +78,7 @@ struct ftr_payload {
 	uint16_t len;
 	bool is_big_endian;
 	uint16_t cpu_nr;		/* of a record: plus 1, 0 = not known */
+	uint32_t stack;	/* ENTRY of a system call: trace->stacks has it; 0 = not known */
 	/*
 	 * (nullable) what an EXIT completes, a FORK or POINT is part of; lives as the trace, or as
 	 * the payload where that is_growing

@@ -3,11 +3,15 @@
 #include "utils/trace/event_text.h"
 
 #include "utils/base/bytes.h"
+#include "utils/base/text.h"
 #include "utils/trace/args.h"
 #include "utils/trace/event_kind.h"
+#include "utils/trace/sample.h"
 #include "utils/trace/trace.h"
 
 #include <string.h>
+
+#define STACK_SHOWN_MAX 8	/* functions of a sample */
 
 void ftr_event_title(const struct ftr_event *ev, struct ftr_strbuf *text)
 {
@@ -74,37 +78,20 @@ static void put_variable(const struct ftr_event *ev, struct ftr_trace *trace,
 	ftr_strbuf_printf(text, "=%llu", (unsigned long long)value);
 }
 
-#define BYTES_OF(c) (UINT64_C(0x0101010101010101) * (c))
-
-/* Is a byte of @word less than @c, which is 0x80 at most? */
-static bool has_byte_below(uint64_t word, uint8_t c)
-{
-	return ((word - BYTES_OF(c)) & ~word & BYTES_OF(0x80)) != 0;
-}
-
-static void controls_replace(char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		uint8_t c = (uint8_t)s[i];
-
-		if (c < ' ' || c == 0x7f)
-			s[i] = '?';
-	}
-}
-
+/* A text that ends at a NUL, and may have anything in it. */
 static void put_printable(const struct ftr_payload *data, struct ftr_strbuf *text)
 {
 	size_t at = text->len;
 
 	ftr_strbuf_put(text, data->data, strnlen((const char *)data->data, data->len));
-	for (; text->len - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
-		uint64_t word;
+	if (ftr_text_is_printable(text->s + at, text->len - at))
+		return;
+	for (; at < text->len; at++) {
+		uint8_t c = (uint8_t)text->s[at];
 
-		memcpy(&word, text->s + at, sizeof(word));
-		if (has_byte_below(word, ' ') || has_byte_below(word ^ BYTES_OF(0x7f), 1))
-			controls_replace(text->s + at, sizeof(word));
+		if (c < ' ' || c == 0x7f)
+			text->s[at] = '?';
 	}
-	controls_replace(text->s + at, text->len - at);
 }
 
 static void put_comm(const struct ftr_payload *data, struct ftr_strbuf *text)
@@ -112,6 +99,29 @@ static void put_comm(const struct ftr_payload *data, struct ftr_strbuf *text)
 	ftr_strbuf_puts(text, "comm=\"");
 	put_printable(data, text);
 	ftr_strbuf_putc(text, '"');
+}
+
+/* "leaf < caller < its caller". */
+static void put_stack(const struct ftr_event *ev, struct ftr_trace *trace, struct ftr_strbuf *text)
+{
+	struct ftr_sample sample;
+
+	if (ftr_sample_read(&sample, ev, trace) < 0) {
+		text->failed = true;
+		return;
+	}
+	for (unsigned i = 0; i < sample.nr; i++) {
+		if (i == STACK_SHOWN_MAX) {
+			ftr_strbuf_puts(text, " < ...");
+			return;
+		}
+		if (i == 0 && sample.frames[i]->module == NULL)
+			ftr_strbuf_printf(text, "%#llx", (unsigned long long)ftr_get_u64(
+					  ev->payload->data, ev->payload->is_big_endian));
+		else
+			ftr_strbuf_printf(text, "%s%s", i == 0 ? "" : " < ",
+					  sample.frames[i]->name);
+	}
 }
 
 void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *trace,
@@ -145,9 +155,15 @@ void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *tra
 	case FTR_EVENT_DATA_TASK_NAME:
 		put_comm(data, text);
 		return;
+	case FTR_EVENT_DATA_STACK:
+		if (data->spec != NULL)
+			break;
+		put_stack(ev, (struct ftr_trace *)trace, text);
+		return;
 	case FTR_EVENT_DATA_BYTES:
 	case FTR_EVENT_DATA_TEXT:
 	case FTR_EVENT_DATA_SPEC:
+	case FTR_EVENT_DATA_SDT:
 		break;
 	}
 	if (data->spec != NULL)
@@ -155,4 +171,25 @@ void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *tra
 				   ftr_task_session_at(ev->task, ev->time_ns), text);
 	else
 		put_printable(data, text);
+}
+
+/* Nothing but a text, which people can see. */
+static bool data_is_plain(const struct ftr_event *ev)
+{
+	const struct ftr_payload *data = ev->payload;
+
+	return data->spec == NULL && ftr_event_kind_by_id(ftr_event_kind_id(ev)) == NULL &&
+	       ftr_text_is_printable((const char *)data->data, data->len);
+}
+
+struct ftr_slice ftr_event_data_slice(const struct ftr_event *ev, const struct ftr_trace *trace,
+				      bool is_signed_diff, struct ftr_strbuf *text)
+{
+	if (ev->payload == NULL)
+		return ftr_slice_make("", 0);
+	if (data_is_plain(ev))
+		return ftr_slice_make((const char *)ev->payload->data, ev->payload->len);
+	ftr_strbuf_clear(text);
+	ftr_event_data_text(ev, trace, is_signed_diff, text);
+	return ftr_slice_make(ftr_strbuf_str(text), text->len);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "utils/base/strbuf.h"
+#include "utils/base/text.h"
 #include "utils/trace/event.h"
 
 struct ftr_trace;
@@ -23,5 +24,12 @@ void ftr_event_title(const struct ftr_event *ev, struct ftr_strbuf *text);
  */
 void ftr_event_data_text(const struct ftr_event *ev, const struct ftr_trace *trace,
 			 bool is_signed_diff, struct ftr_strbuf *text);
+
+/*
+ * The same for who needs it at once: most are texts that the event has, and are not copied; others
+ * are put into @text, instead of what it has.
+ */
+struct ftr_slice ftr_event_data_slice(const struct ftr_event *ev, const struct ftr_trace *trace,
+				      bool is_signed_diff, struct ftr_strbuf *text);
 
 #endif /* FTR_TRACE_EVENT_TEXT_H */

@@ -62,6 +62,7 @@ struct ftr_format {
 	int (*read_kernel)(struct ftr_trace *trace, struct ftr_istream *in,
 			   struct ftr_ftrace_side *side, struct ftr_err *err);
 	bool needs_file;	/* looks at its input more than once: a pipe is copied to disk */
+	bool may_grow;		/* ... unless it is wanted as it comes: trace->wants_growing */
 
 	/* Writing (NULL = read only).  FILE: sink->out is the file. */
 	const struct ftr_sink_ops *write;

@@ -9,6 +9,7 @@
 /* Strings are NULL where unknown.  Numbers with a _known bit in info_mask. */
 struct ftr_info {
 	uint32_t version;		/* of the file format */
+	bool is_packed;			/* to be written: files of records are packed */
 	uint16_t header_bytes;
 	uint8_t  elf_data;		/* ELFDATA2LSB ... */
 	uint8_t  elf_class;

@@ -14,6 +14,7 @@ libftr_a_SOURCES += \
 	utils/trace/condition.h \
 	utils/trace/condition_parse.c \
 	utils/trace/event.h \
+	utils/trace/errnos.def \
 	utils/trace/event_kind.c \
 	utils/trace/event_kind.h \
 	utils/trace/event_text.c \
@@ -27,6 +28,8 @@ libftr_a_SOURCES += \
 	utils/trace/hold.h \
 	utils/trace/info.h \
 	utils/trace/input.h \
+	utils/trace/io.c \
+	utils/trace/io.h \
 	utils/trace/judge.c \
 	utils/trace/judge.h \
 	utils/trace/library.c \
@@ -54,6 +57,8 @@ libftr_a_SOURCES += \
 	utils/trace/rule_text.c \
 	utils/trace/rule_text.h \
 	utils/trace/run.h \
+	utils/trace/sample.c \
+	utils/trace/sample.h \
 	utils/trace/select.c \
 	utils/trace/select.h \
 	utils/trace/session.c \
@@ -71,6 +76,8 @@ libftr_a_SOURCES += \
 	utils/trace/symbol_dir.c \
 	utils/trace/symbol_dir.h \
 	utils/trace/syscall.c \
+	utils/trace/stack_calls.c \
+	utils/trace/stacks.h \
 	utils/trace/subtract.c \
 	utils/trace/subtract.h \
 	utils/trace/syscall.h \

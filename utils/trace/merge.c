@@ -109,6 +109,14 @@ static ssize_t merge_next(struct ftr_source *source, struct ftr_event **evs, str
 	return (ssize_t)merge_mix(self);
 }
 
+static void merge_seek(struct ftr_source *source, const struct ftr_seek *seek)
+{
+	struct merge *self = (struct merge *)source;
+
+	ftr_source_seek(self->a.source, seek);
+	ftr_source_seek(self->b.source, seek);
+}
+
 static void merge_free(struct ftr_source *source)
 {
 	struct merge *self = (struct merge *)source;
@@ -121,6 +129,7 @@ static void merge_free(struct ftr_source *source)
 
 static const struct ftr_source_ops merge_ops = {
 	.next = merge_next,
+	.seek = merge_seek,
 	.free = merge_free,
 };
 

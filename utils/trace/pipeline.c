@@ -13,6 +13,7 @@
 #include "utils/trace/merge.h"
 #include "utils/trace/range.h"
 #include "utils/trace/select.h"
+#include "utils/trace/stacks.h"
 #include "utils/trace/subtract.h"
 #include "utils/trace/threshold.h"
 #include "utils/trace/threshold_time.h"
@@ -74,6 +75,8 @@ static struct ftr_source *calls_wrap(struct ftr_trace *trace, struct ftr_source 
 		source = ftr_coroutines_new(source, trace);
 	if (source != NULL && options->call_cost_ns > 0)
 		source = ftr_subtract_new(source, options->call_cost_ns, options->caller_cost_ns);
+	if (source != NULL && options->has_stack_calls && trace->stacks != NULL)
+		source = ftr_stack_calls_new(source, trace->stacks);
 	if (source != NULL)
 		source = ftr_calls_new(source, trace);
 	if (source != NULL && ftr_judge_is_needed(options->plans))
@@ -88,7 +91,7 @@ static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source
 {
 	bool has_several = trace->is_ordered || trace->has_coroutines;
 	bool has_ties = has_several && !trace->is_growing && is_in_order;
-	bool is_of_one_task = source->is_of_one_task && !trace->has_coroutines;
+	bool is_of_one_task = source->task != NULL && !trace->has_coroutines;
 
 	if (options->watch != NULL)
 		source = ftr_watch_new(source, options->watch);
@@ -97,6 +100,65 @@ static struct ftr_source *source_wrap(struct ftr_trace *trace, struct ftr_source
 	if (source != NULL && !ftr_filter_needs_all_tasks(options))
 		source = filters_wrap(trace, source, is_of_one_task, options);
 	return source != NULL && has_ties ? ftr_ties_new(source) : source;
+}
+
+/* Is what a rule does to do with calls that ended? */
+static bool rules_look_back(const struct ftr_pipeline_options *options)
+{
+	return options->plans != NULL && (ftr_judge_is_needed(options->plans) ||
+					  ftr_threshold_is_needed(options));
+}
+
+/*
+ * What ended before the range is not needed, where nothing that comes before range.h counts it.
+ * That a rule is about no function that was called, is known when all functions are.
+ */
+static void sources_seek(struct ftr_trace *trace, const struct ftr_pipeline_options *options)
+{
+	struct ftr_range_ends ends = ftr_range_ends(options, trace->first_ns);
+	const struct ftr_seek seek = {
+		.from_ns = ends.from_ns,
+		.wants_funcs = options->plans != NULL,
+		.watch = options->watch,
+	};
+
+	if (options->no_index || options->from_ns == 0 || trace->first_ns == 0 ||
+	    trace->has_coroutines || trace->symbol_dir != NULL || options->call_cost_ns > 0 ||
+	    (options->has_stack_calls && trace->stacks != NULL) || rules_look_back(options))
+		return;
+	for (size_t i = 0; i < trace->sources.nr; i++)
+		ftr_source_seek(trace->sources.v[i], &seek);
+}
+
+/* Tasks that are not asked for are not read, where nothing that others do depends on them. */
+static void sources_drop(struct ftr_trace *trace, const struct ftr_pipeline_options *options)
+{
+	size_t kept = 0;
+
+	if (options->no_index || options->tid_nr == 0 || trace->has_coroutines ||
+	    options->plans != NULL ||
+	    (ftr_range_is_needed(options) && trace->first_ns == 0))
+		return;
+	for (size_t i = 0; i < trace->sources.nr; i++) {
+		struct ftr_source *source = trace->sources.v[i];
+
+		if (source->task == NULL || ftr_select_task_is_wanted(options, source->task)) {
+			trace->sources.v[kept++] = source;
+			continue;
+		}
+		if (trace->bytes_total >= source->task->data_bytes)
+			trace->bytes_total -= source->task->data_bytes;
+		ftr_source_free(source);
+	}
+	trace->sources.nr = kept;
+}
+
+/* Is something left out that the program did? */
+static bool is_narrowed(const struct ftr_pipeline_options *options)
+{
+	return ftr_filter_is_needed(options) || ftr_range_is_needed(options) ||
+	       ftr_threshold_is_needed(options) || options->tid_nr > 0 ||
+	       options->depth_max > 0 || options->no_event || options->kernel_only;
 }
 
 int ftr_trace_pipeline(struct ftr_trace *trace, const struct ftr_pipeline_options *options,
@@ -108,9 +170,12 @@ int ftr_trace_pipeline(struct ftr_trace *trace, const struct ftr_pipeline_option
 
 	if (ret < 0)
 		return ret;
+	trace->is_narrowed = is_narrowed(options);
 	if (options->event_full && trace->first_event_ns != 0 &&
 	    trace->first_event_ns < trace->first_ns)
 		trace->first_ns = trace->first_event_ns;
+	sources_drop(trace, options);
+	sources_seek(trace, options);
 	for (size_t i = 0; i < trace->sources.nr; i++) {
 		trace->sources.v[i] = source_wrap(trace, trace->sources.v[i], options, is_in_order);
 		if (trace->sources.v[i] == NULL)

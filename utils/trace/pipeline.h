@@ -28,8 +28,10 @@ struct ftr_pipeline_options {
 	uint64_t size_bytes;	/* only functions of such a size, 0 = all */
 	bool     starts_off;	/* nothing before a rule's trace_on; only with plans */
 	bool     has_backtraces;	/* where rules ask for them: MESSAGEs before calls */
+	bool     has_stack_calls;	/* stacks of system calls as calls: see stacks.h */
 	bool     no_libcall;	/* without calls of library functions (type P) */
 	bool     no_event;	/* without POINT and MESSAGE */
+	bool     no_callsite;	/* without the events of -T FUNC@callsite */
 	bool     no_sched;	/* without sched-in, sched-out */
 	bool     no_preempt;	/* without those of tasks that were pre-empted */
 	bool     event_full;	/* with perf and kernel events outside of any call */
@@ -38,6 +40,7 @@ struct ftr_pipeline_options {
 	uint32_t call_cost_ns;	/* tracing took so much of each call: subtract it */
 	uint32_t caller_cost_ns;	/* and of its caller */
 	struct ftr_watch *watch;	/* (borrowed, nullable) told how far reading is */
+	bool     no_index;	/* read from the start, and all tasks */
 	bool     is_unordered;	/* task after task instead of merged: enough for sums */
 };
 

@@ -262,6 +262,18 @@ static int read_rule(struct reader *self)
 	return ret;
 }
 
+void ftr_rules_remove(struct ftr_rules *rules, size_t first, size_t nr)
+{
+	assert(first + nr <= rules->rules.nr);
+	if (nr == 0)
+		return;
+	for (size_t i = first; i < first + nr; i++)
+		ftr_pattern_free(rules->rules.v[i].pattern);
+	rules->rules.nr -= nr;
+	memmove(&rules->rules.v[first], &rules->rules.v[first + nr],
+		(rules->rules.nr - first) * sizeof(rules->rules.v[0]));
+}
+
 int ftr_rules_parse_unnamed(struct ftr_rules *rules, enum ftr_rule_kind kind, const char *text,
 			    enum ftr_match match, struct ftr_err *err)
 {
@@ -285,8 +297,8 @@ int ftr_rules_parse_unnamed(struct ftr_rules *rules, enum ftr_rule_kind kind, co
 		 ftr_rule_text_peek(&reader.text) != '\0');
 	if (ret < 0)
 		ftr_pattern_free(reader.rule.pattern);
-	while (ret < 0 && rules->rules.nr > before)
-		ftr_pattern_free(rules->rules.v[--rules->rules.nr].pattern);
+	if (ret < 0)
+		ftr_rules_remove(rules, before, rules->rules.nr - before);
 	ftr_strbuf_fini(&reader.args);
 	ftr_strbuf_fini(&reader.retval);
 	ftr_strbuf_fini(&reader.shown);

@@ -45,6 +45,8 @@ struct ftr_rule {
 	const char *module;	/* (nullable) see ftr_rule_module */
 	enum ftr_rule_kind kind;
 	uint32_t actions;	/* enum ftr_rule_action */
+	uint32_t undecided;	/* ... while recording, with a condition: what they were */
+	uint32_t left_actions;	/* ... that were taken away, as they are left to others */
 	struct ftr_rule_values values;
 	const char *args;	/* (nullable: automatic) "arg1/i32,fparg2"; as written */
 	const char *retval;	/* (nullable: automatic) "retval/s"; as written */
@@ -72,6 +74,9 @@ int ftr_rules_parse(struct ftr_rules *rules, enum ftr_rule_kind kind, const char
 /* The same; what is wrong is described without the option. */
 int ftr_rules_parse_unnamed(struct ftr_rules *rules, enum ftr_rule_kind kind, const char *text,
 			    enum ftr_match match, struct ftr_err *err);
+
+/* Remove @nr rules from the one at @first on. */
+void ftr_rules_remove(struct ftr_rules *rules, size_t first, size_t nr);
 
 /* What all of the rules do together: bits. */
 uint32_t ftr_rules_actions(const struct ftr_rules *rules);

@@ -69,7 +69,7 @@ static int read_read(struct ftr_rule_values *values, const struct ftr_rule_value
 		     struct ftr_err *err)
 {
 	static const char *const names[] = {
-		"proc/statm", "page-fault", "pmu-cycle", "pmu-cache", "pmu-branch"
+		"proc/statm", "page-fault", "pmu-cycle", "pmu-cache", "pmu-branch", "errno"
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -79,7 +79,7 @@ static int read_read(struct ftr_rule_values *values, const struct ftr_rule_value
 		}
 	}
 	return refuse(value, err,
-		      "one of: proc/statm, page-fault, pmu-cycle, pmu-cache, pmu-branch");
+		      "one of: proc/statm, page-fault, pmu-cycle, pmu-cache, pmu-branch, errno");
 }
 
 static int read_sample(struct ftr_rule_values *values, const struct ftr_rule_value *value,

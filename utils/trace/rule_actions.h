@@ -75,6 +75,7 @@ enum ftr_rule_read {
 	FTR_READ_PMU_CYCLE = 1 << 2,
 	FTR_READ_PMU_CACHE = 1 << 3,
 	FTR_READ_PMU_BRANCH = 1 << 4,
+	FTR_READ_ERRNO = 1 << 5,
 };
 
 /* What actions were given behind "=". */

@@ -31,7 +31,8 @@ bool ftr_select_is_needed(const struct ftr_pipeline_options *options)
 {
 	return options->tid_nr > 0 || options->depth_max > 0 || options->no_libcall ||
 	       options->no_event || options->no_sched || options->no_preempt ||
-	       !options->event_full || !options->kernel_full || options->kernel_only;
+	       options->no_callsite || !options->event_full || !options->kernel_full ||
+	       options->kernel_only;
 }
 
 /* Some calls are left out for being the kernel's, or for not being so. */
@@ -40,8 +41,8 @@ static bool kernel_matters(const struct select *self)
 	return self->options.kernel_only || (self->trace->has_kernel && !self->options.kernel_full);
 }
 
-/* A thread's coroutines are wanted with it, or one of them alone. */
-static bool task_is_wanted(const struct ftr_pipeline_options *options, const struct ftr_task *task)
+bool ftr_select_task_is_wanted(const struct ftr_pipeline_options *options,
+			       const struct ftr_task *task)
 {
 	for (size_t i = 0; i < options->tid_nr; i++) {
 		if (options->tids[i] == task->tid ||
@@ -76,6 +77,8 @@ static bool point_is_wanted(const struct ftr_pipeline_options *options, const st
 	if (options->no_event || (options->kernel_only && !ftr_event_is_tracepoint(ev)))
 		return false;
 	if (options->no_sched && ftr_event_id_is_sched(id))
+		return false;
+	if (options->no_callsite && id == FTR_EVENT_ID_CALLSITE)
 		return false;
 	if (options->no_preempt && (ev->flags & FTR_EVENT_PREEMPTED))
 		return false;
@@ -122,7 +125,7 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, struct op
 
 	if (event_is_hidden(self, open, ev))
 		return false;
-	if (!task_is_wanted(options, ev->task))
+	if (!ftr_select_task_is_wanted(options, ev->task))
 		return false;
 	switch (ev->type) {
 	case FTR_EVENT_ENTRY:
@@ -178,7 +181,8 @@ static bool record_is_in_range(struct ftr_select_records *self, const struct ftr
 int ftr_select_record(struct ftr_select_records *self, const struct ftr_event *ev)
 {
 	const struct ftr_pipeline_options *options = self->options;
-	bool is_wanted = record_is_in_range(self, ev) && task_is_wanted(options, ev->task);
+	bool is_wanted = record_is_in_range(self, ev) &&
+			 ftr_select_task_is_wanted(options, ev->task);
 	struct ftr_select_open *open;
 	uint32_t depth;
 

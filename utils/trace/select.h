@@ -11,10 +11,15 @@
 struct ftr_event;
 struct ftr_pipeline_options;
 struct ftr_source;
+struct ftr_task;
 struct ftr_trace;
 
 /* Is there anything to leave out? */
 bool ftr_select_is_needed(const struct ftr_pipeline_options *options);
+
+/* Is @task one of those asked for?  A thread's coroutines are with it. */
+bool ftr_select_task_is_wanted(const struct ftr_pipeline_options *options,
+			       const struct ftr_task *task);
 
 /* Perf and kernel events are context of a call; outside of all calls they are noise. */
 bool ftr_select_point_needs_call(const struct ftr_event *ev);

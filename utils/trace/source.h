@@ -22,6 +22,14 @@
 #define FTR_CACHE_LINE	 64		/* align batches to it */
 
 struct ftr_source;
+struct ftr_task;
+struct ftr_watch;
+
+struct ftr_seek {
+	uint64_t from_ns;	/* 0 = everything is wanted */
+	bool wants_funcs;	/* ... and the trace has to have the functions of all calls */
+	struct ftr_watch *watch;	/* (borrowed, nullable) of what is read for it */
+};
 
 struct ftr_source_ops {
 	/*
@@ -36,12 +44,17 @@ struct ftr_source_ops {
 	 */
 	int (*run)(struct ftr_source *source, enum ftr_run_kind kind, struct ftr_run **run,
 		   struct ftr_err *err);
+	/*
+	 * (nullable) Told before anything is asked for: of what is before seek->from_ns, only those
+	 * ENTRYs have to come whose calls are open then, and first halves of pairs that are.
+	 */
+	void (*seek)(struct ftr_source *source, const struct ftr_seek *seek);
 	void (*free)(struct ftr_source *source);
 };
 
 struct ftr_source {
 	const struct ftr_source_ops *ops;
-	bool is_of_one_task; /* of a trace: all events are */
+	const struct ftr_task *task; /* (nullable) of a trace: all events are this one's */
 	bool is_calls_only; /* the batch handed out last is known to hold ENTRY and EXIT alone */
 };
 
@@ -55,6 +68,12 @@ static inline int ftr_source_run(struct ftr_source *source, enum ftr_run_kind ki
 				 struct ftr_run **run, struct ftr_err *err)
 {
 	return source->ops->run == NULL ? 0 : source->ops->run(source, kind, run, err);
+}
+
+static inline void ftr_source_seek(struct ftr_source *source, const struct ftr_seek *seek)
+{
+	if (source->ops->seek != NULL)
+		source->ops->seek(source, seek);
 }
 
 /* NULL is fine.  A wrapping source frees what it wraps. */

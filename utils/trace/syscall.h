@@ -54,6 +54,7 @@ struct ftr_syscall {
 	uint64_t start_ns;	/* the call began; = end_ns where that is not known */
 	uint64_t end_ns;	/* it returned (CLOCK_MONOTONIC) */
 	uint32_t cpu;
+	uint32_t stack;		/* number of the stack it was made on (trace->stacks); 0 = none */
 	int32_t  error;		/* errno of a failed call, 0 = not known */
 	uint8_t  kind;		/* enum ftr_syscall_kind */
 	uint8_t  id;		/* enum ftr_sysid of the kind; NONE = not known */

@@ -19,7 +19,6 @@
 struct held {
 	FTR_VEC(struct ftr_event) evs;
 	struct ftr_arena payloads;
-	bool has_payloads;
 };
 
 struct ties {
@@ -36,9 +35,7 @@ struct ties {
 static void held_clear(struct held *held)
 {
 	held->evs.nr = 0;
-	if (held->has_payloads)
-		ftr_arena_fini(&held->payloads);
-	held->has_payloads = false;
+	ftr_arena_clear(&held->payloads);
 }
 
 static int held_payload(struct held *held, struct ftr_event *ev)
@@ -47,9 +44,6 @@ static int held_payload(struct held *held, struct ftr_event *ev)
 	struct ftr_payload *payload;
 	uint8_t *data;
 
-	if (!held->has_payloads)
-		ftr_arena_init(&held->payloads);
-	held->has_payloads = true;
 	payload = ftr_arena_alloc(&held->payloads, sizeof(*payload));
 	data = ftr_arena_alloc(&held->payloads, from->len + (size_t)1);
 	if (payload == NULL || data == NULL)
@@ -194,7 +188,7 @@ static void ties_free(struct ftr_source *source)
 
 	ftr_source_free(self->inner);
 	for (size_t i = 0; i < 2; i++) {
-		held_clear(&self->helds[i]);
+		ftr_arena_fini(&self->helds[i].payloads);
 		ftr_vec_fini(&self->helds[i].evs);
 	}
 	free(self);
@@ -215,5 +209,7 @@ struct ftr_source *ftr_ties_new(struct ftr_source *inner)
 	}
 	self->base.ops = &ties_ops;
 	self->inner = inner;
+	ftr_arena_init(&self->helds[0].payloads);
+	ftr_arena_init(&self->helds[1].payloads);
 	return &self->base;
 }

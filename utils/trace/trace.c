@@ -9,6 +9,7 @@
 
 #include "utils/base/bits.h"
 #include "utils/object/symtab.h"
+#include "utils/trace/stacks.h"
 
 bool ftr_trace_wants_no_text(const char *name)
 {
@@ -75,6 +76,11 @@ void ftr_trace_free(struct ftr_trace *trace)
 	modules_fini(trace);
 	ftr_vec_fini(&trace->tasks);
 	ftr_vec_fini(&trace->funcs);
+	if (trace->stacks != NULL) {
+		ftr_vec_fini(&trace->stacks->all);
+		ftr_vec_fini(&trace->stacks->funcs);
+		free(trace->stacks);
+	}
 	ftr_hashmap_fini(&trace->task_by_tid);
 	ftr_hashmap_fini(&trace->module_by_key);
 	ftr_hashmap_fini(&trace->func_by_key);

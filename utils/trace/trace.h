@@ -21,6 +21,7 @@
 #include "utils/trace/source.h"
 #include "utils/trace/task.h"
 
+struct ftr_stacks;
 struct ftr_summary;
 struct ftr_trace;
 
@@ -80,6 +81,7 @@ struct ftr_trace {
 	uint64_t bytes_total;		/* of records that sources read; 0 = not known */
 	uint64_t bytes_read;		/* of these, so far */
 	size_t chunk_bytes;	/* of records that runs are made of at a time; 0 = as usual */
+	size_t index_bytes;	/* of records between two marks of an index; 0 = as usual */
 	unsigned thread_nr;	/* that make runs; 0 = as many as processors */
 	bool is_ordered;		/* the one source interleaves tasks already */
 	/*
@@ -89,7 +91,16 @@ struct ftr_trace {
 	 */
 	bool wants_growing;
 	bool is_growing;
+	/*
+	 * Asked of the reader of a directory: if it is being recorded, hand out what comes until
+	 * that ends, as of a stream that grows.
+	 */
+	bool wants_following;
+	/* ... and give the room on disk back of what was read. */
+	bool wants_consuming;
 	bool has_coroutines; /* sources may hold ftr:stack events (coroutines.h) */
+	bool is_narrowed;	/* its pipeline leaves out something that the program did */
+	struct ftr_stacks *stacks;	/* (owned, nullable) of system calls: stacks.h */
 	struct ftr_summary *summary;	/* (nullable) the trace has these sums, and no calls */
 	bool has_syscalls; /* exits of functions with a sysid carry their system calls */
 

@@ -93,7 +93,7 @@ struct ftr_source *ftr_watch_new(struct ftr_source *inner, struct ftr_watch *wat
 		return NULL;
 	}
 	*self = (struct watch){
-		.base = { .ops = &watch_ops, .is_of_one_task = inner->is_of_one_task },
+		.base = { .ops = &watch_ops, .task = inner->task },
 		.inner = inner,
 		.watch = watch,
 	};

@@ -13,6 +13,7 @@
 
 #include "utils/analysis/graph.h"
 #include "utils/analysis/graph_focus.h"
+#include "utils/analysis/weight.h"
 #include "utils/base/bits.h"
 #include "utils/base/duration.h"
 #include "utils/base/strbuf.h"
@@ -51,7 +52,7 @@ static void put_head(const struct view *view)
 	if (view->mask == 0)
 		return;
 	ftr_ostream_puts(view->out, "# ");
-	graph_columns_put_heads(view->out, view->mask);
+	graph_columns_put_heads(view->out, view->mask, view->graph->weight);
 	ftr_ostream_puts(view->out,
 			 view->funcs != NULL ? "   FUNCTION [SOURCE]\n" : "   FUNCTION\n");
 }
@@ -105,7 +106,7 @@ static void put_node(const struct view *view, const struct ftr_graph_node *node,
 {
 	struct ftr_ostream *out = view->out;
 
-	graph_columns_put(view->out, view->mask, node, view->use_color);
+	graph_columns_put(view->out, view->mask, view->graph->weight, node, view->use_color);
 	ftr_ostream_write(out, view->indent.s, view->indent.len);
 	if (is_branch)
 		ftr_ostream_puts(out, " +-");
@@ -122,7 +123,7 @@ static void put_node(const struct view *view, const struct ftr_graph_node *node,
 /* Between two callees of one caller. */
 static void put_gap(const struct view *view)
 {
-	graph_columns_put(view->out, view->mask, NULL, view->use_color);
+	graph_columns_put(view->out, view->mask, view->graph->weight, NULL, view->use_color);
 	ftr_ostream_write(view->out, view->indent.s, view->indent.len);
 	ftr_ostream_puts(view->out, " | \n");
 }
@@ -172,6 +173,8 @@ static void put_title(const struct view *view, const struct ftr_graph_root *root
 			   view->graph->nodes.v[root->node].name);
 	if (root->session != NULL && root->session->sid[0] != '\0')
 		ftr_ostream_printf(view->out, " (session: %s)", root->session->sid);
+	if (view->graph->weight != NULL)
+		ftr_ostream_printf(view->out, " by %s", view->graph->weight->title);
 	ftr_ostream_putc(view->out, '\n');
 }
 
@@ -209,7 +212,7 @@ static void put_frames(const struct view *view, const struct ftr_graph *whole, u
 		const struct ftr_graph_node *frame = &whole->nodes.v[frames.v[i]];
 
 		ftr_ostream_printf(view->out, "   [%u] %s", depth, frame->name);
-		if (!view->has_no_addr)
+		if (!view->has_no_addr && (frame->addr != 0 || whole->weight == NULL))
 			ftr_ostream_printf(view->out, " (0x%llx)", (unsigned long long)frame->addr);
 		ftr_ostream_putc(view->out, '\n');
 	}
@@ -231,23 +234,37 @@ static void put_backtrace(const struct view *view, const struct ftr_graph *whole
 	put_frames(view, whole, backtrace->node, TRACE_PART, backtrace->depth);
 }
 
+/* " backtrace #0: hit 2, time   1.234 us", "block 2, bytes 1234" */
+static void put_hit(const struct view *view, const struct ftr_graph_node *node, unsigned number)
+{
+	const struct ftr_weight *weight = view->graph->weight;
+	unsigned long long nr = node->calls;
+	char text[FTR_DURATION_BYTES];
+
+	ftr_ostream_printf(view->out, " backtrace #%u: ", number);
+	if (weight != NULL && weight->unit != NULL) {
+		ftr_ostream_printf(view->out, "%s %llu, %s %llu\n", weight->each, nr, weight->unit,
+				   (unsigned long long)node->total_ns);
+		return;
+	}
+	*ftr_duration_put(text, node->total_ns, view->use_color) = '\0';
+	ftr_ostream_printf(view->out, "%s %llu, time %s\n",
+			   weight != NULL ? weight->each : "hit", nr, text);
+}
+
 /* Those of one root, from @at on; returns the index of the next root's first one. */
 static size_t put_backtraces(const struct view *view, const struct ftr_graph *whole,
 			     const struct ftr_graph_focus *focus, size_t at)
 {
 	uint32_t root = focus->backtraces.v[at].root;
-	char text[FTR_DURATION_BYTES];
 
 	ftr_ostream_puts(view->out, "=============== BACKTRACE ===============\n");
 	for (unsigned number = 0; at < focus->backtraces.nr; at++, number++) {
 		const struct ftr_graph_backtrace *backtrace = &focus->backtraces.v[at];
-		const struct ftr_graph_node *node = &whole->nodes.v[backtrace->node];
 
 		if (backtrace->root != root)
 			break;
-		*ftr_duration_put(text, node->total_ns, view->use_color) = '\0';
-		ftr_ostream_printf(view->out, " backtrace #%u: hit %llu, time %s\n", number,
-				   (unsigned long long)node->calls, text);
+		put_hit(view, &whole->nodes.v[backtrace->node], number);
 		put_backtrace(view, whole, focus, backtrace);
 		ftr_ostream_putc(view->out, '\n');
 	}
@@ -306,6 +323,8 @@ static int print_by(print_fn *print, struct ftr_graph *graph, const struct ftr_g
 		ret = graph_columns_parse_sort(opts->sort, &view.sort, err);
 	if (ret < 0)
 		return ret;
+	if (graph->weight != NULL)
+		view.mask = graph_columns_of_weight(view.mask);
 	if (opts->has_srcline && opts->trace != NULL) {
 		view.func_nr = opts->trace->names.nr;
 		view.funcs = ftr_trace_funcs_by_name(opts->trace);

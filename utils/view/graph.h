@@ -11,6 +11,7 @@
 
 struct ftr_graph;
 struct ftr_trace;
+struct ftr_weight;
 
 struct ftr_graph_opts {
 	const char *fields;	/* -f (nullable) */
@@ -21,9 +22,13 @@ struct ftr_graph_opts {
 	bool has_no_addr;	/* the graph has no addresses of functions */
 	bool has_srcline;	/* show where functions are: */
 	const struct ftr_trace *trace;	/* (nullable) those of this */
+	const struct ftr_weight *weight; /* (nullable) what the tree will be by: to check fields */
 };
 
-/* -EINVAL: there is no such field or key.  *has_details: does any need ftr_graph_new's details? */
+/*
+ * -EINVAL: there is no such field or key, or not by that weight.  *has_details: does any need
+ * ftr_graph_new's details?
+ */
 int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
 			   struct ftr_err *err);
 

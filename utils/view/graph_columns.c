@@ -3,8 +3,8 @@
 #include "utils/view/graph_columns.h"
 
 #include "utils/analysis/graph.h"
+#include "utils/analysis/weight.h"
 #include "utils/base/bits.h"
-#include "utils/base/duration.h"
 #include "utils/base/ostream.h"
 #include "utils/base/text.h"
 #include "utils/view/fields.h"
@@ -50,6 +50,9 @@ static const char *const heads[COLUMNS] = {
 
 #define DETAILS (~(FTR_BIT64(COLUMN_TOTAL) | FTR_BIT64(COLUMN_SELF) | FTR_BIT64(COLUMN_ADDR) | \
 		   FTR_BIT64(COLUMN_TOTAL_AVG) | FTR_BIT64(COLUMN_SELF_AVG)))
+
+/* What a tree by weight has, too. */
+#define OF_WEIGHT (FTR_BIT64(COLUMN_TOTAL) | FTR_BIT64(COLUMN_SELF) | FTR_BIT64(COLUMN_ADDR))
 
 static_assert(KEY_FUNC + 1 == GRAPH_SORT_KEYS_MAX, "each key may stand in a struct graph_sort");
 
@@ -122,8 +125,8 @@ static void put_addr(struct ftr_ostream *out, uint64_t addr)
 		ftr_ostream_printf(out, "%*llx", ADDR_WIDTH, (unsigned long long)addr);
 }
 
-void graph_columns_put(struct ftr_ostream *out, uint64_t mask, const struct ftr_graph_node *node,
-		       bool use_color)
+void graph_columns_put(struct ftr_ostream *out, uint64_t mask, const struct ftr_weight *weight,
+		       const struct ftr_graph_node *node, bool use_color)
 {
 	for (int i = 0; i < COLUMNS; i++) {
 		if (!(mask & FTR_BIT64(i)))
@@ -132,13 +135,22 @@ void graph_columns_put(struct ftr_ostream *out, uint64_t mask, const struct ftr_
 		if (i == COLUMN_ADDR)
 			put_addr(out, node == NULL ? 0 : node->addr);
 		else
-			ftr_duration_write(out, node == NULL ? 0 : time_of(node, i), use_color);
+			ftr_weight_write(out, weight, node == NULL ? 0 : time_of(node, i),
+					 use_color);
 	}
 	if (mask != 0)
 		ftr_ostream_puts(out, " : ");
 }
 
-void graph_columns_put_heads(struct ftr_ostream *out, uint64_t mask)
+static const char *head_of(int column, const struct ftr_weight *weight)
+{
+	if (weight == NULL || weight->unit == NULL || column > COLUMN_SELF)
+		return heads[column];
+	return column == COLUMN_TOTAL ? "     TOTAL" : "      SELF";
+}
+
+void graph_columns_put_heads(struct ftr_ostream *out, uint64_t mask,
+			     const struct ftr_weight *weight)
 {
 	const char *separator = "";
 
@@ -146,7 +158,7 @@ void graph_columns_put_heads(struct ftr_ostream *out, uint64_t mask)
 		if (!(mask & FTR_BIT64(i)))
 			continue;
 		ftr_ostream_puts(out, separator);
-		ftr_ostream_puts(out, heads[i]);
+		ftr_ostream_puts(out, head_of(i, weight));
 		separator = "  ";
 	}
 }
@@ -155,6 +167,11 @@ int graph_columns_parse(const char *fields, uint64_t *mask, struct ftr_err *err)
 {
 	*mask = FTR_BIT64(COLUMN_TOTAL);
 	return ftr_fields_parse(names, fields, mask, err);
+}
+
+uint64_t graph_columns_of_weight(uint64_t mask)
+{
+	return mask & OF_WEIGHT;
 }
 
 static int find_key(struct ftr_slice word)
@@ -194,6 +211,7 @@ int graph_columns_parse_sort(const char *text, struct graph_sort *sort, struct f
 int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
 			   struct ftr_err *err)
 {
+	bool is_all = opts->fields != NULL && strstr(opts->fields, "all") != NULL;
 	struct graph_sort sort;
 	uint64_t mask;
 	int ret = graph_columns_parse(opts->fields, &mask, err);
@@ -204,5 +222,8 @@ int ftr_graph_check_fields(const struct ftr_graph_opts *opts, bool *has_details,
 		if (sort.keys[i] < COLUMNS)
 			mask |= FTR_BIT64(sort.keys[i]);
 	*has_details = (mask & DETAILS) != 0;
+	if (ret == 0 && opts->weight != NULL && (mask & ~OF_WEIGHT) != 0 && !is_all)
+		return ftr_err_set(err, EINVAL, "--by=%s has the fields total, self and addr alone",
+				   ftr_weight_words[opts->weight->by]);
 	return ret;
 }

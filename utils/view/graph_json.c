@@ -3,6 +3,7 @@
 #include "utils/view/graph.h"
 
 #include "utils/analysis/graph.h"
+#include "utils/analysis/weight.h"
 #include "utils/view/json.h"
 
 static void put_node(const struct ftr_graph *graph, uint32_t id, struct ftr_ostream *out)
@@ -18,6 +19,8 @@ static void put_node(const struct ftr_graph *graph, uint32_t id, struct ftr_ostr
 	ftr_json_u64(&line, "call", node->calls);
 	ftr_json_u64(&line, "total", node->total_ns);
 	ftr_json_u64(&line, "self", node->self_ns);
+	if (graph->weight != NULL)
+		ftr_json_text(&line, "by", ftr_weight_words[graph->weight->by]);
 	ftr_json_end(&line);
 }
 

@@ -49,14 +49,10 @@ static void put_sysctl(struct ftr_ostream *out, const char *text)
 	}
 }
 
-static void put_system(const struct ftr_info *info, struct ftr_ostream *out)
+static void put_machine(const struct ftr_info *info, struct ftr_ostream *out)
 {
 	char cpus[64];
 
-	put_heading(out, "system information");
-	put_row(out, "program version", info->recorder_version, "");
-	put_row(out, "recorded on", info->record_date, "");
-	put_row(out, "cmdline", info->cmdline, "");
 	put_row(out, "cpu info", info->cpu_desc, "");
 	if (info->info_mask & FTR_INFO_CPUINFO) {
 		snprintf(cpus, sizeof(cpus), "%u / %u (online / possible)", info->cpus_online,
@@ -69,6 +65,21 @@ static void put_system(const struct ftr_info *info, struct ftr_ostream *out)
 	put_row(out, "hostname", info->os_hostname, "");
 	put_row(out, "distro", info->os_distro, "");
 	put_sysctl(out, info->sysctl);
+}
+
+static void put_system(const struct ftr_info *info, struct ftr_ostream *out)
+{
+	put_heading(out, "system information");
+	put_row(out, "program version", info->recorder_version, "");
+	put_row(out, "recorded on", info->record_date, "");
+	put_row(out, "cmdline", info->cmdline, "");
+	put_machine(info, out);
+}
+
+void ftr_info_print_machine(const struct ftr_info *info, struct ftr_ostream *out)
+{
+	put_heading(out, "system information");
+	put_machine(info, out);
 }
 
 static void put_task_list(const struct ftr_trace *trace, struct ftr_ostream *out)

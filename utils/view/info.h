@@ -5,8 +5,11 @@
 
 #include "utils/base/ostream.h"
 
+struct ftr_info;
 struct ftr_trace;
 
+/* What of @info is about a machine. */
+void ftr_info_print_machine(const struct ftr_info *info, struct ftr_ostream *out);
 void ftr_info_print(const struct ftr_trace *trace, struct ftr_ostream *out);
 void ftr_info_print_tasks(const struct ftr_trace *trace, struct ftr_ostream *out);
 /* Lines of JSON (utils/view/json.h): the trace, then its tasks. */

@@ -43,10 +43,14 @@ libftr_a_SOURCES += \
 	utils/view/report_csv.c \
 	utils/view/report_diff.c \
 	utils/view/report_json.c \
+	utils/view/report_range.c \
+	utils/view/report_range.h \
 	utils/view/report_sums.c \
 	utils/view/report_task.c \
 	utils/view/slowest.c \
 	utils/view/slowest.h \
+	utils/view/top.c \
+	utils/view/top.h \
 	utils/view/tui.c \
 	utils/view/tui.h \
 	utils/view/tui_graph.c \

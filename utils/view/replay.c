@@ -7,6 +7,7 @@
 #include "utils/trace/args_text.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/event_text.h"
+#include "utils/trace/stacks.h"
 #include "utils/trace/trace.h"
 #include "utils/view/replay_flat.h"
 #include "utils/view/replay_json.h"
@@ -41,6 +42,8 @@ struct replay_sink {
 	struct ftr_strbuf text;		/* of a return value or an event's data */
 	struct ftr_strbuf title;	/* of an event */
 };
+
+static const struct ftr_slice no_data;
 
 static struct replay_sink *replay_of(struct ftr_sink *sink)
 {
@@ -220,11 +223,11 @@ static int put_point(struct replay_sink *self, const struct ftr_event *ev)
 	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
 	struct replay_task *view = replay_page_task(&self->page, ev->task);
 	const char *title = ev->point.name;	/* of most */
+	struct ftr_slice data;
 
 	if (view == NULL)
 		return replay_page_out_of_memory(&self->page);
-	ftr_strbuf_clear(&self->text);
-	ftr_event_data_text(ev, self->trace, true, &self->text);
+	data = ftr_event_data_slice(ev, self->trace, true, &self->text);
 	if (ev->point.kind > FTR_POINT_COUNTER) {
 		ftr_event_title(ev, &self->title);
 		title = ftr_strbuf_str(&self->title);
@@ -235,8 +238,7 @@ static int put_point(struct replay_sink *self, const struct ftr_event *ev)
 		line.addr = view->sched_out_id;
 		line.module = "[event]";
 	}
-	return replay_page_put_remark(&self->page, &line, ev->depth, title,
-				      ftr_strbuf_str(&self->text));
+	return replay_page_put_remark(&self->page, &line, ev->depth, title, data);
 }
 
 /* Out and in as one line, at the time of the out. */
@@ -250,14 +252,14 @@ static int put_schedule(struct replay_sink *self, const struct ftr_event *in)
 	};
 
 	return replay_page_put_remark(&self->page, &line, self->held.depth,
-				      ftr_event_pair_name(out_id), "");
+				      ftr_event_pair_name(out_id), no_data);
 }
 
 static int put_message(struct replay_sink *self, const struct ftr_event *ev)
 {
 	struct replay_line line = { .task = ev->task, .time_ns = ev->time_ns };
 
-	return replay_page_put_remark(&self->page, &line, ev->depth, ev->message.text, "");
+	return replay_page_put_remark(&self->page, &line, ev->depth, ev->message.text, no_data);
 }
 
 /* Of a backtrace; the outermost call is 0. */
@@ -267,7 +269,25 @@ static int put_caller(struct replay_sink *self, const struct ftr_event *ev)
 
 	ftr_strbuf_clear(&self->title);
 	ftr_strbuf_printf(&self->title, "[%2u] %s", ev->message.caller_nr - 1, ev->message.text);
-	return replay_page_put_remark(&self->page, &line, 0, ftr_strbuf_str(&self->title), "");
+	return replay_page_put_remark(&self->page, &line, 0, ftr_strbuf_str(&self->title), no_data);
+}
+
+/* Of a system call: as a backtrace. */
+static int put_stack(struct replay_sink *self, const struct ftr_event *entry)
+{
+	uint32_t number = entry->payload != NULL ? entry->payload->stack : 0;
+	const struct ftr_func *const *funcs = NULL;
+	size_t nr = ftr_stack_funcs(self->trace->stacks, number, &funcs);
+	struct ftr_event ev = { .type = FTR_EVENT_MESSAGE, .time_ns = entry->time_ns,
+				.task = entry->task };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < nr; i++) {
+		ev.message.text = funcs[nr - 1 - i]->name;
+		ev.message.caller_nr = (uint32_t)i + 1;
+		ret = put_caller(self, &ev);
+	}
+	return ret;
 }
 
 static int put_cpu_lost(struct replay_sink *self, const struct ftr_event *ev)
@@ -276,7 +296,7 @@ static int put_cpu_lost(struct replay_sink *self, const struct ftr_event *ev)
 	char text[FTR_EVENT_LOST_TEXT_MAX];
 
 	ftr_event_lost_text(ev, text);
-	return replay_page_put_remark(&self->page, &line, ev->depth, text, "");
+	return replay_page_put_remark(&self->page, &line, ev->depth, text, no_data);
 }
 
 static void hold(struct replay_sink *self, const struct ftr_event *ev, enum pending pending)
@@ -301,6 +321,8 @@ static int show(struct replay_sink *self, const struct ftr_event *ev)
 {
 	switch (ev->type) {
 	case FTR_EVENT_ENTRY:
+		if (put_stack(self, ev) < 0)
+			return replay_page_out_of_memory(&self->page);
 		format_payload(self, ev, &self->args);
 		if (self->opts.no_merge) {
 			self->held = *ev;

@@ -25,6 +25,7 @@ struct ftr_replay_opts {
 	bool no_comment;	/* no name behind a closing brace */
 	bool has_srcline;	/* where functions are, behind their entries */
 	bool no_args;
+	bool no_callsite;	/* the pipeline leaves them out */
 	bool has_task_newline;	/* an empty line where the task changes */
 	bool use_color;
 };

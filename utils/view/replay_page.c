@@ -79,9 +79,9 @@ char *replay_page_begin(struct replay_page *page, struct replay_line *line, uint
 }
 
 int replay_page_put_remark(struct replay_page *page, struct replay_line *line, uint32_t depth,
-			   const char *name, const char *data)
+			   const char *name, struct ftr_slice data)
 {
-	size_t name_len = strlen(name), data_len = strlen(data);
+	size_t name_len = strlen(name);
 	bool use_color = page->opts->use_color;
 	char *p;
 
@@ -89,7 +89,7 @@ int replay_page_put_remark(struct replay_page *page, struct replay_line *line, u
 	 * The colour covers the indent too, and the two halves of the comment are coloured apart.
 	 */
 	p = replay_page_begin(page, line, use_color ? 0 : depth,
-		  name_len + data_len + 64 + indent_of(depth) + DEPTH_BYTES);
+		  name_len + data.len + 64 + indent_of(depth) + DEPTH_BYTES);
 	if (p == NULL)
 		return replay_page_out_of_memory(page);
 	if (use_color) {
@@ -101,11 +101,11 @@ int replay_page_put_remark(struct replay_page *page, struct replay_line *line, u
 	if (use_color)
 		p = replay_put(p, FTR_SGR_RESET FTR_SGR_GREEN, 9);
 	p = replay_put(p, name, name_len);
-	if (data_len > 0) {
+	if (data.len > 0) {
 		if (use_color)
 			p = replay_put(p, FTR_SGR_RESET FTR_SGR_GREEN, 9);
 		p = replay_put(p, " (", 2);
-		p = replay_put(p, data, data_len);
+		p = replay_put(p, data.s, data.len);
 		*p++ = ')';
 	}
 	if (use_color)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/trace/task.h"
 #include "utils/view/replay_line.h"
@@ -58,9 +59,9 @@ static inline struct replay_task *replay_page_task(struct replay_page *page,
 char *replay_page_begin(struct replay_page *page, struct replay_line *line, uint32_t depth,
 			size_t bytes);
 
-/* A line that is a comment: @name and, in parentheses, @data.  0, or -ENOMEM. */
+/* A line that is a comment: @name and, in parentheses, @data if there is any.  0, or -ENOMEM. */
 int replay_page_put_remark(struct replay_page *page, struct replay_line *line, uint32_t depth,
-			   const char *name, const char *data);
+			   const char *name, struct ftr_slice data);
 /* "LOST 5 records", one level deeper than the calls that they would have stood among. */
 int replay_page_put_lost(struct replay_page *page, const struct ftr_event *ev);
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "utils/analysis/value_sums.h"
 #include "utils/base/err.h"
 #include "utils/base/ostream.h"
 
@@ -25,6 +26,17 @@ struct ftr_report_opts {
 	uint64_t
 		diff_column; /* what it sorts by: 0 the base, 1 the other one, 2 their difference */
 };
+
+/* The values whose ranges -f or -s name, as "arg1-min" does; nr 0 = none. */
+#define FTR_REPORT_RANGE_BYTES 64
+struct ftr_report_ranges {
+	unsigned nr;
+	struct ftr_value_name names[FTR_VALUE_RANGES_MAX];	/* of texts */
+	char texts[FTR_VALUE_RANGES_MAX + 1][FTR_REPORT_RANGE_BYTES];
+};
+/* 0 or -E2BIG. */
+int ftr_report_ranges_find(struct ftr_report_ranges *ranges, const struct ftr_report_opts *opts,
+			   struct ftr_err *err);
 
 /* One of two that are compared. */
 struct ftr_report_trace {

@@ -226,7 +226,7 @@ static void put_node(const struct graph_page *self, uint32_t index, struct ftr_o
 {
 	const struct ftr_graph_node *node = node_at(self, index);
 
-	graph_columns_put(out, self->mask, node, false);
+	graph_columns_put(out, self->mask, NULL, node, false);
 	put_indent(self, node, out);
 	if (is_branch(self, node))
 		ftr_ostream_puts(out, " +-");
@@ -258,7 +258,7 @@ static void graph_put_row(const struct tui_page *page, size_t row, struct ftr_os
 		put_node(self, at->index, out);
 		return;
 	}
-	graph_columns_put(out, self->mask, NULL, false);
+	graph_columns_put(out, self->mask, NULL, NULL, false);
 	if (at->kind == ROW_BACKTRACE)
 		put_backtrace(self, at->index, out);
 	else if (at->kind == ROW_FRAME)
@@ -286,7 +286,7 @@ static void graph_put_title(const struct tui_page *page, struct ftr_ostream *out
 static void graph_put_head(const struct tui_page *page, struct ftr_ostream *out)
 {
 	ftr_ostream_puts(out, "  ");
-	graph_columns_put_heads(out, const_of(page)->mask);
+	graph_columns_put_heads(out, const_of(page)->mask, NULL);
 	ftr_ostream_puts(out, const_of(page)->mask == 0 ? "FUNCTION" : "   FUNCTION");
 }
 

@@ -8,35 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/arena.h"
 #include "utils/base/ostream.h"
 #include "utils/base/strbuf.h"
+#include "utils/format/chrome/parts.h"
 #include "utils/format/format.h"
 #include "utils/trace/args.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/event_text.h"
 #include "utils/trace/trace.h"
 
-#define PART_CHUNK   16 /* parts are copied in such chunks, what lies behind them included */
 #define TIME_STEP_NS UINT64_C(10000000)	/* the digits above change so rarely that they are kept */
 #define TIME_BYTES 24
-
-struct part {
-	const char *s;		/* (borrowed, nullable: not made yet) in the arena */
-	size_t len;
-};
-
-/* Parts with the phase of calls in them are indexed by ftr_event_type: ENTRY, EXIT. */
-struct chrome_task {
-	struct part call[2];	/* ,"ph":"B","pid":P,"tid":T,"name": */
-	struct part other;	/* ,"pid":P,"tid":T,"name": */
-	const char *out;	/* (nullable) name of the schedule that has begun */
-};
-
-struct chrome_func {
-	struct part name;	/* "main"} */
-	struct part srcline;	/* "srcline":"main.c:7", or empty */
-};
 
 struct chrome_sink {
 	struct ftr_sink base;	/* first: ops receive a pointer to it */
@@ -44,11 +26,8 @@ struct chrome_sink {
 	const char *separator;	/* "" before the first object, ",\n" after */
 	uint64_t origin_ns;	/* time of the first event, which is ts 0 */
 	bool has_origin;
-	struct ftr_arena arena;
+	struct chrome_parts parts;
 	struct ftr_strbuf text;
-	struct ftr_ostream json;	/* where parts are made */
-	FTR_VEC(struct chrome_task) tasks;	/* by task id */
-	FTR_VEC(struct chrome_func) funcs;	/* by func id */
 	uint64_t time_upper;	/* whose digits are kept here */
 	size_t time_len;
 	char time_digits[TIME_BYTES];
@@ -62,16 +41,6 @@ static struct chrome_sink *chrome_of(struct ftr_sink *sink)
 static int chrome_no_memory(struct chrome_sink *self)
 {
 	return ftr_err_set(self->base.err, ENOMEM, "chrome: out of memory");
-}
-
-/* Keep what stands in self->json as a part, and empty it. */
-static int part_take(struct chrome_sink *self, struct part *part)
-{
-	part->len = self->json.len;
-	ftr_ostream_pad(&self->json, '\0', PART_CHUNK);
-	part->s = ftr_arena_strndup(&self->arena, self->json.buf, self->json.len);
-	self->json.len = 0;
-	return part->s == NULL || self->json.code != 0 ? chrome_no_memory(self) : 0;
 }
 
 static void put_separator(struct chrome_sink *self)
@@ -103,77 +72,32 @@ static void put_task_metadata(struct chrome_sink *self, const struct ftr_task *t
 /* A task is named in the output before its first event. */
 static int task_add_slow(struct chrome_sink *self, const struct ftr_task *task)
 {
-	static const char phases[] = { [FTR_EVENT_ENTRY] = 'B', [FTR_EVENT_EXIT] = 'E' };
-	struct chrome_task *added;
-	int ret = 0;
-
-	while (self->tasks.nr <= task->id) {
-		if (ftr_vec_push(&self->tasks, ((struct chrome_task){ .other = { NULL, 0 } })) < 0)
-			return chrome_no_memory(self);
-	}
 	put_task_metadata(self, task);
-	added = &self->tasks.v[task->id];
-	for (unsigned i = 0; ret == 0 && i < sizeof(phases); i++) {
-		ftr_ostream_printf(&self->json, ",\"ph\":\"%c\",\"pid\":%d,\"tid\":%d,\"name\":",
-				   phases[i], task->pid, task->tid);
-		ret = part_take(self, &added->call[i]);
-	}
-	if (ret < 0)
-		return ret;
-	ftr_ostream_printf(&self->json, ",\"pid\":%d,\"tid\":%d,\"name\":", task->pid, task->tid);
-	return part_take(self, &added->other);
-}
-
-static int func_add_slow(struct chrome_sink *self, const struct ftr_func *func)
-{
-	struct chrome_func *added;
-	int ret;
-
-	while (self->funcs.nr <= func->id) {
-		if (ftr_vec_push(&self->funcs, ((struct chrome_func){ .name = { NULL, 0 } })) < 0)
-			return chrome_no_memory(self);
-	}
-	added = &self->funcs.v[func->id];
-	ftr_ostream_json_string(&self->json, func->name, func->name_len);
-	ftr_ostream_putc(&self->json, '}');
-	ret = part_take(self, &added->name);
-	if (ret < 0 || func->src_file == NULL)
-		return ret;
-	ftr_strbuf_clear(&self->text);
-	ftr_strbuf_printf(&self->text, "%s:%u", func->src_file, func->src_line);
-	ftr_ostream_puts(&self->json, "\"srcline\":");
-	ftr_ostream_json_string(&self->json, ftr_strbuf_str(&self->text), self->text.len);
-	return part_take(self, &added->srcline);
+	return chrome_parts_add_task(&self->parts, task) < 0 ? chrome_no_memory(self) : 0;
 }
 
 static inline struct chrome_task *task_parts(struct chrome_sink *self,
 						   const struct ftr_task *task)
 {
-	if (__builtin_expect(task->id >= self->tasks.nr ||
-			     self->tasks.v[task->id].other.s == NULL, 0)) {
+	if (__builtin_expect(task->id >= self->parts.tasks.nr ||
+			     self->parts.tasks.v[task->id].other.s == NULL, 0)) {
 		if (task_add_slow(self, task) < 0)
 			return NULL;
 	}
-	return &self->tasks.v[task->id];
+	return &self->parts.tasks.v[task->id];
 }
 
 static inline const struct chrome_func *func_parts(struct chrome_sink *self,
 						   const struct ftr_func *func)
 {
-	if (__builtin_expect(func->id >= self->funcs.nr || self->funcs.v[func->id].name.s == NULL,
-			     0)) {
-		if (func_add_slow(self, func) < 0)
+	if (__builtin_expect(func->id >= self->parts.funcs.nr ||
+			     self->parts.funcs.v[func->id].name.s == NULL, 0)) {
+		if (chrome_parts_add_func(&self->parts, func) < 0) {
+			chrome_no_memory(self);
 			return NULL;
+		}
 	}
-	return &self->funcs.v[func->id];
-}
-
-/* Copies up to a chunk more than the part's bytes. */
-static inline char *put_part(char *p, const struct part *part)
-{
-	for (size_t i = 0; i < part->len; i += PART_CHUNK)
-		memcpy(p + i, part->s + i, PART_CHUNK);
-	return p + part->len;
+	return &self->parts.funcs.v[func->id];
 }
 
 static inline char *put_digits(char *p, uint32_t value, unsigned digits)
@@ -206,7 +130,7 @@ static inline char *put_time(struct chrome_sink *self, char *p, uint64_t time_ns
 	if (__builtin_expect(upper == 0, 0)) {
 		p = ftr_fmt_u64(p, lower / 1000);
 	} else {
-		memcpy(p, self->time_digits, PART_CHUNK);
+		memcpy(p, self->time_digits, CHROME_PART_CHUNK);
 		p = put_digits(p + self->time_len, lower / 1000, 4);
 	}
 	*p++ = '.';
@@ -244,7 +168,7 @@ static void put_values(struct chrome_sink *self, const struct ftr_event *ev, con
 }
 
 static void put_call_args(struct chrome_sink *self, const struct ftr_event *ev,
-			  const struct part *srcline)
+			  const struct chrome_part *srcline)
 {
 	struct ftr_ostream *out = self->base.out;
 
@@ -314,11 +238,11 @@ static int schedule_begin(struct chrome_sink *self, const struct ftr_event *ev)
 
 static int chrome_call(struct chrome_sink *self, const struct ftr_event *ev)
 {
-	static const struct part no_srcline = { "", 0 };
+	static const struct chrome_part no_srcline = { "", 0 };
 	struct ftr_ostream *out = self->base.out;
 	const struct chrome_task *task = task_parts(self, ev->task);
 	const struct chrome_func *func = func_parts(self, ev->call.func);
-	const struct part *srcline;
+	const struct chrome_part *srcline;
 	char *start, *p;
 
 	if (task == NULL || func == NULL)
@@ -329,8 +253,8 @@ static int chrome_call(struct chrome_sink *self, const struct ftr_event *ev)
 	if (start == NULL)
 		return chrome_no_memory(self);
 	p = put_line_begin(self, start, ev->time_ns);
-	p = put_part(p, &task->call[ev->type]);
-	p = put_part(p, &func->name);
+	p = chrome_put_part(p, &task->call[ev->type]);
+	p = chrome_put_part(p, &func->name);
 	srcline = ev->type == FTR_EVENT_ENTRY ? &func->srcline : &no_srcline;
 	if (__builtin_expect(ev->payload == NULL && srcline->len == 0, 1)) {
 		ftr_ostream_commit(out, (size_t)(p - start));
@@ -342,6 +266,24 @@ static int chrome_call(struct chrome_sink *self, const struct ftr_event *ev)
 	return 0;
 }
 
+static bool value_is_number(const struct ftr_value *value)
+{
+	return value->arg->format == FTR_ARG_FLOAT || value->arg->format <= FTR_ARG_OCTAL;
+}
+
+static double value_number(const struct ftr_value *value)
+{
+	switch (value->arg->format) {
+	case FTR_ARG_FLOAT:
+		return (double)value->f;
+	case FTR_ARG_AUTO:
+	case FTR_ARG_SIGNED:
+		return (double)value->i;
+	default:
+		return (double)value->u;
+	}
+}
+
 static bool point_has_text(const struct ftr_event *ev)
 {
 	const struct ftr_event_kind *kind = ftr_event_kind_by_id(ftr_event_kind_id(ev));
@@ -351,10 +293,55 @@ static bool point_has_text(const struct ftr_event *ev)
 		(kind != NULL && kind->data == FTR_EVENT_DATA_TEXT));
 }
 
+/* Values of a series: numbers by their names. */
+static int chrome_counter(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	struct ftr_ostream *out = self->base.out;
+	const char *separator = "";
+	struct ftr_value value;
+	unsigned nr = 0, pos = 0;
+
+	if (put_line(self, ev, ev->task, 'C') < 0)
+		return -ENOMEM;
+	ftr_ostream_json_string(out, ev->point.name, strlen(ev->point.name));
+	ftr_ostream_printf(out, ",\"id\":%llu,\"args\":{", (unsigned long long)ev->point.id);
+	while (ftr_payload_next(ev->payload, &nr, &pos, &value)) {
+		if (value.arg->name == NULL || !value_is_number(&value))
+			continue;
+		ftr_ostream_puts(out, separator);
+		ftr_ostream_json_string(out, value.arg->name, strlen(value.arg->name));
+		ftr_ostream_printf(out, ":%.17g", value_number(&value));
+		separator = ",";
+	}
+	ftr_ostream_puts(out, "}}");
+	return 0;
+}
+
+/* The begin or the end of an async span, or an instant of it. */
+static int chrome_async(struct chrome_sink *self, const struct ftr_event *ev)
+{
+	static const char phases[] = {
+		[FTR_POINT_ASYNC_BEGIN] = 'b', [FTR_POINT_ASYNC_INSTANT] = 'n',
+		[FTR_POINT_ASYNC_END] = 'e',
+	};
+
+	if (put_line(self, ev, ev->task, phases[ev->point.kind]) < 0)
+		return -ENOMEM;
+	ftr_ostream_json_string(self->base.out, ev->point.name, strlen(ev->point.name));
+	ftr_ostream_printf(self->base.out, ",\"cat\":\"async\",\"id\":\"%#llx\"}",
+			   (unsigned long long)ev->point.id);
+	return 0;
+}
+
 static int chrome_point(struct chrome_sink *self, const struct ftr_event *ev)
 {
 	struct ftr_ostream *out = self->base.out;
 	int ret;
+
+	if (ev->point.kind == FTR_POINT_COUNTER && ev->payload != NULL && ev->payload->spec != NULL)
+		return chrome_counter(self, ev);
+	if (ev->point.kind >= FTR_POINT_ASYNC_BEGIN && ev->point.kind <= FTR_POINT_ASYNC_END)
+		return chrome_async(self, ev);
 
 	if (ftr_event_is_sched_out(ev))
 		return schedule_begin(self, ev);
@@ -459,9 +446,8 @@ static int chrome_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 
 	self->trace = trace;
 	self->separator = "";
-	ftr_arena_init(&self->arena);
 	ftr_strbuf_init(&self->text);
-	ret = ftr_ostream_to_memory(&self->json);
+	ret = chrome_parts_init(&self->parts);
 	if (ret < 0)
 		return chrome_no_memory(self);
 	ftr_ostream_puts(sink->out, "{\"traceEvents\":[\n");
@@ -518,11 +504,8 @@ static void chrome_fini(struct ftr_sink *sink)
 
 	if (self->trace == NULL)
 		return;
-	ftr_ostream_close(&self->json, NULL);
+	chrome_parts_fini(&self->parts);
 	ftr_strbuf_fini(&self->text);
-	ftr_arena_fini(&self->arena);
-	ftr_vec_fini(&self->tasks);
-	ftr_vec_fini(&self->funcs);
 }
 
 static const struct ftr_sink_ops chrome_ops = {

@@ -130,7 +130,7 @@ int ftr_etrace_events_take_rest(struct ftr_etrace_events *events)
 			return -ENOMEM;
 		}
 		if (source != NULL)
-			source->is_of_one_task = true;
+			source->task = events->all.v[i]->task;
 	}
 	return 0;
 }

@@ -51,6 +51,7 @@ struct ftr_etrace_assembly {
 	uint8_t  id;				/* enum ftr_sysid */
 	uint64_t took_ns, done_ns;
 	int32_t  error, signal;
+	uint32_t stack;
 	int64_t  flags;
 };
 

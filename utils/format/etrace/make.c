@@ -188,8 +188,10 @@ static void entry_event(struct ftr_etrace_batch *self, struct ftr_task *task,
 	if (*is_new_image)
 		ev->depth = 0;
 	*is_new_image = call->kind == FTR_SYSCALL_EXEC && !call->is_failed;
-	if (spec != NULL)
-		payload_set(self, ev, spec, start, call);
+	if (spec == NULL && call->stack == 0)
+		return;
+	payload_set(self, ev, spec, start, call);
+	self->payloads[ev - self->evs].stack = call->stack;
 }
 
 int ftr_etrace_batch_add(struct ftr_etrace_batch *self, struct ftr_task *task,

@@ -172,6 +172,7 @@ static void annotate(struct ftr_etrace_assembly *task)
 	if (call->kind == FTR_SYSCALL_EXIT)
 		call->exit.signal = task->signal;
 	call->error = task->error;
+	call->stack = task->stack;
 	call->end_ns = task->done_ns;
 	if (task->took_ns <= call->end_ns)
 		call->start_ns = call->end_ns - task->took_ns;
@@ -269,6 +270,7 @@ void ftr_etrace_extension_line(struct ftr_etrace_loader *loader, struct ftr_etra
 	int64_t number;
 
 	task->error = task->signal = 0;
+	task->stack = 0;
 	task->flags = 0;
 	task->id = FTR_SYSID_NONE;
 	task->took_ns = 0;
@@ -291,6 +293,8 @@ void ftr_etrace_extension_line(struct ftr_etrace_loader *loader, struct ftr_etra
 			task->error = (int32_t)(number & 0xffff);
 		else if (ftr_slice_eq(name, "signal"))
 			task->signal = (int32_t)(number & 127);
+		else if (ftr_slice_eq(name, "stack"))
+			task->stack = (uint32_t)(number & UINT32_MAX);
 	}
 }
 

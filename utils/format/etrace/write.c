@@ -271,7 +271,8 @@ static int64_t signal_of(const struct ftr_syscall *call)
 /* Is there more than the lines of the plain text say?  A rename's lines have its start, too. */
 static bool has_details(const struct ftr_syscall *call)
 {
-	return call->id != FTR_SYSID_NONE || call->is_failed || call->error != 0 ||
+	return call->id != FTR_SYSID_NONE || call->stack != 0 || call->is_failed ||
+	       call->error != 0 ||
 	       signal_of(call) != 0 ||
 	       (call->start_ns != call->end_ns && !is_rename(call));
 }
@@ -296,6 +297,8 @@ static void put_extension(struct ftr_etrace_writer *writer, const struct ftr_sys
 		ftr_ostream_printf(writer->out, ",flags=%lld", (long long)flags);
 	if (signal != 0)
 		ftr_ostream_printf(writer->out, ",signal=%lld", (long long)signal);
+	if (call->stack != 0)
+		ftr_ostream_printf(writer->out, ",stack=%u", call->stack);
 	ftr_ostream_putc(writer->out, '\n');
 }
 

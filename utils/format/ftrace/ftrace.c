@@ -36,6 +36,13 @@ static bool field_is_sane(const struct tep_format_field *field)
 	       (!(field->flags & TEP_FIELD_IS_DYNAMIC) || field->size == 4);
 }
 
+struct ftr_ftrace_field ftr_ftrace_field_of(const struct tep_format_field *field)
+{
+	if (field == NULL)
+		return (struct ftr_ftrace_field){ .bytes = 0 };
+	return (struct ftr_ftrace_field){ (uint32_t)field->offset, (uint32_t)field->size };
+}
+
 static bool fields_measure(struct ftr_ftrace_event *event, const struct tep_format_field *field)
 {
 	for (; field != NULL; field = field->next) {
@@ -57,31 +64,28 @@ static bool event_init(struct ftr_ftrace_event *event, struct tep_event *tep, co
 	event->tep = tep;
 	event->name = name;
 	event->id = (uint32_t)tep->id;
-	event->pid = tep_find_common_field(tep, "common_pid");
-	if (event->pid == NULL || event->pid->size == 0 || tep->id < 0 || tep->id >= FTR_FTRACE_IDS)
-		return false;
-	if (!fields_measure(event, tep->format.common_fields) ||
+	if (tep->id < 0 || tep->id >= FTR_FTRACE_IDS ||
+	    !fields_measure(event, tep->format.common_fields) ||
 	    !fields_measure(event, tep->format.fields))
+		return false;
+	event->pid = ftr_ftrace_field_of(tep_find_common_field(tep, "common_pid"));
+	if (event->pid.bytes == 0)
 		return false;
 	event->is_printable = ftr_ftrace_is_printable(tep);
 	if (tep->flags & TEP_EVENT_FL_ISBPRINT)
-		event->printk = tep_find_field(tep, "fmt");
-	if (event->printk != NULL && event->printk->size == 0)
-		event->printk = NULL;
+		event->printk = ftr_ftrace_field_of(tep_find_field(tep, "fmt"));
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (strcmp(others[i].name, name) == 0)
-			event->other = tep_find_field(tep, others[i].field);
+			event->other = ftr_ftrace_field_of(tep_find_field(tep, others[i].field));
 	}
-	if (event->other != NULL && event->other->size == 0)
-		event->other = NULL;
 	if (strcmp(name, "ftrace:funcgraph_entry") == 0)
 		event->kind = FTR_FTRACE_ENTRY;
 	else if (strcmp(name, "ftrace:funcgraph_exit") == 0)
 		event->kind = FTR_FTRACE_EXIT;
 	else
 		return true;
-	event->func = tep_find_field(tep, "func");
-	return event->func != NULL && event->func->size > 0;
+	event->func = ftr_ftrace_field_of(tep_find_field(tep, "func"));
+	return event->func.bytes != 0;
 }
 
 static int event_add(struct ftr_ftrace *ftrace, struct tep_event *tep, const char *name)
@@ -96,8 +100,8 @@ static int event_add(struct ftr_ftrace *ftrace, struct tep_event *tep, const cha
 	}
 	if (type == NULL || !field_is_sane(type) || !event_init(event, tep, name))
 		return -EINVAL;
-	if (ftrace->type == NULL)
-		ftrace->type = type;
+	if (ftrace->type.bytes == 0)
+		ftrace->type = ftr_ftrace_field_of(type);
 	ftrace->by_id[event->id] = (uint16_t)ftrace->events.nr;
 	return 0;
 }
@@ -141,7 +145,7 @@ static int tracepoint_init(struct ftr_ftrace *ftrace, struct ftr_ftrace_event *e
 
 	if ((ftrace->trace->record_long_bytes == 0 &&
 	     (layout->is_big != FTR_HOST_IS_BIG || layout->long_bytes != sizeof(uint64_t))) ||
-	    ftrace->type->offset != 0 || ftrace->type->size != sizeof(event->tracepoint.id))
+	    ftrace->type.offset != 0 || ftrace->type.bytes != sizeof(event->tracepoint.id))
 		return 0;
 	text = ftr_arena_strndup(&ftrace->trace->arena, format.s, format.len);
 	if (text == NULL)
@@ -193,10 +197,10 @@ static int text_parse(struct ftr_ftrace *ftrace, const char *name, struct ftr_sl
 		return ret;
 	event = ftrace->events.v[ftrace->events.nr - 1];
 	event->is_printable &= trouble == NULL;
-	if (!event->is_printable && event->printk == NULL)
+	if (!event->is_printable && event->printk.bytes == 0)
 		event->trouble = trouble != NULL ? trouble :
 						   "its print fmt could read beyond the record";
-	if (event->is_printable && event->printk == NULL)
+	if (event->is_printable && event->printk.bytes == 0)
 		event->print = ftr_ftrace_print_new(tep);
 	return trouble == NULL ? tracepoint_init(ftrace, event, format) : 0;
 }
@@ -241,30 +245,62 @@ bool ftr_ftrace_header_page(struct ftr_ftrace *ftrace, struct ftr_slice text)
 
 /* ---- functions ---- */
 
-const struct ftr_func *ftr_ftrace_func(struct ftr_ftrace *ftrace, uint64_t addr)
+static size_t slot_of(uint64_t addr)
 {
-	const struct ftr_func *func;
-	size_t at = ftr_high_bits(addr * FTR_HASH_FACTOR, FTR_FTRACE_SLOT_BITS);
+	return ftr_high_bits(addr * FTR_HASH_FACTOR, FTR_FTRACE_SLOT_BITS);
+}
 
-	if (ftrace->slots[at].func != NULL && ftrace->slots[at].addr == addr)
-		return ftrace->slots[at].func;
-	func = ftr_trace_resolve_module(ftrace->trace, ftrace->kernel.module, addr, 'K');
-	ftrace->slots[at].addr = addr;
-	ftrace->slots[at].func = func;
-	return func;
+/* NULL: none covers the address. */
+static const struct ftr_symbol *symbol_find(struct ftr_ftrace *ftrace, uint64_t addr)
+{
+	const struct ftr_symbol *symbol = NULL;
+	size_t at = slot_of(addr);
+
+	if (ftrace->symbol_slots[at].symbol != NULL && ftrace->symbol_slots[at].addr == addr)
+		return ftrace->symbol_slots[at].symbol;
+	ftr_trace_module_load(ftrace->trace, ftrace->kernel.module);
+	if (ftrace->kernel.module->symtab != NULL)
+		symbol = ftr_symtab_find(ftrace->kernel.module->symtab, addr);
+	ftrace->symbol_slots[at].addr = addr;
+	ftrace->symbol_slots[at].symbol = symbol;
+	return symbol;
 }
 
 const char *ftr_ftrace_symbol(struct ftr_ftrace *ftrace, uint64_t addr, uint64_t *offset)
 {
-	const struct ftr_symbol *symbol = NULL;
+	const struct ftr_symbol *symbol = symbol_find(ftrace, addr);
 
-	ftr_trace_module_load(ftrace->trace, ftrace->kernel.module);
-	if (ftrace->kernel.module->symtab != NULL)
-		symbol = ftr_symtab_find(ftrace->kernel.module->symtab, addr);
 	if (symbol == NULL)
 		return NULL;
 	*offset = addr - symbol->addr;
 	return symbol->name;
+}
+
+/* Calls of programs are none of the kernel's, which views leave out. */
+static const struct ftr_func *func_find(struct ftr_ftrace *ftrace, uint64_t addr)
+{
+	const char *name = NULL;
+	uint64_t offset;
+
+	if (ftrace->has_programs && addr >= FTR_FTRACE_PROGRAM_FIRST &&
+	    addr <= FTR_FTRACE_PROGRAM_LAST)
+		name = ftr_ftrace_symbol(ftrace, addr, &offset);
+	if (name != NULL)
+		return ftr_trace_func_by_name(ftrace->trace, NULL, name, strlen(name));
+	return ftr_trace_resolve_module(ftrace->trace, ftrace->kernel.module, addr, 'K');
+}
+
+const struct ftr_func *ftr_ftrace_func(struct ftr_ftrace *ftrace, uint64_t addr)
+{
+	const struct ftr_func *func;
+	size_t at = slot_of(addr);
+
+	if (ftrace->slots[at].func != NULL && ftrace->slots[at].addr == addr)
+		return ftrace->slots[at].func;
+	func = func_find(ftrace, addr);
+	ftrace->slots[at].addr = addr;
+	ftrace->slots[at].func = func;
+	return func;
 }
 
 /* As libtraceevent asks for it: the name at *addr, which becomes the symbol's own address. */

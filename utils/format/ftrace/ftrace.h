@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/base/bytes.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
 #include "utils/base/vec.h"
@@ -27,14 +28,18 @@
 #include "utils/trace/tracepoint.h"
 
 #define FTR_FTRACE_IDS 65536		/* of events: 16 bits in the records */
-#define FTR_FTRACE_SLOT_BITS 10	/* of the direct-mapped cache of addresses */
+#define FTR_FTRACE_SLOT_BITS 10	/* of direct-mapped caches of addresses */
 #define FTR_FTRACE_SLOTS     FTR_BIT(FTR_FTRACE_SLOT_BITS)
 #define FTR_FTRACE_PAGE_MIN 256u
+/* Where functions of programs are in files that ftr writes: nowhere. */
+#define FTR_FTRACE_PROGRAM_FIRST UINT64_C(0x10000000000)
+#define FTR_FTRACE_PROGRAM_LAST	 (2 * FTR_FTRACE_PROGRAM_FIRST - 1)
 #define FTR_FTRACE_PAGE_MAX (UINT32_C(1) << 26)	/* what a commit word can count */
 
 struct ftr_ftrace_print;
 struct ftr_ftrace_text;
 struct ftr_istream;
+struct ftr_symbol;
 struct ftr_symtab;
 struct tep_event;
 struct tep_format_field;
@@ -53,17 +58,23 @@ enum ftr_ftrace_wanted {
 	FTR_FTRACE_UNWANTED,
 };
 
+/* Where in a record a number is. */
+struct ftr_ftrace_field {
+	uint32_t offset;
+	uint32_t bytes;			/* 0 = there is no such field */
+};
+
 /* One kind of event, as its format describes it. */
 struct ftr_ftrace_event {
 	const char *name;		/* "sched:sched_switch" */
 	struct tep_event *tep;		/* (borrowed) */
-	const struct tep_format_field *pid;	/* common_pid */
-	const struct tep_format_field *other;	/* (nullable) another task that it is about */
-	const struct tep_format_field *func;	/* of an ENTRY or EXIT: its function */
+	struct ftr_ftrace_field pid;	/* common_pid */
+	struct ftr_ftrace_field other;	/* another task that it is about, perhaps */
+	struct ftr_ftrace_field func;	/* of an ENTRY or EXIT: its function */
+	struct ftr_ftrace_field printk;	/* points to the format of its text, perhaps */
 	uint32_t id;
 	uint32_t fixed_bytes;		/* a record has at least so many */
 	uint32_t rest_offset;		/* of a field that takes what is left, perhaps nothing */
-	const struct tep_format_field *printk;	/* (nullable) points to the format of its text */
 	uint8_t  kind;			/* enum ftr_ftrace_kind */
 	uint8_t  text_wanted;		/* enum ftr_ftrace_wanted */
 	bool     has_dynamic;		/* fields that hold where in the record their data lie */
@@ -87,8 +98,8 @@ struct ftr_ftrace {
 	struct ftr_ftrace_layout layout;
 	struct tep_handle *tep;		/* (owned) */
 	struct ftr_ftrace_text *text;	/* (owned, nullable) */
-	const struct tep_format_field
-		*type; /* common_type, the same in all (nullable: no event is known) */
+	bool has_programs;		/* functions from FTR_FTRACE_PROGRAM_FIRST on are theirs */
+	struct ftr_ftrace_field type;	/* common_type, the same in all; none: no event is known */
 	FTR_VEC(struct ftr_ftrace_event *) events;	/* (owned) */
 	struct ftr_hashmap printks;	/* texts that can be followed, by address */
 	uint16_t by_id[FTR_FTRACE_IDS];		/* index in events, plus 1; 0 = no such event */
@@ -96,6 +107,10 @@ struct ftr_ftrace {
 		uint64_t addr;
 		const struct ftr_func *func;	/* NULL = free */
 	} slots[FTR_FTRACE_SLOTS];
+	struct {
+		uint64_t addr;
+		const struct ftr_symbol *symbol;	/* NULL = free */
+	} symbol_slots[FTR_FTRACE_SLOTS];
 };
 
 /* ---- ftrace.c: formats and functions ---- */
@@ -107,6 +122,9 @@ struct ftr_ftrace {
 int  ftr_ftrace_init(struct ftr_ftrace *ftrace, struct ftr_trace *trace,
 		     const struct ftr_ftrace_layout *layout);
 void ftr_ftrace_fini(struct ftr_ftrace *ftrace);	/* zeroed is fine */
+
+/* @field is sane, or NULL: there is none. */
+struct ftr_ftrace_field ftr_ftrace_field_of(const struct tep_format_field *field);
 
 /* The file header_page.  False: it contradicts the layout, which is used. */
 bool ftr_ftrace_header_page(struct ftr_ftrace *ftrace, struct ftr_slice text);
@@ -140,7 +158,7 @@ int ftr_ftrace_kallsyms(struct ftr_symtab *symtab, struct ftr_istream *in, struc
 
 /* ---- ftrace.c: functions ---- */
 
-/* The kernel's function at an address, a made-up one where no symbol is known.  NULL: no memory. */
+/* The function at an address, a made-up one where no symbol is known.  NULL: no memory. */
 const struct ftr_func *ftr_ftrace_func(struct ftr_ftrace *ftrace, uint64_t addr);
 /* The name of the symbol that covers @addr, and how far in it is.  NULL: none is known. */
 const char *ftr_ftrace_symbol(struct ftr_ftrace *ftrace, uint64_t addr, uint64_t *offset);
@@ -171,13 +189,38 @@ bool ftr_ftrace_page_open(struct ftr_ftrace_page *page, const struct ftr_ftrace 
 			  uint32_t page_bytes, const uint8_t *start, size_t left);
 /* True: there is one more event.  False: the end, or page->damage. */
 bool ftr_ftrace_page_next(struct ftr_ftrace_page *page);
-/* The event's kind; NULL: nothing known has this id. */
-struct ftr_ftrace_event *ftr_ftrace_page_event(const struct ftr_ftrace_page *page, uint32_t *id);
-/* Does the record hold all fields, and the data that they point to? */
-bool ftr_ftrace_fits(const struct ftr_ftrace_page *page, const struct ftr_ftrace_event *event);
 /* A number of the event at hand, whose record fits its format. */
-uint64_t ftr_ftrace_number(const struct ftr_ftrace_page *page,
-			   const struct tep_format_field *field);
+static inline uint64_t ftr_ftrace_number(const struct ftr_ftrace_page *page,
+					 struct ftr_ftrace_field field)
+{
+	return ftr_get_word(page->data + field.offset, field.bytes, page->ftrace->layout.is_big);
+}
+
+/* The event's kind; NULL: nothing known has this id. */
+static inline struct ftr_ftrace_event *ftr_ftrace_page_event(const struct ftr_ftrace_page *page,
+							     uint32_t *id)
+{
+	const struct ftr_ftrace *ftrace = page->ftrace;
+
+	if (ftrace->type.bytes == 0 || ftrace->type.offset + ftrace->type.bytes > page->bytes)
+		return NULL;
+	*id = (uint32_t)ftr_ftrace_number(page, ftrace->type);
+	if (*id >= FTR_FTRACE_IDS || ftrace->by_id[*id] == 0)
+		return NULL;
+	return ftrace->events.v[ftrace->by_id[*id] - 1];
+}
+
+/* Does the record hold the data that its fields point to? */
+bool ftr_ftrace_fits_dynamic(const struct ftr_ftrace_page *page,
+			     const struct ftr_ftrace_event *event);
+
+/* Does the record hold all fields, and the data that they point to? */
+static inline bool ftr_ftrace_fits(const struct ftr_ftrace_page *page,
+				   const struct ftr_ftrace_event *event)
+{
+	return page->bytes >= event->fixed_bytes &&
+	       (!event->has_dynamic || ftr_ftrace_fits_dynamic(page, event));
+}
 
 /* ---- text.c ---- */
 

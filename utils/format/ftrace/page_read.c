@@ -124,34 +124,9 @@ bool ftr_ftrace_page_next(struct ftr_ftrace_page *page)
 	return false;
 }
 
-static bool field_fits(const struct tep_format_field *field, uint32_t bytes)
-{
-	return field->offset >= 0 && field->size > 0 &&
-	       (uint64_t)field->offset + (uint64_t)field->size <= bytes;
-}
-
-uint64_t ftr_ftrace_number(const struct ftr_ftrace_page *page,
-			   const struct tep_format_field *field)
-{
-	return ftr_get_word(page->data + field->offset, (size_t)field->size,
-			    page->ftrace->layout.is_big);
-}
-
-struct ftr_ftrace_event *ftr_ftrace_page_event(const struct ftr_ftrace_page *page, uint32_t *id)
-{
-	const struct tep_format_field *type = page->ftrace->type;
-
-	if (type == NULL || !field_fits(type, page->bytes))
-		return NULL;
-	*id = (uint32_t)ftr_ftrace_number(page, type);
-	if (*id >= FTR_FTRACE_IDS || page->ftrace->by_id[*id] == 0)
-		return NULL;
-	return page->ftrace->events.v[page->ftrace->by_id[*id] - 1];
-}
-
 static bool dynamic_fits(const struct ftr_ftrace_page *page, const struct tep_format_field *field)
 {
-	uint64_t at = ftr_ftrace_number(page, field);
+	uint64_t at = ftr_ftrace_number(page, ftr_ftrace_field_of(field));
 	uint64_t offset = ftr_kpage_dynamic_offset(at);
 
 	if (field->flags & TEP_FIELD_IS_RELATIVE)
@@ -159,13 +134,11 @@ static bool dynamic_fits(const struct ftr_ftrace_page *page, const struct tep_fo
 	return offset + ftr_kpage_dynamic_bytes(at) <= page->bytes;
 }
 
-bool ftr_ftrace_fits(const struct ftr_ftrace_page *page, const struct ftr_ftrace_event *event)
+bool ftr_ftrace_fits_dynamic(const struct ftr_ftrace_page *page,
+			     const struct ftr_ftrace_event *event)
 {
-	const struct tep_format_field *field = event->has_dynamic ? event->tep->format.fields :
-								    NULL;
+	const struct tep_format_field *field = event->tep->format.fields;
 
-	if (page->bytes < event->fixed_bytes)
-		return false;
 	for (; field != NULL; field = field->next) {
 		if ((field->flags & TEP_FIELD_IS_DYNAMIC) && !dynamic_fits(page, field))
 			return false;

@@ -227,24 +227,28 @@ static const char *instance_of(const struct ftr_ftrace_pages *pages, const struc
 						pages->owner->instance(pages->arg, cursor->cpu);
 }
 
-/* As it lies in the page, for who keeps it. */
-static bool record_fill(struct kernel_source *self, const struct cursor *cursor,
+/* For who keeps records. */
+static bool wants_record(const struct ftr_ftrace *ftrace, const struct cursor *cursor)
+{
+	const struct ftr_ftrace_event *event = cursor->event;
+
+	return cursor->page.bytes <= ftrace->trace->record_max && event->is_portable &&
+	       (event->printk.bytes == 0 || ftrace->kernel.printk_formats.len > 0);
+}
+
+/* As it lies in the page. */
+static void record_fill(struct kernel_source *self, const struct cursor *cursor,
 			struct ftr_event *ev)
 {
 	const struct ftr_ftrace *ftrace = self->pages->ftrace;
 	const struct ftr_ftrace_event *event = cursor->event;
-	const char *instance = instance_of(self->pages, cursor);
 
-	if (cursor->page.bytes > ftrace->trace->record_max || !event->is_portable ||
-	    (event->printk != NULL && ftrace->kernel.printk_formats.len == 0))
-		return false;
 	self->payloads[ev - self->batch] = (struct ftr_payload){
 		.data = cursor->page.data, .len = (uint16_t)cursor->page.bytes,
 		.is_big_endian = ftrace->layout.is_big, .tracepoint = &event->tracepoint,
-		.instance = instance, .cpu_nr = cursor->cpu->cpu_nr,
+		.instance = instance_of(self->pages, cursor), .cpu_nr = cursor->cpu->cpu_nr,
 	};
 	ev->payload = &self->payloads[ev - self->batch];
-	return true;
 }
 
 static int point_fill(struct kernel_source *self, const struct cursor *cursor, struct ftr_event *ev)
@@ -258,8 +262,11 @@ static int point_fill(struct kernel_source *self, const struct cursor *cursor, s
 	ev->point.id = cursor->event->id;
 	ev->point.name = cursor->event->name;
 	ev->point.cpu_nr = cursor->cpu->cpu_nr;
-	if (record_fill(self, cursor, ev) ||
-	    !wants_text(pages->ftrace->trace, cursor->event))
+	if (wants_record(pages->ftrace, cursor)) {
+		record_fill(self, cursor, ev);
+		return 0;
+	}
+	if (!wants_text(pages->ftrace->trace, cursor->event))
 		return 0;
 	instance = instance_of(pages, cursor);
 	if (instance != NULL)
@@ -276,7 +283,8 @@ static int call_fill(struct kernel_source *self, const struct cursor *cursor, st
 	ev->call.addr = ftr_ftrace_number(&cursor->page, cursor->event->func);
 	ev->call.func = ftr_ftrace_func(self->pages->ftrace, ev->call.addr);
 	/* Beside calls of programs, which a writer makes alike, it could not keep them apart. */
-	if (self->pages->ftrace->trace->record_long_bytes != 0)
+	if (self->pages->ftrace->trace->record_long_bytes != 0 &&
+	    wants_record(self->pages->ftrace, cursor))
 		record_fill(self, cursor, ev);
 	return ev->call.func == NULL ? -ENOMEM : 0;
 }

@@ -15,11 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
 
 struct ftr_ftrace;
 struct ftr_ftrace_page;
+struct ftr_strbuf;
 struct tep_event;
 
 /* ---- numbers: terms that refer to terms before them ---- */
@@ -91,11 +91,13 @@ struct ftr_print_string {
 	const char *text;		/* (borrowed) of a TEXT; the delimiter of FLAGS */
 };
 
-/* ---- steps ---- */
+/* ---- steps: a piece of the format itself, and what follows it ---- */
 
 enum ftr_print_step_kind {
-	FTR_PRINT_STEP_LITERAL,
-	FTR_PRINT_STEP_NUMBER,
+	FTR_PRINT_STEP_NOTHING,
+	FTR_PRINT_STEP_DECIMAL,		/* most numbers: without a width, signed perhaps */
+	FTR_PRINT_STEP_HEX,		/* and these: without a sign, width digits at least */
+	FTR_PRINT_STEP_NUMBER,		/* any other */
 	FTR_PRINT_STEP_CHARACTER,
 	FTR_PRINT_STEP_POINTER,		/* %p */
 	FTR_PRINT_STEP_FUNCTION,	/* %ps */
@@ -103,9 +105,13 @@ enum ftr_print_step_kind {
 	FTR_PRINT_STEP_STRING,
 };
 
+#define FTR_PRINT_LITERAL_MAX 16u	/* a longer piece is of several steps */
+
 struct ftr_print_step {
+	char     literal[FTR_PRINT_LITERAL_MAX];	/* stands before it */
+	uint8_t  literal_bytes;
 	uint8_t  kind;			/* enum ftr_print_step_kind */
-	uint8_t  bytes;			/* of a NUMBER, as its length modifier says */
+	uint8_t  bytes;			/* of a number, as its length modifier says */
 	uint8_t  base;			/* 8, 10, 16 */
 	bool     is_signed;
 	bool     is_upper;		/* these four: as printf's X, -, 0, # */
@@ -114,19 +120,15 @@ struct ftr_print_step {
 	bool     is_prefixed;
 	uint16_t width;
 	uint16_t precision;		/* of a string; UINT16_MAX = all of it */
-	uint16_t operand;		/* index in strings or terms */
-	uint32_t literal_start;		/* in literals, bytes */
-	uint32_t literal_bytes;
+	uint16_t string;		/* index in strings */
+	struct ftr_print_term term;	/* of what is no string */
 };
-
-#define FTR_PRINT_LITERAL_PAD 16u	/* so many bytes of any literal can be read */
 
 struct ftr_ftrace_print {
 	FTR_VEC(struct ftr_print_step) steps;
 	FTR_VEC(struct ftr_print_term) terms;
 	FTR_VEC(struct ftr_print_string) strings;
 	FTR_VEC(struct ftr_print_row) rows;
-	struct ftr_strbuf literals;	/* FTR_PRINT_LITERAL_PAD bytes lie behind them */
 };
 
 /*

@@ -12,6 +12,7 @@
 #define OPERANDS_MAX (UINT16_MAX - 1)
 #define WIDTH_MAX 255u			/* more is not for people */
 #define DYNAMIC_OFFSET_BYTES 4
+#define HEX_DIGITS_MAX 16		/* of 64 bits */
 
 struct compiler {
 	struct ftr_ftrace_print *print;
@@ -314,20 +315,40 @@ static bool either_compile(struct compiler *self, const struct tep_print_arg *ar
 
 /* ---- the format ---- */
 
+/* The last step, if nothing but text stands there yet, and not more than @bytes.  NULL: none. */
+static struct ftr_print_step *step_open(struct ftr_ftrace_print *print, size_t bytes)
+{
+	struct ftr_print_step *last;
+
+	if (print->steps.nr == 0)
+		return NULL;
+	last = &print->steps.v[print->steps.nr - 1];
+	return last->kind == FTR_PRINT_STEP_NOTHING && last->literal_bytes <= bytes ? last : NULL;
+}
+
 static bool literal_put(struct compiler *self, char c)
 {
-	struct ftr_ftrace_print *print = self->print;
-	struct ftr_print_step step = { .kind = FTR_PRINT_STEP_LITERAL,
-				       .literal_start = (uint32_t)print->literals.len };
+	struct ftr_print_step *open = step_open(self->print, FTR_PRINT_LITERAL_MAX - 1);
+	struct ftr_print_step step = { .literal = { c }, .literal_bytes = 1,
+				       .kind = FTR_PRINT_STEP_NOTHING };
 
-	if (print->steps.nr == 0 ||
-	    print->steps.v[print->steps.nr - 1].kind != FTR_PRINT_STEP_LITERAL) {
-		if (ftr_vec_push(&print->steps, step) < 0)
-			return false;
-	}
-	ftr_strbuf_putc(&print->literals, c);
-	print->steps.v[print->steps.nr - 1].literal_bytes++;
-	return !print->literals.failed;
+	if (open == NULL)
+		return ftr_vec_push(&self->print->steps, step) == 0;
+	open->literal[open->literal_bytes++] = c;
+	return true;
+}
+
+/* Behind the text that stands before it. */
+static bool step_put(struct compiler *self, struct ftr_print_step step)
+{
+	struct ftr_print_step *open = step_open(self->print, FTR_PRINT_LITERAL_MAX);
+
+	if (open == NULL)
+		return ftr_vec_push(&self->print->steps, step) == 0;
+	memcpy(step.literal, open->literal, sizeof(step.literal));
+	step.literal_bytes = open->literal_bytes;
+	*open = step;
+	return true;
 }
 
 /* What follows a backslash.  NULL: unusual. */
@@ -399,6 +420,18 @@ static bool step_is_plain(const struct ftr_print_step *step)
 	       !step->is_zero_filled && !step->is_prefixed;
 }
 
+/* The number that the step is about. */
+static bool operand_compile(struct compiler *self, const struct tep_print_arg *arg,
+			    struct ftr_print_step *step)
+{
+	uint16_t index;
+
+	if (!number_compile(self, arg, &index))
+		return false;
+	step->term = self->print->terms.v[index];
+	return true;
+}
+
 static bool pointer_compile(struct compiler *self, const char **p, struct ftr_print_step *step,
 			    const struct tep_print_arg *arg)
 {
@@ -414,7 +447,7 @@ static bool pointer_compile(struct compiler *self, const char **p, struct ftr_pr
 	while (step->kind != FTR_PRINT_STEP_POINTER && arg->type == TEP_PRINT_TYPE)
 		arg = arg->typecast.item;
 	return step_is_plain(step) && !isalnum((unsigned char)**p) &&
-	       number_compile(self, arg, &step->operand);
+	       operand_compile(self, arg, step);
 }
 
 static bool string_step_compile(struct compiler *self, struct ftr_print_step *step,
@@ -422,22 +455,33 @@ static bool string_step_compile(struct compiler *self, struct ftr_print_step *st
 {
 	step->kind = FTR_PRINT_STEP_STRING;
 	return !step->is_zero_filled && !step->is_prefixed &&
-	       string_compile(self, arg, &step->operand);
+	       string_compile(self, arg, &step->string);
+}
+
+/* What is there for most numbers is faster. */
+static enum ftr_print_step_kind number_kind(const struct ftr_print_step *step)
+{
+	bool has_gap = step->width > 0 && (!step->is_zero_filled || step->is_left);
+
+	if (step->base == 10 && step->width == 0)
+		return FTR_PRINT_STEP_DECIMAL;
+	if (step->base == 16 && !step->is_upper && !step->is_prefixed && !has_gap &&
+	    step->width <= HEX_DIGITS_MAX)
+		return FTR_PRINT_STEP_HEX;
+	return FTR_PRINT_STEP_NUMBER;
 }
 
 static bool number_step_compile(struct compiler *self, char c, struct ftr_print_step *step,
 				const struct tep_print_arg *arg)
 {
-	step->kind = FTR_PRINT_STEP_NUMBER;
 	step->base = c == 'o' ? 8 : c == 'x' || c == 'X' ? 16 : 10;
 	step->is_signed = c == 'd' || c == 'i';
 	step->is_upper = c == 'X';
-	if (c == 'c')
-		step->kind = FTR_PRINT_STEP_CHARACTER;
+	step->kind = c == 'c' ? FTR_PRINT_STEP_CHARACTER : number_kind(step);
 	if (c == 'c' && !step_is_plain(step))
 		return false;
 	return step->precision == UINT16_MAX && (!step->is_prefixed || step->base == 16) &&
-	       number_compile(self, arg, &step->operand);
+	       operand_compile(self, arg, step);
 }
 
 /* A conversion, from behind its %. */
@@ -461,7 +505,7 @@ static bool conversion_compile(struct compiler *self, const char **p,
 		is_fine = string_step_compile(self, &step, arg);
 	else
 		is_fine = strchr("diuoxXc", c) != NULL && number_step_compile(self, c, &step, arg);
-	return is_fine && ftr_vec_push(&self->print->steps, step) == 0;
+	return is_fine && step_put(self, step);
 }
 
 static bool format_compile(struct compiler *self, const char *p, const struct tep_print_arg *arg)
@@ -491,25 +535,14 @@ static bool format_compile(struct compiler *self, const char *p, const struct te
 	return true;
 }
 
-static bool literals_pad(struct ftr_strbuf *literals)
-{
-	char *room = ftr_strbuf_room(literals, FTR_PRINT_LITERAL_PAD);
-
-	if (room != NULL)
-		memset(room, 0, FTR_PRINT_LITERAL_PAD);
-	return room != NULL;
-}
-
 struct ftr_ftrace_print *ftr_ftrace_print_new(struct tep_event *tep)
 {
 	struct compiler compiler = { .print = calloc(1, sizeof(*compiler.print)), .tep = tep };
 
 	if (compiler.print == NULL)
 		return NULL;
-	ftr_strbuf_init(&compiler.print->literals);
 	if (tep->print_fmt.format == NULL || tep->handler != NULL ||
-	    !format_compile(&compiler, tep->print_fmt.format, tep->print_fmt.args) ||
-	    !literals_pad(&compiler.print->literals)) {
+	    !format_compile(&compiler, tep->print_fmt.format, tep->print_fmt.args)) {
 		ftr_ftrace_print_free(compiler.print);
 		return NULL;
 	}
@@ -524,6 +557,5 @@ void ftr_ftrace_print_free(struct ftr_ftrace_print *print)
 	ftr_vec_fini(&print->terms);
 	ftr_vec_fini(&print->strings);
 	ftr_vec_fini(&print->rows);
-	ftr_strbuf_fini(&print->literals);
 	free(print);
 }

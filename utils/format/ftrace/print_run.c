@@ -12,6 +12,7 @@
 
 #define ROOM_BYTES 1024u		/* taken at a time */
 #define DIGITS_MAX 24			/* octal, 64 bits, and a prefix */
+#define HEX_DIGITS_MAX 16
 
 struct writer {
 	const struct ftr_ftrace_print *print;
@@ -53,15 +54,13 @@ static inline bool put(struct writer *self, const char *text, size_t len)
 	return true;
 }
 
-/* Most are short: 16 bytes are copied at once, of which those that count stay. */
-static inline bool put_literal(struct writer *self, const char *text, size_t len)
+/* As many bytes as it has room for, of which those that count stay. */
+static inline bool put_literal(struct writer *self, const struct ftr_print_step *step)
 {
-	if (len > FTR_PRINT_LITERAL_PAD)
-		return put(self, text, len);
-	if (!room_take(self, FTR_PRINT_LITERAL_PAD))
+	if (!room_take(self, FTR_PRINT_LITERAL_MAX))
 		return false;
-	memcpy(self->next, text, FTR_PRINT_LITERAL_PAD);
-	self->next += len;
+	memcpy(self->next, step->literal, FTR_PRINT_LITERAL_MAX);
+	self->next += step->literal_bytes;
 	return true;
 }
 
@@ -90,36 +89,43 @@ static char *digits_before(char *p, uint64_t value, unsigned base, bool is_upper
 {
 	const char *digits = is_upper ? "0123456789ABCDEF" : "0123456789abcdef";
 
-	if (base == 10) {
-		for (; value >= 10; value /= 10)
-			*--p = (char)('0' + value % 10);
-		*--p = (char)('0' + value);
-		return p;
-	}
 	do {
-		*--p = digits[value & (base - 1)];
-		value >>= base == 16 ? 4 : 3;
+		*--p = digits[value % base];
+		value /= base;
 	} while (value > 0);
 	return p;
 }
 
-static bool put_bare_hex(struct writer *self, uint64_t value)
+static bool put_bare_hex(struct writer *self, uint64_t value, unsigned digits)
 {
-	char buf[DIGITS_MAX];
-	char *p = digits_before(buf + sizeof(buf), value, 16, false);
-
-	return put(self, p, (size_t)(buf + sizeof(buf) - p));
+	if (!room_take(self, HEX_DIGITS_MAX))
+		return false;
+	self->next = ftr_fmt_hex_wide(self->next, value, digits);
+	return true;
 }
 
 static bool put_hex(struct writer *self, uint64_t value)
 {
-	return put(self, "0x", 2) && put_bare_hex(self, value);
+	return put(self, "0x", 2) && put_bare_hex(self, value, 1);
 }
 
-static bool put_decimal(struct writer *self, uint64_t value)
+/* As its length modifier has it. */
+static inline uint64_t number_cut(const struct ftr_print_step *step, uint64_t value)
+{
+	unsigned unused = 64 - 8 * step->bytes;
+
+	return value << unused >> unused;
+}
+
+static bool put_decimal(struct writer *self, const struct ftr_print_step *step, uint64_t value)
 {
 	if (!room_take(self, DIGITS_MAX))
 		return false;
+	value = number_cut(step, value);
+	if (step->is_signed && ftr_sign_extend(value, step->bytes) < 0) {
+		value = -(uint64_t)ftr_sign_extend(value, step->bytes);
+		*self->next++ = '-';
+	}
 	self->next = ftr_fmt_u64(self->next, value);
 	return true;
 }
@@ -129,8 +135,7 @@ static size_t sign_make(const struct ftr_print_step *step, uint64_t *value, char
 {
 	size_t len = 0;
 
-	if (step->bytes < sizeof(*value))
-		*value &= FTR_BIT64(8 * step->bytes) - 1;
+	*value = number_cut(step, *value);
 	if (step->is_signed && ftr_sign_extend(*value, step->bytes) < 0) {
 		*value = -(uint64_t)ftr_sign_extend(*value, step->bytes);
 		sign[len++] = '-';
@@ -148,12 +153,8 @@ static bool put_number(struct writer *self, const struct ftr_print_step *step, u
 	size_t sign_len = sign_make(step, &value, sign), len, gap;
 	char *digits;
 
-	if (step->base == 10 && step->width == 0 && sign_len == 0)
-		return put_decimal(self, value);
 	digits = digits_before(buf + sizeof(buf), value, step->base, step->is_upper);
 	len = (size_t)(buf + sizeof(buf) - digits);
-	if (sign_len == 0 && step->width <= len)
-		return put(self, digits, len);
 	gap = step->width > len + sign_len ? step->width - len - sign_len : 0;
 	if (gap > 0 && !step->is_left && !step->is_zero_filled && !fill(self, ' ', gap))
 		return false;
@@ -169,13 +170,16 @@ static bool put_number(struct writer *self, const struct ftr_print_step *step, u
 static uint64_t evaluate_slow(const struct writer *self, const struct ftr_print_term *term);
 
 /* Most are fields. */
-static inline uint64_t evaluate(const struct writer *self, uint16_t index)
+static inline uint64_t evaluate(const struct writer *self, const struct ftr_print_term *term)
 {
-	const struct ftr_print_term *term = &self->print->terms.v[index];
-
 	return term->op == FTR_PRINT_FIELD ?
 		       ftr_get_word(self->data + term->offset, term->bytes, self->is_big) :
 		       evaluate_slow(self, term);
+}
+
+static uint64_t evaluate_at(const struct writer *self, uint16_t index)
+{
+	return evaluate(self, &self->print->terms.v[index]);
 }
 
 static uint64_t operate(enum ftr_print_op op, uint64_t left, uint64_t right)
@@ -229,12 +233,13 @@ static uint64_t evaluate_slow(const struct writer *self, const struct ftr_print_
 		return ftr_kpage_dynamic_bytes(ftr_get_u32(self->data + term->offset,
 							   self->is_big));
 	case FTR_PRINT_MASK:
-		return evaluate(self, term->left) & term->number;
+		return evaluate_at(self, term->left) & term->number;
 	case FTR_PRINT_CHOICE:
-		return evaluate(self, evaluate(self, term->condition) != 0 ? term->left :
+		return evaluate_at(self, evaluate_at(self, term->condition) != 0 ? term->left :
 									     term->right);
 	default:
-		return operate(term->op, evaluate(self, term->left), evaluate(self, term->right));
+		return operate(term->op, evaluate_at(self, term->left),
+			       evaluate_at(self, term->right));
 	}
 }
 
@@ -244,7 +249,7 @@ static bool put_flags(struct writer *self, const struct ftr_print_step *step,
 		      const struct ftr_print_string *string)
 {
 	const struct ftr_print_row *rows = self->print->rows.v + string->row_first;
-	uint64_t value = evaluate(self, string->term);
+	uint64_t value = evaluate_at(self, string->term);
 	bool has_delimiter = false;
 
 	for (uint32_t i = 0; i < string->row_nr; i++) {
@@ -274,7 +279,7 @@ static bool put_symbol(struct writer *self, const struct ftr_print_step *step,
 		       const struct ftr_print_string *string)
 {
 	const struct ftr_print_row *rows = self->print->rows.v + string->row_first;
-	uint64_t value = evaluate(self, string->term);
+	uint64_t value = evaluate_at(self, string->term);
 
 	for (uint32_t i = 0; i < string->row_nr; i++) {
 		if ((uint64_t)rows[i].value == value)
@@ -288,7 +293,7 @@ static bool put_pointed(struct writer *self, uint64_t addr)
 {
 	const char *text = ftr_hashmap_find(&self->ftrace->printks, addr);
 
-	return text == NULL ? put_bare_hex(self, addr) : put(self, text, strlen(text));
+	return text == NULL ? put_bare_hex(self, addr, 1) : put(self, text, strlen(text));
 }
 
 /* Of a record that is cut, zeros follow. */
@@ -317,13 +322,13 @@ static bool put_operand(struct writer *self, const struct ftr_print_step *step, 
 		return put_bytes(self, step, string->base + ftr_kpage_dynamic_offset(at),
 				 UINT32_MAX);
 	case FTR_PRINT_POINTED:
-		return put_pointed(self, evaluate(self, string->term));
+		return put_pointed(self, evaluate_at(self, string->term));
 	case FTR_PRINT_FLAGS:
 		return put_flags(self, step, string);
 	case FTR_PRINT_SYMBOLS:
 		return put_symbol(self, step, string);
 	default:
-		return put_operand(self, step, evaluate(self, string->term) != 0 ? string->left :
+		return put_operand(self, step, evaluate_at(self, string->term) != 0 ? string->left :
 										   string->right);
 	}
 }
@@ -353,23 +358,29 @@ static bool step_take(struct writer *self, const struct ftr_print_step *step)
 {
 	char c;
 
+	if (!put_literal(self, step))
+		return false;
 	switch (step->kind) {
-	case FTR_PRINT_STEP_LITERAL:
-		return put_literal(self, self->print->literals.s + step->literal_start,
-				   step->literal_bytes);
+	case FTR_PRINT_STEP_NOTHING:
+		return true;
+	case FTR_PRINT_STEP_DECIMAL:
+		return put_decimal(self, step, evaluate(self, &step->term));
+	case FTR_PRINT_STEP_HEX:
+		return put_bare_hex(self, number_cut(step, evaluate(self, &step->term)),
+				    step->width);
 	case FTR_PRINT_STEP_NUMBER:
-		return put_number(self, step, evaluate(self, step->operand));
+		return put_number(self, step, evaluate(self, &step->term));
 	case FTR_PRINT_STEP_CHARACTER:
-		c = (char)evaluate(self, step->operand);
+		c = (char)evaluate(self, &step->term);
 		return put(self, &c, 1);
 	case FTR_PRINT_STEP_POINTER:
-		return put_pointer(self, evaluate(self, step->operand));
+		return put_pointer(self, evaluate(self, &step->term));
 	case FTR_PRINT_STEP_FUNCTION:
-		return put_function(self, evaluate(self, step->operand), false);
+		return put_function(self, evaluate(self, &step->term), false);
 	case FTR_PRINT_STEP_FUNCTION_OFFSET:
-		return put_function(self, evaluate(self, step->operand), true);
+		return put_function(self, evaluate(self, &step->term), true);
 	default:
-		return put_operand(self, step, step->operand);
+		return put_operand(self, step, step->string);
 	}
 }
 

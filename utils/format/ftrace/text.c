@@ -178,7 +178,7 @@ static bool record_is_printable(const struct ftr_ftrace *ftrace,
 				const struct ftr_ftrace_page *page,
 				const struct ftr_ftrace_event *event)
 {
-	if (event->printk == NULL)
+	if (event->printk.bytes == 0)
 		return event->is_printable;
 	return ftr_hashmap_find(&ftrace->printks, ftr_ftrace_number(page, event->printk)) != NULL;
 }

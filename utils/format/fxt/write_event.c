@@ -140,12 +140,26 @@ static bool has_values(const struct ftr_event *ev, const struct ftr_event_kind *
 	       ev->payload->spec == NULL && ev->payload->len >= 8u * kind->value_nr;
 }
 
+/* The functions of a sample's stack; return addresses lie behind the calls. */
+static int symbols_of_stack(struct fxt_writer *w, const struct ftr_event *ev)
+{
+	const struct ftr_payload *data = ev->payload;
+	int ret = 0;
+
+	for (size_t at = 0; ret == 0 && at + sizeof(uint64_t) <= data->len; at += sizeof(uint64_t))
+		ret = fxt_func_at(w, ev, ftr_get_u64(data->data + at, data->is_big_endian) -
+						 (at > 0));
+	return ret;
+}
+
 /* What the data's address is of, so that it has its name. */
 static int symbol_of_data(struct fxt_writer *w, const struct ftr_event *ev,
 			  const struct ftr_event_kind *kind)
 {
 	const struct ftr_payload *data = ev->payload;
 
+	if (kind != NULL && kind->data == FTR_EVENT_DATA_STACK && data->spec == NULL)
+		return symbols_of_stack(w, ev);
 	if (kind == NULL || data->len < sizeof(uint64_t) ||
 	    w->trace->info.elf_class == ELFCLASS32 ||
 	    (kind->data != FTR_EVENT_DATA_VARIABLE && kind->data != FTR_EVENT_DATA_ADDRESS))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SWAP reader: the stream once over, which shows its tasks, programs and the form of its times. */
+#include "utils/format/swap/probe.h"
 #include "utils/format/swap/read.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include "utils/object/symtab.h"
 
 #define SWAP_PROCESS_INFO_MAX 1000000u /* bytes, of one that is cut short */
-#define GAP_MAX 1000000u	/* a larger step of the sequence number is damage, or a new count */
 
 struct swap_header swap_header_get(const uint8_t *p, const struct swap_reader *r)
 {
@@ -47,6 +47,15 @@ uint64_t swap_number(const struct swap_values *values, const char *name)
 			return values->all.v[i].u;
 	}
 	return 0;
+}
+
+const char *swap_text(const struct swap_values *values, const char *name)
+{
+	for (size_t i = 0; i < values->all.nr; i++) {
+		if (strcmp(values->all.v[i].field->name, name) == 0)
+			return values->all.v[i].s;
+	}
+	return NULL;
 }
 
 /* ---- detection ---- */
@@ -112,7 +121,7 @@ static size_t resync(struct swap_reader *r, size_t pos, uint32_t sequence)
 {
 	while (++pos < r->in.size) {
 		if (is_header(r, pos) &&
-		    ftr_get_u32(r->in.data + pos + 4, false) - sequence < GAP_MAX &&
+		    ftr_get_u32(r->in.data + pos + 4, false) - sequence < SWAP_GAP_MAX &&
 		    is_known(r, pos))
 			return pos;
 	}
@@ -161,8 +170,7 @@ static struct swap_task_places *places_get(struct swap_reader *r, struct ftr_tas
 	return r->tasks.v[task->id];
 }
 
-/* Whom the decoded message is about. */
-static struct ftr_task *task_of(struct swap_reader *r, const struct swap_message *message)
+struct ftr_task *swap_task_of(struct swap_reader *r, const struct swap_message *message)
 {
 	uint64_t pid = swap_number(&r->values, "pid"), tid = swap_number(&r->values, "tid");
 	struct ftr_task *task;
@@ -240,7 +248,7 @@ static int command_keep(struct swap_reader *r, const struct ftr_session *session
 }
 
 /* The values: pid, command, ppid, start, lowest, highest, path, libraries. */
-static int process_info(struct swap_reader *r, uint64_t time_ns)
+int swap_process_info(struct swap_reader *r, uint64_t time_ns)
 {
 	const struct swap_value *v = r->values.all.v;
 	struct ftr_session *session;
@@ -262,13 +270,30 @@ static int process_info(struct swap_reader *r, uint64_t time_ns)
 	return ret < 0 ? ret : session_map_made(r, session);
 }
 
-static int process_map(struct swap_reader *r, uint64_t time_ns)
+int swap_process_map(struct swap_reader *r, uint64_t time_ns)
 {
 	for (size_t i = r->sessions.nr; i-- > 0;) {
 		if ((uint32_t)r->sessions.v[i]->pid == r->values.all.v[0].u)
 			return session_map(r, r->sessions.v[i], r->values.all.v + 1, time_ns);
 	}
 	return 0;
+}
+
+/* A series is named by one message; others have its number alone. */
+int swap_series_note(struct swap_reader *r)
+{
+	const char *name = swap_text(&r->values, "name");
+	uint64_t nr = swap_number(&r->values, "handle");
+	char *kept;
+
+	if (name == NULL || name[0] == '\0' || ftr_hashmap_find(&r->series, nr) != NULL)
+		return 0;
+	kept = ftr_arena_alloc(&r->trace->arena, strlen(SWAP_CHART_PREFIX) + strlen(name) + 1);
+	if (kept == NULL)
+		return -ENOMEM;
+	memcpy(kept, SWAP_CHART_PREFIX, strlen(SWAP_CHART_PREFIX));
+	memcpy(kept + strlen(SWAP_CHART_PREFIX), name, strlen(name) + 1);
+	return ftr_hashmap_set(&r->series, nr, kept);
 }
 
 static int message_add(struct swap_reader *r, size_t pos, uint32_t lost_nr)
@@ -284,12 +309,14 @@ static int message_add(struct swap_reader *r, size_t pos, uint32_t lost_nr)
 	if (header.id == SWAP_MSG_SYSTEM && message != NULL && lost_nr == 0 &&
 	    swap_is_empty_system(&r->values))
 		return 0;
-	task = task_of(r, message);
+	task = swap_task_of(r, message);
 	r->damaged_nr += message == NULL && swap_message_find(header.id) != NULL;
 	if (header.id == SWAP_MSG_PROCESS_INFO && message != NULL)
-		ret = process_info(r, header.time_ns);
+		ret = swap_process_info(r, header.time_ns);
 	else if (header.id == SWAP_MSG_PROCESS_MAP && message != NULL)
-		ret = process_map(r, header.time_ns);
+		ret = swap_process_map(r, header.time_ns);
+	else if (header.id == SWAP_MSG_PROBE_CUSTOM && message != NULL)
+		ret = swap_series_note(r);
 	of = task == NULL || ret < 0 ? NULL : places_get(r, task);
 	if (of == NULL)
 		return -ENOMEM;
@@ -314,7 +341,7 @@ static int walk(struct swap_reader *r)
 			continue;
 		}
 		gap = ftr_get_u32(r->in.data + pos + 4, false) - sequence;
-		if (pos > 0 && gap != 0 && gap < GAP_MAX)
+		if (pos > 0 && gap != 0 && gap < SWAP_GAP_MAX)
 			lost_nr = gap;
 		ret = message_add(r, pos, lost_nr);
 		lost_nr = 0;
@@ -406,11 +433,13 @@ static void reader_free(void *arg)
 		ftr_vec_fini(&r->tasks.v[i]->places);
 		free(r->tasks.v[i]);
 	}
+	swap_stream_free(r->stream);
 	ftr_vec_fini(&r->tasks);
 	ftr_vec_fini(&r->sessions);
 	ftr_vec_fini(&r->values.all);
 	ftr_hashmap_fini(&r->specs);
 	ftr_strbuf_fini(&r->types);
+	ftr_hashmap_fini(&r->series);
 	swap_side_fini(&r->side);
 	ftr_istream_close(&r->in);
 	free(r);
@@ -431,6 +460,8 @@ int ftr_swap_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_er
 	trace->reader = r;
 	trace->reader_free = reader_free;
 	trace->loader = &loader;
+	if (r->in.window != NULL)
+		return swap_stream_open(r, err);
 	ret = swap_side_load(&r->side, trace, r->in.size, err);
 	if (ret < 0)
 		return ret;

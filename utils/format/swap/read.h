@@ -14,6 +14,8 @@
 #include "utils/base/vec.h"
 #include "utils/format/swap/side.h"
 
+#define SWAP_GAP_MAX 1000000u /* a larger step of the sequence number is damage, or a new count */
+
 /* A message of the stream, and how many before it are missing. */
 struct swap_place {
 	uint64_t offset;	/* of its header */
@@ -27,6 +29,8 @@ struct swap_task_places {
 	FTR_VEC(struct swap_place) places;
 };
 
+struct swap_stream;
+
 struct swap_reader {
 	struct ftr_trace *trace;
 	struct ftr_istream in;
@@ -37,7 +41,9 @@ struct swap_reader {
 	FTR_VEC(struct ftr_session *) sessions;		/* by time */
 	struct ftr_hashmap specs;	/* types of arguments -> struct ftr_argspec, in the arena */
 	struct ftr_strbuf types;
+	struct ftr_hashmap series;	/* of charts: number -> "user:NAME", in the arena */
 	struct ftr_module *kernel;	/* (nullable: nothing is known of it) */
+	struct swap_stream *stream;	/* (owned, nullable) it is read as it comes */
 	uint64_t damaged_nr;
 	uint64_t stray_nr;	/* messages of a thread that is another process's */
 };
@@ -54,8 +60,33 @@ const struct swap_message *swap_message_decode(struct swap_reader *r, const uint
 /* The number of the field of this name among the decoded values; 0 = it has none. */
 uint64_t swap_number(const struct swap_values *values, const char *name);
 
+/* The text of the field of this name; NULL = it has none. */
+const char *swap_text(const struct swap_values *values, const char *name);
+
 /* read_source.c */
 struct ftr_source *swap_source_new(struct swap_reader *r, struct swap_task_places *of);
+void swap_source_free(struct ftr_source *source);	/* NULL is fine */
+
+/* For stream.c: a batch of events is made of messages, one after the other. */
+struct swap_source;
+void swap_source_begin(struct swap_source *source);
+bool swap_source_is_full(const struct swap_source *source);
+/* Those of the message at @p, which has to stay there until the batch is used.  0 or -ENOMEM. */
+int swap_source_add(struct swap_source *source, struct ftr_task *task, const uint8_t *p,
+		    uint32_t lost_nr);
+ssize_t swap_source_end(struct swap_source *source, struct ftr_event **evs);
+
+/* stream.c: a stream as it comes, from a pipe. */
+int swap_stream_open(struct swap_reader *r, struct ftr_err *err);
+void swap_stream_free(struct swap_stream *stream);	/* NULL is fine */
+
+/* read.c: whom the decoded message, NULL: one of bytes, is about; NULL = out of memory. */
+struct ftr_task *swap_task_of(struct swap_reader *r, const struct swap_message *message);
+/* What the decoded messages PROCESS_INFO and PROCESS_MAP say.  0 or -ENOMEM. */
+int swap_process_info(struct swap_reader *r, uint64_t time_ns);
+int swap_process_map(struct swap_reader *r, uint64_t time_ns);
+/* ... and a PROBE_CUSTOM: what a series is called. */
+int swap_series_note(struct swap_reader *r);
 /* "task 7/8: text": task 8 of process 7, and *text begins behind it.  False: no task. */
 bool swap_error_task(const char *s, int32_t *pid, int32_t *tid, const char **text);
 
@@ -64,5 +95,20 @@ bool swap_is_empty_system(const struct swap_values *values);
 
 bool ftr_swap_detect(const char *path, const uint8_t *head, size_t len);
 int ftr_swap_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
+
+/* read_probe.c: what a message of a probe was made of. */
+struct swap_api;
+struct ftr_event_kind;
+struct swap_probe {
+	const struct swap_api *api;
+	unsigned nr;			/* of events */
+	const struct ftr_event_kind *kinds[2];
+};
+
+/* False: it is not one that ftr has written. */
+bool swap_probe_find(const struct swap_values *values, uint32_t message, struct swap_probe *probe);
+/* Append the values of the event of @kind. */
+void swap_probe_values(const struct swap_values *values, const struct swap_probe *probe,
+		       const struct ftr_event_kind *kind, struct ftr_strbuf *to);
 
 #endif /* FTR_FORMAT_SWAP_READ_H */

@@ -10,7 +10,7 @@
 #include "utils/trace/args.h"
 
 #define KERNEL_BASE ((uint64_t)INT64_MAX + 1)	/* where its half of all addresses begins */
-#define BATCH 128u		/* messages; each is an event, and one for what is missing before */
+#define EVENTS_OF_ONE 3u	/* of a message: two, and one for what is missing before */
 
 struct swap_source {
 	struct ftr_source base;
@@ -19,9 +19,9 @@ struct swap_source {
 	size_t pos;
 	size_t nr;
 	struct ftr_strbuf bytes;	/* of the payloads */
-	struct ftr_event evs[2 * BATCH];
-	struct ftr_payload payloads[2 * BATCH];
-	size_t starts[2 * BATCH];	/* of payloads in bytes */
+	struct ftr_event evs[FTR_SOURCE_BATCH];
+	struct ftr_payload payloads[FTR_SOURCE_BATCH];
+	size_t starts[FTR_SOURCE_BATCH];	/* of payloads in bytes */
 };
 
 /* ---- arguments ---- */
@@ -140,6 +140,7 @@ static int call_event(struct swap_source *self, struct ftr_event *ev, bool is_en
 	return ev->call.func == NULL ? -ENOMEM : set_args(self, ev);
 }
 
+/* A kind of event that has a CPU. */
 static void switch_event(struct swap_source *self, struct ftr_event *ev, uint64_t id)
 {
 	uint64_t cpu = swap_number(&self->r->values, "cpu");
@@ -150,66 +151,64 @@ static void switch_event(struct swap_source *self, struct ftr_event *ev, uint64_
 	ev->point.cpu_nr = cpu < UINT16_MAX ? (uint16_t)(cpu + 1) : 0;
 }
 
-/* The @nr-th of a message's arguments, from 1 on; behind them is what the function returned. */
-static uint64_t arg_value(const struct swap_values *values, unsigned nr)
-{
-	for (size_t i = 0; i < values->all.nr; i++) {
-		if (values->all.v[i].type != '\0' && --nr == 0)
-			return values->all.v[i].u;
-	}
-	return 0;
-}
-
-/* The value @name of an event's spec; a wait has no arguments. */
-static uint64_t probe_value(const struct swap_values *values, const struct swap_api *api,
-			    const char *name)
-{
-	if (strcmp(name, "from") == 0 || strcmp(name, "result") == 0)
-		return arg_value(values, 1);
-	if (strcmp(name, "from_bytes") == 0)
-		return arg_value(values, 2);
-	if (api->message == SWAP_MSG_PROBE_THREAD && strcmp(name, "object") == 0)
-		name = "pthread";
-	return swap_number(values, name);
-}
-
-/* The kind that a message of a probe is of; NULL: of none that ftr knows. */
-static const struct ftr_event_kind *probe_kind(const struct swap_source *self, uint32_t message,
-					       const struct swap_api **api)
-{
-	uint64_t nr = swap_number(&self->r->values, "api"), step;
-
-	if (nr == 0 || nr > SWAP_API_NR || !self->r->side.is_there)
-		return NULL;
-	*api = &swap_apis[nr - 1];
-	if ((*api)->message != message)
-		return NULL;
-	if (message == SWAP_MSG_PROBE_MEMORY)
-		return ftr_event_kind_by_id((*api)->kind);
-	step = swap_number(&self->r->values, "api_type") - (*api)->api_type;
-	return step > 1 ? NULL : ftr_event_kind_by_id((*api)->kind + step);
-}
-
-/* False: it is not of an API that ftr knows. */
-static bool probe_event(struct swap_source *self, struct ftr_event *ev, uint32_t message)
+static void sample_event(struct swap_source *self, struct ftr_event *ev)
 {
 	struct ftr_payload *payload = &self->payloads[self->nr];
-	const struct swap_api *api;
-	const struct ftr_event_kind *kind = probe_kind(self, message, &api);
+	uint64_t pc = swap_number(&self->r->values, "pc");
 
-	if (kind == NULL)
+	switch_event(self, ev, FTR_EVENT_ID_SAMPLE_CPU);
+	self->starts[self->nr] = self->bytes.len;
+	ftr_strbuf_put(&self->bytes, &pc, sizeof(pc));
+	*payload = (struct ftr_payload){ .len = sizeof(pc), .is_big_endian = FTR_HOST_IS_BIG };
+	ev->payload = payload;
+}
+
+/* Of a message of a probe: one, or a begin and an end.  0: it is not of an API that ftr knows. */
+static int probe_events(struct swap_source *self, struct ftr_event *ev, uint32_t message)
+{
+	const struct ftr_event plain = *ev;
+	struct swap_probe probe;
+
+	if (!self->r->side.is_there || !swap_probe_find(&self->r->values, message, &probe))
+		return 0;
+	for (unsigned i = 0; i < probe.nr; i++) {
+		struct ftr_payload *payload = &self->payloads[self->nr + i];
+
+		ev[i] = plain;
+		ev[i].type = FTR_EVENT_POINT;
+		ev[i].point.id = probe.kinds[i]->id;
+		ev[i].point.name = probe.kinds[i]->name;
+		ev[i].payload = payload;
+		self->starts[self->nr + i] = self->bytes.len;
+		swap_probe_values(&self->r->values, &probe, probe.kinds[i], &self->bytes);
+		*payload = (struct ftr_payload){ .spec = probe.kinds[i]->spec,
+						 .is_big_endian = FTR_HOST_IS_BIG };
+		payload->len = (uint16_t)(self->bytes.len - self->starts[self->nr + i]);
+	}
+	return (int)probe.nr;
+}
+
+/* A value of a series: a counter.  False: it is how the series is drawn, or has no name. */
+static bool series_event(struct swap_source *self, struct ftr_event *ev)
+{
+	static const struct ftr_argspec spec = {
+		.nr = 1, .args = { { .name = "value", .format = FTR_ARG_FLOAT, .size = 8 } },
+	};
+	uint64_t handle = swap_number(&self->r->values, "handle");
+	uint64_t value = swap_number(&self->r->values, "value");
+	const char *name = ftr_hashmap_find(&self->r->series, handle);
+	struct ftr_payload *payload = &self->payloads[self->nr];
+
+	if (name == NULL || !self->r->side.is_there ||
+	    swap_number(&self->r->values, "api") != SWAP_API_COUNTER)
 		return false;
 	ev->type = FTR_EVENT_POINT;
-	ev->point.id = kind->id;
-	ev->point.name = kind->name;
+	ev->point.kind = FTR_POINT_COUNTER;
+	ev->point.name = name;
 	self->starts[self->nr] = self->bytes.len;
-	for (unsigned i = 0; i < kind->spec->nr; i++) {
-		uint64_t value = probe_value(&self->r->values, api, kind->spec->args[i].name);
-
-		ftr_strbuf_put(&self->bytes, &value, sizeof(value));
-	}
-	*payload = (struct ftr_payload){ .spec = kind->spec, .is_big_endian = FTR_HOST_IS_BIG,
-					 .len = (uint16_t)(kind->spec->nr * sizeof(uint64_t)) };
+	ftr_strbuf_put(&self->bytes, &value, sizeof(value));
+	*payload = (struct ftr_payload){ .spec = &spec, .len = sizeof(value),
+					 .is_big_endian = FTR_HOST_IS_BIG };
 	ev->payload = payload;
 	return true;
 }
@@ -307,11 +306,9 @@ bool swap_is_empty_system(const struct swap_values *values)
 	return true;
 }
 
-/* 1: there is an event; 0: the message makes none. */
-static int message_event(struct swap_source *self, struct ftr_event *ev,
-			 const struct swap_place *place)
+/* How many events the message makes. */
+static int message_event(struct swap_source *self, struct ftr_event *ev, const uint8_t *p)
 {
-	const uint8_t *p = self->r->in.data + place->offset;
 	const struct swap_header header = swap_header_get(p, self->r);
 	const struct swap_message *message = swap_message_decode(self->r, p, &header);
 	int ret = 0;
@@ -335,6 +332,9 @@ static int message_event(struct swap_source *self, struct ftr_event *ev,
 	case SWAP_MSG_CONTEXT_SWITCH_EXIT:
 		switch_event(self, ev, FTR_EVENT_ID_SCHED_OUT);
 		break;
+	case SWAP_MSG_SAMPLE:
+		sample_event(self, ev);
+		break;
 	case SWAP_MSG_ERROR:
 		error_event(self, ev);
 		break;
@@ -343,43 +343,54 @@ static int message_event(struct swap_source *self, struct ftr_event *ev,
 			return 0;
 		ret = shown_event(self, ev, message, p + SWAP_HEADER_BYTES, header.len);
 		break;
+	case SWAP_MSG_PROBE_CUSTOM:
+		if (series_event(self, ev))
+			return 1;
+		/* fall through */
 	default:
-		if (message == NULL || !probe_event(self, ev, message->id))
-			ret = shown_event(self, ev, message, p + SWAP_HEADER_BYTES, header.len);
+		ret = message == NULL ? 0 : probe_events(self, ev, message->id);
+		if (ret > 0)
+			return ret;
+		ret = shown_event(self, ev, message, p + SWAP_HEADER_BYTES, header.len);
 		break;
 	}
 	return ret < 0 ? ret : 1;
 }
 
-static int place_add(struct swap_source *self, const struct swap_place *place)
+void swap_source_begin(struct swap_source *self)
 {
-	const struct ftr_event plain = { .task = self->of->task, .time_ns = place->time_ns };
+	self->nr = 0;
+	ftr_strbuf_clear(&self->bytes);
+}
+
+bool swap_source_is_full(const struct swap_source *self)
+{
+	return self->nr + EVENTS_OF_ONE > FTR_SOURCE_BATCH;
+}
+
+int swap_source_add(struct swap_source *self, struct ftr_task *task, const uint8_t *p,
+		    uint32_t lost_nr)
+{
+	const struct ftr_event plain = { .task = task,
+					 .time_ns = swap_header_get(p, self->r).time_ns };
 	int ret;
 
-	if (place->lost_nr > 0) {
+	if (lost_nr > 0) {
 		self->evs[self->nr] = plain;
 		self->evs[self->nr].type = FTR_EVENT_LOST;
-		self->evs[self->nr].lost.nr = place->lost_nr;
+		self->evs[self->nr].lost.nr = lost_nr;
 		self->nr++;
 	}
 	self->evs[self->nr] = plain;
-	ret = message_event(self, &self->evs[self->nr], place);
-	self->nr += ret > 0;
+	ret = message_event(self, &self->evs[self->nr], p);
+	self->nr += ret > 0 ? (unsigned)ret : 0;
 	return ret < 0 ? ret : 0;
 }
 
-static ssize_t swap_source_next(struct ftr_source *source, struct ftr_event **evs,
-				struct ftr_err *err)
+ssize_t swap_source_end(struct swap_source *self, struct ftr_event **evs)
 {
-	struct swap_source *self = (struct swap_source *)source;
-	int ret = 0;
-
-	self->nr = 0;
-	ftr_strbuf_clear(&self->bytes);
-	while (ret == 0 && self->pos < self->of->places.nr && self->nr + 2 <= 2 * BATCH)
-		ret = place_add(self, &self->of->places.v[self->pos++]);
-	if (ret < 0 || self->bytes.failed)
-		return ftr_err_set(err, ENOMEM, "swap: out of memory");
+	if (self->bytes.failed)
+		return -ENOMEM;
 	for (size_t i = 0; i < self->nr; i++) {
 		if (self->evs[i].payload != NULL)
 			self->payloads[i].data = (const uint8_t *)ftr_strbuf_str(&self->bytes) +
@@ -389,10 +400,30 @@ static ssize_t swap_source_next(struct ftr_source *source, struct ftr_event **ev
 	return (ssize_t)self->nr;
 }
 
-static void swap_source_free(struct ftr_source *source)
+static ssize_t swap_source_next(struct ftr_source *source, struct ftr_event **evs,
+				struct ftr_err *err)
+{
+	struct swap_source *self = (struct swap_source *)source;
+	ssize_t ret = 0;
+
+	swap_source_begin(self);
+	while (ret == 0 && self->pos < self->of->places.nr && !swap_source_is_full(self)) {
+		const struct swap_place *place = &self->of->places.v[self->pos++];
+
+		ret = swap_source_add(self, self->of->task, self->r->in.data + place->offset,
+				      place->lost_nr);
+	}
+	if (ret == 0)
+		ret = swap_source_end(self, evs);
+	return ret < 0 ? ftr_err_set(err, ENOMEM, "swap: out of memory") : ret;
+}
+
+void swap_source_free(struct ftr_source *source)
 {
 	struct swap_source *self = (struct swap_source *)source;
 
+	if (self == NULL)
+		return;
 	ftr_strbuf_fini(&self->bytes);
 	free(self);
 }
@@ -409,7 +440,8 @@ struct ftr_source *swap_source_new(struct swap_reader *r, struct swap_task_place
 	if (self == NULL)
 		return NULL;
 	self->base.ops = &swap_source_ops;
-	self->base.is_of_one_task = true;
+	if (of != NULL)		/* else the calls of all tasks, as they come */
+		self->base.task = of->task;
 	self->r = r;
 	self->of = of;
 	return &self->base;

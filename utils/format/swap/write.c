@@ -26,6 +26,15 @@ int swap_put_number(struct swap_writer *w, uint64_t number)
 	return ftr_vec_push(&w->values.all, ((struct swap_value){ .u = number }));
 }
 
+int swap_put_numbers(struct swap_writer *w, const uint64_t *numbers, size_t nr)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < nr; i++)
+		ret = swap_put_number(w, numbers[i]);
+	return ret;
+}
+
 int swap_put_text(struct swap_writer *w, const char *s)
 {
 	return ftr_vec_push(&w->values.all,
@@ -75,6 +84,8 @@ static int swap_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	const struct swap_options *options = sink->values;
 
 	w->trace = trace;
+	ftr_io_init(&w->io);
+	ftr_strpool_init(&w->series);
 	w->layout.time_form = options == NULL ? SWAP_TIME_DOCUMENT :
 						(enum swap_time_form)options->time_form;
 	w->layout.cpu_nr = trace->info.cpus_online == 0 ? 1 : trace->info.cpus_online;
@@ -130,6 +141,7 @@ static void describe_cuts(struct swap_writer *w)
 	} rows[] = {
 		{ w->point_cut_nr, "events without a message" },
 		{ w->arg_cut_nr, "names and formats of arguments" },
+		{ w->stack_cut_nr, "callers of samples" },
 		{ w->syscall_cut_nr, "details of system calls" },
 		{ w->mark_cut_nr, "marks of calls that were inferred or left" },
 	};
@@ -166,6 +178,8 @@ static void swap_fini(struct ftr_sink *sink)
 	ftr_strbuf_fini(&w->bytes);
 	ftr_strbuf_fini(&w->text);
 	ftr_strbuf_fini(&w->cut_text);
+	ftr_io_fini(&w->io);
+	ftr_strpool_fini(&w->series);
 }
 
 static const struct ftr_sink_ops swap_ops = {
@@ -196,6 +210,7 @@ const struct ftr_format ftr_format_swap = {
 	.detect	 = ftr_swap_detect,
 	.read_file = ftr_swap_read,
 	.needs_file = true,
+	.may_grow = true,
 	.write	 = &swap_ops,
 	.options = options,
 	.values_bytes = sizeof(struct swap_options),

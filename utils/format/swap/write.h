@@ -5,6 +5,7 @@
 
 #include "utils/base/strbuf.h"
 #include "utils/format/swap/side.h"
+#include "utils/trace/io.h"
 #include "utils/trace/sink.h"
 
 #define SWAP_CPU_UNKNOWN UINT32_MAX
@@ -18,6 +19,7 @@ struct swap_task {
 	uint32_t cpu;
 	bool is_seen;
 	FTR_VEC(uint64_t) open;		/* where the functions of open calls begin */
+	uint64_t once_caller, once_flag; /* of the begin of a call that has one message, its end */
 };
 
 /* A process, by pid: which of its programs was written last. */
@@ -53,13 +55,17 @@ struct swap_writer {
 	FTR_VEC(struct swap_process *) order;	/* of processes, as they appeared */
 	FTR_VEC(const struct ftr_session *) programs;	/* of each PROCESS_INFO; NULL: not known */
 	struct ftr_strbuf text, cut_text;
-	uint64_t point_cut_nr, arg_cut_nr, syscall_cut_nr, mark_cut_nr;
+	struct ftr_io io;			/* what descriptors lead to */
+	struct ftr_strpool series;		/* names of charts; the number is the id + 1 */
+	uint32_t series_nr;			/* of these, in the stream */
+	uint64_t point_cut_nr, arg_cut_nr, stack_cut_nr, syscall_cut_nr, mark_cut_nr;
 };
 
 int swap_no_memory(struct swap_writer *w);
 /* Begin a message's values, and add to them. */
 void swap_values_begin(struct swap_writer *w);
 int swap_put_number(struct swap_writer *w, uint64_t number);
+int swap_put_numbers(struct swap_writer *w, const uint64_t *numbers, size_t nr);
 int swap_put_text(struct swap_writer *w, const char *s);
 int swap_put_arg(struct swap_writer *w, char type, uint64_t number);
 /* Write the message that the values make. */
@@ -82,5 +88,13 @@ int swap_write_event(struct swap_writer *w, const struct ftr_event *ev);
 /* write_probe.c: is @ev a point that a message of a probe is for?  That message. */
 bool swap_is_of_probe(const struct ftr_event *ev);
 int swap_write_probe(struct swap_writer *w, const struct ftr_event *ev);
+
+/* write_chart.c: is @ev of a series that the program records?  Its message. */
+bool swap_is_of_chart(const struct ftr_event *ev);
+int swap_write_chart(struct swap_writer *w, const struct ftr_event *ev);
+
+/* write_io.c: the message of a call on a file, if it has one at its begin or its end. */
+struct swap_api;
+int swap_write_io(struct swap_writer *w, const struct ftr_event *ev, const struct swap_api *api);
 
 #endif /* FTR_FORMAT_SWAP_WRITE_H */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/format/swap/write.h"
 #include "utils/trace/args.h"
 #include "utils/trace/event_kind.h"
@@ -271,6 +272,23 @@ static int write_shown(struct swap_writer *w, const struct ftr_event *ev)
 	return ret == -ENOMEM ? swap_no_memory(w) : 0;
 }
 
+/* Where it was; the protocol has no room for who called that. */
+static int write_sample(struct swap_writer *w, const struct ftr_event *ev, uint32_t cpu)
+{
+	const struct ftr_payload *data = ev->payload;
+	uint64_t pc = 0;
+
+	if (data != NULL && data->spec == NULL && data->len >= sizeof(pc))
+		pc = ftr_get_u64(data->data, data->is_big_endian);
+	w->stack_cut_nr += data != NULL && data->len > sizeof(pc);
+	swap_load_symbols(w, ev, pc);
+	swap_values_begin(w);
+	if (swap_put_number(w, (uint32_t)ev->task->pid) < 0 || swap_put_number(w, pc) < 0 ||
+	    swap_put_number(w, (uint32_t)ev->task->tid) < 0 || swap_put_number(w, cpu) < 0)
+		return swap_no_memory(w);
+	return swap_write(w, SWAP_MSG_SAMPLE, ev->time_ns);
+}
+
 static int write_point(struct swap_writer *w, const struct ftr_event *ev)
 {
 	struct swap_task *task = swap_task_get(w, ev->task);
@@ -281,6 +299,10 @@ static int write_point(struct swap_writer *w, const struct ftr_event *ev)
 		task->cpu = ev->point.cpu_nr - 1u;
 	if (ftr_event_is_sched_in(ev) || ftr_event_is_sched_out(ev))
 		return write_switch(w, ev, task);
+	if (ftr_event_kind_id(ev) == FTR_EVENT_ID_SAMPLE_CPU)
+		return write_sample(w, ev, task->cpu);
+	if (swap_is_of_chart(ev))
+		return swap_write_chart(w, ev);
 	if (swap_is_of_probe(ev))
 		return swap_write_probe(w, ev);
 	if (strncmp(ev->point.name, "swap:", strlen("swap:")) == 0)

@@ -34,7 +34,8 @@ static const struct row {
 /* A row whose event the file has. */
 struct field_set {
 	uint32_t id;				/* of the event */
-	const struct tep_format_field *tid, *name, *flags, *parent;
+	struct ftr_ftrace_field tid, flags, parent;	/* the last two: perhaps */
+	const struct tep_format_field *name;
 	struct field_set *next;			/* (nullable) of the same event */
 };
 
@@ -44,7 +45,7 @@ struct birth {
 };
 
 struct tdat_kin {
-	struct ftr_hashmap sets;		/* id -> struct field_set */
+	struct field_set *sets[FTR_FTRACE_IDS];	/* (nullable) by the event's id */
 	struct ftr_hashmap names;		/* tid -> char * */
 	struct ftr_hashmap births;		/* tid -> struct birth: the last one */
 	struct field_set store[ROW_NR];
@@ -56,7 +57,6 @@ struct tdat_kin *tdat_kin_new(void)
 	struct tdat_kin *kin = calloc(1, sizeof(*kin));
 
 	if (kin != NULL) {
-		ftr_hashmap_init(&kin->sets);
 		ftr_hashmap_init(&kin->names);
 		ftr_hashmap_init(&kin->births);
 	}
@@ -67,7 +67,6 @@ void tdat_kin_free(struct tdat_kin *kin)
 {
 	if (kin == NULL)
 		return;
-	ftr_hashmap_fini(&kin->sets);
 	ftr_hashmap_fini(&kin->names);
 	ftr_hashmap_fini(&kin->births);
 	free(kin);
@@ -121,14 +120,16 @@ static void set_add(struct tdat_reader *reader, const struct row *row, struct fi
 
 	*set = (struct field_set){
 		.id = event->id,
-		.tid = tep_find_field(tep, row->tid), .name = tep_find_field(tep, row->name),
-		.flags = row->flags == NULL ? NULL : tep_find_field(tep, row->flags),
-		.parent = row->parent == NULL ? NULL : tep_find_any_field(tep, row->parent),
-		.next = ftr_hashmap_find(&kin->sets, event->id),
+		.tid = ftr_ftrace_field_of(tep_find_field(tep, row->tid)),
+		.name = tep_find_field(tep, row->name),
+		.next = kin->sets[event->id],
 	};
-	if (set->tid != NULL && set->tid->size > 0 && set->name != NULL && set->name->size > 0 &&
-	    ftr_hashmap_set(&kin->sets, event->id, set) < 0)
-		reader->is_failed = true;
+	if (row->flags != NULL)
+		set->flags = ftr_ftrace_field_of(tep_find_field(tep, row->flags));
+	if (row->parent != NULL)
+		set->parent = ftr_ftrace_field_of(tep_find_any_field(tep, row->parent));
+	if (set->tid.bytes > 0 && set->name != NULL && set->name->size > 0)
+		kin->sets[event->id] = set;
 }
 
 static void sets_find(struct tdat_reader *reader)
@@ -157,7 +158,7 @@ static struct ftr_slice field_text(const struct ftr_ftrace_page *page,
 	const char *s;
 
 	if (field->flags & TEP_FIELD_IS_DYNAMIC) {
-		uint64_t at = ftr_ftrace_number(page, field);
+		uint64_t at = ftr_ftrace_number(page, ftr_ftrace_field_of(field));
 
 		if (field->flags & TEP_FIELD_IS_RELATIVE)
 			offset += bytes + ftr_kpage_dynamic_offset(at);
@@ -184,7 +185,7 @@ static int birth_note(struct tdat_reader *reader, const struct ftr_ftrace_page *
 		*birth = (struct birth){ .tid = tid };
 	}
 	birth->parent_tid = (int32_t)ftr_ftrace_number(page, set->parent);
-	if (set->flags != NULL && set->flags->size > 0) {
+	if (set->flags.bytes > 0) {
 		birth->is_thread = (ftr_ftrace_number(page, set->flags) & FLAG_THREAD) != 0;
 		birth->has_flags = true;
 	}
@@ -199,12 +200,12 @@ int tdat_kin_event(struct tdat_reader *reader, const struct ftr_ftrace_page *pag
 
 	if (!reader->kin->has_sets)
 		sets_find(reader);
-	set = ftr_hashmap_find(&reader->kin->sets, event->id);
+	set = reader->kin->sets[event->id];
 	for (; ret == 0 && set != NULL; set = set->next) {
 		int32_t tid = (int32_t)ftr_ftrace_number(page, set->tid);
 
 		ret = tid == 0 ? 0 : name_note(reader, tid, field_text(page, set->name));
-		if (ret == 0 && set->parent != NULL && set->parent->size > 0)
+		if (ret == 0 && set->parent.bytes > 0)
 			ret = birth_note(reader, page, set, tid);
 	}
 	return ret;

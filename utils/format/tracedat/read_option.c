@@ -152,6 +152,7 @@ static int version_apply(struct tdat_reader *reader, struct tdat_part *data)
 	struct ftr_slice text = option_text(data), number = tasks_from(text);
 	uint64_t cpu;
 
+	reader->ftrace.has_programs = ftr_slice_starts(text, TDAT_VERSION_PREFIX);
 	if (ftr_parse_u64(number, 10, &cpu) == 0 && cpu <= UINT32_MAX)
 		reader->tasks_from = (uint32_t)cpu;
 	info->recorder_version = tdat_strdup(reader, text);

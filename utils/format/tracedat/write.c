@@ -16,11 +16,11 @@
 #include "utils/base/bytes.h"
 #include "utils/base/ostream.h"
 #include "utils/base/text.h"
+#include "utils/format/ftrace/ftrace.h"
 #include "utils/trace/args.h"
 #include "utils/trace/event_kind.h"
 
 #define TASKS_MAX 1024u			/* CPUs of tasks; further ones share them */
-#define ADDR_BASE UINT64_C(0x10000000000)	/* of functions that are not the kernel's */
 #define ADDR_STEP 16
 
 #define NAME_BYTES  128
@@ -50,7 +50,7 @@ static int trace_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	w->is_big = trace->record_long_bytes == 0 ? FTR_HOST_IS_BIG : trace->record_is_big;
 	w->long_bytes = trace->record_long_bytes == 0 ? sizeof(uint64_t) : trace->record_long_bytes;
 	w->has_begun = true;
-	w->addr_next = ADDR_BASE;
+	w->addr_next = FTR_FTRACE_PROGRAM_FIRST;	/* of functions that are not the kernel's */
 	w->scratch = FTR_SCRATCH_CLOSED;
 	ftr_krec_names_init(&w->names);
 	ftr_hashmap_init(&w->taken);

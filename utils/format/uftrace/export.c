@@ -245,17 +245,17 @@ static void describe_cuts(struct ufx *x)
 		ftr_sink_cut(&x->base, &x->cut_text, rows[i].nr, rows[i].what);
 }
 
-static int perf_flush(struct ufx *x)
+/* @what-cpuN.dat of each CPU. */
+static int perf_flush(struct ufx *x, const char *what, const struct ufx_perf *perf, size_t nr)
 {
 	int ret = 0;
 
-	for (size_t cpu = 0; ret == 0 && cpu < x->perf.nr; cpu++) {
+	for (size_t cpu = 0; ret == 0 && cpu < nr; cpu++) {
 		char name[40];
 
-		snprintf(name, sizeof(name), "perf-cpu%zu.dat", cpu);
-		if (x->perf.v[cpu].bytes.nr > 0)
-			ret = ufx_file_append(x, name, x->perf.v[cpu].bytes.v,
-					      x->perf.v[cpu].bytes.nr);
+		snprintf(name, sizeof(name), "%s-cpu%zu.dat", what, cpu);
+		if (perf[cpu].bytes.nr > 0)
+			ret = ufx_file_append(x, name, perf[cpu].bytes.v, perf[cpu].bytes.nr);
 	}
 	return ret;
 }
@@ -274,7 +274,9 @@ static int ufx_end(struct ftr_sink *sink)
 			ret = bytes_flush(x, &x->tasks.v[i], &x->tasks.v[i].aside);
 	}
 	if (ret == 0)
-		ret = perf_flush(x);
+		ret = perf_flush(x, "perf", x->perf.v, x->perf.nr);
+	if (ret == 0)
+		ret = perf_flush(x, "sample", x->samples.v, x->samples.nr);
 	if (ret == 0)
 		ret = ufx_kernel_end(x);
 	if (ret == 0 && x->extern_text.len > 0)
@@ -316,6 +318,9 @@ static void ufx_fini(struct ftr_sink *sink)
 	for (size_t i = 0; i < x->perf.nr; i++)
 		ftr_vec_fini(&x->perf.v[i].bytes);
 	ftr_vec_fini(&x->perf);
+	for (size_t i = 0; i < x->samples.nr; i++)
+		ftr_vec_fini(&x->samples.v[i].bytes);
+	ftr_vec_fini(&x->samples);
 	ufx_kernel_free(x->kernel);
 	ftr_hashmap_fini(&x->module_index);
 	ftr_hashmap_fini(&x->by_name);

@@ -112,7 +112,9 @@ struct ufx {
 	struct ftr_hashmap events;		/* hash of name -> id of events.txt */
 	struct ftr_hashmap enums;		/* struct ftr_arg_enum that are used */
 	uint32_t event_nr;
-	FTR_VEC(struct ufx_perf) perf;	/* by CPU */
+	uint32_t valued_nr;			/* ... and of those whose values are written */
+	FTR_VEC(struct ufx_perf) perf;		/* by CPU */
+	FTR_VEC(struct ufx_perf) samples;	/* by CPU, of sample-cpuN.dat */
 	struct ufx_kernel *kernel;	/* (owned, nullable: nothing was the kernel's) */
 	struct ftr_strbuf extern_text;	/* extern.dat */
 	struct ufx_syscalls *syscalls;	/* (owned, nullable) uftrace/export_syscall.c */
@@ -223,6 +225,14 @@ void ufx_syscalls_fini(struct ufx *x);
 int  ufx_put(struct ufx *x, struct ufx_task *task, const struct ftr_record *record,
 	     const uint8_t *payload, size_t len);
 /* The same beside it: an event with data that uftrace does not know. */
+#define UFX_EVENT_VALUES_MAX 104	/* their types, and 12 of 8 bytes */
+
+/*
+ * uftrace/export_values.c: the values of a POINT that have no names, as data of an event of
+ * FTR_RECORD_EVENT_SDT; how long they are, 0 = they are others.
+ */
+size_t ufx_event_values(const struct ftr_event *ev, uint8_t to[UFX_EVENT_VALUES_MAX]);
+
 int  ufx_put_aside(struct ufx *x, struct ufx_task *task, const struct ftr_record *record,
 		   const uint8_t *payload, size_t len);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,9 @@
 #include "utils/base/text.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/export.h"
+#include "utils/format/uftrace/user.h"
 #include "utils/trace/event_kind.h"
+#include "utils/trace/sample.h"
 
 #define EVENT_ID_FIRST 1000100u /* of events that are no kind of ours: from here on */
 
@@ -163,17 +166,21 @@ int ufx_message(struct ufx *x, const struct ftr_event *ev)
 }
 
 /* The id of an event that uftrace does not know, and that is named in events.txt. */
-static int event_id(struct ufx *x, const char *name, uint64_t *id)
+static int event_id(struct ufx *x, const char *name, bool has_values, uint64_t *id)
 {
-	uint64_t key = ftr_hash_bytes(name, strlen(name));
+	uint64_t key = ftr_hash_bytes(name, strlen(name)) + has_values;
 	uintptr_t known = (uintptr_t)ftr_hashmap_find(&x->events, key);
 	int ret;
 
 	if (known == 0) {
 		const struct ftr_event_kind *kind = ftr_event_kind_by_name(name);
 
-		known = kind != NULL ? kind->id : EVENT_ID_FIRST + x->event_nr++;
+		known = has_values ? FTR_RECORD_EVENT_SDT + 2 * x->valued_nr++ :
+			kind != NULL ? kind->id : EVENT_ID_FIRST + x->event_nr++;
 		ret = ftr_uftrace_dir_event(x->dir, (uint32_t)known, name);
+		if (ret == 0 && has_values)
+			ret = ftr_uftrace_dir_event(x->dir, (uint32_t)known |
+						    FTR_RECORD_EVENT_SDT_BARE, name);
 		if (ret < 0)
 			return ftr_err_set(x->base.err, -ret, "events.txt: %s", strerror(-ret));
 		if (ftr_hashmap_set(&x->events, key, (void *)known) < 0)
@@ -236,35 +243,60 @@ static size_t event_data(struct ufx *x, const struct ftr_event *ev, enum ftr_eve
 	}
 }
 
-/* The number in the payload that has the name of @arg; false = none. */
-static bool named_value(const struct ftr_payload *payload, const struct ftr_arg *arg, uint64_t *u)
+/* The value in the payload that has the name of @arg, and is a text where it is one. */
+static bool named_value(const struct ftr_payload *payload, const struct ftr_arg *arg,
+			struct ftr_value *value)
 {
 	unsigned nr = 0, pos = 0;
-	struct ftr_value value;
 
-	while (ftr_payload_next(payload, &nr, &pos, &value)) {
-		if (value.arg->name == NULL || strcmp(value.arg->name, arg->name) != 0)
+	while (ftr_payload_next(payload, &nr, &pos, value)) {
+		enum ftr_arg_format format = value->arg->format;
+
+		if (value->arg->name == NULL || strcmp(value->arg->name, arg->name) != 0)
 			continue;
-		*u = value.u;
-		return value.arg->format <= FTR_ARG_HEX || value.arg->format == FTR_ARG_POINTER;
+		return arg->format == FTR_ARG_STRING ?
+			       format == FTR_ARG_STRING :
+			       format <= FTR_ARG_OCTAL || format == FTR_ARG_POINTER;
 	}
 	return false;
+}
+
+/* A text of an event; returns what it takes, 0 = it is too long. */
+static size_t put_text(const struct ftr_value *value, uint8_t *to, size_t room)
+{
+	size_t bytes = ftr_align_up(sizeof(value->str.len) + value->str.len, 4);
+
+	if (bytes > room)
+		return 0;
+	memset(to + bytes - 4, 0, 4);
+	memcpy(to, &value->str.len, sizeof(value->str.len));
+	memcpy(to + sizeof(value->str.len), value->str.s, value->str.len);
+	return bytes;
 }
 
 /* The values of the kind's spec, in its order; how long they are, 0 = some are missing. */
 static size_t event_values(struct ufx *x, const struct ftr_event *ev,
 			   const struct ftr_argspec *spec, uint8_t *to)
 {
-	uint64_t u;
+	size_t bytes = 0, text;
+	struct ftr_value value;
 
 	for (unsigned i = 0; i < spec->nr; i++) {
-		if (!named_value(ev->payload, &spec->args[i], &u))
+		if (!named_value(ev->payload, &spec->args[i], &value))
 			return 0;
+		if (spec->args[i].format == FTR_ARG_STRING) {
+			text = put_text(&value, to + bytes, EVENT_DATA_MAX - bytes);
+			if (text == 0)
+				return 0;
+			bytes += text;
+			continue;
+		}
 		if (spec->args[i].format == FTR_ARG_POINTER)
-			u = ufx_address(x, ev, u);
-		memcpy(to + i * sizeof(u), &u, sizeof(u));
+			value.u = ufx_address(x, ev, value.u);
+		memcpy(to + bytes, &value.u, sizeof(value.u));
+		bytes += sizeof(value.u);
 	}
-	return spec->nr * sizeof(u);
+	return bytes;
 }
 
 /* The data of an event at @to, if their layout is known by its kind; 0 = they cannot be written. */
@@ -280,6 +312,61 @@ static size_t known_data(struct ufx *x, const struct ftr_event *ev,
 	return kind->is_uftrace && payload->spec == NULL ? event_data(x, ev, kind->data, to) : 0;
 }
 
+/* With the values beside the record that old readers show. */
+static int record_valued(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task,
+			 const uint8_t *values, uint16_t bytes)
+{
+	uint8_t data[UFX_EVENT_VALUES_MAX + 8] = { 0 };
+	struct ftr_record record = { .time = ev->time_ns };
+	uint64_t id;
+	int ret = event_id(x, ev->point.name, true, &id);
+
+	if (ret < 0)
+		return ret;
+	memcpy(data, &bytes, sizeof(bytes));
+	memcpy(data + sizeof(bytes), values, bytes);
+	record.word = ftr_record_word(FTR_RECORD_EVENT, 0, id) | FTR_RECORD_MORE;
+	x->has_events = true;
+	ret = ufx_put_aside(x, task, &record, data, (2u + bytes + 7) / 8 * 8);
+	record.word = ftr_record_word(FTR_RECORD_EVENT, 0, id | FTR_RECORD_EVENT_SDT_BARE);
+	return ret < 0 ? ret : ufx_put(x, task, &record, NULL, 0);
+}
+
+/* What a program said of itself, at @to, with its kind; NULL: it is none of ours, or too long. */
+static const struct ftr_event_kind *user_data(struct ufx *x, const struct ftr_event *ev,
+					      uint8_t *to, uint16_t *bytes)
+{
+	static const struct ftr_arg caller = { .name = "caller", .format = FTR_ARG_POINTER };
+	struct ftr_value value = { .u = 0 };
+	uint64_t id;
+	size_t len = 0;
+
+	if (ev->payload == NULL || !named_value(ev->payload, &caller, &value))
+		value.u = 0;
+	else
+		value.u = ufx_address(x, ev, value.u);
+	id = uft_user_record(ev, value.u, to, EVENT_DATA_MAX, &len);
+	if (id != 0)
+		*bytes = (uint16_t)len;
+	return id == 0 ? NULL : ftr_event_kind_by_id(id);
+}
+
+/* Beside them, as the runtime had it. */
+static int record_user(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task,
+		       const struct ftr_event_kind *kind, uint8_t *data, uint16_t bytes)
+{
+	struct ftr_record record = { .time = ev->time_ns };
+	uint64_t id = 0;
+	int ret = event_id(x, kind->name, false, &id);
+
+	if (ret < 0)
+		return ret;
+	memcpy(data, &bytes, sizeof(bytes));
+	record.word = ftr_record_word(FTR_RECORD_EVENT, 0, id) | FTR_RECORD_MORE;
+	x->has_events = true;
+	return ufx_put_aside(x, task, &record, data, (2u + bytes + 7) / 8 * 8);
+}
+
 /* Into the task's own records: with data only where its layout is known by the id. */
 static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_task *task)
 {
@@ -288,11 +375,21 @@ static int record_point(struct ufx *x, const struct ftr_event *ev, struct ufx_ta
 	uint64_t id = ev->point.id;
 	struct ftr_record record = { .time = ev->time_ns };
 	uint16_t bytes = (uint16_t)known_data(x, ev, kind, data + 2);
+	const struct ftr_event_kind *user = NULL;
 	unsigned len = 0;
 	int ret;
 
+	if (kind == NULL && strncmp(ev->point.name, FTR_USER_PREFIX, strlen(FTR_USER_PREFIX)) == 0)
+		user = user_data(x, ev, data + sizeof(bytes), &bytes);
+	if (user != NULL)
+		return record_user(x, ev, task, user, data, bytes);
+	if (kind == NULL || kind->data == FTR_EVENT_DATA_SDT) {
+		bytes = (uint16_t)ufx_event_values(ev, data);
+		if (bytes > 0)
+			return record_valued(x, ev, task, data, bytes);
+	}
 	if (kind == NULL || !kind->is_uftrace) {
-		ret = event_id(x, ev->point.name, &id);
+		ret = event_id(x, ev->point.name, false, &id);
 		if (ret < 0)
 			return ret;
 	}
@@ -338,6 +435,42 @@ static int point_name(struct ufx *x, const struct ftr_event *ev, struct ufx_task
 	return ufx_perf_comm(x, ev->task, ev->time_ns, ftr_slice_make(name, len), ev->point.cpu_nr);
 }
 
+/* A record of sample-cpuN.dat: return addresses stay as far behind where a call is as they are. */
+static int sample_put(struct ufx *x, const struct ftr_event *ev)
+{
+	const struct ftr_payload *data = ev->payload;
+	size_t cpu = ev->point.cpu_nr == 0 ? 0 : ev->point.cpu_nr - 1u, nr = data->len / 8;
+	struct {
+		struct perf_event_header header;
+		uint64_t ip;
+		uint32_t pid, tid;
+		uint64_t time_ns, nr, ips[FTR_SAMPLE_FRAMES_MAX];
+	} record = { .pid = (uint32_t)ev->task->pid, .tid = (uint32_t)ev->task->tid,
+		     .time_ns = ev->time_ns };
+	struct ufx_perf *perf;
+	uint8_t *to;
+
+	record.nr = nr < FTR_SAMPLE_FRAMES_MAX ? nr : FTR_SAMPLE_FRAMES_MAX;
+	for (size_t i = 0; i < record.nr; i++)
+		record.ips[i] = ufx_address(x, ev, ftr_get_u64(data->data + i * 8,
+							       data->is_big_endian) - (i > 0)) +
+				(i > 0);
+	record.ip = record.ips[0];
+	record.header.type = PERF_RECORD_SAMPLE;
+	record.header.size = (uint16_t)(offsetof(typeof(record), ips) + record.nr * 8);
+	while (x->samples.nr <= cpu) {
+		if (ftr_vec_push(&x->samples, ((struct ufx_perf){ .bytes = { 0 } })) < 0)
+			return ufx_no_memory(x);
+	}
+	perf = &x->samples.v[cpu];
+	if (ftr_vec_reserve(&perf->bytes, perf->bytes.nr + record.header.size) < 0)
+		return ufx_no_memory(x);
+	to = perf->bytes.v + perf->bytes.nr;
+	memcpy(to, &record, record.header.size);
+	perf->bytes.nr += record.header.size;
+	return 0;
+}
+
 int ufx_point(struct ufx *x, const struct ftr_event *ev)
 {
 	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
@@ -365,6 +498,10 @@ int ufx_point(struct ufx *x, const struct ftr_event *ev)
 		return extern_line(x, ev->time_ns,
 				   payload == NULL ? "" : (const char *)payload->data,
 				   payload == NULL ? 0 : payload->len);
+	case FTR_EVENT_ID_SAMPLE_CPU:
+		if (payload != NULL && payload->spec == NULL && payload->len >= 8)
+			return sample_put(x, ev);
+		return record_point(x, ev, task);
 	default:
 		return record_point(x, ev, task);
 	}

@@ -10,44 +10,67 @@
 #include "utils/base/bytes.h"
 #include "utils/format/uftrace/pack_words.h"
 
-#define LEVEL           3
+#define LEVEL           1 /* higher ones take a third more time, and a twentieth less room */
 #define HEAD_BYTES      8u /* u32 bytes of ops, u32 bytes of times */
 #define OPS_BYTES_MAX   (FTR_PACK_BLOCK_BYTES / PACK_WORD_BYTES * PACK_OP_BYTES_MAX)
 #define TIMES_BYTES_MAX (FTR_PACK_BLOCK_BYTES / PACK_RECORD_BYTES * FTR_LEB128_MAX)
 #define CODED_BYTES_MAX (HEAD_BYTES + OPS_BYTES_MAX + TIMES_BYTES_MAX + PACK_WORD_BYTES)
 
-struct ftr_packer {
-	ZSTD_CCtx *pack;   /* (owned) */
-	ZSTD_DCtx *unpack; /* (owned) */
-	struct pack_state state;
+/* Of packing alone. */
+struct packing {
+	ZSTD_CCtx *zstd; /* (owned) */
 	uint32_t slots[PACK_SLOTS_NR];
 	uint8_t times[TIMES_BYTES_MAX];
-	uint8_t coded[CODED_BYTES_MAX];
 	uint8_t packed[ZSTD_COMPRESSBOUND(CODED_BYTES_MAX)];
+};
+
+/* Megabytes, of which a small block touches little: none of it is cleared in advance. */
+struct ftr_packer {
+	struct packing *packing; /* (owned) NULL = it has packed nothing */
+	ZSTD_DCtx *unpack;	 /* (owned) */
+	struct pack_state state;
+	uint8_t coded[CODED_BYTES_MAX];
 };
 
 struct ftr_packer *ftr_packer_new(void)
 {
-	struct ftr_packer *packer = calloc(1, sizeof(*packer));
+	struct ftr_packer *packer = malloc(sizeof(*packer));
 
 	if (packer == NULL)
 		return NULL;
-	packer->pack = ZSTD_createCCtx();
+	packer->packing = NULL;
 	packer->unpack = ZSTD_createDCtx();
-	if (packer->pack == NULL || packer->unpack == NULL) {
-		ftr_packer_free(packer);
+	if (packer->unpack == NULL) {
+		free(packer);
 		return NULL;
 	}
-	ZSTD_CCtx_setParameter(packer->pack, ZSTD_c_compressionLevel, LEVEL);
-	ZSTD_CCtx_setParameter(packer->pack, ZSTD_c_checksumFlag, 1);
 	return packer;
+}
+
+static struct packing *packing_new(void)
+{
+	struct packing *packing = malloc(sizeof(*packing));
+
+	if (packing == NULL)
+		return NULL;
+	packing->zstd = ZSTD_createCCtx();
+	if (packing->zstd == NULL) {
+		free(packing);
+		return NULL;
+	}
+	ZSTD_CCtx_setParameter(packing->zstd, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(packing->zstd, ZSTD_c_checksumFlag, 1);
+	memset(packing->slots, 0, sizeof(packing->slots));
+	return packing;
 }
 
 void ftr_packer_free(struct ftr_packer *packer)
 {
 	if (packer == NULL)
 		return;
-	ZSTD_freeCCtx(packer->pack);
+	if (packer->packing != NULL)
+		ZSTD_freeCCtx(packer->packing->zstd);
+	free(packer->packing);
 	ZSTD_freeDCtx(packer->unpack);
 	free(packer);
 }
@@ -55,22 +78,30 @@ void ftr_packer_free(struct ftr_packer *packer)
 int64_t ftr_packer_pack(struct ftr_packer *packer, const uint8_t *from, size_t nr,
 			const uint8_t **to)
 {
-	struct pack_streams streams = { .ops = packer->coded + HEAD_BYTES, .times = packer->times };
-	size_t taken = ftr_pack_words(&packer->state, packer->slots, &streams, from, nr);
-	uint8_t *end = streams.ops + streams.ops_nr;
-	size_t ret;
+	struct pack_streams streams = { .ops = packer->coded + HEAD_BYTES };
+	struct packing *packing;
+	size_t taken, ret;
+	uint8_t *end;
 
+	if (packer->packing == NULL)
+		packer->packing = packing_new();
+	packing = packer->packing;
+	if (packing == NULL)
+		return -ENOMEM;
+	streams.times = packing->times;
+	taken = ftr_pack_words(&packer->state, packing->slots, &streams, from, nr);
+	end = streams.ops + streams.ops_nr;
 	ftr_put_u32(packer->coded, (uint32_t)streams.ops_nr, false);
 	ftr_put_u32(packer->coded + 4, (uint32_t)streams.times_nr, false);
 	memcpy(end, streams.times, streams.times_nr);
 	end += streams.times_nr;
 	memcpy(end, from + taken, nr - taken);
 	end += nr - taken;
-	ret = ZSTD_compress2(packer->pack, packer->packed, sizeof(packer->packed), packer->coded,
+	ret = ZSTD_compress2(packing->zstd, packing->packed, sizeof(packing->packed), packer->coded,
 			     (size_t)(end - packer->coded));
 	if (ZSTD_isError(ret))
 		return -ENOMEM; /* the room is enough for any bytes */
-	*to = packer->packed;
+	*to = packing->packed;
 	return (int64_t)ret;
 }
 

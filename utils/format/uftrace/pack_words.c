@@ -44,15 +44,29 @@ static bool is_entry(const struct pack_state *state, uint64_t word)
 	       word == ftr_record_word(FTR_RECORD_ENTRY, state->depth, ftr_record_addr(word));
 }
 
-static void put_op(struct pack_streams *to, enum pack_op op, uint64_t value, size_t bytes)
+/* Where the next op and the next time come: no streams, so that both stay in registers. */
+struct pen {
+	uint8_t *op;
+	uint8_t *time;
+};
+
+static inline void put_op(struct pen *pen, enum pack_op op, uint64_t value, size_t bytes)
 {
-	uint8_t *p = to->ops + to->ops_nr;
 	uint8_t whole[PACK_WORD_BYTES];
 
 	ftr_put_u64(whole, value, false);
-	*p = (uint8_t)op;
-	memcpy(p + 1, whole, bytes);
-	to->ops_nr += 1 + bytes;
+	*pen->op++ = (uint8_t)op;
+	memcpy(pen->op, whole, bytes);
+	pen->op += bytes;
+}
+
+/* Most steps take one byte, or two. */
+static inline void put_step(struct pen *pen, uint64_t step)
+{
+	if (step < FTR_LEB128_CONTINUED)
+		*pen->time++ = (uint8_t)step;
+	else
+		pen->time += ftr_put_leb128(pen->time, step);
 }
 
 /* The slot of @addr: the number of the address + 1, or 0 where it is new. */
@@ -65,37 +79,47 @@ static uint32_t *slot_find(const struct pack_state *state, uint32_t *slots, uint
 	return &slots[at];
 }
 
-static void pack_entry(struct pack_state *state, uint32_t *slots, struct pack_streams *to,
-		       uint64_t word)
+/* They are many, and few of them are in use. */
+static void slots_clear(const struct pack_state *state, uint32_t *slots)
+{
+	for (uint32_t i = state->addresses_nr; i-- > 0;)
+		*slot_find(state, slots, state->addresses[i]) = 0;
+}
+
+static inline void pack_entry(struct pack_state *state, uint32_t *slots, struct pen *pen,
+			      uint64_t word)
 {
 	uint64_t addr = ftr_record_addr(word);
 	uint32_t *slot = slot_find(state, slots, addr);
 
-	if (*slot != 0) {
-		to->ops_nr += ftr_put_leb128(to->ops + to->ops_nr,
-					     *slot - 1 + (uint64_t)PACK_OP_KNOWN);
+	uint64_t known = *slot - 1 + (uint64_t)PACK_OP_KNOWN;
+
+	if (*slot != 0 && known < FTR_LEB128_CONTINUED) {
+		*pen->op++ = (uint8_t)known;
+	} else if (*slot != 0) {
+		pen->op += ftr_put_leb128(pen->op, known);
 	} else if (state->addresses_nr < PACK_ADDRESSES_MAX) {
-		put_op(to, PACK_OP_NEW, addr, ADDRESS_BYTES);
+		put_op(pen, PACK_OP_NEW, addr, ADDRESS_BYTES);
 		state->addresses[state->addresses_nr++] = addr;
 		*slot = state->addresses_nr;
 	} else {
-		put_op(to, PACK_OP_RECORD, word, PACK_WORD_BYTES);
+		put_op(pen, PACK_OP_RECORD, word, PACK_WORD_BYTES);
 	}
 }
 
-static void pack_record(struct pack_state *state, uint32_t *slots, struct pack_streams *to,
-			const uint8_t *from)
+static inline void pack_record(struct pack_state *state, uint32_t *slots, struct pen *pen,
+			       const uint8_t *from)
 {
 	uint64_t time_ns = ftr_get_u64(from, false);
 	uint64_t word = ftr_get_u64(from + PACK_WORD_BYTES, false);
 
-	to->times_nr += ftr_put_leb128(to->times + to->times_nr, time_ns - state->time_ns);
+	put_step(pen, time_ns - state->time_ns);
 	if (is_return(state, word))
-		put_op(to, PACK_OP_RETURN, 0, 0);
+		put_op(pen, PACK_OP_RETURN, 0, 0);
 	else if (is_entry(state, word))
-		pack_entry(state, slots, to, word);
+		pack_entry(state, slots, pen, word);
 	else
-		put_op(to, PACK_OP_RECORD, word, PACK_WORD_BYTES);
+		put_op(pen, PACK_OP_RECORD, word, PACK_WORD_BYTES);
 	state_follow(state, time_ns, word);
 }
 
@@ -111,20 +135,22 @@ static bool looks_like_record(const struct pack_state *state, const uint8_t *fro
 size_t ftr_pack_words(struct pack_state *state, uint32_t *slots, struct pack_streams *to,
 		      const uint8_t *from, size_t nr)
 {
+	struct pen pen = { to->ops, to->times };
 	size_t at = 0;
 
 	state_init(state);
-	memset(slots, 0, sizeof(*slots) * PACK_SLOTS_NR);
-	to->ops_nr = to->times_nr = 0;
 	while (nr - at >= PACK_WORD_BYTES) {
 		if (looks_like_record(state, from + at, nr - at)) {
-			pack_record(state, slots, to, from + at);
+			pack_record(state, slots, &pen, from + at);
 			at += PACK_RECORD_BYTES;
 		} else {
-			put_op(to, PACK_OP_WORD, ftr_get_u64(from + at, false), PACK_WORD_BYTES);
+			put_op(&pen, PACK_OP_WORD, ftr_get_u64(from + at, false), PACK_WORD_BYTES);
 			at += PACK_WORD_BYTES;
 		}
 	}
+	to->ops_nr = (size_t)(pen.op - to->ops);
+	to->times_nr = (size_t)(pen.time - to->times);
+	slots_clear(state, slots);
 	return at;
 }
 

@@ -46,7 +46,10 @@ struct pack_streams {
 	size_t	 times_nr;
 };
 
-/* @slots (PACK_SLOTS_NR) are scratch.  Takes whole words only: returns the bytes taken of @nr. */
+/*
+ * @slots (PACK_SLOTS_NR) are zero, before and after.  Takes whole words only: returns the bytes
+ * taken of @nr.
+ */
 size_t ftr_pack_words(struct pack_state *state, uint32_t *slots, struct pack_streams *to,
 		      const uint8_t *from, size_t nr);
 

@@ -8,8 +8,10 @@
 
 #include "utils/base/bytes.h"
 #include "utils/base/text.h"
+#include "utils/format/uftrace/stacks.h"
 #include "utils/format/uftrace/write_syscall.h"
 #include "utils/format/format.h"
+#include "utils/format/uftrace/pack_file.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/read.h"
 #include "utils/proto/record.h"
@@ -39,6 +41,7 @@ static void reader_free(void *arg)
 	struct uft_reader *reader = arg;
 
 	uft_ahead_free(reader->ahead);
+	uft_live_free(reader->live);
 	for (size_t i = 0; i < reader->tasks.nr; i++) {
 		struct uft_task *task = reader->tasks.v[i];
 
@@ -46,6 +49,8 @@ static void reader_free(void *arg)
 			ftr_istream_close(&task->in);
 		if (task->is_aside_open)
 			ftr_istream_close(&task->aside);
+		uft_packed_close(task->packed);
+		uft_packed_close(task->aside_packed);
 		ftr_vec_fini(&task->side);
 		ftr_vec_fini(&task->side_more);
 		ftr_vec_fini(&task->children);
@@ -57,10 +62,12 @@ static void reader_free(void *arg)
 	uft_summary_free(reader);
 	uft_specs_free(reader);
 	ftr_etrace_events_free(reader->syscalls);
+	ftr_strpool_fini(&reader->user_names);
 	ftr_vec_fini(&reader->names);
 	ftr_vec_fini(&reader->tasks);
 	ftr_hashmap_fini(&reader->task_by_tid);
 	ftr_hashmap_fini(&reader->event_names);
+	ftr_hashmap_fini(&reader->sdt_specs);
 	ftr_dir_free(reader->dir);
 	free(reader);
 }
@@ -85,15 +92,24 @@ static int tasks_of_info(struct uft_reader *reader)
 	return 0;
 }
 
-/* "1234.dat": 1234, else -1. */
+static bool drop_end(struct ftr_slice *text, const char *end)
+{
+	size_t len = strlen(end);
+
+	if (text->len <= len || memcmp(text->s + text->len - len, end, len) != 0)
+		return false;
+	text->len -= len;
+	return true;
+}
+
+/* "1234.dat", or what it was packed into: 1234, else -1. */
 static int32_t tid_of_name(const char *name)
 {
 	struct ftr_slice text = ftr_slice_make(name, strlen(name));
 	uint64_t tid;
 
-	if (text.len < 5 || strcmp(name + text.len - 4, ".dat") != 0)
+	if (!drop_end(&text, ".dat" FTR_PACK_SUFFIX) && !drop_end(&text, ".dat"))
 		return -1;
-	text.len -= 4;
 	if (ftr_parse_u64(text, 10, &tid) < 0 || tid > INT32_MAX)
 		return -1;
 	return (int32_t)tid;
@@ -118,66 +134,107 @@ static int tasks_of_files(struct uft_reader *reader)
 	return 0;
 }
 
-/* The time of the first record that has one. */
-static uint64_t data_first_ns(const struct uft_reader *reader, const struct ftr_istream *in)
-{
-	for (size_t pos = 0; pos + sizeof(struct ftr_record) <= in->size; pos += 8) {
-		uint64_t word = ftr_get_u64(in->data + pos + 8, reader->is_big);
+/* One of a task's files of records, packed or not. */
+struct input {
+	struct ftr_istream *in;
+	struct uft_packed **packed;
+};
 
+/* The time of the first record that has one. */
+static uint64_t data_first_ns(const struct uft_reader *reader, const struct input *input)
+{
+	const struct ftr_istream *in = input->in;
+	struct uft_pins pins = { .packed = *input->packed };
+	uint64_t first_ns = 0;
+
+	for (size_t pos = 0; pos + sizeof(struct ftr_record) <= in->size; pos += 8) {
+		uint64_t word;
+
+		uft_pins_need(&pins, pos, pos + sizeof(struct ftr_record));
+		uft_pins_pass(&pins, pos);
+		word = ftr_get_u64(in->data + pos + 8, reader->is_big);
 		if ((word & FTR_RECORD_MAGIC_MASK) == FTR_RECORD_MAGIC &&
-		    ftr_record_type(word) != FTR_RECORD_LOST)
-			return ftr_get_u64(in->data + pos, reader->is_big);
+		    ftr_record_type(word) != FTR_RECORD_LOST) {
+			first_ns = ftr_get_u64(in->data + pos, reader->is_big);
+			break;
+		}
 	}
-	return 0;
+	uft_pins_release(&pins);
+	return first_ns;
 }
 
 static void first_ns_note(struct uft_reader *reader, struct uft_task *task,
-			  const struct ftr_istream *in)
+			  const struct input *input)
 {
 	struct ftr_trace *trace = reader->trace;
-	uint64_t first_ns = data_first_ns(reader, in);
+	uint64_t first_ns = data_first_ns(reader, input);
 
-	task->task->data_bytes += in->size;
-	trace->bytes_total += in->size;
+	task->task->data_bytes += input->in->size;
+	trace->bytes_total += input->in->size;
 	if (first_ns != 0 && (task->first_ns == 0 || first_ns < task->first_ns))
 		task->first_ns = first_ns;
 	if (first_ns != 0 && (trace->first_ns == 0 || first_ns < trace->first_ns))
 		trace->first_ns = first_ns;
 }
 
+void uft_first_ns_note(struct uft_reader *reader, struct uft_task *task, struct ftr_istream *in)
+{
+	struct uft_packed *none = NULL;
+	const struct input input = { in, &none };
+
+	first_ns_note(reader, task, &input);
+}
+
+/* The file @name, or what it was packed into: an unfinished packing or unpacking leaves both. */
+static int input_open(const struct uft_reader *reader, const char *name, const struct input *input,
+		      struct ftr_err *err)
+{
+	char packed[48];
+	int ret;
+
+	snprintf(packed, sizeof(packed), "%s" FTR_PACK_SUFFIX, name);
+	if (ftr_dir_has(reader->dir, name) || !ftr_dir_has(reader->dir, packed))
+		return ftr_dir_file(reader->dir, name, input->in, err);
+	ret = ftr_dir_file(reader->dir, packed, input->in, err);
+	return ret < 0 ? ret :
+	       uft_packed_open(input->packed, input->in, name, reader->trace->diag, err);
+}
+
 /* The events that do not stand among the records. */
 static void aside_open(struct uft_reader *reader, struct uft_task *task)
 {
+	struct input input = { &task->aside, &task->aside_packed };
 	struct ftr_err err;
 	char name[32];
 
 	snprintf(name, sizeof(name), FTR_UFTRACE_EVENT_NAME, task->task->tid);
-	if (!ftr_dir_has(reader->dir, name))
-		return;
-	if (ftr_dir_file(reader->dir, name, &task->aside, &err) < 0) {
-		ftr_diag_warn(reader->trace->diag, "%s: its events are not shown", err.text);
+	if (input_open(reader, name, &input, &err) < 0) {
+		if (err.code != ENOENT)
+			ftr_diag_warn(reader->trace->diag, "%s: its events are not shown",
+				      err.text);
 		return;
 	}
 	task->is_aside_open = true;
-	first_ns_note(reader, task, &task->aside);
+	first_ns_note(reader, task, &input);
 }
 
 static void data_open(struct uft_reader *reader, struct uft_task *task)
 {
 	struct ftr_trace *trace = reader->trace;
+	struct input input = { &task->in, &task->packed };
 	struct ftr_err err;
 	char name[32];
 
 	aside_open(reader, task);
 	snprintf(name, sizeof(name), FTR_UFTRACE_DAT_NAME, task->task->tid);
-	if (ftr_dir_file(reader->dir, name, &task->in, &err) < 0) {
+	if (input_open(reader, name, &input, &err) < 0) {
 		if (err.code != ENOENT || (task->is_named && trace->summary == NULL))
 			ftr_diag_warn(trace->diag, "%s: calls of this task are not shown",
 				      err.text);
 		return;
 	}
 	task->is_open = true;
-	first_ns_note(reader, task, &task->in);
+	first_ns_note(reader, task, &input);
 }
 
 static void contexts_number(struct ftr_trace *trace)
@@ -188,6 +245,24 @@ static void contexts_number(struct ftr_trace *trace)
 		trace->sessions.v[i]->context_base = next;
 		next += (uint32_t)trace->sessions.v[i]->changes_ns.nr + 1;
 	}
+}
+
+/* The stacks that the system calls name. */
+static int stacks_load(struct uft_reader *reader)
+{
+	struct ftr_istream in;
+	struct ftr_err err;
+	int ret;
+
+	if (!ftr_dir_has(reader->dir, FTR_STACKS_FILE))
+		return 0;
+	if (ftr_dir_file(reader->dir, FTR_STACKS_FILE, &in, &err) < 0) {
+		ftr_diag_warn(reader->trace->diag, "%s: stacks are not shown", err.text);
+		return 0;
+	}
+	ret = ftr_uftrace_stacks_load(reader->trace, &in);
+	ftr_istream_close(&in);
+	return ret;
 }
 
 /* What the observer saw of the processes, beside the functions. */
@@ -206,6 +281,8 @@ static int syscalls_load(struct uft_reader *reader)
 	}
 	ret = ftr_etrace_events_load(&reader->syscalls, trace, &in, &err);
 	ftr_istream_close(&in);
+	if (ret == 0)
+		ret = stacks_load(reader);
 	if (ret == -EBADMSG)
 		ftr_diag_warn(trace->diag, "%s", err.text);
 	if (ret < 0)
@@ -260,7 +337,8 @@ static int sources_make(struct uft_reader *reader)
 			ftr_source_free(source);
 			return -ENOMEM;
 		}
-		source->is_of_one_task = true;
+		source->task = task->task;
+		task->may_seek = source == own;
 		task->has_runs = source == own && task->aside.size == 0;
 	}
 	return reader->syscalls != NULL ? ftr_etrace_events_take_rest(reader->syscalls) : 0;
@@ -318,10 +396,12 @@ int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ft
 	reader->dir = dir;
 	ftr_hashmap_init(&reader->task_by_tid);
 	ftr_hashmap_init(&reader->event_names);
+	ftr_hashmap_init(&reader->sdt_specs);
 	trace->reader = reader;
 	trace->reader_free = reader_free;
 	trace->loader = &uft_loader;
-	return reader_load(reader, err);
+	return uft_live_is_recorded(reader) ? uft_live_load(reader, err) :
+					      reader_load(reader, err);
 }
 
 static bool uftrace_detect(const char *path, const uint8_t *head, size_t len)

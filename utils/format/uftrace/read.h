@@ -6,6 +6,7 @@
 #include "utils/format/dir.h"
 #include "utils/format/etrace/events.h"
 #include "utils/format/ftrace/pages.h"
+#include "utils/format/uftrace/read_packed.h"
 #include "utils/trace/args.h"
 #include "utils/trace/trace.h"
 
@@ -54,6 +55,7 @@ enum {
 };
 
 struct uft_ahead;
+struct uft_live;
 struct uft_kernel;
 
 /* One task and its data. */
@@ -61,7 +63,9 @@ struct uft_task {
 	struct ftr_task *task;
 	struct ftr_istream in;	/* TID.dat; data = NULL: there is none */
 	struct ftr_istream aside;	/* TID.event, likewise */
+	struct uft_packed *packed, *aside_packed;	/* (owned, nullable) what they are of */
 	bool is_open, is_aside_open;
+	bool may_seek;		/* nothing but its own events is merged with its records */
 	bool has_runs;		/* its source is over TID.dat alone, which may be read ahead */
 	size_t piece_at;	/* ... by these pieces of reader->ahead */
 	bool is_named;		/* not only as the parent of another: it has data */
@@ -85,11 +89,14 @@ struct uft_reader {
 	FTR_VEC(struct uft_task *) tasks;	/* (owned) in order of info, then as found */
 	struct ftr_hashmap task_by_tid;		/* struct uft_task */
 	FTR_VEC(struct uft_name) names;
+	struct ftr_strpool user_names;		/* that the program gave: user.h */
 	struct ftr_hashmap event_names;		/* id -> const char *, of events.txt */
+	struct ftr_hashmap sdt_specs;		/* types (proto/sdt.h) -> struct ftr_argspec */
 	struct uft_specs *specs;		/* (owned, nullable) */
 	struct ftr_etrace_events *syscalls;	/* (owned, nullable) of FTR_SYSCALL_FILE */
 	struct uft_kernel *kernel;		/* (owned, nullable) */
 	struct uft_summary *summary;		/* (owned, nullable) */
+	struct uft_live *live;			/* (owned, nullable) it is being recorded */
 	struct uft_ahead *ahead;		/* (owned, nullable) once runs were asked for */
 	struct uft_slot slots[UFT_SLOTS];
 };
@@ -105,6 +112,14 @@ int uft_tasks_load(struct uft_reader *reader, struct ftr_err *err);
  * one @guesses.
  */
 int uft_tasks_link(struct ftr_trace *trace, bool guesses);
+
+/*
+ * Lines of task.txt behind *pos.  With @waits as far as they are whole, and what explains them is
+ * there; 1: more is to come.  0 or -ENOMEM.
+ */
+int uft_tasks_more(struct uft_reader *reader, size_t *pos, bool waits);
+/* Give the sessions from @from on to the processes that had others before.  0 or -ENOMEM. */
+int uft_sessions_add(struct ftr_trace *trace, size_t from);
 
 /* uftrace/read_summary.c: sets trace->summary where there is one.  0 or -errno. */
 int uft_summary_load(struct uft_reader *reader, struct ftr_err *err);
@@ -124,6 +139,8 @@ void uft_func_init(struct ftr_trace *trace, struct ftr_func *func);
 
 /* uftrace/read_event.c: names of POINT events; the file events.txt.  NULL = out of memory. */
 const char *uft_event_name(struct uft_reader *reader, uint64_t id);
+/* What events of programs have these types of arguments for values. */
+const struct ftr_argspec *uft_event_spec(struct uft_reader *reader, uint64_t types);
 int uft_events_load(struct uft_reader *reader, struct ftr_err *err);
 
 /* uftrace/read_stacks.c: tasks for the coroutines of threads.  0 or -ENOMEM. */
@@ -131,6 +148,15 @@ int uft_stacks_load(struct uft_reader *reader);
 
 /* uftrace/read_perf.c: perf-cpuN.dat and extern.dat become side events.  0 or -ENOMEM. */
 int uft_sides_load(struct uft_reader *reader);
+/*
+ * ... of one file, whose records to @size that are whole, from *pos on, are added.  0 or -ENOMEM.
+ */
+int uft_perf_more(struct uft_reader *reader, const struct ftr_istream *in, size_t *pos,
+		  uint16_t cpu_nr);
+/* Is it a file of such records, and of which CPU, plus 1? */
+bool uft_perf_is_name(const char *name, uint16_t *cpu_nr);
+/* Order those of a task from @from on by time. */
+void uft_sides_sort(struct uft_task *task, size_t from);
 /* @side's order is set here; @what (nullable) is in the trace's arena.  0 or -ENOMEM. */
 int uft_side_add(struct uft_task *task, struct uft_side side, void *what);
 /* What it was added with. */
@@ -161,6 +187,8 @@ void uft_estimate_side(struct uft_estimate *self, const struct uft_task *task, s
 /* The time of the record at @p, before @end: as it is, or that of an EXIT when it can have been. */
 uint64_t uft_estimate_time(struct uft_estimate *self, const uint8_t *p, const uint8_t *end,
 			   bool is_big);
+/* The first record from @p on, before @end, that tells when one at @p can have been; or @end's. */
+const uint8_t *uft_estimate_reach(const uint8_t *p, const uint8_t *end, bool is_big);
 
 /* uftrace/read_fork.c: fill task->inherited of a forked child.  0 or -ENOMEM. */
 int uft_inherit(struct uft_reader *reader, struct uft_task *task);
@@ -174,6 +202,17 @@ struct ftr_source *uft_data_source(struct uft_reader *reader, struct uft_task *t
 /* The same over what stands in TID.event. */
 struct ftr_source *uft_aside_source(struct uft_reader *reader, struct uft_task *task,
 				    struct ftr_diag *diag);
+
+/*
+ * uftrace/read_live.c: is the directory being recorded?  Then read what there is, and what will
+ * come: 0 or -errno, described.
+ */
+bool uft_live_is_recorded(const struct uft_reader *reader);
+int uft_live_load(struct uft_reader *reader, struct ftr_err *err);
+void uft_live_free(struct uft_live *live);	/* NULL is fine */
+
+/* uftrace/read.c: count the data of @in, which are not packed, and note when they begin. */
+void uft_first_ns_note(struct uft_reader *reader, struct uft_task *task, struct ftr_istream *in);
 
 /* uftrace/read_run.c: before the tasks are freed; NULL is fine. */
 void uft_ahead_free(struct uft_ahead *ahead);

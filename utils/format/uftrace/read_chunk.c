@@ -393,6 +393,7 @@ void uft_chunk_make(struct uft_chunk *chunk, const struct uft_task *task, bool i
 	struct maker self = { .chunk = chunk, .task = task, .p = task->in.data + from,
 			      .end = task->in.data + to, .is_big = is_big };
 	const uint8_t *begin;
+	struct uft_pins pins = { .packed = task->packed };
 	struct uft_run run;
 	enum stop stop;
 
@@ -400,6 +401,8 @@ void uft_chunk_make(struct uft_chunk *chunk, const struct uft_task *task, bool i
 	chunk->to = to;
 	if (!chunk_begin(chunk))
 		return;
+	if (uft_pins_need(&pins, from, to) < 0)
+		chunk->is_out_of_memory = true;
 	others_pass(&self);
 	do {
 		const uint8_t *done;
@@ -417,6 +420,7 @@ void uft_chunk_make(struct uft_chunk *chunk, const struct uft_task *task, bool i
 		if (stop == STOP_OTHER && self.p == done)
 			break;
 	} while (!chunk->is_out_of_memory && self.p > begin);
+	uft_pins_release(&pins);
 	uft_window_forget(&task->in, from, (size_t)(self.p - task->in.data));
 }
 

@@ -10,6 +10,7 @@
 
 #include "utils/base/bytes.h"
 #include "utils/format/uftrace/read.h"
+#include "utils/format/uftrace/user.h"
 #include "utils/format/uftrace/read_data.h"
 #include "utils/proto/record.h"
 #include "utils/trace/event_kind.h"
@@ -17,31 +18,20 @@
 #define CONTEXT_NONE 1			/* of a task without any session */
 #define CONTEXT_SHIFT 48		/* addresses of programs have fewer bits */
 
-static size_t offset_of(const struct uft_data *self, const uint8_t *p)
-{
-	return (size_t)(p - self->in->data);
-}
-
-static uint64_t record_time(const struct uft_data *self, const uint8_t *p)
-{
-	return ftr_get_u64(p, self->reader->is_big);
-}
-
 /* ... or, of an estimated one, when it can have been. */
 static uint64_t record_true_time(struct uft_data *self)
 {
-	return self->estimate.back_ns == 0 ? record_time(self, self->p) :
-	       uft_estimate_time(&self->estimate, self->p, self->end, self->reader->is_big);
-}
+	bool is_big = self->reader->is_big;
 
-static uint64_t record_word(const struct uft_data *self, const uint8_t *p)
-{
-	return ftr_get_u64(p + 8, self->reader->is_big);
-}
-
-static bool word_is_record(uint64_t word)
-{
-	return (word & FTR_RECORD_MAGIC_MASK) == FTR_RECORD_MAGIC;
+	if (self->estimate.back_ns == 0)
+		return uft_record_time(self, self->p);
+	for (size_t bytes = 2 * UFT_RECORD_ROOM;
+	     self->ready != self->end &&
+	     uft_estimate_reach(self->p, self->ready, is_big) == self->ready; bytes *= 2) {
+		if (uft_window_need(self, bytes) < 0)
+			break;
+	}
+	return uft_estimate_time(&self->estimate, self->p, self->ready, is_big);
 }
 
 /* What comes first: a side event, or a change of the context. */
@@ -82,8 +72,11 @@ static void context_update(struct uft_data *self, uint64_t time_ns)
 
 int uft_data_start(struct uft_data *self)
 {
+	int ret = uft_inherit(self->reader, self->data);
+
 	self->is_started = true;
-	return uft_inherit(self->reader, self->data);
+	self->inherit_nr = self->data->inherited.nr;
+	return ret;
 }
 
 /* A child that was forked inside calls begins with them. */
@@ -110,7 +103,7 @@ static int event_inherited(struct uft_data *self, struct ftr_event *ev)
 /* What comes before the first record that is not a side event. */
 static bool has_inherited(const struct uft_data *self, uint64_t time_ns)
 {
-	return self->inherit_pos < self->data->inherited.nr && time_ns >= self->data->first_ns;
+	return self->inherit_pos < self->inherit_nr && time_ns >= self->data->first_ns;
 }
 
 static const struct ftr_func *resolve_slow(struct uft_data *self, struct uft_slot *slot,
@@ -186,12 +179,12 @@ static inline ssize_t data_fast(struct uft_data *self, size_t nr, bool is_big)
 	uint64_t last_ns = self->last_ns;
 	const uint8_t *p = self->p;
 
-	if (self->inherit_pos < self->data->inherited.nr)
+	if (self->inherit_pos < self->inherit_nr)
 		return (ssize_t)nr;
 	for (; nr < FTR_SOURCE_BATCH; nr++) {
 		uint64_t time_ns, word;
 
-		if ((size_t)(self->end - p) < UFT_RECORD_BYTES)
+		if ((size_t)(self->ready - p) < UFT_RECORD_BYTES)
 			break;
 		time_ns = ftr_get_u64(p, is_big);
 		word = ftr_get_u64(p + 8, is_big);
@@ -212,69 +205,17 @@ static inline ssize_t data_fast(struct uft_data *self, size_t nr, bool is_big)
 /* Each byte order has a loop of its own. */
 static ssize_t data_fast_any(struct uft_data *self, size_t nr)
 {
-	return self->reader->is_big ? data_fast(self, nr, true) : data_fast(self, nr, false);
-}
+	uint64_t at = uft_offset_of(self, self->p);
+	ssize_t ret;
 
-/* Could a record begin at @p, after one of last_ns? */
-static bool record_is_plausible(const struct uft_data *self, const uint8_t *p)
-{
-	uint64_t word, time_ns;
-
-	if ((size_t)(self->end - p) < UFT_RECORD_BYTES)
-		return false;
-	word = record_word(self, p);
-	time_ns = record_time(self, p);
-	if (!word_is_record(word) || ftr_record_type(word) == FTR_RECORD_LOST || time_ns == 0)
-		return false;
-	if (self->last_ns != 0)
-		return time_ns - self->last_ns <= UFT_JUMP_NS;
-	return (size_t)(self->end - p) < 2 * UFT_RECORD_BYTES ||
-	       (word_is_record(record_word(self, p + UFT_RECORD_BYTES)) &&
-		record_time(self, p + UFT_RECORD_BYTES) - time_ns <= UFT_JUMP_NS);
-}
-
-/* Go on at the next record that makes sense, not before @at. */
-static void data_resync(struct uft_data *self, const uint8_t *at, const char *why)
-{
-	const uint8_t *from = self->p;
-
-	self->p = at;
-	while (self->p < self->end && !record_is_plausible(self, self->p))
-		self->p += 8;		/* records and payloads are multiples of that */
-	if (self->p > self->end || (size_t)(self->end - self->p) < UFT_RECORD_BYTES)
-		self->p = self->end;
-	ftr_diag_warn(self->diag, "%s+0x%zx: %s; skipped %zu bytes",
-		      self->in->name, offset_of(self, from), why, (size_t)(self->p - from));
-}
-
-/* A time that steps far ahead, when the next record's does not, or back: mend it. */
-static uint64_t time_mend(struct uft_data *self, uint64_t time_ns)
-{
-	const uint8_t *next = self->p + UFT_RECORD_BYTES;
-	struct ftr_diag *diag = self->diag;
-	uint64_t next_ns;
-
-	if (time_ns < self->last_ns) {
-		if (!self->is_back_reported)
-			ftr_diag_warn(diag,
-				      "%s+0x%zx: time goes backwards by %llu ns; clamped (further "
-				      "occurrences not reported)",
-				      self->in->name, offset_of(self, self->p),
-				      (unsigned long long)(self->last_ns - time_ns));
-		self->is_back_reported = true;
-		return self->last_ns;
+	if (self->prefix != NULL)
+		return (ssize_t)nr;
+	ret = self->reader->is_big ? data_fast(self, nr, true) : data_fast(self, nr, false);
+	if (self->offsets != NULL) {
+		for (; (ssize_t)nr < ret; nr++, at += UFT_RECORD_BYTES)
+			self->offsets[nr] = at;
 	}
-	if ((size_t)(self->end - self->p) < 2 * UFT_RECORD_BYTES ||
-	    (record_word(self, self->p) & FTR_RECORD_MORE) ||
-	    !word_is_record(record_word(self, next)) ||
-	    ftr_record_type(record_word(self, next)) == FTR_RECORD_LOST)
-		return time_ns;
-	next_ns = record_time(self, next);
-	if (next_ns >= time_ns || next_ns < self->last_ns)
-		return time_ns;
-	ftr_diag_warn(diag, "%s+0x%zx: implausible timestamp; using the next record's",
-		      self->in->name, offset_of(self, self->p));
-	return next_ns;
+	return ret;
 }
 
 static void event_side(struct uft_data *self, struct ftr_event *ev)
@@ -332,18 +273,31 @@ static void call_payload(struct uft_data *self, struct ftr_event *ev)
 {
 	const struct ftr_argspec *spec = ev->type == FTR_EVENT_ENTRY ? ev->call.func->args
 								      : ev->call.func->retval;
-	size_t left = (size_t)(self->end - self->p);
+	size_t left = (size_t)(self->ready - self->p);	/* all, or UFT_RECORD_ROOM */
 	ssize_t bytes = -EBADMSG;
 
 	if (spec != NULL)
 		bytes = ftr_payload_measure(spec, self->p, left, self->reader->is_big);
 	if (bytes < 0 || bytes > UINT16_MAX) {
-		data_resync(self, self->p, spec == NULL ? "arguments of an unknown layout"
+		uft_data_resync(self, self->p, spec == NULL ? "arguments of an unknown layout"
 							: "damaged arguments");
 		return;
 	}
 	event_payload(self, ev, 0, (size_t)bytes, (size_t)bytes);
 	self->payloads[ev - self->evs].spec = spec;
+}
+
+/* Types, and the values behind them: proto/sdt.h. */
+static void event_values(struct uft_data *self, struct ftr_payload *payload)
+{
+	const struct ftr_argspec *spec;
+
+	spec = uft_event_spec(self->reader, ftr_get_u64(payload->data, self->reader->is_big));
+	payload->data += sizeof(uint64_t);
+	payload->len -= (uint16_t)sizeof(uint64_t);
+	if (spec != NULL && ftr_payload_measure(spec, payload->data, payload->len,
+						self->reader->is_big) >= 0)
+		payload->spec = spec;
 }
 
 static void point_payload(struct uft_data *self, struct ftr_event *ev)
@@ -354,7 +308,7 @@ static void point_payload(struct uft_data *self, struct ftr_event *ev)
 
 	if (left < 2 || ftr_align_up(bytes + 2, 8) > left) {
 		ftr_diag_warn(self->diag, "%s+0x%zx: the file ends inside an event's data",
-			      self->in->name, offset_of(self, self->p));
+			      self->in->name, uft_offset_of(self, self->p));
 		self->p = self->end;
 		return;
 	}
@@ -362,32 +316,46 @@ static void point_payload(struct uft_data *self, struct ftr_event *ev)
 	kind = ftr_event_kind_by_id(ev->point.id);
 	if (kind != NULL && kind->spec != NULL && ftr_event_kind_fits(kind, bytes))
 		self->payloads[ev - self->evs].spec = kind->spec;
+	if (kind != NULL && kind->data == FTR_EVENT_DATA_SDT && ftr_event_kind_fits(kind, bytes))
+		event_values(self, &self->payloads[ev - self->evs]);
+}
+
+/* An event that stands in TID.event with its data. */
+static bool is_told_aside(const struct uft_data *self, uint64_t word)
+{
+	uint64_t id = ftr_record_addr(word);
+
+	return ftr_record_type(word) == FTR_RECORD_EVENT &&
+	       (id & FTR_RECORD_EVENT_SDT_BARE) != 0 && id >= FTR_RECORD_EVENT_SDT &&
+	       id <= FTR_RECORD_EVENT_SDT_LAST && self->data->is_aside_open;
 }
 
 /* The record at p, whatever it is.  1, or 0 when it was no record, or -ENOMEM. */
 static int data_record(struct uft_data *self, struct ftr_event *ev)
 {
-	uint64_t word = record_word(self, self->p);
+	uint64_t word = uft_record_word(self, self->p);
 	uint64_t time_ns = record_true_time(self);
 	int ret = 0;
 
-	if (!word_is_record(word)) {
-		data_resync(self, self->p + 8, "no record");
+	if (!uft_word_is_record(word)) {
+		uft_data_resync(self, self->p + 8, "no record");
 		return 0;
 	}
 	if (ftr_record_type(word) == FTR_RECORD_LOST)	/* has no time of its own */
 		time_ns = self->last_ns != 0 ? self->last_ns : self->data->first_ns;
 	else if (self->estimate.is_on && time_ns < self->last_ns)
 		time_ns = self->last_ns;	/* within the call that was moved */
-	else if (time_ns - self->last_ns > UFT_JUMP_NS)
-		time_ns = time_mend(self, time_ns);
+	else if (time_ns - self->last_ns > UFT_JUMP_NS && self->prefix == NULL)
+		time_ns = uft_time_mend(self, time_ns);
 	if (time_ns >= self->context_ns)
 		context_update(self, time_ns);
-	if (self->estimate.back_ns != 0 && record_time(self, self->p) >= self->estimate.back_ns) {
+	if (self->estimate.back_ns != 0 &&
+	    uft_record_time(self, self->p) >= self->estimate.back_ns) {
 		self->estimate.back_ns = 0;
 		special_update(self);
 	}
 	self->last_ns = time_ns;
+	self->at = uft_offset_of(self, self->p);
 	self->p += UFT_RECORD_BYTES;
 	if (ftr_record_type(word) <= FTR_RECORD_EXIT) {
 		ret = event_call(self, fast_of(self), ev, time_ns, word);
@@ -395,6 +363,8 @@ static int data_record(struct uft_data *self, struct ftr_event *ev)
 			call_payload(self, ev);
 		return ret < 0 ? ret : 1;
 	}
+	if (is_told_aside(self, word))
+		return 0;
 	*ev = (struct ftr_event){ .time_ns = time_ns, .task = self->data->task };
 	if (ftr_record_type(word) == FTR_RECORD_LOST) {
 		ev->type = FTR_EVENT_LOST;
@@ -406,7 +376,34 @@ static int data_record(struct uft_data *self, struct ftr_event *ev)
 	ev->point.name = uft_event_name(self->reader, ev->point.id);
 	if (word & FTR_RECORD_MORE)
 		point_payload(self, ev);
-	return ev->point.name == NULL ? -ENOMEM : 1;
+	if (ev->payload != NULL && uft_user_event(&self->reader->user_names, ev,
+						  &self->payloads[ev - self->evs]) < 0)
+		return -ENOMEM;
+	return ev->type == FTR_EVENT_POINT && ev->point.name == NULL ? -ENOMEM : 1;
+}
+
+/* Has a file that grows all of the record at p?  What is no record is damage, and not awaited. */
+static bool record_is_whole(struct uft_data *self)
+{
+	size_t left = (size_t)(self->end - self->p) - UFT_RECORD_BYTES;
+	const uint8_t *payload = self->p + UFT_RECORD_BYTES;
+	const struct ftr_argspec *spec;
+	const struct ftr_func *func;
+	uint64_t word;
+
+	if ((size_t)(self->end - self->p) < UFT_RECORD_BYTES)
+		return false;
+	word = uft_record_word(self, self->p);
+	if (!uft_word_is_record(word) || !(word & FTR_RECORD_MORE))
+		return true;
+	if (ftr_record_type(word) > FTR_RECORD_EXIT)
+		return left >= 2 &&
+		       ftr_align_up(ftr_get_u16(payload, self->reader->is_big) + 2u, 8) <= left;
+	func = uft_data_func(self, uft_record_time(self, self->p), ftr_record_addr(word));
+	spec = func == NULL ? NULL :
+	       ftr_record_type(word) == FTR_RECORD_ENTRY ? func->args : func->retval;
+	return spec == NULL ||
+	       ftr_payload_measure(spec, payload, left, self->reader->is_big) >= 0;
 }
 
 /* One event off the fast path.  1, 0 at the end, or -ENOMEM. */
@@ -414,19 +411,24 @@ static int data_slow(struct uft_data *self, struct ftr_event *ev)
 {
 	int ret = 0;
 
+	self->at = UFT_NOWHERE;
 	while (ret == 0) {
 		size_t left = (size_t)(self->end - self->p);
 		bool has_side = self->side_pos < self->data->side.nr;
 
+		if (uft_window_need(self, UFT_RECORD_ROOM) < 0)
+			return -ENOMEM;
+		if (self->is_growing && left > 0 && !record_is_whole(self))
+			left = 0;
 		if (left > 0 && left < UFT_RECORD_BYTES) {
 			ftr_diag_warn(self->diag, "%s+0x%zx: the file ends inside a record",
-				      self->in->name, offset_of(self, self->p));
+				      self->in->name, uft_offset_of(self, self->p));
 			self->p = self->end;
 			continue;
 		}
 		if (left == 0 && !has_side)
 			return 0;
-		if (has_side && (left == 0 || (word_is_record(record_word(self, self->p)) &&
+		if (has_side && (left == 0 || (uft_word_is_record(uft_record_word(self, self->p)) &&
 		    record_true_time(self) >= self->data->side.v[self->side_pos].time_ns))) {
 			if (has_inherited(self, self->data->side.v[self->side_pos].time_ns))
 				return event_inherited(self, ev);
@@ -440,21 +442,30 @@ static int data_slow(struct uft_data *self, struct ftr_event *ev)
 	return ret;
 }
 
+static int data_begin(struct uft_data *self, struct ftr_err *err)
+{
+	if (uft_data_start(self) < 0)
+		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->in->name);
+	return uft_data_seek(self, err);
+}
+
 static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
 {
 	struct uft_data *self = (struct uft_data *)source;
 	const uint8_t *from;
 	size_t nr = 0;
+	ssize_t ret;
 
 	uft_runs_settle(self);
 	from = self->p;
-	if (!self->is_started && uft_data_start(self) < 0)
+	if (!self->is_started && (ret = data_begin(self, err)) < 0)
+		return ret;
+	if (uft_window_begin(self) < 0)
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->in->name);
-	if (!uft_runs_prevail(self))
+	if (!uft_runs_prevail(self) && self->prefix == NULL)
 		uft_window_move(self);
 	while (nr < FTR_SOURCE_BATCH) {
-		ssize_t ret = data_fast_any(self, nr);
-
+		ret = data_fast_any(self, nr);
 		if (ret >= 0) {
 			nr = (size_t)ret;
 			if (nr == FTR_SOURCE_BATCH)
@@ -465,8 +476,10 @@ static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, stru
 			return ftr_err_set(err, ENOMEM, "%s: out of memory", self->in->name);
 		if (ret == 0)
 			break;
+		if (self->offsets != NULL)
+			self->offsets[nr] = self->at;
 		nr++;
-		if (uft_runs_begin_at(self, self->p))
+		if (self->prefix != NULL ? uft_prefix_step(self) : uft_runs_begin_at(self, self->p))
 			break;
 	}
 	self->reader->trace->bytes_read += (uint64_t)(self->p - from);
@@ -474,15 +487,33 @@ static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, stru
 	return (ssize_t)nr;
 }
 
+void uft_data_grow(struct uft_data *self, size_t pos, bool is_final)
+{
+	self->p = self->in->data + pos;
+	self->end = self->ready = self->in->data + self->in->size;
+	self->is_growing = !is_final;
+	context_update(self, self->last_ns != 0 ? self->last_ns : self->data->first_ns);
+}
+
+static void data_seek(struct ftr_source *source, const struct ftr_seek *seek)
+{
+	((struct uft_data *)source)->seek = *seek;
+}
+
 static void data_free(struct ftr_source *source)
 {
-	uft_runs_free(((struct uft_data *)source)->runs);
-	free(source);
+	struct uft_data *self = (struct uft_data *)source;
+
+	uft_runs_free(self->runs);
+	uft_prefix_drop(self);
+	uft_pins_release(&self->pins);
+	free(self);
 }
 
 static const struct ftr_source_ops data_ops = {
 	.next = data_next,
 	.run = uft_data_run,
+	.seek = data_seek,
 	.free = data_free,
 };
 
@@ -506,13 +537,22 @@ static struct uft_data *source_new(struct uft_reader *reader, struct uft_task *t
 	self->diag = diag;
 	self->p = in->data;
 	self->end = in->size == 0 ? self->p : self->p + in->size;
+	self->pins = (struct uft_pins){
+		.packed = in == &task->in ? task->packed : task->aside_packed,
+		.diag = diag,
+	};
+	self->ready = self->pins.packed != NULL ? self->p : self->end;
 	self->last_ns = 0;
 	self->side_pos = 0;
-	self->inherit_pos = 0;
+	self->inherit_pos = self->inherit_nr = 0;
 	self->is_started = false;
 	self->window_pos = 0;
 	self->is_back_reported = false;
+	self->is_growing = false;
 	self->runs = NULL;
+	self->seek = (struct ftr_seek){ 0 };
+	self->prefix = NULL;
+	self->offsets = NULL;
 	context_update(self, task->first_ns);
 	return self;
 }

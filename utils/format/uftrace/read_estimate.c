@@ -32,18 +32,27 @@ void uft_estimate_side(struct uft_estimate *self, const struct uft_task *task, s
 	self->exit_ns = 0;
 }
 
-/* The time of the first record from @p on that is no EXIT; 0 = there is none. */
-static uint64_t next_ns(const uint8_t *p, const uint8_t *end, bool is_big)
+static bool is_plain(uint64_t word)
+{
+	return (word & FTR_RECORD_MAGIC_MASK) == FTR_RECORD_MAGIC && !(word & FTR_RECORD_MORE);
+}
+
+const uint8_t *uft_estimate_reach(const uint8_t *p, const uint8_t *end, bool is_big)
 {
 	for (; (size_t)(end - p) >= RECORD_BYTES; p += RECORD_BYTES) {
 		uint64_t word = ftr_get_u64(p + 8, is_big);
 
-		if ((word & FTR_RECORD_MAGIC_MASK) != FTR_RECORD_MAGIC || (word & FTR_RECORD_MORE))
-			return 0;
-		if (ftr_record_type(word) != FTR_RECORD_EXIT)
-			return ftr_get_u64(p, is_big);
+		if (!is_plain(word) || ftr_record_type(word) != FTR_RECORD_EXIT)
+			return p;
 	}
-	return 0;
+	return end;
+}
+
+/* The time of the first record from @p on that is no EXIT; 0 = there is none. */
+static uint64_t next_ns(const uint8_t *p, const uint8_t *end, bool is_big)
+{
+	p = uft_estimate_reach(p, end, is_big);
+	return p != end && is_plain(ftr_get_u64(p + 8, is_big)) ? ftr_get_u64(p, is_big) : 0;
 }
 
 uint64_t uft_estimate_time(struct uft_estimate *self, const uint8_t *p, const uint8_t *end,

@@ -6,6 +6,8 @@
 
 #include "utils/base/text.h"
 #include "utils/format/uftrace/read.h"
+#include "utils/proto/sdt.h"
+#include "utils/trace/args.h"
 #include "utils/trace/event_kind.h"
 
 const char *uft_event_name(struct uft_reader *reader, uint64_t id)
@@ -24,6 +26,42 @@ const char *uft_event_name(struct uft_reader *reader, uint64_t id)
 	if (name == NULL || ftr_hashmap_set(&reader->event_names, id, name) < 0)
 		return NULL;
 	return name;
+}
+
+static struct ftr_arg event_arg(unsigned type, unsigned nr)
+{
+	static const uint8_t formats[FTR_SDT_TYPES] = {
+		FTR_ARG_NULL,
+		FTR_ARG_SIGNED, FTR_ARG_SIGNED, FTR_ARG_SIGNED, FTR_ARG_SIGNED,
+		FTR_ARG_UNSIGNED, FTR_ARG_UNSIGNED, FTR_ARG_UNSIGNED,
+		FTR_ARG_AUTO,			/* may be an address */
+		FTR_ARG_FLOAT, FTR_ARG_FLOAT,
+	};
+	unsigned known = type < FTR_SDT_TYPES ? type : 0;
+	unsigned bytes = ftr_sdt_bytes((uint8_t)known);
+
+	return (struct ftr_arg){
+		.format = formats[known],
+		.size = (uint16_t)(bytes == 0 ? sizeof(uint32_t) : bytes),
+		.index = (uint8_t)nr,
+	};
+}
+
+const struct ftr_argspec *uft_event_spec(struct uft_reader *reader, uint64_t types)
+{
+	struct ftr_argspec *spec = ftr_hashmap_find(&reader->sdt_specs, types);
+	unsigned nr = (unsigned)types & FTR_SDT_TYPE_MASK;
+
+	if (spec != NULL || nr > FTR_SDT_ARGS_MAX)
+		return spec;
+	spec = ftr_arena_alloc(&reader->trace->arena, sizeof(*spec) + nr * sizeof(spec->args[0]));
+	if (spec == NULL || ftr_hashmap_set(&reader->sdt_specs, types, spec) < 0)
+		return NULL;
+	spec->nr = (uint16_t)nr;
+	for (unsigned i = 0; i < nr; i++)
+		spec->args[i] = event_arg(types >> FTR_SDT_TYPE_BITS * (1 + i) & FTR_SDT_TYPE_MASK,
+					  i + 1);
+	return spec;
 }
 
 static int event_line(struct uft_reader *reader, struct ftr_slice rest)

@@ -40,17 +40,20 @@ static bool record_at(const struct uft_reader *reader, const struct ftr_istream 
 static bool first_find(const struct uft_reader *reader, struct first *first)
 {
 	const struct ftr_istream *in = &first->child->in;
+	struct uft_pins pins = { .packed = first->child->packed };
 	struct ftr_record record;
+	bool is_found = false;
 
-	for (size_t pos = 0; pos + sizeof(record) <= in->size; pos += 8) {
-		if (!record_at(reader, in, pos, &record) ||
-		    ftr_record_type(record.word) > FTR_RECORD_EXIT)
-			continue;
-		first->addr = ftr_record_addr(record.word);
-		first->depth = ftr_record_depth(record.word);
-		return first->depth > 0;
+	for (size_t pos = 0; pos + sizeof(record) <= in->size && !is_found; pos += 8) {
+		uft_pins_need(&pins, pos, pos + sizeof(record));
+		is_found = record_at(reader, in, pos, &record) &&
+			   ftr_record_type(record.word) <= FTR_RECORD_EXIT;
+		uft_pins_pass(&pins, pos);
 	}
-	return false;
+	uft_pins_release(&pins);
+	first->addr = is_found ? ftr_record_addr(record.word) : 0;
+	first->depth = is_found ? ftr_record_depth(record.word) : 0;
+	return first->depth > 0;
 }
 
 static int inherited_set(struct uft_task *child, const struct pass *pass, unsigned depth)

@@ -7,6 +7,7 @@
 
 #include "utils/base/bytes.h"
 #include "utils/base/text.h"
+#include "utils/format/uftrace/pack_file.h"
 #include "utils/format/uftrace/read.h"
 #include "utils/format/uftrace/uftrace.h"
 
@@ -235,7 +236,7 @@ static int info_header(struct ftr_trace *trace, struct ftr_istream *in, struct f
 	info->elf_data = p[14];
 	info->elf_class = p[15];
 	is_big = info->elf_data == ELFDATA2MSB;
-	info->version = ftr_get_u32(p + 8, is_big);
+	info->version = ftr_get_u32(p + 8, is_big) & ~FTR_PACK_VERSION_FLAG;
 	info->header_bytes = ftr_get_u16(p + 12, is_big);
 	info->feature_mask = ftr_get_u64(p + 16, is_big);
 	info->info_mask = ftr_get_u64(p + 24, is_big);

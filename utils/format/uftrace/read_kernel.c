@@ -41,7 +41,7 @@ static struct ftr_ftrace_task *owner_task(void *arg, const struct ftr_ftrace_cpu
 	uint64_t pid = ftr_ftrace_number(page, event->pid);
 	struct uft_task *task = task_with_data(reader, pid);
 
-	if (task == NULL && event->other != NULL)
+	if (task == NULL && event->other.bytes != 0)
 		task = task_with_data(reader, ftr_ftrace_number(page, event->other));
 	if (task == NULL)
 		task = task_by_number(reader, pid);
@@ -159,7 +159,7 @@ static int own_open(struct uft_kernel *kernel, struct uft_reader *reader)
 
 	kernel->pages.ftrace = &kernel->ftrace;
 	kernel->pages.owner = &owner;
-	return ret < 0 || kernel->ftrace.type == NULL ? ret : files_open(kernel, reader);
+	return ret < 0 || kernel->ftrace.type.bytes == 0 ? ret : files_open(kernel, reader);
 }
 
 static int side_open(struct uft_kernel *kernel, struct uft_reader *reader, struct ftr_err *err)

@@ -216,7 +216,7 @@ int uft_kernel_header_load(struct uft_kernel *kernel, struct uft_reader *reader)
 	ret = lines_load(kernel, &in, &layout);
 	ftr_istream_close(&kernel->formats);
 	ftr_istream_close(&in);
-	if (ret == 0 && kernel->ftrace.type == NULL)
+	if (ret == 0 && kernel->ftrace.type.bytes == 0)
 		ftr_diag_warn(diag, FTR_KERNEL_HEADER_FILE
 			      ": no format in it: kernel events cannot be decoded");
 	return ret;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf-cpuN.dat and extern.dat of a uftrace directory: what happened to tasks besides calls.  The
- * perf records (perf_event.h) are those of a dummy event: each ends in sample_id { u32 pid, tid;
- * u64 time }.
+ * perf-cpuN.dat, sample-cpuN.dat and extern.dat of a directory: what happened to tasks besides
+ * calls.  The perf records (perf_event.h) are those of a dummy event, and of sample-cpuN.dat of a
+ * clock that takes samples: each but those ends in sample_id { u32 pid, tid; u64 time }.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -15,8 +15,10 @@
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/read.h"
 #include "utils/trace/event_kind.h"
+#include "utils/trace/sample.h"
 
 #define PERF_PREFIX "perf-cpu"
+#define SAMPLE_PREFIX "sample-cpu"
 #define PERF_SUFFIX ".dat"
 #define HEADER_BYTES 8		/* u32 type, u16 misc, u16 size */
 #define SAMPLE_BYTES 16
@@ -27,7 +29,12 @@
 #define COMM_OFFSET 16		/* COMM: u32 pid, tid; char comm[] */
 #define LOST_NR_OFFSET 16	/* LOST: u64 id, lost */
 #define RECORD_BYTES_MIN (HEADER_BYTES + SAMPLE_BYTES)
-#define RECORD_BYTES_MAX 512
+#define SAMPLE_PID_OFFSET 16	/* SAMPLE: u64 ip; u32 pid, tid; u64 time, nr, ips[nr] */
+#define SAMPLE_TID_OFFSET 20
+#define SAMPLE_TIME_OFFSET 24
+#define SAMPLE_NR_OFFSET 32
+#define SAMPLE_IPS_OFFSET 40
+#define RECORD_BYTES_MAX (SAMPLE_IPS_OFFSET + 8 * (FTR_SAMPLE_FRAMES_MAX + 8))
 
 /* A decoded perf record. */
 struct found {
@@ -182,6 +189,59 @@ static int perf_lost(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 	return 1;
 }
 
+/* A task of a process that is traced, which need not have called anything. */
+static int sample_task(struct uft_reader *reader, int32_t pid, int32_t tid)
+{
+	if (ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid) != NULL ||
+	    ftr_hashmap_find(&reader->task_by_tid, (uint32_t)pid) == NULL)
+		return 0;
+	return uft_task_get(reader, pid, tid) == NULL ? -ENOMEM : 0;
+}
+
+/* The kernel marks whose addresses follow by numbers that are none. */
+static bool is_address(uint64_t ip)
+{
+	return ip < (uint64_t)PERF_CONTEXT_MAX && ip != 0;
+}
+
+/* The addresses of its stack, from its instruction on, with user addresses alone. */
+static int perf_sample(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		       struct found *found)
+{
+	size_t room = ftr_get_u16(p + 6, reader->is_big), nr, kept = 0;
+	uint64_t ips[FTR_SAMPLE_FRAMES_MAX];
+	struct ftr_payload *payload;
+	int ret;
+
+	if (room < SAMPLE_IPS_OFFSET)
+		return 0;
+	nr = (size_t)ftr_get_u64(p + SAMPLE_NR_OFFSET, reader->is_big);
+	if (nr > (room - SAMPLE_IPS_OFFSET) / sizeof(ips[0]))
+		return 0;
+	for (size_t i = 0; i < nr && kept < FTR_SAMPLE_FRAMES_MAX; i++) {
+		uint64_t ip = ftr_get_u64(p + SAMPLE_IPS_OFFSET + 8 * i, reader->is_big);
+
+		if (is_address(ip))
+			ips[kept++] = ip;
+	}
+	if (kept == 0)
+		ips[kept++] = ftr_get_u64(p + HEADER_BYTES, reader->is_big);
+	found->tid = (int32_t)ftr_get_u32(p + SAMPLE_TID_OFFSET, reader->is_big);
+	found->side.time_ns = ftr_get_u64(p + SAMPLE_TIME_OFFSET, reader->is_big);
+	found->side.kind = kind_of(FTR_EVENT_ID_SAMPLE_CPU);
+	ret = sample_task(reader, (int32_t)ftr_get_u32(p + SAMPLE_PID_OFFSET, reader->is_big),
+			  found->tid);
+	payload = ftr_arena_alloc(&reader->trace->arena, sizeof(*payload) + kept * sizeof(ips[0]));
+	if (ret < 0 || payload == NULL)
+		return -ENOMEM;
+	*payload = (struct ftr_payload){ .data = (const uint8_t *)(payload + 1),
+					 .len = (uint16_t)(kept * sizeof(ips[0])),
+					 .is_big_endian = FTR_HOST_IS_BIG };
+	memcpy(payload + 1, ips, payload->len);
+	found->what = payload;
+	return 1;
+}
+
 static int perf_ignored(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 			struct found *found)
 {
@@ -199,6 +259,7 @@ static const struct {
 	{ PERF_RECORD_EXIT,	perf_task },
 	{ PERF_RECORD_COMM,	perf_comm },
 	{ PERF_RECORD_LOST,	perf_lost },
+	{ PERF_RECORD_SAMPLE,	perf_sample },
 	{ PERF_RECORD_THROTTLE,	perf_ignored },
 	{ PERF_RECORD_UNTHROTTLE, perf_ignored },
 };
@@ -234,6 +295,25 @@ static int perf_record(struct uft_reader *reader, const uint8_t *p, int kind, ui
 	return ret > 0 ? found_add(reader, &found) : ret;
 }
 
+int uft_perf_more(struct uft_reader *reader, const struct ftr_istream *in, size_t *pos,
+		  uint16_t cpu_nr)
+{
+	int ret = 0;
+
+	while (ret == 0 && in->size - *pos >= HEADER_BYTES) {
+		const uint8_t *p = in->data + *pos;
+		uint16_t bytes = ftr_get_u16(p + 6, reader->is_big);
+		int kind = perf_kind(reader, p, in->size - *pos);
+
+		if (kind >= 0)
+			ret = perf_record(reader, p, kind, cpu_nr);
+		else if (bytes > in->size - *pos)
+			break;			/* not whole yet */
+		*pos += kind >= 0 ? bytes : 8;
+	}
+	return ret;
+}
+
 static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_nr)
 {
 	struct ftr_diag *diag = reader->trace->diag;
@@ -266,21 +346,26 @@ static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_n
 	return ret;
 }
 
-/* perf-cpu3.dat: 3, plus 1 as events have it. */
-static bool name_is_perf(const char *name, uint16_t *cpu_nr)
+/* With PERF_PREFIX, of perf-cpu3.dat: 3, plus 1 as events have it. */
+static bool name_is_of_cpu(const char *name, const char *prefix, uint16_t *cpu_nr)
 {
 	struct ftr_slice number = ftr_slice_make(name, strlen(name));
+	size_t around = strlen(prefix) + strlen(PERF_SUFFIX);
 	uint64_t cpu;
 
-	if (!ftr_slice_starts(number, PERF_PREFIX) ||
-	    number.len <= strlen(PERF_PREFIX PERF_SUFFIX) ||
+	if (!ftr_slice_starts(number, prefix) || number.len <= around ||
 	    strcmp(name + number.len - strlen(PERF_SUFFIX), PERF_SUFFIX) != 0)
 		return false;
-	number = ftr_slice_make(name + strlen(PERF_PREFIX),
-				number.len - strlen(PERF_PREFIX PERF_SUFFIX));
+	number = ftr_slice_make(name + strlen(prefix), number.len - around);
 	*cpu_nr = ftr_parse_u64(number, 10, &cpu) < 0 || cpu >= UINT16_MAX ? 0 :
 									     (uint16_t)(cpu + 1);
 	return true;
+}
+
+bool uft_perf_is_name(const char *name, uint16_t *cpu_nr)
+{
+	return name_is_of_cpu(name, PERF_PREFIX, cpu_nr) ||
+	       name_is_of_cpu(name, SAMPLE_PREFIX, cpu_nr);
 }
 
 /* "SEC.NNN TEXT"; comments and empty lines are no texts. */
@@ -415,6 +500,13 @@ static int names_apply(struct uft_reader *reader)
 	return ret;
 }
 
+void uft_sides_sort(struct uft_task *task, size_t from)
+{
+	if (task->side.nr - from > 1)
+		qsort(task->side.v + from, task->side.nr - from, sizeof(*task->side.v),
+		      side_compare);
+}
+
 int uft_sides_load(struct uft_reader *reader)
 {
 	int ret = extern_file(reader);
@@ -423,16 +515,14 @@ int uft_sides_load(struct uft_reader *reader)
 		const char *name = reader->dir->names.v[i];
 		uint16_t cpu_nr;
 
-		if (name_is_perf(name, &cpu_nr))
+		if (uft_perf_is_name(name, &cpu_nr))
 			ret = perf_file(reader, name, cpu_nr);
 	}
 	names_sort(reader);
 	forks_date(reader);
-	for (size_t i = 0; i < reader->tasks.nr; i++) {
-		struct uft_task *task = reader->tasks.v[i];
-
-		if (task->side.nr > 1)
-			qsort(task->side.v, task->side.nr, sizeof(*task->side.v), side_compare);
-	}
+	if (ret == 0)			/* those that only samples speak of */
+		ret = uft_tasks_link(reader->trace, false);
+	for (size_t i = 0; i < reader->tasks.nr; i++)
+		uft_sides_sort(reader->tasks.v[i], 0);
 	return ret < 0 ? ret : names_apply(reader);
 }

@@ -296,7 +296,7 @@ static int run_find(struct uft_data *self, enum ftr_run_kind kind)
 		return 0;
 	}
 	if ((size_t)(self->end - self->p) < UFT_RECORD_BYTES ||
-	    self->inherit_pos < self->data->inherited.nr)
+	    self->inherit_pos < self->inherit_nr)
 		return 0;
 	run = run_at(runs, pos);
 	if (run == NULL && is_between(runs, pos))

@@ -17,9 +17,11 @@ struct stacks {
 };
 
 /* Returns whether there are any. */
-static bool stacks_scan(const struct uft_reader *reader, const struct ftr_istream *in,
+static bool stacks_scan(const struct uft_reader *reader, const struct uft_task *task,
 			struct stacks *stacks)
 {
+	const struct ftr_istream *in = &task->in;
+	struct uft_pins pins = { .packed = task->packed };
 	const uint64_t mask = FTR_RECORD_MAGIC_MASK | FTR_RECORD_MORE | FTR_RECORD_TYPE_MASK;
 	const uint64_t event = FTR_RECORD_MAGIC | FTR_RECORD_EVENT;
 	uint64_t last_ns = 0;
@@ -27,14 +29,17 @@ static bool stacks_scan(const struct uft_reader *reader, const struct ftr_istrea
 	bool is_any = false;
 
 	while (pos + sizeof(struct ftr_record) <= in->size) {
-		uint64_t time_ns = ftr_get_u64(in->data + pos, reader->is_big);
-		uint64_t word = ftr_get_u64(in->data + pos + 8, reader->is_big);
-		uint64_t id = ftr_record_addr(word);
+		uint64_t time_ns, word, id;
 
 		if (pos - kept >= WINDOW_BYTES) {
 			uft_window_forget(in, kept, pos);
 			kept = pos;
 		}
+		uft_pins_need(&pins, pos, pos + sizeof(struct ftr_record));
+		uft_pins_pass(&pins, pos);
+		time_ns = ftr_get_u64(in->data + pos, reader->is_big);
+		word = ftr_get_u64(in->data + pos + 8, reader->is_big);
+		id = ftr_record_addr(word);
 		if ((word & FTR_RECORD_MAGIC_MASK) != FTR_RECORD_MAGIC ||
 		    (last_ns != 0 && time_ns - last_ns > JUMP_NS)) {
 			pos += 8;	/* in a payload, or damage */
@@ -49,6 +54,7 @@ static bool stacks_scan(const struct uft_reader *reader, const struct ftr_istrea
 			last_ns = time_ns;
 		pos += sizeof(struct ftr_record);
 	}
+	uft_pins_release(&pins);
 	uft_window_forget(in, kept, pos);
 	return is_any;
 }
@@ -65,7 +71,7 @@ int uft_stacks_load(struct uft_reader *reader)
 
 		if (data->in.size == 0)
 			continue;
-		is_any |= stacks_scan(reader, &data->in, &stacks);
+		is_any |= stacks_scan(reader, data, &stacks);
 		for (uint32_t nr = 1; nr <= FTR_STACK_MAX; nr++) {
 			struct ftr_task *task;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* task.txt of a uftrace directory: SESS, TASK, FORK and DLOP lines; what each task ran when. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,31 +119,90 @@ static const char *damage_name(int ret)
 	}
 }
 
+/* 0 or -ENOMEM; damage is warned about. */
+static int lines_read(struct uft_reader *reader, struct ftr_istream *in)
+{
+	const char *line;
+	size_t len;
+	int ret = 0;
+
+	while (ret != -ENOMEM && ftr_istream_line(in, &line, &len)) {
+		if (len == 0)
+			continue;
+		ret = line_read(reader, ftr_slice_make(line, len));
+		if (ret < 0 && ret != -ENOMEM)
+			ftr_diag_warn(reader->trace->diag, "task.txt:%u: %s: %.*s", in->lineno,
+				      damage_name(ret), len > 80 ? 80 : (int)len, line);
+	}
+	return ret == -ENOMEM ? ret : 0;
+}
+
+/* A session whose map has still to be written. */
+static bool is_unmapped(const struct uft_reader *reader, struct ftr_slice text)
+{
+	struct ftr_task_line line;
+	char name[48];
+
+	if (ftr_task_line_parse(text, &line) < 0 || line.kind != FTR_TASK_LINE_SESSION)
+		return false;
+	snprintf(name, sizeof(name), "sid-%s.map", line.sid);
+	return !ftr_dir_has(reader->dir, name);
+}
+
+/* The bytes from @pos on of lines that are whole, and whose sessions have maps. */
+static size_t lines_ready(const struct uft_reader *reader, const struct ftr_istream *in, size_t pos)
+{
+	size_t start = pos;
+
+	while (pos < in->size) {
+		const uint8_t *end = memchr(in->data + pos, '\n', in->size - pos);
+		size_t len = end == NULL ? 0 : (size_t)(end - (in->data + pos));
+
+		if (end == NULL ||
+		    is_unmapped(reader, ftr_slice_make((const char *)in->data + pos, len)))
+			break;
+		pos += len + 1;
+	}
+	return pos - start;
+}
+
+int uft_tasks_more(struct uft_reader *reader, size_t *pos, bool waits)
+{
+	struct ftr_istream in;
+	int ret = 0;
+
+	if (ftr_dir_file(reader->dir, "task.txt", &in, NULL) < 0)
+		return 0;
+	if (waits) {
+		size_t size = in.size;
+
+		in.size = *pos + lines_ready(reader, &in, *pos);
+		ret = size > in.size;
+	}
+	if (in.size > *pos) {
+		in.pos = *pos;
+		*pos = in.size;
+		if (lines_read(reader, &in) < 0)
+			ret = -ENOMEM;
+	}
+	ftr_istream_close(&in);
+	return ret;
+}
+
 int uft_tasks_load(struct uft_reader *reader, struct ftr_err *err)
 {
 	struct ftr_err reason;
 	struct ftr_istream in;
-	const char *line;
-	size_t len;
-	int ret = 0;
+	int ret;
 
 	if (ftr_dir_file(reader->dir, "task.txt", &in, &reason) < 0) {
 		ftr_diag_warn(reader->trace->diag, "%s: only tasks with data files are shown",
 			      reason.text);
 		return 0;
 	}
-	while (ret != -ENOMEM && ftr_istream_line(&in, &line, &len)) {
-		if (len == 0)
-			continue;
-		ret = line_read(reader, ftr_slice_make(line, len));
-		if (ret < 0 && ret != -ENOMEM)
-			ftr_diag_warn(reader->trace->diag, "task.txt:%u: %s: %.*s", in.lineno,
-				      damage_name(ret), len > 80 ? 80 : (int)len, line);
-	}
+	ret = lines_read(reader, &in);
 	ftr_istream_close(&in);
-	if (ret == -ENOMEM)
-		return ftr_err_set(err, ENOMEM, "task.txt: out of memory");
-	return 0;
+	return ret < 0 ? ftr_err_set(err, ENOMEM, "task.txt: out of memory") : 0;
 }
 
 /* The session that @parent ran at @time_ns. */
@@ -294,6 +354,21 @@ static int family_link(struct linking *l, struct ftr_task *task)
 	}
 	while (ret == 0 && l->chain.nr > 0)
 		ret = task_link(l, l->chain.v[--l->chain.nr]);
+	return ret;
+}
+
+int uft_sessions_add(struct ftr_trace *trace, size_t from)
+{
+	int ret = 0;
+
+	for (size_t i = from; ret == 0 && i < trace->sessions.nr; i++) {
+		struct ftr_session *session = trace->sessions.v[i];
+		struct ftr_task *task = ftr_trace_task_find(trace, session->pid);
+
+		if (task != NULL && task->session_nr > 0 &&
+		    task->sessions[task->session_nr - 1]->start_ns < session->start_ns)
+			ret = ftr_trace_task_add_session(trace, task, session);
+	}
 	return ret;
 }
 

@@ -47,10 +47,31 @@ void uft_window_move(struct uft_data *self)
 	self->window_pos += WINDOW_BYTES;
 }
 
+int uft_window_need(struct uft_data *self, size_t bytes)
+{
+	size_t pos = (size_t)(self->p - self->in->data);
+	int ret;
+
+	if (self->pins.packed == NULL)
+		return 0;
+	ret = uft_pins_need(&self->pins, pos, pos + bytes);
+	self->ready = self->pins.to > pos ? self->in->data + self->pins.to : self->p;
+	return ret;
+}
+
+int uft_window_begin(struct uft_data *self)
+{
+	int ret = uft_window_need(self, 1);
+
+	uft_pins_pass(&self->pins, (size_t)(self->p - self->in->data));
+	return ret;
+}
+
 void uft_window_leave(struct uft_data *self)
 {
 	size_t to = self->window_pos, map_bytes = self->in->owned_map_bytes;
 
+	uft_pins_release(&self->pins);
 	if (to == 0)
 		return;
 	uft_window_forget(self->in, to < 2 * WINDOW_BYTES ? 0 : to - 2 * WINDOW_BYTES,

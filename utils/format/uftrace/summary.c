@@ -10,7 +10,6 @@
 #include "utils/base/bits.h"
 #include "utils/base/bytes.h"
 
-#define BLOCK_HEAD_BYTES 8u
 #define PLACE_BYTES	 16u
 #define CALL_SUM_NUMBERS 5u
 
@@ -81,6 +80,8 @@ void ftr_summary_put(struct ftr_summary_block *block, const struct ftr_summary_k
 
 int ftr_summary_block_end(struct ftr_summary_block *block, struct ftr_strbuf *text)
 {
+	size_t len;
+
 	ftr_strbuf_clear(text);
 	put_u64(text, 0);	/* length and check */
 	put_number(text, block->begin_ns);
@@ -91,12 +92,11 @@ int ftr_summary_block_end(struct ftr_summary_block *block, struct ftr_strbuf *te
 		put_u64(text, block->places.v[i].at_ns);
 	}
 	ftr_strbuf_put(text, ftr_strbuf_str(&block->rows), block->rows.len);
-	if (text->failed || block->rows.failed || text->len - BLOCK_HEAD_BYTES > UINT32_MAX)
+	if (text->failed || block->rows.failed || text->len - FTR_SUMMARY_BLOCK_HEAD > UINT32_MAX)
 		return -ENOMEM;
-	ftr_put_u32(text->s, (uint32_t)(text->len - BLOCK_HEAD_BYTES), false);
-	ftr_put_u32(text->s + 4,
-		    ftr_summary_check(text->s + BLOCK_HEAD_BYTES, text->len - BLOCK_HEAD_BYTES),
-		    false);
+	len = text->len - FTR_SUMMARY_BLOCK_HEAD;
+	ftr_put_u32(text->s, (uint32_t)len, false);
+	ftr_put_u32(text->s + 4, ftr_summary_check(text->s + FTR_SUMMARY_BLOCK_HEAD, len), false);
 	return 0;
 }
 
@@ -160,15 +160,15 @@ int ftr_summary_block_get(const uint8_t *bytes, size_t size, size_t *pos,
 
 	if (*pos == size)
 		return 0;
-	if (size - *pos < BLOCK_HEAD_BYTES ||
-	    ftr_get_u32(p, false) > size - *pos - BLOCK_HEAD_BYTES) {
+	if (size - *pos < FTR_SUMMARY_BLOCK_HEAD ||
+	    ftr_get_u32(p, false) > size - *pos - FTR_SUMMARY_BLOCK_HEAD) {
 		*pos = size;
 		return -EBADMSG;
 	}
 	len = ftr_get_u32(p, false);
-	*pos += BLOCK_HEAD_BYTES + len;
-	*cursor = (struct ftr_summary_cursor){ .p = p + BLOCK_HEAD_BYTES,
-					       .end = p + BLOCK_HEAD_BYTES + len };
+	*pos += FTR_SUMMARY_BLOCK_HEAD + len;
+	*cursor = (struct ftr_summary_cursor){ .p = p + FTR_SUMMARY_BLOCK_HEAD,
+					       .end = p + FTR_SUMMARY_BLOCK_HEAD + len };
 	if (ftr_get_u32(p + 4, false) != ftr_summary_check(cursor->p, len))
 		return -EBADMSG;
 	cursor->begin_ns = get_number(cursor);

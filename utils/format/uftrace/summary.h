@@ -31,6 +31,7 @@
 #define FTR_SUMMARY_MAGIC   "FTRSUMRY"	/* without the 0 */
 #define FTR_SUMMARY_VERSION 1u
 #define FTR_SUMMARY_HEAD_BYTES 16u
+#define FTR_SUMMARY_BLOCK_HEAD 8u
 #define FTR_SUMMARY_SECONDS_MAX 86400u
 
 struct ftr_summary_place {

@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "utils/base/strbuf.h"
+#include "utils/format/uftrace/pack_file.h"
 #include "utils/format/uftrace/task_line.h"
 #include "utils/format/uftrace/write_info.h"
 #include "utils/format/uftrace/uftrace.h"
@@ -58,15 +60,21 @@ static int file_create(const struct ftr_uftrace_dir *dir, const char *name, int 
 
 static int file_store(struct ftr_uftrace_dir *dir, const char *name, const struct ftr_strbuf *sb)
 {
+	char hidden[32];	/* who reads while it is recorded sees all of it, or nothing */
 	int fd, ret;
 
 	if (sb->failed)
 		return -ENOMEM;
-	fd = file_create(dir, name, O_TRUNC);
+	snprintf(hidden, sizeof(hidden), ".%d.new", (int)getpid());
+	fd = file_create(dir, hidden, O_TRUNC);
 	if (fd < 0)
 		return fd;
 	ret = ftr_uftrace_write_all(fd, ftr_strbuf_str(sb), sb->len);
 	close(fd);
+	if (ret == 0 && renameat(dir->fd, hidden, dir->fd, name) < 0)
+		ret = -errno;
+	if (ret < 0)
+		unlinkat(dir->fd, hidden, 0);
 	return ret;
 }
 
@@ -199,6 +207,8 @@ int ftr_uftrace_dir_open(struct ftr_uftrace_dir **out, const char *path, struct 
 		goto out;
 	}
 	dir->fd = open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir->fd >= 0)	/* readers see by it that there is more to come */
+		(void)flock(dir->fd, LOCK_SH | LOCK_NB);
 	if (dir->fd >= 0)
 		dir->task_fd = file_create(dir, "task.txt", O_APPEND);
 	if (dir->task_fd < 0) {
@@ -522,6 +532,16 @@ int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid, bool is
 	snprintf(name, sizeof(name), is_aside ? FTR_UFTRACE_EVENT_NAME : FTR_UFTRACE_DAT_NAME,
 		 tid);
 	return file_create(dir, name, O_APPEND);
+}
+
+int ftr_uftrace_packed_open(const struct ftr_uftrace_dir *dir, int32_t tid, bool is_aside)
+{
+	char name[48];
+
+	snprintf(name, sizeof(name),
+		 is_aside ? FTR_UFTRACE_EVENT_NAME FTR_PACK_SUFFIX :
+			    FTR_UFTRACE_DAT_NAME FTR_PACK_SUFFIX, tid);
+	return file_create(dir, name, 0);
 }
 
 int ftr_uftrace_file_create(const struct ftr_uftrace_dir *dir, const char *name)

@@ -86,6 +86,8 @@ int ftr_uftrace_dir_options(struct ftr_uftrace_dir *dir, const char *opts, struc
  * -errno.
  */
 int ftr_uftrace_dat_open(const struct ftr_uftrace_dir *dir, int32_t tid, bool is_aside);
+/* The same packed (pack_file.h), for writing at offsets. */
+int ftr_uftrace_packed_open(const struct ftr_uftrace_dir *dir, int32_t tid, bool is_aside);
 /* A file of another name, empty: a descriptor (owned by the caller), or -errno. */
 int ftr_uftrace_file_create(const struct ftr_uftrace_dir *dir, const char *name);
 /*

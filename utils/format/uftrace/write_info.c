@@ -4,6 +4,8 @@
  */
 #include "utils/format/uftrace/write_info.h"
 
+#include "utils/format/uftrace/pack_file.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -180,7 +182,8 @@ static const struct section sections[] = {
 static void put_header(struct ftr_strbuf *sb, const struct ftr_info *info, uint64_t info_mask)
 {
 	uint8_t header[FTR_UFTRACE_HEADER_BYTES] = "Ftrace!";
-	const uint32_t version = FTR_UFTRACE_VERSION;
+	const uint32_t version = FTR_UFTRACE_VERSION |
+				 (info->is_packed ? FTR_PACK_VERSION_FLAG : 0);
 	const uint16_t bytes = FTR_UFTRACE_HEADER_BYTES;
 
 	memcpy(header + 8, &version, sizeof(version));

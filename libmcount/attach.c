@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Started in a program that runs already, and ended while it runs on (utils/proto/attach.h).
+ * Called in one of its threads, with all signals blocked, on a stack of its own.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+#include "libmcount/channel.h"
+#include "libmcount/fork.h"
+#include "libmcount/frame.h"
+#include "libmcount/gate.h"
+#include "libmcount/hook.h"
+#include "libmcount/late.h"
+#include "libmcount/libraries.h"
+#include "libmcount/module.h"
+#include "libmcount/sections.h"
+#include "libmcount/session.h"
+#include "libmcount/state.h"
+#include "utils/base/rt/sys.h"
+#include "utils/proto/attach.h"
+
+#define PAGE 4096ul
+
+FTR_EXPORT void ftr_attach_step(struct ftr_attach *attach);
+
+static enum ftr_attach_state state_now(void)
+{
+	if (ftr_state.attached != FTR_ATTACH_IDLE)
+		return (enum ftr_attach_state)ftr_state.attached;
+	return ftr_state.address_bytes != 0 ? FTR_ATTACH_LAUNCHED : FTR_ATTACH_IDLE;
+}
+
+static bool address_set(const char *address)
+{
+	size_t len = strlen(address);
+
+	if (len == 0 || len > FTR_ADDRESS_MAX - 2)
+		return false;
+	memcpy(ftr_state.address, address, len);
+	ftr_state.address_bytes = (uint32_t)len;
+	return true;
+}
+
+/* Handlers of fork stay: there is one set of them, however often this is attached to. */
+static void fork_start_once(void)
+{
+	if (!ftr_state.has_atfork)
+		ftr_fork_start();
+	ftr_state.has_atfork = true;
+}
+
+static int start(struct ftr_attach *attach)
+{
+	int ret;
+
+	if (!address_set(attach->address))
+		return -EINVAL;
+	ftr_state.attached = FTR_ATTACH_ATTACHED;
+	ftr_state.code_plan.is_open = true;
+	ftr_real_start_late();
+	fork_start_once();
+	ftr_module_start();
+	if (!ftr_late_hook())
+		return -ENOMEM;
+	ret = ftr_session_begin();
+	ftr_state.code_plan.is_open = false;
+	attach->hooked_nr = ftr_state.late_nr;
+	return ret;
+}
+
+static void unhook(void)
+{
+	atomic_store(&ftr_state.arming, FTR_DISARMED);
+	ftr_late_unhook();
+	ftr_state.attached = FTR_ATTACH_UNHOOKED;
+}
+
+/* What is listed: as long as there is no memory for it, it is counted. */
+struct list {
+	struct ftr_attach_write *writes;	/* NULL: count */
+	uint64_t nr;
+	int32_t pid;
+};
+
+static void list_add(struct list *list, const void *addr, uint64_t value, uint64_t bytes)
+{
+	if (list->writes != NULL)
+		list->writes[list->nr] =
+			(struct ftr_attach_write){ (uintptr_t)addr, value, bytes };
+	list->nr++;
+}
+
+/* Through the kernel: a stack may be gone, and so may a dead thread's storage. */
+static bool read_word(const struct list *list, const void *addr, uint64_t *value)
+{
+	struct iovec to = { value, sizeof(*value) }, from = { (void *)addr, sizeof(*value) };
+
+	return ftr_sys6(SYS_process_vm_readv, list->pid, &to, 1, &from, 1, 0) == sizeof(*value);
+}
+
+static bool is_alive(const struct ftr_slot *slot, int32_t pid)
+{
+	int32_t tid = atomic_load(&slot->tid);
+
+	return slot->pid == pid && tid > 0 && ftr_sys3(SYS_tgkill, pid, tid, 0) == 0;
+}
+
+/* A place that a live thread's own stack is known to have can be read as it is. */
+static bool word_at(const struct list *list, const struct ftr_slot *slot, const uintptr_t *loc,
+		    bool is_known, uint64_t *value)
+{
+	if (is_known && (uintptr_t)loc - slot->home_low < slot->home_high - slot->home_low) {
+		*value = *loc;
+		return true;
+	}
+	return read_word(list, loc, value);
+}
+
+static void list_return(struct list *list, const struct ftr_slot *slot, const uintptr_t *loc,
+			uintptr_t ret, bool is_known)
+{
+	uint64_t value;
+
+	if (loc == NULL || ((uintptr_t)loc & FTR_FRAME_BUSY) != 0 || ret == 0 ||
+	    ftr_is_stub(ret) || loc == (const uintptr_t *)UINTPTR_MAX)
+		return;
+	if (word_at(list, slot, loc, is_known, &value) && ftr_is_stub(value))
+		list_add(list, loc, ret, sizeof(uintptr_t));
+}
+
+static void list_left(struct list *list, const struct ftr_slot *slot, bool is_known)
+{
+	uint64_t i;
+
+	for (i = 0; i < slot->return_nr; i++)
+		list_return(list, slot, slot->returns[i].loc, slot->returns[i].ret, is_known);
+}
+
+/* Of tail calls, which share a place, one has an address that is no stub. */
+static void list_open(struct list *list, const struct ftr_slot *slot, bool is_known)
+{
+	const struct ftr_frame *frame;
+
+	for (frame = slot->frames; ftr_slot_used(slot, frame); frame++) {
+		if (frame->kind == FTR_FRAME_RETURN)
+			list_return(list, slot, frame->loc, frame->ret, is_known);
+	}
+}
+
+/* Its thread-local storage is what it was before the thread's first call. */
+static void list_thread(struct list *list, const struct ftr_slot *slot)
+{
+	uint64_t held;
+
+	if (slot->thread != NULL && read_word(list, &slot->thread->slot, &held) &&
+	    held == (uintptr_t)slot)
+		list_add(list, slot->thread, 0, sizeof(struct ftr_thread));
+}
+
+/*
+ * What is open is newer than what was left, and so written later.  Threads come last: a helper that
+ * dies on the way leaves calls that return, and can be ended later.
+ */
+static void list_all(struct list *list)
+{
+	const struct ftr_slot *first = atomic_load(&ftr_state.slots), *slot;
+
+	for (slot = first; slot != NULL; slot = slot->next)
+		list_left(list, slot, is_alive(slot, list->pid));
+	for (slot = first; slot != NULL; slot = slot->next)
+		list_open(list, slot, is_alive(slot, list->pid));
+	for (slot = first; slot != NULL; slot = slot->next) {
+		if (is_alive(slot, list->pid))
+			list_thread(list, slot);
+	}
+}
+
+static int list_make(struct ftr_attach *attach)
+{
+	struct list list = { .pid = (int32_t)ftr_sys0(SYS_getpid) };
+	long mem;
+
+	list_all(&list);
+	mem = ftr_sys6(SYS_mmap, 0, (list.nr + 1) * sizeof(*list.writes), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (ftr_sys_map_failed(mem))
+		return (int)mem;
+	list.writes = (struct ftr_attach_write *)mem;
+	list.nr = 0;
+	list_all(&list);
+	attach->writes = (uint64_t)mem;
+	attach->write_nr = list.nr;
+	attach->image = (uintptr_t)&ftr_thread_none;
+	return 0;
+}
+
+static void unmap(const void *mem, uint64_t bytes)
+{
+	if (mem != NULL && bytes != 0)
+		ftr_sys2(SYS_munmap, mem, bytes);
+}
+
+static void slot_free(struct ftr_slot *slot)
+{
+	unmap(slot->ring_data, 2 * (uint64_t)slot->ring_bytes);
+	if (slot->ring_data != NULL)
+		unmap(slot->producer->header, PAGE);
+	unmap((char *)slot - PAGE, PAGE + slot->bytes);
+}
+
+/* Code that no function leads to any more. */
+static void areas_free(void)
+{
+	const struct ftr_plain_areas *areas = &ftr_state.plain_areas;
+	uint32_t i;
+
+	for (i = 0; i < areas->nr; i++)
+		unmap((const void *)areas->v[i].code,
+		      areas->v[i].code != 0 ? areas->v[i].mapped_bytes : 0);
+}
+
+static void sections_free(void)
+{
+	uint32_t nr = atomic_load(&ftr_state.kept_nr), i;
+	const struct ftr_sections *image = ftr_sections_image();
+
+	for (i = 0; i < nr && i < FTR_KEPT_MAX; i++) {
+		const struct ftr_sections *kept = atomic_load(&ftr_state.kept[i]);
+
+		if (kept != NULL)
+			ftr_sections_unmap(kept);
+	}
+	if (image != NULL)
+		ftr_sections_unmap(image);
+}
+
+/* Stubs of library calls, and what they lead to, stay: a thread may have been about to use one. */
+static void state_reset(void)
+{
+	struct ftr_state *kept = &ftr_state;
+	struct ftr_plt_stubs plt = kept->plt;
+	struct ftr_patch_near near = kept->patch_near;
+	struct ftr_late_slot *late = kept->late;
+	struct ftr_scratch *scratch = atomic_load(&kept->scratch);
+	struct ftr_real real = kept->real;
+	uintptr_t main_stack = kept->main_stack, errno_offset = kept->errno_offset;
+
+	plt.call_nr = 0;
+	memset(kept, 0, sizeof(*kept));
+	kept->plt = plt;
+	kept->real = real;		/* wrappers may be called by an address that was kept */
+	kept->patch_near = near;
+	kept->late = late;
+	kept->main_stack = main_stack;
+	kept->errno_offset = errno_offset;
+	kept->has_atfork = true;
+	atomic_store(&kept->scratch, scratch);
+	memset(ftr_unwind_slots, 0, FTR_STUB_NR * sizeof(ftr_unwind_slots[0]));
+}
+
+static void free_all(const struct ftr_attach *attach)
+{
+	struct ftr_slot *slot = atomic_load(&ftr_state.slots), *next;
+
+	for (; slot != NULL; slot = next) {
+		next = slot->next;
+		slot_free(slot);
+	}
+	sections_free();
+	unmap(ftr_state.libraries, ftr_libraries_bytes());
+	unmap(ftr_state.control, sizeof(struct ftr_control));
+	areas_free();
+	ftr_code_plan_free(&ftr_state.code_plan);
+	unmap((const void *)attach->writes,
+	      (attach->write_nr + 1) * sizeof(struct ftr_attach_write));
+	state_reset();
+}
+
+void ftr_attach_step(struct ftr_attach *attach)
+{
+	attach->state = state_now();
+	attach->result = -EBUSY;
+	if (attach->state == FTR_ATTACH_LAUNCHED)
+		return;
+	attach->result = 0;
+	if (attach->step == FTR_ATTACH_START && attach->state == FTR_ATTACH_IDLE)
+		attach->result = start(attach);
+	else if (attach->step == FTR_ATTACH_UNHOOK && attach->state == FTR_ATTACH_ATTACHED)
+		unhook();
+	else if (attach->step == FTR_ATTACH_LIST && attach->state == FTR_ATTACH_UNHOOKED)
+		attach->result = list_make(attach);
+	else if (attach->step == FTR_ATTACH_FREE && attach->state == FTR_ATTACH_UNHOOKED)
+		free_all(attach);
+	else
+		attach->result = -EINVAL;
+	attach->code = (uintptr_t)ftr_state.code_plan.v;
+	attach->code_nr = ftr_state.code_plan.nr;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changes of code that threads may be running in.  They are only noted, with what is there: whoever
+ * has stopped the threads makes them, and takes them back (utils/proto/attach.h).
+ */
+#ifndef FTR_LIBMCOUNT_CODE_PLAN_H
+#define FTR_LIBMCOUNT_CODE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/proto/attach.h"
+
+#define FTR_CODE_NONE UINT32_MAX
+
+/* One writer at a time. */
+struct ftr_code_plan {
+	struct ftr_attach_code *v;	/* mapped; NULL = there is none */
+	uint32_t nr, room;
+	bool is_open;			/* else what is to be changed comes too late */
+};
+
+struct ftr_code_change {
+	uintptr_t addr;
+	uint32_t bytes;
+	const uint8_t *old, *new;
+	uint32_t needs;			/* the index of another one, or FTR_CODE_NONE */
+};
+
+/* False: it has too many bytes, or there is no memory. */
+bool ftr_code_plan_add(struct ftr_code_plan *plan, const struct ftr_code_change *change)
+	__attribute__((visibility("hidden")));
+
+/* The change at @addr among those from @first to @end, which ascend; else FTR_CODE_NONE. */
+uint32_t ftr_code_plan_find(const struct ftr_code_plan *plan, uint32_t first, uint32_t end,
+			    uintptr_t addr) __attribute__((visibility("hidden")));
+
+void ftr_code_plan_free(struct ftr_code_plan *plan) __attribute__((visibility("hidden")));
+
+#endif /* FTR_LIBMCOUNT_CODE_PLAN_H */

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""record -p: functions are patched while threads run in them, and what was patched is put back, byte for byte."""
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import attaching
+import harness
+from attaching import code, mappings
+from harness import FTR, build
+
+ENTRIES = ["-fpatchable-function-entry=5", "-DPREPARED"]
+BUILDS = {"entries": ENTRIES,
+          "nop": ["-pg", "-mfentry", "-mnop-mcount", "-mrecord-mcount", "-fno-pie", "-c"],
+          "plain": ["-fcf-protection=none"]}
+ALL = ["many", "loop", "wait"]
+WRITES = [1, 2, 3, 5, 8, 13]    # of code, at which the recorder is killed
+LOOPS = int(os.environ.get("FTR_STORMS", "4"))
+
+
+class AttachCode(attaching.Test):
+    @classmethod
+    def set_up_class(cls):
+        for name, flags in BUILDS.items():      # clang has no -mnop-mcount, and gcc is what ./check installs
+            build("attach_code.c", f"code-{name}", "-O1", *flags, compiler=["gcc"])
+        os.rename("code-nop", "code-nop.o")
+        # Linked without -pg, which would have it send itself SIGPROF.
+        subprocess.run(["gcc", "-no-pie", "-o", "code-nop", "code-nop.o", "-lpthread"], check=True)
+        if shutil.which("clang"):
+            build("attach_code.c", "code-xray", "-O1", "-fxray-instrument", "-fxray-instruction-threshold=1",
+                  compiler=["clang"])
+        build("attach_library.c", "libattached.so", "-O1", "-shared", "-fPIC")
+        build("attach_code.c", "code-library", "-O1", "-DLIBRARY", "-Wl,--no-as-needed", f"{os.getcwd()}/libattached.so")
+        build("attach_fault.c", "fault.so", "-shared", "-fPIC")
+
+    def names(self):
+        names = ["entries", "nop"]
+        if os.path.exists("code-xray"):
+            names.append("xray")
+        return names + ["plain"] if self.has_decoder() else names
+
+    def has_decoder(self):
+        return "without a decoder" not in self.ftr("record", "-d", "probe", "-P", ".", "true").stderr
+
+    def start(self, name, *words):
+        child = self.start_program(f"./code-{name}", *words)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        return child
+
+    def end(self, child):
+        self.assertIsNone(child.poll())
+        child.send_signal(signal.SIGTERM)
+        output, _ = child.communicate(timeout=harness.TIMEOUT)
+        self.assertEqual((output, child.returncode), ("wrong 0\n", 0))
+
+    def check_code(self, pid, before):
+        self.assertEqual({key: value for key, value in code(pid).items() if key in before}, before)
+
+    def patched(self, errors):
+        found = re.search(r"(\d+) functions patched in ([\d.]+) ms: all (\d+) threads were stopped (\d+) times?", errors)
+        self.assertIsNotNone(found, errors)
+        return int(found[1]), float(found[2]), int(found[3]), int(found[4])
+
+    def test_every_kind(self):
+        for name in self.names():
+            with self.subTest(name):
+                data = f"data-{name}"
+                child = self.start(name, *ALL, "many")
+                before = code(child.pid)
+                recorder = self.attach(child.pid, data=data)
+                self.assertNotEqual(code(child.pid)[next(iter(before))], before[next(iter(before))])
+                self.wait_for(lambda: self.calls("f0995", data) > 0)
+                errors = self.leave(recorder)
+                self.check_code(child.pid, before)
+                functions, patch_ms, threads, _ = self.patched(errors)
+                self.assertGreater(functions, 850)
+                self.assertEqual(threads, 5)
+                self.assertLess(patch_ms, 100)      # ten thousand take 1 ms where nothing else runs
+                self.assertEqual(self.calls("looping", data), 0)    # which was entered before
+                self.assertEqual(self.ftr("replay", "-d", data, "--no-pager").returncode, 0)
+                self.end(child)
+
+    def test_some_functions(self):
+        for name in self.names():
+            with self.subTest(name):
+                data = f"data-{name}"
+                child = self.start(name, *ALL)
+                before = code(child.pid)
+                recorder = self.attach(child.pid, "-P", "^f000[1-4]$", "-U", "^f0002$", "--no-libcall", data=data)
+                self.wait_for(lambda: self.calls("f0003", data) > 0)
+                errors = self.leave(recorder)
+                self.assertEqual(self.patched(errors)[0], 3, errors)
+                self.assertEqual([bool(self.calls(f"f000{n}", data)) for n in range(6)],
+                                 [False, True, False, True, True, False])
+                self.check_code(child.pid, before)
+                self.end(child)
+
+    def test_library(self):
+        """FUNC@LIBRARY, as it is; the program that calls it is not chosen."""
+        if not self.has_decoder():
+            self.skipTest("without a decoder")
+        child = self.start("library", "library", "library")
+        before = code(child.pid)
+        recorder = self.attach(child.pid, "-P", "^library_.*@libattached.so", "--no-libcall")
+        self.wait_for(lambda: self.calls("library_call") > 0)
+        self.assertEqual(self.patched(self.leave(recorder))[0], 2)
+        self.assertEqual(self.calls("leaf"), 0)
+        self.check_code(child.pid, before)
+        self.end(child)
+
+    def test_thread_in_first_instructions(self):
+        """It stays there: its function is left.  It goes on: the function is patched."""
+        for name in set(self.names()) & {"entries", "plain"}:
+            with self.subTest(name):
+                child = self.start(name, *ALL, "held")
+                before = code(child.pid)
+                errors = self.leave(self.attach(child.pid, data=f"held-{name}"))
+                self.assertIn("1 function left: first instructions with a thread in their midst", errors)
+                self.assertGreater(self.patched(errors)[3], 1)
+                self.assertNotIn("will return through", errors)
+                self.check_code(child.pid, before)
+                child.send_signal(signal.SIGUSR2)
+                recorder = self.attach(child.pid, data=f"free-{name}")
+                self.wait_for(lambda: self.calls("held", f"free-{name}") > 0)
+                self.assertNotIn("left: first instructions with", self.leave(recorder))
+                self.check_code(child.pid, before)
+                self.end(child)
+
+    def test_again_and_again(self):
+        for name in self.names():
+            with self.subTest(name):
+                child = self.start(name, *ALL, "many")
+                before, counts = code(child.pid), []
+                for i in range(LOOPS):
+                    errors = self.leave(self.attach(child.pid, data=f"data-{name}-{i}"))
+                    self.assertGreater(self.patched(errors)[0], 850)
+                    self.check_code(child.pid, before)
+                    counts.append(sum("memfd" in words[-1] or "libmcount" in words[-1] for words in mappings(child.pid)))
+                    shutil.rmtree(f"data-{name}-{i}")
+                self.assertEqual(counts, counts[:1] * LOOPS)
+                self.end(child)
+
+    def test_what_a_program_computes(self):
+        """A program of many functions, again and again, writes what it writes alone."""
+        if not self.has_decoder():
+            self.skipTest("without a decoder")
+        text = "".join(f"{i * i} {hashlib.sha256(bytes([i % 256])).hexdigest()}\n" for i in range(20000))
+        with open("text", "w", encoding="ascii") as file:
+            file.write(text)
+        command = "for i in 1 2 3; do xz -9 -T2 -k -c text; done | sha256sum"
+        alone = self.run_program("bash", "-c", command).stdout
+        shell = self.start_program("bash", "-c", "echo $$; while read -r line; do " + command + "; done",
+                                   stdin=subprocess.PIPE)
+        pid = int(shell.stdout.readline())
+        before = code(pid)
+        for i in range(LOOPS):
+            shell.stdin.write("again\n")
+            shell.stdin.flush()
+            recorder = self.attach(pid, "--no-libcall", data=f"data{i}")
+            self.assertEqual(shell.stdout.readline(), alone)
+            self.leave(recorder)
+            self.check_code(pid, before)
+        shell.stdin.close()
+        self.assertEqual(shell.wait(timeout=harness.TIMEOUT), 0)
+
+    def kill_at(self, pid, step, is_leaving):
+        data, start = f"data-{is_leaving}-{step}", f"{self.dir}/from-{is_leaving}-{step}"
+        environment = dict(os.environ, ASAN_OPTIONS=attaching.ASAN_BEHIND, LD_PRELOAD=f"{self.dir}/fault.so",
+                           FTR_TEST_WRITE=str(step), FTR_TEST_FROM=start)
+        if not is_leaving:
+            open(start, "w", encoding="ascii").close()
+        recorder = self.start_program(FTR, "record", "-p", str(pid), "-d", data, "--no-libcall", env=environment)
+        self.wait_for(lambda: recorder.poll() is not None or self.has_calls(data))
+        if is_leaving and recorder.poll() is None:
+            open(start, "w", encoding="ascii").close()
+            recorder.send_signal(signal.SIGINT)
+        elif recorder.poll() is None:
+            recorder.send_signal(signal.SIGINT)
+        recorder.communicate(timeout=harness.TIMEOUT)
+        self.wait_for(lambda: "TracerPid:\t0\n" in open(f"/proc/{pid}/status", encoding="ascii").read())
+        return recorder.returncode == -signal.SIGKILL
+
+    def test_killed_at_each_write(self):
+        """A recorder that dies while it patches, or puts back, leaves a program that runs; the next one cleans up."""
+        for name in self.names():
+            with self.subTest(name):
+                child = self.start(name, *ALL, "many")
+                before, killed = code(child.pid), 0
+                for is_leaving in (False, True):
+                    for step in WRITES:
+                        killed += self.kill_at(child.pid, step, is_leaving)
+                        self.assertIsNone(child.poll(), f"write {step}")
+                        shutil.rmtree(f"data-{is_leaving}-{step}")
+                self.assertGreater(killed, 1)
+                self.leave(self.attach(child.pid, data=f"again-{name}"))
+                self.assertGreater(self.calls("f0995", f"again-{name}"), 0)
+                self.check_code(child.pid, before)
+                self.end(child)
+
+    def test_recorder_is_killed(self):
+        """What is patched then runs untraced."""
+        child = self.start("entries", *ALL, "many")
+        before = code(child.pid)
+        recorder = self.attach(child.pid)
+        recorder.kill()
+        recorder.communicate()
+        self.leave(self.attach(child.pid, data="again"))
+        self.check_code(child.pid, before)
+        self.end(child)
+
+
+harness.main()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""What tests of record -p have in common."""
+import os
+import re
+import signal
+
+import harness
+from harness import FTR
+
+# What AddressSanitizer, in ftr, says where a library of the test comes before its own.
+ASAN_BEHIND = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
+
+
+def mappings(pid):
+    with open(f"/proc/{pid}/maps", encoding="ascii") as file:
+        return [line.split(maxsplit=5) for line in file]
+
+
+def code(pid):
+    """What can be executed of the program and its libraries, by address."""
+    parts = {}
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        for words in mappings(pid):
+            path = words[5].strip() if len(words) > 5 else ""
+            if "x" not in words[1] or not path.startswith("/") or "libmcount" in path:
+                continue
+            low, high = (int(word, 16) for word in words[0].split("-"))
+            memory.seek(low)
+            parts[path, low] = memory.read(high - low)
+    return parts
+
+
+class Test(harness.Test):
+    def setUp(self):
+        super().setUp()
+        probe = self.ftr("record", "-p", "1999999999", "-d", "none")
+        if "was built without libunwind" in probe.stderr:
+            self.skipTest("built without libunwind")
+
+    def attach(self, pid, *options, data="data"):
+        """The recorder, which is recording."""
+        recorder = self.start_program(FTR, "record", "-v", "-p", str(pid), "-d", data, *options)
+        self.wait_for(lambda: recorder.poll() is not None or self.has_calls(data))
+        return recorder
+
+    @staticmethod
+    def has_calls(data):
+        return any(name.endswith(".dat") and name[0].isdigit() and os.path.getsize(f"{data}/{name}") > 0
+                   for name in os.listdir(data))
+
+    def leave(self, recorder, status=0):
+        recorder.send_signal(signal.SIGINT)
+        _, errors = recorder.communicate(timeout=harness.TIMEOUT)
+        self.assertEqual(recorder.returncode, status, errors)
+        return errors
+
+    def calls(self, function, data="data"):
+        report = self.ftr("report", "-d", data, "-f", "call").stdout
+        found = re.search(rf"^ *(\d+)  {function}$", report, re.M)
+        return int(found[1]) if found else 0

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program whose functions are patched while its threads run: attach_code WHAT... starts threads
+ * that call a thousand functions ("many"; ten thousand with MANY defined), loop in one ("loop"),
+ * wait in one for the kernel ("wait"), or call a library ("library", with LIBRARY defined).  With
+ * "held" another stands in the midst of the first instructions of held() until SIGUSR2: a handler
+ * has interrupted it there, and another one, on a stack of its own, that.  It ends at SIGTERM with
+ * "wrong N": results of functions that are not right.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifdef PREPARED
+#define LIGHT __attribute__((patchable_function_entry(0)))
+#else
+#define LIGHT
+#endif
+
+#ifdef __clang__
+#define CALL __attribute__((noinline))
+#else
+#define CALL __attribute__((noinline, noclone))
+#endif
+#define TRAP_FLAG 0x100
+#define MIDST 5			/* bytes that a jump takes */
+
+static _Atomic unsigned long wrong, rounds;
+static atomic_int is_over, is_released, is_held;
+
+#define ONE(n) CALL long f##n(long x) { return (x ^ 0x##n##5) * 3; }
+#define TEN(n) ONE(n##0) ONE(n##1) ONE(n##2) ONE(n##3) ONE(n##4) \
+	       ONE(n##5) ONE(n##6) ONE(n##7) ONE(n##8) ONE(n##9)
+#define HUNDRED(n) TEN(n##0) TEN(n##1) TEN(n##2) TEN(n##3) TEN(n##4) \
+		   TEN(n##5) TEN(n##6) TEN(n##7) TEN(n##8) TEN(n##9)
+#define THOUSAND(n) HUNDRED(n##0) HUNDRED(n##1) HUNDRED(n##2) HUNDRED(n##3) HUNDRED(n##4) \
+		    HUNDRED(n##5) HUNDRED(n##6) HUNDRED(n##7) HUNDRED(n##8) HUNDRED(n##9)
+#ifdef MANY
+#define ALL THOUSAND(0) THOUSAND(1) THOUSAND(2) THOUSAND(3) THOUSAND(4) \
+	    THOUSAND(5) THOUSAND(6) THOUSAND(7) THOUSAND(8) THOUSAND(9)
+#else
+#define ALL THOUSAND(0)
+#endif
+ALL
+
+static const struct function {
+	long (*call)(long x);
+	long number;
+} functions[] = {
+#undef ONE
+#define ONE(n) { f##n, 0x##n##5 },
+	ALL
+};
+
+#define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
+
+static LIGHT void check(int is_right)
+{
+	wrong += !is_right;
+	rounds++;
+}
+
+static LIGHT void *many_main(void *arg)
+{
+	size_t i;
+
+	while (!is_over) {
+		for (i = 0; i < FUNCTIONS && !is_over; i++)
+			check(functions[i].call((long)i) == ((long)i ^ functions[i].number) * 3);
+	}
+	return NULL;
+}
+
+/* Entered once, and left at the end. */
+CALL long looping(long x)
+{
+	while (!is_over)
+		x = x * 5 + 1;
+	return x | 1;
+}
+
+CALL long waiting(long x)
+{
+	while (!is_over)
+		usleep(50000);
+	return x + 1;
+}
+
+CALL long leaf(long x)
+{
+	return x * 7 + rounds % 1;
+}
+
+/* Begins with a short instruction: it keeps a register. */
+CALL long held(long x)
+{
+	return leaf(x) + x;
+}
+
+static LIGHT void on_usr1(int signo)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	is_held = 1;
+	while (!is_released && !is_over)
+		nanosleep(&pause, NULL);
+}
+
+/* A step, while held() is called. */
+static LIGHT void on_trap(int signo, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uintptr_t from = (uintptr_t)held, at = (uintptr_t)regs[REG_RIP];
+
+	if (is_held || at <= from || at >= from + MIDST)
+		return;
+	raise(SIGUSR1);
+	regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+static LIGHT void *held_main(void *arg)
+{
+	static char stack[65536];
+	stack_t own = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	struct sigaction trap = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	struct sigaction usr1 = { .sa_handler = on_usr1, .sa_flags = SA_ONSTACK };
+
+	sigaltstack(&own, NULL);
+	sigaction(SIGUSR1, &usr1, NULL);
+	sigaction(SIGTRAP, &trap, NULL);
+	__asm__ volatile("pushfq; orq %0, (%%rsp); popfq" : : "i"(TRAP_FLAG) : "cc", "memory");
+	check(held(3) == 24);
+	check(is_held);
+	while (!is_over)
+		check(held(5) == 40);
+	return NULL;
+}
+
+static LIGHT void *loop_main(void *arg)
+{
+	check(looping(1) != 0);
+	return NULL;
+}
+
+static LIGHT void *wait_main(void *arg)
+{
+	check(waiting(1) == 2);
+	return NULL;
+}
+
+#ifdef LIBRARY
+long library_call(long x);
+
+static LIGHT void *library_main(void *arg)
+{
+	while (!is_over)
+		check(library_call(3) == (33 ^ 26) && leaf(1) == 7);
+	return NULL;
+}
+#else
+#define library_main loop_main
+#endif
+
+static const struct work {
+	const char *name;
+	void *(*main)(void *arg);
+} works[] = {
+	{ "many", many_main }, { "loop", loop_main }, { "wait", wait_main }, { "held", held_main },
+	{ "library", library_main },
+};
+
+static LIGHT void on_signal(int signo)
+{
+	if (signo == SIGTERM)
+		is_over = 1;
+	is_released = 1;
+}
+
+static LIGHT int start(pthread_t *thread, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
+		if (strcmp(works[i].name, name) == 0)
+			return pthread_create(thread, NULL, works[i].main, NULL) == 0;
+	}
+	return 0;
+}
+
+LIGHT int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	pthread_t threads[16];
+	int i, nr = 0, waits_for_held = 0;
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+	for (i = 1; i < argc && nr < 16; i++) {
+		if (!start(&threads[nr], argv[i]))
+			return 2;
+		waits_for_held |= strcmp(argv[i], "held") == 0;
+		nr++;
+	}
+	while (waits_for_held && !is_held)
+		usleep(1000);
+	puts("ready");
+	fflush(stdout);
+	while (!is_over)
+		usleep(1000);
+	for (i = 0; i < nr; i++)
+		pthread_join(threads[i], NULL);
+	printf("wrong %lu\n", wrong);
+	return wrong != 0;
+}

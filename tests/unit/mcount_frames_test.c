@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames that one thread looks for in the shadow stack of another, and what is kept of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmcount/frames.h"
+#include "libmcount/returns.h"
+#include "libmcount/state.h"
+
+enum {
+	FRAMES = 160,
+	HIGH = 140,			/* of the newer call: what is below it are holes */
+	ROUNDS = 20000,
+	RETURNS = 64,
+	OLD = 0x1000, NEW = 0x2000,	/* where the calls return to */
+};
+
+static uint64_t minute = UINT64_C(60) * 3000000000u;
+
+struct bed {
+	struct ftr_slot slot;
+	struct ftr_thread thread;
+	struct ftr_frame frames[1 + FRAMES];
+	struct ftr_return returns[RETURNS];
+	uintptr_t place[2];		/* return slots; 1: of all other calls */
+	_Atomic uint64_t round, done;
+};
+
+static void bed_init(struct bed *bed)
+{
+	memset(bed, 0, sizeof(*bed));
+	bed->frames[0].loc = (uintptr_t *)UINTPTR_MAX;
+	bed->slot.frames = bed->frames + 1;
+	bed->slot.frame_nr = FRAMES;
+	bed->slot.returns = bed->returns;
+	bed->slot.return_nr = RETURNS;
+	bed->slot.vfork = (struct ftr_vfork *)bed;	/* it is no vfork's child */
+	bed->thread.slot = &bed->slot;
+	bed->thread.frames = bed->slot.frames;
+	bed->thread.top = bed->slot.frames;
+}
+
+static void frame_set(struct ftr_frame *frame, uintptr_t *loc, uintptr_t ret, uint64_t tick)
+{
+	frame->ret = ret;
+	frame->func = 1;
+	frame->state = ftr_frame_begun(FTR_FRAME_RETURN, tick);
+	atomic_thread_fence(memory_order_seq_cst);
+	frame->loc = loc;
+}
+
+/* An old call of the place lowest but one, a new one high above, and holes between. */
+static void bed_fill(struct bed *bed)
+{
+	struct ftr_frame *frames = bed->slot.frames;
+	unsigned i;
+
+	for (i = 0; i < FRAMES; i++)
+		frame_set(&frames[i], NULL, 0, minute);
+	frame_set(&frames[0], &bed->place[1], OLD, minute);
+	frame_set(&frames[1], &bed->place[0], OLD, 2 * minute);
+	frame_set(&frames[HIGH], &bed->place[0], NEW, 3 * minute);
+	bed->thread.top = &frames[HIGH + 1];
+}
+
+static void *move_again_and_again(void *arg)
+{
+	struct bed *bed = arg;
+	uint64_t round;
+
+	for (round = 1; round <= ROUNDS; round++) {
+		bed_fill(bed);
+		bed->thread.hole_nr = FRAMES;
+		atomic_store(&bed->round, round);
+		ftr_frames_count_hole(&bed->thread);
+		while (atomic_load(&bed->done) != round)
+			sched_yield();
+	}
+	return NULL;
+}
+
+/* A coroutine that changed threads returns while those that it left behind close their ranks. */
+static void test_newest_of_a_place_while_frames_move(void **state)
+{
+	struct bed *bed = calloc(1, sizeof(*bed));
+	uint64_t round, wrong_nr = 0;
+	pthread_t thread;
+
+	bed_init(bed);
+	pthread_create(&thread, NULL, move_again_and_again, bed);
+	for (round = 1; round <= ROUNDS; round++) {
+		while (atomic_load(&bed->round) != round)
+			sched_yield();
+		wrong_nr += ftr_frame_close_foreign(&bed->slot, &bed->place[0]) != NEW;
+		atomic_store(&bed->done, round);
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(wrong_nr, 0);
+	free(bed);
+}
+
+/* A call that was taken for left, and is newer than an open one of its place, is what returns. */
+static void test_kept_call_is_newer(void **state)
+{
+	struct bed bed;
+
+	bed_init(&bed);
+	bed_fill(&bed);
+	bed.slot.frames[HIGH].loc = NULL;
+	ftr_return_keep(&bed.slot, &bed.place[0], NEW, ftr_stamp(3 * minute));
+	assert_int_equal(ftr_frame_close_foreign(&bed.slot, &bed.place[0]), NEW);
+	assert_ptr_equal(bed.slot.frames[1].loc, &bed.place[0]);
+	/* Called again: */
+	frame_set(&bed.slot.frames[HIGH], &bed.place[0], OLD + 1, 4 * minute);
+	assert_int_equal(ftr_frame_close_foreign(&bed.slot, &bed.place[0]), OLD + 1);
+}
+
+/* ... in whichever order they were given up, for as long as servers run. */
+static void test_older_call_is_given_up_last(void **state)
+{
+	const uint64_t month = 30 * 24 * 60 * minute;
+	struct bed bed;
+
+	bed_init(&bed);
+	ftr_return_keep(&bed.slot, &bed.place[0], NEW, ftr_stamp(2 * month));
+	ftr_return_keep(&bed.slot, &bed.place[0], OLD, ftr_stamp(month));
+	assert_int_equal(ftr_return_find_of(&bed.slot, &bed.place[0]).ret, NEW);
+	ftr_return_keep(&bed.slot, &bed.place[0], NEW + 1, ftr_stamp(3 * month));
+	assert_int_equal(ftr_return_find_of(&bed.slot, &bed.place[0]).ret, NEW + 1);
+}
+
+/* A set that is full loses what is oldest. */
+static void test_oldest_is_lost(void **state)
+{
+	uintptr_t *places = calloc(4096, sizeof(*places)), i, nr = 0;
+	struct bed bed;
+
+	bed_init(&bed);
+	bed.slot.return_nr = FTR_RETURN_WAYS;	/* one set */
+	for (i = 0; i < 4096; i++)
+		ftr_return_keep(&bed.slot, &places[i], NEW + i, ftr_stamp((i + 1) * minute));
+	for (i = 0; i < 4096; i++)
+		nr += ftr_return_find_of(&bed.slot, &places[i]).ret == NEW + i;
+	assert_int_equal(nr, FTR_RETURN_WAYS);
+	for (i = 4096 - FTR_RETURN_WAYS; i < 4096; i++)
+		assert_int_equal(ftr_return_find_of(&bed.slot, &places[i]).ret, NEW + i);
+	free(places);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_newest_of_a_place_while_frames_move),
+		cmocka_unit_test(test_kept_call_is_newer),
+		cmocka_unit_test(test_older_call_is_given_up_last),
+		cmocka_unit_test(test_oldest_is_lost),
+	};
+
+	return cmocka_run_group_tests_name("mcount_frames", tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* See attach.h. */
+#include "utils/attach/attach.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "utils/attach/code.h"
+#include "utils/attach/leave.h"
+#include "utils/attach/refusal.h"
+#include "utils/attach/runtime.h"
+
+bool ftr_attach_is_possible(void)
+{
+	return true;
+}
+
+int ftr_attach_check(int32_t pid, struct ftr_err *err)
+{
+	return ftr_attach_refusal(pid, err);
+}
+
+static int start(struct ftr_runtime *runtime, const char *address, struct ftr_attach *attach,
+		 struct ftr_err *err)
+{
+	*attach = (struct ftr_attach){ .step = FTR_ATTACH_START };
+	strncpy(attach->address, address, sizeof(attach->address) - 1);
+	return ftr_runtime_step(runtime, attach, err);
+}
+
+/* What a recorder has left that died, or could not end. */
+static int start_again(struct ftr_runtime *runtime, const char *address, struct ftr_attach *attach,
+		       struct ftr_attach_report *report, struct ftr_err *err)
+{
+	if (ftr_runtime_leave(runtime, report, err) < 0)
+		return -err->code;
+	if (report->is_partly_left)
+		return ftr_err_set(err, EBUSY, "calls of an earlier recording are still open in "
+				   "the runtime; try again");
+	return start(runtime, address, attach, err);
+}
+
+static int started(const struct ftr_attach *attach, struct ftr_err *err)
+{
+	if (attach->state == FTR_ATTACH_LAUNCHED)
+		return ftr_err_set(err, EBUSY, "it was started by ftr, whose runtime it has; start "
+				   "it without ftr to attach to it");
+	if (attach->result < 0)
+		return ftr_err_set(err, -attach->result, "the runtime in it does not reach this "
+				   "recorder: %s", strerror(-attach->result));
+	return 0;
+}
+
+/* Its dynamic linker opens the path where its root is. */
+static int path_check(int32_t pid, const char *path, struct ftr_err *err)
+{
+	char inside[PATH_MAX + 64];
+	struct stat ours, theirs;
+
+	snprintf(inside, sizeof(inside), "/proc/%d/root%s", (int)pid, path);
+	if (stat(path, &ours) == 0 && stat(inside, &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+	    ours.st_ino == theirs.st_ino)
+		return 0;
+	return ftr_err_set(err, ENOENT, "process %d does not find %s where it is (a container, a "
+			   "chroot): make it the same file there, or run ftr inside", (int)pid, path);
+}
+
+int ftr_attach(int32_t pid, const char *path, const char *address,
+	       struct ftr_attach_report *report, struct ftr_err *err)
+{
+	struct ftr_runtime runtime;
+	struct ftr_attach attach = { .step = 0 };
+	struct ftr_err ignored = { 0 };
+	int ret;
+
+	*report = (struct ftr_attach_report){ .hooked_nr = 0 };
+	if (path_check(pid, path, err) < 0)
+		return -err->code;
+	ret = ftr_runtime_borrow(&runtime, pid, path, err);
+	if (ret == 0)
+		ret = ftr_runtime_load(&runtime, err);
+	if (ret == 0)
+		ret = start(&runtime, address, &attach, err);
+	if (ret == 0 && (attach.state == FTR_ATTACH_ATTACHED ||
+			 attach.state == FTR_ATTACH_UNHOOKED))
+		ret = start_again(&runtime, address, &attach, report, err);
+	if (ret == 0)
+		ret = started(&attach, err);
+	if (ret == 0) {
+		report->hooked_nr = attach.hooked_nr;
+		ret = ftr_runtime_code(&runtime, &attach, false, report, err);
+	}
+	if (ret == 0)
+		report->is_partly_left = false;
+	else if (runtime.step_at != 0 && runtime.scratch != 0 &&
+		 attach.state == FTR_ATTACH_IDLE)
+		ftr_runtime_leave(&runtime, report, &ignored);
+	report->borrowed_ns = ftr_runtime_give_back(&runtime);
+	return ret;
+}
+
+/* Else it has ended, or become another program. */
+static bool is_loaded(int32_t pid, const char *path)
+{
+	struct ftr_image image;
+	struct ftr_err err = { 0 };
+	uint64_t start;
+	bool ret;
+
+	if (ftr_image_load(&image, pid, &err) < 0)
+		return false;
+	ret = ftr_image_start(&image, path, &start);
+	ftr_image_fini(&image);
+	return ret;
+}
+
+int ftr_attach_leave(int32_t pid, const char *path, struct ftr_attach_report *report,
+		     struct ftr_err *err)
+{
+	struct ftr_runtime runtime;
+	int ret;
+
+	*report = (struct ftr_attach_report){ .hooked_nr = 0 };
+	if (!is_loaded(pid, path))
+		return 0;
+	ret = ftr_runtime_borrow(&runtime, pid, path, err);
+	if (ret == 0 && runtime.step_at != 0)
+		ret = ftr_runtime_leave(&runtime, report, err);
+	report->borrowed_ns = ftr_runtime_give_back(&runtime);
+	return ret == -ESRCH ? 0 : ret;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Built without libunwind-ptrace, or for a machine whose registers are not known: see attach.h. */
+#include "utils/attach/attach.h"
+
+#include <errno.h>
+
+#define WHY "ftr was built without libunwind, which attaching needs; install libunwind-dev and " \
+	    "build it again"
+
+bool ftr_attach_is_possible(void)
+{
+	return false;
+}
+
+int ftr_attach_check(int32_t pid, struct ftr_err *err)
+{
+	return ftr_err_set(err, ENOTSUP, WHY);
+}
+
+int ftr_attach(int32_t pid, const char *runtime, const char *address,
+	       struct ftr_attach_report *report, struct ftr_err *err)
+{
+	return ftr_err_set(err, ENOTSUP, WHY);
+}
+
+int ftr_attach_leave(int32_t pid, const char *runtime, struct ftr_attach_report *report,
+		     struct ftr_err *err)
+{
+	return ftr_err_set(err, ENOTSUP, WHY);
+}

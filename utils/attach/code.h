@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Changing code of a program that runs: while all of its threads are stopped outside of it. */
+#ifndef FTR_ATTACH_CODE_H
+#define FTR_ATTACH_CODE_H
+
+#include "utils/attach/attach.h"
+#include "utils/attach/runtime.h"
+
+/*
+ * Make the changes that @attach lists, or, @is_back, take those back that were made.  A function
+ * that a thread is in the midst of the first bytes of is tried again, while the program runs in
+ * between; then it is left as it is, and counted in @report.  One that cannot be taken back makes
+ * it is_partly_left.  Killed anywhere, each function is as it was or as it shall be.
+ * 0; or -errno: the threads cannot be stopped.
+ */
+int ftr_runtime_code(struct ftr_runtime *runtime, const struct ftr_attach *attach, bool is_back,
+		     struct ftr_attach_report *report, struct ftr_err *err);
+
+#endif /* FTR_ATTACH_CODE_H */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking the runtime's hands off a program: threads are stopped for the last step of it. */
+#include "utils/attach/leave.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "utils/attach/code.h"
+#include "utils/base/clock.h"
+
+#define TRIES 200
+#define PAUSE_NS 2000000
+#define IMAGE_MAX 4096u
+
+/* All but the borrowed one, which was chosen outside of the runtime. */
+static bool is_any_in_runtime(const struct ftr_runtime *runtime)
+{
+	size_t i;
+
+	for (i = 0; i < runtime->tracees.all.nr; i++) {
+		pid_t tid = runtime->tracees.all.v[i].tid;
+
+		if (tid != runtime->remote.tid && ftr_place_is_in_runtime(&runtime->places, tid))
+			return true;
+	}
+	return false;
+}
+
+static int writes_do(const struct ftr_runtime *runtime, const struct ftr_attach *attach,
+		     const struct ftr_attach_write *writes)
+{
+	int32_t pid = runtime->image.pid;
+	uint8_t image[IMAGE_MAX];
+	uint64_t i;
+
+	for (i = 0; i < attach->write_nr; i++) {
+		const struct ftr_attach_write *write = &writes[i];
+
+		if (write->bytes == sizeof(write->value)) {
+			ftr_memory_write(pid, write->addr, &write->value, sizeof(write->value));
+		} else if (write->bytes > sizeof(image) ||
+			   !ftr_memory_read(pid, attach->image, image, write->bytes) ||
+			   !ftr_memory_write(pid, write->addr, image, write->bytes)) {
+			return -EFAULT;
+		}
+	}
+	return 0;
+}
+
+/* While all are stopped. */
+static int forget(struct ftr_runtime *runtime, struct ftr_attach *attach, struct ftr_err *err)
+{
+	struct ftr_attach_write *writes;
+	size_t bytes;
+	int ret;
+
+	attach->step = FTR_ATTACH_LIST;
+	if (ftr_runtime_step(runtime, attach, err) < 0)
+		return -err->code;
+	if (attach->result < 0)
+		return ftr_err_set(err, -attach->result, "what it holds cannot be listed: %s",
+				   strerror(-attach->result));
+	bytes = attach->write_nr * sizeof(*writes);
+	writes = malloc(bytes + 1);
+	ret = writes != NULL &&
+	      (bytes == 0 ||
+	       ftr_memory_read(runtime->image.pid, attach->writes, writes, bytes)) ?
+		      writes_do(runtime, attach, writes) : -ENOMEM;
+	free(writes);
+	return ret < 0 ? ftr_err_set(err, -ret, "its threads cannot be put back") : 0;
+}
+
+/* Stop all and try; 0, -EAGAIN: some thread is in the runtime, or does not stop; -errno. */
+static int forget_stopped(struct ftr_runtime *runtime, struct ftr_attach *attach,
+			  struct ftr_attach_report *report, struct ftr_err *err)
+{
+	uint64_t start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC), ns;
+	int ret = ftr_tracees_stop(&runtime->tracees);
+
+	if (ret == 0 && is_any_in_runtime(runtime))
+		ret = -EAGAIN;
+	report->thread_nr = (unsigned)runtime->tracees.all.nr;
+	if (ret == 0)
+		ret = forget(runtime, attach, err);
+	else if (ret != -EAGAIN && ret != -ETIMEDOUT)
+		ftr_err_set(err, -ret, "its threads cannot be stopped: %s", strerror(-ret));
+	ftr_tracees_release(&runtime->tracees, runtime->remote.tid);
+	ns = ftr_clock_now_ns(CLOCK_MONOTONIC) - start_ns;
+	if (ns > report->stopped_ns)
+		report->stopped_ns = ns;
+	return ret == -ETIMEDOUT ? -EAGAIN : ret;
+}
+
+int ftr_runtime_leave(struct ftr_runtime *runtime, struct ftr_attach_report *report,
+		      struct ftr_err *err)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	struct ftr_attach attach = { .step = FTR_ATTACH_UNHOOK };
+	int ret = ftr_runtime_step(runtime, &attach, err);
+	unsigned tries;
+
+	if (ret < 0 || attach.state == FTR_ATTACH_IDLE)
+		return ret;
+	ret = ftr_runtime_code(runtime, &attach, true, report, err);
+	if (ret < 0 || report->is_partly_left)
+		return ret;
+	ret = -EAGAIN;
+	for (tries = 0; ret == -EAGAIN && tries < TRIES; tries++) {
+		if (tries != 0)
+			nanosleep(&pause, NULL);
+		ret = forget_stopped(runtime, &attach, report, err);
+	}
+	report->is_partly_left = ret != 0;
+	if (ret != 0)
+		return ret == -EAGAIN ? 0 : ret;
+	attach.step = FTR_ATTACH_FREE;
+	return ftr_runtime_step(runtime, &attach, err);
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+libftr_a_SOURCES += utils/attach/attach.h
+if HAVE_ATTACH
+libftr_a_SOURCES += \
+	utils/attach/attach.c \
+	utils/attach/code.c \
+	utils/attach/code.h \
+	utils/attach/image.c \
+	utils/attach/image.h \
+	utils/attach/leave.c \
+	utils/attach/leave.h \
+	utils/attach/place.c \
+	utils/attach/place.h \
+	utils/attach/refusal.c \
+	utils/attach/refusal.h \
+	utils/attach/remote.h \
+	utils/attach/remote_x86.c \
+	utils/attach/runtime.c \
+	utils/attach/runtime.h \
+	utils/attach/tracee.c \
+	utils/attach/tracee.h \
+	utils/attach/words.c \
+	utils/attach/words.h
+else
+libftr_a_SOURCES += utils/attach/attach_none.c
+endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where threads stand: may one of them call the dynamic linker now, and is one in the runtime?  The
+ * locks that the first needs must not be its own, and so it is nowhere in what takes them.
+ */
+#ifndef FTR_ATTACH_PLACE_H
+#define FTR_ATTACH_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/attach/image.h"
+
+struct ftr_place_range {
+	uint64_t low, high;
+};
+
+struct ftr_places {
+	const struct ftr_image *image;	/* (borrowed) */
+	FTR_VEC(struct ftr_place_range) locking;	/* functions that hold locks that we need */
+	FTR_VEC(struct ftr_place_range) unwinding;	/* functions that unwind exceptions */
+	const char *runtime;		/* (borrowed, nullable) the path of libmcount.so */
+	struct ftr_place_range passing;	/* of the runtime, and needs nothing of it: syscall() */
+	struct ftr_place_range cloning;	/* of libc, which may return to the runtime: clone() */
+	uint64_t comeback;		/* where handlers return to */
+	void *space;			/* (owned) libunwind's, of the process */
+};
+
+/* @runtime: nullable. */
+int  ftr_places_init(struct ftr_places *places, const struct ftr_image *image, const char *runtime,
+		     struct ftr_err *err);
+void ftr_places_fini(struct ftr_places *places);
+
+/*
+ * Is the stopped thread @tid in the runtime, or has a handler interrupted it there, or where that
+ * may have called?  Functions of the program whose returns it waits for do not count.  An unwinder
+ * does, which may have read a return address that is ours, and asks the runtime for what it stands
+ * for.
+ */
+bool ftr_place_is_in_runtime(const struct ftr_places *places, pid_t tid);
+
+/* May the stopped thread @tid be made to call dlopen?  Else why not, in one of a few texts. */
+const char *ftr_place_refusal(const struct ftr_places *places, pid_t tid);
+
+#endif /* FTR_ATTACH_PLACE_H */

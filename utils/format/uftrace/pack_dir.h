@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packing and unpacking the files of records of a data directory.  What comes out is written beside
+ * them, and takes their place when all of it is on the disk; until then, and if anything fails, the
+ * directory is as it was.
+ */
+#ifndef FTR_FORMAT_UFTRACE_PACK_DIR_H
+#define FTR_FORMAT_UFTRACE_PACK_DIR_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+struct ftr_pack_result {
+	size_t file_nr;		/* that were changed */
+	size_t left_nr;		/* that would take more room when they are packed */
+	uint64_t bytes;		/* of those that were changed, unpacked */
+	uint64_t packed_bytes;	/* ... and packed */
+};
+
+/*
+ * @is_ending (nullable) is looked at often: once it is not 0 nothing more is done.  0; -EINTR;
+ * -EBADMSG (unpacking: a file is damaged); -ENOTDIR (no data directory); or -errno of the disk, all
+ * described.
+ */
+int ftr_pack_dir(const char *path, const volatile sig_atomic_t *is_ending,
+		 struct ftr_pack_result *result, struct ftr_err *err);
+int ftr_unpack_dir(const char *path, const volatile sig_atomic_t *is_ending,
+		   struct ftr_pack_result *result, struct ftr_err *err);
+
+#endif /* FTR_FORMAT_UFTRACE_PACK_DIR_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file of a data directory that holds the stacks of its system calls, which other readers
+ * ignore.  Lines, whose fields are separated by tabs:
+ *
+ *	F NUMBER OFFSET START PATH NAME		a place in a module: where its function starts;
+ *						numbers in hex, no NAME: not known
+ *	S NUMBER FRAME[,FRAME...]		a stack, the innermost frame first
+ *
+ * Numbers count from 1, those of frames and stacks apart.  The text of system calls has them as
+ * stack=NUMBER of its Ftr lines.
+ */
+#ifndef FTR_FORMAT_UFTRACE_STACKS_H
+#define FTR_FORMAT_UFTRACE_STACKS_H
+
+#include "utils/base/err.h"
+#include "utils/base/istream.h"
+#include "utils/base/ostream.h"
+
+#define FTR_STACKS_FILE "syscalls.stacks"
+
+struct ftr_trace;
+
+/* What an F line says. */
+struct ftr_uftrace_frame {
+	const char *path;
+	uint64_t offset, name_offset;
+	const char *name;		/* (nullable) mangled */
+};
+
+/* Create the file in directory @dir, an open descriptor; @out owns it.  0 or -errno. */
+int ftr_uftrace_stacks_open(struct ftr_ostream *out, int dir, struct ftr_err *err);
+void ftr_uftrace_stacks_frame(struct ftr_ostream *out, uint32_t number,
+			      const struct ftr_uftrace_frame *frame);
+void ftr_uftrace_stacks_stack(struct ftr_ostream *out, uint32_t number, const uint32_t *frames,
+			      size_t nr);
+
+/* Read them into trace->stacks.  Damage is warned about.  0 or -ENOMEM. */
+int ftr_uftrace_stacks_load(struct ftr_trace *trace, struct ftr_istream *in);
+
+#endif /* FTR_FORMAT_UFTRACE_STACKS_H */

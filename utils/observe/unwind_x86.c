@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See unwind.h.  libunwind asks for words of memory one by one.  Those of the stack come out of a
+ * copy, those of unwind information out of what is kept of modules, so that a step needs no system
+ * call; what libunwind concluded of an address it keeps itself, for the space.
+ */
+#include "utils/observe/unwind.h"
+
+#include <libunwind-x86_64.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include "utils/observe/space.h"
+
+#define CODE_SEGMENT_64 0x33	/* in cs: not a 32-bit task, which has other frames */
+#define STACK_PART 4096u	/* most stacks of few calls need no more */
+#define STACK_MAX FTR_KIB(256)
+#define MADE_AT FTR_BIT64(63)	/* for libunwind; no process has anything there */
+
+/* As libunwind exports it for those who bring their own find_proc_info. */
+int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
+				       unw_proc_info_t *pi, int need_unwind_info, void *arg);
+
+/* A stack while it is unwound. */
+struct unwinding {
+	struct ftr_space *space;
+	const struct ftr_tracee *tracee;
+	struct user_regs_struct regs;
+	uint64_t start;			/* of the copy: the stack pointer */
+	size_t len;
+	uint8_t *copy;			/* (owned by the unwinder) STACK_MAX bytes */
+	const struct ftr_space_entry *made;	/* that is searched, at MADE_AT */
+	size_t made_bytes;
+};
+
+struct unwinder {
+	unw_addr_space_t as;
+	uint8_t *copy;
+};
+
+static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi,
+			  int need_unwind_info, void *arg)
+{
+	struct unwinding *self = arg;
+	const struct ftr_space_range *range = ftr_space_find(self->space, ip);
+	const struct ftr_space_table *table;
+	unw_dyn_info_t info = { .format = UNW_INFO_FORMAT_REMOTE_TABLE };
+
+	if (range == NULL || !range->is_code)
+		return -UNW_ENOINFO;
+	table = ftr_space_table(range, self->tracee);
+	if (table->nr == 0)
+		return -UNW_ENOINFO;
+	info.start_ip = range->start;
+	info.end_ip = range->end;
+	self->made = table->made;
+	self->made_bytes = table->made != NULL ? table->nr * sizeof(*table->made) : 0;
+	info.u.rti.segbase = range->base + table->from;
+	info.u.rti.table_data = table->made != NULL ? MADE_AT : range->base + table->entries;
+	info.u.rti.table_len = table->nr * sizeof(struct ftr_space_entry) / sizeof(unw_word_t);
+	return UNW_OBJ(dwarf_search_unwind_table)(as, ip, &info, pi, need_unwind_info, arg);
+}
+
+static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
+{
+}
+
+static int get_dyn_info_list_addr(unw_addr_space_t as, unw_word_t *addr, void *arg)
+{
+	return -UNW_ENOINFO;
+}
+
+/* So much more of the stack, up to the word at @offset. */
+static bool stack_copy(struct unwinding *self, uint64_t offset)
+{
+	while (self->len < offset + sizeof(uint64_t) && self->len < STACK_MAX) {
+		size_t part = self->len == 0 ? STACK_PART - self->start % STACK_PART : self->len;
+		ssize_t got;
+
+		part = part < STACK_MAX - self->len ? part : STACK_MAX - self->len;
+		got = ftr_tracee_read(self->tracee, self->start + self->len, self->copy + self->len,
+				      part);
+		if (got <= 0)
+			break;
+		self->len += (size_t)got;
+	}
+	return self->len >= offset + sizeof(uint64_t);
+}
+
+static int access_mem(unw_addr_space_t as, unw_word_t addr, unw_word_t *word, int is_write,
+		      void *arg)
+{
+	struct unwinding *self = arg;
+	const struct ftr_space_range *range;
+	uint64_t offset = addr - self->start;
+
+	if (is_write)
+		return -UNW_EINVAL;
+	if (offset < STACK_MAX && stack_copy(self, offset)) {
+		memcpy(word, self->copy + offset, sizeof(*word));
+		return 0;
+	}
+	if (addr - MADE_AT < self->made_bytes) {
+		memcpy(word, (const char *)self->made + (addr - MADE_AT), sizeof(*word));
+		return 0;
+	}
+	range = ftr_space_find(self->space, addr);
+	if (range != NULL && range->is_constant)
+		return ftr_space_read(range, self->tracee, addr, word) ? 0 : -UNW_EINVAL;
+	return ftr_tracee_read(self->tracee, addr, word, sizeof(*word)) == sizeof(*word) ?
+		       0 : -UNW_EINVAL;
+}
+
+static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int is_write,
+		      void *arg)
+{
+	const struct user_regs_struct *regs = &((struct unwinding *)arg)->regs;
+	const unsigned long long *const places[] = {
+		[UNW_X86_64_RAX] = &regs->rax, [UNW_X86_64_RDX] = &regs->rdx,
+		[UNW_X86_64_RCX] = &regs->rcx, [UNW_X86_64_RBX] = &regs->rbx,
+		[UNW_X86_64_RSI] = &regs->rsi, [UNW_X86_64_RDI] = &regs->rdi,
+		[UNW_X86_64_RBP] = &regs->rbp, [UNW_X86_64_RSP] = &regs->rsp,
+		[UNW_X86_64_R8] = &regs->r8,   [UNW_X86_64_R9] = &regs->r9,
+		[UNW_X86_64_R10] = &regs->r10, [UNW_X86_64_R11] = &regs->r11,
+		[UNW_X86_64_R12] = &regs->r12, [UNW_X86_64_R13] = &regs->r13,
+		[UNW_X86_64_R14] = &regs->r14, [UNW_X86_64_R15] = &regs->r15,
+		[UNW_X86_64_RIP] = &regs->rip,
+	};
+
+	if (is_write || reg < 0 || (size_t)reg >= sizeof(places) / sizeof(places[0]))
+		return -UNW_EBADREG;
+	*value = *places[reg];
+	return 0;
+}
+
+static int access_fpreg(unw_addr_space_t as, unw_regnum_t reg, unw_fpreg_t *value, int is_write,
+			void *arg)
+{
+	return -UNW_EBADREG;
+}
+
+static int resume(unw_addr_space_t as, unw_cursor_t *cursor, void *arg)
+{
+	return -UNW_EINVAL;
+}
+
+static int get_proc_name(unw_addr_space_t as, unw_word_t addr, char *name, size_t bytes,
+			 unw_word_t *offset, void *arg)
+{
+	return -UNW_ENOINFO;
+}
+
+static struct unwinder *unwinder_get(struct ftr_space *space)
+{
+	unw_accessors_t accessors = {
+		.find_proc_info = find_proc_info, .put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = get_dyn_info_list_addr, .access_mem = access_mem,
+		.access_reg = access_reg, .access_fpreg = access_fpreg, .resume = resume,
+		.get_proc_name = get_proc_name,
+	};
+	struct unwinder *unwinder = space->unwinder;
+
+	if (unwinder != NULL)
+		return unwinder;
+	unwinder = calloc(1, sizeof(*unwinder));
+	if (unwinder == NULL)
+		return NULL;
+	unwinder->copy = malloc(STACK_MAX);
+	unwinder->as = unw_create_addr_space(&accessors, 0);
+	if (unwinder->copy == NULL || unwinder->as == NULL) {
+		ftr_unwinder_free(unwinder);
+		return NULL;
+	}
+	unw_set_caching_policy(unwinder->as, UNW_CACHE_GLOBAL);
+	space->unwinder = unwinder;
+	return unwinder;
+}
+
+void ftr_unwinder_free(void *arg)
+{
+	struct unwinder *unwinder = arg;
+
+	if (unwinder == NULL)
+		return;
+	if (unwinder->as != NULL)
+		unw_destroy_addr_space(unwinder->as);
+	free(unwinder->copy);
+	free(unwinder);
+}
+
+bool ftr_unwind_is_possible(void)
+{
+	return true;
+}
+
+static bool is_code(const struct ftr_space *space, uint64_t ip)
+{
+	const struct ftr_space_range *range = ftr_space_find(space, ip);
+
+	return range != NULL && range->is_code;
+}
+
+size_t ftr_unwind(struct ftr_space *space, const struct ftr_tracee *tracee, uint64_t *ips,
+		  size_t max, uint64_t *unknown)
+{
+	struct unwinding self = { .space = space, .tracee = tracee };
+	struct unwinder *unwinder = unwinder_get(space);
+	unw_cursor_t cursor;
+	unw_word_t ip;
+	size_t nr = 0;
+
+	*unknown = 0;
+	if (unwinder == NULL || ptrace(PTRACE_GETREGS, tracee->tid, NULL, &self.regs) < 0 ||
+	    self.regs.cs != CODE_SEGMENT_64)
+		return 0;
+	self.copy = unwinder->copy;
+	self.start = self.regs.rsp;
+	if (unw_init_remote(&cursor, unwinder->as, &self) < 0)
+		return 0;
+	do {
+		if (unw_get_reg(&cursor, UNW_REG_IP, &ip) < 0 || ip == 0)
+			break;
+		if (!is_code(space, ip)) {
+			*unknown = ip;
+			break;
+		}
+		ips[nr++] = ip;
+	} while (nr < max && unw_step(&cursor) > 0);
+	return nr;
+}
