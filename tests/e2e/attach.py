@@ -129,7 +129,7 @@ class Attach(attaching.Test):
 
     def kill_at(self, pid, step, is_leaving):
         data, start = f"data-{is_leaving}-{step}", f"{self.dir}/from-{is_leaving}-{step}"
-        environment = dict(os.environ, ASAN_OPTIONS=attaching.ASAN_BEHIND, LD_PRELOAD=f"{self.dir}/fault.so",
+        environment = dict(os.environ, ASAN_OPTIONS=harness.ASAN_BEHIND, LD_PRELOAD=f"{self.dir}/fault.so",
                            FTR_TEST_STEP=str(step), FTR_TEST_FROM=start)
         if not is_leaving:
             open(start, "w", encoding="ascii").close()

@@ -399,7 +399,8 @@ class FiltersTest(harness.Test):
         self.assertIn("warning: record: opened_part: no function of", done.stderr)
         self.assertEqual(self.replayed(), "opened_part")
         done = self.ftr("record", "-F", "opened_part@libopened", "--no-event", "-d", "made", "./user",
-                        env=dict(os.environ, LD_PRELOAD=os.path.abspath("libopened.so")))
+                        env=dict(os.environ, LD_PRELOAD=os.path.abspath("libopened.so"),
+                                 ASAN_OPTIONS=harness.ASAN_BEHIND))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for options, reason in ((["-F", "inner_part_"], "did you mean"),
                                 (["-F", "inner_part@libouter"], "begins with libouter and has"),

@@ -121,7 +121,7 @@ class AsNative(harness.Test):
         """The counts of its calls by name."""
         runs = [subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                timeout=2 * TIMEOUT, check=False,
-                               env=dict(os.environ, ASAN_OPTIONS="verify_asan_link_order=0", **environment))
+                               env=dict(os.environ, ASAN_OPTIONS=harness.ASAN_BEHIND, **environment))
                 for command in (program, [FTR, "record", "-d", "d", *options, *program])]
         self.assertEqual((runs[1].returncode, runs[1].stdout, runs[1].stderr),
                          (runs[0].returncode, runs[0].stdout, runs[0].stderr))

@@ -8,11 +8,14 @@
  *	replay --format NAME [SEED...]	one format, with its corpus or with other seeds
  *	replay --input NAME FILE...	inputs as a fuzzer wrote them, unchanged
  *	replay --pack NAME DIR		the corpus of a directory format as seeds for libFuzzer
+ *
+ * FTR_TEST_FUZZ_SHARE=N: every Nth of the inputs that are made of a seed, and the seed.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,6 +55,7 @@ struct run {
 	struct ftr_strbuf packed;
 	uint64_t random;
 	unsigned long inputs, seeds;
+	unsigned long made, share;	/* inputs, of which every so manieth runs */
 };
 
 static const char *source_dir(void)
@@ -91,6 +95,8 @@ static void run_seed(struct run *run, const struct seed *seed)
 {
 	uint8_t *copy;
 
+	if (run->made++ % run->share != 0)
+		return;
 	pack(&run->packed, seed);
 	copy = malloc(run->packed.len == 0 ? 1 : run->packed.len);
 	check(copy != NULL);
@@ -192,6 +198,7 @@ static void run_without(struct run *run, const struct seed *seed, size_t which)
 
 static void run_all(struct run *run, const struct seed *seed)
 {
+	run->made = 0;
 	run_seed(run, seed);
 	for (size_t i = 0; i < seed->nr; i++) {
 		run_without(run, seed, i);
@@ -315,9 +322,17 @@ static void dictionary_load(struct run *run)
 
 /* Runs. */
 
+static unsigned long share(void)
+{
+	const char *text = getenv("FTR_TEST_FUZZ_SHARE");
+	unsigned long share = text != NULL ? strtoul(text, NULL, 10) : 1;
+
+	return share > 0 ? share : 1;
+}
+
 static void run_init(struct run *run, const struct ftr_format *format)
 {
-	*run = (struct run){ .format = format };
+	*run = (struct run){ .format = format, .share = share() };
 	ftr_strbuf_init(&run->packed);
 	dictionary_load(run);
 	fuzz_limit_memory();

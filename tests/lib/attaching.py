@@ -7,9 +7,6 @@ import signal
 import harness
 from harness import FTR
 
-# What AddressSanitizer, in ftr, says where a library of the test comes before its own.
-ASAN_BEHIND = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
-
 
 def mappings(pid):
     with open(f"/proc/{pid}/maps", encoding="ascii") as file:

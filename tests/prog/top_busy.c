@@ -28,7 +28,7 @@ NOINLINE void leaf(unsigned nr)
 NOINLINE void heavy(void)
 {
 	for (int i = 0; i < 20; i++)
-		leaf(2000);
+		leaf(100000);
 }
 
 NOINLINE void light(void)
