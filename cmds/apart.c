@@ -49,3 +49,10 @@ int ftr_run_apart(int (*work)(const void *arg), const void *arg)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
+
+void ftr_ending_signals_ignore(void)
+{
+	for (size_t i = 0; i < FTR_ENDING_SIGNALS; i++)
+		signal(ftr_ending_signals[i], SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+}

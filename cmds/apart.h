@@ -12,5 +12,7 @@ int ftr_run_apart(int (*work)(const void *arg), const void *arg);
 /* Those that a user, a terminal or an operator ends programs by. */
 #define FTR_ENDING_SIGNALS 4
 extern const int ftr_ending_signals[FTR_ENDING_SIGNALS];
+/* For whom a recorder or what it writes tells when to end: neither these signals nor SIGPIPE do. */
+void ftr_ending_signals_ignore(void);
 
 #endif /* FTR_CMDS_APART_H */

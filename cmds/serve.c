@@ -86,13 +86,6 @@ struct serving {
 /* ---- the stream: a process that follows the data ---- */
 
 /* Keys at the terminal are for the program and its recorder; we end when that has. */
-static void signals_ignore(void)
-{
-	for (size_t i = 0; i < FTR_ENDING_SIGNALS; i++)
-		signal(ftr_ending_signals[i], SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 static bool has_ended(const struct serving *self, int wait_ms)
 {
 	struct pollfd ended = { .fd = self->ended[0], .events = POLLIN };
@@ -202,7 +195,7 @@ static void serve(const struct serving *self)
 
 	close(self->ended[1]);
 	close(self->ready[0]);
-	signals_ignore();
+	ftr_ending_signals_ignore();
 	clients.stream_fd = stream_start(self);
 	if (clients.stream_fd < 0)
 		ftr_error("serve: %s", strerror(errno));

@@ -277,14 +277,6 @@ static int key_read(struct top *top, struct ftr_err *err)
 /* ---- ---- */
 
 /* Keys at the terminal are for the program and its recorder; we end when that has. */
-static void signals_ignore(void)
-{
-	for (size_t i = 0; i < FTR_ENDING_SIGNALS; i++)
-		signal(ftr_ending_signals[i], SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGTTOU, SIG_IGN);
-}
-
 /* False: the recording has ended. */
 static bool goes_on(struct top *top, struct ftr_err *err, int *ret)
 {
@@ -314,7 +306,8 @@ int ftr_top_show(struct ftr_top_show *show)
 		ftr_error("top: out of memory");
 		return -1;
 	}
-	signals_ignore();
+	ftr_ending_signals_ignore();
+	signal(SIGTTOU, SIG_IGN);
 	show->opts.use_color = top.is_terminal && show->common->color != FTR_COLOR_NO;
 	ftr_summary_follow_init(&top.follow);
 	ftr_rates_init(&top.rates);
