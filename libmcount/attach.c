@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/fork.h"
@@ -23,6 +24,8 @@
 #include "utils/proto/attach.h"
 
 #define PAGE 4096ul
+#define PAUSE_NS 1000000
+#define PAUSES 5000u
 
 FTR_EXPORT void ftr_attach_step(struct ftr_attach *attach);
 
@@ -71,11 +74,30 @@ static int start(struct ftr_attach *attach)
 	return ret;
 }
 
-static void unhook(void)
+/*
+ * Other threads go on: one that hooks what it has loaded must not do so behind us.  It waits for
+ * the recorder, and for nothing that the borrowed thread holds.
+ */
+static bool looks_end(void)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	unsigned i;
+
+	for (i = 0; (int32_t)atomic_load(&ftr_state.looking_nr) > 0 && i < PAUSES; i++)
+		ftr_sys2(SYS_nanosleep, &pause, NULL);
+	return i < PAUSES;
+}
+
+static int unhook(void)
 {
 	atomic_store(&ftr_state.arming, FTR_DISARMED);
-	ftr_late_unhook();
 	ftr_state.attached = FTR_ATTACH_UNHOOKED;
+	if (!looks_end()) {
+		ftr_state.attached = FTR_ATTACH_ATTACHED;
+		return -EBUSY;
+	}
+	ftr_late_unhook();
+	return 0;
 }
 
 /* What is listed: as long as there is no memory for it, it is counted. */
@@ -289,7 +311,7 @@ void ftr_attach_step(struct ftr_attach *attach)
 	if (attach->step == FTR_ATTACH_START && attach->state == FTR_ATTACH_IDLE)
 		attach->result = start(attach);
 	else if (attach->step == FTR_ATTACH_UNHOOK && attach->state == FTR_ATTACH_ATTACHED)
-		unhook();
+		attach->result = unhook();
 	else if (attach->step == FTR_ATTACH_LIST && attach->state == FTR_ATTACH_UNHOOKED)
 		attach->result = list_make(attach);
 	else if (attach->step == FTR_ATTACH_FREE && attach->state == FTR_ATTACH_UNHOOKED)

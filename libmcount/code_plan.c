@@ -19,16 +19,16 @@ static bool grow(struct ftr_code_plan *plan)
 	uint32_t room = plan->room == 0 ? ROOM_FIRST : 2 * plan->room;
 	long mem;
 
-	if (room < plan->room)
+	if (plan->outgrown_nr == FTR_CODE_GROWTHS)
 		return false;
-	if (plan->v == NULL)
-		mem = ftr_sys6(SYS_mmap, 0, bytes_of(room), PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	else
-		mem = ftr_sys4(SYS_mremap, plan->v, bytes_of(plan->room), bytes_of(room),
-			       MREMAP_MAYMOVE);
+	mem = ftr_sys6(SYS_mmap, 0, bytes_of(room), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return false;
+	if (plan->v != NULL) {
+		memcpy((void *)mem, plan->v, plan->nr * sizeof(*plan->v));
+		plan->outgrown[plan->outgrown_nr++] = plan->v;
+	}
 	plan->v = (struct ftr_attach_code *)mem;
 	plan->room = room;
 	return true;
@@ -43,6 +43,7 @@ bool ftr_code_plan_add(struct ftr_code_plan *plan, const struct ftr_code_change 
 	code = &plan->v[plan->nr++];
 	code->addr = change->addr;
 	code->needs = change->needs;
+	code->is_gone = false;
 	code->bytes = (uint8_t)change->bytes;
 	memcpy(code->old, change->old, change->bytes);
 	memcpy(code->new, change->new, change->bytes);
@@ -65,8 +66,22 @@ uint32_t ftr_code_plan_find(const struct ftr_code_plan *plan, uint32_t first, ui
 	return FTR_CODE_NONE;
 }
 
+void ftr_code_plan_forget(struct ftr_code_plan *plan, uintptr_t low, uintptr_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < plan->nr; i++) {
+		if (plan->v[i].addr - low < bytes)
+			plan->v[i].is_gone = true;
+	}
+}
+
 void ftr_code_plan_free(struct ftr_code_plan *plan)
 {
+	uint32_t i;
+
+	for (i = 0; i < plan->outgrown_nr; i++)
+		ftr_sys2(SYS_munmap, plan->outgrown[i], bytes_of(ROOM_FIRST << i));
 	if (plan->v != NULL)
 		ftr_sys2(SYS_munmap, plan->v, bytes_of(plan->room));
 	*plan = (struct ftr_code_plan){ .v = NULL };

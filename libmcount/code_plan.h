@@ -12,11 +12,17 @@
 #include "utils/proto/attach.h"
 
 #define FTR_CODE_NONE UINT32_MAX
+#define FTR_CODE_GROWTHS 16u
 
-/* One writer at a time. */
+/*
+ * One writer at a time.  Who has been told of the changes so far may read them while it grows: what
+ * it has outgrown stays mapped.
+ */
 struct ftr_code_plan {
 	struct ftr_attach_code *v;	/* mapped; NULL = there is none */
 	uint32_t nr, room;
+	uint32_t outgrown_nr;
+	struct ftr_attach_code *outgrown[FTR_CODE_GROWTHS];
 	bool is_open;			/* else what is to be changed comes too late */
 };
 
@@ -34,6 +40,10 @@ bool ftr_code_plan_add(struct ftr_code_plan *plan, const struct ftr_code_change 
 /* The change at @addr among those from @first to @end, which ascend; else FTR_CODE_NONE. */
 uint32_t ftr_code_plan_find(const struct ftr_code_plan *plan, uint32_t first, uint32_t end,
 			    uintptr_t addr) __attribute__((visibility("hidden")));
+
+/* What lies from @low on for @bytes has been unloaded. */
+void ftr_code_plan_forget(struct ftr_code_plan *plan, uintptr_t low, uintptr_t bytes)
+	__attribute__((visibility("hidden")));
 
 void ftr_code_plan_free(struct ftr_code_plan *plan) __attribute__((visibility("hidden")));
 

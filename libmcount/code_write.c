@@ -204,7 +204,7 @@ const char *ftr_code_refusal(const struct ftr_loaded *module, uint32_t flags)
 {
 	if (ftr_state.attached != 0)
 		return ftr_state.code_plan.is_open ? NULL :
-		       "they were loaded after ftr had attached; attach again";
+		       "ftr is about to leave the program";
 	if (!module->is_lasting && atomic_load(&ftr_state.is_filtered))
 		return "a seccomp filter was installed before they were loaded";
 	if (!is_unused(module, flags))

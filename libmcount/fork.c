@@ -56,6 +56,7 @@ static void in_child(void)
 {
 	struct ftr_thread *self = &ftr_self;
 
+	atomic_store(&ftr_state.looking_nr, 0);		/* other threads are not here */
 	if (self->producer == NULL || self->producer->header != NULL || !has_interrupted_hook(self))
 		return;
 	if (!producer_renew(self))

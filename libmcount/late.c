@@ -14,10 +14,22 @@
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
-static const char *const names[] = {
-#define FTR_LATE(name) #name,
+#define FTR_LATE(name)
+#define FTR_LATE_ONLY(name) \
+	extern const char ftr_late_##name[] __attribute__((visibility("hidden")));
 #include "libmcount/late.def"
 #undef FTR_LATE
+#undef FTR_LATE_ONLY
+
+static const struct late {
+	const char *name;
+	const char *ours;		/* NULL: ours is what we export by that name */
+} names[] = {
+#define FTR_LATE(name) { #name, NULL },
+#define FTR_LATE_ONLY(name) { #name, ftr_late_##name },
+#include "libmcount/late.def"
+#undef FTR_LATE
+#undef FTR_LATE_ONLY
 };
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
@@ -29,6 +41,7 @@ struct range {
 
 struct hooking {
 	bool is_program;		/* what comes next is */
+	uintptr_t only;			/* the lowest address of a library; 0 = all of them */
 	struct range own, libc;
 	uintptr_t ours[NAMES];
 	uintptr_t bound[NAMES];		/* where it leads whoever binds it now */
@@ -123,7 +136,7 @@ static size_t name_find(const char *name)
 {
 	size_t i = 0;
 
-	while (i < NAMES && strcmp(names[i], name) != 0)
+	while (i < NAMES && strcmp(names[i].name, name) != 0)
 		i++;
 	return i;
 }
@@ -174,8 +187,10 @@ static int module_hook(struct dl_phdr_info *info, size_t size, void *arg)
 
 	hooking->is_program = false;
 	range_read(&tables.range, info);
-	if (tables.range.low == hooking->own.low || tables.range.low == hooking->libc.low)
+	if (tables.range.low == hooking->own.low || tables.range.low == hooking->libc.low ||
+	    (hooking->only != 0 && tables.range.low != hooking->only))
 		return 0;
+	tables.loaded.is_complete = hooking->only != 0;
 	ftr_loaded_read(&tables.loaded, info);
 	tables_read(&tables);
 	if (tables.symbols == NULL || tables.strings == NULL ||
@@ -201,21 +216,35 @@ static bool log_make(void)
 	return true;
 }
 
-bool ftr_late_hook(void)
+static bool hook(uintptr_t only)
 {
 	const struct link_map *own = ftr_plt_map_of(&ftr_state);
-	struct hooking hooking = { .is_program = true };
+	struct hooking hooking = { .is_program = true, .only = only };
 	size_t i;
 
 	dl_iterate_phdr(ranges_find, &hooking);
 	if (own == NULL || hooking.libc.high == 0 || !log_make())
 		return false;
 	for (i = 0; i < NAMES; i++) {
-		hooking.ours[i] = (uintptr_t)ftr_symbols_find(own, names[i], "");
-		hooking.bound[i] = (uintptr_t)ftr_symbols_function(ftr_real_first(own), names[i]);
+		const struct late *late = &names[i];
+
+		hooking.ours[i] = (uintptr_t)(late->ours != NULL ? late->ours :
+					      ftr_symbols_find(own, late->name, ""));
+		hooking.bound[i] = (uintptr_t)ftr_symbols_function(ftr_real_first(own),
+								   late->name);
 	}
 	dl_iterate_phdr(module_hook, &hooking);
 	return true;
+}
+
+bool ftr_late_hook(void)
+{
+	return hook(0);
+}
+
+void ftr_late_hook_library(uintptr_t low)
+{
+	hook(low);
 }
 
 static bool has_hooked(const struct range *range)

@@ -22,6 +22,9 @@ struct ftr_late_slot {
  */
 bool ftr_late_hook(void) __attribute__((visibility("hidden")));
 
+/* Likewise, the library at @low, which was loaded since.  Under the dynamic linker's lock. */
+void ftr_late_hook_library(uintptr_t low) __attribute__((visibility("hidden")));
+
 /* Remember what stood in @slot before @new; false: there is no room, leave it as it is. */
 bool ftr_late_note(uintptr_t *slot, uintptr_t new) __attribute__((visibility("hidden")));
 

@@ -19,6 +19,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
 #include "libmcount/invariant.h"
+#include "libmcount/late.h"
 #include "libmcount/maps.h"
 #include "libmcount/module.h"
 #include "libmcount/plt_bind.h"
@@ -112,8 +113,10 @@ static void unloaded_forget(struct ftr_libraries *all)
 
 		for (k = 0; k < all->found_nr && all->found[k].low != library->low; k++)
 			;
-		if (k == all->found_nr)
-			library->bytes = 0;
+		if (k < all->found_nr)
+			continue;
+		ftr_code_plan_forget(&ftr_state.code_plan, library->low, library->bytes);
+		library->bytes = 0;
 	}
 }
 
@@ -186,6 +189,8 @@ static void library_show(struct ftr_libraries *all, struct found *found, bool is
 	found->module.hooked = &library->hooked;
 	found->module.was_running = &library->was_running;
 	found->module.slot = (uint32_t)(library - all->libraries) + 1;
+	if (found->module.is_complete && ftr_state.attached != FTR_ATTACH_IDLE)
+		ftr_late_hook_library(found->low);
 	sections = sections_ask(all, found, is_start);
 	if (sections == NULL)
 		return;
@@ -296,6 +301,7 @@ static void look(struct ftr_libraries *all, enum look_time time)
 		scopes_set(all);
 	for (i = 1; i < all->found_nr; i++) {
 		all->found[i].module.is_before_init = time == LOOK_INIT;
+		all->found[i].module.is_complete = !is_start;
 		if (all->found[i].is_new)
 			library_show(all, &all->found[i], is_start);
 	}
@@ -346,13 +352,38 @@ void __gmon_start__(void)
 	look_again(LOOK_INIT, (uintptr_t)__builtin_return_address(0));
 }
 
+/* Have the recorder make the changes: other threads may be running in that code. */
+static void plan_send(const struct ftr_code_plan *plan)
+{
+	struct ftr_channel_message message = {
+		.magic = FTR_CHANNEL_MAGIC,
+		.type = FTR_CHANNEL_CODE,
+		.pid = (int32_t)ftr_sys0(SYS_getpid),
+		.tid = (int32_t)ftr_sys0(SYS_gettid),
+		.time = plan->nr,
+		.base = (uintptr_t)plan->v,
+	};
+
+	if (!ftr_channel_turn_take())
+		return;
+	ftr_channel_ask(&message, "", NULL);
+	ftr_channel_turn_give();
+}
+
 /*
  * dlsym calls the resolver of an indirect function with the dynamic linker's lock held, and nothing
  * else that can be called does: so this is how to run something while no library comes or goes.
  */
 static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name alone */
 {
+	struct ftr_code_plan *plan = &ftr_state.code_plan;
+	uint32_t planned = plan->nr;
+
+	plan->is_open = ftr_state.attached == FTR_ATTACH_ATTACHED;
 	look_again(LOOK_LATER, 0);
+	plan->is_open = false;
+	if (plan->nr != planned)
+		plan_send(plan);
 	return NULL;
 }
 
@@ -361,8 +392,33 @@ void ftr_libraries_locked(void) __attribute__((ifunc("locked_resolve")));
 /* The stub of dlsym calls us with the stack as it is; libc wants it aligned. */
 FTR_ARCH_ALIGNS_STACK void ftr_libraries_look(void)
 {
-	if (is_stale(ftr_state.libraries))
-		dlsym(ftr_state.program_map, "ftr_libraries_locked");
+	bool is_launched = ftr_state.attached == FTR_ATTACH_IDLE;
+
+	atomic_fetch_add(&ftr_state.looking_nr, 1);
+	/* Not while it is being attached to, nor when it is being left. */
+	if ((is_launched ||
+	     (ftr_state.attached == FTR_ATTACH_ATTACHED && !ftr_state.code_plan.is_open)) &&
+	    is_stale(ftr_state.libraries))
+		dlsym(is_launched ? ftr_state.program_map : ftr_plt_map_of(&ftr_state),
+		      "ftr_libraries_locked");
+	atomic_fetch_sub(&ftr_state.looking_nr, 1);
+}
+
+/* A thread has returned from libc's, with @handle, to the call at @slot. */
+void ftr_dlopen_returned(const uintptr_t *slot, const void *handle) FTR_HIDDEN;
+void ftr_dlopen_returned(const uintptr_t *slot, const void *handle)
+{
+	ftr_frame_returned(slot);
+	if (ftr_state.attached != FTR_ATTACH_IDLE && handle != NULL)	/* else dlerror tells why */
+		ftr_libraries_look();
+}
+
+/* Called by our dlsym and dlvsym (arch/ISA/dlopen.S), which go on to what this returns. */
+void *ftr_dlsym_real(int is_dlvsym) FTR_HIDDEN;
+void *ftr_dlsym_real(int is_dlvsym)
+{
+	ftr_libraries_look();
+	return is_dlvsym ? (void *)REAL(dlvsym) : (void *)REAL(dlsym);
 }
 
 bool ftr_libraries_are_lasting(uintptr_t addr)

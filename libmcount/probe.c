@@ -92,7 +92,7 @@ static bool is_being_loaded(const struct ftr_loaded *module)
 
 bool ftr_loaded_open(const struct ftr_loaded *module)
 {
-	if (ftr_state.attached != 0 && is_being_loaded(module))
+	if (ftr_state.attached != 0 && !module->is_complete && is_being_loaded(module))
 		return false;
 	return module->relro >= module->relro_end ||
 	       ftr_sys3(SYS_mprotect, module->relro, module->relro_end - module->relro,

@@ -35,6 +35,7 @@ struct ftr_loaded {
 	bool is_program;
 	bool is_lasting;		/* there since the start: its scope is the global one */
 	bool is_before_init;		/* shown before its _init can have run, if that calls us */
+	bool is_complete;		/* no other thread may be loading it */
 	bool is_symbolic;		/* prefers its own symbols */
 };
 

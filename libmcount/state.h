@@ -134,7 +134,8 @@ struct ftr_state {
 	uintptr_t errno_offset;			/* of errno, from a thread's control block on */
 	struct ftr_late_slot *late;		/* see late.h; NULL = never attached to */
 	uint32_t late_nr;
-	uint32_t attached;			/* enum ftr_attach_state; 0 also when launched */
+	_Atomic uint32_t attached;		/* enum ftr_attach_state; 0 also when launched */
+	_Atomic uint32_t looking_nr;		/* threads that hook what was loaded since */
 	bool has_atfork;			/* attached to, now or before */
 	uintptr_t main_stack;			/* an address near its upper end */
 	uint32_t address_bytes;

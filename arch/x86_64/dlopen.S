@@ -20,7 +20,7 @@ FUNCTION \name
 	movl	$\number, %edi
 	movq	SAVED_BYTES(%rsp), %rcx
 	call	ftr_dlopen_real
-	movq	%rax, 64(%rsp)		/* arrives in r11 */
+	movq	%rax, SAVED_R11(%rsp)
 	testl	%edx, %edx
 	RESTORE_REGISTERS
 	leaq	SAVED_BYTES(%rsp), %rsp	/* keeps the flags */
@@ -32,7 +32,8 @@ FUNCTION \name
 	call	*%r11
 	movq	%rax, (%rsp)
 	leaq	8(%rsp), %rdi
-	call	ftr_frame_returned
+	movq	%rax, %rsi
+	call	ftr_dlopen_returned
 	movq	(%rsp), %rax
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8
@@ -42,5 +43,29 @@ END \name
 
 	PASS dlopen, 0, %rdi, %esi
 	PASS dlmopen, 1, %rsi, %edx
+
+/*
+ * What a program calls that was attached to (late.def): it is about to use what it has loaded.
+ * ftr_dlsym_real(is_dlvsym) looks at that, and finds libc's function, which knows its caller by
+ * the return address, too.
+ */
+.macro LOOK name, number
+	.hidden	ftr_late_\name
+FUNCTION ftr_late_\name
+	subq	$SAVED_BYTES, %rsp
+	.cfi_adjust_cfa_offset SAVED_BYTES
+	SAVE_REGISTERS
+	movl	$\number, %edi
+	call	ftr_dlsym_real
+	movq	%rax, SAVED_R11(%rsp)
+	RESTORE_REGISTERS
+	addq	$SAVED_BYTES, %rsp
+	.cfi_adjust_cfa_offset -SAVED_BYTES
+	notrack jmp *%r11
+END ftr_late_\name
+.endm
+
+	LOOK dlsym, 0
+	LOOK dlvsym, 1
 
 	NOTES

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A library of attach_code.c, whose functions are patched while they are called. */
+/* A library of attach_code.c and attach_opener.c, which is patched while it is called. */
 long library_call(long x);
 long library_inner(long x);
 
@@ -12,3 +12,12 @@ __attribute__((noinline)) long library_call(long x)
 {
 	return library_inner(x + 1) ^ library_inner(x);
 }
+
+#ifdef STORES
+extern long (*stored_call)(long x);
+
+static __attribute__((constructor)) void store(void)
+{
+	stored_call = library_call;
+}
+#endif

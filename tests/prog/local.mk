@@ -80,6 +80,7 @@ EXTRA_DIST += \
 	tests/prog/attach_code.c \
 	tests/prog/attach_fault.c \
 	tests/prog/attach_library.c \
+	tests/prog/attach_opener.c \
 	tests/prog/attach_throw.cc \
 	tests/prog/attached.c \
 	tests/prog/controlled.c \

@@ -119,6 +119,33 @@ static void test_made_and_taken_back(void **state)
 	expect(2, false);
 }
 
+/* The list has grown meanwhile; of a library that was unloaded another one has the place. */
+static void test_more_is_made(void **state)
+{
+	struct ftr_attach_report report;
+
+	changes[1].is_gone = changes[2].is_gone = true;
+	child_start(NULL);
+	run(false, &report);
+	assert_int_equal(report.code.made_nr, 1);
+	expect(0, true);
+	expect(1, false);
+	expect(2, false);
+	changes[1] = changes[2];
+	changes[1].is_gone = false;
+	memset(changes[1].new, 0xcc, changes[1].bytes);
+	assert_true(ftr_memory_write(child, (uintptr_t)changes, changes, sizeof(changes)));
+	run(false, &report);
+	assert_int_equal(report.code.made_nr, 2);
+	assert_int_equal(report.code.stop_nr, 1);
+	expect(0, true);
+	expect(1, true);
+	run(true, &report);
+	assert_false(report.is_partly_left);
+	expect(0, false);
+	expect(1, false);
+}
+
 static void test_step_whose_jump_is_on_two_pages(void **state)
 {
 	struct ftr_attach_report report;
@@ -259,7 +286,8 @@ static void test_thread_that_comes_back_from_a_handler(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_made_and_taken_back), TEST(test_step_whose_jump_is_on_two_pages),
+		TEST(test_made_and_taken_back), TEST(test_more_is_made),
+		TEST(test_step_whose_jump_is_on_two_pages),
 		TEST(test_other_code), TEST(test_thread_in_the_midst),
 		TEST(test_thread_between_step_and_jump),
 		TEST(test_stack_that_a_handler_has_interrupted),

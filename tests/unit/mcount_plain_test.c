@@ -268,8 +268,8 @@ static void test_what_runs_is_planned(void **state)
 	plan->is_open = false;
 	show(8, 0);
 	assert_int_equal(plan->nr, 3);
-	assert_string_equal(said, "2 functions of libcode.so cannot be patched: they were loaded "
-			    "after ftr had attached; attach again\n");
+	assert_string_equal(said, "2 functions of libcode.so cannot be patched: ftr is about to "
+			    "leave the program\n");
 	ftr_code_plan_free(plan);
 	assert_null(plan->v);
 	ftr_state.attached = 0;
@@ -297,12 +297,20 @@ static void test_plan_grows(void **state)
 	static const uint8_t bytes[FTR_ATTACH_CODE_MAX + 1];
 	struct ftr_code_plan plan = { .v = NULL };
 	struct ftr_code_change change = { .bytes = 5, .old = bytes, .new = bytes };
+	const struct ftr_attach_code *told = NULL;
 	uint32_t i;
 
 	for (i = 0; i < 10000; i++) {
 		change.addr = 16 * i;
 		assert_true(ftr_code_plan_add(&plan, &change));
+		if (i == 99)
+			told = plan.v;
 	}
+	assert_ptr_not_equal(told, plan.v);
+	assert_int_equal(told[99].addr, 16 * 99);	/* who was told of it may still read it */
+	ftr_code_plan_forget(&plan, 16 * 5000, 32);
+	for (i = 0; i < 10000; i++)
+		assert_int_equal(plan.v[i].is_gone, i == 5000 || i == 5001);
 	assert_int_equal(ftr_code_plan_find(&plan, 0, plan.nr, 16 * 9999), 9999);
 	assert_int_equal(ftr_code_plan_find(&plan, 0, plan.nr, 0), 0);
 	assert_int_equal(ftr_code_plan_find(&plan, 1, plan.nr, 0), FTR_CODE_NONE);

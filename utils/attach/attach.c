@@ -102,6 +102,23 @@ int ftr_attach(int32_t pid, const char *path, const char *address,
 	return ret;
 }
 
+int ftr_attach_code(int32_t pid, const struct ftr_attach_codes *codes,
+		    struct ftr_attach_report *report, struct ftr_err *err)
+{
+	const struct ftr_attach attach = {
+		.state = FTR_ATTACH_ATTACHED, .code = codes->addr, .code_nr = codes->nr,
+	};
+	struct ftr_runtime runtime;
+	int ret;
+
+	*report = (struct ftr_attach_report){ .hooked_nr = 0 };
+	ret = ftr_runtime_find(&runtime, pid, codes->runtime, err);
+	if (ret == 0 && runtime.step_at != 0)
+		ret = ftr_runtime_code(&runtime, &attach, false, report, err);
+	ftr_runtime_give_back(&runtime);
+	return ret == -ESRCH ? 0 : ret;
+}
+
 /* Else it has ended, or become another program. */
 static bool is_loaded(int32_t pid, const char *path)
 {

@@ -35,6 +35,12 @@ struct ftr_attach_report {
 	bool	 is_partly_left;	/* calls that are open still return through the runtime */
 };
 
+/* A list of changes in the program. */
+struct ftr_attach_codes {
+	const char *runtime;	/* as it was attached with */
+	uint64_t addr, nr;
+};
+
 /* Is this built with what attaching needs? */
 bool ftr_attach_is_possible(void);
 
@@ -50,6 +56,14 @@ int ftr_attach_check(int32_t pid, struct ftr_err *err);
  */
 int ftr_attach(int32_t pid, const char *runtime, const char *address,
 	       struct ftr_attach_report *report, struct ftr_err *err);
+
+/*
+ * Make the changes of code that the runtime in @pid has listed since, @nr of struct ftr_attach_code
+ * from @addr on: those of libraries that were loaded after attaching.  What was made before counts
+ * again in @report.
+ */
+int ftr_attach_code(int32_t pid, const struct ftr_attach_codes *codes,
+		    struct ftr_attach_report *report, struct ftr_err *err);
 
 /*
  * Put everything back as it was before.  The recorder still reads.  0 also when the process has

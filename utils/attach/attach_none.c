@@ -28,3 +28,9 @@ int ftr_attach_leave(int32_t pid, const char *runtime, struct ftr_attach_report 
 {
 	return ftr_err_set(err, ENOTSUP, WHY);
 }
+
+int ftr_attach_code(int32_t pid, const struct ftr_attach_codes *codes,
+		    struct ftr_attach_report *report, struct ftr_err *err)
+{
+	return ftr_attach_check(pid, err);
+}

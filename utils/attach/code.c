@@ -46,7 +46,8 @@ struct change {
 
 struct changes {
 	struct ftr_attach_code *codes;
-	struct change *v;	/* by address */
+	uint32_t code_nr;
+	struct change *v;	/* by address: those whose library is there */
 	uint32_t nr;
 	uint32_t *due;		/* indices, of one pass */
 	uint32_t due_nr;
@@ -110,7 +111,7 @@ static void needs_set(struct changes *changes, struct change *change)
 	const struct change *needed;
 
 	change->needs = NONE;
-	if (needs >= changes->nr)
+	if (needs >= changes->code_nr || changes->codes[needs].is_gone)
 		return;
 	needed = change_at(changes, changes->codes[needs].addr);
 	change->needs = (uint32_t)(needed - changes->v);
@@ -121,9 +122,13 @@ static void changes_sort(struct changes *changes)
 {
 	uint32_t i;
 
-	for (i = 0; i < changes->nr; i++)
-		changes->v[i] = (struct change){ .code = &changes->codes[i],
-						 .state = state_first(&changes->codes[i]) };
+	for (i = 0; i < changes->code_nr; i++) {
+		const struct ftr_attach_code *code = &changes->codes[i];
+
+		if (!code->is_gone)
+			changes->v[changes->nr++] = (struct change){
+				.code = code, .state = state_first(code) };
+	}
 	qsort(changes->v, changes->nr, sizeof(changes->v[0]), change_compare);
 	for (i = 0; i < changes->nr; i++) {
 		const struct ftr_attach_code *code = changes->v[i].code;
@@ -134,8 +139,13 @@ static void changes_sort(struct changes *changes)
 	}
 }
 
-/* Those that were not made need not be taken back, whoever stands there. */
-static void unmade_skip(struct changes *changes)
+static const uint8_t *wanted(const struct changes *changes, const struct change *change)
+{
+	return changes->is_back ? change->code->old : change->code->new;
+}
+
+/* Those that are as they shall be already can stay, whoever stands there. */
+static void made_skip(struct changes *changes)
 {
 	uint8_t code[FTR_ATTACH_CODE_MAX];
 	uint32_t i;
@@ -147,7 +157,7 @@ static void unmade_skip(struct changes *changes)
 		if (change->state == PENDING &&
 		    pread(changes->memory_fd, code, bytes, (off_t)change->code->addr) ==
 			    (ssize_t)bytes &&
-		    memcmp(code, change->code->old, bytes) == 0)
+		    memcmp(code, wanted(changes, change), bytes) == 0)
 			change->state = MADE;
 	}
 }
@@ -177,7 +187,7 @@ static struct changes *changes_load(const struct ftr_runtime *runtime,
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)runtime->image.pid);
 	changes->memory_fd = open(path, O_RDWR | O_CLOEXEC);
-	changes->nr = (uint32_t)nr;
+	changes->code_nr = (uint32_t)nr;
 	changes->is_back = is_back;
 	changes->codes = calloc(nr, sizeof(*changes->codes));
 	changes->v = calloc(nr, sizeof(*changes->v));
@@ -191,8 +201,7 @@ static struct changes *changes_load(const struct ftr_runtime *runtime,
 		return NULL;
 	}
 	changes_sort(changes);
-	if (is_back)
-		unmade_skip(changes);
+	made_skip(changes);
 	return changes;
 }
 
@@ -252,11 +261,6 @@ static bool threads_look(const struct ftr_runtime *runtime, struct changes *chan
 }
 
 /* ---- writing ---- */
-
-static const uint8_t *wanted(const struct changes *changes, const struct change *change)
-{
-	return changes->is_back ? change->code->old : change->code->new;
-}
 
 static const uint8_t *expected(const struct changes *changes, const struct change *change)
 {

@@ -103,6 +103,10 @@ int ftr_runtime_leave(struct ftr_runtime *runtime, struct ftr_attach_report *rep
 
 	if (ret < 0 || attach.state == FTR_ATTACH_IDLE)
 		return ret;
+	if (attach.result == -EBUSY) {
+		report->is_partly_left = true;
+		return 0;
+	}
 	ret = ftr_runtime_code(runtime, &attach, true, report, err);
 	if (ret < 0 || report->is_partly_left)
 		return ret;

@@ -145,18 +145,33 @@ static void scratch_unmap(struct ftr_runtime *runtime)
 	ftr_remote_call(&runtime->remote, runtime->libc.unmap, args, 0, NULL);
 }
 
+static int runtime_init(struct ftr_runtime *runtime, int32_t pid, const char *path,
+			struct ftr_err *err)
+{
+	*runtime = (struct ftr_runtime){
+		.path = path, .image.pid = pid, .tracees.pid = pid,
+		.step_offset = ftr_file_symbol(path, FTR_ATTACH_FUNCTION),
+	};
+	if (runtime->step_offset != 0)
+		return 0;
+	return ftr_err_set(err, ENOTSUP, "%s is of another version than ftr; reinstall ftr", path);
+}
+
+int ftr_runtime_find(struct ftr_runtime *runtime, int32_t pid, const char *path,
+		     struct ftr_err *err)
+{
+	int ret = runtime_init(runtime, pid, path, err);
+
+	return ret < 0 ? ret : places_renew(runtime, err);
+}
+
 int ftr_runtime_borrow(struct ftr_runtime *runtime, int32_t pid, const char *path,
 		       struct ftr_err *err)
 {
 	int tid;
 
-	*runtime = (struct ftr_runtime){
-		.path = path, .image.pid = pid, .tracees.pid = pid,
-		.step_offset = ftr_file_symbol(path, FTR_ATTACH_FUNCTION),
-	};
-	if (runtime->step_offset == 0)
-		return ftr_err_set(err, ENOTSUP, "%s is of another version than ftr; reinstall ftr",
-				   path);
+	if (runtime_init(runtime, pid, path, err) < 0)
+		return -err->code;
 	tid = thread_choose(runtime, err);
 	if (tid < 0)
 		return tid;

@@ -29,6 +29,10 @@ struct ftr_runtime {
 int ftr_runtime_borrow(struct ftr_runtime *runtime, int32_t pid, const char *path,
 		       struct ftr_err *err);
 
+/* What is there, for what needs no thread.  To be given back in any case. */
+int ftr_runtime_find(struct ftr_runtime *runtime, int32_t pid, const char *path,
+		     struct ftr_err *err);
+
 /* Look anew at what is mapped.  0 or -errno. */
 int ftr_runtime_look(struct ftr_runtime *runtime, struct ftr_err *err);
 

@@ -17,7 +17,10 @@ enum ftr_attach_step {
 	/* Ask the recorder at @address how to trace; hook what can be hooked while threads run. */
 	/* ... and plan what is to be written over code, which only reads. */
 	FTR_ATTACH_START = 1,
-	/* Nothing leads to the runtime any more; calls that are open return through it. */
+	/*
+	 * Nothing leads to the runtime any more; calls that are open return through it.  -EBUSY: a
+	 * thread is at a library that it has loaded, and hooks it.
+	 */
 	FTR_ATTACH_UNHOOK,
 	/*
 	 * All other threads are stopped, none of them in the runtime: list what is to be written
@@ -53,7 +56,8 @@ struct ftr_attach_code {
 	uint64_t addr;
 	uint32_t needs;			/* another write that this leads to; UINT32_MAX = none */
 	uint8_t	 bytes;
-	uint8_t	 reserved[3];
+	uint8_t	 is_gone;		/* its library was unloaded: there is nothing to write */
+	uint8_t	 reserved[2];
 	uint8_t	 old[FTR_ATTACH_CODE_MAX], new[FTR_ATTACH_CODE_MAX];
 };
 static_assert(sizeof(struct ftr_attach_code) == 56, "wire layout");

@@ -23,6 +23,7 @@
  *	EXEC		->	warns when the file that is about to run cannot be traced
  *	LEAVE		->	also listens at FTR_CHANNEL_DIR + the name
  *	NAME		->	looks the thread's name up and stores it
+ *	CODE		->	has its helper make the changes of code of a program that runs
  *		<-	OK to each of these
  *	anything else	<-	REFUSED
  *
@@ -69,6 +70,7 @@ enum ftr_channel_type {
 	FTR_CHANNEL_EXEC = 5,	 /* path: a file about to be run; without a slash: NUL, then PATH */
 	FTR_CHANNEL_LEAVE = 6,	 /* the sender is about to change its network namespace */
 	FTR_CHANNEL_NAME = 7,	 /* the sender's thread tid has another name now */
+	FTR_CHANNEL_CODE = 8,	 /* base, time: address, number of struct ftr_attach_code */
 	FTR_CHANNEL_TYPES,
 	FTR_CHANNEL_OK = 100,	   /* reply */
 	FTR_CHANNEL_REFUSED = 101, /* reply: path holds the reason; run on untraced */

@@ -12,19 +12,27 @@
 
 #include "utils/attach/attach.h"
 
+enum ftr_record_attached_work {
+	FTR_ATTACHED_BEGIN,
+	FTR_ATTACHED_CODE,	/* of what was loaded since */
+	FTR_ATTACHED_LEAVE,
+};
+
 struct ftr_record_attached {
-	pid_t helper;
+	pid_t helper;		/* 0 = there is none */
 	int fd;			/* its answer comes here */
-	bool is_leaving;
+	enum ftr_record_attached_work work;
 };
 
 struct ftr_record_attached_job {
+	enum ftr_record_attached_work work;
 	int32_t pid;
 	const char *runtime;
-	const char *address;	/* of our channel; NULL = leave the program */
+	const char *address;	/* BEGIN: of our channel */
+	uint64_t codes, code_nr;	/* CODE: struct ftr_attach_code in the program */
 };
 
-/* Begin.  One that leaves goes on when the recorder dies, one that attaches dies with it. */
+/* Begin.  One that leaves goes on when the recorder dies, others die with it. */
 int ftr_record_attached_start(struct ftr_record_attached *self,
 			      const struct ftr_record_attached_job *job, struct ftr_err *err);
 

@@ -15,6 +15,8 @@ struct ftr_process {
 	int pidfd; /* (owned) readable once every thread has ended; -1: ended already */
 	char image[16];		/* name of its tasks unless they get another */
 	char sid[17];		/* of its session; "" = not known */
+	/* Changes of its code (FTR_CHANNEL_CODE): where, how many, how many a helper was given. */
+	uint64_t codes, code_nr, code_done_nr;
 };
 
 struct ftr_processes {

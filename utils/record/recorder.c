@@ -499,6 +499,7 @@ static void loop(struct ftr_recorder *recorder)
 			events_handle(recorder);
 		if (recorder->agent.is_full)
 			ftr_agent_serve(&recorder->agent);	/* those that say nothing leave */
+		ftr_recorder_code_turn(recorder);
 		unwatched_end(recorder);
 		if (recorder->child == 0 && recorder->options->detach)
 			break;

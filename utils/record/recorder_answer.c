@@ -474,6 +474,7 @@ static const struct answer {
 	[FTR_CHANNEL_EXEC] = { .answer = ftr_recorder_answer_exec },
 	[FTR_CHANNEL_LEAVE] = { .answer = answer_leave },
 	[FTR_CHANNEL_NAME] = { .answer = answer_name },
+	[FTR_CHANNEL_CODE] = { .answer = ftr_recorder_answer_code },
 };
 
 static const struct answer *answer_of(const struct ftr_recorder *recorder)

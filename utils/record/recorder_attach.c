@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "utils/record/attached.h"
 #include "utils/record/launch.h"
 #include "utils/record/recorder_state.h"
 
@@ -50,6 +49,7 @@ int ftr_recorder_attach(struct ftr_recorder *recorder, struct ftr_err *err)
 {
 	const struct ftr_recorder_options *options = recorder->options;
 	const struct ftr_record_attached_job job = {
+		.work = FTR_ATTACHED_BEGIN,
 		.pid = options->attach_pid,
 		.runtime = options->runtime,
 		.address = recorder->channel.name,
@@ -76,11 +76,96 @@ int ftr_recorder_attach(struct ftr_recorder *recorder, struct ftr_err *err)
 	return ret;
 }
 
+void ftr_recorder_answer_code(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
+{
+	const struct ftr_channel_message *message = &recorder->request.message;
+	struct ftr_process *process = ftr_process_find(&recorder->processes,
+						       recorder->request.pid);
+
+	if (process == NULL || message->time < process->code_nr)
+		return;		/* it has said more meanwhile */
+	process->codes = message->base;
+	process->code_nr = message->time;
+}
+
+/* Totals stand in the place of those of the last time. */
+static void code_made(struct ftr_recorder *recorder, const struct ftr_attach_report *report)
+{
+	struct ftr_attach_code_report *code = &recorder->result->attached.code;
+	unsigned stop_nr = code->stop_nr + report->code.stop_nr;
+	uint64_t stopped_ns = code->stopped_ns, work_ns = code->work_ns;
+
+	if (report->code.stop_nr == 0)
+		return;
+	*code = report->code;
+	code->stop_nr = stop_nr;
+	code->stopped_ns = stopped_ns > code->stopped_ns ? stopped_ns : code->stopped_ns;
+	code->work_ns = work_ns > code->work_ns ? work_ns : code->work_ns;
+}
+
+static void code_start(struct ftr_recorder *recorder, struct ftr_process *process)
+{
+	const struct ftr_record_attached_job job = {
+		.work = FTR_ATTACHED_CODE,
+		.pid = process->pid,
+		.runtime = recorder->options->runtime,
+		.codes = process->codes,
+		.code_nr = process->code_nr,
+	};
+	struct ftr_err err = { 0 };
+
+	process->code_done_nr = process->code_nr;
+	if (ftr_record_attached_start(&recorder->attached, &job, &err) < 0)
+		ftr_diag_warn(recorder->options->diag, "process %d: what it has loaded is not "
+			      "patched: %s", process->pid, err.text);
+}
+
+/* Is the helper there? */
+static bool code_goes_on(struct ftr_recorder *recorder)
+{
+	struct ftr_attach_report report;
+	struct ftr_err err = { 0 };
+	int ret;
+
+	if (recorder->attached.helper == 0)
+		return false;
+	ret = ftr_record_attached_poll(&recorder->attached, &report, &err);
+	if (ret > 0)
+		code_made(recorder, &report);
+	else if (ret < 0)
+		ftr_diag_warn(recorder->options->diag, "what was loaded since is not patched: %s",
+			      err.text);
+	return ret == 0;
+}
+
+void ftr_recorder_code_turn(struct ftr_recorder *recorder)
+{
+	size_t i;
+
+	if (code_goes_on(recorder))
+		return;
+	for (i = 0; i < recorder->processes.all.nr; i++) {
+		struct ftr_process *process = recorder->processes.all.v[i];
+
+		if (process->code_nr > process->code_done_nr) {
+			code_start(recorder, process);
+			return;
+		}
+	}
+}
+
+/* Nobody else may be at a program that is left. */
+static void code_end(struct ftr_recorder *recorder)
+{
+	while (code_goes_on(recorder))
+		ftr_recorder_turn(recorder, TURN_NS);
+}
+
 /* One of the processes that have reported themselves: the program, or what it has forked. */
 static void process_leave(struct ftr_recorder *recorder, int32_t pid)
 {
 	const struct ftr_record_attached_job job = {
-		.pid = pid, .runtime = recorder->options->runtime,
+		.work = FTR_ATTACHED_LEAVE, .pid = pid, .runtime = recorder->options->runtime,
 	};
 	struct ftr_attach_report report = { .hooked_nr = 0 };
 	struct ftr_attach_report *left = &recorder->result->left;
@@ -107,6 +192,7 @@ void ftr_recorder_leave(struct ftr_recorder *recorder)
 	size_t nr = recorder->processes.all.nr, i;
 	int32_t *pids = calloc(nr + 1, sizeof(*pids));
 
+	code_end(recorder);
 	for (i = 0; pids != NULL && i < nr; i++)
 		pids[i] = recorder->processes.all.v[i]->pid;
 	for (i = 0; pids != NULL && i < nr; i++)

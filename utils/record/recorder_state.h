@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "utils/record/agent.h"
+#include "utils/record/attached.h"
 #include "utils/record/budget.h"
 #include "utils/record/channel.h"
 #include "utils/record/choice.h"
@@ -52,6 +53,7 @@ struct ftr_recorder {
 	bool is_info_stale;			/* a task is not in it yet */
 	uint64_t info_ns;			/* CLOCK_MONOTONIC of the last rewrite */
 
+	struct ftr_record_attached attached;	/* who patches what was loaded since attaching */
 	struct ftr_record_syscalls syscalls;	/* when options->has_syscalls */
 	int epoll_fd;
 	int signal_fd;
@@ -79,6 +81,8 @@ void ftr_recorder_stop(struct ftr_recorder *recorder, const struct ftr_err *why)
 /* A program that runs is attached to, and left: recorder_attach.c. */
 int  ftr_recorder_attach(struct ftr_recorder *recorder, struct ftr_err *err);
 void ftr_recorder_leave(struct ftr_recorder *recorder);
+/* What is loaded meanwhile is patched, when a message CODE has said so. */
+void ftr_recorder_code_turn(struct ftr_recorder *recorder);
 
 /* What the loop needs; the signals of @signals are read. */
 int ftr_recorder_loop_open(struct ftr_recorder *recorder, const sigset_t *signals,
@@ -146,7 +150,8 @@ void ftr_recorder_warn(struct ftr_recorder *recorder, int32_t pid, const char *t
 /* Warns of the threads that had no ring; when all rings were drained for the last time. */
 void ftr_recorder_untraced_report(struct ftr_recorder *recorder);
 void ftr_recorder_warn_fini(struct ftr_recorder *recorder);
-/* The messages EXEC and WARN. */
+/* The messages CODE, EXEC and WARN. */
+void ftr_recorder_answer_code(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
 void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
 void ftr_recorder_answer_warn(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
 

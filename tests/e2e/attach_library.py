@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""record -p: libraries that the program opens while it is recorded are recorded, too, and left as they were."""
+import os
+import random
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import attaching
+import harness
+from attaching import code, mappings
+from harness import build
+
+KINDS = {"pg": ["-pg"], "entries": ["-fpatchable-function-entry=5"], "cyg": ["-finstrument-functions"],
+         "plain": ["-fcf-protection=none"]}
+CALLS = {"sym": "dlsym", "version": "dlvsym", "table": "nothing but dlopen"}
+ROUNDS = int(os.environ.get("FTR_STORMS", "4"))
+
+
+class AttachLibrary(attaching.Test):
+    @classmethod
+    def set_up_class(cls):
+        with open("version.map", "w", encoding="ascii") as file:
+            file.write("ONE { library_call; };\n")
+        for kind, flags in KINDS.items():
+            build("attach_library.c", f"lib{kind}.so", "-O1", "-shared", "-fPIC", "-DSTORES", *flags,
+                  f"-Wl,--version-script={os.getcwd()}/version.map", compiler=["gcc"])
+        build("attach_opener.c", "opener", "-O1", "-rdynamic", "-ldl")
+
+    def kinds(self):
+        without = "without a decoder" in self.ftr("record", "-d", "probe", "-P", ".", "true").stderr
+        return [kind for kind in KINDS if kind != "plain" or not without]
+
+    def start(self, kind, how, threads=2):
+        child = self.start_program("./opener", f"./lib{kind}.so", how, str(threads))
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        return child
+
+    def ask(self, child, answer):
+        child.send_signal(signal.SIGUSR1)
+        self.assertEqual(child.stdout.readline(), answer + "\n")
+
+    def end(self, child, errors=""):
+        self.assertIsNone(child.poll())
+        child.send_signal(signal.SIGTERM)
+        output, said = child.communicate(timeout=harness.TIMEOUT)
+        self.assertEqual((output.splitlines()[-1], said, child.returncode), ("wrong 0", errors, 0))
+
+    def record(self, child, kind, data="data"):
+        """The program itself is not patched, so that only what it calls of the library is recorded."""
+        recorder = self.start_program(harness.FTR, "record", "-v", "-p", str(child.pid), "-d", data, "--no-libcall",
+                                      "-P", "^library_open$", "-P", f"^library_.*@lib{kind}.so")
+        self.wait_for(lambda: recorder.poll() is not None or self.is_attached(child.pid, data))
+        return recorder
+
+    @staticmethod
+    def is_attached(pid, data):
+        """It says what it has done when it ends; but once it is loaded it asks, and is hooked some ms later."""
+        if not os.path.exists(f"{data}/task.txt") or not any("libmcount" in words[-1] for words in mappings(pid)):
+            return False
+        with open(f"{data}/task.txt", encoding="ascii") as file:
+            is_there = "SESS" in file.read()
+        time.sleep(0.3)
+        return is_there
+
+    def library_code(self, pid, kind):
+        return [text for (path, _), text in code(pid).items() if path.endswith(f"/lib{kind}.so")]
+
+    def own_code(self, kind):
+        """That of the library where nobody traces it."""
+        child = self.start(kind, "sym", 0)
+        self.ask(child, "opened")
+        found = self.library_code(child.pid, kind)
+        self.end(child)
+        self.assertEqual(len(found), 1)
+        return found
+
+    def calls_are_there(self, data="data"):
+        self.wait_for(lambda: self.calls("library_call", data) > 0)
+
+    def test_every_kind(self):
+        for kind in self.kinds():
+            expected = self.own_code(kind)
+            for how in CALLS:
+                with self.subTest(f"{kind}: {CALLS[how]}"):
+                    data = f"data-{kind}-{how}"
+                    child = self.start(kind, how)
+                    before = code(child.pid)
+                    recorder = self.record(child, kind, data)
+                    self.ask(child, "opened")
+                    self.calls_are_there(data)
+                    self.leave(recorder)
+                    self.assertEqual(self.calls("library_open", data), 1)
+                    self.assertAlmostEqual(self.calls("library_inner", data) / self.calls("library_call", data), 2, 0)
+                    self.assertEqual(self.library_code(child.pid, kind), expected)
+                    self.assertEqual({key: text for key, text in code(child.pid).items() if key in before}, before)
+                    self.end(child)
+
+    def test_opened_again_and_again(self):
+        """In its old place or another one; the last time it stays open, and is left as it was."""
+        for kind in self.kinds():
+            with self.subTest(kind):
+                data = f"again-{kind}"
+                child = self.start(kind, "sym")
+                recorder = self.record(child, kind, data)
+                for _ in range(ROUNDS):
+                    self.ask(child, "opened")
+                    time.sleep(random.uniform(0, 0.1))
+                    self.ask(child, "closed")
+                self.ask(child, "opened")
+                self.calls_are_there(data)
+                self.leave(recorder)
+                self.assertEqual(self.calls("library_open", data), ROUNDS + 1)
+                self.assertEqual(self.library_code(child.pid, kind), self.own_code(kind))
+                self.ask(child, "closed")
+                self.ask(child, "opened")
+                self.end(child)
+
+    def test_recorder_is_killed(self):
+        """The next one puts back what was patched in the library, too."""
+        for kind in self.kinds():
+            with self.subTest(kind):
+                child = self.start(kind, "sym")
+                recorder = self.record(child, kind, f"killed-{kind}")
+                self.ask(child, "opened")
+                time.sleep(random.uniform(0, 0.1))
+                recorder.kill()
+                recorder.communicate()
+                recorder = self.record(child, kind, f"next-{kind}")
+                self.calls_are_there(f"next-{kind}")
+                self.leave(recorder)
+                self.assertEqual(self.library_code(child.pid, kind), self.own_code(kind))
+                self.end(child)
+
+    def test_left_while_it_opens(self):
+        for kind in self.kinds():
+            with self.subTest(kind):
+                child = self.start(kind, "sym", 1)
+                for i in range(ROUNDS):
+                    recorder = self.record(child, kind, f"left-{kind}-{i}")
+                    child.send_signal(signal.SIGUSR1)
+                    time.sleep(random.uniform(0, 0.01))
+                    self.leave(recorder)
+                    child.stdout.readline()
+                    self.ask(child, "closed")
+                self.ask(child, "opened")
+                self.assertEqual(self.library_code(child.pid, kind), self.own_code(kind))
+                self.end(child)
+
+    def test_that_is_not_there(self):
+        """dlerror tells so, as ever."""
+        child = self.start("missing", "sym", 0)
+        recorder = self.start_program(harness.FTR, "record", "-p", str(child.pid), "-d", "data", "-P", "^library_open$")
+        self.wait_for(lambda: recorder.poll() is not None or self.is_attached(child.pid, "data"))
+        self.ask(child, "closed")
+        self.leave(recorder)
+        child.send_signal(signal.SIGTERM)
+        output, errors = child.communicate(timeout=harness.TIMEOUT)
+        self.assertEqual((output, errors), ("wrong 1\n", "./libmissing.so: cannot open shared object file: "
+                                            "No such file or directory\n"))
+
+
+harness.main()
