@@ -35,18 +35,6 @@ static const char *start_option(const struct ftr_record_opts *opts)
 				    NULL;
 }
 
-/* Kernel, perf and the like follow what the recorder starts. */
-static bool has_collectors(const struct ftr_record_opts *opts)
-{
-	const struct ftr_cmd *record = ftr_cmd_find("record");
-	struct ftr_record_values untouched;
-
-	memcpy(&untouched, record->defaults, sizeof(untouched));
-	ftr_options_init(record->options, &untouched);
-	return memcmp(&opts->of_collectors, &untouched.record.of_collectors,
-		      sizeof(opts->of_collectors)) != 0;
-}
-
 int ftr_record_attach_check(const struct ftr_record_opts *opts, int argc, struct ftr_err *err)
 {
 	const char *option = start_option(opts);
@@ -63,9 +51,6 @@ int ftr_record_attach_check(const struct ftr_record_opts *opts, int argc, struct
 	if (ftr_sdt_is_given(&opts->of_sections))
 		return ftr_err_set(err, EINVAL, "events that programs declare are switched on when "
 				   "a program starts, so -p excludes -E of them");
-	if (has_collectors(opts))
-		return ftr_err_set(err, EINVAL, "events and samples of the kernel are those of "
-				   "programs that ftr starts, so -p excludes them");
 	return 0;
 }
 

@@ -28,6 +28,7 @@ reading_tests = \
 e2e_tests = $(reading_tests) \
 	tests/e2e/attach.py \
 	tests/e2e/attach_code.py \
+	tests/e2e/attach_events.py \
 	tests/e2e/attach_library.py \
 	tests/e2e/actions.py \
 	tests/e2e/control.py \

@@ -23,6 +23,7 @@
 #include "utils/record/kernel_events.h"
 #include "utils/record/kernel_pages.h"
 #include "utils/record/kernel_samples.h"
+#include "utils/record/process.h"
 #include "utils/record/tracefs.h"
 
 #define BUFFER_BYTES FTR_KIB(1408) /* a CPU's, as the kernel has it */
@@ -187,12 +188,34 @@ static bool functions_refused(struct kernel_collector *self, const char *why, in
 	return false;
 }
 
+/* @pid, with all its threads where it runs already. */
+static int tasks_write(struct kernel_collector *self, const char *path, int32_t pid)
+{
+	struct ftr_strbuf text;
+	int32_t *tids = NULL;
+	size_t nr = 0;
+	int ret;
+
+	ftr_strbuf_init(&text);
+	ftr_strbuf_printf(&text, "%d", pid);
+	if (self->recording->is_running)
+		tids = ftr_process_threads(pid, &nr);
+	for (size_t i = 0; i < nr; i++)
+		if (tids[i] != pid)
+			ftr_strbuf_printf(&text, " %d", tids[i]);
+	ret = text.failed ? -ENOMEM :
+			    ftr_tracefs_write(self->instance.dir, path, ftr_strbuf_str(&text));
+	free(tids);
+	ftr_strbuf_fini(&text);
+	return ret;
+}
+
 /* Kernel functions of @pid and its children; where they are refused, events are recorded still. */
 static bool functions_start(struct kernel_collector *self, int32_t pid)
 {
 	const struct ftr_tracefs_instance *instance = &self->instance;
 	static const char tracers[] = "available_tracers";
-	char pid_text[16], depth[24];
+	char depth[24];
 	int ret;
 
 	if (!ftr_tracefs_has_word(instance->dir, tracers, GRAPH_TRACER))
@@ -202,11 +225,10 @@ static bool functions_start(struct kernel_collector *self, int32_t pid)
 				" for one user of the machine alone; Linux 6.11 has it for all" :
 				"this kernel has no tracer " GRAPH_TRACER
 				"; it needs CONFIG_FUNCTION_GRAPH_TRACER", 0);
-	snprintf(pid_text, sizeof(pid_text), "%d", pid);
 	snprintf(depth, sizeof(depth), "%" PRIu64, self->values.depth);
 	ret = ftr_tracefs_write(instance->dir, "options/function-fork", "1");
 	if (ret == 0)
-		ret = ftr_tracefs_write(instance->dir, "set_ftrace_pid", pid_text);
+		ret = tasks_write(self, "set_ftrace_pid", pid);
 	if (ret == 0)
 		ret = ftr_tracefs_write(instance->top, FTR_TRACEFS_GRAPH_DEPTH, depth);
 	if (ret == 0)
@@ -219,8 +241,17 @@ static bool functions_start(struct kernel_collector *self, int32_t pid)
 static int tasks_choose(struct kernel_collector *self, int32_t pid)
 {
 	int ret = option_write(self, "options/event-fork", "1");
+	char why[120];
 
-	return ret < 0 ? ret : number_write(self, "set_event_pid", (uint64_t)pid);
+	if (ret < 0)
+		return ret;
+	ret = tasks_write(self, "set_event_pid", pid);
+	if (ret == 0)
+		return 0;
+	snprintf(why, sizeof(why), "tracefs: cannot write its threads to set_event_pid: %s",
+		 strerror(-ret));
+	refused(self, why);
+	return ret;
 }
 
 static void state_add(const struct kernel_collector *self, size_t on_nr)
@@ -301,6 +332,8 @@ static int samples_open(struct kernel_collector *self, int32_t pid, struct ftr_e
 	if (ret < 0)
 		return ret;
 	self->instance.top = ret;
+	if (recording->is_running)
+		return ftr_err_set(err, ENOTSUP, "perf: it is for programs that ftr starts");
 	if (recording->control->clock_id == CLOCK_BOOTTIME)
 		return ftr_err_set(err, EINVAL, "perf: it has no such clock for them; use "
 				   "--clock=mono or mono_raw");
@@ -446,7 +479,7 @@ static void *kernel_open(const struct ftr_recording *recording, const void *valu
 	self->values.has_functions |= self->values.depth != 0;
 	if (self->values.depth == 0)
 		self->values.depth = 1;
-	if (is_asked(self) && !recording->is_program_self)
+	if (is_asked(self) && !recording->is_program_self && !recording->is_running)
 		start(self, getpid());
 	return self;
 }
@@ -457,9 +490,10 @@ static void kernel_started(void *arg, int32_t pid)
 	struct kernel_collector *self = arg;
 	char own[16];
 
-	if (self->recording->is_program_self && is_asked(self))
+	if ((self->recording->is_program_self || self->recording->is_running) && is_asked(self))
 		start(self, pid);
-	if (self->recording->is_program_self || self->instance.dir < 0)
+	if (self->recording->is_program_self || self->recording->is_running ||
+	    self->instance.dir < 0)
 		return;
 	/* Before Linux 5.8 there is no such file: readers leave our own events out. */
 	snprintf(own, sizeof(own), "%d", getpid());

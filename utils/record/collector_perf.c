@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fnmatch.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,15 @@ struct perf_collector {
 	struct ftr_perf_cpus cpus;
 };
 
+static struct perf_event_attr task_attr(const struct perf_collector *self)
+{
+	const struct ftr_recording *recording = self->recording;
+
+	return ftr_perf_task_attr(self->events, (clockid_t)recording->control->clock_id,
+				  recording->is_running ? FTR_PERF_SINCE_NOW :
+							  FTR_PERF_SINCE_EXEC);
+}
+
 static void state(struct perf_collector *self, const char *text)
 {
 	if (self->recording->events_text != NULL)
@@ -41,14 +51,13 @@ static void state(struct perf_collector *self, const char *text)
 /* An event on each CPU that is there and on.  0 or -errno. */
 static int cpus_open(struct perf_collector *self, pid_t pid)
 {
-	const struct ftr_recording *recording = self->recording;
+	const struct perf_event_attr attr = task_attr(self);
 	long nr = sysconf(_SC_NPROCESSORS_CONF);
 	unsigned i;
 
 	for (i = 0; i < (unsigned)(nr > 0 ? nr : 1); i++) {
 		struct ftr_perf_cpu cpu = { .cpu = i };
-		int ret = ftr_perf_ring_open(&cpu.ring, self->events,
-					     (clockid_t)recording->control->clock_id, pid, i);
+		int ret = ftr_perf_ring_open(&cpu.ring, &attr, pid, i);
 
 		if (ret == 0)
 			ret = ftr_vec_push(&self->cpus.v, cpu);
@@ -109,6 +118,18 @@ static void events_state(struct perf_collector *self, size_t ring_bytes)
 	ftr_strbuf_fini(&text);
 }
 
+/* The other threads of a program that runs. */
+static void threads_join(struct perf_collector *self, pid_t pid)
+{
+	const struct perf_event_attr attr = task_attr(self);
+	int ret = self->recording->is_running ? ftr_perf_cpus_join(&self->cpus, &attr, pid) : 0;
+
+	if (ret < 0)
+		ftr_diag_warn(self->recording->diag, "scheduling and task events of some threads "
+			      "are not recorded: %s%s", strerror(-ret),
+			      ret == -EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
+}
+
 static void events_start(struct perf_collector *self, pid_t pid)
 {
 	struct ftr_store *store = self->recording->store;
@@ -136,6 +157,7 @@ static void events_start(struct perf_collector *self, pid_t pid)
 			      "perf buffers have only %zu KB a CPU, so events may be lost; raise "
 			      "kernel.perf_event_mlock_kb or ulimit -l",
 			      bytes / FTR_KIB(1));
+	threads_join(self, pid);
 	for (i = 0; i < self->cpus.v.nr; i++)
 		store->ops->perf(store, self->cpus.v.v[i].cpu, NULL, 0);
 	events_state(self, bytes);
@@ -243,7 +265,7 @@ static void *perf_open(const struct ftr_recording *recording, const void *values
 	if (self->events == 0)
 		state(self, recording->why_no_events != NULL ? recording->why_no_events :
 							       "none: --no-event");
-	else if (!recording->is_program_self)
+	else if (!recording->is_program_self && !recording->is_running)
 		events_start(self, 0);
 	return self;
 }
@@ -252,7 +274,7 @@ static void perf_started(void *arg, int32_t pid)
 {
 	struct perf_collector *self = arg;
 
-	if (self->recording->is_program_self && self->events != 0)
+	if ((self->recording->is_program_self || self->recording->is_running) && self->events != 0)
 		events_start(self, pid);
 }
 

@@ -55,7 +55,9 @@ static const struct ftr_option sample_options[] = {
 static struct perf_event_attr sample_attr(const struct sample_collector *self, bool has_kernel)
 {
 	struct perf_event_attr attr =
-		ftr_perf_attr((clockid_t)self->recording->control->clock_id);
+		ftr_perf_attr((clockid_t)self->recording->control->clock_id,
+			      self->recording->is_running ? FTR_PERF_SINCE_NOW :
+							    FTR_PERF_SINCE_EXEC);
 
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_TASK_CLOCK;
@@ -110,13 +112,29 @@ static int cpus_open(struct sample_collector *self, pid_t pid, bool has_kernel)
 	return ret;
 }
 
+/* Likewise, and for the other threads of a program that runs. */
+static int threads_open(struct sample_collector *self, pid_t pid, bool has_kernel)
+{
+	const struct perf_event_attr attr = sample_attr(self, has_kernel);
+	int ret = cpus_open(self, pid, has_kernel), joined;
+
+	if (ret < 0 || !self->recording->is_running)
+		return ret;
+	joined = ftr_perf_cpus_join(&self->cpus, &attr, pid);
+	if (joined < 0)
+		ftr_diag_warn(self->recording->diag, "--sample: some threads are not sampled: %s%s",
+			      strerror(-joined), joined == -EMFILE ?
+			      "; raise the limit of open files (ulimit -n)" : "");
+	return 0;
+}
+
 static void samples_start(struct sample_collector *self, pid_t pid)
 {
-	int ret = cpus_open(self, pid, true);
+	int ret = threads_open(self, pid, true);
 	char why[160];
 
 	if (ret == -EACCES || ret == -EPERM)
-		ret = cpus_open(self, pid, false);
+		ret = threads_open(self, pid, false);
 	if (ret == 0)
 		return;
 	ftr_perf_ring_refusal(why, sizeof(why), -ret);
@@ -165,7 +183,7 @@ static void *sample_open(const struct ftr_recording *recording, const void *valu
 		free(self);
 		return NULL;
 	}
-	if (!recording->is_program_self)
+	if (!recording->is_program_self && !recording->is_running)
 		samples_start(self, 0);
 	return self;
 }
@@ -174,7 +192,8 @@ static void sample_started(void *arg, int32_t pid)
 {
 	struct sample_collector *self = arg;
 
-	if (self->recording->is_program_self && self->period_ns != 0)
+	if ((self->recording->is_program_self || self->recording->is_running) &&
+	    self->period_ns != 0)
 		samples_start(self, pid);
 }
 

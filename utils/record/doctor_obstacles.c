@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,9 +67,11 @@ bool ftr_doctor_is_blocked(const struct ftr_doctor *doctor)
 
 static int events_check(struct ftr_doctor *doctor)
 {
+	const struct perf_event_attr attr =
+		ftr_perf_task_attr(FTR_PERF_ALL, CLOCK_MONOTONIC, FTR_PERF_SINCE_EXEC);
 	struct ftr_perf_ring ring;
 	char why[200];
-	int ret = ftr_perf_ring_open(&ring, FTR_PERF_ALL, CLOCK_MONOTONIC, 0, 0);
+	int ret = ftr_perf_ring_open(&ring, &attr, 0, 0);
 
 	if (ret == 0) {
 		ftr_perf_ring_close(&ring);

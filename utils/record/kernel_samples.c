@@ -51,7 +51,7 @@ struct ftr_kernel_samples_cpu {
 
 static struct perf_event_attr event_attr(uint64_t id, clockid_t clock)
 {
-	struct perf_event_attr attr = ftr_perf_attr(clock);
+	struct perf_event_attr attr = ftr_perf_attr(clock, FTR_PERF_SINCE_EXEC);
 
 	attr.type = PERF_TYPE_TRACEPOINT;
 	attr.config = id;
@@ -402,21 +402,13 @@ void ftr_kernel_samples_watch(const struct ftr_kernel_samples *self, int epoll_f
 	}
 }
 
-/* Those of an event, 0 where the kernel does not count. */
-static uint64_t dropped_by(int fd)
-{
-	const struct ftr_perf_ring of = { .fd = fd };
-
-	return ftr_perf_ring_lost(&of);
-}
-
 /* The kernel reports drops with the next record; the last ones have none. */
 static void last_lost_put(struct ftr_kernel_samples *self, struct ftr_kernel_samples_cpu *cpu)
 {
-	uint64_t lost_nr = cpu->ring.fd < 0 ? 0 : dropped_by(cpu->ring.fd);
+	uint64_t lost_nr = cpu->ring.fd < 0 ? 0 : ftr_perf_lost(cpu->ring.fd);
 
 	for (size_t i = 0; i < cpu->fds.nr; i++)
-		lost_nr += dropped_by(cpu->fds.v[i]);
+		lost_nr += ftr_perf_lost(cpu->fds.v[i]);
 	if (lost_nr > cpu->dropped_nr)
 		lost_put(self, cpu, cpu->kbuf.last_ns, lost_nr - cpu->dropped_nr);
 }

@@ -2,10 +2,45 @@
 /* Rings of perf events, one a CPU, from the kernel to the store. */
 #include "utils/record/perf_cpus.h"
 
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "utils/base/clock.h"
 #include "utils/record/collector.h"
+#include "utils/record/process.h"
+
+static int thread_join(struct ftr_perf_cpu *cpu, const struct perf_event_attr *attr, pid_t tid)
+{
+	int fd = ftr_perf_open(attr, tid, cpu->cpu), ret = 0;
+
+	if (fd < 0)
+		return fd == -ESRCH || fd == -ENODEV ? 0 : fd;	/* it has ended */
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->ring.fd) < 0)
+		ret = -errno;
+	if (ret == 0)
+		ret = ftr_vec_push(&cpu->joined, fd);
+	if (ret < 0)
+		close(fd);
+	return ret;
+}
+
+int ftr_perf_cpus_join(struct ftr_perf_cpus *cpus, const struct perf_event_attr *attr, pid_t pid)
+{
+	size_t nr, i, k;
+	int32_t *tids = ftr_process_threads(pid, &nr);
+	int ret = 0;
+
+	for (i = 0; i < nr; i++) {
+		for (k = 0; ret == 0 && tids[i] != pid && k < cpus->v.nr; k++)
+			ret = thread_join(&cpus->v.v[k], attr, tids[i]);
+	}
+	free(tids);
+	return ret;
+}
 
 /*
  * Rings that fill fast call the recorder.  By edges: whatever hangs up because its tasks are gone
@@ -56,10 +91,13 @@ unsigned ftr_perf_cpus_drain(struct ftr_perf_cpus *cpus)
 /* The kernel reports dropped records with the next one; the last drops have no next one. */
 static void cpu_put_lost(struct ftr_perf_cpus *cpus, struct ftr_perf_cpu *cpu)
 {
-	uint64_t lost = ftr_perf_ring_lost(&cpu->ring);
+	uint64_t lost = ftr_perf_lost(cpu->ring.fd);
 	struct ftr_perf_lost record;
 	struct iovec part = { &record, sizeof(record) };
+	size_t i;
 
+	for (i = 0; i < cpu->joined.nr; i++)
+		lost += ftr_perf_lost(cpu->joined.v[i]);
 	if (lost <= cpu->lost)
 		return;
 	ftr_perf_lost_make(&record, lost - cpu->lost, ftr_clock_now_ns(cpus->clock));
@@ -69,8 +107,14 @@ static void cpu_put_lost(struct ftr_perf_cpus *cpus, struct ftr_perf_cpu *cpu)
 
 void ftr_perf_cpus_close(struct ftr_perf_cpus *cpus)
 {
-	for (size_t i = 0; i < cpus->v.nr; i++)
-		ftr_perf_ring_close(&cpus->v.v[i].ring);
+	for (size_t i = 0; i < cpus->v.nr; i++) {
+		struct ftr_perf_cpu *cpu = &cpus->v.v[i];
+
+		while (cpu->joined.nr > 0)
+			close(cpu->joined.v[--cpu->joined.nr]);
+		ftr_vec_fini(&cpu->joined);
+		ftr_perf_ring_close(&cpu->ring);
+	}
 	ftr_vec_fini(&cpus->v);
 }
 

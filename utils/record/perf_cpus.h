@@ -9,6 +9,7 @@
 
 struct ftr_perf_cpu {
 	struct ftr_perf_ring ring;
+	FTR_VEC(int) joined;	/* (owned) events of other threads, which write to the same ring */
 	unsigned cpu;
 	uint64_t lost;		/* already reported */
 };
@@ -20,6 +21,12 @@ struct ftr_perf_cpus {
 	/* Keep whole records of @cpu.  False: they are not kept. */
 	bool (*put)(struct ftr_store *store, unsigned cpu, const struct iovec *parts, unsigned nr);
 };
+
+/*
+ * A program that runs: give @attr to all threads of @pid but the first, whose events the rings are.
+ * One that begins at this moment may go without.  0, or -errno: -EMFILE, too many descriptors.
+ */
+int ftr_perf_cpus_join(struct ftr_perf_cpus *cpus, const struct perf_event_attr *attr, pid_t pid);
 
 /* Add what wakes the recorder to @epoll_fd. */
 void ftr_perf_cpus_watch(const struct ftr_perf_cpus *cpus, int epoll_fd);

@@ -20,14 +20,14 @@ static int event_open(const struct perf_event_attr *attr, pid_t pid, unsigned cp
 	return (int)syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-struct perf_event_attr ftr_perf_attr(clockid_t clock)
+struct perf_event_attr ftr_perf_attr(clockid_t clock, enum ftr_perf_since since)
 {
 	return (struct perf_event_attr){
 		.size		= sizeof(struct perf_event_attr),
 		.sample_type	= PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.read_format	= PERF_FORMAT_LOST,
-		.disabled	= 1,
-		.enable_on_exec	= 1,
+		.disabled	= since == FTR_PERF_SINCE_EXEC,
+		.enable_on_exec	= since == FTR_PERF_SINCE_EXEC,
 		.watermark	= 1,
 		.wakeup_watermark = FTR_PERF_WAKEUP_BYTES,
 		.inherit	= 1,
@@ -52,9 +52,10 @@ int ftr_perf_open(const struct perf_event_attr *attr, pid_t pid, unsigned cpu)
  * A dummy counts nothing: it is there for the records beside.  Kernel mode is excluded because that
  * is what every user is permitted; it has no influence on these records.
  */
-static struct perf_event_attr dummy_attr(unsigned kinds, clockid_t clock)
+struct perf_event_attr ftr_perf_task_attr(unsigned kinds, clockid_t clock,
+					  enum ftr_perf_since since)
 {
-	struct perf_event_attr attr = ftr_perf_attr(clock);
+	struct perf_event_attr attr = ftr_perf_attr(clock, since);
 
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_DUMMY;
@@ -66,11 +67,10 @@ static struct perf_event_attr dummy_attr(unsigned kinds, clockid_t clock)
 	return attr;
 }
 
-int ftr_perf_ring_open(struct ftr_perf_ring *ring, unsigned kinds, clockid_t clock, pid_t pid,
+int ftr_perf_ring_open(struct ftr_perf_ring *ring, const struct perf_event_attr *attr, pid_t pid,
 		       unsigned cpu)
 {
-	const struct perf_event_attr attr = dummy_attr(kinds, clock);
-	int fd = ftr_perf_open(&attr, pid, cpu);
+	int fd = ftr_perf_open(attr, pid, cpu);
 
 	*ring = (struct ftr_perf_ring){ .fd = fd < 0 ? -1 : fd };
 	return fd < 0 ? fd : 0;
@@ -172,11 +172,11 @@ void ftr_perf_ring_done(struct ftr_perf_ring *ring, const struct ftr_perf_batch 
 			 __ATOMIC_RELEASE);
 }
 
-uint64_t ftr_perf_ring_lost(const struct ftr_perf_ring *ring)
+uint64_t ftr_perf_lost(int fd)
 {
 	uint64_t values[2] = { 0 };	/* the count, and with PERF_FORMAT_LOST the lost */
 
-	return read(ring->fd, values, sizeof(values)) == sizeof(values) ? values[1] : 0;
+	return read(fd, values, sizeof(values)) == sizeof(values) ? values[1] : 0;
 }
 
 void ftr_perf_lost_make(struct ftr_perf_lost *record, uint64_t nr, uint64_t time_ns)

@@ -50,24 +50,32 @@ struct ftr_perf_lost {
 	uint64_t time_ns;
 };
 
-/*
- * What all our events have: off until @pid, or a child that it forks, execs, with all its children
- * and threads from then on; by @clock, with whose task it is.
- */
-struct perf_event_attr ftr_perf_attr(clockid_t clock);
+/* Whose events, and since when. */
+enum ftr_perf_since {
+	/*
+	 * Off until the task, or a child that it forks, execs, with all its children and threads
+	 * from then on.  Of several children that exec only the first is sure to be followed: the
+	 * kernel may hand it the caller's own event.
+	 */
+	FTR_PERF_SINCE_EXEC,
+	FTR_PERF_SINCE_NOW,	/* of one thread, and what it makes from now on */
+};
+
+/* What all our events have: by @clock, with whose task it is. */
+struct perf_event_attr ftr_perf_attr(clockid_t clock, enum ftr_perf_since since);
+/* An event for the records beside it, @kinds: enum ftr_event_perf bits. */
+struct perf_event_attr ftr_perf_task_attr(unsigned kinds, clockid_t clock,
+					  enum ftr_perf_since since);
 /* A descriptor, which is close-on-exec, or -errno of perf_event_open. */
 int ftr_perf_open(const struct perf_event_attr *attr, pid_t pid, unsigned cpu);
 
 /*
- * Open the event for @pid (0 = the caller) on @cpu, off until @pid, or a child that it forks,
- * execs; with all its children and threads from then on.  Of several children that exec only the
- * first is sure to be followed: the kernel may hand it the caller's own event.  @kinds: enum
- * ftr_event_perf bits.  The descriptor is close-on-exec.
+ * Open the event for @pid (0 = the caller) on @cpu.  The descriptor is close-on-exec.
  *
  * 0, or -errno of perf_event_open: -ENODEV there is no such CPU, or it is off; -EACCES, -EPERM not
  * permitted; -ENOSYS not in this kernel.
  */
-int ftr_perf_ring_open(struct ftr_perf_ring *ring, unsigned kinds, clockid_t clock, pid_t pid,
+int ftr_perf_ring_open(struct ftr_perf_ring *ring, const struct perf_event_attr *attr, pid_t pid,
 		       unsigned cpu);
 /*
  * Give it @data_bytes of room, a power of two of at least a page.  0 or -errno: -EPERM, too much
@@ -85,10 +93,10 @@ bool ftr_perf_ring_peek(const struct ftr_perf_ring *ring, struct ftr_perf_batch 
 void ftr_perf_ring_done(struct ftr_perf_ring *ring, const struct ftr_perf_batch *batch);
 
 /*
- * Records dropped since the event was opened, reported or not; 0 where the kernel does not count
- * (before 6.0).
+ * Records of the event @fd dropped since it was opened, reported or not; 0 where the kernel does
+ * not count (before 6.0).
  */
-uint64_t ftr_perf_ring_lost(const struct ftr_perf_ring *ring);
+uint64_t ftr_perf_lost(int fd);
 void ftr_perf_lost_make(struct ftr_perf_lost *record, uint64_t nr, uint64_t time_ns);
 
 /* What to do about the refusal @code (positive) of perf_event_open. */

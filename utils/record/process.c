@@ -224,3 +224,27 @@ int32_t ftr_process_thread(int32_t pid, int32_t own_tid)
 	closedir(dir);
 	return found;
 }
+
+int32_t *ftr_process_threads(int32_t pid, size_t *nr)
+{
+	FTR_VEC(int32_t) found = { 0 };
+	struct dirent *entry;
+	char path[64];
+	int ret = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir != NULL && ret == 0 && (entry = readdir(dir)) != NULL) {
+		int32_t tid = atoi(entry->d_name);
+
+		if (tid > 0)
+			ret = ftr_vec_push(&found, tid);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	if (ret < 0)
+		ftr_vec_fini(&found);
+	*nr = found.nr;
+	return found.v;
+}

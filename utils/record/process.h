@@ -52,6 +52,8 @@ void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *pro
 
 /* The parent's pid by /proc; 0 = not known. */
 int32_t ftr_process_parent(int32_t pid);
+/* The threads of @pid, *nr of them: owned, by free; NULL = it has ended, or out of memory. */
+int32_t *ftr_process_threads(int32_t pid, size_t *nr);
 /* The thread of @pid that calls itself @own_tid in its own namespace; 0 when there is none. */
 int32_t ftr_process_thread(int32_t pid, int32_t own_tid);
 

@@ -170,9 +170,9 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 					 "none: --clock=counter cannot time them" :
 				 options->runtime == NULL ? "none: no functions are recorded" :
 				 options->nop		  ? "none: --nop" :
-				 options->attach_pid != 0 ? "none: attached" :
 							    NULL,
 		.is_program_self = options->keep_pid,
+		.is_running = options->attach_pid != 0,
 		.events_text = recorder->events_text,
 		.thread_nr = options->thread_nr,
 	};

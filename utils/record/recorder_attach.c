@@ -69,6 +69,7 @@ int ftr_recorder_attach(struct ftr_recorder *recorder, struct ftr_err *err)
 		return ret;
 	recorder->child = options->attach_pid;
 	ftr_collectors_started(&recorder->collectors, recorder->child);
+	ftr_collectors_watch(&recorder->collectors, recorder->epoll_fd);
 	if (ftr_process_get(&recorder->processes, recorder->child, recorder->child) == NULL)
 		return ftr_err_set(err, ENOMEM, "out of memory");
 	ret = helper_run(recorder, &job, &recorder->result->attached, err);
