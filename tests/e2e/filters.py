@@ -147,11 +147,22 @@ class FiltersTest(harness.Test):
                        '#line 1 "own.c"\nint main(void) { return leaf(1) > 9; }\n')
         self.run_program(*harness.CC, "-pg", "-g", "-O1", "other.c", "-o", "other")
         for options, calls in (("-L filters.c --no-libcall", f"main(run({TOP} {AGAIN}))".replace("usleep ", "")),
-                               ("-L nosuch.c", ""), ("-L filters.c -N run", "main")):
+                               ("-L filters.c -N run", "main")):
             self.assertEqual(self.recorded("lines", *options.split()), calls)
         for options, calls in (("-L leaf.h", "leaf"), ("-L own.c --no-libcall", "main"), ("-L leaf.h@hide", "main"),
                                ("-L leaf.h -A leaf@arg1", "leaf"), ("-L leaf.h -a", "leaf")):
             self.assertEqual(self.recorded("other", *options.split()), calls)
+        for program, file, reason in (("other", "nosuch.c", "no function of .* is of a source file that matches"),
+                                      ("other", "leaf.x", r"; did you mean leaf\.h\?"),
+                                      ("pg", "filters.c", "has no debug info, .*; compile with -g")):
+            done = self.ftr("record", "-L", file, "-d", "none", f"./{program}")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr, reason)
+            self.assertFalse(os.path.exists("none"))
+        done = self.ftr("record", "-L", "leaf.h", "-d", "run", "sh", "-c", "./other; true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: record: leaf.h", done.stderr)
+        self.assertEqual(self.replayed(data="run"), "leaf")
         self.recorded("other", "--srcline")
         self.assertFalse(os.path.exists("made/default.opts"))
         self.assertEqual(self.replayed("-L", "leaf.h"), "leaf")

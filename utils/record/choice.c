@@ -14,6 +14,7 @@
 #include "utils/record/linked.h"
 #include "utils/record/patch_choice.h"
 #include "utils/record/sdt_events.h"
+#include "utils/record/source_choice.h"
 #include "utils/record/watched.h"
 #include "utils/trace/rule_plan.h"
 
@@ -369,7 +370,23 @@ static int rule_match(struct search *search, const char *image, const struct ftr
 	return ret;
 }
 
-/* ... of the program, whoever does what it asks for; source files are the readers' to know. */
+/* As rule_match, of a rule about source files. */
+static int location_match(const struct search *search, const char *image,
+			  const struct ftr_symtab *tab, struct ftr_err *err)
+{
+	struct ftr_linked linked = { 0 };
+	int ret = ftr_linked_load(&linked, image);
+
+	if (ret == 0)
+		ret = ftr_source_match(search->rule, image, tab, &linked, err);
+	if (ret == -ENOENT &&
+	    (search->has_more || opens_libraries(tab) || runs_programs(tab, image)))
+		ret = 1;
+	ftr_linked_fini(&linked);
+	return ret;
+}
+
+/* ... of the program, whoever does what it asks for. */
 static bool is_of_functions(const struct ftr_rule *rule)
 {
 	return (rule->actions | rule->left_actions) != 0 && rule->kind != FTR_RULE_OF_LOCATION &&
@@ -426,7 +443,9 @@ int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *
 		struct search search = { .rule = &choice->rules->rules.v[i],
 					 .has_more = has_more(choice) };
 
-		matched = is_of_functions(search.rule) ? rule_match(&search, image, &tab, err) : 0;
+		matched = is_of_functions(search.rule) ? rule_match(&search, image, &tab, err) :
+			  search.rule->kind == FTR_RULE_OF_LOCATION ?
+			  location_match(&search, image, &tab, err) : 0;
 		ret = matched != 0 ? matched : ret;
 	}
 out:

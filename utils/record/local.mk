@@ -95,6 +95,8 @@ libftr_a_SOURCES += \
 	utils/record/sections.h \
 	utils/record/signals.c \
 	utils/record/signals.h \
+	utils/record/source_choice.c \
+	utils/record/source_choice.h \
 	utils/record/store.h \
 	utils/record/store_dir.c \
 	utils/record/store_dir.h \

@@ -349,6 +349,19 @@ enum ftr_rule_module ftr_rule_module(const struct ftr_rule *rule)
 	return FTR_RULE_MODULE_NAMED;
 }
 
+bool ftr_rule_matches_file(const struct ftr_rule *rule, const char *file)
+{
+	const char *slash = file;
+
+	if (ftr_pattern_matches(rule->pattern, file))
+		return true;
+	while ((slash = strchr(slash, '/')) != NULL) {
+		if (ftr_pattern_matches(rule->pattern, ++slash))
+			return true;
+	}
+	return false;
+}
+
 bool ftr_rule_names_module(const struct ftr_rule *rule, const char *path)
 {
 	assert(rule->module != NULL);

@@ -92,6 +92,8 @@ enum ftr_rule_module {
 enum ftr_rule_module ftr_rule_module(const struct ftr_rule *rule);
 /* Is the file at @path one that the rule, which names a module, means? */
 bool ftr_rule_names_module(const struct ftr_rule *rule, const char *path);
+/* Is the source file, by its path from the root or any end of it, one that the rule is about? */
+bool ftr_rule_matches_file(const struct ftr_rule *rule, const char *file);
 
 /* The rules of a command line, in their order: -N after -F wins, and the reverse. */
 struct ftr_rule_opts {

@@ -118,20 +118,6 @@ static bool module_matches(struct ftr_rule_plans *plans, const struct ftr_rule *
 	}
 }
 
-/* Its path from the root, or any end of it. */
-static bool file_matches(const struct ftr_rule *rule, const char *file)
-{
-	const char *slash = file;
-
-	if (ftr_pattern_matches(rule->pattern, file))
-		return true;
-	while ((slash = strchr(slash, '/')) != NULL) {
-		if (ftr_pattern_matches(rule->pattern, ++slash))
-			return true;
-	}
-	return false;
-}
-
 /* One function while its rules are looked for. */
 struct search {
 	struct ftr_rule_plans *plans;
@@ -144,7 +130,7 @@ static bool rule_matches(const struct search *search, const struct ftr_rule *rul
 	const struct ftr_func *func = search->func;
 
 	if (rule->kind == FTR_RULE_OF_LOCATION ?
-		    func->src_file == NULL || !file_matches(rule, func->src_file) :
+		    func->src_file == NULL || !ftr_rule_matches_file(rule, func->src_file) :
 		    !ftr_pattern_matches_names(rule->pattern, &search->names))
 		return false;
 	return module_matches(search->plans, rule, func);
