@@ -57,6 +57,7 @@ static const struct ftr_option graph_options[] = {
 		   ftr_opt_choice, struct graph_values, by, .words = ftr_weight_words),
 	FTR_OPTION("json", 0, NULL, "Print a JSON object a node of the tree", ftr_opt_flag,
 		   struct graph_values, json),
+	FTR_OPTION_GROUP(ftr_html_options, struct graph_values, common),
 	FTR_OPTION_GROUP(ftr_from_options, struct graph_values, from),
 	FTR_OPTION("task", 0, NULL, "Show the tree of processes and threads instead", ftr_opt_flag,
 		   struct graph_values, by_task),
@@ -294,6 +295,10 @@ static int graph_run(void *values, int argc, char **argv)
 	}
 	if (of_func.by_task && (of_func.view.sort != NULL || of_func.view.has_srcline)) {
 		ftr_error("graph: --sort and --srcline are of functions, not of the tree of --task");
+		return FTR_EXIT_USAGE;
+	}
+	if (of_func.json && of_func.common.is_html) {
+		ftr_error("graph: --json is no text for --format=html; leave one out");
 		return FTR_EXIT_USAGE;
 	}
 	if (of_func.json && (argc > 0 || of_func.by_task)) {

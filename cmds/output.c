@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a command's result goes: a file, standard output, or a pager on a terminal. */
+/* See output.h. */
 #include "cmds/output.h"
 
 #include "cmds/cmd.h"
 #include "cmds/message.h"
+#include "cmds/open.h"
 #include "cmds/progress.h"
 #include "cmds/words.h"
 #include "utils/cli/common.h"
+#include "utils/view/html_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define PAGE_CHUNK_BYTES 65536
 
 static const char *pager_command(void)
 {
@@ -62,15 +67,64 @@ static int pager_start(struct ftr_output *output, const struct ftr_common *commo
 	if (common->no_pager || !isatty(STDOUT_FILENO) || command == NULL ||
 	    !pager_exists(command) || pipe2(fds, O_CLOEXEC) < 0)
 		return STDOUT_FILENO;
-	output->pager = fork();
-	if (output->pager == 0)
+	output->reader = fork();
+	if (output->reader == 0)
 		pager_exec(command, fds[0]);
 	close(fds[0]);
-	if (output->pager > 0)
+	if (output->reader > 0)
 		return fds[1];
-	output->pager = 0;
+	output->reader = 0;
 	close(fds[1]);
 	return STDOUT_FILENO;
+}
+
+/* What is read is the page's text, until whoever writes it has closed it. */
+static void page_make(int input, const char *title)
+{
+	char buf[PAGE_CHUNK_BYTES];
+	struct ftr_html_text text;
+	struct ftr_ostream out;
+	struct ftr_err err = { 0 };
+	ssize_t len;
+	int ret;
+
+	if (ftr_ostream_from_fd(&out, STDOUT_FILENO, "standard output") < 0)
+		_exit(FTR_EXIT_FAILED);
+	ftr_html_text_begin(&text, &out, title);
+	while ((len = read(input, buf, sizeof(buf))) > 0 || (len < 0 && errno == EINTR)) {
+		if (len > 0)
+			ftr_html_text_put(&text, buf, (size_t)len);
+		if (out.code != 0)
+			break;
+	}
+	ftr_html_text_end(&text);
+	ret = ftr_ostream_close(&out, &err);
+	if (ret < 0 && ret != -EPIPE)
+		ftr_error("%s", err.text);
+	_exit(ret < 0 && ret != -EPIPE ? FTR_EXIT_FAILED : FTR_EXIT_OK);
+}
+
+/* The descriptor of what becomes a page; -errno: there is none. */
+static int page_start(struct ftr_output *output, const struct ftr_common *common)
+{
+	const char *path = ftr_data_path(common);
+	char title[PATH_MAX + 8];
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	snprintf(title, sizeof(title), "ftr: %s", path);
+	output->reader = fork();
+	if (output->reader == 0) {
+		close(fds[1]);
+		page_make(fds[0], title);
+	}
+	close(fds[0]);
+	if (output->reader > 0)
+		return fds[1];
+	output->reader = 0;
+	close(fds[1]);
+	return -EAGAIN;
 }
 
 /* By the environment: NO_COLOR with any value, CLICOLOR_FORCE with any but 0. */
@@ -91,7 +145,7 @@ int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, 
 	struct ftr_err err = { 0 };
 	int ret, fd;
 
-	*output = (struct ftr_output){ 0 };
+	*output = (struct ftr_output){ .is_page = common->is_html };
 	signal(SIGPIPE, SIG_IGN);
 	if (path != NULL && strcmp(path, "-") != 0) {
 		output->use_color = common->color == FTR_COLOR_YES;
@@ -100,25 +154,31 @@ int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, 
 			ftr_error("%s", err.text);
 		return ret;
 	}
-	output->use_color = wants_color(common);
+	output->use_color = common->is_html ? common->color != FTR_COLOR_NO : wants_color(common);
 	if (isatty(STDOUT_FILENO))
 		ftr_progress_hide();
-	fd = pager_start(output, common);
+	fd = common->is_html ? page_start(output, common) : pager_start(output, common);
+	if (fd < 0) {
+		ftr_error("--format=html: %s", strerror(-fd));
+		return fd;
+	}
 	ret = ftr_ostream_from_fd(&output->out, fd, "standard output");
 	if (ret < 0)
 		ftr_error("out of memory");
-	output->out.owns_fd = output->pager != 0;
+	output->out.owns_fd = output->reader != 0;
 	return ret;
 }
 
 int ftr_output_close(struct ftr_output *output)
 {
 	struct ftr_err err = { 0 };
-	int ret = ftr_ostream_close(&output->out, &err);
+	int ret = ftr_ostream_close(&output->out, &err), status = 0;
 
-	if (output->pager != 0)
-		while (waitpid(output->pager, NULL, 0) < 0 && errno == EINTR)
+	if (output->reader != 0)
+		while (waitpid(output->reader, &status, 0) < 0 && errno == EINTR)
 			;
+	if (output->is_page && status != 0)	/* it has said why */
+		return FTR_EXIT_FAILED;
 	output->is_quiet_end = ret == -EPIPE;
 	if (ret == 0 || output->is_quiet_end)
 		return FTR_EXIT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a command's result goes: a file, standard output, or a pager on a terminal. */
+/* Where a command's result goes: a file, standard output, a pager on a terminal, or a page. */
 #ifndef FTR_CMDS_OUTPUT_H
 #define FTR_CMDS_OUTPUT_H
 
@@ -13,7 +13,8 @@ struct ftr_err;
 
 struct ftr_output {
 	struct ftr_ostream out;
-	pid_t pager;		/* 0 = none */
+	pid_t reader;		/* a pager, or who makes a page of it; 0 = none */
+	bool  is_page;
 	bool  use_color;
 	bool  is_quiet_end;	/* after closing: the reader went away, which is no failure */
 };
@@ -24,7 +25,10 @@ struct ftr_output {
  */
 int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, const char *path);
 
-/* Flush, and wait until the pager is left.  FTR_EXIT_OK, or FTR_EXIT_FAILED after reporting it. */
+/*
+ * Flush, and wait until the pager is left, or the page is there.  FTR_EXIT_OK, or FTR_EXIT_FAILED
+ * after reporting it.
+ */
 int ftr_output_close(struct ftr_output *output);
 
 /*

@@ -39,6 +39,7 @@ static const struct ftr_option replay_options[] = {
 	FTR_OPTION_GROUP(ftr_selection_options, struct ftr_replay_values, selection),
 	FTR_OPTION_GROUP(ftr_filter_options, struct ftr_replay_values, selection.filter),
 	FTR_OPTION_GROUP(ftr_replay_view_options, struct ftr_replay_values, view),
+	FTR_OPTION_GROUP(ftr_html_options, struct ftr_replay_values, common),
 	FTR_OPTION("follow", 0, NULL, "Show calls as they come, in the order of their ends",
 		   ftr_opt_flag, struct ftr_replay_values, follows),
 	{ 0 }
@@ -99,6 +100,12 @@ int ftr_replay_show(const struct ftr_replay_values *values)
 
 static int replay_run(void *values, int argc, char **argv)
 {
+	const struct ftr_replay_values *self = values;
+
+	if (self->common.is_html && self->view.is_json) {
+		ftr_error("replay: --json is no text for --format=html; leave one out");
+		return FTR_EXIT_USAGE;
+	}
 	return ftr_replay_show(values);
 }
 

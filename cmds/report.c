@@ -62,8 +62,8 @@ static int parse_by(const struct ftr_option *opt, void *value, const char *arg, 
 	return 0;
 }
 
-enum { FORMAT_NORMAL, FORMAT_CSV, FORMAT_JSON };
-static const char *const format_words[] = { "normal", "csv", "json", NULL };
+enum { FORMAT_NORMAL, FORMAT_CSV, FORMAT_JSON, FORMAT_HTML };
+static const char *const format_words[] = { "normal", "csv", "json", "html", NULL };
 
 static int parse_json(const struct ftr_option *opt, void *value, const char *arg,
 		      struct ftr_err *err)
@@ -110,7 +110,8 @@ static const struct ftr_option report_options[] = {
 		"live-blocks read-bytes written-bytes self-samples samples self all",
 		parse_by, struct report_values, by, .words = by_words),
 	FTR_OPTION("format", 0, "FORMAT",
-		   "normal; csv or json: fields by their names, times in nanoseconds", ftr_opt_choice,
+		   "normal; csv or json: fields by their names, times in nanoseconds; html: a page with "
+		   "the same text as normal", ftr_opt_choice,
 		   struct report_values, format, .words = format_words),
 	FTR_OPTION("json", 0, NULL, "Same as --format=json: an object a line", parse_json,
 		   struct report_values, format),
@@ -510,6 +511,10 @@ static int report_run(void *values, int argc, char **argv)
 	const char *conflict;
 	int status;
 
+	if (self->format == FORMAT_HTML) {
+		self->common.is_html = true;
+		self->format = FORMAT_NORMAL;
+	}
 	if (ftr_report_ranges_find(&self->ranges, &self->view, &err) < 0) {
 		ftr_error("report: %s", err.text);
 		return FTR_EXIT_USAGE;

@@ -121,9 +121,6 @@ class GraphTest(harness.Test):
         done = self.run_ftr("graph", "mian", status=1)
         self.assertEqual((done.stdout, done.stderr),
                          ("", 'ftr: ftr.data: no calls of "mian"; did you mean main?\n'))
-        for words in (["--format=html"],):
-            done = self.run_ftr("graph", *words, status=2)
-            self.assertIn("ftr graph does not support this uftrace option yet", done.stderr)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+from xml.sax.saxutils import unescape
 
 from recording import TIMEOUT, Recording, harness
 
@@ -39,6 +40,45 @@ def spans_of(task):
     for i in range(0, len(numbers), 4):
         end += numbers[i]
         yield end, *numbers[i + 1:i + 4]
+
+
+class TextPage(Recording):
+    """--format=html of what prints text: the same text, with the terminal's colours."""
+
+    def text_of(self, *words):
+        run = self.ftr(*words, "-d", "d", "--format=html")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        head, _, rest = run.stdout.partition("<body>\n<pre>\n")
+        self.assertIn("<title>ftr: d</title>", head)
+        body, _, end = rest.rpartition("</pre>")
+        self.assertEqual(end, "\n</body>\n</html>\n")
+        return unescape(re.sub(r"</?span[^>]*>", "", body)), body
+
+    def test_same_text(self):
+        self.record("--clock=counter", "-A", ".@arg1", "./victim", "threads", "3")
+        for words in (("replay",), ("replay", "--flat"), ("report",), ("report", "--task"), ("report", "--avg-self"),
+                      ("graph",), ("graph", "main"), ("graph", "--task"), ("report", "--diff", "d")):
+            with self.subTest(words=words):
+                text, body = self.text_of(*words)
+                self.assertEqual(text, self.ftr(*words, "-d", "d", "--no-pager", "--color=no").stdout)
+                self.assertEqual("<span class=" in body, "\x1b" in self.ftr(*words, "-d", "d", "--color=yes").stdout)
+                self.assertNotIn("<span", self.text_of(*words, "--color=no")[1])
+
+    def test_failures(self):
+        self.record("./victim", "work", "1")
+        for words in (("replay", "--json"), ("graph", "--json")):
+            run = self.ftr(*words, "-d", "d", "--format=html")
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn("--format=html; leave one out", run.stderr)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([harness.FTR, "report", "-d", "d", "--format=html"], stdout=full, text=True,
+                                  stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, "ftr: standard output: No space left on device\n"))
+        pipe = subprocess.Popen([harness.FTR, "replay", "-d", "d", "--format=html"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+        pipe.stdout.close()
+        self.assertEqual((pipe.stderr.read(), pipe.wait(timeout=TIMEOUT)), (b"", 0))
+        pipe.stderr.close()
 
 
 class Html(Recording):

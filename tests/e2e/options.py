@@ -159,7 +159,6 @@ class OptionsTest(harness.Test):
             self.assertEqual(run.stdout, plain.stdout)
             self.assertEqual(len(re.findall(rf"^ftr: warning: {command}: --\S+ has no effect", run.stderr, re.M)), 2)
         self.assertIn("--no-such", self.run_ftr("replay", "--no-such", "trace", status=2).stderr)
-        self.assertIn("not support", self.run_ftr("graph", "--format=html", "trace", status=2).stderr)
         self.assertIn("not support", self.run_ftr("build", "--hide", "main", "trace", status=2).stderr)
 
     def test_this_machine(self):

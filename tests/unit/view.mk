@@ -7,6 +7,7 @@ UNIT_TESTS += \
 	tests/unit/graph_test \
 	tests/unit/graph_write_test \
 	tests/unit/histogram_test \
+	tests/unit/html_text_test \
 	tests/unit/option_test \
 	tests/unit/rates_test \
 	tests/unit/rows_paths_test \

@@ -56,6 +56,24 @@ const struct ftr_option ftr_common_options[] = {
 	{ 0 }
 };
 
+static const char *const html_words[] = { "normal", "html", NULL };
+
+static int parse_html(const struct ftr_option *opt, void *value, const char *arg,
+		      struct ftr_err *err)
+{
+	int word, ret = ftr_opt_choice(opt, &word, arg, err);
+
+	if (ret == 0)
+		*(bool *)value = word == 1;
+	return ret;
+}
+
+const struct ftr_option ftr_html_options[] = {
+	FTR_OPTION("format", 0, "FORMAT", "normal (default), or html: a page with the same text",
+		   parse_html, struct ftr_common, is_html, .words = html_words),
+	{ 0 }
+};
+
 const struct ftr_option ftr_selection_options[] = {
 	FTR_OPTION("tid", 0, "TID[,TID...]", "Show these tasks only", ftr_opt_string,
 		   struct ftr_selection, tids),

@@ -20,10 +20,13 @@ struct ftr_common {
 	const char *opt_file;	/* (nullable) */
 	enum ftr_color color;
 	bool     no_pager;
+	bool	 is_html;	/* what is printed is to be a page: --format=html */
 	unsigned verbose;	/* how many -v */
 };
 
 extern const struct ftr_option ftr_common_options[];
+/* is_html: of commands whose text may be a page, and that write no other format. */
+extern const struct ftr_option ftr_html_options[];
 /* By the values of enum ftr_demangle. */
 extern const char *const ftr_demangle_words[];
 

@@ -19,6 +19,8 @@ libftr_a_SOURCES += \
 	utils/view/graph_json.c \
 	utils/view/graph_task.c \
 	utils/view/graph_task.h \
+	utils/view/html_text.c \
+	utils/view/html_text.h \
 	utils/view/info.c \
 	utils/view/info.h \
 	utils/view/info_json.c \
