@@ -8,6 +8,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/message.h"
+#include "cmds/progress.h"
 #include "utils/cli/common.h"
 #include "utils/format/uftrace/pack_dir.h"
 
@@ -37,6 +38,11 @@ static void signals_take(void)
 	signal(SIGXFSZ, SIG_IGN);	/* a limit is a write that fails */
 }
 
+static void on_tick(const struct ftr_pack_watch *watch)
+{
+	ftr_progress_bytes(watch->done, watch->all);
+}
+
 static void say(const char *path, const struct ftr_pack_result *result, bool is_packing)
 {
 	uint64_t from = is_packing ? result->bytes : result->packed_bytes;
@@ -56,6 +62,7 @@ int ftr_pack_run(const struct ftr_common *common, int argc, char **argv, bool is
 {
 	const char *path = argc > 0 ? argv[0] : common->data;
 	const char *name = is_packing ? "pack" : "unpack";
+	struct ftr_pack_watch watch = { .is_ending = &is_ending, .tick = on_tick };
 	struct ftr_pack_result result;
 	struct ftr_err err = { 0 };
 	int ret;
@@ -67,8 +74,10 @@ int ftr_pack_run(const struct ftr_common *common, int argc, char **argv, bool is
 	if (path == NULL)
 		path = ftr_cmd_data_dir();
 	signals_take();
-	ret = is_packing ? ftr_pack_dir(path, &is_ending, &result, &err) :
-			   ftr_unpack_dir(path, &is_ending, &result, &err);
+	ftr_progress_of_bytes(is_packing ? "packing" : "unpacking");
+	ret = is_packing ? ftr_pack_dir(path, &watch, &result, &err) :
+			   ftr_unpack_dir(path, &watch, &result, &err);
+	ftr_progress_end();
 	if (ret == 0) {
 		say(path, &result, is_packing);
 		return FTR_EXIT_OK;

@@ -24,6 +24,7 @@ static void progress_tick(struct ftr_watch *watch);
 
 static struct ftr_watch watch = { .tick = progress_tick };
 static const struct ftr_trace *reading;		/* (borrowed) */
+static const char *working;			/* (borrowed) on what else */
 static struct sigaction old_action;
 static bool has_action, is_shown, is_hidden, was_reported;
 static uint64_t begin_ns, shown_ns;
@@ -39,10 +40,9 @@ void ftr_progress_hide(void)
 }
 
 /* "41%, 1.2 of 2.9 GB, 310 MB/s, 5 s left", or events where the bytes are not known. */
-static void print_line(uint64_t elapsed_ns)
+static void print_line(const char *doing, double done, double all, uint64_t elapsed_ns)
 {
 	double seconds = (double)elapsed_ns / 1e9;
-	double done = (double)reading->bytes_read, all = (double)reading->bytes_total;
 	char text[120];
 
 	if (done > 0 && all >= done)
@@ -52,9 +52,29 @@ static void print_line(uint64_t elapsed_ns)
 	else
 		snprintf(text, sizeof(text), "%.1f million events, %.1f million/s",
 			 (double)watch.events / 1e6, (double)watch.events / 1e6 / seconds);
-	fprintf(stderr, CLEAR_LINE "reading: %s", text);
+	fprintf(stderr, CLEAR_LINE "%s: %s", doing, text);
 	fflush(stderr);
 	is_shown = true;
+}
+
+/* Is it time for another line?  *elapsed_ns: since the beginning. */
+static bool is_due(uint64_t *elapsed_ns)
+{
+	uint64_t now_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
+
+	*elapsed_ns = now_ns - begin_ns;
+	if (is_hidden || *elapsed_ns < SHOWN_AFTER_NS || now_ns - shown_ns < SHOWN_EVERY_NS)
+		return false;
+	shown_ns = now_ns;
+	return true;
+}
+
+static void terminal_look(void)
+{
+	const char *term = getenv("TERM");
+
+	is_hidden |= !isatty(STDERR_FILENO) || term == NULL || strcmp(term, "dumb") == 0;
+	begin_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 }
 
 static void clear_line(void)
@@ -66,13 +86,25 @@ static void clear_line(void)
 
 static void progress_tick(struct ftr_watch *of)
 {
-	uint64_t now_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
+	uint64_t elapsed_ns;
 
-	if (is_hidden || reading == NULL || now_ns - begin_ns < SHOWN_AFTER_NS ||
-	    now_ns - shown_ns < SHOWN_EVERY_NS)
-		return;
-	shown_ns = now_ns;
-	print_line(now_ns - begin_ns);
+	if (reading != NULL && is_due(&elapsed_ns))
+		print_line("reading", (double)reading->bytes_read, (double)reading->bytes_total,
+			   elapsed_ns);
+}
+
+void ftr_progress_of_bytes(const char *doing)
+{
+	working = doing;
+	terminal_look();
+}
+
+void ftr_progress_bytes(uint64_t done, uint64_t all)
+{
+	uint64_t elapsed_ns;
+
+	if (is_due(&elapsed_ns))
+		print_line(working, (double)done, (double)all, elapsed_ns);
 }
 
 /* A second one finds the signal's default again. */
@@ -84,12 +116,10 @@ static void on_interrupt(int signal_nr)
 /* What is ignored, as under nohup, stays so; a stream that is shown as it comes ends at once. */
 void ftr_progress_begin(const struct ftr_trace *trace)
 {
-	const char *term = getenv("TERM");
 	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
 
 	reading = trace;
-	begin_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
-	is_hidden |= !isatty(STDERR_FILENO) || term == NULL || strcmp(term, "dumb") == 0;
+	terminal_look();
 	has_action = !trace->is_growing && sigaction(SIGINT, NULL, &old_action) == 0 &&
 		     old_action.sa_handler == SIG_DFL && sigaction(SIGINT, &action, NULL) == 0;
 }

@@ -9,6 +9,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import time
 
 from recording import build, harness
 
@@ -247,6 +248,29 @@ class PackTest(harness.Test):
             self.assertIn(child.returncode, (130, -signal.SIGINT))
             self.assertIn("nothing was changed", error)
             self.assertEqual(content("d"), before)
+
+    def test_progress(self):
+        """On a terminal, once it takes more than a second."""
+        path = self.made("data", calls=400000)
+        with open(path, "r+b") as file:
+            calls = file.read()
+            file.write(5 * calls)
+        for command, doing in (("pack", "packing"), ("unpack", "unpacking")):
+            terminal, other = os.openpty()
+            self.addCleanup(os.close, terminal)
+            child = self.start_program(FTR, command, "data", stderr=other, env=dict(os.environ, TERM="xterm"))
+            os.close(other)
+            self.wait_for(lambda: child.poll() is not None or glob.glob("data/*.new"))
+            child.send_signal(signal.SIGSTOP)
+            time.sleep(1.2)
+            is_stopped = harness.is_alive(child.pid)
+            child.send_signal(signal.SIGCONT)
+            self.assertEqual(child.wait(TIMEOUT), 0)
+            text = os.read(terminal, 65536).decode()
+            if not is_stopped:
+                self.skipTest("it was done before it could be stopped")
+            self.assertRegex(text, rf"\r\x1b\[K{doing}: \d+%, [\d.]+ of [\d.]+ MB, \d+ MB/s, \d+ s left")
+            self.assertRegex(text, r"\r\x1b\[Kftr: data: \d+ bytes of records became \d+\r\n$")
 
     def test_refused(self):
         os.mkdir("empty")

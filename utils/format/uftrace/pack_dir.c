@@ -40,7 +40,7 @@ struct job {
 	bool is_packing;
 	struct ftr_packer *packer;	/* (owned) */
 	uint8_t *bytes;			/* (owned) a block */
-	const volatile sig_atomic_t *is_ending;
+	struct ftr_pack_watch *watch;
 	struct ftr_pack_result *result;
 	FTR_VEC(struct change) changes;
 };
@@ -96,7 +96,13 @@ static int beside_open(const struct job *job, const char *name, mode_t mode)
 
 static bool is_interrupted(const struct job *job)
 {
-	return job->is_ending != NULL && *job->is_ending != 0;
+	return *job->watch->is_ending != 0;
+}
+
+static void done_add(const struct job *job, uint64_t bytes)
+{
+	job->watch->done += bytes;
+	job->watch->tick(job->watch);
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -119,6 +125,7 @@ static int blocks_pack(const struct job *job, int from, uint64_t size,
 		ret = is_interrupted(job) ? -EINTR : read_all(from, job->bytes, nr, at);
 		if (ret == 0)
 			ret = ftr_pack_writer_put(writer, job->packer, job->bytes, nr, 0);
+		done_add(job, nr);
 	}
 	if (ret == 0)
 		ret = ftr_pack_writer_flush(writer, job->packer);
@@ -145,6 +152,7 @@ static int blocks_check(const struct job *job, int from, const struct ftr_pack_w
 			ret = -EIO;
 		if (ret == 0 && is_interrupted(job))
 			ret = -EINTR;
+		done_add(job, block->bytes);
 	}
 	free(back);
 	free(packed);
@@ -202,6 +210,7 @@ static int file_unpack(const struct job *job, const struct ftr_istream *in, int 
 	for (size_t i = 0; i < blocks.nr && ret == 0; i++) {
 		ret = is_interrupted(job) ? -EINTR : block_unpack(job, in, &blocks.v[i], to);
 		job->result->bytes += blocks.v[i].bytes;
+		done_add(job, blocks.v[i].packed_bytes);
 	}
 	job->result->packed_bytes += in->size;
 	ftr_vec_fini(&blocks);
@@ -291,10 +300,24 @@ static int change_add(struct job *job, const char *name, struct ftr_err *err)
 	return failed(job, name, ENOMEM, err);
 }
 
+static void all_count(const struct job *job)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < job->names->names.nr; i++) {
+		const char *name = job->names->names.v[i];
+
+		if (is_of_records(name, job->is_packing ? "" : FTR_PACK_SUFFIX) &&
+		    fstatat(job->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			job->watch->all += (uint64_t)st.st_size * (job->is_packing ? 2 : 1);
+	}
+}
+
 static int changes_make(struct job *job, struct ftr_err *err)
 {
 	int ret = 0;
 
+	all_count(job);
 	for (size_t i = 0; i < job->names->names.nr && ret == 0; i++) {
 		const char *name = job->names->names.v[i];
 
@@ -466,19 +489,18 @@ static int job_run(struct job *job, struct ftr_err *err)
 	return ret;
 }
 
-int ftr_pack_dir(const char *path, const volatile sig_atomic_t *is_ending,
-		 struct ftr_pack_result *result, struct ftr_err *err)
+int ftr_pack_dir(const char *path, struct ftr_pack_watch *watch, struct ftr_pack_result *result,
+		 struct ftr_err *err)
 {
-	struct job job = { .path = path, .is_packing = true, .is_ending = is_ending,
-			   .result = result };
+	struct job job = { .path = path, .is_packing = true, .watch = watch, .result = result };
 
 	return job_run(&job, err);
 }
 
-int ftr_unpack_dir(const char *path, const volatile sig_atomic_t *is_ending,
-		   struct ftr_pack_result *result, struct ftr_err *err)
+int ftr_unpack_dir(const char *path, struct ftr_pack_watch *watch, struct ftr_pack_result *result,
+		   struct ftr_err *err)
 {
-	struct job job = { .path = path, .is_ending = is_ending, .result = result };
+	struct job job = { .path = path, .watch = watch, .result = result };
 
 	return job_run(&job, err);
 }

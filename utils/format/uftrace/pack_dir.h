@@ -13,6 +13,13 @@
 
 #include "utils/base/err.h"
 
+/* What is looked at, and told, a block at a time. */
+struct ftr_pack_watch {
+	const volatile sig_atomic_t *is_ending;	/* (borrowed) once it is not 0 no more is done */
+	void (*tick)(const struct ftr_pack_watch *watch);
+	uint64_t done, all;	/* bytes; packed ones count when they are made, and when checked */
+};
+
 struct ftr_pack_result {
 	size_t file_nr;		/* that were changed */
 	size_t left_nr;		/* that would take more room when they are packed */
@@ -21,13 +28,12 @@ struct ftr_pack_result {
 };
 
 /*
- * @is_ending (nullable) is looked at often: once it is not 0 nothing more is done.  0; -EINTR;
- * -EBADMSG (unpacking: a file is damaged); -ENOTDIR (no data directory); or -errno of the disk, all
- * described.
+ * 0; -EINTR: it was to end; -EBADMSG (unpacking: a file is damaged); -ENOTDIR (no data directory);
+ * or -errno of the disk, all described.
  */
-int ftr_pack_dir(const char *path, const volatile sig_atomic_t *is_ending,
-		 struct ftr_pack_result *result, struct ftr_err *err);
-int ftr_unpack_dir(const char *path, const volatile sig_atomic_t *is_ending,
-		   struct ftr_pack_result *result, struct ftr_err *err);
+int ftr_pack_dir(const char *path, struct ftr_pack_watch *watch, struct ftr_pack_result *result,
+		 struct ftr_err *err);
+int ftr_unpack_dir(const char *path, struct ftr_pack_watch *watch, struct ftr_pack_result *result,
+		   struct ftr_err *err);
 
 #endif /* FTR_FORMAT_UFTRACE_PACK_DIR_H */
