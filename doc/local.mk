@@ -113,6 +113,7 @@ EXTRA_DIST += \
 	doc/adr/0086-served-while-recorded.md \
 	doc/adr/0087-index-of-open-calls.md \
 	doc/adr/0088-code-that-runs-is-patched.md \
+	doc/adr/0089-state-of-the-system.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

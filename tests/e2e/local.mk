@@ -68,6 +68,7 @@ e2e_tests = $(reading_tests) \
 	tests/e2e/syscalls_stacks.py \
 	tests/e2e/syscalls_storm.py \
 	tests/e2e/syscalls_unfriendly.py \
+	tests/e2e/system.py \
 	tests/e2e/threads.py \
 	tests/e2e/top.py \
 	tests/e2e/unwinders.py \

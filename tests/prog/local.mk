@@ -61,6 +61,7 @@ traced_programs = \
 	tests/prog/thread_ends.c \
 	tests/prog/thread_exec.c \
 	tests/prog/thread_local.cc \
+	tests/prog/system.c \
 	tests/prog/threads.c \
 	tests/prog/under_exit.c \
 	tests/prog/turns.c \

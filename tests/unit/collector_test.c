@@ -47,6 +47,20 @@ static const struct ftr_collector half = {
 	.drain = half_drain,
 };
 
+static int32_t told;	/* the process that the listener was told of */
+
+static void listener_process(void *self, int32_t pid)
+{
+	told = pid;
+}
+
+static const struct ftr_collector listener = {
+	.name = "listener",
+	.open = null_open,
+	.close = null_close,
+	.process = listener_process,
+};
+
 static void *failing_open(const struct ftr_recording *recording, const void *values,
 			  struct ftr_err *err)
 {
@@ -99,7 +113,7 @@ static void test_null(void **state)
 static void test_several(void **state)
 {
 	struct ftr_collectors collectors = { .nr = 0 };
-	const struct ftr_task_start start = { .pid = 1 };
+	const struct ftr_task_start start = { .pid = 77 };
 	struct ftr_task_answer answer = { 0 };
 	struct ftr_err err = { 0 };
 
@@ -107,10 +121,12 @@ static void test_several(void **state)
 	assert_int_equal(ftr_collectors_add(&collectors, &half, NULL, NULL, &err), 0);
 	assert_int_equal(ftr_collectors_add(&collectors, &failing, NULL, NULL, &err), -ENODEV);
 	assert_string_equal(err.text, "no such source");
-	assert_int_equal(collectors.nr, 2);
+	assert_int_equal(ftr_collectors_add(&collectors, &listener, NULL, NULL, &err), 0);
+	assert_int_equal(collectors.nr, 3);
 	assert_int_equal(ftr_collectors_drain(&collectors), 50);
 	assert_int_equal(ftr_collectors_task(&collectors, &start, &answer, &err), 0);
 	assert_int_equal(answer.ring_id, 7);
+	assert_int_equal(told, 77);
 	ftr_collectors_close(&collectors);
 }
 

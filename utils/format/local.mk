@@ -85,6 +85,7 @@ libftr_a_SOURCES += \
 	utils/format/swap/write_io.c \
 	utils/format/swap/write_probe.c \
 	utils/format/swap/write_program.c \
+	utils/format/swap/write_system.c \
 	utils/format/tracedat/layout.h \
 	utils/format/tracedat/read.c \
 	utils/format/tracedat/read.h \
@@ -156,6 +157,8 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/read_window.c \
 	utils/format/uftrace/spec.c \
 	utils/format/uftrace/spec.h \
+	utils/format/uftrace/system.c \
+	utils/format/uftrace/system.h \
 	utils/format/uftrace/task_line.c \
 	utils/format/uftrace/task_line.h \
 	utils/format/uftrace/uftrace.h \

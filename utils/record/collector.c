@@ -72,15 +72,27 @@ void ftr_collectors_watch(const struct ftr_collectors *collectors, int epoll_fd)
 	}
 }
 
+static void process_tell(const struct ftr_collectors *collectors, int32_t pid)
+{
+	for (unsigned i = 0; i < collectors->nr; i++) {
+		if (collectors->v[i].ops->process != NULL)
+			collectors->v[i].ops->process(collectors->v[i].self, pid);
+	}
+}
+
 int ftr_collectors_task(const struct ftr_collectors *collectors, const struct ftr_task_start *start,
 			struct ftr_task_answer *answer, struct ftr_err *err)
 {
 	unsigned i;
+	int ret;
 
 	for (i = 0; i < collectors->nr; i++) {
-		if (collectors->v[i].ops->task != NULL)
-			return collectors->v[i].ops->task(collectors->v[i].self, start, answer,
-							  err);
+		if (collectors->v[i].ops->task == NULL)
+			continue;
+		ret = collectors->v[i].ops->task(collectors->v[i].self, start, answer, err);
+		if (ret >= 0)
+			process_tell(collectors, start->pid);
+		return ret;
 	}
 	return ftr_err_set(err, ENOTSUP, "no collector takes tasks");
 }

@@ -80,6 +80,8 @@ struct ftr_collector {
 	/* A task starts.  -errno: the task is refused. */
 	int (*task)(void *self, const struct ftr_task_start *start,
 		    struct ftr_task_answer *answer, struct ftr_err *err);
+	/* A task of process @pid of the program has reported itself, and was taken. */
+	void (*process)(void *self, int32_t pid);
 	/* The program image of @pid is gone (exec, or the end): nothing new comes of it. */
 	void (*image_end)(void *self, int32_t pid);
 	/* Move what is there to the store.  Returns how full the fullest source was, in percent. */

@@ -16,6 +16,7 @@ libftr_a_SOURCES += \
 	utils/record/collector_perf.c \
 	utils/record/collector_ring.c \
 	utils/record/collector_sample.c \
+	utils/record/collector_system.c \
 	utils/record/collectors.def \
 	utils/record/condition_program.c \
 	utils/record/condition_program.h \
@@ -112,6 +113,8 @@ libftr_a_SOURCES += \
 	utils/record/syscalls.h \
 	utils/record/sysinfo.c \
 	utils/record/sysinfo.h \
+	utils/record/system_text.c \
+	utils/record/system_text.h \
 	utils/record/tick.c \
 	utils/record/tick.h \
 	utils/record/tracefs.c \

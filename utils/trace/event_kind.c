@@ -153,6 +153,45 @@ static const struct ftr_argspec user_span_end_spec = {
 			   TEXT("name") },
 };
 
+/* The system's state.  Times, counts and energy are those since the sample before. */
+static const struct ftr_argspec system_cpu_spec = {
+	.nr = 3, .args = { ARG("user_ms", UNSIGNED), ARG("system_ms", UNSIGNED),
+			   ARG("idle_ms", UNSIGNED) },
+};
+static const struct ftr_argspec system_memory_spec = {
+	.nr = 5, .args = { ARG("total_kb", UNSIGNED), ARG("used_kb", UNSIGNED),
+			   ARG("free_kb", UNSIGNED), ARG("cached_kb", UNSIGNED),
+			   ARG("swap_kb", UNSIGNED) },
+};
+static const struct ftr_argspec system_load_spec = {
+	.nr = 5, .args = { ARG("load1", FLOAT), ARG("load5", FLOAT), ARG("load15", FLOAT),
+			   ARG("running", UNSIGNED), ARG("tasks", UNSIGNED) },
+};
+static const struct ftr_argspec system_disk_spec = {
+	.nr = 4, .args = { ARG("reads", UNSIGNED), ARG("sectors_read", UNSIGNED),
+			   ARG("writes", UNSIGNED), ARG("sectors_written", UNSIGNED) },
+};
+static const struct ftr_argspec system_network_spec = {
+	.nr = 4, .args = { ARG("bytes_received", UNSIGNED), ARG("packets_received", UNSIGNED),
+			   ARG("bytes_sent", UNSIGNED), ARG("packets_sent", UNSIGNED) },
+};
+static const struct ftr_argspec system_energy_spec = {
+	.nr = 1, .args = { ARG("microjoules", UNSIGNED) },
+};
+static const struct ftr_argspec system_process_spec = {
+	.nr = 7, .args = { ARG("user_ms", UNSIGNED), ARG("system_ms", UNSIGNED),
+			   ARG("virtual_kb", UNSIGNED), ARG("resident_kb", UNSIGNED),
+			   ARG("shared_kb", UNSIGNED), ARG("threads", UNSIGNED),
+			   ARG("state", CHAR) },
+};
+static const struct ftr_argspec system_thread_spec = {
+	.nr = 3, .args = { ARG("user_ms", UNSIGNED), ARG("system_ms", UNSIGNED),
+			   ARG("state", CHAR) },
+};
+
+#define SYSTEM(id_, name_, spec_) \
+	{ FTR_EVENT_ID_SYSTEM_##id_, "system:" name_, .data = FTR_EVENT_DATA_SPEC, \
+	  .spec = &(spec_) }
 #define SPEC(spec_) .is_runtime = true, .data = FTR_EVENT_DATA_SPEC, .spec = &(spec_)
 
 /* A thread waits for one of these, and goes on: its end stands for both. */
@@ -200,6 +239,14 @@ static const struct ftr_event_kind kinds[] = {
 	  .closed_by = FTR_EVENT_ID_SCHED_IN, .pair = FTR_EVENT_ID_SCHEDULE_PREEMPTED },
 	{ FTR_EVENT_ID_SCHEDULE_PREEMPTED, "linux:schedule (pre-empted)", .is_uftrace = true },
 	{ FTR_EVENT_ID_SAMPLE_CPU, "sample:cpu", .data = FTR_EVENT_DATA_STACK },
+	SYSTEM(CPU, "cpu", system_cpu_spec),
+	SYSTEM(MEMORY, "memory", system_memory_spec),
+	SYSTEM(LOAD, "load", system_load_spec),
+	SYSTEM(DISK, "disk", system_disk_spec),
+	SYSTEM(NETWORK, "network", system_network_spec),
+	SYSTEM(ENERGY, "energy", system_energy_spec),
+	SYSTEM(PROCESS, "process", system_process_spec),
+	SYSTEM(THREAD, "thread", system_thread_spec),
 	{ FTR_EVENT_ID_STALL_BEGIN, "ftr:stall-begin", .is_runtime = true,
 	  .closed_by = FTR_EVENT_ID_STALL_END },
 	{ FTR_EVENT_ID_STALL_END, "ftr:stall-end", .is_runtime = true },

@@ -43,6 +43,14 @@ enum ftr_event_id {
 	FTR_EVENT_ID_SCHED_OUT_PREEMPTED = 200007,
 	FTR_EVENT_ID_SCHEDULE_PREEMPTED	 = 200008,
 	FTR_EVENT_ID_SAMPLE_CPU		 = 200101,	/* of ftr: record --sample */
+	FTR_EVENT_ID_SYSTEM_CPU		 = 200111,	/* of ftr: record --system */
+	FTR_EVENT_ID_SYSTEM_MEMORY	 = 200112,
+	FTR_EVENT_ID_SYSTEM_LOAD	 = 200113,
+	FTR_EVENT_ID_SYSTEM_DISK	 = 200114,
+	FTR_EVENT_ID_SYSTEM_NETWORK	 = 200115,
+	FTR_EVENT_ID_SYSTEM_ENERGY	 = 200116,
+	FTR_EVENT_ID_SYSTEM_PROCESS	 = 200117,
+	FTR_EVENT_ID_SYSTEM_THREAD	 = 200118,
 	FTR_EVENT_ID_STALL_BEGIN	 = 1000000,	/* the runtime's: proto/record.h */
 	FTR_EVENT_ID_STALL_END		 = 1000001,
 	FTR_EVENT_ID_SUSPEND		 = 1000002,
@@ -189,6 +197,12 @@ static inline bool ftr_event_kind_is_aside(const struct ftr_event_kind *kind, si
 
 /* Is @bytes what the payload of an event of @kind has when the runtime records it? */
 bool ftr_event_kind_fits(const struct ftr_event_kind *kind, size_t bytes);
+
+/* Is @id of a kind of the system's state? */
+static inline bool ftr_event_id_is_system(uint64_t id)
+{
+	return id >= FTR_EVENT_ID_SYSTEM_CPU && id <= FTR_EVENT_ID_SYSTEM_THREAD;
+}
 
 /* Iterate, by id: *pos starts at 0; NULL at the end. */
 const struct ftr_event_kind *ftr_event_kind_next(size_t *pos);

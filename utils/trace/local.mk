@@ -82,6 +82,8 @@ libftr_a_SOURCES += \
 	utils/trace/subtract.h \
 	utils/trace/syscall.h \
 	utils/trace/syscall_args.c \
+	utils/trace/system.c \
+	utils/trace/system.h \
 	utils/trace/task.h \
 	utils/trace/threshold.c \
 	utils/trace/threshold.h \

@@ -95,28 +95,6 @@ static int swap_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	return 0;
 }
 
-/* The first message's time is when the recording began; what ftr does not know is zero. */
-static int write_system(struct swap_writer *w, uint64_t time_ns)
-{
-	const unsigned numbers = 1 + 2 + 21;	/* memory; processes, others; the rest */
-	int ret = 0;
-
-	swap_values_begin(w);
-	for (unsigned list = 0; ret == 0 && list < 2; list++) {
-		ret = swap_put_number(w, w->layout.cpu_nr);
-		for (uint32_t i = 0; ret == 0 && i < w->layout.cpu_nr; i++)
-			ret = swap_put_number(w, 0);
-	}
-	for (unsigned i = 0; ret == 0 && i < numbers; i++)
-		ret = swap_put_number(w, 0);
-	for (unsigned list = 0; ret == 0 && list < 2; list++) {
-		ret = swap_put_number(w, w->layout.device_nr);
-		for (uint32_t i = 0; ret == 0 && i < w->layout.device_nr; i++)
-			ret = swap_put_number(w, 0);
-	}
-	return ret < 0 ? swap_no_memory(w) : swap_write(w, SWAP_MSG_SYSTEM, time_ns);
-}
-
 static int swap_event(struct ftr_sink *sink, const struct ftr_event *ev)
 {
 	struct swap_writer *w = writer_of(sink);
@@ -125,7 +103,9 @@ static int swap_event(struct ftr_sink *sink, const struct ftr_event *ev)
 	if (sink->out->code != 0)
 		return ftr_ostream_flush(sink->out, sink->err);
 	if (!w->is_begun)
-		ret = write_system(w, ev->time_ns);
+		ret = swap_write_system_begin(w, ev->time_ns);
+	else if (w->system.is_open && ev->time_ns > w->system.time_ns)
+		ret = swap_write_system(w);
 	w->is_begun = true;
 	w->last_ns = ev->time_ns;
 	if (ret == 0)
@@ -154,8 +134,10 @@ static void describe_cuts(struct swap_writer *w)
 static int swap_end(struct ftr_sink *sink)
 {
 	struct swap_writer *w = writer_of(sink);
-	int ret = swap_write_ends(w);
+	int ret = w->system.is_open ? swap_write_system(w) : 0;
 
+	if (ret == 0)
+		ret = swap_write_ends(w);
 	describe_cuts(w);
 	return ret == 0 && sink->out->owns_fd ? swap_write_side(w) : ret;
 }
@@ -180,6 +162,8 @@ static void swap_fini(struct ftr_sink *sink)
 	ftr_strbuf_fini(&w->cut_text);
 	ftr_io_fini(&w->io);
 	ftr_strpool_fini(&w->series);
+	ftr_vec_fini(&w->system.loads);
+	ftr_vec_fini(&w->system.tasks);
 }
 
 static const struct ftr_sink_ops swap_ops = {

@@ -37,6 +37,24 @@ struct swap_func {
 	bool is_made;
 };
 
+/* A process or thread, in one sample of the system's state. */
+struct swap_system_task {
+	uint32_t pid, tid;
+	bool is_process;
+	uint64_t used_ms;
+	uint64_t virtual_bytes, resident_bytes, shared_bytes;	/* of a process */
+};
+
+/* The sample whose events come: they are one message, when one comes that is later. */
+struct swap_system {
+	bool is_open;
+	uint64_t time_ns, last_ns;	/* of it, and of the one before; 0 = there is none */
+	FTR_VEC(float) loads;			/* of processors, percent */
+	FTR_VEC(struct swap_system_task) tasks;
+	uint64_t memory_bytes, energy_uj;
+	uint64_t disks[4], sent_bytes, received_bytes; /* since the one before */
+};
+
 struct swap_writer {
 	struct ftr_sink base;	/* first: ops receive a pointer to it */
 	const struct ftr_trace *trace;
@@ -58,6 +76,7 @@ struct swap_writer {
 	struct ftr_io io;			/* what descriptors lead to */
 	struct ftr_strpool series;		/* names of charts; the number is the id + 1 */
 	uint32_t series_nr;			/* of these, in the stream */
+	struct swap_system system;
 	uint64_t point_cut_nr, arg_cut_nr, stack_cut_nr, syscall_cut_nr, mark_cut_nr;
 };
 
@@ -92,6 +111,14 @@ int swap_write_probe(struct swap_writer *w, const struct ftr_event *ev);
 /* write_chart.c: is @ev of a series that the program records?  Its message. */
 bool swap_is_of_chart(const struct ftr_event *ev);
 int swap_write_chart(struct swap_writer *w, const struct ftr_event *ev);
+
+/*
+ * write_system.c: the first message, which has but a time; what @ev adds to the sample of its time,
+ * if it is of one (1, 0, or -errno); the message of the sample.
+ */
+int swap_write_system_begin(struct swap_writer *w, uint64_t time_ns);
+int swap_add_system(struct swap_writer *w, const struct ftr_event *ev);
+int swap_write_system(struct swap_writer *w);
 
 /* write_io.c: the message of a call on a file, if it has one at its begin or its end. */
 struct swap_api;

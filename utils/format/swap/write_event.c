@@ -292,6 +292,7 @@ static int write_sample(struct swap_writer *w, const struct ftr_event *ev, uint3
 static int write_point(struct swap_writer *w, const struct ftr_event *ev)
 {
 	struct swap_task *task = swap_task_get(w, ev->task);
+	int ret;
 
 	if (task == NULL)
 		return swap_no_memory(w);
@@ -301,6 +302,9 @@ static int write_point(struct swap_writer *w, const struct ftr_event *ev)
 		return write_switch(w, ev, task);
 	if (ftr_event_kind_id(ev) == FTR_EVENT_ID_SAMPLE_CPU)
 		return write_sample(w, ev, task->cpu);
+	ret = swap_add_system(w, ev);
+	if (ret != 0)
+		return ret < 0 ? ret : 0;
 	if (swap_is_of_chart(ev))
 		return swap_write_chart(w, ev);
 	if (swap_is_of_probe(ev))

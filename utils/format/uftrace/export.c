@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "utils/format/uftrace/system.h"
 #include "utils/format/uftrace/uftrace.h"
 
 int ufx_no_memory(struct ufx *x)
@@ -277,6 +278,9 @@ static int ufx_end(struct ftr_sink *sink)
 		ret = perf_flush(x, "perf", x->perf.v, x->perf.nr);
 	if (ret == 0)
 		ret = perf_flush(x, "sample", x->samples.v, x->samples.nr);
+	if (ret == 0 && x->system.bytes.nr > 0)
+		ret = ufx_file_append(x, FTR_UFTRACE_SYSTEM_NAME, x->system.bytes.v,
+				      x->system.bytes.nr);
 	if (ret == 0)
 		ret = ufx_kernel_end(x);
 	if (ret == 0 && x->extern_text.len > 0)
@@ -321,6 +325,7 @@ static void ufx_fini(struct ftr_sink *sink)
 	for (size_t i = 0; i < x->samples.nr; i++)
 		ftr_vec_fini(&x->samples.v[i].bytes);
 	ftr_vec_fini(&x->samples);
+	ftr_vec_fini(&x->system.bytes);
 	ufx_kernel_free(x->kernel);
 	ftr_hashmap_fini(&x->module_index);
 	ftr_hashmap_fini(&x->by_name);

@@ -115,6 +115,7 @@ struct ufx {
 	uint32_t valued_nr;			/* ... and of those whose values are written */
 	FTR_VEC(struct ufx_perf) perf;		/* by CPU */
 	FTR_VEC(struct ufx_perf) samples;	/* by CPU, of sample-cpuN.dat */
+	struct ufx_perf system;			/* of system.dat */
 	struct ufx_kernel *kernel;	/* (owned, nullable: nothing was the kernel's) */
 	struct ftr_strbuf extern_text;	/* extern.dat */
 	struct ufx_syscalls *syscalls;	/* (owned, nullable) uftrace/export_syscall.c */

@@ -13,6 +13,7 @@
 #include "utils/base/text.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/export.h"
+#include "utils/format/uftrace/system.h"
 #include "utils/format/uftrace/user.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/sample.h"
@@ -471,14 +472,29 @@ static int sample_put(struct ufx *x, const struct ftr_event *ev)
 	return 0;
 }
 
+static int system_put(struct ufx *x, const struct ftr_system_sample *sample)
+{
+	uint8_t record[FTR_UFTRACE_SYSTEM_BYTES_MAX];
+	size_t len = ftr_uftrace_system_record(sample, record);
+
+	if (ftr_vec_reserve(&x->system.bytes, x->system.bytes.nr + len) < 0)
+		return ufx_no_memory(x);
+	memcpy(x->system.bytes.v + x->system.bytes.nr, record, len);
+	x->system.bytes.nr += len;
+	return 0;
+}
+
 int ufx_point(struct ufx *x, const struct ftr_event *ev)
 {
 	struct ufx_task *task = ufx_task_get(x, ev->task, ev->time_ns);
 	const struct ftr_payload *payload = ev->payload;
+	struct ftr_system_sample system;
 	int ret;
 
 	if (task == NULL)
 		return -ENOMEM;
+	if (ftr_system_sample_get(ev, &system))
+		return system_put(x, &system);
 	if (ev->point.cpu_nr != 0)
 		task->cpu_nr = ev->point.cpu_nr;
 	ret = ufx_kernel_point(x, task, ev);

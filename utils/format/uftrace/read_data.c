@@ -12,6 +12,7 @@
 #include "utils/format/uftrace/read.h"
 #include "utils/format/uftrace/user.h"
 #include "utils/format/uftrace/read_data.h"
+#include "utils/format/uftrace/system.h"
 #include "utils/proto/record.h"
 #include "utils/trace/event_kind.h"
 
@@ -240,6 +241,8 @@ static void event_side(struct uft_data *self, struct ftr_event *ev)
 		ev->lost.nr = *(const uint64_t *)what;
 		ev->lost.cpu_nr = side->cpu_nr;
 		ev->lost.source = FTR_LOST_OF_PERF;
+	} else if (ftr_event_id_is_system(UFT_SIDE_POINT_BASE + (uint64_t)side->kind)) {
+		uft_system_event(ev, what);
 	} else {
 		ev->type = FTR_EVENT_POINT;
 		ev->point.id = UFT_SIDE_POINT_BASE + side->kind;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf-cpuN.dat, sample-cpuN.dat and extern.dat of a directory: what happened to tasks besides
- * calls.  The perf records (perf_event.h) are those of a dummy event, and of sample-cpuN.dat of a
- * clock that takes samples: each but those ends in sample_id { u32 pid, tid; u64 time }.
+ * perf-cpuN.dat, sample-cpuN.dat, system.dat and extern.dat of a directory: what happened to tasks
+ * besides calls.  The perf records (perf_event.h) are those of a dummy event, and in
+ * sample-cpuN.dat of a clock that takes samples: each but those ends in sample_id { u32 pid, tid;
+ * u64 time }, and so do those of system.dat (system.h).
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,6 +15,7 @@
 #include "utils/base/text.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/read.h"
+#include "utils/format/uftrace/system.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/sample.h"
 
@@ -83,6 +85,7 @@ static uint8_t kind_of(enum ftr_event_id id)
 static bool starts_trace(uint8_t kind)
 {
 	return kind < UFT_SIDE_LOST && kind != kind_of(FTR_EVENT_ID_TASK_NAME) &&
+	       !ftr_event_id_is_system(UFT_SIDE_POINT_BASE + (uint64_t)kind) &&
 	       kind != kind_of(ftr_sched_out_id(false)) && kind != kind_of(ftr_sched_out_id(true));
 }
 
@@ -242,6 +245,26 @@ static int perf_sample(struct uft_reader *reader, const uint8_t *p, uint16_t mis
 	return 1;
 }
 
+/* In the stream of the task that it is about, or where that has none, of the first. */
+static int perf_system(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
+		       struct found *found)
+{
+	const uint8_t *ids = p + ftr_get_u16(p + 6, reader->is_big) - SAMPLE_BYTES;
+	bool is_out_of_memory;
+	uint32_t id;
+
+	found->what = uft_system_read(reader, p, ftr_get_u16(p + 6, reader->is_big), &id,
+				      &is_out_of_memory);
+	if (found->what == NULL)
+		return is_out_of_memory ? -ENOMEM : 0;
+	found->side.kind = kind_of(id);
+	if (sample_task(reader, (int32_t)ftr_get_u32(ids, reader->is_big), found->tid) < 0)
+		return -ENOMEM;
+	if (ftr_trace_task_find(reader->trace, found->tid) == NULL && reader->trace->tasks.nr > 0)
+		found->tid = reader->trace->tasks.v[0]->tid;
+	return 1;
+}
+
 static int perf_ignored(struct uft_reader *reader, const uint8_t *p, uint16_t misc,
 			struct found *found)
 {
@@ -260,6 +283,7 @@ static const struct {
 	{ PERF_RECORD_COMM,	perf_comm },
 	{ PERF_RECORD_LOST,	perf_lost },
 	{ PERF_RECORD_SAMPLE,	perf_sample },
+	{ FTR_UFTRACE_SYSTEM_RECORD, perf_system },
 	{ PERF_RECORD_THROTTLE,	perf_ignored },
 	{ PERF_RECORD_UNTHROTTLE, perf_ignored },
 };
@@ -323,7 +347,7 @@ static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_n
 	int ret = 0;
 
 	if (ftr_dir_file(reader->dir, name, &in, &err) < 0) {
-		ftr_diag_warn(diag, "%s: scheduling on this CPU is not shown", err.text);
+		ftr_diag_warn(diag, "%s: what it holds is not shown", err.text);
 		return 0;
 	}
 	while (ret == 0 && pos < in.size) {
@@ -364,6 +388,10 @@ static bool name_is_of_cpu(const char *name, const char *prefix, uint16_t *cpu_n
 
 bool uft_perf_is_name(const char *name, uint16_t *cpu_nr)
 {
+	if (strcmp(name, FTR_UFTRACE_SYSTEM_NAME) == 0) {
+		*cpu_nr = 0;
+		return true;
+	}
 	return name_is_of_cpu(name, PERF_PREFIX, cpu_nr) ||
 	       name_is_of_cpu(name, SAMPLE_PREFIX, cpu_nr);
 }
