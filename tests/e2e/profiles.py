@@ -91,6 +91,27 @@ class Profiles(Recording):
                     times[tuple(stack)] = times.get(tuple(stack), 0) + ns
                 self.assertEqual({stack: ns for stack, ns in times.items() if ns > 0}, self.folded(data))
 
+    def test_pprof_by_weights(self):
+        """The weights are those of the flame graph, the counts those of the tree; each has the names that pprof knows."""
+        for data, by, types in (("weights", "bytes", [("alloc_objects", "count"), ("alloc_space", "bytes")]),
+                                ("weights", "blocks", [("alloc_objects", "count"), ("alloc_objects", "count")]),
+                                ("weights", "leak", [("inuse_objects", "count"), ("inuse_space", "bytes")]),
+                                ("weights", "wait", [("contentions", "count"), ("delay", "nanoseconds")]),
+                                ("samples", "samples", [("samples", "count"), ("samples", "count")])):
+            with self.subTest(by=by):
+                path = f"{DATA}/{data}"
+                self.dump("pprof", "x.pb.gz", "--by=" + by, data=path)
+                profile, sums, counts = Profile("x.pb.gz"), {}, {}
+                self.assertEqual(profile.types, types)
+                for stack, (nr, value) in profile.samples:
+                    sums[tuple(stack)] = sums.get(tuple(stack), 0) + value
+                    counts[tuple(stack)] = counts.get(tuple(stack), 0) + nr
+                self.assertEqual({stack: value for stack, value in sums.items() if value > 0}, self.folded(path, "--by=" + by))
+                if by in ("bytes", "blocks"):
+                    self.assertEqual({stack: nr for stack, nr in counts.items() if nr > 0}, self.folded(path, "--by=blocks"))
+                elif by == "samples":
+                    self.assertEqual(counts, sums)
+
     def test_pprof_has_calls(self):
         self.record("--clock=counter", "./victim", "threads", "5")
         self.dump("pprof", "x.pb.gz", "--no-event")

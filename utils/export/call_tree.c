@@ -26,9 +26,18 @@ int ftr_call_tree_begin_by(struct ftr_sink *sink, const struct ftr_trace *trace,
 	return self->builder->ops->begin(self->builder, trace);
 }
 
+const struct ftr_option ftr_call_tree_options[] = {
+	FTR_CALL_TREE_BY(struct ftr_call_tree_values, by),
+	{ 0 }
+};
+
 int ftr_call_tree_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 {
-	return ftr_call_tree_begin_by(sink, trace, FTR_WEIGHT_TIME);
+	const struct ftr_call_tree_values *values = sink->values;
+
+	return ftr_call_tree_begin_by(sink, trace,
+				      values == NULL ? FTR_WEIGHT_TIME :
+						       (enum ftr_weight_by)values->by);
 }
 
 /* In runs, without what is outside of calls. */

@@ -13,6 +13,8 @@
  *	}
  *
  *	static const struct ftr_sink_ops draw_ops = FTR_CALL_TREE_OPS(draw_end);
+ *
+ * and in struct ftr_format FTR_CALL_TREE_OPTIONS, unless it has options of its own.
  */
 #ifndef FTR_EXPORT_CALL_TREE_H
 #define FTR_EXPORT_CALL_TREE_H
@@ -39,7 +41,14 @@ struct ftr_call_tree {
 		   "it, leak (those that nobody gave back), wait (time of waits), or CPU samples", \
 		   ftr_opt_choice, values_, member_, .words = ftr_weight_words)
 
-int  ftr_call_tree_begin(struct ftr_sink *sink, const struct ftr_trace *trace);
+/* For formats that have no other option. */
+struct ftr_call_tree_values {
+	int by;				/* enum ftr_weight_by */
+};
+
+extern const struct ftr_option ftr_call_tree_options[];
+
+int  ftr_call_tree_begin(struct ftr_sink *sink, const struct ftr_trace *trace);	/* by these */
 int  ftr_call_tree_begin_by(struct ftr_sink *sink, const struct ftr_trace *trace,
 			    enum ftr_weight_by by);
 int  ftr_call_tree_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr);
@@ -54,6 +63,9 @@ void ftr_call_tree_fini(struct ftr_sink *sink);
 	.end	 = end_, \
 	.fini	 = ftr_call_tree_fini, \
 }
+
+#define FTR_CALL_TREE_OPTIONS \
+	.options = ftr_call_tree_options, .values_bytes = sizeof(struct ftr_call_tree_values)
 
 /* Once, at the end: the tree, until the sink is freed.  NULL: there is none, which is described. */
 const struct ftr_graph *ftr_call_tree_finish(struct ftr_sink *sink);

@@ -7,7 +7,6 @@
 
 #include "utils/base/ostream.h"
 #include "utils/base/strpool.h"
-#include "utils/base/text.h"
 #include "utils/base/vec.h"
 #include "utils/export/call_tree.h"
 #include "utils/trace/format.h"
@@ -40,12 +39,12 @@ static void put_quoted(struct ftr_ostream *out, const char *name)
 	ftr_ostream_putc(out, '"');
 }
 
-static void put_time(struct ftr_ostream *out, uint64_t ns)
+static void put_weight(struct ftr_ostream *out, const struct ftr_graph *tree, uint64_t value)
 {
-	char text[FTR_DURATION_CHARS + 1];
+	char text[FTR_WEIGHT_TEXT_MAX];
 
-	*ftr_fmt_duration(text, ns) = '\0';
-	ftr_ostream_puts(out, ns == 0 ? "0 us" : text + strspn(text, " "));
+	ftr_weight_text(text, tree->weight, value);
+	ftr_ostream_puts(out, text);
 }
 
 /* ---- functions and edges out of the tree ---- */
@@ -194,7 +193,7 @@ static void put_funcs(const struct digraph *digraph, struct ftr_ostream *out)
 		ftr_ostream_puts(out, " [label = \"");
 		put_escaped(out, func->name);
 		ftr_ostream_puts(out, "\\n");
-		put_time(out, func->self_ns);
+		put_weight(out, digraph->tree, func->self_ns);
 		ftr_ostream_printf(out, "\", style = filled, fillcolor = \"0.000 %.3f 1.000\"]\n",
 				   share(func->self_ns, most_ns));
 	}
@@ -218,7 +217,7 @@ static void put_edges(const struct digraph *digraph, struct ftr_ostream *out)
 		put_quoted(out, digraph->funcs.v[edge->to].name);
 		ftr_ostream_printf(out, " [xlabel = \"%llu\", label = \"",
 				   (unsigned long long)edge->calls);
-		put_time(out, edge->total_ns);
+		put_weight(out, digraph->tree, edge->total_ns);
 		ftr_ostream_printf(out, "\", weight = %d, penwidth = %.2f]\n",
 				   1 + (int)(part * (WEIGHT_MAX - 1)),
 				   1 + part * (PEN_WIDTH_MAX - 1));
@@ -234,7 +233,7 @@ static int dot_end(struct ftr_sink *sink)
 	int ret;
 
 	if (graph == NULL)
-		return -ENOMEM;
+		return -ENODATA;
 	ftr_strpool_init(&digraph.names);
 	ret = digraph_make(&digraph);
 	if (ret < 0) {
@@ -263,4 +262,5 @@ const struct ftr_format ftr_format_graphviz = {
 	.dump_option = FTR_FORMAT_DUMP_OPTION("graphviz"),
 	.kind	 = FTR_FORMAT_FILE,
 	.write	 = &dot_ops,
+	FTR_CALL_TREE_OPTIONS,
 };

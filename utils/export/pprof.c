@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The call tree as a profile of pprof's: a protocol-buffer message (profile.proto), compressed by
- * gzip.  Each line of callers is a sample with two values: how many calls, and their own time.
+ * gzip.  Each line of callers is a sample with two values: how many calls, and their own time; or
+ * how many of what the tree is drawn by, and what they weigh.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -86,7 +87,24 @@ enum line_field { LINE_FUNCTION_ID = 1, LINE_LINE = 2 };
 enum function_field { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3,
 		      FUNCTION_FILENAME = 4, FUNCTION_START_LINE = 5 };
 
+/* What the two values of a sample are: as Go's profiles name them, which pprof knows. */
+static const struct value_types {
+	const char *count, *type, *unit;
+} value_types[FTR_WEIGHTS] = {
+	[FTR_WEIGHT_TIME] = { "calls", "time", "nanoseconds" },
+	[FTR_WEIGHT_BYTES] = { "alloc_objects", "alloc_space", "bytes" },
+	[FTR_WEIGHT_BLOCKS] = { "alloc_objects", "alloc_objects", "count" },
+	[FTR_WEIGHT_LEAK] = { "inuse_objects", "inuse_space", "bytes" },
+	[FTR_WEIGHT_WAIT] = { "contentions", "delay", "nanoseconds" },
+	[FTR_WEIGHT_SAMPLES] = { "samples", "samples", "count" },
+};
+
 /* ---- the profile ---- */
+
+/* A time that a task was not running, or a kind of wait. */
+struct thing {
+	uint32_t name_id, id;
+};
 
 struct pprof {
 	const struct ftr_trace *trace;
@@ -96,8 +114,10 @@ struct pprof {
 	const struct ftr_func **funcs;		/* (owned) by name id, func_nr of them */
 	size_t func_nr;
 	FTR_VEC(uint32_t) ids;			/* of location and function, by name id; 0: none */
+	FTR_VEC(struct thing) things;		/* that are no functions */
 	FTR_VEC(bool) mapped;			/* by module id: its mapping is written */
 	uint32_t id_nr;
+	FTR_VEC(uint64_t) counts;		/* of each node, without those below it */
 	struct ftr_strbuf message, inner;
 	bool failed;				/* out of memory */
 };
@@ -219,22 +239,34 @@ static void put_location(struct pprof *self, uint64_t id, const struct ftr_func 
 	put_message(self, PROFILE_LOCATION, &self->message);
 }
 
-/* Location and function have the same id; what has no function is not running. */
+/* There are few. */
+static uint32_t *thing_id(struct pprof *self, uint32_t name_id)
+{
+	const struct thing thing = { .name_id = name_id };
+
+	for (size_t i = 0; i < self->things.nr; i++)
+		if (self->things.v[i].name_id == name_id)
+			return &self->things.v[i].id;
+	return ftr_vec_push(&self->things, thing) < 0 ? NULL :
+							&self->things.v[self->things.nr - 1].id;
+}
+
+/* Location and function have the same id. */
 static uint64_t location_id(struct pprof *self, const struct ftr_graph_node *node)
 {
-	const struct ftr_func *func = NULL;
-	uint32_t at = node->name_id;
+	bool is_func = node->name_id < self->func_nr;
+	const struct ftr_func *func = is_func ? self->funcs[node->name_id] : NULL;
+	uint32_t *id = is_func ? &self->ids.v[node->name_id] : thing_id(self, node->name_id);
 
-	if (at >= FTR_GRAPH_SCHEDULE)
-		at = (uint32_t)self->func_nr + (at - FTR_GRAPH_SCHEDULE);
-	else if (at < self->func_nr)
-		func = self->funcs[at];
-	if (self->ids.v[at] == 0) {
-		self->ids.v[at] = ++self->id_nr;
-		put_function(self, self->id_nr, node->name, func);
-		put_location(self, self->id_nr, func);
+	self->failed |= id == NULL;
+	if (id == NULL)
+		return 0;
+	if (*id == 0) {
+		*id = ++self->id_nr;
+		put_function(self, *id, node->name, func);
+		put_location(self, *id, func);
 	}
-	return self->ids.v[at];
+	return *id;
 }
 
 /* From the innermost call outwards; the process is a label, so that pprof can filter by it. */
@@ -250,7 +282,7 @@ static void put_sample(struct pprof *self, const struct ftr_graph *graph, uint32
 		put_varint(&sample, location_id(self, &nodes[up]));
 	}
 	put_tag(&sample, SAMPLE_VALUE, WIRE_VARINT);
-	put_varint(&sample, nodes[at].calls);
+	put_varint(&sample, self->counts.v[at]);
 	put_tag(&sample, SAMPLE_VALUE, WIRE_VARINT);
 	put_varint(&sample, nodes[at].self_ns);
 	ftr_strbuf_clear(&self->inner);
@@ -267,18 +299,35 @@ static void put_samples(struct pprof *self, const struct ftr_graph *graph, uint3
 
 	for (uint32_t at = ftr_call_tree_next(graph, root, &up);
 	     at != FTR_GRAPH_NONE && !self->failed; at = ftr_call_tree_next(graph, at, &up))
-		if (graph->nodes.v[at].calls > 0 || graph->nodes.v[at].self_ns > 0)
+		if (self->counts.v[at] > 0 || graph->nodes.v[at].self_ns > 0)
 			put_sample(self, graph, at, &graph->nodes.v[root]);
+}
+
+/* A tree by weights counts what is below a node with it; one of calls does not. */
+static void counts_make(struct pprof *self, const struct ftr_graph *graph)
+{
+	for (size_t i = 0; i < graph->nodes.nr && !self->failed; i++)
+		self->failed = ftr_vec_push(&self->counts, graph->nodes.v[i].calls) < 0;
+	for (size_t i = 0; i < graph->nodes.nr && graph->weight != NULL && !self->failed; i++) {
+		uint32_t parent = graph->nodes.v[i].parent;
+
+		if (parent != FTR_GRAPH_NONE)
+			self->counts.v[parent] -= graph->nodes.v[i].calls;
+	}
 }
 
 static void put_profile(struct pprof *self, const struct ftr_graph *graph)
 {
+	const struct value_types *types =
+		&value_types[graph->weight == NULL ? FTR_WEIGHT_TIME : graph->weight->by];
+
+	counts_make(self, graph);
 	string_id(self, "");	/* the table begins with it */
-	put_value_type(self, PROFILE_SAMPLE_TYPE, "calls", "count");
-	put_value_type(self, PROFILE_SAMPLE_TYPE, "time", "nanoseconds");
-	put_value_type(self, PROFILE_PERIOD_TYPE, "time", "nanoseconds");
+	put_value_type(self, PROFILE_SAMPLE_TYPE, types->count, "count");
+	put_value_type(self, PROFILE_SAMPLE_TYPE, types->type, types->unit);
+	put_value_type(self, PROFILE_PERIOD_TYPE, types->type, types->unit);
 	put_field(self, PROFILE_PERIOD, 1);
-	put_field(self, PROFILE_DEFAULT_SAMPLE_TYPE, string_id(self, "time"));
+	put_field(self, PROFILE_DEFAULT_SAMPLE_TYPE, string_id(self, types->type));
 	if (self->trace->info.cmdline != NULL)
 		put_field(self, PROFILE_COMMENT, string_id(self, self->trace->info.cmdline));
 	for (size_t i = 0; i < graph->roots.nr; i++)
@@ -300,7 +349,7 @@ static int pprof_init(struct pprof *self, const struct ftr_trace *trace, struct 
 	self->funcs = ftr_trace_funcs_by_name(trace);
 	if (self->gzip == NULL || self->funcs == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < trace->names.nr + 2; i++)	/* and the two of scheduling */
+	for (size_t i = 0; i < trace->names.nr; i++)
 		if (ftr_vec_push(&self->ids, 0) < 0)
 			return -ENOMEM;
 	return 0;
@@ -315,7 +364,9 @@ static void pprof_fini(struct pprof *self)
 	ftr_vec_fini(&self->texts);
 	free(self->funcs);
 	ftr_vec_fini(&self->ids);
+	ftr_vec_fini(&self->things);
 	ftr_vec_fini(&self->mapped);
+	ftr_vec_fini(&self->counts);
 }
 
 static int pprof_end(struct ftr_sink *sink)
@@ -325,7 +376,7 @@ static int pprof_end(struct ftr_sink *sink)
 	int ret;
 
 	if (graph == NULL)
-		return -ENOMEM;
+		return -ENODATA;
 	ret = pprof_init(&profile, ftr_call_tree_trace(sink), sink->out);
 	if (ret == 0)
 		put_profile(&profile, graph);
@@ -343,4 +394,5 @@ const struct ftr_format ftr_format_pprof = {
 	.suffix	 = ".pb.gz",
 	.kind	 = FTR_FORMAT_FILE,
 	.write	 = &pprof_ops,
+	FTR_CALL_TREE_OPTIONS,
 };
