@@ -25,10 +25,13 @@
 struct tui_values {
 	struct ftr_common common;
 	struct ftr_selection selection;
+	bool no_mouse;
 };
 
 static const struct ftr_option tui_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct tui_values, common),
+	FTR_OPTION("no-mouse", 0, NULL, "Leave the mouse to the terminal, to select text with",
+		   ftr_opt_flag, struct tui_values, no_mouse),
 	FTR_OPTION_GROUP(ftr_selection_options, struct tui_values, selection),
 	FTR_OPTION_GROUP(ftr_filter_options, struct tui_values, selection.filter),
 	FTR_OPTION_GROUP(ftr_subtract_options, struct tui_values, selection),
@@ -218,7 +221,7 @@ static int browse(struct browser *browser, struct ftr_err *err)
 	if (tui == NULL)
 		return -ENOMEM;
 	ftr_progress_hide();
-	ret = ftr_tui_screen_run(tui, err);
+	ret = ftr_tui_screen_run(tui, !browser->given->no_mouse, err);
 	ftr_tui_free(tui);
 	return ret;
 }

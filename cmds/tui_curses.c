@@ -14,9 +14,12 @@
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <term.h>
+#include <termios.h>
+#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -25,6 +28,8 @@
 #undef columns
 
 #define WAIT_MS	200
+#define MOUSE_EVENTS 8		/* that ncurses keeps */
+#define DOUBLE_MS 400		/* between two presses at one place that are one double click */
 #define NO_STRING ((const char *)-1)	/* of tigetstr: a number or flag */
 #define ESCAPE_DELAY_MS 50	/* a lone Escape is told from the first byte of a key by it */
 
@@ -34,8 +39,9 @@
 
 #define FUNCTIONS(X) \
 	X(addch) X(addnwstr) X(attrset) X(cbreak) X(clearok) X(curs_set) X(del_curterm) \
-	X(delscreen) X(endwin) X(erase) X(getch) X(keypad) X(move) X(newterm) X(nodelay) X(noecho) \
-	X(nonl) X(refresh) X(set_escdelay) X(setupterm) X(tigetstr)
+	X(delscreen) X(endwin) X(erase) X(getch) X(getmouse) X(keypad) X(mouseinterval) \
+	X(mousemask) X(move) X(newterm) X(nodelay) X(noecho) X(nonl) X(refresh) X(set_escdelay) \
+	X(setupterm) X(tigetstr)
 #define VARIABLES(X) X(COLS) X(LINES) X(cur_term) X(curscr) X(stdscr)
 
 /* What is used of the library: functions, and pointers to its variables. */
@@ -201,9 +207,130 @@ static int wait_for_key(void)
 	}
 }
 
+/* ---- when it dies ---- */
+
+#define RESTORE_BYTES 256
+#define MOUSE_OFF "\033[?1006l\033[?1000l"
+
+/* What a terminal is sent, and set to, at signals that ncurses leaves to their default. */
+static struct {
+	struct termios termios;
+	char text[RESTORE_BYTES];
+	size_t len;
+} restore;
+
+static void on_fatal(int nr)
+{
+	ssize_t ret = write(STDOUT_FILENO, restore.text, restore.len);
+
+	(void)ret;		/* nobody is left to be told */
+	tcsetattr(STDIN_FILENO, TCSANOW, &restore.termios);
+	raise(nr);		/* its default, when this returns */
+}
+
+/* Without "$<5>", the milliseconds that old terminals need for it. */
+static void restore_add(const char *text)
+{
+	while (text != NULL && text != NO_STRING && *text != '\0' &&
+	       restore.len < sizeof(restore.text)) {
+		if (strncmp(text, "$<", 2) == 0 && strchr(text, '>') != NULL)
+			text = strchr(text, '>') + 1;
+		else
+			restore.text[restore.len++] = *text++;
+	}
+}
+
+/* After newterm; the terminal's settings were saved before it. */
+static void restore_at_signals(bool has_mouse)
+{
+	static const int nrs[] = { SIGHUP, SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV };
+	struct sigaction action = { .sa_handler = on_fatal, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction before;
+
+	if (has_mouse)
+		restore_add(MOUSE_OFF);
+	restore_add(curses.tigetstr_of("sgr0"));
+	restore_add(curses.tigetstr_of("cnorm"));
+	restore_add(curses.tigetstr_of("rmcup"));
+	for (size_t i = 0; i < sizeof(nrs) / sizeof(nrs[0]); i++)
+		if (sigaction(nrs[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+			sigaction(nrs[i], &action, NULL);
+}
+
+/* ---- the mouse ---- */
+
+/* The last press of the left button: where, and when by the monotonic clock; zeros: none yet. */
+struct press {
+	int row, column;
+	uint64_t time_ms;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* A third press begins anew. */
+static bool is_again(struct press *last, int row, int column)
+{
+	uint64_t now = now_ms();
+	bool is = last->time_ms != 0 && now - last->time_ms <= DOUBLE_MS && last->row == row &&
+		  last->column == column;
+
+	*last = (struct press){ .row = row, .column = column, .time_ms = is ? 0 : now };
+	return is;
+}
+
+/*
+ * Presses alone are asked for, at once: ncurses would wait for more to tell clicks.  False: the
+ * terminal has no mouse.
+ */
+static bool mouse_begin(void)
+{
+	curses.mouseinterval_of(0);
+	return curses.mousemask_of(BUTTON1_PRESSED | BUTTON3_PRESSED | BUTTON4_PRESSED |
+				   BUTTON5_PRESSED, NULL) != 0;
+}
+
+static bool event_do(struct ftr_tui *tui, const MEVENT *event, struct press *last)
+{
+	int row = event->y, column = event->x;
+	enum ftr_tui_button button;
+
+	if (row < 0 || column < 0)
+		return true;
+	if (event->bstate & BUTTON1_PRESSED)
+		button = is_again(last, row, column) ? FTR_TUI_SELECT_AGAIN : FTR_TUI_SELECT;
+	else if (event->bstate & BUTTON3_PRESSED)
+		button = FTR_TUI_BACK;
+	else if (event->bstate & (BUTTON4_PRESSED | BUTTON5_PRESSED))
+		button = event->bstate & BUTTON4_PRESSED ? FTR_TUI_WHEEL_UP : FTR_TUI_WHEEL_DOWN;
+	else
+		return true;
+	return ftr_tui_mouse(tui, button, (unsigned)row, (unsigned)column);
+}
+
+/* One KEY_MOUSE stands for all that was there to be read, of which ncurses gives the last first. */
+static bool mouse_read(struct ftr_tui *tui, struct press *last)
+{
+	MEVENT events[MOUSE_EVENTS];
+	size_t nr = 0;
+	bool goes_on = true;
+
+	while (nr < MOUSE_EVENTS && curses.getmouse_of(&events[nr]) == OK)
+		nr++;
+	while (goes_on && nr > 0)
+		goes_on = event_do(tui, &events[--nr], last);
+	return goes_on;
+}
+
 /* Until the user leaves, or the terminal is gone. */
 static void keys_read(struct ftr_tui *tui)
 {
+	struct press last = { .time_ms = 0 };
 	bool goes_on = true;
 
 	while (goes_on) {
@@ -213,16 +340,19 @@ static void keys_read(struct ftr_tui *tui)
 		ch = wait_for_key();
 		if (ch == KEY_RESIZE)	/* who knows what the terminal made of the lines */
 			curses.clearok_of(*curses.curscr_of, TRUE);
+		else if (ch == KEY_MOUSE)
+			goes_on = mouse_read(tui, &last);
 		else
 			goes_on = ch != ERR && ftr_tui_key(tui, key_of(ch));
 	}
 }
 
-int ftr_tui_screen_run(struct ftr_tui *tui, struct ftr_err *err)
+int ftr_tui_screen_run(struct ftr_tui *tui, bool has_mouse, struct ftr_err *err)
 {
 	SCREEN *screen;
 
 	setlocale(LC_CTYPE, "");
+	tcgetattr(STDIN_FILENO, &restore.termios);
 	screen = curses.newterm_of(NULL, stdout, stdin);
 	if (screen == NULL)
 		return ftr_err_set(err, ENOTTY, "tui: the terminal cannot be used");
@@ -233,6 +363,7 @@ int ftr_tui_screen_run(struct ftr_tui *tui, struct ftr_err *err)
 	curses.keypad_of(*curses.stdscr_of, TRUE);
 	curses.curs_set_of(0);
 	curses.nodelay_of(*curses.stdscr_of, TRUE);
+	restore_at_signals(has_mouse && mouse_begin());
 	keys_read(tui);
 	curses.endwin_of();
 	curses.delscreen_of(screen);

@@ -16,7 +16,7 @@ int ftr_tui_screen_check(struct ftr_err *err)
 			   "same");
 }
 
-int ftr_tui_screen_run(struct ftr_tui *tui, struct ftr_err *err)
+int ftr_tui_screen_run(struct ftr_tui *tui, bool has_mouse, struct ftr_err *err)
 {
 	return ftr_tui_screen_check(err);
 }

@@ -23,6 +23,9 @@ SOURCES = os.path.join(SRCDIR, "tests/data/filters")
 ROWS, COLS = 16, 80
 TALLEST, WIDEST = 50, 200          # of what a screen remembers: more than any test has
 ENTER, ESCAPE, CLEAR = "\r", "\x1b", "\x15"
+WHEEL_UP, WHEEL_DOWN = 64, 65
+MOUSE_ON = b"\x1b[?1006;1000h"
+DOUBLE = 0.5            # more than between the presses of a double click
 DOWN, UP, RIGHT, LEFT = "\x1bOB", "\x1bOA", "\x1bOC", "\x1bOD"
 GRAPH = """\
 graph: all calls
@@ -41,7 +44,7 @@ graph: all calls
 
 
 class Screen:
-    """What a vt100 shows: as much of it as ncurses uses."""
+    """What a vt100 or an xterm shows: as much of it as ncurses uses."""
 
     PART = re.compile(rb"\x1b\[([?0-9;]*)([A-Za-z])|\x1b([()].|[=>78DEMHc])|([\x00-\x1f\x7f])|([^\x00-\x1f\x7f]+)")
 
@@ -127,8 +130,33 @@ class Screen:
         elif final == "r":
             self.region = (number or 1) - 1, (numbers[1] if len(numbers) > 1 else self.rows) - 1
             self.row = self.col = 0
+        elif final in "LMSTP@Xb":
+            self.change(number or 1, final)
+        elif final in "dG":
+            self.row, self.col = (number - 1, self.col) if final == "d" else (self.row, number - 1)
         else:
-            assert final in "mhl", final
+            assert final in "mhlt", final
+
+    def change(self, number, final):
+        """Insert, delete and repeat lines and characters."""
+        top, bottom = self.region
+        top = top if final in "ST" else self.row
+        line, col = self.cells[self.row], self.col
+        if final in "LT":
+            self.cells[top:bottom + 1] = ([[" "] * WIDEST for _ in range(number)]
+                                          + self.cells[top:bottom + 1 - number])
+        elif final in "MS":
+            self.cells[top:bottom + 1] = (self.cells[top + number:bottom + 1]
+                                          + [[" "] * WIDEST for _ in range(number)])
+        elif final == "P":
+            line[col:] = line[col + number:] + [" "] * number
+        elif final == "@":
+            line[col:] = ([" "] * number + line[col:])[:WIDEST - col]
+        elif final == "X":
+            self.clear(self.row, col, col + number)
+        else:
+            line[col:col + number] = line[col - 1] * number
+            self.col += number
 
 
 class TuiTest(harness.Test):
@@ -142,6 +170,7 @@ class TuiTest(harness.Test):
         if not self.is_built_in:
             self.skipTest("ftr was built without ncurses")
         self.screen = Screen(ROWS, COLS)
+        self.sent = b""                 # all that was sent to the terminal
         self.child, self.terminal = pty.fork()
         if self.child == 0:
             try:
@@ -160,6 +189,7 @@ class TuiTest(harness.Test):
             data = os.read(self.terminal, 65536)
         except OSError:
             return False
+        self.sent += data
         self.screen.put(data)
         return data != b""
 
@@ -367,6 +397,144 @@ class TuiTest(harness.Test):
             pass
         os.waitpid(self.child, 0)
         self.assertTrue(termios.tcgetattr(self.terminal)[3] & termios.ECHO)
+
+    def mouse_begin(self, *words):
+        self.begin(*words, env={"TERM": "xterm-256color"})
+
+    def mouse(self, button, row, col=5):
+        """A press and its release, on the screen's row and column from 0."""
+        place = f"{col + 1};{row + 1}"
+        self.keys(f"\x1b[<{button};{place}M")
+        if button < WHEEL_UP:
+            self.keys(f"\x1b[<{button};{place}m")
+
+    def is_mouse_on(self):
+        found = re.findall(rb"\x1b\[\?1006[0-9;]*([hl])", self.sent)
+        return found != [] and found[-1] == b"h"
+
+    def test_mouse_selects(self):
+        self.mouse_begin(DEMO)
+        self.shows(GRAPH)
+        self.assertTrue(self.is_mouse_on())
+        self.mouse(0, 6)
+        self.says("5/11")
+        self.mouse(0, 6)                        # it was selected
+        self.has("(1) middle [+2]")
+        time.sleep(DOUBLE)
+        self.mouse(0, 6)
+        self.mouse(0, 6)                        # of this double click only one press is Enter
+        self.shows(GRAPH)
+        self.mouse(0, 5)
+        self.mouse(0, 5)                        # and of one on another line
+        self.has("(1) main [+4]")
+        self.says("4/4")
+        for row in (0, 1, 9, ROWS - 1):         # no line is there
+            self.mouse(0, row)
+            self.mouse(0, row)
+        self.mouse(2, 3)                        # nowhere to go back to
+        self.says("4/4")
+        self.leave()
+        self.assertFalse(self.is_mouse_on())
+
+    def test_mouse_wheel(self):
+        self.mouse_begin(DEMO)
+        self.shows(GRAPH)
+        self.mouse(WHEEL_DOWN, 5)               # all of it is there
+        self.says("1/11")
+        self.screen.resize(6, COLS)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 6, COLS, 0, 0))
+        self.says("1/11")                       # it knows its size
+        self.shows("\n".join(GRAPH.split("\n")[:5]))
+        self.mouse(WHEEL_DOWN, 4)
+        self.shows("\n".join(GRAPH.split("\n")[:2] + GRAPH.split("\n")[5:8]))
+        self.says("4/11")
+        for _ in range(5):
+            self.mouse(WHEEL_DOWN, 4)
+        self.shows("\n".join(GRAPH.split("\n")[:2] + GRAPH.split("\n")[-3:]))
+        self.says("9/11")
+        self.mouse(0, 4)
+        self.says("11/11")
+        self.mouse(WHEEL_UP, 4)
+        self.says("8/11")
+        for _ in range(5):
+            self.mouse(WHEEL_UP, 4)
+        self.says("3/11")
+        self.leave()
+
+    def test_mouse_sorts_and_goes_back(self):
+        self.mouse_begin(DEMO)
+        self.shows(GRAPH)
+        self.keys("R")
+        for col, key in ((20, "self"), (30, "call"), (45, "func"), (2, "total")):
+            self.mouse(0, 1, col)
+            self.has(f"report: 9 functions, by {key}\n")
+        self.mouse(0, 1, 70)                    # behind all of them
+        self.keys("f+total-stdv,cpu-list,self-percent", ENTER)
+        self.mouse(0, 1, 45)
+        self.has("report: 9 functions, by total-stdv\n")
+        self.keys("f", ENTER, "/strlen", ENTER)
+        self.says("/strlen: 1 of 1")
+        self.keys(ENTER)
+        self.has("graph: calls of strlen")
+        self.keys("h")
+        self.has("help\n")
+        self.keys("F", "x")
+        self.says("options: x")
+        self.mouse(0, 4)
+        self.mouse(2, 4)                        # the question alone
+        self.says("1/")
+        self.mouse(2, 4)
+        self.has("graph: calls of strlen")
+        self.mouse(2, 4)
+        self.has("report: 9 functions, by total-stdv")
+        self.leave()
+
+    def test_back_to_what_is_gone(self):
+        """From the help to the page of a function that what is shown may no longer have."""
+        self.begin(DEMO)
+        self.shows(GRAPH)
+        self.keys("jjjjg")
+        self.has("graph: calls of middle")
+        self.keys("h", "F-N middle", ENTER)
+        self.has("help\n")
+        self.keys("h")
+        self.has("graph: all calls")
+        self.keys("I", ESCAPE)
+        self.has("info\n")
+        self.leave()
+
+    def test_no_mouse(self):
+        for words, term in ((["--no-mouse"], "xterm-256color"), ([], "vt100")):
+            self.begin(*words, DEMO, env={"TERM": term})
+            self.shows(GRAPH)
+            self.leave()
+            self.assertNotIn(MOUSE_ON, self.sent)
+
+    def test_mouse_given_back(self):
+        for nr in (signal.SIGTERM, signal.SIGSEGV, signal.SIGQUIT):
+            self.mouse_begin(DEMO)
+            self.shows(GRAPH)
+            self.assertTrue(self.is_mouse_on())
+            os.kill(self.child, nr)
+            while self.read():
+                pass
+            status = os.waitpid(self.child, 0)[1]
+            self.assertFalse(self.is_mouse_on(), nr)
+            self.assertTrue(termios.tcgetattr(self.terminal)[3] & termios.ECHO, nr)
+            if nr != signal.SIGTERM:            # ncurses ends the program by itself
+                self.assertEqual(os.WTERMSIG(status), nr)
+
+    def test_mouse_stopped(self):
+        self.mouse_begin(DEMO)
+        self.shows(GRAPH)
+        # As nobody could continue a leader of a session, it goes on at once.
+        end = time.monotonic() + TIMEOUT
+        while not re.search(rb"\[\?1006;1000l.*\[\?1006;1000h", self.sent, re.DOTALL):
+            self.assertLess(time.monotonic(), end)
+            os.kill(self.child, signal.SIGTSTP)         # ncurses ignores it while it draws
+            if select.select([self.terminal], [], [], 0.2)[0]:
+                self.read()
+        self.leave()
 
     def test_no_terminal(self):
         run = self.ftr("tui", DEMO)

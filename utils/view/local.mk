@@ -56,6 +56,7 @@ libftr_a_SOURCES += \
 	utils/view/tui.c \
 	utils/view/tui.h \
 	utils/view/tui_graph.c \
+	utils/view/tui_move.c \
 	utils/view/tui_page.h \
 	utils/view/tui_report.c \
 	utils/view/tui_text.c \

@@ -384,7 +384,8 @@ void report_put_heads(struct ftr_ostream *out, uint64_t mask)
 		const struct report_column *column = &report_columns[i];
 
 		if (mask & FTR_BIT64(i))
-			ftr_ostream_printf(out, "  %*s", (int)report_column_width(column),
+			ftr_ostream_printf(out, "%*s",
+					   (int)(REPORT_COLUMN_GAP + report_column_width(column)),
 					   column->head);
 	}
 }

@@ -38,6 +38,7 @@ struct report_column {
 
 #define REPORT_COLUMNS 29
 #define REPORT_SORT_KEYS_MAX 8
+#define REPORT_COLUMN_GAP 2	/* blanks before each column */
 
 extern const struct report_column report_columns[REPORT_COLUMNS];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The browser: which page is shown, moving in it, searching, and asking for a line of text. */
+/* The browser: which page is shown, searching, the mouse, and asking for a line of text. */
 #include "utils/view/tui.h"
 
 #include "utils/analysis/graph.h"
@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_AROUND  3		/* title, head and status */
+#define ROWS_ABOVE   2		/* title and head */
+#define ROWS_AROUND  3		/* and status */
 #define ROWS_DEFAULT 24
-#define SHIFT_STEP   8
+#define WHEEL_STEP   3
 
 enum page_id { PAGE_GRAPH, PAGE_FOCUS, PAGE_REPORT, PAGE_INFO, PAGE_SESSIONS, PAGE_HELP, PAGES };
 
@@ -24,7 +25,9 @@ struct prompt;
 struct ftr_tui {
 	const struct ftr_tui_source *source;	/* (borrowed) */
 	struct tui_page *pages[PAGES];	/* (owned, nullable) made when they are first shown */
-	enum page_id shown, before_help;
+	enum page_id shown;
+	enum page_id came_from[PAGES];	/* where back leads; itself: nowhere */
+	bool was_entered;		/* the last press did what Enter does */
 	unsigned rows;
 	const struct prompt *prompt;	/* (nullable) what is asked for */
 	struct ftr_strbuf input;	/* the answer so far */
@@ -112,6 +115,8 @@ static void focus_show(struct ftr_tui *tui)
 		return;
 	page_drop(tui, PAGE_FOCUS);
 	tui->pages[PAGE_FOCUS] = page;
+	if (tui->shown != PAGE_FOCUS)
+		tui->came_from[PAGE_FOCUS] = tui->shown;
 	tui->shown = PAGE_FOCUS;
 }
 
@@ -122,7 +127,16 @@ static void session_show(struct ftr_tui *tui)
 	if (page_show(tui, PAGE_GRAPH)) {
 		tui_graph_page_select_root(page_of(tui), root);
 		page_of(tui)->top = page_of(tui)->at;
+		tui->came_from[PAGE_GRAPH] = PAGE_SESSIONS;
 	}
+}
+
+/* The page of a function is gone when what is shown was chosen anew meanwhile. */
+static void go_back(struct ftr_tui *tui)
+{
+	enum page_id id = tui->came_from[tui->shown];
+
+	page_show(tui, id == PAGE_FOCUS && tui->pages[id] == NULL ? PAGE_GRAPH : id);
 }
 
 static void help_toggle(struct ftr_tui *tui)
@@ -130,70 +144,14 @@ static void help_toggle(struct ftr_tui *tui)
 	enum page_id shown = tui->shown;
 
 	if (shown == PAGE_HELP)
-		tui->shown = tui->before_help;
+		go_back(tui);
 	else if (page_show(tui, PAGE_HELP))
-		tui->before_help = shown;
+		tui->came_from[PAGE_HELP] = shown;
 }
-
-/* ---- moving ---- */
 
 static size_t body_rows(const struct ftr_tui *tui)
 {
 	return tui->rows > ROWS_AROUND ? tui->rows - ROWS_AROUND : 1;
-}
-
-static void move_by(struct tui_page *page, size_t nr, bool is_up)
-{
-	size_t last = page->ops->row_nr(page);
-
-	last -= last > 0;
-	if (is_up)
-		page->at -= nr < page->at ? nr : page->at;
-	else
-		page->at += nr < last - page->at ? nr : last - page->at;
-}
-
-/* False: the key does not move. */
-static bool move_key(struct ftr_tui *tui, int key)
-{
-	struct tui_page *page = page_of(tui);
-	size_t all = page->ops->row_nr(page), body = body_rows(tui);
-
-	switch (key) {
-	case FTR_TUI_UP:
-	case 'k':
-	case FTR_TUI_DOWN:
-	case 'j':
-		move_by(page, 1, key == FTR_TUI_UP || key == 'k');
-		return true;
-	case FTR_TUI_PAGE_UP:
-	case FTR_TUI_PAGE_DOWN:
-		move_by(page, body, key == FTR_TUI_PAGE_UP);
-		return true;
-	case FTR_TUI_HOME:
-	case FTR_TUI_END:
-		move_by(page, all, key == FTR_TUI_HOME);
-		return true;
-	case FTR_TUI_LEFT:
-		page->shift -= page->shift < SHIFT_STEP ? page->shift : SHIFT_STEP;
-		return true;
-	case FTR_TUI_RIGHT:
-		page->shift += SHIFT_STEP;
-		return true;
-	case 'z':
-		page->top = page->at > body / 2 ? page->at - body / 2 : 0;
-		return true;
-	default:
-		return false;
-	}
-}
-
-static void scroll_to_selected(struct tui_page *page, size_t body)
-{
-	if (page->top > page->at)
-		page->top = page->at;
-	if (page->at - page->top >= body)
-		page->top = page->at - body + 1;
 }
 
 /* ---- searching ---- */
@@ -376,11 +334,14 @@ static bool page_key(struct ftr_tui *tui, int key)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].key != key)
 			continue;
+		tui->came_from[rows[i].id] = rows[i].id;
 		page_show(tui, rows[i].id);
 		return true;
 	}
 	if (key == 'h' || key == '?')
 		help_toggle(tui);
+	else if (key == FTR_TUI_ESCAPE)
+		go_back(tui);
 	else if (key == FTR_TUI_ENTER && tui->shown == PAGE_SESSIONS)
 		session_show(tui);
 	else if (key == 'g' || (key == FTR_TUI_ENTER && selected_func(page_of(tui)) != NULL))
@@ -403,7 +364,7 @@ bool ftr_tui_key(struct ftr_tui *tui, int key)
 	}
 	if (key == 'q')
 		return false;
-	if (move_key(tui, key) || prompt_begin(tui, key))
+	if (tui_move_key(page, key, body_rows(tui)) || prompt_begin(tui, key))
 		return true;
 	if (page->ops->key != NULL && page->ops->key(page, key, &tui->message))
 		return true;
@@ -415,6 +376,51 @@ bool ftr_tui_key(struct ftr_tui *tui, int key)
 		edit(tui);
 	else if (key >= ' ' && key < 0x7f)
 		ftr_err_set(&tui->message, EINVAL, "%c does nothing here; h shows the keys", key);
+	return true;
+}
+
+/* ---- the mouse ---- */
+
+static void sort_by_heading(struct ftr_tui *tui, size_t column)
+{
+	struct tui_page *page = page_of(tui);
+	const char *key = page->ops->sort_key == NULL ? NULL : page->ops->sort_key(page, column);
+
+	if (key != NULL)
+		page->ops->set_sort(page, key, &tui->message);
+}
+
+/* A press on the selected row enters it, so of a double click on that only one does. */
+static void press(struct ftr_tui *tui, size_t row, bool is_again)
+{
+	struct tui_page *page = page_of(tui);
+	bool was_entered = is_again && tui->was_entered;
+
+	tui->was_entered = false;
+	if (row >= page->ops->row_nr(page) || was_entered)
+		return;
+	tui->was_entered = row == page->at;
+	if (tui->was_entered)
+		ftr_tui_key(tui, FTR_TUI_ENTER);
+	else
+		page->at = row;
+}
+
+bool ftr_tui_mouse(struct ftr_tui *tui, enum ftr_tui_button button, unsigned row, unsigned column)
+{
+	struct tui_page *page = page_of(tui);
+
+	if (button == FTR_TUI_BACK)
+		return ftr_tui_key(tui, FTR_TUI_ESCAPE);
+	if (page == NULL || tui->prompt != NULL)
+		return page != NULL;
+	tui->message.code = 0;
+	if (button == FTR_TUI_WHEEL_UP || button == FTR_TUI_WHEEL_DOWN)
+		tui_scroll_by(page, WHEEL_STEP, button == FTR_TUI_WHEEL_UP, body_rows(tui));
+	else if (row == 1 && row + 1 < tui->rows)
+		sort_by_heading(tui, column + (size_t)page->shift);
+	else if (row >= ROWS_ABOVE && row + 1 < tui->rows)
+		press(tui, page->top + row - ROWS_ABOVE, button == FTR_TUI_SELECT_AGAIN);
 	return true;
 }
 
@@ -454,7 +460,7 @@ void ftr_tui_draw(struct ftr_tui *tui, ftr_tui_put_fn *put, void *arg)
 
 	if (page == NULL || ftr_ostream_to_memory(&out) < 0)
 		return;
-	scroll_to_selected(page, body_rows(tui));
+	tui_scroll_to_selected(page, body_rows(tui));
 	for (unsigned i = 0; i < rows && out.code == 0; i++) {
 		struct ftr_tui_line line = { .row = i, .shift = page->shift };
 
@@ -470,7 +476,7 @@ void ftr_tui_draw(struct ftr_tui *tui, ftr_tui_put_fn *put, void *arg)
 			line.style = FTR_TUI_HEAD;
 			page->ops->put_head(page, &out);
 		} else {
-			size_t row = page->top + i - 2;
+			size_t row = page->top + i - ROWS_ABOVE;
 
 			line.style = row == page->at ? FTR_TUI_SELECTED : FTR_TUI_PLAIN;
 			put_body_row(tui, row, &out);
@@ -495,6 +501,8 @@ struct ftr_tui *ftr_tui_new(const struct ftr_tui_source *source, struct ftr_err 
 	}
 	tui->source = source;
 	tui->rows = ROWS_DEFAULT;
+	for (int id = 0; id < PAGES; id++)
+		tui->came_from[id] = (enum page_id)id;
 	ftr_strbuf_init(&tui->input);
 	if (source->graph(source->arg, &graph, err) == 0 &&
 	    page_show(tui, graph->roots.nr > 1 ? PAGE_SESSIONS : PAGE_GRAPH))

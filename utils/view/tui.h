@@ -55,6 +55,17 @@ void ftr_tui_resize(struct ftr_tui *tui, unsigned rows);
 /* False: the user leaves. */
 bool ftr_tui_key(struct ftr_tui *tui, int key);
 
+enum ftr_tui_button {
+	FTR_TUI_SELECT,		/* the first press at a place */
+	FTR_TUI_SELECT_AGAIN,	/* and one that follows it at once: a double click */
+	FTR_TUI_BACK,
+	FTR_TUI_WHEEL_UP,
+	FTR_TUI_WHEEL_DOWN,
+};
+
+/* @row and @column, of the screen, count from 0.  As above. */
+bool ftr_tui_mouse(struct ftr_tui *tui, enum ftr_tui_button button, unsigned row, unsigned column);
+
 enum ftr_tui_style {
 	FTR_TUI_PLAIN,
 	FTR_TUI_HEAD,

@@ -29,6 +29,8 @@ struct tui_page_ops {
 	/* (nullable) As -f and -s, @text "": the default.  0 or -errno. */
 	int (*set_fields)(struct tui_page *page, const char *text, struct ftr_err *err);
 	int (*set_sort)(struct tui_page *page, const char *text, struct ftr_err *err);
+	/* (nullable) What the heading at @column of the page sorts by; NULL: there is none. */
+	const char *(*sort_key)(const struct tui_page *page, size_t column);
 	void (*free)(struct tui_page *page);
 };
 
@@ -47,6 +49,14 @@ struct tui_page *tui_focus_page_new(const struct ftr_graph *whole, const char *f
 struct tui_page *tui_report_page_new(const struct ftr_stats *stats, struct ftr_err *err);
 /* @text (taken): its lines, the first one being the title. */
 struct tui_page *tui_text_page_new(char *text, struct ftr_err *err);
+
+/* @body: rows of the screen for those of the page, 1 or more. */
+/* False: the key does not move. */
+bool tui_move_key(struct tui_page *page, int key, size_t body);
+/* By @nr rows, as far as there are more; one on the screen is selected then. */
+void tui_scroll_by(struct tui_page *page, size_t nr, bool is_up, size_t body);
+/* As little as puts it on the screen. */
+void tui_scroll_to_selected(struct tui_page *page, size_t body);
 
 /* Of a page of a whole graph: select its @root, by index. */
 void tui_graph_page_select_root(struct tui_page *page, size_t root);

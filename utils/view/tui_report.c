@@ -3,6 +3,7 @@
 #include "utils/view/tui_page.h"
 
 #include "utils/analysis/stats.h"
+#include "utils/base/bits.h"
 #include "utils/base/ostream.h"
 #include "utils/view/report.h"
 #include "utils/view/report_columns.h"
@@ -10,6 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FUNCTION_HEAD "Function"
 
 struct report_page {
 	struct tui_page base;
@@ -44,7 +47,8 @@ static void report_put_title(const struct tui_page *page, struct ftr_ostream *ou
 static void report_put_head(const struct tui_page *page, struct ftr_ostream *out)
 {
 	report_put_heads(out, const_of(page)->mask);
-	ftr_ostream_puts(out, "  Function");
+	ftr_ostream_pad(out, ' ', REPORT_COLUMN_GAP);
+	ftr_ostream_puts(out, FUNCTION_HEAD);
 }
 
 static void report_put_row(const struct tui_page *page, size_t row, struct ftr_ostream *out)
@@ -116,6 +120,20 @@ static int report_set_sort(struct tui_page *page, const char *text, struct ftr_e
 	return replace(report_of(page), &report_of(page)->sort, text, err);
 }
 
+static const char *report_sort_key(const struct tui_page *page, size_t column)
+{
+	size_t end = 0;
+
+	for (int i = 0; i < REPORT_COLUMNS; i++) {
+		if ((const_of(page)->mask & FTR_BIT64(i)) == 0)
+			continue;
+		end += REPORT_COLUMN_GAP + report_column_width(&report_columns[i]);
+		if (column < end)
+			return report_columns[i].name;
+	}
+	return column < end + REPORT_COLUMN_GAP + strlen(FUNCTION_HEAD) ? "func" : NULL;
+}
+
 static void report_free(struct tui_page *page)
 {
 	free(report_of(page)->fields);
@@ -133,6 +151,7 @@ static const struct tui_page_ops report_ops = {
 	.func	    = report_name,
 	.set_fields = report_set_fields,
 	.set_sort   = report_set_sort,
+	.sort_key   = report_sort_key,
 	.free	    = report_free,
 };
 
