@@ -9,6 +9,7 @@
 #include "cmds/tui_screen.h"
 #include "utils/analysis/graph.h"
 #include "utils/analysis/stats.h"
+#include "utils/analysis/timeline.h"
 #include "utils/cli/common.h"
 #include "utils/cli/parse.h"
 #include "utils/view/tui.h"
@@ -57,6 +58,8 @@ struct selected {
 	struct tui_values values;
 	struct ftr_opt_file typed;	/* (owned) texts that values borrow */
 	struct counted graph, stats;
+	struct counted timelines[2];	/* the one that is shown, and room for the next */
+	unsigned timeline_at;
 };
 
 struct browser {
@@ -99,6 +102,8 @@ static void selected_free(struct selected *selected)
 {
 	counted_close(&selected->graph);
 	counted_close(&selected->stats);
+	counted_close(&selected->timelines[0]);
+	counted_close(&selected->timelines[1]);
 	ftr_options_fini(tui_options, &selected->values);
 	ftr_opt_file_fini(&selected->typed);
 	free(selected);
@@ -187,6 +192,27 @@ static int browser_stats(void *arg, const struct ftr_stats **stats, struct ftr_e
 	return ret;
 }
 
+/* Without a range of its own: what a task that recorded nothing in it did is known from before. */
+static int browser_timeline(void *arg, uint64_t from_ns, uint64_t to_ns, size_t cell_nr,
+			    const struct ftr_timeline **timeline, struct ftr_err *err)
+{
+	struct selected *at = ((struct browser *)arg)->at;
+	struct ftr_err failure = { 0 };
+	struct counted *next = &at->timelines[!at->timeline_at];
+	int ret;
+
+	ftr_message_capture(err);
+	ret = counted_read(next, &at->values, ftr_timeline_new(from_ns, to_ns, cell_nr, &failure),
+			   &failure);
+	ftr_message_capture(NULL);
+	if (ret < 0)
+		return ret;
+	counted_close(&at->timelines[at->timeline_at]);
+	at->timeline_at = !at->timeline_at;
+	*timeline = ftr_timeline_get(next->sink);
+	return 0;
+}
+
 /* By the shell, as EDITOR may be several words; the file is no part of what it reads. */
 static int browser_edit(void *arg, const char *file, uint32_t line, struct ftr_err *err)
 {
@@ -213,7 +239,8 @@ static int browse(struct browser *browser, struct ftr_err *err)
 {
 	const struct ftr_tui_source source = {
 		.trace = browser_trace, .graph = browser_graph, .stats = browser_stats,
-		.select = browser_select, .edit = browser_edit, .arg = browser,
+		.timeline = browser_timeline, .select = browser_select, .edit = browser_edit,
+		.arg = browser,
 	};
 	struct ftr_tui *tui = ftr_tui_new(&source, err);
 	int ret;

@@ -160,7 +160,7 @@ static void put_line(void *arg, const struct ftr_tui_line *line)
 static void draw(struct ftr_tui *tui)
 {
 	curses.erase_of();
-	ftr_tui_resize(tui, (unsigned)*curses.LINES_of);
+	ftr_tui_resize(tui, (unsigned)*curses.LINES_of, (unsigned)*curses.COLS_of);
 	ftr_tui_draw(tui, put_line, NULL);
 	curses.refresh_of();
 }

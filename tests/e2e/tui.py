@@ -42,6 +42,11 @@ graph: all calls
     0.181 us :     +-(1) call
     0.050 us :       (1) leaf"""
 
+TIMELINE = """\
+timeline: 1 tasks, from 0, a column is 0.106 us
+                 v
+demo         503 ###########.      +###.         +#############################+"""
+
 
 class Screen:
     """What a vt100 or an xterm shows: as much of it as ncurses uses."""
@@ -534,6 +539,94 @@ class TuiTest(harness.Test):
             os.kill(self.child, signal.SIGTSTP)         # ncurses ignores it while it draws
             if select.select([self.terminal], [], [], 0.2)[0]:
                 self.read()
+        self.leave()
+
+    def resize(self, rows, cols):
+        self.screen.resize(rows, cols)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+
+    def test_timeline(self):
+        self.begin(DEMO)
+        self.shows(GRAPH)
+        self.keys("T")
+        self.shows(TIMELINE)
+        self.says("0  demo 503  busy 100%  depth 1  __monstartup 100%")
+        self.keys(RIGHT * 11)
+        self.says("1.166 us  demo 503  busy 14%  depth 1  __monstartup 14%")
+        self.keys(RIGHT * 2)
+        self.says("1.378 us  demo 503  busy 0%")
+        self.keys(LEFT * 20)
+        self.says("0  demo 503")
+        self.keys("/strlen", ENTER)
+        self.says("3.922 us  demo 503  busy 100%  depth 3  middle 89%, strlen 11%")
+        self.keys("N")
+        self.says("4.028 us  demo 503  busy 100%  depth 3  strlen 100%")
+        self.keys("P")
+        self.says("3.922 us")
+        self.keys("/nothing", ENTER)
+        self.says("/nothing: not in what takes most of any column")
+        self.resize(6, 20)                      # narrow: cut off
+        self.has("timeline: 1 tasks, f\n")
+        self.resize(ROWS, COLS)
+        self.shows(TIMELINE.replace(" " * 17 + "v", self.screen.line(1)))
+        self.leave()
+
+    def test_timeline_zooms(self):
+        self.begin(DEMO)
+        self.shows(GRAPH)
+        self.keys("T/strlen", ENTER, "+")
+        self.has("a column is 0.027 us")
+        self.keys("+" * 9)
+        self.has("a column is 0.001 us")
+        self.keys("0")
+        self.has(TIMELINE.split("\n")[2])
+        self.keys("/strlen", ENTER)
+        self.has("strlen 100%")
+        self.keys("++-")
+        self.has("a column is 0.027 us")
+        self.keys("++-")
+        self.keys("0/scale", ENTER, "++", ENTER)    # a range for all pages
+        self.has("timeline: 1 tasks, from 0, a column is")
+        self.keys("R")
+        self.expect_screen(lambda screen: "scale" in screen.text() and "__monstartup" not in screen.text(), "a range")
+        self.says("1/")
+        self.keys("T+", ENTER, "R")                 # a range within it takes its place
+        self.expect_screen(lambda screen: screen.text().count(" -r ") == 1, "one range")
+        self.keys("F", CLEAR, ENTER, "T")
+        self.has(TIMELINE.split("\n")[2])
+        self.leave()
+
+    def test_timeline_of_tasks(self):
+        self.begin(FORK)
+        self.has("graph: all calls")
+        self.keys("T")
+        self.has("timeline: 2 tasks, from 0")
+        self.says("0  demo 528  busy 86%")
+        self.keys("j", RIGHT * 20)
+        self.says("423.000 us  demo 540  busy 100%")
+        self.keys("h", "h")
+        self.says("423.000 us  demo 540  busy 100%")
+        self.leave()
+
+    def test_timeline_of_nothing(self):
+        self.begin(DEMO)
+        self.shows(GRAPH)
+        self.keys("TF-F nosuch", ENTER)
+        self.has("timeline: 0 tasks")
+        self.keys("j+-0/x", ENTER)
+        self.says("/x: not in")
+        self.leave()
+
+    def test_timeline_mouse(self):
+        self.mouse_begin(FORK)
+        self.has("graph: all calls")
+        self.keys("T")
+        self.has("timeline: 2 tasks")
+        self.mouse(0, 3, 17 + 20)
+        self.says("423.000 us  demo 540  busy 100%")
+        self.mouse(0, 3, 17 + 20)
+        self.mouse(0, 2, 3)
+        self.says("0  demo 528")
         self.leave()
 
     def test_no_terminal(self):

@@ -13,9 +13,11 @@ UNIT_TESTS += \
 	tests/unit/rows_paths_test \
 	tests/unit/slowest_test \
 	tests/unit/stats_test \
+	tests/unit/timeline_test \
 	tests/unit/weights_test
 tests_unit_compare_test_SOURCES = tests/unit/compare_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_graph_test_SOURCES = tests/unit/graph_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_graph_write_test_SOURCES = \
 	tests/unit/graph_write_test.c tests/unit/stream.c tests/unit/stream.h
 tests_unit_slowest_test_SOURCES = tests/unit/slowest_test.c tests/unit/stream.c tests/unit/stream.h
+tests_unit_timeline_test_SOURCES = tests/unit/timeline_test.c tests/unit/stream.c tests/unit/stream.h

@@ -49,6 +49,8 @@ libftr_a_SOURCES += \
 	utils/analysis/sums.h \
 	utils/analysis/syscalls.c \
 	utils/analysis/syscalls.h \
+	utils/analysis/timeline.c \
+	utils/analysis/timeline.h \
 	utils/analysis/value_sums.c \
 	utils/analysis/value_sums.h \
 	utils/analysis/wait_sums.c \

@@ -60,5 +60,6 @@ libftr_a_SOURCES += \
 	utils/view/tui_page.h \
 	utils/view/tui_report.c \
 	utils/view/tui_text.c \
+	utils/view/tui_timeline.c \
 	utils/view/unfinished.c \
 	utils/view/unfinished.h

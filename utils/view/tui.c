@@ -10,15 +10,28 @@
 #include "utils/view/tui_page.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ROWS_ABOVE   2		/* title and head */
 #define ROWS_AROUND  3		/* and status */
 #define ROWS_DEFAULT 24
+#define COLUMNS_DEFAULT 80
 #define WHEEL_STEP   3
+#define RANGE_OPTION " -r "	/* of what Enter on the timeline adds, at the end */
+#define NS_PER_S     UINT64_C(1000000000)
 
-enum page_id { PAGE_GRAPH, PAGE_FOCUS, PAGE_REPORT, PAGE_INFO, PAGE_SESSIONS, PAGE_HELP, PAGES };
+enum page_id {
+	PAGE_GRAPH,
+	PAGE_FOCUS,
+	PAGE_REPORT,
+	PAGE_TIMELINE,
+	PAGE_INFO,
+	PAGE_SESSIONS,
+	PAGE_HELP,
+	PAGES
+};
 
 struct prompt;
 
@@ -28,7 +41,7 @@ struct ftr_tui {
 	enum page_id shown;
 	enum page_id came_from[PAGES];	/* where back leads; itself: nowhere */
 	bool was_entered;		/* the last press did what Enter does */
-	unsigned rows;
+	unsigned rows, columns;
 	const struct prompt *prompt;	/* (nullable) what is asked for */
 	struct ftr_strbuf input;	/* the answer so far */
 	char *searched;			/* (owned, nullable) */
@@ -74,6 +87,8 @@ static struct tui_page *page_make(struct ftr_tui *tui, enum page_id id, struct f
 		return tui_text_page_new(tui_info_text(tui->source->trace(tui->source->arg)), err);
 	if (id == PAGE_REPORT)
 		return report_make(tui, err);
+	if (id == PAGE_TIMELINE)
+		return tui_timeline_page_new(tui->source, tui->columns, err);
 	if (tui->source->graph(tui->source->arg, &graph, err) < 0)
 		return NULL;
 	return id == PAGE_SESSIONS ? tui_text_page_new(tui_sessions_text(graph), err) :
@@ -170,6 +185,13 @@ static void search(struct ftr_tui *tui, bool goes_back)
 		say(tui, "nothing was searched for yet; / searches");
 		return;
 	}
+	if (page->ops->search != NULL) {
+		if (!page->ops->search(page, tui->searched, goes_back))
+			ftr_err_set(&tui->message, EINVAL,
+				    "/%s: not in what takes most of any column here",
+				    tui->searched);
+		return;
+	}
 	for (size_t i = 0; i < nr; i++) {
 		row = (goes_back ? row + nr - 1 : row + 1) % nr;
 		if (is_found(tui, page, row))
@@ -245,6 +267,34 @@ static void take_selection(struct ftr_tui *tui, const char *text)
 		page_drop(tui, (enum page_id)id);
 	if (!page_show(tui, shown))
 		page_show(tui, PAGE_HELP);
+}
+
+/* The range that Enter added at the end; NULL: there is none. */
+static const char *range_find(const char *selection)
+{
+	const char *found = NULL;
+
+	for (const char *at = selection; (at = strstr(at, RANGE_OPTION)) != NULL; at++)
+		found = at;
+	return found == NULL || strchr(found + strlen(RANGE_OPTION), ' ') != NULL ? NULL : found;
+}
+
+/* What the timeline shows becomes the range of time of all pages, instead of a former one. */
+static void take_range(struct ftr_tui *tui)
+{
+	const char *selection = tui->selection == NULL ? "" : tui->selection;
+	const char *former = range_find(selection);
+	struct ftr_strbuf text;
+	uint64_t from_ns, to_ns;
+
+	ftr_strbuf_init(&text);
+	tui_timeline_range(page_of(tui), &from_ns, &to_ns);
+	ftr_strbuf_printf(&text, "%.*s%s%" PRIu64 ".%09" PRIu64 "~%" PRIu64 ".%09" PRIu64,
+			  (int)(former == NULL ? strlen(selection) : (size_t)(former - selection)),
+			  selection, RANGE_OPTION, from_ns / NS_PER_S, from_ns % NS_PER_S,
+			  (to_ns - 1) / NS_PER_S, (to_ns - 1) % NS_PER_S);
+	take_selection(tui, ftr_strbuf_str(&text));
+	ftr_strbuf_fini(&text);
 }
 
 static const char *selection_of(const struct ftr_tui *tui)
@@ -328,7 +378,7 @@ static bool page_key(struct ftr_tui *tui, int key)
 {
 	static const struct { int key; enum page_id id; } rows[] = {
 		{ 'G', PAGE_GRAPH }, { 'R', PAGE_REPORT },
-		{ 'I', PAGE_INFO }, { 'S', PAGE_SESSIONS },
+		{ 'T', PAGE_TIMELINE }, { 'I', PAGE_INFO }, { 'S', PAGE_SESSIONS },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -344,6 +394,8 @@ static bool page_key(struct ftr_tui *tui, int key)
 		go_back(tui);
 	else if (key == FTR_TUI_ENTER && tui->shown == PAGE_SESSIONS)
 		session_show(tui);
+	else if (key == FTR_TUI_ENTER && tui->shown == PAGE_TIMELINE)
+		take_range(tui);
 	else if (key == 'g' || (key == FTR_TUI_ENTER && selected_func(page_of(tui)) != NULL))
 		focus_show(tui);
 	else
@@ -364,9 +416,9 @@ bool ftr_tui_key(struct ftr_tui *tui, int key)
 	}
 	if (key == 'q')
 		return false;
-	if (tui_move_key(page, key, body_rows(tui)) || prompt_begin(tui, key))
-		return true;
 	if (page->ops->key != NULL && page->ops->key(page, key, &tui->message))
+		return true;
+	if (tui_move_key(page, key, body_rows(tui)) || prompt_begin(tui, key))
 		return true;
 	if (page_key(tui, key))
 		return true;
@@ -391,7 +443,7 @@ static void sort_by_heading(struct ftr_tui *tui, size_t column)
 }
 
 /* A press on the selected row enters it, so of a double click on that only one does. */
-static void press(struct ftr_tui *tui, size_t row, bool is_again)
+static void press(struct ftr_tui *tui, size_t row, size_t column, bool is_again)
 {
 	struct tui_page *page = page_of(tui);
 	bool was_entered = is_again && tui->was_entered;
@@ -399,6 +451,11 @@ static void press(struct ftr_tui *tui, size_t row, bool is_again)
 	tui->was_entered = false;
 	if (row >= page->ops->row_nr(page) || was_entered)
 		return;
+	if (page->ops->point != NULL) {
+		page->at = row;
+		page->ops->point(page, column);
+		return;
+	}
 	tui->was_entered = row == page->at;
 	if (tui->was_entered)
 		ftr_tui_key(tui, FTR_TUI_ENTER);
@@ -420,7 +477,8 @@ bool ftr_tui_mouse(struct ftr_tui *tui, enum ftr_tui_button button, unsigned row
 	else if (row == 1 && row + 1 < tui->rows)
 		sort_by_heading(tui, column + (size_t)page->shift);
 	else if (row >= ROWS_ABOVE && row + 1 < tui->rows)
-		press(tui, page->top + row - ROWS_ABOVE, button == FTR_TUI_SELECT_AGAIN);
+		press(tui, page->top + row - ROWS_ABOVE, column + (size_t)page->shift,
+		      button == FTR_TUI_SELECT_AGAIN);
 	return true;
 }
 
@@ -436,6 +494,8 @@ static void put_status(const struct ftr_tui *tui, struct ftr_ostream *out)
 		ftr_ostream_puts(out, ftr_strbuf_str(&tui->input));
 	} else if (tui->message.code != 0) {
 		ftr_ostream_write(out, tui->message.text, strcspn(tui->message.text, "\n"));
+	} else if (page->ops->put_status != NULL) {
+		page->ops->put_status(page, out);
 	} else {
 		ftr_ostream_printf(out, "%zu/%zu  h help  q quit  / search  G graph  R report",
 				   nr == 0 ? 0 : page->at + 1, nr);
@@ -460,6 +520,8 @@ void ftr_tui_draw(struct ftr_tui *tui, ftr_tui_put_fn *put, void *arg)
 
 	if (page == NULL || ftr_ostream_to_memory(&out) < 0)
 		return;
+	if (page->ops->set_width != NULL)
+		page->ops->set_width(page, tui->columns, &tui->message);
 	tui_scroll_to_selected(page, body_rows(tui));
 	for (unsigned i = 0; i < rows && out.code == 0; i++) {
 		struct ftr_tui_line line = { .row = i, .shift = page->shift };
@@ -501,6 +563,7 @@ struct ftr_tui *ftr_tui_new(const struct ftr_tui_source *source, struct ftr_err 
 	}
 	tui->source = source;
 	tui->rows = ROWS_DEFAULT;
+	tui->columns = COLUMNS_DEFAULT;
 	for (int id = 0; id < PAGES; id++)
 		tui->came_from[id] = (enum page_id)id;
 	ftr_strbuf_init(&tui->input);
@@ -523,7 +586,8 @@ void ftr_tui_free(struct ftr_tui *tui)
 	free(tui);
 }
 
-void ftr_tui_resize(struct ftr_tui *tui, unsigned rows)
+void ftr_tui_resize(struct ftr_tui *tui, unsigned rows, unsigned columns)
 {
 	tui->rows = rows;
+	tui->columns = columns;
 }

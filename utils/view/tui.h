@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The browser of a trace, without its terminal: what keys do, and the lines of the screen.  It
- * shows the tree of graph, the table of report, info and the sessions; whatever it needs to know of
- * the trace it asks of its caller.
+ * shows the tree of graph, the table of report, a timeline, info and the sessions; whatever it
+ * needs to know of the trace it asks of its caller.
  */
 #ifndef FTR_VIEW_TUI_H
 #define FTR_VIEW_TUI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "utils/base/err.h"
 
 struct ftr_graph;
 struct ftr_stats;
+struct ftr_timeline;
 struct ftr_trace;
 struct ftr_tui;
 
@@ -40,6 +42,9 @@ struct ftr_tui_source {
 	int (*graph)(void *arg, struct ftr_graph **graph, struct ftr_err *err);	/* with details */
 	/* With all that columns may need. */
 	int (*stats)(void *arg, const struct ftr_stats **stats, struct ftr_err *err);
+	/* From @from_ns to before @to_ns; valid until the next one, or select, succeeds. */
+	int (*timeline)(void *arg, uint64_t from_ns, uint64_t to_ns, size_t cell_nr,
+			const struct ftr_timeline **timeline, struct ftr_err *err);
 	/* Show what these options let through, too; when it fails, all is as it was before. */
 	int (*select)(void *arg, const char *options, struct ftr_err *err);
 	int (*edit)(void *arg, const char *file, uint32_t line, struct ftr_err *err);
@@ -50,8 +55,8 @@ struct ftr_tui_source {
 struct ftr_tui *ftr_tui_new(const struct ftr_tui_source *source, struct ftr_err *err);
 void ftr_tui_free(struct ftr_tui *tui);
 
-/* Rows of the screen; at first 24. */
-void ftr_tui_resize(struct ftr_tui *tui, unsigned rows);
+/* The screen; at first 24 rows of 80 columns. */
+void ftr_tui_resize(struct ftr_tui *tui, unsigned rows, unsigned columns);
 /* False: the user leaves. */
 bool ftr_tui_key(struct ftr_tui *tui, int key);
 

@@ -13,6 +13,7 @@ struct ftr_graph;
 struct ftr_ostream;
 struct ftr_stats;
 struct ftr_trace;
+struct ftr_tui_source;
 struct tui_page;
 
 struct tui_page_ops {
@@ -31,6 +32,14 @@ struct tui_page_ops {
 	int (*set_sort)(struct tui_page *page, const char *text, struct ftr_err *err);
 	/* (nullable) What the heading at @column of the page sorts by; NULL: there is none. */
 	const char *(*sort_key)(const struct tui_page *page, size_t column);
+	/* (nullable) Of the last line, instead of which row is selected. */
+	void (*put_status)(const struct tui_page *page, struct ftr_ostream *out);
+	/* (nullable) Go to the next place in the row, not to a row; false: there is none. */
+	bool (*search)(struct tui_page *page, const char *text, bool goes_back);
+	/* (nullable) A press at @column of the page, whose row is selected: it is no Enter. */
+	void (*point)(struct tui_page *page, size_t column);
+	/* (nullable) Before it is drawn.  0 or -errno: it is as it was. */
+	int (*set_width)(struct tui_page *page, unsigned columns, struct ftr_err *err);
 	void (*free)(struct tui_page *page);
 };
 
@@ -47,6 +56,9 @@ struct tui_page *tui_graph_page_new(struct ftr_graph *graph, struct ftr_err *err
 struct tui_page *tui_focus_page_new(const struct ftr_graph *whole, const char *func,
 				    struct ftr_err *err);
 struct tui_page *tui_report_page_new(const struct ftr_stats *stats, struct ftr_err *err);
+/* Of what the source reads when it is asked for a part of the time. */
+struct tui_page *tui_timeline_page_new(const struct ftr_tui_source *source, unsigned columns,
+				       struct ftr_err *err);
 /* @text (taken): its lines, the first one being the title. */
 struct tui_page *tui_text_page_new(char *text, struct ftr_err *err);
 
@@ -58,6 +70,8 @@ void tui_scroll_by(struct tui_page *page, size_t nr, bool is_up, size_t body);
 /* As little as puts it on the screen. */
 void tui_scroll_to_selected(struct tui_page *page, size_t body);
 
+/* Of a timeline: what it shows, up to before *to_ns. */
+void tui_timeline_range(const struct tui_page *page, uint64_t *from_ns, uint64_t *to_ns);
 /* Of a page of a whole graph: select its @root, by index. */
 void tui_graph_page_select_root(struct tui_page *page, size_t root);
 

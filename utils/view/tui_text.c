@@ -154,6 +154,7 @@ char *tui_help_text(void)
 		"  G            the tree of all calls\n"
 		"  g, Enter     on a function of the report: who called it, and what it called\n"
 		"  R            the report: how often functions were called, and how long\n"
+		"  T            the timeline: how busy each task was when\n"
 		"  I            info: the machine, program, recording and tasks\n"
 		"  S            the sessions; Enter shows the calls of one\n"
 		"  h, ?         this help, and back\n"
@@ -177,5 +178,11 @@ char *tui_help_text(void)
 		"  c e          fold, unfold what the function called directly\n"
 		"  C E          fold, unfold all below\n"
 		"  n p u        the next, the previous callee of its caller; the caller\n"
-		"  l            the callee that took longest\n");
+		"  l            the callee that took longest\n"
+		"\n"
+		"On the timeline, where blank . : + # is none up to all of the time of a column:\n"
+		"  Left Right   the column that the last line tells of\n"
+		"  + - 0        zoom in and out around it; all of the time\n"
+		"  / N P        the next, the previous column that a function takes most of\n"
+		"  Enter        show only what is in this time, on all pages, as by F -r\n");
 }
