@@ -174,5 +174,6 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/write_kernel.h \
 	utils/format/uftrace/stacks.c \
 	utils/format/uftrace/stacks.h \
+	utils/format/uftrace/write_room.c \
 	utils/format/uftrace/write_syscall.c \
 	utils/format/uftrace/write_syscall.h

@@ -73,6 +73,7 @@ libftr_a_SOURCES += \
 	utils/record/recorder_control.c \
 	utils/record/recorder_attach.c \
 	utils/record/recorder_info.c \
+	utils/record/recorder_open.c \
 	utils/record/recorder_signals.c \
 	utils/record/recorder_state.h \
 	utils/record/recorder_warn.c \
