@@ -28,6 +28,7 @@ struct ftr_record_opts {
 	uint64_t max_bytes;		/* 0 = no bound */
 	uint64_t keep_bytes;
 	uint64_t attach_pid;		/* 0 = a program is started */
+	bool attach_all;		/* ... and what has come from it */
 	bool detach;
 	bool has_agent;
 	bool estimate_return;

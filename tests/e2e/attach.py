@@ -3,6 +3,7 @@
 """record -p: a program that runs is attached to, recorded and left as it was."""
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -200,6 +201,39 @@ class Attach(attaching.Test):
         self.refused(filtered.pid, "has a seccomp filter")
         for other in (child, static, filtered):
             self.end(other)
+
+    def test_all_processes(self):
+        """Of a tree, each with its name; one that cannot be attached to is named, and the others are recorded."""
+        with open("tree.sh", "w", encoding="ascii") as file:
+            file.write("./attached-pg sleep & ./attached-static sleep &\n"
+                       "sh -c './attached-fentry sleep poll & ./attached-cyg mutex & wait' &\nwait; echo ends\n")
+        root = self.start_program("sh", "tree.sh")
+        for _ in range(4):
+            self.assertEqual(root.stdout.readline(), "ready\n")
+        tree = harness.descendants()
+        names = {pid: open(f"/proc/{pid}/comm", encoding="ascii").read().strip() for pid in tree}
+        children = {name: pid for pid, name in names.items() if name.startswith("attached")}
+        self.assertEqual(len(children), 4)
+        before = {pid: code(pid) for pid in tree}
+        recorder = self.start_program(FTR, "record", "-v", "-p", str(root.pid), "--all", "-d", "data", "--no-libcall")
+        traced = {name: pid for name, pid in children.items() if name != "attached-static"}
+        self.wait_for(lambda: recorder.poll() is not None or
+                      all(os.path.getsize(f"data/{pid}.dat") > 0 for pid in traced.values()))
+        errors = self.leave(recorder)
+        self.assertRegex(errors, rf"warning: process {children['attached-static']} is not recorded: .*statically")
+        for pid, was in before.items():
+            self.assertEqual({key: value for key, value in code(pid).items() if key in was}, was)
+        report = self.ftr("report", "-d", "data", "--task", "--no-event", "--no-pager")
+        self.assertEqual(report.stderr, "")
+        for name, pid in traced.items():
+            self.assertRegex(report.stdout, rf"(?m) {pid} +\d+  {name[:15]} *$")
+        graph = self.ftr("graph", "-d", "data", "--task", "--no-event", "--no-pager").stdout
+        self.assertEqual([int(word) for word in re.findall(r"\[ *(\d+)\]", graph) if int(word) == root.pid], [root.pid])
+        for pid in children.values():
+            os.kill(pid, signal.SIGTERM)
+        output, _ = root.communicate(timeout=harness.TIMEOUT)
+        self.assertEqual(output, 4 * "eintr 0 wrong 0\n" + "ends\n")
+        self.assertIn("name it with -p PID", self.ftr("record", "--all", "-d", "none", "true").stderr)
 
     def test_traced_already(self):
         child = self.start("fentry", "sleep")

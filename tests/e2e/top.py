@@ -44,8 +44,8 @@ class Prepared(harness.Test):
         """Each interval, and in the end all calls; the output is the program's alone."""
         found = tables(self.watch("./busy", str(ROUNDS)))
         self.assertGreaterEqual(len(found), 2)
-        self.assertEqual({name: row[3] for name, row in found[-1].items() if name in ("heavy", "light", "leaf")},
-                         {"heavy": ROUNDS, "light": ROUNDS, "leaf": 21 * ROUNDS})
+        calls = {name: row[3] for table in found for name, row in table.items()}     # the last of each
+        self.assertEqual(calls, {"main": 1, "heavy": ROUNDS, "light": ROUNDS, "leaf": 21 * ROUNDS})
         for name in ("heavy", "light"):
             self.assertEqual(sum(table.get(name, (0, 0, 0))[2] for table in found), ROUNDS)
         self.assertEqual(found[-1]["main"][3], 1)

@@ -69,6 +69,7 @@ int ftr_record_attached_start(struct ftr_record_attached *self,
 	int fds[2];
 
 	self->work = job->work;
+	self->pid = job->pid;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return ftr_err_set(err, errno, "pipe: %s", strerror(errno));
 	self->helper = fork();

@@ -20,6 +20,7 @@ enum ftr_record_attached_work {
 
 struct ftr_record_attached {
 	pid_t helper;		/* 0 = there is none */
+	int32_t pid;		/* whose program it is at */
 	int fd;			/* its answer comes here */
 	enum ftr_record_attached_work work;
 };

@@ -28,7 +28,8 @@ struct ftr_recording {
 	const char *why_no_events;	/* none can be recorded (nullable) */
 	bool reports_names;		/* the runtime does, the kernel does not; known last */
 	bool is_program_self;  /* the process that opens becomes the program (--keep-pid) */
-	bool is_running;       /* the program runs already: started tells who it is (-p) */
+	const int32_t *running; /* processes that run already, the program first (-p) */
+	size_t running_nr;	/* 0: the recorder starts the program */
 	char *events_text;     /* FTR_EVENTS_TEXT_BYTES: which of them are recorded, or why none */
 	struct ftr_pool *pool; /* (nullable) threads to share work out to, in drain alone */
 	unsigned thread_nr;			/* they are at most that many, 1 without a pool */

@@ -188,24 +188,30 @@ static bool functions_refused(struct kernel_collector *self, const char *why, in
 	return false;
 }
 
-/* @pid, with all its threads where it runs already. */
+static void threads_put(struct ftr_strbuf *text, int32_t pid)
+{
+	size_t nr;
+	int32_t *tids = ftr_process_threads(pid, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		ftr_strbuf_printf(text, "%d ", tids[i]);
+	free(tids);
+}
+
+/* @pid, or all threads of what runs already. */
 static int tasks_write(struct kernel_collector *self, const char *path, int32_t pid)
 {
+	const struct ftr_recording *recording = self->recording;
 	struct ftr_strbuf text;
-	int32_t *tids = NULL;
-	size_t nr = 0;
 	int ret;
 
 	ftr_strbuf_init(&text);
-	ftr_strbuf_printf(&text, "%d", pid);
-	if (self->recording->is_running)
-		tids = ftr_process_threads(pid, &nr);
-	for (size_t i = 0; i < nr; i++)
-		if (tids[i] != pid)
-			ftr_strbuf_printf(&text, " %d", tids[i]);
+	if (recording->running_nr == 0)
+		ftr_strbuf_printf(&text, "%d", pid);
+	for (size_t i = 0; i < recording->running_nr; i++)
+		threads_put(&text, recording->running[i]);
 	ret = text.failed ? -ENOMEM :
 			    ftr_tracefs_write(self->instance.dir, path, ftr_strbuf_str(&text));
-	free(tids);
 	ftr_strbuf_fini(&text);
 	return ret;
 }
@@ -332,7 +338,7 @@ static int samples_open(struct kernel_collector *self, int32_t pid, struct ftr_e
 	if (ret < 0)
 		return ret;
 	self->instance.top = ret;
-	if (recording->is_running)
+	if (recording->running_nr != 0)
 		return ftr_err_set(err, ENOTSUP, "perf: it is for programs that ftr starts");
 	if (recording->control->clock_id == CLOCK_BOOTTIME)
 		return ftr_err_set(err, EINVAL, "perf: it has no such clock for them; use "
@@ -479,7 +485,7 @@ static void *kernel_open(const struct ftr_recording *recording, const void *valu
 	self->values.has_functions |= self->values.depth != 0;
 	if (self->values.depth == 0)
 		self->values.depth = 1;
-	if (is_asked(self) && !recording->is_program_self && !recording->is_running)
+	if (is_asked(self) && !recording->is_program_self && recording->running_nr == 0)
 		start(self, getpid());
 	return self;
 }
@@ -488,12 +494,12 @@ static void *kernel_open(const struct ftr_recording *recording, const void *valu
 static void kernel_started(void *arg, int32_t pid)
 {
 	struct kernel_collector *self = arg;
+	bool starts = self->recording->is_program_self || self->recording->running_nr != 0;
 	char own[16];
 
-	if ((self->recording->is_program_self || self->recording->is_running) && is_asked(self))
+	if (starts && is_asked(self))
 		start(self, pid);
-	if (self->recording->is_program_self || self->recording->is_running ||
-	    self->instance.dir < 0)
+	if (starts || self->instance.dir < 0)
 		return;
 	/* Before Linux 5.8 there is no such file: readers leave our own events out. */
 	snprintf(own, sizeof(own), "%d", getpid());

@@ -38,8 +38,8 @@ static struct perf_event_attr task_attr(const struct perf_collector *self)
 	const struct ftr_recording *recording = self->recording;
 
 	return ftr_perf_task_attr(self->events, (clockid_t)recording->control->clock_id,
-				  recording->is_running ? FTR_PERF_SINCE_NOW :
-							  FTR_PERF_SINCE_EXEC);
+				  recording->running_nr != 0 ? FTR_PERF_SINCE_NOW :
+							       FTR_PERF_SINCE_EXEC);
 }
 
 static void state(struct perf_collector *self, const char *text)
@@ -119,10 +119,12 @@ static void events_state(struct perf_collector *self, size_t ring_bytes)
 }
 
 /* The other threads of a program that runs. */
-static void threads_join(struct perf_collector *self, pid_t pid)
+static void threads_join(struct perf_collector *self)
 {
+	const struct ftr_recording *recording = self->recording;
 	const struct perf_event_attr attr = task_attr(self);
-	int ret = self->recording->is_running ? ftr_perf_cpus_join(&self->cpus, &attr, pid) : 0;
+	int ret = ftr_perf_cpus_join(&self->cpus, &attr, recording->running,
+				     recording->running_nr);
 
 	if (ret < 0)
 		ftr_diag_warn(self->recording->diag, "scheduling and task events of some threads "
@@ -157,7 +159,7 @@ static void events_start(struct perf_collector *self, pid_t pid)
 			      "perf buffers have only %zu KB a CPU, so events may be lost; raise "
 			      "kernel.perf_event_mlock_kb or ulimit -l",
 			      bytes / FTR_KIB(1));
-	threads_join(self, pid);
+	threads_join(self);
 	for (i = 0; i < self->cpus.v.nr; i++)
 		store->ops->perf(store, self->cpus.v.v[i].cpu, NULL, 0);
 	events_state(self, bytes);
@@ -265,7 +267,7 @@ static void *perf_open(const struct ftr_recording *recording, const void *values
 	if (self->events == 0)
 		state(self, recording->why_no_events != NULL ? recording->why_no_events :
 							       "none: --no-event");
-	else if (!recording->is_program_self && !recording->is_running)
+	else if (!recording->is_program_self && recording->running_nr == 0)
 		events_start(self, 0);
 	return self;
 }
@@ -274,7 +276,8 @@ static void perf_started(void *arg, int32_t pid)
 {
 	struct perf_collector *self = arg;
 
-	if ((self->recording->is_program_self || self->recording->is_running) && self->events != 0)
+	if ((self->recording->is_program_self || self->recording->running_nr != 0) &&
+	    self->events != 0)
 		events_start(self, pid);
 }
 

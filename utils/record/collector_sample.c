@@ -56,8 +56,8 @@ static struct perf_event_attr sample_attr(const struct sample_collector *self, b
 {
 	struct perf_event_attr attr =
 		ftr_perf_attr((clockid_t)self->recording->control->clock_id,
-			      self->recording->is_running ? FTR_PERF_SINCE_NOW :
-							    FTR_PERF_SINCE_EXEC);
+			      self->recording->running_nr != 0 ? FTR_PERF_SINCE_NOW :
+								 FTR_PERF_SINCE_EXEC);
 
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_TASK_CLOCK;
@@ -118,9 +118,10 @@ static int threads_open(struct sample_collector *self, pid_t pid, bool has_kerne
 	const struct perf_event_attr attr = sample_attr(self, has_kernel);
 	int ret = cpus_open(self, pid, has_kernel), joined;
 
-	if (ret < 0 || !self->recording->is_running)
+	if (ret < 0)
 		return ret;
-	joined = ftr_perf_cpus_join(&self->cpus, &attr, pid);
+	joined = ftr_perf_cpus_join(&self->cpus, &attr, self->recording->running,
+				    self->recording->running_nr);
 	if (joined < 0)
 		ftr_diag_warn(self->recording->diag, "--sample: some threads are not sampled: %s%s",
 			      strerror(-joined), joined == -EMFILE ?
@@ -183,7 +184,7 @@ static void *sample_open(const struct ftr_recording *recording, const void *valu
 		free(self);
 		return NULL;
 	}
-	if (!recording->is_program_self && !recording->is_running)
+	if (!recording->is_program_self && recording->running_nr == 0)
 		samples_start(self, 0);
 	return self;
 }
@@ -192,7 +193,7 @@ static void sample_started(void *arg, int32_t pid)
 {
 	struct sample_collector *self = arg;
 
-	if ((self->recording->is_program_self || self->recording->is_running) &&
+	if ((self->recording->is_program_self || self->recording->running_nr != 0) &&
 	    self->period_ns != 0)
 		samples_start(self, pid);
 }

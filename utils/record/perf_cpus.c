@@ -28,17 +28,28 @@ static int thread_join(struct ftr_perf_cpu *cpu, const struct perf_event_attr *a
 	return ret;
 }
 
-int ftr_perf_cpus_join(struct ftr_perf_cpus *cpus, const struct perf_event_attr *attr, pid_t pid)
+static int process_join(struct ftr_perf_cpus *cpus, const struct perf_event_attr *attr, pid_t pid,
+			pid_t first)
 {
 	size_t nr, i, k;
 	int32_t *tids = ftr_process_threads(pid, &nr);
 	int ret = 0;
 
 	for (i = 0; i < nr; i++) {
-		for (k = 0; ret == 0 && tids[i] != pid && k < cpus->v.nr; k++)
+		for (k = 0; ret == 0 && tids[i] != first && k < cpus->v.nr; k++)
 			ret = thread_join(&cpus->v.v[k], attr, tids[i]);
 	}
 	free(tids);
+	return ret;
+}
+
+int ftr_perf_cpus_join(struct ftr_perf_cpus *cpus, const struct perf_event_attr *attr,
+		       const int32_t *pids, size_t pid_nr)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < pid_nr; i++)
+		ret = process_join(cpus, attr, pids[i], pids[0]);
 	return ret;
 }
 

@@ -23,10 +23,12 @@ struct ftr_perf_cpus {
 };
 
 /*
- * A program that runs: give @attr to all threads of @pid but the first, whose events the rings are.
- * One that begins at this moment may go without.  0, or -errno: -EMFILE, too many descriptors.
+ * Programs that run: give @attr to all threads of @pids but the first of all, whose events the
+ * rings are.  One that begins at this moment may go without.  0, or -errno: -EMFILE, too many
+ * descriptors.
  */
-int ftr_perf_cpus_join(struct ftr_perf_cpus *cpus, const struct perf_event_attr *attr, pid_t pid);
+int ftr_perf_cpus_join(struct ftr_perf_cpus *cpus, const struct perf_event_attr *attr,
+		       const int32_t *pids, size_t pid_nr);
 
 /* Add what wakes the recorder to @epoll_fd. */
 void ftr_perf_cpus_watch(const struct ftr_perf_cpus *cpus, int epoll_fd);

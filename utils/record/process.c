@@ -225,26 +225,74 @@ int32_t ftr_process_thread(int32_t pid, int32_t own_tid)
 	return found;
 }
 
+struct numbers {
+	FTR_VEC(int32_t) v;
+};
+
+/* The numbers among the names of @path.  -errno: of what cannot be read, too. */
+static int numbers_read(struct numbers *numbers, const char *path)
+{
+	struct dirent *entry;
+	int ret = 0;
+	DIR *dir = opendir(path);
+
+	if (dir == NULL)
+		return -errno;
+	while (ret == 0 && (entry = readdir(dir)) != NULL) {
+		int32_t number = atoi(entry->d_name);
+
+		if (number > 0)
+			ret = ftr_vec_push(&numbers->v, number);
+	}
+	closedir(dir);
+	return ret;
+}
+
+static int32_t *numbers_take(struct numbers *numbers, int ret, size_t *nr)
+{
+	if (ret < 0)
+		ftr_vec_fini(&numbers->v);
+	*nr = ret < 0 ? 0 : numbers->v.nr;
+	return ret < 0 ? NULL : numbers->v.v;
+}
+
 int32_t *ftr_process_threads(int32_t pid, size_t *nr)
 {
-	FTR_VEC(int32_t) found = { 0 };
-	struct dirent *entry;
+	struct numbers found = { 0 };
 	char path[64];
-	int ret = 0;
-	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir != NULL && ret == 0 && (entry = readdir(dir)) != NULL) {
-		int32_t tid = atoi(entry->d_name);
+	return numbers_take(&found, numbers_read(&found, path), nr);
+}
 
-		if (tid > 0)
-			ret = ftr_vec_push(&found, tid);
+/* Those of @all, with these parents, that come from what is found already. */
+static int descendants_add(struct numbers *found, const struct numbers *all, const int32_t *parents)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < found->v.nr; i++) {
+		for (size_t k = 0; ret == 0 && k < all->v.nr; k++)
+			if (parents[k] == found->v.v[i])
+				ret = ftr_vec_push(&found->v, all->v.v[k]);
 	}
-	if (dir != NULL)
-		closedir(dir);
-	if (ret < 0)
-		ftr_vec_fini(&found);
-	*nr = found.nr;
-	return found.v;
+	return ret;
+}
+
+int32_t *ftr_process_tree(int32_t pid, size_t *nr)
+{
+	struct numbers all = { 0 }, found = { 0 };
+	int ret = numbers_read(&all, "/proc");
+	int32_t *parents = calloc(all.v.nr + 1, sizeof(*parents));
+
+	if (parents == NULL)
+		ret = -ENOMEM;
+	for (size_t i = 0; ret == 0 && i < all.v.nr; i++)
+		parents[i] = ftr_process_parent(all.v.v[i]);
+	if (ret == 0)
+		ret = ftr_vec_push(&found.v, pid);
+	if (ret == 0)
+		ret = descendants_add(&found, &all, parents);
+	free(parents);
+	ftr_vec_fini(&all.v);
+	return numbers_take(&found, ret, nr);
 }

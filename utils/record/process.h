@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "utils/attach/attach.h"
 #include "utils/base/vec.h"
 
 struct ftr_process {
@@ -15,8 +16,10 @@ struct ftr_process {
 	int pidfd; /* (owned) readable once every thread has ended; -1: ended already */
 	char image[16];		/* name of its tasks unless they get another */
 	char sid[17];		/* of its session; "" = not known */
+	bool was_running;	/* attached to: its tasks' names are those they have now */
 	/* Changes of its code (FTR_CHANNEL_CODE): where, how many, how many a helper was given. */
 	uint64_t codes, code_nr, code_done_nr;
+	struct ftr_attach_code_report code;	/* what became of them */
 };
 
 struct ftr_processes {
@@ -50,6 +53,8 @@ bool ftr_process_has_ended(const struct ftr_process *process);
 bool ftr_process_status(const struct ftr_process *process, int *wait_status);
 void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *process);
 
+/* @pid and the processes that have come from it, as ftr_process_threads; it is the first. */
+int32_t *ftr_process_tree(int32_t pid, size_t *nr);
 /* The parent's pid by /proc; 0 = not known. */
 int32_t ftr_process_parent(int32_t pid);
 /* The threads of @pid, *nr of them: owned, by free; NULL = it has ended, or out of memory. */

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -482,6 +483,7 @@ void ftr_recorder_close(struct ftr_recorder *recorder)
 	ftr_store_dir_close(&recorder->store);
 	ftr_tick_map_fini(&recorder->ticks);
 	ftr_arena_fini(&recorder->arena);
+	free(recorder->running);
 	ftr_recorder_warn_fini(recorder);
 	if (recorder->signal_fd >= 0)
 		close(recorder->signal_fd);

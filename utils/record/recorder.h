@@ -39,6 +39,7 @@ struct ftr_recorder_options {
 	bool has_stacks;			/* ... with the stacks of calls */
 	char *const *argv;			/* of the program, NULL-terminated */
 	int32_t attach_pid;			/* it runs already, as this process; 0 = no */
+	bool attach_all;			/* with what has come from it */
 	const struct ftr_clock *clock;
 	enum ftr_on_full on_full;
 	uint32_t ring_bytes;			/* a power of two */

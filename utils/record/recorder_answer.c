@@ -192,7 +192,8 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 		ftr_recorder_warn(recorder, request->pid, "runs a program from memory (memfd): "
 				  "its functions are shown as addresses");
 	snprintf(process->image, sizeof(process->image), "%.15s", basename(reply->path));
-	if (is_new)
+	process->was_running = recorder->recording.running_nr != 0;
+	if (is_new && !process->was_running)
 		forked_unseen(recorder, reply->path, reply->time);
 	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, reply->time, request->pid,
 						     process->sid, reply->path));
@@ -226,7 +227,10 @@ static int32_t parent_of(const struct ftr_recorder *recorder, bool is_new_proces
 		parent = ftr_process_find_own(&recorder->processes, request->message.parent_pid);
 		return parent != NULL ? parent->pid : request->message.parent_pid;
 	}
-	if (!is_new_process)
+	parent = ftr_process_find(&recorder->processes, request->pid);
+	/* Only its first thread stands for the process that was forked. */
+	if (!is_new_process && !(parent != NULL && parent->was_running &&
+				 request->message.tid == request->message.pid))
 		return 0;
 	parent = ftr_process_find(&recorder->processes, ftr_process_parent(request->pid));
 	return parent != NULL ? parent->pid : 0;
@@ -292,7 +296,7 @@ void ftr_recorder_names_start(struct ftr_recorder *recorder)
 
 /*
  * Store the name that /proc has for a task as the perf record of CPU 0 that the kernel would have
- * made; at its start only if it differs from its image's.
+ * made; at its start only if it differs from its image's, or no record may have told of it.
  */
 static void name_store(struct ftr_recorder *recorder, int32_t tid, uint64_t time_ns, bool is_start)
 {
@@ -306,10 +310,15 @@ static void name_store(struct ftr_recorder *recorder, int32_t tid, uint64_t time
 		.time_ns = time_ns,
 	};
 	struct iovec part = { &record, sizeof(record) };
+	bool was_running = is_start && process != NULL && process->was_running &&
+			   !recorder->options->clock->is_counter &&
+			   (recorder->options->events & FTR_PERF_NAME) != 0;
 
-	if (!recorder->recording.reports_names || !comm_read(pid, tid, record.comm))
+	if ((!recorder->recording.reports_names && !was_running) ||
+	    !comm_read(pid, tid, record.comm))
 		return;
-	if (!is_start || process == NULL || strcmp(record.comm, process->image) != 0)
+	if (!is_start || process == NULL || was_running ||
+	    strcmp(record.comm, process->image) != 0)
 		store->ops->perf(store, 0, &part, 1);
 }
 

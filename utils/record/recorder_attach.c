@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording of a program that runs already: its begin and its end. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "utils/record/launch.h"
 #include "utils/record/recorder_state.h"
@@ -24,15 +26,47 @@ static int helper_run(struct ftr_recorder *recorder, const struct ftr_record_att
 	return ret < 0 ? ret : 0;
 }
 
+/* The recorder may have come from the program, as from a shell. */
+static void own_leave_out(int32_t *pids, size_t *nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *nr; i++) {
+		pids[kept] = pids[i];
+		kept += pids[i] != getpid();
+	}
+	*nr = kept;
+}
+
+int ftr_recorder_find_running(struct ftr_recorder *recorder, struct ftr_err *err)
+{
+	const struct ftr_recorder_options *options = recorder->options;
+	size_t nr = 1;
+
+	if (options->attach_pid == 0)
+		return 0;
+	if (options->attach_all)
+		recorder->running = ftr_process_tree(options->attach_pid, &nr);
+	else
+		recorder->running = calloc(1, sizeof(*recorder->running));
+	if (recorder->running == NULL)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	recorder->running[0] = options->attach_pid;
+	own_leave_out(recorder->running, &nr);
+	recorder->recording.running = recorder->running;
+	recorder->recording.running_nr = nr;
+	return 0;
+}
+
 /* Decoding takes its time: not that of the thread that is borrowed. */
-static void libraries_prepare(struct ftr_recorder *recorder)
+static void libraries_prepare(struct ftr_recorder *recorder, int32_t pid)
 {
 	struct ftr_err ignored = { 0 };
 	struct ftr_maps maps = { .ranges = { 0 } };
 	const char *last = "";
 	size_t i;
 
-	if (ftr_maps_load(&maps, recorder->options->attach_pid, &ignored) < 0)
+	if (ftr_maps_load(&maps, pid, &ignored) < 0)
 		return;
 	for (i = 0; i < maps.ranges.nr; i++) {
 		const char *path = maps.ranges.v[i].path;
@@ -45,22 +79,105 @@ static void libraries_prepare(struct ftr_recorder *recorder)
 	ftr_maps_fini(&maps);
 }
 
+static void most(uint64_t *all, uint64_t one)
+{
+	*all = one > *all ? one : *all;
+}
+
+/* @code of a process becomes @now: the sums over all follow it. */
+static void code_update(struct ftr_attach_code_report *all, struct ftr_attach_code_report *code,
+			const struct ftr_attach_code_report *now)
+{
+	all->made_nr += now->made_nr - code->made_nr;
+	all->in_use_nr += now->in_use_nr - code->in_use_nr;
+	all->crossing_nr += now->crossing_nr - code->crossing_nr;
+	all->changed_nr += now->changed_nr - code->changed_nr;
+	all->unstopped_nr += now->unstopped_nr - code->unstopped_nr;
+	all->failed_nr += now->failed_nr - code->failed_nr;
+	all->thread_nr += now->thread_nr - code->thread_nr;
+	all->stop_nr += now->stop_nr;
+	most(&all->stopped_ns, now->stopped_ns);
+	most(&all->work_ns, now->work_ns);
+	*code = *now;
+}
+
+static void report_add(struct ftr_recorder *recorder, int32_t pid,
+		       const struct ftr_attach_report *report)
+{
+	struct ftr_attach_report *all = &recorder->result->attached;
+	struct ftr_process *process = ftr_process_find(&recorder->processes, pid);
+	struct ftr_attach_code_report none = { .made_nr = 0 };
+
+	all->hooked_nr += report->hooked_nr;
+	most(&all->borrowed_ns, report->borrowed_ns);
+	if (report->code.stop_nr != 0)
+		code_update(&all->code, process != NULL ? &process->code : &none, &report->code);
+}
+
+static int process_attach(struct ftr_recorder *recorder, int32_t pid, struct ftr_err *err)
+{
+	const struct ftr_record_attached_job job = {
+		.work = FTR_ATTACHED_BEGIN,
+		.pid = pid,
+		.runtime = recorder->options->runtime,
+		.address = recorder->channel.name,
+	};
+	struct ftr_attach_report report = { .hooked_nr = 0 };
+	int ret = helper_run(recorder, &job, &report, err);
+
+	if (ret == 0)
+		report_add(recorder, pid, &report);
+	return ret;
+}
+
+/* One of those that have come from the program: without it the others are recorded all the same. */
+static void other_attach(struct ftr_recorder *recorder, int32_t pid)
+{
+	struct ftr_err err = { 0 };
+	char link[40], image;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	if (ftr_process_find(&recorder->processes, pid) != NULL ||
+	    readlink(link, &image, 1) < 0)
+		return;		/* forked by one that was attached to, or it has ended */
+	libraries_prepare(recorder, pid);
+	if ((ftr_attach_check(pid, &err) < 0 || process_attach(recorder, pid, &err) < 0) &&
+	    err.code != ESRCH)
+		ftr_diag_warn(recorder->options->diag, "process %d is not recorded: %s", pid,
+			      err.text);
+}
+
+/* Those that were there, and those that one of them has made before it was attached to. */
+static void others_attach(struct ftr_recorder *recorder)
+{
+	size_t nr = recorder->recording.running_nr, now_nr, i, k;
+	int32_t *now;
+
+	for (i = 1; i < nr; i++)
+		other_attach(recorder, recorder->running[i]);
+	if (!recorder->options->attach_all)
+		return;
+	now = ftr_process_tree(recorder->options->attach_pid, &now_nr);
+	own_leave_out(now, &now_nr);
+	for (i = 0; i < now_nr; i++) {
+		for (k = 0; k < nr && recorder->running[k] != now[i]; k++)
+			;
+		if (k == nr)
+			other_attach(recorder, now[i]);
+	}
+	free(now);
+}
+
 int ftr_recorder_attach(struct ftr_recorder *recorder, struct ftr_err *err)
 {
 	const struct ftr_recorder_options *options = recorder->options;
-	const struct ftr_record_attached_job job = {
-		.work = FTR_ATTACHED_BEGIN,
-		.pid = options->attach_pid,
-		.runtime = options->runtime,
-		.address = recorder->channel.name,
-	};
 	struct ftr_launch launch = { .path = NULL };
 	sigset_t signals;
 	int ret;
 
 	ftr_launch_signals(&launch, &signals);
 	ftr_launch_ignore();
-	libraries_prepare(recorder);
+	libraries_prepare(recorder, options->attach_pid);
 	recorder->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	ret = ftr_control_hold(&recorder->control, err);
 	if (ret == 0)
@@ -72,8 +189,10 @@ int ftr_recorder_attach(struct ftr_recorder *recorder, struct ftr_err *err)
 	ftr_collectors_watch(&recorder->collectors, recorder->epoll_fd);
 	if (ftr_process_get(&recorder->processes, recorder->child, recorder->child) == NULL)
 		return ftr_err_set(err, ENOMEM, "out of memory");
-	ret = helper_run(recorder, &job, &recorder->result->attached, err);
+	ret = process_attach(recorder, options->attach_pid, err);
 	recorder->result->was_run = ret == 0;
+	if (ret == 0)
+		others_attach(recorder);
 	return ret;
 }
 
@@ -87,21 +206,6 @@ void ftr_recorder_answer_code(struct ftr_recorder *recorder, struct ftr_recorder
 		return;		/* it has said more meanwhile */
 	process->codes = message->base;
 	process->code_nr = message->time;
-}
-
-/* Totals stand in the place of those of the last time. */
-static void code_made(struct ftr_recorder *recorder, const struct ftr_attach_report *report)
-{
-	struct ftr_attach_code_report *code = &recorder->result->attached.code;
-	unsigned stop_nr = code->stop_nr + report->code.stop_nr;
-	uint64_t stopped_ns = code->stopped_ns, work_ns = code->work_ns;
-
-	if (report->code.stop_nr == 0)
-		return;
-	*code = report->code;
-	code->stop_nr = stop_nr;
-	code->stopped_ns = stopped_ns > code->stopped_ns ? stopped_ns : code->stopped_ns;
-	code->work_ns = work_ns > code->work_ns ? work_ns : code->work_ns;
 }
 
 static void code_start(struct ftr_recorder *recorder, struct ftr_process *process)
@@ -132,7 +236,7 @@ static bool code_goes_on(struct ftr_recorder *recorder)
 		return false;
 	ret = ftr_record_attached_poll(&recorder->attached, &report, &err);
 	if (ret > 0)
-		code_made(recorder, &report);
+		report_add(recorder, recorder->attached.pid, &report);
 	else if (ret < 0)
 		ftr_diag_warn(recorder->options->diag, "what was loaded since is not patched: %s",
 			      err.text);

@@ -67,12 +67,14 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 				 options->nop		  ? "none: --nop" :
 							    NULL,
 		.is_program_self = options->keep_pid,
-		.is_running = options->attach_pid != 0,
 		.events_text = recorder->events_text,
 		.thread_nr = options->thread_nr,
 	};
 	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
 	ftr_recorder_now(recorder);
+	ret = ftr_recorder_find_running(recorder, err);
+	if (ret < 0)
+		return ret;
 	recorder->modules.options = options->sections;
 	if (options->choice != NULL) {
 		recorder->choice = *options->choice;

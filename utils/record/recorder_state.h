@@ -53,6 +53,7 @@ struct ftr_recorder {
 	bool is_info_stale;			/* a task is not in it yet */
 	uint64_t info_ns;			/* CLOCK_MONOTONIC of the last rewrite */
 
+	int32_t *running;			/* (owned, nullable) of recording */
 	struct ftr_record_attached attached;	/* who patches what was loaded since attaching */
 	struct ftr_record_syscalls syscalls;	/* when options->has_syscalls */
 	int epoll_fd;
@@ -78,7 +79,11 @@ unsigned ftr_recorder_drain(struct ftr_recorder *recorder);
  */
 void ftr_recorder_stop(struct ftr_recorder *recorder, const struct ftr_err *why);
 
-/* A program that runs is attached to, and left: recorder_attach.c. */
+/*
+ * A program that runs is found, with the processes that are to be recorded with it, attached to,
+ * and left: recorder_attach.c.
+ */
+int  ftr_recorder_find_running(struct ftr_recorder *recorder, struct ftr_err *err);
 int  ftr_recorder_attach(struct ftr_recorder *recorder, struct ftr_err *err);
 void ftr_recorder_leave(struct ftr_recorder *recorder);
 /* What is loaded meanwhile is patched, when a message CODE has said so. */
