@@ -66,13 +66,38 @@ uint32_t ftr_code_plan_find(const struct ftr_code_plan *plan, uint32_t first, ui
 	return FTR_CODE_NONE;
 }
 
+/* Whoever reads what it has outgrown is to see it, too. */
+static void gone_set(struct ftr_code_plan *plan, uint32_t n)
+{
+	uint32_t i;
+
+	plan->v[n].is_gone = true;
+	for (i = 0; i < plan->outgrown_nr; i++) {
+		if (n < ROOM_FIRST << i)
+			plan->outgrown[i][n].is_gone = true;
+	}
+}
+
 void ftr_code_plan_forget(struct ftr_code_plan *plan, uintptr_t low, uintptr_t bytes)
 {
 	uint32_t i;
 
 	for (i = 0; i < plan->nr; i++) {
 		if (plan->v[i].addr - low < bytes)
-			plan->v[i].is_gone = true;
+			gone_set(plan, i);
+	}
+}
+
+void ftr_code_plan_renew(struct ftr_code_plan *plan, uintptr_t text, uintptr_t end)
+{
+	uint32_t i;
+
+	for (i = 0; i < plan->nr; i++) {
+		const struct ftr_attach_code *code = &plan->v[i];
+
+		if (code->addr >= text && code->addr + code->bytes <= end &&
+		    memcmp((const void *)code->addr, code->new, code->bytes) != 0)
+			gone_set(plan, i);
 	}
 }
 

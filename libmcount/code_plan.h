@@ -45,6 +45,13 @@ uint32_t ftr_code_plan_find(const struct ftr_code_plan *plan, uint32_t first, ui
 void ftr_code_plan_forget(struct ftr_code_plan *plan, uintptr_t low, uintptr_t bytes)
 	__attribute__((visibility("hidden")));
 
+/*
+ * What has its code from @text to @end now may be another library than before, or not have been
+ * patched yet: what was planned there and is not made is planned anew.
+ */
+void ftr_code_plan_renew(struct ftr_code_plan *plan, uintptr_t text, uintptr_t end)
+	__attribute__((visibility("hidden")));
+
 void ftr_code_plan_free(struct ftr_code_plan *plan) __attribute__((visibility("hidden")));
 
 #endif /* FTR_LIBMCOUNT_CODE_PLAN_H */

@@ -63,7 +63,7 @@ bool ftr_late_note(uintptr_t *slot, uintptr_t new)
 
 	if (nr == FTR_LATE_SLOTS_MAX)
 		return false;
-	ftr_state.late[nr] = (struct ftr_late_slot){ slot, *slot, new };
+	ftr_state.late[nr] = (struct ftr_late_slot){ slot, *slot, new, false };
 	ftr_state.late_nr = nr + 1;
 	return true;
 }
@@ -256,6 +256,25 @@ static bool has_hooked(const struct range *range)
 	return i < ftr_state.late_nr;
 }
 
+/*
+ * Can the slot be written, were the module's read-only part not?  A library that came to lie where
+ * another one was may have its code there.
+ */
+static bool is_data(const struct dl_phdr_info *info, const uintptr_t *slot)
+{
+	int i;
+
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
+
+		if (phdr->p_type == PT_LOAD && (phdr->p_flags & PF_W) != 0 &&
+		    (uintptr_t)slot - (info->dlpi_addr + phdr->p_vaddr) <
+			    phdr->p_memsz - sizeof(*slot))
+			return true;
+	}
+	return false;
+}
+
 /* A library that is being loaded where another one was has nothing of ours. */
 static int module_unhook(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -275,12 +294,58 @@ static int module_unhook(struct dl_phdr_info *info, size_t size, void *arg)
 		const struct ftr_late_slot *late = &ftr_state.late[i];
 		uintptr_t expected = late->new;
 
-		if (is_inside(&range, (uintptr_t)late->slot))
+		if (is_inside(&range, (uintptr_t)late->slot) && is_data(info, late->slot))
 			__atomic_compare_exchange_n(late->slot, &expected, late->old, false,
 						    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 	}
 	ftr_loaded_close(&loaded);
 	return 0;
+}
+
+/* Is there a slot of ours that has to be put back before this one, and holds what this one put? */
+static bool is_below_ours(uint32_t at)
+{
+	const struct ftr_late_slot *late = ftr_state.late;
+	uint32_t i;
+
+	for (i = at + 1; i < ftr_state.late_nr; i++) {
+		if (late[i].slot == late[at].slot && late[i].is_kept &&
+		    late[i].old == late[at].new)
+			return true;
+	}
+	return false;
+}
+
+/* Of the module: what is ours stays. */
+static int module_keep(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct range range;
+	uint32_t i;
+
+	range_read(&range, info);
+	for (i = ftr_state.late_nr; i-- > 0;) {
+		struct ftr_late_slot *late = &ftr_state.late[i];
+
+		if (is_inside(&range, (uintptr_t)late->slot) && is_data(info, late->slot))
+			late->is_kept = __atomic_load_n(late->slot, __ATOMIC_RELAXED) ==
+						late->new ||
+					is_below_ours(i);
+	}
+	return 0;
+}
+
+void ftr_late_forget(void)
+{
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < ftr_state.late_nr; i++)
+		ftr_state.late[i].is_kept = false;
+	dl_iterate_phdr(module_keep, NULL);
+	for (i = 0; i < ftr_state.late_nr; i++) {
+		if (ftr_state.late[i].is_kept)
+			ftr_state.late[kept++] = ftr_state.late[i];
+	}
+	ftr_state.late_nr = kept;
 }
 
 void ftr_late_unhook(void)

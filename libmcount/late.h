@@ -14,6 +14,7 @@
 struct ftr_late_slot {
 	uintptr_t *slot;
 	uintptr_t old, new;
+	bool is_kept;
 };
 
 /*
@@ -27,6 +28,9 @@ void ftr_late_hook_library(uintptr_t low) __attribute__((visibility("hidden")));
 
 /* Remember what stood in @slot before @new; false: there is no room, leave it as it is. */
 bool ftr_late_note(uintptr_t *slot, uintptr_t new) __attribute__((visibility("hidden")));
+
+/* Forget those that hold something else by now, or are gone.  Under the dynamic linker's lock. */
+void ftr_late_forget(void) __attribute__((visibility("hidden")));
 
 /* Put back what has not been changed by others since, in modules that are still there. */
 void ftr_late_unhook(void) __attribute__((visibility("hidden")));

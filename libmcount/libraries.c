@@ -189,8 +189,11 @@ static void library_show(struct ftr_libraries *all, struct found *found, bool is
 	found->module.hooked = &library->hooked;
 	found->module.was_running = &library->was_running;
 	found->module.slot = (uint32_t)(library - all->libraries) + 1;
-	if (found->module.is_complete && ftr_state.attached != FTR_ATTACH_IDLE)
+	if (found->module.is_complete && ftr_state.attached != FTR_ATTACH_IDLE) {
+		ftr_code_plan_renew(&ftr_state.code_plan, found->module.text,
+				    found->module.text_end);
 		ftr_late_hook_library(found->low);
+	}
 	sections = sections_ask(all, found, is_start);
 	if (sections == NULL)
 		return;
@@ -285,11 +288,14 @@ enum look_time {
 static void look(struct ftr_libraries *all, enum look_time time)
 {
 	bool is_start = time == LOOK_START;
+	uint64_t subs = all->subs;
 	struct ftr_pause pause;
 	uint32_t i;
 
 	all->found_nr = 0;
 	dl_iterate_phdr(found_add, all);
+	if (!is_start && ftr_state.attached != FTR_ATTACH_IDLE && all->subs != subs)
+		ftr_late_forget();
 	if (!FTR_INVARIANT(all->found_nr > 0))	/* the program at least */
 		return;
 	all->program_low = all->found[0].low;
@@ -379,6 +385,8 @@ static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name a
 	struct ftr_code_plan *plan = &ftr_state.code_plan;
 	uint32_t planned = plan->nr;
 
+	if (ftr_state.attached == FTR_ATTACH_UNHOOKED)
+		return NULL;			/* since we were called */
 	plan->is_open = ftr_state.attached == FTR_ATTACH_ATTACHED;
 	look_again(LOOK_LATER, 0);
 	plan->is_open = false;

@@ -3,6 +3,7 @@
 """record -p: libraries that the program opens while it is recorded are recorded, too, and left as they were."""
 import os
 import random
+import shutil
 import signal
 import sys
 import time
@@ -27,7 +28,10 @@ class AttachLibrary(attaching.Test):
         for kind, flags in KINDS.items():
             build("attach_library.c", f"lib{kind}.so", "-O1", "-shared", "-fPIC", "-DSTORES", *flags,
                   f"-Wl,--version-script={os.getcwd()}/version.map", compiler=["gcc"])
+            for option, flag in (("norelro", "-Wl,-z,norelro"), ("symbolic", "-Wl,-Bsymbolic")):
+                build("attach_library.c", f"lib{kind}-{option}.so", "-O1", "-shared", "-fPIC", *flags, flag, compiler=["gcc"])
         build("attach_opener.c", "opener", "-O1", "-rdynamic", "-ldl")
+        build("attach_storm.c", "storm", "-O1", "-rdynamic", "-ldl")
 
     def kinds(self):
         without = "without a decoder" in self.ftr("record", "-d", "probe", "-P", ".", "true").stderr
@@ -148,6 +152,23 @@ class AttachLibrary(attaching.Test):
                 self.ask(child, "opened")
                 self.assertEqual(self.library_code(child.pid, kind), self.own_code(kind))
                 self.end(child)
+
+    def test_storm(self):
+        """One library comes to lie where another one was, attached to or not, left or killed at any moment."""
+        paths = [f"./lib{kind}{option}.so" for kind in self.kinds() for option in ("", "-norelro", "-symbolic")]
+        child = self.start_program("./storm", *paths)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        for i in range(2 * ROUNDS):
+            data = f"storm-{i}"
+            recorder = self.start_program(harness.FTR, "record", "-p", str(child.pid), "-d", data, "--no-event", "-P",
+                                          "^library_.*@libplain" if i % 2 else "^library_use$", "--max-size=200M")
+            self.wait_for(lambda: recorder.poll() is not None or os.path.exists(f"{data}/task.txt"))
+            time.sleep(random.uniform(0, 0.4))
+            recorder.send_signal(signal.SIGKILL if i % 3 == 2 else signal.SIGINT)
+            recorder.communicate(timeout=harness.TIMEOUT)
+            self.assertIsNone(child.poll())
+            shutil.rmtree(data, ignore_errors=True)
+        self.end(child)
 
     def test_that_is_not_there(self):
         """dlerror tells so, as ever."""

@@ -30,6 +30,7 @@
 enum state {
 	PENDING,
 	MADE,
+	GONE,			/* with its library, since they were listed */
 	CROSSING,		/* lies on two pages: we might be killed between them */
 	CHANGED,
 	FAILED,
@@ -46,6 +47,7 @@ struct change {
 
 struct changes {
 	struct ftr_attach_code *codes;
+	uint64_t codes_at;	/* in the program */
 	uint32_t code_nr;
 	struct change *v;	/* by address: those whose library is there */
 	uint32_t nr;
@@ -187,6 +189,7 @@ static struct changes *changes_load(const struct ftr_runtime *runtime,
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)runtime->image.pid);
 	changes->memory_fd = open(path, O_RDWR | O_CLOEXEC);
+	changes->codes_at = attach->code;
 	changes->code_nr = (uint32_t)nr;
 	changes->is_back = is_back;
 	changes->codes = calloc(nr, sizeof(*changes->codes));
@@ -203,6 +206,21 @@ static struct changes *changes_load(const struct ftr_runtime *runtime,
 	changes_sort(changes);
 	made_skip(changes);
 	return changes;
+}
+
+/* Another library may have come to lie there meanwhile.  False: they cannot be read. */
+static bool gone_find(const struct ftr_runtime *runtime, struct changes *changes)
+{
+	uint32_t i;
+
+	if (!ftr_memory_read(runtime->image.pid, changes->codes_at, changes->codes,
+			     changes->code_nr * sizeof(*changes->codes)))
+		return false;
+	for (i = 0; i < changes->nr; i++) {
+		if (changes->v[i].code->is_gone && changes->v[i].state == PENDING)
+			changes->v[i].state = GONE;
+	}
+	return true;
 }
 
 /* ---- where threads stand ---- */
@@ -434,7 +452,7 @@ static int round_make(struct ftr_runtime *runtime, struct changes *changes,
 	ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	report->stop_nr++;
 	report->thread_nr = (unsigned)runtime->tracees.all.nr;
-	if (ret == 0 && !threads_look(runtime, changes))
+	if (ret == 0 && (!gone_find(runtime, changes) || !threads_look(runtime, changes)))
 		ret = -EAGAIN;		/* a stack is newer than what we know is mapped */
 	else if (ret == 0)
 		passes(changes);
@@ -484,6 +502,8 @@ static void made_count(const struct changes *changes, struct ftr_attach_code_rep
 		bool leads = change->needs != NONE;
 
 		if (leads && changes->v[change->needs].state != MADE)
+			continue;
+		if (change->state == GONE)
 			continue;
 		if (change->state != MADE)
 			left_count(report, change);
