@@ -25,7 +25,7 @@
 
 #define PAGE 4096ul
 #define PAUSE_NS 1000000
-#define PAUSES 5000u
+#define PAUSES 1000u
 
 FTR_EXPORT void ftr_attach_step(struct ftr_attach *attach);
 
