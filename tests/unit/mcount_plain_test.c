@@ -321,6 +321,33 @@ static void test_plan_grows(void **state)
 	ftr_code_plan_free(&plan);
 }
 
+/* What is made stays; what is not is planned anew, also for who reads what was outgrown. */
+static void test_plan_is_renewed(void **state)
+{
+	static const uint8_t before[4] = { 1, 2, 3, 4 }, after[4] = { 5, 6, 7, 8 };
+	uint8_t texts[4][4];
+	struct ftr_code_plan plan = { .v = NULL };
+	struct ftr_code_change change = { .bytes = 4, .old = before, .new = after,
+					  .needs = FTR_CODE_NONE };
+	const struct ftr_attach_code *told;
+	uint32_t i;
+
+	for (i = 0; i < 4; i++) {
+		memcpy(texts[i], i == 1 ? after : before, sizeof(texts[i]));
+		change.addr = (uintptr_t)texts[i];
+		assert_true(ftr_code_plan_add(&plan, &change));
+	}
+	told = plan.v;
+	while (plan.v == told)
+		assert_true(ftr_code_plan_add(&plan, &change));
+	ftr_code_plan_renew(&plan, (uintptr_t)texts[0], (uintptr_t)texts[3]);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(plan.v[i].is_gone, i == 0 || i == 2);
+		assert_int_equal(told[i].is_gone, i == 0 || i == 2);
+	}
+	ftr_code_plan_free(&plan);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, body_setup, body_teardown)
 
 int main(void)
@@ -329,7 +356,7 @@ int main(void)
 		TEST(test_all_are_patched), TEST(test_code_of_an_unloaded_library_is_replaced),
 		TEST(test_other_code_is_left), TEST(test_no_place), TEST(test_damaged_sections),
 		TEST(test_damaged_writes), TEST(test_what_runs_is_planned),
-		TEST(test_step_without_its_jump), TEST(test_plan_grows),
+		TEST(test_step_without_its_jump), TEST(test_plan_grows), TEST(test_plan_is_renewed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
