@@ -198,6 +198,13 @@ class TuiTest(harness.Test):
         self.screen.put(data)
         return data != b""
 
+    def drain(self):
+        """What comes when the screen is given back is no screen of the browser's."""
+        try:
+            os.read(self.terminal, 65536)
+        except OSError:
+            pass
+
     def expect_screen(self, condition, what):
         end = time.monotonic() + TIMEOUT
         while not condition(self.screen):
@@ -517,6 +524,8 @@ class TuiTest(harness.Test):
 
     def test_mouse_given_back(self):
         for nr in (signal.SIGTERM, signal.SIGSEGV, signal.SIGQUIT):
+            if nr == signal.SIGSEGV and os.environ.get("SANITIZERS"):       # which takes it itself
+                continue
             self.mouse_begin(DEMO)
             self.shows(GRAPH)
             self.assertTrue(self.is_mouse_on())
@@ -539,7 +548,13 @@ class TuiTest(harness.Test):
             os.kill(self.child, signal.SIGTSTP)         # ncurses ignores it while it draws
             if select.select([self.terminal], [], [], 0.2)[0]:
                 self.read()
-        self.leave()
+        done, status = 0, 0
+        while done == 0 and time.monotonic() < end:         # another stop on its way drops what was typed
+            self.keys("q")
+            if select.select([self.terminal], [], [], 0.2)[0]:
+                self.drain()
+            done, status = os.waitpid(self.child, os.WNOHANG)
+        self.assertEqual((done, status), (self.child, 0))
 
     def resize(self, rows, cols):
         self.screen.resize(rows, cols)
