@@ -3,6 +3,7 @@
  * Started in a program that runs already, and ended while it runs on (utils/proto/attach.h).
  * Called in one of its threads, with all signals blocked, on a stack of its own.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #include "libmcount/late.h"
 #include "libmcount/libraries.h"
 #include "libmcount/module.h"
+#include "libmcount/plt_bind.h"
 #include "libmcount/sections.h"
 #include "libmcount/session.h"
 #include "libmcount/state.h"
@@ -28,6 +30,9 @@
 #define PAUSES 1000u
 
 FTR_EXPORT void ftr_attach_step(struct ftr_attach *attach);
+FTR_EXPORT void ftr_attach_locked(void);
+
+static int *start_result;	/* of the borrowed thread, while it starts */
 
 static enum ftr_attach_state state_now(void)
 {
@@ -55,9 +60,23 @@ static void fork_start_once(void)
 	ftr_state.has_atfork = true;
 }
 
+/*
+ * Other threads open and close libraries: what is hooked and patched here must not be unmapped
+ * meanwhile, and its names be somebody else's.  So it is done with the dynamic linker's lock held,
+ * see ftr_libraries_locked.
+ */
+static __attribute__((used)) void (*locked_start(void))(void)	/* by its name alone */
+{
+	if (start_result != NULL)
+		*start_result = ftr_late_hook() ? ftr_session_begin() : -ENOMEM;
+	return NULL;
+}
+
+void ftr_attach_locked(void) __attribute__((ifunc("locked_start")));
+
 static int start(struct ftr_attach *attach)
 {
-	int ret;
+	int ret = -ENOTSUP;		/* a dynamic linker that does not resolve */
 
 	if (!address_set(attach->address))
 		return -EINVAL;
@@ -66,9 +85,9 @@ static int start(struct ftr_attach *attach)
 	ftr_real_start_late();
 	fork_start_once();
 	ftr_module_start();
-	if (!ftr_late_hook())
-		return -ENOMEM;
-	ret = ftr_session_begin();
+	start_result = &ret;
+	dlsym(ftr_plt_map_of(&ftr_state), "ftr_attach_locked");
+	start_result = NULL;
 	ftr_state.code_plan.is_open = false;
 	attach->hooked_nr = ftr_state.late_nr;
 	return ret;

@@ -3,6 +3,7 @@
 #include "libmcount/late.h"
 
 #include <elf.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -40,7 +41,6 @@ struct range {
 };
 
 struct hooking {
-	bool is_program;		/* what comes next is */
 	uintptr_t only;			/* the lowest address of a library; 0 = all of them */
 	struct range own, libc;
 	uintptr_t ours[NAMES];
@@ -183,14 +183,12 @@ static void table_hook(const struct hooking *hooking, const struct tables *table
 static int module_hook(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct hooking *hooking = arg;
-	struct tables tables = { .loaded.is_program = hooking->is_program };
+	struct tables tables = { .loaded.base = 0 };
 
-	hooking->is_program = false;
 	range_read(&tables.range, info);
 	if (tables.range.low == hooking->own.low || tables.range.low == hooking->libc.low ||
 	    (hooking->only != 0 && tables.range.low != hooking->only))
 		return 0;
-	tables.loaded.is_complete = hooking->only != 0;
 	ftr_loaded_read(&tables.loaded, info);
 	tables_read(&tables);
 	if (tables.symbols == NULL || tables.strings == NULL ||
@@ -219,7 +217,7 @@ static bool log_make(void)
 static bool hook(uintptr_t only)
 {
 	const struct link_map *own = ftr_plt_map_of(&ftr_state);
-	struct hooking hooking = { .is_program = true, .only = only };
+	struct hooking hooking = { .only = only };
 	size_t i;
 
 	dl_iterate_phdr(ranges_find, &hooking);
@@ -275,20 +273,34 @@ static bool is_data(const struct dl_phdr_info *info, const uintptr_t *slot)
 	return false;
 }
 
-/* A library that is being loaded where another one was has nothing of ours. */
+/* A futex's operation on @addr that changes nothing tells, without a fault. */
+static bool is_writable(uintptr_t addr)
+{
+	uint32_t own = 0;
+	long ret = ftr_sys6(SYS_futex, &own, FUTEX_WAKE_OP_PRIVATE, 0, 0, addr,
+			    FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0));
+
+	return ret >= 0;
+}
+
+/* What it is relocated with is not read-only then yet, and must not become so. */
+static bool is_being_loaded(const struct ftr_loaded *module)
+{
+	return module->relro < module->relro_end && is_writable(module->relro);
+}
+
+/* A library that another thread is loading where another one was has nothing of ours. */
 static int module_unhook(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	bool *is_program = arg;
-	struct ftr_loaded loaded = { .is_program = *is_program };
+	struct ftr_loaded loaded = { .base = 0 };
 	struct range range;
 	uint32_t i;
 
-	*is_program = false;
 	range_read(&range, info);
 	if (!has_hooked(&range))
 		return 0;
 	ftr_loaded_read(&loaded, info);
-	if (!ftr_loaded_open(&loaded))
+	if (is_being_loaded(&loaded) || !ftr_loaded_open(&loaded))
 		return 0;
 	for (i = ftr_state.late_nr; i-- > 0;) {	/* the last one of a slot first */
 		const struct ftr_late_slot *late = &ftr_state.late[i];
@@ -350,8 +362,6 @@ void ftr_late_forget(void)
 
 void ftr_late_unhook(void)
 {
-	bool is_program = true;
-
-	dl_iterate_phdr(module_unhook, &is_program);
+	dl_iterate_phdr(module_unhook, NULL);
 	ftr_state.late_nr = 0;
 }

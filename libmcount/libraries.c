@@ -140,7 +140,7 @@ static struct library *library_new(struct ftr_libraries *all)
 /* Is it the library that was hooked, or was that unloaded and one loaded at the same place? */
 static bool is_hooked(const struct ftr_libraries *all, const struct library *library)
 {
-	if (library->is_lasting)
+	if (library->is_lasting && ftr_state.attached == FTR_ATTACH_IDLE)
 		return true;
 	if (library->hooked.got != NULL)
 		return *library->hooked.got == library->hooked.stub;
@@ -189,7 +189,7 @@ static void library_show(struct ftr_libraries *all, struct found *found, bool is
 	found->module.hooked = &library->hooked;
 	found->module.was_running = &library->was_running;
 	found->module.slot = (uint32_t)(library - all->libraries) + 1;
-	if (found->module.is_complete && ftr_state.attached != FTR_ATTACH_IDLE) {
+	if (!is_start && ftr_state.attached != FTR_ATTACH_IDLE) {
 		ftr_code_plan_renew(&ftr_state.code_plan, found->module.text,
 				    found->module.text_end);
 		ftr_late_hook_library(found->low);
@@ -284,7 +284,7 @@ enum look_time {
 	LOOK_LATER,
 };
 
-/* Alone: at the start, or under the dynamic linker's lock. */
+/* Alone: at the start of a program, or under the dynamic linker's lock. */
 static void look(struct ftr_libraries *all, enum look_time time)
 {
 	bool is_start = time == LOOK_START;
@@ -307,7 +307,6 @@ static void look(struct ftr_libraries *all, enum look_time time)
 		scopes_set(all);
 	for (i = 1; i < all->found_nr; i++) {
 		all->found[i].module.is_before_init = time == LOOK_INIT;
-		all->found[i].module.is_complete = !is_start;
 		if (all->found[i].is_new)
 			library_show(all, &all->found[i], is_start);
 	}

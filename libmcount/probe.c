@@ -2,7 +2,6 @@
 /* The list of probes, and what is done with it. */
 #include "libmcount/probe.h"
 
-#include <linux/futex.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -68,32 +67,8 @@ void ftr_loaded_read(struct ftr_loaded *module, const struct dl_phdr_info *info)
 	}
 }
 
-/* A futex's operation on @addr that changes nothing tells, without a fault. */
-static bool is_writable(uintptr_t addr)
-{
-	uint32_t own = 0;
-	long ret = ftr_sys6(SYS_futex, &own, FUTEX_WAKE_OP_PRIVATE, 0, 0, addr,
-			    FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0));
-
-	return ret >= 0;
-}
-
-/*
- * In a program that runs, another thread may be loading the module just now: what it is relocated
- * with is not read-only then yet, and must not become so.  Where nothing ever will be only the
- * program itself is known to be complete.
- */
-static bool is_being_loaded(const struct ftr_loaded *module)
-{
-	if (module->relro >= module->relro_end)
-		return !module->is_program;
-	return is_writable(module->relro);
-}
-
 bool ftr_loaded_open(const struct ftr_loaded *module)
 {
-	if (ftr_state.attached != 0 && !module->is_complete && is_being_loaded(module))
-		return false;
 	return module->relro >= module->relro_end ||
 	       ftr_sys3(SYS_mprotect, module->relro, module->relro_end - module->relro,
 			PROT_READ | PROT_WRITE) == 0;

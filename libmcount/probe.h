@@ -35,7 +35,6 @@ struct ftr_loaded {
 	bool is_program;
 	bool is_lasting;		/* there since the start: its scope is the global one */
 	bool is_before_init;		/* shown before its _init can have run, if that calls us */
-	bool is_complete;		/* no other thread may be loading it */
 	bool is_symbolic;		/* prefers its own symbols */
 };
 
@@ -73,7 +72,7 @@ void ftr_probes_update(uintptr_t low, const struct ftr_sections *sections)
 
 /*
  * What of it the dynamic linker has made read-only is writable from one to the other; false: it
- * cannot be made so, or is being loaded by another thread.
+ * cannot be made so.  No other thread may be loading it.
  */
 bool ftr_loaded_open(const struct ftr_loaded *module) __attribute__((visibility("hidden")));
 void ftr_loaded_close(const struct ftr_loaded *module) __attribute__((visibility("hidden")));
