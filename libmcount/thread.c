@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <linux/mman.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
@@ -401,6 +403,19 @@ static void signal_stack_ask(struct ftr_thread *self)
 	}
 }
 
+/*
+ * A child that was made by libc's vfork before this was attached to has its parent's thread-local
+ * storage, and so its number: what is put there would be taken for the parent's, whose calls would
+ * return where the child's do.
+ */
+static bool is_anothers(int32_t tid)
+{
+	clockid_t clock;		/* of a thread: ~tid << 3, and what it measures */
+
+	return ftr_state.attached != 0 && pthread_getcpuclockid(pthread_self(), &clock) == 0 &&
+	       ~(clock >> 3) != tid;
+}
+
 static int attach(struct ftr_thread *self)
 {
 	int32_t pid = (int32_t)ftr_sys0(SYS_getpid);
@@ -423,6 +438,8 @@ static int attach(struct ftr_thread *self)
 		if (self->stacks != NULL)
 			self->stacks->told = FTR_STACK_NONE;
 	} else {
+		if (is_anothers(tid))
+			return -ECHILD;
 		slot = slot_recycle(pid);
 		if (slot == NULL) {
 			if (slots_are_used_up())
@@ -491,7 +508,7 @@ bool ftr_thread_attach(struct ftr_thread *self)
 	is_attached = self->producer != NULL && self->producer->header != NULL;
 	if (!is_attached && !self->is_refused) {
 		ret = attach(self);
-		if (ret < 0)
+		if (ret < 0 && ret != -ECHILD)
 			attach_failed(self, ret);
 		is_attached = ret == 0;
 	}

@@ -31,6 +31,7 @@ class Attach(attaching.Test):
         for name, flags in BUILDS.items():
             build("attached.c", f"attached-{name}.o", "-O1", "-c", *flags)
             subprocess.run([*harness.CC, "-o", f"attached-{name}", f"attached-{name}.o", "-lpthread"], check=True)
+        build("attach_vfork.c", "vfork", "-O1", *BUILDS["cyg"], "-lpthread")
         build("attached.c", "attached-static", "-O1", "-static")
         build("attach_fault.c", "fault.so", "-shared", "-fPIC")
 
@@ -45,6 +46,31 @@ class Attach(attaching.Test):
         child.send_signal(signal.SIGTERM)
         output, _ = child.communicate(timeout=harness.TIMEOUT)
         self.assertEqual((output, child.returncode), ("eintr 0 wrong 0\n", 0))
+
+    def test_child_of_vfork(self):
+        """One that was there before has its parent's thread-local storage: it is not recorded, and its parent is."""
+        child = self.start_program("./vfork")
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        recorder = self.start_program(FTR, "record", "-p", str(child.pid), "-d", "data")
+        self.wait_for(lambda: recorder.poll() is not None or self.has_begun("data"))
+        time.sleep(0.3)         # until its tables are hooked
+        child.send_signal(signal.SIGUSR1)
+        self.assertEqual(child.stdout.readline(), "done\n")
+        self.wait_for(lambda: self.has_calls("data"))
+        threads = set(os.listdir(f"/proc/{child.pid}/task"))
+        self.assertNotIn("warning", self.leave(recorder))
+        self.leave(self.attach(child.pid, data="again"))
+        child.send_signal(signal.SIGTERM)
+        output, _ = child.communicate(timeout=harness.TIMEOUT)
+        self.assertEqual((output, child.returncode), ("wrong 0\n", 0))
+        self.assertEqual(self.calls("child_call"), 0)
+        self.assertGreater(self.calls("parent_call"), 0)
+        with open("data/task.txt", encoding="ascii") as file:
+            self.assertLessEqual(set(re.findall(r"\btid=(\d+)", file.read())), threads)
+
+    @staticmethod
+    def has_begun(data):
+        return os.path.exists(f"{data}/task.txt") and os.path.getsize(f"{data}/task.txt") > 0
 
     def test_every_instrumentation(self):
         for name in BUILDS:
