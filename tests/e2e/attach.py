@@ -4,6 +4,7 @@
 import ctypes
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -131,6 +132,23 @@ class Attach(attaching.Test):
             child.send_signal(signal.SIGTERM)
             output, _ = child.communicate(timeout=harness.TIMEOUT)
             self.assertEqual((output, child.returncode), ("wrong 0\n", 0))
+
+    def runtime_put(self):
+        """Another file, as an upgrade does."""
+        os.makedirs("lib", exist_ok=True)
+        shutil.copy(os.path.join(os.path.dirname(os.path.abspath(FTR)), "libmcount.so"), "lib/new.so")
+        os.rename("lib/new.so", "lib/libmcount.so")
+
+    def test_runtime_is_replaced(self):
+        child = self.start("fentry", *ALL)
+        self.runtime_put()
+        recorder = self.attach(child.pid, "--libmcount-path", "lib")
+        self.runtime_put()
+        self.assertRegex(self.leave(recorder), r"cannot be left as it was: .*lib/libmcount.so, which was replaced .*start the program anew")
+        again = self.ftr("record", "-p", str(child.pid), "-d", "again", "--libmcount-path", "lib")
+        self.assertEqual(again.returncode, 125)
+        self.assertRegex(again.stderr, r"loaded another .*lib/libmcount.so, which was replaced .*start the program anew")
+        self.end(child)
 
     def test_signal_that_is_waited_for(self):
         child = self.start("fentry", "suspend", "busy")

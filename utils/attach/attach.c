@@ -115,21 +115,25 @@ int ftr_attach_code(int32_t pid, const struct ftr_attach_codes *codes,
 	ret = ftr_runtime_find(&runtime, pid, codes->runtime, err);
 	if (ret == 0 && runtime.step_at != 0)
 		ret = ftr_runtime_code(&runtime, &attach, false, report, err);
+	else if (ret == 0 && ftr_image_has_deleted(&runtime.image, codes->runtime))
+		ret = ftr_runtime_replaced(codes->runtime, err);
 	ftr_runtime_give_back(&runtime);
 	return ret == -ESRCH ? 0 : ret;
 }
 
-/* Else it has ended, or become another program. */
-static bool is_loaded(int32_t pid, const char *path)
+/* 1, or 0: it has ended, or become another program; or -errno. */
+static int is_loaded(int32_t pid, const char *path, struct ftr_err *err)
 {
 	struct ftr_image image;
-	struct ftr_err err = { 0 };
+	struct ftr_err ignored = { 0 };
 	uint64_t start;
-	bool ret;
+	int ret;
 
-	if (ftr_image_load(&image, pid, &err) < 0)
-		return false;
+	if (ftr_image_load(&image, pid, &ignored) < 0)
+		return 0;
 	ret = ftr_image_start(&image, path, &start);
+	if (ret == 0 && ftr_image_has_deleted(&image, path))
+		ret = ftr_runtime_replaced(path, err);
 	ftr_image_fini(&image);
 	return ret;
 }
@@ -141,8 +145,9 @@ int ftr_attach_leave(int32_t pid, const char *path, struct ftr_attach_report *re
 	int ret;
 
 	*report = (struct ftr_attach_report){ .hooked_nr = 0 };
-	if (!is_loaded(pid, path))
-		return 0;
+	ret = is_loaded(pid, path, err);
+	if (ret <= 0)
+		return ret;
 	ret = ftr_runtime_borrow(&runtime, pid, path, err);
 	if (ret == 0 && runtime.step_at != 0)
 		ret = ftr_runtime_leave(&runtime, report, err);

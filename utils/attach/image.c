@@ -12,6 +12,8 @@
 
 #include "utils/object/elf_file.h"
 
+#define DELETED " (deleted)"	/* the kernel's, behind the path */
+
 static int vma_add(struct ftr_image *image, const char *line)
 {
 	struct ftr_vma vma = { 0 };
@@ -98,6 +100,19 @@ bool ftr_image_start(const struct ftr_image *image, const char *path, uint64_t *
 			*start = vma->low;
 			return true;
 		}
+	}
+	return false;
+}
+
+bool ftr_image_has_deleted(const struct ftr_image *image, const char *path)
+{
+	size_t bytes = strlen(path), i;
+
+	for (i = 0; i < image->vmas.nr; i++) {
+		const char *mapped = image->vmas.v[i].path;
+
+		if (strncmp(mapped, path, bytes) == 0 && strcmp(mapped + bytes, DELETED) == 0)
+			return true;
 	}
 	return false;
 }

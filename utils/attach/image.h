@@ -39,6 +39,9 @@ int ftr_image_symbols(const struct ftr_image *image, const char *path, ftr_image
 /* Where the file begins that is mapped from @path: parts of it may be mapped elsewhere, too. */
 bool ftr_image_start(const struct ftr_image *image, const char *path, uint64_t *start);
 
+/* Is a file mapped that was @path, where there is another one now, or none? */
+bool ftr_image_has_deleted(const struct ftr_image *image, const char *path);
+
 /* Where the function @name is in the file @path, from its beginning; 0 = it has none. */
 uint64_t ftr_file_symbol(const char *path, const char *name);
 

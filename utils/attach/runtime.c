@@ -32,6 +32,12 @@ int ftr_runtime_look(struct ftr_runtime *runtime, struct ftr_err *err)
 	return 0;
 }
 
+int ftr_runtime_replaced(const char *path, struct ftr_err *err)
+{
+	return ftr_err_set(err, ENOTSUP, "it has loaded another %s, which was replaced since "
+			   "then; start the program anew", path);
+}
+
 static int lost(struct ftr_err *err)
 {
 	return ftr_err_set(err, ESRCH, "it has ended meanwhile");
@@ -213,6 +219,8 @@ int ftr_runtime_load(struct ftr_runtime *runtime, struct ftr_err *err)
 		return ftr_err_set(err, EFAULT, "its memory cannot be written");
 	if (call(runtime, runtime->libc.open, args, err) < 0 || ftr_runtime_look(runtime, err) < 0)
 		return -err->code;
+	if (runtime->step_at == 0 && ftr_image_has_deleted(image, runtime->path))
+		return ftr_runtime_replaced(runtime->path, err);
 	if (runtime->step_at == 0)
 		return ftr_err_set(err, ENOTSUP, "its dynamic linker does not load %s; see what "
 				   "ldd and LD_DEBUG=libs say of it", runtime->path);

@@ -42,6 +42,9 @@ int ftr_runtime_load(struct ftr_runtime *runtime, struct ftr_err *err);
 /* Have it do @attach->step: what it answers is in @attach. */
 int ftr_runtime_step(struct ftr_runtime *runtime, struct ftr_attach *attach, struct ftr_err *err);
 
+/* Say that the program has loaded a file that was at @path before.  A negative errno. */
+int ftr_runtime_replaced(const char *path, struct ftr_err *err);
+
 /* It goes on with what it did.  The time that this took, in nanoseconds. */
 uint64_t ftr_runtime_give_back(struct ftr_runtime *runtime);
 
