@@ -29,8 +29,6 @@ libftr_a_SOURCES += \
 	utils/analysis/leak_sums.h \
 	utils/analysis/limit.c \
 	utils/analysis/limit.h \
-	utils/analysis/memory_blocks.c \
-	utils/analysis/memory_blocks.h \
 	utils/analysis/memory_sums.c \
 	utils/analysis/memory_sums.h \
 	utils/analysis/rates.c \

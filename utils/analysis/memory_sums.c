@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "utils/analysis/memory_blocks.h"
 #include "utils/base/strpool.h"
+#include "utils/trace/memory_blocks.h"
 #include "utils/trace/trace.h"
 
 struct memory_sums {

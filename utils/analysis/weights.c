@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "utils/analysis/graph_roots.h"
-#include "utils/analysis/memory_blocks.h"
 #include "utils/analysis/sample_stack.h"
 #include "utils/analysis/waits.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
+#include "utils/trace/memory_blocks.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/sample.h"
 #include "utils/trace/trace.h"

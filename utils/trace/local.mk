@@ -34,6 +34,8 @@ libftr_a_SOURCES += \
 	utils/trace/judge.h \
 	utils/trace/library.c \
 	utils/trace/library.h \
+	utils/trace/memory_blocks.c \
+	utils/trace/memory_blocks.h \
 	utils/trace/merge.c \
 	utils/trace/merge.h \
 	utils/trace/pattern.c \

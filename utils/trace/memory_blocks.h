@@ -3,8 +3,8 @@
  * Blocks of memory (record --probe=memory) from the request that gave them until they are given
  * back, each with an owner: whatever its user counts requests by.
  */
-#ifndef FTR_ANALYSIS_MEMORY_BLOCKS_H
-#define FTR_ANALYSIS_MEMORY_BLOCKS_H
+#ifndef FTR_TRACE_MEMORY_BLOCKS_H
+#define FTR_TRACE_MEMORY_BLOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,4 +54,4 @@ bool ftr_memory_request_read(struct ftr_memory_request *request, const struct ft
 int ftr_memory_blocks_take(struct ftr_memory_blocks *blocks, const struct ftr_event *ev,
 			   const struct ftr_memory_request *request, uint32_t owner);
 
-#endif /* FTR_ANALYSIS_MEMORY_BLOCKS_H */
+#endif /* FTR_TRACE_MEMORY_BLOCKS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See memory_blocks.h. */
-#include "utils/analysis/memory_blocks.h"
+#include "utils/trace/memory_blocks.h"
 
 #include <errno.h>
 #include <string.h>
