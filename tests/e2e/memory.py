@@ -287,6 +287,45 @@ class MemoryTest(AsNative):
                     subprocess.run(["uftrace", "replay", "--no-pager", "-d", "made"], stdout=subprocess.DEVNULL,
                                    timeout=TIMEOUT, check=True)
 
+    def test_leaks_of_each_process(self):
+        """As LSAN messages of SWAP: a child has its own, and the program that it becomes says what it was."""
+        self.compile("leaks", """\
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *volatile kept;
+__attribute__((noinline)) void leak(int bytes) { kept = malloc(bytes); kept = 0; }
+__attribute__((noinline)) void give(int bytes) { free(malloc(bytes)); }
+int main(int argc, char **argv)
+{
+	give(30011);
+	if (argc > 1) {
+		leak(10007);
+		return 0;
+	}
+	kept = malloc(20011);
+	if (fork() == 0) {
+		free(kept);
+		leak(10009);
+		execl(argv[0], argv[0], "child", NULL);
+	}
+	free(kept);
+	wait(NULL);
+	return 0;
+}
+""", "-g", "-O1")
+        self.same_as_native(["--no-event", "--probe=memory", "--force"], "./leaks")
+        subprocess.run([FTR, "dump", "--format=swap", "-o", "x.swap", "-d", "d"], stderr=subprocess.DEVNULL, timeout=TIMEOUT,
+                       check=True)
+        texts = []
+        for path in glob.glob("x.swap.*.leaks"):
+            with open(path, encoding="utf-8") as file:
+                texts.append([line for line in file.read().splitlines() if "leak+" in line or "main+" in line or "give+" in line])
+        (text,) = filter(None, texts)
+        self.assertRegex(text[0], r"^10009 bytes in 1 block, asked for by leak\+0x[0-9a-f]+ \(0x[0-9a-f]+\), when it was /.*/leaks$")
+        self.assertRegex(text[1], r"^10007 bytes in 1 block, asked for by leak\+0x[0-9a-f]+ \(0x[0-9a-f]+\)$")
+        self.assertEqual(len(text), 2)
+
     def shown(self, data):
         return (self.output("replay", "-d", data, "--no-pager", "-f", "none", "--no-libcall"),
                 self.output("report", "-d", data, "--no-pager", "--by=caller"))

@@ -31,6 +31,9 @@ class Swap(Recording):
         with open(name + ".side", encoding="utf-8") as file:
             return [line.rstrip("\n").split("\t") for line in file]
 
+    def cpus(self, name):
+        return int(next(line[1] for line in self.side(name) if line[0] == "cpus"))
+
     def replay(self, path, stdin=None, events="--event-full"):
         done = self.command("replay", "--no-pager", "--color=no", events, path, stdin=stdin)
         self.assertEqual(done.stderr, b"")
@@ -72,6 +75,61 @@ class Swap(Recording):
         plain, *_ = self.converted("threads")
         self.assertNotEqual(data, plain)
         self.assertEqual(self.replay("x.swap"), shown)
+
+    def lsan(self, data, cpus=0):
+        """(status, pid, message) of each LSAN message, and that each process's TERMINATE comes later."""
+        found, ended = [], set()
+        for ident, _, _, values in swap_made.messages(data, cpus):
+            if ident == 0x0022:
+                self.assertNotIn(values["pid"], ended)
+                self.assertEqual((values["call_type"], values["caller"]), (0, 0))
+                found.append((values["status"], values["pid"], values["message"]))
+            elif ident == 0x0002:
+                ended.add(values["pid"])
+        return found
+
+    LEAKS = [
+        "2372 bytes in 4 blocks not given back",
+        "1000 bytes in 1 block, asked for by get+0xf (0x560707b25238)",
+        "700 bytes in 1 block, asked for by store+0x21 (0x560707b252e7)",
+        "672 bytes in 2 blocks, asked for at 0x7f20d7ebbcb3",
+    ]
+
+    def test_leaks(self):
+        """A file names them, beside a file; else texts do.  The first request is before all others."""
+        data, cpus, _ = self.converted("weights")
+        head = struct.pack("<III", 4, 28587, 0)[:8]
+        self.assertEqual(data.count(head + b"leaks are looked for\0" + bytes(12)), 1)
+        self.assertEqual(data.count(struct.pack("<II", 2, 28587) + b"x.swap.28587.leaks\0" + bytes(12)), 1)
+        self.assertEqual(self.lsan(data, cpus), [(4, 28587, "leaks are looked for"), (2, 28587, "x.swap.28587.leaks")])
+        idents = [ident for ident, *_ in swap_made.messages(data, cpus)]
+        self.assertEqual(idents[idents.index(0x0022) + 1], 0x0101)
+        self.assertEqual(idents.index(0x0022) + 1, idents.index(0x0101))
+        self.assertEqual(self.read("x.swap.28587.leaks").decode().splitlines(), self.LEAKS)
+        piped = self.command("dump", "--format=swap", "-d", f"{DATA}/weights").stdout
+        self.assertEqual(self.lsan(piped, cpus), [(4, 28587, "leaks are looked for")] + [(1, 28587, text) for text in self.LEAKS])
+
+    def test_leaks_are_told_once(self):
+        """Those of ftr are found again; those of others are passed on as they are."""
+        self.converted("weights")
+        self.assertNotIn("LSAN", self.replay("x.swap"))
+        self.assertEqual(re.findall("memory:.*", self.replay("x.swap")), re.findall("memory:.*", self.replay(f"{DATA}/weights")))
+        self.command("convert", "x.swap", "y.swap")
+        self.assertEqual(self.lsan(self.read("y.swap"), self.cpus("y.swap")),
+                         [(4, 28587, "leaks are looked for"), (2, 28587, "y.swap.28587.leaks")])
+        piped = self.command("dump", "--format=swap", "-d", f"{DATA}/weights").stdout
+        self.assertEqual(self.replay("-", piped).count("swap:LSAN"), 5)
+        self.command("convert", "-", "z.swap", stdin=piped)
+        self.assertEqual(self.lsan(self.read("z.swap"), self.cpus("z.swap")), self.lsan(piped, self.cpus("x.swap")))
+        self.assertEqual(self.replay("z.swap").count("swap:LSAN"), 5)
+        self.write("x.swap", swap_made.stream([(0x0022, struct.pack("<II", 2, 70) + b"a\0" + bytes(12))]))
+        self.command("convert", "x.swap", "y.swap")
+        self.assertEqual(self.lsan(self.read("y.swap"), self.cpus("y.swap")), [(2, 70, "a")])
+
+    def test_leaks_are_not_told_of_a_part(self):
+        for words in (("-N", "get"), ("-r", "10us~40us"), ("--no-event",), ("-D", "1")):
+            data = self.command("dump", "--format=swap", *words, "-d", f"{DATA}/weights").stdout
+            self.assertNotIn(b"leaks are looked for", data)
 
     def test_the_form_of_times_is_detected(self):
         entry = struct.pack("<IIQQI", 70, 70, 0x1000, 0, 0) + struct.pack("<I", 0)

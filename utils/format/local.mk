@@ -83,6 +83,8 @@ libftr_a_SOURCES += \
 	utils/format/swap/write_event.c \
 	utils/format/swap/write_chart.c \
 	utils/format/swap/write_io.c \
+	utils/format/swap/write_leak.c \
+	utils/format/swap/write_leak.h \
 	utils/format/swap/write_probe.c \
 	utils/format/swap/write_program.c \
 	utils/format/swap/write_system.c \

@@ -338,6 +338,12 @@ static int message_event(struct swap_source *self, struct ftr_event *ev, const u
 	case SWAP_MSG_ERROR:
 		error_event(self, ev);
 		break;
+	case SWAP_MSG_LSAN:
+		if (self->r->side.is_there &&
+		    ftr_hashmap_find(&self->r->side.leaks, (uint32_t)ev->task->pid) != NULL)
+			return 0;	/* who writes the requests finds that out again */
+		ret = shown_event(self, ev, message, p + SWAP_HEADER_BYTES, header.len);
+		break;
 	case SWAP_MSG_SYSTEM:
 		if (swap_is_empty_system(&self->r->values))
 			return 0;

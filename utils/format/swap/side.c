@@ -157,6 +157,15 @@ static int session_line(struct side_reader *r, const struct words *words)
 	return sid == NULL ? -ENOMEM : ftr_vec_push(&r->side->sids, sid);
 }
 
+static int leaks_line(struct side_reader *r, const struct words *words)
+{
+	uint64_t pid;
+
+	if (words->nr != 2 || ftr_parse_u64(words->v[1], 10, &pid) < 0)
+		return -EINVAL;
+	return ftr_hashmap_set(&r->side->leaks, pid, r->side);
+}
+
 static int number_line(struct side_reader *r, const struct words *words)
 {
 	struct swap_side *side = r->side;
@@ -190,6 +199,8 @@ static int side_line(struct side_reader *r, const struct words *words)
 		return task_make(r->trace, words);	/* the rest when all are known */
 	if (ftr_slice_eq(words->v[0], "session"))
 		return session_line(r, words);
+	if (ftr_slice_eq(words->v[0], "leaks"))
+		return leaks_line(r, words);
 	if (ftr_slice_eq(words->v[0], "api"))
 		return 0;	/* for people */
 	return number_line(r, words);
@@ -286,5 +297,6 @@ void swap_side_fini(struct swap_side *side)
 		free(slot->value);
 	}
 	ftr_hashmap_fini(&side->symtabs);
+	ftr_hashmap_fini(&side->leaks);
 	ftr_vec_fini(&side->sids);
 }

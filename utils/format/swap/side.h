@@ -25,6 +25,7 @@ struct swap_side {
 	uint32_t cpu_nr;
 	int64_t clock_offset_ns;	/* what was added to the times of events */
 	FTR_VEC(const char *) sids;	/* (owned; texts in the arena) of each PROCESS_INFO; "" */
+	struct ftr_hashmap leaks;	/* pids whose LSAN messages say what requests say */
 	struct ftr_hashmap symtabs;	/* hash of a module's path -> struct ftr_symtab (owned) */
 };
 

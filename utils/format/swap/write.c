@@ -86,6 +86,7 @@ static int swap_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	w->trace = trace;
 	ftr_io_init(&w->io);
 	ftr_strpool_init(&w->series);
+	swap_leaks_init(&w->leaks);
 	w->layout.time_form = options == NULL ? SWAP_TIME_DOCUMENT :
 						(enum swap_time_form)options->time_form;
 	w->layout.cpu_nr = trace->info.cpus_online == 0 ? 1 : trace->info.cpus_online;
@@ -162,6 +163,7 @@ static void swap_fini(struct ftr_sink *sink)
 	ftr_strbuf_fini(&w->cut_text);
 	ftr_io_fini(&w->io);
 	ftr_strpool_fini(&w->series);
+	swap_leaks_fini(&w->leaks);
 	ftr_vec_fini(&w->system.loads);
 	ftr_vec_fini(&w->system.tasks);
 }

@@ -5,6 +5,7 @@
 
 #include "utils/base/strbuf.h"
 #include "utils/format/swap/side.h"
+#include "utils/format/swap/write_leak.h"
 #include "utils/trace/io.h"
 #include "utils/trace/sink.h"
 
@@ -27,6 +28,8 @@ struct swap_process {
 	const struct ftr_session *session;	/* (nullable: not known) */
 	size_t change_nr;			/* changes of its map that were written */
 	int32_t pid;
+	enum swap_leaks_by leaks;
+	bool has_lost;				/* some of its records are not there */
 };
 
 /* A function: where it begins in one session. */
@@ -77,6 +80,7 @@ struct swap_writer {
 	struct ftr_strpool series;		/* names of charts; the number is the id + 1 */
 	uint32_t series_nr;			/* of these, in the stream */
 	struct swap_system system;
+	struct swap_leaks leaks;
 	uint64_t point_cut_nr, arg_cut_nr, stack_cut_nr, syscall_cut_nr, mark_cut_nr;
 };
 

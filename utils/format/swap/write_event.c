@@ -268,6 +268,8 @@ static int write_shown(struct swap_writer *w, const struct ftr_event *ev)
 		ret = write_unknown(w, ev);
 	else if (ret == 0)
 		ret = swap_write_message(w, message, message->id, ev->time_ns);
+	if (message->id == SWAP_MSG_LSAN)
+		swap_leaks_shown(w, ev);
 	w->point_cut_nr += ret == -EINVAL;
 	return ret == -ENOMEM ? swap_no_memory(w) : 0;
 }
@@ -305,6 +307,9 @@ static int write_point(struct swap_writer *w, const struct ftr_event *ev)
 	ret = swap_add_system(w, ev);
 	if (ret != 0)
 		return ret < 0 ? ret : 0;
+	ret = swap_take_request(w, ev);
+	if (ret < 0)
+		return ret;
 	if (swap_is_of_chart(ev))
 		return swap_write_chart(w, ev);
 	if (swap_is_of_probe(ev))
@@ -323,6 +328,8 @@ static int write_error(struct swap_writer *w, const struct ftr_event *ev)
 
 	if (ev->type == FTR_EVENT_LOST)
 		ftr_event_lost_text(ev, lost);
+	if (ev->type == FTR_EVENT_LOST)
+		swap_leaks_lost(w, ev);
 	ftr_strbuf_clear(&w->text);
 	if (ev->task->tid > 0)
 		ftr_strbuf_printf(&w->text, "task %d/%d: ", ev->task->pid, ev->task->tid);

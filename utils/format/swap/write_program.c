@@ -165,8 +165,10 @@ int swap_write_ends(struct swap_writer *w)
 	for (size_t i = 0; ret == 0 && i < w->order.nr; i++) {
 		if (w->order.v[i]->pid == 0)
 			continue;
+		ret = swap_write_leaks(w, w->order.v[i]);
 		swap_values_begin(w);
-		ret = swap_put_number(w, (uint32_t)w->order.v[i]->pid);
+		if (ret == 0)
+			ret = swap_put_number(w, (uint32_t)w->order.v[i]->pid);
 		if (ret == 0)
 			ret = swap_write(w, SWAP_MSG_TERMINATE, w->last_ns);
 	}
@@ -301,6 +303,10 @@ static void side_format(struct swap_writer *w, struct ftr_strbuf *text)
 	for (size_t i = 0; i < w->programs.nr; i++)
 		ftr_strbuf_printf(text, "session\t%s\n",
 				  w->programs.v[i] == NULL ? "" : w->programs.v[i]->sid);
+	for (size_t i = 0; i < w->order.nr; i++) {
+		if (w->order.v[i]->leaks == SWAP_LEAKS_OURS)
+			ftr_strbuf_printf(text, "leaks\t%d\n", w->order.v[i]->pid);
+	}
 	for (size_t i = 0; i < w->tasks.nr; i++) {
 		if (w->tasks.v[i].is_seen)
 			side_task(text, w->trace->tasks.v[i]);
