@@ -190,11 +190,7 @@ class SystemTest(AsNative):
         self.record("./system")
         found = self.samples()
         self.run_words(FTR, "dump", "-d", "d", "--format=swap", "-o", "x.swap")
-        with open("x.swap.side", encoding="utf-8") as file:
-            side = dict(words for words in (line.rstrip("\n").split("\t") for line in file) if len(words) == 2)
-        with open("x.swap", "rb") as file:
-            messages = list(swap_made.messages(file.read(), int(side["cpus"]), int(side["devices"])))
-        system = [values for ident, _, _, values in messages if ident == swap_made.SYSTEM]
+        system = self.system_messages("x.swap")
         self.assertEqual(len(system), 1 + len(found["system:memory"]))
         self.assertEqual([values["memory"] for values in system[1:]],
                          [1024 * int(sample.values["used_kb"]) for sample in found["system:memory"]])
@@ -209,7 +205,54 @@ class SystemTest(AsNative):
                 self.assertTrue(all(0 <= load <= 100 for _, load in threads))
                 self.assertLessEqual(head[3], head[2])          # resident, virtual
         self.assertGreater(max(load for values in system for load in values["load"]), 0)
-        self.assertEqual(self.output("replay", "--no-pager", "x.swap").count("swap:SYSTEM"), len(system) - 1)
+        self.check_swap_read(found, system)
+
+    @staticmethod
+    def system_messages(path):
+        with open(path + ".side", encoding="utf-8") as file:
+            side = dict(words for words in (line.rstrip("\n").split("\t") for line in file) if len(words) == 2)
+        with open(path, "rb") as file:
+            messages = list(swap_made.messages(file.read(), int(side["cpus"]), int(side["devices"])))
+        return [values for ident, _, _, values in messages if ident == swap_made.SYSTEM]
+
+    def check_swap_read(self, found, system):
+        """The same counters are read back, in each task's calls, and make the same messages; a stream alone has loads."""
+        self.assertEqual(self.samples("x.swap"), found)
+        self.assertNotIn("swap:SYSTEM", self.output("replay", "--no-pager", "x.swap"))
+        self.run_words(FTR, "convert", "x.swap", "y.swap")
+        self.run_words(FTR, "convert", "x.swap", "made")
+        self.assertEqual(self.samples("made"), found)
+        self.assertEqual(self.system_messages("y.swap"), system)
+        self.run_words(FTR, "convert", "y.swap", "z.swap")
+        for suffix in ("", ".side"):
+            with open("y.swap" + suffix, "rb") as file, open("z.swap" + suffix, "rb") as other:
+                self.assertEqual(file.read(), other.read())
+        self.assertEqual(self.counted("x.swap"), self.counted("d"))
+        os.rename("x.swap", "alone.swap")
+        self.assertEqual(self.output("replay", "--no-pager", "alone.swap").count("swap:SYSTEM"), len(system) - 1)
+        with open("x.swap.side", encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        self.check_swap_damaged(lines, found)
+
+    def check_swap_damaged(self, lines, found):
+        """A line that is none is said and left out; the others are read."""
+        at = next(i for i, line in enumerate(lines) if line.startswith("system\t") and "\tmemory\t" in line)
+        words = lines[at].split("\t")
+        shutil.copy("alone.swap", "x.swap")
+        for column, bad in ((1, "x"), (2, "none"), (2, ""), (4, "4294967296"), (6, "1 2 3 4"), (6, "1 2 3 4 5 6"), (6, "1 2 z 4 5")):
+            with self.subTest(column=column, bad=bad):
+                line = "\t".join(words[:column] + [bad] + words[column + 1:])
+                with open("x.swap.side", "w", encoding="utf-8") as file:
+                    file.write("\n".join(lines[:at] + [line] + lines[at + 1:]) + "\n")
+                done = self.run_words(FTR, "replay", "--no-pager", "x.swap")
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(done.stderr.count("damaged line is ignored"), 1, done.stderr)
+                self.assertEqual(done.stdout.count("system:memory"), len(found["system:memory"]) - 1)
+
+    def counted(self, path):
+        """Counters as Chrome's JSON has them, with their times since the first one."""
+        found = self.counters(self.output("dump", "--chrome", "-d", path))
+        return [(round(event["ts"] - found[0]["ts"], 3), event["name"], event["pid"], event["args"]) for event in found]
 
     def test_damage(self):
         """Bytes that are no record are skipped, and the samples behind them shown."""

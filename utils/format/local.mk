@@ -75,6 +75,7 @@ libftr_a_SOURCES += \
 	utils/format/swap/read.h \
 	utils/format/swap/read_probe.c \
 	utils/format/swap/read_source.c \
+	utils/format/swap/read_system.c \
 	utils/format/swap/side.c \
 	utils/format/swap/side.h \
 	utils/format/swap/stream.c \

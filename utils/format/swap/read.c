@@ -170,6 +170,17 @@ static struct swap_task_places *places_get(struct swap_reader *r, struct ftr_tas
 	return r->tasks.v[task->id];
 }
 
+int swap_place_add(struct swap_reader *r, struct ftr_task *task, const struct swap_place *place)
+{
+	struct swap_task_places *of = places_get(r, task);
+
+	if (of == NULL)
+		return -ENOMEM;
+	if (of->places.nr > 0 && of->places.v[of->places.nr - 1].time_ns > place->time_ns)
+		of->is_unordered = true;
+	return ftr_vec_push(&of->places, *place);
+}
+
 struct ftr_task *swap_task_of(struct swap_reader *r, const struct swap_message *message)
 {
 	uint64_t pid = swap_number(&r->values, "pid"), tid = swap_number(&r->values, "tid");
@@ -301,13 +312,13 @@ static int message_add(struct swap_reader *r, size_t pos, uint32_t lost_nr)
 	const uint8_t *p = r->in.data + pos;
 	const struct swap_header header = swap_header_get(p, r);
 	const struct swap_message *message = swap_message_decode(r, p, &header);
-	struct swap_place place = { pos, header.time_ns, lost_nr };
-	struct swap_task_places *of;
+	const struct swap_place place = { .offset = pos, .time_ns = header.time_ns,
+					  .lost_nr = lost_nr };
 	struct ftr_task *task;
 	int ret = 0;
 
 	if (header.id == SWAP_MSG_SYSTEM && message != NULL && lost_nr == 0 &&
-	    swap_is_empty_system(&r->values))
+	    (swap_is_empty_system(&r->values) || swap_is_sampled(r, header.time_ns)))
 		return 0;
 	task = swap_task_of(r, message);
 	r->damaged_nr += message == NULL && swap_message_find(header.id) != NULL;
@@ -317,12 +328,7 @@ static int message_add(struct swap_reader *r, size_t pos, uint32_t lost_nr)
 		ret = swap_process_map(r, header.time_ns);
 	else if (header.id == SWAP_MSG_PROBE_CUSTOM && message != NULL)
 		ret = swap_series_note(r);
-	of = task == NULL || ret < 0 ? NULL : places_get(r, task);
-	if (of == NULL)
-		return -ENOMEM;
-	if (of->places.nr > 0 && of->places.v[of->places.nr - 1].time_ns > place.time_ns)
-		of->is_unordered = true;
-	return ftr_vec_push(&of->places, place);
+	return task == NULL || ret < 0 ? -ENOMEM : swap_place_add(r, task, &place);
 }
 
 static int walk(struct swap_reader *r)
@@ -474,7 +480,8 @@ int ftr_swap_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_er
 	trace->info.cpus_online = r->layout.cpu_nr;	/* for a writer: not in info_mask */
 	trace->info.info_mask |= FTR_INFO_UTC_OFFSET;
 	trace->info.utc_offset_s = r->side.clock_offset_ns / (int64_t)SWAP_NS_PER_S;
-	if (walk(r) < 0 || sessions_link(r) < 0 || sources_add(r) < 0)
+	if (walk(r) < 0 || swap_places_add_samples(r) < 0 || sessions_link(r) < 0 ||
+	    sources_add(r) < 0)
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", r->in.name);
 	return swap_side_tasks(trace, err);
 }

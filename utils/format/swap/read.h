@@ -16,10 +16,11 @@
 
 #define SWAP_GAP_MAX 1000000u /* a larger step of the sequence number is damage, or a new count */
 
-/* A message of the stream, and how many before it are missing. */
+/* A message of the stream, and how many before it are missing; or a counter of the side file. */
 struct swap_place {
-	uint64_t offset;	/* of its header */
+	uint64_t offset;	/* of its header; of a counter, behind them all */
 	uint64_t time_ns;
+	const struct swap_side_sample *sample;	/* (nullable) */
 	uint32_t lost_nr;
 };
 
@@ -95,6 +96,17 @@ bool swap_is_empty_system(const struct swap_values *values);
 
 bool ftr_swap_detect(const char *path, const uint8_t *head, size_t len);
 int ftr_swap_read(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err);
+
+/* read_system.c: have counters of the side file taken the SYSTEM message's place? */
+bool swap_is_sampled(const struct swap_reader *r, uint64_t time_ns);
+/* All of them, when all messages have their places.  0 or -ENOMEM. */
+int swap_places_add_samples(struct swap_reader *r);
+/* Make @ev that counter; its values are appended to @bytes. */
+void swap_sample_event(const struct swap_side_sample *line, struct ftr_event *ev,
+		       struct ftr_payload *payload, struct ftr_strbuf *bytes);
+
+/* read.c: what is of @task at @place.  0 or -ENOMEM. */
+int swap_place_add(struct swap_reader *r, struct ftr_task *task, const struct swap_place *place);
 
 /* read_probe.c: what a message of a probe was made of. */
 struct swap_api;

@@ -406,6 +406,16 @@ ssize_t swap_source_end(struct swap_source *self, struct ftr_event **evs)
 	return (ssize_t)self->nr;
 }
 
+static void add_sample(struct swap_source *self, const struct swap_place *place)
+{
+	struct ftr_event *ev = &self->evs[self->nr];
+
+	*ev = (struct ftr_event){ .task = self->of->task, .time_ns = place->time_ns };
+	self->starts[self->nr] = self->bytes.len;
+	swap_sample_event(place->sample, ev, &self->payloads[self->nr], &self->bytes);
+	self->nr++;
+}
+
 static ssize_t swap_source_next(struct ftr_source *source, struct ftr_event **evs,
 				struct ftr_err *err)
 {
@@ -416,8 +426,11 @@ static ssize_t swap_source_next(struct ftr_source *source, struct ftr_event **ev
 	while (ret == 0 && self->pos < self->of->places.nr && !swap_source_is_full(self)) {
 		const struct swap_place *place = &self->of->places.v[self->pos++];
 
-		ret = swap_source_add(self, self->of->task, self->r->in.data + place->offset,
-				      place->lost_nr);
+		if (place->sample != NULL)
+			add_sample(self, place);
+		else
+			ret = swap_source_add(self, self->of->task,
+					      self->r->in.data + place->offset, place->lost_nr);
 	}
 	if (ret == 0)
 		ret = swap_source_end(self, evs);

@@ -201,6 +201,9 @@ static int side_line(struct side_reader *r, const struct words *words)
 		return session_line(r, words);
 	if (ftr_slice_eq(words->v[0], "leaks"))
 		return leaks_line(r, words);
+	if (ftr_slice_eq(words->v[0], "system"))
+		return words->nr != SWAP_SAMPLE_WORDS ? -EINVAL :
+			swap_side_sample_parse(r->side, &r->trace->arena, words->v);
 	if (ftr_slice_eq(words->v[0], "api"))
 		return 0;	/* for people */
 	return number_line(r, words);
@@ -298,5 +301,7 @@ void swap_side_fini(struct swap_side *side)
 	}
 	ftr_hashmap_fini(&side->symtabs);
 	ftr_hashmap_fini(&side->leaks);
+	ftr_hashmap_fini(&side->sampled);
+	ftr_vec_fini(&side->samples);
 	ftr_vec_fini(&side->sids);
 }

@@ -9,6 +9,7 @@
 #include "utils/base/hashmap.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/swap/codec.h"
+#include "utils/trace/system.h"
 #include "utils/trace/trace.h"
 
 #define SWAP_SIDE_SUFFIX ".side"
@@ -19,6 +20,12 @@
 #define SWAP_MADE_STEP	16u
 #define SWAP_MADE_PATH	"[made]"	/* of the module of these functions */
 
+/* A counter of the system's state, of which a SYSTEM message was made. */
+struct swap_side_sample {
+	struct ftr_system_sample sample;
+	const char *name;		/* (borrowed) "system:cpu3" */
+};
+
 struct swap_side {
 	bool is_there;
 	enum swap_time_form time_form;
@@ -26,6 +33,8 @@ struct swap_side {
 	int64_t clock_offset_ns;	/* what was added to the times of events */
 	FTR_VEC(const char *) sids;	/* (owned; texts in the arena) of each PROCESS_INFO; "" */
 	struct ftr_hashmap leaks;	/* pids whose LSAN messages say what requests say */
+	FTR_VEC(struct swap_side_sample) samples;
+	struct ftr_hashmap sampled;	/* times of samples */
 	struct ftr_hashmap symtabs;	/* hash of a module's path -> struct ftr_symtab (owned) */
 };
 
@@ -37,6 +46,13 @@ int swap_side_tasks(struct ftr_trace *trace, struct ftr_err *err);
 /* (handed over) The symbols of the module, NULL = the file has none. */
 struct ftr_symtab *swap_side_symtab_take(struct swap_side *side, const char *path);
 void swap_side_fini(struct swap_side *side);
+
+/* read_system.c: the line of a counter, and its words back.  -EINVAL: they are no counter's. */
+#define SWAP_SAMPLE_WORDS    7
+#define SWAP_SAMPLE_NAME_MAX 40
+void swap_side_put_sample(struct ftr_strbuf *text, const struct ftr_system_sample *sample);
+int swap_side_sample_parse(struct swap_side *side, struct ftr_arena *arena,
+			   const struct ftr_slice words[SWAP_SAMPLE_WORDS]);
 
 /* A name on a line: its tabs, newlines and backslashes are written as C would. */
 void swap_side_put_name(struct ftr_strbuf *text, const char *name);

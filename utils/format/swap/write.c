@@ -164,6 +164,7 @@ static void swap_fini(struct ftr_sink *sink)
 	ftr_io_fini(&w->io);
 	ftr_strpool_fini(&w->series);
 	swap_leaks_fini(&w->leaks);
+	ftr_strbuf_fini(&w->system.side);
 	ftr_vec_fini(&w->system.loads);
 	ftr_vec_fini(&w->system.tasks);
 }

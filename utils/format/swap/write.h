@@ -52,6 +52,7 @@ struct swap_system_task {
 struct swap_system {
 	bool is_open;
 	uint64_t time_ns, last_ns;	/* of it, and of the one before; 0 = there is none */
+	struct ftr_strbuf side;		/* lines of all counters, for the side file */
 	FTR_VEC(float) loads;			/* of processors, percent */
 	FTR_VEC(struct swap_system_task) tasks;
 	uint64_t memory_bytes, energy_uj;

@@ -307,6 +307,8 @@ static void side_format(struct swap_writer *w, struct ftr_strbuf *text)
 		if (w->order.v[i]->leaks == SWAP_LEAKS_OURS)
 			ftr_strbuf_printf(text, "leaks\t%d\n", w->order.v[i]->pid);
 	}
+	ftr_strbuf_put(text, ftr_strbuf_str(&w->system.side), w->system.side.len);
+	text->failed |= w->system.side.failed;
 	for (size_t i = 0; i < w->tasks.nr; i++) {
 		if (w->tasks.v[i].is_seen)
 			side_task(text, w->trace->tasks.v[i]);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "utils/base/ostream.h"
 #include "utils/format/swap/write.h"
 #include "utils/trace/system.h"
 
@@ -117,7 +118,10 @@ int swap_add_system(struct swap_writer *w, const struct ftr_event *ev)
 	ret = sample_add(w, &sample);
 	if (ret == -ENOMEM)
 		return swap_no_memory(w);
-	w->point_cut_nr += ret < 0;
+	if (w->base.out->owns_fd)
+		swap_side_put_sample(&w->system.side, &sample);
+	else
+		w->point_cut_nr += ret < 0;
 	w->system.is_open = true;
 	w->system.time_ns = ev->time_ns;
 	return 1;
