@@ -40,7 +40,7 @@ struct serve_values {
 	struct ftr_common common;
 	struct ftr_record_opts record;
 	const char *bind, *port, *token;
-	bool waits;
+	bool waits, has_control;
 };
 
 static const struct serve_values serve_defaults = {
@@ -59,6 +59,9 @@ static const struct ftr_option serve_options[] = {
 		   ftr_opt_string, struct serve_values, token),
 	FTR_OPTION("wait", 0, NULL, "Start the program when the first client is there",
 		   ftr_opt_flag, struct serve_values, waits),
+	FTR_OPTION("control", 0, NULL,
+		   "The first connection is a control channel, which starts the program; others "
+		   "get the stream", ftr_opt_flag, struct serve_values, has_control),
 	FTR_OPTION_GROUP(ftr_record_opts_options, struct serve_values, record),
 	FTR_OPTION("no-event", 0, NULL,
 		   "Record no events of tasks: scheduling, start, exit, name", ftr_opt_flag,
@@ -191,6 +194,7 @@ static void serve(const struct serving *self)
 		.listen_fd = self->listen_fd,
 		.ready_fd = self->ready[1],
 		.token = self->values->token,
+		.has_control = self->values->has_control,
 	};
 
 	close(self->ended[1]);
@@ -314,9 +318,10 @@ static void signals_hold(struct serving *self)
 static bool client_await(const struct serving *self)
 {
 	struct pollfd ready = { .fd = self->ready[0], .events = POLLIN };
+	bool waits = self->values->waits || self->values->has_control;
 	char byte;
 
-	return !self->values->waits || (ppoll(&ready, 1, NULL, &self->awake) > 0 &&
+	return !waits || (ppoll(&ready, 1, NULL, &self->awake) > 0 &&
 					read(self->ready[0], &byte, 1) == 1);
 }
 

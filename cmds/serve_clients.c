@@ -74,6 +74,27 @@ static void client_say(const struct ftr_fanout_client *client)
 		ftr_verbose(1, "serve: %s: %s", peer, client->why);
 }
 
+/* A connection that is closed with something unheard would take back what is on its way. */
+static void client_end(struct ftr_fanout *fanout, size_t i)
+{
+	struct ftr_fanout_client *client = fanout->clients.v[i];
+	char unheard[4096];
+
+	client_say(client);
+	shutdown(client->fd, SHUT_WR);
+	while (recv(client->fd, unheard, sizeof(unheard), MSG_DONTWAIT) > 0)
+		;
+	ftr_fanout_remove(fanout, i);
+}
+
+/* Once: the program may begin. */
+static void begin_say(struct serving *self)
+{
+	if (!self->was_ready && self->serve->ready_fd >= 0)
+		(void)!write(self->serve->ready_fd, "", 1);
+	self->was_ready = true;
+}
+
 static void clients_check(struct serving *self)
 {
 	for (size_t i = self->fanout.clients.nr; i-- > 0;) {
@@ -86,12 +107,14 @@ static void clients_check(struct serving *self)
 		if (client->is_lost) {
 			client_say(client);
 			ftr_fanout_remove(&self->fanout, i);
-		} else if (!client->is_waiting && !self->was_ready) {
-			self->was_ready = true;
-			if (self->serve->ready_fd >= 0)
-				(void)!write(self->serve->ready_fd, "", 1);
+		} else if (client->is_finishing && client->len == 0 && !self->is_ended) {
+			client_end(&self->fanout, i);
+		} else if (!self->serve->has_control && !client->is_waiting) {
+			begin_say(self);
 		}
 	}
+	if (self->fanout.wants_start)
+		begin_say(self);
 }
 
 static void stream_read(struct serving *self)
@@ -172,25 +195,13 @@ static int serve_once(struct serving *self)
 	return 0;
 }
 
-/* A connection that is closed with something unheard would take back what is on its way. */
-static void client_end(struct ftr_fanout *fanout, size_t i)
-{
-	struct ftr_fanout_client *client = fanout->clients.v[i];
-	char unheard[4096];
-
-	client_say(client);
-	shutdown(client->fd, SHUT_WR);
-	while (recv(client->fd, unheard, sizeof(unheard), MSG_DONTWAIT) > 0)
-		;
-	ftr_fanout_remove(fanout, i);
-}
-
 void ftr_serve_clients(const struct ftr_serve_clients *serve)
 {
 	struct serving self = { .serve = serve, .bytes = malloc(STREAM_BYTES) };
 	int ret = self.bytes == NULL ? -ENOMEM : 0;
 
 	ftr_fanout_init(&self.fanout, serve->token);
+	self.fanout.has_control = serve->has_control;
 	while (ret == 0 && !(self.is_ended &&
 			     (is_all_sent(&self) || now() - self.progress_ns > LAST_NS)))
 		ret = serve_once(&self);

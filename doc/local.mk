@@ -115,6 +115,7 @@ EXTRA_DIST += \
 	doc/adr/0088-code-that-runs-is-patched.md \
 	doc/adr/0089-state-of-the-system.md \
 	doc/adr/0091-leaks-in-swap.md \
+	doc/adr/0092-control-channel.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

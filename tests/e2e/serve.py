@@ -65,6 +65,29 @@ class Client(threading.Thread):
         return self.data
 
 
+class Control:
+    """A host's control channel."""
+    def __init__(self, port, said=b""):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT)
+        self.socket.sendall(said)
+
+    def take(self, size):
+        data = b""
+        while len(data) < size:
+            more = self.socket.recv(size - len(data))
+            assert more, "the control channel was closed"
+            data += more
+        return data
+
+    def reply(self):
+        ident, size = struct.unpack("<II", self.take(8))
+        return ident, self.take(size)
+
+    def ask(self, ident, payload=b""):
+        self.socket.sendall(struct.pack("<II", ident, len(payload)) + payload)
+        return self.reply()
+
+
 class Serve(AsNative):
     has_damaged_data = True
 
@@ -228,6 +251,119 @@ class Serve(AsNative):
         with open("x.swap", "rb") as file:
             self.assertEqual(sorted(self.check_stream(file.read()).values()), [1, 12, 12])
         self.assertEqual((silent.end(), half.end()), (b"", b""))
+
+    def control(self, *words):
+        self.compile("steps", "steps.c", "-pg", "-O1")
+        return self.serve("--control", *words, "--no-event", "--no-libcall", "./steps")
+
+    VERSION, START, STOP, CONFIG, TARGET_INFO, KEEP_ALIVE = 1, 2, 3, 4, 7, 15
+    OK, FORMAT, TYPE = (struct.pack("<i", code) for code in (0, -201, -202))
+
+    def test_control(self):
+        """Each request, whole and in bytes; the program begins with START."""
+        child, port = self.control()
+        host = Control(port)
+        self.assertRegex(host.ask(self.VERSION)[1], rb"^\0\0\0\0ftr \d+\.\d+\.\d+\0$")
+        self.assertEqual(host.ask(self.KEEP_ALIVE), (0x100f, self.OK))
+        ident, info = host.ask(self.TARGET_INFO)
+        memory, disk, *phone, network, screen, cpus, devices = struct.unpack_from("<4xQQ4IcIII", info)
+        self.assertEqual((ident, info[:4], phone, network, screen, cpus), (0x1007, self.OK, [0] * 4, b"\0", 0, os.cpu_count()))
+        self.assertEqual(memory, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        self.assertEqual(disk, os.statvfs("/").f_blocks * os.statvfs("/").f_frsize)
+        self.assertEqual((devices, info[struct.calcsize("<4xQQ4IcIII"):]), (3, b"FLASH\0CPU\0LCD\0"))
+        self.assertEqual(host.ask(self.CONFIG, b"x" * 70), (0x1004, self.TYPE))
+        self.assertEqual(host.ask(0xffffffff), (0xfff, self.TYPE))
+        self.assertEqual(host.ask(self.KEEP_ALIVE, b"x"), (0x100f, self.FORMAT))
+        for byte in struct.pack("<II", self.CONFIG, 3) + b"abc" + struct.pack("<II", self.KEEP_ALIVE, 0):
+            host.socket.sendall(bytes([byte]))
+        self.assertEqual((host.reply(), host.reply()), ((0x1004, self.TYPE), (0x100f, self.OK)))
+        first = Client(port)
+        child.stdin.write("5\n")
+        child.stdin.flush()
+        self.assertEqual(first.data, b"")           # it does not run
+        self.assertEqual(host.ask(self.START, b"as old hosts say it"), (0x1002, self.OK))
+        first.until(lambda: first.count(ENTRY) == 11)
+        self.assertEqual(host.ask(self.START), (0x1002, self.OK))      # it runs already
+        self.assertEqual(self.finish(child, "7\n")[0], "43\n")
+        self.assertEqual(sorted(self.check_stream(first.end()).values()), [1, 12, 12])
+        self.assertEqual(host.socket.recv(1), b"")
+
+    def test_control_stops(self):
+        """The streams end where they are, for everybody; the program goes on, and who comes then is served."""
+        child, port = self.control()
+        host = Control(port)
+        clients = [Client(port), Client(port)]
+        self.assertEqual(host.ask(self.START), (0x1002, self.OK))
+        child.stdin.write("5\n")
+        child.stdin.flush()
+        for client in clients:
+            client.until(lambda client=client: client.count(ENTRY) == 11)
+        self.assertEqual(host.ask(self.STOP), (0x1003, self.OK))
+        for client in clients:
+            self.assertEqual(sorted(self.check_stream(client.end()).values()), [1, 5, 5])
+        self.assertEqual(host.ask(self.STOP), (0x1003, self.OK))
+        late = Client(port)
+        late.until(lambda: late.count(PROCESS_INFO) == 1)
+        host.socket.close()
+        self.assertEqual(self.finish(child, "7\n")[0], "43\n")
+        found = list(swap_made.messages(late.end(), os.cpu_count()))
+        self.assertEqual(sum(ident == ENTRY for ident, *_ in found), 14)
+
+    def test_control_and_token(self):
+        """Who does not know it is no control channel; what follows it is heard."""
+        child, port = self.control("--token=open sesame")
+        strangers = [Client(port, said + struct.pack("<II", self.START, 0)) for said in (b"", b"open\n", b"x" * 500)]
+        host = Control(port, b"open sesame\n" + struct.pack("<II", self.KEEP_ALIVE, 0))
+        self.assertEqual(host.reply(), (0x100f, self.OK))
+        first = Client(port, b"open sesame\n")
+        stranger = Client(port, b"open\n")
+        self.assertEqual(stranger.end(), b"")
+        self.assertEqual(host.ask(self.START), (0x1002, self.OK))
+        first.until(lambda: first.count(PROCESS_INFO) == 1)
+        self.finish(child, "5\n7\n")
+        self.assertEqual(sorted(self.check_stream(first.end()).values()), [1, 12, 12])
+        self.assertEqual({client.end() for client in strangers}, {b""})
+
+    def test_control_and_hostile_hosts(self):
+        """Garbage, half messages, lengths without end, replies that nobody reads; the next host is heard."""
+        child, port = self.control()
+        noise = random.Random(2)
+        request = struct.pack("<II", self.TARGET_INFO, 0)
+        for i in range(300):
+            with socket.create_connection(("127.0.0.1", port)) as guest:
+                said = request[:i % 9] if i < 30 else noise.randbytes(noise.randrange(2000))
+                if said[:4] == struct.pack("<I", self.START):
+                    continue
+                guest.sendall(said)
+                if i % 3 == 0:
+                    guest.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        endless = socket.create_connection(("127.0.0.1", port))
+        endless.sendall(struct.pack("<II", self.CONFIG, 0xffffffff) + b"x" * 100000)
+        endless.close()
+        greedy = self.control_of(port).socket
+        greedy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        with self.assertRaises((ConnectionError, TimeoutError)):
+            while True:
+                greedy.sendall(request * 1000)
+        greedy.close()
+        crowd = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
+        for guest in crowd:
+            guest.close()
+        host = self.control_of(port)
+        first = Client(port)
+        self.assertEqual(host.ask(self.START), (0x1002, self.OK))
+        self.finish(child, "5\n7\n")
+        self.assertEqual(sorted(self.check_stream(first.end()).values()), [1, 12, 12])
+
+    def control_of(self, port):
+        """The control channel, once those before it are known to have gone."""
+        while True:
+            host = Control(port)
+            host.socket.sendall(struct.pack("<II", self.KEEP_ALIVE, 0))
+            if select.select([host.socket], [], [], 0.2)[0]:
+                self.assertEqual(host.reply(), (0x100f, self.OK))
+                return host
+            host.socket.close()
 
     def test_nobody(self):
         """Without clients the program runs as ever, and nothing is left behind."""

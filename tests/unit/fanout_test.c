@@ -271,6 +271,78 @@ static void test_hear(void **state)
 	feed(f, ENTRY, 1, 1, 0);
 }
 
+/* ---- the control channel ---- */
+
+static size_t put_request(uint8_t *to, uint32_t id, uint32_t len)
+{
+	ftr_put_u32(to, id, false);
+	ftr_put_u32(to + 4, len, false);
+	memset(to + 8, 'x', len);
+	return 8 + len;
+}
+
+static void test_requests(void **state)
+{
+	struct ftr_strbuf whole, cut;
+	uint8_t said[256];
+	size_t len = put_request(said, FTR_SWAP_CONTROL_VERSION, 0);
+
+	len += put_request(said + len, 4, 70);
+	len += put_request(said + len, FTR_SWAP_CONTROL_TARGET_INFO, 0);
+	len += put_request(said + len, FTR_SWAP_CONTROL_KEEP_ALIVE, 1);
+	len += put_request(said + len, FTR_SWAP_CONTROL_START, 9);
+	len += put_request(said + len, FTR_SWAP_CONTROL_STOP, 0);
+	for (size_t at = 0; at <= len; at++) {
+		struct ftr_swap_control one = { .head_len = 0 }, two = { .head_len = 0 };
+
+		ftr_strbuf_init(&whole);
+		ftr_strbuf_init(&cut);
+		ftr_swap_control_feed(&one, said, len, &whole);
+		ftr_swap_control_feed(&two, said, at, &cut);
+		assert_true(at == len || !two.wants_stop);
+		ftr_swap_control_feed(&two, said + at, len - at, &cut);
+		assert_int_equal(whole.len, cut.len);
+		assert_memory_equal(whole.s, cut.s, whole.len);
+		assert_true(two.wants_start && two.wants_stop);
+		ftr_strbuf_fini(&whole);
+		ftr_strbuf_fini(&cut);
+	}
+}
+
+static void request(struct fixture *f, uint32_t id)
+{
+	uint8_t said[8];
+
+	assert_int_equal(send(f->peers[0], said, put_request(said, id, 0), 0), sizeof(said));
+	ftr_fanout_hear(&f->fanout, f->fanout.clients.v[0]);
+}
+
+static void test_control(void **state)
+{
+	struct fixture *f = *state;
+	struct ftr_fanout *fanout = &f->fanout;
+	uint8_t heard[64];
+
+	fanout->has_control = true;
+	join(f);
+	join(f);
+	assert_true(fanout->clients.v[0]->is_control && !fanout->clients.v[1]->is_control);
+	request(f, FTR_SWAP_CONTROL_START);
+	assert_true(fanout->wants_start);
+	feed(f, ENTRY, 0, 1, 0);
+	assert_true(ftr_fanout_send(fanout->clients.v[0]));
+	assert_int_equal(recv(f->peers[0], heard, sizeof(heard), 0), 12);
+	assert_int_equal(ftr_get_u32(heard, false), 0x1002);
+	request(f, FTR_SWAP_CONTROL_STOP);
+	assert_true(fanout->clients.v[1]->is_finishing && !fanout->clients.v[0]->is_finishing);
+	assert_int_equal(fanout->clients.v[1]->len, HEADER + 4);
+	feed(f, ENTRY, 1, 1, 0);
+	assert_int_equal(fanout->clients.v[1]->len, HEADER + 4);
+	ftr_fanout_remove(fanout, 0);
+	join(f);
+	assert_true(fanout->clients.v[1]->is_control);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -279,6 +351,7 @@ int main(void)
 		TEST(test_cut_anywhere), TEST(test_late),  TEST(test_loss), TEST(test_given_up),
 		TEST(test_share),
 		TEST(test_damage),	 TEST(test_token), TEST(test_hear),
+		TEST(test_requests),	 TEST(test_control),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

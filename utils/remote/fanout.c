@@ -117,6 +117,14 @@ static void error_put(struct ftr_fanout_client *client, const uint8_t time[8])
 	message_copy(client, message, HEADER_BYTES + (size_t)len + 1);
 }
 
+/* What it gets from now on is the end, behind what it has lost last. */
+static void client_finish(struct ftr_fanout *fanout, struct ftr_fanout_client *client)
+{
+	if (client->lost > 0 && !client->is_lost)
+		error_put(client, fanout->time);
+	client->is_finishing = true;
+}
+
 static bool explains_others(uint32_t id)
 {
 	return id == ID_PROCESS || id == ID_MAP || id == ID_TERMINATE;
@@ -135,7 +143,7 @@ static void client_put(const struct ftr_fanout *fanout, struct ftr_fanout_client
 {
 	size_t most = buffer_max(fanout);
 
-	if (client->is_waiting || client->is_lost)
+	if (client->is_waiting || client->is_lost || client->is_control || client->is_finishing)
 		return;
 	if (client->len + len <= (client->lost > 0 ? most / 2 : most)) {
 		if (client->lost > 0)
@@ -248,14 +256,47 @@ int ftr_fanout_feed(struct ftr_fanout *fanout, const void *bytes, size_t len)
 void ftr_fanout_end(struct ftr_fanout *fanout)
 {
 	for (size_t i = 0; i < fanout->clients.nr; i++) {
-		struct ftr_fanout_client *client = fanout->clients.v[i];
-
-		if (client->lost > 0 && !client->is_lost)
-			error_put(client, fanout->time);
+		if (!fanout->clients.v[i]->is_finishing)
+			client_finish(fanout, fanout->clients.v[i]);
 	}
 }
 
 /* ---- clients ---- */
+
+static struct ftr_fanout_client *control_find(const struct ftr_fanout *fanout)
+{
+	for (size_t i = 0; i < fanout->clients.nr; i++) {
+		if (fanout->clients.v[i]->is_control && !fanout->clients.v[i]->is_lost)
+			return fanout->clients.v[i];
+	}
+	return NULL;
+}
+
+/* Requests, to replies in its buffer. */
+static void control_hear(struct ftr_fanout *fanout, struct ftr_fanout_client *client,
+			 const char *bytes, size_t len)
+{
+	struct ftr_swap_control *control = &client->control;
+	struct ftr_strbuf replies;
+
+	ftr_strbuf_init(&replies);
+	ftr_swap_control_feed(control, bytes, len, &replies);
+	if (client->len + replies.len > FTR_FANOUT_REPLIES_MAX) {
+		give_up(client, "it does not read replies");
+	} else if (replies.failed || !make_room(client, replies.len)) {
+		give_up(client, "out of memory");
+	} else if (replies.len > 0) {
+		memcpy(client->buffer + client->start + client->len, replies.s, replies.len);
+		client->len += replies.len;
+	}
+	ftr_strbuf_fini(&replies);
+	fanout->wants_start |= control->wants_start;
+	for (size_t i = 0; control->wants_stop && i < fanout->clients.nr; i++) {
+		if (!fanout->clients.v[i]->is_control && !fanout->clients.v[i]->is_waiting)
+			client_finish(fanout, fanout->clients.v[i]);
+	}
+	control->wants_start = control->wants_stop = false;
+}
 
 /* It may be served from now on: first with what explains the rest. */
 static void client_begin(struct ftr_fanout *fanout, struct ftr_fanout_client *client)
@@ -264,7 +305,8 @@ static void client_begin(struct ftr_fanout *fanout, struct ftr_fanout_client *cl
 	size_t at = 0;
 
 	client->is_waiting = false;
-	while (at < fanout->kept.len) {
+	client->is_control = fanout->has_control && control_find(fanout) == NULL;
+	while (!client->is_control && at < fanout->kept.len) {
 		size_t len = HEADER_BYTES + ftr_get_u32(bytes + at + LENGTH_AT, false);
 
 		message_copy(client, bytes + at, len);
@@ -333,10 +375,13 @@ static void token_hear(struct ftr_fanout *fanout, struct ftr_fanout_client *clie
 	client->said_len += part;
 	if (line == NULL)
 		return;
-	if (is_token(fanout->token, client->said, client->said_len))
-		client_begin(fanout, client);
-	else
+	if (!is_token(fanout->token, client->said, client->said_len)) {
 		give_up(client, "it does not know the token");
+		return;
+	}
+	client_begin(fanout, client);
+	if (client->is_control)
+		control_hear(fanout, client, line + 1, len - part - 1);
 }
 
 void ftr_fanout_hear(struct ftr_fanout *fanout, struct ftr_fanout_client *client)
@@ -350,4 +395,6 @@ void ftr_fanout_hear(struct ftr_fanout *fanout, struct ftr_fanout_client *client
 		give_up(client, strerror(errno));
 	else if (n > 0 && client->is_waiting)
 		token_hear(fanout, client, bytes, (size_t)n);
+	else if (n > 0 && client->is_control)
+		control_hear(fanout, client, bytes, (size_t)n);
 }

@@ -15,10 +15,12 @@
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
+#include "utils/remote/swap_control.h"
 
 #define FTR_FANOUT_BUFFER_BYTES ((size_t)64 << 20)	/* of a client, at most */
 #define FTR_FANOUT_TOTAL_BYTES	((size_t)1 << 30)	/* of all of them, which share it */
 #define FTR_FANOUT_TOKEN_MAX 128u
+#define FTR_FANOUT_REPLIES_MAX ((size_t)64 << 10)	/* bytes that a host has not read */
 
 struct ftr_fanout_client {
 	int fd;			/* (owned) does not block */
@@ -28,6 +30,9 @@ struct ftr_fanout_client {
 	uint64_t lost;		/* messages since the last ERROR */
 	uint64_t lost_total, sent;	/* messages */
 	bool is_waiting;	/* has not said the token yet */
+	bool is_control;	/* it asks, and gets replies instead of the stream */
+	bool is_finishing;	/* it gets what is in its buffer, and then the end */
+	struct ftr_swap_control control;
 	bool is_lost;		/* it cannot be served any more: why says the reason */
 	const char *why;
 	char said[FTR_FANOUT_TOKEN_MAX + 2];	/* of the token, so far */
@@ -37,6 +42,8 @@ struct ftr_fanout_client {
 
 struct ftr_fanout {
 	const char *token;	/* (borrowed, nullable: everybody is served) */
+	bool has_control;	/* a client is a control channel where no other one is */
+	bool wants_start;	/* a control channel has said so; stays set */
 	size_t buffer_bytes;	/* of a client; FTR_FANOUT_BUFFER_BYTES unless set before */
 	size_t total_bytes;	/* of all; FTR_FANOUT_TOTAL_BYTES unless set before */
 	FTR_VEC(struct ftr_fanout_client *) clients;
@@ -62,7 +69,10 @@ void ftr_fanout_end(struct ftr_fanout *fanout);
 
 /* Send what the connection takes.  True: some of it was taken. */
 bool ftr_fanout_send(struct ftr_fanout_client *client);
-/* What the client said; all but a token is ignored. */
+/*
+ * What the client said: a token, or requests of a control channel; all else is ignored.  STOP makes
+ * the streams of all clients end.
+ */
 void ftr_fanout_hear(struct ftr_fanout *fanout, struct ftr_fanout_client *client);
 
 #endif /* FTR_REMOTE_FANOUT_H */
