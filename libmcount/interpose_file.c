@@ -29,7 +29,8 @@
 	x(mkostemps64) x(mkdir) x(mkdirat) x(rmdir) x(unlink) x(unlinkat) x(remove) x(chdir) \
 	x(chmod) x(fchmodat) x(chown) x(lchown) x(fchownat) x(truncate) x(truncate64) x(rename) \
 	x(renameat) x(renameat2) x(link) x(linkat) x(symlink) x(symlinkat) x(opendir) x(readdir) \
-	x(readdir64) x(closedir)
+	x(readdir64) x(closedir) x(stat) x(stat64) x(lstat) x(lstat64) x(fstat) x(fstat64) \
+	x(fstatat) x(fstatat64) x(statx) x(access) x(faccessat) x(eaccess) x(euidaccess)
 
 FTR_CALL_TABLE(FOR_EACH)
 
@@ -41,6 +42,14 @@ FTR_CALL_TABLE(FOR_EACH)
 	{ \
 		CALL(int, ftr_call_begin(KIND(kind), NUMBER(fd), FTR_CALL_SLOT()), \
 		     REAL(name)(fd)); \
+	}
+
+/* ... and one that says where the answer goes. */
+#define ON_FD_FOR(kind, name, type) \
+	OURS(int, name, (int fd, type *to)) \
+	{ \
+		CALL(int, ftr_call_begin(KIND(kind), NUMBER(fd), FTR_CALL_SLOT()), \
+		     REAL(name)(fd, to)); \
 	}
 
 /* Paths are copied before the call: another thread may change them in it. */
@@ -244,6 +253,28 @@ ON_PATHS(LINK, linkat, (int dir, const char *from, int to_dir, const char *to, i
 ON_PATHS(SYMLINK, symlink, (const char *from, const char *to), AT_FDCWD, 0, from, to, from, to)
 ON_PATHS(SYMLINK, symlinkat, (const char *from, int dir, const char *to), dir, 0, from, to, from,
 	 dir, to)
+
+/* ---- what is there ---- */
+
+#define STAT(name, type, flags) \
+	ON_PATH(STAT, name, (const char *path, struct type *to), AT_FDCWD, flags, path, path, to)
+STAT(stat, stat, 0)
+STAT(stat64, stat64, 0)
+STAT(lstat, stat, AT_SYMLINK_NOFOLLOW)
+STAT(lstat64, stat64, AT_SYMLINK_NOFOLLOW)
+ON_PATH(STAT, fstatat, (int dir, const char *path, struct stat *to, int flags), dir, flags, path,
+	dir, path, to, flags)
+ON_PATH(STAT, fstatat64, (int dir, const char *path, struct stat64 *to, int flags), dir, flags,
+	path, dir, path, to, flags)
+ON_PATH(STAT, statx, (int dir, const char *path, int flags, unsigned mask, struct statx *to), dir,
+	flags, path, dir, path, flags, mask, to)
+ON_FD_FOR(FSTAT, fstat, struct stat)
+ON_FD_FOR(FSTAT, fstat64, struct stat64)
+ON_PATH(ACCESS, access, (const char *path, int mode), AT_FDCWD, mode, path, path, mode)
+ON_PATH(ACCESS, faccessat, (int dir, const char *path, int mode, int flags), dir, mode, path, dir,
+	path, mode, flags)
+ON_PATH(ACCESS, eaccess, (const char *path, int mode), AT_FDCWD, mode, path, path, mode)
+ON_PATH(ACCESS, euidaccess, (const char *path, int mode), AT_FDCWD, mode, path, path, mode)
 
 /* ---- directories ---- */
 

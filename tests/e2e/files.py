@@ -63,7 +63,7 @@ class FilesTest(AsNative):
     EACH = {
         "early": [("open", AT, "0", "/dev/null", "", 3), ("close", 3, "", "", "", 0)],
         "descriptors": [
-            ("open", AT, "0xc2", "made", "", 3), ("write", 3, "10", "", "", 10), ("write", 3, "7", "", "", 7),
+            ("open", AT, "0xc2", "made", "", 3), ("fstat", 3, "", "", "", 0), ("write", 3, "10", "", "", 10), ("write", 3, "7", "", "", 7),
             ("write", 3, "2", "", "", 2), ("seek", 3, "-3", "", "", 14), ("read", 3, "64", "", "", 3), ("read", 3, "4", "", "", 4),
             ("read", 3, "5", "", "", 5), ("lock", 3, "2", "", "", 0), ("unlock", 3, "8", "", "", 0), ("lock", 3, "6", "", "", 0),
             ("setsize", 3, "5", "", "", 0), ("flush", 3, "", "", "", 0), ("setmode", 3, "0600", "", "", 0),
@@ -77,6 +77,13 @@ class FilesTest(AsNative):
             ("opendir", AT, "0x10000", "dir", "", 3), *4 * [("readdir", 3, "", "", "", 1)], ("readdir", 3, "", "", "", 0),
             ("close", 3, "", "", "", 0), ("unlink", AT, "0", "points", "", 0), ("unlink", AT, "0", "linked", "", 0),
             ("unlink", AT, "0", "dir/moved", "", 0), ("unlink", AT, "0", "dir/below", "", 0), ("unlink", AT, "0x200", "dir", "", 0)],
+        "looks": [
+            ("stat", AT, "0", "/dev/null", "", 0), ("stat", AT, "0x100", "/dev/null", "", 0), ("open", AT, "0x10000", "/dev", "", 3),
+            ("stat", 3, "0x100", "null", "", 0), ("stat", 3, "0x1000", "", "", 0), ("stat", 3, "0", "null", "", 0), ("fstat", 3, "", "", "", 0),
+            ("access", AT, "0", "/dev/null", "", 0), ("access", 3, "06", "null", "", 0), ("access", AT, "04", "/dev/null", "", 0),
+            ("access", AT, "02", "/dev/null", "", 0), ("close", 3, "", "", "", 0), ("stat", AT, "0", "missing/other", "", -errno.ENOENT),
+            ("stat", AT, "0x100", "<0x8>", "", -errno.EFAULT), ("fstat", 77, "", "", "", -errno.EBADF),
+            ("access", AT, "01", "/dev/null", "", -errno.EACCES)],
         "errors": [
             ("open", AT, "0", "missing/file", "", -errno.ENOENT), ("open", AT, "0", "<0x8>", "", -errno.EFAULT),
             ("rename", AT, "0", "<0x0>", "<0xffffffffffffffff>", -errno.EFAULT), ("write", 77, "0", "", "", -errno.EBADF),
@@ -122,8 +129,8 @@ class FilesTest(AsNative):
         self.compile("calls", "file_calls.c", "-pthread")
         self.same_as_native(["--no-event", "--probe=file"], "./calls")
         rows = self.sums()
-        # made: opened, 13 calls by its descriptor, 2 duplicates made, 1 write and 2 ends of those, closed, renamed
-        self.assertEqual(rows["made"], (21, 0, 12, 22))
+        # made: opened, 14 calls by its descriptor, 2 duplicates made, 1 write and 2 ends of those, closed, renamed
+        self.assertEqual(rows["made"], (22, 0, 12, 22))
         self.assertEqual(rows["dir/below"], (4, 0, 0, 2))
         self.assertEqual(rows["stream"], (14, 0, 25, 25))
         self.assertEqual(rows["missing/file"], (2, 2, 0, 0))
@@ -187,7 +194,7 @@ class FilesTest(AsNative):
     # Of each kind: what the messages' api_type is at the begin (None: it has one message, at its end).
     API_TYPES = {"read": 2, "write": 4, "lock": 14}
     ONCE = {"open": 0, "close": 1, "readdir": 6, "opendir": 6, "mkdir": 6, "unlock": 16, "chmod": 7, "setmode": 7, "seek": 8, "flush": 8,
-            "unlink": 8, "rename": 8, "link": 8, "symlink": 8, "setsize": 12, "truncate": 12, "dup": 12}
+            "unlink": 8, "rename": 8, "link": 8, "symlink": 8, "stat": 8, "fstat": 8, "access": 7, "setsize": 12, "truncate": 12, "dup": 12}
 
     def test_messages(self):
         """A call is one or two messages of SWAP, by the tables alone."""

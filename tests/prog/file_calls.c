@@ -104,6 +104,38 @@ NOINLINE void paths(void)
 	expect(rmdir("dir"), 0, "rmdir");
 }
 
+/* The answers are the program's own, with and without errors. */
+NOINLINE void looks(void)
+{
+	struct statx more;
+	struct stat st = { .st_mode = 0 };
+	int dir;
+
+	expect(stat("/dev/null", &st), 0, "stat");
+	expect(S_ISCHR(st.st_mode), 1, "what stat says");
+	expect(lstat("/dev/null", &st), 0, "lstat");
+	dir = open("/dev", O_DIRECTORY | O_RDONLY);
+	expect(fstatat(dir, "null", &st, AT_SYMLINK_NOFOLLOW), 0, "fstatat");
+	expect(fstatat(dir, "", &st, AT_EMPTY_PATH), 0, "fstatat");
+	expect(S_ISDIR(st.st_mode), 1, "what fstatat says");
+	expect(statx(dir, "null", 0, STATX_TYPE, &more), 0, "statx");
+	expect(S_ISCHR(more.stx_mode), 1, "what statx says");
+	expect(fstat(dir, &st), 0, "fstat");
+	expect(access("/dev/null", F_OK), 0, "access");
+	expect(faccessat(dir, "null", R_OK | W_OK, 0), 0, "faccessat");
+	expect(eaccess("/dev/null", R_OK), 0, "eaccess");
+	expect(euidaccess("/dev/null", W_OK), 0, "euidaccess");
+	close(dir);
+	expect(stat("missing/other", &st), -1, "stat");
+	expect(errno, ENOENT, "stat");
+	expect(lstat((const char *)8, &st), -1, "lstat");
+	expect(errno, EFAULT, "lstat");
+	expect(fstat(77, &st), -1, "fstat");
+	expect(errno, EBADF, "fstat");
+	expect(access("/dev/null", X_OK), -1, "access");
+	expect(errno, EACCES, "access");
+}
+
 static DIR *volatile no_directory;
 static const struct iovec *volatile nowhere = (const struct iovec *)16;
 
@@ -283,6 +315,7 @@ int main(int argc, char **argv)
 		return run_storm();
 	descriptors();
 	paths();
+	looks();
 	errors();
 	streams();
 	cancelling();

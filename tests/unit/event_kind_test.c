@@ -76,7 +76,7 @@ static void test_pairs(void **state)
 		closing_ids[pairs] = closing->id;
 		pairs = 0;
 	}
-	assert_int_equal(nr, 55);
+	assert_int_equal(nr, 58);
 	assert_string_equal(ftr_event_pair_name(FTR_EVENT_ID_SCHED_OUT), "linux:schedule");
 	assert_string_equal(ftr_event_pair_name(FTR_EVENT_ID_SCHED_OUT_PREEMPTED),
 			    "linux:schedule (pre-empted)");
@@ -99,9 +99,11 @@ static void test_runtime(void **state)
 		WAIT(MUTEX), WAIT(READ), WAIT(WRITE), WAIT(COND), WAIT(BARRIER), WAIT(SEM),
 		WAIT(JOIN), OF_FILE(READ), OF_FILE(WRITE), OF_FILE(LOCK), OF_FILE(UNLOCK),
 		OF_FILE(CLOSE), OF_FILE(SEEK), OF_FILE(FLUSH), OF_FILE(SETSIZE), OF_FILE(SETMODE),
-		OF_FILE(DUP), OF_FILE(READDIR), OF_FILE(SETOWNER), OF_FILE(OPEN), OF_FILE(OPENDIR),
+		OF_FILE(DUP), OF_FILE(READDIR), OF_FILE(SETOWNER), OF_FILE(FSTAT), OF_FILE(OPEN),
+		OF_FILE(OPENDIR),
 		OF_FILE(MKDIR), OF_FILE(CHDIR), OF_FILE(UNLINK), OF_FILE(CHMOD), OF_FILE(CHOWN),
-		OF_FILE(TRUNCATE), OF_FILE(RENAME), OF_FILE(LINK), OF_FILE(SYMLINK),
+		OF_FILE(TRUNCATE), OF_FILE(STAT), OF_FILE(ACCESS),
+		OF_FILE(RENAME), OF_FILE(LINK), OF_FILE(SYMLINK),
 		OF_NET(SOCKET), OF_NET(BIND), OF_NET(CONNECT), OF_NET(LISTEN), OF_NET(ACCEPT),
 		OF_NET(RECEIVE), OF_NET(SEND), OF_NET(RECEIVE_FROM), OF_NET(SEND_TO),
 		OF_NET(SHUTDOWN), OF_NET(CLOSE), OF_NET(DUP), OF_NET(WAIT),

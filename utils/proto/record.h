@@ -231,7 +231,7 @@ enum ftr_record_event {
 	FTR_RECORD_EVENT_SYNC_LAST   = 3000114,
 	/*
 	 * A function on files begins: a descriptor, its argument (bytes, an offset, a command, a
-	 * mode, another descriptor; none of CLOSE, FLUSH and READDIR), the caller.
+	 * mode, another descriptor; none of CLOSE, FLUSH, READDIR and FSTAT), the caller.
 	 */
 	FTR_RECORD_EVENT_FILE_READ   = 3000201,
 	FTR_RECORD_EVENT_FILE_WRITE  = 3000203,
@@ -245,6 +245,7 @@ enum ftr_record_event {
 	FTR_RECORD_EVENT_FILE_DUP    = 3000219,
 	FTR_RECORD_EVENT_FILE_READDIR = 3000221,
 	FTR_RECORD_EVENT_FILE_SETOWNER = 3000223,
+	FTR_RECORD_EVENT_FILE_FSTAT  = 3000225,
 	/* ... a directory's descriptor, its argument (flags, a mode), the caller, and a path. */
 	FTR_RECORD_EVENT_FILE_OPEN   = 3000231,
 	FTR_RECORD_EVENT_FILE_OPENDIR = 3000233,
@@ -254,6 +255,8 @@ enum ftr_record_event {
 	FTR_RECORD_EVENT_FILE_CHMOD  = 3000241,
 	FTR_RECORD_EVENT_FILE_CHOWN  = 3000243,
 	FTR_RECORD_EVENT_FILE_TRUNCATE = 3000245,
+	FTR_RECORD_EVENT_FILE_STAT   = 3000247,
+	FTR_RECORD_EVENT_FILE_ACCESS = 3000249,
 	/* ... and two paths. */
 	FTR_RECORD_EVENT_FILE_RENAME = 3000261,
 	FTR_RECORD_EVENT_FILE_LINK   = 3000263,

@@ -106,6 +106,9 @@ static const struct swap_api swap_apis[] = {
 	SWAP_THREAD(58, DETACH, 8, true, "pthread_detach"),
 	SWAP_THREAD(59, CANCEL, 8, true, "pthread_cancel"),
 	SWAP_THREAD(60, EXIT, 3, false, "pthread_exit"),
+	SWAP_FILE(61, FSTAT, 8, true, "fstat"),
+	SWAP_FILE(62, STAT, 8, true, "stat"),
+	SWAP_FILE(63, ACCESS, 7, true, "access"),
 };
 #define SWAP_API_NR (sizeof(swap_apis) / sizeof(swap_apis[0]))
 
