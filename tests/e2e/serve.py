@@ -198,6 +198,10 @@ class Serve(AsNative):
         idents = collections.Counter(ident for ident, *_ in swap_made.messages(data, os.cpu_count()))
         self.assertGreaterEqual(idents[PROCESS_INFO], 2)
         self.assertGreater(idents[0x0101], 0)
+        leaks = [(values["status"], values["message"]) for ident, _, _, values in swap_made.messages(data, os.cpu_count())
+                 if ident == 0x0022]
+        self.assertIn((4, "leaks are looked for"), leaks)
+        self.assertTrue(any(status == 1 and re.match(r"\d+ bytes in \d+ blocks? not given back", text) for status, text in leaks), leaks)
         with open("x.swap", "wb") as file:
             file.write(data)
         self.assertEqual(self.report("x.swap"), self.report("-d", "d"))
