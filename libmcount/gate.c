@@ -364,16 +364,16 @@ static uint8_t actions_of(uint32_t flags)
 			 ((flags & FTR_CALL_RECOVER) != 0 ? FTR_GATE_RECOVER : 0));
 }
 
-/* What is true of a call with @regs, of @flags that depend on a condition. */
-static __attribute__((noinline)) uint32_t flags_decide(struct ftr_thread *self, uintptr_t func,
-						       const struct ftr_regs *regs, uint32_t flags)
+/* What is true of @call, of @flags that depend on a condition. */
+static __attribute__((noinline)) uint32_t flags_decide(struct ftr_thread *self,
+						       const struct ftr_call *call, uint32_t flags)
 {
 	struct ftr_values_programs programs = { 0 };
 	enum ftr_decision decision;
 
 	if (self->gate->payloads != NULL)
-		programs = ftr_gate_programs(self, func);
-	decision = ftr_values_decide(&programs, regs);
+		programs = ftr_gate_programs(self, call->func);
+	decision = ftr_values_decide(&programs, call);
 	if (decision == FTR_UNDECIDED)
 		return flags;
 	flags &= ~(uint32_t)(FTR_CALL_FILTER | FTR_CALL_NOTRACE);
@@ -383,8 +383,7 @@ static __attribute__((noinline)) uint32_t flags_decide(struct ftr_thread *self, 
 }
 
 enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate_state *before,
-				  uintptr_t func, const struct ftr_regs *regs,
-				  struct ftr_gate_passage *passage)
+				  const struct ftr_call *call, struct ftr_gate_passage *passage)
 {
 	const struct ftr_gate *gate = self->gate;
 	const struct ftr_call_rule *rule;
@@ -395,16 +394,16 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 		gate_renew(self);	/* which may change *before */
 	if ((before->inside & FTR_CALL_NOTRACE) != 0)
 		return FTR_GATE_PASS;
-	known = known_find(self, func);
+	known = known_find(self, call->func);
 	rule = (const struct ftr_call_rule *)(known & ~(FTR_GATE_ARGUMENTS | FTR_GATE_RETVAL));
 	if (rule != NULL)
 		flags = rule->flags;
 	if (unlikely((flags & CONDITIONAL) != 0))
-		flags = flags_decide(self, func, regs, flags);
+		flags = flags_decide(self, call, flags);
 	if (is_outside(gate, before, flags))
 		return FTR_GATE_PASS;
 	if (unlikely((flags & (FTR_CALL_SAMPLE | FTR_CALL_RATE)) != 0) &&
-	    !is_counted_in(self->gate, func, rule))
+	    !is_counted_in(self->gate, call->func, rule))
 		flags |= FTR_CALL_NOTRACE;
 	passage->after = *before;
 	passage->after.inside |= flags & FTR_CALL_NOTRACE;

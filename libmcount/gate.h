@@ -148,12 +148,9 @@ uint64_t ftr_gate_bytes(uint64_t frame_nr) FTR_HIDDEN;
 /* Make the gate of a new thread at @mem, of ftr_gate_bytes of zeros. */
 struct ftr_gate *ftr_gate_init(void *mem, uint64_t frame_nr) FTR_HIDDEN;
 
-/*
- * What becomes of a call of @func with @regs (nullable) by one that left @before.  *@passage:
- * unless it passes.
- */
+/* What becomes of @call by one that left @before.  *@passage: unless it passes. */
 enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate_state *before,
-				  uintptr_t func, const struct ftr_regs *regs,
+				  const struct ftr_call *call,
 				  struct ftr_gate_passage *passage) FTR_HIDDEN;
 
 /* What is captured of calls of @func, which has values. */

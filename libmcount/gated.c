@@ -328,7 +328,8 @@ bool ftr_gated_begin(struct ftr_thread *self, const struct ftr_gated_call *call)
 {
 	const struct ftr_gate_state *before = state_before(self, call->loc);
 	struct ftr_gate_passage passage;
-	enum ftr_gate_way way = ftr_gate_decide(self, before, call->func, call->regs, &passage);
+	const struct ftr_call asked = { .regs = call->regs, .slot = call->loc, .func = call->func };
+	enum ftr_gate_way way = ftr_gate_decide(self, before, &asked, &passage);
 	struct ftr_frame *frame;
 
 	if (way == FTR_GATE_PASS) {

@@ -39,7 +39,7 @@ static bool is_sound(const struct ftr_values *values, uint32_t bytes)
 	need += (uint64_t)values->op_nr * sizeof(struct ftr_value_op) +
 		(uint64_t)values->func_nr * sizeof(struct ftr_values_func) +
 		(uint64_t)values->range_nr * sizeof(struct ftr_values_range) +
-		(uint64_t)values->test_nr * sizeof(struct ftr_value_test);
+		(uint64_t)values->test_nr * sizeof(struct ftr_value_test) + values->text_bytes;
 	return need <= bytes && ftr_values_ops(values)[values->op_nr - 1].what == FTR_VALUE_END;
 }
 

@@ -26,10 +26,8 @@ static int64_t seen(uint64_t word, uint32_t bytes)
 								    sign_extended(word, bytes);
 }
 
-static bool is_true(const struct ftr_value_test *test, uint64_t value, bool is_less, bool is_bits)
+static bool is_true(const struct ftr_value_test *test, bool is_equal, bool is_less, bool is_bits)
 {
-	bool is_equal = value == (uint64_t)test->literal;
-
 	switch (test->op) {
 	case FTR_TEST_EQ:
 		return is_equal;
@@ -48,9 +46,9 @@ static bool is_true(const struct ftr_value_test *test, uint64_t value, bool is_l
 	}
 }
 
-static bool test_make(const struct ftr_value_test *test, const struct ftr_regs *regs)
+static bool integer_test(const struct ftr_value_test *test, uint64_t word)
 {
-	uint64_t word = ftr_arch_argument(regs, test->nr), value;
+	uint64_t value;
 	bool is_less;
 
 	if (test->kind == FTR_TEST_UNSIGNED) {
@@ -61,24 +59,170 @@ static bool test_make(const struct ftr_value_test *test, const struct ftr_regs *
 								 sign_extended(word, test->bytes));
 		is_less = (int64_t)value < test->literal;
 	}
-	return is_true(test, value, is_less, (value & (uint64_t)test->literal) != 0);
+	return is_true(test, value == (uint64_t)test->literal, is_less,
+		       (value & (uint64_t)test->literal) != 0);
+}
+
+#define DOUBLE_INFINITY INT64_C(0x7ff0000000000000)
+#define FLOAT_INFINITY INT64_C(0x7f800000)
+
+/* Nothing but "not equal" is true of what is no number. */
+static bool float_test(const struct ftr_value_test *test, uint64_t word)
+{
+	bool is_wide = test->bytes == sizeof(uint64_t);
+	int64_t bits = is_wide ? (int64_t)word :
+				 (int64_t)((word & INT32_MAX) | (word & 0x80000000u) << 32);
+	int64_t value = ftr_value_float_order(bits);
+
+	if ((bits & INT64_MAX) > (is_wide ? DOUBLE_INFINITY : FLOAT_INFINITY))
+		return test->op == FTR_TEST_NE;
+	return is_true(test, value == test->literal, value < test->literal, false);
+}
+
+struct text {
+	const uint8_t *bytes;
+	uint32_t nr;
+};
+
+/* What the last '*' stands for grows until the rest fits, or there is no more. */
+static bool is_like(struct text text, struct text pattern)
+{
+	uint32_t at = 0, of = 0, star = pattern.nr, behind = 0;
+
+	while (at < text.nr) {
+		if (of < pattern.nr && pattern.bytes[of] == '*') {
+			star = of++;
+			behind = at;
+		} else if (of < pattern.nr &&
+			   (pattern.bytes[of] == '?' || pattern.bytes[of] == text.bytes[at])) {
+			at++;
+			of++;
+		} else if (star < pattern.nr) {
+			of = star + 1;
+			at = ++behind;
+		} else {
+			return false;
+		}
+	}
+	while (of < pattern.nr && pattern.bytes[of] == '*')
+		of++;
+	return of == pattern.nr;
+}
+
+static bool text_test(const struct ftr_value_test *test, struct text text, struct text literal)
+{
+	uint32_t at = 0;
+	int order;
+
+	if (test->op == FTR_TEST_LIKE)
+		return is_like(text, literal);
+	while (at < text.nr && at < literal.nr && text.bytes[at] == literal.bytes[at])
+		at++;
+	order = at == text.nr || at == literal.nr ? (int)text.nr - (int)literal.nr :
+						    text.bytes[at] - literal.bytes[at];
+	return is_true(test, order == 0, order < 0, false);
+}
+
+static bool is_sound(const struct ftr_values *values, const struct ftr_value_test *test)
+{
+	bool is_in_register = test->where == FTR_VALUE_INTEGER || test->where == FTR_VALUE_VECTOR;
+
+	if (!is_in_register && (test->program == 0 || test->program >= values->op_nr))
+		return false;
+	if (test->kind == FTR_TEST_TEXT)
+		return !is_in_register && test->literal >= 0 &&
+		       test->text_bytes <= values->text_bytes &&
+		       test->literal <= values->text_bytes - test->text_bytes;
+	return test->bytes != 0 && test->bytes <= sizeof(uint64_t);
+}
+
+/* So that a small room is enough for what it makes. */
+static bool is_small(const struct ftr_value_op *program)
+{
+	uint32_t i;
+
+	for (i = 0; i < FTR_TEST_OPS_MAX; i++) {
+		const struct ftr_value_op *op = &program[i];
+
+		switch (op->what) {
+		case FTR_VALUE_END:
+			return i > 0;
+		case FTR_VALUE_STRING:
+		case FTR_VALUE_STD_STRING:
+			return op[1].what == FTR_VALUE_END;
+		case FTR_VALUE_COUNT:
+		case FTR_VALUE_FOLLOW:
+			break;
+		case FTR_VALUE_BYTES:
+		case FTR_VALUE_POINTED:
+			if (op->bytes <= sizeof(uint64_t))
+				break;
+			return false;
+		default:
+			return false;
+		}
+	}
+	return program[i].what == FTR_VALUE_END;
+}
+
+/* The argument as it would be recorded. */
+static __attribute__((noinline)) enum ftr_decision
+made_test(const struct ftr_values_programs *programs, const struct ftr_value_test *test,
+	  const struct ftr_call *call)
+{
+	uint64_t words[FTR_TEST_VALUE_MAX / sizeof(uint64_t)];
+	const struct ftr_value_op *program = ftr_values_ops(programs->values) + test->program;
+	const uint8_t *made = (const uint8_t *)words;
+	uint32_t bytes = is_small(program) ?
+			 ftr_values_run(program, programs, call, (uint8_t *)words) : 0;
+	struct text text, literal;
+
+	if (bytes < sizeof(words[0]))
+		return FTR_UNDECIDED;
+	if (test->kind == FTR_TEST_FLOAT)
+		return float_test(test, words[0]) ? FTR_DECIDED_TRUE : FTR_DECIDED_FALSE;
+	if (test->kind != FTR_TEST_TEXT)
+		return integer_test(test, words[0]) ? FTR_DECIDED_TRUE : FTR_DECIDED_FALSE;
+	text = (struct text){ made + sizeof(uint16_t), made[0] };
+	literal = (struct text){ ftr_values_texts(programs->values) + test->literal,
+				 test->text_bytes };
+	if (text.nr + sizeof(uint16_t) > bytes)
+		return FTR_UNDECIDED;
+	return text_test(test, text, literal) ? FTR_DECIDED_TRUE : FTR_DECIDED_FALSE;
+}
+
+static enum ftr_decision test_make(const struct ftr_values_programs *programs,
+				   const struct ftr_value_test *test, const struct ftr_call *call)
+{
+	uint64_t word;
+	bool is_so;
+
+	if (!is_sound(programs->values, test))
+		return FTR_UNDECIDED;
+	if (test->where != FTR_VALUE_INTEGER && test->where != FTR_VALUE_VECTOR)
+		return made_test(programs, test, call);
+	word = test->where == FTR_VALUE_INTEGER ? ftr_arch_argument(call->regs, test->nr) :
+						  ftr_arch_vector(test->nr);
+	is_so = test->kind == FTR_TEST_FLOAT ? float_test(test, word) : integer_test(test, word);
+	return is_so ? FTR_DECIDED_TRUE : FTR_DECIDED_FALSE;
 }
 
 /* Tests lead to later ones alone, so there is an end. */
 enum ftr_decision ftr_values_decide(const struct ftr_values_programs *programs,
-				    const struct ftr_regs *regs)
+				    const struct ftr_call *call)
 {
 	const struct ftr_values *values = programs->values;
 	uint32_t at = programs->test, next;
 
-	if (values == NULL || at == 0 || regs == NULL)
+	if (values == NULL || at == 0 || call->regs == NULL)
 		return FTR_UNDECIDED;
 	while (at < values->test_nr) {
 		const struct ftr_value_test *test = &ftr_values_tests(values)[at];
+		enum ftr_decision decision = test_make(programs, test, call);
 
-		if (test->bytes == 0 || test->bytes > sizeof(uint64_t))
+		if (decision == FTR_UNDECIDED)
 			return FTR_UNDECIDED;
-		next = test_make(test, regs) ? test->on_true : test->on_false;
+		next = decision == FTR_DECIDED_TRUE ? test->on_true : test->on_false;
 		if (next == FTR_TEST_TRUE)
 			return FTR_DECIDED_TRUE;
 		if (next == FTR_TEST_FALSE)

@@ -13,9 +13,9 @@ enum ftr_decision {
 	FTR_UNDECIDED,			/* readers have to */
 };
 
-/* Is the condition of @programs' function true of a call with @regs (nullable)? */
+/* Is the condition of @programs' function true of @call? */
 enum ftr_decision ftr_values_decide(const struct ftr_values_programs *programs,
-				    const struct ftr_regs *regs)
+				    const struct ftr_call *call)
 	__attribute__((visibility("hidden")));
 
 #endif /* FTR_LIBMCOUNT_VALUES_DECIDE_H */

@@ -31,6 +31,11 @@ static inline const struct ftr_value_test *ftr_values_tests(const struct ftr_val
 	return (const struct ftr_value_test *)(ftr_values_ranges(values) + values->range_nr);
 }
 
+static inline const uint8_t *ftr_values_texts(const struct ftr_values *values)
+{
+	return (const uint8_t *)(ftr_values_tests(values) + values->test_nr);
+}
+
 /* Where the stack that @slot is on ends; 0 = not known. */
 static inline uintptr_t ftr_values_stack_end(const struct ftr_thread *self, const uintptr_t *slot)
 {

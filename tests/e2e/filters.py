@@ -229,6 +229,26 @@ class FiltersTest(harness.Test):
                                  -4294967296, "'a'"])
         return subject if choice < 0.6 else f"{subject}{random.choice('== != >= <= > < &'.split())}{literal}"
 
+    def told_condition(self, random, depth=0):
+        """As random_condition, of told() of tests/prog/conditions.c."""
+        choice = random.random()
+        if depth < 3 and choice < 0.4:
+            parts = [self.told_condition(random, depth + 1) for _ in range(2)]
+            return f"({parts[0]}{random.choice(['&&', '||'])}{parts[1]})"
+        if choice < 0.5:
+            return f"!({self.told_condition(random, depth + 1)})"
+        order = random.choice("== != >= <= > <".split())
+        if choice < 0.7:
+            literal = random.choice(["GET", "GET *", "*", "", "*X*c", "a*", "?*", "a??z", "g[e]t*", "\\?\\*", "<0x*>", "NULL",
+                                     "nine*...", "*cut off*", "x" * 300])
+            subject = random.choice(["arg1", "arg9"])
+            return random.choice([f'{subject}{random.choice([order, "~", "!~"])}"{literal}"', subject])
+        if choice < 0.85:
+            literal = random.choice(["0", "0.1", "1.5", "-1.5", "2", "3", "-3", "1e300", "1e39", "-1e400"])
+            return random.choice([f"fparg{random.choice('12')}{order}{literal}", "fparg1", "fparg2"])
+        literal = random.choice([-300, -65000, -4, -1, 0, 1, 2, 4, 7, 255, 18446744073709551615])
+        return f"arg{random.choice([2, 5, 6, 7, 8, 10])}{random.choice([order, '&'])}{literal}"
+
     def conditioned(self, program, *options, data):
         shutil.rmtree(data, ignore_errors=True)
         done = self.ftr("record", "--no-event", "-d", data, *options, program)
@@ -260,6 +280,39 @@ class FiltersTest(harness.Test):
                         shown = self.listed(data="some")
                         os.remove("some/default.opts")
                         self.assertEqual(self.listed(data="some"), shown)
+
+    def test_random_conditions_on_others(self):
+        """The same of texts, floats and arguments on the stack."""
+        random = Random(31)
+        spec = "told@arg1/s,fparg1/64,fparg2/32,arg2/i32,arg5/i32,arg6/i32,arg7/i16%stack+1,arg8/u64%stack+2," \
+               "arg9/s%stack+3,arg10/i8%stack+4"
+        for nr, flags in enumerate((["-pg", "-g", "-O0"], ["-pg", "-mfentry", "-g", "-O2"], ["-pg", "-O2"])):
+            program = f"./told{nr}"
+            build("conditions.c", program[2:], *flags)
+            for _ in range(15):
+                chosen = random.choice([[], ["-A", spec]]) if "-g" in flags else ["-A", spec]
+                options = [random.choice(["-F", "-N"]), f"told@if:{self.told_condition(random)}"]
+                with self.subTest(flags=flags, options=options, spec=chosen):
+                    self.conditioned(program, *(chosen or ["-A", "told"]), data="all")
+                    self.conditioned(program, *options, *chosen, data="some")
+                    self.assertEqual(self.listed(data="some"), self.listed(*options, data="all"))
+
+    def test_decided_on_others(self):
+        """What comparisons of texts, floats and the stack leave out is not in the file."""
+        build("conditions.c", "told", "-pg", "-g", "-O0")
+        for condition in ('arg1~"GET*"', 'arg1=="GET"', "!(arg1~*T*)", "fparg1==0.1", "fparg2<0", "arg6==-4",
+                          'arg9=="POST /"', "arg7==-300||arg10==40", 'arg1~a??z&&fparg1==0.1'):
+            with self.subTest(condition=condition):
+                self.conditioned("./told", "-F", f"told@if:{condition}", data="some")
+                shown = self.listed(data="some")
+                self.assertIn("told(", shown)
+                os.remove("some/default.opts")
+                self.assertEqual(self.listed(data="some"), shown)
+        for condition in ('arg1~"[G]*"', "arg1~G\\*", "arg1->x==1"):  # left to readers
+            self.conditioned("./told", "-F", f"told@if:{condition}", data="some")
+            shown = self.listed(data="some")
+            os.remove("some/default.opts")
+            self.assertGreater(len(self.listed(data="some")), len(shown))
 
     def random_program(self, random, name):
         """Functions that call each other, themselves and the C library, to a depth that an argument bounds."""

@@ -86,6 +86,7 @@ static void comparisons_are_as_in_c(void **state)
 		"arg1 > -8", "arg1", "!(arg1 == 3)", "! arg1 == 3", "arg4 == 0xfffffffe", "arg4 > 5",
 		"arg4 == -2", "arg4 & 2", "!arg4 & 1", "arg5 == -5", "arg5 < 0", "arg6 == 'x'",
 		"arg6 == 120", "arg6 == 0170", "fparg1 == 2.5", "fparg1 > 2", "fparg1 < 1e1",
+		"fparg1 == 2.4999999999999999", "fparg1 == 2.50000000000000000001",
 		"fparg1", "arg1 < -6.5", "arg2 == \"GET /x\"", "arg2 ~ \"GET *\"", "arg2 ~ GET*",
 		"arg2 !~ POST*", "arg2 != GET", "arg2", "arg3 == BLUE", "arg3 != RED", "arg3 == 4",
 		"arg1 == -7 && arg3 == BLUE", "arg1 == 0 || arg3 == BLUE",

@@ -53,6 +53,13 @@ void ftr_sections_refresh_slow(void)
 	atomic_store(&ftr_state.generation, ftr_state.control->generation);
 }
 
+uint32_t ftr_values_run(const struct ftr_value_op *program,
+			const struct ftr_values_programs *programs, const struct ftr_call *call,
+			uint8_t *to)
+{
+	return 0;
+}
+
 struct ftr_values_programs ftr_values_find(uintptr_t func)
 {
 	return (struct ftr_values_programs){ 0 };
@@ -127,7 +134,8 @@ static enum ftr_gate_way way(struct fixture *f, const struct ftr_gate_state *bef
 			     struct ftr_gate_state *after)
 {
 	struct ftr_gate_passage passage = { .after = *before };
-	enum ftr_gate_way made = ftr_gate_decide(&f->thread, before, FUNC(n), NULL, &passage);
+	const struct ftr_call call = { .func = FUNC(n) };
+	enum ftr_gate_way made = ftr_gate_decide(&f->thread, before, &call, &passage);
 
 	if (after != NULL)
 		*after = passage.after;
@@ -319,7 +327,7 @@ static void open_frame(struct fixture *f, struct ftr_frame *frames, unsigned n,
 		frame > frames ? &f->thread.gate->frames[frame - frames - 1].after : &f->start;
 	struct ftr_gate_passage passage = { .after = *before };
 
-	ftr_gate_decide(&f->thread, before, FUNC(n), NULL, &passage);
+	ftr_gate_decide(&f->thread, before, &(struct ftr_call){ .func = FUNC(n) }, &passage);
 	frame->loc = (uintptr_t *)(0x1000 - 64 * (frame - frames));
 	frame->func = FUNC(n);
 	f->thread.gate->frames[frame - frames] = (struct ftr_gate_frame){

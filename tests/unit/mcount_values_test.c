@@ -2,6 +2,7 @@
 /* Programs for values: where they take them from, and what they do not believe. */
 #include "tests/unit/value_run.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -325,16 +326,20 @@ static enum ftr_decision decide(const struct ftr_value_test *tests, uint32_t nr,
 	const struct ftr_regs regs = { .rdi = rdi };
 
 	memcpy(table.tests, tests, nr * sizeof(*tests));
-	return ftr_values_decide(&programs, &regs);
+	return ftr_values_decide(&programs, &(struct ftr_call){ .regs = &regs });
 }
+
+#define TEST(op_, kind_, bytes_, on_true_, on_false_, literal_) { \
+	.op = op_, .kind = kind_, .where = FTR_VALUE_INTEGER, .bytes = bytes_, \
+	.on_true = on_true_, .on_false = on_false_, .literal = literal_ }
 
 static void test_conditions(void **state)
 {
 	struct ftr_value_test tests[] = {
 		{ 0 },
-		{ FTR_TEST_GT, FTR_TEST_SIGNED, 0, 4, 2, FTR_TEST_FALSE, -3 },
-		{ FTR_TEST_LT, FTR_TEST_UNSIGNED, 0, 2, FTR_TEST_TRUE, 3, 7 },
-		{ FTR_TEST_EQ, FTR_TEST_AUTO, 0, 8, FTR_TEST_TRUE, FTR_TEST_FALSE, -1 },
+		TEST(FTR_TEST_GT, FTR_TEST_SIGNED, 4, 2, FTR_TEST_FALSE, -3),
+		TEST(FTR_TEST_LT, FTR_TEST_UNSIGNED, 2, FTR_TEST_TRUE, 3, 7),
+		TEST(FTR_TEST_EQ, FTR_TEST_AUTO, 8, FTR_TEST_TRUE, FTR_TEST_FALSE, -1),
 	};
 
 	assert_int_equal(decide(tests, 4, (uint32_t)-3), FTR_DECIDED_FALSE);
@@ -351,8 +356,126 @@ static void test_conditions(void **state)
 	assert_int_equal(decide(tests, 4, 5), FTR_UNDECIDED);
 	tests[1].bytes = 0;
 	assert_int_equal(decide(tests, 4, 5), FTR_UNDECIDED);
-	assert_int_equal(ftr_values_decide(&(struct ftr_values_programs){ 0 }, NULL),
-			 FTR_UNDECIDED);
+	assert_int_equal(ftr_values_decide(&(struct ftr_values_programs){ 0 },
+					   &(struct ftr_call){ 0 }), FTR_UNDECIDED);
+}
+
+/* A text and a float in memory, by a program of one op and one test. */
+struct made_table {
+	struct ftr_values head;
+	struct ftr_value_op ops[8];
+	struct ftr_value_test tests[2];
+	char texts[16];
+};
+
+static enum ftr_decision decide_made(const struct made_table *table, const void *value)
+{
+	const struct ftr_values_programs programs = { .values = &table->head, .test = 1 };
+	const struct ftr_regs regs = { .rdi = (uintptr_t)value };
+	uintptr_t slot = 0;
+
+	return ftr_values_decide(&programs, &(struct ftr_call){ .regs = &regs, .slot = &slot });
+}
+
+static struct made_table made_table(uint8_t op, const char *literal)
+{
+	struct made_table table = {
+		.head = { .op_nr = 8, .test_nr = 2, .text_bytes = sizeof(table.texts) },
+		.ops[1] = { .what = FTR_VALUE_STRING, .where = FTR_VALUE_INTEGER },
+		.tests[1] = { .op = op, .kind = FTR_TEST_TEXT, .program = 1,
+			      .text_bytes = (uint16_t)strlen(literal), .on_true = FTR_TEST_TRUE,
+			      .on_false = FTR_TEST_FALSE },
+	};
+
+	memcpy(table.texts, literal, strlen(literal));
+	return table;
+}
+
+static void test_texts_of_conditions(void **state)
+{
+	static const struct {
+		uint8_t op;
+		const char *literal, *text;
+		bool is_true;
+	} cases[] = {
+		{ FTR_TEST_EQ, "GET", "GET", true },	{ FTR_TEST_EQ, "GET", "GE", false },
+		{ FTR_TEST_EQ, "GE", "GET", false },	{ FTR_TEST_EQ, "", "", true },
+		{ FTR_TEST_NE, "", "x", true },		{ FTR_TEST_LT, "b", "a", true },
+		{ FTR_TEST_LT, "a", "aa", false },	{ FTR_TEST_GT, "a", "\xff", true },
+		{ FTR_TEST_LIKE, "GET *", "GET /", true }, { FTR_TEST_LIKE, "GET *", "GET", false },
+		{ FTR_TEST_LIKE, "*", "", true },	{ FTR_TEST_LIKE, "", "x", false },
+		{ FTR_TEST_LIKE, "*ab*ab", "ababab", true }, { FTR_TEST_LIKE, "*ab", "aba", false },
+		{ FTR_TEST_LIKE, "?*?", "x", false },	{ FTR_TEST_LIKE, "?*?", "xy", true },
+		{ FTR_TEST_LIKE, "a*b*c**", "a-bb-c", true }, { FTR_TEST_LIKE, "**a", "b", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made_table table = made_table(cases[i].op, cases[i].literal);
+
+		if (decide_made(&table, cases[i].text) !=
+		    (cases[i].is_true ? FTR_DECIDED_TRUE : FTR_DECIDED_FALSE))
+			fail_msg("%s, %s", cases[i].literal, cases[i].text);
+	}
+}
+
+/* Of a section that is damaged nothing is decided, and nothing behind it is read. */
+static void test_damaged_conditions(void **state)
+{
+	struct made_table table = made_table(FTR_TEST_EQ, "GET");
+
+	assert_int_equal(decide_made(&table, "GET"), FTR_DECIDED_TRUE);
+	table.tests[1].program = 8;
+	assert_int_equal(decide_made(&table, "GET"), FTR_UNDECIDED);
+	table.tests[1].program = 0;
+	assert_int_equal(decide_made(&table, "GET"), FTR_UNDECIDED);
+	table.tests[1].program = 2;				/* makes nothing */
+	assert_int_equal(decide_made(&table, "GET"), FTR_UNDECIDED);
+	table.tests[1].program = 1;
+	for (int64_t at = 14; at != 0; at = at == 14 ? -1 : 0) {	/* its text ends outside */
+		table.tests[1].literal = at;
+		assert_int_equal(decide_made(&table, "GET"), FTR_UNDECIDED);
+	}
+	table.tests[1].literal = 0;
+	table.ops[2] = table.ops[1];				/* more than there is room for */
+	assert_int_equal(decide_made(&table, "GET"), FTR_UNDECIDED);
+	table.ops[1] = (struct ftr_value_op){ .what = FTR_VALUE_POINTED,
+					      .where = FTR_VALUE_INTEGER, .bytes = 500 };
+	assert_int_equal(decide_made(&table, "GET"), FTR_UNDECIDED);
+	table.ops[1].what = FTR_VALUE_BLOCK;
+	table.ops[1].bytes = 8;
+	assert_int_equal(decide_made(&table, "GET"), FTR_UNDECIDED);
+}
+
+static enum ftr_decision decide_double(uint8_t op, double value, double literal)
+{
+	struct made_table table = made_table(op, "");
+	int64_t bits;
+
+	memcpy(&bits, &literal, sizeof(bits));
+	table.ops[1] = (struct ftr_value_op){ .what = FTR_VALUE_POINTED,
+					      .where = FTR_VALUE_INTEGER, .bytes = sizeof(value) };
+	table.tests[1].kind = FTR_TEST_FLOAT;
+	table.tests[1].bytes = sizeof(value);
+	table.tests[1].literal = ftr_value_float_order(bits);
+	return decide_made(&table, &value);
+}
+
+static void test_floats_of_conditions(void **state)
+{
+	static const double values[] = { 0.0, -0.0, 1, -1, 1e-310, -1e-310, 1e300, INFINITY,
+					 -INFINITY, NAN };
+	size_t nr = sizeof(values) / sizeof(values[0]);
+
+	for (size_t i = 0; i < nr * (nr - 1); i++) {
+		double value = values[i / (nr - 1)], literal = values[i % (nr - 1)];
+
+		assert_int_equal(decide_double(FTR_TEST_LT, value, literal), value < literal);
+		assert_int_equal(decide_double(FTR_TEST_LE, value, literal), value <= literal);
+		assert_int_equal(decide_double(FTR_TEST_EQ, value, literal), value == literal);
+		assert_int_equal(decide_double(FTR_TEST_NE, value, literal), value != literal);
+		assert_int_equal(decide_double(FTR_TEST_GT, value, literal), value > literal);
+		assert_int_equal(decide_double(FTR_TEST_GE, value, literal), value >= literal);
+	}
 }
 
 /* The module's constants are read in place. */
@@ -568,6 +691,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_brief, start),
 		cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_texts_of_conditions),
+		cmocka_unit_test(test_floats_of_conditions),
+		cmocka_unit_test(test_damaged_conditions),
 		cmocka_unit_test_setup(test_integers, start),
 		cmocka_unit_test_setup(test_pieces, start),
 		cmocka_unit_test_setup(test_stack, start),

@@ -4,7 +4,7 @@
  * found.  The recorder reads specs, DWARF and prototypes; the runtime copies bytes.
  *
  *	[ struct ftr_values ][ struct ftr_value_op, op_nr ][ struct ftr_values_func, func_nr ]
- *	[ struct ftr_values_range, range_nr ][ struct ftr_value_test, test_nr ]
+ *	[ struct ftr_values_range, range_nr ][ struct ftr_value_test, test_nr ][ texts ]
  *
  * Functions are sorted by address and do not overlap.  A program is the ops from an index on, up to
  * one that is FTR_VALUE_END; the op with index 0 is one, and so is the last, so a program that is
@@ -77,14 +77,18 @@ struct ftr_values {
 	uint32_t func_nr;
 	uint32_t range_nr;
 	uint32_t test_nr;
+	uint32_t text_bytes;  /* of the literals of tests */
+	uint32_t reserved;
 };
-static_assert(sizeof(struct ftr_values) == 16, "wire layout");
+static_assert(sizeof(struct ftr_values) == 24, "wire layout");
 
 /* How the value of a test is read. */
 enum ftr_test_kind {
 	FTR_TEST_UNSIGNED = 0,
 	FTR_TEST_SIGNED = 1,
 	FTR_TEST_AUTO = 2,	/* signed, and below 0 what looks like that in 32 bits */
+	FTR_TEST_FLOAT = 3,	/* of 4 or 8 bytes, in the order of ftr_value_float_order */
+	FTR_TEST_TEXT = 4,	/* by its bytes */
 };
 
 enum ftr_test_op {
@@ -95,25 +99,38 @@ enum ftr_test_op {
 	FTR_TEST_GT = 4,
 	FTR_TEST_GE = 5,
 	FTR_TEST_BITS = 6,	/* any of the literal's */
+	FTR_TEST_LIKE = 7,	/* a text; of the literal's bytes '*' is any and '?' is one */
 };
 
 /*
- * A comparison of an integer argument with a literal, and which test comes next, a later one, or
- * what the outcome is.
+ * A comparison of an argument with a literal, and which test comes next, a later one, or what the
+ * outcome is.  The argument is in a register, or what a program of its own makes.
  */
 struct ftr_value_test {
 	uint8_t op;		/* enum ftr_test_op */
 	uint8_t kind;		/* enum ftr_test_kind */
-	uint8_t nr;		/* integer register of argument nr, from 0 */
-	uint8_t bytes;		/* of it: 1, 2, 4, 8 */
+	uint8_t where;		/* enum ftr_value_where: INTEGER, VECTOR; else by program */
+	uint8_t bytes;		/* of it: 1, 2, 4, 8; of a TEXT 0 */
+	uint16_t nr;		/* of the register */
 	uint16_t on_true, on_false;
-	int64_t literal;	/* of an UNSIGNED not below 0 */
+	uint16_t text_bytes;	/* of a TEXT's literal */
+	uint32_t program;	/* index of its first op; of at most FTR_TEST_OPS_MAX */
+	int64_t literal;	/* of an UNSIGNED not below 0, of a TEXT where its bytes begin */
 };
-static_assert(sizeof(struct ftr_value_test) == 16, "wire layout");
+static_assert(sizeof(struct ftr_value_test) == 24, "wire layout");
+
+/* A number that is less than another if the float with these @bits is: any but NaNs. */
+static inline int64_t ftr_value_float_order(int64_t bits)
+{
+	return bits < 0 ? -(bits & INT64_MAX) : bits;
+}
 
 #define FTR_TEST_TRUE  0xffffu
 #define FTR_TEST_FALSE 0xfffeu
 #define FTR_TESTS_MAX  0xfffeu
+#define FTR_TEST_OPS_MAX 4u		/* of a program: words, and a text at the end */
+#define FTR_TEST_VALUE_MAX 136u		/* bytes that such a program makes */
+#define FTR_TEST_TEXT_MAX 256u		/* of a literal: longer ones are for readers */
 
 /* Longer strings end in three dots, as uftrace writes them. */
 #define FTR_VALUE_STRING_MAX 98u

@@ -3,9 +3,15 @@
 #include "utils/record/condition_program.h"
 
 #include <errno.h>
+#include <math.h>
+#include <string.h>
 
+#include "utils/proto/record.h"
 #include "utils/record/value.h"
 #include "utils/trace/condition.h"
+
+#define TEXT_BYTES_MAX (2 + FTR_VALUE_STRING_MAX)	/* with their number in front */
+#define OP_PADDING 4u
 
 /*
  * A program while it is made, from its last test to its first: tests lead to ones that are there
@@ -13,27 +19,61 @@
  */
 struct making {
 	FTR_VEC(struct ftr_value_test) tests;
-	const struct uft_layout *layout;
+	struct ftr_condition_programs *programs;
+	const struct ftr_condition_args *args;
 	bool is_undecided;		/* something of it is for readers alone */
+	bool has_failed;		/* out of memory */
 };
 
 static const uint8_t comparisons[] = {
 	[FTR_CONDITION_EQ] = FTR_TEST_EQ, [FTR_CONDITION_NE] = FTR_TEST_NE,
 	[FTR_CONDITION_GE] = FTR_TEST_GE, [FTR_CONDITION_LE] = FTR_TEST_LE,
 	[FTR_CONDITION_GT] = FTR_TEST_GT, [FTR_CONDITION_LT] = FTR_TEST_LT,
-	[FTR_CONDITION_BITS] = FTR_TEST_BITS,
+	[FTR_CONDITION_BITS] = FTR_TEST_BITS, [FTR_CONDITION_LIKE] = FTR_TEST_LIKE,
+	[FTR_CONDITION_UNLIKE] = FTR_TEST_LIKE, [FTR_CONDITION_IS_SET] = FTR_TEST_NE,
 };
 
-/* The spec of the argument that readers find; NULL: they find none, or a float. */
-static const struct uft_arg *spec_find(const struct uft_layout *layout, unsigned index)
-{
-	for (size_t i = 0; i < layout->args.nr; i++) {
-		const struct uft_arg *spec = &layout->args.v[i];
+/* The ops that make one argument. */
+struct made {
+	const struct ftr_arg *arg;
+	uint32_t first, nr;
+};
 
-		if (spec->arg.index == index && !spec->arg.is_float_reg)
-			return spec;
+/* The argument that readers find.  False: they find none, or it is not known what makes it. */
+static bool arg_find(const struct making *making, const struct ftr_condition *node,
+		     struct made *made)
+{
+	const struct uft_layout *layout = making->args->layout;
+	const struct ftr_value_op *ops = making->args->values->ops.v;
+	uint32_t first = making->args->entry, end, value_nr = 0;
+
+	*made = (struct made){ 0 };
+	for (end = first; ops[end].what != FTR_VALUE_END; end++) {
+		const struct uft_arg *spec;
+
+		if ((ops[end].flags & FTR_VALUE_JOINED) != 0)
+			continue;
+		if (value_nr == layout->args.nr)
+			return false;
+		spec = &layout->args.v[value_nr++];
+		if (made->arg == NULL && spec->arg.index == node->index &&
+		    spec->arg.is_float_reg == (node->subject == FTR_SUBJECT_FPARG))
+			*made = (struct made){ &spec->arg, first, end + 1 - first };
+		first = end + 1;
 	}
-	return NULL;
+	return value_nr == layout->args.nr && made->arg != NULL;
+}
+
+/* Does every text have room for all that a text may have, whatever the others are? */
+static bool has_room(const struct making *making)
+{
+	const struct ftr_value_op *op = &making->args->values->ops.v[making->args->entry];
+	uint32_t bytes = 0;
+
+	for (; op->what != FTR_VALUE_END; op++)
+		bytes += op->what == FTR_VALUE_STRING || op->what == FTR_VALUE_STD_STRING ?
+			 TEXT_BYTES_MAX : op->bytes + OP_PADDING;
+	return bytes <= FTR_PAYLOAD_MAX / 8 * 8;
 }
 
 /* How the value is read: see integer_of of utils/trace/condition.c. */
@@ -59,38 +99,135 @@ static bool kind_of(const struct ftr_arg *arg, bool is_negative, uint8_t *kind)
 	}
 }
 
-static bool literal_of(const struct ftr_condition *node, struct ftr_value_test *test)
+static bool integer_literal(const struct ftr_condition *node, const struct ftr_arg *arg,
+			    struct ftr_value_test *test)
 {
-	if (node->op == FTR_CONDITION_IS_SET) {
-		test->op = FTR_TEST_NE;
-		return true;
-	}
-	if (node->op < FTR_CONDITION_EQ || node->op > FTR_CONDITION_BITS ||
-	    node->literal != FTR_LITERAL_NUMBER || node->number < INT64_MIN ||
-	    node->number > INT64_MAX)
+	if (node->op >= FTR_CONDITION_LIKE && node->op != FTR_CONDITION_IS_SET)
 		return false;
-	test->op = comparisons[node->op];
-	test->literal = (int64_t)node->number;
+	if (node->op != FTR_CONDITION_IS_SET &&
+	    (node->literal != FTR_LITERAL_NUMBER || node->number < INT64_MIN ||
+	     node->number > INT64_MAX))
+		return false;
+	test->literal = node->op == FTR_CONDITION_IS_SET ? 0 : (int64_t)node->number;
+	return (arg->size == 1 || arg->size == 2 || arg->size == 4 || arg->size == 8) &&
+	       kind_of(arg, test->literal < 0, &test->kind);
+}
+
+/* As utils/trace/condition.c has it: of the type of the value. */
+static bool float_literal(const struct ftr_condition *node, const struct ftr_arg *arg,
+			  struct ftr_value_test *test)
+{
+	long double real = node->literal == FTR_LITERAL_FLOAT ? node->real :
+								(long double)node->number;
+	double wide = (double)real;
+	float narrow = (float)real;
+	int64_t bits = 0;
+	int32_t half;
+
+	if (node->op == FTR_CONDITION_IS_SET)
+		wide = narrow = 0;
+	else if (node->literal == FTR_LITERAL_TEXT || node->op >= FTR_CONDITION_BITS || isnan(wide))
+		return false;
+	test->kind = FTR_TEST_FLOAT;
+	if (arg->size == sizeof(wide)) {
+		memcpy(&bits, &wide, sizeof(bits));
+	} else if (arg->size == sizeof(narrow)) {
+		memcpy(&half, &narrow, sizeof(half));
+		bits = half < 0 ? INT64_MIN | (half & INT32_MAX) : half;
+	}
+	test->literal = ftr_value_float_order(bits);
+	return arg->size == sizeof(wide) || arg->size == sizeof(narrow);
+}
+
+/* A glob of other characters than '*' and '?' is for readers. */
+static bool text_literal(struct making *making, const struct ftr_condition *node,
+			 struct ftr_value_test *test)
+{
+	bool is_glob = node->op == FTR_CONDITION_LIKE || node->op == FTR_CONDITION_UNLIKE;
+	const char *text = node->op == FTR_CONDITION_IS_SET ? "" : node->text;
+	size_t nr = text != NULL ? strlen(text) : 0;
+
+	if (text == NULL || node->op == FTR_CONDITION_BITS || nr > FTR_TEST_TEXT_MAX ||
+	    (is_glob && strpbrk(text, "[\\") != NULL) || !has_room(making))
+		return false;
+	test->kind = FTR_TEST_TEXT;
+	test->text_bytes = (uint16_t)nr;
+	test->literal = (int64_t)making->programs->texts.len;
+	ftr_strbuf_put(&making->programs->texts, text, nr);
+	making->has_failed |= making->programs->texts.failed;
 	return true;
 }
 
+static bool literal_of(struct making *making, const struct ftr_condition *node,
+		       const struct ftr_arg *arg, struct ftr_value_test *test)
+{
+	if (arg->format == FTR_ARG_STRING)
+		return text_literal(making, node, test);
+	test->bytes = (uint8_t)arg->size;
+	return arg->format == FTR_ARG_FLOAT ? float_literal(node, arg, test) :
+					      integer_literal(node, arg, test);
+}
+
+/* Is it what the runtime tries (is_small of libmcount/values_decide.c)? */
+static bool is_small(const struct ftr_value_op *ops, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		bool is_text = ops[i].what == FTR_VALUE_STRING ||
+			       ops[i].what == FTR_VALUE_STD_STRING;
+		bool is_number = ops[i].what == FTR_VALUE_BYTES || ops[i].what == FTR_VALUE_POINTED;
+		bool is_word = is_number && ops[i].bytes <= sizeof(uint64_t);
+
+		if (!(is_text && i + 1 == nr) && !is_word && ops[i].what != FTR_VALUE_COUNT &&
+		    ops[i].what != FTR_VALUE_FOLLOW)
+			return false;
+	}
+	return nr <= FTR_TEST_OPS_MAX;
+}
+
+/* Where the argument is: in a register, or what a copy of its ops makes. */
+static bool place_of(struct making *making, const struct made *made, struct ftr_value_test *test)
+{
+	struct ftr_value_programs *values = making->args->values;
+	struct ftr_value_op op = values->ops.v[made->first];
+	uint32_t i;
+	int ret;
+
+	if (made->nr == 1 && op.what == FTR_VALUE_BYTES && op.bytes == test->bytes &&
+	    (op.where == FTR_VALUE_INTEGER || op.where == FTR_VALUE_VECTOR)) {
+		test->where = op.where;
+		test->nr = op.nr;
+		return true;
+	}
+	if (!is_small(values->ops.v + made->first, made->nr))
+		return false;
+	ret = ftr_value_program_begin(values);
+	for (i = 0; ret == 0 && i < made->nr; i++) {
+		op = values->ops.v[made->first + i];
+		ret = ftr_vec_push(&values->ops, op);
+	}
+	if (ret == 0)
+		ret = ftr_value_program_end(values, &test->program);
+	making->has_failed |= ret < 0;
+	return ret == 0;
+}
+
 /* The test of a comparison.  False: the runtime cannot make it. */
-static bool test_of(const struct making *making, const struct ftr_condition *node,
+static bool test_of(struct making *making, const struct ftr_condition *node,
 		    struct ftr_value_test *test)
 {
-	const struct uft_arg *spec = spec_find(making->layout, node->index);
-	struct ftr_parameter value;
+	uint16_t next = test->on_true;
+	struct made made;
 
-	if (node->subject != FTR_SUBJECT_ARG || node->path != NULL || spec == NULL ||
-	    !literal_of(node, test) ||
-	    !kind_of(&spec->arg, test->literal < 0, &test->kind) ||
-	    ftr_value_of_spec(spec, false, &value) < 0 || value.is_pointed ||
-	    value.place_nr != 1 || value.places[0].kind != FTR_PLACE_INTEGER)
+	if (node->subject > FTR_SUBJECT_FPARG || node->path != NULL ||
+	    !arg_find(making, node, &made) || !literal_of(making, node, made.arg, test) ||
+	    !place_of(making, &made, test))
 		return false;
-	test->nr = (uint8_t)value.places[0].nr;
-	test->bytes = (uint8_t)spec->arg.size;
-	return spec->arg.size == 1 || spec->arg.size == 2 || spec->arg.size == 4 ||
-	       spec->arg.size == 8;
+	test->op = comparisons[node->op];
+	if (node->op == FTR_CONDITION_UNLIKE) {
+		test->on_true = test->on_false;
+		test->on_false = next;
+	}
+	return true;
 }
 
 /*
@@ -113,10 +250,11 @@ static int node_add(struct making *making, const struct ftr_condition *node, uin
 			       node_add(making, node->left, (uint16_t)right, on_false) :
 			       node_add(making, node->left, on_true, (uint16_t)right);
 	}
-	if (making->tests.nr >= FTR_TESTS_MAX || !test_of(making, node, &test))
+	if (making->is_undecided || making->tests.nr >= FTR_TESTS_MAX ||
+	    !test_of(making, node, &test)) {
 		making->is_undecided = true;
-	if (making->tests.nr >= FTR_TESTS_MAX)
-		return 0;
+		return making->has_failed ? -ENOMEM : 0;
+	}
 	return ftr_vec_push(&making->tests, test) < 0 ? -ENOMEM : (int)making->tests.nr - 1;
 }
 
@@ -143,9 +281,10 @@ static int tests_append(struct ftr_condition_programs *programs, const struct ma
 
 int ftr_condition_program_add(struct ftr_condition_programs *programs,
 			      const struct ftr_condition *condition,
-			      const struct uft_layout *layout, uint32_t *index)
+			      const struct ftr_condition_args *args, uint32_t *index)
 {
-	struct making making = { .layout = layout };
+	struct making making = { .programs = programs, .args = args };
+	size_t op_nr = args->values->ops.nr, text_bytes = programs->texts.len;
 	int ret = 0;
 
 	*index = 0;
@@ -157,6 +296,9 @@ int ftr_condition_program_add(struct ftr_condition_programs *programs,
 	    programs->tests.nr + making.tests.nr <= FTR_TESTS_MAX) {
 		*index = (uint32_t)programs->tests.nr;
 		ret = tests_append(programs, &making);
+	} else {
+		args->values->ops.nr = op_nr;
+		programs->texts.len = text_bytes;
 	}
 	ftr_vec_fini(&making.tests);
 	return ret < 0 ? -ENOMEM : 0;

@@ -66,6 +66,7 @@ static void body_put(const struct ftr_value_module *made, const struct ftr_strbu
 		.func_nr = (uint32_t)made->funcs.nr,
 		.range_nr = (uint32_t)(ranges->len / sizeof(struct ftr_values_range)),
 		.test_nr = (uint32_t)made->conditions.tests.nr,
+		.text_bytes = (uint32_t)made->conditions.texts.len,
 	};
 
 	if (head.op_nr == 0)			/* of the image: that it is there is told, too */
@@ -82,6 +83,8 @@ static void body_put(const struct ftr_value_module *made, const struct ftr_strbu
 	if (head.test_nr > 0)
 		ftr_strbuf_put(body, made->conditions.tests.v,
 			       head.test_nr * sizeof(struct ftr_value_test));
+	if (head.text_bytes > 0)
+		ftr_strbuf_put(body, made->conditions.texts.s, head.text_bytes);
 }
 
 static int values_make(const struct ftr_section_module *module, const void *values,

@@ -369,14 +369,17 @@ static int tests_compile(struct compiler *self, const struct ftr_pattern_names *
 {
 	const struct ftr_rule *rule = decided_rule(self, names);
 	struct uft_layout layout = { 0 };
+	const struct ftr_condition_args args = {
+		.layout = &layout, .values = &self->module->programs, .entry = func->entry,
+	};
 	int ret;
 
 	if (rule == NULL || func->entry == 0)
 		return 0;
 	ret = args_layout(self, names, words, &layout);
 	if (ret == 0)
-		ret = ftr_condition_program_add(&self->module->conditions, rule->condition,
-						&layout, &func->test);
+		ret = ftr_condition_program_add(&self->module->conditions, rule->condition, &args,
+						&func->test);
 	ftr_vec_fini(&layout.args);
 	return ret;
 }
@@ -456,6 +459,7 @@ int ftr_value_module_init(struct ftr_value_module *module, const char *path,
 	*module = (struct ftr_value_module){ 0 };
 	ftr_strbuf_init(&module->enums);
 	ftr_strbuf_init(&module->functions);
+	ftr_strbuf_init(&module->conditions.texts);
 	ftr_arena_init(&self.arena);
 	ftr_value_enums_init(&self.enums);
 	ftr_value_shapes_init(&self.shapes, &self.enums, &module->enums);
@@ -479,4 +483,5 @@ void ftr_value_module_fini(struct ftr_value_module *module)
 	ftr_strbuf_fini(&module->enums);
 	ftr_strbuf_fini(&module->functions);
 	ftr_vec_fini(&module->conditions.tests);
+	ftr_strbuf_fini(&module->conditions.texts);
 }

@@ -161,6 +161,17 @@ static enum ftr_truth compare_integer(const struct ftr_condition *node,
 	return compare_numbers(node->op, integer_of(value, literal), literal);
 }
 
+/* As a literal of the value's type: what is written 0.1 is 0.1 of a float, and of a double. */
+static long double real_of(const struct ftr_condition *node, const struct ftr_arg *arg)
+{
+	long double real = node->literal == FTR_LITERAL_FLOAT ? node->real :
+								(long double)node->number;
+
+	if (arg->size == sizeof(float))
+		return (float)real;
+	return arg->size == sizeof(double) ? (long double)(double)real : real;
+}
+
 static enum ftr_truth compare_value(const struct ftr_condition *node, const struct ftr_value *value)
 {
 	switch (value->arg->format) {
@@ -172,8 +183,7 @@ static enum ftr_truth compare_value(const struct ftr_condition *node, const stru
 			return value->f != 0;
 		if (node->literal == FTR_LITERAL_TEXT || node->op >= FTR_CONDITION_BITS)
 			return FTR_UNKNOWN;
-		return compare_reals(node->op, value->f, node->literal == FTR_LITERAL_FLOAT ?
-								 node->real : node->number);
+		return compare_reals(node->op, value->f, real_of(node, value->arg));
 	case FTR_ARG_STRUCT:
 	case FTR_ARG_NULL:
 		return FTR_UNKNOWN;
