@@ -304,6 +304,81 @@ static void put_block(struct payload *payload, struct from *from, const struct f
 	payload->len += FTR_VALUE_COUNT_BYTES + op->bytes;
 }
 
+#define LINK_PARENT 1			/* words of a node of a tree */
+#define LINK_LEFT 2
+#define LINK_RIGHT 3
+#define LINK_NR 4
+#define NODE_STEPS_MAX 64u		/* of a value's nodes, whatever they lead to */
+
+static bool links_read(const struct from *from, uintptr_t links[LINK_NR], uintptr_t node,
+		       unsigned *steps)
+{
+	uint32_t bytes = LINK_NR * sizeof(links[0]);
+
+	return node != 0 && (*steps)++ < NODE_STEPS_MAX &&
+	       copy_pointed(from, (uint8_t *)links, node, bytes, false) == bytes;
+}
+
+/* The next in order: the leftmost on the right, else the first above that it is on the left of. */
+static uintptr_t tree_next(const struct from *from, uintptr_t node, unsigned *steps)
+{
+	uintptr_t links[LINK_NR], above;
+
+	if (!links_read(from, links, node, steps))
+		return 0;
+	if (links[LINK_RIGHT] != 0) {
+		node = links[LINK_RIGHT];
+		while (links_read(from, links, node, steps) && links[LINK_LEFT] != 0)
+			node = links[LINK_LEFT];
+		return node;
+	}
+	for (above = links[LINK_PARENT]; links_read(from, links, above, steps);
+	     above = links[LINK_PARENT]) {
+		if (links[LINK_RIGHT] != node)
+			return above;
+		node = above;
+	}
+	return 0;
+}
+
+static uintptr_t node_next(const struct from *from, uint8_t kind, uintptr_t node,
+			   unsigned *steps)
+{
+	uintptr_t next = 0;
+
+	if (kind == FTR_VALUE_NODES_TREE)
+		return tree_next(from, node, steps);
+	copy_pointed(from, (uint8_t *)&next, node, sizeof(next), false);
+	return next;
+}
+
+/* As many as there are and have room.  Nodes may be anything: a ring ends where the room does. */
+static void put_nodes(struct payload *payload, struct from *from, const struct ftr_value_op *op)
+{
+	const struct ftr_value_op *inner = op + 1;	/* there is one: an END at least */
+	uint8_t *to = payload->bytes + payload->len + FTR_VALUE_COUNT_BYTES;
+	uint32_t each = inner->what == FTR_VALUE_NODE ? inner->bytes : 0, nr = 0;
+	uintptr_t node = pointer_at(from, op);
+	uint64_t left = from->count;
+	unsigned steps = 0;
+
+	from->count = UINT64_MAX;
+	for (; each != 0 && left > 0 && node != 0 && each <= op->bytes - nr; left--) {
+		if (copy_pointed(from, to + nr, node + inner->nr, each, false) != each)
+			break;
+		nr += each;
+		if (left > 1 && each <= op->bytes - nr)
+			node = node_next(from, inner->where, node, &steps);
+	}
+	copy(to - FTR_VALUE_COUNT_BYTES, &nr, FTR_VALUE_COUNT_BYTES);
+	from->near = to;
+	from->near_bytes = nr;
+	from->at = 0;
+	for (; nr < op->bytes; nr++)
+		to[nr] = 0;
+	payload->len += FTR_VALUE_COUNT_BYTES + op->bytes;
+}
+
 /* Zeros where there is nothing, or not enough. */
 static void put_bytes(struct payload *payload, const struct from *from,
 		      const struct ftr_value_op *op)
@@ -433,9 +508,10 @@ static bool has_room(const struct payload *payload, const struct ftr_value_op *o
 
 	if (is_string(op))
 		need += FTR_VALUE_ALIGN;
-	else if (op->what == FTR_VALUE_BLOCK)
+	else if (op->what == FTR_VALUE_BLOCK || op->what == FTR_VALUE_NODES)
 		need += FTR_VALUE_COUNT_BYTES;
-	else if (op->what == FTR_VALUE_FOLLOW || op->what == FTR_VALUE_COUNT)
+	else if (op->what == FTR_VALUE_FOLLOW || op->what == FTR_VALUE_COUNT ||
+		 op->what == FTR_VALUE_NODE)
 		need = 0;
 
 	return need <= PAYLOAD_BYTES_MAX - payload->len;
@@ -452,6 +528,11 @@ static void run_op(struct payload *payload, struct from *from, const struct ftr_
 		break;
 	case FTR_VALUE_BLOCK:
 		put_block(payload, from, op);
+		break;
+	case FTR_VALUE_NODES:
+		put_nodes(payload, from, op);
+		break;
+	case FTR_VALUE_NODE:
 		break;
 	case FTR_VALUE_TEXT:
 		put_fixed_text(payload, from, op);

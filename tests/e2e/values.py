@@ -88,7 +88,17 @@ CXX_SHAPES_SEEN = ('use(&{{.kind = 3}, .name = "named on the heap, as it is ..."
 
 CONTAINERS_SEEN = [
     'vectors(&[3]{1, 2, 3}, &[2]{"a", "longer than the small ones"}, [1]{{.x = 1, .y = 2.500000}})',
-    "more([17]{" + "5, " * 16 + "...}, 0, [1]{ADDRESS})", "sizes(&[1]{...}, &[2]{...}, &[3]{...}, &[0]{})",
+    "more([17]{" + "5, " * 16 + "...}, 0, [1]{ADDRESS})",
+    "sizes(&[1]{{.first = 1, .second = 2}}, &[2]{{.first = \"y\", .second = 2}, {.first = \"x\", .second = 1}}, "
+    "&[3]{1, 2, 3}, &[0]{})",
+    'nodes(&[2]{{.first = "a key that is not a small text", .second = 2}, {.first = "one", .second = 1}}, '
+    '&[3]{{.first = 1, .second = "a"}, {.first = 2, .second = "b"}, {.first = 2, .second = "c"}})',
+    'others(&[3]{"", "middle", "z"}, [1]{{.n = 1, .name = "name", .view = "view"}}, &[1]{7})',
+    "aligned(&[1]{{.first = 'c', .second = 2.500000}}, &[2]{{.n = 3}, {.n = 4}}, [100]{" +
+    "".join(f"{n}, " for n in range(16)) + '...}, 0, '
+    '[2]{{.n = 1, .name = "x", .view = "y"}, {.n = 2, .name = "a name that is longer", .view = ""}})',
+    "wild(&[3]{...}, &[1000000000]{" + "7, " * 16 + "...}, &[3]{...}, &[5]{...})",
+    "wild(&[18446744073709551615]{{.first = 0, .second = 7}, {.first = 0, .second = 7}, ...}, 0x10, 0xffffffffffffffff, 0)",
     'optionals(&5, {.x = 1, .y = 2.000000}, nullopt, &"text")',
     "pointers(&&{.x = 7, .y = 8.500000}, &{.x = 1, .y = 1.500000}, 0, {1, 2, 3}, {.first = 1, .second = 'c'})",
     'variants(&3, &2.500000, &"text", &{.x = 1, .y = 0.500000})',
@@ -347,7 +357,7 @@ class Shapes(Values):
         self.assertEqual(calls("data", ("use",)), [CXX_SHAPES_SEEN])
 
     def test_containers(self):
-        names = ("vectors", "more", "sizes", "optionals", "pointers", "variants", "tuples", "given")
+        names = ("vectors", "more", "sizes", "nodes", "others", "aligned", "wild", "optionals", "pointers", "variants", "tuples", "given")
         for compiler in ("g++", "clang++"):
             if shutil.which(compiler) is None:
                 continue
@@ -395,7 +405,7 @@ class Damage(Values):
     """A NAME.dbg that does not tell the truth: what is sound is shown, what is not is said."""
     has_damaged_data = True
     names = ("vectors", "sizes", "optionals", "pointers")
-    sound = CONTAINERS_SEEN[3]
+    sound = next(call for call in CONTAINERS_SEEN if call.startswith("optionals("))
     # What is changed in it, what of a warning is expected, and whether the call of optionals is shown as it was.  Where
     # it is not, the bytes of its value, addresses among them, may look like a record that takes its place.
     edits = (

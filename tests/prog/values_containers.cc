@@ -8,8 +8,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -45,6 +47,47 @@ KEEP void sizes(const std::map<int, int> &m, std::unordered_map<std::string, int
 	SEEN(u);
 	SEEN(s);
 	SEEN(l);
+}
+
+struct alignas(64) wide {
+	int n;
+};
+struct named {
+	int n;
+	std::string name;
+	std::string_view view;
+};
+KEEP void nodes(const std::map<std::string, int> &m, std::multimap<int, std::string> &mm)
+{
+	SEEN(m);
+	SEEN(mm);
+}
+
+KEEP void others(const std::set<std::string> &s, std::list<named> l, const std::unordered_set<int> &h)
+{
+	SEEN(s);
+	SEEN(l);
+	SEEN(h);
+}
+
+KEEP void aligned(const std::unordered_map<char, long double> &d, const std::list<wide> &w,
+		  std::set<short> n, const std::list<std::string> *none, std::vector<named> v)
+{
+	SEEN(d);
+	SEEN(w);
+	SEEN(n);
+	SEEN(none);
+	SEEN(v);
+}
+
+/* Objects that are none: what they lead to is not there, or leads in a circle. */
+KEEP void wild(std::map<int, int> *m, std::list<int> *l, std::set<int> *s,
+	       std::unordered_set<int> *u)
+{
+	SEEN(m);
+	SEEN(l);
+	SEEN(s);
+	SEEN(u);
 }
 
 KEEP void optionals(const std::optional<int> &o, std::optional<P> e, std::optional<int> n,
@@ -107,6 +150,31 @@ int main()
 	std::set<int> set{ 1, 2, 3 };
 	std::list<int> l;
 	sizes(m, u, set, l);
+	nodes({ { "one", 1 }, { "a key that is not a small text", 2 } },
+	      *new std::multimap<int, std::string>{ { 2, "b" }, { 1, "a" }, { 2, "c" } });
+	others({ "z", "", "middle" }, { { 1, "name", "view" } }, { 7 });
+	std::set<short> many;
+	for (int i = 0; i < 100; i++)
+		many.insert((short)(i * 37 % 100));
+	aligned({ { 'c', 2.5L } }, { wide{ 3 }, wide{ 4 } }, many, nullptr,
+		{ { 1, "x", "y" }, { 2, "a name that is longer", "" } });
+	/* Heads in the order of libstdc++: what is compared, color, parent, left, right, how many. */
+	static long tree[6], chain[3], table[7], node[8], ring[3];
+	tree[3] = 64;
+	tree[5] = 3;
+	chain[0] = (long)ring;
+	chain[2] = 1000000000;
+	ring[0] = (long)ring;
+	ring[2] = 7;
+	node[4] = 7L << 32;
+	node[1] = node[2] = node[3] = (long)node;
+	table[2] = -1;
+	table[3] = 5;
+	wild((std::map<int, int> *)tree, (std::list<int> *)chain, (std::set<int> *)tree,
+	     (std::unordered_set<int> *)table);
+	tree[3] = (long)node;
+	tree[5] = -1;
+	wild((std::map<int, int> *)tree, (std::list<int> *)16, (std::set<int> *)-1, nullptr);
 	optionals(5, P{ 1, 2.0 }, {}, "text");
 	pointers(std::make_unique<P>(P{ 7, 8.5 }), std::make_shared<P>(P{ 1, 1.5 }), nullptr,
 		 { 1, 2, 3 }, { 1, 'c' });

@@ -315,6 +315,107 @@ static void test_brief(void **state)
 	assert_true(brief_nr > 3000);
 }
 
+#define NODES_OF(bytes_, kind_, at_, each_) \
+	OP(COUNT, INTEGER, 1, 0), OP(NODES, INTEGER, 0, bytes_), \
+	{ .what = FTR_VALUE_NODE, .where = kind_, .nr = at_, .bytes = each_ }
+
+/* The number of their bytes, the elements, and nothing behind them. */
+static void expect_elements(const struct run *r, const uint32_t *elements, uint32_t nr)
+{
+	uint32_t bytes;
+
+	memcpy(&bytes, r->payload, sizeof(bytes));
+	assert_int_equal(bytes, nr * sizeof(*elements));
+	assert_memory_equal(r->payload + sizeof(bytes), elements, bytes);
+	for (uint32_t i = sizeof(bytes) + bytes; i < r->bytes; i++)
+		assert_int_equal(r->payload[i], 0);
+}
+
+struct chained {
+	struct chained *next;
+	uint32_t value;
+};
+
+static void test_chains(void **state)
+{
+	static const uint32_t elements[] = { 1, 2, 3, 3, 3, 3, 3, 3 };
+	struct chained nodes[3] = { { &nodes[1], 1 }, { &nodes[2], 2 }, { NULL, 3 } };
+	struct run r = { .regs = { .rdi = (uintptr_t)&nodes[0], .rsi = 3 } };
+
+	RUN(&r, NODES_OF(32, FTR_VALUE_NODES_CHAIN, 8, 4));
+	expect_elements(&r, elements, 3);
+	r.regs.rsi = 2;					/* so many there are */
+	RUN(&r, NODES_OF(32, FTR_VALUE_NODES_CHAIN, 8, 4));
+	expect_elements(&r, elements, 2);
+	r.regs.rsi = UINT64_MAX;			/* a lie: it ends before */
+	RUN(&r, NODES_OF(32, FTR_VALUE_NODES_CHAIN, 8, 4));
+	expect_elements(&r, elements, 3);
+	nodes[2].next = &nodes[2];			/* ... and does not end */
+	RUN(&r, NODES_OF(32, FTR_VALUE_NODES_CHAIN, 8, 4));
+	expect_elements(&r, elements, 8);
+	RUN(&r, NODES_OF(7, FTR_VALUE_NODES_CHAIN, 8, 4));	/* no part of one */
+	expect_elements(&r, elements, 1);
+	nodes[1].next = (struct chained *)WILD;
+	RUN(&r, NODES_OF(32, FTR_VALUE_NODES_CHAIN, 8, 4));
+	expect_elements(&r, elements, 2);
+	r.regs.rdi = WILD;
+	RUN(&r, NODES_OF(32, FTR_VALUE_NODES_CHAIN, 8, 4));
+	expect_elements(&r, elements, 0);
+	r.regs.rdi = UINTPTR_MAX;
+	RUN(&r, NODES_OF(32, FTR_VALUE_NODES_CHAIN, 8, 4));
+	expect_elements(&r, elements, 0);
+	r.regs.rdi = (uintptr_t)&nodes[0];
+	RUN(&r, OP(NODES, INTEGER, 0, 32));		/* of what, it does not say */
+	expect_elements(&r, elements, 0);
+	RUN(&r, NODES_OF(32, FTR_VALUE_NODES_CHAIN, 8, 0));
+	expect_elements(&r, elements, 0);
+}
+
+struct branch {
+	uint64_t color;
+	struct branch *parent, *left, *right;
+	uint32_t value;
+};
+
+/* The header is above the root, which is above the header, as in libstdc++. */
+static void tree_make(struct branch nodes[8])
+{
+	static const unsigned parents[8] = { 4, 2, 4, 2, 0, 6, 4, 6 };
+
+	for (uint32_t i = 0; i < 8; i++) {
+		nodes[i] = (struct branch){ .parent = &nodes[parents[i]], .value = i };
+		if (i % 2 == 0 && i > 0) {
+			nodes[i].left = &nodes[i == 4 ? 2 : i - 1];
+			nodes[i].right = &nodes[i == 4 ? 6 : i + 1];
+		}
+	}
+	nodes[0].left = &nodes[1];
+	nodes[0].right = &nodes[7];
+}
+
+static void test_trees(void **state)
+{
+	static const uint32_t elements[] = { 1, 2, 3, 4, 5, 6, 7 };
+	struct branch nodes[8];
+	struct run r = { .regs = { .rdi = (uintptr_t)&nodes[1], .rsi = 7 } };
+	uint32_t bytes;
+
+	tree_make(nodes);
+	RUN(&r, NODES_OF(64, FTR_VALUE_NODES_TREE, 32, 4));
+	expect_elements(&r, elements, 7);
+	RUN(&r, NODES_OF(20, FTR_VALUE_NODES_TREE, 32, 4));
+	expect_elements(&r, elements, 5);
+	nodes[4].right = (struct branch *)WILD;
+	RUN(&r, NODES_OF(64, FTR_VALUE_NODES_TREE, 32, 4));
+	expect_elements(&r, elements, 4);
+	for (unsigned i = 0; i < 8; i++)		/* all lead to the same, for ever */
+		nodes[i].parent = nodes[i].left = nodes[i].right = &nodes[1];
+	r.regs.rsi = UINT64_MAX;
+	RUN(&r, NODES_OF(800, FTR_VALUE_NODES_TREE, 32, 4));
+	memcpy(&bytes, r.payload, sizeof(bytes));
+	assert_true(bytes >= 4 && bytes <= 65 * 4);
+}
+
 /* Conditions: tests that lead to a later one or to an outcome, and ones that lie about that. */
 static enum ftr_decision decide(const struct ftr_value_test *tests, uint32_t nr, uint64_t rdi)
 {
@@ -690,6 +791,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_brief, start),
+		cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_trees),
 		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_texts_of_conditions),
 		cmocka_unit_test(test_floats_of_conditions),

@@ -7,43 +7,12 @@
 
 #include "utils/object/dwarf_leaves.h"
 #include "utils/object/dwarf_members.h"
+#include "utils/object/dwarf_search.h"
 
 #define WORD 8u
-#define DEPTH_MAX 10			/* of objects around the member that counts */
-#define VISITS_MAX 400
 #define ALTERNATIVES_MAX 32
-#define OFFSET_MAX UINT16_MAX
-
-/* A member that was found, and where it is. */
-struct found {
-	Dwarf_Die type;
-	uint32_t offset;
-};
-
-struct search {
-	const char *name;
-	bool (*is_it)(Dwarf_Die *type);
-	unsigned visits;
-};
-
-static bool is_object(Dwarf_Die *type)
-{
-	int tag = dwarf_tag(type);
-
-	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
-	       tag == DW_TAG_union_type;
-}
-
-static bool is_pointer(Dwarf_Die *type)
-{
-	return dwarf_tag(type) == DW_TAG_pointer_type;
-}
-
-/* Clang says no sizes of pointers. */
-static int64_t bytes_of(Dwarf_Die *type)
-{
-	return is_pointer(type) ? (int64_t)WORD : dwarf_bytesize(type);
-}
+#define OFFSET_MAX FTR_DWARF_OFFSET_MAX
+#define TREE_LINKS 4			/* words in front of what is in a node */
 
 static bool is_word(Dwarf_Die *type)
 {
@@ -55,112 +24,16 @@ static bool is_byte(Dwarf_Die *type)
 	return dwarf_tag(type) == DW_TAG_base_type && dwarf_bytesize(type) == 1;
 }
 
-static bool is_array(Dwarf_Die *type)
-{
-	return dwarf_tag(type) == DW_TAG_array_type;
-}
-
 static bool is_any(Dwarf_Die *type)
 {
 	return true;
-}
-
-/* Where the member, base or variant @die is in what it belongs to. */
-static bool offset_of(Dwarf_Die *die, uint32_t *offset)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Word at = 0;
-
-	if (dwarf_attr(die, DW_AT_data_member_location, &attr) != NULL &&
-	    dwarf_formudata(&attr, &at) != 0)
-		return false;
-	*offset = (uint32_t)at;
-	return at <= OFFSET_MAX;
-}
-
-static bool is_part(Dwarf_Die *die)
-{
-	int tag = dwarf_tag(die);
-
-	return (tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
-	       !ftr_dwarf_is_flag(die, DW_AT_external) &&
-	       !ftr_dwarf_is_flag(die, DW_AT_declaration);
-}
-
-static bool is_named(Dwarf_Die *die, const char *name)
-{
-	const char *there = dwarf_diename(die);
-
-	return there != NULL && strcmp(there, name) == 0;
-}
-
-/* The first member of that name, however deep in members and bases. */
-static bool find(struct search *search, Dwarf_Die *type, unsigned depth, struct found *found)
-{
-	Dwarf_Die die, part;
-	uint32_t at;
-	int ret = depth == DEPTH_MAX ? 1 : dwarf_child(type, &die);
-
-	for (; ret == 0 && search->visits < VISITS_MAX; ret = dwarf_siblingof(&die, &die)) {
-		if (!is_part(&die) || !offset_of(&die, &at) || !ftr_dwarf_type(&die, &part, NULL))
-			continue;
-		search->visits++;
-		*found = (struct found){ part, at };
-		if (is_named(&die, search->name) && search->is_it(&part))
-			return true;
-		if (is_object(&part) && find(search, &part, depth + 1, found)) {
-			found->offset += at;
-			return found->offset <= OFFSET_MAX;
-		}
-	}
-	return false;
-}
-
-static bool member_find(Dwarf_Die *type, const char *name, bool (*is_it)(Dwarf_Die *type),
-			struct found *found)
-{
-	struct search search = { .name = name, .is_it = is_it };
-
-	return find(&search, type, 0, found);
-}
-
-/* The first pointer, however deep: that of Rust's RawVec. */
-static bool pointer_find(Dwarf_Die *type, unsigned depth, struct found *found)
-{
-	Dwarf_Die die, part;
-	uint32_t at;
-	int ret = depth == DEPTH_MAX ? 1 : dwarf_child(type, &die);
-
-	for (; ret == 0; ret = dwarf_siblingof(&die, &die)) {
-		if (!is_part(&die) || !offset_of(&die, &at) || !ftr_dwarf_type(&die, &part, NULL))
-			continue;
-		*found = (struct found){ part, at };
-		if (is_pointer(&part))
-			return true;
-		if (!is_object(&part) || !pointer_find(&part, depth + 1, found))
-			continue;
-		found->offset += at;
-		return found->offset <= OFFSET_MAX;
-	}
-	return false;
-}
-
-/* What the container's type calls T, its first type. */
-static bool first_type(Dwarf_Die *type, Dwarf_Die *first)
-{
-	Dwarf_Die die;
-	int ret = dwarf_child(type, &die);
-
-	while (ret == 0 && dwarf_tag(&die) != DW_TAG_template_type_parameter)
-		ret = dwarf_siblingof(&die, &die);
-	return ret == 0 && ftr_dwarf_type(&die, first, NULL);
 }
 
 /* Elements are what @pointer leads to; not known, their number is still. */
 static bool elements_read(struct ftr_dwarf_types *types, Dwarf_Die *pointer, Dwarf_Die *element,
 			  struct ftr_container *read)
 {
-	int64_t bytes = bytes_of(element);
+	int64_t bytes = ftr_dwarf_bytes_of(element);
 	const struct ftr_type *inner;
 
 	if (bytes <= 0 || bytes > OFFSET_MAX)
@@ -175,11 +48,11 @@ static bool elements_read(struct ftr_dwarf_types *types, Dwarf_Die *pointer, Dwa
 static bool ends_read(struct ftr_dwarf_types *types, Dwarf_Die *type, const char *begin,
 		      const char *end, struct ftr_container *read)
 {
-	struct found first, last;
+	struct ftr_dwarf_found first, last;
 	Dwarf_Die element;
 
-	if (!member_find(type, begin, is_pointer, &first) ||
-	    !member_find(type, end, is_pointer, &last) ||
+	if (!ftr_dwarf_member_find(type, begin, ftr_dwarf_is_pointer, &first) ||
+	    !ftr_dwarf_member_find(type, end, ftr_dwarf_is_pointer, &last) ||
 	    !ftr_dwarf_type(&first.type, &element, NULL))
 		return false;
 	read->kind = FTR_CONTAINER_ENDS;
@@ -196,28 +69,103 @@ static bool vector_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct f
 
 static bool size_read(Dwarf_Die *type, const char *name, struct ftr_container *read)
 {
-	struct found size;
+	struct ftr_dwarf_found size;
 
-	if (!member_find(type, name, is_word, &size))
+	if (!ftr_dwarf_member_find(type, name, is_word, &size))
 		return false;
 	read->kind = FTR_CONTAINER_SIZE;
 	read->length = size.offset;
 	return true;
 }
 
+/* Compilers say it of std::allocator, or of its base. */
+static bool allocator_type(Dwarf_Die *allocator, Dwarf_Die *element)
+{
+	Dwarf_Die die, base;
+	int ret;
+
+	if (ftr_dwarf_first_type(allocator, element))
+		return true;
+	ret = dwarf_child(allocator, &die);
+	while (ret == 0 && dwarf_tag(&die) != DW_TAG_inheritance)
+		ret = dwarf_siblingof(&die, &die);
+	return ret == 0 && ftr_dwarf_type(&die, &base, NULL) &&
+	       ftr_dwarf_first_type(&base, element);
+}
+
+/* What it has room for in its nodes: that of its allocator, the last of its types. */
+static bool allocated_type(Dwarf_Die *type, Dwarf_Die *element)
+{
+	Dwarf_Die die, allocator;
+	bool has_any = false;
+	int ret = dwarf_child(type, &die);
+
+	for (; ret == 0; ret = dwarf_siblingof(&die, &die)) {
+		if (dwarf_tag(&die) == DW_TAG_template_type_parameter)
+			has_any = ftr_dwarf_type(&die, &allocator, NULL);
+	}
+	return has_any && allocator_type(&allocator, element);
+}
+
+/*
+ * Elements behind the @link_nr words of their nodes, the first of which @first leads to.  If they
+ * are not known, how many there are still is.
+ */
+static void nodes_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
+		       const struct ftr_dwarf_found *first, uint32_t link_nr,
+		       struct ftr_container *read)
+{
+	Dwarf_Die element;
+	uint32_t align;
+	int64_t bytes;
+
+	if (types->left == 0 || ftr_dwarf_is_enough(types) || !allocated_type(type, &element))
+		return;
+	bytes = ftr_dwarf_bytes_of(&element);
+	align = ftr_dwarf_alignment_of(&element, 0);
+	if (bytes <= 0 || bytes > OFFSET_MAX || align == 0)
+		return;
+	types->left--;
+	read->inner = ftr_dwarf_type_read(types, &element, NULL);
+	types->left++;
+	read->kind = link_nr == TREE_LINKS ? FTR_CONTAINER_TREE : FTR_CONTAINER_CHAIN;
+	read->at = first->offset;
+	read->element_bytes = (uint32_t)bytes;
+	read->element_at = (link_nr * WORD + align - 1) / align * align;
+}
+
+/* Red-black: the header has the leftmost node on its left. */
 static bool tree_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
-	return size_read(type, "_M_node_count", read);
+	struct ftr_dwarf_found first;
+
+	if (!size_read(type, "_M_node_count", read))
+		return false;
+	if (ftr_dwarf_member_find(type, "_M_left", ftr_dwarf_is_pointer, &first))
+		nodes_read(types, type, &first, TREE_LINKS, read);
+	return true;
 }
 
 static bool table_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
-	return size_read(type, "_M_element_count", read);
+	struct ftr_dwarf_found first;
+
+	if (!size_read(type, "_M_element_count", read))
+		return false;
+	if (ftr_dwarf_member_find(type, "_M_nxt", ftr_dwarf_is_pointer, &first))
+		nodes_read(types, type, &first, 1, read);
+	return true;
 }
 
 static bool list_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
-	return size_read(type, "_M_size", read);
+	struct ftr_dwarf_found first;
+
+	if (!size_read(type, "_M_size", read))
+		return false;
+	if (ftr_dwarf_member_find(type, "_M_next", ftr_dwarf_is_pointer, &first))
+		nodes_read(types, type, &first, 2, read);
+	return true;
 }
 
 static bool hash_map_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
@@ -226,7 +174,7 @@ static bool hash_map_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	return size_read(type, "items", read);
 }
 
-static bool part_read(struct ftr_dwarf_types *types, const struct found *part,
+static bool part_read(struct ftr_dwarf_types *types, const struct ftr_dwarf_found *part,
 		      struct ftr_container *read)
 {
 	Dwarf_Die type = part->type;
@@ -241,25 +189,25 @@ static bool part_read(struct ftr_dwarf_types *types, const struct found *part,
 
 static bool unique_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
-	struct found pointer;
+	struct ftr_dwarf_found pointer;
 
-	return member_find(type, "_M_head_impl", is_pointer, &pointer) &&
+	return ftr_dwarf_member_find(type, "_M_head_impl", ftr_dwarf_is_pointer, &pointer) &&
 	       part_read(types, &pointer, read);
 }
 
 static bool shared_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
-	struct found pointer;
+	struct ftr_dwarf_found pointer;
 
-	return member_find(type, "_M_ptr", is_pointer, &pointer) &&
+	return ftr_dwarf_member_find(type, "_M_ptr", ftr_dwarf_is_pointer, &pointer) &&
 	       part_read(types, &pointer, read);
 }
 
 static bool array_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
-	struct found elements;
+	struct ftr_dwarf_found elements;
 
-	return member_find(type, "_M_elems", is_array, &elements) &&
+	return ftr_dwarf_member_find(type, "_M_elems", ftr_dwarf_is_array, &elements) &&
 	       part_read(types, &elements, read);
 }
 
@@ -278,11 +226,11 @@ static bool optional_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 			  struct ftr_container *read)
 {
 	struct ftr_alternatives *two = alternatives_new(types, 2);
-	struct found value, flag;
+	struct ftr_dwarf_found value, flag;
 
 	if (two == NULL || ftr_dwarf_is_enough(types) ||
-	    !member_find(type, "_M_engaged", is_byte, &flag) ||
-	    !member_find(type, "_M_value", is_any, &value))
+	    !ftr_dwarf_member_find(type, "_M_engaged", is_byte, &flag) ||
+	    !ftr_dwarf_member_find(type, "_M_value", is_any, &value))
 		return false;
 	two->v[two->nr++] = (struct ftr_alternative){ .name = "nullopt" };
 	two->v[two->nr++] = (struct ftr_alternative){
@@ -331,12 +279,13 @@ static bool given_read(struct ftr_dwarf_types *types, Dwarf_Die *given, uint32_t
 static bool variant_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
 	struct ftr_alternatives *all = alternatives_new(types, ALTERNATIVES_MAX);
-	struct found value, index;
+	struct ftr_dwarf_found value, index;
 	Dwarf_Die given;
 	int ret = 0;
 
-	if (all == NULL || !member_find(type, "_M_index", is_index, &index) ||
-	    !member_find(type, "_M_u", is_object, &value) || !given_types(type, &given))
+	if (all == NULL || !ftr_dwarf_member_find(type, "_M_index", is_index, &index) ||
+	    !ftr_dwarf_member_find(type, "_M_u", ftr_dwarf_is_object, &value) ||
+	    !given_types(type, &given))
 		return false;
 	for (; ret == 0; ret = dwarf_siblingof(&given, &given)) {
 		if (!given_read(types, &given, value.offset, all))
@@ -351,12 +300,13 @@ static bool variant_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct 
 }
 
 static bool length_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
-			const struct found *pointer, const char *name, struct ftr_container *read)
+			const struct ftr_dwarf_found *pointer, const char *name,
+			struct ftr_container *read)
 {
-	struct found length;
+	struct ftr_dwarf_found length;
 	Dwarf_Die leads_to = pointer->type, element;
 
-	if (!member_find(type, name, is_word, &length) ||
+	if (!ftr_dwarf_member_find(type, name, is_word, &length) ||
 	    !ftr_dwarf_type(&leads_to, &element, NULL))
 		return false;
 	read->kind = FTR_CONTAINER_LENGTH;
@@ -367,9 +317,9 @@ static bool length_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 
 static bool slice_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
-	struct found pointer;
+	struct ftr_dwarf_found pointer;
 
-	return member_find(type, "data_ptr", is_pointer, &pointer) &&
+	return ftr_dwarf_member_find(type, "data_ptr", ftr_dwarf_is_pointer, &pointer) &&
 	       length_read(types, type, &pointer, "length", read);
 }
 
@@ -377,14 +327,15 @@ static bool slice_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ft
 static bool rust_vec_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 			  struct ftr_container *read)
 {
-	struct found pointer, length;
+	struct ftr_dwarf_found pointer, length;
 	Dwarf_Die element;
 	int64_t bytes;
 
-	if (!pointer_find(type, 0, &pointer) || !member_find(type, "len", is_word, &length) ||
-	    !first_type(type, &element))
+	if (!ftr_dwarf_pointer_find(type, 0, &pointer) ||
+	    !ftr_dwarf_member_find(type, "len", is_word, &length) ||
+	    !ftr_dwarf_first_type(type, &element))
 		return false;
-	bytes = bytes_of(&element);
+	bytes = ftr_dwarf_bytes_of(&element);
 	if (bytes <= 0 || bytes > OFFSET_MAX)
 		return false;
 	read->kind = FTR_CONTAINER_LENGTH;
@@ -418,7 +369,7 @@ static bool alternative_read(struct ftr_dwarf_types *types, Dwarf_Die *variant,
 	if (!read->is_default && dwarf_formudata(&attr, &value) != 0)
 		return false;
 	read->value = value;
-	if (!offset_of(&member, &read->offset))
+	if (!ftr_dwarf_offset_of(&member, &read->offset))
 		return false;
 	read->type = ftr_dwarf_type_read(types, &type, NULL);
 	read->has_type = read->type.members != NULL;
@@ -433,10 +384,10 @@ static bool discriminant_read(Dwarf_Die *part, struct ftr_container *read)
 	int64_t bytes;
 
 	if (dwarf_attr(part, DW_AT_discr, &attr) == NULL ||
-	    dwarf_formref_die(&attr, &member) == NULL || !offset_of(&member, &read->at) ||
+	    dwarf_formref_die(&attr, &member) == NULL || !ftr_dwarf_offset_of(&member, &read->at) ||
 	    !ftr_dwarf_type(&member, &type, NULL))
 		return false;
-	bytes = bytes_of(&type);
+	bytes = ftr_dwarf_bytes_of(&type);
 	read->element_bytes = (uint32_t)bytes;
 	return bytes > 0 && bytes <= (int64_t)WORD;
 }
@@ -502,7 +453,7 @@ static const struct {
 };
 
 /* The value of the std::tuple @type, or of the rest of one, and where that rest is. */
-static bool head_find(Dwarf_Die *type, struct found *value, struct found *rest)
+static bool head_find(Dwarf_Die *type, struct ftr_dwarf_found *value, struct ftr_dwarf_found *rest)
 {
 	Dwarf_Die die, part;
 	bool has_value = false;
@@ -513,12 +464,13 @@ static bool head_find(Dwarf_Die *type, struct found *value, struct found *rest)
 	for (; ret == 0; ret = dwarf_siblingof(&die, &die)) {
 		const char *name;
 
-		if (!is_part(&die) || !offset_of(&die, &at) || !ftr_dwarf_type(&die, &part, NULL))
+		if (!ftr_dwarf_is_part(&die) || !ftr_dwarf_offset_of(&die, &at) ||
+		    !ftr_dwarf_type(&die, &part, NULL))
 			continue;
 		name = dwarf_diename(&part);
 		if (name != NULL && strncmp(name, "_Tuple_impl<", strlen("_Tuple_impl<")) == 0) {
-			*rest = (struct found){ part, at };
-		} else if (member_find(&part, "_M_head_impl", is_any, value)) {
+			*rest = (struct ftr_dwarf_found){ part, at };
+		} else if (ftr_dwarf_member_find(&part, "_M_head_impl", is_any, value)) {
 			value->offset += at;
 			has_value = true;
 		}
@@ -531,7 +483,7 @@ uint32_t ftr_dwarf_tuple(struct ftr_dwarf_types *types, Dwarf_Die *type,
 			 struct ftr_member members[], uint32_t room)
 {
 	const char *name = dwarf_diename(type);
-	struct found value, rest = { *type, 0 };
+	struct ftr_dwarf_found value, rest = { *type, 0 };
 	uint32_t nr = 0, base = 0;
 
 	if (name == NULL || strncmp(name, "tuple<", strlen("tuple<")) != 0 ||
@@ -558,7 +510,7 @@ const struct ftr_container *ftr_dwarf_container(struct ftr_dwarf_types *types, D
 	struct ftr_container *read, made = { 0 };
 	size_t i;
 
-	if (name == NULL || !is_object(type))
+	if (name == NULL || !ftr_dwarf_is_object(type))
 		return NULL;
 	for (i = 0; strncmp(name, kinds[i].name, strlen(kinds[i].name)) != 0; i++)
 		;			/* the last one's is the begin of all */

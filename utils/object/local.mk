@@ -16,6 +16,8 @@ libftr_a_SOURCES += \
 	utils/object/dwarf_leaves.h \
 	utils/object/dwarf_members.c \
 	utils/object/dwarf_members.h \
+	utils/object/dwarf_search.c \
+	utils/object/dwarf_search.h \
 	utils/object/dwarf_text.c \
 	utils/object/dwarf_text.h \
 	utils/object/dwarf_type.c \

@@ -89,6 +89,8 @@ enum ftr_container_kind {
 	FTR_CONTAINER_SIZE,	/* at @length, how many elements there are */
 	FTR_CONTAINER_LENGTH,	/* the same, and at @at a pointer to the first */
 	FTR_CONTAINER_ENDS,	/* pointers: at @at to the first, at @length behind the last */
+	FTR_CONTAINER_CHAIN,	/* as LENGTH; elements are in nodes whose first word is the next */
+	FTR_CONTAINER_TREE,	/* ... in nodes of a tree, in order: color, parent, left, right */
 	FTR_CONTAINER_VARIANT,	/* at @at, of element_bytes, what says which alternative it is */
 };
 
@@ -97,6 +99,7 @@ struct ftr_container {
 	enum ftr_container_kind kind;
 	uint32_t at, length;
 	uint32_t element_bytes;
+	uint32_t element_at;	/* of CHAIN and TREE: where in a node */
 	struct ftr_type inner;	/* of elements with no bytes: they are not shown */
 	const struct ftr_alternatives *alternatives;
 };

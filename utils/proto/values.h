@@ -27,6 +27,14 @@ enum ftr_value_what {
 	FTR_VALUE_FOLLOW = 6,	  /* a pointer; nothing: FTR_VALUE_AT counts from there */
 	FTR_VALUE_BLOCK = 7,	  /* AT: how many bytes there are, in 4 bytes, and these */
 	FTR_VALUE_TEXT = 8,	  /* as a STRING, in room of a fixed size, the rest zeros */
+	FTR_VALUE_NODES = 9,	  /* a pointer to the first node; as a BLOCK, what is in each */
+	FTR_VALUE_NODE = 10,	  /* behind a NODES: nr, bytes of what is in a node; nothing */
+};
+
+/* How one node leads to the next: where of a NODE.  Up to as many as a COUNT before says. */
+enum ftr_value_nodes {
+	FTR_VALUE_NODES_CHAIN = 0, /* by its first word */
+	FTR_VALUE_NODES_TREE = 1,  /* its second to fourth are parent, left and right */
 };
 
 enum ftr_value_where {
@@ -50,7 +58,8 @@ struct ftr_value_op {
 	uint16_t nr;
 	/*
 	 * That it makes; beyond what the register has they are zeros.  Of a STRING: that the ops
-	 * behind it make at least, for which it leaves room.  Of a BLOCK: without their number.  Of
+	 * behind it make at least, for which it leaves room.  Of a BLOCK, and NODES: without their
+	 * number, and what is asked for of these is taken from their copy from here on.  Of
 	 * a FOLLOW: that ops behind it will ask for one by one, at most FTR_VALUE_NEAR_MAX.
 	 */
 	uint16_t bytes;

@@ -170,8 +170,10 @@ static uint32_t made_bytes(const struct ftr_value_op *op)
 		return FTR_VALUE_ALIGN;
 	case FTR_VALUE_COUNT:
 	case FTR_VALUE_FOLLOW:
+	case FTR_VALUE_NODE:
 		return 0;
 	case FTR_VALUE_BLOCK:
+	case FTR_VALUE_NODES:
 		return FTR_VALUE_COUNT_BYTES + op->bytes;
 	default:
 		return op->bytes;

@@ -11,9 +11,17 @@
 #define TEXT_BYTES 32u			/* room for a text */
 #define BLOCK_BYTES_MAX 160u		/* of what one pointer leads to */
 #define ELEMENTS_MAX 16u		/* as many as are shown */
+#define ELEMENT_TEXTS_MAX 4u
+#define STD_STRING_BYTES 32u
 #define PATH_MAX_NR 8u			/* pointers on the way to a block */
 #define NAME_BYTES 128
 #define SAME_NAME_MAX 1000
+
+/* A text that elements have. */
+struct element_text {
+	const struct ftr_type *type;
+	uint32_t offset, room;
+};
 
 /* A value while it is made: where its pointers lead, and how long it is so far. */
 struct maker {
@@ -25,6 +33,10 @@ struct maker {
 	uint32_t block_bytes;		/* of the block that is being described */
 	bool is_path_lost;		/* ops went on from another block */
 	bool is_plain;			/* pointers are not followed from here */
+	uint32_t texts_at;		/* by offset */
+	struct element_text texts[ELEMENT_TEXTS_MAX];	/* of an element, by offset */
+	uint32_t text_nr;
+	uint32_t element_bytes;
 };
 
 void ftr_value_shapes_init(struct ftr_value_shapes *shapes, struct ftr_value_enums *enums,
@@ -95,6 +107,32 @@ static int room_take(struct maker *self, uint32_t bytes)
 static int type_put(struct maker *self, const struct ftr_type *type, uint32_t base,
 		    uint32_t offset);
 
+/* What a text among elements has room for: as much as its object takes.  0: it is none. */
+static uint32_t element_text_room(const struct ftr_type *type)
+{
+	if (type->text.is_followed)
+		return 0;
+	if (type->kind == FTR_TYPE_STD_STRING)
+		return STD_STRING_BYTES;
+	return type->kind == FTR_TYPE_TEXT && type->bytes >= 2 * WORD ? type->bytes : 0;
+}
+
+/* A text of an element, behind those before it: false: it has to be left out. */
+static bool element_text_put(struct maker *self, const struct ftr_type *type, uint32_t offset)
+{
+	uint32_t room = element_text_room(type), end = 0;
+
+	if (self->text_nr > 0)
+		end = self->texts[self->text_nr - 1].offset + self->texts[self->text_nr - 1].room;
+	if (self->texts_at == 0 || room == 0 || offset < end ||
+	    offset + room > self->element_bytes || self->text_nr == ELEMENT_TEXTS_MAX)
+		return false;
+	self->texts[self->text_nr++] = (struct element_text){ type, offset, room };
+	ftr_strbuf_printf(&self->shapes->words, "s%u>%u+%u", type->text.pointer, self->texts_at,
+			  room);
+	return true;
+}
+
 /* The characters behind the object at @offset; without room for them only their address. */
 static int text_put(struct maker *self, const struct ftr_type *type, uint32_t base, uint32_t offset)
 {
@@ -102,6 +140,8 @@ static int text_put(struct maker *self, const struct ftr_type *type, uint32_t ba
 	uint32_t to = self->bytes - base;
 	int ret = 0;
 
+	if (self->is_plain && element_text_put(self, type, offset))
+		return 0;
 	if (self->is_plain || type->text.is_followed ||
 	    !is_word_there(self, offset + type->text.pointer) ||
 	    room_take(self, TEXT_BYTES) < 0) {
@@ -180,10 +220,15 @@ static int members_put(struct maker *self, const struct ftr_members *members, ui
 	return ret;
 }
 
-static bool is_text_element(const struct ftr_container *list)
+static bool has_texts(const struct ftr_type *type)
 {
-	return (list->inner.kind == FTR_TYPE_STD_STRING || list->inner.kind == FTR_TYPE_TEXT) &&
-	       !list->inner.text.is_followed && list->element_bytes >= 2 * WORD;
+	bool has_any = element_text_room(type) > 0;
+
+	if (type->kind != FTR_TYPE_OPAQUE || type->container != NULL || type->members == NULL)
+		return has_any;
+	for (uint32_t i = 0; i < type->members->nr && !has_any; i++)
+		has_any = has_texts(&type->members->v[i].type);
+	return has_any;
 }
 
 /* How many bytes of its elements are kept: whole ones, those with texts behind. */
@@ -196,39 +241,109 @@ static uint32_t elements_bytes(const struct maker *self, const struct ftr_contai
 	    self->path_nr == PATH_MAX_NR || left < FTR_VALUE_COUNT_BYTES)
 		return 0;
 	left -= FTR_VALUE_COUNT_BYTES;
-	if (is_text_element(list))
+	if (has_texts(&list->inner))
 		left /= 2;
 	most = most < left ? most : left;
 	most = most < ELEMENTS_MAX * each ? most : ELEMENTS_MAX * each;
 	return most / each * each;
 }
 
-/* The text of each element has as much room as the element, and so stands as far behind it. */
-static int element_texts_put(struct maker *self, const struct ftr_type *type, uint32_t bytes,
-			     uint32_t each)
+static int zeros_put(struct maker *self, uint32_t bytes)
 {
-	int ret = 0;
+	static const struct ftr_place nowhere = { 0 };
 
-	self->bytes += bytes;
-	for (uint32_t at = 0; ret == 0 && at < bytes; at += each) {
-		if (type->kind == FTR_TYPE_TEXT)
-			ret = op_at(self, FTR_VALUE_COUNT, at + type->text.length, 0);
-		if (ret == 0)
-			ret = op_at(self, FTR_VALUE_TEXT, at + type->text.pointer, each);
-	}
-	ftr_strbuf_printf(&self->shapes->words, "s%u>%u+%u", type->text.pointer, bytes, each);
-	return ret;
+	return bytes == 0 ? 0 : ftr_value_op_add(&self->shapes->programs, FTR_VALUE_BYTES, &nowhere,
+						 bytes, false);
 }
 
-static int plain_put(struct maker *self, const struct ftr_type *type)
+/* Those of the element at @at, each as far behind as it is in it, and zeros between. */
+static int element_texts_put(struct maker *self, uint32_t at, uint32_t each)
+{
+	uint32_t end = 0;
+	int ret = 0;
+
+	for (uint32_t i = 0; ret == 0 && i < self->text_nr; i++) {
+		const struct element_text *text = &self->texts[i];
+		uint32_t offset = at + text->offset;
+
+		ret = zeros_put(self, text->offset - end);
+		if (ret == 0 && text->type->kind == FTR_TYPE_TEXT)
+			ret = op_at(self, FTR_VALUE_COUNT, offset + text->type->text.length, 0);
+		if (ret == 0)
+			ret = op_at(self, FTR_VALUE_TEXT, offset + text->type->text.pointer,
+				    text->room);
+		end = text->offset + text->room;
+	}
+	return ret < 0 ? ret : zeros_put(self, each - end);
+}
+
+static int plain_put(struct maker *self, const struct ftr_type *type, uint32_t texts_at)
 {
 	bool was_plain = self->is_plain;
+	uint32_t around = self->texts_at;
 	int ret;
 
 	self->is_plain = true;
+	self->texts_at = texts_at;
 	ret = type_put(self, type, 0, 0);
 	self->is_plain = was_plain;
+	self->texts_at = around;
 	return ret;
+}
+
+/* What the elements are, the copies of which make @bytes, and their texts. */
+static int inner_put(struct maker *self, const struct ftr_container *list, uint32_t bytes)
+{
+	bool has_any = has_texts(&list->inner);
+	int ret;
+
+	self->text_nr = 0;
+	self->element_bytes = list->element_bytes;
+	ret = plain_put(self, &list->inner, has_any ? bytes : 0);
+	if (has_any)
+		self->bytes += bytes;
+	for (uint32_t at = 0; ret == 0 && has_any && at < bytes; at += list->element_bytes)
+		ret = element_texts_put(self, at, list->element_bytes);
+	return ret;
+}
+
+static bool is_of_nodes(const struct ftr_container *list)
+{
+	return list->kind == FTR_CONTAINER_CHAIN || list->kind == FTR_CONTAINER_TREE;
+}
+
+/* How many there are, then what the first pointer leads to, and how one leads to the next. */
+static int nodes_copy(struct maker *self, const struct ftr_container *list, uint32_t offset,
+		      uint32_t bytes)
+{
+	struct ftr_value_op inner = {
+		.what = FTR_VALUE_NODE, .flags = FTR_VALUE_JOINED,
+		.where = list->kind == FTR_CONTAINER_TREE ? FTR_VALUE_NODES_TREE :
+							    FTR_VALUE_NODES_CHAIN,
+		.nr = (uint16_t)list->element_at, .bytes = (uint16_t)list->element_bytes,
+	};
+	int ret = 0;
+
+	if (self->is_path_lost && self->path_nr > 0)
+		ret = path_follow(self);
+	if (ret == 0)
+		ret = op_at(self, FTR_VALUE_COUNT, offset + list->length, 0);
+	if (ret == 0)
+		ret = op_at(self, FTR_VALUE_NODES, offset + list->at, bytes);
+	if (ret == 0)
+		ret = ftr_vec_push(&self->shapes->programs.ops, inner);
+	self->path[self->path_nr++] = 0;	/* texts are asked for of the copies */
+	return ret;
+}
+
+static int block_copy(struct maker *self, const struct ftr_container *list, uint32_t offset,
+		      uint32_t bytes)
+{
+	int ret;
+
+	self->path[self->path_nr++] = (uint16_t)(offset + list->at);
+	ret = path_follow(self);
+	return ret < 0 ? ret : op_at(self, FTR_VALUE_BLOCK, 0, bytes);
 }
 
 /* A number of elements, and the first of them behind it. */
@@ -239,7 +354,8 @@ static int elements_put(struct maker *self, const struct ftr_container *list, ui
 	uint32_t bytes = elements_bytes(self, list);
 	int ret;
 
-	if (!is_word_there(self, offset + list->at))
+	if (!is_word_there(self, offset + list->at) ||
+	    (is_of_nodes(list) && !is_word_there(self, offset + list->length)))
 		bytes = 0;
 	ftr_strbuf_printf(words, "n%u%c%ux%u>%u+%u", list->length,
 			  list->kind == FTR_CONTAINER_ENDS ? '-' : '@', list->at,
@@ -249,14 +365,10 @@ static int elements_put(struct maker *self, const struct ftr_container *list, ui
 		return 0;
 	}
 	self->bytes += FTR_VALUE_COUNT_BYTES + bytes;
-	self->path[self->path_nr++] = (uint16_t)(offset + list->at);
-	ret = path_follow(self);
+	ret = is_of_nodes(list) ? nodes_copy(self, list, offset, bytes) :
+				  block_copy(self, list, offset, bytes);
 	if (ret == 0)
-		ret = op_at(self, FTR_VALUE_BLOCK, 0, bytes);
-	if (ret == 0 && is_text_element(list))
-		ret = element_texts_put(self, &list->inner, bytes, list->element_bytes);
-	else if (ret == 0)
-		ret = plain_put(self, &list->inner);
+		ret = inner_put(self, list, bytes);
 	self->path_nr--;
 	self->is_path_lost = true;
 	return ret;
@@ -287,19 +399,29 @@ static int variant_put(struct maker *self, const struct ftr_container *variant, 
 	return ret;
 }
 
+/* Of an element's texts only those are followed that are members, and of no other view. */
 static int container_put(struct maker *self, const struct ftr_container *container, uint32_t base,
 			 uint32_t offset)
 {
+	uint32_t texts_at = self->texts_at;
+	int ret;
+
+	self->texts_at = 0;
 	switch (container->kind) {
 	case FTR_CONTAINER_PART:
 		ftr_strbuf_printf(&self->shapes->words, "@%u", container->at);
-		return type_put(self, &container->inner, base + container->at,
-				offset + container->at);
+		ret = type_put(self, &container->inner, base + container->at,
+			       offset + container->at);
+		break;
 	case FTR_CONTAINER_VARIANT:
-		return variant_put(self, container, base, offset);
+		ret = variant_put(self, container, base, offset);
+		break;
 	default:
-		return elements_put(self, container, base, offset);
+		ret = elements_put(self, container, base, offset);
+		break;
 	}
+	self->texts_at = texts_at;
+	return ret;
 }
 
 /* What elements lead to would have to stand behind each: their pointers are not followed. */
@@ -310,7 +432,7 @@ static int array_put(struct maker *self, const struct ftr_type *type)
 		return 0;
 	}
 	ftr_strbuf_printf(&self->shapes->words, "[%ux%u]", type->nr, type->inner->bytes);
-	return plain_put(self, type->inner);
+	return plain_put(self, type->inner, 0);
 }
 
 static void enum_put(struct maker *self, const struct ftr_type *type)
