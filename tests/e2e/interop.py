@@ -144,6 +144,44 @@ class Interop(harness.Test):
             done = self.run_program(UFTRACE, command, "--no-pager", "-d", "data")
             self.assertNotIn("inverted time", done.stdout + done.stderr, command)
 
+    def test_options_of_files(self):
+        build("demo.c", "prog", "-g", "-O1", "-pg")
+        with open("some.opts", "w", encoding="ascii") as file:
+            file.write("--no-libcall\n-D 2\n")
+        for data in self.record():
+            full = self.output(FTR, "replay", data, "-f", "none")
+            self.assertNotEqual(self.output(FTR, "replay", data, "-f", "none", "--opt-file", "some.opts"), full)
+            self.same(data, "replay", "-f", "none", "--opt-file", "some.opts")
+        for data in self.record("-t", "1us"):
+            with open(data + "/default.opts", encoding="ascii") as file:
+                self.assertEqual(file.read().split(), ["-t", "1us"])
+            for command in ("replay", "report", "graph"):
+                self.same(data, command)
+
+    def test_names_of_a_directory(self):
+        """Of a program that has lost its own."""
+        build("demo.c", "prog", "-g", "-O1", "-pg")
+        for data in self.record("--no-libcall"):
+            os.makedirs("names-" + data)
+            os.rename(data + "/prog.sym", f"names-{data}/prog.sym")
+            os.rename("prog", "whole")
+            subprocess.run(["strip", "-o", "prog", "whole"], check=True)
+            self.assertNotRegex(self.output(FTR, "replay", data, "-f", "none"), r"\bmain\(")
+            self.assertRegex(self.output(FTR, "replay", data, "-f", "none", "--with-syms", "names-" + data), r"\bmain\(")
+            self.same(data, "replay", "-f", "none", "--with-syms", "names-" + data)
+            self.same(data, "report", "-s", "func", "-f", "call", "--with-syms", "names-" + data)
+            os.rename("whole", "prog")
+
+    def test_texts_of_the_user(self):
+        """uftrace shows them without the depth of the call that they are in, and where filters leave that out, not at all."""
+        build("demo.c", "prog", "-g", "-O1", "-pg")
+        for data in self.record("--no-event"):
+            entry = re.search(r"(?m)^(\d+)\.(\d+) .*entry\] main", self.output(FTR, "dump", data))
+            with open(data + "/extern.dat", "w", encoding="ascii") as file:
+                file.write(f"# of the user\n\n{entry[1]}.{int(entry[2]) + 1:09} begun, it says\n")
+            self.assertIn("/* external-data: begun, it says */", self.output(FTR, "replay", data))
+            self.same(data, "replay", "-f", "none")
+
     def test_trees(self):
         for program in ("args", "vectors", "realign", "longjmp", "graph"):
             build(program + ".c", "prog", "-g", "-O1", "-pg", "-lm")
