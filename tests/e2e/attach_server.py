@@ -73,12 +73,12 @@ class AttachServer(attaching.Test):
         clients = [Client(path, number) for number in range(CLIENTS)]
         for client in clients:
             client.start()
-        self.cycle(server.pid, signal.SIGINT)           # what stays of the runtime is there now
+        self.leave(self.attach(server.pid, data="first"))       # what stays of the runtime is there now
         before = held(server.pid)
         for i in range(CYCLES):
             self.cycle(server.pid, signal.SIGKILL if i % 10 == 9 else signal.SIGINT)
             self.assertIsNone(server.poll(), i)
-        self.cycle(server.pid, signal.SIGINT)           # behind one that was killed
+        self.leave(self.attach(server.pid, data="last"))        # behind one that was killed
         after = held(server.pid)
         for client in clients:
             client.is_over = True
