@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "libmcount/channel.h"
+#include "libmcount/clock.h"
 #include "libmcount/fork.h"
 #include "libmcount/frame.h"
 #include "libmcount/gate.h"
@@ -124,13 +125,14 @@ struct list {
 	struct ftr_attach_write *writes;	/* NULL: count */
 	uint64_t nr;
 	int32_t pid;
+	uint64_t now;			/* a stamp */
 };
 
-static void list_add(struct list *list, const void *addr, uint64_t value, uint64_t bytes)
+static void list_add(struct list *list, struct ftr_attach_write write)
 {
+	write.order = (uint32_t)list->nr;
 	if (list->writes != NULL)
-		list->writes[list->nr] =
-			(struct ftr_attach_write){ (uintptr_t)addr, value, bytes };
+		list->writes[list->nr] = write;
 	list->nr++;
 }
 
@@ -160,16 +162,25 @@ static bool word_at(const struct list *list, const struct ftr_slot *slot, const 
 	return read_word(list, loc, value);
 }
 
-static void list_return(struct list *list, const struct ftr_slot *slot, const uintptr_t *loc,
-			uintptr_t ret, bool is_known)
+/*
+ * The call at a place may be a dead thread's, left open, and another thread's, which has that stack
+ * now: of which two the newer one is there.
+ */
+static void list_return(struct list *list, const struct ftr_slot *slot,
+			const struct ftr_return *entry, bool is_known)
 {
+	const uintptr_t *loc = entry->loc;
+	const struct ftr_attach_write write = {
+		.addr = (uintptr_t)loc, .value = entry->ret, .bytes = sizeof(entry->ret),
+		.age = list->now - entry->stamp,
+	};
 	uint64_t value;
 
-	if (loc == NULL || ((uintptr_t)loc & FTR_FRAME_BUSY) != 0 || ret == 0 ||
-	    ftr_is_stub(ret) || loc == (const uintptr_t *)UINTPTR_MAX)
+	if (loc == NULL || ((uintptr_t)loc & FTR_FRAME_BUSY) != 0 || entry->ret == 0 ||
+	    ftr_is_stub(entry->ret) || loc == (const uintptr_t *)UINTPTR_MAX)
 		return;
 	if (word_at(list, slot, loc, is_known, &value) && ftr_is_stub(value))
-		list_add(list, loc, ret, sizeof(uintptr_t));
+		list_add(list, write);
 }
 
 static void list_left(struct list *list, const struct ftr_slot *slot, bool is_known)
@@ -177,7 +188,7 @@ static void list_left(struct list *list, const struct ftr_slot *slot, bool is_kn
 	uint64_t i;
 
 	for (i = 0; i < slot->return_nr; i++)
-		list_return(list, slot, slot->returns[i].loc, slot->returns[i].ret, is_known);
+		list_return(list, slot, &slot->returns[i], is_known);
 }
 
 /* Of tail calls, which share a place, one has an address that is no stub. */
@@ -186,24 +197,31 @@ static void list_open(struct list *list, const struct ftr_slot *slot, bool is_kn
 	const struct ftr_frame *frame;
 
 	for (frame = slot->frames; ftr_slot_used(slot, frame); frame++) {
+		const struct ftr_return entry = {
+			.loc = frame->loc, .ret = frame->ret, .stamp = ftr_frame_stamp(frame),
+		};
+
 		if (frame->kind == FTR_FRAME_RETURN)
-			list_return(list, slot, frame->loc, frame->ret, is_known);
+			list_return(list, slot, &entry, is_known);
 	}
 }
 
 /* Its thread-local storage is what it was before the thread's first call. */
 static void list_thread(struct list *list, const struct ftr_slot *slot)
 {
+	const struct ftr_attach_write write = {
+		.addr = (uintptr_t)slot->thread, .bytes = sizeof(struct ftr_thread),
+	};
 	uint64_t held;
 
 	if (slot->thread != NULL && read_word(list, &slot->thread->slot, &held) &&
 	    held == (uintptr_t)slot)
-		list_add(list, slot->thread, 0, sizeof(struct ftr_thread));
+		list_add(list, write);
 }
 
 /*
- * What is open is newer than what was left, and so written later.  Threads come last: a helper that
- * dies on the way leaves calls that return, and can be ended later.
+ * Threads come last, and are of no age: a helper that dies on the way leaves calls that return, and
+ * can be ended later.
  */
 static void list_all(struct list *list)
 {
@@ -221,7 +239,10 @@ static void list_all(struct list *list)
 
 static int list_make(struct ftr_attach *attach)
 {
-	struct list list = { .pid = (int32_t)ftr_sys0(SYS_getpid) };
+	struct list list = {
+		.pid = (int32_t)ftr_sys0(SYS_getpid),
+		.now = ftr_state.control != NULL ? ftr_stamp(ftr_clock_read()) : 0,
+	};
 	long mem;
 
 	list_all(&list);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # make bench: the table of doc/BENCH.md.  BENCH_FLAGS=--smoke takes seconds.
 EXTRA_DIST += \
+	tests/bench/allocations.c \
+	tests/bench/allocations.py \
 	tests/bench/bench.py \
 	tests/bench/filters.py \
 	tests/bench/fleet.py \

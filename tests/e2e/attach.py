@@ -33,6 +33,8 @@ class Attach(attaching.Test):
             build("attached.c", f"attached-{name}.o", "-O1", "-c", *flags)
             subprocess.run([*harness.CC, "-o", f"attached-{name}", f"attached-{name}.o", "-lpthread"], check=True)
         build("attach_vfork.c", "vfork", "-O1", *BUILDS["cyg"], "-lpthread")
+        build("attach_successor.c", "successor.o", "-O1", "-c", "-pg")
+        subprocess.run([*harness.CC, "-o", "successor", "successor.o", "-lpthread"], check=True)
         build("attached.c", "attached-static", "-O1", "-static")
         build("attach_fault.c", "fault.so", "-shared", "-fPIC")
 
@@ -48,9 +50,8 @@ class Attach(attaching.Test):
         output, _ = child.communicate(timeout=harness.TIMEOUT)
         self.assertEqual((output, child.returncode), ("eintr 0 wrong 0\n", 0))
 
-    def test_child_of_vfork(self):
-        """One that was there before has its parent's thread-local storage: it is not recorded, and its parent is."""
-        child = self.start_program("./vfork")
+    def record_at_signal(self, child):
+        """The recorder of a program that calls nothing until SIGUSR1, and has done so."""
         self.assertEqual(child.stdout.readline(), "ready\n")
         recorder = self.start_program(FTR, "record", "-p", str(child.pid), "-d", "data")
         self.wait_for(lambda: recorder.poll() is not None or self.has_begun("data"))
@@ -58,6 +59,21 @@ class Attach(attaching.Test):
         child.send_signal(signal.SIGUSR1)
         self.assertEqual(child.stdout.readline(), "done\n")
         self.wait_for(lambda: self.has_calls("data"))
+        return recorder
+
+    def test_successor(self):
+        """Calls of a dead thread, and those of one that has its stack: the newest are put back."""
+        child = self.start_program("./successor")
+        self.assertNotIn("warning", self.leave(self.record_at_signal(child)))
+        child.send_signal(signal.SIGTERM)
+        output, _ = child.communicate(timeout=harness.TIMEOUT)
+        self.assertEqual((output, child.returncode), ("wrong 0\n", 0))
+        self.assertEqual(self.calls("first"), 1)
+
+    def test_child_of_vfork(self):
+        """One that was there before has its parent's thread-local storage: it is not recorded, and its parent is."""
+        child = self.start_program("./vfork")
+        recorder = self.record_at_signal(child)
         threads = set(os.listdir(f"/proc/{child.pid}/task"))
         self.assertNotIn("warning", self.leave(recorder))
         self.leave(self.attach(child.pid, data="again"))

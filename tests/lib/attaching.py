@@ -35,8 +35,8 @@ class Test(harness.Test):
             self.skipTest("built without libunwind")
 
     def attach(self, pid, *options, data="data"):
-        """The recorder, which is recording."""
-        recorder = self.start_program(FTR, "record", "-v", "-p", str(pid), "-d", data, *options)
+        """The recorder, which is recording.  That of a test that failed does not fill the disk."""
+        recorder = self.start_program(FTR, "record", "-v", "-p", str(pid), "-d", data, "--max-size=100M", *options)
         self.wait_for(lambda: recorder.poll() is not None or self.has_calls(data))
         return recorder
 

@@ -83,6 +83,7 @@ EXTRA_DIST += \
 	tests/prog/attach_library.c \
 	tests/prog/attach_opener.c \
 	tests/prog/attach_storm.c \
+	tests/prog/attach_successor.c \
 	tests/prog/attach_vfork.c \
 	tests/prog/attach_throw.cc \
 	tests/prog/attached.c \

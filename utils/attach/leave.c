@@ -28,13 +28,24 @@ static bool is_any_in_runtime(const struct ftr_runtime *runtime)
 	return false;
 }
 
+/* The youngest last, so that it is what stays; of the same age they stay in their order. */
+static int write_compare(const void *one, const void *other)
+{
+	const struct ftr_attach_write *a = one, *b = other;
+
+	if (a->age != b->age)
+		return a->age < b->age ? 1 : -1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
 static int writes_do(const struct ftr_runtime *runtime, const struct ftr_attach *attach,
-		     const struct ftr_attach_write *writes)
+		     struct ftr_attach_write *writes)
 {
 	int32_t pid = runtime->image.pid;
 	uint8_t image[IMAGE_MAX];
 	uint64_t i;
 
+	qsort(writes, attach->write_nr, sizeof(*writes), write_compare);
 	for (i = 0; i < attach->write_nr; i++) {
 		const struct ftr_attach_write *write = &writes[i];
 

@@ -39,11 +39,16 @@ enum ftr_attach_state {
 	FTR_ATTACH_UNHOOKED,
 };
 
-/* @bytes are copied to @addr: @value if there are 8, else what is at @addr of ftr_attach.image. */
+/*
+ * @bytes are copied to @addr: @value if there are 8, else what is at @addr of ftr_attach.image.
+ * Several may be listed for one place: that of the lowest age counts, of those the last one.
+ */
 struct ftr_attach_write {
 	uint64_t addr;
 	uint64_t value;
-	uint64_t bytes;
+	uint32_t bytes;
+	uint32_t order;			/* in which they were listed */
+	uint64_t age;			/* of the call that returns there, in units of its own */
 };
 
 /*
