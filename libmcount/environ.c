@@ -193,13 +193,18 @@ void ftr_environ_start(char **envp)
 }
 
 /* In place: variable_take left room for it. */
-void ftr_environ_forbid_helper(void)
+void ftr_environ_block(uint32_t blocked)
 {
 	char *channel = ftr_state.ours[FTR_OURS_CHANNEL];
 	size_t len = channel != NULL ? strlen(channel) : 0;
 
-	if (len > 0 && channel[len - 1] != FTR_ENVIRON_NO_HELPER)
-		channel[len] = FTR_ENVIRON_NO_HELPER;
+	if (len < 2)
+		return;
+	if (channel[len - 2] != FTR_ENVIRON_BLOCKED) {
+		channel[len++] = FTR_ENVIRON_BLOCKED;
+		channel[len++] = FTR_ENVIRON_BLOCKED;
+	}
+	channel[len - 1] |= (char)blocked;
 }
 
 /* May new images not connect to the recorder?  They would only warn, or be killed. */

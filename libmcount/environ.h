@@ -6,6 +6,8 @@
 #ifndef FTR_LIBMCOUNT_ENVIRON_H
 #define FTR_LIBMCOUNT_ENVIRON_H
 
+#include <stdint.h>
+
 typedef char *const *ftr_strings;
 
 /*
@@ -14,8 +16,8 @@ typedef char *const *ftr_strings;
  */
 void ftr_environ_start(char **envp);
 
-/* New images must not use a helper: a filter that they inherit forbids it (seccomp.h). */
-void ftr_environ_forbid_helper(void);
+/* New images inherit a filter that forbids what has its FTR_SECCOMP_BIT() in @blocked. */
+void ftr_environ_block(uint32_t blocked);
 
 /*
  * What a new image gets for @envp (NULL is empty), in memory of our own (scratch.h); @envp itself

@@ -3,12 +3,19 @@
  * The producer's end of a ring beyond the hook's fast path: records with a payload, and what to do
  * when there is no ring yet, or no room in it.  See utils/proto/ring.h.
  */
+#include <time.h>
+
+#include "libmcount/channel.h"
 #include "libmcount/clock.h"
 #include "libmcount/hook.h"
+#include "libmcount/seccomp.h"
 #include "libmcount/state.h"
+#include "utils/proto/own_call.h"
 
 #define UNIT_BYTES ((uint64_t)sizeof(struct ftr_record))
 #define TICKS_PER_MS_GUESS 3000000u
+#define LOOKS 200u			/* a few microseconds */
+#define PAUSE_NS 50000
 
 /* A record on its way into the ring. */
 struct put {
@@ -54,12 +61,27 @@ static void wait_announce(struct ftr_producer *producer, const struct put *put)
 			      memory_order_release);
 }
 
+/*
+ * The recorder is behind by more than a moment: it may want this very processor.  Where a filter
+ * forbids to sleep, the thread keeps looking.
+ */
+static void look_pause(unsigned *looks)
+{
+	static const struct timespec time = { .tv_nsec = PAUSE_NS };
+
+	if ((*looks)++ < LOOKS || ftr_is_silent() || ftr_is_blocked(FTR_SECCOMP_WAIT))
+		ftr_arch_relax();
+	else
+		ftr_sys6(SYS_nanosleep, &time, NULL, 0, 0, 0, FTR_OWN_CALL);
+}
+
 /* Until there is room, the recorder is gone, or wait_ms have passed. */
 static bool room_wait(struct ftr_producer *producer, const struct put *put)
 {
 	uint64_t per_ms = ftr_state.control->ticks_per_ms;
 	uint64_t until = (per_ms != 0 ? per_ms : TICKS_PER_MS_GUESS) * ftr_state.control->wait_ms;
 	uint64_t start = ftr_clock_ticks();
+	unsigned looks = 0;
 
 	while (!has_room_now(producer, put)) {
 		uint64_t tail = producer->room - producer->mask - 1;
@@ -71,7 +93,7 @@ static bool room_wait(struct ftr_producer *producer, const struct put *put)
 			producer->hopeless = tail + 1;
 			return false;
 		}
-		ftr_arch_relax();
+		look_pause(&looks);
 	}
 	return true;
 }
@@ -161,12 +183,14 @@ static bool extent_return(struct ftr_producer *producer, const struct put *put)
 /* Another extent for @put, whose first was used; the wait for it is not reported again. */
 static bool extent_next(struct ftr_producer *producer, struct put *put)
 {
+	unsigned looks = 0;
+
 	put->pos = ftr_arch_local_add(&producer->head, put->ring_bytes);
 	while (!has_room(producer, put) && !has_room_now(producer, put)) {
 		wait_announce(producer, put);
 		if (ftr_recorder_is_gone())
 			return false;
-		ftr_arch_relax();
+		look_pause(&looks);
 	}
 	return true;
 }

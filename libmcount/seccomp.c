@@ -107,6 +107,11 @@ static const struct our_call read_calls[] = {
 	{ SYS_read, true, { AN_FD, AN_ADDRESS, 128, 0, 0, FTR_OWN_CALL } },
 };
 
+static const struct our_call wait_calls[] = {
+	{ SYS_nanosleep, true, { AN_ADDRESS, 0, 0, 0, 0, FTR_OWN_CALL } },
+	{ SYS_restart_syscall, true, { 0 } },	/* stopped in it, and told to go on */
+};
+
 #define CALLS(array) array, sizeof(array) / sizeof((array)[0])
 
 static const struct purpose {
@@ -117,6 +122,7 @@ static const struct purpose {
 	[FTR_SECCOMP_HELPER] = { CALLS(helper_calls) },
 	[FTR_SECCOMP_UNLOCK] = { CALLS(unlock_calls) },
 	[FTR_SECCOMP_READ] = { CALLS(read_calls) },
+	[FTR_SECCOMP_WAIT] = { CALLS(wait_calls) },
 };
 
 static bool load(const struct seccomp_data *data, uint32_t offset, uint32_t *value)

@@ -27,9 +27,11 @@ enum ftr_seccomp_purpose {
 	FTR_SECCOMP_HELPER,	/* ... where no descriptor is left (helper.h) */
 	FTR_SECCOMP_UNLOCK,	/* ... of one that locks what is mapped (mlockall) */
 	FTR_SECCOMP_READ,	/* ... of what rules read (actions.c) */
+	FTR_SECCOMP_WAIT,	/* for room in a ring */
 	FTR_SECCOMP_PURPOSES
 };
 #define FTR_SECCOMP_BIT(purpose) (1u << (purpose))
+#define FTR_SECCOMP_ALL (FTR_SECCOMP_BIT(FTR_SECCOMP_PURPOSES) - 1)
 
 /*
  * FTR_SECCOMP_BIT() of the purposes for which it would end the process, or raise a signal, or

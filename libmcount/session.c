@@ -44,9 +44,9 @@ static bool address_find(char *const *envp)
 	const char *name = env_find(envp, FTR_CHANNEL_ENV);
 	size_t len = name != NULL ? strlen(name) : 0;
 
-	if (len > 0 && name[len - 1] == FTR_ENVIRON_NO_HELPER) {
-		atomic_fetch_or(&ftr_state.blocked, FTR_SECCOMP_BIT(FTR_SECCOMP_HELPER));
-		len--;
+	if (len > 1 && name[len - 2] == FTR_ENVIRON_BLOCKED) {
+		atomic_fetch_or(&ftr_state.blocked, (uint32_t)name[len - 1] & FTR_SECCOMP_ALL);
+		len -= 2;
 	}
 	if (len == 0 || len > FTR_ADDRESS_MAX - 2)
 		return false;

@@ -69,8 +69,7 @@ static void filter_installed(uint32_t blocked)
 		ftr_self.is_silent = true;	/* not its parent */
 	else
 		atomic_fetch_or(&ftr_state.blocked, blocked);
-	if ((blocked & FTR_SECCOMP_BIT(FTR_SECCOMP_HELPER)) != 0)
-		ftr_environ_forbid_helper();
+	ftr_environ_block(blocked & FTR_SECCOMP_ALL);
 	if (ftr_is_silent() && ftr_self.producer == NULL)
 		ftr_thread_disarm(&ftr_self);
 }

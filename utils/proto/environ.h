@@ -15,8 +15,11 @@
 #define FTR_ENVIRON_PRELOAD "LD_PRELOAD="	/* a list; ours is libmcount.so */
 #define FTR_ENVIRON_ASAN    "ASAN_OPTIONS="	/* a list */
 #define FTR_ENVIRON_CHANNEL FTR_CHANNEL_ENV "="
-/* Behind the channel's value: a filter that the image inherits forbids the helper (seccomp.h). */
-#define FTR_ENVIRON_NO_HELPER '!'
+/*
+ * Behind the channel's value, and then one character, this plus the FTR_SECCOMP_BIT() of what a
+ * filter that the image inherits forbids (libmcount/seccomp.h).
+ */
+#define FTR_ENVIRON_BLOCKED '@'
 #define FTR_ENVIRON_PAD	    "FTR_PAD="		/* only where their number would be odd */
 
 /* AddressSanitizer refuses to start behind another preloaded library; ours is not in its way. */

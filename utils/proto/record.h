@@ -143,6 +143,19 @@ static inline uint64_t ftr_payload_word(const uint8_t from[8])
 	       (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
 }
 
+/* One store. */
+static inline void ftr_payload_word_put(uint8_t to[8], uint64_t word)
+{
+	to[0] = (uint8_t)word;
+	to[1] = (uint8_t)(word >> 8);
+	to[2] = (uint8_t)(word >> 16);
+	to[3] = (uint8_t)(word >> 24);
+	to[4] = (uint8_t)(word >> 32);
+	to[5] = (uint8_t)(word >> 40);
+	to[6] = (uint8_t)(word >> 48);
+	to[7] = (uint8_t)(word >> 56);
+}
+
 /*
  * The unit that holds the first bytes of the @left bytes of payload at @from.  Nothing is read
  * behind the payload, whose ends are taken byte by byte: the runtime has no memcpy.
@@ -174,13 +187,11 @@ static inline struct ftr_record ftr_payload_pack(const uint8_t *from, uint32_t l
 /* The bytes of @unit to @to, which has room for FTR_PAYLOAD_UNIT_BYTES. */
 static inline void ftr_payload_unpack(struct ftr_record unit, uint8_t *to)
 {
-	uint32_t i;
+	uint64_t high = unit.time >> 8 * (FTR_PAYLOAD_LOW_BYTES - 1) |
+			unit.word >> FTR_PAYLOAD_BYTES_SHIFT << 8;
 
-	for (i = 0; i < FTR_PAYLOAD_LOW_BYTES; i++)
-		to[i] = (uint8_t)(unit.time >> 8 * i);
-	unit.word >>= FTR_PAYLOAD_BYTES_SHIFT;
-	for (; i < FTR_PAYLOAD_UNIT_BYTES; i++)
-		to[i] = (uint8_t)(unit.word >> 8 * (i - FTR_PAYLOAD_LOW_BYTES));
+	ftr_payload_word_put(to, unit.time);
+	ftr_payload_word_put(to + FTR_PAYLOAD_LOW_BYTES - 1, high);
 }
 
 /* Events that the runtime records; utils/trace/event_kind.c has their names and what they carry. */
@@ -351,24 +362,20 @@ static inline struct ftr_record ftr_small_pack(uint64_t address, uint64_t bytes,
 	};
 }
 
-/*
- * The values of a payload of @bytes as it stands in a ring, to @values, in their order.  Returns
- * how many; 0: it is none of these.
- */
-static inline uint32_t ftr_small_unpack(const uint8_t *payload, uint32_t bytes, uint64_t values[3])
+/* The values in a payload's first @unit, in their order; how many, 0: it is none of these. */
+static inline uint32_t ftr_small_unpack(struct ftr_record unit, uint64_t values[3])
 {
-	uint32_t caller_at = bytes == FTR_SMALL_GIVEN_BYTES ? 2 : 1, i;
+	const uint64_t mask = (UINT64_C(1) << FTR_SMALL_ADDRESS_BITS) - 1;
+	uint64_t high = unit.word >> FTR_PAYLOAD_BYTES_SHIFT;
+	uint64_t caller = unit.time >> FTR_SMALL_ADDRESS_BITS |
+			  (high << (64 - FTR_SMALL_ADDRESS_BITS) & mask);
 
-	if (bytes != FTR_SMALL_GIVEN_BYTES && bytes != FTR_SMALL_FREED_BYTES)
-		return 0;
-	values[0] = values[1] = values[caller_at] = 0;
-	for (i = 0; i < FTR_SMALL_ADDRESS_BITS / 8; i++) {
-		values[0] |= (uint64_t)payload[i] << 8 * i;
-		values[caller_at] |= (uint64_t)payload[FTR_SMALL_ADDRESS_BITS / 8 + i] << 8 * i;
-	}
-	for (i = FTR_SMALL_FREED_BYTES; i < bytes; i++)
-		values[1] |= (uint64_t)payload[i] << 8 * (i - FTR_SMALL_FREED_BYTES);
-	return caller_at + 1;
+	values[0] = unit.time & mask;
+	values[1] = values[2] = caller;
+	if (ftr_payload_last(unit.word) == FTR_SMALL_FREED_BYTES)
+		return 2;
+	values[1] = high >> (2 * FTR_SMALL_ADDRESS_BITS - 64);
+	return ftr_payload_last(unit.word) == FTR_SMALL_GIVEN_BYTES ? 3 : 0;
 }
 
 /*

@@ -111,29 +111,43 @@ static inline uint64_t depth_word(struct ftr_convert *convert, uint64_t word)
 	return (word & ~DEPTH_BITS) | depth << FTR_RECORD_DEPTH_SHIFT;
 }
 
-/* An event that a runtime records, with as much payload as readers expect. */
-static bool is_runtime_event(uint64_t id, size_t payload_bytes)
+/* A task's events are of few kinds. */
+static const struct ftr_event_kind *kind_of(struct ftr_convert *convert, uint64_t id)
 {
-	const struct ftr_event_kind *kind = ftr_event_kind_by_id(id);
+	const struct ftr_event_kind **kind = &convert->kinds[id % FTR_CONVERT_KINDS];
 
-	return kind != NULL && (kind->is_runtime || id < FTR_EVENT_ID_PERF_BEGIN) &&
+	if (*kind == NULL || (*kind)->id != id)
+		*kind = ftr_event_kind_by_id(id);
+	return *kind;
+}
+
+/* An event that a runtime records, with as much payload as readers expect. */
+static bool is_runtime_event(const struct ftr_event_kind *kind, size_t payload_bytes)
+{
+	return kind != NULL && (kind->is_runtime || kind->id < FTR_EVENT_ID_PERF_BEGIN) &&
 	       ftr_event_kind_fits(kind, payload_bytes);
 }
+
+/* What was taken from the tail. */
+struct taken {
+	uint64_t word;
+	const struct ftr_event_kind *kind;	/* (nullable) of an event */
+};
 
 /*
  * A word that is no call: LOST, an event of ours, or nonsense (false), such as more lost records
  * than the producer has ever counted.
  */
 static __attribute__((noinline)) bool special_word(const struct ftr_ring *ring,
-						   struct ftr_convert *convert, uint64_t *word,
-						   size_t payload_bytes)
+						   struct ftr_convert *convert,
+						   struct taken *taken, size_t payload_bytes)
 {
-	uint64_t depth = convert->depth, addr = ftr_record_addr(*word);
-	enum ftr_record_type type = ftr_record_type(*word);
+	uint64_t depth = convert->depth, addr = ftr_record_addr(taken->word);
+	enum ftr_record_type type = ftr_record_type(taken->word);
 
-	if (!ftr_record_is_valid(*word))
+	if (!ftr_record_is_valid(taken->word))
 		return false;
-	if (type == FTR_RECORD_EVENT && !is_runtime_event(addr, payload_bytes))
+	if (type == FTR_RECORD_EVENT && !is_runtime_event(taken->kind, payload_bytes))
 		return false;
 	if (type == FTR_RECORD_LOST && (payload_bytes != 0 || addr > ftr_ring_lost(ring)))
 		return false;
@@ -146,7 +160,8 @@ static __attribute__((noinline)) bool special_word(const struct ftr_ring *ring,
 		convert->events++;
 		convert->stacks += ftr_record_is_stack_id(addr);
 	}
-	*word = ftr_record_word(type, (unsigned)depth, addr) | (*word & FTR_RECORD_MORE);
+	taken->word = ftr_record_word(type, (unsigned)depth, addr) |
+		      (taken->word & FTR_RECORD_MORE);
 	return true;
 }
 
@@ -263,7 +278,7 @@ static size_t payload_pad(uint8_t *payload, size_t bytes)
 static size_t payload_take(struct ftr_ring *ring, uint8_t *dst)
 {
 	uint8_t bytes[FTR_PAYLOAD_UNIT_BYTES];
-	size_t done = 0, last = 0;
+	size_t done = 0, last = 0, nr;
 
 	while (last == 0 && ring->tail < ring->scan_end) {
 		struct ftr_record *slot = slot_at(ring, ring->tail);
@@ -275,27 +290,41 @@ static size_t payload_take(struct ftr_ring *ring, uint8_t *dst)
 		slot->word = 0;
 		ring->tail += UNIT_BYTES;
 		last = ftr_payload_last(unit.word);
-		ftr_payload_unpack(unit, bytes);
-		if (done + (last != 0 ? last : sizeof(bytes)) > FTR_PAYLOAD_MAX)
+		nr = last != 0 ? last : sizeof(bytes);
+		if (done + nr > FTR_PAYLOAD_MAX)
 			return 0;
-		memcpy(dst + done, bytes, last != 0 ? last : sizeof(bytes));
-		done += last != 0 ? last : sizeof(bytes);
+		if (done + sizeof(bytes) <= FTR_PAYLOAD_MAX) {
+			ftr_payload_unpack(unit, dst + done);
+		} else {
+			ftr_payload_unpack(unit, bytes);
+			memcpy(dst + done, bytes, nr);
+		}
+		done += nr;
 	}
 	return last != 0 ? done : 0;
 }
 
-/* The values of an event that were in one unit become 8 bytes each; @payload has room for them. */
-static size_t event_widen(uint64_t word, uint8_t *payload, size_t bytes)
+/*
+ * The payload unit at the tail, of an event whose values are all in it: they become 8 bytes each,
+ * at @dst.  0 = it is none.
+ */
+static size_t small_take(struct ftr_ring *ring, const struct ftr_event_kind *kind, uint8_t *dst)
 {
-	const struct ftr_event_kind *kind = ftr_event_kind_by_id(ftr_record_addr(word));
+	struct ftr_record *slot = slot_at(ring, ring->tail);
+	struct ftr_record unit = { 0, __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE) };
 	uint64_t values[3];
-	uint32_t nr = kind != NULL && kind->data == FTR_EVENT_DATA_SPEC ?
-			      ftr_small_unpack(payload, (uint32_t)bytes, values) :
-			      0;
+	uint32_t nr;
 
+	if (kind == NULL || kind->data != FTR_EVENT_DATA_SPEC || ring->tail >= ring->scan_end ||
+	    !ftr_payload_is_unit(unit.word))
+		return 0;
+	unit.time = slot->time;
+	nr = ftr_small_unpack(unit, values);
 	if (nr == 0)
-		return bytes;
-	memcpy(payload, values, nr * sizeof(values[0]));
+		return 0;
+	slot->word = 0;
+	ring->tail += UNIT_BYTES;
+	memcpy(dst, values, sizeof(values));
 	return nr * sizeof(values[0]);
 }
 
@@ -303,25 +332,26 @@ static size_t event_widen(uint64_t word, uint8_t *payload, size_t bytes)
  * The word of a record that was taken from the tail, with what belongs to it in TID.dat.  Returns
  * the bytes of the record at @dst, 0 when it was none.
  */
-static size_t record_take(struct ftr_ring *ring, struct ftr_convert *convert, uint64_t *word,
+static size_t record_take(struct ftr_ring *ring, struct ftr_convert *convert, struct taken *taken,
 			  struct ftr_record *dst)
 {
-	bool is_event = ftr_record_type(*word) == FTR_RECORD_EVENT;
-	bool has_payload = ftr_record_is_valid(*word) && ftr_record_has_payload(*word);
+	uint64_t word = taken->word;
+	bool is_event = ftr_record_type(word) == FTR_RECORD_EVENT;
+	bool has_payload = ftr_record_is_valid(word) && ftr_record_has_payload(word);
 	uint8_t *payload = (uint8_t *)(dst + 1) + (is_event ? sizeof(uint16_t) : 0);
 	size_t bytes = 0;
 	uint16_t event_bytes;
 
 	if (has_payload) {
-		bytes = payload_take(ring, payload);
+		bytes = small_take(ring, taken->kind, payload);
+		if (bytes == 0)
+			bytes = payload_take(ring, payload);
 		if (bytes == 0)
 			return 0;
 	}
-	if (has_payload && is_event)
-		bytes = event_widen(*word, payload, bytes);
-	if ((*word & ANY_CALL_MASK) == CALL_WORD)
-		*word = depth_word(convert, *word);
-	else if (!special_word(ring, convert, word, bytes))
+	if ((word & ANY_CALL_MASK) == CALL_WORD)
+		taken->word = depth_word(convert, word);
+	else if (!special_word(ring, convert, taken, bytes))
 		return 0;
 	if (has_payload && is_event) {
 		event_bytes = (uint16_t)bytes;
@@ -331,12 +361,14 @@ static size_t record_take(struct ftr_ring *ring, struct ftr_convert *convert, ui
 	return sizeof(*dst) + payload_pad((uint8_t *)(dst + 1), bytes);
 }
 
-static bool is_aside(const struct ftr_convert *convert, const struct ftr_record *record,
-		     size_t bytes)
+/* Where a record belongs: in @dst, or aside. */
+static struct ftr_record *place_of(const struct ftr_convert *convert, const struct taken *taken,
+				   struct ftr_record *dst)
 {
-	return convert->aside != NULL && ftr_record_type(record->word) == FTR_RECORD_EVENT &&
-	       ftr_event_kind_is_aside(ftr_event_kind_by_id(ftr_record_addr(record->word)),
-				       bytes - sizeof(*record));
+	if (convert->aside == NULL || taken->kind == NULL ||
+	    !ftr_event_kind_is_aside(taken->kind, ftr_record_has_payload(taken->word)))
+		return dst;
+	return (struct ftr_record *)(void *)(convert->aside + convert->aside_len);
 }
 
 /* What a program declares is named in events.txt: old readers show at least that it happened. */
@@ -352,18 +384,19 @@ static size_t bare_place(struct ftr_convert *convert, struct ftr_record *dst)
 	return sizeof(*dst);
 }
 
-/* @bytes of a record were taken to @dst; returns how many stay there. */
-static size_t record_place(struct ftr_convert *convert, struct ftr_record *dst, size_t bytes)
+/* @bytes of a record were taken to @place; returns how many of them are in @dst. */
+static size_t record_count(struct ftr_convert *convert, const struct ftr_record *place,
+			   struct ftr_record *dst, size_t bytes)
 {
-	if (!is_aside(convert, dst, bytes)) {
+	if (place == dst) {
 		convert->records++;
 		return bytes;
 	}
 	assert(bytes <= convert->aside_room - convert->aside_len);
-	memcpy(convert->aside + convert->aside_len, dst, bytes);
 	convert->aside_len += bytes;
 	convert->aside_records++;
-	convert->last_ns = dst->time + 1;	/* at one time readers take a record first */
+	convert->last_ns = place->time + 1;	/* at one time readers take a record first */
+	*dst = *place;
 	return bare_place(convert, dst);
 }
 
@@ -384,6 +417,8 @@ static ssize_t take_one(struct ftr_ring *ring, struct ftr_convert *convert,
 	bool is_live = ring->scan_end == LIVE;
 	struct ftr_record *slot = slot_at(ring, ring->tail);
 	uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
+	struct taken taken = { .word = word };
+	struct ftr_record *place;
 	uint64_t tick;
 	size_t bytes;
 
@@ -402,16 +437,19 @@ static ssize_t take_one(struct ftr_ring *ring, struct ftr_convert *convert,
 		return -1;
 	slot->word = 0;
 	ring->tail += UNIT_BYTES;
-	bytes = record_take(ring, convert, &word, dst);
+	if (ftr_record_type(word) == FTR_RECORD_EVENT)
+		taken.kind = kind_of(convert, ftr_record_addr(word));
+	place = place_of(convert, &taken, dst);
+	bytes = record_take(ring, convert, &taken, place);
 	if (bytes == 0) {
 		convert->bad++;
 		return 0;
 	}
-	dst->time = is_lost(word) ? convert->last_ns :
-		    clamp_ns(convert, ftr_tick_segment_ns(segment, tick));
-	dst->word = word;
+	place->time = is_lost(word) ? convert->last_ns :
+		      clamp_ns(convert, ftr_tick_segment_ns(segment, tick));
+	place->word = taken.word;
 	convert->calls += ftr_record_type(word) == FTR_RECORD_ENTRY;
-	return (ssize_t)record_place(convert, dst, bytes);
+	return (ssize_t)record_count(convert, place, dst, bytes);
 }
 
 size_t ftr_ring_take(struct ftr_ring *ring, struct ftr_convert *convert,

@@ -20,6 +20,9 @@
 #include "utils/record/tick.h"
 
 #define FTR_CONVERT_DEPTH_UNKNOWN (UINT64_MAX / 2)
+#define FTR_CONVERT_KINDS 16
+
+struct ftr_event_kind;
 
 /* The state of one task that conversion carries from record to record, and from ring to ring. */
 struct ftr_convert {
@@ -38,6 +41,7 @@ struct ftr_convert {
 	uint8_t *aside;
 	size_t aside_room, aside_len;	/* in bytes; room for FTR_RECORD_FILE_BYTES_MAX at least */
 	uint64_t aside_records;
+	const struct ftr_event_kind *kinds[FTR_CONVERT_KINDS];	/* (nullable) by ids; of late */
 };
 
 struct ftr_ring {
