@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who asked for memory: CPU time of a program by itself, under record --probe=memory, and under heaptrack.
+"""Who asked for memory: CPU time and elapsed time of a program by itself, under record --probe=memory, and under heaptrack.
 
 usage: FTR=build/ftr tests/bench/allocations.py [TURNS [ROUNDS]]
 """
@@ -9,14 +9,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 
-def cpu_time(command, directory):
-    """Of all its processes, the recorder and compressors, too."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def times(command, directory):
+    """CPU time of all its processes, the recorder and compressors, too; elapsed time."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run(command, cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    end, after = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, end - start
 
 
 def main():
@@ -33,11 +34,14 @@ def main():
             commands["heaptrack"] = ["heaptrack", "-o", "heap", *program]
         for _ in range(turns):
             for name, command in commands.items():
-                best[name] = min(best.get(name, float("inf")), cpu_time(command, directory))
-    for name, seconds in best.items():
-        print(f"{name:9} {seconds:7.3f} s  {(seconds - best['untraced']) * 1e9 / rounds / 32:6.0f} ns added for malloc and free")
-    if "heaptrack" in best:
-        print(f"ftr adds {(best['ftr'] - best['untraced']) / (best['heaptrack'] - best['untraced']):.2f} of what heaptrack adds")
+                for kind, seconds in zip(("CPU", "elapsed"), times(command, directory)):
+                    best[kind, name] = min(best.get((kind, name), float("inf")), seconds)
+    for kind in ("CPU", "elapsed"):
+        added = {name: best[kind, name] - best[kind, "untraced"] for name in commands}
+        for name in commands:
+            print(f"{kind:7} {name:9} {best[kind, name]:7.3f} s  {added[name] * 1e9 / rounds / 32:6.0f} ns added for malloc and free")
+        if "heaptrack" in added:
+            print(f"{kind:7} ftr adds {added['ftr'] / added['heaptrack']:.2f} of what heaptrack adds")
 
 
 main()

@@ -125,6 +125,8 @@ int ftr_runtime_leave(struct ftr_runtime *runtime, struct ftr_attach_report *rep
 	for (tries = 0; ret == -EAGAIN && tries < TRIES; tries++) {
 		if (tries != 0)
 			nanosleep(&pause, NULL);
+		if (ftr_runtime_look(runtime, err) < 0)	/* a thread's stack may be new */
+			return -err->code;
 		ret = forget_stopped(runtime, &attach, report, err);
 	}
 	report->is_partly_left = ret != 0;

@@ -262,6 +262,14 @@ static size_t take_calls(struct ftr_ring *ring, struct ftr_convert *convert,
 	return (size_t)(slot - start);
 }
 
+/* Events follow each other, too: each would begin a run of none. */
+static inline bool is_call_next(const struct ftr_ring *ring)
+{
+	uint64_t word = __atomic_load_n(&slot_at(ring, ring->tail)->word, __ATOMIC_RELAXED);
+
+	return (word & CALL_MASK) == CALL_WORD;
+}
+
 /* Zeros behind a payload of @bytes up to a multiple of 8; returns its size with them. */
 static size_t payload_pad(uint8_t *payload, size_t bytes)
 {
@@ -324,7 +332,10 @@ static size_t small_take(struct ftr_ring *ring, const struct ftr_event_kind *kin
 		return 0;
 	slot->word = 0;
 	ring->tail += UNIT_BYTES;
-	memcpy(dst, values, sizeof(values));
+	/* One by one: a copy of all would wait until they are in memory. */
+	memcpy(dst, &values[0], sizeof(values[0]));
+	memcpy(dst + sizeof(values[0]), &values[1], sizeof(values[1]));
+	memcpy(dst + 2 * sizeof(values[0]), &values[2], sizeof(values[2]));
 	return nr * sizeof(values[0]);
 }
 
@@ -372,13 +383,15 @@ static struct ftr_record *place_of(const struct ftr_convert *convert, const stru
 }
 
 /* What a program declares is named in events.txt: old readers show at least that it happened. */
-static size_t bare_place(struct ftr_convert *convert, struct ftr_record *dst)
+static size_t bare_place(struct ftr_convert *convert, const struct ftr_record *full,
+			 struct ftr_record *dst)
 {
-	uint64_t id = ftr_record_addr(dst->word);
+	uint64_t id = ftr_record_addr(full->word);
 
 	if (id < FTR_RECORD_EVENT_SDT || id > FTR_RECORD_EVENT_SDT_LAST)
 		return 0;
-	dst->word = ftr_record_word(FTR_RECORD_EVENT, ftr_record_depth(dst->word),
+	dst->time = full->time;
+	dst->word = ftr_record_word(FTR_RECORD_EVENT, ftr_record_depth(full->word),
 				    id | FTR_RECORD_EVENT_SDT_BARE);
 	convert->records++;
 	return sizeof(*dst);
@@ -396,8 +409,7 @@ static size_t record_count(struct ftr_convert *convert, const struct ftr_record 
 	convert->aside_len += bytes;
 	convert->aside_records++;
 	convert->last_ns = place->time + 1;	/* at one time readers take a record first */
-	*dst = *place;
-	return bare_place(convert, dst);
+	return bare_place(convert, place, dst);
 }
 
 static bool has_room_aside(const struct ftr_convert *convert)
@@ -469,7 +481,8 @@ size_t ftr_ring_take(struct ftr_ring *ring, struct ftr_convert *convert,
 		nr = (size_t)(end - at) / sizeof(struct ftr_record);
 		if (nr > (stop - ring->tail) / UNIT_BYTES)
 			nr = (stop - ring->tail) / UNIT_BYTES;
-		run = take_calls(ring, convert, &segment, (struct ftr_record *)at, nr);
+		run = is_call_next(ring) ? take_calls(ring, convert, &segment,
+						      (struct ftr_record *)at, nr) : 0;
 		convert->records += run;
 		at += run * sizeof(struct ftr_record);
 		if (run > 0 && (ring->tail & (ring->size_bytes - 1)) == 0)
