@@ -278,7 +278,7 @@ static int record_found(const struct ftr_record_opts *opts, struct ftr_recorder_
 	if (ret == 0)
 		ftr_record_report_end(&result, opts, recorder);
 	if (recorder->attach_pid != 0)
-		ftr_record_attach_report(&result);
+		ftr_record_attach_report(opts, &result);
 	free(result.notes);
 	return ret < 0 ? FTR_EXIT_FTR : program_status(&result);
 }

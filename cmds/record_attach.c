@@ -48,9 +48,6 @@ int ftr_record_attach_check(const struct ftr_record_opts *opts, int argc, struct
 	if (ftr_interposers_are_asked(&opts->of_sections))
 		return ftr_err_set(err, EINVAL, "--probe interposes functions when a program "
 				   "starts, so -p excludes it");
-	if (ftr_sdt_is_given(&opts->of_sections))
-		return ftr_err_set(err, EINVAL, "events that programs declare are switched on when "
-				   "a program starts, so -p excludes -E of them");
 	return 0;
 }
 
@@ -109,32 +106,42 @@ char *ftr_record_attach_cmdline(const struct ftr_record_opts *opts, char *own)
 	return ftr_strbuf_take(&sb);
 }
 
-static void left_report(unsigned nr, const char *reason)
+/* What was to be patched: one, and several. */
+struct patched {
+	const char *one, *several;
+};
+
+static void left_report(unsigned nr, const struct patched *what, const char *reason)
 {
 	if (nr != 0)
-		ftr_verbose(1, "%u function%s left: %s", nr, nr == 1 ? "" : "s", reason);
+		ftr_verbose(1, "%u %s left: %s", nr, nr == 1 ? what->one : what->several, reason);
 }
 
-static void code_report(const struct ftr_attach_code_report *code)
+static void code_report(const struct ftr_attach_code_report *code, bool has_events)
 {
+	const struct patched functions = { "function", "functions" };
+	const struct patched both = { "function or event", "functions and events" };
+	const struct patched *what = has_events ? &both : &functions;
+
 	if (code->stop_nr == 0)
 		return;
-	ftr_verbose(1, "%u functions patched in %.3f ms: all %u threads were stopped %u time%s, "
-		    "for at most %.3f ms", code->made_nr, (double)code->work_ns / MS,
+	ftr_verbose(1, "%u %s patched in %.3f ms: all %u threads were stopped %u time%s, "
+		    "for at most %.3f ms", code->made_nr, what->several, (double)code->work_ns / MS,
 		    code->thread_nr, code->stop_nr, code->stop_nr == 1 ? "" : "s",
 		    (double)code->stopped_ns / MS);
-	left_report(code->in_use_nr, "first instructions with a thread in their midst");
-	left_report(code->crossing_nr, "first instructions on two pages");
-	left_report(code->changed_nr, "other code than the file has");
-	left_report(code->unstopped_nr, "threads that could not be stopped");
-	left_report(code->failed_nr, "no access to /proc/PID/mem");
+	left_report(code->in_use_nr, what, "first instructions with a thread in their midst");
+	left_report(code->crossing_nr, what, "first instructions on two pages");
+	left_report(code->changed_nr, what, "other code than the file has");
+	left_report(code->unstopped_nr, what, "threads that could not be stopped");
+	left_report(code->failed_nr, what, "no access to /proc/PID/mem");
 	if (code->made_nr == 0)
-		ftr_warn("no function was patched; -v tells why");
+		ftr_warn("no %s was patched; -v tells why", what->one);
 }
 
-void ftr_record_attach_report(const struct ftr_recorder_result *result)
+void ftr_record_attach_report(const struct ftr_record_opts *opts,
+			      const struct ftr_recorder_result *result)
 {
-	code_report(&result->attached.code);
+	code_report(&result->attached.code, ftr_sdt_is_given(&opts->of_sections));
 	ftr_verbose(1, "attached: one thread was kept for %.3f ms, %u calls of libc's are hooked",
 		    (double)result->attached.borrowed_ns / MS, result->attached.hooked_nr);
 	if (result->left.borrowed_ns != 0)

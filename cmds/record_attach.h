@@ -18,6 +18,7 @@ int ftr_record_attach_find(struct ftr_record_opts *opts, struct ftr_program *pro
 char *ftr_record_attach_cmdline(const struct ftr_record_opts *opts, char *own);
 
 /* What it took, with -v. */
-void ftr_record_attach_report(const struct ftr_recorder_result *result);
+void ftr_record_attach_report(const struct ftr_record_opts *opts,
+			      const struct ftr_recorder_result *result);
 
 #endif /* FTR_CMDS_RECORD_ATTACH_H */

@@ -21,6 +21,7 @@
 #include "libmcount/module.h"
 #include "libmcount/plt_bind.h"
 #include "libmcount/sections.h"
+#include "libmcount/semaphores.h"
 #include "libmcount/session.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
@@ -117,6 +118,7 @@ static int unhook(void)
 		return -EBUSY;
 	}
 	ftr_late_unhook();
+	ftr_semaphores_lower();
 	return 0;
 }
 

@@ -26,6 +26,7 @@
 #include "libmcount/probe.h"
 #include "libmcount/probe_plt.h"
 #include "libmcount/sections.h"
+#include "libmcount/semaphores.h"
 #include "utils/base/rt/sys.h"
 
 #define LIBRARIES_MAX 4096
@@ -116,6 +117,7 @@ static void unloaded_forget(struct ftr_libraries *all)
 		if (k < all->found_nr)
 			continue;
 		ftr_code_plan_forget(&ftr_state.code_plan, library->low, library->bytes);
+		ftr_semaphores_doubt(library->low, library->bytes);
 		library->bytes = 0;
 	}
 }
@@ -192,6 +194,7 @@ static void library_show(struct ftr_libraries *all, struct found *found, bool is
 	if (!is_start && ftr_state.attached != FTR_ATTACH_IDLE) {
 		ftr_code_plan_renew(&ftr_state.code_plan, found->module.text,
 				    found->module.text_end);
+		ftr_semaphores_doubt(found->low, found->bytes);
 		ftr_late_hook_library(found->low);
 	}
 	sections = sections_ask(all, found, is_start);

@@ -84,7 +84,9 @@ libmcount_so_SOURCES = \
 	libmcount/seccomp.c \
 	libmcount/seccomp.h \
 	libmcount/sections.c \
+	libmcount/semaphores.c \
 	libmcount/sections.h \
+	libmcount/semaphores.h \
 	libmcount/session.c \
 	libmcount/session.h \
 	libmcount/stacks.c \

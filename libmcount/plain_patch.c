@@ -185,5 +185,5 @@ bool ftr_plain_patch(const struct ftr_loaded *module, const struct ftr_sections 
 	if (refusal != NULL)
 		ftr_code_report(module, plain.table->jump_nr, what, refusal);
 	ftr_code_report_left(module, what, &writer);
-	return writer.has_written;
+	return writer.has_written || (refusal == NULL && ftr_state.attached != 0);
 }

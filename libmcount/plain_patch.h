@@ -10,7 +10,8 @@
 
 /*
  * Do what the section of @kind says about the module.  @what: of what, in messages, "function".
- * True: something was written, other than when a module is shown again.
+ * True: something was written, other than when a module is shown again; where the program was
+ * attached to, it is planned, or was.
  */
 bool ftr_plain_patch(const struct ftr_loaded *module, const struct ftr_sections *sections,
 		     enum ftr_section_kind kind, const char *what)

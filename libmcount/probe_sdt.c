@@ -3,8 +3,6 @@
  * Events that modules declare: where one is, a jump leads behind a head, which calls ftr_site_hit
  * with the registers as they are there (utils/proto/sdt.h, doc/adr/0081).
  */
-#include <fcntl.h>
-
 #include "arch/plain.h"
 #include "arch/site.h"
 #include "libmcount/gate.h"
@@ -12,9 +10,9 @@
 #include "libmcount/hook.h"
 #include "libmcount/plain_patch.h"
 #include "libmcount/sections.h"
+#include "libmcount/semaphores.h"
 #include "libmcount/state.h"
 #include "libmcount/values.h"
-#include "utils/base/rt/sys.h"
 #include "utils/proto/plain.h"
 #include "utils/proto/record.h"
 #include "utils/proto/sdt.h"
@@ -153,24 +151,12 @@ static void semaphores_raise(const struct ftr_loaded *module, const struct ftr_s
 {
 	const struct ftr_plain_table *table;
 	const uint32_t *offsets;
-	uint32_t bytes = 0, nr, i;
-	long fd;
+	uint32_t bytes = 0, nr;
 
 	table = ftr_sections_find(sections, FTR_SECTION_SDT, &bytes);
 	offsets = ftr_sdt_semaphores(table, bytes, &nr);
-	fd = nr == 0 ? -1 : ftr_sys6(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0,
-				     0, FTR_OWN_CALL);
-	for (i = 0; i < nr && fd >= 0; i++) {
-		uintptr_t at = module->base + table->base + offsets[i];
-		uint16_t count;
-
-		if (ftr_sys4(SYS_pread64, fd, &count, sizeof(count), at) != sizeof(count))
-			continue;
-		count++;
-		ftr_sys4(SYS_pwrite64, fd, &count, sizeof(count), at);
-	}
-	if (fd >= 0)
-		ftr_sys_close_own(fd);
+	if (nr != 0)
+		ftr_semaphores_raise(module->base + table->base, offsets, nr);
 }
 
 static void patch_module(const struct ftr_loaded *module, const struct ftr_sections *sections)

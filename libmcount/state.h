@@ -134,6 +134,8 @@ struct ftr_state {
 	uintptr_t errno_offset;			/* of errno, from a thread's control block on */
 	struct ftr_late_slot *late;		/* see late.h; NULL = never attached to */
 	uint32_t late_nr;
+	struct ftr_semaphore *semaphores;	/* see semaphores.h; NULL = there are none */
+	uint32_t semaphore_nr;
 	_Atomic uint32_t attached;		/* enum ftr_attach_state; 0 also when launched */
 	_Atomic uint32_t looking_nr;		/* threads that hook what was loaded since */
 	bool has_atfork;			/* attached to, now or before */

@@ -254,7 +254,6 @@ class Attach(attaching.Test):
         self.refused(child.pid, "name no other", words=["./attached-pg"])
         self.refused(child.pid, "-p excludes", "--keep-pid")
         self.refused(child.pid, "-p excludes", "--probe=memory")
-        self.refused(child.pid, "-p excludes -E", "-E", "provider:name")
         static = self.start("static", "sleep")
         self.refused(static.pid, "is linked statically")
         filtered = self.start("fentry", "seccomp", "sleep")

@@ -147,6 +147,39 @@ class AttachCode(attaching.Test):
                 self.assertEqual(counts, counts[:1] * LOOPS)
                 self.end(child)
 
+    def test_events(self):
+        """Events that a program declares are switched on while its threads come by them, and off; who counts is told."""
+        if not self.has_decoder():
+            self.skipTest("without a decoder")
+        build("sdt_sites.c", "sites.o", "-O1", "-c", "-Dmain=sites_main")
+        build("attach_sites.c", "sites", "-O1", f"{os.getcwd()}/sites.o")
+        child = self.start_program("./sites")
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        before = code(child.pid)
+        for i in range(LOOPS):
+            data = f"sites{i}"
+            recorder = self.attach(child.pid, "-E", "sites:*", "--no-libcall", "--force", data=data)
+            # It is not reached without its counter.
+            self.wait_for(lambda: "/* sites:counted (1) */" in self.events(data))
+            self.leave(recorder)
+            self.check_code(child.pid, before)
+            shown = self.events(data)
+            self.assertLessEqual({"/* sites:calls (10) */", "/* sites:jumps (6) */", "/* sites:loops (3) */",
+                                  "/* sites:first (1) */", "/* sites:second (-2) */", "/* sites:third (2) */"}, shown)
+            shutil.rmtree(data)
+        recorder = self.attach(child.pid, "-E", "sites:*", "--no-libcall", "--force", data="killed")
+        recorder.kill()
+        recorder.communicate(timeout=harness.TIMEOUT)
+        self.leave(self.attach(child.pid, "-P", "^main$", data="after"))    # which lowers what was left raised
+        self.check_code(child.pid, before)
+        child.send_signal(signal.SIGTERM)
+        output, _ = child.communicate(timeout=harness.TIMEOUT)
+        self.assertEqual((output, child.returncode), ("wrong 0\ncounter 0\n", 0))
+
+    def events(self, data):
+        shown = self.ftr("replay", "--no-pager", "-f", "none", "-d", data).stdout
+        return set(re.findall(r"/\* sites:.*? \*/", shown))
+
     def test_what_a_program_computes(self):
         """A program of many functions, again and again, writes what it writes alone."""
         if not self.has_decoder():

@@ -12,7 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define CALL __attribute__((noinline))
+#else
 #define CALL __attribute__((noipa))
+#endif
 #define PLAIN __attribute__((no_instrument_function))
 #define OTHERS 25
 

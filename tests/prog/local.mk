@@ -82,6 +82,7 @@ EXTRA_DIST += \
 	tests/prog/attach_fault.c \
 	tests/prog/attach_library.c \
 	tests/prog/attach_opener.c \
+	tests/prog/attach_sites.c \
 	tests/prog/attach_storm.c \
 	tests/prog/attach_successor.c \
 	tests/prog/attach_vfork.c \
