@@ -63,7 +63,7 @@ class SampleTest(AsNative):
                 sums, folded = self.sums(), self.folded()
                 total = sum(own for own, _ in sums.values())
                 self.assertGreater(total, 0)
-                self.assertLessEqual(total, seconds / PERIOD)
+                self.assertLessEqual(total, 1.1 * seconds / PERIOD)     # who is pre-empted has some more
                 self.assertEqual(total, sum(folded.values()))
                 self.assertEqual(total, len(self.samples()))
                 inside = {stack: nr for stack, nr in folded.items() if "spin" in stack}
