@@ -16,6 +16,7 @@
 #define TICKS_PER_MS_GUESS 3000000u
 #define LOOKS 200u			/* a few microseconds */
 #define PAUSE_NS 50000
+#define PAUSE_RING_BYTES (256u << 10)	/* a smaller ring may be empty before a pause is over */
 
 /* A record on its way into the ring. */
 struct put {
@@ -62,14 +63,15 @@ static void wait_announce(struct ftr_producer *producer, const struct put *put)
 }
 
 /*
- * The recorder is behind by more than a moment: it may want this very processor.  Where a filter
- * forbids to sleep, the thread keeps looking.
+ * The recorder is behind by more than a moment: it may want this very processor.  Where the ring is
+ * small, or a filter forbids to sleep, the thread keeps looking.
  */
-static void look_pause(unsigned *looks)
+static void look_pause(const struct ftr_producer *producer, unsigned *looks)
 {
 	static const struct timespec time = { .tv_nsec = PAUSE_NS };
 
-	if ((*looks)++ < LOOKS || ftr_is_silent() || ftr_is_blocked(FTR_SECCOMP_WAIT))
+	if ((*looks)++ < LOOKS || producer->mask < PAUSE_RING_BYTES - 1 || ftr_is_silent() ||
+	    ftr_is_blocked(FTR_SECCOMP_WAIT))
 		ftr_arch_relax();
 	else
 		ftr_sys6(SYS_nanosleep, &time, NULL, 0, 0, 0, FTR_OWN_CALL);
@@ -93,7 +95,7 @@ static bool room_wait(struct ftr_producer *producer, const struct put *put)
 			producer->hopeless = tail + 1;
 			return false;
 		}
-		look_pause(&looks);
+		look_pause(producer, &looks);
 	}
 	return true;
 }
@@ -190,7 +192,7 @@ static bool extent_next(struct ftr_producer *producer, struct put *put)
 		wait_announce(producer, put);
 		if (ftr_recorder_is_gone())
 			return false;
-		look_pause(&looks);
+		look_pause(producer, &looks);
 	}
 	return true;
 }

@@ -6,7 +6,7 @@
  *
  * cflags: -pthread
  * only: pg-O2
- * record: --no-libcall --no-event -b 4k -A work@arg1
+ * record: --no-libcall --no-event -b 256k -A work@arg1
  * expect-warning: installed a seccomp filter that blocks tracing|ran untraced
  */
 #define _GNU_SOURCE
@@ -95,7 +95,7 @@ UNTRACED static void nothing(void)
 
 UNTRACED static void calls(void)
 {
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < 10000; i++)		/* more than a ring has room for */
 		work(i);
 }
 
