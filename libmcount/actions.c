@@ -6,6 +6,7 @@
 
 #include "arch/values.h"
 #include "libmcount/channel.h"
+#include "libmcount/clock.h"
 #include "libmcount/module.h"
 #include "utils/base/rt/sys.h"
 
@@ -108,12 +109,40 @@ static struct ftr_gate_reads *reads_of(const struct ftr_thread *self,
 	return self->gate->reads != NULL ? &self->gate->reads[frame - self->frames] : NULL;
 }
 
-void ftr_actions_expect(struct ftr_thread *self, const struct ftr_frame *frame, uint32_t kinds)
+/* What is captured of the function of @frame, and its tests. */
+static struct ftr_values_programs programs_of(struct ftr_thread *self, uintptr_t func)
+{
+	return self->gate->payloads != NULL ? ftr_gate_programs(self, func) :
+					      (struct ftr_values_programs){ 0 };
+}
+
+void ftr_actions_expect(struct ftr_thread *self, const struct ftr_frame *frame,
+			const struct ftr_call *call, uint32_t kinds)
 {
 	struct ftr_gate_reads *reads = reads_of(self, frame);
+	struct ftr_values_programs programs;
 
-	if (reads != NULL)
-		reads->kinds = kinds;
+	if (reads == NULL)
+		return;
+	reads->kinds = kinds;
+	if ((ftr_gate_frame(self, frame)->actions & FTR_GATE_DUMP) == 0)
+		return;
+	programs = programs_of(self, call->func);
+	reads->judged = ftr_values_judge(&programs, call);
+	reads->tick = ftr_clock_read();
+}
+
+static __attribute__((noinline)) bool asks_dump(struct ftr_thread *self,
+						const struct ftr_frame *frame,
+						const struct ftr_regs *regs)
+{
+	const struct ftr_gate_reads *reads = reads_of(self, frame);
+	struct ftr_values_programs programs = programs_of(self, frame->func);
+	const struct ftr_call call = ftr_gate_call(frame, regs);
+
+	return reads != NULL &&
+	       ftr_values_asks_dump(&programs, &call, &reads->judged,
+				    ftr_gate_elapsed_ns(reads->tick, ftr_clock_read()));
 }
 
 /* Where the call of @frame, whose return address is replaced, goes back to; 0 = unknown. */
@@ -175,21 +204,14 @@ static bool sets_errno(uint64_t before, uint64_t now, const struct ftr_regs *reg
 			    (regs != NULL && (int32_t)ftr_arch_retval(regs, 0) == -1));
 }
 
-void ftr_actions_end(struct ftr_thread *self, const struct ftr_frame *frame,
-		     const struct ftr_regs *regs)
+static void reads_end(struct ftr_thread *self, const struct ftr_frame *frame,
+		      const struct ftr_regs *regs)
 {
 	struct ftr_gate_reads *reads = reads_of(self, frame);
-	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
 	uint64_t values[FTR_GATE_READ_VALUES], kinds;
-	uint8_t actions = gated->actions;
 	unsigned i;
 
-	gated->actions = 0;		/* a handler that jumps out of here does not end it again */
-	if ((actions & FTR_GATE_RECOVER) != 0 &&
-	    (uintptr_t)self->gate->recovering ==
-		    ((uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY))
-		self->gate->recovering = NULL;	/* left by a jump: the calls around it stay bare */
-	if ((actions & FTR_GATE_READ) == 0 || reads == NULL || gated->status != FTR_GATE_BEGUN)
+	if (reads == NULL)
 		return;
 	kinds = kinds_read(reads->kinds, values);
 	if ((kinds & FTR_CALL_READ_ERRNO) != 0 &&
@@ -199,4 +221,22 @@ void ftr_actions_end(struct ftr_thread *self, const struct ftr_frame *frame,
 	for (i = 0; i < FTR_GATE_READ_VALUES; i++)
 		values[i] -= reads->values[i];
 	kinds_put(self, kinds, values, true);
+}
+
+bool ftr_actions_end(struct ftr_thread *self, const struct ftr_frame *frame,
+		     const struct ftr_regs *regs)
+{
+	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	uint8_t actions = gated->actions;
+	bool is_dump;
+
+	gated->actions = 0;		/* a handler that jumps out of here does not end it again */
+	is_dump = (actions & FTR_GATE_DUMP) != 0 && asks_dump(self, frame, regs);
+	if ((actions & FTR_GATE_RECOVER) != 0 &&
+	    (uintptr_t)self->gate->recovering ==
+		    ((uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY))
+		self->gate->recovering = NULL;	/* left by a jump: the calls around it stay bare */
+	if ((actions & FTR_GATE_READ) != 0 && gated->status == FTR_GATE_BEGUN)
+		reads_end(self, frame, regs);
+	return is_dump;
 }

@@ -22,6 +22,15 @@ static uint64_t ticks_of(uint64_t ns)
 	return ns < UINT64_MAX / per_ms ? ns * per_ms / NS_PER_MS : ns / NS_PER_MS * per_ms;
 }
 
+uint64_t ftr_gate_elapsed_ns(uint64_t from, uint64_t to)
+{
+	uint64_t per_ms = ftr_state.control->ticks_per_ms, elapsed = to - from;
+
+	if (ftr_state.control->clock != FTR_CONTROL_CLOCK_TSC || per_ms == 0)
+		return elapsed;
+	return elapsed / per_ms * NS_PER_MS + elapsed % per_ms * NS_PER_MS / per_ms;
+}
+
 /* What the image's rules say, as they are now. */
 static void gate_start(struct ftr_gate *gate)
 {
@@ -76,7 +85,7 @@ static uint64_t counters_bytes(void)
 
 static uint64_t reads_bytes(uint64_t frame_nr)
 {
-	return image_has(FTR_CALLS_READ | FTR_CALLS_CHANGE) ?
+	return image_has(FTR_CALLS_READ | FTR_CALLS_JUDGED | FTR_CALLS_CHANGE) ?
 		       frame_nr * sizeof(struct ftr_gate_reads) : 0;
 }
 
@@ -346,7 +355,7 @@ static inline bool must_wait(const struct ftr_gate *gate, const struct ftr_gate_
 }
 
 /* The recorder sees it when it has come so far; a child of fork has no ring yet. */
-static __attribute__((noinline, cold)) void dump_ask(const struct ftr_thread *self)
+__attribute__((noinline, cold)) void ftr_gate_dump(const struct ftr_thread *self)
 {
 	struct ftr_ring_header *header = self->producer->header;
 
@@ -355,13 +364,15 @@ static __attribute__((noinline, cold)) void dump_ask(const struct ftr_thread *se
 }
 
 #define CHANGES \
-	(FTR_CALL_FILTER | FTR_CALL_DEPTH | FTR_CALL_TIME | FTR_CALL_SIZE | FTR_CALL_RECOVER)
+	(FTR_CALL_FILTER | FTR_CALL_DEPTH | FTR_CALL_TIME | FTR_CALL_SIZE | FTR_CALL_RECOVER | \
+	 FTR_CALL_DUMP_AT_END)
 
 static uint8_t actions_of(uint32_t flags)
 {
 	return (uint8_t)(((flags & FTR_CALL_CALLSITE) != 0 ? FTR_GATE_CALLSITE : 0) |
 			 ((flags & FTR_CALL_READ) != 0 ? FTR_GATE_READ : 0) |
-			 ((flags & FTR_CALL_RECOVER) != 0 ? FTR_GATE_RECOVER : 0));
+			 ((flags & FTR_CALL_RECOVER) != 0 ? FTR_GATE_RECOVER : 0) |
+			 ((flags & FTR_CALL_DUMP_AT_END) != 0 ? FTR_GATE_DUMP : 0));
 }
 
 /* What is true of @call, of @flags that depend on a condition. */
@@ -380,6 +391,22 @@ static __attribute__((noinline)) uint32_t flags_decide(struct ftr_thread *self,
 	if (decision == FTR_DECIDED_FALSE)
 		return flags;
 	return flags | ((flags & FTR_CALL_IF_FILTER) != 0 ? FTR_CALL_FILTER : FTR_CALL_NOTRACE);
+}
+
+static __attribute__((noinline)) bool asks_dump(struct ftr_thread *self,
+						const struct ftr_call *call, uint32_t flags)
+{
+	struct ftr_values_programs programs = { 0 };
+	struct ftr_values_judged judged;
+
+	if ((flags & FTR_CALL_DUMP_AT_END) != 0)
+		return false;		/* it is not known yet: see actions.c */
+	if ((flags & FTR_CALL_IF_DUMP) == 0)
+		return true;
+	if (self->gate->payloads != NULL)
+		programs = ftr_gate_programs(self, call->func);
+	judged = ftr_values_judge(&programs, call);
+	return ftr_values_asks_dump(&programs, call, &judged, 0);
 }
 
 enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate_state *before,
@@ -414,8 +441,8 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 	if ((flags & FTR_CALL_NOTRACE) != 0)
 		return FTR_GATE_KEEP;
 	if (rule != NULL) {
-		if (unlikely((flags & FTR_CALL_DUMP) != 0))
-			dump_ask(self);
+		if (unlikely((flags & FTR_CALL_DUMP) != 0) && asks_dump(self, call, flags))
+			ftr_gate_dump(self);
 		rule_apply(gate, rule, flags, &passage->after);
 		passage->actions = actions_of(flags);
 		passage->reads = rule->reads;

@@ -14,6 +14,7 @@
 #include "libmcount/hook.h"
 #include "libmcount/state.h"
 #include "libmcount/values.h"
+#include "libmcount/values_decide.h"
 #include "utils/proto/rules.h"
 
 struct ftr_call_rule;
@@ -41,6 +42,7 @@ enum ftr_gate_action {
 	FTR_GATE_CALLSITE = 1 << 0,
 	FTR_GATE_READ = 1 << 1,
 	FTR_GATE_RECOVER = 1 << 2,
+	FTR_GATE_DUMP = 1 << 3,		/* when it ends, if its condition is true */
 };
 
 /* Beside each frame of a gated thread. */
@@ -84,12 +86,14 @@ struct ftr_gate_programs {
 	struct ftr_values_programs programs;
 };
 
-/* Beside each frame where calls read: what was read when it began. */
+/* Beside each frame where calls have to do with how they began: what they were then. */
 #define FTR_GATE_READ_VALUES 6
 
 struct ftr_gate_reads {
 	uint64_t kinds;			/* FTR_CALL_READ_* flags */
 	uint64_t values[FTR_GATE_READ_VALUES];
+	uint64_t tick;			/* ... and these of FTR_GATE_DUMP */
+	struct ftr_values_judged judged;
 };
 
 /* Calls of functions whose rules count them, by their addresses. */
@@ -114,7 +118,7 @@ struct ftr_gate {
 	uint32_t control_generation;	/* ... the control block's */
 	uint8_t *payloads;		/* FTR_GATE_PAYLOAD bytes a frame; NULL = no values */
 	uint64_t payload_nr;		/* of them: calls that are deeper have no values */
-	struct ftr_gate_reads *reads;	/* as many as frames; NULL = nothing reads */
+	struct ftr_gate_reads *reads;	/* as many as frames; NULL = nothing needs it */
 	uintptr_t *recovering;		/* loc of the outermost open call that recovers */
 	int32_t cpu;			/* plus 1, of the last look: see watch.h */
 	bool has_watch;
@@ -152,6 +156,12 @@ struct ftr_gate *ftr_gate_init(void *mem, uint64_t frame_nr) FTR_HIDDEN;
 enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate_state *before,
 				  const struct ftr_call *call,
 				  struct ftr_gate_passage *passage) FTR_HIDDEN;
+
+/* What the recorder keeps is to be written, up to here. */
+void ftr_gate_dump(const struct ftr_thread *self) FTR_HIDDEN;
+
+/* The time between two ticks, roughly. */
+uint64_t ftr_gate_elapsed_ns(uint64_t from, uint64_t to) FTR_HIDDEN;
 
 /* What is captured of calls of @func, which has values. */
 struct ftr_values_programs ftr_gate_programs(struct ftr_thread *self, uintptr_t func) FTR_HIDDEN;
@@ -205,6 +215,17 @@ static inline bool ftr_gate_is_open(const struct ftr_thread *self, const struct 
 		ftr_gate_frame(self, frame)->status != FTR_GATE_NONE);
 }
 
+/* The call of @frame, whose values are in @regs (nullable). */
+static inline struct ftr_call ftr_gate_call(const struct ftr_frame *frame,
+					    const struct ftr_regs *regs)
+{
+	return (struct ftr_call){
+		.regs = regs,
+		.slot = (const uintptr_t *)((uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY),
+		.func = frame->func,
+	};
+}
+
 static inline struct ftr_gate_programs *ftr_gate_programs_at(const struct ftr_gate *gate,
 							     uintptr_t func)
 {
@@ -229,7 +250,8 @@ static inline uint64_t ftr_gate_programs_check(const struct ftr_values_programs 
 {
 	return func ^ (uint64_t)programs->entry ^ (uint64_t)programs->exit ^
 	       (uint64_t)programs->values ^ programs->base ^ (uint64_t)programs->image ^
-	       programs->test ^ ftr_gate_quick_check(&programs->quick, 0);
+	       programs->test ^ (uint64_t)programs->dump << 32 ^
+	       (uint64_t)programs->dump_nr << 48 ^ ftr_gate_quick_check(&programs->quick, 0);
 }
 
 /* What of that is needed where a value is a register or a literal; all 0: not known. */

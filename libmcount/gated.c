@@ -143,22 +143,13 @@ static bool is_late(const struct ftr_thread *self, const struct ftr_gate_frame *
 	return now - gated->tick >= gated->after.time;
 }
 
-static struct ftr_call call_of(const struct ftr_frame *frame, const struct ftr_regs *regs)
-{
-	return (struct ftr_call){
-		.regs = regs,
-		.slot = (const uintptr_t *)((uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY),
-		.func = frame->func,
-	};
-}
-
 /* What a program makes of the call of @frame goes to the frame's room for it.  Its bytes. */
 static uint32_t values_capture(struct ftr_thread *self, const struct ftr_frame *frame,
 			       const struct ftr_regs *regs, bool is_exit)
 {
 	struct ftr_values_programs programs = ftr_gate_programs(self, frame->func);
 	const struct ftr_value_op *program = is_exit ? programs.exit : programs.entry;
-	struct ftr_call call = call_of(frame, regs);
+	struct ftr_call call = ftr_gate_call(frame, regs);
 
 	if (program == NULL || regs == NULL)
 		return 0;
@@ -191,7 +182,7 @@ static uint64_t values_record(struct ftr_thread *self, const struct ftr_frame *f
 	struct ftr_values_programs programs = ftr_gate_programs(self, frame->func);
 	uint64_t brief = type == FTR_RECORD_EXIT ? programs.quick.exit : programs.quick.entry;
 	uint64_t *words = (uint64_t *)ftr_gate_payload(self, frame);
-	struct ftr_call call = call_of(frame, regs);
+	struct ftr_call call = ftr_gate_call(frame, regs);
 	uint32_t bytes = 0;
 
 	if (likely(brief != 0 && regs != NULL))
@@ -305,6 +296,7 @@ static void gated_open(struct ftr_thread *self, struct ftr_frame *frame,
 		       const struct ftr_gated_call *call, const struct ftr_gate_passage *passage)
 {
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	const struct ftr_call asked = { .regs = call->regs, .slot = call->loc, .func = call->func };
 	bool is_return = call->kind == FTR_FRAME_RETURN;
 	bool has_room = (uint64_t)(frame - self->frames) < self->gate->payload_nr;
 
@@ -315,8 +307,8 @@ static void gated_open(struct ftr_thread *self, struct ftr_frame *frame,
 	gated->has_retval = passage->has_retval && has_room;
 	gated->payload_bytes = 0;
 	gated->actions = passage->actions;
-	if (unlikely((passage->actions & FTR_GATE_READ) != 0))
-		ftr_actions_expect(self, frame, passage->reads);
+	if (unlikely((passage->actions & (FTR_GATE_READ | FTR_GATE_DUMP)) != 0))
+		ftr_actions_expect(self, frame, &asked, passage->reads);
 	frame_fill(frame, is_return ? *call->loc : 0, call->func, call->kind);
 	if (is_return && self->stub != 0)
 		*call->loc = self->stub;
@@ -390,15 +382,18 @@ static inline void exit_begun(struct ftr_thread *self, struct ftr_frame *frame,
 void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const struct ftr_regs *regs)
 {
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	bool is_dump = false;
 
 	if (unlikely(self->gate->has_watch))
 		ftr_watch_look(self, frame);
 	if (unlikely(gated->actions != 0))
-		ftr_actions_end(self, frame, regs);
+		is_dump = ftr_actions_end(self, frame, regs);
 	if (gated->status == FTR_GATE_BEGUN && frame->is_begun)
 		exit_begun(self, frame, regs);
 	else if (gated->status == FTR_GATE_WAITS)
 		exit_waiting(self, frame, regs);
+	if (unlikely(is_dump))
+		ftr_gate_dump(self);
 	atomic_signal_fence(memory_order_seq_cst);
 	gated->status = FTR_GATE_NONE;
 }

@@ -109,6 +109,8 @@ struct ftr_values_programs ftr_values_find(uintptr_t func)
 		programs.quick.exit = ftr_values_brief(programs.exit);
 		programs.image = image_values();
 		programs.test = found->test;
+		programs.dump = found->dump;
+		programs.dump_nr = found->dump_nr;
 		literals_find(&programs);
 	}
 	return programs;

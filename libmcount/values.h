@@ -38,7 +38,8 @@ struct ftr_values_programs {
 	uintptr_t base;			/* of the module */
 	const struct ftr_values *image;	/* (nullable) of the program's image: its constants */
 	struct ftr_values_quick quick;
-	uint64_t test;			/* index of the condition's first, 0 = none */
+	uint32_t test;			/* index of the condition's first, 0 = none */
+	uint16_t dump, dump_nr;		/* ... of what a dump depends on; how many there are */
 };
 
 /* Those of the function recorded as @func, by the sections of its module as they are now. */

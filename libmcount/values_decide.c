@@ -123,9 +123,15 @@ static bool text_test(const struct ftr_value_test *test, struct text text, struc
 	return is_true(test, order == 0, order < 0, false);
 }
 
+static bool is_register(uint8_t where)
+{
+	return where == FTR_VALUE_INTEGER || where == FTR_VALUE_VECTOR ||
+	       where == FTR_VALUE_RETURN || where == FTR_VALUE_ELAPSED;
+}
+
 static bool is_sound(const struct ftr_values *values, const struct ftr_value_test *test)
 {
-	bool is_in_register = test->where == FTR_VALUE_INTEGER || test->where == FTR_VALUE_VECTOR;
+	bool is_in_register = is_register(test->where);
 
 	if (!is_in_register && (test->program == 0 || test->program >= values->op_nr))
 		return false;
@@ -191,18 +197,34 @@ made_test(const struct ftr_values_programs *programs, const struct ftr_value_tes
 	return text_test(test, text, literal) ? FTR_DECIDED_TRUE : FTR_DECIDED_FALSE;
 }
 
+/* What a register has, of those of @call that there are. */
+static bool word_take(const struct ftr_value_test *test, const struct ftr_call *call,
+		      uint64_t elapsed_ns, uint64_t *word)
+{
+	*word = elapsed_ns;
+	if (test->where == FTR_VALUE_ELAPSED)
+		return true;
+	if (call->regs == NULL)
+		return false;
+	*word = test->where == FTR_VALUE_INTEGER ? ftr_arch_argument(call->regs, test->nr) :
+		test->where == FTR_VALUE_RETURN	 ? ftr_arch_retval(call->regs, test->nr) :
+						   ftr_arch_vector(test->nr);
+	return true;
+}
+
 static enum ftr_decision test_make(const struct ftr_values_programs *programs,
-				   const struct ftr_value_test *test, const struct ftr_call *call)
+				   const struct ftr_value_test *test, const struct ftr_call *call,
+				   uint64_t elapsed_ns)
 {
 	uint64_t word;
 	bool is_so;
 
 	if (!is_sound(programs->values, test))
 		return FTR_UNDECIDED;
-	if (test->where != FTR_VALUE_INTEGER && test->where != FTR_VALUE_VECTOR)
-		return made_test(programs, test, call);
-	word = test->where == FTR_VALUE_INTEGER ? ftr_arch_argument(call->regs, test->nr) :
-						  ftr_arch_vector(test->nr);
+	if (!is_register(test->where))
+		return call->regs != NULL ? made_test(programs, test, call) : FTR_UNDECIDED;
+	if (!word_take(test, call, elapsed_ns, &word))
+		return FTR_UNDECIDED;
 	is_so = test->kind == FTR_TEST_FLOAT ? float_test(test, word) : integer_test(test, word);
 	return is_so ? FTR_DECIDED_TRUE : FTR_DECIDED_FALSE;
 }
@@ -218,7 +240,7 @@ enum ftr_decision ftr_values_decide(const struct ftr_values_programs *programs,
 		return FTR_UNDECIDED;
 	while (at < values->test_nr) {
 		const struct ftr_value_test *test = &ftr_values_tests(values)[at];
-		enum ftr_decision decision = test_make(programs, test, call);
+		enum ftr_decision decision = test_make(programs, test, call, 0);
 
 		if (decision == FTR_UNDECIDED)
 			return FTR_UNDECIDED;
@@ -232,4 +254,73 @@ enum ftr_decision ftr_values_decide(const struct ftr_values_programs *programs,
 		at = next;
 	}
 	return FTR_UNDECIDED;
+}
+
+/* How many tests there are for a dump, at @tests. */
+static uint32_t dump_tests(const struct ftr_values_programs *programs,
+			   const struct ftr_value_test **tests)
+{
+	const struct ftr_values *values = programs->values;
+
+	if (values == NULL || programs->dump == 0 || programs->dump >= values->test_nr ||
+	    programs->dump_nr > values->test_nr - programs->dump ||
+	    programs->dump_nr > FTR_TESTS_JUDGED)
+		return 0;
+	*tests = ftr_values_tests(values) + programs->dump;
+	return programs->dump_nr;
+}
+
+struct ftr_values_judged ftr_values_judge(const struct ftr_values_programs *programs,
+					  const struct ftr_call *call)
+{
+	struct ftr_values_judged judged = { 0 };
+	const struct ftr_value_test *tests = NULL;
+	uint32_t nr = dump_tests(programs, &tests), i;
+
+	for (i = 0; i < nr; i++) {
+		enum ftr_decision decision = FTR_UNDECIDED;
+
+		if ((tests[i].flags & FTR_TEST_AT_END) == 0)
+			decision = test_make(programs, &tests[i], call, 0);
+		judged.known |= (uint64_t)(decision != FTR_UNDECIDED) << i;
+		judged.truth |= (uint64_t)(decision == FTR_DECIDED_TRUE) << i;
+	}
+	return judged;
+}
+
+static enum ftr_decision judged_at(const struct ftr_values_judged *judged, uint32_t at)
+{
+	if ((judged->known >> at & 1) == 0)
+		return FTR_UNDECIDED;
+	return (judged->truth >> at & 1) != 0 ? FTR_DECIDED_TRUE : FTR_DECIDED_FALSE;
+}
+
+/* A test that cannot be made leads where one does that speaks against the condition. */
+static uint16_t next_of(const struct ftr_value_test *test, enum ftr_decision decision)
+{
+	if (decision == FTR_UNDECIDED)
+		return (test->flags & FTR_TEST_DENIED) != 0 ? test->on_true : test->on_false;
+	return decision == FTR_DECIDED_TRUE ? test->on_true : test->on_false;
+}
+
+bool ftr_values_asks_dump(const struct ftr_values_programs *programs, const struct ftr_call *call,
+			  const struct ftr_values_judged *judged, uint64_t elapsed_ns)
+{
+	const struct ftr_value_test *tests = NULL;
+	uint32_t nr = dump_tests(programs, &tests), at = 0, next;
+
+	while (at < nr) {
+		bool is_at_end = (tests[at].flags & FTR_TEST_AT_END) != 0;
+
+		next = next_of(&tests[at], is_at_end ?
+					   test_make(programs, &tests[at], call, elapsed_ns) :
+					   judged_at(judged, at));
+		if (next >= FTR_TEST_FALSE)
+			return next == FTR_TEST_TRUE;
+		next -= programs->dump;		/* counted from the first of the module */
+		if (next <= at)
+			break;
+		at = next;
+	}
+	return false;
 }

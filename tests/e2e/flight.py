@@ -13,9 +13,12 @@ class FlightTest(harness.Test):
     def set_up_class(cls):
         build("flight.c", "flight", "-pg", "-O1")
 
-    def record(self, *words, status=0, stderr=""):
+    def make(self, *words, status=0, stderr=""):
         done = self.ftr("record", "--no-libcall", "--no-event", "-d", "made", *words)
         self.assertEqual((done.returncode, done.stderr), (status, stderr))
+
+    def record(self, *words, **expected):
+        self.make(*words, **expected)
         return Trace("made").only()
 
     def names(self):
@@ -54,6 +57,35 @@ class FlightTest(harness.Test):
             names = self.names()
             self.assertEqual(names[:3], ["LOST", "leaf", "mark"])
             self.assertEqual(names.count("LOST"), 2)
+
+    def dumped(self, name, condition, stderr=""):
+        """The first arguments of those calls of a function that are left: they asked for a dump."""
+        self.make("--overwrite=512k", "-T", f"{name}@dump,if:{condition}",
+                  "-A", "judged@arg1/i32,fparg1,arg2/s", "-R", "judged@retval/i64", "-A", "left@arg1/i32", "./flight",
+                  "3", "5", "7", "9", stderr=stderr)
+        done = self.ftr("replay", "--no-pager", "--no-merge", "-d", "made", "-f", "none")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return re.findall(rf"{name}\((-?\d+)", done.stdout)
+
+    def test_a_condition(self):
+        """Of what is known when the call begins, and when it ends: as readers decide it."""
+        for condition, asked in (("arg1==3", "3"), ("arg1>3 && arg1<9", "57"), ("fparg1>=3.5", "79"),
+                                 ('arg2~"*"', "3579"), ('arg2 < "6"', "35"), ("retval<0", "3"), ("retval", "379"),
+                                 ("retval==false", "5"), ("duration>10ms", "7"), ("duration>=20ms && retval==2", "7"),
+                                 ("arg1==9 || duration>10ms", "79"), ("!(duration<10ms || arg1!=7)", "7"),
+                                 ("!(arg1>3 && retval>0)", "35"), ('duration<10ms && arg2!~"?"', ""),
+                                 ('duration<10ms && !(arg2~"5" || arg2=="3")', "9")):
+            with self.subTest(condition=condition):
+                self.assertEqual("".join(self.dumped("judged", condition)), asked)
+
+    def test_a_condition_of_a_call_that_a_jump_left(self):
+        """It has a duration, but no value."""
+        self.assertEqual(self.dumped("left", "arg1 > 0 && duration > 0ns"), ["2", "4"])
+        self.assertEqual(self.dumped("left", "retval >= 0 || arg1 < 0"), ["-2", "0"])
+
+    def test_a_condition_that_the_program_cannot_decide(self):
+        self.assertEqual(self.dumped("judged", 'arg2~"[35]"', stderr="ftr: warning: no call of judged asks for a dump: "
+                                     "the condition compares what its values are not; choose others\n"), [])
 
     def test_triggers_in_a_row(self):
         """Who asks without end does not keep the recorder from dumping."""
@@ -96,7 +128,8 @@ class FlightTest(harness.Test):
                               (["--signal=USR1@dmp"], "no action"), (["--signal=SIGRTMIN+99@dump"], "cannot be"),
                               (["--signal=USR1@dump"], "add --overwrite"),
                               (["-T", "mark@dump"], "add --overwrite"),
-                              (["--overwrite=1M", "-T", "leaf@dump,if:arg1>3"], "cannot depend on a condition")):
+                              (["--overwrite=1M", "-T", "leaf@dump,if:arg1->next>3"], "follows no pointers"),
+                              (["--overwrite=1M", "-T", "leaf@dump,if:" + "||".join(["arg1>3"] * 65)], "there are 65")):
             with self.subTest(words=words):
                 done = self.ftr("record", "-d", "none", *words, "./flight")
                 self.assertEqual(done.returncode, 2)

@@ -2,8 +2,9 @@
 /*
  * Much work, with moments in it that tests/e2e/flight.py looks for.  Each word on the command line
  * is a moment: "mark" a call of that name, "ask" a signal to ftr, "again" another one, "abort" the
- * end.
+ * end, a number a call with values, of which that with 7 takes long.
  */
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #define CALLS 100000
 
 static volatile int sink;
+static jmp_buf back;
 
 NOINLINE void leaf(int n)
 {
@@ -28,6 +30,23 @@ NOINLINE void mark(void)
 NOINLINE void asked(void)
 {
 	sink++;
+}
+
+NOINLINE long judged(int n, double half, const char *text)
+{
+	sink += n + (int)half + text[0];
+	if (n == 7)
+		usleep(20000);
+	return n - 5;
+}
+
+/* Is left by a jump where judged returned more than 0. */
+NOINLINE long left(int n)
+{
+	sink++;
+	if (n > 0)
+		longjmp(back, 1);
+	return n;
 }
 
 NOINLINE void work(void)
@@ -75,6 +94,8 @@ int main(int argc, char **argv)
 			ask(SIGUSR2);
 		if (strcmp(argv[i], "abort") == 0)
 			abort();
+		if (atoi(argv[i]) > 0 && setjmp(back) == 0)
+			left((int)judged(atoi(argv[i]), atoi(argv[i]) / 2.0, argv[i]));
 		work();
 	}
 	return 0;

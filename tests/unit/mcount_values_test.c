@@ -461,6 +461,55 @@ static void test_conditions(void **state)
 					   &(struct ftr_call){ 0 }), FTR_UNDECIDED);
 }
 
+/* Does a call with @rdi that returns @rax and takes @ns ask for a dump? */
+static bool asks_dump(const struct ftr_value_test *tests, uint16_t dump_nr, uint64_t rdi,
+		      uint64_t rax, uint64_t ns)
+{
+	struct {
+		struct ftr_values head;
+		struct ftr_value_test tests[5];
+	} table = { .head = { .test_nr = 5 } };
+	const struct ftr_values_programs programs = {
+		.values = &table.head, .dump = 2, .dump_nr = dump_nr,
+	};
+	const struct ftr_regs begins = { .rdi = rdi }, ends = { .rdi = ~rdi, .rax = rax };
+	const struct ftr_call begun = { .regs = &begins }, ended = { .regs = &ends };
+	struct ftr_values_judged judged;
+
+	memcpy(table.tests, tests, sizeof(table.tests));
+	judged = ftr_values_judge(&programs, &begun);
+	return ftr_values_asks_dump(&programs, &ended, &judged, ns);
+}
+
+/* arg1 > 3 && retval < 0 || duration > 10 */
+static void test_conditions_of_dumps(void **state)
+{
+	struct ftr_value_test tests[5] = {
+		[2] = TEST(FTR_TEST_GT, FTR_TEST_SIGNED, 4, 3, 4, 3),
+		[3] = TEST(FTR_TEST_LT, FTR_TEST_SIGNED, 4, FTR_TEST_TRUE, 4, 0),
+		[4] = TEST(FTR_TEST_GT, FTR_TEST_UNSIGNED, 8, FTR_TEST_TRUE, FTR_TEST_FALSE, 10),
+	};
+
+	tests[3].flags = tests[4].flags = FTR_TEST_AT_END;
+	tests[3].where = FTR_VALUE_RETURN;
+	tests[4].where = FTR_VALUE_ELAPSED;
+	assert_true(asks_dump(tests, 3, 4, (uint32_t)-1, 0));
+	assert_false(asks_dump(tests, 3, 3, (uint32_t)-1, 10));
+	assert_false(asks_dump(tests, 3, 4, 0, 10));
+	assert_true(asks_dump(tests, 3, 3, 0, 11));
+	assert_false(asks_dump(tests, 4, 4, (uint32_t)-1, 11));	/* more than there are */
+	assert_false(asks_dump(tests, 2, 4, 0, 11));		/* leads behind them */
+	tests[2].bytes = 9;			/* not known: is not true, nor is its opposite */
+	assert_false(asks_dump(tests, 3, 4, (uint32_t)-1, 0));
+	assert_true(asks_dump(tests, 3, 4, (uint32_t)-1, 11));
+	tests[2].flags = FTR_TEST_DENIED;
+	tests[2].on_true = 4;
+	tests[2].on_false = 3;
+	assert_false(asks_dump(tests, 3, 4, (uint32_t)-1, 0));
+	tests[4].on_false = 2;			/* back, for ever */
+	assert_false(asks_dump(tests, 3, 4, 0, 0));
+}
+
 /* A text and a float in memory, by a program of one op and one test. */
 struct made_table {
 	struct ftr_values head;
@@ -794,6 +843,7 @@ int main(void)
 		cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_trees),
 		cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_conditions_of_dumps),
 		cmocka_unit_test(test_texts_of_conditions),
 		cmocka_unit_test(test_floats_of_conditions),
 		cmocka_unit_test(test_damaged_conditions),

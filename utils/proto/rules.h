@@ -23,6 +23,7 @@ enum ftr_calls_flag {
 	FTR_CALLS_COUNTED = 1 << 3, /* some function has FTR_CALL_SAMPLE or FTR_CALL_RATE */
 	FTR_CALLS_READ = 1 << 4,    /* some function has FTR_CALL_READ */
 	FTR_CALLS_CHANGE = 1 << 5,  /* any of these may be said later (ftr ctl) */
+	FTR_CALLS_JUDGED = 1 << 6,  /* some function has FTR_CALL_DUMP_AT_END */
 };
 
 enum ftr_call_flag {
@@ -49,6 +50,9 @@ enum ftr_call_flag {
 	 */
 	FTR_CALL_IF_FILTER = 1 << 17,
 	FTR_CALL_IF_NOTRACE = 1 << 18,
+	/* DUMP only where its other condition is true of the call, when that begins, or ends. */
+	FTR_CALL_IF_DUMP = 1 << 19,
+	FTR_CALL_DUMP_AT_END = 1 << 20,
 };
 
 /* What FTR_CALL_READ reads. */

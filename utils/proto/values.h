@@ -45,6 +45,7 @@ enum ftr_value_where {
 	FTR_VALUE_RETURN = 4,  /* integer register nr of a return value */
 	FTR_VALUE_X87 = 5,     /* top of the floating-point stack; zeros when it is empty */
 	FTR_VALUE_AT = 6,      /* nr bytes above where the last FOLLOW led */
+	FTR_VALUE_ELAPSED = 7, /* nanoseconds since the call began: of tests alone */
 };
 
 /* What this op and the next one make is one value: no padding between. */
@@ -71,7 +72,8 @@ struct ftr_values_func {
 	uint32_t low, high;   /* the addresses recorded for it; high is not */
 	uint32_t entry, exit; /* indices of programs for arguments, return value; 0 = none */
 	uint32_t test;	      /* index of the first test of its rule's condition; 0 = none */
-	uint32_t reserved;
+	uint16_t dump;	      /* the same, of what a dump depends on; 0 = nothing, or not known */
+	uint16_t dump_nr;     /* of its tests, at most FTR_TESTS_JUDGED */
 };
 static_assert(sizeof(struct ftr_values_func) == 24, "wire layout");
 
@@ -111,16 +113,22 @@ enum ftr_test_op {
 	FTR_TEST_LIKE = 7,	/* a text; of the literal's bytes '*' is any and '?' is one */
 };
 
+enum ftr_test_flag {
+	FTR_TEST_AT_END = 1 << 0,  /* of what is known when the call ends: of dumps alone */
+	FTR_TEST_DENIED = 1 << 1,  /* true speaks against the condition, false for it */
+};
+
 /*
- * A comparison of an argument with a literal, and which test comes next, a later one, or what the
- * outcome is.  The argument is in a register, or what a program of its own makes.
+ * A comparison of a value with a literal, and which test comes next, a later one, or what the
+ * outcome is.  The value is in a register, or what a program of its own makes.
  */
 struct ftr_value_test {
 	uint8_t op;		/* enum ftr_test_op */
 	uint8_t kind;		/* enum ftr_test_kind */
-	uint8_t where;		/* enum ftr_value_where: INTEGER, VECTOR; else by program */
+	uint8_t where;		/* INTEGER, VECTOR, RETURN, ELAPSED; else by program */
 	uint8_t bytes;		/* of it: 1, 2, 4, 8; of a TEXT 0 */
-	uint16_t nr;		/* of the register */
+	uint8_t nr;		/* of the register */
+	uint8_t flags;		/* enum ftr_test_flag */
 	uint16_t on_true, on_false;
 	uint16_t text_bytes;	/* of a TEXT's literal */
 	uint32_t program;	/* index of its first op; of at most FTR_TEST_OPS_MAX */
@@ -137,6 +145,7 @@ static inline int64_t ftr_value_float_order(int64_t bits)
 #define FTR_TEST_TRUE  0xffffu
 #define FTR_TEST_FALSE 0xfffeu
 #define FTR_TESTS_MAX  0xfffeu
+#define FTR_TESTS_JUDGED 64u		/* of a condition that is asked when the call ends */
 #define FTR_TEST_OPS_MAX 4u		/* of a program: words, and a text at the end */
 #define FTR_TEST_VALUE_MAX 136u		/* bytes that such a program makes */
 #define FTR_TEST_TEXT_MAX 256u		/* of a literal: longer ones are for readers */

@@ -11,12 +11,13 @@
 #include "utils/object/demangle.h"
 #include "utils/object/elf.h"
 #include "utils/proto/rules.h"
+#include "utils/proto/values.h"
 #include "utils/record/linked.h"
 #include "utils/record/patch_choice.h"
 #include "utils/record/sdt_events.h"
 #include "utils/record/source_choice.h"
 #include "utils/record/watched.h"
-#include "utils/trace/rule_plan.h"
+#include "utils/trace/condition.h"
 
 #define PMU (FTR_READ_PMU_CYCLE | FTR_READ_PMU_CACHE | FTR_READ_PMU_BRANCH)
 
@@ -37,6 +38,22 @@ bool ftr_record_choice_is_any(const struct ftr_record_choice *choice)
 		(choice->rules != NULL && (ftr_rules_actions(choice->rules) & gated) != 0));
 }
 
+/* The runtime decides, which follows no paths. */
+static int dump_check(const struct ftr_rule *rule, struct ftr_err *err)
+{
+	struct ftr_condition_needs needs = { 0 };
+
+	ftr_condition_needs(rule->condition, &needs);
+	if (needs.steps > 0)
+		return ftr_err_set(err, EINVAL, "%s: what a dump depends on is decided in the "
+				   "program, which follows no pointers and members; compare argN, "
+				   "fpargN, retval and duration themselves", rule->text);
+	if (needs.nr > FTR_TESTS_JUDGED)
+		return ftr_err_set(err, EINVAL, "a dump depends on %u comparisons at most, and "
+				   "there are %u: %s", FTR_TESTS_JUDGED, needs.nr, rule->text);
+	return 0;
+}
+
 static int rule_check(const struct ftr_record_choice *choice, const struct ftr_rule *rule,
 		      struct ftr_err *err)
 {
@@ -47,8 +64,7 @@ static int rule_check(const struct ftr_record_choice *choice, const struct ftr_r
 		return ftr_err_set(err, EINVAL, "%s: a dump needs a flight recorder; add "
 				   "--overwrite=SIZE", rule->text);
 	if (rule->condition != NULL && (rule->actions & FTR_RULE_DUMP) != 0)
-		return ftr_err_set(err, EINVAL, "%s: a dump is asked for when the call begins and "
-				   "cannot depend on a condition; remove if:", rule->text);
+		return dump_check(rule, err);
 	if (rule->condition != NULL && rule->shown == NULL)
 		return ftr_err_set(err, EINVAL, "%s: values are recorded at every call; put the "
 				   "condition on --filter, or on ftr replay", rule->text);
@@ -106,11 +122,42 @@ static bool rule_matches(const struct ftr_rule *rule, const struct place *place,
 	       module_matches(rule, place, symbol);
 }
 
+void ftr_record_dumps_add(struct ftr_record_dumps *dumps, const struct ftr_rule *rule)
+{
+	if ((rule->actions & FTR_RULE_CLEAR) != 0 && (rule->values.clears & FTR_RULE_DUMP) != 0)
+		*dumps = (struct ftr_record_dumps){ 0 };
+	if ((rule->actions & FTR_RULE_DUMP) == 0)
+		return;
+	if (rule->condition == NULL) {
+		dumps->is_any = true;
+		return;
+	}
+	assert(dumps->nr < FTR_RULE_CONDITIONS_MAX);
+	dumps->conditions[dumps->nr++] = rule->condition;
+	dumps->is_at_end |= ftr_condition_needs_exit(rule->condition);
+}
+
+bool ftr_record_has_conditional_dumps(const struct ftr_record_choice *choice)
+{
+	for (size_t i = 0; i < choice->rules->rules.nr; i++) {
+		const struct ftr_rule *rule = &choice->rules->rules.v[i];
+
+		if (rule->condition != NULL && (rule->actions & FTR_RULE_DUMP) != 0)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t besides(void)
+{
+	return ftr_rule_actions_in(FTR_IN_VALUES) | FTR_RULE_DUMP;
+}
+
 void ftr_record_decision_add(struct ftr_record_decision *decision, const struct ftr_rule *rule)
 {
 	uint32_t actions = rule->actions | rule->undecided;
 
-	if ((actions & ~ftr_rule_actions_in(FTR_IN_VALUES)) == 0)
+	if ((actions & ~besides()) == 0)
 		return;
 	decision->rule = rule;
 	decision->nr++;
@@ -118,8 +165,7 @@ void ftr_record_decision_add(struct ftr_record_decision *decision, const struct 
 
 const struct ftr_rule *ftr_record_decided(const struct ftr_record_decision *decision)
 {
-	uint32_t undecided = decision->nr == 1 ? decision->rule->undecided &
-						 ~ftr_rule_actions_in(FTR_IN_VALUES) : 0;
+	uint32_t undecided = decision->nr == 1 ? decision->rule->undecided & ~besides() : 0;
 
 	return undecided == FTR_RULE_FILTER || undecided == FTR_RULE_NOTRACE ? decision->rule :
 									       NULL;
@@ -139,6 +185,7 @@ static struct ftr_record_chosen chosen_of(const struct ftr_rules *rules, const s
 			continue;
 		chosen.actions = ftr_rule_join(chosen.actions, &chosen.values, rule);
 		ftr_record_decision_add(&decision, rule);
+		ftr_record_dumps_add(&chosen.dumps, rule);
 	}
 	chosen.decided = ftr_record_decided(&decision);
 	return chosen;

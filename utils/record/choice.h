@@ -10,6 +10,7 @@
 #include "utils/base/vec.h"
 #include "utils/object/symtab.h"
 #include "utils/trace/rule.h"
+#include "utils/trace/rule_plan.h"
 
 /* Pointers: what is further away is not looked for. */
 #define FTR_VALUE_DEPTH_MAX 4
@@ -48,9 +49,21 @@ int ftr_record_choice_check(const struct ftr_record_choice *choice, struct ftr_e
 int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *image,
 			    struct ftr_err *err);
 
+/* Which calls of a function ask for a dump, as rules say it together. */
+struct ftr_record_dumps {
+	bool is_any;			/* all of them */
+	bool is_at_end;			/* when they end: some condition is about that */
+	size_t nr;
+	const struct ftr_condition *conditions[FTR_RULE_CONDITIONS_MAX];	/* or these */
+};
+void ftr_record_dumps_add(struct ftr_record_dumps *dumps, const struct ftr_rule *rule);
+/* Does any rule ask for a dump on a condition? */
+bool ftr_record_has_conditional_dumps(const struct ftr_record_choice *choice);
+
 /* What rules say together of one function. */
 struct ftr_record_chosen {
 	uint32_t actions;		/* enum ftr_rule_action */
+	struct ftr_record_dumps dumps;
 	/*
 	 * The one rule whose condition may be decided when a call begins; NULL: there is none, or
 	 * others have to do with the same.
@@ -61,11 +74,11 @@ struct ftr_record_chosen {
 
 /*
  * May the condition of a rule be decided when calls begin?  If it is a filter or notrace, and no
- * other rule that matches the function does more than to record values.
+ * other rule that matches the function does more than to record values, or ask for dumps.
  */
 struct ftr_record_decision {
 	const struct ftr_rule *rule;
-	unsigned nr;			/* of rules that say more than which values are recorded */
+	unsigned nr;			/* of rules that say more than that */
 };
 void ftr_record_decision_add(struct ftr_record_decision *decision, const struct ftr_rule *rule);
 /* NULL = readers decide. */

@@ -20,7 +20,8 @@
 struct making {
 	FTR_VEC(struct ftr_value_test) tests;
 	struct ftr_condition_programs *programs;
-	const struct ftr_condition_args *args;
+	const struct ftr_condition_values *values;
+	bool is_at_end;			/* what is known when a call ends may be tested */
 	bool is_undecided;		/* something of it is for readers alone */
 	bool has_failed;		/* out of memory */
 };
@@ -39,15 +40,26 @@ struct made {
 	uint32_t first, nr;
 };
 
-/* The argument that readers find.  False: they find none, or it is not known what makes it. */
-static bool arg_find(const struct making *making, const struct ftr_condition *node,
-		     struct made *made)
+static bool is_it(const struct ftr_condition *node, const struct ftr_arg *arg)
 {
-	const struct uft_layout *layout = making->args->layout;
-	const struct ftr_value_op *ops = making->args->values->ops.v;
-	uint32_t first = making->args->entry, end, value_nr = 0;
+	return node->subject == FTR_SUBJECT_RETVAL ||
+	       (arg->index == node->index &&
+		arg->is_float_reg == (node->subject == FTR_SUBJECT_FPARG));
+}
+
+/* The value that readers find.  False: they find none, or it is not known what makes it. */
+static bool value_find(const struct making *making, const struct ftr_condition *node,
+		       struct made *made)
+{
+	const struct ftr_condition_values *values = making->values;
+	bool is_retval = node->subject == FTR_SUBJECT_RETVAL;
+	const struct uft_layout *layout = is_retval ? values->retval : values->args;
+	const struct ftr_value_op *ops = values->values->ops.v;
+	uint32_t first = is_retval ? values->exit : values->entry, end, value_nr = 0;
 
 	*made = (struct made){ 0 };
+	if (first == 0)
+		return false;
 	for (end = first; ops[end].what != FTR_VALUE_END; end++) {
 		const struct uft_arg *spec;
 
@@ -56,8 +68,7 @@ static bool arg_find(const struct making *making, const struct ftr_condition *no
 		if (value_nr == layout->args.nr)
 			return false;
 		spec = &layout->args.v[value_nr++];
-		if (made->arg == NULL && spec->arg.index == node->index &&
-		    spec->arg.is_float_reg == (node->subject == FTR_SUBJECT_FPARG))
+		if (made->arg == NULL && is_it(node, &spec->arg))
 			*made = (struct made){ &spec->arg, first, end + 1 - first };
 		first = end + 1;
 	}
@@ -65,9 +76,11 @@ static bool arg_find(const struct making *making, const struct ftr_condition *no
 }
 
 /* Does every text have room for all that a text may have, whatever the others are? */
-static bool has_room(const struct making *making)
+static bool has_room(const struct making *making, const struct ftr_condition *node)
 {
-	const struct ftr_value_op *op = &making->args->values->ops.v[making->args->entry];
+	const struct ftr_condition_values *values = making->values;
+	uint32_t first = node->subject == FTR_SUBJECT_RETVAL ? values->exit : values->entry;
+	const struct ftr_value_op *op = &values->values->ops.v[first];
 	uint32_t bytes = 0;
 
 	for (; op->what != FTR_VALUE_END; op++)
@@ -99,16 +112,27 @@ static bool kind_of(const struct ftr_arg *arg, bool is_negative, uint8_t *kind)
 	}
 }
 
+static bool is_truth(const char *word, int64_t *literal)
+{
+	*literal = strcmp(word, "true") == 0;
+	return *literal == 1 || strcmp(word, "false") == 0;
+}
+
 static bool integer_literal(const struct ftr_condition *node, const struct ftr_arg *arg,
 			    struct ftr_value_test *test)
 {
 	if (node->op >= FTR_CONDITION_LIKE && node->op != FTR_CONDITION_IS_SET)
 		return false;
-	if (node->op != FTR_CONDITION_IS_SET &&
-	    (node->literal != FTR_LITERAL_NUMBER || node->number < INT64_MIN ||
-	     node->number > INT64_MAX))
-		return false;
-	test->literal = node->op == FTR_CONDITION_IS_SET ? 0 : (int64_t)node->number;
+	test->literal = 0;
+	if (node->literal == FTR_LITERAL_TEXT && node->op != FTR_CONDITION_IS_SET) {
+		if (arg->format == FTR_ARG_ENUM || !is_truth(node->text, &test->literal))
+			return false;
+	} else if (node->op != FTR_CONDITION_IS_SET) {
+		if (node->literal != FTR_LITERAL_NUMBER || node->number < INT64_MIN ||
+		    node->number > INT64_MAX)
+			return false;
+		test->literal = (int64_t)node->number;
+	}
 	return (arg->size == 1 || arg->size == 2 || arg->size == 4 || arg->size == 8) &&
 	       kind_of(arg, test->literal < 0, &test->kind);
 }
@@ -148,7 +172,7 @@ static bool text_literal(struct making *making, const struct ftr_condition *node
 	size_t nr = text != NULL ? strlen(text) : 0;
 
 	if (text == NULL || node->op == FTR_CONDITION_BITS || nr > FTR_TEST_TEXT_MAX ||
-	    (is_glob && strpbrk(text, "[\\") != NULL) || !has_room(making))
+	    (is_glob && strpbrk(text, "[\\") != NULL) || !has_room(making, node))
 		return false;
 	test->kind = FTR_TEST_TEXT;
 	test->text_bytes = (uint16_t)nr;
@@ -184,18 +208,23 @@ static bool is_small(const struct ftr_value_op *ops, uint32_t nr)
 	return nr <= FTR_TEST_OPS_MAX;
 }
 
-/* Where the argument is: in a register, or what a copy of its ops makes. */
+static bool is_register(uint8_t where)
+{
+	return where == FTR_VALUE_INTEGER || where == FTR_VALUE_VECTOR || where == FTR_VALUE_RETURN;
+}
+
+/* Where the value is: in a register, or what a copy of its ops makes. */
 static bool place_of(struct making *making, const struct made *made, struct ftr_value_test *test)
 {
-	struct ftr_value_programs *values = making->args->values;
+	struct ftr_value_programs *values = making->values->values;
 	struct ftr_value_op op = values->ops.v[made->first];
 	uint32_t i;
 	int ret;
 
 	if (made->nr == 1 && op.what == FTR_VALUE_BYTES && op.bytes == test->bytes &&
-	    (op.where == FTR_VALUE_INTEGER || op.where == FTR_VALUE_VECTOR)) {
+	    is_register(op.where) && op.nr <= UINT8_MAX) {
 		test->where = op.where;
-		test->nr = op.nr;
+		test->nr = (uint8_t)op.nr;
 		return true;
 	}
 	if (!is_small(values->ops.v + made->first, made->nr))
@@ -211,6 +240,15 @@ static bool place_of(struct making *making, const struct made *made, struct ftr_
 	return ret == 0;
 }
 
+static bool duration_literal(const struct ftr_condition *node, struct ftr_value_test *test)
+{
+	test->kind = FTR_TEST_UNSIGNED;
+	test->where = FTR_VALUE_ELAPSED;
+	test->bytes = sizeof(uint64_t);
+	test->literal = node->op != FTR_CONDITION_IS_SET ? (int64_t)node->number : 0;
+	return node->op == FTR_CONDITION_IS_SET || (node->number >= 0 && node->number <= INT64_MAX);
+}
+
 /* The test of a comparison.  False: the runtime cannot make it. */
 static bool test_of(struct making *making, const struct ftr_condition *node,
 		    struct ftr_value_test *test)
@@ -218,37 +256,47 @@ static bool test_of(struct making *making, const struct ftr_condition *node,
 	uint16_t next = test->on_true;
 	struct made made;
 
-	if (node->subject > FTR_SUBJECT_FPARG || node->path != NULL ||
-	    !arg_find(making, node, &made) || !literal_of(making, node, made.arg, test) ||
-	    !place_of(making, &made, test))
+	if (node->subject > FTR_SUBJECT_FPARG) {
+		if (!making->is_at_end)
+			return false;
+		test->flags |= FTR_TEST_AT_END;
+	}
+	if (node->subject == FTR_SUBJECT_DURATION ? !duration_literal(node, test) :
+	    node->path != NULL || !value_find(making, node, &made) ||
+	    !literal_of(making, node, made.arg, test) || !place_of(making, &made, test))
 		return false;
 	test->op = comparisons[node->op];
 	if (node->op == FTR_CONDITION_UNLIKE) {
+		test->flags ^= FTR_TEST_DENIED;
 		test->on_true = test->on_false;
 		test->on_false = next;
 	}
 	return true;
 }
 
-/*
- * The tests of @node, which lead to @on_true or @on_false.  Answers with the first of them, or
- * -ENOMEM.
- */
-static int node_add(struct making *making, const struct ftr_condition *node, uint16_t on_true,
-		    uint16_t on_false)
+/* Where the tests of a node lead to. */
+struct ways {
+	uint16_t on_true, on_false;
+	uint8_t flags;			/* FTR_TEST_DENIED: an odd number of "!" is around it */
+};
+
+/* The tests of @node.  Answers with the first of them, or -ENOMEM. */
+static int node_add(struct making *making, const struct ftr_condition *node, struct ways ways)
 {
-	struct ftr_value_test test = { .on_true = on_true, .on_false = on_false };
+	struct ftr_value_test test = {
+		.on_true = ways.on_true, .on_false = ways.on_false, .flags = ways.flags,
+	};
 	int right;
 
 	if (node->op == FTR_CONDITION_NOT)
-		return node_add(making, node->left, on_false, on_true);
+		return node_add(making, node->left, (struct ways){ ways.on_false, ways.on_true,
+								   ways.flags ^ FTR_TEST_DENIED });
 	if (node->op <= FTR_CONDITION_AND) {
-		right = node_add(making, node->right, on_true, on_false);
+		right = node_add(making, node->right, ways);
 		if (right < 0)
 			return right;
-		return node->op == FTR_CONDITION_AND ?
-			       node_add(making, node->left, (uint16_t)right, on_false) :
-			       node_add(making, node->left, on_true, (uint16_t)right);
+		*(node->op == FTR_CONDITION_AND ? &ways.on_true : &ways.on_false) = (uint16_t)right;
+		return node_add(making, node->left, ways);
 	}
 	if (making->is_undecided || making->tests.nr >= FTR_TESTS_MAX ||
 	    !test_of(making, node, &test)) {
@@ -279,27 +327,61 @@ static int tests_append(struct ftr_condition_programs *programs, const struct ma
 	return ret;
 }
 
-int ftr_condition_program_add(struct ftr_condition_programs *programs,
-			      const struct ftr_condition *condition,
-			      const struct ftr_condition_args *args, uint32_t *index)
+/* Any of @conditions, the first of which are tried first. */
+static int any_add(struct making *making, const struct ftr_condition *const *conditions, size_t nr)
 {
-	struct making making = { .programs = programs, .args = args };
-	size_t op_nr = args->values->ops.nr, text_bytes = programs->texts.len;
+	struct ways ways = { FTR_TEST_TRUE, FTR_TEST_FALSE, 0 };
 	int ret = 0;
 
-	*index = 0;
+	while (ret >= 0 && nr > 0) {
+		ret = node_add(making, conditions[--nr], ways);
+		ways.on_false = (uint16_t)ret;
+	}
+	return ret;
+}
+
+static int program_make(struct making *making, const struct ftr_condition *const *conditions,
+			size_t nr, size_t tests_max, struct ftr_condition_program *program)
+{
+	struct ftr_condition_programs *programs = making->programs;
+	struct ftr_value_programs *values = making->values->values;
+	size_t op_nr = values->ops.nr, text_bytes = programs->texts.len;
+	int ret = 0;
+
+	*program = (struct ftr_condition_program){ 0 };
 	if (programs->tests.nr == 0)
 		ret = ftr_vec_push(&programs->tests, (struct ftr_value_test){ 0 });
 	if (ret == 0)
-		ret = node_add(&making, condition, FTR_TEST_TRUE, FTR_TEST_FALSE);
-	if (ret >= 0 && !making.is_undecided &&
-	    programs->tests.nr + making.tests.nr <= FTR_TESTS_MAX) {
-		*index = (uint32_t)programs->tests.nr;
-		ret = tests_append(programs, &making);
+		ret = any_add(making, conditions, nr);
+	if (ret >= 0 && !making->is_undecided && making->tests.nr <= tests_max &&
+	    programs->tests.nr + making->tests.nr <= FTR_TESTS_MAX) {
+		*program = (struct ftr_condition_program){ (uint32_t)programs->tests.nr,
+							   (uint32_t)making->tests.nr };
+		ret = tests_append(programs, making);
 	} else {
-		args->values->ops.nr = op_nr;
+		values->ops.nr = op_nr;
 		programs->texts.len = text_bytes;
 	}
-	ftr_vec_fini(&making.tests);
+	ftr_vec_fini(&making->tests);
 	return ret < 0 ? -ENOMEM : 0;
+}
+
+int ftr_condition_program_add(struct ftr_condition_programs *programs,
+			      const struct ftr_condition *condition,
+			      const struct ftr_condition_values *values,
+			      struct ftr_condition_program *program)
+{
+	struct making making = { .programs = programs, .values = values };
+
+	return program_make(&making, &condition, 1, FTR_TESTS_MAX, program);
+}
+
+int ftr_condition_program_add_end(struct ftr_condition_programs *programs,
+				  const struct ftr_condition *const *conditions, size_t nr,
+				  const struct ftr_condition_values *values,
+				  struct ftr_condition_program *program)
+{
+	struct making making = { .programs = programs, .values = values, .is_at_end = true };
+
+	return program_make(&making, conditions, nr, FTR_TESTS_JUDGED, program);
 }

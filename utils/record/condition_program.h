@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Conditions of rules (utils/trace/condition.h) as programs for the runtime (utils/proto/values.h),
- * as far as it can decide them when a call begins: comparisons of arguments that are integers,
- * floats or texts, and &&, ||, ! of such.  The outcome is the one that readers come to.
+ * as far as it can decide them: comparisons of values that are integers, floats or texts, and &&,
+ * ||, ! of such.  What is recorded depends on conditions that are decided when a call begins; a
+ * dump may depend on its value and duration, too.  The outcome is the one that readers come to.
  */
 #ifndef FTR_RECORD_CONDITION_PROGRAM_H
 #define FTR_RECORD_CONDITION_PROGRAM_H
@@ -21,19 +22,28 @@ struct ftr_condition_programs {
 	struct ftr_strbuf texts;
 };
 
-/* What of a function's calls is recorded when they begin. */
-struct ftr_condition_args {
-	const struct uft_layout *layout;
-	struct ftr_value_programs *values;	/* programs are added for what is in no register */
-	uint32_t entry;				/* that of the arguments */
+/* What of a function's calls is recorded, and by which programs; 0 = nothing. */
+struct ftr_condition_values {
+	const struct uft_layout *args, *retval;
+	uint32_t entry, exit;
+	struct ftr_value_programs *values;	/* some are added for what is in no register */
 };
 
-/*
- * Append the program of @condition for calls with @args; *index becomes that of its first test, 0:
- * readers have to decide.  0 or -ENOMEM.
- */
+/* A program: the index of its first test, 0 = the runtime cannot decide, and how many it has. */
+struct ftr_condition_program {
+	uint32_t first, nr;
+};
+
+/* Append that of @condition for calls with @values, when they begin.  0 or -ENOMEM. */
 int ftr_condition_program_add(struct ftr_condition_programs *programs,
 			      const struct ftr_condition *condition,
-			      const struct ftr_condition_args *args, uint32_t *index);
+			      const struct ftr_condition_values *values,
+			      struct ftr_condition_program *program);
+
+/* The same when they end, of any of @nr conditions. */
+int ftr_condition_program_add_end(struct ftr_condition_programs *programs,
+				  const struct ftr_condition *const *conditions, size_t nr,
+				  const struct ftr_condition_values *values,
+				  struct ftr_condition_program *program);
 
 #endif /* FTR_RECORD_CONDITION_PROGRAM_H */

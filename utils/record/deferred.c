@@ -109,6 +109,21 @@ void ftr_record_deferred_opts(const struct ftr_record_choice *choice, uint64_t d
 		ftr_strbuf_puts(opts, "--disable\n");
 }
 
+/* What the condition of @rule is about is recorded. */
+static void values_add(struct ftr_record_choice *choice, struct ftr_rule *rule)
+{
+	struct ftr_condition_needs needs = { 0 };
+
+	ftr_condition_needs(rule->condition, &needs);
+	if ((needs.subjects & (FTR_BIT(FTR_SUBJECT_ARG) | FTR_BIT(FTR_SUBJECT_FPARG))) != 0)
+		rule->actions |= FTR_RULE_ARGUMENT;
+	if ((needs.subjects & FTR_BIT(FTR_SUBJECT_RETVAL)) != 0)
+		rule->actions |= FTR_RULE_RETVAL;
+	if (needs.steps > choice->value_depth)	/* each may lead through a pointer */
+		choice->value_depth = needs.steps < FTR_VALUE_DEPTH_MAX ? needs.steps :
+									  FTR_VALUE_DEPTH_MAX;
+}
+
 /*
  * A conditional rule is one that may be true of every call.  Where calls count in those of filters
  * alone, readers must see all that may count outside of them.
@@ -116,7 +131,6 @@ void ftr_record_deferred_opts(const struct ftr_record_choice *choice, uint64_t d
 static void rule_weaken(struct ftr_record_choice *choice, struct ftr_rule *rule, bool has_filter)
 {
 	bool leaves_out = (rule->actions & FTR_RULE_NOTRACE) != 0;
-	struct ftr_condition_needs needs = { 0 };
 	bool is_of_kernel = ftr_rule_module(rule) == FTR_RULE_MODULE_KERNEL;
 
 	rule->undecided = rule->condition != NULL && !is_of_kernel ? rule->actions : 0;
@@ -128,14 +142,7 @@ static void rule_weaken(struct ftr_record_choice *choice, struct ftr_rule *rule,
 	rule->actions &= ~(uint32_t)FTR_RULE_NOTRACE;
 	rule->actions |= leaves_out && has_filter ? FTR_RULE_FILTER : 0;
 	rule->values.time_ns = 0;
-	ftr_condition_needs(rule->condition, &needs);
-	if ((needs.subjects & (FTR_BIT(FTR_SUBJECT_ARG) | FTR_BIT(FTR_SUBJECT_FPARG))) != 0)
-		rule->actions |= FTR_RULE_ARGUMENT;
-	if ((needs.subjects & FTR_BIT(FTR_SUBJECT_RETVAL)) != 0)
-		rule->actions |= FTR_RULE_RETVAL;
-	if (needs.steps > choice->value_depth)	/* each may lead through a pointer */
-		choice->value_depth = needs.steps < FTR_VALUE_DEPTH_MAX ? needs.steps :
-									  FTR_VALUE_DEPTH_MAX;
+	values_add(choice, rule);
 }
 
 void ftr_record_deferred_weaken(struct ftr_record_choice *choice, struct ftr_rules *rules,
@@ -145,6 +152,11 @@ void ftr_record_deferred_weaken(struct ftr_record_choice *choice, struct ftr_rul
 	bool has_backtraces = (ftr_rules_actions(rules) & FTR_RULE_BACKTRACE) != 0;
 
 	assert(choice->rules == rules);
+	for (size_t i = 0; i < rules->rules.nr; i++) {
+		if (rules->rules.v[i].condition != NULL &&
+		    (rules->rules.v[i].actions & FTR_RULE_DUMP) != 0)
+			values_add(choice, &rules->rules.v[i]);
+	}
 	if (!are_deferred(rules))
 		return;
 	for (size_t i = 0; i < rules->rules.nr; i++)

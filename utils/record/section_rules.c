@@ -86,6 +86,9 @@ static struct ftr_call_rule rule_of(const struct making *making, size_t n)
 	if (chosen->decided != NULL)
 		rule.flags |= (chosen->decided->undecided & FTR_RULE_FILTER) != 0 ?
 				      FTR_CALL_IF_FILTER : FTR_CALL_IF_NOTRACE;
+	if ((chosen->actions & FTR_RULE_DUMP) != 0 && !chosen->dumps.is_any)
+		rule.flags |= FTR_CALL_IF_DUMP |
+			      (chosen->dumps.is_at_end ? FTR_CALL_DUMP_AT_END : 0);
 	return rule;
 }
 
@@ -156,6 +159,7 @@ static uint32_t head_flags(const struct ftr_record_choice *choice,
 	       ((actions & FTR_RULE_CALLER) != 0 ? FTR_CALLS_CALLERS : 0) |
 	       ((actions & FTR_RULE_READ) != 0 ? FTR_CALLS_READ : 0) |
 	       ((actions & FTR_RULES_COUNTED) != 0 ? FTR_CALLS_COUNTED : 0) |
+	       (ftr_record_has_conditional_dumps(choice) ? FTR_CALLS_JUDGED : 0) |
 	       (choice->may_change ? FTR_CALLS_CHANGE : 0) | (is_off ? FTR_CALLS_OFF : 0);
 }
 

@@ -99,6 +99,8 @@ static int values_make(const struct ftr_section_module *module, const void *valu
 		ret = ranges_add(&ranges, module->path);
 	if (ret == 0)
 		body_put(&made, &ranges, body);
+	if (module->notes != NULL)
+		ftr_strbuf_puts(module->notes, ftr_strbuf_str(&made.notes));
 	ftr_strbuf_fini(&ranges);
 	ftr_value_module_fini(&made);
 	return ret;

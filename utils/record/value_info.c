@@ -10,9 +10,11 @@
 
 bool ftr_values_are_any(const struct ftr_record_choice *choice)
 {
-	return choice != NULL &&
-	       (choice->auto_args || (choice->rules != NULL &&
-				      (ftr_rules_actions(choice->rules) & FTR_RULES_VALUES) != 0));
+	if (choice == NULL || choice->auto_args)
+		return choice != NULL;
+	return choice->rules != NULL &&
+	       ((ftr_rules_actions(choice->rules) & FTR_RULES_VALUES) != 0 ||
+		ftr_record_has_conditional_dumps(choice));
 }
 
 /* "FUNC@arg1,arg2"; without words: as debug info says. */

@@ -326,14 +326,15 @@ static int kind_compile(struct compiler *self, const struct ftr_pattern_names *n
 	return ret;
 }
 
-/* What readers will take the arguments of @symbol for: the words that describe them. */
-static int args_layout(struct compiler *self, const struct ftr_pattern_names *names,
-		       const struct ftr_strbuf *words, struct uft_layout *layout)
+/* What readers will take the values of @symbol for: the words that describe them. */
+static int told_layout(struct compiler *self, const struct ftr_pattern_names *names,
+		       enum uft_spec_kind kind, const struct ftr_strbuf *words,
+		       struct uft_layout *layout)
 {
 	const struct uft_spec_reader reader = { .arena = &self->arena };
 	const struct ftr_prototype *prototype = NULL;
 	bool is_automatic;
-	int ret = layout_add(self, names, UFT_SPEC_ARGS, layout, &is_automatic);
+	int ret = layout_add(self, names, kind, layout, &is_automatic);
 	const char *told = words->len > 0 ? words->s : NULL;
 
 	if (ret < 0 || layout->args.nr > 0)
@@ -341,46 +342,83 @@ static int args_layout(struct compiler *self, const struct ftr_pattern_names *na
 	if (told == NULL && self->signature == NULL)
 		prototype = ftr_prototype_find(self->symbol->name);
 	if (prototype != NULL)
-		told = prototype->args;
+		told = kind == UFT_SPEC_ARGS ? prototype->args : prototype->retval;
 	if (told == NULL)
 		return 0;
-	ret = uft_layout_add(layout, ftr_slice_make(told, strlen(told)), UFT_SPEC_ARGS, true,
-			     &reader);
+	ret = uft_layout_add(layout, ftr_slice_make(told, strlen(told)), kind, true, &reader);
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* The rule whose condition the runtime may decide; NULL = there is none. */
-static const struct ftr_rule *decided_rule(const struct compiler *self,
-					   const struct ftr_pattern_names *names)
+/* The conditions that the runtime decides. */
+struct conditions {
+	const struct ftr_rule *decided;		/* NULL = there is none */
+	struct ftr_record_dumps dumps;
+};
+
+static struct conditions conditions_of(const struct compiler *self,
+				       const struct ftr_pattern_names *names)
 {
 	const struct ftr_rules *rules = self->choice->rules;
 	struct ftr_record_decision decision = { 0 };
+	struct conditions conditions = { 0 };
 
 	for (size_t i = 0; i < rules->rules.nr; i++) {
-		if (module_matches(self, &rules->rules.v[i]) &&
-		    ftr_pattern_matches_names(rules->rules.v[i].pattern, names))
-			ftr_record_decision_add(&decision, &rules->rules.v[i]);
+		if (!module_matches(self, &rules->rules.v[i]) ||
+		    !ftr_pattern_matches_names(rules->rules.v[i].pattern, names))
+			continue;
+		ftr_record_decision_add(&decision, &rules->rules.v[i]);
+		ftr_record_dumps_add(&conditions.dumps, &rules->rules.v[i]);
 	}
-	return ftr_record_decided(&decision);
+	conditions.decided = ftr_record_decided(&decision);
+	return conditions;
+}
+
+static int test_compile(struct compiler *self, const struct conditions *conditions,
+			const struct ftr_condition_values *values, struct ftr_values_func *func)
+{
+	struct ftr_condition_programs *programs = &self->module->conditions;
+	const struct ftr_record_dumps *dumps = &conditions->dumps;
+	struct ftr_condition_program program = { 0 };
+	int ret = 0;
+
+	if (conditions->decided != NULL) {
+		ret = ftr_condition_program_add(programs, conditions->decided->condition, values,
+						&program);
+		func->test = program.first;
+	}
+	if (ret < 0 || dumps->nr == 0 || dumps->is_any)
+		return ret;
+	ret = ftr_condition_program_add_end(programs, dumps->conditions, dumps->nr, values,
+					    &program);
+	if (program.first == 0 && ret == 0)
+		ftr_strbuf_printf(&self->module->notes, "!no call of %s asks for a dump: the "
+				  "condition compares what its values are not; choose others\n",
+				  self->symbol->name);
+	func->dump = (uint16_t)program.first;
+	func->dump_nr = (uint16_t)program.nr;
+	return ret;
 }
 
 static int tests_compile(struct compiler *self, const struct ftr_pattern_names *names,
-			 const struct ftr_strbuf *words, struct ftr_values_func *func)
+			 const struct ftr_strbuf words[2], struct ftr_values_func *func)
 {
-	const struct ftr_rule *rule = decided_rule(self, names);
-	struct uft_layout layout = { 0 };
-	const struct ftr_condition_args args = {
-		.layout = &layout, .values = &self->module->programs, .entry = func->entry,
+	struct conditions conditions = conditions_of(self, names);
+	struct uft_layout args = { 0 }, retval = { 0 };
+	const struct ftr_condition_values values = {
+		.args = &args, .retval = &retval, .entry = func->entry, .exit = func->exit,
+		.values = &self->module->programs,
 	};
 	int ret;
 
-	if (rule == NULL || func->entry == 0)
+	if (conditions.decided == NULL && conditions.dumps.nr == 0)
 		return 0;
-	ret = args_layout(self, names, words, &layout);
+	ret = told_layout(self, names, UFT_SPEC_ARGS, &words[UFT_SPEC_ARGS], &args);
 	if (ret == 0)
-		ret = ftr_condition_program_add(&self->module->conditions, rule->condition, &args,
-						&func->test);
-	ftr_vec_fini(&layout.args);
+		ret = told_layout(self, names, UFT_SPEC_RETVAL, &words[UFT_SPEC_RETVAL], &retval);
+	if (ret == 0)
+		ret = test_compile(self, &conditions, &values, func);
+	ftr_vec_fini(&args.args);
+	ftr_vec_fini(&retval.args);
 	return ret;
 }
 
@@ -421,10 +459,10 @@ static int symbol_compile(struct compiler *self, const struct ftr_symbol *symbol
 	if (ret == 0)
 		ret = kind_compile(self, &names, UFT_SPEC_RETVAL, &words[1], &func.exit);
 	if (ret == 0)
-		ret = tests_compile(self, &names, &words[0], &func);
+		ret = tests_compile(self, &names, words, &func);
 	if (ret == 0)
 		function_lines(self, words);
-	if (ret == 0 && (func.entry != 0 || func.exit != 0))
+	if (ret == 0 && (func.entry != 0 || func.exit != 0 || func.dump != 0))
 		ret = ftr_vec_push(&self->module->funcs, func);
 	ftr_strbuf_fini(&words[0]);
 	ftr_strbuf_fini(&words[1]);
@@ -459,6 +497,7 @@ int ftr_value_module_init(struct ftr_value_module *module, const char *path,
 	*module = (struct ftr_value_module){ 0 };
 	ftr_strbuf_init(&module->enums);
 	ftr_strbuf_init(&module->functions);
+	ftr_strbuf_init(&module->notes);
 	ftr_strbuf_init(&module->conditions.texts);
 	ftr_arena_init(&self.arena);
 	ftr_value_enums_init(&self.enums);
@@ -466,7 +505,7 @@ int ftr_value_module_init(struct ftr_value_module *module, const char *path,
 	ftr_symtab_init(&tab);
 	if (ftr_symtab_load_elf(&tab, path, NULL) == 0)
 		ret = symbols_compile(&self, &tab);
-	if (module->enums.failed || module->functions.failed)
+	if (module->enums.failed || module->functions.failed || module->notes.failed)
 		ret = -ENOMEM;
 	ftr_symtab_fini(&tab);
 	ftr_value_shapes_fini(&self.shapes);
@@ -482,6 +521,7 @@ void ftr_value_module_fini(struct ftr_value_module *module)
 	ftr_vec_fini(&module->funcs);
 	ftr_strbuf_fini(&module->enums);
 	ftr_strbuf_fini(&module->functions);
+	ftr_strbuf_fini(&module->notes);
 	ftr_vec_fini(&module->conditions.tests);
 	ftr_strbuf_fini(&module->conditions.texts);
 }

@@ -27,6 +27,7 @@ struct ftr_value_module {
 	FTR_VEC(struct ftr_values_func) funcs;	/* by address */
 	struct ftr_condition_programs conditions;
 	struct ftr_strbuf enums, functions;	/* lines of its NAME.dbg */
+	struct ftr_strbuf notes;		/* of struct ftr_section_module */
 };
 
 /*

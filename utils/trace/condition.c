@@ -30,6 +30,7 @@ void ftr_condition_needs(const struct ftr_condition *condition, struct ftr_condi
 			ftr_condition_needs(condition->right, needs);
 		return;
 	}
+	needs->nr++;
 	needs->subjects |= FTR_BIT(condition->subject);
 	if (condition->subject <= FTR_SUBJECT_FPARG && condition->index > *max)
 		*max = condition->index;

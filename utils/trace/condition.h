@@ -79,6 +79,7 @@ struct ftr_condition_needs {
 	uint32_t subjects;
 	uint8_t arg_max, fparg_max;	/* 0 = none */
 	unsigned steps;			/* of the longest path; 0 = there is none */
+	unsigned nr;			/* comparisons */
 };
 void ftr_condition_needs(const struct ftr_condition *condition, struct ftr_condition_needs *needs);
 
