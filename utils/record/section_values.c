@@ -99,8 +99,13 @@ static int values_make(const struct ftr_section_module *module, const void *valu
 		ret = ranges_add(&ranges, module->path);
 	if (ret == 0)
 		body_put(&made, &ranges, body);
-	if (module->notes != NULL)
+	if (module->notes != NULL) {
 		ftr_strbuf_puts(module->notes, ftr_strbuf_str(&made.notes));
+		if (module->elf->hooks == FTR_ELF_HOOK_CYGPROF && made.own_nr > 0)
+			ftr_strbuf_printf(module->notes, "!calls of %s have no values: what "
+					  "-finstrument-functions calls is not given any; compile "
+					  "with -pg or -fpatchable-function-entry=5\n", module->path);
+	}
 	ftr_strbuf_fini(&ranges);
 	ftr_value_module_fini(&made);
 	return ret;

@@ -462,8 +462,10 @@ static int symbol_compile(struct compiler *self, const struct ftr_symbol *symbol
 		ret = tests_compile(self, &names, words, &func);
 	if (ret == 0)
 		function_lines(self, words);
-	if (ret == 0 && (func.entry != 0 || func.exit != 0 || func.dump != 0))
+	if (ret == 0 && (func.entry != 0 || func.exit != 0 || func.dump != 0)) {
 		ret = ftr_vec_push(&self->module->funcs, func);
+		self->module->own_nr += symbol->type != 'P';
+	}
 	ftr_strbuf_fini(&words[0]);
 	ftr_strbuf_fini(&words[1]);
 	free(shown);

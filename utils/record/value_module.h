@@ -25,6 +25,7 @@ bool ftr_values_are_any(const struct ftr_record_choice *choice);
 struct ftr_value_module {
 	struct ftr_value_programs programs;
 	FTR_VEC(struct ftr_values_func) funcs;	/* by address */
+	size_t own_nr;				/* of them: the rest are library calls */
 	struct ftr_condition_programs conditions;
 	struct ftr_strbuf enums, functions;	/* lines of its NAME.dbg */
 	struct ftr_strbuf notes;		/* of struct ftr_section_module */
