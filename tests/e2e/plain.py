@@ -11,12 +11,33 @@ from recording import AsNative, CC, FTR, SRCDIR, harness
 PROG = os.path.join(SRCDIR, "tests", "prog")
 ALL = [*NO_LIBCALL, "-P", "."]
 
+START = """
+	.globl	_start
+	.type	_start, @function
+_start:	.cfi_startproc
+	endbr64
+	UNDEFINED
+	xor	%ebp, %ebp
+	mov	%rdx, %r9
+	pop	%rsi
+	mov	%rsp, %rdx
+	and	$-16, %rsp
+	push	%rax
+	push	%rsp
+	xor	%r8d, %r8d
+	xor	%ecx, %ecx
+	lea	main(%rip), %rdi
+	call	*__libc_start_main@GOTPCREL(%rip)
+	hlt
+	.cfi_endproc
+	.size	_start, . - _start
+	.section .note.GNU-stack, "", @progbits
+"""
+
 
 def source_text():
     with open(PROG + "/patched_source.c", encoding="ascii") as file:
         return file.read()
-
-
 
 
 class Plain(AsNative):
@@ -179,6 +200,15 @@ class Shapes(Plain):
                            "shape_tiny", "shape_below.cold")},
                          {"shape_alone": 9, "shape_calls_dense": 4, "shape_inside": 4, "shape_flags_in": 8,
                           "shape_below": 4, "shape_tiny": 0, "shape_below.cold": 0})
+
+    def test_the_start(self):
+        """Where a program begins is no return address; some C libraries say so behind the endbr64, others nowhere."""
+        for undefined in ("", ".cfi_undefined %rip"):
+            with self.subTest(undefined=undefined):
+                with open("start.s", "w", encoding="ascii") as file:
+                    file.write(START.replace("UNDEFINED", undefined))
+                self.compile("prog", "patched_source.c", "start.s", "-nostartfiles", "-O1")
+                self.assertGreater(self.same_as_native(ALL, "./prog")["main"], 0)
 
     def test_a_stack_from_within_a_handler(self):
         self.compile("prog", "plain_handler.c")

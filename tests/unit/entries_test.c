@@ -39,6 +39,11 @@ FUNCTION(case_loop, "sub $0x1000, %edi\njnz case_loop\nret");
 FUNCTION(case_into, "xor %eax, %eax\n1: add %edi, %eax\nsub $1, %edi\njnz 1b\nret");
 FUNCTION(case_special, "syscall\nmov $0x1000, %eax\nret");
 FUNCTION(case_undecoded, ".byte 0x06, 0x06, 0x06, 0x06, 0x06, 0x06\nret");
+FUNCTION(case_start, "endbr64\n.cfi_undefined %rip\nxor %ebp, %ebp\nmov %rdx, %r9\n"
+	 "pop %rsi\nhlt");
+FUNCTION(case_start_late, ".cfi_remember_state\n.cfi_escape 0x16, 0x0c, 0x02, 0x77, 0x00\n"
+	 "push %rbx\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %rbx, 0\nmov $0x1000, %eax\n"
+	 ".cfi_restore_state\n.cfi_undefined %rip\nhlt");
 FUNCTION(case_part.cold, "mov $0x1000, %eax\nret");
 CROWDED(case_no_room, "ret");
 #endif
@@ -55,6 +60,8 @@ static const struct row {
 	{ "case_into", FTR_ENTRY_PATCHED, 0 },		/* by a short jump */
 	{ "case_special", FTR_ENTRY_SPECIAL, 0 },
 	{ "case_undecoded", FTR_ENTRY_UNDECODED, 0 },
+	{ "case_start", FTR_ENTRY_PART, 4 },		/* without a return address */
+	{ "case_start_late", FTR_ENTRY_PART, 0 },
 	{ "case_part.cold", FTR_ENTRY_PART, 0 },
 	{ "case_no_room", FTR_ENTRY_SHORT, 0 },
 };
@@ -178,7 +185,7 @@ static void test_ranges(void **state)
 			continue;
 		assert_int_equal(symbol->addr, range->addr - self->file.base);
 		assert_int_equal(symbol->size, range->bytes);
-		assert_true(range->is_entry);
+		assert_int_equal(range->is_entry, strncmp(symbol->name, "case_start", 10) != 0);
 		found++;
 	}
 	assert_int_equal(found, sizeof(rows) / sizeof(rows[0]));

@@ -116,14 +116,71 @@ static void rules_take(struct rules *rules, const uint8_t *from, const uint8_t *
 	rules->saves_more |= in.failed;
 }
 
+/* Skip the operands of an operation, or find that it says that nothing is returned to. */
+static bool denies_return(struct ftr_eh_cursor *in, uint8_t op, uint8_t encoding)
+{
+	switch (op) {
+	case DW_CFA_undefined:
+		return ftr_eh_take_uleb(in) == RETURN_REGISTER;
+	case DW_CFA_nop: case DW_CFA_remember_state: case DW_CFA_restore_state:
+	case DW_CFA_GNU_window_save:
+		return false;
+	case DW_CFA_set_loc:
+		ftr_eh_skip(in, ftr_eh_encoded_bytes(encoding));
+		return false;
+	case DW_CFA_advance_loc1: case DW_CFA_advance_loc2: case DW_CFA_advance_loc4:
+		ftr_eh_skip(in, UINT64_C(1) << (op - DW_CFA_advance_loc1));
+		return false;
+	case DW_CFA_restore_extended: case DW_CFA_same_value: case DW_CFA_def_cfa_register:
+	case DW_CFA_def_cfa_offset: case DW_CFA_def_cfa_offset_sf: case DW_CFA_GNU_args_size:
+		ftr_eh_take_uleb(in);
+		return false;
+	case DW_CFA_offset_extended: case DW_CFA_register: case DW_CFA_def_cfa:
+	case DW_CFA_offset_extended_sf: case DW_CFA_def_cfa_sf: case DW_CFA_val_offset:
+	case DW_CFA_val_offset_sf: case DW_CFA_GNU_negative_offset_extended:
+		ftr_eh_take_uleb(in);
+		ftr_eh_take_uleb(in);
+		return false;
+	case DW_CFA_expression: case DW_CFA_val_expression:
+		ftr_eh_take_uleb(in);
+		ftr_eh_skip(in, ftr_eh_take_uleb(in));
+		return false;
+	case DW_CFA_def_cfa_expression:
+		ftr_eh_skip(in, ftr_eh_take_uleb(in));
+		return false;
+	default:
+		in->failed = true;
+		return false;
+	}
+}
+
+/*
+ * Does it have no return address, at any of its instructions?  A program's start has none: those of
+ * some C libraries say so behind the endbr64 only.
+ */
+static bool never_returns(const struct cie *cie, const uint8_t *from, const uint8_t *end)
+{
+	struct ftr_eh_cursor in = { from, end, false };
+
+	while (in.at < in.end && !in.failed) {
+		uint8_t op = (uint8_t)ftr_eh_take(&in, 1);
+
+		if ((op & OPCODE_HIGH) == DW_CFA_offset)
+			ftr_eh_take_uleb(&in);
+		else if ((op & OPCODE_HIGH) == 0 && denies_return(&in, op, cie->encoding))
+			return true;
+	}
+	return false;
+}
+
 static bool is_entry(const struct cie *cie, const uint8_t *from, const uint8_t *end)
 {
 	struct rules rules = { 0 };
 
 	rules_take(&rules, cie->cie.initial_instructions, cie->cie.initial_instructions_end);
 	rules_take(&rules, from, end);
-	return !cie->is_signal && !rules.saves_more && rules.cfa_register == ENTRY_CFA_REGISTER &&
-	       rules.cfa_offset == ENTRY_CFA_OFFSET &&
+	return !cie->is_signal && !never_returns(cie, from, end) && !rules.saves_more &&
+	       rules.cfa_register == ENTRY_CFA_REGISTER && rules.cfa_offset == ENTRY_CFA_OFFSET &&
 	       cie->cie.return_address_register == RETURN_REGISTER &&
 	       (int64_t)rules.return_offset * cie->cie.data_alignment_factor == -ENTRY_CFA_OFFSET;
 }

@@ -401,7 +401,8 @@ static int function_add(struct ftr_functions *functions, const struct ftr_symtab
 	struct ftr_function function = {
 		.section = section_of(functions, range->addr),
 		.addr = range->addr,
-		.is_entry = range->is_entry,
+		/* Where a program begins there is no return address. */
+		.is_entry = range->is_entry && range->addr != functions->file->ehdr.e_entry,
 	};
 	uint64_t end = range->addr + range->bytes;
 
