@@ -26,6 +26,8 @@
 #include "utils/cli/parse.h"
 #include "utils/format/format.h"
 #include "utils/format/uftrace/summary.h"
+#include "utils/object/code_range.h"
+#include "utils/object/elf_file.h"
 #include "utils/patch/move.h"
 #include "utils/proto/ring.h"
 #include "utils/record/choice.h"
@@ -311,12 +313,36 @@ static int find_named(struct ftr_record_opts *opts, const char *name, struct ftr
 	return ftr_program_find_any(program, name, err);
 }
 
+/* A program that looks at return addresses is left its own (doc/adr/0042). */
+static void estimate_returns(struct ftr_record_opts *opts, const struct ftr_program *program)
+{
+	struct ftr_elf_file file;
+
+	if (opts->estimate_return || program->elf.hooks != 0 ||
+	    !ftr_patch_is_asked_for(&opts->of_sections) ||
+	    ftr_elf_file_open(&file, program->image, NULL) < 0)
+		return;
+	opts->estimate_return = ftr_code_is_of_machine(&file);
+	ftr_elf_file_close(&file);
+	if (opts->estimate_return)
+		ftr_verbose(isatty(STDERR_FILENO) ? 0 : 1, "%s has a virtual machine's code, which "
+			    "may look for its return addresses: they stay, and returns are estimated "
+			    "(--estimate-return)", program->image);
+}
+
 static int find(struct ftr_record_opts *opts, const char *name, struct ftr_program *program,
 		bool *has_functions, struct ftr_err *err)
 {
+	int ret;
+
 	*has_functions = true;
-	return opts->attach_pid != 0 ? ftr_record_attach_find(opts, program, err) :
-				       find_named(opts, name, program, has_functions, err);
+	ret = opts->attach_pid != 0 ? ftr_record_attach_find(opts, program, err) :
+				      find_named(opts, name, program, has_functions, err);
+	if (ret == 0)
+		estimate_returns(opts, program);
+	if (opts->estimate_return)
+		ftr_patch_keep_returns(&opts->of_sections);
+	return ret;
 }
 
 /* What is chosen of the calls, and in @deferred what is left to the readers of the data. */

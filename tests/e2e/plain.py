@@ -210,6 +210,24 @@ class Shapes(Plain):
                 self.compile("prog", "patched_source.c", "start.s", "-nostartfiles", "-O1")
                 self.assertGreater(self.same_as_native(ALL, "./prog")["main"], 0)
 
+    def test_a_virtual_machine(self):
+        """Its return addresses stay, as a program's; a library that has one is left, unless that is asked for."""
+        source = os.path.join(PROG, "plain_machine.c")
+        self.compile("machine", source, "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
+        for words in ([], ["-P", "."]):
+            notes = self.record(*words, "--", "./machine")
+            self.assertIn("has a virtual machine's code", notes)
+            self.assertEqual({name: nr for name, nr in self.report("-f", "call").items()
+                              if name in ("main", "runtime_call", "collect")},
+                             {"main": 1, "runtime_call": 1000, "collect": 1000})
+        self.compile("libmachine.so", source, "-O1", "-fno-omit-frame-pointer", "-Dmain=machine_main", "-shared", "-fPIC")
+        self.compile("user", "int machine_main(void);\nint main(void) { return machine_main(); }\n", "-O1", "-L.",
+                     "-lmachine", "-Wl,-rpath,.")
+        self.assertIn("libmachine.so: nothing is patched: it has a virtual machine's code",
+                      self.record("-P", ".", "-P", ".@libmachine", "--", "./user"))
+        self.assertNotIn("virtual", self.record("-e", "-P", ".@libmachine", "--", "./user"))
+        self.assertEqual(self.report("-f", "call")["collect"], 1000)
+
     def test_a_stack_from_within_a_handler(self):
         self.compile("prog", "plain_handler.c")
         self.check(self.same_as_native(ALL, "./prog"), {"main": 1, "outer": 1, "inner": 1, "look": 1})

@@ -145,6 +145,7 @@ EXTRA_DIST += \
 	tests/prog/patched_shown_again.c \
 	tests/prog/patched_source.c \
 	tests/prog/plain_handler.c \
+	tests/prog/plain_machine.c \
 	tests/prog/plain_no_new_code.c \
 	tests/prog/plain_shapes.c \
 	tests/prog/requests.cc \

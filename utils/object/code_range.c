@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/object/eh_cursor.h"
 
 /* Where a call leaves the return address on x86-64: at rsp, which is below the caller's frame. */
@@ -298,4 +299,41 @@ int ftr_code_ranges_load(struct ftr_code_ranges *ranges, const struct ftr_elf_fi
 void ftr_code_ranges_fini(struct ftr_code_ranges *ranges)
 {
 	ftr_vec_fini(&ranges->ranges);
+}
+
+/* V8's has 1.5 MB; tables of OpenSSL, which look like it, 150 KB. */
+#define MACHINE_BYTES FTR_KIB(512)
+
+static bool has_gap(const struct ftr_code_ranges *ranges, const GElf_Shdr *shdr)
+{
+	uint64_t covered = shdr->sh_addr, end = shdr->sh_addr + shdr->sh_size;
+
+	for (size_t i = 0; i < ranges->ranges.nr; i++) {
+		const struct ftr_code_range *range = &ranges->ranges.v[i];
+
+		if (range->addr >= end)
+			break;
+		if (range->addr > covered && range->addr - covered >= MACHINE_BYTES)
+			return true;
+		if (range->addr >= shdr->sh_addr && range->addr + range->bytes > covered)
+			covered = range->addr + range->bytes;
+	}
+	return end > covered && end - covered >= MACHINE_BYTES;
+}
+
+bool ftr_code_is_of_machine(const struct ftr_elf_file *file)
+{
+	struct ftr_code_ranges ranges = { 0 };
+	bool is_of_machine = false, may_be;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	may_be = ftr_code_ranges_load(&ranges, file) == 0 && ranges.ranges.nr > 0;
+	while (may_be && !is_of_machine && (scn = elf_nextscn(file->elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, &shdr) != NULL && (shdr.sh_flags & SHF_EXECINSTR) != 0 &&
+		    shdr.sh_size >= MACHINE_BYTES)
+			is_of_machine = has_gap(&ranges, &shdr);
+	}
+	ftr_code_ranges_fini(&ranges);
+	return is_of_machine;
 }

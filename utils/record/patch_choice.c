@@ -54,13 +54,20 @@ const struct ftr_patch_values *ftr_patch_values_get(const struct ftr_section_mod
 	return ftr_section_values(module->given, &ftr_section_maker_patch);
 }
 
+/* Within *given, which is the caller's to change. */
+static struct ftr_patch_values *values_in(struct ftr_option_values *given)
+{
+	return (struct ftr_patch_values *)ftr_section_values(given, &ftr_section_maker_patch);
+}
+
 void ftr_patch_imply(struct ftr_option_values *given)
 {
-	struct ftr_patch_values *values;
+	values_in(given)->is_implied = true;
+}
 
-	/* within *given, which is the caller's to change */
-	values = (struct ftr_patch_values *)ftr_section_values(given, &ftr_section_maker_patch);
-	values->is_implied = true;
+void ftr_patch_keep_returns(struct ftr_option_values *given)
+{
+	values_in(given)->keeps_returns = true;
 }
 
 static bool is_given(const struct ftr_patch_values *values)
@@ -70,6 +77,11 @@ static bool is_given(const struct ftr_patch_values *values)
 			return true;
 	}
 	return false;
+}
+
+bool ftr_patch_is_asked_for(const struct ftr_option_values *given)
+{
+	return ftr_patch_is_asked(ftr_section_values(given, &ftr_section_maker_patch));
 }
 
 bool ftr_patch_is_given(const struct ftr_option_values *given)

@@ -20,6 +20,7 @@ struct ftr_section_module;
 struct ftr_patch_values {
 	struct ftr_opt_list given;	/* one of the names above, and its argument */
 	bool is_implied;		/* as if --patch=. was given */
+	bool keeps_returns;		/* return addresses stay: --estimate-return */
 };
 
 /* A check of the options' rows. */
@@ -30,11 +31,14 @@ const struct ftr_patch_values *ftr_patch_values_get(const struct ftr_section_mod
 
 /* Of those that were @given to all makers: let programs be patched as --patch=. would. */
 void ftr_patch_imply(struct ftr_option_values *given);
+/* ... and say that return addresses stay the program's. */
+void ftr_patch_keep_returns(struct ftr_option_values *given);
 
 /* Was any --patch given to all makers? */
 bool ftr_patch_is_given(const struct ftr_option_values *given);
 
-/* Is there any --patch, or is it implied? */
+/* Is there any --patch, or is it implied, among what was given to all makers? */
+bool ftr_patch_is_asked_for(const struct ftr_option_values *given);
 bool ftr_patch_is_asked(const struct ftr_patch_values *values);
 /* ... that names this module?  One that names none is the image's. */
 bool ftr_patch_names_module(const struct ftr_patch_values *values, const char *path, bool is_image);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "arch/arch.h"
+#include "utils/object/code_range.h"
 #include "utils/object/elf.h"
 #include "utils/patch/entries.h"
 #include "utils/patch/move.h"
@@ -102,6 +103,19 @@ static void note(const struct work *work)
 				  work->choice.is_asked ? "check the argument of --patch, " : "");
 }
 
+/* One that looks at return addresses, and would find others. */
+static bool is_left_whole(const struct work *work)
+{
+	if (ftr_patch_values_get(work->module)->keeps_returns ||
+	    !ftr_code_is_of_machine(&work->file))
+		return false;
+	if (work->module->notes != NULL)
+		ftr_strbuf_printf(work->module->notes, "!%s: nothing is patched: it has a virtual "
+				  "machine's code, which may look for its return addresses; use "
+				  "--estimate-return\n", work->module->path);
+	return true;
+}
+
 static int plain_make(const struct ftr_section_module *module, const void *values,
 		      struct ftr_strbuf *body)
 {
@@ -119,6 +133,10 @@ static int plain_make(const struct ftr_section_module *module, const void *value
 	if (!ftr_patch_names_module(ftr_patch_values_get(module), module->path, module->is_image) ||
 	    ftr_elf_file_open(&work.file, module->path, NULL) < 0)
 		return 0;
+	if (is_left_whole(&work)) {
+		ftr_elf_file_close(&work.file);
+		return 0;
+	}
 	ftr_symtab_init(&work.symbols);
 	ret = ftr_patch_choice_init(&work.choice, ftr_patch_values_get(module), module->path);
 	if (ret == 0 && module->choice != NULL && module->choice->events.nr > 0)
