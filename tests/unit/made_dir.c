@@ -74,6 +74,8 @@ static void add_call(struct task_data *data, const struct made_story *story)
 	uint32_t func = made_random_below(FUNCS);
 	size_t depth;
 
+	if (story->stray != 0 && !happens(story->stray))
+		func = (uint32_t)data->depth / 2 % FUNCS;
 	if (!is_exit)
 		data->stack[data->depth++] = func;
 	else

@@ -15,6 +15,7 @@ struct made_story {
 	uint32_t depth_max;
 	uint32_t lost, event, back, jump, wrong, torn;
 	uint32_t leap;		/* longjmp */
+	uint32_t stray;		/* a call of another function than usual there; 0 = none is usual */
 	uint32_t sleep;		/* off its CPU, as perf-cpu0.dat tells */
 	bool is_big;
 };

@@ -90,6 +90,8 @@ static void sound_calls_come_in_runs(void **state)
 {
 	static const struct made_story stories[] = {
 		{ .depth_max = 8 }, { .depth_max = 8, .is_big = true }, { .depth_max = 2000 },
+		{ .depth_max = 8, .stray = 9 }, { .depth_max = 2000, .stray = 99 },
+		{ .depth_max = 30, .is_big = true, .stray = 3 },
 	};
 
 	/* All but what stands beside a change of the map: of two tasks, as sums and as a tree. */
@@ -104,6 +106,8 @@ static void damage_changes_nothing(void **state)
 		{ .depth_max = 9, .event = 40 }, { .depth_max = 9, .lost = 50 },
 		{ .depth_max = 9, .wrong = 60 }, { .depth_max = 9, .back = 60 },
 		{ .depth_max = 9, .jump = 90 }, { .depth_max = 9, .torn = 80 },
+		{ .depth_max = 9, .stray = 40, .wrong = 300 },
+		{ .depth_max = 12, .stray = 20, .lost = 200, .back = 200 },
 		{ .depth_max = 30, .event = 200, .lost = 200, .wrong = 200, .back = 200,
 		  .jump = 200, .torn = 200 },
 	};

@@ -147,6 +147,8 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/read_kernel_header.c \
 	utils/format/uftrace/read_live.c \
 	utils/format/uftrace/read_map.c \
+	utils/format/uftrace/read_match.c \
+	utils/format/uftrace/read_match.h \
 	utils/format/uftrace/read_merge.c \
 	utils/format/uftrace/read_packed.c \
 	utils/format/uftrace/read_packed.h \

@@ -126,6 +126,18 @@ struct uft_run {
 	size_t open_at, open_nr;
 };
 
+/* What is counted at one depth while a run is made (read_match.h); a cache line. */
+struct uft_frame {
+	uint64_t word;		/* of the ENTRYs of its calls; 0 = it is unused */
+	uint64_t start_ns;	/* of the last call */
+	uint64_t self_ns;	/* since it was made */
+	uint64_t before_ns;	/* ... until the last call began */
+	uint64_t below_ns;	/* what frames above it had counted when they were settled */
+	uint64_t calls;		/* that ended */
+	uint64_t nested_mask;	/* by func: all bits = in another call of its function */
+	uint32_t sum;
+};
+
 struct uft_chunk {
 	size_t from, to;	/* what it was made of; runs need not cover it */
 	enum ftr_run_kind kind;
@@ -134,7 +146,7 @@ struct uft_chunk {
 	FTR_VEC(struct ftr_run_sum) sums;
 	FTR_VEC(struct ftr_run_end) ends;
 	FTR_VEC(struct ftr_run_open) opens;
-	FTR_VEC(struct ftr_run_open) frames;	/* while it is made */
+	FTR_VEC(struct uft_frame) frames;	/* while it is made: [0] is the base */
 	uint16_t *slots;
 };
 
