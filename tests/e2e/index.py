@@ -13,7 +13,7 @@ COMMANDS = (["replay", "-f", "time,delta,tid,addr"], ["replay", "--flat"], ["rep
             ["replay", "-F", "outer"], ["report", "-F", "start", "-N", "dive"], ["replay", "-T", "usleep@trace_on", "--trace=off"],
             ["graph", "-F", "nothing"], ["replay", "-C", "leaper"], ["replay", "-F", "step@if:arg1>8000"], ["replay", "--event-full"], ["replay", "--json"],
             ["report", "-f", "all"], ["report", "--task"], ["report", "-t", "1us"], ["report", "-T", "leaf@time=0"], ["graph"],
-            ["graph", "step"], ["dump"], ["dump", "--chrome"], ["dump", "--format=fxt"], ["dump", "--format=swap"],
+            ["graph", "step"], ["dump"], ["dump", "-v"], ["dump", "-D", "2"], ["dump", "--chrome"], ["dump", "--format=fxt"], ["dump", "--format=swap"],
             ["dump", "--flame-graph"], ["dump", "--graphviz"], ["slowest", "step"])
 
 

@@ -156,6 +156,7 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/read_run.c \
 	utils/format/uftrace/read_seek.c \
 	utils/format/uftrace/read_spec.c \
+	utils/format/uftrace/read_side.c \
 	utils/format/uftrace/read_stacks.c \
 	utils/format/uftrace/read_summary.c \
 	utils/format/uftrace/read_task.c \

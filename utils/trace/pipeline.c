@@ -113,18 +113,24 @@ static bool rules_look_back(const struct ftr_pipeline_options *options)
  * What ended before the range is not needed, where nothing that comes before range.h counts it.
  * That a rule is about no function that was called, is known when all functions are.
  */
-static void sources_seek(struct ftr_trace *trace, const struct ftr_pipeline_options *options)
+bool ftr_pipeline_seek(const struct ftr_trace *trace, const struct ftr_pipeline_options *options,
+		       struct ftr_seek *seek)
 {
-	struct ftr_range_ends ends = ftr_range_ends(options, trace->first_ns);
-	const struct ftr_seek seek = {
-		.from_ns = ends.from_ns,
+	*seek = (struct ftr_seek){
+		.from_ns = ftr_range_ends(options, trace->first_ns).from_ns,
 		.wants_funcs = options->plans != NULL,
 		.watch = options->watch,
 	};
+	return !options->no_index && options->from_ns != 0 && trace->first_ns != 0 &&
+	       !trace->has_coroutines && trace->symbol_dir == NULL && options->call_cost_ns == 0 &&
+	       !(options->has_stack_calls && trace->stacks != NULL) && !rules_look_back(options);
+}
 
-	if (options->no_index || options->from_ns == 0 || trace->first_ns == 0 ||
-	    trace->has_coroutines || trace->symbol_dir != NULL || options->call_cost_ns > 0 ||
-	    (options->has_stack_calls && trace->stacks != NULL) || rules_look_back(options))
+static void sources_seek(struct ftr_trace *trace, const struct ftr_pipeline_options *options)
+{
+	struct ftr_seek seek;
+
+	if (!ftr_pipeline_seek(trace, options, &seek))
 		return;
 	for (size_t i = 0; i < trace->sources.nr; i++)
 		ftr_source_seek(trace->sources.v[i], &seek);

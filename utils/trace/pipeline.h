@@ -10,6 +10,7 @@
 #include "utils/base/err.h"
 
 struct ftr_rule_plans;
+struct ftr_seek;
 struct ftr_source;
 struct ftr_trace;
 struct ftr_watch;
@@ -47,6 +48,13 @@ struct ftr_pipeline_options {
 /* 0, or -ESRCH when the trace has none of the tids. */
 int ftr_trace_tids_check(const struct ftr_trace *trace, const struct ftr_pipeline_options *options,
 			 struct ftr_err *err);
+
+/*
+ * From where on a range has to be read, for ftr_source_seek(); false where from the start.  The
+ * pipeline does that by itself: this is for who reads the sources without one.
+ */
+bool ftr_pipeline_seek(const struct ftr_trace *trace, const struct ftr_pipeline_options *options,
+		       struct ftr_seek *seek);
 
 /*
  * Takes over trace->sources, so once per trace.  The source must be freed before the trace.

@@ -26,7 +26,8 @@ struct ftr_task;
 struct ftr_watch;
 
 struct ftr_seek {
-	uint64_t from_ns;	/* 0 = everything is wanted */
+	uint64_t from_ns;	/* 0 = everything before to_ns is wanted */
+	uint64_t to_ns;		/* nothing behind this has to come; 0 = all */
 	bool wants_funcs;	/* ... and the trace has to have the functions of all calls */
 	struct ftr_watch *watch;	/* (borrowed, nullable) of what is read for it */
 };

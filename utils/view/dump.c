@@ -12,6 +12,7 @@
 #include "utils/trace/args_text.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/event_text.h"
+#include "utils/trace/pipeline.h"
 #include "utils/trace/select.h"
 #include "utils/trace/trace.h"
 #include "utils/view/dump_line.h"
@@ -42,6 +43,7 @@ struct dump {
 	struct ftr_strbuf text;
 	struct ftr_select_records select;
 	bool is_selecting;		/* else all is listed */
+	struct ftr_seek seek;		/* what has to be read */
 	FTR_VEC(struct perf_event) perf;
 	uint64_t offset;		/* in the task's file */
 	struct dump_line line;
@@ -328,15 +330,26 @@ static int put_event(struct dump *self, const struct ftr_event *ev)
 	return 0;
 }
 
+/* Is there nothing to list of the source but its name, which was? */
+static bool source_is_done(const struct dump *self, const struct ftr_source *source, bool is_named)
+{
+	const struct ftr_pipeline_options *selection = self->opts->selection;
+
+	return is_named && self->is_selecting && source->task != NULL && !selection->no_index &&
+	       !ftr_select_task_is_wanted(selection, source->task);
+}
+
 static int dump_source(struct dump *self, struct ftr_source *source, struct ftr_err *err)
 {
 	const char *head = self->trace->is_ordered ? self->trace->path : NULL;
 	struct ftr_event *evs;
 	bool is_first = true;
-	ssize_t nr;
+	ssize_t nr = 0;
 
 	self->offset = 0;
-	while ((nr = ftr_source_next(source, &evs, err)) > 0) {
+	ftr_source_seek(source, &self->seek);
+	while (!source_is_done(self, source, !is_first) &&
+	       (nr = ftr_source_next(source, &evs, err)) > 0) {
 		for (ssize_t i = 0; i < nr; i++) {
 			if (is_first && is_record(&evs[i])) {
 				if (head != NULL)
@@ -353,7 +366,7 @@ static int dump_source(struct dump *self, struct ftr_source *source, struct ftr_
 			return ftr_err_set(err, self->out->code, "%s: %s", self->out->name,
 					   strerror(self->out->code));
 	}
-	return (int)nr;
+	return nr < 0 ? (int)nr : 0;
 }
 
 static int compare_perf(const void *a, const void *b)
@@ -451,6 +464,20 @@ static void put_header(const struct ftr_info *info, struct ftr_ostream *out)
 	ftr_ostream_putc(out, '\n');
 }
 
+/* Where a record lies in its file is counted, which needs all before it. */
+static struct ftr_seek seek_of(const struct dump *self)
+{
+	const struct ftr_pipeline_options *selection = self->opts->selection;
+	struct ftr_seek seek = { .from_ns = 0 };
+
+	if (!self->is_selecting || selection->no_index || self->trace->first_ns == 0)
+		return seek;
+	if (!ftr_pipeline_seek(self->trace, selection, &seek) || self->opts->has_hex)
+		seek.from_ns = 0;
+	seek.to_ns = ftr_range_ends(selection, self->trace->first_ns).to_ns;
+	return seek;
+}
+
 int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 		   struct ftr_ostream *out, struct ftr_err *err)
 {
@@ -464,6 +491,7 @@ int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 	self.select.open.bytes = sizeof(struct ftr_select_open);
 	self.is_selecting = selection != NULL &&
 			    (ftr_select_is_needed(selection) || ftr_range_is_needed(selection));
+	self.seek = seek_of(&self);
 	ftr_strbuf_init(&self.text);
 	if (trace->info.header_bytes != 0)
 		put_header(&trace->info, out);

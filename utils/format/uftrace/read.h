@@ -155,12 +155,24 @@ int uft_perf_more(struct uft_reader *reader, const struct ftr_istream *in, size_
 		  uint16_t cpu_nr);
 /* Is it a file of such records, and of which CPU, plus 1? */
 bool uft_perf_is_name(const char *name, uint16_t *cpu_nr);
-/* Order those of a task from @from on by time. */
+/* uftrace/read_side.c: order those of a task from @from on by time. */
 void uft_sides_sort(struct uft_task *task, size_t from);
 /* @side's order is set here; @what (nullable) is in the trace's arena.  0 or -ENOMEM. */
 int uft_side_add(struct uft_task *task, struct uft_side side, void *what);
 /* What it was added with. */
 void *uft_side_what(const struct uft_task *task, const struct uft_side *side);
+
+/* Of what is passed over, the places in uft_task.side of the last of each kind, latest first. */
+struct uft_sides_kept {
+	size_t *v;
+	size_t nr, cap;
+	size_t behind;		/* the first one that is not passed over */
+};
+
+/* Pass over those before @time_ns.  0 or -ENOMEM; free kept->v. */
+int uft_sides_pass(const struct uft_task *task, uint64_t time_ns, struct uft_sides_kept *kept);
+/* The place of the next one, behind that at @pos; -1: of the first. */
+size_t uft_sides_next(struct uft_sides_kept *kept, size_t pos);
 
 /*
  * uftrace/read_kernel.c: what kernel-cpuN.dat, or a trace.dat, hold of tasks that have user data.

@@ -46,6 +46,12 @@ static void special_update(struct uft_data *self)
 		self->special_ns = 0;
 }
 
+void uft_data_side_at(struct uft_data *self, size_t pos)
+{
+	self->side_pos = pos;
+	special_update(self);
+}
+
 /* Which session, and which state of its map, holds at @time_ns? */
 static void context_update(struct uft_data *self, uint64_t time_ns)
 {
@@ -221,10 +227,11 @@ static ssize_t data_fast_any(struct uft_data *self, size_t nr)
 
 static void event_side(struct uft_data *self, struct ftr_event *ev)
 {
-	const struct uft_side *side = &self->data->side.v[self->side_pos++];
+	const struct uft_side *side = &self->data->side.v[self->side_pos];
 	void *what = uft_side_what(self->data, side);
 
-	uft_estimate_side(&self->estimate, self->data, self->side_pos - 1);
+	uft_estimate_side(&self->estimate, self->data, self->side_pos);
+	self->side_pos = self->prefix != NULL ? uft_prefix_side(self) : self->side_pos + 1;
 	*ev = (struct ftr_event){ .time_ns = side->time_ns, .task = self->data->task };
 	if (ev->time_ns < self->last_ns)
 		ev->time_ns = self->last_ns;
@@ -463,6 +470,8 @@ static ssize_t data_next(struct ftr_source *source, struct ftr_event **evs, stru
 	from = self->p;
 	if (!self->is_started && (ret = data_begin(self, err)) < 0)
 		return ret;
+	if (self->seek.to_ns != 0 && self->last_ns > self->seek.to_ns)
+		return 0;
 	if (uft_window_begin(self) < 0)
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->in->name);
 	if (!uft_runs_prevail(self) && self->prefix == NULL)

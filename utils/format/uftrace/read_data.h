@@ -78,6 +78,9 @@ const struct ftr_func *uft_data_func(struct uft_data *self, uint64_t time_ns, ui
 /* Hand out the calls that the task was forked in.  0 or -ENOMEM. */
 int uft_data_start(struct uft_data *self);
 
+/* Go on with the side event at @pos. */
+void uft_data_side_at(struct uft_data *self, size_t pos);
+
 /* The file has grown, and may lie elsewhere: the source goes on at @pos in it. */
 void uft_data_grow(struct uft_data *self, size_t pos, bool is_final);
 
@@ -91,6 +94,8 @@ int uft_prefix_set(struct uft_data *self, const struct uft_index *index,
 		   const struct uft_mark *mark);
 /* After an event, with a prefix: was it of a record?  Then p is at the next, elsewhere. */
 bool uft_prefix_step(struct uft_data *self);
+/* With a prefix: the place of the side event behind that at self->side_pos. */
+size_t uft_prefix_side(struct uft_data *self);
 void uft_prefix_drop(struct uft_data *self);
 /* Bytes from one mark to the next, at least. */
 size_t uft_index_step(const struct uft_reader *reader);

@@ -45,34 +45,6 @@ struct found {
 	int32_t tid;		/* whose it is: at first, the sample's */
 };
 
-int uft_side_add(struct uft_task *task, struct uft_side side, void *what)
-{
-	struct uft_side_more more = { .order = (uint32_t)task->side.nr, .what = what };
-
-	side.order = more.order;
-	if (ftr_vec_push(&task->side, side) < 0)
-		return -ENOMEM;
-	return what == NULL ? 0 : ftr_vec_push(&task->side_more, more);
-}
-
-static int more_compare(const void *key, const void *element)
-{
-	uint32_t x = *(const uint32_t *)key, y = ((const struct uft_side_more *)element)->order;
-
-	return x < y ? -1 : x > y;
-}
-
-void *uft_side_what(const struct uft_task *task, const struct uft_side *side)
-{
-	const struct uft_side_more *more = task->side_more.nr == 0 ?
-						   NULL :
-						   bsearch(&side->order, task->side_more.v,
-							   task->side_more.nr, sizeof(*more),
-							   more_compare);
-
-	return more == NULL ? NULL : more->what;
-}
-
 static uint8_t kind_of(enum ftr_event_id id)
 {
 	return (uint8_t)(id - UFT_SIDE_POINT_BASE);
@@ -445,15 +417,6 @@ static int extern_file(struct uft_reader *reader)
 	return ret == -ENOMEM ? ret : 0;
 }
 
-static int side_compare(const void *a, const void *b)
-{
-	const struct uft_side *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
 static int name_compare(const void *a, const void *b)
 {
 	const struct uft_name *x = a, *y = b;
@@ -526,13 +489,6 @@ static int names_apply(struct uft_reader *reader)
 	}
 	ftr_hashmap_fini(&by_tid);
 	return ret;
-}
-
-void uft_sides_sort(struct uft_task *task, size_t from)
-{
-	if (task->side.nr - from > 1)
-		qsort(task->side.v + from, task->side.nr - from, sizeof(*task->side.v),
-		      side_compare);
 }
 
 int uft_sides_load(struct uft_reader *reader)

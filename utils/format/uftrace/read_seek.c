@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading TID.dat from a mark of its index on: first those records before it that say what is open
- * there, and side events between them, then on from the mark.
+ * there, and of the side events before it the last of each kind, which says what is half, then on
+ * from the mark.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #define STEP_BYTES FTR_KIB(256)
 
 struct uft_prefix {
+	struct uft_sides_kept sides;
 	size_t pos, nr;
 	uint64_t places[];	/* of records in TID.dat */
 };
@@ -78,7 +80,15 @@ int uft_prefix_set(struct uft_data *self, const struct uft_index *index,
 	self->prefix = prefix;
 	self->inherit_nr = mark->inherited_nr;
 	self->p = self->in->data + prefix->places[0];
+	if (uft_sides_pass(self->data, mark->time_ns, &prefix->sides) < 0)
+		return -ENOMEM;
+	uft_data_side_at(self, uft_sides_next(&prefix->sides, SIZE_MAX));
 	return 0;
+}
+
+size_t uft_prefix_side(struct uft_data *self)
+{
+	return uft_sides_next(&self->prefix->sides, self->side_pos);
 }
 
 bool uft_prefix_step(struct uft_data *self)
@@ -96,6 +106,8 @@ bool uft_prefix_step(struct uft_data *self)
 
 void uft_prefix_drop(struct uft_data *self)
 {
+	if (self->prefix != NULL)
+		ftr_vec_fini(&self->prefix->sides);
 	free(self->prefix);
 	self->prefix = NULL;
 }
