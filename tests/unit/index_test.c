@@ -379,7 +379,7 @@ static void rules_of_what_was_called(void **state)
 	assert_true(events[0] < events[1] / 2);
 }
 
-/* What perf says began before the mark, though the task has calls there: when is told all the same. */
+/* What perf says began before a mark, though the task has calls since: when, is told. */
 static void a_sleep_over_marks(void **state)
 {
 	static const struct {
