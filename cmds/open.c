@@ -151,6 +151,7 @@ static int parse_selection(struct ftr_opened *opened, const struct ftr_selection
 		.no_preempt = selection->no_sched_preempt, .event_full = selection->event_full,
 		.kernel_full = selection->kernel_full, .kernel_only = selection->kernel_only,
 		.no_callsite = selection->no_callsite, .no_index = selection->no_index,
+		.seen_from_ns = selection->seen_from_ns, .seen_to_ns = selection->seen_to_ns,
 	};
 	if (selection->tids != NULL)
 		ret = parse_tids(opened, selection->tids, err);

@@ -192,17 +192,23 @@ static int browser_stats(void *arg, const struct ftr_stats **stats, struct ftr_e
 	return ret;
 }
 
-/* Without a range of its own: what a task that recorded nothing in it did is known from before. */
+/*
+ * Without a range of its own, as what a task that recorded nothing in it did is known from before;
+ * but of what is before, only what is open has to be read.
+ */
 static int browser_timeline(void *arg, uint64_t from_ns, uint64_t to_ns, size_t cell_nr,
 			    const struct ftr_timeline **timeline, struct ftr_err *err)
 {
 	struct selected *at = ((struct browser *)arg)->at;
 	struct ftr_err failure = { 0 };
 	struct counted *next = &at->timelines[!at->timeline_at];
+	struct tui_values values = at->values;
 	int ret;
 
+	values.selection.seen_from_ns = from_ns;
+	values.selection.seen_to_ns = to_ns;
 	ftr_message_capture(err);
-	ret = counted_read(next, &at->values, ftr_timeline_new(from_ns, to_ns, cell_nr, &failure),
+	ret = counted_read(next, &values, ftr_timeline_new(from_ns, to_ns, cell_nr, &failure),
 			   &failure);
 	ftr_message_capture(NULL);
 	if (ret < 0)

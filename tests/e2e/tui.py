@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """ftr tui on a pseudo-terminal: what stands on the screen after which keys."""
 import fcntl
+import glob
 import os
 import pty
 import re
@@ -9,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 
@@ -610,6 +612,30 @@ class TuiTest(harness.Test):
         self.keys("F", CLEAR, ENTER, "T")
         self.has(TIMELINE.split("\n")[2])
         self.leave()
+
+    def test_timeline_reads_what_it_shows(self):
+        """By an index, screen by screen as without one: zoomed, moved, back."""
+        program = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "story")
+        data = program + ".data"
+        subprocess.run(["gcc", "-pg", "-O1", "-o", program, os.path.join(SRCDIR, "tests/prog/long_story.c"), "-lpthread"], check=True)
+        subprocess.run([FTR, "record", "-d", data, program], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        steps = (RIGHT * 40, "++", RIGHT * 30 + "++", "-", LEFT * 25 + "+++", RIGHT * 9, "0", RIGHT * 55 + "++++")
+        screens = []
+        for words in (["--no-index"], [], []):      # the second one makes the index
+            self.begin("-d", data, *words)
+            self.has("graph: all calls")
+            self.keys("T")
+            self.has("timeline: ")
+            shown = []
+            for nr, step in enumerate(steps):
+                self.keys(step, f"/no{nr}", ENTER)
+                self.says(f"/no{nr}: not in")
+                shown.append(self.screen.text())
+            self.leave()
+            screens.append(shown)
+            self.assertEqual(bool(glob.glob(f"{data}/*.index")), not words)
+        self.assertEqual(screens[1], screens[0])
+        self.assertEqual(screens[2], screens[0])
 
     def test_timeline_of_tasks(self):
         self.begin(FORK)

@@ -103,6 +103,16 @@ static void event_text(const struct ftr_event *ev, struct ftr_strbuf *text)
 	ftr_strbuf_putc(text, '\n');
 }
 
+/* Where nothing is cut, what is outside may come; and what callees took before is not known. */
+static bool is_seen(const struct ftr_pipeline_options *options, struct ftr_event *ev)
+{
+	if (options->seen_to_ns == 0)
+		return true;
+	if (ev->type <= FTR_EVENT_EXIT)
+		ev->call.child_ns = 0;
+	return ev->time_ns >= options->seen_from_ns && ev->time_ns <= options->seen_to_ns;
+}
+
 /* All that comes of it; returns how many events were read for it. */
 static uint64_t text_of(const struct ftr_pipeline_options *options, bool no_index,
 			struct ftr_strbuf *text)
@@ -123,12 +133,14 @@ static uint64_t text_of(const struct ftr_pipeline_options *options, bool no_inde
 	trace->index_bytes = 512;
 	assert_int_equal(ftr_trace_pipeline(trace, &all, &source, &err), 0);
 	while ((nr = ftr_source_next(source, &evs, &err)) > 0) {
-		for (ssize_t i = 0; i < nr; i++)
-			event_text(&evs[i], text);
+		for (ssize_t i = 0; i < nr; i++) {
+			if (is_seen(options, &evs[i]))
+				event_text(&evs[i], text);
+		}
 	}
 	assert_int_equal(nr, 0);
 	/* Others' damage need not be seen; how much is read behind the range is chance. */
-	if (options->tid_nr == 0 && options->to_ns == 0)
+	if (options->tid_nr == 0 && options->to_ns == 0 && options->seen_to_ns == 0)
 		ftr_strbuf_printf(text, "%u warnings\n", diag.nr);
 	ftr_source_free(source);
 	ftr_trace_free(trace);
@@ -304,6 +316,28 @@ static void what_is_not_listed_is_not_read(void **state)
 			ftr_strbuf_fini(&expected);
 			ftr_strbuf_fini(&got);
 			ftr_strbuf_fini(&again);
+		}
+	}
+}
+
+/* Without a range: the same events in the time that is seen, and few others. */
+static void what_is_not_seen_is_not_read(void **state)
+{
+	for (size_t i = 0; i < STORIES_WITHOUT_DAMAGE; i++) {
+		story_put(&stories[i], i);
+		for (uint64_t from_ns = 2000; from_ns < 7000; from_ns += 900) {
+			const struct ftr_pipeline_options options = {
+				.kernel_full = true, .event_full = true, .is_unordered = true,
+				.seen_from_ns = from_ns, .seen_to_ns = from_ns + 200,
+			};
+			struct ftr_strbuf text;
+			uint64_t all = text_of(&options, true, &text), few;
+
+			ftr_strbuf_fini(&text);
+			expect_same(&options);
+			few = text_of(&options, false, &text);
+			ftr_strbuf_fini(&text);
+			assert_true(few < all / 2);
 		}
 	}
 }
@@ -489,6 +523,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_same_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_ended_is_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_listed_is_not_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_seen_is_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(rules_of_what_was_called, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sleep_over_marks, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_index, setup, teardown),

@@ -35,6 +35,7 @@ struct ftr_selection {
 	const char *tids;		/* --tid "A,B" (nullable) */
 	const char *time_range;		/* -r "A~B" (nullable) */
 	bool no_index;
+	uint64_t    seen_from_ns, seen_to_ns;	/* as in ftr_pipeline_options; by no option */
 	uint64_t    depth;		/* -D, 0 = no limit */
 	uint64_t    time_ns;		/* -t: calls that take less are left out */
 	int         demangle;		/* enum ftr_demangle */

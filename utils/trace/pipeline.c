@@ -113,6 +113,12 @@ static bool rules_look_back(const struct ftr_pipeline_options *options)
  * What ended before the range is not needed, where nothing that comes before range.h counts it.
  * That a rule is about no function that was called, is known when all functions are.
  */
+/* What is seen of a stream that is not cut. */
+static bool is_seen_in_part(const struct ftr_pipeline_options *options)
+{
+	return options->seen_to_ns != 0 && !ftr_range_is_needed(options) && options->plans == NULL;
+}
+
 bool ftr_pipeline_seek(const struct ftr_trace *trace, const struct ftr_pipeline_options *options,
 		       struct ftr_seek *seek)
 {
@@ -121,7 +127,11 @@ bool ftr_pipeline_seek(const struct ftr_trace *trace, const struct ftr_pipeline_
 		.wants_funcs = options->plans != NULL,
 		.watch = options->watch,
 	};
-	return !options->no_index && options->from_ns != 0 && trace->first_ns != 0 &&
+	if (is_seen_in_part(options)) {
+		seek->from_ns = options->seen_from_ns;
+		seek->to_ns = options->seen_to_ns;
+	}
+	return !options->no_index && (seek->from_ns != 0 || seek->to_ns != 0) && trace->first_ns != 0 &&
 	       !trace->has_coroutines && trace->symbol_dir == NULL && options->call_cost_ns == 0 &&
 	       !(options->has_stack_calls && trace->stacks != NULL) && !rules_look_back(options);
 }

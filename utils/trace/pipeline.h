@@ -41,6 +41,12 @@ struct ftr_pipeline_options {
 	uint32_t call_cost_ns;	/* tracing took so much of each call: subtract it */
 	uint32_t caller_cost_ns;	/* and of its caller */
 	struct ftr_watch *watch;	/* (borrowed, nullable) told how far reading is */
+	/*
+	 * Where there are neither a range nor rules, what is outside of these times need not come,
+	 * but for the ENTRYs of calls that are open then, whose child_ns may lack what came before.
+	 * seen_to_ns 0 = all comes.
+	 */
+	uint64_t seen_from_ns, seen_to_ns;
 	bool     no_index;	/* read from the start, and all tasks */
 	bool     is_unordered;	/* task after task instead of merged: enough for sums */
 };
