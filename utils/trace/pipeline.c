@@ -131,8 +131,9 @@ bool ftr_pipeline_seek(const struct ftr_trace *trace, const struct ftr_pipeline_
 		seek->from_ns = options->seen_from_ns;
 		seek->to_ns = options->seen_to_ns;
 	}
-	return !options->no_index && (seek->from_ns != 0 || seek->to_ns != 0) && trace->first_ns != 0 &&
-	       !trace->has_coroutines && trace->symbol_dir == NULL && options->call_cost_ns == 0 &&
+	return !options->no_index && (seek->from_ns != 0 || seek->to_ns != 0) &&
+	       trace->first_ns != 0 && !trace->has_coroutines && trace->symbol_dir == NULL &&
+	       options->call_cost_ns == 0 &&
 	       !(options->has_stack_calls && trace->stacks != NULL) && !rules_look_back(options);
 }
 
