@@ -249,16 +249,39 @@ static bool owner_has(ftr_option_set_fn *sets, const char *owner, const char *na
 	return false;
 }
 
+/* "html, svg or pprof": the members that have an option of this name, as far as there is room. */
+static void owners_of(ftr_option_set_fn *sets, const char *name, char *text, size_t room)
+{
+	const char *last = NULL;
+	struct ftr_option_set set;
+	size_t pos = 0, len = 0;
+
+	text[0] = '\0';
+	while (sets(&pos, &set)) {
+		if (!owner_has(sets, set.owner, name))
+			continue;
+		if (last != NULL && len < room)
+			len += (size_t)snprintf(text + len, room - len, "%s%s",
+						len > 0 ? ", " : "", last);
+		last = set.owner;
+	}
+	if (last != NULL && len < room)
+		snprintf(text + len, room - len, "%s%s", len > 0 ? " or " : "", last);
+}
+
 int ftr_option_values_check(const struct ftr_option_values *values, ftr_option_set_fn *sets,
 			    const char *owner, const char *choose, struct ftr_err *err)
 {
 	struct ftr_option_set set;
+	char owners[300];
 	size_t pos = 0;
 
 	for (size_t i = 0; sets(&pos, &set); i++) {
-		if (values->given[i] != NULL && !owner_has(sets, owner, values->given[i]->name))
-			return ftr_err_set(err, EINVAL, "--%s requires --%s=%s",
-					   values->given[i]->name, choose, set.owner);
+		if (values->given[i] == NULL || owner_has(sets, owner, values->given[i]->name))
+			continue;
+		owners_of(sets, values->given[i]->name, owners, sizeof(owners));
+		return ftr_err_set(err, EINVAL, "--%s requires --%s=%s", values->given[i]->name,
+				   choose, owners);
 	}
 	return 0;
 }
