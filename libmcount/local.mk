@@ -106,6 +106,8 @@ libmcount_so_SOURCES = \
 	libmcount/values_decide.c \
 	libmcount/values_decide.h \
 	libmcount/values_known.h \
+	libmcount/values_walk.c \
+	libmcount/values_walk.h \
 	libmcount/vfork.c \
 	libmcount/vfork.h \
 	libmcount/watch.c \

@@ -12,6 +12,7 @@
 #include "libmcount/sections.h"
 #include "libmcount/values_brief.h"
 #include "libmcount/values_known.h"
+#include "libmcount/values_walk.h"
 #include "utils/base/rt/sys.h"
 #include "utils/proto/record.h"
 #include "utils/proto/values.h"
@@ -117,7 +118,7 @@ struct ftr_values_programs ftr_values_find(uintptr_t func)
 }
 
 /* Where the values of a call are taken from. */
-struct from {
+struct ftr_from {
 	const struct ftr_regs *regs;
 	const uintptr_t *slot;
 	uintptr_t stack_high;		/* the stack that slot is on ends there; 0 = not known */
@@ -131,7 +132,7 @@ struct from {
 };
 
 /* How many bytes at @address are known to be there. */
-static uintptr_t known_bytes(const struct from *from, uintptr_t address)
+static uintptr_t known_bytes(const struct ftr_from *from, uintptr_t address)
 {
 	uintptr_t known = ftr_values_known_stack(from->slot, from->stack_high, address);
 
@@ -224,9 +225,8 @@ static uint32_t copy_by_kernel(uint8_t *to, uintptr_t address, uint32_t bytes)
 	return ret < 0 ? 0 : (uint32_t)ret;
 }
 
-/* As many of the @bytes at @address as there are; of a text, up to its NUL. */
-static uint32_t copy_pointed(const struct from *from, uint8_t *to, uintptr_t address,
-			     uint32_t bytes, bool is_text)
+uint32_t ftr_from_copy(const struct ftr_from *from, uint8_t *to, uintptr_t address,
+		       uint32_t bytes, bool is_text)
 {
 	uintptr_t known = known_bytes(from, address);
 	uint32_t have = known < bytes ? (uint32_t)known : bytes;
@@ -243,16 +243,16 @@ static uint32_t copy_pointed(const struct from *from, uint8_t *to, uintptr_t add
 }
 
 /* The same of those from @offset on where the last FOLLOW led. */
-static uint32_t copy_at(const struct from *from, uint8_t *to, uint32_t offset, uint32_t bytes)
+static uint32_t copy_at(const struct ftr_from *from, uint8_t *to, uint32_t offset, uint32_t bytes)
 {
 	if (offset + bytes <= from->near_bytes) {
 		copy(to, from->near + offset, bytes);
 		return bytes;
 	}
-	return from->at == 0 ? 0 : copy_pointed(from, to, from->at + offset, bytes, false);
+	return from->at == 0 ? 0 : ftr_from_copy(from, to, from->at + offset, bytes, false);
 }
 
-static uint64_t word_at(const struct from *from, const struct ftr_value_op *op)
+static uint64_t word_at(const struct ftr_from *from, const struct ftr_value_op *op)
 {
 	switch (op->where) {
 	case FTR_VALUE_INTEGER:
@@ -266,21 +266,21 @@ static uint64_t word_at(const struct from *from, const struct ftr_value_op *op)
 	}
 }
 
-static uintptr_t pointer_at(const struct from *from, const struct ftr_value_op *op)
+static uintptr_t pointer_at(const struct ftr_from *from, const struct ftr_value_op *op)
 {
 	uint64_t pointer = 0;
 
 	if (op->where == FTR_VALUE_AT)
 		copy_at(from, (uint8_t *)&pointer, op->nr, sizeof(pointer));
 	else if (op->where == FTR_VALUE_STACK)
-		copy_pointed(from, (uint8_t *)&pointer, (uintptr_t)from->slot + op->nr,
-			     sizeof(pointer), false);
+		ftr_from_copy(from, (uint8_t *)&pointer, (uintptr_t)from->slot + op->nr,
+			      sizeof(pointer), false);
 	else
 		pointer = word_at(from, op);
 	return pointer;
 }
 
-static void follow(struct from *from, const struct ftr_value_op *op)
+static void follow(struct ftr_from *from, const struct ftr_value_op *op)
 {
 	uint32_t bytes = op->bytes < FTR_VALUE_NEAR_MAX ? op->bytes : FTR_VALUE_NEAR_MAX;
 
@@ -291,7 +291,7 @@ static void follow(struct from *from, const struct ftr_value_op *op)
 }
 
 /* What is asked for of a block is taken from its copy from here on. */
-static void put_block(struct payload *payload, struct from *from, const struct ftr_value_op *op)
+static void put_block(struct payload *payload, struct ftr_from *from, const struct ftr_value_op *op)
 {
 	uint8_t *to = payload->bytes + payload->len + FTR_VALUE_COUNT_BYTES;
 	uint32_t nr = copy_at(from, to, op->nr, op->bytes);
@@ -306,83 +306,47 @@ static void put_block(struct payload *payload, struct from *from, const struct f
 	payload->len += FTR_VALUE_COUNT_BYTES + op->bytes;
 }
 
-#define LINK_PARENT 1			/* words of a node of a tree */
-#define LINK_LEFT 2
-#define LINK_RIGHT 3
-#define LINK_NR 4
-#define NODE_STEPS_MAX 64u		/* of a value's nodes, whatever they lead to */
-
-static bool links_read(const struct from *from, uintptr_t links[LINK_NR], uintptr_t node,
-		       unsigned *steps)
+/* Elements that were copied one by one, and how many bytes there are; the rest is zeros. */
+static void put_elements(struct payload *payload, struct ftr_from *from,
+			 const struct ftr_value_op *op, uint32_t nr)
 {
-	uint32_t bytes = LINK_NR * sizeof(links[0]);
-
-	return node != 0 && (*steps)++ < NODE_STEPS_MAX &&
-	       copy_pointed(from, (uint8_t *)links, node, bytes, false) == bytes;
-}
-
-/* The next in order: the leftmost on the right, else the first above that it is on the left of. */
-static uintptr_t tree_next(const struct from *from, uintptr_t node, unsigned *steps)
-{
-	uintptr_t links[LINK_NR], above;
-
-	if (!links_read(from, links, node, steps))
-		return 0;
-	if (links[LINK_RIGHT] != 0) {
-		node = links[LINK_RIGHT];
-		while (links_read(from, links, node, steps) && links[LINK_LEFT] != 0)
-			node = links[LINK_LEFT];
-		return node;
-	}
-	for (above = links[LINK_PARENT]; links_read(from, links, above, steps);
-	     above = links[LINK_PARENT]) {
-		if (links[LINK_RIGHT] != node)
-			return above;
-		node = above;
-	}
-	return 0;
-}
-
-static uintptr_t node_next(const struct from *from, uint8_t kind, uintptr_t node,
-			   unsigned *steps)
-{
-	uintptr_t next = 0;
-
-	if (kind == FTR_VALUE_NODES_TREE)
-		return tree_next(from, node, steps);
-	copy_pointed(from, (uint8_t *)&next, node, sizeof(next), false);
-	return next;
-}
-
-/* As many as there are and have room.  Nodes may be anything: a ring ends where the room does. */
-static void put_nodes(struct payload *payload, struct from *from, const struct ftr_value_op *op)
-{
-	const struct ftr_value_op *inner = op + 1;	/* there is one: an END at least */
 	uint8_t *to = payload->bytes + payload->len + FTR_VALUE_COUNT_BYTES;
-	uint32_t each = inner->what == FTR_VALUE_NODE ? inner->bytes : 0, nr = 0;
-	uintptr_t node = pointer_at(from, op);
-	uint64_t left = from->count;
-	unsigned steps = 0;
+	uint32_t bytes = nr & ~FTR_VALUE_ENDED;
 
-	from->count = UINT64_MAX;
-	for (; each != 0 && left > 0 && node != 0 && each <= op->bytes - nr; left--) {
-		if (copy_pointed(from, to + nr, node + inner->nr, each, false) != each)
-			break;
-		nr += each;
-		if (left > 1 && each <= op->bytes - nr)
-			node = node_next(from, inner->where, node, &steps);
-	}
 	copy(to - FTR_VALUE_COUNT_BYTES, &nr, FTR_VALUE_COUNT_BYTES);
 	from->near = to;
-	from->near_bytes = nr;
+	from->near_bytes = bytes;
 	from->at = 0;
-	for (; nr < op->bytes; nr++)
-		to[nr] = 0;
+	for (; bytes < op->bytes; bytes++)
+		to[bytes] = 0;
 	payload->len += FTR_VALUE_COUNT_BYTES + op->bytes;
 }
 
+static void put_nodes(struct payload *payload, struct ftr_from *from, const struct ftr_value_op *op)
+{
+	uint8_t *to = payload->bytes + payload->len + FTR_VALUE_COUNT_BYTES;
+	struct ftr_walk walk = { .from = from, .inner = op + 1, .left = from->count,
+				 .room = op->bytes };
+
+	from->count = UINT64_MAX;
+	put_elements(payload, from, op, ftr_walk_nodes(&walk, to, pointer_at(from, op)));
+}
+
+static void put_pieces(struct payload *payload, struct ftr_from *from,
+		       const struct ftr_value_op *op)
+{
+	uint8_t *to = payload->bytes + payload->len + FTR_VALUE_COUNT_BYTES;
+	struct ftr_walk walk = { .from = from, .room = op->bytes };
+	struct ftr_walk_place ends[2];
+	uint32_t nr = 0;
+
+	if (copy_at(from, (uint8_t *)ends, op->nr, sizeof(ends)) == sizeof(ends))
+		nr = ftr_walk_pieces(&walk, to, ends);
+	put_elements(payload, from, op, nr);
+}
+
 /* Zeros where there is nothing, or not enough. */
-static void put_bytes(struct payload *payload, const struct from *from,
+static void put_bytes(struct payload *payload, const struct ftr_from *from,
 		      const struct ftr_value_op *op)
 {
 	uint8_t *to = payload->bytes + payload->len;
@@ -391,10 +355,10 @@ static void put_bytes(struct payload *payload, const struct from *from,
 	uint64_t word;
 
 	if (op->what == FTR_VALUE_POINTED) {
-		nr = copy_pointed(from, to, pointer_at(from, op), op->bytes, false);
+		nr = ftr_from_copy(from, to, pointer_at(from, op), op->bytes, false);
 	} else if (op->where == FTR_VALUE_STACK) {
-		nr = copy_pointed(from, to, (uintptr_t)from->slot + op->nr, op->bytes,
-				  false);
+		nr = ftr_from_copy(from, to, (uintptr_t)from->slot + op->nr, op->bytes,
+				   false);
 	} else if (op->where == FTR_VALUE_AT) {
 		nr = copy_at(from, to, op->nr, op->bytes);
 	} else if (op->where == FTR_VALUE_X87) {
@@ -432,12 +396,12 @@ static uint32_t pointer_text(uint8_t text[POINTER_TEXT_BYTES], uintptr_t pointer
  * Up to @room characters of the @wanted ones at @pointer; a NUL ends them, and what is cut ends in
  * dots.  There is room for one more.
  */
-static uint32_t put_text(const struct from *from, uint8_t *to, uintptr_t pointer,
+static uint32_t put_text(const struct ftr_from *from, uint8_t *to, uintptr_t pointer,
 			 uint32_t room, uint32_t wanted)
 {
 	uint32_t nr = wanted < room ? wanted : room + 1, len, i;
 
-	len = copy_pointed(from, to, pointer, nr, true);
+	len = ftr_from_copy(from, to, pointer, nr, true);
 	if (len == 0 && nr > 0)
 		len = room < POINTER_TEXT_BYTES ? 0 : pointer_text(to, pointer);
 	len = length(to, len);
@@ -448,7 +412,8 @@ static uint32_t put_text(const struct from *from, uint8_t *to, uintptr_t pointer
 	return room;
 }
 
-static void put_string(struct payload *payload, struct from *from, const struct ftr_value_op *op)
+static void put_string(struct payload *payload, struct ftr_from *from,
+		       const struct ftr_value_op *op)
 {
 	uint8_t *to = payload->bytes + payload->len;
 	uint32_t room = PAYLOAD_BYTES_MAX - payload->len - LENGTH_BYTES - op->bytes, len;
@@ -460,7 +425,7 @@ static void put_string(struct payload *payload, struct from *from, const struct 
 	wanted = from->count < wanted ? (uint32_t)from->count : wanted;
 	from->count = UINT64_MAX;
 	if (op->what == FTR_VALUE_STD_STRING && pointer != 0 &&
-	    copy_pointed(from, (uint8_t *)object, pointer, SSO_BYTES, false) == SSO_BYTES) {
+	    ftr_from_copy(from, (uint8_t *)object, pointer, SSO_BYTES, false) == SSO_BYTES) {
 		pointer = object[0];
 		wanted = object[1] < wanted ? (uint32_t)object[1] : wanted;
 	}
@@ -477,7 +442,7 @@ static void put_string(struct payload *payload, struct from *from, const struct 
 	payload->len += LENGTH_BYTES + len;
 }
 
-static void put_fixed_text(struct payload *payload, struct from *from,
+static void put_fixed_text(struct payload *payload, struct ftr_from *from,
 			   const struct ftr_value_op *op)
 {
 	uint8_t *to = payload->bytes + payload->len;
@@ -510,7 +475,8 @@ static bool has_room(const struct payload *payload, const struct ftr_value_op *o
 
 	if (is_string(op))
 		need += FTR_VALUE_ALIGN;
-	else if (op->what == FTR_VALUE_BLOCK || op->what == FTR_VALUE_NODES)
+	else if (op->what == FTR_VALUE_BLOCK || op->what == FTR_VALUE_NODES ||
+		 op->what == FTR_VALUE_PIECES)
 		need += FTR_VALUE_COUNT_BYTES;
 	else if (op->what == FTR_VALUE_FOLLOW || op->what == FTR_VALUE_COUNT ||
 		 op->what == FTR_VALUE_NODE)
@@ -519,7 +485,7 @@ static bool has_room(const struct payload *payload, const struct ftr_value_op *o
 	return need <= PAYLOAD_BYTES_MAX - payload->len;
 }
 
-static void run_op(struct payload *payload, struct from *from, const struct ftr_value_op *op)
+static void run_op(struct payload *payload, struct ftr_from *from, const struct ftr_value_op *op)
 {
 	switch (op->what) {
 	case FTR_VALUE_COUNT:
@@ -533,6 +499,9 @@ static void run_op(struct payload *payload, struct from *from, const struct ftr_
 		break;
 	case FTR_VALUE_NODES:
 		put_nodes(payload, from, op);
+		break;
+	case FTR_VALUE_PIECES:
+		put_pieces(payload, from, op);
 		break;
 	case FTR_VALUE_NODE:
 		break;
@@ -555,7 +524,7 @@ uint32_t ftr_values_run(const struct ftr_value_op *program,
 	uint8_t near_room[FTR_VALUE_NEAR_MAX];
 	struct payload payload = { .bytes = to };
 	const struct ftr_value_op *op;
-	struct from from = {
+	struct ftr_from from = {
 		.regs = call->regs, .slot = call->slot,
 		.stack_high = ftr_values_stack_end(&ftr_self, call->slot),
 		.base = programs->base, .values = programs->values, .image = programs->image,
@@ -576,9 +545,9 @@ uint32_t ftr_values_run(const struct ftr_value_op *program,
 static const struct ftr_values no_values;
 
 /* Of no call that has a program: the stack is known, and nothing else. */
-static struct from from_stack(const struct ftr_thread *self, const uintptr_t *slot)
+static struct ftr_from from_stack(const struct ftr_thread *self, const uintptr_t *slot)
 {
-	return (struct from){
+	return (struct ftr_from){
 		.slot = slot,
 		.stack_high = ftr_values_stack_end(self, slot),
 		.values = &no_values,
@@ -588,7 +557,7 @@ static struct from from_stack(const struct ftr_thread *self, const uintptr_t *sl
 uint32_t ftr_values_text(const struct ftr_thread *self, uint8_t *to, const uintptr_t *slot,
 			 uintptr_t pointer, uint32_t room)
 {
-	const struct from from = from_stack(self, slot);
+	const struct ftr_from from = from_stack(self, slot);
 
 	return put_text(&from, to, pointer, room, UINT32_MAX);
 }
@@ -596,7 +565,7 @@ uint32_t ftr_values_text(const struct ftr_thread *self, uint8_t *to, const uintp
 uint32_t ftr_values_copy(const struct ftr_thread *self, uint8_t *to, const uintptr_t *slot,
 			 uintptr_t pointer, uint32_t bytes)
 {
-	const struct from from = from_stack(self, slot);
+	const struct ftr_from from = from_stack(self, slot);
 
-	return copy_pointed(&from, to, pointer, bytes, false);
+	return ftr_from_copy(&from, to, pointer, bytes, false);
 }

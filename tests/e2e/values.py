@@ -104,6 +104,12 @@ CONTAINERS_SEEN = [
     'variants(&3, &2.500000, &"text", &{.x = 1, .y = 0.500000})',
     'variants(&{...}, &-1, &"longer than the small ones", &{.x = 2, .y = 0.250000})',
     "tuples(&{1, 'x', 2.500000}, {7, \"in\", {.x = 3, .y = 1.500000}}, &{{4, true}, &2}, &valueless, &{...})",
+    "sequences(&[175]{" + "".join(f"{n}, " for n in range(125, 141)) + '...}, [2]{"front", "a text that is not small"}, '
+    "&[3]{'c', 'c', 'c'}, &[3]{...}, &[0]{})",
+    "bits(&[3]{true, false, true}, [70]{false, false, true, " + "false, " * 6 + "true, " + "false, " * 6 + "...}, &[0]{})",
+    'forward(&[3]{1, 2, 3}, [2]{"x", "yy"}, &[...]{' + "4, " * 16 + "...}, &[0]{})",
+    "adapted(&[2]{1, 2}, [1]{7}, &[2]{3, 1})",
+    "wild_sequences(&[3]{...}, &..., &..., &[...]{7, ...}, &[...]{" + "3, " * 16 + "...})",
     'given({.name = "named", .p = &{.x = 4, .y = 0.500000}}, true) = [3]{7, 7, 7}',
     'given({.name = NULL, .p = 0x10}, false) = [0]{}']
 
@@ -359,7 +365,8 @@ class Shapes(Values):
         self.assertEqual(calls("data", ("use",)), [CXX_SHAPES_SEEN])
 
     def test_containers(self):
-        names = ("vectors", "more", "sizes", "nodes", "others", "aligned", "wild", "optionals", "pointers", "variants", "tuples", "given")
+        names = ("vectors", "more", "sizes", "nodes", "others", "aligned", "wild", "optionals", "pointers", "variants", "tuples",
+                 "sequences", "bits", "forward", "adapted", "wild_sequences", "given")
         for compiler in ("g++", "clang++"):
             if shutil.which(compiler) is None:
                 continue

@@ -2,11 +2,14 @@
 /* Containers of the standard library as arguments. */
 #include <array>
 #include <deque>
+#include <forward_list>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <set>
+#include <stack>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -133,6 +136,54 @@ KEEP void tuples(const std::tuple<int, char, double> &t, std::tuple<long, std::s
 	SEEN(none);
 }
 
+struct large {
+	char bytes[600];
+};
+KEEP void sequences(const std::deque<int> &d, std::deque<std::string> s, const std::deque<char> *c,
+		    const std::deque<large> &l, const std::deque<short> &none)
+{
+	SEEN(d);
+	SEEN(s);
+	SEEN(c);
+	SEEN(l);
+	SEEN(none);
+}
+
+KEEP void bits(const std::vector<bool> &b, std::vector<bool> many, const std::vector<bool> &none)
+{
+	SEEN(b);
+	SEEN(many);
+	SEEN(none);
+}
+
+KEEP void forward(const std::forward_list<int> &f, std::forward_list<std::string> s,
+		  const std::forward_list<long> &many, const std::forward_list<int> &none)
+{
+	SEEN(f);
+	SEEN(s);
+	SEEN(many);
+	SEEN(none);
+}
+
+KEEP void adapted(const std::stack<int> &s, std::queue<short, std::list<short>> q,
+		  const std::priority_queue<int> &p)
+{
+	SEEN(s);
+	SEEN(q);
+	SEEN(p);
+}
+
+KEEP void wild_sequences(const std::deque<int> *d, const std::deque<int> *changing,
+			 const std::vector<bool> *b, const std::forward_list<int> *f,
+			 const std::forward_list<int> *ring)
+{
+	SEEN(d);
+	SEEN(changing);
+	SEEN(b);
+	SEEN(f);
+	SEEN(ring);
+}
+
 KEEP std::vector<int> given(by_value v, bool yes)
 {
 	SEEN(v);
@@ -187,6 +238,30 @@ int main()
 	} catch (int) {
 	}
 	tuples({ 1, 'x', 2.5 }, { 7, "in", { 3, 1.5 } }, { { 4, true }, &v[1] }, broken, {});
+	/* 128 to a piece: the first of them are gone, so that the second piece has most of them. */
+	std::deque<int> d;
+	for (int i = 0; i < 300; i++)
+		d.push_back(i);
+	d.erase(d.begin(), d.begin() + 125);
+	std::deque<char> c(3, 'c');
+	sequences(d, { "front", "a text that is not small" }, &c, std::deque<large>(3), {});
+	std::vector<bool> flags(70);
+	flags[2] = flags[9] = true;
+	bits({ true, false, true }, flags, {});
+	forward({ 1, 2, 3 }, { "x", "yy" }, std::forward_list<long>(17, 4), {});
+	std::priority_queue<int> queue;
+	queue.push(1);
+	queue.push(3);
+	adapted(std::stack<int>({ 1, 2 }), std::queue<short, std::list<short>>({ 7 }), queue);
+	/* A map, how many, and two places: element, piece, its end, in the map. */
+	static long wild_deque[10] = { 0, 0, 16, 16, 32, 24, 0, 0, 0, 24 }, no_deque[10] = { 0, 0, 1, 2, 3, 4, 6, 6, 7, 8 };
+	static long bad_bits[5] = { 64, 0, 16, 0, 0 }, link[2] = { 24, 7L }, circle[2] = { (long)circle, 3 };
+	static long wild_head[1] = { (long)link }, circle_head[1] = { (long)circle };
+	wild_deque[6] = 28;
+	wild_deque[7] = 16;
+	wild_sequences((std::deque<int> *)wild_deque, (std::deque<int> *)no_deque,
+		       (std::vector<bool> *)bad_bits, (std::forward_list<int> *)wild_head,
+		       (std::forward_list<int> *)circle_head);
 	P p{ 4, 0.5 };
 	given({ "named", &p }, true);
 	given({ nullptr, (P *)16 }, false);

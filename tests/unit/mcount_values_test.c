@@ -371,6 +371,82 @@ static void test_chains(void **state)
 	expect_elements(&r, elements, 0);
 }
 
+/* Does the last one lead to none? */
+static void test_ends_of_chains(void **state)
+{
+	struct chained nodes[3] = { { &nodes[1], 1 }, { &nodes[2], 2 }, { NULL, 3 } };
+	struct run r = { .regs = { .rdi = (uintptr_t)&nodes[0] } };
+	const struct {
+		uint16_t bytes;
+		struct chained *next;		/* of the last */
+		uint32_t head;
+	} cases[] = {
+		{ 32, NULL, 12 | FTR_VALUE_ENDED }, { 12, NULL, 12 | FTR_VALUE_ENDED },
+		{ 8, NULL, 8 },			    { 7, NULL, 4 },
+		{ 32, (struct chained *)WILD, 12 }, { 32, &nodes[2], 32 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t head;
+
+		nodes[2].next = cases[i].next;
+		RUN(&r, OP(NODES, INTEGER, 0, cases[i].bytes),
+		    { .what = FTR_VALUE_NODE, .where = FTR_VALUE_NODES_CHAIN, .nr = 8, .bytes = 4,
+		      .flags = FTR_VALUE_TELLS_END });
+		memcpy(&head, r.payload, sizeof(head));
+		assert_int_equal(head, cases[i].head);
+	}
+	r.regs.rdi = 0;
+	RUN(&r, OP(NODES, INTEGER, 0, 8),
+	    { .what = FTR_VALUE_NODE, .nr = 8, .bytes = 4, .flags = FTR_VALUE_TELLS_END });
+	expect_bytes(&r, "\0\0\0\x80\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+}
+
+struct place {
+	uint32_t *at, *low, *high;
+	uint32_t **piece;
+};
+
+#define PIECES_OF(bytes_) OP(FOLLOW, INTEGER, 0, 0), OP(PIECES, AT, 8, bytes_)
+
+static void test_places(void **state)
+{
+	static const uint32_t elements[] = { 4, 5, 6, 7, 8, 9, 10 };
+	uint32_t values[12] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+	uint32_t *pieces[3] = { values, values + 4, values + 8 };
+	struct {
+		uint64_t before;
+		struct place ends[2];
+	} object = { 0, { { values + 3, values, values + 4, pieces },
+			  { values + 10, values + 8, values + 12, pieces + 2 } } };
+	struct run r = { .regs = { .rdi = (uintptr_t)&object } };
+
+	RUN(&r, PIECES_OF(40));
+	expect_elements(&r, elements, 7);
+	RUN(&r, PIECES_OF(12));
+	expect_elements(&r, elements, 3);
+	pieces[2] = (uint32_t *)WILD;
+	RUN(&r, PIECES_OF(40));
+	expect_elements(&r, elements, 5);
+	object.ends[1] = (struct place){ values + 3, values, values + 4, pieces };
+	RUN(&r, PIECES_OF(40));				/* none */
+	expect_elements(&r, elements, 0);
+	object.ends[1].at = values + 1;			/* less than none */
+	RUN(&r, PIECES_OF(40));
+	expect_elements(&r, elements, 0);
+	object.ends[1] = (struct place){ NULL, NULL, NULL, (uint32_t **)WILD };
+	object.ends[0].low = object.ends[0].high;	/* pieces of nothing, without an end */
+	RUN(&r, PIECES_OF(40));
+	expect_elements(&r, elements, 1);
+	object.ends[0].at = (uint32_t *)WILD;
+	object.ends[0].high = (uint32_t *)UINTPTR_MAX;
+	RUN(&r, PIECES_OF(40));
+	expect_elements(&r, elements, 0);
+	r.regs.rdi = WILD;
+	RUN(&r, PIECES_OF(40));
+	expect_elements(&r, elements, 0);
+}
+
 struct branch {
 	uint64_t color;
 	struct branch *parent, *left, *right;
@@ -841,6 +917,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_brief, start),
 		cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_ends_of_chains),
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_trees),
 		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_conditions_of_dumps),

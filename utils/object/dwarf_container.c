@@ -5,6 +5,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "utils/object/dwarf_elements.h"
 #include "utils/object/dwarf_leaves.h"
 #include "utils/object/dwarf_members.h"
 #include "utils/object/dwarf_search.h"
@@ -12,7 +13,6 @@
 #define WORD 8u
 #define ALTERNATIVES_MAX 32
 #define OFFSET_MAX FTR_DWARF_OFFSET_MAX
-#define TREE_LINKS 4			/* words in front of what is in a node */
 
 static bool is_word(Dwarf_Die *type)
 {
@@ -29,22 +29,6 @@ static bool is_any(Dwarf_Die *type)
 	return true;
 }
 
-/* Elements are what @pointer leads to; not known, their number is still. */
-static bool elements_read(struct ftr_dwarf_types *types, Dwarf_Die *pointer, Dwarf_Die *element,
-			  struct ftr_container *read)
-{
-	int64_t bytes = ftr_dwarf_bytes_of(element);
-	const struct ftr_type *inner;
-
-	if (bytes <= 0 || bytes > OFFSET_MAX)
-		return false;
-	read->element_bytes = (uint32_t)bytes;
-	inner = ftr_dwarf_target(types, pointer);
-	if (inner != NULL)
-		read->inner = *inner;
-	return true;
-}
-
 static bool ends_read(struct ftr_dwarf_types *types, Dwarf_Die *type, const char *begin,
 		      const char *end, struct ftr_container *read)
 {
@@ -58,7 +42,7 @@ static bool ends_read(struct ftr_dwarf_types *types, Dwarf_Die *type, const char
 	read->kind = FTR_CONTAINER_ENDS;
 	read->at = first.offset;
 	read->length = last.offset;
-	return elements_read(types, &first.type, &element, read);
+	return ftr_dwarf_elements(types, &first.type, &element, read);
 }
 
 static bool vector_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
@@ -78,62 +62,6 @@ static bool size_read(Dwarf_Die *type, const char *name, struct ftr_container *r
 	return true;
 }
 
-/* Compilers say it of std::allocator, or of its base. */
-static bool allocator_type(Dwarf_Die *allocator, Dwarf_Die *element)
-{
-	Dwarf_Die die, base;
-	int ret;
-
-	if (ftr_dwarf_first_type(allocator, element))
-		return true;
-	ret = dwarf_child(allocator, &die);
-	while (ret == 0 && dwarf_tag(&die) != DW_TAG_inheritance)
-		ret = dwarf_siblingof(&die, &die);
-	return ret == 0 && ftr_dwarf_type(&die, &base, NULL) &&
-	       ftr_dwarf_first_type(&base, element);
-}
-
-/* What it has room for in its nodes: that of its allocator, the last of its types. */
-static bool allocated_type(Dwarf_Die *type, Dwarf_Die *element)
-{
-	Dwarf_Die die, allocator;
-	bool has_any = false;
-	int ret = dwarf_child(type, &die);
-
-	for (; ret == 0; ret = dwarf_siblingof(&die, &die)) {
-		if (dwarf_tag(&die) == DW_TAG_template_type_parameter)
-			has_any = ftr_dwarf_type(&die, &allocator, NULL);
-	}
-	return has_any && allocator_type(&allocator, element);
-}
-
-/*
- * Elements behind the @link_nr words of their nodes, the first of which @first leads to.  If they
- * are not known, how many there are still is.
- */
-static void nodes_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
-		       const struct ftr_dwarf_found *first, uint32_t link_nr,
-		       struct ftr_container *read)
-{
-	Dwarf_Die element;
-	uint32_t align;
-	int64_t bytes;
-
-	if (types->left == 0 || ftr_dwarf_is_enough(types) || !allocated_type(type, &element))
-		return;
-	bytes = ftr_dwarf_bytes_of(&element);
-	align = ftr_dwarf_alignment_of(&element, 0);
-	if (bytes <= 0 || bytes > OFFSET_MAX || align == 0)
-		return;
-	types->left--;
-	read->inner = ftr_dwarf_type_read(types, &element, NULL);
-	types->left++;
-	read->kind = link_nr == TREE_LINKS ? FTR_CONTAINER_TREE : FTR_CONTAINER_CHAIN;
-	read->at = first->offset;
-	read->element_bytes = (uint32_t)bytes;
-	read->element_at = (link_nr * WORD + align - 1) / align * align;
-}
-
 /* Red-black: the header has the leftmost node on its left. */
 static bool tree_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
@@ -142,7 +70,7 @@ static bool tree_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr
 	if (!size_read(type, "_M_node_count", read))
 		return false;
 	if (ftr_dwarf_member_find(type, "_M_left", ftr_dwarf_is_pointer, &first))
-		nodes_read(types, type, &first, TREE_LINKS, read);
+		ftr_dwarf_nodes(types, type, &first, FTR_DWARF_TREE_LINKS, read);
 	return true;
 }
 
@@ -153,7 +81,7 @@ static bool table_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ft
 	if (!size_read(type, "_M_element_count", read))
 		return false;
 	if (ftr_dwarf_member_find(type, "_M_nxt", ftr_dwarf_is_pointer, &first))
-		nodes_read(types, type, &first, 1, read);
+		ftr_dwarf_nodes(types, type, &first, 1, read);
 	return true;
 }
 
@@ -164,7 +92,7 @@ static bool list_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr
 	if (!size_read(type, "_M_size", read))
 		return false;
 	if (ftr_dwarf_member_find(type, "_M_next", ftr_dwarf_is_pointer, &first))
-		nodes_read(types, type, &first, 2, read);
+		ftr_dwarf_nodes(types, type, &first, 2, read);
 	return true;
 }
 
@@ -209,6 +137,15 @@ static bool array_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ft
 
 	return ftr_dwarf_member_find(type, "_M_elems", ftr_dwarf_is_array, &elements) &&
 	       part_read(types, &elements, read);
+}
+
+/* What the standard calls the container that it adapts. */
+static bool adaptor_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
+{
+	struct ftr_dwarf_found container;
+
+	return ftr_dwarf_member_find(type, "c", ftr_dwarf_is_object, &container) &&
+	       part_read(types, &container, read);
 }
 
 static struct ftr_alternatives *alternatives_new(struct ftr_dwarf_types *types, uint32_t nr)
@@ -312,7 +249,7 @@ static bool length_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	read->kind = FTR_CONTAINER_LENGTH;
 	read->at = pointer->offset;
 	read->length = length.offset;
-	return elements_read(types, &leads_to, &element, read);
+	return ftr_dwarf_elements(types, &leads_to, &element, read);
 }
 
 static bool slice_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
@@ -429,7 +366,13 @@ static const struct {
 	const char *name;		/* with what its template's arguments begin with */
 	bool (*read)(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read);
 } kinds[] = {
+	{ "vector<bool,", ftr_dwarf_bits },
 	{ "vector<", vector_read },
+	{ "deque<", ftr_dwarf_deque },
+	{ "forward_list<", ftr_dwarf_forward_list },
+	{ "stack<", adaptor_read },
+	{ "queue<", adaptor_read },
+	{ "priority_queue<", adaptor_read },
 	{ "array<", array_read },
 	{ "map<", tree_read },
 	{ "multimap<", tree_read },
@@ -508,13 +451,17 @@ const struct ftr_container *ftr_dwarf_container(struct ftr_dwarf_types *types, D
 {
 	const char *name = dwarf_diename(type);
 	struct ftr_container *read, made = { 0 };
+	bool is_one = false;
 	size_t i;
 
 	if (name == NULL || !ftr_dwarf_is_object(type))
 		return NULL;
-	for (i = 0; strncmp(name, kinds[i].name, strlen(kinds[i].name)) != 0; i++)
-		;			/* the last one's is the begin of all */
-	if (!kinds[i].read(types, type, &made))
+	for (i = 0; !is_one && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		made = (struct ftr_container){ 0 };
+		is_one = strncmp(name, kinds[i].name, strlen(kinds[i].name)) == 0 &&
+			 kinds[i].read(types, type, &made);
+	}
+	if (!is_one)
 		return NULL;
 	read = ftr_arena_alloc(types->arena, sizeof(*read));
 	if (read != NULL)

@@ -12,6 +12,8 @@ libftr_a_SOURCES += \
 	utils/object/dwarf_class.h \
 	utils/object/dwarf_container.c \
 	utils/object/dwarf_container.h \
+	utils/object/dwarf_elements.c \
+	utils/object/dwarf_elements.h \
 	utils/object/dwarf_leaves.c \
 	utils/object/dwarf_leaves.h \
 	utils/object/dwarf_members.c \

@@ -91,13 +91,30 @@ enum ftr_container_kind {
 	FTR_CONTAINER_ENDS,	/* pointers: at @at to the first, at @length behind the last */
 	FTR_CONTAINER_CHAIN,	/* as LENGTH; elements are in nodes whose first word is the next */
 	FTR_CONTAINER_TREE,	/* ... in nodes of a tree, in order: color, parent, left, right */
+	FTR_CONTAINER_PIECES,	/* at @at two places in pieces (utils/proto/values.h) */
+	FTR_CONTAINER_BITS,	/* at @at a pointer to words, of whose bits each is an element */
 	FTR_CONTAINER_VARIANT,	/* at @at, of element_bytes, what says which alternative it is */
+};
+
+/* How many elements there are, where no member says so: members, of whom some count against it. */
+struct ftr_number_term {
+	uint32_t at, bytes;	/* of an unsigned number, or a pointer */
+	uint32_t factor;
+	bool is_minus;
+};
+
+struct ftr_number {
+	uint32_t divisor;	/* of their sum */
+	uint32_t nr;
+	struct ftr_number_term v[6];
 };
 
 /* What its users see of an object. */
 struct ftr_container {
 	enum ftr_container_kind kind;
 	uint32_t at, length;
+	const struct ftr_number *number;	/* (nullable) instead of what is at length */
+	bool is_open;		/* of CHAIN: nothing says how many there are */
 	uint32_t element_bytes;
 	uint32_t element_at;	/* of CHAIN and TREE: where in a node */
 	struct ftr_type inner;	/* of elements with no bytes: they are not shown */

@@ -29,7 +29,14 @@ enum ftr_value_what {
 	FTR_VALUE_TEXT = 8,	  /* as a STRING, in room of a fixed size, the rest zeros */
 	FTR_VALUE_NODES = 9,	  /* a pointer to the first node; as a BLOCK, what is in each */
 	FTR_VALUE_NODE = 10,	  /* behind a NODES: nr, bytes of what is in a node; nothing */
+	FTR_VALUE_PIECES = 11,	  /* AT: two places in pieces; as a BLOCK, what is between them */
 };
+
+/*
+ * A place in PIECES is four words, as an iterator of libstdc++'s std::deque has them: the element,
+ * the begin and the end of its piece, and where the pointer to its piece is, behind which is the
+ * next piece's.
+ */
 
 /* How one node leads to the next: where of a NODE.  Up to as many as a COUNT before says. */
 enum ftr_value_nodes {
@@ -50,18 +57,21 @@ enum ftr_value_where {
 
 /* What this op and the next one make is one value: no padding between. */
 #define FTR_VALUE_JOINED 1u
+/* Of a NODE: when the last leads to none, how many bytes there are has FTR_VALUE_ENDED set. */
+#define FTR_VALUE_TELLS_END 2u
 
 struct ftr_value_op {
 	uint8_t	 what;	/* enum ftr_value_what */
 	uint8_t	 where;	/* enum ftr_value_where */
-	uint8_t	 flags;	/* FTR_VALUE_JOINED */
+	uint8_t	 flags;	/* FTR_VALUE_JOINED, FTR_VALUE_TELLS_END */
 	uint8_t	 reserved;
 	uint16_t nr;
 	/*
 	 * That it makes; beyond what the register has they are zeros.  Of a STRING: that the ops
-	 * behind it make at least, for which it leaves room.  Of a BLOCK, and NODES: without their
-	 * number, and what is asked for of these is taken from their copy from here on.  Of
-	 * a FOLLOW: that ops behind it will ask for one by one, at most FTR_VALUE_NEAR_MAX.
+	 * behind it make at least, for which it leaves room.  Of a BLOCK, NODES, and PIECES:
+	 * without their number, and what is asked for of these is taken from their copy from
+	 * here on.  Of a FOLLOW: that ops behind it will ask for one by one, at most
+	 * FTR_VALUE_NEAR_MAX.
 	 */
 	uint16_t bytes;
 };
@@ -155,5 +165,6 @@ static inline int64_t ftr_value_float_order(int64_t bits)
 #define FTR_VALUE_ALIGN 4u
 #define FTR_VALUE_NEAR_MAX 64u
 #define FTR_VALUE_COUNT_BYTES 4u	/* in front of a block */
+#define FTR_VALUE_ENDED 0x80000000u	/* in them */
 
 #endif /* FTR_PROTO_VALUES_H */

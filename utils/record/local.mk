@@ -95,6 +95,8 @@ libftr_a_SOURCES += \
 	utils/record/sections.c \
 	utils/record/sections.def \
 	utils/record/sections.h \
+	utils/record/shape_words.c \
+	utils/record/shape_words.h \
 	utils/record/signals.c \
 	utils/record/signals.h \
 	utils/record/source_choice.c \

@@ -157,7 +157,7 @@ int ftr_value_program_join(struct ftr_value_programs *programs,
 	programs->bytes += aligned(bytes);
 	for (i = 0; ret == 0 && i < made->ops.nr; i++)
 		ret = ftr_vec_push(&programs->ops, made->ops.v[i]);
-	programs->ops.v[programs->ops.nr - 1].flags = 0;
+	programs->ops.v[programs->ops.nr - 1].flags &= (uint8_t)~FTR_VALUE_JOINED;
 	return ret;
 }
 
@@ -174,6 +174,7 @@ static uint32_t made_bytes(const struct ftr_value_op *op)
 		return 0;
 	case FTR_VALUE_BLOCK:
 	case FTR_VALUE_NODES:
+	case FTR_VALUE_PIECES:
 		return FTR_VALUE_COUNT_BYTES + op->bytes;
 	default:
 		return op->bytes;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utils/record/shape_words.h"
+
 #define WORD 8u
 #define VALUE_BYTES_MAX 320u		/* of one value, with all that it leads to */
 #define TEXT_BYTES 32u			/* room for a text */
@@ -13,6 +15,7 @@
 #define ELEMENTS_MAX 16u		/* as many as are shown */
 #define ELEMENT_TEXTS_MAX 4u
 #define STD_STRING_BYTES 32u
+#define PLACE_BYTES 32u			/* of a place in pieces */
 #define PATH_MAX_NR 8u			/* pointers on the way to a block */
 #define NAME_BYTES 128
 #define SAME_NAME_MAX 1000
@@ -241,6 +244,8 @@ static uint32_t elements_bytes(const struct maker *self, const struct ftr_contai
 	    self->path_nr == PATH_MAX_NR || left < FTR_VALUE_COUNT_BYTES)
 		return 0;
 	left -= FTR_VALUE_COUNT_BYTES;
+	if (list->kind == FTR_CONTAINER_BITS)
+		return left < WORD ? 0 : WORD;
 	if (has_texts(&list->inner))
 		left /= 2;
 	most = most < left ? most : left;
@@ -317,7 +322,8 @@ static int nodes_copy(struct maker *self, const struct ftr_container *list, uint
 		      uint32_t bytes)
 {
 	struct ftr_value_op inner = {
-		.what = FTR_VALUE_NODE, .flags = FTR_VALUE_JOINED,
+		.what = FTR_VALUE_NODE,
+		.flags = FTR_VALUE_JOINED | (list->is_open ? FTR_VALUE_TELLS_END : 0),
 		.where = list->kind == FTR_CONTAINER_TREE ? FTR_VALUE_NODES_TREE :
 							    FTR_VALUE_NODES_CHAIN,
 		.nr = (uint16_t)list->element_at, .bytes = (uint16_t)list->element_bytes,
@@ -326,7 +332,7 @@ static int nodes_copy(struct maker *self, const struct ftr_container *list, uint
 
 	if (self->is_path_lost && self->path_nr > 0)
 		ret = path_follow(self);
-	if (ret == 0)
+	if (ret == 0 && !list->is_open)
 		ret = op_at(self, FTR_VALUE_COUNT, offset + list->length, 0);
 	if (ret == 0)
 		ret = op_at(self, FTR_VALUE_NODES, offset + list->at, bytes);
@@ -346,6 +352,40 @@ static int block_copy(struct maker *self, const struct ftr_container *list, uint
 	return ret < 0 ? ret : op_at(self, FTR_VALUE_BLOCK, 0, bytes);
 }
 
+/* As nodes: what is asked for behind them is asked of the copies. */
+static int pieces_copy(struct maker *self, const struct ftr_container *list, uint32_t offset,
+		       uint32_t bytes)
+{
+	int ret = self->is_path_lost ? path_follow(self) : 0;
+
+	if (ret == 0)
+		ret = op_at(self, FTR_VALUE_PIECES, offset + list->at, bytes);
+	self->path[self->path_nr++] = 0;
+	return ret;
+}
+
+static int elements_copy(struct maker *self, const struct ftr_container *list, uint32_t offset,
+			 uint32_t bytes)
+{
+	if (is_of_nodes(list))
+		return nodes_copy(self, list, offset, bytes);
+	if (list->kind == FTR_CONTAINER_PIECES)
+		return pieces_copy(self, list, offset, bytes);
+	return block_copy(self, list, offset, bytes);
+}
+
+/* Is all there that leads to the elements? */
+static bool is_head_there(const struct maker *self, const struct ftr_container *list,
+			  uint32_t offset)
+{
+	if (!is_word_there(self, offset + list->at))
+		return false;
+	if (list->kind == FTR_CONTAINER_PIECES)		/* no register holds one */
+		return self->path_nr > 0 &&
+		       offset + list->at + 2 * PLACE_BYTES <= self->block_bytes;
+	return !is_of_nodes(list) || list->is_open || is_word_there(self, offset + list->length);
+}
+
 /* A number of elements, and the first of them behind it. */
 static int elements_put(struct maker *self, const struct ftr_container *list, uint32_t base,
 			uint32_t offset)
@@ -354,19 +394,18 @@ static int elements_put(struct maker *self, const struct ftr_container *list, ui
 	uint32_t bytes = elements_bytes(self, list);
 	int ret;
 
-	if (!is_word_there(self, offset + list->at) ||
-	    (is_of_nodes(list) && !is_word_there(self, offset + list->length)))
+	if (!is_head_there(self, list, offset))
 		bytes = 0;
-	ftr_strbuf_printf(words, "n%u%c%ux%u>%u+%u", list->length,
-			  list->kind == FTR_CONTAINER_ENDS ? '-' : '@', list->at,
-			  list->element_bytes, self->bytes - base, bytes);
+	ftr_strbuf_putc(words, 'n');
+	ftr_shape_words_number(words, list);
+	ftr_strbuf_printf(words, "%ux%u>%u+%u", list->at, list->element_bytes, self->bytes - base,
+			  bytes);
 	if (bytes == 0) {
 		ftr_strbuf_puts(words, "t0");
 		return 0;
 	}
 	self->bytes += FTR_VALUE_COUNT_BYTES + bytes;
-	ret = is_of_nodes(list) ? nodes_copy(self, list, offset, bytes) :
-				  block_copy(self, list, offset, bytes);
+	ret = elements_copy(self, list, offset, bytes);
 	if (ret == 0)
 		ret = inner_put(self, list, bytes);
 	self->path_nr--;
@@ -448,21 +487,6 @@ static void enum_put(struct maker *self, const struct ftr_type *type)
 		ftr_strbuf_printf(words, "i%u", type->bytes * 8);
 }
 
-static void scalar_put(struct maker *self, const struct ftr_type *type)
-{
-	static const char letters[] = {
-		[FTR_TYPE_SIGNED] = 'i', [FTR_TYPE_UNSIGNED] = 'u', [FTR_TYPE_CHAR] = 'c',
-		[FTR_TYPE_FLOAT] = 'f',	 [FTR_TYPE_BOOL] = 'b',
-	};
-	uint32_t bytes = type->kind == FTR_TYPE_FLOAT && type->bytes > 8 ? 10 : type->bytes;
-
-	if ((size_t)type->kind < sizeof(letters) && letters[type->kind] != '\0' && bytes > 0 &&
-	    (type->kind != FTR_TYPE_FLOAT || bytes >= 4))
-		ftr_strbuf_printf(&self->shapes->words, "%c%u", letters[type->kind], bytes * 8);
-	else
-		ftr_strbuf_printf(&self->shapes->words, "t%u", type->bytes);
-}
-
 static int type_put(struct maker *self, const struct ftr_type *type, uint32_t base,
 		    uint32_t offset)
 {
@@ -485,7 +509,7 @@ static int type_put(struct maker *self, const struct ftr_type *type, uint32_t ba
 			return members_put(self, type->members, base, offset);
 		/* fall through */
 	default:
-		scalar_put(self, type);
+		ftr_shape_words_scalar(&self->shapes->words, type);
 		return 0;
 	}
 }

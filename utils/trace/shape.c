@@ -143,53 +143,122 @@ static void put_pointer(struct printer *self, const struct ftr_shape *shape, siz
 	put(self, shape->inner, at, at + (have < shape->bytes ? have : shape->bytes));
 }
 
-bool ftr_shape_list_nr(const struct ftr_shape *shape, const uint8_t *bytes, uint64_t *nr)
+/* False: no container has so many. */
+static bool sum_read(const struct ftr_shape_sum *sum, const uint8_t *bytes, uint64_t *nr)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < sum->nr; i++) {
+		const struct ftr_shape_term *term = &sum->v[i];
+		uint64_t value = ftr_get_unsigned(bytes + term->at, term->bytes, false) *
+				 term->factor;
+
+		total += term->is_minus ? -value : value;
+	}
+	*nr = total / sum->divisor;
+	return total % sum->divisor == 0 && total <= INT64_MAX;
+}
+
+static bool number_read(const struct ftr_shape *shape, const uint8_t *bytes,
+			const struct ftr_shape_elements *copied, bool is_ended, uint64_t *nr)
 {
 	uint64_t begin = ftr_get_unsigned(bytes + shape->at, FTR_SHAPE_WORD, false);
 
-	*nr = ftr_get_unsigned(bytes + shape->length, FTR_SHAPE_WORD, false);
-	if (!shape->is_ends)
+	switch (shape->number) {
+	case FTR_SHAPE_SUM:
+		return sum_read(shape->sum, bytes, nr);
+	case FTR_SHAPE_OPEN:
+		*nr = is_ended ? (copied->end - copied->at) / shape->bytes : UINT64_MAX;
 		return true;
-	if (*nr < begin || (*nr - begin) % shape->bytes != 0)
-		return false;
-	*nr = (*nr - begin) / shape->bytes;
-	return true;
+	case FTR_SHAPE_ENDS:
+		*nr = ftr_get_unsigned(bytes + shape->length, FTR_SHAPE_WORD, false) - begin;
+		if (*nr > INT64_MAX || *nr % shape->bytes != 0)
+			return false;
+		*nr /= shape->bytes;
+		return true;
+	default:
+		*nr = ftr_get_unsigned(bytes + shape->length, FTR_SHAPE_WORD, false);
+		return true;
+	}
+}
+
+bool ftr_shape_elements(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,
+			size_t base, struct ftr_shape_elements *elements)
+{
+	size_t at = base + shape->to;
+	uint64_t have = 0;
+
+	if (shape->nr > 0 && at + FTR_SHAPE_COUNT_BYTES + shape->nr <= len)
+		have = ftr_get_unsigned(bytes + at, FTR_SHAPE_COUNT_BYTES, false);
+	elements->at = at + FTR_SHAPE_COUNT_BYTES;
+	elements->end = elements->at;
+	if (shape->number == FTR_SHAPE_OPEN)
+		elements->end += have & ~(uint64_t)FTR_SHAPE_ENDED;
+	else
+		elements->end += have;
+	if (elements->end - elements->at > shape->nr)
+		elements->end = elements->at + shape->nr;
+	return number_read(shape, bytes + base, elements, (have & FTR_SHAPE_ENDED) != 0,
+			   &elements->nr);
+}
+
+/* Bits are counted from the lowest of the first byte on. */
+static const struct ftr_shape *bit_of(const struct ftr_shape *shape, uint64_t index)
+{
+	const struct ftr_shape *inner = shape->inner;
+
+	for (uint64_t i = 0; i < index % FTR_SHAPE_BITS; i++)
+		inner = inner->next;
+	return inner;
+}
+
+const struct ftr_shape *ftr_shape_element(const struct ftr_shape *shape,
+					  const struct ftr_shape_elements *elements,
+					  uint64_t index, size_t *at)
+{
+	size_t have = elements->end - elements->at;
+
+	if (index >= elements->nr || index > have * FTR_SHAPE_BITS || shape->nr == 0)
+		return NULL;
+	if (shape->bytes == 0) {
+		*at = elements->at + (size_t)index / FTR_SHAPE_BITS;
+		return *at < elements->end ? bit_of(shape, index) : NULL;
+	}
+	*at = elements->at + (size_t)index * shape->bytes;
+	return (index + 1) * shape->bytes <= have ? shape->inner : NULL;
 }
 
 /* As many of the elements as were copied. */
-static void put_elements(struct printer *self, const struct ftr_shape *shape, size_t at,
-			 uint64_t nr)
+static void put_elements(struct printer *self, const struct ftr_shape *shape,
+			 const struct ftr_shape_elements *elements)
 {
-	size_t end = at;
-	uint64_t i;
+	for (uint64_t i = 0; i < elements->nr; i++) {
+		const struct ftr_shape *one;
+		size_t at;
 
-	if (shape->nr > 0 && at + FTR_SHAPE_COUNT_BYTES + shape->nr <= self->len) {
-		uint64_t have = ftr_get_unsigned(self->bytes + at, FTR_SHAPE_COUNT_BYTES, false);
-
-		at += FTR_SHAPE_COUNT_BYTES;
-		end = at + (have < shape->nr ? (size_t)have : shape->nr);
-	}
-	for (i = 0; i < nr; i++) {
 		ftr_strbuf_puts(self->text, i > 0 ? ", " : "");
-		if (i == ELEMENTS_SHOWN || shape->nr == 0 || shape->bytes > end - at) {
+		one = i == ELEMENTS_SHOWN ? NULL : ftr_shape_element(shape, elements, i, &at);
+		if (one == NULL) {
 			put_cut(self);
 			break;
 		}
-		put(self, shape->inner, at, at + shape->bytes);
-		at += shape->bytes;
+		put(self, one, at, at + (shape->bytes > 0 ? shape->bytes : 1));
 	}
 }
 
 static void put_list(struct printer *self, const struct ftr_shape *shape, size_t base)
 {
-	uint64_t nr;
+	struct ftr_shape_elements elements;
 
-	if (!ftr_shape_list_nr(shape, self->bytes + base, &nr)) {
+	if (!ftr_shape_elements(shape, self->bytes, self->len, base, &elements)) {
 		put_cut(self);
 		return;
 	}
-	ftr_strbuf_printf(self->text, "[%llu]{", (unsigned long long)nr);
-	put_elements(self, shape, base + shape->to, nr);
+	if (elements.nr == UINT64_MAX && shape->number == FTR_SHAPE_OPEN)
+		ftr_strbuf_puts(self->text, "[...]{");
+	else
+		ftr_strbuf_printf(self->text, "[%llu]{", (unsigned long long)elements.nr);
+	put_elements(self, shape, &elements);
 	ftr_strbuf_putc(self->text, '}');
 }
 
@@ -219,6 +288,18 @@ static void put_variant(struct printer *self, const struct ftr_shape *shape, siz
 		put(self, found, base + found->offset, end);
 }
 
+static size_t list_bytes(const struct ftr_shape *shape)
+{
+	size_t most = FTR_SHAPE_WORD + (shape->at > shape->length ? shape->at : shape->length);
+
+	for (uint32_t i = 0; shape->sum != NULL && i < shape->sum->nr; i++) {
+		const struct ftr_shape_term *term = &shape->sum->v[i];
+
+		most = term->at + term->bytes > most ? term->at + term->bytes : most;
+	}
+	return most;
+}
+
 size_t ftr_shape_needed_bytes(const struct ftr_shape *shape)
 {
 	switch (shape->kind) {
@@ -231,7 +312,7 @@ size_t ftr_shape_needed_bytes(const struct ftr_shape *shape)
 	case FTR_SHAPE_POINTER:
 		return FTR_SHAPE_WORD;
 	case FTR_SHAPE_LIST:
-		return FTR_SHAPE_WORD + (shape->at > shape->length ? shape->at : shape->length);
+		return list_bytes(shape);
 	case FTR_SHAPE_VARIANT:
 		return shape->at + shape->bytes;
 	default:

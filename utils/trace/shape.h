@@ -14,11 +14,14 @@
  *	pointer	= "*" BYTES ">" TO shape	at TO how many bytes were there, of 32 bits,
  *						and BYTES of what it leads to
  *	part	= "@" OF shape			what stands at OF, instead of the whole
- *	list	= "n" OF ("@" | "-") OF "x" BYTES ">" TO "+" NR shape
- *						at the first OF how many elements of BYTES; after
- *						"-" a pointer behind the last; at the second OF a
- *						pointer to the first; at TO, unless NR is 0, of NR
- *						bytes of them how many were there, and these
+ *	list	= "n" number OF "x" BYTES ">" TO "+" NR shape
+ *						at OF a pointer to the first of its elements of
+ *						BYTES; at TO, unless NR is 0, of NR bytes of them
+ *						how many were there, and these; x0: they are bits
+ *	number	= OF "@" | OF "-" | "?" | "=" DIVISOR { ("+" | "-") OF "." BYTES "*" FACTOR } "@"
+ *						at OF how many there are; a pointer behind the last;
+ *						as many as are there, whose number of bytes has the
+ *						highest bit when there are no more; a sum of members
  *	variant	= "|" OF "+" BYTES "{" [ case { "," case } ] "}"
  *	case	= [ VALUE ] "=" [ NAME ] [ ":" OF ":" shape ]
  *						by the BYTES at OF; without VALUE: any other

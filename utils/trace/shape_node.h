@@ -21,6 +21,32 @@ enum ftr_shape_kind {
 	FTR_SHAPE_VARIANT,
 };
 
+/* How it is known how many elements a LIST has. */
+enum ftr_shape_number {
+	FTR_SHAPE_LENGTH,		/* a member says so */
+	FTR_SHAPE_ENDS,			/* a member points behind the last */
+	FTR_SHAPE_OPEN,			/* by its last element, if that was copied */
+	FTR_SHAPE_SUM,
+};
+
+#define FTR_SHAPE_TERMS_MAX 6u
+#define FTR_SHAPE_ENDED 0x80000000u	/* of an OPEN one: in how many bytes there are */
+#define FTR_SHAPE_BITS 8u		/* that a byte has: so many shapes there are of one */
+
+struct ftr_shape_sum {
+	uint32_t divisor, nr;
+	struct ftr_shape_term {
+		uint32_t at, bytes, factor;
+		bool is_minus;
+	} v[FTR_SHAPE_TERMS_MAX];
+};
+
+/* Of a LIST whose header is there: what is known of its elements. */
+struct ftr_shape_elements {
+	uint64_t nr;			/* UINT64_MAX: not known, but more than there are copies */
+	size_t at, end;			/* copies of the first of them, in the value */
+};
+
 struct ftr_shape {
 	enum ftr_shape_kind kind;
 	struct ftr_arg scalar;		/* of SCALAR: its format, size, values */
@@ -28,8 +54,9 @@ struct ftr_shape {
 	uint32_t at, to;		/* of TEXT, POINTER, PART, LIST; VARIANT: what decides */
 	uint32_t nr, bytes;		/* of CHARS, TEXT, ARRAY, POINTER, LIST; VARIANT: bytes */
 	uint32_t length;		/* of LIST: where its number of elements, or its end, is */
-	bool is_ends;			/* of LIST: its end */
-	const struct ftr_shape *inner;	/* of STRUCT, VARIANT the first; else what is in it */
+	enum ftr_shape_number number;	/* of LIST */
+	const struct ftr_shape_sum *sum;	/* of LIST, by SUM */
+	const struct ftr_shape *inner;	/* of STRUCT, VARIANT, bits the first; else what is in it */
 
 	/* As a member of a struct, or a case of a variant, which may be nothing but a name. */
 	const char *name;		/* "" = none */
@@ -45,8 +72,14 @@ size_t ftr_shape_needed_bytes(const struct ftr_shape *shape);
 /* What the SCALAR at @bytes is, a bit field or not; value->arg is that of @shape, or like it. */
 void ftr_shape_scalar(const struct ftr_shape *shape, const uint8_t *bytes, struct ftr_value *value);
 
-/* How many elements the LIST at @bytes has; false: unknown. */
-bool ftr_shape_list_nr(const struct ftr_shape *shape, const uint8_t *bytes, uint64_t *nr);
+/* The elements of the LIST at @base of a value of @len @bytes; false: it is none. */
+bool ftr_shape_elements(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,
+			size_t base, struct ftr_shape_elements *elements);
+
+/* The element @index, and where it is; NULL: it was not copied. */
+const struct ftr_shape *ftr_shape_element(const struct ftr_shape *shape,
+					  const struct ftr_shape_elements *elements,
+					  uint64_t index, size_t *at);
 
 /* The case of the VARIANT at @bytes; NULL = none that is known. */
 const struct ftr_shape *ftr_shape_case(const struct ftr_shape *shape, const uint8_t *bytes);

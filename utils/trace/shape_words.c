@@ -184,20 +184,94 @@ static int parse_part(struct parser *self, struct ftr_shape *shape)
 	return take_number(self, &shape->at) ? parse_inner(self, shape) : -EINVAL;
 }
 
+/* "=8+72.8*1-40.8*1": up to an "@", which is left. */
+static int parse_sum(struct parser *self, struct ftr_shape *shape)
+{
+	struct ftr_shape_sum *sum = ftr_arena_alloc(self->arena, sizeof(*sum));
+
+	if (sum == NULL)
+		return -ENOMEM;
+	*sum = (struct ftr_shape_sum){ .nr = 0 };
+	shape->sum = sum;
+	if (!take_number(self, &sum->divisor) || sum->divisor == 0)
+		return -EINVAL;
+	while (self->left.len > 0 && self->left.s[0] != '@') {
+		struct ftr_shape_term *term = &sum->v[sum->nr];
+
+		if (sum->nr++ == FTR_SHAPE_TERMS_MAX)
+			return -EINVAL;
+		term->is_minus = take(self, '-');
+		if ((!term->is_minus && !take(self, '+')) || !take_number(self, &term->at) ||
+		    !take(self, '.') || !take_number(self, &term->bytes) || term->bytes == 0 ||
+		    term->bytes > FTR_SHAPE_WORD || !take(self, '*') ||
+		    !take_number(self, &term->factor))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int parse_list_number(struct parser *self, struct ftr_shape *shape)
+{
+	if (take(self, '?')) {
+		shape->number = FTR_SHAPE_OPEN;
+		return 0;
+	}
+	if (take(self, '=')) {
+		int ret = parse_sum(self, shape);
+
+		shape->number = FTR_SHAPE_SUM;
+		return ret == 0 && !take(self, '@') ? -EINVAL : ret;
+	}
+	if (!take_number(self, &shape->length))
+		return -EINVAL;
+	if (take(self, '-'))
+		shape->number = FTR_SHAPE_ENDS;
+	else if (!take(self, '@'))
+		return -EINVAL;
+	return 0;
+}
+
+/* One shape for each bit of a byte. */
+static int bits_make(struct parser *self, struct ftr_shape *shape)
+{
+	const struct ftr_shape *inner = shape->inner;
+
+	if (inner->kind != FTR_SHAPE_SCALAR || inner->scalar.size != 1 || inner->bit_nr > 0)
+		return -EINVAL;
+	shape->inner = NULL;
+	for (uint8_t bit = FTR_SHAPE_BITS; bit-- > 0;) {
+		struct ftr_shape *one = shape_new(self);
+
+		if (one == NULL)
+			return -ENOMEM;
+		*one = *inner;
+		one->bit = bit;
+		one->bit_nr = 1;
+		one->next = shape->inner;
+		shape->inner = one;
+	}
+	return 0;
+}
+
 /* "n8-0x4>24+64i32" */
 static int parse_list(struct parser *self, struct ftr_shape *shape)
 {
+	int ret = parse_list_number(self, shape);
+	bool is_bits;
+
 	shape->kind = FTR_SHAPE_LIST;
-	if (!take_number(self, &shape->length))
-		return -EINVAL;
-	shape->is_ends = take(self, '-');
-	if ((!shape->is_ends && !take(self, '@')) || !take_number(self, &shape->at) ||
-	    !take(self, 'x') || !take_number(self, &shape->bytes) || !take(self, '>') ||
+	if (ret < 0)
+		return ret;
+	if (!take_number(self, &shape->at) || !take(self, 'x') ||
+	    !take_number(self, &shape->bytes) || !take(self, '>') ||
 	    !take_number(self, &shape->to) || !take(self, '+') || !take_number(self, &shape->nr))
 		return -EINVAL;
-	if (shape->bytes == 0 && (shape->is_ends || shape->nr > 0))
+	is_bits = shape->bytes == 0 && shape->nr > 0;
+	if (shape->bytes == 0 &&
+	    (shape->number == FTR_SHAPE_ENDS || shape->number == FTR_SHAPE_OPEN))
 		return -EINVAL;
-	return parse_inner(self, shape);
+	ret = parse_inner(self, shape);
+	return ret == 0 && is_bits ? bits_make(self, shape) : ret;
 }
 
 static int parse_case(struct parser *self, struct ftr_shape *one)

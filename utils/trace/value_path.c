@@ -168,8 +168,7 @@ static bool find_case(struct place *place, struct ftr_slice name)
 static bool find_element(struct place *place, uint32_t index)
 {
 	const struct ftr_shape *shape = place->shape;
-	size_t at = place->base + shape->to;
-	uint64_t nr, have;
+	struct ftr_shape_elements elements;
 
 	if (shape->kind == FTR_SHAPE_ARRAY) {
 		if (index >= shape->nr)
@@ -179,15 +178,11 @@ static bool find_element(struct place *place, uint32_t index)
 		return true;
 	}
 	if (shape->kind != FTR_SHAPE_LIST ||
-	    !ftr_shape_list_nr(shape, place->bytes + place->base, &nr) || index >= nr ||
-	    shape->nr == 0 || at + FTR_SHAPE_COUNT_BYTES + shape->nr > place->len)
+	    !ftr_shape_elements(shape, place->bytes, place->len, place->base, &elements))
 		return false;
-	have = ftr_get_unsigned(place->bytes + at, FTR_SHAPE_COUNT_BYTES, false);
-	at += FTR_SHAPE_COUNT_BYTES;
-	place->end = at + (have < shape->nr ? (size_t)have : shape->nr);
-	place->base = at + (size_t)index * shape->bytes;
-	place->shape = shape->inner;
-	return place->base + shape->bytes <= place->end;
+	place->end = elements.end;
+	place->shape = ftr_shape_element(shape, &elements, index, &place->base);
+	return place->shape != NULL;
 }
 
 /* A pointer to one is its own first element; one to several leads to all of them. */
@@ -292,12 +287,13 @@ static bool value_of(struct place *place, struct ftr_arg *type, struct ftr_value
 /* What a container's users call its size. */
 static bool value_size(struct place *place, struct ftr_arg *type, struct ftr_value *value)
 {
-	uint64_t nr;
+	struct ftr_shape_elements elements;
 
 	value->arg = type;
 	return pass_pointers(place) && place->shape->kind == FTR_SHAPE_LIST &&
-	       ftr_shape_list_nr(place->shape, place->bytes + place->base, &nr) &&
-	       value_number(type, value, FTR_ARG_UNSIGNED, nr);
+	       ftr_shape_elements(place->shape, place->bytes, place->len, place->base, &elements) &&
+	       (elements.nr < UINT64_MAX || place->shape->number != FTR_SHAPE_OPEN) &&
+	       value_number(type, value, FTR_ARG_UNSIGNED, elements.nr);
 }
 
 static bool step_take(struct place *place, const struct ftr_value_step *step)
