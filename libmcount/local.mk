@@ -105,6 +105,7 @@ libmcount_so_SOURCES = \
 	libmcount/values_brief.h \
 	libmcount/values_decide.c \
 	libmcount/values_decide.h \
+	libmcount/values_find.c \
 	libmcount/values_known.h \
 	libmcount/values_walk.c \
 	libmcount/values_walk.h \

@@ -8,8 +8,6 @@
 #include "arch/transaction.h"
 #include "arch/values.h"
 #include "libmcount/channel.h"
-#include "libmcount/module.h"
-#include "libmcount/sections.h"
 #include "libmcount/values_brief.h"
 #include "libmcount/values_known.h"
 #include "libmcount/values_walk.h"
@@ -22,6 +20,7 @@
 #define LENGTH_BYTES 2u			/* in front of a string */
 #define WORD_BYTES 8u
 #define SSO_BYTES 16u			/* a std::string: pointer, number of characters */
+#define LIBCXX_BYTES 24u		/* of its std::string */
 #define POINTER_TEXT_BYTES 20u		/* "<0x0123456789abcdef>" */
 #define DOTS 3u
 
@@ -30,92 +29,6 @@ struct payload {
 	uint8_t *bytes;
 	uint32_t len;
 };
-
-static bool is_sound(const struct ftr_values *values, uint32_t bytes)
-{
-	uint64_t need = sizeof(*values);
-
-	if (bytes < need || values->op_nr == 0)
-		return false;
-	need += (uint64_t)values->op_nr * sizeof(struct ftr_value_op) +
-		(uint64_t)values->func_nr * sizeof(struct ftr_values_func) +
-		(uint64_t)values->range_nr * sizeof(struct ftr_values_range) +
-		(uint64_t)values->test_nr * sizeof(struct ftr_value_test) + values->text_bytes;
-	return need <= bytes && ftr_values_ops(values)[values->op_nr - 1].what == FTR_VALUE_END;
-}
-
-static const struct ftr_values_func *func_find(const struct ftr_values *values, uintptr_t offset)
-{
-	const struct ftr_values_func *funcs = ftr_values_funcs(values);
-	uint32_t low = 0, high = values->func_nr;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (offset < funcs[middle].low)
-			high = middle;
-		else if (offset >= funcs[middle].high)
-			low = middle + 1;
-		else
-			return &funcs[middle];
-	}
-	return NULL;
-}
-
-static const struct ftr_value_op *program_at(const struct ftr_values *values, uint32_t index)
-{
-	return index == 0 || index >= values->op_nr ? NULL : ftr_values_ops(values) + index;
-}
-
-/* Those of the image, for its constants; NULL = there are none. */
-static const struct ftr_values *image_values(void)
-{
-	const struct ftr_values *values;
-	uint32_t bytes = 0;
-
-	values = ftr_sections_find(ftr_sections_image(), FTR_SECTION_VALUES, &bytes);
-	return values != NULL && is_sound(values, bytes) ? values : NULL;
-}
-
-/* The last segment that is never written, which is where compilers have literals put. */
-static void literals_find(struct ftr_values_programs *programs)
-{
-	const struct ftr_values_range *range = ftr_values_ranges(programs->values);
-
-	if (programs->values->range_nr == 0)
-		return;
-	range += programs->values->range_nr - 1;
-	if (range->low >= range->high)
-		return;
-	programs->quick.literals = programs->base + range->low;
-	programs->quick.literal_bytes = range->high - range->low;
-}
-
-struct ftr_values_programs ftr_values_find(uintptr_t func)
-{
-	struct ftr_values_programs programs = { 0 };
-	const struct ftr_sections *sections = ftr_module_sections(func, &programs.base);
-	const struct ftr_values_func *found;
-	uint32_t bytes = 0;
-
-	if (sections != NULL)
-		programs.values = ftr_sections_find(sections, FTR_SECTION_VALUES, &bytes);
-	if (programs.values == NULL || !is_sound(programs.values, bytes))
-		return (struct ftr_values_programs){ 0 };
-	found = func_find(programs.values, func - programs.base);
-	if (found != NULL) {
-		programs.entry = program_at(programs.values, found->entry);
-		programs.exit = program_at(programs.values, found->exit);
-		programs.quick.entry = ftr_values_brief(programs.entry);
-		programs.quick.exit = ftr_values_brief(programs.exit);
-		programs.image = image_values();
-		programs.test = found->test;
-		programs.dump = found->dump;
-		programs.dump_nr = found->dump_nr;
-		literals_find(&programs);
-	}
-	return programs;
-}
 
 /* Where the values of a call are taken from. */
 struct ftr_from {
@@ -129,6 +42,8 @@ struct ftr_from {
 	uint32_t near_bytes;
 	uint8_t *near_room;		/* FTR_VALUE_NEAR_MAX; not cleared for each call */
 	uint64_t count;			/* of the next string's characters; UINT64_MAX: not known */
+	uintptr_t text;			/* that string, if it is told before: is_text_told */
+	bool is_text_told;
 };
 
 /* How many bytes at @address are known to be there. */
@@ -136,6 +51,8 @@ static uintptr_t known_bytes(const struct ftr_from *from, uintptr_t address)
 {
 	uintptr_t known = ftr_values_known_stack(from->slot, from->stack_high, address);
 
+	if (address - (uintptr_t)from->near < from->near_bytes)		/* a copy of ours */
+		known = from->near_bytes - (address - (uintptr_t)from->near);
 	if (known == 0)
 		known = ftr_values_known_constant(from->values, from->base, address);
 	if (known == 0 && from->image != NULL)
@@ -306,6 +223,38 @@ static void put_block(struct payload *payload, struct ftr_from *from, const stru
 	payload->len += FTR_VALUE_COUNT_BYTES + op->bytes;
 }
 
+/*
+ * The layout of libc++'s first ABI: room and 1, number, pointer; or twice the number in a byte, and
+ * the characters.  Of an object that is not there, its address is all there is to show.
+ */
+static void tell_text(struct ftr_from *from, const struct ftr_value_op *op)
+{
+	uint64_t words[LIBCXX_BYTES / WORD_BYTES];
+	bool is_near = op->nr + LIBCXX_BYTES <= from->near_bytes;
+	uintptr_t object = is_near ? (uintptr_t)from->near + op->nr : from->at + op->nr;
+	bool is_there = copy_at(from, (uint8_t *)words, op->nr, LIBCXX_BYTES) == LIBCXX_BYTES;
+
+	from->is_text_told = true;
+	if (!is_there) {
+		from->text = from->at;
+		from->count = UINT64_MAX;
+	} else if ((words[0] & 1) != 0) {
+		from->text = words[2];
+		from->count = words[1];
+	} else {
+		from->text = object + 1;
+		from->count = (words[0] & UINT8_MAX) / 2;
+	}
+}
+
+static uintptr_t text_at(struct ftr_from *from, const struct ftr_value_op *op)
+{
+	if (!from->is_text_told)
+		return pointer_at(from, op);
+	from->is_text_told = false;
+	return from->text;
+}
+
 /* Elements that were copied one by one, and how many bytes there are; the rest is zeros. */
 static void put_elements(struct payload *payload, struct ftr_from *from,
 			 const struct ftr_value_op *op, uint32_t nr)
@@ -417,7 +366,7 @@ static void put_string(struct payload *payload, struct ftr_from *from,
 {
 	uint8_t *to = payload->bytes + payload->len;
 	uint32_t room = PAYLOAD_BYTES_MAX - payload->len - LENGTH_BYTES - op->bytes, len;
-	uintptr_t pointer = pointer_at(from, op);
+	uintptr_t pointer = text_at(from, op);
 	uint64_t object[SSO_BYTES / WORD_BYTES];
 	uint32_t wanted = FTR_VALUE_STRING_MAX + 1;
 
@@ -446,7 +395,7 @@ static void put_fixed_text(struct payload *payload, struct ftr_from *from,
 			   const struct ftr_value_op *op)
 {
 	uint8_t *to = payload->bytes + payload->len;
-	uintptr_t pointer = pointer_at(from, op);
+	uintptr_t pointer = text_at(from, op);
 	uint32_t wanted = from->count < op->bytes ? (uint32_t)from->count : op->bytes, len = 0;
 
 	from->count = UINT64_MAX;
@@ -479,7 +428,7 @@ static bool has_room(const struct payload *payload, const struct ftr_value_op *o
 		 op->what == FTR_VALUE_PIECES)
 		need += FTR_VALUE_COUNT_BYTES;
 	else if (op->what == FTR_VALUE_FOLLOW || op->what == FTR_VALUE_COUNT ||
-		 op->what == FTR_VALUE_NODE)
+		 op->what == FTR_VALUE_NODE || op->what == FTR_VALUE_LIBCXX)
 		need = 0;
 
 	return need <= PAYLOAD_BYTES_MAX - payload->len;
@@ -502,6 +451,9 @@ static void run_op(struct payload *payload, struct ftr_from *from, const struct 
 		break;
 	case FTR_VALUE_PIECES:
 		put_pieces(payload, from, op);
+		break;
+	case FTR_VALUE_LIBCXX:
+		tell_text(from, op);
 		break;
 	case FTR_VALUE_NODE:
 		break;

@@ -158,6 +158,7 @@ static bool is_small(const struct ftr_value_op *program)
 			return op[1].what == FTR_VALUE_END;
 		case FTR_VALUE_COUNT:
 		case FTR_VALUE_FOLLOW:
+		case FTR_VALUE_LIBCXX:
 			break;
 		case FTR_VALUE_BYTES:
 		case FTR_VALUE_POINTED:

@@ -2,10 +2,7 @@
 /* See values_walk.h.  Called inside hooks, so without libc. */
 #include "libmcount/values_walk.h"
 
-#define LINK_PARENT 1			/* words of a node of a tree */
-#define LINK_LEFT 2
-#define LINK_RIGHT 3
-#define LINK_NR 4
+#define WORDS_NR 4			/* of a node, at most, before what is in it */
 #define NODE_STEPS_MAX 64u		/* of a value's nodes, whatever they lead to */
 #define PIECES_MAX 16u
 
@@ -15,30 +12,41 @@ static bool word_read(const struct ftr_walk *walk, uintptr_t *word, uintptr_t ad
 	       sizeof(*word);
 }
 
-static bool links_read(struct ftr_walk *walk, uintptr_t links[LINK_NR], uintptr_t node)
-{
-	uint32_t bytes = LINK_NR * sizeof(links[0]);
+/* Of a node of a tree. */
+struct links {
+	uintptr_t parent, left, right;
+};
 
-	return node != 0 && walk->steps++ < NODE_STEPS_MAX &&
-	       ftr_from_copy(walk->from, (uint8_t *)links, node, bytes, false) == bytes;
+static bool links_read(struct ftr_walk *walk, struct links *links, uintptr_t node)
+{
+	bool is_left_first = walk->inner->where == FTR_VALUE_NODES_TREE_LEFT;
+	uint32_t bytes = (is_left_first ? WORDS_NR - 1 : WORDS_NR) * sizeof(uintptr_t);
+	uintptr_t words[WORDS_NR];
+
+	if (node == 0 || walk->steps++ >= NODE_STEPS_MAX ||
+	    ftr_from_copy(walk->from, (uint8_t *)words, node, bytes, false) != bytes)
+		return false;
+	*links = is_left_first ? (struct links){ words[2], words[0], words[1] } :
+				 (struct links){ words[1], words[2], words[3] };
+	return true;
 }
 
 /* The next in order: the leftmost on the right, else the first above that it is on the left of. */
 static uintptr_t tree_next(struct ftr_walk *walk, uintptr_t node)
 {
-	uintptr_t links[LINK_NR], above;
+	struct links links;
+	uintptr_t above;
 
-	if (!links_read(walk, links, node))
+	if (!links_read(walk, &links, node))
 		return 0;
-	if (links[LINK_RIGHT] != 0) {
-		node = links[LINK_RIGHT];
-		while (links_read(walk, links, node) && links[LINK_LEFT] != 0)
-			node = links[LINK_LEFT];
+	if (links.right != 0) {
+		node = links.right;
+		while (links_read(walk, &links, node) && links.left != 0)
+			node = links.left;
 		return node;
 	}
-	for (above = links[LINK_PARENT]; links_read(walk, links, above);
-	     above = links[LINK_PARENT]) {
-		if (links[LINK_RIGHT] != node)
+	for (above = links.parent; links_read(walk, &links, above); above = links.parent) {
+		if (links.right != node)
 			return above;
 		node = above;
 	}
@@ -48,10 +56,16 @@ static uintptr_t tree_next(struct ftr_walk *walk, uintptr_t node)
 /* False: that is not to be known. */
 static bool node_next(struct ftr_walk *walk, uintptr_t *node)
 {
-	if (walk->inner->where != FTR_VALUE_NODES_TREE)
+	switch (walk->inner->where) {
+	case FTR_VALUE_NODES_TREE:
+	case FTR_VALUE_NODES_TREE_LEFT:
+		*node = tree_next(walk, *node);
+		return *node != 0;
+	case FTR_VALUE_NODES_CHAIN_SECOND:
+		return word_read(walk, node, *node + sizeof(uintptr_t));
+	default:
 		return word_read(walk, node, *node);
-	*node = tree_next(walk, *node);
-	return *node != 0;
+	}
 }
 
 /* A ring ends where the room does. */

@@ -49,7 +49,7 @@ tests_unit_mcount_stack_test_SOURCES = tests/unit/mcount_stack_test.c \
 	libmcount/maps.c
 tests_unit_mcount_values_test_SOURCES = tests/unit/mcount_values_test.c tests/unit/value_run.h $(mcount_neighbours) \
 	libmcount/sections.c libmcount/values.c libmcount/values_brief.c libmcount/values_decide.c \
-	libmcount/values_walk.c
+	libmcount/values_find.c libmcount/values_walk.c
 tests_unit_ring_threads_test_SOURCES = tests/unit/ring_threads_test.c $(mcount_neighbours) \
 	libmcount/clock.c libmcount/ring.c
 tests_unit_sections_test_SOURCES = tests/unit/sections_test.c $(mcount_neighbours) \

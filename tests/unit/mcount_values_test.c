@@ -492,6 +492,82 @@ static void test_trees(void **state)
 	assert_true(bytes >= 4 && bytes <= 65 * 4);
 }
 
+/* As in libc++: left, right, parent; the root's parent is the header, whose left is the root. */
+static void test_trees_of_libcxx(void **state)
+{
+	static const uint32_t elements[] = { 1, 2, 3, 4, 5, 6, 7 };
+	struct {
+		uintptr_t left, right, parent;
+		uint32_t value;
+	} nodes[8];
+	struct branch others[8];
+	struct run r = { .regs = { .rdi = (uintptr_t)&nodes[1], .rsi = 7 } };
+
+	tree_make(others);
+	for (uint32_t i = 0; i < 8; i++) {
+		nodes[i].value = i;
+#define OTHER(link) (others[i].link == NULL ? 0 : (uintptr_t)&nodes[others[i].link - others])
+		nodes[i].left = OTHER(left);
+		nodes[i].right = OTHER(right);
+		nodes[i].parent = OTHER(parent);
+	}
+	RUN(&r, NODES_OF(64, FTR_VALUE_NODES_TREE_LEFT, 24, 4));
+	expect_elements(&r, elements, 7);
+	nodes[6].right = WILD;
+	RUN(&r, NODES_OF(64, FTR_VALUE_NODES_TREE_LEFT, 24, 4));
+	expect_elements(&r, elements, 6);
+}
+
+static void test_chains_of_libcxx(void **state)
+{
+	static const uint32_t elements[] = { 1, 2 };
+	struct {
+		uintptr_t previous, next;
+		uint32_t value;
+	} nodes[2] = { { WILD, (uintptr_t)&nodes[1], 1 }, { WILD, 0, 2 } };
+	struct run r = { .regs = { .rdi = (uintptr_t)&nodes[0], .rsi = 7 } };
+
+	RUN(&r, NODES_OF(64, FTR_VALUE_NODES_CHAIN_SECOND, 16, 4));
+	expect_elements(&r, elements, 2);
+}
+
+#define LIBCXX_STRING OP(FOLLOW, INTEGER, 0, 24), OP(LIBCXX, AT, 0, 0), OP(STRING, AT, 0, 0)
+
+/* Of libc++: twice the number in a byte, and the characters; or room and 1, number, pointer. */
+static void test_strings_of_libcxx(void **state)
+{
+	char small[24] = "\xa" "short", most[24] = "\x2c" "of as many as there are";
+	uint64_t large[3] = { 49, 26, (uintptr_t)"a text that is longer, for sure" };
+	struct run r = { .regs = { .rdi = (uintptr_t)small } };
+
+	RUN(&r, LIBCXX_STRING);
+	expect_text(&r, "short");
+	r.regs.rdi = (uintptr_t)most;
+	RUN(&r, LIBCXX_STRING);
+	expect_text(&r, "of as many as there ar");
+	small[0] = 0;
+	r.regs.rdi = (uintptr_t)small;
+	RUN(&r, LIBCXX_STRING);
+	expect_text(&r, "");
+	small[0] = (char)0xfe;				/* more than it has room for */
+	RUN(&r, LIBCXX_STRING);
+	expect_text(&r, "short");
+	r.regs.rdi = (uintptr_t)large;
+	RUN(&r, LIBCXX_STRING);
+	expect_text(&r, "a text that is longer, for");
+	RUN(&r, OP(FOLLOW, INTEGER, 0, 0), OP(LIBCXX, AT, 0, 0), OP(TEXT, AT, 0, 8));
+	expect_bytes(&r, "a te...\0", 8);
+	large[2] = WILD;
+	RUN(&r, LIBCXX_STRING);
+	expect_text(&r, "<0x10>");
+	r.regs.rdi = WILD;
+	RUN(&r, LIBCXX_STRING);
+	expect_text(&r, "<0x10>");
+	r.regs.rdi = 0;
+	RUN(&r, LIBCXX_STRING);
+	expect_text(&r, "NULL");
+}
+
 /* Conditions: tests that lead to a later one or to an outcome, and ones that lie about that. */
 static enum ftr_decision decide(const struct ftr_value_test *tests, uint32_t nr, uint64_t rdi)
 {
@@ -920,6 +996,9 @@ int main(void)
 		cmocka_unit_test(test_ends_of_chains),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_trees),
+		cmocka_unit_test(test_trees_of_libcxx),
+		cmocka_unit_test(test_chains_of_libcxx),
+		cmocka_unit_test(test_strings_of_libcxx),
 		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_conditions_of_dumps),
 		cmocka_unit_test(test_texts_of_conditions),

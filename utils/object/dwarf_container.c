@@ -7,6 +7,7 @@
 
 #include "utils/object/dwarf_elements.h"
 #include "utils/object/dwarf_leaves.h"
+#include "utils/object/dwarf_libcxx.h"
 #include "utils/object/dwarf_members.h"
 #include "utils/object/dwarf_search.h"
 
@@ -65,34 +66,37 @@ static bool size_read(Dwarf_Die *type, const char *name, struct ftr_container *r
 /* Red-black: the header has the leftmost node on its left. */
 static bool tree_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
+	static const struct ftr_dwarf_nodes nodes = { FTR_CONTAINER_TREE, 4 * WORD };
 	struct ftr_dwarf_found first;
 
 	if (!size_read(type, "_M_node_count", read))
 		return false;
 	if (ftr_dwarf_member_find(type, "_M_left", ftr_dwarf_is_pointer, &first))
-		ftr_dwarf_nodes(types, type, &first, FTR_DWARF_TREE_LINKS, read);
+		ftr_dwarf_nodes(types, type, &first, &nodes, read);
 	return true;
 }
 
 static bool table_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
+	static const struct ftr_dwarf_nodes nodes = { FTR_CONTAINER_CHAIN, WORD };
 	struct ftr_dwarf_found first;
 
 	if (!size_read(type, "_M_element_count", read))
 		return false;
 	if (ftr_dwarf_member_find(type, "_M_nxt", ftr_dwarf_is_pointer, &first))
-		ftr_dwarf_nodes(types, type, &first, 1, read);
+		ftr_dwarf_nodes(types, type, &first, &nodes, read);
 	return true;
 }
 
 static bool list_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
+	static const struct ftr_dwarf_nodes nodes = { FTR_CONTAINER_CHAIN, 2 * WORD };
 	struct ftr_dwarf_found first;
 
 	if (!size_read(type, "_M_size", read))
 		return false;
 	if (ftr_dwarf_member_find(type, "_M_next", ftr_dwarf_is_pointer, &first))
-		ftr_dwarf_nodes(types, type, &first, 2, read);
+		ftr_dwarf_nodes(types, type, &first, &nodes, read);
 	return true;
 }
 
@@ -115,11 +119,20 @@ static bool part_read(struct ftr_dwarf_types *types, const struct ftr_dwarf_foun
 	return read->inner.bytes > 0;
 }
 
+/* As libstdc++ calls it, or libc++. */
+static bool either_find(Dwarf_Die *type, const char *name, const char *other,
+			bool (*is_it)(Dwarf_Die *type), struct ftr_dwarf_found *found)
+{
+	return ftr_dwarf_member_find(type, name, is_it, found) ||
+	       ftr_dwarf_member_find(type, other, is_it, found);
+}
+
 static bool unique_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
 	struct ftr_dwarf_found pointer;
 
-	return ftr_dwarf_member_find(type, "_M_head_impl", ftr_dwarf_is_pointer, &pointer) &&
+	return (either_find(type, "_M_head_impl", "__ptr_", ftr_dwarf_is_pointer, &pointer) ||
+		ftr_dwarf_member_find(type, "__value_", ftr_dwarf_is_pointer, &pointer)) &&
 	       part_read(types, &pointer, read);
 }
 
@@ -127,7 +140,7 @@ static bool shared_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct f
 {
 	struct ftr_dwarf_found pointer;
 
-	return ftr_dwarf_member_find(type, "_M_ptr", ftr_dwarf_is_pointer, &pointer) &&
+	return either_find(type, "_M_ptr", "__ptr_", ftr_dwarf_is_pointer, &pointer) &&
 	       part_read(types, &pointer, read);
 }
 
@@ -135,7 +148,7 @@ static bool array_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ft
 {
 	struct ftr_dwarf_found elements;
 
-	return ftr_dwarf_member_find(type, "_M_elems", ftr_dwarf_is_array, &elements) &&
+	return either_find(type, "_M_elems", "__elems_", ftr_dwarf_is_array, &elements) &&
 	       part_read(types, &elements, read);
 }
 
@@ -166,8 +179,8 @@ static bool optional_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	struct ftr_dwarf_found value, flag;
 
 	if (two == NULL || ftr_dwarf_is_enough(types) ||
-	    !ftr_dwarf_member_find(type, "_M_engaged", is_byte, &flag) ||
-	    !ftr_dwarf_member_find(type, "_M_value", is_any, &value))
+	    !either_find(type, "_M_engaged", "__engaged_", is_byte, &flag) ||
+	    !either_find(type, "_M_value", "__val_", is_any, &value))
 		return false;
 	two->v[two->nr++] = (struct ftr_alternative){ .name = "nullopt" };
 	two->v[two->nr++] = (struct ftr_alternative){
@@ -220,8 +233,8 @@ static bool variant_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct 
 	Dwarf_Die given;
 	int ret = 0;
 
-	if (all == NULL || !ftr_dwarf_member_find(type, "_M_index", is_index, &index) ||
-	    !ftr_dwarf_member_find(type, "_M_u", ftr_dwarf_is_object, &value) ||
+	if (all == NULL || !either_find(type, "_M_index", "__index", is_index, &index) ||
+	    !either_find(type, "_M_u", "__data", ftr_dwarf_is_object, &value) ||
 	    !given_types(type, &given))
 		return false;
 	for (; ret == 0; ret = dwarf_siblingof(&given, &given)) {
@@ -367,22 +380,34 @@ static const struct {
 	bool (*read)(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read);
 } kinds[] = {
 	{ "vector<bool,", ftr_dwarf_bits },
+	{ "vector<bool,", ftr_libcxx_bits },
 	{ "vector<", vector_read },
 	{ "deque<", ftr_dwarf_deque },
+	{ "deque<", ftr_libcxx_deque },
 	{ "forward_list<", ftr_dwarf_forward_list },
+	{ "forward_list<", ftr_libcxx_forward_list },
 	{ "stack<", adaptor_read },
 	{ "queue<", adaptor_read },
 	{ "priority_queue<", adaptor_read },
 	{ "array<", array_read },
 	{ "map<", tree_read },
+	{ "map<", ftr_libcxx_tree },
 	{ "multimap<", tree_read },
+	{ "multimap<", ftr_libcxx_tree },
 	{ "set<", tree_read },
+	{ "set<", ftr_libcxx_tree },
 	{ "multiset<", tree_read },
+	{ "multiset<", ftr_libcxx_tree },
 	{ "unordered_map<", table_read },
+	{ "unordered_map<", ftr_libcxx_table },
 	{ "unordered_multimap<", table_read },
+	{ "unordered_multimap<", ftr_libcxx_table },
 	{ "unordered_set<", table_read },
+	{ "unordered_set<", ftr_libcxx_table },
 	{ "unordered_multiset<", table_read },
+	{ "unordered_multiset<", ftr_libcxx_table },
 	{ "list<", list_read },
+	{ "list<", ftr_libcxx_list },
 	{ "optional<", optional_read },
 	{ "variant<", variant_read },
 	{ "unique_ptr<", unique_read },
@@ -429,9 +454,10 @@ uint32_t ftr_dwarf_tuple(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	struct ftr_dwarf_found value, rest = { *type, 0 };
 	uint32_t nr = 0, base = 0;
 
-	if (name == NULL || strncmp(name, "tuple<", strlen("tuple<")) != 0 ||
-	    head_find(type, &value, &rest) || rest.offset == UINT32_MAX)
+	if (name == NULL || strncmp(name, "tuple<", strlen("tuple<")) != 0)
 		return 0;
+	if (head_find(type, &value, &rest) || rest.offset == UINT32_MAX)
+		return ftr_libcxx_tuple(types, type, members, room);
 	while (rest.offset != UINT32_MAX) {
 		Dwarf_Die part = rest.type;
 

@@ -58,7 +58,7 @@ static bool allocated_type(Dwarf_Die *type, Dwarf_Die *element)
 }
 
 void ftr_dwarf_nodes(struct ftr_dwarf_types *types, Dwarf_Die *type,
-		     const struct ftr_dwarf_found *first, uint32_t link_nr,
+		     const struct ftr_dwarf_found *first, const struct ftr_dwarf_nodes *nodes,
 		     struct ftr_container *read)
 {
 	Dwarf_Die element;
@@ -74,21 +74,22 @@ void ftr_dwarf_nodes(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	types->left--;
 	read->inner = ftr_dwarf_type_read(types, &element, NULL);
 	types->left++;
-	read->kind = link_nr == FTR_DWARF_TREE_LINKS ? FTR_CONTAINER_TREE : FTR_CONTAINER_CHAIN;
+	read->kind = nodes->kind;
 	read->at = first->offset;
 	read->element_bytes = (uint32_t)bytes;
-	read->element_at = (link_nr * WORD + align - 1) / align * align;
+	read->element_at = (nodes->head_bytes + align - 1) / align * align;
 }
 
 bool ftr_dwarf_forward_list(struct ftr_dwarf_types *types, Dwarf_Die *type,
 			    struct ftr_container *read)
 {
+	static const struct ftr_dwarf_nodes nodes = { FTR_CONTAINER_CHAIN, WORD };
 	struct ftr_dwarf_found first;
 
 	if (!ftr_dwarf_member_find(type, "_M_next", ftr_dwarf_is_pointer, &first))
 		return false;
 	read->is_open = true;
-	ftr_dwarf_nodes(types, type, &first, 1, read);
+	ftr_dwarf_nodes(types, type, &first, &nodes, read);
 	return read->kind == FTR_CONTAINER_CHAIN;
 }
 
@@ -182,6 +183,12 @@ static bool bit_find(Dwarf_Die *type, const char *name, struct ftr_dwarf_found *
 	return true;
 }
 
+void ftr_dwarf_bit_type(const struct ftr_dwarf_types *types, struct ftr_container *read)
+{
+	if (types->left > 0)
+		read->inner = (struct ftr_type){ .kind = FTR_TYPE_BOOL, .bytes = 1 };
+}
+
 /* The first bit is the lowest of its word: nothing makes a vector begin at another. */
 bool ftr_dwarf_bits(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
@@ -198,7 +205,6 @@ bool ftr_dwarf_bits(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_c
 	read->kind = FTR_CONTAINER_BITS;
 	read->at = begin.offset;
 	read->number = number;
-	if (types->left > 0)
-		read->inner = (struct ftr_type){ .kind = FTR_TYPE_BOOL, .bytes = 1 };
+	ftr_dwarf_bit_type(types, read);
 	return true;
 }

@@ -8,8 +8,6 @@
 #include "utils/object/dwarf_search.h"
 #include "utils/object/dwarf_type.h"
 
-#define FTR_DWARF_TREE_LINKS 4u		/* words in front of what is in a node */
-
 /*
  * Elements are what @pointer leads to, which is @element; not known, their number is still.  False:
  * not even how large they are.
@@ -17,13 +15,22 @@
 bool ftr_dwarf_elements(struct ftr_dwarf_types *types, Dwarf_Die *pointer, Dwarf_Die *element,
 			struct ftr_container *read);
 
+/* How the nodes of a container lead to one another, and what is in front of its element in each. */
+struct ftr_dwarf_nodes {
+	enum ftr_container_kind kind;
+	uint32_t head_bytes;
+};
+
 /*
- * Elements behind the @link_nr words of their nodes, the first of which @first leads to.  If they
- * are not known, how many there are still is.
+ * Elements in nodes, the first of which @first leads to.  If they are not known, how many there are
+ * still is.
  */
 void ftr_dwarf_nodes(struct ftr_dwarf_types *types, Dwarf_Die *type,
-		     const struct ftr_dwarf_found *first, uint32_t link_nr,
+		     const struct ftr_dwarf_found *first, const struct ftr_dwarf_nodes *nodes,
 		     struct ftr_container *read);
+
+/* Elements are bits, as far as elements are known at all. */
+void ftr_dwarf_bit_type(const struct ftr_dwarf_types *types, struct ftr_container *read);
 
 /* The std::deque, std::vector<bool>, std::forward_list @type of libstdc++; false: it is none. */
 bool ftr_dwarf_deque(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/object/dwarf_leaves.h"
+#include "utils/object/dwarf_libcxx.h"
 #include "utils/object/dwarf_members.h"
 #include "utils/object/dwarf_text.h"
 
@@ -28,8 +29,8 @@ const char *ftr_dwarf_plain_name(struct ftr_arena *arena, const char *name)
 	return copy != NULL ? copy : "";
 }
 
-/* libstdc++'s, of the ABI that has { characters, their number } in it. */
-static bool is_std_string(Dwarf_Die *type)
+/* libstdc++'s, of the ABI that has { characters, their number } in it, or libc++'s. */
+static bool is_std_string(Dwarf_Die *type, bool *is_libcxx)
 {
 	const char *name = dwarf_diename(type);
 	int tag = dwarf_tag(type);
@@ -37,7 +38,8 @@ static bool is_std_string(Dwarf_Die *type)
 	if ((tag != DW_TAG_class_type && tag != DW_TAG_structure_type) || name == NULL ||
 	    strncmp(name, "basic_string<char,", 18) != 0)
 		return false;
-	return dwarf_bytesize(type) == 32 || dwarf_bytesize(type) == -1;
+	*is_libcxx = ftr_libcxx_is_string(type);
+	return *is_libcxx || dwarf_bytesize(type) == 32 || dwarf_bytesize(type) == -1;
 }
 
 static bool is_char(Dwarf_Die *type)
@@ -55,7 +57,7 @@ static enum ftr_type_kind pointer_kind(Dwarf_Die *type, struct ftr_text_parts *t
 
 	if (!ftr_dwarf_type(type, &target, NULL))
 		return FTR_TYPE_POINTER;
-	text->is_followed = is_std_string(&target);
+	text->is_followed = is_std_string(&target, &text->is_libcxx);
 	if (text->is_followed)
 		return FTR_TYPE_STD_STRING;
 	text->is_followed = ftr_dwarf_text(&target, text);
@@ -178,9 +180,9 @@ struct ftr_type ftr_dwarf_type_read(struct ftr_dwarf_types *types, Dwarf_Die *ty
 		read.bytes = POINTER_BYTES;
 		break;
 	default:
-		if (is_std_string(type))
+		if (is_std_string(type, &read.text.is_libcxx))
 			read = (struct ftr_type){ .kind = FTR_TYPE_STD_STRING,
-						  .bytes = POINTER_BYTES };
+						  .bytes = POINTER_BYTES, .text = read.text };
 		else if (ftr_dwarf_text(type, &read.text))
 			read.kind = FTR_TYPE_TEXT;
 	}
@@ -249,8 +251,9 @@ static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_ru
 static bool is_object(Dwarf_Die *die)
 {
 	Dwarf_Die type;
+	bool is_libcxx;
 
-	return ftr_dwarf_type(die, &type, NULL) && is_std_string(&type);
+	return ftr_dwarf_type(die, &type, NULL) && is_std_string(&type, &is_libcxx);
 }
 
 static void places_take(struct ftr_parameter *param, const struct ftr_places *places)

@@ -16,6 +16,8 @@ libftr_a_SOURCES += \
 	utils/object/dwarf_elements.h \
 	utils/object/dwarf_leaves.c \
 	utils/object/dwarf_leaves.h \
+	utils/object/dwarf_libcxx.c \
+	utils/object/dwarf_libcxx.h \
 	utils/object/dwarf_members.c \
 	utils/object/dwarf_members.h \
 	utils/object/dwarf_search.c \

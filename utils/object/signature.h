@@ -17,7 +17,7 @@ enum ftr_type_kind {
 	FTR_TYPE_FLOAT,		/* of 4, 8 or 16 bytes: binary32, binary64, x87's 80 bits */
 	FTR_TYPE_POINTER,
 	FTR_TYPE_STRING,	/* a pointer to char */
-	FTR_TYPE_STD_STRING,	/* a pointer to std::string of libstdc++ */
+	FTR_TYPE_STD_STRING,	/* a pointer to std::string */
 	FTR_TYPE_TEXT,		/* an object, or a pointer to one, that has text */
 	FTR_TYPE_ENUM,
 	FTR_TYPE_OPAQUE,	/* a struct, a union, complex numbers ... by value */
@@ -42,6 +42,7 @@ struct ftr_enum_type {
 struct ftr_text_parts {
 	uint32_t pointer, length;
 	bool is_followed;	/* the value is a pointer to the object; of STD_STRING, too */
+	bool is_libcxx;		/* of STD_STRING: the other library's */
 };
 
 struct ftr_type {
@@ -90,7 +91,9 @@ enum ftr_container_kind {
 	FTR_CONTAINER_LENGTH,	/* the same, and at @at a pointer to the first */
 	FTR_CONTAINER_ENDS,	/* pointers: at @at to the first, at @length behind the last */
 	FTR_CONTAINER_CHAIN,	/* as LENGTH; elements are in nodes whose first word is the next */
+	FTR_CONTAINER_CHAIN_SECOND,	/* ... whose second word is the next */
 	FTR_CONTAINER_TREE,	/* ... in nodes of a tree, in order: color, parent, left, right */
+	FTR_CONTAINER_TREE_LEFT,	/* ... left, right, parent */
 	FTR_CONTAINER_PIECES,	/* at @at two places in pieces (utils/proto/values.h) */
 	FTR_CONTAINER_BITS,	/* at @at a pointer to words, of whose bits each is an element */
 	FTR_CONTAINER_VARIANT,	/* at @at, of element_bytes, what says which alternative it is */

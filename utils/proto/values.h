@@ -30,6 +30,7 @@ enum ftr_value_what {
 	FTR_VALUE_NODES = 9,	  /* a pointer to the first node; as a BLOCK, what is in each */
 	FTR_VALUE_NODE = 10,	  /* behind a NODES: nr, bytes of what is in a node; nothing */
 	FTR_VALUE_PIECES = 11,	  /* AT: two places in pieces; as a BLOCK, what is between them */
+	FTR_VALUE_LIBCXX = 12,	  /* AT: libc++'s std::string; nothing: the next text is its */
 };
 
 /*
@@ -42,6 +43,8 @@ enum ftr_value_what {
 enum ftr_value_nodes {
 	FTR_VALUE_NODES_CHAIN = 0, /* by its first word */
 	FTR_VALUE_NODES_TREE = 1,  /* its second to fourth are parent, left and right */
+	FTR_VALUE_NODES_CHAIN_SECOND = 2, /* by its second word */
+	FTR_VALUE_NODES_TREE_LEFT = 3,	  /* its first to third are left, right and parent */
 };
 
 enum ftr_value_where {

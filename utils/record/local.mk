@@ -132,6 +132,7 @@ libftr_a_SOURCES += \
 	utils/record/value_program.c \
 	utils/record/value_shape.c \
 	utils/record/value_shape.h \
+	utils/record/value_shape_names.c \
 	utils/record/value_words.c \
 	utils/record/watched.c \
 	utils/record/watched.h

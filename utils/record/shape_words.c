@@ -17,6 +17,15 @@ void ftr_shape_words_scalar(struct ftr_strbuf *words, const struct ftr_type *typ
 		ftr_strbuf_printf(words, "t%u", type->bytes);
 }
 
+void ftr_shape_words_text(struct ftr_strbuf *words, const struct ftr_type *type, uint32_t to,
+			  uint32_t room)
+{
+	ftr_strbuf_putc(words, 's');
+	if (!type->text.is_libcxx)
+		ftr_strbuf_printf(words, "%u", type->text.pointer);
+	ftr_strbuf_printf(words, ">%u+%u", to, room);
+}
+
 void ftr_shape_words_number(struct ftr_strbuf *words, const struct ftr_container *list)
 {
 	const struct ftr_number *number = list->number;

@@ -11,6 +11,7 @@
 #define WORD 8u
 #define ENUM_BYTES 8u			/* in the payload, whatever it has in the program */
 #define X87_BYTES 10u
+#define LIBCXX_BYTES 24u		/* of its std::string */
 #define OPAQUE_BYTES_MAX 128u		/* no view shows what is in them */
 
 static const uint8_t wheres[] = {
@@ -129,6 +130,18 @@ static int text_add(struct ftr_value_programs *programs, const struct ftr_parame
 	return ret < 0 ? ret : ftr_value_op_add(programs, FTR_VALUE_STRING, &pointer, 0, true);
 }
 
+/* The object says in its bits where its characters are. */
+static int libcxx_add(struct ftr_value_programs *programs, const struct ftr_parameter *value)
+{
+	static const struct ftr_place object = { FTR_PLACE_AT, 0, WORD };
+	int ret = ftr_value_op_add(programs, FTR_VALUE_FOLLOW, &value->places[0], LIBCXX_BYTES,
+				   false);
+
+	if (ret == 0)
+		ret = ftr_value_op_add(programs, FTR_VALUE_LIBCXX, &object, 0, false);
+	return ret < 0 ? ret : ftr_value_op_add(programs, FTR_VALUE_STRING, &object, 0, true);
+}
+
 int ftr_value_program_add(struct ftr_value_programs *programs, const struct ftr_parameter *value)
 {
 	enum ftr_value_what what = what_of(value);
@@ -141,6 +154,8 @@ int ftr_value_program_add(struct ftr_value_programs *programs, const struct ftr_
 	programs->bytes += need;
 	if (value->type.kind == FTR_TYPE_TEXT)
 		return text_add(programs, value);
+	if (value->type.kind == FTR_TYPE_STD_STRING && value->type.text.is_libcxx)
+		return libcxx_add(programs, value);
 	if (what == FTR_VALUE_BYTES)
 		return pieces_add(programs, value, bytes);
 	return ftr_value_op_add(programs, what, &value->places[0], bytes, true);
@@ -171,6 +186,7 @@ static uint32_t made_bytes(const struct ftr_value_op *op)
 	case FTR_VALUE_COUNT:
 	case FTR_VALUE_FOLLOW:
 	case FTR_VALUE_NODE:
+	case FTR_VALUE_LIBCXX:
 		return 0;
 	case FTR_VALUE_BLOCK:
 	case FTR_VALUE_NODES:

@@ -3,8 +3,6 @@
 #include "utils/record/value_shape.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "utils/record/shape_words.h"
 
@@ -15,10 +13,9 @@
 #define ELEMENTS_MAX 16u		/* as many as are shown */
 #define ELEMENT_TEXTS_MAX 4u
 #define STD_STRING_BYTES 32u
+#define LIBCXX_STRING_BYTES 24u
 #define PLACE_BYTES 32u			/* of a place in pieces */
 #define PATH_MAX_NR 8u			/* pointers on the way to a block */
-#define NAME_BYTES 128
-#define SAME_NAME_MAX 1000
 
 /* A text that elements have. */
 struct element_text {
@@ -41,23 +38,6 @@ struct maker {
 	uint32_t text_nr;
 	uint32_t element_bytes;
 };
-
-void ftr_value_shapes_init(struct ftr_value_shapes *shapes, struct ftr_value_enums *enums,
-			   struct ftr_strbuf *lines)
-{
-	*shapes = (struct ftr_value_shapes){ .enums = enums, .lines = lines };
-	ftr_strbuf_init(&shapes->words);
-	ftr_hashmap_init(&shapes->names);
-	ftr_arena_init(&shapes->arena);
-}
-
-void ftr_value_shapes_fini(struct ftr_value_shapes *shapes)
-{
-	ftr_vec_fini(&shapes->programs.ops);
-	ftr_strbuf_fini(&shapes->words);
-	ftr_hashmap_fini(&shapes->names);
-	ftr_arena_fini(&shapes->arena);
-}
 
 bool ftr_value_has_shape(const struct ftr_parameter *value)
 {
@@ -116,7 +96,7 @@ static uint32_t element_text_room(const struct ftr_type *type)
 	if (type->text.is_followed)
 		return 0;
 	if (type->kind == FTR_TYPE_STD_STRING)
-		return STD_STRING_BYTES;
+		return type->text.is_libcxx ? LIBCXX_STRING_BYTES : STD_STRING_BYTES;
 	return type->kind == FTR_TYPE_TEXT && type->bytes >= 2 * WORD ? type->bytes : 0;
 }
 
@@ -131,9 +111,28 @@ static bool element_text_put(struct maker *self, const struct ftr_type *type, ui
 	    offset + room > self->element_bytes || self->text_nr == ELEMENT_TEXTS_MAX)
 		return false;
 	self->texts[self->text_nr++] = (struct element_text){ type, offset, room };
-	ftr_strbuf_printf(&self->shapes->words, "s%u>%u+%u", type->text.pointer, self->texts_at,
-			  room);
+	ftr_shape_words_text(&self->shapes->words, type, self->texts_at, room);
 	return true;
+}
+
+static int text_copy(struct maker *self, const struct ftr_type *type, uint32_t offset,
+		     uint32_t room)
+{
+	int ret = 0;
+
+	if (type->text.is_libcxx)
+		ret = op_at(self, FTR_VALUE_LIBCXX, offset, 0);
+	else if (type->kind == FTR_TYPE_TEXT)
+		ret = op_at(self, FTR_VALUE_COUNT, offset + type->text.length, 0);
+	return ret < 0 ? ret : op_at(self, FTR_VALUE_TEXT, offset + type->text.pointer, room);
+}
+
+/* Is what says where the characters are? */
+static bool is_text_there(const struct maker *self, const struct ftr_type *type, uint32_t offset)
+{
+	if (type->text.is_libcxx)
+		return self->path_nr > 0 && offset + LIBCXX_STRING_BYTES <= self->block_bytes;
+	return is_word_there(self, offset + type->text.pointer);
 }
 
 /* The characters behind the object at @offset; without room for them only their address. */
@@ -145,19 +144,16 @@ static int text_put(struct maker *self, const struct ftr_type *type, uint32_t ba
 
 	if (self->is_plain && element_text_put(self, type, offset))
 		return 0;
-	if (self->is_plain || type->text.is_followed ||
-	    !is_word_there(self, offset + type->text.pointer) ||
+	if (self->is_plain || type->text.is_followed || !is_text_there(self, type, offset) ||
 	    room_take(self, TEXT_BYTES) < 0) {
 		ftr_strbuf_puts(words, "x64");
 		return 0;
 	}
 	if (self->is_path_lost && self->path_nr > 0)
 		ret = path_follow(self);
-	if (ret == 0 && type->kind == FTR_TYPE_TEXT)
-		ret = op_at(self, FTR_VALUE_COUNT, offset + type->text.length, 0);
 	if (ret == 0)
-		ret = op_at(self, FTR_VALUE_TEXT, offset + type->text.pointer, TEXT_BYTES);
-	ftr_strbuf_printf(words, "s%u>%u+%u", type->text.pointer, to, TEXT_BYTES);
+		ret = text_copy(self, type, offset, TEXT_BYTES);
+	ftr_shape_words_text(words, type, to, TEXT_BYTES);
 	return ret;
 }
 
@@ -272,11 +268,8 @@ static int element_texts_put(struct maker *self, uint32_t at, uint32_t each)
 		uint32_t offset = at + text->offset;
 
 		ret = zeros_put(self, text->offset - end);
-		if (ret == 0 && text->type->kind == FTR_TYPE_TEXT)
-			ret = op_at(self, FTR_VALUE_COUNT, offset + text->type->text.length, 0);
 		if (ret == 0)
-			ret = op_at(self, FTR_VALUE_TEXT, offset + text->type->text.pointer,
-				    text->room);
+			ret = text_copy(self, text->type, offset, text->room);
 		end = text->offset + text->room;
 	}
 	return ret < 0 ? ret : zeros_put(self, each - end);
@@ -312,9 +305,27 @@ static int inner_put(struct maker *self, const struct ftr_container *list, uint3
 	return ret;
 }
 
+#define NO_NODES UINT8_MAX
+
+static uint8_t node_kind(const struct ftr_container *list)
+{
+	switch (list->kind) {
+	case FTR_CONTAINER_CHAIN:
+		return FTR_VALUE_NODES_CHAIN;
+	case FTR_CONTAINER_CHAIN_SECOND:
+		return FTR_VALUE_NODES_CHAIN_SECOND;
+	case FTR_CONTAINER_TREE:
+		return FTR_VALUE_NODES_TREE;
+	case FTR_CONTAINER_TREE_LEFT:
+		return FTR_VALUE_NODES_TREE_LEFT;
+	default:
+		return NO_NODES;
+	}
+}
+
 static bool is_of_nodes(const struct ftr_container *list)
 {
-	return list->kind == FTR_CONTAINER_CHAIN || list->kind == FTR_CONTAINER_TREE;
+	return node_kind(list) != NO_NODES;
 }
 
 /* How many there are, then what the first pointer leads to, and how one leads to the next. */
@@ -324,8 +335,7 @@ static int nodes_copy(struct maker *self, const struct ftr_container *list, uint
 	struct ftr_value_op inner = {
 		.what = FTR_VALUE_NODE,
 		.flags = FTR_VALUE_JOINED | (list->is_open ? FTR_VALUE_TELLS_END : 0),
-		.where = list->kind == FTR_CONTAINER_TREE ? FTR_VALUE_NODES_TREE :
-							    FTR_VALUE_NODES_CHAIN,
+		.where = node_kind(list),
 		.nr = (uint16_t)list->element_at, .bytes = (uint16_t)list->element_bytes,
 	};
 	int ret = 0;
@@ -545,32 +555,4 @@ int ftr_value_shape_make(struct ftr_value_shapes *shapes, const struct ftr_param
 	if (ret == 0 && shapes->words.failed)
 		ret = -ENOMEM;
 	return ret;
-}
-
-/* The first of NAME, NAME_2, NAME_3 ... that is free, or that of the same words. */
-const char *ftr_value_shape_name(struct ftr_value_shapes *shapes, const char *type_name)
-{
-	const char *words = ftr_strbuf_str(&shapes->words);
-	char name[NAME_BYTES];
-
-	if (type_name == NULL || type_name[0] == '\0')
-		type_name = "pointer";
-	for (unsigned nr = 1; nr < SAME_NAME_MAX; nr++) {
-		const char *there;
-		uint64_t hash;
-
-		snprintf(name, sizeof(name), nr == 1 ? "%.100s" : "%.100s_%u", type_name, nr);
-		hash = ftr_hash_bytes(name, strlen(name));
-		there = ftr_hashmap_find(&shapes->names, hash);
-		if (there == NULL) {
-			char *copy = ftr_arena_strdup(&shapes->arena, words);
-
-			if (copy == NULL || ftr_hashmap_set(&shapes->names, hash, copy) < 0)
-				return NULL;
-			ftr_strbuf_printf(shapes->lines, "#T: %s %s\n", name, words);
-		}
-		if (there == NULL || strcmp(there, words) == 0)
-			return ftr_arena_strdup(&shapes->arena, name);
-	}
-	return NULL;
 }

@@ -72,7 +72,8 @@ static void put_chars(struct printer *self, size_t at, size_t nr)
 
 static void put_text(struct printer *self, const struct ftr_shape *shape, size_t base)
 {
-	if (ftr_get_unsigned(self->bytes + base + shape->at, FTR_SHAPE_WORD, false) == 0)
+	if (shape->has_pointer &&
+	    ftr_get_unsigned(self->bytes + base + shape->at, FTR_SHAPE_WORD, false) == 0)
 		ftr_strbuf_puts(self->text, "NULL");
 	else if (base + shape->to + shape->nr > self->len)
 		put_cut(self);

@@ -7,7 +7,8 @@
  *	scalar	= "i" "u" "x" "c" "f" "b" "p" and its bits | "e" BITS ":" ENUM | "t" BYTES
  *	bits	= scalar "." FIRST "+" NR
  *	chars	= "a" NR			up to a NUL
- *	text	= "s" OF ">" TO "+" NR		a pointer at OF, NR characters at TO
+ *	text	= "s" [ OF ] ">" TO "+" NR	a pointer at OF, which may be NULL, NR characters
+ *						at TO
  *	struct	= "{" [ member { "," member } ] "}"
  *	member	= [ NAME ] ":" OF ":" shape
  *	array	= "[" NR "x" BYTES "]" shape

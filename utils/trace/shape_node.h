@@ -55,6 +55,7 @@ struct ftr_shape {
 	uint32_t nr, bytes;		/* of CHARS, TEXT, ARRAY, POINTER, LIST; VARIANT: bytes */
 	uint32_t length;		/* of LIST: where its number of elements, or its end, is */
 	enum ftr_shape_number number;	/* of LIST */
+	bool has_pointer;		/* of TEXT: one that may be NULL */
 	const struct ftr_shape_sum *sum;	/* of LIST, by SUM */
 	const struct ftr_shape *inner;	/* of STRUCT, VARIANT, bits the first; else what is in it */
 

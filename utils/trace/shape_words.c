@@ -132,7 +132,8 @@ static int parse_pointer(struct parser *self, struct ftr_shape *shape)
 static int parse_text(struct parser *self, struct ftr_shape *shape)
 {
 	shape->kind = FTR_SHAPE_TEXT;
-	return take_number(self, &shape->at) && take(self, '>') && take_number(self, &shape->to) &&
+	shape->has_pointer = take_number(self, &shape->at);
+	return take(self, '>') && take_number(self, &shape->to) &&
 			       take(self, '+') && take_number(self, &shape->nr) ? 0 : -EINVAL;
 }
 

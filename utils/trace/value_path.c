@@ -233,7 +233,8 @@ static bool value_far_text(struct ftr_arg *type, struct ftr_value *value, const 
 	const struct ftr_shape *shape = place->shape;
 	const uint8_t *here = place->bytes + place->base;
 
-	if (ftr_get_unsigned(here + shape->at, FTR_SHAPE_WORD, false) == 0) {
+	if (shape->has_pointer &&
+	    ftr_get_unsigned(here + shape->at, FTR_SHAPE_WORD, false) == 0) {
 		*type = (struct ftr_arg){ .format = FTR_ARG_WORD };
 		value->str.s = "NULL";
 		value->str.len = 4;
