@@ -182,6 +182,30 @@ class Interop(harness.Test):
             self.assertIn("/* external-data: begun, it says */", self.output(FTR, "replay", data))
             self.same(data, "replay", "-f", "none")
 
+    def texts(self, data, *words):
+        """A replay, without ends of calls: uftrace ends none at a trace-off, and shows texts without depth, and none between calls."""
+        for tool in (UFTRACE, FTR):
+            lines = self.output(tool, "replay", data, "-f", "none", *words).splitlines()
+            yield [line.strip() if "external-data" in line else line for line in lines if not line.strip().startswith("}")
+                   and (tool == UFTRACE or not line.startswith("/* external-data"))]
+
+    def test_texts_of_the_user_in_filters(self):
+        """One behind each entry and exit: shown are those of the calls that are."""
+        build("demo.c", "prog", "-g", "-O1", "-pg")
+        for data in self.record("--no-event"):
+            dump = self.output(FTR, "dump", data)
+            with open(data + "/extern.dat", "w", encoding="ascii") as file:
+                for seconds, ns, kind, name in re.findall(r"(?m)^(\d+)\.(\d+) .*\[(entry|exit) *\] (\w+)", dump):
+                    time = int(seconds) * 10 ** 9 + int(ns) + 5
+                    file.write(f"{time // 10 ** 9}.{time % 10 ** 9:09} after {kind} of {name}\n")
+            for words in ("-F count_words", "-F next_word", "-F table_find -F next_word", "-N count_word", "-N table_find", "-D 2",
+                          "-D 3", "-F count_words -D 2", "-F count_word -N table_find", "-T count_word@trace-off",
+                          "-T count_word@depth=1", "-H count_word"):
+                with self.subTest(data=data, words=words):
+                    theirs, ours = self.texts(data, *words.split())
+                    self.assertEqual(ours, theirs)
+                    self.assertIn("external-data", "".join(ours))
+
     def test_trees(self):
         for program in ("args", "vectors", "realign", "longjmp", "graph"):
             build(program + ".c", "prog", "-g", "-O1", "-pg", "-lm")

@@ -309,8 +309,7 @@ static inline int take(struct filter *self, struct ftr_event *ev)
 		return take_call(self, state, ev);
 	if (ev->type == FTR_EVENT_POINT)
 		return take_point(self, state, ev);
-	is_below_limit(state, ev);
-	return true;
+	return (is_below_limit(state, ev) && *state->is_on) || ev->type != FTR_EVENT_MESSAGE;
 }
 
 /* What is shown is remembered, to be ended where the stream is. */

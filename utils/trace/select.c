@@ -137,7 +137,8 @@ static bool event_is_wanted(struct select *self, struct ftr_event *ev, struct op
 	case FTR_EVENT_LOST:
 		return ev->lost.source == FTR_LOST_OF_TASK || !options->no_event;
 	case FTR_EVENT_MESSAGE:
-		return !options->no_event;
+		return !options->no_event &&
+		       (options->depth_max == 0 || ev->depth < options->depth_max);
 	default:
 		return true;
 	}
