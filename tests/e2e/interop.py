@@ -21,6 +21,20 @@ SHOWN = (["replay", "-f", "none", "--no-merge"],
          ["graph", "-f", "total,self"],
          ["graph", "main"])
 TREES = (["graph", "-f", "total,self"], ["graph", "-f", "total", "main"], ["graph", "--task", "-f", "none"])
+# Options of record about what is recorded of which calls: examples.c, by either tool.
+CHOICES = ("", "-F handle_request", "-N read_block", "-D 2", "-F handle_request -D 2", "-F ^read -N free", "-N malloc@plt",
+           "-C read_block", "-C malloc", "-Z 40", "--no-libcall", "-l", "--nest-libcall --libname", "-e", "--match=glob -F read_*",
+           "--match=glob -N *_block", "-L examples.c", "--disable -T main@trace-on", "--clock=mono_raw",
+           "-T handle_request@depth=1", "-T handle_request@filter,depth=2", "-T handle_request@notrace",
+           "-T read_block@time=1ns", "-T handle_request@size=10", "-T read_block@color=red", "-T read_block@caller",
+           "--signal=SIGUSR1@trace-on", "-T read_block@arg1/i32", "-T read_block@retval/i32", "-T read_block@retval",
+           "-A read_block@arg1/i32,arg2/s -D 3", "-A read_block@arg1/x32", "-A read_block@arg1/u64",
+           "-A read_block@arg1/i32%rdi", "-R read_block@retval/x32", "-A read_block", "-R read_block", "-e -A read_block",
+           "-A . -R .", "-A ^m@arg1", "-A m*@arg1 --match=glob", "-A malloc -R malloc -F handle_request",
+           "-A malloc@arg1/x --no-libcall", "-a -F read_block", "-a -N read_block", "-a -D 2", "-a -Z 40", "-a --srcline")
+# ... where what they record is not the same: time decides, uftrace hides nothing when it records, and leaves calls open.
+READ_ALIKE = ("-t 1us", "-a -t 1us", "-H handle_request", "-T handle_request@hide", "-T handle_request@finish",
+              "-T read_block@read=proc/statm", "-T read_block@read=page-fault")
 RECORD = re.compile(r"^(\S+) .*?\[(entry|exit|event)")
 
 
@@ -125,6 +139,29 @@ class Interop(harness.Test):
                 with self.subTest(options=options, data=data):
                     self.assertRegex(self.output(FTR, "replay", data), r"(malloc|read_block)\([0-9]")
                     self.same(data, "replay")
+
+    def recorded(self, *options):
+        """What each tool shows of what each recorded: calls and values, without those of a profiler's start and addresses."""
+        shown = {}
+        for data in self.record("--no-event", *options):
+            for tool in (UFTRACE, FTR):
+                text = self.output(tool, "replay", data, "-f", "none")
+                text = re.sub(r"(?m)^(__monstartup|__cxa_atexit)\(.*\n", "", text)
+                shown[tool, data] = re.sub(r"0x[5-7]\w{9,}", "ADDRESS", text)
+        return shown
+
+    def test_options_of_record(self):
+        build("examples.c", "prog", "-g", "-O1", "-pg", "-DREQUESTS=4")
+        for options in CHOICES:
+            with self.subTest(options=options):
+                shown = self.recorded(*options.split())
+                self.assertRegex(shown[FTR, "by-ftr"], r"\w\(")
+                self.assertEqual(set(shown.values()), {shown[FTR, "by-ftr"]})
+        for options in READ_ALIKE:
+            with self.subTest(options=options):
+                shown = self.recorded(*options.split())
+                for data in ("by-ftr", "by-uftrace"):
+                    self.assertEqual(shown[FTR, data], shown[UFTRACE, data])
 
     def test_threads(self):
         for flags in (["-pg"], ["-pg", "-mfentry"], ["-finstrument-functions"]):
