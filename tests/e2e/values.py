@@ -76,6 +76,59 @@ fn main()
 RUST_SEEN = ['given("by value", "by reference", "", 7) = "by value7"', 'given("", "by reference", "mutable", 8) = "8"',
              'cut("by value7", 2) = "by"', 'cut("8", 0) = ""']
 
+# What a program of rustc prints itself of each call that it makes, in the words that ftr has for such values.
+RUST_SAYS = r"""
+use std::hint::black_box;
+pub struct Point { pub x: i32, pub y: f64 }
+pub enum Shape { Nothing, Circle(u32), Named { name: String, size: i16 } }
+fn list<T, F: Fn(&T) -> String>(v: &[T], f: F) -> String
+{ format!("[{}]{{{}}}", v.len(), v.iter().map(f).collect::<Vec<_>>().join(", ")) }
+fn option(o: &Option<i64>) -> String { match o { None => "None".into(), Some(n) => format!("Some{{{}}}", n) } }
+fn shape(s: &Shape) -> String
+{
+    match s {
+        Shape::Nothing => "Nothing".into(),
+        Shape::Circle(r) => format!("Circle{{{}}}", r),
+        Shape::Named { name, size } => format!("Named{{.name = {:?}, .size = {}}}", name, size),
+    }
+}
+#[inline(never)] #[no_mangle] pub fn numbers(a: i8, b: u16, c: i32, d: u64, e: f32, f: f64, g: bool, h: usize) -> i64
+{
+    let result = a as i64 + b as i64 + c as i64 + h as i64;
+    println!("numbers({}, {}, {}, {}, {:.6}, {:.6}, {}, {}) = {}", a, b, c, d, e, f, g, h, result);
+    black_box(result)
+}
+#[inline(never)] #[no_mangle] pub fn texts(a: &str, b: &String, c: String) -> String
+{
+    let result = format!("{}-{}", a, c);
+    println!("texts({:?}, {:?}, {:?}) = {:?}", a, b, c, result);
+    black_box(result)
+}
+#[inline(never)] #[no_mangle] pub fn lists(a: &[i32], b: &Vec<u8>, c: Vec<String>, p: &Point) -> Vec<i16>
+{
+    let result: Vec<i16> = a.iter().map(|n| *n as i16).collect();
+    println!("lists({}, &{}, {}, &{{.x = {}, .y = {:.6}}}) = {}", list(a, |n| n.to_string()), list(b, |n| n.to_string()),
+             list(&c, |s| format!("{:?}", s)), p.x, p.y, list(&result, |n| n.to_string()));
+    black_box(result)
+}
+#[inline(never)] #[no_mangle] pub fn choices(o: &Option<i64>, s: &Shape, b: Box<Point>)
+{
+    println!("choices(&{}, &{}, &{{.x = {}, .y = {:.6}}})", option(o), shape(s), b.x, b.y);
+    black_box((o, s, b));
+}
+fn main()
+{
+    for i in 0..5i32 {
+        numbers(-i as i8, 40000 + i as u16, i * -70000, u64::MAX / 3 - i as u64, i as f32 / 4.0, i as f64 * -0.5, i % 2 == 0, 9);
+        texts(&"a text of some length"[..i as usize * 3], &"b".repeat(i as usize), "c".repeat(40));
+        lists(&(0..i).collect::<Vec<_>>(), &vec![i as u8; 3], vec!["x".repeat(i as usize), "y".into()], &Point { x: i, y: 0.25 });
+        choices(&if i == 2 { None } else { Some(i as i64 * -3) },
+                &match i % 3 { 0 => Shape::Nothing, 1 => Shape::Circle(7), _ => Shape::Named { name: "n".into(), size: -4 } },
+                Box::new(Point { x: -i, y: 1.5 }));
+    }
+}
+"""
+
 SECOND = ('{.x = 2, .name = "second", .next = 0, .c = RED, .ok = false, .low = 1, .high = 100, .neg = -3, .in = '
           '{.a = 1, .d = 2.500000}, .arr = {1, 2, 3}, .buf = "abcdefg", {.u = 7, .f = 0.000000}, .cmp = &atoi}')
 FIRST = ('{.x = -1, .name = "a text that is longer than t...", .next = %s, .c = GREEN, .ok = true, .low = 5, '
@@ -426,6 +479,22 @@ class Shapes(Values):
             shutil.rmtree("data")
 
 
+class Said(Values):
+    """By a program itself."""
+
+    @unittest.skipUnless(shutil.which("rustc"), "rustc is not installed")
+    def test_what_a_program_of_rust_says(self):
+        source, names = self.write("says.rs", RUST_SAYS), ("numbers", "texts", "lists", "choices")
+        for level in ("0", "2"):
+            self.build_rust(source, "says", level)
+            words = [word for name in names for word in ("-A", name, "-R", name)]
+            said = self.record("says", *words[:-2], "--value-depth=2").splitlines()
+            shown = calls("data", names)
+            self.assertEqual(len(said), 20)
+            self.expect(shown == said, f"-O{level}: {[pair for pair in zip(shown, said) if pair[0] != pair[1]]}")
+            shutil.rmtree("data")
+
+
 BOTH_SHOW = ("strdup", "strcmp", "strlen", "access", "strncmp", "strstr", "abs", "close", "strspn")
 
 
@@ -446,6 +515,77 @@ class Library(Values):
         wanted = [re.sub(" = 0x[0-9a-f]+$", " = ADDRESS", call) for call in self.of_ltrace()]
         self.assertGreater(len(wanted), 6)
         self.assertEqual([call for call in shown if call.split("(")[0] in {one.split("(")[0] for one in wanted}], wanted)
+
+
+# As strace calls what libc calls otherwise, and which of its arguments are not the caller's.
+SAME_CALLS = {"openat": ("open", slice(1, None)), "pipe2": ("pipe", slice(1))}
+
+
+def split_arguments(text):
+    """At the commas that are in no text, struct or list."""
+    return [part.strip() for part in re.findall(r'(?:"(?:\\.|[^"\\])*"|\[[^]]*\]|\{[^}]*\}|[^,"[{])+', text)]
+
+
+def comparable(text):
+    """A number, a text or a set of flags; None of an address, and of what is behind one."""
+    if re.fullmatch(r"0[0-7]+", text):
+        return int(text, 8)
+    if re.fullmatch(r"-?\d+|0x[0-9a-f]{1,8}", text):
+        return int(text, 0)
+    if text.startswith('"'):
+        return text
+    return frozenset(text.split("|")) if re.fullmatch(r"[A-Z_|]+", text) else None
+
+
+class Beside(Values):
+    """Calls of libc that are system calls, in one run, by both."""
+
+    def of_strace(self):
+        for path in pathlib.Path(".").glob("strace.*"):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if 'access("begin' in text:
+                break
+        for name, arguments, result in re.findall(r"(?m)^(\w+)\((.*)\) += (.*)", text[text.index('access("begin'):]):
+            name, part = SAME_CALLS.get(name, (name, slice(None)))
+            errno = re.match(r"-1 (E\w+)", result)
+            yield name, split_arguments(arguments)[part], result.split()[0], errno[1] if errno else None
+
+    def of_ftr(self):
+        text = self.run_program(FTR, "replay", "-d", "data", "-f", "none", "--no-pager", "--no-sched").stdout
+        text = text[text.index('  access("begin'):]
+        call = re.compile(r"(?m)^  (\w+)\((.*)\)(?: = (.*);| \{\n((?:    .*\n)*)  \} = (.*); /\* \w+ \*/)$")
+        for name, arguments, result, inside, late_result in call.findall(text):
+            errno = re.search(r"errno=(E\w+)", inside)
+            yield name, split_arguments(arguments), result or late_result, errno[1] if errno else None
+
+    def same(self, what, theirs, ours):
+        """How many values were compared."""
+        theirs, ours = comparable(theirs), comparable(ours)
+        if theirs is None or ours is None or not isinstance(ours, type(theirs)):
+            return 0
+        self.expect(theirs == ours, f"{what}: {theirs} by strace, {ours} by ftr")
+        return 1
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_what_strace_shows(self):
+        harness.build("values_syscalls.c", "syscalls", "-g", "-O1", "-pg", "-fno-builtin", "-w")
+        done = self.run_program("strace", "-ff", "-o", "strace", FTR, "record", "-d", "data", "-a", "-T", ".@read=errno", "./syscalls")
+        if "ptrace" in done.stderr:
+            self.skipTest("strace cannot trace here")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ours = list(self.of_ftr())
+        names = {call[0] for call in ours}
+        theirs = [call for call in self.of_strace() if call[0] in names]
+        self.assertEqual([call[0] for call in ours], [call[0] for call in theirs])
+        compared = 0
+        for (name, of_theirs, result, errno), (_, of_ours, our_result, our_errno) in zip(theirs, ours):
+            self.expect(errno == our_errno, f"{name}: errno is {errno} by strace, {our_errno} by ftr")
+            compared += self.same(name, result, our_result)
+            for one, other in zip(of_theirs, of_ours):
+                compared += self.same(name, one, other)
+        self.assertGreater(len(ours), 45)
+        self.assertGreater(compared, 120)
+        self.assertGreater(sum(call[3] is not None for call in ours), 12)
 
 
 class Damage(Values):

@@ -180,6 +180,7 @@ EXTRA_DIST += \
 	tests/prog/values_shapes.c \
 	tests/prog/values_ranges.c \
 	tests/prog/values_strings.cc \
+	tests/prog/values_syscalls.c \
 	tests/prog/values_sums.c \
 	tests/prog/values_views.cc \
 	tests/prog/values_wild.c \
