@@ -482,6 +482,17 @@ class Shapes(Values):
 class Said(Values):
     """By a program itself."""
 
+    @unittest.skipUnless(os.path.exists("/usr/include/boost/property_tree/json_parser.hpp"), "Boost is not installed")
+    def test_what_a_program_with_boost_says(self):
+        """All of its calls with values, some thousand of them, and exceptions among them."""
+        names = ("joined", "number", "read", "mean")
+        harness.build("values_boost.cc", "boost", "-g", "-O1", "-pg", "-std=c++17", "-DBOOST_BIND_GLOBAL_PLACEHOLDERS",
+                      compiler=["g++"])
+        said = self.run_program("./boost").stdout
+        self.assertEqual(self.record("boost", "-a", "--value-depth=1"), said)
+        shown = calls("data", names, *(word for name in names for word in ("-F", f"^{name}$")), "-D", "1")
+        self.assertEqual(shown, said.splitlines())
+
     @unittest.skipUnless(shutil.which("rustc"), "rustc is not installed")
     def test_what_a_program_of_rust_says(self):
         source, names = self.write("says.rs", RUST_SAYS), ("numbers", "texts", "lists", "choices")

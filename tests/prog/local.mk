@@ -172,6 +172,7 @@ EXTRA_DIST += \
 	tests/prog/unwound.c \
 	tests/prog/user_marks.c \
 	tests/prog/values.c \
+	tests/prog/values_boost.cc \
 	tests/prog/values_containers.cc \
 	tests/prog/values_cxx_shapes.cc \
 	tests/prog/values_deletes.cc \

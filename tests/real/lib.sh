@@ -53,13 +53,16 @@ forced() {
     check_read_back "$1"
 }
 
-# compared NAME [--force] COMMAND... - output, errors (ftr would say there what it lost, but static programs
+# compared NAME [OPTION...] COMMAND... - output, errors (ftr would say there what it lost, but static programs
 # among what it starts are none of its faults) and exit status
 compared() {
     local name=$1 native=0 status=0 data=$work/data-$1 options=()
 
     shift
-    [ "$1" != --force ] || { options=(--force); shift; }
+    while [[ $1 == -* ]]; do
+        options+=("$1")
+        shift
+    done
     "$@" >"$work/$name.native" 2>"$work/$name.native-errors" </dev/null || native=$?
     rm -rf "$data"
     "$FTR" record --no-pager "${options[@]}" -d "$data" "$@" \
