@@ -52,6 +52,7 @@ EXTRA_DIST += \
 	tests/real/redis.commands \
 	tests/real/run \
 	tests/real/surroundings \
+	tests/real/values.py \
 	tests/real/work.lua \
 	tests/real/work.py
 

@@ -164,6 +164,7 @@ CONTAINERS_SEEN = [
     "&[3]{'c', 'c', 'c'}, &[3]{...}, &[0]{})",
     "bits(&[3]{true, false, true}, [70]{false, false, true, " + "false, " * 6 + "true, " + "false, " * 6 + "...}, &[0]{})",
     'forward(&[3]{1, 2, 3}, [2]{"x", "yy"}, &[...]{' + "4, " * 16 + "...}, &[0]{})",
+    'far(&{.n = 1, .space = ..., ...}, &[1]{7})',
     "adapted(&[2]{1, 2}, [1]{7}, &[2]{3, 1})",
     "wild_sequences(&[3]{...}, &..., &..., &[...]{7, ...}, &[...]{" + "3, " * 16 + "...})",
     'given({.name = "named", .p = &{.x = 4, .y = 0.500000}}, true) = [3]{7, 7, 7}',
@@ -447,7 +448,7 @@ class Shapes(Values):
 
     def test_containers(self):
         names = ("vectors", "more", "sizes", "nodes", "others", "aligned", "wild", "optionals", "pointers", "variants", "tuples",
-                 "sequences", "bits", "forward", "adapted", "wild_sequences", "given")
+                 "sequences", "bits", "forward", "far", "adapted", "wild_sequences", "given")
         for compiler in ("g++", "clang++"):
             if shutil.which(compiler) is None:
                 continue

@@ -173,6 +173,23 @@ KEEP void adapted(const std::stack<int> &s, std::queue<short, std::list<short>> 
 	SEEN(p);
 }
 
+/* More than is kept of what a pointer leads to: what the containers behind it lead to is not there. */
+struct large_object {
+	int n;
+	char space[400];
+	std::vector<int> vector;
+	std::map<int, int> map;
+	std::deque<int> deque;
+	std::vector<bool> bits;
+	std::string name;
+	int *last;
+};
+KEEP void far(const large_object &o, const std::list<int> &l)
+{
+	SEEN(o);
+	SEEN(l);
+}
+
 KEEP void wild_sequences(const std::deque<int> *d, const std::deque<int> *changing,
 			 const std::vector<bool> *b, const std::forward_list<int> *f,
 			 const std::forward_list<int> *ring)
@@ -249,6 +266,7 @@ int main()
 	flags[2] = flags[9] = true;
 	bits({ true, false, true }, flags, {});
 	forward({ 1, 2, 3 }, { "x", "yy" }, std::forward_list<long>(17, 4), {});
+	far({ 1, "abc", { 2 }, { { 3, 4 } }, { 5 }, { true }, "six", nullptr }, { 7 });
 	std::priority_queue<int> queue;
 	queue.push(1);
 	queue.push(3);

@@ -408,8 +408,9 @@ static int elements_put(struct maker *self, const struct ftr_container *list, ui
 		bytes = 0;
 	ftr_strbuf_putc(words, 'n');
 	ftr_shape_words_number(words, list);
-	ftr_strbuf_printf(words, "%ux%u>%u+%u", list->at, list->element_bytes, self->bytes - base,
-			  bytes);
+	/* A head that is not there may be behind all that the value has. */
+	ftr_strbuf_printf(words, "%ux%u>%u+%u", list->at, list->element_bytes,
+			  bytes == 0 ? 0 : self->bytes - base, bytes);
 	if (bytes == 0) {
 		ftr_strbuf_puts(words, "t0");
 		return 0;
