@@ -116,6 +116,7 @@ EXTRA_DIST += \
 	doc/adr/0089-state-of-the-system.md \
 	doc/adr/0091-leaks-in-swap.md \
 	doc/adr/0092-control-channel.md \
+	doc/adr/0093-native-stacks-of-calls.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

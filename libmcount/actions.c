@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "arch/values.h"
+#include "libmcount/backtrace.h"
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
 #include "libmcount/module.h"
@@ -145,19 +146,6 @@ static __attribute__((noinline)) bool asks_dump(struct ftr_thread *self,
 				    ftr_gate_elapsed_ns(reads->tick, ftr_clock_read()));
 }
 
-/* Where the call of @frame, whose return address is replaced, goes back to; 0 = unknown. */
-static uintptr_t site_of(const struct ftr_thread *self, const struct ftr_frame *frame)
-{
-	const uintptr_t *loc = (uintptr_t *)((uintptr_t)frame->loc & ~(uintptr_t)FTR_FRAME_BUSY);
-	uintptr_t site = frame->ret;
-
-	while (ftr_is_stub(site) && frame-- > self->frames) {	/* a tail call, of which one */
-		if (frame->loc == loc)
-			site = frame->ret;
-	}
-	return ftr_is_stub(site) ? 0 : site;
-}
-
 /* So that the recorder knows whose code it is.  The hook looks at the module of the last call. */
 static void site_check(struct ftr_thread *self, uintptr_t site)
 {
@@ -172,16 +160,26 @@ static void site_check(struct ftr_thread *self, uintptr_t site)
 	self->module_generation = generation;
 }
 
-void ftr_actions_before(struct ftr_thread *self, const struct ftr_frame *frame, uintptr_t site)
+static void site_put(struct ftr_thread *self, uintptr_t site)
 {
-	if ((ftr_gate_frame(self, frame)->actions & FTR_GATE_CALLSITE) == 0)
-		return;
-	if (frame->kind != FTR_FRAME_CYGPROF)
-		site = site_of(self, frame);
 	if (site == 0 || ftr_is_stub(site))
 		return;
 	site_check(self, site);
 	event_put(self, FTR_RECORD_EVENT_CALLSITE, &site, sizeof(site));
+}
+
+void ftr_actions_before(struct ftr_thread *self, const struct ftr_frame *frame, uintptr_t site)
+{
+	uint8_t actions = ftr_gate_frame(self, frame)->actions;
+
+	if ((actions & (FTR_GATE_STACK | FTR_GATE_CALLSITE)) == 0)
+		return;
+	if (frame->kind != FTR_FRAME_CYGPROF)
+		site = ftr_backtrace_site(self, frame);
+	if ((actions & FTR_GATE_STACK) != 0)
+		ftr_backtrace_put(self, frame, site);
+	if ((actions & FTR_GATE_CALLSITE) != 0)
+		site_put(self, site);
 }
 
 void ftr_actions_begin(struct ftr_thread *self, const struct ftr_frame *frame)

@@ -343,7 +343,7 @@ static inline bool is_recorded(const struct ftr_gate_state *state, uint32_t flag
 }
 
 /* Calls with events of their own do not wait: what would be told of could not, either. */
-#define EVENTS (FTR_CALL_CALLSITE | FTR_CALL_READ)
+#define EVENTS (FTR_CALL_CALLSITE | FTR_CALL_READ | FTR_CALL_STACK)
 
 static inline bool must_wait(const struct ftr_gate *gate, const struct ftr_gate_state *state,
 			     uint32_t flags)
@@ -371,6 +371,7 @@ static uint8_t actions_of(uint32_t flags)
 {
 	return (uint8_t)(((flags & FTR_CALL_CALLSITE) != 0 ? FTR_GATE_CALLSITE : 0) |
 			 ((flags & FTR_CALL_READ) != 0 ? FTR_GATE_READ : 0) |
+			 ((flags & FTR_CALL_STACK) != 0 ? FTR_GATE_STACK : 0) |
 			 ((flags & FTR_CALL_RECOVER) != 0 ? FTR_GATE_RECOVER : 0) |
 			 ((flags & FTR_CALL_DUMP_AT_END) != 0 ? FTR_GATE_DUMP : 0));
 }

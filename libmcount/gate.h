@@ -43,6 +43,7 @@ enum ftr_gate_action {
 	FTR_GATE_READ = 1 << 1,
 	FTR_GATE_RECOVER = 1 << 2,
 	FTR_GATE_DUMP = 1 << 3,		/* when it ends, if its condition is true */
+	FTR_GATE_STACK = 1 << 4,
 };
 
 /* Beside each frame of a gated thread. */
@@ -122,6 +123,7 @@ struct ftr_gate {
 	uintptr_t *recovering;		/* loc of the outermost open call that recovers */
 	int32_t cpu;			/* plus 1, of the last look: see watch.h */
 	bool has_watch;
+	uint32_t stack_nr;		/* that were put: backtrace.c */
 	struct ftr_gate_counter *counters;	/* FTR_GATE_COUNTERS; NULL = nothing counts */
 	struct ftr_gate_known known[FTR_GATE_KNOWN];
 	struct ftr_gate_programs programs[FTR_GATE_PROGRAMS];

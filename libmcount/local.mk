@@ -7,6 +7,8 @@ libmcount_so_SOURCES = \
 	libmcount/actions.c \
 	libmcount/actions.h \
 	libmcount/attach.c \
+	libmcount/backtrace.c \
+	libmcount/backtrace.h \
 	libmcount/channel.c \
 	libmcount/channel.h \
 	libmcount/clock.c \

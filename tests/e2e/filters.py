@@ -387,8 +387,9 @@ class FiltersTest(harness.Test):
         """The calls around are recorded, too, and shown where they are asked for."""
         self.recorded("pg", "-F", "slow", "-T", "mid@backtrace")
         done = self.ftr("replay", "--no-pager", "-d", "made")
-        self.assertEqual(re.findall(r"  backtrace \[ *\d+\] \| /\* (.*) \*/", done.stdout),
-                         ["[ 0] main", "[ 1] run", "[ 2] top", "[ 3] slow"])
+        found = [name for name in re.findall(r"  backtrace \[ *\d+\] \| /\* \[ *\d+\] (.*) \*/", done.stdout)
+                 if "_start" not in name and "libc" not in name]     # as in the native stack, where that is recorded
+        self.assertEqual(found, ["main", "run", "top", "slow"])
 
     def test_threads(self):
         for options in (["-F", "slow"], ["-N", "mid"], ["-t", "10ms"]):

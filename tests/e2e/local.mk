@@ -47,6 +47,7 @@ e2e_tests = $(reading_tests) \
 	tests/e2e/manners.py \
 	tests/e2e/memory.py \
 	tests/e2e/overhead.py \
+	tests/e2e/native_stacks.py \
 	tests/e2e/net.py \
 	tests/e2e/patched.py \
 	tests/e2e/plain.py \

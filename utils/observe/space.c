@@ -4,10 +4,14 @@
 
 #include <assert.h>
 #include <elf.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "utils/object/code_range.h"
 #include "utils/object/elf_file.h"
@@ -29,6 +33,9 @@ static void module_free(struct ftr_space_module *module)
 		free(slot->value);
 	ftr_hashmap_fini(&module->pages);
 	ftr_symtab_fini(&module->tab);
+	if (module->file != NULL)
+		ftr_elf_file_close(module->file);
+	free(module->file);
 	free(module->table.made);
 	free(module->path);
 	free(module);
@@ -47,6 +54,7 @@ struct line {
 	uint64_t offset, inode;
 	unsigned major, minor;		/* of the device */
 	const char *path;
+	bool is_of_file;
 };
 
 static struct ftr_space_module *module_new(const struct line *line)
@@ -58,6 +66,7 @@ static struct ftr_space_module *module_new(const struct line *line)
 	module->device_major = line->major;
 	module->device_minor = line->minor;
 	module->inode = line->inode;
+	module->is_of_file = line->is_of_file;
 	ftr_hashmap_init(&module->pages);
 	ftr_symtab_init(&module->tab);
 	module->path = strdup(line->path);
@@ -161,6 +170,15 @@ static void maps_parse(struct ftr_space *space, struct ftr_space_modules *module
 	}
 }
 
+/* What was concluded of the mappings as they were. */
+static void conclusions_drop(struct ftr_space *space)
+{
+	ftr_hashmap_fini(&space->frames);
+	ftr_hashmap_init(&space->frames);
+	ftr_unwinder_free(space->unwinder);
+	space->unwinder = NULL;
+}
+
 bool ftr_space_load(struct ftr_space *space, struct ftr_space_modules *modules,
 		    const struct ftr_tracee *tracee)
 {
@@ -177,15 +195,92 @@ bool ftr_space_load(struct ftr_space *space, struct ftr_space_modules *modules,
 	if (copy != NULL) {
 		maps_parse(space, modules, copy);
 		free(copy);
-		ftr_hashmap_fini(&space->frames);
-		ftr_hashmap_init(&space->frames);
-		ftr_unwinder_free(space->unwinder);
-		space->unwinder = NULL;
+		conclusions_drop(space);
 		ftr_strbuf_clear(&space->maps);
 		ftr_strbuf_puts(&space->maps, ftr_strbuf_str(&text));
 	}
 	ftr_strbuf_fini(&text);
 	return copy != NULL;
+}
+
+/* Its file is opened unless it is; false: it cannot be. */
+static bool file_open(struct ftr_space_module *module)
+{
+	struct ftr_elf_file *file = module->file;
+
+	if (file == NULL) {
+		file = calloc(1, sizeof(*file));
+		if (file != NULL && ftr_elf_file_open(file, module->path, NULL) < 0) {
+			ftr_elf_file_close(file);
+			file->elf = NULL;	/* and is not tried again */
+			file->fd = -1;
+		}
+		module->file = file;
+	}
+	return file != NULL && file->elf != NULL;
+}
+
+/* Where its last segment ends. */
+static uint64_t file_end(struct ftr_space_module *module, uint64_t start)
+{
+	uint64_t end = 0;
+	GElf_Phdr phdr;
+	size_t nr, i;
+
+	if (!file_open(module) || elf_getphdrnum(module->file->elf, &nr) < 0)
+		return start;
+	for (i = 0; i < nr && gelf_getphdr(module->file->elf, (int)i, &phdr) != NULL; i++) {
+		uint64_t high = phdr.p_vaddr + phdr.p_memsz - module->file->base;
+
+		if (phdr.p_type == PT_LOAD && high > end)
+			end = high;
+	}
+	return start + end;
+}
+
+/* @range takes its place among the others; those that it covers are gone. */
+static int range_insert(struct ftr_space *space, struct ftr_space_range range)
+{
+	size_t kept = 0, at = 0;
+
+	for (size_t i = 0; i < space->ranges.nr; i++) {
+		const struct ftr_space_range *other = &space->ranges.v[i];
+
+		if (other->start < range.end && range.start < other->end)
+			continue;
+		at += other->start < range.start;
+		space->ranges.v[kept++] = *other;
+	}
+	space->ranges.nr = kept;
+	if (ftr_vec_push(&space->ranges, range) < 0)
+		return -ENOMEM;
+	memmove(&space->ranges.v[at + 1], &space->ranges.v[at], (kept - at) * sizeof(range));
+	space->ranges.v[at] = range;
+	return 0;
+}
+
+int ftr_space_map(struct ftr_space *space, struct ftr_space_modules *modules, uint64_t start,
+		  uint64_t end, const char *path)
+{
+	struct line line = { .path = path, .is_of_file = true };
+	struct ftr_space_range range = { .start = start, .end = end, .base = start,
+					 .is_code = true, .is_constant = true };
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return -errno;
+	line.inode = status.st_ino;
+	line.major = major(status.st_dev);
+	line.minor = minor(status.st_dev);
+	range.module = module_get(modules, &line);
+	if (range.module == NULL)
+		return -ENOMEM;
+	if (end == 0)
+		range.end = file_end(range.module, start);
+	if (range.end <= start)
+		return -ENOEXEC;
+	conclusions_drop(space);
+	return range_insert(space, range);
 }
 
 const struct ftr_space_range *ftr_space_find(const struct ftr_space *space, uint64_t addr)
@@ -204,6 +299,42 @@ const struct ftr_space_range *ftr_space_find(const struct ftr_space *space, uint
 		       &space->ranges.v[low] : NULL;
 }
 
+/* A page as its segments fill it. */
+static bool page_of_file(struct ftr_space_module *module, uint64_t nr, uint8_t *page)
+{
+	GElf_Phdr phdr;
+	size_t phdr_nr, i;
+
+	if (!file_open(module) || elf_getphdrnum(module->file->elf, &phdr_nr) < 0)
+		return false;
+	memset(page, 0, FTR_SPACE_PAGE);
+	for (i = 0; i < phdr_nr; i++) {
+		uint64_t from, low = nr * FTR_SPACE_PAGE, high = low + FTR_SPACE_PAGE;
+
+		if (gelf_getphdr(module->file->elf, (int)i, &phdr) == NULL)
+			return false;
+		from = phdr.p_vaddr - module->file->base;
+		if (phdr.p_type != PT_LOAD || from >= high || from + phdr.p_filesz <= low)
+			continue;
+		low = low < from ? from : low;
+		high = high < from + phdr.p_filesz ? high : from + phdr.p_filesz;
+		if (pread(module->file->fd, page + low % FTR_SPACE_PAGE, high - low,
+			  (off_t)(phdr.p_offset + (low - from))) != (ssize_t)(high - low))
+			return false;
+	}
+	return true;
+}
+
+static bool page_fill(const struct ftr_space_range *range, const struct ftr_tracee *tracee,
+		      uint64_t nr, uint8_t *page)
+{
+	if (range->module->is_of_file)
+		return page_of_file(range->module, nr, page);
+	return tracee != NULL &&
+	       ftr_tracee_read(tracee, range->base + nr * FTR_SPACE_PAGE, page, FTR_SPACE_PAGE) ==
+		       FTR_SPACE_PAGE;
+}
+
 static const uint8_t *page_get(const struct ftr_space_range *range,
 			       const struct ftr_tracee *tracee, uint64_t nr)
 {
@@ -213,8 +344,8 @@ static const uint8_t *page_get(const struct ftr_space_range *range,
 		return page;
 	page = malloc(FTR_SPACE_PAGE);
 	if (page != NULL &&
-	    (ftr_tracee_read(tracee, range->base + nr * FTR_SPACE_PAGE, page, FTR_SPACE_PAGE) !=
-	     FTR_SPACE_PAGE || ftr_hashmap_set(&range->module->pages, nr, page) < 0)) {
+	    (!page_fill(range, tracee, nr, page) ||
+	     ftr_hashmap_set(&range->module->pages, nr, page) < 0)) {
 		free(page);
 		page = NULL;
 	}
@@ -291,7 +422,9 @@ static void root_path(const struct ftr_space_module *module, const struct ftr_tr
 		      struct ftr_strbuf *path)
 {
 	ftr_strbuf_init(path);
-	ftr_strbuf_printf(path, "/proc/%d/root%s", (int)tracee->tid, module->path);
+	if (!module->is_of_file && tracee != NULL)
+		ftr_strbuf_printf(path, "/proc/%d/root", (int)tracee->tid);
+	ftr_strbuf_puts(path, module->path);
 }
 
 /* Of .eh_frame in the file. */

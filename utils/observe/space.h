@@ -33,12 +33,16 @@ struct ftr_space_table {
 	struct ftr_space_entry *made;	/* (owned, nullable) */
 };
 
+struct ftr_elf_file;
+
 struct ftr_space_module {
 	char *path;			/* (owned) as the kernel names it */
 	unsigned device_major, device_minor;
 	uint64_t inode;
 	bool is_looked_at;		/* table is filled */
 	bool has_symbols;		/* ... tab */
+	bool is_of_file;		/* its memory is what the file has: no process is needed */
+	struct ftr_elf_file *file;	/* (owned, nullable) of such a one, once it was read */
 	struct ftr_space_table table;
 	struct ftr_symtab tab;
 	struct ftr_hashmap pages;	/* number from its first mapping -> (owned) its bytes */
@@ -76,7 +80,17 @@ void ftr_space_drop(struct ftr_space *space);
 bool ftr_space_load(struct ftr_space *space, struct ftr_space_modules *modules,
 		    const struct ftr_tracee *tracee);
 
-/* NULL = nothing that is known lies there. */
+/*
+ * The file @path is mapped from @start on, to @end (0: as far as it says itself), in a process that
+ * may be gone when something of it is asked for.  What was known there is forgotten.  0, -ENOMEM,
+ * or another -errno: it cannot be read.
+ */
+int ftr_space_map(struct ftr_space *space, struct ftr_space_modules *modules, uint64_t start,
+		  uint64_t end, const char *path);
+
+/*
+ * NULL = nothing that is known lies there.  Below, @tracee is NULL where all modules are of files.
+ */
 const struct ftr_space_range *ftr_space_find(const struct ftr_space *space, uint64_t addr);
 
 /* The table of a module, looked at once. */

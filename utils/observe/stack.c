@@ -70,11 +70,9 @@ static uint32_t frame_intern(struct ftr_observer_stacks *stacks, const struct ft
 	return number;
 }
 
-/* What is at @ip belongs to the call before it, but for the innermost. */
-static uint32_t frame_of(struct ftr_observer_stacks *stacks, const struct ftr_tracee *tracee,
-			 uint64_t ip)
+static uint32_t frame_of(struct ftr_observer_stacks *stacks, struct ftr_space *space,
+			 const struct ftr_tracee *tracee, uint64_t ip)
 {
-	struct ftr_space *space = tracee->process->space;
 	uint32_t number = number_of(&space->frames, ip);
 	const struct ftr_space_range *range;
 
@@ -132,11 +130,24 @@ static size_t unwind(struct ftr_observer_stacks *stacks, const struct ftr_tracee
 	return nr;
 }
 
+uint32_t ftr_observer_stack_intern(struct ftr_observer_stacks *stacks, struct ftr_space *space,
+				   const struct ftr_tracee *tracee, const uint64_t *ips, size_t nr)
+{
+	uint32_t ids[FTR_STACK_COPY_FRAMES_MAX];
+	size_t i;
+
+	for (i = 0; i < nr && i < FTR_STACK_COPY_FRAMES_MAX; i++) {
+		ids[i] = frame_of(stacks, space, tracee, ips[i]);
+		if (ids[i] == 0)
+			break;
+	}
+	return i > 0 ? stack_intern(stacks, ids, i) : 0;
+}
+
 uint32_t ftr_observer_stack_take(struct ftr_observer_stacks *stacks,
 				 const struct ftr_tracee *tracee)
 {
 	uint64_t ips[FTR_STACK_FRAMES_MAX];
-	uint32_t ids[FTR_STACK_FRAMES_MAX];
 	size_t nr, i;
 
 	if (tracee->process->space == NULL)
@@ -144,12 +155,9 @@ uint32_t ftr_observer_stack_take(struct ftr_observer_stacks *stacks,
 	if (tracee->process->space == NULL)
 		return 0;
 	nr = unwind(stacks, tracee, ips);
-	for (i = 0; i < nr; i++) {
-		ids[i] = frame_of(stacks, tracee, ips[i] - (i > 0));
-		if (ids[i] == 0)
-			break;
-	}
-	return i > 0 ? stack_intern(stacks, ids, i) : 0;
+	for (i = 1; i < nr; i++)
+		ips[i]--;		/* what is there belongs to the call before it */
+	return ftr_observer_stack_intern(stacks, tracee->process->space, tracee, ips, nr);
 }
 
 void ftr_observer_stack_opens(const struct ftr_tracee *tracee, const char *path)

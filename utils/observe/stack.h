@@ -12,6 +12,7 @@
 #include "utils/observe/space.h"
 
 #define FTR_STACK_FRAMES_MAX 256	/* the innermost of a deeper one */
+#define FTR_STACK_COPY_FRAMES_MAX 1024	/* ... of one that was copied */
 
 struct ftr_observer_stacks {
 	const struct ftr_observer_sink *sink;	/* (borrowed) */
@@ -41,6 +42,14 @@ void ftr_observer_stacks_fini(struct ftr_observer_stacks *stacks);
 /* The number of the stack of @tracee, which is stopped in a system call; 0 = not known. */
 uint32_t ftr_observer_stack_take(struct ftr_observer_stacks *stacks,
 				 const struct ftr_tracee *tracee);
+
+/*
+ * The number of the stack of which each call is at one of @ips (within the calling instruction),
+ * the innermost first; it ends where @space knows of no module.  @tracee: see space.h.  0 = it has
+ * none.
+ */
+uint32_t ftr_observer_stack_intern(struct ftr_observer_stacks *stacks, struct ftr_space *space,
+				   const struct ftr_tracee *tracee, const uint64_t *ips, size_t nr);
 
 /* It opens @path: if that is a library, it will be mapped by its next call. */
 void ftr_observer_stack_opens(const struct ftr_tracee *tracee, const char *path);

@@ -14,6 +14,18 @@ size_t ftr_unwind(struct ftr_space *space, const struct ftr_tracee *tracee, uint
 	return 0;
 }
 
+bool ftr_unwind_reads_fit(const struct ftr_unwind_read *reads, size_t nr,
+			  const struct ftr_stack_copy *copy)
+{
+	return false;
+}
+
+size_t ftr_unwind_copy(struct ftr_space *space, const struct ftr_stack_copy *copy,
+		       struct ftr_unwind_reads *reads, uint64_t *ips, size_t max)
+{
+	return 0;
+}
+
 void ftr_unwinder_free(void *unwinder)
 {
 }

@@ -26,11 +26,14 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_d
 /* A stack while it is unwound. */
 struct unwinding {
 	struct ftr_space *space;
-	const struct ftr_tracee *tracee;
+	const struct ftr_tracee *tracee;	/* NULL: the copy is all that there is */
 	struct user_regs_struct regs;
 	uint64_t start;			/* of the copy: the stack pointer */
 	size_t len;
-	uint8_t *copy;			/* (owned by the unwinder) STACK_MAX bytes */
+	const uint8_t *copy;
+	uint8_t *room;			/* (owned by the unwinder) of the copy: STACK_MAX bytes */
+	const struct ftr_stack_copy *from;	/* (nullable) that is unwound, not a task */
+	struct ftr_unwind_reads *reads;	/* (nullable) */
 	const struct ftr_space_entry *made;	/* that is searched, at MADE_AT */
 	size_t made_bytes;
 };
@@ -75,18 +78,44 @@ static int get_dyn_info_list_addr(unw_addr_space_t as, unw_word_t *addr, void *a
 /* So much more of the stack, up to the word at @offset. */
 static bool stack_copy(struct unwinding *self, uint64_t offset)
 {
-	while (self->len < offset + sizeof(uint64_t) && self->len < STACK_MAX) {
+	while (self->tracee != NULL && self->len < offset + sizeof(uint64_t) &&
+	       self->len < STACK_MAX) {
 		size_t part = self->len == 0 ? STACK_PART - self->start % STACK_PART : self->len;
 		ssize_t got;
 
 		part = part < STACK_MAX - self->len ? part : STACK_MAX - self->len;
-		got = ftr_tracee_read(self->tracee, self->start + self->len, self->copy + self->len,
+		got = ftr_tracee_read(self->tracee, self->start + self->len, self->room + self->len,
 				      part);
 		if (got <= 0)
 			break;
 		self->len += (size_t)got;
 	}
 	return self->len >= offset + sizeof(uint64_t);
+}
+
+static void read_note(struct unwinding *self, uint64_t place, bool is_there, uint64_t value)
+{
+	struct ftr_unwind_read read = { (uint32_t)place, is_there, value };
+
+	if (self->reads != NULL && ftr_vec_push(&self->reads->all, read) < 0)
+		self->reads->has_failed = true;
+}
+
+/* What lies in no copy: no other copy of the same place may have more there. */
+static int outer_read(struct unwinding *self, uint64_t addr, uint64_t *word)
+{
+	const struct ftr_stack_copy *from = self->from;
+	uint64_t offset = addr - self->start, outer = addr - from->outer;
+	bool is_there = from->outer_bytes != NULL && from->outer_len >= sizeof(*word) &&
+			outer <= from->outer_len - sizeof(*word);
+
+	if (is_there)
+		memcpy(word, from->outer_bytes + outer, sizeof(*word));
+	else if (offset >= FTR_UNWIND_OUTER && self->reads != NULL)
+		self->reads->has_failed = true;
+	read_note(self, is_there ? FTR_UNWIND_OUTER + outer : offset, is_there,
+		  is_there ? *word : 0);
+	return is_there ? 0 : -UNW_EINVAL;
 }
 
 static int access_mem(unw_addr_space_t as, unw_word_t addr, unw_word_t *word, int is_write,
@@ -100,6 +129,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t addr, unw_word_t *word, in
 		return -UNW_EINVAL;
 	if (offset < STACK_MAX && stack_copy(self, offset)) {
 		memcpy(word, self->copy + offset, sizeof(*word));
+		read_note(self, offset, true, *word);
 		return 0;
 	}
 	if (addr - MADE_AT < self->made_bytes) {
@@ -109,6 +139,8 @@ static int access_mem(unw_addr_space_t as, unw_word_t addr, unw_word_t *word, in
 	range = ftr_space_find(self->space, addr);
 	if (range != NULL && range->is_constant)
 		return ftr_space_read(range, self->tracee, addr, word) ? 0 : -UNW_EINVAL;
+	if (self->from != NULL)
+		return outer_read(self, addr, word);
 	return ftr_tracee_read(self->tracee, addr, word, sizeof(*word)) == sizeof(*word) ?
 		       0 : -UNW_EINVAL;
 }
@@ -116,7 +148,8 @@ static int access_mem(unw_addr_space_t as, unw_word_t addr, unw_word_t *word, in
 static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int is_write,
 		      void *arg)
 {
-	const struct user_regs_struct *regs = &((struct unwinding *)arg)->regs;
+	struct unwinding *self = arg;
+	const struct user_regs_struct *regs = &self->regs;
 	const unsigned long long *const places[] = {
 		[UNW_X86_64_RAX] = &regs->rax, [UNW_X86_64_RDX] = &regs->rdx,
 		[UNW_X86_64_RCX] = &regs->rcx, [UNW_X86_64_RBX] = &regs->rbx,
@@ -132,6 +165,7 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 	if (is_write || reg < 0 || (size_t)reg >= sizeof(places) / sizeof(places[0]))
 		return -UNW_EBADREG;
 	*value = *places[reg];
+	read_note(self, FTR_UNWIND_REG + (uint32_t)reg, true, *value);
 	return 0;
 }
 
@@ -215,7 +249,7 @@ size_t ftr_unwind(struct ftr_space *space, const struct ftr_tracee *tracee, uint
 	if (unwinder == NULL || ptrace(PTRACE_GETREGS, tracee->tid, NULL, &self.regs) < 0 ||
 	    self.regs.cs != CODE_SEGMENT_64)
 		return 0;
-	self.copy = unwinder->copy;
+	self.copy = self.room = unwinder->copy;
 	self.start = self.regs.rsp;
 	if (unw_init_remote(&cursor, unwinder->as, &self) < 0)
 		return 0;
@@ -229,4 +263,101 @@ size_t ftr_unwind(struct ftr_space *space, const struct ftr_tracee *tracee, uint
 		ips[nr++] = ip;
 	} while (nr < max && unw_step(&cursor) > 0);
 	return nr;
+}
+
+static void regs_of(struct user_regs_struct *regs, const struct ftr_stack_head *head)
+{
+	regs->rip = head->regs[FTR_STACK_IP];
+	regs->rsp = head->regs[FTR_STACK_SP];
+	regs->rbx = head->regs[FTR_STACK_BX];
+	regs->rbp = head->regs[FTR_STACK_BP];
+	regs->r12 = head->regs[FTR_STACK_R12];
+	regs->r13 = head->regs[FTR_STACK_R13];
+	regs->r14 = head->regs[FTR_STACK_R14];
+	regs->r15 = head->regs[FTR_STACK_R15];
+}
+
+static bool copy_read(const uint8_t *bytes, size_t len, uint64_t offset, uint64_t *word)
+{
+	if (bytes == NULL || len < sizeof(*word) || offset > len - sizeof(*word))
+		return false;
+	memcpy(word, bytes + offset, sizeof(*word));
+	return true;
+}
+
+bool ftr_unwind_reads_fit(const struct ftr_unwind_read *reads, size_t nr,
+			  const struct ftr_stack_copy *copy)
+{
+	struct unwinding self = { .from = copy };
+	size_t i;
+
+	regs_of(&self.regs, copy->head);
+	for (i = 0; i < nr; i++) {
+		uint32_t offset = reads[i].offset;
+		uint64_t value = 0;
+		bool is_there;
+
+		if (offset >= FTR_UNWIND_REG)
+			is_there = access_reg(NULL, (unw_regnum_t)(offset - FTR_UNWIND_REG), &value,
+					      false, &self) == 0;
+		else if (offset >= FTR_UNWIND_OUTER)
+			is_there = copy_read(copy->outer_bytes, copy->outer_len,
+					     offset - FTR_UNWIND_OUTER, &value);
+		else
+			is_there = copy_read(copy->bytes, copy->len, offset, &value);
+		if (is_there != reads[i].is_there || value != reads[i].value)
+			return false;
+	}
+	return true;
+}
+
+/* "mov $__NR_rt_sigreturn, %rax; syscall": what handlers return to, which the kernel knows, too. */
+static bool is_trampoline(const struct unwinding *self, uint64_t ip)
+{
+	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	const struct ftr_space_range *range = ftr_space_find(self->space, ip);
+	uint64_t words[2];
+
+	return range != NULL && range->end - ip >= sizeof(words) &&
+	       ftr_space_read(range, self->tracee, ip, &words[0]) &&
+	       ftr_space_read(range, self->tracee, ip + sizeof(words[0]), &words[1]) &&
+	       memcmp(words, code, sizeof(code)) == 0;
+}
+
+/* A handler's caller is what it interrupted: that went on just there, and so does the kernel's. */
+static size_t callers_walk(struct unwinding *self, unw_cursor_t *cursor, uint64_t outside,
+			   uint64_t *ips, size_t max)
+{
+	bool is_interrupted = false;
+	unw_word_t ip, sp;
+	size_t nr = 0;
+
+	do {
+		bool is_signal;
+
+		if (unw_get_reg(cursor, UNW_REG_IP, &ip) < 0 || ip == 0 ||
+		    unw_get_reg(cursor, UNW_REG_SP, &sp) < 0 || !is_code(self->space, ip))
+			break;
+		is_signal = is_trampoline(self, ip);
+		if (nr > 0 || sp - self->start >= outside - self->start)
+			ips[nr++] = is_signal || is_interrupted ? ip : ip - 1;
+		is_interrupted = is_signal;
+	} while (nr < max && unw_step(cursor) > 0);
+	return nr;
+}
+
+size_t ftr_unwind_copy(struct ftr_space *space, const struct ftr_stack_copy *copy,
+		       struct ftr_unwind_reads *reads, uint64_t *ips, size_t max)
+{
+	struct unwinding self = {
+		.space = space, .start = copy->head->regs[FTR_STACK_SP], .len = copy->len,
+		.copy = copy->bytes, .from = copy, .reads = reads,
+	};
+	struct unwinder *unwinder = unwinder_get(space);
+	unw_cursor_t cursor;
+
+	regs_of(&self.regs, copy->head);
+	if (unwinder == NULL || unw_init_remote(&cursor, unwinder->as, &self) < 0)
+		return 0;
+	return callers_walk(&self, &cursor, copy->head->outside, ips, max);
 }

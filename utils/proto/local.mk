@@ -14,5 +14,6 @@ libftr_a_SOURCES += \
 	utils/proto/rules.h \
 	utils/proto/sdt.h \
 	utils/proto/sections.h \
+	utils/proto/stack_part.h \
 	utils/proto/values.h \
 	utils/proto/watch.h

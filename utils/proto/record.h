@@ -208,6 +208,9 @@ enum ftr_record_event {
 	FTR_RECORD_EVENT_STALL_BEGIN = 1000000,	/* the task waits for room in its ring */
 	FTR_RECORD_EVENT_STALL_END   = 1000001,
 	FTR_RECORD_EVENT_ERRNO	     = 1000010,	/* what a call that ends set errno to: a uint64_t */
+	/* The stack of the call that comes next, in parts, and what the recorder makes of them. */
+	FTR_RECORD_EVENT_STACK_PART  = 1000020,	/* proto/stack_part.h */
+	FTR_RECORD_EVENT_BACKTRACE   = 1000021,	/* its number in calls.stacks: a uint64_t */
 	/*
 	 * What a module declares, each by its own even id: proto/sdt.h.  Where one has data, which
 	 * stand in TID.event, there is a record of the next id in TID.dat, so that old readers see

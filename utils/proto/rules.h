@@ -53,6 +53,7 @@ enum ftr_call_flag {
 	/* DUMP only where its other condition is true of the call, when that begins, or ends. */
 	FTR_CALL_IF_DUMP = 1 << 19,
 	FTR_CALL_DUMP_AT_END = 1 << 20,
+	FTR_CALL_STACK = 1 << 21,    /* the stack that it was called on is an event: stack_part.h */
 };
 
 /* What FTR_CALL_READ reads. */

@@ -18,12 +18,15 @@
 #include "utils/record/store.h"
 #include "utils/record/tick.h"
 
+struct ftr_backtraces;
+
 /* What every collector may use; lives as long as the recording. */
 struct ftr_recording {
 	struct ftr_store *store;
 	struct ftr_diag *diag;			/* (nullable) */
 	const struct ftr_control *control;	/* ring size, clock, ... */
 	const struct ftr_tick_map *ticks;
+	struct ftr_backtraces *backtraces;	/* what becomes of the stacks of calls */
 	unsigned events;		/* FTR_PERF_* bits: what to ask the kernel for, unasked */
 	const char *why_no_events;	/* none can be recorded (nullable) */
 	bool reports_names;		/* the runtime does, the kernel does not; known last */

@@ -7,6 +7,7 @@
 #include "utils/base/vec.h"
 #include "utils/proto/channel.h"
 #include "utils/proto/ring.h"
+#include "utils/record/backtraces.h"
 #include "utils/record/collector.h"
 #include "utils/record/ring.h"
 
@@ -88,16 +89,22 @@ static size_t aside_append(struct ring_collector *self, struct source *source)
 {
 	struct ftr_convert *convert = &source->convert;
 	struct ftr_store *store = self->recording->store;
-	struct ftr_record_batch batch = {
+	struct ftr_record_batch batch;
+	size_t moved = convert->aside_len;
+
+	if (convert->stack_parts != 0)
+		ftr_backtraces_take(self->recording->backtraces, source->task, convert->aside,
+				    &convert->aside_len, &convert->aside_records);
+	batch = (struct ftr_record_batch){
 		.bytes = convert->aside, .len = convert->aside_len,
 		.record_nr = convert->aside_records, .last_ns = convert->last_ns, .is_aside = true,
 	};
-
 	if (batch.record_nr != 0)
 		store->ops->append(store, source->task, &batch);
 	convert->aside_len = 0;
 	convert->aside_records = 0;
-	return batch.len;
+	convert->stack_parts = 0;
+	return moved;
 }
 
 /*

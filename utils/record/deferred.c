@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/bits.h"
+#include "utils/observe/unwind.h"
 #include "utils/trace/condition.h"
 
 static bool is_deferred(const struct ftr_rule *rule)
@@ -132,11 +133,12 @@ static void rule_weaken(struct ftr_record_choice *choice, struct ftr_rule *rule,
 {
 	bool leaves_out = (rule->actions & FTR_RULE_NOTRACE) != 0;
 	bool is_of_kernel = ftr_rule_module(rule) == FTR_RULE_MODULE_KERNEL;
+	uint32_t stacks = ftr_unwind_is_possible() ? FTR_RULE_BACKTRACE : 0;	/* of calls */
 
 	rule->undecided = rule->condition != NULL && !is_of_kernel ? rule->actions : 0;
 	rule->actions &= is_of_kernel ? 0 :
 					ftr_rule_actions_in(FTR_IN_REPEATABLE | FTR_IN_VALUES) |
-						FTR_RULE_DUMP;
+						FTR_RULE_DUMP | stacks;
 	if (rule->condition == NULL || is_of_kernel)
 		return;
 	rule->actions &= ~(uint32_t)FTR_RULE_NOTRACE;

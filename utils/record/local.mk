@@ -4,6 +4,8 @@ libftr_a_SOURCES += \
 	utils/record/agent.h \
 	utils/record/attached.c \
 	utils/record/attached.h \
+	utils/record/backtraces.c \
+	utils/record/backtraces.h \
 	utils/record/budget.c \
 	utils/record/budget.h \
 	utils/record/channel.c \

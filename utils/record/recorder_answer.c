@@ -212,8 +212,12 @@ static void session_answered(struct ftr_recorder *recorder, struct ftr_recorder_
 	const struct ftr_process *process = ftr_process_find(&recorder->processes,
 							     recorder->request.pid);
 
-	if (process != NULL && reply->refusal.code == 0)
+	if (process != NULL && reply->refusal.code == 0) {
 		session_store(recorder, process->sid, reply->path, &reply->maps);
+		if (ftr_recorder_has_backtraces(recorder))
+			ftr_backtraces_session(recorder->recording.backtraces, process->sid,
+					       &reply->maps);
+	}
 	ftr_maps_fini(&reply->maps);
 }
 
@@ -394,6 +398,8 @@ static void library_line(struct ftr_recorder *recorder, const struct ftr_process
 			   ftr_uftrace_dir_dlopen(recorder->store.dir, time_ns, own_thread(request),
 						  process->sid, request->message.base,
 						  request->path));
+	ftr_backtraces_library(recorder->recording.backtraces, process->sid, request->message.base,
+			       request->path);
 	if (recorder->options->summary_seconds != 0)
 		ftr_store_summary_loaded(&recorder->summary, process->sid, time_ns);
 }

@@ -70,6 +70,9 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 		.events_text = recorder->events_text,
 		.thread_nr = options->thread_nr,
 	};
+	recorder->recording.backtraces = ftr_backtraces_new(&recorder->store.base);
+	if (recorder->recording.backtraces == NULL)
+		return ftr_err_set(err, ENOMEM, "recording: out of memory");
 	recorder->start_s = (int64_t)(ftr_clock_now_ns(CLOCK_REALTIME) / 1000000000u);
 	ftr_recorder_now(recorder);
 	ret = ftr_recorder_find_running(recorder, err);

@@ -9,6 +9,7 @@
 
 #include "utils/record/agent.h"
 #include "utils/record/attached.h"
+#include "utils/record/backtraces.h"
 #include "utils/record/budget.h"
 #include "utils/record/channel.h"
 #include "utils/record/choice.h"
@@ -149,6 +150,14 @@ void ftr_recorder_switches_start(struct ftr_recorder *recorder);
 
 /* Where the kernel does not report names of tasks, have the runtime do so. */
 void ftr_recorder_names_start(struct ftr_recorder *recorder);
+
+/* Are there calls that are to be recorded with their stacks? */
+static inline bool ftr_recorder_has_backtraces(const struct ftr_recorder *recorder)
+{
+	const struct ftr_rules *rules = recorder->choice.rules;
+
+	return rules != NULL && (ftr_rules_actions(rules) & FTR_RULE_BACKTRACE) != 0;
+}
 
 /* Warn once a text of what the recording of @pid lacks, and put it into the trace each time. */
 void ftr_recorder_warn(struct ftr_recorder *recorder, int32_t pid, const char *text);

@@ -159,6 +159,7 @@ static __attribute__((noinline)) bool special_word(const struct ftr_ring *ring,
 	} else {
 		convert->events++;
 		convert->stacks += ftr_record_is_stack_id(addr);
+		convert->stack_parts += addr == FTR_RECORD_EVENT_STACK_PART;
 	}
 	taken->word = ftr_record_word(type, (unsigned)depth, addr) |
 		      (taken->word & FTR_RECORD_MORE);

@@ -41,6 +41,7 @@ struct ftr_convert {
 	uint8_t *aside;
 	size_t aside_room, aside_len;	/* in bytes; room for FTR_RECORD_FILE_BYTES_MAX at least */
 	uint64_t aside_records;
+	uint64_t stack_parts;	/* ... those of them that are parts of stacks */
 	const struct ftr_event_kind *kinds[FTR_CONVERT_KINDS];	/* (nullable) by ids; of late */
 };
 

@@ -52,7 +52,7 @@ struct ftr_record_batch {
 	bool is_aside;		/* ... but they stand in TID.event */
 };
 
-/* append, events and lost may be called by several threads at a time. */
+/* append, events, extra and lost may be called by several threads at a time. */
 struct ftr_store_ops {
 	void (*append)(struct ftr_store *store, struct ftr_store_task *task,
 		       const struct ftr_record_batch *batch);

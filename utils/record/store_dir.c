@@ -80,6 +80,7 @@ static void events_name(struct ftr_store_dir *store, bool is_stack)
 
 	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
 		if (kind->is_runtime && kind->id != FTR_EVENT_ID_SDT &&
+		    kind->id != FTR_EVENT_ID_STACK_PART &&
 		    (kind->id == FTR_EVENT_ID_STACK) == is_stack)
 			ftr_uftrace_dir_event(store->dir, kind->id, kind->name);
 	}
@@ -292,12 +293,14 @@ static bool dir_extra(struct ftr_store *base, const char *name, const struct iov
 
 	if (store->is_closed)
 		return true;
+	pthread_mutex_lock(&store->lock);
 	fd = extra_file(store, name);
 	ret = fd < 0 ? fd : ftr_uftrace_perf_append(fd, parts, nr);
 	for (unsigned i = 0; ret == 0 && i < nr; i++)
 		store->bytes += parts[i].iov_len;
 	if (ret < 0)
 		ftr_store_dir_failed(store, name, -ret);
+	pthread_mutex_unlock(&store->lock);
 	return ret == 0;
 }
 

@@ -19,6 +19,7 @@
 struct output {
 	struct ftr_uftrace_syscalls file;
 	struct ftr_ostream stacks;	/* with has_stacks */
+	struct ftr_strbuf line;		/* of it */
 	const struct ftr_budget_shared *budget;
 };
 
@@ -35,6 +36,13 @@ static void put_call(void *arg, const struct ftr_syscall *call)
 		ftr_uftrace_syscalls_write(&output->file, call);
 }
 
+static void put_line(struct output *output)
+{
+	if (!is_spent(output))
+		ftr_ostream_write(&output->stacks, ftr_strbuf_str(&output->line),
+				  output->line.len);
+}
+
 static void put_frame(void *arg, uint32_t number, const struct ftr_observer_frame *frame)
 {
 	struct output *output = arg;
@@ -43,16 +51,18 @@ static void put_frame(void *arg, uint32_t number, const struct ftr_observer_fram
 		.name = frame->name, .name_offset = frame->name_offset,
 	};
 
-	if (!is_spent(output))
-		ftr_uftrace_stacks_frame(&output->stacks, number, &line);
+	ftr_strbuf_clear(&output->line);
+	ftr_uftrace_stacks_frame(&output->line, number, &line);
+	put_line(output);
 }
 
 static void put_stack(void *arg, uint32_t number, const uint32_t *frames, size_t nr)
 {
 	struct output *output = arg;
 
-	if (!is_spent(output))
-		ftr_uftrace_stacks_stack(&output->stacks, number, frames, nr);
+	ftr_strbuf_clear(&output->line);
+	ftr_uftrace_stacks_stack(&output->line, number, frames, nr);
+	put_line(output);
 }
 
 /* The recorder's descriptors: a pipe whose end we kept would never end for it. */
@@ -76,6 +86,7 @@ static int output_open(struct output *output, const struct ftr_record_syscalls *
 
 	if (ret == 0 && self->has_stacks)
 		ret = ftr_uftrace_stacks_open(&output->stacks, self->dir, err);
+	ftr_strbuf_init(&output->line);
 	output->budget = self->budget;
 	return ret;
 }
@@ -84,6 +95,7 @@ static void output_close(struct output *output, const struct ftr_record_syscalls
 {
 	struct ftr_err err = { 0 };
 
+	ftr_strbuf_fini(&output->line);
 	if (self->has_stacks && ftr_ostream_close(&output->stacks, &err) < 0)
 		ftr_diag_warn(self->diag, "%s", err.text);
 	if (ftr_uftrace_syscalls_close(&output->file, &err) < 0)

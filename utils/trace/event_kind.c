@@ -58,6 +58,11 @@ static const struct ftr_argspec errno_spec = {
 			     .type_name = "errno", .values = &errno_enum } },
 };
 
+/* By its number in trace->call_stacks. */
+static const struct ftr_argspec backtrace_spec = {
+	.nr = 1, .args = { ARG("stack", UNSIGNED) },
+};
+
 #define TEXT(name_) { .name = name_, .format = FTR_ARG_STRING }
 
 /* A call on a descriptor. */
@@ -255,6 +260,9 @@ static const struct ftr_event_kind kinds[] = {
 	{ FTR_EVENT_ID_RESUME, "ftr:resume", .closed_by = 0 },
 	{ FTR_EVENT_ID_SUSPENDED, "ftr:suspended", .closed_by = 0 },
 	{ FTR_EVENT_ID_ERRNO, "libc:errno", SPEC(errno_spec) },
+	{ FTR_EVENT_ID_STACK_PART, "ftr:stack-part", .is_runtime = true,
+	  .data = FTR_EVENT_DATA_BYTES, .bytes_max = FTR_EVENT_STACK_PART_MAX },
+	{ FTR_EVENT_ID_BACKTRACE, "ftr:backtrace", SPEC(backtrace_spec) },
 	{ FTR_EVENT_ID_SDT, "sdt", .is_runtime = true, .data = FTR_EVENT_DATA_SDT },
 	{ FTR_EVENT_ID_EXTERN, "extern-data", .is_uftrace = true, .data = FTR_EVENT_DATA_TEXT },
 	{ FTR_EVENT_ID_MALLOC, "memory:malloc", SPEC(given_spec) },

@@ -14,6 +14,7 @@
 
 #define FTR_EVENT_VALUES_MAX 3
 #define FTR_EVENT_SDT_ARGS_MAX 12
+#define FTR_EVENT_STACK_PART_MAX 256	/* bytes of a part: proto/stack_part.h */
 #define FTR_EVENT_PAIRS_MAX  64	/* kinds that close a pair */
 
 struct ftr_argspec;
@@ -57,6 +58,8 @@ enum ftr_event_id {
 	FTR_EVENT_ID_RESUME		 = 1000003,
 	FTR_EVENT_ID_SUSPENDED		 = 1000004,
 	FTR_EVENT_ID_ERRNO		 = 1000010,	/* the runtime's: proto/record.h */
+	FTR_EVENT_ID_STACK_PART		 = 1000020,	/* in rings alone */
+	FTR_EVENT_ID_BACKTRACE		 = 1000021,
 	FTR_EVENT_ID_SDT		 = 1500000,	/* and on: by their names in events.txt */
 	FTR_EVENT_ID_SDT_LAST		 = 1999999,
 	FTR_EVENT_ID_EXTERN		 = 2000000,

@@ -11,13 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/base/hashmap.h"
+#include "utils/trace/event_kind.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/rule_plan.h"
 #include "utils/trace/select.h"
 #include "utils/trace/source.h"
 #include "utils/trace/stack.h"
+#include "utils/trace/stacks.h"
 
 #define SWITCHES (FTR_RULE_TRACE_ON | FTR_RULE_TRACE_OFF)
 
@@ -57,12 +60,15 @@ struct state {
 	struct ftr_stack shown;	/* calls that are shown, where rules may end the stream */
 	FTR_VEC(struct counter) counters;	/* by id of the function */
 	FTR_VEC(const struct ftr_func *) open;	/* all calls, where there are backtraces */
+	uint32_t stack;		/* number of that of the call that comes next; 0 = not known */
+	uint32_t stack_depth;
 };
 
 struct filter {
 	struct ftr_source base;
 	struct ftr_source *inner;	/* (owned) */
 	struct ftr_rule_plans *plans;	/* (borrowed) */
+	const struct ftr_stacks *stacks;	/* (borrowed, nullable) of calls */
 	struct ftr_per_task states;	/* struct state */
 	struct ftr_hashmap is_on_by_pid;	/* bool (owned) */
 	uint32_t depth_max;
@@ -375,41 +381,87 @@ static int open_follow(struct filter *self, const struct ftr_event *ev)
 		return -ENOMEM;
 	if (ev->depth < state->open.nr)
 		state->open.nr = ev->depth;
+	if (ev->depth < state->stack_depth)
+		state->stack = 0;	/* of a call whose ENTRY was lost */
 	return ev->type == FTR_EVENT_ENTRY ? ftr_vec_push(&state->open, ev->call.func) : 0;
 }
 
-static int backtrace_put(struct filter *self, const struct ftr_event *entry)
+/* The call that comes next at the depth of @ev has the stack that this names. */
+static int stack_note(struct filter *self, const struct ftr_event *ev)
+{
+	struct state *state = ftr_per_task_get(&self->states, ev->task);
+	const struct ftr_payload *payload = ev->payload;
+
+	if (state == NULL)
+		return -ENOMEM;
+	state->stack = 0;
+	if (payload != NULL && payload->len >= sizeof(uint64_t))
+		state->stack = (uint32_t)ftr_get_u64(payload->data, payload->is_big_endian);
+	state->stack_depth = ev->depth;
+	return 0;
+}
+
+/* The number that was noted for @entry, as it is in the stream; it is forgotten. */
+static uint32_t stack_take(struct state *state, const struct ftr_event *entry)
+{
+	uint32_t stack = state->stack_depth == entry->depth ? state->stack : 0;
+
+	if (stack != 0)
+		state->stack = 0;
+	return stack;
+}
+
+static int caller_put(struct filter *self, const struct ftr_event *entry, const char *name,
+		      uint32_t nr)
+{
+	struct ftr_event caller = {
+		.type = FTR_EVENT_MESSAGE, .time_ns = entry->time_ns, .task = entry->task,
+		.message = { name, nr },
+	};
+
+	return ftr_vec_push(&self->spread, caller);
+}
+
+/* By the stack @number, or, where that is not known, the calls around it. */
+static int backtrace_put(struct filter *self, const struct ftr_event *entry, uint32_t number)
 {
 	struct state *state = ftr_per_task_get(&self->states, entry->task);
+	const struct ftr_func *const *funcs = NULL;
+	size_t nr = ftr_stack_funcs(self->stacks, number, &funcs);
+	int ret = 0;
 
-	for (size_t i = 0; i + 1 < state->open.nr; i++) {
-		struct ftr_event caller = {
-			.type = FTR_EVENT_MESSAGE, .time_ns = entry->time_ns, .task = entry->task,
-			.message = { state->open.v[i]->name, (uint32_t)i + 1 },
-		};
-
-		if (ftr_vec_push(&self->spread, caller) < 0)
-			return -ENOMEM;
-	}
-	return 0;
+	for (size_t i = nr; ret == 0 && i > 0; i--)
+		ret = caller_put(self, entry, funcs[i - 1]->name, (uint32_t)(nr - i) + 1);
+	for (size_t i = 0; ret == 0 && nr == 0 && i + 1 < state->open.nr; i++)
+		ret = caller_put(self, entry, state->open.v[i]->name, (uint32_t)i + 1);
+	return ret;
 }
 
 /* What is shown of @ev, behind what is spread.  0 or -ENOMEM. */
 static int spread_event(struct filter *self, struct ftr_event *ev)
 {
 	const struct ftr_rule_plan *plan = NULL;
+	const struct ftr_event as_it_is = *ev;
+	uint32_t stack = 0;
 	int is_shown;
 
+	if (ev->type == FTR_EVENT_POINT && ftr_event_kind_id(ev) == FTR_EVENT_ID_BACKTRACE)
+		return stack_note(self, ev);
 	if (open_follow(self, ev) < 0)
 		return -ENOMEM;
 	is_shown = take(self, ev);
+	if (is_shown <= 0 && ev->type != FTR_EVENT_ENTRY)
+		return is_shown;
+	if (ev->type == FTR_EVENT_ENTRY)
+		plan = ftr_rule_plans_at(self->plans, ev->call.func, ev->verdict);
+	if (plan != NULL && (plan->actions & FTR_RULE_BACKTRACE) != 0)
+		stack = stack_take(ftr_per_task_get(&self->states, ev->task), &as_it_is);
 	if (is_shown <= 0)
 		return is_shown;
 	if (self->may_finish && follow(self, ev) < 0)
 		return -ENOMEM;
-	if (ev->type == FTR_EVENT_ENTRY)
-		plan = ftr_rule_plans_at(self->plans, ev->call.func, ev->verdict);
-	if (plan != NULL && (plan->actions & FTR_RULE_BACKTRACE) && backtrace_put(self, ev) < 0)
+	if (plan != NULL && (plan->actions & FTR_RULE_BACKTRACE) &&
+	    backtrace_put(self, ev, stack) < 0)
 		return -ENOMEM;
 	return ftr_vec_push(&self->spread, *ev);
 }
@@ -487,7 +539,7 @@ static const struct ftr_source_ops filter_ops = {
 	.free = filter_free,
 };
 
-struct ftr_source *ftr_filter_new(struct ftr_source *inner,
+struct ftr_source *ftr_filter_new(struct ftr_source *inner, const struct ftr_stacks *stacks,
 				  const struct ftr_pipeline_options *options)
 {
 	struct filter *self = calloc(1, sizeof(*self));
@@ -500,6 +552,7 @@ struct ftr_source *ftr_filter_new(struct ftr_source *inner,
 	self->base.ops = &filter_ops;
 	self->inner = inner;
 	self->plans = options->plans;
+	self->stacks = stacks;
 	self->depth_max = options->depth_max > 0 ? options->depth_max : UINT32_MAX;
 	self->has_filter = (ftr_rules_actions(options->plans->rules) & FTR_RULE_FILTER) != 0;
 	self->starts_off = options->starts_off;

@@ -13,6 +13,7 @@
 struct ftr_pipeline_options;
 struct ftr_rule_plans;
 struct ftr_source;
+struct ftr_stacks;
 
 /* Is there anything to leave out or to mark?  Then the depth of @options is filter's, too. */
 bool ftr_filter_is_needed(const struct ftr_pipeline_options *options);
@@ -25,9 +26,10 @@ bool ftr_filter_needs_all_tasks(const struct ftr_pipeline_options *options);
 
 /*
  * Wrap @inner, which went through calls, and take it over (also on failure).  What @options borrow
- * lives for as long as the source.  NULL = out of memory.
+ * lives for as long as the source, and so do @stacks (nullable), which events of calls number.
+ * NULL = out of memory.
  */
-struct ftr_source *ftr_filter_new(struct ftr_source *inner,
+struct ftr_source *ftr_filter_new(struct ftr_source *inner, const struct ftr_stacks *stacks,
 				  const struct ftr_pipeline_options *options);
 
 #endif /* FTR_TRACE_FILTER_H */

@@ -64,7 +64,7 @@ static struct ftr_source *filters_wrap(struct ftr_trace *trace, struct ftr_sourc
 	if (source != NULL && ftr_select_is_needed(&to_select))
 		source = ftr_select_new(source, trace, &to_select);
 	if (source != NULL && is_filtered)
-		source = ftr_filter_new(source, options);
+		source = ftr_filter_new(source, trace->call_stacks, options);
 	return source;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The stacks that system calls were made on, by number (ftr_syscall.stack). */
+/*
+ * The stacks that system calls were made on, by number (ftr_syscall.stack), and those of calls that
+ * were recorded with theirs (events ftr:backtrace).
+ */
 #ifndef FTR_TRACE_STACKS_H
 #define FTR_TRACE_STACKS_H
 
@@ -11,12 +14,12 @@
 struct ftr_func;
 struct ftr_source;
 
-struct ftr_stack {
+struct ftr_stack_place {
 	size_t first, nr;		/* in ftr_stacks.funcs */
 };
 
 struct ftr_stacks {
-	FTR_VEC(struct ftr_stack) all;	/* by number - 1 */
+	FTR_VEC(struct ftr_stack_place) all;	/* by number - 1 */
 	FTR_VEC(const struct ftr_func *) funcs;	/* of each stack, the innermost first */
 };
 
@@ -24,7 +27,7 @@ struct ftr_stacks {
 static inline size_t ftr_stack_funcs(const struct ftr_stacks *stacks, uint32_t number,
 				     const struct ftr_func *const **funcs)
 {
-	const struct ftr_stack *stack;
+	const struct ftr_stack_place *stack;
 
 	if (stacks == NULL || number == 0 || number > stacks->all.nr)
 		return 0;

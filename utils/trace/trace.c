@@ -51,6 +51,15 @@ static void sessions_fini(struct ftr_trace *trace)
 	ftr_vec_fini(&trace->sessions);
 }
 
+static void stacks_free(struct ftr_stacks *stacks)
+{
+	if (stacks == NULL)
+		return;
+	ftr_vec_fini(&stacks->all);
+	ftr_vec_fini(&stacks->funcs);
+	free(stacks);
+}
+
 static void modules_fini(struct ftr_trace *trace)
 {
 	for (size_t i = 0; i < trace->modules.nr; i++) {
@@ -76,11 +85,8 @@ void ftr_trace_free(struct ftr_trace *trace)
 	modules_fini(trace);
 	ftr_vec_fini(&trace->tasks);
 	ftr_vec_fini(&trace->funcs);
-	if (trace->stacks != NULL) {
-		ftr_vec_fini(&trace->stacks->all);
-		ftr_vec_fini(&trace->stacks->funcs);
-		free(trace->stacks);
-	}
+	stacks_free(trace->stacks);
+	stacks_free(trace->call_stacks);
 	ftr_hashmap_fini(&trace->task_by_tid);
 	ftr_hashmap_fini(&trace->module_by_key);
 	ftr_hashmap_fini(&trace->func_by_key);

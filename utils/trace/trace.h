@@ -101,6 +101,7 @@ struct ftr_trace {
 	bool has_coroutines; /* sources may hold ftr:stack events (coroutines.h) */
 	bool is_narrowed;	/* its pipeline leaves out something that the program did */
 	struct ftr_stacks *stacks;	/* (owned, nullable) of system calls: stacks.h */
+	struct ftr_stacks *call_stacks;	/* (owned, nullable) of events ftr:backtrace */
 	struct ftr_summary *summary;	/* (nullable) the trace has these sums, and no calls */
 	bool has_syscalls; /* exits of functions with a sysid carry their system calls */
 

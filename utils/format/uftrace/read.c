@@ -247,20 +247,20 @@ static void contexts_number(struct ftr_trace *trace)
 	}
 }
 
-/* The stacks that the system calls name. */
-static int stacks_load(struct uft_reader *reader)
+/* The stacks that the system calls name, or the events of calls. */
+static int stacks_load(struct uft_reader *reader, const char *name, struct ftr_stacks **stacks)
 {
 	struct ftr_istream in;
 	struct ftr_err err;
 	int ret;
 
-	if (!ftr_dir_has(reader->dir, FTR_STACKS_FILE))
+	if (!ftr_dir_has(reader->dir, name))
 		return 0;
-	if (ftr_dir_file(reader->dir, FTR_STACKS_FILE, &in, &err) < 0) {
+	if (ftr_dir_file(reader->dir, name, &in, &err) < 0) {
 		ftr_diag_warn(reader->trace->diag, "%s: stacks are not shown", err.text);
 		return 0;
 	}
-	ret = ftr_uftrace_stacks_load(reader->trace, &in);
+	ret = ftr_uftrace_stacks_load(reader->trace, &in, stacks);
 	ftr_istream_close(&in);
 	return ret;
 }
@@ -282,7 +282,7 @@ static int syscalls_load(struct uft_reader *reader)
 	ret = ftr_etrace_events_load(&reader->syscalls, trace, &in, &err);
 	ftr_istream_close(&in);
 	if (ret == 0)
-		ret = stacks_load(reader);
+		ret = stacks_load(reader, FTR_STACKS_FILE, &trace->stacks);
 	if (ret == -EBADMSG)
 		ftr_diag_warn(trace->diag, "%s", err.text);
 	if (ret < 0)
@@ -370,6 +370,8 @@ static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 	contexts_number(reader->trace);
 	if (ret == 0)
 		ret = uft_stacks_load(reader);
+	if (ret == 0)
+		ret = stacks_load(reader, FTR_CALL_STACKS_FILE, &reader->trace->call_stacks);
 	if (ret == 0)
 		ret = uft_sides_load(reader);
 	if (ret == 0) {

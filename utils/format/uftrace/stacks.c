@@ -29,30 +29,30 @@ int ftr_uftrace_stacks_open(struct ftr_ostream *out, int dir, struct ftr_err *er
 }
 
 /* What would end a field or a line is no part of a name that anyone looks for. */
-static void put_field(struct ftr_ostream *out, const char *text)
+static void put_field(struct ftr_strbuf *text, const char *field)
 {
-	ftr_ostream_putc(out, '\t');
-	for (; *text != '\0'; text++)
-		ftr_ostream_putc(out, *text == '\t' || *text == '\n' ? '?' : *text);
+	ftr_strbuf_putc(text, '\t');
+	for (; *field != '\0'; field++)
+		ftr_strbuf_putc(text, *field == '\t' || *field == '\n' ? '?' : *field);
 }
 
-void ftr_uftrace_stacks_frame(struct ftr_ostream *out, uint32_t number,
+void ftr_uftrace_stacks_frame(struct ftr_strbuf *text, uint32_t number,
 			      const struct ftr_uftrace_frame *frame)
 {
-	ftr_ostream_printf(out, "F\t%" PRIx32 "\t%" PRIx64 "\t%" PRIx64, number, frame->offset,
+	ftr_strbuf_printf(text, "F\t%" PRIx32 "\t%" PRIx64 "\t%" PRIx64, number, frame->offset,
 			   frame->name_offset);
-	put_field(out, frame->path);
-	put_field(out, frame->name != NULL ? frame->name : "");
-	ftr_ostream_putc(out, '\n');
+	put_field(text, frame->path);
+	put_field(text, frame->name != NULL ? frame->name : "");
+	ftr_strbuf_putc(text, '\n');
 }
 
-void ftr_uftrace_stacks_stack(struct ftr_ostream *out, uint32_t number, const uint32_t *frames,
+void ftr_uftrace_stacks_stack(struct ftr_strbuf *text, uint32_t number, const uint32_t *frames,
 			      size_t nr)
 {
-	ftr_ostream_printf(out, "S\t%" PRIx32, number);
+	ftr_strbuf_printf(text, "S\t%" PRIx32, number);
 	for (size_t i = 0; i < nr; i++)
-		ftr_ostream_printf(out, "%c%" PRIx32, i == 0 ? '\t' : ',', frames[i]);
-	ftr_ostream_putc(out, '\n');
+		ftr_strbuf_printf(text, "%c%" PRIx32, i == 0 ? '\t' : ',', frames[i]);
+	ftr_strbuf_putc(text, '\n');
 }
 
 /* ---- reading ---- */
@@ -125,7 +125,7 @@ static int frame_read(struct loader *self, struct ftr_slice rest)
 static int stack_read(struct loader *self, struct ftr_slice rest)
 {
 	struct ftr_stacks *stacks = self->stacks;
-	struct ftr_stack stack = { .first = stacks->funcs.nr };
+	struct ftr_stack_place stack = { .first = stacks->funcs.nr };
 	uint64_t number;
 
 	if (!hex_next(&rest, '\t', &number) || number != stacks->all.nr + 1)
@@ -151,7 +151,8 @@ static int line_read(struct loader *self, struct ftr_slice line)
 	return ftr_slice_eq(kind, "S") ? stack_read(self, line) : 0;
 }
 
-int ftr_uftrace_stacks_load(struct ftr_trace *trace, struct ftr_istream *in)
+int ftr_uftrace_stacks_load(struct ftr_trace *trace, struct ftr_istream *in,
+			    struct ftr_stacks **stacks)
 {
 	struct loader self = { .trace = trace, .in = in };
 	const char *line;
@@ -161,7 +162,7 @@ int ftr_uftrace_stacks_load(struct ftr_trace *trace, struct ftr_istream *in)
 	self.stacks = calloc(1, sizeof(*self.stacks));
 	if (self.stacks == NULL)
 		return -ENOMEM;
-	trace->stacks = self.stacks;
+	*stacks = self.stacks;
 	while (ret == 0 && ftr_istream_line(in, &line, &len))
 		ret = line_read(&self, ftr_slice_make(line, len));
 	/* Numbers behind a line that is damaged cannot be told. */

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""record -T FUNC@backtrace: the stack that a call was made on, compared with what backtrace(3) finds untraced."""
+import os
+import re
+import subprocess
+import unittest
+
+from recording import FTR, Recording, build, harness
+
+BUILDS = {"pg": ["-pg"], "fentry": ["-pg", "-mfentry"], "cyg": ["-finstrument-functions"],
+          "entries": ["-fpatchable-function-entry=5"]}
+CALLS = 10      # of wanted(): see the program
+
+
+class NativeStacks(Recording):
+    @classmethod
+    def set_up_class(cls):
+        super().set_up_class()
+        for name, flags in BUILDS.items():
+            build("native_stacks.c", name, "-O2", "-fno-ipa-icf", *flags)
+        subprocess.run([FTR, "record", *cls.options, "-T", "wanted@backtrace", "./pg"], stderr=subprocess.DEVNULL,
+                       timeout=harness.TIMEOUT, check=True)
+        if not os.path.exists("d/calls.stacks"):
+            raise unittest.SkipTest("ftr was built without libunwind")
+
+    def native(self, program):
+        """[[(module, offset)]] of each call, the innermost caller first."""
+        run = subprocess.run(["./" + program], stdout=subprocess.PIPE, text=True, env=dict(os.environ, SHOW="1"),
+                             timeout=harness.TIMEOUT, check=True)
+        stacks = [[(module, int(offset, 16)) for module, offset in re.findall(r"(\S+)\+([0-9a-f]+)", line)]
+                  for line in run.stdout.splitlines() if line.startswith("STACK")]
+        return [stack[2:] for stack in stacks]      # without show and wanted
+
+    def stored(self):
+        """{number: [(module, offset, name)]}, the innermost first."""
+        frames, stacks = {}, {}
+        for line in open("d/calls.stacks").read().splitlines():
+            kind, number, *rest = line.split("\t")
+            if kind == "F":
+                frames[int(number, 16)] = (os.path.basename(rest[2]), int(rest[0], 16), rest[3])
+            else:
+                stacks[int(number, 16)] = [frames[int(frame, 16)] for frame in rest[0].split(",")]
+        self.assertEqual(len({tuple(stack) for stack in stacks.values()}), len(stacks))
+        return stacks
+
+    def numbers(self):
+        text = self.ftr("dump", "-d", "d").stdout
+        return [int(number) for number in re.findall(r"ftr:backtrace.*?stack=(\d+)", text)]
+
+    def shown(self):
+        """[[name, outermost first]] before each call of wanted."""
+        run = self.ftr("replay", "--no-pager", "-d", "d")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        found, stack = [], []
+        for line in run.stdout.splitlines():
+            caller = re.search(r"backtrace \[ *\d+\] \| /\* \[ *(\d+)\] (.*) \*/$", line)
+            if caller:
+                self.assertEqual(int(caller[1]), len(stack))
+                stack.append(caller[2])
+            elif stack:
+                self.assertIn("wanted(", line)
+                found.append(stack)
+                stack = []
+        return found
+
+    def run_recorded(self, program, *words, status=0):
+        patch = ["-P", "."] if program == "entries" else []
+        self.record(*patch, "-T", "wanted@backtrace", "./" + program, *words, status=status, quiet=status == 0)
+
+    def test_as_backtrace(self):
+        """What is stored is within the calls that backtrace(3) finds to return to: right behind, or, interrupted, there."""
+        for program in BUILDS:
+            with self.subTest(program=program):
+                self.run_recorded(program)
+                native, stored, numbers = self.native(program), self.stored(), self.numbers()
+                self.assertEqual((len(native), len(numbers)), (CALLS, CALLS))
+                for wanted, number in zip(native, numbers):
+                    got = [(module, offset) for module, offset, _ in stored[number]]
+                    self.assertEqual(len(got), len(wanted), (wanted, got))
+                    for one, other in zip(got, wanted):
+                        self.assertIn(one, [other, (other[0], other[1] - 1)])
+                shown = self.shown()
+                self.assertEqual([[name for _, _, name in reversed(stored[number]) if name] for number in numbers],
+                                 [[name for name in stack if "+0x" not in name] for stack in shown])
+                self.assertEqual(shown[0][-4:], ["main", "middle", "bare_outer", "bare_inner"])
+                self.assertEqual(max(stack.count("deep") for stack in shown), 501)
+
+    def test_library_calls(self):
+        """Of functions of a library, too, whose entries in the GOT lead to the hook."""
+        for program in BUILDS:
+            with self.subTest(program=program):
+                run = self.ftr("record", "--no-event", "-d", "d", "-T", "qsort@backtrace", "./" + program)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                stored = self.stored()
+                self.assertEqual([[name for _, _, name in stored[number]][0] for number in self.numbers()], ["main"])
+
+    def test_one_for_all(self):
+        """A program that is killed at once; and of a thousand calls from one place there is one stack."""
+        for program in BUILDS:
+            with self.subTest(program=program):
+                self.run_recorded(program, "loop", status=137)
+                self.assertEqual(set(self.numbers()), {1})
+                self.assertEqual(len(self.numbers()), 1000)
+                self.assertEqual([name for _, _, name in self.stored()[1]][:5],
+                                 ["bare_inner", "bare_outer", "middle", "loop", "main"])
+
+    def test_nothing_unasked(self):
+        self.record("./pg")
+        self.assertFalse(os.path.exists("d/calls.stacks"))
+        self.assertEqual(self.numbers(), [])
+
+    def test_without_stacks(self):
+        """Numbers of stacks that are not there, or of a file that is damaged: the traced calls are shown, as ever."""
+        self.run_recorded("pg")
+        whole = open("d/calls.stacks", "rb").read()
+        full = self.shown()
+        os.remove("d/calls.stacks")
+        traced = self.shown()
+        self.assertEqual(len(traced), CALLS)
+        self.assertEqual(traced[0], ["main", "middle"])
+        for step in range(7, len(whole), len(whole) // 20):
+            for damaged in (whole[:step], whole[:step] + b"\x01\t,\n" + whole[step:],
+                            whole[:step] + bytes([whole[step] ^ 0x15]) + whole[step + 1:]):
+                with open("d/calls.stacks", "wb") as file:
+                    file.write(damaged)
+                for command in (["replay", "--no-pager"], ["dump"], ["report", "--no-pager"], ["dump", "--chrome"]):
+                    run = self.ftr(*command, "-d", "d")
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                    self.assertRegex(run.stderr, r"^(ftr: warning: calls.stacks:\d+: no frame or stack.*\n)?$")
+        with open("d/calls.stacks", "wb") as file:
+            file.write(whole[:whole.index(b"S\t2\t")])
+        some = self.shown()
+        self.assertEqual((some[0], some[1:]), (full[0], traced[1:]))
+
+
+if __name__ == "__main__":
+    harness.main()
