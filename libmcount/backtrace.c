@@ -121,6 +121,16 @@ static uintptr_t interrupted_find(const struct ftr_thread *self, const struct pa
 	return 0;
 }
 
+/* Where the stack that @at is on ends; 0 = not known.  Arguments and environment are no frames. */
+static uintptr_t stack_end(const struct ftr_thread *self, uintptr_t at)
+{
+	uintptr_t end = ftr_values_stack_end(self, (const uintptr_t *)at);
+
+	if (at < ftr_state.main_stack && ftr_state.main_stack < end)
+		end = ftr_state.main_stack;
+	return end;
+}
+
 /* The stack from @at on; answers with where the one goes on that it interrupted, 0 = none. */
 static uintptr_t stack_put(struct ftr_thread *self, struct part *part, struct walk *walk,
 			   uintptr_t at)
@@ -128,7 +138,7 @@ static uintptr_t stack_put(struct ftr_thread *self, struct part *part, struct wa
 	uint32_t left = FTR_STACK_BYTES_MAX, wanted, bytes;
 	uintptr_t outer = 0;
 
-	walk->end = ftr_values_stack_end(self, (const uintptr_t *)at);
+	walk->end = stack_end(self, at);
 	if (walk->end != 0 && walk->end - at < left)
 		left = (uint32_t)(walk->end - at) & ~(WORD_BYTES - 1);
 	part->head.flags = 0;
