@@ -8,6 +8,7 @@
 
 #include "utils/base/strbuf.h"
 #include "utils/proto/record.h"
+#include "utils/proto/stack_part.h"
 #include "utils/trace/event_kind.h"
 
 /* Both ways lead to the row, so ids ascend and names are unique. */
@@ -87,7 +88,8 @@ static void test_runtime(void **state)
 {
 	static const uint32_t ids[] = {
 		FTR_RECORD_EVENT_STALL_BEGIN, FTR_RECORD_EVENT_STALL_END,
-		FTR_RECORD_EVENT_ERRNO, FTR_RECORD_EVENT_SDT,
+		FTR_RECORD_EVENT_ERRNO, FTR_RECORD_EVENT_STACK_PART,
+		FTR_RECORD_EVENT_BACKTRACE, FTR_RECORD_EVENT_SDT,
 		FTR_RECORD_EVENT_MALLOC, FTR_RECORD_EVENT_CALLOC, FTR_RECORD_EVENT_MEMALIGN,
 		FTR_RECORD_EVENT_NEW, FTR_RECORD_EVENT_REALLOC, FTR_RECORD_EVENT_FREE,
 		FTR_RECORD_EVENT_DELETE, FTR_RECORD_EVENT_MMAP, FTR_RECORD_EVENT_MUNMAP,
@@ -125,6 +127,7 @@ static void test_runtime(void **state)
 		assert_int_equal(kind->id, ids[nr++]);
 	}
 	assert_int_equal(nr, sizeof(ids) / sizeof(ids[0]));
+	assert_int_equal(FTR_EVENT_STACK_PART_MAX, FTR_STACK_PART_PAYLOAD);
 }
 
 static void test_perf_names(void **state)
