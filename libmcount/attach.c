@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -17,6 +18,7 @@
 #include "libmcount/gate.h"
 #include "libmcount/hook.h"
 #include "libmcount/late.h"
+#include "libmcount/left.h"
 #include "libmcount/libraries.h"
 #include "libmcount/module.h"
 #include "libmcount/plt_bind.h"
@@ -122,10 +124,15 @@ static int unhook(void)
 	return 0;
 }
 
-/* What is listed: as long as there is no memory for it, it is counted. */
+/*
+ * What is listed: as long as there is no memory for it, it is counted.  There may be more the
+ * second time: threads run on if the helper dies.
+ */
 struct list {
 	struct ftr_attach_write *writes;	/* NULL: count */
-	uint64_t nr;
+	uint64_t nr, room;
+	struct ftr_left *left;
+	uint64_t left_nr;
 	int32_t pid;
 	uint64_t now;			/* a stamp */
 };
@@ -133,6 +140,8 @@ struct list {
 static void list_add(struct list *list, struct ftr_attach_write write)
 {
 	write.order = (uint32_t)list->nr;
+	if (list->writes != NULL && list->nr == list->room)
+		return;
 	if (list->writes != NULL)
 		list->writes[list->nr] = write;
 	list->nr++;
@@ -181,8 +190,14 @@ static void list_return(struct list *list, const struct ftr_slot *slot,
 	if (loc == NULL || ((uintptr_t)loc & FTR_FRAME_BUSY) != 0 || entry->ret == 0 ||
 	    ftr_is_stub(entry->ret) || loc == (const uintptr_t *)UINTPTR_MAX)
 		return;
-	if (word_at(list, slot, loc, is_known, &value) && ftr_is_stub(value))
+	if (!word_at(list, slot, loc, is_known, &value) ||
+	    (!ftr_is_stub(value) && value != entry->ret))
+		return;
+	if (ftr_is_stub(value))
 		list_add(list, write);
+	list->left_nr++;
+	if (list->left != NULL)
+		ftr_left_add(list->left, loc, entry->ret, write.age);
 }
 
 static void list_left(struct list *list, const struct ftr_slot *slot, bool is_known)
@@ -237,6 +252,28 @@ static void list_all(struct list *list)
 		if (is_alive(slot, list->pid))
 			list_thread(list, slot);
 	}
+	list_add(list, (struct ftr_attach_write){
+		.addr = (uintptr_t)&ftr_state.is_forgotten, .value = 1, .bytes = sizeof(uint64_t),
+	});
+}
+
+/* Who has left its place has written something else there. */
+static bool is_still(void *arg, uintptr_t loc, uintptr_t ret)
+{
+	uint64_t value;
+
+	return read_word(arg, (const void *)loc, &value) && value == ret;
+}
+
+/* Nobody uses what the last one has taken the place of: all were stopped since, outside of us. */
+static void left_publish(const struct list *list)
+{
+	struct ftr_left *before = atomic_load(&ftr_state.left);
+
+	ftr_left_free(ftr_state.left_before);
+	ftr_left_add_before(list->left, before, is_still, (void *)list);
+	ftr_state.left_before = before;
+	atomic_store(&ftr_state.left, list->left);
 }
 
 static int list_make(struct ftr_attach *attach)
@@ -252,9 +289,16 @@ static int list_make(struct ftr_attach *attach)
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return (int)mem;
+	list.left = ftr_left_new(atomic_load(&ftr_state.left), list.left_nr);
+	if (list.left == NULL) {
+		ftr_sys2(SYS_munmap, mem, (list.nr + 1) * sizeof(*list.writes));
+		return -ENOMEM;
+	}
 	list.writes = (struct ftr_attach_write *)mem;
+	list.room = list.nr;
 	list.nr = 0;
 	list_all(&list);
+	left_publish(&list);
 	attach->writes = (uint64_t)mem;
 	attach->write_nr = list.nr;
 	attach->image = (uintptr_t)&ftr_thread_none;
@@ -301,27 +345,16 @@ static void sections_free(void)
 		ftr_sections_unmap(image);
 }
 
-/* Stubs of library calls, and what they lead to, stay: a thread may have been about to use one. */
+/*
+ * What lasts is real functions, which wrappers go on to that are called by an address that was
+ * kept; and stubs of library calls with what they lead to, as a thread may have been about to use
+ * one.
+ */
 static void state_reset(void)
 {
-	struct ftr_state *kept = &ftr_state;
-	struct ftr_plt_stubs plt = kept->plt;
-	struct ftr_patch_near near = kept->patch_near;
-	struct ftr_late_slot *late = kept->late;
-	struct ftr_scratch *scratch = atomic_load(&kept->scratch);
-	struct ftr_real real = kept->real;
-	uintptr_t main_stack = kept->main_stack, errno_offset = kept->errno_offset;
-
-	plt.call_nr = 0;
-	memset(kept, 0, sizeof(*kept));
-	kept->plt = plt;
-	kept->real = real;		/* wrappers may be called by an address that was kept */
-	kept->patch_near = near;
-	kept->late = late;
-	kept->main_stack = main_stack;
-	kept->errno_offset = errno_offset;
-	kept->has_atfork = true;
-	atomic_store(&kept->scratch, scratch);
+	atomic_store(&ftr_state.slots, NULL);
+	memset(&ftr_state, 0, offsetof(struct ftr_state, scratch));
+	ftr_state.plt.call_nr = 0;
 	memset(ftr_unwind_slots, 0, FTR_STUB_NR * sizeof(ftr_unwind_slots[0]));
 }
 
@@ -338,6 +371,7 @@ static void free_all(const struct ftr_attach *attach)
 	unmap(ftr_state.control, sizeof(struct ftr_control));
 	areas_free();
 	ftr_code_plan_free(&ftr_state.code_plan);
+	ftr_left_free(ftr_state.left_before);
 	unmap((const void *)attach->writes,
 	      (attach->write_nr + 1) * sizeof(struct ftr_attach_write));
 	state_reset();

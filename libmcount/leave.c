@@ -6,6 +6,7 @@
 #include "libmcount/frames.h"
 #include "libmcount/gated.h"
 #include "libmcount/hook.h"
+#include "libmcount/left.h"
 #include "libmcount/returns.h"
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
@@ -330,7 +331,8 @@ void ftr_leave_frame(struct ftr_thread *self, struct ftr_frame *frame)
 	frame_end(self, frame);
 }
 
-uintptr_t ftr_leave_slow(struct ftr_thread *self, uintptr_t *loc)
+/* By what the threads of this recording know. */
+static uintptr_t leave_known(struct ftr_thread *self, uintptr_t *loc)
 {
 	struct ftr_slot *slot = slot_of_stub(*loc);
 	uintptr_t ret = 0;
@@ -343,6 +345,17 @@ uintptr_t ftr_leave_slow(struct ftr_thread *self, uintptr_t *loc)
 		ret = leave_on(self, slot, loc);
 	if (ret == 0 && self->slot != NULL)
 		ret = ftr_frame_busy_return(self, loc);
+	return ret;
+}
+
+uintptr_t ftr_leave_slow(struct ftr_thread *self, uintptr_t *loc)
+{
+	uintptr_t ret = 0;
+
+	if (atomic_load(&ftr_state.is_forgotten) == 0)
+		ret = leave_known(self, loc);
+	if (ret == 0)
+		ret = ftr_left_find(loc);
 	if (ret == 0)
 		__builtin_trap(); /* the program was switched in a way that ADR 0026 excludes */
 	return ret;

@@ -44,6 +44,8 @@ libmcount_so_SOURCES = \
 	libmcount/late.h \
 	libmcount/leave.c \
 	libmcount/leave.h \
+	libmcount/left.c \
+	libmcount/left.h \
 	libmcount/libraries.c \
 	libmcount/libraries.h \
 	libmcount/maps.c \

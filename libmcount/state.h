@@ -78,6 +78,7 @@ struct ftr_jump_site {
 
 struct ftr_call_rules;
 struct ftr_late_slot;
+struct ftr_left;
 
 #define FTR_INTERPOSERS_MAX 8u
 
@@ -85,12 +86,8 @@ struct ftr_state {
 	_Atomic uint32_t arming;		/* enum ftr_arming */
 	const struct ftr_control *control;	/* mapped read-only */
 	struct ftr_slot *_Atomic slots;		/* newest first */
-	struct ftr_scratch *_Atomic scratch;	/* newest first */
 	char *ours[FTR_OURS_NR];		/* "NAME=VALUE", for new images; NULL = none */
-	struct ftr_real real;
 	struct ftr_unwind unwind;
-	struct ftr_plt_stubs plt;
-	struct ftr_patch_near patch_near;
 	struct ftr_plain_areas plain_areas;
 	struct ftr_code_plan code_plan;		/* when attached */
 	uint32_t program_call_nr;		/* of them, the first are the program's */
@@ -131,17 +128,25 @@ struct ftr_state {
 	_Atomic bool is_locking;	/* what is mapped is locked (mlockall with MCL_FUTURE) */
 	_Atomic bool is_filtered;		/* the program has installed a seccomp filter */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
-	uintptr_t errno_offset;			/* of errno, from a thread's control block on */
-	struct ftr_late_slot *late;		/* see late.h; NULL = never attached to */
 	uint32_t late_nr;
 	struct ftr_semaphore *semaphores;	/* see semaphores.h; NULL = there are none */
 	uint32_t semaphore_nr;
 	_Atomic uint32_t attached;		/* enum ftr_attach_state; 0 also when launched */
 	_Atomic uint32_t looking_nr;		/* threads that hook what was loaded since */
-	bool has_atfork;			/* attached to, now or before */
-	uintptr_t main_stack;			/* an address near its upper end */
+	struct ftr_left *left_before;		/* what it has taken the place of */
+	_Atomic uint64_t is_forgotten;		/* no thread has, nor may use, a slot; 8 bytes */
 	uint32_t address_bytes;
 	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */
+	/* What lasts when a recording is ended begins here: other threads may be using it. */
+	struct ftr_scratch *_Atomic scratch;	/* newest first */
+	struct ftr_real real;
+	struct ftr_plt_stubs plt;
+	struct ftr_patch_near patch_near;
+	uintptr_t errno_offset;			/* of errno, from a thread's control block on */
+	struct ftr_late_slot *late;		/* see late.h; NULL = never attached to */
+	struct ftr_left *_Atomic left;		/* see left.h; NULL = there is none */
+	bool has_atfork;			/* attached to, now or before */
+	uintptr_t main_stack;			/* an address near its upper end */
 };
 
 extern struct ftr_state ftr_state __attribute__((visibility("hidden")));

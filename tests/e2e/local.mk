@@ -31,6 +31,7 @@ e2e_tests = $(reading_tests) \
 	tests/e2e/attach_events.py \
 	tests/e2e/attach_library.py \
 	tests/e2e/attach_server.py \
+	tests/e2e/attach_switch.py \
 	tests/e2e/actions.py \
 	tests/e2e/control.py \
 	tests/e2e/doctor.py \

@@ -85,6 +85,7 @@ EXTRA_DIST += \
 	tests/prog/attach_sites.c \
 	tests/prog/attach_storm.c \
 	tests/prog/attach_successor.c \
+	tests/prog/attach_switch.c \
 	tests/prog/attach_vfork.c \
 	tests/prog/attach_throw.cc \
 	tests/prog/attached.c \
