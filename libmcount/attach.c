@@ -22,6 +22,7 @@
 #include "libmcount/libraries.h"
 #include "libmcount/module.h"
 #include "libmcount/plt_bind.h"
+#include "libmcount/returns.h"
 #include "libmcount/sections.h"
 #include "libmcount/semaphores.h"
 #include "libmcount/session.h"
@@ -202,9 +203,9 @@ static void list_return(struct list *list, const struct ftr_slot *slot,
 
 static void list_left(struct list *list, const struct ftr_slot *slot, bool is_known)
 {
-	uint64_t i;
+	uint64_t used = ftr_returns_used(slot), i;
 
-	for (i = 0; i < slot->return_nr; i++)
+	for (i = 0; i < used; i++)
 		list_return(list, slot, &slot->returns[i], is_known);
 }
 

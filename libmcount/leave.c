@@ -112,7 +112,7 @@ static void stub_put_back(struct ftr_thread *self, uintptr_t stub)
  * Control left @frame without a return.  Should that be a wrong guess (two stacks that look like
  * one), the function must still return where it was called from: by its slot, or, where the stub's
  * address was copied from there (swapcontext, called as the function's last thing), by what is
- * kept.
+ * kept.  Where that has no room, the frame stays, as those of dropped coroutines do.
  */
 static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 {
@@ -130,10 +130,13 @@ static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 	 * First: it is not found while it is busy.  A tail call's is a stub: its caller's frame has
 	 * the address.
 	 */
-	if (!ftr_is_stub(copy.ret))
-		ftr_return_keep(self->slot, copy.loc, copy.ret,
-				ftr_frame_stamp(&copy) != 0 ? ftr_frame_stamp(&copy) :
-							      ftr_stamp(ftr_clock_ticks()));
+	if (!ftr_is_stub(copy.ret) &&
+	    !ftr_return_keep(self->slot, copy.loc, copy.ret,
+			     ftr_frame_stamp(&copy) != 0 ? ftr_frame_stamp(&copy) :
+							   ftr_stamp(ftr_clock_ticks()))) {
+		self->halving_low = FTR_HALVING_NEVER;
+		return;
+	}
 	stub_set_aside(self, stub);
 	if (!frame_seize(frame, copy.loc)) {
 		stub_put_back(self, stub);

@@ -2,8 +2,8 @@
 /*
  * The return addresses of frames that were taken for left.  A wrong guess (two stacks that look
  * like one) costs the program nothing as long as the address is found by the place that it stood
- * in: a hash with a few entries for each place, one of each thread.  An entry changes hands as a
- * frame does (frame.h).
+ * in: a hash of places, one of each thread.  An address is kept until another call of its place is:
+ * which memory is still a stack, nobody knows.  An entry changes hands as a frame does (frame.h).
  */
 #ifndef FTR_LIBMCOUNT_RETURNS_H
 #define FTR_LIBMCOUNT_RETURNS_H
@@ -14,9 +14,10 @@
 
 /*
  * The frame at @loc, whose ENTRY is of @stamp, is taken for left.  What is kept of a newer call of
- * that place stays.  By the owner of @slot alone; others may be reading it.
+ * that place stays.  By the owner of @slot alone; others may be reading it.  False: no room is left
+ * for another place, and the frame must stay.
  */
-void ftr_return_keep(const struct ftr_slot *slot, uintptr_t *loc, uintptr_t ret, uint64_t stamp)
+bool ftr_return_keep(const struct ftr_slot *slot, uintptr_t *loc, uintptr_t ret, uint64_t stamp)
 	__attribute__((visibility("hidden")));
 
 /* What was kept of the newest call at @loc, by whichever thread; 0 = nothing. */
@@ -25,5 +26,8 @@ uintptr_t ftr_return_find(const uintptr_t *loc) __attribute__((visibility("hidde
 /* The same by the thread of @slot alone; its ret is 0 where there is nothing. */
 struct ftr_return ftr_return_find_of(const struct ftr_slot *slot, const uintptr_t *loc)
 	__attribute__((visibility("hidden")));
+
+/* How many of @slot's entries, from the first one, may be in use. */
+uint64_t ftr_returns_used(const struct ftr_slot *slot) __attribute__((visibility("hidden")));
 
 #endif /* FTR_LIBMCOUNT_RETURNS_H */

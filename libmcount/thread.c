@@ -27,8 +27,8 @@
 
 #define PAGE 4096u
 #define STACK_MIN_FRAMES 1024u
-#define FRAMES_PER_RETURN 32u
-#define RETURNS_MAX 32768u
+#define FRAMES_PER_RETURN 2u
+#define FRAME_BYTES (sizeof(struct ftr_frame) + sizeof(struct ftr_return) / FRAMES_PER_RETURN)
 #define FRAMES_PER_STACK 16u
 struct ftr_slot *ftr_unwind_slots[FTR_STUB_NR];
 
@@ -108,19 +108,22 @@ static uint64_t frames_wanted(void)
 	if (ftr_sys4(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) < 0 ||
 	    limit.soft == RLIM64_INFINITY)
 		return frame_nr;
-	while (frame_nr * sizeof(struct ftr_frame) + ftr_gate_bytes(frame_nr) >
+	while (frame_nr * FRAME_BYTES + ftr_gate_bytes(frame_nr) >
 		       limit.soft / FTR_CHANNEL_AS_SHARE &&
 	       frame_nr > STACK_MIN_FRAMES)
 		frame_nr /= 2;
 	return frame_nr;
 }
 
-/* For one frame in 32, whose number is a power of two or nearly so. */
+/*
+ * For one frame in two, whose number is a power of two or nearly so: half a million places of
+ * calls, of a stack of 8 MB.
+ */
 static uint64_t returns_wanted(uint64_t frame_nr)
 {
 	uint64_t return_nr = FTR_RETURN_WAYS;
 
-	while (return_nr < RETURNS_MAX && return_nr * FRAMES_PER_RETURN < frame_nr)
+	while (return_nr * FRAMES_PER_RETURN < frame_nr)
 		return_nr *= 2;
 	return return_nr;
 }

@@ -138,21 +138,43 @@ static void test_older_call_is_given_up_last(void **state)
 	assert_int_equal(ftr_return_find_of(&bed.slot, &bed.place[0]).ret, NEW + 1);
 }
 
-/* A set that is full loses what is oldest. */
-static void test_oldest_is_lost(void **state)
+/* What finds no room is told so, what has any is kept, and its place may be used again. */
+static void test_nothing_is_lost(void **state)
 {
 	uintptr_t *places = calloc(4096, sizeof(*places)), i, nr = 0;
 	struct bed bed;
 
 	bed_init(&bed);
-	bed.slot.return_nr = FTR_RETURN_WAYS;	/* one set */
-	for (i = 0; i < 4096; i++)
-		ftr_return_keep(&bed.slot, &places[i], NEW + i, ftr_stamp((i + 1) * minute));
-	for (i = 0; i < 4096; i++)
-		nr += ftr_return_find_of(&bed.slot, &places[i]).ret == NEW + i;
-	assert_int_equal(nr, FTR_RETURN_WAYS);
-	for (i = 4096 - FTR_RETURN_WAYS; i < 4096; i++)
+	while (ftr_return_keep(&bed.slot, &places[nr], NEW + nr, ftr_stamp((nr + 1) * minute)))
+		nr++;
+	assert_in_range(nr, RETURNS / 2, RETURNS);
+	assert_int_equal(ftr_return_find_of(&bed.slot, &places[nr]).ret, 0);
+	for (i = 0; i < nr; i++)
 		assert_int_equal(ftr_return_find_of(&bed.slot, &places[i]).ret, NEW + i);
+	for (i = 0; i < nr; i++)
+		assert_true(ftr_return_keep(&bed.slot, &places[i], OLD + i,
+					    ftr_stamp((5000 + i) * minute)));
+	for (i = 0; i < nr; i++)
+		assert_int_equal(ftr_return_find_of(&bed.slot, &places[i]).ret, OLD + i);
+	free(places);
+}
+
+/* As many as ever find room lie in the first entries. */
+static void test_used_part(void **state)
+{
+	uintptr_t *places = calloc(4096, sizeof(*places)), i;
+	uint64_t used, at, nr;
+	struct bed bed;
+
+	bed_init(&bed);
+	assert_in_range(ftr_returns_used(&bed.slot), 0, RETURNS / 4);
+	for (i = 0; ftr_return_keep(&bed.slot, &places[i], NEW, ftr_stamp(minute)); i++) {
+		used = ftr_returns_used(&bed.slot);
+		for (at = 0, nr = 0; at < used; at++)
+			nr += bed.returns[at].loc != NULL;
+		assert_int_equal(nr, i + 1);
+	}
+	assert_int_equal(ftr_returns_used(&bed.slot), RETURNS);
 	free(places);
 }
 
@@ -162,7 +184,8 @@ int main(void)
 		cmocka_unit_test(test_newest_of_a_place_while_frames_move),
 		cmocka_unit_test(test_kept_call_is_newer),
 		cmocka_unit_test(test_older_call_is_given_up_last),
-		cmocka_unit_test(test_oldest_is_lost),
+		cmocka_unit_test(test_nothing_is_lost),
+		cmocka_unit_test(test_used_part),
 	};
 
 	return cmocka_run_group_tests_name("mcount_frames", tests, NULL, NULL);
