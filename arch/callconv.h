@@ -47,7 +47,7 @@ struct ftr_place {
 	uint32_t bytes;
 };
 
-#define FTR_PLACES_MAX 2
+#define FTR_PLACES_MAX 4
 
 struct ftr_places {
 	bool is_pointed;	/* the place has the address of the value */
@@ -61,8 +61,19 @@ struct ftr_callconv_state {
 	uint32_t stack_bytes;
 };
 
+/* A register of arguments, as specs of values name it. */
+struct ftr_register_name {
+	const char *name;
+	enum ftr_place_kind kind;
+	uint16_t nr;
+};
+
 /* A convention: C's on one architecture. */
 struct ftr_callconv {
+	unsigned integer_nr, vector_nr;	/* registers of arguments */
+	const struct ftr_register_name *registers;	/* those, up to the one without a name */
+	/* Of more than two words: the address is passed, and no one tells it at the return. */
+	bool passes_addresses;
 	/*
 	 * The places of the next argument, and of the return value, which has to come first: it may
 	 * take a register of the arguments.

@@ -196,7 +196,21 @@ static bool is_register(const struct ftr_place *place, unsigned nr)
 
 extern const struct ftr_callconv ftr_callconv_x86_64;
 
+static const struct ftr_register_name registers[] = {
+	{ "RDI", FTR_PLACE_INTEGER, 0 }, { "RSI", FTR_PLACE_INTEGER, 1 },
+	{ "RDX", FTR_PLACE_INTEGER, 2 }, { "RCX", FTR_PLACE_INTEGER, 3 },
+	{ "R8", FTR_PLACE_INTEGER, 4 },	 { "R9", FTR_PLACE_INTEGER, 5 },
+	{ "XMM0", FTR_PLACE_VECTOR, 0 }, { "XMM1", FTR_PLACE_VECTOR, 1 },
+	{ "XMM2", FTR_PLACE_VECTOR, 2 }, { "XMM3", FTR_PLACE_VECTOR, 3 },
+	{ "XMM4", FTR_PLACE_VECTOR, 4 }, { "XMM5", FTR_PLACE_VECTOR, 5 },
+	{ "XMM6", FTR_PLACE_VECTOR, 6 }, { "XMM7", FTR_PLACE_VECTOR, 7 },
+	{ 0 }
+};
+
 const struct ftr_callconv ftr_callconv_x86_64 = {
+	.integer_nr = INTEGERS,
+	.vector_nr = VECTORS,
+	.registers = registers,
 	.argument = argument_place,
 	.retval = retval_place,
 	.is_register = is_register,

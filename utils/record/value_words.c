@@ -4,27 +4,20 @@
 #include <string.h>
 #include <strings.h>
 
+#include "arch/arch.h"
+#include "arch/callconv.h"
 #include "utils/record/value.h"
 
 #define WORD 8u
-#define INTEGERS 6u
-#define VECTORS 8u
+#define REGISTERS_MAX 2u		/* of one value */
 #define STACK_WORDS_MAX 8191u
 #define RETURN_BYTES 16u
 
-static const struct {
-	const char *name;
-	enum ftr_place_kind kind;
-	uint16_t nr;
-} registers[] = {
-	{ "RDI", FTR_PLACE_INTEGER, 0 }, { "RSI", FTR_PLACE_INTEGER, 1 },
-	{ "RDX", FTR_PLACE_INTEGER, 2 }, { "RCX", FTR_PLACE_INTEGER, 3 },
-	{ "R8", FTR_PLACE_INTEGER, 4 },	 { "R9", FTR_PLACE_INTEGER, 5 },
-	{ "XMM0", FTR_PLACE_VECTOR, 0 }, { "XMM1", FTR_PLACE_VECTOR, 1 },
-	{ "XMM2", FTR_PLACE_VECTOR, 2 }, { "XMM3", FTR_PLACE_VECTOR, 3 },
-	{ "XMM4", FTR_PLACE_VECTOR, 4 }, { "XMM5", FTR_PLACE_VECTOR, 5 },
-	{ "XMM6", FTR_PLACE_VECTOR, 6 }, { "XMM7", FTR_PLACE_VECTOR, 7 },
-};
+/* Of the machine that programs run on. */
+static const struct ftr_callconv *convention(void)
+{
+	return ftr_arch_host->callconv;
+}
 
 static void place_add(struct ftr_parameter *value, enum ftr_place_kind kind, unsigned nr,
 		      uint32_t bytes)
@@ -35,7 +28,7 @@ static void place_add(struct ftr_parameter *value, enum ftr_place_kind kind, uns
 
 static struct ftr_place natural_place(bool is_float, unsigned index, uint32_t bytes)
 {
-	unsigned registers_nr = is_float ? VECTORS : INTEGERS;
+	unsigned registers_nr = is_float ? convention()->vector_nr : convention()->integer_nr;
 
 	if (index <= registers_nr)
 		return (struct ftr_place){ is_float ? FTR_PLACE_VECTOR : FTR_PLACE_INTEGER,
@@ -46,18 +39,16 @@ static struct ftr_place natural_place(bool is_float, unsigned index, uint32_t by
 
 static int register_place(struct ftr_slice name, struct ftr_parameter *value, uint32_t *left)
 {
+	const struct ftr_register_name *known = convention()->registers;
 	uint32_t bytes = *left < WORD ? *left : WORD;
-	size_t i;
 
-	for (i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
-		if (strlen(registers[i].name) == name.len &&
-		    strncasecmp(registers[i].name, name.s, name.len) == 0)
-			break;
-	}
-	if (i == sizeof(registers) / sizeof(registers[0]) || value->place_nr == FTR_PLACES_MAX)
+	while (known->name != NULL && (strlen(known->name) != name.len ||
+				       strncasecmp(known->name, name.s, name.len) != 0))
+		known++;
+	if (known->name == NULL || value->place_nr == REGISTERS_MAX)
 		return -EINVAL;
 	*left -= bytes;
-	place_add(value, registers[i].kind, registers[i].nr, bytes);
+	place_add(value, known->kind, known->nr, bytes);
 	return 0;
 }
 
@@ -85,11 +76,15 @@ static int said_places(struct ftr_slice where, struct ftr_parameter *value, uint
 	return ret;
 }
 
-/* Of a struct's bytes, a word in each of two registers; more are on the stack. */
+/* Of a struct's bytes, a word in each of two registers; more are on the stack, or pointed to. */
 static void natural_places(const struct ftr_arg *arg, struct ftr_parameter *value, uint32_t bytes)
 {
 	if (arg->format == FTR_ARG_STRUCT && bytes > RETURN_BYTES) {
-		place_add(value, FTR_PLACE_STACK, WORD, bytes);
+		value->is_pointed = convention()->passes_addresses;
+		if (value->is_pointed)
+			value->places[value->place_nr++] = natural_place(false, arg->index, WORD);
+		else
+			place_add(value, FTR_PLACE_STACK, WORD, bytes);
 		return;
 	}
 	value->places[value->place_nr++] = natural_place(arg->is_float_reg, arg->index, bytes);
@@ -102,11 +97,18 @@ static void natural_places(const struct ftr_arg *arg, struct ftr_parameter *valu
 
 static void retval_places(const struct ftr_arg *arg, struct ftr_parameter *value, uint32_t bytes)
 {
+	bool is_address = arg->format == FTR_ARG_STRUCT && bytes > RETURN_BYTES;
+
+	if (convention()->passes_addresses &&
+	    (is_address || (arg->format == FTR_ARG_FLOAT && bytes > WORD))) {
+		place_add(value, FTR_PLACE_NOWHERE, 0, bytes);
+		return;
+	}
 	if (arg->format == FTR_ARG_FLOAT) {
 		place_add(value, bytes > WORD ? FTR_PLACE_X87 : FTR_PLACE_VECTOR, 0, bytes);
 		return;
 	}
-	value->is_pointed = arg->format == FTR_ARG_STRUCT && bytes > RETURN_BYTES;
+	value->is_pointed = is_address;
 	place_add(value, FTR_PLACE_RETURN, 0, bytes < WORD ? bytes : WORD);
 	if (bytes > WORD && !value->is_pointed)
 		place_add(value, FTR_PLACE_RETURN, 1, bytes - WORD);
@@ -169,13 +171,11 @@ static void put_format(const struct ftr_parameter *value, const char *enum_name,
 
 static const char *register_name(const struct ftr_place *place)
 {
-	size_t i;
+	const struct ftr_register_name *known = convention()->registers;
 
-	for (i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
-		if (registers[i].kind == place->kind && registers[i].nr == place->nr)
-			return registers[i].name;
-	}
-	return NULL;
+	while (known->name != NULL && (known->kind != place->kind || known->nr != place->nr))
+		known++;
+	return known->name;
 }
 
 /* Where it is, unless that is where its number says. */
