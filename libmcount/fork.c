@@ -52,10 +52,24 @@ static bool producer_renew(struct ftr_thread *self)
 	return true;
 }
 
+/*
+ * Where fork does not wipe what it was asked to (emulators), the child has its parent's end of the
+ * ring until here.
+ */
+static void producer_wipe(struct ftr_thread *self)
+{
+	static const struct ftr_producer nothing;
+
+	if (self->producer != NULL && self->producer->header != NULL &&
+	    self->slot->pid != (int32_t)ftr_sys0(SYS_getpid))
+		*self->producer = nothing;
+}
+
 static void in_child(void)
 {
 	struct ftr_thread *self = &ftr_self;
 
+	producer_wipe(self);
 	atomic_store(&ftr_state.looking_nr, 0);		/* other threads are not here */
 	if (self->producer == NULL || self->producer->header != NULL || !has_interrupted_hook(self))
 		return;

@@ -46,6 +46,8 @@ libftr_a_SOURCES += \
 	utils/record/libcalls.h \
 	utils/record/linked.c \
 	utils/record/linked.h \
+	utils/record/emulated.c \
+	utils/record/emulated.h \
 	utils/record/maps.c \
 	utils/record/maps.h \
 	utils/record/modules.c \

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/record/emulated.h"
+
 #define DELETED " (deleted)"
 
 struct line {
@@ -103,7 +105,7 @@ static void drop_data_files(struct ftr_maps *maps)
 	maps->ranges.nr = kept;
 }
 
-int ftr_maps_parse(struct ftr_maps *maps, const char *text, size_t len)
+static int all_parse(struct ftr_maps *maps, const char *text, size_t len)
 {
 	const char *end = text + len;
 	struct line line;
@@ -118,10 +120,38 @@ int ftr_maps_parse(struct ftr_maps *maps, const char *text, size_t len)
 			ret = range_add(maps, &line);
 		text = stop + 1;
 	}
-	drop_data_files(maps);
 	if (ret < 0)
 		ftr_maps_fini(maps);
 	return ret;
+}
+
+int ftr_maps_parse(struct ftr_maps *maps, const char *text, size_t len)
+{
+	int ret = all_parse(maps, text, len);
+
+	if (ret == 0)
+		drop_data_files(maps);
+	return ret;
+}
+
+/* The kernel takes an emulated program's code for data, and its own is the emulator's. */
+static void mark_emulated(struct ftr_maps *maps)
+{
+	size_t kept = 0, i;
+
+	for (i = 0; i < maps->ranges.nr; i++) {
+		struct ftr_maps_range *range = &maps->ranges.v[i];
+		bool is_file = range->path[0] == '/';
+
+		if (is_file && !ftr_is_own_elf(range->path)) {
+			free(range->path);
+			continue;
+		}
+		if (is_file)
+			range->prot[2] = 'x';
+		maps->ranges.v[kept++] = *range;
+	}
+	maps->ranges.nr = kept;
 }
 
 int ftr_maps_load(struct ftr_maps *maps, int32_t pid, struct ftr_err *err)
@@ -149,7 +179,11 @@ int ftr_maps_load(struct ftr_maps *maps, int32_t pid, struct ftr_err *err)
 		n = fread(text + len, 1, cap - len, file);
 		len += n;
 	} while (n > 0);
-	ret = ftr_maps_parse(maps, text, len);
+	ret = all_parse(maps, text, len);
+	if (ret == 0 && ftr_process_is_emulated(pid))
+		mark_emulated(maps);
+	if (ret == 0)
+		drop_data_files(maps);
 out:
 	free(text);
 	fclose(file);

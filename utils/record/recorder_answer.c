@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "utils/record/emulated.h"
 #include "utils/record/perf_ring.h"
 #include "utils/record/recorder_state.h"
 
@@ -76,6 +77,21 @@ static void check_line(struct ftr_recorder *recorder, int ret)
 		ftr_store_dir_failed(&recorder->store, "task.txt", -ret);
 }
 
+/* What an emulator was given: it comes first in memory. */
+static bool emulated_path(int32_t pid, char path[PATH_MAX])
+{
+	struct ftr_maps maps;
+	bool is_found;
+
+	if (!ftr_process_is_emulated(pid) || ftr_maps_load(&maps, pid, NULL) < 0)
+		return false;
+	is_found = maps.ranges.nr > 0 && maps.ranges.v[0].path[0] == '/';
+	if (is_found)
+		snprintf(path, PATH_MAX, "%s", maps.ranges.v[0].path);
+	ftr_maps_fini(&maps);
+	return is_found;
+}
+
 /* The file that the process runs, as the recorder sees it; else as the process names it. */
 static void image_path(const struct ftr_channel_request *request, char path[PATH_MAX])
 {
@@ -84,6 +100,8 @@ static void image_path(const struct ftr_channel_request *request, char path[PATH
 	ssize_t len;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", request->pid);
+	if (emulated_path(request->pid, path))
+		return;
 	len = readlink(link, path, PATH_MAX - 1);
 	if (len < 0) {
 		snprintf(path, PATH_MAX, "%.*s", PATH_MAX - 1, request->path);

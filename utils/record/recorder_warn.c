@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "utils/base/strbuf.h"
+#include "utils/record/emulated.h"
 #include "utils/record/recorder_state.h"
 
 #define SELF "/proc/self/"
@@ -147,6 +148,8 @@ void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder
 	char path[PATH_MAX];
 	int ret;
 
+	if (strcmp(name, SELF "exe") == 0 && ftr_process_is_emulated(request->pid))
+		return;			/* itself again, which the emulator sees to */
 	if (strchr(name, '/') == NULL) {
 		ret = check_search(recorder, name, dirs, &err);
 	} else {
