@@ -22,6 +22,7 @@ struct ftr_got_use {
 	uint64_t entry;		/* address of the entry */
 	bool     is_jump;	/* jumps to where the entry leads */
 	bool     is_call;
+	bool     is_slot;	/* all of a PLT slot: at is its start */
 };
 
 /* Machine code as it lies in a section. */
@@ -109,6 +110,8 @@ struct ftr_arch {
 
 	/* Where arguments and return values are (nullable: not known). */
 	const struct ftr_callconv *callconv;
+
+	bool keeps_pg_arguments;	/* are they where they were when -pg's hook is called? */
 
 	const struct ftr_arch_patch *patch;	/* (nullable: entries are not patched) */
 	const struct ftr_arch_plain *plain;	/* (nullable: nor are those without room) */

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
 	arch/aarch64/arch.c \
-	arch/aarch64/rt.h \
+	arch/aarch64/callconv.c \
+	arch/aarch64/patch.h \
+	arch/aarch64/syscalls.c \
 	arch/arch.h \
 	arch/arches.def \
 	arch/callconv.h \

@@ -49,6 +49,7 @@
 #define OP_OR		0x21
 #define OP_PLUS		0x22
 #define OP_PLUS_UCONST	0x23
+#define OP_SHL		0x24
 #define OP_SHR		0x25
 #define OP_BRA		0x28
 #define OP_EQ		0x29
@@ -61,6 +62,8 @@
 #define OP_LIT1		0x31
 #define OP_BREG7	0x77		/* rsp of x86-64 */
 #define OP_BREG16	0x80		/* rip of x86-64 */
+#define OP_BREG30	0x8e		/* x30 of 64-bit Arm */
+#define OP_BREG31	0x8f		/* sp of 64-bit Arm */
 #define OP_NOP		0x96
 
 /*

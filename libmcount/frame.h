@@ -111,10 +111,13 @@ static inline void frame_fill(struct ftr_frame *frame, uintptr_t ret, uintptr_t 
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* A busy frame becomes open: from here on another context may take it for left. */
+/*
+ * A busy frame becomes open: from here on another context may take it for left, and another thread
+ * that sees it open sees what it is about.
+ */
 static inline void frame_open(struct ftr_frame *frame, uintptr_t *loc)
 {
-	frame->loc = loc;
+	__atomic_store_n(&frame->loc, loc, __ATOMIC_RELEASE);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -122,7 +125,7 @@ static inline void frame_open(struct ftr_frame *frame, uintptr_t *loc)
 static inline void frame_begun(struct ftr_frame *frame, enum ftr_frame_kind kind, uint64_t tick)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	frame->state = ftr_frame_begun(kind, tick);
+	__atomic_store_n(&frame->state, ftr_frame_begun(kind, tick), __ATOMIC_RELEASE);
 }
 
 /* @frame, busy and on top, has ended; answers with where its call returns to. */

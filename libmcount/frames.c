@@ -174,7 +174,7 @@ static void frame_move(struct ftr_thread *self, struct ftr_frame *from, struct f
 	to->state = copy.state;
 	gated_move(self, from, to);
 	atomic_signal_fence(memory_order_seq_cst);
-	to->loc = copy.loc;
+	__atomic_store_n(&to->loc, copy.loc, __ATOMIC_RELEASE);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (frame_seize(from, copy.loc)) {
 		if (from->state == copy.state) {

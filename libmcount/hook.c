@@ -20,6 +20,7 @@
 #include "libmcount/leave.h"
 #include "libmcount/module.h"
 #include "libmcount/probe_plt.h"
+#include "libmcount/returns.h"
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
@@ -331,6 +332,26 @@ static __attribute__((noinline, cold)) void enter_slow(struct ftr_thread *self, 
 		enter_stacks(self, slot, child_ip, is_known);
 }
 
+/*
+ * Where no return address lies between two stacks, one that is an array at the end of a function's
+ * frame begins where that function's caller ends: its first call and the function have one name.
+ * Which of them returns nobody could tell, so the first call, which no call instruction made, is
+ * recorded as a point.
+ */
+static __attribute__((noinline)) bool is_name_taken(const struct ftr_thread *self,
+						    const uintptr_t *slot)
+{
+	const struct ftr_frame *frame;
+
+	if (self->slot == NULL || ftr_is_stub(*slot) || ftr_arch_is_call(*slot))
+		return false;
+	for (frame = self->top - 1; frame >= self->frames; frame--) {
+		if (ftr_frame_is_at(frame, slot))
+			return true;
+	}
+	return ftr_return_find_of(self->slot, slot).ret != 0;
+}
+
 /* Nothing was left, and only rules stand between the call and its frame? */
 static __attribute__((noinline)) void enter_gated_slow(struct ftr_thread *self, uintptr_t *slot,
 						  uintptr_t child_ip, bool is_known,
@@ -338,7 +359,9 @@ static __attribute__((noinline)) void enter_gated_slow(struct ftr_thread *self, 
 {
 	struct ftr_spared spared = ftr_arch_spare();
 
-	if (self->gate_end != NULL && self->top[-1].loc > slot)
+	if (!FTR_ARCH_SLOT_STAYS && is_name_taken(self, slot))
+		ftr_point(slot, child_ip);
+	else if (self->gate_end != NULL && self->top[-1].loc > slot)
 		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN, 0,
 								regs });
 	else

@@ -10,6 +10,9 @@ struct ftr_regs;		/* arch/regs.h: what the trampolines saved */
 #define FTR_HIDDEN __attribute__((visibility("hidden")))
 #define FTR_EXPORT __attribute__((visibility("default")))
 
+/* What names the call of the function that this stands in. */
+#define FTR_CALL_LOC() ((uintptr_t *)__builtin_dwarf_cfa() - 1)
+
 /*
  * Where replaced return addresses lead: stub n belongs to the thread of ftr_unwind_slots[n],
  * which is how an unwinder finds the true address (arch/return_stubs.h).

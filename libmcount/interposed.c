@@ -8,6 +8,7 @@
 #include "libmcount/state.h"
 #include "libmcount/unwinding.h"
 #include "libmcount/values.h"
+#include "utils/base/rt/sys.h"
 
 FTR_EXPORT void *ftr_interposed_real(void *_Atomic *kept, const void *inside, const char *name)
 {
@@ -32,6 +33,17 @@ static __attribute__((noinline)) bool is_interposer(uintptr_t address)
 	return false;
 }
 
+/*
+ * Is @frame that of the call whose return address is in @slot?  Where that is not what names the
+ * call, it is the innermost one that has not ended: its name lies above.
+ */
+static bool is_called_by(const struct ftr_frame *frame, const uintptr_t *slot)
+{
+	return FTR_ARCH_SLOT_STAYS ? frame->loc == slot :
+				     frame->loc >= slot && !ftr_frame_is_busy(frame->loc) &&
+					     !ftr_is_stub(frame->ret);
+}
+
 /* The address that the call returns to; @slot holds it, or a stub. */
 static uintptr_t caller_of(const struct ftr_thread *self, const uintptr_t *slot)
 {
@@ -44,7 +56,7 @@ static uintptr_t caller_of(const struct ftr_thread *self, const uintptr_t *slot)
 	if (likely(!ftr_is_stub(*slot)))
 		return *slot;
 	while (frame-- > self->frames) {
-		if (frame->loc == slot)
+		if (is_called_by(frame, slot))
 			return frame->ret;
 	}
 	return *slot;

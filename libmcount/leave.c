@@ -92,7 +92,7 @@ static uintptr_t stub_aside(const struct ftr_thread *self)
  */
 static void stub_set_aside(struct ftr_thread *self, uintptr_t stub)
 {
-	if (self->stacks == NULL || stub == stub_aside(self))
+	if (!FTR_ARCH_SLOT_STAYS || self->stacks == NULL || stub == stub_aside(self))
 		return;
 	if (self->slot->stub_aside == 0)
 		ftr_stub_take_aside(self->slot);

@@ -235,4 +235,29 @@ libmcount_so_SOURCES += \
 	arch/x86_64/values.h \
 	arch/x86_64/vfork.S
 endif
+if ARCH_AARCH64
+libmcount_nop_so_SOURCES += \
+	arch/aarch64/nop.S \
+	arch/aarch64/saved.h
+libmcount_so_SOURCES += \
+	libmcount/behind_prologue.c \
+	arch/aarch64/dlopen.S \
+	arch/aarch64/jmpbuf.h \
+	arch/aarch64/late.h \
+	arch/aarch64/mcount.S \
+	arch/aarch64/memory.c \
+	arch/aarch64/patch.S \
+	arch/aarch64/patch.h \
+	arch/aarch64/plt.S \
+	arch/aarch64/probes.def \
+	arch/aarch64/prologue.h \
+	arch/aarch64/regs.h \
+	arch/aarch64/rt.h \
+	arch/aarch64/saved.h \
+	arch/aarch64/syscall.S \
+	arch/aarch64/transaction.h \
+	arch/aarch64/unwind.S \
+	arch/aarch64/values.h \
+	arch/aarch64/vfork.S
+endif
 endif

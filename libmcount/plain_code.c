@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "arch/patch.h"
 #include "libmcount/patch_near.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
@@ -16,7 +17,7 @@
 
 #define PAGE 4096ul
 #define NO_MEMORY "no memory; raise the limit of address space (ulimit -v)"
-#define NO_PLACE "no free memory within 2 GB of them"
+#define NO_PLACE "no free memory within " FTR_ARCH_PATCH_REACH_TEXT " of them"
 #define NO_CODE "the system lets no code be mapped from memory (memfd_create); compile with -pg " \
 		"instead"
 

@@ -70,7 +70,7 @@ static bool site_edit(const void *arg, uint32_t n, uint8_t *code)
 							      table->targets.entry;
 	uint8_t call[FTR_ARCH_PATCH_MAX];
 
-	if (site->bytes > sizeof(call))
+	if (site->bytes > sizeof(call) || target == 0)
 		return false;
 	if (ftr_arch_patch_room(code, site->bytes) == site->bytes) {
 		ftr_arch_patch_write(code, site->bytes, site_addr(table, n), target);
@@ -90,8 +90,8 @@ static const char *module_patch(const struct ftr_loaded *module, struct table *t
 		return refusal;
 	if (!ftr_patch_near(&ftr_state.patch_near, site_addr(table, 0),
 			    site_addr(table, table->site_nr - 1), &table->targets))
-		return "no free memory within 2 GB of them, or libmcount.so cannot be opened to "
-		       "map a part of it there";
+		return "no free memory within " FTR_ARCH_PATCH_REACH_TEXT " of them, or "
+		       "libmcount.so cannot be opened to map a part of it there";
 	refusal = ftr_code_writer_open(writer);
 	if (refusal == NULL)
 		ftr_code_write(writer, &(struct ftr_code_places){

@@ -135,6 +135,7 @@ struct ftr_state {
 	_Atomic uint32_t looking_nr;		/* threads that hook what was loaded since */
 	struct ftr_left *left_before;		/* what it has taken the place of */
 	_Atomic uint64_t is_forgotten;		/* no thread has, nor may use, a slot; 8 bytes */
+	_Atomic bool has_odd_prologue;	/* a function whose calls are not recorded for that */
 	uint32_t address_bytes;
 	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */
 	/* What lasts when a recording is ended begins here: other threads may be using it. */

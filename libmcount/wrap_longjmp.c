@@ -83,9 +83,6 @@ static void frames_jumped(const struct __jmp_buf_tag *buf, const uintptr_t *slot
 		exit_put(self, setjmp_addr);
 }
 
-/* Where the return address of the function that this stands in lies. */
-#define RETURN_SLOT() ((const uintptr_t *)__builtin_frame_address(0) + 1)
-
 static NORETURN void jump(void (*real)(struct __jmp_buf_tag *, int), struct __jmp_buf_tag *buf,
 			  int value, const uintptr_t *slot)
 {
@@ -96,21 +93,21 @@ static NORETURN void jump(void (*real)(struct __jmp_buf_tag *, int), struct __jm
 
 FTR_EXPORT NORETURN void longjmp(struct __jmp_buf_tag buf[1], int value)
 {
-	jump(REAL(longjmp), buf, value, RETURN_SLOT());
+	jump(REAL(longjmp), buf, value, FTR_CALL_LOC());
 }
 
 FTR_EXPORT NORETURN void _longjmp(struct __jmp_buf_tag buf[1], int value)
 {
-	jump(REAL(longjmp), buf, value, RETURN_SLOT());
+	jump(REAL(longjmp), buf, value, FTR_CALL_LOC());
 }
 
 FTR_EXPORT NORETURN void siglongjmp(struct __jmp_buf_tag buf[1], int value)
 {
-	jump(REAL(longjmp), buf, value, RETURN_SLOT());
+	jump(REAL(longjmp), buf, value, FTR_CALL_LOC());
 }
 
 /* With _FORTIFY_SOURCE; refuses to jump down the stack, so it is not the same function. */
 void __longjmp_chk(struct __jmp_buf_tag buf[1], int value)
 {
-	jump(REAL(__longjmp_chk), buf, value, RETURN_SLOT());
+	jump(REAL(__longjmp_chk), buf, value, FTR_CALL_LOC());
 }

@@ -25,7 +25,7 @@ tests_lib_guard_LDFLAGS =
 tests_lib_guard_LDADD =
 EXTRA_DIST += tests/lib/guard_test.py tests/lib/harness.py tests/lib/attaching.py
 if HAVE_PYTHON
-if HAVE_RUNTIME
+if HAVE_TRACING_TESTS
 TESTS += tests/lib/guard_test.py
 endif
 endif

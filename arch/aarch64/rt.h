@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* What is shared with a runtime on 64-bit Arm: system calls without libc, the tick counter. */
+/*
+ * What the runtime needs of the machine: system calls without libc, the tick counter, local
+ * atomics.
+ */
 #ifndef FTR_ARCH_AARCH64_RT_H
 #define FTR_ARCH_AARCH64_RT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "utils/proto/own_call.h"
 
 #define FTR_ARCH_HOST ftr_arch_aarch64		/* the other half: arch/arch.h */
 #define FTR_ARCH_HOST_ABIS ftr_abis_aarch64
 #define FTR_ARCH_AUDIT AUDIT_ARCH_AARCH64	/* of <linux/audit.h>, as seccomp sees the host */
 
-/* A system call as the kernel gives it: no errno. Returns its result, -errno on failure. */
+/* Return addresses are in x30: the word that names a call is the function's own while it runs. */
+#define FTR_ARCH_SLOT_STAYS 0
+
+/*
+ * A system call as the kernel gives it: no errno, no cancellation point, no vector register
+ * touched. Returns the kernel's result, -errno on failure.
+ */
 static inline long ftr_arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
 {
 	register long x8 __asm__("x8") = nr;
@@ -27,6 +39,39 @@ static inline long ftr_arch_syscall(long nr, long a, long b, long c, long d, lon
 	return x0;
 }
 
+/*
+ * clone(2) with a stack of its own for the child, which runs fn(arg) and ends; marked
+ * (utils/proto/own_call.h). Returns in the parent: the child's number or -errno.
+ */
+static inline long ftr_arch_clone_run(unsigned long flags, void *stack_top, void (*fn)(void *arg),
+				      void *arg)
+{
+	register long x8 __asm__("x8") = 220;	/* SYS_clone */
+	register long x0 __asm__("x0") = (long)flags;
+	register long x1 __asm__("x1") = (long)stack_top;
+	register long x2 __asm__("x2") = 0;
+	register long x3 __asm__("x3") = 0;
+	register long x4 __asm__("x4") = 0;
+	register long x5 __asm__("x5") = (long)FTR_OWN_CALL;
+	register void (*child_fn)(void *) __asm__("x9") = fn;
+	register void *child_arg __asm__("x10") = arg;
+
+	__asm__ volatile("svc #0\n\t"
+			 "cbnz x0, 1f\n\t"
+			 "mov x29, xzr\n\t"
+			 "mov x0, x10\n\t"
+			 "blr x9\n\t"
+			 "mov x0, xzr\n\t"
+			 "mov x8, %[exit]\n\t"
+			 "svc #0\n"
+			 "1:"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(child_fn),
+			   "r"(child_arg), [exit] "i"(93 /* SYS_exit */)
+			 : "x30", "memory", "cc");
+	return x0;
+}
+
 /* Of the generic timer: some tens of MHz. */
 static inline uint64_t ftr_arch_ticks(void)
 {
@@ -34,6 +79,101 @@ static inline uint64_t ftr_arch_ticks(void)
 
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
+}
+
+/*
+ * Fetch and add, whole against this thread's signal handlers: a signal takes the reservation away,
+ * and the store is not done.
+ */
+static inline uint64_t ftr_arch_local_add(uint64_t *counter, uint64_t nr)
+{
+	uint64_t old, sum;
+	uint32_t is_refused;
+
+	__asm__ volatile("1:	ldxr %0, %3\n"
+			 "	add %1, %0, %4\n"
+			 "	stxr %w2, %1, %3\n"
+			 "	cbnz %w2, 1b"
+			 : "=&r"(old), "=&r"(sum), "=&r"(is_refused), "+Q"(*counter)
+			 : "r"(nr)
+			 : "memory");
+	return old;
+}
+
+/*
+ * Compare and store, local likewise: true when *counter was @old.  Another thread that sees what is
+ * stored sees what was stored before.
+ */
+static inline bool ftr_arch_local_cas(uint64_t *counter, uint64_t old, uint64_t value)
+{
+	uint64_t is_other;
+	uint32_t is_refused;
+
+	__asm__ volatile("1:	ldxr %0, %2\n"
+			 "	eor %0, %0, %3\n"
+			 "	cbnz %0, 2f\n"
+			 "	stlxr %w1, %4, %2\n"
+			 "	cbnz %w1, 1b\n"
+			 "2:"
+			 : "=&r"(is_other), "=&r"(is_refused), "+Q"(*counter)
+			 : "r"(old), "r"(value)
+			 : "memory");
+	return is_other == 0;
+}
+
+/*
+ * Is @variable, of initial-exec TLS, where the dynamic linker puts it?  Before it has relocated
+ * this module the distance from the thread pointer reads as 0.
+ */
+#define ftr_arch_is_relocated(variable) __extension__ ({ \
+	uint64_t distance_; \
+	__asm__("adrp %0, :gottprel:" #variable "\n\t" \
+		"ldr %0, [%0, #:gottprel_lo12:" #variable "]" : "=r"(distance_)); \
+	distance_ != 0; \
+})
+
+/* What thread-local storage is counted from.  glibc keeps it at a thread's stack's upper end. */
+static inline uintptr_t ftr_arch_thread_pointer(void)
+{
+	uintptr_t pointer;
+
+	__asm__("mrs %0, tpidr_el0" : "=r"(pointer));
+	return pointer;
+}
+
+/*
+ * @address as a function that is entered at @sp signs it, by either key; as it is where the
+ * processor does not sign.
+ */
+static inline uintptr_t ftr_arch_sign(uintptr_t address, bool is_key_b, uintptr_t sp)
+{
+	register uintptr_t x17 __asm__("x17") = address;
+	register uintptr_t x16 __asm__("x16") = sp;
+
+	if (is_key_b)
+		__asm__("hint #10" : "+r"(x17) : "r"(x16));	/* pacib1716 */
+	else
+		__asm__("hint #8" : "+r"(x17) : "r"(x16));	/* pacia1716 */
+	return x17;
+}
+
+#define FTR_ARCH_PAGE_BYTES 4096u
+
+/* The processor sees to it. */
+#define FTR_ARCH_ALIGNS_STACK
+
+/* The processor that this is run on, as the kernel tells it. */
+static inline uint32_t ftr_arch_cpu(void)
+{
+	uint32_t cpu = 0;
+
+	ftr_arch_syscall(168 /* SYS_getcpu */, (long)&cpu, 0, 0, 0, 0, 0);
+	return cpu;
+}
+
+static inline void ftr_arch_relax(void)
+{
+	__asm__ volatile("yield");
 }
 
 #endif /* FTR_ARCH_AARCH64_RT_H */

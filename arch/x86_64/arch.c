@@ -44,6 +44,7 @@ static bool next_got_use(const struct ftr_code *code, uint64_t low, uint64_t hig
 			continue;
 		use->at = i - 1;
 		use->bytes = 2 + sizeof(int32_t);
+		use->is_slot = false;
 		use->is_jump = bytes[i - 1] == OPCODE_INDIRECT && bytes[i] == MODRM_RIP_JUMP;
 		use->is_call = bytes[i - 1] == OPCODE_INDIRECT && bytes[i] == MODRM_RIP_CALL;
 		*pos = i;
@@ -72,6 +73,7 @@ const struct ftr_arch ftr_arch_x86_64 = {
 	.reloc_bound  = R_X86_64_GLOB_DAT,
 	.next_got_use = next_got_use,
 	.callconv     = &ftr_callconv_x86_64,
+	.keeps_pg_arguments = true,
 	.patch	      = &patch,
 	.plain	      = &ftr_arch_plain_x86_64,
 	.operand      = ftr_arch_operand_x86_64,

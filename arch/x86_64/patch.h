@@ -12,6 +12,7 @@
 #define FTR_ARCH_PATCH_BYTES 5		/* call rel32 */
 #define FTR_ARCH_PATCH_MAX 32		/* bytes of a room */
 #define FTR_ARCH_PATCH_REACH 0x7fff0000	/* from a site to what it calls */
+#define FTR_ARCH_PATCH_REACH_TEXT "2 GB"
 #define FTR_ARCH_BLOCK_BYTES 4096	/* of the block in patch.S, which is mapped near a module */
 /* Where rooms and heads lead, by name and symbol, in the order of the block's jumps. */
 #define FTR_ARCH_PATCH_TARGETS(TARGET) \

@@ -74,4 +74,10 @@ static inline bool ftr_arch_fentry_pushed(const uintptr_t *slot, uintptr_t child
 	return p[-2] == 0x41 && p[-1] == 0x52;
 }
 
+/* Asked where a call and the first one of another stack may have one name: never here. */
+static inline bool ftr_arch_is_call(uintptr_t ret)
+{
+	return true;
+}
+
 #endif /* FTR_ARCH_X86_64_PROLOGUE_H */

@@ -25,7 +25,7 @@ EXTRA_DIST += \
 CLEANFILES += bench.json bench-smoke.json
 
 if HAVE_PYTHON
-if HAVE_RUNTIME
+if HAVE_TRACING_TESTS
 TESTS += tests/bench/smoke.sh
 endif
 endif

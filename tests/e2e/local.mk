@@ -78,12 +78,12 @@ e2e_tests = $(reading_tests) \
 	tests/e2e/user.py \
 	tests/e2e/values.py \
 	tests/e2e/weights.py
-EXTRA_DIST += tests/e2e/reading_alone.py
+EXTRA_DIST += tests/e2e/refused.py
 if HAVE_PYTHON
-if HAVE_RUNTIME
+if HAVE_TRACING_TESTS
 TESTS += $(e2e_tests)
 else
-TESTS += tests/e2e/reading_alone.py
+TESTS += tests/e2e/refused.py
 endif
 endif
 EXTRA_DIST += $(e2e_tests) tests/e2e/recording.py tests/e2e/show_tracedat.c

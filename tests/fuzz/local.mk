@@ -17,7 +17,7 @@ check_PROGRAMS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = $(fuzz_sources) tests/fuzz/driver.c
 tests_fuzz_replay_LDADD = $(FTR_LIBS)
 # Where ftr records: emulated, on another machine's behalf, it takes ten minutes and finds nothing else.
-if HAVE_RUNTIME
+if HAVE_TRACING_TESTS
 TESTS += tests/fuzz/replay
 endif
 

@@ -16,7 +16,7 @@ EXTRA_DIST += $(LINTS) \
 	tests/lint/sizes.py \
 	tests/lint/tree.py
 if HAVE_PYTHON
-if HAVE_RUNTIME
+if HAVE_TRACING_TESTS
 TESTS += $(LINTS)
 endif
 endif

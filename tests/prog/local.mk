@@ -69,10 +69,14 @@ traced_programs = \
 	tests/prog/untraced.c \
 	tests/prog/vectors.c \
 	tests/prog/vfork.c
-if HAVE_RUNTIME
+# On 64-bit Arm but for those of not-aarch64.txt, which count as skipped.
+if HAVE_TRACING_TESTS
 TESTS += $(traced_programs)
 endif
-EXTRA_DIST += $(traced_programs) tests/prog/run
+if ARCH_AARCH64
+TESTS += $(traced_programs)
+endif
+EXTRA_DIST += $(traced_programs) tests/prog/not-aarch64.txt tests/prog/run
 
 # What the end-to-end tests build and trace; not tests by themselves.
 EXTRA_DIST += \

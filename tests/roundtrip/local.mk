@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What is written can be read again; the checker of FXT files is written from the specification alone.
-if HAVE_RUNTIME
+if HAVE_TRACING_TESTS
 roundtrip_runtime_tests = \
 	tests/roundtrip/convert.sh \
 	tests/roundtrip/fxt_threads.py \

@@ -36,15 +36,65 @@ static void members_are_told_apart(void **state)
 	assert_null(ftr_arch_find(EM_X86_64, ELFCLASS32));	/* x32 */
 }
 
-/* The smallest member: looked at by name, never traced. */
-static void a_member_may_have_a_name_alone(void **state)
+static void words_put(uint8_t *code, const uint32_t *words, size_t nr)
 {
-	const struct ftr_arch *arm = ftr_arch_find(EM_AARCH64, ELFCLASS64);
+	for (size_t i = 0; i < 4 * nr; i++)
+		code[i] = (uint8_t)(words[i / 4] >> i % 4 * 8);
+}
 
-	assert_string_equal(arm->name, "aarch64");
-	assert_null(arm->abis);
-	assert_null(arm->next_got_use);
-	assert_null(arm->patch);
+static void rooms_of_aarch64(void **state)
+{
+	static const struct {
+		unsigned room, landing;
+		uint32_t size;
+		uint32_t words[3];
+	} rooms[] = {
+		{ 8, 0, 12, { 0xd503201f, 0xd503201f, 0xd503201f } },
+		{ 8, 0, 8, { 0xd503201f, 0xd503201f, 0xd65f03c0 } },
+		{ 0, 0, 7, { 0xd503201f, 0xd503201f, 0xd65f03c0 } },
+		{ 0, 0, 12, { 0xd503201f, 0xd65f03c0, 0xd503201f } },
+		{ 0, 4, 12, { 0xd503245f, 0xd503201f, 0xd503201f } },	/* bti c */
+		{ 0, 0, 12, { 0x14000008, 0xd503201f, 0xd503201f } },	/* XRay's */
+	};
+	const struct ftr_arch_patch *patch = ftr_arch_find(EM_AARCH64, ELFCLASS64)->patch;
+	uint8_t code[12];
+	size_t i;
+
+	for (i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+		words_put(code, rooms[i].words, 3);
+		if (patch->room(code, rooms[i].size) != rooms[i].room ||
+		    patch->landing_bytes(code, rooms[i].size) != rooms[i].landing)
+			fail_msg("room %zu", i);
+	}
+}
+
+/* PLT slots with and without bti, and what only looks like one. */
+static void got_uses_of_aarch64(void **state)
+{
+	static const uint32_t words[] = {
+		0xb0000090, 0xf947c611, 0x913e2210, 0xd61f0220,	/* adrp x16, ldr x17, add, br */
+		0xd503245f, 0xb0000090, 0xf947ca11, 0x913e4210, 0xd61f0220, 0xd503201f,
+		0xb0000080, 0xf947c600,				/* adrp x0, ldr x0 */
+		0xb0000090, 0xf947c611, 0xd65f03c0,		/* no branch */
+	};
+	const struct ftr_arch *arch = ftr_arch_find(EM_AARCH64, ELFCLASS64);
+	const uint64_t page = 0x1000 + 0x11000;
+	uint8_t bytes[sizeof(words)];
+	const struct ftr_code code = { bytes, sizeof(bytes), 0x1000 };
+	struct ftr_got_use use;
+	size_t pos = 0;
+
+	words_put(bytes, words, sizeof(words) / sizeof(words[0]));
+	assert_true(arch->next_got_use(&code, page, page + 0xfff, &pos, &use));
+	assert_int_equal(use.at, 0);
+	assert_int_equal(use.bytes, 16);
+	assert_int_equal(use.entry, page + 0xf88);
+	assert_true(use.is_jump && use.is_slot && !use.is_call);
+	assert_true(arch->next_got_use(&code, page, page + 0xfff, &pos, &use));
+	assert_int_equal(use.at, 16);
+	assert_int_equal(use.bytes, 20);
+	assert_int_equal(use.entry, page + 0xf90);
+	assert_false(arch->next_got_use(&code, page, page + 0xfff, &pos, &use));
 }
 
 /* What compilers leave at entries, and what only looks like it. */
@@ -134,7 +184,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_host_is_listed),
 		cmocka_unit_test(members_are_told_apart),
-		cmocka_unit_test(a_member_may_have_a_name_alone),
+		cmocka_unit_test(rooms_of_aarch64),
+		cmocka_unit_test(got_uses_of_aarch64),
 		cmocka_unit_test(rooms_of_x86_64),
 		cmocka_unit_test(before_a_room),
 		cmocka_unit_test(got_uses_of_x86_64),

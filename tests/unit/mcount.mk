@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Parts of the runtime that can be tried outside a traced program, each with what it needs of the
 # others; mcount_neighbours.c stands for the rest.
-if HAVE_RUNTIME
+if HAVE_TRACING_TESTS
 UNIT_TESTS += \
 	tests/unit/mcount_frames_test \
 	tests/unit/mcount_gate_test \

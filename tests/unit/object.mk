@@ -5,8 +5,9 @@ UNIT_TESTS += \
 	tests/unit/arch_test \
 	tests/unit/demangle_test \
 	tests/unit/elf_test \
+	tests/unit/prologue_aarch64_test \
 	tests/unit/symtab_text_test
-if HAVE_RUNTIME
+if HAVE_TRACING_TESTS
 UNIT_TESTS += \
 	tests/unit/debuginfo_test \
 	tests/unit/patchable_test \

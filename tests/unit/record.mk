@@ -14,7 +14,7 @@ tests_unit_overhead_test_SOURCES = tests/unit/overhead_test.c tests/unit/stream.
 UNIT_TESTS += tests/unit/collector_test tests/unit/event_word_test
 UNIT_TESTS += tests/unit/flight_test tests/unit/summary_follow_test tests/unit/summary_test
 UNIT_TESTS += tests/unit/channel_test tests/unit/process_test tests/unit/system_text_test
-if HAVE_RUNTIME
+if HAVE_TRACING_TESTS
 UNIT_TESTS += tests/unit/modules_test tests/unit/recorder_test tests/unit/value_test
 endif
 tests_unit_modules_test_SOURCES = \

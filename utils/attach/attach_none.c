@@ -4,8 +4,16 @@
 
 #include <errno.h>
 
-#define WHY "ftr was built without libunwind, which attaching needs; install libunwind-dev and " \
-	    "build it again"
+#include "arch/arch.h"
+
+static int refuse(struct ftr_err *err)
+{
+	if (ftr_arch_host->plain == NULL)
+		return ftr_err_set(err, ENOTSUP, "ftr does not attach to programs on %s yet; start "
+				   "the program by ftr record", ftr_arch_host->title);
+	return ftr_err_set(err, ENOTSUP, "ftr was built without libunwind, which attaching needs; "
+			   "install libunwind-dev and build it again");
+}
 
 bool ftr_attach_is_possible(void)
 {
@@ -14,19 +22,19 @@ bool ftr_attach_is_possible(void)
 
 int ftr_attach_check(int32_t pid, struct ftr_err *err)
 {
-	return ftr_err_set(err, ENOTSUP, WHY);
+	return refuse(err);
 }
 
 int ftr_attach(int32_t pid, const char *runtime, const char *address,
 	       struct ftr_attach_report *report, struct ftr_err *err)
 {
-	return ftr_err_set(err, ENOTSUP, WHY);
+	return refuse(err);
 }
 
 int ftr_attach_leave(int32_t pid, const char *runtime, struct ftr_attach_report *report,
 		     struct ftr_err *err)
 {
-	return ftr_err_set(err, ENOTSUP, WHY);
+	return refuse(err);
 }
 
 int ftr_attach_code(int32_t pid, const struct ftr_attach_codes *codes,

@@ -229,7 +229,7 @@ static bool find_in_line_table(struct ftr_debuginfo *info, uint64_t addr, const 
 	return true;
 }
 
-static struct declaration *declaration_find(struct ftr_debuginfo *info, uint64_t addr)
+static struct declaration *declaration_at(struct ftr_debuginfo *info, uint64_t addr)
 {
 	struct declaration *declaration = ftr_hashmap_find(&info->functions, addr);
 
@@ -237,6 +237,46 @@ static struct declaration *declaration_find(struct ftr_debuginfo *info, uint64_t
 		return declaration;
 	index_unit_of(info, addr);
 	return ftr_hashmap_find(&info->functions, addr);
+}
+
+/* Where the code at @addr goes on behind the room for a call (arch/ISA/patch.h), if it has any. */
+static uint64_t behind_room(const struct ftr_debuginfo *info, uint64_t addr)
+{
+	const struct ftr_arch *arch = ftr_arch_find(info->file.ehdr.e_machine,
+						    info->file.ehdr.e_ident[EI_CLASS]);
+	Elf_Data *data = NULL;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	uint64_t at;
+	unsigned step = 1;
+
+	while (arch != NULL && arch->patch != NULL && data == NULL &&
+	       (scn = elf_nextscn(info->file.elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, &shdr) != NULL && (shdr.sh_flags & SHF_EXECINSTR) != 0 &&
+		    addr - shdr.sh_addr < shdr.sh_size)
+			data = ftr_elf_section_data(scn, &shdr);
+	}
+	if (data == NULL)
+		return addr;
+	for (at = addr - shdr.sh_addr; step != 0 && at < data->d_size; at += step) {
+		const uint8_t *code = (const uint8_t *)data->d_buf + at;
+		uint32_t left = data->d_size - at < UINT32_MAX ? (uint32_t)(data->d_size - at) :
+								 UINT32_MAX;
+
+		step = arch->patch->landing_bytes(code, left);
+		if (step == 0)
+			step = arch->patch->nop_bytes(code, left);
+	}
+	return shdr.sh_addr + at;
+}
+
+/* gcc on 64-bit Arm has functions begin behind that room. */
+static struct declaration *declaration_find(struct ftr_debuginfo *info, uint64_t addr)
+{
+	struct declaration *declaration = declaration_at(info, addr);
+	uint64_t behind = declaration == NULL ? behind_room(info, addr) : addr;
+
+	return behind != addr ? declaration_at(info, behind) : declaration;
 }
 
 static bool is_open(struct ftr_debuginfo *info)

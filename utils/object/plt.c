@@ -199,8 +199,9 @@ static void plt_section_read(struct got *got, const struct ftr_code *code, unsig
 	while ((entry = next_use(got, code, &pos, &use)) != NULL) {
 		if (!use.is_jump)
 			continue;
-		entry->plt.plt = code->addr + use.at / slot_bytes * slot_bytes;
-		entry->plt.size = slot_bytes;
+		entry->plt.plt = code->addr + (use.is_slot ? use.at :
+							     use.at / slot_bytes * slot_bytes);
+		entry->plt.size = use.is_slot ? use.bytes : slot_bytes;
 		entry->has_plt = true;
 		pos = use.at + use.bytes;
 	}

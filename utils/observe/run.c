@@ -14,6 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
+#include "arch/syscalls.h"
+
 #define REQUESTS_MAX 3		/* to end, while the program runs; as of a recording */
 #define WAKE_SIGNAL  SIGURG	/* of the observer's thread; otherwise ignored */
 #define WAKE_AGAIN_NS 1000000
@@ -23,6 +26,9 @@
 
 int ftr_observer_gate_open(struct ftr_observer_gate *gate, struct ftr_err *err)
 {
+	if (ftr_abis[0].name == NULL)
+		return ftr_err_set(err, ENOTSUP, "system calls are not observed on %s yet; record "
+				   "without --syscalls", ftr_arch_host->title);
 	ftr_observer_filter_init(&gate->filter);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate->fds) < 0)
 		return ftr_err_set(err, errno, "cannot make a socket pair: %s", strerror(errno));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Can this program be traced? */
 #include "arch/arch.h"
+#include "arch/rt.h"
 #include "utils/record/program.h"
 
 #include <elf.h>
@@ -143,6 +144,12 @@ static int check_image(const struct ftr_program *program, const char *name, bool
 			"preloaded into it: link it without -static, or record its system "
 			"calls alone with --syscalls",
 			name);
+	if (elf->hooks == 0 && !force && ftr_arch_host->plain == NULL)
+		return ftr_err_set(err, ENOTSUP, "%s: not instrumented, and on %s nothing is "
+				   "patched that is not prepared for it; compile it with -pg, "
+				   "-finstrument-functions or -fpatchable-function-entry=2, or "
+				   "use --force to record its library calls", name,
+				   ftr_arch_host->title);
 	if (elf->hooks == 0 && !force && program->is_script)
 		return ftr_err_set(err, ENOTSUP, "%s: script whose interpreter %s is not "
 				   "instrumented, and ftr was built without a decoder to patch it; "
@@ -178,6 +185,10 @@ static int path_find(struct ftr_program *program, const char *name, struct ftr_e
 		return ftr_err_set(err, ENOTSUP,
 				   "%s: ftr does not record on %s yet; record it on 64-bit x86: the "
 				   "data can be read here", name, ftr_arch_host->title);
+	if (sysconf(_SC_PAGESIZE) != FTR_ARCH_PAGE_BYTES)
+		return ftr_err_set(err, ENOTSUP, "%s: this kernel has pages of %ld bytes, and ftr "
+				   "records with pages of %u; boot one that has", name,
+				   sysconf(_SC_PAGESIZE), FTR_ARCH_PAGE_BYTES);
 	program->path = strchr(name, '/') != NULL ? strdup(name) : path_search(name);
 	if (program->path == NULL)
 		program->path = here_search(name);

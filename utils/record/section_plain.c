@@ -123,7 +123,12 @@ static int plain_make(const struct ftr_section_module *module, const void *value
 	int ret;
 
 	if (!ftr_move_is_possible()) {
-		if (module->notes != NULL)
+		if (module->notes != NULL && ftr_arch_host->plain == NULL)
+			ftr_strbuf_printf(module->notes, "!%s: not prepared for patching, and on "
+					  "%s nothing else is patched; compile it with "
+					  "-fpatchable-function-entry=2\n",
+					  module->path, ftr_arch_host->title);
+		else if (module->notes != NULL)
 			ftr_strbuf_printf(module->notes, "!%s: not prepared for patching, and ftr "
 					  "was built without a decoder; install libzydis-dev and "
 					  "build it again, or compile the program with -pg\n",

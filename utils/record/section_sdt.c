@@ -54,6 +54,9 @@ static int sdt_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
 	choice->events = *events_of(values);
 	if (ftr_move_is_possible())
 		return 0;
+	if (ftr_arch_host->plain == NULL)
+		return ftr_err_set(err, EINVAL, "--Event: events of programs are not recorded on "
+				   "%s yet", ftr_arch_host->title);
 	return ftr_err_set(err, EINVAL, "--Event: events of programs need a decoder; install "
 			   "libzydis-dev and build ftr again");
 }

@@ -2,6 +2,7 @@
 /* Arguments and return values: the programs that take them (utils/proto/values.h). */
 #include <errno.h>
 
+#include "arch/arch.h"
 #include "utils/object/elf.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/symtab.h"
@@ -87,6 +88,23 @@ static void body_put(const struct ftr_value_module *made, const struct ftr_strbu
 		ftr_strbuf_put(body, made->conditions.texts.s, head.text_bytes);
 }
 
+/* What the hooks are not given. */
+static void hooks_note(const struct ftr_section_module *module, const struct ftr_value_module *made)
+{
+	bool keeps = ftr_arch_host->keeps_pg_arguments;
+	const char *remedy = keeps ? "-pg or -fpatchable-function-entry=5" :
+				     "-fpatchable-function-entry=2";
+
+	if (module->elf->hooks == FTR_ELF_HOOK_CYGPROF && made->own_nr > 0)
+		ftr_strbuf_printf(module->notes, "!calls of %s have no values: what "
+				  "-finstrument-functions calls is not given any; compile "
+				  "with %s\n", module->path, remedy);
+	if (module->elf->hooks == FTR_ELF_HOOK_MCOUNT && made->own_entry_nr > 0 && !keeps)
+		ftr_strbuf_printf(module->notes, "!calls of %s have no arguments: what -pg calls "
+				  "on this machine is not given any; compile with %s\n",
+				  module->path, remedy);
+}
+
 static int values_make(const struct ftr_section_module *module, const void *values,
 		       struct ftr_strbuf *body)
 {
@@ -101,10 +119,7 @@ static int values_make(const struct ftr_section_module *module, const void *valu
 		body_put(&made, &ranges, body);
 	if (module->notes != NULL) {
 		ftr_strbuf_puts(module->notes, ftr_strbuf_str(&made.notes));
-		if (module->elf->hooks == FTR_ELF_HOOK_CYGPROF && made.own_nr > 0)
-			ftr_strbuf_printf(module->notes, "!calls of %s have no values: what "
-					  "-finstrument-functions calls is not given any; compile "
-					  "with -pg or -fpatchable-function-entry=5\n", module->path);
+		hooks_note(module, &made);
 	}
 	ftr_strbuf_fini(&ranges);
 	ftr_value_module_fini(&made);

@@ -465,6 +465,7 @@ static int symbol_compile(struct compiler *self, const struct ftr_symbol *symbol
 	if (ret == 0 && (func.entry != 0 || func.exit != 0 || func.dump != 0)) {
 		ret = ftr_vec_push(&self->module->funcs, func);
 		self->module->own_nr += symbol->type != 'P';
+		self->module->own_entry_nr += symbol->type != 'P' && func.entry != 0;
 	}
 	ftr_strbuf_fini(&words[0]);
 	ftr_strbuf_fini(&words[1]);

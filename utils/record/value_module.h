@@ -26,6 +26,7 @@ struct ftr_value_module {
 	struct ftr_value_programs programs;
 	FTR_VEC(struct ftr_values_func) funcs;	/* by address */
 	size_t own_nr;				/* of them: the rest are library calls */
+	size_t own_entry_nr;			/* ... with values at their entries */
 	struct ftr_condition_programs conditions;
 	struct ftr_strbuf enums, functions;	/* lines of its NAME.dbg */
 	struct ftr_strbuf notes;		/* of struct ftr_section_module */
