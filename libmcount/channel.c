@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -25,18 +24,36 @@ union reply_control {
 	char room[CMSG_SPACE(FTR_CHANNEL_REPLY_FDS * sizeof(int))];
 };
 
+/* libc's own use vector registers, which may hold arguments of the call that brought us here. */
+static size_t length(const char *text)
+{
+	size_t nr = 0;
+
+	while (text[nr] != '\0')
+		nr++;
+	return nr;
+}
+
+static char *bytes_copy(char *to, const char *from, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		*to++ = from[i];
+	return to;
+}
+
 /*
  * In another network namespace than the recorder's there is no such address; a path may lead there.
  */
 static long connect_by_path(long fd, struct sockaddr_un *address)
 {
 	static const char dir[] = FTR_CHANNEL_DIR;
+	char *to = address->sun_path;
 
 	if (sizeof(dir) + ftr_state.address_bytes > sizeof(address->sun_path))
 		return -ENAMETOOLONG;
-	memcpy(address->sun_path, dir, sizeof(dir) - 1);
-	memcpy(address->sun_path + sizeof(dir) - 1, ftr_state.address, ftr_state.address_bytes);
-	address->sun_path[sizeof(dir) - 1 + ftr_state.address_bytes] = '\0';
+	to = bytes_copy(to, dir, sizeof(dir) - 1);
+	to = bytes_copy(to, ftr_state.address, ftr_state.address_bytes);
+	*to = '\0';
 	return ftr_sys3(SYS_connect, fd, address, sizeof(*address));
 }
 
@@ -91,7 +108,7 @@ static int channel_send(int sock, const struct ftr_channel_message *message, con
 		{ (void *)more, 0 },
 	};
 	struct msghdr packet = { .msg_iov = parts, .msg_iovlen = 3 };
-	size_t len = more != NULL ? strlen(path) : 0;
+	size_t len = more != NULL ? length(path) : 0;
 	long ret;
 
 	if (more != NULL && len + 1 < message->path_bytes) {
@@ -259,7 +276,7 @@ void ftr_channel_turn_give(void)
 
 void ftr_channel_send(enum ftr_channel_type type, const char *text, const char *more)
 {
-	size_t bytes = strlen(text) + (more != NULL ? 1 + strlen(more) : 0);
+	size_t bytes = length(text) + (more != NULL ? 1 + length(more) : 0);
 	struct ftr_channel_message message = {
 		.magic = FTR_CHANNEL_MAGIC,
 		.type = type,

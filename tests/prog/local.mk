@@ -102,6 +102,7 @@ EXTRA_DIST += \
 	tests/prog/fibers.cc \
 	tests/prog/file_calls.c \
 	tests/prog/filters.c \
+	tests/prog/first_floats.c \
 	tests/prog/flight.c \
 	tests/prog/graph_images.c \
 	tests/prog/kernel_events.c \
