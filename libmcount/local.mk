@@ -230,6 +230,7 @@ libmcount_so_SOURCES += \
 	arch/x86_64/site.S \
 	arch/x86_64/site.h \
 	arch/x86_64/syscall.S \
+	arch/x86_64/stack_regs.h \
 	arch/x86_64/transaction.h \
 	arch/x86_64/unwind.S \
 	arch/x86_64/values.h \
@@ -255,6 +256,7 @@ libmcount_so_SOURCES += \
 	arch/aarch64/rt.h \
 	arch/aarch64/saved.h \
 	arch/aarch64/syscall.S \
+	arch/aarch64/stack_regs.h \
 	arch/aarch64/transaction.h \
 	arch/aarch64/unwind.S \
 	arch/aarch64/values.h \
