@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first call into a library, and that of a thread, have their arguments in vector registers: what
- * the recorder is asked or told then leaves them alone.  With "kill" there is none to be asked
+ * The first call into a library, and that of a thread, have their arguments in vector registers:
+ * what the recorder is asked or told then leaves them alone.  With "kill" there is none to be asked
  * (tests/e2e/record_hostile.py).
  *
  * not: nop-O2-nopie
