@@ -106,6 +106,16 @@ class RecordHostileTest(Recording):
             self.check_payloads(found)
             self.assertGreater(len(found), 100)
 
+    def test_killed_before_a_first_call(self):
+        """A thread that asks in vain is left the arguments of its call, also in vector registers."""
+        for flags in (["-pg", "-mfentry"], ["-finstrument-functions"]):
+            build("first_floats.c", "FLOATS.so", "-O2", *flags, "-fPIC", "-shared", "-DPLUGIN=FLOATS")
+            build("first_floats.c", "floats", "-O2", *flags)
+            for _ in range(5):
+                shutil.rmtree("d", ignore_errors=True)
+                done = self.ftr("record", "-d", "d", "./floats", "kill")
+                self.assertEqual((done.returncode, done.stdout), (-9, "18 9\n"), done.stderr)
+
     def test_payload_lies(self):
         found = self.payload_records("payload-lies", quiet=False)
         self.assertEqual([when for when, _ in found], [4 * i + j for i in range(10) for j in (0, 1)])
