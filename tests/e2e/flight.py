@@ -59,8 +59,10 @@ class FlightTest(harness.Test):
             self.assertEqual(names.count("LOST"), 2)
 
     def dumped(self, name, condition, stderr=""):
-        """The first arguments of those calls of a function that are left: they asked for a dump."""
-        self.make("--overwrite=512k", "-T", f"{name}@dump,if:{condition}",
+        """The first arguments of those calls of a function that are left: they asked for a dump.
+
+        The ring is small: who asks before the recorder has come to the last request asks for nothing new."""
+        self.make("--overwrite=512k", "-b", "64K", "-T", f"{name}@dump,if:{condition}",
                   "-A", "judged@arg1/i32,fparg1,arg2/s", "-R", "judged@retval/i64", "-A", "left@arg1/i32", "./flight",
                   "3", "5", "7", "9", stderr=stderr)
         done = self.ftr("replay", "--no-pager", "--no-merge", "-d", "made", "-f", "none")
