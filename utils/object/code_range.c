@@ -130,7 +130,7 @@ static bool denies_return(struct ftr_eh_cursor *in, uint8_t op, uint8_t encoding
 		ftr_eh_skip(in, ftr_eh_encoded_bytes(encoding));
 		return false;
 	case DW_CFA_advance_loc1: case DW_CFA_advance_loc2: case DW_CFA_advance_loc4:
-		ftr_eh_skip(in, UINT64_C(1) << (op - DW_CFA_advance_loc1));
+		ftr_eh_skip(in, FTR_BIT64(op - DW_CFA_advance_loc1));
 		return false;
 	case DW_CFA_restore_extended: case DW_CFA_same_value: case DW_CFA_def_cfa_register:
 	case DW_CFA_def_cfa_offset: case DW_CFA_def_cfa_offset_sf: case DW_CFA_GNU_args_size:
