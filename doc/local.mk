@@ -114,6 +114,7 @@ EXTRA_DIST += \
 	doc/adr/0087-index-of-open-calls.md \
 	doc/adr/0088-code-that-runs-is-patched.md \
 	doc/adr/0089-state-of-the-system.md \
+	doc/adr/0090-calls-whose-return-address-is-in-a-register.md \
 	doc/adr/0091-leaks-in-swap.md \
 	doc/adr/0092-control-channel.md \
 	doc/adr/0093-native-stacks-of-calls.md \
