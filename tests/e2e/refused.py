@@ -11,8 +11,9 @@ DATA = os.path.join(os.environ["srcdir"], "tests/data/demo-plain")
 
 class Refused(harness.Test):
     def test_what_is_not_there_yet(self):
-        for command, reason in ((["record", "--no-event", "/bin/true"], "not instrumented, and on .* nothing is patched that"),
-                                (["record", "--syscalls", "/bin/true"], "system calls are not observed on .* yet"),
+        program = harness.FTR       # of this machine, which /bin/true need not be
+        for command, reason in ((["record", "--no-event", program], "not instrumented, and on .* nothing is patched that"),
+                                (["record", "--syscalls", program], "system calls are not observed on .* yet"),
                                 (["record", "-p", str(os.getpid())], "ftr does not attach to programs on .* yet")):
             run = self.ftr(*command)
             self.assertIn(run.returncode, (125, 126), run)
