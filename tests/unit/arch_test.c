@@ -16,8 +16,7 @@ static void the_host_is_listed(void **state)
 		skip();
 	assert_non_null(ftr_arch_host->next_got_use);
 	assert_non_null(ftr_arch_host->callconv);
-	assert_ptr_equal(ftr_arch_host->abis, ftr_abis);
-	assert_non_null(ftr_abis[0].name);
+	assert_ptr_equal(ftr_arch_host->abis, ftr_abis);	/* empty where none is observed */
 }
 
 static void members_are_told_apart(void **state)
