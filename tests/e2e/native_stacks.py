@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from recording import FTR, Recording, build, harness
+from recording import CC, FTR, Recording, build, harness
 
 BUILDS = {"pg": ["-pg"], "fentry": ["-pg", "-mfentry"], "cyg": ["-finstrument-functions"],
           "entries": ["-fpatchable-function-entry=5"]}
@@ -17,7 +17,7 @@ class NativeStacks(Recording):
     def set_up_class(cls):
         super().set_up_class()
         for name, flags in BUILDS.items():
-            build("native_stacks.c", name, "-O2", "-fno-ipa-icf", *flags)
+            build("native_stacks.c", name, "-O2", *([] if "clang" in CC[0] else ["-fno-ipa-icf"]), *flags)
         subprocess.run([FTR, "record", *cls.options, "-T", "wanted@backtrace", "./pg"], stderr=subprocess.DEVNULL,
                        timeout=harness.TIMEOUT, check=True)
         if not os.path.exists("d/calls.stacks"):

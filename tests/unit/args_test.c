@@ -44,6 +44,9 @@ static void x87_of_every_kind(void **state)
 	}
 	assert_true(signbit(decoded((uint8_t[10]){ [9] = 0x80 })) != 0);
 	assert_true(isnan(decoded((uint8_t[10]){ [7] = 0xc0, [8] = 0xff, [9] = 0x7f })));
+	assert_true(isnan(decoded((uint8_t[10]){ [7] = 0x7f, [8] = 0xff, [9] = 0x3f })));
+	assert_true(isnan(decoded((uint8_t[10]){ [0] = 1, [9] = 0x40 })));
+	assert_true(isnan(decoded((uint8_t[10]){ [8] = 0xff, [9] = 0x7f })));
 }
 
 static void floats_of_either_byte_order(void **state)

@@ -75,7 +75,9 @@ static long double get_x87(const uint8_t *p)
 	int exponent = (int)(top & ~X87_SIGN);
 	long double value;
 
-	if (exponent == X87_EXPONENT_MAX)
+	if (exponent != 0 && (mantissa & X87_INTEGER_BIT) == 0)
+		value = (long double)NAN;	/* no number since the 80387: SDM volume 1, 8.2.2 */
+	else if (exponent == X87_EXPONENT_MAX)
 		value = mantissa == X87_INTEGER_BIT ? HUGE_VALL : (long double)NAN;
 	else
 		value = ldexpl((long double)mantissa,
