@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """ftr pack and unpack, record --pack, and every command over packed data."""
+import difflib
 import filecmp
 import glob
+import itertools
 import os
 import random
 import resource
@@ -28,6 +30,12 @@ def content(data):
         with open(os.path.join(data, name), "rb") as file:
             found[name] = file.read()
     return found
+
+
+def difference(one, other):
+    """Of (status, stdout, stderr), as far as it is short."""
+    lines = [[f"status {status}", *(out + err).decode(errors="replace").splitlines()] for status, out, err in (one, other)]
+    return "\n".join(itertools.islice(difflib.unified_diff(*lines, lineterm="", n=1), 40))
 
 
 class PackTest(harness.Test):
@@ -59,7 +67,8 @@ class PackTest(harness.Test):
 
     def same_shown(self, one, other):
         for words in self.COMMANDS:
-            self.expect(self.shown(one, *words) == self.shown(other, *words), f"{words} of {other} prints something else")
+            first, second = self.shown(one, *words), self.shown(other, *words)
+            self.expect(first == second, f"{words} of {other} prints something else: {difference(first, second)}")
 
     def pack(self, data):
         done = self.run_well("pack", data)

@@ -124,6 +124,11 @@ static void map_lines(void **state)
 	ftr_uftrace_dir_close(dir);
 }
 
+static void touch(const char *path)
+{
+	assert_int_equal(close(open(path, O_CREAT | O_WRONLY, 0600)), 0);
+}
+
 static void make_trace(const char *path)
 {
 	struct ftr_info info = { .info_mask = FTR_INFO_EXE_NAME, .exename = path };
@@ -137,7 +142,7 @@ static void make_trace(const char *path)
 static void earlier_trace_becomes_old(void **state)
 {
 	make_trace("d");
-	assert_int_equal(close(open("d/first", O_CREAT | O_WRONLY, 0600)), 0);
+	touch("d/first");
 	make_trace("d");
 	assert_int_equal(access("d.old/first", F_OK), 0);
 	make_trace("d/");
@@ -152,12 +157,12 @@ static void what_is_no_trace_is_left_alone(void **state)
 	struct ftr_err err = { 0 };
 
 	assert_int_equal(mkdir("home", 0700), 0);
-	assert_int_equal(close(open("home/letter", O_CREAT | O_WRONLY, 0600)), 0);
+	touch("home/letter");
 	assert_int_equal(ftr_uftrace_dir_open(&dir, "home", &err), -EEXIST);
 	assert_non_null(strstr(err.text, "not a trace"));
 	assert_int_equal(ftr_uftrace_dir_remove("home", &err), -ENOTDIR);
 	assert_int_equal(access("home/letter", F_OK), 0);
-	assert_int_equal(close(open("file", O_CREAT | O_WRONLY, 0600)), 0);
+	touch("file");
 	assert_int_equal(ftr_uftrace_dir_open(&dir, "file", &err), -EEXIST);
 	assert_int_equal(mkdir("empty", 0700), 0);
 	make_trace("empty");
@@ -166,6 +171,27 @@ static void what_is_no_trace_is_left_alone(void **state)
 	assert_true(ftr_uftrace_dir_open(&dir, "d", &err) < 0);
 	assert_int_equal(access("d.old/letter", F_OK), 0);
 	assert_int_equal(access("d/info", F_OK), 0);
+}
+
+/* Who was killed before info was made leaves nothing worth keeping, but may still be at work. */
+static void what_was_only_begun_is_replaced(void **state)
+{
+	struct ftr_uftrace_dir *dir, *other;
+	struct ftr_err err = { 0 };
+
+	assert_int_equal(mkdir("begun", 0700), 0);
+	touch("begun/task.txt");
+	touch("begun/perf-cpu0.dat");
+	assert_int_equal(ftr_uftrace_dir_open(&dir, "begun", &err), 0);
+	assert_int_equal(access("begun/perf-cpu0.dat", F_OK), -1);
+	assert_int_equal(ftr_uftrace_dir_open(&other, "begun", &err), -EEXIST);
+	ftr_uftrace_dir_close(dir);
+	touch("begun/letter");
+	assert_int_equal(ftr_uftrace_dir_open(&dir, "begun", &err), -EEXIST);
+	assert_int_equal(unlink("begun/letter"), 0);
+	assert_int_equal(truncate("begun/task.txt", 1), 0);
+	assert_int_equal(ftr_uftrace_dir_open(&dir, "begun", &err), -EEXIST);
+	assert_int_equal(access("begun/task.txt", F_OK), 0);
 }
 
 /*
@@ -235,6 +261,7 @@ int main(void)
 		DIR_TEST(map_lines),
 		DIR_TEST(earlier_trace_becomes_old),
 		DIR_TEST(what_is_no_trace_is_left_alone),
+		DIR_TEST(what_was_only_begun_is_replaced),
 		DIR_TEST(full_disk_leaves_whole_records),
 		DIR_TEST(symbol_names_clash),
 	};

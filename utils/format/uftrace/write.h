@@ -104,8 +104,9 @@ int ftr_uftrace_perf_open(const struct ftr_uftrace_dir *dir, unsigned cpu);
 int ftr_uftrace_perf_append(int fd, const struct iovec *parts, unsigned nr);
 
 /*
- * Have nothing at @path: a trace there becomes PATH.old, and what was that is removed.  0; -EEXIST:
- * what is there is no trace; or -errno, all described.
+ * Have nothing at @path: a trace there becomes PATH.old, and what was that is removed.  What a
+ * recorder left that was killed before it made info is removed.  0; -EEXIST: what is there is no
+ * trace; or -errno, all described.
  */
 int ftr_uftrace_dir_make_room(const char *path, struct ftr_err *err);
 /* Remove a data directory and all it holds; what is no data directory is refused with -ENOTDIR. */

@@ -3,10 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +33,33 @@ static bool dir_is_empty(int dirfd)
 	return is_empty;
 }
 
+/* What a recorder makes before info: a killed one leaves these, and nothing in task.txt. */
+static bool is_begin(int dirfd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	return fnmatch("perf-cpu*.dat", name, 0) == 0 ||
+	       (strcmp(name, "task.txt") == 0 && st.st_size == 0);
+}
+
+/* Of a recorder that is gone: one that goes on holds a lock. */
+static bool dir_is_left(int dirfd)
+{
+	bool is_left = flock(dirfd, LOCK_EX | LOCK_NB) == 0;
+	struct dirent *entry;
+	DIR *dir = fdopendir(dup(dirfd));
+
+	if (dir == NULL)
+		return false;
+	rewinddir(dir);		/* descriptors that are copies have one position */
+	while (is_left && (entry = readdir(dir)) != NULL)
+		is_left = is_dot(entry->d_name) || is_begin(dirfd, entry->d_name);
+	closedir(dir);
+	return is_left;
+}
+
 /* Only plain files are removed: a data directory holds nothing else. */
 static int dir_unlink_all(int dirfd)
 {
@@ -40,6 +69,7 @@ static int dir_unlink_all(int dirfd)
 
 	if (dir == NULL)
 		return -errno;
+	rewinddir(dir);
 	while (ret == 0 && (entry = readdir(dir)) != NULL) {
 		if (!is_dot(entry->d_name) && unlinkat(dirfd, entry->d_name, 0) < 0)
 			ret = -errno;
@@ -99,7 +129,7 @@ int ftr_uftrace_dir_make_room(const char *path, struct ftr_err *err)
 				   "choose another with -d", path);
 	if (faccessat(fd, "info", F_OK, 0) == 0)
 		ret = dir_move_to_old(path, err);
-	else if (!dir_is_empty(fd))
+	else if (!dir_is_empty(fd) && (!dir_is_left(fd) || dir_unlink_all(fd) < 0))
 		ret = ftr_err_set(err, EEXIST, "%s: exists and is not a trace (it has no info "
 				  "file): choose another directory with -d", path);
 	close(fd);
