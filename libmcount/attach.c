@@ -378,12 +378,24 @@ static void free_all(const struct ftr_attach *attach)
 	state_reset();
 }
 
-void ftr_attach_step(struct ftr_attach *attach)
+/*
+ * A helper that is killed leaves the thread that it had borrowed in the midst of a step, which that
+ * finishes by itself.  In a process forked meanwhile there is no such thread.
+ */
+static bool step_begin(void)
 {
-	attach->state = state_now();
-	attach->result = -EBUSY;
-	if (attach->state == FTR_ATTACH_LAUNCHED)
-		return;
+	int32_t pid = (int32_t)ftr_sys0(SYS_getpid), tid = (int32_t)ftr_sys0(SYS_gettid);
+	int32_t other = 0;
+
+	while (!atomic_compare_exchange_strong(&ftr_state.stepping_tid, &other, tid)) {
+		if (ftr_sys3(SYS_tgkill, pid, other, 0) == 0)
+			return false;
+	}
+	return true;
+}
+
+static void step_do(struct ftr_attach *attach)
+{
 	attach->result = 0;
 	if (attach->step == FTR_ATTACH_START && attach->state == FTR_ATTACH_IDLE)
 		attach->result = start(attach);
@@ -397,4 +409,18 @@ void ftr_attach_step(struct ftr_attach *attach)
 		attach->result = -EINVAL;
 	attach->code = (uintptr_t)ftr_state.code_plan.v;
 	attach->code_nr = ftr_state.code_plan.nr;
+}
+
+void ftr_attach_step(struct ftr_attach *attach)
+{
+	attach->state = state_now();
+	attach->result = -EBUSY;
+	if (attach->state == FTR_ATTACH_LAUNCHED)
+		return;
+	attach->result = -EALREADY;
+	if (!step_begin())
+		return;
+	attach->state = state_now();
+	step_do(attach);
+	atomic_store(&ftr_state.stepping_tid, 0);
 }

@@ -148,6 +148,7 @@ struct ftr_state {
 	struct ftr_left *_Atomic left;		/* see left.h; NULL = there is none */
 	bool has_atfork;			/* attached to, now or before */
 	uintptr_t main_stack;			/* an address near its upper end */
+	_Atomic int32_t stepping_tid;		/* who is in ftr_attach_step; 0 = nobody */
 };
 
 extern struct ftr_state ftr_state __attribute__((visibility("hidden")));

@@ -30,6 +30,7 @@ class AttachLibrary(attaching.Test):
                   f"-Wl,--version-script={os.getcwd()}/version.map", compiler=["gcc"])
             for option, flag in (("norelro", "-Wl,-z,norelro"), ("symbolic", "-Wl,-Bsymbolic")):
                 build("attach_library.c", f"lib{kind}-{option}.so", "-O1", "-shared", "-fPIC", *flags, flag, compiler=["gcc"])
+        build("attach_library.c", "libwaits.so", "-O1", "-shared", "-fPIC", "-pg", "-DWAITS", compiler=["gcc"])
         build("attach_opener.c", "opener", "-O1", "-rdynamic", "-ldl")
         build("attach_storm.c", "storm", "-O1", "-rdynamic", "-ldl")
 
@@ -137,6 +138,22 @@ class AttachLibrary(attaching.Test):
                 self.leave(recorder)
                 self.assertEqual(self.library_code(child.pid, kind), self.own_code(kind))
                 self.end(child)
+
+    def test_killed_while_a_thread_attaches(self):
+        """It finishes by itself what it was made to do, which the next recorder waits for."""
+        child = self.start("waits", "sym")
+        self.leave(self.record(child, "waits", "first"))
+        self.ask(child, "waiting")
+        recorder = self.start_program(harness.FTR, "record", "-p", str(child.pid), "-d", "killed", "-P", "^library_")
+        time.sleep(0.7)     # until its thread waits for the dynamic linker
+        self.assertIsNone(recorder.poll())
+        recorder.kill()
+        recorder.communicate()
+        recorder = self.record(child, "waits")
+        self.assertEqual(child.stdout.readline(), "opened\n")
+        self.calls_are_there()
+        self.assertNotIn("warning", self.leave(recorder))
+        self.end(child)
 
     def test_left_while_it_opens(self):
         for kind in self.kinds():

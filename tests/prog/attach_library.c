@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A library of attach_code.c and attach_opener.c, which is patched while it is called. */
+#include <stdio.h>
+#include <unistd.h>
+
 long library_call(long x);
 long library_inner(long x);
 
@@ -19,5 +22,15 @@ extern long (*stored_call)(long x);
 static __attribute__((constructor)) void store(void)
 {
 	stored_call = library_call;
+}
+#endif
+
+#ifdef WAITS
+/* With the dynamic linker's lock in its thread's hand. */
+static __attribute__((constructor)) void wait_long(void)
+{
+	puts("waiting");
+	fflush(stdout);
+	sleep(2);
 }
 #endif

@@ -68,8 +68,10 @@ static int forget(struct ftr_runtime *runtime, struct ftr_attach *attach, struct
 	int ret;
 
 	attach->step = FTR_ATTACH_LIST;
-	if (ftr_runtime_step(runtime, attach, err) < 0)
+	if (ftr_runtime_try_step(runtime, attach, err) < 0)
 		return -err->code;
+	if (attach->result == -EALREADY)	/* by one that is stopped */
+		return -EAGAIN;
 	if (attach->result < 0)
 		return ftr_err_set(err, -attach->result, "what it holds cannot be listed: %s",
 				   strerror(-attach->result));

@@ -10,6 +10,7 @@
 
 #include "utils/attach/remote.h"
 #include "utils/attach/words.h"
+#include "utils/proto/attach.h"
 
 #define FRAMES_MAX 65536u
 
@@ -79,6 +80,8 @@ static void symbol_add(void *arg, const char *name, uint64_t addr, uint64_t byte
 
 	if (strcmp(name, "syscall") == 0 && is_in_runtime(places, addr))
 		places->passing = range;
+	if (strcmp(name, FTR_ATTACH_FUNCTION) == 0 && is_in_runtime(places, addr))
+		places->stepping = range;
 	if (strcmp(name, "clone") == 0 && is_in_file(places, addr, libc_names))
 		places->cloning = range;
 	if (bytes != 0 && strncmp(name, UNWINDING, strlen(UNWINDING)) == 0)
@@ -147,6 +150,8 @@ static bool is_locking(const struct ftr_places *places, uint64_t ip)
 
 static const char *frame_refusal(const struct ftr_places *places, uint64_t ip)
 {
+	if (is_inside(&places->stepping, ip))
+		return "busy with what an ftr that was killed had begun";
 	if (is_in_file(places, ip, linker_names))
 		return "in the dynamic linker";
 	if (is_locking(places, ip))

@@ -22,6 +22,7 @@ struct ftr_places {
 	FTR_VEC(struct ftr_place_range) unwinding;	/* functions that unwind exceptions */
 	const char *runtime;		/* (borrowed, nullable) the path of libmcount.so */
 	struct ftr_place_range passing;	/* of the runtime, and needs nothing of it: syscall() */
+	struct ftr_place_range stepping;	/* ... and what a borrowed thread is called to do */
 	struct ftr_place_range cloning;	/* of libc, which may return to the runtime: clone() */
 	uint64_t comeback;		/* where handlers return to */
 	void *space;			/* (owned) libunwind's, of the process */

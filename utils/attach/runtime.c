@@ -14,6 +14,7 @@
 #include "utils/base/clock.h"
 
 #define CHOICE_NS UINT64_C(5000000000)	/* until it is given up */
+#define STEP_NS UINT64_C(5000000000)	/* for a thread that another helper had borrowed */
 #define RENEW_ROUNDS 50			/* over all threads */
 #define PAUSE_NS 5000000
 #define SCRATCH_BYTES 0x80000ul
@@ -227,7 +228,8 @@ int ftr_runtime_load(struct ftr_runtime *runtime, struct ftr_err *err)
 	return 0;
 }
 
-int ftr_runtime_step(struct ftr_runtime *runtime, struct ftr_attach *attach, struct ftr_err *err)
+int ftr_runtime_try_step(struct ftr_runtime *runtime, struct ftr_attach *attach,
+			 struct ftr_err *err)
 {
 	const uint64_t args[6] = { text_at(runtime) };
 	int32_t pid = runtime->image.pid;
@@ -239,6 +241,22 @@ int ftr_runtime_step(struct ftr_runtime *runtime, struct ftr_attach *attach, str
 	if (!ftr_memory_read(pid, text_at(runtime), attach, sizeof(*attach)))
 		return ftr_err_set(err, EFAULT, "its memory cannot be read");
 	return 0;
+}
+
+int ftr_runtime_step(struct ftr_runtime *runtime, struct ftr_attach *attach, struct ftr_err *err)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	uint64_t end_ns = ftr_clock_now_ns(CLOCK_MONOTONIC) + STEP_NS;
+	int ret;
+
+	while ((ret = ftr_runtime_try_step(runtime, attach, err)) == 0 &&
+	       attach->result == -EALREADY) {
+		if (ftr_clock_now_ns(CLOCK_MONOTONIC) > end_ns)
+			return ftr_err_set(err, EBUSY, "a thread of it is still busy with what an "
+					   "ftr that was killed had begun; try again");
+		nanosleep(&pause, NULL);
+	}
+	return ret;
 }
 
 uint64_t ftr_runtime_give_back(struct ftr_runtime *runtime)

@@ -39,8 +39,14 @@ int ftr_runtime_look(struct ftr_runtime *runtime, struct ftr_err *err);
 /* Have it load the runtime, unless it is there. */
 int ftr_runtime_load(struct ftr_runtime *runtime, struct ftr_err *err);
 
-/* Have it do @attach->step: what it answers is in @attach. */
+/*
+ * Have it do @attach->step: what it answers is in @attach.  A thread that a killed helper had
+ * borrowed may be in a step: that is waited for, for some seconds.
+ */
 int ftr_runtime_step(struct ftr_runtime *runtime, struct ftr_attach *attach, struct ftr_err *err);
+/* ... or, while all threads are stopped, said: @attach->result is -EALREADY. */
+int ftr_runtime_try_step(struct ftr_runtime *runtime, struct ftr_attach *attach,
+			 struct ftr_err *err);
 
 /* Say that the program has loaded a file that was at @path before.  A negative errno. */
 int ftr_runtime_replaced(const char *path, struct ftr_err *err);

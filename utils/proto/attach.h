@@ -69,7 +69,7 @@ static_assert(sizeof(struct ftr_attach_code) == 56, "wire layout");
 
 struct ftr_attach {
 	uint32_t step;			/* enum ftr_attach_step */
-	int32_t  result;		/* 0 or -errno */
+	int32_t  result;		/* 0 or -errno; -EALREADY: a thread is in a step */
 	uint32_t state;			/* out: enum ftr_attach_state when it was called */
 	uint32_t hooked_nr;		/* out: slots of global offset tables */
 	uint64_t code, code_nr;		/* out: of struct ftr_attach_code */
