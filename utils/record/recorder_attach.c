@@ -130,21 +130,27 @@ static int process_attach(struct ftr_recorder *recorder, int32_t pid, struct ftr
 	return ret;
 }
 
+/* One that is ending has none. */
+static bool has_image(int32_t pid)
+{
+	char link[40], image;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	return readlink(link, &image, 1) >= 0;
+}
+
 /* One of those that have come from the program: without it the others are recorded all the same. */
 static void other_attach(struct ftr_recorder *recorder, int32_t pid)
 {
 	struct ftr_err err = { 0 };
-	char link[40], image;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	if (recorder->store.is_closed)
 		return;		/* the others have filled it */
-	if (ftr_process_find(&recorder->processes, pid) != NULL ||
-	    readlink(link, &image, 1) < 0)
+	if (ftr_process_find(&recorder->processes, pid) != NULL || !has_image(pid))
 		return;		/* forked by one that was attached to, or it has ended */
 	libraries_prepare(recorder, pid);
 	if ((ftr_attach_check(pid, &err) < 0 || process_attach(recorder, pid, &err) < 0) &&
-	    err.code != ESRCH && !recorder->store.is_closed)
+	    err.code != ESRCH && has_image(pid) && !recorder->store.is_closed)
 		ftr_diag_warn(recorder->options->diag, "process %d is not recorded: %s", pid,
 			      err.text);
 }
