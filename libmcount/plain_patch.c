@@ -103,15 +103,13 @@ static uint32_t step_needs(const void *arg, uint32_t n)
 				  step_target(writes, &writes->first[n]));
 }
 
-/* The jump there, as it is or as it is going to be; NULL: it is not going to be. */
+/* The jump there, as it is going to be, or as it is: of a module that is shown again, say. */
 static const uint8_t *jump_at(const struct writes *writes, uint32_t n, uintptr_t at)
 {
-	uint32_t planned;
+	uint32_t planned = step_needs(writes, n);
 
-	if (ftr_state.attached == 0)
-		return (const uint8_t *)at;
-	planned = step_needs(writes, n);
-	return planned != FTR_CODE_NONE ? ftr_state.code_plan.v[planned].new : NULL;
+	return planned != FTR_CODE_NONE ? ftr_state.code_plan.v[planned].new :
+					  (const uint8_t *)at;
 }
 
 /* Only to a jump that was written. */
@@ -124,7 +122,7 @@ static bool step_edit(const void *arg, uint32_t n, uint8_t *code)
 	const uint8_t *jump = jump_at(writes, n, at);
 	uint8_t patch[FTR_PLAIN_STEP_BYTES];
 
-	if (write->kind != FTR_PLAIN_STEP || write->bytes != sizeof(patch) || jump == NULL ||
+	if (write->kind != FTR_PLAIN_STEP || write->bytes != sizeof(patch) ||
 	    ftr_arch_plain_target(jump, at) - plain->code >= plain->table->code_bytes)
 		return false;
 	ftr_arch_plain_step(patch, write->step);

@@ -245,6 +245,14 @@ static void test_damaged_writes(void **state)
 	assert_memory_equal(text, expected, TEXT_BYTES);
 }
 
+static void planned_write(const struct ftr_code_plan *plan)
+{
+	assert_int_equal(mprotect(text, TEXT_BYTES, PROT_READ | PROT_WRITE), 0);
+	for (uint32_t i = 0; i < plan->nr; i++)
+		memcpy((void *)plan->v[i].addr, plan->v[i].new, plan->v[i].bytes);
+	assert_int_equal(mprotect(text, TEXT_BYTES, PROT_READ | PROT_EXEC), 0);
+}
+
 /* Attached to: nothing is written, but planned, and only as long as it may be. */
 static void test_what_runs_is_planned(void **state)
 {
@@ -265,6 +273,10 @@ static void test_what_runs_is_planned(void **state)
 	assert_int_equal(plan->v[2].addr, (uintptr_t)text + STEP_AT);
 	assert_int_equal(plan->v[2].bytes, 2);
 	assert_int_equal(plan->v[2].needs, 1);
+	planned_write(plan);
+	show(7, 0);		/* as when the program has opened another library */
+	assert_int_equal(plan->nr, 3);
+	assert_string_equal(said, "");
 	plan->is_open = false;
 	show(8, 0);
 	assert_int_equal(plan->nr, 3);
