@@ -26,7 +26,7 @@
 #include "utils/cli/parse.h"
 #include "utils/format/format.h"
 #include "utils/format/uftrace/summary.h"
-#include "utils/object/code_range.h"
+#include "utils/object/machine.h"
 #include "utils/object/elf_file.h"
 #include "utils/patch/move.h"
 #include "utils/proto/ring.h"
@@ -322,7 +322,7 @@ static void estimate_returns(struct ftr_record_opts *opts, const struct ftr_prog
 	    !ftr_patch_is_asked_for(&opts->of_sections) ||
 	    ftr_elf_file_open(&file, program->image, NULL) < 0)
 		return;
-	opts->estimate_return = ftr_code_is_of_machine(&file);
+	opts->estimate_return = ftr_elf_has_machine(&file);
 	ftr_elf_file_close(&file);
 	if (opts->estimate_return)
 		ftr_verbose(isatty(STDERR_FILENO) ? 0 : 1, "%s has a virtual machine's code, which "

@@ -228,6 +228,17 @@ class Shapes(Plain):
         self.assertNotIn("virtual", self.record("-e", "-P", ".@libmachine", "--", "./user"))
         self.assertEqual(self.report("-f", "call")["collect"], 1000)
 
+    def test_a_java_machine(self):
+        """Its code is made when it runs: it is told by the function that programs have it made by."""
+        self.compile("libjvm.so", "int JNI_CreateJavaVM(void) { return 0; }\nint collect(int n) { return n * 3 + 1; }\n", "-O1",
+                     "-shared", "-fPIC")
+        self.compile("user", "int JNI_CreateJavaVM(void), collect(int);\nint main(void) { return JNI_CreateJavaVM() + collect(0) - 1; }\n",
+                     "-O1", "-L.", "-ljvm", "-Wl,-rpath,.")
+        self.assertIn("libjvm.so: nothing is patched: it has a virtual machine's code",
+                      self.record("-P", ".", "-P", ".@libjvm", "--", "./user"))
+        self.assertNotIn("virtual", self.record("-e", "--no-libcall", "-P", ".@libjvm", "--", "./user"))
+        self.assertEqual(self.report("-f", "call")["collect"], 1)
+
     def test_a_stack_from_within_a_handler(self):
         self.compile("prog", "plain_handler.c")
         self.check(self.same_as_native(ALL, "./prog"), {"main": 1, "outer": 1, "inner": 1, "look": 1})

@@ -28,11 +28,4 @@ struct ftr_code_ranges {
 int  ftr_code_ranges_load(struct ftr_code_ranges *ranges, const struct ftr_elf_file *file);
 void ftr_code_ranges_fini(struct ftr_code_ranges *ranges);
 
-/*
- * Does a module that has such information leave it out for 512 KB of code in a row?  So does one
- * that has the code of a virtual machine built in, as V8 has, which knows its stack by the return
- * addresses that it finds there.
- */
-bool ftr_code_is_of_machine(const struct ftr_elf_file *file);
-
 #endif /* FTR_OBJECT_CODE_RANGE_H */

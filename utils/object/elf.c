@@ -30,26 +30,14 @@ static unsigned hook_of(const char *name)
 
 static unsigned hooks_find(const struct ftr_elf_file *file)
 {
-	Elf_Data *symbols;
-	Elf_Data *strings;
-	GElf_Shdr shdr;
+	struct ftr_elf_dynamic symbols;
 	unsigned hooks = 0;
-	Elf_Scn *scn = ftr_elf_section_find(file, SHT_DYNSYM, NULL, &shdr);
+	const char *name;
 	GElf_Sym sym;
 
-	symbols = ftr_elf_section_data(scn, &shdr);
-	if (symbols == NULL)
-		return 0;
-	strings = ftr_elf_section_strings(file, &shdr);
-	for (int i = 1; strings != NULL && gelf_getsym(symbols, i, &sym) != NULL; i++) {
-		const char *name;
-
-		if (sym.st_shndx != SHN_UNDEF)
-			continue;
-		name = ftr_elf_string(strings, sym.st_name);
-		if (name != NULL)
-			hooks |= hook_of(name);
-	}
+	ftr_elf_dynamic_init(&symbols, file);
+	while ((name = ftr_elf_dynamic_next(&symbols, &sym)) != NULL)
+		hooks |= sym.st_shndx == SHN_UNDEF ? hook_of(name) : 0;
 	return hooks;
 }
 

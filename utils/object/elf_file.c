@@ -126,3 +126,24 @@ const char *ftr_elf_string(const Elf_Data *strings, uint64_t offset)
 	s = (const char *)strings->d_buf + offset;
 	return memchr(s, '\0', strings->d_size - offset) == NULL ? NULL : s;
 }
+
+void ftr_elf_dynamic_init(struct ftr_elf_dynamic *self, const struct ftr_elf_file *file)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = ftr_elf_section_find(file, SHT_DYNSYM, NULL, &shdr);
+
+	*self = (struct ftr_elf_dynamic){ .next = 1 };
+	self->symbols = ftr_elf_section_data(scn, &shdr);
+	if (self->symbols != NULL)
+		self->strings = ftr_elf_section_strings(file, &shdr);
+}
+
+const char *ftr_elf_dynamic_next(struct ftr_elf_dynamic *self, GElf_Sym *symbol)
+{
+	const char *name = NULL;
+
+	while (name == NULL && self->strings != NULL &&
+	       gelf_getsym(self->symbols, self->next++, symbol) != NULL)
+		name = ftr_elf_string(self->strings, symbol->st_name);
+	return name;
+}

@@ -39,4 +39,14 @@ Elf_Data *ftr_elf_section_strings(const struct ftr_elf_file *file, const GElf_Sh
 /* A NUL-terminated string of a string section, or NULL when it is not wholly inside. */
 const char *ftr_elf_string(const Elf_Data *strings, uint64_t offset);
 
+/* The names of the dynamic symbols, one after another. */
+struct ftr_elf_dynamic {
+	Elf_Data *symbols, *strings;	/* NULL: there are none */
+	int next;
+};
+
+void ftr_elf_dynamic_init(struct ftr_elf_dynamic *self, const struct ftr_elf_file *file);
+/* The next one's name, which is the file's, and the symbol; NULL = there is no more. */
+const char *ftr_elf_dynamic_next(struct ftr_elf_dynamic *self, GElf_Sym *symbol);
+
 #endif /* FTR_OBJECT_ELF_FILE_H */

@@ -34,6 +34,8 @@ libftr_a_SOURCES += \
 	utils/object/elf_file.h \
 	utils/object/landing_pads.c \
 	utils/object/landing_pads.h \
+	utils/object/machine.c \
+	utils/object/machine.h \
 	utils/object/needed.c \
 	utils/object/needed.h \
 	utils/object/patchable.c \

@@ -181,17 +181,13 @@ bool ftr_patch_is_chosen(const struct ftr_patch_choice *choice, const struct ftr
  */
 static bool starts_gmon(const struct ftr_elf_file *file)
 {
-	GElf_Shdr shdr;
-	Elf_Scn *scn = ftr_elf_section_find(file, SHT_DYNSYM, NULL, &shdr);
-	Elf_Data *symbols = ftr_elf_section_data(scn, &shdr), *strings;
+	struct ftr_elf_dynamic symbols;
+	const char *name;
 	GElf_Sym sym;
 
-	strings = symbols != NULL ? ftr_elf_section_strings(file, &shdr) : NULL;
-	for (int i = 1; strings != NULL && gelf_getsym(symbols, i, &sym) != NULL; i++) {
-		const char *name = ftr_elf_string(strings, sym.st_name);
-
-		if (sym.st_shndx == SHN_UNDEF && name != NULL &&
-		    strcmp(name, "__gmon_start__") == 0)
+	ftr_elf_dynamic_init(&symbols, file);
+	while ((name = ftr_elf_dynamic_next(&symbols, &sym)) != NULL) {
+		if (sym.st_shndx == SHN_UNDEF && strcmp(name, "__gmon_start__") == 0)
 			return true;
 	}
 	return false;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "arch/arch.h"
-#include "utils/object/code_range.h"
+#include "utils/object/machine.h"
 #include "utils/object/elf.h"
 #include "utils/patch/entries.h"
 #include "utils/patch/move.h"
@@ -107,7 +107,7 @@ static void note(const struct work *work)
 static bool is_left_whole(const struct work *work)
 {
 	if (ftr_patch_values_get(work->module)->keeps_returns ||
-	    !ftr_code_is_of_machine(&work->file))
+	    !ftr_elf_has_machine(&work->file))
 		return false;
 	if (work->module->notes != NULL)
 		ftr_strbuf_printf(work->module->notes, "!%s: nothing is patched: it has a virtual "
