@@ -394,10 +394,19 @@ static bool step_begin(void)
 	return true;
 }
 
+/* A recording is not taken away from whoever makes it. */
+static bool is_recorded(const struct ftr_attach *attach)
+{
+	return attach->step == FTR_ATTACH_START && attach->state != FTR_ATTACH_IDLE &&
+	       ftr_state.control != NULL && !ftr_recorder_is_gone();
+}
+
 static void step_do(struct ftr_attach *attach)
 {
 	attach->result = 0;
-	if (attach->step == FTR_ATTACH_START && attach->state == FTR_ATTACH_IDLE)
+	if (is_recorded(attach))
+		attach->state = FTR_ATTACH_RECORDED;
+	else if (attach->step == FTR_ATTACH_START && attach->state == FTR_ATTACH_IDLE)
 		attach->result = start(attach);
 	else if (attach->step == FTR_ATTACH_UNHOOK && attach->state == FTR_ATTACH_ATTACHED)
 		attach->result = unhook();

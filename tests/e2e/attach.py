@@ -315,6 +315,17 @@ class Attach(attaching.Test):
         os.kill(pid, signal.SIGTERM)
         launched.communicate(timeout=harness.TIMEOUT)
 
+    def test_recorded_already(self):
+        """The first recording goes on, and the program can be recorded again when it has ended."""
+        child = self.start("fentry", *ALL)
+        recorder = self.attach(child.pid, data="first")
+        self.refused(child.pid, "another ftr records it")
+        before = self.calls("fib", "first")
+        self.wait_for(lambda: self.calls("fib", "first") > before)
+        self.leave(recorder)
+        self.leave(self.attach(child.pid, data="second"))
+        self.end(child)
+
     @unittest.skipUnless(IS_ROOT, "needs another user")
     def test_another_user(self):
         child = self.start("fentry", "sleep")

@@ -48,6 +48,9 @@ static int started(const struct ftr_attach *attach, struct ftr_err *err)
 	if (attach->state == FTR_ATTACH_LAUNCHED)
 		return ftr_err_set(err, EBUSY, "it was started by ftr, whose runtime it has; start "
 				   "it without ftr to attach to it");
+	if (attach->state == FTR_ATTACH_RECORDED)
+		return ftr_err_set(err, EBUSY, "another ftr records it; end that first, with "
+				   "Ctrl-C");
 	if (attach->result < 0)
 		return ftr_err_set(err, -attach->result, "the runtime in it does not reach this "
 				   "recorder: %s", strerror(-attach->result));

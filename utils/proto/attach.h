@@ -37,6 +37,7 @@ enum ftr_attach_state {
 	FTR_ATTACH_LAUNCHED,		/* preloaded by ftr: there to stay */
 	FTR_ATTACH_ATTACHED,
 	FTR_ATTACH_UNHOOKED,
+	FTR_ATTACH_RECORDED,		/* what START finds of a recorder that is alive */
 };
 
 /*
