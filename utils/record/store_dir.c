@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "utils/base/strbuf.h"
 #include "utils/format/uftrace/uftrace.h"
 #include "utils/format/uftrace/write_kernel.h"
 #include "utils/trace/event_kind.h"
@@ -76,14 +77,17 @@ static void dir_untraced(struct ftr_store *base, const struct ftr_ring_untraced 
 static void events_name(struct ftr_store_dir *store, bool is_stack)
 {
 	const struct ftr_event_kind *kind;
+	struct ftr_strbuf lines;
 	size_t pos = 0;
 
+	ftr_strbuf_init(&lines);
 	while ((kind = ftr_event_kind_next(&pos)) != NULL) {
 		if (kind->is_runtime && kind->id != FTR_EVENT_ID_SDT &&
 		    kind->id != FTR_EVENT_ID_STACK_PART &&
 		    (kind->id == FTR_EVENT_ID_STACK) == is_stack)
-			ftr_uftrace_dir_event(store->dir, kind->id, kind->name);
+			ftr_uftrace_event_line(&lines, kind->id, kind->name);
 	}
+	ftr_uftrace_dir_events(store->dir, &lines);
 }
 
 /*

@@ -313,13 +313,23 @@ int ftr_uftrace_dir_message(struct ftr_uftrace_dir *dir, uint64_t time_ns, const
 	return file_append(dir, "extern.dat", &sb);
 }
 
+void ftr_uftrace_event_line(struct ftr_strbuf *lines, uint32_t id, const char *name)
+{
+	ftr_strbuf_printf(lines, "EVENT: %u %s\n", id, name);
+}
+
+int ftr_uftrace_dir_events(struct ftr_uftrace_dir *dir, struct ftr_strbuf *lines)
+{
+	return file_append(dir, "events.txt", lines);
+}
+
 int ftr_uftrace_dir_event(struct ftr_uftrace_dir *dir, uint32_t id, const char *name)
 {
 	struct ftr_strbuf sb;
 
 	ftr_strbuf_init(&sb);
-	ftr_strbuf_printf(&sb, "EVENT: %u %s\n", id, name);
-	return file_append(dir, "events.txt", &sb);
+	ftr_uftrace_event_line(&sb, id, name);
+	return ftr_uftrace_dir_events(dir, &sb);
 }
 
 /* The part of a path after its last slash. */

@@ -61,8 +61,10 @@ int ftr_uftrace_dir_fork(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t 
 int ftr_uftrace_dir_dlopen(struct ftr_uftrace_dir *dir, uint64_t time_ns, int32_t tid,
 			   const char *sid, uint64_t base, const char *path);
 
-/* A line of events.txt; @name is "provider:event". */
+/* A line of events.txt; @name is "provider:event".  Or several, which are finished here. */
 int ftr_uftrace_dir_event(struct ftr_uftrace_dir *dir, uint32_t id, const char *name);
+void ftr_uftrace_event_line(struct ftr_strbuf *lines, uint32_t id, const char *name);
+int ftr_uftrace_dir_events(struct ftr_uftrace_dir *dir, struct ftr_strbuf *lines);
 
 /* A line of extern.dat: a message that readers show at its time.  @text is one line. */
 int ftr_uftrace_dir_message(struct ftr_uftrace_dir *dir, uint64_t time_ns, const char *text);
