@@ -113,8 +113,12 @@ class ZshTest(harness.Test):
             file.write(self.ftr("completion", "zsh").stdout)
         self.terminal, other = os.openpty()
         self.addCleanup(os.close, self.terminal)
-        self.shell = subprocess.Popen(["zsh", "-f", "-i"], stdin=other, stdout=other, stderr=other, start_new_session=True,
-                                      env=dict(os.environ, TERM="dumb", HOME=self.dir))
+        os.mkdir("bin")     # without what is installed here: of "replace", say, "repl" may be the beginning, too
+        for name in ("mv", "rm"):
+            os.symlink(shutil.which(name), f"bin/{name}")
+        self.shell = subprocess.Popen([shutil.which("zsh"), "-f", "-i"], stdin=other, stdout=other, stderr=other,
+                                      start_new_session=True,
+                                      env=dict(os.environ, TERM="dumb", HOME=self.dir, PATH=f"{self.dir}/bin"))
         os.close(other)
         self.type("PS1=; LISTMAX=100000; setopt no_beep; fpath=($PWD/functions $fpath); autoload -U compinit; "
                   "compinit -u -d $PWD/dump; print READ''Y\n", "READY")
