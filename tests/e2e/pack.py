@@ -68,6 +68,7 @@ class PackTest(harness.Test):
     def same_shown(self, one, other):
         for words in self.COMMANDS:
             first, second = self.shown(one, *words), self.shown(other, *words)
+            self.expect(first[0] >= 0 and b"runtime error" not in first[2], f"{words} of {one} fails: {first[0]} {first[2]}")
             self.expect(first == second, f"{words} of {other} prints something else: {difference(first, second)}")
 
     def pack(self, data):

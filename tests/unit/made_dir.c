@@ -130,7 +130,7 @@ static void add_any(struct task_data *data, const struct made_story *story)
 						 FTR_RECORD_EVENT_STALL_BEGIN +
 						 made_random_below(2)));
 	else if (happens(story->torn))
-		add(data, story, made_random);
+		add(data, story, happens(2) ? made_random_below(2) : made_random);
 	else if (data->depth > 1 && data->depth < FTR_RECORD_DEPTH_MAX && happens(story->leap))
 		add_leap(data, story);
 	else

@@ -133,7 +133,7 @@ struct uft_run {
 
 /* What is counted at one depth while a run is made (read_match.h); a cache line. */
 struct uft_frame {
-	uint64_t word;		/* of the ENTRYs of its calls; 0 = it is unused */
+	uint64_t word;		/* of the ENTRYs of its calls; an odd one = of none */
 	uint64_t start_ns;	/* of the last call */
 	uint64_t self_ns;	/* since it was made */
 	uint64_t before_ns;	/* ... until the last call began */

@@ -15,6 +15,7 @@
 #define MADE_MAX  (BLOCK / 6)	/* frames made in a block: with more, each call is settled */
 #define KEY_SHIFT 48		/* addresses have fewer bits */
 #define BASE	  1u		/* the frame of the base; [0] stands for none */
+#define NO_WORD	  1u		/* no entry's: of a frame that was not made for any */
 
 struct record {
 	uint64_t time_ns, addr;
@@ -99,7 +100,7 @@ static inline void frame_settle(struct uft_match *self, struct uft_frame *frame)
 	sum->nested_ns += total_ns & frame->nested_mask;
 	sum->self_ns += frame->self_ns;
 	frame[-1].below_ns += total_ns;
-	frame->word = 0;
+	frame->word = NO_WORD;
 }
 
 /* Add what the frames above @nr, all of them ended, have counted to their sums. */
@@ -256,8 +257,8 @@ static enum uft_stop base_end(struct uft_match *self, const struct record *recor
 
 /*
  * Calls up to @end, as far as each is one of what its frame was made for, and each end that of the
- * innermost: that is one comparison, since the frame has the word of the record.  The base's word
- * is none.
+ * innermost: that is one comparison, since the frame has the word of the record.  The lowest bit,
+ * an exit's, is not compared: a frame's word that has it matches nothing, whatever a file has.
  */
 static inline __attribute__((always_inline)) void
 calls_match(struct uft_match *self, const uint8_t *end, bool is_big)
@@ -362,7 +363,7 @@ static size_t records_before(const struct uft_match *self, size_t nr)
 	return low;
 }
 
-/* Room for @nr frames; the words of new ones are 0. */
+/* Room for @nr frames; new ones were made for no calls. */
 static int frames_reserve(struct uft_chunk *chunk, size_t nr)
 {
 	size_t had = chunk->frames.cap;
@@ -371,9 +372,8 @@ static int frames_reserve(struct uft_chunk *chunk, size_t nr)
 		chunk->is_out_of_memory = true;
 		return -ENOMEM;
 	}
-	if (chunk->frames.cap > had)
-		memset(chunk->frames.v + had, 0,
-		       (chunk->frames.cap - had) * sizeof(*chunk->frames.v));
+	for (; had < chunk->frames.cap; had++)
+		chunk->frames.v[had] = (struct uft_frame){ .word = NO_WORD };
 	return 0;
 }
 
@@ -429,7 +429,7 @@ bool uft_match_begin(struct uft_match *self, uint64_t limit_ns)
 	self->open_nr = self->frame_nr = self->sum_nr = self->made_nr = 0;
 	self->settles_each = false;
 	memset(self->chunk->slots, 0, SLOTS * sizeof(*self->chunk->slots));
-	*base_of(self) = (struct uft_frame){ .start_ns = record.time_ns };
+	*base_of(self) = (struct uft_frame){ .word = NO_WORD, .start_ns = record.time_ns };
 	return sum_add(self, 0, FTR_RUN_BASE, record.time_ns) == 0;
 }
 
