@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	tests/bench/bench.py \
 	tests/bench/filters.py \
 	tests/bench/fleet.py \
+	tests/bench/instructions.py \
 	tests/bench/measure.c \
 	tests/bench/memcpy.c \
 	tests/bench/probes.c \
