@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading uftrace directories: made up here in memory, and recorded ones of tests/data. */
 #include <errno.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -132,6 +133,28 @@ static void test_plain(void **state)
 	assert_string_equal(trace->tasks.v[0]->name, "prog");
 	expect_stream(trace, true, "10:main(d0 12:leaf(d1 15:leaf)d1=3-0 20:main)d0=10-3");
 	assert_int_equal(warning_nr, 0);
+	ftr_trace_free(trace);
+}
+
+/* Nothing of them is what the memory held before. */
+static void test_calls_are_whole(void **state)
+{
+	const uint64_t data[] = { RECORD(10, 0, 0, MAIN), RECORD(20, 1, 0, MAIN) };
+	struct ftr_err err = { 0 };
+	struct ftr_trace *trace;
+	struct ftr_event *evs;
+
+	add_base("taskinfo:lines=2\ntaskinfo:nr_tid=1\ntaskinfo:tids=5\n");
+	add_bytes("5.dat", data, sizeof(data));
+	mallopt(M_PERTURB, 0xa5);
+	trace = trace_open();
+	mallopt(M_PERTURB, 0);
+	assert_int_equal(ftr_source_next(trace->sources.v[0], &evs, &err), 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(evs[i].flags, 0);
+		assert_int_equal(evs[i].color, 0);
+		assert_int_equal(evs[i].verdict, 0);
+	}
 	ftr_trace_free(trace);
 }
 
@@ -585,7 +608,8 @@ static void test_recorded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_plain), TEST(test_big_endian), TEST(test_damaged_record),
+		TEST(test_plain), TEST(test_calls_are_whole), TEST(test_big_endian),
+		TEST(test_damaged_record),
 		TEST(test_damaged_time), TEST(test_long_sleep), TEST(test_unlisted_task),
 		TEST(test_missing_files), TEST(test_no_info), TEST(test_unknown_lines),
 		TEST(test_child_before_parent), TEST(test_parents_in_a_circle),

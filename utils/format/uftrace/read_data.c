@@ -171,6 +171,8 @@ static inline int event_call(struct uft_data *self, struct fast fast, struct ftr
 	ev->depth = depth == FTR_RECORD_DEPTH_MAX ? FTR_DEPTH_UNKNOWN : depth;
 	ev->type = (uint8_t)(word & 1);
 	ev->flags = 0;
+	ev->color = 0;
+	ev->verdict = 0;
 	static_assert((int)FTR_RECORD_ENTRY == (int)FTR_EVENT_ENTRY &&
 		      (int)FTR_RECORD_EXIT == (int)FTR_EVENT_EXIT,
 		      "calls have the same numbers in records and events");
