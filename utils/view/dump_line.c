@@ -21,10 +21,15 @@
 /* All of a time but its last digits, which calls that follow each other mostly share. */
 static __attribute__((noinline)) void step_make(struct dump_line *self, uint64_t time_ns)
 {
-	uint32_t rest = (uint32_t)(time_ns % 1000000000);
-	char *p = ftr_fmt_u64(self->step_text, time_ns / 1000000000);
+	uint64_t second = time_ns / 1000000000;
+	uint32_t rest = (uint32_t)(time_ns - second * 1000000000);
+	char *p = self->step_text + self->step_len - (9 - STEP_DIGITS);
 
-	*p++ = '.';
+	if (second != self->second) {
+		p = ftr_fmt_u64(self->step_text, second);
+		*p++ = '.';
+		self->second = second;
+	}
 	ftr_nanos_put(p, rest);
 	self->step_len = (size_t)(p + 9 - STEP_DIGITS - self->step_text);
 	self->step_ns = time_ns - rest % STEP_NS;
@@ -66,12 +71,15 @@ static char *fmt_address(char *p, uint64_t addr)
 /* "0" and the end of the line. */
 static char *fmt_depth(char *p, uint32_t depth)
 {
-	if (__builtin_expect(depth < 10, 1))
-		*p++ = (char)('0' + depth);
-	else if (depth == FTR_DEPTH_UNKNOWN)
+	if (__builtin_expect(depth < 100, 1)) {	/* without a branch by the number of digits */
+		*p = (char)('0' + depth / 10);
+		p += depth >= 10;
+		*p++ = (char)('0' + depth % 10);
+	} else if (depth == FTR_DEPTH_UNKNOWN) {
 		*p++ = '-';
-	else
+	} else {
 		p = ftr_fmt_u64(p, depth);
+	}
 	*p++ = '\n';
 	return p;
 }

@@ -15,7 +15,7 @@ struct ftr_func;
 #define DUMP_TAIL_BYTES 64
 #define DUMP_CALL_TEXT_BYTES 104
 #define DUMP_CALL_BYTES (DUMP_HEAD_BYTES + DUMP_CALL_TEXT_BYTES + DUMP_TAIL_BYTES)
-#define DUMP_CALL_TEXTS_BITS 6
+#define DUMP_CALL_TEXTS_BITS 8
 
 /* What the line of a call ends in, but for the depth: "main(5633a1d8d070) depth: ". */
 struct dump_call_text {
@@ -28,6 +28,7 @@ struct dump_call_text {
 struct dump_line {
 	uint64_t step_ns;	/* that step_text is the beginning of, up to 10 us later */
 	size_t   step_len;
+	uint64_t second;	/* whose digits step_text has */
 	char     step_text[32];
 	int32_t  tid;		/* in tid_text */
 	char     tid_text[DUMP_TID_WIDTH + 3];
