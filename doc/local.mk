@@ -118,6 +118,7 @@ EXTRA_DIST += \
 	doc/adr/0091-leaks-in-swap.md \
 	doc/adr/0092-control-channel.md \
 	doc/adr/0093-native-stacks-of-calls.md \
+	doc/adr/0094-text-made-ahead.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

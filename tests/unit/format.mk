@@ -37,6 +37,9 @@ made_dir = tests/unit/made_dir.c tests/unit/made_dir.h tests/unit/packed.h
 tests_unit_run_test_SOURCES = tests/fuzz/fuzz.h tests/fuzz/runs.c tests/fuzz/runs.h \
 	tests/unit/run_test.c $(made_dir)
 
+UNIT_TESTS += tests/unit/text_ahead_test
+tests_unit_text_ahead_test_SOURCES = tests/unit/text_ahead_test.c $(made_dir)
+
 UNIT_TESTS += tests/unit/index_test
 tests_unit_index_test_SOURCES = tests/unit/index_test.c $(made_dir)
 

@@ -137,7 +137,8 @@ size_t ftr_ahead_take(struct ftr_ahead *ahead, size_t i)
 	ahead->floor = i;
 	if (ahead->next < i)
 		ahead->next = i;
-	pthread_cond_broadcast(&ahead->changed);
+	if (may_begin(ahead))
+		pthread_cond_broadcast(&ahead->changed);
 	while (!ahead->places[at].is_done || ahead->places[at].i != i) {
 		if (may_begin(ahead))
 			piece_do(ahead);
@@ -146,6 +147,21 @@ size_t ftr_ahead_take(struct ftr_ahead *ahead, size_t i)
 	}
 	pthread_mutex_unlock(&ahead->lock);
 	return at;
+}
+
+void ftr_ahead_add(struct ftr_ahead *ahead)
+{
+	pthread_mutex_lock(&ahead->lock);
+	if (ahead->nr >= ahead->place_nr) {
+		size_t given_up = ahead->nr - ahead->place_nr;
+
+		assert(ahead->floor >= given_up);
+		if (ahead->floor == given_up)
+			ahead->floor++;
+	}
+	ahead->nr++;
+	pthread_cond_broadcast(&ahead->changed);
+	pthread_mutex_unlock(&ahead->lock);
 }
 
 void ftr_ahead_free(struct ftr_ahead *ahead)

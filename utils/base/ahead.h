@@ -31,6 +31,12 @@ int ftr_ahead_new(struct ftr_ahead **out, unsigned thread_nr, size_t nr,
  */
 size_t ftr_ahead_take(struct ftr_ahead *ahead, size_t i);
 
+/*
+ * Where pieces become known one after the other: one more.  Its place is the one of the piece
+ * ftr_ahead_places() before it, which has been taken and is given up by this.
+ */
+void ftr_ahead_add(struct ftr_ahead *ahead);
+
 void ftr_ahead_free(struct ftr_ahead *ahead);	/* waits for the threads; NULL is fine */
 
 #endif /* FTR_BASE_AHEAD_H */

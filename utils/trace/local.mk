@@ -87,6 +87,8 @@ libftr_a_SOURCES += \
 	utils/trace/system.c \
 	utils/trace/system.h \
 	utils/trace/task.h \
+	utils/trace/text_ahead.c \
+	utils/trace/text_ahead.h \
 	utils/trace/threshold.c \
 	utils/trace/threshold.h \
 	utils/trace/threshold_time.c \

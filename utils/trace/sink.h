@@ -24,7 +24,8 @@ struct ftr_sink_ops {
 	/*
 	 * (nullable) As event, for a whole batch at once, of any types: what is not accepted has to
 	 * be skipped, and is not counted as refused.  For sinks that do so little per event that
-	 * the call counts, and whose output is no copy of the trace.
+	 * the call counts, or whose text is made ahead (text_ahead.h), and which accept all types
+	 * or whose output is no copy of the trace.
 	 */
 	int  (*batch)(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr);
 	/* (nullable) As batch, for calls that are summed up already, in this way. */

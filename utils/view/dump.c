@@ -14,6 +14,7 @@
 #include "utils/trace/event_text.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/select.h"
+#include "utils/trace/text_ahead.h"
 #include "utils/trace/trace.h"
 #include "utils/view/dump_line.h"
 
@@ -47,6 +48,7 @@ struct dump {
 	FTR_VEC(struct perf_event) perf;
 	uint64_t offset;		/* in the task's file */
 	struct dump_line line;
+	struct ftr_text_ahead *ahead;	/* (owned, nullable) */
 };
 
 static void put_head(struct dump *self, uint64_t time_ns, int32_t tid, const char *type)
@@ -88,8 +90,6 @@ static void put_record_hex(struct dump *self, const struct ftr_event *ev,
 	bool is_big = self->trace->info.elf_data == 2;
 	uint8_t bytes[RECORD_BYTES];
 
-	if (!self->opts->has_hex)
-		return;
 	ftr_put_u64(bytes, ev->time_ns, is_big);
 	ftr_put_u64(bytes + 8, ftr_record_word(type,
 					       ev->depth & FTR_RECORD_DEPTH_MAX, addr) |
@@ -254,8 +254,10 @@ static void put_call(struct dump *self, const struct ftr_event *ev)
 		put_line(self, ev, ev->type == FTR_EVENT_ENTRY ? "entry" : "exit ",
 			 ftr_slice_make(ev->call.func->name, ev->call.func->name_len),
 			 ev->call.addr);
-	put_record_hex(self, ev, ev->type == FTR_EVENT_ENTRY ? FTR_RECORD_ENTRY : FTR_RECORD_EXIT,
-		       ev->call.addr);
+	if (self->opts->has_hex)
+		put_record_hex(self, ev, ev->type == FTR_EVENT_ENTRY ? FTR_RECORD_ENTRY :
+								       FTR_RECORD_EXIT,
+			       ev->call.addr);
 	if (ev->payload != NULL)
 		put_args(self, ev);
 }
@@ -265,7 +267,8 @@ static void put_point(struct dump *self, const struct ftr_event *ev)
 	ftr_event_title(ev, &self->text);
 	put_line(self, ev, "event", ftr_slice_make(ftr_strbuf_str(&self->text), self->text.len),
 		 ev->point.id);
-	put_record_hex(self, ev, FTR_RECORD_EVENT, ev->point.id);
+	if (self->opts->has_hex)
+		put_record_hex(self, ev, FTR_RECORD_EVENT, ev->point.id);
 	if (ev->payload == NULL)
 		return;
 	put_head(self, ev->time_ns, ev->task->tid, "data ");
@@ -280,7 +283,8 @@ static void put_lost(struct dump *self, const struct ftr_event *ev)
 {
 	put_head(self, ev->time_ns, ev->task->tid, "lost ");
 	ftr_ostream_printf(self->out, "%llu records\n", (unsigned long long)ev->lost.nr);
-	put_record_hex(self, ev, FTR_RECORD_LOST, ev->lost.nr);
+	if (self->opts->has_hex)
+		put_record_hex(self, ev, FTR_RECORD_LOST, ev->lost.nr);
 }
 
 static bool is_perf_event(const struct ftr_event *ev)
@@ -339,29 +343,97 @@ static bool source_is_done(const struct dump *self, const struct ftr_source *sou
 	       !ftr_select_task_is_wanted(selection, source->task);
 }
 
+/* ---- text of calls that is made ahead ---- */
+
+/*
+ * Is each record listed, by itself?  The one place that knows which options need those before:
+ * where one lies in its file is counted, and so are calls that are open.
+ */
+static bool lines_are_apart(const struct dump *self)
+{
+	return !self->is_selecting && !self->opts->has_hex;
+}
+
+/* A maker lists no more than calls. */
+static void *maker_new(const void *owner, struct ftr_ostream *out, struct ftr_err *err)
+{
+	const struct dump *of = owner;
+	struct dump *self = malloc(sizeof(*self));
+
+	if (self == NULL) {
+		ftr_err_set(err, ENOMEM, "dump: out of memory");
+		return NULL;
+	}
+	*self = (struct dump){ .trace = of->trace, .opts = of->opts, .out = out,
+			       .line = DUMP_LINE_INIT };
+	return self;
+}
+
+static int maker_make(void *maker, const struct ftr_event *before, const struct ftr_event *evs,
+		      size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		put_call(maker, &evs[i]);
+	return 0;
+}
+
+static const struct ftr_text_ops text_ops = {
+	.maker_new = maker_new,
+	.maker_free = free,
+	.make = maker_make,
+};
+
+/* Under which name the records of a source stand: that of the first one, before it. */
+static int put_source_head(struct dump *self, const struct ftr_event *evs, size_t nr,
+			   struct ftr_err *err)
+{
+	size_t i = 0;
+	int ret;
+
+	while (i < nr && !is_record(&evs[i]))
+		i++;
+	if (i == nr)
+		return 0;
+	ret = ftr_text_ahead_drain(self->ahead, err);
+	if (ret < 0)
+		return ret;
+	if (self->trace->is_ordered)
+		ftr_ostream_printf(self->out, "reading %s\n", self->trace->path);
+	else
+		ftr_ostream_printf(self->out, "reading %d.dat\n", evs[i].task->tid);
+	return 1;
+}
+
+static int put_events(struct dump *self, const struct ftr_event *evs, size_t nr,
+		      struct ftr_err *err)
+{
+	int ret = ftr_text_ahead_take(self->ahead, NULL, evs, nr, err);
+
+	if (ret != 0)
+		return ret < 0 ? ret : 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (put_event(self, &evs[i]) < 0)
+			return ftr_err_set(err, ENOMEM, "dump: out of memory");
+	}
+	return 0;
+}
+
 static int dump_source(struct dump *self, struct ftr_source *source, struct ftr_err *err)
 {
-	const char *head = self->trace->is_ordered ? self->trace->path : NULL;
+	int is_named = 0, ret = 0;
 	struct ftr_event *evs;
-	bool is_first = true;
 	ssize_t nr = 0;
 
 	self->offset = 0;
 	ftr_source_seek(source, &self->seek);
-	while (!source_is_done(self, source, !is_first) &&
+	while (!source_is_done(self, source, is_named) &&
 	       (nr = ftr_source_next(source, &evs, err)) > 0) {
-		for (ssize_t i = 0; i < nr; i++) {
-			if (is_first && is_record(&evs[i])) {
-				if (head != NULL)
-					ftr_ostream_printf(self->out, "reading %s\n", head);
-				else
-					ftr_ostream_printf(self->out, "reading %d.dat\n",
-							   evs[i].task->tid);
-				is_first = false;
-			}
-			if (put_event(self, &evs[i]) < 0)
-				return ftr_err_set(err, ENOMEM, "dump: out of memory");
-		}
+		if (!is_named)
+			is_named = ret = put_source_head(self, evs, (size_t)nr, err);
+		if (ret >= 0)
+			ret = put_events(self, evs, (size_t)nr, err);
+		if (ret < 0)
+			return ret;
 		if (self->out->code != 0)
 			return ftr_err_set(err, self->out->code, "%s: %s", self->out->name,
 					   strerror(self->out->code));
@@ -492,13 +564,20 @@ int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 	self.is_selecting = selection != NULL &&
 			    (ftr_select_is_needed(selection) || ftr_range_is_needed(selection));
 	self.seek = seek_of(&self);
+	if (lines_are_apart(&self))
+		self.ahead = ftr_text_ahead_new(trace, &text_ops, &self, out);
 	ftr_strbuf_init(&self.text);
 	if (trace->info.header_bytes != 0)
 		put_header(&trace->info, out);
 	for (size_t i = 0; ret == 0 && i < trace->sources.nr; i++)
 		ret = dump_source(&self, trace->sources.v[i], err);
 	if (ret == 0)
+		ret = ftr_text_ahead_drain(self.ahead, err);
+	else	/* what was read before the failure */
+		ftr_text_ahead_drain(self.ahead, NULL);
+	if (ret == 0)
 		put_perf(&self);
+	ftr_text_ahead_free(self.ahead);
 	ftr_vec_fini(&self.perf);
 	ftr_select_records_fini(&self.select);
 	ftr_strbuf_fini(&self.text);

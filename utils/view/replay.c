@@ -8,6 +8,7 @@
 #include "utils/trace/event_kind.h"
 #include "utils/trace/event_text.h"
 #include "utils/trace/stacks.h"
+#include "utils/trace/text_ahead.h"
 #include "utils/trace/trace.h"
 #include "utils/view/replay_flat.h"
 #include "utils/view/replay_json.h"
@@ -34,6 +35,7 @@ struct replay_sink {
 	const struct ftr_trace *trace;
 	struct replay_page page;
 	struct unfinished unfinished;
+	struct ftr_text_ahead *ahead;	/* (owned, nullable) */
 	enum pending pending;
 	struct ftr_event held;		/* its payload is not valid any more: see args */
 	bool held_has_values;		/* recorded for it, shown or not */
@@ -391,6 +393,14 @@ static int complete_held(struct replay_sink *self, const struct ftr_event *ev)
 	return pending == PENDING_ENTRY ? put_leaf(self, ev) : put_schedule(self, ev);
 }
 
+static inline int output_check(const struct ftr_sink *sink)
+{
+	if (__builtin_expect(sink->out->code == 0, 1))
+		return 0;
+	return ftr_err_set(sink->err, sink->out->code, "%s: %s", sink->out->name,
+			   strerror(sink->out->code));
+}
+
 static int replay_event(struct ftr_sink *sink, const struct ftr_event *ev)
 {
 	struct replay_sink *self = replay_of(sink);
@@ -407,10 +417,101 @@ static int replay_event(struct ftr_sink *sink, const struct ftr_event *ev)
 		if (ret < 0)
 			return ret;
 	}
-	if (sink->out->code != 0)
-		return ftr_err_set(sink->err, sink->out->code, "%s: %s", sink->out->name,
-				   strerror(sink->out->code));
-	return show(self, ev);
+	ret = output_check(sink);
+	return ret < 0 ? ret : show(self, ev);
+}
+
+/* ---- text of calls that is made ahead ---- */
+
+/*
+ * Does each line depend on its own events alone, but for an ENTRY that is held?  The one place that
+ * knows which options need the lines before.
+ */
+static bool lines_are_apart(const struct replay_sink *self)
+{
+	return !self->opts.is_column_view && !self->opts.has_task_newline &&
+	       !(self->page.layout.mask & FTR_BIT64(REPLAY_DELTA));
+}
+
+/* As if @ev, a plain call, had been the last event. */
+static void go_on_behind(struct replay_sink *self, const struct ftr_event *ev)
+{
+	self->pending = PENDING_NONE;
+	ftr_strbuf_clear(&self->args);
+	if (ev->type == FTR_EVENT_ENTRY && !self->opts.no_merge)
+		hold(self, ev, PENDING_ENTRY);
+}
+
+static void *maker_new(const void *owner, struct ftr_ostream *out, struct ftr_err *err)
+{
+	const struct replay_sink *of = owner;
+	struct ftr_sink *sink = ftr_replay_new(&of->opts, out, err);
+	struct replay_sink *self = replay_of(sink);
+
+	if (self == NULL)
+		return NULL;
+	self->trace = of->trace;
+	self->page.first_ns = of->page.first_ns;
+	return self;
+}
+
+static void maker_free(void *maker)
+{
+	ftr_sink_free(maker);
+}
+
+/* What is held at the end is the next maker's, as @before. */
+static int maker_make(void *maker, const struct ftr_event *before, const struct ftr_event *evs,
+		      size_t nr)
+{
+	struct replay_sink *self = maker;
+	int ret = 0;
+
+	self->pending = PENDING_NONE;
+	if (before != NULL)
+		go_on_behind(self, before);
+	for (size_t i = 0; ret == 0 && i < nr; i++)
+		ret = replay_event(&self->base, &evs[i]);
+	return ret;
+}
+
+static const struct ftr_text_ops text_ops = {
+	.maker_new = maker_new,
+	.maker_free = maker_free,
+	.make = maker_make,
+};
+
+/* 1 when threads make the lines of @evs, else 0, or -errno. */
+static int take_ahead(struct replay_sink *self, const struct ftr_event *evs, size_t nr)
+{
+	bool is_entry_held = self->pending == PENDING_ENTRY;
+	int ret;
+
+	/* Nothing was taken since an ENTRY with values, nor before the first event. */
+	if (self->ahead == NULL || self->page.first_ns == 0 ||
+	    (is_entry_held && self->held_has_values))
+		return 0;
+	if (self->pending == PENDING_SCHED_OUT && evs[0].type <= FTR_EVENT_EXIT &&
+	    (ret = flush_held(self)) < 0)	/* no call completes it */
+		return ret;
+	ret = ftr_text_ahead_take(self->ahead, is_entry_held ? &self->held : NULL, evs, nr,
+				  self->base.err);
+	if (ret > 0)
+		go_on_behind(self, &evs[nr - 1]);
+	return ret;
+}
+
+static int replay_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr)
+{
+	int ret = take_ahead(replay_of(sink), evs, nr);
+
+	if (ret > 0)
+		return output_check(sink);
+	for (size_t i = 0; ret == 0 && i < nr; i++) {
+		if (sink->ops->accepts & FTR_BIT(evs[i].type))
+			ret = replay_event(sink, &evs[i]);
+	}
+	return ret;
 }
 
 static int replay_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
@@ -420,14 +521,18 @@ static int replay_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	self->trace = trace;
 	self->page.first_ns = trace->first_ns;
 	replay_layout_put_header(&self->page.layout, self->opts.has_srcline);
+	if (lines_are_apart(self))
+		self->ahead = ftr_text_ahead_new(trace, &text_ops, self, sink->out);
 	return 0;
 }
 
 static int replay_end(struct ftr_sink *sink)
 {
 	struct replay_sink *self = replay_of(sink);
-	int ret = flush_held(self);
+	int ret = ftr_text_ahead_drain(self->ahead, sink->err);
 
+	if (ret == 0)
+		ret = flush_held(self);
 	if (ret == 0)
 		unfinished_print(&self->unfinished, self->trace, sink->out);
 	return ret;
@@ -437,6 +542,8 @@ static void replay_fini(struct ftr_sink *sink)
 {
 	struct replay_sink *self = replay_of(sink);
 
+	ftr_text_ahead_drain(self->ahead, NULL);	/* when reading failed */
+	ftr_text_ahead_free(self->ahead);
 	replay_page_fini(&self->page);
 	unfinished_fini(&self->unfinished);
 	ftr_strbuf_fini(&self->args);
@@ -451,6 +558,7 @@ static const struct ftr_sink_ops replay_sink_ops = {
 		   FTR_BIT(FTR_EVENT_LOST) | FTR_BIT(FTR_EVENT_MESSAGE),
 	.begin	 = replay_begin,
 	.event	 = replay_event,
+	.batch	 = replay_batch,
 	.end	 = replay_end,
 	.fini	 = replay_fini,
 };

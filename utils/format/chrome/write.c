@@ -15,6 +15,7 @@
 #include "utils/trace/args.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/event_text.h"
+#include "utils/trace/text_ahead.h"
 #include "utils/trace/trace.h"
 
 #define TIME_STEP_NS UINT64_C(10000000)	/* the digits above change so rarely that they are kept */
@@ -31,6 +32,9 @@ struct chrome_sink {
 	uint64_t time_upper;	/* whose digits are kept here */
 	size_t time_len;
 	char time_digits[TIME_BYTES];
+	struct ftr_text_ahead *ahead;	/* (owned, nullable) */
+	size_t named_nr;		/* tasks that were known, and named, at the beginning */
+	uint32_t out_nr;		/* of them that are off their CPUs */
 };
 
 static struct chrome_sink *chrome_of(struct ftr_sink *sink)
@@ -213,6 +217,7 @@ static int schedule_end(struct chrome_sink *self, const struct ftr_event *ev)
 		return -ENOMEM;
 	ftr_ostream_printf(self->base.out, "\"%s\"}", task->out);
 	task->out = NULL;
+	self->out_nr--;
 	return 0;
 }
 
@@ -232,6 +237,7 @@ static int schedule_begin(struct chrome_sink *self, const struct ftr_event *ev)
 	    put_line(self, ev, ev->task, 'B') < 0)
 		return -ENOMEM;
 	task->out = ftr_event_pair_name(ftr_event_sched_out_id(ev));
+	self->out_nr++;
 	ftr_ostream_printf(self->base.out, "\"%s\"}", task->out);
 	return 0;
 }
@@ -439,6 +445,89 @@ static int chrome_event(struct ftr_sink *sink, const struct ftr_event *ev)
 	return 0;
 }
 
+/* ---- text of calls that is made ahead ---- */
+
+/* All tasks are named, and there is an object before. */
+static void *maker_new(const void *owner, struct ftr_ostream *out, struct ftr_err *err)
+{
+	const struct chrome_sink *of = owner;
+	struct ftr_sink *sink = ftr_sink_new(of->base.ops, out, err);
+	struct chrome_sink *self = chrome_of(sink);
+	int ret;
+
+	if (self == NULL)
+		return NULL;
+	self->trace = of->trace;
+	self->separator = of->separator;
+	self->has_origin = true;
+	self->origin_ns = of->origin_ns;
+	ftr_strbuf_init(&self->text);
+	ret = chrome_parts_init(&self->parts);
+	for (size_t i = 0; ret == 0 && i < self->trace->tasks.nr; i++)
+		ret = chrome_parts_add_task(&self->parts, self->trace->tasks.v[i]);
+	if (ret == 0)
+		return self;
+	ftr_sink_free(sink);
+	return NULL;
+}
+
+static void maker_free(void *maker)
+{
+	ftr_sink_free(maker);
+}
+
+static int maker_make(void *maker, const struct ftr_event *before, const struct ftr_event *evs,
+		      size_t nr)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < nr; i++)
+		ret = chrome_event(maker, &evs[i]);
+	return ret;
+}
+
+static const struct ftr_text_ops text_ops = {
+	.maker_new = maker_new,
+	.maker_free = maker_free,
+	.make = maker_make,
+};
+
+/* Are there lines of tasks beside those of calls: is one named, or does one go on? */
+static bool tells_of_tasks(struct chrome_sink *self, const struct ftr_event *evs, size_t nr)
+{
+	if (self->trace->tasks.nr != self->named_nr)
+		return true;
+	for (size_t i = 0; self->out_nr > 0 && i < nr; i++) {
+		if (task_is_out(self, evs[i].task))
+			return true;
+	}
+	return false;
+}
+
+/* 1 when threads make the lines of @evs, else 0, or -errno. */
+static int take_ahead(struct chrome_sink *self, const struct ftr_event *evs, size_t nr)
+{
+	int ret;
+
+	if (!self->has_origin)
+		return 0;
+	if (!tells_of_tasks(self, evs, nr))
+		return ftr_text_ahead_take(self->ahead, NULL, evs, nr, self->base.err);
+	ret = ftr_text_ahead_drain(self->ahead, self->base.err);
+	return ret < 0 ? ret : 0;
+}
+
+static int chrome_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr)
+{
+	int ret = take_ahead(chrome_of(sink), evs, nr);
+
+	if (ret > 0 && sink->out->code != 0)
+		return ftr_ostream_flush(sink->out, sink->err);
+	for (size_t i = 0; ret == 0 && i < nr; i++)
+		ret = chrome_event(sink, &evs[i]);
+	return ret < 0 ? ret : 0;
+}
+
 static int chrome_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 {
 	struct chrome_sink *self = chrome_of(sink);
@@ -453,6 +542,8 @@ static int chrome_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	ftr_ostream_puts(sink->out, "{\"traceEvents\":[\n");
 	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++)
 		ret = task_add_slow(self, trace->tasks.v[i]);
+	self->named_nr = trace->tasks.nr;
+	self->ahead = ftr_text_ahead_new(trace, &text_ops, self, sink->out);
 	return ret;
 }
 
@@ -483,7 +574,10 @@ static int chrome_end(struct ftr_sink *sink)
 		{ "command_line", info->cmdline },
 	};
 	const char *separator = "";
+	int ret = ftr_text_ahead_drain(chrome_of(sink)->ahead, sink->err);
 
+	if (ret < 0)
+		return ret;
 	ftr_ostream_puts(sink->out, "\n], \"displayTimeUnit\": \"ns\"");
 	put_origin(chrome_of(sink));
 	ftr_ostream_puts(sink->out, ", \"metadata\": {");
@@ -504,6 +598,8 @@ static void chrome_fini(struct ftr_sink *sink)
 
 	if (self->trace == NULL)
 		return;
+	ftr_text_ahead_drain(self->ahead, NULL);	/* when reading failed */
+	ftr_text_ahead_free(self->ahead);
 	chrome_parts_fini(&self->parts);
 	ftr_strbuf_fini(&self->text);
 }
@@ -514,6 +610,7 @@ static const struct ftr_sink_ops chrome_ops = {
 		   FTR_BIT(FTR_EVENT_LOST) | FTR_BIT(FTR_EVENT_FORK) | FTR_BIT(FTR_EVENT_MESSAGE),
 	.begin	 = chrome_begin,
 	.event	 = chrome_event,
+	.batch	 = chrome_batch,
 	.end	 = chrome_end,
 	.fini	 = chrome_fini,
 };
