@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import filters
+import packs
 import storms
 import switches
 import throws
@@ -296,6 +297,8 @@ def show(result):
         switches.show(result["switches"], table, cell, ratio)
     if result["throws"]:
         throws.show(result["throws"], table, cell, ratio)
+    if result["packs"]:
+        packs.show(result["packs"], table, cell)
     if result["analysis"]:
         show_analysis(result["analysis"])
     if result["fxt"]:
@@ -313,15 +316,16 @@ def parse_options():
     parser.add_argument("--switches", type=int, default=100_000, help="to and fro")
     parser.add_argument("--throws", type=int, default=5000, help="exceptions, each through 50 calls")
     parser.add_argument("--storm-rounds", type=int, default=3)
-    parser.add_argument("--records", type=int, default=20_000_000, help="of the trace to analyse")
+    parser.add_argument("--records", type=int, default=20_000_000, help="of the trace to analyse or pack")
+    parser.add_argument("--pack-rounds", type=int, default=5)
     parser.add_argument("--analysis-rounds", type=int, default=1)
-    parser.add_argument("--parts", default="calls,filters,storms,switches,throws,analysis,fxt", help="beside the start-up")
+    parser.add_argument("--parts", default="calls,filters,storms,switches,throws,packs,analysis,fxt", help="beside the start-up")
     parser.add_argument("--json", default="bench.json", help="where the numbers go")
     parser.add_argument("--smoke", action="store_true", help="everything, but very little of it")
     options = parser.parse_args()
     if options.smoke:
         options.lives, options.storm_rounds, options.switches = 3, 1, 100
-        options.throws = 20
+        options.throws, options.pack_rounds = 20, 1
         options.rounds, options.reps, options.startup_rounds = 1, 3, 1
         options.records, options.analysis_rounds = 20_000, 1
     return options
@@ -344,6 +348,7 @@ def main():
             "storms": storms.measure(bench) if "storms" in options.parts else [],
             "switches": switches.measure(bench) if "switches" in options.parts else [],
             "throws": throws.measure(bench) if "throws" in options.parts else [],
+            "packs": packs.measure(bench) if "packs" in options.parts else [],
         }
         calls = record_trace(bench) if re.search("analysis|fxt", options.parts) else 0
         result["analysis"] = measure_analysis(bench, calls) if "analysis" in options.parts else []

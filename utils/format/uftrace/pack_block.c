@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed blocks: sizes, ops, times and what is no whole word, in one zstd frame with a checksum. */
+/*
+ * Packed blocks: sizes, ops, times and what is no whole word.  Two zstd frames with a checksum: the
+ * ops, in which much is repeated, and the rest, in which nothing is but some bytes are frequent.
+ * Unpacked they are one sequence of bytes, however many frames it came in.
+ */
 #include "utils/format/uftrace/pack_block.h"
 
 #include <errno.h>
@@ -10,18 +14,27 @@
 #include "utils/base/bytes.h"
 #include "utils/format/uftrace/pack_words.h"
 
-#define LEVEL           1 /* higher ones take a third more time, and a twentieth less room */
+#define OPS_LEVEL       1 /* higher ones take a third more time, and a twentieth less room */
+#define OPS_MATCH_MIN   7 /* what is repeated is longer: less is looked at */
+#define TIMES_LEVEL     (-1000) /* looks for repetitions nearly nowhere */
 #define HEAD_BYTES      8u /* u32 bytes of ops, u32 bytes of times */
 #define OPS_BYTES_MAX   (FTR_PACK_BLOCK_BYTES / PACK_WORD_BYTES * PACK_OP_BYTES_MAX)
 #define TIMES_BYTES_MAX (FTR_PACK_BLOCK_BYTES / PACK_RECORD_BYTES * FTR_LEB128_MAX)
-#define CODED_BYTES_MAX (HEAD_BYTES + OPS_BYTES_MAX + TIMES_BYTES_MAX + PACK_WORD_BYTES)
+#define REST_BYTES_MAX  (TIMES_BYTES_MAX + PACK_WORD_BYTES)
+#define CODED_BYTES_MAX (HEAD_BYTES + OPS_BYTES_MAX + REST_BYTES_MAX)
+#define PACKED_BYTES_MAX                                                                           \
+	(ZSTD_COMPRESSBOUND(HEAD_BYTES + OPS_BYTES_MAX) + ZSTD_COMPRESSBOUND(REST_BYTES_MAX))
+/* What zstd calls ZSTD_c_literalCompressionMode where its header does not, and "Huffman". */
+#define ZSTD_LITERALS   ZSTD_c_experimentalParam5
+#define ZSTD_HUFFMAN    1
 
 /* Of packing alone. */
 struct packing {
-	ZSTD_CCtx *zstd; /* (owned) */
-	uint32_t slots[PACK_SLOTS_NR];
-	uint8_t times[TIMES_BYTES_MAX];
-	uint8_t packed[ZSTD_COMPRESSBOUND(CODED_BYTES_MAX)];
+	ZSTD_CCtx *ops;	  /* (owned) */
+	ZSTD_CCtx *times; /* (owned) */
+	struct pack_slots slots;
+	uint8_t rest[REST_BYTES_MAX];
+	uint8_t packed[PACKED_BYTES_MAX];
 };
 
 /* Megabytes, of which a small block touches little: none of it is cleared in advance. */
@@ -47,20 +60,43 @@ struct ftr_packer *ftr_packer_new(void)
 	return packer;
 }
 
+static void packing_free(struct packing *packing)
+{
+	if (packing == NULL)
+		return;
+	ZSTD_freeCCtx(packing->ops);
+	ZSTD_freeCCtx(packing->times);
+	free(packing);
+}
+
+static ZSTD_CCtx *zstd_new(int level)
+{
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+
+	if (zstd == NULL)
+		return NULL;
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level);
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
+	return zstd;
+}
+
 static struct packing *packing_new(void)
 {
 	struct packing *packing = malloc(sizeof(*packing));
 
 	if (packing == NULL)
 		return NULL;
-	packing->zstd = ZSTD_createCCtx();
-	if (packing->zstd == NULL) {
-		free(packing);
+	packing->ops = zstd_new(OPS_LEVEL);
+	packing->times = zstd_new(TIMES_LEVEL);
+	if (packing->ops == NULL || packing->times == NULL) {
+		packing_free(packing);
 		return NULL;
 	}
-	ZSTD_CCtx_setParameter(packing->zstd, ZSTD_c_compressionLevel, LEVEL);
-	ZSTD_CCtx_setParameter(packing->zstd, ZSTD_c_checksumFlag, 1);
-	memset(packing->slots, 0, sizeof(packing->slots));
+	ZSTD_CCtx_setParameter(packing->ops, ZSTD_c_minMatch, OPS_MATCH_MIN);
+	/* Without it such levels leave bytes as they are. */
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(packing->times, ZSTD_LITERALS, ZSTD_HUFFMAN)))
+		ZSTD_CCtx_setParameter(packing->times, ZSTD_c_compressionLevel, OPS_LEVEL);
+	memset(&packing->slots, 0, sizeof(packing->slots));
 	return packing;
 }
 
@@ -68,9 +104,7 @@ void ftr_packer_free(struct ftr_packer *packer)
 {
 	if (packer == NULL)
 		return;
-	if (packer->packing != NULL)
-		ZSTD_freeCCtx(packer->packing->zstd);
-	free(packer->packing);
+	packing_free(packer->packing);
 	ZSTD_freeDCtx(packer->unpack);
 	free(packer);
 }
@@ -80,29 +114,28 @@ int64_t ftr_packer_pack(struct ftr_packer *packer, const uint8_t *from, size_t n
 {
 	struct pack_streams streams = { .ops = packer->coded + HEAD_BYTES };
 	struct packing *packing;
-	size_t taken, ret;
-	uint8_t *end;
+	size_t taken, ops, rest;
 
 	if (packer->packing == NULL)
 		packer->packing = packing_new();
 	packing = packer->packing;
 	if (packing == NULL)
 		return -ENOMEM;
-	streams.times = packing->times;
-	taken = ftr_pack_words(&packer->state, packing->slots, &streams, from, nr);
-	end = streams.ops + streams.ops_nr;
+	streams.times = packing->rest;
+	taken = ftr_pack_words(&packer->state, &packing->slots, &streams, from, nr);
+	memcpy(packing->rest + streams.times_nr, from + taken, nr - taken);
 	ftr_put_u32(packer->coded, (uint32_t)streams.ops_nr, false);
 	ftr_put_u32(packer->coded + 4, (uint32_t)streams.times_nr, false);
-	memcpy(end, streams.times, streams.times_nr);
-	end += streams.times_nr;
-	memcpy(end, from + taken, nr - taken);
-	end += nr - taken;
-	ret = ZSTD_compress2(packing->zstd, packing->packed, sizeof(packing->packed), packer->coded,
-			     (size_t)(end - packer->coded));
-	if (ZSTD_isError(ret))
+	ops = ZSTD_compress2(packing->ops, packing->packed, sizeof(packing->packed), packer->coded,
+			     HEAD_BYTES + streams.ops_nr);
+	if (ZSTD_isError(ops))
 		return -ENOMEM; /* the room is enough for any bytes */
+	rest = ZSTD_compress2(packing->times, packing->packed + ops, sizeof(packing->packed) - ops,
+			      packing->rest, streams.times_nr + nr - taken);
+	if (ZSTD_isError(rest))
+		return -ENOMEM;
 	*to = packing->packed;
-	return (int64_t)ret;
+	return (int64_t)(ops + rest);
 }
 
 int ftr_packer_unpack(struct ftr_packer *packer, const uint8_t *from, size_t nr, uint8_t *to,

@@ -14,7 +14,8 @@
 #include "utils/format/uftrace/pack_layout.h"
 #include "utils/proto/record.h"
 
-#define HELD_MIN FTR_KIB(16)
+#define HELD_MIN   FTR_KIB(16)
+#define DIRECT_MIN (FTR_PACK_FILE_BLOCK / 4) /* so much is a block of its own, and is not copied */
 
 /* All of @parts at @at.  0 or -errno. */
 static int write_at(int fd, struct iovec *parts, int nr, uint64_t at)
@@ -123,6 +124,35 @@ static int held_grow(struct ftr_pack_writer *writer, size_t bytes)
 	return 0;
 }
 
+static int hold(struct ftr_pack_writer *writer, const uint8_t *from, size_t nr)
+{
+	int ret = held_grow(writer, nr);
+
+	if (ret < 0)
+		return ret;
+	memcpy(writer->held + writer->held_bytes, from, nr);
+	writer->held_bytes += (uint32_t)nr;
+	return 0;
+}
+
+/* The next @nr bytes, in which @ending_nr records end: not more than fit into a block. */
+static int put_next(struct ftr_pack_writer *writer, struct ftr_packer *packer, const uint8_t *from,
+		    size_t nr, size_t ending_nr)
+{
+	bool is_direct = nr >= DIRECT_MIN;
+	int ret = is_direct ? ftr_pack_writer_flush(writer, packer) : hold(writer, from, nr);
+
+	if (ret == 0 && is_direct)
+		ret = block_write(writer, packer, from, nr);
+	if (ret < 0)
+		writer->lost_records += ending_nr;
+	else if (!is_direct)
+		writer->held_records += ending_nr;
+	if (ret == 0 && writer->held_bytes == FTR_PACK_FILE_BLOCK)
+		ret = ftr_pack_writer_flush(writer, packer);
+	return ret;
+}
+
 int ftr_pack_writer_put(struct ftr_pack_writer *writer, struct ftr_packer *packer,
 			const void *bytes, size_t len, size_t record_nr)
 {
@@ -131,22 +161,14 @@ int ftr_pack_writer_put(struct ftr_pack_writer *writer, struct ftr_packer *packe
 	int ret = 0;
 
 	while (len > 0 && ret == 0) {
-		size_t room = FTR_PACK_FILE_BLOCK -
-			      (writer->at + writer->held_bytes) % FTR_PACK_FILE_BLOCK;
+		size_t room = FTR_PACK_FILE_BLOCK - (len >= DIRECT_MIN ? 0 : writer->held_bytes);
 		size_t nr = len < room ? len : room;
 		size_t ending_nr = nr == len ? record_nr : nr / record_bytes;
 
-		ret = held_grow(writer, nr);
-		if (ret < 0)
-			break;
-		memcpy(writer->held + writer->held_bytes, from, nr);
-		writer->held_bytes += (uint32_t)nr;
-		writer->held_records += ending_nr;
+		ret = put_next(writer, packer, from, nr, ending_nr);
 		record_nr -= ending_nr;
 		from += nr;
 		len -= nr;
-		if (nr == room)
-			ret = ftr_pack_writer_flush(writer, packer);
 	}
 	writer->lost_records += ret < 0 ? record_nr : 0;
 	return ret;

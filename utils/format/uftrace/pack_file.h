@@ -17,7 +17,7 @@
 struct ftr_packer;
 
 #define FTR_PACK_SUFFIX ".pack"
-/* Blocks end at multiples of this of what was packed, but where the writer could not wait. */
+/* Blocks are not larger; smaller where much came at once, and where the writer could not wait. */
 #define FTR_PACK_FILE_BLOCK FTR_KIB(256)
 /* Whoever expects files that are not packed is to stop at the version in info. */
 #define FTR_PACK_VERSION_FLAG FTR_BIT(8)
@@ -49,7 +49,7 @@ struct ftr_pack_damage {
 int ftr_pack_blocks_list(struct ftr_pack_blocks *blocks, const uint8_t *file, size_t size,
 			 struct ftr_pack_damage *damage);
 
-/* Writes one file; what it is given is held until a block is full. */
+/* Writes one file; what it is given is held until a block is full, unless it is much. */
 struct ftr_pack_writer {
 	int fd;			/* (borrowed) */
 	uint64_t file_at;	/* bytes in the file */

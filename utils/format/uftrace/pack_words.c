@@ -15,7 +15,9 @@ static void state_init(struct pack_state *state)
 	state->time_ns = 0;
 	state->depth = 0;
 	state->addresses_nr = 0;
-	memset(state->open, 0, sizeof(state->open));
+	state->exits[0] = 0;
+	for (unsigned depth = 0; depth <= FTR_RECORD_DEPTH_MAX; depth++)
+		state->exits[depth + 1] = ftr_record_word(FTR_RECORD_EXIT, depth, 0);
 }
 
 /* What a record leaves behind, however it was packed. */
@@ -25,102 +27,143 @@ static void state_follow(struct pack_state *state, uint64_t time_ns, uint64_t wo
 
 	state->time_ns = time_ns;
 	if (ftr_record_type(word) == FTR_RECORD_ENTRY) {
-		state->open[depth] = ftr_record_addr(word);
 		state->depth = depth + 1;
+		state->exits[depth + 1] =
+			ftr_record_word(FTR_RECORD_EXIT, depth, ftr_record_addr(word));
 	} else if (ftr_record_type(word) == FTR_RECORD_EXIT) {
 		state->depth = depth;
 	}
 }
 
-static bool is_return(const struct pack_state *state, uint64_t word)
+/* Of a call at @depth?  None is at FTR_RECORD_DEPTH_MAX + 1, which would not fit. */
+static inline bool is_entry(uint64_t word, unsigned depth)
 {
-	return state->depth > 0 && word == ftr_record_word(FTR_RECORD_EXIT, state->depth - 1,
-							   state->open[state->depth - 1]);
+	uint64_t addr = ftr_record_addr(word) << FTR_RECORD_ADDR_SHIFT;
+
+	return word == addr + ftr_record_word(FTR_RECORD_ENTRY, depth, 0);
 }
 
-static bool is_entry(const struct pack_state *state, uint64_t word)
-{
-	return state->depth <= FTR_RECORD_DEPTH_MAX &&
-	       word == ftr_record_word(FTR_RECORD_ENTRY, state->depth, ftr_record_addr(word));
-}
-
-/* Where the next op and the next time come: no streams, so that both stay in registers. */
+/* Where the next op and the next time come. */
 struct pen {
 	uint8_t *op;
 	uint8_t *time;
 };
 
-static inline void put_op(struct pen *pen, enum pack_op op, uint64_t value, size_t bytes)
+static inline uint8_t *put_op(uint8_t *to, enum pack_op op, uint64_t value, size_t bytes)
 {
 	uint8_t whole[PACK_WORD_BYTES];
 
 	ftr_put_u64(whole, value, false);
-	*pen->op++ = (uint8_t)op;
-	memcpy(pen->op, whole, bytes);
-	pen->op += bytes;
+	*to++ = (uint8_t)op;
+	memcpy(to, whole, bytes);
+	return to + bytes;
 }
 
-/* Most steps take one byte, or two. */
-static inline void put_step(struct pen *pen, uint64_t step)
+/* Most steps take one byte, or two: no branch tells which. */
+static inline uint8_t *put_step(uint8_t *to, uint64_t step)
 {
-	if (step < FTR_LEB128_CONTINUED)
-		*pen->time++ = (uint8_t)step;
-	else
-		pen->time += ftr_put_leb128(pen->time, step);
+	bool is_long = step >= FTR_LEB128_CONTINUED;
+
+	if (__builtin_expect(step >= FTR_LEB128_CONTINUED << FTR_LEB128_BITS, 0))
+		return to + ftr_put_leb128(to, step);
+	to[0] = (uint8_t)(step | (is_long ? FTR_LEB128_CONTINUED : 0));
+	to[1] = (uint8_t)(step >> FTR_LEB128_BITS);
+	return to + 1 + is_long;
 }
 
 /* The slot of @addr: the number of the address + 1, or 0 where it is new. */
-static uint32_t *slot_find(const struct pack_state *state, uint32_t *slots, uint64_t addr)
+static uint32_t *slot_find(const struct pack_state *state, struct pack_slots *slots, uint64_t addr)
 {
 	size_t at = ftr_high_bits(addr * FTR_HASH_FACTOR, PACK_SLOTS_BITS);
 
-	while (slots[at] != 0 && state->addresses[slots[at] - 1] != addr)
+	while (slots->all[at] != 0 && state->addresses[slots->all[at] - 1] != addr)
 		at = (at + 1) & (PACK_SLOTS_NR - 1);
-	return &slots[at];
+	return &slots->all[at];
 }
 
 /* They are many, and few of them are in use. */
-static void slots_clear(const struct pack_state *state, uint32_t *slots)
+static void slots_clear(const struct pack_state *state, struct pack_slots *slots)
 {
 	for (uint32_t i = state->addresses_nr; i-- > 0;)
 		*slot_find(state, slots, state->addresses[i]) = 0;
 }
 
-static inline void pack_entry(struct pack_state *state, uint32_t *slots, struct pen *pen,
-			      uint64_t word)
+static inline uint8_t *put_known(uint8_t *to, uint32_t number)
+{
+	uint64_t op = number + (uint64_t)PACK_OP_KNOWN;
+
+	if (op >= FTR_LEB128_CONTINUED)
+		return to + ftr_put_leb128(to, op);
+	*to = (uint8_t)op;
+	return to + 1;
+}
+
+/* @recent: where the number of its address is expected the next time. */
+static __attribute__((noinline)) uint8_t *put_rare_entry(uint8_t *to, struct pack_state *state,
+							 struct pack_slots *slots, uint64_t word,
+							 uint32_t *recent)
 {
 	uint64_t addr = ftr_record_addr(word);
 	uint32_t *slot = slot_find(state, slots, addr);
 
-	uint64_t known = *slot - 1 + (uint64_t)PACK_OP_KNOWN;
-
-	if (*slot != 0 && known < FTR_LEB128_CONTINUED) {
-		*pen->op++ = (uint8_t)known;
-	} else if (*slot != 0) {
-		pen->op += ftr_put_leb128(pen->op, known);
+	if (*slot != 0) {
+		to = put_known(to, *slot - 1);
 	} else if (state->addresses_nr < PACK_ADDRESSES_MAX) {
-		put_op(pen, PACK_OP_NEW, addr, ADDRESS_BYTES);
+		to = put_op(to, PACK_OP_NEW, addr, ADDRESS_BYTES);
 		state->addresses[state->addresses_nr++] = addr;
 		*slot = state->addresses_nr;
 	} else {
-		put_op(pen, PACK_OP_RECORD, word, PACK_WORD_BYTES);
+		return put_op(to, PACK_OP_RECORD, word, PACK_WORD_BYTES);
 	}
+	*recent = *slot - 1;
+	return to;
 }
 
-static inline void pack_record(struct pack_state *state, uint32_t *slots, struct pen *pen,
-			       const uint8_t *from)
+static inline uint8_t *put_entry(uint8_t *to, struct pack_state *state, struct pack_slots *slots,
+				 uint64_t word)
 {
-	uint64_t time_ns = ftr_get_u64(from, false);
-	uint64_t word = ftr_get_u64(from + PACK_WORD_BYTES, false);
+	uint64_t addr = ftr_record_addr(word);
+	uint32_t *recent = &slots->recent[ftr_high_bits(addr * FTR_HASH_FACTOR, PACK_RECENT_BITS)];
 
-	put_step(pen, time_ns - state->time_ns);
-	if (is_return(state, word))
-		put_op(pen, PACK_OP_RETURN, 0, 0);
-	else if (is_entry(state, word))
-		pack_entry(state, slots, pen, word);
-	else
-		put_op(pen, PACK_OP_RECORD, word, PACK_WORD_BYTES);
-	state_follow(state, time_ns, word);
+	if (__builtin_expect(*recent < state->addresses_nr && state->addresses[*recent] == addr, 1))
+		return put_known(to, *recent);
+	return put_rare_entry(to, state, slots, word, recent);
+}
+
+/*
+ * Entries, and returns from the innermost open call, which nearly all records are: without what
+ * others need.  Returns the bytes taken, up to the first other record.
+ */
+static size_t pack_calls(struct pack_state *state, struct pack_slots *slots, struct pen *pen,
+			 const uint8_t *from, size_t nr)
+{
+	uint8_t *op = pen->op, *time = pen->time;
+	uint64_t time_ns = state->time_ns;
+	unsigned depth = state->depth;
+	size_t at = 0;
+
+	for (; nr - at >= PACK_RECORD_BYTES; at += PACK_RECORD_BYTES) {
+		uint64_t next_ns = ftr_get_u64(from + at, false);
+		uint64_t word = ftr_get_u64(from + at + PACK_WORD_BYTES, false);
+
+		if (next_ns - time_ns >= STEP_NS_MAX)
+			break;
+		if (word == state->exits[depth] && depth > 0) {
+			*op++ = PACK_OP_RETURN;
+			depth--;
+		} else if (is_entry(word, depth)) {
+			op = put_entry(op, state, slots, word);
+			state->exits[++depth] = word - FTR_RECORD_ENTRY + FTR_RECORD_EXIT;
+		} else {
+			break;
+		}
+		time = put_step(time, next_ns - time_ns);
+		time_ns = next_ns;
+	}
+	*pen = (struct pen){ op, time };
+	state->time_ns = time_ns;
+	state->depth = depth;
+	return at;
 }
 
 static bool looks_like_record(const struct pack_state *state, const uint8_t *from, size_t nr)
@@ -132,7 +175,24 @@ static bool looks_like_record(const struct pack_state *state, const uint8_t *fro
 	return state->time_ns == 0 || ftr_get_u64(from, false) - state->time_ns < STEP_NS_MAX;
 }
 
-size_t ftr_pack_words(struct pack_state *state, uint32_t *slots, struct pack_streams *to,
+/* Any record. */
+static void pack_record(struct pack_state *state, struct pack_slots *slots, struct pen *pen,
+			const uint8_t *from)
+{
+	uint64_t time_ns = ftr_get_u64(from, false);
+	uint64_t word = ftr_get_u64(from + PACK_WORD_BYTES, false);
+
+	pen->time = put_step(pen->time, time_ns - state->time_ns);
+	if (word == state->exits[state->depth] && state->depth > 0)
+		pen->op = put_op(pen->op, PACK_OP_RETURN, 0, 0);
+	else if (is_entry(word, state->depth))
+		pen->op = put_entry(pen->op, state, slots, word);
+	else
+		pen->op = put_op(pen->op, PACK_OP_RECORD, word, PACK_WORD_BYTES);
+	state_follow(state, time_ns, word);
+}
+
+size_t ftr_pack_words(struct pack_state *state, struct pack_slots *slots, struct pack_streams *to,
 		      const uint8_t *from, size_t nr)
 {
 	struct pen pen = { to->ops, to->times };
@@ -144,9 +204,11 @@ size_t ftr_pack_words(struct pack_state *state, uint32_t *slots, struct pack_str
 			pack_record(state, slots, &pen, from + at);
 			at += PACK_RECORD_BYTES;
 		} else {
-			put_op(&pen, PACK_OP_WORD, ftr_get_u64(from + at, false), PACK_WORD_BYTES);
+			pen.op = put_op(pen.op, PACK_OP_WORD, ftr_get_u64(from + at, false),
+					PACK_WORD_BYTES);
 			at += PACK_WORD_BYTES;
 		}
+		at += pack_calls(state, slots, &pen, from + at, nr - at);
 	}
 	to->ops_nr = (size_t)(pen.op - to->ops);
 	to->times_nr = (size_t)(pen.time - to->times);
@@ -206,8 +268,7 @@ static bool unpack_record(struct pack_state *state, struct cursor *ops, uint64_t
 	case PACK_OP_RETURN:
 		if (state->depth == 0)
 			return false;
-		*word = ftr_record_word(FTR_RECORD_EXIT, state->depth - 1,
-					state->open[state->depth - 1]);
+		*word = state->exits[state->depth];
 		return true;
 	case PACK_OP_NEW:
 		return unpack_new(state, ops, word);

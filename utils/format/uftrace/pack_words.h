@@ -20,6 +20,7 @@
 #define PACK_ADDRESSES_MAX  FTR_BIT(PACK_ADDRESSES_BITS)
 #define PACK_SLOTS_BITS	    (PACK_ADDRESSES_BITS + 1)
 #define PACK_SLOTS_NR	    ((size_t)FTR_BIT(PACK_SLOTS_BITS))
+#define PACK_RECENT_BITS    10u
 
 enum pack_op {
 	PACK_OP_RETURN,		/* EXIT of the innermost open call */
@@ -31,11 +32,19 @@ enum pack_op {
 
 /* What is known of a block so far, to packing and unpacking alike. */
 struct pack_state {
-	uint64_t time_ns;			/* of the last record */
-	unsigned depth;				/* of the next ENTRY, 0..FTR_RECORD_DEPTH_MAX + 1 */
-	uint64_t open[FTR_RECORD_DEPTH_MAX + 1];	/* addresses of open calls, by depth */
+	uint64_t time_ns;	/* of the last record */
+	unsigned depth;		/* of the next ENTRY, 0..FTR_RECORD_DEPTH_MAX + 1 */
+	/* By that depth, above 0: the word of the EXIT of the innermost open call. */
+	uint64_t exits[FTR_RECORD_DEPTH_MAX + 2];
 	uint64_t addresses[PACK_ADDRESSES_MAX];
 	uint32_t addresses_nr;
+};
+
+/* Of packing: where addresses are among those of a block, by what they hash to. */
+struct pack_slots {
+	uint32_t all[PACK_SLOTS_NR];		/* numbers + 1; 0 = free */
+	/* Numbers that were looked for, maybe in another block: a page, where all has many. */
+	uint32_t recent[FTR_BIT(PACK_RECENT_BITS)];
 };
 
 /* The ops and times that stand for a block; each has room for the worst case. */
@@ -47,10 +56,10 @@ struct pack_streams {
 };
 
 /*
- * @slots (PACK_SLOTS_NR) are zero, before and after.  Takes whole words only: returns the bytes
- * taken of @nr.
+ * All of @slots is zero before the first call.  Takes whole words only: returns the bytes taken of
+ * @nr.
  */
-size_t ftr_pack_words(struct pack_state *state, uint32_t *slots, struct pack_streams *to,
+size_t ftr_pack_words(struct pack_state *state, struct pack_slots *slots, struct pack_streams *to,
 		      const uint8_t *from, size_t nr);
 
 /* Fill @to with @nr bytes, whole words.  False where @from, all of it, is not for that many. */
