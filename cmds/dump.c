@@ -5,6 +5,7 @@
 #include "cmds/open.h"
 #include "cmds/output.h"
 #include "cmds/message.h"
+#include "cmds/progress.h"
 #include "utils/cli/common.h"
 #include "utils/format/format.h"
 #include "utils/view/dump.h"
@@ -97,7 +98,9 @@ static int dump_listing(const struct dump_values *values)
 		return FTR_EXIT_FAILED;
 	}
 	opts.selection = &opened.options;
+	ftr_progress_begin(opened.trace);
 	ret = ftr_dump_print(opened.trace, &opts, &output.out, &err);
+	ftr_progress_end();
 	if (ret < 0 && !ftr_output_is_closed(&output))
 		ftr_error("%s", err.text);
 	else

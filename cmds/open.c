@@ -342,6 +342,7 @@ int ftr_opened_open_records(struct ftr_opened *opened, const struct ftr_common *
 	struct ftr_err err = { 0 };
 	int status = open_trace(opened, common, selection, FTR_ORDER_TIME, &err);
 
+	opened->options.watch = ftr_progress_watch();
 	if (status == FTR_EXIT_OK && opened->trace->summary != NULL) {
 		ftr_pump_refuse_sums(opened->trace, &err);
 		status = FTR_EXIT_FAILED;

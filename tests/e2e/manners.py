@@ -2,6 +2,7 @@
 """Long readings: progress on a terminal, Ctrl-C that leaves a result; colours and pager by the environment."""
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -20,8 +21,8 @@ class Manners(Recording):
 
     def start_dump(self, *words, **options):
         """ftr, which waits for the reader of a pipe in the middle of the trace."""
-        child = subprocess.Popen([FTR, "dump", "--chrome", "-d", "d", *words], stdout=subprocess.PIPE, process_group=0,
-                                 **options)
+        words = words or ("--chrome",)
+        child = subprocess.Popen([FTR, "dump", "-d", "d", *words], stdout=subprocess.PIPE, process_group=0, **options)
         self.addCleanup(child.stdout.close)
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
@@ -63,20 +64,29 @@ class Manners(Recording):
         child = self.start_dump(*words, stderr=subprocess.PIPE)
         self.addCleanup(child.stderr.close)
         child.send_signal(signal.SIGINT)
-        out = child.stdout.read()
-        return json.loads(out)["traceEvents"], child.stderr.read().decode(), child.wait(TIMEOUT)
+        out = child.stdout.read().decode()
+        err, status = child.stderr.read().decode(), child.wait(TIMEOUT)
+        self.assertEqual(status, 128 + signal.SIGINT)
+        self.assertRegex(err, r"^ftr: warning: interrupted: the result is that of the first \d+ events\n$")
+        return out
 
     def test_an_interrupted_reading_leaves_a_result(self):
         self.big()
         whole = json.loads(self.ftr("dump", "--chrome", "-d", "d").stdout)["traceEvents"]
-        events, err, status = self.interrupt()
-        self.assertEqual(status, 128 + signal.SIGINT)
-        self.assertRegex(err, r"^ftr: warning: interrupted: the result is that of the first \d+ events\n$")
+        events = json.loads(self.interrupt())["traceEvents"]
         self.assertLess(len(events), len(whole))
         phases = [event["ph"] for event in events if event["ph"] in "BE"]
         self.assertIn(phases.count("B") - phases.count("E"), range(10))     # what was open stays so, as at a trace's end
         nr = len(events) - 10
         self.assertEqual(events[:nr // 2], whole[:nr // 2])
+
+    def test_an_interrupted_listing_ends_at_a_line(self):
+        self.big()
+        whole = self.ftr("dump", "-d", "d").stdout
+        for words in ((), ("-v",), ("--tid", re.search(r"reading (\d+)\.dat", whole)[1]), ("-r", "~100s")):
+            out = self.interrupt("--no-index", *words)
+            self.assertTrue(out.endswith("\n"))
+            self.assertLess(len(out), len(self.ftr("dump", "-d", "d", "--no-index", *words).stdout))
 
     def test_whoever_ignores_interrupts_goes_on(self):
         self.big()

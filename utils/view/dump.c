@@ -16,6 +16,7 @@
 #include "utils/trace/select.h"
 #include "utils/trace/text_ahead.h"
 #include "utils/trace/trace.h"
+#include "utils/trace/watch.h"
 #include "utils/view/dump_line.h"
 
 #include <assert.h>
@@ -418,14 +419,21 @@ static int put_events(struct dump *self, const struct ftr_event *evs, size_t nr,
 	return 0;
 }
 
-static int dump_source(struct dump *self, struct ftr_source *source, struct ftr_err *err)
+static int dump_source(struct dump *self, struct ftr_source **at, struct ftr_err *err)
 {
+	const struct ftr_pipeline_options *selection = self->opts->selection;
+	struct ftr_source *source = *at;
 	int is_named = 0, ret = 0;
 	struct ftr_event *evs;
 	ssize_t nr = 0;
 
 	self->offset = 0;
 	ftr_source_seek(source, &self->seek);
+	if (selection != NULL && selection->watch != NULL) {
+		source = *at = ftr_watch_new(source, selection->watch);
+		if (source == NULL)
+			return ftr_err_set(err, ENOMEM, "dump: out of memory");
+	}
 	while (!source_is_done(self, source, is_named) &&
 	       (nr = ftr_source_next(source, &evs, err)) > 0) {
 		if (!is_named)
@@ -570,7 +578,7 @@ int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 	if (trace->info.header_bytes != 0)
 		put_header(&trace->info, out);
 	for (size_t i = 0; ret == 0 && i < trace->sources.nr; i++)
-		ret = dump_source(&self, trace->sources.v[i], err);
+		ret = dump_source(&self, &trace->sources.v[i], err);
 	if (ret == 0)
 		ret = ftr_text_ahead_drain(self.ahead, err);
 	else	/* what was read before the failure */

@@ -16,7 +16,7 @@ struct ftr_dump_opts {
 	const struct ftr_pipeline_options *selection;	/* (borrowed, nullable) */
 };
 
-/* Takes the events out of trace->sources.  0 or -errno. */
+/* Takes the events out of trace->sources, where the selection's watch is let in.  0 or -errno. */
 int ftr_dump_print(struct ftr_trace *trace, const struct ftr_dump_opts *opts,
 		   struct ftr_ostream *out, struct ftr_err *err);
 
