@@ -137,6 +137,44 @@ static void check_paths(const struct ftr_shape *shape, const uint8_t *bytes, siz
 	}
 }
 
+static const char *enum_name(void *arg, const struct ftr_arg_enum *values)
+{
+	(void)arg;
+	return values->name;
+}
+
+static int take_pointer(void *arg, size_t at, uint64_t pointer)
+{
+	const size_t *bytes = arg;
+
+	(void)pointer;
+	check(at + sizeof(uint64_t) <= *bytes);
+	return 0;
+}
+
+/* What writers of other formats do: the words are read again as the same, the bytes are there. */
+static void check_written(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,
+			  const struct ftr_strbuf *text)
+{
+	const struct ftr_shape *again;
+	struct ftr_strbuf words, shown;
+	struct ftr_arena arena;
+
+	ftr_arena_init(&arena);
+	ftr_strbuf_init(&words);
+	ftr_strbuf_init(&shown);
+	check(ftr_shape_pointers(shape, bytes, len, take_pointer, &len) == 0);
+	check(ftr_shape_words(shape, enum_name, NULL, &words) == 0);
+	check(ftr_shape_parse(&again, ftr_slice_make(ftr_strbuf_str(&words), words.len), &arena,
+			      find_enum, NULL) == 0);
+	ftr_shape_format(again, bytes, len, NULL, NULL, &shown);
+	check(shown.len == text->len &&
+	      memcmp(ftr_strbuf_str(&shown), ftr_strbuf_str(text), text->len) == 0);
+	ftr_strbuf_fini(&words);
+	ftr_strbuf_fini(&shown);
+	ftr_arena_fini(&arena);
+}
+
 /* A line of words, and behind it the bytes of a value. */
 static void one_shape(const uint8_t *data, size_t size)
 {
@@ -159,6 +197,7 @@ static void one_shape(const uint8_t *data, size_t size)
 	check(ret == 0 || ret == -EINVAL);
 	if (ret == 0) {
 		ftr_shape_format(shape, exact, bytes, NULL, NULL, &text);
+		check_written(shape, exact, bytes, &text);
 		check_paths(shape, exact, bytes, &text);
 	}
 	check(!text.failed);

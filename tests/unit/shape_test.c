@@ -199,6 +199,79 @@ static void test_bad(void **state)
 	ftr_arena_fini(&arena);
 }
 
+static const char *renamed(void *arg, const struct ftr_arg_enum *values)
+{
+	assert_ptr_equal(values, &color);
+	return arg;
+}
+
+/* What is read is what can be written, but for the names of enumerations. */
+static void test_words(void **state)
+{
+	static const struct {
+		const char *words, *written;
+	} rows[] = {
+		{ "{a:0:e32:color,b:4:[2x4]e32:color,c:12:e32:other,d:16:e32}",
+		  "{a:0:e32:color_2,b:4:[2x4]e32:color_2,c:12:e32:,d:16:e32}" },
+		{ "n16@8x0>24+8e8:color", "n16@8x0>24+8e8:color_2" },
+		{ "{color:0:i32,e32:4:e32:color.0+3}", "{color:0:i32,e32:4:e32:color_2.0+3}" },
+		{ "*4>8s0>8+32", "*4>8s0>8+32" },
+	};
+	const struct ftr_shape *shape;
+	struct ftr_strbuf words;
+	struct ftr_arena arena;
+
+	ftr_arena_init(&arena);
+	ftr_strbuf_init(&words);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		ftr_strbuf_clear(&words);
+		if (parse(&shape, rows[i].words, &arena) < 0)
+			fail_msg("\"%s\" is refused", rows[i].words);
+		assert_int_equal(ftr_shape_words(shape, renamed, "color_2", &words), 0);
+		assert_string_equal(ftr_strbuf_str(&words), rows[i].written);
+		assert_int_equal(parse(&shape, rows[i].written, &arena), 0);
+	}
+	ftr_strbuf_fini(&words);
+	ftr_arena_fini(&arena);
+}
+
+static int take_pointer(void *arg, size_t at, uint64_t pointer)
+{
+	ftr_strbuf_printf(arg, " %zu:%llx", at, (unsigned long long)pointer);
+	return pointer == 9 ? -1 : 0;
+}
+
+static void test_code(void **state)
+{
+	static const struct {
+		const char *words, *seen;
+		int ret;
+	} rows[] = {
+		{ "{a:0:i64,f:8:p64}", " 8:5", 0 },
+		{ "*16>4{a:0:i64,f:8:p64}", "", 0 },
+		{ "[3x8]p64", " 0:4 8:5 16:9", -1 },
+		{ "{c:16:p64,a:0:p64}", " 16:9", -1 },
+		{ "{a:0:i64,b:8:x64}", "", 0 },
+		{ "{a:0:p32}", "", 0 },
+	};
+	const uint8_t bytes[24] = { 4, [8] = 5, [16] = 9 };
+	const struct ftr_shape *shape;
+	struct ftr_strbuf seen;
+	struct ftr_arena arena;
+
+	ftr_arena_init(&arena);
+	ftr_strbuf_init(&seen);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		ftr_strbuf_clear(&seen);
+		assert_int_equal(parse(&shape, rows[i].words, &arena), 0);
+		assert_int_equal(ftr_shape_pointers(shape, bytes, sizeof(bytes), take_pointer,
+						    &seen), rows[i].ret);
+		assert_string_equal(ftr_strbuf_str(&seen), rows[i].seen);
+	}
+	ftr_strbuf_fini(&seen);
+	ftr_arena_fini(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +283,8 @@ int main(void)
 		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_variants),
 		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,8 @@ libftr_a_SOURCES += \
 	utils/trace/trace.c \
 	utils/trace/trace.h \
 	utils/trace/tracepoint.h \
+	utils/trace/type_names.c \
+	utils/trace/type_names.h \
 	utils/trace/value_path.c \
 	utils/trace/value_path.h \
 	utils/trace/watch.c \

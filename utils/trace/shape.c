@@ -18,6 +18,9 @@ struct printer {
 	struct ftr_trace *trace;
 	struct ftr_session *session;
 	struct ftr_strbuf *text;
+	ftr_shape_pointer_fn *take_pointer;	/* (nullable) text is not wanted, but these are */
+	void *arg;
+	int ret;				/* of take_pointer */
 };
 
 static void put(struct printer *self, const struct ftr_shape *shape, size_t base, size_t end);
@@ -57,9 +60,14 @@ void ftr_shape_scalar(const struct ftr_shape *shape, const uint8_t *bytes, struc
 static void put_scalar(struct printer *self, const struct ftr_shape *shape, size_t base)
 {
 	struct ftr_value value = { .arg = &shape->scalar };
+	bool is_code = shape->scalar.format == FTR_ARG_POINTER && shape->bit_nr == 0 &&
+		       shape->scalar.size == FTR_SHAPE_WORD;
 
 	ftr_shape_scalar(shape, self->bytes + base, &value);
-	ftr_value_format(&value, self->trace, self->session, self->text);
+	if (self->take_pointer == NULL)
+		ftr_value_format(&value, self->trace, self->session, self->text);
+	else if (is_code && self->ret == 0)
+		self->ret = self->take_pointer(self->arg, base, value.u);
 }
 
 static void put_chars(struct printer *self, size_t at, size_t nr)
@@ -365,4 +373,19 @@ void ftr_shape_format(const struct ftr_shape *shape, const uint8_t *bytes, size_
 				   .session = session, .text = text };
 
 	put(&printer, shape, 0, len);
+}
+
+int ftr_shape_pointers(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,
+		       ftr_shape_pointer_fn *fn, void *arg)
+{
+	struct ftr_strbuf text;
+	struct printer printer = { .bytes = bytes, .len = len, .text = &text,
+				   .take_pointer = fn, .arg = arg };
+
+	if (!shape->points_to_code)
+		return 0;
+	ftr_strbuf_init(&text);
+	put(&printer, shape, 0, len);
+	ftr_strbuf_fini(&text);
+	return printer.ret;
 }

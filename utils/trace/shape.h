@@ -52,6 +52,16 @@ typedef const struct ftr_arg_enum *ftr_shape_enum_fn(const void *arg, struct ftr
 int ftr_shape_parse(const struct ftr_shape **shape, struct ftr_slice words,
 		    struct ftr_arena *arena, ftr_shape_enum_fn *find_enum, const void *arg);
 
+/* What an enumeration is called where words are written to; NULL: out of memory. */
+typedef const char *ftr_shape_enum_name_fn(void *arg, const struct ftr_arg_enum *values);
+
+/*
+ * The words that ftr_shape_parse() made *shape of, with the names that @enum_name has for their
+ * enumerations; those that were not found have none.  Appends; 0 or -ENOMEM.
+ */
+int ftr_shape_words(const struct ftr_shape *shape, ftr_shape_enum_name_fn *enum_name, void *arg,
+		    struct ftr_strbuf *words);
+
 /*
  * "{.x = 1, .name = \"...\"}", "&5", "[2]{1, 2}" of a list, "Some{1}" of a variant; what is
  * not there is "...", a pointer that leads nowhere its value.  Appends.
@@ -59,5 +69,15 @@ int ftr_shape_parse(const struct ftr_shape **shape, struct ftr_slice words,
 void ftr_shape_format(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,
 		      struct ftr_trace *trace, struct ftr_session *session,
 		      struct ftr_strbuf *text);
+
+/* @at: where in the value the 64 bits of @pointer are. */
+typedef int ftr_shape_pointer_fn(void *arg, size_t at, uint64_t pointer);
+
+/*
+ * Call @fn for each pointer to a function that ftr_shape_format() shows of a value, until it
+ * returns other than 0.  That, or 0.
+ */
+int ftr_shape_pointers(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,
+		       ftr_shape_pointer_fn *fn, void *arg);
 
 #endif /* FTR_TRACE_SHAPE_H */

@@ -47,6 +47,13 @@ struct ftr_shape_elements {
 	size_t at, end;			/* copies of the first of them, in the value */
 };
 
+/* Where the words of a shape name an enumeration. */
+struct ftr_shape_enum {
+	size_t at, len;			/* of the name, in the words */
+	const struct ftr_arg_enum *values;	/* (nullable: it was not found) */
+	const struct ftr_shape_enum *next;	/* (nullable) further on */
+};
+
 struct ftr_shape {
 	enum ftr_shape_kind kind;
 	struct ftr_arg scalar;		/* of SCALAR: its format, size, values */
@@ -65,6 +72,11 @@ struct ftr_shape {
 	uint64_t value;
 	bool is_default, is_name_only;
 	const struct ftr_shape *next;
+
+	/* Of the outermost. */
+	struct ftr_slice words;
+	const struct ftr_shape_enum *enums;	/* (nullable) */
+	bool points_to_code;			/* perhaps: it has such a scalar */
 };
 
 /* That have to be there of a value; structs, arrays and parts look for themselves. */

@@ -10,11 +10,13 @@
 #define NUMBER_MAX 65535
 
 struct parser {
-	struct ftr_slice left;
+	struct ftr_slice all, left;
+	const struct ftr_shape_enum **enums_end;
 	struct ftr_arena *arena;
 	ftr_shape_enum_fn *find_enum;
 	const void *arg;
 	unsigned nesting, nr;
+	bool points_to_code;
 };
 
 static int parse(struct parser *self, struct ftr_shape *shape);
@@ -151,6 +153,21 @@ static bool take_bits(struct parser *self, struct ftr_shape *shape)
 	return true;
 }
 
+static int take_enum(struct parser *self, struct ftr_arg *arg)
+{
+	struct ftr_slice name = take_until(self, ".,}");
+	struct ftr_shape_enum *there = ftr_arena_alloc(self->arena, sizeof(*there));
+
+	if (there == NULL)
+		return -ENOMEM;
+	arg->values = self->find_enum(self->arg, name);
+	*there = (struct ftr_shape_enum){ .at = (size_t)(name.s - self->all.s), .len = name.len,
+					  .values = arg->values };
+	*self->enums_end = there;
+	self->enums_end = &there->next;
+	return 0;
+}
+
 static int parse_scalar(struct parser *self, struct ftr_shape *shape)
 {
 	static const struct {
@@ -173,9 +190,12 @@ static int parse_scalar(struct parser *self, struct ftr_shape *shape)
 	if (arg->format != FTR_ARG_STRUCT && (size % 8 != 0 || size == 0 || size > 80))
 		return -EINVAL;
 	arg->size = (uint16_t)(arg->format == FTR_ARG_STRUCT ? size : size / 8);
-	if (arg->format == FTR_ARG_ENUM && take(self, ':'))
-		arg->values = self->find_enum(self->arg, take_until(self, ".,}"));
-	return take_bits(self, shape) ? 0 : -EINVAL;
+	if (arg->format == FTR_ARG_ENUM && take(self, ':') && take_enum(self, arg) < 0)
+		return -ENOMEM;
+	if (!take_bits(self, shape))
+		return -EINVAL;
+	self->points_to_code |= arg->format == FTR_ARG_POINTER;
+	return 0;
 }
 
 /* "@8i32" */
@@ -337,14 +357,39 @@ static int parse(struct parser *self, struct ftr_shape *shape)
 int ftr_shape_parse(const struct ftr_shape **out, struct ftr_slice words, struct ftr_arena *arena,
 		    ftr_shape_enum_fn *find_enum, const void *arg)
 {
-	struct parser parser = { .left = words, .arena = arena, .find_enum = find_enum,
-				 .arg = arg };
+	char *copy = ftr_arena_strndup(arena, words.s, words.len);
+	struct parser parser = { .arena = arena, .find_enum = find_enum, .arg = arg };
 	struct ftr_shape *shape = shape_new(&parser);
-	int ret = shape == NULL ? -ENOMEM : parse(&parser, shape);
+	int ret;
 
+	if (copy == NULL || shape == NULL)
+		return -ENOMEM;
+	parser.all = parser.left = shape->words = ftr_slice_make(copy, words.len);
+	parser.enums_end = &shape->enums;
+	ret = parse(&parser, shape);
+	shape->points_to_code = parser.points_to_code;
 	if (ret == 0 && parser.left.len > 0)
 		ret = -EINVAL;
 	if (ret == 0)
 		*out = shape;
 	return ret;
+}
+
+int ftr_shape_words(const struct ftr_shape *shape, ftr_shape_enum_name_fn *enum_name, void *arg,
+		    struct ftr_strbuf *words)
+{
+	const struct ftr_shape_enum *one;
+	size_t done = 0;
+
+	for (one = shape->enums; one != NULL; one = one->next) {
+		const char *name = one->values == NULL ? "" : enum_name(arg, one->values);
+
+		if (name == NULL)
+			return -ENOMEM;
+		ftr_strbuf_put(words, shape->words.s + done, one->at - done);
+		ftr_strbuf_puts(words, name);
+		done = one->at + one->len;
+	}
+	ftr_strbuf_put(words, shape->words.s + done, shape->words.len - done);
+	return words->failed ? -ENOMEM : 0;
 }
