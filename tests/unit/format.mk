@@ -22,6 +22,9 @@ tests_unit_fxt_limit_test_SOURCES = tests/unit/fxt_limit_test.c $(fxt_util)
 
 UNIT_TESTS += tests/unit/fxt_map_test
 tests_unit_fxt_map_test_SOURCES = tests/unit/fxt_map_test.c $(fxt_util)
+
+UNIT_TESTS += tests/unit/fxt_shape_test
+tests_unit_fxt_shape_test_SOURCES = tests/unit/fxt_shape_test.c $(fxt_util)
 UNIT_TESTS += tests/unit/uftrace_kernel_test tests/unit/uftrace_kernel_damage_test
 kernel_dir = tests/unit/kernel_dir.h tests/unit/kernel_pages.c tests/unit/kernel_pages.h \
 	tests/unit/packed.h tests/unit/unit.h

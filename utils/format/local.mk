@@ -53,6 +53,7 @@ libftr_a_SOURCES += \
 	utils/format/fxt/read_syscall.c \
 	utils/format/fxt/read_table.c \
 	utils/format/fxt/read_task.c \
+	utils/format/fxt/read_type.c \
 	utils/format/fxt/write.c \
 	utils/format/fxt/write.h \
 	utils/format/fxt/write_args.c \

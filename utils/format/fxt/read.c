@@ -23,6 +23,7 @@ static void reader_free(void *arg)
 		const char *what;
 	} rows[] = {
 		{ r->damaged_nr, "damaged records or arguments skipped" },
+		{ r->damaged_shape_nr, "layouts of structs that cannot be understood" },
 		{ r->skipped_nr, "records of unsupported kinds skipped" },
 		{ r->overlap_nr, "calls outlast their callers and were shortened" },
 		{ r->stray_nr, "ends of calls without a begin skipped" },
@@ -35,7 +36,7 @@ static void reader_free(void *arg)
 			ftr_diag_warn(r->trace->diag, "%s: %llu %s", r->in.name,
 				      (unsigned long long)rows[i].nr, rows[i].what);
 	}
-	fxt_enums_fini(r);
+	fxt_types_fini(r);
 	fxt_objects_fini(r);
 	fxt_tables_fini(r);
 	ftr_istream_close(&r->in);

@@ -117,6 +117,7 @@ struct fxt_reader {
 	struct ftr_hashmap pid_taken;		/* pids of those */
 	struct ftr_hashmap process_names;	/* by pid: struct fxt_text */
 	struct ftr_hashmap enums; /* by id of the name's text: struct fxt_enum (owned) */
+	struct ftr_hashmap shapes;		/* by id of the name's text: fxt/read_type.c */
 	struct ftr_hashmap objects;		/* by pid: struct symtab (owned) */
 	struct ftr_hashmap session_objects;	/* by session id: struct symtab (owned) */
 	FTR_VEC(struct fxt_place) places;	/* by func id */
@@ -125,6 +126,7 @@ struct fxt_reader {
 	struct ftr_hashmap specs;		/* by hash: struct ftr_argspec, every layout once */
 	struct ftr_strbuf info;			/* blob ftr.info */
 	struct ftr_strbuf enum_lines;		/* blob ftr.enums */
+	struct ftr_strbuf shape_lines;		/* blob ftr.shapes */
 	struct ftr_strbuf symbol_lines;		/* blob ftr.symbols */
 	struct ftr_strbuf task_lines;		/* blob ftr.tasks */
 	struct ftr_strbuf syscall_lines;	/* blob ftr.syscalls, until it is read */
@@ -144,6 +146,7 @@ struct fxt_reader {
 	bool is_ended;				/* all events were read */
 	bool is_failed;				/* out of memory */
 	uint64_t damaged_nr;			/* records that could not be read */
+	uint64_t damaged_shape_nr;		/* of blob ftr.shapes */
 	uint64_t skipped_nr;			/* records of kinds that are not shown */
 	uint64_t overlap_nr;			/* calls that ended after the call around them */
 	uint64_t stray_nr;			/* ends without a begin */
@@ -316,8 +319,11 @@ struct fxt_args_out {
 };
 /* The arguments of an event and of what continues it.  True when there is a payload. */
 bool fxt_args_read(struct fxt_reader *r, const struct fxt_decoded *ev, struct fxt_args_out *out);
-int  fxt_enums_load(struct fxt_reader *r);	/* 0 or -ENOMEM */
-void fxt_enums_fini(struct fxt_reader *r);
+int  fxt_types_load(struct fxt_reader *r);	/* 0 or -ENOMEM */
+void fxt_types_fini(struct fxt_reader *r);
+/* What the file says of a type; NULL: nothing, or nothing that can be understood. */
+const struct ftr_arg_enum *fxt_enum_find(struct fxt_reader *r, struct ftr_slice name);
+const struct ftr_shape *fxt_shape_find(struct fxt_reader *r, const char *name);
 
 /* fxt/read_source.c */
 struct ftr_source *fxt_source_new(struct fxt_reader *r);

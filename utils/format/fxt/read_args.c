@@ -202,20 +202,14 @@ static bool enum_value(const struct ftr_arg_enum *values, const struct arg_in *i
 	return false;
 }
 
-static const struct ftr_arg_enum *enum_find(struct fxt_reader *r, const char *name)
-{
-	struct fxt_text *text = name == NULL ? NULL : fxt_text_get(r, name, strlen(name));
-	struct fxt_enum *found = text == NULL ? NULL : ftr_hashmap_find(&r->enums, text->str->id);
-
-	return found == NULL ? NULL : &found->public;
-}
-
 /* An enum is a number, or a label that the file explains; what it does not explain stays a text. */
 static bool arg_as_enum(struct args *args, struct arg_in *in, struct ftr_arg *arg)
 {
 	int64_t value;
 
-	arg->values = enum_find(args->r, arg->type_name);
+	arg->values = arg->type_name == NULL ? NULL :
+		      fxt_enum_find(args->r, ftr_slice_make(arg->type_name,
+							    strlen(arg->type_name)));
 	if (in->type == FXT_ARG_STRING) {
 		if (arg->values == NULL || !enum_value(arg->values, in, &value))
 			return false;
@@ -245,8 +239,9 @@ bool fxt_hex_decode(const char *text, uint32_t len, uint8_t *bytes)
 }
 
 /* The bytes of a struct, also where they are digits. */
-static bool arg_as_struct(const struct arg_in *in)
+static bool arg_as_struct(struct args *args, const struct arg_in *in, struct ftr_arg *arg)
 {
+	arg->shape = arg->type_name == NULL ? NULL : fxt_shape_find(args->r, arg->type_name);
 	if (in->type == FXT_ARG_BLOB)
 		return in->len == in->name->size;
 	return in->len == 2u * in->name->size && fxt_hex_decode(in->bytes, in->len, NULL);
@@ -261,7 +256,7 @@ static bool arg_as_letter(struct args *args, struct arg_in *in, struct ftr_arg *
 			continue;
 		arg->format = letters[i].format;
 		if (arg->format == FTR_ARG_STRUCT)
-			return arg_as_struct(in);
+			return arg_as_struct(args, in, arg);
 		if (arg->format == FTR_ARG_STRING)
 			arg->type_name = "string";
 		return arg->format != FTR_ARG_ENUM || arg_as_enum(args, in, arg);
@@ -486,60 +481,4 @@ bool fxt_args_read(struct fxt_reader *r, const struct fxt_decoded *ev, struct fx
 		.spec = spec_get(r, &args, ev->name),
 	};
 	return out->payload->spec != NULL;
-}
-
-/* "NAME VALUE LABEL" */
-static int enum_line(struct fxt_reader *r, struct ftr_slice line)
-{
-	struct ftr_slice name, number, rest = line;
-	struct ftr_arg_enumerator entry;
-	struct fxt_text *text;
-	struct fxt_enum *found;
-
-	if (!ftr_slice_split(&rest, ' ', &name) || !ftr_slice_split(&rest, ' ', &number) ||
-	    ftr_parse_i64(number, &entry.value) < 0)
-		return 0;
-	text = fxt_text_get(r, name.s, name.len);
-	entry.name = ftr_arena_strndup(&r->trace->arena, rest.s, rest.len);
-	if (text == NULL || entry.name == NULL)
-		return -ENOMEM;
-	found = ftr_hashmap_find(&r->enums, text->str->id);
-	if (found == NULL) {
-		found = calloc(1, sizeof(*found));
-		if (found == NULL || ftr_hashmap_set(&r->enums, text->str->id, found) < 0) {
-			free(found);
-			return -ENOMEM;
-		}
-		found->public.name = text->str->s;
-	}
-	if (ftr_vec_push(&found->values, entry) < 0)
-		return -ENOMEM;
-	found->public.values = found->values.v;
-	found->public.nr = (uint32_t)found->values.nr;
-	return 0;
-}
-
-int fxt_enums_load(struct fxt_reader *r)
-{
-	struct ftr_slice line,
-		rest = ftr_slice_make(ftr_strbuf_str(&r->enum_lines), r->enum_lines.len);
-	int ret = 0;
-
-	while (ret == 0 && ftr_slice_split(&rest, '\n', &line))
-		ret = enum_line(r, line);
-	return ret;
-}
-
-void fxt_enums_fini(struct fxt_reader *r)
-{
-	const struct ftr_hashmap_slot *slot;
-	size_t pos = 0;
-
-	while ((slot = ftr_hashmap_next(&r->enums, &pos)) != NULL) {
-		struct fxt_enum *found = slot->value;
-
-		ftr_vec_fini(&found->values);
-		free(found);
-	}
-	ftr_hashmap_fini(&r->enums);
 }

@@ -179,7 +179,7 @@ static int scan_blob(struct scan *scan, const struct fxt_record_at *at)
 	} rows[] = {
 		{ FXT_BLOB_INFO, &r->info }, { FXT_BLOB_TASKS, &r->task_lines },
 		{ FXT_BLOB_SYMBOLS, &r->symbol_lines }, { FXT_BLOB_ENUMS, &r->enum_lines },
-		{ FXT_BLOB_SYSCALLS, &r->syscall_lines },
+		{ FXT_BLOB_SHAPES, &r->shape_lines }, { FXT_BLOB_SYSCALLS, &r->syscall_lines },
 	};
 
 	if (name == NULL || len > end - pos) {
@@ -393,8 +393,8 @@ static int load_info(struct fxt_reader *r, struct ftr_err *err)
 	struct ftr_istream in;
 	int ret;
 
-	if (r->info.failed || r->enum_lines.failed || r->symbol_lines.failed ||
-	    r->task_lines.failed || r->syscall_lines.failed)
+	if (r->info.failed || r->enum_lines.failed || r->shape_lines.failed ||
+	    r->symbol_lines.failed || r->task_lines.failed || r->syscall_lines.failed)
 		return scan_no_memory(err);
 	if (r->info.len == 0)
 		return 0;
@@ -455,7 +455,7 @@ int fxt_scan(struct fxt_reader *r, struct ftr_err *err)
 	r->trace->first_ns = scan.first_ns;
 	ret = load_info(r, err);
 	if (ret == 0 &&
-	    (fxt_enums_load(r) < 0 || fxt_tasks_load(r) < 0 || fxt_symbols_load(r) < 0 ||
+	    (fxt_types_load(r) < 0 || fxt_tasks_load(r) < 0 || fxt_symbols_load(r) < 0 ||
 	     fxt_objects_load(r) < 0 || fxt_syscalls_load(r) < 0))
 		ret = scan_no_memory(err);
 	return ret;

@@ -353,6 +353,7 @@ static int fxt_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 
 	w->trace = trace;
 	w->thread_next = 1;
+	ftr_type_names_init(&w->types);
 	if (window_init(&w->window, sink->out) < 0)
 		return fxt_no_memory(w);
 	ret = fxt_strings_init(w);
@@ -368,7 +369,6 @@ static void describe_cuts(struct fxt_writer *w)
 	} rows[] = {
 		{ w->text_cut_nr, "texts truncated or repaired (it holds UTF-8, 32000 bytes)" },
 		{ w->arg_cut_nr, "arguments dropped for lack of space" },
-		{ w->shape_cut_nr, "layouts of structs" },
 		{ w->syscall_cut_nr, "records of system calls that end at the same time" },
 	};
 
@@ -425,7 +425,7 @@ static void fxt_fini(struct ftr_sink *sink)
 	fxt_syscalls_fini(w);
 	ftr_hashmap_fini(&w->objects);
 	ftr_hashmap_fini(&w->instances);
-	ftr_hashmap_fini(&w->enums);
+	ftr_type_names_fini(&w->types);
 	ftr_strbuf_fini(&w->text);
 	ftr_strbuf_fini(&w->cut_text);
 	ftr_strbuf_fini(&w->note_text);

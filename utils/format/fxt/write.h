@@ -14,6 +14,7 @@
 #include "utils/format/fxt/layout.h"
 #include "utils/trace/sink.h"
 #include "utils/trace/task.h"
+#include "utils/trace/type_names.h"
 
 /*
  * The last records of an FXT file, kept in memory so that the end of a call can still be written
@@ -149,7 +150,8 @@ struct fxt_writer {
 	struct ftr_hashmap processes;	/* by pid: the name that was written */
 	struct ftr_hashmap objects;	/* (pid, pointer) that were named */
 	struct ftr_hashmap instances;	/* (pid, pointer) of this: id of the class's name, plus 1 */
-	struct ftr_hashmap enums;	/* struct ftr_arg_enum that were written out */
+	struct ftr_type_names types;
+	size_t type_nr;			/* of those, how many the file describes */
 	struct fxt_syscalls *syscalls;	/* (owned, nullable) fxt/write_syscall.c */
 	struct ftr_strbuf text;
 	struct ftr_strbuf cut_text, note_text;
@@ -158,7 +160,6 @@ struct fxt_writer {
 	uint64_t text_cut_nr;		/* texts that were too long or not UTF-8 */
 	uint64_t split_nr;		/* argument lists that took more than one record */
 	uint64_t arg_cut_nr;		/* arguments for which there was no room */
-	uint64_t shape_cut_nr;		/* structs: their bytes are kept, not what they mean */
 	uint64_t syscall_cut_nr;	/* records of system calls too near to each other */
 	uint64_t deep_nr;		/* calls too deep for viewers */
 };

@@ -11,6 +11,7 @@
 
 #include "utils/format/fxt/write.h"
 #include "utils/trace/args.h"
+#include "utils/trace/shape.h"
 #include "utils/trace/trace.h"
 
 /* Values of FTR_ARG_AUTO that are shown alike whether they have 4 bytes or 8. */
@@ -168,7 +169,7 @@ static int arg_hex(struct fxt_writer *w, const char *name, const void *data, siz
 }
 
 /* What follows the name of an argument: only what its type does not imply. */
-static void spec_suffix(const struct ftr_arg *arg, char *p, size_t room)
+static void spec_suffix(const struct ftr_arg *arg, const char *type_name, char *p, size_t room)
 {
 	switch (arg->format) {
 	case FTR_ARG_SIGNED:
@@ -187,11 +188,10 @@ static void spec_suffix(const struct ftr_arg *arg, char *p, size_t room)
 		snprintf(p, room, arg->type_name == NULL ? "" : "/S");
 		break;
 	case FTR_ARG_ENUM:
-		snprintf(p, room, "/e:%s", arg->type_name == NULL ? "" : arg->type_name);
+		snprintf(p, room, "/e:%s", type_name == NULL ? "" : type_name);
 		break;
 	case FTR_ARG_STRUCT:
-		snprintf(p, room, "/t%u:%s", arg->size,
-			 arg->type_name == NULL ? "" : arg->type_name);
+		snprintf(p, room, "/t%u:%s", arg->size, type_name == NULL ? "" : type_name);
 		break;
 	default:
 		*p = '\0';
@@ -212,7 +212,8 @@ static bool name_is_taken(const char *name)
 	return name[0] == FXT_VALUE_PREFIX[0];
 }
 
-static const char *arg_name(const struct ftr_arg *arg, bool is_retval, char *text, size_t room)
+static const char *arg_name(const struct ftr_arg *arg, const char *type_name, bool is_retval,
+			    char *text, size_t room)
 {
 	int len;
 
@@ -222,7 +223,7 @@ static const char *arg_name(const struct ftr_arg *arg, bool is_retval, char *tex
 		len = snprintf(text, room, "retval");
 	else
 		len = snprintf(text, room, arg->is_float_reg ? "fparg%u" : "arg%u", arg->index);
-	spec_suffix(arg, text + len, room - (size_t)len);
+	spec_suffix(arg, type_name, text + len, room - (size_t)len);
 	return text;
 }
 
@@ -247,43 +248,61 @@ static int arg_double(struct fxt_writer *w, const char *name, double number)
 	return fxt_arg_word(w, name, FXT_ARG_DOUBLE, bits);
 }
 
-/* The names of an enum's values go into the file before the first argument of this type. */
-static int enum_describe(struct fxt_writer *w, const struct ftr_arg_enum *values)
+static int type_write(struct fxt_writer *w, const struct ftr_type_name *type)
 {
+	const struct ftr_arg_enum *values = type->values;
 	struct ftr_strbuf text;
+	int ret = 0;
 
-	if (values == NULL || ftr_hashmap_find(&w->enums, (uintptr_t)values) != NULL)
+	if (type->words[0] == '\0')
 		return 0;
-	if (ftr_hashmap_set(&w->enums, (uintptr_t)values, w) < 0)
-		return fxt_no_memory(w);
 	ftr_strbuf_init(&text);
-	for (uint32_t i = 0; i < values->nr; i++)
-		ftr_strbuf_printf(&text, "%s %lld %s\n", values->name,
+	for (uint32_t i = 0; values != NULL && i < values->nr; i++)
+		ftr_strbuf_printf(&text, "%s %lld %s\n", type->name,
 				  (long long)values->values[i].value, values->values[i].name);
-	fxt_write_blob(w, FXT_BLOB_ENUMS, ftr_strbuf_str(&text), text.len);
+	if (values == NULL)
+		ftr_strbuf_printf(&text, "%s %s\n", type->name, type->words);
+	if (text.failed)
+		ret = fxt_no_memory(w);
+	else
+		fxt_write_blob(w, values != NULL ? FXT_BLOB_ENUMS : FXT_BLOB_SHAPES, text.s,
+			       text.len);
 	ftr_strbuf_fini(&text);
-	return 0;
+	return ret;
+}
+
+/*
+ * The names of an enum's values, and the shapes of structs, go into the file before the first
+ * argument of this type.
+ */
+static int type_describe(struct fxt_writer *w, const struct ftr_arg *arg, const char **name)
+{
+	int ret = ftr_type_names_get(&w->types, arg, name);
+
+	if (ret < 0)
+		return fxt_no_memory(w);
+	while (ret == 0 && w->type_nr < w->types.all.nr)
+		ret = type_write(w, w->types.all.v[w->type_nr++]);
+	return ret;
 }
 
 static int arg_enum(struct fxt_writer *w, const char *name, const struct ftr_value *value)
 {
 	const struct ftr_arg_enum *values = value->arg->values;
 	int32_t number = (int32_t)value->u;
-	int ret = enum_describe(w, values);
 
-	for (uint32_t i = 0; ret == 0 && values != NULL && i < values->nr; i++) {
+	for (uint32_t i = 0; values != NULL && i < values->nr; i++) {
 		if (values->values[i].value == number)
 			return fxt_arg_string(w, name, values->values[i].name,
 					      strlen(values->values[i].name));
 	}
-	return ret < 0 ? ret : fxt_arg_i64(w, name, number);
+	return fxt_arg_i64(w, name, number);
 }
 
 /*
  * A pointer to a function: an object of this name is written before the first use of the pointer.
  */
-static int arg_pointer(struct fxt_writer *w, const struct ftr_event *ev, const char *name,
-		       uint64_t value)
+static int pointer_describe(struct fxt_writer *w, const struct ftr_event *ev, uint64_t value)
 {
 	struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
 	uint64_t key = ftr_hash_u64((uint32_t)ev->task->pid) ^ value;
@@ -292,7 +311,7 @@ static int arg_pointer(struct fxt_writer *w, const struct ftr_event *ev, const c
 	uint64_t offset;
 
 	if (value == 0 || session == NULL || ftr_hashmap_find(&w->objects, key) != NULL)
-		return fxt_arg_word(w, name, FXT_ARG_POINTER, value);
+		return 0;
 	func = ftr_trace_find((struct ftr_trace *)w->trace, session, UINT64_MAX, value, &offset);
 	if (func != NULL) {
 		struct ftr_strbuf text;
@@ -311,7 +330,43 @@ static int arg_pointer(struct fxt_writer *w, const struct ftr_event *ev, const c
 		if (ret < 0 || ftr_hashmap_set(&w->objects, key, w) < 0)
 			return fxt_no_memory(w);
 	}
-	return fxt_arg_word(w, name, FXT_ARG_POINTER, value);
+	return 0;
+}
+
+static int arg_pointer(struct fxt_writer *w, const struct ftr_event *ev, const char *name,
+		       uint64_t value)
+{
+	int ret = pointer_describe(w, ev, value);
+
+	return ret < 0 ? ret : fxt_arg_word(w, name, FXT_ARG_POINTER, value);
+}
+
+struct pointing {
+	struct fxt_writer *w;
+	const struct ftr_event *ev;
+};
+
+static int member_describe(void *arg, size_t at, uint64_t pointer)
+{
+	const struct pointing *self = arg;
+
+	(void)at;
+	return pointer_describe(self->w, self->ev, pointer);
+}
+
+/* Its bytes; what they mean stands in the file already, but for the functions they point to. */
+static int arg_struct(struct fxt_writer *w, const struct ftr_event *ev, const char *name,
+		      const struct ftr_value *value)
+{
+	struct pointing pointing = { .w = w, .ev = ev };
+	int ret = 0;
+
+	if (value->arg->name != NULL)
+		return fxt_arg_blob(w, name, value->str.s, value->str.len);	/* as it was read */
+	if (value->arg->shape != NULL)
+		ret = ftr_shape_pointers(value->arg->shape, (const uint8_t *)value->str.s,
+					 value->str.len, member_describe, &pointing);
+	return ret < 0 ? ret : arg_hex(w, name, value->str.s, value->str.len);
 }
 
 /* What is no string of the program: flags, a list.  Of the table, by which our reader knows it. */
@@ -347,10 +402,7 @@ static int arg_value(struct fxt_writer *w, const struct ftr_event *ev, const cha
 	case FTR_ARG_WORD:
 		return arg_word_text(w, name, value);
 	case FTR_ARG_STRUCT:
-		w->shape_cut_nr += value->arg->shape != NULL;
-		if (value->arg->name == NULL)
-			return arg_hex(w, name, value->str.s, value->str.len);
-		return fxt_arg_blob(w, name, value->str.s, value->str.len);	/* as it was read */
+		return arg_struct(w, ev, name, value);
 	case FTR_ARG_FLOAT:
 		return arg_double(w, name, (double)value->f);
 	case FTR_ARG_ENUM:
@@ -411,10 +463,14 @@ int fxt_args_payload(struct fxt_writer *w, const struct ftr_event *ev)
 			       0 :
 			       arg_hex(w, FXT_KEY_HEX, payload->data, payload->len);
 	while (ret == 0 && ftr_payload_next(payload, &nr, &pos, &value)) {
+		bool is_retval = ev->type == FTR_EVENT_EXIT;
+		const char *type_name;
 		char text[128];
 
-		ret = named_value(w, ev, arg_name(value.arg, ev->type == FTR_EVENT_EXIT, text,
-						  sizeof(text)), &value);
+		ret = type_describe(w, value.arg, &type_name);
+		if (ret == 0)
+			ret = named_value(w, ev, arg_name(value.arg, type_name, is_retval, text,
+							  sizeof(text)), &value);
 	}
 	return ret;
 }
