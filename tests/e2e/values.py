@@ -634,6 +634,56 @@ class Damage(Values):
             self.expect(not is_sound or self.sound in done.stdout, f"{old}: {done.stdout}")
 
 
+class Converted(Values):
+    """Values with shapes in other formats, of two modules whose types have the same names and are others."""
+    formats = ("prog.fxt", "other.data")
+    conditions = ("^take$@if:arg1->n == 2", "^take$@if:arg1->next->c == GREEN", '^lib_take$@if:arg1->name ~ "of*"',
+                  "^lib_take$@if:arg1->c == GREEN", "^lib_color$@if:arg1 == GREEN")
+    views = (("replay", "-f", "none"), ("dump", "--chrome"), ("report", "--by=arg1->c", "-f", "call", "-s", "name"),
+             ("report", "-f", "call,arg1->n-max", "-s", "func"), *(("replay", "-f", "none", "-F", rule) for rule in conditions))
+
+    def shown(self, data):
+        return ["\n".join(line for line in self.run_program(FTR, *view, "--no-pager", "-d", data).stdout.splitlines()
+                          if '"command_line"' not in line) for view in self.views]
+
+    def made(self):
+        """The trace, and what it is converted to, once and again."""
+        harness.build("values_shapes_lib.c", "libshapes.so", "-g", "-O1", "-pg", "-shared", "-fPIC")
+        harness.build("values_shapes_user.c", "user", "-g", "-O1", "-pg", "-fno-optimize-sibling-calls", "-Wl,--no-as-needed",
+                      os.path.abspath("libshapes.so"))
+        self.record("user", "-a", "--value-depth=2")
+        for made in self.formats:
+            for source, path in (("data", made), *((other, f"{other}-{made}") for other in self.formats)):
+                if not os.path.exists(source):
+                    continue
+                done = self.run_program(FTR, "convert", source, path)
+                self.expect(done.returncode == 0 and "layouts" not in done.stderr, f"{source} {path}: {done.stderr}")
+                yield source, path
+
+    def test_views(self):
+        wanted = None
+        for source, path in self.made():
+            if wanted is None:
+                wanted = self.shown("data")
+                for text in ("take(&{.n = 1, .c = RED, .next = &{.n = 2, .c = GREEN, .next = 0, .act = &act}, .act = &act})",
+                             'lib_take(&{.name = "of the library", .c = GREEN, .act = &lib_act})'):
+                    self.expect(text in wanted[0], wanted[0])
+                self.expect(all(wanted), wanted)
+            shown = self.shown(path)
+            self.expect(shown == wanted, f"{source} {path}: {[pair for pair in zip(shown, wanted) if pair[0] != pair[1]]}")
+
+    @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
+    def test_other_readers(self):
+        """uftrace sees the names, viewers of FXT the bytes."""
+        for _, path in self.made():
+            if path.endswith(".data"):
+                shown = calls(path, ("take", "lib_take"), tool="uftrace")
+                self.expect([re.sub("_2", "", call.split(" = ")[0]) for call in shown] ==
+                            ["take(node{...})", "take(node{...})", "lib_take(node{...})"], f"{path}: {shown}")
+        self.assertRegex(pathlib.Path("prog.fxt").read_bytes(), rb"arg1/t\d+:node\0")
+        self.assertRegex(pathlib.Path("prog.fxt").read_bytes(), rb"[0-9a-f]{64}")
+
+
 class Paths(Values):
     """Conditions on what values lead to: of which of the two nodes are they true?"""
     cases = (

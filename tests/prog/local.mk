@@ -186,6 +186,8 @@ EXTRA_DIST += \
 	tests/prog/values_library.c \
 	tests/prog/values_paths.cc \
 	tests/prog/values_shapes.c \
+	tests/prog/values_shapes_lib.c \
+	tests/prog/values_shapes_user.c \
 	tests/prog/values_ranges.c \
 	tests/prog/values_strings.cc \
 	tests/prog/values_syscalls.c \

@@ -234,7 +234,6 @@ static void describe_cuts(struct ufx *x)
 	} rows[] = {
 		{ x->layout_cut_nr, "lists of arguments unlike earlier ones of the function" },
 		{ x->name_cut_nr, "names of arguments" },
-		{ x->shape_cut_nr, "layouts of structs" },
 		{ x->data_cut_nr, "data of events" },
 		{ x->text_cut_nr, "texts of tracepoints cut at 4 KB" },
 		{ x->kernel_cut_nr, "arguments and source lines of kernel functions" },
@@ -330,7 +329,7 @@ static void ufx_fini(struct ftr_sink *sink)
 	ftr_hashmap_fini(&x->module_index);
 	ftr_hashmap_fini(&x->by_name);
 	ftr_hashmap_fini(&x->events);
-	ftr_hashmap_fini(&x->enums);
+	ftr_type_names_fini(&x->types);
 	ftr_strbuf_fini(&x->extern_text);
 	ufx_syscalls_fini(x);
 	ftr_strbuf_fini(&x->cut_text);
@@ -358,6 +357,7 @@ struct ftr_sink *ftr_uftrace_export_new(const char *path, struct ftr_err *err)
 		return NULL;
 	}
 	ftr_arena_init(&x->arena);
+	ftr_type_names_init(&x->types);
 	if (ftr_uftrace_dir_open(&x->dir, path, err) == 0)
 		return sink;
 	ftr_sink_free(sink);

@@ -20,6 +20,7 @@
 #include "utils/trace/args.h"
 #include "utils/trace/sink.h"
 #include "utils/trace/trace.h"
+#include "utils/trace/type_names.h"
 
 #define UFX_SPAN	  (UINT64_C(1) << 32)	/* of a module's addresses */
 #define UFX_STEP	  16u			/* from function to function, at least */
@@ -110,7 +111,7 @@ struct ufx {
 	struct ftr_hashmap placed_addrs;	/* of modules' functions that are placed */
 	struct ftr_hashmap by_name;		/* name id -> struct ftr_func */
 	struct ftr_hashmap events;		/* hash of name -> id of events.txt */
-	struct ftr_hashmap enums;		/* struct ftr_arg_enum that are used */
+	struct ftr_type_names types;
 	uint32_t event_nr;
 	uint32_t valued_nr;			/* ... and of those whose values are written */
 	FTR_VEC(struct ufx_perf) perf;		/* by CPU */
@@ -122,7 +123,6 @@ struct ufx {
 	bool has_args, has_retval, has_events, has_perf, has_places, has_kernel;
 	uint64_t layout_cut_nr;		/* payloads that did not suit the function's layout */
 	uint64_t name_cut_nr;		/* argument names, which the format does not know */
-	uint64_t shape_cut_nr;		/* layouts of structs, which are not written */
 	uint64_t data_cut_nr;		/* data of events that it cannot hold */
 	uint64_t text_cut_nr;		/* texts of tracepoints that no page has room for */
 	uint64_t kernel_cut_nr;		/* arguments and places of the kernel's functions */

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "utils/base/bits.h"
+#include "utils/base/bytes.h"
 #include "utils/format/uftrace/export.h"
+#include "utils/trace/shape.h"
 
 #define LETTER(c) FTR_BIT((c) - 'a')
 #define AUTO_MAX 100000			/* greater numbers look like pointers to letter d */
@@ -68,6 +70,8 @@ static bool arg_fits(const struct ufx_arg *known, const struct ftr_value *value,
 	    is_text(known->arg.format) != is_string ||
 	    (known->arg.format == FTR_ARG_STRUCT) != (value->arg->format == FTR_ARG_STRUCT))
 		return false;
+	if (known->arg.shape != value->arg->shape)
+		return false;
 	return is_string ? (known->arg.type_name == NULL) == (value->arg->type_name == NULL) :
 	       (known->letters & value_letters(value)) != 0;
 }
@@ -98,6 +102,31 @@ static uint64_t value_word(struct ufx *x, const struct ftr_event *ev, const stru
 	}
 }
 
+struct moving {
+	struct ufx *x;
+	const struct ftr_event *ev;
+	uint8_t *bytes;
+};
+
+static int move_pointer(void *arg, size_t at, uint64_t pointer)
+{
+	struct moving *self = arg;
+
+	ftr_put_u64(self->bytes + at, ufx_address(self->x, self->ev, pointer), false);
+	return 0;
+}
+
+/* Functions that the value of a struct, whose bytes are at @p, points to lie elsewhere, too. */
+static void move_pointers(struct ufx *x, const struct ftr_event *ev, const struct ftr_value *value,
+			  uint8_t *p)
+{
+	struct moving moving = { .x = x, .ev = ev, .bytes = p };
+
+	if (value->arg->shape != NULL)
+		ftr_shape_pointers(value->arg->shape, (const uint8_t *)value->str.s,
+				   value->str.len, move_pointer, &moving);
+}
+
 /* Append a value: how many bytes; -ENOSPC when there is no room. */
 static int put_value(struct ufx *x, const struct ftr_event *ev, const struct ftr_value *value,
 			  uint8_t *p, unsigned room)
@@ -118,12 +147,26 @@ static int put_value(struct ufx *x, const struct ftr_event *ev, const struct ftr
 		return -ENOSPC;
 	} else if (value->arg->format == FTR_ARG_STRUCT) {
 		memcpy(p, value->str.s, bytes);
+		move_pointers(x, ev, value, p);
 	} else {
 		word = value_word(x, ev, value);
 		memcpy(p, &word, bytes);
 	}
 	memset(p + bytes, 0, (bytes + 3) / 4 * 4 - bytes);
 	return (int)((bytes + 3) / 4 * 4);
+}
+
+/* The files of all modules describe all types: each needs a name of its own. */
+static int type_take(struct ufx *x, struct ftr_arg *arg)
+{
+	const char *name;
+	int ret;
+
+	if (arg->format != FTR_ARG_ENUM && arg->format != FTR_ARG_STRUCT)
+		return 0;
+	ret = ftr_type_names_get(&x->types, arg, &name);
+	arg->type_name = name;
+	return ret;
 }
 
 static struct ufx_layout *layout_new(struct ufx *x, const struct ftr_payload *payload)
@@ -141,10 +184,7 @@ static struct ufx_layout *layout_new(struct ufx *x, const struct ftr_payload *pa
 		arg->arg = *value.arg;
 		arg->arg.size = value_size(&value);
 		arg->letters = value_letters(&value);
-		x->shape_cut_nr += value.arg->shape != NULL;
-		if (value.arg->format == FTR_ARG_ENUM && value.arg->values != NULL &&
-		    ftr_hashmap_set(&x->enums, (uintptr_t)value.arg->values,
-				    (void *)(uintptr_t)value.arg->values) < 0) {
+		if (type_take(x, &arg->arg) < 0) {
 			free(layout);
 			return NULL;
 		}

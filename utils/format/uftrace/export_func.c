@@ -188,21 +188,16 @@ static int module_symbols(struct ufx *x, uint32_t module, struct ftr_symbol *sym
 	return ftr_uftrace_dir_symbols(x->dir, &tab, x->base.err);
 }
 
-/* "E: enum color {RED=0,BLUE=1}" of every enumeration that an argument is of. */
-static void put_enums(struct ufx *x, struct ftr_strbuf *text)
+/* "E: enum color {RED=0,BLUE=1}", "#T: pair {x:0:i16}" of every type that an argument is of. */
+static void put_types(struct ufx *x, struct ftr_strbuf *text)
 {
-	const struct ftr_hashmap_slot *slot;
-	size_t pos = 0;
+	for (size_t i = 0; i < x->types.all.nr; i++) {
+		const struct ftr_type_name *type = x->types.all.v[i];
 
-	while ((slot = ftr_hashmap_next(&x->enums, &pos)) != NULL) {
-		const struct ftr_arg_enum *values = slot->value;
-
-		ftr_strbuf_printf(text, "E: enum %s {", values->name);
-		for (uint32_t i = 0; i < values->nr; i++)
-			ftr_strbuf_printf(text, "%s%s=%lld", i == 0 ? "" : ",",
-					  values->values[i].name,
-					  (long long)values->values[i].value);
-		ftr_strbuf_puts(text, "}\n");
+		if (type->values != NULL)
+			ftr_strbuf_printf(text, "E: enum %s {%s}\n", type->name, type->words);
+		else if (type->words[0] != '\0')
+			ftr_strbuf_printf(text, "#T: %s %s\n", type->name, type->words);
 	}
 }
 
@@ -238,7 +233,7 @@ static int module_debug(struct ufx *x, uint32_t module)
 	ftr_strbuf_printf(&text, "# path name: %s\n", m->path);
 	if (m->build_id != NULL && m->build_id[0] != '\0')
 		ftr_strbuf_printf(&text, "# build-id: %s\n", m->build_id);
-	put_enums(x, &text);
+	put_types(x, &text);
 	head = text.len;
 	for (size_t i = 0; i < x->funcs.nr; i++) {
 		const struct ufx_func *func = &x->funcs.v[i];
