@@ -29,6 +29,7 @@ struct ftr_record_opts {
 	uint64_t keep_bytes;
 	uint64_t attach_pid;		/* 0 = a program is started */
 	bool attach_all;		/* ... and what has come from it */
+	bool attach_no_exec;		/* ... but not what it executes */
 	bool detach;
 	bool has_agent;
 	bool estimate_return;

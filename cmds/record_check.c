@@ -94,6 +94,9 @@ int ftr_record_opts_check(const struct ftr_record_opts *opts,
 	if (opts->attach_all && opts->attach_pid == 0)
 		return ftr_err_set(err, EINVAL, "--all is about a process that runs; name it with "
 				   "-p PID");
+	if (opts->attach_no_exec && opts->attach_pid == 0)
+		return ftr_err_set(err, EINVAL, "--no-exec is about a process that runs; name it "
+				   "with -p PID");
 	if (opts->has_stacks && !opts->has_syscalls)
 		return ftr_err_set(err, EINVAL, "--stack is about system calls; add --syscalls");
 	if (opts->has_stacks && !ftr_unwind_is_possible())

@@ -13,6 +13,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
+#include "libmcount/environ.h"
 #include "libmcount/fork.h"
 #include "libmcount/frame.h"
 #include "libmcount/gate.h"
@@ -52,7 +53,7 @@ static bool address_set(const char *address)
 
 	if (len == 0 || len > FTR_ADDRESS_MAX - 2)
 		return false;
-	memcpy(ftr_state.address, address, len);
+	memcpy(ftr_state.address, address, len + 1);
 	ftr_state.address_bytes = (uint32_t)len;
 	return true;
 }
@@ -99,7 +100,8 @@ static int start(struct ftr_attach *attach)
 }
 
 /*
- * Other threads go on: one that hooks what it has loaded must not do so behind us.  It waits for
+ * Other threads go on: one that hooks what it has loaded, or makes an environment for exec, must
+ * not do so behind us.  It waits for
  * the recorder, and for nothing that the borrowed thread holds.
  */
 static bool looks_end(void)
@@ -372,6 +374,7 @@ static void free_all(const struct ftr_attach *attach)
 	unmap(ftr_state.control, sizeof(struct ftr_control));
 	areas_free();
 	ftr_code_plan_free(&ftr_state.code_plan);
+	ftr_environ_end_late();
 	ftr_left_free(ftr_state.left_before);
 	unmap((const void *)attach->writes,
 	      (attach->write_nr + 1) * sizeof(struct ftr_attach_write));

@@ -274,7 +274,7 @@ void ftr_channel_turn_give(void)
 		ftr_sys6(SYS_futex, &ftr_state.asking, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
 
-void ftr_channel_send(enum ftr_channel_type type, const char *text, const char *more)
+uint64_t ftr_channel_send(enum ftr_channel_type type, const char *text, const char *more)
 {
 	size_t bytes = length(text) + (more != NULL ? 1 + length(more) : 0);
 	struct ftr_channel_message message = {
@@ -284,12 +284,14 @@ void ftr_channel_send(enum ftr_channel_type type, const char *text, const char *
 	};
 
 	if (ftr_state.control == NULL || ftr_is_silent() || ftr_recorder_is_gone())
-		return;
+		return 0;
 	message.pid = (int32_t)ftr_sys0(SYS_getpid);
 	message.tid = (int32_t)ftr_sys0(SYS_gettid);
 	message.time = ftr_clock_read();
 	if (!ftr_channel_turn_take())
-		return;
-	ask(&message, text, more, NULL);
+		return 0;
+	if (ask(&message, text, more, NULL) < 0)
+		message.base = 0;
 	ftr_channel_turn_give();
+	return message.base;
 }

@@ -26,8 +26,11 @@ int ftr_channel_ask(struct ftr_channel_message *message, const char *path, int *
 bool ftr_channel_turn_take(void);
 void ftr_channel_turn_give(void);
 
-/* Send a message that is all text: @text, and behind a NUL @more (nullable). */
-void ftr_channel_send(enum ftr_channel_type type, const char *text, const char *more);
+/*
+ * Send a message that is all text: @text, and behind a NUL @more (nullable).  The reply's base; 0
+ * also when there is none.
+ */
+uint64_t ftr_channel_send(enum ftr_channel_type type, const char *text, const char *more);
 
 /* Have the recorder warn of @text, which goes on after "process N: " (WARN). */
 static inline void ftr_channel_warn(const char *text)

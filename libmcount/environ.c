@@ -192,7 +192,65 @@ void ftr_environ_start(char **envp)
 		environ_end(&envp[kept], look.nr - kept);
 }
 
-/* In place: variable_take left room for it. */
+#define LATE_BYTES 8192u
+#define LATE_SPARE 2u		/* for ftr_environ_block */
+
+/* Returns where the next one begins; NULL: there is no room. */
+static char *late_put(unsigned i, char *to, const char *end, const char *value)
+{
+	size_t name_len = strlen(names[i]), len = strlen(value);
+
+	if (name_len + len + 1 + LATE_SPARE > (size_t)(end - to))
+		return NULL;
+	ftr_state.ours[i] = to;
+	append(to, append(to, 0, names[i], name_len), value, len);
+	return to + name_len + len + 1 + LATE_SPARE;
+}
+
+void ftr_environ_start_late(void)
+{
+	const char *runtime = ours_of(FTR_OURS_PRELOAD);
+	long mem;
+	char *at = NULL;
+
+	if (runtime[0] != '/' || strchr(runtime, ':') != NULL || strchr(runtime, ' ') != NULL)
+		return;
+	mem = ftr_sys6(SYS_mmap, 0, LATE_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (ftr_sys_map_failed(mem))
+		return;
+	at = late_put(FTR_OURS_PRELOAD, (char *)mem, (char *)mem + LATE_BYTES, runtime);
+	if (at != NULL)
+		at = late_put(FTR_OURS_ASAN, at, (char *)mem + LATE_BYTES, FTR_ENVIRON_ASAN_OURS);
+	if (at != NULL)
+		at = late_put(FTR_OURS_CHANNEL, at, (char *)mem + LATE_BYTES, ftr_state.address);
+	if (at == NULL) {
+		memset(ftr_state.ours, 0, sizeof(ftr_state.ours));
+		ftr_sys2(SYS_munmap, mem, LATE_BYTES);
+	}
+}
+
+void ftr_environ_end_late(void)
+{
+	char *mem = ftr_state.ours[FTR_OURS_PRELOAD];
+
+	if (mem != NULL)
+		ftr_sys2(SYS_munmap, mem, LATE_BYTES);
+}
+
+bool ftr_environ_has_runtime(void)
+{
+	char *runtime = ftr_state.ours[FTR_OURS_PRELOAD];
+	long fd = -1;
+
+	if (runtime != NULL)
+		fd = ftr_sys_open_own(runtime + strlen(names[FTR_OURS_PRELOAD]));
+	if (fd >= 0)
+		ftr_sys_close_own(fd);
+	return fd >= 0;
+}
+
+/* In place: variable_take and late_put left room for it. */
 void ftr_environ_block(uint32_t blocked)
 {
 	char *channel = ftr_state.ours[FTR_OURS_CHANNEL];
@@ -227,22 +285,31 @@ static char *list_merge(unsigned i, char *theirs, char *buf)
 	return buf;
 }
 
+/* A copy: what is started may still read it when ours are gone. */
+static char *ours_copy(unsigned i, char *buf)
+{
+	append(buf, 0, ftr_state.ours[i], strlen(ftr_state.ours[i]));
+	return buf;
+}
+
 /* ftr under ftr: another recorder's channel is for the programs that it starts itself. */
-static char *channel_choose(char *theirs)
+static char *channel_choose(char *theirs, char *buf)
 {
 	return theirs[strlen(FTR_ENVIRON_CHANNEL)] != '\0' ? theirs :
-							     ftr_state.ours[FTR_OURS_CHANNEL];
+							     ours_copy(FTR_OURS_CHANNEL, buf);
 }
 
-/* Room for a merged list, in bytes. */
+/* Room for ours, and what it is merged with, in bytes. */
 static size_t merged_bytes(ftr_strings envp, const struct look *look, unsigned i)
 {
-	if (!is_list(i) || ftr_state.ours[i] == NULL || look->at[i] == look->nr)
-		return 0;
-	return strlen(ftr_state.ours[i]) + 1 + strlen(envp[look->at[i]]) + 1;
+	size_t bytes = ftr_state.ours[i] != NULL ? strlen(ftr_state.ours[i]) + 1 : 0;
+
+	if (is_list(i) && bytes != 0 && look->at[i] < look->nr)
+		bytes += strlen(envp[look->at[i]]) + 1;
+	return bytes;
 }
 
-/* @buf has room for the merged lists. */
+/* @buf has room for what is merged. */
 static void merge(ftr_strings envp, const struct look *look, char **out, char *buf)
 {
 	size_t nr = look->nr;
@@ -254,11 +321,11 @@ static void merge(ftr_strings envp, const struct look *look, char **out, char *b
 		if (ftr_state.ours[i] == NULL)
 			continue;
 		if (look->at[i] == look->nr)
-			out[nr++] = ftr_state.ours[i];
+			out[nr++] = ours_copy(i, buf);
 		else if (is_list(i))
 			out[look->at[i]] = list_merge(i, envp[look->at[i]], buf);
 		else
-			out[look->at[i]] = channel_choose(envp[look->at[i]]);
+			out[look->at[i]] = channel_choose(envp[look->at[i]], buf);
 		buf += merged_bytes(envp, look, i);
 	}
 	if ((nr - look->nr) % PAIR != 0)

@@ -6,6 +6,7 @@
 #ifndef FTR_LIBMCOUNT_ENVIRON_H
 #define FTR_LIBMCOUNT_ENVIRON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef char *const *ftr_strings;
@@ -15,6 +16,16 @@ typedef char *const *ftr_strings;
  * auxiliary vector behind it.  Called once, before libc knows of it.
  */
 void ftr_environ_start(char **envp);
+
+/*
+ * The same variables in a program that is attached to, which has none of them: made in memory of
+ * our own.  Without memory, or where a list cannot name libmcount.so, new images run untraced.
+ */
+void ftr_environ_start_late(void);
+void ftr_environ_end_late(void);
+
+/* Can the calling process, which may be another user's by now or in a chroot, load the runtime? */
+bool ftr_environ_has_runtime(void);
 
 /* New images inherit a filter that forbids what has its FTR_SECCOMP_BIT() in @blocked. */
 void ftr_environ_block(uint32_t blocked);

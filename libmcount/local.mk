@@ -19,6 +19,7 @@ libmcount_so_SOURCES = \
 	libmcount/code_write.h \
 	libmcount/environ.c \
 	libmcount/environ.h \
+	libmcount/exec.h \
 	libmcount/fork.c \
 	libmcount/fork.h \
 	libmcount/frame.h \

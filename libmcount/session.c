@@ -110,6 +110,7 @@ static void session_open(void *arg)
 		sections = ftr_sections_map(fds[1]);
 	if (ftr_state.control == NULL || sections == NULL)
 		return;
+	ftr_state.asks_exec = (start->flags & FTR_CHANNEL_ASKS_EXEC) != 0;
 	ftr_sections_publish(sections);
 	atomic_store(&ftr_state.generation, sections->generation);
 	ftr_probes_start(sections);
@@ -143,6 +144,8 @@ int ftr_session_begin(void)
 	session_ask_somehow(&start);
 	if (start.ret == 0 && ftr_state.control == NULL)
 		return -EPROTO;
+	if (start.ret == 0 && ftr_state.asks_exec)
+		ftr_environ_start_late();
 	if (start.ret == 0)
 		session_arm();
 	return start.ret;

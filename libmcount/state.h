@@ -87,6 +87,7 @@ struct ftr_state {
 	const struct ftr_control *control;	/* mapped read-only */
 	struct ftr_slot *_Atomic slots;		/* newest first */
 	char *ours[FTR_OURS_NR];		/* "NAME=VALUE", for new images; NULL = none */
+	bool asks_exec;				/* FTR_CHANNEL_ASKS_EXEC */
 	struct ftr_unwind unwind;
 	struct ftr_plain_areas plain_areas;
 	struct ftr_code_plan code_plan;		/* when attached */
@@ -132,7 +133,7 @@ struct ftr_state {
 	struct ftr_semaphore *semaphores;	/* see semaphores.h; NULL = there are none */
 	uint32_t semaphore_nr;
 	_Atomic uint32_t attached;		/* enum ftr_attach_state; 0 also when launched */
-	_Atomic uint32_t looking_nr;		/* threads that hook what was loaded since */
+	_Atomic uint32_t looking_nr;	/* threads that hook what was loaded, or prepare exec */
 	struct ftr_left *left_before;		/* what it has taken the place of */
 	_Atomic uint64_t is_forgotten;		/* no thread has, nor may use, a slot; 8 bytes */
 	_Atomic bool has_odd_prologue;	/* a function whose calls are not recorded for that */

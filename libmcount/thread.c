@@ -406,12 +406,7 @@ static void signal_stack_ask(struct ftr_thread *self)
 	}
 }
 
-/*
- * A child that was made by libc's vfork before this was attached to has its parent's thread-local
- * storage, and so its number: what is put there would be taken for the parent's, whose calls would
- * return where the child's do.
- */
-static bool is_anothers(int32_t tid)
+bool ftr_thread_is_anothers(int32_t tid)
 {
 	clockid_t clock;		/* of a thread: ~tid << 3, and what it measures */
 
@@ -441,7 +436,7 @@ static int attach(struct ftr_thread *self)
 		if (self->stacks != NULL)
 			self->stacks->told = FTR_STACK_NONE;
 	} else {
-		if (is_anothers(tid))
+		if (ftr_thread_is_anothers(tid))
 			return -ECHILD;
 		slot = slot_recycle(pid);
 		if (slot == NULL) {

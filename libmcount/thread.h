@@ -219,6 +219,7 @@ struct ftr_thread {
 	bool is_mixed;		/* a handler interrupted a hook and made calls */
 	bool is_silent;			/* see ftr_is_silent */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
+	int32_t vforked_pid;		/* the child of a vfork that we saw, in it; see vfork.h */
 };
 
 /* Is @loc on the stack that the program gave to its handlers? */
@@ -254,6 +255,13 @@ extern const struct ftr_thread ftr_thread_none __attribute__((visibility("hidden
  * signals are blocked meanwhile.  False: it runs on untraced.
  */
 bool ftr_thread_attach(struct ftr_thread *self);
+
+/*
+ * Does the calling thread, @tid, use another one's thread-local storage, when attached to?  So does
+ * a child that was made by libc's vfork before that: it has its parent's, and so its number.  What
+ * is put there would be taken for the parent's, whose calls would return where the child's do.
+ */
+bool ftr_thread_is_anothers(int32_t tid);
 
 /* Give the calling thread's @slot its second stub, unless it has one, or none is left. */
 void ftr_stub_take_aside(struct ftr_slot *slot);

@@ -116,6 +116,7 @@ void ftr_vfork_child(struct ftr_vfork *vfork)
 
 	if (vfork == NULL)
 		return;
+	self->vforked_pid = (int32_t)ftr_sys0(SYS_getpid);
 	if (self->slot != NULL) {
 		self->slot = &vfork->slot;
 		self->producer = vfork->slot.producer;

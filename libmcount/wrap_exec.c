@@ -6,9 +6,13 @@
  *
  * exec is allowed in signal handlers, on small stacks and after vfork, so the new environment is
  * built in memory of our own.
+ *
+ * A recorder that attached to programs leaves them before they end: then the environment is
+ * untouched unless it has just said that the file loads the runtime (FTR_CHANNEL_ASKS_EXEC).
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,10 +21,12 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/environ.h"
+#include "libmcount/exec.h"
 #include "libmcount/gated.h"
 #include "libmcount/scratch.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
+#include "utils/proto/attach.h"
 
 static int result(long ret)
 {
@@ -34,15 +40,79 @@ static int result(long ret)
 #define FD_DIGITS 12
 
 /*
- * What waits is put, and the recorder checks the file: an image that cannot be preloaded into never
- * connects.
+ * As long as a thread has one that is counted, a program that was attached to is not left
+ * (doc/adr/0085): the thread may use what the recording has.
  */
-static void announce(const char *file)
+struct hold {
+	bool is_counted, is_blocking;
+	uint64_t signals;		/* blocked meanwhile: a handler could jump out */
+};
+
+static void hold_end(const struct hold *hold)
 {
+	if (hold->is_counted)
+		atomic_fetch_sub(&ftr_state.looking_nr, 1);
+	if (hold->is_blocking)
+		ftr_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &hold->signals, NULL,
+			 sizeof(hold->signals));
+}
+
+/* A child of a vfork that was there before is a process of its own: nothing waits for it. */
+static bool is_stranger(void)
+{
+	return ftr_self.vforked_pid != (int32_t)ftr_sys0(SYS_getpid) &&
+	       ftr_thread_is_anothers((int32_t)ftr_sys0(SYS_gettid));
+}
+
+/*
+ * May new images be traced?  To be ended in either case.  A program that keeps the address of one
+ * of ours comes here also when it has been left, or is: then it is not counted, as the number is
+ * about to be forgotten.
+ */
+static bool hold_begin(struct hold *hold)
+{
+	uint64_t all = UINT64_MAX;
+
+	*hold = (struct hold){ .is_counted = false };
+	if (ftr_state.late == NULL)
+		return true;		/* launched: the recording stays */
+	if (ftr_state.attached != FTR_ATTACH_ATTACHED || !ftr_state.asks_exec || ftr_is_silent() ||
+	    is_stranger())
+		return false;
+	ftr_sys4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &hold->signals, sizeof(all));
+	hold->is_blocking = true;
+	if (ftr_state.attached == FTR_ATTACH_ATTACHED) {
+		atomic_fetch_add(&ftr_state.looking_nr, 1);
+		hold->is_counted = true;
+	}
+	return hold->is_counted && ftr_state.attached == FTR_ATTACH_ATTACHED;
+}
+
+/*
+ * What waits is put, and the recorder checks the file: an image that cannot be preloaded into never
+ * connects.  Returns whether it may get our variables.
+ */
+static bool announce(const char *file)
+{
+	uint64_t loads = 0;
+
 	ftr_gated_flush(&ftr_self);
 	if (file != NULL)
-		ftr_channel_send(FTR_CHANNEL_EXEC, file,
-				 strchr(file, '/') == NULL ? getenv("PATH") : NULL);
+		loads = ftr_channel_send(FTR_CHANNEL_EXEC, file,
+					 strchr(file, '/') == NULL ? getenv("PATH") : NULL);
+	return !ftr_state.asks_exec || (loads != 0 && ftr_environ_has_runtime());
+}
+
+/* What @file, about to be run, gets for @envp; released by ftr_environ_free. */
+static ftr_strings environ_for(const char *file, ftr_strings envp)
+{
+	ftr_strings merged = envp;
+	struct hold hold;
+
+	if (hold_begin(&hold) && announce(file))
+		merged = ftr_environ_new(envp);
+	hold_end(&hold);
+	return merged;
 }
 
 /* "/proc/self/fd/FD", or "/proc/self/fd/FD/PATH". */
@@ -62,22 +132,21 @@ static void fd_path_make(char *to, int fd, const char *path)
 	memcpy(to, path, strlen(path) + 1);
 }
 
-static void announce_at(int fd, const char *path)
+/* Likewise, of the file @path seen from @fd. */
+static ftr_strings environ_for_at(int fd, const char *path, ftr_strings envp)
 {
+	ftr_strings merged;
 	char *name;
 
-	if (path == NULL || path[0] == '/' || fd == AT_FDCWD) {
-		announce(path);
-		return;
-	}
-	if (fd < 0)
-		return;
-	name = ftr_scratch_take(strlen(FD_PATH) + FD_DIGITS + strlen(path) + 1);
+	if (path == NULL || path[0] == '/' || fd == AT_FDCWD)
+		return environ_for(path, envp);
+	name = fd < 0 ? NULL : ftr_scratch_take(strlen(FD_PATH) + FD_DIGITS + strlen(path) + 1);
 	if (name == NULL)
-		return;
+		return environ_for(NULL, envp);
 	fd_path_make(name, fd, path);
-	announce(name);
+	merged = environ_for(name, envp);
 	ftr_scratch_put(name);
+	return merged;
 }
 
 /*
@@ -86,83 +155,93 @@ static void announce_at(int fd, const char *path)
  */
 static bool must_do_without(bool is_too_big, ftr_strings merged, ftr_strings envp)
 {
+	struct hold hold;
+
 	if (!is_too_big || merged == envp)
 		return false;
-	ftr_channel_warn("runs exec with as many arguments as its limit allows, which leave no "
-			 "room for ftr's; what it starts runs untraced; raise ulimit -s");
+	if (hold_begin(&hold))
+		ftr_channel_warn("runs exec with as many arguments as its limit allows, which "
+				 "leave no room for ftr's; what it starts runs untraced; raise "
+				 "ulimit -s");
+	hold_end(&hold);
 	return true;
 }
 
-FTR_EXPORT int execve(const char *path, ftr_strings argv, ftr_strings envp)
+int ftr_exec(const char *path, ftr_strings argv, ftr_strings envp)
 {
-	ftr_strings merged = ftr_environ_new(envp);
-	long ret;
+	ftr_strings merged = environ_for(path, envp);
+	long ret = ftr_sys3(SYS_execve, path, argv, merged);
 
-	announce(path);
-	ret = ftr_sys3(SYS_execve, path, argv, merged);
 	if (must_do_without(ret == -E2BIG, merged, envp))
 		ret = ftr_sys3(SYS_execve, path, argv, envp);
 	ftr_environ_free(merged, envp);
 	return result(ret);
 }
 
-FTR_EXPORT int execv(const char *path, ftr_strings argv)
+FTR_EXPORT int execve(const char *path, ftr_strings argv, ftr_strings envp)
 {
-	return execve(path, argv, environ);
+	return ftr_exec(path, argv, envp);
 }
 
-FTR_EXPORT int execvpe(const char *file, ftr_strings argv, ftr_strings envp)
+FTR_EXPORT int execv(const char *path, ftr_strings argv)
 {
-	ftr_strings merged = ftr_environ_new(envp);
-	int ret;
+	return ftr_exec(path, argv, environ);
+}
 
-	announce(file);
-	ret = REAL(execvpe)(file, argv, merged);
+static int exec_search(const char *file, ftr_strings argv, ftr_strings envp)
+{
+	ftr_strings merged = environ_for(file, envp);
+	int ret = REAL(execvpe)(file, argv, merged);
+
 	if (must_do_without(ret < 0 && errno == E2BIG, merged, envp))
 		ret = REAL(execvpe)(file, argv, envp);
 	ftr_environ_free(merged, envp);
 	return ret;
 }
 
+FTR_EXPORT int execvpe(const char *file, ftr_strings argv, ftr_strings envp)
+{
+	return exec_search(file, argv, envp);
+}
+
 FTR_EXPORT int execvp(const char *file, ftr_strings argv)
 {
-	return execvpe(file, argv, environ);
+	return exec_search(file, argv, environ);
 }
 
 FTR_EXPORT int fexecve(int fd, ftr_strings argv, ftr_strings envp)
 {
-	ftr_strings merged = ftr_environ_new(envp);
-	long ret;
+	ftr_strings merged = environ_for_at(fd, "", envp);
+	long ret = ftr_sys5(SYS_execveat, fd, "", argv, merged, AT_EMPTY_PATH);
 
-	announce_at(fd, "");
-	ret = ftr_sys5(SYS_execveat, fd, "", argv, merged, AT_EMPTY_PATH);
 	if (must_do_without(ret == -E2BIG, merged, envp))
 		ret = ftr_sys5(SYS_execveat, fd, "", argv, envp, AT_EMPTY_PATH);
 	ftr_environ_free(merged, envp);
 	return result(ret);
 }
 
-FTR_EXPORT int execveat(int fd, const char *path, ftr_strings argv, ftr_strings envp, int flags)
+int ftr_exec_at(int fd, const char *path, ftr_strings argv, ftr_strings envp, int flags)
 {
-	ftr_strings merged = ftr_environ_new(envp);
-	long ret;
+	ftr_strings merged = environ_for_at(fd, path, envp);
+	long ret = ftr_sys5(SYS_execveat, fd, path, argv, merged, flags);
 
-	announce_at(fd, path);
-	ret = ftr_sys5(SYS_execveat, fd, path, argv, merged, flags);
 	if (must_do_without(ret == -E2BIG, merged, envp))
 		ret = ftr_sys5(SYS_execveat, fd, path, argv, envp, flags);
 	ftr_environ_free(merged, envp);
 	return result(ret);
 }
 
+FTR_EXPORT int execveat(int fd, const char *path, ftr_strings argv, ftr_strings envp, int flags)
+{
+	return ftr_exec_at(fd, path, argv, envp, flags);
+}
+
 FTR_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 			   const posix_spawnattr_t *attr, ftr_strings argv, ftr_strings envp)
 {
-	ftr_strings merged = ftr_environ_new(envp);
-	int ret;
+	ftr_strings merged = environ_for(path, envp);
+	int ret = REAL(posix_spawn)(pid, path, actions, attr, argv, merged);
 
-	announce(path);
-	ret = REAL(posix_spawn)(pid, path, actions, attr, argv, merged);
 	if (must_do_without(ret == E2BIG, merged, envp))
 		ret = REAL(posix_spawn)(pid, path, actions, attr, argv, envp);
 	ftr_environ_free(merged, envp);
@@ -172,11 +251,9 @@ FTR_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_
 FTR_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			    const posix_spawnattr_t *attr, ftr_strings argv, ftr_strings envp)
 {
-	ftr_strings merged = ftr_environ_new(envp);
-	int ret;
+	ftr_strings merged = environ_for(file, envp);
+	int ret = REAL(posix_spawnp)(pid, file, actions, attr, argv, merged);
 
-	announce(file);
-	ret = REAL(posix_spawnp)(pid, file, actions, attr, argv, merged);
 	if (must_do_without(ret == E2BIG, merged, envp))
 		ret = REAL(posix_spawnp)(pid, file, actions, attr, argv, envp);
 	ftr_environ_free(merged, envp);
@@ -216,14 +293,14 @@ FTR_EXPORT int execl(const char *path, const char *arg, ...)
 {
 	LISTED_ARGV(argv, arg);
 	va_end(ap_);
-	return execve(path, argv, environ);
+	return ftr_exec(path, argv, environ);
 }
 
 FTR_EXPORT int execlp(const char *file, const char *arg, ...)
 {
 	LISTED_ARGV(argv, arg);
 	va_end(ap_);
-	return execvpe(file, argv, environ);
+	return exec_search(file, argv, environ);
 }
 
 FTR_EXPORT int execle(const char *path, const char *arg, ...)
@@ -232,5 +309,5 @@ FTR_EXPORT int execle(const char *path, const char *arg, ...)
 	ftr_strings envp = va_arg(ap_, ftr_strings);
 
 	va_end(ap_);
-	return execve(path, argv, envp);
+	return ftr_exec(path, argv, envp);
 }

@@ -17,6 +17,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
 #include "libmcount/environ.h"
+#include "libmcount/exec.h"
 #include "libmcount/hook.h"
 #include "libmcount/probe_name.h"
 #include "libmcount/seccomp.h"
@@ -128,9 +129,9 @@ long ftr_syscall_noticed(long nr, unsigned long a, unsigned long b, unsigned lon
 	long ret;
 
 	if (nr == SYS_execve)
-		return execve((const char *)a, (ftr_strings)b, (ftr_strings)c);
+		return ftr_exec((const char *)a, (ftr_strings)b, (ftr_strings)c);
 	if (nr == SYS_execveat)
-		return execveat((int)a, (const char *)b, (ftr_strings)c, (ftr_strings)d, (int)e);
+		return ftr_exec_at((int)a, (const char *)b, (ftr_strings)c, (ftr_strings)d, (int)e);
 	if (nr == SYS_prctl)
 		ret = prctl_pass(a, (const unsigned long[]){ b, c, d, e });
 	else if (a == SECCOMP_SET_MODE_STRICT)

@@ -3,6 +3,9 @@
  * system, popen and wordexp: libc starts the shell with the program's environment, which is
  * replaced by a merged one for the call.  A thread that is cancelled in system does not come back
  * here, so the memory of that one must stay.
+ *
+ * Not where the recorder may leave before the program ends (FTR_CHANNEL_ASKS_EXEC): what other
+ * threads start meanwhile would get ours.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +23,10 @@ struct swap {
 
 static struct swap environ_swap(void)
 {
-	struct swap swap = { environ, (char **)ftr_environ_new(environ) };
+	struct swap swap = { environ, environ };
 
+	if (!ftr_state.asks_exec)
+		swap.ours = (char **)ftr_environ_new(environ);
 	environ = swap.ours;
 	return swap;
 }

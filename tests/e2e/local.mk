@@ -29,6 +29,7 @@ e2e_tests = $(reading_tests) \
 	tests/e2e/attach.py \
 	tests/e2e/attach_code.py \
 	tests/e2e/attach_events.py \
+	tests/e2e/attach_exec.py \
 	tests/e2e/attach_library.py \
 	tests/e2e/attach_server.py \
 	tests/e2e/attach_switch.py \

@@ -83,6 +83,8 @@ EXTRA_DIST += \
 	tests/prog/actions.c \
 	tests/prog/conditions.c \
 	tests/prog/attach_code.c \
+	tests/prog/attach_exec.c \
+	tests/prog/attach_exec_target.c \
 	tests/prog/attach_fault.c \
 	tests/prog/attach_library.c \
 	tests/prog/attach_opener.c \

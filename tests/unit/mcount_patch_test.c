@@ -30,12 +30,13 @@ static uint8_t expected[TEXT_BYTES];
 static char said[512];
 static bool has_near;
 
-void ftr_channel_send(enum ftr_channel_type type, const char *words, const char *more)
+uint64_t ftr_channel_send(enum ftr_channel_type type, const char *words, const char *more)
 {
 	assert_int_equal(type, FTR_CHANNEL_WARN);
 	assert_null(more);
 	strcat(said, words);
 	strcat(said, "\n");
+	return 0;
 }
 
 bool ftr_patch_near(struct ftr_patch_near *near, uintptr_t low, uintptr_t high,

@@ -339,10 +339,13 @@ static void test_exec(void **state)
 	object_write("s.c", text, sizeof(text) - 1);
 	object_run(TEST_CC " -static -nostdlib s.c -o static-program");
 	assert_true(answered_to(FTR_CHANNEL_EXEC, "/bin/sh"));
+	assert_int_equal(reply.base, 1);
 	assert_true(answered_to(FTR_CHANNEL_EXEC, "/no/such/program"));
+	assert_int_equal(reply.base, 0);
 	assert_true(answered_to(FTR_CHANNEL_EXEC, ""));
 	assert_string_equal(warnings, "");
 	assert_true(answered_to(FTR_CHANNEL_EXEC, "./static-program"));
+	assert_int_equal(reply.base, 0);
 	assert_true(strstr(warnings, "runs untraced: ") != NULL);
 	assert_int_equal(diag.nr, 1);
 	assert_non_null(getcwd(dir, sizeof(dir)));

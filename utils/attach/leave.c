@@ -114,7 +114,7 @@ int ftr_runtime_leave(struct ftr_runtime *runtime, struct ftr_attach_report *rep
 	int ret = ftr_runtime_step(runtime, &attach, err);
 	unsigned tries;
 
-	if (ret < 0 || attach.state == FTR_ATTACH_IDLE)
+	if (ret < 0 || attach.state == FTR_ATTACH_IDLE || attach.state == FTR_ATTACH_LAUNCHED)
 		return ret;
 	if (attach.result == -EBUSY) {
 		report->is_partly_left = true;

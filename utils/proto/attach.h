@@ -19,7 +19,7 @@ enum ftr_attach_step {
 	FTR_ATTACH_START = 1,
 	/*
 	 * Nothing leads to the runtime any more; calls that are open return through it.  -EBUSY: a
-	 * thread is at a library that it has loaded, and hooks it.
+	 * thread is at a library that it has loaded, and hooks it, or prepares an exec.
 	 */
 	FTR_ATTACH_UNHOOK,
 	/*

@@ -10,7 +10,8 @@
  *	SESSION		->	reads /proc/PID/maps of the sender, writes the SESS line
  *		<-	OK + control block and, unless there are none, the image's sections
  *			(SCM_RIGHTS: memfds, utils/proto/control.h and sections.h);
- *			base = FTR_CHANNEL_ATTACH_NOW when calls are to be expected;
+ *			base = FTR_CHANNEL_ATTACH_NOW when calls are to be expected, and
+ *			FTR_CHANNEL_ASKS_EXEC;
  *			time = what a counter clock starts with
  *	TASK		->	makes a ring; writes a TASK or FORK line; drains from now on
  *		<-	OK + ring (memfd, utils/proto/ring.h), base = its id, never 0
@@ -21,6 +22,7 @@
  *		<-	OK + sections of that module, unless there are none
  *	WARN		->	warns on the terminal and in the trace
  *	EXEC		->	warns when the file that is about to run cannot be traced
+ *		<-	OK, base = 1 unless it is known not to load the runtime
  *	LEAVE		->	also listens at FTR_CHANNEL_DIR + the name
  *	NAME		->	looks the thread's name up and stores it
  *	CODE		->	has its helper make the changes of code of a program that runs
@@ -50,6 +52,11 @@
  * limit itself (seccomp, chroot, RLIMIT_NOFILE) before its first call.
  */
 #define FTR_CHANNEL_ATTACH_NOW	1u
+/*
+ * In the reply to SESSION, of a recorder that leaves programs that run on (doc/adr/0085): only an
+ * image that loads the runtime, which EXEC tells, is started with its variables.
+ */
+#define FTR_CHANNEL_ASKS_EXEC	2u
 
 /* Flags in type. */
 #define FTR_CHANNEL_BY_CHILD	0x10000u /* a child sends it: its parent has no descriptor left */

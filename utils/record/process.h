@@ -17,6 +17,7 @@ struct ftr_process {
 	char image[16];		/* name of its tasks unless they get another */
 	char sid[17];		/* of its session; "" = not known */
 	bool was_running;	/* attached to: its tasks' names are those they have now */
+	bool is_launched;	/* by exec of one that was attached to: its runtime stays in it */
 	/* Changes of its code (FTR_CHANNEL_CODE): where, how many, how many a helper was given. */
 	uint64_t codes, code_nr, code_done_nr;
 	struct ftr_attach_code_report code;	/* what became of them */

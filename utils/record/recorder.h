@@ -40,6 +40,7 @@ struct ftr_recorder_options {
 	char *const *argv;			/* of the program, NULL-terminated */
 	int32_t attach_pid;			/* it runs already, as this process; 0 = no */
 	bool attach_all;			/* with what has come from it */
+	bool attach_no_exec;			/* but not with what it executes */
 	const struct ftr_clock *clock;
 	enum ftr_on_full on_full;
 	uint32_t ring_bytes;			/* a power of two */

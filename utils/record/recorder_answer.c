@@ -210,7 +210,8 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 		ftr_recorder_warn(recorder, request->pid, "runs a program from memory (memfd): "
 				  "its functions are shown as addresses");
 	snprintf(process->image, sizeof(process->image), "%.15s", basename(reply->path));
-	process->was_running = recorder->recording.running_nr != 0;
+	process->was_running = recorder->attaching_pid == request->pid;
+	process->is_launched = !process->was_running;
 	if (is_new && !process->was_running)
 		forked_unseen(recorder, reply->path, reply->time);
 	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, reply->time, request->pid,
@@ -220,6 +221,8 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 	image_loads(recorder, reply->path, &reply->maps);
 	if (ftr_modules_is_traced(&recorder->modules, reply->path))
 		reply->base = FTR_CHANNEL_ATTACH_NOW;
+	if (recorder->options->attach_pid != 0 && !recorder->options->attach_no_exec)
+		reply->base |= FTR_CHANNEL_ASKS_EXEC;
 	reply_fd(reply, recorder->control.fd);
 	reply_fd(reply, image_sections(recorder, reply->path));
 }
@@ -272,6 +275,7 @@ static void task_line(struct ftr_recorder *recorder, const struct ftr_store_task
 	if (parent != NULL && process != NULL && process->sid[0] == '\0') {
 		memcpy(process->sid, parent->sid, sizeof(process->sid));
 		memcpy(process->image, parent->image, sizeof(process->image));
+		process->is_launched = parent->is_launched;
 	}
 	if (parent_pid != 0)
 		check_line(recorder, ftr_uftrace_dir_fork(dir, time_ns, task->pid, parent_pid));

@@ -123,8 +123,11 @@ static int process_attach(struct ftr_recorder *recorder, int32_t pid, struct ftr
 		.address = recorder->channel.name,
 	};
 	struct ftr_attach_report report = { .hooked_nr = 0 };
-	int ret = helper_run(recorder, &job, &report, err);
+	int ret;
 
+	recorder->attaching_pid = pid;
+	ret = helper_run(recorder, &job, &report, err);
+	recorder->attaching_pid = 0;
 	if (ret == 0)
 		report_add(recorder, pid, &report);
 	return ret;
@@ -302,13 +305,17 @@ static void process_leave(struct ftr_recorder *recorder, int32_t pid)
 
 void ftr_recorder_leave(struct ftr_recorder *recorder)
 {
-	size_t nr = recorder->processes.all.nr, i;
+	size_t nr = recorder->processes.all.nr, left_nr = 0, i;
 	int32_t *pids = calloc(nr + 1, sizeof(*pids));
 
 	code_end(recorder);
-	for (i = 0; pids != NULL && i < nr; i++)
-		pids[i] = recorder->processes.all.v[i]->pid;
-	for (i = 0; pids != NULL && i < nr; i++)
+	for (i = 0; pids != NULL && i < nr; i++) {
+		const struct ftr_process *process = recorder->processes.all.v[i];
+
+		if (!process->is_launched)
+			pids[left_nr++] = process->pid;
+	}
+	for (i = 0; i < left_nr; i++)
 		process_leave(recorder, pids[i]);
 	free(pids);
 }

@@ -55,6 +55,7 @@ struct ftr_recorder {
 	uint64_t info_ns;			/* CLOCK_MONOTONIC of the last rewrite */
 
 	int32_t *running;			/* (owned, nullable) of recording */
+	int32_t attaching_pid;			/* it is being attached to; 0 = none is */
 	struct ftr_record_attached attached;	/* who patches what was loaded since attaching */
 	struct ftr_record_syscalls syscalls;	/* when options->has_syscalls */
 	int epoll_fd;

@@ -148,6 +148,7 @@ void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder
 	char path[PATH_MAX];
 	int ret;
 
+	reply->base = 1;
 	if (strcmp(name, SELF "exe") == 0 && ftr_process_is_emulated(request->pid))
 		return;			/* itself again, which the emulator sees to */
 	if (strchr(name, '/') == NULL) {
@@ -156,6 +157,7 @@ void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder
 		path_inside(path, request->pid, name, len, "");
 		ret = check(recorder, path, name, &err);
 	}
+	reply->base = ret == 0;
 	if (ret == -ENOTSUP) { /* else exec fails, or a shell runs it as a script */
 		char text[sizeof(err.text) + 32];
 
