@@ -220,10 +220,10 @@ static __attribute__((noinline, cold)) void enter_cygprof_slow(struct ftr_thread
 
 void ftr_enter_cygprof(uintptr_t *loc, uintptr_t func, uintptr_t site)
 {
-	struct ftr_thread *self = &ftr_self;
+	struct ftr_thread *self;
 	struct ftr_frame *frame;
 
-	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+	if (unlikely(!ftr_arch_locate(self, ftr_self)))
 		return;		/* as in enter */
 	frame = likely(self->cygprof_rare == 0) ? frame_claim(self, loc) : NULL;
 	if (unlikely(frame == NULL))
@@ -234,10 +234,10 @@ void ftr_enter_cygprof(uintptr_t *loc, uintptr_t func, uintptr_t site)
 
 bool ftr_frame_open(uintptr_t *loc, uintptr_t func, enum ftr_frame_kind kind)
 {
-	struct ftr_thread *self = &ftr_self;
+	struct ftr_thread *self;
 	struct ftr_frame *frame;
 
-	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+	if (unlikely(!ftr_arch_locate(self, ftr_self)))
 		return false;	/* as in enter */
 	frame = frame_claim(self, loc);
 	if (unlikely(frame == NULL))
@@ -384,10 +384,10 @@ static __attribute__((noinline)) void enter_gated(struct ftr_thread *self, uintp
 static inline void enter(uintptr_t *slot, uintptr_t child_ip, bool is_known,
 			 const struct ftr_regs *regs)
 {
-	struct ftr_thread *self = &ftr_self;
+	struct ftr_thread *self;
 	struct ftr_frame *frame;
 
-	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+	if (unlikely(!ftr_arch_locate(self, ftr_self)))
 		return;		/* an instrumented IFUNC resolver: there is no ftr_self yet */
 	frame = frame_claim(self, slot);
 	if (unlikely(frame == NULL))
@@ -488,11 +488,11 @@ uintptr_t ftr_leave(uintptr_t *loc, const struct ftr_regs *regs)
 
 void ftr_leave_cygprof(uintptr_t func, const uintptr_t *cfa)
 {
-	struct ftr_thread *self = &ftr_self;
+	struct ftr_thread *self;
 	struct ftr_frame *frame;
 	uintptr_t *loc;
 
-	if (unlikely(!ftr_arch_is_relocated(ftr_self)))
+	if (unlikely(!ftr_arch_locate(self, ftr_self)))
 		return;
 	frame = self->top - 1;
 	loc = frame->loc;

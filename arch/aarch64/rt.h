@@ -95,7 +95,7 @@ static inline uint64_t ftr_arch_local_add(uint64_t *counter, uint64_t nr)
 			 "	stxr %w2, %1, %3\n"
 			 "	cbnz %w2, 1b"
 			 : "=&r"(old), "=&r"(sum), "=&r"(is_refused), "+Q"(*counter)
-			 : "r"(nr)
+			 : "rI"(nr)
 			 : "memory");
 	return old;
 }
@@ -106,19 +106,29 @@ static inline uint64_t ftr_arch_local_add(uint64_t *counter, uint64_t nr)
  */
 static inline bool ftr_arch_local_cas(uint64_t *counter, uint64_t old, uint64_t value)
 {
-	uint64_t is_other;
-	uint32_t is_refused;
-
-	__asm__ volatile("1:	ldxr %0, %2\n"
-			 "	eor %0, %0, %3\n"
-			 "	cbnz %0, 2f\n"
-			 "	stlxr %w1, %4, %2\n"
-			 "	cbnz %w1, 1b\n"
-			 "2:"
-			 : "=&r"(is_other), "=&r"(is_refused), "+Q"(*counter)
-			 : "r"(old), "r"(value)
-			 : "memory");
-	return is_other == 0;
+	if (__builtin_constant_p(old) && old == 0) {
+		__asm__ goto("1:	ldxr x16, %0\n"
+			     "	cbnz x16, %l[is_other]\n"
+			     "	stlxr w17, %x1, %0\n"
+			     "	cbnz w17, 1b"
+			     :
+			     : "Q"(*counter), "rZ"(value)
+			     : "x16", "x17", "memory"
+			     : is_other);
+		return true;
+	}
+	__asm__ goto("1:	ldxr x16, %0\n"
+		     "	eor x16, x16, %1\n"
+		     "	cbnz x16, %l[is_other]\n"
+		     "	stlxr w17, %x2, %0\n"
+		     "	cbnz w17, 1b"
+		     :
+		     : "Q"(*counter), "r"(old), "rZ"(value)
+		     : "x16", "x17", "memory"
+		     : is_other);
+	return true;
+is_other:
+	return false;
 }
 
 /*
@@ -140,6 +150,15 @@ static inline uintptr_t ftr_arch_thread_pointer(void)
 	__asm__("mrs %0, tpidr_el0" : "=r"(pointer));
 	return pointer;
 }
+
+/* As ftr_arch_is_relocated, and @pointer is the address: the distance is read but once. */
+#define ftr_arch_locate(pointer, variable) __extension__ ({ \
+	uint64_t distance_; \
+	__asm__("adrp %0, :gottprel:" #variable "\n\t" \
+		"ldr %0, [%0, #:gottprel_lo12:" #variable "]" : "=r"(distance_)); \
+	(pointer) = (__typeof__(pointer))(ftr_arch_thread_pointer() + distance_); \
+	distance_ != 0; \
+})
 
 /*
  * @address as a function that is entered at @sp signs it, by either key; as it is where the

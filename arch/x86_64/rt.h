@@ -104,6 +104,10 @@ static inline bool ftr_arch_local_cas(uint64_t *counter, uint64_t old, uint64_t 
 	!is_zero_; \
 })
 
+/* The same, and @pointer is the address. */
+#define ftr_arch_locate(pointer, variable) \
+	((pointer) = &(variable), ftr_arch_is_relocated(variable))
+
 /* The thread control block.  glibc keeps it at the upper end of a thread's stack. */
 static inline uintptr_t ftr_arch_thread_pointer(void)
 {
