@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * -pg, where functions call the hook when they are past their prologue (arch/ISA/prologue.h).  For
- * the time of the hook the frame's last word holds the return address, as at other entries: what
- * the function keeps there, a register of its caller's or nothing yet, is put back.
+ * -pg, where functions call the hook when they are past their prologue (arch/ISA/prologue.h), which
+ * is read, or known by its instructions (arch/ISA/prologues.h).
  */
 #include "arch/prologue.h"
-
+#include "arch/prologues.h"
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
 #include "libmcount/state.h"
@@ -13,7 +12,7 @@
 
 void ftr_prologue_enter(uintptr_t *record, uintptr_t child_ip) FTR_HIDDEN;
 
-#define SIGNATURE_BITS 16
+static struct ftr_prologues_entry known[FTR_PROLOGUES_NR];
 
 static __attribute__((noinline, cold)) void odd_prologue(void)
 {
@@ -24,25 +23,24 @@ static __attribute__((noinline, cold)) void odd_prologue(void)
 				 "-fpatchable-function-entry=2");
 }
 
-void ftr_prologue_enter(uintptr_t *record, uintptr_t child_ip)
+static __attribute__((noinline, cold)) void enter_unknown(uintptr_t *record, uintptr_t child_ip)
 {
-	const struct ftr_prologue prologue = ftr_arch_prologue(child_ip);
-	uintptr_t ret = record[1] << SIGNATURE_BITS >> SIGNATURE_BITS, hooked, kept, *loc;
+	struct ftr_prologue prologue = ftr_arch_prologue(child_ip);
 
 	if (unlikely(prologue.bytes == 0)) {
 		odd_prologue();
 		return;
 	}
-	loc = (uintptr_t *)((char *)record + prologue.bytes) - 1;
-	kept = *loc;
-	*loc = ret;
-	atomic_signal_fence(memory_order_seq_cst);
-	ftr_enter_mcount(loc, child_ip, NULL);
-	atomic_signal_fence(memory_order_seq_cst);
-	hooked = *loc;
-	*loc = kept;
-	if (hooked == ret)
-		return;
-	record[1] = prologue.sign == FTR_SIGN_NONE ? hooked :
-		    ftr_arch_sign(hooked, prologue.sign == FTR_SIGN_B, (uintptr_t)(loc + 1));
+	ftr_prologues_add(known, child_ip);
+	ftr_enter_behind(record, child_ip, ftr_prologues_word(prologue));
+}
+
+void ftr_prologue_enter(uintptr_t *record, uintptr_t child_ip)
+{
+	uint64_t said = ftr_prologues_find(known, child_ip);
+
+	if (likely(said != 0))
+		ftr_enter_behind(record, child_ip, said);
+	else
+		enter_unknown(record, child_ip);
 }

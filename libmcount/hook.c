@@ -24,6 +24,9 @@
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
+#if !FTR_ARCH_SLOT_STAYS
+#include "arch/prologues.h"
+#endif
 
 /* What stands below an empty shadow stack: above every stack, so it ends all searches. */
 static const struct ftr_frame nothing = { .loc = (uintptr_t *)UINTPTR_MAX };
@@ -423,6 +426,77 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs
 {
 	enter(ftr_arch_return_slot(slot, child_ip), child_ip, false, regs);
 }
+
+#if !FTR_ARCH_SLOT_STAYS
+#define SIGNATURE_BITS 16
+
+/* The return address, and what names the call, of a function behind its prologue. */
+struct behind {
+	uintptr_t *home;
+	uintptr_t *loc;
+	enum ftr_prologue_sign sign;
+};
+
+static inline struct behind behind_of(uintptr_t *record, uint64_t said)
+{
+	char *loc = (char *)record + (said >> FTR_PROLOGUES_SHIFT);
+
+	return (struct behind){ record + 1, (uintptr_t *)loc, said & FTR_PROLOGUES_SIGN };
+}
+
+static inline uintptr_t behind_ret(const struct behind *call)
+{
+	return *call->home << SIGNATURE_BITS >> SIGNATURE_BITS;
+}
+
+/* Signed as the function has signed the one it was entered with. */
+static inline void behind_return_to(const struct behind *call, uintptr_t ret)
+{
+	*call->home = likely(call->sign == FTR_SIGN_NONE) ? ret :
+		      ftr_arch_sign(ret, call->sign == FTR_SIGN_B, (uintptr_t)(call->loc + 1));
+}
+
+/*
+ * For the time of the hook the frame's last word holds the return address, as at other entries:
+ * what the function keeps there, a register of its caller's or nothing yet, is put back.
+ */
+static __attribute__((noinline)) void enter_behind_slow(uintptr_t *record, uintptr_t child_ip,
+							uint64_t said)
+{
+	const struct behind call = behind_of(record, said);
+	uintptr_t ret = behind_ret(&call), kept = *call.loc, hooked;
+
+	*call.loc = ret;
+	atomic_signal_fence(memory_order_seq_cst);
+	ftr_enter_mcount(call.loc, child_ip, NULL);
+	atomic_signal_fence(memory_order_seq_cst);
+	hooked = *call.loc;
+	*call.loc = kept;
+	if (hooked != ret)
+		behind_return_to(&call, hooked);
+}
+
+/* As enter, which asks nothing of the word that names a call when it is as most are. */
+void ftr_enter_behind(uintptr_t *record, uintptr_t child_ip, uint64_t said)
+{
+	struct ftr_thread *self;
+	const struct behind call = behind_of(record, said);
+	struct ftr_frame *frame;
+
+	if (unlikely(!ftr_arch_locate(self, ftr_self)))
+		return;		/* as in enter */
+	frame = frame_claim(self, call.loc);
+	if (unlikely(frame == NULL)) {
+		enter_behind_slow(record, child_ip, said);
+		return;
+	}
+	frame_fill(frame, behind_ret(&call), child_ip, FTR_FRAME_RETURN);
+	behind_return_to(&call, self->hook);
+	atomic_signal_fence(memory_order_seq_cst);
+	frame_open(frame, call.loc);
+	frame_begin(self, frame, child_ip, FTR_FRAME_RETURN, false);
+}
+#endif
 
 static __attribute__((noinline, cold)) uintptr_t exit_put_slow(struct ftr_thread *self,
 							      struct ftr_frame *frame, uint64_t pos,

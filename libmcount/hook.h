@@ -45,6 +45,12 @@ void ftr_enter_mcount(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs
 	FTR_HIDDEN;
 
 /*
+ * The same for -pg on machines where the function is past its prologue, of which @said tells where
+ * the frame ends (arch/ISA/prologues.h).  @record: the saved frame pointer, and the return address.
+ */
+void ftr_enter_behind(uintptr_t *record, uintptr_t child_ip, uint64_t said) FTR_HIDDEN;
+
+/*
  * The same for -mfentry, where a nested function's static @chain may lie before the return address.
  */
 void ftr_enter_fentry(uintptr_t *slot, uintptr_t child_ip, const struct ftr_regs *regs,

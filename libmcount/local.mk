@@ -253,6 +253,7 @@ libmcount_so_SOURCES += \
 	arch/aarch64/plt.S \
 	arch/aarch64/probes.def \
 	arch/aarch64/prologue.h \
+	arch/aarch64/prologues.h \
 	arch/aarch64/regs.h \
 	arch/aarch64/rt.h \
 	arch/aarch64/saved.h \

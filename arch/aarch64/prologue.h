@@ -25,22 +25,23 @@ enum ftr_prologue_sign { FTR_SIGN_NONE, FTR_SIGN_A, FTR_SIGN_B };
 struct ftr_prologue {
 	uint64_t bytes;			/* from x29 to the frame's end; 0 = not understood */
 	enum ftr_prologue_sign sign;
+	bool is_whole;			/* no instruction before those looked at says more */
 };
 
 #define FTR_IS(word, mask, value) (((word) & (mask)) == (value))
 
-/* Does it go elsewhere, as functions end, or come before one?  Or is it no instruction. */
+/*
+ * Does it go elsewhere, as functions end, or come before one?  Or is it no instruction.  Of
+ * branches, exceptions and system instructions, one group of encodings, only the last go on, but
+ * for bti, which functions begin with, and nop, which is between them.
+ */
 static inline bool ftr_prologue_is_end(uint32_t word)
 {
-	return FTR_IS(word, 0x7c000000u, 0x14000000u) ||	/* b, bl */
-	       FTR_IS(word, 0xfe000000u, 0xd6000000u) ||	/* br, blr, ret and signed ones */
-	       FTR_IS(word, 0xff000010u, 0x54000000u) ||	/* b.cond */
-	       FTR_IS(word, 0x7e000000u, 0x34000000u) ||	/* cbz, cbnz */
-	       FTR_IS(word, 0x7e000000u, 0x36000000u) ||	/* tbz, tbnz */
-	       FTR_IS(word, 0xff000000u, 0xd4000000u) ||	/* brk, svc and the like */
-	       FTR_IS(word, 0xffffff3fu, 0xd503241fu) ||	/* bti */
+	if (!FTR_IS(word, 0x1c000000u, 0x14000000u))
+		return word >> 16 == 0;				/* udf */
+	return !FTR_IS(word, 0xff000000u, 0xd5000000u) ||
 	       word == 0xd503201fu ||				/* nop */
-	       FTR_IS(word, 0xffff0000u, 0);			/* udf */
+	       FTR_IS(word, 0xffffff3fu, 0xd503241fu);		/* bti */
 }
 
 static inline enum ftr_prologue_sign ftr_prologue_sign(uint32_t word)
@@ -108,10 +109,9 @@ static inline uint64_t ftr_prologue_step(const uint32_t *at, const uint32_t *low
 	return 0;
 }
 
-/* The function whose call of _mcount returns to @call. */
-static inline struct ftr_prologue ftr_arch_prologue(uintptr_t call)
+/* What the instructions behind @low, up to and with @at, say. */
+static inline struct ftr_prologue ftr_prologue_read(const uint32_t *at, const uint32_t *low)
 {
-	const uint32_t *at = (const uint32_t *)call - 2, *low = at - FTR_PROLOGUE_MAX;
 	struct ftr_prologue found = { 0 };
 	bool is_last = false, is_known = true;
 	uint64_t bytes = 0, above;
@@ -133,8 +133,17 @@ static inline struct ftr_prologue ftr_arch_prologue(uintptr_t call)
 		return found;
 	for (; at > low && found.sign == FTR_SIGN_NONE && !ftr_prologue_is_end(*at); at--)
 		found.sign = ftr_prologue_sign(*at);
+	found.is_whole = at > low || found.sign != FTR_SIGN_NONE;
 	found.bytes = bytes - above;
 	return found;
+}
+
+/* The function whose call of _mcount returns to @call. */
+static inline struct ftr_prologue ftr_arch_prologue(uintptr_t call)
+{
+	const uint32_t *at = (const uint32_t *)call - 2;
+
+	return ftr_prologue_read(at, at - FTR_PROLOGUE_MAX);
 }
 
 /* Is what returns to @ret called by an instruction?  Not what begins a stack, mostly. */
