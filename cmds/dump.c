@@ -46,7 +46,7 @@ static const struct ftr_option dump_options[] = {
 	FTR_OPTION("output", 'o', "FILE", "Write to FILE; - is standard output", ftr_opt_string,
 		   struct dump_values, output),
 	FTR_OPTION("stack", 0, NULL,
-		   "With a format: system calls within the calls of their stacks (record --stack)",
+		   "With a format: calls within the calls of their stacks (record --stack)",
 		   ftr_opt_flag, struct dump_values, selection.shows_stack_calls),
 	FTR_OPTION_SETS(ftr_format_dump_options, struct dump_values, format),
 	FTR_OPTION_SETS(ftr_format_written_options, struct dump_values, of_formats),

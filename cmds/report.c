@@ -94,7 +94,7 @@ static const struct ftr_option report_options[] = {
 	FTR_OPTION("srcline", 0, NULL, "Show where functions are in the source", ftr_opt_flag,
 		   struct report_values, has_srcline),
 	FTR_OPTION("stack", 0, NULL,
-		   "Count functions that made system calls (record --stack) as called with each",
+		   "Count functions on recorded stacks as called with each call (record --stack)",
 		   ftr_opt_flag, struct report_values, selection.shows_stack_calls),
 	FTR_OPTION("task", 0, NULL, "Show a row for each task instead", ftr_opt_flag,
 		   struct report_values, by_task),

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """record -T FUNC@backtrace: the stack that a call was made on, compared with what backtrace(3) finds untraced."""
+import json
 import os
 import re
 import subprocess
 import unittest
 
-from recording import CC, FTR, Recording, build, harness
+from recording import CC, CXX, FTR, Recording, build, harness
 
 BUILDS = {"pg": ["-pg"], "fentry": ["-pg", "-mfentry"], "cyg": ["-finstrument-functions"],
           "entries": ["-fpatchable-function-entry=5"]}
@@ -108,6 +109,86 @@ class NativeStacks(Recording):
         self.record("./pg")
         self.assertFalse(os.path.exists("d/calls.stacks"))
         self.assertEqual(self.numbers(), [])
+
+    def lines(self, *words):
+        """[call with its callers, joined by semicolons], of each call that there is."""
+        run = self.ftr("dump", "--chrome", "--stack", *words, "-d", "d")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        lines, tasks = [], {}
+        for event in json.loads(run.stdout)["traceEvents"]:
+            line = tasks.setdefault(event.get("tid"), [])
+            if event["ph"] == "B":
+                line.append(event["name"])
+                lines.append(";".join(line))
+            elif event["ph"] == "E":
+                line.pop()
+        self.assertEqual([line for line in tasks.values() if line], [])
+        return lines
+
+    def calls(self, *words):
+        """{function: CALLS}"""
+        run = self.ftr("report", "--no-pager", "--no-event", *words, "-d", "d")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return {line.split()[-1]: int(line.split()[-2]) for line in run.stdout.splitlines()[2:]
+                if line.split()[-2].isdigit()}
+
+    def test_callers(self):
+        """Functions that are not traced are between the traced call and the call, once for each."""
+        for program in BUILDS:
+            with self.subTest(program=program):
+                self.run_recorded(program)
+                plain, stacks = self.calls(), self.calls("--stack")
+                self.assertNotIn("bare_inner", plain)
+                self.assertEqual({name: stacks[name] for name in plain}, plain)
+                self.assertEqual(stacks["bare_inner"], stacks["bare_outer"])
+                self.assertEqual(stacks["bare_inner"], plain["wanted"] - plain["compare"])
+                lines = self.lines()
+                middle = ";middle;bare_outer;bare_inner;wanted"
+                self.assertTrue(any(line.endswith("main" + middle) for line in lines), lines)
+                self.assertTrue(any(line.endswith("thread" + middle) for line in lines), lines)
+                self.assertTrue(any(line.endswith("coroutine" + middle) for line in lines), lines)
+                self.assertTrue(any(line.endswith("tail_last;bare_outer;bare_inner;wanted") for line in lines), lines)
+                self.assertEqual(max(line.split(";").count("deep") for line in lines), 501)
+                self.assertFalse(any("<lost>" in line or "compare;compare" in line for line in lines), lines)
+                graph = self.ftr("graph", "-f", "none", "bare_inner", "-d", "d").stdout
+                self.assertRegex(graph, r"(?s)bare_outer.*bare_inner.*wanted")
+
+    def test_callers_in_a_library(self):
+        """With several stacks nested: each has what is between it and the recorded call around it."""
+        self.record("--no-libcall", "-T", "wanted@backtrace", "-T", "compare@backtrace", "./pg", quiet=True)
+        lines = [line.split(";") for line in self.lines()]
+        nested = [line for line in lines if "compare" in line and line[-1] == "wanted"]
+        self.assertTrue(nested)
+        for line in nested:
+            self.assertEqual(line[-2:], ["compare", "wanted"])
+            self.assertEqual((line.count("main"), line.count("compare")), (1, 1))
+            self.assertGreater(line.index("compare"), line.index("main") + 1)   # qsort of the C library
+
+    def test_callers_selected(self):
+        """By task, function and depth of the calls that there are, and of a packed directory."""
+        self.run_recorded("pg")
+        whole = self.lines()
+        threads = {int(tid) for tid in re.findall(r"tid=(\d+)", open("d/task.txt").read())}
+        parts = [self.lines("--tid", str(tid)) for tid in threads]
+        self.assertEqual(sorted(line for part in parts for line in part), sorted(whole))
+        self.assertEqual(set(self.calls("--stack", "-F", "bare_inner")), {"bare_inner", "wanted"})
+        self.assertNotIn("bare_inner", self.calls("--stack", "-N", "bare_outer"))
+        self.assertEqual(self.calls("--stack", "-r", "0~1h"), self.calls("--stack"))
+        self.assertEqual(self.ftr("pack", "d").returncode, 0)
+        self.assertEqual(self.lines(), whole)
+
+    def test_callers_of_methods(self):
+        """C++, called back by a library that is not traced."""
+        source = harness.SRCDIR + "/tests/prog/native_callers.cc"
+        subprocess.run([*CXX, "-O2", "-DLIBRARY", "-shared", "-fPIC", "-o", "libplain.so", source], check=True)
+        subprocess.run([*CXX, "-O2", "-pg", "-o", "methods", source, "./libplain.so"], check=True)
+        self.record("--no-libcall", "-T", "shop::Basket::add@backtrace", "-T", "back@backtrace", "./methods", quiet=True)
+        lines = [line.split(";") for line in self.lines()]
+        line, other = [line for line in lines if line[-1] == "shop::Basket::add"]
+        self.assertEqual(line, other)
+        self.assertEqual(line[-4:], ["plain::twice", "plain::once", "back", "shop::Basket::add"])
+        self.assertEqual(line.count("main"), 1)
+        self.assertEqual(self.calls("--stack")["plain::once"], 2)
 
     def test_without_stacks(self):
         """Numbers of stacks that are not there, or of a file that is damaged: the traced calls are shown, as ever."""

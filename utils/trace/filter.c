@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/bytes.h"
 #include "utils/base/hashmap.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/per_task.h"
@@ -390,13 +389,10 @@ static int open_follow(struct filter *self, const struct ftr_event *ev)
 static int stack_note(struct filter *self, const struct ftr_event *ev)
 {
 	struct state *state = ftr_per_task_get(&self->states, ev->task);
-	const struct ftr_payload *payload = ev->payload;
 
 	if (state == NULL)
 		return -ENOMEM;
-	state->stack = 0;
-	if (payload != NULL && payload->len >= sizeof(uint64_t))
-		state->stack = (uint32_t)ftr_get_u64(payload->data, payload->is_big_endian);
+	state->stack = ftr_stack_noted(ev);
 	state->stack_depth = ev->depth;
 	return 0;
 }

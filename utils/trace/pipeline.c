@@ -68,6 +68,13 @@ static struct ftr_source *filters_wrap(struct ftr_trace *trace, struct ftr_sourc
 	return source;
 }
 
+/* Are there stacks that are to be calls? */
+static bool makes_stack_calls(const struct ftr_trace *trace,
+			      const struct ftr_pipeline_options *options)
+{
+	return options->has_stack_calls && (trace->stacks != NULL || trace->call_stacks != NULL);
+}
+
 static struct ftr_source *calls_wrap(struct ftr_trace *trace, struct ftr_source *source,
 				     const struct ftr_pipeline_options *options)
 {
@@ -75,8 +82,8 @@ static struct ftr_source *calls_wrap(struct ftr_trace *trace, struct ftr_source 
 		source = ftr_coroutines_new(source, trace);
 	if (source != NULL && options->call_cost_ns > 0)
 		source = ftr_subtract_new(source, options->call_cost_ns, options->caller_cost_ns);
-	if (source != NULL && options->has_stack_calls && trace->stacks != NULL)
-		source = ftr_stack_calls_new(source, trace->stacks);
+	if (source != NULL && makes_stack_calls(trace, options))
+		source = ftr_stack_calls_new(source, trace->stacks, trace->call_stacks);
 	if (source != NULL)
 		source = ftr_calls_new(source, trace);
 	if (source != NULL && ftr_judge_is_needed(options->plans))
@@ -134,7 +141,7 @@ bool ftr_pipeline_seek(const struct ftr_trace *trace, const struct ftr_pipeline_
 	return !options->no_index && (seek->from_ns != 0 || seek->to_ns != 0) &&
 	       trace->first_ns != 0 && !trace->has_coroutines && trace->symbol_dir == NULL &&
 	       options->call_cost_ns == 0 &&
-	       !(options->has_stack_calls && trace->stacks != NULL) && !rules_look_back(options);
+	       !makes_stack_calls(trace, options) && !rules_look_back(options);
 }
 
 static void sources_seek(struct ftr_trace *trace, const struct ftr_pipeline_options *options)

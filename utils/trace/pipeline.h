@@ -29,7 +29,7 @@ struct ftr_pipeline_options {
 	uint64_t size_bytes;	/* only functions of such a size, 0 = all */
 	bool     starts_off;	/* nothing before a rule's trace_on; only with plans */
 	bool     has_backtraces;	/* where rules ask for them: MESSAGEs before calls */
-	bool     has_stack_calls;	/* stacks of system calls as calls: see stacks.h */
+	bool     has_stack_calls;	/* stacks as calls: see stacks.h */
 	bool     no_libcall;	/* without calls of library functions (type P) */
 	bool     no_event;	/* without POINT and MESSAGE */
 	bool     no_callsite;	/* without the events of -T FUNC@callsite */

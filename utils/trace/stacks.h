@@ -11,6 +11,7 @@
 
 #include "utils/base/vec.h"
 
+struct ftr_event;
 struct ftr_func;
 struct ftr_source;
 
@@ -36,11 +37,16 @@ static inline size_t ftr_stack_funcs(const struct ftr_stacks *stacks, uint32_t n
 	return stack->nr;
 }
 
+/* The number that @ev, an event ftr:backtrace, has of its task's next call; 0 = it is damaged. */
+uint32_t ftr_stack_noted(const struct ftr_event *ev);
+
 /*
- * trace/stack_calls.c: system calls are made in calls of the functions that were on the stack,
- * which begin and end with them.  Not inside of calls that were recorded.  Takes @inner over.  NULL
- * = out of memory.
+ * trace/stack_calls.c: calls are made in calls of the functions that were on the stack, which begin
+ * and end with them: system calls (@stacks, nullable), where no recorded call is open, and calls
+ * that were recorded with theirs (@call_stacks, nullable), up to the recorded call that they are
+ * in.  Takes @inner over.  NULL = out of memory.
  */
-struct ftr_source *ftr_stack_calls_new(struct ftr_source *inner, const struct ftr_stacks *stacks);
+struct ftr_source *ftr_stack_calls_new(struct ftr_source *inner, const struct ftr_stacks *stacks,
+				       const struct ftr_stacks *call_stacks);
 
 #endif /* FTR_TRACE_STACKS_H */
