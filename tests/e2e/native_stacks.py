@@ -177,6 +177,27 @@ class NativeStacks(Recording):
         self.assertEqual(self.ftr("pack", "d").returncode, 0)
         self.assertEqual(self.lines(), whole)
 
+    def test_converted(self):
+        """As a directory, as FXT, and from there on: the same stacks, of the same calls."""
+        self.run_recorded("pg")
+        rule = ["-T", "wanted@backtrace"]
+        whole = [self.ftr(*words, "d").stdout for words in (["report", "--stack"], ["graph"], ["replay", *rule])]
+        self.assertIn("bare_inner", whole[0])
+        for source, target in (("d", "d2"), ("d", "d.fxt"), ("d.fxt", "d3"), ("d3", "e.fxt"), ("d.fxt", "f.fxt")):
+            run = self.ftr("convert", source, target)
+            self.assertEqual((run.returncode, run.stderr), (0, ""))
+            self.assertEqual([self.ftr(*words, target).stdout
+                              for words in (["report", "--stack"], ["graph"], ["replay", *rule])], whole)
+        for path in ("d3/calls.stacks", "f.fxt"):
+            self.assertEqual(open(path, "rb").read(), open({"f.fxt": "d.fxt"}.get(path, "d2/calls.stacks"), "rb").read())
+        with open("d.fxt", "rb") as file:
+            damaged = file.read().replace(b"\nS\t1\t", b"\nS\t9\t", 1)
+        with open("damaged.fxt", "wb") as file:
+            file.write(damaged)
+        run = self.ftr("replay", "damaged.fxt")
+        self.assertEqual(run.returncode, 0)
+        self.assertRegex(run.stderr, r"^ftr: warning: ftr\.stacks:\d+: no frame or stack; what follows is not shown\n$")
+
     def test_callers_of_methods(self):
         """C++, called back by a library that is not traced."""
         source = harness.SRCDIR + "/tests/prog/native_callers.cc"

@@ -164,6 +164,14 @@ class Stacks(Recording):
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertIn("sys_openat", self.ftr("replay", "d.fxt").stdout)
 
+    def test_converted(self):
+        self.observe("./pie")
+        run = self.ftr("convert", "d", "d2")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        for words in (["replay"], ["graph"], ["report", "--stack"]):
+            self.assertEqual(self.ftr(*words, "d2").stdout, self.ftr(*words, "d").stdout)
+        self.assertIn("inner", self.ftr("report", "--stack", "d2").stdout)
+
     def test_refused(self):
         for words, text in ((["--stack", "./pie"], "add --syscalls"),
                             (["--syscalls", "--stack", "--format=etrace", "./pie"], "records system calls only")):

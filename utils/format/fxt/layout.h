@@ -196,6 +196,7 @@ static inline uint32_t fxt_text_words(uint32_t bytes)
 #define FXT_BLOB_SYMBOLS   "ftr.symbols" /* lines of modules and functions: fxt/write_func.c */
 #define FXT_BLOB_SYSCALLS  "ftr.syscalls"	/* lines of a data directory's syscalls.etrace */
 #define FXT_BLOB_ENUMS	   "ftr.enums"	/* lines "NAME VALUE LABEL" */
+#define FXT_BLOB_STACKS	   "ftr.stacks"	/* lines of a data directory's calls.stacks */
 #define FXT_BLOB_SHAPES	   "ftr.shapes"	/* lines "NAME SHAPE" (utils/trace/shape.h) */
 
 #endif /* FTR_FORMAT_FXT_LAYOUT_H */

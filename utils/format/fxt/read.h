@@ -127,6 +127,7 @@ struct fxt_reader {
 	struct ftr_strbuf info;			/* blob ftr.info */
 	struct ftr_strbuf enum_lines;		/* blob ftr.enums */
 	struct ftr_strbuf shape_lines;		/* blob ftr.shapes */
+	struct ftr_strbuf stack_lines;		/* blob ftr.stacks */
 	struct ftr_strbuf symbol_lines;		/* blob ftr.symbols */
 	struct ftr_strbuf task_lines;		/* blob ftr.tasks */
 	struct ftr_strbuf syscall_lines;	/* blob ftr.syscalls, until it is read */

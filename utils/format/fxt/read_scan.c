@@ -11,6 +11,7 @@
 #include "utils/base/text.h"
 #include "utils/format/fxt/read.h"
 #include "utils/format/uftrace/read.h"
+#include "utils/format/uftrace/stacks.h"
 #include "utils/trace/source.h"
 
 #define TIES_NR 512
@@ -180,6 +181,7 @@ static int scan_blob(struct scan *scan, const struct fxt_record_at *at)
 		{ FXT_BLOB_INFO, &r->info }, { FXT_BLOB_TASKS, &r->task_lines },
 		{ FXT_BLOB_SYMBOLS, &r->symbol_lines }, { FXT_BLOB_ENUMS, &r->enum_lines },
 		{ FXT_BLOB_SHAPES, &r->shape_lines }, { FXT_BLOB_SYSCALLS, &r->syscall_lines },
+		{ FXT_BLOB_STACKS, &r->stack_lines },
 	};
 
 	if (name == NULL || len > end - pos) {
@@ -394,7 +396,8 @@ static int load_info(struct fxt_reader *r, struct ftr_err *err)
 	int ret;
 
 	if (r->info.failed || r->enum_lines.failed || r->shape_lines.failed ||
-	    r->symbol_lines.failed || r->task_lines.failed || r->syscall_lines.failed)
+	    r->stack_lines.failed || r->symbol_lines.failed || r->task_lines.failed ||
+	    r->syscall_lines.failed)
 		return scan_no_memory(err);
 	if (r->info.len == 0)
 		return 0;
@@ -438,6 +441,19 @@ static int scan_records(struct scan *scan, uint64_t *offset)
 	return ret;
 }
 
+static int load_stacks(struct fxt_reader *r)
+{
+	struct ftr_istream in;
+	int ret;
+
+	if (r->stack_lines.len == 0)
+		return 0;
+	ftr_istream_from_memory(&in, FXT_BLOB_STACKS, r->stack_lines.s, r->stack_lines.len);
+	ret = ftr_uftrace_stacks_load(r->trace, &in, &r->trace->call_stacks);
+	ftr_istream_close(&in);
+	return ret;
+}
+
 int fxt_scan(struct fxt_reader *r, struct ftr_err *err)
 {
 	struct scan scan = { .r = r };
@@ -456,7 +472,7 @@ int fxt_scan(struct fxt_reader *r, struct ftr_err *err)
 	ret = load_info(r, err);
 	if (ret == 0 &&
 	    (fxt_types_load(r) < 0 || fxt_tasks_load(r) < 0 || fxt_symbols_load(r) < 0 ||
-	     fxt_objects_load(r) < 0 || fxt_syscalls_load(r) < 0))
+	     fxt_objects_load(r) < 0 || fxt_syscalls_load(r) < 0 || load_stacks(r) < 0))
 		ret = scan_no_memory(err);
 	return ret;
 }

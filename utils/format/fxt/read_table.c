@@ -239,6 +239,7 @@ void fxt_tables_fini(struct fxt_reader *r)
 	ftr_strbuf_fini(&r->info);
 	ftr_strbuf_fini(&r->enum_lines);
 	ftr_strbuf_fini(&r->shape_lines);
+	ftr_strbuf_fini(&r->stack_lines);
 	ftr_strbuf_fini(&r->symbol_lines);
 	ftr_strbuf_fini(&r->task_lines);
 	ftr_strbuf_fini(&r->syscall_lines);

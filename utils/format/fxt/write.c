@@ -12,6 +12,7 @@
 #include "utils/format/fxt/fxt.h"
 #include "utils/format/fxt/layout.h"
 #include "utils/format/fxt/write.h"
+#include "utils/format/uftrace/stacks.h"
 #include "utils/format/uftrace/task_line.h"
 #include "utils/format/uftrace/write_info.h"
 #include "utils/trace/trace.h"
@@ -177,6 +178,19 @@ static int put_tasks(struct fxt_writer *w)
 	return is_cut ? fxt_no_memory(w) : 0;
 }
 
+static int put_stacks(struct fxt_writer *w)
+{
+	struct ftr_strbuf text;
+	int ret;
+
+	ftr_strbuf_init(&text);
+	ret = ftr_uftrace_stacks_text(w->trace->call_stacks, &text);
+	if (ret == 0 && text.len > 0)
+		fxt_write_blob(w, FXT_BLOB_STACKS, text.s, text.len);
+	ftr_strbuf_fini(&text);
+	return ret < 0 ? fxt_no_memory(w) : 0;
+}
+
 static int write_prologue(struct fxt_writer *w)
 {
 	int ret;
@@ -185,6 +199,8 @@ static int write_prologue(struct fxt_writer *w)
 	ret = put_info(w);
 	if (ret == 0)
 		ret = put_tasks(w);
+	if (ret == 0)
+		ret = put_stacks(w);
 	if (ret == 0)
 		ret = fxt_write_maps(w);
 	for (size_t i = 0; ret == 0 && i < w->trace->tasks.nr; i++) {

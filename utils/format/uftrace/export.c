@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "utils/format/uftrace/stacks.h"
 #include "utils/format/uftrace/system.h"
 #include "utils/format/uftrace/uftrace.h"
 
@@ -260,6 +261,19 @@ static int perf_flush(struct ufx *x, const char *what, const struct ufx_perf *pe
 	return ret;
 }
 
+static int stacks_write(struct ufx *x, const char *name, const struct ftr_stacks *stacks)
+{
+	struct ftr_strbuf text;
+	int ret;
+
+	ftr_strbuf_init(&text);
+	ret = ftr_uftrace_stacks_text(stacks, &text) < 0 ? ufx_no_memory(x) : 0;
+	if (ret == 0 && text.len > 0)
+		ret = ufx_file_append(x, name, text.s, text.len);
+	ftr_strbuf_fini(&text);
+	return ret;
+}
+
 static int ufx_end(struct ftr_sink *sink)
 {
 	struct ufx *x = (struct ufx *)sink;
@@ -289,6 +303,10 @@ static int ufx_end(struct ftr_sink *sink)
 				      strlen(x->trace->info.note));
 	if (ret == 0)
 		ret = ufx_syscalls_flush(x);
+	if (ret == 0)
+		ret = stacks_write(x, FTR_STACKS_FILE, x->trace->stacks);
+	if (ret == 0)
+		ret = stacks_write(x, FTR_CALL_STACKS_FILE, x->trace->call_stacks);
 	if (ret == 0)
 		ret = ufx_write_modules(x);
 	if (ret == 0)

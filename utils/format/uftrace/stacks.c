@@ -11,6 +11,7 @@
 
 #include "utils/base/text.h"
 #include "utils/object/symtab.h"
+#include "utils/trace/func.h"
 #include "utils/trace/stacks.h"
 #include "utils/trace/trace.h"
 
@@ -53,6 +54,57 @@ void ftr_uftrace_stacks_stack(struct ftr_strbuf *text, uint32_t number, const ui
 	for (size_t i = 0; i < nr; i++)
 		ftr_strbuf_printf(text, "%c%" PRIx32, i == 0 ? '\t' : ',', frames[i]);
 	ftr_strbuf_putc(text, '\n');
+}
+
+/* Of a frame nothing but its function is known: its place is where that begins. */
+static void put_func(struct ftr_strbuf *text, uint32_t number, const struct ftr_func *func)
+{
+	bool is_mangled = func->mangled != NULL && func->mangled[0] != '\0';
+
+	ftr_uftrace_stacks_frame(text, number, &(struct ftr_uftrace_frame){
+		.path = func->module != NULL ? func->module->path : "",
+		.offset = func->addr, .name_offset = func->addr,
+		.name = is_mangled ? func->mangled : func->name });
+}
+
+struct numbers {
+	FTR_VEC(uint32_t) of_funcs;	/* by their ids; 0 = it has none */
+	uint32_t last;
+	FTR_VEC(uint32_t) stack;	/* of the frames of one */
+};
+
+/* The line of @func, if it is the first time, and its number: behind those of the stack. */
+static int put_number(struct ftr_strbuf *text, struct numbers *numbers, const struct ftr_func *func)
+{
+	while (numbers->of_funcs.nr <= func->id) {
+		if (ftr_vec_push(&numbers->of_funcs, 0) < 0)
+			return -ENOMEM;
+	}
+	if (numbers->of_funcs.v[func->id] == 0) {
+		numbers->of_funcs.v[func->id] = ++numbers->last;
+		put_func(text, numbers->last, func);
+	}
+	return ftr_vec_push(&numbers->stack, numbers->of_funcs.v[func->id]);
+}
+
+int ftr_uftrace_stacks_text(const struct ftr_stacks *stacks, struct ftr_strbuf *text)
+{
+	struct numbers numbers = { .last = 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && stacks != NULL && i < stacks->all.nr; i++) {
+		const struct ftr_stack_place *stack = &stacks->all.v[i];
+
+		numbers.stack.nr = 0;
+		for (size_t k = 0; ret == 0 && k < stack->nr; k++)
+			ret = put_number(text, &numbers, stacks->funcs.v[stack->first + k]);
+		if (ret == 0)
+			ftr_uftrace_stacks_stack(text, (uint32_t)i + 1, numbers.stack.v,
+						 numbers.stack.nr);
+	}
+	ftr_vec_fini(&numbers.of_funcs);
+	ftr_vec_fini(&numbers.stack);
+	return text->failed ? -ENOMEM : ret;
 }
 
 /* ---- reading ---- */

@@ -40,6 +40,9 @@ void ftr_uftrace_stacks_frame(struct ftr_strbuf *text, uint32_t number,
 void ftr_uftrace_stacks_stack(struct ftr_strbuf *text, uint32_t number, const uint32_t *frames,
 			      size_t nr);
 
+/* Append the lines of all that @stacks (nullable) has.  0 or -ENOMEM. */
+int ftr_uftrace_stacks_text(const struct ftr_stacks *stacks, struct ftr_strbuf *text);
+
 /* Read them into *@stacks, which is NULL.  Damage is warned about.  0 or -ENOMEM. */
 int ftr_uftrace_stacks_load(struct ftr_trace *trace, struct ftr_istream *in,
 			    struct ftr_stacks **stacks);
