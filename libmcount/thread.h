@@ -219,7 +219,7 @@ struct ftr_thread {
 	bool is_mixed;		/* a handler interrupted a hook and made calls */
 	bool is_silent;			/* see ftr_is_silent */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
-	int32_t vforked_pid;		/* the child of a vfork that we saw, in it; see vfork.h */
+	bool is_vforked;	/* this is the child of a vfork that we saw; see vfork.h */
 };
 
 /* Is @loc on the stack that the program gave to its handlers? */

@@ -116,7 +116,7 @@ void ftr_vfork_child(struct ftr_vfork *vfork)
 
 	if (vfork == NULL)
 		return;
-	self->vforked_pid = (int32_t)ftr_sys0(SYS_getpid);
+	self->is_vforked = true;	/* until the parent has its own state again */
 	if (self->slot != NULL) {
 		self->slot = &vfork->slot;
 		self->producer = vfork->slot.producer;

@@ -60,8 +60,7 @@ static void hold_end(const struct hold *hold)
 /* A child of a vfork that was there before is a process of its own: nothing waits for it. */
 static bool is_stranger(void)
 {
-	return ftr_self.vforked_pid != (int32_t)ftr_sys0(SYS_getpid) &&
-	       ftr_thread_is_anothers((int32_t)ftr_sys0(SYS_gettid));
+	return !ftr_self.is_vforked && ftr_thread_is_anothers((int32_t)ftr_sys0(SYS_gettid));
 }
 
 /*
