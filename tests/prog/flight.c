@@ -13,7 +13,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define CALLS 100000
-#define PAUSE_US 100000		/* for a slow recorder, which would find what is asked for gone */
+#define PAUSE_US 200000		/* for a slow recorder, which would find what is asked for gone */
 
 static volatile int sink;
 static jmp_buf back;
