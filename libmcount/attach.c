@@ -101,8 +101,7 @@ static int start(struct ftr_attach *attach)
 
 /*
  * Other threads go on: one that hooks what it has loaded, or makes an environment for exec, must
- * not do so behind us.  It waits for
- * the recorder, and for nothing that the borrowed thread holds.
+ * not do so behind us.  It waits for the recorder, and for nothing that the borrowed thread holds.
  */
 static bool looks_end(void)
 {
