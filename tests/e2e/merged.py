@@ -201,7 +201,7 @@ class Merged(harness.Test):
         shutil.rmtree("d", ignore_errors=True)
         instance = tracedat_kernel.Instance(tracefs)
         try:
-            instance.record(clock, self.record, 4096)
+            instance.record(clock, self.record, 4096, ours=True)
             machine = tracedat_kernel.RealMachine(tracefs)
             cpus = [instance.pages(cpu) for cpu in range(os.cpu_count())]
         finally:

@@ -68,8 +68,12 @@ class Instance:
         self.path = f"{tracefs}/instances/ftr-test-{os.getpid()}"
         os.mkdir(self.path)
 
-    def record(self, clock, workload, buffer_kb=256):
+    def record(self, clock, workload, buffer_kb=256, ours=False):
+        """@ours: the events of this process and what it starts, whatever else the machine does meanwhile."""
         write("0", self.path, "tracing_on")
+        if ours:
+            write("1", self.path, "options/event-fork")
+            write(str(os.getpid()), self.path, "set_event_pid")
         write(clock, self.path, "trace_clock")
         write(str(buffer_kb), self.path, "buffer_size_kb")
         for system in SYSTEMS:
