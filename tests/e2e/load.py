@@ -394,6 +394,7 @@ class Load(Recording):
         self.assertIn("is no name", self.load(server.url("f"), "--cluster=a b", f"{DATA}/threads", status=2))
         self.assertIn("nosuch", self.load(server.url("f"), "--cluster=nosuch", f"{DATA}/threads", status=1))
 
+    @unittest.skipIf(os.environ.get("SANITIZERS"), "sanitizers take memory of their own")
     def test_memory_is_bounded(self):
         server = self.one_server()
         peaks = []

@@ -25,14 +25,17 @@ reading_tests = \
 	tests/e2e/tracedat_kernel.py \
 	tests/e2e/tracedat_libraries.py \
 	tests/e2e/tui.py
-e2e_tests = $(reading_tests) \
-	tests/e2e/attach.py \
+# Of the runtime in the program, which has no sanitizers.
+e2e_runtime_tests = \
 	tests/e2e/attach_code.py \
 	tests/e2e/attach_events.py \
-	tests/e2e/attach_exec.py \
 	tests/e2e/attach_library.py \
 	tests/e2e/attach_server.py \
 	tests/e2e/attach_switch.py \
+	tests/e2e/unwinders.py
+e2e_tests = $(reading_tests) $(e2e_runtime_tests) \
+	tests/e2e/attach.py \
+	tests/e2e/attach_exec.py \
 	tests/e2e/actions.py \
 	tests/e2e/control.py \
 	tests/e2e/doctor.py \
@@ -75,7 +78,6 @@ e2e_tests = $(reading_tests) \
 	tests/e2e/system.py \
 	tests/e2e/threads.py \
 	tests/e2e/top.py \
-	tests/e2e/unwinders.py \
 	tests/e2e/user.py \
 	tests/e2e/values.py \
 	tests/e2e/weights.py

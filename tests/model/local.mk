@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Protocols checked in every interleaving, by spin.
+model_tests = tests/model/ring.sh
 if HAVE_TRACING_TESTS
-TESTS += tests/model/ring.sh
+TESTS += $(model_tests)
 endif
 EXTRA_DIST += tests/model/ring.sh tests/model/ring.pml
