@@ -56,7 +56,7 @@ static void put_packed(struct ftr_strbuf *to, struct ftr_packer *packer, const c
 
 bool fuzz_packed(const uint8_t *data, size_t size, uint32_t random, struct ftr_strbuf *to)
 {
-	struct ftr_packer *packer = ftr_packer_new();
+	struct ftr_packer *packer = ftr_packer_new(FTR_PACK_SMALL);
 	struct ftr_istream in;
 	struct ftr_dir *dir;
 	bool is_packed = false;

@@ -77,9 +77,15 @@ static size_t there_and_back(struct ftr_packer *packer, const uint8_t *from, siz
 	return (size_t)packed_nr;
 }
 
-static int open_packer(void **state)
+static int open_small(void **state)
 {
-	*state = ftr_packer_new();
+	*state = ftr_packer_new(FTR_PACK_SMALL);
+	return *state == NULL ? -1 : 0;
+}
+
+static int open_fast(void **state)
+{
+	*state = ftr_packer_new(FTR_PACK_FAST);
 	return *state == NULL ? -1 : 0;
 }
 
@@ -211,5 +217,6 @@ int main(void)
 		cmocka_unit_test(any_ops),
 	};
 
-	return cmocka_run_group_tests(tests, open_packer, close_packer);
+	return cmocka_run_group_tests_name("small", tests, open_small, close_packer) +
+	       cmocka_run_group_tests_name("fast", tests, open_fast, close_packer);
 }

@@ -79,7 +79,7 @@ static int make(void **state)
 	struct made *made = calloc(1, sizeof(*made));
 
 	made->bytes = calloc(1, BYTES);
-	made->packer = ftr_packer_new();
+	made->packer = ftr_packer_new(FTR_PACK_SMALL);
 	records_make(made->bytes, BYTES);
 	file_make(made);
 	*state = made;

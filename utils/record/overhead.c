@@ -20,6 +20,7 @@
 
 #define TASKS_MAX   16
 #define START_BYTES FTR_PACK_FILE_BLOCK	/* of a task */
+#define FIRST_BYTES (2 * START_BYTES)	/* of a packed file: more than its first block */
 #define QUICKEST_NR 16			/* one reading may be wrong; the last of these is taken */
 #define BELIEVED_NS 100			/* beyond it is the program's own time */
 
@@ -101,15 +102,16 @@ static size_t packed_start(int dirfd, int32_t tid, uint8_t *to)
 	struct ftr_packer *packer = NULL;
 	struct ftr_pack_damage damage;
 	struct ftr_istream in;
+	size_t first, nr = 0;
 	char name[48];
-	size_t nr = 0;
 
 	snprintf(name, sizeof(name), FTR_UFTRACE_DAT_NAME FTR_PACK_SUFFIX, tid);
 	if (ftr_istream_open_file(&in, dirfd, name, NULL) < 0)
 		return 0;
-	if (ftr_pack_blocks_list(&blocks, in.data, in.size, &damage) == 0 && blocks.nr > 0 &&
+	first = in.size < FIRST_BYTES ? in.size : FIRST_BYTES;
+	if (ftr_pack_blocks_list(&blocks, in.data, first, &damage) == 0 && blocks.nr > 0 &&
 	    blocks.v[0].bytes <= START_BYTES)
-		packer = ftr_packer_new();
+		packer = ftr_packer_new(FTR_PACK_SMALL);
 	if (packer != NULL &&
 	    ftr_packer_unpack(packer, in.data + blocks.v[0].file_at, blocks.v[0].packed_bytes, to,
 			      blocks.v[0].bytes) == 0)

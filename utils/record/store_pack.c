@@ -44,7 +44,7 @@ static struct ftr_packer *packer_take(struct ftr_store_packs *packs)
 	if (packs->idle.nr > 0)
 		packer = packs->idle.v[--packs->idle.nr];
 	pthread_mutex_unlock(&packs->lock);
-	return packer != NULL ? packer : ftr_packer_new();
+	return packer != NULL ? packer : ftr_packer_new(FTR_PACK_FAST);
 }
 
 static void packer_give(struct ftr_store_packs *packs, struct ftr_packer *packer)

@@ -14,8 +14,9 @@
 #include "utils/base/bytes.h"
 #include "utils/format/uftrace/pack_words.h"
 
-#define OPS_LEVEL       1 /* higher ones take a third more time, and a twentieth less room */
-#define OPS_MATCH_MIN   7 /* what is repeated is longer: less is looked at */
+#define OPS_LEVEL       1    /* higher ones take a third more time, a twentieth less room */
+#define OPS_LEVEL_FAST  (-5) /* takes half the time, for a fourth more room */
+#define OPS_MATCH_MIN   7    /* what is repeated is longer: less is looked at */
 #define TIMES_LEVEL     (-1000) /* looks for repetitions nearly nowhere */
 #define HEAD_BYTES      8u /* u32 bytes of ops, u32 bytes of times */
 #define OPS_BYTES_MAX   (FTR_PACK_BLOCK_BYTES / PACK_WORD_BYTES * PACK_OP_BYTES_MAX)
@@ -39,18 +40,20 @@ struct packing {
 
 /* Megabytes, of which a small block touches little: none of it is cleared in advance. */
 struct ftr_packer {
+	enum ftr_pack_aim aim;
 	struct packing *packing; /* (owned) NULL = it has packed nothing */
 	ZSTD_DCtx *unpack;	 /* (owned) */
 	struct pack_state state;
 	uint8_t coded[CODED_BYTES_MAX];
 };
 
-struct ftr_packer *ftr_packer_new(void)
+struct ftr_packer *ftr_packer_new(enum ftr_pack_aim aim)
 {
 	struct ftr_packer *packer = malloc(sizeof(*packer));
 
 	if (packer == NULL)
 		return NULL;
+	packer->aim = aim;
 	packer->packing = NULL;
 	packer->unpack = ZSTD_createDCtx();
 	if (packer->unpack == NULL) {
@@ -80,22 +83,29 @@ static ZSTD_CCtx *zstd_new(int level)
 	return zstd;
 }
 
-static struct packing *packing_new(void)
+/* What is not repeated, which levels below 1 leave as it is. */
+static void use_huffman_codes(ZSTD_CCtx *zstd)
+{
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_LITERALS, ZSTD_HUFFMAN)))
+		ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, OPS_LEVEL);
+}
+
+static struct packing *packing_new(enum ftr_pack_aim aim)
 {
 	struct packing *packing = malloc(sizeof(*packing));
 
 	if (packing == NULL)
 		return NULL;
-	packing->ops = zstd_new(OPS_LEVEL);
+	packing->ops = zstd_new(aim == FTR_PACK_FAST ? OPS_LEVEL_FAST : OPS_LEVEL);
 	packing->times = zstd_new(TIMES_LEVEL);
 	if (packing->ops == NULL || packing->times == NULL) {
 		packing_free(packing);
 		return NULL;
 	}
 	ZSTD_CCtx_setParameter(packing->ops, ZSTD_c_minMatch, OPS_MATCH_MIN);
-	/* Without it such levels leave bytes as they are. */
-	if (ZSTD_isError(ZSTD_CCtx_setParameter(packing->times, ZSTD_LITERALS, ZSTD_HUFFMAN)))
-		ZSTD_CCtx_setParameter(packing->times, ZSTD_c_compressionLevel, OPS_LEVEL);
+	use_huffman_codes(packing->ops);
+	if (aim == FTR_PACK_SMALL)
+		use_huffman_codes(packing->times);
 	memset(&packing->slots, 0, sizeof(packing->slots));
 	return packing;
 }
@@ -117,7 +127,7 @@ int64_t ftr_packer_pack(struct ftr_packer *packer, const uint8_t *from, size_t n
 	size_t taken, ops, rest;
 
 	if (packer->packing == NULL)
-		packer->packing = packing_new();
+		packer->packing = packing_new(packer->aim);
 	packing = packer->packing;
 	if (packing == NULL)
 		return -ENOMEM;

@@ -466,7 +466,7 @@ static int job_open(struct job *job, struct ftr_err *err)
 	job->dir = open(job->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (job->dir < 0)
 		return failed(job, "", errno, err);
-	job->packer = ftr_packer_new();
+	job->packer = ftr_packer_new(FTR_PACK_SMALL);
 	job->bytes = malloc(FTR_PACK_BLOCK_BYTES);
 	return job->packer == NULL || job->bytes == NULL ? failed(job, "", ENOMEM, err) : 0;
 }

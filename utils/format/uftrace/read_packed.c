@@ -187,7 +187,7 @@ static int block_fill(struct uft_packed *self, struct block *block)
 	block->state = BLOCK_BUSY;
 	pthread_mutex_unlock(&self->lock);
 	if (packer == NULL)
-		packer = ftr_packer_new();
+		packer = ftr_packer_new(FTR_PACK_SMALL);
 	if (packer != NULL)
 		state = block_unpack(self, packer, &block->of_file);
 	pthread_mutex_lock(&self->lock);
