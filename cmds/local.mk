@@ -83,6 +83,7 @@ ftr_SOURCES = \
 	cmds/tui.c \
 	cmds/tui_screen.h \
 	cmds/unpack.c \
+	cmds/view.c \
 	cmds/words.c \
 	cmds/words.h
 ftr_LDADD = $(FTR_LIBS)

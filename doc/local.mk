@@ -19,6 +19,7 @@ dist_man_MANS += \
 	doc/ftr-recv.1 \
 	doc/ftr-serve.1 \
 	doc/ftr-unpack.1 \
+	doc/ftr-view.1 \
 	doc/ftr-replay.1 \
 	doc/ftr-report.1 \
 	doc/ftr-rules.7 \

@@ -3,6 +3,7 @@
 import base64
 import glob
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -137,6 +138,47 @@ class Html(Recording):
             open(path, "wb").close()
         page = self.page("--no-event")
         self.assertEqual((page["ns"], [func for func in page["funcs"] if func]), (0, []))
+
+    # ftr view
+
+    def view(self, *options, **environment):
+        screens = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+        others = {name: value for name, value in os.environ.items() if name not in screens}
+        return self.ftr("view", *options, env={**others, **environment})
+
+    def test_view_without_a_screen(self):
+        self.record("./victim", "work", "3")
+        run = self.view("d")
+        self.assertEqual((run.returncode, run.stdout), (0, ""))
+        self.assertEqual(run.stderr, "ftr: ftr.html: there is no screen here; open it in a browser\n")
+        self.page()
+        with open("x.html", encoding="utf-8") as dumped, open("ftr.html", encoding="utf-8") as viewed:
+            self.assertEqual(viewed.read(), dumped.read())
+
+    def test_view_starts_a_browser(self):
+        self.record("./victim", "work", "3")
+        with open("browser", "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\necho "$#:$1" >shown.new\nmv shown.new shown\n')
+        os.chmod("browser", 0o755)
+        run = self.view("-d", "d", BROWSER="./browser")
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", "ftr: ftr.html: shown by ./browser\n"))
+        self.wait_for(lambda: os.path.exists("shown"))
+        with open("shown", encoding="ascii") as file:
+            self.assertEqual(file.read(), "1:ftr.html\n")
+        run = self.view("-d", "d", BROWSER="./missing")
+        self.assertEqual(run.returncode, 0)
+        self.assertEqual(run.stderr, "ftr: warning: ftr.html: ./missing: No such file or directory; "
+                         "open it in a browser, or set BROWSER\n")
+
+    def test_view_writes_where_it_is_told(self):
+        self.record("./victim", "work", "3")
+        run = self.view("-o", "-", "-F", "work", "d", BROWSER="./missing")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn("</html>", run.stdout)
+        self.assertFalse(os.path.exists("ftr.html"))
+        run = self.view("-o", "no/x.html", "d")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("no/x.html: No such file or directory", run.stderr)
 
     @unittest.skipUnless(CHROMIUM, "chromium is not installed")
     def test_in_a_browser(self):

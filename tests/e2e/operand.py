@@ -22,7 +22,7 @@ def formats(direction):
     return re.search(rf"^ *formats, {direction} +(.*)$", run("--version").stdout, re.M)[1].split()
 
 
-NEEDED = {"check": ["--max-calls=main=1"], "script": ["-S", "/bin/cat"]}      # what a command does not go without
+NEEDED = {"check": ["--max-calls=main=1"], "script": ["-S", "/bin/cat"], "view": ["-o", "-"]}      # what a command does not go without
 
 
 class OperandTest(harness.Test):
