@@ -32,6 +32,8 @@ struct ftr_code {
 	uint64_t addr;		/* of bytes[0] */
 };
 
+typedef void ftr_got_use_fn(void *arg, const struct ftr_code *code, const struct ftr_got_use *use);
+
 /*
  * Room for a call at a function's entry, as compilers leave it (arch/ISA/patch.h has the code).
  * @code is @size bytes of a section, from the place in question on.
@@ -107,6 +109,13 @@ struct ftr_arch {
 	 */
 	bool (*next_got_use)(const struct ftr_code *code, uint64_t low, uint64_t high, size_t *pos,
 			     struct ftr_got_use *use);
+	/*
+	 * Tell what code outside of a PLT does with entries in low..high, where that takes several
+	 * instructions (nullable: next_got_use finds all).  Calls, jumps, and whatever else may
+	 * read an entry or its address, more than once perhaps.  0 or -ENOMEM.
+	 */
+	int (*got_uses)(const struct ftr_code *code, uint64_t low, uint64_t high,
+			ftr_got_use_fn *each, void *arg);
 
 	/* Where arguments and return values are (nullable: not known). */
 	const struct ftr_callconv *callconv;

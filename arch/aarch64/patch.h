@@ -23,6 +23,9 @@
 #define FTR_ARCH_NOP 0xd503201fu
 #define FTR_ARCH_MOV_X16_X30 0xaa1e03f0u
 #define FTR_ARCH_BL 0x94000000u
+#define FTR_ARCH_B 0x14000000u
+#define FTR_ARCH_SLED_BYTES 32u
+#define FTR_ARCH_SLED_JUMP (FTR_ARCH_B | FTR_ARCH_SLED_BYTES / FTR_ARCH_INSTRUCTION_BYTES)
 #define FTR_ARCH_BTI_MASK 0xffffff3fu
 #define FTR_ARCH_BTI 0xd503241fu		/* of any kind */
 
@@ -47,9 +50,26 @@ static inline unsigned ftr_arch_landing_bytes(const uint8_t *code, uint32_t size
 		       FTR_ARCH_INSTRUCTION_BYTES : 0;
 }
 
+/* clang's XRay: a jump over seven no-operations. */
+static inline bool ftr_arch_is_sled(const uint8_t *code, uint32_t size)
+{
+	unsigned at;
+
+	if (size < FTR_ARCH_SLED_BYTES || ftr_arch_word(code) != FTR_ARCH_SLED_JUMP)
+		return false;
+	for (at = FTR_ARCH_INSTRUCTION_BYTES; at < FTR_ARCH_SLED_BYTES;
+	     at += FTR_ARCH_INSTRUCTION_BYTES) {
+		if (ftr_arch_word(code + at) != FTR_ARCH_NOP)
+			return false;
+	}
+	return true;
+}
+
 /* Bytes of the no-operations at @code that the call takes the place of; 0 = it has no room. */
 static inline unsigned ftr_arch_patch_room(const uint8_t *code, uint32_t size)
 {
+	if (ftr_arch_is_sled(code, size))
+		return FTR_ARCH_SLED_BYTES;
 	if (size < FTR_ARCH_PATCH_BYTES ||
 	    ftr_arch_word(code) != FTR_ARCH_NOP ||
 	    ftr_arch_word(code + FTR_ARCH_INSTRUCTION_BYTES) != FTR_ARCH_NOP)
@@ -77,6 +97,10 @@ static inline void ftr_arch_patch_write(uint8_t *code, unsigned room, uintptr_t 
 			  FTR_ARCH_BL | (uint32_t)(distance >> 2 & 0x3ffffff));
 	for (at = FTR_ARCH_PATCH_BYTES; at < room; at += FTR_ARCH_INSTRUCTION_BYTES)
 		ftr_arch_word_put(code + at, FTR_ARCH_NOP);
+	if (room == FTR_ARCH_SLED_BYTES)
+		ftr_arch_word_put(code + FTR_ARCH_PATCH_BYTES,
+				  FTR_ARCH_B | (room - FTR_ARCH_PATCH_BYTES) /
+				  FTR_ARCH_INSTRUCTION_BYTES);
 }
 
 /* Does @code, from a function's start up to the room, hold nothing but what it may land on? */

@@ -44,6 +44,7 @@ traced_programs = \
 	tests/prog/max_stack.c \
 	tests/prog/memfd.c \
 	tests/prog/nested.c \
+	tests/prog/no_plt.c \
 	tests/prog/no_return.c \
 	tests/prog/orphans.cc \
 	tests/prog/processes.c \
