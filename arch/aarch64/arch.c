@@ -11,6 +11,8 @@
 
 extern const struct ftr_abi ftr_abis_aarch64[];
 extern const struct ftr_callconv ftr_callconv_aarch64;
+extern const struct ftr_arch_plain ftr_arch_plain_aarch64;
+extern ftr_arch_operand_fn ftr_arch_operand_aarch64;
 
 #define ADRP_MASK 0x9f00001fu		/* with the register */
 #define ADRP_X16 0x90000010u
@@ -86,10 +88,13 @@ const struct ftr_arch ftr_arch_aarch64 = {
 	.elf_class    = ELFCLASS64,
 	.elf_data     = ELFDATA2LSB,
 	.abis	      = ftr_abis_aarch64,
+	.entry	      = { .cfa_register = 31, .return_register = 30 },	/* sp, x30 */
 	.reloc_lazy   = R_AARCH64_JUMP_SLOT,
 	.reloc_bound  = R_AARCH64_GLOB_DAT,
 	.next_got_use = next_got_use,
 	.got_uses     = ftr_arch_got_uses,
 	.callconv     = &ftr_callconv_aarch64,
 	.patch	      = &patch,
+	.plain	      = &ftr_arch_plain_aarch64,
+	.operand      = ftr_arch_operand_aarch64,
 };

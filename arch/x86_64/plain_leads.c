@@ -133,5 +133,6 @@ const struct ftr_arch_plain ftr_arch_plain_x86_64 = {
 	.head_start = FTR_ARCH_PLAIN_START,
 	.head_hook = FTR_ARCH_PLAIN_HEAD - 4,
 	.head = { 0, 0, 0, 0, 0x48, 0x8d, 0x64, 0x24, 0x80, OP_CALL, 0, 0, 0, 0 },
+	.trap = 0xcc,
 	.leads = leads,
 };
