@@ -66,6 +66,7 @@ typedef void ftr_lead_fn(void *arg, const struct ftr_code *code, const struct ft
  * first instructions run elsewhere, behind a head that calls the hook.
  */
 struct ftr_arch_plain {
+	unsigned insn_align;		/* no instruction begins elsewhere */
 	unsigned jump_bytes;		/* what takes the place of instructions */
 	unsigned step_bytes;		/* the same, to a jump that is near; 0 = not needed */
 	unsigned step_back, step_ahead;	/* how far such a jump may be, from its end */

@@ -69,6 +69,7 @@ static uint32_t landing_undo(const uint8_t *landing, uint32_t size)
 }
 
 const struct ftr_arch_plain ftr_arch_plain_aarch64 = {
+	.insn_align = FTR_ARCH_INSTRUCTION_BYTES,
 	.jump_bytes = FTR_ARCH_PLAIN_JUMP_BYTES,
 	.head_bytes = FTR_ARCH_PLAIN_HEAD,
 	.head_align = 16,

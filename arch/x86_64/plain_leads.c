@@ -124,6 +124,7 @@ static void leads(const struct ftr_code *code, uint64_t low, uint64_t high, ftr_
 }
 
 const struct ftr_arch_plain ftr_arch_plain_x86_64 = {
+	.insn_align = 1,
 	.jump_bytes = 5,
 	.step_bytes = 2,
 	.step_back = 128,

@@ -63,6 +63,9 @@ FUNCTION(first_keeps,
 	 "stp x26, x27, [x0, #208]\nstp x28, x29, [x0, #224]\n"
 	 "ldp x2, x3, [sp], #16\nstp x2, x3, [x0]\nmrs x2, nzcv\nstr x2, [x0, #264]\n"
 	 "mov x2, sp\nstr x2, [x0, #248]\nret\n");
+/* A number that looks like a place within an instruction. */
+const void *const like_code = (const char *)first_adr + 2;
+
 #define SET(n) "mov x" #n ", #100 + " #n "\n"
 FUNCTION(set_all,
 	 "stp x29, x30, [sp, #-96]!\n.cfi_def_cfa_offset 96\n.cfi_offset x29, -96\n"
