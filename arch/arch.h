@@ -32,6 +32,8 @@ struct ftr_code {
 	uint64_t addr;		/* of bytes[0] */
 };
 
+typedef void ftr_got_use_fn(void *arg, const struct ftr_code *code, const struct ftr_got_use *use);
+
 /*
  * Room for a call at a function's entry, as compilers leave it (arch/ISA/patch.h has the code).
  * @code is @size bytes of a section, from the place in question on.
@@ -64,13 +66,22 @@ typedef void ftr_lead_fn(void *arg, const struct ftr_code *code, const struct ft
  * first instructions run elsewhere, behind a head that calls the hook.
  */
 struct ftr_arch_plain {
+	unsigned insn_align;		/* no instruction begins elsewhere */
 	unsigned jump_bytes;		/* what takes the place of instructions */
-	unsigned step_bytes;		/* the same, to a jump that is near */
+	unsigned step_bytes;		/* the same, to a jump that is near; 0 = not needed */
 	unsigned step_back, step_ahead;	/* how far such a jump may be, from its end */
 	unsigned head_bytes, head_align;
 	unsigned head_start;		/* where it is jumped to; before: where the function is */
 	unsigned head_hook;		/* the field with the distance to the hook */
-	uint8_t head[16];
+	uint8_t head[20];
+	uint8_t trap;			/* each byte of what ends whoever runs it */
+	/*
+	 * The instruction that undoes what a landing does to the return address, which takes the
+	 * place at head_undo of the head; the landing is then done again behind the head.  0: it
+	 * does nothing (nullable: none does).
+	 */
+	uint32_t (*landing_undo)(const uint8_t *landing, uint32_t size);
+	unsigned head_undo;
 	/*
 	 * Tell each place that may lead to low..high, by bytes: none is missed, and what looks like
 	 * one by chance is told, too.
@@ -88,15 +99,25 @@ struct ftr_slice;
 typedef bool ftr_arch_operand_fn(struct ftr_slice text, struct ftr_sdt_arg *arg,
 				 struct ftr_slice *symbol);
 
+/* How a call leaves the stack, by the numbers that registers have in DWARF. */
+struct ftr_arch_entry {
+	uint8_t cfa_register, cfa_offset;
+	uint8_t return_register;	/* column of the return address; 0 = not known */
+	bool return_is_saved;		/* right below the CFA; else it is in that register */
+};
+
 struct ftr_arch {
 	const char *name;	/* of its folder: "x86_64" */
 	const char *title;	/* in messages: "64-bit x86" */
 	bool has_runtime;	/* programs of it can be recorded; else its traces are read */
+	bool can_attach;	/* ... also those that run already */
 	uint16_t elf_machine;	/* EM_* */
 	uint8_t  elf_class, elf_data;
 
 	/* Calls to the kernel (nullable: not observed), up to the one without a name. */
 	const struct ftr_abi *abis;
+
+	struct ftr_arch_entry entry;
 
 	/* Relocations of a GOT entry with a function in it; 0: library calls are not found. */
 	uint32_t reloc_lazy, reloc_bound;
@@ -107,6 +128,13 @@ struct ftr_arch {
 	 */
 	bool (*next_got_use)(const struct ftr_code *code, uint64_t low, uint64_t high, size_t *pos,
 			     struct ftr_got_use *use);
+	/*
+	 * Tell what code outside of a PLT does with entries in low..high, where that takes several
+	 * instructions (nullable: next_got_use finds all).  Calls, jumps, and whatever else may
+	 * read an entry or its address, more than once perhaps.  0 or -ENOMEM.
+	 */
+	int (*got_uses)(const struct ftr_code *code, uint64_t low, uint64_t high,
+			ftr_got_use_fn *each, void *arg);
 
 	/* Where arguments and return values are (nullable: not known). */
 	const struct ftr_callconv *callconv;

@@ -2,7 +2,14 @@
 libftr_a_SOURCES += \
 	arch/aarch64/arch.c \
 	arch/aarch64/callconv.c \
+	arch/aarch64/got_uses.c \
+	arch/aarch64/got_uses.h \
+	arch/aarch64/insn.c \
+	arch/aarch64/insn.h \
+	arch/aarch64/operand.c \
 	arch/aarch64/patch.h \
+	arch/aarch64/plain.h \
+	arch/aarch64/plain_leads.c \
 	arch/aarch64/syscalls.c \
 	arch/arch.h \
 	arch/arches.def \

@@ -243,6 +243,12 @@ libmcount_nop_so_SOURCES += \
 	arch/aarch64/saved.h
 libmcount_so_SOURCES += \
 	libmcount/behind_prologue.c \
+	libmcount/plain_code.c \
+	libmcount/plain_patch.c \
+	libmcount/plain_patch.h \
+	libmcount/probe_plain.c \
+	libmcount/probe_sdt.c \
+	arch/aarch64/called.h \
 	arch/aarch64/dlopen.S \
 	arch/aarch64/jmpbuf.h \
 	arch/aarch64/late.h \
@@ -250,6 +256,8 @@ libmcount_so_SOURCES += \
 	arch/aarch64/memory.c \
 	arch/aarch64/patch.S \
 	arch/aarch64/patch.h \
+	arch/aarch64/plain.S \
+	arch/aarch64/plain.h \
 	arch/aarch64/plt.S \
 	arch/aarch64/probes.def \
 	arch/aarch64/prologue.h \
@@ -257,6 +265,8 @@ libmcount_so_SOURCES += \
 	arch/aarch64/regs.h \
 	arch/aarch64/rt.h \
 	arch/aarch64/saved.h \
+	arch/aarch64/site.S \
+	arch/aarch64/site.h \
 	arch/aarch64/syscall.S \
 	arch/aarch64/stack_regs.h \
 	arch/aarch64/transaction.h \

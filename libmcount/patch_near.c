@@ -70,28 +70,38 @@ static uintptr_t place_reserve(uintptr_t hint, unsigned long bytes)
 	return 0;
 }
 
+/* What is looked for: @bytes in the reach of all that lies in @low..@high. */
+struct wish {
+	uintptr_t low, high;
+	unsigned long bytes;
+};
+
 /* Many libraries lie close together, and each may want something. */
-static uintptr_t places_try(uintptr_t from, uintptr_t step, unsigned long bytes)
+static uintptr_t places_try(const struct wish *wish, uintptr_t from, uintptr_t step)
 {
 	uintptr_t mem = 0;
 	unsigned i;
 
-	for (i = 0; mem == 0 && i < STEP_PLACES; i++)
-		mem = place_reserve(from + (i * (step / STEP_PLACES) & ~(PAGE - 1)), bytes);
+	for (i = 0; mem == 0 && i < STEP_PLACES; i++) {
+		uintptr_t place = from + (i * (step / STEP_PLACES) & ~(PAGE - 1));
+
+		if (ftr_patch_is_in_reach(place, wish->low, wish->high) &&
+		    ftr_patch_is_in_reach(place + wish->bytes, wish->low, wish->high))
+			mem = place_reserve(place, wish->bytes);
+	}
 	return mem;
 }
 
 /* Below first: what is above a program is its heap's. */
 uintptr_t ftr_patch_near_reserve(uintptr_t low, uintptr_t high, unsigned long bytes)
 {
+	struct wish wish = { low & ~(PAGE - 1), (high + PAGE - 1) & ~(PAGE - 1), bytes };
 	uintptr_t step, mem = 0;
 
-	low &= ~(PAGE - 1);
-	high = (high + PAGE - 1) & ~(PAGE - 1);
-	for (step = STEP_FIRST; mem == 0 && step <= STEP_LAST && step < low; step *= 2)
-		mem = places_try(low - step, step / 2, bytes);
+	for (step = STEP_FIRST; mem == 0 && step <= STEP_LAST && step < wish.low; step *= 2)
+		mem = places_try(&wish, wish.low - step, step / 2);
 	for (step = STEP_LAST; mem == 0 && step >= STEP_FIRST; step /= 2)
-		mem = places_try(high + step, step / 2, bytes);
+		mem = places_try(&wish, wish.high + step, step / 2);
 	return mem;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "arch/patch.h"
+#include "arch/plain.h"
 #include "libmcount/patch_near.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
@@ -43,7 +44,7 @@ static bool fix(struct draft *draft, uint32_t at, enum ftr_plain_fix kind)
 		value += (uint32_t)(base - draft->place);
 		break;
 	case FTR_PLAIN_HOOK:
-		value = (uint32_t)(draft->hook - (draft->place + at + sizeof(value)));
+		value = ftr_arch_plain_call(draft->place + at, draft->hook);
 		break;
 	case FTR_PLAIN_LOW:
 		value = (uint32_t)(base + value);
@@ -51,6 +52,11 @@ static bool fix(struct draft *draft, uint32_t at, enum ftr_plain_fix kind)
 	case FTR_PLAIN_HIGH:
 		value = (uint32_t)((base + value) >> 32);
 		break;
+	case FTR_PLAIN_BRANCH:
+		value = ftr_arch_plain_branch(value, base - draft->place);
+		break;
+	default:
+		return false;
 	}
 	memcpy(draft->bytes + at, &value, sizeof(value));
 	return true;

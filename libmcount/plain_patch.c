@@ -45,7 +45,7 @@ static bool plain_find(struct ftr_plain *plain, const struct ftr_loaded *module,
 	for (n = 0; n < plain->table->write_nr; n++) {	/* else it is another file */
 		uintptr_t addr = plain->base + plain->writes[n].offset;
 
-		if (addr < module->text || addr + FTR_PLAIN_BYTES_MAX > module->text_end)
+		if (addr < module->text || addr + plain->writes[n].bytes > module->text_end)
 			return false;
 	}
 	return true;
@@ -78,7 +78,7 @@ static bool jump_edit(const void *arg, uint32_t n, uint8_t *code)
 {
 	const struct writes *writes = arg;
 	const struct ftr_plain_write *write = &writes->first[n];
-	uint8_t patch[FTR_PLAIN_BYTES_MAX];
+	uint8_t patch[FTR_ARCH_PLAIN_JUMP_BYTES];
 
 	if (write->kind != FTR_PLAIN_JUMP || write->bytes != sizeof(patch) ||
 	    write->target >= writes->plain->table->code_bytes)
@@ -123,9 +123,9 @@ static bool step_edit(const void *arg, uint32_t n, uint8_t *code)
 	uint8_t patch[FTR_PLAIN_STEP_BYTES];
 
 	if (write->kind != FTR_PLAIN_STEP || write->bytes != sizeof(patch) ||
-	    ftr_arch_plain_target(jump, at) - plain->code >= plain->table->code_bytes)
+	    ftr_arch_plain_target(jump, at) - plain->code >= plain->table->code_bytes ||
+	    !ftr_arch_plain_step(patch, write->step))
 		return false;
-	ftr_arch_plain_step(patch, write->step);
 	return put(write, code, patch);
 }
 

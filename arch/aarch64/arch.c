@@ -4,11 +4,15 @@
 
 #include <elf.h>
 
+#include "arch/aarch64/got_uses.h"
+#include "arch/aarch64/insn.h"
 #include "arch/aarch64/patch.h"
 #include "arch/syscalls.h"
 
 extern const struct ftr_abi ftr_abis_aarch64[];
 extern const struct ftr_callconv ftr_callconv_aarch64;
+extern const struct ftr_arch_plain ftr_arch_plain_aarch64;
+extern ftr_arch_operand_fn ftr_arch_operand_aarch64;
 
 #define ADRP_MASK 0x9f00001fu		/* with the register */
 #define ADRP_X16 0x90000010u
@@ -16,16 +20,7 @@ extern const struct ftr_callconv ftr_callconv_aarch64;
 #define LDR_X17_X16 0xf9400211u		/* ldr x17, [x16, #N] */
 #define BR_X17 0xd61f0220u
 #define BR_X17_SIGNED 0xd71f0a11u	/* braa x17, x16 */
-#define PAGE_MASK UINT64_C(0xfff)
 #define SLOT_WORDS_MAX 6
-
-/* What adrp x16 at @addr makes. */
-static uint64_t adrp_page(uint32_t word, uint64_t addr)
-{
-	uint32_t pages = (word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3);
-
-	return (addr & ~PAGE_MASK) + ((uint64_t)((int64_t)((uint64_t)pages << 43) >> 43) << 12);
-}
 
 static bool is_branch(uint32_t word)
 {
@@ -46,7 +41,7 @@ static size_t slot_words(const struct ftr_code *code, size_t at)
 
 /*
  * adrp x16; ldr x17, [x16, #N]; add x16; br x17: a PLT slot, with or without bti.  Other code reads
- * entries of its own, which have other relocations (reloc_bound is none).
+ * entries of its own, which have other relocations (got_uses.c).
  */
 static bool next_got_use(const struct ftr_code *code, uint64_t low, uint64_t high, size_t *pos,
 			 struct ftr_got_use *use)
@@ -59,7 +54,8 @@ static bool next_got_use(const struct ftr_code *code, uint64_t low, uint64_t hig
 
 		if ((adrp & ADRP_MASK) != ADRP_X16 || (ldr & LDR_X17_MASK) != LDR_X17_X16)
 			continue;
-		use->entry = adrp_page(adrp, code->addr + at) + (uint64_t)(ldr >> 10 & 0xfff) * 8;
+		use->entry = ftr_a64_insn(adrp, code->addr + at).address +
+			     (uint64_t)(ldr >> 10 & 0xfff) * 8;
 		words = slot_words(code, at);
 		if (words == 0 || use->entry - low > high - low)
 			continue;
@@ -92,8 +88,13 @@ const struct ftr_arch ftr_arch_aarch64 = {
 	.elf_class    = ELFCLASS64,
 	.elf_data     = ELFDATA2LSB,
 	.abis	      = ftr_abis_aarch64,
+	.entry	      = { .cfa_register = 31, .return_register = 30 },	/* sp, x30 */
 	.reloc_lazy   = R_AARCH64_JUMP_SLOT,
+	.reloc_bound  = R_AARCH64_GLOB_DAT,
 	.next_got_use = next_got_use,
+	.got_uses     = ftr_arch_got_uses,
 	.callconv     = &ftr_callconv_aarch64,
 	.patch	      = &patch,
+	.plain	      = &ftr_arch_plain_aarch64,
+	.operand      = ftr_arch_operand_aarch64,
 };

@@ -5,6 +5,8 @@
  * libmcount/patch_near.c).  Here it is only the pattern, and nothing jumps to it.
  *
  *	ftr_patch_block + 0	to ftr_fentry
+ *	ftr_patch_block + 16	to ftr_plain_entry, of heads (arch/aarch64/plain.h)
+ *	ftr_patch_block + 32	to ftr_site_entry, likewise
  */
 #include "arch/aarch64/saved.h"
 
@@ -17,8 +19,14 @@
 	.p2align 12
 ftr_patch_block:
 	.cfi_startproc
-	ldr	x17, ftr_patch_block + BLOCK_BYTES
+	.set	n, 0
+	.rept	3
+	ldr	x17, ftr_patch_block + BLOCK_BYTES + 8 * n
 	br	x17
+	nop
+	nop
+	.set	n, n + 1
+	.endr
 	.org	ftr_patch_block + BLOCK_BYTES
 	.cfi_endproc
 	.size	ftr_patch_block, . - ftr_patch_block

@@ -17,14 +17,20 @@
 #define FTR_ARCH_PATCH_REACH_TEXT "128 MB"
 #define FTR_ARCH_BLOCK_BYTES 4096	/* of the block in patch.S, which is mapped near a module */
 /* Where rooms lead, by name and symbol, in the order of the block's jumps. */
-#define FTR_ARCH_PATCH_TARGETS(TARGET) TARGET(entry, ftr_fentry)
+#define FTR_ARCH_PATCH_TARGETS(TARGET) \
+	TARGET(entry, ftr_fentry) TARGET(plain, ftr_plain_entry) TARGET(site, ftr_site_entry)
 
 #define FTR_ARCH_INSTRUCTION_BYTES 4u
 #define FTR_ARCH_NOP 0xd503201fu
 #define FTR_ARCH_MOV_X16_X30 0xaa1e03f0u
 #define FTR_ARCH_BL 0x94000000u
+#define FTR_ARCH_B 0x14000000u
+#define FTR_ARCH_SLED_BYTES 32u
+#define FTR_ARCH_SLED_JUMP (FTR_ARCH_B | FTR_ARCH_SLED_BYTES / FTR_ARCH_INSTRUCTION_BYTES)
 #define FTR_ARCH_BTI_MASK 0xffffff3fu
 #define FTR_ARCH_BTI 0xd503241fu		/* of any kind */
+#define FTR_ARCH_PAC_SP_MASK 0xffffffbfu
+#define FTR_ARCH_PAC_SP 0xd503233fu		/* by either key */
 
 static inline uint32_t ftr_arch_word(const uint8_t *code)
 {
@@ -39,17 +45,42 @@ static inline unsigned ftr_arch_nop_bytes(const uint8_t *code, uint32_t size)
 		       FTR_ARCH_INSTRUCTION_BYTES : 0;
 }
 
-/* Bytes of bti, 0 = there is none. */
-static inline unsigned ftr_arch_landing_bytes(const uint8_t *code, uint32_t size)
+/* paciasp, pacibsp: indirect calls may land there, too. */
+static inline bool ftr_arch_is_signing(const uint8_t *code, uint32_t size)
 {
 	return size >= FTR_ARCH_INSTRUCTION_BYTES &&
-	       (ftr_arch_word(code) & FTR_ARCH_BTI_MASK) == FTR_ARCH_BTI ?
-		       FTR_ARCH_INSTRUCTION_BYTES : 0;
+	       (ftr_arch_word(code) & FTR_ARCH_PAC_SP_MASK) == FTR_ARCH_PAC_SP;
+}
+
+/* Bytes of bti, or of what signs the return address; 0 = there is neither. */
+static inline unsigned ftr_arch_landing_bytes(const uint8_t *code, uint32_t size)
+{
+	if (size < FTR_ARCH_INSTRUCTION_BYTES)
+		return 0;
+	return (ftr_arch_word(code) & FTR_ARCH_BTI_MASK) == FTR_ARCH_BTI ||
+	       ftr_arch_is_signing(code, size) ? FTR_ARCH_INSTRUCTION_BYTES : 0;
+}
+
+/* clang's XRay: a jump over seven no-operations. */
+static inline bool ftr_arch_is_sled(const uint8_t *code, uint32_t size)
+{
+	unsigned at;
+
+	if (size < FTR_ARCH_SLED_BYTES || ftr_arch_word(code) != FTR_ARCH_SLED_JUMP)
+		return false;
+	for (at = FTR_ARCH_INSTRUCTION_BYTES; at < FTR_ARCH_SLED_BYTES;
+	     at += FTR_ARCH_INSTRUCTION_BYTES) {
+		if (ftr_arch_word(code + at) != FTR_ARCH_NOP)
+			return false;
+	}
+	return true;
 }
 
 /* Bytes of the no-operations at @code that the call takes the place of; 0 = it has no room. */
 static inline unsigned ftr_arch_patch_room(const uint8_t *code, uint32_t size)
 {
+	if (ftr_arch_is_sled(code, size))
+		return FTR_ARCH_SLED_BYTES;
 	if (size < FTR_ARCH_PATCH_BYTES ||
 	    ftr_arch_word(code) != FTR_ARCH_NOP ||
 	    ftr_arch_word(code + FTR_ARCH_INSTRUCTION_BYTES) != FTR_ARCH_NOP)
@@ -77,6 +108,10 @@ static inline void ftr_arch_patch_write(uint8_t *code, unsigned room, uintptr_t 
 			  FTR_ARCH_BL | (uint32_t)(distance >> 2 & 0x3ffffff));
 	for (at = FTR_ARCH_PATCH_BYTES; at < room; at += FTR_ARCH_INSTRUCTION_BYTES)
 		ftr_arch_word_put(code + at, FTR_ARCH_NOP);
+	if (room == FTR_ARCH_SLED_BYTES)
+		ftr_arch_word_put(code + FTR_ARCH_PATCH_BYTES,
+				  FTR_ARCH_B | (room - FTR_ARCH_PATCH_BYTES) /
+				  FTR_ARCH_INSTRUCTION_BYTES);
 }
 
 /* Does @code, from a function's start up to the room, hold nothing but what it may land on? */

@@ -65,10 +65,13 @@ const struct ftr_arch ftr_arch_x86_64 = {
 	.name	      = "x86_64",
 	.title	      = "64-bit x86",
 	.has_runtime  = true,
+	.can_attach   = true,
 	.elf_machine  = EM_X86_64,
 	.elf_class    = ELFCLASS64,
 	.elf_data     = ELFDATA2LSB,
 	.abis	      = ftr_abis_x86_64,
+	.entry	      = { .cfa_register = 7, .cfa_offset = 8, .return_register = 16,
+			  .return_is_saved = true },	/* rsp, rip */
 	.reloc_lazy   = R_X86_64_JUMP_SLOT,
 	.reloc_bound  = R_X86_64_GLOB_DAT,
 	.next_got_use = next_got_use,

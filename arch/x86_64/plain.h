@@ -17,11 +17,25 @@
 #define FTR_ARCH_PLAIN_START 4		/* of the head, where it is jumped to */
 #define FTR_ARCH_PLAIN_CODE 10		/* its bytes from there on */
 #define FTR_ARCH_PLAIN_HEAD 14
+#define FTR_ARCH_PLAIN_JUMP_BYTES 5
 #define FTR_ARCH_RED_ZONE 128
 
 #ifndef __ASSEMBLER__
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* The field at @at of a head, the distance to @hook. */
+static inline uint32_t ftr_arch_plain_call(uintptr_t at, uintptr_t hook)
+{
+	return (uint32_t)(hook - (at + sizeof(uint32_t)));
+}
+
+/* The distance @field of a branch, which is to lead @distance further. */
+static inline uint32_t ftr_arch_plain_branch(uint32_t field, uintptr_t distance)
+{
+	return field + (uint32_t)distance;
+}
 
 /* A jump of five bytes at @addr to @target. */
 static inline void ftr_arch_plain_jump(uint8_t *code, uintptr_t addr, uintptr_t target)
@@ -47,11 +61,12 @@ static inline uintptr_t ftr_arch_plain_target(const uint8_t *code, uintptr_t add
 	return addr + 5 + (uintptr_t)(intptr_t)(int32_t)distance;
 }
 
-/* A jump of two bytes, @step from its end. */
-static inline void ftr_arch_plain_step(uint8_t *code, int8_t step)
+/* A jump of two bytes, @step from its end; false: there is none. */
+static inline bool ftr_arch_plain_step(uint8_t *code, int8_t step)
 {
 	code[0] = 0xeb;
 	code[1] = (uint8_t)step;
+	return true;
 }
 
 #endif /* __ASSEMBLER__ */

@@ -124,6 +124,7 @@ static void leads(const struct ftr_code *code, uint64_t low, uint64_t high, ftr_
 }
 
 const struct ftr_arch_plain ftr_arch_plain_x86_64 = {
+	.insn_align = 1,
 	.jump_bytes = 5,
 	.step_bytes = 2,
 	.step_back = 128,
@@ -133,5 +134,6 @@ const struct ftr_arch_plain ftr_arch_plain_x86_64 = {
 	.head_start = FTR_ARCH_PLAIN_START,
 	.head_hook = FTR_ARCH_PLAIN_HEAD - 4,
 	.head = { 0, 0, 0, 0, 0x48, 0x8d, 0x64, 0x24, 0x80, OP_CALL, 0, 0, 0, 0 },
+	.trap = 0xcc,
 	.leads = leads,
 };

@@ -29,6 +29,7 @@ traced_programs = \
 	tests/prog/exec_limit.c \
 	tests/prog/exit.c \
 	tests/prog/filtered.c \
+	tests/prog/first_instructions.c \
 	tests/prog/fork.c \
 	tests/prog/generators.c \
 	tests/prog/graph.c \
@@ -44,6 +45,7 @@ traced_programs = \
 	tests/prog/max_stack.c \
 	tests/prog/memfd.c \
 	tests/prog/nested.c \
+	tests/prog/no_plt.c \
 	tests/prog/no_return.c \
 	tests/prog/orphans.cc \
 	tests/prog/processes.c \
@@ -74,9 +76,9 @@ if HAVE_TRACING_TESTS
 TESTS += $(traced_programs)
 endif
 if ARCH_AARCH64
-TESTS += $(traced_programs)
+TESTS += $(traced_programs) tests/prog/sdt_aarch64.c
 endif
-EXTRA_DIST += $(traced_programs) tests/prog/not-aarch64.txt tests/prog/run
+EXTRA_DIST += $(traced_programs) tests/prog/sdt_aarch64.c tests/prog/not-aarch64.txt tests/prog/run
 
 # What the end-to-end tests build and trace; not tests by themselves.
 EXTRA_DIST += \

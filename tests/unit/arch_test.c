@@ -46,21 +46,27 @@ static void rooms_of_aarch64(void **state)
 	static const struct {
 		unsigned room, landing;
 		uint32_t size;
-		uint32_t words[3];
+		uint32_t words[8];
 	} rooms[] = {
 		{ 8, 0, 12, { 0xd503201f, 0xd503201f, 0xd503201f } },
 		{ 8, 0, 8, { 0xd503201f, 0xd503201f, 0xd65f03c0 } },
 		{ 0, 0, 7, { 0xd503201f, 0xd503201f, 0xd65f03c0 } },
 		{ 0, 0, 12, { 0xd503201f, 0xd65f03c0, 0xd503201f } },
 		{ 0, 4, 12, { 0xd503245f, 0xd503201f, 0xd503201f } },	/* bti c */
-		{ 0, 0, 12, { 0x14000008, 0xd503201f, 0xd503201f } },	/* XRay's */
+		/* XRay's, cut off, and what is none */
+		{ 32, 0, 32, { 0x14000008, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f,
+			       0xd503201f, 0xd503201f, 0xd503201f } },
+		{ 0, 0, 28, { 0x14000008, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f,
+			      0xd503201f, 0xd503201f, 0xd503201f } },
+		{ 0, 0, 32, { 0x14000008, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f,
+			      0xd503201f, 0xd503201f, 0xd65f03c0 } },
 	};
 	const struct ftr_arch_patch *patch = ftr_arch_find(EM_AARCH64, ELFCLASS64)->patch;
-	uint8_t code[12];
+	uint8_t code[32];
 	size_t i;
 
 	for (i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
-		words_put(code, rooms[i].words, 3);
+		words_put(code, rooms[i].words, 8);
 		if (patch->room(code, rooms[i].size) != rooms[i].room ||
 		    patch->landing_bytes(code, rooms[i].size) != rooms[i].landing)
 			fail_msg("room %zu", i);
@@ -94,6 +100,90 @@ static void got_uses_of_aarch64(void **state)
 	assert_int_equal(use.bytes, 20);
 	assert_int_equal(use.entry, page + 0xf90);
 	assert_false(arch->next_got_use(&code, page, page + 0xfff, &pos, &use));
+}
+
+/* What got_uses tells of one entry. */
+struct told {
+	unsigned calls, jumps, others;
+	size_t last_at;
+};
+
+#define ENTRY_NR 512
+#define GOT_PAGE UINT64_C(0x1f000)
+
+static void use_told(void *arg, const struct ftr_code *code, const struct ftr_got_use *use)
+{
+	struct told *told = arg;
+
+	assert_true(use->entry - GOT_PAGE < 8 * ENTRY_NR && use->entry % 8 == 0);
+	told += (use->entry - GOT_PAGE) / 8;
+	if (use->is_call)
+		told->calls++;
+	else if (use->is_jump)
+		told->jumps++;
+	else
+		told->others++;
+	told->last_at = use->at;
+}
+
+#define ADRP(reg) (0xf00000e0u | (reg))		/* from page 0x0 to 0x1f000 */
+#define LDR(to, from, entry) (0xf9400000u | (entry) << 10 | (from) << 5 | (to))
+#define BLR(reg) (0xd63f0000u | (reg) << 5)
+#define BR(reg) (0xd61f0000u | (reg) << 5)
+#define RET 0xd65f03c0u
+#define MOV(to, from) (0xaa0003e0u | (from) << 16 | (to))
+
+/* Code without a PLT, from address 0 on: what becomes of entry 1, by ways that compilers take. */
+static void got_of_aarch64_by_registers(void **state)
+{
+	static const struct {
+		unsigned calls, jumps, others;
+		uint32_t words[10];
+	} ways[] = {
+		{ 1, 0, 0, { ADRP(1), LDR(1, 1, 1), BLR(1), RET } },
+		{ 1, 0, 0, { ADRP(8), LDR(9, 8, 1), MOV(0, 19), BLR(9), RET } },
+		{ 0, 1, 0, { ADRP(16), LDR(16, 16, 1), BR(16) } },
+		{ 1, 0, 0, { 0xd503201fu, ADRP(3), LDR(3, 3, 1), BLR(3), RET } },
+		/* callee-saved, in a loop: blr x20; sub w19, w19, #1; cbnz w19, -8; ldp x19, x20 */
+		{ 1, 0, 0, { ADRP(20), LDR(20, 20, 1), BLR(20), 0x51000673u, 0x35ffffd3u,
+			     0xa94153f3u, RET } },
+		/* is there a function at all? cbz x1, +8 */
+		{ 1, 0, 0, { ADRP(1), LDR(1, 1, 1), 0xb4000041u, BLR(1), RET } },
+		/* the page is used for two entries */
+		{ 1, 0, 0, { ADRP(19), LDR(1, 19, 1), BLR(1), LDR(2, 19, 2), BLR(2),
+			     0xf94007f3u, RET } },
+		/* an argument, a return value, stored, compared, copied, and on the other way */
+		{ 0, 0, 1, { ADRP(1), LDR(1, 1, 1), 0x97ffff00u, RET } },
+		{ 0, 0, 1, { ADRP(0), LDR(0, 0, 1), RET } },
+		{ 0, 0, 1, { ADRP(1), LDR(1, 1, 1), 0xf9000261u, MOV(1, 2), RET } },
+		{ 0, 0, 1, { ADRP(1), LDR(1, 1, 1), 0xeb02003fu, MOV(1, 2), RET } },
+		{ 1, 0, 1, { ADRP(9), LDR(9, 9, 1), MOV(20, 9), BLR(9), RET } },
+		{ 1, 0, 1, { ADRP(9), LDR(9, 9, 1), 0x34000082u, BLR(9), RET, RET,
+			     0xf9000269u, MOV(9, 2), RET } },
+		{ 0, 0, 1, { ADRP(3), LDR(3, 3, 1), MOV(0, 3), BR(16) } },
+		/* its address is made, the page's is stored */
+		{ 0, 0, 1, { ADRP(1), 0x91002021u, RET } },
+		{ 0, 0, 1, { ADRP(1), 0xf9000261u, MOV(1, 2), RET } },
+		/* other data of the page: ldr w0, str x0, ldr d0 */
+		{ 0, 0, 0, { ADRP(1), 0xb9400820u, 0xf9000820u, 0xfd400820u, RET } },
+		/* tiny code: ldr x1, GOT_PAGE + 8 */
+		{ 1, 0, 0, { 0x580f8041u, BLR(1), RET } },
+	};
+	const struct ftr_arch *arch = ftr_arch_find(EM_AARCH64, ELFCLASS64);
+	struct told told[ENTRY_NR];
+	uint8_t bytes[40];
+	const struct ftr_code code = { bytes, sizeof(bytes), 0 };
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		memset(told, 0, sizeof(told));
+		words_put(bytes, ways[i].words, 10);
+		assert_int_equal(arch->got_uses(&code, GOT_PAGE, GOT_PAGE + 8 * ENTRY_NR - 8,
+						use_told, told), 0);
+		if (told[1].calls != ways[i].calls || told[1].jumps != ways[i].jumps ||
+		    (told[1].others != 0) != (ways[i].others != 0))
+			fail_msg("way %zu: %u calls, %u jumps, %u others", i, told[1].calls,
+				 told[1].jumps, told[1].others);
+	}
 }
 
 /* What compilers leave at entries, and what only looks like it. */
@@ -185,6 +275,7 @@ int main(void)
 		cmocka_unit_test(members_are_told_apart),
 		cmocka_unit_test(rooms_of_aarch64),
 		cmocka_unit_test(got_uses_of_aarch64),
+		cmocka_unit_test(got_of_aarch64_by_registers),
 		cmocka_unit_test(rooms_of_x86_64),
 		cmocka_unit_test(before_a_room),
 		cmocka_unit_test(got_uses_of_x86_64),

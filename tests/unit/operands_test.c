@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The operands of events, as the assembler of x86-64 writes them. */
+/* The operands of events, as the assemblers of x86-64 and 64-bit Arm write them. */
 #include "tests/unit/unit.h"
 
 #include <elf.h>
@@ -45,6 +45,29 @@ static const char *const others[] = {
 	"8@%xmm16", "4@count(%rax)", "8@-(%rax)", "8@16(%rip)",
 };
 
+static const struct row rows_of_aarch64[] = {
+	{ "-4@w0", ARG(REGISTER, S32, 0, NONE), false },
+	{ "8@x30", ARG(REGISTER, U64, 30, NONE), false },
+	{ "8@sp", ARG(REGISTER, U64, 31, NONE), false },
+	{ "8f@x2", ARG(REGISTER, F64, 2, NONE), false },
+	{ "4f@s31", ARG(VECTOR, F32, 31, NONE), false },
+	{ "-4@10", ARG(CONSTANT, S32, NONE, NONE, .low = 10), false },
+	{ "-8@#-7", ARG(CONSTANT, S64, NONE, NONE, .low = -7, .high = -1), false },
+	{ "4@wzr", ARG(CONSTANT, U32, NONE, NONE), false },
+	{ "8@[sp]", ARG(MEMORY, U64, 31, NONE), false },
+	{ "-4@[sp, 28]", ARG(MEMORY, S32, 31, NONE, .low = 28), false },
+	{ "-4@[x29,#-16]", ARG(MEMORY, S32, 29, NONE, .low = -16, .high = -1), false },
+	{ "1@[x1, x2]", ARG(MEMORY, U8, 1, 2), false },
+	{ "4@[x1, x2, lsl 2]", ARG(MEMORY, U32, 1, 2, .scale = 2), false },
+	{ "8@[x1, x2, lsl #3]", ARG(MEMORY, U64, 1, 2, .scale = 3), false },
+};
+
+static const char *const others_of_aarch64[] = {
+	"8@x31", "8@[x0, w1, sxtw 3]", "8@[x0, 8]!", "8@[x0", "8@[]", "8@[w0]", "8@[x0, 8, lsl 3]",
+	"8@[x0, x1, lsl 4]", "8@[x0, #:lo12:count]", "8@count", "8@x", "8@s32", "8@#", "@x0",
+	"8@[x0, x1, lsl]",
+};
+
 static void read_one(struct ftr_operands *operands, const char *text)
 {
 	struct ftr_symbol symbol = { .addr = 0x4000, .size = 32, .type = 'D', .name = "count" };
@@ -63,6 +86,34 @@ static void test_understood(void **state)
 		    memcmp(&operands.v[0], &rows[i].arg, sizeof(rows[i].arg)) != 0)
 			fail_msg("%s", rows[i].text);
 	}
+}
+
+static void read_aarch64(struct ftr_operands *operands, const char *text)
+{
+	ftr_operands_read(operands, text, ftr_arch_find(EM_AARCH64, ELFCLASS64)->operand,
+			  &(struct ftr_symtab){ 0 });
+}
+
+static void test_aarch64(void **state)
+{
+	struct ftr_operands operands;
+
+	for (size_t i = 0; i < sizeof(rows_of_aarch64) / sizeof(rows_of_aarch64[0]); i++) {
+		read_aarch64(&operands, rows_of_aarch64[i].text);
+		if (operands.nr != 1 || memcmp(&operands.v[0], &rows_of_aarch64[i].arg,
+					       sizeof(rows_of_aarch64[i].arg)) != 0)
+			fail_msg("%s", rows_of_aarch64[i].text);
+	}
+	for (size_t i = 0; i < sizeof(others_of_aarch64) / sizeof(others_of_aarch64[0]); i++) {
+		read_aarch64(&operands, others_of_aarch64[i]);
+		if (operands.nr != 1 || operands.v[0].where != FTR_SDT_NOWHERE)
+			fail_msg("%s", others_of_aarch64[i]);
+	}
+	read_aarch64(&operands, " -4@[sp, 28]  8@[x0, x1, lsl 3] 4@w3 8@[x0, ");
+	assert_int_equal(operands.nr, 4);
+	assert_int_equal(operands.v[1].scale, 3);
+	assert_int_equal(operands.v[2].base, 3);
+	assert_int_equal(operands.v[3].where, FTR_SDT_NOWHERE);
 }
 
 static void test_not_understood(void **state)
@@ -96,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_understood),
 		cmocka_unit_test(test_not_understood),
+		cmocka_unit_test(test_aarch64),
 		cmocka_unit_test(test_as_many_as_there_may_be),
 	};
 

@@ -8,7 +8,7 @@
 
 static int refuse(struct ftr_err *err)
 {
-	if (ftr_arch_host->plain == NULL)
+	if (!ftr_arch_host->can_attach)
 		return ftr_err_set(err, ENOTSUP, "ftr does not attach to programs on %s yet; start "
 				   "the program by ftr record", ftr_arch_host->title);
 	return ftr_err_set(err, ENOTSUP, "ftr was built without libunwind, which attaching needs; "

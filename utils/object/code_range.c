@@ -7,13 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "utils/base/bits.h"
 #include "utils/object/eh_cursor.h"
-
-/* Where a call leaves the return address on x86-64: at rsp, which is below the caller's frame. */
-#define ENTRY_CFA_REGISTER 7
-#define ENTRY_CFA_OFFSET 8
-#define RETURN_REGISTER 16
 
 #define OPCODE_HIGH 0xc0	/* of the operations that have an operand in the lower bits */
 
@@ -57,16 +53,20 @@ static void cie_read(struct cie *cie)
 /* What the information says before its function's first instruction. */
 struct rules {
 	uint64_t cfa_register, cfa_offset;
+	uint64_t return_register;
 	uint64_t return_offset;		/* below the CFA, in units of the CIE's factor */
+	bool return_is_saved;
 	bool saves_more;		/* or something that is not looked at */
 };
 
 static void rule_save(struct rules *rules, uint64_t reg, uint64_t offset)
 {
-	if (reg == RETURN_REGISTER)
+	if (reg == rules->return_register) {
 		rules->return_offset = offset;
-	else
+		rules->return_is_saved = true;
+	} else {
 		rules->saves_more = true;
+	}
 }
 
 /* Does the operation say more about the same place? */
@@ -118,16 +118,16 @@ static void rules_take(struct rules *rules, const uint8_t *from, const uint8_t *
 }
 
 /* Skip the operands of an operation, or find that it says that nothing is returned to. */
-static bool denies_return(struct ftr_eh_cursor *in, uint8_t op, uint8_t encoding)
+static bool denies_return(struct ftr_eh_cursor *in, uint8_t op, const struct cie *cie)
 {
 	switch (op) {
 	case DW_CFA_undefined:
-		return ftr_eh_take_uleb(in) == RETURN_REGISTER;
+		return ftr_eh_take_uleb(in) == cie->cie.return_address_register;
 	case DW_CFA_nop: case DW_CFA_remember_state: case DW_CFA_restore_state:
 	case DW_CFA_GNU_window_save:
 		return false;
 	case DW_CFA_set_loc:
-		ftr_eh_skip(in, ftr_eh_encoded_bytes(encoding));
+		ftr_eh_skip(in, ftr_eh_encoded_bytes(cie->encoding));
 		return false;
 	case DW_CFA_advance_loc1: case DW_CFA_advance_loc2: case DW_CFA_advance_loc4:
 		ftr_eh_skip(in, FTR_BIT64(op - DW_CFA_advance_loc1));
@@ -168,27 +168,38 @@ static bool never_returns(const struct cie *cie, const uint8_t *from, const uint
 
 		if ((op & OPCODE_HIGH) == DW_CFA_offset)
 			ftr_eh_take_uleb(&in);
-		else if ((op & OPCODE_HIGH) == 0 && denies_return(&in, op, cie->encoding))
+		else if ((op & OPCODE_HIGH) == 0 && denies_return(&in, op, cie))
 			return true;
 	}
 	return false;
 }
 
-static bool is_entry(const struct cie *cie, const uint8_t *from, const uint8_t *end)
+static bool is_as_called(const struct rules *rules, const struct ftr_arch_entry *entry,
+			 int64_t factor)
 {
-	struct rules rules = { 0 };
+	return rules->cfa_register == entry->cfa_register &&
+	       rules->cfa_offset == entry->cfa_offset &&
+	       rules->return_is_saved == entry->return_is_saved &&
+	       (!entry->return_is_saved ||
+		(int64_t)rules->return_offset * factor == -(int64_t)sizeof(uint64_t));
+}
+
+static bool is_entry(const struct cie *cie, const struct ftr_arch_entry *entry, const uint8_t *from,
+		     const uint8_t *end)
+{
+	struct rules rules = { .return_register = entry->return_register };
 
 	rules_take(&rules, cie->cie.initial_instructions, cie->cie.initial_instructions_end);
 	rules_take(&rules, from, end);
 	return !cie->is_signal && !never_returns(cie, from, end) && !rules.saves_more &&
-	       rules.cfa_register == ENTRY_CFA_REGISTER && rules.cfa_offset == ENTRY_CFA_OFFSET &&
-	       cie->cie.return_address_register == RETURN_REGISTER &&
-	       (int64_t)rules.return_offset * cie->cie.data_alignment_factor == -ENTRY_CFA_OFFSET;
+	       cie->cie.return_address_register == entry->return_register &&
+	       is_as_called(&rules, entry, cie->cie.data_alignment_factor);
 }
 
 /* The section at work. */
 struct frames {
 	const struct ftr_elf_file *file;
+	const struct ftr_arch_entry *entry;
 	GElf_Shdr shdr;
 	Elf_Data *data;
 	struct cie cie;			/* of the last entry */
@@ -244,7 +255,7 @@ static int range_add(struct frames *frames, const Dwarf_FDE *fde, Dwarf_Off offs
 	}
 	if (in.failed || range.bytes == 0)
 		return 0;
-	range.is_entry = is_entry(&frames->cie, in.at, in.end);
+	range.is_entry = is_entry(&frames->cie, frames->entry, in.at, in.end);
 	return ftr_vec_push(&frames->ranges->ranges, range);
 }
 
@@ -273,14 +284,17 @@ static void sort(struct ftr_code_ranges *all)
 
 int ftr_code_ranges_load(struct ftr_code_ranges *ranges, const struct ftr_elf_file *file)
 {
+	const struct ftr_arch *arch = ftr_arch_find(file->ehdr.e_machine,
+						    file->ehdr.e_ident[EI_CLASS]);
 	struct frames frames = { .file = file, .cie = { .offset = UINT64_MAX }, .ranges = ranges };
 	Elf_Scn *scn = ftr_elf_section_find(file, SHT_NULL, ".eh_frame", &frames.shdr);
 	Dwarf_Off offset = 0, next = 0;
 	Dwarf_CFI_Entry entry;
 	int ret = 0;
 
-	if (file->ehdr.e_machine != EM_X86_64 || scn == NULL)
+	if (arch == NULL || arch->entry.return_register == 0 || scn == NULL)
 		return 0;
+	frames.entry = &arch->entry;
 	frames.data = ftr_elf_section_data(scn, &frames.shdr);
 	while (ret == 0 && frames.data != NULL) {
 		int found = dwarf_next_cfi((const unsigned char *)&file->ehdr, frames.data, true,

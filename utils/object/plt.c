@@ -42,6 +42,7 @@ struct got_entry {
 	struct ftr_plt_entry plt;
 	bool has_plt;			/* a PLT slot jumps through it */
 	bool is_called;			/* code calls through it */
+	bool is_lazy;
 };
 
 struct got {
@@ -120,6 +121,7 @@ static int got_add(struct got *got, const GElf_Rela *rela, const char *name)
 
 	if (entry == NULL)
 		return -ENOMEM;
+	entry->is_lazy = is_lazy;
 	entry->plt = (struct ftr_plt_entry){
 		.plt = rela->r_offset, .got = rela->r_offset, .size = sizeof(uint64_t),
 		.unbound = is_lazy ? file_word(got->file, rela->r_offset) : 0,
@@ -211,18 +213,37 @@ static void plt_section_read(struct got *got, const struct ftr_code *code, unsig
  * Code outside the PLT calls by call *GOT and jmp *GOT; whatever else has the entry as its operand
  * (mov, cmp, push, movq to a vector register) reads the function's address.
  */
-static void text_section_read(struct got *got, const struct ftr_code *code)
+static void use_note(struct got_entry *entry, const struct ftr_got_use *use)
+{
+	if (use->is_call || use->is_jump)
+		entry->is_called = true;
+	else
+		entry->plt.is_shared = true;
+}
+
+/* Where uses are found by following registers, those of lazy entries are the PLT's alone. */
+static void use_take(void *arg, const struct ftr_code *code, const struct ftr_got_use *use)
+{
+	const struct got *got = arg;
+	struct got_entry *entry = ftr_hashmap_find(&got->by_addr, use->entry);
+
+	if (entry != NULL && !entry->is_lazy)
+		use_note(entry, use);
+}
+
+static int text_section_read(struct got *got, const struct ftr_code *code)
 {
 	struct got_entry *entry;
 	struct ftr_got_use use;
 	size_t pos = 0;
 
-	while ((entry = next_use(got, code, &pos, &use)) != NULL) {
-		if (use.is_call || use.is_jump)
-			entry->is_called = true;
-		else
-			entry->plt.is_shared = true;
-	}
+	if (got->by_addr.nr == 0)
+		return 0;
+	if (got->arch->got_uses != NULL)
+		return got->arch->got_uses(code, got->low, got->high, use_take, got);
+	while ((entry = next_use(got, code, &pos, &use)) != NULL)
+		use_note(entry, &use);
+	return 0;
 }
 
 static const struct plt_section *plt_section_find(const char *name)
@@ -234,12 +255,13 @@ static const struct plt_section *plt_section_find(const char *name)
 	return NULL;
 }
 
-static void sections_read(struct got *got)
+static int sections_read(struct got *got)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
+	int ret = 0;
 
-	while ((scn = elf_nextscn(got->file->elf, scn)) != NULL) {
+	while (ret == 0 && (scn = elf_nextscn(got->file->elf, scn)) != NULL) {
 		const struct plt_section *section;
 		struct ftr_code code;
 		Elf_Data *data;
@@ -253,12 +275,13 @@ static void sections_read(struct got *got)
 			continue;
 		code = (struct ftr_code){ data->d_buf, data->d_size, shdr.sh_addr };
 		if (section == NULL)
-			text_section_read(got, &code);
+			ret = text_section_read(got, &code);
 		else
 			plt_section_read(got, &code,
 					 shdr.sh_entsize == 8 || shdr.sh_entsize == 16 ?
 					 (unsigned)shdr.sh_entsize : section->slot_bytes);
 	}
+	return ret;
 }
 
 int ftr_plt_load(struct ftr_plt *plt, const struct ftr_elf_file *file)
@@ -276,7 +299,7 @@ int ftr_plt_load(struct ftr_plt *plt, const struct ftr_elf_file *file)
 	ftr_arena_init(&got.arena);
 	ret = got_load(&got);
 	if (ret == 0)
-		sections_read(&got);
+		ret = sections_read(&got);
 	while (ret == 0 && (slot = ftr_hashmap_next(&got.by_addr, &pos)) != NULL) {
 		const struct got_entry *entry = slot->value;
 

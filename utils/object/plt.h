@@ -25,7 +25,7 @@ struct ftr_plt {
 /*
  * Find the entries: slots of .plt, .plt.sec, .plt.got that jump through a GOT entry which a
  * relocation fills with a named symbol (lazy, -z now, IBT, of any linker), and calls through such
- * entries without a PLT (-fno-plt).  x86-64 only; of other machines there are none.  Valid while
+ * entries without a PLT (-fno-plt).  None of a machine whose code is not known.  Valid while
  * @file is open. 0 or -ENOMEM.
  */
 int  ftr_plt_load(struct ftr_plt *plt, const struct ftr_elf_file *file);

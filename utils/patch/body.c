@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRAP 0xcc
-
 void ftr_patch_body_fix(struct ftr_patch_body *body, uint32_t at, enum ftr_plain_fix kind)
 {
 	if (ftr_vec_push(&body->fixes, at << FTR_PLAIN_FIX_BITS | kind) < 0)
@@ -38,7 +36,7 @@ void ftr_patch_body_fill(struct ftr_patch_body *body, uint32_t end)
 		body->ret = -ENOMEM;
 		return;
 	}
-	memset(body->code.v + body->code.nr, TRAP, end - body->code.nr);
+	memset(body->code.v + body->code.nr, body->plain->trap, end - body->code.nr);
 	body->code.nr = end;
 }
 
@@ -55,17 +53,33 @@ uint32_t ftr_patch_body_code(struct ftr_patch_body *body, const struct ftr_moved
 	return at;
 }
 
-uint32_t ftr_patch_body_head(struct ftr_patch_body *body, uint64_t addr,
+static uint32_t undo_of(const struct ftr_patch_body *body, struct ftr_landing landing)
+{
+	return body->plain->landing_undo == NULL || landing.bytes == 0 ? 0 :
+	       body->plain->landing_undo(landing.code, landing.bytes);
+}
+
+uint32_t ftr_patch_body_again(const struct ftr_patch_body *body, struct ftr_landing landing)
+{
+	return undo_of(body, landing) != 0 ? landing.bytes : 0;
+}
+
+uint32_t ftr_patch_body_head(struct ftr_patch_body *body, uint64_t addr, struct ftr_landing landing,
 			     const struct ftr_moved *moved)
 {
+	uint32_t undo = undo_of(body, landing), again = ftr_patch_body_again(body, landing);
 	const struct ftr_arch_plain *plain = body->plain;
 	uint32_t head = ftr_patch_body_place(body);
 	uint32_t distance = (uint32_t)(addr - body->base) - (head + plain->head_start);
 
-	ftr_patch_body_fill(body, head + plain->head_bytes);
+	ftr_patch_body_fill(body, head + plain->head_bytes + again);
 	if (body->ret < 0)
 		return 0;
 	memcpy(body->code.v + head, plain->head, plain->head_bytes);
+	if (undo != 0)
+		memcpy(body->code.v + head + plain->head_undo, &undo, sizeof(undo));
+	if (again != 0)
+		memcpy(body->code.v + head + plain->head_bytes, landing.code, again);
 	memcpy(body->code.v + head, &distance, sizeof(distance));
 	ftr_patch_body_fix(body, head, FTR_PLAIN_RELATIVE);
 	ftr_patch_body_fix(body, head + plain->head_hook, FTR_PLAIN_HOOK);

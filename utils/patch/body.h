@@ -26,11 +26,20 @@ struct ftr_patch_body {
 /* Where the next head goes; its moved instructions follow it. */
 uint32_t ftr_patch_body_place(const struct ftr_patch_body *body);
 
+/* A function's landing, which stays where it is. */
+struct ftr_landing {
+	const uint8_t *code;
+	uint32_t bytes;
+};
+
+/* Bytes that are done again of it behind the head (landing_undo of arch/arch.h). */
+uint32_t ftr_patch_body_again(const struct ftr_patch_body *body, struct ftr_landing landing);
+
 /*
- * Put the head of what was at @addr, as in the file, and then @moved there; answers with where it
- * is jumped to.
+ * Put the head of what was at @addr, as in the file, behind @landing, and then @moved there;
+ * answers with where it is jumped to.
  */
-uint32_t ftr_patch_body_head(struct ftr_patch_body *body, uint64_t addr,
+uint32_t ftr_patch_body_head(struct ftr_patch_body *body, uint64_t addr, struct ftr_landing landing,
 			     const struct ftr_moved *moved);
 
 /* Put @moved, which was moved to where the code ended; answers with where that was. */

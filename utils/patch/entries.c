@@ -18,6 +18,7 @@ const char *ftr_entry_state_text(enum ftr_entry_state state)
 		[FTR_ENTRY_UNWANTED] = "not chosen by --patch and --unpatch, or begin with an "
 				       "event that --Event names",
 		[FTR_ENTRY_PART] = "parts of other functions, or may be",
+		[FTR_ENTRY_START] = "the compiler's, of its start files",
 		[FTR_ENTRY_SHORT] = "too short for a jump, without padding nearby",
 		[FTR_ENTRY_LOOP] = "jump to their own start",
 		[FTR_ENTRY_INTO] = "have jumps into their first instructions",
@@ -41,6 +42,14 @@ static uint64_t code_at(const struct ftr_function *function)
 	return function->addr + function->landing;
 }
 
+static struct ftr_landing landing_of(const struct ftr_function *function)
+{
+	return (struct ftr_landing){
+		function->section->bytes + (function->addr - function->section->addr),
+		function->landing,
+	};
+}
+
 /* Move at least @want bytes of the function's first instructions to where its head will be. */
 static enum ftr_move_state entry_move(const struct plan *plan, const struct ftr_function *function,
 				      unsigned want, struct ftr_moved *moved)
@@ -51,8 +60,8 @@ static enum ftr_move_state entry_move(const struct plan *plan, const struct ftr_
 	code.size -= function->landing;
 	code.addr += function->landing - plan->base;
 	return ftr_move(&code, want,
-			ftr_patch_body_place(&plan->entries->body) + plan->plain->head_bytes,
-			moved);
+			ftr_patch_body_place(&plan->entries->body) + plan->plain->head_bytes +
+			ftr_patch_body_again(&plan->entries->body, landing_of(function)), moved);
 }
 
 static void write_add(struct plan *plan, const struct ftr_function *function, uint64_t addr,
@@ -67,7 +76,8 @@ static void write_add(struct plan *plan, const struct ftr_function *function, ui
 static uint32_t code_add(struct plan *plan, const struct ftr_function *function,
 			 const struct ftr_moved *moved)
 {
-	return ftr_patch_body_head(&plan->entries->body, function->addr, moved);
+	return ftr_patch_body_head(&plan->entries->body, function->addr, landing_of(function),
+				   moved);
 }
 
 /* Does anything lead into the @bytes that are overwritten? */
@@ -188,10 +198,26 @@ static bool is_text(const struct plan *plan, const struct ftr_function *function
 	return false;
 }
 
+/* What crtbegin.o brings along, on machines where it has call frame information. */
+static bool is_of_start_files(const struct ftr_symbol *symbol)
+{
+	static const char *const names[] = { "frame_dummy", "register_tm_clones",
+					     "deregister_tm_clones", "__do_global_dtors_aux",
+					     "call_weak_fn" };
+
+	for (size_t i = 0; symbol != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(symbol->name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static enum ftr_entry_state direct_plan(struct plan *plan, size_t n)
 {
 	const struct ftr_function *function = &plan->entries->functions.all.v[n];
 
+	if (is_of_start_files(function->symbol))
+		return FTR_ENTRY_START;
 	if (ftr_function_may_be_part(function))
 		return FTR_ENTRY_PART;
 	if (function->is_loop)
@@ -206,7 +232,7 @@ static enum ftr_entry_state other_plan(struct plan *plan, size_t n, enum ftr_ent
 
 	if (direct != FTR_ENTRY_SHORT && direct != FTR_ENTRY_INTO)
 		return direct;
-	state = step_plan(plan, n);
+	state = plan->plain->step_bytes != 0 ? step_plan(plan, n) : direct;
 	if (state == FTR_ENTRY_SHORT && direct == FTR_ENTRY_SHORT)
 		state = jump_plan(plan, n, true);
 	return state;

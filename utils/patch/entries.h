@@ -19,6 +19,7 @@ enum ftr_entry_state {
 	FTR_ENTRY_UNWANTED,
 	FTR_ENTRY_PATCHED,
 	FTR_ENTRY_PART,		/* of another function, or may be */
+	FTR_ENTRY_START,	/* the compiler's, not the program's */
 	FTR_ENTRY_SHORT,	/* no room for a jump, nor near it */
 	FTR_ENTRY_LOOP,		/* leads to its own start, which is no call */
 	FTR_ENTRY_INTO,		/* something leads into its first instructions */

@@ -198,6 +198,12 @@ static bool is_real(const struct ftr_functions *functions, const struct ftr_code
 	return ftr_move_has_short_branch(&own, addr - own.addr);
 }
 
+/* Else it is a number that looks like an address by chance, or one of data. */
+static bool may_be_code(const struct ftr_functions *functions, uint64_t addr)
+{
+	return addr % functions->arch->plain->insn_align == 0;
+}
+
 /*
  * A table of distances, from itself to where its function goes on?  That it ends is seen by
  * what does not lead into the function.
@@ -217,7 +223,7 @@ static void table_read(struct news *news, uint64_t table)
 		int32_t entry = (int32_t)ftr_get_u32(data->bytes + at, false);
 		uint64_t to = table + (uint64_t)(int64_t)entry;
 
-		if (to - news->from->addr >= news->from->bytes)
+		if (to - news->from->addr >= news->from->bytes || !may_be_code(news->functions, to))
 			break;
 		places_mark(news->functions, to);
 		news->to = ftr_function_around(news->functions, to);
@@ -234,7 +240,8 @@ static void lead_take(void *arg, const struct ftr_code *code, const struct ftr_l
 	bool matters;
 
 	news->kind = lead->kind;
-	news->to = ftr_function_before(functions, lead->to);
+	news->to = may_be_code(functions, lead->to) ? ftr_function_before(functions, lead->to) :
+						      NULL;
 	if (news->to == NULL || !is_inside(news->to->section, lead->to)) {
 		news->from = ftr_function_around(functions, code->addr + lead->at);
 		if (lead->kind == FTR_LEAD_ADDRESS)
@@ -255,6 +262,8 @@ static void lead_take(void *arg, const struct ftr_code *code, const struct ftr_l
 
 static void address_take(struct news *news, uint64_t addr)
 {
+	if (!may_be_code(news->functions, addr))
+		return;
 	places_mark(news->functions, addr);
 	news->to = ftr_function_before(news->functions, addr);
 	news->from = NULL;

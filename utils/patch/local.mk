@@ -13,8 +13,12 @@ libftr_a_SOURCES += \
 	utils/patch/sites.c \
 	utils/patch/sites.h \
 	utils/patch/move.h
+if ARCH_AARCH64
+libftr_a_SOURCES += utils/patch/move_aarch64.c
+else
 if HAVE_ZYDIS
 libftr_a_SOURCES += utils/patch/move_x86.c
 else
 libftr_a_SOURCES += utils/patch/move_none.c
+endif
 endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Machine code that is to run at another place.  One implementation is built: move_x86.c with
- * Zydis, else move_none.c.
+ * Zydis, move_aarch64.c on 64-bit Arm, else move_none.c.
  */
 #ifndef FTR_PATCH_MOVE_H
 #define FTR_PATCH_MOVE_H

@@ -67,13 +67,33 @@ static bool arg_read(struct ftr_sdt_arg *arg, bool *is_address, struct ftr_slice
 	return symbol != NULL && address_add(arg, symbol);
 }
 
+/* Up to the next blank that is not in brackets: "-4@[sp, 28]". */
+static bool next_word(struct ftr_slice *rest, struct ftr_slice *word)
+{
+	bool is_inside = false;
+	size_t at;
+
+	if (rest->len == 0)
+		return false;
+	for (at = 0; at < rest->len && (is_inside || rest->s[at] != ' '); at++) {
+		if (rest->s[at] == '[')
+			is_inside = true;
+		else if (rest->s[at] == ']')
+			is_inside = false;
+	}
+	*word = ftr_slice_make(rest->s, at);
+	at += at < rest->len;
+	*rest = ftr_slice_make(rest->s + at, rest->len - at);
+	return true;
+}
+
 void ftr_operands_read(struct ftr_operands *operands, const char *text, ftr_arch_operand_fn *read,
 		       const struct ftr_symtab *symbols)
 {
 	struct ftr_slice rest = ftr_slice_make(text, strlen(text)), word;
 
 	memset(operands, 0, sizeof(*operands));
-	while (operands->nr < FTR_SDT_ARGS_MAX && ftr_slice_split(&rest, ' ', &word)) {
+	while (operands->nr < FTR_SDT_ARGS_MAX && next_word(&rest, &word)) {
 		struct ftr_sdt_arg arg = { 0 };
 		bool is_address = false;
 

@@ -226,7 +226,8 @@ static enum ftr_site_state heads_put(struct group *group, uint32_t *target)
 			before_move(group, pc_of(sites, n), n + 1, true, &group->moved);
 		if (state != FTR_SITE_PATCHED)
 			return state;
-		at = ftr_patch_body_head(&sites->body, pc_of(sites, n), &group->moved);
+		at = ftr_patch_body_head(&sites->body, pc_of(sites, n), (struct ftr_landing){ 0 },
+					 &group->moved);
 		if (jump_end == 0)
 			*target = at;
 		else
@@ -343,7 +344,7 @@ static size_t sites_plan(struct ftr_sites *sites, size_t first)
 	struct group group = group_of(sites, first, start, plain->jump_bytes);
 	size_t end = group_plan(&group);
 
-	if (!may_be_otherwise(sites, first))
+	if (plain->step_bytes == 0 || !may_be_otherwise(sites, first))
 		return end;
 	group = group_of(sites, first, start, plain->step_bytes);
 	end = group_plan(&group);

@@ -45,9 +45,10 @@ enum ftr_plain_fix {
 	FTR_PLAIN_HOOK = 1,		/* distance to the hook */
 	FTR_PLAIN_LOW = 2,		/* lower half of an address in the module */
 	FTR_PLAIN_HIGH = 3,		/* upper half; the field holds the lower one, too */
+	FTR_PLAIN_BRANCH = 4,		/* a branch of 64-bit Arm to a place in the module */
 };
-#define FTR_PLAIN_FIX_BITS 2
-#define FTR_PLAIN_FIX_MASK 3u
+#define FTR_PLAIN_FIX_BITS 3
+#define FTR_PLAIN_FIX_MASK 7u
 #define FTR_PLAIN_CODE_MAX 0x20000000u
 
 struct ftr_plain_table {

@@ -71,7 +71,7 @@ static int plain_count(struct ftr_doctor_module *module, const struct ftr_elf_fi
 	int ret = ftr_entries_plan(&entries, file, symbols, takes_all, NULL);
 
 	for (unsigned state = 0; ret == 0 && state < FTR_ENTRY_STATES; state++) {
-		if (state != FTR_ENTRY_PART)
+		if (state != FTR_ENTRY_PART && state != FTR_ENTRY_START)
 			module->functions += entries.counts[state];
 	}
 	module->functions += entries.functions.without_frames;

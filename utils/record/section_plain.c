@@ -74,7 +74,7 @@ static unsigned function_nr(const struct ftr_entries *entries)
 	unsigned nr = 0;
 
 	for (unsigned state = 0; state < FTR_ENTRY_STATES; state++) {
-		if (state != FTR_ENTRY_PART)
+		if (state != FTR_ENTRY_PART && state != FTR_ENTRY_START)
 			nr += entries->counts[state];
 	}
 	return nr;
