@@ -4,6 +4,7 @@ libftr_a_SOURCES += \
 	arch/aarch64/callconv.c \
 	arch/aarch64/patch.h \
 	arch/aarch64/syscalls.c \
+	arch/aarch64/task_regs.h \
 	arch/arch.h \
 	arch/arches.def \
 	arch/callconv.h \
@@ -16,4 +17,5 @@ libftr_a_SOURCES += \
 	arch/x86_64/operand.c \
 	arch/x86_64/plain_leads.c \
 	arch/x86_64/plain.h \
-	arch/x86_64/syscalls.c
+	arch/x86_64/syscalls.c \
+	arch/x86_64/task_regs.h
