@@ -129,7 +129,7 @@ class KernelEvents(Recording):
                          [f"{30:10}  {name}" for name in ("syscalls: getppid", "syscalls:sys_enter_getppid",
                                                          "syscalls:sys_exit_getppid")])
         run = self.ftr("report", "--no-pager", "-d", "d", "--by", "event", "-f", "total,total-max")
-        self.assertRegex(run.stdout, r"\d us +\d+\.\d+ .s  syscalls: getppid\n")
+        self.assertRegex(run.stdout, r"\d [um]s +\d+\.\d+ .s  syscalls: getppid\n")
         self.record("--no-event", "./asks", "threads", "2")
         run = self.ftr("report", "--no-pager", "-d", "d", "--by", "event")
         self.assertEqual((run.returncode, run.stderr), (1, "ftr: report: no events in this trace; record them with "
