@@ -11,6 +11,7 @@ libftr_a_SOURCES += \
 	arch/aarch64/plain.h \
 	arch/aarch64/plain_leads.c \
 	arch/aarch64/syscalls.c \
+	arch/aarch64/task_regs.h \
 	arch/arch.h \
 	arch/arches.def \
 	arch/callconv.h \
@@ -23,4 +24,5 @@ libftr_a_SOURCES += \
 	arch/x86_64/operand.c \
 	arch/x86_64/plain_leads.c \
 	arch/x86_64/plain.h \
-	arch/x86_64/syscalls.c
+	arch/x86_64/syscalls.c \
+	arch/x86_64/task_regs.h

@@ -57,6 +57,7 @@ struct ftr_abi {
 	uint32_t audit_arch; /* AUDIT_ARCH_* as seccomp sees it; several ABIs may share it */
 	uint8_t  word_bytes;		/* of a pointer or long in the caller's memory */
 	uint16_t arg0_offset;		/* of the first argument in struct user */
+	bool     arg0_is_result;	/* its register has the result after the call */
 	const struct ftr_sysnr *numbers;
 	size_t   numbers_nr;
 };

@@ -93,18 +93,21 @@ else
 ftr_SOURCES += cmds/tui_none.c
 endif
 
-# Where the shells look for them.
+# Where the shells look for them.  ftr writes them: by an emulator for another machine, or not at all.
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions
 fishcompletiondir = $(datadir)/fish/vendor_completions.d
+completions = cmds/completions/ftr cmds/completions/_ftr cmds/completions/ftr.fish
+if RUNS_HERE
 nodist_bashcompletion_DATA = cmds/completions/ftr
 nodist_zshcompletion_DATA = cmds/completions/_ftr
 nodist_fishcompletion_DATA = cmds/completions/ftr.fish
-CLEANFILES += $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
+endif
+CLEANFILES += $(completions)
 
 cmds/completions/ftr: SHELL_NAME = bash
 cmds/completions/_ftr: SHELL_NAME = zsh
 cmds/completions/ftr.fish: SHELL_NAME = fish
-$(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA): ftr$(EXEEXT)
+$(completions): ftr$(EXEEXT)
 	$(AM_V_at)$(MKDIR_P) cmds/completions
-	$(AM_V_GEN)./ftr completion $(SHELL_NAME) > $@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)$(HOST_RUN) ./ftr completion $(SHELL_NAME) > $@.tmp && mv $@.tmp $@

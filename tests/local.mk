@@ -66,6 +66,7 @@ include tests/bench/local.mk
 include tests/model/local.mk
 include tests/golden/local.mk
 include tests/lint/local.mk
+include tests/system/local.mk
 
 # One unit-test program a module, linked with what ships.  A program NAME_test is made of NAME_test.c and
 # these libraries unless its lines say otherwise.

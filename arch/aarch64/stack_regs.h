@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where this code is (64-bit Arm).  The recorder has no unwinder for it, and asks for no stacks
- * (utils/observe/unwind_none.c): what calls preserve is not told.
+ * Where this code is (64-bit Arm).  The recorder asks for no stacks of calls (task_regs.h): what
+ * calls preserve is not told.
  */
 #ifndef FTR_ARCH_AARCH64_STACK_REGS_H
 #define FTR_ARCH_AARCH64_STACK_REGS_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every observed call that needs no rights, in each of its forms. */
+#include "tests/prog/older_calls.h"
+
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
@@ -28,26 +30,26 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		return 3;
-	syscall(SYS_open, "/etc/passwd", O_RDONLY | O_CLOEXEC);
+	OLDER_OPEN("/etc/passwd", O_RDONLY | O_CLOEXEC);
 	syscall(SYS_openat, AT_FDCWD, "made", O_RDWR | O_CREAT | O_TRUNC, 0640);
 	syscall(SYS_openat2, AT_FDCWD, "made", &how, sizeof(how));
-	syscall(SYS_creat, "made2", 0600);
-	syscall(SYS_open, "missing", O_WRONLY);
-	syscall(SYS_pipe, fds);
+	OLDER_CREAT("made2", 0600);
+	OLDER_OPEN("missing", O_WRONLY);
+	OLDER_PIPE(fds);
 	syscall(SYS_pipe2, fds, O_NONBLOCK | O_CLOEXEC);
-	syscall(SYS_rename, "made", "m2");
+	OLDER_RENAME("made", "m2");
 	syscall(SYS_renameat, AT_FDCWD, "m2", AT_FDCWD, "m3");
 	syscall(SYS_renameat2, AT_FDCWD, "m3", AT_FDCWD, "made2", RENAME_EXCHANGE);
 	syscall(SYS_renameat2, AT_FDCWD, "nothing", AT_FDCWD, "x", RENAME_NOREPLACE);
-	syscall(SYS_link, "m3", "l1");
-	syscall(SYS_link, "m3", "l1");
+	OLDER_LINK("m3", "l1");
+	OLDER_LINK("m3", "l1");
 	syscall(SYS_linkat, AT_FDCWD, "m3", AT_FDCWD, "l2", AT_SYMLINK_FOLLOW);
-	syscall(SYS_symlink, "m3", "s1");
+	OLDER_SYMLINK("m3", "s1");
 	syscall(SYS_symlinkat, "m3", AT_FDCWD, "s1");
 	syscall(SYS_close, 3);
 	syscall(SYS_close, 77);
 	syscall(SYS_dup, 4);
-	syscall(SYS_dup2, 4, 20);
+	OLDER_DUP2(4, 20);
 	syscall(SYS_dup3, 4, 21, O_CLOEXEC);
 	fcntl(4, F_DUPFD, 30);
 	fcntl(4, F_DUPFD_CLOEXEC, 31);
@@ -62,7 +64,7 @@ int main(int argc, char **argv)
 	close(fd);
 	pthread_create(&thread, 0, named, 0);
 	pthread_join(thread, 0);
-	if (syscall(SYS_fork) == 0)
+	if (OLDER_FORK() == 0)
 		syscall(SYS_exit, 5);
 	wait(0);
 	if (vfork() == 0) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each call once by its number, in a static program. */
+#include "tests/prog/older_calls.h"
+
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,25 +12,25 @@ int main(void)
 	struct open_how how = { .flags = O_RDONLY };
 	int fds[2];
 
-	syscall(SYS_close, syscall(SYS_open, "/etc/passwd", O_RDONLY));
-	syscall(SYS_close, syscall(SYS_creat, "made", 0644));
+	syscall(SYS_close, OLDER_OPEN("/etc/passwd", O_RDONLY));
+	syscall(SYS_close, OLDER_CREAT("made", 0644));
 	syscall(SYS_close, syscall(SYS_openat2, AT_FDCWD, "made", &how, sizeof(how)));
-	syscall(SYS_open, "/no/such/file", O_RDONLY);
+	OLDER_OPEN("/no/such/file", O_RDONLY);
 	syscall(SYS_close, 99);
-	syscall(SYS_pipe, fds);
-	syscall(SYS_dup2, fds[0], 10);
+	OLDER_PIPE(fds);
+	OLDER_DUP2(fds[0], 10);
 	syscall(SYS_dup3, fds[1], 11, O_CLOEXEC);
 	syscall(SYS_dup, 10);
 	fcntl(11, F_DUPFD, 20);
 	fcntl(11, F_DUPFD_CLOEXEC, 30);
 	fcntl(11, F_GETFL);
-	syscall(SYS_rename, "made", "moved");
+	OLDER_RENAME("made", "moved");
 	syscall(SYS_renameat, AT_FDCWD, "moved", AT_FDCWD, "made");
 	syscall(SYS_renameat2, AT_FDCWD, "made", AT_FDCWD, "moved", 1);
-	syscall(SYS_link, "moved", "linked");
-	syscall(SYS_symlink, "moved", "sym");
-	syscall(SYS_rename, "nothing", "here");
-	if (syscall(SYS_fork) == 0)
+	OLDER_LINK("moved", "linked");
+	OLDER_SYMLINK("moved", "sym");
+	OLDER_RENAME("nothing", "here");
+	if (OLDER_FORK() == 0)
 		syscall(SYS_exit_group, 300);
 	syscall(SYS_exit_group, 7);
 }

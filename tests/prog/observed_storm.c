@@ -4,6 +4,8 @@
  * is ended, in one of the ways that there are, at a random moment of its first millisecond.
  * STORMS 0: the process itself is one.
  */
+#include "tests/prog/older_calls.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -40,7 +42,7 @@ static void by_fork(void)
 
 static void by_raw_fork(void)
 {
-	if (syscall(SYS_fork) == 0)
+	if (OLDER_FORK() == 0)
 		syscall(SYS_exit_group, 0);
 }
 

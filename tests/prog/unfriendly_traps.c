@@ -10,21 +10,37 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+#ifdef __aarch64__		/* goes on at the breakpoint, not behind it */
+#define BREAKPOINT "brk #0"
+#define STEP_OVER(context) (((ucontext_t *)(context))->uc_mcontext.pc += 4)
+#else
+#define BREAKPOINT "int3"
+#define STEP_OVER(context) ((void)(context))
+#endif
+
 static volatile int traps, value, alarms;
-static void on_trap(int nr) { traps++; }
+static void on_trap(int nr, siginfo_t *info, void *context)
+{
+	traps++;
+	if (info->si_code == TRAP_BRKPT)
+		STEP_OVER(context);
+}
+
 static void on_value(int nr, siginfo_t *info, void *context) { value = info->si_value.sival_int; }
 static void on_alarm(int nr) { alarms++; }
 int main(void)
 {
+	struct sigaction trapped = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
 	struct sigaction queued = { .sa_sigaction = on_value, .sa_flags = SA_SIGINFO };
 	struct sigaction alarmed = { .sa_handler = on_alarm };
 	struct itimerval soon = { { 0, 0 }, { 0, 50000 } };
 	int fd, status;
 
-	signal(SIGTRAP, on_trap);
-	__asm__ volatile("int3");
+	sigaction(SIGTRAP, &trapped, 0);
+	__asm__ volatile(BREAKPOINT);
 	raise(SIGTRAP);
 	kill(getpid(), SIGTRAP);
 	sigaction(SIGRTMIN + 3, &queued, 0);

@@ -19,7 +19,7 @@ libftr_a_SOURCES += \
 	utils/observe/tracee.h \
 	utils/observe/unwind.h
 if HAVE_STACKS
-libftr_a_SOURCES += utils/observe/unwind_x86.c
+libftr_a_SOURCES += utils/observe/unwind_libunwind.c
 else
 libftr_a_SOURCES += utils/observe/unwind_none.c
 endif

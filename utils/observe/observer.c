@@ -3,6 +3,7 @@
 #include "utils/observe/observer.h"
 
 #include <assert.h>
+#include <elf.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -23,6 +25,19 @@
 #define EARLY_PAUSE_MAX_NS 10000000
 
 /* ---- stops of calls ---- */
+
+/* The call's first argument, before or after the call; its result is left as it is. */
+static void put_arg0(const struct ftr_tracee *task, uint64_t value, bool is_before)
+{
+	const struct ftr_abi *abi = &ftr_abis[task->abi];
+	struct iovec first = { .iov_base = &value, .iov_len = abi->word_bytes };
+
+	if (!abi->arg0_is_result)
+		ptrace(PTRACE_POKEUSER, task->tid, (void *)(uintptr_t)abi->arg0_offset,
+		       (void *)(uintptr_t)value);
+	else if (is_before)
+		ptrace(PTRACE_SETREGSET, task->tid, (void *)(uintptr_t)NT_PRSTATUS, &first);
+}
 
 /*
  * CLONE_UNTRACED would make a child that is not followed and whose filtered calls fail: hide it
@@ -41,8 +56,7 @@ static void hide_untraced(struct ftr_tracee *task, bool is_hidden)
 	}
 	if (is_hidden)
 		flags &= ~(uint64_t)CLONE_UNTRACED;
-	ptrace(PTRACE_POKEUSER, task->tid, (void *)(uintptr_t)ftr_abis[task->abi].arg0_offset,
-	       (void *)(uintptr_t)flags);
+	put_arg0(task, flags, is_hidden);
 }
 
 static void call_begin(struct ftr_observer *observer, struct ftr_tracee *task,

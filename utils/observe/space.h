@@ -67,7 +67,7 @@ struct ftr_space {
 	struct ftr_strbuf maps;		/* /proc/PID/maps as it was read */
 	FTR_VEC(struct ftr_space_range) ranges;	/* by address */
 	struct ftr_hashmap frames;	/* ip -> its number: stack.c */
-	void *unwinder;			/* (owned, nullable) of unwind_x86.c */
+	void *unwinder;			/* (owned, nullable) of unwind_libunwind.c */
 };
 
 void ftr_space_modules_fini(struct ftr_space_modules *modules);

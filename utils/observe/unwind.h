@@ -14,6 +14,8 @@ struct ftr_space;
 struct ftr_tracee;
 
 bool ftr_unwind_is_possible(void);
+/* Does the runtime tell as much of a stack as ftr_unwind_copy needs? */
+bool ftr_unwind_copy_is_possible(void);
 
 /*
  * The addresses in @ips, at most @max, from the innermost on: where the task is, then where each

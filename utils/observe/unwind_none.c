@@ -7,6 +7,11 @@ bool ftr_unwind_is_possible(void)
 	return false;
 }
 
+bool ftr_unwind_copy_is_possible(void)
+{
+	return false;
+}
+
 size_t ftr_unwind(struct ftr_space *space, const struct ftr_tracee *tracee, uint64_t *ips,
 		  size_t max, uint64_t *unknown)
 {

@@ -133,7 +133,7 @@ static void rule_weaken(struct ftr_record_choice *choice, struct ftr_rule *rule,
 {
 	bool leaves_out = (rule->actions & FTR_RULE_NOTRACE) != 0;
 	bool is_of_kernel = ftr_rule_module(rule) == FTR_RULE_MODULE_KERNEL;
-	uint32_t stacks = ftr_unwind_is_possible() ? FTR_RULE_BACKTRACE : 0;	/* of calls */
+	uint32_t stacks = ftr_unwind_copy_is_possible() ? FTR_RULE_BACKTRACE : 0;
 
 	rule->undecided = rule->condition != NULL && !is_of_kernel ? rule->actions : 0;
 	rule->actions &= is_of_kernel ? 0 :

@@ -6,15 +6,13 @@
  */
 #include "utils/observe/unwind.h"
 
-#include <libunwind-x86_64.h>
+#include <libunwind.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/user.h>
 
+#include "arch/task_regs.h"
 #include "utils/observe/space.h"
 
-#define CODE_SEGMENT_64 0x33	/* in cs: not a 32-bit task, which has other frames */
 #define STACK_PART 4096u	/* most stacks of few calls need no more */
 #define STACK_MAX FTR_KIB(256)
 #define MADE_AT FTR_BIT64(63)	/* for libunwind; no process has anything there */
@@ -149,22 +147,11 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 		      void *arg)
 {
 	struct unwinding *self = arg;
-	const struct user_regs_struct *regs = &self->regs;
-	const unsigned long long *const places[] = {
-		[UNW_X86_64_RAX] = &regs->rax, [UNW_X86_64_RDX] = &regs->rdx,
-		[UNW_X86_64_RCX] = &regs->rcx, [UNW_X86_64_RBX] = &regs->rbx,
-		[UNW_X86_64_RSI] = &regs->rsi, [UNW_X86_64_RDI] = &regs->rdi,
-		[UNW_X86_64_RBP] = &regs->rbp, [UNW_X86_64_RSP] = &regs->rsp,
-		[UNW_X86_64_R8] = &regs->r8,   [UNW_X86_64_R9] = &regs->r9,
-		[UNW_X86_64_R10] = &regs->r10, [UNW_X86_64_R11] = &regs->r11,
-		[UNW_X86_64_R12] = &regs->r12, [UNW_X86_64_R13] = &regs->r13,
-		[UNW_X86_64_R14] = &regs->r14, [UNW_X86_64_R15] = &regs->r15,
-		[UNW_X86_64_RIP] = &regs->rip,
-	};
+	const unsigned long long *place = ftr_arch_task_reg(&self->regs, reg);
 
-	if (is_write || reg < 0 || (size_t)reg >= sizeof(places) / sizeof(places[0]))
+	if (is_write || place == NULL)
 		return -UNW_EBADREG;
-	*value = *places[reg];
+	*value = *place;
 	read_note(self, FTR_UNWIND_REG + (uint32_t)reg, true, *value);
 	return 0;
 }
@@ -229,6 +216,11 @@ bool ftr_unwind_is_possible(void)
 	return true;
 }
 
+bool ftr_unwind_copy_is_possible(void)
+{
+	return FTR_ARCH_COPIES_STACKS;
+}
+
 static bool is_code(const struct ftr_space *space, uint64_t ip)
 {
 	const struct ftr_space_range *range = ftr_space_find(space, ip);
@@ -246,11 +238,10 @@ size_t ftr_unwind(struct ftr_space *space, const struct ftr_tracee *tracee, uint
 	size_t nr = 0;
 
 	*unknown = 0;
-	if (unwinder == NULL || ptrace(PTRACE_GETREGS, tracee->tid, NULL, &self.regs) < 0 ||
-	    self.regs.cs != CODE_SEGMENT_64)
+	if (unwinder == NULL || !ftr_arch_task_regs(tracee->tid, &self.regs))
 		return 0;
 	self.copy = self.room = unwinder->copy;
-	self.start = self.regs.rsp;
+	self.start = ftr_arch_task_sp(&self.regs);
 	if (unw_init_remote(&cursor, unwinder->as, &self) < 0)
 		return 0;
 	do {
@@ -263,18 +254,6 @@ size_t ftr_unwind(struct ftr_space *space, const struct ftr_tracee *tracee, uint
 		ips[nr++] = ip;
 	} while (nr < max && unw_step(&cursor) > 0);
 	return nr;
-}
-
-static void regs_of(struct user_regs_struct *regs, const struct ftr_stack_head *head)
-{
-	regs->rip = head->regs[FTR_STACK_IP];
-	regs->rsp = head->regs[FTR_STACK_SP];
-	regs->rbx = head->regs[FTR_STACK_BX];
-	regs->rbp = head->regs[FTR_STACK_BP];
-	regs->r12 = head->regs[FTR_STACK_R12];
-	regs->r13 = head->regs[FTR_STACK_R13];
-	regs->r14 = head->regs[FTR_STACK_R14];
-	regs->r15 = head->regs[FTR_STACK_R15];
 }
 
 static bool copy_read(const uint8_t *bytes, size_t len, uint64_t offset, uint64_t *word)
@@ -291,7 +270,7 @@ bool ftr_unwind_reads_fit(const struct ftr_unwind_read *reads, size_t nr,
 	struct unwinding self = { .from = copy };
 	size_t i;
 
-	regs_of(&self.regs, copy->head);
+	ftr_arch_copied_regs(&self.regs, copy->head);
 	for (i = 0; i < nr; i++) {
 		uint32_t offset = reads[i].offset;
 		uint64_t value = 0;
@@ -311,17 +290,16 @@ bool ftr_unwind_reads_fit(const struct ftr_unwind_read *reads, size_t nr,
 	return true;
 }
 
-/* "mov $__NR_rt_sigreturn, %rax; syscall": what handlers return to, which the kernel knows, too. */
+/* What handlers return to, which the kernel knows, too. */
 static bool is_trampoline(const struct unwinding *self, uint64_t ip)
 {
-	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	const struct ftr_space_range *range = ftr_space_find(self->space, ip);
 	uint64_t words[2];
 
 	return range != NULL && range->end - ip >= sizeof(words) &&
 	       ftr_space_read(range, self->tracee, ip, &words[0]) &&
 	       ftr_space_read(range, self->tracee, ip + sizeof(words[0]), &words[1]) &&
-	       memcmp(words, code, sizeof(code)) == 0;
+	       memcmp(words, ftr_arch_comeback, sizeof(ftr_arch_comeback)) == 0;
 }
 
 /* A handler's caller is what it interrupted: that went on just there, and so does the kernel's. */
@@ -356,7 +334,7 @@ size_t ftr_unwind_copy(struct ftr_space *space, const struct ftr_stack_copy *cop
 	struct unwinder *unwinder = unwinder_get(space);
 	unw_cursor_t cursor;
 
-	regs_of(&self.regs, copy->head);
+	ftr_arch_copied_regs(&self.regs, copy->head);
 	if (unwinder == NULL || unw_init_remote(&cursor, unwinder->as, &self) < 0)
 		return 0;
 	return callers_walk(&self, &cursor, copy->head->outside, ips, max);
