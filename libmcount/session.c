@@ -114,7 +114,7 @@ static void session_open(void *arg)
 	ftr_sections_publish(sections);
 	atomic_store(&ftr_state.generation, sections->generation);
 	ftr_probes_start(sections);
-	if (atomic_load(&ftr_state.has_values))
+	if (ftr_gate_may_have_values())
 		ftr_state.has_transactions = ftr_arch_has_transactions();
 	ftr_state.errno_offset = (uintptr_t)&errno - ftr_arch_thread_pointer();
 }

@@ -124,6 +124,8 @@ libftr_a_SOURCES += \
 	utils/record/system_text.h \
 	utils/record/tick.c \
 	utils/record/tick.h \
+	utils/record/told.c \
+	utils/record/told.h \
 	utils/record/tracefs.c \
 	utils/record/tracefs.h \
 	utils/record/value.h \

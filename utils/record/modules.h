@@ -96,6 +96,9 @@ const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool 
 /* Write the symbols of wanted files that was not done for yet, or start a helper for it. */
 void ftr_modules_store(struct ftr_modules *modules, struct ftr_uftrace_dir *dir);
 
+/* What readers are told of the values of those that was done for has grown (told.h). */
+void ftr_modules_retell(struct ftr_modules *modules, struct ftr_uftrace_dir *dir);
+
 /* Wait for the helpers, and release. */
 void ftr_modules_fini(struct ftr_modules *modules);
 

@@ -117,11 +117,14 @@ bool ftr_section_sees_calls(const struct ftr_section_module *module);
 int ftr_sections_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
 			const struct ftr_option_values *given, struct ftr_err *err);
 int ftr_sections_check(const struct ftr_record_choice *choice, struct ftr_err *err);
-/* Let them tell what readers need, and store it beside the symbols @tab of the module. */
+/*
+ * Let them tell what readers need, and store it beside the symbols @tab of the module; @is_again:
+ * in the place of what was stored.
+ */
 int ftr_sections_info(struct ftr_info *info, const struct ftr_record_choice *choice,
 		      struct ftr_arena *arena);
 void ftr_sections_store(const struct ftr_section_module *module, const struct ftr_symtab *tab,
-			struct ftr_uftrace_dir *dir);
+			bool is_again, struct ftr_uftrace_dir *dir);
 /* Does any maker that is_slow want the module? */
 bool ftr_sections_are_slow(const struct ftr_section_module *module,
 			   const struct ftr_option_values *given);
