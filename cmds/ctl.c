@@ -56,6 +56,7 @@ static const struct ftr_option ctl_options[] = {
 	ROW("match", 0, "KIND", "What the patterns of the following options are: regex or glob",
 	    ftr_opt_list_named, .words = ftr_match_words),
 	ROW("notrace", 'N', "FUNC", "Neither FUNC nor what it calls", ftr_opt_list_named),
+	ROW("patch", 'P', "FUNC", "Patch FUNC, too", ftr_opt_list_named),
 	ROW("reset", 0, NULL, "Undo all changes", parse_flag),
 	ROW("retval", 'R', "FUNC[@SPEC]", "With the return value of FUNC", ftr_opt_list_named),
 	ROW("size-filter", 'Z', "SIZE", "Only functions of at least SIZE bytes; 0: all",
@@ -65,6 +66,7 @@ static const struct ftr_option ctl_options[] = {
 	ROW("trace", 0, "on|off", "Record calls, or do not", ftr_opt_list_named,
 	    .words = trace_words),
 	ROW("trigger", 'T', "FUNC@ACTION", "Do ACTION at calls of FUNC", ftr_opt_list_named),
+	ROW("unpatch", 'U', "FUNC", "Put FUNC back as it was", ftr_opt_list_named),
 	{ 0 }
 };
 

@@ -33,6 +33,11 @@ static uint32_t run_end(const struct ftr_code_places *places, uint32_t first)
 	return n > first ? n : first + 1;
 }
 
+static bool waits(const struct ftr_code_places *places, uint32_t n)
+{
+	return places->waits != NULL && places->waits(places->table, n);
+}
+
 /* Of a program that runs: what has been edited is written later, by others. */
 static void run_plan(struct ftr_code_writer *writer, const struct ftr_code_places *places,
 		     uint32_t first, uint32_t end)
@@ -47,10 +52,25 @@ static void run_plan(struct ftr_code_writer *writer, const struct ftr_code_place
 
 		if (memcmp(old, new, bytes) != 0 &&
 		    !ftr_code_plan_add(&ftr_state.code_plan, &(struct ftr_code_change){
-			    addr, bytes, old, new,
-			    places->needs != NULL ? places->needs(places->table, n) :
-						    FTR_CODE_NONE }))
+			    .addr = addr, .bytes = bytes, .old = old, .new = new,
+			    .needs = places->needs != NULL ? places->needs(places->table, n) :
+							     FTR_CODE_NONE,
+			    .is_later = waits(places, n), .is_fixed = places->waits == NULL }))
 			writer->failed_nr++;
+	}
+}
+
+static void waiting_leave(struct ftr_code_writer *writer, const struct ftr_code_places *places,
+			  uint32_t first, uint32_t end)
+{
+	uint32_t bytes, n;
+	uintptr_t start = places->find(places->table, first, &bytes);
+
+	for (n = first; n < end; n++) {
+		uintptr_t at = places->find(places->table, n, &bytes) - start;
+
+		if (waits(places, n))
+			memcpy(writer->chunk + at, writer->original + at, bytes);
 	}
 }
 
@@ -74,10 +94,11 @@ static void run_write(struct ftr_code_writer *writer, const struct ftr_code_plac
 		writer->changed_nr += !places->edit(places->table, n,
 						    writer->chunk + (addr - start));
 	}
-	if (ftr_state.attached != 0) {
+	if (ftr_state.attached != 0 || places->may_change)
 		run_plan(writer, places, first, end);
+	if (ftr_state.attached != 0)
 		return;
-	}
+	waiting_leave(writer, places, first, end);
 	if (memcmp(writer->chunk, writer->original, bytes) == 0)
 		return;			/* shown again */
 	written = ftr_sys4(SYS_pwrite64, writer->fd, writer->chunk, bytes, start);

@@ -22,6 +22,9 @@ struct ftr_code_places {
 	bool (*edit)(const void *table, uint32_t n, uint8_t *code);
 	/* The index in the plan (code_plan.h) of what it leads to; NULL: none does to any. */
 	uint32_t (*needs)(const void *table, uint32_t n);
+	/* May it be chosen which of them are changed, and is place @n not now?  NULL: all are. */
+	bool (*waits)(const void *table, uint32_t n);
+	bool may_change;		/* ... while the program runs: the plan has them */
 };
 
 struct ftr_code_writer {

@@ -191,9 +191,10 @@ static void library_show(struct ftr_libraries *all, struct found *found, bool is
 	found->module.hooked = &library->hooked;
 	found->module.was_running = &library->was_running;
 	found->module.slot = (uint32_t)(library - all->libraries) + 1;
-	if (!is_start && ftr_state.attached != FTR_ATTACH_IDLE) {
+	if (!is_start)
 		ftr_code_plan_renew(&ftr_state.code_plan, found->module.text,
 				    found->module.text_end);
+	if (!is_start && ftr_state.attached != FTR_ATTACH_IDLE) {
 		ftr_semaphores_doubt(found->low, found->bytes);
 		ftr_late_hook_library(found->low);
 	}
@@ -357,25 +358,12 @@ static void look_again(enum look_time time, uintptr_t init_at)
 
 void __gmon_start__(void)
 {
+	const struct ftr_code_plan *plan = &ftr_state.code_plan;
+	uint32_t planned = plan->nr;
+
 	look_again(LOOK_INIT, (uintptr_t)__builtin_return_address(0));
-}
-
-/* Have the recorder make the changes: other threads may be running in that code. */
-static void plan_send(const struct ftr_code_plan *plan)
-{
-	struct ftr_channel_message message = {
-		.magic = FTR_CHANNEL_MAGIC,
-		.type = FTR_CHANNEL_CODE,
-		.pid = (int32_t)ftr_sys0(SYS_getpid),
-		.tid = (int32_t)ftr_sys0(SYS_gettid),
-		.time = plan->nr,
-		.base = (uintptr_t)plan->v,
-	};
-
-	if (!ftr_channel_turn_take())
-		return;
-	ftr_channel_ask(&message, "", NULL);
-	ftr_channel_turn_give();
+	if (plan->nr != planned)
+		ftr_code_plan_send(plan);
 }
 
 /*
@@ -393,7 +381,7 @@ static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name a
 	look_again(LOOK_LATER, 0);
 	plan->is_open = false;
 	if (plan->nr != planned)
-		plan_send(plan);
+		ftr_code_plan_send(plan);
 	return NULL;
 }
 

@@ -15,6 +15,7 @@ libmcount_so_SOURCES = \
 	libmcount/clock.h \
 	libmcount/code_plan.c \
 	libmcount/code_plan.h \
+	libmcount/code_send.c \
 	libmcount/code_write.c \
 	libmcount/code_write.h \
 	libmcount/environ.c \

@@ -178,6 +178,8 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 		     "untraced; reinstall ftr\n");
 		return;
 	}
+	if (ftr_state.code_plan.nr != 0)
+		ftr_code_plan_send(&ftr_state.code_plan);
 	session_arm();
 	if ((start.flags & FTR_CHANNEL_ATTACH_NOW) != 0)
 		ftr_thread_attach(&ftr_self);

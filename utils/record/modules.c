@@ -137,6 +137,7 @@ static struct ftr_section_module section_module(struct ftr_modules *modules,
 		.loaded_hooks = file->loaded_hooks,
 		.notes = &modules->notes,
 		.given = modules->options,
+		.patch_values = modules->patch_values,
 		.switches = modules->switches.v,
 		.switch_nr = modules->switches.nr,
 		.choice = modules->choice,
@@ -214,6 +215,13 @@ int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool 
 		.are_made = true,
 	};
 	return sections->fd;
+}
+
+bool ftr_modules_has_sites(struct ftr_modules *modules, const char *path)
+{
+	const struct ftr_module_file *file = file_get(modules, path);
+
+	return file != NULL && (file->elf.hooks & FTR_ELF_HOOK_SITES) != 0;
 }
 
 bool ftr_modules_is_traced(struct ftr_modules *modules, const char *path)

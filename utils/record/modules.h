@@ -49,6 +49,7 @@ struct ftr_modules {
 	FTR_VEC(struct ftr_switch) switches;	/* of the runtime's probes */
 	const struct ftr_option_values *options; /* (borrowed, nullable) given to their makers */
 	const struct ftr_record_choice *choice;	/* (borrowed, nullable) */
+	const struct ftr_patch_values *patch_values; /* (borrowed, nullable) as they are now */
 	uint32_t generation;		/* of what the sections say; 0 = from the start */
 	struct ftr_section_tracing tracing;
 	bool is_in_use;			/* an image was answered: a switch is a new generation */
@@ -83,6 +84,9 @@ void ftr_modules_prepare(struct ftr_modules *modules, const char *path, bool is_
  * Negative: there is nothing to send.
  */
 int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool is_image);
+
+/* Has the compiler left room for calls in the module at @path? */
+bool ftr_modules_has_sites(struct ftr_modules *modules, const char *path);
 
 /* Will the tasks of the program image at @path record anything? */
 bool ftr_modules_is_traced(struct ftr_modules *modules, const char *path);

@@ -30,6 +30,7 @@ struct staged {
 	enum tracing tracing;
 	enum ftr_match match;
 	size_t rule_nr;			/* that there were before */
+	struct ftr_opt_list patched;	/* pairs: "patch" or "unpatch", and its argument */
 	bool is_reset, is_dump, is_finish;
 };
 
@@ -74,6 +75,24 @@ static int auto_args_stage(struct staged *staged, const char *value, struct ftr_
 	return 0;
 }
 
+static int patch_add(struct staged *staged, const char *word, const char *value,
+		     struct ftr_err *err)
+{
+	if (ftr_vec_push(&staged->patched, word) < 0 || ftr_vec_push(&staged->patched, value) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	return 0;
+}
+
+static int patch_stage(struct staged *staged, const char *value, struct ftr_err *err)
+{
+	return patch_add(staged, FTR_OPTION_PATCH, value, err);
+}
+
+static int unpatch_stage(struct staged *staged, const char *value, struct ftr_err *err)
+{
+	return patch_add(staged, FTR_OPTION_UNPATCH, value, err);
+}
+
 static int match_stage(struct staged *staged, const char *value, struct ftr_err *err)
 {
 	for (int i = 0; ftr_match_words[i] != NULL; i++) {
@@ -95,6 +114,7 @@ static int reset_stage(struct staged *staged, const char *value, struct ftr_err 
 	staged->depth_max = options->depth_max;
 	staged->tracing = staged->choice.starts_off ? TRACING_OFF : TRACING_ON;
 	staged->is_reset = true;
+	staged->patched.nr = 0;
 	return 0;
 }
 
@@ -120,6 +140,7 @@ static const struct {
 	{ "trace", trace_stage }, { "depth", depth_stage }, { "time-filter", time_stage },
 	{ "size-filter", size_stage }, { "match", match_stage }, { "reset", reset_stage },
 	{ "dump", dump_stage }, { "finish", finish_stage }, { "auto-args", auto_args_stage },
+	{ FTR_OPTION_PATCH, patch_stage }, { FTR_OPTION_UNPATCH, unpatch_stage },
 };
 
 /* All but those about source files, which readers follow. */
@@ -187,6 +208,27 @@ static bool adds_values(const struct staged *staged)
 	return staged->choice.auto_args && !staged->recorder->choice.auto_args;
 }
 
+/* Of the process that is asked about: others may have nothing of it. */
+static int patch_check(const struct staged *staged, int32_t pid, struct ftr_err *err)
+{
+	struct ftr_recorder *recorder = staged->recorder;
+	const struct ftr_process *process = ftr_process_find(&recorder->processes, pid);
+	int ret;
+
+	if (staged->patched.nr == 0 && !(staged->is_reset && recorder->patch.change_nr != 0))
+		return 0;
+	ret = ftr_attach_may_stop(pid, err);
+	if (ret < 0 || staged->patched.nr == 0)
+		return ret;
+	if (process == NULL || process->code_nr == 0)
+		return ftr_err_set(err, EINVAL, "nothing of process %d can be patched: what was "
+				   "compiled to call a hook is not, nor is what was left by the "
+				   "options that the recording was started with; choose by "
+				   "--filter and --notrace", pid);
+	return ftr_patch_now_check(&recorder->patch, &staged->patched, pid, &recorder->modules,
+				   err);
+}
+
 /* Do the new rules make sense, and name functions that there are? */
 static int rules_check(const struct staged *staged, int32_t pid, struct ftr_err *err)
 {
@@ -207,7 +249,7 @@ static int rules_check(const struct staged *staged, int32_t pid, struct ftr_err 
 				   "--retval to ftr serve");
 	choice.rules = &added;
 	choice.watched = (struct ftr_opt_list){ 0 };
-	choice.patched = (struct ftr_opt_list){ 0 };
+	choice.patched = staged->patched;
 	choice.is_running = true;
 	for (size_t i = 0; ret == 0 && i < added.rules.nr; i++)
 		ret = rule_check(staged, &added.rules.v[i], err);
@@ -215,7 +257,9 @@ static int rules_check(const struct staged *staged, int32_t pid, struct ftr_err 
 		ret = ftr_record_choice_check(&choice, err);
 	if (ret == 0)
 		ret = ftr_values_check(&choice, err);
-	if (ret == 0 && added.rules.nr > 0 && image_find(pid, path))
+	if (ret == 0)
+		ret = patch_check(staged, pid, err);
+	if (ret == 0 && added.rules.nr + staged->patched.nr > 0 && image_find(pid, path))
 		ret = ftr_record_choice_match(&choice, path, err);
 	return ret > 0 ? 0 : ret;	/* it may be about a library that is opened later */
 }
@@ -260,6 +304,21 @@ static void change_tell(struct ftr_recorder *recorder, const struct ftr_agent_as
 	ftr_strbuf_fini(&text);
 }
 
+/* The helper follows in the recorder's next turn. */
+static void patch_make(const struct staged *staged)
+{
+	struct ftr_patch_now *patch = &staged->recorder->patch;
+	struct ftr_err ignored = { 0 };
+
+	if (staged->patched.nr == 0 && !(staged->is_reset && patch->change_nr != 0))
+		return;
+	if (staged->is_reset)
+		ftr_patch_now_reset(patch);
+	(void)ftr_patch_now_add(patch, &staged->patched, &ignored);
+	staged->recorder->modules.patch_values = &patch->values;
+	patch->change_nr++;
+}
+
 static void changes_make(const struct staged *staged)
 {
 	static const struct ftr_err why = { .text = "ftr ctl finished it" };
@@ -269,6 +328,7 @@ static void changes_make(const struct staged *staged)
 		ftr_told_remove(&recorder->told, rules_of(staged), recorder->rule_nr,
 				staged->rule_nr - recorder->rule_nr);
 	recorder->choice = staged->choice;
+	patch_make(staged);
 	atomic_store(&recorder->control.map->depth_max, (uint32_t)staged->depth_max);
 	if (staged->tracing != TRACING_STAYS)
 		ftr_modules_trace(&recorder->modules, staged->tracing == TRACING_ON);
@@ -315,12 +375,14 @@ static int control_change(void *arg, const struct ftr_agent_ask *ask, struct ftr
 	if (ret < 0) {
 		ftr_rules_remove(rules_of(&staged), staged.rule_nr,
 				 rules_of(&staged)->rules.nr - staged.rule_nr);
+		ftr_vec_fini(&staged.patched);
 		return ret;
 	}
 	if (ask->changes.nr > 0) {
 		change_tell(recorder, ask);
 		changes_make(&staged);
 	}
+	ftr_vec_fini(&staged.patched);
 	return 0;
 }
 
@@ -352,9 +414,26 @@ static void state_choice(const struct ftr_recorder *recorder, struct ftr_strbuf 
 	}
 	if (recorder->choice.size_bytes != 0)
 		ftr_strbuf_printf(text, "size-filter: %" PRIu64 "\n", recorder->choice.size_bytes);
+	for (size_t i = 0; recorder->patch.change_nr != 0 && i < recorder->patch.values.given.nr;
+	     i += 2)
+		ftr_strbuf_printf(text, "%s: %s\n", recorder->patch.values.given.v[i],
+				  recorder->patch.values.given.v[i + 1]);
 	for (size_t i = 0; i < rules->rules.nr; i++)
 		ftr_strbuf_printf(text, "%s: %s\n", ftr_rule_option(rules->rules.v[i].kind),
 				  rules->rules.v[i].text);
+}
+
+/* Once it has changed: what a program that was started has done by itself is not counted. */
+static void state_patched(const struct ftr_recorder *recorder, int32_t pid, struct ftr_strbuf *text)
+{
+	const struct ftr_process *process = ftr_process_find(&recorder->processes, pid);
+
+	if (process == NULL || process->code_nr == 0 || recorder->patch.change_nr == 0)
+		return;
+	ftr_strbuf_printf(text, "patched: %u function%s%s\n", process->code.made_nr,
+			  process->code.made_nr == 1 ? "" : "s",
+			  process->patch_change_nr != recorder->patch.change_nr ||
+					  recorder->attached.helper != 0 ? ", changing" : "");
 }
 
 static void control_state(void *arg, int32_t pid, struct ftr_strbuf *text)
@@ -367,6 +446,7 @@ static void control_state(void *arg, int32_t pid, struct ftr_strbuf *text)
 	ftr_strbuf_printf(text, "data: %s\nrecorder: process %d\n", recorder->options->dir,
 			  (int)getpid());
 	state_choice(recorder, text);
+	state_patched(recorder, pid, text);
 	ftr_strbuf_printf(text, "changes: %u\nprocesses: %zu\ntasks: %zu\n", recorder->change_nr,
 			  recorder->processes.all.nr, recorder->store.tids.nr);
 	ftr_strbuf_printf(text, "calls: %" PRIu64 "\nrecords: %" PRIu64 "\n",
@@ -387,6 +467,7 @@ int ftr_recorder_control_open(struct ftr_recorder *recorder, struct ftr_err *err
 	if (ftr_told_init(&recorder->told, recorder->options->choice) < 0)
 		return ftr_err_set(err, ENOMEM, "recording: out of memory");
 	recorder->choice.told = &recorder->told.choice;
+	ftr_patch_now_init(&recorder->patch, recorder->options->sections);
 	return ftr_agent_open(&recorder->agent, &handler, err);
 }
 

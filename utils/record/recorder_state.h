@@ -17,6 +17,7 @@
 #include "utils/record/control.h"
 #include "utils/record/maps.h"
 #include "utils/record/modules.h"
+#include "utils/record/patch_now.h"
 #include "utils/record/process.h"
 #include "utils/record/recorder.h"
 #include "utils/record/store_dir.h"
@@ -44,6 +45,7 @@ struct ftr_recorder {
 	struct ftr_modules modules;
 	struct ftr_record_choice choice;	/* options->choice, as it is now */
 	struct ftr_agent agent;			/* when options->has_agent */
+	struct ftr_patch_now patch;		/* likewise: which functions are patched */
 	struct ftr_told told;			/* likewise: what there ever were of values */
 	size_t rule_nr;				/* of the choice's rules: those of the start */
 	unsigned change_nr;			/* made by clients of the agent */

@@ -19,6 +19,7 @@ struct ftr_arena;
 struct ftr_elf_info;
 struct ftr_info;
 struct ftr_named_events;
+struct ftr_patch_values;
 struct ftr_record_choice;
 struct ftr_recording;
 struct ftr_rules;
@@ -39,6 +40,7 @@ struct ftr_section_module {
 	uint32_t loaded_hooks;		/* of an image: see library_hooks */
 	struct ftr_strbuf *notes;	/* (nullable) lines for -v; those with "!" are warnings */
 	const struct ftr_option_values *given; /* (nullable) to all makers */
+	const struct ftr_patch_values *patch_values; /* (nullable) instead of those in it */
 	const struct ftr_switch *switches; /* as they are now */
 	size_t switch_nr;
 	const struct ftr_record_choice *choice;	/* (nullable) utils/record/choice.h */
