@@ -149,7 +149,9 @@ static int image_refusal(int32_t pid, struct ftr_err *err)
 		;
 	else if (ftr_image_find(&image, linkers) == NULL)
 		ret = ftr_err_set(err, ENOTSUP, "process %d is linked statically, without a "
-				  "dynamic linker that could load libmcount.so; link it dynamically", pid);
+				  "dynamic linker that could load libmcount.so; link it dynamically, "
+				  "or start it with ftr record --syscalls --stack, which looks at it "
+				  "from outside", pid);
 	else if (ftr_image_find(&image, libcs) == NULL)
 		ret = ftr_err_set(err, ENOTSUP, "process %d does not use glibc, or has not started "
 				  "yet", pid);
