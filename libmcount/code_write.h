@@ -33,6 +33,7 @@ struct ftr_code_writer {
 	uint32_t changed_nr;		/* places that hold something else than in the file */
 	uint32_t failed_nr;		/* that the kernel did not let us write */
 	bool has_written;
+	bool is_unused;			/* attached, but no thread can be in the module yet */
 };
 
 /* Returns why it cannot be done; NULL = it can.  Close it in any case. */
@@ -48,6 +49,9 @@ void ftr_code_write(struct ftr_code_writer *writer, const struct ftr_code_places
  * section.
  */
 const char *ftr_code_refusal(const struct ftr_loaded *module, uint32_t flags)
+	__attribute__((visibility("hidden")));
+/* May what was attached to be written at once?  The module's constructors have not begun. */
+bool ftr_code_is_unused(const struct ftr_loaded *module, uint32_t flags)
 	__attribute__((visibility("hidden")));
 
 /* Tell the user that @nr of @what ("function"), unless it is 0, are left as they are. */

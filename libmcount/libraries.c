@@ -30,6 +30,7 @@
 #include "utils/base/rt/sys.h"
 
 #define LIBRARIES_MAX 4096
+#define PATH_BYTES 4096
 
 struct library {
 	uintptr_t low, bytes;		/* bytes 0: unloaded, its stubs are free */
@@ -310,7 +311,7 @@ static void look(struct ftr_libraries *all, enum look_time time)
 	if (!is_start)
 		scopes_set(all);
 	for (i = 1; i < all->found_nr; i++) {
-		all->found[i].module.is_before_init = time == LOOK_INIT;
+		all->found[i].module.is_before_init = time == LOOK_INIT && !ftr_state.has_unseen;
 		if (all->found[i].is_new)
 			library_show(all, &all->found[i], is_start);
 	}
@@ -383,6 +384,49 @@ static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name a
 	if (plan->nr != planned)
 		ftr_code_plan_send(plan);
 	return NULL;
+}
+
+/*
+ * The first _init of what dlopen loads has begun, in a program that this was attached to: the
+ * dynamic linker holds its lock.  One that comes while it is being left is not looked at, so if it
+ * is recorded after all, those that are found later may have begun long ago.
+ */
+static void library_begins(uintptr_t at)
+{
+	struct ftr_code_plan *plan = &ftr_state.code_plan;
+	uint32_t planned = plan->nr;
+
+	atomic_fetch_add(&ftr_state.looking_nr, 1);
+	if (ftr_state.attached == FTR_ATTACH_UNHOOKED)
+		ftr_state.has_unseen = true;
+	if (ftr_state.attached == FTR_ATTACH_ATTACHED && is_stale(ftr_state.libraries)) {
+		plan->is_open = true;
+		look_again(LOOK_INIT, at);
+		plan->is_open = false;
+		if (plan->nr != planned)
+			ftr_code_plan_send(plan);
+	}
+	atomic_fetch_sub(&ftr_state.looking_nr, 1);
+}
+
+/* What is beside our file; nothing of it is missed where there is none. */
+void ftr_libraries_start_late(void)
+{
+	static const char suffix[] = ".so", late[] = "-late.so";
+	const struct link_map *own = ftr_plt_map_of(&ftr_state);
+	size_t len = own != NULL ? strlen(own->l_name) : 0;
+	void (*_Atomic *init)(uintptr_t at);
+	char path[PATH_BYTES];
+	void *library;
+
+	if (len < sizeof(suffix) || len + sizeof(late) > sizeof(path))
+		return;
+	memcpy(path, own->l_name, len - (sizeof(suffix) - 1));
+	memcpy(path + len - (sizeof(suffix) - 1), late, sizeof(late));
+	library = REAL(dlopen)(path, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+	init = library != NULL ? REAL(dlsym)(library, "ftr_late_init") : NULL;
+	if (init != NULL)
+		atomic_store(init, library_begins);
 }
 
 void ftr_libraries_locked(void) __attribute__((ifunc("locked_resolve")));

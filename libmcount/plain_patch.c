@@ -177,6 +177,7 @@ static const char *module_patch(const struct ftr_loaded *module, struct ftr_plai
 {
 	const char *refusal = ftr_code_refusal(module, plain->table->flags);
 
+	writer->is_unused = ftr_code_is_unused(module, plain->table->flags);
 	if (refusal == NULL)
 		refusal = ftr_code_writer_open(writer);
 	if (refusal == NULL)

@@ -97,6 +97,7 @@ static const char *module_patch(const struct ftr_loaded *module, struct table *t
 			    site_addr(table, table->site_nr - 1), &table->targets))
 		return "no free memory within " FTR_ARCH_PATCH_REACH_TEXT " of them, or "
 		       "libmcount.so cannot be opened to map a part of it there";
+	writer->is_unused = ftr_code_is_unused(module, table->flags);
 	refusal = ftr_code_writer_open(writer);
 	if (refusal == NULL)
 		ftr_code_write(writer, &(struct ftr_code_places){

@@ -586,7 +586,7 @@ int ftr_runtime_code(struct ftr_runtime *runtime, const struct ftr_attach *attac
 	if (changes == NULL)
 		return ftr_err_set(err, ENOMEM, "what is to be patched cannot be read: out of "
 				   "memory");
-	if (choice->chosen == NULL || has_pending(changes))
+	if (choice->are_all || has_pending(changes))	/* a program that opens may have made it */
 		ret = rounds_make(runtime, changes, &report->code, err);
 	if (choice->is_back) {
 		report->is_partly_left |= is_any_left(changes);
