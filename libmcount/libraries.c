@@ -20,6 +20,7 @@
 #include "libmcount/hook.h"
 #include "libmcount/invariant.h"
 #include "libmcount/late.h"
+#include "libmcount/looking.h"
 #include "libmcount/maps.h"
 #include "libmcount/module.h"
 #include "libmcount/plt_bind.h"
@@ -396,7 +397,7 @@ static void library_begins(uintptr_t at)
 	struct ftr_code_plan *plan = &ftr_state.code_plan;
 	uint32_t planned = plan->nr;
 
-	atomic_fetch_add(&ftr_state.looking_nr, 1);
+	ftr_looking_begin();
 	if (ftr_state.attached == FTR_ATTACH_UNHOOKED)
 		ftr_state.has_unseen = true;
 	if (ftr_state.attached == FTR_ATTACH_ATTACHED && is_stale(ftr_state.libraries)) {
@@ -406,7 +407,7 @@ static void library_begins(uintptr_t at)
 		if (plan->nr != planned)
 			ftr_code_plan_send(plan);
 	}
-	atomic_fetch_sub(&ftr_state.looking_nr, 1);
+	ftr_looking_end();
 }
 
 /* What is beside our file; nothing of it is missed where there is none. */
@@ -436,14 +437,14 @@ FTR_ARCH_ALIGNS_STACK void ftr_libraries_look(void)
 {
 	bool is_launched = ftr_state.attached == FTR_ATTACH_IDLE;
 
-	atomic_fetch_add(&ftr_state.looking_nr, 1);
+	ftr_looking_begin();
 	/* Not while it is being attached to, nor when it is being left. */
 	if ((is_launched ||
 	     (ftr_state.attached == FTR_ATTACH_ATTACHED && !ftr_state.code_plan.is_open)) &&
 	    is_stale(ftr_state.libraries))
 		dlsym(is_launched ? ftr_state.program_map : ftr_plt_map_of(&ftr_state),
 		      "ftr_libraries_locked");
-	atomic_fetch_sub(&ftr_state.looking_nr, 1);
+	ftr_looking_end();
 }
 
 /* A thread has returned from libc's, with @handle, to the call at @slot. */

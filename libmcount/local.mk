@@ -44,6 +44,7 @@ libmcount_so_SOURCES = \
 	libmcount/late.c \
 	libmcount/late.def \
 	libmcount/late.h \
+	libmcount/looking.h \
 	libmcount/leave.c \
 	libmcount/leave.h \
 	libmcount/left.c \

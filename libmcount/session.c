@@ -151,6 +151,20 @@ int ftr_session_begin(void)
 	return start.ret;
 }
 
+/*
+ * One that attached to programs that run ends before them: between an exec and the start of what
+ * that runs, too.
+ */
+static bool has_left(int code)
+{
+	size_t len = strlen(FTR_CHANNEL_LEAVES);
+
+	return (code == -ECONNREFUSED || code == -ENOENT || code == -ECONNRESET ||
+		code == -EPIPE) && ftr_state.address_bytes > len &&
+	       memcmp(ftr_state.address + ftr_state.address_bytes - len, FTR_CHANNEL_LEAVES,
+		      len) == 0;
+}
+
 /* Before the constructors of the program and of all libraries: linked with -z initfirst. */
 static __attribute__((constructor(101))) void session_start(int argc, char **argv, char **envp)
 {
@@ -168,7 +182,7 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 	ftr_module_start();
 	session_ask_somehow(&start);
 	if (start.ret < 0) {
-		if (start.ret != -EACCES)
+		if (start.ret != -EACCES && !has_left(start.ret))
 			warn("ftr: no reply from the recorder; the program runs untraced (was ftr "
 			     "killed?)\n");
 		return;
