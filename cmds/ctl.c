@@ -40,6 +40,12 @@ static const char *const trace_words[] = { "on", "off", NULL };
 
 static const struct ftr_option ctl_options[] = {
 	FTR_OPTION_GROUP(ftr_common_options, struct ctl_values, common),
+	ROW("argument", 'A', "FUNC[@SPEC,...]",
+	    "From now on with arguments of FUNC: those of SPEC, or as debug info says",
+	    ftr_opt_list_named),
+	ROW("auto-args", 'a', NULL,
+	    "With arguments and return values of all functions that are known to have any",
+	    parse_flag),
 	ROW("caller-filter", 'C', "FUNC", "From now on only calls that lead to FUNC",
 	    ftr_opt_list_named),
 	ROW("depth", 'D', "DEPTH", "At most DEPTH levels of calls; 0: all", ftr_opt_list_named),
@@ -50,7 +56,9 @@ static const struct ftr_option ctl_options[] = {
 	ROW("match", 0, "KIND", "What the patterns of the following options are: regex or glob",
 	    ftr_opt_list_named, .words = ftr_match_words),
 	ROW("notrace", 'N', "FUNC", "Neither FUNC nor what it calls", ftr_opt_list_named),
+	ROW("patch", 'P', "FUNC", "Patch FUNC, too", ftr_opt_list_named),
 	ROW("reset", 0, NULL, "Undo all changes", parse_flag),
+	ROW("retval", 'R', "FUNC[@SPEC]", "With the return value of FUNC", ftr_opt_list_named),
 	ROW("size-filter", 'Z', "SIZE", "Only functions of at least SIZE bytes; 0: all",
 	    ftr_opt_list_named),
 	ROW("time-filter", 't', "TIME", "Only calls that take at least TIME; 0: all",
@@ -58,6 +66,7 @@ static const struct ftr_option ctl_options[] = {
 	ROW("trace", 0, "on|off", "Record calls, or do not", ftr_opt_list_named,
 	    .words = trace_words),
 	ROW("trigger", 'T', "FUNC@ACTION", "Do ACTION at calls of FUNC", ftr_opt_list_named),
+	ROW("unpatch", 'U', "FUNC", "Put FUNC back as it was", ftr_opt_list_named),
 	{ 0 }
 };
 

@@ -32,6 +32,7 @@ struct ftr_record_opts {
 	bool attach_no_exec;		/* ... but not what it executes */
 	bool detach;
 	bool has_agent;
+	bool values_stay;		/* ... but not which values are recorded */
 	bool estimate_return;
 	bool keep_pid;
 	bool has_syscalls;

@@ -334,6 +334,7 @@ static int serve_in(struct serving *self, char **argv)
 	if (status != FTR_EXIT_OK)
 		return status;
 	opts.shows_end = false;
+	opts.values_stay = true;
 	is_ready = client_await(self);
 	sigprocmask(SIG_SETMASK, &self->awake, NULL);
 	if (!is_ready) {

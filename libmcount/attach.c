@@ -84,11 +84,12 @@ static int start(struct ftr_attach *attach)
 {
 	int ret = -ENOTSUP;		/* a dynamic linker that does not resolve */
 
+	ftr_real_start_late();
+	ftr_libraries_start_late();	/* before it looks as if somebody had launched it */
 	if (!address_set(attach->address))
 		return -EINVAL;
 	ftr_state.attached = FTR_ATTACH_ATTACHED;
 	ftr_state.code_plan.is_open = true;
-	ftr_real_start_late();
 	fork_start_once();
 	ftr_module_start();
 	start_result = &ret;

@@ -44,6 +44,8 @@ bool ftr_code_plan_add(struct ftr_code_plan *plan, const struct ftr_code_change 
 	code->addr = change->addr;
 	code->needs = change->needs;
 	code->is_gone = false;
+	code->is_later = change->is_later;
+	code->is_fixed = change->is_fixed;
 	code->bytes = (uint8_t)change->bytes;
 	memcpy(code->old, change->old, change->bytes);
 	memcpy(code->new, change->new, change->bytes);

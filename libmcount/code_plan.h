@@ -31,6 +31,7 @@ struct ftr_code_change {
 	uint32_t bytes;
 	const uint8_t *old, *new;
 	uint32_t needs;			/* the index of another one, or FTR_CODE_NONE */
+	bool is_later, is_fixed;	/* as of struct ftr_attach_code */
 };
 
 /* False: it has too many bytes, or there is no memory. */
@@ -51,6 +52,9 @@ void ftr_code_plan_forget(struct ftr_code_plan *plan, uintptr_t low, uintptr_t b
  */
 void ftr_code_plan_renew(struct ftr_code_plan *plan, uintptr_t text, uintptr_t end)
 	__attribute__((visibility("hidden")));
+
+/* Have the recorder make the changes: other threads may be running in that code. */
+void ftr_code_plan_send(const struct ftr_code_plan *plan) __attribute__((visibility("hidden")));
 
 void ftr_code_plan_free(struct ftr_code_plan *plan) __attribute__((visibility("hidden")));
 

@@ -13,6 +13,7 @@
 #include "utils/proto/patch.h"
 
 #define CHUNK_BYTES 65536u
+#define PAGE 4096u
 #define GAP_BYTES 4096u		/* what lies between places that far apart is not written */
 #define TEXT_BYTES 256
 #define NO_ACCESS "the kernel refuses access to /proc/self/mem; compile with -pg instead"
@@ -33,6 +34,11 @@ static uint32_t run_end(const struct ftr_code_places *places, uint32_t first)
 	return n > first ? n : first + 1;
 }
 
+static bool waits(const struct ftr_code_places *places, uint32_t n)
+{
+	return places->waits != NULL && places->waits(places->table, n);
+}
+
 /* Of a program that runs: what has been edited is written later, by others. */
 static void run_plan(struct ftr_code_writer *writer, const struct ftr_code_places *places,
 		     uint32_t first, uint32_t end)
@@ -47,10 +53,43 @@ static void run_plan(struct ftr_code_writer *writer, const struct ftr_code_place
 
 		if (memcmp(old, new, bytes) != 0 &&
 		    !ftr_code_plan_add(&ftr_state.code_plan, &(struct ftr_code_change){
-			    addr, bytes, old, new,
-			    places->needs != NULL ? places->needs(places->table, n) :
-						    FTR_CODE_NONE }))
+			    .addr = addr, .bytes = bytes, .old = old, .new = new,
+			    .needs = places->needs != NULL ? places->needs(places->table, n) :
+							     FTR_CODE_NONE,
+			    .is_later = waits(places, n), .is_fixed = places->waits == NULL }))
 			writer->failed_nr++;
+	}
+}
+
+/* The helper that puts back does not touch what lies on two pages. */
+static bool is_crossing(uintptr_t addr, uint32_t bytes)
+{
+	return addr / PAGE != (addr + bytes - 1) / PAGE;
+}
+
+/* What the helper would not write, or leads to what is not written. */
+static bool is_left(const struct ftr_code_places *places, uint32_t n, uintptr_t addr,
+		    uint32_t bytes)
+{
+	const struct ftr_attach_code *plan = ftr_state.code_plan.v;
+	uint32_t needs = places->needs != NULL ? places->needs(places->table, n) : FTR_CODE_NONE;
+
+	return ftr_state.attached != 0 &&
+	       (is_crossing(addr, bytes) ||
+		(needs != FTR_CODE_NONE && is_crossing(plan[needs].addr, plan[needs].bytes)));
+}
+
+static void waiting_leave(struct ftr_code_writer *writer, const struct ftr_code_places *places,
+			  uint32_t first, uint32_t end)
+{
+	uint32_t bytes, n;
+	uintptr_t start = places->find(places->table, first, &bytes);
+
+	for (n = first; n < end; n++) {
+		uintptr_t at = places->find(places->table, n, &bytes) - start;
+
+		if (waits(places, n) || is_left(places, n, start + at, bytes))
+			memcpy(writer->chunk + at, writer->original + at, bytes);
 	}
 }
 
@@ -74,10 +113,11 @@ static void run_write(struct ftr_code_writer *writer, const struct ftr_code_plac
 		writer->changed_nr += !places->edit(places->table, n,
 						    writer->chunk + (addr - start));
 	}
-	if (ftr_state.attached != 0) {
+	if (ftr_state.attached != 0 || places->may_change)
 		run_plan(writer, places, first, end);
+	if (ftr_state.attached != 0 && !writer->is_unused)
 		return;
-	}
+	waiting_leave(writer, places, first, end);
 	if (memcmp(writer->chunk, writer->original, bytes) == 0)
 		return;			/* shown again */
 	written = ftr_sys4(SYS_pwrite64, writer->fd, writer->chunk, bytes, start);
@@ -198,6 +238,12 @@ static bool is_unused(const struct ftr_loaded *module, uint32_t flags)
 		return true;
 	*module->was_running = !has_one_thread();
 	return !*module->was_running;
+}
+
+bool ftr_code_is_unused(const struct ftr_loaded *module, uint32_t flags)
+{
+	return ftr_state.attached != 0 && !module->is_lasting && module->is_before_init &&
+	       (flags & FTR_PATCH_STARTS_GMON) != 0 && !*module->was_running;
 }
 
 const char *ftr_code_refusal(const struct ftr_loaded *module, uint32_t flags)

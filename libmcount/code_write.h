@@ -22,6 +22,9 @@ struct ftr_code_places {
 	bool (*edit)(const void *table, uint32_t n, uint8_t *code);
 	/* The index in the plan (code_plan.h) of what it leads to; NULL: none does to any. */
 	uint32_t (*needs)(const void *table, uint32_t n);
+	/* May it be chosen which of them are changed, and is place @n not now?  NULL: all are. */
+	bool (*waits)(const void *table, uint32_t n);
+	bool may_change;		/* ... while the program runs: the plan has them */
 };
 
 struct ftr_code_writer {
@@ -30,6 +33,7 @@ struct ftr_code_writer {
 	uint32_t changed_nr;		/* places that hold something else than in the file */
 	uint32_t failed_nr;		/* that the kernel did not let us write */
 	bool has_written;
+	bool is_unused;			/* attached, but no thread can be in the module yet */
 };
 
 /* Returns why it cannot be done; NULL = it can.  Close it in any case. */
@@ -45,6 +49,9 @@ void ftr_code_write(struct ftr_code_writer *writer, const struct ftr_code_places
  * section.
  */
 const char *ftr_code_refusal(const struct ftr_loaded *module, uint32_t flags)
+	__attribute__((visibility("hidden")));
+/* May what was attached to be written at once?  The module's constructors have not begun. */
+bool ftr_code_is_unused(const struct ftr_loaded *module, uint32_t flags)
 	__attribute__((visibility("hidden")));
 
 /* Tell the user that @nr of @what ("function"), unless it is 0, are left as they are. */

@@ -71,6 +71,7 @@ static void in_child(void)
 
 	producer_wipe(self);
 	atomic_store(&ftr_state.looking_nr, 0);		/* other threads are not here */
+	self->looking_nr = 0;
 	if (self->producer == NULL || self->producer->header != NULL || !has_interrupted_hook(self))
 		return;
 	if (!producer_renew(self))

@@ -63,18 +63,23 @@ static bool has_values(void)
 	return atomic_load_explicit(&ftr_state.has_values, memory_order_relaxed);
 }
 
-static uint64_t payloads_wanted(uint64_t frame_nr)
-{
-	if (!has_values())
-		return 0;
-	return frame_nr < FTR_GATE_PAYLOADS ? frame_nr : FTR_GATE_PAYLOADS;
-}
-
 static bool image_has(uint32_t flags)
 {
 	const struct ftr_call_rules *rules = ftr_call_rules_image();
 
 	return rules != NULL && (rules->flags & flags) != 0;
+}
+
+bool ftr_gate_may_have_values(void)
+{
+	return has_values() || image_has(FTR_CALLS_CHANGE);
+}
+
+static uint64_t payloads_wanted(uint64_t frame_nr)
+{
+	if (!ftr_gate_may_have_values())
+		return 0;
+	return frame_nr < FTR_GATE_PAYLOADS ? frame_nr : FTR_GATE_PAYLOADS;
 }
 
 static uint64_t counters_bytes(void)

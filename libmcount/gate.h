@@ -148,6 +148,9 @@ struct ftr_gate_passage {
 	uint32_t reads;			/* FTR_CALL_READ_* flags */
 };
 
+/* Are values of calls recorded, or may they be later? */
+bool ftr_gate_may_have_values(void) FTR_HIDDEN;
+
 /* Is this process gated?  Bytes that a thread's gate takes up then, else 0. */
 uint64_t ftr_gate_bytes(uint64_t frame_nr) FTR_HIDDEN;
 

@@ -20,6 +20,7 @@
 #include "libmcount/hook.h"
 #include "libmcount/invariant.h"
 #include "libmcount/late.h"
+#include "libmcount/looking.h"
 #include "libmcount/maps.h"
 #include "libmcount/module.h"
 #include "libmcount/plt_bind.h"
@@ -30,6 +31,7 @@
 #include "utils/base/rt/sys.h"
 
 #define LIBRARIES_MAX 4096
+#define PATH_BYTES 4096
 
 struct library {
 	uintptr_t low, bytes;		/* bytes 0: unloaded, its stubs are free */
@@ -191,9 +193,10 @@ static void library_show(struct ftr_libraries *all, struct found *found, bool is
 	found->module.hooked = &library->hooked;
 	found->module.was_running = &library->was_running;
 	found->module.slot = (uint32_t)(library - all->libraries) + 1;
-	if (!is_start && ftr_state.attached != FTR_ATTACH_IDLE) {
+	if (!is_start)
 		ftr_code_plan_renew(&ftr_state.code_plan, found->module.text,
 				    found->module.text_end);
+	if (!is_start && ftr_state.attached != FTR_ATTACH_IDLE) {
 		ftr_semaphores_doubt(found->low, found->bytes);
 		ftr_late_hook_library(found->low);
 	}
@@ -309,7 +312,7 @@ static void look(struct ftr_libraries *all, enum look_time time)
 	if (!is_start)
 		scopes_set(all);
 	for (i = 1; i < all->found_nr; i++) {
-		all->found[i].module.is_before_init = time == LOOK_INIT;
+		all->found[i].module.is_before_init = time == LOOK_INIT && !ftr_state.has_unseen;
 		if (all->found[i].is_new)
 			library_show(all, &all->found[i], is_start);
 	}
@@ -357,25 +360,12 @@ static void look_again(enum look_time time, uintptr_t init_at)
 
 void __gmon_start__(void)
 {
+	const struct ftr_code_plan *plan = &ftr_state.code_plan;
+	uint32_t planned = plan->nr;
+
 	look_again(LOOK_INIT, (uintptr_t)__builtin_return_address(0));
-}
-
-/* Have the recorder make the changes: other threads may be running in that code. */
-static void plan_send(const struct ftr_code_plan *plan)
-{
-	struct ftr_channel_message message = {
-		.magic = FTR_CHANNEL_MAGIC,
-		.type = FTR_CHANNEL_CODE,
-		.pid = (int32_t)ftr_sys0(SYS_getpid),
-		.tid = (int32_t)ftr_sys0(SYS_gettid),
-		.time = plan->nr,
-		.base = (uintptr_t)plan->v,
-	};
-
-	if (!ftr_channel_turn_take())
-		return;
-	ftr_channel_ask(&message, "", NULL);
-	ftr_channel_turn_give();
+	if (plan->nr != planned)
+		ftr_code_plan_send(plan);
 }
 
 /*
@@ -393,8 +383,51 @@ static __attribute__((used)) void (*locked_resolve(void))(void)	/* by its name a
 	look_again(LOOK_LATER, 0);
 	plan->is_open = false;
 	if (plan->nr != planned)
-		plan_send(plan);
+		ftr_code_plan_send(plan);
 	return NULL;
+}
+
+/*
+ * The first _init of what dlopen loads has begun, in a program that this was attached to: the
+ * dynamic linker holds its lock.  One that comes while it is being left is not looked at, so if it
+ * is recorded after all, those that are found later may have begun long ago.
+ */
+static void library_begins(uintptr_t at)
+{
+	struct ftr_code_plan *plan = &ftr_state.code_plan;
+	uint32_t planned = plan->nr;
+
+	ftr_looking_begin();
+	if (ftr_state.attached == FTR_ATTACH_UNHOOKED)
+		ftr_state.has_unseen = true;
+	if (ftr_state.attached == FTR_ATTACH_ATTACHED && is_stale(ftr_state.libraries)) {
+		plan->is_open = true;
+		look_again(LOOK_INIT, at);
+		plan->is_open = false;
+		if (plan->nr != planned)
+			ftr_code_plan_send(plan);
+	}
+	ftr_looking_end();
+}
+
+/* What is beside our file; nothing of it is missed where there is none. */
+void ftr_libraries_start_late(void)
+{
+	static const char suffix[] = ".so", late[] = "-late.so";
+	const struct link_map *own = ftr_plt_map_of(&ftr_state);
+	size_t len = own != NULL ? strlen(own->l_name) : 0;
+	void (*_Atomic *init)(uintptr_t at);
+	char path[PATH_BYTES];
+	void *library;
+
+	if (len < sizeof(suffix) || len + sizeof(late) > sizeof(path))
+		return;
+	memcpy(path, own->l_name, len - (sizeof(suffix) - 1));
+	memcpy(path + len - (sizeof(suffix) - 1), late, sizeof(late));
+	library = REAL(dlopen)(path, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+	init = library != NULL ? REAL(dlsym)(library, "ftr_late_init") : NULL;
+	if (init != NULL)
+		atomic_store(init, library_begins);
 }
 
 void ftr_libraries_locked(void) __attribute__((ifunc("locked_resolve")));
@@ -404,14 +437,14 @@ FTR_ARCH_ALIGNS_STACK void ftr_libraries_look(void)
 {
 	bool is_launched = ftr_state.attached == FTR_ATTACH_IDLE;
 
-	atomic_fetch_add(&ftr_state.looking_nr, 1);
+	ftr_looking_begin();
 	/* Not while it is being attached to, nor when it is being left. */
 	if ((is_launched ||
 	     (ftr_state.attached == FTR_ATTACH_ATTACHED && !ftr_state.code_plan.is_open)) &&
 	    is_stale(ftr_state.libraries))
 		dlsym(is_launched ? ftr_state.program_map : ftr_plt_map_of(&ftr_state),
 		      "ftr_libraries_locked");
-	atomic_fetch_sub(&ftr_state.looking_nr, 1);
+	ftr_looking_end();
 }
 
 /* A thread has returned from libc's, with @handle, to the call at @slot. */

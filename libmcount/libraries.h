@@ -18,4 +18,10 @@ void ftr_libraries_look(void) __attribute__((visibility("hidden")));
 /* Is what lies at @addr there since the start, and so for good? */
 bool ftr_libraries_are_lasting(uintptr_t addr) __attribute__((visibility("hidden")));
 
+/*
+ * Have libraries that are loaded from now on be looked at before their constructors, where that
+ * can be: in a program that this was attached to.  Opens a library.
+ */
+void ftr_libraries_start_late(void) __attribute__((visibility("hidden")));
+
 #endif /* FTR_LIBMCOUNT_LIBRARIES_H */

@@ -15,6 +15,7 @@ libmcount_so_SOURCES = \
 	libmcount/clock.h \
 	libmcount/code_plan.c \
 	libmcount/code_plan.h \
+	libmcount/code_send.c \
 	libmcount/code_write.c \
 	libmcount/code_write.h \
 	libmcount/environ.c \
@@ -43,6 +44,7 @@ libmcount_so_SOURCES = \
 	libmcount/late.c \
 	libmcount/late.def \
 	libmcount/late.h \
+	libmcount/looking.h \
 	libmcount/leave.c \
 	libmcount/leave.h \
 	libmcount/left.c \
@@ -197,6 +199,13 @@ libmcount_file_so_SOURCES = \
 libmcount_file_so_CFLAGS = $(libmcount_any_CFLAGS)
 libmcount_file_so_LDFLAGS = $(mcount_link_flags)
 libmcount_file_so_LDADD = libmcount.so
+
+# What libraries that are loaded after attaching call before their constructors.
+mcountexec_PROGRAMS += libmcount-late.so
+libmcount_late_so_SOURCES = libmcount/late_init.c
+libmcount_late_so_CFLAGS = $(libmcount_so_CFLAGS)
+libmcount_late_so_LDFLAGS = $(mcount_link_flags)
+libmcount_late_so_LDADD =
 
 # What instrumented code calls, and nothing else: to measure what instrumentation costs by itself.
 mcountexec_PROGRAMS += libmcount-nop.so

@@ -10,6 +10,7 @@
 #include "libmcount/plain_code.h"
 #include "libmcount/sections.h"
 #include "libmcount/state.h"
+#include "utils/proto/patch.h"
 
 /* The parts of the body lie inside it? */
 static bool plain_read(struct ftr_plain *plain, const struct ftr_plain_table *table,
@@ -74,13 +75,18 @@ static bool put(const struct ftr_plain_write *write, uint8_t *code, const uint8_
 	return memcmp(code, patch, write->bytes) == 0;
 }
 
+static unsigned kind_of(const struct ftr_plain_write *write)
+{
+	return write->kind & FTR_PLAIN_KIND_MASK;
+}
+
 static bool jump_edit(const void *arg, uint32_t n, uint8_t *code)
 {
 	const struct writes *writes = arg;
 	const struct ftr_plain_write *write = &writes->first[n];
 	uint8_t patch[FTR_ARCH_PLAIN_JUMP_BYTES];
 
-	if (write->kind != FTR_PLAIN_JUMP || write->bytes != sizeof(patch) ||
+	if (kind_of(write) != FTR_PLAIN_JUMP || write->bytes != sizeof(patch) ||
 	    write->target >= writes->plain->table->code_bytes)
 		return false;
 	ftr_arch_plain_jump(patch, writes->plain->base + write->offset,
@@ -122,15 +128,22 @@ static bool step_edit(const void *arg, uint32_t n, uint8_t *code)
 	const uint8_t *jump = jump_at(writes, n, at);
 	uint8_t patch[FTR_PLAIN_STEP_BYTES];
 
-	if (write->kind != FTR_PLAIN_STEP || write->bytes != sizeof(patch) ||
+	if (kind_of(write) != FTR_PLAIN_STEP || write->bytes != sizeof(patch) ||
 	    ftr_arch_plain_target(jump, at) - plain->code >= plain->table->code_bytes ||
 	    !ftr_arch_plain_step(patch, write->step))
 		return false;
 	return put(write, code, patch);
 }
 
+static bool write_waits(const void *arg, uint32_t n)
+{
+	return (((const struct writes *)arg)->first[n].kind & FTR_PLAIN_LATER) != 0;
+}
+
 static void writes_make(struct ftr_code_writer *writer, const struct ftr_plain *plain)
 {
+	bool may_change = (plain->table->flags & FTR_PATCH_MAY_CHANGE) != 0;
+	bool has_functions = plain->kind == FTR_SECTION_PLAIN;
 	struct writes jumps = { .plain = plain, .first = plain->writes };
 	struct writes steps = {
 		.plain = plain,
@@ -143,6 +156,8 @@ static void writes_make(struct ftr_code_writer *writer, const struct ftr_plain *
 		.table = &jumps,
 		.find = write_find,
 		.edit = jump_edit,
+		.waits = has_functions ? write_waits : NULL,
+		.may_change = may_change,
 	});
 	steps.planned_end = ftr_state.code_plan.nr;
 	ftr_code_write(writer, &(struct ftr_code_places){
@@ -151,6 +166,8 @@ static void writes_make(struct ftr_code_writer *writer, const struct ftr_plain *
 		.find = write_find,
 		.edit = step_edit,
 		.needs = step_needs,
+		.waits = has_functions ? write_waits : NULL,
+		.may_change = may_change,
 	});
 }
 
@@ -160,6 +177,7 @@ static const char *module_patch(const struct ftr_loaded *module, struct ftr_plai
 {
 	const char *refusal = ftr_code_refusal(module, plain->table->flags);
 
+	writer->is_unused = ftr_code_is_unused(module, plain->table->flags);
 	if (refusal == NULL)
 		refusal = ftr_code_writer_open(writer);
 	if (refusal == NULL)

@@ -80,6 +80,11 @@ static bool site_edit(const void *arg, uint32_t n, uint8_t *code)
 	return memcmp(call, code, site->bytes) == 0;
 }
 
+static bool site_waits(const void *arg, uint32_t n)
+{
+	return ((const struct table *)arg)->sites[n].is_later;
+}
+
 /* Returns why the module is left as it is; NULL = it is patched. */
 static const char *module_patch(const struct ftr_loaded *module, struct table *table,
 				struct ftr_code_writer *writer)
@@ -92,6 +97,7 @@ static const char *module_patch(const struct ftr_loaded *module, struct table *t
 			    site_addr(table, table->site_nr - 1), &table->targets))
 		return "no free memory within " FTR_ARCH_PATCH_REACH_TEXT " of them, or "
 		       "libmcount.so cannot be opened to map a part of it there";
+	writer->is_unused = ftr_code_is_unused(module, table->flags);
 	refusal = ftr_code_writer_open(writer);
 	if (refusal == NULL)
 		ftr_code_write(writer, &(struct ftr_code_places){
@@ -99,6 +105,8 @@ static const char *module_patch(const struct ftr_loaded *module, struct table *t
 			.table = table,
 			.find = site_find,
 			.edit = site_edit,
+			.waits = site_waits,
+			.may_change = (table->flags & FTR_PATCH_MAY_CHANGE) != 0,
 		});
 	ftr_code_writer_close(writer);
 	return refusal;

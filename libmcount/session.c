@@ -114,7 +114,7 @@ static void session_open(void *arg)
 	ftr_sections_publish(sections);
 	atomic_store(&ftr_state.generation, sections->generation);
 	ftr_probes_start(sections);
-	if (atomic_load(&ftr_state.has_values))
+	if (ftr_gate_may_have_values())
 		ftr_state.has_transactions = ftr_arch_has_transactions();
 	ftr_state.errno_offset = (uintptr_t)&errno - ftr_arch_thread_pointer();
 }
@@ -151,6 +151,20 @@ int ftr_session_begin(void)
 	return start.ret;
 }
 
+/*
+ * One that attached to programs that run ends before them: between an exec and the start of what
+ * that runs, too.
+ */
+static bool has_left(int code)
+{
+	size_t len = strlen(FTR_CHANNEL_LEAVES);
+
+	return (code == -ECONNREFUSED || code == -ENOENT || code == -ECONNRESET ||
+		code == -EPIPE) && ftr_state.address_bytes > len &&
+	       memcmp(ftr_state.address + ftr_state.address_bytes - len, FTR_CHANNEL_LEAVES,
+		      len) == 0;
+}
+
 /* Before the constructors of the program and of all libraries: linked with -z initfirst. */
 static __attribute__((constructor(101))) void session_start(int argc, char **argv, char **envp)
 {
@@ -168,7 +182,7 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 	ftr_module_start();
 	session_ask_somehow(&start);
 	if (start.ret < 0) {
-		if (start.ret != -EACCES)
+		if (start.ret != -EACCES && !has_left(start.ret))
 			warn("ftr: no reply from the recorder; the program runs untraced (was ftr "
 			     "killed?)\n");
 		return;
@@ -178,6 +192,8 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 		     "untraced; reinstall ftr\n");
 		return;
 	}
+	if (ftr_state.code_plan.nr != 0)
+		ftr_code_plan_send(&ftr_state.code_plan);
 	session_arm();
 	if ((start.flags & FTR_CHANNEL_ATTACH_NOW) != 0)
 		ftr_thread_attach(&ftr_self);

@@ -139,6 +139,7 @@ struct ftr_state {
 	_Atomic bool has_odd_prologue;	/* a function whose calls are not recorded for that */
 	uint32_t address_bytes;
 	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */
+	bool has_unseen;			/* a library was loaded that was not looked at */
 	/* What lasts when a recording is ended begins here: other threads may be using it. */
 	struct ftr_scratch *_Atomic scratch;	/* newest first */
 	struct ftr_real real;

@@ -220,6 +220,7 @@ struct ftr_thread {
 	bool is_silent;			/* see ftr_is_silent */
 	bool is_refused;		/* this thread cannot be traced; do not try again */
 	bool is_vforked;	/* this is the child of a vfork that we saw; see vfork.h */
+	uint32_t looking_nr;		/* of ftr_state's, those that it has: looking.h */
 };
 
 /* Is @loc on the stack that the program gave to its handlers? */

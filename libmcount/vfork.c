@@ -6,6 +6,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/gated.h"
+#include "libmcount/looking.h"
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
@@ -155,6 +156,7 @@ void ftr_vfork_parent(struct ftr_vfork *vfork)
 
 	if (vfork == NULL)
 		return;
+	ftr_looking_restore(vfork->self.looking_nr);
 	frames_restore(vfork);
 	ftr_self = vfork->self;
 	stacks_forget(&ftr_self);

@@ -23,6 +23,7 @@
 #include "libmcount/environ.h"
 #include "libmcount/exec.h"
 #include "libmcount/gated.h"
+#include "libmcount/looking.h"
 #include "libmcount/scratch.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
@@ -51,7 +52,7 @@ struct hold {
 static void hold_end(const struct hold *hold)
 {
 	if (hold->is_counted)
-		atomic_fetch_sub(&ftr_state.looking_nr, 1);
+		ftr_looking_end();
 	if (hold->is_blocking)
 		ftr_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &hold->signals, NULL,
 			 sizeof(hold->signals));
@@ -81,7 +82,7 @@ static bool hold_begin(struct hold *hold)
 	ftr_sys4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &hold->signals, sizeof(all));
 	hold->is_blocking = true;
 	if (ftr_state.attached == FTR_ATTACH_ATTACHED) {
-		atomic_fetch_add(&ftr_state.looking_nr, 1);
+		ftr_looking_begin();
 		hold->is_counted = true;
 	}
 	return hold->is_counted && ftr_state.attached == FTR_ATTACH_ATTACHED;

@@ -3,6 +3,7 @@
 """record -p: what a program executes while it is recorded is, too; its environment is what it would be without ftr."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -184,6 +185,56 @@ class AttachExec(attaching.Test):
         self.assertIn("name it with -p PID", self.ftr("record", "--no-exec", "-d", "none", "true").stderr)
 
     @unittest.skipUnless(IS_ROOT, "needs another user")
+    def test_script_without_interpreter(self):
+        """execvp and its kin have a shell run it; it sees what it would without ftr."""
+        with open("words", "w", encoding="ascii") as file:
+            file.write('printenv >"$1"; ./target "$1-target"\n')
+        os.chmod("words", 0o755)
+        child = self.start()
+        seen = {}
+        for data in (None, "data"):
+            recorder = self.record(child, data=data) if data else None
+            for way in ("execvp", "execvpe", "execlp", "vfork-execvp"):
+                self.ask(child, way, f"{self.dir}/words", f"{self.dir}/out")
+                self.assertEqual(child.stdout.readline(), "0 same\n", way)
+                with open("out", encoding="utf-8") as file:
+                    lines = [line for line in file.read().splitlines() if not line.startswith(("_=", "SHLVL="))]
+                self.assertFalse([line for line in lines if line.startswith(OURS)])
+                self.assertEqual(seen.setdefault(way, sorted(lines)), sorted(lines), way)
+                os.remove("out")
+            if recorder:
+                self.leave(recorder)
+        self.assertEqual(self.calls("in_target"), 4)
+        self.end(child)
+
+    def test_recorder_that_has_ended(self):
+        """Between an exec and the start of its program: one that attached is not missed; of others, it is said."""
+        for name, said in (("ftr-0123-leaves", ""), ("ftr-0123", "ftr: no reply from the recorder")):
+            preload = os.path.join(os.path.dirname(FTR), "libmcount.so")
+            run = self.run_program("printenv", env=dict(os.environ, FTR_CHANNEL=name, LD_PRELOAD=preload))
+            self.assertEqual(run.returncode, 0)
+            self.assertFalse([line for line in run.stdout.splitlines() if line.startswith(OURS)])
+            self.assertEqual(run.stderr[:len(said) or None], said)
+
+    def test_child_of_vfork_is_killed(self):
+        """In the midst of preparing an exec, as a slow recorder keeps it: the program is left as it was, all the same."""
+        child = self.start()
+        for i in range(LOOPS):
+            recorder = self.record(child, data=f"killed-{i}")
+            recorder.send_signal(signal.SIGSTOP)
+            self.ask(child, "vfork-execve", f"{self.dir}/target", f"{self.dir}/never")
+            self.wait_for(lambda: self.children(child.pid))
+            os.kill(self.children(child.pid)[0], signal.SIGKILL)
+            self.assertRegex(child.stdout.readline(), "same")
+            recorder.send_signal(signal.SIGCONT)
+            self.assertNotIn("will return through", self.leave(recorder))
+        self.end(child)
+
+    @staticmethod
+    def children(pid):
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+
     def test_set_uid(self):
         child = self.start()
         shutil.copy("target", "target-uid")

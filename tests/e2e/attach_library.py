@@ -30,6 +30,7 @@ class AttachLibrary(attaching.Test):
                   f"-Wl,--version-script={os.getcwd()}/version.map", compiler=["gcc"])
             for option, flag in (("norelro", "-Wl,-z,norelro"), ("symbolic", "-Wl,-Bsymbolic")):
                 build("attach_library.c", f"lib{kind}-{option}.so", "-O1", "-shared", "-fPIC", *flags, flag, compiler=["gcc"])
+            build("attach_library.c", f"lib{kind}-begins.so", "-O1", "-shared", "-fPIC", "-DBEGINS", *flags, compiler=["gcc"])
         build("attach_library.c", "libwaits.so", "-O1", "-shared", "-fPIC", "-pg", "-DWAITS", compiler=["gcc"])
         build("attach_opener.c", "opener", "-O1", "-rdynamic", "-ldl")
         build("attach_storm.c", "storm", "-O1", "-rdynamic", "-ldl")
@@ -102,6 +103,25 @@ class AttachLibrary(attaching.Test):
                     self.assertEqual(self.library_code(child.pid, kind), expected)
                     self.assertEqual({key: text for key, text in code(child.pid).items() if key in before}, before)
                     self.end(child)
+
+    def test_constructors(self):
+        """What a library calls before dlopen returns, each time that it is opened; it is left as it was, too."""
+        for kind in self.kinds():
+            with self.subTest(kind):
+                data, name = f"begins-{kind}", f"{kind}-begins"
+                child = self.start(name, "sym", 0)
+                recorder = self.record(child, name, data)
+                for _ in range(ROUNDS):
+                    self.ask(child, "opened")
+                    self.ask(child, "closed")
+                self.ask(child, "opened")
+                self.assertNotIn("warning", self.leave(recorder))
+                self.assertEqual(self.calls("library_begin", data), ROUNDS + 1)
+                self.assertGreater(self.calls("library_call", data), ROUNDS)     # the program calls it, too
+                self.assertEqual(self.library_code(child.pid, name), self.own_code(name))
+                self.ask(child, "closed")
+                self.ask(child, "opened")
+                self.end(child)
 
     def test_opened_again_and_again(self):
         """In its old place or another one; the last time it stays open, and is left as it was."""

@@ -141,8 +141,9 @@ class Control(Recording):
         child, pid = self.run_controlled()
         for words, text in ((["--trace=perhaps"], "neither on nor off"), (["-D", "x"], "no number"), (["-t", "x"], "no time"),
                             (["-Z", "x"], "no size"), (["-F", "nonesuch"], "no function of .* matches nonesuch"),
-                            (["-F", "leaf@depht=2"], 'no action "depht"'), (["-T", "leaf@arg1"], "when the recording starts"),
-                            (["-T", "leaf@auto-args"], "when the recording starts"), (["--dump"], "no flight recorder"),
+                            (["-F", "leaf@depht=2"], 'no action "depht"'), (["-A", "leaf@arg0"], "arguments count from 1"),
+                            (["-A", "nonesuch"], "no function of .* matches nonesuch"), (["-R", "leaf@retval/q"], "retval/q"),
+                            (["-A", "leaf@arg1,plt"], "plt"), (["--dump"], "no flight recorder"),
                             (["-T", "leaf@dump"], "flight recorder"), (["-F", "leaf@if:arg1==1"], "decided on reading"),
                             (["-T", "leaf@color=red"], "done on reading"), (["-T", "leaf@backtrace"], "done on reading"),
                             (["--match=like"], "no kind of pattern"), (["-N", "leaf;" * 1025], "begin anew")):
@@ -153,6 +154,82 @@ class Control(Recording):
         self.step(child)
         self.finish(child)
         self.assertEqual(self.replay(), "main() {\n" + 2 * self.ALL + "} /* main */")
+
+    VALUES = (
+        (["-A", "leaf@arg1"], "argument leaf@arg1", ("leaf(1)", "leaf(2)")),
+        (["-R", "leaf"], "retval leaf", ("leaf(1) = 112", "leaf(2) = 118")),
+        (["--trace=on", "-N", "outer"], "trace on, notrace outer", ()),
+        (["--reset"], "reset", ("leaf()", "leaf()")),
+        (["-T", "leaf@auto-args"], "trigger leaf@auto-args", ("leaf(1) = 112", "leaf(2) = 118")),
+        (["-T", "lea.*@arg1"], "trigger lea.*@arg1", ("leaf(1) = 112", "leaf(2) = 118")),
+        (["--reset", "-a"], "reset, auto-args", ("leaf(1) = 112", "leaf(2) = 118")),
+        (["--reset", "-t", "1ns", "-A", "leaf@arg1"], "reset, time-filter 1ns, argument leaf@arg1", ("leaf(1)", "leaf(2)")),
+    )
+
+    def leaves(self, *calls):
+        return f"outer() {{\nmiddle() {{\n{calls[0]};\n{calls[1]};\n}} /* middle */\n}} /* outer */\n" if calls else ""
+
+    def test_values(self):
+        """From one call to the next, by specs, debug info and triggers; a function keeps the layout that it has once."""
+        for kind in ("pg", "fentry", "patched"):
+            child, pid = self.run_controlled(program="./" + kind)
+            for words, _, _ in self.VALUES:
+                self.change(pid, *words)
+                self.step(child)
+            for words, text in ((["-A", "leaf@arg2/s"], "the arguments of leaf cannot become other ones .* they are arg1 "),
+                                (["-R", "leaf@retval/x"], "the return value of leaf cannot become"),
+                                (["--match=glob", "-A", "l*@arg1"], "by one kind of patterns in a trace")):
+                run = self.ftr("ctl", "--trace=off", *words, str(pid))
+                self.assertEqual((run.returncode, run.stdout), (1, ""), words)
+                self.assertRegex(run.stderr, text)
+            self.step(child)
+            self.finish(child)
+            wanted = ("main() {\n" + self.ALL + "".join(f"<{text}>\n{self.leaves(*calls)}" for _, text, calls in self.VALUES) +
+                      self.leaves("leaf(1)", "leaf(2)") + "} /* main */")
+            self.expect(self.replay() == wanted, f"{kind}:\n{self.replay()}\n--- is not\n{wanted}")
+            shutil.rmtree("d")
+
+    def test_values_from_the_start(self):
+        """They stay as they are, and may be asked for again; others come beside them."""
+        child, pid = self.run_controlled("-A", "leaf@arg2/s")
+        run = self.ftr("ctl", "-a", str(pid))
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))     # specs count before debug info
+        self.step(child)
+        self.change(pid, "--reset", "-R", "leaf")
+        self.step(child)
+        run = self.ftr("ctl", "-A", "leaf@arg1", str(pid))
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.finish(child)
+        both = self.leaves('leaf("one") = 112', 'leaf("two") = 118')
+        self.assertEqual(self.replay(), "main() {\n" + self.leaves('leaf("one")', 'leaf("two")') + "<auto-args>\n" + both +
+                         "<reset, retval leaf>\n" + both + "} /* main */")
+
+    def test_values_while_threads_run(self):
+        """Each record is read as it was written, whoever obeyed when."""
+        child, pid = self.run_controlled(threads=8)
+        for _ in range(8):
+            for words in (["-a"], ["--reset"], ["-A", "leaf@arg1/i32,arg2/s", "-t", "1us"], ["--reset", "-R", "leaf"], ["--reset"]):
+                run = self.ftr("ctl", *words, str(pid))     # of those that conflict with -a, nothing is done
+                self.assertEqual(run.returncode, 1 if words[0] == "-A" else 0, run.stderr)
+                self.step(child)
+        self.finish(child)
+        self.assertEqual(self.ftr("check", "--max-calls=main=1", "d").stderr, "")
+        calls = set(re.findall(r"leaf\([^)]*\)|} = .*leaf", self.replay()))
+        self.assertLessEqual({"leaf()", 'leaf(1, "one")', 'leaf(2, "two")'}, calls)
+        self.assertLessEqual({call for call in calls if "(" in call}, {"leaf()", 'leaf(1, "one")', 'leaf(2, "two")'})
+
+    def test_values_of_those_that_are_served(self):
+        """Their stream has said which values there are."""
+        child = self.start_program(FTR, "serve", "--agent", "--no-libcall", "--bind=127.0.0.1", "./pg")
+        self.step(child)
+        pid = int(open(f"/proc/{child.pid}/task/{child.pid}/children").read().split()[-1])
+        for words in (["-A", "leaf@arg1"], ["-R", "leaf"], ["-a"]):
+            run = self.ftr("ctl", *words, str(pid))
+            self.assertEqual((run.returncode, run.stdout), (1, ""))
+            self.assertIn("to ftr serve", run.stderr)
+        self.change(pid, "--trace=off")
+        self.step(child)
+        child.communicate(timeout=TIMEOUT)
 
     def test_ends(self):
         """Also with readers' rules in the data: -t is none, for it may change."""

@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 sys.dont_write_bytecode = True
 import harness      # noqa: E402 (the path comes first)
 from harness import CC, IS_ROOT, TIMEOUT     # noqa: E402
+from recording import run_observed      # noqa: E402
 
 LIBRARY = "int twice(int n) { return 2 * n; }\n"
 CALLER = "int twice(int n);\nint main(void) { return twice(0); }\n"
@@ -104,6 +105,20 @@ class Doctor(harness.Test):
             text = dict(self.doctor(name, status=1)[1])["tracing"]
             self.assertEqual(refusal, f"ftr: {text}\n")
         self.assertIn('./static: cannot be traced; "tracing" above', self.ftr("doctor", "./static").stdout)
+
+    def test_static(self):
+        """However it is built, nothing of it is said to be traced; what the refusal names instead works."""
+        for flags in ([], ["-pg"], ["-finstrument-functions"], ["-fpatchable-function-entry=5"], ["-static-pie", "-fPIE"], ["-s"]):
+            self.compile("static", "doctor_functions.c", *flags, *([] if "-static-pie" in flags else ["-static"]))
+            modules, obstacles, _ = self.doctor("./static", status=1)
+            self.assertEqual((modules["static"]["uses"], modules["static"]["seen"]), ("none", 0), flags)
+            self.assertRegex(dict(obstacles)["tracing"], "^./static: is statically linked.*without -static.*--syscalls --stack")
+            done = run_observed("record", "-d", "d", "--syscalls", "--stack", "./static")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), flags)
+            calls = self.ftr("replay", "-d", "d")
+            self.assertEqual((calls.returncode, calls.stderr), (0, ""))
+            self.assertIn("sys_execve", calls.stdout)
+            shutil.rmtree("d")
 
     def test_script(self):
         with open("script", "w", encoding="ascii") as file:

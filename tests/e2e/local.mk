@@ -38,6 +38,7 @@ e2e_tests = $(reading_tests) $(e2e_runtime_tests) \
 	tests/e2e/attach_exec.py \
 	tests/e2e/actions.py \
 	tests/e2e/control.py \
+	tests/e2e/control_patch.py \
 	tests/e2e/doctor.py \
 	tests/e2e/events.py \
 	tests/e2e/examples.py \

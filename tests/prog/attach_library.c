@@ -25,6 +25,15 @@ static __attribute__((constructor)) void store(void)
 }
 #endif
 
+#ifdef BEGINS
+static __attribute__((constructor, noinline)) void library_begin(void)
+{
+	static volatile long result;
+
+	result = library_call(result + 1);
+}
+#endif
+
 #ifdef WAITS
 /* With the dynamic linker's lock in its thread's hand. */
 static __attribute__((constructor)) void wait_long(void)

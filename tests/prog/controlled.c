@@ -14,15 +14,16 @@
 static sem_t go[THREADS_MAX], done;
 static volatile int sink;
 
-__attribute__((noinline)) void leaf(void)
+__attribute__((noinline)) int leaf(int n, const char *text)
 {
 	sink++;
+	return n + text[0];
 }
 
 __attribute__((noinline)) void middle(void)
 {
-	leaf();
-	leaf();
+	sink += leaf(1, "one");
+	sink -= leaf(2, "two");
 	sink--;
 }
 

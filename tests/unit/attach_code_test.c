@@ -83,10 +83,11 @@ static void run(bool is_back, struct ftr_attach_report *report)
 		.image.pid = child, .tracees.pid = child, .path = "/none",
 		.libc.comeback = COMEBACK,
 	};
+	const struct ftr_code_choice choice = { .is_back = is_back, .are_all = true };
 	struct ftr_err err = { 0 };
 
 	*report = (struct ftr_attach_report){ .hooked_nr = 0 };
-	assert_int_equal(ftr_runtime_code(&runtime, &attach, is_back, report, &err), 0);
+	assert_int_equal(ftr_runtime_code(&runtime, &attach, &choice, report, &err), 0);
 	ftr_tracees_fini(&runtime.tracees);
 	ftr_image_fini(&runtime.image);
 }

@@ -26,7 +26,7 @@ static int start(void **state)
 {
 	struct ftr_err err = { 0 };
 
-	return ftr_channel_open(&channel, &err);
+	return ftr_channel_open(&channel, false, &err);
 }
 
 static int stop(void **state)
@@ -303,7 +303,7 @@ static void test_by_path(void **state)
 	close(sock);
 	ftr_channel_close(&channel);
 	assert_int_equal(stat(address.sun_path, &st), -1);
-	assert_int_equal(ftr_channel_open(&channel, &err), 0);	/* for stop */
+	assert_int_equal(ftr_channel_open(&channel, false, &err), 0);	/* for stop */
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, start, stop)

@@ -23,6 +23,11 @@ int ftr_attach_check(int32_t pid, struct ftr_err *err)
 	return ftr_attach_refusal(pid, err);
 }
 
+int ftr_attach_may_stop(int32_t pid, struct ftr_err *err)
+{
+	return ftr_attach_stop_refusal(pid, err);
+}
+
 static int start(struct ftr_runtime *runtime, const char *address, struct ftr_attach *attach,
 		 struct ftr_err *err)
 {
@@ -76,6 +81,7 @@ int ftr_attach(int32_t pid, const char *path, const char *address,
 {
 	struct ftr_runtime runtime;
 	struct ftr_attach attach = { .step = 0 };
+	const struct ftr_code_choice now = { .chosen = NULL };
 	struct ftr_err ignored = { 0 };
 	int ret;
 
@@ -94,7 +100,9 @@ int ftr_attach(int32_t pid, const char *path, const char *address,
 		ret = started(&attach, err);
 	if (ret == 0) {
 		report->hooked_nr = attach.hooked_nr;
-		ret = ftr_runtime_code(&runtime, &attach, false, report, err);
+		report->codes = attach.code;
+		report->code_nr = attach.code_nr;
+		ret = ftr_runtime_code(&runtime, &attach, &now, report, err);
 	}
 	if (ret == 0)
 		report->is_partly_left = false;
@@ -111,13 +119,22 @@ int ftr_attach_code(int32_t pid, const struct ftr_attach_codes *codes,
 	const struct ftr_attach attach = {
 		.state = FTR_ATTACH_ATTACHED, .code = codes->addr, .code_nr = codes->nr,
 	};
+	const struct ftr_code_choice chosen = {
+		.chosen = codes->chosen, .chosen_nr = codes->chosen_nr,
+	};
+	const struct ftr_code_choice others = {
+		.is_back = true, .are_others = true, .chosen = codes->chosen,
+		.chosen_nr = codes->chosen_nr,
+	};
 	struct ftr_runtime runtime;
 	int ret;
 
-	*report = (struct ftr_attach_report){ .hooked_nr = 0 };
+	*report = (struct ftr_attach_report){ .codes = codes->addr, .code_nr = codes->nr };
 	ret = ftr_runtime_find(&runtime, pid, codes->runtime, err);
+	if (ret == 0 && runtime.step_at != 0 && codes->chosen != NULL)
+		ret = ftr_runtime_code(&runtime, &attach, &others, report, err);
 	if (ret == 0 && runtime.step_at != 0)
-		ret = ftr_runtime_code(&runtime, &attach, false, report, err);
+		ret = ftr_runtime_code(&runtime, &attach, &chosen, report, err);
 	else if (ret == 0 && ftr_image_has_deleted(&runtime.image, codes->runtime))
 		ret = ftr_runtime_replaced(codes->runtime, err);
 	ftr_runtime_give_back(&runtime);

@@ -8,6 +8,7 @@
 #define FTR_ATTACH_ATTACH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "utils/base/err.h"
@@ -33,12 +34,17 @@ struct ftr_attach_report {
 	uint64_t borrowed_ns;	/* how long one thread was kept from what it did */
 	uint64_t stopped_ns;	/* how long all of them were, at the longest */
 	bool	 is_partly_left;	/* calls that are open still return through the runtime */
+	uint64_t codes, code_nr;	/* where the list of changes is in the program */
+	unsigned kept_nr;	/* functions that stay patched: a thread was in them all the time */
 };
 
 /* A list of changes in the program. */
 struct ftr_attach_codes {
 	const char *runtime;	/* as it was attached with */
 	uint64_t addr, nr;
+	/* By address: those functions that are to be patched.  All others are put back. */
+	const uint64_t *chosen;	/* (borrowed) NULL: those that are not for later */
+	size_t chosen_nr;
 };
 
 /* Is this built with what attaching needs? */
@@ -50,6 +56,9 @@ bool ftr_attach_is_possible(void);
  */
 int ftr_attach_check(int32_t pid, struct ftr_err *err);
 
+/* May its threads be stopped?  0; or -errno, with why not and what to do about it. */
+int ftr_attach_may_stop(int32_t pid, struct ftr_err *err);
+
 /*
  * Load @runtime, a path that means the same to the program, into @pid, and have it report to the
  * recorder at @address.  What another recorder has left there is taken away first.
@@ -58,9 +67,9 @@ int ftr_attach(int32_t pid, const char *runtime, const char *address,
 	       struct ftr_attach_report *report, struct ftr_err *err);
 
 /*
- * Make the changes of code that the runtime in @pid has listed since, @nr of struct ftr_attach_code
- * from @addr on: those of libraries that were loaded after attaching.  What was made before counts
- * again in @report.
+ * Make the changes of code that the runtime in @pid has listed, @nr of struct ftr_attach_code from
+ * @addr on: those of libraries that were loaded after attaching, or of what was chosen since.  What
+ * was made before counts again in @report.
  */
 int ftr_attach_code(int32_t pid, const struct ftr_attach_codes *codes,
 		    struct ftr_attach_report *report, struct ftr_err *err);

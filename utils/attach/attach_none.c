@@ -25,6 +25,11 @@ int ftr_attach_check(int32_t pid, struct ftr_err *err)
 	return refuse(err);
 }
 
+int ftr_attach_may_stop(int32_t pid, struct ftr_err *err)
+{
+	return refuse(err);
+}
+
 int ftr_attach(int32_t pid, const char *runtime, const char *address,
 	       struct ftr_attach_report *report, struct ftr_err *err)
 {

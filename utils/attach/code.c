@@ -34,6 +34,7 @@ enum state {
 	CROSSING,		/* lies on two pages: we might be killed between them */
 	CHANGED,
 	FAILED,
+	UNCHOSEN,
 };
 
 struct change {
@@ -120,6 +121,35 @@ static void needs_set(struct changes *changes, struct change *change)
 	changes->v[change->needs].is_target = true;
 }
 
+static int address_compare(const void *one, const void *other)
+{
+	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+
+	return a < b ? -1 : a > b;
+}
+
+static bool is_chosen(const struct ftr_code_choice *choice, const struct ftr_attach_code *code)
+{
+	bool is_one;
+
+	if (choice->are_all)
+		return true;
+	if (code->is_fixed)
+		return !choice->are_others;
+	is_one = choice->chosen == NULL ? !code->is_later :
+		 bsearch(&code->addr, choice->chosen, choice->chosen_nr, sizeof(code->addr),
+			 address_compare) != NULL;
+	return is_one != choice->are_others;
+}
+
+static void changes_choose(struct changes *changes, const struct ftr_code_choice *choice)
+{
+	for (uint32_t i = 0; i < changes->nr; i++) {
+		if (!is_chosen(choice, changes->v[i].code))
+			changes->v[i].state = UNCHOSEN;
+	}
+}
+
 static void changes_sort(struct changes *changes)
 {
 	uint32_t i;
@@ -179,7 +209,8 @@ static void changes_free(struct changes *changes)
 
 /* All that takes time or memory is done before threads are stopped.  NULL: there is no memory. */
 static struct changes *changes_load(const struct ftr_runtime *runtime,
-				    const struct ftr_attach *attach, bool is_back)
+				    const struct ftr_attach *attach,
+				    const struct ftr_code_choice *choice)
 {
 	struct changes *changes = calloc(1, sizeof(*changes));
 	size_t nr = attach->code_nr;
@@ -191,7 +222,7 @@ static struct changes *changes_load(const struct ftr_runtime *runtime,
 	changes->memory_fd = open(path, O_RDWR | O_CLOEXEC);
 	changes->codes_at = attach->code;
 	changes->code_nr = (uint32_t)nr;
-	changes->is_back = is_back;
+	changes->is_back = choice->is_back;
 	changes->codes = calloc(nr, sizeof(*changes->codes));
 	changes->v = calloc(nr, sizeof(*changes->v));
 	changes->due = calloc(nr, sizeof(*changes->due));
@@ -204,6 +235,7 @@ static struct changes *changes_load(const struct ftr_runtime *runtime,
 		return NULL;
 	}
 	changes_sort(changes);
+	changes_choose(changes, choice);
 	made_skip(changes);
 	return changes;
 }
@@ -503,13 +535,31 @@ static void made_count(const struct changes *changes, struct ftr_attach_code_rep
 
 		if (leads && changes->v[change->needs].state != MADE)
 			continue;
-		if (change->state == GONE)
+		if (change->state == GONE || change->state == UNCHOSEN)
 			continue;
 		if (change->state != MADE)
 			left_count(report, change);
 		if (leads ? change->state != MADE : change->state == MADE)
 			report->made_nr += leads ? -1u : 1u;
 	}
+}
+
+static bool has_pending(const struct changes *changes)
+{
+	for (uint32_t i = 0; i < changes->nr; i++) {
+		if (changes->v[i].state == PENDING)
+			return true;
+	}
+	return false;
+}
+
+static unsigned left_nr(const struct changes *changes)
+{
+	unsigned nr = 0;
+
+	for (uint32_t i = 0; i < changes->nr; i++)
+		nr += changes->v[i].state == PENDING && !changes->v[i].is_target;
+	return nr;
 }
 
 static bool is_any_left(const struct changes *changes)
@@ -523,22 +573,25 @@ static bool is_any_left(const struct changes *changes)
 	return false;
 }
 
-int ftr_runtime_code(struct ftr_runtime *runtime, const struct ftr_attach *attach, bool is_back,
-		     struct ftr_attach_report *report, struct ftr_err *err)
+int ftr_runtime_code(struct ftr_runtime *runtime, const struct ftr_attach *attach,
+		     const struct ftr_code_choice *choice, struct ftr_attach_report *report,
+		     struct ftr_err *err)
 {
 	struct changes *changes;
-	int ret;
+	int ret = 0;
 
 	if (attach->code_nr == 0 || attach->code_nr > CHANGES_MAX)
 		return 0;
-	changes = changes_load(runtime, attach, is_back);
+	changes = changes_load(runtime, attach, choice);
 	if (changes == NULL)
 		return ftr_err_set(err, ENOMEM, "what is to be patched cannot be read: out of "
 				   "memory");
-	ret = rounds_make(runtime, changes, &report->code, err);
-	if (is_back) {
+	if (choice->are_all || has_pending(changes))	/* a program that opens may have made it */
+		ret = rounds_make(runtime, changes, &report->code, err);
+	if (choice->is_back) {
 		report->is_partly_left |= is_any_left(changes);
 		report->stopped_ns = report->code.stopped_ns;
+		report->kept_nr = left_nr(changes);
 	} else {
 		made_count(changes, &report->code);
 	}

@@ -110,6 +110,7 @@ int ftr_runtime_leave(struct ftr_runtime *runtime, struct ftr_attach_report *rep
 		      struct ftr_err *err)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	const struct ftr_code_choice all = { .is_back = true, .are_all = true };
 	struct ftr_attach attach = { .step = FTR_ATTACH_UNHOOK };
 	int ret = ftr_runtime_step(runtime, &attach, err);
 	unsigned tries;
@@ -120,7 +121,7 @@ int ftr_runtime_leave(struct ftr_runtime *runtime, struct ftr_attach_report *rep
 		report->is_partly_left = true;
 		return 0;
 	}
-	ret = ftr_runtime_code(runtime, &attach, true, report, err);
+	ret = ftr_runtime_code(runtime, &attach, &all, report, err);
 	if (ret < 0 || report->is_partly_left)
 		return ret;
 	ret = -EAGAIN;

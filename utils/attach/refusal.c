@@ -149,7 +149,9 @@ static int image_refusal(int32_t pid, struct ftr_err *err)
 		;
 	else if (ftr_image_find(&image, linkers) == NULL)
 		ret = ftr_err_set(err, ENOTSUP, "process %d is linked statically, without a "
-				  "dynamic linker that could load libmcount.so; link it dynamically", pid);
+				  "dynamic linker that could load libmcount.so; link it dynamically, "
+				  "or start it with ftr record --syscalls --stack, which looks at it "
+				  "from outside", pid);
 	else if (ftr_image_find(&image, libcs) == NULL)
 		ret = ftr_err_set(err, ENOTSUP, "process %d does not use glibc, or has not started "
 				  "yet", pid);
@@ -177,4 +179,23 @@ int ftr_attach_refusal(int32_t pid, struct ftr_err *err)
 				   "ended; use --kernel to see what the kernel does", pid);
 	ret = threads_refusal(pid, err);
 	return ret == 0 ? image_refusal(pid, err) : ret;
+}
+
+int ftr_attach_stop_refusal(int32_t pid, struct ftr_err *err)
+{
+	struct ftr_image image;
+	uint64_t tracer;
+	char path[64];
+	int ret;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (status_number(path, "TracerPid", 10, &tracer) && tracer != 0)
+		return ftr_err_set(err, EPERM, "process %d is traced by process %d already, which "
+				   "may be for --syscalls, gdb or strace; end that first", pid,
+				   (int)tracer);
+	if (ftr_image_load(&image, pid, err) < 0)
+		return err->code == EACCES ? may_not_refusal(pid, EACCES, err) : -err->code;
+	ret = trace_refusal(&image, err);
+	ftr_image_fini(&image);
+	return ret;
 }

@@ -113,7 +113,8 @@ static uint32_t jump_nr(const struct ftr_patch_body *body)
 {
 	uint32_t nr = 0;
 
-	while (nr < body->writes.nr && body->writes.v[nr].kind == FTR_PLAIN_JUMP)
+	while (nr < body->writes.nr &&
+	       (body->writes.v[nr].kind & FTR_PLAIN_KIND_MASK) == FTR_PLAIN_JUMP)
 		nr++;
 	return nr;
 }

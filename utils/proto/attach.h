@@ -63,7 +63,8 @@ struct ftr_attach_code {
 	uint32_t needs;			/* another write that this leads to; UINT32_MAX = none */
 	uint8_t	 bytes;
 	uint8_t	 is_gone;		/* its library was unloaded: there is nothing to write */
-	uint8_t	 reserved[2];
+	uint8_t	 is_later;		/* not to be written yet */
+	uint8_t	 is_fixed;		/* of no function: it is not for anybody to choose */
 	uint8_t	 old[FTR_ATTACH_CODE_MAX], new[FTR_ATTACH_CODE_MAX];
 };
 static_assert(sizeof(struct ftr_attach_code) == 56, "wire layout");

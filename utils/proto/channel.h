@@ -39,6 +39,8 @@
 #include <stdint.h>
 
 #define FTR_CHANNEL_ENV		"FTR_CHANNEL"	/* abstract name, without its leading NUL */
+/* The name's end where the recorder ends before what it records: one that attached to it. */
+#define FTR_CHANNEL_LEAVES	"-leaves"
 #define FTR_CHANNEL_DIR		"/tmp/"		/* where an address of that name is a path */
 #define FTR_CHANNEL_MAGIC	0x4d525446u	/* "FTRM" */
 #define FTR_CHANNEL_TIMEOUT_MS	5000		/* for one reply; then the program runs untraced */

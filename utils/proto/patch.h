@@ -20,13 +20,15 @@ enum ftr_patch_kind {
 enum ftr_patch_flag {
 	/* its _init calls __gmon_start__, so that the runtime sees it before its code runs */
 	FTR_PATCH_STARTS_GMON = 1 << 0,
+	/* which functions are patched may change (ftr ctl): all that can be are listed */
+	FTR_PATCH_MAY_CHANGE = 1 << 1,
 };
 
 struct ftr_patch_site {
 	uint32_t offset;		/* from base */
 	uint8_t	 bytes;			/* that hold no-operations now */
 	uint8_t	 kind;			/* enum ftr_patch_kind */
-	uint16_t reserved;
+	uint16_t is_later;		/* not patched now: FTR_PATCH_MAY_CHANGE */
 };
 static_assert(sizeof(struct ftr_patch_site) == 8, "wire layout");
 

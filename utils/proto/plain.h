@@ -22,6 +22,13 @@ enum ftr_plain_kind {
 	FTR_PLAIN_STEP = 2,		/* a short jump of @step bytes, to another write's jump */
 };
 
+/*
+ * In kind: of a function that is not patched now, but may be later (FTR_PATCH_MAY_CHANGE).  A step
+ * and the jump that it leads to have it both, or neither.
+ */
+#define FTR_PLAIN_LATER 0x80
+#define FTR_PLAIN_KIND_MASK 0x7f
+
 #define FTR_PLAIN_BYTES_MAX 5		/* of a jump */
 #define FTR_PLAIN_STEP_BYTES 2
 

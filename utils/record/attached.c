@@ -15,7 +15,7 @@
 
 static const char *const doings[] = {
 	[FTR_ATTACHED_BEGIN] = "attaches to it",
-	[FTR_ATTACHED_CODE] = "patches what it has loaded",
+	[FTR_ATTACHED_CODE] = "changes what is patched in it",
 	[FTR_ATTACHED_LEAVE] = "leaves it",
 };
 
@@ -31,6 +31,7 @@ static int work_do(const struct ftr_record_attached_job *job, struct answer *ans
 {
 	const struct ftr_attach_codes codes = {
 		.runtime = job->runtime, .addr = job->codes, .nr = job->code_nr,
+		.chosen = job->chosen, .chosen_nr = job->chosen_nr,
 	};
 
 	switch (job->work) {

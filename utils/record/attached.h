@@ -31,6 +31,8 @@ struct ftr_record_attached_job {
 	const char *runtime;
 	const char *address;	/* BEGIN: of our channel */
 	uint64_t codes, code_nr;	/* CODE: struct ftr_attach_code in the program */
+	const uint64_t *chosen;	/* ... which of them: see struct ftr_attach_codes */
+	size_t chosen_nr;
 };
 
 /* Begin.  One that leaves goes on when the recorder dies, others die with it. */

@@ -22,7 +22,7 @@ union fd_control {
 	char room[CMSG_SPACE(FTR_CHANNEL_REPLY_FDS * sizeof(int))];
 };
 
-int ftr_channel_open(struct ftr_channel *channel, struct ftr_err *err)
+int ftr_channel_open(struct ftr_channel *channel, bool leaves, struct ftr_err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	uint64_t random[2];
@@ -31,8 +31,8 @@ int ftr_channel_open(struct ftr_channel *channel, struct ftr_err *err)
 	*channel = (struct ftr_channel){ .fd = -1, .path_fd = -1 };
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return ftr_err_set(err, errno, "channel: getrandom: %s", strerror(errno));
-	snprintf(channel->name, sizeof(channel->name), "ftr-%016" PRIx64 "%016" PRIx64, random[0],
-		 random[1]);
+	snprintf(channel->name, sizeof(channel->name), "ftr-%016" PRIx64 "%016" PRIx64 "%s",
+		 random[0], random[1], leaves ? FTR_CHANNEL_LEAVES : "");
 	len = strlen(channel->name);
 	memcpy(address.sun_path + 1, channel->name, len);
 	channel->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

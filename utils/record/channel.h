@@ -36,7 +36,8 @@ struct ftr_channel_request {
 	uid_t uid;
 };
 
-int  ftr_channel_open(struct ftr_channel *channel, struct ftr_err *err);
+/* @leaves: FTR_CHANNEL_LEAVES.  0 or -errno, described. */
+int  ftr_channel_open(struct ftr_channel *channel, bool leaves, struct ftr_err *err);
 /* Listen at a path, too: for processes in other network namespaces. */
 int  ftr_channel_open_path(struct ftr_channel *channel, struct ftr_err *err);
 void ftr_channel_close(struct ftr_channel *channel);

@@ -28,6 +28,7 @@ struct ftr_record_choice {
 	unsigned value_depth;		/* pointers that are followed in what debug info says */
 	bool auto_args;			/* -a: arguments and return values of all functions */
 	enum ftr_match match;		/* what kind of patterns the rules have */
+	const struct ftr_record_choice *told;	/* (nullable: this) see told.h */
 	struct ftr_opt_list watched;	/* (borrowed) -W: see watched.h */
 	struct ftr_opt_list events;	/* (borrowed) -E: see sdt_events.h */
 	struct ftr_opt_list patched;	/* (borrowed) -P and -U: see patch_choice.h */

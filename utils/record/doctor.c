@@ -106,6 +106,8 @@ static void hooked_count(struct ftr_doctor_module *module, const struct ftr_symt
 static enum ftr_doctor_way way_of(const struct ftr_doctor_module *module,
 				  const struct ftr_elf_info *elf)
 {
+	if (module->is_program && !elf->has_interp)	/* linked statically */
+		return FTR_DOCTOR_NONE;
 	if ((module->hooks & FTR_ELF_HOOK_CALLS) != 0)
 		return FTR_DOCTOR_HOOKS;
 	if (!module->is_program && ftr_section_is_base_library(module->path))

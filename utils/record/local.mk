@@ -58,6 +58,8 @@ libftr_a_SOURCES += \
 	utils/record/overhead.h \
 	utils/record/patch_choice.c \
 	utils/record/patch_choice.h \
+	utils/record/patch_now.c \
+	utils/record/patch_now.h \
 	utils/record/perf_cpus.c \
 	utils/record/perf_cpus.h \
 	utils/record/perf_ring.c \
@@ -124,6 +126,8 @@ libftr_a_SOURCES += \
 	utils/record/system_text.h \
 	utils/record/tick.c \
 	utils/record/tick.h \
+	utils/record/told.c \
+	utils/record/told.h \
 	utils/record/tracefs.c \
 	utils/record/tracefs.h \
 	utils/record/value.h \

@@ -4,9 +4,11 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,6 +137,7 @@ static struct ftr_section_module section_module(struct ftr_modules *modules,
 		.loaded_hooks = file->loaded_hooks,
 		.notes = &modules->notes,
 		.given = modules->options,
+		.patch_values = modules->patch_values,
 		.switches = modules->switches.v,
 		.switch_nr = modules->switches.nr,
 		.choice = modules->choice,
@@ -214,6 +217,13 @@ int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool 
 	return sections->fd;
 }
 
+bool ftr_modules_has_sites(struct ftr_modules *modules, const char *path)
+{
+	const struct ftr_module_file *file = file_get(modules, path);
+
+	return file != NULL && (file->elf.hooks & FTR_ELF_HOOK_SITES) != 0;
+}
+
 bool ftr_modules_is_traced(struct ftr_modules *modules, const char *path)
 {
 	const struct ftr_module_file *file = file_get(modules, path);
@@ -235,6 +245,14 @@ const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool 
 	return file->elf.build_id;
 }
 
+static void symtab_name(struct ftr_symtab *tab, const struct ftr_module_file *file)
+{
+	if (tab->path == NULL)
+		tab->path = file->path;
+	if (tab->build_id == NULL && file->elf.build_id[0] != '\0')
+		tab->build_id = file->elf.build_id;
+}
+
 static void store_one(struct ftr_modules *modules, const struct ftr_module_file *file,
 		      struct ftr_uftrace_dir *dir)
 {
@@ -243,12 +261,9 @@ static void store_one(struct ftr_modules *modules, const struct ftr_module_file 
 
 	ftr_symtab_init(&tab);
 	if (ftr_symtab_load_elf(&tab, file->path, NULL) == 0) {
-		if (tab.path == NULL)
-			tab.path = file->path;
-		if (tab.build_id == NULL && file->elf.build_id[0] != '\0')
-			tab.build_id = file->elf.build_id;
+		symtab_name(&tab, file);
 		ftr_uftrace_dir_symbols(dir, &tab, NULL);
-		ftr_sections_store(&module, &tab, dir);
+		ftr_sections_store(&module, &tab, false, dir);
 	}
 	ftr_symtab_fini(&tab);
 }
@@ -296,6 +311,67 @@ void ftr_modules_store(struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
 		(void)ftr_vec_push(&modules->helpers, pid);
 	for (i = 0; i < modules->files.nr; i++)
 		modules->files.v[i]->is_stored = modules->files.v[i]->is_wanted;
+}
+
+/* Those at work write what is out of date: it is not to be the last. */
+static void helpers_wait(const struct ftr_modules *modules)
+{
+	for (size_t i = 0; i < modules->helpers.nr; i++) {
+		struct pollfd end = {
+			.fd = (int)syscall(SYS_pidfd_open, modules->helpers.v[i], 0),
+			.events = POLLIN,
+		};
+
+		if (end.fd < 0)
+			continue;
+		while (poll(&end, 1, -1) < 0 && errno == EINTR)
+			;
+		close(end.fd);
+	}
+}
+
+/* A file that another one took the place of at its path is not there to be read. */
+static bool is_retold(const struct ftr_modules *modules, const struct ftr_module_file *file)
+{
+	return file->is_stored && file_find(modules, file->path) == file;
+}
+
+static void retell_one(struct ftr_modules *modules, const struct ftr_module_file *file,
+		       struct ftr_uftrace_dir *dir)
+{
+	struct ftr_section_module module = section_module(modules, file, false);
+	struct ftr_symtab tab;
+
+	ftr_symtab_init(&tab);
+	if (ftr_symtab_load_elf(&tab, file->path, NULL) == 0) {
+		symtab_name(&tab, file);
+		ftr_sections_store(&module, &tab, true, dir);
+	}
+	ftr_symtab_fini(&tab);
+}
+
+void ftr_modules_retell(struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
+{
+	uint64_t bytes = 0;
+	pid_t pid = -1;
+
+	for (size_t i = 0; i < modules->files.nr; i++) {
+		if (is_retold(modules, modules->files.v[i]))
+			bytes += modules->files.v[i]->size_bytes;
+	}
+	if (bytes > INLINE_BYTES_MAX || modules->helpers.nr > 0)
+		pid = fork();
+	if (pid <= 0) {
+		helpers_wait(modules);
+		for (size_t i = 0; i < modules->files.nr; i++) {
+			if (is_retold(modules, modules->files.v[i]))
+				retell_one(modules, modules->files.v[i], dir);
+		}
+	}
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		(void)ftr_vec_push(&modules->helpers, pid);
 }
 
 void ftr_modules_fini(struct ftr_modules *modules)

@@ -49,6 +49,7 @@ struct ftr_modules {
 	FTR_VEC(struct ftr_switch) switches;	/* of the runtime's probes */
 	const struct ftr_option_values *options; /* (borrowed, nullable) given to their makers */
 	const struct ftr_record_choice *choice;	/* (borrowed, nullable) */
+	const struct ftr_patch_values *patch_values; /* (borrowed, nullable) as they are now */
 	uint32_t generation;		/* of what the sections say; 0 = from the start */
 	struct ftr_section_tracing tracing;
 	bool is_in_use;			/* an image was answered: a switch is a new generation */
@@ -84,6 +85,9 @@ void ftr_modules_prepare(struct ftr_modules *modules, const char *path, bool is_
  */
 int ftr_modules_sections_fd(struct ftr_modules *modules, const char *path, bool is_image);
 
+/* Has the compiler left room for calls in the module at @path? */
+bool ftr_modules_has_sites(struct ftr_modules *modules, const char *path);
+
 /* Will the tasks of the program image at @path record anything? */
 bool ftr_modules_is_traced(struct ftr_modules *modules, const char *path);
 
@@ -95,6 +99,9 @@ const char *ftr_modules_add(struct ftr_modules *modules, const char *path, bool 
 
 /* Write the symbols of wanted files that was not done for yet, or start a helper for it. */
 void ftr_modules_store(struct ftr_modules *modules, struct ftr_uftrace_dir *dir);
+
+/* What readers are told of the values of those that was done for has grown (told.h). */
+void ftr_modules_retell(struct ftr_modules *modules, struct ftr_uftrace_dir *dir);
 
 /* Wait for the helpers, and release. */
 void ftr_modules_fini(struct ftr_modules *modules);

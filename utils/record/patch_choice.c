@@ -51,6 +51,8 @@ int ftr_patch_option_check(const char *arg, struct ftr_err *err)
 
 const struct ftr_patch_values *ftr_patch_values_get(const struct ftr_section_module *module)
 {
+	if (module->patch_values != NULL)
+		return module->patch_values;
 	return ftr_section_values(module->given, &ftr_section_maker_patch);
 }
 

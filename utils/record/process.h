@@ -20,6 +20,7 @@ struct ftr_process {
 	bool is_launched;	/* by exec of one that was attached to: its runtime stays in it */
 	/* Changes of its code (FTR_CHANNEL_CODE): where, how many, how many a helper was given. */
 	uint64_t codes, code_nr, code_done_nr;
+	uint32_t patch_change_nr;	/* of the changes of what is patched: it has those */
 	struct ftr_attach_code_report code;	/* what became of them */
 };
 

@@ -140,9 +140,10 @@ static int check_image(const struct ftr_program *program, const char *name, bool
 	if (!elf->has_interp)
 		return ftr_err_set(
 			err, ENOTSUP,
-			"%s: is statically linked, libmcount cannot be "
-			"preloaded into it: link it without -static, or record its system "
-			"calls alone with --syscalls",
+			"%s: is statically linked, and has no dynamic linker that could load "
+			"libmcount.so: link it without -static, or record what is seen from "
+			"outside: its system calls and their callers with --syscalls --stack, "
+			"events of the kernel with --syscalls -E EVENT",
 			name);
 	if (elf->hooks == 0 && !force && ftr_arch_host->plain == NULL)
 		return ftr_err_set(err, ENOTSUP, "%s: not instrumented, and on %s nothing is "

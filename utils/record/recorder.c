@@ -471,6 +471,8 @@ void ftr_recorder_close(struct ftr_recorder *recorder)
 	if (recorder->options->has_syscalls)
 		ftr_record_syscalls_close(&recorder->syscalls);
 	ftr_agent_close(&recorder->agent);
+	ftr_told_fini(&recorder->told);
+	ftr_patch_now_fini(&recorder->patch);
 	ftr_pool_close(recorder->recording.pool);
 	ftr_backtraces_free(recorder->recording.backtraces);
 	ftr_processes_fini(&recorder->processes);

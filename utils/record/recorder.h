@@ -34,6 +34,7 @@ struct ftr_recorder_options {
 	const struct ftr_record_choice *choice;	/* (nullable) which calls */
 	bool has_agent;			/* what is recorded may be changed meanwhile: */
 	struct ftr_rules *rules;	/* (borrowed) ... the choice's, which has one then */
+	bool values_stay;			/* ... but not the values that are recorded */
 	const char *readers_opts;	/* (nullable) default.opts of the data */
 	bool has_syscalls;			/* observe processes and files */
 	bool has_stacks;			/* ... with the stacks of calls */

@@ -204,6 +204,8 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 		return;
 	}
 	process->own_pid = request->message.pid;
+	process->codes = process->code_nr = process->code_done_nr = 0;
+	process->patch_change_nr = recorder->patch.change_nr;
 	sid_make(process->sid);
 	image_path(request, reply->path);
 	if (strncmp(reply->path, MEMORY_PATH, strlen(MEMORY_PATH)) == 0)
@@ -276,6 +278,10 @@ static void task_line(struct ftr_recorder *recorder, const struct ftr_store_task
 		memcpy(process->sid, parent->sid, sizeof(process->sid));
 		memcpy(process->image, parent->image, sizeof(process->image));
 		process->is_launched = parent->is_launched;
+		process->codes = parent->codes;
+		process->code_nr = parent->code_nr;
+		process->code_done_nr = parent->code_done_nr;
+		process->patch_change_nr = 0;	/* it may have been forked before the last */
 	}
 	if (parent_pid != 0)
 		check_line(recorder, ftr_uftrace_dir_fork(dir, time_ns, task->pid, parent_pid));

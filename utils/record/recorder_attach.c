@@ -106,12 +106,18 @@ static void report_add(struct ftr_recorder *recorder, int32_t pid,
 {
 	struct ftr_attach_report *all = &recorder->result->attached;
 	struct ftr_process *process = ftr_process_find(&recorder->processes, pid);
-	struct ftr_attach_code_report none = { .made_nr = 0 };
+	struct ftr_attach_code_report none = { .made_nr = 0 }, code = report->code;
 
+	if (process != NULL && report->code_nr > process->code_nr) {
+		process->codes = report->codes;
+		process->code_nr = process->code_done_nr = report->code_nr;
+	}
 	all->hooked_nr += report->hooked_nr;
 	most(&all->borrowed_ns, report->borrowed_ns);
-	if (report->code.stop_nr != 0)
-		code_update(&all->code, process != NULL ? &process->code : &none, &report->code);
+	if (code.stop_nr == 0 && process != NULL)	/* nothing was to be written */
+		code.thread_nr = process->code.thread_nr;
+	if (code.stop_nr != 0 || report->code_nr != 0)
+		code_update(&all->code, process != NULL ? &process->code : &none, &code);
 }
 
 static int process_attach(struct ftr_recorder *recorder, int32_t pid, struct ftr_err *err)
@@ -217,23 +223,36 @@ void ftr_recorder_answer_code(struct ftr_recorder *recorder, struct ftr_recorder
 		return;		/* it has said more meanwhile */
 	process->codes = message->base;
 	process->code_nr = message->time;
+	if (process->is_launched)	/* it has made those that were chosen when it asked */
+		process->code_done_nr = process->code_nr;
 }
 
 static void code_start(struct ftr_recorder *recorder, struct ftr_process *process)
 {
-	const struct ftr_record_attached_job job = {
+	struct ftr_record_attached_job job = {
 		.work = FTR_ATTACHED_CODE,
 		.pid = process->pid,
 		.runtime = recorder->options->runtime,
 		.codes = process->codes,
 		.code_nr = process->code_nr,
 	};
+	struct ftr_patch_chosen chosen = { .addrs = { 0 } };
 	struct ftr_err err = { 0 };
+	int ret = 0;
 
 	process->code_done_nr = process->code_nr;
-	if (ftr_record_attached_start(&recorder->attached, &job, &err) < 0)
-		ftr_diag_warn(recorder->options->diag, "process %d: what it has loaded is not "
-			      "patched: %s", process->pid, err.text);
+	process->patch_change_nr = recorder->patch.change_nr;
+	if (recorder->patch.change_nr != 0) {
+		ret = ftr_patch_chosen_load(&chosen, process->pid, &recorder->modules, &err);
+		job.chosen = chosen.addrs.v;
+		job.chosen_nr = chosen.addrs.nr;
+	}
+	if (ret == 0)
+		ret = ftr_record_attached_start(&recorder->attached, &job, &err);
+	if (ret < 0)
+		ftr_diag_warn(recorder->options->diag, "process %d: what is patched in it has not "
+			      "changed: %s", process->pid, err.text);
+	ftr_vec_fini(&chosen.addrs);
 }
 
 /* Is the helper there? */
@@ -249,8 +268,13 @@ static bool code_goes_on(struct ftr_recorder *recorder)
 	if (ret > 0)
 		report_add(recorder, recorder->attached.pid, &report);
 	else if (ret < 0)
-		ftr_diag_warn(recorder->options->diag, "what was loaded since is not patched: %s",
-			      err.text);
+		ftr_diag_warn(recorder->options->diag, "process %d: what is patched in it has not "
+			      "changed: %s", recorder->attached.pid, err.text);
+	if (ret > 0 && report.kept_nr > 0)
+		ftr_diag_warn(recorder->options->diag, "process %d: %u function%s patched, as "
+			      "threads were in %s all the time", recorder->attached.pid,
+			      report.kept_nr, report.kept_nr == 1 ? " stays" : "s stay",
+			      report.kept_nr == 1 ? "it" : "them");
 	return ret == 0;
 }
 
@@ -263,7 +287,9 @@ void ftr_recorder_code_turn(struct ftr_recorder *recorder)
 	for (i = 0; i < recorder->processes.all.nr; i++) {
 		struct ftr_process *process = recorder->processes.all.v[i];
 
-		if (process->code_nr > process->code_done_nr) {
+		if (process->code_nr > process->code_done_nr ||
+		    (process->code_nr > 0 &&
+		     process->patch_change_nr != recorder->patch.change_nr)) {
 			code_start(recorder, process);
 			return;
 		}

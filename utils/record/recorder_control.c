@@ -10,6 +10,7 @@
 #include "utils/base/text.h"
 #include "utils/record/choice.h"
 #include "utils/record/recorder_state.h"
+#include "utils/record/value_module.h"
 
 /*
  * Each change that a process takes over is a mapping of it for good (doc/adr/0021), of which it may
@@ -29,6 +30,7 @@ struct staged {
 	enum tracing tracing;
 	enum ftr_match match;
 	size_t rule_nr;			/* that there were before */
+	struct ftr_opt_list patched;	/* pairs: "patch" or "unpatch", and its argument */
 	bool is_reset, is_dump, is_finish;
 };
 
@@ -67,6 +69,30 @@ static int size_stage(struct staged *staged, const char *value, struct ftr_err *
 	return 0;
 }
 
+static int auto_args_stage(struct staged *staged, const char *value, struct ftr_err *err)
+{
+	staged->choice.auto_args = true;
+	return 0;
+}
+
+static int patch_add(struct staged *staged, const char *word, const char *value,
+		     struct ftr_err *err)
+{
+	if (ftr_vec_push(&staged->patched, word) < 0 || ftr_vec_push(&staged->patched, value) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	return 0;
+}
+
+static int patch_stage(struct staged *staged, const char *value, struct ftr_err *err)
+{
+	return patch_add(staged, FTR_OPTION_PATCH, value, err);
+}
+
+static int unpatch_stage(struct staged *staged, const char *value, struct ftr_err *err)
+{
+	return patch_add(staged, FTR_OPTION_UNPATCH, value, err);
+}
+
 static int match_stage(struct staged *staged, const char *value, struct ftr_err *err)
 {
 	for (int i = 0; ftr_match_words[i] != NULL; i++) {
@@ -84,9 +110,11 @@ static int reset_stage(struct staged *staged, const char *value, struct ftr_err 
 	const struct ftr_recorder_options *options = staged->recorder->options;
 
 	staged->choice = *options->choice;
+	staged->choice.told = &staged->recorder->told.choice;
 	staged->depth_max = options->depth_max;
 	staged->tracing = staged->choice.starts_off ? TRACING_OFF : TRACING_ON;
 	staged->is_reset = true;
+	staged->patched.nr = 0;
 	return 0;
 }
 
@@ -111,13 +139,14 @@ static const struct {
 } rows[] = {
 	{ "trace", trace_stage }, { "depth", depth_stage }, { "time-filter", time_stage },
 	{ "size-filter", size_stage }, { "match", match_stage }, { "reset", reset_stage },
-	{ "dump", dump_stage }, { "finish", finish_stage },
+	{ "dump", dump_stage }, { "finish", finish_stage }, { "auto-args", auto_args_stage },
+	{ FTR_OPTION_PATCH, patch_stage }, { FTR_OPTION_UNPATCH, unpatch_stage },
 };
 
-/* Those whose rules say what is done at calls, not what is kept of their values. */
+/* All but those about source files, which readers follow. */
 static const enum ftr_rule_kind kinds[] = {
-	FTR_RULE_OF_FILTER, FTR_RULE_OF_NOTRACE, FTR_RULE_OF_CALLER, FTR_RULE_OF_HIDE,
-	FTR_RULE_OF_TRIGGER,
+	FTR_RULE_OF_FILTER,  FTR_RULE_OF_NOTRACE,  FTR_RULE_OF_CALLER, FTR_RULE_OF_HIDE,
+	FTR_RULE_OF_TRIGGER, FTR_RULE_OF_ARGUMENT, FTR_RULE_OF_RETVAL,
 };
 
 static int change_stage(struct staged *staged, const struct ftr_agent_change *change,
@@ -138,12 +167,15 @@ static int change_stage(struct staged *staged, const struct ftr_agent_change *ch
 			   change->word);
 }
 
-/* Readers of the data have been told what they have to do, and what values there are. */
-static int rule_check(const struct ftr_rule *rule, struct ftr_err *err)
+/* Readers of the data have been told what they have to do. */
+static int rule_check(const struct staged *staged, const struct ftr_rule *rule,
+		      struct ftr_err *err)
 {
-	if ((rule->actions & FTR_RULES_VALUES) != 0)
-		return ftr_err_set(err, EINVAL, "%s: which values are recorded is chosen when the "
-				   "recording starts (ftr record -A, -R, -a)", rule->text);
+	if ((rule->actions & FTR_RULES_VALUES) != 0 &&
+	    staged->match != staged->recorder->options->choice->match)
+		return ftr_err_set(err, EINVAL, "%s: which functions have values is told by one "
+				   "kind of patterns in a trace, that of the recording's start: "
+				   "name FUNC so", rule->text);
 	if (rule->condition != NULL)
 		return ftr_err_set(err, EINVAL, "%s: conditions are decided on reading; put it on "
 				   "ftr replay", rule->text);
@@ -165,6 +197,38 @@ static bool image_find(int32_t pid, char path[PATH_MAX])
 	return len > 0;
 }
 
+static bool adds_values(const struct staged *staged)
+{
+	const struct ftr_rules *rules = rules_of(staged);
+
+	for (size_t i = staged->rule_nr; i < rules->rules.nr; i++) {
+		if ((rules->rules.v[i].actions & FTR_RULES_VALUES) != 0)
+			return true;
+	}
+	return staged->choice.auto_args && !staged->recorder->choice.auto_args;
+}
+
+/* Of the process that is asked about: others may have nothing of it. */
+static int patch_check(const struct staged *staged, int32_t pid, struct ftr_err *err)
+{
+	struct ftr_recorder *recorder = staged->recorder;
+	const struct ftr_process *process = ftr_process_find(&recorder->processes, pid);
+	int ret;
+
+	if (staged->patched.nr == 0 && !(staged->is_reset && recorder->patch.change_nr != 0))
+		return 0;
+	ret = ftr_attach_may_stop(pid, err);
+	if (ret < 0 || staged->patched.nr == 0)
+		return ret;
+	if (process == NULL || process->code_nr == 0)
+		return ftr_err_set(err, EINVAL, "nothing of process %d can be patched: what was "
+				   "compiled to call a hook is not, nor is what was left by the "
+				   "options that the recording was started with; choose by "
+				   "--filter and --notrace", pid);
+	return ftr_patch_now_check(&recorder->patch, &staged->patched, pid, &recorder->modules,
+				   err);
+}
+
 /* Do the new rules make sense, and name functions that there are? */
 static int rules_check(const struct staged *staged, int32_t pid, struct ftr_err *err)
 {
@@ -179,17 +243,42 @@ static int rules_check(const struct staged *staged, int32_t pid, struct ftr_err 
 	if (rules->rules.nr > RULES_MAX)
 		return ftr_err_set(err, E2BIG, "there are %d rules; begin anew with --reset",
 				   RULES_MAX);
+	if (staged->recorder->options->values_stay && adds_values(staged))
+		return ftr_err_set(err, EINVAL, "who looks at the stream was told which values "
+				   "there are when it began; give --auto-args, --argument and "
+				   "--retval to ftr serve");
 	choice.rules = &added;
 	choice.watched = (struct ftr_opt_list){ 0 };
-	choice.patched = (struct ftr_opt_list){ 0 };
+	choice.patched = staged->patched;
 	choice.is_running = true;
 	for (size_t i = 0; ret == 0 && i < added.rules.nr; i++)
-		ret = rule_check(&added.rules.v[i], err);
+		ret = rule_check(staged, &added.rules.v[i], err);
 	if (ret == 0)
 		ret = ftr_record_choice_check(&choice, err);
-	if (ret == 0 && added.rules.nr > 0 && image_find(pid, path))
+	if (ret == 0)
+		ret = ftr_values_check(&choice, err);
+	if (ret == 0)
+		ret = patch_check(staged, pid, err);
+	if (ret == 0 && added.rules.nr + staged->patched.nr > 0 && image_find(pid, path))
 		ret = ftr_record_choice_match(&choice, path, err);
 	return ret > 0 ? 0 : ret;	/* it may be about a library that is opened later */
+}
+
+/* Readers know of values before any are recorded.  0 or -EINVAL with the reason. */
+static int values_tell(const struct staged *staged, struct ftr_err *err)
+{
+	struct ftr_recorder *recorder = staged->recorder;
+	struct ftr_told *told = &recorder->told;
+	int ret = 0;
+
+	if (adds_values(staged))
+		ret = ftr_told_add(told, &staged->choice, staged->rule_nr, &recorder->modules,
+				   err);
+	if (ret <= 0)
+		return ret;
+	ftr_modules_retell(&recorder->modules, recorder->store.dir);
+	ftr_recorder_info_values(recorder);
+	return 0;
 }
 
 /* What was asked for, as the trace tells it. */
@@ -215,15 +304,31 @@ static void change_tell(struct ftr_recorder *recorder, const struct ftr_agent_as
 	ftr_strbuf_fini(&text);
 }
 
+/* The helper follows in the recorder's next turn. */
+static void patch_make(const struct staged *staged)
+{
+	struct ftr_patch_now *patch = &staged->recorder->patch;
+	struct ftr_err ignored = { 0 };
+
+	if (staged->patched.nr == 0 && !(staged->is_reset && patch->change_nr != 0))
+		return;
+	if (staged->is_reset)
+		ftr_patch_now_reset(patch);
+	(void)ftr_patch_now_add(patch, &staged->patched, &ignored);
+	staged->recorder->modules.patch_values = &patch->values;
+	patch->change_nr++;
+}
+
 static void changes_make(const struct staged *staged)
 {
 	static const struct ftr_err why = { .text = "ftr ctl finished it" };
 	struct ftr_recorder *recorder = staged->recorder;
 
 	if (staged->is_reset)
-		ftr_rules_remove(rules_of(staged), recorder->rule_nr,
-				 staged->rule_nr - recorder->rule_nr);
+		ftr_told_remove(&recorder->told, rules_of(staged), recorder->rule_nr,
+				staged->rule_nr - recorder->rule_nr);
 	recorder->choice = staged->choice;
+	patch_make(staged);
 	atomic_store(&recorder->control.map->depth_max, (uint32_t)staged->depth_max);
 	if (staged->tracing != TRACING_STAYS)
 		ftr_modules_trace(&recorder->modules, staged->tracing == TRACING_ON);
@@ -265,15 +370,19 @@ static int control_change(void *arg, const struct ftr_agent_ask *ask, struct ftr
 		ret = change_stage(&staged, &ask->changes.v[i], err);
 	if (ret == 0)
 		ret = rules_check(&staged, ask->pid, err);
+	if (ret == 0)
+		ret = values_tell(&staged, err);
 	if (ret < 0) {
 		ftr_rules_remove(rules_of(&staged), staged.rule_nr,
 				 rules_of(&staged)->rules.nr - staged.rule_nr);
+		ftr_vec_fini(&staged.patched);
 		return ret;
 	}
 	if (ask->changes.nr > 0) {
 		change_tell(recorder, ask);
 		changes_make(&staged);
 	}
+	ftr_vec_fini(&staged.patched);
 	return 0;
 }
 
@@ -305,9 +414,26 @@ static void state_choice(const struct ftr_recorder *recorder, struct ftr_strbuf 
 	}
 	if (recorder->choice.size_bytes != 0)
 		ftr_strbuf_printf(text, "size-filter: %" PRIu64 "\n", recorder->choice.size_bytes);
+	for (size_t i = 0; recorder->patch.change_nr != 0 && i < recorder->patch.values.given.nr;
+	     i += 2)
+		ftr_strbuf_printf(text, "%s: %s\n", recorder->patch.values.given.v[i],
+				  recorder->patch.values.given.v[i + 1]);
 	for (size_t i = 0; i < rules->rules.nr; i++)
 		ftr_strbuf_printf(text, "%s: %s\n", ftr_rule_option(rules->rules.v[i].kind),
 				  rules->rules.v[i].text);
+}
+
+/* Once it has changed: what a program that was started has done by itself is not counted. */
+static void state_patched(const struct ftr_recorder *recorder, int32_t pid, struct ftr_strbuf *text)
+{
+	const struct ftr_process *process = ftr_process_find(&recorder->processes, pid);
+
+	if (process == NULL || process->code_nr == 0 || recorder->patch.change_nr == 0)
+		return;
+	ftr_strbuf_printf(text, "patched: %u function%s%s\n", process->code.made_nr,
+			  process->code.made_nr == 1 ? "" : "s",
+			  process->patch_change_nr != recorder->patch.change_nr ||
+					  recorder->attached.helper != 0 ? ", changing" : "");
 }
 
 static void control_state(void *arg, int32_t pid, struct ftr_strbuf *text)
@@ -320,6 +446,7 @@ static void control_state(void *arg, int32_t pid, struct ftr_strbuf *text)
 	ftr_strbuf_printf(text, "data: %s\nrecorder: process %d\n", recorder->options->dir,
 			  (int)getpid());
 	state_choice(recorder, text);
+	state_patched(recorder, pid, text);
 	ftr_strbuf_printf(text, "changes: %u\nprocesses: %zu\ntasks: %zu\n", recorder->change_nr,
 			  recorder->processes.all.nr, recorder->store.tids.nr);
 	ftr_strbuf_printf(text, "calls: %" PRIu64 "\nrecords: %" PRIu64 "\n",
@@ -337,6 +464,10 @@ int ftr_recorder_control_open(struct ftr_recorder *recorder, struct ftr_err *err
 	if (!recorder->options->has_agent)
 		return 0;
 	recorder->rule_nr = recorder->options->rules->rules.nr;
+	if (ftr_told_init(&recorder->told, recorder->options->choice) < 0)
+		return ftr_err_set(err, ENOMEM, "recording: out of memory");
+	recorder->choice.told = &recorder->told.choice;
+	ftr_patch_now_init(&recorder->patch, recorder->options->sections);
 	return ftr_agent_open(&recorder->agent, &handler, err);
 }
 

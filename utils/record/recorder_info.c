@@ -9,6 +9,7 @@
 #include "utils/record/overhead.h"
 #include "utils/record/recorder_state.h"
 #include "utils/record/sections.h"
+#include "utils/record/value_module.h"
 
 #define REWRITE_INTERVAL_NS UINT64_C(50000000)
 #define NSEC_PER_SEC INT64_C(1000000000)
@@ -125,6 +126,13 @@ void ftr_recorder_info_update(struct ftr_recorder *recorder)
 	if (recorder->is_info_stale &&
 	    ftr_clock_now_ns(CLOCK_MONOTONIC) - recorder->info_ns > REWRITE_INTERVAL_NS)
 		info_write(recorder);
+}
+
+void ftr_recorder_info_values(struct ftr_recorder *recorder)
+{
+	if (ftr_values_info(&recorder->info, &recorder->told.choice, &recorder->arena) < 0)
+		ftr_store_dir_failed(&recorder->store, "info", ENOMEM);
+	info_write(recorder);
 }
 
 void ftr_recorder_info_end(struct ftr_recorder *recorder)

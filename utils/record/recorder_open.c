@@ -40,7 +40,7 @@ int ftr_recorder_open(struct ftr_recorder *recorder, struct ftr_err *err)
 	if (ret == 0)
 		ret = ftr_control_open(&recorder->control, &control, err);
 	if (ret == 0)
-		ret = ftr_channel_open(&recorder->channel, err);
+		ret = ftr_channel_open(&recorder->channel, options->attach_pid != 0, err);
 	if (ret == 0)
 		ret = ftr_store_dir_open(&recorder->store, options->dir, options->diag, err);
 	recorder->store.is_packed = options->is_packed;

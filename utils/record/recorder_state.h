@@ -17,6 +17,7 @@
 #include "utils/record/control.h"
 #include "utils/record/maps.h"
 #include "utils/record/modules.h"
+#include "utils/record/patch_now.h"
 #include "utils/record/process.h"
 #include "utils/record/recorder.h"
 #include "utils/record/store_dir.h"
@@ -25,6 +26,7 @@
 #include "utils/record/syscalls.h"
 #include "utils/record/sysinfo.h"
 #include "utils/record/tick.h"
+#include "utils/record/told.h"
 
 struct ftr_recorder {
 	const struct ftr_recorder_options *options;
@@ -43,6 +45,8 @@ struct ftr_recorder {
 	struct ftr_modules modules;
 	struct ftr_record_choice choice;	/* options->choice, as it is now */
 	struct ftr_agent agent;			/* when options->has_agent */
+	struct ftr_patch_now patch;		/* likewise: which functions are patched */
+	struct ftr_told told;			/* likewise: what there ever were of values */
 	size_t rule_nr;				/* of the choice's rules: those of the start */
 	unsigned change_nr;			/* made by clients of the agent */
 	struct ftr_collectors collectors;
@@ -180,6 +184,8 @@ void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid);
 /* info: what is known before the program starts, new tasks meanwhile, everything at the end. */
 int  ftr_recorder_info_start(struct ftr_recorder *recorder, struct ftr_err *err);
 void ftr_recorder_info_update(struct ftr_recorder *recorder);
+/* What readers need to know of values has grown. */
+void ftr_recorder_info_values(struct ftr_recorder *recorder);
 void ftr_recorder_info_end(struct ftr_recorder *recorder);
 
 #endif /* FTR_RECORD_RECORDER_STATE_H */

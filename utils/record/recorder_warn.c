@@ -11,6 +11,7 @@
 #include "utils/record/emulated.h"
 #include "utils/record/recorder_state.h"
 
+#define SHELL "/bin/sh"		/* what execvp has run what is no program */
 #define SELF "/proc/self/"
 #define PATH_DEFAULT "/bin:/usr/bin"
 
@@ -157,8 +158,12 @@ void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder
 		path_inside(path, request->pid, name, len, "");
 		ret = check(recorder, path, name, &err);
 	}
+	if (ret == -ENOEXEC) {		/* if anything runs it, a shell does, as a script */
+		path_inside(path, request->pid, SHELL, strlen(SHELL), "");
+		ret = check(recorder, path, SHELL, &err);
+	}
 	reply->base = ret == 0;
-	if (ret == -ENOTSUP) { /* else exec fails, or a shell runs it as a script */
+	if (ret == -ENOTSUP) { /* else exec fails */
 		char text[sizeof(err.text) + 32];
 
 		snprintf(text, sizeof(text), "runs untraced: %s", err.text);

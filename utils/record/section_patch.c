@@ -60,6 +60,11 @@ static bool site_is_chosen(const struct work *work, uint64_t addr)
 				   ftr_symtab_find(&work->symbols, addr - work->file.base), addr);
 }
 
+static bool may_change(const struct ftr_section_module *module)
+{
+	return module->choice != NULL && module->choice->may_change;
+}
+
 static int site_add(struct work *work, const struct ftr_patchable *one)
 {
 	uint64_t offset = one->addr - work->file.base;
@@ -68,14 +73,12 @@ static int site_add(struct work *work, const struct ftr_patchable *one)
 		.kind = one->state == FTR_PATCHABLE_PROLOGUE ? FTR_PATCH_PROLOGUE :
 							       FTR_PATCH_ENTRY,
 	};
-	unsigned outcome = OUTCOME_PATCHED;
+	bool is_chosen = site_is_chosen(work, one->addr);
+	bool is_left = one->state == FTR_PATCHABLE_SHORT || one->state == FTR_PATCHABLE_UNKNOWN;
 
-	if (!site_is_chosen(work, one->addr))
-		outcome = OUTCOME_UNWANTED;
-	else if (one->state == FTR_PATCHABLE_SHORT || one->state == FTR_PATCHABLE_UNKNOWN)
-		outcome = one->state;
-	work->counts[outcome]++;
-	if (outcome != OUTCOME_PATCHED || offset > UINT32_MAX)
+	site.is_later = !is_chosen;
+	work->counts[!is_chosen ? OUTCOME_UNWANTED : is_left ? one->state : OUTCOME_PATCHED]++;
+	if (is_left || offset > UINT32_MAX || !(is_chosen || may_change(work->module)))
 		return 0;
 	return ftr_vec_push(&work->sites, site);
 }
@@ -85,7 +88,8 @@ static void body_put(const struct work *work, struct ftr_strbuf *body)
 	struct ftr_patch_table head = {
 		.base = work->file.base,
 		.site_nr = (uint32_t)work->sites.nr,
-		.flags = ftr_patch_flags(&work->file),
+		.flags = ftr_patch_flags(&work->file) |
+			 (may_change(work->module) ? FTR_PATCH_MAY_CHANGE : 0u),
 	};
 
 	if (work->sites.nr == 0)
@@ -174,7 +178,7 @@ static void note(const struct work *work)
 	ftr_strbuf_putc(notes, '\n');
 	note_left(work, FTR_PATCHABLE_SHORT);
 	note_left(work, FTR_PATCHABLE_UNKNOWN);
-	if (work->module->loaded_hooks == 0)
+	if (work->module->loaded_hooks == 0 && work->module->patch_values == NULL)
 		note_all_unmatched(work);
 }
 
@@ -217,7 +221,7 @@ static int patch_make(const struct ftr_section_module *module, const void *value
 	if (!is_patchable(module) || ftr_elf_file_open(&work.file, module->path, NULL) < 0)
 		return 0;
 	ftr_symtab_init(&work.symbols);
-	ret = ftr_patch_choice_init(&work.choice, values, module->path);
+	ret = ftr_patch_choice_init(&work.choice, ftr_patch_values_get(module), module->path);
 	if (ret == 0)
 		ret = sites_find(&work);
 	if (ret == 0) {
@@ -266,7 +270,7 @@ static uint32_t patch_narrow(const struct ftr_section_module *module, const void
 			     uint32_t value)
 {
 	if (!module->is_image || is_patchable(module) || module->loaded_hooks != 0 ||
-	    ftr_patch_is_asked(values))
+	    ftr_patch_is_asked(ftr_patch_values_get(module)))
 		return value;
 	return FTR_SWITCH_OFF;
 }

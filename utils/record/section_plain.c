@@ -11,6 +11,7 @@
 #include "utils/object/elf.h"
 #include "utils/patch/entries.h"
 #include "utils/patch/move.h"
+#include "utils/proto/patch.h"
 #include "utils/record/choice.h"
 #include "utils/record/patch_choice.h"
 #include "utils/record/sdt_events.h"
@@ -24,14 +25,93 @@ struct work {
 	struct ftr_symtab symbols;
 	struct ftr_sdt_places events;	/* which are asked for, and would be moved */
 	struct ftr_entries entries;
+	unsigned later_nr;		/* of those that are planned: not patched now */
 };
+
+static bool may_change(const struct ftr_section_module *module)
+{
+	return module->choice != NULL && module->choice->may_change;
+}
+
+static bool is_chosen(const struct work *work, const struct ftr_function *function)
+{
+	return ftr_patch_is_chosen(&work->choice, function->symbol, function->addr);
+}
 
 static bool is_wanted(void *arg, const struct ftr_function *function)
 {
 	const struct work *work = arg;
 
-	return ftr_patch_is_chosen(&work->choice, function->symbol, function->addr) &&
+	return (may_change(work->module) || is_chosen(work, function)) &&
 	       !ftr_sdt_is_at_entry(&work->events, function->addr);
+}
+
+/* The function whose first instructions are at @addr. */
+static const struct ftr_function *function_at(const struct work *work, uint64_t addr)
+{
+	const struct ftr_functions *functions = &work->entries.functions;
+	size_t low = 0, high = functions->all.nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (functions->all.v[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? &functions->all.v[low - 1] : NULL;
+}
+
+static struct ftr_plain_write *jump_find(struct ftr_patch_body *body, size_t jump_nr,
+					 uint32_t offset)
+{
+	size_t low = 0, high = jump_nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (body->writes.v[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < jump_nr && body->writes.v[low].offset == offset ? &body->writes.v[low] : NULL;
+}
+
+/* What is planned for a function that is not chosen waits.  A jump in padding is its step's. */
+static int later_mark(struct work *work)
+{
+	struct ftr_patch_body *body = &work->entries.body;
+	size_t nr = body->writes.nr, jump_nr = 0, i;
+	bool *is_led_to;
+
+	while (jump_nr < nr && body->writes.v[jump_nr].kind == FTR_PLAIN_JUMP)
+		jump_nr++;
+	is_led_to = calloc(nr + 1, sizeof(*is_led_to));
+	if (is_led_to == NULL)
+		return -ENOMEM;
+	for (i = nr; i-- > 0;) {
+		struct ftr_plain_write *write = &body->writes.v[i], *jump = NULL;
+		const struct ftr_function *function =
+			function_at(work, body->base + write->offset);
+		bool waits = function != NULL && !is_chosen(work, function);
+
+		if (is_led_to[i])
+			continue;
+		if (write->kind == FTR_PLAIN_STEP)
+			jump = jump_find(body, jump_nr, write->offset + write->bytes +
+								(uint32_t)write->step);
+		if (jump != NULL)
+			is_led_to[jump - body->writes.v] = true;
+		if (jump != NULL && waits)
+			jump->kind |= FTR_PLAIN_LATER;
+		if (waits)
+			write->kind |= FTR_PLAIN_LATER;
+		work->later_nr += waits;
+	}
+	free(is_led_to);
+	return 0;
 }
 
 static void body_put(const struct work *work, struct ftr_strbuf *body)
@@ -39,7 +119,8 @@ static void body_put(const struct work *work, struct ftr_strbuf *body)
 	const struct ftr_functions *functions = &work->entries.functions;
 
 	ftr_patch_body_put(&work->entries.body, (uint32_t)(functions->high - functions->low),
-			   ftr_patch_flags(&work->file), body);
+			   ftr_patch_flags(&work->file) |
+				   (may_change(work->module) ? FTR_PATCH_MAY_CHANGE : 0u), body);
 }
 
 /* The functions that are left for one reason: by name, but those that are no functions. */
@@ -88,7 +169,7 @@ static void note(const struct work *work)
 	if (notes == NULL)
 		return;
 	ftr_strbuf_printf(notes, "%s: %u of %u functions patched as they are\n",
-			  work->module->path, entries->counts[FTR_ENTRY_PATCHED],
+			  work->module->path, entries->counts[FTR_ENTRY_PATCHED] - work->later_nr,
 			  function_nr(entries));
 	for (unsigned state = 0; state < FTR_ENTRY_STATES; state++) {
 		if (ftr_entry_state_text(state) != NULL)
@@ -97,7 +178,8 @@ static void note(const struct work *work)
 	if (entries->functions.without_frames != 0)
 		ftr_strbuf_printf(notes, "%s: %u left: have no call frame information\n",
 				  work->module->path, entries->functions.without_frames);
-	if (entries->counts[FTR_ENTRY_PATCHED] == 0 && work->module->is_image)
+	if (entries->counts[FTR_ENTRY_PATCHED] == work->later_nr && work->module->is_image &&
+	    work->module->patch_values == NULL)	/* ftr ctl may ask for none */
 		ftr_strbuf_printf(notes, "!%s: none of its functions is patched; %s-v tells "
 				  "what was left and why\n", work->module->path,
 				  work->choice.is_asked ? "check the argument of --patch, " : "");
@@ -150,6 +232,8 @@ static int plain_make(const struct ftr_section_module *module, const void *value
 		ftr_symtab_load_elf(&work.symbols, module->path, NULL);
 		ret = ftr_entries_plan(&work.entries, &work.file, &work.symbols, is_wanted, &work);
 	}
+	if (ret == 0 && may_change(module))
+		ret = later_mark(&work);
 	if (ret == 0) {
 		body_put(&work, body);
 		note(&work);

@@ -137,11 +137,14 @@ static bool values_are_wanted(const struct ftr_section_module *module, const voi
 static void values_debug(const struct ftr_section_module *module, const struct ftr_symtab *tab,
 			 struct ftr_strbuf *text)
 {
+	const struct ftr_record_choice *choice = module->choice;
 	struct ftr_value_module made;
 
-	if (!ftr_values_are_any(module->choice))
+	if (choice != NULL && choice->told != NULL)
+		choice = choice->told;
+	if (!ftr_values_are_any(choice))
 		return;
-	if (ftr_value_module_init(&made, module->path, module->choice) == 0) {
+	if (ftr_value_module_init(&made, module->path, choice) == 0) {
 		ftr_strbuf_puts(text, ftr_strbuf_str(&made.enums));
 		ftr_strbuf_puts(text, ftr_strbuf_str(&made.functions));
 	}

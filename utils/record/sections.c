@@ -121,7 +121,7 @@ int ftr_sections_info(struct ftr_info *info, const struct ftr_record_choice *cho
 }
 
 void ftr_sections_store(const struct ftr_section_module *module, const struct ftr_symtab *tab,
-			struct ftr_uftrace_dir *dir)
+			bool is_again, struct ftr_uftrace_dir *dir)
 {
 	struct ftr_strbuf text;
 	size_t i;
@@ -132,7 +132,7 @@ void ftr_sections_store(const struct ftr_section_module *module, const struct ft
 			makers[i]->debug(module, tab, &text);
 	}
 	if (text.len > 0 && !text.failed)
-		ftr_uftrace_dir_debug(dir, tab->path, tab->build_id, &text);
+		ftr_uftrace_dir_debug(dir, tab->path, tab->build_id, is_again, &text);
 	ftr_strbuf_fini(&text);
 }
 

@@ -19,6 +19,7 @@ struct ftr_arena;
 struct ftr_elf_info;
 struct ftr_info;
 struct ftr_named_events;
+struct ftr_patch_values;
 struct ftr_record_choice;
 struct ftr_recording;
 struct ftr_rules;
@@ -39,6 +40,7 @@ struct ftr_section_module {
 	uint32_t loaded_hooks;		/* of an image: see library_hooks */
 	struct ftr_strbuf *notes;	/* (nullable) lines for -v; those with "!" are warnings */
 	const struct ftr_option_values *given; /* (nullable) to all makers */
+	const struct ftr_patch_values *patch_values; /* (nullable) instead of those in it */
 	const struct ftr_switch *switches; /* as they are now */
 	size_t switch_nr;
 	const struct ftr_record_choice *choice;	/* (nullable) utils/record/choice.h */
@@ -117,11 +119,14 @@ bool ftr_section_sees_calls(const struct ftr_section_module *module);
 int ftr_sections_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
 			const struct ftr_option_values *given, struct ftr_err *err);
 int ftr_sections_check(const struct ftr_record_choice *choice, struct ftr_err *err);
-/* Let them tell what readers need, and store it beside the symbols @tab of the module. */
+/*
+ * Let them tell what readers need, and store it beside the symbols @tab of the module; @is_again:
+ * in the place of what was stored.
+ */
 int ftr_sections_info(struct ftr_info *info, const struct ftr_record_choice *choice,
 		      struct ftr_arena *arena);
 void ftr_sections_store(const struct ftr_section_module *module, const struct ftr_symtab *tab,
-			struct ftr_uftrace_dir *dir);
+			bool is_again, struct ftr_uftrace_dir *dir);
 /* Does any maker that is_slow want the module? */
 bool ftr_sections_are_slow(const struct ftr_section_module *module,
 			   const struct ftr_option_values *given);

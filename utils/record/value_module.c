@@ -22,6 +22,7 @@
 /* A module while it is compiled. */
 struct compiler {
 	const struct ftr_record_choice *choice;
+	const struct ftr_record_choice *told;	/* what readers know of values: told.h */
 	struct ftr_value_module *module;
 	struct ftr_debuginfo *debuginfo;	/* (owned, nullable) */
 	struct ftr_value_enums enums;
@@ -64,7 +65,7 @@ static int layout_add(struct compiler *self, const struct ftr_pattern_names *nam
 		      enum uft_spec_kind kind, struct uft_layout *layout, bool *is_automatic)
 {
 	const struct uft_spec_reader reader = { .arena = &self->arena };
-	const struct ftr_rules *rules = self->choice->rules;
+	const struct ftr_rules *rules = self->told->rules;
 	int ret = 0;
 	size_t i;
 
@@ -267,7 +268,7 @@ static int automatic_compile(struct compiler *self, enum uft_spec_kind kind,
 static void condition_words(struct compiler *self, const struct ftr_pattern_names *names,
 			    enum uft_spec_kind kind, struct ftr_strbuf *words)
 {
-	const struct ftr_rules *rules = self->choice->rules;
+	const struct ftr_rules *rules = self->told->rules;
 	struct ftr_condition_needs needs = { 0 };
 	size_t i;
 	unsigned n;
@@ -307,13 +308,33 @@ static int condition_compile(struct compiler *self, const struct ftr_pattern_nam
 	return ret;
 }
 
+/* Readers may know of values that were recorded before, or will be again. */
+static bool is_asked(const struct compiler *self, const struct ftr_pattern_names *names,
+		     enum uft_spec_kind kind)
+{
+	const struct ftr_rules *rules = self->choice->rules;
+
+	if (self->told == self->choice || self->choice->auto_args)
+		return true;
+	for (size_t i = 0; i < rules->rules.nr; i++) {
+		if (is_wanted(&rules->rules.v[i], kind) &&
+		    module_matches(self, &rules->rules.v[i]) &&
+		    ftr_pattern_matches_names(rules->rules.v[i].pattern, names))
+			return true;
+	}
+	return false;
+}
+
 static int kind_compile(struct compiler *self, const struct ftr_pattern_names *names,
 			enum uft_spec_kind kind, struct ftr_strbuf *words, uint32_t *index)
 {
 	struct uft_layout layout = { 0 };
-	bool is_automatic = self->choice->auto_args;
-	int ret = layout_add(self, names, kind, &layout, &is_automatic);
+	bool is_automatic = self->told->auto_args;
+	int ret = 0;
 
+	if (!is_asked(self, names, kind))
+		return 0;
+	ret = layout_add(self, names, kind, &layout, &is_automatic);
 	if (ret == 0 && layout.args.nr > 0) {
 		enums_tell(self, &layout);
 		ret = layout_compile(self, &layout, kind, index);
@@ -493,7 +514,10 @@ static int symbols_compile(struct compiler *self, const struct ftr_symtab *tab)
 int ftr_value_module_init(struct ftr_value_module *module, const char *path,
 			  const struct ftr_record_choice *choice)
 {
-	struct compiler self = { .choice = choice, .module = module, .path = path };
+	struct compiler self = {
+		.choice = choice, .told = choice->told != NULL ? choice->told : choice,
+		.module = module, .path = path,
+	};
 	struct ftr_symtab tab;
 	int ret = 0;
 

@@ -404,25 +404,47 @@ static int text_store(struct ftr_uftrace_dir *dir, const char *name, const struc
 	return ret;
 }
 
-int ftr_uftrace_dir_debug(struct ftr_uftrace_dir *dir, const char *path, const char *build_id,
-			  const struct ftr_strbuf *text)
+/* Does the file begin with @head? */
+static bool text_begins(const struct ftr_uftrace_dir *dir, const char *name,
+			const struct ftr_strbuf *head)
 {
-	char name[NAME_MAX + 1], suffix[5];
+	int fd = openat(dir->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char *start = fd < 0 ? NULL : malloc(head->len);
+	bool begins = start != NULL && pread(fd, start, head->len, 0) == (ssize_t)head->len &&
+		      memcmp(start, head->s, head->len) == 0;
+
+	free(start);
+	if (fd >= 0)
+		close(fd);
+	return begins;
+}
+
+int ftr_uftrace_dir_debug(struct ftr_uftrace_dir *dir, const char *path, const char *build_id,
+			  bool is_again, const struct ftr_strbuf *text)
+{
+	char plain[NAME_MAX + 1], other[NAME_MAX + 1], suffix[5];
 	struct ftr_strbuf whole;
+	bool had_plain, had_other;
 	int ret;
 
 	ftr_strbuf_init(&whole);
 	ftr_strbuf_printf(&whole, "# path name: %s\n", path);
 	if (build_id != NULL)
 		ftr_strbuf_printf(&whole, "# build-id: %s\n", build_id);
+	clash_suffix(suffix, path, build_id);
+	snprintf(plain, sizeof(plain), "%.200s.dbg", base_name(path));
+	snprintf(other, sizeof(other), "%.200s-%s.dbg", base_name(path), suffix);
+	had_other = is_again && !whole.failed && text_begins(dir, other, &whole);
+	had_plain = is_again && !whole.failed && text_begins(dir, plain, &whole);
 	ftr_strbuf_puts(&whole, ftr_strbuf_str(text));
-	snprintf(name, sizeof(name), "%.200s.dbg", base_name(path));
-	ret = whole.failed ? -ENOMEM : text_store(dir, name, &whole);
-	if (ret == -EEXIST) {
-		clash_suffix(suffix, path, build_id);
-		snprintf(name, sizeof(name), "%.200s-%s.dbg", base_name(path), suffix);
-		ret = text_store(dir, name, &whole);
-	}
+	if (whole.failed)
+		ret = -ENOMEM;
+	else if (had_other || had_plain)
+		ret = file_store(dir, had_other ? other : plain, &whole);
+	else
+		ret = text_store(dir, plain, &whole);
+	if (ret == -EEXIST)
+		ret = text_store(dir, other, &whole);
 	ftr_strbuf_fini(&whole);
 	return ret;
 }

@@ -75,9 +75,10 @@ int ftr_uftrace_dir_symbols(struct ftr_uftrace_dir *dir, const struct ftr_symtab
 
 /*
  * NAME.dbg of the module at @path, with @build_id (nullable): @text, lines of functions and
- * enumerations.
+ * enumerations.  @is_again: in the place of the one that it has, if there is one.
  */
 int ftr_uftrace_dir_debug(struct ftr_uftrace_dir *dir, const char *path, const char *build_id,
+			  bool is_again,
 			  const struct ftr_strbuf *text);
 
 /* default.opts: options that readers put before their own, as words of a file of options. */
