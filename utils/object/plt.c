@@ -93,22 +93,30 @@ static const char *symbol_version(const struct got *got, int symbol)
 	return ndx < 2 ? "" : version_name(got->file, ndx);
 }
 
-/* The 8 bytes at an address of the file, 0 where it has none. */
+static size_t word_bytes(const struct ftr_elf_file *file)
+{
+	return file->ehdr.e_ident[EI_CLASS] == ELFCLASS32 ? sizeof(uint32_t) : sizeof(uint64_t);
+}
+
+/* The word at an address of the file, 0 where it has none. */
 static uint64_t file_word(const struct ftr_elf_file *file, uint64_t addr)
 {
 	Elf_Scn *scn = NULL;
+	const char *at;
 	Elf_Data *data;
+	size_t bytes = word_bytes(file);
 	GElf_Shdr shdr;
 
 	while ((scn = elf_nextscn(file->elf, scn)) != NULL) {
 		if (gelf_getshdr(scn, &shdr) == NULL || shdr.sh_type != SHT_PROGBITS ||
 		    (shdr.sh_flags & SHF_ALLOC) == 0 || addr < shdr.sh_addr ||
-		    addr - shdr.sh_addr + sizeof(uint64_t) > shdr.sh_size)
+		    addr - shdr.sh_addr + bytes > shdr.sh_size)
 			continue;
 		data = ftr_elf_section_data(scn, &shdr);
-		if (data == NULL || addr - shdr.sh_addr + sizeof(uint64_t) > data->d_size)
+		if (data == NULL || addr - shdr.sh_addr + bytes > data->d_size)
 			return 0;
-		return ftr_get_u64((const char *)data->d_buf + (addr - shdr.sh_addr), false);
+		at = (const char *)data->d_buf + (addr - shdr.sh_addr);
+		return bytes == sizeof(uint32_t) ? ftr_get_u32(at, false) : ftr_get_u64(at, false);
 	}
 	return 0;
 }
@@ -121,7 +129,7 @@ static int got_add(struct got *got, const GElf_Rela *rela, const char *name)
 	if (entry == NULL)
 		return -ENOMEM;
 	entry->plt = (struct ftr_plt_entry){
-		.plt = rela->r_offset, .got = rela->r_offset, .size = sizeof(uint64_t),
+		.plt = rela->r_offset, .got = rela->r_offset, .size = word_bytes(got->file),
 		.unbound = is_lazy ? file_word(got->file, rela->r_offset) : 0,
 		.name = name,
 		.version = symbol_version(got, (int)GELF_R_SYM(rela->r_info)),
