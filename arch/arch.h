@@ -92,6 +92,12 @@ struct ftr_arch {
 	const char *name;	/* of its folder: "x86_64" */
 	const char *title;	/* in messages: "64-bit x86" */
 	bool has_runtime;	/* programs of it can be recorded; else its traces are read */
+	/*
+	 * Programs of that one run on this one, too (nullable), and find a runtime of their own, if
+	 * it was built, in its runtime_dir beside this one's.
+	 */
+	const struct ftr_arch *beside;
+	const char *runtime_dir;
 	uint16_t elf_machine;	/* EM_* */
 	uint8_t  elf_class, elf_data;
 

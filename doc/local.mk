@@ -120,6 +120,7 @@ EXTRA_DIST += \
 	doc/adr/0093-native-stacks-of-calls.md \
 	doc/adr/0094-text-made-ahead.md \
 	doc/adr/0095-native-stacks-as-callers.md \
+	doc/adr/0098-32-bit-programs.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

@@ -203,6 +203,8 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 				      request->pid, err.text);
 		return;
 	}
+	if (ftr_process_is_emulated(request->pid))
+		ftr_maps_rebase(&reply->maps, request->message.base);
 	process->own_pid = request->message.pid;
 	sid_make(process->sid);
 	image_path(request, reply->path);
