@@ -30,6 +30,8 @@ struct ftr_code {
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t addr;		/* of bytes[0] */
+	uint64_t got;		/* what a register holds that entries are found by; 0: not known */
+	bool is_plt;		/* nothing but slots is in it */
 };
 
 /*

@@ -141,6 +141,21 @@ class Multilib(harness.Test):
         self.assertNotIn("LD_PRELOAD", run.stdout)
         self.assertNotIn("FTR_CHANNEL", run.stdout)
 
+    def test_library_calls(self):
+        """Bound lazily and at once, position-independent or not, in programs without instrumentation, too."""
+        for flags in (("-pg", "-Wl,-z,now"), ("-pg", "-Wl,-z,lazy"), ("-Wl,-z,lazy", "-fcf-protection=full"),
+                      ("-pg", "-fno-pie", "-no-pie", "-Wl,-z,lazy")):
+            with self.subTest(" ".join(flags)):
+                harness.build("bits.c", "bound", *M32, "-O1", *flags)
+                native = self.run32("./bound", "./bound")
+                shutil.rmtree("ftr.data", ignore_errors=True)
+                run = self.run32(harness.FTR, "record", "--no-event", "--force", "./bound", os.path.abspath("bound"))
+                self.assertEqual((run.returncode, run.stderr), (3, ""))
+                self.assertEqual(run.stdout, native.stdout)
+                report = self.ftr("report", "-f", "call").stdout
+                for name, calls in (("fflush", 2), ("waitpid", 1), ("execv", 1), ("longjmp", 2)):
+                    self.assertRegex(report, rf"(?m)^ +{calls} +{name}$")
+
     def test_memory(self):
         run = self.run32(harness.FTR, "record", "--no-event", "--probe=memory", "./bits32-pg-O0")
         self.assertEqual((run.returncode, run.stderr), (3, ""))

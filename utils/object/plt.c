@@ -141,6 +141,19 @@ static int got_add(struct got *got, const GElf_Rela *rela, const char *name)
 	return ftr_hashmap_set(&got->by_addr, rela->r_offset, entry);
 }
 
+/* Relocation @i of either kind; false: there are no more. */
+static bool rela_get(Elf_Data *relas, const GElf_Shdr *shdr, int i, GElf_Rela *rela)
+{
+	GElf_Rel rel;
+
+	if (shdr->sh_type == SHT_RELA)
+		return gelf_getrela(relas, i, rela) != NULL;
+	if (gelf_getrel(relas, i, &rel) == NULL)
+		return false;
+	*rela = (GElf_Rela){ .r_offset = rel.r_offset, .r_info = rel.r_info };
+	return true;
+}
+
 static int got_add_section(struct got *got, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	Elf_Data *relas = ftr_elf_section_data(scn, shdr);
@@ -150,7 +163,7 @@ static int got_add_section(struct got *got, Elf_Scn *scn, const GElf_Shdr *shdr)
 
 	if (relas == NULL || !linked_tables(got->file, shdr, &symbols, &strings))
 		return 0;
-	for (int i = 0; gelf_getrela(relas, i, &rela) != NULL; i++) {
+	for (int i = 0; rela_get(relas, shdr, i, &rela); i++) {
 		unsigned type = (unsigned)GELF_R_TYPE(rela.r_info);
 		const char *name;
 		GElf_Sym sym;
@@ -178,7 +191,8 @@ static int got_load(struct got *got)
 		got->versyms = ftr_elf_section_data(scn, &shdr);
 	scn = NULL;
 	while (ret == 0 && (scn = elf_nextscn(got->file->elf, scn)) != NULL) {
-		if (gelf_getshdr(scn, &shdr) != NULL && shdr.sh_type == SHT_RELA)
+		if (gelf_getshdr(scn, &shdr) != NULL &&
+		    (shdr.sh_type == SHT_RELA || shdr.sh_type == SHT_REL))
 			ret = got_add_section(got, scn, &shdr);
 	}
 	return ret;
@@ -242,8 +256,24 @@ static const struct plt_section *plt_section_find(const char *name)
 	return NULL;
 }
 
+/* What DT_PLTGOT says. */
+static uint64_t got_address(const struct ftr_elf_file *file)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = ftr_elf_section_find(file, SHT_DYNAMIC, NULL, &shdr);
+	Elf_Data *data = scn != NULL ? ftr_elf_section_data(scn, &shdr) : NULL;
+	GElf_Dyn dyn;
+
+	for (int i = 0; data != NULL && gelf_getdyn(data, i, &dyn) != NULL; i++) {
+		if (dyn.d_tag == DT_PLTGOT)
+			return dyn.d_un.d_ptr;
+	}
+	return 0;
+}
+
 static void sections_read(struct got *got)
 {
+	uint64_t address = got_address(got->file);
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
 
@@ -259,7 +289,8 @@ static void sections_read(struct got *got)
 		section = plt_section_find(ftr_elf_section_name(got->file, &shdr));
 		if (data == NULL)
 			continue;
-		code = (struct ftr_code){ data->d_buf, data->d_size, shdr.sh_addr };
+		code = (struct ftr_code){ data->d_buf, data->d_size, shdr.sh_addr, address,
+					  section != NULL };
 		if (section == NULL)
 			text_section_read(got, &code);
 		else
