@@ -30,6 +30,8 @@ struct ftr_code {
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t addr;		/* of bytes[0] */
+	uint64_t got;		/* what a register holds that entries are found by; 0: not known */
+	bool is_plt;		/* nothing but slots is in it */
 };
 
 typedef void ftr_got_use_fn(void *arg, const struct ftr_code *code, const struct ftr_got_use *use);
@@ -111,6 +113,12 @@ struct ftr_arch {
 	const char *title;	/* in messages: "64-bit x86" */
 	bool has_runtime;	/* programs of it can be recorded; else its traces are read */
 	bool can_attach;	/* ... also those that run already */
+	/*
+	 * Programs of that one run on this one, too (nullable), and find a runtime of their own, if
+	 * it was built, in its runtime_dir beside this one's.
+	 */
+	const struct ftr_arch *beside;
+	const char *runtime_dir;
 	uint16_t elf_machine;	/* EM_* */
 	uint8_t  elf_class, elf_data;
 

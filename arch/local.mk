@@ -15,6 +15,8 @@ libftr_a_SOURCES += \
 	arch/arch.h \
 	arch/arches.def \
 	arch/callconv.h \
+	arch/i386/arch.c \
+	arch/i386/patch.h \
 	arch/registry.c \
 	arch/return_stubs.h \
 	arch/syscalls.h \

@@ -60,7 +60,9 @@
 #define OP_SKIP		0x2f
 #define OP_LIT0		0x30
 #define OP_LIT1		0x31
+#define OP_BREG4	0x74		/* esp of i386 */
 #define OP_BREG7	0x77		/* rsp of x86-64 */
+#define OP_BREG8	0x78		/* eip of i386 */
 #define OP_BREG16	0x80		/* rip of x86-64 */
 #define OP_BREG30	0x8e		/* x30 of 64-bit Arm */
 #define OP_BREG31	0x8f		/* sp of 64-bit Arm */
@@ -68,13 +70,13 @@
 
 /*
  * arch/ISA/mcount.S defines STUBS_COLUMN, of the return address; STUBS_SP, OP_BREG of the stack
- * pointer; STUBS_RA, what puts the return address on the stack of the expression, in 2 + STUBS_MORE
- * bytes.
+ * pointer, and STUBS_SLOT, how far from that the slot is (SLEB128); STUBS_RA, what puts the return
+ * address on the stack of the expression, in 2 + STUBS_MORE bytes.
  */
 .macro RETURN_STUBS_CFI
 	/* DW_CFA_val_expression, 215 bytes (LEB128), where STUBS_MORE is 0, as below */
 	.cfi_escape 0x16, STUBS_COLUMN, 0xd7 + 4 * STUBS_MORE, 0x01
-	.cfi_escape STUBS_SP, 0x78				/*   0: slot = sp - 8 */
+	.cfi_escape STUBS_SP, STUBS_SLOT			/*   0: slot = sp - a word */
 	.cfi_escape STUBS_RA				/*   2: slot stub */
 	.cfi_escape OP_CONST2U, 0xff, 0x7f, OP_AND		/*   4: slot offset */
 	.cfi_escape STUBS_RA				/*   8 */

@@ -306,6 +306,8 @@ static int find_named(struct ftr_record_opts *opts, const char *name, struct ftr
 	bool may_patch = !takes_any && !opts->has_syscalls && ftr_move_is_possible();
 	int ret = ftr_program_find(program, name, takes_any || may_patch, err);
 
+	if (ret == 0 && program->elf.hooks == 0 && !takes_any)
+		ret = ftr_program_check_patch(program, name, err);
 	*has_functions = ret == 0;
 	if (ret == 0 && may_patch)
 		patch_unprepared(opts, program);
@@ -385,8 +387,17 @@ static int choice_make(struct ftr_record_opts *opts, struct ftr_rules *rules,
 static int preload_make(const struct ftr_record_opts *opts, const char *runtime,
 			struct ftr_strbuf *preload, struct ftr_err *err)
 {
-	return ftr_interposers_preload(opts->nop ? NULL : &opts->of_sections, runtime, preload,
-				       err);
+	struct ftr_strbuf list;
+	int ret;
+
+	ftr_strbuf_init(&list);
+	ret = ftr_interposers_preload(opts->nop ? NULL : &opts->of_sections, runtime, &list, err);
+	if (ret == 0 && opts->attach_pid != 0)
+		ftr_strbuf_puts(preload, ftr_strbuf_str(&list));	/* read by none */
+	else if (ret == 0 && ftr_program_preload(runtime, ftr_strbuf_str(&list), preload) < 0)
+		ret = ftr_err_set(err, ENOMEM, "out of memory");
+	ftr_strbuf_fini(&list);
+	return ret;
 }
 
 static int record_chosen(struct ftr_record_opts *opts, struct ftr_rules *rules,
@@ -425,6 +436,8 @@ static int record_chosen(struct ftr_record_opts *opts, struct ftr_rules *rules,
 			      0;
 	if (ret == 0 && runtime != NULL)
 		ret = preload_make(opts, runtime, &preload, &err);
+	if (ret == 0 && runtime != NULL)
+		ret = ftr_program_check_preload(&program, argv[0], ftr_strbuf_str(&preload), &err);
 	if (ret < 0) {
 		ftr_error("%s", err.text);
 		status = FTR_EXIT_FTR;

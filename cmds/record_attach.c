@@ -82,6 +82,10 @@ int ftr_record_attach_find(struct ftr_record_opts *opts, struct ftr_program *pro
 		return ftr_err_set(err, errno, "%s: %s", link, strerror(errno));
 	path[len] = '\0';
 	ret = ftr_program_find(program, path, true, err);
+	if (ret == 0 && ftr_program_is_beside(program))
+		ret = ftr_err_set(err, ENOTSUP, "process %d runs %s, which is built for another "
+				  "machine than ftr and cannot be attached to; start it by ftr "
+				  "record", (int)opts->attach_pid, path);
 	if (ret == 0)
 		functions_find(opts, program);
 	return ret;

@@ -123,6 +123,7 @@ EXTRA_DIST += \
 	doc/adr/0095-native-stacks-as-callers.md \
 	doc/adr/0096-code-of-64-bit-arm.md \
 	doc/adr/0097-another-machine-emulated.md \
+	doc/adr/0098-32-bit-programs.md \
 	doc/adr/0099-static-programs.md \
 	doc/fxt.md \
 	doc/layers.txt \

@@ -288,7 +288,7 @@ static int list_make(struct ftr_attach *attach)
 	long mem;
 
 	list_all(&list);
-	mem = ftr_sys6(SYS_mmap, 0, (list.nr + 1) * sizeof(*list.writes), PROT_READ | PROT_WRITE,
+	mem = ftr_sys_map(0, (list.nr + 1) * sizeof(*list.writes), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return (int)mem;
@@ -376,7 +376,7 @@ static void free_all(const struct ftr_attach *attach)
 	ftr_code_plan_free(&ftr_state.code_plan);
 	ftr_environ_end_late();
 	ftr_left_free(ftr_state.left_before);
-	unmap((const void *)attach->writes,
+	unmap((const void *)(uintptr_t)attach->writes,
 	      (attach->write_nr + 1) * sizeof(struct ftr_attach_write));
 	state_reset();
 }

@@ -21,7 +21,7 @@ static bool grow(struct ftr_code_plan *plan)
 
 	if (plan->outgrown_nr == FTR_CODE_GROWTHS)
 		return false;
-	mem = ftr_sys6(SYS_mmap, 0, bytes_of(room), PROT_READ | PROT_WRITE,
+	mem = ftr_sys_map(0, bytes_of(room), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return false;
@@ -98,7 +98,7 @@ void ftr_code_plan_renew(struct ftr_code_plan *plan, uintptr_t text, uintptr_t e
 		const struct ftr_attach_code *code = &plan->v[i];
 
 		if (code->addr >= text && code->addr + code->bytes <= end &&
-		    memcmp((const void *)code->addr, code->new, code->bytes) != 0)
+		    memcmp((const void *)(uintptr_t)code->addr, code->new, code->bytes) != 0)
 			gone_set(plan, i);
 	}
 }

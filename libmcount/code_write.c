@@ -102,7 +102,8 @@ static void run_write(struct ftr_code_writer *writer, const struct ftr_code_plac
 	long written;
 
 	if (bytes > CHUNK_BYTES ||
-	    ftr_sys4(SYS_pread64, writer->fd, writer->original, bytes, start) != (long)bytes) {
+	    ftr_sys_read_at(writer->fd, writer->original, bytes, start) != (long)bytes ||
+	    memcmp(writer->original, (const void *)start, bytes) != 0) {	/* emulated */
 		writer->failed_nr += end - first;
 		return;
 	}
@@ -120,14 +121,14 @@ static void run_write(struct ftr_code_writer *writer, const struct ftr_code_plac
 	waiting_leave(writer, places, first, end);
 	if (memcmp(writer->chunk, writer->original, bytes) == 0)
 		return;			/* shown again */
-	written = ftr_sys4(SYS_pwrite64, writer->fd, writer->chunk, bytes, start);
+	written = ftr_sys_write_at(writer->fd, writer->chunk, bytes, start);
 	if (written == (long)bytes) {
 		writer->has_written = true;
 		return;
 	}
 	writer->failed_nr += end - first;
 	if (written > 0)		/* a call may be cut at a page's end */
-		ftr_sys4(SYS_pwrite64, writer->fd, writer->original, written, start);
+		ftr_sys_write_at(writer->fd, writer->original, written, start);
 }
 
 void ftr_code_write(struct ftr_code_writer *writer, const struct ftr_code_places *places)
@@ -142,7 +143,7 @@ void ftr_code_write(struct ftr_code_writer *writer, const struct ftr_code_places
 
 const char *ftr_code_writer_open(struct ftr_code_writer *writer)
 {
-	long mem = ftr_sys6(SYS_mmap, 0, 2 * CHUNK_BYTES, PROT_READ | PROT_WRITE,
+	long mem = ftr_sys_map(0, 2 * CHUNK_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (ftr_sys_map_failed(mem))
@@ -220,7 +221,7 @@ static bool has_one_thread(void)
 {
 	struct stat st;
 
-	return ftr_sys4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &st, 0) == 0 &&
+	return ftr_sys4(FTR_ARCH_SYS_FSTATAT, AT_FDCWD, "/proc/self/task", &st, 0) == 0 &&
 	       st.st_nlink == 3;
 }
 

@@ -68,6 +68,34 @@ static char *component_find(char *list, const char *ours, size_t len)
 	return list;
 }
 
+#define PLATFORM "$PLATFORM"	/* the dynamic linker's machine, for it to fill in */
+
+/* Is the @len bytes of @text, with that in it or without, the path @name? */
+static bool is_named(const char *text, size_t len, const char *name)
+{
+	const char *at = strstr(text, PLATFORM);
+	size_t name_len = strlen(name), before = (size_t)(at - text), after;
+
+	if (at == NULL || before + strlen(PLATFORM) > len)
+		return len == name_len && strncmp(text, name, len) == 0;
+	after = len - before - strlen(PLATFORM);
+	return before + after < name_len && strncmp(text, name, before) == 0 &&
+	       strncmp(at + strlen(PLATFORM), name + name_len - after, after) == 0;
+}
+
+/* Find the component that is the path @name; its bytes to *len.  NULL = none. */
+static char *path_find(char *list, const char *name, size_t *len)
+{
+	for (;; list += *len + 1) {
+		for (*len = 0; list[*len] != ':' && list[*len] != '\0'; )
+			(*len)++;
+		if (is_named(list, *len, name))
+			return list;
+		if (list[*len] == '\0')
+			return NULL;
+	}
+}
+
 /* Our value of variable @i, without its name. */
 static const char *ours_of(unsigned i)
 {
@@ -82,13 +110,13 @@ static const char *ours_of(unsigned i)
  * The bytes of our entries in the list of variable @i, from @found on: DIR/libmcount.so, followed
  * by the libraries of probes, DIR/libmcount-NAME.so.
  */
-static size_t ours_bytes(unsigned i, const char *found, const char *ours)
+static size_t ours_bytes(unsigned i, const char *found, size_t len)
 {
-	size_t len = strlen(ours), stem = len - strlen(".so");
+	size_t stem = len - strlen(".so");
 
 	if (i != FTR_OURS_PRELOAD)
 		return len;
-	while (found[len] == ':' && strncmp(found + len + 1, ours, stem) == 0 &&
+	while (found[len] == ':' && strncmp(found + len + 1, found, stem) == 0 &&
 	       found[len + 1 + stem] == '-') {
 		do
 			len++;
@@ -129,7 +157,7 @@ static char *entry_without(const char *entry, const char *ours, size_t ours_len,
 static char *variable_take(unsigned i, char *entry)
 {
 	size_t len = strlen(entry);
-	long mem = ftr_sys6(SYS_mmap, 0, 2 * (len + 1), PROT_READ | PROT_WRITE,
+	long mem = ftr_sys_map(0, 2 * (len + 1), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *kept = (char *)mem, *found;
 	const char *ours;
@@ -143,12 +171,16 @@ static char *variable_take(unsigned i, char *entry)
 		return NULL;
 	}
 	ours = ours_of(i);
-	found = component_find(entry + strlen(names[i]), ours, strlen(ours));
+	ours_len = strlen(ours);
+	if (i == FTR_OURS_PRELOAD)
+		found = path_find(entry + strlen(names[i]), ours, &ours_len);
+	else
+		found = component_find(entry + strlen(names[i]), ours, ours_len);
 	if (found == NULL) {
 		ftr_sys2(SYS_munmap, mem, 2 * (len + 1));
 		return entry;
 	}
-	ours_len = ours_bytes(i, found, ours);
+	ours_len = ours_bytes(i, found, ours_len);
 	append(kept, append(kept, 0, names[i], strlen(names[i])), found, ours_len);
 	ftr_state.ours[i] = kept;
 	return entry_without(entry, found, ours_len, kept + len + 1);
@@ -160,7 +192,7 @@ static char *variable_take(unsigned i, char *entry)
  */
 static void environ_end(char **end, size_t removed)
 {
-	uint64_t *filler = (uint64_t *)end;
+	uintptr_t *filler = (uintptr_t *)end;
 
 	if (removed % PAIR != 0) {
 		*end = pad;
@@ -215,7 +247,7 @@ void ftr_environ_start_late(void)
 
 	if (runtime[0] != '/' || strchr(runtime, ':') != NULL || strchr(runtime, ' ') != NULL)
 		return;
-	mem = ftr_sys6(SYS_mmap, 0, LATE_BYTES, PROT_READ | PROT_WRITE,
+	mem = ftr_sys_map(0, LATE_BYTES, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return;

@@ -33,9 +33,9 @@ static bool producer_renew(struct ftr_thread *self)
 {
 	struct ftr_producer *old = self->slot->producer;
 	uint64_t bytes = self->slot->ring_bytes;
-	long mem = ftr_sys6(SYS_mmap, 0, 2 * PAGE, PROT_READ | PROT_WRITE,
+	long mem = ftr_sys_map(0, 2 * PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	long data = ftr_sys6(SYS_mmap, self->slot->ring_data, 2 * bytes, PROT_READ | PROT_WRITE,
+	long data = ftr_sys_map(self->slot->ring_data, 2 * bytes, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	struct ftr_producer *new = (struct ftr_producer *)mem;
 	struct ftr_ring_header *header = (struct ftr_ring_header *)(mem + PAGE);
@@ -45,7 +45,7 @@ static bool producer_renew(struct ftr_thread *self)
 		return false;
 	atomic_store(&header->tail, TAIL_FAR);
 	old->header = header;
-	old->data = (uint64_t)self->slot->ring_data - (uint64_t)old;
+	old->data = (uintptr_t)self->slot->ring_data - (uintptr_t)old;
 	old->mask = bytes - 1;
 	old->limit = old->room = UINT64_MAX;
 	self->slot->producer = self->producer = new;

@@ -57,14 +57,15 @@ static inline uint64_t record_put_word(struct ftr_thread *self, uint64_t word)
 /* Make a free frame busy. */
 static inline bool frame_claim_free(struct ftr_frame *frame, const uintptr_t *loc)
 {
-	return ftr_arch_local_cas((uint64_t *)&frame->loc, 0, (uint64_t)loc | FTR_FRAME_BUSY);
+	return ftr_arch_local_cas_word((uintptr_t *)&frame->loc, 0,
+				       (uintptr_t)loc | FTR_FRAME_BUSY);
 }
 
 /* Make an open frame busy, to close it.  False: it is not, or no longer, that of @loc. */
 static inline bool frame_seize(struct ftr_frame *frame, const uintptr_t *loc)
 {
-	return ftr_arch_local_cas((uint64_t *)&frame->loc, (uint64_t)loc,
-				  (uint64_t)loc | FTR_FRAME_BUSY);
+	return ftr_arch_local_cas_word((uintptr_t *)&frame->loc, (uintptr_t)loc,
+				       (uintptr_t)loc | FTR_FRAME_BUSY);
 }
 
 /* Make a busy frame free. */
@@ -79,7 +80,7 @@ static inline void frame_free(struct ftr_frame *frame)
 static inline bool frames_set_top(struct ftr_thread *self, const struct ftr_frame *from,
 				  const struct ftr_frame *to)
 {
-	return ftr_arch_local_cas((uint64_t *)&self->top, (uint64_t)from, (uint64_t)to);
+	return ftr_arch_local_cas_word((uintptr_t *)&self->top, (uintptr_t)from, (uintptr_t)to);
 }
 
 /*

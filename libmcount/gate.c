@@ -241,7 +241,7 @@ static __attribute__((noinline, cold)) uint64_t known_find_slow(struct ftr_threa
 		gate_renew(self);
 	if (!ftr_module_is_known(self, func))
 		ftr_module_check(self, func);
-	rule = (uint64_t)ftr_call_rules_find(func);
+	rule = (uintptr_t)ftr_call_rules_find(func);
 	if (gate->payloads != NULL) {
 		programs = ftr_values_find(func);
 		rule |= captures_of(&programs);
@@ -428,7 +428,8 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 	if ((before->inside & FTR_CALL_NOTRACE) != 0)
 		return FTR_GATE_PASS;
 	known = known_find(self, call->func);
-	rule = (const struct ftr_call_rule *)(known & ~(FTR_GATE_ARGUMENTS | FTR_GATE_RETVAL));
+	rule = (const struct ftr_call_rule *)
+		(uintptr_t)(known & ~(FTR_GATE_ARGUMENTS | FTR_GATE_RETVAL));
 	if (rule != NULL)
 		flags = rule->flags;
 	if (unlikely((flags & CONDITIONAL) != 0))

@@ -253,8 +253,8 @@ static inline uint64_t ftr_gate_quick_check(const struct ftr_values_quick *quick
 static inline uint64_t ftr_gate_programs_check(const struct ftr_values_programs *programs,
 					       uintptr_t func)
 {
-	return func ^ (uint64_t)programs->entry ^ (uint64_t)programs->exit ^
-	       (uint64_t)programs->values ^ programs->base ^ (uint64_t)programs->image ^
+	return func ^ (uintptr_t)programs->entry ^ (uintptr_t)programs->exit ^
+	       (uintptr_t)programs->values ^ programs->base ^ (uintptr_t)programs->image ^
 	       programs->test ^ (uint64_t)programs->dump << 32 ^
 	       (uint64_t)programs->dump_nr << 48 ^ ftr_gate_quick_check(&programs->quick, 0);
 }

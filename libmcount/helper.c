@@ -42,7 +42,7 @@ bool ftr_helper_run(void (*fn)(void *arg), void *arg)
 
 	if (ftr_is_blocked(FTR_SECCOMP_HELPER))
 		return false;
-	stack = ftr_sys6(SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE,
+	stack = ftr_sys_map(0, STACK_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(stack))
 		return false;

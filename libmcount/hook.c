@@ -405,7 +405,7 @@ void ftr_enter_known(uintptr_t *slot, uintptr_t addr)
 }
 
 /* Here, so that it is one function with enter. */
-uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot, const struct ftr_regs *regs)
+uintptr_t ftr_plt_enter(uintptr_t n, uintptr_t *slot, const struct ftr_regs *regs)
 {
 	const struct ftr_plt_call *call = &ftr_state.plt.calls[n];
 

@@ -21,7 +21,10 @@ struct ftr_regs;		/* arch/regs.h: what the trampolines saved */
 #define FTR_STUB_SHARED 1		/* by the threads beyond the last */
 #define FTR_STUB_BYTES 8
 extern const char ftr_return_stubs[] FTR_HIDDEN;
-extern struct ftr_slot *ftr_unwind_slots[FTR_STUB_NR] FTR_HIDDEN;
+struct ftr_unwind_slot {
+	FTR_PLACED struct ftr_slot *slot;
+};
+extern struct ftr_unwind_slot ftr_unwind_slots[FTR_STUB_NR] FTR_HIDDEN;
 
 static inline bool ftr_is_stub(uintptr_t address)
 {
@@ -36,7 +39,7 @@ static inline bool ftr_is_stub(uintptr_t address)
 void ftr_enter_known(uintptr_t *slot, uintptr_t addr) FTR_HIDDEN;
 
 /* A call by way of stub @n of a hooked entry (arch/ISA/plt.S); answers with where it leads. */
-uintptr_t ftr_plt_enter(uint64_t n, uintptr_t *slot, const struct ftr_regs *regs) FTR_HIDDEN;
+uintptr_t ftr_plt_enter(uintptr_t n, uintptr_t *slot, const struct ftr_regs *regs) FTR_HIDDEN;
 
 /*
  * The same for -pg, where @slot may be a copy (realigned stacks), and @child_ip lies in any module.

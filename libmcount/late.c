@@ -206,7 +206,7 @@ static bool log_make(void)
 
 	if (ftr_state.late != NULL)
 		return true;
-	mem = ftr_sys6(SYS_mmap, 0, FTR_LATE_SLOTS_MAX * sizeof(struct ftr_late_slot),
+	mem = ftr_sys_map(0, FTR_LATE_SLOTS_MAX * sizeof(struct ftr_late_slot),
 		       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return false;

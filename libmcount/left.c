@@ -41,7 +41,7 @@ struct ftr_left *ftr_left_new(const struct ftr_left *before, uint64_t nr)
 	while (room < 2 * nr + 2)
 		room *= 2;
 	bytes = sizeof(*left) + room * sizeof(left->calls[0]);
-	mem = ftr_sys6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+	mem = ftr_sys_map(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		       0);
 	if (ftr_sys_map_failed(mem))
 		return NULL;

@@ -321,7 +321,7 @@ static void look(struct ftr_libraries *all, enum look_time time)
 
 void ftr_libraries_start(void)
 {
-	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_libraries), PROT_READ | PROT_WRITE,
+	long mem = ftr_sys_map(0, sizeof(struct ftr_libraries), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (ftr_sys_map_failed(mem))

@@ -3,7 +3,7 @@
 # PLT: an auditor (LD_AUDIT) gets between those calls, and RTLD_NEXT then asks for its callers.
 if HAVE_RUNTIME
 mcountexec_PROGRAMS += libmcount.so
-libmcount_so_SOURCES = \
+libmcount_sources = \
 	libmcount/actions.c \
 	libmcount/actions.h \
 	libmcount/attach.c \
@@ -129,11 +129,13 @@ libmcount_so_SOURCES = \
 	libmcount/wrap_unshare.c \
 	libmcount/wrap_vfork.c \
 	utils/base/rt/sys.h
+libmcount_so_SOURCES = $(libmcount_sources)
 EXTRA_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
-libmcount_any_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fPIC -O2 \
-	-fvisibility=hidden -ftls-model=initial-exec $(MCOUNT_ANY_CFLAGS) \
+libmcount_common_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fPIC -O2 \
+	-fvisibility=hidden -ftls-model=initial-exec \
 	-fno-stack-protector -fno-exceptions -fno-builtin -fomit-frame-pointer -fno-plt \
 	-fno-sanitize=all $(NO_INSTRUMENT_CFLAGS)
+libmcount_any_CFLAGS = $(libmcount_common_CFLAGS) $(MCOUNT_ANY_CFLAGS)
 libmcount_so_CFLAGS = $(libmcount_any_CFLAGS) $(MCOUNT_ARCH_CFLAGS)
 mcount_link_flags = -shared -nostartfiles -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-soname,$(@F)
 libmcount_so_LDFLAGS = $(mcount_link_flags) -Wl,-z,initfirst \
@@ -282,5 +284,127 @@ libmcount_so_SOURCES += \
 	arch/aarch64/unwind.S \
 	arch/aarch64/values.h \
 	arch/aarch64/vfork.S
+endif
+
+# The same for 32-bit programs, whose dynamic linker looks for it in the directory of its platform (i686).
+if HAVE_MULTILIB
+multilibdir = $(mcountexecdir)/i686
+multilib_flags = $(MULTILIB_CFLAGS) $(libmcount_common_CFLAGS) -fcf-protection=none
+multilib_CPPFLAGS = -iquote $(top_builddir)/multilib $(AM_CPPFLAGS)
+multilib_CFLAGS = $(multilib_flags) -mgeneral-regs-only -march=i686 -mtune=generic
+multilib_PROGRAMS = i686/libmcount.so
+i686_libmcount_so_SOURCES = \
+	$(libmcount_sources) \
+	libmcount/popped.c \
+	arch/i386/atomic.S \
+	arch/i386/dlopen.S \
+	arch/i386/jmpbuf.h \
+	arch/i386/late.h \
+	arch/i386/mcount.S \
+	arch/i386/patch.S \
+	arch/i386/patch.h \
+	arch/i386/plt.S \
+	arch/i386/probes.def \
+	arch/i386/prologue.h \
+	arch/i386/regs.h \
+	arch/i386/rt.h \
+	arch/i386/saved.h \
+	arch/i386/stack_regs.h \
+	arch/i386/syscall.S \
+	arch/i386/transaction.h \
+	arch/i386/unwind.S \
+	arch/i386/values.h \
+	arch/i386/vfork.S
+EXTRA_i686_libmcount_so_DEPENDENCIES = $(srcdir)/libmcount/libmcount.map
+i686_libmcount_so_CPPFLAGS = $(multilib_CPPFLAGS) -D_FILE_OFFSET_BITS=64
+i686_libmcount_so_CCASFLAGS = $(MULTILIB_CFLAGS)
+i686_libmcount_so_CFLAGS = $(multilib_CFLAGS)
+i686_libmcount_so_LDFLAGS = $(libmcount_so_LDFLAGS)
+i686_libmcount_so_LDADD =
+
+multilib_PROGRAMS += i686/libmcount-nop.so
+i686_libmcount_nop_so_SOURCES = libmcount/nop.c arch/i386/nop.S arch/i386/saved.h
+i686_libmcount_nop_so_CPPFLAGS = $(multilib_CPPFLAGS)
+i686_libmcount_nop_so_CCASFLAGS = $(MULTILIB_CFLAGS)
+i686_libmcount_nop_so_CFLAGS = $(multilib_CFLAGS)
+i686_libmcount_nop_so_LDFLAGS = $(mcount_link_flags)
+i686_libmcount_nop_so_LDADD =
+
+multilib_PROGRAMS += i686/libmcount-memory.so
+i686_libmcount_memory_so_SOURCES = \
+	arch/i386/atomic.S \
+	libmcount/interpose_memory.c
+i686_libmcount_memory_so_CPPFLAGS = $(multilib_CPPFLAGS)
+i686_libmcount_memory_so_CCASFLAGS = $(MULTILIB_CFLAGS)
+i686_libmcount_memory_so_CFLAGS = $(multilib_CFLAGS)
+i686_libmcount_memory_so_LDFLAGS = $(mcount_link_flags)
+i686_libmcount_memory_so_LDADD = i686/libmcount.so
+
+multilib_PROGRAMS += i686/libmcount-sync.so
+i686_libmcount_sync_so_SOURCES = \
+	arch/i386/atomic.S \
+	libmcount/interpose_call.c \
+	libmcount/interpose_call.h \
+	libmcount/interpose_sync.c
+i686_libmcount_sync_so_CPPFLAGS = $(multilib_CPPFLAGS)
+i686_libmcount_sync_so_CCASFLAGS = $(MULTILIB_CFLAGS)
+i686_libmcount_sync_so_CFLAGS = $(multilib_CFLAGS)
+i686_libmcount_sync_so_LDFLAGS = $(mcount_link_flags)
+i686_libmcount_sync_so_LDADD = i686/libmcount.so
+
+multilib_PROGRAMS += i686/libmcount-net.so
+i686_libmcount_net_so_SOURCES = \
+	arch/i386/atomic.S \
+	libmcount/interpose_call.c \
+	libmcount/interpose_call.h \
+	libmcount/interpose_net.c \
+	libmcount/interpose_ours.h \
+	libmcount/net_address.c \
+	libmcount/net_address.h
+i686_libmcount_net_so_CPPFLAGS = $(multilib_CPPFLAGS)
+i686_libmcount_net_so_CCASFLAGS = $(MULTILIB_CFLAGS)
+i686_libmcount_net_so_CFLAGS = $(multilib_CFLAGS)
+i686_libmcount_net_so_LDFLAGS = $(mcount_link_flags)
+i686_libmcount_net_so_LDADD = i686/libmcount.so
+
+multilib_PROGRAMS += i686/libmcount-thread.so
+i686_libmcount_thread_so_SOURCES = \
+	arch/i386/atomic.S \
+	libmcount/interpose_call.c \
+	libmcount/interpose_call.h \
+	libmcount/interpose_thread.c
+i686_libmcount_thread_so_CPPFLAGS = $(multilib_CPPFLAGS)
+i686_libmcount_thread_so_CCASFLAGS = $(MULTILIB_CFLAGS)
+i686_libmcount_thread_so_CFLAGS = $(multilib_CFLAGS)
+i686_libmcount_thread_so_LDFLAGS = $(mcount_link_flags)
+i686_libmcount_thread_so_LDADD = i686/libmcount.so
+
+multilib_PROGRAMS += i686/libmcount-file.so
+i686_libmcount_file_so_SOURCES = \
+	arch/i386/atomic.S \
+	libmcount/interpose_call.c \
+	libmcount/interpose_call.h \
+	libmcount/interpose_file.c \
+	libmcount/interpose_ours.h \
+	libmcount/interpose_stdio.c
+i686_libmcount_file_so_CPPFLAGS = $(multilib_CPPFLAGS)
+i686_libmcount_file_so_CCASFLAGS = $(MULTILIB_CFLAGS)
+i686_libmcount_file_so_CFLAGS = $(multilib_flags)
+i686_libmcount_file_so_LDFLAGS = $(mcount_link_flags)
+i686_libmcount_file_so_LDADD = i686/libmcount.so
+
+# What dynamic linkers call the platform (doc/adr/0098): each finds its directory.
+multilib_links = x86_64 haswell xeon_phi i386 i486 i586
+multilib_links_make = \
+	for link in x86_64 haswell xeon_phi; do rm -f $$link && ln -s . $$link || exit 1; done; \
+	for link in i386 i486 i586; do rm -f $$link && ln -s i686 $$link || exit 1; done
+i686/links: i686/libmcount.so
+	$(AM_V_GEN)$(multilib_links_make); touch $@
+all-local: i686/links
+CLEANFILES += $(multilib_links) i686/links
+install-exec-hook:
+	cd $(DESTDIR)$(mcountexecdir) && $(multilib_links_make)
+uninstall-hook:
+	cd $(DESTDIR)$(mcountexecdir) && rm -f $(multilib_links)
 endif
 endif

@@ -58,11 +58,13 @@ static void skip_word(struct reader *reader)
 /* "LOW-HIGH PERMS OFFSET MAJ:MIN INODE      PATH" */
 static bool next_line(struct reader *reader, struct ftr_mapping *line)
 {
+	uint64_t low, high;
 	int c;
 
-	if (next_number(reader, 16, &line->low) != '-' ||
-	    next_number(reader, 16, &line->high) != ' ')
+	if (next_number(reader, 16, &low) != '-' || next_number(reader, 16, &high) != ' ')
 		return false;
+	line->low = low;
+	line->high = high;
 	skip_word(reader);
 	skip_word(reader);
 	skip_word(reader);
@@ -132,7 +134,7 @@ static bool find(struct reader *reader, uintptr_t address, struct ftr_mapping *r
 bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping)
 {
 	struct reader reader;	/* no initialiser: it would be a call of memset */
-	long line = ftr_sys6(SYS_mmap, 0, sizeof(*mapping), PROT_READ | PROT_WRITE,
+	long line = ftr_sys_map(0, sizeof(*mapping), PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool is_found;
 
@@ -150,7 +152,7 @@ bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping)
 
 bool ftr_maps_each(void (*fn)(void *arg, uint64_t low, uint64_t high), void *arg)
 {
-	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
+	long mem = ftr_sys_map(0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ftr_mapping *line = (struct ftr_mapping *)mem;
 	struct reader reader;	/* as in ftr_maps_find */
@@ -233,7 +235,7 @@ static bool find_main_stack(uintptr_t top, struct ftr_mapping *mapping, uintptr_
 void ftr_maps_find_stack(const void *here, uintptr_t main_top, uintptr_t thread, uintptr_t *low,
 			 uintptr_t *high)
 {
-	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
+	long mem = ftr_sys_map(0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ftr_mapping *mapping = (struct ftr_mapping *)mem;
 	uintptr_t at = (uintptr_t)here;

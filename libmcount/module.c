@@ -278,7 +278,7 @@ static const struct ftr_known_module *known_renew(struct ftr_known_module *known
 /* Room to look something up in; NULL = none.  It is too large for a small stack. */
 static struct ftr_mapping *mapping_new(void)
 {
-	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
+	long mem = ftr_sys_map(0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return ftr_sys_map_failed(mem) ? NULL : (struct ftr_mapping *)mem;

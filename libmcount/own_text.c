@@ -40,7 +40,7 @@ static bool has_bytes(int fd, uint64_t end)
 {
 	struct stat st;
 
-	return ftr_sys2(SYS_fstat, fd, &st) == 0 && (uint64_t)st.st_size >= end;
+	return ftr_sys2(FTR_ARCH_SYS_FSTAT, fd, &st) == 0 && (uint64_t)st.st_size >= end;
 }
 
 bool ftr_own_text_map(uintptr_t mem, const char *text, uint32_t bytes)
@@ -58,7 +58,7 @@ bool ftr_own_text_map(uintptr_t mem, const char *text, uint32_t bytes)
 	if (fd < 0)
 		return false;
 	if (has_bytes((int)fd, place.offset + bytes))
-		ret = ftr_sys6(SYS_mmap, mem, bytes, PROT_READ | PROT_EXEC,
+		ret = ftr_sys_map(mem, bytes, PROT_READ | PROT_EXEC,
 			       MAP_PRIVATE | MAP_FIXED, fd, place.offset);
 	ftr_sys_close_own(fd);
 	return !ftr_sys_map_failed(ret) && memcmp((const void *)mem, text, bytes) == 0;

@@ -59,7 +59,7 @@ bool ftr_patch_is_in_reach(uintptr_t target, uintptr_t low, uintptr_t high)
 /* A free place at @hint; older kernels take that for a wish. */
 static uintptr_t place_reserve(uintptr_t hint, unsigned long bytes)
 {
-	long mem = ftr_sys6(SYS_mmap, hint, bytes, PROT_READ | PROT_WRITE,
+	long mem = ftr_sys_map(hint, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (ftr_sys_map_failed(mem))

@@ -91,7 +91,7 @@ static bool write_all(long fd, const uint8_t *bytes, uint64_t nr)
 	uint64_t done = 0;
 
 	while (done < nr) {
-		long ret = ftr_sys4(SYS_pwrite64, fd, bytes + done, nr - done, done);
+		long ret = ftr_sys_write_at(fd, bytes + done, nr - done, done);
 
 		if (ret <= 0)
 			return false;
@@ -108,7 +108,7 @@ static bool code_map(const struct draft *draft)
 	if (fd < 0)
 		return false;
 	if (write_all(fd, draft->bytes, bytes))
-		ret = ftr_sys6(SYS_mmap, draft->place, bytes, PROT_READ | PROT_EXEC,
+		ret = ftr_sys_map(draft->place, bytes, PROT_READ | PROT_EXEC,
 			       MAP_PRIVATE | MAP_FIXED, fd, 0);
 	ftr_sys_close_own(fd);
 	return !ftr_sys_map_failed(ret);
@@ -211,7 +211,7 @@ const char *ftr_plain_code_map(struct ftr_plain *plain)
 	if (area == NULL)
 		return "too many libraries are patched";
 	draft.mapped_bytes = (plain->table->code_bytes + PAGE - 1) & ~(PAGE - 1);
-	mem = ftr_sys6(SYS_mmap, 0, draft.mapped_bytes, PROT_READ | PROT_WRITE,
+	mem = ftr_sys_map(0, draft.mapped_bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return NO_MEMORY;

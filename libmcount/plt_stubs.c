@@ -31,7 +31,7 @@ bool ftr_plt_stubs_start(struct ftr_plt_stubs *stubs, uint32_t nr)
 
 	if (stubs->calls != NULL && stubs->call_max >= max)
 		return true;	/* of an earlier recording: the program was attached to again */
-	mem = ftr_sys6(SYS_mmap, 0, (max + 1ul) * sizeof(struct ftr_plt_call),
+	mem = ftr_sys_map(0, (max + 1ul) * sizeof(struct ftr_plt_call),
 			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -49,7 +49,7 @@ static bool block_new(struct ftr_plt_stubs *stubs)
 
 	if (stubs->block_nr == FTR_PLT_BLOCK_NR)
 		return false;
-	mem = ftr_sys6(SYS_mmap, 0, FTR_PLT_BLOCK_BYTES + PAGE, PROT_READ | PROT_WRITE,
+	mem = ftr_sys_map(0, FTR_PLT_BLOCK_BYTES + PAGE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return false;

@@ -8,7 +8,7 @@
 
 #define FTR_PLT_STUB_NR 8192		/* in the library: arch/ISA/plt.S */
 #define FTR_PLT_STUB_BYTES 16
-#define FTR_PLT_BLOCK_STUB_NR 4095	/* in each further block */
+#define FTR_PLT_BLOCK_STUB_NR 4094	/* in each further block */
 #define FTR_PLT_BLOCK_BYTES 65536
 #define FTR_PLT_BLOCK_NR 63
 #define FTR_PLT_STUB_MAX (FTR_PLT_STUB_NR + FTR_PLT_BLOCK_NR * FTR_PLT_BLOCK_STUB_NR)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#define BLOOM_NUMBERS (sizeof(ElfW(Addr)) / sizeof(uint32_t))	/* in a word of the bloom filter */
 #define VERSION_HIDDEN 0x8000
 
 struct tables {
@@ -91,11 +92,11 @@ static bool is_match(const struct tables *tables, uint32_t i, const char *name, 
 	return is_version(tables, index & ~VERSION_HIDDEN, version);
 }
 
-/* [ bucket nr, first symbol, bloom words, shift ][ bloom words of 64 bits ][ buckets ][ chains ] */
+/* [ bucket nr, first symbol, bloom words, shift ][ bloom words ][ buckets ][ chains ] */
 static uint32_t gnu_find(const struct tables *tables, const char *name, const char *version)
 {
 	const uint32_t *hash = tables->gnu_hash;
-	const uint32_t *buckets = hash + 4 + 2ul * hash[2], *chains = buckets + hash[0];
+	const uint32_t *buckets = hash + 4 + BLOOM_NUMBERS * hash[2], *chains = buckets + hash[0];
 	uint32_t h = 5381, i;
 	const char *p;
 

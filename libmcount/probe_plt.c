@@ -97,7 +97,7 @@ static uintptr_t target_find(const struct ftr_loaded *module, const struct table
 static bool slot_hook(const struct ftr_loaded *module, const struct table *table,
 		      const struct ftr_plt_slot *slot, uint32_t n)
 {
-	uintptr_t *got = (uintptr_t *)(module->base + slot->got);
+	uintptr_t *got = (uintptr_t *)(uintptr_t)(module->base + slot->got);
 	uintptr_t target = target_find(module, table, slot, *got), stub;
 
 	if (target == 0)
@@ -125,7 +125,7 @@ static void slots_hook(const struct ftr_loaded *module, const struct table *tabl
 	for (i = 0; i < table->slot_nr && n < hooked->nr; i++) {
 		if (!slot_hook(module, table, &table->slots[i], hooked->first + n))
 			continue;
-		hooked->got = (uintptr_t *)(module->base + table->slots[i].got);
+		hooked->got = (uintptr_t *)(uintptr_t)(module->base + table->slots[i].got);
 		hooked->stub = ftr_plt_stub(&ftr_state.plt, hooked->first + n);
 		n++;
 	}

@@ -19,7 +19,7 @@ struct level {
 static struct ftr_return *set_in(const struct ftr_slot *slot, const struct level *level,
 				 const uintptr_t *loc)
 {
-	uint64_t hash = ((uint64_t)loc >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	uint64_t hash = ((uint64_t)(uintptr_t)loc >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
 	return slot->returns + level->at +
 	       (hash & (level->nr - 1) & ~(uint64_t)(FTR_RETURN_WAYS - 1));
@@ -85,8 +85,8 @@ bool ftr_return_keep(const struct ftr_slot *slot, uintptr_t *loc, uintptr_t ret,
 			return true;
 		if (before != loc && before != NULL)
 			continue;	/* a handler took it just now */
-	} while (!ftr_arch_local_cas((uint64_t *)&entry->loc, (uint64_t)before,
-				     (uint64_t)loc | FTR_FRAME_BUSY));
+	} while (!ftr_arch_local_cas_word((uintptr_t *)&entry->loc, (uintptr_t)before,
+					  (uintptr_t)loc | FTR_FRAME_BUSY));
 	atomic_thread_fence(memory_order_release);
 	entry->ret = ret;
 	entry->stamp = stamp;

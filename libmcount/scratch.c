@@ -61,7 +61,7 @@ static struct ftr_scratch *scratch_new(size_t bytes)
 
 	while (mapped < bytes)
 		mapped *= 2;
-	mem = ftr_sys6(SYS_mmap, 0, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	mem = ftr_sys_map(0, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return NULL;

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -53,16 +54,16 @@ static const struct our_call {
 	{ SYS_ioctl, false, { AN_FD, FTR_MAPS_QUERY, AN_ADDRESS } },
 	{ SYS_lseek, false, { AN_FD, 0, SEEK_END } },
 	{ SYS_madvise, true, { AN_ADDRESS, A_SIZE, MADV_WIPEONFORK } },
-	{ SYS_mmap, true, { 0, A_SIZE, READ_WRITE, ANONYMOUS, NO_FD } },
-	{ SYS_mmap, true, { 0, A_SIZE, PROT_NONE, ANONYMOUS | MAP_NORESERVE, NO_FD } },
-	{ SYS_mmap, true, { 0, A_SIZE, READ_WRITE, MAP_SHARED, AN_FD } },
-	{ SYS_mmap, true, { AN_ADDRESS, A_SIZE, READ_WRITE, MAP_SHARED | MAP_FIXED, AN_FD,
+	{ FTR_ARCH_SYS_MMAP, true, { 0, A_SIZE, READ_WRITE, ANONYMOUS, NO_FD } },
+	{ FTR_ARCH_SYS_MMAP, true, { 0, A_SIZE, PROT_NONE, ANONYMOUS | MAP_NORESERVE, NO_FD } },
+	{ FTR_ARCH_SYS_MMAP, true, { 0, A_SIZE, READ_WRITE, MAP_SHARED, AN_FD } },
+	{ FTR_ARCH_SYS_MMAP, true, { AN_ADDRESS, A_SIZE, READ_WRITE, MAP_SHARED | MAP_FIXED, AN_FD,
 			    A_SIZE } },
-	{ SYS_mmap, true, { AN_ADDRESS, A_SIZE, READ_WRITE,
+	{ FTR_ARCH_SYS_MMAP, true, { AN_ADDRESS, A_SIZE, READ_WRITE,
 			    ANONYMOUS | MAP_NORESERVE | MAP_FIXED | MAP_GROWSDOWN, NO_FD } },
-	{ SYS_mmap, false, { AN_ADDRESS, A_SIZE, READ_WRITE,
+	{ FTR_ARCH_SYS_MMAP, false, { AN_ADDRESS, A_SIZE, READ_WRITE,
 			     ANONYMOUS | MAP_NORESERVE | MAP_FIXED, NO_FD } },
-	{ SYS_mmap, false, { 0, A_SIZE, PROT_READ, MAP_SHARED, AN_FD } },
+	{ FTR_ARCH_SYS_MMAP, false, { 0, A_SIZE, PROT_READ, MAP_SHARED, AN_FD } },
 	{ SYS_mprotect, false, { AN_ADDRESS, A_SIZE, READ_WRITE } },
 	{ SYS_mprotect, false, { AN_ADDRESS, A_SIZE, PROT_READ } },
 	{ SYS_munmap, true, { AN_ADDRESS, A_SIZE } },
@@ -76,8 +77,10 @@ static const struct our_call {
 	{ SYS_rt_sigprocmask, true, { SIG_BLOCK, AN_ADDRESS, AN_ADDRESS, SIGNALS_BYTES } },
 	{ SYS_rt_sigprocmask, true, { SIG_SETMASK, AN_ADDRESS, 0, SIGNALS_BYTES } },
 	{ SYS_sendmsg, true, { AN_FD, AN_ADDRESS, MSG_NOSIGNAL } },
-	{ SYS_setsockopt, false, { AN_FD, SOL_SOCKET, SO_RCVTIMEO, AN_ADDRESS, 16 } },
-	{ SYS_setsockopt, false, { AN_FD, SOL_SOCKET, SO_SNDTIMEO, AN_ADDRESS, 16 } },
+	{ SYS_setsockopt, false, { AN_FD, SOL_SOCKET, SO_RCVTIMEO, AN_ADDRESS,
+				 sizeof(struct timeval) } },
+	{ SYS_setsockopt, false, { AN_FD, SOL_SOCKET, SO_SNDTIMEO, AN_ADDRESS,
+				 sizeof(struct timeval) } },
 	{ SYS_socket, true, { AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC } },
 	{ SYS_socket, true, { AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC } },
 	{ SYS_tgkill, false, { OUR_PID, OUR_TID } },
@@ -242,7 +245,7 @@ static bool is_blocked(const struct our_call *call, const struct sock_filter *co
 	uint32_t arg;
 
 	for (arg = 0; arg < ARGS_MAX; arg++)
-		data.args[arg] = argument(call->args[arg]);
+		data.args[arg] = (unsigned long)argument(call->args[arg]);
 	return !is_passed(ftr_seccomp_run(code, nr, &data), call->is_needed);
 }
 

@@ -38,7 +38,7 @@ const struct ftr_sections *ftr_sections_map(int fd)
 	long bytes = ftr_sys3(SYS_lseek, fd, 0, SEEK_END), mem = -1;
 
 	if (bytes >= (long)sizeof(struct ftr_sections))
-		mem = ftr_sys6(SYS_mmap, 0, bytes, PROT_READ, MAP_SHARED, fd, 0);
+		mem = ftr_sys_map(0, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	ftr_sys_close_own(fd);
 	if (ftr_sys_map_failed(mem))
 		return NULL;

@@ -23,7 +23,7 @@ static long memory_open(void)
 
 static bool count_read(long fd, uintptr_t at, uint16_t *count)
 {
-	return ftr_sys4(SYS_pread64, fd, count, sizeof(*count), at) == sizeof(*count);
+	return ftr_sys_read_at(fd, count, sizeof(*count), at) == sizeof(*count);
 }
 
 static void count_add(long fd, uintptr_t at, int nr)
@@ -33,7 +33,7 @@ static void count_add(long fd, uintptr_t at, int nr)
 	if (!count_read(fd, at, &count) || (nr < 0 && count == 0))
 		return;
 	count = (uint16_t)(count + nr);
-	ftr_sys4(SYS_pwrite64, fd, &count, sizeof(count), at);
+	ftr_sys_write_at(fd, &count, sizeof(count), at);
 }
 
 static struct ftr_semaphore *noted(uintptr_t at)
@@ -52,7 +52,7 @@ static bool note(uintptr_t at)
 	long mem;
 
 	if (ftr_state.semaphores == NULL) {
-		mem = ftr_sys6(SYS_mmap, 0, list_bytes(), PROT_READ | PROT_WRITE,
+		mem = ftr_sys_map(0, list_bytes(), PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (ftr_sys_map_failed(mem))
 			return false;

@@ -62,6 +62,8 @@ struct start {
 	int ret;
 };
 
+extern const char __ehdr_start[] FTR_HIDDEN;	/* the linker's: where we are mapped */
+
 static int session_ask(struct start *start, int fds[FTR_CHANNEL_REPLY_FDS])
 {
 	char path[FTR_CHANNEL_PATH_MAX];
@@ -73,6 +75,7 @@ static int session_ask(struct start *start, int fds[FTR_CHANNEL_REPLY_FDS])
 		.pid = start->pid,
 		.tid = start->tid,
 		.path_bytes = len > 0 ? (uint32_t)len : 0,
+		.base = (uintptr_t)__ehdr_start,
 	};
 
 	int ret = ftr_channel_ask(&message, path, fds);
@@ -84,7 +87,7 @@ static int session_ask(struct start *start, int fds[FTR_CHANNEL_REPLY_FDS])
 
 static const struct ftr_control *control_map(int fd)
 {
-	long mem = ftr_sys6(SYS_mmap, 0, sizeof(struct ftr_control), PROT_READ, MAP_SHARED, fd, 0);
+	long mem = ftr_sys_map(0, sizeof(struct ftr_control), PROT_READ, MAP_SHARED, fd, 0);
 	const struct ftr_control *control = (const struct ftr_control *)mem;
 
 	if (ftr_sys_map_failed(mem))

@@ -30,7 +30,7 @@
 #define FRAMES_PER_RETURN 2u
 #define FRAME_BYTES (sizeof(struct ftr_frame) + sizeof(struct ftr_return) / FRAMES_PER_RETURN)
 #define FRAMES_PER_STACK 16u
-struct ftr_slot *ftr_unwind_slots[FTR_STUB_NR];
+struct ftr_unwind_slot ftr_unwind_slots[FTR_STUB_NR];
 
 #define RECYCLE_LOOKS 8		/* slots asked whether their thread is dead, per attach */
 
@@ -46,9 +46,9 @@ static long map(uint64_t at, uint64_t bytes, int prot, int flags, int fd, uint64
 	long seed, mem;
 
 	if (!is_locking)
-		return ftr_sys6(SYS_mmap, at, bytes, prot, flags | (at != 0 ? MAP_FIXED : 0), fd,
+		return ftr_sys_map(at, bytes, prot, flags | (at != 0 ? MAP_FIXED : 0), fd,
 				offset);
-	seed = ftr_sys6(SYS_mmap, 0, PAGE, prot, flags, fd, offset);
+	seed = ftr_sys_map(0, PAGE, prot, flags, fd, offset);
 	if (ftr_sys_map_failed(seed))
 		return seed;
 	ftr_sys2(SYS_munlock, seed, PAGE);
@@ -95,7 +95,7 @@ void ftr_stub_take_aside(struct ftr_slot *slot)
 
 	if (stub == 0)
 		return;
-	ftr_unwind_slots[stub] = slot;
+	ftr_unwind_slots[stub].slot = slot;
 	atomic_compare_exchange_strong(&slot->stub_aside, &none, stub);
 }
 
@@ -105,8 +105,11 @@ static uint64_t frames_wanted(void)
 	struct { uint64_t soft, hard; } limit = { 0, 0 };
 	uint64_t frame_nr = ftr_state.control->stack_max;
 
-	if (ftr_sys4(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) < 0 ||
-	    limit.soft == RLIM64_INFINITY)
+	if (ftr_sys4(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) < 0)
+		limit.soft = RLIM64_INFINITY;
+	if (limit.soft > FTR_ARCH_ADDRESS_BYTES)
+		limit.soft = FTR_ARCH_ADDRESS_BYTES;
+	if (limit.soft == RLIM64_INFINITY)
 		return frame_nr;
 	while (frame_nr * FRAME_BYTES + ftr_gate_bytes(frame_nr) >
 		       limit.soft / FTR_CHANNEL_AS_SHARE &&
@@ -273,7 +276,7 @@ static uint8_t *data_map(int memfd, uint64_t bytes)
 static int ring_map(struct ftr_slot *slot, int memfd)
 {
 	struct ftr_producer *producer = slot->producer;
-	long mem = ftr_sys6(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+	long mem = ftr_sys_map(0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
 	struct ftr_ring_header *header = (struct ftr_ring_header *)mem;
 
 	if (ftr_sys_map_failed(mem))
@@ -285,7 +288,7 @@ static int ring_map(struct ftr_slot *slot, int memfd)
 		return -ENOMEM;
 	}
 	producer->header = header;
-	producer->data = (uint64_t)slot->ring_data - (uint64_t)producer;
+	producer->data = (uintptr_t)slot->ring_data - (uintptr_t)producer;
 	producer->mask = slot->ring_bytes - 1;
 	return 0;
 }
@@ -392,7 +395,7 @@ static void thread_take_slot(struct ftr_thread *self, struct ftr_slot *slot, boo
 	slot->home_high = self->home_high;
 	slot->thread = self;
 	if (slot->stub != 0)
-		ftr_unwind_slots[slot->stub] = slot;
+		ftr_unwind_slots[slot->stub].slot = slot;
 }
 
 /* In a program that ran before us it was given without our knowledge. */

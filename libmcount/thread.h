@@ -14,6 +14,9 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/* What arch/return_stubs.h reads is in the same place whatever the size of a word. */
+#define FTR_PLACED _Alignas(8)
+
 enum ftr_frame_kind {
 	FTR_FRAME_RETURN  = 0,		/* leaves through a return stub; loc holds its address */
 	FTR_FRAME_CYGPROF = 1,		/* leaves through __cyg_profile_func_exit; loc is its CFA */
@@ -22,9 +25,9 @@ enum ftr_frame_kind {
 
 /* An open call. */
 struct ftr_frame {
-	uintptr_t *loc;			/* where the return address stood; NULL = free */
-	uintptr_t  ret;			/* the true return address */
-	uintptr_t  func;		/* the address recorded for the function */
+	FTR_PLACED uintptr_t *loc;	/* where the return address stood; NULL = free */
+	FTR_PLACED uintptr_t  ret;	/* the true return address */
+	FTR_PLACED uintptr_t  func;	/* the address recorded for the function */
 	union {
 		uint64_t state;		/* all of these, for one store; ftr_frame_begun */
 		struct {
@@ -144,10 +147,11 @@ static inline bool ftr_frame_is_busy(const uintptr_t *loc)
  * that a list of them can be walked without a lock.
  */
 struct ftr_slot {
-	struct ftr_thread *thread;	/* the owner's; gone when it has ended */
-	struct ftr_frame *frames;	/* frame_nr of them, reserved address space */
-	struct ftr_frame *frames_high;	/* behind the last of them */
-	uintptr_t home_low, home_high;	/* the owner's */
+	FTR_PLACED struct ftr_thread *thread;	/* the owner's; gone when it has ended */
+	FTR_PLACED struct ftr_frame *frames;	/* frame_nr of them, reserved address space */
+	FTR_PLACED struct ftr_frame *frames_high;	/* behind the last of them */
+	FTR_PLACED uintptr_t home_low;		/* the owner's, up to home_high */
+	FTR_PLACED uintptr_t home_high;
 	struct ftr_slot *next;		/* older; set before the slot is published */
 	_Atomic int32_t tid;		/* owner; 0 = just claimed */
 	int32_t pid;
@@ -181,10 +185,11 @@ static inline bool ftr_slot_used(const struct ftr_slot *slot, const struct ftr_f
  * frames_end is below it, which leads into the slow path without a test of its own.
  */
 struct ftr_thread {
-	struct ftr_frame *top;		/* first free frame */
-	struct ftr_frame *frames_end;	/* no call is recorded from here on */
-	struct ftr_frame *frames;
-	struct ftr_frame *halving_low;	/* frames - 1, while loc falls from frame to frame */
+	FTR_PLACED struct ftr_frame *top;	/* first free frame */
+	FTR_PLACED struct ftr_frame *frames_end; /* no call is recorded from here on */
+	FTR_PLACED struct ftr_frame *frames;
+	/* frames - 1, while loc falls from frame to frame */
+	FTR_PLACED struct ftr_frame *halving_low;
 	struct ftr_producer *producer;
 	uintptr_t hook;			/* stub, where returns take the common path, else 0 */
 	uintptr_t stub;			/* this thread's return stub; 0 = returns are estimated */

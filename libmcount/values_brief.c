@@ -33,7 +33,7 @@ static unsigned bytes_op(const struct ftr_value_op *op)
 
 	if (op->bytes != 1u << log)
 		return FTR_BRIEF_NONE;
-	if (op->where == FTR_VALUE_VECTOR && op->nr < FTR_ARCH_VECTOR_NR)
+	if (op->where == FTR_VALUE_VECTOR && ftr_arch_has_vector(op->nr))
 		return brief_make(FTR_BRIEF_VECTOR, op->nr, log);
 	return place < 0 ? FTR_BRIEF_NONE : brief_make(FTR_BRIEF_INTEGER, (unsigned)place, log);
 }

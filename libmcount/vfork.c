@@ -27,7 +27,7 @@ static struct ftr_vfork *vfork_new(const struct ftr_slot *slot)
 	}
 	if (ftr_is_silent())
 		return NULL;
-	mem = ftr_sys6(SYS_mmap, 0, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	mem = ftr_sys_map(0, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return NULL;

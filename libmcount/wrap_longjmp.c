@@ -50,7 +50,7 @@ static bool exits_take_back(struct ftr_thread *self, const uintptr_t *sp)
 		if (!is_known_stack(self, until->loc))
 			return false;
 	}
-	if (until - self->frames >= FTR_RECORD_DEPTH_MAX ||
+	if ((uint64_t)(until - self->frames) >= FTR_RECORD_DEPTH_MAX ||
 	    (until > self->frames && !is_known_stack(self, until[-1].loc)))
 		return false;
 	for (frame = until; frame < self->top; frame++)

@@ -51,7 +51,7 @@ static uint32_t filter_blocks(const struct sock_fprog *user)
 
 	if (!peek(&prog, user, sizeof(prog)) || prog.len > FTR_SECCOMP_FILTER_MAX)
 		return blocked;
-	mem = ftr_sys6(SYS_mmap, 0, FTR_SECCOMP_FILTER_MAX * sizeof(*copy), PROT_READ | PROT_WRITE,
+	mem = ftr_sys_map(0, FTR_SECCOMP_FILTER_MAX * sizeof(*copy), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))
 		return blocked;

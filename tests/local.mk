@@ -23,6 +23,7 @@ tests_lib_guard_SOURCES = tests/lib/guard.c
 tests_lib_guard_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_lib_guard_LDFLAGS =
 tests_lib_guard_LDADD =
+EXTRA_DIST += tests/lib/with-i386
 EXTRA_DIST += tests/lib/guard_test.py tests/lib/harness.py tests/lib/attaching.py
 if HAVE_PYTHON
 if HAVE_TRACING_TESTS

@@ -6,6 +6,7 @@
 /* x30, without its signature */
 #define STUBS_COLUMN 30
 #define STUBS_SP OP_BREG31
+#define STUBS_SLOT 0x78		/* -8 */
 #define STUBS_RA OP_BREG30, 0, OP_CONST1U, 16, OP_SHL, OP_CONST1U, 16, OP_SHR
 #define STUBS_MORE 6
 #include "arch/return_stubs.h"

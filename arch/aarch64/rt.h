@@ -195,4 +195,20 @@ static inline void ftr_arch_relax(void)
 	__asm__ volatile("yield");
 }
 
+/* The same with a word. */
+static inline bool ftr_arch_local_cas_word(uintptr_t *word, uintptr_t old, uintptr_t value)
+{
+	return ftr_arch_local_cas((uint64_t *)word, old, value);
+}
+
+/* mmap: its number, and the unit of its offset; stat of a file by its name and directory. */
+#define FTR_ARCH_SYS_MMAP SYS_mmap
+#define FTR_ARCH_MMAP_SHIFT 0
+#define FTR_ARCH_SYS_FSTAT SYS_fstat
+#define FTR_ARCH_SYS_FSTATAT SYS_newfstatat
+#define FTR_ARCH_ADDRESS_BYTES UINT64_MAX	/* that a process has at most: enough */
+
+/* An argument of 64 bits that comes fourth, and those behind it. */
+#define FTR_ARCH_ARG64(value) (long)(value), 0, 0
+
 #endif /* FTR_ARCH_AARCH64_RT_H */

@@ -14,6 +14,7 @@
 #define MODRM_RIP_CALL 0x15	/* of OPCODE_INDIRECT */
 #define MODRM_RIP_JUMP 0x25
 
+extern const struct ftr_arch ftr_arch_i386;
 extern const struct ftr_abi ftr_abis_x86_64[];
 extern const struct ftr_callconv ftr_callconv_x86_64;
 extern const struct ftr_arch_plain ftr_arch_plain_x86_64;
@@ -66,6 +67,7 @@ const struct ftr_arch ftr_arch_x86_64 = {
 	.title	      = "64-bit x86",
 	.has_runtime  = true,
 	.can_attach   = true,
+	.beside	      = &ftr_arch_i386,
 	.elf_machine  = EM_X86_64,
 	.elf_class    = ELFCLASS64,
 	.elf_data     = ELFDATA2LSB,

@@ -8,6 +8,7 @@
 /* rip */
 #define STUBS_COLUMN 16
 #define STUBS_SP OP_BREG7
+#define STUBS_SLOT 0x78		/* -8 */
 #define STUBS_RA OP_BREG16, 0
 #define STUBS_MORE 0
 #include "arch/return_stubs.h"

@@ -10,7 +10,7 @@
 #include "arch/x86_64/saved.h"
 
 #define STUBS 8192		/* FTR_PLT_STUB_NR */
-#define BLOCK_STUBS 4095	/* FTR_PLT_BLOCK_STUB_NR */
+#define BLOCK_STUBS 4094	/* FTR_PLT_BLOCK_STUB_NR */
 #define BLOCK_BYTES 65536	/* FTR_PLT_BLOCK_BYTES */
 
 	.text

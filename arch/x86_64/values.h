@@ -49,7 +49,10 @@ static inline uint64_t ftr_arch_retval(const struct ftr_regs *regs, unsigned nr)
 	return nr == 0 ? regs->rax : nr == 1 ? regs->rdx : 0;
 }
 
-#define FTR_ARCH_VECTOR_NR 8u
+static inline bool ftr_arch_has_vector(unsigned nr)
+{
+	return nr < 8;
+}
 
 /* Lower half of vector register @nr, as the program left it. */
 static inline uint64_t ftr_arch_vector(unsigned nr)

@@ -27,6 +27,7 @@ reading_tests = \
 	tests/e2e/tui.py
 # Of the runtime in the program, which has no sanitizers.
 e2e_runtime_tests = \
+	tests/e2e/multilib.py \
 	tests/e2e/attach_code.py \
 	tests/e2e/attach_events.py \
 	tests/e2e/attach_library.py \

@@ -43,6 +43,13 @@ def where_all_may_run(ftr):
     for path in [ftr, *glob.glob(os.path.join(os.path.dirname(ftr), "libmcount*.so"))]:
         shutil.copy(path, directory)
         os.chmod(os.path.join(directory, os.path.basename(path)), 0o755)
+    for path in glob.glob(os.path.join(os.path.dirname(ftr), "*")):    # of 32-bit programs (doc/adr/0098)
+        copy = os.path.join(directory, os.path.basename(path))
+        if os.path.islink(path) and os.readlink(path) in (".", "i686"):
+            os.symlink(os.readlink(path), copy)
+        elif os.path.basename(path) == "i686":
+            shutil.copytree(path, copy)
+            os.chmod(copy, 0o755)
     return os.path.join(directory, os.path.basename(ftr))
 
 

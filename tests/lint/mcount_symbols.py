@@ -32,6 +32,8 @@ def object_files():
              if os.path.exists(os.path.join(tree.SRC, f"libmcount/{object_name(path)}.c"))]
     assembled = [os.path.join(tree.BUILD, path[:-2] + ".o")
                  for path in tree.files(".S", rooms=("arch",))]
+    # The second runtime's, of sources that the first has not.
+    assembled += glob.glob(os.path.join(tree.BUILD, "arch", "*", "*_so-*.o"))
     return sorted(built + [path for path in assembled if os.path.exists(path)])
 
 

@@ -85,7 +85,7 @@ static void got_uses_of_aarch64(void **state)
 	const struct ftr_arch *arch = ftr_arch_find(EM_AARCH64, ELFCLASS64);
 	const uint64_t page = 0x1000 + 0x11000;
 	uint8_t bytes[sizeof(words)];
-	const struct ftr_code code = { bytes, sizeof(bytes), 0x1000 };
+	const struct ftr_code code = { .bytes = bytes, .size = sizeof(bytes), .addr = 0x1000 };
 	struct ftr_got_use use;
 	size_t pos = 0;
 
@@ -249,7 +249,7 @@ static void got_uses_of_x86_64(void **state)
 		0xff, 0x25, 0, 0, 0,				/* cut off */
 	};
 	const struct ftr_arch *arch = ftr_arch_find(EM_X86_64, ELFCLASS64);
-	const struct ftr_code code = { bytes, sizeof(bytes), 0x1000 };
+	const struct ftr_code code = { .bytes = bytes, .size = sizeof(bytes), .addr = 0x1000 };
 	struct ftr_got_use use;
 	size_t pos = 0;
 
@@ -268,6 +268,52 @@ static void got_uses_of_x86_64(void **state)
 	assert_false(arch->next_got_use(&code, 0x2000, 0x2007, &pos, &use));
 }
 
+static void got_uses_of_i386(void **state)
+{
+	static const uint8_t bytes[] = {
+		0xff, 0xa3, 0x10, 0, 0, 0,			/* jmp *0x10(%ebx) -> 0x3010 */
+		0x68, 0, 0, 0, 0, 0xe9, 0, 0, 0, 0,		/* push, jmp */
+		0xf3, 0x0f, 0x1e, 0xfb,				/* endbr32 */
+		0xff, 0x25, 0x14, 0x30, 0, 0,			/* jmp *0x3014 */
+		0xff, 0xa3, 0xf0, 0xff, 0xff, 0xff,		/* -> 0x2ff0: none of the GOT's */
+		0xff, 0xa3, 0, 0, 0,				/* cut off */
+	};
+	const struct ftr_arch *arch = ftr_arch_find(EM_386, ELFCLASS32);
+	struct ftr_code code = {
+		.bytes = bytes, .size = sizeof(bytes), .addr = 0x1000, .got = 0x3000,
+		.is_plt = true,
+	};
+	struct ftr_got_use use;
+	size_t pos = 0;
+
+	assert_true(arch->next_got_use(&code, 0x300c, 0x3020, &pos, &use));
+	assert_int_equal(use.at, 0);
+	assert_int_equal(use.entry, 0x3010);
+	assert_true(use.is_jump && !use.is_slot);
+	assert_true(arch->next_got_use(&code, 0x300c, 0x3020, &pos, &use));
+	assert_int_equal(use.at, 20);
+	assert_int_equal(use.entry, 0x3014);
+	assert_false(arch->next_got_use(&code, 0x300c, 0x3020, &pos, &use));
+	code.is_plt = false;	/* other code is full of what looks like that */
+	pos = 0;
+	assert_false(arch->next_got_use(&code, 0x300c, 0x3020, &pos, &use));
+}
+
+static void rooms_of_i386(void **state)
+{
+	static const uint8_t nops[] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	static const uint8_t chain[] = { 0x51, 0xf3, 0x0f, 0x1e, 0xfb };
+	static const uint8_t other[] = { 0x55, 0x89, 0xe5 };
+	const struct ftr_arch *arch = ftr_arch_find(EM_386, ELFCLASS32);
+
+	assert_int_equal(arch->patch->room(nops, sizeof(nops)), 5);
+	assert_int_equal(arch->patch->room(nops, 4), 0);
+	assert_int_equal(arch->patch->landing_bytes(chain + 1, 4), 4);
+	assert_true(arch->patch->is_entry(chain, sizeof(chain)));
+	assert_false(arch->patch->is_entry(other, sizeof(other)));
+	assert_ptr_equal(ftr_arch_find(EM_X86_64, ELFCLASS64)->beside, arch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +325,8 @@ int main(void)
 		cmocka_unit_test(rooms_of_x86_64),
 		cmocka_unit_test(before_a_room),
 		cmocka_unit_test(got_uses_of_x86_64),
+		cmocka_unit_test(got_uses_of_i386),
+		cmocka_unit_test(rooms_of_i386),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

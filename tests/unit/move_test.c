@@ -162,7 +162,7 @@ static void test_instructions(void **state)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *row = &rows[i];
-		struct ftr_code code = { row->code, row->bytes, ADDR };
+		struct ftr_code code = { .bytes = row->code, .size = row->bytes, .addr = ADDR };
 		struct ftr_moved moved;
 
 		if (ftr_move(&code, row->want, TO, &moved) != row->state)
@@ -182,7 +182,7 @@ static void test_short_branches_are_decoded(void **state)
 	/* test %edi, %edi; je; mov $0x7400eb00, %eax; rep jmp; ret */
 	static const uint8_t bytes[] = { 0x85, 0xff, 0x74, 4, 0xb8, 0, 0xeb, 0, 0x74, 0xf2, 0xeb, 0,
 					 0xc3 };
-	struct ftr_code code = { bytes, sizeof(bytes), ADDR };
+	struct ftr_code code = { .bytes = bytes, .size = sizeof(bytes), .addr = ADDR };
 
 	assert_true(ftr_move_has_short_branch(&code, 2));
 	assert_false(ftr_move_has_short_branch(&code, 6));
@@ -208,7 +208,7 @@ static void test_closed(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		struct ftr_code code = { ends[i].bytes, ends[i].nr, ADDR };
+		struct ftr_code code = { .bytes = ends[i].bytes, .size = ends[i].nr, .addr = ADDR };
 
 		assert_int_equal(ftr_move_is_closed(&code), ends[i].is_closed);
 	}
@@ -266,7 +266,7 @@ static const struct run {
 static void check_run(const struct run *run, unsigned want)
 {
 	uint8_t *from = module + ADDR, *to = module + TO;
-	struct ftr_code code = { from, CODE_MAX, ADDR };
+	struct ftr_code code = { .bytes = from, .size = CODE_MAX, .addr = ADDR };
 	struct ftr_moved moved;
 	int n, results[5];
 

@@ -20,11 +20,11 @@
 static const struct list {
 	const char *name;
 	unsigned hook;
-	unsigned entry_bytes;
+	unsigned entry_bytes;		/* 0 = an address's, whose size is the file's */
 	bool may_follow_prologue;
 } lists[] = {
-	{ "__patchable_function_entries", FTR_ELF_HOOK_PATCHABLE, sizeof(uint64_t), false },
-	{ "__mcount_loc", FTR_ELF_HOOK_MCOUNT_LOC, sizeof(uint64_t), true },
+	{ "__patchable_function_entries", FTR_ELF_HOOK_PATCHABLE, 0, false },
+	{ "__mcount_loc", FTR_ELF_HOOK_MCOUNT_LOC, 0, true },
 	{ "xray_instr_map", FTR_ELF_HOOK_XRAY, XRAY_BYTES, false },
 };
 
@@ -40,12 +40,23 @@ struct search {
 	struct ftr_patchables *found;
 };
 
+static unsigned address_bytes(const struct ftr_elf_file *file)
+{
+	return file->ehdr.e_ident[EI_CLASS] == ELFCLASS32 ? sizeof(uint32_t) : sizeof(uint64_t);
+}
+
+static unsigned entry_bytes(const struct ftr_elf_file *file, const struct list *list)
+{
+	return list->entry_bytes != 0 ? list->entry_bytes : address_bytes(file);
+}
+
 static const struct list *list_find(const struct ftr_elf_file *file, const GElf_Shdr *shdr)
 {
 	const char *name = ftr_elf_section_name(file, shdr);
 
 	for (size_t i = 0; i < LISTS; i++) {
-		if (strcmp(name, lists[i].name) == 0)
+		if (strcmp(name, lists[i].name) == 0 &&
+		    (lists[i].entry_bytes == 0 || address_bytes(file) == sizeof(uint64_t)))
 			return &lists[i];
 	}
 	return NULL;
@@ -63,13 +74,16 @@ unsigned ftr_patchable_kinds(const struct ftr_elf_file *file)
 		if (gelf_getshdr(scn, &shdr) == NULL || (shdr.sh_flags & SHF_ALLOC) == 0)
 			continue;
 		list = list_find(file, &shdr);
-		if (list != NULL && shdr.sh_size >= list->entry_bytes)
+		if (list != NULL && shdr.sh_size >= entry_bytes(file, list))
 			kinds |= list->hook;
 	}
 	return kinds;
 }
 
-/* Relocations say what the loader puts there; what the file holds need not be the same. */
+/*
+ * Relocations say what the loader puts there; what the file holds need not be the same, unless they
+ * are of the kind that it holds the addends of (SHT_REL).
+ */
 static void relocate(const struct search *search, const GElf_Shdr *list, uint8_t *bytes)
 {
 	Elf_Scn *scn = NULL;
@@ -192,9 +206,12 @@ static int entry_add(struct search *search, const struct list *list, uint64_t ad
 }
 
 /* The address that the entry at @entry, which will lie at @at, names; 0 = no function's start. */
-static uint64_t entry_address(const struct list *list, const uint8_t *entry, uint64_t at)
+static uint64_t entry_address(const struct search *search, const struct list *list,
+			      const uint8_t *entry, uint64_t at)
 {
-	uint64_t addr = ftr_get_u64((const char *)entry, false);
+	uint64_t addr = address_bytes(search->file) == sizeof(uint32_t) ?
+				ftr_get_u32((const char *)entry, false) :
+				ftr_get_u64((const char *)entry, false);
 
 	if (list->hook != FTR_ELF_HOOK_XRAY)
 		return addr;
@@ -209,6 +226,7 @@ static int list_read(struct search *search, const struct list *list, Elf_Scn *sc
 	Elf_Data *data = ftr_elf_section_data(scn, shdr);
 	uint8_t *bytes = data != NULL && data->d_size == shdr->sh_size ? malloc(data->d_size) :
 									 NULL;
+	unsigned step = entry_bytes(search->file, list);
 	int ret = 0;
 
 	if (data == NULL || data->d_size != shdr->sh_size)
@@ -217,9 +235,8 @@ static int list_read(struct search *search, const struct list *list, Elf_Scn *sc
 		return -ENOMEM;
 	memcpy(bytes, data->d_buf, data->d_size);
 	relocate(search, shdr, bytes);
-	for (size_t i = 0; ret == 0 && i + list->entry_bytes <= data->d_size;
-	     i += list->entry_bytes) {
-		uint64_t addr = entry_address(list, bytes + i, shdr->sh_addr + i);
+	for (size_t i = 0; ret == 0 && i + step <= data->d_size; i += step) {
+		uint64_t addr = entry_address(search, list, bytes + i, shdr->sh_addr + i);
 
 		if (addr != 0)
 			ret = entry_add(search, list, addr);

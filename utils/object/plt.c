@@ -94,22 +94,30 @@ static const char *symbol_version(const struct got *got, int symbol)
 	return ndx < 2 ? "" : version_name(got->file, ndx);
 }
 
-/* The 8 bytes at an address of the file, 0 where it has none. */
+static size_t word_bytes(const struct ftr_elf_file *file)
+{
+	return file->ehdr.e_ident[EI_CLASS] == ELFCLASS32 ? sizeof(uint32_t) : sizeof(uint64_t);
+}
+
+/* The word at an address of the file, 0 where it has none. */
 static uint64_t file_word(const struct ftr_elf_file *file, uint64_t addr)
 {
 	Elf_Scn *scn = NULL;
+	const char *at;
 	Elf_Data *data;
+	size_t bytes = word_bytes(file);
 	GElf_Shdr shdr;
 
 	while ((scn = elf_nextscn(file->elf, scn)) != NULL) {
 		if (gelf_getshdr(scn, &shdr) == NULL || shdr.sh_type != SHT_PROGBITS ||
 		    (shdr.sh_flags & SHF_ALLOC) == 0 || addr < shdr.sh_addr ||
-		    addr - shdr.sh_addr + sizeof(uint64_t) > shdr.sh_size)
+		    addr - shdr.sh_addr + bytes > shdr.sh_size)
 			continue;
 		data = ftr_elf_section_data(scn, &shdr);
-		if (data == NULL || addr - shdr.sh_addr + sizeof(uint64_t) > data->d_size)
+		if (data == NULL || addr - shdr.sh_addr + bytes > data->d_size)
 			return 0;
-		return ftr_get_u64((const char *)data->d_buf + (addr - shdr.sh_addr), false);
+		at = (const char *)data->d_buf + (addr - shdr.sh_addr);
+		return bytes == sizeof(uint32_t) ? ftr_get_u32(at, false) : ftr_get_u64(at, false);
 	}
 	return 0;
 }
@@ -123,7 +131,7 @@ static int got_add(struct got *got, const GElf_Rela *rela, const char *name)
 		return -ENOMEM;
 	entry->is_lazy = is_lazy;
 	entry->plt = (struct ftr_plt_entry){
-		.plt = rela->r_offset, .got = rela->r_offset, .size = sizeof(uint64_t),
+		.plt = rela->r_offset, .got = rela->r_offset, .size = word_bytes(got->file),
 		.unbound = is_lazy ? file_word(got->file, rela->r_offset) : 0,
 		.name = name,
 		.version = symbol_version(got, (int)GELF_R_SYM(rela->r_info)),
@@ -135,6 +143,19 @@ static int got_add(struct got *got, const GElf_Rela *rela, const char *name)
 	return ftr_hashmap_set(&got->by_addr, rela->r_offset, entry);
 }
 
+/* Relocation @i of either kind; false: there are no more. */
+static bool rela_get(Elf_Data *relas, const GElf_Shdr *shdr, int i, GElf_Rela *rela)
+{
+	GElf_Rel rel;
+
+	if (shdr->sh_type == SHT_RELA)
+		return gelf_getrela(relas, i, rela) != NULL;
+	if (gelf_getrel(relas, i, &rel) == NULL)
+		return false;
+	*rela = (GElf_Rela){ .r_offset = rel.r_offset, .r_info = rel.r_info };
+	return true;
+}
+
 static int got_add_section(struct got *got, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	Elf_Data *relas = ftr_elf_section_data(scn, shdr);
@@ -144,7 +165,7 @@ static int got_add_section(struct got *got, Elf_Scn *scn, const GElf_Shdr *shdr)
 
 	if (relas == NULL || !linked_tables(got->file, shdr, &symbols, &strings))
 		return 0;
-	for (int i = 0; gelf_getrela(relas, i, &rela) != NULL; i++) {
+	for (int i = 0; rela_get(relas, shdr, i, &rela); i++) {
 		unsigned type = (unsigned)GELF_R_TYPE(rela.r_info);
 		const char *name;
 		GElf_Sym sym;
@@ -172,7 +193,8 @@ static int got_load(struct got *got)
 		got->versyms = ftr_elf_section_data(scn, &shdr);
 	scn = NULL;
 	while (ret == 0 && (scn = elf_nextscn(got->file->elf, scn)) != NULL) {
-		if (gelf_getshdr(scn, &shdr) != NULL && shdr.sh_type == SHT_RELA)
+		if (gelf_getshdr(scn, &shdr) != NULL &&
+		    (shdr.sh_type == SHT_RELA || shdr.sh_type == SHT_REL))
 			ret = got_add_section(got, scn, &shdr);
 	}
 	return ret;
@@ -255,8 +277,24 @@ static const struct plt_section *plt_section_find(const char *name)
 	return NULL;
 }
 
+/* What DT_PLTGOT says. */
+static uint64_t got_address(const struct ftr_elf_file *file)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = ftr_elf_section_find(file, SHT_DYNAMIC, NULL, &shdr);
+	Elf_Data *data = scn != NULL ? ftr_elf_section_data(scn, &shdr) : NULL;
+	GElf_Dyn dyn;
+
+	for (int i = 0; data != NULL && gelf_getdyn(data, i, &dyn) != NULL; i++) {
+		if (dyn.d_tag == DT_PLTGOT)
+			return dyn.d_un.d_ptr;
+	}
+	return 0;
+}
+
 static int sections_read(struct got *got)
 {
+	uint64_t address = got_address(got->file);
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
 	int ret = 0;
@@ -273,7 +311,8 @@ static int sections_read(struct got *got)
 		section = plt_section_find(ftr_elf_section_name(got->file, &shdr));
 		if (data == NULL)
 			continue;
-		code = (struct ftr_code){ data->d_buf, data->d_size, shdr.sh_addr };
+		code = (struct ftr_code){ data->d_buf, data->d_size, shdr.sh_addr, address,
+					  section != NULL };
 		if (section == NULL)
 			ret = text_section_read(got, &code);
 		else

@@ -52,7 +52,10 @@ struct ftr_code ftr_function_code(const struct ftr_function *function)
 {
 	uint64_t at = function->addr - function->section->addr;
 
-	return (struct ftr_code){ function->section->bytes + at, function->bytes, function->addr };
+	return (struct ftr_code){
+		.bytes = function->section->bytes + at, .size = function->bytes,
+		.addr = function->addr,
+	};
 }
 
 /*
@@ -376,7 +379,8 @@ static int sections_find(struct ftr_functions *functions)
 		data = ftr_elf_section_data(scn, &shdr);
 		if (data == NULL)
 			continue;
-		code = (struct ftr_code){ data->d_buf, data->d_size, shdr.sh_addr };
+		code = (struct ftr_code){ .bytes = data->d_buf, .size = data->d_size,
+					  .addr = shdr.sh_addr };
 		if ((shdr.sh_flags & SHF_EXECINSTR) != 0)
 			ret = ftr_vec_push(&functions->code, code);
 		else if (is_data(file, &shdr))

@@ -72,7 +72,7 @@
 #define FTR_CHANNEL_AS_SHARE	1024
 
 enum ftr_channel_type {
-	FTR_CHANNEL_SESSION = 1, /* path: the program's /proc/self/exe */
+	FTR_CHANNEL_SESSION = 1, /* path: /proc/self/exe; base: where the runtime is mapped */
 	FTR_CHANNEL_TASK = 2,	 /* parent_pid != 0: first task of a forked child */
 	FTR_CHANNEL_MODULE = 3,	 /* base, path: a library; an empty path: the program's image */
 	FTR_CHANNEL_WARN = 4,	 /* path: the text of a warning */

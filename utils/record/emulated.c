@@ -6,39 +6,100 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
 
-/* The machine of an ELF file; EM_NONE: it is none, or cannot be read. */
-static unsigned machine_of(const char *path)
+/* What is asked of an ELF file's head. */
+struct head {
+	unsigned machine;		/* EM_NONE: it is none, or cannot be read */
+	bool has_interp;
+};
+
+static bool has_interp(int fd, const Elf64_Ehdr *ehdr)
+{
+	Elf64_Phdr phdr;
+
+	for (unsigned i = 0; i < ehdr->e_phnum; i++) {
+		off_t at = (off_t)(ehdr->e_phoff + (uint64_t)i * ehdr->e_phentsize);
+
+		if (pread(fd, &phdr, sizeof(phdr), at) != sizeof(phdr))
+			break;
+		if (phdr.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static struct head head_of(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	Elf64_Ehdr head;
+	struct head head = { .machine = EM_NONE };
+	Elf64_Ehdr ehdr;
 	ssize_t len;
 
 	if (fd < 0)
-		return EM_NONE;
-	len = pread(fd, &head, sizeof(head), 0);
+		return head;
+	len = pread(fd, &ehdr, sizeof(ehdr), 0);
+	if (len >= (ssize_t)(offsetof(Elf64_Ehdr, e_machine) + sizeof(ehdr.e_machine)) &&
+	    memcmp(ehdr.e_ident, ELFMAG, SELFMAG) == 0)
+		head.machine = ehdr.e_machine;
+	if (len == sizeof(ehdr) && ehdr.e_ident[EI_CLASS] == ELFCLASS64)
+		head.has_interp = has_interp(fd, &ehdr);
 	close(fd);
-	if (len < (ssize_t)(offsetof(Elf64_Ehdr, e_machine) + sizeof(head.e_machine)) ||
-	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-		return EM_NONE;
-	return head.e_machine;
+	return head;
 }
 
+static bool is_beside(unsigned machine)
+{
+	return ftr_arch_host->beside != NULL && machine == ftr_arch_host->beside->elf_machine;
+}
+
+/* Does a process map a file of the machine beside? */
+static bool maps_beside(int32_t pid)
+{
+	char name[64], *line = NULL, *path;
+	size_t room = 0;
+	bool is_found = false;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	file = fopen(name, "re");
+	while (file != NULL && !is_found && getline(&line, &room, file) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		path = strchr(line, '/');
+		is_found = path != NULL && is_beside(head_of(path).machine);
+	}
+	free(line);
+	if (file != NULL)
+		fclose(file);
+	return is_found;
+}
+
+/*
+ * A program of the machine beside is emulated when the kernel runs a static one of this: what is
+ * loaded into a process by a dynamic linker is its emulator's doing.
+ */
 bool ftr_process_is_emulated(int32_t pid)
 {
+	struct head head;
 	char link[64];
-	unsigned machine;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	machine = machine_of(link);
-	return machine != EM_NONE && machine != ftr_arch_host->elf_machine;
+	head = head_of(link);
+	if (head.machine == EM_NONE || is_beside(head.machine))
+		return false;
+	if (head.machine != ftr_arch_host->elf_machine)
+		return true;
+	return ftr_arch_host->beside != NULL && !head.has_interp && maps_beside(pid);
 }
 
-bool ftr_is_own_elf(const char *path)
+bool ftr_is_emulated_file(const char *path, const char *emulator)
 {
-	return machine_of(path) == ftr_arch_host->elf_machine;
+	struct head head = head_of(path);
+
+	return strcmp(path, emulator) != 0 &&
+	       (head.machine == ftr_arch_host->elf_machine || is_beside(head.machine));
 }

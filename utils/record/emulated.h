@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is what the kernel runs as @pid of another machine than this ftr? */
+/* Is what the kernel runs as @pid, which has a runtime, not what that is loaded into? */
 bool ftr_process_is_emulated(int32_t pid);
 
-/* Is the file at @path an ELF file of this machine? */
-bool ftr_is_own_elf(const char *path);
+/* Is the file at @path an ELF file that ftr traces, and not that of @emulator? */
+bool ftr_is_emulated_file(const char *path, const char *emulator);
 
 #endif /* FTR_RECORD_EMULATED_H */

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "utils/record/emulated.h"
 
@@ -135,15 +137,21 @@ int ftr_maps_parse(struct ftr_maps *maps, const char *text, size_t len)
 }
 
 /* The kernel takes an emulated program's code for data, and its own is the emulator's. */
-static void mark_emulated(struct ftr_maps *maps)
+static void mark_emulated(struct ftr_maps *maps, int32_t pid)
 {
+	char link[64], emulator[PATH_MAX];
 	size_t kept = 0, i;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	len = readlink(link, emulator, sizeof(emulator) - 1);
+	emulator[len > 0 ? len : 0] = '\0';
 
 	for (i = 0; i < maps->ranges.nr; i++) {
 		struct ftr_maps_range *range = &maps->ranges.v[i];
 		bool is_file = range->path[0] == '/';
 
-		if (is_file && !ftr_is_own_elf(range->path)) {
+		if (is_file && !ftr_is_emulated_file(range->path, emulator)) {
 			free(range->path);
 			continue;
 		}
@@ -181,13 +189,32 @@ int ftr_maps_load(struct ftr_maps *maps, int32_t pid, struct ftr_err *err)
 	} while (n > 0);
 	ret = all_parse(maps, text, len);
 	if (ret == 0 && ftr_process_is_emulated(pid))
-		mark_emulated(maps);
+		mark_emulated(maps, pid);
 	if (ret == 0)
 		drop_data_files(maps);
 out:
 	free(text);
 	fclose(file);
 	return ret;
+}
+
+void ftr_maps_rebase(struct ftr_maps *maps, uint64_t runtime)
+{
+	uint64_t shift = 0;
+	size_t i;
+
+	for (i = 0; i < maps->ranges.nr; i++) {
+		const char *name = strrchr(maps->ranges.v[i].path, '/');
+
+		if (name != NULL && strcmp(name, "/libmcount.so") == 0)
+			shift = maps->ranges.v[i].start - runtime;
+	}
+	for (i = 0; i < maps->ranges.nr; i++) {
+		if (maps->ranges.v[i].path[0] == '/') {
+			maps->ranges.v[i].start -= shift;
+			maps->ranges.v[i].end -= shift;
+		}
+	}
 }
 
 void ftr_maps_fini(struct ftr_maps *maps)

@@ -31,6 +31,9 @@ struct ftr_maps {
  */
 int  ftr_maps_parse(struct ftr_maps *maps, const char *text, size_t len);
 int  ftr_maps_load(struct ftr_maps *maps, int32_t pid, struct ftr_err *err);
+/* Of an emulated process: addresses as it sees them, where the runtime is at @runtime. */
+void ftr_maps_rebase(struct ftr_maps *maps, uint64_t runtime);
+
 void ftr_maps_fini(struct ftr_maps *maps);
 
 #endif /* FTR_RECORD_MAPS_H */

@@ -4,6 +4,7 @@
 #include "arch/rt.h"
 #include "utils/record/program.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -127,12 +128,25 @@ static int refuse_machine(const struct ftr_elf_info *elf, const char *name, stru
 			   ftr_arch_host->title);
 }
 
+bool ftr_program_is_beside(const struct ftr_program *program)
+{
+	const struct ftr_arch *arch = ftr_arch_find(program->elf.machine, program->elf.elf_class);
+
+	return arch != NULL && arch == ftr_arch_host->beside;
+}
+
+/* Programs of this machine, and of the one that it runs beside (32-bit x86). */
+static bool is_recorded(const struct ftr_arch *arch)
+{
+	return arch != NULL && (arch == ftr_arch_host || arch == ftr_arch_host->beside);
+}
+
 static int check_image(const struct ftr_program *program, const char *name, bool force,
 		       struct ftr_err *err)
 {
 	const struct ftr_elf_info *elf = &program->elf;
 
-	if (ftr_arch_find(elf->machine, elf->elf_class) != ftr_arch_host)
+	if (!is_recorded(ftr_arch_find(elf->machine, elf->elf_class)))
 		return refuse_machine(elf, name, err);
 	if (elf->type != ET_EXEC && elf->type != ET_DYN)
 		return ftr_err_set(err, ENOEXEC, "%s: not an executable (ELF type %d); link it "
@@ -308,24 +322,29 @@ static char *runtime_path(const char *dir, const char *name)
 /*
  * The section table ends an ELF file: a file that was cut short would end the program with SIGBUS.
  */
-static bool is_cut(const char *path)
+static bool is_cut(const char *path, unsigned elf_class)
 {
-	Elf64_Ehdr header;
+	union { Elf64_Ehdr wide; Elf32_Ehdr narrow; } header;
+	uint64_t at, bytes;
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool is_whole;
 
 	if (fd < 0)
 		return true;
-	is_whole = read(fd, &header, sizeof(header)) == sizeof(header) && fstat(fd, &st) == 0 &&
-		   header.e_shoff <= (uint64_t)st.st_size &&
-		   (uint64_t)header.e_shnum * header.e_shentsize <=
-		   (uint64_t)st.st_size - header.e_shoff;
+	is_whole = read(fd, &header, sizeof(header)) == sizeof(header) && fstat(fd, &st) == 0;
 	close(fd);
-	return !is_whole;
+	if (!is_whole)
+		return true;
+	at = elf_class == ELFCLASS32 ? header.narrow.e_shoff : header.wide.e_shoff;
+	bytes = elf_class == ELFCLASS32 ?
+			(uint64_t)header.narrow.e_shnum * header.narrow.e_shentsize :
+			(uint64_t)header.wide.e_shnum * header.wide.e_shentsize;
+	return at > (uint64_t)st.st_size || bytes > (uint64_t)st.st_size - at;
 }
 
-static int runtime_check(const struct ftr_program *program, const char *path, struct ftr_err *err)
+static int runtime_check(const struct ftr_program *program, const struct ftr_arch *arch,
+			 const char *path, struct ftr_err *err)
 {
 	struct ftr_elf_info elf;
 
@@ -337,16 +356,121 @@ static int runtime_check(const struct ftr_program *program, const char *path, st
 				   "%s: cannot be loaded into a program (%s); reinstall "
 				   "ftr",
 				   path, err->text);
-	if (elf.elf_class != program->elf.elf_class || elf.machine != program->elf.machine ||
-	    elf.type != ET_DYN)
+	if (ftr_arch_find(elf.machine, elf.elf_class) != arch || elf.type != ET_DYN)
 		return ftr_err_set(err, ENOEXEC, "%s: not a library for %s; install the ftr of its "
 				   "architecture", path, program->image);
-	if (is_cut(path))
+	if (is_cut(path, elf.elf_class))
 		return ftr_err_set(err, ENOEXEC, "%s: truncated; reinstall ftr", path);
 	if (strpbrk(path, ": \t") != NULL)
 		return ftr_err_set(err, EINVAL, "%s: LD_PRELOAD cannot hold a path with blanks or "
 				   "colons; install ftr elsewhere", path);
 	return 0;
+}
+
+/* "DIR/@sub/NAME" of @runtime, "DIR/NAME"; NULL = no memory. */
+static char *runtime_below(const char *runtime, const char *sub)
+{
+	const char *name = strrchr(runtime, '/');
+	char *path;
+
+	if (asprintf(&path, "%.*s/%s%s", (int)(name - runtime), runtime, sub, name) < 0)
+		return NULL;
+	return path;
+}
+
+static bool has_beside(const char *runtime)
+{
+	const struct ftr_arch *beside = ftr_arch_host->beside;
+	char *path = beside != NULL ? runtime_below(runtime, beside->runtime_dir) : NULL;
+	bool is_there = path != NULL && access(path, R_OK) == 0;
+
+	free(path);
+	return is_there;
+}
+
+static int refuse_beside(const struct ftr_program *program, const char *name, struct ftr_err *err)
+{
+	return ftr_err_set(err, ENOTSUP, "%s: built for %s, and this ftr has no runtime for that; "
+			   "install gcc-multilib and build ftr again with --enable-multilib, or "
+			   "build the program for %s", name, ftr_arch_host->beside->title,
+			   ftr_arch_host->title);
+}
+
+/* A program of the machine beside needs the runtime of that. */
+static int beside_check(const struct ftr_program *program, const char *runtime, struct ftr_err *err)
+{
+	char *path;
+	int ret;
+
+	if (!ftr_program_is_beside(program))
+		return 0;
+	if (!has_beside(runtime))
+		return refuse_beside(program, program->image, err);
+	path = runtime_below(runtime, ftr_arch_host->beside->runtime_dir);
+	if (path == NULL)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	ret = runtime_check(program, ftr_arch_host->beside, path, err);
+	free(path);
+	return ret;
+}
+
+/* What dynamic linkers put their machine in the place of. */
+#define PLATFORM "$PLATFORM"
+
+/* Does our own dynamic linker, which is most programs', find the library there? */
+static bool is_found_by_platform(const char *runtime)
+{
+	char *nop = NULL;
+	void *handle = NULL;
+
+	if (asprintf(&nop, "%.*s/" PLATFORM "/" RUNTIME_NOP,
+		     (int)(strrchr(runtime, '/') - runtime), runtime) >= 0)
+		handle = dlopen(nop, RTLD_LAZY | RTLD_LOCAL);
+	if (handle != NULL)
+		dlclose(handle);
+	free(nop);
+	return handle != NULL;
+}
+
+int ftr_program_preload(const char *runtime, const char *preload, struct ftr_strbuf *list)
+{
+	size_t dir_bytes = (size_t)(strrchr(runtime, '/') - runtime);
+	bool by_platform = has_beside(runtime) && is_found_by_platform(runtime);
+
+	while (*preload != '\0') {
+		size_t len = strcspn(preload, ":");
+
+		if (by_platform && len > dir_bytes && strncmp(preload, runtime, dir_bytes) == 0)
+			ftr_strbuf_printf(list, "%.*s/" PLATFORM "%.*s", (int)dir_bytes, preload,
+					  (int)(len - dir_bytes), preload + dir_bytes);
+		else
+			ftr_strbuf_put(list, preload, len);
+		preload += len;
+		if (*preload == ':')
+			ftr_strbuf_putc(list, *preload++);
+	}
+	return list->failed ? -ENOMEM : 0;
+}
+
+int ftr_program_check_patch(const struct ftr_program *program, const char *name,
+			    struct ftr_err *err)
+{
+	if (!ftr_program_is_beside(program))
+		return 0;
+	return ftr_err_set(err, ENOTSUP, "%s: not instrumented, and programs for %s are not "
+			   "patched as they are; compile it with -pg, -finstrument-functions or "
+			   "-fpatchable-function-entry=5, or use --force to record its library "
+			   "calls", name, ftr_arch_host->beside->title);
+}
+
+int ftr_program_check_preload(const struct ftr_program *program, const char *name,
+			      const char *preload, struct ftr_err *err)
+{
+	if (!ftr_program_is_beside(program))
+		return 0;
+	if (preload != NULL && strstr(preload, PLATFORM) != NULL)
+		return 0;
+	return refuse_beside(program, name, err);
 }
 
 int ftr_program_runtime(const struct ftr_program *program, const char *dir, bool is_nop, char **out,
@@ -363,7 +487,9 @@ int ftr_program_runtime(const struct ftr_program *program, const char *dir, bool
 		free(path);
 		path = absolute;
 	}
-	ret = runtime_check(program, path, err);
+	ret = runtime_check(program, ftr_arch_host, path, err);
+	if (ret == 0)
+		ret = beside_check(program, path, err);
 	if (ret < 0)
 		free(path);
 	else

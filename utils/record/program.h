@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "utils/base/err.h"
+#include "utils/base/strbuf.h"
 #include "utils/object/elf.h"
 
 struct ftr_program {
@@ -40,5 +41,22 @@ void ftr_program_fini(struct ftr_program *program);
  */
 int ftr_program_runtime(const struct ftr_program *program, const char *dir, bool is_nop, char **out,
 			struct ftr_err *err);
+
+/* Is it built for the machine that this one runs beside (32-bit x86)? */
+bool ftr_program_is_beside(const struct ftr_program *program);
+
+/* Can @program, called @name, in which nothing is prepared, be patched as it is?  -ENOTSUP: no. */
+int ftr_program_check_patch(const struct ftr_program *program, const char *name,
+			    struct ftr_err *err);
+
+/*
+ * Append @preload, libraries in @runtime's directory, as LD_PRELOAD is to have it: where there are
+ * two runtimes the dynamic linker chooses, by the name of its platform (doc/adr/0098).  -ENOMEM.
+ */
+int ftr_program_preload(const char *runtime, const char *preload, struct ftr_strbuf *list);
+
+/* Is there a runtime for @program, called @name, in that?  -ENOTSUP, described: there is none. */
+int ftr_program_check_preload(const struct ftr_program *program, const char *name,
+			      const char *preload, struct ftr_err *err);
 
 #endif /* FTR_RECORD_PROGRAM_H */

@@ -77,17 +77,26 @@ static void check_line(struct ftr_recorder *recorder, int ret)
 		ftr_store_dir_failed(&recorder->store, "task.txt", -ret);
 }
 
-/* What an emulator was given: it comes first in memory. */
-static bool emulated_path(int32_t pid, char path[PATH_MAX])
+/* What an emulator was given: what the program takes itself for, or it comes first in memory. */
+static bool emulated_path(const struct ftr_channel_request *request, char path[PATH_MAX])
 {
+	const char *found = NULL;
 	struct ftr_maps maps;
 	bool is_found;
+	size_t i;
 
-	if (!ftr_process_is_emulated(pid) || ftr_maps_load(&maps, pid, NULL) < 0)
+	if (!ftr_process_is_emulated(request->pid) ||
+	    ftr_maps_load(&maps, request->pid, NULL) < 0)
 		return false;
-	is_found = maps.ranges.nr > 0 && maps.ranges.v[0].path[0] == '/';
+	if (maps.ranges.nr > 0 && maps.ranges.v[0].path[0] == '/')
+		found = maps.ranges.v[0].path;
+	for (i = 0; i < maps.ranges.nr; i++) {
+		if (strcmp(maps.ranges.v[i].path, request->path) == 0)
+			found = maps.ranges.v[i].path;
+	}
+	is_found = found != NULL;
 	if (is_found)
-		snprintf(path, PATH_MAX, "%s", maps.ranges.v[0].path);
+		snprintf(path, PATH_MAX, "%s", found);
 	ftr_maps_fini(&maps);
 	return is_found;
 }
@@ -100,7 +109,7 @@ static void image_path(const struct ftr_channel_request *request, char path[PATH
 	ssize_t len;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", request->pid);
-	if (emulated_path(request->pid, path))
+	if (emulated_path(request, path))
 		return;
 	len = readlink(link, path, PATH_MAX - 1);
 	if (len < 0) {
@@ -203,6 +212,8 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 				      request->pid, err.text);
 		return;
 	}
+	if (ftr_process_is_emulated(request->pid))
+		ftr_maps_rebase(&reply->maps, request->message.base);
 	process->own_pid = request->message.pid;
 	process->codes = process->code_nr = process->code_done_nr = 0;
 	process->patch_change_nr = recorder->patch.change_nr;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "utils/base/vec.h"
 #include "utils/record/choice.h"
 #include "utils/record/overhead.h"
@@ -71,8 +72,9 @@ int ftr_recorder_info_start(struct ftr_recorder *recorder, struct ftr_err *err)
 	struct ftr_info *info = &recorder->info;
 
 	info->is_packed = options->is_packed;
-	info->elf_data = options->program->elf.elf_data;
-	info->elf_class = options->program->elf.elf_class;
+	/* Records are this machine's, also those of programs of the machine beside it. */
+	info->elf_data = ftr_arch_host->elf_data;
+	info->elf_class = ftr_arch_host->elf_class;
 	info->max_stack = (uint16_t)(options->stack_max < UINT16_MAX ? options->stack_max
 								    : UINT16_MAX);
 	info->exename = options->program->image;

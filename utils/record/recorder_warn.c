@@ -114,6 +114,8 @@ static int check(const struct ftr_recorder *recorder, const char *path, const ch
 	struct ftr_program program;
 	int ret = ftr_program_check(&program, path, name, recorder->request.uid, err);
 
+	if (ret == 0)
+		ret = ftr_program_check_preload(&program, name, recorder->options->preload, err);
 	ftr_program_fini(&program);
 	return ret;
 }

@@ -105,13 +105,28 @@ static void hooks_note(const struct ftr_section_module *module, const struct ftr
 				  module->path, remedy);
 }
 
+/* Does it pass arguments as this machine's programs do? */
+static bool is_known_machine(const struct ftr_section_module *module)
+{
+	return module->elf->machine == ftr_arch_host->elf_machine;
+}
+
 static int values_make(const struct ftr_section_module *module, const void *values,
 		       struct ftr_strbuf *body)
 {
 	struct ftr_value_module made;
 	struct ftr_strbuf ranges;
-	int ret = ftr_value_module_init(&made, module->path, module->choice);
+	int ret;
 
+	if (!is_known_machine(module)) {
+		if (module->notes != NULL)
+			ftr_strbuf_printf(module->notes, "!calls of %s have no values: it is built "
+					  "for another machine than ftr, whose arguments ftr does "
+					  "not know; build it for %s\n", module->path,
+					  ftr_arch_host->title);
+		return 0;
+	}
+	ret = ftr_value_module_init(&made, module->path, module->choice);
 	ftr_strbuf_init(&ranges);
 	if (ret == 0)
 		ret = ranges_add(&ranges, module->path);

@@ -24,6 +24,19 @@
 #define ftr_sys6(nr, a, b, c, d, e, f) \
 	ftr_arch_syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
+/* mmap of a multiple of pages of a file. */
+#define ftr_sys_map(address, bytes, prot, flags, fd, offset) \
+	ftr_sys6(FTR_ARCH_SYS_MMAP, address, bytes, prot, flags, fd, \
+		 (offset) >> FTR_ARCH_MMAP_SHIFT)
+
+/* pread64 and pwrite64, whose offset has 64 bits everywhere. */
+#define ftr_sys_read_at(fd, to, bytes, offset) \
+	ftr_arch_syscall(SYS_pread64, (long)(fd), (long)(to), (long)(bytes), \
+			 FTR_ARCH_ARG64(offset))
+#define ftr_sys_write_at(fd, from, bytes, offset) \
+	ftr_arch_syscall(SYS_pwrite64, (long)(fd), (long)(from), (long)(bytes), \
+			 FTR_ARCH_ARG64(offset))
+
 /* Marked as the runtime's own (utils/proto/own_call.h): opening @path to read, closing. */
 static inline long ftr_sys_open_own(const char *path)
 {

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""Programs of 32 bits, and trees of processes of both sizes (doc/adr/0098)."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import harness
+
+WAYS = {
+    "pg-O0": ("-pg", "-O0"),
+    "pg-O2": ("-pg", "-O2"),
+    "pg-nopie": ("-pg", "-O1", "-fno-pie", "-no-pie"),
+    "fentry": ("-pg", "-mfentry", "-O2", "-fno-pie", "-no-pie"),
+    "cyg": ("-finstrument-functions", "-O1"),
+}
+CALLS = """main() {
+  jump() {
+    made() {
+      leaf();
+    }
+  }
+  made() {
+    leaf();
+  }
+  made() {
+    leaf();
+  }
+  longer() {
+    real() {
+      leaf();
+    }
+  }
+  real() {
+    leaf();
+  }
+  wide() {
+    leaf();
+  }
+  aligned() {
+    leaf();
+  }
+  popped() {
+    leaf();
+  }
+  registers() {
+    leaf();
+  }
+}
+"""
+
+
+def multilib_flags():
+    """How the build compiles for 32 bits; None: it does not."""
+    with open(os.path.join(harness.BUILDDIR, "Makefile"), encoding="utf-8") as file:
+        found = re.search(r"^MULTILIB_CFLAGS = *(.+)$", file.read(), re.M)
+    return found[1].split() if found else None
+
+
+M32 = multilib_flags()
+
+
+class Multilib(harness.Test):
+    @classmethod
+    def set_up_class(cls):
+        if M32 is None:
+            raise harness.unittest.SkipTest("ftr was built without a runtime for 32-bit programs")
+        with open("nothing.c", "w", encoding="utf-8") as file:
+            file.write("int main(void) { return 0; }\n")
+        subprocess.run([*harness.CC, *M32, "nothing.c", "-o", "nothing"], check=True)
+        cls.beside = [os.path.join(harness.SRCDIR, "tests/lib/with-i386"), os.path.abspath("nothing")]
+        if subprocess.run([*cls.beside, "true"], check=False).returncode == harness.SKIP:
+            raise harness.unittest.SkipTest("32-bit programs do not run here; install qemu-user-static")
+        for way, flags in WAYS.items():
+            harness.build("bits.c", f"bits32-{way}", *M32, *flags)
+        harness.build("bits.c", "bits64", "-pg", "-O1")
+        harness.build("bits.c", "plain32", *M32, "-O1")
+
+    def run32(self, *words):
+        return self.run_program(*self.beside, *words)
+
+    def recorded(self, *words):
+        """What ftr record has made in ftr.data, and the same words without it."""
+        options = ("--no-event", "--no-libcall")
+        shutil.rmtree("ftr.data", ignore_errors=True)
+        native, run = self.run32(*words), self.run32(harness.FTR, "record", *options, *words)
+        self.assertEqual((run.returncode, run.stdout, run.stderr),
+                         (native.returncode, native.stdout, native.stderr))
+        return run
+
+    def calls(self, *options):
+        return self.ftr("replay", "-f", "none", "--no-comment", *options).stdout
+
+    def test_ways(self):
+        """Whatever a function returns, and wherever it takes arguments from, arrives; each call is shown."""
+        for way in WAYS:
+            with self.subTest(way):
+                run = self.recorded(f"./bits32-{way}")
+                self.assertEqual(run.returncode, 3)
+                self.assertIn("34359738373 2 0.5 5 5\n223 2234 8\n", run.stdout)
+                got = sorted(re.findall(r"\w+\(\)", self.calls()))
+                self.assertEqual(got, sorted(re.findall(r"\w+\(\)", CALLS)))
+                self.assertRegex(self.ftr("report", "-f", "call").stdout, r"(?m)^ +9 +leaf$")
+
+    def test_nesting(self):
+        for way in ("pg-O0", "fentry", "cyg"):
+            with self.subTest(way):
+                self.recorded(f"./bits32-{way}")
+                blocks = re.split(r"(?m)^  (?=\w)", self.calls())
+                self.assertEqual(blocks[0], "main() {\n")
+                self.assertEqual(sorted(block.rstrip("}\n ") for block in blocks),
+                                 sorted(block.rstrip("}\n ")
+                                        for block in re.split(r"(?m)^  (?=\w)", CALLS)))
+
+    def test_both(self):
+        """64 bits start 32 bits, which start 64: one trace, and nothing on their standard error."""
+        chain = [os.path.abspath(name) for name in ("bits64", "bits32-pg-O2", "bits64", "bits32-cyg")]
+        run = self.recorded(*chain)
+        self.assertEqual(run.stderr, "")
+        self.assertEqual(run.stdout.count(" ended with 3\n"), 3)
+        report = self.ftr("report", "-f", "call").stdout
+        self.assertRegex(report, r"(?m)^ +4 +main$")
+        self.assertRegex(report, r"(?m)^ +36 +leaf$")
+        self.assertEqual(self.ftr("info").stdout.count("bits32-cyg"), 1)
+
+    def test_shell_between(self):
+        """A shell that nobody instrumented hands on what both find theirs by."""
+        run = self.recorded("/bin/sh", "-c", "./bits32-pg-O0; ./bits64; exit 4")
+        self.assertEqual(run.returncode, 4)
+        self.assertRegex(self.ftr("report", "-f", "call").stdout, r"(?m)^ +2 +jump$")
+
+    def test_environment(self):
+        """The program finds the environment that it finds untraced."""
+        with open("env.c", "w", encoding="utf-8") as file:
+            file.write("#include <stdio.h>\nextern char **environ;\n"
+                       "int main(void) { for (char **e = environ; *e; e++) puts(*e); }\n")
+        subprocess.run([*harness.CC, *M32, "-pg", "env.c", "-o", "env"], check=True)
+        run = self.recorded("./env")
+        self.assertNotIn("LD_PRELOAD", run.stdout)
+        self.assertNotIn("FTR_CHANNEL", run.stdout)
+
+    def test_library_calls(self):
+        """Bound lazily and at once, position-independent or not, in programs without instrumentation, too."""
+        for flags in (("-pg", "-Wl,-z,now"), ("-pg", "-Wl,-z,lazy"), ("-Wl,-z,lazy", "-fcf-protection=full"),
+                      ("-pg", "-fno-pie", "-no-pie", "-Wl,-z,lazy")):
+            with self.subTest(" ".join(flags)):
+                harness.build("bits.c", "bound", *M32, "-O1", *flags)
+                native = self.run32("./bound", "./bound")
+                shutil.rmtree("ftr.data", ignore_errors=True)
+                run = self.run32(harness.FTR, "record", "--no-event", "--force", "./bound", os.path.abspath("bound"))
+                self.assertEqual((run.returncode, run.stderr), (3, ""))
+                self.assertEqual(run.stdout, native.stdout)
+                report = self.ftr("report", "-f", "call").stdout
+                for name, calls in (("fflush", 2), ("waitpid", 1), ("execv", 1), ("longjmp", 2)):
+                    self.assertRegex(report, rf"(?m)^ +{calls} +{name}$")
+
+    def test_memory(self):
+        run = self.run32(harness.FTR, "record", "--no-event", "--probe=memory", "./bits32-pg-O0")
+        self.assertEqual((run.returncode, run.stderr), (3, ""))
+        self.assertIn("memory:malloc", self.ftr("replay").stdout)
+
+    def test_refused(self):
+        """What cannot be had of them is said, with the remedy, and what is recorded stays as it is."""
+        run = self.run32(harness.FTR, "record", "./plain32")
+        self.assertEqual((run.returncode, run.stdout), (126, ""))
+        self.assertRegex(run.stderr, "plain32: not instrumented, and programs for 32-bit x86 are not patched .*-pg")
+        run = self.run32(harness.FTR, "record", "--no-event", "-A", "leaf@arg1", "./bits32-pg-O0")
+        self.assertEqual(run.returncode, 3)
+        self.assertRegex(run.stderr, "bits32-pg-O0 have no values: it is built for another machine")
+        self.assertIn("leaf()", self.calls())
+
+    def test_without(self):
+        """An ftr without the second runtime says so, and does not start the program."""
+        os.mkdir("ftr")
+        for name in ("ftr", "libmcount.so", "libmcount-nop.so"):
+            shutil.copy(os.path.join(os.path.dirname(harness.FTR), name), "ftr")
+        run = self.run32("ftr/ftr", "record", "./bits32-pg-O0")
+        self.assertEqual((run.returncode, run.stdout), (125, ""))
+        self.assertRegex(run.stderr, "built for 32-bit x86, and this ftr has no runtime .*--enable-multilib")
+        run = self.run32("ftr/ftr", "record", "--no-event", "--no-libcall", "./bits64",
+                         os.path.abspath("bits32-pg-O0"))
+        self.assertRegex(run.stderr, "runs untraced: .*bits32-pg-O0: built for 32-bit x86, and this ftr has no")
+        self.assertRegex(self.ftr("report", "-f", "call").stdout, r"(?m)^ +1 +main$")
+
+
+if __name__ == "__main__":
+    harness.main()
