@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ptrace.h>
+#include <sys/types.h>
 #include <sys/user.h>
 
 #include "utils/proto/stack_part.h"

@@ -56,7 +56,7 @@ def multilib_flags():
     """How the build compiles for 32 bits; None: it does not."""
     with open(os.path.join(harness.BUILDDIR, "Makefile"), encoding="utf-8") as file:
         found = re.search(r"^MULTILIB_CFLAGS = *(.+)$", file.read(), re.M)
-    return found[1].split() if found else None
+    return found[1].split() or None if found else None
 
 
 M32 = multilib_flags()

@@ -172,7 +172,7 @@ static void got_of_aarch64_by_registers(void **state)
 	const struct ftr_arch *arch = ftr_arch_find(EM_AARCH64, ELFCLASS64);
 	struct told told[ENTRY_NR];
 	uint8_t bytes[40];
-	const struct ftr_code code = { bytes, sizeof(bytes), 0 };
+	const struct ftr_code code = { .bytes = bytes, .size = sizeof(bytes) };
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		memset(told, 0, sizeof(told));

@@ -58,7 +58,7 @@ static const uint32_t specials[] = { 0xd63f0020, 0xd73f0a11, 0x9c000100, 0xd8000
 static enum ftr_move_state moved_of(uint32_t word, struct ftr_moved *moved)
 {
 	uint8_t bytes[INSN_BYTES];
-	struct ftr_code code = { bytes, sizeof(bytes), ADDR };
+	struct ftr_code code = { .bytes = bytes, .size = sizeof(bytes), .addr = ADDR };
 
 	ftr_arch_word_put(bytes, word);
 	return ftr_move(&code, INSN_BYTES, TO, moved);
@@ -100,7 +100,7 @@ static void test_moved(void **state)
 
 static void test_left(void **state)
 {
-	struct ftr_code none = { NULL, 0, ADDR };
+	struct ftr_code none = { .addr = ADDR };
 	struct ftr_moved moved;
 
 	for (size_t n = 0; n < sizeof(specials) / sizeof(specials[0]); n++) {
@@ -116,7 +116,8 @@ static bool is_closed(uint32_t word)
 	uint8_t bytes[2 * INSN_BYTES] = { 0 };
 
 	ftr_arch_word_put(bytes + INSN_BYTES, word);
-	return ftr_move_is_closed(&(struct ftr_code){ bytes, sizeof(bytes), ADDR });
+	return ftr_move_is_closed(&(struct ftr_code){
+		.bytes = bytes, .size = sizeof(bytes), .addr = ADDR });
 }
 
 static void test_closed(void **state)
