@@ -306,7 +306,7 @@ static int find_named(struct ftr_record_opts *opts, const char *name, struct ftr
 	bool may_patch = !takes_any && !opts->has_syscalls && ftr_move_is_possible();
 	int ret = ftr_program_find(program, name, takes_any || may_patch, err);
 
-	if (ret == 0 && program->elf.hooks == 0 && !takes_any)
+	if (ret == 0 && (program->elf.hooks & FTR_ELF_HOOK_CALLS) == 0 && !takes_any)
 		ret = ftr_program_check_patch(program, name, err);
 	*has_functions = ret == 0;
 	if (ret == 0 && may_patch)

@@ -207,6 +207,7 @@ static inline bool ftr_arch_local_cas_word(uintptr_t *word, uintptr_t old, uintp
 #define FTR_ARCH_SYS_FSTAT SYS_fstat
 #define FTR_ARCH_SYS_FSTATAT SYS_newfstatat
 #define FTR_ARCH_ADDRESS_BYTES UINT64_MAX	/* that a process has at most: enough */
+#define FTR_ARCH_HAS_OTHER_MEMORY 0	/* see arch/x86_64/rt.h */
 
 /* An argument of 64 bits that comes fourth, and those behind it. */
 #define FTR_ARCH_ARG64(value) (long)(value), 0, 0

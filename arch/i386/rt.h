@@ -22,6 +22,7 @@
 #define FTR_ARCH_SYS_FSTAT SYS_fstat64
 #define FTR_ARCH_SYS_FSTATAT SYS_fstatat64
 #define FTR_ARCH_ADDRESS_BYTES (UINT64_C(1) << 32)	/* that a process has at most */
+#define FTR_ARCH_HAS_OTHER_MEMORY 1	/* see arch/x86_64/rt.h */
 
 /*
  * A system call as the kernel gives it: no errno, no cancellation point, no vector register

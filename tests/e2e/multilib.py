@@ -165,7 +165,7 @@ class Multilib(harness.Test):
         """What cannot be had of them is said, with the remedy, and what is recorded stays as it is."""
         run = self.run32(harness.FTR, "record", "./plain32")
         self.assertEqual((run.returncode, run.stdout), (126, ""))
-        self.assertRegex(run.stderr, "plain32: not instrumented, and programs for 32-bit x86 are not patched .*-pg")
+        self.assertRegex(run.stderr, "plain32: calls no hook, and programs for 32-bit x86 are not patched; .*-pg")
         run = self.run32(harness.FTR, "record", "--no-event", "-A", "leaf@arg1", "./bits32-pg-O0")
         self.assertEqual(run.returncode, 3)
         self.assertRegex(run.stderr, "bits32-pg-O0 have no values: it is built for another machine")

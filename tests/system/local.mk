@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What only a whole system of 64-bit Arm shows, emulated (tests/system/aarch64): tests that trace, use perf, tracefs
-# and seccomp, and the programs that an emulator of user mode does not run as Linux does.  Run there, by its compiler.
+# and seccomp.  Run there, by its compiler.
 system_tests = \
 	tests/e2e/events.py \
 	tests/e2e/kernel_events.py \

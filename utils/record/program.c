@@ -457,10 +457,9 @@ int ftr_program_check_patch(const struct ftr_program *program, const char *name,
 {
 	if (!ftr_program_is_beside(program))
 		return 0;
-	return ftr_err_set(err, ENOTSUP, "%s: not instrumented, and programs for %s are not "
-			   "patched as they are; compile it with -pg, -finstrument-functions or "
-			   "-fpatchable-function-entry=5, or use --force to record its library "
-			   "calls", name, ftr_arch_host->beside->title);
+	return ftr_err_set(err, ENOTSUP, "%s: calls no hook, and programs for %s are not "
+			   "patched; compile it with -pg or -finstrument-functions, or use --force "
+			   "to record its library calls", name, ftr_arch_host->beside->title);
 }
 
 int ftr_program_check_preload(const struct ftr_program *program, const char *name,

@@ -45,7 +45,7 @@ int ftr_program_runtime(const struct ftr_program *program, const char *dir, bool
 /* Is it built for the machine that this one runs beside (32-bit x86)? */
 bool ftr_program_is_beside(const struct ftr_program *program);
 
-/* Can @program, called @name, in which nothing is prepared, be patched as it is?  -ENOTSUP: no. */
+/* Can @program, called @name, which calls no hook, be patched?  -ENOTSUP: no. */
 int ftr_program_check_patch(const struct ftr_program *program, const char *name,
 			    struct ftr_err *err);
 
