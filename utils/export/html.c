@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One self-contained page: a timeline of all tasks, a flame graph and a table of functions
- * (html_page.html, which reads what is written here; its comment says how).
+ * (page/, which reads what is written here; the comment of head.html says how).
  *
  * Memory and the page's size are bounded: when there are more calls than the page has room for, the
  * shortest are left out of the pictures, and the page says below which duration.  The table of

@@ -21,11 +21,28 @@ libftr_a_SOURCES += \
 	utils/export/svg.c
 
 libftr_a_SOURCES += utils/export/html.c
-EXTRA_DIST += utils/export/html_page.html
 utils/export/html.$(OBJEXT): utils/export/html_page.inc
 CLEANFILES += utils/export/html_page.inc
 
+# In the order in which they stand in the page.
+html_page_files = \
+	utils/export/page/head.html \
+	utils/export/page/style.css \
+	utils/export/page/body.html \
+	utils/export/page/text.js \
+	utils/export/page/spans.js \
+	utils/export/page/range.js \
+	utils/export/page/timeline.js \
+	utils/export/page/sums.js \
+	utils/export/page/table.js \
+	utils/export/page/flame.js \
+	utils/export/page/lower.js \
+	utils/export/page/input.js \
+	utils/export/page/tail.html
+EXTRA_DIST += $(html_page_files)
+
 # A string for each line: no compiler has to take longer ones.
-utils/export/html_page.inc: utils/export/html_page.html
+utils/export/html_page.inc: $(html_page_files)
 	$(AM_V_at)$(MKDIR_P) utils/export
-	$(AM_V_GEN)sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n",/' $(srcdir)/utils/export/html_page.html >$@.new && mv $@.new $@
+	$(AM_V_GEN)for file in $(html_page_files); do cat $(srcdir)/$$file || exit 1; done | \
+		sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n",/' >$@.new && mv $@.new $@

@@ -1,0 +1,133 @@
+/* ---- people ---- */
+
+function tip(event, text) {
+	const box = $("tip");
+
+	box.style.display = text ? "block" : "none";
+	box.textContent = text || "";
+	box.style.left = Math.min(event.clientX + 14, window.innerWidth - box.offsetWidth - 4) + "px";
+	box.style.top = Math.min(event.clientY + 14, window.innerHeight - box.offsetHeight - 4) + "px";
+}
+
+const spanText = span => `${nameOf(span.func)}  ${timeText(span.end - span.start)}`;
+
+function callersOf(span) {
+	const names = [];
+
+	for (let depth = span.depth - 1; depth >= 0; depth--) {
+		const row = span.task.rows[depth], caller = row[firstBehind(row, span.start)];
+		if (caller && caller.start <= span.start && caller.end >= span.end)
+			names.push(nameOf(caller.func));
+	}
+	return names;
+}
+
+function pick(span) {
+	view.picked = span;
+	if (span) {
+		const place = span.func > 0 && trace.places[span.func - 1];
+		$("details").textContent = `${spanText(span)} at ${timeText(span.start)} in ${span.task.name} ${span.task.tid}` +
+			(place ? ` (${place[0]}:${place[1]})` : "") +
+			callersOf(span).map(name => " ← " + name).join("");
+	} else {
+		$("details").textContent = "";
+	}
+	redraw();
+}
+
+const timeline = $("timeline");
+let drag = null;
+
+timeline.addEventListener("wheel", event => {
+	event.preventDefault();
+	const length = view.end - view.start;
+	if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+		const by = (event.deltaX || event.deltaY) / timeline.clientWidth * length;
+		viewSet(view.start + by, view.end + by);
+		return;
+	}
+	const factor = Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300)));
+	const at = view.start + event.offsetX / timeline.clientWidth * length;
+	viewSet(at - (at - view.start) * factor, at + (view.end - at) * factor);
+}, { passive: false });
+timeline.addEventListener("pointerdown", event => {
+	drag = { x: event.clientX, y: event.clientY, start: view.start, end: view.end, top: view.top, moved: false };
+	timeline.setPointerCapture(event.pointerId);
+});
+timeline.addEventListener("pointermove", event => {
+	const box = timeline.getBoundingClientRect();
+	if (!drag) {
+		const span = spanAt(event.clientX - box.left, event.clientY - box.top);
+		tip(event, span && spanText(span));
+		return;
+	}
+	const by = (drag.x - event.clientX) / timeline.clientWidth * (drag.end - drag.start);
+	drag.moved ||= Math.abs(drag.x - event.clientX) + Math.abs(drag.y - event.clientY) > 3;
+	if (!drag.moved)
+		return;
+	const height = trace.tasks.reduce((sum, task) => sum + task.height, AXIS);
+	view.top = Math.max(0, Math.min(drag.top + drag.y - event.clientY, height - timeline.clientHeight));
+	viewSet(drag.start + by, drag.end + by);
+});
+timeline.addEventListener("pointerup", event => {
+	const box = timeline.getBoundingClientRect();
+	if (drag && !drag.moved)
+		pick(spanAt(event.clientX - box.left, event.clientY - box.top));
+	drag = null;
+});
+timeline.addEventListener("dblclick", event => {
+	const box = timeline.getBoundingClientRect(), span = spanAt(event.clientX - box.left, event.clientY - box.top);
+	if (span)
+		viewSet(span.start - (span.end - span.start) * 0.05, span.end + (span.end - span.start) * 0.05);
+});
+timeline.addEventListener("pointerleave", event => tip(event, ""));
+$("flame").addEventListener("pointermove", event => {
+	const box = $("flame").getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+	const hit = flameBoxes.find(b => x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + ROW);
+	tip(event, hit && `${nameOf(hit.callee.func)}  ${timeText(hit.callee.ns)}  ${(hit.share * 100).toFixed(1)} %`);
+});
+$("flame").addEventListener("pointerleave", event => tip(event, ""));
+document.addEventListener("keydown", event => {
+	const length = view.end - view.start, keys = {
+		w: [0.2, -0.2], s: [-0.3, 0.3], a: [-0.2, -0.2], d: [0.2, 0.2], ArrowLeft: [-0.2, -0.2], ArrowRight: [0.2, 0.2],
+		ArrowUp: [0.2, -0.2], ArrowDown: [-0.3, 0.3],
+	};
+	if (event.target === $("search")) {
+		if (event.key === "Escape")
+			$("search").blur();
+		return;
+	}
+	if (event.key === "/") {
+		event.preventDefault();
+		$("search").focus();
+	} else if (event.key === "0") {
+		viewSet(0, Math.max(trace.ns, 1));
+	} else if (keys[event.key] && !event.ctrlKey && !event.metaKey) {
+		event.preventDefault();
+		viewSet(view.start + keys[event.key][0] * length, view.end + keys[event.key][1] * length);
+	}
+});
+$("search").addEventListener("input", () => {
+	view.wanted = $("search").value.trim().toLowerCase();
+	wantedByFunc.clear();
+	const hits = exactRows().filter(func => view.wanted !== "" && func[0].toLowerCase().includes(view.wanted));
+	$("found").textContent = view.wanted === "" ? "" :
+		`${hits.length} functions, ${hits.reduce((n, func) => n + func[1], 0).toLocaleString("en")} calls`;
+	redraw();
+});
+$("whole").onclick = () => viewSet(0, Math.max(trace.ns, 1));
+for (const [id, other] of [["show-table", "show-flame"], ["show-flame", "show-table"]])
+	$(id).onclick = () => {
+		$(id).setAttribute("aria-pressed", "true");
+		$(other).setAttribute("aria-pressed", "false");
+		drawLower();
+	};
+window.addEventListener("resize", redraw);
+window.addEventListener("hashchange", viewFromFragment);
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
+$("title").textContent = (trace.cmdline || trace.path).trim();
+document.title = $("title").textContent + " - ftr";
+viewFromFragment();
+drawTimeline();
+drawLower();

@@ -1,0 +1,13 @@
+"use strict";
+const trace = JSON.parse(document.getElementById("data").textContent);
+const $ = id => document.getElementById(id);
+const ROW = 17, HEAD = 20, AXIS = 22, NOT_RUNNING = 0;
+
+function timeText(ns) {
+	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["us", 1e3]])
+		if (ns >= size)
+			return (ns / size).toFixed(3) + " " + unit;
+	return Math.round(ns) + " ns";
+}
+
+const nameOf = func => func === NOT_RUNNING ? "(not running)" : trace.funcs[func - 1][0];
