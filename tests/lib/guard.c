@@ -8,7 +8,7 @@
  *	-c	processor time limit of each process				(600)
  *	-f	size limit of each file						(1024)
  *	-d	size limit of all files below $TMPDIR				(2048)
- *	-v	report the time and the space that it took
+ *	-v	report the time, the processor time and the space that it took
  *
  * The command runs as a job in a session without a terminal, with default signal dispositions, an
  * empty signal mask, and a TMPDIR of its own that is removed afterwards.  When it ends, exceeds a
@@ -359,6 +359,16 @@ static const char *limit_exceeded(const struct options *options, const char *dir
 	return is_disk_full(dir) ? "left too little free space on the disk" : NULL;
 }
 
+/* The processor time of all descendants that have been waited for. */
+static double cpu_s(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_CHILDREN, &used);
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
 /* Wait for the command's end or for a reason to end it; the exit code of the guard. */
 static int watch(const struct options *options, const sigset_t *set, pid_t command,
 		 const char *dir)
@@ -384,8 +394,8 @@ static int watch(const struct options *options, const sigset_t *set, pid_t comma
 		fprintf(stderr, "guard: %s %s\n", options->command[0], reason);
 	kill_descendants(reason == NULL);
 	if (options->is_verbose)
-		fprintf(stderr, "guard: %.1f s, %llu MB\n", now_s() - start_s,
-			(unsigned long long)(most_bytes / MEGABYTE));
+		fprintf(stderr, "guard: %.1f s, %.1f s of a processor, %llu MB\n",
+			now_s() - start_s, cpu_s(), (unsigned long long)(most_bytes / MEGABYTE));
 	return reason != NULL ? STATUS_LIMIT : code;
 }
 
