@@ -139,6 +139,7 @@ EXTRA_DIST += \
 	tests/prog/observed_execthread.c \
 	tests/prog/observed_functions.c \
 	tests/prog/native_callers.cc \
+	tests/prog/native_jumps.c \
 	tests/prog/native_stacks.c \
 	tests/prog/observed_stacks.c \
 	tests/prog/observed_instrumented.c \
