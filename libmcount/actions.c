@@ -9,12 +9,19 @@
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
 #include "libmcount/module.h"
+#include "libmcount/pmu.h"
 #include "utils/base/rt/sys.h"
 
 #define STATM_VALUES 3
 #define FAULT_VALUES 2
 #define ERRNO_VALUE (STATM_VALUES + FAULT_VALUES)
-static_assert(ERRNO_VALUE + 1 == FTR_GATE_READ_VALUES, "one behind the other");
+#define PMU_VALUE (ERRNO_VALUE + 1)
+static_assert(PMU_VALUE + FTR_PMU_COUNTERS == FTR_GATE_READ_VALUES, "one behind the other");
+
+static uint64_t pmu_kind(unsigned kind)
+{
+	return (uint64_t)FTR_CALL_READ_CYCLE << kind;
+}
 
 static void event_put(struct ftr_thread *self, uint32_t id, const void *payload, uint32_t bytes)
 {
@@ -79,18 +86,33 @@ static uint64_t errno_read(void)
 						 ftr_state.errno_offset);
 }
 
-/* What can be read of @kinds, to @values; returns those. */
-static uint64_t kinds_read(uint64_t kinds, uint64_t values[FTR_GATE_READ_VALUES])
+static uint64_t counters_read(struct ftr_thread *self, uint64_t kinds, uint64_t *values)
 {
+	for (unsigned kind = 0; kind < FTR_PMU_KINDS; kind++)
+		if ((kinds & pmu_kind(kind)) != 0 &&
+		    !ftr_pmu_read_kind(self, kind, values + kind * FTR_PMU_PAIR))
+			kinds &= ~pmu_kind(kind);
+	return kinds;
+}
+
+/*
+ * What can be read of @kinds, to @values; returns those.  Counters are read next to the call, so
+ * that reading the others is not counted.
+ */
+static uint64_t kinds_read(struct ftr_thread *self, uint64_t kinds,
+			   uint64_t values[FTR_GATE_READ_VALUES], bool is_end)
+{
+	if (is_end)
+		kinds = counters_read(self, kinds, values + PMU_VALUE);
 	if ((kinds & FTR_CALL_READ_ERRNO) != 0)
 		values[ERRNO_VALUE] = errno_read();
 	if (ftr_is_silent() || ftr_is_blocked(FTR_SECCOMP_READ))
-		return kinds & FTR_CALL_READ_ERRNO;
+		kinds &= ~(uint64_t)(FTR_CALL_READ_STATM | FTR_CALL_READ_FAULTS);
 	if ((kinds & FTR_CALL_READ_STATM) != 0 && !statm_read(values))
 		kinds &= ~(uint64_t)FTR_CALL_READ_STATM;
 	if ((kinds & FTR_CALL_READ_FAULTS) != 0 && !faults_read(values + STATM_VALUES))
 		kinds &= ~(uint64_t)FTR_CALL_READ_FAULTS;
-	return kinds;
+	return is_end ? kinds : counters_read(self, kinds, values + PMU_VALUE);
 }
 
 static void kinds_put(struct ftr_thread *self, uint64_t kinds,
@@ -102,6 +124,11 @@ static void kinds_put(struct ftr_thread *self, uint64_t kinds,
 	if ((kinds & FTR_CALL_READ_FAULTS) != 0)
 		event_put(self, is_end ? FTR_RECORD_EVENT_DIFF_FAULT : FTR_RECORD_EVENT_READ_FAULT,
 			  values + STATM_VALUES, FAULT_VALUES * sizeof(*values));
+	for (unsigned kind = 0; kind < FTR_PMU_KINDS; kind++)
+		if ((kinds & pmu_kind(kind)) != 0)
+			event_put(self, FTR_RECORD_EVENT_READ_CYCLE + 2 * kind + is_end,
+				  values + PMU_VALUE + kind * FTR_PMU_PAIR,
+				  FTR_PMU_PAIR * sizeof(*values));
 }
 
 static struct ftr_gate_reads *reads_of(const struct ftr_thread *self,
@@ -188,7 +215,8 @@ void ftr_actions_begin(struct ftr_thread *self, const struct ftr_frame *frame)
 
 	if ((ftr_gate_frame(self, frame)->actions & FTR_GATE_READ) == 0 || reads == NULL)
 		return;
-	reads->kinds = kinds_read(reads->kinds, reads->values);
+	reads->pid = (uint32_t)self->slot->pid;
+	reads->kinds = kinds_read(self, reads->kinds, reads->values, false);
 	kinds_put(self, reads->kinds, reads->values, false);
 }
 
@@ -202,6 +230,12 @@ static bool sets_errno(uint64_t before, uint64_t now, const struct ftr_regs *reg
 			    (regs != NULL && (int32_t)ftr_arch_retval(regs, 0) == -1));
 }
 
+/* Does a child return from a call that its parent began?  The kernel counts for it anew. */
+static bool is_in_child(const struct ftr_thread *self, const struct ftr_gate_reads *reads)
+{
+	return self->producer->header == NULL || reads->pid != (uint32_t)self->slot->pid;
+}
+
 static void reads_end(struct ftr_thread *self, const struct ftr_frame *frame,
 		      const struct ftr_regs *regs)
 {
@@ -211,7 +245,10 @@ static void reads_end(struct ftr_thread *self, const struct ftr_frame *frame,
 
 	if (reads == NULL)
 		return;
-	kinds = kinds_read(reads->kinds, values);
+	kinds = reads->kinds;
+	if (is_in_child(self, reads))
+		kinds &= FTR_CALL_READ_ERRNO | FTR_CALL_READ_STATM;
+	kinds = kinds_read(self, kinds, values, true);
 	if ((kinds & FTR_CALL_READ_ERRNO) != 0 &&
 	    sets_errno(reads->values[ERRNO_VALUE], values[ERRNO_VALUE], regs))
 		event_put(self, FTR_RECORD_EVENT_ERRNO, &values[ERRNO_VALUE],

@@ -23,6 +23,7 @@
 #include "libmcount/libraries.h"
 #include "libmcount/module.h"
 #include "libmcount/plt_bind.h"
+#include "libmcount/pmu.h"
 #include "libmcount/returns.h"
 #include "libmcount/sections.h"
 #include "libmcount/semaphores.h"
@@ -316,6 +317,7 @@ static void unmap(const void *mem, uint64_t bytes)
 
 static void slot_free(struct ftr_slot *slot)
 {
+	ftr_pmu_close(&slot->producer->pmu);
 	unmap(slot->ring_data, 2 * (uint64_t)slot->ring_bytes);
 	if (slot->ring_data != NULL)
 		unmap(slot->producer->header, PAGE);

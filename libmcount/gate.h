@@ -88,10 +88,11 @@ struct ftr_gate_programs {
 };
 
 /* Beside each frame where calls have to do with how they began: what they were then. */
-#define FTR_GATE_READ_VALUES 6
+#define FTR_GATE_READ_VALUES (6 + FTR_PMU_COUNTERS)
 
 struct ftr_gate_reads {
 	uint64_t kinds;			/* FTR_CALL_READ_* flags */
+	uint64_t pid;			/* whose values: a child returns from calls, too */
 	uint64_t values[FTR_GATE_READ_VALUES];
 	uint64_t tick;			/* ... and these of FTR_GATE_DUMP */
 	struct ftr_values_judged judged;

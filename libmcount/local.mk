@@ -66,6 +66,8 @@ libmcount_sources = \
 	libmcount/plt_stubs.h \
 	libmcount/plt_symbols.c \
 	libmcount/plt_symbols.h \
+	libmcount/pmu.c \
+	libmcount/pmu.h \
 	libmcount/probe.c \
 	libmcount/probe.h \
 	libmcount/probe_cygprof.c \

@@ -5,6 +5,7 @@
 #include <linux/audit.h>
 #include <linux/futex.h>
 #include <linux/mman.h>
+#include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
 #include <signal.h>
@@ -110,6 +111,12 @@ static const struct our_call read_calls[] = {
 	{ SYS_read, true, { AN_FD, AN_ADDRESS, 128, 0, 0, FTR_OWN_CALL } },
 };
 
+static const struct our_call count_calls[] = {
+	{ SYS_perf_event_open, true, { AN_ADDRESS, 0, (uint64_t)-1, (uint64_t)-1,
+				       PERF_FLAG_FD_CLOEXEC, FTR_OWN_CALL } },
+	{ FTR_ARCH_SYS_MMAP, true, { 0, A_SIZE, PROT_READ, MAP_SHARED, AN_FD } },
+};
+
 static const struct our_call wait_calls[] = {
 	{ SYS_nanosleep, true, { AN_ADDRESS, 0, 0, 0, 0, FTR_OWN_CALL } },
 	{ SYS_restart_syscall, true, { 0 } },	/* stopped in it, and told to go on */
@@ -125,6 +132,7 @@ static const struct purpose {
 	[FTR_SECCOMP_HELPER] = { CALLS(helper_calls) },
 	[FTR_SECCOMP_UNLOCK] = { CALLS(unlock_calls) },
 	[FTR_SECCOMP_READ] = { CALLS(read_calls) },
+	[FTR_SECCOMP_COUNT] = { CALLS(count_calls) },
 	[FTR_SECCOMP_WAIT] = { CALLS(wait_calls) },
 };
 

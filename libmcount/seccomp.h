@@ -27,6 +27,7 @@ enum ftr_seccomp_purpose {
 	FTR_SECCOMP_HELPER,	/* ... where no descriptor is left (helper.h) */
 	FTR_SECCOMP_UNLOCK,	/* ... of one that locks what is mapped (mlockall) */
 	FTR_SECCOMP_READ,	/* ... of what rules read (actions.c) */
+	FTR_SECCOMP_COUNT,	/* ... by performance counters (pmu.c) */
 	FTR_SECCOMP_WAIT,	/* for room in a ring */
 	FTR_SECCOMP_PURPOSES
 };

@@ -19,6 +19,7 @@
 #include "libmcount/helper.h"
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
+#include "libmcount/pmu.h"
 #include "libmcount/sections.h"
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
@@ -248,6 +249,7 @@ static struct ftr_slot *slot_recycle(int32_t pid)
 		    !has_coroutines(slot) && atomic_compare_exchange_strong(&slot->tid, &tid, 0)) {
 			frames_clear(slot);
 			slot->producer->lost = 0;	/* the recorder reports these */
+			ftr_pmu_close(&slot->producer->pmu);
 			atomic_store(&ftr_state.recycle_next, slot->next);
 			return slot;
 		}

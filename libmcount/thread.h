@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/proto/pmu.h"
 #include "utils/proto/record.h"
 #include "utils/proto/ring.h"
 
@@ -91,6 +92,18 @@ static inline uint64_t ftr_frame_stamp(const struct ftr_frame *frame)
 	return frame->state & FTR_STAMP_MASK;
 }
 
+enum ftr_pmu_state {
+	FTR_PMU_UNTRIED = 0,
+	FTR_PMU_OPEN,
+	FTR_PMU_NONE,			/* they cannot be had */
+};
+
+/* Its performance counters: see pmu.h. */
+struct ftr_pmu {
+	const struct perf_event_mmap_page *pages[FTR_PMU_COUNTERS];
+	uint8_t states[FTR_PMU_KINDS];	/* enum ftr_pmu_state */
+};
+
 /*
  * The producer's end of a ring, alone in a page that fork(2) wipes: in a forked child head and
  * limit are 0, so its first record takes the slow path and cannot land in its parent's ring.
@@ -106,6 +119,7 @@ struct ftr_producer {
 	uint64_t hopeless; /* tail + 1 at which a wait was given up: none until it moves */
 	uint64_t lost;			/* dropped since the last record, not yet reported */
 	uint64_t stalled; /* since when, first, dated records waited for room: not yet reported */
+	struct ftr_pmu pmu;		/* here, for a child has none of what is mapped */
 };
 
 /*

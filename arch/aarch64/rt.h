@@ -190,6 +190,39 @@ static inline uint32_t ftr_arch_cpu(void)
 	return cpu;
 }
 
+/* config1 of perf_event_open: to be read in user space (armv8_pmuv3: rdpmc). */
+#define FTR_ARCH_COUNTER_ASKS 2
+#define FTR_ARCH_COUNTER_REMEDY "set kernel.perf_user_access to 1 with sysctl"
+
+#define FTR_ARCH_CYCLE_COUNTER 31u
+
+/* The performance counter @n: where the kernel says that it may be read (utils/proto/pmu.h). */
+static inline uint64_t ftr_arch_counter(uint32_t n)
+{
+	uint64_t value = 0;
+
+	if (n == FTR_ARCH_CYCLE_COUNTER) {
+		__asm__ volatile("mrs %0, pmccntr_el0" : "=r"(value));
+		return value;
+	}
+	/* The number stands in the instruction. */
+	switch (n) {
+#define COUNTER(n) \
+	case n: \
+		__asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(value)); \
+		break;
+	COUNTER(0) COUNTER(1) COUNTER(2) COUNTER(3) COUNTER(4) COUNTER(5) COUNTER(6) COUNTER(7)
+	COUNTER(8) COUNTER(9) COUNTER(10) COUNTER(11) COUNTER(12) COUNTER(13) COUNTER(14)
+	COUNTER(15) COUNTER(16) COUNTER(17) COUNTER(18) COUNTER(19) COUNTER(20) COUNTER(21)
+	COUNTER(22) COUNTER(23) COUNTER(24) COUNTER(25) COUNTER(26) COUNTER(27) COUNTER(28)
+	COUNTER(29) COUNTER(30)
+#undef COUNTER
+	default:
+		break;
+	}
+	return value;
+}
+
 static inline void ftr_arch_relax(void)
 {
 	__asm__ volatile("yield");

@@ -169,6 +169,18 @@ static inline uint32_t ftr_arch_cpu(void)
 	return limit & 0xfff;
 }
 
+#define FTR_ARCH_COUNTER_ASKS 0	/* of perf_event_open, to be read in user space */
+#define FTR_ARCH_COUNTER_REMEDY "echo 1 >/sys/bus/event_source/devices/cpu/rdpmc as root"
+
+/* The performance counter @n: where the kernel says that it may be read (utils/proto/pmu.h). */
+static inline uint64_t ftr_arch_counter(uint32_t n)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(n));
+	return low | (uint64_t)high << 32;
+}
+
 static inline void ftr_arch_relax(void)
 {
 	__builtin_ia32_pause();

@@ -136,10 +136,42 @@ class ActionsTest(harness.Test):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertEqual(done.stdout.count("close"), 3)
 
-    def test_counters_are_refused(self):
-        done = self.ftr("record", "-T", "idle@read=pmu-cycle", "./pg")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("read=pmu-* cannot be recorded", done.stderr)
+    def test_returned_twice(self):
+        """The kernel counts for a child anew: of a call that its parent began it has no difference to tell."""
+        build("counted.c", "counted", "-pg", "-O2", "-pthread")
+        done = self.ftr("record", "--no-event", "-d", "made", "-T", "halve|work@read=page-fault", "./counted")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open("made/task.txt", encoding="ascii") as file:
+            parent, child = re.search(r"^FORK .* pid=(\d+) ppid=(\d+)", file.read(), re.M).group(2, 1)
+        around = {tid: [line for line in self.shown("--no-libcall", "--no-merge", "--tid", tid) if "libc" not in line]
+                  for tid in (parent, child)}
+        text = {tid: " ".join(lines) for tid, lines in around.items()}
+        self.assertRegex(text[parent], r"halve\(\) \{ /\* read:page-fault .*?\*/ /\* diff:page-fault .*?\*/ \}")
+        self.assertRegex(text[child], r"work\(\) \{ /\* read:page-fault .*?\*/ /\* diff:page-fault .*?\*/ \}")
+        self.assertEqual(text[child].count("diff:"), 1, text[child])
+
+    COUNTERS = {"pmu-cycle": ("cycles", "instructions"), "pmu-cache": ("refers", "misses"),
+                "pmu-branch": ("branch", "misses")}
+    REFUSALS = ("this machine has no such performance counters", "does not let programs read performance counters",
+                "others have all performance counters", "performance counters: ")
+
+    def test_counters(self):
+        """Of each call, in each thread, what the thread itself did; where there are none, that is said at once."""
+        build("counted.c", "counted", "-pg", "-O2", "-pthread")
+        for kind, (first, second) in self.COUNTERS.items():
+            done = self.ftr("record", "--no-event", "-d", "made", "-T", "work@read=" + kind, "./counted")
+            if done.returncode != 0:
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"^ftr: record: work@read=" + kind + ": .*(" + "|".join(self.REFUSALS) + ").*\n$")
+                self.skipTest(done.stderr.strip())
+            self.assertEqual(done.stderr, "")
+            text = " ".join(self.shown("--no-libcall", "--no-merge"))
+            values = re.findall(rf"diff:{kind} \({first}=\+(\d+) {second}=\+(\d+)\)", text)
+            self.assertEqual(len(values), 13, text)
+            if kind == "pmu-cycle":     # a turn of the loop takes two instructions at least
+                counts = sorted(int(value) for _, value in values)
+                self.assertLess(counts[6], 20000)
+                self.assertGreater(counts[7], 400000)
 
     @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
     def test_uftrace_reads_it(self):

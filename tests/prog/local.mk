@@ -138,6 +138,7 @@ EXTRA_DIST += \
 	tests/prog/observed_deaths.c \
 	tests/prog/observed_execthread.c \
 	tests/prog/observed_functions.c \
+	tests/prog/counted.c \
 	tests/prog/native_callers.cc \
 	tests/prog/native_jumps.c \
 	tests/prog/native_stacks.c \

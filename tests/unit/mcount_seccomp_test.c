@@ -115,6 +115,8 @@ static void test_helper(void **state)
 	}
 	code[1].k = SYS_mremap;
 	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), FTR_SECCOMP_BIT(FTR_SECCOMP_UNLOCK));
+	code[1].k = SYS_perf_event_open;
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), FTR_SECCOMP_BIT(FTR_SECCOMP_COUNT));
 	code[1].k = SYS_close_range;
 	code[2].k = SECCOMP_RET_ERRNO | 1;	/* there is another way round close_range */
 	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);

@@ -3,6 +3,7 @@ UNIT_TESTS += \
 	tests/unit/maps_test \
 	tests/unit/overhead_test \
 	tests/unit/perf_test \
+	tests/unit/pmu_test \
 	tests/unit/ring_payload_test \
 	tests/unit/ring_test \
 	tests/unit/tick_test \

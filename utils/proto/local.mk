@@ -9,6 +9,7 @@ libftr_a_SOURCES += \
 	utils/proto/patch.h \
 	utils/proto/plain.h \
 	utils/proto/plt.h \
+	utils/proto/pmu.h \
 	utils/proto/record.h \
 	utils/proto/ring.h \
 	utils/proto/rules.h \

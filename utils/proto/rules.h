@@ -61,6 +61,9 @@ enum ftr_call_read {
 	FTR_CALL_READ_STATM = 1 << 0,	/* /proc/self/statm */
 	FTR_CALL_READ_FAULTS = 1 << 1,	/* page faults of the process */
 	FTR_CALL_READ_ERRNO = 1 << 2,	/* errno, where the call has set it */
+	FTR_CALL_READ_CYCLE = 1 << 3,	/* performance counters, as in utils/proto/pmu.h */
+	FTR_CALL_READ_CACHE = 1 << 4,
+	FTR_CALL_READ_BRANCH = 1 << 5,
 };
 
 struct ftr_call_rule {

@@ -14,12 +14,11 @@
 #include "utils/proto/values.h"
 #include "utils/record/linked.h"
 #include "utils/record/patch_choice.h"
+#include "utils/record/pmu.h"
 #include "utils/record/sdt_events.h"
 #include "utils/record/source_choice.h"
 #include "utils/record/watched.h"
 #include "utils/trace/condition.h"
-
-#define PMU (FTR_READ_PMU_CYCLE | FTR_READ_PMU_CACHE | FTR_READ_PMU_BRANCH)
 
 /* What the runtime does by itself, since it is told of it. */
 static const uint32_t gated = 0
@@ -57,9 +56,12 @@ static int dump_check(const struct ftr_rule *rule, struct ftr_err *err)
 static int rule_check(const struct ftr_record_choice *choice, const struct ftr_rule *rule,
 		      struct ftr_err *err)
 {
-	if ((rule->actions & FTR_RULE_READ) != 0 && (rule->values.reads & PMU) != 0)
-		return ftr_err_set(err, EINVAL, "%s: read=pmu-* cannot be recorded; use "
-				   "read=proc/statm or read=page-fault", rule->text);
+	int ret = 0;
+
+	if ((rule->actions & FTR_RULE_READ) != 0)
+		ret = ftr_pmu_check(rule->values.reads, rule->text, err);
+	if (ret < 0)
+		return ret;
 	if ((rule->actions & FTR_RULE_DUMP) != 0 && !choice->is_flight)
 		return ftr_err_set(err, EINVAL, "%s: a dump needs a flight recorder; add "
 				   "--overwrite=SIZE", rule->text);

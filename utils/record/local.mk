@@ -58,6 +58,8 @@ libftr_a_SOURCES += \
 	utils/record/overhead.h \
 	utils/record/patch_choice.c \
 	utils/record/patch_choice.h \
+	utils/record/pmu.c \
+	utils/record/pmu.h \
 	utils/record/patch_now.c \
 	utils/record/patch_now.h \
 	utils/record/perf_cpus.c \

@@ -60,7 +60,10 @@ static uint32_t reads_of(uint32_t reads)
 {
 	return ((reads & FTR_READ_STATM) != 0 ? FTR_CALL_READ_STATM : 0) |
 	       ((reads & FTR_READ_PAGE_FAULT) != 0 ? FTR_CALL_READ_FAULTS : 0) |
-	       ((reads & FTR_READ_ERRNO) != 0 ? FTR_CALL_READ_ERRNO : 0);
+	       ((reads & FTR_READ_ERRNO) != 0 ? FTR_CALL_READ_ERRNO : 0) |
+	       ((reads & FTR_READ_PMU_CYCLE) != 0 ? FTR_CALL_READ_CYCLE : 0) |
+	       ((reads & FTR_READ_PMU_CACHE) != 0 ? FTR_CALL_READ_CACHE : 0) |
+	       ((reads & FTR_READ_PMU_BRANCH) != 0 ? FTR_CALL_READ_BRANCH : 0);
 }
 
 static struct ftr_call_rule rule_of(const struct making *making, size_t n)
