@@ -15,9 +15,9 @@ function callersOf(span) {
 	const names = [];
 
 	for (let depth = span.depth - 1; depth >= 0; depth--) {
-		const row = span.task.rows[depth], caller = row[firstBehind(row, span.start)];
-		if (caller && caller.start <= span.start && caller.end >= span.end)
-			names.push(nameOf(caller.func));
+		const row = span.task.rows[depth], i = firstBehind(row, span.start);
+		if (i < row.nr && row.start[i] <= span.start && row.end[i] >= span.end)
+			names.push(nameOf(row.func[i]));
 	}
 	return names;
 }

@@ -7,55 +7,58 @@ function sums() {
 	const funcs = new Map(), root = { func: -1, ns: 0, self: 0, callees: new Map() };
 
 	for (const task of trace.tasks) {
-		const open = [];	/* by depth */
-		task.rows.forEach((row, depth) => {
-			open[depth] = [];
-			for (let i = firstBehind(row, view.start); i < row.length && row[i].start < view.end; i++)
-				open[depth].push(row[i]);
-		});
-		addRows(open, root, funcs);
+		let above = null;
+		for (const row of task.rows)
+			above = addRow(row, above, root, funcs);
 	}
 	return { funcs, root };
 }
 
-function addRows(rows, root, funcs) {
-	let above = null;
+/* Returns what addRow needs of the row of callers: where its spans in view begin, and their nodes. */
+function addRow(row, above, root, funcs) {
+	const first = firstBehind(row, view.start), nodes = [];
+	let k = 0;
 
-	for (const row of rows) {
-		const now = [];
-		let k = 0;
-		for (const span of row) {
-			while (above && k < above.length && above[k].span.end < span.end)
-				k++;
-			const caller = above && k < above.length && above[k].span.start <= span.start ? above[k] : null;
-			now.push(addSpan(span, caller, root, funcs));
-		}
-		above = now;
+	for (let i = first; i < row.nr && row.start[i] < view.end; i++) {
+		let caller = null;
+		while (above && k < above.nodes.length && above.row.end[above.first + k] < row.end[i])
+			k++;
+		if (above && k < above.nodes.length && above.row.start[above.first + k] <= row.start[i])
+			caller = above.nodes[k];
+		nodes.push(addSpan(row, i, caller, root, funcs));
 	}
+	return { row, first, nodes };
 }
 
-function addSpan(span, caller, root, funcs) {
-	const ns = Math.min(span.end, view.end) - Math.max(span.start, view.start);
-	const parent = caller ? caller.node : root;
-	let node = parent.callees.get(span.func), sum = funcs.get(span.func);
+/* The part of a span's time that is in view. */
+function nsInView(row, i) {
+	const ns = Math.min(row.end[i], view.end) - Math.max(row.start[i], view.start), all = row.end[i] - row.start[i];
+
+	return ns < all && all > 0 ? row.ns[i] * ns / all : row.ns[i];
+}
+
+function addSpan(row, i, caller, root, funcs) {
+	const ns = nsInView(row, i), func = row.func[i], calls = row.calls[i] || 1, each = row.ns[i] / calls;
+	const parent = caller || root;
+	let node = parent.callees.get(func), sum = funcs.get(func);
 
 	if (!node)
-		parent.callees.set(span.func, node = { func: span.func, ns: 0, parent, callees: new Map() });
+		parent.callees.set(func, node = { func, ns: 0, parent, callees: new Map() });
 	if (!sum)
-		funcs.set(span.func, sum = { calls: 0, total: 0, self: 0, least: Infinity, most: 0 });
+		funcs.set(func, sum = { calls: 0, total: 0, self: 0, least: Infinity, most: 0 });
 	node.ns += ns;
-	sum.calls++;
+	sum.calls += calls;
 	sum.self += ns;
-	sum.least = Math.min(sum.least, span.end - span.start);
-	sum.most = Math.max(sum.most, span.end - span.start);
+	sum.least = Math.min(sum.least, each);
+	sum.most = Math.max(sum.most, each);
 	if (caller)
-		funcs.get(caller.span.func).self -= ns;
+		funcs.get(caller.func).self -= ns;
 	else
 		root.ns += ns;
 	let up = parent;
-	while (up && up.func !== span.func)
+	while (up && up.func !== func)
 		up = up.parent;
 	if (!up)
 		sum.total += ns;	/* recursion counts once */
-	return { span, node };
+	return node;
 }

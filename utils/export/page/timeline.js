@@ -60,12 +60,12 @@ function drawBox(pen, x, y, width, text, fill, isMarked) {
 function drawRow(pen, row, y, width, scale) {
 	let covered = -1;
 
-	for (let i = firstBehind(row, view.start); i < row.length && row[i].start < view.end; i++) {
-		const span = row[i], x = (span.start - view.start) * scale;
-		const w = (span.end - span.start) * scale, marked = span === view.picked || isHit(span.func);
+	for (let i = firstBehind(row, view.start); i < row.nr && row.start[i] < view.end; i++) {
+		const func = row.func[i], x = (row.start[i] - view.start) * scale, w = (row.end[i] - row.start[i]) * scale;
+		const marked = isHit(func) || isSpan(view.picked, row, i);
 		if (x + w < covered + 0.5 && !marked)
 			continue;	/* a pixel is drawn once */
-		drawBox(pen, x, y, w, nameOf(span.func), colour(span.func), marked);
+		drawBox(pen, x, y, w, nameOf(func), colour(func), marked);
 		covered = x + w;
 	}
 }
@@ -112,7 +112,7 @@ function spanAt(x, y) {
 	const near = (view.end - view.start) / box.clientWidth;
 	const task = trace.tasks.find(task => y >= task.y + HEAD && y < task.y + task.height);
 	const row = task && y > AXIS && task.rows[Math.floor((y - task.y - HEAD) / ROW)];
-	const span = row && row[firstBehind(row, time - near)];
+	const i = row && firstBehind(row, time - near);
 
-	return span && span.start <= time + near ? span : null;
+	return row && i < row.nr && row.start[i] <= time + near ? spanOf(row, i) : null;
 }
