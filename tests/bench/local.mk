@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	tests/bench/measure.c \
 	tests/bench/memcpy.c \
 	tests/bench/packs.py \
+	tests/bench/page.py \
 	tests/bench/probes.c \
 	tests/bench/serve.py \
 	tests/bench/smoke.sh \

@@ -20,7 +20,14 @@ libftr_a_SOURCES += \
 	utils/export/speedscope.c \
 	utils/export/svg.c
 
-libftr_a_SOURCES += utils/export/html.c
+libftr_a_SOURCES += \
+	utils/export/html.c \
+	utils/export/html_put.c \
+	utils/export/html_put.h \
+	utils/export/html_spans.c \
+	utils/export/html_spans.h \
+	utils/export/html_tree.c \
+	utils/export/html_tree.h
 utils/export/html.$(OBJEXT): utils/export/html_page.inc
 CLEANFILES += utils/export/html_page.inc
 

@@ -9,7 +9,9 @@ function tip(event, text) {
 	box.style.top = Math.min(event.clientY + 14, window.innerHeight - box.offsetHeight - 4) + "px";
 }
 
-const spanText = span => `${nameOf(span.func)}  ${timeText(span.end - span.start)}`;
+const spanText = span => span.isRun ?
+	`${span.calls.toLocaleString("en")} calls, most of the time ${nameOf(span.func)}  ${timeText(span.ns)}` :
+	`${nameOf(span.func)}  ${timeText(span.ns)}`;
 
 function callersOf(span) {
 	const names = [];

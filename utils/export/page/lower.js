@@ -1,15 +1,17 @@
 function drawLower() {
-	const isFlame = $("show-flame").getAttribute("aria-pressed") === "true", { funcs, root } = sums();
+	const isFlame = $("show-flame").getAttribute("aria-pressed") === "true", isAll = isWhole();
+	const { funcs, root } = isAll ? { root: whole } : sums();
 
 	$("table").hidden = isFlame;
 	$("flame").hidden = !isFlame;
 	if (isFlame)
 		drawFlame(root);
 	else
-		drawTable(isWhole() ? exactRows() : rangeRows(funcs));
-	$("note").textContent = trace.shortest === 0 ? "" :
-		(isWhole() && !isFlame ? "all calls; " : "") +
-		`${trace.leftOut.toLocaleString("en")} calls shorter than ${timeText(trace.shortest)} are not drawn`;
+		drawTable(isAll ? exactRows() : rangeRows(funcs));
+	$("note").textContent = isAll || trace.grain === 0 ? "" :
+		`runs of calls shorter than ${timeText(trace.grain)} count as calls of the function with most of their time`;
+	if (trace.leftOut > 0)
+		$("note").textContent += ` ${trace.leftOut.toLocaleString("en")} very deep calls are not drawn`;
 }
 
 let isPlanned = false, lowerTimer = 0;

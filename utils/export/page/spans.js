@@ -8,12 +8,14 @@
  *   row.ns[i]          how much of that is in the calls (less than the whole in a run only)
  *   row.func[i]        NOT_RUNNING, or an index of functions + 1
  *   row.calls[i]       how many it stands for: 0 not running, 1 a call
+ *   row.isRun[i]       1: a run
+ *   row.text[i]        where its arguments are in trace.texts, plus 1; 0 = nowhere
  *   row.task, row.depth
  */
 function newRow(task, depth, nr) {
 	return {
 		task, depth, nr, start: new Float64Array(nr), end: new Float64Array(nr), ns: new Float64Array(nr),
-		func: new Uint32Array(nr), calls: new Uint32Array(nr),
+		func: new Uint32Array(nr), calls: new Uint32Array(nr), isRun: new Uint8Array(nr), text: new Uint32Array(nr),
 	};
 }
 
@@ -21,7 +23,7 @@ function newRow(task, depth, nr) {
 function spanOf(row, i) {
 	return {
 		task: row.task, depth: row.depth, start: row.start[i], end: row.end[i], ns: row.ns[i], func: row.func[i],
-		calls: row.calls[i],
+		calls: row.calls[i], isRun: row.isRun[i] === 1, text: row.text[i],
 	};
 }
 
@@ -65,29 +67,32 @@ function numbersOf(bytes) {
 	};
 }
 
-function decode(task) {
-	const bytes = bytesOf(task.spans), counts = [];
-	let number = numbersOf(bytes), end = 0;
+function decode(task, base64, firstNs) {
+	const number = numbersOf(bytesOf(base64)), rows = [];
 
-	for (let i = 0; i < task.nr; i++) {
-		number(), number(), number();
-		const depth = number();
-		counts[depth] = (counts[depth] || 0) + 1;
+	for (let depth = 0, depths = number(); depth < depths; depth++) {
+		const row = newRow(task, depth, number());
+		let end = firstNs;
+		for (let i = 0; i < row.nr; i++) {
+			row.start[i] = end += number();
+			row.end[i] = end += row.ns[i] = number();
+			const func = number(), kind = func & 3;
+			row.func[i] = func >>> 2;
+			row.calls[i] = func > 3 ? 1 : 0;
+			row.text[i] = kind === 1 ? number() + 1 : 0;
+			if (kind === 2) {
+				row.isRun[i] = 1;
+				row.calls[i] = number();
+				row.ns[i] = number();
+			}
+		}
+		rows.push(row);
 	}
-	task.rows = Array.from(counts, (nr, depth) => newRow(task, depth, nr || 0));
-	counts.fill(0);
-	number = numbersOf(bytes);
-	for (let i = 0; i < task.nr; i++) {
-		end += number();
-		const ns = number(), func = number(), depth = number(), row = task.rows[depth], at = counts[depth]++;
-		row.start[at] = end - ns;
-		row.end[at] = end;
-		row.ns[at] = ns;
-		row.func[at] = func;
-		row.calls[at] = func === NOT_RUNNING ? 0 : 1;
-	}
-	task.spans = null;
+	return rows;
+}
+
+for (const task of trace.tasks) {
+	task.rows = decode(task, task.rows, 0);
 	task.height = HEAD + Math.max(1, task.rows.length) * ROW;
 }
-trace.tasks.forEach(decode);
 trace.tasks.sort((a, b) => a.pid - b.pid || (a.tid !== a.pid) - (b.tid !== b.pid) || a.tid - b.tid);

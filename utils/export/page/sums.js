@@ -2,6 +2,26 @@
 
 const isWhole = () => view.start <= 0 && view.end >= trace.ns;
 
+/* The tree of the whole trace, which has all calls. */
+function wholeTree() {
+	const number = numbersOf(bytesOf(trace.tree)), root = { func: -1, ns: 0, callees: new Map() }, nodes = [root];
+
+	for (let i = 1; i <= trace.nodes; i++) {
+		const parent = nodes[i - number()], code = number(), ns = number(), calls = number();
+		const func = code === 0 ? NOT_RUNNING : code === 1 ? REST : code - 1;
+		const node = parent.callees.get(func) || { func, ns: 0, calls: 0, parent, callees: new Map() };
+		parent.callees.set(func, node);
+		node.ns += ns;
+		node.calls += calls;
+		if (parent === root)
+			root.ns += ns;
+		nodes.push(node);
+	}
+	trace.tree = null;
+	return root;
+}
+const whole = wholeTree();
+
 /* Calls, total and self of each function, and the tree of the flame graph. */
 function sums() {
 	const funcs = new Map(), root = { func: -1, ns: 0, self: 0, callees: new Map() };

@@ -1,7 +1,7 @@
 "use strict";
 const trace = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);
-const ROW = 17, HEAD = 20, AXIS = 22, NOT_RUNNING = 0;
+const ROW = 17, HEAD = 20, AXIS = 22, NOT_RUNNING = 0, REST = -2;
 
 function timeText(ns) {
 	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["us", 1e3]])
@@ -10,4 +10,4 @@ function timeText(ns) {
 	return Math.round(ns) + " ns";
 }
 
-const nameOf = func => func === NOT_RUNNING ? "(not running)" : trace.funcs[func - 1][0];
+const nameOf = func => func === NOT_RUNNING ? "(not running)" : func === REST ? "(short calls)" : trace.funcs[func - 1][0];
