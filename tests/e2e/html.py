@@ -52,10 +52,11 @@ class Span:
             self.calls, self.ns = next(numbers), next(numbers)
 
 
-def spans_of(task):
+def spans_of(task, base=0):
+    """The spans of a task, whose times count from base on."""
     numbers = numbers_of(task["rows"])
     for depth in range(next(numbers)):
-        end = 0
+        end = base
         for _ in range(next(numbers)):
             span = Span(numbers, end, depth)
             end = span.end

@@ -7,6 +7,8 @@
  * short ones are merged (html_spans.h).  The table and the flame graph of the whole trace are of
  * all of them.
  */
+#include "utils/export/html.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,24 +24,21 @@
 #include "utils/trace/func.h"
 #include "utils/trace/task.h"
 
-struct html_values {
-	uint64_t call_nr;		/* in the pictures */
-};
-
 /* A million calls, and what their tasks waited. */
-static const struct html_values html_defaults = { .call_nr = 1200000 };
+static const struct ftr_html_values html_defaults = { .call_nr = 1200000 };
 
 static const struct ftr_option html_options[] = {
 	FTR_OPTION("html-calls", 0, "N",
 		   "Calls in the timeline one by one; of more, short neighbours are merged "
 		   "(default: 1200000)", ftr_opt_u64,
-		   struct html_values, call_nr, .min = 1000, .max = 20000000),
+		   struct ftr_html_values, call_nr, .min = 1000, .max = 20000000),
 	{ 0 }
 };
 
 struct html_sink {
 	struct ftr_sink base;		/* first: ops receive a pointer to it */
 	const struct ftr_trace *trace;
+	bool is_served;
 	struct ftr_sink *stats;		/* (owned) */
 	struct ftr_sink *graph;		/* (owned) */
 	struct ftr_html_spans spans;
@@ -158,7 +157,7 @@ static int put_data(struct html_sink *self)
 	const struct ftr_html_spans *spans = &self->spans;
 	uint64_t first_ns = spans->first_ns < spans->last_ns ? spans->first_ns : spans->last_ns;
 
-	ftr_ostream_puts(out, "{");
+	ftr_ostream_printf(out, "{\"served\":%s,", self->is_served ? "true" : "false");
 	put_member(self, "path", self->trace->path);
 	put_member(self, "cmdline", self->trace->info.cmdline);
 	ftr_ostream_printf(out,
@@ -202,12 +201,13 @@ static int html_end(struct ftr_sink *sink)
 
 static int html_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 {
-	const struct html_values *values = sink->values != NULL ? sink->values : &html_defaults;
+	const struct ftr_html_values *values = sink->values != NULL ? sink->values : &html_defaults;
 	struct html_sink *self = html_of(sink);
 
 	int ret = 0;
 
 	self->trace = trace;
+	self->is_served = values->is_served;
 	ftr_html_spans_init(&self->spans, values->call_nr);
 	self->stats = ftr_stats_new(FTR_STATS_DETAILS, sink->err);
 	self->graph = ftr_graph_new(false, sink->err);
@@ -250,6 +250,6 @@ const struct ftr_format ftr_format_html = {
 	.kind	      = FTR_FORMAT_FILE,
 	.write	      = &html_ops,
 	.options      = html_options,
-	.values_bytes = sizeof(struct html_values),
+	.values_bytes = sizeof(struct ftr_html_values),
 	.defaults     = &html_defaults,
 };

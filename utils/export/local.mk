@@ -22,6 +22,8 @@ libftr_a_SOURCES += \
 
 libftr_a_SOURCES += \
 	utils/export/html.c \
+	utils/export/html.h \
+	utils/export/html_part.c \
 	utils/export/html_put.c \
 	utils/export/html_put.h \
 	utils/export/html_spans.c \
@@ -39,6 +41,7 @@ html_page_files = \
 	utils/export/page/text.js \
 	utils/export/page/spans.js \
 	utils/export/page/range.js \
+	utils/export/page/detail.js \
 	utils/export/page/timeline.js \
 	utils/export/page/sums.js \
 	utils/export/page/table.js \

@@ -24,13 +24,28 @@ function callersOf(span) {
 	return names;
 }
 
+/* @known: its arguments and return value as a text, and where it is. */
+function showDetails(span, known) {
+	const func = span.func > 0 && trace.funcs[span.func - 1], own = span.func > 0 && trace.places[span.func - 1];
+	const place = known.place || (own ? own.join(":") : "");
+
+	$("details").textContent = (span.isRun || !known.text ? spanText(span) :
+		`${func[0]}${known.text}  ${timeText(span.ns)}`) +
+		` at ${timeText(span.start)} in ${span.task.name} ${span.task.tid}` + (place ? ` (${place})` : "") +
+		callersOf(span).map(name => " ← " + name).join("");
+}
+
 function pick(span) {
 	view.picked = span;
 	if (span) {
-		const place = span.func > 0 && trace.places[span.func - 1];
-		$("details").textContent = `${spanText(span)} at ${timeText(span.start)} in ${span.task.name} ${span.task.tid}` +
-			(place ? ` (${place[0]}:${place[1]})` : "") +
-			callersOf(span).map(name => " ← " + name).join("");
+		showDetails(span, { text: span.text > 0 ? trace.texts[span.text - 1] : "" });
+		callAsk(span).then(known => {
+			if (known && view.picked === span)
+				showDetails(span, { text: known.args + (known.retval ? " = " + known.retval : ""), place: known.place });
+		}, error => {
+			if (view.picked === span)
+				$("details").textContent += "  " + error.message;
+		});
 	} else {
 		$("details").textContent = "";
 	}

@@ -10,6 +10,8 @@ function drawLower() {
 		drawTable(isAll ? exactRows() : rangeRows(funcs));
 	$("note").textContent = isAll || trace.grain === 0 ? "" :
 		`runs of calls shorter than ${timeText(trace.grain)} count as calls of the function with most of their time`;
+	if (detail.text !== "")
+		$("note").textContent += " " + detail.text;
 	if (trace.leftOut > 0)
 		$("note").textContent += ` ${trace.leftOut.toLocaleString("en")} very deep calls are not drawn`;
 }
@@ -22,5 +24,5 @@ function redraw() {
 		requestAnimationFrame(() => { isPlanned = false; drawTimeline(); });
 	}
 	clearTimeout(lowerTimer);
-	lowerTimer = setTimeout(drawLower, 120);
+	lowerTimer = setTimeout(() => { drawLower(); detailAsk(); }, 120);
 }
