@@ -198,6 +198,29 @@ class Html(Recording):
         self.assertGreater(sum(hidden), 0)
         self.assertLessEqual(calls, sum(self.report().values()))    # without what those call in turn
 
+    def test_arguments_and_return_values(self):
+        self.record("-A", "work@arg1", "-A", "leaf@arg1", "-R", "leaf@retval", "./victim", "work", "6")
+        page, found = self.page("--no-event"), {}
+        for task in page["tasks"]:
+            for span in spans_of(task):
+                text = None if span.text is None else page["texts"][span.text]
+                found.setdefault(page["funcs"][span.func - 1][0], []).append(text)
+        self.assertEqual(found["work"], ["(6)"])
+        self.assertEqual(found["main"], [None])
+        values = re.findall(r"leaf\((\d+)\) = (\d+);", self.ftr("replay", "-d", "d", "--no-pager", "--no-event").stdout)
+        self.assertEqual(found["leaf"], [f"({argument}) = {value}" for argument, value in values])
+        self.assertEqual(len(values), 6)
+        self.assertEqual(len(set(page["texts"])), len(page["texts"]))
+        self.assertEqual(page["textsLeftOut"], 0)
+
+    def test_arguments_of_merged_calls_are_dropped(self):
+        self.record("-A", "work@arg1", "-A", "leaf@arg1", "./victim", "work", "5000")
+        page = self.page("--html-calls=1000")
+        used = {span.text for task in page["tasks"] for span in spans_of(task) if span.text is not None}
+        self.assertIn("(5000)", page["texts"])
+        self.assertLess(len(page["texts"]), 1000)
+        self.assertEqual(used, set(range(len(page["texts"]))))
+
     def hostile(self):
         """A function whose name ends the element that it stands in."""
         self.record("./victim", "work", "2")

@@ -19,10 +19,14 @@
 #include "utils/base/ostream.h"
 #include "utils/export/html_put.h"
 #include "utils/export/html_spans.h"
+#include "utils/export/html_texts.h"
 #include "utils/export/html_tree.h"
 #include "utils/trace/format.h"
 #include "utils/trace/func.h"
 #include "utils/trace/task.h"
+
+/* Of arguments and return values: as much as the spans, at most. */
+#define TEXT_BYTES 4000000u
 
 /* A million calls, and what their tasks waited. */
 static const struct ftr_html_values html_defaults = { .call_nr = 1200000 };
@@ -42,6 +46,7 @@ struct html_sink {
 	struct ftr_sink *stats;		/* (owned) */
 	struct ftr_sink *graph;		/* (owned) */
 	struct ftr_html_spans spans;
+	struct ftr_html_texts texts;
 	struct ftr_ostream text;	/* a string to be escaped */
 };
 
@@ -62,9 +67,13 @@ static int html_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t
 
 	if (ret == 0)
 		ret = self->graph->ops->batch(self->graph, evs, nr);
-	for (size_t i = 0; i < nr && ret == 0; i++)
-		if (ftr_html_spans_event(&self->spans, &evs[i], 0) < 0)
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		uint32_t text;
+
+		if (ftr_html_texts_event(&self->texts, &evs[i], &text) < 0 ||
+		    ftr_html_spans_event(&self->spans, &evs[i], text) < 0)
 			ret = html_no_memory(self);
+	}
 	return ret;
 }
 
@@ -151,6 +160,23 @@ static void put_places(struct html_sink *self)
 	ftr_ostream_puts(self->base.out, "},\n");
 }
 
+/* By the number that spans have. */
+static void put_texts(struct html_sink *self)
+{
+	const char *separator = "";
+
+	ftr_ostream_puts(self->base.out, "\"texts\":[");
+	for (size_t i = 0; i < self->texts.strs.nr; i++) {
+		const struct ftr_str *str = self->texts.strs.v[i];
+
+		ftr_ostream_puts(self->base.out, separator);
+		put_string(self, str->s, str->len);
+		separator = ",\n";
+	}
+	ftr_ostream_printf(self->base.out, "],\"textsLeftOut\":%llu,\n",
+			   (unsigned long long)self->texts.left_out);
+}
+
 static int put_data(struct html_sink *self)
 {
 	struct ftr_ostream *out = self->base.out;
@@ -168,6 +194,7 @@ static int put_data(struct html_sink *self)
 			   (unsigned long long)spans->left_out);
 	put_funcs(self, ftr_stats_get(self->stats));
 	put_places(self);
+	put_texts(self);
 	ftr_ostream_puts(out, "\"nodes\":");
 	if (ftr_html_tree_put(ftr_graph_get(self->graph), out) < 0)
 		return html_no_memory(self);
@@ -190,6 +217,8 @@ static int html_end(struct ftr_sink *sink)
 	if (ret == 0 && self->graph->ops->end != NULL)
 		ret = self->graph->ops->end(self->graph);
 	ftr_html_spans_end(&self->spans);
+	if (ret == 0 && ftr_html_texts_end(&self->texts) < 0)
+		ret = html_no_memory(self);
 	for (size_t i = 0; ret == 0 && i < sizeof(page) / sizeof(page[0]); i++) {
 		if (strcmp(page[i], DATA_GOES_HERE) == 0)
 			ret = put_data(self);
@@ -209,6 +238,7 @@ static int html_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 	self->trace = trace;
 	self->is_served = values->is_served;
 	ftr_html_spans_init(&self->spans, values->call_nr);
+	ftr_html_texts_init(&self->texts, trace, &self->spans, TEXT_BYTES);
 	self->stats = ftr_stats_new(FTR_STATS_DETAILS, sink->err);
 	self->graph = ftr_graph_new(false, sink->err);
 	if (self->stats == NULL || self->graph == NULL)
@@ -228,6 +258,7 @@ static void html_fini(struct ftr_sink *sink)
 {
 	struct html_sink *self = html_of(sink);
 
+	ftr_html_texts_fini(&self->texts);
 	ftr_html_spans_fini(&self->spans);
 	ftr_ostream_close(&self->text, NULL);
 	ftr_sink_free(self->stats);

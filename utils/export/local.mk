@@ -28,6 +28,8 @@ libftr_a_SOURCES += \
 	utils/export/html_put.h \
 	utils/export/html_spans.c \
 	utils/export/html_spans.h \
+	utils/export/html_texts.c \
+	utils/export/html_texts.h \
 	utils/export/html_tree.c \
 	utils/export/html_tree.h
 utils/export/html.$(OBJEXT): utils/export/html_page.inc

@@ -12,6 +12,8 @@ function drawLower() {
 		`runs of calls shorter than ${timeText(trace.grain)} count as calls of the function with most of their time`;
 	if (detail.text !== "")
 		$("note").textContent += " " + detail.text;
+	if (trace.textsLeftOut > 0 && !trace.served)
+		$("note").textContent += ` arguments of ${trace.textsLeftOut.toLocaleString("en")} calls had no room`;
 	if (trace.leftOut > 0)
 		$("note").textContent += ` ${trace.leftOut.toLocaleString("en")} very deep calls are not drawn`;
 }
