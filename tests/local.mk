@@ -35,6 +35,7 @@ EXTRA_DIST += \
 	quickstart \
 	tests/packages.txt \
 	tests/lib/beside_strace.py \
+	tests/lib/browser.py \
 	tests/lib/clickhouse.py \
 	tests/lib/fxt_made.py \
 	tests/lib/swap_made.py \

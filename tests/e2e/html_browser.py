@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+"""The page of ftr view in a browser, used as people use it: mouse, wheel and keys; what it shows is read and looked at."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from recording import FTR, TIMEOUT, harness
+import browser
+from fxt_made import Made
+
+PROCESS, THREAD = (10, 10), (10, 11)
+WHOLE_NS = 1000000
+HIT = {"light": (0xd6, 0, 0x6c), "dark": (0xff, 0x5f, 0xa8)}
+BACK = {"light": (255, 255, 255), "dark": (0x17, 0x19, 0x1c)}
+
+
+def made_calls():
+    """Two tasks whose calls begin and end at round times."""
+    made = Made()
+    made.init(1000000000)
+    made.kernel_object(1, 10, "program")
+    made.kernel_object(2, 10, "program", [made.arg(8, "process", 10)])
+    made.kernel_object(2, 11, "helper", [made.arg(8, "process", 10)])
+    for thread, name, begin, end in (
+            (PROCESS, "main", 0, 1000000), (PROCESS, "parse", 100000, 400000), (PROCESS, "leaf", 200000, 300000),
+            (PROCESS, "work", 500000, 900000), (THREAD, "worker", 200000, 800000), (THREAD, "leaf", 250000, 350000)):
+        made.complete(thread, name, begin, end)
+    return made
+
+
+@unittest.skipUnless(browser.IS_THERE, "chromium and its chromedriver are not installed")
+class Page(harness.Test):
+    """One browser for all tests of the class: it takes seconds to start."""
+
+    @classmethod
+    def set_up_class(cls):
+        cls.home = os.path.join(cls.top, "home")
+        os.mkdir(cls.home)
+        cls.browser = browser.Browser(cls.home)
+        cls.make_page()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        super().tearDownClass()
+
+    @staticmethod
+    def write_page(path, *words):
+        done = subprocess.run([FTR, "dump", "--format=html", "-o", path, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT, check=False)
+        assert (done.returncode, done.stdout) == (0, ""), done.stdout
+
+    def setUp(self):
+        super().setUp()
+        self.browser.size(1200, 800)
+        self.browser.scheme("light")
+        self.open()
+
+    def tearDown(self):
+        """The browser goes on; what a test started besides has ended."""
+        self.assertEqual(self.browser.log(), [])
+        os.chdir("/")
+        shutil.rmtree(self.dir)
+
+    def open(self, fragment="", name="x.html"):
+        self.browser.open("about:blank")
+        self.browser.open(f"file://{self.dir}/{name}{fragment}")
+        self.browser.settle()
+
+    def range(self):
+        """Begin and end of what is in view, by the address."""
+        found = re.search(r"#(-?\d+)-(\d+)", self.browser.run("return location.href"))
+        return int(found[1]), int(found[2])
+
+    def x(self, time):
+        """Where a time is in the window."""
+        left, _, width, _ = self.browser.box("#timeline")
+        start, end = self.range()
+        return left + (time - start) / (end - start) * width
+
+    def y(self, tid, depth):
+        """Where calls of a depth are."""
+        top = self.browser.run("const task = trace.tasks.find(task => task.tid === arguments[0]);"
+                               "return task.y + HEAD + (arguments[1] + 0.5) * ROW", tid, depth)
+        return self.browser.box("#timeline")[1] + top
+
+    def rows(self):
+        """The table: function -> cells by the head of their column."""
+        heads = [text.strip(" ▾▴") for text in self.browser.run(
+            "return [...document.querySelectorAll('#table th')].map(e => e.textContent)")]
+        rows = self.browser.run("return [...document.querySelectorAll('#table tbody tr')]"
+                                ".map(row => [...row.cells].map(cell => cell.textContent))")
+        return {row[-1]: dict(zip(heads, row)) for row in rows}
+
+    def near(self, found, wanted, within):
+        for one, other in zip(found, wanted, strict=True):
+            self.assertLessEqual(abs(one - other), within, f"{found}, not {wanted}")
+
+
+class Calls(Page):
+    @classmethod
+    def make_page(cls):
+        made_calls().save("x.fxt")
+        cls.write_page("x.html", "x.fxt")
+
+    # the timeline
+
+    def test_wheel_zooms_around_the_pointer(self):
+        for time in (250000, 800000):
+            with self.subTest(time=time):
+                self.open()
+                x = self.x(time)
+                self.browser.wheel(x, self.y(10, 0), -200)
+                start, end = self.range()
+                self.assertLess(end - start, WHOLE_NS * 0.6)
+                self.near([self.x(time)], [x], 1)
+                self.browser.wheel(x, self.y(10, 0), 600)
+                self.assertGreaterEqual(self.range()[1] - self.range()[0], WHOLE_NS)
+        self.open("#400000-500000")
+        self.browser.wheel(600, self.y(10, 0), 0, right=120)     # to the side: moves
+        self.near(self.range(), (410000, 510000), 200)
+
+    def test_a_drag_moves(self):
+        self.open("#400000-520000")
+        y = self.y(10, 0)
+        self.browser.drag((800, y), (600, y))
+        self.near(self.range(), (420000, 540000), 200)
+        self.assertEqual(self.browser.text("#details"), "")      # it was no click
+        self.browser.drag((100, y), (1100, y))
+        self.near(self.range(), (320000, 440000), 200)
+
+    def test_keys(self):
+        self.open("#400000-500000")
+        for key, wanted in (("d", (420000, 520000)), ("a", (400000, 500000)), ("Right", (420000, 520000)),
+                            ("Left", (400000, 500000)), ("w", (420000, 480000)), ("s", (402000, 498000)),
+                            ("Up", (421200, 478800)), ("Down", (403920, 496080))):
+            self.browser.keys(key)
+            self.near(self.range(), wanted, 2)
+        self.browser.keys("0")
+        self.assertEqual(self.range(), (0, WHOLE_NS))
+
+    def test_click_shows_a_call(self):
+        self.browser.click(self.x(250000), self.y(10, 2))
+        self.browser.settle()
+        text = self.browser.text("#details")
+        for part in ("leaf", "100.000 us", "at 200.000 us", "program 10", "← parse ← main"):
+            self.assertIn(part, text)
+        self.assertNotIn("work", text)
+        picture = self.browser.screenshot()
+        self.assertEqual(picture.at(self.x(200000) + 1, self.y(10, 2)), HIT["light"])    # it is marked
+        self.assertNotEqual(picture.at(self.x(100000) + 1, self.y(10, 1)), HIT["light"])
+        self.browser.click(self.x(950000), self.y(10, 2))        # where no call is
+        self.browser.settle()
+        self.assertEqual(self.browser.text("#details"), "")
+
+    def test_double_click_shows_a_call_alone(self):
+        self.browser.click(self.x(700000), self.y(10, 1), times=2)
+        self.near(self.range(), (480000, 920000), 2)
+
+    def test_a_tip(self):
+        self.browser.move(self.x(700000), self.y(10, 1))
+        self.assertIn("work  400.000 us", self.browser.text("#tip"))
+        self.browser.move(self.x(450000), self.y(10, 1))
+        self.assertEqual(self.browser.text("#tip"), "")
+
+    def test_search(self):
+        self.browser.keys("/", *"LEAF")
+        self.browser.settle()
+        self.assertEqual(self.browser.text("#found"), "1 functions, 2 calls")
+        picture = self.browser.screenshot()
+        for tid, depth, time in ((10, 2, 200000), (11, 1, 250000)):
+            self.assertEqual(picture.at(self.x(time) + 1, self.y(tid, depth)), HIT["light"])
+        self.assertNotEqual(picture.at(self.x(500000) + 1, self.y(10, 1)), HIT["light"])
+        marked = self.browser.run("return [...document.querySelectorAll('tr.hit')].map(e => e.lastChild.textContent)")
+        self.assertEqual(marked, ["leaf"])
+        self.browser.keys("Backspace", "Backspace", "Backspace", "Backspace", *"wor", "Escape", "w")
+        self.browser.settle()
+        self.assertEqual(self.browser.text("#found"), "2 functions, 2 calls")
+        self.near(self.range(), (200000, 800000), 2)             # "w" zoomed: the field was left
+
+    # addresses
+
+    def test_a_place_and_back(self):
+        self.open("#100000-400000")
+        self.assertEqual(self.range(), (100000, 400000))
+        self.assertEqual(self.browser.text("#range"), "300.000 us from 100.000 us")
+        self.browser.open(f"file://{self.dir}/x.html#500000-900000")
+        self.browser.settle()
+        self.assertEqual(self.browser.text("#range"), "400.000 us from 500.000 us")
+        self.assertEqual(set(self.rows()), {"main", "work", "worker"})
+        self.browser.back()
+        self.browser.settle()
+        self.assertEqual(self.browser.text("#range"), "300.000 us from 100.000 us")
+        for bad in ("#", "#5-", "#900-100", "#x-y"):
+            self.open(bad)
+            self.assertEqual(self.browser.text("#range"), "1.000 ms from 0 ns")
+        self.browser.wheel(600, self.y(10, 0), -100)
+        self.browser.click_on("#whole")
+        self.assertEqual(self.range(), (0, WHOLE_NS))
+
+    # table and flame graph
+
+    def test_table_follows_the_range(self):
+        self.assertEqual(self.rows()["leaf"], {"total": "200.000 us", "self": "200.000 us", "calls": "2",
+                                               "least": "100.000 us", "most": "100.000 us", "function": "leaf"})
+        self.open("#250000-350000")
+        rows = {name: (row["calls"], row["total"], row["self"]) for name, row in self.rows().items()}
+        self.assertEqual(rows, {"main": ("1", "100.000 us", "0 ns"), "parse": ("1", "100.000 us", "50.000 us"),
+                                "leaf": ("2", "150.000 us", "150.000 us"), "worker": ("1", "100.000 us", "0 ns")})
+
+    def test_table_is_sorted(self):
+        self.assertEqual(list(self.rows()), ["main", "worker", "work", "parse", "leaf"])
+        self.browser.click_on("#table th:last-child")
+        self.assertEqual(list(self.rows()), ["leaf", "main", "parse", "work", "worker"])
+        self.browser.click_on("#table th:last-child")
+        self.assertEqual(list(self.rows()), ["worker", "work", "parse", "main", "leaf"])
+
+    def test_flame_graph(self):
+        self.browser.click_on("#show-flame")
+        self.browser.settle()
+        left, top, width, _ = self.browser.box("#flame")
+        for x, row, text in ((0.1, 0, "main  1.000 ms  62.5 %"), (0.1, 1, "work  400.000 us  25.0 %"),
+                             (0.3, 1, "parse  300.000 us  18.8 %"), (0.27, 2, "leaf  100.000 us  6.3 %"),
+                             (0.8, 0, "worker  600.000 us  37.5 %")):
+            self.browser.move(left + x * width, top + 17 * row + 8)
+            self.assertEqual(self.browser.text("#tip"), text)
+        self.browser.move(left + 0.6 * width, top + 17 + 8)      # nothing was called there
+        self.assertEqual(self.browser.text("#tip"), "")
+        picture = self.browser.screenshot()
+        self.assertEqual(picture.at(left + 0.6 * width, top + 17 + 8), BACK["light"])
+        self.assertNotEqual(picture.at(left + 0.4 * width, top + 17 + 8), BACK["light"])
+
+    # windows
+
+    def test_light_and_dark(self):
+        for scheme in ("light", "dark", "light"):
+            self.browser.scheme(scheme)
+            self.browser.settle()
+            picture = self.browser.screenshot()
+            self.assertEqual(picture.at(self.x(950000), self.y(10, 1)), BACK[scheme])
+            self.assertNotEqual(picture.at(self.x(150000), self.y(10, 1)), BACK[scheme])
+            inks = picture.colours(*self.browser.box("#title"))
+            self.assertGreater(len(inks), 3, "the title is written")
+
+    def test_another_size(self):
+        for size in ((700, 500), (1600, 1000)):
+            self.browser.size(*size)
+            self.browser.settle()
+            self.assertEqual(self.browser.run("return [document.querySelector('#timeline canvas').width,"
+                                              "document.documentElement.scrollWidth]"), [size[0], size[0]])
+            self.browser.click(self.x(250000), self.y(10, 2))
+            self.assertIn("leaf", self.browser.text("#details"))
+
+
+if __name__ == "__main__":
+    harness.main()
