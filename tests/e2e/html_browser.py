@@ -83,7 +83,7 @@ class Page(harness.Test):
     def y(self, tid, depth):
         """Where calls of a depth are."""
         top = self.browser.run("const task = trace.tasks.find(task => task.tid === arguments[0]);"
-                               "return task.y + HEAD + (arguments[1] + 0.5) * ROW", tid, depth)
+                               "return task.callsY + (arguments[1] + 0.5) * ROW", tid, depth)
         return self.browser.box("#timeline")[1] + top
 
     def rows(self):
@@ -252,6 +252,132 @@ class Calls(Page):
                                               "document.documentElement.scrollWidth]"), [size[0], size[0]])
             self.browser.click(self.x(250000), self.y(10, 2))
             self.assertIn("leaf", self.browser.text("#details"))
+
+
+class Lanes(Page):
+    @classmethod
+    def make_page(cls):
+        made = made_calls()
+        made.switch(0, 100000, 10, 0)
+        made.switch(1, 300000, 0, 10)
+        made.switch(1, 500000, 10, 0)
+        for time, value in ((200000, 2.5), (600000, 7.5)):
+            made.event(1, PROCESS, "net", "load", time, [made.arg(5, "level", value)], 0)
+        made.event(0, PROCESS, "ui", "click", 400000, [made.arg(1, "x", 3)])
+        made.event(5, PROCESS, "net", "get", 100000, [], 7)
+        made.event(7, PROCESS, "net", "get", 450000, [], 7)
+        made.save("x.fxt")
+        cls.write_page("x.html", "x.fxt")
+        many = made_calls()
+        for i in range(5000):
+            many.event(0, PROCESS, "ui", "often", 100 * i)
+        many.save("many.fxt")
+        cls.write_page("many.html", "--html-calls=1000", "many.fxt")
+
+    def lane(self, group, label):
+        """The middle of a lane, from the top of the window; None: it is not shown."""
+        y = self.browser.run("""
+            let now = "", found = null;
+            walkGroups(group => { now = group.title; }, (track, y) => {
+                if (now === arguments[0] && track.label.startsWith(arguments[1]))
+                    found = y + track.height / 2;
+            });
+            return found;""", group, label)
+        return y if y is None else y + self.browser.box("#timeline")[1]
+
+    def tip_at(self, time, y):
+        self.browser.move(self.x(time), y)
+        return self.browser.text("#tip")
+
+    def test_scheduling(self):
+        y, cpus = self.lane("program 10", "running"), [self.lane("CPUs", f"CPU {cpu}") for cpu in (0, 1)]
+        picture = self.browser.screenshot()
+        is_box = [[picture.at(self.x(time), line) != BACK["light"] for time in (90000, 200000, 400000, 700000)]
+                  for line in (y, *cpus)]
+        self.assertEqual(is_box, [[True, False, True, False], [True, False, False, False], [False, False, True, False]])
+        self.assertEqual(self.tip_at(90000, y), "CPU 0 for 100.000 us at 0 ns in program 10")
+        self.assertEqual(self.tip_at(400000, cpus[1]), "program 10 for 200.000 us at 300.000 us in program 10")
+        self.assertEqual(self.tip_at(200000, y), "")
+
+    def test_a_counter(self):
+        y = self.lane("process 10", "net:load level")
+        self.assertIn("net:load level = 2.5", self.tip_at(400000, y))
+        self.assertIn("net:load level = 7.5 at 600.000 us of process 10", self.tip_at(800000, y))
+        self.assertEqual(self.tip_at(190000, y), "")
+        picture = self.browser.screenshot()
+        heights = []
+        for time in (400000, 800000):
+            column = [picture.at(self.x(time), line) for line in range(int(y) - 16, int(y) + 16)]
+            heights.append(next(i for i, colour in enumerate(column) if colour[2] > colour[0] + 60))
+        self.assertGreater(heights[0], heights[1] + 15)      # 2.5 is drawn below 7.5
+
+    def test_marks_and_spans(self):
+        y = self.lane("program 10", "events")
+        self.browser.click(self.x(400000) + 2, y)
+        self.assertEqual(self.browser.text("#details"), "ui:click at 400.000 us in program 10  x=3")
+        self.browser.settle()
+        self.assertEqual(self.browser.screenshot().at(self.x(400000), y), HIT["light"])
+        self.browser.click(self.x(420000), y)                # nothing is so near
+        self.assertEqual(self.browser.text("#details"), "")
+        self.assertEqual(self.tip_at(300000, self.lane("program 10", "spans")),
+                         "net:get for 350.000 us at 100.000 us in program 10")
+        self.browser.click(self.x(300000), self.lane("program 10", "spans"), times=2)
+        self.near(self.range(), (82500, 467500), 2)
+
+    def test_folding(self):
+        before = self.y(11, 0)
+        left, top, _, _ = self.browser.box("#timeline")
+        head = self.lane("CPUs", "CPU 0") - 17
+        self.browser.click(left + 300, head)
+        self.browser.settle()
+        self.assertIsNone(self.lane("CPUs", "CPU 0"))
+        self.near([self.y(11, 0)], [before - 2 * 17], 0.1)
+        self.browser.click(left + 300, head)
+        self.browser.settle()
+        self.near([self.y(11, 0)], [before], 0.1)
+        self.assertGreater(head, top)
+
+    def test_kinds_are_hidden(self):
+        for kind, group, label in (("runs", "program 10", "running"), ("marks", "program 10", "events"),
+                                   ("values", "process 10", "net:load"), ("cpus", "CPUs", "CPU 1")):
+            self.assertIsNotNone(self.lane(group, label))
+            self.browser.click_on("#lane-" + kind)
+            self.assertIsNone(self.lane(group, label))
+        self.browser.settle()
+        self.browser.click(self.x(250000), self.y(10, 2))
+        self.assertIn("leaf", self.browser.text("#details"))
+        self.browser.click_on("#lane-runs")
+        self.assertIsNotNone(self.lane("program 10", "running"))
+
+    def test_search_in_lanes(self):
+        self.browser.keys("/", *"click")
+        self.browser.settle()
+        self.assertEqual(self.browser.text("#found"), "0 functions, 0 calls, 1 in lanes")
+        self.assertEqual(self.browser.screenshot().at(self.x(400000), self.lane("program 10", "events")), HIT["light"])
+
+    def test_up_and_down(self):
+        """In a low window, what does not fit is scrolled to: by keys, by the wheel with Alt, by drags."""
+        self.browser.size(1000, 400)
+        self.browser.settle()
+        left, top, _, height = self.browser.box("#timeline")
+        place = self.y(11, 1)
+        self.assertGreater(place, top + height)
+        self.browser.keys("PageDown")
+        self.browser.settle()
+        moved = place - self.y(11, 1)
+        self.assertGreater(moved, 50)
+        self.browser.drag((left + 500, top + 60), (left + 500, top + 90))
+        self.browser.settle()
+        self.near([self.y(11, 1)], [place - moved + 30], 1)
+        self.browser.keys("PageDown", "PageDown", "PageDown")
+        self.browser.settle()
+        self.browser.click(self.x(300000), self.y(11, 1))
+        self.assertIn("leaf", self.browser.text("#details"))
+
+    def test_what_is_left_out_is_said(self):
+        self.assertEqual(self.browser.text("#left-out"), "")
+        self.open(name="many.html")
+        self.assertEqual(self.browser.text("#left-out"), "not drawn: of 5,000 ui:often all but every 8th")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ reading_tests = \
 	tests/e2e/html.py \
 	tests/e2e/html_serve.py \
 	tests/e2e/html_browser.py \
+	tests/e2e/html_lanes.py \
 	tests/e2e/index.py \
 	tests/e2e/interop.py \
 	tests/e2e/merged.py \

@@ -17,7 +17,7 @@ import zlib
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 IS_THERE = CHROMIUM is not None and DRIVER is not None
 KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Shift": "\ue008", "Left": "\ue012", "Up": "\ue013", "Right": "\ue014",
-        "Down": "\ue015", "Backspace": "\ue003"}
+        "Down": "\ue015", "Backspace": "\ue003", "PageUp": "\ue00e", "PageDown": "\ue00f"}
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
            "--force-device-scale-factor=1"]

@@ -17,6 +17,7 @@
 #include "utils/analysis/graph.h"
 #include "utils/analysis/stats.h"
 #include "utils/base/ostream.h"
+#include "utils/export/html_lanes.h"
 #include "utils/export/html_put.h"
 #include "utils/export/html_spans.h"
 #include "utils/export/html_texts.h"
@@ -47,6 +48,7 @@ struct html_sink {
 	struct ftr_sink *graph;		/* (owned) */
 	struct ftr_html_spans spans;
 	struct ftr_html_texts texts;
+	struct ftr_html_lanes *lanes;	/* (owned) */
 	struct ftr_ostream text;	/* a string to be escaped */
 };
 
@@ -71,7 +73,8 @@ static int html_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t
 		uint32_t text;
 
 		if (ftr_html_texts_event(&self->texts, &evs[i], &text) < 0 ||
-		    ftr_html_spans_event(&self->spans, &evs[i], text) < 0)
+		    ftr_html_spans_event(&self->spans, &evs[i], text) < 0 ||
+		    ftr_html_lanes_take(self->lanes, &evs[i]) < 0)
 			ret = html_no_memory(self);
 	}
 	return ret;
@@ -110,7 +113,7 @@ static void put_tasks(struct html_sink *self)
 		ftr_ostream_puts(out, "\"}");
 		separator = ",";
 	}
-	ftr_ostream_puts(out, "]\n");
+	ftr_ostream_puts(out, "],\n");
 }
 
 /* [name, calls, total, self, least, most], by name_id; null for a name without calls. */
@@ -200,6 +203,7 @@ static int put_data(struct html_sink *self)
 		return html_no_memory(self);
 	ftr_ostream_puts(out, ",\n");
 	put_tasks(self);
+	ftr_html_lanes_put(self->lanes, out, &self->text, first_ns);
 	ftr_ostream_puts(out, "}\n");
 	return 0;
 }
@@ -216,9 +220,12 @@ static int html_end(struct ftr_sink *sink)
 
 	if (ret == 0 && self->graph->ops->end != NULL)
 		ret = self->graph->ops->end(self->graph);
+	if (ret == 0 && ftr_html_lanes_end(self->lanes) < 0)
+		ret = html_no_memory(self);
 	ftr_html_spans_end(&self->spans);
 	if (ret == 0 && ftr_html_texts_end(&self->texts) < 0)
 		ret = html_no_memory(self);
+	ftr_html_lanes_extend(self->lanes, &self->spans.first_ns, &self->spans.last_ns);
 	for (size_t i = 0; ret == 0 && i < sizeof(page) / sizeof(page[0]); i++) {
 		if (strcmp(page[i], DATA_GOES_HERE) == 0)
 			ret = put_data(self);
@@ -245,7 +252,8 @@ static int html_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 		return -ENOMEM;
 	self->stats->err = sink->err;
 	self->graph->err = sink->err;
-	if (ftr_ostream_to_memory(&self->text) < 0)
+	self->lanes = ftr_html_lanes_new(trace, values->call_nr);
+	if (self->lanes == NULL || ftr_ostream_to_memory(&self->text) < 0)
 		return html_no_memory(self);
 	if (self->stats->ops->begin != NULL)
 		ret = self->stats->ops->begin(self->stats, trace);
@@ -260,6 +268,7 @@ static void html_fini(struct ftr_sink *sink)
 
 	ftr_html_texts_fini(&self->texts);
 	ftr_html_spans_fini(&self->spans);
+	ftr_html_lanes_free(self->lanes);
 	ftr_ostream_close(&self->text, NULL);
 	ftr_sink_free(self->stats);
 	ftr_sink_free(self->graph);
@@ -267,7 +276,7 @@ static void html_fini(struct ftr_sink *sink)
 
 static const struct ftr_sink_ops html_ops = {
 	.size	 = sizeof(struct html_sink),
-	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
+	.accepts = FTR_BIT(FTR_EVENT_TYPES) - 1,
 	.begin	 = html_begin,
 	.batch	 = html_batch,
 	.end	 = html_end,

@@ -24,8 +24,14 @@ libftr_a_SOURCES += \
 	utils/export/html.c \
 	utils/export/html.h \
 	utils/export/html_part.c \
+	utils/export/html_lanes.c \
+	utils/export/html_lanes.h \
+	utils/export/html_lanes_data.h \
+	utils/export/html_lanes_put.c \
 	utils/export/html_put.c \
 	utils/export/html_put.h \
+	utils/export/html_series.c \
+	utils/export/html_series.h \
 	utils/export/html_spans.c \
 	utils/export/html_spans.h \
 	utils/export/html_texts.c \
@@ -44,6 +50,7 @@ html_page_files = \
 	utils/export/page/spans.js \
 	utils/export/page/range.js \
 	utils/export/page/detail.js \
+	utils/export/page/lanes.js \
 	utils/export/page/timeline.js \
 	utils/export/page/sums.js \
 	utils/export/page/table.js \

@@ -37,7 +37,9 @@ function showDetails(span, known) {
 
 function pick(span) {
 	view.picked = span;
-	if (span) {
+	if (span && span.kind) {
+		$("details").textContent = thingText(span);
+	} else if (span) {
 		showDetails(span, { text: span.text > 0 ? trace.texts[span.text - 1] : "" });
 		callAsk(span).then(known => {
 			if (known && view.picked === span)
@@ -52,12 +54,42 @@ function pick(span) {
 	redraw();
 }
 
+function fold(group) {
+	group.folded = !group.folded;
+	redraw();
+}
+
+/* A button for each kind of lane that there is. */
+function addLaneButtons() {
+	for (const [kind, text] of Object.entries(LANE_KINDS)) {
+		if (!groups.some(group => group.tracks.some(track => track.kind === kind)))
+			continue;
+		const button = document.createElement("button");
+		button.textContent = text;
+		button.id = "lane-" + kind;
+		button.setAttribute("aria-pressed", "true");
+		button.onclick = () => {
+			if (!hidden.delete(kind))
+				hidden.add(kind);
+			button.setAttribute("aria-pressed", String(!hidden.has(kind)));
+			redraw();
+		};
+		$("lanes").append(button);
+	}
+	$("left-out").textContent = lanesNote();
+}
+
 const timeline = $("timeline");
 let drag = null;
 
 timeline.addEventListener("wheel", event => {
 	event.preventDefault();
 	const length = view.end - view.start;
+	if (event.altKey) {
+		view.top += event.deltaY;
+		redraw();
+		return;
+	}
 	if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
 		const by = (event.deltaX || event.deltaY) / timeline.clientWidth * length;
 		viewSet(view.start + by, view.end + by);
@@ -74,26 +106,27 @@ timeline.addEventListener("pointerdown", event => {
 timeline.addEventListener("pointermove", event => {
 	const box = timeline.getBoundingClientRect();
 	if (!drag) {
-		const span = spanAt(event.clientX - box.left, event.clientY - box.top);
-		tip(event, span && spanText(span));
+		const hit = hitAt(event.clientX - box.left, event.clientY - box.top);
+		tip(event, hit && (hit.kind ? thingText(hit) : spanText(hit)));
 		return;
 	}
 	const by = (drag.x - event.clientX) / timeline.clientWidth * (drag.end - drag.start);
 	drag.moved ||= Math.abs(drag.x - event.clientX) + Math.abs(drag.y - event.clientY) > 3;
 	if (!drag.moved)
 		return;
-	const height = trace.tasks.reduce((sum, task) => sum + task.height, AXIS);
-	view.top = Math.max(0, Math.min(drag.top + drag.y - event.clientY, height - timeline.clientHeight));
+	view.top = drag.top + drag.y - event.clientY;
 	viewSet(drag.start + by, drag.end + by);
 });
 timeline.addEventListener("pointerup", event => {
-	const box = timeline.getBoundingClientRect();
-	if (drag && !drag.moved)
-		pick(spanAt(event.clientX - box.left, event.clientY - box.top));
+	const box = timeline.getBoundingClientRect(), group = groupAt(event.clientY - box.top);
+	if (drag && !drag.moved && group)
+		fold(group);
+	else if (drag && !drag.moved)
+		pick(hitAt(event.clientX - box.left, event.clientY - box.top));
 	drag = null;
 });
 timeline.addEventListener("dblclick", event => {
-	const box = timeline.getBoundingClientRect(), span = spanAt(event.clientX - box.left, event.clientY - box.top);
+	const box = timeline.getBoundingClientRect(), span = hitAt(event.clientX - box.left, event.clientY - box.top);
 	if (span)
 		viewSet(span.start - (span.end - span.start) * 0.05, span.end + (span.end - span.start) * 0.05);
 });
@@ -117,6 +150,10 @@ document.addEventListener("keydown", event => {
 	if (event.key === "/") {
 		event.preventDefault();
 		$("search").focus();
+	} else if (event.key === "PageUp" || event.key === "PageDown") {
+		event.preventDefault();
+		view.top += (event.key === "PageUp" ? -0.8 : 0.8) * timeline.clientHeight;
+		redraw();
 	} else if (event.key === "0") {
 		viewSet(0, Math.max(trace.ns, 1));
 	} else if (keys[event.key] && !event.ctrlKey && !event.metaKey) {
@@ -128,8 +165,10 @@ $("search").addEventListener("input", () => {
 	view.wanted = $("search").value.trim().toLowerCase();
 	wantedByFunc.clear();
 	const hits = exactRows().filter(func => view.wanted !== "" && func[0].toLowerCase().includes(view.wanted));
+	const others = laneHits();
 	$("found").textContent = view.wanted === "" ? "" :
-		`${hits.length} functions, ${hits.reduce((n, func) => n + func[1], 0).toLocaleString("en")} calls`;
+		`${hits.length} functions, ${hits.reduce((n, func) => n + func[1], 0).toLocaleString("en")} calls` +
+		(others > 0 ? `, ${others.toLocaleString("en")} in lanes` : "");
 	redraw();
 });
 $("whole").onclick = () => viewSet(0, Math.max(trace.ns, 1));
@@ -145,6 +184,7 @@ window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", red
 
 $("title").textContent = (trace.cmdline || trace.path).trim();
 document.title = $("title").textContent + " - ftr";
+addLaneButtons();
 viewFromFragment();
 drawTimeline();
 drawLower();

@@ -91,8 +91,5 @@ function decode(task, base64, firstNs) {
 	return rows;
 }
 
-for (const task of trace.tasks) {
+for (const task of trace.tasks)
 	task.rows = decode(task, task.rows, 0);
-	task.height = HEAD + Math.max(1, task.rows.length) * ROW;
-}
-trace.tasks.sort((a, b) => a.pid - b.pid || (a.tid !== a.pid) - (b.tid !== b.pid) || a.tid - b.tid);

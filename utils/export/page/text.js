@@ -11,3 +11,12 @@ function timeText(ns) {
 }
 
 const nameOf = func => func === NOT_RUNNING ? "(not running)" : func === REST ? "(short calls)" : trace.funcs[func - 1][0];
+
+/* Of a text, so that what it is drawn in is always the same. */
+function hashOf(text) {
+	let hash = 0x811c9dc5;
+
+	for (const c of text)
+		hash = Math.imul(hash ^ c.charCodeAt(0), 0x01000193);
+	return Math.imul(hash ^ hash >>> 15, 0x9e3779b1) >>> 0;
+}

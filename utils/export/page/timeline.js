@@ -9,13 +9,12 @@ function isHit(func) {
 	return wantedByFunc.get(func);
 }
 
+const IDLE = "#8886";
+
 function colourOf(func) {
 	if (func === NOT_RUNNING)
-		return "#8886";
-	let hash = 0x811c9dc5;
-	for (const c of nameOf(func))
-		hash = Math.imul(hash ^ c.charCodeAt(0), 0x01000193);
-	hash = Math.imul(hash ^ hash >>> 15, 0x9e3779b1) >>> 0;
+		return IDLE;
+	const hash = hashOf(nameOf(func));
 	return `hsl(${hash % 360} ${45 + (hash >>> 12) % 25}% ${58 + (hash >>> 20) % 16}%)`;
 }
 const colours = new Map();
@@ -51,7 +50,7 @@ function drawBox(pen, x, y, width, text, fill, isMarked) {
 		pen.beginPath();
 		pen.rect(x, y, width - 3, ROW);
 		pen.clip();
-		pen.fillStyle = "#111";
+		pen.fillStyle = fill === IDLE ? css("--dim") : "#111";
 		pen.fillText(text, Math.max(x, 0) + 3, y + ROW / 2);
 		pen.restore();
 	}
@@ -84,35 +83,52 @@ function drawAxis(pen, width, scale) {
 	}
 }
 
+/* A short text over what a lane shows. */
+function drawLabel(pen, text, y) {
+	pen.font = "10px sans-serif";
+	pen.globalAlpha = 0.85;
+	pen.fillStyle = css("--back");
+	pen.fillRect(2, y + 1, pen.measureText(text).width + 8, 12);
+	pen.globalAlpha = 1;
+	pen.fillStyle = css("--dim");
+	pen.fillText(text, 6, y + 7.5);
+	pen.font = "12px sans-serif";
+}
+
+function drawHead(pen, group, y, width) {
+	pen.fillStyle = css("--bar");
+	pen.fillRect(0, y, width, HEAD - 2);
+	pen.fillStyle = css("--ink");
+	pen.fillText((group.folded ? "▸ " : "▾ ") + group.title, 6, y + HEAD / 2);
+}
+
+/* Where in all that could be seen the window is. */
+function drawPlace(pen, width, height) {
+	const all = groupsHeight();
+
+	if (all <= height)
+		return;
+	pen.fillStyle = css("--dim");
+	pen.fillRect(width - 5, AXIS + view.top / all * (height - AXIS), 4, height / all * (height - AXIS));
+}
+
 function drawTimeline() {
 	const { pen, width, height } = fit($("timeline").firstElementChild);
 	const scale = width / (view.end - view.start);
-	let y = AXIS - view.top;
 
+	view.top = Math.max(0, Math.min(view.top, groupsHeight() - height));
 	pen.fillStyle = css("--back");
 	pen.fillRect(0, 0, width, height);
-	for (const task of trace.tasks) {
-		if (y + task.height > AXIS && y < height) {
-			task.rows.forEach((row, depth) => drawRow(pen, row, y + HEAD + depth * ROW, width, scale));
-			pen.fillStyle = css("--bar");
-			pen.fillRect(0, y, width, HEAD - 2);
-			pen.fillStyle = css("--ink");
-			pen.fillText(`${task.name} ${task.tid}` + (task.tid === task.pid ? "" : ` of ${task.pid}`), 6,
-				     y + HEAD / 2);
-		}
-		task.y = y;
-		y += task.height;
-	}
+	walkGroups((group, y) => {
+		if (y + HEAD > AXIS && y < height)
+			drawHead(pen, group, y, width);
+	}, (track, y) => {
+		if (track.kind === "calls" || (y + track.height > AXIS && y < height))
+			track.draw(pen, y, width, scale);
+		if (track.label !== "")
+			drawLabel(pen, track.label, y);
+	});
 	drawAxis(pen, width, scale);
+	drawPlace(pen, width, height);
 	$("range").textContent = timeText(view.end - view.start) + " from " + timeText(Math.max(view.start, 0));
-}
-
-function spanAt(x, y) {
-	const box = $("timeline"), time = view.start + x / box.clientWidth * (view.end - view.start);
-	const near = (view.end - view.start) / box.clientWidth;
-	const task = trace.tasks.find(task => y >= task.y + HEAD && y < task.y + task.height);
-	const row = task && y > AXIS && task.rows[Math.floor((y - task.y - HEAD) / ROW)];
-	const i = row && firstBehind(row, time - near);
-
-	return row && i < row.nr && row.start[i] <= time + near ? spanOf(row, i) : null;
 }
