@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The page of ftr view in a browser, used as people use it: mouse, wheel and keys; what it shows is read and looked at."""
+import json
 import os
 import re
 import shutil
 import subprocess
 import unittest
 
+import recording
 from recording import FTR, TIMEOUT, harness
 import browser
 from fxt_made import Made
@@ -60,9 +62,9 @@ class Page(harness.Test):
 
     def tearDown(self):
         """The browser goes on; what a test started besides has ended."""
-        self.assertEqual(self.browser.log(), [])
         os.chdir("/")
         shutil.rmtree(self.dir)
+        self.assertEqual(self.browser.log(), [])
 
     def open(self, fragment="", name="x.html"):
         self.browser.open("about:blank")
@@ -71,13 +73,14 @@ class Page(harness.Test):
 
     def range(self):
         """Begin and end of what is in view, by the address."""
+        self.browser.settle()
         found = re.search(r"#(-?\d+)-(\d+)", self.browser.run("return location.href"))
         return int(found[1]), int(found[2])
 
     def x(self, time):
         """Where a time is in the window."""
         left, _, width, _ = self.browser.box("#timeline")
-        start, end = self.range()
+        start, end = self.browser.run("return [view.start, view.end]")
         return left + (time - start) / (end - start) * width
 
     def y(self, tid, depth):
@@ -378,6 +381,146 @@ class Lanes(Page):
         self.assertEqual(self.browser.text("#left-out"), "")
         self.open(name="many.html")
         self.assertEqual(self.browser.text("#left-out"), "not drawn: of 5,000 ui:often all but every 8th")
+
+
+class Weights(Page):
+    """Flame graph and table by what is not time, parts of them, and two ranges against each other."""
+
+    @classmethod
+    def make_page(cls):
+        made = made_calls()
+        for out, back in ((120000, 180000), (600000, 700000)):
+            made.switch(0, out, 10, 0)
+            made.switch(0, back, 0, 10)
+        made.save("x.fxt")
+        cls.write_page("x.html", "x.fxt")
+        recording.build("memory_totals.c", "totals", "-pg", "-O1")
+        done = subprocess.run([FTR, "record", "--no-libcall", "--no-event", "--probe=memory", "-d", "d", "./totals"],
+                              stdout=subprocess.DEVNULL, timeout=TIMEOUT, check=False)
+        assert done.returncode == 0
+        cls.write_page("memory.html", "-d", "d")
+
+    def flame_tips(self, *places):
+        """What stands in the flame graph at parts of its width, in rows."""
+        left, top, width, _ = self.browser.box("#flame")
+        texts = []
+        for part, row in places:
+            self.browser.move(left + part * width, top + 17 * row + 8)
+            texts.append(self.browser.text("#tip"))
+        return texts
+
+    def click_flame(self, part, row):
+        left, top, width, _ = self.browser.box("#flame")
+        self.browser.click(left + part * width, top + 17 * row + 8)
+        self.browser.settle()
+
+    def cells(self, *heads):
+        return {name: tuple(row[head] for head in heads) for name, row in self.rows().items()}
+
+    def select(self, start, end):
+        y = self.y(10, 0)
+        self.browser.drag((self.x(start), y), (self.x(end), y), key="Shift")
+        self.browser.settle()
+
+    def test_by_time_not_running(self):
+        self.browser.choose("#by", 1)
+        self.browser.settle()
+        self.assertEqual(self.cells("total", "self", "waits"), {
+            "main": ("160.000 us", "0 ns", "0"), "parse": ("60.000 us", "60.000 us", "1"),
+            "work": ("100.000 us", "100.000 us", "1")})
+        self.browser.click_on("#show-flame")
+        self.browser.settle()
+        self.assertEqual(self.flame_tips((0.5, 0), (0.3, 1), (0.9, 1), (0.5, 2)), [
+            "main  160.000 us  100.0 %", "work  100.000 us  62.5 %", "parse  60.000 us  37.5 %", ""])
+        self.browser.click_on("#show-table")
+        self.select(100000, 150000)
+        self.assertEqual(set(self.cells("total")), {"main", "parse"})
+
+    def test_by_bytes(self):
+        self.open(name="memory.html")
+        self.browser.choose("#by", 1)
+        self.browser.settle()
+        text = subprocess.run([FTR, "dump", "--format=jsonl", "--rows=events", "-d", "d"], stdout=subprocess.PIPE,
+                              text=True, timeout=TIMEOUT, check=True).stdout
+        sizes = [int(re.search(r"bytes=(\d+)", row["data"])[1]) for row in map(json.loads, text.splitlines())
+                 if row["call"] and row["name"] in ("memory:malloc", "memory:calloc", "memory:realloc")]
+        shown = f"{sum(sizes) / 1024:,.1f} KB".replace(".0 KB", " KB")
+        self.assertEqual(self.cells("total", "self", "blocks"), {"main": (shown, shown, str(len(sizes)))})
+        self.browser.click_on("#show-flame")
+        self.browser.settle()
+        self.assertIn(f"main  {shown}  ", self.flame_tips((0.01, 0))[0])
+
+    def test_into_a_call_and_back(self):
+        self.browser.click_on("#show-flame")
+        self.browser.settle()
+        self.click_flame(0.3, 1)                              # parse
+        self.assertEqual(self.flame_tips((0.9, 0), (0.9, 1), (0.9, 2), (0.1, 3)), [
+            "all  1.600 ms  100.0 %", "main  1.000 ms  62.5 %", "parse  300.000 us  18.8 %", "leaf  100.000 us  6.3 %"])
+        self.browser.click_on("#show-table")
+        self.browser.settle()
+        self.assertEqual(self.cells("total", "self", "calls"), {"parse": ("300.000 us", "140.000 us", "1"),
+                                                                "leaf": ("100.000 us", "100.000 us", "1")})
+        self.browser.click_on("#show-flame")
+        self.browser.settle()
+        self.click_flame(0.9, 1)                              # its caller
+        self.assertEqual(self.flame_tips((0.9, 1)), ["main  1.000 ms  62.5 %"])
+        self.browser.keys("Escape")
+        self.browser.settle()
+        self.assertEqual(self.flame_tips((0.8, 0)), ["worker  600.000 us  37.5 %"])
+
+    def test_select(self):
+        self.select(250000, 350000)
+        self.assertEqual(self.cells("total")["leaf"], ("150.000 us",))
+        self.assertIn("100.000 us from ", self.browser.text("#selected"))
+        self.near([int(n) for n in re.findall(r"\d+", self.browser.run("return location.hash"))],
+                  (0, WHOLE_NS, 250000, 350000), 1000)
+        self.assertNotEqual(self.browser.screenshot().at(self.x(300000), self.y(11, 3)), BACK["light"])
+        self.open("#0-1000000,500000-900000")                # a link has it, too
+        self.assertEqual(set(self.rows()), {"main", "work", "worker"})
+        self.browser.keys("Escape")
+        self.browser.settle()
+        self.assertIn("leaf", self.rows())
+        self.assertEqual(self.browser.text("#selected"), "")
+
+    def test_two_ranges(self):
+        self.open("#0-1000000,100000-400000")
+        self.browser.click_on("#pin")
+        self.open_in_place("#0-1000000,500000-900000")
+        self.assertEqual(self.browser.text("#pinned"), "B, what is seen, against A: 300.000 us from 100.000 us")
+        self.assertEqual(self.cells("A total", "B total", "more", "A calls", "B calls"), {
+            "work": ("0 ns", "400.000 us", "+400.000 us", "0", "1"),
+            "parse": ("300.000 us", "0 ns", "−300.000 us", "1", "0"),
+            "leaf": ("200.000 us", "0 ns", "−200.000 us", "2", "0"),
+            "main": ("300.000 us", "400.000 us", "+100.000 us", "1", "1"),
+            "worker": ("200.000 us", "300.000 us", "+100.000 us", "1", "1")})
+        self.assertEqual(list(self.rows())[:3], ["work", "parse", "leaf"])       # what differs most
+        self.browser.click_on("#show-flame")
+        self.browser.settle()
+        self.assertEqual(self.flame_tips((0.1, 0), (0.1, 1), (0.5, 1)), [
+            "main  A 300.000 us  B 400.000 us (+33.3 %)", "work  A 0 ns  B 400.000 us",
+            "parse  A 300.000 us  B 0 ns (-100.0 %)"])
+        picture, (left, top, width, _) = self.browser.screenshot(), self.browser.box("#flame")
+        red, _, blue = picture.at(left + 0.2 * width, top + 17 + 8)
+        self.assertGreater(red, blue + 60)
+        red, _, blue = picture.at(left + 0.5 * width, top + 17 + 8)
+        self.assertGreater(blue, red + 60)
+        self.browser.click_on("#unpin")
+        self.browser.click_on("#show-table")
+        self.browser.settle()
+        self.assertEqual(self.cells("total")["work"], ("400.000 us",))
+
+    def open_in_place(self, fragment):
+        self.browser.open(f"file://{self.dir}/x.html{fragment}")
+        self.browser.settle()
+
+    def test_many_turns_of_the_wheel(self):
+        """Browsers refuse addresses that change too often: the last one is there, and nothing was refused."""
+        y = self.y(10, 0)
+        for _ in range(60):
+            for down in (-40, -40, -40, 40, 40):
+                self.browser.wheel(600, y, down)
+        self.near(self.range(), self.browser.run("return [view.start, view.end]"), 1)
+        self.assertLess(self.range()[1] - self.range()[0], 10000)
 
 
 if __name__ == "__main__":

@@ -168,6 +168,11 @@ class Browser:
         left, top, width, height = self.box(selector)
         self.click(left + width / 2, top + height / 2)
 
+    def choose(self, selector, nr):
+        """One of a list of choices, from 0; the desktop draws the list, so that the pointer finds nothing there."""
+        option = self.ask("POST", "/element", using="css selector", value=f"{selector} option:nth-child({nr + 1})")
+        self.ask("POST", f"/element/{next(iter(option.values()))}/click")
+
     def drag(self, start, end, key=None):
         steps = [self.move_step(*start), {"type": "pointerDown", "button": 0}]
         for part in range(1, 5):

@@ -53,6 +53,8 @@ html_page_files = \
 	utils/export/page/lanes.js \
 	utils/export/page/timeline.js \
 	utils/export/page/sums.js \
+	utils/export/page/weigh.js \
+	utils/export/page/compare.js \
 	utils/export/page/table.js \
 	utils/export/page/flame.js \
 	utils/export/page/lower.js \

@@ -61,13 +61,14 @@ function fold(group) {
 
 /* A button for each kind of lane that there is. */
 function addLaneButtons() {
+	$("lanes").replaceChildren();
 	for (const [kind, text] of Object.entries(LANE_KINDS)) {
 		if (!groups.some(group => group.tracks.some(track => track.kind === kind)))
 			continue;
 		const button = document.createElement("button");
 		button.textContent = text;
 		button.id = "lane-" + kind;
-		button.setAttribute("aria-pressed", "true");
+		button.setAttribute("aria-pressed", String(!hidden.has(kind)));
 		button.onclick = () => {
 			if (!hidden.delete(kind))
 				hidden.add(kind);
@@ -76,7 +77,23 @@ function addLaneButtons() {
 		};
 		$("lanes").append(button);
 	}
-	$("left-out").textContent = lanesNote();
+}
+
+function addChoices() {
+	for (const [by, weight] of Object.entries(WEIGHTS))
+		if (traces.some(hasWeight[by]))
+			$("by").add(new Option("by " + weight.name, by));
+	$("by").hidden = $("by").length < 2;
+	$("by").onchange = () => {
+		view.by = $("by").value;
+		view.zoom = [];
+		drawLower();
+	};
+	traces.forEach((of, i) => $("which").add(new Option(`${"AB"[i]}: ${of.path}`, i)));
+	$("which").hidden = traces.length < 2;
+	$("which").onchange = () => showTrace(traces[+$("which").value]);
+	$("pin").onclick = () => pin({ of: trace, start: seen().start, end: seen().end });
+	$("unpin").onclick = () => pin(null);
 }
 
 const timeline = $("timeline");
@@ -100,7 +117,7 @@ timeline.addEventListener("wheel", event => {
 	viewSet(at - (at - view.start) * factor, at + (view.end - at) * factor);
 }, { passive: false });
 timeline.addEventListener("pointerdown", event => {
-	drag = { x: event.clientX, y: event.clientY, start: view.start, end: view.end, top: view.top, moved: false };
+	drag = { selects: event.shiftKey, x: event.clientX, y: event.clientY, start: view.start, end: view.end, top: view.top, moved: false };
 	timeline.setPointerCapture(event.pointerId);
 });
 timeline.addEventListener("pointermove", event => {
@@ -114,6 +131,12 @@ timeline.addEventListener("pointermove", event => {
 	drag.moved ||= Math.abs(drag.x - event.clientX) + Math.abs(drag.y - event.clientY) > 3;
 	if (!drag.moved)
 		return;
+	if (drag.selects) {
+		const timeAt = x => view.start + (x - box.left) / timeline.clientWidth * (view.end - view.start);
+		const times = [timeAt(drag.x), timeAt(event.clientX)].sort((a, b) => a - b);
+		select({ start: Math.max(times[0], 0), end: Math.min(times[1], lengthOf(trace)) });
+		return;
+	}
 	view.top = drag.top + drag.y - event.clientY;
 	viewSet(drag.start + by, drag.end + by);
 });
@@ -132,9 +155,16 @@ timeline.addEventListener("dblclick", event => {
 });
 timeline.addEventListener("pointerleave", event => tip(event, ""));
 $("flame").addEventListener("pointermove", event => {
-	const box = $("flame").getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-	const hit = flameBoxes.find(b => x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + ROW);
-	tip(event, hit && `${nameOf(hit.callee.func)}  ${timeText(hit.callee.ns)}  ${(hit.share * 100).toFixed(1)} %`);
+	const hit = flameAt(event);
+	tip(event, hit && flameText(hit));
+});
+$("flame").addEventListener("click", event => {
+	const hit = flameAt(event);
+	if (!hit)
+		return;
+	view.zoom = pathOf(hit.node);
+	drawLower();
+	tip(event, "");
 });
 $("flame").addEventListener("pointerleave", event => tip(event, ""));
 document.addEventListener("keydown", event => {
@@ -154,24 +184,30 @@ document.addEventListener("keydown", event => {
 		event.preventDefault();
 		view.top += (event.key === "PageUp" ? -0.8 : 0.8) * timeline.clientHeight;
 		redraw();
+	} else if (event.key === "Escape") {
+		if (view.selected)
+			select(null);
+		else if (view.zoom.length > 0)
+			view.zoom.pop();
+		redraw();
 	} else if (event.key === "0") {
-		viewSet(0, Math.max(trace.ns, 1));
+		viewSet(0, lengthOf(trace));
 	} else if (keys[event.key] && !event.ctrlKey && !event.metaKey) {
 		event.preventDefault();
 		viewSet(view.start + keys[event.key][0] * length, view.end + keys[event.key][1] * length);
 	}
 });
-$("search").addEventListener("input", () => {
+function search() {
 	view.wanted = $("search").value.trim().toLowerCase();
 	wantedByFunc.clear();
-	const hits = exactRows().filter(func => view.wanted !== "" && func[0].toLowerCase().includes(view.wanted));
-	const others = laneHits();
+	const hits = exactRows().filter(func => isFound(func[0])), others = laneHits();
 	$("found").textContent = view.wanted === "" ? "" :
 		`${hits.length} functions, ${hits.reduce((n, func) => n + func[1], 0).toLocaleString("en")} calls` +
 		(others > 0 ? `, ${others.toLocaleString("en")} in lanes` : "");
 	redraw();
-});
-$("whole").onclick = () => viewSet(0, Math.max(trace.ns, 1));
+}
+$("search").addEventListener("input", search);
+$("whole").onclick = () => viewSet(0, lengthOf(trace));
 for (const [id, other] of [["show-table", "show-flame"], ["show-flame", "show-table"]])
 	$(id).onclick = () => {
 		$(id).setAttribute("aria-pressed", "true");
@@ -182,9 +218,11 @@ window.addEventListener("resize", redraw);
 window.addEventListener("hashchange", viewFromFragment);
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
-$("title").textContent = (trace.cmdline || trace.path).trim();
-document.title = $("title").textContent + " - ftr";
-addLaneButtons();
+addChoices();
+if (traces.length > 1)
+	pinned = { of: traces[0], start: 0, end: lengthOf(traces[0]) };
+showTrace(trace);
 viewFromFragment();
+pin(pinned);
 drawTimeline();
 drawLower();

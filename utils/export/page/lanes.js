@@ -161,10 +161,10 @@ function stepsTrack(kind, values) {
 		most = Math.max(most, values.points[i + 2]);
 	}
 	const range = most > least ? most - least : 1, inner = STEPS - 6;
-	const height = value => most > least ? (1 - (value - least) / range) * inner + 2 : inner / 2;
+	const height = value => most > least ? (1 - (value - least) / range) * inner + 2 : ROW - 5;
 
 	return {
-		kind, height: STEPS,
+		kind, height: most > least ? STEPS : ROW,
 		label: label + (times.length === 0 ? "" : "  " + valueText(least, values.unit) +
 			(most > least ? " – " + valueText(most, values.unit) : "")),
 		draw(pen, y, width, scale) {
@@ -292,7 +292,7 @@ function makeGroups() {
 	}
 	return groups;
 }
-const groups = makeGroups();
+let groups = trace.groups = makeGroups();
 
 const shownTracks = group => group.folded ? [] : group.tracks.filter(track => !hidden.has(track.kind));
 

@@ -1,14 +1,29 @@
+/* The tree and the rows of one side: of a trace and a range in it. */
+function sideOf(of, range) {
+	const isAll = isWholeRange(of, range), plain = view.by === "time" && view.zoom.length === 0;
+
+	if (plain && !isAll) {
+		const { funcs, root } = sums(of, range);
+		return { trace: of, root, rows: rangeRows(funcs, of) };
+	}
+	const root = treeBy(view.by, of, range);
+	return { trace: of, root, rows: plain ? exactRows(of) : treeRows(zoomed(root), of) };
+}
+
 function drawLower() {
-	const isFlame = $("show-flame").getAttribute("aria-pressed") === "true", isAll = isWhole();
-	const { funcs, root } = isAll ? { root: whole } : sums();
+	const isFlame = $("show-flame").getAttribute("aria-pressed") === "true", range = seen();
 
 	$("table").hidden = isFlame;
 	$("flame").hidden = !isFlame;
+	const own = sideOf(trace, range), other = pinned ? sideOf(pinned.of, pinned) : null;
 	if (isFlame)
-		drawFlame(root);
+		drawFlame(other ? pairTree([other, own]) : own.root, other !== null);
+	else if (other)
+		drawTable(pairRows(other.rows, own.rows), pairColumns(view.by), "pair");
 	else
-		drawTable(isAll ? exactRows() : rangeRows(funcs));
-	$("note").textContent = isAll || trace.grain === 0 ? "" :
+		drawTable(own.rows, columnsBy(view.by), view.by);
+	$("selected").textContent = view.selected ? "selected: " + rangeText(trace, view.selected) : "";
+	$("note").textContent = isWholeRange(trace, range) || trace.grain === 0 ? "" :
 		`runs of calls shorter than ${timeText(trace.grain)} count as calls of the function with most of their time`;
 	if (detail.text !== "")
 		$("note").textContent += " " + detail.text;

@@ -91,5 +91,6 @@ function decode(task, base64, firstNs) {
 	return rows;
 }
 
-for (const task of trace.tasks)
-	task.rows = decode(task, task.rows, 0);
+for (const of of traces)
+	for (const task of of.tasks)
+		task.rows = decode(task, task.rows, 0);

@@ -1,11 +1,10 @@
 /* ---- timeline ---- */
 
-const isWanted = func => view.wanted !== "" && nameOf(func).toLowerCase().includes(view.wanted);
 const wantedByFunc = new Map();
 
 function isHit(func) {
 	if (!wantedByFunc.has(func))
-		wantedByFunc.set(func, isWanted(func));
+		wantedByFunc.set(func, isFound(nameOf(func)));
 	return wantedByFunc.get(func);
 }
 
@@ -112,6 +111,36 @@ function drawPlace(pen, width, height) {
 	pen.fillRect(width - 5, AXIS + view.top / all * (height - AXIS), 4, height / all * (height - AXIS));
 }
 
+/* What is selected, over everything. */
+function drawSelected(pen, height, scale) {
+	if (!view.selected)
+		return;
+	const x = (view.selected.start - view.start) * scale, end = (view.selected.end - view.start) * scale;
+	pen.fillStyle = css("--steps");
+	pen.globalAlpha = 0.18;
+	pen.fillRect(x, 0, end - x, height);
+	pen.globalAlpha = 1;
+	pen.fillRect(x, 0, 1, height);
+	pen.fillRect(end, 0, 1, height);
+}
+
+/* Of two traces the other one. */
+function showTrace(of) {
+	trace = of;
+	groups = trace.groups ||= makeGroups();
+	colours.clear();
+	wantedByFunc.clear();
+	Object.assign(view, { picked: null, selected: null, top: 0, zoom: [] });
+	$("title").textContent = (trace.cmdline || trace.path).trim();
+	document.title = $("title").textContent + " - ftr";
+	$("details").textContent = "";
+	$("left-out").textContent = lanesNote();
+	$("which").value = traces.indexOf(of);
+	addLaneButtons();
+	search();
+	viewSet(0, lengthOf(trace));
+}
+
 function drawTimeline() {
 	const { pen, width, height } = fit($("timeline").firstElementChild);
 	const scale = width / (view.end - view.start);
@@ -129,6 +158,7 @@ function drawTimeline() {
 			drawLabel(pen, track.label, y);
 	});
 	drawAxis(pen, width, scale);
+	drawSelected(pen, height, scale);
 	drawPlace(pen, width, height);
 	$("range").textContent = timeText(view.end - view.start) + " from " + timeText(Math.max(view.start, 0));
 }
