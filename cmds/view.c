@@ -14,6 +14,7 @@
 #include "cmds/export.h"
 #include "cmds/message.h"
 #include "cmds/open.h"
+#include "cmds/output.h"
 #include "cmds/show.h"
 #include "cmds/view_serve.h"
 #include "utils/base/text.h"
@@ -166,6 +167,75 @@ static int view_write(const struct view_values *self, const struct ftr_export *t
 	status = ftr_export(&opened, to);
 	ftr_opened_close(&opened);
 	return status;
+}
+
+/* ---- two traces ---- */
+
+static int both_put(struct ftr_opened opened[2], const struct ftr_export *to,
+		    struct ftr_output *output)
+{
+	struct ftr_html_values values = *(const struct ftr_html_values *)to->values;
+	struct ftr_err err = { 0 };
+	int status = FTR_EXIT_OK;
+
+	for (int i = 0; i < 2 && status == FTR_EXIT_OK; i++) {
+		struct ftr_sink *sink = ftr_sink_new(to->format->write, &output->out, &err);
+
+		if (sink == NULL) {
+			ftr_error("out of memory");
+			return FTR_EXIT_FAILED;
+		}
+		values.of = i == 0 ? FTR_HTML_OF_FIRST : FTR_HTML_OF_SECOND;
+		sink->values = &values;
+		status = ftr_show(&opened[i], sink, output, true);
+	}
+	return status;
+}
+
+/* Nothing is written unless both can be read. */
+static int both_write(const struct view_values *self, const char *other,
+		      const struct ftr_export *to)
+{
+	struct ftr_common plain = self->common, second = self->common;
+	struct ftr_opened opened[2];
+	struct ftr_output output;
+	int status, closed;
+
+	plain.no_pager = true;
+	second.data = other;
+	status = ftr_opened_open(&opened[0], &self->common, &self->selection, FTR_ORDER_TIME);
+	if (status != FTR_EXIT_OK)
+		return status;
+	status = ftr_opened_open(&opened[1], &second, &self->selection, FTR_ORDER_TIME);
+	if (status != FTR_EXIT_OK) {
+		ftr_opened_close(&opened[0]);
+		return status;
+	}
+	status = FTR_EXIT_FAILED;
+	if (!ftr_export_is_input(opened[0].trace, to->path) &&
+	    !ftr_export_is_input(opened[1].trace, to->path) &&
+	    ftr_output_open(&output, &plain, to->path) == 0) {
+		status = both_put(opened, to, &output);
+		closed = ftr_output_close(&output);
+		status = output.is_quiet_end ? FTR_EXIT_OK :
+			 status != FTR_EXIT_OK ? status : closed;
+	}
+	ftr_opened_close(&opened[1]);
+	ftr_opened_close(&opened[0]);
+	return status;
+}
+
+static int check_both(const struct view_values *self, const char *other)
+{
+	if (self->serves) {
+		ftr_error("--serve is of one trace: leave it or %s out", other);
+		return FTR_EXIT_USAGE;
+	}
+	if (strcmp(other, "-") == 0 && strcmp(ftr_data_path(&self->common), "-") == 0) {
+		ftr_error("standard input is one trace, not two; name a file");
+		return FTR_EXIT_USAGE;
+	}
+	return FTR_EXIT_OK;
 }
 
 /* ---- serving ---- */
@@ -321,12 +391,14 @@ static int view_run(void *values, int argc, char **argv)
 		.path = self->output != NULL ? self->output : PAGE_NAME,
 		.values = ftr_option_values_get(&self->of_format, page_options, FORMAT),
 	};
-	int status = self->serves ? check_serve(self) : FTR_EXIT_OK;
+	int status = argc > 0	  ? check_both(self, argv[0]) :
+		     self->serves ? check_serve(self) :
+				    FTR_EXIT_OK;
 
 	if (status == FTR_EXIT_OK && self->serves)
 		return view_serve(self, &to);
 	if (status == FTR_EXIT_OK)
-		status = view_write(self, &to);
+		status = argc > 0 ? both_write(self, argv[0], &to) : view_write(self, &to);
 	if (status == FTR_EXIT_OK && self->output == NULL)
 		show(PAGE_NAME);
 	return status;
@@ -334,10 +406,11 @@ static int view_run(void *values, int argc, char **argv)
 
 const struct ftr_cmd ftr_cmd_view = {
 	.name	      = "view",
-	.usage	      = "[OPTION...] [TRACE]",
+	.usage	      = "[OPTION...] [TRACE [TRACE]]",
 	.summary      = "Show timeline, flame graph and functions in a browser",
 	.options      = view_options,
 	.trace	      = FTR_CMD_TRACE_OPERAND,
+	.operand_nr   = 1,
 	.values_bytes = sizeof(struct view_values),
 	.defaults     = &view_defaults,
 	.run	      = view_run,

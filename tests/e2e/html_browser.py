@@ -523,5 +523,48 @@ class Weights(Page):
         self.assertLess(self.range()[1] - self.range()[0], 10000)
 
 
+class TwoTraces(Page):
+    @classmethod
+    def make_page(cls):
+        made_calls().save("a.fxt")
+        other = made_calls()
+        other.complete(PROCESS, "work", 920000, 970000)
+        other.complete(THREAD, "only_b", 810000, 860000)
+        other.save("b.fxt")
+        done = subprocess.run([FTR, "view", "-o", "x.html", "a.fxt", "b.fxt"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT, check=False)
+        assert (done.returncode, done.stdout) == (0, ""), done.stdout
+
+    def shown(self):
+        return {name: (row["A total"], row["B total"], row["more"]) for name, row in self.rows().items()}
+
+    def test_compared(self):
+        self.assertEqual(self.browser.text("#pinned"), "B, what is seen, against A: A: all")
+        rows = self.shown()
+        self.assertEqual(rows["work"], ("400.000 us", "450.000 us", "+50.000 us"))
+        self.assertEqual(rows["only_b"], ("0 ns", "50.000 us", "+50.000 us"))
+        self.assertEqual(rows["leaf"], ("200.000 us", "200.000 us", "0 ns"))
+        self.browser.click_on("#show-flame")
+        self.browser.settle()
+        left, top, width, _ = self.browser.box("#flame")
+        self.browser.move(left + 0.1 * width, top + 17 + 8)
+        self.assertEqual(self.browser.text("#tip"), "work  A 400.000 us  B 450.000 us (+12.5 %)")
+
+    def test_the_other_one_is_shown(self):
+        self.browser.click(self.x(840000), self.y(11, 0))
+        self.assertIn("only_b", self.browser.text("#details"))
+        self.browser.choose("#which", 0)
+        self.browser.settle()
+        self.assertEqual(self.browser.text("#details"), "")
+        self.browser.click(self.x(840000), self.y(11, 0))
+        self.browser.settle()
+        self.assertEqual(self.browser.text("#details"), "")  # A has none there
+        self.assertEqual({more for _, _, more in self.shown().values()}, {"0 ns"})
+        self.assertIn("@0", self.browser.run("return location.hash"))
+        self.open("#0-500000@0")
+        self.assertEqual(self.browser.run("return document.getElementById('which').value"), "0")
+        self.near(self.range(), (0, 500000), 2)
+
+
 if __name__ == "__main__":
     harness.main()

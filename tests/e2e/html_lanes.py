@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import re
+import subprocess
 
 from recording import SRCDIR, Recording, build, harness, run_observed
 from fxt_made import Made
@@ -236,6 +237,48 @@ class OfRecorded(Recording):
                 found[name] = found.get(name, 0) + 1
         self.assertEqual(found, wanted)
         self.assertIn("sys_openat", found)
+
+
+class TwoTraces(Recording):
+    """ftr view A B."""
+
+    def set_up_traces(self):
+        for name in ("a", "b"):
+            self.record("-d", name, "./victim", "work", "3")
+
+    def test_both_are_in_the_page(self):
+        self.set_up_traces()
+        run = self.ftr("view", "-o", "x.html", "a", "b")
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
+        with open("x.html", encoding="utf-8") as file:
+            text = file.read()
+        data = [json.loads(part) for part in
+                re.findall(r"<script[^>]*application/json[^>]*>(.*?)</script>", text, re.S)]
+        self.assertEqual([one["path"] for one in data], ["a", "b"])
+        for name, one in zip("ab", data):
+            self.ftr("dump", "--format=html", "-o", "one.html", "-d", name)
+            with open("one.html", encoding="utf-8") as file:
+                alone = file.read()
+            self.assertEqual(json.loads(re.findall(r"<script[^>]*>(.*?)</script>", alone, re.S)[0]), one)
+        self.assertEqual(text.count("<!DOCTYPE html>"), 1)
+        self.assertEqual(re.sub(r"<script[^>]*application/json.*?</script>\n", "", text, flags=re.S),
+                         re.sub(r"<script[^>]*application/json.*?</script>\n", "", alone, flags=re.S))
+        self.assertEqual(self.ftr("view", "-o", "-", "-d", "a", "b").stdout, text)
+
+    def test_refused(self):
+        self.set_up_traces()
+        for status, words, pattern in (
+                (1, ("a", "missing"), "missing: No such file"), (1, ("missing", "b"), "missing: No such file"),
+                (2, ("a", "b", "c"), "unexpected operand c"), (2, ("--serve", "a", "b"), "leave it or b out"),
+                (2, ("-", "-"), "standard input is one trace")):
+            run = self.ftr("view", *words, *([] if "--serve" in words else ["-o", "x.html"]), stdin=subprocess.DEVNULL)
+            self.assertEqual((run.returncode, run.stdout), (status, ""), words)
+            self.assertIn(pattern, run.stderr)
+            self.assertFalse(os.path.exists("x.html"))
+        run = self.ftr("view", "-o", "b/info", "a", "b")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("is part of the trace being read", run.stderr)
+        self.assertEqual(self.ftr("report", "-d", "b").returncode, 0)
 
 
 if __name__ == "__main__":

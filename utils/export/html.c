@@ -44,6 +44,7 @@ struct html_sink {
 	struct ftr_sink base;		/* first: ops receive a pointer to it */
 	const struct ftr_trace *trace;
 	bool is_served;
+	uint8_t of;			/* enum ftr_html_of */
 	struct ftr_sink *stats;		/* (owned) */
 	struct ftr_sink *graph;		/* (owned) */
 	struct ftr_html_spans spans;
@@ -212,6 +213,28 @@ static const char *const page[] = {
 #include "utils/export/html_page.inc"
 };
 #define DATA_GOES_HERE "@DATA@\n"
+#define NEXT_DATA      "</script>\n<script type=\"application/json\">\n"
+
+/* Of two traces the first one's sink writes what is before the data, the second one's what follows. */
+static int put_page(struct html_sink *self)
+{
+	bool is_behind = false;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < sizeof(page) / sizeof(page[0]); i++) {
+		if (strcmp(page[i], DATA_GOES_HERE) != 0) {
+			if (is_behind ? self->of != FTR_HTML_OF_FIRST :
+					self->of != FTR_HTML_OF_SECOND)
+				ftr_ostream_puts(self->base.out, page[i]);
+			continue;
+		}
+		ret = put_data(self);
+		is_behind = true;
+		if (self->of == FTR_HTML_OF_FIRST)
+			ftr_ostream_puts(self->base.out, NEXT_DATA);
+	}
+	return ret;
+}
 
 static int html_end(struct ftr_sink *sink)
 {
@@ -226,12 +249,8 @@ static int html_end(struct ftr_sink *sink)
 	if (ret == 0 && ftr_html_texts_end(&self->texts) < 0)
 		ret = html_no_memory(self);
 	ftr_html_lanes_extend(self->lanes, &self->spans.first_ns, &self->spans.last_ns);
-	for (size_t i = 0; ret == 0 && i < sizeof(page) / sizeof(page[0]); i++) {
-		if (strcmp(page[i], DATA_GOES_HERE) == 0)
-			ret = put_data(self);
-		else
-			ftr_ostream_puts(sink->out, page[i]);
-	}
+	if (ret == 0)
+		ret = put_page(self);
 	return ret == 0 && self->text.code != 0 ? html_no_memory(self) : ret;
 }
 
@@ -244,6 +263,7 @@ static int html_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 
 	self->trace = trace;
 	self->is_served = values->is_served;
+	self->of = values->of;
 	ftr_html_spans_init(&self->spans, values->call_nr);
 	ftr_html_texts_init(&self->texts, trace, &self->spans, TEXT_BYTES);
 	self->stats = ftr_stats_new(FTR_STATS_DETAILS, sink->err);

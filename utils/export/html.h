@@ -12,10 +12,18 @@
 struct ftr_ostream;
 struct ftr_sink_ops;
 
+/* A page may be of two traces, which one sink after the other writes to the same stream. */
+enum ftr_html_of {
+	FTR_HTML_OF_ONE,
+	FTR_HTML_OF_FIRST,
+	FTR_HTML_OF_SECOND,
+};
+
 /* The values of the format html. */
 struct ftr_html_values {
 	uint64_t call_nr;		/* in the timeline */
 	bool is_served;			/* the page can ask for more; by no option */
+	uint8_t of;			/* enum ftr_html_of; by no option */
 };
 
 /* The values of ftr_html_part_ops: what of the trace ends or begins from one time to another. */

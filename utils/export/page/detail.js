@@ -2,8 +2,9 @@
 
 /* The range of which there is more than in the page, and how much: spans of less than grain are merged in it, too. */
 const detail = { from: 0, to: 0, grain: Infinity, text: "", request: null };
-for (const task of trace.tasks)
-	task.merged = task.rows;	/* as they came in the page */
+for (const of of traces)
+	for (const task of of.tasks)
+		task.merged = task.rows;	/* as they came in the page */
 
 const absolute = time => (BigInt(trace.first) + BigInt(Math.round(time))).toString();
 const funcOfName = new Map(trace.funcs.map((func, i) => [func && func[0], i + 1]));

@@ -259,7 +259,7 @@ function tasksWithLanes() {
 		const key = of.pid + "/" + of.tid + "/" + of.name;
 		let task = byId.get(key);
 		if (!task) {
-			byId.set(key, task = { pid: of.pid, tid: of.tid, name: of.name, rows: [] });
+			byId.set(key, task = { pid: of.pid, tid: of.tid, name: of.name, rows: [], merged: [] });
 			trace.tasks.push(task);
 		}
 		task.lanes = of;
