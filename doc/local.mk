@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	doc/HOWTO-ADD-an-architecture.md \
 	doc/ci.md \
 	doc/fleet.md \
+	doc/ftr-view.png \
 	doc/json.md \
 	doc/python.md \
 	doc/rows.md \

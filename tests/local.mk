@@ -51,6 +51,7 @@ EXTRA_DIST += \
 	tests/real/fleet \
 	tests/real/lib.sh \
 	tests/real/long \
+	tests/real/picture.py \
 	tests/real/redis.commands \
 	tests/real/run \
 	tests/real/surroundings \

@@ -534,12 +534,24 @@ class TwoTraces(Page):
         done = subprocess.run([FTR, "view", "-o", "x.html", "a.fxt", "b.fxt"], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT, check=False)
         assert (done.returncode, done.stdout) == (0, ""), done.stdout
+        recording.build("memory_totals.c", "totals", "-pg", "-O1")
+        for words in (("record", "--no-libcall", "--no-event", "--probe=memory", "-d", "d", "./totals"),
+                      ("view", "-o", "memory.html", "d", "d")):
+            subprocess.run([FTR, *words], stdout=subprocess.DEVNULL, timeout=TIMEOUT, check=True)
+
+    def test_bytes_of_both(self):
+        self.open(name="memory.html")
+        self.browser.choose("#by", 1)
+        self.browser.settle()
+        main = self.rows()["main"]
+        self.assertEqual((main["A total"], main["A blocks"], main["more"]), (main["B total"], main["B blocks"], "0 B"))
+        self.assertGreater(int(main["A blocks"]), 100)
 
     def shown(self):
         return {name: (row["A total"], row["B total"], row["more"]) for name, row in self.rows().items()}
 
     def test_compared(self):
-        self.assertEqual(self.browser.text("#pinned"), "B, what is seen, against A: A: all")
+        self.assertEqual(self.browser.text("#pinned"), "B, what is seen, against A: a.fxt, all")
         rows = self.shown()
         self.assertEqual(rows["work"], ("400.000 us", "450.000 us", "+50.000 us"))
         self.assertEqual(rows["only_b"], ("0 ns", "50.000 us", "+50.000 us"))

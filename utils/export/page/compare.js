@@ -56,7 +56,7 @@ const percent = (a, b) => a > 0 ? ` (${b >= a ? "+" : ""}${((b - a) / a * 100).t
 const signed = (value, text) => (value < 0 ? "−" : value > 0 ? "+" : "") + text(Math.abs(value));
 
 function rangeText(of, range) {
-	const name = traces.length > 1 ? "AB"[traces.indexOf(of)] + ": " : "";
+	const name = traces.length > 1 ? of.path + ", " : "";
 
 	return name + (isWholeRange(of, range) ? "all" : `${timeText(range.end - range.start)} from ${timeText(Math.max(range.start, 0))}`);
 }

@@ -252,19 +252,19 @@ function taskTracks(of, values) {
 }
 
 /* Of a task that made no calls, too. */
-function tasksWithLanes() {
-	const byId = new Map(trace.tasks.map(task => [task.pid + "/" + task.tid + "/" + task.name, task]));
+function tasksWithLanes(all) {
+	const byId = new Map(all.tasks.map(task => [task.pid + "/" + task.tid + "/" + task.name, task]));
 
-	for (const of of trace.lanes.tasks) {
+	for (const of of all.lanes.tasks) {
 		const key = of.pid + "/" + of.tid + "/" + of.name;
 		let task = byId.get(key);
 		if (!task) {
 			byId.set(key, task = { pid: of.pid, tid: of.tid, name: of.name, rows: [], merged: [] });
-			trace.tasks.push(task);
+			all.tasks.push(task);
 		}
 		task.lanes = of;
 	}
-	trace.tasks.sort((a, b) => a.pid - b.pid || (a.tid !== a.pid) - (b.tid !== b.pid) || a.tid - b.tid);
+	all.tasks.sort((a, b) => a.pid - b.pid || (a.tid !== a.pid) - (b.tid !== b.pid) || a.tid - b.tid);
 }
 
 function makeGroups() {
@@ -278,7 +278,6 @@ function makeGroups() {
 		add(`process ${pid}`, tracks, tracks.length > 3);
 	};
 
-	tasksWithLanes();
 	add("CPUs", cpuTracks(tasks), false);
 	add("system", valueTracks(values.filter(v => v.pid === 0)), true);
 	add("kernel", kernelTracks(tasks), false);
@@ -292,6 +291,7 @@ function makeGroups() {
 	}
 	return groups;
 }
+traces.forEach(tasksWithLanes);
 let groups = trace.groups = makeGroups();
 
 const shownTracks = group => group.folded ? [] : group.tracks.filter(track => !hidden.has(track.kind));
