@@ -215,7 +215,7 @@ static const char *const page[] = {
 #define DATA_GOES_HERE "@DATA@\n"
 #define NEXT_DATA      "</script>\n<script type=\"application/json\">\n"
 
-/* Of two traces the first one's sink writes what is before the data, the second one's what follows. */
+/* Of two traces the first one's sink writes what is before the data, the other what follows. */
 static int put_page(struct html_sink *self)
 {
 	bool is_behind = false;
