@@ -6,6 +6,7 @@
 #include "cmds/cmd.h"
 #include "cmds/output.h"
 #include "cmds/tui_screen.h"
+#include "cmds/view_serve.h"
 #include "utils/cli/common.h"
 #include "utils/cli/parse.h"
 #include "utils/format/format.h"
@@ -82,8 +83,8 @@ int ftr_version_print(void)
 	ftr_ostream_printf(&output.out,
 			   "ftr " FTR_VERSION "\n"
 			   "  architecture    %s\n"
-			   "  built in        libelf libdw libiberty libpcre2 libtraceevent libzstd zlib%s\n",
-			   ftr_arch_host->name, ftr_tui_screen_library());
+			   "  built in        libelf libdw libiberty libpcre2 libtraceevent libzstd zlib%s%s\n",
+			   ftr_arch_host->name, ftr_tui_screen_library(), ftr_view_serve_library());
 	print_engines(&output.out);
 	print_formats(&output.out, "  formats, in    ", true);
 	print_formats(&output.out, "  formats, out   ", false);

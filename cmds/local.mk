@@ -84,6 +84,7 @@ ftr_SOURCES = \
 	cmds/tui_screen.h \
 	cmds/unpack.c \
 	cmds/view.c \
+	cmds/view_serve.h \
 	cmds/words.c \
 	cmds/words.h
 ftr_LDADD = $(FTR_LIBS)
@@ -91,6 +92,11 @@ if HAVE_NCURSES
 ftr_SOURCES += cmds/tui_curses.c
 else
 ftr_SOURCES += cmds/tui_none.c
+endif
+if HAVE_LIBMICROHTTPD
+ftr_SOURCES += cmds/view_serve_mhd.c cmds/view_worker.c cmds/view_worker.h
+else
+ftr_SOURCES += cmds/view_serve_none.c
 endif
 
 # Where the shells look for them.  ftr writes them: by an emulator for another machine, or not at all.

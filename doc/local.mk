@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	doc/HOWTO-ADD-an-architecture.md \
 	doc/ci.md \
 	doc/fleet.md \
+	doc/ftr-view.png \
 	doc/json.md \
 	doc/python.md \
 	doc/rows.md \
@@ -125,6 +126,7 @@ EXTRA_DIST += \
 	doc/adr/0097-another-machine-emulated.md \
 	doc/adr/0098-32-bit-programs.md \
 	doc/adr/0099-static-programs.md \
+	doc/adr/0101-a-page-that-asks.md \
 	doc/adr/0104-performance-counters.md \
 	doc/fxt.md \
 	doc/layers.txt \

@@ -35,6 +35,7 @@ EXTRA_DIST += \
 	quickstart \
 	tests/packages.txt \
 	tests/lib/beside_strace.py \
+	tests/lib/browser.py \
 	tests/lib/clickhouse.py \
 	tests/lib/fxt_made.py \
 	tests/lib/swap_made.py \
@@ -50,6 +51,7 @@ EXTRA_DIST += \
 	tests/real/fleet \
 	tests/real/lib.sh \
 	tests/real/long \
+	tests/real/picture.py \
 	tests/real/redis.commands \
 	tests/real/run \
 	tests/real/surroundings \

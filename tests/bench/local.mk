@@ -9,7 +9,9 @@ EXTRA_DIST += \
 	tests/bench/instructions.py \
 	tests/bench/measure.c \
 	tests/bench/memcpy.c \
+	tests/bench/nested.c \
 	tests/bench/packs.py \
+	tests/bench/page.py \
 	tests/bench/probes.c \
 	tests/bench/serve.py \
 	tests/bench/smoke.sh \

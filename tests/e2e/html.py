@@ -25,22 +25,54 @@ def page_of(path):
     return json.loads(scripts[0])
 
 
-def spans_of(task):
-    data, at, numbers = base64.b64decode(task["spans"] + "=" * (-len(task["spans"]) % 4)), 0, []
-    while len(numbers) < 4 * task["nr"]:
-        value = shift = 0
-        while True:
-            value |= (data[at] & 127) << shift
-            shift += 7
-            at += 1
-            if data[at - 1] < 128:
-                break
-        numbers.append(value)
-    assert not any(data[at:])
-    end = 0
-    for i in range(0, len(numbers), 4):
-        end += numbers[i]
-        yield end, *numbers[i + 1:i + 4]
+def numbers_of(text):
+    """The LEB128 numbers of some base64."""
+    value = shift = 0
+    for byte in base64.b64decode(text + "=" * (-len(text) % 4)):
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield value
+            value = shift = 0
+
+
+class Span:
+    """start, end, ns, func (0: not running), calls, is_run, text (or None), depth: as utils/export/html_spans.h says."""
+
+    def __init__(self, numbers, end, depth):
+        self.depth = depth
+        self.start = end + next(numbers)
+        self.ns = next(numbers)
+        self.end = self.start + self.ns
+        kind = next(numbers)
+        self.func, self.is_run = kind >> 2, kind & 3 == 2
+        self.text = next(numbers) if kind & 3 == 1 else None
+        self.calls = min(self.func, 1)
+        if self.is_run:
+            self.calls, self.ns = next(numbers), next(numbers)
+
+
+def spans_of(task, base=0):
+    """The spans of a task, whose times count from base on."""
+    numbers = numbers_of(task["rows"])
+    for depth in range(next(numbers)):
+        end = base
+        for _ in range(next(numbers)):
+            span = Span(numbers, end, depth)
+            end = span.end
+            yield span
+    assert not any(numbers), "what fills up the base64"
+
+
+def tree_of(page):
+    """[name, time, calls, callees] of the root, without a name."""
+    numbers, nodes = numbers_of(page["tree"]), [[None, 0, 0, []]]
+    for _ in range(page["nodes"]):
+        parent, func, ns, calls = nodes[-next(numbers)], next(numbers), next(numbers), next(numbers)
+        node = ["(not running)" if func == 0 else None if func == 1 else page["funcs"][func - 2][0], ns, calls, []]
+        parent[3].append(node)
+        nodes.append(node)
+    return nodes[0]
 
 
 class TextPage(Recording):
@@ -98,26 +130,96 @@ class Html(Recording):
         counts, tids = {}, set()
         for task in page["tasks"]:
             tids.add(task["tid"])
-            by_depth = {}
-            for end, ns, func, depth in spans_of(task):
-                self.assertLessEqual(end, page["ns"])
-                counts[page["funcs"][func - 1][0]] = counts.get(page["funcs"][func - 1][0], 0) + 1
-                self.assertGreaterEqual(end - ns, by_depth.get(depth, 0))   # beside each other
-                by_depth[depth] = end
+            end = {}
+            for span in spans_of(task):
+                self.assertLessEqual(span.end, page["ns"])
+                name = page["funcs"][span.func - 1][0]
+                counts[name] = counts.get(name, 0) + 1
+                self.assertEqual((span.is_run, span.calls), (False, 1))
+                self.assertGreaterEqual(span.start, end.get(span.depth, 0))     # beside each other
+                end[span.depth] = span.end
         self.assertEqual(counts, self.report())
         self.assertEqual({func[0]: func[1] for func in page["funcs"] if func}, counts)
         self.assertEqual(len(tids), 6)
-        self.assertEqual((page["shortest"], page["leftOut"]), (0, 0))
+        self.assertEqual((page["grain"], page["leftOut"]), (0, 0))
 
-    def test_only_the_longest(self):
+    def sums(self, page):
+        """Calls and time by task and depth."""
+        sums = {}
+        for task in page["tasks"]:
+            for span in spans_of(task):
+                old = sums.get((task["tid"], span.depth), (0, 0))
+                sums[(task["tid"], span.depth)] = (old[0] + span.calls, old[1] + span.ns)
+        return sums
+
+    def test_short_neighbours_are_merged(self):
         self.record("./victim", "work", "5000")
-        page = self.page("--html-calls=1000")
-        spans = [span for task in page["tasks"] for span in spans_of(task) if span[2]]
+        exact, page = self.page(), self.page("--html-calls=1000")
+        spans = [span for task in page["tasks"] for span in spans_of(task)]
         self.assertLessEqual(len(spans), 1000)
-        self.assertGreater(page["shortest"], 0)
-        self.assertTrue(all(ns >= page["shortest"] for _, ns, _, _ in spans))
+        self.assertGreater(len(spans), 100)
+        self.assertEqual((exact["grain"], page["leftOut"]), (0, 0))
+        self.assertGreater(page["grain"], 0)
+        self.assertEqual(self.sums(page), self.sums(exact))
+        for span in spans:
+            self.assertLess(span.end - span.start, page["grain"] * 2 if span.is_run else float("inf"))
         self.assertEqual({func[0]: func[1] for func in page["funcs"] if func}, self.report())
-        self.assertIn("main", [page["funcs"][func - 1][0] for _, _, func, _ in spans])
+        self.assertIn("main", [page["funcs"][span.func - 1][0] for span in spans if span.func])
+        self.assertEqual(page["tree"], exact["tree"])
+
+    def test_the_tree_is_that_of_graph(self):
+        self.record("./victim", "work", "50")
+        lines = self.ftr("graph", "-d", "d", "--json", "--no-event").stdout.splitlines()
+        nodes = {node["id"]: node for node in map(json.loads, lines) if node["type"] == "node"}
+
+        def path(node):
+            return path(nodes[node["parent"]]) + (node["func"],) if "parent" in node else ()
+
+        def paths(node, above):
+            for name, ns, calls, callees in node[3]:
+                yield (*above, name), ns, calls
+                yield from paths([None, 0, 0, callees], (*above, name))
+
+        wanted = sorted((path(node), node["total"], node["call"]) for node in nodes.values() if "parent" in node)
+        self.assertEqual(sorted(paths(tree_of(self.page("--no-event")), ())), wanted)
+
+    def test_what_nobody_sees_of_the_tree_is_one_node(self):
+        self.record("./victim", "names")
+        page = self.page("--no-event")
+
+        hidden = []
+
+        def check(node):
+            self.assertLessEqual(sum(child[1] for child in node[3]), node[1] if node[0] else float("inf"))
+            hidden.extend(child[2] for child in node[3] if child[0] is None)
+            return node[2] + sum(map(check, node[3]))
+
+        calls = check(tree_of(page))
+        self.assertGreater(sum(hidden), 0)
+        self.assertLessEqual(calls, sum(self.report().values()))    # without what those call in turn
+
+    def test_arguments_and_return_values(self):
+        self.record("-A", "work@arg1", "-A", "leaf@arg1", "-R", "leaf@retval", "./victim", "work", "6")
+        page, found = self.page("--no-event"), {}
+        for task in page["tasks"]:
+            for span in spans_of(task):
+                text = None if span.text is None else page["texts"][span.text]
+                found.setdefault(page["funcs"][span.func - 1][0], []).append(text)
+        self.assertEqual(found["work"], ["(6)"])
+        self.assertEqual(found["main"], [None])
+        values = re.findall(r"leaf\((\d+)\) = (\d+);", self.ftr("replay", "-d", "d", "--no-pager", "--no-event").stdout)
+        self.assertEqual(found["leaf"], [f"({argument}) = {value}" for argument, value in values])
+        self.assertEqual(len(values), 6)
+        self.assertEqual(len(set(page["texts"])), len(page["texts"]))
+        self.assertEqual(page["textsLeftOut"], 0)
+
+    def test_arguments_of_merged_calls_are_dropped(self):
+        self.record("-A", "work@arg1", "-A", "leaf@arg1", "./victim", "work", "5000")
+        page = self.page("--html-calls=1000")
+        used = {span.text for task in page["tasks"] for span in spans_of(task) if span.text is not None}
+        self.assertIn("(5000)", page["texts"])
+        self.assertLess(len(page["texts"]), 1000)
+        self.assertEqual(used, set(range(len(page["texts"]))))
 
     def hostile(self):
         """A function whose name ends the element that it stands in."""

@@ -10,6 +10,9 @@ reading_tests = \
 	tests/e2e/gates.py \
 	tests/e2e/graph.py \
 	tests/e2e/html.py \
+	tests/e2e/html_serve.py \
+	tests/e2e/html_browser.py \
+	tests/e2e/html_lanes.py \
 	tests/e2e/index.py \
 	tests/e2e/interop.py \
 	tests/e2e/merged.py \

@@ -78,6 +78,12 @@ class Made:
     def wakeup(self, cpu, time, thread, args=()):
         self.record(8, len(args) << 16 | cpu << 20 | 2 << 60, self.pack(time, thread) + b"".join(args))
 
+    def switch(self, cpu, time, outgoing, incoming, state=3):
+        """From one thread to another; 0 is the idle one.  State 0: it was pre-empted, 3: it waits."""
+        weights = [self.arg(1, "outgoing_weight" if outgoing == 0 else "incoming_weight", -1 << 31)]
+        self.record(8, len(weights) << 16 | cpu << 20 | state << 36 | 1 << 60,
+                    self.pack(time, outgoing, incoming) + b"".join(weights))
+
     def save(self, path):
         with open(path, "wb") as file:
             file.write(self.data)

@@ -125,6 +125,7 @@ EXTRA_DIST += \
 	tests/prog/loading_opener.c \
 	tests/prog/loading_plug.c \
 	tests/prog/loading_wrapped.c \
+	tests/prog/crew.c \
 	tests/prog/memory_loader.c \
 	tests/prog/memory_maps.c \
 	tests/prog/memory_own_malloc.c \

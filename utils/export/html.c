@@ -3,70 +3,54 @@
  * One self-contained page: a timeline of all tasks, a flame graph and a table of functions
  * (page/, which reads what is written here; the comment of head.html says how).
  *
- * Memory and the page's size are bounded: when there are more calls than the page has room for, the
- * shortest are left out of the pictures, and the page says below which duration.  The table of
- * the whole trace counts all of them.
+ * Memory and the page's size are bounded: when there are more calls than the page has room for,
+ * short ones are merged (html_spans.h).  The table and the flame graph of the whole trace are of
+ * all of them.
  */
+#include "utils/export/html.h"
+
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/analysis/graph.h"
 #include "utils/analysis/stats.h"
-#include "utils/base/bytes.h"
 #include "utils/base/ostream.h"
-#include "utils/base/vec.h"
-#include "utils/trace/event_kind.h"
+#include "utils/export/html_lanes.h"
+#include "utils/export/html_put.h"
+#include "utils/export/html_spans.h"
+#include "utils/export/html_texts.h"
+#include "utils/export/html_tree.h"
 #include "utils/trace/format.h"
+#include "utils/trace/func.h"
+#include "utils/trace/task.h"
 
-#define BASE64_BITS 6u
-#define BITS_MAX 64u
+/* Of arguments and return values: as much as the spans, at most. */
+#define TEXT_BYTES 4000000u
 
-struct html_values {
-	uint64_t call_nr;		/* in the pictures */
-};
-
-static const struct html_values html_defaults = { .call_nr = 400000 };
+/* A million calls, and what their tasks waited. */
+static const struct ftr_html_values html_defaults = { .call_nr = 1200000 };
 
 static const struct ftr_option html_options[] = {
 	FTR_OPTION("html-calls", 0, "N",
-		   "Calls in the pictures, the longest of them all (default: 400000)", ftr_opt_u64,
-		   struct html_values, call_nr, .min = 1000, .max = 20000000),
+		   "Calls in the timeline one by one; of more, short neighbours are merged "
+		   "(default: 1200000)", ftr_opt_u64,
+		   struct ftr_html_values, call_nr, .min = 1000, .max = 20000000),
 	{ 0 }
-};
-
-/* A call, or a time that its task was not running (func NOT_RUNNING). */
-struct span {
-	uint64_t end_ns;
-	uint64_t ns;
-	uint32_t func;			/* its name_id */
-	uint32_t depth;
-};
-#define NOT_RUNNING UINT32_MAX
-
-struct task_spans {
-	const struct ftr_task *task;	/* NULL: nothing of it */
-	FTR_VEC(struct span) spans;	/* by end_ns */
 };
 
 struct html_sink {
 	struct ftr_sink base;		/* first: ops receive a pointer to it */
 	const struct ftr_trace *trace;
+	bool is_served;
+	uint8_t of;			/* enum ftr_html_of */
 	struct ftr_sink *stats;		/* (owned) */
-	FTR_VEC(struct task_spans) tasks;	/* by task id */
-	size_t span_nr, span_max;
-	uint64_t shortest_ns;		/* shorter spans are left out */
-	uint64_t left_out;
-	uint64_t first_ns, last_ns;
+	struct ftr_sink *graph;		/* (owned) */
+	struct ftr_html_spans spans;
+	struct ftr_html_texts texts;
+	struct ftr_html_lanes *lanes;	/* (owned) */
 	struct ftr_ostream text;	/* a string to be escaped */
-};
-
-/* Bytes as base64, 6 bits after the other. */
-struct base64 {
-	struct ftr_ostream *out;
-	uint32_t bits;
-	unsigned bit_nr;
 };
 
 static struct html_sink *html_of(struct ftr_sink *sink)
@@ -79,116 +63,27 @@ static int html_no_memory(struct html_sink *self)
 	return ftr_err_set(self->base.err, ENOMEM, "html: out of memory");
 }
 
-/* ---- what the pictures show ---- */
-
-static unsigned bits_of(uint64_t value)
-{
-	return value == 0 ? 0 : BITS_MAX - (unsigned)__builtin_clzll(value);
-}
-
-/* The least power of two below which at least half of the spans are. */
-static uint64_t middle_ns(const struct html_sink *self)
-{
-	size_t counts[BITS_MAX + 1] = { 0 }, below = 0;
-	unsigned bit_nr = 0;
-
-	for (size_t i = 0; i < self->tasks.nr; i++) {
-		for (size_t k = 0; k < self->tasks.v[i].spans.nr; k++)
-			counts[bits_of(self->tasks.v[i].spans.v[k].ns)]++;
-	}
-	while (bit_nr < BITS_MAX - 1 && (below += counts[bit_nr]) < self->span_nr / 2)
-		bit_nr++;
-	return (uint64_t)FTR_BIT64(bit_nr);
-}
-
-static void spans_drop_short(struct html_sink *self, struct task_spans *of)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < of->spans.nr; i++) {
-		if (of->spans.v[i].ns >= self->shortest_ns)
-			of->spans.v[kept++] = of->spans.v[i];
-	}
-	self->left_out += of->spans.nr - kept;
-	self->span_nr -= of->spans.nr - kept;
-	of->spans.nr = kept;
-}
-
-static void make_room(struct html_sink *self)
-{
-	self->shortest_ns = middle_ns(self);
-	for (size_t i = 0; i < self->tasks.nr; i++)
-		spans_drop_short(self, &self->tasks.v[i]);
-}
-
-static struct task_spans *spans_of(struct html_sink *self, const struct ftr_task *task)
-{
-	while (self->tasks.nr <= task->id) {
-		if (ftr_vec_push(&self->tasks, ((struct task_spans){ .task = NULL })) < 0)
-			return NULL;
-	}
-	self->tasks.v[task->id].task = task;
-	return &self->tasks.v[task->id];
-}
-
-static int span_add(struct html_sink *self, const struct ftr_event *ev, uint64_t start_ns,
-		    uint32_t func)
-{
-	struct task_spans *of = spans_of(self, ev->task);
-	struct span span = { .end_ns = ev->time_ns, .ns = ev->time_ns - start_ns, .func = func,
-			     .depth = ev->depth };
-
-	if (of == NULL)
-		return html_no_memory(self);
-	if (self->first_ns > start_ns)
-		self->first_ns = start_ns;
-	if (self->last_ns < ev->time_ns)
-		self->last_ns = ev->time_ns;
-	if (span.ns < self->shortest_ns) {
-		self->left_out++;
-		return 0;
-	}
-	if (ftr_vec_push(&of->spans, span) < 0)
-		return html_no_memory(self);
-	if (++self->span_nr > self->span_max)
-		make_room(self);
-	return 0;
-}
-
-static int event_add(struct html_sink *self, const struct ftr_event *ev)
-{
-	if (ev->type == FTR_EVENT_EXIT)
-		return span_add(self, ev, ev->call.start_ns, ev->call.func->name_id);
-	if (ev->type == FTR_EVENT_POINT && ftr_event_is_sched_in(ev) && ev->point.start_ns != 0)
-		return span_add(self, ev, ev->point.start_ns, NOT_RUNNING);
-	return 0;
-}
-
 static int html_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr)
 {
 	struct html_sink *self = html_of(sink);
 	int ret = self->stats->ops->batch(self->stats, evs, nr);
 
-	for (size_t i = 0; i < nr && ret == 0; i++)
-		ret = event_add(self, &evs[i]);
+	if (ret == 0)
+		ret = self->graph->ops->batch(self->graph, evs, nr);
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		uint32_t text;
+
+		if (ftr_html_texts_event(&self->texts, &evs[i], &text) < 0 ||
+		    ftr_html_spans_event(&self->spans, &evs[i], text) < 0 ||
+		    ftr_html_lanes_take(self->lanes, &evs[i]) < 0)
+			ret = html_no_memory(self);
+	}
 	return ret;
 }
 
-/* ---- the page ---- */
-
-/* Inside of a script element: "</" would end it. */
 static void put_string(struct html_sink *self, const char *s, size_t len)
 {
-	struct ftr_ostream *out = self->base.out;
-
-	self->text.len = 0;
-	ftr_ostream_json_string(&self->text, s, len);
-	for (size_t i = 0; i < self->text.len; i++) {
-		if (self->text.buf[i] == '<')
-			ftr_ostream_puts(out, "\\u003c");
-		else
-			ftr_ostream_putc(out, self->text.buf[i]);
-	}
+	ftr_html_put_string(self->base.out, &self->text, s, len);
 }
 
 static void put_member(struct html_sink *self, const char *name, const char *value)
@@ -200,71 +95,26 @@ static void put_member(struct html_sink *self, const char *name, const char *val
 	ftr_ostream_puts(self->base.out, ",\n");
 }
 
-static void base64_put(struct base64 *to, uint8_t byte)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	to->bits = to->bits << CHAR_BIT | byte;
-	for (to->bit_nr += CHAR_BIT; to->bit_nr >= BASE64_BITS;) {
-		to->bit_nr -= BASE64_BITS;
-		ftr_ostream_putc(to->out, digits[to->bits >> to->bit_nr]);
-		to->bits &= FTR_BIT(to->bit_nr) - 1;
-	}
-}
-
-static void base64_end(struct base64 *to)
-{
-	while (to->bit_nr != 0)
-		base64_put(to, 0);
-}
-
-static void put_varint(struct base64 *to, uint64_t value)
-{
-	uint8_t bytes[FTR_LEB128_MAX];
-	size_t nr = ftr_put_leb128(bytes, value);
-
-	for (size_t i = 0; i < nr; i++)
-		base64_put(to, bytes[i]);
-}
-
-static void put_spans(struct html_sink *self, const struct task_spans *of)
-{
-	struct base64 to = { .out = self->base.out };
-	uint64_t last_ns = self->first_ns;
-
-	for (size_t i = 0; i < of->spans.nr; i++) {
-		const struct span *span = &of->spans.v[i];
-
-		put_varint(&to, span->end_ns - last_ns);
-		put_varint(&to, span->ns);
-		put_varint(&to, span->func == NOT_RUNNING ? 0 : (uint64_t)span->func + 1);
-		put_varint(&to, span->depth);
-		last_ns = span->end_ns;
-	}
-	base64_end(&to);
-}
-
 static void put_tasks(struct html_sink *self)
 {
 	struct ftr_ostream *out = self->base.out;
 	const char *separator = "";
 
 	ftr_ostream_puts(out, "\"tasks\":[");
-	for (size_t i = 0; i < self->tasks.nr; i++) {
-		const struct task_spans *of = &self->tasks.v[i];
+	for (size_t i = 0; i < self->spans.tasks.nr; i++) {
+		const struct ftr_html_task *of = &self->spans.tasks.v[i];
 
 		if (of->task == NULL)
 			continue;
-		ftr_ostream_printf(out, "%s\n{\"pid\":%d,\"tid\":%d,\"nr\":%zu,\"name\":",
-				   separator, of->task->pid, of->task->tid, of->spans.nr);
+		ftr_ostream_printf(out, "%s\n{\"pid\":%d,\"tid\":%d,\"name\":", separator,
+				   of->task->pid, of->task->tid);
 		put_string(self, of->task->name, strlen(of->task->name));
-		ftr_ostream_puts(out, ",\"spans\":\"");
-		put_spans(self, of);
+		ftr_ostream_puts(out, ",\"rows\":\"");
+		ftr_html_spans_put(&self->spans, of, out);
 		ftr_ostream_puts(out, "\"}");
 		separator = ",";
 	}
-	ftr_ostream_puts(out, "]\n");
+	ftr_ostream_puts(out, "],\n");
 }
 
 /* [name, calls, total, self, least, most], by name_id; null for a name without calls. */
@@ -314,77 +164,139 @@ static void put_places(struct html_sink *self)
 	ftr_ostream_puts(self->base.out, "},\n");
 }
 
-static void put_data(struct html_sink *self)
+/* By the number that spans have. */
+static void put_texts(struct html_sink *self)
+{
+	const char *separator = "";
+
+	ftr_ostream_puts(self->base.out, "\"texts\":[");
+	for (size_t i = 0; i < self->texts.strs.nr; i++) {
+		const struct ftr_str *str = self->texts.strs.v[i];
+
+		ftr_ostream_puts(self->base.out, separator);
+		put_string(self, str->s, str->len);
+		separator = ",\n";
+	}
+	ftr_ostream_printf(self->base.out, "],\"textsLeftOut\":%llu,\n",
+			   (unsigned long long)self->texts.left_out);
+}
+
+static int put_data(struct html_sink *self)
 {
 	struct ftr_ostream *out = self->base.out;
-	uint64_t first_ns = self->first_ns < self->last_ns ? self->first_ns : self->last_ns;
+	const struct ftr_html_spans *spans = &self->spans;
+	uint64_t first_ns = spans->first_ns < spans->last_ns ? spans->first_ns : spans->last_ns;
 
-	ftr_ostream_puts(out, "{");
+	ftr_ostream_printf(out, "{\"served\":%s,", self->is_served ? "true" : "false");
 	put_member(self, "path", self->trace->path);
 	put_member(self, "cmdline", self->trace->info.cmdline);
 	ftr_ostream_printf(out,
-			   "\"first\":\"%llu\",\"ns\":%llu,\"shortest\":%llu,"
-			   "\"leftOut\":%llu,\n",
+			   "\"first\":\"%llu\",\"ns\":%llu,\"grain\":%llu,\"leftOut\":%llu,\n",
 			   (unsigned long long)first_ns,
-			   (unsigned long long)(self->last_ns - first_ns),
-			   (unsigned long long)(self->left_out != 0 ? self->shortest_ns : 0),
-			   (unsigned long long)self->left_out);
+			   (unsigned long long)(spans->last_ns - first_ns),
+			   (unsigned long long)ftr_html_spans_grain_ns(spans),
+			   (unsigned long long)spans->left_out);
 	put_funcs(self, ftr_stats_get(self->stats));
 	put_places(self);
+	put_texts(self);
+	ftr_ostream_puts(out, "\"nodes\":");
+	if (ftr_html_tree_put(ftr_graph_get(self->graph), out) < 0)
+		return html_no_memory(self);
+	ftr_ostream_puts(out, ",\n");
 	put_tasks(self);
+	ftr_html_lanes_put(self->lanes, out, &self->text, first_ns);
 	ftr_ostream_puts(out, "}\n");
+	return 0;
 }
 
 static const char *const page[] = {
 #include "utils/export/html_page.inc"
 };
 #define DATA_GOES_HERE "@DATA@\n"
+#define NEXT_DATA      "</script>\n<script type=\"application/json\">\n"
+
+/* Of two traces the first one's sink writes what is before the data, the other what follows. */
+static int put_page(struct html_sink *self)
+{
+	bool is_behind = false;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < sizeof(page) / sizeof(page[0]); i++) {
+		if (strcmp(page[i], DATA_GOES_HERE) != 0) {
+			if (is_behind ? self->of != FTR_HTML_OF_FIRST :
+					self->of != FTR_HTML_OF_SECOND)
+				ftr_ostream_puts(self->base.out, page[i]);
+			continue;
+		}
+		ret = put_data(self);
+		is_behind = true;
+		if (self->of == FTR_HTML_OF_FIRST)
+			ftr_ostream_puts(self->base.out, NEXT_DATA);
+	}
+	return ret;
+}
 
 static int html_end(struct ftr_sink *sink)
 {
 	struct html_sink *self = html_of(sink);
 	int ret = self->stats->ops->end(self->stats);
 
-	for (size_t i = 0; ret == 0 && i < sizeof(page) / sizeof(page[0]); i++) {
-		if (strcmp(page[i], DATA_GOES_HERE) == 0)
-			put_data(self);
-		else
-			ftr_ostream_puts(sink->out, page[i]);
-	}
+	if (ret == 0 && self->graph->ops->end != NULL)
+		ret = self->graph->ops->end(self->graph);
+	if (ret == 0 && ftr_html_lanes_end(self->lanes) < 0)
+		ret = html_no_memory(self);
+	ftr_html_spans_end(&self->spans);
+	if (ret == 0 && ftr_html_texts_end(&self->texts) < 0)
+		ret = html_no_memory(self);
+	ftr_html_lanes_extend(self->lanes, &self->spans.first_ns, &self->spans.last_ns);
+	if (ret == 0)
+		ret = put_page(self);
 	return ret == 0 && self->text.code != 0 ? html_no_memory(self) : ret;
 }
 
 static int html_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 {
-	const struct html_values *values = sink->values != NULL ? sink->values : &html_defaults;
+	const struct ftr_html_values *values = sink->values != NULL ? sink->values : &html_defaults;
 	struct html_sink *self = html_of(sink);
 
+	int ret = 0;
+
 	self->trace = trace;
-	self->span_max = values->call_nr;
-	self->first_ns = UINT64_MAX;
+	self->is_served = values->is_served;
+	self->of = values->of;
+	ftr_html_spans_init(&self->spans, values->call_nr);
+	ftr_html_texts_init(&self->texts, trace, &self->spans, TEXT_BYTES);
 	self->stats = ftr_stats_new(FTR_STATS_DETAILS, sink->err);
-	if (self->stats == NULL)
+	self->graph = ftr_graph_new(false, sink->err);
+	if (self->stats == NULL || self->graph == NULL)
 		return -ENOMEM;
 	self->stats->err = sink->err;
-	if (ftr_ostream_to_memory(&self->text) < 0)
+	self->graph->err = sink->err;
+	self->lanes = ftr_html_lanes_new(trace, values->call_nr);
+	if (self->lanes == NULL || ftr_ostream_to_memory(&self->text) < 0)
 		return html_no_memory(self);
-	return self->stats->ops->begin != NULL ? self->stats->ops->begin(self->stats, trace) : 0;
+	if (self->stats->ops->begin != NULL)
+		ret = self->stats->ops->begin(self->stats, trace);
+	if (ret == 0 && self->graph->ops->begin != NULL)
+		ret = self->graph->ops->begin(self->graph, trace);
+	return ret;
 }
 
 static void html_fini(struct ftr_sink *sink)
 {
 	struct html_sink *self = html_of(sink);
 
-	for (size_t i = 0; i < self->tasks.nr; i++)
-		ftr_vec_fini(&self->tasks.v[i].spans);
-	ftr_vec_fini(&self->tasks);
+	ftr_html_texts_fini(&self->texts);
+	ftr_html_spans_fini(&self->spans);
+	ftr_html_lanes_free(self->lanes);
 	ftr_ostream_close(&self->text, NULL);
 	ftr_sink_free(self->stats);
+	ftr_sink_free(self->graph);
 }
 
 static const struct ftr_sink_ops html_ops = {
 	.size	 = sizeof(struct html_sink),
-	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
+	.accepts = FTR_BIT(FTR_EVENT_TYPES) - 1,
 	.begin	 = html_begin,
 	.batch	 = html_batch,
 	.end	 = html_end,
@@ -398,6 +310,6 @@ const struct ftr_format ftr_format_html = {
 	.kind	      = FTR_FORMAT_FILE,
 	.write	      = &html_ops,
 	.options      = html_options,
-	.values_bytes = sizeof(struct html_values),
+	.values_bytes = sizeof(struct ftr_html_values),
 	.defaults     = &html_defaults,
 };

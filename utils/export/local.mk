@@ -20,7 +20,24 @@ libftr_a_SOURCES += \
 	utils/export/speedscope.c \
 	utils/export/svg.c
 
-libftr_a_SOURCES += utils/export/html.c
+libftr_a_SOURCES += \
+	utils/export/html.c \
+	utils/export/html.h \
+	utils/export/html_part.c \
+	utils/export/html_lanes.c \
+	utils/export/html_lanes.h \
+	utils/export/html_lanes_data.h \
+	utils/export/html_lanes_put.c \
+	utils/export/html_put.c \
+	utils/export/html_put.h \
+	utils/export/html_series.c \
+	utils/export/html_series.h \
+	utils/export/html_spans.c \
+	utils/export/html_spans.h \
+	utils/export/html_texts.c \
+	utils/export/html_texts.h \
+	utils/export/html_tree.c \
+	utils/export/html_tree.h
 utils/export/html.$(OBJEXT): utils/export/html_page.inc
 CLEANFILES += utils/export/html_page.inc
 
@@ -32,8 +49,12 @@ html_page_files = \
 	utils/export/page/text.js \
 	utils/export/page/spans.js \
 	utils/export/page/range.js \
+	utils/export/page/detail.js \
+	utils/export/page/lanes.js \
 	utils/export/page/timeline.js \
 	utils/export/page/sums.js \
+	utils/export/page/weigh.js \
+	utils/export/page/compare.js \
 	utils/export/page/table.js \
 	utils/export/page/flame.js \
 	utils/export/page/lower.js \

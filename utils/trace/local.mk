@@ -8,6 +8,8 @@ libftr_a_SOURCES += \
 	utils/trace/calls.h \
 	utils/trace/clocks.c \
 	utils/trace/clocks.h \
+	utils/trace/counter.c \
+	utils/trace/counter.h \
 	utils/trace/coroutines.c \
 	utils/trace/coroutines.h \
 	utils/trace/condition.c \

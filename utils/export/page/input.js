@@ -9,30 +9,91 @@ function tip(event, text) {
 	box.style.top = Math.min(event.clientY + 14, window.innerHeight - box.offsetHeight - 4) + "px";
 }
 
-const spanText = span => `${nameOf(span.func)}  ${timeText(span.end - span.start)}`;
+const spanText = span => span.isRun ?
+	`${span.calls.toLocaleString("en")} calls, most of the time ${nameOf(span.func)}  ${timeText(span.ns)}` :
+	`${nameOf(span.func)}  ${timeText(span.ns)}`;
 
 function callersOf(span) {
 	const names = [];
 
 	for (let depth = span.depth - 1; depth >= 0; depth--) {
-		const row = span.task.rows[depth], caller = row[firstBehind(row, span.start)];
-		if (caller && caller.start <= span.start && caller.end >= span.end)
-			names.push(nameOf(caller.func));
+		const row = span.task.rows[depth], i = firstBehind(row, span.start);
+		if (i < row.nr && row.start[i] <= span.start && row.end[i] >= span.end)
+			names.push(nameOf(row.func[i]));
 	}
 	return names;
 }
 
+/* @known: its arguments and return value as a text, and where it is. */
+function showDetails(span, known) {
+	const func = span.func > 0 && trace.funcs[span.func - 1], own = span.func > 0 && trace.places[span.func - 1];
+	const place = known.place || (own ? own.join(":") : "");
+
+	$("details").textContent = (span.isRun || !known.text ? spanText(span) :
+		`${func[0]}${known.text}  ${timeText(span.ns)}`) +
+		` at ${timeText(span.start)} in ${span.task.name} ${span.task.tid}` + (place ? ` (${place})` : "") +
+		callersOf(span).map(name => " ← " + name).join("");
+}
+
 function pick(span) {
 	view.picked = span;
-	if (span) {
-		const place = span.func > 0 && trace.places[span.func - 1];
-		$("details").textContent = `${spanText(span)} at ${timeText(span.start)} in ${span.task.name} ${span.task.tid}` +
-			(place ? ` (${place[0]}:${place[1]})` : "") +
-			callersOf(span).map(name => " ← " + name).join("");
+	if (span && span.kind) {
+		$("details").textContent = thingText(span);
+	} else if (span) {
+		showDetails(span, { text: span.text > 0 ? trace.texts[span.text - 1] : "" });
+		callAsk(span).then(known => {
+			if (known && view.picked === span)
+				showDetails(span, { text: known.args + (known.retval ? " = " + known.retval : ""), place: known.place });
+		}, error => {
+			if (view.picked === span)
+				$("details").textContent += "  " + error.message;
+		});
 	} else {
 		$("details").textContent = "";
 	}
 	redraw();
+}
+
+function fold(group) {
+	group.folded = !group.folded;
+	redraw();
+}
+
+/* A button for each kind of lane that there is. */
+function addLaneButtons() {
+	$("lanes").replaceChildren();
+	for (const [kind, text] of Object.entries(LANE_KINDS)) {
+		if (!groups.some(group => group.tracks.some(track => track.kind === kind)))
+			continue;
+		const button = document.createElement("button");
+		button.textContent = text;
+		button.id = "lane-" + kind;
+		button.setAttribute("aria-pressed", String(!hidden.has(kind)));
+		button.onclick = () => {
+			if (!hidden.delete(kind))
+				hidden.add(kind);
+			button.setAttribute("aria-pressed", String(!hidden.has(kind)));
+			redraw();
+		};
+		$("lanes").append(button);
+	}
+}
+
+function addChoices() {
+	for (const [by, weight] of Object.entries(WEIGHTS))
+		if (traces.some(hasWeight[by]))
+			$("by").add(new Option("by " + weight.name, by));
+	$("by").hidden = $("by").length < 2;
+	$("by").onchange = () => {
+		view.by = $("by").value;
+		view.zoom = [];
+		drawLower();
+	};
+	traces.forEach((of, i) => $("which").add(new Option(`${"AB"[i]}: ${of.path}`, i)));
+	$("which").hidden = traces.length < 2;
+	$("which").onchange = () => showTrace(traces[+$("which").value]);
+	$("pin").onclick = () => pin({ of: trace, start: seen().start, end: seen().end });
+	$("unpin").onclick = () => pin(null);
 }
 
 const timeline = $("timeline");
@@ -41,6 +102,11 @@ let drag = null;
 timeline.addEventListener("wheel", event => {
 	event.preventDefault();
 	const length = view.end - view.start;
+	if (event.altKey) {
+		view.top += event.deltaY;
+		redraw();
+		return;
+	}
 	if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
 		const by = (event.deltaX || event.deltaY) / timeline.clientWidth * length;
 		viewSet(view.start + by, view.end + by);
@@ -51,40 +117,54 @@ timeline.addEventListener("wheel", event => {
 	viewSet(at - (at - view.start) * factor, at + (view.end - at) * factor);
 }, { passive: false });
 timeline.addEventListener("pointerdown", event => {
-	drag = { x: event.clientX, y: event.clientY, start: view.start, end: view.end, top: view.top, moved: false };
+	drag = { selects: event.shiftKey, x: event.clientX, y: event.clientY, start: view.start, end: view.end, top: view.top, moved: false };
 	timeline.setPointerCapture(event.pointerId);
 });
 timeline.addEventListener("pointermove", event => {
 	const box = timeline.getBoundingClientRect();
 	if (!drag) {
-		const span = spanAt(event.clientX - box.left, event.clientY - box.top);
-		tip(event, span && spanText(span));
+		const hit = hitAt(event.clientX - box.left, event.clientY - box.top);
+		tip(event, hit && (hit.kind ? thingText(hit) : spanText(hit)));
 		return;
 	}
 	const by = (drag.x - event.clientX) / timeline.clientWidth * (drag.end - drag.start);
 	drag.moved ||= Math.abs(drag.x - event.clientX) + Math.abs(drag.y - event.clientY) > 3;
 	if (!drag.moved)
 		return;
-	const height = trace.tasks.reduce((sum, task) => sum + task.height, AXIS);
-	view.top = Math.max(0, Math.min(drag.top + drag.y - event.clientY, height - timeline.clientHeight));
+	if (drag.selects) {
+		const timeAt = x => view.start + (x - box.left) / timeline.clientWidth * (view.end - view.start);
+		const times = [timeAt(drag.x), timeAt(event.clientX)].sort((a, b) => a - b);
+		select({ start: Math.max(times[0], 0), end: Math.min(times[1], lengthOf(trace)) });
+		return;
+	}
+	view.top = drag.top + drag.y - event.clientY;
 	viewSet(drag.start + by, drag.end + by);
 });
 timeline.addEventListener("pointerup", event => {
-	const box = timeline.getBoundingClientRect();
-	if (drag && !drag.moved)
-		pick(spanAt(event.clientX - box.left, event.clientY - box.top));
+	const box = timeline.getBoundingClientRect(), group = groupAt(event.clientY - box.top);
+	if (drag && !drag.moved && group)
+		fold(group);
+	else if (drag && !drag.moved)
+		pick(hitAt(event.clientX - box.left, event.clientY - box.top));
 	drag = null;
 });
 timeline.addEventListener("dblclick", event => {
-	const box = timeline.getBoundingClientRect(), span = spanAt(event.clientX - box.left, event.clientY - box.top);
+	const box = timeline.getBoundingClientRect(), span = hitAt(event.clientX - box.left, event.clientY - box.top);
 	if (span)
 		viewSet(span.start - (span.end - span.start) * 0.05, span.end + (span.end - span.start) * 0.05);
 });
 timeline.addEventListener("pointerleave", event => tip(event, ""));
 $("flame").addEventListener("pointermove", event => {
-	const box = $("flame").getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-	const hit = flameBoxes.find(b => x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + ROW);
-	tip(event, hit && `${nameOf(hit.callee.func)}  ${timeText(hit.callee.ns)}  ${(hit.share * 100).toFixed(1)} %`);
+	const hit = flameAt(event);
+	tip(event, hit && flameText(hit));
+});
+$("flame").addEventListener("click", event => {
+	const hit = flameAt(event);
+	if (!hit)
+		return;
+	view.zoom = pathOf(hit.node);
+	drawLower();
+	tip(event, "");
 });
 $("flame").addEventListener("pointerleave", event => tip(event, ""));
 document.addEventListener("keydown", event => {
@@ -100,22 +180,34 @@ document.addEventListener("keydown", event => {
 	if (event.key === "/") {
 		event.preventDefault();
 		$("search").focus();
+	} else if (event.key === "PageUp" || event.key === "PageDown") {
+		event.preventDefault();
+		view.top += (event.key === "PageUp" ? -0.8 : 0.8) * timeline.clientHeight;
+		redraw();
+	} else if (event.key === "Escape") {
+		if (view.selected)
+			select(null);
+		else if (view.zoom.length > 0)
+			view.zoom.pop();
+		redraw();
 	} else if (event.key === "0") {
-		viewSet(0, Math.max(trace.ns, 1));
+		viewSet(0, lengthOf(trace));
 	} else if (keys[event.key] && !event.ctrlKey && !event.metaKey) {
 		event.preventDefault();
 		viewSet(view.start + keys[event.key][0] * length, view.end + keys[event.key][1] * length);
 	}
 });
-$("search").addEventListener("input", () => {
+function search() {
 	view.wanted = $("search").value.trim().toLowerCase();
 	wantedByFunc.clear();
-	const hits = exactRows().filter(func => view.wanted !== "" && func[0].toLowerCase().includes(view.wanted));
+	const hits = exactRows().filter(func => isFound(func[0])), others = laneHits();
 	$("found").textContent = view.wanted === "" ? "" :
-		`${hits.length} functions, ${hits.reduce((n, func) => n + func[1], 0).toLocaleString("en")} calls`;
+		`${hits.length} functions, ${hits.reduce((n, func) => n + func[1], 0).toLocaleString("en")} calls` +
+		(others > 0 ? `, ${others.toLocaleString("en")} in lanes` : "");
 	redraw();
-});
-$("whole").onclick = () => viewSet(0, Math.max(trace.ns, 1));
+}
+$("search").addEventListener("input", search);
+$("whole").onclick = () => viewSet(0, lengthOf(trace));
 for (const [id, other] of [["show-table", "show-flame"], ["show-flame", "show-table"]])
 	$(id).onclick = () => {
 		$(id).setAttribute("aria-pressed", "true");
@@ -126,8 +218,11 @@ window.addEventListener("resize", redraw);
 window.addEventListener("hashchange", viewFromFragment);
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
-$("title").textContent = (trace.cmdline || trace.path).trim();
-document.title = $("title").textContent + " - ftr";
+addChoices();
+if (traces.length > 1)
+	pinned = { of: traces[0], start: 0, end: lengthOf(traces[0]) };
+showTrace(trace);
 viewFromFragment();
+pin(pinned);
 drawTimeline();
 drawLower();

@@ -1,21 +1,19 @@
 /* ---- timeline ---- */
 
-const isWanted = func => view.wanted !== "" && nameOf(func).toLowerCase().includes(view.wanted);
 const wantedByFunc = new Map();
 
 function isHit(func) {
 	if (!wantedByFunc.has(func))
-		wantedByFunc.set(func, isWanted(func));
+		wantedByFunc.set(func, isFound(nameOf(func)));
 	return wantedByFunc.get(func);
 }
 
+const IDLE = "#8886";
+
 function colourOf(func) {
 	if (func === NOT_RUNNING)
-		return "#8886";
-	let hash = 0x811c9dc5;
-	for (const c of nameOf(func))
-		hash = Math.imul(hash ^ c.charCodeAt(0), 0x01000193);
-	hash = Math.imul(hash ^ hash >>> 15, 0x9e3779b1) >>> 0;
+		return IDLE;
+	const hash = hashOf(nameOf(func));
 	return `hsl(${hash % 360} ${45 + (hash >>> 12) % 25}% ${58 + (hash >>> 20) % 16}%)`;
 }
 const colours = new Map();
@@ -51,7 +49,7 @@ function drawBox(pen, x, y, width, text, fill, isMarked) {
 		pen.beginPath();
 		pen.rect(x, y, width - 3, ROW);
 		pen.clip();
-		pen.fillStyle = "#111";
+		pen.fillStyle = fill === IDLE ? css("--dim") : "#111";
 		pen.fillText(text, Math.max(x, 0) + 3, y + ROW / 2);
 		pen.restore();
 	}
@@ -60,12 +58,12 @@ function drawBox(pen, x, y, width, text, fill, isMarked) {
 function drawRow(pen, row, y, width, scale) {
 	let covered = -1;
 
-	for (let i = firstBehind(row, view.start); i < row.length && row[i].start < view.end; i++) {
-		const span = row[i], x = (span.start - view.start) * scale;
-		const w = (span.end - span.start) * scale, marked = span === view.picked || isHit(span.func);
+	for (let i = firstBehind(row, view.start); i < row.nr && row.start[i] < view.end; i++) {
+		const func = row.func[i], x = (row.start[i] - view.start) * scale, w = (row.end[i] - row.start[i]) * scale;
+		const marked = isHit(func) || isSpan(view.picked, row, i);
 		if (x + w < covered + 0.5 && !marked)
 			continue;	/* a pixel is drawn once */
-		drawBox(pen, x, y, w, nameOf(span.func), colour(span.func), marked);
+		drawBox(pen, x, y, w, nameOf(func), colour(func), marked);
 		covered = x + w;
 	}
 }
@@ -84,35 +82,83 @@ function drawAxis(pen, width, scale) {
 	}
 }
 
+/* A short text over what a lane shows. */
+function drawLabel(pen, text, y) {
+	pen.font = "10px sans-serif";
+	pen.globalAlpha = 0.85;
+	pen.fillStyle = css("--back");
+	pen.fillRect(2, y + 1, pen.measureText(text).width + 8, 12);
+	pen.globalAlpha = 1;
+	pen.fillStyle = css("--dim");
+	pen.fillText(text, 6, y + 7.5);
+	pen.font = "12px sans-serif";
+}
+
+function drawHead(pen, group, y, width) {
+	pen.fillStyle = css("--bar");
+	pen.fillRect(0, y, width, HEAD - 2);
+	pen.fillStyle = css("--ink");
+	pen.fillText((group.folded ? "▸ " : "▾ ") + group.title, 6, y + HEAD / 2);
+}
+
+/* Where in all that could be seen the window is. */
+function drawPlace(pen, width, height) {
+	const all = groupsHeight();
+
+	if (all <= height)
+		return;
+	pen.fillStyle = css("--dim");
+	pen.fillRect(width - 5, AXIS + view.top / all * (height - AXIS), 4, height / all * (height - AXIS));
+}
+
+/* What is selected, over everything. */
+function drawSelected(pen, height, scale) {
+	if (!view.selected)
+		return;
+	const x = (view.selected.start - view.start) * scale, end = (view.selected.end - view.start) * scale;
+	pen.fillStyle = css("--steps");
+	pen.globalAlpha = 0.18;
+	pen.fillRect(x, 0, end - x, height);
+	pen.globalAlpha = 1;
+	pen.fillRect(x, 0, 1, height);
+	pen.fillRect(end, 0, 1, height);
+}
+
+/* Of two traces the other one. */
+function showTrace(of) {
+	trace = of;
+	groups = trace.groups ||= makeGroups();
+	colours.clear();
+	wantedByFunc.clear();
+	Object.assign(view, { picked: null, selected: null, top: 0, zoom: [] });
+	$("title").textContent = (trace.cmdline || trace.path).trim();
+	document.title = $("title").textContent + " - ftr";
+	$("details").textContent = "";
+	$("left-out").textContent = lanesNote();
+	$("which").value = traces.indexOf(of);
+	addLaneButtons();
+	search();
+	viewSet(0, lengthOf(trace));
+}
+
 function drawTimeline() {
 	const { pen, width, height } = fit($("timeline").firstElementChild);
 	const scale = width / (view.end - view.start);
-	let y = AXIS - view.top;
 
+	view.top = Math.max(0, Math.min(view.top, groupsHeight() - height));
 	pen.fillStyle = css("--back");
 	pen.fillRect(0, 0, width, height);
-	for (const task of trace.tasks) {
-		if (y + task.height > AXIS && y < height) {
-			task.rows.forEach((row, depth) => drawRow(pen, row, y + HEAD + depth * ROW, width, scale));
-			pen.fillStyle = css("--bar");
-			pen.fillRect(0, y, width, HEAD - 2);
-			pen.fillStyle = css("--ink");
-			pen.fillText(`${task.name} ${task.tid}` + (task.tid === task.pid ? "" : ` of ${task.pid}`), 6,
-				     y + HEAD / 2);
-		}
-		task.y = y;
-		y += task.height;
-	}
+	walkGroups((group, y) => {
+		if (y + HEAD > AXIS && y < height)
+			drawHead(pen, group, y, width);
+	}, (track, y) => {
+		if (track.kind === "calls" || (y + track.height > AXIS && y < height))
+			track.draw(pen, y, width, scale);
+		if (track.label !== "")
+			drawLabel(pen, track.label, y);
+	});
 	drawAxis(pen, width, scale);
+	drawSelected(pen, height, scale);
+	drawPlace(pen, width, height);
 	$("range").textContent = timeText(view.end - view.start) + " from " + timeText(Math.max(view.start, 0));
-}
-
-function spanAt(x, y) {
-	const box = $("timeline"), time = view.start + x / box.clientWidth * (view.end - view.start);
-	const near = (view.end - view.start) / box.clientWidth;
-	const task = trace.tasks.find(task => y >= task.y + HEAD && y < task.y + task.height);
-	const row = task && y > AXIS && task.rows[Math.floor((y - task.y - HEAD) / ROW)];
-	const span = row && row[firstBehind(row, time - near)];
-
-	return span && span.start <= time + near ? span : null;
 }

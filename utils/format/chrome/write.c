@@ -13,6 +13,7 @@
 #include "utils/format/chrome/parts.h"
 #include "utils/format/format.h"
 #include "utils/trace/args.h"
+#include "utils/trace/counter.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/event_text.h"
 #include "utils/trace/text_ahead.h"
@@ -272,24 +273,6 @@ static int chrome_call(struct chrome_sink *self, const struct ftr_event *ev)
 	return 0;
 }
 
-static bool value_is_number(const struct ftr_value *value)
-{
-	return value->arg->format == FTR_ARG_FLOAT || value->arg->format <= FTR_ARG_OCTAL;
-}
-
-static double value_number(const struct ftr_value *value)
-{
-	switch (value->arg->format) {
-	case FTR_ARG_FLOAT:
-		return (double)value->f;
-	case FTR_ARG_AUTO:
-	case FTR_ARG_SIGNED:
-		return (double)value->i;
-	default:
-		return (double)value->u;
-	}
-}
-
 static bool point_has_text(const struct ftr_event *ev)
 {
 	const struct ftr_event_kind *kind = ftr_event_kind_by_id(ftr_event_kind_id(ev));
@@ -304,19 +287,17 @@ static int chrome_counter(struct chrome_sink *self, const struct ftr_event *ev)
 {
 	struct ftr_ostream *out = self->base.out;
 	const char *separator = "";
-	struct ftr_value value;
-	unsigned nr = 0, pos = 0;
+	struct ftr_counter_pos at = { 0 };
+	struct ftr_counter_value value;
 
 	if (put_line(self, ev, ev->task, 'C') < 0)
 		return -ENOMEM;
 	ftr_ostream_json_string(out, ev->point.name, strlen(ev->point.name));
 	ftr_ostream_printf(out, ",\"id\":%llu,\"args\":{", (unsigned long long)ev->point.id);
-	while (ftr_payload_next(ev->payload, &nr, &pos, &value)) {
-		if (value.arg->name == NULL || !value_is_number(&value))
-			continue;
+	while (ftr_counter_next(ev, &at, &value)) {
 		ftr_ostream_puts(out, separator);
-		ftr_ostream_json_string(out, value.arg->name, strlen(value.arg->name));
-		ftr_ostream_printf(out, ":%.17g", value_number(&value));
+		ftr_ostream_json_string(out, value.name, strlen(value.name));
+		ftr_ostream_printf(out, ":%.17g", value.value);
 		separator = ",";
 	}
 	ftr_ostream_puts(out, "}}");

@@ -9,6 +9,7 @@
 
 #include "utils/base/bytes.h"
 #include "utils/format/fxt/write.h"
+#include "utils/trace/counter.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/trace.h"
 
@@ -133,13 +134,6 @@ static int tracepoint_args(struct fxt_writer *w, const struct ftr_event *ev)
 	return ret;
 }
 
-/* A payload that is cut, or none at all, is no counter's. */
-static bool has_values(const struct ftr_event *ev, const struct ftr_event_kind *kind)
-{
-	return kind != NULL && kind->value_nr > 0 && ev->payload != NULL &&
-	       ev->payload->spec == NULL && ev->payload->len >= 8u * kind->value_nr;
-}
-
 /* The functions of a sample's stack; return addresses lie behind the calls. */
 static int symbols_of_stack(struct fxt_writer *w, const struct ftr_event *ev)
 {
@@ -179,7 +173,7 @@ static int point_args(struct fxt_writer *w, const struct ftr_event *ev,
 		return -ENOMEM;
 	if (payload == NULL)
 		return 0;
-	if (has_values(ev, kind))
+	if (ftr_counter_has_values(ev, kind))
 		return value_args(w, kind, payload);
 	if (symbol_of_data(w, ev, kind) < 0)
 		return -ENOMEM;
@@ -207,7 +201,7 @@ static const struct {
 static void point_shape(const struct ftr_event *ev, const struct ftr_event_kind *kind,
 			struct fxt_shape *shape)
 {
-	bool is_counter = has_values(ev, kind);
+	bool is_counter = ftr_counter_has_values(ev, kind);
 	unsigned phase = is_counter ? FTR_POINT_COUNTER : ev->point.kind;
 
 	shape->type = point_types[phase].type;
