@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Some 970 calls, up to six deep, as often as the number given says: traces for tests/bench/page.py. */
+/* Some 970 calls, up to six deep, as often as the number given says: for tests/bench/page.py. */
 #include <stdlib.h>
 
 #define TRACED __attribute__((noinline))
