@@ -16,12 +16,16 @@ libftr_a_SOURCES += \
 	arch/arches.def \
 	arch/callconv.h \
 	arch/i386/arch.c \
+	arch/i386/got_uses.c \
+	arch/i386/got_uses.h \
 	arch/i386/patch.h \
 	arch/registry.c \
 	arch/return_stubs.h \
 	arch/syscalls.h \
 	arch/x86_64/arch.c \
 	arch/x86_64/callconv.c \
+	arch/x86_64/got_uses.c \
+	arch/x86_64/got_uses.h \
 	arch/x86_64/patch.h \
 	arch/x86_64/operand.c \
 	arch/x86_64/plain_leads.c \

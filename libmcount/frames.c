@@ -11,12 +11,16 @@
 #define FOREIGN_TRIES 1000u
 #define FUNC_NONE 1u			/* not 0: see ftr_slot_used */
 
-/* Held while top moves: a handler may switch to a coroutine that fills and leaves it. */
+/*
+ * Held while top moves: a handler may switch to a coroutine that fills and leaves it.  By a place
+ * on our own stack: who looks at the frame meanwhile sees which stack that is, and whether a jump
+ * leaves us.
+ */
 static bool frame_trim(struct ftr_thread *self, struct ftr_frame *frame)
 {
 	bool is_done;
 
-	if (!frame_claim_free(frame, NULL))
+	if (!frame_claim_free(frame, __builtin_frame_address(0)))
 		return false;
 	is_done = frames_set_top(self, frame + 1, frame);
 	frame_free(frame);

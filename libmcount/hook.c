@@ -295,7 +295,7 @@ static inline void enter_frame(struct ftr_thread *self, struct ftr_frame *frame,
 			       uintptr_t child_ip, bool is_known)
 {
 	frame_fill(frame, *slot, child_ip, FTR_FRAME_RETURN);
-	*slot = self->hook;
+	*slot = self->stub;	/* not hook: a handler that interrupts us may begin stacks */
 	atomic_signal_fence(memory_order_seq_cst);
 	frame_open(frame, slot);	/* last: who takes it for left puts the slot right */
 	frame_begin(self, frame, child_ip, FTR_FRAME_RETURN, is_known);
@@ -491,7 +491,7 @@ void ftr_enter_behind(uintptr_t *record, uintptr_t child_ip, uint64_t said)
 		return;
 	}
 	frame_fill(frame, behind_ret(&call), child_ip, FTR_FRAME_RETURN);
-	behind_return_to(&call, self->hook);
+	behind_return_to(&call, self->stub);	/* as in enter_frame */
 	atomic_signal_fence(memory_order_seq_cst);
 	frame_open(frame, call.loc);
 	frame_begin(self, frame, child_ip, FTR_FRAME_RETURN, false);

@@ -248,25 +248,43 @@ static bool is_switched(const struct ftr_thread *self, const uintptr_t *loc)
 	return (uintptr_t)loc - (uintptr_t)last >= NEAR_BYTES;
 }
 
+/* Has a thread taken all steps of stacks_start?  A handler may jump out between two of them. */
+static bool has_stacks(const struct ftr_thread *self)
+{
+	return self->stacks != NULL && self->hook == 0;
+}
+
 /* Not of a thread that has them already, that is paused, or whose returns are estimated. */
 static bool may_start(const struct ftr_thread *self)
 {
-	return self->slot != NULL && self->slot->stacks != NULL && self->stacks == NULL &&
+	return self->slot != NULL && self->slot->stacks != NULL && !has_stacks(self) &&
 	       self->stub != 0 && !self->is_refused && self->estimate_end == NULL &&
-	       (self->frames_end != self->frames || self->gate_end != NULL);
+	       (self->frames_end != self->frames || self->gate_end != NULL ||
+		self->stacks_end != NULL);
 }
 
+/*
+ * A handler that interrupts this may do the same, or jump out: each step leaves what calls can go
+ * on with, and none undoes what was done.
+ */
 static void stacks_start(struct ftr_thread *self)
 {
-	struct ftr_stacks *stacks = self->slot->stacks;
+	struct ftr_frame *end = self->frames_end;
 
-	*stacks = (struct ftr_stacks){ .max = self->slot->stack_nr };
-	self->stacks = stacks;
-	if (self->gate_end == NULL) {
-		self->stacks_end = self->frames_end;
-		self->frames_end = self->frames;
-		self->hook = 0;
+	if (self->stacks == NULL) {
+		*self->slot->stacks = (struct ftr_stacks){ .max = self->slot->stack_nr };
+		atomic_signal_fence(memory_order_seq_cst);
+		self->stacks = self->slot->stacks;
 	}
+	if (self->gate_end != NULL)
+		return;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (end != self->frames)	/* else a handler was first */
+		self->stacks_end = end;
+	atomic_signal_fence(memory_order_seq_cst);
+	self->frames_end = self->frames;
+	atomic_signal_fence(memory_order_seq_cst);
+	self->hook = 0;
 }
 
 void ftr_stacks_begin(struct ftr_thread *self, const uintptr_t *loc)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What code that has no PLT does with the entries of a GOT:
+ * What uses the entries of a GOT: slots of the PLT, and what code that has none does with them:
  *
  *	adrp	x1, PAGE
  *	ldr	x1, [x1, #OFFSET]
@@ -21,6 +21,64 @@
 #define ARGUMENTS 0x000000ffu		/* x0 to x7 */
 #define LOST_BY_CALLS 0x4007ffffu	/* x0 to x18, x30 */
 #define TAIL_CALLS 0x00030000u		/* x16, x17: by these functions are left */
+
+#define ADRP_MASK 0x9f00001fu		/* with the register */
+#define ADRP_X16 0x90000010u
+#define LDR_X17_MASK 0xffc003ffu
+#define LDR_X17_X16 0xf9400211u		/* ldr x17, [x16, #N] */
+#define BR_X17 0xd61f0220u
+#define BR_X17_SIGNED 0xd71f0a11u	/* braa x17, x16 */
+#define SLOT_WORDS_MAX 6
+
+static bool is_branch(uint32_t word)
+{
+	return word == BR_X17 || word == BR_X17_SIGNED;
+}
+
+/* Words from the adrp at @at up to and with the branch of a PLT slot; 0 = it is none. */
+static size_t slot_words(const struct ftr_code *code, size_t at)
+{
+	size_t i;
+
+	for (i = 2; i < SLOT_WORDS_MAX && at + 4 * i + 4 <= code->size; i++) {
+		if (is_branch(ftr_arch_word(code->bytes + at + 4 * i)))
+			return i + 1;
+	}
+	return 0;
+}
+
+/*
+ * adrp x16; ldr x17, [x16, #N]; add x16; br x17: a PLT slot, with or without bti.  Other code reads
+ * entries of its own, which have other relocations: see below.
+ */
+bool ftr_arch_next_got_use_aarch64(const struct ftr_code *code, uint64_t low, uint64_t high,
+				   size_t *pos, struct ftr_got_use *use)
+{
+	const uint8_t *bytes = code->bytes;
+	size_t at = (*pos + 3) / 4 * 4, words;
+
+	for (; at + 12 <= code->size; at += 4) {
+		uint32_t adrp = ftr_arch_word(bytes + at), ldr = ftr_arch_word(bytes + at + 4);
+
+		if ((adrp & ADRP_MASK) != ADRP_X16 || (ldr & LDR_X17_MASK) != LDR_X17_X16)
+			continue;
+		use->entry = ftr_a64_insn(adrp, code->addr + at).address +
+			     (uint64_t)(ldr >> 10 & 0xfff) * 8;
+		words = slot_words(code, at);
+		if (words == 0 || use->entry - low > high - low)
+			continue;
+		use->at = at;
+		if (at >= 4)
+			use->at -= ftr_arch_landing_bytes(bytes + at - 4, 4);
+		use->bytes = at + 4 * words - use->at;
+		use->is_jump = true;
+		use->is_call = false;
+		use->is_slot = true;
+		*pos = at + 4;
+		return true;
+	}
+	return false;
+}
 
 /* A register that is followed. */
 struct walk {
@@ -259,8 +317,8 @@ static void insn_read(struct search *search, size_t n)
 		tell(search, n, insn.address, FTR_A64_OTHER);
 }
 
-int ftr_arch_got_uses(const struct ftr_code *code, uint64_t low, uint64_t high,
-		      ftr_got_use_fn *each, void *arg)
+int ftr_arch_got_uses_aarch64(const struct ftr_code *code, uint64_t low, uint64_t high,
+			      ftr_got_use_fn *each, void *arg)
 {
 	struct search search = { .code = code, .low = low, .high = high, .each = each, .arg = arg };
 	size_t nr = insn_nr(&search);

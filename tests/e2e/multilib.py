@@ -60,6 +60,8 @@ def multilib_flags():
 
 
 M32 = multilib_flags()
+# Where C for 32-bit x86 may take arguments from, and who takes them off the stack.
+CONVENTIONS = ("-DIN_REGISTERS=__attribute__((regparm(3)))", "-DPOPPING=__attribute__((stdcall))")
 
 
 class Multilib(harness.Test):
@@ -74,7 +76,7 @@ class Multilib(harness.Test):
         if subprocess.run([*cls.beside, "true"], check=False).returncode == harness.SKIP:
             raise harness.unittest.SkipTest("32-bit programs do not run here; install qemu-user-static")
         for way, flags in WAYS.items():
-            harness.build("bits.c", f"bits32-{way}", *M32, *flags)
+            harness.build("bits.c", f"bits32-{way}", *M32, *CONVENTIONS, *flags)
         harness.build("bits.c", "bits64", "-pg", "-O1")
         harness.build("bits.c", "plain32", *M32, "-O1")
 

@@ -11,6 +11,7 @@ import ctypes
 import glob
 import hashlib
 import os
+import platform
 import re
 import shutil
 import signal
@@ -102,8 +103,9 @@ def build(source, out, *flags, compiler=None):
     """Compile a program of tests/prog."""
     if compiler is None:
         compiler = CXX if source.endswith(".cc") else CC
-    compile_to(out, *compiler, "-D_GNU_SOURCE", "-I", SRCDIR, *flags, os.path.join(SRCDIR, "tests/prog", source),
-               "-lpthread").check_returncode()
+    programs = os.path.join(SRCDIR, "tests/prog")
+    compile_to(out, *compiler, "-D_GNU_SOURCE", "-I", SRCDIR, "-I", os.path.join(programs, platform.machine()), *flags,
+               os.path.join(programs, source), "-lpthread").check_returncode()
 
 
 def shell_status(returncode):

@@ -16,6 +16,12 @@
 #define NOINLINE __attribute__((noipa))
 #endif
 
+/* How a function takes arguments otherwise than the machine's C does: the test says it. */
+#ifndef IN_REGISTERS
+#define IN_REGISTERS
+#define POPPING
+#endif
+
 struct large {
 	int v[8];
 };
@@ -52,27 +58,15 @@ static NOINLINE struct large made(int n)
 	return large;
 }
 
-#ifdef __i386__
-static NOINLINE __attribute__((regparm(3))) int registers(int a, int b, int c)
+static NOINLINE IN_REGISTERS int registers(int a, int b, int c)
 {
 	return leaf(a) * 100 + b * 10 + c;
 }
 
-static NOINLINE __attribute__((stdcall)) int popped(int a, int b, int c, int d)
+static NOINLINE POPPING int popped(int a, int b, int c, int d)
 {
 	return leaf(a) * 1000 + b * 100 + c * 10 + d;
 }
-#else
-static NOINLINE int registers(int a, int b, int c)
-{
-	return leaf(a) * 100 + b * 10 + c;
-}
-
-static NOINLINE int popped(int a, int b, int c, int d)
-{
-	return leaf(a) * 1000 + b * 100 + c * 10 + d;
-}
-#endif
 
 static NOINLINE int aligned(int n)
 {

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += tests/prog/bits.c tests/prog/demo.c tests/prog/generator.h tests/prog/older_calls.h tests/prog/not-i386.txt
+# What programs need of the machine that they run on.
+EXTRA_DIST += tests/prog/aarch64/breakpoint.h tests/prog/aarch64/first_instructions.h \
+	tests/prog/x86_64/breakpoint.h tests/prog/x86_64/first_instructions.h
 # Traced programs: each is a test, run in every way it can be instrumented.  The longest comes first.
 C_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
 CC_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run

@@ -13,13 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#ifdef __aarch64__		/* goes on at the breakpoint, not behind it */
-#define BREAKPOINT "brk #0"
-#define STEP_OVER(context) (((ucontext_t *)(context))->uc_mcontext.pc += 4)
-#else
-#define BREAKPOINT "int3"
-#define STEP_OVER(context) ((void)(context))
-#endif
+#include <breakpoint.h>
 
 static volatile int traps, value, alarms;
 static void on_trap(int nr, siginfo_t *info, void *context)
