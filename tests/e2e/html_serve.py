@@ -208,25 +208,44 @@ class Serve(Recording):
         with open("shown", encoding="ascii") as file:
             self.assertEqual(file.read(), url + "\n")
 
+    def dom(self, url):
+        return subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                               "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                               "--user-data-dir=" + self.dir + "/profile", "--enable-logging=stderr", "--virtual-time-budget=8000",
+                               "--dump-dom", url],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=False)
+
+    def merged(self):
+        """The URL of a page with runs, and a range of it that has some, wide enough to be looked into."""
+        url = self.serve("--html-calls=1000", "d")
+        page = data_of(ask(url).body)
+        runs = sorted(span.start for task in page["tasks"] for span in spans_of(task) if span.is_run)
+        start = runs[len(runs) // 2]
+        return url, start, start + 100 * page["grain"]
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
+    def test_a_failure_in_a_browser(self):
+        self.record("./victim", "work", "3000")
+        url, start, end = self.merged()
+        os.rename("d", "gone")
+        run = self.dom(f"{url}#{start}-{end}")
+        note = re.search(r'<span id="note"[^>]*>([^<]*)', run.stdout)[1]
+        self.assertRegex(note, "no more could be read: .*No such file or directory")
+        self.assertIn("<td>main</td>", run.stdout)
+
     @unittest.skipUnless(CHROMIUM, "chromium is not installed")
     def test_in_a_browser(self):
         """Where calls were merged, the page gets them: the table of a range counts them exactly."""
         self.record("./victim", "work", "3000")
-        exact = self.serve("d")
-        data = data_of(ask(exact).body)
-        end = data["ns"]
-        wanted = {}
-        for _, _, start, stop, name in self.spans(data, data["tasks"]):
-            if stop > end * 2 // 5 and start < end // 2:
-                wanted[name] = wanted.get(name, 0) + 1
+        data = data_of(ask(self.serve("d")).body)
         self.end()
-        url = self.serve("--html-calls=1000", "d")
-        self.assertGreater(data_of(ask(url).body)["grain"], 0)
-        run = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-                              "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                              "--user-data-dir=" + self.dir + "/profile", "--enable-logging=stderr", "--timeout=8000",
-                              "--dump-dom", f"{url}#{end * 2 // 5}-{end // 2}"],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=False)
+        url, start, end = self.merged()
+        wanted = {}
+        for _, _, begin, stop, name in self.spans(data, data["tasks"]):
+            if stop > start and begin < end:
+                wanted[name] = wanted.get(name, 0) + 1
+        self.assertGreater(wanted["leaf"], 10)
+        run = self.dom(f"{url}#{start}-{end}")
         self.assertNotIn(":CONSOLE", run.stderr)
         rows = re.findall(r"<tr[^>]*>(?:<td>[^<]*</td>){2}<td>(\d+)</td>(?:<td>[^<]*</td>){2}<td>([^<]*)</td></tr>", run.stdout)
         self.assertEqual({name: int(calls) for calls, name in rows}, wanted)

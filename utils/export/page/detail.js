@@ -1,7 +1,10 @@
 /* ---- what is asked of ftr view --serve ---- */
 
-/* The range of which there is more than in the page, and how much: spans of less than grain are merged in it, too. */
-const detail = { from: 0, to: 0, grain: Infinity, text: "", request: null };
+/*
+ * The range that was asked for last, at which length of the view, and what was got: spans of less than grain are
+ * merged in it, too.
+ */
+const detail = { from: 0, to: 0, length: 0, grain: Infinity, text: "", request: null };
 for (const of of traces)
 	for (const task of of.tasks)
 		task.merged = task.rows;	/* as they came in the page */
@@ -77,7 +80,11 @@ function detailTake(answer) {
 
 /* Is there a run in view that is wide enough to be looked into? */
 function isDetailWanted(pixel) {
-	if (trace.grain === 0 || trace.grain < pixel || (view.start >= detail.from && view.end <= detail.to && detail.grain < pixel))
+	const isInside = Math.max(view.start, 0) >= detail.from && Math.min(view.end, trace.ns) <= detail.to;
+
+	/* The same again would be answered in the same way: nearer by half at least. */
+	if (trace.grain === 0 || trace.grain < pixel ||
+	    (isInside && (detail.grain < pixel || view.end - view.start > detail.length / 2)))
 		return false;
 	return trace.tasks.some(task => task.merged.some(row => {
 		const i = firstBehind(row, view.start);
@@ -107,14 +114,13 @@ async function detailAsk() {
 			setTimeout(detailAsk, 300);
 			return;
 		}
-		/* What is merged anew is no reason to ask for the same again. */
-		Object.assign(detail, { from, to, grain: answer.grain <= pixel * 2 ? 0 : answer.grain / 4, text: answer.warning });
+		Object.assign(detail, { from, to, length, grain: answer.grain, text: answer.warning });
 		detailTake(answer);
 	} catch (error) {
 		if (request.signal.aborted)
 			return;
 		detail.request = null;
-		detail.text = "no more could be read: " + error.message;
+		Object.assign(detail, { from, to, length, grain: Infinity, text: "no more could be read: " + error.message });
 	}
 	redraw();
 }
