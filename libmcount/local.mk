@@ -122,6 +122,7 @@ libmcount_sources = \
 	libmcount/vfork.h \
 	libmcount/watch.c \
 	libmcount/watch.h \
+	libmcount/x87.h \
 	libmcount/wrap_exec.c \
 	libmcount/wrap_longjmp.c \
 	libmcount/wrap_mlockall.c \

@@ -43,6 +43,8 @@ static bool next_got_use(const struct ftr_code *code, uint64_t low, uint64_t hig
 	return false;
 }
 
+extern const struct ftr_callconv ftr_callconv_i386;
+
 static const struct ftr_arch_patch patch = {
 	.reloc_relative = R_386_RELATIVE,
 	.nop_bytes = ftr_arch_nop_bytes,
@@ -61,5 +63,7 @@ const struct ftr_arch ftr_arch_i386 = {
 	.reloc_lazy   = R_386_JMP_SLOT,
 	.reloc_bound  = R_386_JMP_SLOT,
 	.next_got_use = next_got_use,
+	.callconv     = &ftr_callconv_i386,
+	.keeps_pg_arguments = true,
 	.patch	      = &patch,
 };

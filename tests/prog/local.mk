@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-EXTRA_DIST += tests/prog/bits.c tests/prog/demo.c tests/prog/generator.h tests/prog/older_calls.h tests/prog/not-i386.txt
+EXTRA_DIST += tests/prog/bits.c tests/prog/bits_values.c tests/prog/demo.c tests/prog/generator.h tests/prog/older_calls.h tests/prog/not-i386.txt
 # Traced programs: each is a test, run in every way it can be instrumented.  The longest comes first.
 C_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
 CC_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
