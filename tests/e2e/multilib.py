@@ -220,6 +220,17 @@ class Multilib(harness.Test):
         self.assertEqual((run.returncode, run.stdout), (126, ""))
         self.assertRegex(run.stderr, "plain32: calls no hook, and programs for 32-bit x86 are not patched; .*-pg")
 
+    def test_refused_patching(self):
+        """Whatever has room for a call, or is asked for, stays as it is: ftr says so, and what to do."""
+        harness.build("bits.c", "room32", *M32, "-O1", "-fpatchable-function-entry=5")
+        run = self.run32(harness.FTR, "record", "./room32")
+        self.assertEqual((run.returncode, run.stdout), (126, ""))
+        self.assertRegex(run.stderr, "room32: calls no hook, and programs for 32-bit x86 are not patched; .*-pg")
+        for program in ("./plain32", "./room32"):
+            run = self.run32(harness.FTR, "record", "--no-event", "-P", "leaf", program)
+            self.assertEqual(run.returncode, 3)
+            self.assertRegex(run.stderr, f"{program[2:]}: nothing is patched: programs for 32-bit x86 are not, .*-pg")
+
     def test_without(self):
         """An ftr without the second runtime says so, and does not start the program."""
         os.mkdir("ftr")
