@@ -78,6 +78,12 @@ endif
 if ARCH_AARCH64
 TESTS += $(traced_programs) tests/prog/sdt_aarch64.c
 endif
+# As 32-bit programs but for those of not-i386.txt, below tests/lib/with-i386 where the kernel does not run them.
+.PHONY: check-32bit
+if HAVE_MULTILIB
+check-32bit:
+	FTR_TEST_M32='$(MULTILIB_CFLAGS)' $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(traced_programs)'
+endif
 EXTRA_DIST += $(traced_programs) tests/prog/sdt_aarch64.c tests/prog/not-aarch64.txt tests/prog/run
 
 # What the end-to-end tests build and trace; not tests by themselves.
