@@ -25,6 +25,8 @@ struct ftr_leaves {
 	uint32_t bytes, align;	/* of the whole */
 	bool is_by_reference;	/* no trivial C++ object: its address is passed */
 	bool is_memory;		/* too large for registers, or misaligned */
+	bool is_aggregate;	/* a struct, a class or a union */
+	uint32_t word_bytes;	/* of a pointer */
 	uint32_t visited;	/* types, while it is filled */
 	uint32_t nr;
 	struct ftr_leaf v[FTR_LEAVES_MAX];
@@ -70,10 +72,13 @@ struct ftr_register_name {
 
 /* A convention: C's on one architecture. */
 struct ftr_callconv {
+	unsigned word_bytes;		/* of a general register, a pointer, and a long */
 	unsigned integer_nr, vector_nr;	/* registers of arguments */
 	const struct ftr_register_name *registers;	/* those, up to the one without a name */
 	/* Of more than two words: the address is passed, and no one tells it at the return. */
 	bool passes_addresses;
+	/* Functions may take arguments in registers that the convention has none in. */
+	bool has_variants;
 	/*
 	 * The places of the next argument, and of the return value, which has to come first: it may
 	 * take a register of the arguments.

@@ -16,6 +16,7 @@ libftr_a_SOURCES += \
 	arch/arches.def \
 	arch/callconv.h \
 	arch/i386/arch.c \
+	arch/i386/callconv.c \
 	arch/i386/got_uses.c \
 	arch/i386/got_uses.h \
 	arch/i386/patch.h \

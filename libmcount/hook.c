@@ -265,6 +265,7 @@ static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *se
 							   uintptr_t child_ip,
 							   const struct ftr_regs *regs)
 {
+	const uintptr_t *sp = ftr_arch_caller_sp(slot, *slot);
 	struct ftr_frame *frame;
 
 	if (!ftr_module_is_known(self, child_ip))
@@ -278,6 +279,8 @@ static __attribute__((noinline, cold)) void enter_estimate(struct ftr_thread *se
 	}
 	self->estimating_at = __builtin_frame_address(0);
 	atomic_signal_fence(memory_order_seq_cst);
+	if (sp != slot)
+		frames_end_estimate(self, sp - 1);
 	if (self->gate != NULL) {
 		frames_end_estimate(self, slot);
 		ftr_gated_begin(self, &(struct ftr_gated_call){ slot, child_ip, FTR_FRAME_RETURN, 0,

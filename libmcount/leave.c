@@ -2,6 +2,7 @@
 /* See leave.h.  Part of the hook: without libc. */
 #include "libmcount/leave.h"
 
+#include "arch/prologue.h"
 #include "libmcount/frame.h"
 #include "libmcount/frames.h"
 #include "libmcount/gated.h"
@@ -206,6 +207,18 @@ void ftr_frames_departed(struct ftr_thread *self, const uintptr_t *loc)
 			break;
 		frame = self->top - 1;
 	}
+}
+
+void ftr_frames_landed(const uintptr_t *slot, uintptr_t ret)
+{
+	struct ftr_thread *self = &ftr_self;
+	const uintptr_t *sp = ftr_arch_caller_sp(slot, ret);
+
+	if (self->frames == NULL)
+		return;
+	if (self->top[-1].loc == slot)		/* it is recorded, and after that of others */
+		sp = slot;
+	ftr_frames_abandon(self, self->frames - 1, sp, false);
 }
 
 /*

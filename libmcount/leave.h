@@ -28,6 +28,12 @@ void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
  */
 void ftr_frames_jumped(const uintptr_t *sp) FTR_HIDDEN;
 
+/*
+ * The function that calls with @slot, to return to @ret, has got an exception: the calls that it
+ * left end here.
+ */
+void ftr_frames_landed(const uintptr_t *slot, uintptr_t ret) FTR_HIDDEN;
+
 /* ftr_leave of a thread with stacks (stacks.h): 0 = not the top frame. */
 uintptr_t ftr_leave_top(struct ftr_thread *self, const uintptr_t *loc) FTR_HIDDEN;
 

@@ -122,6 +122,7 @@ libmcount_sources = \
 	libmcount/vfork.h \
 	libmcount/watch.c \
 	libmcount/watch.h \
+	libmcount/x87.h \
 	libmcount/wrap_exec.c \
 	libmcount/wrap_longjmp.c \
 	libmcount/wrap_mlockall.c \
@@ -301,6 +302,7 @@ i686_libmcount_so_SOURCES = \
 	arch/i386/atomic.S \
 	arch/i386/dlopen.S \
 	arch/i386/jmpbuf.h \
+	arch/i386/kernel.S \
 	arch/i386/late.h \
 	arch/i386/mcount.S \
 	arch/i386/patch.S \
@@ -335,6 +337,7 @@ i686_libmcount_nop_so_LDADD =
 multilib_PROGRAMS += i686/libmcount-memory.so
 i686_libmcount_memory_so_SOURCES = \
 	arch/i386/atomic.S \
+	arch/i386/kernel.S \
 	libmcount/interpose_memory.c
 i686_libmcount_memory_so_CPPFLAGS = $(multilib_CPPFLAGS)
 i686_libmcount_memory_so_CCASFLAGS = $(MULTILIB_CFLAGS)
@@ -345,6 +348,7 @@ i686_libmcount_memory_so_LDADD = i686/libmcount.so
 multilib_PROGRAMS += i686/libmcount-sync.so
 i686_libmcount_sync_so_SOURCES = \
 	arch/i386/atomic.S \
+	arch/i386/kernel.S \
 	libmcount/interpose_call.c \
 	libmcount/interpose_call.h \
 	libmcount/interpose_sync.c
@@ -357,6 +361,7 @@ i686_libmcount_sync_so_LDADD = i686/libmcount.so
 multilib_PROGRAMS += i686/libmcount-net.so
 i686_libmcount_net_so_SOURCES = \
 	arch/i386/atomic.S \
+	arch/i386/kernel.S \
 	libmcount/interpose_call.c \
 	libmcount/interpose_call.h \
 	libmcount/interpose_net.c \
@@ -372,6 +377,7 @@ i686_libmcount_net_so_LDADD = i686/libmcount.so
 multilib_PROGRAMS += i686/libmcount-thread.so
 i686_libmcount_thread_so_SOURCES = \
 	arch/i386/atomic.S \
+	arch/i386/kernel.S \
 	libmcount/interpose_call.c \
 	libmcount/interpose_call.h \
 	libmcount/interpose_thread.c
@@ -384,6 +390,7 @@ i686_libmcount_thread_so_LDADD = i686/libmcount.so
 multilib_PROGRAMS += i686/libmcount-file.so
 i686_libmcount_file_so_SOURCES = \
 	arch/i386/atomic.S \
+	arch/i386/kernel.S \
 	libmcount/interpose_call.c \
 	libmcount/interpose_call.h \
 	libmcount/interpose_file.c \

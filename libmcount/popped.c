@@ -4,11 +4,13 @@
  * a structure is to be returned in, "ret $4"; stdcall).  Then the stack pointer does not tell where
  * the return address stood.
  *
- * The word below the stack pointer held it if there is our stub, and else the place of the newest
- * call that is a little lower and has the stub in it.  A handler may have overwritten both before
- * we got here: then the frames alone tell, that of just this place first.
+ * The word below the stack pointer held it if there is our stub, or what is kept of a call there
+ * (returns.h: a coroutine went on by a copy of the stub), and else the place of the newest call
+ * that is a little lower and has the stub in it.  A handler may have overwritten both before we got
+ * here: then the frames alone tell, that of just this place first.
  */
 #include "libmcount/hook.h"
+#include "libmcount/returns.h"
 #include "libmcount/state.h"
 
 #define POPPED_MAX 1024u		/* bytes of arguments that are taken off */
@@ -48,11 +50,7 @@ uintptr_t ftr_leave_popped(uintptr_t *below, const struct ftr_regs *regs)
 
 	if (likely(loc == below))
 		return ftr_leave(below, regs);
-	if (!ftr_is_stub(*below)) {
-		if (may_be_popped(loc, below) && ftr_is_stub(*loc))
-			below = loc;
-		else
-			below = popped_find(self, below);
-	}
+	if (!ftr_is_stub(*below) && ftr_return_find(below) != *below)
+		below = popped_find(self, below);
 	return ftr_leave(below, regs);
 }

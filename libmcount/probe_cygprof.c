@@ -3,6 +3,7 @@
  * -finstrument-functions: the compiler calls us at entry and exit, and no return address is
  * touched.  Inlined functions are reported as well, several of them with one stack frame.
  */
+#include "arch/prologue.h"
 #include "libmcount/frames.h"
 #include "libmcount/gate.h"
 #include "libmcount/hook.h"
@@ -13,7 +14,8 @@
 #include "utils/base/rt/sys.h"
 
 /* Where the caller of the caller stood; grows with each return, so it orders the open calls. */
-#define CALLERS_CFA() ((uintptr_t *)__builtin_dwarf_cfa())
+#define CALLERS_LOC(site) \
+	ftr_arch_cygprof_loc((uintptr_t *)__builtin_dwarf_cfa(), (uintptr_t)(site))
 
 extern const struct ftr_probe ftr_probe_cygprof FTR_HIDDEN;
 FTR_EXPORT void __cyg_profile_func_enter(void *func, void *call_site);
@@ -21,12 +23,12 @@ FTR_EXPORT void __cyg_profile_func_exit(void *func, void *call_site);
 
 void __cyg_profile_func_enter(void *func, void *call_site)
 {
-	ftr_enter_cygprof(CALLERS_CFA(), (uintptr_t)func, (uintptr_t)call_site);
+	ftr_enter_cygprof(CALLERS_LOC(call_site), (uintptr_t)func, (uintptr_t)call_site);
 }
 
 void __cyg_profile_func_exit(void *func, void *call_site)
 {
-	ftr_leave_cygprof((uintptr_t)func, CALLERS_CFA());
+	ftr_leave_cygprof((uintptr_t)func, CALLERS_LOC(call_site));
 }
 
 /* Find the call that ends.  Frames above it on its stack were left by a jump or an exception. */

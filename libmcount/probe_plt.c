@@ -13,6 +13,7 @@
 #include "libmcount/invariant.h"
 #include "libmcount/jump_sites.h"
 #include "libmcount/late.h"
+#include "libmcount/leave.h"
 #include "libmcount/libraries.h"
 #include "libmcount/plt_bind.h"
 #include "libmcount/plt_stubs.h"
@@ -34,7 +35,9 @@ void ftr_plt_enter_special(const struct ftr_plt_call *call, uintptr_t *slot)
 	}
 	if ((call->flags & FTR_PLT_SWITCH) != 0)
 		ftr_stacks_expect();
-	if (call->flags == FTR_PLT_SWITCH) {
+	if ((call->flags & FTR_PLT_LANDED) != 0)
+		ftr_frames_landed(slot, *slot);
+	if (call->flags == FTR_PLT_SWITCH || call->flags == FTR_PLT_LANDED) {
 		ftr_enter_known(slot, call->addr);
 		return;
 	}

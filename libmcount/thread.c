@@ -31,6 +31,7 @@
 #define FRAMES_PER_RETURN 2u
 #define FRAME_BYTES (sizeof(struct ftr_frame) + sizeof(struct ftr_return) / FRAMES_PER_RETURN)
 #define FRAMES_PER_STACK 16u
+#define FIRST_SHARE 64u			/* of the machine's addresses one is for the first thread */
 struct ftr_unwind_slot ftr_unwind_slots[FTR_STUB_NR];
 
 #define RECYCLE_LOOKS 8		/* slots asked whether their thread is dead, per attach */
@@ -100,20 +101,26 @@ void ftr_stub_take_aside(struct ftr_slot *slot)
 	atomic_compare_exchange_strong(&slot->stub_aside, &none, stub);
 }
 
-/* Leave nearly all of a limited address space to the program. */
+/*
+ * Leave nearly all of a limited address space to the program.  Where it is the machine's that is
+ * small, the first thread gets more of it: it has the largest stack, and is one.
+ */
 static uint64_t frames_wanted(void)
 {
 	struct { uint64_t soft, hard; } limit = { 0, 0 };
-	uint64_t frame_nr = ftr_state.control->stack_max;
+	uint64_t frame_nr = ftr_state.control->stack_max, share = FTR_CHANNEL_AS_SHARE;
 
 	if (ftr_sys4(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) < 0)
 		limit.soft = RLIM64_INFINITY;
-	if (limit.soft > FTR_ARCH_ADDRESS_BYTES)
+	if (limit.soft > FTR_ARCH_ADDRESS_BYTES) {
 		limit.soft = FTR_ARCH_ADDRESS_BYTES;
+		if (atomic_load(&ftr_state.slot_nr) == 0)
+			share = FIRST_SHARE;
+	}
 	if (limit.soft == RLIM64_INFINITY)
 		return frame_nr;
 	while (frame_nr * FRAME_BYTES + ftr_gate_bytes(frame_nr) >
-		       limit.soft / FTR_CHANNEL_AS_SHARE &&
+		       limit.soft / share &&
 	       frame_nr > STACK_MIN_FRAMES)
 		frame_nr /= 2;
 	return frame_nr;

@@ -226,7 +226,7 @@ static void arrive(struct ftr_thread *self, const uintptr_t *slot, uintptr_t cal
 	self->is_departed = false;
 	if (self->bare_low == NULL)
 		return;
-	ftr_frames_abandon(self, self->frames - 1, slot, false);
+	ftr_frames_landed(slot, caller);
 	frames_hook(self, slot);
 }
 

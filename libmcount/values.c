@@ -11,6 +11,7 @@
 #include "libmcount/values_brief.h"
 #include "libmcount/values_known.h"
 #include "libmcount/values_walk.h"
+#include "libmcount/x87.h"
 #include "utils/base/rt/sys.h"
 #include "utils/proto/record.h"
 #include "utils/proto/values.h"
@@ -19,7 +20,6 @@
 #define PAYLOAD_BYTES_MAX (FTR_PAYLOAD_MAX / PAYLOAD_ALIGN * PAYLOAD_ALIGN)
 #define LENGTH_BYTES 2u			/* in front of a string */
 #define WORD_BYTES 8u
-#define SSO_BYTES 16u			/* a std::string: pointer, number of characters */
 #define LIBCXX_BYTES 24u		/* of its std::string */
 #define POINTER_TEXT_BYTES 20u		/* "<0x0123456789abcdef>" */
 #define DOTS 3u
@@ -311,8 +311,7 @@ static void put_bytes(struct payload *payload, const struct ftr_from *from,
 	} else if (op->where == FTR_VALUE_AT) {
 		nr = copy_at(from, to, op->nr, op->bytes);
 	} else if (op->where == FTR_VALUE_X87) {
-		nr = ftr_arch_x87(x87) ? sizeof(x87) : 0;
-		nr = nr < op->bytes ? nr : op->bytes;
+		nr = ftr_arch_x87(x87) ? ftr_x87_narrow(x87, op->bytes) : 0;
 		copy(to, x87, nr);
 	} else if (op->where != FTR_VALUE_NOWHERE) {
 		word = word_at(from, op);
@@ -322,6 +321,15 @@ static void put_bytes(struct payload *payload, const struct ftr_from *from,
 	for (; nr < op->bytes; nr++)
 		to[nr] = 0;
 	payload->len += op->bytes;
+}
+
+static void put_sign(struct payload *payload, const struct ftr_value_op *op)
+{
+	bool is_negative = payload->len > 0 && payload->bytes[payload->len - 1] >> 7 != 0;
+	uint32_t i;
+
+	for (i = 0; i < op->bytes; i++)
+		payload->bytes[payload->len++] = is_negative ? UINT8_MAX : 0;
 }
 
 /* "<0x123>", as uftrace writes a pointer to nothing. */
@@ -367,14 +375,16 @@ static void put_string(struct payload *payload, struct ftr_from *from,
 	uint8_t *to = payload->bytes + payload->len;
 	uint32_t room = PAYLOAD_BYTES_MAX - payload->len - LENGTH_BYTES - op->bytes, len;
 	uintptr_t pointer = text_at(from, op);
-	uint64_t object[SSO_BYTES / WORD_BYTES];
+	uintptr_t object[2];
 	uint32_t wanted = FTR_VALUE_STRING_MAX + 1;
 
 	room = room < FTR_VALUE_STRING_MAX ? room : FTR_VALUE_STRING_MAX;
 	wanted = from->count < wanted ? (uint32_t)from->count : wanted;
 	from->count = UINT64_MAX;
+	/* a std::string: pointer, number of characters */
 	if (op->what == FTR_VALUE_STD_STRING && pointer != 0 &&
-	    ftr_from_copy(from, (uint8_t *)object, pointer, SSO_BYTES, false) == SSO_BYTES) {
+	    ftr_from_copy(from, (uint8_t *)object, pointer, sizeof(object), false) ==
+		    sizeof(object)) {
 		pointer = object[0];
 		wanted = object[1] < wanted ? (uint32_t)object[1] : wanted;
 	}
@@ -456,6 +466,9 @@ static void run_op(struct payload *payload, struct ftr_from *from, const struct 
 		tell_text(from, op);
 		break;
 	case FTR_VALUE_NODE:
+		break;
+	case FTR_VALUE_SIGN:
+		put_sign(payload, op);
 		break;
 	case FTR_VALUE_TEXT:
 		put_fixed_text(payload, from, op);

@@ -260,34 +260,37 @@ FTR_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file
 	return ret;
 }
 
-/* The ftr_strings of a variable list up to and with its NULL. */
-static size_t list_count(va_list ap)
+/*
+ * The ftr_strings of a variable list up to and with its NULL.  By its address: what a function that
+ * gets a list takes from it, its caller's list has not lost on each machine.
+ */
+static size_t list_count(va_list *ap)
 {
 	size_t nr = 1;
 
-	while (va_arg(ap, char *) != NULL)
+	while (va_arg(*ap, char *) != NULL)
 		nr++;
 	return nr;
 }
 
-static void list_fill(char **argv, const char *first, size_t nr, va_list ap)
+static void list_fill(char **argv, const char *first, size_t nr, va_list *ap)
 {
 	size_t i;
 
 	argv[0] = (char *)first;
 	for (i = 1; i <= nr; i++)
-		argv[i] = va_arg(ap, char *);
+		argv[i] = va_arg(*ap, char *);
 }
 
 /* Declares @argv from the arguments behind @first; leaves ap_ behind its NULL. */
 #define LISTED_ARGV(argv, first) \
 	va_list ap_; \
 	va_start(ap_, first); \
-	size_t nr_ = list_count(ap_); \
+	size_t nr_ = list_count(&ap_); \
 	va_end(ap_); \
 	char *argv[nr_ + 1]; \
 	va_start(ap_, first); \
-	list_fill(argv, first, nr_, ap_)
+	list_fill(argv, first, nr_, &ap_)
 
 FTR_EXPORT int execl(const char *path, const char *arg, ...)
 {

@@ -151,6 +151,7 @@ static const struct ftr_register_name registers[] = {
 };
 
 const struct ftr_callconv ftr_callconv_aarch64 = {
+	.word_bytes = WORD,
 	.integer_nr = INTEGERS,
 	.vector_nr = VECTORS,
 	.registers = registers,

@@ -170,4 +170,15 @@ static inline bool ftr_arch_fentry_pushed(const uintptr_t *slot, uintptr_t child
 	return false;
 }
 
+/* Calls' arguments are in registers, or in room that stays: nothing moves the stack pointer. */
+static inline const uintptr_t *ftr_arch_caller_sp(const uintptr_t *slot, uintptr_t ret)
+{
+	return slot;
+}
+
+static inline uintptr_t *ftr_arch_cygprof_loc(uintptr_t *cfa, uintptr_t site)
+{
+	return cfa;
+}
+
 #endif /* FTR_ARCH_AARCH64_PROLOGUE_H */

@@ -10,6 +10,8 @@
 #include "arch/i386/got_uses.h"
 #include "arch/i386/patch.h"
 
+extern const struct ftr_callconv ftr_callconv_i386;
+
 static const struct ftr_arch_patch patch = {
 	.reloc_relative = R_386_RELATIVE,
 	.nop_bytes = ftr_arch_nop_bytes,
@@ -28,5 +30,7 @@ const struct ftr_arch ftr_arch_i386 = {
 	.reloc_lazy   = R_386_JMP_SLOT,
 	.reloc_bound  = R_386_JMP_SLOT,
 	.next_got_use = ftr_arch_next_got_use_i386,
+	.callconv     = &ftr_callconv_i386,
+	.keeps_pg_arguments = true,
 	.patch	      = &patch,
 };

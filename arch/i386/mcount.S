@@ -83,26 +83,31 @@ ftr_return_stubs:
 	.cfi_endproc
 	.size	ftr_return_stubs, . - ftr_return_stubs
 
+#define POPPED_BYTES 64	/* of arguments that a function takes off, at most, for this */
+
 /*
  * ftr_leave_popped gets the address of the word below the stack pointer, where the return address
  * stood unless the function took arguments off the stack (libmcount/popped.c), and answers with
- * the true one.  It goes into that word, from where it is returned to: no register is free.
+ * the true one.  It goes into that word, from where it is returned to: no register is free.  What
+ * lies right below may be the return address, and is left alone.
  */
 	.type	ftr_return_common, @function
 	.p2align 5
 ftr_return_common:
 	.cfi_startproc
 	.cfi_undefined eip
-	subl	$4, %esp
-	.cfi_adjust_cfa_offset 4
+	subl	$4 + POPPED_BYTES, %esp
+	.cfi_adjust_cfa_offset 4 + POPPED_BYTES
 	FRAME_MAKE
-	leal	FRAME_BYTES(%esp), %eax
+	leal	FRAME_BYTES + POPPED_BYTES(%esp), %eax
 	movl	%eax, 0(%esp)
 	leal	ARGUMENT_BYTES(%esp), %eax
 	movl	%eax, 4(%esp)
 	call	ftr_leave_popped
-	movl	%eax, FRAME_BYTES(%esp)
+	movl	%eax, FRAME_BYTES + POPPED_BYTES(%esp)
 	FRAME_DROP
+	addl	$POPPED_BYTES, %esp
+	.cfi_adjust_cfa_offset -POPPED_BYTES
 	ret
 	.cfi_endproc
 	.size	ftr_return_common, . - ftr_return_common

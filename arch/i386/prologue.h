@@ -91,4 +91,48 @@ static inline bool ftr_arch_is_call(uintptr_t ret)
 	return true;
 }
 
+/*
+ * gcc pushes arguments, behind what it takes for them to end at a multiple of 16 bytes, and takes
+ * all that off behind the call.  So what names a call is lower than what names one of the same
+ * function without arguments.  clang has the room in its frame, and stores there.
+ */
+#define FTR_PUSHED_BYTES 16u
+
+/* Is the last thing before @end a push, of a register, a constant or a local variable? */
+static inline bool ftr_arch_is_pushed(const uint8_t *end)
+{
+	return (end[-1] & 0xf8) == 0x50 ||				/* %reg */
+	       end[-2] == 0x6a || end[-5] == 0x68 ||			/* $imm8, $imm32 */
+	       (end[-3] == 0xff && end[-2] == 0x75) ||			/* disp8(%ebp) */
+	       (end[-6] == 0xff && end[-5] == 0xb5) ||			/* disp32(%ebp) */
+	       (end[-4] == 0xff && end[-3] == 0x74 && end[-2] == 0x24);	/* disp8(%esp) */
+}
+
+/*
+ * Above all calls that the function makes that called with @slot, to return to @ret, and not above
+ * its own, as far as its code tells: else @slot.
+ */
+static inline const uintptr_t *ftr_arch_caller_sp(const uintptr_t *slot, uintptr_t ret)
+{
+	const uint8_t *call = (const uint8_t *)ret;
+
+	if (call[-5] == 0xe8)						/* call rel32 */
+		call -= 5;
+	else if (call[-6] == 0xff && (call[-5] & 0xf8) == 0x90)		/* *disp32(%reg) */
+		call -= 6;
+	else
+		return slot;
+	return ftr_arch_is_pushed(call) ? slot + 1 + FTR_PUSHED_BYTES / sizeof(*slot) : slot;
+}
+
+/*
+ * What names a call of an instrumented function, which has called us with two arguments up to @cfa:
+ * it has to be above all that the function calls.  Where it is clang's, and nothing is in its
+ * frame, its own return address, @site, is right behind that.
+ */
+static inline uintptr_t *ftr_arch_cygprof_loc(uintptr_t *cfa, uintptr_t site)
+{
+	return cfa[3] == site ? cfa + 2 : cfa + FTR_PUSHED_BYTES / sizeof(*cfa);
+}
+
 #endif /* FTR_ARCH_I386_PROLOGUE_H */

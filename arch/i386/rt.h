@@ -26,24 +26,10 @@
 
 /*
  * A system call as the kernel gives it: no errno, no cancellation point, no vector register
- * touched. Returns the kernel's result, -errno on failure.
+ * touched. Returns the kernel's result, -errno on failure.  (arch/i386/kernel.S)
  */
-static inline long ftr_arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
-{
-	long ret;
-
-	/* All registers are taken: the last one's argument comes by the stack. */
-	__asm__ volatile("pushl %[f]\n\t"
-			 "pushl %%ebp\n\t"
-			 "movl 4(%%esp), %%ebp\n\t"
-			 "int $0x80\n\t"
-			 "popl %%ebp\n\t"
-			 "addl $4, %%esp"
-			 : "=a"(ret)
-			 : "a"(nr), "b"(a), "c"(b), "d"(c), "S"(d), "D"(e), [f] "g"(f)
-			 : "memory", "cc");
-	return ret;
-}
+long ftr_arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
+	__attribute__((visibility("hidden")));
 
 /* An argument of 64 bits that comes fourth, in two registers, and the one behind it. */
 #define FTR_ARCH_ARG64(value) (long)(value), (long)((uint64_t)(value) >> 32), 0

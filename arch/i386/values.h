@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers that return values are in (System V ABI for i386); arguments are on the stack. */
+/*
+ * The registers that values are in (System V ABI for i386): arguments of functions with attributes,
+ * and of those that only their own file calls.  All others' are on the stack.
+ */
 #ifndef FTR_ARCH_I386_VALUES_H
 #define FTR_ARCH_I386_VALUES_H
 
@@ -8,16 +11,17 @@
 
 #include "arch/i386/regs.h"
 
-/* Integer argument @nr has no register. */
-static inline uint64_t ftr_arch_argument(const struct ftr_regs *regs, unsigned nr)
-{
-	return 0;
-}
-
-/* Where it stands among the words of struct ftr_regs; -1: nowhere. */
+/* Where register @nr of arguments stands among the words of struct ftr_regs; -1: nowhere. */
 static inline int ftr_arch_argument_place(unsigned nr)
 {
-	return -1;
+	return nr == 0 ? (int)(offsetof(struct ftr_regs, eax) / 8) :
+	       nr == 1 ? (int)(offsetof(struct ftr_regs, edx) / 8) :
+	       nr == 2 ? (int)(offsetof(struct ftr_regs, ecx) / 8) : -1;
+}
+
+static inline uint64_t ftr_arch_argument(const struct ftr_regs *regs, unsigned nr)
+{
+	return nr == 0 ? regs->eax : nr == 1 ? regs->edx : nr == 2 ? regs->ecx : 0;
 }
 
 static inline int ftr_arch_retval_place(unsigned nr)

@@ -80,4 +80,15 @@ static inline bool ftr_arch_is_call(uintptr_t ret)
 	return true;
 }
 
+/* Calls' arguments are in registers, or in room that stays: nothing moves the stack pointer. */
+static inline const uintptr_t *ftr_arch_caller_sp(const uintptr_t *slot, uintptr_t ret)
+{
+	return slot;
+}
+
+static inline uintptr_t *ftr_arch_cygprof_loc(uintptr_t *cfa, uintptr_t site)
+{
+	return cfa;
+}
+
 #endif /* FTR_ARCH_X86_64_PROLOGUE_H */

@@ -158,6 +158,59 @@ class Multilib(harness.Test):
                 for name, calls in (("fflush", 2), ("waitpid", 1), ("execv", 1), ("longjmp", 2)):
                     self.assertRegex(report, rf"(?m)^ +{calls} +{name}$")
 
+    def values(self, *options):
+        """What a replay shows of bits_values, built and recorded so: {function: [call, ...]}."""
+        shutil.rmtree("ftr.data", ignore_errors=True)
+        run = self.run32(harness.FTR, "record", "--no-event", *options, "./values32")
+        native = self.run32("./values32")
+        self.assertEqual((run.returncode, run.stdout), (native.returncode, native.stdout))
+        found = {}
+        for call in re.findall(r"(?m)^ +(\w+\(.*?);?$", self.calls()):
+            found.setdefault(call.split("(")[0], []).append(call)
+        return found, run.stderr
+
+    def test_values(self):
+        """Arguments and return values of each kind, in code that is optimised or not, as debug info tells."""
+        for flags in (("-pg", "-O0"), ("-pg", "-O2"), ("-pg", "-mfentry", "-O2", "-fno-pie", "-no-pie")):
+            with self.subTest(" ".join(flags)):
+                harness.build("bits_values.c", "values32", *M32, "-g", "-fno-builtin", *flags, "-Wl,--no-as-needed", "-lm")
+                found, warnings = self.values("-a")
+                self.assertEqual(warnings, "")
+                for call in ("ints(1, 2, 'x', -4, -5000000000, -6) = -705032591",
+                             "reals(0.500000, 0.250000, 3.000000, 4) = 7.125000",
+                             "single(1.000000) = 0.500000", "longer(1.500000) = 3.000000",
+                             "wide(-3000000000) = -9000000000", 'text("hello", "NULL") = "ello"',
+                             "next(GREEN) = BLUE", "swapped(pair{...}, 9) = pair{...}", "negative(5) = -5",
+                             'chosen(1, "A", 3) = 69',
+                             'strlen("four") = 4', "pow(2.000000, 3.000000) = 8.000000", "ldexp(1.000000, 3) = 8.000000",
+                             'strtol("-12", 0, 10) = -12', 'strtoll("-5000000000", 0, 10) = -5000000000',
+                             "div(7, 2)"):
+                    self.assertEqual(found[call.split("(")[0]], [call])
+                # Code that is not optimised does not tell which registers it took arguments from.
+                given = "" if "-O0" in flags else "1, 2, 3, 4", "" if "-O0" in flags else "5, 6, 7"
+                self.assertEqual(found["registers"], [f"registers({given[0]}) = 3"])
+                self.assertEqual(found["fast"], [f"fast({given[1]}) = 210"])
+
+    def test_values_by_words(self):
+        """Words of a spec: a word of the stack each, registers by their names, 64 bits where they are asked for."""
+        harness.build("bits_values.c", "values32", *M32, "-pg", "-O2", "-fno-builtin", "-Wl,--no-as-needed", "-lm")
+        found, warnings = self.values(
+            "-A", "ints@arg1,arg3/c,arg5/i64,arg7/i32", "-A", "registers@arg1%eax,arg2/i32%edx,arg3%ecx,arg4%stack+1",
+            "-A", "single@fparg1/32", "-A", "longer@fparg1/80", "-A", "text@arg1/s",
+            "-R", "wide@retval/i64", "-R", "negative@retval", "-R", "single@retval/f32", "-R", "reals@retval/f64",
+            "-R", "longer@retval/f80", "-R", "text@retval/s", "-R", "fast@retval/u32")
+        self.assertEqual(warnings, "")
+        for call in ("ints(1, 'x', -5000000000, -6)", "registers(1, 2, 3, 4)", "single(1.000000) = 0.500000",
+                     "longer(1.500000) = 3.000000", 'text("hello") = "ello"', "wide() = -9000000000",
+                     "negative() = -5", "reals() = 7.125000", "fast() = 210"):
+            self.assertEqual(found[call.split("(")[0]], [call])
+
+    def test_values_without_members(self):
+        harness.build("bits_values.c", "values32", *M32, "-g", "-pg", "-O2", "-fno-builtin", "-Wl,--no-as-needed", "-lm")
+        found, warnings = self.values("-a", "--value-depth=1")
+        self.assertRegex(warnings, "values32 are recorded without members .*--value-depth is for .*64-bit x86")
+        self.assertEqual(found["swapped"], ["swapped(pair{...}, 9) = pair{...}"])
+
     def test_memory(self):
         run = self.run32(harness.FTR, "record", "--no-event", "--probe=memory", "./bits32-pg-O0")
         self.assertEqual((run.returncode, run.stderr), (3, ""))
@@ -168,10 +221,17 @@ class Multilib(harness.Test):
         run = self.run32(harness.FTR, "record", "./plain32")
         self.assertEqual((run.returncode, run.stdout), (126, ""))
         self.assertRegex(run.stderr, "plain32: calls no hook, and programs for 32-bit x86 are not patched; .*-pg")
-        run = self.run32(harness.FTR, "record", "--no-event", "-A", "leaf@arg1", "./bits32-pg-O0")
-        self.assertEqual(run.returncode, 3)
-        self.assertRegex(run.stderr, "bits32-pg-O0 have no values: it is built for another machine")
-        self.assertIn("leaf()", self.calls())
+
+    def test_refused_patching(self):
+        """Whatever has room for a call, or is asked for, stays as it is: ftr says so, and what to do."""
+        harness.build("bits.c", "room32", *M32, "-O1", "-fpatchable-function-entry=5")
+        run = self.run32(harness.FTR, "record", "./room32")
+        self.assertEqual((run.returncode, run.stdout), (126, ""))
+        self.assertRegex(run.stderr, "room32: calls no hook, and programs for 32-bit x86 are not patched; .*-pg")
+        for program in ("./plain32", "./room32"):
+            run = self.run32(harness.FTR, "record", "--no-event", "-P", "leaf", program)
+            self.assertEqual(run.returncode, 3)
+            self.assertRegex(run.stderr, f"{program[2:]}: nothing is patched: programs for 32-bit x86 are not, .*-pg")
 
     def test_without(self):
         """An ftr without the second runtime says so, and does not start the program."""

@@ -54,7 +54,8 @@ static void check_compiled(const struct uft_layout *layout, bool is_retval)
 
 	check(ftr_value_program_begin(&programs) == 0);
 	for (i = 0; i < layout->args.nr; i++) {
-		if (ftr_value_of_spec(&layout->args.v[i], is_retval, &value) == 0 &&
+		if (ftr_value_of_spec(ftr_arch_host->callconv, &layout->args.v[i], is_retval,
+				      &value) == 0 &&
 		    ftr_value_program_add(&programs, &value) == -E2BIG)
 			break;
 	}

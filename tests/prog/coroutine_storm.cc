@@ -161,7 +161,7 @@ NOINLINE void make(coroutine *co, void *stack, size_t bytes)
 	co->self.uc_stack.ss_size = bytes;
 	co->self.uc_link = &co->scheduler;
 	makecontext(&co->self, (void (*)(void))body, 2, (unsigned)address,
-		    (unsigned)(address >> 32));
+		    (unsigned)((uint64_t)address >> 32));
 }
 
 // A coroutine whose stack is a local array of another's.
@@ -218,7 +218,7 @@ NOINLINE void step(coroutine *co)
 
 static void body(unsigned low, unsigned high)
 {
-	coroutine *co = (coroutine *)((uintptr_t)high << 32 | low);
+	coroutine *co = (coroutine *)(uintptr_t)((uint64_t)high << 32 | low);
 
 	for (int i = 0; i < (co->child != NULL ? 8 : STEPS); i++)
 		step(co);
@@ -400,7 +400,8 @@ int main(int argc, char **argv)
 	catch_signals();
 	for (uint64_t seed = first; seed < first + nr; seed++)
 		printf("%llu\n", (unsigned long long)on_one_thread(seed, false));
-	for (uint64_t seed = first; seed < first + nr; seed++)
+	// To other threads an emulator's exchange without a lock is several steps.
+	for (uint64_t seed = first; seed < first + nr && getenv("FTR_TEST_EMULATED") == NULL; seed++)
 		printf("%llu\n", (unsigned long long)on_threads(seed));
 	if (argc <= 3)
 		return 0;

@@ -17,6 +17,7 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,15 +61,15 @@ __attribute__((constructor)) static void constructed(int argc, char **argv, char
 /* As runtimes of other languages do it, which find it behind the environment. */
 static NOINLINE void walk(char **envp)
 {
-	Elf64_auxv_t *aux;
+	ElfW(auxv_t) *aux;
 
 	for (; *envp != NULL; envp++)
 		puts(*envp);
-	for (aux = (Elf64_auxv_t *)(envp + 1); aux->a_type != AT_NULL; aux++) {
+	for (aux = (ElfW(auxv_t) *)(envp + 1); aux->a_type != AT_NULL; aux++) {
 		if (aux->a_type != AT_IGNORE && aux->a_un.a_val != getauxval(aux->a_type))
-			printf("not the same: %lu\n", aux->a_type);
+			printf("not the same: %lu\n", (unsigned long)aux->a_type);
 		if (aux->a_type == AT_PAGESZ || aux->a_type == AT_SYSINFO_EHDR)
-			printf("found: %lu\n", aux->a_type);
+			printf("found: %lu\n", (unsigned long)aux->a_type);
 	}
 	fflush(stdout);
 }

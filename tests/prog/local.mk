@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-EXTRA_DIST += tests/prog/bits.c tests/prog/demo.c tests/prog/generator.h tests/prog/older_calls.h tests/prog/not-i386.txt
+EXTRA_DIST += tests/prog/bits.c tests/prog/bits_values.c tests/prog/demo.c tests/prog/generator.h tests/prog/older_calls.h tests/prog/not-i386.txt
 # What programs need of the machine that they run on.
 EXTRA_DIST += tests/prog/aarch64/breakpoint.h tests/prog/aarch64/first_instructions.h \
 	tests/prog/x86_64/breakpoint.h tests/prog/x86_64/first_instructions.h
@@ -80,6 +80,12 @@ TESTS += $(traced_programs)
 endif
 if ARCH_AARCH64
 TESTS += $(traced_programs) tests/prog/sdt_aarch64.c
+endif
+# As 32-bit programs but for those of not-i386.txt, below tests/lib/with-i386 where the kernel does not run them.
+.PHONY: check-32bit
+if HAVE_MULTILIB
+check-32bit:
+	FTR_TEST_M32='$(MULTILIB_CFLAGS)' $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(traced_programs)'
 endif
 EXTRA_DIST += $(traced_programs) tests/prog/sdt_aarch64.c tests/prog/not-aarch64.txt tests/prog/run
 

@@ -15,6 +15,7 @@ UNIT_TESTS += \
 	tests/unit/mcount_seccomp_test \
 	tests/unit/mcount_stack_test \
 	tests/unit/mcount_values_test \
+	tests/unit/x87_test \
 	tests/unit/ring_threads_test \
 	tests/unit/sections_test
 endif

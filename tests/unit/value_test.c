@@ -2,11 +2,13 @@
 /* From DWARF and from words to programs: places, sizes, and the words that readers get. */
 #include "tests/unit/unit.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "tests/unit/object_util.h"
 #include "utils/proto/record.h"
 #include "utils/record/choice.h"
@@ -299,16 +301,41 @@ static void test_changed_by_clang(void **state)
 	ftr_value_module_fini(&module);
 }
 
+struct words_row {
+	const char *words;
+	int ret;
+	enum ftr_place_kind kind;
+	uint16_t nr;
+	uint32_t bytes;
+};
+
+static void words_row_check(const struct ftr_callconv *convention, const struct words_row *row)
+{
+	bool is_retval = strncmp(row->words, "retval", strlen("retval")) == 0;
+	struct uft_layout layout = { 0 };
+	struct ftr_parameter value;
+	struct ftr_arena arena;
+
+	ftr_arena_init(&arena);
+	assert_int_equal(uft_layout_add(&layout, ftr_slice_make(row->words, strlen(row->words)),
+					is_retval ? UFT_SPEC_RETVAL : UFT_SPEC_ARGS, true,
+					&(struct uft_spec_reader){ .arena = &arena }), 0);
+	assert_int_equal(layout.args.nr, 1);
+	assert_int_equal(ftr_value_of_spec(convention, &layout.args.v[0], is_retval, &value),
+			 row->ret);
+	if (row->ret == 0) {
+		assert_int_equal(value.places[0].kind, row->kind);
+		assert_int_equal(value.places[0].nr, row->nr);
+		assert_int_equal(value.places[0].bytes, row->bytes);
+	}
+	ftr_vec_fini(&layout.args);
+	ftr_arena_fini(&arena);
+}
+
 /* Places that users name, and those that follow from the numbers. */
 static void test_words(void **state)
 {
-	static const struct {
-		const char *words;
-		int ret;
-		enum ftr_place_kind kind;
-		uint16_t nr;
-		uint32_t bytes;
-	} rows[] = {
+	static const struct words_row rows[] = {
 		{ "arg1", 0, FTR_PLACE_INTEGER, 0, 8 },
 		{ "arg6/i16", 0, FTR_PLACE_INTEGER, 5, 2 },
 		{ "arg7/x", 0, FTR_PLACE_STACK, 8, 8 },
@@ -329,27 +356,40 @@ static void test_words(void **state)
 		{ "arg1%stack+99999", -EINVAL, 0, 0, 0 },
 		{ "arg1/t24%rdi+rsi+rdx", -EINVAL, 0, 0, 0 },
 	};
-	struct ftr_parameter value;
-	struct ftr_arena arena;
 
-	ftr_arena_init(&arena);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct uft_layout layout = { 0 };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		words_row_check(ftr_arch_host->callconv, &rows[i]);
+}
 
-		assert_int_equal(uft_layout_add(&layout, ftr_slice_make(rows[i].words,
-									strlen(rows[i].words)),
-						UFT_SPEC_ARGS, true,
-						&(struct uft_spec_reader){ .arena = &arena }), 0);
-		assert_int_equal(layout.args.nr, 1);
-		assert_int_equal(ftr_value_of_spec(&layout.args.v[0], false, &value), rows[i].ret);
-		if (rows[i].ret == 0) {
-			assert_int_equal(value.places[0].kind, rows[i].kind);
-			assert_int_equal(value.places[0].nr, rows[i].nr);
-			assert_int_equal(value.places[0].bytes, rows[i].bytes);
-		}
-		ftr_vec_fini(&layout.args);
-	}
-	ftr_arena_fini(&arena);
+/* Where all arguments are on the stack, and a word has 32 bits. */
+static void test_words_of_32_bits(void **state)
+{
+	static const struct words_row rows[] = {
+		{ "arg1", 0, FTR_PLACE_STACK, 4, 4 },
+		{ "arg2/x", 0, FTR_PLACE_STACK, 8, 4 },
+		{ "arg3/i64", 0, FTR_PLACE_STACK, 12, 8 },
+		{ "arg1/p", 0, FTR_PLACE_STACK, 4, 4 },
+		{ "arg2/i16", 0, FTR_PLACE_STACK, 8, 2 },
+		{ "arg1/i32%stack+3", 0, FTR_PLACE_STACK, 12, 4 },
+		{ "arg1%eax", 0, FTR_PLACE_INTEGER, 0, 4 },
+		{ "arg2/u8%EDX", 0, FTR_PLACE_INTEGER, 1, 1 },
+		{ "arg3%ecx", 0, FTR_PLACE_INTEGER, 2, 4 },
+		{ "arg1/i64%eax+edx", 0, FTR_PLACE_INTEGER, 0, 4 },
+		{ "fparg1", 0, FTR_PLACE_STACK, 4, 8 },
+		{ "fparg3/32", 0, FTR_PLACE_STACK, 12, 4 },
+		{ "fparg1/80", 0, FTR_PLACE_STACK, 4, 10 },
+		{ "arg1/t40:big", 0, FTR_PLACE_STACK, 4, 40 },
+		{ "arg1%rdi", -EINVAL, 0, 0, 0 },
+		{ "fparg1%xmm0", -EINVAL, 0, 0, 0 },
+		{ "retval", 0, FTR_PLACE_RETURN, 0, 4 },
+		{ "retval/i64", 0, FTR_PLACE_RETURN, 0, 4 },
+		{ "retval/f32", 0, FTR_PLACE_X87, 0, 4 },
+		{ "retval/f64", 0, FTR_PLACE_X87, 0, 8 },
+		{ "retval/t8:pair", 0, FTR_PLACE_RETURN, 0, 4 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		words_row_check(ftr_arch_find(EM_386, ELFCLASS32)->callconv, &rows[i]);
 }
 
 /* A spec of a function's whole name is not replaced by one of a pattern, whichever comes later. */
@@ -435,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_cxx),
 		cmocka_unit_test(test_changed_by_clang),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_words_of_32_bits),
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_prototypes),
 		cmocka_unit_test(test_damaged),

@@ -13,11 +13,14 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "arch/callconv.h"
 #include "utils/base/arena.h"
 #include "utils/base/hashmap.h"
 #include "utils/object/debugfile.h"
 #include "utils/object/dwarf_type.h"
 #include "utils/object/elf_file.h"
+
+#define FOLLOWED_BYTES 8	/* of pointers, where what they lead to is told */
 
 struct declaration {
 	const char *file;	/* (nullable) */
@@ -76,15 +79,6 @@ static void module_open(struct ftr_debuginfo *info)
 	*user = info;
 }
 
-/* NULL = not known. */
-static const struct ftr_callconv *callconv_of(const struct ftr_elf_file *file)
-{
-	const struct ftr_arch *arch = ftr_arch_find(file->ehdr.e_machine,
-						    file->ehdr.e_ident[EI_CLASS]);
-
-	return arch != NULL ? arch->callconv : NULL;
-}
-
 int ftr_debuginfo_open(struct ftr_debuginfo **out, const char *path, struct ftr_err *err)
 {
 	struct ftr_debuginfo *info = calloc(1, sizeof(*info));
@@ -100,7 +94,7 @@ int ftr_debuginfo_open(struct ftr_debuginfo **out, const char *path, struct ftr_
 	ret = ftr_elf_file_open(&info->file, path, err);
 	if (ret < 0)
 		goto out;
-	info->types.callconv = callconv_of(&info->file);
+	info->types.callconv = ftr_elf_file_callconv(&info->file);
 	info->path = strdup(path);
 	if (info->path == NULL) {
 		ret = ftr_err_set(err, ENOMEM, "%s: out of memory", path);
@@ -304,7 +298,8 @@ bool ftr_debuginfo_find(struct ftr_debuginfo *info, uint64_t addr, const char **
 
 void ftr_debuginfo_follow(struct ftr_debuginfo *info, unsigned depth)
 {
-	info->types.depth = depth;
+	if (info->types.callconv == NULL || info->types.callconv->word_bytes == FOLLOWED_BYTES)
+		info->types.depth = depth;
 }
 
 const struct ftr_signature *ftr_debuginfo_signature(struct ftr_debuginfo *info, uint64_t addr)

@@ -62,9 +62,10 @@ bool ftr_dwarf_is_flag(Dwarf_Die *die, unsigned name)
 bool ftr_dwarf_is_x87(Dwarf_Die *type)
 {
 	const char *name = dwarf_diename(type);
+	int64_t bytes = dwarf_bytesize(type);
 
-	return attr_number(type, DW_AT_encoding, 0) == DW_ATE_float && dwarf_bytesize(type) == 16 &&
-	       name != NULL && strstr(name, "long double") != NULL;
+	return attr_number(type, DW_AT_encoding, 0) == DW_ATE_float &&
+	       (bytes == 16 || bytes == 12) && name != NULL && strstr(name, "long double") != NULL;
 }
 
 bool ftr_dwarf_is_method_pointer(Dwarf_Die *type)
@@ -176,6 +177,7 @@ static bool array_leaves(Dwarf_Die *type, struct ftr_leaves *leaves, uint32_t of
 
 static bool type_leaves(Dwarf_Die *type, struct ftr_leaves *leaves, uint32_t offset, unsigned depth)
 {
+	uint32_t word = leaves->word_bytes;
 	int64_t bytes = dwarf_bytesize(type);
 
 	if (depth == DEPTH_MAX || leaves->visited++ == VISITS_MAX)
@@ -193,12 +195,12 @@ static bool type_leaves(Dwarf_Die *type, struct ftr_leaves *leaves, uint32_t off
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 	case DW_TAG_unspecified_type:
-		leaf_add(leaves, FTR_LEAF_INTEGER, offset, WORD, WORD);
+		leaf_add(leaves, FTR_LEAF_INTEGER, offset, word, word);
 		return true;
 	case DW_TAG_ptr_to_member_type:
-		leaf_add(leaves, FTR_LEAF_INTEGER, offset, WORD, WORD);
+		leaf_add(leaves, FTR_LEAF_INTEGER, offset, word, word);
 		if (ftr_dwarf_is_method_pointer(type))
-			leaf_add(leaves, FTR_LEAF_INTEGER, offset + WORD, WORD, WORD);
+			leaf_add(leaves, FTR_LEAF_INTEGER, offset + word, word, word);
 		return true;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
@@ -232,32 +234,45 @@ static bool rust_leaves(struct ftr_leaves *leaves)
 }
 
 /* libdw gives none of pointers when the compiler did not. */
-static bool size_of(Dwarf_Die *type, Dwarf_Word *bytes)
+static bool size_of(Dwarf_Die *type, uint32_t word, Dwarf_Word *bytes)
 {
 	switch (dwarf_tag(type)) {
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 	case DW_TAG_unspecified_type:
-		*bytes = WORD;
+		*bytes = word;
 		return true;
 	case DW_TAG_ptr_to_member_type:
-		*bytes = ftr_dwarf_is_method_pointer(type) ? 2 * WORD : WORD;
+		*bytes = ftr_dwarf_is_method_pointer(type) ? 2 * word : word;
 		return true;
 	default:
 		return dwarf_aggregate_size(type, bytes) == 0 && *bytes <= INT32_MAX;
 	}
 }
 
-bool ftr_dwarf_leaves(Dwarf_Die *type, bool is_rust, struct ftr_leaves *leaves)
+static bool is_aggregate(Dwarf_Die *type)
+{
+	switch (dwarf_tag(type)) {
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		return true;
+	default:
+		return ftr_dwarf_is_method_pointer(type);
+	}
+}
+
+bool ftr_dwarf_leaves(Dwarf_Die *type, unsigned word_bytes, bool is_rust, struct ftr_leaves *leaves)
 {
 	Dwarf_Word bytes;
 	bool is_known;
 
-	*leaves = (struct ftr_leaves){ .align = 1 };
-	if (!size_of(type, &bytes))
+	*leaves = (struct ftr_leaves){ .align = 1, .word_bytes = word_bytes };
+	if (!size_of(type, word_bytes, &bytes))
 		return false;
 	leaves->bytes = (uint32_t)bytes;
+	leaves->is_aggregate = is_aggregate(type);
 	leaves->is_by_reference = ftr_dwarf_is_by_reference(type);
 	if (leaves->is_by_reference)
 		return true;

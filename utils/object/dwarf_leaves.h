@@ -17,13 +17,17 @@ bool ftr_dwarf_type(Dwarf_Die *die, Dwarf_Die *type, const char **alias);
 /* Has @die, or what it is an instance of, the flag @name? */
 bool ftr_dwarf_is_flag(Dwarf_Die *die, unsigned name);
 
-/* Is the base type @type x87's, in 16 bytes? */
+/* Is the base type @type x87's, in 16 bytes, or 12 of a machine of 32 bits? */
 bool ftr_dwarf_is_x87(Dwarf_Die *type);
 
 /* Is @type a pointer to member functions, which has two words? */
 bool ftr_dwarf_is_method_pointer(Dwarf_Die *type);
 
-/* Take @type apart.  False: it is incomplete, or is not passed by rules that are known. */
-bool ftr_dwarf_leaves(Dwarf_Die *type, bool is_rust, struct ftr_leaves *leaves);
+/*
+ * Take @type apart, of a machine whose pointers have @word_bytes.  False: it is incomplete, or is
+ * not passed by rules that are known.
+ */
+bool ftr_dwarf_leaves(Dwarf_Die *type, unsigned word_bytes, bool is_rust,
+		      struct ftr_leaves *leaves);
 
 #endif /* FTR_OBJECT_DWARF_LEAVES_H */

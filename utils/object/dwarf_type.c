@@ -8,11 +8,12 @@
 #include "utils/object/dwarf_leaves.h"
 #include "utils/object/dwarf_libcxx.h"
 #include "utils/object/dwarf_members.h"
+#include "utils/object/dwarf_place.h"
 #include "utils/object/dwarf_text.h"
 
 #define PARAMS_MAX 64
 #define ENUMERATORS_MAX 4096
-#define POINTER_BYTES 8
+#define POINTER_BYTES 8		/* in a payload, whatever it has in the program */
 
 const char *ftr_dwarf_plain_name(struct ftr_arena *arena, const char *name)
 {
@@ -29,6 +30,17 @@ const char *ftr_dwarf_plain_name(struct ftr_arena *arena, const char *name)
 	return copy != NULL ? copy : "";
 }
 
+/* Is @type as large as libstdc++'s std::string: a pointer, a number, and room for 16 characters? */
+static bool has_std_string_bytes(Dwarf_Die *type)
+{
+	int64_t bytes = dwarf_bytesize(type);
+	uint8_t pointer_bytes = POINTER_BYTES;
+	Dwarf_Die unit;
+
+	dwarf_diecu(type, &unit, &pointer_bytes, NULL);
+	return bytes == 2 * pointer_bytes + 16 || bytes == -1;
+}
+
 /* libstdc++'s, of the ABI that has { characters, their number } in it, or libc++'s. */
 static bool is_std_string(Dwarf_Die *type, bool *is_libcxx)
 {
@@ -39,7 +51,7 @@ static bool is_std_string(Dwarf_Die *type, bool *is_libcxx)
 	    strncmp(name, "basic_string<char,", 18) != 0)
 		return false;
 	*is_libcxx = ftr_libcxx_is_string(type);
-	return *is_libcxx || dwarf_bytesize(type) == 32 || dwarf_bytesize(type) == -1;
+	return *is_libcxx || has_std_string_bytes(type);
 }
 
 static bool is_char(Dwarf_Die *type)
@@ -228,6 +240,7 @@ static const struct ftr_enum_type truth = {
 static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_rust,
 		       struct ftr_parameter *param, struct ftr_leaves *leaves)
 {
+	unsigned word = types->callconv->word_bytes;
 	const char *alias = NULL;
 	Dwarf_Die type;
 
@@ -241,9 +254,9 @@ static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_ru
 		param->type.values = &truth;
 	}
 	if (param->type.kind != FTR_TYPE_STD_STRING)
-		return ftr_dwarf_leaves(&type, is_rust, leaves);
-	*leaves = (struct ftr_leaves){ .bytes = POINTER_BYTES, .align = POINTER_BYTES, .nr = 1 };
-	leaves->v[0] = (struct ftr_leaf){ FTR_LEAF_INTEGER, 0, POINTER_BYTES };
+		return ftr_dwarf_leaves(&type, word, is_rust, leaves);
+	*leaves = (struct ftr_leaves){ .bytes = word, .align = word, .nr = 1 };
+	leaves->v[0] = (struct ftr_leaf){ FTR_LEAF_INTEGER, 0, word };
 	return true;
 }
 
@@ -263,6 +276,14 @@ static void places_take(struct ftr_parameter *param, const struct ftr_places *pl
 	memcpy(param->places, places->v, sizeof(param->places));
 }
 
+static void room_pass(const struct ftr_callconv *callconv, struct ftr_callconv_state *state)
+{
+	if (callconv->integer_nr > 0)
+		state->integers++;
+	else
+		state->stack_bytes += callconv->word_bytes;
+}
+
 static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool is_rust,
 			struct ftr_callconv_state *state, struct ftr_parameter *retval)
 {
@@ -278,8 +299,8 @@ static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool
 	}
 	types->callconv->retval(state, &leaves, &places);
 	places_take(retval, &places);
-	if (is_object(function))
-		state->integers++;	/* of the caller's room for it, which comes back */
+	if (is_object(function))	/* of the caller's room for it, which comes back */
+		room_pass(types->callconv, state);
 	return true;
 }
 
@@ -359,6 +380,23 @@ static bool is_there(const struct ftr_dwarf_types *types, Dwarf_Die *function, D
 	return true;
 }
 
+/* By the convention, unless debug info knows of variants. */
+static bool param_place(const struct ftr_dwarf_types *types, Dwarf_Die *function, Dwarf_Die *param,
+			const struct ftr_leaves *leaves, struct ftr_callconv_state *state,
+			struct ftr_places *places)
+{
+	struct ftr_callconv_state before = *state;
+	enum ftr_dwarf_place told = FTR_DWARF_PLACE_UNTOLD;
+
+	*places = (struct ftr_places){ 0 };
+	types->callconv->argument(state, leaves, places);
+	if (types->callconv->has_variants)
+		told = ftr_dwarf_place(types->callconv, function, param, places);
+	if (told == FTR_DWARF_PLACE_REGISTERS)
+		*state = before;
+	return told != FTR_DWARF_PLACE_UNKNOWN;
+}
+
 const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, Dwarf_Die *function)
 {
 	struct ftr_parameter params[PARAMS_MAX] = { 0 };
@@ -383,8 +421,8 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 			break;
 		if (is_hidden(&child))		/* a constructor's is no object yet */
 			params[read.nr].type.kind = FTR_TYPE_POINTER;
-		places = (struct ftr_places){ 0 };
-		types->callconv->argument(&state, &leaves, &places);
+		if (!param_place(types, function, &child, &leaves, &state, &places))
+			break;
 		places_take(&params[read.nr], &places);
 		if (is_doubtful && !is_there(types, function, &child, places.v))
 			break;

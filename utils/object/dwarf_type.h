@@ -14,7 +14,8 @@ struct ftr_dwarf_types {
 	struct ftr_arena *arena;	/* (borrowed) */
 	const struct ftr_callconv *callconv;	/* of the machine that the code is for */
 	struct ftr_hashmap enums;	/* offset of a type -> const struct ftr_enum_type * */
-	unsigned depth;			/* of pointers that are followed; 0 = none, nor members */
+	/* Of pointers that are followed, where these have 8 bytes; 0 = none, nor members. */
+	unsigned depth;
 	unsigned left, nesting, visited;	/* while a type is read */
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "utils/base/istream.h"
 
 #define PAGE_BYTES 4096
@@ -69,6 +70,14 @@ void ftr_elf_file_close(struct ftr_elf_file *file)
 		close(file->fd);
 	file->elf = NULL;
 	file->fd = -1;
+}
+
+const struct ftr_callconv *ftr_elf_file_callconv(const struct ftr_elf_file *file)
+{
+	const struct ftr_arch *arch = ftr_arch_find(file->ehdr.e_machine,
+						    file->ehdr.e_ident[EI_CLASS]);
+
+	return arch != NULL ? arch->callconv : NULL;
 }
 
 const char *ftr_elf_section_name(const struct ftr_elf_file *file, const GElf_Shdr *shdr)

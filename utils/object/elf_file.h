@@ -9,6 +9,8 @@
 
 #include "utils/base/err.h"
 
+struct ftr_callconv;
+
 #define FTR_BUILD_ID_CHARS 41	/* hex of the first 20 bytes, and a NUL */
 
 struct ftr_elf_file {
@@ -22,6 +24,9 @@ struct ftr_elf_file {
 /* -ENOENT, -EACCES ..., -ENOEXEC (not ELF, or damaged) */
 int  ftr_elf_file_open(struct ftr_elf_file *file, const char *path, struct ftr_err *err);
 void ftr_elf_file_close(struct ftr_elf_file *file);	/* after a failed open too */
+
+/* How its code passes values; NULL: not known. */
+const struct ftr_callconv *ftr_elf_file_callconv(const struct ftr_elf_file *file);
 
 /* The section's name, never NULL. */
 const char *ftr_elf_section_name(const struct ftr_elf_file *file, const GElf_Shdr *shdr);

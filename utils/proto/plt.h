@@ -28,6 +28,8 @@ enum ftr_plt_flag {
 	FTR_PLT_LONGJMP = 1 << 5,
 	/* swapcontext ...: behind it the thread may be on another stack */
 	FTR_PLT_SWITCH = 1 << 6,
+	/* __cxa_begin_catch ...: called where an exception has landed (32-bit x86) */
+	FTR_PLT_LANDED = 1 << 7,
 };
 
 struct ftr_plt_slot {

@@ -31,6 +31,7 @@ enum ftr_value_what {
 	FTR_VALUE_NODE = 10,	  /* behind a NODES: nr, bytes of what is in a node; nothing */
 	FTR_VALUE_PIECES = 11,	  /* AT: two places in pieces; as a BLOCK, what is between them */
 	FTR_VALUE_LIBCXX = 12,	  /* AT: libc++'s std::string; nothing: the next text is its */
+	FTR_VALUE_SIGN = 13,	  /* behind BYTES of the same value: their sign, in each bit */
 };
 
 /*

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "utils/object/demangle.h"
+#include "utils/object/elf.h"
 #include "utils/proto/patch.h"
 #include "utils/record/sections.h"
 
@@ -198,4 +200,17 @@ static bool starts_gmon(const struct ftr_elf_file *file)
 uint32_t ftr_patch_flags(const struct ftr_elf_file *file)
 {
 	return starts_gmon(file) ? FTR_PATCH_STARTS_GMON : 0;
+}
+
+bool ftr_patch_is_refused(const struct ftr_section_module *module)
+{
+	const struct ftr_arch *beside = ftr_arch_host->beside;
+
+	if (beside == NULL || module->elf->machine != beside->elf_machine)
+		return false;
+	if (module->notes != NULL && module->is_image)
+		ftr_strbuf_printf(module->notes, "!%s: nothing is patched: programs for %s are "
+				  "not, whatever --patch says; compile it with -pg or "
+				  "-finstrument-functions\n", module->path, beside->title);
+	return true;
 }

@@ -47,6 +47,12 @@ bool ftr_patch_names_module(const struct ftr_patch_values *values, const char *p
 int ftr_patch_rules_parse(struct ftr_rules *rules, const struct ftr_opt_list *given,
 			  struct ftr_err *err);
 
+/*
+ * Is it of the machine that programs run on beside this one (32-bit x86), which are not patched?  A
+ * note says so of the image.
+ */
+bool ftr_patch_is_refused(const struct ftr_section_module *module);
+
 struct ftr_patch_choice {
 	struct ftr_rules rules;		/* filter: --patch, notrace: --unpatch */
 	const char *path;		/* (borrowed) of the module */

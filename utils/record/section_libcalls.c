@@ -62,6 +62,8 @@ static const struct special {
 	{ "dlsym", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
 	{ "dlvsym", false, FTR_PLT_RETURN_UNTOUCHED | FTR_PLT_LOOK_FIRST },
 	{ "__cxa_atexit", false, FTR_PLT_AFTER_MONSTARTUP },
+	{ "__cxa_begin_catch", false, FTR_PLT_LANDED },
+	{ "_Unwind_Resume", false, FTR_PLT_LANDED },
 	/* not calls of the program, or not by the rules of calls */
 	{ "mcount", true, 0 },
 	{ "_mcount", true, 0 },
@@ -108,12 +110,12 @@ static uint32_t string_add(struct table *table, const char *s)
  * An entry whose value is read as well stays as it is: a function's address must not depend on
  * whether it is traced.
  */
-static int slot_add(struct table *table, const struct ftr_plt_entry *entry)
+static int slot_add(struct table *table, const struct ftr_plt_entry *entry, uint32_t allowed)
 {
 	const struct special *special = special_find(entry->name);
 	struct ftr_plt_slot slot = {
 		.got = entry->got, .plt = entry->plt, .unbound = entry->unbound,
-		.flags = special != NULL ? special->flags : 0,
+		.flags = special != NULL ? special->flags & allowed : 0,
 	};
 
 	if (entry->is_shared || (special != NULL && special->is_skipped))
@@ -138,6 +140,12 @@ static void table_put(const struct table *table, struct ftr_strbuf *body)
 	ftr_strbuf_put(body, table->strings.s, table->strings.len);
 }
 
+/* Where calls push no arguments, whatever an exception has left is lower than what lands. */
+static uint32_t flags_of(const struct ftr_elf_file *file)
+{
+	return file->ehdr.e_machine == EM_386 ? UINT32_MAX : ~(uint32_t)FTR_PLT_LANDED;
+}
+
 /* A file that cannot be read has no calls. */
 static int libcalls_make(const struct ftr_section_module *module, const void *values,
 			 struct ftr_strbuf *body)
@@ -153,7 +161,7 @@ static int libcalls_make(const struct ftr_section_module *module, const void *va
 	if (ftr_elf_file_open(&file, module->path, NULL) == 0)
 		ret = ftr_plt_load(&plt, &file);
 	for (i = 0; ret == 0 && i < plt.entries.nr; i++)
-		ret = slot_add(&table, &plt.entries.v[i]);
+		ret = slot_add(&table, &plt.entries.v[i], flags_of(&file));
 	ftr_plt_fini(&plt);
 	ftr_elf_file_close(&file);
 	if (table.strings.failed)

@@ -218,7 +218,8 @@ static int patch_make(const struct ftr_section_module *module, const void *value
 		ftr_strbuf_printf(module->notes, "%s: nothing is patched: its functions were "
 				  "compiled to call a hook; those that do not are not recorded\n",
 				  module->path);
-	if (!is_patchable(module) || ftr_elf_file_open(&work.file, module->path, NULL) < 0)
+	if (!is_patchable(module) || ftr_patch_is_refused(module) ||
+	    ftr_elf_file_open(&work.file, module->path, NULL) < 0)
 		return 0;
 	ftr_symtab_init(&work.symbols);
 	ret = ftr_patch_choice_init(&work.choice, ftr_patch_values_get(module), module->path);

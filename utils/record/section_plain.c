@@ -204,6 +204,8 @@ static int plain_make(const struct ftr_section_module *module, const void *value
 	struct work work = { .module = module };
 	int ret;
 
+	if (ftr_patch_is_refused(module) || module->elf->machine != ftr_arch_host->elf_machine)
+		return 0;
 	if (!ftr_move_is_possible()) {
 		if (module->notes != NULL && ftr_arch_host->plain == NULL)
 			ftr_strbuf_printf(module->notes, "!%s: not prepared for patching, and on "
@@ -262,8 +264,7 @@ static bool plain_is_wanted(const struct ftr_section_module *module, const void 
 {
 	const struct ftr_patch_values *given = ftr_patch_values_get(module);
 
-	if (module->elf->hooks != 0 || !ftr_patch_is_asked(given) ||
-	    module->elf->machine != ftr_arch_host->elf_machine)
+	if (module->elf->hooks != 0 || !ftr_patch_is_asked(given))
 		return false;
 	return module->is_image ||	/* or its libraries would not be looked at */
 	       (ftr_patch_names_module(given, module->path, false) &&

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "arch/arch.h"
+#include "arch/callconv.h"
 #include "utils/object/elf.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/symtab.h"
@@ -105,27 +106,42 @@ static void hooks_note(const struct ftr_section_module *module, const struct ftr
 				  module->path, remedy);
 }
 
-/* Does it pass arguments as this machine's programs do? */
-static bool is_known_machine(const struct ftr_section_module *module)
+/* Of programs of this machine, and of the one that it runs beside.  NULL: it is of neither. */
+static const struct ftr_callconv *convention_of(const struct ftr_section_module *module)
 {
-	return module->elf->machine == ftr_arch_host->elf_machine;
+	const struct ftr_arch *arch = ftr_arch_find(module->elf->machine, module->elf->elf_class);
+
+	return arch != NULL && (arch == ftr_arch_host || arch == ftr_arch_host->beside) ?
+		arch->callconv : NULL;
+}
+
+/* What nothing of values is known of here. */
+static void convention_note(const struct ftr_section_module *module,
+			    const struct ftr_callconv *convention)
+{
+	if (convention == NULL)
+		ftr_strbuf_printf(module->notes, "!calls of %s have no values: it is built for "
+				  "another machine than ftr, whose arguments ftr does not know; "
+				  "build it for %s\n", module->path, ftr_arch_host->title);
+	else if (convention->word_bytes != ftr_arch_host->callconv->word_bytes &&
+		 module->choice->value_depth > 0)
+		ftr_strbuf_printf(module->notes, "!values of %s are recorded without members and "
+				  "what pointers lead to: --value-depth is for programs of %s; "
+				  "build it for that\n", module->path, ftr_arch_host->title);
 }
 
 static int values_make(const struct ftr_section_module *module, const void *values,
 		       struct ftr_strbuf *body)
 {
+	const struct ftr_callconv *convention = convention_of(module);
 	struct ftr_value_module made;
 	struct ftr_strbuf ranges;
 	int ret;
 
-	if (!is_known_machine(module)) {
-		if (module->notes != NULL)
-			ftr_strbuf_printf(module->notes, "!calls of %s have no values: it is built "
-					  "for another machine than ftr, whose arguments ftr does "
-					  "not know; build it for %s\n", module->path,
-					  ftr_arch_host->title);
+	if (module->notes != NULL)
+		convention_note(module, convention);
+	if (convention == NULL)
 		return 0;
-	}
 	ret = ftr_value_module_init(&made, module->path, module->choice);
 	ftr_strbuf_init(&ranges);
 	if (ret == 0)

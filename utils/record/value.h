@@ -16,8 +16,16 @@
 #include "utils/object/signature.h"
 #include "utils/proto/values.h"
 
-/* The value that a spec asks for.  0, or -EINVAL: there is no such place. */
-int ftr_value_of_spec(const struct uft_arg *spec, bool is_retval, struct ftr_parameter *value);
+/* The value that a spec asks for, by @convention.  0, or -EINVAL: there is no such place. */
+int ftr_value_of_spec(const struct ftr_callconv *convention, const struct uft_arg *spec,
+		      bool is_retval, struct ftr_parameter *value);
+
+/*
+ * Where all arguments are on the stack: put @value, which a prototype has behind others, behind
+ * what *stack_bytes says they take.  Elsewhere nothing.
+ */
+void ftr_value_next_on_stack(const struct ftr_callconv *convention, struct ftr_parameter *value,
+			     uint32_t *stack_bytes);
 
 /* What a value takes in a payload that is no string's; not padded. */
 uint32_t ftr_value_bytes(const struct ftr_parameter *value);
@@ -50,6 +58,7 @@ int ftr_value_program_end(struct ftr_value_programs *programs, uint32_t *index);
  * @enum_name is that of its enumeration there, NULL: it has none that can be told, or is none.
  */
 struct ftr_value_counters {
+	const struct ftr_callconv *convention;
 	unsigned integers, floats;
 };
 void ftr_value_arg_words(const struct ftr_parameter *value, struct ftr_value_counters *counters,

@@ -4,6 +4,7 @@
 #include <regex.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "utils/record/choice.h"
 #include "utils/record/value_module.h"
 #include "utils/trace/rule_text.h"
@@ -43,15 +44,18 @@ static int refuse(const struct ftr_rule *rule, const char *words, const char *at
 static int place_check(const struct ftr_rule *rule, const char *words, const struct uft_arg *spec,
 		       enum uft_spec_kind kind, struct ftr_err *err)
 {
+	const struct ftr_arch *beside = ftr_arch_host->beside;
+	bool is_retval = kind == UFT_SPEC_RETVAL;
 	struct ftr_parameter value;
 
-	if (ftr_value_of_spec(spec, kind == UFT_SPEC_RETVAL, &value) == 0)
+	if (ftr_value_of_spec(ftr_arch_host->callconv, spec, is_retval, &value) == 0 ||
+	    (beside != NULL && ftr_value_of_spec(beside->callconv, spec, is_retval, &value) == 0))
 		return 0;
 	if (kind == UFT_SPEC_ARGS && spec->arg.index == 0)
 		return refuse(rule, words, spec->word.s, "arguments count from 1", err);
 	return refuse(rule, words, spec->where.s,
-		      "a place is rdi, rsi, rdx, rcx, r8, r9, xmm0 to xmm7, two of them with "
-		      "\"+\", or stack+N from 1 on", err);
+		      "a place is rdi, rsi, rdx, rcx, r8, r9, xmm0 to xmm7 (in 32-bit programs eax, edx, "
+		      "ecx), two of them with \"+\", or stack+N from 1 on", err);
 }
 
 static int words_check(const struct ftr_rule *rule, enum uft_spec_kind kind,

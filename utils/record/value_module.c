@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "utils/base/bits.h"
 #include "utils/object/debuginfo.h"
 #include "utils/object/demangle.h"
+#include "utils/object/elf_file.h"
 #include "utils/object/symtab.h"
 #include "utils/proto/record.h"
 #include "utils/record/choice.h"
@@ -31,6 +33,7 @@ struct compiler {
 	const char *path;
 	const struct ftr_symbol *symbol;	/* whose turn it is */
 	const struct ftr_signature *signature;	/* (nullable) its */
+	const struct ftr_callconv *convention;
 };
 
 static const uint32_t action_of[] = { [UFT_SPEC_ARGS] = FTR_RULE_ARGUMENT,
@@ -143,17 +146,52 @@ static void enums_tell(struct compiler *self, const struct uft_layout *layout)
 		told(self, &self->signature->params[i], &name);
 }
 
-/* A spec that no payload has room for is left out whole: readers know no part of it. */
+/* A prototype tells of the other machine's sizes. */
+static struct uft_arg prototype_spec(struct compiler *self, const struct uft_arg *spec,
+				     bool is_retval)
+{
+	struct uft_arg narrow = *spec;
+
+	if (!ftr_prototype_is_wide(self->symbol->name, spec->arg.format == FTR_ARG_SIGNED,
+				   is_retval))
+		narrow.word.len = 0;		/* no size is said */
+	return narrow;
+}
+
+static int prototype_value(struct compiler *self, const struct uft_arg *spec, bool is_retval,
+			   struct ftr_parameter *value, uint32_t *stack_bytes)
+{
+	const struct ftr_callconv *convention = self->convention;
+	struct uft_arg narrow = prototype_spec(self, spec, is_retval);
+	int ret = ftr_value_of_spec(convention, &narrow, is_retval, value);
+
+	if (*stack_bytes == 0 && ftr_prototype_returns_struct(self->symbol->name))
+		*stack_bytes = convention->word_bytes;
+	if (ret == 0 && !is_retval)
+		ftr_value_next_on_stack(convention, value, stack_bytes);
+	return ret;
+}
+
+/*
+ * A spec that no payload has room for is left out whole: readers know no part of it.
+ * @is_prototype: it is a library function's, not the user's.
+ */
 static int layout_compile(struct compiler *self, const struct uft_layout *layout,
-			  enum uft_spec_kind kind, uint32_t *index)
+			  enum uft_spec_kind kind, bool is_prototype, uint32_t *index)
 {
 	struct ftr_value_programs *programs = &self->module->programs;
+	bool is_retval = kind == UFT_SPEC_RETVAL;
 	struct ftr_parameter value;
 	int ret = ftr_value_program_begin(programs);
+	uint32_t stack_bytes = 0;
 	size_t i;
 
 	for (i = 0; ret == 0 && i < layout->args.nr; i++) {
-		ret = ftr_value_of_spec(&layout->args.v[i], kind == UFT_SPEC_RETVAL, &value);
+		const struct uft_arg *spec = &layout->args.v[i];
+
+		ret = is_prototype ?
+			prototype_value(self, spec, is_retval, &value, &stack_bytes) :
+			ftr_value_of_spec(self->convention, spec, is_retval, &value);
 		if (ret == 0)
 			ret = ftr_value_program_add(programs, &value);
 	}
@@ -203,7 +241,7 @@ static int value_add(struct compiler *self, struct ftr_parameter *value, uint32_
 static int signature_args(struct compiler *self, struct ftr_strbuf *words, uint32_t *index)
 {
 	struct ftr_value_programs *programs = &self->module->programs;
-	struct ftr_value_counters counters = { 0 };
+	struct ftr_value_counters counters = { .convention = self->convention };
 	int ret = ftr_value_program_begin(programs);
 	uint32_t i, nr = self->signature->nr;
 
@@ -249,7 +287,7 @@ static int prototype_compile(struct compiler *self, enum uft_spec_kind kind, uin
 	words = kind == UFT_SPEC_ARGS ? prototype->args : prototype->retval;
 	ret = uft_layout_add(&layout, ftr_slice_make(words, strlen(words)), kind, true, &reader);
 	if (ret == 0)
-		ret = layout_compile(self, &layout, kind, index);
+		ret = layout_compile(self, &layout, kind, true, index);
 	ftr_vec_fini(&layout.args);
 	return ret;
 }
@@ -303,7 +341,7 @@ static int condition_compile(struct compiler *self, const struct ftr_pattern_nam
 		ret = uft_layout_add(&layout, ftr_slice_make(words->s, words->len), kind, true,
 				     &reader);
 	if (ret == 0 && layout.args.nr > 0)
-		ret = layout_compile(self, &layout, kind, index);
+		ret = layout_compile(self, &layout, kind, false, index);
 	ftr_vec_fini(&layout.args);
 	return ret;
 }
@@ -337,7 +375,7 @@ static int kind_compile(struct compiler *self, const struct ftr_pattern_names *n
 	ret = layout_add(self, names, kind, &layout, &is_automatic);
 	if (ret == 0 && layout.args.nr > 0) {
 		enums_tell(self, &layout);
-		ret = layout_compile(self, &layout, kind, index);
+		ret = layout_compile(self, &layout, kind, false, index);
 	} else if (ret == 0 && is_automatic) {
 		ret = automatic_compile(self, kind, words, index);
 		if (ret == 0 && *index == 0 && self->signature == NULL)
@@ -494,6 +532,18 @@ static int symbol_compile(struct compiler *self, const struct ftr_symbol *symbol
 	return ret;
 }
 
+/* This machine's where nothing is known of the file: it has no functions, then. */
+static const struct ftr_callconv *convention_of(const char *path)
+{
+	const struct ftr_callconv *convention = NULL;
+	struct ftr_elf_file file;
+
+	if (ftr_elf_file_open(&file, path, NULL) == 0)
+		convention = ftr_elf_file_callconv(&file);
+	ftr_elf_file_close(&file);
+	return convention != NULL ? convention : ftr_arch_host->callconv;
+}
+
 static int symbols_compile(struct compiler *self, const struct ftr_symtab *tab)
 {
 	int ret = 0;
@@ -516,7 +566,7 @@ int ftr_value_module_init(struct ftr_value_module *module, const char *path,
 {
 	struct compiler self = {
 		.choice = choice, .told = choice->told != NULL ? choice->told : choice,
-		.module = module, .path = path,
+		.module = module, .path = path, .convention = convention_of(path),
 	};
 	struct ftr_symtab tab;
 	int ret = 0;

@@ -81,11 +81,13 @@ int ftr_value_op_add(struct ftr_value_programs *programs, enum ftr_value_what wh
 	return ftr_vec_push(&programs->ops, op);
 }
 
-/* The pieces of a value; what they do not have is zeros. */
+/* The pieces of a value; what they do not have is zeros, or all of its sign. */
 static int pieces_add(struct ftr_value_programs *programs, const struct ftr_parameter *value,
 		      uint32_t bytes)
 {
 	static const struct ftr_place nowhere = { 0 };
+	enum ftr_value_what rest = value->type.kind == FTR_TYPE_SIGNED ? FTR_VALUE_SIGN :
+									 FTR_VALUE_BYTES;
 	uint32_t i;
 
 	for (i = 0; i < value->place_nr && bytes > 0; i++) {
@@ -98,7 +100,7 @@ static int pieces_add(struct ftr_value_programs *programs, const struct ftr_para
 		if (ret < 0)
 			return ret;
 	}
-	return bytes == 0 ? 0 : ftr_value_op_add(programs, FTR_VALUE_BYTES, &nowhere, bytes, true);
+	return bytes == 0 ? 0 : ftr_value_op_add(programs, rest, &nowhere, bytes, true);
 }
 
 struct ftr_place ftr_value_word_place(const struct ftr_parameter *value, uint32_t offset)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Where parameters are when a function begins, as debug info tells of optimised code. */
+#ifndef FTR_OBJECT_DWARF_PLACE_H
+#define FTR_OBJECT_DWARF_PLACE_H
+
+#include <elfutils/libdw.h>
+
+#include "arch/callconv.h"
+
+enum ftr_dwarf_place {
+	FTR_DWARF_PLACE_UNTOLD,		/* as the convention says */
+	FTR_DWARF_PLACE_STACK,		/* there, wherever the convention has it */
+	FTR_DWARF_PLACE_REGISTERS,	/* in registers: none of its stack is used */
+	FTR_DWARF_PLACE_UNKNOWN,	/* it was in a register, and nothing tells in which */
+};
+
+/*
+ * Of @param of @function, which the convention has at *places: where it is goes there instead, with
+ * what the places have of it.  Code that is not optimised puts what it got in registers on the
+ * stack, and tells of that alone.
+ */
+enum ftr_dwarf_place ftr_dwarf_place(const struct ftr_callconv *callconv, Dwarf_Die *function,
+				     Dwarf_Die *param, struct ftr_places *places);
+
+#endif /* FTR_OBJECT_DWARF_PLACE_H */
