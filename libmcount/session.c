@@ -168,8 +168,7 @@ static bool has_left(int code)
 		      len) == 0;
 }
 
-/* Before the constructors of the program and of all libraries: linked with -z initfirst. */
-static __attribute__((constructor(101))) void session_start(int argc, char **argv, char **envp)
+static void session_launch(char **argv, char **envp)
 {
 	struct start start = {
 		.pid = (int32_t)ftr_sys0(SYS_getpid),
@@ -200,6 +199,16 @@ static __attribute__((constructor(101))) void session_start(int argc, char **arg
 	session_arm();
 	if ((start.flags & FTR_CHANNEL_ATTACH_NOW) != 0)
 		ftr_thread_attach(&ftr_self);
+}
+
+/* Before the constructors of the program and of all libraries: linked with -z initfirst. */
+static __attribute__((constructor(101))) void session_start(int argc, char **argv, char **envp)
+{
+	int before = errno;
+
+	(void)argc;
+	session_launch(argv, envp);
+	errno = before;			/* 0, as programs may expect */
 }
 
 static __attribute__((destructor)) void session_end(void)

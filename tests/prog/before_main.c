@@ -32,7 +32,8 @@ static int before_main;
 
 static __attribute__((constructor)) void start(int argc, char **argv, char **envp)
 {
-	before_main = argc == strings(argv) && envp == environ && getenv("PATH") != NULL;
+	before_main = argc == strings(argv) && envp == environ && getenv("PATH") != NULL &&
+		      errno == 0;
 }
 
 int main(int argc, char **argv)
@@ -41,7 +42,9 @@ int main(int argc, char **argv)
 	int (*volatile run)(const char *, char *const *, char *const *) = execve;
 	void (*volatile leave)(int) = exit;
 	char *none[] = { NULL };
+	int first = errno;
 
+	printf("%d ", first);
 	printf("%d %d %d\n", before_main, argc == strings(argv), strings(environ));
 	printf("%s %s\n", program_invocation_name, program_invocation_short_name);
 	printf("%s\n", setlocale(LC_ALL, ""));
