@@ -18,6 +18,7 @@ prog:
 # What stands for a thing of the reader's in an example: a process, a task, a server; and less work.
 STANDS_FOR = (("doctor 1234", "doctor $$"), ("--tid 6134", "--tid $TID"),
               ("curl -s https://example.org/x.fxt", "cat prog.fxt"), ("/tmp/", ""),
+              ("ftr view --serve", "timeout -s INT 1 ftr view --serve || test $? = 124"),
               ("seq ${i}00000 ${i}20000", "seq ${i}000 ${i}200"))
 # No example of how ftr runs, or one that needs what only its own test has: a database, another
 # machine, scripts, a terminal, a process that is not somebody else's.
@@ -67,7 +68,7 @@ class Examples(harness.Test):
         subprocess.run([CC[-1], "-pg", "-g", "-O1", "-o", "prog", "prog.c"], check=True)
         for name in ("old", "new", "server"):
             shutil.copy("prog", name)
-        for data in ("ftr.data", "ftr.data.old", "old.data", "new.data"):
+        for data in ("ftr.data", "ftr.data.old", "old.data", "new.data", "before.data", "after.data"):
             subprocess.run([FTR, "record", "--no-event", "-d", data, "./prog"], check=True, timeout=TIMEOUT)
         subprocess.run([FTR, "dump", "--fxt", "-o", "prog.fxt"], check=True, timeout=TIMEOUT)
         shutil.copy(os.path.join(SRCDIR, "tests/fuzz/corpus/trace.dat/little64.dat"), "trace.dat")

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "config.h"
 #include "utils/record/choice.h"
 #include "utils/record/value_module.h"
 #include "utils/trace/rule_text.h"
@@ -40,11 +41,21 @@ static int refuse(const struct ftr_rule *rule, const char *words, const char *at
 	return -EINVAL;
 }
 
+/* The machine of other programs that can be recorded; NULL: there is none. */
+static const struct ftr_arch *arch_beside(void)
+{
+#ifdef FTR_HAS_BESIDE
+	return ftr_arch_host->beside;
+#else
+	return NULL;
+#endif
+}
+
 /* A spec by its words, but of no place. */
 static int place_check(const struct ftr_rule *rule, const char *words, const struct uft_arg *spec,
 		       enum uft_spec_kind kind, struct ftr_err *err)
 {
-	const struct ftr_arch *beside = ftr_arch_host->beside;
+	const struct ftr_arch *beside = arch_beside();
 	bool is_retval = kind == UFT_SPEC_RETVAL;
 	struct ftr_parameter value;
 
