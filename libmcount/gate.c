@@ -364,7 +364,7 @@ __attribute__((noinline, cold)) void ftr_gate_dump(const struct ftr_thread *self
 {
 	struct ftr_ring_header *header = self->producer->header;
 
-	if (header != NULL && atomic_load(&header->dump_at) <= atomic_load(&header->tail))
+	if (header != NULL && atomic_load(&header->dump_at) == atomic_load(&header->dump_seen))
 		atomic_store(&header->dump_at, self->producer->head + 1);
 }
 
@@ -423,6 +423,7 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 	uint32_t flags = 0, size = UINT32_MAX;
 	uint64_t known;
 
+	passage->asks_dump = false;
 	if (unlikely(!ftr_gate_has_rules(gate)))
 		gate_renew(self);	/* which may change *before */
 	if ((before->inside & FTR_CALL_NOTRACE) != 0)
@@ -448,8 +449,8 @@ enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate
 	if ((flags & FTR_CALL_NOTRACE) != 0)
 		return FTR_GATE_KEEP;
 	if (rule != NULL) {
-		if (unlikely((flags & FTR_CALL_DUMP) != 0) && asks_dump(self, call, flags))
-			ftr_gate_dump(self);
+		if (unlikely((flags & FTR_CALL_DUMP) != 0))
+			passage->asks_dump = asks_dump(self, call, flags);
 		rule_apply(gate, rule, flags, &passage->after);
 		passage->actions = actions_of(flags);
 		passage->reads = rule->reads;

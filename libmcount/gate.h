@@ -145,6 +145,7 @@ struct ftr_gate_passage {
 	struct ftr_gate_state after;
 	bool is_caller;
 	bool has_arguments, has_retval;
+	bool asks_dump;			/* behind its ENTRY, if it has one */
 	uint8_t actions;		/* enum ftr_gate_action */
 	uint32_t reads;			/* FTR_CALL_READ_* flags */
 };
@@ -158,7 +159,7 @@ uint64_t ftr_gate_bytes(uint64_t frame_nr) FTR_HIDDEN;
 /* Make the gate of a new thread at @mem, of ftr_gate_bytes of zeros. */
 struct ftr_gate *ftr_gate_init(void *mem, uint64_t frame_nr) FTR_HIDDEN;
 
-/* What becomes of @call by one that left @before.  *@passage: unless it passes. */
+/* What becomes of @call by one that left @before.  *@passage: if it passes, asks_dump alone. */
 enum ftr_gate_way ftr_gate_decide(struct ftr_thread *self, const struct ftr_gate_state *before,
 				  const struct ftr_call *call,
 				  struct ftr_gate_passage *passage) FTR_HIDDEN;

@@ -316,7 +316,8 @@ static void gated_open(struct ftr_thread *self, struct ftr_frame *frame,
 	frame_open(frame, call->loc);
 }
 
-bool ftr_gated_begin(struct ftr_thread *self, const struct ftr_gated_call *call)
+static bool gated_begin(struct ftr_thread *self, const struct ftr_gated_call *call,
+			bool *asks_dump)
 {
 	const struct ftr_gate_state *before = state_before(self, call->loc);
 	struct ftr_gate_passage passage;
@@ -324,6 +325,7 @@ bool ftr_gated_begin(struct ftr_thread *self, const struct ftr_gated_call *call)
 	enum ftr_gate_way way = ftr_gate_decide(self, before, &asked, &passage);
 	struct ftr_frame *frame;
 
+	*asks_dump = passage.asks_dump;
 	if (way == FTR_GATE_PASS) {
 		if (call->kind == FTR_FRAME_RETURN)
 			return false;
@@ -342,6 +344,16 @@ bool ftr_gated_begin(struct ftr_thread *self, const struct ftr_gated_call *call)
 	else
 		begin_kept(self, frame);
 	return true;
+}
+
+/* A dump is asked for last: it has the ENTRY of the call that asks. */
+bool ftr_gated_begin(struct ftr_thread *self, const struct ftr_gated_call *call)
+{
+	bool asks_dump, is_taken = gated_begin(self, call, &asks_dump);
+
+	if (unlikely(asks_dump))
+		ftr_gate_dump(self);
+	return is_taken;
 }
 
 /* The call took long enough, or it did not happen. */

@@ -414,6 +414,22 @@ static void test_damaged_rules_are_none(void **state)
 	free(rules);
 }
 
+/* The recorder may have emptied the ring, and not looked at who asked yet. */
+static void test_a_dump_waits_for_the_last(void **state)
+{
+	struct ftr_ring_header header = { .tail = 4096, .dump_at = 17 };
+	struct ftr_producer producer = { .header = &header, .head = 64 };
+	const struct ftr_thread self = { .producer = &producer };
+
+	ftr_gate_dump(&self);
+	assert_int_equal(header.dump_at, 17);
+	header.dump_seen = 17;
+	ftr_gate_dump(&self);
+	assert_int_equal(header.dump_at, 65);
+	producer.header = NULL;			/* a forked child's */
+	ftr_gate_dump(&self);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_open_calls_obey_new_rules),
 		cmocka_unit_test(test_counted_out_stays),
 		cmocka_unit_test(test_damaged_rules_are_none),
+		cmocka_unit_test(test_a_dump_waits_for_the_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

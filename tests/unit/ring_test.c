@@ -280,6 +280,23 @@ static void sharing_is_seen(void **state)
 	assert_false(ftr_ring_is_shared(&f->ring));
 }
 
+/* The producer may ask again when it is told, not when it sees that the ring was emptied. */
+static void dump_is_acknowledged(void **state)
+{
+	struct ring_fixture *f = *state;
+
+	assert_false(ftr_ring_dump_is_reached(&f->ring));
+	ring_put(f, 10, FTR_RECORD_ENTRY, 0);
+	ring_put(f, 20, FTR_RECORD_EXIT, 0);
+	f->header->dump_at = 2 * sizeof(struct ftr_record) + 1;
+	assert_false(ftr_ring_dump_is_reached(&f->ring));
+	assert_int_equal(ring_take(f), 2);
+	assert_int_equal(f->header->dump_seen, 0);
+	assert_true(ftr_ring_dump_is_reached(&f->ring));
+	assert_int_equal(f->header->dump_seen, f->header->dump_at);
+	assert_false(ftr_ring_dump_is_reached(&f->ring));
+}
+
 /* A reader of memory that can shrink ends with SIGBUS. */
 static void tracee_cannot_resize(void **state)
 {
@@ -309,6 +326,7 @@ int main(void)
 		RING_TEST(overwritten_ring_with_room),
 		RING_TEST(next_producer_goes_on),
 		RING_TEST(sharing_is_seen),
+		RING_TEST(dump_is_acknowledged),
 		RING_TEST(tracee_cannot_resize),
 	};
 

@@ -26,7 +26,9 @@
  * A live producer's empty unit is a hole when header.head >= tail + size: it is passed over.
  *
  * A producer that asks for a dump of what a flight recorder holds stores its position in dump_at,
- * unless the consumer has not come to the last such place yet.
+ * unless the consumer has not taken note of the last such place yet, which it does in dump_seen
+ * when it has come there.  (By tail the producer would know that too early, and replace the place
+ * before the consumer has looked at it.)
  *
  * With FTR_ON_FULL_OVERWRITE the consumer reads only after the end; limit is UINT64_MAX.  It may
  * begin at any unit, as each says what it is.
@@ -65,6 +67,7 @@ struct ftr_ring_header {
 	uint32_t magic;
 	uint32_t size_bytes;			/* of the data part */
 	_Alignas(64) _Atomic uint64_t tail;	/* consumer: bytes taken since the start */
+	_Atomic uint64_t dump_seen;		/* consumer: dump_at that it has come to */
 	_Alignas(64) _Atomic uint64_t skipped;	/* producer: calls declined, never in the ring */
 	_Atomic uint64_t stalls;		/* producer: times it waited for room */
 	_Atomic uint64_t lost;			/* producer: records dropped, ever */

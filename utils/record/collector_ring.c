@@ -24,7 +24,6 @@ struct source {
 	uint64_t lost_reported;	/* of what the producers dropped, in LOST records or by us */
 	uint64_t skipped_reported;	/* likewise, of calls that were declined */
 	struct ftr_ring_untraced untraced_reported;
-	uint64_t dump_done;	/* position that its producer last asked for a dump at */
 	bool is_at_dump;	/* it has been drained as far as that, and no further */
 	bool may_have_more;	/* records than were moved at once */
 	bool is_damaged;	/* its ring held what is no record, and no warning was given yet */
@@ -142,17 +141,6 @@ static size_t source_move(struct ring_collector *self, struct source *source, ui
 	return len + aside_append(self, source);
 }
 
-/* Has it been taken to where its producer asked for a dump? */
-static bool dump_is_reached(struct source *source)
-{
-	uint64_t dump_at = ftr_ring_dump_at(&source->ring);
-
-	if (dump_at == source->dump_done || dump_at > source->ring.tail + 1)
-		return false;
-	source->dump_done = dump_at;
-	return true;
-}
-
 /* At most one ring's size at a time, so that no task keeps the others waiting.  Returns bytes. */
 static uint64_t source_drain(struct ring_collector *self, struct source *source, unsigned thread)
 {
@@ -161,7 +149,7 @@ static uint64_t source_drain(struct ring_collector *self, struct source *source,
 	do {
 		bytes += source_move(self, source,
 				     self->chunk + (size_t)thread * 2 * CHUNK_BYTES, false);
-		source->is_at_dump = dump_is_reached(source);
+		source->is_at_dump = ftr_ring_dump_is_reached(&source->ring);
 	} while (!source->is_at_dump && source->may_have_more &&
 		 bytes < source->ring.size_bytes);
 	return bytes;
@@ -239,7 +227,7 @@ static void source_finish(struct ring_collector *self, struct source *source)
 	put_lost_at_end(self, source);
 	put_untraced_at_end(self, source);
 	damage_report(self, source);
-	if (dump_is_reached(source))
+	if (ftr_ring_dump_is_reached(&source->ring))
 		dump(self);
 	source->convert.depth = FTR_CONVERT_DEPTH_UNKNOWN;
 }

@@ -579,9 +579,15 @@ struct ftr_ring_untraced ftr_ring_untraced(const struct ftr_ring *ring)
 	};
 }
 
-uint64_t ftr_ring_dump_at(const struct ftr_ring *ring)
+bool ftr_ring_dump_is_reached(struct ftr_ring *ring)
 {
-	return atomic_load_explicit(&ring->header->dump_at, memory_order_acquire);
+	uint64_t at = atomic_load_explicit(&ring->header->dump_at, memory_order_acquire);
+
+	if (at == ring->dump_seen || at > ring->tail + 1)
+		return false;
+	ring->dump_seen = at;
+	atomic_store_explicit(&ring->header->dump_seen, at, memory_order_release);
+	return true;
 }
 
 void ftr_ring_renew(struct ftr_ring *ring)

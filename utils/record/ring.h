@@ -50,6 +50,7 @@ struct ftr_ring {
 	struct ftr_record *data;	/* within it */
 	uint64_t size_bytes;
 	uint64_t tail;			/* bytes taken since the start */
+	uint64_t dump_seen;		/* where the producer last asked for a dump */
 	uint64_t scan_end;		/* dead ring: no record lies at or after this */
 	int fd;				/* (owned) of the memfd; handed to the tracee */
 };
@@ -90,10 +91,10 @@ bool ftr_ring_end_overwritten(struct ftr_ring *ring);
 uint64_t ftr_ring_lost(const struct ftr_ring *ring);
 
 /*
- * The position that the producer asked for a dump at, 0 = none; likewise.  It has been reached when
- * tail is not below it.
+ * Has the ring been taken to where the producer asked for a dump?  Once for each such place; the
+ * producer may ask for the next one from then on.
  */
-uint64_t ftr_ring_dump_at(const struct ftr_ring *ring);
+bool ftr_ring_dump_is_reached(struct ftr_ring *ring);
 
 /* Calls that the producer declined, ever: they are in no LOST record. */
 uint64_t ftr_ring_skipped(const struct ftr_ring *ring);
