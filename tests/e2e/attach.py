@@ -21,7 +21,7 @@ BUILDS = {"pg": ["-pg"], "fentry": ["-pg", "-mfentry"], "cyg": ["-finstrument-fu
 ALL = ["busy", "epoll", "sleep", "poll", "semaphore", "signal", "mutex", "allocate", "create"]
 CHURN = ["fork", "exec", "dlopen", "jump", "handle", "create", "busy"]
 STEPS = [*range(1, 14), 17, 20, 30, 40, 60, 90, 130, 200, 300]      # requests of ptrace at which the recorder is killed
-LOOPS = int(os.environ.get("FTR_STORMS", "4"))
+LOOPS = harness.storms(4, short=2)
 PTRACE_SEIZE = 0x4206
 
 

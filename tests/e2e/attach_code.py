@@ -21,7 +21,7 @@ BUILDS = {"entries": ENTRIES,
           "plain": ["-fcf-protection=none"]}
 ALL = ["many", "loop", "wait"]
 WRITES = [1, 2, 3, 5, 8, 13]    # of code, at which the recorder is killed
-LOOPS = int(os.environ.get("FTR_STORMS", "4"))
+LOOPS = harness.storms(4, short=2)
 
 
 class AttachCode(attaching.Test):
@@ -78,10 +78,9 @@ class AttachCode(attaching.Test):
                 self.wait_for(lambda: self.calls("f0995", data) > 0)
                 errors = self.leave(recorder)
                 self.check_code(child.pid, before)
-                functions, patch_ms, threads, _ = self.patched(errors)
+                functions, _, threads, _ = self.patched(errors)
                 self.assertGreater(functions, 850)
                 self.assertEqual(threads, 5)
-                self.assertLess(patch_ms, 100)      # ten thousand take 1 ms where nothing else runs
                 self.assertEqual(self.calls("looping", data), 0)    # which was entered before
                 self.assertEqual(self.ftr("replay", "-d", data, "--no-pager").returncode, 0)
                 self.end(child)
@@ -183,7 +182,7 @@ class AttachCode(attaching.Test):
         """A program of many functions, again and again, writes what it writes alone."""
         if not self.has_decoder():
             self.skipTest("without a decoder")
-        text = "".join(f"{i * i} {hashlib.sha256(bytes([i % 256])).hexdigest()}\n" for i in range(20000))
+        text = "".join(f"{i * i} {hashlib.sha256(bytes([i % 256])).hexdigest()}\n" for i in range(6000))
         with open("text", "w", encoding="ascii") as file:
             file.write(text)
         command = "for i in 1 2 3; do xz -9 -T2 -k -c text; done | sha256sum"
@@ -228,7 +227,7 @@ class AttachCode(attaching.Test):
                 child = self.start(name, *ALL, "many")
                 before, killed = code(child.pid), 0
                 for is_leaving in (False, True):
-                    for step in WRITES:
+                    for step in harness.few(WRITES, short=2):
                         killed += self.kill_at(child.pid, step, is_leaving)
                         self.assertIsNone(child.poll(), f"write {step}")
                         shutil.rmtree(f"data-{is_leaving}-{step}", ignore_errors=True)

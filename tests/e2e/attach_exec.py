@@ -20,7 +20,7 @@ WAYS = ["execv", "execve", "own", "none", "null", "execvp", "execvpe", "execl", 
         "spawn", "spawnp", "vfork-execve", "vfork-own", "vfork-execvp", "vfork-execl"]
 UNSEEN = ["system"]         # which libc does by itself
 OURS = ("FTR_CHANNEL", "FTR_PAD", "libmcount", "verify_asan_link_order")
-LOOPS = int(os.environ.get("FTR_STORMS", "6"))
+LOOPS = harness.storms(6, short=2)
 HOOKS = {"pg": ["-pg"], "plain": []}
 
 

@@ -17,7 +17,7 @@ from harness import build
 KINDS = {"pg": ["-pg"], "entries": ["-fpatchable-function-entry=5"], "cyg": ["-finstrument-functions"],
          "plain": ["-fcf-protection=none"]}
 CALLS = {"sym": "dlsym", "version": "dlvsym", "table": "nothing but dlopen"}
-ROUNDS = int(os.environ.get("FTR_STORMS", "4"))
+ROUNDS = harness.storms(4, short=2)
 
 
 class AttachLibrary(attaching.Test):

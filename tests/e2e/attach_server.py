@@ -18,7 +18,7 @@ from attaching import mappings
 from harness import FTR
 
 SERVER = shutil.which("redis-server")
-CYCLES = int(os.environ.get("FTR_CYCLES", "12"))
+CYCLES = int(os.environ.get("FTR_CYCLES", harness.times(12, short=4)))
 CLIENTS = 2
 OPTIONS = ([], ["-P", "."], ["--no-libcall"], ["-P", "^call", "-P", "^process"])
 
@@ -76,7 +76,7 @@ class AttachServer(attaching.Test):
         self.leave(self.attach(server.pid, data="first"))       # what stays of the runtime is there now
         before = held(server.pid)
         for i in range(CYCLES):
-            self.cycle(server.pid, signal.SIGKILL if i % 10 == 9 else signal.SIGINT)
+            self.cycle(server.pid, signal.SIGKILL if i % 4 == 3 else signal.SIGINT)
             self.assertIsNone(server.poll(), i)
         self.leave(self.attach(server.pid, data="last"))        # behind one that was killed
         after = held(server.pid)

@@ -14,7 +14,7 @@ from attaching import code
 from harness import FTR, TIMEOUT, build
 
 BUILDS = {"plain": ["-fcf-protection=none"], "patched": ["-fpatchable-function-entry=5"], "fentry": ["-pg", "-mfentry"]}
-FLIPS = int(os.environ.get("FTR_STORMS", "4")) * 2
+FLIPS = harness.storms(4, short=2) * 2
 ALL = "outer() {\nmiddle() {\nleaf();\nleaf();\n} /* middle */\n} /* outer */\n"
 LEAVES = "leaf();\nleaf();\n"
 

@@ -203,7 +203,7 @@ class FiltersTest(harness.Test):
         actions = ["depth=1", "depth=2", "trace_on", "trace_off", "notrace", "filter", "hide"]
         self.recorded("fentry", "-A", ".@arg1", "-R", ".@retval")
         os.rename("made", "all")
-        for _ in range(60):
+        for _ in range(harness.times(60, short=15)):
             options = []
             for _ in range(random.randint(1, 4)):
                 name, kind = random.choice(names), random.choice("FFNNHTTTD")
@@ -269,7 +269,7 @@ class FiltersTest(harness.Test):
             specs = [[], ["-A", "taken@arg1/i8,arg2/u16,arg3/x32,arg4/c,arg5/u64"]]
             warning = "" if "-pg" in flags else "ftr: warning: calls of .* have no values: .*\n"
             build("conditions.c", program[2:], *flags)
-            for _ in range(15):
+            for _ in range(harness.times(15, short=4)):
                 spec = random.choice(specs if "-g" in flags else [["-A", "taken@arg1,arg2,arg3,arg4,arg5"], specs[1]])
                 condition = self.random_condition(random)
                 options = [random.choice(["-F", "-N"]), f"taken@if:{condition}",
@@ -291,7 +291,7 @@ class FiltersTest(harness.Test):
         for nr, flags in enumerate((["-pg", "-g", "-O0"], ["-pg", "-mfentry", "-g", "-O2"], ["-pg", "-O2"])):
             program = f"./told{nr}"
             build("conditions.c", program[2:], *flags)
-            for _ in range(15):
+            for _ in range(harness.times(15, short=4)):
                 chosen = random.choice([[], ["-A", spec]]) if "-g" in flags else ["-A", spec]
                 options = [random.choice(["-F", "-N"]), f"told@if:{self.told_condition(random)}"]
                 with self.subTest(flags=flags, options=options, spec=chosen):
@@ -339,7 +339,7 @@ class FiltersTest(harness.Test):
         random = Random(48)
         actions = ["depth=1", "depth=3", "trace_on", "trace_off", "notrace", "filter", "hide", "sample=2", "sample=3",
                    "clear", "clear=filter+notrace", "rate=1000000000/s", "backtrace"]
-        for nr in range(12):
+        for nr in range(harness.times(12, short=3)):
             names = self.random_program(random, f"made{nr}") + ["^f[0-3]$", "^f", ".@plt", "[mb]"]
             self.recorded(f"made{nr}")
             os.rename("made", "all")

@@ -7,7 +7,8 @@ import shutil
 
 from recording import build, harness
 
-RANGES = 6
+RECORDINGS = [[], ["-A", "step@arg1", "-R", "leaf@retval"], ["--no-event"], ["--nest-libcall"], ["--probe=memory"]]
+RANGES = harness.times(6, short=2)
 COMMANDS = (["replay", "-f", "time,delta,tid,addr"], ["replay", "--flat"], ["replay", "-t", "100us"], ["replay", "-D", "2"],
             ["replay", "-F", "step"], ["replay", "-N", "leaf"], ["replay", "-T", "step@trace_off", "--no-event"],
             ["replay", "-F", "outer"], ["report", "-F", "start", "-N", "dive"], ["replay", "-T", "usleep@trace_on", "--trace=off"],
@@ -59,7 +60,7 @@ class IndexTest(harness.Test):
         first, last = self.moments(data)
         for number in range(RANGES):
             words = ["-r", self.random_range(chance, first, last)]
-            if number % 4 == 3:
+            if number % 2 == 1:
                 words += ["--tid", str(chance.choice(tids(data)))]
             for command in chance.sample(COMMANDS, 7):
                 whole = self.shown(data, *command, *words, "--no-index")
@@ -73,7 +74,7 @@ class IndexTest(harness.Test):
         return len(glob.glob(f"{data}/*.index"))
 
     def test_recordings(self):
-        for seed, options in enumerate(([], ["-A", "step@arg1", "-R", "leaf@retval"], ["--no-event"], ["--probe=memory"], ["--nest-libcall"])):
+        for seed, options in enumerate(harness.few(RECORDINGS, short=2)):
             with self.subTest(options=options):
                 self.run_well("record", "-d", "d", *options, "./story")
                 self.same_shown("d", seed)

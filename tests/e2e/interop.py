@@ -152,19 +152,19 @@ class Interop(harness.Test):
 
     def test_options_of_record(self):
         build("examples.c", "prog", "-g", "-O1", "-pg", "-DREQUESTS=4")
-        for options in CHOICES:
+        for options in harness.few(CHOICES, short=9):
             with self.subTest(options=options):
                 shown = self.recorded(*options.split())
                 self.assertRegex(shown[FTR, "by-ftr"], r"\w\(")
                 self.assertEqual(set(shown.values()), {shown[FTR, "by-ftr"]})
-        for options in READ_ALIKE:
+        for options in harness.few(READ_ALIKE, short=4):
             with self.subTest(options=options):
                 shown = self.recorded(*options.split())
                 for data in ("by-ftr", "by-uftrace"):
                     self.assertEqual(shown[FTR, data], shown[UFTRACE, data])
 
     def test_threads(self):
-        for flags in (["-pg"], ["-pg", "-mfentry"], ["-finstrument-functions"]):
+        for flags in harness.few((["-pg"], ["-pg", "-mfentry"], ["-finstrument-functions"]), short=1):
             with self.subTest(flags=flags):
                 self.check("threads", *flags)
 

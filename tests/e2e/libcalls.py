@@ -85,7 +85,7 @@ class Jumps(AsNative):
 
 class LibcallsTest(AsNative):
     def test_layouts(self):
-        for name, (flags, tool) in LAYOUTS.items():
+        for name, (flags, tool) in harness.few(LAYOUTS.items(), short=4):
             with self.subTest(name):
                 if tool and not shutil.which(tool):
                     self.skipTest(tool + " is not installed")
@@ -99,7 +99,7 @@ class LibcallsTest(AsNative):
         self.library("two", "libcalls_plugin.c", "-lthree", *flags)
 
     def test_libraries_calls(self):
-        for flags in (["-Wl,-z,lazy"], ["-Wl,-z,now"], ["-fno-plt"]):
+        for flags in harness.few((["-Wl,-z,lazy"], ["-Wl,-z,now"], ["-fno-plt"]), short=2):
             self.nest_build(*flags)
             for instrumentation in ([], ["-pg"], ["-finstrument-functions"]):
                 with self.subTest(flags=flags, instrumentation=instrumentation):

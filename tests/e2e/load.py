@@ -278,6 +278,7 @@ class Load(Recording):
                             "(SELECT load, block FROM f.blocks_data)")
         self.assertGreater(int(twice[0]), 0)
 
+    @harness.long
     def test_killed_in_between(self):
         """What a killed client sent is not seen, and its run can be loaded again."""
         server = self.one_server()
@@ -296,6 +297,7 @@ class Load(Recording):
         self.load(server.url("f"), data)
         self.assertEqual(self.sums(server), self.report(data))
 
+    @harness.long
     def test_cluster(self):
         """Two shards, many hosts; one shard is killed in between, and comes back."""
         shards = clickhouse.cluster("fleet", 2)
@@ -395,6 +397,7 @@ class Load(Recording):
         self.assertIn("nosuch", self.load(server.url("f"), "--cluster=nosuch", f"{DATA}/threads", status=1))
 
     @unittest.skipIf(os.environ.get("SANITIZERS"), "sanitizers take memory of their own")
+    @harness.long
     def test_memory_is_bounded(self):
         server = self.one_server()
         peaks = []

@@ -30,15 +30,26 @@ reading_tests = \
 	tests/e2e/tui.py
 # Of the runtime in the program, which has no sanitizers.
 e2e_runtime_tests = \
-	tests/e2e/multilib.py \
 	tests/e2e/attach_code.py \
 	tests/e2e/attach_events.py \
 	tests/e2e/attach_library.py \
 	tests/e2e/attach_server.py \
 	tests/e2e/attach_switch.py \
+	tests/e2e/multilib.py \
 	tests/e2e/unwinders.py
-e2e_tests = $(reading_tests) $(e2e_runtime_tests) \
+# Of the runtime and of the recorder beside it.
+e2e_both_tests = \
 	tests/e2e/attach.py \
+	tests/e2e/filters.py \
+	tests/e2e/libcalls.py \
+	tests/e2e/native_stacks.py \
+	tests/e2e/patched.py \
+	tests/e2e/plain.py \
+	tests/e2e/record.py \
+	tests/e2e/threads.py \
+	tests/e2e/values.py
+# Of the recorder, and what it knows of programs.
+e2e_recorder_tests = \
 	tests/e2e/attach_exec.py \
 	tests/e2e/actions.py \
 	tests/e2e/control.py \
@@ -47,23 +58,17 @@ e2e_tests = $(reading_tests) $(e2e_runtime_tests) \
 	tests/e2e/events.py \
 	tests/e2e/examples.py \
 	tests/e2e/files.py \
-	tests/e2e/filters.py \
 	tests/e2e/flight.py \
 	tests/e2e/kernel_events.py \
 	tests/e2e/kernel_samples.py \
-	tests/e2e/libcalls.py \
 	tests/e2e/live.py \
 	tests/e2e/loading.py \
 	tests/e2e/manners.py \
 	tests/e2e/memory.py \
 	tests/e2e/overhead.py \
-	tests/e2e/native_stacks.py \
 	tests/e2e/net.py \
-	tests/e2e/patched.py \
-	tests/e2e/plain.py \
 	tests/e2e/processes.py \
 	tests/e2e/profiles.py \
-	tests/e2e/record.py \
 	tests/e2e/record_hostile.py \
 	tests/e2e/record_room.py \
 	tests/e2e/remote.py \
@@ -81,11 +86,10 @@ e2e_tests = $(reading_tests) $(e2e_runtime_tests) \
 	tests/e2e/syscalls_storm.py \
 	tests/e2e/syscalls_unfriendly.py \
 	tests/e2e/system.py \
-	tests/e2e/threads.py \
 	tests/e2e/top.py \
 	tests/e2e/user.py \
-	tests/e2e/values.py \
 	tests/e2e/weights.py
+e2e_tests = $(reading_tests) $(e2e_runtime_tests) $(e2e_both_tests) $(e2e_recorder_tests)
 EXTRA_DIST += tests/e2e/refused.py
 if HAVE_PYTHON
 if HAVE_TRACING_TESTS

@@ -90,8 +90,8 @@ class PackTest(harness.Test):
         shutil.rmtree("packed")
 
     def test_recordings(self):
-        for words in (["./threads"], ["./forks"], ["./execs"], ["-A", ".", "-R", ".", "./demo"],
-                      ["--probe=memory", "./threads"], ["-e", "./threads"]):
+        for words in harness.few((["./threads"], ["./forks"], ["./execs"], ["-A", ".", "-R", ".", "./demo"],
+                                  ["--probe=memory", "./threads"], ["-e", "./threads"]), short=2):
             with self.subTest(words=words):
                 self.run_well("record", "-d", "d", *words)
                 self.there_and_back("d")
@@ -119,8 +119,9 @@ class PackTest(harness.Test):
         for _ in range(40):
             damaged[noise.randrange(len(damaged))] = noise.randrange(256)
         holes = text[:BLOCK_BYTES - 40] + bytes(70000) + text[BLOCK_BYTES - 40:]
-        for name, made in (("cut", text[:-9]), ("damaged", bytes(damaged)), ("one byte", b"x"), ("nothing", b""), ("shifted", b"x" + text),
-                           ("holes", holes), ("text", text.hex().encode() * 2), ("payloads", self.payloads(text))):
+        cases = (("cut", text[:-9]), ("damaged", bytes(damaged)), ("one byte", b"x"), ("nothing", b""), ("shifted", b"x" + text),
+                 ("holes", holes), ("text", text.hex().encode() * 2), ("payloads", self.payloads(text)))
+        for name, made in harness.few(cases, short=4):
             with self.subTest(name=name):
                 with open(path, "wb") as file:
                     file.write(made)
@@ -327,8 +328,8 @@ class PackTest(harness.Test):
 
     def test_record(self):
         """The same calls as without, of threads, forks and execs; unpacked, uftrace's own format."""
-        for words in (["./threads"], ["./forks"], ["./execs"], ["--probe=memory", "./threads"], ["--overwrite=64M", "./threads"],
-                      ["--num-thread=3", "./threads"]):
+        for words in harness.few((["./threads"], ["./forks"], ["./execs"], ["--probe=memory", "./threads"],
+                                  ["--overwrite=64M", "./threads"], ["--num-thread=3", "./threads"]), short=2):
             with self.subTest(words=words):
                 self.run_well("record", "--no-event", "-d", "plain", *words)
                 self.run_well("record", "--no-event", "--pack", "-d", "packed", *words)

@@ -48,7 +48,7 @@ class Ways(AsNative):
         if not has(compiler, *kind):
             self.skipTest(f"{compiler} does not know {kind[0]}, or is not installed")
         pies = [[]] if "-no-pie" in kind else [["-pie", "-fPIE"], ["-no-pie", "-fno-pie"]]
-        for flags in [*([level, *pie] for level in ("-O0", "-O2") for pie in pies), *more]:
+        for flags in harness.few([*([level, *pie] for level in ("-O0", "-O2") for pie in pies), *more], short=2):
             if has(compiler, *kind, *flags):
                 with self.subTest(flags=flags):
                     self.one(compiler, kind, *flags)

@@ -72,8 +72,9 @@ class Ways(Plain):
     """Each way of the compilers, with what changes the layout of a program."""
 
     def all(self, compiler, *more):
-        for flags in [*([level, *pie] for level in ("-O0", "-O1", "-O2", "-O3", "-Os")
-                        for pie in (["-pie", "-fPIE"], ["-no-pie", "-fno-pie"])), *more]:
+        flags_of_all = [*([level, *pie] for level in ("-O0", "-O1", "-O2", "-O3", "-Os")
+                          for pie in (["-pie", "-fPIE"], ["-no-pie", "-fno-pie"])), *more]
+        for flags in harness.few(flags_of_all, short=5):
             if has(compiler, *flags):
                 with self.subTest(flags=flags):
                     self.compile("prog", "patched_source.c", *flags, compiler=[compiler])

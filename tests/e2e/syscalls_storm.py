@@ -14,8 +14,8 @@ import unittest
 
 from recording import FTR, TIMEOUT, build, harness, run_observed
 
-STORMS = os.environ.get("FTR_STORMS", "150")
-SECONDS = TIMEOUT + int(STORMS) // 5
+STORMS = harness.storms(150, short=30)
+SECONDS = TIMEOUT + STORMS // 5
 
 CREATORS = ("thread", "fork", "raw_fork", "vfork", "sibling", "all")
 ENDERS = ("return", "exit_group", "exec", "kill", "fault", "parent")
@@ -57,7 +57,7 @@ class StormTest(harness.Test):
         script = f"./storm {creator} {ender} {STORMS} {seed}; exit 7"
         done = self.ftr("record", "--syscalls", "--format=etrace", "-o", "text", "sh", "-c", script, timeout=SECONDS)
         self.expect(done.returncode == 7, f"{creator} {ender}: exit status {done.returncode}: {done.stderr}")
-        self.expect(self.check_text("text", f"{creator} {ender}") > int(STORMS), f"{creator} {ender}: no storms")
+        self.expect(self.check_text("text", f"{creator} {ender}") > STORMS, f"{creator} {ender}: no storms")
 
     def test_threads(self):
         for seed, ender in enumerate(ENDERS):
@@ -70,7 +70,7 @@ class StormTest(harness.Test):
 
     def test_root(self):
         """The program itself ends so: its end is as without the observer."""
-        for seed in range(min(int(STORMS), 1000) // 5):
+        for seed in range(min(STORMS, 1000) // 5):
             ender, status = (("return", 0), ("kill", 137), ("exec", 0), ("exit_group", 0))[seed % 4]
             done = self.ftr("record", "--syscalls", "--format=etrace", "-o", "text", "./storm", "thread", ender, "0",
                             str(seed))

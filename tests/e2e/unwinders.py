@@ -114,7 +114,7 @@ class Unwinders(Recording):
                                ("-O2", "-pg", "-static-libstdc++", "-static-libgcc")):
             if not compiles(CXX, *words, "-o", "storm", source("throw_storm.cc"), "-lpthread"):
                 continue
-            for seed in "123":
+            for seed in harness.few("123", short=1):
                 with self.subTest(build=words, seed=seed):
                     calls = self.same("./storm", seed)
                     expected = dict(line.split() for line in output("./storm", seed).splitlines())
@@ -122,7 +122,7 @@ class Unwinders(Recording):
 
     def test_runtime_of_a_plugin(self):
         """libstdc++ and libgcc come with a library that is opened with RTLD_LOCAL."""
-        for words in BUILDS:
+        for words in harness.few(BUILDS, short=2):
             self.assertTrue(compiles(["g++"], *words, "-shared", "-fPIC", "-Dmain=run", "-o", "libstorm.so",
                                      source("throw_storm.cc"), "-lpthread"))
             self.assertTrue(compiles(["gcc"], *words, "-o", "host", source("unwinders_host.c"), "-ldl"))
@@ -133,7 +133,8 @@ class Unwinders(Recording):
     def test_boost_context(self):
         if not compiles(["g++"], "-pg", "-O2", "-o", "fibers", source("fibers.cc"), "-lboost_context", "-lpthread"):
             self.skipTest("libboost-context-dev is not installed")
-        for build in (("-O0", "-pg"), ("-O2", "-pg"), ("-O2", "-pg", "-mfentry"), ("-finstrument-functions",)):
+        builds = (("-O0", "-pg"), ("-O2", "-pg"), ("-O2", "-pg", "-mfentry"), ("-finstrument-functions",))
+        for build in harness.few(builds, short=2):
             self.assertTrue(compiles(["g++"], *build, "-o", "fibers", source("fibers.cc"), "-lboost_context",
                                      "-lpthread"))
             calls = self.same("./fibers")

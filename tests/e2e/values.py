@@ -456,7 +456,7 @@ class Shapes(Values):
         for compiler in ("g++", "clang++"):
             if shutil.which(compiler) is None:
                 continue
-            for flags in ("-O0", "-O2"):
+            for flags in harness.few(("-O0", "-O2"), short=1):
                 harness.build("values_containers.cc", "containers", "-g", flags, "-pg", "-std=c++17",
                               *(["-fstandalone-debug"] if compiler == "clang++" else []), compiler=[compiler])
                 self.record("containers", *(word for name in names for word in ("-A", name)), "-R", "given", "--value-depth=2")

@@ -13,6 +13,7 @@ import hashlib
 import os
 import platform
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -61,11 +62,37 @@ FTR = where_all_may_run(FTR)
 GUARD = os.path.join(BUILDDIR, "tests/lib/guard")
 CC = os.environ.get("CC", "gcc").split()
 CXX = os.environ.get("CXX", "g++").split()
+TELLS_FROM_S = float(os.environ.get("FTR_TEST_TELLS", 5))
+USERS_OF_PROCESSORS = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 TIMEOUT = 180       # finds what hangs; says nothing about how long anything should take
 SKIP = 77
 # AddressSanitizer, in ftr, refuses a library of the test before its own, but for this.
 ASAN_BEHIND = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
 PR_SET_CHILD_SUBREAPER = 36
+
+
+IS_SHORT = bool(os.environ.get("FTR_TEST_SHORT"))
+
+
+def long(test):
+    """A test that takes long, and that others stand for where time is short."""
+    return unittest.skipIf(IS_SHORT, "takes long: ./check --long and make check run it")(test)
+
+
+def times(usual, short):
+    """How often to try what random numbers choose: the usual number, or another where time is short."""
+    return short if IS_SHORT else usual
+
+
+def storms(usual, short):
+    """How often to try what goes wrong only at times."""
+    return int(os.environ.get("FTR_STORMS", times(usual, short)))
+
+
+def few(items, short):
+    """All of the items, or so many of them, from the first to the last, where time is short."""
+    items = list(items)
+    return [items[i * len(items) // short] for i in range(short)] if IS_SHORT and short < len(items) else items
 
 
 KEPT = os.environ.get("FTR_TEST_KEPT")      # what compilers made in one build's tests, for those of another
@@ -268,23 +295,28 @@ class Test(unittest.TestCase):
         self.fail(f"waited {TIMEOUT} s for it")
 
 
+def processor_s():
+    """Of this process and all that it has waited for, in seconds."""
+    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, USERS_OF_PROCESSORS))
+
+
 class Result(unittest.TextTestResult):
     """Counts tests; a test with several failures is one."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.passed, self.failed = 0, set()
-        self.started_s = time.monotonic()
+        self.before_s = processor_s()
 
     def startTest(self, test):
         super().startTest(test)
-        self.started_s = time.monotonic()
+        self.before_s = processor_s()
 
     def stopTest(self, test):
         super().stopTest(test)
-        took_s = time.monotonic() - self.started_s
-        if took_s > 5:
-            self.stream.writeln(f"{took_s:5.1f} s  {test.id()}")
+        took_s = processor_s() - self.before_s
+        if took_s > TELLS_FROM_S:
+            self.stream.writeln(f"{took_s:5.1f} s of a processor  {test.id()}")
 
     def addSuccess(self, test):
         super().addSuccess(test)
