@@ -172,6 +172,8 @@ static void what_is_wrong_has_a_place(void **state)
 		{ "f@read=x",
 		  "\"x\" is not one of: proc/statm, page-fault, pmu-cycle, "
 		  "pmu-cache, pmu-branch, errno", 7 },
+		{ "f@arg", "arguments count from 1: arg1", 2 },
+		{ "f@trace,fparg", "arguments count from 1: fparg1", 8 },
 		{ "f@liba,libb", "a second module, or no action \"libb\"", 7 },
 		{ "f@trace;;", "the name of a function is expected here", 8 },
 		{ "f@if:arg1>1,if:arg2>1", "a second condition: join them by \"&&\"", 12 },

@@ -71,11 +71,20 @@ static int read_action(struct reader *self, const struct ftr_rule_action_row *ac
 	return has_value ? action->read(&self->rule.values, &value, self->err) : 0;
 }
 
+/* What is no module's name, but a spec's that lacks a number. */
+static bool lacks_number(struct ftr_slice name)
+{
+	return ftr_slice_eq(name, "arg") || ftr_slice_eq(name, "fparg");
+}
+
 static int read_module(struct reader *self, struct ftr_slice name, size_t at)
 {
 	if (name.len == 0)
 		return ftr_rule_text_refuse(&self->text, at, self->err,
 					    "an action or a module is expected here");
+	if (lacks_number(name))
+		return ftr_rule_text_refuse(&self->text, at, self->err,
+					    "arguments count from 1: %.*s1", (int)name.len, name.s);
 	if (self->rule.module != NULL)
 		return ftr_rule_text_refuse(&self->text, at, self->err,
 					    "a second module, or no action \"%.*s\"", (int)name.len,
