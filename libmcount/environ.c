@@ -69,6 +69,30 @@ static char *component_find(char *list, const char *ours, size_t len)
 }
 
 #define PLATFORM "$PLATFORM"	/* the dynamic linker's machine, for it to fill in */
+/* Room for a list of ours with other names in it: each path grows by two bytes at most. */
+#define PLATFORM_GROWTH(bytes) ((bytes) + (bytes) / 4)
+
+/*
+ * Bytes of "/$PLATFORM/", or of what stands there for programs of this machine, that @text begins
+ * with before the name of a library; 0: of something else.
+ */
+static size_t platform_bytes(const char *text)
+{
+	static const char *const marks[] = { "/" PLATFORM "/", "/" FTR_ARCH_PLATFORM "/" };
+	const char *rest;
+	size_t i;
+
+	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		if (!starts_with(text, marks[i]))
+			continue;
+		rest = text + strlen(marks[i]);
+		while (*rest != '\0' && *rest != ':' && *rest != '/')
+			rest++;
+		if (*rest != '/')
+			return strlen(marks[i]);
+	}
+	return 0;
+}
 
 /* Is the @len bytes of @text, with that in it or without, the path @name? */
 static bool is_named(const char *text, size_t len, const char *name)
@@ -270,18 +294,6 @@ void ftr_environ_end_late(void)
 		ftr_sys2(SYS_munmap, mem, LATE_BYTES);
 }
 
-bool ftr_environ_has_runtime(void)
-{
-	char *runtime = ftr_state.ours[FTR_OURS_PRELOAD];
-	long fd = -1;
-
-	if (runtime != NULL)
-		fd = ftr_sys_open_own(runtime + strlen(names[FTR_OURS_PRELOAD]));
-	if (fd >= 0)
-		ftr_sys_close_own(fd);
-	return fd >= 0;
-}
-
 /* In place: variable_take and late_put left room for it. */
 void ftr_environ_block(uint32_t blocked)
 {
@@ -303,48 +315,97 @@ static bool is_alone(void)
 	return ftr_is_silent() || (ftr_state.control != NULL && ftr_recorder_is_gone());
 }
 
-/* Our part comes first: before what it interposes, or prepares for. */
-static char *list_merge(unsigned i, char *theirs, char *buf)
+/*
+ * What the dynamic linker is to find in the place of $PLATFORM, to have the library of the machine
+ * that the new image is for, of which the recorder says @loads.  NULL: it fills that in, which
+ * takes a system call that no filter kills for.
+ */
+static const char *platform_of(uint64_t loads)
 {
-	const char *ours = ftr_state.ours[i] + strlen(names[i]), *value = theirs + strlen(names[i]);
-	size_t at;
+	const char *ours = ftr_state.ours[FTR_OURS_PRELOAD];
 
-	if (component_find(theirs + strlen(names[i]), ours, strlen(ours)) != NULL)
+	if (ours != NULL && strstr(ours, PLATFORM) != NULL &&
+	    !ftr_is_blocked(FTR_SECCOMP_PLATFORM))
+		return NULL;
+	if ((loads & FTR_CHANNEL_BESIDE) != 0)
+		return FTR_ARCH_PLATFORM_BESIDE;
+	return (loads & FTR_CHANNEL_HOST) != 0 ? FTR_ARCH_PLATFORM_HOST : FTR_ARCH_PLATFORM;
+}
+
+/* A copy of ours: what is started may still read it when ours are gone.  Returns its length. */
+static size_t ours_copy(unsigned i, const char *platform, char *buf)
+{
+	const char *from = ftr_state.ours[i];
+	size_t at = 0, bytes;
+
+	if (i != FTR_OURS_PRELOAD || platform == NULL)
+		return append(buf, 0, from, strlen(from));
+	for (; *from != '\0'; from += bytes) {
+		bytes = platform_bytes(from);
+		if (bytes == 0) {
+			at = append(buf, at, from, bytes = 1);
+			continue;
+		}
+		at = append(buf, at, "/", 1);
+		at = append(buf, at, platform, strlen(platform));
+		at = append(buf, at, "/", 1);
+	}
+	return at;
+}
+
+bool ftr_environ_has_runtime(void)
+{
+	const char *ours = ftr_state.ours[FTR_OURS_PRELOAD];
+	char *list = NULL, *path;
+	long fd;
+
+	if (ours != NULL)
+		list = ftr_scratch_take(PLATFORM_GROWTH(strlen(ours)) + 1);
+	if (list == NULL)
+		return false;
+	ours_copy(FTR_OURS_PRELOAD, FTR_ARCH_PLATFORM, list);
+	path = list + strlen(names[FTR_OURS_PRELOAD]);
+	if (strchr(path, ':') != NULL)
+		*strchr(path, ':') = '\0';
+	fd = ftr_sys_open_own(path);
+	if (fd >= 0)
+		ftr_sys_close_own(fd);
+	ftr_scratch_put(list);
+	return fd >= 0;
+}
+
+/* Our part comes first: before what it interposes, or prepares for. */
+static char *list_merge(unsigned i, const char *platform, char *theirs, char *buf)
+{
+	const char *value = theirs + strlen(names[i]);
+	size_t at = ours_copy(i, platform, buf), name_len = strlen(names[i]);
+
+	if (component_find(theirs + name_len, buf + name_len, at - name_len) != NULL)
 		return theirs;
-	at = append(buf, 0, ftr_state.ours[i], strlen(ftr_state.ours[i]));
 	at = append(buf, at, ":", 1);
 	append(buf, at, value, strlen(value));
 	return buf;
 }
 
-/* A copy: what is started may still read it when ours are gone. */
-static char *ours_copy(unsigned i, char *buf)
-{
-	append(buf, 0, ftr_state.ours[i], strlen(ftr_state.ours[i]));
-	return buf;
-}
-
-/* ftr under ftr: another recorder's channel is for the programs that it starts itself. */
-static char *channel_choose(char *theirs, char *buf)
-{
-	return theirs[strlen(FTR_ENVIRON_CHANNEL)] != '\0' ? theirs :
-							     ours_copy(FTR_OURS_CHANNEL, buf);
-}
-
 /* Room for ours, and what it is merged with, in bytes. */
 static size_t merged_bytes(ftr_strings envp, const struct look *look, unsigned i)
 {
-	size_t bytes = ftr_state.ours[i] != NULL ? strlen(ftr_state.ours[i]) + 1 : 0;
+	size_t bytes = ftr_state.ours[i] != NULL ?
+		PLATFORM_GROWTH(strlen(ftr_state.ours[i])) + 1 : 0;
 
 	if (is_list(i) && bytes != 0 && look->at[i] < look->nr)
 		bytes += strlen(envp[look->at[i]]) + 1;
 	return bytes;
 }
 
-/* @buf has room for what is merged. */
-static void merge(ftr_strings envp, const struct look *look, char **out, char *buf)
+/*
+ * @buf has room for what is merged.  ftr under ftr: another recorder's channel is for the programs
+ * that it starts itself.
+ */
+static void merge(ftr_strings envp, const struct look *look, const char *platform, char **out,
+		  char *buf)
 {
-	size_t nr = look->nr;
+	size_t nr = look->nr, at;
 	unsigned i;
 
 	if (nr > 0)
@@ -352,12 +413,13 @@ static void merge(ftr_strings envp, const struct look *look, char **out, char *b
 	for (i = 0; i < FTR_OURS_NR; i++) {
 		if (ftr_state.ours[i] == NULL)
 			continue;
-		if (look->at[i] == look->nr)
-			out[nr++] = ours_copy(i, buf);
-		else if (is_list(i))
-			out[look->at[i]] = list_merge(i, envp[look->at[i]], buf);
-		else
-			out[look->at[i]] = channel_choose(envp[look->at[i]], buf);
+		at = look->at[i];
+		if (at < look->nr && is_list(i)) {
+			out[at] = list_merge(i, platform, envp[at], buf);
+		} else if (at == look->nr || envp[at][strlen(names[i])] == '\0') {
+			ours_copy(i, platform, buf);
+			out[at == look->nr ? nr++ : at] = buf;
+		}
 		buf += merged_bytes(envp, look, i);
 	}
 	if ((nr - look->nr) % PAIR != 0)
@@ -365,7 +427,7 @@ static void merge(ftr_strings envp, const struct look *look, char **out, char *b
 	out[nr] = NULL;
 }
 
-ftr_strings ftr_environ_new(ftr_strings envp)
+ftr_strings ftr_environ_new(ftr_strings envp, uint64_t loads)
 {
 	struct look look;
 	size_t strings, bytes;
@@ -384,7 +446,7 @@ ftr_strings ftr_environ_new(ftr_strings envp)
 				 "which runs untraced; raise ulimit -v or -d");
 		return envp;
 	}
-	merge(envp, &look, merged, (char *)merged + strings);
+	merge(envp, &look, platform_of(loads), merged, (char *)merged + strings);
 	return merged;
 }
 

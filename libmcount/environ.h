@@ -27,15 +27,16 @@ void ftr_environ_end_late(void);
 /* Can the calling process, which may be another user's by now or in a chroot, load the runtime? */
 bool ftr_environ_has_runtime(void);
 
-/* New images inherit a filter that forbids what has its FTR_SECCOMP_BIT() in @blocked. */
+/* New images inherit a filter that forbids what has its FTR_SECCOMP_BIT() in @blocked (TOLD). */
 void ftr_environ_block(uint32_t blocked);
 
 /*
  * What a new image gets for @envp (NULL is empty), in memory of our own (scratch.h); @envp itself
  * where nothing is to be added, or there is no memory: then the recorder warns, and the image runs
- * untraced.  To be released when exec fails, or when posix_spawn is done.
+ * untraced.  @loads: what the recorder says of it (FTR_CHANNEL_LOADS and more; 0: nothing).  To be
+ * released when exec fails, or when posix_spawn is done.
  */
-ftr_strings ftr_environ_new(ftr_strings envp);
+ftr_strings ftr_environ_new(ftr_strings envp, uint64_t loads);
 void ftr_environ_free(ftr_strings merged, ftr_strings envp);
 
 #endif /* FTR_LIBMCOUNT_ENVIRON_H */

@@ -122,12 +122,20 @@ static const struct our_call wait_calls[] = {
 	{ SYS_restart_syscall, true, { 0 } },	/* stopped in it, and told to go on */
 };
 
+/* Of all machines whose programs run here: the next image may be for any. */
+#define PLATFORM_CALL(audit, number) \
+	{ audit, { number, false, { AN_ADDRESS, AN_ADDRESS, A_SIZE } } },
+static const struct platform_call {
+	uint32_t arch;			/* AUDIT_ARCH_* */
+	struct our_call call;
+} platform_calls[] = { FTR_ARCH_READLINKS(PLATFORM_CALL) };
+
 #define CALLS(array) array, sizeof(array) / sizeof((array)[0])
 
 static const struct purpose {
 	const struct our_call *calls;
 	uint32_t nr;
-} purposes[FTR_SECCOMP_PURPOSES] = {
+} purposes[FTR_SECCOMP_PURPOSES] = {		/* but for FTR_SECCOMP_PLATFORM */
 	[FTR_SECCOMP_TRACING] = { CALLS(tracing_calls) },
 	[FTR_SECCOMP_HELPER] = { CALLS(helper_calls) },
 	[FTR_SECCOMP_UNLOCK] = { CALLS(unlock_calls) },
@@ -243,11 +251,12 @@ static uint64_t argument(uint64_t value)
 	return value == OUR_TID ? (uint64_t)ftr_sys0(SYS_gettid) : value;
 }
 
-static bool is_blocked(const struct our_call *call, const struct sock_filter *code, uint32_t nr)
+static bool is_blocked(uint32_t arch, const struct our_call *call, const struct sock_filter *code,
+		       uint32_t nr)
 {
 	struct seccomp_data data = {
 		.nr = call->nr,
-		.arch = FTR_ARCH_AUDIT,
+		.arch = arch,
 		.instruction_pointer = (uint64_t)(uintptr_t)ftr_seccomp_blocked,
 	};
 	uint32_t arg;
@@ -263,9 +272,13 @@ uint32_t ftr_seccomp_blocked(const struct sock_filter *code, uint32_t nr)
 
 	for (purpose = 0; purpose < FTR_SECCOMP_PURPOSES; purpose++) {
 		for (i = 0; i < purposes[purpose].nr; i++) {
-			if (is_blocked(&purposes[purpose].calls[i], code, nr))
+			if (is_blocked(FTR_ARCH_AUDIT, &purposes[purpose].calls[i], code, nr))
 				blocked |= FTR_SECCOMP_BIT(purpose);
 		}
+	}
+	for (i = 0; i < sizeof(platform_calls) / sizeof(platform_calls[0]); i++) {
+		if (is_blocked(platform_calls[i].arch, &platform_calls[i].call, code, nr))
+			blocked |= FTR_SECCOMP_BIT(FTR_SECCOMP_PLATFORM);
 	}
 	return blocked;
 }

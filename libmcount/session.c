@@ -45,7 +45,7 @@ static bool address_find(char *const *envp)
 	size_t len = name != NULL ? strlen(name) : 0;
 
 	if (len > 1 && name[len - 2] == FTR_ENVIRON_BLOCKED) {
-		atomic_fetch_or(&ftr_state.blocked, (uint32_t)name[len - 1] & FTR_SECCOMP_ALL);
+		atomic_fetch_or(&ftr_state.blocked, (uint32_t)name[len - 1] & FTR_SECCOMP_TOLD);
 		len -= 2;
 	}
 	if (len == 0 || len > FTR_ADDRESS_MAX - 2)

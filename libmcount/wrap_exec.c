@@ -90,17 +90,22 @@ static bool hold_begin(struct hold *hold)
 
 /*
  * What waits is put, and the recorder checks the file: an image that cannot be preloaded into never
- * connects.  Returns whether it may get our variables.
+ * connects.  Returns what it says, FTR_CHANNEL_LOADS and more.
  */
-static bool announce(const char *file)
+static uint64_t announce(const char *file)
 {
-	uint64_t loads = 0;
-
 	ftr_gated_flush(&ftr_self);
-	if (file != NULL)
-		loads = ftr_channel_send(FTR_CHANNEL_EXEC, file,
-					 strchr(file, '/') == NULL ? getenv("PATH") : NULL);
-	return !ftr_state.asks_exec || (loads != 0 && ftr_environ_has_runtime());
+	if (file == NULL)
+		return 0;
+	return ftr_channel_send(FTR_CHANNEL_EXEC, file,
+				strchr(file, '/') == NULL ? getenv("PATH") : NULL);
+}
+
+/* May an image of which the recorder says @loads get our variables? */
+static bool gets_ours(uint64_t loads)
+{
+	return !ftr_state.asks_exec ||
+	       ((loads & FTR_CHANNEL_LOADS) != 0 && ftr_environ_has_runtime());
 }
 
 /* What @file, about to be run, gets for @envp; released by ftr_environ_free. */
@@ -108,9 +113,13 @@ static ftr_strings environ_for(const char *file, ftr_strings envp)
 {
 	ftr_strings merged = envp;
 	struct hold hold;
+	uint64_t loads;
 
-	if (hold_begin(&hold) && announce(file))
-		merged = ftr_environ_new(envp);
+	if (hold_begin(&hold)) {
+		loads = announce(file);
+		if (gets_ours(loads))
+			merged = ftr_environ_new(envp, loads);
+	}
 	hold_end(&hold);
 	return merged;
 }

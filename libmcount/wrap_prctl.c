@@ -64,13 +64,16 @@ static uint32_t filter_blocks(const struct sock_fprog *user)
 
 static void filter_installed(uint32_t blocked)
 {
+	/* Of a vforked child's parent, too: that names what it need not. */
+	atomic_fetch_or(&ftr_state.blocked, blocked & FTR_SECCOMP_BIT(FTR_SECCOMP_PLATFORM));
+	blocked &= FTR_SECCOMP_TOLD;
 	if (blocked == 0)
 		return;
 	if (ftr_thread_is_vforked(&ftr_self))
 		ftr_self.is_silent = true;	/* not its parent */
 	else
 		atomic_fetch_or(&ftr_state.blocked, blocked);
-	ftr_environ_block(blocked & FTR_SECCOMP_ALL);
+	ftr_environ_block(blocked);
 	if (ftr_is_silent() && ftr_self.producer == NULL)
 		ftr_thread_disarm(&ftr_self);
 }

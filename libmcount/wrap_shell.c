@@ -26,7 +26,7 @@ static struct swap environ_swap(void)
 	struct swap swap = { environ, environ };
 
 	if (!ftr_state.asks_exec)
-		swap.ours = (char **)ftr_environ_new(environ);
+		swap.ours = (char **)ftr_environ_new(environ, 0);
 	environ = swap.ours;
 	return swap;
 }

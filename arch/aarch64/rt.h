@@ -15,6 +15,18 @@
 #define FTR_ARCH_HOST_ABIS ftr_abis_aarch64
 #define FTR_ARCH_AUDIT AUDIT_ARCH_AARCH64	/* of <linux/audit.h>, as seccomp sees the host */
 
+/*
+ * How the dynamic linkers of all programs that run here find out where their program is before they
+ * fill in $PLATFORM: the machine, as seccomp sees it, and the number of the call.
+ */
+#define FTR_ARCH_READLINKS(CALL) \
+	CALL(AUDIT_ARCH_AARCH64, 78)
+
+/* What they put there, were there programs of another machine beside. */
+#define FTR_ARCH_PLATFORM "aarch64"
+#define FTR_ARCH_PLATFORM_HOST FTR_ARCH_PLATFORM
+#define FTR_ARCH_PLATFORM_BESIDE FTR_ARCH_PLATFORM
+
 /* Return addresses are in x30: the word that names a call is the function's own while it runs. */
 #define FTR_ARCH_SLOT_STAYS 0
 

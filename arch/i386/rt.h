@@ -13,6 +13,18 @@
 
 #define FTR_ARCH_AUDIT AUDIT_ARCH_I386		/* of <linux/audit.h>, as seccomp sees it */
 
+/*
+ * How the dynamic linkers of all programs that run here find out where their program is before they
+ * fill in $PLATFORM: the machine, as seccomp sees it, and the number of the call.
+ */
+#define FTR_ARCH_READLINKS(CALL) \
+	CALL(AUDIT_ARCH_X86_64, 89) CALL(AUDIT_ARCH_I386, 85) CALL(AUDIT_ARCH_I386, 305)
+
+/* What they put there for programs of this machine; and of the recorder's, and the one beside. */
+#define FTR_ARCH_PLATFORM "i686"
+#define FTR_ARCH_PLATFORM_HOST "x86_64"
+#define FTR_ARCH_PLATFORM_BESIDE "i686"
+
 /* Does the slot that names a call hold its return address while it runs? */
 #define FTR_ARCH_SLOT_STAYS 1
 

@@ -64,6 +64,45 @@ M32 = multilib_flags()
 CONVENTIONS = ("-DIN_REGISTERS=__attribute__((regparm(3)))", "-DPOPPING=__attribute__((stdcall))")
 
 
+# Of AUDIT_ARCH_X86_64 and AUDIT_ARCH_I386.
+X86_64_READLINK = ("0xc000003e", "89")
+I386_READLINK = ("0x40000003", "85")
+
+
+def preloaded(stderr):
+    """Which directory each image of exec_filtered.c found libmcount.so in, and libmcount-memory.so if there is one."""
+    found = []
+    for value in re.findall(r"(?m)^LD_PRELOAD=(.*)$", stderr):
+        names = {os.path.basename(os.path.dirname(path)) for path in value.split(":")}
+        found += names if len(names) == 1 else [value]
+    return found
+
+
+class Filtered(harness.Test):
+    """$PLATFORM makes the dynamic linker read a link, which a filter may kill for."""
+
+    @classmethod
+    def set_up_class(cls):
+        if M32 is None:
+            raise harness.unittest.SkipTest("ftr was built without a runtime for 32-bit programs")
+        harness.build("exec_filtered.c", "filtered", "-pg", "-O1")
+
+    def recorded(self, *words):
+        path = os.path.abspath("filtered")
+        run = self.ftr("record", "--no-event", "--no-libcall", "--probe=memory", path, *words, path, path)
+        self.assertEqual(run.returncode, 5, run.stderr)
+        self.assertRegex(self.ftr("report", "-f", "call").stdout, r"(?m)^ +3 +show_preloaded$")
+        return preloaded(run.stderr)
+
+    def test_readlink(self):
+        self.assertEqual(self.recorded(*X86_64_READLINK), ["$PLATFORM", "x86_64", "x86_64"])
+
+    def test_others(self):
+        """Where nothing is killed for that, the dynamic linker chooses."""
+        self.assertEqual(self.recorded(X86_64_READLINK[0], "101"), ["$PLATFORM"] * 3)
+        self.assertEqual(self.recorded(), ["$PLATFORM"] * 3)
+
+
 class Multilib(harness.Test):
     @classmethod
     def set_up_class(cls):
@@ -142,6 +181,16 @@ class Multilib(harness.Test):
         run = self.recorded("./env")
         self.assertNotIn("LD_PRELOAD", run.stdout)
         self.assertNotIn("FTR_CHANNEL", run.stdout)
+
+    def test_behind_filter(self):
+        """What a filter kills 32-bit programs for is not done in them: each image gets its library's name."""
+        for name, flags in (("filtered32", M32), ("filtered64", ())):
+            harness.build("exec_filtered.c", name, *flags, "-pg", "-O1")
+        chain = [os.path.abspath(f"filtered{bits}") for bits in (64, 32, 64, 32, 32)]
+        run = self.run32(harness.FTR, "record", "--no-event", "--no-libcall", "./filtered64", *I386_READLINK, *chain)
+        self.assertEqual(run.returncode, 5, run.stderr)
+        self.assertEqual(preloaded(run.stderr), ["$PLATFORM", "x86_64", "i686", "x86_64", "i686", "i686"])
+        self.assertRegex(self.ftr("report", "-f", "call").stdout, r"(?m)^ +6 +show_preloaded$")
 
     def test_library_calls(self):
         """Bound lazily and at once, position-independent or not, in programs without instrumentation, too."""

@@ -111,6 +111,7 @@ EXTRA_DIST += \
 	tests/prog/doctor_functions.c \
 	tests/prog/errnos.c \
 	tests/prog/examples.c \
+	tests/prog/exec_filtered.c \
 	tests/prog/fake_tracee.c \
 	tests/prog/fibers.cc \
 	tests/prog/file_calls.c \

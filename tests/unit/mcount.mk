@@ -3,6 +3,7 @@
 # others; mcount_neighbours.c stands for the rest.
 if HAVE_TRACING_TESTS
 UNIT_TESTS += \
+	tests/unit/mcount_environ_test \
 	tests/unit/mcount_frames_test \
 	tests/unit/mcount_gate_test \
 	tests/unit/mcount_invariant_test \
@@ -21,6 +22,8 @@ UNIT_TESTS += \
 endif
 mcount_neighbours = tests/unit/mcount_neighbours.c
 
+tests_unit_mcount_environ_test_SOURCES = tests/unit/mcount_environ_test.c $(mcount_neighbours) \
+	libmcount/environ.c libmcount/scratch.c
 tests_unit_mcount_frames_test_SOURCES = tests/unit/mcount_frames_test.c $(mcount_neighbours) \
 	libmcount/frames.c libmcount/returns.c libmcount/untraced.c
 tests_unit_mcount_gate_test_SOURCES = tests/unit/mcount_gate_test.c $(mcount_neighbours) \

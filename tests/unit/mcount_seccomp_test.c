@@ -51,7 +51,7 @@ static void test_one_call_forbidden(void **state)
 		RET(SECCOMP_RET_ALLOW),
 	};
 
-	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)) & FTR_SECCOMP_TOLD, 0);
 	code[6].k = SYS_connect;
 	assert_true(blocks_tracing(code, NR(code)));
 	code[6].k = SYS_ptrace;
@@ -122,6 +122,30 @@ static void test_helper(void **state)
 	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
 }
 
+/* A dynamic linker of either machine may be killed for it, but be refused. */
+static void test_platform(void **state)
+{
+	struct sock_filter code[] = {
+		LOAD(arch),
+		IF_EQUAL(AUDIT_ARCH_X86_64, 0, 3),
+		LOAD(nr),
+		IF_EQUAL(89, 0, 1),			/* readlink there */
+		RET(SECCOMP_RET_KILL_PROCESS),
+		RET(SECCOMP_RET_ALLOW),
+	};
+	const uint32_t only = FTR_SECCOMP_BIT(FTR_SECCOMP_PLATFORM);
+
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), only);
+	code[3].k = 85;
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
+	code[1].k = AUDIT_ARCH_I386;
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), only);
+	code[4].k = SECCOMP_RET_TRAP;
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), only);
+	code[4].k = SECCOMP_RET_ERRNO | 1;
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
+}
+
 static void test_arithmetic(void **state)
 {
 	const struct seccomp_data data = { .nr = 10, .arch = 3 };
@@ -170,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_arguments),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_helper),
+		cmocka_unit_test(test_platform),
 		cmocka_unit_test(test_arithmetic),
 		cmocka_unit_test(test_damaged),
 	};

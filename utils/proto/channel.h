@@ -22,7 +22,8 @@
  *		<-	OK + sections of that module, unless there are none
  *	WARN		->	warns on the terminal and in the trace
  *	EXEC		->	warns when the file that is about to run cannot be traced
- *		<-	OK, base = 1 unless it is known not to load the runtime
+ *		<-	OK, base = FTR_CHANNEL_LOADS unless it is known not to load the runtime,
+ *			and which machine it is for
  *	LEAVE		->	also listens at FTR_CHANNEL_DIR + the name
  *	NAME		->	looks the thread's name up and stores it
  *	CODE		->	has its helper make the changes of code of a program that runs
@@ -59,6 +60,11 @@
  * image that loads the runtime, which EXEC tells, is started with its variables.
  */
 #define FTR_CHANNEL_ASKS_EXEC	2u
+
+/* In the reply to EXEC, of what is started, as far as the recorder can tell. */
+#define FTR_CHANNEL_LOADS	1u	/* it may load the runtime */
+#define FTR_CHANNEL_HOST	2u	/* it is for the recorder's machine, */
+#define FTR_CHANNEL_BESIDE	4u	/* or for the one beside that (arch/arch.h) */
 
 /* Flags in type. */
 #define FTR_CHANNEL_BY_CHILD	0x10000u /* a child sends it: its parent has no descriptor left */

@@ -108,21 +108,25 @@ static void path_inside(char path[PATH_MAX], int32_t pid, const char *name, size
 			 rest[0] != '\0' ? "/" : "", rest);
 }
 
+/* Can @path, called @name, be traced?  Then the reply says for which machine it is. */
 static int check(const struct ftr_recorder *recorder, const char *path, const char *name,
-		 struct ftr_err *err)
+		 struct ftr_recorder_reply *reply, struct ftr_err *err)
 {
 	struct ftr_program program;
 	int ret = ftr_program_check(&program, path, name, recorder->request.uid, err);
 
 	if (ret == 0)
 		ret = ftr_program_check_preload(&program, name, recorder->options->preload, err);
+	if (ret == 0)
+		reply->base |= ftr_program_is_beside(&program) ? FTR_CHANNEL_BESIDE :
+								 FTR_CHANNEL_HOST;
 	ftr_program_fini(&program);
 	return ret;
 }
 
 /* Checks the first file of that name along @dirs; 0 when it can be traced, or there is none. */
 static int check_search(const struct ftr_recorder *recorder, const char *name, const char *dirs,
-			struct ftr_err *err)
+			struct ftr_recorder_reply *reply, struct ftr_err *err)
 {
 	char path[PATH_MAX];
 
@@ -132,7 +136,7 @@ static int check_search(const struct ftr_recorder *recorder, const char *name, c
 
 		path_inside(path, recorder->request.pid, len > 0 ? dirs : ".", len > 0 ? len : 1,
 			    name);
-		ret = check(recorder, path, name, err);
+		ret = check(recorder, path, name, reply, err);
 		if (ret != -ENOENT && ret != -EACCES)
 			return ret;
 		if (dirs[len] == '\0')
@@ -151,20 +155,21 @@ void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder
 	char path[PATH_MAX];
 	int ret;
 
-	reply->base = 1;
+	reply->base = FTR_CHANNEL_LOADS;
 	if (strcmp(name, SELF "exe") == 0 && ftr_process_is_emulated(request->pid))
 		return;			/* itself again, which the emulator sees to */
 	if (strchr(name, '/') == NULL) {
-		ret = check_search(recorder, name, dirs, &err);
+		ret = check_search(recorder, name, dirs, reply, &err);
 	} else {
 		path_inside(path, request->pid, name, len, "");
-		ret = check(recorder, path, name, &err);
+		ret = check(recorder, path, name, reply, &err);
 	}
 	if (ret == -ENOEXEC) {		/* if anything runs it, a shell does, as a script */
 		path_inside(path, request->pid, SHELL, strlen(SHELL), "");
-		ret = check(recorder, path, SHELL, &err);
+		ret = check(recorder, path, SHELL, reply, &err);
 	}
-	reply->base = ret == 0;
+	if (ret != 0)
+		reply->base &= ~(uint64_t)FTR_CHANNEL_LOADS;
 	if (ret == -ENOTSUP) { /* else exec fails */
 		char text[sizeof(err.text) + 32];
 
