@@ -51,12 +51,8 @@ END __atomic_store_8
 .macro FETCH name, low, high
 	.hidden	__atomic_fetch_\name\()_8
 FUNCTION __atomic_fetch_\name\()_8
-	pushl	%ebx
-	.cfi_adjust_cfa_offset 4
-	.cfi_rel_offset ebx, 0
-	pushl	%esi
-	.cfi_adjust_cfa_offset 4
-	.cfi_rel_offset esi, 0
+	PUSH_KEPT ebx
+	PUSH_KEPT esi
 	movl	12(%esp), %esi
 	movl	(%esi), %eax
 	movl	4(%esi), %edx
@@ -66,12 +62,8 @@ FUNCTION __atomic_fetch_\name\()_8
 	\high	20(%esp), %ecx
 	lock cmpxchg8b (%esi)
 	jnz	1b
-	popl	%esi
-	.cfi_adjust_cfa_offset -4
-	.cfi_restore esi
-	popl	%ebx
-	.cfi_adjust_cfa_offset -4
-	.cfi_restore ebx
+	POP_KEPT esi
+	POP_KEPT ebx
 	ret
 END __atomic_fetch_\name\()_8
 .endm
@@ -83,15 +75,9 @@ END __atomic_fetch_\name\()_8
 /* bool __atomic_compare_exchange_8(void *to, void *expected, uint64_t value, int, int) */
 	.hidden	__atomic_compare_exchange_8
 FUNCTION __atomic_compare_exchange_8
-	pushl	%ebx
-	.cfi_adjust_cfa_offset 4
-	.cfi_rel_offset ebx, 0
-	pushl	%esi
-	.cfi_adjust_cfa_offset 4
-	.cfi_rel_offset esi, 0
-	pushl	%edi
-	.cfi_adjust_cfa_offset 4
-	.cfi_rel_offset edi, 0
+	PUSH_KEPT ebx
+	PUSH_KEPT esi
+	PUSH_KEPT edi
 	movl	16(%esp), %esi
 	movl	20(%esp), %edi
 	movl	(%edi), %eax
@@ -103,15 +89,9 @@ FUNCTION __atomic_compare_exchange_8
 	movl	%edx, 4(%edi)
 	sete	%al
 	movzbl	%al, %eax
-	popl	%edi
-	.cfi_adjust_cfa_offset -4
-	.cfi_restore edi
-	popl	%esi
-	.cfi_adjust_cfa_offset -4
-	.cfi_restore esi
-	popl	%ebx
-	.cfi_adjust_cfa_offset -4
-	.cfi_restore ebx
+	POP_KEPT edi
+	POP_KEPT esi
+	POP_KEPT ebx
 	ret
 END __atomic_compare_exchange_8
 

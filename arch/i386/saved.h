@@ -70,6 +70,41 @@
 	.cfi_adjust_cfa_offset -FRAME_BYTES
 .endm
 
+.macro PUSH_KEPT register
+	pushl	%\register
+	.cfi_adjust_cfa_offset 4
+	.cfi_rel_offset \register, 0
+.endm
+
+.macro POP_KEPT register
+	popl	%\register
+	.cfi_adjust_cfa_offset -4
+	.cfi_restore \register
+.endm
+
+/*
+ * The call that eax names, of a function whose first argument is that number: the others are the
+ * call's.  All registers but the stack pointer have something in them then, so what they held is on
+ * the stack, where unwinders that a handler starts find it.
+ */
+.macro SYSTEM_CALL
+	PUSH_KEPT ebp
+	PUSH_KEPT edi
+	PUSH_KEPT esi
+	PUSH_KEPT ebx
+	movl	24(%esp), %ebx
+	movl	28(%esp), %ecx
+	movl	32(%esp), %edx
+	movl	36(%esp), %esi
+	movl	40(%esp), %edi
+	movl	44(%esp), %ebp
+	int	$0x80
+	POP_KEPT ebx
+	POP_KEPT esi
+	POP_KEPT edi
+	POP_KEPT ebp
+.endm
+
 .macro NOTES
 	.section .note.GNU-stack, "", @progbits
 .endm
