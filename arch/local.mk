@@ -23,6 +23,7 @@ libftr_a_SOURCES += \
 	arch/registry.c \
 	arch/return_stubs.h \
 	arch/syscalls.h \
+	arch/x86/patch.h \
 	arch/x86_64/arch.c \
 	arch/x86_64/callconv.c \
 	arch/x86_64/got_uses.c \

@@ -227,6 +227,9 @@ libmcount_so_SOURCES += \
 	libmcount/plain_patch.h \
 	libmcount/probe_plain.c \
 	libmcount/probe_sdt.c \
+	arch/x86/jmpbuf.h \
+	arch/x86/patch.h \
+	arch/x86/rt.h \
 	arch/x86_64/called.h \
 	arch/x86_64/dlopen.S \
 	arch/x86_64/jmpbuf.h \
@@ -299,6 +302,9 @@ multilib_PROGRAMS = i686/libmcount.so
 i686_libmcount_so_SOURCES = \
 	$(libmcount_sources) \
 	libmcount/popped.c \
+	arch/x86/jmpbuf.h \
+	arch/x86/patch.h \
+	arch/x86/rt.h \
 	arch/i386/atomic.S \
 	arch/i386/dlopen.S \
 	arch/i386/jmpbuf.h \

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/x86/jmpbuf.h"
+
 /* glibc rotates addresses left by 9 bits and xors them with the pointer guard (%gs:0x18). */
 static inline uintptr_t ftr_arch_jmpbuf_word(const void *buf, int i)
 {
-	uintptr_t word = ((const uintptr_t *)buf)[i];
 	uintptr_t guard;
 
 	__asm__("movl %%gs:0x18, %0" : "=r"(guard));
-	word = word >> 9 | word << 23;
-	return word ^ guard;
+	return ftr_x86_unmix(((const uintptr_t *)buf)[i], 9, guard);
 }
 
 static inline uintptr_t ftr_arch_jmpbuf_ip(const void *buf)

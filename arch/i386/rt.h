@@ -9,24 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/x86/rt.h"
 #include "utils/proto/own_call.h"
 
 #define FTR_ARCH_AUDIT AUDIT_ARCH_I386		/* of <linux/audit.h>, as seccomp sees it */
-
-/*
- * How the dynamic linkers of all programs that run here find out where their program is before they
- * fill in $PLATFORM: the machine, as seccomp sees it, and the number of the call.
- */
-#define FTR_ARCH_READLINKS(CALL) \
-	CALL(AUDIT_ARCH_X86_64, 89) CALL(AUDIT_ARCH_I386, 85) CALL(AUDIT_ARCH_I386, 305)
-
-/* What they put there for programs of this machine; and of the recorder's, and the one beside. */
-#define FTR_ARCH_PLATFORM "i686"
-#define FTR_ARCH_PLATFORM_HOST "x86_64"
-#define FTR_ARCH_PLATFORM_BESIDE "i686"
-
-/* Does the slot that names a call hold its return address while it runs? */
-#define FTR_ARCH_SLOT_STAYS 1
+#define FTR_ARCH_PLATFORM "i686"	/* what its dynamic linkers have for $PLATFORM */
 
 /* mmap takes its arguments in registers, and pages as its offset, by another name. */
 #define FTR_ARCH_SYS_MMAP SYS_mmap2
@@ -75,11 +62,6 @@ static inline long ftr_arch_clone_run(unsigned long flags, void *stack_top, void
 			   "D"(0L), [mark] "i"((long)FTR_OWN_CALL), [exit] "i"(1 /* SYS_exit */)
 			 : "memory", "cc");
 	return ret;
-}
-
-static inline uint64_t ftr_arch_ticks(void)
-{
-	return __builtin_ia32_rdtsc();
 }
 
 /* Compare and store in one instruction, local: true when *counter was *old, which else tells it. */
@@ -137,10 +119,6 @@ extern const char ftr_arch_got[] __asm__("_GLOBAL_OFFSET_TABLE_")
 	!is_zero_; \
 })
 
-/* The same, and @pointer is the address. */
-#define ftr_arch_locate(pointer, variable) \
-	((pointer) = &(variable), ftr_arch_is_relocated(variable))
-
 /* The thread control block.  glibc keeps it at the upper end of a thread's stack. */
 static inline uintptr_t ftr_arch_thread_pointer(void)
 {
@@ -148,40 +126,6 @@ static inline uintptr_t ftr_arch_thread_pointer(void)
 
 	__asm__("movl %%gs:0, %0" : "=r"(pointer));
 	return pointer;
-}
-
-#define FTR_ARCH_PAGE_BYTES 4096u
-
-/* Of functions of C that code calls with the stack as it happens to be. */
-#define FTR_ARCH_ALIGNS_STACK __attribute__((force_align_arg_pointer))
-
-/*
- * The processor that this is run on: the kernel keeps it, in the lower 12 bits, as the limit of a
- * segment, for who asks without a system call.
- */
-static inline uint32_t ftr_arch_cpu(void)
-{
-	uint32_t limit = 0;
-
-	__asm__ volatile("lsl %1, %0" : "+r"(limit) : "r"(0x7bu) : "cc");
-	return limit & 0xfff;
-}
-
-#define FTR_ARCH_COUNTER_ASKS 0	/* of perf_event_open, to be read in user space */
-#define FTR_ARCH_COUNTER_REMEDY "echo 1 >/sys/bus/event_source/devices/cpu/rdpmc as root"
-
-/* The performance counter @n: where the kernel says that it may be read (utils/proto/pmu.h). */
-static inline uint64_t ftr_arch_counter(uint32_t n)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(n));
-	return low | (uint64_t)high << 32;
-}
-
-static inline void ftr_arch_relax(void)
-{
-	__builtin_ia32_pause();
 }
 
 #endif /* FTR_ARCH_I386_RT_H */

@@ -5,15 +5,15 @@
 
 #include <stdint.h>
 
+#include "arch/x86/jmpbuf.h"
+
 /* glibc rotates addresses left by 17 bits and xors them with the pointer guard (%fs:0x30). */
 static inline uintptr_t ftr_arch_jmpbuf_word(const void *buf, int i)
 {
-	uintptr_t word = ((const uintptr_t *)buf)[i];
 	uintptr_t guard;
 
 	__asm__("movq %%fs:0x30, %0" : "=r"(guard));
-	word = word >> 17 | word << 47;
-	return word ^ guard;
+	return ftr_x86_unmix(((const uintptr_t *)buf)[i], 17, guard);
 }
 
 /* The stack pointer that a longjmp to @buf restores, and where it goes on. */

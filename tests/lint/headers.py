@@ -23,10 +23,10 @@ def compile_alone(path):
 
 
 def is_foreign(path):
-    """Registers of another machine than this build's."""
+    """Registers of another machine than this build's; arch/x86 is of two."""
     room = os.path.dirname(path)
-    return room.startswith("arch/") and room != "arch/" + os.path.basename(
-        os.path.dirname(os.path.realpath(os.path.join(tree.BUILD, "arch/rt.h"))))
+    host = os.path.basename(os.path.dirname(os.path.realpath(os.path.join(tree.BUILD, "arch/rt.h"))))
+    return room.startswith("arch/") and room != "arch/" + host and not (room == "arch/x86" and host == "x86_64")
 
 
 def main():
