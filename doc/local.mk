@@ -128,6 +128,7 @@ EXTRA_DIST += \
 	doc/adr/0099-static-programs.md \
 	doc/adr/0101-a-page-that-asks.md \
 	doc/adr/0104-performance-counters.md \
+	doc/adr/0106-rings-made-ahead.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

@@ -164,8 +164,10 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
  */
 static bool has_room(const struct ftr_channel_message *message)
 {
-	bool is_new_task = message->type == FTR_CHANNEL_TASK && message->base == 0;
-	int nr = message->type == FTR_CHANNEL_SESSION ? FTR_CHANNEL_REPLY_FDS : is_new_task;
+	bool is_new_ring = message->type == (FTR_CHANNEL_TASK | FTR_CHANNEL_GROW) ||
+			   message->type == FTR_CHANNEL_NURSERY ||
+			   (message->type == FTR_CHANNEL_TASK && message->base == 0);
+	int nr = message->type == FTR_CHANNEL_SESSION ? FTR_CHANNEL_REPLY_FDS : is_new_ring;
 	long fds[FTR_CHANNEL_REPLY_FDS];
 	int i, got = 0;
 

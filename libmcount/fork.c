@@ -9,8 +9,10 @@
 #include <sys/mman.h>
 
 #include "libmcount/gated.h"
+#include "libmcount/nursery.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
+#include "utils/proto/nursery.h"
 
 #define PAGE 4096u
 #define TAIL_FAR (UINT64_C(1) << 62)	/* there is always room */
@@ -33,9 +35,10 @@ static bool producer_renew(struct ftr_thread *self)
 {
 	struct ftr_producer *old = self->slot->producer;
 	uint64_t bytes = self->slot->ring_bytes;
+	uint64_t all = self->slot->is_in_nursery ? FTR_NURSERY_PLACE_BYTES : 2 * bytes;
 	long mem = ftr_sys_map(0, 2 * PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	long data = ftr_sys_map(self->slot->ring_data, 2 * bytes, PROT_READ | PROT_WRITE,
+	long data = ftr_sys_map(self->slot->ring_data, all, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	struct ftr_producer *new = (struct ftr_producer *)mem;
 	struct ftr_ring_header *header = (struct ftr_ring_header *)(mem + PAGE);
@@ -70,7 +73,8 @@ static void in_child(void)
 	struct ftr_thread *self = &ftr_self;
 
 	producer_wipe(self);
-	atomic_store(&ftr_state.looking_nr, 0);		/* other threads are not here */
+	if (atomic_load(&ftr_state.looking_nr) != 0)	/* what is not written is not copied */
+		atomic_store(&ftr_state.looking_nr, 0);	/* other threads are not here */
 	self->looking_nr = 0;
 	if (self->producer == NULL || self->producer->header != NULL || !has_interrupted_hook(self))
 		return;
@@ -82,6 +86,7 @@ static void in_child(void)
 static void before(void)
 {
 	ftr_gated_flush(&ftr_self);
+	ftr_nursery_before_fork();
 }
 
 void ftr_fork_start(void)

@@ -55,6 +55,8 @@ libmcount_sources = \
 	libmcount/maps.h \
 	libmcount/module.c \
 	libmcount/module.h \
+	libmcount/nursery.c \
+	libmcount/nursery.h \
 	libmcount/own_text.c \
 	libmcount/own_text.h \
 	libmcount/patch_near.c \
@@ -101,6 +103,8 @@ libmcount_sources = \
 	libmcount/stacks.c \
 	libmcount/stacks.h \
 	libmcount/state.h \
+	libmcount/task_ring.c \
+	libmcount/task_ring.h \
 	libmcount/thread.c \
 	libmcount/thread.h \
 	libmcount/user.c \

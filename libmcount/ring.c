@@ -8,6 +8,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
 #include "libmcount/hook.h"
+#include "libmcount/nursery.h"
 #include "libmcount/seccomp.h"
 #include "libmcount/state.h"
 #include "utils/proto/own_call.h"
@@ -256,8 +257,14 @@ static bool wait_and_report(struct ftr_producer *producer, struct put *put)
 	return extent_next(producer, put);
 }
 
-static bool extent_secure(struct ftr_producer *producer, struct put *put)
+static bool extent_secure(struct ftr_thread *self, struct put *put)
 {
+	struct ftr_producer *producer = self->producer;
+
+	if (!has_room_now(producer, put) && ftr_nursery_leave(self, put->pos))
+		put->pos = ftr_arch_local_add(&producer->head, put->ring_bytes);
+	if (self->is_refused)
+		return false;
 	if (!has_room_now(producer, put)) {
 		if (ftr_state.control->on_full == FTR_ON_FULL_DROP) {
 			if (drop(producer, put))
@@ -292,7 +299,7 @@ static __attribute__((noinline, cold)) void put_slow(struct ftr_thread *self, st
 		put->pos = ftr_arch_local_add(&producer->head, put->ring_bytes);
 	if (put->dated == NULL)
 		put->time = ftr_clock_read();
-	if (!has_room(producer, put) && !extent_secure(producer, put)) {
+	if (!has_room(producer, put) && !extent_secure(self, put)) {
 		if (ftr_recorder_is_gone())
 			recorder_lost(self);
 		return;

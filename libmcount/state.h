@@ -128,6 +128,8 @@ struct ftr_state {
 	_Atomic uint32_t blocked; /* by seccomp filters: FTR_SECCOMP_BIT() of purposes */
 	_Atomic bool is_locking;	/* what is mapped is locked (mlockall with MCL_FUTURE) */
 	_Atomic bool is_filtered;		/* the program has installed a seccomp filter */
+	struct ftr_nursery *_Atomic nursery;	/* see nursery.h; NULL = none */
+	_Atomic uint32_t fork_nr;		/* of this process, without a nursery */
 	_Atomic uint64_t counter_ns;		/* FTR_CONTROL_CLOCK_COUNTER */
 	uint32_t late_nr;
 	struct ftr_semaphore *semaphores;	/* see semaphores.h; NULL = there are none */

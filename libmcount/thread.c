@@ -16,13 +16,14 @@
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
 #include "libmcount/gate.h"
-#include "libmcount/helper.h"
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
+#include "libmcount/nursery.h"
 #include "libmcount/pmu.h"
 #include "libmcount/sections.h"
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
+#include "libmcount/task_ring.h"
 #include "libmcount/untraced.h"
 #include "libmcount/vfork.h"
 
@@ -39,39 +40,17 @@ struct ftr_unwind_slot ftr_unwind_slots[FTR_STUB_NR];
 #define OURS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 /*
- * mmap, at @at if that is not 0.  Where what is mapped is locked, and so filled and counted
- * (mlockall), one page is mapped, unlocked, and made as large as it shall be.
- */
-static long map(uint64_t at, uint64_t bytes, int prot, int flags, int fd, uint64_t offset)
-{
-	bool is_locking = atomic_load_explicit(&ftr_state.is_locking, memory_order_relaxed);
-	long seed, mem;
-
-	if (!is_locking)
-		return ftr_sys_map(at, bytes, prot, flags | (at != 0 ? MAP_FIXED : 0), fd,
-				offset);
-	seed = ftr_sys_map(0, PAGE, prot, flags, fd, offset);
-	if (ftr_sys_map_failed(seed))
-		return seed;
-	ftr_sys2(SYS_munlock, seed, PAGE);
-	mem = ftr_sys5(SYS_mremap, seed, PAGE, bytes,
-		       MREMAP_MAYMOVE | (at != 0 ? MREMAP_FIXED : 0), at);
-	if (ftr_sys_map_failed(mem))
-		ftr_sys2(SYS_munmap, seed, PAGE);
-	return mem;
-}
-
-/*
  * A limit of data (RLIMIT_DATA) does not count what grows down.  It does not grow: the page below
  * it is a mapping of another kind.
  */
 static void *memory_map(uint64_t bytes)
 {
-	long low = map(0, PAGE + bytes, PROT_NONE, OURS, -1, 0), mem;
+	long low = ftr_map_unlocked(0, PAGE + bytes, PROT_NONE, OURS, -1, 0), mem;
 
 	if (ftr_sys_map_failed(low))
 		return NULL;
-	mem = map((uint64_t)low + PAGE, bytes, PROT_READ | PROT_WRITE, OURS | MAP_GROWSDOWN, -1, 0);
+	mem = ftr_map_unlocked((uint64_t)low + PAGE, bytes, PROT_READ | PROT_WRITE,
+			       OURS | MAP_GROWSDOWN, -1, 0);
 	if (!ftr_sys_map_failed(mem))
 		return (void *)mem;
 	ftr_sys2(SYS_munmap, low, PAGE + bytes);
@@ -265,102 +244,6 @@ static struct ftr_slot *slot_recycle(int32_t pid)
 	return NULL;
 }
 
-/* The ring's data twice, right behind each other; NULL = no room. */
-static uint8_t *data_map(int memfd, uint64_t bytes)
-{
-	long data = map(0, 2 * bytes, PROT_NONE, OURS, -1, 0);
-	int i;
-
-	for (i = 0; i < 2 && !ftr_sys_map_failed(data); i++) {
-		if (ftr_sys_map_failed(map((uint64_t)data + i * bytes, bytes,
-					   PROT_READ | PROT_WRITE, MAP_SHARED, memfd,
-					   FTR_RING_DATA_OFFSET))) {
-			ftr_sys2(SYS_munmap, data, 2 * bytes);
-			return NULL;
-		}
-	}
-	return ftr_sys_map_failed(data) ? NULL : (uint8_t *)data;
-}
-
-static int ring_map(struct ftr_slot *slot, int memfd)
-{
-	struct ftr_producer *producer = slot->producer;
-	long mem = ftr_sys_map(0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
-	struct ftr_ring_header *header = (struct ftr_ring_header *)mem;
-
-	if (ftr_sys_map_failed(mem))
-		return -ENOMEM;
-	slot->ring_bytes = header->size_bytes;
-	slot->ring_data = data_map(memfd, slot->ring_bytes);
-	if (slot->ring_data == NULL) {
-		ftr_sys2(SYS_munmap, mem, PAGE);
-		return -ENOMEM;
-	}
-	producer->header = header;
-	producer->data = (uintptr_t)slot->ring_data - (uintptr_t)producer;
-	producer->mask = slot->ring_bytes - 1;
-	return 0;
-}
-
-/* What ring_open works on, maybe in a helper. */
-struct opening {
-	struct ftr_slot *slot;
-	struct ftr_channel_message message;
-	int ret;
-};
-
-/*
- * The recorder makes the ring: the program's limits (file size, descriptors) do not apply to
- * it, and the program cannot truncate it while the recorder reads.
- */
-static void ring_open(void *arg)
-{
-	struct opening *opening = arg;
-	struct ftr_slot *slot = opening->slot;
-	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };
-
-	if (slot->ring_id != 0) /* the dead thread may have left holes: this is where we go on */
-		atomic_store_explicit(&slot->producer->header->head, slot->producer->head,
-				      memory_order_release);
-	if (!ftr_channel_turn_take()) {
-		opening->ret = -EAGAIN;
-		return;
-	}
-	opening->ret = ftr_channel_ask(&opening->message, NULL, fds);
-	if (fds[0] >= 0) {
-		opening->ret = ring_map(slot, fds[0]);
-		ftr_sys_close_own(fds[0]);
-	} else if (opening->ret == 0 && slot->ring_id == 0) {
-		opening->ret = -EPROTO; /* recycled ones need none: they go on where they are */
-	}
-	ftr_channel_turn_give();
-	if (opening->ret == 0)
-		slot->ring_id = opening->message.base;
-}
-
-static int ring_get(struct ftr_slot *slot, int32_t parent_pid)
-{
-	struct opening opening = {
-		.slot = slot,
-		.message = {
-			.magic = FTR_CHANNEL_MAGIC,
-			.type = FTR_CHANNEL_TASK,
-			.pid = slot->pid,
-			.tid = atomic_load(&slot->tid),
-			.parent_pid = parent_pid,
-			.time = ftr_clock_read(),
-			.base = slot->ring_id,
-		},
-	};
-
-	ring_open(&opening);
-	if (opening.ret == -EMFILE) {
-		opening.message.type |= FTR_CHANNEL_BY_CHILD;
-		ftr_helper_run(ring_open, &opening);
-	}
-	return opening.ret;
-}
-
 /* What decides about calls also knows how deep they may go. */
 static void thread_take_gate(struct ftr_thread *self, struct ftr_slot *slot)
 {
@@ -432,7 +315,8 @@ static int attach(struct ftr_thread *self)
 	int32_t tid = (int32_t)ftr_sys0(SYS_gettid);
 	int32_t parent_pid = 0;
 	struct ftr_slot *slot = self->slot;
-	int ret;
+	bool is_forked = false;
+	int ret = 0;
 
 	/*
 	 * Forked: the shadow stack is ours, the ring is not.  The slots of the parent's other
@@ -443,8 +327,11 @@ static int attach(struct ftr_thread *self)
 		slot->is_vforked = false;
 	} else if (slot != NULL) {
 		parent_pid = slot->pid;
+		is_forked = true;
 		slot->ring_id = 0;
-		atomic_store(&ftr_state.is_locking, false);	/* it does not inherit that */
+		slot->is_staying = false;
+		if (atomic_load(&ftr_state.is_locking))
+			atomic_store(&ftr_state.is_locking, false); /* it does not inherit that */
 		if (self->stacks != NULL)
 			self->stacks->told = FTR_STACK_NONE;
 	} else {
@@ -468,7 +355,8 @@ static int attach(struct ftr_thread *self)
 	}
 	slot->pid = pid;
 	atomic_store(&slot->tid, tid);
-	ret = ring_get(slot, parent_pid);
+	if (!is_forked || !ftr_nursery_take(slot, parent_pid))
+		ret = ftr_task_ring_get(slot, parent_pid);
 	if (ret == 0)
 		ftr_ring_update_limit(slot->producer);
 	return ret;

@@ -175,7 +175,7 @@ struct ftr_slot {
 	uint64_t ring_id;		/* the recorder's name for the ring; 0 = none */
 	struct ftr_producer *producer;	/* its page */
 	uint32_t ring_bytes;		/* of data */
-	uint8_t *ring_data;		/* where producer->data leads, which fork wipes */
+	uint8_t *ring_data; /* where producer->data leads, which fork wipes; see is_in_nursery */
 	uint64_t frame_nr;
 	struct ftr_gate *gate;		/* gate.h; NULL: there were no rules */
 	struct ftr_return *returns;	/* of frames taken for left; by hash of loc */
@@ -186,6 +186,8 @@ struct ftr_slot {
 	uint32_t stub;			/* 0 = none left: unwinders end at this thread's calls */
 	_Atomic uint32_t stub_aside;	/* of calls made in the middle of leave.c; 0 = none yet */
 	bool is_moving;			/* frames move, see frames.h */
+	bool is_in_nursery;	/* the ring is: ring_data is its header, then come its data */
+	bool is_staying;		/* there: no other ring could be had */
 };
 
 /* Was @frame of @slot ever in use?  (Those behind it then were not.) */

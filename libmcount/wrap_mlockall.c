@@ -11,6 +11,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
+#include "libmcount/nursery.h"
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
@@ -30,10 +31,11 @@ static bool is_ours(uint64_t address)
 
 	for (; slot != NULL; slot = slot->next) {
 		if (is_within(address, (const char *)slot - PAGE, PAGE + slot->bytes) ||
-		    is_within(address, slot->ring_data, 2 * (uint64_t)slot->ring_bytes))
+		    (!slot->is_in_nursery &&
+		     is_within(address, slot->ring_data, 2 * (uint64_t)slot->ring_bytes)))
 			return true;
 	}
-	return false;
+	return ftr_nursery_has(address);
 }
 
 static void add_up(void *arg, uint64_t low, uint64_t high)

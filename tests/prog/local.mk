@@ -50,6 +50,7 @@ traced_programs = \
 	tests/prog/nested.c \
 	tests/prog/no_plt.c \
 	tests/prog/no_return.c \
+	tests/prog/nursery.c \
 	tests/prog/orphans.cc \
 	tests/prog/processes.c \
 	tests/prog/realign.c \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What libmcount/ring.c needs of its neighbours, where there is no traced program. */
+#include "libmcount/nursery.h"
 #include "libmcount/state.h"
 
 struct ftr_state ftr_state;
@@ -13,6 +14,11 @@ bool ftr_thread_attach(struct ftr_thread *self)
 void ftr_thread_disarm(struct ftr_thread *self)
 {
 	self->is_refused = true;
+}
+
+bool ftr_nursery_leave(struct ftr_thread *self, uint64_t pos)
+{
+	return false;
 }
 
 void *ftr_real_find(const char *name)

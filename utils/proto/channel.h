@@ -18,6 +18,11 @@
  *	TASK, base = id	->	the ring's task is dead and another one goes on in the same
  *				ring: drains what it holds to the dead task first
  *		<-	OK
+ *	TASK | GROW,	->	the ring is one of a nursery (utils/proto/nursery.h) and full:
+ *	base = id		drains what it holds, makes another for the same task
+ *		<-	as to TASK; or OK + no ring, base = id: it stays in that
+ *	NURSERY		->	makes rings ahead for children that the process will fork
+ *		<-	OK + nursery (memfd)
  *	MODULE		->	writes the DLOP line of a library, unless FTR_CHANNEL_KNOWN
  *		<-	OK + sections of that module, unless there are none
  *	WARN		->	warns on the terminal and in the trace
@@ -69,7 +74,8 @@
 /* Flags in type. */
 #define FTR_CHANNEL_BY_CHILD	0x10000u /* a child sends it: its parent has no descriptor left */
 #define FTR_CHANNEL_KNOWN	0x20000u /* MODULE: reported before, only its sections are wanted */
-#define FTR_CHANNEL_FLAGS	(FTR_CHANNEL_BY_CHILD | FTR_CHANNEL_KNOWN)
+#define FTR_CHANNEL_GROW	0x40000u /* TASK: from the ring of that id to a larger one */
+#define FTR_CHANNEL_FLAGS	(FTR_CHANNEL_BY_CHILD | FTR_CHANNEL_KNOWN | FTR_CHANNEL_GROW)
 
 /*
  * Where the address space of a process is limited (RLIMIT_AS), the ring of a task and its shadow
@@ -86,6 +92,7 @@ enum ftr_channel_type {
 	FTR_CHANNEL_LEAVE = 6,	 /* the sender is about to change its network namespace */
 	FTR_CHANNEL_NAME = 7,	 /* the sender's thread tid has another name now */
 	FTR_CHANNEL_CODE = 8,	 /* base, time: address, number of struct ftr_attach_code */
+	FTR_CHANNEL_NURSERY = 9, /* the sender has forked some children */
 	FTR_CHANNEL_TYPES,
 	FTR_CHANNEL_OK = 100,	   /* reply */
 	FTR_CHANNEL_REFUSED = 101, /* reply: path holds the reason; run on untraced */

@@ -5,6 +5,7 @@ libftr_a_SOURCES += \
 	utils/proto/channel.h \
 	utils/proto/control.h \
 	utils/proto/environ.h \
+	utils/proto/nursery.h \
 	utils/proto/own_call.h \
 	utils/proto/patch.h \
 	utils/proto/plain.h \

@@ -19,6 +19,7 @@
 #include "utils/record/tick.h"
 
 struct ftr_backtraces;
+struct ftr_ring;
 
 /* What every collector may use; lives as long as the recording. */
 struct ftr_recording {
@@ -44,6 +45,8 @@ struct ftr_task_start {
 	struct ftr_store_task *task;
 	int32_t  pid;		/* in our namespace */
 	uint64_t ring_id;	/* 0, or the ring to go on with */
+	bool is_growing;	/* that is to be left, for a larger one */
+	const struct ftr_ring *ring; /* (nullable) what it has, named ring_id: it moves from here */
 };
 
 /* The ring it writes to. */

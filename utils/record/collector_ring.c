@@ -9,6 +9,7 @@
 #include "utils/proto/ring.h"
 #include "utils/record/backtraces.h"
 #include "utils/record/collector.h"
+#include "utils/record/nursery.h"
 #include "utils/record/ring.h"
 
 /* It and the pages it is written to stay in the second-level cache; larger writes cost more. */
@@ -213,6 +214,13 @@ static void dump(struct ring_collector *self)
 		store->ops->dump(store);
 }
 
+static void source_empty(struct ring_collector *self, struct source *source)
+{
+	source_drain(self, source, 0);
+	ftr_ring_end(&source->ring);
+	source_drain(self, source, 0);
+}
+
 /* The producer is dead: take all that it had committed. */
 static void source_finish(struct ring_collector *self, struct source *source)
 {
@@ -220,8 +228,7 @@ static void source_finish(struct ring_collector *self, struct source *source)
 		if (ftr_ring_end_overwritten(&source->ring))
 			source_move(self, source, self->chunk, true);
 	} else {
-		source_drain(self, source, 0);
-		ftr_ring_end(&source->ring);
+		source_empty(self, source);
 	}
 	source_drain(self, source, 0);
 	put_lost_at_end(self, source);
@@ -300,6 +307,43 @@ static int ring_open_limited(struct ring_collector *self, struct source *source,
 	return ret;
 }
 
+/* What it had committed to the old one comes first; it waits for the reply meanwhile. */
+static int source_grow(struct ring_collector *self, const struct ftr_task_start *start,
+		       struct ftr_task_answer *answer, struct ftr_err *err)
+{
+	struct source *source = source_find(self, start->ring_id);
+	struct source larger = { 0 };
+	int ret;
+
+	if (source == NULL || source->pid != start->pid || source->is_ended)
+		return ftr_err_set(err, ENOENT, "no such ring");
+	ret = ring_open_limited(self, &larger, start->pid, err);
+	if (ret < 0)
+		return 0;		/* it stays where it is */
+	source_empty(self, source);
+	put_untraced_at_end(self, source);
+	ftr_ring_continue(&larger.ring, &source->ring);
+	ftr_ring_close(&source->ring);
+	source->ring = larger.ring;
+	source->untraced_reported = larger.untraced_reported;
+	source->id = answer->ring_id = ++self->last_id;
+	answer->ring_fd = source->ring.fd;
+	return 0;
+}
+
+/* The ring that came with the task, or a new one. */
+static int source_open(struct ring_collector *self, const struct ftr_task_start *start,
+		       struct source *source, struct ftr_err *err)
+{
+	if (start->ring == NULL) {
+		source->id = self->last_id + 1;
+		return ring_open_limited(self, source, start->pid, err);
+	}
+	source->id = start->ring_id;
+	source->ring = *start->ring;
+	return 0;
+}
+
 static int ring_task(void *arg, const struct ftr_task_start *start, struct ftr_task_answer *answer,
 		     struct ftr_err *err)
 {
@@ -308,19 +352,22 @@ static int ring_task(void *arg, const struct ftr_task_start *start, struct ftr_t
 	int ret;
 
 	*answer = (struct ftr_task_answer){ .ring_id = start->ring_id, .ring_fd = -1 };
-	if (start->ring_id != 0)
+	if (start->is_growing)
+		return source_grow(self, start, answer, err);
+	if (start->ring_id != 0 && start->ring == NULL)
 		return source_renew(self, start, err);
 	source = calloc(1, sizeof(*source));
 	if (source == NULL || ftr_vec_reserve(&self->sources, self->sources.nr + 1) < 0) {
 		free(source);
 		return ftr_err_set(err, ENOMEM, "ring: out of memory");
 	}
-	ret = ring_open_limited(self, source, start->pid, err);
+	ret = source_open(self, start, source, err);
 	if (ret < 0) {
 		free(source);
 		return ret;
 	}
-	source->id = answer->ring_id = ++self->last_id;
+	self->last_id += start->ring == NULL;
+	answer->ring_id = source->id;
 	source->pid = start->pid;
 	source_assign(source, start);
 	(void)ftr_vec_push(&self->sources, source);

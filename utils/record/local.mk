@@ -54,6 +54,8 @@ libftr_a_SOURCES += \
 	utils/record/modules.h \
 	utils/record/named_events.c \
 	utils/record/named_events.h \
+	utils/record/nursery.c \
+	utils/record/nursery.h \
 	utils/record/overhead.c \
 	utils/record/overhead.h \
 	utils/record/patch_choice.c \
@@ -81,6 +83,7 @@ libftr_a_SOURCES += \
 	utils/record/recorder_control.c \
 	utils/record/recorder_attach.c \
 	utils/record/recorder_info.c \
+	utils/record/recorder_nursery.c \
 	utils/record/recorder_open.c \
 	utils/record/recorder_signals.c \
 	utils/record/recorder_state.h \

@@ -54,6 +54,7 @@ static void process_watch(const struct ftr_processes *processes, struct ftr_proc
 	};
 
 	process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+	process->is_gone = process->pidfd < 0 && errno == ESRCH;
 	if (process->pidfd >= 0)
 		epoll_ctl(processes->epoll_fd, EPOLL_CTL_ADD, process->pidfd, &event);
 }
@@ -89,7 +90,7 @@ struct ftr_process *ftr_process_find_unwatched(const struct ftr_processes *proce
 
 bool ftr_process_is_gone(const struct ftr_process *process)
 {
-	return kill(process->pid, 0) < 0 && errno == ESRCH;
+	return process->is_gone || (kill(process->pid, 0) < 0 && errno == ESRCH);
 }
 
 bool ftr_process_has_ended(const struct ftr_process *process)

@@ -14,6 +14,7 @@ struct ftr_process {
 	int32_t pid;		/* in our namespace */
 	int32_t own_pid;	/* in its own */
 	int pidfd; /* (owned) readable once every thread has ended; -1: ended already */
+	bool is_gone;		/* it was, and waited for, when we first looked */
 	char image[16];		/* name of its tasks unless they get another */
 	char sid[17];		/* of its session; "" = not known */
 	bool was_running;	/* attached to: its tasks' names are those they have now */

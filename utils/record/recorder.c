@@ -61,6 +61,7 @@ void ftr_recorder_image_end(struct ftr_recorder *recorder, int32_t pid)
 	/* Dead tasks' records do not wait for a later pair of ticks and time. */
 	ftr_recorder_now(recorder);
 	ftr_collectors_image_end(&recorder->collectors, pid);
+	ftr_record_nurseries_image_end(&recorder->nurseries, pid);
 }
 
 void ftr_recorder_switch(struct ftr_recorder *recorder, const char *probe, uint32_t value)
@@ -222,7 +223,10 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 unsigned ftr_recorder_drain(struct ftr_recorder *recorder)
 {
 	uint64_t now_ns = ftr_recorder_now(recorder);
-	unsigned percent = ftr_collectors_drain(&recorder->collectors);
+	unsigned percent;
+
+	ftr_recorder_claims_take(recorder);
+	percent = ftr_collectors_drain(&recorder->collectors);
 
 	if (recorder->options->summary_seconds != 0)
 		ftr_store_summary_tick(&recorder->summary, now_ns);
@@ -256,6 +260,7 @@ static void process_ended(struct ftr_recorder *recorder, int32_t pid)
 
 	if (process == NULL || !ftr_process_has_ended(process))
 		return;
+	ftr_recorder_claims_take(recorder);	/* of its children, who are named after it */
 	ftr_recorder_image_end(recorder, pid);
 	if (pid == recorder->child)
 		child_ended(recorder, process);
@@ -447,6 +452,7 @@ static void recorder_finish(struct ftr_recorder *recorder)
 	if (recorder->store.dir == NULL)
 		return;
 	ftr_recorder_now(recorder);
+	ftr_recorder_claims_take(recorder);
 	ftr_collectors_close(&recorder->collectors);
 	ftr_recorder_untraced_report(recorder);
 	ftr_recorder_dump(recorder);
@@ -475,6 +481,7 @@ void ftr_recorder_close(struct ftr_recorder *recorder)
 	ftr_patch_now_fini(&recorder->patch);
 	ftr_pool_close(recorder->recording.pool);
 	ftr_backtraces_free(recorder->recording.backtraces);
+	ftr_record_nurseries_fini(&recorder->nurseries);
 	ftr_processes_fini(&recorder->processes);
 	ftr_channel_close(&recorder->channel);
 	ftr_control_close(&recorder->control);

@@ -58,12 +58,12 @@ static bool is_ours(const struct ftr_recorder *recorder)
 	return false;
 }
 
-static void refuse(struct ftr_recorder_reply *reply, const char *reason)
+void ftr_recorder_refuse(struct ftr_recorder_reply *reply, const char *reason)
 {
 	ftr_err_set(&reply->refusal, EPERM, "%s", reason);
 }
 
-static void reply_fd(struct ftr_recorder_reply *reply, int fd)
+void ftr_recorder_reply_fd(struct ftr_recorder_reply *reply, int fd)
 {
 	if (fd < 0)
 		return;
@@ -205,7 +205,7 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 	if (process == NULL || ftr_maps_load(&reply->maps, request->pid, &err) < 0) {
 		snprintf(text, sizeof(text), "cannot read /proc/%d/maps of the process",
 			 request->pid);
-		refuse(reply, text);
+		ftr_recorder_refuse(reply, text);
 		if (process == NULL ||
 		    !ftr_process_is_gone(process)) /* killed before it began is no loss */
 			ftr_diag_warn(recorder->options->diag, "process %d is not traced: %s",
@@ -236,8 +236,8 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 		reply->base = FTR_CHANNEL_ATTACH_NOW;
 	if (recorder->options->attach_pid != 0 && !recorder->options->attach_no_exec)
 		reply->base |= FTR_CHANNEL_ASKS_EXEC;
-	reply_fd(reply, recorder->control.fd);
-	reply_fd(reply, image_sections(recorder, reply->path));
+	ftr_recorder_reply_fd(reply, recorder->control.fd);
+	ftr_recorder_reply_fd(reply, image_sections(recorder, reply->path));
 }
 
 static void session_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
@@ -381,36 +381,47 @@ static void task_session_set(const struct ftr_recorder *recorder, struct ftr_sto
 		memcpy(task->sid, process->sid, sizeof(task->sid));
 }
 
+int ftr_recorder_task(struct ftr_recorder *recorder, struct ftr_task_start *start,
+		      struct ftr_task_answer *answer, struct ftr_err *err)
+{
+	const struct ftr_channel_request *request = &recorder->request;
+	uint64_t time_ns = request_ns(recorder);
+	int32_t tid = own_thread(request);
+	bool is_new;
+	int ret;
+
+	if (tid > 0)
+		start->task = ftr_store_dir_task(&recorder->store, tid, request->pid, &is_new);
+	if (start->task == NULL)
+		return ftr_err_set(err, ESRCH, "no such thread in this PID namespace");
+	ret = ftr_collectors_task(&recorder->collectors, start, answer, err);
+	if (ret < 0) {
+		ftr_diag_warn(recorder->options->diag, "task %d is not traced: %s", tid, err->text);
+		return ret;
+	}
+	if (start->is_growing)
+		return 0;
+	task_line(recorder, start->task, time_ns);
+	task_session_set(recorder, start->task);
+	if (is_new)
+		name_store(recorder, tid, time_ns, true);
+	return 0;
+}
+
 static void answer_task(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
-	struct ftr_channel_request *request = &recorder->request;
+	const struct ftr_channel_request *request = &recorder->request;
 	struct ftr_task_answer answer = { .ring_fd = -1 };
 	struct ftr_task_start start = {
 		.pid = request->pid, .ring_id = request->message.base,
+		.is_growing = (request->message.type & FTR_CHANNEL_GROW) != 0,
 	};
-	uint64_t time_ns = request_ns(recorder);
-	int32_t tid = own_thread(request);
-	struct ftr_err err = { 0 };
-	bool is_new;
 
-	if (tid > 0)
-		start.task = ftr_store_dir_task(&recorder->store, tid, request->pid, &is_new);
-	if (start.task == NULL) {
-		refuse(reply, "no such thread in this PID namespace");
+	if (ftr_recorder_task(recorder, &start, &answer, &reply->refusal) < 0)
 		return;
-	}
-	if (ftr_collectors_task(&recorder->collectors, &start, &answer, &err) < 0) {
-		ftr_diag_warn(recorder->options->diag, "task %d is not traced: %s", tid, err.text);
-		refuse(reply, err.text);
-		return;
-	}
-	task_line(recorder, start.task, time_ns);
-	task_session_set(recorder, start.task);
-	if (is_new)
-		name_store(recorder, tid, time_ns, true);
-	reply->tid = tid;
+	reply->tid = start.task->tid;
 	reply->base = answer.ring_id;
-	reply_fd(reply, answer.ring_fd);
+	ftr_recorder_reply_fd(reply, answer.ring_fd);
 }
 
 static void task_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
@@ -460,7 +471,8 @@ static void library_path(const struct ftr_channel_request *request,
 static void answer_library(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
 {
 	library_path(&recorder->request, reply->path);
-	reply_fd(reply, ftr_modules_sections_fd(&recorder->modules, reply->path, false));
+	ftr_recorder_reply_fd(reply,
+			      ftr_modules_sections_fd(&recorder->modules, reply->path, false));
 }
 
 static void answer_module(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
@@ -470,12 +482,12 @@ static void answer_module(struct ftr_recorder *recorder, struct ftr_recorder_rep
 
 	if (request->path[0] == '\0') {
 		image_path(request, reply->path);
-		reply_fd(reply, image_sections(recorder, reply->path));
+		ftr_recorder_reply_fd(reply, image_sections(recorder, reply->path));
 		return;
 	}
 	if ((request->message.type & FTR_CHANNEL_KNOWN) == 0) {
 		if (process == NULL || process->sid[0] == '\0') {
-			refuse(reply, "no session");
+			ftr_recorder_refuse(reply, "no session");
 			return;
 		}
 		library_line(recorder, process);
@@ -529,6 +541,7 @@ static const struct answer {
 	[FTR_CHANNEL_LEAVE] = { .answer = answer_leave },
 	[FTR_CHANNEL_NAME] = { .answer = answer_name },
 	[FTR_CHANNEL_CODE] = { .answer = ftr_recorder_answer_code },
+	[FTR_CHANNEL_NURSERY] = { ftr_recorder_answer_nursery, ftr_recorder_nursery_answered },
 };
 
 static const struct answer *answer_of(const struct ftr_recorder *recorder)
@@ -542,10 +555,11 @@ void ftr_recorder_answer(struct ftr_recorder *recorder, struct ftr_recorder_repl
 {
 	const struct answer *answer = answer_of(recorder);
 
+	ftr_recorder_claims_take(recorder);
 	memset(reply, 0, sizeof(*reply));
 	atomic_fetch_add(&recorder->control.map->answered, 1);
 	if (!is_ours(recorder)) {
-		refuse(reply, "not a process of this recording");
+		ftr_recorder_refuse(reply, "not a process of this recording");
 		return;
 	}
 	if (recorder->request.message.type & FTR_CHANNEL_BY_CHILD)
@@ -553,7 +567,7 @@ void ftr_recorder_answer(struct ftr_recorder *recorder, struct ftr_recorder_repl
 	if (answer->answer != NULL)
 		answer->answer(recorder, reply);
 	else
-		refuse(reply, "unknown message");
+		ftr_recorder_refuse(reply, "unknown message");
 }
 
 void ftr_recorder_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,

@@ -17,6 +17,7 @@
 #include "utils/record/control.h"
 #include "utils/record/maps.h"
 #include "utils/record/modules.h"
+#include "utils/record/nursery.h"
 #include "utils/record/patch_now.h"
 #include "utils/record/process.h"
 #include "utils/record/recorder.h"
@@ -50,6 +51,7 @@ struct ftr_recorder {
 	size_t rule_nr;				/* of the choice's rules: those of the start */
 	unsigned change_nr;			/* made by clients of the agent */
 	struct ftr_collectors collectors;
+	struct ftr_record_nurseries nurseries;
 
 	FTR_VEC(char *) warned;			/* (owned) texts of warnings */
 	char events_text[FTR_EVENTS_TEXT_BYTES];	/* of the collector of perf events */
@@ -163,6 +165,20 @@ static inline bool ftr_recorder_has_backtraces(const struct ftr_recorder *record
 
 	return rules != NULL && (ftr_rules_actions(rules) & FTR_RULE_BACKTRACE) != 0;
 }
+
+/* Helpers of those who work out replies. */
+void ftr_recorder_refuse(struct ftr_recorder_reply *reply, const char *reason);
+void ftr_recorder_reply_fd(struct ftr_recorder_reply *reply, int fd);
+
+/* The task of recorder->request starts, or goes on in another ring.  0, or -errno, described. */
+int ftr_recorder_task(struct ftr_recorder *recorder, struct ftr_task_start *start,
+		      struct ftr_task_answer *answer, struct ftr_err *err);
+
+/* The message NURSERY; and children that have claimed rings since the last time are tasks now. */
+void ftr_recorder_answer_nursery(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
+void ftr_recorder_nursery_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
+				   bool is_sent);
+void ftr_recorder_claims_take(struct ftr_recorder *recorder);
 
 /* Warn once a text of what the recording of @pid lacks, and put it into the trace each time. */
 void ftr_recorder_warn(struct ftr_recorder *recorder, int32_t pid, const char *text);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "utils/base/bits.h"
+#include "utils/record/nursery.h"
 #include "utils/trace/event_kind.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
@@ -54,6 +55,17 @@ failed:
 	return -err->code;
 }
 
+void ftr_ring_open_place(struct ftr_ring *ring, struct ftr_ring_header *header, uint32_t bytes)
+{
+	*ring = (struct ftr_ring){
+		.header = header,
+		.data = (struct ftr_record *)((char *)header + FTR_NURSERY_DATA_OFFSET),
+		.size_bytes = bytes,
+		.scan_end = LIVE,
+		.fd = -1,
+	};
+}
+
 static void ring_unmap(struct ftr_ring *ring)
 {
 	if (ring->header != NULL)
@@ -62,8 +74,18 @@ static void ring_unmap(struct ftr_ring *ring)
 	ring->data = NULL;
 }
 
+/* What it has written, ever, and no more than there is. */
+static uint64_t ring_used(const struct ftr_ring *ring)
+{
+	return ring->tail < ring->size_bytes ? ring->tail : ring->size_bytes;
+}
+
 void ftr_ring_close(struct ftr_ring *ring)
 {
+	if (ring->nursery != NULL) {
+		ftr_record_nursery_give_back(ring->nursery, ring->place, ring_used(ring));
+		*ring = (struct ftr_ring){ .fd = -1 };
+	}
 	ring_unmap(ring);
 	if (ring->fd >= 0)
 		close(ring->fd);
@@ -72,6 +94,8 @@ void ftr_ring_close(struct ftr_ring *ring)
 
 bool ftr_ring_is_shared(struct ftr_ring *ring)
 {
+	if (ring->nursery != NULL)
+		return false;
 	ring_unmap(ring);
 	/* The kernel refuses this seal as long as a writable mapping exists anywhere. */
 	return fcntl(ring->fd, F_ADD_SEALS, F_SEAL_WRITE) < 0 && errno == EBUSY;
@@ -588,6 +612,12 @@ bool ftr_ring_dump_is_reached(struct ftr_ring *ring)
 	ring->dump_seen = at;
 	atomic_store_explicit(&ring->header->dump_seen, at, memory_order_release);
 	return true;
+}
+
+void ftr_ring_continue(struct ftr_ring *ring, const struct ftr_ring *old)
+{
+	atomic_store_explicit(&ring->header->lost, ftr_ring_lost(old), memory_order_relaxed);
+	atomic_store_explicit(&ring->header->skipped, ftr_ring_skipped(old), memory_order_relaxed);
 }
 
 void ftr_ring_renew(struct ftr_ring *ring)

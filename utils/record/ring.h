@@ -23,6 +23,7 @@
 #define FTR_CONVERT_KINDS 16
 
 struct ftr_event_kind;
+struct ftr_record_nursery;
 
 /* The state of one task that conversion carries from record to record, and from ring to ring. */
 struct ftr_convert {
@@ -53,15 +54,21 @@ struct ftr_ring {
 	uint64_t dump_seen;		/* where the producer last asked for a dump */
 	uint64_t scan_end;		/* dead ring: no record lies at or after this */
 	int fd;				/* (owned) of the memfd; handed to the tracee */
+	/* (borrowed, nullable) the mapping is that one's, and there is no memfd of its own */
+	struct ftr_record_nursery *nursery;
+	unsigned place;			/* in it */
 };
 
 /* Make a ring of @bytes (a power of two), sealed so that the tracee cannot shrink it under us. */
 int  ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err);
+/* One in a place of a nursery, see nursery.h. */
+void ftr_ring_open_place(struct ftr_ring *ring, struct ftr_ring_header *header, uint32_t bytes);
 void ftr_ring_close(struct ftr_ring *ring);
 
 /*
  * Does any process but us still have the ring mapped?  Unmaps ours; afterwards only _close may
- * follow.
+ * follow.  Not asked of one in a nursery (false): who has that mapped also has a ring of the
+ * process that asked for it.
  */
 bool ftr_ring_is_shared(struct ftr_ring *ring);
 
@@ -106,6 +113,9 @@ struct ftr_ring_untraced {
 	uint64_t calls;		/* at least */
 };
 struct ftr_ring_untraced ftr_ring_untraced(const struct ftr_ring *ring);
+
+/* The producer of @old goes on in @ring, which is empty: what it has counted goes with it. */
+void ftr_ring_continue(struct ftr_ring *ring, const struct ftr_ring *old);
 
 /* A new producer goes on where the dead one stopped. */
 void ftr_ring_renew(struct ftr_ring *ring);
