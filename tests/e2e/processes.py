@@ -87,6 +87,24 @@ class Images(Recording):
 
 
 @unittest.skipUnless(IS_ROOT and shutil.which("unshare"), "needs root and unshare")
+class Nursery(Recording):
+    """Rings made ahead for children: only where a process forks again and again, and none may be left in it."""
+    LOOK = "( while read line; do case $line in *ftr-nursery*) echo made;; esac; done </proc/self/maps )"
+
+    def made(self, forks, *options):
+        script = "( : ); " * forks + self.LOOK + "; :"
+        return self.record("--force", "--no-libcall", *options, "sh", "-c", script).stdout
+
+    def test_from_the_third_fork_on(self):
+        self.assertEqual(self.made(1), "")
+        self.assertEqual(self.made(2), "made\n")
+        self.assertEqual(self.made(9), "made\n")
+
+    def test_not_where_rings_are_overwritten(self):
+        self.assertEqual(self.made(9, "--on-full=overwrite"), "")
+        self.assertEqual(self.made(9, "--overwrite=1M"), "")
+
+
 class Vfork(Recording):
     """Children that run in their parent's memory are tasks of their own."""
 
