@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What html_lanes.c collects and html_lanes_put.c writes. */
+/* What html_lanes_take.c finds in events, html_lanes.c keeps, and html_lanes_put.c writes. */
 #ifndef FTR_EXPORT_HTML_LANES_DATA_H
 #define FTR_EXPORT_HTML_LANES_DATA_H
 
@@ -15,6 +15,7 @@
 #include "utils/export/html_series.h"
 #include "utils/trace/memory_blocks.h"
 
+struct ftr_event;
 struct ftr_task;
 struct ftr_trace;
 
@@ -97,5 +98,18 @@ struct ftr_html_lanes {
 	struct ftr_strbuf text;
 	uint64_t first_ns, last_ns;
 };
+
+/* Of these each returns NULL, or -ENOMEM, where there is no memory. */
+struct html_lane_task *html_lane_task_get(struct ftr_html_lanes *lanes,
+					  const struct ftr_task *task);
+int html_lane_name_get(struct ftr_html_lanes *lanes, const char *s, size_t len, uint32_t *id);
+int html_lane_item_add(struct ftr_html_lanes *lanes, struct html_lane_task *task,
+		       enum html_lane lane, struct html_item item);
+int html_lane_block_add(struct ftr_html_lanes *lanes, struct html_lane_task *task,
+			uint64_t time_ns, uint64_t bytes);
+int html_lane_mark_add(struct ftr_html_lanes *lanes, const struct ftr_event *ev, const char *name);
+/* A value of what is named lanes->text; @made has no series yet. */
+int html_lane_value_add(struct ftr_html_lanes *lanes, struct html_values made, uint64_t time_ns,
+			double value);
 
 #endif /* FTR_EXPORT_HTML_LANES_DATA_H */
