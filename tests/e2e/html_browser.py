@@ -11,6 +11,7 @@ import recording
 from recording import FTR, TIMEOUT, harness
 import browser
 from fxt_made import Made
+import tracedat_made
 
 PROCESS, THREAD = (10, 10), (10, 11)
 WHOLE_NS = 1000000
@@ -276,6 +277,13 @@ class Lanes(Page):
             many.event(0, PROCESS, "ui", "often", 100 * i)
         many.save("many.fxt")
         cls.write_page("many.html", "--html-calls=1000", "many.fxt")
+        machine = tracedat_made.switches_machine()
+        pages = tracedat_made.Pages(machine)
+        for time, one, other in ((0, 0, 10), (400000, 10, 11), (700000, 11, 0), (1000000, 0, 10)):
+            pages.put(WHOLE_NS + time, machine.switch(one, "one", other, "other"))
+        with open("kernel.dat", "wb") as file:
+            file.write(tracedat_made.version6(machine, [pages.data()]))
+        cls.write_page("kernel.html", "kernel.dat")
 
     def lane(self, group, label):
         """The middle of a lane, from the top of the window; None: it is not shown."""
@@ -301,6 +309,19 @@ class Lanes(Page):
         self.assertEqual(self.tip_at(90000, y), "CPU 0 for 100.000 us at 0 ns in program 10")
         self.assertEqual(self.tip_at(400000, cpus[1]), "program 10 for 200.000 us at 300.000 us in program 10")
         self.assertEqual(self.tip_at(200000, y), "")
+
+    def test_switches_alone(self):
+        """A trace.dat with sched_switch and nothing else."""
+        self.open(name="kernel.html")
+        cpu = self.lane("CPUs", "CPU 0")
+        self.assertEqual(self.tip_at(200000, cpu), "worker 10 for 400.000 us at 0 ns in worker 10")
+        self.assertEqual(self.tip_at(500000, cpu), "my task-1 11 for 300.000 us at 400.000 us in my task-1 11")
+        self.assertEqual(self.tip_at(800000, cpu), "")
+        self.assertEqual(self.tip_at(500000, self.lane("my task-1 11", "running")),
+                         "CPU 0 for 300.000 us at 400.000 us in my task-1 11")
+        picture = self.browser.screenshot()
+        self.assertEqual([picture.at(self.x(time), cpu) != BACK["light"] for time in (200000, 500000, 800000)],
+                         [True, True, False])
 
     def test_a_counter(self):
         y = self.lane("process 10", "net:load level")

@@ -8,6 +8,7 @@ import subprocess
 
 from recording import SRCDIR, Recording, build, harness, run_observed
 from fxt_made import Made
+import tracedat_made
 
 INSTANT, COUNTER, ASYNC_BEGIN, ASYNC_END = 0, 1, 5, 7
 THREAD = (10, 10)
@@ -161,6 +162,73 @@ class OfKernel(harness.Test):
         self.assertEqual(found, wanted)
         self.assertTrue(any(name.startswith("sched:") for _, name in found), found)
         self.assertTrue(any(lanes.lane(tid, "kernel") for tid in lanes.tasks))
+
+
+class OfSwitches(harness.Test):
+    """A trace.dat in which sched_switch alone says who runs."""
+
+    def made(self, *cpus):
+        """Of each CPU: [(time, task that leaves it, task that gets it) or (time, text, task)]."""
+        machine, files = tracedat_made.switches_machine(), []
+        for events in cpus:
+            pages = tracedat_made.Pages(machine)
+            for time, one, other in events:
+                pages.put(time, machine.said(other, one, 1) if isinstance(one, str) else
+                          machine.switch(one, f"t{one}", other, f"t{other}"))
+            files.append(pages.data())
+        with open("x.dat", "wb") as file:
+            file.write(tracedat_made.version6(machine, files))
+
+    def lanes(self, *options, data="x.dat"):
+        run = self.ftr("dump", "--format=html", "-o", "x.html", *options, data)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return Lanes(lanes_of("x.html"))
+
+    def runs(self, *options, **trace):
+        lanes = self.lanes(*options, **trace)
+        return {tid: lanes.lane(tid, "runs") for tid in lanes.tasks if lanes.lane(tid, "runs")}
+
+    def test_who_runs_where(self):
+        """12 goes on to the end; 10 moves to another CPU; an idle one is nobody's."""
+        self.made([(1000, 0, 10), (1500, 10, 11), (2200, 11, 0), (3000, 0, 12), (3300, "here", 12)],
+                  [(1100, 0, 12), (1700, 12, 10), (2600, 10, 0), (3600, "late", 0)])
+        self.assertEqual(self.runs(), {10: [[0, 500, 0], [700, 900, 1]], 11: [[500, 700, 0]],
+                                       12: [[100, 600, 1], [2000, 600, 0]]})
+        self.assertEqual([name for _, name, _ in self.lanes().marks(11)], ["sched:sched_switch"])
+
+    def test_since_before(self):
+        """Who first leaves a CPU has had it since its first event."""
+        self.made([(1000, "here", 10), (1500, 10, 11), (1800, 11, 10)], [(2000, 12, 0)])
+        self.assertEqual(self.runs(), {10: [[0, 500, 0], [800, 200, 0]], 11: [[500, 300, 0]]})
+
+    def test_missed(self):
+        """Of a switch that was lost is known what the task did last."""
+        self.made([(1000, 0, 10), (1200, "here", 10), (2000, 11, 12), (2500, 12, 0)],
+                  [(1000, 0, 11), (1500, "there", 11), (2600, 0, 0)])
+        self.assertEqual(self.runs(), {10: [[0, 200, 0]], 11: [[0, 500, 1]], 12: [[1000, 500, 0]]})
+
+    def test_converted(self):
+        self.made([(1000, 0, 10), (1500, 10, 11), (2200, 11, 0), (3000, 0, 11), (3500, 11, 0)])
+        wanted = {10: [[0, 500, 0]], 11: [[500, 700, 0], [2000, 500, 0]]}
+        self.assertEqual(self.runs(), wanted)
+        run = self.ftr("convert", "x.dat", "d")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(self.runs(data="d"), wanted)
+
+    def test_the_tasks_own_events_count(self):
+        """Where a trace has both, those of perf say who runs."""
+        data, events = os.path.join(SRCDIR, "tests/data/kernel"), {}
+        for row in map(json.loads, self.ftr("dump", "--format=jsonl", "--rows=events", "-d", data).stdout.splitlines()):
+            if row["name"] == "sched:sched_switch" or row["name"].startswith("linux:sched-"):
+                events.setdefault(row["tid"], []).append(row["name"])
+        self.assertTrue(any("sched:sched_switch" in names for names in events.values()))
+        perf = {tid: [name for name in names if name.startswith("linux:")] for tid, names in events.items()}
+        run = self.ftr("dump", "--format=html", "-o", "x.html", "-d", data)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        lanes = Lanes(lanes_of("x.html"))
+        self.assertEqual({tid: len(lanes.lane(tid, "runs")) for tid in lanes.tasks},
+                         {tid: sum(name != "linux:sched-in" for name in names) + (names[-1:] == ["linux:sched-in"])
+                          for tid, names in perf.items()})
 
 
 class OfRecorded(Recording):

@@ -131,6 +131,17 @@ class Machine:
                 self.text("I", self.printk), self.text("Q", self.cmdlines)]
 
 
+def switches_machine():
+    """Its sched_switch reads as the kernel's does."""
+    machine = Machine()
+    machine.events["sched"].clear()
+    machine.format("sched", "sched_switch", 300, [("char", "prev_comm[16]", 16), ("pid_t", "prev_pid", 4),
+                                                  ("char", "next_comm[16]", 16), ("pid_t", "next_pid", 4)],
+                   '"prev_comm=%s prev_pid=%d ==> next_comm=%s next_pid=%d", '
+                   'REC->prev_comm, REC->prev_pid, REC->next_comm, REC->next_pid')
+    return machine
+
+
 class Pages:
     """One CPU's pages."""
 

@@ -39,6 +39,10 @@ struct half {
 	{ .name = name_, .event = event_, .half = FTR_EVENT_HALF_CANCEL, .key = key_, \
 	  ##__VA_ARGS__ }
 
+#define SWITCH "sched:sched_switch"
+#define SWITCH_NEXT " next_pid="
+#define SWITCH_PREV " prev_pid="
+
 #define WAKE_UP "sched: wake-up to run"
 #define REQUEST "block: request to completion"
 #define QUEUED "block: queued to issued"
@@ -56,8 +60,8 @@ static const struct half halves[] = {
 	BEGIN(WAKE_UP, "sched:sched_waking", KEY_FIELD, .label = " pid=", .keeps_first = true),
 	BEGIN(WAKE_UP, "sched:sched_wakeup", KEY_FIELD, .label = " pid=", .keeps_first = true),
 	BEGIN(WAKE_UP, "sched:sched_wakeup_new", KEY_FIELD, .label = " pid=", .keeps_first = true),
-	END(WAKE_UP, "sched:sched_switch", KEY_FIELD, .label = " next_pid="),
-	CANCEL(WAKE_UP, "sched:sched_switch", KEY_FIELD, .label = " prev_pid="),
+	END(WAKE_UP, SWITCH, KEY_FIELD, .label = SWITCH_NEXT),
+	CANCEL(WAKE_UP, SWITCH, KEY_FIELD, .label = SWITCH_PREV),
 
 	BEGIN("syscalls: *", "syscalls:sys_enter_*", KEY_TASK),
 	END("syscalls: *", "syscalls:sys_exit_*", KEY_TASK),
@@ -223,6 +227,30 @@ bool ftr_event_pair_key(const struct ftr_event_pair *pair, const struct ftr_even
 	if (!key_find(ev, pair->row, &value))
 		return false;
 	*key = thing_of(pair->row) << KEY_BITS ^ (value & (FTR_BIT64(KEY_BITS) - 1));
+	return true;
+}
+
+/* The first field of a text has no blank before it. */
+static bool prev_find(struct ftr_slice text, uint64_t *value)
+{
+	struct ftr_slice label = ftr_slice_make(SWITCH_PREV + 1, strlen(SWITCH_PREV) - 1);
+
+	if (field_find(text, SWITCH_PREV, value))
+		return true;
+	if (text.len < label.len || memcmp(text.s, label.s, label.len) != 0)
+		return false;
+	return number_parse(ftr_slice_make(text.s + label.len, text.len - label.len), value);
+}
+
+bool ftr_task_switch_read(struct ftr_task_switch *found, const struct ftr_event *ev)
+{
+	uint64_t prev, next;
+
+	if (!ftr_event_is_tracepoint(ev) || strcmp(ev->point.name, SWITCH) != 0 ||
+	    !field_find(text_of(ev), SWITCH_NEXT, &next) || !prev_find(text_of(ev), &prev) ||
+	    prev > INT32_MAX || next > INT32_MAX)
+		return false;
+	*found = (struct ftr_task_switch){ (int32_t)prev, (int32_t)next };
 	return true;
 }
 

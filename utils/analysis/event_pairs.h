@@ -39,6 +39,14 @@ void ftr_event_pair_title(const struct ftr_event_pair *pair, const char *name,
 bool ftr_event_pair_key(const struct ftr_event_pair *pair, const struct ftr_event *ev,
 			uint64_t *key);
 
+/* A tracepoint that says which task has got a CPU instead of which; 0: none, the CPU is idle. */
+struct ftr_task_switch {
+	int32_t prev_tid, next_tid;
+};
+
+/* Of a POINT.  False: it is no such tracepoint, or its text does not tell. */
+bool ftr_task_switch_read(struct ftr_task_switch *found, const struct ftr_event *ev);
+
 /* Is the text of events named @name looked into? */
 bool ftr_event_pairs_need_text(const char *name);
 

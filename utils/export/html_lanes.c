@@ -332,6 +332,7 @@ void ftr_html_lanes_free(struct ftr_html_lanes *self)
 	for (size_t i = 0; i < self->values.nr; i++)
 		ftr_vec_fini(&self->values.v[i].series.points);
 	ftr_vec_fini(&self->tasks);
+	ftr_vec_fini(&self->cpus);
 	ftr_vec_fini(&self->values);
 	ftr_vec_fini(&self->names);
 	ftr_vec_fini(&self->name_texts);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What html_lanes_take.c finds in events, html_lanes.c keeps, and html_lanes_put.c writes. */
+/*
+ * What html_lanes_take.c and html_lanes_switch.c find in events, html_lanes.c keeps, and
+ * html_lanes_put.c writes.
+ */
 #ifndef FTR_EXPORT_HTML_LANES_DATA_H
 #define FTR_EXPORT_HTML_LANES_DATA_H
 
@@ -63,7 +66,13 @@ struct html_lane_task {
 	uint64_t carried_bytes;		/* of blocks since the last that was kept */
 	uint64_t run_ns;		/* it runs since then, where it does */
 	uint16_t run_cpu;		/* plus 1, 0 = not known */
-	bool has_events, has_sched, is_running;
+	bool has_events, has_sched, has_switched, is_running;
+};
+
+/* By number plus 1: who has it, by the kernel's sched_switch. */
+struct html_lane_cpu {
+	uint64_t since_ns;	/* or, before any switch: of its first event, UINT64_MAX = none */
+	int32_t tid;		/* 0 = it is idle, or nobody knows */
 };
 
 /* Whose values a series has: of the whole system where both are 0, of a process where tid is. */
@@ -82,6 +91,8 @@ struct ftr_html_lanes {
 	const struct ftr_trace *trace;
 	size_t nr_max;			/* of each lane, and of marks */
 	FTR_VEC(struct html_lane_task) tasks;	/* by task id */
+	FTR_VEC(struct html_lane_cpu) cpus;	/* by number plus 1 */
+	bool has_sched;			/* events of tasks say who runs: others are not asked */
 	struct html_lane_state lanes[HTML_LANES];
 	struct ftr_strpool name_pool;	/* id = index in names */
 	FTR_VEC(struct html_name) names;
@@ -96,7 +107,8 @@ struct ftr_html_lanes {
 	struct ftr_hashmap begun;		/* by key of a pair: when, in kernel_begun, + 1 */
 	FTR_VEC(uint64_t) kernel_begun;		/* UINT64_MAX = it ended */
 	struct ftr_strbuf text;
-	uint64_t first_ns, last_ns;
+	uint64_t first_ns, last_ns;	/* of what is shown */
+	uint64_t end_ns;		/* of all events */
 };
 
 /* Of these each returns NULL, or -ENOMEM, where there is no memory. */
@@ -111,5 +123,14 @@ int html_lane_mark_add(struct ftr_html_lanes *lanes, const struct ftr_event *ev,
 /* A value of what is named lanes->text; @made has no series yet. */
 int html_lane_value_add(struct ftr_html_lanes *lanes, struct html_values made, uint64_t time_ns,
 			double value);
+
+/* html_lanes_switch.c; each 0 or -ENOMEM */
+int html_lane_run_end(struct ftr_html_lanes *lanes, struct html_lane_task *task, uint64_t time_ns);
+/* Something happens on a CPU. */
+int html_lane_cpu_see(struct ftr_html_lanes *lanes, uint16_t cpu_nr, uint64_t time_ns);
+/* A POINT on a CPU that was seen: maybe a switch. */
+int html_lane_switch_take(struct ftr_html_lanes *lanes, const struct ftr_event *ev);
+void html_lane_switches_drop(struct ftr_html_lanes *lanes);
+int html_lane_switches_end(struct ftr_html_lanes *lanes);
 
 #endif /* FTR_EXPORT_HTML_LANES_DATA_H */

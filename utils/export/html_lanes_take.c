@@ -118,14 +118,6 @@ static int memory_take(struct ftr_html_lanes *self, const struct ftr_event *ev,
 
 /* ---- scheduling ---- */
 
-static int run_end(struct ftr_html_lanes *self, struct html_lane_task *task, uint64_t time_ns)
-{
-	struct html_item run = { task->run_ns, time_ns - task->run_ns, task->run_cpu };
-
-	task->is_running = false;
-	return html_lane_item_add(self, task, HTML_LANE_RUNS, run);
-}
-
 static int sched_take(struct ftr_html_lanes *self, const struct ftr_event *ev)
 {
 	struct html_lane_task *task = html_lane_task_get(self, ev->task);
@@ -133,6 +125,8 @@ static int sched_take(struct ftr_html_lanes *self, const struct ftr_event *ev)
 
 	if (task == NULL)
 		return -ENOMEM;
+	if (!self->has_sched)
+		html_lane_switches_drop(self);
 	if (is_out && !task->has_sched) {	/* it ran before that */
 		task->run_ns = task->first_ns;
 		task->run_cpu = ev->point.cpu_nr;
@@ -140,7 +134,7 @@ static int sched_take(struct ftr_html_lanes *self, const struct ftr_event *ev)
 	task->is_running |= is_out && !task->has_sched;
 	task->has_sched = true;
 	if (is_out)
-		return task->is_running ? run_end(self, task, ev->time_ns) : 0;
+		return task->is_running ? html_lane_run_end(self, task, ev->time_ns) : 0;
 	task->is_running = true;
 	task->run_ns = ev->time_ns;
 	task->run_cpu = ev->point.cpu_nr;
@@ -225,6 +219,9 @@ static int point_take(struct ftr_html_lanes *self, const struct ftr_event *ev)
 	struct ftr_memory_request request;
 	int ret;
 
+	if (ev->point.cpu_nr != 0 &&
+	    html_lane_cpu_see(self, ev->point.cpu_nr, ev->time_ns) < 0)
+		return -ENOMEM;
 	if (ftr_event_is_sched_in(ev) || ftr_event_is_sched_out(ev))
 		return sched_take(self, ev);
 	if (ftr_memory_request_read(&request, ev))
@@ -234,7 +231,8 @@ static int point_take(struct ftr_html_lanes *self, const struct ftr_event *ev)
 	ret = counter_take(self, ev);
 	if (ret != 0)
 		return ret < 0 ? ret : 0;
-	if (ftr_event_is_tracepoint(ev) && pairs_take(self, ev) < 0)
+	if (ftr_event_is_tracepoint(ev) &&
+	    (pairs_take(self, ev) < 0 || html_lane_switch_take(self, ev) < 0))
 		return -ENOMEM;
 	return html_lane_mark_add(self, ev, ev->point.name);
 }
@@ -280,8 +278,12 @@ int ftr_html_lanes_take(struct ftr_html_lanes *self, const struct ftr_event *ev)
 	if (!task->has_events)
 		task->first_ns = ev->time_ns;
 	task->has_events = true;
-	task->last_ns = ev->time_ns;
-	return event_take(self, ev);
+	if (event_take(self, ev) < 0)
+		return -ENOMEM;
+	self->tasks.v[ev->task->id].last_ns = ev->time_ns;	/* until now of the one before */
+	if (self->end_ns < ev->time_ns)
+		self->end_ns = ev->time_ns;
+	return 0;
 }
 
 /* Tasks that still run do so until the last of their events. */
@@ -289,11 +291,13 @@ int ftr_html_lanes_end(struct ftr_html_lanes *self)
 {
 	int ret = 0;
 
+	if (!self->has_sched)
+		return html_lane_switches_end(self);
 	for (size_t i = 0; ret == 0 && i < self->tasks.nr; i++) {
 		struct html_lane_task *task = &self->tasks.v[i];
 
 		if (task->is_running)
-			ret = run_end(self, task, task->last_ns);
+			ret = html_lane_run_end(self, task, task->last_ns);
 	}
 	return ret;
 }

@@ -28,6 +28,7 @@ libftr_a_SOURCES += \
 	utils/export/html_lanes.h \
 	utils/export/html_lanes_data.h \
 	utils/export/html_lanes_put.c \
+	utils/export/html_lanes_switch.c \
 	utils/export/html_lanes_take.c \
 	utils/export/html_put.c \
 	utils/export/html_put.h \
