@@ -98,6 +98,11 @@ class Page(harness.Test):
                                 ".map(row => [...row.cells].map(cell => cell.textContent))")
         return {row[-1]: dict(zip(heads, row)) for row in rows}
 
+    def click_row(self, name):
+        self.browser.run("[...document.querySelectorAll('#table tbody tr')]"
+                         ".find(row => row.lastChild.textContent === arguments[0]).id = 'clicked'", name)
+        self.browser.click_on("#clicked")
+
     def near(self, found, wanted, within):
         for one, other in zip(found, wanted, strict=True):
             self.assertLessEqual(abs(one - other), within, f"{found}, not {wanted}")
@@ -213,6 +218,13 @@ class Calls(Page):
         rows = {name: (row["calls"], row["total"], row["self"]) for name, row in self.rows().items()}
         self.assertEqual(rows, {"main": ("1", "100.000 us", "0 ns"), "parse": ("1", "100.000 us", "50.000 us"),
                                 "leaf": ("2", "150.000 us", "150.000 us"), "worker": ("1", "100.000 us", "0 ns")})
+
+    def test_click_in_the_table(self):
+        self.click_row("work")
+        self.browser.settle()
+        self.assertEqual(self.browser.text("#details"), "longest: work  400.000 us at 500.000 us in program 10 ← main")
+        picture = self.browser.screenshot()
+        self.assertEqual(picture.at(self.x(500000) + 1, self.y(10, 1)), HIT["light"])
 
     def test_table_is_sorted(self):
         self.assertEqual(list(self.rows()), ["main", "worker", "work", "parse", "leaf"])
@@ -556,8 +568,11 @@ class TwoTraces(Page):
                               stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT, check=False)
         assert (done.returncode, done.stdout) == (0, ""), done.stdout
         recording.build("memory_totals.c", "totals", "-pg", "-O1")
+        recording.build("victim.c", "victim", "-pg", "-O1", "-g")
+        rich = ("record", "--no-libcall", "--no-event", "--srcline", "-A", "^work@arg1/i32", "-R", "^work@retval/i32")
         for words in (("record", "--no-libcall", "--no-event", "--probe=memory", "-d", "d", "./totals"),
-                      ("view", "-o", "memory.html", "d", "d")):
+                      ("view", "-o", "memory.html", "d", "d"), (*rich, "-d", "a", "./victim", "work", "3"),
+                      (*rich, "-d", "b", "./victim", "work", "5"), ("view", "-o", "rich.html", "a", "b")):
             subprocess.run([FTR, *words], stdout=subprocess.DEVNULL, timeout=TIMEOUT, check=True)
 
     def test_bytes_of_both(self):
@@ -582,6 +597,54 @@ class TwoTraces(Page):
         left, top, width, _ = self.browser.box("#flame")
         self.browser.move(left + 0.1 * width, top + 17 + 8)
         self.assertEqual(self.browser.text("#tip"), "work  A 400.000 us  B 450.000 us (+12.5 %)")
+
+    def details(self):
+        self.browser.settle()
+        return self.browser.text("#details").split("\n")
+
+    def test_clicks_tell_of_both(self):
+        """Arguments, result, place and callers of a call: in the timeline of either trace, and of both in the table."""
+        self.open(name="rich.html")
+        work = {"A": r"work\(3\) = \d+  [\d.]+ \w+ at [\d.]+ \w+ in \w+ \d+ \(\S*victim.c:\d+\) ← mode_work ← main",
+                "B": r"work\(5\) = \d+  [\d.]+ \w+ at [\d.]+ \w+ in \w+ \d+ \(\S*victim.c:\d+\) ← mode_work ← main"}
+        for number, side in enumerate("AB"):
+            self.browser.choose("#which", number)
+            self.browser.settle()
+            start, end, depth, tid = self.browser.run("""
+                for (const task of trace.tasks)
+                    for (const row of task.rows)
+                        for (let i = 0; i < row.nr; i++)
+                            if (nameOf(row.func[i]) === "work")
+                                return [row.start[i], row.end[i], row.depth, task.tid];""")
+            self.browser.run("viewSet(arguments[0], arguments[1])", start, end)
+            self.browser.settle()
+            self.browser.click(self.x((start + end) / 2), self.y(tid, depth))
+            self.assertRegex("\n".join(self.details()), "^" + work[side] + "$")
+            self.browser.run("viewSet(0, trace.ns)")
+            self.browser.settle()
+        self.click_row("work")
+        both = self.details()
+        self.assertEqual(len(both), 2)
+        self.assertRegex(both[0], "^longest of A: " + work["A"] + "$")
+        self.assertRegex(both[1], "^longest of B: " + work["B"] + "$")
+        self.assertEqual(self.browser.run("return nameOf(view.picked.func)"), "work")     # of B, which is shown
+
+    def test_a_click_on_what_one_has_not(self):
+        """The flame graph: the call by these callers alone; then what only B has."""
+        self.browser.click_on("#show-flame")
+        self.browser.settle()
+        box = ("const [left, top] = [$('flame').getBoundingClientRect().left, $('flame').getBoundingClientRect().top];"
+               "const b = flameBoxes.find(b => nodeName(b.node) === arguments[0]); return [left + b.x + b.w / 2, top + b.y + 8]")
+        self.browser.click(*self.browser.run(box, "only_b"))
+        self.assertEqual(self.details(), ["longest of A: no call drawn by itself",
+                                          "longest of B: only_b  50.000 us at 810.000 us in helper 11"])
+        self.browser.keys("Escape")
+        self.browser.settle()
+        self.browser.click(*self.browser.run(box, "parse"))
+        self.browser.settle()
+        self.browser.click(*self.browser.run(box, "leaf"))
+        self.assertEqual(self.details(), [
+            f"longest of {side}: leaf  100.000 us at 200.000 us in program 10 ← parse ← main" for side in "AB"])
 
     def test_the_other_one_is_shown(self):
         self.browser.click(self.x(840000), self.y(11, 0))

@@ -60,6 +60,7 @@ html_page_files = \
 	utils/export/page/table.js \
 	utils/export/page/flame.js \
 	utils/export/page/lower.js \
+	utils/export/page/pick.js \
 	utils/export/page/input.js \
 	utils/export/page/tail.html
 EXTRA_DIST += $(html_page_files)

@@ -9,50 +9,9 @@ function tip(event, text) {
 	box.style.top = Math.min(event.clientY + 14, window.innerHeight - box.offsetHeight - 4) + "px";
 }
 
-const spanText = span => span.isRun ?
-	`${span.calls.toLocaleString("en")} calls, most of the time ${nameOf(span.func)}  ${timeText(span.ns)}` :
-	`${nameOf(span.func)}  ${timeText(span.ns)}`;
-
-function callersOf(span) {
-	const names = [];
-
-	for (let depth = span.depth - 1; depth >= 0; depth--) {
-		const row = span.task.rows[depth], i = firstBehind(row, span.start);
-		if (i < row.nr && row.start[i] <= span.start && row.end[i] >= span.end)
-			names.push(nameOf(row.func[i]));
-	}
-	return names;
-}
-
-/* @known: its arguments and return value as a text, and where it is. */
-function showDetails(span, known) {
-	const func = span.func > 0 && trace.funcs[span.func - 1], own = span.func > 0 && trace.places[span.func - 1];
-	const place = known.place || (own ? own.join(":") : "");
-
-	$("details").textContent = (span.isRun || !known.text ? spanText(span) :
-		`${func[0]}${known.text}  ${timeText(span.ns)}`) +
-		` at ${timeText(span.start)} in ${span.task.name} ${span.task.tid}` + (place ? ` (${place})` : "") +
-		callersOf(span).map(name => " ← " + name).join("");
-}
-
-function pick(span) {
-	view.picked = span;
-	if (span && span.kind) {
-		$("details").textContent = thingText(span);
-	} else if (span) {
-		showDetails(span, { text: span.text > 0 ? trace.texts[span.text - 1] : "" });
-		callAsk(span).then(known => {
-			if (known && view.picked === span)
-				showDetails(span, { text: known.args + (known.retval ? " = " + known.retval : ""), place: known.place });
-		}, error => {
-			if (view.picked === span)
-				$("details").textContent += "  " + error.message;
-		});
-	} else {
-		$("details").textContent = "";
-	}
-	redraw();
-}
+const spanText = (span, of = trace) => span.isRun ?
+	`${span.calls.toLocaleString("en")} calls, most of the time ${nameOf(span.func, of)}  ${timeText(span.ns)}` :
+	`${nameOf(span.func, of)}  ${timeText(span.ns)}`;
 
 function fold(group) {
 	group.folded = !group.folded;
@@ -164,6 +123,10 @@ $("flame").addEventListener("click", event => {
 		return;
 	view.zoom = pathOf(hit.node);
 	drawLower();
+	if (hit.node.parent)
+		pickFunc(nodeName(hit.node), view.zoom.slice(0, -1).reverse());
+	else
+		pick(null);
 	tip(event, "");
 });
 $("flame").addEventListener("pointerleave", event => tip(event, ""));

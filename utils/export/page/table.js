@@ -51,6 +51,7 @@ function drawTable(rows, columns, kind) {
 			tr.insertCell().textContent = text ? text(row[column]) : row[column];
 		if (isFound(row[0]))
 			tr.className = "hit";
+		tr.onclick = () => pickFunc(row[0]);
 	}
 	$("table").replaceChildren(table);
 }
