@@ -2,6 +2,7 @@
 /* Packed files: what is found in them, whole or damaged, and how it is shown to several readers. */
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,46 @@ static void all_is_found(void **state)
 	free(back);
 }
 
+/* Blocks wait until they are many bytes; of those that the disk has no room for nothing is left. */
+static void blocks_wait(void **state)
+{
+	struct made *made = *state;
+	int fd = memfd_create("packed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct ftr_pack_writer writer;
+	struct ftr_pack_blocks blocks = { 0 };
+	struct ftr_pack_damage damage;
+	size_t nr = FTR_KIB(128), size;
+	uint8_t *file;
+
+	assert_int_equal(ftr_pack_writer_init(&writer, fd), 0);
+	size = (size_t)lseek(fd, 0, SEEK_END);
+	assert_int_equal(ftr_pack_writer_put(&writer, made->packer, made->bytes, nr, nr / 16), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), size);
+	assert_true(ftr_pack_writer_held(&writer) > 0);
+	assert_int_equal(ftr_pack_writer_flush(&writer, made->packer), 0);
+	assert_int_equal(ftr_pack_writer_held(&writer), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), writer.file_at);
+	size = writer.file_at;
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(ftr_pack_writer_put(&writer, made->packer, made->bytes, nr,
+						     nr / 16), 0);
+	assert_true(ftr_pack_writer_flush(&writer, made->packer) < 0);
+	assert_int_equal(writer.lost_records, 2 * nr / 16);
+	assert_int_equal(writer.file_at, size);
+	assert_int_equal(writer.at, nr);
+	assert_int_equal(lseek(fd, 0, SEEK_END), size);
+	file = malloc(size);
+	assert_int_equal(pread(fd, file, size, 0), (ssize_t)size);
+	assert_int_equal(ftr_pack_blocks_list(&blocks, file, size, &damage), 0);
+	assert_int_equal(blocks.nr, 1);
+	assert_int_equal(blocks.v[0].bytes, nr);
+	ftr_vec_fini(&blocks);
+	free(file);
+	ftr_pack_writer_fini(&writer);
+	close(fd);
+}
+
 /* Whatever is left of a file, no block lies outside of it. */
 static void damage_is_bounded(void **state)
 {
@@ -233,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_found),
+		cmocka_unit_test(blocks_wait),
 		cmocka_unit_test(damage_is_bounded),
 		cmocka_unit_test(readers_share_it),
 	};

@@ -125,6 +125,8 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/pack_dir.h \
 	utils/format/uftrace/pack_file.c \
 	utils/format/uftrace/pack_file.h \
+	utils/format/uftrace/pack_frame.c \
+	utils/format/uftrace/pack_frame.h \
 	utils/format/uftrace/pack_layout.h \
 	utils/format/uftrace/pack_list.c \
 	utils/format/uftrace/pack_words.c \

@@ -112,7 +112,7 @@ static int pack_put(struct ftr_store_packs *packs, struct ftr_store_pack *pack,
 		    struct ftr_packer *packer, const struct ftr_record_batch *batch)
 {
 	struct ftr_pack_writer *writer = &pack->writer;
-	uint32_t held = writer->held_bytes;
+	size_t held = ftr_pack_writer_held(writer);
 	bool is_due = batch == NULL;
 	int ret = 0;
 
@@ -122,12 +122,12 @@ static int pack_put(struct ftr_store_packs *packs, struct ftr_store_pack *pack,
 		ret = ftr_pack_writer_put(writer, packer, batch->bytes, batch->len,
 					  batch->record_nr);
 		is_due = batch->last_ns - pack->since_ns > HELD_NS_MAX;
-		is_due |= held_count(packs, (int64_t)writer->held_bytes - (int64_t)held);
-		held = writer->held_bytes;
+		is_due |= held_count(packs, (int64_t)ftr_pack_writer_held(writer) - (int64_t)held);
+		held = ftr_pack_writer_held(writer);
 	}
 	if (ret == 0 && is_due)
 		ret = ftr_pack_writer_flush(writer, packer);
-	held_count(packs, (int64_t)writer->held_bytes - (int64_t)held);
+	held_count(packs, (int64_t)ftr_pack_writer_held(writer) - (int64_t)held);
 	return ret;
 }
 
@@ -169,7 +169,7 @@ struct ftr_store_packed ftr_store_pack_rest(struct ftr_store_packs *packs,
 {
 	struct ftr_store_packed done = { 0 };
 
-	if (pack->writer.held_bytes > 0)
+	if (ftr_pack_writer_held(&pack->writer) > 0)
 		done = pack_work(packs, pack, dir, NULL);
 	file_close(pack);
 	return done;
@@ -180,7 +180,8 @@ void ftr_store_pack_end(struct ftr_store_pack *pack, const struct ftr_uftrace_di
 	if (pack == NULL)
 		return;
 	/* Without it readers look for the blocks. */
-	if (pack->has_begun && pack->writer.held_bytes == 0 && file_open(pack, dir) == 0)
+	if (pack->has_begun && ftr_pack_writer_held(&pack->writer) == 0 &&
+	    file_open(pack, dir) == 0)
 		(void)!ftr_pack_writer_index(&pack->writer);
 	file_close(pack);
 	ftr_pack_writer_fini(&pack->writer);

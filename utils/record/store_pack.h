@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files of records that are packed while they are recorded: each holds its last block in memory
- * until that is full, a second old, or all of them hold too much.
+ * until that is full, and packed ones until they are many bytes; or until they are a second old, or
+ * all of them hold too much.
  */
 #ifndef FTR_RECORD_STORE_PACK_H
 #define FTR_RECORD_STORE_PACK_H

@@ -2,16 +2,19 @@
 /*
  * Packed blocks: sizes, ops, times and what is no whole word.  Two zstd frames with a checksum: the
  * ops, in which much is repeated, and the rest, in which nothing is but some bytes are frequent.
- * Unpacked they are one sequence of bytes, however many frames it came in.
+ * Unpacked they are one sequence of bytes, however many frames it came in, and whether zstd made
+ * these or they hold it as it is.
  */
 #include "utils/format/uftrace/pack_block.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
 #include "utils/base/bytes.h"
+#include "utils/format/uftrace/pack_frame.h"
 #include "utils/format/uftrace/pack_words.h"
 
 #define OPS_LEVEL       1    /* higher ones take a third more time, a twentieth less room */
@@ -22,12 +25,17 @@
 #define OPS_BYTES_MAX   (FTR_PACK_BLOCK_BYTES / PACK_WORD_BYTES * PACK_OP_BYTES_MAX)
 #define TIMES_BYTES_MAX (FTR_PACK_BLOCK_BYTES / PACK_RECORD_BYTES * FTR_LEB128_MAX)
 #define REST_BYTES_MAX  (TIMES_BYTES_MAX + PACK_WORD_BYTES)
-#define CODED_BYTES_MAX (HEAD_BYTES + OPS_BYTES_MAX + REST_BYTES_MAX)
+#define FRAME_BYTES	(PACK_FRAME_HEAD_BYTES + PACK_FRAME_TAIL_BYTES)
+#define CODED_BYTES_MAX (HEAD_BYTES + OPS_BYTES_MAX + REST_BYTES_MAX + 2 * FRAME_BYTES)
 #define PACKED_BYTES_MAX                                                                           \
 	(ZSTD_COMPRESSBOUND(HEAD_BYTES + OPS_BYTES_MAX) + ZSTD_COMPRESSBOUND(REST_BYTES_MAX))
 /* What zstd calls ZSTD_c_literalCompressionMode where its header does not, and "Huffman". */
 #define ZSTD_LITERALS   ZSTD_c_experimentalParam5
 #define ZSTD_HUFFMAN    1
+
+/* In a hurry, what takes so little of a call's 2 records stays as it is. */
+#define CALL_BYTES       (2 * PACK_RECORD_BYTES)
+#define CALL_BYTES_SMALL 5u
 
 /* Of packing alone. */
 struct packing {
@@ -119,12 +127,50 @@ void ftr_packer_free(struct ftr_packer *packer)
 	free(packer);
 }
 
+/* As they are: @ops_nr bytes stand in their frame already, @rest_nr in packing->rest. */
+static int64_t frames_plain(struct ftr_packer *packer, size_t ops_nr, size_t rest_nr,
+			    const uint8_t **to)
+{
+	size_t ops = ftr_pack_frame_put(packer->coded, ops_nr);
+	uint8_t *behind = packer->coded + ops;
+
+	memcpy(behind + PACK_FRAME_HEAD_BYTES, packer->packing->rest, rest_nr);
+	*to = packer->coded;
+	return (int64_t)(ops + ftr_pack_frame_put(behind, rest_nr));
+}
+
+static int64_t frames_zstd(struct ftr_packer *packer, size_t ops_nr, size_t rest_nr,
+			   const uint8_t **to)
+{
+	struct packing *packing = packer->packing;
+	size_t room = sizeof(packing->packed), ops, rest;
+
+	ops = ZSTD_compress2(packing->ops, packing->packed, room,
+			     packer->coded + PACK_FRAME_HEAD_BYTES, ops_nr);
+	if (ZSTD_isError(ops))
+		return -ENOMEM; /* the room is enough for any bytes */
+	rest = ZSTD_compress2(packing->times, packing->packed + ops, room - ops, packing->rest,
+			      rest_nr);
+	if (ZSTD_isError(rest))
+		return -ENOMEM;
+	*to = packing->packed;
+	return (int64_t)(ops + rest);
+}
+
+/* Are @coded bytes, which are in frames of this packer's, little for @nr bytes of records? */
+static bool is_small(const struct ftr_packer *packer, size_t coded, size_t nr)
+{
+	return packer->aim == FTR_PACK_FAST && coded <= PACK_FRAME_CONTENT_MAX &&
+	       coded * CALL_BYTES <= nr * CALL_BYTES_SMALL;
+}
+
 int64_t ftr_packer_pack(struct ftr_packer *packer, const uint8_t *from, size_t nr,
 			const uint8_t **to)
 {
-	struct pack_streams streams = { .ops = packer->coded + HEAD_BYTES };
+	uint8_t *head = packer->coded + PACK_FRAME_HEAD_BYTES;
+	struct pack_streams streams = { .ops = head + HEAD_BYTES };
 	struct packing *packing;
-	size_t taken, ops, rest;
+	size_t taken, ops_nr, rest_nr;
 
 	if (packer->packing == NULL)
 		packer->packing = packing_new(packer->aim);
@@ -134,18 +180,12 @@ int64_t ftr_packer_pack(struct ftr_packer *packer, const uint8_t *from, size_t n
 	streams.times = packing->rest;
 	taken = ftr_pack_words(&packer->state, &packing->slots, &streams, from, nr);
 	memcpy(packing->rest + streams.times_nr, from + taken, nr - taken);
-	ftr_put_u32(packer->coded, (uint32_t)streams.ops_nr, false);
-	ftr_put_u32(packer->coded + 4, (uint32_t)streams.times_nr, false);
-	ops = ZSTD_compress2(packing->ops, packing->packed, sizeof(packing->packed), packer->coded,
-			     HEAD_BYTES + streams.ops_nr);
-	if (ZSTD_isError(ops))
-		return -ENOMEM; /* the room is enough for any bytes */
-	rest = ZSTD_compress2(packing->times, packing->packed + ops, sizeof(packing->packed) - ops,
-			      packing->rest, streams.times_nr + nr - taken);
-	if (ZSTD_isError(rest))
-		return -ENOMEM;
-	*to = packing->packed;
-	return (int64_t)(ops + rest);
+	ftr_put_u32(head, (uint32_t)streams.ops_nr, false);
+	ftr_put_u32(head + 4, (uint32_t)streams.times_nr, false);
+	ops_nr = HEAD_BYTES + streams.ops_nr;
+	rest_nr = streams.times_nr + nr - taken;
+	return is_small(packer, ops_nr + rest_nr, nr) ? frames_plain(packer, ops_nr, rest_nr, to) :
+							frames_zstd(packer, ops_nr, rest_nr, to);
 }
 
 int ftr_packer_unpack(struct ftr_packer *packer, const uint8_t *from, size_t nr, uint8_t *to,

@@ -14,7 +14,7 @@
 /* What packing is for. */
 enum ftr_pack_aim {
 	FTR_PACK_SMALL, /* little room */
-	FTR_PACK_FAST,	/* half the time, and three times the room, where calls are repeated */
+	FTR_PACK_FAST,	/* little time, and up to 7 times the room, where calls are repeated */
 };
 
 struct ftr_packer;

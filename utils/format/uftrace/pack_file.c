@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "utils/base/bytes.h"
@@ -15,33 +14,29 @@
 #include "utils/proto/record.h"
 
 #define HELD_MIN   FTR_KIB(16)
+#define OUT_BYTES  FTR_KIB(128) /* so much is written at once */
 #define DIRECT_MIN (FTR_PACK_FILE_BLOCK / 4) /* so much is a block of its own, and is not copied */
 
-/* All of @parts at @at.  0 or -errno. */
-static int write_at(int fd, struct iovec *parts, int nr, uint64_t at)
+/* All @nr bytes at @at.  0 or -errno. */
+static int write_at(int fd, const uint8_t *bytes, size_t nr, uint64_t at)
 {
 	while (nr > 0) {
-		ssize_t n = pwritev(fd, parts, nr, (off_t)at);
+		ssize_t n = pwrite(fd, bytes, nr, (off_t)at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : -ENOSPC;
 		at += (uint64_t)n;
-		for (; nr > 0 && (size_t)n >= parts->iov_len; nr--, parts++)
-			n -= (ssize_t)parts->iov_len;
-		if (nr > 0) {
-			parts->iov_base = (uint8_t *)parts->iov_base + n;
-			parts->iov_len -= (size_t)n;
-		}
+		bytes += n;
+		nr -= (size_t)n;
 	}
 	return 0;
 }
 
 int ftr_pack_writer_init(struct ftr_pack_writer *writer, int fd)
 {
-	struct iovec magic = { (char *)PACK_FILE_MAGIC, PACK_FILE_MAGIC_BYTES };
-	int ret = write_at(fd, &magic, 1, 0);
+	int ret = write_at(fd, (const uint8_t *)PACK_FILE_MAGIC, PACK_FILE_MAGIC_BYTES, 0);
 
 	*writer = (struct ftr_pack_writer){ .fd = fd, .file_at = PACK_FILE_MAGIC_BYTES };
 	return ret;
@@ -61,49 +56,88 @@ static void block_look(struct ftr_pack_block *block, const uint8_t *bytes, size_
 	block->depth = ftr_record_depth(word);
 }
 
-static int block_write(struct ftr_pack_writer *writer, struct ftr_packer *packer,
-		       const uint8_t *bytes, size_t nr)
+/* Write the blocks that are packed.  Where that fails they are lost, and have never been. */
+static int out_write(struct ftr_pack_writer *writer)
 {
-	static const uint8_t zeros[PACK_FILE_ALIGN];
+	uint64_t from = writer->file_at - writer->out.nr;
+	int ret = write_at(writer->fd, writer->out.v, writer->out.nr, from);
+
+	if (ret < 0) {
+		(void)!ftruncate(writer->fd, (off_t)from);
+		writer->blocks.nr -= writer->out_block_nr;
+		writer->at = writer->blocks.v[writer->blocks.nr].at;
+		writer->file_at = from;
+		writer->lost_records += writer->out_records;
+	}
+	writer->out.nr = 0;
+	writer->out_block_nr = 0;
+	writer->out_records = 0;
+	return ret;
+}
+
+/* Pack @nr bytes into a block of their own, behind those that wait to be written. */
+static int block_pack(struct ftr_pack_writer *writer, struct ftr_packer *packer,
+		      const uint8_t *bytes, size_t nr)
+{
 	struct ftr_pack_block block = { .at = writer->at, .bytes = (uint32_t)nr };
-	uint8_t head[PACK_HEAD_BYTES];
 	const uint8_t *packed;
 	int64_t packed_nr = ftr_packer_pack(packer, bytes, nr, &packed);
-	struct iovec parts[3];
-	int ret;
+	uint8_t *to;
+	size_t padding;
 
 	if (packed_nr < 0)
 		return (int)packed_nr;
-	if (ftr_vec_reserve(&writer->blocks, writer->blocks.nr + 1) < 0)
+	padding = pack_padding((size_t)packed_nr);
+	if (ftr_vec_reserve(&writer->blocks, writer->blocks.nr + 1) < 0 ||
+	    ftr_vec_reserve(&writer->out, writer->out.nr + PACK_HEAD_BYTES + (size_t)packed_nr +
+						  padding) < 0)
 		return -ENOMEM;
 	block.packed_bytes = (uint32_t)packed_nr;
 	block.file_at = writer->file_at + PACK_HEAD_BYTES;
 	block_look(&block, bytes, nr);
-	pack_head_put(head, &block);
-	parts[0] = (struct iovec){ head, sizeof(head) };
-	parts[1] = (struct iovec){ (void *)packed, (size_t)packed_nr };
-	parts[2] = (struct iovec){ (void *)zeros, pack_padding(block.packed_bytes) };
-	ret = write_at(writer->fd, parts, 3, writer->file_at);
-	if (ret < 0) {
-		(void)!ftruncate(writer->fd, (off_t)writer->file_at);
-		return ret;
-	}
+	to = writer->out.v + writer->out.nr;
+	pack_head_put(to, &block);
+	memcpy(to + PACK_HEAD_BYTES, packed, (size_t)packed_nr);
+	memset(to + PACK_HEAD_BYTES + packed_nr, 0, padding);
+	writer->out.nr += PACK_HEAD_BYTES + (size_t)packed_nr + padding;
+	writer->out_block_nr++;
 	writer->file_at = pack_block_end(&block);
 	writer->at += nr;
 	writer->blocks.v[writer->blocks.nr++] = block;
 	return 0;
 }
 
-int ftr_pack_writer_flush(struct ftr_pack_writer *writer, struct ftr_packer *packer)
+/* ... in which @record_nr records end.  Blocks are written when they are many bytes. */
+static int block_put(struct ftr_pack_writer *writer, struct ftr_packer *packer,
+		     const uint8_t *bytes, size_t nr, uint64_t record_nr)
+{
+	int ret = block_pack(writer, packer, bytes, nr);
+
+	if (ret < 0) {
+		writer->lost_records += record_nr;
+		return ret;
+	}
+	writer->out_records += record_nr;
+	return writer->out.nr >= OUT_BYTES ? out_write(writer) : 0;
+}
+
+/* What is held becomes a block. */
+static int held_put(struct ftr_pack_writer *writer, struct ftr_packer *packer)
 {
 	int ret = writer->held_bytes == 0 ? 0 :
-		  block_write(writer, packer, writer->held, writer->held_bytes);
+		  block_put(writer, packer, writer->held, writer->held_bytes, writer->held_records);
 
-	if (ret < 0)
-		writer->lost_records += writer->held_records;
 	writer->held_bytes = 0;
 	writer->held_records = 0;
 	return ret;
+}
+
+int ftr_pack_writer_flush(struct ftr_pack_writer *writer, struct ftr_packer *packer)
+{
+	int ret = held_put(writer, packer);
+	int written = writer->out.nr == 0 ? 0 : out_write(writer);
+
+	return ret < 0 ? ret : written;
 }
 
 /* Room for @bytes more than are held. */
@@ -140,17 +174,16 @@ static int put_next(struct ftr_pack_writer *writer, struct ftr_packer *packer, c
 		    size_t nr, size_t ending_nr)
 {
 	bool is_direct = nr >= DIRECT_MIN;
-	int ret = is_direct ? ftr_pack_writer_flush(writer, packer) : hold(writer, from, nr);
+	int ret = is_direct ? held_put(writer, packer) : hold(writer, from, nr);
 
-	if (ret == 0 && is_direct)
-		ret = block_write(writer, packer, from, nr);
-	if (ret < 0)
+	if (ret < 0) {
 		writer->lost_records += ending_nr;
-	else if (!is_direct)
-		writer->held_records += ending_nr;
-	if (ret == 0 && writer->held_bytes == FTR_PACK_FILE_BLOCK)
-		ret = ftr_pack_writer_flush(writer, packer);
-	return ret;
+		return ret;
+	}
+	if (is_direct)
+		return block_put(writer, packer, from, nr, ending_nr);
+	writer->held_records += ending_nr;
+	return writer->held_bytes == FTR_PACK_FILE_BLOCK ? held_put(writer, packer) : 0;
 }
 
 int ftr_pack_writer_put(struct ftr_pack_writer *writer, struct ftr_packer *packer,
@@ -178,14 +211,13 @@ int ftr_pack_writer_index(struct ftr_pack_writer *writer)
 {
 	size_t nr = writer->blocks.nr, bytes = pack_index_bytes(nr);
 	uint8_t *index = malloc(bytes);
-	struct iovec part = { index, bytes };
 	int ret;
 
-	assert(writer->held_bytes == 0);
+	assert(ftr_pack_writer_held(writer) == 0);
 	if (index == NULL)
 		return -ENOMEM;
 	pack_index_put(index, &writer->blocks, writer->file_at);
-	ret = write_at(writer->fd, &part, 1, writer->file_at);
+	ret = write_at(writer->fd, index, bytes, writer->file_at);
 	if (ret < 0)
 		(void)!ftruncate(writer->fd, (off_t)writer->file_at);
 	free(index);
@@ -195,6 +227,7 @@ int ftr_pack_writer_index(struct ftr_pack_writer *writer)
 void ftr_pack_writer_fini(struct ftr_pack_writer *writer)
 {
 	free(writer->held);
+	ftr_vec_fini(&writer->out);
 	ftr_vec_fini(&writer->blocks);
 	writer->held = NULL;
 }

@@ -49,14 +49,20 @@ struct ftr_pack_damage {
 int ftr_pack_blocks_list(struct ftr_pack_blocks *blocks, const uint8_t *file, size_t size,
 			 struct ftr_pack_damage *damage);
 
-/* Writes one file; what it is given is held until a block is full, unless it is much. */
+/*
+ * Writes one file.  What it is given is held until a block is full, unless it is much; blocks are
+ * held until there are many bytes of them: the kernel takes large writes for half the time.
+ */
 struct ftr_pack_writer {
 	int fd;			/* (borrowed) */
-	uint64_t file_at;	/* bytes in the file */
+	uint64_t file_at;	/* bytes in the file, out included */
 	uint64_t at;		/* ... and before they were packed */
 	uint8_t *held;		/* (owned, nullable) */
 	uint32_t held_bytes, held_cap;
 	uint64_t held_records;	/* that end in them */
+	FTR_VEC(uint8_t) out;	/* (owned) blocks that are not written yet */
+	size_t out_block_nr;	/* the last ones of all */
+	uint64_t out_records;	/* that end in them */
 	uint64_t lost_records;	/* since whoever counts them looked */
 	struct ftr_pack_blocks blocks;
 };
@@ -64,11 +70,17 @@ struct ftr_pack_writer {
 /* 0, or -errno: no room. */
 int ftr_pack_writer_init(struct ftr_pack_writer *writer, int fd);
 /*
- * Append @len bytes, of @record_nr records, to what is held, and write blocks that are full.  0, or
- * -errno of the disk: what was held is lost then, the file is whole.
+ * Append @len bytes, of @record_nr records, to what is held, and write blocks when there are many.
+ * 0, or -errno of the disk: what was held is lost then, the file is whole.
  */
 int ftr_pack_writer_put(struct ftr_pack_writer *writer, struct ftr_packer *packer,
 			const void *bytes, size_t len, size_t record_nr);
+/* The bytes that are held, packed or not. */
+static inline size_t ftr_pack_writer_held(const struct ftr_pack_writer *writer)
+{
+	return writer->held_bytes + writer->out.nr;
+}
+
 /* Write what is held. */
 int ftr_pack_writer_flush(struct ftr_pack_writer *writer, struct ftr_packer *packer);
 /* Write the index, behind the last flush. */

@@ -88,45 +88,42 @@ static void slots_clear(const struct pack_state *state, struct pack_slots *slots
 		*slot_find(state, slots, state->addresses[i]) = 0;
 }
 
-static inline uint8_t *put_known(uint8_t *to, uint32_t number)
+static inline uint8_t *put_recent(uint8_t *to, const struct pack_recent *recent)
 {
-	uint64_t op = number + (uint64_t)PACK_OP_KNOWN;
-
-	if (op >= FTR_LEB128_CONTINUED)
-		return to + ftr_put_leb128(to, op);
-	*to = (uint8_t)op;
-	return to + 1;
+	memcpy(to, recent->op, sizeof(recent->op));
+	return to + recent->op_bytes;
 }
 
-/* @recent: where the number of its address is expected the next time. */
 static __attribute__((noinline)) uint8_t *put_rare_entry(uint8_t *to, struct pack_state *state,
 							 struct pack_slots *slots, uint64_t word,
-							 uint32_t *recent)
+							 struct pack_recent *recent)
 {
 	uint64_t addr = ftr_record_addr(word);
 	uint32_t *slot = slot_find(state, slots, addr);
+	uint8_t op[FTR_LEB128_MAX] = { 0 };
+	bool is_new = *slot == 0;
 
-	if (*slot != 0) {
-		to = put_known(to, *slot - 1);
-	} else if (state->addresses_nr < PACK_ADDRESSES_MAX) {
-		to = put_op(to, PACK_OP_NEW, addr, ADDRESS_BYTES);
+	if (is_new && state->addresses_nr == PACK_ADDRESSES_MAX)
+		return put_op(to, PACK_OP_RECORD, word, PACK_WORD_BYTES);
+	if (is_new) {
 		state->addresses[state->addresses_nr++] = addr;
 		*slot = state->addresses_nr;
-	} else {
-		return put_op(to, PACK_OP_RECORD, word, PACK_WORD_BYTES);
 	}
-	*recent = *slot - 1;
-	return to;
+	recent->addr = addr;
+	recent->op_bytes = (uint32_t)ftr_put_leb128(op, *slot - 1 + (uint64_t)PACK_OP_KNOWN);
+	memcpy(recent->op, op, sizeof(recent->op));
+	return is_new ? put_op(to, PACK_OP_NEW, addr, ADDRESS_BYTES) : put_recent(to, recent);
 }
 
 static inline uint8_t *put_entry(uint8_t *to, struct pack_state *state, struct pack_slots *slots,
 				 uint64_t word)
 {
 	uint64_t addr = ftr_record_addr(word);
-	uint32_t *recent = &slots->recent[ftr_high_bits(addr * FTR_HASH_FACTOR, PACK_RECENT_BITS)];
+	size_t at = ftr_high_bits(addr * FTR_HASH_FACTOR, PACK_RECENT_BITS);
+	struct pack_recent *recent = &slots->recent[at];
 
-	if (__builtin_expect(*recent < state->addresses_nr && state->addresses[*recent] == addr, 1))
-		return put_known(to, *recent);
+	if (__builtin_expect(recent->addr == addr, 1))
+		return put_recent(to, recent);
 	return put_rare_entry(to, state, slots, word, recent);
 }
 
@@ -199,6 +196,7 @@ size_t ftr_pack_words(struct pack_state *state, struct pack_slots *slots, struct
 	size_t at = 0;
 
 	state_init(state);
+	memset(slots->recent, 0xff, sizeof(slots->recent));
 	while (nr - at >= PACK_WORD_BYTES) {
 		if (looks_like_record(state, from + at, nr - at)) {
 			pack_record(state, slots, &pen, from + at);

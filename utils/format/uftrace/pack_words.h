@@ -40,11 +40,17 @@ struct pack_state {
 	uint32_t addresses_nr;
 };
 
+/* An address whose ENTRY came not long ago, and its op as it is written. */
+struct pack_recent {
+	uint64_t addr;		/* UINT64_MAX = none */
+	uint8_t  op[4];		/* all may be written */
+	uint32_t op_bytes;
+};
+
 /* Of packing: where addresses are among those of a block, by what they hash to. */
 struct pack_slots {
 	uint32_t all[PACK_SLOTS_NR];		/* numbers + 1; 0 = free */
-	/* Numbers that were looked for, maybe in another block: a page, where all has many. */
-	uint32_t recent[FTR_BIT(PACK_RECENT_BITS)];
+	struct pack_recent recent[FTR_BIT(PACK_RECENT_BITS)];	/* small, where all is large */
 };
 
 /* The ops and times that stand for a block; each has room for the worst case. */
