@@ -5,12 +5,12 @@
  */
 #include "cmds/tui_screen.h"
 
+#include "utils/base/optional_library.h"
 #include "utils/view/tui.h"
 
 #define NCURSES_WIDECHAR 1	/* addnwstr */
 #define NCURSES_NOMACROS 1	/* functions alone, which can be looked up */
 #include <curses.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
@@ -46,39 +46,21 @@
 
 /* What is used of the library: functions, and pointers to its variables. */
 static struct {
-#define MEMBER(name) __typeof__(&(name)) name##_of;
-	FUNCTIONS(MEMBER)
-	VARIABLES(MEMBER)
-#undef MEMBER
+	FUNCTIONS(FTR_OPTIONAL_MEMBER)
+	VARIABLES(FTR_OPTIONAL_MEMBER)
 } curses;
 
-static int curses_load(struct ftr_err *err)
-{
-	static const struct {
-		const char *name;
-		size_t offset;
-	} rows[] = {
-#define ROW(name) { #name, offsetof(__typeof__(curses), name##_of) },
-		FUNCTIONS(ROW)
-		VARIABLES(ROW)
-#undef ROW
-	};
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+#define ROW(name) FTR_OPTIONAL_ROW(curses, name)
+static const struct ftr_optional_row library_rows[] = { FUNCTIONS(ROW) VARIABLES(ROW) };
 
-	if (library == NULL)
-		return ftr_err_set(err, ENOENT, "tui needs " LIBRARY ": %s; install it "
-				   "(apt-get install libncursesw6)", dlerror());
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		void *address = dlsym(library, rows[i].name);
-
-		if (address == NULL)
-			return ftr_err_set(err, ENOENT, "tui: " LIBRARY " has no %s; install "
-					   "another one (apt-get install libncursesw6)",
-					   rows[i].name);
-		memcpy((char *)&curses + rows[i].offset, &address, sizeof(address));
-	}
-	return 0;
-}
+static const struct ftr_optional_library library = {
+	.user	   = "tui",
+	.name	   = LIBRARY,
+	.package   = "libncursesw6",
+	.is_global = true,
+	.rows	   = library_rows,
+	.row_nr	   = sizeof(library_rows) / sizeof(library_rows[0]),
+};
 
 const char *ftr_tui_screen_library(void)
 {
@@ -94,7 +76,7 @@ int ftr_tui_screen_check(struct ftr_err *err)
 		return ftr_err_set(err, ENOTTY,
 				   "tui needs a terminal for its input and its output; ftr graph and "
 				   "ftr report print the same");
-	if (curses_load(err) < 0)
+	if (ftr_optional_library_load(&library, &curses, err) < 0)
 		return -ENOENT;
 	if (curses.setupterm_of(term, STDOUT_FILENO, &status) == OK) {
 		const char *moving = curses.tigetstr_of("cup");

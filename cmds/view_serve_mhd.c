@@ -11,11 +11,11 @@
 #include "cmds/view_serve.h"
 
 #include "cmds/view_worker.h"
+#include "utils/base/optional_library.h"
 #include "utils/base/text.h"
 #include "utils/remote/tcp.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -48,10 +48,19 @@ static const char *const loopbacks[] = { "127.0.0.1", "::1" };
 	X(MHD_destroy_response)
 
 static struct {
-#define MEMBER(name) __typeof__(&(name)) name##_of;
-	FUNCTIONS(MEMBER)
-#undef MEMBER
+	FUNCTIONS(FTR_OPTIONAL_MEMBER)
 } http;
+
+#define ROW(name) FTR_OPTIONAL_ROW(http, name)
+static const struct ftr_optional_row library_rows[] = { FUNCTIONS(ROW) };
+
+static const struct ftr_optional_library library = {
+	.user	 = "--serve",
+	.name	 = LIBRARY,
+	.package = "libmicrohttpd12",
+	.rows	 = library_rows,
+	.row_nr	 = sizeof(library_rows) / sizeof(library_rows[0]),
+};
 
 /* A request that a worker answers. */
 struct waiting {
@@ -69,33 +78,6 @@ struct server {
 	int signals;
 };
 
-static int library_load(struct ftr_err *err)
-{
-	static const struct {
-		const char *name;
-		size_t offset;
-	} rows[] = {
-#define ROW(name) { #name, offsetof(__typeof__(http), name##_of) },
-		FUNCTIONS(ROW)
-#undef ROW
-	};
-	void *library = dlopen(LIBRARY, RTLD_NOW);
-
-	if (library == NULL)
-		return ftr_err_set(err, ENOENT, "--serve needs " LIBRARY ": %s; install it "
-				   "(apt-get install libmicrohttpd12)", dlerror());
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		void *address = dlsym(library, rows[i].name);
-
-		if (address == NULL)
-			return ftr_err_set(err, ENOENT, "--serve: " LIBRARY " has no %s; install "
-					   "another one (apt-get install libmicrohttpd12)",
-					   rows[i].name);
-		memcpy((char *)&http + rows[i].offset, &address, sizeof(address));
-	}
-	return 0;
-}
-
 const char *ftr_view_serve_library(void)
 {
 	return " libmicrohttpd";
@@ -103,7 +85,7 @@ const char *ftr_view_serve_library(void)
 
 int ftr_view_serve_check(struct ftr_err *err)
 {
-	return library_load(err);
+	return ftr_optional_library_load(&library, &http, err);
 }
 
 /* ---- answers ---- */
@@ -486,7 +468,7 @@ int ftr_view_serve(const struct ftr_view_site *site, struct ftr_err *err)
 	struct server server = { .site = site, .signals = -1 };
 	char url[HOST_BYTES + sizeof(server.token)];
 	sigset_t before;
-	int ret = library_load(err);
+	int ret = ftr_optional_library_load(&library, &http, err);
 
 	if (ret < 0)
 		return ret;

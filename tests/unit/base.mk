@@ -7,6 +7,7 @@ UNIT_TESTS += \
 	tests/unit/err_test \
 	tests/unit/hashmap_test \
 	tests/unit/istream_test \
+	tests/unit/optional_library_test \
 	tests/unit/ostream_test \
 	tests/unit/sorter_test \
 	tests/unit/strbuf_test \

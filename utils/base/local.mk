@@ -25,6 +25,8 @@ libftr_a_SOURCES += \
 	utils/base/istream.h \
 	utils/base/option.c \
 	utils/base/option.h \
+	utils/base/optional_library.c \
+	utils/base/optional_library.h \
 	utils/base/ostream.c \
 	utils/base/ostream.h \
 	utils/base/ostream_format.c \
