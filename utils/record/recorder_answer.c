@@ -416,9 +416,12 @@ static void answer_task(struct ftr_recorder *recorder, struct ftr_recorder_reply
 		.pid = request->pid, .ring_id = request->message.base,
 		.is_growing = (request->message.type & FTR_CHANNEL_GROW) != 0,
 	};
+	struct ftr_err err = { 0 };	/* also of a larger ring, where a small one was made */
 
-	if (ftr_recorder_task(recorder, &start, &answer, &reply->refusal) < 0)
+	if (ftr_recorder_task(recorder, &start, &answer, &err) < 0) {
+		reply->refusal = err;
 		return;
+	}
 	reply->tid = start.task->tid;
 	reply->base = answer.ring_id;
 	ftr_recorder_reply_fd(reply, answer.ring_fd);
