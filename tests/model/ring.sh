@@ -1,26 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Check the ring protocol in every interleaving, and that the model notices each way of getting it wrong.
-set -eu
-command -v spin >/dev/null || { echo "spin is not installed: skipped"; exit 77; }
-model=$srcdir/tests/model/ring.pml
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$srcdir/tests/model/lib.sh" ring.pml
 
-errors() {			# MODEL
-    spin -a "$1" >/dev/null
-    ${CC:-cc} -O1 -w -DSAFETY -DVECTORSZ=2048 -o pan pan.c
-    ./pan -m100000 | sed -n 's/.*errors: //p'
-}
-
-mutation() {			# NAME SED-SCRIPT: the protocol done wrong
-    sed "$2" "$model" >mutant.pml
-    cmp -s "$model" mutant.pml && { echo "FAIL: $1: the mutation changes nothing"; exit 1; }
-    [ "$(errors mutant.pml)" != 0 ] || { echo "FAIL: $1 goes unnoticed"; exit 1; }
-}
-
-[ "$(errors "$model")" = 0 ] || { echo "FAIL: the protocol"; exit 1; }
+holds
 mutation "nothing is read after the task's death" \
     '/After its death/,/^	od;/d; s/byte seen, kind, owner, at, end, i;/byte seen, kind, owner, at, i;/'
 mutation "room that is given back before the record is free" \

@@ -108,7 +108,9 @@ static int place_look(struct ftr_record_nursery *nursery, unsigned place,
 		return 0;
 	claim.time = atomic_load_explicit(&shared->time, memory_order_acquire);
 	if (claim.time == 0 || claim.pid <= 0) {
-		if (is_abandoned(claim.pid))
+		/* Looked at again: it may have gone on until it ended. */
+		if (is_abandoned(claim.pid) &&
+		    (claim.pid <= 0 || atomic_load(&shared->time) == 0))
 			ftr_record_nursery_give_back(nursery, place, 0);
 		return 0;
 	}
