@@ -29,7 +29,6 @@
 #define CALL __attribute__((noinline, noclone))
 #endif
 #define TRAP_FLAG 0x100
-#define FEW 100			/* calls between two rests */
 #define MIDST 5			/* bytes that a jump takes */
 
 static _Atomic unsigned long wrong, rounds;
@@ -67,22 +66,13 @@ static LIGHT void check(int is_right)
 	rounds++;
 }
 
-/* Calls without an end are more than tests need to see, and they read them all. */
-static LIGHT void rest(unsigned long turn)
-{
-	if (turn % FEW == 0)
-		usleep(200);
-}
-
 static LIGHT void *many_main(void *arg)
 {
 	size_t i;
 
 	while (!is_over) {
-		for (i = 0; i < FUNCTIONS && !is_over; i++) {
+		for (i = 0; i < FUNCTIONS && !is_over; i++)
 			check(functions[i].call((long)i) == ((long)i ^ functions[i].number) * 3);
-			rest(i);
-		}
 	}
 	return NULL;
 }
@@ -90,13 +80,8 @@ static LIGHT void *many_main(void *arg)
 /* Entered once, and left at the end. */
 CALL long looping(long x)
 {
-	unsigned long turn;
-
-	for (turn = 1; !is_over; turn++) {
+	while (!is_over)
 		x = x * 5 + 1;
-		if (turn % (1000 * FEW) == 0)
-			usleep(200);
-	}
 	return x | 1;
 }
 
@@ -145,7 +130,6 @@ static LIGHT void *held_main(void *arg)
 	stack_t own = { .ss_sp = stack, .ss_size = sizeof(stack) };
 	struct sigaction trap = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
 	struct sigaction usr1 = { .sa_handler = on_usr1, .sa_flags = SA_ONSTACK };
-	unsigned long turn;
 
 	sigaltstack(&own, NULL);
 	sigaction(SIGUSR1, &usr1, NULL);
@@ -153,10 +137,8 @@ static LIGHT void *held_main(void *arg)
 	__asm__ volatile("pushfq; orq %0, (%%rsp); popfq" : : "i"(TRAP_FLAG) : "cc", "memory");
 	check(held(3) == 24);
 	check(is_held);
-	for (turn = 0; !is_over; turn++) {
+	while (!is_over)
 		check(held(5) == 40);
-		rest(turn);
-	}
 	return NULL;
 }
 
@@ -177,12 +159,8 @@ long library_call(long x);
 
 static LIGHT void *library_main(void *arg)
 {
-	unsigned long turn;
-
-	for (turn = 0; !is_over; turn++) {
+	while (!is_over)
 		check(library_call(3) == (33 ^ 26) && leaf(1) == 7);
-		rest(turn);
-	}
 	return NULL;
 }
 #else
