@@ -14,8 +14,8 @@ from recording import FTR, TIMEOUT, Recording, build, harness
 import tracefs
 
 NOBODY = 65534
-GETPPID = "syscalls:sys_enter_getppid@kernel"
-GETPPID_NR = 110 if os.uname().machine == "x86_64" else 173
+GETSID = "syscalls:sys_enter_getsid@kernel"
+GETSID_NR = 124 if os.uname().machine == "x86_64" else 156
 KERNEL_BIT = 2
 
 
@@ -27,7 +27,7 @@ class KernelEvents(Recording):
         os.chmod(".", 0o755)
         cls.tracefs = os.path.join(cls.top, "tracefs")
         tracefs.mount(cls.tracefs)
-        if not os.path.isdir(cls.tracefs + "/events/syscalls/sys_enter_getppid"):
+        if not os.path.isdir(cls.tracefs + "/events/syscalls/sys_enter_getsid"):
             tracefs.unmount(cls.tracefs)
             raise unittest.SkipTest("this kernel has no events of system calls")
 
@@ -58,7 +58,7 @@ class KernelEvents(Recording):
                 if event["ph"] == "B":
                     tasks.setdefault(event["tid"], []).append(0)
                 open_in[event["tid"]] = event["ph"] == "B"
-            elif event["name"] == GETPPID.partition("@")[0]:
+            elif event["name"] == GETSID.partition("@")[0]:
                 self.assertTrue(open_in.get(event["tid"]), event)
                 tasks[event["tid"]][-1] += 1
         return tasks
@@ -70,18 +70,18 @@ class KernelEvents(Recording):
     # Complete and at its place.
 
     def test_each_call_has_its_event(self):
-        self.record("-E", GETPPID, "./asks", "calls", "2000")
+        self.record("-E", GETSID, "./asks", "calls", "2000")
         self.assertEqual(list(self.asked().values()), [[1] * 2000])
         self.assertTrue(self.features() >> KERNEL_BIT & 1)
         self.assertRegex(self.ftr("info", "--no-pager", "-d", "d").stdout, r"# events +: .*\b1 of the kernel's")
         self.assertTrue({"kernel_header", "kallsyms"} <= set(os.listdir("d")))
 
     def test_threads(self):
-        self.record("-E", GETPPID, "./asks", "threads", "20")
+        self.record("-E", GETSID, "./asks", "threads", "20")
         self.assertEqual(sorted(self.asked().values()), [[1]] * 20)
 
     def test_children(self):
-        self.record("-E", GETPPID, "./asks", "children", "20")
+        self.record("-E", GETSID, "./asks", "children", "20")
         self.assertEqual(sorted(self.asked().values()), [[1]] * 20)
 
     def test_others_are_not_traced(self):
@@ -99,11 +99,11 @@ class KernelEvents(Recording):
 
     def test_clocks(self):
         for clock in ("mono", "mono_raw", "boot"):
-            self.record("--clock", clock, "-E", GETPPID, "./asks", "calls", "5")
+            self.record("--clock", clock, "-E", GETSID, "./asks", "calls", "5")
             self.assertEqual(list(self.asked().values()), [[1] * 5], clock)
 
     def test_keep_pid(self):
-        run = subprocess.run([FTR, "record", *self.options, "--keep-pid", "-E", GETPPID, "./asks", "calls", "5"],
+        run = subprocess.run([FTR, "record", *self.options, "--keep-pid", "-E", GETSID, "./asks", "calls", "5"],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=False)
         self.assertEqual((run.returncode, run.stderr), (0, ""))     # its end is that of standard error
         self.assertEqual(list(self.asked().values()), [[1] * 5])
@@ -111,25 +111,25 @@ class KernelEvents(Recording):
     def test_not_mounted(self):
         """tracefs need not be in the tree of files."""
         run = self.run_program("unshare", "-m", "sh", "-c", 'umount -a -t tracefs && exec "$@"', "sh", FTR, "record",
-                               *self.options, "-E", GETPPID, "./asks", "calls", "5")
+                               *self.options, "-E", GETSID, "./asks", "calls", "5")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertEqual(list(self.asked().values()), [[1] * 5])
 
     def test_live(self):
-        run = self.ftr("live", "--no-pager", "--no-libcall", "--no-sched", "-E", GETPPID, "./asks", "calls", "3")
-        self.assertEqual(len(re.findall(r"ask\(\) \{\n.*/\* syscalls:sys_enter_getppid", run.stdout)), 3)
+        run = self.ftr("live", "--no-pager", "--no-libcall", "--no-sched", "-E", GETSID, "./asks", "calls", "3")
+        self.assertEqual(len(re.findall(r"ask\(\) \{\n.*/\* syscalls:sys_enter_getsid", run.stdout)), 3)
 
     # What is shown.
 
     def test_report_by_event(self):
         """System calls have durations, from their two events."""
-        self.record("--no-event", "-E", "syscalls:sys_*_getppid@kernel", "./asks", "threads", "30")
+        self.record("--no-event", "-E", "syscalls:sys_*_getsid@kernel", "./asks", "threads", "30")
         run = self.ftr("report", "--no-pager", "-d", "d", "--by", "event", "-f", "call")
         self.assertEqual(sorted(run.stdout.splitlines()[2:]),
-                         [f"{30:10}  {name}" for name in ("syscalls: getppid", "syscalls:sys_enter_getppid",
-                                                         "syscalls:sys_exit_getppid")])
+                         [f"{30:10}  {name}" for name in ("syscalls: getsid", "syscalls:sys_enter_getsid",
+                                                         "syscalls:sys_exit_getsid")])
         run = self.ftr("report", "--no-pager", "-d", "d", "--by", "event", "-f", "total,total-max")
-        self.assertRegex(run.stdout, r"\d [um]s +\d+\.\d+ .s  syscalls: getppid\n")
+        self.assertRegex(run.stdout, r"\d [um]s +\d+\.\d+ .s  syscalls: getsid\n")
         self.record("--no-event", "./asks", "threads", "2")
         run = self.ftr("report", "--no-pager", "-d", "d", "--by", "event")
         self.assertEqual((run.returncode, run.stderr), (1, "ftr: report: no events in this trace; record them with "
@@ -139,7 +139,7 @@ class KernelEvents(Recording):
         """What happens inside of the program's calls; with --kernel-full everything."""
         self.record("--no-event", "-E", "syscalls:sys_enter_*@kernel", "./asks", "calls", "3")
         lines = self.ftr("replay", "--no-pager", "-f", "none", "-d", "d", "--kernel-only").stdout.splitlines()
-        self.assertEqual(len([line for line in lines if "sys_enter_getppid" in line]), 3)
+        self.assertEqual(len([line for line in lines if "sys_enter_getsid" in line]), 3)
         self.assertEqual([line for line in lines if "/* syscalls:" not in line], [])
         full = self.ftr("replay", "--no-pager", "-f", "none", "-d", "d", "--kernel-only", "--kernel-full")
         self.assertIn("sys_enter_brk", full.stdout)
@@ -153,22 +153,22 @@ class KernelEvents(Recording):
         return {event["name"] for event in self.chrome() if ":" in event["name"]}
 
     def test_names(self):
-        self.record("--no-event", "-E", "syscalls:sys_*_getppid@kernel;sched:sched_process_*@kernel", "./asks",
+        self.record("--no-event", "-E", "syscalls:sys_*_getsid@kernel;sched:sched_process_*@kernel", "./asks",
                     "children", "2")
         names = self.names()
-        self.assertLessEqual({"syscalls:sys_enter_getppid", "syscalls:sys_exit_getppid", "sched:sched_process_exit"},
+        self.assertLessEqual({"syscalls:sys_enter_getsid", "syscalls:sys_exit_getsid", "sched:sched_process_exit"},
                              names)
-        self.assertEqual({name for name in names if not re.match("syscalls:sys_.*_getppid|sched:sched_process_", name)},
+        self.assertEqual({name for name in names if not re.match("syscalls:sys_.*_getsid|sched:sched_process_", name)},
                          set())
 
     def test_filter(self):
         """The kernel's own language; commas are part of it."""
         self.record("--no-event", "-E", "sched:sched_process_exit@kernel,syscalls:sys_enter_[wg]*@kernel "
-                    "if __syscall_nr == %d || common_preempt_count > 250" % GETPPID_NR, "./asks", "children", "3")
-        self.assertEqual(self.names(), {"sched:sched_process_exit", "syscalls:sys_enter_getppid"})
+                    "if __syscall_nr == %d || common_preempt_count > 250" % GETSID_NR, "./asks", "children", "3")
+        self.assertEqual(self.names(), {"sched:sched_process_exit", "syscalls:sys_enter_getsid"})
 
     def test_filter_refused(self):
-        run = self.record("-E", "sched:sched_process_exit@kernel if prev_nonsense > 5", "-E", GETPPID, "./asks",
+        run = self.record("-E", "sched:sched_process_exit@kernel if prev_nonsense > 5", "-E", GETSID, "./asks",
                           "calls", "2", quiet=False)
         self.assertRegex(run.stderr, r'\Aftr: warning: sched:sched_process_exit is not recorded: its filter '
                          r'"prev_nonsense > 5" is refused: .*\n\Z')
@@ -186,7 +186,7 @@ class KernelEvents(Recording):
 
     def test_list(self):
         listed = self.ftr("record", "--list-event").stdout.splitlines()
-        self.assertIn(GETPPID, listed)
+        self.assertIn(GETSID, listed)
         self.assertIn("linux:schedule", listed)
         with open(self.tracefs + "/available_events", encoding="ascii") as file:
             available = {line.strip() + "@kernel" for line in file}
@@ -194,10 +194,10 @@ class KernelEvents(Recording):
 
     def test_functions(self):
         """Recorded, or refused in one line."""
-        run = self.record("-K", "3", "-E", GETPPID, "./asks", "calls", "2", quiet=False)
+        run = self.record("-K", "3", "-E", GETSID, "./asks", "calls", "2", quiet=False)
         self.assertEqual(list(self.asked().values()), [[1] * 2])
         if run.stderr == "":
-            self.assertTrue(any("getppid" in event["name"] and ":" not in event["name"] for event in self.chrome()))
+            self.assertTrue(any("getsid" in event["name"] and ":" not in event["name"] for event in self.chrome()))
         else:
             self.assertRegex(run.stderr, r"\Aftr: warning: not recording kernel functions: .*\n\Z")
 
@@ -219,7 +219,7 @@ class KernelEvents(Recording):
         os.mkdir(out)
         os.chmod(out, 0o777)
         self.addCleanup(shutil.rmtree, out)
-        run = self.ftr("record", "--no-libcall", "--no-event", "-d", out + "/d", "-E", GETPPID, "./asks", "calls", "2",
+        run = self.ftr("record", "--no-libcall", "--no-event", "-d", out + "/d", "-E", GETSID, "./asks", "calls", "2",
                        user=NOBODY, group=NOBODY, extra_groups=[])
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertRegex(run.stderr, r"\Aftr: warning: not recording the kernel's events: .*root\n\Z")
@@ -227,24 +227,24 @@ class KernelEvents(Recording):
 
     def test_no_clock(self):
         for clock in ("realtime", "counter"):
-            run = self.record("--clock", clock, "-E", GETPPID, "./asks", "calls", "2", quiet=False)
+            run = self.record("--clock", clock, "-E", GETSID, "./asks", "calls", "2", quiet=False)
             self.assertRegex(run.stderr, r"\Aftr: warning: not recording the kernel's events: .*clock.*\n\Z")
 
     def test_recorder_is_killed(self):
         """Its instance stays, and the next recorder removes it."""
-        child = self.start_program(FTR, "record", *self.options, "-E", GETPPID, "./asks", "wait")
+        child = self.start_program(FTR, "record", *self.options, "-E", GETSID, "./asks", "wait")
         self.assertEqual(child.stdout.readline(), "ready\n")
         made = glob.glob(f"{self.tracefs}/instances/ftr.{child.pid}.*")
         self.assertEqual(len(made), 1)
         child.send_signal(signal.SIGKILL)
         child.wait(TIMEOUT)
         self.assertTrue(os.path.isdir(made[0]))
-        run = self.ftr("record", "--no-libcall", "-d", "e", "-E", GETPPID, "./asks", "calls", "2")
+        run = self.ftr("record", "--no-libcall", "-d", "e", "-E", GETSID, "./asks", "calls", "2")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertFalse(os.path.isdir(made[0]))
 
     def test_program_is_killed(self):
-        child = self.start_program(FTR, "record", *self.options, "-E", GETPPID, "./asks", "wait")
+        child = self.start_program(FTR, "record", *self.options, "-E", GETSID, "./asks", "wait")
         self.assertEqual(child.stdout.readline(), "ready\n")
         child.send_signal(signal.SIGTERM)
         self.assertEqual(child.wait(TIMEOUT), 128 + signal.SIGTERM)
@@ -260,9 +260,9 @@ class KernelEvents(Recording):
     def test_uftrace(self):
         if shutil.which("uftrace") is None:
             self.skipTest("uftrace is not installed")
-        self.record("--no-event", "-E", GETPPID, "-E", "kmem:kmalloc@kernel", "./asks", "calls", "5")
+        self.record("--no-event", "-E", GETSID, "-E", "kmem:kmalloc@kernel", "./asks", "calls", "5")
         run = self.run_program("uftrace", "replay", "--no-pager", "--event-full", "-d", "d")
-        self.assertEqual(len(re.findall(r"ask\(\) \{\n.*/\* syscalls:sys_enter_getppid", run.stdout)), 5, run.stderr)
+        self.assertEqual(len(re.findall(r"ask\(\) \{\n.*/\* syscalls:sys_enter_getsid", run.stdout)), 5, run.stderr)
 
     def test_long_format(self):
         """uftrace has room for 4096 bytes of one; what is longer is kept beside."""

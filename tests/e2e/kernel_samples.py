@@ -7,7 +7,7 @@ import unittest
 
 from recording import FTR, TIMEOUT, harness
 import kernel_events
-from kernel_events import GETPPID
+from kernel_events import GETSID
 import tracefs
 
 REFUSED = r"\Aftr: warning: not recording the kernel's events: tracefs: cannot make an instance: Read-only file system"
@@ -25,7 +25,7 @@ class KernelSamples(kernel_events.KernelEvents):
 
     def setUp(self):
         super().setUp()
-        run = self.record("-E", GETPPID, "./asks", "calls", "1", quiet=False)
+        run = self.record("-E", GETSID, "./asks", "calls", "1", quiet=False)
         if "; events/" in run.stderr:
             self.skipTest("perf records no tracepoints here: " + run.stderr)
         shutil.rmtree("d")
@@ -41,13 +41,13 @@ class KernelSamples(kernel_events.KernelEvents):
 
     def test_clocks(self):
         for clock in ("mono", "mono_raw"):
-            self.record("--clock", clock, "-E", GETPPID, "./asks", "calls", "5")
+            self.record("--clock", clock, "-E", GETSID, "./asks", "calls", "5")
             self.assertEqual(list(self.asked().values()), [[1] * 5], clock)
-        run = self.record("--clock=boot", "-E", GETPPID, "./asks", "calls", "5", quiet=False)
+        run = self.record("--clock=boot", "-E", GETSID, "./asks", "calls", "5", quiet=False)
         self.assertRegex(run.stderr, REFUSED + r".*; perf: it has no such clock for them; use --clock=mono or mono_raw\n\Z")
 
     def test_filter_refused(self):
-        run = self.record("-E", "sched:sched_process_exit@kernel if prev_nonsense > 5", "-E", GETPPID, "./asks",
+        run = self.record("-E", "sched:sched_process_exit@kernel if prev_nonsense > 5", "-E", GETSID, "./asks",
                           "calls", "2", quiet=False)
         self.assertEqual(run.stderr, "ftr: warning: 1 events are not recorded: events/sched/sched_process_exit: perf: "
                          "Invalid argument; see its filter\n")
@@ -62,7 +62,7 @@ class KernelSamples(kernel_events.KernelEvents):
 
     def test_functions(self):
         """perf knows none."""
-        run = self.record("-k", "-E", GETPPID, "./asks", "calls", "2", quiet=False)
+        run = self.record("-k", "-E", GETSID, "./asks", "calls", "2", quiet=False)
         self.assertRegex(run.stderr, r"\Aftr: warning: not recording kernel functions: tracefs: cannot make an instance: "
                          r"Read-only file system; mount tracefs writable\n\Z")
         self.assertEqual(list(self.asked().values()), [[1] * 2])
@@ -71,7 +71,7 @@ class KernelSamples(kernel_events.KernelEvents):
 
     def test_lost(self):
         """They are counted, and the trace shows where."""
-        run = self.record("--kernel-buffer=16K", "-E", "syscalls:sys_*_getppid@kernel", "./asks", "calls", "200000",
+        run = self.record("--kernel-buffer=16K", "-E", "syscalls:sys_*_getsid@kernel", "./asks", "calls", "200000",
                           quiet=False)
         kept = sum(event["name"].startswith("syscalls:") for event in self.chrome())
         match = re.search(r"LOST (\d+) records: the kernel's buffers", run.stderr)

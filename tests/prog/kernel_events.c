@@ -13,10 +13,10 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-/* One call, one event sys_enter_getppid. */
+/* One call, one event sys_enter_getsid. */
 NOINLINE int ask(void)
 {
-	return syscall(SYS_getppid) > 0;
+	return syscall(SYS_getsid, 0) >= 0;
 }
 
 static void *thread(void *arg)
