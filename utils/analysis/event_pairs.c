@@ -233,7 +233,7 @@ bool ftr_event_pair_key(const struct ftr_event_pair *pair, const struct ftr_even
 /* The first field of a text has no blank before it. */
 static bool prev_find(struct ftr_slice text, uint64_t *value)
 {
-	struct ftr_slice label = ftr_slice_make(SWITCH_PREV + 1, strlen(SWITCH_PREV) - 1);
+	struct ftr_slice label = ftr_slice_make(&SWITCH_PREV[1], strlen(SWITCH_PREV) - 1);
 
 	if (field_find(text, SWITCH_PREV, value))
 		return true;
