@@ -36,7 +36,7 @@ async function ask(words, signal) {
 
 /* Copy some spans of a row into another one. */
 function copySpans(to, at, from, first, end) {
-	for (const part of ["start", "end", "ns", "func", "calls", "isRun", "text"])
+	for (const part of ["start", "end", "func", "isRun", "runNs", "runCalls", "text"])
 		to[part].set(from[part].subarray(first, end), at);
 	return at + end - first;
 }

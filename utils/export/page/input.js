@@ -187,5 +187,4 @@ if (traces.length > 1)
 showTrace(trace);
 viewFromFragment();
 pin(pinned);
-drawTimeline();
 drawLower();

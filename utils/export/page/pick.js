@@ -55,7 +55,7 @@ function longestCall(of, range, name, callers) {
 	for (const { rows } of func > 0 ? of.tasks : [])
 		for (const row of rows)
 			for (let i = firstBehind(row, range.start); i < row.nr && row.start[i] < range.end; i++) {
-				if (row.func[i] !== func || row.isRun[i] === 1 || (longest && row.ns[i] <= longest.ns))
+				if (row.func[i] !== func || row.isRun[i] === 1 || (longest && nsOf(row, i) <= longest.ns))
 					continue;
 				const span = spanOf(row, i);
 				if (!callers || callersOf(span, of).join("\n") === by)

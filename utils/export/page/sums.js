@@ -55,7 +55,7 @@ function addRow(row, range, above, root, funcs) {
 function nsInRange(row, i, range) {
 	const ns = Math.min(row.end[i], range.end) - Math.max(row.start[i], range.start), all = row.end[i] - row.start[i];
 
-	return ns < all && all > 0 ? row.ns[i] * ns / all : row.ns[i];
+	return ns < all && all > 0 ? nsOf(row, i) * ns / all : nsOf(row, i);
 }
 
 function isWithinItself(node) {
@@ -67,7 +67,7 @@ function isWithinItself(node) {
 }
 
 function addSpan(row, i, ns, caller, root, funcs) {
-	const func = row.func[i], calls = row.calls[i] || 1, each = row.ns[i] / calls;
+	const func = row.func[i], calls = callsOf(row, i) || 1, each = nsOf(row, i) / calls;
 	const parent = caller || root;
 	let node = parent.callees.get(func), sum = funcs.get(func);
 

@@ -55,16 +55,19 @@ function drawBox(pen, x, y, width, text, fill, isMarked) {
 	}
 }
 
+/* A pixel is drawn once, but what is looked for is drawn wherever it is. */
 function drawRow(pen, row, y, width, scale) {
-	let covered = -1;
+	const isSearched = view.wanted !== "" || view.picked !== null;
+	let covered = view.start;
 
-	for (let i = firstBehind(row, view.start); i < row.nr && row.start[i] < view.end; i++) {
-		const func = row.func[i], x = (row.start[i] - view.start) * scale, w = (row.end[i] - row.start[i]) * scale;
-		const marked = isHit(func) || isSpan(view.picked, row, i);
-		if (x + w < covered + 0.5 && !marked)
-			continue;	/* a pixel is drawn once */
-		drawBox(pen, x, y, w, nameOf(func), colour(func), marked);
-		covered = x + w;
+	for (let i = firstBehind(row, covered); i < row.nr && row.start[i] < view.end;) {
+		const func = row.func[i], marked = isSearched && (isHit(func) || isSpan(view.picked, row, i));
+		if (row.end[i] > covered || marked) {
+			const x = (row.start[i] - view.start) * scale, w = (row.end[i] - row.start[i]) * scale;
+			drawBox(pen, x, y, w, nameOf(func), colour(func), marked);
+			covered = row.end[i] + 0.5 / scale;
+		}
+		i = isSearched ? i + 1 : firstBehind(row, covered, i + 1);
 	}
 }
 
