@@ -92,7 +92,7 @@ static int dump_listing(const struct dump_values *values)
 	status = ftr_opened_open_records(&opened, &values->common, &values->selection);
 	if (status != FTR_EXIT_OK)
 		return status;
-	if (ftr_export_is_input(opened.trace, values->output) ||
+	if (ftr_output_is_input(opened.trace->path, values->output) ||
 	    ftr_output_open(&output, &values->common, values->output) < 0) {
 		ftr_opened_close(&opened);
 		return FTR_EXIT_FAILED;

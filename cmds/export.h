@@ -22,9 +22,6 @@ struct ftr_export {
 /* const struct ftr_format *: by a name that the row's next_word has. */
 ftr_option_parse_fn ftr_opt_format;
 
-/* Would writing @path (nullable) destroy what is being read?  Reports it. */
-bool ftr_export_is_input(const struct ftr_trace *trace, const char *path);
-
 /*
  * Write all that @opened lets through.  Reports what failed, and what the format could not hold.
  * An exit status.

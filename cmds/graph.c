@@ -58,6 +58,7 @@ static const struct ftr_option graph_options[] = {
 	FTR_OPTION("json", 0, NULL, "Print a JSON object a node of the tree", ftr_opt_flag,
 		   struct graph_values, json),
 	FTR_OPTION_GROUP(ftr_html_options, struct graph_values, common),
+	FTR_OPTION_GROUP(ftr_output_options, struct graph_values, common),
 	FTR_OPTION_GROUP(ftr_from_options, struct graph_values, from),
 	FTR_OPTION("task", 0, NULL, "Show the tree of processes and threads instead", ftr_opt_flag,
 		   struct graph_values, by_task),

@@ -12,7 +12,39 @@
 #include "utils/format/format.h"
 #include "utils/script/script.h"
 
+#include <string.h>
+
 static const struct ftr_common plain = { .no_pager = true };
+
+/* The first ones of the manual's pages, of "" for ftr (1). */
+static const struct {
+	const char *command;
+	const char *text;	/* (nullable) */
+	const char *lines;
+} examples[] = {
+#include "cmds/help_examples.inc"
+};
+
+static void print_examples(struct ftr_ostream *out, const char *command)
+{
+	const char *head = "examples:\n", *line;
+	size_t i, len;
+
+	for (i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		if (strcmp(examples[i].command, command) != 0)
+			continue;
+		ftr_ostream_puts(out, head);
+		head = "";
+		if (examples[i].text != NULL)
+			ftr_ostream_printf(out, "  # %s\n", examples[i].text);
+		for (line = examples[i].lines; *line != '\0'; line += len + (line[len] != '\0')) {
+			len = strcspn(line, "\n");
+			ftr_ostream_printf(out, "  %.*s\n", (int)len, line);
+		}
+	}
+	if (*head == '\0')
+		ftr_ostream_putc(out, '\n');
+}
 
 int ftr_help_print(void)
 {
@@ -24,8 +56,9 @@ int ftr_help_print(void)
 		return FTR_EXIT_FAILED;
 	ftr_ostream_puts(&output.out,
 			 "ftr -- function tracer for Linux programs\n\n"
-			 "usage: ftr [COMMAND] [OPTION...] [OPERAND...]\n\n"
-			 "commands:\n");
+			 "usage: ftr [COMMAND] [OPTION...] [OPERAND...]\n\n");
+	print_examples(&output.out, "");
+	ftr_ostream_puts(&output.out, "commands:\n");
 	while ((cmd = ftr_cmd_next(&pos)) != NULL)
 		ftr_ostream_printf(&output.out, "  %-15s %s\n", cmd->name, cmd->summary);
 	ftr_ostream_puts(&output.out, "\noptions of every command:\n");
@@ -40,8 +73,10 @@ int ftr_help_print_command(const struct ftr_cmd *cmd)
 
 	if (ftr_output_open(&output, &plain, NULL) < 0)
 		return FTR_EXIT_FAILED;
-	ftr_ostream_printf(&output.out, "ftr %s -- %s\n\nusage: ftr %s %s\n\noptions:\n", cmd->name,
+	ftr_ostream_printf(&output.out, "ftr %s -- %s\n\nusage: ftr %s %s\n\n", cmd->name,
 			   cmd->summary, cmd->name, cmd->usage);
+	print_examples(&output.out, cmd->name);
+	ftr_ostream_puts(&output.out, "options:\n");
 	ftr_options_print_help(cmd->options, &output.out);
 	return ftr_output_close(&output);
 }

@@ -99,6 +99,14 @@ else
 ftr_SOURCES += cmds/view_serve_none.c
 endif
 
+# What --help shows of the manual's examples.
+cmds/help.$(OBJEXT): cmds/help_examples.inc
+CLEANFILES += cmds/help_examples.inc
+help_pages = $(filter %.1,$(dist_man_MANS))
+cmds/help_examples.inc: $(help_pages) doc/examples.awk
+	$(AM_V_at)$(MKDIR_P) cmds
+	$(AM_V_GEN)$(AWK) -v LIMIT=3 -f $(srcdir)/doc/examples.awk $(help_pages:%=$(srcdir)/%) >$@.new && mv $@.new $@
+
 # Where the shells look for them.  ftr writes them: by an emulator for another machine, or not at all.
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions

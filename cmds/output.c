@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,7 +80,7 @@ static int pager_start(struct ftr_output *output, const struct ftr_common *commo
 }
 
 /* What is read is the page's text, until whoever writes it has closed it. */
-static void page_make(int input, const char *title)
+static void page_make(int input, const char *title, const char *path)
 {
 	char buf[PAGE_CHUNK_BYTES];
 	struct ftr_html_text text;
@@ -88,8 +89,12 @@ static void page_make(int input, const char *title)
 	ssize_t len;
 	int ret;
 
-	if (ftr_ostream_from_fd(&out, STDOUT_FILENO, "standard output") < 0)
+	ret = path != NULL ? ftr_ostream_open(&out, path, &err) :
+			     ftr_ostream_from_fd(&out, STDOUT_FILENO, "standard output");
+	if (ret < 0) {
+		ftr_error("%s", path != NULL ? err.text : "out of memory");
 		_exit(FTR_EXIT_FAILED);
+	}
 	ftr_html_text_begin(&text, &out, title);
 	while ((len = read(input, buf, sizeof(buf))) > 0 || (len < 0 && errno == EINTR)) {
 		if (len > 0)
@@ -105,19 +110,18 @@ static void page_make(int input, const char *title)
 }
 
 /* The descriptor of what becomes a page; -errno: there is none. */
-static int page_start(struct ftr_output *output, const struct ftr_common *common)
+static int page_start(struct ftr_output *output, const struct ftr_common *common, const char *path)
 {
-	const char *path = ftr_data_path(common);
 	char title[PATH_MAX + 8];
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	snprintf(title, sizeof(title), "ftr: %s", path);
+	snprintf(title, sizeof(title), "ftr: %s", ftr_data_path(common));
 	output->reader = fork();
 	if (output->reader == 0) {
 		close(fds[1]);
-		page_make(fds[0], title);
+		page_make(fds[0], title, path);
 	}
 	close(fds[0]);
 	if (output->reader > 0)
@@ -125,6 +129,43 @@ static int page_start(struct ftr_output *output, const struct ftr_common *common
 	output->reader = 0;
 	close(fds[1]);
 	return -EAGAIN;
+}
+
+/* The directory that a file stands in. */
+static int stat_parent(const char *path, struct stat *st)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent;
+	int ret;
+
+	if (slash == NULL)
+		return stat(".", st);
+	parent = strndup(path, (size_t)(slash - path) + 1);
+	if (parent == NULL)
+		return -1;
+	ret = stat(parent, st);
+	free(parent);
+	return ret;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool ftr_output_is_input(const char *data, const char *path)
+{
+	struct stat in, out, parent;
+
+	if (path == NULL || stat(path, &out) < 0 || !S_ISREG(out.st_mode) ||
+	    (strcmp(data, "-") == 0 ? fstat(STDIN_FILENO, &in) :
+					     stat(data, &in)) < 0)
+		return false;
+	if (!is_same_file(&in, &out) &&
+	    (!S_ISDIR(in.st_mode) || stat_parent(path, &parent) < 0 || !is_same_file(&in, &parent)))
+		return false;
+	ftr_error("%s: is part of the trace being read; name another file", path);
+	return true;
 }
 
 /* By the environment: NO_COLOR with any value, CLICOLOR_FORCE with any but 0. */
@@ -140,24 +181,36 @@ static bool wants_color(const struct ftr_common *common)
 	       getenv("NO_COLOR") == NULL;
 }
 
+static bool use_color(const struct ftr_common *common, const char *path)
+{
+	if (common->is_html)
+		return common->color != FTR_COLOR_NO;
+	return path != NULL ? common->color == FTR_COLOR_YES : wants_color(common);
+}
+
 int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, const char *path)
 {
 	struct ftr_err err = { 0 };
 	int ret, fd;
 
-	*output = (struct ftr_output){ .is_page = common->is_html };
+	if (path == NULL && ftr_output_is_input(ftr_data_path(common), common->output))
+		return -EINVAL;
+	if (path == NULL)
+		path = common->output;
+	if (path != NULL && strcmp(path, "-") == 0)
+		path = NULL;
+	*output = (struct ftr_output){ .is_page = common->is_html,
+				       .use_color = use_color(common, path) };
 	signal(SIGPIPE, SIG_IGN);
-	if (path != NULL && strcmp(path, "-") != 0) {
-		output->use_color = common->color == FTR_COLOR_YES;
+	if (path != NULL && !common->is_html) {
 		ret = ftr_ostream_open(&output->out, path, &err);
 		if (ret < 0)
 			ftr_error("%s", err.text);
 		return ret;
 	}
-	output->use_color = common->is_html ? common->color != FTR_COLOR_NO : wants_color(common);
-	if (isatty(STDOUT_FILENO))
+	if (path == NULL && isatty(STDOUT_FILENO))
 		ftr_progress_hide();
-	fd = common->is_html ? page_start(output, common) : pager_start(output, common);
+	fd = common->is_html ? page_start(output, common, path) : pager_start(output, common);
 	if (fd < 0) {
 		ftr_error("--format=html: %s", strerror(-fd));
 		return fd;

@@ -19,9 +19,13 @@ struct ftr_output {
 	bool  is_quiet_end;	/* after closing: the reader went away, which is no failure */
 };
 
+/* Would writing @path (nullable) destroy @data, which is being read?  Reports it. */
+bool ftr_output_is_input(const char *data, const char *path);
+
 /*
- * @path NULL or "-" is standard output, with a pager when it is a terminal.  From here on a reader
- * that goes away ends the output quietly.  0, or -errno after reporting the failure.
+ * @path NULL is that of -o, where the command has it.  None, and "-", is standard output, with a
+ * pager when it is a terminal.  From here on a reader that goes away ends the output quietly.  0,
+ * or -errno after reporting the failure.
  */
 int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, const char *path);
 

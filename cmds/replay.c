@@ -40,6 +40,7 @@ static const struct ftr_option replay_options[] = {
 	FTR_OPTION_GROUP(ftr_filter_options, struct ftr_replay_values, selection.filter),
 	FTR_OPTION_GROUP(ftr_replay_view_options, struct ftr_replay_values, view),
 	FTR_OPTION_GROUP(ftr_html_options, struct ftr_replay_values, common),
+	FTR_OPTION_GROUP(ftr_output_options, struct ftr_replay_values, common),
 	FTR_OPTION("follow", 0, NULL, "Show calls as they come, in the order of their ends",
 		   ftr_opt_flag, struct ftr_replay_values, follows),
 	{ 0 }

@@ -115,6 +115,7 @@ static const struct ftr_option report_options[] = {
 		   struct report_values, format, .words = format_words),
 	FTR_OPTION("json", 0, NULL, "Same as --format=json: an object a line", parse_json,
 		   struct report_values, format),
+	FTR_OPTION_GROUP(ftr_output_options, struct report_values, common),
 	FTR_OPTION("diff", 0, "TRACE", "Compare the functions of --data with those of TRACE",
 		   ftr_opt_string, struct report_values, diff),
 	FTR_OPTION(
@@ -164,8 +165,9 @@ static int print_stats(const void *stats, const struct report_values *values,
 /* For a person: scripts know what to expect of a report. */
 static uint32_t noted_cost(const struct ftr_trace *trace, const struct report_values *values)
 {
-	return isatty(STDOUT_FILENO) && !values->selection.subtract ?
-		       trace->info.overhead_call_ns : 0;
+	bool is_shown = isatty(STDOUT_FILENO) && values->common.output == NULL;
+
+	return is_shown && !values->selection.subtract ? trace->info.overhead_call_ns : 0;
 }
 
 static int print_sums(const void *sums, const struct report_values *values,

@@ -212,8 +212,8 @@ static int both_write(const struct view_values *self, const char *other,
 		return status;
 	}
 	status = FTR_EXIT_FAILED;
-	if (!ftr_export_is_input(opened[0].trace, to->path) &&
-	    !ftr_export_is_input(opened[1].trace, to->path) &&
+	if (!ftr_output_is_input(opened[0].trace->path, to->path) &&
+	    !ftr_output_is_input(opened[1].trace->path, to->path) &&
 	    ftr_output_open(&output, &plain, to->path) == 0) {
 		status = both_put(opened, to, &output);
 		closed = ftr_output_close(&output);

@@ -28,6 +28,7 @@ dist_man_MANS += \
 	doc/ftr-top.1 \
 	doc/ftr-tui.1
 EXTRA_DIST += \
+	doc/examples.awk \
 	doc/ARCHITECTURE.md \
 	doc/BENCH.md \
 	doc/GLOSSARY.md \

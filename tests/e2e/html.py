@@ -97,6 +97,22 @@ class TextPage(Recording):
                 self.assertEqual("<span class=" in body, "\x1b" in self.ftr(*words, "-d", "d", "--color=yes").stdout)
                 self.assertNotIn("<span", self.text_of(*words, "--color=no")[1])
 
+    def test_to_a_file(self):
+        self.record("./victim", "work", "1")
+        for words in (("replay",), ("report",), ("graph",), ("report", "--format=csv"), ("graph", "--json")):
+            for html in ([], ["--format=html"]) if len(words) == 1 else ([],):
+                with self.subTest(words=words, html=html):
+                    printed = self.ftr(*words, *html, "-d", "d", "--no-pager", "-o", "-").stdout
+                    run = self.ftr(*words, *html, "-d", "d", "-o", "x.text")
+                    self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
+                    with open("x.text", encoding="utf-8") as file:
+                        self.assertEqual(file.read(), printed)
+        for html in ([], ["--format=html"]):
+            for path, cause in (("none/x", "No such file or directory"), ("d/info", "part of the trace being read")):
+                run = self.ftr("report", *html, "-d", "d", "-o", path)
+                self.assertEqual(run.returncode, 1)
+                self.assertRegex(run.stderr, rf"^ftr: {path}: .*{cause}")
+
     def test_failures(self):
         self.record("./victim", "work", "1")
         for words in (("replay", "--json"), ("graph", "--json")):

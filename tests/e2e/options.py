@@ -177,8 +177,15 @@ class OptionsTest(harness.Test):
         overview = self.run_ftr("--help").stdout
         commands = re.findall(r"^  (\w+)", overview.partition("commands:\n")[2].partition("\n\n")[0], re.M)
         self.assertGreater(len(commands), 8)
-        for text in [overview] + [self.run_ftr(command, "--help").stdout for command in commands]:
-            self.assertEqual([line for line in text.splitlines() if len(line) > 80], [])
+        for command in ["", *commands]:
+            head, _, rest = self.run_ftr(*command.split(), "--help").stdout.partition("examples:\n")
+            examples, _, rest = rest.partition("\n\n")
+            if command != "completion":     # which has no page of its own
+                self.assertRegex(examples, rf"(?m)^  ([^#].*)?\bftr( {command}\b|[^#]+$)", "first, and of the command")
+                self.assertIn("options", rest)
+            # What is to be copied is not broken.
+            texts = [line for line in examples.splitlines() if line.startswith("  # ")]
+            self.assertEqual([line for line in [*head.splitlines(), *texts, *rest.splitlines()] if len(line) > 80], [])
         self.assertEqual(self.run_ftr("help").stdout, overview)
         self.assertEqual(self.run_ftr("help", "graph").stdout, self.run_ftr("graph", "--help").stdout)
         self.assertIn("not a command", self.run_ftr("help", "grph", status=2).stderr)

@@ -231,6 +231,13 @@ class Profiles(Recording):
         self.assertIn("<b>&\"]]>\x01\ufffdx", names)
         self.assertIn("<b>&\"]]>\x01\ufffdx", Profile("x.pb.gz").strings)
 
+    def test_formats_have_the_names_that_others_give_them(self):
+        for name, other in (("flame-graph", "folded"), ("jsonl", "json")):
+            runs = [self.ftr("dump", f"--format={word}", f"{DATA}/threads") for word in (name, other)]
+            self.assertEqual([(run.returncode, run.stdout != "") for run in runs], [(0, True)] * 2)
+            self.assertEqual(*(run.stdout for run in runs))
+        self.assertNotIn("folded", self.ftr("dump", "--help").stdout, "each is listed once")
+
     def test_convert_knows_the_suffixes(self):
         for path, head in (("x.svg", b"<?xml"), ("x.speedscope.json", b'{"$schema"'), ("x.pb.gz", b"\x1f\x8b"),
                            ("x.json", b'{"traceEvents"')):

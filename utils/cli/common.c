@@ -56,6 +56,12 @@ const struct ftr_option ftr_common_options[] = {
 	{ 0 }
 };
 
+const struct ftr_option ftr_output_options[] = {
+	FTR_OPTION("output", 'o', "FILE", "Write to FILE; - is standard output", ftr_opt_string,
+		   struct ftr_common, output),
+	{ 0 }
+};
+
 static const char *const html_words[] = { "normal", "html", NULL };
 
 static int parse_html(const struct ftr_option *opt, void *value, const char *arg,

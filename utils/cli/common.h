@@ -20,11 +20,14 @@ struct ftr_common {
 	const char *opt_file;	/* (nullable) */
 	enum ftr_color color;
 	bool     no_pager;
+	const char *output;	/* -o: where what is printed goes (nullable: standard output) */
 	bool	 is_html;	/* what is printed is to be a page: --format=html */
 	unsigned verbose;	/* how many -v */
 };
 
 extern const struct ftr_option ftr_common_options[];
+/* output: of commands whose text is a result to keep. */
+extern const struct ftr_option ftr_output_options[];
 /* is_html: of commands whose text may be a page, and that write no other format. */
 extern const struct ftr_option ftr_html_options[];
 /* By the values of enum ftr_demangle. */

@@ -138,6 +138,7 @@ static const struct ftr_sink_ops flame_ops = FTR_CALL_TREE_OPS_BY(flame_begin, f
 
 const struct ftr_format ftr_format_flame_graph = {
 	.name	      = "flame-graph",
+	.other_name   = "folded",
 	.summary      = "folded stacks with own times, for flamegraph.pl and speedscope",
 	.suffix	      = ".folded",
 	.dump_option  = FTR_FORMAT_DUMP_OPTION("flame-graph"),

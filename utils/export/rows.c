@@ -502,8 +502,9 @@ static const struct ftr_sink_ops rowbinary_ops = ROWS_OPS(rowbinary_begin);
 static const struct ftr_sink_ops csv_ops = ROWS_OPS(csv_begin);
 static const struct ftr_sink_ops jsonl_ops = ROWS_OPS(jsonl_begin);
 
-#define ROWS_FORMAT(name_, suffix_, summary_, ops_) { \
+#define ROWS_FORMAT(name_, other_name_, suffix_, summary_, ops_) { \
 	.name	      = name_, \
+	.other_name   = other_name_, \
 	.summary      = summary_, \
 	.suffix	      = suffix_, \
 	.kind	      = FTR_FORMAT_FILE, \
@@ -513,8 +514,10 @@ static const struct ftr_sink_ops jsonl_ops = ROWS_OPS(jsonl_begin);
 }
 
 const struct ftr_format ftr_format_rowbinary =
-	ROWS_FORMAT("rowbinary", ".rowbinary", "a row a call or event, for ClickHouse", rowbinary_ops);
+	ROWS_FORMAT("rowbinary", NULL, ".rowbinary", "a row a call or event, for ClickHouse",
+		    rowbinary_ops);
 const struct ftr_format ftr_format_csv =
-	ROWS_FORMAT("csv", ".csv", "a row a call or event, for databases and spreadsheets", csv_ops);
+	ROWS_FORMAT("csv", NULL, ".csv", "a row a call or event, for databases and spreadsheets",
+		    csv_ops);
 const struct ftr_format ftr_format_jsonl =
-	ROWS_FORMAT("jsonl", ".jsonl", "a row a call or event, as JSON objects", jsonl_ops);
+	ROWS_FORMAT("jsonl", "json", ".jsonl", "a row a call or event, as JSON objects", jsonl_ops);

@@ -36,7 +36,8 @@ const struct ftr_format *ftr_format_find(const char *name)
 	size_t pos = 0;
 
 	while ((format = ftr_format_next(&pos)) != NULL) {
-		if (strcmp(format->name, name) == 0)
+		if (strcmp(format->name, name) == 0 ||
+		    (format->other_name != NULL && strcmp(format->other_name, name) == 0))
 			return format;
 	}
 	return NULL;

@@ -44,6 +44,7 @@ struct ftr_check_result {
 
 struct ftr_format {
 	const char *name;		/* of --format: "fxt" */
+	const char *other_name;		/* (nullable) that --format takes, too, but does not list */
 	const char *summary;		/* one line for --help */
 	const char *suffix;		/* ".fxt" (nullable) */
 	enum ftr_format_kind kind;
