@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ftr check: does a file keep the rules of its format, a trace the limits that it is given? */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,8 +12,11 @@
 #include "cmds/show.h"
 #include "utils/analysis/limit.h"
 #include "utils/analysis/stats.h"
+#include "utils/analysis/weight_sums.h"
+#include "utils/analysis/weights.h"
 #include "utils/cli/common.h"
 #include "utils/format/format.h"
+#include "utils/trace/tee.h"
 #include "utils/view/limit.h"
 
 struct check_values {
@@ -36,6 +40,16 @@ static const struct ftr_option check_options[] = {
 		   ftr_opt_list_named, struct check_values, limits),
 	FTR_OPTION("max-calls", 0, "FUNC=N", "FUNC may not be called more often",
 		   ftr_opt_list_named, struct check_values, limits),
+	FTR_OPTION("max-bytes", 0, "FUNC=SIZE",
+		   "Its calls, with what they call, may not ask for more memory (--probe=memory)",
+		   ftr_opt_list_named, struct check_values, limits),
+	FTR_OPTION("max-blocks", 0, "FUNC=N", "Nor for more blocks", ftr_opt_list_named,
+		   struct check_values, limits),
+	FTR_OPTION("max-leak", 0, "FUNC=SIZE", "No more of it may never be given back",
+		   ftr_opt_list_named, struct check_values, limits),
+	FTR_OPTION("max-wait", 0, "FUNC=TIME",
+		   "Nor may they wait longer for other threads (--probe=sync)", ftr_opt_list_named,
+		   struct check_values, limits),
 	FTR_OPTION("json", 0, NULL, "Of limits: print a JSON object a line", ftr_opt_flag,
 		   struct check_values, json),
 	FTR_OPTION_GROUP(ftr_selection_options, struct check_values, selection),
@@ -101,7 +115,7 @@ static void print_result(void *arg, const struct ftr_limit_result *result)
 		ftr_limit_print(result, &printer->output.out);
 }
 
-static int print_limits(const struct ftr_limits *limits, const struct ftr_stats *stats,
+static int print_limits(const struct ftr_limits *limits, const struct ftr_limited *limited,
 			const struct check_values *values)
 {
 	struct printer printer = { .json = values->json };
@@ -109,7 +123,7 @@ static int print_limits(const struct ftr_limits *limits, const struct ftr_stats 
 
 	if (ftr_output_open(&printer.output, &values->common, NULL) < 0)
 		return FTR_EXIT_FAILED;
-	broken_nr = ftr_limits_check(limits, stats, print_result, &printer);
+	broken_nr = ftr_limits_check(limits, limited, print_result, &printer);
 	if (broken_nr < 0)
 		ftr_error("check: out of memory");
 	else if (values->json)
@@ -120,25 +134,104 @@ static int print_limits(const struct ftr_limits *limits, const struct ftr_stats 
 	return broken_nr != 0 ? FTR_EXIT_FAILED : status;
 }
 
+/* What sums up a trace for its limits: by enum ftr_weight_by, NULL where none asks. */
+struct summing {
+	struct ftr_sink *sinks[FTR_WEIGHTS];
+	struct ftr_sink *tee;		/* NULL: that of times is all */
+};
+
+static bool has_weights(const struct ftr_limits *limits)
+{
+	for (size_t i = 0; i < limits->v.nr; i++)
+		if (limits->v.v[i].kind->by != FTR_WEIGHT_TIME)
+			return true;
+	return false;
+}
+
+static int summing_init(struct summing *summing, const struct ftr_limits *limits,
+			struct ftr_err *err)
+{
+	struct ftr_sink *all[FTR_WEIGHTS];
+	size_t nr = 0;
+
+	static_assert(FTR_WEIGHTS <= FTR_TEE_SINKS, "one of each");
+	*summing = (struct summing){ 0 };
+	summing->sinks[FTR_WEIGHT_TIME] = ftr_stats_new(FTR_STATS_DETAILS, err);
+	if (summing->sinks[FTR_WEIGHT_TIME] == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < limits->v.nr; i++) {
+		enum ftr_weight_by by = limits->v.v[i].kind->by;
+
+		if (summing->sinks[by] == NULL)
+			summing->sinks[by] = ftr_weights_new(by, 0, err);
+		if (summing->sinks[by] == NULL)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < FTR_WEIGHTS; i++)
+		if (summing->sinks[i] != NULL)
+			all[nr++] = summing->sinks[i];
+	if (nr > 1)
+		summing->tee = ftr_tee_new(all, nr, err);
+	return nr > 1 && summing->tee == NULL ? -ENOMEM : 0;
+}
+
+static struct ftr_sink *summing_sink(const struct summing *summing)
+{
+	return summing->tee != NULL ? summing->tee : summing->sinks[FTR_WEIGHT_TIME];
+}
+
+static void summing_fini(struct summing *summing)
+{
+	ftr_sink_free(summing->tee);
+	for (size_t i = 0; i < FTR_WEIGHTS; i++)
+		ftr_sink_free(summing->sinks[i]);
+}
+
+/* After the pump. */
+static int summing_print(const struct summing *summing, const struct ftr_limits *limits,
+			 const struct check_values *values)
+{
+	struct ftr_limited limited = { .stats = ftr_stats_get(summing->sinks[FTR_WEIGHT_TIME]) };
+	struct ftr_weight_sums sums[FTR_WEIGHTS] = { 0 };
+	int status = FTR_EXIT_FAILED, ret = 0;
+
+	for (size_t i = FTR_WEIGHT_TIME + 1; ret == 0 && i < FTR_WEIGHTS; i++) {
+		if (summing->sinks[i] != NULL)
+			ret = ftr_weight_sums_make(&sums[i], ftr_weights_graph(summing->sinks[i]));
+		limited.weights[i] = &sums[i];
+	}
+	if (ret == 0)
+		status = print_limits(limits, &limited, values);
+	else
+		ftr_error("check: out of memory");
+	for (size_t i = 0; i < FTR_WEIGHTS; i++)
+		ftr_weight_sums_fini(&sums[i]);
+	return status;
+}
+
 static int check_trace(const struct ftr_limits *limits, const struct check_values *values)
 {
+	struct ftr_selection selection = values->selection;
+	bool weighs = has_weights(limits);
+	struct summing summing = { 0 };
 	struct ftr_opened opened;
 	struct ftr_err err = { 0 };
-	struct ftr_sink *sink;
 	int status;
 
-	status = ftr_opened_open(&opened, &values->common, &values->selection, FTR_ORDER_ANY);
+	selection.event_full |= weighs;
+	status = ftr_opened_open(&opened, &values->common, &selection,
+				 weighs ? FTR_ORDER_TIME : FTR_ORDER_ANY);
 	if (status != FTR_EXIT_OK)
 		return status;
-	opened.trace->wants_text = ftr_trace_wants_no_text;
-	sink = ftr_stats_new(FTR_STATS_DETAILS, &err);
-	if (sink != NULL && ftr_opened_pump(&opened, sink, NULL, &err) == 0) {
-		status = print_limits(limits, ftr_stats_get(sink), values);
-	} else {
+	if (!weighs)
+		opened.trace->wants_text = ftr_trace_wants_no_text;
+	status = FTR_EXIT_FAILED;
+	if (summing_init(&summing, limits, &err) == 0 &&
+	    ftr_opened_pump(&opened, summing_sink(&summing), NULL, &err) == 0)
+		status = summing_print(&summing, limits, values);
+	else
 		ftr_error("%s", err.text);
-		status = FTR_EXIT_FAILED;
-	}
-	ftr_sink_free(sink);
+	summing_fini(&summing);
 	ftr_opened_close(&opened);
 	return status;
 }
@@ -158,6 +251,11 @@ static int check_limits(const struct check_values *values)
 			ftr_error("--%s: %s", given->v[i], err.text);
 			status = FTR_EXIT_USAGE;
 		}
+	}
+	if (status == FTR_EXIT_OK && has_weights(&limits) && values->selection.depth != 0) {
+		ftr_error("check: --max-bytes, --max-blocks, --max-leak and --max-wait count what "
+			  "happens at any depth; leave -D out");
+		status = FTR_EXIT_USAGE;
 	}
 	if (status == FTR_EXIT_OK)
 		status = check_trace(&limits, values);
@@ -181,7 +279,7 @@ static int check_run(void *arg, int argc, char **argv)
 const struct ftr_cmd ftr_cmd_check = {
 	.name	      = "check",
 	.usage	      = "LIMIT... [TRACE] | --etrace FILE",
-	.summary      = "Check limits of calls and times, or a file's format",
+	.summary      = "Check limits of calls, times and memory, or a file's format",
 	.options      = check_options,
 	.trace	      = FTR_CMD_TRACE_OPERAND,
 	.values_bytes = sizeof(struct check_values),

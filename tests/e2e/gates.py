@@ -82,8 +82,55 @@ class Gates(Recording):
         self.assertEqual((lines[2]["func"], lines[2]["kept"]), ("main", True))
         self.assertEqual(lines[3], {"v": 1, "type": "check", "limits": 3, "not_kept": 2})
 
+    def test_check_of_memory(self):
+        with open("memory.c", "w", encoding="ascii") as file:
+            file.write("""#include <stdlib.h>
+                void *kept;
+                __attribute__((noinline)) void *take(int nr) { void *p = malloc(nr); *(volatile char *)p = 0; return p; }
+                __attribute__((noinline)) void again(int nr) { free(take(100)); if (nr > 1) again(nr - 1); }
+                __attribute__((noinline)) void leaks(void) { kept = take(1000); }
+                __attribute__((noinline)) void quiet(void) { __asm__ volatile(""); }
+                int main(void) { again(5); leaks(); quiet(); return 0; }""")
+        build(os.path.abspath("memory.c"), "memory", "-pg", "-O1", "-fno-optimize-sibling-calls")
+        self.record("--probe=memory,sync", "./memory")
+        self.assertEqual(self.ftr("dump", "--fxt", "-o", "d.fxt", "-d", "d").returncode, 0)
+        for kind, func, value in (("bytes", "again", 500), ("bytes", "take", 1500), ("bytes", "^main$", 1500),
+                                  ("blocks", "take", 6), ("leak", "leaks", 1000), ("leak", "again", 0), ("bytes", "quiet", 0)):
+            for path in ("d", "d.fxt"):
+                with self.subTest(kind=kind, func=func, path=path):
+                    for limit in (value, value - 1):
+                        if limit < 0:
+                            continue
+                        line, end = self.lines("check", f"--max-{kind}={func}={limit}", path, status=int(limit < value))
+                        self.assertEqual((line["func"], line["value"], line["most"], line["kept"]),
+                                         (func.strip("^$"), value, limit, limit == value))
+                        self.assertEqual(end["not_kept"], int(limit < value))
+        run = self.ftr("check", "--max-bytes=take=1K", "--max-calls=take=6", "--max-leak=nothing=9", "d")
+        self.assertEqual((run.returncode, run.stdout.splitlines()), (1, [
+            "take: memory asked for 1500 bytes, limit 1024 bytes: EXCEEDED", "take: calls 6, limit 6",
+            "nothing: not called, so that its limit says nothing: NOT CHECKED", "3 limits, 2 not kept"]))
+
+    def test_check_of_waits(self):
+        with open("waits.c", "w", encoding="ascii") as file:
+            file.write("""#include <pthread.h>
+                #include <unistd.h>
+                pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+                __attribute__((noinline)) void waits(void) { pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); }
+                void *other(void *arg) { waits(); return arg; }
+                int main(void) { pthread_t t; pthread_mutex_lock(&lock); pthread_create(&t, 0, other, 0);
+                usleep(50000); pthread_mutex_unlock(&lock); pthread_join(t, 0); return 0; }""")
+        build(os.path.abspath("waits.c"), "waits", "-pg", "-O1", "-pthread")
+        self.record("--probe=sync", "./waits")
+        line = self.lines("check", "--max-wait=waits=1us", "d", status=1)[0]
+        self.assertEqual((line["func"], line["kept"], 0 < line["value"]), ("waits", False, True))
+        self.assertTrue(self.lines("check", "--max-wait=waits=1h", "d")[0]["kept"])
+
     def test_check_refuses(self):
-        for words in ([], ["d"], ["--max=f"], ["--max=f=5 apples"], ["--max=f=1s", "--etrace=x"], ["--max=(=1s"]):
+        run = self.ftr("check", "--max-bytes=main=1", f"{DATA}/threads")
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertIn("ftr record --probe=memory", run.stderr)
+        for words in (["--max-bytes=f=1x", "d"], ["--max-leak=f", "d"], ["--max-bytes=f=1", "-D", "3", "d"],
+                      [], ["d"], ["--max=f"], ["--max=f=5 apples"], ["--max=f=1s", "--etrace=x"], ["--max=(=1s"]):
             with self.subTest(words=words):
                 run = self.ftr("check", *words)
                 self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)

@@ -57,5 +57,7 @@ libftr_a_SOURCES += \
 	utils/analysis/waits.h \
 	utils/analysis/weight.c \
 	utils/analysis/weight.h \
+	utils/analysis/weight_sums.c \
+	utils/analysis/weight_sums.h \
 	utils/analysis/weights.c \
 	utils/analysis/weights.h

@@ -89,6 +89,8 @@ libftr_a_SOURCES += \
 	utils/trace/system.c \
 	utils/trace/system.h \
 	utils/trace/task.h \
+	utils/trace/tee.c \
+	utils/trace/tee.h \
 	utils/trace/text_ahead.c \
 	utils/trace/text_ahead.h \
 	utils/trace/threshold.c \

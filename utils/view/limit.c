@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "utils/analysis/limit.h"
-#include "utils/analysis/stats.h"
 #include "utils/base/text.h"
 #include "utils/view/json.h"
 
@@ -13,8 +12,9 @@ static void put_value(struct ftr_ostream *out, const struct ftr_limit_kind *kind
 {
 	char text[FTR_DURATION_CHARS + 1];
 
-	if (!kind->is_time) {
+	if (kind->unit != FTR_LIMIT_TIME) {
 		ftr_ostream_u64(out, value);
+		ftr_ostream_puts(out, kind->unit == FTR_LIMIT_SIZE ? " bytes" : "");
 		return;
 	}
 	*ftr_fmt_duration(text, value) = '\0';
@@ -25,13 +25,13 @@ void ftr_limit_print(const struct ftr_limit_result *result, struct ftr_ostream *
 {
 	const struct ftr_limit *limit = result->limit;
 
-	if (result->stat == NULL) {
+	if (result->func == NULL) {
 		ftr_ostream_printf(out, "%s: not called%s\n", ftr_pattern_text(limit->funcs),
 				   result->is_kept ? "" :
 						     ", so that its limit says nothing: NOT CHECKED");
 		return;
 	}
-	ftr_ostream_write(out, result->stat->name, result->stat->name_len);
+	ftr_ostream_puts(out, result->func);
 	ftr_ostream_printf(out, ": %s ", limit->kind->what);
 	put_value(out, limit->kind, result->value);
 	ftr_ostream_puts(out, ", limit ");
@@ -48,8 +48,8 @@ void ftr_limit_print_json(const struct ftr_limit_result *result, struct ftr_ostr
 	ftr_json_text(&line, "limit", limit->kind->name);
 	ftr_json_text(&line, "pattern", ftr_pattern_text(limit->funcs));
 	ftr_json_u64(&line, "most", limit->most);
-	ftr_json_text(&line, "func", result->stat == NULL ? NULL : result->stat->name);
-	if (result->stat != NULL)
+	ftr_json_text(&line, "func", result->func);
+	if (result->func != NULL)
 		ftr_json_u64(&line, "value", result->value);
 	ftr_json_bool(&line, "kept", result->is_kept);
 	ftr_json_end(&line);
