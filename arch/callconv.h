@@ -40,6 +40,7 @@ enum ftr_place_kind {
 	FTR_PLACE_RETURN,	/* integer register nr of return values */
 	FTR_PLACE_X87,		/* top of the floating-point stack */
 	FTR_PLACE_AT,		/* nr bytes above where another pointer leads */
+	FTR_PLACE_RESULT,	/* the caller's room for a return value, told when it called */
 };
 
 /* A piece of a value. */
@@ -75,7 +76,7 @@ struct ftr_callconv {
 	unsigned word_bytes;		/* of a general register, a pointer, and a long */
 	unsigned integer_nr, vector_nr;	/* registers of arguments */
 	const struct ftr_register_name *registers;	/* those, up to the one without a name */
-	/* Of more than two words: the address is passed, and no one tells it at the return. */
+	/* Of more than two words: the address is passed, and no register has it at the return. */
 	bool passes_addresses;
 	/* Functions may take arguments in registers that the convention has none in. */
 	bool has_variants;

@@ -148,6 +148,8 @@ static void gated_move(struct ftr_thread *self, const struct ftr_frame *from,
 	for (i = 0; i < gated->payload_bytes; i++)
 		self->gate->payloads[index * FTR_GATE_PAYLOAD + i] =
 			self->gate->payloads[at * FTR_GATE_PAYLOAD + i];
+	if (gated->has_retval)
+		*ftr_gate_result(self, to) = *ftr_gate_result(self, from);
 }
 
 /* @from is busy, and the other one goes on. */

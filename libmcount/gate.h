@@ -11,6 +11,7 @@
 #ifndef FTR_LIBMCOUNT_GATE_H
 #define FTR_LIBMCOUNT_GATE_H
 
+#include "arch/values.h"
 #include "libmcount/hook.h"
 #include "libmcount/state.h"
 #include "libmcount/values.h"
@@ -131,7 +132,8 @@ struct ftr_gate {
 };
 #define FTR_GATE_PAYLOAD 1024u
 #define FTR_GATE_PAYLOADS 16384u	/* 16 MB of address space for a thread */
-static_assert(FTR_PAYLOAD_MAX <= FTR_GATE_PAYLOAD, "the longest payload fits");
+static_assert(FTR_PAYLOAD_MAX / 8 * 8 + sizeof(uint64_t) <= FTR_GATE_PAYLOAD,
+	      "the longest payload fits, and a word");
 
 /* What the gate decides about a call. */
 enum ftr_gate_way {
@@ -245,6 +247,23 @@ static inline uint8_t *ftr_gate_payload(const struct ftr_thread *self,
 					const struct ftr_frame *frame)
 {
 	return self->gate->payloads + (uint64_t)(frame - self->frames) * FTR_GATE_PAYLOAD;
+}
+
+/*
+ * Where the call of @frame leaves a value of many words: told when it begins, and kept behind all
+ * that a program makes.  Of frames whose value is captured alone.
+ */
+static inline uintptr_t *ftr_gate_result(const struct ftr_thread *self,
+					 const struct ftr_frame *frame)
+{
+	return (uintptr_t *)(ftr_gate_payload(self, frame) + FTR_GATE_PAYLOAD) - 1;
+}
+
+static inline void ftr_gate_result_keep(const struct ftr_thread *self,
+					const struct ftr_frame *frame, const uintptr_t *slot,
+					const struct ftr_regs *regs)
+{
+	*ftr_gate_result(self, frame) = regs != NULL ? ftr_arch_result(regs, slot) : 0;
 }
 
 static inline uint64_t ftr_gate_quick_check(const struct ftr_values_quick *quick, uintptr_t func)

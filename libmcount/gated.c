@@ -153,6 +153,7 @@ static uint32_t values_capture(struct ftr_thread *self, const struct ftr_frame *
 
 	if (program == NULL || regs == NULL)
 		return 0;
+	call.result = *ftr_gate_result(self, frame);
 	return ftr_values_run(program, &programs, &call, ftr_gate_payload(self, frame));
 }
 
@@ -305,6 +306,8 @@ static void gated_open(struct ftr_thread *self, struct ftr_frame *frame,
 	gated->is_caller = passage->is_caller;
 	gated->has_arguments = passage->has_arguments && has_room;
 	gated->has_retval = passage->has_retval && has_room;
+	if (gated->has_retval)
+		ftr_gate_result_keep(self, frame, call->loc, call->regs);
 	gated->payload_bytes = 0;
 	gated->actions = passage->actions;
 	if (unlikely((passage->actions & (FTR_GATE_READ | FTR_GATE_DUMP)) != 0))

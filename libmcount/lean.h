@@ -289,6 +289,8 @@ static inline bool lean_begin(struct ftr_thread *self, uintptr_t *slot, uintptr_
 		     (uint64_t)(frame - self->frames) >= self->gate->payload_nr))
 		captures = 0;		/* as deep as this nothing has room for values */
 	lean_open(self, gated, frame, &call, captures);
+	if ((captures & FTR_GATE_RETVAL) != 0)
+		ftr_gate_result_keep(self, frame, slot, regs);
 	if (way == LEAN_WAITS)
 		lean_wait(self, frame, gated);
 	else if ((captures & FTR_GATE_ARGUMENTS) != 0)

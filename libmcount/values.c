@@ -33,6 +33,7 @@ struct payload {
 /* Where the values of a call are taken from. */
 struct ftr_from {
 	const struct ftr_regs *regs;
+	uintptr_t result;
 	const uintptr_t *slot;
 	uintptr_t stack_high;		/* the stack that slot is on ends there; 0 = not known */
 	uintptr_t base;
@@ -178,6 +179,8 @@ static uint64_t word_at(const struct ftr_from *from, const struct ftr_value_op *
 		return ftr_arch_vector(op->nr);
 	case FTR_VALUE_RETURN:
 		return ftr_arch_retval(from->regs, op->nr);
+	case FTR_VALUE_RESULT:
+		return from->result;
 	default:
 		return 0;
 	}
@@ -490,7 +493,7 @@ uint32_t ftr_values_run(const struct ftr_value_op *program,
 	struct payload payload = { .bytes = to };
 	const struct ftr_value_op *op;
 	struct ftr_from from = {
-		.regs = call->regs, .slot = call->slot,
+		.regs = call->regs, .slot = call->slot, .result = call->result,
 		.stack_high = ftr_values_stack_end(&ftr_self, call->slot),
 		.base = programs->base, .values = programs->values, .image = programs->image,
 		.near_room = near_room, .count = UINT64_MAX,

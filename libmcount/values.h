@@ -23,6 +23,7 @@ struct ftr_call {
 	const struct ftr_regs *regs;	/* arch/regs.h; NULL: there are none (cygprof) */
 	const uintptr_t *slot;		/* of the return address: the stack's arguments lie above */
 	uintptr_t func;			/* the address recorded */
+	uintptr_t result;		/* at an exit: FTR_VALUE_RESULT */
 };
 
 /* What is needed of programs most of the time. */

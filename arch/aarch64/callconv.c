@@ -106,7 +106,7 @@ static void argument_place(struct ftr_callconv_state *state, const struct ftr_le
 	}
 }
 
-/* Where a value of many words goes is told in x8, which need not outlive the call. */
+/* Where a value of many words goes is told in x8, which need not outlive the call: see RESULT. */
 static void retval_place(struct ftr_callconv_state *state, const struct ftr_leaves *leaves,
 			 struct ftr_places *places)
 {
@@ -114,12 +114,16 @@ static void retval_place(struct ftr_callconv_state *state, const struct ftr_leav
 
 	places->nr = 0;
 	places->is_pointed = false;
-	if (nr != 0)
+	if (nr != 0) {
 		homogeneous_place(leaves, 0, nr, places);
-	else if (leaves->is_by_reference || leaves->bytes > IN_REGISTERS || leaves->bytes == 0)
-		place_add(places, FTR_PLACE_NOWHERE, 0, leaves->bytes);
-	else
+	} else if (leaves->is_by_reference || leaves->bytes > IN_REGISTERS) {
+		places->is_pointed = true;
+		place_add(places, FTR_PLACE_RESULT, 0, WORD);
+	} else if (leaves->bytes == 0) {
+		place_add(places, FTR_PLACE_NOWHERE, 0, 0);
+	} else {
 		words_place(FTR_PLACE_RETURN, 0, leaves->bytes, places);
+	}
 }
 
 #define DWARF_VECTORS 64u	/* v0 */

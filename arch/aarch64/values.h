@@ -34,6 +34,12 @@ static inline uint64_t ftr_arch_retval(const struct ftr_regs *regs, unsigned nr)
 	return nr < FTR_ARCH_RETVAL_NR ? regs->x[nr] : 0;
 }
 
+/* At an entry, whose return address is in *@slot: where a value goes that is in no register. */
+static inline uintptr_t ftr_arch_result(const struct ftr_regs *regs, const uintptr_t *slot)
+{
+	return regs->x[8];
+}
+
 static inline bool ftr_arch_has_vector(unsigned nr)
 {
 	return nr < 8;

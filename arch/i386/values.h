@@ -36,6 +36,12 @@ static inline uint64_t ftr_arch_retval(const struct ftr_regs *regs, unsigned nr)
 	return nr == 0 ? regs->eax : nr == 1 ? regs->edx : 0;
 }
 
+/* At an entry, whose return address is in *@slot: where a value goes that is in no register. */
+static inline uintptr_t ftr_arch_result(const struct ftr_regs *regs, const uintptr_t *slot)
+{
+	return (uint32_t)slot[1];
+}
+
 /* No value is in a vector register. */
 static inline bool ftr_arch_has_vector(unsigned nr)
 {

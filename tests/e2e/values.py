@@ -78,6 +78,23 @@ fn main()
 RUST_SEEN = ['given("by value", "by reference", "", 7) = "by value7"', 'given("", "by reference", "mutable", 8) = "8"',
              'cut("by value7", 2) = "by"', 'cut("8", 0) = ""']
 
+# What the compiler makes of functions that their own file calls alone: it leaves out what nobody uses.
+RUST_OWN = """
+struct Person { name: String, years: u8 }
+#[inline(never)] fn total(text: &str, more: Option<u32>) -> usize { text.len() + more.unwrap_or(0) as usize }
+#[inline(never)] fn unused(text: &str, n: i32) -> i32 { println!("{}", text); n * 2 }
+#[inline(never)] fn joined(p: Person) -> String { format!("{}-{}", p.name, p.years) }
+fn main()
+{
+    println!("{} {}", total("eleven char", Some(7)), total("x", None));
+    unused("printed", 5);
+    println!("{}", joined(Person { name: "Alexandra".into(), years: 33 }));
+}
+"""
+# Each may lack values, but has no other ones.
+RUST_OWN_SEEN = (r'own::total\(("eleven char"(, .*)?)?\)( = 18)?', r'own::total\(("x"(, .*)?)?\)( = 1)?',
+                 r'own::unused\(("printed"(, 5)?)?\)( = 10)?', r'own::joined\(.*\) = "Alexandra-33"')
+
 # What a program of rustc prints itself of each call that it makes, in the words that ftr has for such values.
 RUST_SAYS = r"""
 use std::hint::black_box;
@@ -403,6 +420,20 @@ class Pointers(Values):
             self.build_rust(source, "strings", level)
             self.record("strings", "-a")
             self.assertEqual(calls("data", ("given", "cut")), RUST_SEEN)
+            shutil.rmtree("data")
+
+    @unittest.skipUnless(shutil.which("rustc"), "rustc is not installed")
+    def test_functions_that_the_compiler_of_rust_changed(self):
+        source = self.write("own.rs", RUST_OWN)
+        for level in ("0", "2", "3"):
+            self.build_rust(source, "own", level)
+            self.record("own", "-a")
+            shown = calls("data", ("own::total", "own::unused", "own::joined"))
+            self.assertEqual(len(shown), len(RUST_OWN_SEEN), shown)
+            for call, seen in zip(shown, RUST_OWN_SEEN):
+                self.assertRegex(call, f"^{seen}$")
+            if level == "0":
+                self.assertEqual(shown[2], 'own::unused("printed", 5) = 10')
             shutil.rmtree("data")
 
 

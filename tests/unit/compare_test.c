@@ -10,6 +10,7 @@
 #include "utils/analysis/compare.h"
 #include "utils/analysis/limit.h"
 #include "utils/analysis/stats.h"
+#include "utils/analysis/weight_sums.h"
 #include "utils/trace/calls.h"
 #include "utils/trace/pump.h"
 
@@ -177,20 +178,28 @@ static void note_result(void *arg, const struct ftr_limit_result *result)
 	size_t len = strlen(text);
 
 	snprintf(text + len, 200 - len, "%s %s %llu %s;", result->limit->kind->name,
-		 result->stat == NULL ? "-" : result->stat->name,
-		 (unsigned long long)result->value, result->is_kept ? "kept" : "broken");
+		 result->func == NULL ? "-" : result->func, (unsigned long long)result->value,
+		 result->is_kept ? "kept" : "broken");
 }
 
 static void expect_limit(const char *kind, const char *spec, int broken_nr, const char *expected)
 {
 	struct counted counted = count("0:f( 5:g( 15:g) 30:f) 30:f( 35:g( 37:g) 40:f) "
 				       "50:operator==( 51:operator==)");
+	struct ftr_limited limited = { .stats = ftr_stats_get(counted.sink) };
+	struct ftr_weight_sum made[] = { { 1, "untraced", 64 }, { UINT32_MAX / 2, "last", 70000 } };
+	struct ftr_weight_sums bytes = { .v = { made, 2, 2 } };
 	struct ftr_limits limits = { 0 };
 	char text[200] = "";
 
+	/* Of g 64 bytes, and of a function that is not traced. */
+	for (size_t i = 0; i < limited.stats->funcs.nr; i++)
+		if (limited.stats->funcs.v[i].name != NULL &&
+		    strcmp(limited.stats->funcs.v[i].name, "g") == 0)
+			made[0].name_id = (uint32_t)i;
+	limited.weights[FTR_WEIGHT_BYTES] = &bytes;
 	assert_int_equal(ftr_limits_add(&limits, kind, spec, FTR_MATCH_REGEX, NULL), 0);
-	assert_int_equal(ftr_limits_check(&limits, ftr_stats_get(counted.sink), note_result, text),
-			 broken_nr);
+	assert_int_equal(ftr_limits_check(&limits, &limited, note_result, text), broken_nr);
 	assert_string_equal(text, expected);
 	ftr_limits_fini(&limits);
 	uncount(&counted);
@@ -214,6 +223,16 @@ static void a_limit_is_for_each_function(void **state)
 	expect_limit("max-calls", "h=0", 0, "max-calls - 0 kept;");
 }
 
+static void limits_of_weights(void **state)
+{
+	expect_limit("max-bytes", "g=64", 0, "max-bytes g 64 kept;");
+	expect_limit("max-bytes", "g=63", 1, "max-bytes g 64 broken;");
+	expect_limit("max-bytes", "f=0", 0, "max-bytes f 0 kept;");
+	expect_limit("max-bytes", "last=68K", 1, "max-bytes last 70000 broken;");
+	expect_limit("max-bytes", "last=69K", 0, "max-bytes last 70000 kept;");
+	expect_limit("max-bytes", "h=1M", 1, "max-bytes - 0 broken;");
+}
+
 static void wrong_limits_are_refused(void **state)
 {
 	static const char *const specs[] = { "f", "=5ms", "f=", "f=ms", "f=5parsecs", "f=-1" };
@@ -226,6 +245,8 @@ static void wrong_limits_are_refused(void **state)
 				 -EINVAL);
 		assert_non_null(strstr(err.text, "'"));
 		assert_int_equal(ftr_limits_add(&limits, "max-calls", specs[i], FTR_MATCH_REGEX,
+						&err), -EINVAL);
+		assert_int_equal(ftr_limits_add(&limits, "max-bytes", specs[i], FTR_MATCH_REGEX,
 						&err), -EINVAL);
 		assert_int_equal(ftr_limits_add(&limits, "max", "(=5ms", FTR_MATCH_REGEX, &err),
 				 -EINVAL);
@@ -242,6 +263,7 @@ int main(void)
 		cmocka_unit_test(each_number_is_its_own),
 		cmocka_unit_test(limits_are_inclusive),
 		cmocka_unit_test(a_limit_is_for_each_function),
+		cmocka_unit_test(limits_of_weights),
 		cmocka_unit_test(wrong_limits_are_refused),
 	};
 

@@ -48,7 +48,8 @@ static void test_vectors(void **state)
 	struct ftr_values_programs programs;
 	struct ftr_regs regs = { 0 };
 	uint64_t slot = 0;
-	struct ftr_call call = { &regs, (uintptr_t *)&slot, BASE + FUNC };
+	struct ftr_call call = { .regs = &regs, .slot = (uintptr_t *)&slot,
+				 .func = BASE + FUNC };
 	uint8_t payload[FTR_PAYLOAD_MAX];
 	struct table table = { 0 };
 	double a = 2.5;
@@ -119,6 +120,24 @@ static void test_strings(void **state)
 	text[98] = '\0';
 	expect_text(&r, text);
 	free(heap);
+}
+
+/* Where a call leaves what no register has was told when it began. */
+static void test_result(void **state)
+{
+	char *name = strdup("of the result");
+	struct { uint64_t word; char *name; } room = { 0x1122334455667788, name };
+	struct run r = { .result = (uintptr_t)&room };
+
+	RUN(&r, OP(POINTED, RESULT, 0, 8));
+	assert_int_equal(r.bytes, 8);
+	assert_memory_equal(r.payload, &room.word, 8);
+	RUN(&r, OP(FOLLOW, RESULT, 0, 16), OP(STRING, AT, 8, 0));
+	expect_text(&r, name);
+	r.result = 0;
+	run_program(&r);
+	expect_text(&r, "NULL");
+	free(name);
 }
 
 /* A mapping that ends in a text's middle, and one that goes on in pages of another kind. */
@@ -1011,6 +1030,7 @@ int main(void)
 		cmocka_unit_test_setup(test_x87, start),
 		cmocka_unit_test_setup(test_strings, start),
 		cmocka_unit_test_setup(test_strings, start_transactions),
+		cmocka_unit_test_setup(test_result, start),
 		cmocka_unit_test_setup(test_string_at_an_edge, start),
 		cmocka_unit_test_setup(test_string_at_an_edge, start_transactions),
 		cmocka_unit_test_setup(test_silent, start),

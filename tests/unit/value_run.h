@@ -44,6 +44,7 @@ struct run {
 	uint8_t payload[FTR_PAYLOAD_MAX];
 	uint32_t bytes, brief_bytes;
 	bool is_brief;		/* values_brief.h made something of it */
+	uintptr_t result;	/* where the call leaves its value */
 	bool is_racing;		/* another thread changes what it leads to */
 };
 
@@ -98,7 +99,8 @@ static inline void run_briefly(struct run *run, const struct ftr_values_programs
 static inline void run_program(struct run *run)
 {
 	struct ftr_values_programs programs = ftr_values_find(BASE + FUNC + 4);
-	struct ftr_call call = { &run->regs, (uintptr_t *)run->stack, BASE + FUNC };
+	struct ftr_call call = { .regs = &run->regs, .slot = (uintptr_t *)run->stack,
+				 .func = BASE + FUNC, .result = run->result };
 
 	assert_non_null(programs.entry);
 	memset(run->payload, 0xee, sizeof(run->payload));

@@ -290,16 +290,20 @@ static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool
 	struct ftr_places places = { 0 };
 	struct ftr_leaves leaves;
 	Dwarf_Attribute attr;
+	bool is_room;
 
 	if (dwarf_attr_integrate(function, DW_AT_type, &attr) == NULL)
 		return true;			/* void */
 	if (!value_read(types, function, is_rust, retval, &leaves)) {
 		retval->type.kind = FTR_TYPE_NONE;
-		return false;	/* does it take a register of the arguments? */
+		return false;	/* it may take a register of the arguments */
 	}
 	types->callconv->retval(state, &leaves, &places);
+	is_room = places.is_pointed || is_object(function);	/* the caller's */
+	if (is_room && (is_rust || types->callconv->passes_addresses))
+		places.v[0].kind = FTR_PLACE_RESULT;	/* its address need not come back */
 	places_take(retval, &places);
-	if (is_object(function))	/* of the caller's room for it, which comes back */
+	if (is_object(function))
 		room_pass(types->callconv, state);
 	return true;
 }
@@ -362,9 +366,42 @@ static bool may_differ(Dwarf_Die *function)
 	       (strstr(producer, "clang") != NULL || strstr(producer, "LLVM") != NULL);
 }
 
-/* Is @param, when the function begins, where @place says?  Unless a register is named it may be. */
+/*
+ * It changes those of other ones, too, and leaves out what nobody uses: then it says that none may
+ * call them.
+ */
+static bool is_changed(Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word convention;
+
+	return dwarf_attr_integrate(function, DW_AT_calling_convention, &attr) != NULL &&
+	       dwarf_formudata(&attr, &convention) == 0 && convention == DW_CC_nocall;
+}
+
+static bool is_register(const struct ftr_dwarf_types *types, const struct ftr_place *place,
+			const Dwarf_Op *op)
+{
+	return op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31 &&
+	       types->callconv->is_register(place, op->atom - DW_OP_reg0);
+}
+
+/* Each piece in its register: none is left out, or something else. */
+static bool are_pieces(const struct ftr_dwarf_types *types, const struct ftr_places *places,
+		       const Dwarf_Op *ops, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; 2 * i + 1 < nr && i < places->nr; i++)
+		if (!is_register(types, &places->v[i], &ops[2 * i]) ||
+		    ops[2 * i + 1].atom != DW_OP_piece)
+			return false;
+	return 2 * i == nr;
+}
+
+/* Is @param, when the function begins, where @places say?  Unless a register is named it may be. */
 static bool is_there(const struct ftr_dwarf_types *types, Dwarf_Die *function, Dwarf_Die *param,
-		     const struct ftr_place *place)
+		     const struct ftr_places *places)
 {
 	Dwarf_Addr entry;
 	Dwarf_Attribute attr;
@@ -375,26 +412,28 @@ static bool is_there(const struct ftr_dwarf_types *types, Dwarf_Die *function, D
 	    dwarf_attr(param, DW_AT_location, &attr) == NULL ||
 	    dwarf_getlocation_addr(&attr, entry, &ops, &nr, 1) != 1 || nr == 0)
 		return false;
-	if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)
-		return types->callconv->is_register(place, ops[0].atom - DW_OP_reg0);
-	return true;
+	if (ops[nr - 1].atom == DW_OP_piece)
+		return are_pieces(types, places, ops, nr);
+	return ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31 ||
+	       is_register(types, &places->v[0], &ops[0]);
 }
 
-/* By the convention, unless debug info knows of variants. */
+/* @is_told_alone: no convention says where it is, but debug info of optimised code may. */
 static bool param_place(const struct ftr_dwarf_types *types, Dwarf_Die *function, Dwarf_Die *param,
-			const struct ftr_leaves *leaves, struct ftr_callconv_state *state,
-			struct ftr_places *places)
+			const struct ftr_leaves *leaves, bool is_told_alone,
+			struct ftr_callconv_state *state, struct ftr_places *places)
 {
+
 	struct ftr_callconv_state before = *state;
 	enum ftr_dwarf_place told = FTR_DWARF_PLACE_UNTOLD;
 
 	*places = (struct ftr_places){ 0 };
 	types->callconv->argument(state, leaves, places);
-	if (types->callconv->has_variants)
+	if (types->callconv->has_variants || is_told_alone)
 		told = ftr_dwarf_place(types->callconv, function, param, places);
 	if (told == FTR_DWARF_PLACE_REGISTERS)
 		*state = before;
-	return told != FTR_DWARF_PLACE_UNKNOWN;
+	return is_told_alone ? told == FTR_DWARF_PLACE_REGISTERS : told != FTR_DWARF_PLACE_UNKNOWN;
 }
 
 const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, Dwarf_Die *function)
@@ -404,16 +443,17 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 	struct ftr_callconv_state state = { 0 };
 	struct ftr_places places;
 	struct ftr_leaves leaves;
-	bool is_rust, is_whole, is_doubtful = may_differ(function);
+	bool is_doubtful = may_differ(function), has_changed = is_changed(function);
+	bool is_rust, is_whole;
 	Dwarf_Die child;
 	int ret;
 
 	if (!language_is_known(function, &is_rust))
 		return NULL;
 	is_whole = retval_read(types, function, is_rust, &state, &read.retval);
+	if (has_changed)		/* it may have left the value out */
+		read.retval = (struct ftr_parameter){ 0 };
 	ret = params_begin(function, &child);
-	if (!is_whole)
-		ret = 1;
 	for (; ret == 0 && read.nr < PARAMS_MAX; ret = dwarf_siblingof(&child, &child)) {
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter || !is_passed(&child))
 			continue;
@@ -421,10 +461,11 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 			break;
 		if (is_hidden(&child))		/* a constructor's is no object yet */
 			params[read.nr].type.kind = FTR_TYPE_POINTER;
-		if (!param_place(types, function, &child, &leaves, &state, &places))
+		if (!param_place(types, function, &child, &leaves, has_changed || !is_whole, &state,
+				 &places))
 			break;
 		places_take(&params[read.nr], &places);
-		if (is_doubtful && !is_there(types, function, &child, places.v))
+		if (is_doubtful && !is_there(types, function, &child, &places))
 			break;
 		read.nr++;
 	}

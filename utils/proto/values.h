@@ -57,6 +57,7 @@ enum ftr_value_where {
 	FTR_VALUE_X87 = 5,     /* top of the floating-point stack; zeros when it is empty */
 	FTR_VALUE_AT = 6,      /* nr bytes above where the last FOLLOW led */
 	FTR_VALUE_ELAPSED = 7, /* nanoseconds since the call began: of tests alone */
+	FTR_VALUE_RESULT = 8,  /* the caller's room for the value, which it told when it called */
 };
 
 /* What this op and the next one make is one value: no padding between. */

@@ -201,6 +201,8 @@ static bool is_small(const struct ftr_value_op *ops, uint32_t nr)
 		bool is_number = ops[i].what == FTR_VALUE_BYTES || ops[i].what == FTR_VALUE_POINTED;
 		bool is_word = is_number && ops[i].bytes <= sizeof(uint64_t);
 
+		if (ops[i].where == FTR_VALUE_RESULT)	/* kept where values are recorded alone */
+			return false;
 		if (!(is_text && i + 1 == nr) && !is_word && ops[i].what != FTR_VALUE_COUNT &&
 		    ops[i].what != FTR_VALUE_FOLLOW)
 			return false;

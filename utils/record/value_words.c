@@ -122,11 +122,11 @@ static void retval_places(const struct ftr_callconv *convention, const struct ft
 		float_retval_place(convention, value, bytes);
 		return;
 	}
+	value->is_pointed = is_address;
 	if (convention->passes_addresses && is_address) {
-		place_add(value, FTR_PLACE_NOWHERE, 0, bytes);
+		place_add(value, FTR_PLACE_RESULT, 0, word);
 		return;
 	}
-	value->is_pointed = is_address;
 	place_add(value, FTR_PLACE_RETURN, 0, bytes < word ? bytes : word);
 	if (bytes > word && !value->is_pointed)
 		place_add(value, FTR_PLACE_RETURN, 1, bytes - word);
