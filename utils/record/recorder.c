@@ -30,6 +30,7 @@
 #define SLEEP_ORPHANS_NS  (20 * MSEC) /* only processes that have not reported themselves are left \
 				       */
 #define EXEC_NS		(100 * MSEC)	/* from an exec to the runtime's first message */
+#define EXEC_SHARE_MAX	19		/* how often more of it, on a busy machine */
 #define SILENCE_NS	(3000 * MSEC)
 #define FULL_PERCENT	50		/* go on at once */
 #define BUSY_PERCENT	25
@@ -343,6 +344,18 @@ static void silence_report(struct ftr_recorder *recorder)
 		      recorder->options->runtime);
 }
 
+/* On a busy machine what a process does takes it several times as long. */
+static uint64_t exec_ns(void)
+{
+	long cpu_nr = sysconf(_SC_NPROCESSORS_ONLN);
+	double load, share;
+
+	if (getloadavg(&load, 1) != 1 || cpu_nr < 1)
+		return EXEC_NS;
+	share = load / (double)cpu_nr;
+	return (uint64_t)(EXEC_NS * (1 + (share < EXEC_SHARE_MAX ? share : EXEC_SHARE_MAX)));
+}
+
 /* Between its exec and its first message a process has no ring mapped. */
 static bool orphans_are_left(struct ftr_recorder *recorder)
 {
@@ -350,7 +363,7 @@ static bool orphans_are_left(struct ftr_recorder *recorder)
 
 	if (ftr_collectors_are_shared(&recorder->collectors))
 		recorder->orphans_ns = now;
-	return recorder->orphans_ns != 0 && now - recorder->orphans_ns < EXEC_NS;
+	return recorder->orphans_ns != 0 && now - recorder->orphans_ns < exec_ns();
 }
 
 static void unwatched_end(struct ftr_recorder *recorder)
