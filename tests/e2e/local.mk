@@ -47,7 +47,8 @@ e2e_both_tests = \
 	tests/e2e/plain.py \
 	tests/e2e/record.py \
 	tests/e2e/threads.py \
-	tests/e2e/values.py
+	tests/e2e/values.py \
+	tests/e2e/values_random.py
 # Of the recorder, and what it knows of programs.
 e2e_recorder_tests = \
 	tests/e2e/attach_exec.py \

@@ -37,9 +37,10 @@ KEEP void vectors(const std::vector<int> &v, std::vector<std::string> &s, std::v
 	SEEN(p);
 }
 
-KEEP void more(std::vector<long> v, const std::vector<bool> *, std::vector<int *> p)
+KEEP void more(std::vector<long> v, const std::vector<bool> *b, std::vector<int *> p)
 {
 	SEEN(v);
+	SEEN(b);
 	SEEN(p);
 }
 

@@ -347,18 +347,12 @@ static bool is_passed(Dwarf_Die *param)
 	return name == NULL || strcmp(name, "__in_chrg") != 0;
 }
 
-/*
- * LLVM gives functions that only their own file calls other parameters than they have in the
- * source, under the same name.
- */
-static bool may_differ(Dwarf_Die *function)
+static bool is_by_llvm(Dwarf_Die *function)
 {
 	Dwarf_Attribute attr;
 	const char *producer;
 	Dwarf_Die unit;
 
-	if (ftr_dwarf_is_flag(function, DW_AT_external))
-		return false;
 	if (dwarf_diecu(function, &unit, NULL, NULL) == NULL)
 		return false;
 	producer = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr));
@@ -366,10 +360,92 @@ static bool may_differ(Dwarf_Die *function)
 	       (strstr(producer, "clang") != NULL || strstr(producer, "LLVM") != NULL);
 }
 
+/* What describes @param when the function begins; 0: nothing does. */
+static size_t ops_at_entry(Dwarf_Die *function, Dwarf_Die *param, Dwarf_Op **ops)
+{
+	Dwarf_Addr entry;
+	Dwarf_Attribute attr;
+	size_t nr;
+
+	return dwarf_entrypc(function, &entry) == 0 &&
+	       dwarf_attr(param, DW_AT_location, &attr) != NULL &&
+	       dwarf_getlocation_addr(&attr, entry, ops, &nr, 1) == 1 ? nr : 0;
+}
+
+static bool is_constant(const Dwarf_Op *op)
+{
+	return op->atom == DW_OP_implicit_value ||
+	       (op->atom >= DW_OP_const1u && op->atom <= DW_OP_consts) ||
+	       (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31);
+}
+
 /*
- * It changes those of other ones, too, and leaves out what nobody uses: then it says that none may
- * call them.
+ * LLVM has callers of the same file pass anything for what a function does not use, or knows.  Its
+ * code that is not optimised has a place for each parameter.
  */
+static bool is_optimized_out(Dwarf_Die *function, Dwarf_Die *param)
+{
+	Dwarf_Addr entry;
+	Dwarf_Op *ops;
+
+	if (dwarf_entrypc(function, &entry) != 0)	/* a declaration */
+		return false;
+	return !dwarf_hasattr(param, DW_AT_location) ||
+	       (ops_at_entry(function, param, &ops) > 0 && is_constant(&ops[0]));
+}
+
+/* As a place on the stack for as long as the function runs, or another one? */
+static bool is_at_home(Dwarf_Die *variable)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t nr;
+
+	return dwarf_attr(variable, DW_AT_location, &attr) != NULL &&
+	       dwarf_getlocation(&attr, &ops, &nr) == 0 && nr > 0 && ops[0].atom == DW_OP_fbreg;
+}
+
+static bool is_optimized(Dwarf_Die *function)
+{
+	bool is_found = ftr_dwarf_is_flag(function, DW_AT_call_all_calls) ||
+			ftr_dwarf_is_flag(function, DW_AT_GNU_all_call_sites);
+	Dwarf_Die child;
+	int ret;
+
+	for (ret = dwarf_child(function, &child); ret == 0 && !is_found;
+	     ret = dwarf_siblingof(&child, &child)) {
+		int tag = dwarf_tag(&child);
+
+		is_found = tag == DW_TAG_inlined_subroutine ||
+			   (tag == DW_TAG_formal_parameter && !is_at_home(&child));
+	}
+	return is_found;
+}
+
+/*
+ * Of functions that their own file calls alone LLVM leaves the value out, or what is known of it
+ * before: what is in its register then is anything.  Memory is written by the function itself.
+ */
+static bool is_retval_doubtful(Dwarf_Die *function, const struct ftr_parameter *retval)
+{
+	return retval->places[0].kind != FTR_PLACE_RESULT && is_optimized(function);
+}
+
+/* To be shown in its place, so that those behind it keep theirs. */
+static const struct ftr_enum_type optimized = {
+	.id = UINT64_MAX - 1, .name = "optimized", .nr = 1, .values = { { "optimized_out", 0 } },
+};
+
+static void optimized_out_put(struct ftr_parameter *param)
+{
+	*param = (struct ftr_parameter){
+		.type = { .kind = FTR_TYPE_ENUM, .bytes = sizeof(uint32_t), .values = &optimized },
+		.place_nr = 1,
+		.places = { { FTR_PLACE_NOWHERE, 0, sizeof(uint32_t) } },
+	};
+}
+
+/* It gives such functions other parameters than they have in the source, and may tell. */
 static bool is_changed(Dwarf_Die *function)
 {
 	Dwarf_Attribute attr;
@@ -403,14 +479,10 @@ static bool are_pieces(const struct ftr_dwarf_types *types, const struct ftr_pla
 static bool is_there(const struct ftr_dwarf_types *types, Dwarf_Die *function, Dwarf_Die *param,
 		     const struct ftr_places *places)
 {
-	Dwarf_Addr entry;
-	Dwarf_Attribute attr;
 	Dwarf_Op *ops;
-	size_t nr;
+	size_t nr = ops_at_entry(function, param, &ops);
 
-	if (dwarf_entrypc(function, &entry) != 0 ||
-	    dwarf_attr(param, DW_AT_location, &attr) == NULL ||
-	    dwarf_getlocation_addr(&attr, entry, &ops, &nr, 1) != 1 || nr == 0)
+	if (nr == 0)
 		return false;
 	if (ops[nr - 1].atom == DW_OP_piece)
 		return are_pieces(types, places, ops, nr);
@@ -443,26 +515,35 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 	struct ftr_callconv_state state = { 0 };
 	struct ftr_places places;
 	struct ftr_leaves leaves;
-	bool is_doubtful = may_differ(function), has_changed = is_changed(function);
-	bool is_rust, is_whole;
+	bool is_llvm = is_by_llvm(function);
+	bool is_doubtful = is_llvm && !ftr_dwarf_is_flag(function, DW_AT_external);
+	bool is_rust, is_told_alone, is_known;
 	Dwarf_Die child;
 	int ret;
 
 	if (!language_is_known(function, &is_rust))
 		return NULL;
-	is_whole = retval_read(types, function, is_rust, &state, &read.retval);
-	if (has_changed)		/* it may have left the value out */
+	is_told_alone = !retval_read(types, function, is_rust, &state, &read.retval) ||
+			is_changed(function);
+	if (is_changed(function) || (is_doubtful && is_retval_doubtful(function, &read.retval)))
 		read.retval = (struct ftr_parameter){ 0 };
 	ret = params_begin(function, &child);
 	for (; ret == 0 && read.nr < PARAMS_MAX; ret = dwarf_siblingof(&child, &child)) {
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter || !is_passed(&child))
 			continue;
-		if (!value_read(types, &child, is_rust, &params[read.nr], &leaves))
+		is_known = value_read(types, &child, is_rust, &params[read.nr], &leaves);
+		if (is_llvm && is_optimized_out(function, &child)) {
+			if (is_known)
+				types->callconv->argument(&state, &leaves, &places);
+			is_told_alone |= is_doubtful || !is_known;
+			optimized_out_put(&params[read.nr++]);
+			continue;
+		}
+		if (!is_known)
 			break;
 		if (is_hidden(&child))		/* a constructor's is no object yet */
 			params[read.nr].type.kind = FTR_TYPE_POINTER;
-		if (!param_place(types, function, &child, &leaves, has_changed || !is_whole, &state,
-				 &places))
+		if (!param_place(types, function, &child, &leaves, is_told_alone, &state, &places))
 			break;
 		places_take(&params[read.nr], &places);
 		if (is_doubtful && !is_there(types, function, &child, &places))
