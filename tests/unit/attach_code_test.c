@@ -247,9 +247,13 @@ static void test_stack_that_is_not_mapped(void **state)
 	ftr_image_fini(&image);
 }
 
-static void ip_note(void *arg, uint64_t ip)
+struct noted {
+	uint64_t at, ip;
+};
+
+static void handler_note(void *arg, uint64_t at, uint64_t ip)
 {
-	*(uint64_t *)arg = ip;
+	*(struct noted *)arg = (struct noted){ at, ip };
 }
 
 /*
@@ -262,9 +266,10 @@ static void test_thread_that_comes_back_from_a_handler(void **state)
 			     -1, 0);
 	struct ftr_image image;
 	struct ftr_err err = { 0 };
-	uint64_t outermost = 0;
+	struct noted outermost = { 0, 0 };
 	struct ftr_words words = {
-		.image = &image, .comeback = COMEBACK, .interrupted = ip_note, .arg = &outermost,
+		.image = &image, .comeback = COMEBACK, .interrupted = handler_note,
+		.arg = &outermost,
 	};
 
 	child_start(NULL);
@@ -275,7 +280,8 @@ static void test_thread_that_comes_back_from_a_handler(void **state)
 	other_stack[100] = COMEBACK;
 	other_stack[101 + CONTEXT_IP] = 2;
 	assert_true(ftr_words_show(&words, (uintptr_t)&own[11]));
-	assert_int_equal(outermost, 2);
+	assert_int_equal(outermost.ip, 2);
+	assert_int_equal(outermost.at, (uintptr_t)&other_stack[100]);
 	/* Nothing of a stack is below its first word. */
 	assert_true(ftr_words_show(&words, (uintptr_t)own));
 	ftr_image_fini(&image);

@@ -2,6 +2,7 @@
 /* See image.h. */
 #include "utils/attach/image.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -205,6 +206,22 @@ uint64_t ftr_file_symbol(const char *path, const char *name)
 
 	file_read(path, 0, symbol_match, &wanted, &err);
 	return wanted.addr;
+}
+
+uint64_t ftr_process_entry(int32_t pid)
+{
+	uint64_t pair[2], ret = 0;
+	char name[64];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/auxv", pid);
+	file = fopen(name, "re");
+	if (file == NULL)
+		return 0;
+	while (ret == 0 && fread(pair, sizeof(pair), 1, file) == 1 && pair[0] != AT_NULL)
+		ret = pair[0] == AT_ENTRY ? pair[1] : 0;
+	fclose(file);
+	return ret;
 }
 
 bool ftr_memory_read(int32_t pid, uint64_t addr, void *to, size_t bytes)

@@ -48,6 +48,9 @@ uint64_t ftr_file_symbol(const char *path, const char *name);
 /* Where the function @name of the mapped file @path is; 0 = it has none. */
 uint64_t ftr_image_symbol(const struct ftr_image *image, const char *path, const char *name);
 
+/* Where the program @pid begins, as the kernel has told it; 0 = not known. */
+uint64_t ftr_process_entry(int32_t pid);
+
 /* All of it, or false. */
 bool ftr_memory_read(int32_t pid, uint64_t addr, void *to, size_t bytes);
 bool ftr_memory_write(int32_t pid, uint64_t addr, const void *from, size_t bytes);

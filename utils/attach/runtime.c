@@ -30,6 +30,8 @@ int ftr_runtime_look(struct ftr_runtime *runtime, struct ftr_err *err)
 		return -err->code;
 	runtime->step_at = ftr_image_start(&runtime->image, runtime->path, &start) ?
 				   start + runtime->step_offset : 0;
+	if (runtime->step_at != 0)
+		runtime->places.runtime = runtime->path;	/* it may be loaded just now */
 	return 0;
 }
 
