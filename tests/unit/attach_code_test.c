@@ -2,6 +2,7 @@
 /* Code of another process is changed and put back, but for what it stands in. */
 #include "tests/unit/unit.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -103,6 +104,7 @@ static void expect(unsigned n, bool is_made)
 static void test_made_and_taken_back(void **state)
 {
 	struct ftr_attach_report report;
+	int policy = sched_getscheduler(0);
 
 	child_start(NULL);
 	run(false, &report);
@@ -118,6 +120,7 @@ static void test_made_and_taken_back(void **state)
 	expect(0, false);
 	expect(1, false);
 	expect(2, false);
+	assert_int_equal(sched_getscheduler(0), policy);	/* it was another meanwhile */
 }
 
 /* The list has grown meanwhile; of a library that was unloaded another one has the place. */

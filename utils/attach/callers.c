@@ -13,16 +13,18 @@
 #include "utils/base/vec.h"
 
 #define FRAMES_MAX 65536u
+#define KNOWN_MAX 4096u
 #define OURS_WORDS 4096u		/* of one frame of the runtime */
 #define WORD sizeof(uint64_t)
 
 struct walk {
-	const struct ftr_places *places;
+	struct ftr_places *places;
 	void (*take)(void *arg, uint64_t addr);
 	void *arg;
+	bool is_learning;
 	unw_cursor_t cursor;
 	uint64_t ip, sp;
-	uint64_t start, end;		/* of the code that the information of this frame is for */
+	struct ftr_place_range range;	/* of the code that the information of this frame is for */
 	FTR_VEC(uint64_t) handlers;	/* where the return addresses of those on the way are */
 	bool is_handler_missed;
 };
@@ -59,16 +61,30 @@ static void interrupted_take(const struct walk *walk)
 }
 
 /* libunwind answers with one byte where it has nothing. */
-static bool information_find(struct walk *walk)
+static bool information_learn(struct walk *walk)
 {
+	struct ftr_place_known known = { .ip = walk->ip };
 	unw_proc_info_t info;
 
-	if (!is_code(walk, walk->ip) || unw_get_proc_info(&walk->cursor, &info) < 0 ||
-	    info.end_ip - info.start_ip <= 1)
+	if (!walk->is_learning || unw_get_proc_info(&walk->cursor, &info) < 0 ||
+	    info.end_ip - info.start_ip <= 1 || walk->places->known.nr == KNOWN_MAX)
 		return false;
-	walk->start = info.start_ip;
-	walk->end = info.end_ip;
-	return true;
+	walk->range = known.range = (struct ftr_place_range){ info.start_ip, info.end_ip };
+	return ftr_vec_push(&walk->places->known, known) == 0;
+}
+
+static bool information_find(struct walk *walk)
+{
+	const struct ftr_places *places = walk->places;
+	size_t i;
+
+	for (i = 0; i < places->known.nr; i++) {
+		if (places->known.v[i].ip == walk->ip) {
+			walk->range = places->known.v[i].range;
+			return true;
+		}
+	}
+	return is_code(walk, walk->ip) && information_learn(walk);
 }
 
 /* A hook has other addresses on its stack than what it returns to: that of moved code, say. */
@@ -155,7 +171,7 @@ static bool is_first(const struct walk *walk)
 	uint64_t entry = walk->places->entry;
 	uint8_t code[16];
 
-	return (entry >= walk->start && entry < walk->end) ||
+	return (entry >= walk->range.low && entry < walk->range.high) ||
 	       (ftr_memory_read(walk->places->image->pid, walk->ip, code, sizeof(code)) &&
 		ftr_arch_is_threads_end(code));
 }
@@ -199,19 +215,41 @@ static bool callers_walk(struct walk *walk)
 	return ret == 0 && is_first(walk) && !has_other_handlers(walk, sp);
 }
 
-bool ftr_callers_show(const struct ftr_places *places, pid_t tid,
-		      void (*take)(void *arg, uint64_t addr), void *arg)
+static bool thread_walk(struct walk *walk, pid_t tid)
 {
-	struct walk walk = { .places = places, .take = take, .arg = arg };
-	void *upt = _UPT_create(tid);
+	void *upt = walk->places->space != NULL ? _UPT_create(tid) : NULL;
 	bool ret;
 
 	if (upt == NULL)
 		return false;
-	/* What was concluded when another library was there does not count. */
-	unw_flush_cache(places->space, 0, 0);
-	ret = unw_init_remote(&walk.cursor, places->space, upt) >= 0 && callers_walk(&walk);
+	ret = unw_init_remote(&walk->cursor, walk->places->space, upt) >= 0 && callers_walk(walk);
 	_UPT_destroy(upt);
-	ftr_vec_fini(&walk.handlers);
+	ftr_vec_fini(&walk->handlers);
 	return ret;
+}
+
+static void nothing_take(void *arg, uint64_t addr)
+{
+}
+
+void ftr_callers_learn(struct ftr_places *places, pid_t tid)
+{
+	struct walk walk = { .places = places, .take = nothing_take, .is_learning = true };
+
+	thread_walk(&walk, tid);
+}
+
+void ftr_callers_forget(struct ftr_places *places)
+{
+	places->known.nr = 0;
+	if (places->space != NULL)
+		unw_flush_cache(places->space, 0, 0);
+}
+
+bool ftr_callers_show(struct ftr_places *places, pid_t tid,
+		      void (*take)(void *arg, uint64_t addr), void *arg)
+{
+	struct walk walk = { .places = places, .take = take, .arg = arg };
+
+	return thread_walk(&walk, tid);
 }

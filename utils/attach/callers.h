@@ -13,12 +13,21 @@
 #include "utils/attach/place.h"
 
 /*
- * Call @take with all these addresses of the stopped thread @tid, and with some that are not.
- * False: it may go on elsewhere, too.  Nothing led from frame to frame up to where a thread or the
- * program begins; or a handler's frame is on its stacks that is none of those, as that of a
- * coroutine which was interrupted would be.
+ * Find information for where the stopped thread @tid is, and what it returns to, which takes long:
+ * others may run meanwhile.  ftr_callers_show then has what it needs, should it still be there.
  */
-bool ftr_callers_show(const struct ftr_places *places, pid_t tid,
+void ftr_callers_learn(struct ftr_places *places, pid_t tid);
+
+/* Something else is mapped now: what was learned may be wrong. */
+void ftr_callers_forget(struct ftr_places *places);
+
+/*
+ * Call @take with all these addresses of the stopped thread @tid, and with some that are not.
+ * False: it may go on elsewhere, too.  What was learned has not led from frame to frame up to
+ * where a thread or the program begins; or a handler's frame is on its stacks that is none of
+ * those, as that of a coroutine which was interrupted would be.
+ */
+bool ftr_callers_show(struct ftr_places *places, pid_t tid,
 		      void (*take)(void *arg, uint64_t addr), void *arg);
 
 #endif /* FTR_ATTACH_CALLERS_H */

@@ -174,6 +174,7 @@ void ftr_changes_free(struct ftr_changes *changes)
 	free(changes->v);
 	free(changes->due);
 	free(changes->near);
+	ftr_vec_fini(&changes->doubted);
 	free(changes);
 }
 

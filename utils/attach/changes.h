@@ -14,6 +14,7 @@
 #include "utils/attach/code.h"
 #include "utils/attach/runtime.h"
 #include "utils/base/bits.h"
+#include "utils/base/vec.h"
 
 #define FTR_CHANGES_CHUNK_BYTES 65536u
 #define FTR_CHANGES_MAX FTR_MIB(16)
@@ -50,6 +51,8 @@ struct ftr_changes {
 	bool *near;		/* HASHES: a change may be near addresses of that hash */
 	int memory_fd;
 	bool is_back;
+	FTR_VEC(pid_t) doubted;	/* threads with words that kept changes from being made */
+	bool is_unwound;	/* what one of them has not shown counted */
 	uint8_t chunk[FTR_CHANGES_CHUNK_BYTES];
 };
 

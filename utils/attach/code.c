@@ -13,9 +13,9 @@
 #include "utils/base/clock.h"
 
 #define TRIES 10u
-#define TRIES_BACK 200u
+#define TRIES_BACK 100u
+#define TRIES_OF_WORDS 2u	/* before threads are unwound: most go on */
 #define TIMEOUTS 3u		/* each is long for the threads that do stop */
-#define PAUSE_NS 2000000
 
 /* ---- where threads stand ---- */
 
@@ -69,7 +69,7 @@ static bool words_show(const struct ftr_runtime *runtime, struct look *look, uin
  * Most stacks have nothing that could be an address of ours.  Where one has, calls that ended may
  * have left it: then it counts only if it is where the thread will go.
  */
-static bool thread_look(const struct ftr_runtime *runtime, struct ftr_changes *changes, pid_t tid)
+static bool thread_look(struct ftr_runtime *runtime, struct ftr_changes *changes, pid_t tid)
 {
 	struct look look = { .changes = changes };
 	uint64_t ip, sp;
@@ -78,20 +78,46 @@ static bool thread_look(const struct ftr_runtime *runtime, struct ftr_changes *c
 		return true;		/* it has ended */
 	if (!words_show(runtime, &look, ip, sp, word_find))
 		return false;
-	return !look.has_found || ftr_callers_show(&runtime->places, tid, word_take, &look) ||
-	       words_show(runtime, &look, ip, sp, word_take);
+	if (!look.has_found)
+		return true;
+	if (ftr_callers_show(&runtime->places, tid, word_take, &look)) {
+		changes->is_unwound = true;
+		return true;
+	}
+	ftr_vec_push(&changes->doubted, tid);	/* without memory its words count again */
+	return words_show(runtime, &look, ip, sp, word_take);
 }
 
-static bool threads_look(const struct ftr_runtime *runtime, struct ftr_changes *changes)
+static bool threads_look(struct ftr_runtime *runtime, struct ftr_changes *changes)
 {
 	bool ret = true;
 	size_t i;
 
+	changes->doubted.nr = 0;
+	changes->is_unwound = false;
 	for (i = 0; i < changes->nr; i++)
 		changes->v[i].is_in_use = false;
 	for (i = 0; ret && i < runtime->tracees.all.nr; i++)
 		ret = thread_look(runtime, changes, runtime->tracees.all.v[i].tid);
-	return ret;
+	/* A library that came to lie where another was would have other information. */
+	return ret && (!changes->is_unwound || ftr_image_is_now(&runtime->image));
+}
+
+/* One after another, while all others run. */
+static void doubted_learn(struct ftr_runtime *runtime, const struct ftr_changes *changes)
+{
+	size_t i;
+
+	for (i = 0; i < changes->doubted.nr; i++) {
+		pid_t tid = changes->doubted.v[i];
+
+		if (tid == runtime->remote.tid) {
+			ftr_callers_learn(&runtime->places, tid);
+		} else if (ftr_tracee_stop(&runtime->tracees, tid) == 0) {
+			ftr_callers_learn(&runtime->places, tid);
+			ftr_tracee_release(&runtime->tracees, tid);
+		}
+	}
 }
 
 /* ---- writing ---- */
@@ -269,10 +295,9 @@ static void most(uint64_t *all, uint64_t one)
 static int round_make(struct ftr_runtime *runtime, struct ftr_changes *changes,
 		      struct ftr_attach_code_report *report)
 {
-	uint64_t start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC), ns;
 	int ret = ftr_tracees_stop(&runtime->tracees);
+	uint64_t ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 
-	ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	report->stop_nr++;
 	report->thread_nr = (unsigned)runtime->tracees.all.nr;
 	if (ret == 0 &&
@@ -282,23 +307,24 @@ static int round_make(struct ftr_runtime *runtime, struct ftr_changes *changes,
 		passes(changes);
 	most(&report->work_ns, ftr_clock_now_ns(CLOCK_MONOTONIC) - ns);
 	ftr_tracees_release(&runtime->tracees, runtime->remote.tid);
-	most(&report->stopped_ns, ftr_clock_now_ns(CLOCK_MONOTONIC) - start_ns);
+	most(&report->stopped_ns, runtime->tracees.released_ns - runtime->tracees.asked_ns);
 	return ret == 0 && is_any_pending(changes) ? -EAGAIN : ret;
 }
 
 static int rounds_make(struct ftr_runtime *runtime, struct ftr_changes *changes,
 		       struct ftr_attach_code_report *report, struct ftr_err *err)
 {
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	unsigned tries = changes->is_back ? TRIES_BACK : TRIES, timeouts = 0, i;
 	int ret = -EAGAIN;
 
 	for (i = 0; i < tries && timeouts < TIMEOUTS && (ret == -EAGAIN || ret == -ETIMEDOUT);
 	     i++) {
 		if (i != 0)
-			nanosleep(&pause, NULL);
+			ftr_runtime_pause(i);
 		if (ftr_runtime_look(runtime, err) < 0)
 			return -err->code;
+		if (i >= TRIES_OF_WORDS)
+			doubted_learn(runtime, changes);
 		ret = round_make(runtime, changes, report);
 		timeouts += ret == -ETIMEDOUT;
 	}

@@ -60,6 +60,35 @@ void ftr_image_fini(struct ftr_image *image)
 	ftr_vec_fini(&image->vmas);
 }
 
+bool ftr_image_is_same(const struct ftr_image *one, const struct ftr_image *other)
+{
+	size_t i;
+
+	if (one->vmas.nr != other->vmas.nr)
+		return false;
+	for (i = 0; i < one->vmas.nr; i++) {
+		const struct ftr_vma *a = &one->vmas.v[i], *b = &other->vmas.v[i];
+
+		if (a->low != b->low || a->high != b->high || a->offset != b->offset ||
+		    strcmp(a->prot, b->prot) != 0 || strcmp(a->path, b->path) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool ftr_image_is_now(const struct ftr_image *image)
+{
+	struct ftr_err ignored = { 0 };
+	struct ftr_image now;
+	bool ret;
+
+	if (ftr_image_load(&now, image->pid, &ignored) < 0)
+		return false;
+	ret = ftr_image_is_same(image, &now);
+	ftr_image_fini(&now);
+	return ret;
+}
+
 const struct ftr_vma *ftr_image_at(const struct ftr_image *image, uint64_t addr)
 {
 	size_t low = 0, high = image->vmas.nr;

@@ -25,6 +25,11 @@ struct ftr_image {
 int  ftr_image_load(struct ftr_image *image, int32_t pid, struct ftr_err *err);
 void ftr_image_fini(struct ftr_image *image);
 
+/* Is just the same mapped? */
+bool ftr_image_is_same(const struct ftr_image *one, const struct ftr_image *other);
+/* ... as the process has now? */
+bool ftr_image_is_now(const struct ftr_image *image);
+
 /* The mapping that @addr lies in; NULL = none. */
 const struct ftr_vma *ftr_image_at(const struct ftr_image *image, uint64_t addr);
 

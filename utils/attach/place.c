@@ -130,8 +130,10 @@ void ftr_places_fini(struct ftr_places *places)
 {
 	if (places->space != NULL)
 		unw_destroy_addr_space(places->space);
+	places->space = NULL;
 	ftr_vec_fini(&places->locking);
 	ftr_vec_fini(&places->unwinding);
+	ftr_vec_fini(&places->known);
 }
 
 static bool is_inside(const struct ftr_place_range *range, uint64_t ip)

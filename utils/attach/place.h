@@ -16,6 +16,11 @@ struct ftr_place_range {
 	uint64_t low, high;
 };
 
+struct ftr_place_known {
+	uint64_t ip;
+	struct ftr_place_range range;	/* that the information is of */
+};
+
 struct ftr_places {
 	const struct ftr_image *image;	/* (borrowed) */
 	FTR_VEC(struct ftr_place_range) locking;	/* functions that hold locks that we need */
@@ -27,6 +32,8 @@ struct ftr_places {
 	uint64_t comeback;		/* where handlers return to */
 	uint64_t entry;			/* where the program begins; 0 = not known */
 	void *space;			/* (owned) libunwind's, of the process */
+	/* Where code is that call frame information was found for (callers.h). */
+	FTR_VEC(struct ftr_place_known) known;
 };
 
 /* Is this code of the runtime, or of instructions that it has moved? */
