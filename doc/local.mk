@@ -130,6 +130,8 @@ EXTRA_DIST += \
 	doc/adr/0101-a-page-that-asks.md \
 	doc/adr/0104-performance-counters.md \
 	doc/adr/0106-rings-made-ahead.md \
+	doc/adr/0107-only-calls-that-go-on-keep-code.md \
+	doc/adr/0108-how-long-all-threads-stand.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

@@ -35,6 +35,7 @@
 #define PAGE 4096ul
 #define PAUSE_NS 1000000
 #define PAUSES 1000u
+#define GUESS_MAX 4096u			/* entries of the list */
 
 FTR_EXPORT void ftr_attach_step(struct ftr_attach *attach);
 FTR_EXPORT void ftr_attach_locked(void);
@@ -139,6 +140,9 @@ struct list {
 	uint64_t left_nr;
 	int32_t pid;
 	uint64_t now;			/* a stamp */
+	bool is_guess;			/* nobody is asked: there may be less, never more */
+	const struct ftr_slot *asked;	/* (nullable) whose thread the kernel was asked for */
+	bool is_alive;			/* ... which it is */
 };
 
 static void list_add(struct list *list, struct ftr_attach_write write)
@@ -159,18 +163,25 @@ static bool read_word(const struct list *list, const void *addr, uint64_t *value
 	return ftr_sys6(SYS_process_vm_readv, list->pid, &to, 1, &from, 1, 0) == sizeof(*value);
 }
 
-static bool is_alive(const struct ftr_slot *slot, int32_t pid)
+/* Asked once for what is listed of a slot at a time, and only if that matters. */
+static bool is_alive(struct list *list, const struct ftr_slot *slot)
 {
 	int32_t tid = atomic_load(&slot->tid);
 
-	return slot->pid == pid && tid > 0 && ftr_sys3(SYS_tgkill, pid, tid, 0) == 0;
+	if (list->asked != slot) {
+		list->asked = slot;
+		list->is_alive = slot->pid == list->pid && tid > 0 &&
+				 ftr_sys3(SYS_tgkill, list->pid, tid, 0) == 0;
+	}
+	return list->is_alive;
 }
 
 /* A place that a live thread's own stack is known to have can be read as it is. */
-static bool word_at(const struct list *list, const struct ftr_slot *slot, const uintptr_t *loc,
-		    bool is_known, uint64_t *value)
+static bool word_at(struct list *list, const struct ftr_slot *slot, const uintptr_t *loc,
+		    uint64_t *value)
 {
-	if (is_known && (uintptr_t)loc - slot->home_low < slot->home_high - slot->home_low) {
+	if ((uintptr_t)loc - slot->home_low < slot->home_high - slot->home_low &&
+	    is_alive(list, slot)) {
 		*value = *loc;
 		return true;
 	}
@@ -182,7 +193,7 @@ static bool word_at(const struct list *list, const struct ftr_slot *slot, const 
  * now: of which two the newer one is there.
  */
 static void list_return(struct list *list, const struct ftr_slot *slot,
-			const struct ftr_return *entry, bool is_known)
+			const struct ftr_return *entry)
 {
 	const uintptr_t *loc = entry->loc;
 	const struct ftr_attach_write write = {
@@ -194,8 +205,12 @@ static void list_return(struct list *list, const struct ftr_slot *slot,
 	if (loc == NULL || ((uintptr_t)loc & FTR_FRAME_BUSY) != 0 || entry->ret == 0 ||
 	    ftr_is_stub(entry->ret) || loc == (const uintptr_t *)UINTPTR_MAX)
 		return;
-	if (!word_at(list, slot, loc, is_known, &value) ||
-	    (!ftr_is_stub(value) && value != entry->ret))
+	if (list->is_guess) {
+		list->nr++;
+		list->left_nr++;
+		return;
+	}
+	if (!word_at(list, slot, loc, &value) || (!ftr_is_stub(value) && value != entry->ret))
 		return;
 	if (ftr_is_stub(value))
 		list_add(list, write);
@@ -204,26 +219,28 @@ static void list_return(struct list *list, const struct ftr_slot *slot,
 		ftr_left_add(list->left, loc, entry->ret, write.age);
 }
 
-static void list_left(struct list *list, const struct ftr_slot *slot, bool is_known)
+static void list_left(struct list *list, const struct ftr_slot *slot)
 {
 	uint64_t used = ftr_returns_used(slot), i;
 
+	list->asked = NULL;
 	for (i = 0; i < used; i++)
-		list_return(list, slot, &slot->returns[i], is_known);
+		list_return(list, slot, &slot->returns[i]);
 }
 
 /* Of tail calls, which share a place, one has an address that is no stub. */
-static void list_open(struct list *list, const struct ftr_slot *slot, bool is_known)
+static void list_open(struct list *list, const struct ftr_slot *slot)
 {
 	const struct ftr_frame *frame;
 
+	list->asked = NULL;
 	for (frame = slot->frames; ftr_slot_used(slot, frame); frame++) {
 		const struct ftr_return entry = {
 			.loc = frame->loc, .ret = frame->ret, .stamp = ftr_frame_stamp(frame),
 		};
 
 		if (frame->kind == FTR_FRAME_RETURN)
-			list_return(list, slot, &entry, is_known);
+			list_return(list, slot, &entry);
 	}
 }
 
@@ -235,8 +252,12 @@ static void list_thread(struct list *list, const struct ftr_slot *slot)
 	};
 	uint64_t held;
 
-	if (slot->thread != NULL && read_word(list, &slot->thread->slot, &held) &&
-	    held == (uintptr_t)slot)
+	list->asked = NULL;
+	if (slot->thread == NULL)
+		return;
+	if (list->is_guess ||
+	    (is_alive(list, slot) && read_word(list, &slot->thread->slot, &held) &&
+	     held == (uintptr_t)slot))
 		list_add(list, write);
 }
 
@@ -249,13 +270,11 @@ static void list_all(struct list *list)
 	const struct ftr_slot *first = atomic_load(&ftr_state.slots), *slot;
 
 	for (slot = first; slot != NULL; slot = slot->next)
-		list_left(list, slot, is_alive(slot, list->pid));
+		list_left(list, slot);
 	for (slot = first; slot != NULL; slot = slot->next)
-		list_open(list, slot, is_alive(slot, list->pid));
-	for (slot = first; slot != NULL; slot = slot->next) {
-		if (is_alive(slot, list->pid))
-			list_thread(list, slot);
-	}
+		list_open(list, slot);
+	for (slot = first; slot != NULL; slot = slot->next)
+		list_thread(list, slot);
 	list_add(list, (struct ftr_attach_write){
 		.addr = (uintptr_t)&ftr_state.is_forgotten, .value = 1, .bytes = sizeof(uint64_t),
 	});
@@ -280,6 +299,21 @@ static void left_publish(const struct list *list)
 	atomic_store(&ftr_state.left, list->left);
 }
 
+/*
+ * Each time that the kernel is asked the helper stops us twice, while all others stand: only what
+ * would take too much memory is looked at in order to count it.
+ */
+static void list_count(struct list *list)
+{
+	list->is_guess = true;
+	list_all(list);
+	list->is_guess = false;
+	if (list->nr <= GUESS_MAX)
+		return;
+	list->nr = list->left_nr = 0;
+	list_all(list);
+}
+
 static int list_make(struct ftr_attach *attach)
 {
 	struct list list = {
@@ -288,7 +322,7 @@ static int list_make(struct ftr_attach *attach)
 	};
 	long mem;
 
-	list_all(&list);
+	list_count(&list);
 	mem = ftr_sys_map(0, (list.nr + 1) * sizeof(*list.writes), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ftr_sys_map_failed(mem))

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -44,6 +45,23 @@ static inline const unsigned long long *ftr_arch_task_reg(const struct user_regs
 	if (reg == FTR_ARCH_REG_SP)
 		return &regs->sp;
 	return reg == FTR_ARCH_REG_PC ? &regs->pc : NULL;
+}
+
+/* bl, or blr */
+static inline bool ftr_arch_ends_with_call(const uint8_t code[8])
+{
+	uint32_t last = code[4] | (uint32_t)code[5] << 8 | (uint32_t)code[6] << 16 |
+			(uint32_t)code[7] << 24;
+
+	return (last & 0xfc000000u) == 0x94000000u || (last & 0xfffffc1fu) == 0xd63f0000u;
+}
+
+/* mov x8, #__NR_exit; svc #0 */
+static inline bool ftr_arch_is_threads_end(const uint8_t code[16])
+{
+	static const uint8_t end[] = { 0xa8, 0x0b, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+
+	return memcmp(code, end, sizeof(end)) == 0;
 }
 
 static inline void ftr_arch_copied_regs(struct user_regs_struct *regs,

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/types.h>
 #include <sys/user.h>
@@ -45,6 +46,33 @@ static inline const unsigned long long *ftr_arch_task_reg(const struct user_regs
 	};
 
 	return reg >= 0 && (size_t)reg < sizeof(places) / sizeof(places[0]) ? places[reg] : NULL;
+}
+
+/* Is what comes behind these 8 bytes returned to?  They end with a call. */
+static inline bool ftr_arch_ends_with_call(const uint8_t code[8])
+{
+	size_t bytes;
+
+	if (code[3] == 0xe8)		/* call rel32 */
+		return true;
+	for (bytes = 2; bytes <= 8; bytes++) {
+		const uint8_t *at = code + 8 - bytes;
+
+		if (at[0] == 0xff && (at[1] & 0x38) == 0x10)	/* call *..., with what follows */
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where a thread's first function returns to, in clone(): "mov %rax, %rdi; mov $__NR_exit, %eax;
+ * syscall".
+ */
+static inline bool ftr_arch_is_threads_end(const uint8_t code[16])
+{
+	static const uint8_t end[] = { 0x48, 0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05 };
+
+	return memcmp(code, end, sizeof(end)) == 0;
 }
 
 static inline void ftr_arch_copied_regs(struct user_regs_struct *regs,

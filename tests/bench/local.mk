@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	tests/bench/probes.c \
 	tests/bench/serve.py \
 	tests/bench/smoke.sh \
+	tests/bench/stops.py \
 	tests/bench/storm.c \
 	tests/bench/storms.py \
 	tests/bench/switches.c \

@@ -27,14 +27,15 @@ LOOPS = harness.storms(4, short=2)
 class AttachCode(attaching.Test):
     @classmethod
     def set_up_class(cls):
-        for name, flags in BUILDS.items():      # clang has no -mnop-mcount, and gcc is what ./check installs
-            build("attach_code.c", f"code-{name}", "-O1", *flags, compiler=["gcc"])
-        os.rename("code-nop", "code-nop.o")
-        # Linked without -pg, which would have it send itself SIGPROF.
-        subprocess.run(["gcc", "-no-pie", "-o", "code-nop", "code-nop.o", "-lpthread"], check=True)
-        if shutil.which("clang"):
-            build("attach_code.c", "code-xray", "-O1", "-fxray-instrument", "-fxray-instruction-threshold=1",
-                  compiler=["clang"])
+        for program, define in ("code", "-DCODE"), ("stale", "-DSTALE"):
+            for name, flags in BUILDS.items():  # clang has no -mnop-mcount, and gcc is what ./check installs
+                build("attach_code.c", f"{program}-{name}", "-O1", define, *flags, compiler=["gcc"])
+            os.rename(f"{program}-nop", f"{program}-nop.o")
+            # Linked without -pg, which would have it send itself SIGPROF.
+            subprocess.run(["gcc", "-no-pie", "-o", f"{program}-nop", f"{program}-nop.o", "-lpthread"], check=True)
+            if shutil.which("clang"):
+                build("attach_code.c", f"{program}-xray", "-O1", define, "-fxray-instrument",
+                      "-fxray-instruction-threshold=1", compiler=["clang"])
         build("attach_library.c", "libattached.so", "-O1", "-shared", "-fPIC")
         build("attach_code.c", "code-library", "-O1", "-DLIBRARY", "-Wl,--no-as-needed", f"{os.getcwd()}/libattached.so")
         build("attach_fault.c", "fault.so", "-shared", "-fPIC")
@@ -48,8 +49,8 @@ class AttachCode(attaching.Test):
     def has_decoder(self):
         return "without a decoder" not in self.ftr("record", "-d", "probe", "-P", ".", "true").stderr
 
-    def start(self, name, *words):
-        child = self.start_program(f"./code-{name}", *words)
+    def start(self, name, *words, program="code"):
+        child = self.start_program(f"./{program}-{name}", *words)
         self.assertEqual(child.stdout.readline(), "ready\n")
         return child
 
@@ -128,6 +129,50 @@ class AttachCode(attaching.Test):
                 recorder = self.attach(child.pid, data=f"free-{name}")
                 self.wait_for(lambda: self.calls("held", f"free-{name}") > 0)
                 self.assertNotIn("left: first instructions with", self.leave(recorder))
+                self.check_code(child.pid, before)
+                self.end(child)
+
+    def test_parked_in_first_instructions(self):
+        """A coroutine stays there, on a stack that no thread is on: its function is left until it goes on."""
+        for name in set(self.names()) & {"entries", "plain"}:
+            with self.subTest(name):
+                child = self.start(name, *ALL, "parked", program="stale")
+                before = code(child.pid)
+                errors = self.leave(self.attach(child.pid, data=f"parked-{name}"))
+                self.assertIn("1 function left: first instructions with a thread in their midst", errors)
+                self.check_code(child.pid, before)
+                child.send_signal(signal.SIGUSR2)
+                recorder = self.attach(child.pid, data=f"resumed-{name}")
+                self.wait_for(lambda: self.calls("held", f"resumed-{name}") > 0)
+                self.leave(recorder)
+                self.check_code(child.pid, before)
+                self.end(child)
+
+    def test_words_of_calls_that_have_returned(self):
+        """They are in arrays of threads that sleep: nobody goes there, and functions are patched and put back."""
+        for name in self.names():
+            with self.subTest(name):
+                data = f"data-{name}"
+                child = self.start(name, *ALL, "many", "later", "stale", program="stale")
+                before = code(child.pid)
+                recorder = self.attach(child.pid, data=data)
+                child.send_signal(signal.SIGUSR2)
+                self.assertEqual(child.stdout.readline(), "asleep\n")
+                errors = self.leave(recorder)
+                self.assertNotIn("left: first instructions with", errors)
+                self.assertNotIn("will return through", errors)
+                self.assertGreater(self.patched(errors)[0], 850)
+                self.check_code(child.pid, before)
+                self.end(child)
+
+    def test_words_below_unknown_code(self):
+        """Where a thread's stack cannot be unwound to its end every word counts."""
+        for name in self.names():
+            with self.subTest(name):
+                child = self.start(name, *ALL, "unknown", program="stale")
+                before = code(child.pid)
+                errors = self.leave(self.attach(child.pid, data=f"data-{name}"))
+                self.assertRegex(errors, r"\d+ functions left: first instructions with a thread in their midst")
                 self.check_code(child.pid, before)
                 self.end(child)
 

@@ -4,8 +4,12 @@
  * that call a thousand functions ("many"; ten thousand with MANY defined), loop in one ("loop"),
  * wait in one for the kernel ("wait"), or call a library ("library", with LIBRARY defined).  With
  * "held" another stands in the midst of the first instructions of held() until SIGUSR2: a handler
- * has interrupted it there, and another one, on a stack of its own, that.  It ends at SIGTERM with
- * "wrong N": results of functions that are not right.
+ * has interrupted it there, and another one, on a stack of its own, that. With STALE defined
+ * "parked" is a coroutine there, on an array of its thread's frame, which a handler has taken the
+ * processor from. "stale" sleeps in a function with an array that holds what calls have left
+ * there: addresses in the midst of all functions' first instructions; "unknown" does, called by
+ * code that it has made. "later" sleeps so when it has called functions after SIGUSR2, and says
+ * "asleep". It ends at SIGTERM with "wrong N": results of functions that are not right.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -32,7 +37,14 @@
 #define MIDST 5			/* bytes that a jump takes */
 
 static _Atomic unsigned long wrong, rounds;
-static atomic_int is_over, is_released, is_held;
+static atomic_int is_over, is_released, is_held, planted_nr;
+#ifdef STALE
+static __thread int is_coroutine;
+static __thread ucontext_t inside, outside;
+#else
+#define is_coroutine 0
+static ucontext_t inside, outside;
+#endif
 
 #define ONE(n) CALL long f##n(long x) { return (x ^ 0x##n##5) * 3; }
 #define TEN(n) ONE(n##0) ONE(n##1) ONE(n##2) ONE(n##3) ONE(n##4) \
@@ -120,9 +132,45 @@ static LIGHT void on_trap(int signo, siginfo_t *info, void *context)
 
 	if (is_held || at <= from || at >= from + MIDST)
 		return;
-	raise(SIGUSR1);
+	if (is_coroutine)
+		swapcontext(&inside, &outside);
+	else
+		raise(SIGUSR1);
 	regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
+
+#ifdef STALE
+static LIGHT void step(void)
+{
+	__asm__ volatile("pushfq; orq %0, (%%rsp); popfq" : : "i"(TRAP_FLAG) : "cc", "memory");
+	check(held(3) == 24);
+}
+
+static LIGHT void *parked_main(void *arg)
+{
+	struct sigaction trap = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	char stack[65536];
+
+	is_coroutine = 1;
+	sigaction(SIGTRAP, &trap, NULL);
+	getcontext(&inside);
+	inside.uc_stack = (stack_t){ .ss_sp = stack, .ss_size = sizeof(stack) };
+	inside.uc_link = &outside;
+	makecontext(&inside, step, 0);
+	swapcontext(&outside, &inside);
+	is_held = 1;
+	while (!is_released && !is_over)
+		usleep(1000);
+	swapcontext(&outside, &inside);
+	memset(stack, 0, sizeof(stack));	/* what is left there could go on, too */
+	check(stack[is_over] == 0);
+	while (!is_over)
+		check(held(5) == 40);
+	return NULL;
+}
+#else
+#define parked_main loop_main
+#endif
 
 static LIGHT void *held_main(void *arg)
 {
@@ -154,6 +202,79 @@ static LIGHT void *wait_main(void *arg)
 	return NULL;
 }
 
+#ifdef STALE
+CALL LIGHT void plant(void)
+{
+	volatile uintptr_t words[FUNCTIONS];
+	size_t i;
+
+	for (i = 0; i < FUNCTIONS; i++)
+		words[i] = (uintptr_t)functions[i].call + 1;
+	check(words[0] != 0);
+}
+
+/* Its array is larger than what is planted. */
+CALL LIGHT void sleep_over(void)
+{
+	volatile uintptr_t words[FUNCTIONS + 4096];
+
+	__asm__ volatile("" : : "r"(words) : "memory");
+	planted_nr++;
+	if (is_released)
+		puts("asleep");
+	fflush(stdout);
+	while (!is_over)
+		usleep(10000);
+	__asm__ volatile("" : : "r"(words) : "memory");
+}
+
+static LIGHT void *stale_main(void *arg)
+{
+	plant();
+	sleep_over();
+	return NULL;
+}
+
+/* sub $8, %rsp; call *%rdi; add $8, %rsp; ret */
+static LIGHT void *unknown_main(void *arg)
+{
+	static const uint8_t code[] = {
+		0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3,
+	};
+	void *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	check(made != MAP_FAILED);
+	memcpy(made, code, sizeof(code));
+	mprotect(made, 4096, PROT_READ | PROT_EXEC);
+	plant();
+	((void (*)(void (*)(void)))made)(sleep_over);
+	return NULL;
+}
+
+/* The hooks of calls that have returned leave words, too, at many depths. */
+CALL long deep(long n)
+{
+	volatile char room[64];
+
+	room[n % 64] = 0;
+	return n == 0 ? room[0] : functions[n].call(n) + deep(n - 1) + room[n % 64];
+}
+
+static LIGHT void *later_main(void *arg)
+{
+	while (!is_released && !is_over)
+		usleep(1000);
+	check(deep(300) != 0);
+	sleep_over();
+	return NULL;
+}
+
+#else
+#define stale_main loop_main
+#define unknown_main loop_main
+#define later_main loop_main
+#endif
+
 #ifdef LIBRARY
 long library_call(long x);
 
@@ -172,7 +293,8 @@ static const struct work {
 	void *(*main)(void *arg);
 } works[] = {
 	{ "many", many_main }, { "loop", loop_main }, { "wait", wait_main }, { "held", held_main },
-	{ "library", library_main },
+	{ "library", library_main }, { "parked", parked_main }, { "stale", stale_main },
+	{ "unknown", unknown_main }, { "later", later_main },
 };
 
 static LIGHT void on_signal(int signo)
@@ -197,17 +319,19 @@ LIGHT int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	pthread_t threads[16];
-	int i, nr = 0, waits_for_held = 0;
+	int i, nr = 0, waits_for_held = 0, waits_for_planted = 0;
 
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGUSR2, &action, NULL);
 	for (i = 1; i < argc && nr < 16; i++) {
 		if (!start(&threads[nr], argv[i]))
 			return 2;
-		waits_for_held |= strcmp(argv[i], "held") == 0;
+		waits_for_held |= strcmp(argv[i], "held") == 0 || strcmp(argv[i], "parked") == 0;
+		waits_for_planted += strcmp(argv[i], "stale") == 0 ||
+				     strcmp(argv[i], "unknown") == 0;
 		nr++;
 	}
-	while (waits_for_held && !is_held)
+	while ((waits_for_held && !is_held) || planted_nr < waits_for_planted)
 		usleep(1000);
 	puts("ready");
 	fflush(stdout);

@@ -2,6 +2,7 @@
 /* Code of another process is changed and put back, but for what it stands in. */
 #include "tests/unit/unit.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -103,6 +104,7 @@ static void expect(unsigned n, bool is_made)
 static void test_made_and_taken_back(void **state)
 {
 	struct ftr_attach_report report;
+	int policy = sched_getscheduler(0);
 
 	child_start(NULL);
 	run(false, &report);
@@ -118,6 +120,7 @@ static void test_made_and_taken_back(void **state)
 	expect(0, false);
 	expect(1, false);
 	expect(2, false);
+	assert_int_equal(sched_getscheduler(0), policy);	/* it was another meanwhile */
 }
 
 /* The list has grown meanwhile; of a library that was unloaded another one has the place. */
@@ -247,9 +250,13 @@ static void test_stack_that_is_not_mapped(void **state)
 	ftr_image_fini(&image);
 }
 
-static void ip_note(void *arg, uint64_t ip)
+struct noted {
+	uint64_t at, ip;
+};
+
+static void handler_note(void *arg, uint64_t at, uint64_t ip)
 {
-	*(uint64_t *)arg = ip;
+	*(struct noted *)arg = (struct noted){ at, ip };
 }
 
 /*
@@ -262,9 +269,10 @@ static void test_thread_that_comes_back_from_a_handler(void **state)
 			     -1, 0);
 	struct ftr_image image;
 	struct ftr_err err = { 0 };
-	uint64_t outermost = 0;
+	struct noted outermost = { 0, 0 };
 	struct ftr_words words = {
-		.image = &image, .comeback = COMEBACK, .interrupted = ip_note, .arg = &outermost,
+		.image = &image, .comeback = COMEBACK, .interrupted = handler_note,
+		.arg = &outermost,
 	};
 
 	child_start(NULL);
@@ -275,7 +283,8 @@ static void test_thread_that_comes_back_from_a_handler(void **state)
 	other_stack[100] = COMEBACK;
 	other_stack[101 + CONTEXT_IP] = 2;
 	assert_true(ftr_words_show(&words, (uintptr_t)&own[11]));
-	assert_int_equal(outermost, 2);
+	assert_int_equal(outermost.ip, 2);
+	assert_int_equal(outermost.at, (uintptr_t)&other_stack[100]);
 	/* Nothing of a stack is below its first word. */
 	assert_true(ftr_words_show(&words, (uintptr_t)own));
 	ftr_image_fini(&image);

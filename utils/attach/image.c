@@ -2,6 +2,7 @@
 /* See image.h. */
 #include "utils/attach/image.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -57,6 +58,35 @@ void ftr_image_fini(struct ftr_image *image)
 	for (i = 0; i < image->vmas.nr; i++)
 		free(image->vmas.v[i].path);
 	ftr_vec_fini(&image->vmas);
+}
+
+bool ftr_image_is_same(const struct ftr_image *one, const struct ftr_image *other)
+{
+	size_t i;
+
+	if (one->vmas.nr != other->vmas.nr)
+		return false;
+	for (i = 0; i < one->vmas.nr; i++) {
+		const struct ftr_vma *a = &one->vmas.v[i], *b = &other->vmas.v[i];
+
+		if (a->low != b->low || a->high != b->high || a->offset != b->offset ||
+		    strcmp(a->prot, b->prot) != 0 || strcmp(a->path, b->path) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool ftr_image_is_now(const struct ftr_image *image)
+{
+	struct ftr_err ignored = { 0 };
+	struct ftr_image now;
+	bool ret;
+
+	if (ftr_image_load(&now, image->pid, &ignored) < 0)
+		return false;
+	ret = ftr_image_is_same(image, &now);
+	ftr_image_fini(&now);
+	return ret;
 }
 
 const struct ftr_vma *ftr_image_at(const struct ftr_image *image, uint64_t addr)
@@ -205,6 +235,22 @@ uint64_t ftr_file_symbol(const char *path, const char *name)
 
 	file_read(path, 0, symbol_match, &wanted, &err);
 	return wanted.addr;
+}
+
+uint64_t ftr_process_entry(int32_t pid)
+{
+	uint64_t pair[2], ret = 0;
+	char name[64];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/auxv", pid);
+	file = fopen(name, "re");
+	if (file == NULL)
+		return 0;
+	while (ret == 0 && fread(pair, sizeof(pair), 1, file) == 1 && pair[0] != AT_NULL)
+		ret = pair[0] == AT_ENTRY ? pair[1] : 0;
+	fclose(file);
+	return ret;
 }
 
 bool ftr_memory_read(int32_t pid, uint64_t addr, void *to, size_t bytes)

@@ -25,6 +25,11 @@ struct ftr_image {
 int  ftr_image_load(struct ftr_image *image, int32_t pid, struct ftr_err *err);
 void ftr_image_fini(struct ftr_image *image);
 
+/* Is just the same mapped? */
+bool ftr_image_is_same(const struct ftr_image *one, const struct ftr_image *other);
+/* ... as the process has now? */
+bool ftr_image_is_now(const struct ftr_image *image);
+
 /* The mapping that @addr lies in; NULL = none. */
 const struct ftr_vma *ftr_image_at(const struct ftr_image *image, uint64_t addr);
 
@@ -47,6 +52,9 @@ uint64_t ftr_file_symbol(const char *path, const char *name);
 
 /* Where the function @name of the mapped file @path is; 0 = it has none. */
 uint64_t ftr_image_symbol(const struct ftr_image *image, const char *path, const char *name);
+
+/* Where the program @pid begins, as the kernel has told it; 0 = not known. */
+uint64_t ftr_process_entry(int32_t pid);
 
 /* All of it, or false. */
 bool ftr_memory_read(int32_t pid, uint64_t addr, void *to, size_t bytes);

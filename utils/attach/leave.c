@@ -5,13 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "utils/attach/code.h"
-#include "utils/base/clock.h"
 
-#define TRIES 200
-#define PAUSE_NS 2000000
+#define TRIES 100
 #define IMAGE_MAX 4096u
 
 /* All but the borrowed one, which was chosen outside of the runtime. */
@@ -89,7 +86,7 @@ static int forget(struct ftr_runtime *runtime, struct ftr_attach *attach, struct
 static int forget_stopped(struct ftr_runtime *runtime, struct ftr_attach *attach,
 			  struct ftr_attach_report *report, struct ftr_err *err)
 {
-	uint64_t start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC), ns;
+	uint64_t ns;
 	int ret = ftr_tracees_stop(&runtime->tracees);
 
 	if (ret == 0 && is_any_in_runtime(runtime))
@@ -100,7 +97,7 @@ static int forget_stopped(struct ftr_runtime *runtime, struct ftr_attach *attach
 	else if (ret != -EAGAIN && ret != -ETIMEDOUT)
 		ftr_err_set(err, -ret, "its threads cannot be stopped: %s", strerror(-ret));
 	ftr_tracees_release(&runtime->tracees, runtime->remote.tid);
-	ns = ftr_clock_now_ns(CLOCK_MONOTONIC) - start_ns;
+	ns = runtime->tracees.released_ns - runtime->tracees.asked_ns;
 	if (ns > report->stopped_ns)
 		report->stopped_ns = ns;
 	return ret == -ETIMEDOUT ? -EAGAIN : ret;
@@ -109,7 +106,6 @@ static int forget_stopped(struct ftr_runtime *runtime, struct ftr_attach *attach
 int ftr_runtime_leave(struct ftr_runtime *runtime, struct ftr_attach_report *report,
 		      struct ftr_err *err)
 {
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	const struct ftr_code_choice all = { .is_back = true, .are_all = true };
 	struct ftr_attach attach = { .step = FTR_ATTACH_UNHOOK };
 	int ret = ftr_runtime_step(runtime, &attach, err);
@@ -127,7 +123,7 @@ int ftr_runtime_leave(struct ftr_runtime *runtime, struct ftr_attach_report *rep
 	ret = -EAGAIN;
 	for (tries = 0; ret == -EAGAIN && tries < TRIES; tries++) {
 		if (tries != 0)
-			nanosleep(&pause, NULL);
+			ftr_runtime_pause(tries);
 		if (ftr_runtime_look(runtime, err) < 0)	/* a thread's stack may be new */
 			return -err->code;
 		ret = forget_stopped(runtime, &attach, report, err);

@@ -3,6 +3,10 @@ libftr_a_SOURCES += utils/attach/attach.h
 if HAVE_ATTACH
 libftr_a_SOURCES += \
 	utils/attach/attach.c \
+	utils/attach/callers.c \
+	utils/attach/callers.h \
+	utils/attach/changes.c \
+	utils/attach/changes.h \
 	utils/attach/code.c \
 	utils/attach/code.h \
 	utils/attach/image.c \

@@ -64,7 +64,7 @@ static bool is_in_file(const struct ftr_places *places, uint64_t ip, const char 
 	return slash != NULL && is_one_of(slash + 1, names, true);
 }
 
-static bool is_in_runtime(const struct ftr_places *places, uint64_t ip)
+bool ftr_place_is_ours(const struct ftr_places *places, uint64_t ip)
 {
 	const struct ftr_vma *vma = ftr_image_at(places->image, ip);
 
@@ -78,9 +78,9 @@ static void symbol_add(void *arg, const char *name, uint64_t addr, uint64_t byte
 	struct ftr_places *places = arg;
 	struct ftr_place_range range = { addr, addr + bytes };
 
-	if (strcmp(name, "syscall") == 0 && is_in_runtime(places, addr))
+	if (strcmp(name, "syscall") == 0 && ftr_place_is_ours(places, addr))
 		places->passing = range;
-	if (strcmp(name, FTR_ATTACH_FUNCTION) == 0 && is_in_runtime(places, addr))
+	if (strcmp(name, FTR_ATTACH_FUNCTION) == 0 && ftr_place_is_ours(places, addr))
 		places->stepping = range;
 	if (strcmp(name, "clone") == 0 && is_in_file(places, addr, libc_names))
 		places->cloning = range;
@@ -116,7 +116,9 @@ static int symbols_find(struct ftr_places *places, struct ftr_err *err)
 int ftr_places_init(struct ftr_places *places, const struct ftr_image *image, const char *runtime,
 		    struct ftr_err *err)
 {
-	*places = (struct ftr_places){ .image = image, .runtime = runtime };
+	*places = (struct ftr_places){
+		.image = image, .runtime = runtime, .entry = ftr_process_entry(image->pid),
+	};
 	places->space = unw_create_addr_space(&_UPT_accessors, 0);
 	if (places->space == NULL)
 		return ftr_err_set(err, ENOMEM, "out of memory");
@@ -128,8 +130,10 @@ void ftr_places_fini(struct ftr_places *places)
 {
 	if (places->space != NULL)
 		unw_destroy_addr_space(places->space);
+	places->space = NULL;
 	ftr_vec_fini(&places->locking);
 	ftr_vec_fini(&places->unwinding);
+	ftr_vec_fini(&places->known);
 }
 
 static bool is_inside(const struct ftr_place_range *range, uint64_t ip)
@@ -207,7 +211,7 @@ static bool is_runtime(const struct ftr_places *places, uint64_t ip)
 
 	if (vma == NULL || strchr(vma->prot, 'x') == NULL || is_inside(&places->passing, ip))
 		return false;
-	return is_in_runtime(places, ip) || is_inside(&places->cloning, ip) ||
+	return ftr_place_is_ours(places, ip) || is_inside(&places->cloning, ip) ||
 	       strcmp(vma->path, "[vdso]") == 0;
 }
 
@@ -216,7 +220,7 @@ struct interrupted {
 	bool is_runtime;
 };
 
-static void interrupted_look(void *arg, uint64_t ip)
+static void interrupted_look(void *arg, uint64_t at, uint64_t ip)
 {
 	struct interrupted *of = arg;
 

@@ -16,6 +16,11 @@ struct ftr_place_range {
 	uint64_t low, high;
 };
 
+struct ftr_place_known {
+	uint64_t ip;
+	struct ftr_place_range range;	/* that the information is of */
+};
+
 struct ftr_places {
 	const struct ftr_image *image;	/* (borrowed) */
 	FTR_VEC(struct ftr_place_range) locking;	/* functions that hold locks that we need */
@@ -25,8 +30,14 @@ struct ftr_places {
 	struct ftr_place_range stepping;	/* ... and what a borrowed thread is called to do */
 	struct ftr_place_range cloning;	/* of libc, which may return to the runtime: clone() */
 	uint64_t comeback;		/* where handlers return to */
+	uint64_t entry;			/* where the program begins; 0 = not known */
 	void *space;			/* (owned) libunwind's, of the process */
+	/* Where code is that call frame information was found for (callers.h). */
+	FTR_VEC(struct ftr_place_known) known;
 };
+
+/* Is this code of the runtime, or of instructions that it has moved? */
+bool ftr_place_is_ours(const struct ftr_places *places, uint64_t ip);
 
 /* @runtime: nullable. */
 int  ftr_places_init(struct ftr_places *places, const struct ftr_image *image, const char *runtime,

@@ -11,26 +11,46 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "utils/attach/callers.h"
 #include "utils/base/clock.h"
 
 #define CHOICE_NS UINT64_C(5000000000)	/* until it is given up */
 #define STEP_NS UINT64_C(5000000000)	/* for a thread that another helper had borrowed */
 #define RENEW_ROUNDS 50			/* over all threads */
 #define PAUSE_NS 5000000
+#define TRY_PAUSE_NS 2000000l
+#define TRY_DOUBLINGS 5u
 #define SCRATCH_BYTES 0x80000ul
 #define TEXT_ROOM 8192u			/* of them, behind the stack: a path, a struct ftr_attach */
 
 int ftr_runtime_look(struct ftr_runtime *runtime, struct ftr_err *err)
 {
-	int32_t pid = runtime->image.pid;
+	struct ftr_image now;
 	uint64_t start;
 
-	ftr_image_fini(&runtime->image);
-	if (ftr_image_load(&runtime->image, pid, err) < 0)
+	if (ftr_image_load(&now, runtime->image.pid, err) < 0)
 		return -err->code;
+	if (!ftr_image_is_same(&runtime->image, &now))
+		ftr_callers_forget(&runtime->places);
+	ftr_image_fini(&runtime->image);
+	runtime->image = now;
 	runtime->step_at = ftr_image_start(&runtime->image, runtime->path, &start) ?
 				   start + runtime->step_offset : 0;
+	if (runtime->step_at != 0)
+		runtime->places.runtime = runtime->path;	/* it may be loaded just now */
 	return 0;
+}
+
+/*
+ * A thread that something else has taken the processor from where it is in our way may wait for
+ * long: no less often would it be found there.
+ */
+void ftr_runtime_pause(unsigned nr)
+{
+	unsigned doublings = nr < TRY_DOUBLINGS ? nr - 1 : TRY_DOUBLINGS - 1;
+	const struct timespec pause = { .tv_nsec = TRY_PAUSE_NS << doublings };
+
+	nanosleep(&pause, NULL);
 }
 
 int ftr_runtime_replaced(const char *path, struct ftr_err *err)

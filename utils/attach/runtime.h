@@ -36,6 +36,9 @@ int ftr_runtime_find(struct ftr_runtime *runtime, int32_t pid, const char *path,
 /* Look anew at what is mapped.  0 or -errno. */
 int ftr_runtime_look(struct ftr_runtime *runtime, struct ftr_err *err);
 
+/* Between one try, with all threads stopped, and the next, the @nr-th: longer ones later. */
+void ftr_runtime_pause(unsigned nr);
+
 /* Have it load the runtime, unless it is there. */
 int ftr_runtime_load(struct ftr_runtime *runtime, struct ftr_err *err);
 

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,12 +179,37 @@ static int rest_ask(struct ftr_tracees *tracees)
 	return nr;
 }
 
+static void urgent_begin(struct ftr_tracees *tracees)
+{
+	const struct sched_param urgent = { .sched_priority = sched_get_priority_min(SCHED_RR) };
+	struct sched_param before;
+
+	if (tracees->is_urgent)
+		return;
+	tracees->policy = sched_getscheduler(0);
+	/* record --rt-prio has asked for more. */
+	if (tracees->policy < 0 || sched_getparam(0, &before) < 0 || before.sched_priority != 0)
+		return;
+	tracees->is_urgent = sched_setscheduler(0, SCHED_RR, &urgent) == 0;
+}
+
+static void urgent_end(struct ftr_tracees *tracees)
+{
+	const struct sched_param before = { .sched_priority = 0 };
+
+	if (tracees->is_urgent)
+		sched_setscheduler(0, tracees->policy, &before);
+	tracees->is_urgent = false;
+}
+
 /* All are asked first, so that they stop at once. */
 int ftr_tracees_stop(struct ftr_tracees *tracees)
 {
 	int nr, ret = 0;
 	size_t i;
 
+	urgent_begin(tracees);
+	tracees->asked_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	while ((nr = rest_ask(tracees)) > 0) {
 		for (i = 0; i < tracees->all.nr && ret == 0; i++) {
 			if (tracees->all.v[i].is_stopped)
@@ -208,6 +234,8 @@ void ftr_tracees_release(struct ftr_tracees *tracees, pid_t kept)
 		if (tracees->all.v[i].tid != kept)
 			ftr_tracee_release(tracees, tracees->all.v[i].tid);
 	}
+	tracees->released_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
+	urgent_end(tracees);
 }
 
 void ftr_tracees_fini(struct ftr_tracees *tracees)

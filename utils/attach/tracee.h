@@ -20,6 +20,10 @@ struct ftr_tracee {
 struct ftr_tracees {
 	pid_t pid;
 	FTR_VEC(struct ftr_tracee) all;		/* whom we trace */
+	bool is_urgent;				/* we are, for the time that all are stopped */
+	int policy;				/* what we had before */
+	/* CLOCK_MONOTONIC: when all were asked to stop, and when the last was released. */
+	uint64_t asked_ns, released_ns;
 };
 
 /*
@@ -32,7 +36,11 @@ int ftr_tracee_stop(struct ftr_tracees *tracees, pid_t tid);
 /* It runs on, traced by nobody. */
 void ftr_tracee_release(struct ftr_tracees *tracees, pid_t tid);
 
-/* Stop all threads, those that are started meanwhile too.  0 or -errno, with some stopped. */
+/*
+ * Stop all threads, those that are started meanwhile too.  0 or -errno, with some stopped.  Until
+ * they are released the calling thread runs before any other that is no real-time one, if it may:
+ * the first that is released must not take the processor from it while others still wait.
+ */
 int ftr_tracees_stop(struct ftr_tracees *tracees);
 
 /* All but @kept run on; those that had not stopped yet are waited for, but not for long. */

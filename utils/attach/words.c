@@ -35,16 +35,16 @@ static void stack_add(struct stacks *stacks, const struct ftr_image *image, uint
 		stacks->sp[stacks->nr++] = sp;
 }
 
-static void handler_show(const struct ftr_words *words, struct stacks *stacks,
+static void handler_show(const struct ftr_words *words, struct stacks *stacks, uint64_t at,
 			 const uint64_t *frame)
 {
 	stack_add(stacks, words->image, frame[HANDLER_SP]);
 	if (words->interrupted != NULL)
-		words->interrupted(words->arg, frame[HANDLER_IP]);
+		words->interrupted(words->arg, at, frame[HANDLER_IP]);
 }
 
-static void chunk_show(const struct ftr_words *words, struct stacks *stacks, const uint64_t *chunk,
-		       size_t nr, size_t new_nr)
+static void chunk_show(const struct ftr_words *words, struct stacks *stacks, uint64_t at,
+		       const uint64_t *chunk, size_t nr, size_t new_nr)
 {
 	size_t i;
 
@@ -52,7 +52,7 @@ static void chunk_show(const struct ftr_words *words, struct stacks *stacks, con
 		words->take(words->arg, chunk[i]);
 	for (i = 0; words->comeback != 0 && i + HANDLER_IP < nr; i++) {
 		if (chunk[i] == words->comeback)
-			handler_show(words, stacks, &chunk[i]);
+			handler_show(words, stacks, at + i * sizeof(*chunk), &chunk[i]);
 	}
 }
 
@@ -75,7 +75,7 @@ static bool stack_show(const struct ftr_words *words, struct stacks *stacks, uin
 		new_nr = at + nr * sizeof(*chunk) == end ? nr : nr - HANDLER_IP;
 		if (!ftr_memory_read(words->image->pid, at, chunk, nr * sizeof(*chunk)))
 			return false;
-		chunk_show(words, stacks, chunk, nr, new_nr);
+		chunk_show(words, stacks, at, chunk, nr, new_nr);
 		at += new_nr * sizeof(*chunk);
 	}
 	return true;
