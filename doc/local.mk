@@ -130,6 +130,7 @@ EXTRA_DIST += \
 	doc/adr/0101-a-page-that-asks.md \
 	doc/adr/0104-performance-counters.md \
 	doc/adr/0106-rings-made-ahead.md \
+	doc/adr/0107-attaching-where-the-kernel-tells-less.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

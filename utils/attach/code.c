@@ -294,7 +294,7 @@ static bool thread_look(const struct ftr_runtime *runtime, struct changes *chang
 	if (!position_get(runtime, tid, &ip, &sp))
 		return true;		/* it has ended */
 	word_take(changes, ip);
-	word_take(changes, ip - FTR_REMOTE_SYSCALL_BYTES);	/* where a call is begun again */
+	word_take(changes, ip - FTR_ARCH_CALL_BEHIND);	/* where a call is begun again */
 	return ftr_words_show(&words, sp);
 }
 
