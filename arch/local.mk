@@ -10,6 +10,7 @@ libftr_a_SOURCES += \
 	arch/aarch64/patch.h \
 	arch/aarch64/plain.h \
 	arch/aarch64/plain_leads.c \
+	arch/aarch64/remote.h \
 	arch/aarch64/syscalls.c \
 	arch/aarch64/task_regs.h \
 	arch/arch.h \
@@ -32,5 +33,6 @@ libftr_a_SOURCES += \
 	arch/x86_64/operand.c \
 	arch/x86_64/plain_leads.c \
 	arch/x86_64/plain.h \
+	arch/x86_64/remote.h \
 	arch/x86_64/syscalls.c \
 	arch/x86_64/task_regs.h

@@ -132,6 +132,7 @@ EXTRA_DIST += \
 	doc/adr/0106-rings-made-ahead.md \
 	doc/adr/0107-only-calls-that-go-on-keep-code.md \
 	doc/adr/0108-how-long-all-threads-stand.md \
+	doc/adr/0109-attaching-where-the-kernel-tells-less.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

@@ -190,7 +190,8 @@ static bool word_at(struct list *list, const struct ftr_slot *slot, const uintpt
 
 /*
  * The call at a place may be a dead thread's, left open, and another thread's, which has that stack
- * now: of which two the newer one is there.
+ * now: of which two the newer one is there.  Where the address itself is may not be known: it may
+ * be in a register.  Then the call returns through us, as what has a copy of it does (left.h).
  */
 static void list_return(struct list *list, const struct ftr_slot *slot,
 			const struct ftr_return *entry)
@@ -200,7 +201,7 @@ static void list_return(struct list *list, const struct ftr_slot *slot,
 		.addr = (uintptr_t)loc, .value = entry->ret, .bytes = sizeof(entry->ret),
 		.age = list->now - entry->stamp,
 	};
-	uint64_t value;
+	uint64_t value = 0;
 
 	if (loc == NULL || ((uintptr_t)loc & FTR_FRAME_BUSY) != 0 || entry->ret == 0 ||
 	    ftr_is_stub(entry->ret) || loc == (const uintptr_t *)UINTPTR_MAX)
@@ -210,9 +211,10 @@ static void list_return(struct list *list, const struct ftr_slot *slot,
 		list->left_nr++;
 		return;
 	}
-	if (!word_at(list, slot, loc, &value) || (!ftr_is_stub(value) && value != entry->ret))
+	if (FTR_ARCH_SLOT_STAYS && (!word_at(list, slot, loc, &value) ||
+				    (!ftr_is_stub(value) && value != entry->ret)))
 		return;
-	if (ftr_is_stub(value))
+	if (FTR_ARCH_SLOT_STAYS && ftr_is_stub(value))
 		list_add(list, write);
 	list->left_nr++;
 	if (list->left != NULL)
@@ -280,12 +282,24 @@ static void list_all(struct list *list)
 	});
 }
 
-/* Who has left its place has written something else there. */
+/* Who has left its place has written something else there; or its stack is gone. */
 static bool is_still(void *arg, uintptr_t loc, uintptr_t ret)
 {
 	uint64_t value;
 
-	return read_word(arg, (const void *)loc, &value) && value == ret;
+	return read_word(arg, (const void *)loc, &value) && (!FTR_ARCH_SLOT_STAYS || value == ret);
+}
+
+/*
+ * Nobody unwinds, as all are stopped outside of it, and the calls are all that are open: none is
+ * begun any more.
+ */
+static void stubs_leave(struct ftr_left *left)
+{
+	uint32_t i;
+
+	for (i = 0; i < FTR_STUB_NR; i++)
+		ftr_unwind_slots[i].slot = ftr_left_owner(left);
 }
 
 /* Nobody uses what the last one has taken the place of: all were stopped since, outside of us. */
@@ -297,6 +311,8 @@ static void left_publish(const struct list *list)
 	ftr_left_add_before(list->left, before, is_still, (void *)list);
 	ftr_state.left_before = before;
 	atomic_store(&ftr_state.left, list->left);
+	if (!FTR_ARCH_SLOT_STAYS)
+		stubs_leave(list->left);
 }
 
 /*
@@ -391,10 +407,15 @@ static void sections_free(void)
  */
 static void state_reset(void)
 {
+	uint32_t stubs = atomic_load(&ftr_state.stubs);
+
 	atomic_store(&ftr_state.slots, NULL);
 	memset(&ftr_state, 0, offsetof(struct ftr_state, scratch));
 	ftr_state.plt.call_nr = 0;
-	memset(ftr_unwind_slots, 0, FTR_STUB_NR * sizeof(ftr_unwind_slots[0]));
+	if (FTR_ARCH_SLOT_STAYS)
+		memset(ftr_unwind_slots, 0, FTR_STUB_NR * sizeof(ftr_unwind_slots[0]));
+	else if (stubs < FTR_STUB_NR / 2)
+		atomic_store(&ftr_state.stubs, stubs);	/* those that were left mean others */
 }
 
 static void free_all(const struct ftr_attach *attach)

@@ -7,33 +7,34 @@
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 
+#define USED 1u
 #define ROOM_FIRST 64u		/* a power of two; never more than half of it is used */
 
-struct left_call {
-	uintptr_t loc, ret;	/* loc 0: free */
-	uint64_t age;
-};
-
+/*
+ * As frames of a thread without a stack of its own, of which each was in use, so that unwinders
+ * find them by the stubs that are left on stacks.
+ */
 struct ftr_left {
+	struct ftr_slot owner;
 	uint64_t bytes, room, nr;
-	struct left_call calls[];	/* hashed by loc, each in the first free place from there */
+	struct ftr_frame calls[]; /* hashed by loc, each in the first free place from there */
 };
 
-static struct left_call *call_at(struct ftr_left *left, uintptr_t loc)
+static struct ftr_frame *call_at(struct ftr_left *left, uintptr_t loc)
 {
 	uint64_t at = ((uint64_t)loc >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
 	for (;; at++) {
-		struct left_call *call = &left->calls[at & (left->room - 1)];
+		struct ftr_frame *call = &left->calls[at & (left->room - 1)];
 
-		if (call->loc == loc || call->loc == 0)
+		if ((uintptr_t)call->loc == loc || call->loc == NULL)
 			return call;
 	}
 }
 
 struct ftr_left *ftr_left_new(const struct ftr_left *before, uint64_t nr)
 {
-	uint64_t room = ROOM_FIRST, bytes;
+	uint64_t room = ROOM_FIRST, bytes, i;
 	struct ftr_left *left;
 	long mem;
 
@@ -48,6 +49,10 @@ struct ftr_left *ftr_left_new(const struct ftr_left *before, uint64_t nr)
 	left = (struct ftr_left *)mem;
 	left->bytes = bytes;
 	left->room = room;
+	left->owner.frames = left->calls;
+	left->owner.frames_high = left->calls + room;
+	for (i = 0; i < room; i++)
+		left->calls[i].func = USED;
 	return left;
 }
 
@@ -59,14 +64,16 @@ void ftr_left_free(struct ftr_left *left)
 
 void ftr_left_add(struct ftr_left *left, const uintptr_t *loc, uintptr_t ret, uint64_t age)
 {
-	struct left_call *call = call_at(left, (uintptr_t)loc);
+	struct ftr_frame *call = call_at(left, (uintptr_t)loc);
 
-	if (call->loc == 0 && 2 * left->nr >= left->room)
+	if (call->loc == NULL && 2 * left->nr >= left->room)
 		return;
-	if (call->loc != 0 && call->age < age)
+	if (call->loc != NULL && call->state < age)
 		return;
-	left->nr += call->loc == 0;
-	*call = (struct left_call){ (uintptr_t)loc, ret, age };
+	left->nr += call->loc == NULL;
+	call->loc = (uintptr_t *)loc;
+	call->ret = ret;
+	call->state = age;
 }
 
 /* They are older than all that were made since. */
@@ -76,11 +83,11 @@ void ftr_left_add_before(struct ftr_left *left, const struct ftr_left *before,
 	uint64_t i;
 
 	for (i = 0; before != NULL && i < before->room; i++) {
-		const struct left_call *call = &before->calls[i];
+		const struct ftr_frame *call = &before->calls[i];
 
-		if (call->loc != 0 && call_at(left, call->loc)->loc == 0 &&
-		    still(arg, call->loc, call->ret))
-			ftr_left_add(left, (const uintptr_t *)call->loc, call->ret, UINT64_MAX);
+		if (call->loc != NULL && call_at(left, (uintptr_t)call->loc)->loc == NULL &&
+		    still(arg, (uintptr_t)call->loc, call->ret))
+			ftr_left_add(left, call->loc, call->ret, UINT64_MAX);
 	}
 }
 
@@ -89,4 +96,9 @@ uintptr_t ftr_left_find(const uintptr_t *loc)
 	struct ftr_left *left = atomic_load(&ftr_state.left);
 
 	return left != NULL ? call_at(left, (uintptr_t)loc)->ret : 0;
+}
+
+struct ftr_slot *ftr_left_owner(struct ftr_left *left)
+{
+	return &left->owner;
 }

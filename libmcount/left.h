@@ -3,7 +3,8 @@
  * The calls that were open when a recording of a program that runs was ended (doc/adr/0085).  Their
  * slots have got their return addresses back, but a context that swapcontext has saved, jumped to
  * as a function's last thing, has a copy of what was there: a stub.  Whoever goes on with it, be it
- * much later, still returns through us, and is found here by the place of the slot.
+ * much later, still returns through us, and is found here by the place of the slot.  Where return
+ * addresses do not stand in their slots (FTR_ARCH_SLOT_STAYS) all calls that were open do.
  */
 #ifndef FTR_LIBMCOUNT_LEFT_H
 #define FTR_LIBMCOUNT_LEFT_H
@@ -37,5 +38,8 @@ void ftr_left_add_before(struct ftr_left *left, const struct ftr_left *before,
 
 /* Where the call of @loc returns to, by the last recording that was ended; 0 = it has none. */
 uintptr_t ftr_left_find(const uintptr_t *loc) FTR_HIDDEN;
+
+/* What unwinders may take for the thread of a stub (arch/return_stubs.h). */
+struct ftr_slot *ftr_left_owner(struct ftr_left *left) FTR_HIDDEN;
 
 #endif /* FTR_LIBMCOUNT_LEFT_H */

@@ -25,6 +25,7 @@ const struct ftr_arch ftr_arch_aarch64 = {
 	.name	      = "aarch64",
 	.title	      = "64-bit Arm",
 	.has_runtime  = true,
+	.can_attach   = true,
 	.elf_machine  = EM_AARCH64,
 	.elf_class    = ELFCLASS64,
 	.elf_data     = ELFDATA2LSB,

@@ -14,10 +14,10 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 import attaching
 import harness
-from attaching import code, mappings
+from attaching import FENTRY, code, mappings
 from harness import FTR, IS_ROOT, build
 
-BUILDS = {"pg": ["-pg"], "fentry": ["-pg", "-mfentry"], "cyg": ["-finstrument-functions"], "entries": ["-fpatchable-function-entry=5"], "plain": []}
+BUILDS = {"pg": ["-pg"], "fentry": FENTRY, "cyg": ["-finstrument-functions"], "entries": ["-fpatchable-function-entry=5"], "plain": []}
 ALL = ["busy", "epoll", "sleep", "poll", "semaphore", "signal", "mutex", "allocate", "create"]
 CHURN = ["fork", "exec", "dlopen", "jump", "handle", "create", "busy"]
 STEPS = [*range(1, 14), 17, 20, 30, 40, 60, 90, 130, 200, 300]      # requests of ptrace at which the recorder is killed
@@ -32,6 +32,7 @@ class Attach(attaching.Test):
         for name, flags in BUILDS.items():
             build("attached.c", f"attached-{name}.o", "-O1", "-c", *flags)
             subprocess.run([*harness.CC, "-o", f"attached-{name}", f"attached-{name}.o", "-lpthread"], check=True)
+        build("attach_wide.c", "wide", "-O1", *BUILDS["cyg"])
         build("attach_vfork.c", "vfork", "-O1", *BUILDS["cyg"], "-lpthread")
         build("attach_successor.c", "successor.o", "-O1", "-c", "-pg")
         subprocess.run([*harness.CC, "-o", "successor", "successor.o", "-lpthread"], check=True)
@@ -85,6 +86,22 @@ class Attach(attaching.Test):
         with open("data/task.txt", encoding="ascii") as file:
             self.assertLessEqual(set(re.findall(r"\btid=(\d+)", file.read())), threads)
 
+    def test_wide_registers(self):
+        """All of the vector registers are the program's, while it is borrowed and if its borrower is killed."""
+        child = self.start_program("./wide")
+        if child.stdout.readline() == "none\n":
+            self.skipTest("the machine has no wide vector registers")
+        for i in range(LOOPS):
+            recorder = self.start_program(FTR, "record", "-p", str(child.pid), "-d", f"killed{i}", "--max-size=100M")
+            time.sleep(0.1 * i)
+            recorder.kill()
+            recorder.wait()
+            self.leave(self.attach(child.pid, data=f"data{i}"))
+            self.assertGreater(self.calls("traced", f"data{i}"), 0)
+        child.send_signal(signal.SIGTERM)
+        output, _ = child.communicate(timeout=harness.TIMEOUT)
+        self.assertEqual((output, child.returncode), ("wrong 0\n", 0))
+
     @staticmethod
     def has_begun(data):
         return os.path.exists(f"{data}/task.txt") and os.path.getsize(f"{data}/task.txt") > 0
@@ -136,7 +153,7 @@ class Attach(attaching.Test):
 
     def test_exceptions(self):
         """Nobody is left while an unwinder reads return addresses."""
-        for name, flags in {"fentry": ["-pg", "-mfentry"], "plain": []}.items():
+        for name, flags in {"fentry": FENTRY, "plain": []}.items():
             build("attach_throw.cc", "throw.o", "-O1", "-c", *flags)
             subprocess.run([*harness.CXX, "-o", f"throw-{name}", "throw.o", "-lpthread"], check=True)
             child = self.start_program(f"./throw-{name}")

@@ -12,7 +12,7 @@ import attaching
 import harness
 from harness import build
 
-BUILDS = {"fentry": ["-pg", "-mfentry"], "plain": []}
+BUILDS = {"fentry": attaching.FENTRY, "plain": []}
 
 
 class AttachSwitch(attaching.Test):

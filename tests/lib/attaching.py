@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What tests of record -p have in common."""
 import os
+import platform
 import re
 import signal
 
 import harness
 from harness import FTR
+
+IS_X86 = platform.machine() == "x86_64"
+FENTRY = ["-pg", "-mfentry"] if IS_X86 else ["-pg"]
 
 
 def mappings(pid):

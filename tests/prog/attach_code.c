@@ -11,6 +11,7 @@
  * code that it has made. "later" sleeps so when it has called functions after SIGUSR2, and says
  * "asleep". It ends at SIGTERM with "wrong N": results of functions that are not right.
  */
+#include <midst.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -33,8 +34,6 @@
 #else
 #define CALL __attribute__((noinline, noclone))
 #endif
-#define TRAP_FLAG 0x100
-#define MIDST 5			/* bytes that a jump takes */
 
 static _Atomic unsigned long wrong, rounds;
 static atomic_int is_over, is_released, is_held, planted_nr;
@@ -127,23 +126,19 @@ static LIGHT void on_usr1(int signo)
 /* A step, while held() is called. */
 static LIGHT void on_trap(int signo, siginfo_t *info, void *context)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-	uintptr_t from = (uintptr_t)held, at = (uintptr_t)regs[REG_RIP];
-
-	if (is_held || at <= from || at >= from + MIDST)
+	if (is_held || !MIDST_IS_THERE(context, held))
 		return;
 	if (is_coroutine)
 		swapcontext(&inside, &outside);
 	else
 		raise(SIGUSR1);
-	regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	MIDST_GO_ON(context);
 }
 
 #ifdef STALE
 static LIGHT void step(void)
 {
-	__asm__ volatile("pushfq; orq %0, (%%rsp); popfq" : : "i"(TRAP_FLAG) : "cc", "memory");
-	check(held(3) == 24);
+	check(MIDST_CALL(held, 3) == 24);
 }
 
 static LIGHT void *parked_main(void *arg)
@@ -182,8 +177,7 @@ static LIGHT void *held_main(void *arg)
 	sigaltstack(&own, NULL);
 	sigaction(SIGUSR1, &usr1, NULL);
 	sigaction(SIGTRAP, &trap, NULL);
-	__asm__ volatile("pushfq; orq %0, (%%rsp); popfq" : : "i"(TRAP_FLAG) : "cc", "memory");
-	check(held(3) == 24);
+	check(MIDST_CALL(held, 3) == 24);
 	check(is_held);
 	while (!is_over)
 		check(held(5) == 40);

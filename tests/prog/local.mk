@@ -2,7 +2,9 @@
 EXTRA_DIST += tests/prog/bits.c tests/prog/bits_values.c tests/prog/demo.c tests/prog/generator.h tests/prog/older_calls.h tests/prog/not-i386.txt
 # What programs need of the machine that they run on.
 EXTRA_DIST += tests/prog/aarch64/breakpoint.h tests/prog/aarch64/first_instructions.h \
-	tests/prog/x86_64/breakpoint.h tests/prog/x86_64/first_instructions.h
+	tests/prog/aarch64/midst.h tests/prog/aarch64/wide.h \
+	tests/prog/x86_64/breakpoint.h tests/prog/x86_64/first_instructions.h \
+	tests/prog/x86_64/midst.h tests/prog/x86_64/wide.h
 # Traced programs: each is a test, run in every way it can be instrumented.  The longest comes first.
 C_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
 CC_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
@@ -105,6 +107,7 @@ EXTRA_DIST += \
 	tests/prog/attach_successor.c \
 	tests/prog/attach_switch.c \
 	tests/prog/attach_vfork.c \
+	tests/prog/attach_wide.c \
 	tests/prog/attach_throw.cc \
 	tests/prog/attached.c \
 	tests/prog/controlled.c \

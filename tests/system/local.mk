@@ -2,6 +2,9 @@
 # What only a whole system of 64-bit Arm shows, emulated (tests/system/aarch64): tests that trace, use perf, tracefs
 # and seccomp.  Run there, by its compiler.
 system_tests = \
+	tests/e2e/attach.py \
+	tests/unit/attach_code_test \
+	tests/unit/remote_aarch64_test \
 	tests/e2e/events.py \
 	tests/e2e/kernel_events.py \
 	tests/e2e/syscalls.py \

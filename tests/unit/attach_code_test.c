@@ -16,8 +16,6 @@
 #define CODE_PAGES 3
 #define NEEDS_NONE UINT32_MAX
 #define COMEBACK UINT64_C(0x5152535455565758)
-#define CONTEXT_SP 20		/* words from a handler's context on */
-#define CONTEXT_IP 21
 
 static uint8_t *code;		/* the child has the same */
 static struct ftr_attach_code changes[4];
@@ -214,6 +212,16 @@ static void test_thread_between_step_and_jump(void **state)
 	expect(0, true);
 }
 
+/* A frame of a handler that comes back to @ip. */
+static void handler_put(uint64_t *words, uint64_t sp, uint64_t ip)
+{
+	uint64_t mark = FTR_ARCH_HANDLER_MARK_VALUE;
+
+	words[FTR_ARCH_HANDLER_MARK] = mark != 0 ? mark : COMEBACK;
+	words[FTR_ARCH_HANDLER_SP] = sp;
+	words[FTR_ARCH_HANDLER_IP] = ip;
+}
+
 /* A handler on a stack of its own: what it has interrupted there stands on the other one. */
 static void test_stack_that_a_handler_has_interrupted(void **state)
 {
@@ -221,8 +229,7 @@ static void test_stack_that_a_handler_has_interrupted(void **state)
 	uintptr_t words[64] = { 0 };
 
 	other_stack[100] = (uintptr_t)code + 66;
-	words[3] = COMEBACK;
-	words[4 + CONTEXT_SP] = (uintptr_t)&other_stack[50];
+	handler_put(&words[3], (uintptr_t)&other_stack[50], 0);
 	child_start(words);
 	run(false, &report);
 	assert_int_equal(report.code.in_use_nr, 1);
@@ -277,11 +284,8 @@ static void test_thread_that_comes_back_from_a_handler(void **state)
 
 	child_start(NULL);
 	assert_int_equal(ftr_image_load(&image, getpid(), &err), 0);
-	own[10] = COMEBACK;
-	own[11 + CONTEXT_SP] = (uintptr_t)&other_stack[50];
-	own[11 + CONTEXT_IP] = 1;
-	other_stack[100] = COMEBACK;
-	other_stack[101 + CONTEXT_IP] = 2;
+	handler_put(&own[10], (uintptr_t)&other_stack[50], 1);
+	handler_put(&other_stack[100], 0, 2);
 	assert_true(ftr_words_show(&words, (uintptr_t)&own[11]));
 	assert_int_equal(outermost.ip, 2);
 	assert_int_equal(outermost.at, (uintptr_t)&other_stack[100]);
@@ -295,6 +299,8 @@ static void test_thread_that_comes_back_from_a_handler(void **state)
 
 int main(void)
 {
+	const int here = 1;
+	int there;
 	const struct CMUnitTest tests[] = {
 		TEST(test_made_and_taken_back), TEST(test_more_is_made),
 		TEST(test_step_whose_jump_is_on_two_pages),
@@ -305,5 +311,7 @@ int main(void)
 		TEST(test_thread_that_comes_back_from_a_handler),
 	};
 
+	if (!ftr_memory_read(getpid(), (uintptr_t)&here, &there, sizeof(there)))
+		return 77;		/* emulated, without ptrace: skipped */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

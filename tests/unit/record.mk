@@ -36,6 +36,9 @@ tests_unit_value_test_SOURCES = tests/unit/value_test.c tests/unit/object_util.c
 tests_unit_value_test_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CC='"$(CC)"' -DTEST_CXX='"$(CXX)"'
 UNIT_TESTS += tests/unit/fanout_test
 UNIT_TESTS += tests/unit/receive_test
+if ARCH_AARCH64
+UNIT_TESTS += tests/unit/remote_aarch64_test
+endif
 if HAVE_ATTACH
 UNIT_TESTS += tests/unit/attach_code_test
 endif

@@ -57,7 +57,7 @@ static bool position_read(struct walk *walk)
 static void interrupted_take(const struct walk *walk)
 {
 	address_take(walk, walk->ip);
-	address_take(walk, walk->ip - FTR_REMOTE_SYSCALL_BYTES);
+	address_take(walk, walk->ip - FTR_ARCH_CALL_BEHIND);
 }
 
 /* libunwind answers with one byte where it has nothing. */
@@ -137,7 +137,7 @@ static bool is_left_from_function(const struct walk *walk, uint64_t sp)
 
 static bool is_left_from_handler(struct walk *walk, uint64_t sp)
 {
-	uint64_t at = sp - WORD;
+	uint64_t at = sp + (uint64_t)FTR_ARCH_HANDLER_AT;
 
 	if (ftr_vec_push(&walk->handlers, at) < 0)
 		return false;

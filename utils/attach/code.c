@@ -61,7 +61,7 @@ static bool words_show(const struct ftr_runtime *runtime, struct look *look, uin
 	};
 
 	take(look, ip);
-	take(look, ip - FTR_REMOTE_SYSCALL_BYTES);	/* where a call is begun again */
+	take(look, ip - FTR_ARCH_CALL_BEHIND);	/* where a call is begun again */
 	return ftr_words_show(&words, sp);
 }
 

@@ -37,11 +37,12 @@ static const char *const locking_starts[] = { "_Znw", "_Zna", "_Zdl", "_Zda", NU
 
 /* System calls that wait, which nobody makes with such a lock in hand. */
 static const uint16_t waiting_calls[] = {
+	FTR_ARCH_WAITING_CALLS
 	SYS_read, SYS_readv, SYS_pread64, SYS_write, SYS_writev, SYS_recvfrom, SYS_recvmsg,
 	SYS_recvmmsg, SYS_sendto, SYS_sendmsg, SYS_sendmmsg, SYS_accept, SYS_accept4, SYS_connect,
-	SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait, SYS_epoll_pwait,
+	SYS_ppoll, SYS_pselect6, SYS_epoll_pwait,
 	SYS_epoll_pwait2, SYS_nanosleep, SYS_clock_nanosleep, SYS_restart_syscall, SYS_futex,
-	SYS_pause, SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_wait4, SYS_waitid,
+	SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_wait4, SYS_waitid,
 	SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter, SYS_msgrcv, SYS_msgsnd, SYS_semop,
 	SYS_semtimedop, SYS_flock, SYS_sched_yield,
 };
@@ -264,7 +265,7 @@ static bool may_unwind(const struct ftr_places *places, uint64_t ip, uint64_t sp
 	    !ftr_memory_read(places->image->pid, sp, words, bytes))
 		return true;
 	for (i = 0; i < bytes / sizeof(words[0]); i++) {
-		if (is_unwinder(places, words[i]))
+		if (is_unwinder(places, ftr_arch_address(words[i])))
 			return true;
 	}
 	return false;

@@ -14,11 +14,10 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include "arch/remote.h"
 #include "utils/base/err.h"
 
-#define FTR_REMOTE_STATE_MAX 16384u
-#define FTR_REMOTE_SYSCALL_BYTES 2u	/* of the instruction */
-
+struct ftr_call;
 struct ftr_image;
 
 /* What is needed of a process's C library, looked up before any thread of it is stopped. */
@@ -36,18 +35,14 @@ struct ftr_remote {
 	/* What it had when it was stopped. */
 	struct user_regs_struct regs;
 	uint64_t mask;
-	size_t state_bytes;
-	uint8_t state[FTR_REMOTE_STATE_MAX];
+	struct ftr_arch_state state;
 };
 
-/* What the thread has been interrupted in: a system call (its number), or else -1. */
+/* What the thread has been interrupted in: a system call (its number), or else -1 (call.h). */
 long ftr_remote_syscall(pid_t tid);
 
-/*
- * A few system calls end with EINTR when their thread is stopped, and the program is not to see
- * that: they are begun again, unless a handler is called.
- */
-void ftr_remote_unbreak(pid_t tid);
+/* Is it one that a stop ends with EINTR though no handler is called? */
+bool ftr_remote_is_broken(long call);
 
 /* Look them up. */
 void ftr_remote_libc_find(struct ftr_remote_libc *libc, const struct ftr_image *image);
@@ -73,7 +68,7 @@ int ftr_remote_begin(struct ftr_remote *remote, pid_t pid, pid_t tid,
 int ftr_remote_call(struct ftr_remote *remote, uint64_t func, const uint64_t args[6],
 		    uint64_t stack, uint64_t *result);
 
-/* The thread is as it was, stopped. */
-void ftr_remote_end(struct ftr_remote *remote);
+/* The thread is as it was, stopped, with @call (call.h), which is then to be released. */
+void ftr_remote_end(struct ftr_remote *remote, const struct ftr_call *call);
 
 #endif /* FTR_ATTACH_REMOTE_H */

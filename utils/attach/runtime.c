@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "utils/attach/call.h"
 #include "utils/attach/callers.h"
 #include "utils/base/clock.h"
 
@@ -75,8 +76,10 @@ static int thread_try(struct ftr_runtime *runtime, pid_t tid, const char **refus
 	if (ret < 0)
 		return ret;
 	*refusal = ftr_place_refusal(&runtime->places, tid);
-	if (*refusal == NULL)
+	if (*refusal == NULL && ftr_call_settle(tid) == 0)
 		return 0;
+	if (*refusal == NULL)
+		*refusal = "about to go on";
 	ftr_tracee_release(&runtime->tracees, tid);
 	return -EAGAIN;
 }
@@ -286,7 +289,8 @@ uint64_t ftr_runtime_give_back(struct ftr_runtime *runtime)
 	if (runtime->scratch != 0)
 		scratch_unmap(runtime);
 	if (runtime->remote.tid != 0)
-		ftr_remote_end(&runtime->remote);
+		ftr_remote_end(&runtime->remote,
+			       ftr_tracee_call(&runtime->tracees, runtime->remote.tid));
 	ftr_tracees_fini(&runtime->tracees);
 	end_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	ftr_places_fini(&runtime->places);

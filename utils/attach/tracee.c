@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "utils/attach/remote.h"
 #include "utils/base/clock.h"
 
 #define STOP_WAIT_NS UINT64_C(200000000)
@@ -102,7 +101,9 @@ static bool has_no_code(pid_t pid, pid_t tid)
 /* Asked to stop, and traced from now on. */
 static int tracee_ask(struct ftr_tracees *tracees, pid_t tid)
 {
-	if (tracee_find(tracees, tid) == NULL) {
+	struct ftr_tracee *tracee = tracee_find(tracees, tid);
+
+	if (tracee == NULL) {
 		if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
 			int code = errno;
 
@@ -112,6 +113,8 @@ static int tracee_ask(struct ftr_tracees *tracees, pid_t tid)
 			ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 			return -ENOMEM;
 		}
+		tracee = &tracees->all.v[tracees->all.nr - 1];
+		ftr_call_look(&tracee->call, tracees->pid, tid);
 	}
 	return ptrace(PTRACE_INTERRUPT, tid, 0, 0) < 0 ? -errno : 0;
 }
@@ -127,7 +130,7 @@ static int tracee_stopped(struct ftr_tracees *tracees, pid_t tid)
 	if (ret < 0)
 		return ret;
 	tracee->is_stopped = true;
-	ftr_remote_unbreak(tid);
+	ftr_call_unbreak(&tracee->call, tid);
 	return 0;
 }
 
@@ -138,6 +141,11 @@ int ftr_tracee_stop(struct ftr_tracees *tracees, pid_t tid)
 	return ret < 0 ? ret : tracee_stopped(tracees, tid);
 }
 
+const struct ftr_call *ftr_tracee_call(const struct ftr_tracees *tracees, pid_t tid)
+{
+	return &tracee_find(tracees, tid)->call;
+}
+
 void ftr_tracee_release(struct ftr_tracees *tracees, pid_t tid)
 {
 	struct ftr_tracee *tracee = tracee_find(tracees, tid);
@@ -145,7 +153,8 @@ void ftr_tracee_release(struct ftr_tracees *tracees, pid_t tid)
 	if (tracee == NULL || (!tracee->is_stopped && stop_wait(tid) == -ETIMEDOUT))
 		return;		/* it is asked again, or let go when we end */
 	if (!tracee->is_stopped)
-		ftr_remote_unbreak(tid);
+		ftr_call_unbreak(&tracee->call, tid);
+	ftr_call_release(&tracee->call, tracees->pid, tid);
 	ptrace(PTRACE_DETACH, tid, 0, 0);
 	tracee_remove(tracees, tracee);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "utils/attach/call.h"
 #include "utils/base/vec.h"
 
 /* The PTRACE_EVENT_* that a status of waitpid has in its upper half; 0 = none. */
@@ -15,6 +16,7 @@
 struct ftr_tracee {
 	pid_t tid;
 	bool is_stopped;	/* else it was asked to, and may stop at any time */
+	struct ftr_call call;
 };
 
 struct ftr_tracees {
@@ -32,6 +34,9 @@ struct ftr_tracees {
  * -EPERM and the like: it may not be traced.
  */
 int ftr_tracee_stop(struct ftr_tracees *tracees, pid_t tid);
+
+/* What is known of the call of @tid, whom we trace. */
+const struct ftr_call *ftr_tracee_call(const struct ftr_tracees *tracees, pid_t tid);
 
 /* It runs on, traced by nobody. */
 void ftr_tracee_release(struct ftr_tracees *tracees, pid_t tid);

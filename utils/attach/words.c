@@ -4,12 +4,11 @@
 
 #include <stdlib.h>
 
+#include "arch/remote.h"
+
 #define CHUNK_WORDS 8192u
 #define SCAN_MAX UINT64_C(0x4000000)	/* memory that has a stack may be larger */
 #define STACKS_MAX 16u
-/* Of a handler's context, from the comeback on. */
-#define HANDLER_SP (160 / sizeof(uint64_t) + 1)
-#define HANDLER_IP (168 / sizeof(uint64_t) + 1)
 
 /* What is still to be shown. */
 struct stacks {
@@ -38,20 +37,23 @@ static void stack_add(struct stacks *stacks, const struct ftr_image *image, uint
 static void handler_show(const struct ftr_words *words, struct stacks *stacks, uint64_t at,
 			 const uint64_t *frame)
 {
-	stack_add(stacks, words->image, frame[HANDLER_SP]);
+	stack_add(stacks, words->image, frame[FTR_ARCH_HANDLER_SP]);
 	if (words->interrupted != NULL)
-		words->interrupted(words->arg, at, frame[HANDLER_IP]);
+		words->interrupted(words->arg, at, frame[FTR_ARCH_HANDLER_IP]);
 }
 
 static void chunk_show(const struct ftr_words *words, struct stacks *stacks, uint64_t at,
 		       const uint64_t *chunk, size_t nr, size_t new_nr)
 {
+	uint64_t mark = FTR_ARCH_HANDLER_MARK_VALUE;
 	size_t i;
 
+	if (mark == 0)
+		mark = words->comeback;
 	for (i = 0; words->take != NULL && i < new_nr; i++)
 		words->take(words->arg, chunk[i]);
-	for (i = 0; words->comeback != 0 && i + HANDLER_IP < nr; i++) {
-		if (chunk[i] == words->comeback)
+	for (i = 0; mark != 0 && i + FTR_ARCH_HANDLER_WORDS <= nr; i++) {
+		if (chunk[i + FTR_ARCH_HANDLER_MARK] == mark)
 			handler_show(words, stacks, at + i * sizeof(*chunk), &chunk[i]);
 	}
 }
@@ -72,7 +74,7 @@ static bool stack_show(const struct ftr_words *words, struct stacks *stacks, uin
 		size_t nr = (end - at) / sizeof(*chunk), new_nr;
 
 		nr = nr < CHUNK_WORDS ? nr : CHUNK_WORDS;
-		new_nr = at + nr * sizeof(*chunk) == end ? nr : nr - HANDLER_IP;
+		new_nr = at + nr * sizeof(*chunk) == end ? nr : nr - FTR_ARCH_HANDLER_WORDS + 1;
 		if (!ftr_memory_read(words->image->pid, at, chunk, nr * sizeof(*chunk)))
 			return false;
 		chunk_show(words, stacks, at, chunk, nr, new_nr);

@@ -13,7 +13,7 @@ struct ftr_words {
 	const struct ftr_image *image;	/* (borrowed) */
 	uint64_t comeback;		/* where handlers return to; 0 = not known */
 	void (*take)(void *arg, uint64_t word);		/* (nullable) each of them */
-	/* (nullable) A handler whose return address is at @at has begun where @ip is. */
+	/* (nullable) A handler, whose frame has its words at @at, has begun where @ip is. */
 	void (*interrupted)(void *arg, uint64_t at, uint64_t ip);
 	void *arg;
 };
