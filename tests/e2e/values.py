@@ -95,6 +95,34 @@ fn main()
 RUST_OWN_SEEN = (r'own::total\(("eleven char"(, .*)?)?\)( = 18)?', r'own::total\(("x"(, .*)?)?\)( = 1)?',
                  r'own::unused\(("printed"(, 5)?)?\)( = 10)?', r'own::joined\(.*\) = "Alexandra-33"')
 
+# The same of clang, which tells of less.
+CLANG_OWN = r"""
+#include <string>
+#include <vector>
+#define KEEP __attribute__((noinline))
+#define SEEN __asm__ volatile("" : : : "memory")
+struct pair { long a; double b; };
+struct large { long a, b, c; };
+volatile long sink;
+static KEEP std::string joined(std::string a, const std::string &b, int) { SEEN; return a + b; }
+static KEEP large made(int a, pair p) { SEEN; return { a, p.a, 3 }; }
+static KEEP std::vector<int> filled(int n, int c) { SEEN; return std::vector<int>(n, c); }
+static KEEP int always(const large &l) { sink = sink + l.b; return 0; }
+int main()
+{
+	for (int i = 1; i < 3; i++) {
+		large l = made(i, { i + 10, 2.5 });
+		sink = sink + joined("left", "right", i).size() + filled(i, 7).size() + always(l);
+	}
+}
+"""
+CLANG_OWN_SEEN = {
+    "-O0": ["made({}, {{.a = {}, .b = 2.500000}}) = {{.a = {}, .b = {}, .c = 3}}", 'joined("left"s, "right"s, {}) = "leftright"s',
+            "filled({}, 7) = [{}]{{{}}}", "always(&{{.a = {}, .b = {}, .c = 3}}) = 0"],
+    "-O2": ["made({}) = {{.a = {}, .b = {}, .c = 3}}", 'joined("left"s, "right"s, optimized_out) = "leftright"s',
+            "filled({}, optimized_out) = [{}]{{{}}}", "always(&{{.a = {}, .b = {}, .c = 3}})"],
+}
+
 # What a program of rustc prints itself of each call that it makes, in the words that ftr has for such values.
 RUST_SAYS = r"""
 use std::hint::black_box;
@@ -420,6 +448,19 @@ class Pointers(Values):
             self.build_rust(source, "strings", level)
             self.record("strings", "-a")
             self.assertEqual(calls("data", ("given", "cut")), RUST_SEEN)
+            shutil.rmtree("data")
+
+    @unittest.skipUnless(shutil.which("clang++"), "clang is not installed")
+    def test_functions_that_clang_changed(self):
+        source = self.write("own.cc", CLANG_OWN)
+        for flag, (made, joined, filled, always) in CLANG_OWN_SEEN.items():
+            harness.build(source, "own", "-g", "-std=c++17", flag, compiler=["clang++"])
+            self.record("own", "-a", "--value-depth=1")
+            seen = []
+            for i in (1, 2):
+                numbers = (i, i + 10, i, i + 10) if flag == "-O0" else (i, i, i + 10)
+                seen += [made.format(*numbers), joined.format(i), filled.format(i, i, ", ".join(["7"] * i)), always.format(i, i + 10)]
+            self.assertEqual(calls("data", ("made", "joined", "filled", "always")), seen)
             shutil.rmtree("data")
 
     @unittest.skipUnless(shutil.which("rustc"), "rustc is not installed")

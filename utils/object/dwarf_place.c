@@ -49,9 +49,11 @@ static const struct ftr_register_name *register_find(const struct ftr_callconv *
 static bool registers_read(const struct ftr_callconv *callconv, const struct ops *ops,
 			   struct ftr_places *places)
 {
-	uint32_t bytes = places->v[0].bytes;
-	size_t i = 0;
+	uint32_t bytes = places->v[0].bytes, wanted = 0, read = 0;
+	size_t i = 0, k;
 
+	for (k = 0; k < places->nr; k++)
+		wanted += places->v[k].bytes;
 	places->nr = 0;
 	while (i < ops->nr && places->nr < FTR_PLACES_MAX) {
 		const struct ftr_register_name *found =
@@ -64,9 +66,11 @@ static bool registers_read(const struct ftr_callconv *callconv, const struct ops
 			found->kind, found->nr,
 			is_piece ? (uint32_t)ops->v[i + 1].number : bytes,
 		};
+		read += places->v[places->nr - 1].bytes;
 		i += is_piece ? 2 : 1;
 	}
-	return i == ops->nr;
+	/* What is behind the last piece may be padding of less than a word. */
+	return i == ops->nr && read + callconv->word_bytes > wanted;
 }
 
 enum ftr_dwarf_place ftr_dwarf_place(const struct ftr_callconv *callconv, Dwarf_Die *function,

@@ -284,6 +284,25 @@ static void room_pass(const struct ftr_callconv *callconv, struct ftr_callconv_s
 		state->stack_bytes += callconv->word_bytes;
 }
 
+static bool is_by_llvm(Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	const char *producer;
+	Dwarf_Die unit;
+
+	if (dwarf_diecu(function, &unit, NULL, NULL) == NULL)
+		return false;
+	producer = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr));
+	return producer != NULL &&
+	       (strstr(producer, "clang") != NULL || strstr(producer, "LLVM") != NULL);
+}
+
+/* Of functions that it need not call as others do LLVM makes what is quickest. */
+static bool keeps_convention(Dwarf_Die *function, bool is_rust)
+{
+	return !is_rust && (!is_by_llvm(function) || ftr_dwarf_is_flag(function, DW_AT_external));
+}
+
 static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool is_rust,
 			struct ftr_callconv_state *state, struct ftr_parameter *retval)
 {
@@ -300,7 +319,7 @@ static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool
 	}
 	types->callconv->retval(state, &leaves, &places);
 	is_room = places.is_pointed || is_object(function);	/* the caller's */
-	if (is_room && (is_rust || types->callconv->passes_addresses))
+	if (is_room && (!keeps_convention(function, is_rust) || types->callconv->passes_addresses))
 		places.v[0].kind = FTR_PLACE_RESULT;	/* its address need not come back */
 	places_take(retval, &places);
 	if (is_object(function))
@@ -347,19 +366,6 @@ static bool is_passed(Dwarf_Die *param)
 	return name == NULL || strcmp(name, "__in_chrg") != 0;
 }
 
-static bool is_by_llvm(Dwarf_Die *function)
-{
-	Dwarf_Attribute attr;
-	const char *producer;
-	Dwarf_Die unit;
-
-	if (dwarf_diecu(function, &unit, NULL, NULL) == NULL)
-		return false;
-	producer = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr));
-	return producer != NULL &&
-	       (strstr(producer, "clang") != NULL || strstr(producer, "LLVM") != NULL);
-}
-
 /* What describes @param when the function begins; 0: nothing does. */
 static size_t ops_at_entry(Dwarf_Die *function, Dwarf_Die *param, Dwarf_Op **ops)
 {
@@ -394,15 +400,25 @@ static bool is_optimized_out(Dwarf_Die *function, Dwarf_Die *param)
 	       (ops_at_entry(function, param, &ops) > 0 && is_constant(&ops[0]));
 }
 
-/* As a place on the stack for as long as the function runs, or another one? */
-static bool is_at_home(Dwarf_Die *variable)
+/* What describes it first, wherever that begins; 0: nothing does. */
+static size_t ops_at_first(Dwarf_Die *variable, Dwarf_Op **ops)
 {
+	Dwarf_Addr base, start, end;
 	Dwarf_Attribute attr;
-	Dwarf_Op *ops;
 	size_t nr;
 
 	return dwarf_attr(variable, DW_AT_location, &attr) != NULL &&
-	       dwarf_getlocation(&attr, &ops, &nr) == 0 && nr > 0 && ops[0].atom == DW_OP_fbreg;
+	       dwarf_getlocations(&attr, 0, &base, &start, &end, ops, &nr) > 0 ? nr : 0;
+}
+
+/* In memory: code that is not optimised has it on the stack, or where its address was passed. */
+static bool is_in_memory(Dwarf_Die *variable)
+{
+	Dwarf_Op *ops;
+
+	return ops_at_first(variable, &ops) == 1 &&
+	       (ops[0].atom == DW_OP_fbreg ||
+		(ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31));
 }
 
 static bool is_optimized(Dwarf_Die *function)
@@ -417,7 +433,7 @@ static bool is_optimized(Dwarf_Die *function)
 		int tag = dwarf_tag(&child);
 
 		is_found = tag == DW_TAG_inlined_subroutine ||
-			   (tag == DW_TAG_formal_parameter && !is_at_home(&child));
+			   (tag == DW_TAG_formal_parameter && !is_in_memory(&child));
 	}
 	return is_found;
 }
@@ -472,7 +488,19 @@ static bool are_pieces(const struct ftr_dwarf_types *types, const struct ftr_pla
 		if (!is_register(types, &places->v[i], &ops[2 * i]) ||
 		    ops[2 * i + 1].atom != DW_OP_piece)
 			return false;
-	return 2 * i == nr;
+	return 2 * i == nr && i == places->nr;
+}
+
+/* Its address is passed, and stays in its register until it is there: clang tells no earlier. */
+static bool is_pointed_there(const struct ftr_dwarf_types *types, Dwarf_Die *param,
+			     const struct ftr_places *places)
+{
+	Dwarf_Op *ops;
+
+	return (places->is_pointed || is_object(param)) && ops_at_first(param, &ops) == 1 &&
+	       ops[0].number == 0 &&
+	       ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31 &&
+	       types->callconv->is_register(&places->v[0], ops[0].atom - DW_OP_breg0);
 }
 
 /* Is @param, when the function begins, where @places say?  Unless a register is named it may be. */
@@ -483,7 +511,7 @@ static bool is_there(const struct ftr_dwarf_types *types, Dwarf_Die *function, D
 	size_t nr = ops_at_entry(function, param, &ops);
 
 	if (nr == 0)
-		return false;
+		return is_pointed_there(types, param, places);
 	if (ops[nr - 1].atom == DW_OP_piece)
 		return are_pieces(types, places, ops, nr);
 	return ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31 ||
