@@ -278,7 +278,7 @@ static void test_cxx(void **state)
 	ftr_value_module_fini(&module);
 }
 
-/* clang leaves arguments out of static functions, and debug info tells: the rest is not guessed. */
+/* clang leaves arguments and values of static functions out: debug info tells of arguments. */
 static void test_changed_by_clang(void **state)
 {
 	static const char source[] =
@@ -292,12 +292,16 @@ static void test_changed_by_clang(void **state)
 	if (!object_have("clang"))
 		skip();
 	compile("clang.c", source, "clang", "-g -O2", &module);
-	expect_line(ftr_strbuf_str(&module.functions), "unused", 'A', NULL);
+	expect_line(ftr_strbuf_str(&module.functions), "unused", 'A',
+		    "arg1/e:optimized,arg2/e:optimized,arg3/i32%RDI");
+	expect_line(ftr_strbuf_str(&module.functions), "unused", 'R', NULL);
 	expect_line(ftr_strbuf_str(&module.functions), "used", 'A', "arg1/i32,fparg1/64");
 	expect_line(ftr_strbuf_str(&module.functions), "main", 'A', "arg1/i32,arg2/p");
+	expect_line(ftr_strbuf_str(&module.functions), "main", 'R', "retval/i32");
 	ftr_value_module_fini(&module);
 	compile("clang.c", source, "clang", "-g -O0", &module);
 	expect_line(ftr_strbuf_str(&module.functions), "unused", 'A', "arg1/i32,arg2/i32,arg3/i32");
+	expect_line(ftr_strbuf_str(&module.functions), "unused", 'R', "retval/i32");
 	ftr_value_module_fini(&module);
 }
 
