@@ -105,6 +105,8 @@ static int start(struct ftr_attach *attach)
 /*
  * Other threads go on: one that hooks what it has loaded, or makes an environment for exec, must
  * not do so behind us.  It waits for the recorder, and for nothing that the borrowed thread holds.
+ * Not by nanosleep: the kernel would forget what is left of a sleep that the thread was taken from,
+ * which would end with EINTR.
  */
 static bool looks_end(void)
 {
@@ -112,7 +114,7 @@ static bool looks_end(void)
 	unsigned i;
 
 	for (i = 0; (int32_t)atomic_load(&ftr_state.looking_nr) > 0 && i < PAUSES; i++)
-		ftr_sys2(SYS_nanosleep, &pause, NULL);
+		ftr_sys6(SYS_ppoll, NULL, 0, &pause, NULL, 0, 0);
 	return i < PAUSES;
 }
 

@@ -3,8 +3,8 @@
  * A program that opens a library (attach_library.c) while it is attached to: attach_opener PATH HOW
  * THREADS.  It opens and calls it once for each SIGUSR1 and closes it at the next one; HOW is
  * "sym" (calls what dlsym finds), "version" (... dlvsym) or "table" (calls what a constructor of
- * the library has stored).  So many other threads call what is open all the time.  It ends at
- * SIGTERM with "wrong N": results that are not right.
+ * the library has stored).  So many other threads call what is open all the time, and one sleeps
+ * for as long as it wants to.  It ends at SIGTERM with "wrong N": results that are not right.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef long call_fn(long x);
@@ -39,6 +40,18 @@ static void *use_main(void *arg)
 {
 	for (; !is_over; usleep(20))
 		use();
+	return NULL;
+}
+
+static void *sleep_main(void *arg)
+{
+	const struct timespec time = { .tv_nsec = 300000000 };
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	while (!is_over)
+		wrong += nanosleep(&time, NULL) != 0;
 	return NULL;
 }
 
@@ -86,13 +99,14 @@ int main(int argc, char **argv)
 {
 	int nr = argc > 3 ? atoi(argv[3]) : 0;
 	struct sigaction action = { .sa_handler = on_signal };
-	pthread_t threads[8];
+	pthread_t threads[8], sleeper;
 	void *library = NULL;
 
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGUSR1, &action, NULL);
 	for (int i = 0; i < nr; i++)
 		pthread_create(&threads[i], NULL, use_main, NULL);
+	pthread_create(&sleeper, NULL, sleep_main, NULL);
 	puts("ready");
 	fflush(stdout);
 	for (; !is_over; usleep(1000)) {
@@ -108,6 +122,7 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < nr; i++)
 		pthread_join(threads[i], NULL);
+	pthread_join(sleeper, NULL);
 	printf("wrong %lu\n", wrong);
 	return wrong != 0;
 }
