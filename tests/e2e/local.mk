@@ -91,12 +91,12 @@ e2e_recorder_tests = \
 	tests/e2e/user.py \
 	tests/e2e/weights.py
 e2e_tests = $(reading_tests) $(e2e_runtime_tests) $(e2e_both_tests) $(e2e_recorder_tests)
-EXTRA_DIST += tests/e2e/refused.py
+EXTRA_DIST += tests/e2e/foreign.py
 if HAVE_PYTHON
 if HAVE_TRACING_TESTS
 TESTS += $(e2e_tests)
 else
-TESTS += tests/e2e/refused.py
+TESTS += tests/e2e/foreign.py
 endif
 endif
 EXTRA_DIST += $(e2e_tests) tests/e2e/recording.py tests/e2e/show_tracedat.c

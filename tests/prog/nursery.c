@@ -7,7 +7,7 @@
  * cflags: -pthread
  * not: cyg-O0 cyg-O2 clang-cyg-O2
  * record: --no-libcall -b 256K
- * again: --no-libcall -b 256K -A in_child@arg1,arg1/s -R in_much@retval -A in_much@arg1
+ * again: --no-libcall -b 256K -R in_child@retval,retval/s -R in_much@retval
  * again: --no-libcall -b 4K
  * expect-calls: in_child 150
  * expect-calls: in_much 140000
