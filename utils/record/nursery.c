@@ -25,6 +25,18 @@ static void nursery_free(struct ftr_record_nursery *nursery)
 	free(nursery);
 }
 
+/* Emulators have the call succeed, and do nothing. */
+static bool gives_back(char *page)
+{
+	volatile char *byte = page;
+	bool ret;
+
+	*byte = 1;
+	ret = madvise(page, PAGE, MADV_REMOVE) == 0 && *byte == 0;
+	*byte = 0;
+	return ret;
+}
+
 static int memory_open(struct ftr_record_nursery *nursery)
 {
 	void *mem;
@@ -38,6 +50,7 @@ static int memory_open(struct ftr_record_nursery *nursery)
 		return -errno;
 	madvise(mem, FTR_NURSERY_BYTES, MADV_DONTFORK);	/* as rings */
 	nursery->shared = mem;
+	nursery->gives_back = gives_back((char *)mem + FTR_NURSERY_BYTES - PAGE);
 	return 0;
 }
 
@@ -199,10 +212,15 @@ static void place_clear(struct ftr_record_nursery *nursery, unsigned place, uint
 	atomic_store(&header->untraced_causes, 0);
 	atomic_store(&header->untraced_calls, 0);
 	memset(first + FTR_NURSERY_DATA_OFFSET, 0, PAGE - FTR_NURSERY_DATA_OFFSET);
-	if (used > KEPT_BYTES)
+	if (used <= PAGE - FTR_NURSERY_DATA_OFFSET)
+		return;
+	used -= PAGE - FTR_NURSERY_DATA_OFFSET;
+	if (used > FTR_NURSERY_PLACE_BYTES - PAGE)
+		used = FTR_NURSERY_PLACE_BYTES - PAGE;
+	if (used > KEPT_BYTES && nursery->gives_back)
 		madvise(first + PAGE, FTR_NURSERY_PLACE_BYTES - PAGE, MADV_REMOVE);
-	else if (used > PAGE - FTR_NURSERY_DATA_OFFSET)
-		memset(first + PAGE, 0, used - (PAGE - FTR_NURSERY_DATA_OFFSET));
+	else
+		memset(first + PAGE, 0, used);
 }
 
 void ftr_record_nursery_give_back(struct ftr_record_nursery *nursery, unsigned place,

@@ -24,6 +24,7 @@ struct ftr_record_nursery {
 	uint64_t first_id;
 	bool is_known[FTR_NURSERY_PLACES];	/* claims that were reported */
 	bool is_closing;		/* its process has ended */
+	bool gives_back;		/* memory that is given back is 0 afterwards */
 	unsigned closed_nr;
 };
 
