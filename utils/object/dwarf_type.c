@@ -297,14 +297,10 @@ static bool is_by_llvm(Dwarf_Die *function)
 	       (strstr(producer, "clang") != NULL || strstr(producer, "LLVM") != NULL);
 }
 
-/* Of functions that it need not call as others do LLVM makes what is quickest. */
-static bool keeps_convention(Dwarf_Die *function, bool is_rust)
-{
-	return !is_rust && (!is_by_llvm(function) || ftr_dwarf_is_flag(function, DW_AT_external));
-}
-
+/* @is_own: LLVM need not call it as others do, and makes what is quickest. */
 static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool is_rust,
-			struct ftr_callconv_state *state, struct ftr_parameter *retval)
+			bool is_own, struct ftr_callconv_state *state,
+			struct ftr_parameter *retval)
 {
 	struct ftr_places places = { 0 };
 	struct ftr_leaves leaves;
@@ -319,7 +315,7 @@ static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool
 	}
 	types->callconv->retval(state, &leaves, &places);
 	is_room = places.is_pointed || is_object(function);	/* the caller's */
-	if (is_room && (!keeps_convention(function, is_rust) || types->callconv->passes_addresses))
+	if (is_room && (is_rust || is_own || types->callconv->passes_addresses))
 		places.v[0].kind = FTR_PLACE_RESULT;	/* its address need not come back */
 	places_take(retval, &places);
 	if (is_object(function))
@@ -545,15 +541,15 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 	struct ftr_leaves leaves;
 	bool is_llvm = is_by_llvm(function);
 	bool is_doubtful = is_llvm && !ftr_dwarf_is_flag(function, DW_AT_external);
-	bool is_rust, is_told_alone, is_known;
+	bool has_changed = is_changed(function), is_rust, is_told_alone, is_known;
 	Dwarf_Die child;
 	int ret;
 
 	if (!language_is_known(function, &is_rust))
 		return NULL;
-	is_told_alone = !retval_read(types, function, is_rust, &state, &read.retval) ||
-			is_changed(function);
-	if (is_changed(function) || (is_doubtful && is_retval_doubtful(function, &read.retval)))
+	is_told_alone = !retval_read(types, function, is_rust, is_doubtful, &state, &read.retval) ||
+			has_changed;
+	if (has_changed || (is_doubtful && is_retval_doubtful(function, &read.retval)))
 		read.retval = (struct ftr_parameter){ 0 };
 	ret = params_begin(function, &child);
 	for (; ret == 0 && read.nr < PARAMS_MAX; ret = dwarf_siblingof(&child, &child)) {
